@@ -1,0 +1,176 @@
+// Package civil has calendar dates, which belong to no time zone, and checked
+// IANA time zone names. The zone database is part of the binary.
+package civil
+
+import (
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+	_ "time/tzdata" // zones resolve the same on every machine
+)
+
+// Date is a day of the proleptic Gregorian calendar. The zero Date is no day.
+type Date struct {
+	Year  int
+	Month time.Month
+	Day   int
+}
+
+// ErrBadDate is returned for text that is not a real day as YYYY-MM-DD.
+var ErrBadDate = errors.New("civil: not a date of the form YYYY-MM-DD")
+
+// ParseDate reads YYYY-MM-DD, and nothing else, for years 0001 to 9999.
+func ParseDate(s string) (Date, error) {
+	if len(s) != 10 || s[4] != '-' || s[7] != '-' {
+		return Date{}, ErrBadDate
+	}
+	y, ok1 := digits(s[0:4])
+	m, ok2 := digits(s[5:7])
+	d, ok3 := digits(s[8:10])
+	date := Date{y, time.Month(m), d}
+	if !ok1 || !ok2 || !ok3 || !date.Valid() {
+		return Date{}, ErrBadDate
+	}
+	return date, nil
+}
+
+func digits(s string) (int, bool) {
+	n := 0
+	for i := range len(s) {
+		c := s[i]
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n, true
+}
+
+// MustParse is ParseDate for constants; it panics on bad text.
+func MustParse(s string) Date {
+	d, err := ParseDate(s)
+	if err != nil {
+		panic(err)
+	}
+	return d
+}
+
+// DateOf is the day of t in t's own location.
+func DateOf(t time.Time) Date {
+	y, m, d := t.Date()
+	return Date{y, m, d}
+}
+
+// Valid reports whether the day exists.
+func (d Date) Valid() bool {
+	if d.Year < 1 || d.Year > 9999 || d.Month < 1 || d.Month > 12 || d.Day < 1 {
+		return false
+	}
+	return d.Day <= 28 || DateOf(d.In(time.UTC)) == d
+}
+
+// IsZero reports whether the date was never set.
+func (d Date) IsZero() bool { return d == Date{} }
+
+// In is the start of the day in loc. Where a zone shift makes midnight
+// missing, it is the first instant that exists.
+func (d Date) In(loc *time.Location) time.Time {
+	return time.Date(d.Year, d.Month, d.Day, 0, 0, 0, 0, loc)
+}
+
+// AddDays is the day n days later; n may be negative.
+func (d Date) AddDays(n int) Date {
+	return DateOf(time.Date(d.Year, d.Month, d.Day+n, 0, 0, 0, 0, time.UTC))
+}
+
+// DaysSince is the number of days from other to d.
+func (d Date) DaysSince(other Date) int {
+	return int(d.In(time.UTC).Sub(other.In(time.UTC)) / (24 * time.Hour))
+}
+
+// Before reports whether d comes before other.
+func (d Date) Before(other Date) bool { return d.Compare(other) < 0 }
+
+// After reports whether d comes after other.
+func (d Date) After(other Date) bool { return d.Compare(other) > 0 }
+
+// Compare is -1, 0 or 1.
+func (d Date) Compare(other Date) int {
+	a := d.Year*10000 + int(d.Month)*100 + d.Day
+	b := other.Year*10000 + int(other.Month)*100 + other.Day
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+func (d Date) String() string {
+	return string(d.append(make([]byte, 0, 10)))
+}
+
+func (d Date) append(b []byte) []byte {
+	y, m := d.Year, int(d.Month)
+	return append(b,
+		byte('0'+y/1000%10), byte('0'+y/100%10), byte('0'+y/10%10), byte('0'+y%10), '-',
+		byte('0'+m/10%10), byte('0'+m%10), '-', byte('0'+d.Day/10%10), byte('0'+d.Day%10))
+}
+
+// AppendText appends YYYY-MM-DD.
+func (d Date) AppendText(b []byte) ([]byte, error) { return d.append(b), nil }
+
+// MarshalText writes YYYY-MM-DD.
+func (d Date) MarshalText() ([]byte, error) { return d.append(nil), nil }
+
+// UnmarshalText reads YYYY-MM-DD.
+func (d *Date) UnmarshalText(text []byte) error {
+	parsed, err := ParseDate(string(text))
+	if err != nil {
+		return err
+	}
+	*d = parsed
+	return nil
+}
+
+// Value binds the text form, which sorts as the days do.
+func (d Date) Value() (driver.Value, error) { return d.String(), nil }
+
+// Scan reads a TEXT column.
+func (d *Date) Scan(src any) error {
+	switch v := src.(type) {
+	case nil:
+		*d = Date{}
+		return nil
+	case string:
+		return d.UnmarshalText([]byte(v))
+	case []byte:
+		return d.UnmarshalText(v)
+	}
+	return fmt.Errorf("civil: cannot scan %T into a date", src)
+}
+
+var zones sync.Map // name -> *time.Location
+
+// ErrBadZone is returned for a name that is not in the IANA database.
+var ErrBadZone = errors.New("civil: not an IANA time zone")
+
+// Zone finds the location of an IANA name such as Europe/Helsinki.
+func Zone(name string) (*time.Location, error) {
+	if loc, ok := zones.Load(name); ok {
+		return loc.(*time.Location), nil
+	}
+	if name == "" || name == "Local" || strings.ContainsAny(name, "\\\x00") || strings.HasPrefix(name, "/") || strings.Contains(name, "..") {
+		return nil, ErrBadZone
+	}
+	loc, err := time.LoadLocation(name)
+	if err != nil {
+		return nil, ErrBadZone
+	}
+	zones.Store(name, loc)
+	return loc, nil
+}

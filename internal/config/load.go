@@ -1,0 +1,191 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+)
+
+// Source is a place that settings come from.
+type Source string
+
+// The sources, weakest first.
+const (
+	Default     Source = "default"
+	File        Source = "file"
+	Environment Source = "env"
+	Flag        Source = "flag"
+)
+
+// Origin is where one value came from.
+type Origin struct {
+	Source Source
+	// Where names it: a flag, a variable, file:line; empty for a default.
+	Where string
+}
+
+func (o Origin) String() string {
+	if o.Where == "" {
+		return string(o.Source)
+	}
+	return string(o.Source) + " " + o.Where
+}
+
+// Input is what a configuration is read from.
+type Input struct {
+	// Flags holds the flags that were given, by name without dashes. The file
+	// flags of secrets (KEY-file) belong here too.
+	Flags map[string][]string
+	// LookupEnv is os.LookupEnv or a stand-in.
+	LookupEnv func(string) (string, bool)
+	// File is the path of a YAML file; empty means none.
+	File string
+}
+
+// given is a value before it is read.
+type given struct {
+	texts  []string
+	origin Origin
+}
+
+// Load reads and checks the configuration. The error lists everything that is
+// wrong, one line each.
+func Load(in Input) (*Config, error) {
+	file, err := readFile(in.File)
+	if err != nil {
+		return nil, err
+	}
+	c := &Config{origins: make(map[string]Origin, len(settings))}
+	var wrong []error
+	fail := func(s Setting, from Origin, err error) {
+		wrong = append(wrong, fmt.Errorf("%s (%s): %w", s.Key, from, err))
+	}
+	for _, s := range settingsInOrder() {
+		value, err := find(s, in, file, c)
+		if err == nil {
+			err = assign(s.at(c), value.texts)
+		}
+		if err == nil && len(s.Values) > 0 && !slices.Contains(s.Values, format(s.at(c))) {
+			err = errors.New("must be " + strings.Join(s.Values, " or "))
+		}
+		c.origins[s.Key] = value.origin
+		if err != nil {
+			fail(s, value.origin, err)
+		}
+	}
+	c.normalise()
+	for _, s := range settings {
+		if s.check == nil || len(wrong) > 0 {
+			continue
+		}
+		if err := s.check(c); err != nil {
+			fail(s, c.origins[s.Key], err)
+		}
+	}
+	if err := errors.Join(wrong...); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// settingsInOrder puts the environment first: other defaults depend on it.
+func settingsInOrder() []Setting {
+	order := Settings()
+	slices.SortStableFunc(order, func(a, b Setting) int {
+		return rank(a) - rank(b)
+	})
+	return order
+}
+
+func rank(s Setting) int {
+	if s.Key == "environment" {
+		return 0
+	}
+	return 1
+}
+
+// normalise brings values with several spellings to one.
+func (c *Config) normalise() {
+	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
+	if strings.EqualFold(c.MetricsListen, "off") {
+		c.MetricsListen = ""
+	}
+}
+
+// find takes the value of the strongest source that names the setting.
+func find(s Setting, in Input, file map[string]given, c *Config) (given, error) {
+	levels := []func(key, env string) (given, bool){
+		func(key, _ string) (given, bool) {
+			texts, ok := in.Flags[key]
+			return given{texts, Origin{Flag, "--" + key}}, ok
+		},
+		func(_, env string) (given, bool) { return lookupEnv(s, env, in.LookupEnv) },
+		func(key, _ string) (given, bool) { v, ok := file[key]; return v, ok },
+	}
+	for _, level := range levels {
+		value, ok := level(s.Key, s.Env)
+		if !s.Secret {
+			if ok {
+				return value, nil
+			}
+			continue
+		}
+		path, inFile := level(s.FileKey(), s.FileEnv())
+		switch {
+		case ok && inFile:
+			return value, fmt.Errorf("is given twice, also by %s", path.origin.Where)
+		case ok:
+			return value, nil
+		case inFile:
+			return fromSecretFile(path)
+		}
+	}
+	text := s.Default
+	if s.InProduction != "" && c.Environment == Production {
+		text = s.InProduction
+	}
+	if s.IsList() {
+		return given{strings.Split(text, ","), Origin{Source: Default}}, nil
+	}
+	return given{[]string{text}, Origin{Source: Default}}, nil
+}
+
+// lookupEnv reads a variable. An empty one counts as absent, because
+// composition files pass unset variables on as empty text.
+func lookupEnv(s Setting, env string, lookup func(string) (string, bool)) (given, bool) {
+	if lookup == nil {
+		return given{}, false
+	}
+	text, ok := lookup(env)
+	if (!ok || text == "") && env == s.Env && s.EnvAlso != "" {
+		env = s.EnvAlso
+		text, ok = lookup(env)
+	}
+	if !ok || text == "" {
+		return given{}, false
+	}
+	value := given{[]string{text}, Origin{Environment, env}}
+	if s.IsList() {
+		value.texts = strings.Split(text, ",")
+	}
+	return value, true
+}
+
+// fromSecretFile replaces the path of a secret by the file's content. Editors
+// end files with a newline; secrets do not.
+func fromSecretFile(path given) (given, error) {
+	if len(path.texts) != 1 || path.texts[0] == "" {
+		return path, errors.New("must name one file")
+	}
+	content, err := os.ReadFile(path.texts[0])
+	if err != nil {
+		return path, err
+	}
+	text := strings.TrimRight(string(content), "\r\n")
+	if text == "" {
+		return path, errors.New("the file is empty")
+	}
+	return given{[]string{text}, path.origin}, nil
+}

@@ -1,0 +1,189 @@
+package config
+
+// Setting is one thing that can be set: its names, its default, its field.
+type Setting struct {
+	// Key is the name in the file and, behind two dashes, of the flag.
+	Key string
+	// Env is the environment variable; EnvAlso is a name that others made
+	// common and that counts when Env is absent.
+	Env, EnvAlso string
+	// Default is the value when nobody sets one; InProduction replaces it there.
+	Default, InProduction string
+	// Usage is one line for help and documents.
+	Usage string
+	// Values lists the allowed words, when the list is closed.
+	Values []string
+	// Secret values are masked, and can come from a file named by KEY-file or
+	// ENV_FILE.
+	Secret bool
+	// NoFlag keeps the value itself off the command line, where every user of
+	// the machine could read it. Its -file flag remains.
+	NoFlag bool
+
+	at    func(*Config) any
+	check func(*Config) error
+}
+
+// FileKey and FileEnv name the file variant of a secret.
+func (s Setting) FileKey() string { return s.Key + "-file" }
+
+// FileEnv is the environment variable that names the file of a secret.
+func (s Setting) FileEnv() string { return s.Env + "_FILE" }
+
+// IsList reports whether the setting takes several values.
+func (s Setting) IsList() bool { _, ok := s.at(new(Config)).(*[]string); return ok }
+
+// IsSwitch reports whether the setting is on or off.
+func (s Setting) IsSwitch() bool { _, ok := s.at(new(Config)).(*bool); return ok }
+
+// Settings lists all settings in the order of the documents.
+func Settings() []Setting { return append([]Setting(nil), settings...) }
+
+var settings = []Setting{
+	{
+		Key: "listen", Env: "HALE_LISTEN", Default: "127.0.0.1:8080",
+		Usage: "address of the API, host:port; port 0 picks a free one",
+		at:    func(c *Config) any { return &c.Listen },
+		check: func(c *Config) error { return checkAddress(c.Listen) },
+	},
+	{
+		Key: "base-url", Env: "HALE_BASE_URL",
+		Usage: "how callers reach the API; derived from the address when empty",
+		at:    func(c *Config) any { return &c.BaseURL },
+		check: func(c *Config) error { return checkURL(c.BaseURL, "http", "https") },
+	},
+	{
+		Key: "environment", Env: "HALE_ENVIRONMENT", Default: Sandbox,
+		Usage:  "sandbox or production",
+		Values: []string{Sandbox, Production},
+		at:     func(c *Config) any { return &c.Environment },
+	},
+	{
+		Key: "api-key-header", Env: "HALE_API_KEY_HEADERS", Default: "x-service-api-key",
+		Usage: "request header that may carry the API key; repeatable",
+		at:    func(c *Config) any { return &c.APIKeyHeaders },
+		check: func(c *Config) error { return checkHeaderNames(c.APIKeyHeaders) },
+	},
+	{
+		Key: "bootstrap-api-key", Env: "HALE_BOOTSTRAP_API_KEY", Secret: true, NoFlag: true,
+		Usage: "key of the first team when there is none; made and printed once when empty",
+		at:    func(c *Config) any { return &c.BootstrapAPIKey },
+	},
+	{
+		Key: "body-limit", Env: "HALE_BODY_LIMIT", Default: "1MiB",
+		Usage: "largest request body",
+		at:    func(c *Config) any { return &c.BodyLimit },
+	},
+	{
+		Key: "ingest-limit", Env: "HALE_INGEST_LIMIT", Default: "32MiB",
+		Usage: "largest request body that carries samples",
+		at:    func(c *Config) any { return &c.IngestLimit },
+	},
+	{
+		Key: "import-limit", Env: "HALE_IMPORT_LIMIT", Default: "16GiB",
+		Usage: "largest uploaded export",
+		at:    func(c *Config) any { return &c.ImportLimit },
+	},
+	{
+		Key: "rate-limit", Env: "HALE_RATE_LIMIT", Default: "0", InProduction: "200",
+		Usage: "requests per second and key; 0 means no limit",
+		at:    func(c *Config) any { return &c.RateLimit },
+	},
+	{
+		Key: "rate-burst", Env: "HALE_RATE_BURST", Default: "400",
+		Usage: "requests of one key that may come at once",
+		at:    func(c *Config) any { return &c.RateBurst },
+		check: func(c *Config) error { return checkBurst(c) },
+	},
+	{
+		Key: "shutdown-drain", Env: "HALE_SHUTDOWN_DRAIN", Default: "25s",
+		Usage: "how long a stop waits for requests and jobs",
+		at:    func(c *Config) any { return &c.ShutdownDrain },
+	},
+	{
+		Key: "data", Env: "HALE_DATA", Default: "./hale-data",
+		Usage: "folder of the embedded database, the root key and the uploads",
+		at:    func(c *Config) any { return &c.Data },
+		check: func(c *Config) error { return checkSet(c.Data) },
+	},
+	{
+		Key: "database", Env: "HALE_DATABASE", Secret: true,
+		Usage: "postgres:// URL; embedded SQLite in the data folder when empty",
+		at:    func(c *Config) any { return &c.Database },
+		check: func(c *Config) error { return checkURL(c.Database.Reveal(), "postgres", "postgresql") },
+	},
+	{
+		Key: "database-connections", Env: "HALE_DATABASE_CONNECTIONS", Default: "0",
+		Usage: "most connections to PostgreSQL; 0 picks by cores",
+		at:    func(c *Config) any { return &c.DatabaseConnections },
+	},
+	{
+		Key: "sqlite-synchronous", Env: "HALE_SQLITE_SYNCHRONOUS", Default: "FULL",
+		Usage:  "FULL survives a power cut, NORMAL only a crash of the process",
+		Values: []string{"FULL", "NORMAL"},
+		at:     func(c *Config) any { return &c.SQLiteSynchronous },
+	},
+	{
+		Key: "sqlite-mmap", Env: "HALE_SQLITE_MMAP", Default: "true",
+		Usage: "read the database through mapped pages",
+		at:    func(c *Config) any { return &c.SQLiteMmap },
+	},
+	{
+		Key: "root-key", Env: "HALE_ROOT_KEY", Secret: true, NoFlag: true,
+		Usage: "32 bytes in base64 that wrap all other keys; a file in the data folder when empty",
+		at:    func(c *Config) any { return &c.RootKey },
+		check: func(c *Config) error { return checkRootKey(c.RootKey.Reveal()) },
+	},
+	{
+		Key: "event-retention", Env: "HALE_EVENT_RETENTION", Default: "30d",
+		Usage: "how long events stay readable and replayable",
+		at:    func(c *Config) any { return &c.EventRetention },
+	},
+	{
+		Key: "webhook-allow-private", Env: "HALE_WEBHOOK_ALLOW_PRIVATE", Default: "false",
+		Usage: "let webhooks reach loopback and private networks",
+		at:    func(c *Config) any { return &c.WebhookAllowPrivate },
+	},
+	{
+		Key: "webhook-workers", Env: "HALE_WEBHOOK_WORKERS", Default: "256",
+		Usage: "webhook posts in flight over all endpoints",
+		at:    func(c *Config) any { return &c.WebhookWorkers },
+		check: func(c *Config) error { return checkAtLeastOne(c.WebhookWorkers) },
+	},
+	{
+		Key: "job-workers", Env: "HALE_JOB_WORKERS", Default: "8",
+		Usage: "background jobs that run at once",
+		at:    func(c *Config) any { return &c.JobWorkers },
+		check: func(c *Config) error { return checkAtLeastOne(c.JobWorkers) },
+	},
+	{
+		Key: "import-workers", Env: "HALE_IMPORT_WORKERS", Default: "2",
+		Usage: "imports that run at once",
+		at:    func(c *Config) any { return &c.ImportWorkers },
+		check: func(c *Config) error { return checkAtLeastOne(c.ImportWorkers) },
+	},
+	{
+		Key: "metrics-listen", Env: "HALE_METRICS_LISTEN", Default: "127.0.0.1:9464",
+		Usage: "address of /metrics, /livez and /readyz for machines; off for none",
+		at:    func(c *Config) any { return &c.MetricsListen },
+		check: func(c *Config) error { return checkOptionalAddress(c.MetricsListen) },
+	},
+	{
+		Key: "otlp-endpoint", Env: "HALE_OTLP_ENDPOINT", EnvAlso: "OTEL_EXPORTER_OTLP_ENDPOINT",
+		Usage: "URL of an OpenTelemetry collector (OTLP over HTTP); no traces when empty",
+		at:    func(c *Config) any { return &c.OTLPEndpoint },
+		check: func(c *Config) error { return checkURL(c.OTLPEndpoint, "http", "https") },
+	},
+	{
+		Key: "log-format", Env: "HALE_LOG_FORMAT", Default: "text",
+		Usage:  "text or json",
+		Values: []string{"text", "json"},
+		at:     func(c *Config) any { return &c.LogFormat },
+	},
+	{
+		Key: "log-level", Env: "HALE_LOG_LEVEL", Default: "info",
+		Usage:  "debug, info, warn or error",
+		Values: []string{"debug", "info", "warn", "error"},
+		at:     func(c *Config) any { return &c.LogLevel },
+	},
+}

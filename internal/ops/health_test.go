@@ -1,0 +1,87 @@
+package ops
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+)
+
+func ask(h http.HandlerFunc, target string) (int, string) {
+	w := httptest.NewRecorder()
+	h(w, httptest.NewRequest(http.MethodGet, target, nil))
+	return w.Code, w.Body.String()
+}
+
+func TestReady(t *testing.T) {
+	var log bytes.Buffer
+	var broken error
+	h := NewHealth(NewLogger(&log, "text", "info"),
+		Check{"database", func(context.Context) error { return broken }},
+		Check{"disk", func(context.Context) error { return nil }})
+
+	if code, body := ask(h.Ready, "/readyz"); code != 200 || body != "ok\n" {
+		t.Errorf("well: %d %q", code, body)
+	}
+	if _, body := ask(h.Ready, "/readyz?verbose"); body != "[+] database\n[+] disk\nok\n" {
+		t.Errorf("verbose: %q", body)
+	}
+	broken = errors.New("reason-canary")
+	code, body := ask(h.Ready, "/readyz")
+	if code != 503 || body != "[-] database\n[+] disk\nnot ready\n" {
+		t.Errorf("broken: %d %q", code, body)
+	}
+	if !strings.Contains(log.String(), "reason-canary") {
+		t.Errorf("the reason belongs in the log: %s", log.String())
+	}
+	if code, _ := ask(h.Ready, "/readyz?exclude=database"); code != 200 {
+		t.Errorf("excluded: %d", code)
+	}
+	broken = nil
+	h.Drain()
+	if code, body := ask(h.Ready, "/readyz"); code != 503 || !strings.Contains(body, "stopping") {
+		t.Errorf("draining: %d %q", code, body)
+	}
+	if code, _ := ask(h.Live, "/livez"); code != 200 {
+		t.Errorf("live while draining: %d", code)
+	}
+}
+
+func TestReadyDoesNotWaitForAHangingCheck(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := NewHealth(Discard(), Check{"stuck", func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }})
+		if code, _ := ask(h.Ready, "/readyz"); code != 503 {
+			t.Errorf("status %d", code)
+		}
+	})
+}
+
+func TestMachineServer(t *testing.T) {
+	m := NewMetrics("v1", "sqlite")
+	m.Gauge("webhook_oldest_pending_seconds", "Age of the oldest due delivery.", func() float64 { return 4.5 })
+	server := MachineServer(m, NewHealth(Discard(), DiskCheck(t.TempDir())))
+	for path, want := range map[string]string{
+		"/metrics": "webhook_oldest_pending_seconds 4.5",
+		"/livez":   "ok",
+		"/readyz":  "ok",
+	} {
+		w := httptest.NewRecorder()
+		server.Handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+		if w.Code != 200 || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s: %d, want %q in it", path, w.Code, want)
+		}
+	}
+}
+
+func TestDiskFree(t *testing.T) {
+	if free, err := DiskFree(t.TempDir()); err != nil || free == 0 {
+		t.Errorf("DiskFree = %d, %v", free, err)
+	}
+	if _, err := DiskFree(t.TempDir() + "/absent"); err == nil {
+		t.Error("an absent folder has no free space")
+	}
+}

@@ -1,0 +1,189 @@
+package ops
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Metrics holds everything that is counted. Units are seconds and bytes;
+// labels are closed lists or route templates, never a team or a person. All
+// methods may be called from any goroutine, and on a nil *Metrics, which
+// counts nothing.
+type Metrics struct {
+	registry *prometheus.Registry
+
+	requests *prometheus.HistogramVec
+	inFlight prometheus.Gauge
+	replays  prometheus.Counter
+	limited  prometheus.Counter
+
+	commits      prometheus.Histogram
+	transactions prometheus.Counter
+
+	attempts *prometheus.HistogramVec
+	delay    prometheus.Histogram
+	stranded prometheus.Counter
+
+	jobs    *prometheus.HistogramVec
+	records *prometheus.CounterVec
+}
+
+// httpBuckets are the bounds that OpenTelemetry advises for
+// http.server.request.duration, in seconds.
+var httpBuckets = []float64{0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10}
+
+// commitBuckets reach from an fsync that a cache answers to a disk in trouble.
+var commitBuckets = []float64{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5}
+
+// jobBuckets reach from a small job to a long import.
+var jobBuckets = []float64{0.01, 0.1, 0.5, 1, 5, 15, 60, 300, 1800}
+
+// NewMetrics makes a registry with the process's own figures in it. version
+// and engine (sqlite or postgres) become labels of hale_build_info.
+func NewMetrics(version, engine string) *Metrics {
+	m := &Metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "http_server_request_duration_seconds", Help: "How long requests took.", Buckets: httpBuckets,
+		}, []string{"route", "method", "status"}),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "http_server_active_requests", Help: "Requests being answered now.",
+		}),
+		replays: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "idempotency_replays_total", Help: "Answers repeated for an idempotency key.",
+		}),
+		limited: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "http_server_rate_limited_total", Help: "Requests refused by the rate limit.",
+		}),
+		commits: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "db_commit_seconds", Help: "How long durable commits took.", Buckets: commitBuckets,
+		}),
+		transactions: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "db_transactions_total", Help: "Write transactions committed; several may share a commit.",
+		}),
+		attempts: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "webhook_attempt_duration_seconds", Help: "Webhook attempts by outcome.", Buckets: httpBuckets,
+		}, []string{"outcome"}),
+		delay: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "webhook_delivery_delay_seconds", Help: "From commit to a receiver's 2xx, retries included.",
+			Buckets: []float64{0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30, 300, 3600, 36000, 360000},
+		}),
+		stranded: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "webhook_deliveries_stranded_total", Help: "Due deliveries that only the sweep found. Any is a fault.",
+		}),
+		jobs: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "job_duration_seconds", Help: "Background jobs by kind and outcome.", Buckets: jobBuckets,
+		}, []string{"kind", "outcome"}),
+		records: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "import_records_total", Help: "Records of imports by what became of them.",
+		}, []string{"outcome"}),
+	}
+	build := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "hale_build_info", Help: "Always 1; the labels say what runs.",
+		ConstLabels: prometheus.Labels{"version": version, "engine": engine},
+	})
+	build.Set(1)
+	m.registry.MustRegister(build, m.requests, m.inFlight, m.replays, m.limited, m.commits, m.transactions,
+		m.attempts, m.delay, m.stranded, m.jobs, m.records,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// Handler serves the registry in Prometheus's formats.
+func (m *Metrics) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry, EnableOpenMetrics: true})
+}
+
+// Gauge registers a figure that is asked for at each scrape, such as the age
+// of the oldest due delivery. fn may be called concurrently.
+func (m *Metrics) Gauge(name, help string, fn func() float64) {
+	if m != nil {
+		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, fn))
+	}
+}
+
+// Counter registers a growing figure that somebody else counts.
+func (m *Metrics) Counter(name, help string, fn func() float64) {
+	if m != nil {
+		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, fn))
+	}
+}
+
+// Request records an answered request. route is a template, never a path.
+func (m *Metrics) Request(route, method string, status int, took time.Duration) {
+	if m != nil {
+		m.requests.WithLabelValues(routeOf(route), methodOf(method), strconv.Itoa(status)).Observe(took.Seconds())
+	}
+}
+
+// InFlight counts the requests that a handler is busy with.
+func (m *Metrics) InFlight(next http.Handler) http.Handler {
+	if m == nil {
+		return next
+	}
+	return promhttp.InstrumentHandlerInFlight(m.inFlight, next)
+}
+
+// Replay records an answer that an idempotency key repeated.
+func (m *Metrics) Replay() {
+	if m != nil {
+		m.replays.Inc()
+	}
+}
+
+// RateLimited records a request that the rate limit refused.
+func (m *Metrics) RateLimited() {
+	if m != nil {
+		m.limited.Inc()
+	}
+}
+
+// Commit records a durable commit of some transactions; it fits
+// store.Options.Observe.
+func (m *Metrics) Commit(took time.Duration, transactions int) {
+	if m != nil {
+		m.commits.Observe(took.Seconds())
+		m.transactions.Add(float64(transactions))
+	}
+}
+
+// Attempt records one webhook attempt; outcome is one of a few words, such as
+// ok, status, timeout, connect.
+func (m *Metrics) Attempt(outcome string, took time.Duration) {
+	if m != nil {
+		m.attempts.WithLabelValues(outcome).Observe(took.Seconds())
+	}
+}
+
+// Delivered records how long an event took from its commit to a 2xx.
+func (m *Metrics) Delivered(delay time.Duration) {
+	if m != nil {
+		m.delay.Observe(delay.Seconds())
+	}
+}
+
+// Stranded records deliveries that only the sweep found.
+func (m *Metrics) Stranded(n int) {
+	if m != nil {
+		m.stranded.Add(float64(n))
+	}
+}
+
+// Job records a finished run of a background job.
+func (m *Metrics) Job(kind, outcome string, took time.Duration) {
+	if m != nil {
+		m.jobs.WithLabelValues(kind, outcome).Observe(took.Seconds())
+	}
+}
+
+// Records counts an import's records: created, updated, unchanged, skipped.
+func (m *Metrics) Records(outcome string, n int) {
+	if m != nil {
+		m.records.WithLabelValues(outcome).Add(float64(n))
+	}
+}

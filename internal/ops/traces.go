@@ -1,0 +1,121 @@
+package ops
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
+)
+
+// Traces sends spans to a collector. A nil *Traces makes none and costs nothing.
+type Traces struct {
+	provider *sdktrace.TracerProvider
+	tracer   trace.Tracer
+	carry    propagation.TraceContext
+}
+
+// NewTraces starts sending spans to an OTLP collector over HTTP. An empty
+// endpoint gives nil, which is a Traces that does nothing. A collector that is
+// away costs spans and never a request.
+func NewTraces(ctx context.Context, endpoint, version string, log *slog.Logger) (*Traces, error) {
+	if endpoint == "" {
+		return nil, nil
+	}
+	target, err := tracesURL(endpoint)
+	if err != nil {
+		return nil, err
+	}
+	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(target))
+	if err != nil {
+		return nil, fmt.Errorf("ops: starting traces: %w", err)
+	}
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("traces", "error", err) }))
+	return newTraces(version, sdktrace.WithBatcher(exporter)), nil
+}
+
+func newTraces(version string, where sdktrace.TracerProviderOption) *Traces {
+	provider := sdktrace.NewTracerProvider(where, sdktrace.WithResource(resource.NewSchemaless(
+		attribute.String("service.name", "hale"), attribute.String("service.version", version))))
+	return &Traces{provider: provider, tracer: provider.Tracer("hale")}
+}
+
+// tracesURL adds the standard path to the bare address of a collector.
+func tracesURL(endpoint string) (string, error) {
+	u, err := url.Parse(endpoint)
+	if err != nil || u.Host == "" {
+		return "", fmt.Errorf("ops: the collector's address is not a URL")
+	}
+	if strings.Trim(u.Path, "/") == "" {
+		u.Path = "/v1/traces"
+	}
+	return u.String(), nil
+}
+
+// Close sends what is left.
+func (t *Traces) Close(ctx context.Context) error {
+	if t == nil {
+		return nil
+	}
+	return t.provider.Shutdown(ctx)
+}
+
+// Tracer makes spans for work that is not a request.
+func (t *Traces) Tracer() trace.Tracer {
+	if t == nil {
+		return noop.NewTracerProvider().Tracer("")
+	}
+	return t.tracer
+}
+
+// Middleware gives each request a span, below the caller's when the caller
+// sent one. It goes around a chi router, whose template becomes the span's
+// name; the path itself, which may hold a person's id, is never in it.
+func (t *Traces) Middleware(next http.Handler) http.Handler {
+	if t == nil {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx := t.carry.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
+		ctx, span := t.tracer.Start(ctx, "request", trace.WithSpanKind(trace.SpanKindServer))
+		defer span.End()
+		// A router that finds this in the context fills it in, in place of one
+		// of its own that nobody outside would see.
+		route := chi.NewRouteContext()
+		answer := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
+		next.ServeHTTP(answer, r.WithContext(context.WithValue(ctx, chi.RouteCtxKey, route)))
+		describe(span, routeOf(route.RoutePattern()), methodOf(r.Method), statusOf(answer))
+	})
+}
+
+func describe(span trace.Span, route, method string, status int) {
+	span.SetName(method + " " + route)
+	span.SetAttributes(
+		attribute.String("http.request.method", method),
+		attribute.String("http.route", route),
+		attribute.Int("http.response.status_code", status))
+	if status >= http.StatusInternalServerError {
+		span.SetStatus(codes.Error, "")
+	}
+}
+
+// statusOf is the status that went out; a handler that set none sent 200.
+func statusOf(w middleware.WrapResponseWriter) int {
+	if status := w.Status(); status != 0 {
+		return status
+	}
+	return http.StatusOK
+}

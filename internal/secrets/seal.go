@@ -1,0 +1,152 @@
+package secrets
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/tink-crypto/tink-go/v2/aead/subtle"
+)
+
+// KeySize is the length of every sealing key: AES-256.
+const KeySize = 32
+
+// ErrSealed is returned when a sealed value cannot be opened: another key,
+// another place, or damage. It never says which.
+var ErrSealed = errors.New("secrets: sealed value does not open")
+
+// Key seals and opens values with AES-256-GCM. The place a value stands in
+// (table, column, row) is bound to it, so that a value moved elsewhere does
+// not open. A sealed value is 28 bytes longer than its plain text.
+type Key struct{ aead *subtle.AESGCM }
+
+// NewKey makes a key of 32 bytes.
+func NewKey(raw []byte) (*Key, error) {
+	if len(raw) != KeySize {
+		return nil, fmt.Errorf("secrets: a key has %d bytes, not %d", KeySize, len(raw))
+	}
+	aead, err := subtle.NewAESGCM(raw)
+	if err != nil {
+		return nil, fmt.Errorf("secrets: making a key: %w", err)
+	}
+	return &Key{aead}, nil
+}
+
+// Seal encrypts plain for the place where.
+func (k *Key) Seal(where string, plain []byte) ([]byte, error) {
+	return k.aead.Encrypt(plain, []byte(where))
+}
+
+// Open decrypts what Seal made for the same place.
+func (k *Key) Open(where string, sealed []byte) ([]byte, error) {
+	plain, err := k.aead.Decrypt(sealed, []byte(where))
+	if err != nil {
+		return nil, ErrSealed
+	}
+	return plain, nil
+}
+
+// Root wraps the keys of the teams. It may hold several root keys: the first
+// seals, all of them open, which is how a root key is changed without a pause.
+type Root struct {
+	keys []rootKey
+}
+
+type rootKey struct {
+	id  [4]byte // start of the SHA-256 of the key; written before what it sealed
+	key *Key
+}
+
+// ParseRoot reads root keys: one base64 line of 32 bytes each, newest first.
+// Blank lines and lines that start with # are passed over.
+func ParseRoot(text string) (*Root, error) {
+	var root Root
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		raw, err := base64.StdEncoding.DecodeString(line)
+		if err != nil {
+			return nil, errors.New("secrets: a root key is not base64")
+		}
+		key, err := NewKey(raw)
+		if err != nil {
+			return nil, err
+		}
+		sum := sha256.Sum256(raw)
+		root.keys = append(root.keys, rootKey{[4]byte(sum[:4]), key})
+	}
+	if len(root.keys) == 0 {
+		return nil, errors.New("secrets: no root key")
+	}
+	return &root, nil
+}
+
+// Seal wraps a team's key.
+func (r *Root) Seal(where string, plain []byte) ([]byte, error) {
+	first := r.keys[0]
+	sealed, err := first.key.Seal(where, plain)
+	if err != nil {
+		return nil, err
+	}
+	return append(first.id[:], sealed...), nil
+}
+
+// Open unwraps a team's key with the root key that wrapped it.
+func (r *Root) Open(where string, sealed []byte) ([]byte, error) {
+	for _, k := range r.keys {
+		if rest, ok := bytes.CutPrefix(sealed, k.id[:]); ok {
+			return k.key.Open(where, rest)
+		}
+	}
+	return nil, errors.New("secrets: sealed with a root key that is not here")
+}
+
+// RootFileName is the root key's file in the data folder.
+const RootFileName = "root.key"
+
+// RootFile reads the root key file of a data folder and makes it when there
+// is none. created tells the caller to warn: without that file nothing sealed
+// can ever be read again.
+func RootFile(dir string) (root *Root, created bool, err error) {
+	path := filepath.Join(dir, RootFileName)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		if text, err = writeRootFile(path); err != nil {
+			return nil, false, err
+		}
+		created = true
+	} else if err != nil {
+		return nil, false, fmt.Errorf("secrets: reading the root key: %w", err)
+	}
+	root, err = ParseRoot(string(text))
+	return root, created, err
+}
+
+// writeRootFile makes the file durable before anything is sealed with it.
+func writeRootFile(path string) ([]byte, error) {
+	text := []byte("# Root key. Keep a copy in another place: without it nothing sealed in this folder can be read.\n" +
+		base64.StdEncoding.EncodeToString(Bytes(KeySize)) + "\n")
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("secrets: making the root key: %w", err)
+	}
+	_, err = f.Write(text)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err != nil {
+		return nil, fmt.Errorf("secrets: writing the root key: %w", err)
+	}
+	if dir, err := os.Open(filepath.Dir(path)); err == nil {
+		defer dir.Close()
+		if err := dir.Sync(); err != nil {
+			return nil, fmt.Errorf("secrets: writing the root key: %w", err)
+		}
+	}
+	return text, nil
+}

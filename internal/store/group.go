@@ -1,0 +1,162 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+)
+
+// mostInGroup bounds how many transactions one commit carries, and so how
+// long the first of them waits for the last.
+const mostInGroup = 256
+
+// groupWriter is SQLite's one writer. It never waits to fill a group: it takes
+// what is already there, so a lone transaction commits at once and a crowd
+// shares one fsync.
+type groupWriter struct {
+	db    *DB
+	pool  *sql.DB
+	conn  *conn
+	queue chan *write
+	done  chan struct{}
+
+	mu     sync.RWMutex // held for reading while sending on queue
+	closed bool
+}
+
+type write struct {
+	ctx    context.Context
+	fn     func(tx *Tx) error
+	tx     *Tx
+	err    error
+	caught *panicked
+	done   chan struct{}
+}
+
+// panicked carries a panic of fn to the goroutine that called Write.
+type panicked struct {
+	value any
+	stack []byte
+}
+
+func newGroupWriter(db *DB, pool *sql.DB, c *conn) *groupWriter {
+	g := &groupWriter{db: db, pool: pool, conn: c, queue: make(chan *write, 4*mostInGroup), done: make(chan struct{})}
+	go g.run()
+	return g
+}
+
+func (g *groupWriter) write(ctx context.Context, fn func(tx *Tx) error) error {
+	w := &write{ctx: ctx, fn: fn, done: make(chan struct{})}
+	g.mu.RLock()
+	if g.closed {
+		g.mu.RUnlock()
+		return ErrClosed
+	}
+	g.queue <- w
+	g.mu.RUnlock()
+	<-w.done
+	if w.caught != nil {
+		panic(fmt.Sprintf("store: in a transaction: %v\n%s", w.caught.value, w.caught.stack))
+	}
+	return w.err
+}
+
+func (g *groupWriter) run() {
+	defer close(g.done)
+	group := make([]*write, 0, mostInGroup)
+	for w := range g.queue {
+		group = append(group[:0], w)
+		for len(group) < mostInGroup {
+			select {
+			case next, ok := <-g.queue:
+				if !ok {
+					g.commit(group)
+					return
+				}
+				group = append(group, next)
+				continue
+			default:
+			}
+			break
+		}
+		g.commit(group)
+	}
+}
+
+// commit runs the group in one transaction and answers every member. When the
+// transaction itself fails, so does each of them.
+func (g *groupWriter) commit(group []*write) {
+	start := time.Now()
+	err := g.transact(group)
+	if err != nil {
+		_, _ = g.exec("ROLLBACK")
+	}
+	g.db.observe(time.Since(start), len(group))
+	for _, w := range group {
+		switch {
+		case err != nil && w.caught == nil:
+			w.err = fmt.Errorf("store: committing: %w", err)
+		case w.err == nil && w.caught == nil:
+			w.tx.committed()
+		}
+		close(w.done)
+	}
+}
+
+func (g *groupWriter) transact(group []*write) error {
+	if _, err := g.exec("BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	for _, w := range group {
+		if w.err = w.ctx.Err(); w.err != nil {
+			continue
+		}
+		if _, err := g.exec("SAVEPOINT one"); err != nil {
+			return err
+		}
+		w.tx = &Tx{db: g.db, conn: g.conn, now: g.db.Now(), ctx: context.Background()}
+		g.call(w)
+		if w.err != nil || w.caught != nil {
+			if _, err := g.exec("ROLLBACK TO one"); err != nil {
+				return err
+			}
+		}
+		if _, err := g.exec("RELEASE one"); err != nil {
+			return err
+		}
+	}
+	_, err := g.exec("COMMIT")
+	return err
+}
+
+// call runs one member; its panic fails that member alone.
+func (g *groupWriter) call(w *write) {
+	defer func() {
+		if v := recover(); v != nil {
+			w.caught = &panicked{v, debug.Stack()}
+		}
+	}()
+	w.err = w.fn(w.tx)
+}
+
+func (g *groupWriter) exec(text string) (sql.Result, error) {
+	stmt, err := g.conn.prepare(context.Background(), text)
+	if err != nil {
+		return nil, err
+	}
+	return stmt.exec(context.Background(), nil)
+}
+
+// close lets what is queued commit and ends the writer.
+func (g *groupWriter) close() error {
+	g.mu.Lock()
+	g.closed = true
+	close(g.queue)
+	g.mu.Unlock()
+	<-g.done
+	return errors.Join(g.conn.close(), g.pool.Close())
+}

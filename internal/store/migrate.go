@@ -1,0 +1,168 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"strings"
+	"testing/fstest"
+
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Migration is one step of the schema.
+type Migration struct {
+	Version int64
+	Name    string
+	Applied bool
+}
+
+// Migrate brings the schema forward to what this binary expects. Several
+// nodes may call it at once: on PostgreSQL one does the work under a lock.
+// A database that a newer binary has migrated is refused.
+func (db *DB) Migrate(ctx context.Context) error {
+	provider, done, err := db.provider(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if err := refuseNewer(ctx, provider); err != nil {
+		return err
+	}
+	if _, err := provider.Up(ctx); err != nil {
+		return fmt.Errorf("store: migrating: %w", err)
+	}
+	if db.engine == Postgres {
+		return db.enforceRowSecurity(ctx)
+	}
+	return nil
+}
+
+// Migrations lists the steps this binary knows, oldest first.
+func (db *DB) Migrations(ctx context.Context) ([]Migration, error) {
+	provider, done, err := db.provider(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	status, err := provider.Status(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("store: reading migrations: %w", err)
+	}
+	var all []Migration
+	for _, s := range status {
+		all = append(all, Migration{s.Source.Version, path.Base(s.Source.Path), s.State == goose.StateApplied})
+	}
+	return all, nil
+}
+
+func refuseNewer(ctx context.Context, provider *goose.Provider) error {
+	current, target, err := provider.GetVersions(ctx)
+	if err != nil {
+		return fmt.Errorf("store: reading the schema version: %w", err)
+	}
+	if current > target {
+		return fmt.Errorf("store: the database has schema %d and this binary knows only %d: start a newer one", current, target)
+	}
+	return nil
+}
+
+func (db *DB) provider(ctx context.Context) (*goose.Provider, func(), error) {
+	steps, err := translated(db.engine)
+	if err != nil {
+		return nil, nil, err
+	}
+	if db.engine == Postgres {
+		locker, err := lock.NewPostgresSessionLocker()
+		if err != nil {
+			return nil, nil, fmt.Errorf("store: making the migration lock: %w", err)
+		}
+		provider, err := goose.NewProvider(goose.DialectPostgres, db.pool, steps, goose.WithSessionLocker(locker))
+		return provider, func() {}, err
+	}
+	pool, err := sql.Open("sqlite", sqliteDSN(db.path, Options{}, "_txlock=immediate"))
+	if err != nil {
+		return nil, nil, fmt.Errorf("store: opening SQLite to migrate: %w", err)
+	}
+	pool.SetMaxOpenConns(1)
+	provider, err := goose.NewProvider(goose.DialectSQLite3, pool, steps)
+	return provider, func() { _ = pool.Close() }, err
+}
+
+// translated is the migrations in the words of the engine.
+func translated(engine Engine) (fs.FS, error) {
+	files, err := fs.Glob(migrations, "migrations/*.sql")
+	if err != nil {
+		return nil, err
+	}
+	out := fstest.MapFS{}
+	for _, name := range files {
+		text, err := migrations.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		out[path.Base(name)] = &fstest.MapFile{Data: []byte(Translate(engine, string(text)))}
+	}
+	return out, nil
+}
+
+var (
+	endOfTable = regexp.MustCompile(`(?m)^\);`)
+	block      = regexp.MustCompile(`(?ms)^-- (sqlite|postgres): begin\n(.*?)^-- (sqlite|postgres): end\n`)
+	typeWords  = strings.NewReplacer(
+		" UUID", " BLOB", " BYTEA", " BLOB",
+		" BIGINT", " INTEGER", " BOOLEAN", " INTEGER",
+		" DOUBLE PRECISION", " REAL",
+	)
+)
+
+// Translate turns a migration, written in PostgreSQL's words, into the words
+// of an engine: SQLite has fewer types and its tables are STRICT. A part
+// between `-- sqlite: begin` and `-- sqlite: end` is for that engine only.
+func Translate(engine Engine, text string) string {
+	text = block.ReplaceAllStringFunc(text, func(part string) string {
+		m := block.FindStringSubmatch(part)
+		if m[1] != string(engine) {
+			return ""
+		}
+		return m[2]
+	})
+	if engine == SQLite {
+		text = endOfTable.ReplaceAllString(typeWords.Replace(text), ") STRICT;")
+	}
+	return text
+}
+
+// enforceRowSecurity puts the second wall behind every team-scoped query:
+// each table with a team_id shows a session only the rows of the team it
+// names, and binds the owner of the table too.
+func (db *DB) enforceRowSecurity(ctx context.Context) error {
+	_, err := db.pool.ExecContext(ctx, `DO $wall$
+DECLARE t text;
+BEGIN
+	PERFORM pg_advisory_xact_lock(7305808869229538);
+	FOR t IN
+		SELECT c.table_name FROM information_schema.columns c
+		JOIN information_schema.tables b USING (table_schema, table_name)
+		WHERE c.table_schema = current_schema() AND c.column_name = 'team_id' AND b.table_type = 'BASE TABLE'
+		AND NOT EXISTS (SELECT 1 FROM pg_policies p WHERE p.schemaname = c.table_schema AND p.tablename = c.table_name AND p.policyname = 'one_team')
+	LOOP
+		EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t);
+		EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', t);
+		EXECUTE format('CREATE POLICY one_team ON %I USING (current_setting(''hale.team'', true) = ''*'''
+			' OR team_id = NULLIF(NULLIF(current_setting(''hale.team'', true), ''*''), '''')::uuid)', t);
+	END LOOP;
+END $wall$`)
+	if err != nil {
+		return fmt.Errorf("store: setting row security: %w", err)
+	}
+	return nil
+}

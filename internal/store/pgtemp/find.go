@@ -1,0 +1,64 @@
+package pgtemp
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// ErrMissing says that this machine has no PostgreSQL server binaries.
+var ErrMissing = errors.New("no PostgreSQL server binaries here " +
+	"(apt-get install postgresql, or name their folder in HALE_POSTGRES_BIN)")
+
+// Find returns the folder that holds initdb and postgres: HALE_POSTGRES_BIN
+// when set, else the newest version where packages put them, else the one on
+// the PATH. It answers ErrMissing when there is none.
+func Find() (string, error) {
+	if dir := os.Getenv("HALE_POSTGRES_BIN"); dir != "" {
+		if hasServer(dir) {
+			return dir, nil
+		}
+		return "", ErrMissing
+	}
+	var found []string
+	for _, pattern := range []string{
+		"/usr/lib/postgresql/*/bin",         // Debian, Ubuntu
+		"/usr/pgsql-*/bin",                  // Red Hat
+		"/usr/local/opt/postgresql*/bin",    // Homebrew on Intel
+		"/opt/homebrew/opt/postgresql*/bin", // Homebrew on Apple silicon
+	} {
+		dirs, _ := filepath.Glob(pattern) // the only error is a bad pattern
+		found = append(found, dirs...)
+	}
+	slices.SortStableFunc(found, func(a, b string) int { return version(b) - version(a) })
+	if path, err := exec.LookPath("initdb"); err == nil {
+		found = append(found, filepath.Dir(path))
+	}
+	for _, dir := range found {
+		if hasServer(dir) {
+			return dir, nil
+		}
+	}
+	return "", ErrMissing
+}
+
+// version reads the major version out of a folder such as
+// /usr/lib/postgresql/15/bin; 0 when it names none.
+func version(dir string) int {
+	digits := strings.Trim(filepath.Base(filepath.Dir(dir)), "abcdefghijklmnopqrstuvwxyz-@")
+	n, _ := strconv.Atoi(digits)
+	return n
+}
+
+func hasServer(dir string) bool {
+	for _, name := range []string{"initdb", "postgres"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			return false
+		}
+	}
+	return true
+}

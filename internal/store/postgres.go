@@ -1,0 +1,117 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+// mostTries bounds how often a transaction that lost a race starts again.
+const mostTries = 20
+
+func (db *DB) openPostgres(ctx context.Context, o Options) error {
+	db.engine = Postgres
+	cfg, err := pgx.ParseConfig(o.URL)
+	if err != nil {
+		return errors.New("store: the PostgreSQL address does not parse") // the error would print the password
+	}
+	for name, value := range map[string]string{"application_name": "hale", "jit": "off", "synchronous_commit": "on"} {
+		if _, given := cfg.RuntimeParams[name]; !given {
+			cfg.RuntimeParams[name] = value
+		}
+	}
+	conns := o.Conns
+	if conns == 0 {
+		conns = max(16, 4*runtime.NumCPU())
+	}
+	db.pool = stdlib.OpenDB(*cfg)
+	db.pool.SetMaxOpenConns(conns)
+	db.pool.SetMaxIdleConns(conns)
+	if err := db.pool.PingContext(ctx); err != nil {
+		return fmt.Errorf("store: connecting to PostgreSQL: %w", err)
+	}
+	return nil
+}
+
+func (db *DB) postgresRead(ctx context.Context, fn func(tx *Tx) error) error {
+	return db.postgresTx(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", true, fn)
+}
+
+func (db *DB) postgresWrite(ctx context.Context, fn func(tx *Tx) error) error {
+	for try := 1; ; try++ {
+		start := time.Now()
+		err := db.postgresTx(ctx, "BEGIN", false, fn)
+		if err == nil {
+			db.observe(time.Since(start), 1)
+			return nil
+		}
+		if try == mostTries || !mayTryAgain(err) {
+			return err
+		}
+		select {
+		case <-time.After(time.Duration(rand.Int64N(int64(try) * int64(2*time.Millisecond)))):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// postgresTx runs fn in one transaction. The first round trip begins it and
+// tells row-level security whose rows it may see.
+func (db *DB) postgresTx(ctx context.Context, begin string, readOnly bool, fn func(tx *Tx) error) (err error) {
+	raw, err := db.pool.Conn(ctx)
+	if err != nil {
+		return fmt.Errorf("store: taking a connection: %w", err)
+	}
+	defer raw.Close()
+	// scope is "*", a UUID or empty: nothing that needs quoting.
+	if _, err := raw.ExecContext(ctx, begin+"; SET LOCAL hale.team = '"+scope(ctx)+"'"); err != nil {
+		return fmt.Errorf("store: beginning: %w", err)
+	}
+	tx := &Tx{db: db, conn: &conn{sql: raw}, now: db.Now(), readOnly: readOnly}
+	open := true
+	defer func() {
+		if open { // fn failed or panicked
+			rollback(ctx, raw)
+		}
+	}()
+	if err := fn(tx); err != nil {
+		return err
+	}
+	if _, err := raw.ExecContext(ctx, "COMMIT"); err != nil {
+		return fmt.Errorf("store: committing: %w", err)
+	}
+	open = false
+	tx.committed()
+	return nil
+}
+
+// rollback ends the transaction even when the request is gone; a connection
+// that cannot is thrown away by the pool.
+func rollback(ctx context.Context, raw *sql.Conn) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	if _, err := raw.ExecContext(ctx, "ROLLBACK"); err != nil {
+		_ = raw.Raw(func(any) error { return errBadConn })
+	}
+}
+
+// ErrLostRace is returned by a transaction whose compare-and-set found that
+// another one was faster; Write starts it again.
+var ErrLostRace = errors.New("store: another transaction was faster")
+
+func mayTryAgain(err error) bool {
+	if errors.Is(err, ErrLostRace) {
+		return true
+	}
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01")
+}

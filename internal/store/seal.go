@@ -1,0 +1,225 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/google/uuid"
+
+	"hale/internal/secrets"
+)
+
+// Sealing: the root key wraps a key for each team, the team's key wraps one
+// for each user, and values are sealed with those. Deleting a user's key, or
+// a team's, makes everything sealed with it unreadable, in every backup made
+// from then on and in every copy that has not the old key rows.
+//
+// A sealed value is: one byte key number, then the AES-GCM text. The number
+// lets a subject have a newer key while values under older ones stay readable.
+
+// subject is what has a sealing key: a user, or with a zero user the team.
+type subject struct{ team, user uuid.UUID }
+
+type subjectKeys struct {
+	newest byte
+	byNo   map[byte]*secrets.Key
+}
+
+const mostCachedKeys = 200_000
+
+// keyCache keeps opened keys in memory; when full it starts over.
+type keyCache struct {
+	mu   sync.RWMutex
+	keys map[subject]*subjectKeys
+}
+
+func (c *keyCache) get(s subject) *subjectKeys {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.keys[s]
+}
+
+func (c *keyCache) put(s subject, k *subjectKeys) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.keys == nil || len(c.keys) >= mostCachedKeys {
+		c.keys = map[subject]*subjectKeys{}
+	}
+	c.keys[s] = k
+}
+
+func (c *keyCache) drop(s subject) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.keys, s)
+}
+
+// ErrNoKey is returned when a value is to be opened whose key was shredded, or
+// when a read-only transaction would have to make a key.
+var ErrNoKey = errors.New("store: no sealing key")
+
+// Seal encrypts plain with the subject's key, which it makes on first use.
+// user is the user the value is about, or uuid.Nil for the team's own secrets.
+// where names the place ("table.column:row") and is bound to the value.
+func (tx *Tx) Seal(ctx context.Context, team, user uuid.UUID, where string, plain []byte) ([]byte, error) {
+	keys, err := tx.keysOf(ctx, subject{team, user})
+	if errors.Is(err, ErrNoKey) && !tx.readOnly {
+		keys, err = tx.makeKey(ctx, subject{team, user})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("store: sealing %s: %w", column(where), err)
+	}
+	sealed, err := keys.byNo[keys.newest].Seal(where, plain)
+	if err != nil {
+		return nil, fmt.Errorf("store: sealing %s: %w", column(where), err)
+	}
+	return append([]byte{keys.newest}, sealed...), nil
+}
+
+// Unseal decrypts what Seal made for the same team, user and place.
+func (tx *Tx) Unseal(ctx context.Context, team, user uuid.UUID, where string, sealed []byte) ([]byte, error) {
+	if len(sealed) == 0 {
+		return nil, fmt.Errorf("store: opening %s: %w", column(where), secrets.ErrSealed)
+	}
+	keys, err := tx.keysOf(ctx, subject{team, user})
+	if err != nil {
+		return nil, fmt.Errorf("store: opening %s: %w", column(where), err)
+	}
+	key, ok := keys.byNo[sealed[0]]
+	if !ok {
+		return nil, fmt.Errorf("store: opening %s: %w", column(where), ErrNoKey)
+	}
+	plain, err := key.Open(where, sealed[1:])
+	if err != nil {
+		return nil, fmt.Errorf("store: opening %s: %w", column(where), err)
+	}
+	return plain, nil
+}
+
+// column is the table and column of a place, without its row.
+func column(where string) string {
+	for i := range len(where) {
+		if where[i] == ':' {
+			return where[:i]
+		}
+	}
+	return where
+}
+
+// Shred deletes the subject's keys: what they sealed can never be read again.
+// With a zero user it deletes the team's key and those of all its users.
+func (tx *Tx) Shred(ctx context.Context, team, user uuid.UUID) error {
+	query, args := `DELETE FROM sealing_keys WHERE team_id = $1`, []any{team}
+	if user != uuid.Nil {
+		query, args = query+` AND subject_id = $2`, append(args, user)
+	}
+	_, err := tx.Exec(ctx, query, args...)
+	delete(tx.fresh, subject{team, user})
+	tx.AfterCommit(func() { tx.db.keys.drop(subject{team, user}) })
+	return err
+}
+
+func (tx *Tx) keysOf(ctx context.Context, s subject) (*subjectKeys, error) {
+	if k, ok := tx.fresh[s]; ok {
+		return k, nil
+	}
+	if k := tx.db.keys.get(s); k != nil {
+		return k, nil
+	}
+	wrapped, err := tx.wrappedKeys(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	if len(wrapped) == 0 {
+		return nil, ErrNoKey
+	}
+	keys := &subjectKeys{byNo: map[byte]*secrets.Key{}}
+	for no, w := range wrapped {
+		raw, err := tx.unwrap(ctx, s, no, w)
+		if err != nil {
+			return nil, err
+		}
+		if keys.byNo[no], err = secrets.NewKey(raw); err != nil {
+			return nil, err
+		}
+		keys.newest = max(keys.newest, no)
+	}
+	if tx.readOnly {
+		tx.db.keys.put(s, keys)
+	} else { // the row may be part of this very commit, which can still fail
+		tx.remember(s, keys)
+	}
+	return keys, nil
+}
+
+func (tx *Tx) wrappedKeys(ctx context.Context, s subject) (map[byte][]byte, error) {
+	rows, err := tx.Query(ctx, `SELECT number, wrapped FROM sealing_keys WHERE team_id = $1 AND subject_id = $2`, s.team, s.user)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	found := map[byte][]byte{}
+	for rows.Next() {
+		var no int64
+		var wrapped []byte
+		if err := rows.Scan(&no, &wrapped); err != nil {
+			return nil, err
+		}
+		found[byte(no)] = wrapped
+	}
+	return found, rows.Err()
+}
+
+func (tx *Tx) makeKey(ctx context.Context, s subject) (*subjectKeys, error) {
+	raw := secrets.Bytes(secrets.KeySize)
+	wrapped, err := tx.wrap(ctx, s, 1, raw)
+	if err != nil {
+		return nil, err
+	}
+	made, err := tx.Exec(ctx, `INSERT INTO sealing_keys (team_id, subject_id, number, wrapped, created_at)
+		VALUES ($1, $2, 1, $3, $4) ON CONFLICT (team_id, subject_id, number) DO NOTHING`,
+		s.team, s.user, wrapped, Micros(tx.now))
+	if err != nil {
+		return nil, err
+	}
+	if made == 0 { // another transaction was faster
+		return tx.keysOf(ctx, s)
+	}
+	key, err := secrets.NewKey(raw)
+	if err != nil {
+		return nil, err
+	}
+	keys := &subjectKeys{newest: 1, byNo: map[byte]*secrets.Key{1: key}}
+	tx.remember(s, keys)
+	return keys, nil
+}
+
+// remember keeps keys for the rest of the transaction, and for all once it is
+// committed.
+func (tx *Tx) remember(s subject, keys *subjectKeys) {
+	if tx.fresh == nil {
+		tx.fresh = map[subject]*subjectKeys{}
+	}
+	tx.fresh[s] = keys
+}
+
+func keyPlace(s subject, no byte) string {
+	return fmt.Sprintf("sealing_keys.wrapped:%s:%s:%d", s.team, s.user, no)
+}
+
+// wrap seals a user's key with the team's, and a team's with the root key.
+func (tx *Tx) wrap(ctx context.Context, s subject, no byte, raw []byte) ([]byte, error) {
+	if s.user == uuid.Nil {
+		return tx.db.root.Seal(keyPlace(s, no), raw)
+	}
+	return tx.Seal(ctx, s.team, uuid.Nil, keyPlace(s, no), raw)
+}
+
+func (tx *Tx) unwrap(ctx context.Context, s subject, no byte, wrapped []byte) ([]byte, error) {
+	if s.user == uuid.Nil {
+		return tx.db.root.Open(keyPlace(s, no), wrapped)
+	}
+	return tx.Unseal(ctx, s.team, uuid.Nil, keyPlace(s, no), wrapped)
+}
