@@ -47,7 +47,7 @@ CREATE TABLE events (
 	size       BIGINT NOT NULL, -- bytes of the envelope
 	created_at BIGINT NOT NULL,
 	body       BYTEA, -- the envelope, sealed; empty once the user is erased
-	PRIMARY KEY (team_id, id)
+	PRIMARY KEY (id, team_id) -- id first: see the note on keys below
 );
 CREATE UNIQUE INDEX events_by_seq ON events (team_id, seq);
 CREATE INDEX events_by_user ON events (team_id, user_id) WHERE user_id IS NOT NULL;
@@ -111,6 +111,10 @@ CREATE TABLE webhook_secrets (
 
 -- One row for each event and endpoint that listens to its type, written in the
 -- event's own transaction.
+--
+-- The key begins with the event, and not with the team: a list of event ids
+-- has then only one index to go by. Were it (team, endpoint, event), PostgreSQL
+-- would, as long as it has no statistics, read all rows of the endpoint instead.
 CREATE TABLE webhook_deliveries (
 	team_id     UUID NOT NULL,
 	endpoint_id UUID NOT NULL,
@@ -124,14 +128,14 @@ CREATE TABLE webhook_deliveries (
 	ended_at    BIGINT,
 	node        UUID, -- who is at it (PostgreSQL)
 -- postgres: begin
-	PRIMARY KEY (team_id, endpoint_id, event_id)
+	PRIMARY KEY (event_id, endpoint_id, team_id)
 ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02);
 -- postgres: end
 -- sqlite: begin
-	PRIMARY KEY (team_id, endpoint_id, event_id)
+	PRIMARY KEY (event_id, endpoint_id, team_id)
 ) STRICT, WITHOUT ROWID;
 -- sqlite: end
-CREATE INDEX webhook_deliveries_due ON webhook_deliveries (team_id, endpoint_id, lane, due_at) WHERE state = 'pending';
+CREATE INDEX webhook_deliveries_due ON webhook_deliveries (team_id, endpoint_id, lane, due_at, event_id) WHERE state = 'pending';
 CREATE INDEX webhook_deliveries_undelivered ON webhook_deliveries (team_id, endpoint_id, state, event_id) WHERE state IN ('failed', 'held');
 
 -- What was tried, and what came back. A missing n would show as a gap.
@@ -148,10 +152,10 @@ CREATE TABLE webhook_attempts (
 	signature   TEXT NOT NULL,
 	answer      BYTEA, -- first KiB, sealed
 -- postgres: begin
-	PRIMARY KEY (team_id, endpoint_id, event_id, n)
+	PRIMARY KEY (event_id, endpoint_id, n, team_id)
 );
 -- postgres: end
 -- sqlite: begin
-	PRIMARY KEY (team_id, endpoint_id, event_id, n)
+	PRIMARY KEY (event_id, endpoint_id, n, team_id)
 ) STRICT, WITHOUT ROWID;
 -- sqlite: end

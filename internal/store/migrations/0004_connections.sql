@@ -8,8 +8,6 @@ CREATE TABLE connections (
 	connection_id         UUID NOT NULL,
 	status                TEXT NOT NULL CHECK (status IN ('connected', 'error', 'paused')),
 	created_on            BIGINT NOT NULL,
-	external_user_id      BYTEA, -- sealed; NULL when the provider has none
-	error_details         TEXT, -- JSON, connections.Problem
 	resource_availability TEXT NOT NULL, -- JSON, by resource
 	PRIMARY KEY (team_id, user_id, provider)
 );

@@ -1,0 +1,78 @@
+package events
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/google/uuid"
+	"github.com/klauspost/compress/zstd"
+
+	"hale/internal/store"
+)
+
+// A stored body is one byte that says how the rest is written, then the
+// envelope, the whole sealed with the team's key. Envelopes above a KiB are
+// compressed first; below, the frame would eat what it saves.
+const (
+	plain          = 0
+	compressed     = 1
+	compressAbove  = 1 << 10
+	bodyColumn     = "events.body:"
+	maxStoredPlain = MaxBody + 1
+)
+
+var errStored = errors.New("events: a stored body is damaged")
+
+var encoder = sync.OnceValue(func() *zstd.Encoder {
+	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithLowerEncoderMem(true))
+	if err != nil {
+		panic(err) // only for contradicting options
+	}
+	return e
+})
+
+var decoder = sync.OnceValue(func() *zstd.Decoder {
+	d, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxStoredPlain), zstd.WithDecoderLowmem(true))
+	if err != nil {
+		panic(err)
+	}
+	return d
+})
+
+func pack(body []byte) []byte {
+	if len(body) > compressAbove {
+		return encoder().EncodeAll(body, append(make([]byte, 0, len(body)/2), compressed))
+	}
+	return append(append(make([]byte, 0, len(body)+1), plain), body...)
+}
+
+func unpack(stored []byte) ([]byte, error) {
+	if len(stored) == 0 {
+		return nil, errStored
+	}
+	switch stored[0] {
+	case plain:
+		return stored[1:], nil
+	case compressed:
+		body, err := decoder().DecodeAll(stored[1:], nil)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", errStored, err)
+		}
+		return body, nil
+	}
+	return nil, errStored
+}
+
+func sealBody(ctx context.Context, tx *store.Tx, team uuid.UUID, id ID, body []byte) ([]byte, error) {
+	return tx.Seal(ctx, team, uuid.Nil, bodyColumn+id.String(), pack(body))
+}
+
+func openBody(ctx context.Context, tx *store.Tx, team uuid.UUID, id ID, sealed []byte) ([]byte, error) {
+	stored, err := tx.Unseal(ctx, team, uuid.Nil, bodyColumn+id.String(), sealed)
+	if err != nil {
+		return nil, err
+	}
+	return unpack(stored)
+}

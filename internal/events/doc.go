@@ -1,0 +1,28 @@
+// Package events announces what happened: durably, in order and without gaps.
+//
+// A domain calls Emit inside the transaction of its change. The event, and one
+// delivery for each endpoint that listens to its type, commit together with
+// the change, or not at all: there is no moment at which one exists without
+// the other, and no second store that could miss it.
+//
+//	emit.go       writing an event and its deliveries
+//	envelope.go   the bytes that are stored, signed and sent, always the same
+//	catalogue.go  the types there are, with a sentence and an example each
+//	types.go      the catalogue's contents
+//	feed.go       reading events by number: GET /v2/events?after=N
+//	sequence.go   numbering on PostgreSQL
+//	retention.go  forgetting old events, and a user's when the user is erased
+//
+// # Numbers
+//
+// Each event of a team has a number, one greater than the event before. A
+// reader that has everything up to N asks for what comes after N, and can
+// prove that nothing is missing. That holds only if a number never becomes
+// visible before a smaller one. SQLite has one writer, so there an event is
+// numbered as it is written. On PostgreSQL transactions commit in another
+// order than they began, so events commit without a number and a sequencer
+// numbers, under a lock, what has become visible; deliveries wait for that.
+//
+// The next number is the greatest so far plus one, so retention keeps each
+// team's last event whatever its age.
+package events

@@ -1,0 +1,229 @@
+package events
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/store"
+)
+
+// Message is an event as it was announced.
+type Message struct {
+	ID        ID
+	Seq       int64 // 1, 2, 3, … within the team
+	Type      string
+	User      uuid.UUID // zero when the event is about no user
+	CreatedAt time.Time
+	Body      []byte // the envelope; nil once the user is erased
+}
+
+// Page is a part of a team's feed.
+type Page struct {
+	Events  []Message
+	Next    int64 // where to go on: pass it as after
+	HasMore bool  // there is more right now
+}
+
+// Bounds of one page.
+const (
+	// MaxPage is the greatest limit.
+	MaxPage = 1000
+	// pageBytes ends a page early, after the event that reaches it.
+	pageBytes = 4 << 20
+	// pageSpan bounds how many numbers one page with a filter looks through.
+	pageSpan = 20_000
+)
+
+// After reads the events of a team whose number is greater than after, in
+// order; only those of the given types unless types is empty. Every event
+// committed before the last one of the page is in it, or was in one before.
+func After(ctx context.Context, tx *store.Tx, team uuid.UUID, after int64, limit int, types []string) (Page, error) {
+	page := Page{Next: after}
+	last, err := lastNumber(ctx, tx, team)
+	if err != nil || last <= after {
+		return page, err
+	}
+	limit = min(max(limit, 1), MaxPage)
+	until := last
+	if len(types) > 0 {
+		first, err := firstNumber(ctx, tx, team, after)
+		if err != nil {
+			return page, err
+		}
+		until = min(last, first+pageSpan)
+	}
+	cut, err := readPage(ctx, tx, team, &page, until, limit, types)
+	if err != nil {
+		return page, err
+	}
+	if !cut {
+		page.Next = until
+	}
+	page.HasMore = page.Next < last
+	return page, nil
+}
+
+// readPage fills the page with events up to number until; cut tells that it
+// ended before, because the page is full.
+func readPage(ctx context.Context, tx *store.Tx, team uuid.UUID, page *Page, until int64, limit int, types []string) (cut bool, err error) {
+	query := `SELECT id, seq, type, user_id, created_at, body FROM events
+		WHERE team_id = $1 AND seq > $2 AND seq <= $3`
+	args := []any{team, page.Next, until, limit}
+	if len(types) > 0 {
+		query += ` AND type IN ` + store.List(5, len(types))
+		for _, t := range types {
+			args = append(args, t)
+		}
+	}
+	rows, err := tx.Query(ctx, query+` ORDER BY seq LIMIT $4`, args...)
+	if err != nil {
+		return false, fmt.Errorf("events: reading the feed: %w", err)
+	}
+	defer rows.Close()
+	size := 0
+	for rows.Next() {
+		m, err := scanSealed(rows)
+		if err != nil {
+			return false, err
+		}
+		page.Events = append(page.Events, m)
+		page.Next = m.Seq
+		if size += len(m.Body); size >= pageBytes {
+			break
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return false, err
+	}
+	if err := rows.Close(); err != nil {
+		return false, err
+	}
+	return size >= pageBytes || len(page.Events) == limit, openAll(ctx, tx, team, page.Events)
+}
+
+// Get reads one event, or ErrUnknown.
+func Get(ctx context.Context, tx *store.Tx, team uuid.UUID, id ID) (Message, error) {
+	found, err := byID(ctx, tx, team, []ID{id})
+	if err != nil {
+		return Message{}, err
+	}
+	if len(found) == 0 {
+		return Message{}, ErrUnknown
+	}
+	return found[0], nil
+}
+
+// bodiesAtOnce is how many envelopes one query reads.
+const bodiesAtOnce = 16
+
+// Bodies reads envelopes by event id. Those of the last moments come from
+// memory; unknown and erased ones are left out.
+func Bodies(ctx context.Context, tx *store.Tx, team uuid.UUID, ids []ID) (map[ID][]byte, error) {
+	found := make(map[ID][]byte, len(ids))
+	var missing []ID
+	for _, id := range ids {
+		if body := recent.get(id, tx.Now()); body != nil {
+			found[id] = body
+		} else {
+			missing = append(missing, id)
+		}
+	}
+	for part := range slices.Chunk(missing, bodiesAtOnce) {
+		stored, err := byID(ctx, tx, team, part)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range stored {
+			if m.Body != nil {
+				found[m.ID] = m.Body
+				recent.put(m.ID, m.Body, tx.Now())
+			}
+		}
+	}
+	return found, nil
+}
+
+func byID(ctx context.Context, tx *store.Tx, team uuid.UUID, ids []ID) ([]Message, error) {
+	args := make([]any, 0, len(ids)+1)
+	args = append(args, team)
+	for _, id := range ids {
+		args = append(args, id)
+	}
+	rows, err := tx.Query(ctx, `SELECT id, seq, type, user_id, created_at, body FROM events
+		WHERE team_id = $1 AND id IN `+store.List(2, len(ids)), args...)
+	if err != nil {
+		return nil, fmt.Errorf("events: reading by id: %w", err)
+	}
+	defer rows.Close()
+	found := make([]Message, 0, len(ids))
+	for rows.Next() {
+		m, err := scanSealed(rows)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, m)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return found, openAll(ctx, tx, team, found)
+}
+
+// Recent gives the envelope of an event that was written or read by this
+// process moments ago, and nil otherwise.
+func Recent(id ID, now time.Time) []byte { return recent.get(id, now) }
+
+func scanSealed(rows interface{ Scan(...any) error }) (Message, error) {
+	var m Message
+	var seq *int64
+	var user *uuid.UUID
+	if err := rows.Scan(&m.ID, &seq, &m.Type, &user, store.ScanTime(&m.CreatedAt), &m.Body); err != nil {
+		return m, fmt.Errorf("events: scanning: %w", err)
+	}
+	if seq != nil {
+		m.Seq = *seq
+	}
+	if user != nil {
+		m.User = *user
+	}
+	return m, nil
+}
+
+// openAll replaces sealed bodies by the envelopes, after the rows are closed:
+// opening may need the team's key from the database.
+func openAll(ctx context.Context, tx *store.Tx, team uuid.UUID, all []Message) error {
+	for i := range all {
+		m := &all[i]
+		if m.Body == nil {
+			continue
+		}
+		body, err := openBody(ctx, tx, team, m.ID, m.Body)
+		if err != nil {
+			return err
+		}
+		m.Body = body
+	}
+	return nil
+}
+
+// lastNumber is the greatest number of a team's events, 0 for none.
+func lastNumber(ctx context.Context, tx *store.Tx, team uuid.UUID) (n int64, err error) {
+	err = tx.QueryRow(ctx, `SELECT COALESCE(MAX(seq), 0) FROM events WHERE team_id = $1`, team).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("events: reading the last number: %w", err)
+	}
+	return n, nil
+}
+
+// firstNumber is the least number above after that is still stored.
+func firstNumber(ctx context.Context, tx *store.Tx, team uuid.UUID, after int64) (n int64, err error) {
+	err = tx.QueryRow(ctx, `SELECT COALESCE(MIN(seq), $2) FROM events WHERE team_id = $1 AND seq > $2`, team, after).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("events: reading the next number: %w", err)
+	}
+	return n, nil
+}

@@ -1,0 +1,97 @@
+package events
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/store"
+)
+
+// DefaultRetention is how long events, deliveries and attempts are kept.
+const DefaultRetention = 30 * 24 * time.Hour
+
+// forgetAtOnce bounds the rows that one transaction deletes.
+const forgetAtOnce = 500
+
+// waits holds for an event (v) that is still on its way: a delivery is pending
+// at an endpoint that is on. Deliveries that failed, and those held for an
+// endpoint that is off, can be replayed until the event is forgotten.
+const waits = `EXISTS (SELECT 1 FROM webhook_endpoints e JOIN webhook_deliveries d
+	ON d.team_id = e.team_id AND d.endpoint_id = e.id
+	WHERE e.team_id = v.team_id AND d.event_id = v.id AND d.state = 'pending' AND e.state = 'on' AND e.deleted_at IS NULL)`
+
+// Forget removes a team's events from before the given moment with their
+// deliveries and attempts, in transactions of bounded size. It leaves what is
+// still on its way, and the team's last event, which carries the number.
+func Forget(ctx context.Context, db *store.DB, team uuid.UUID, before time.Time) (forgotten int, err error) {
+	after := int64(0)
+	for {
+		var last, n int64
+		err := db.Write(ctx, func(tx *store.Tx) (err error) {
+			last, n, err = forgetSome(ctx, tx, team, before, after)
+			return err
+		})
+		forgotten += int(n)
+		if err != nil || last == 0 {
+			return forgotten, err
+		}
+		after = last
+	}
+}
+
+// forgetSome looks at the next events in order of number. last is 0 when none
+// of them was old enough.
+func forgetSome(ctx context.Context, tx *store.Tx, team uuid.UUID, before time.Time, after int64) (last, n int64, err error) {
+	newest, err := lastNumber(ctx, tx, team)
+	if err != nil {
+		return 0, 0, err
+	}
+	const some = `FROM (SELECT seq, id, team_id, created_at FROM events WHERE team_id = $1 AND seq > $2 AND seq < $3 ORDER BY seq LIMIT $4) AS v
+		WHERE v.created_at < $5`
+	args := []any{team, after, newest, forgetAtOnce, store.Micros(before)}
+	if err := tx.QueryRow(ctx, `SELECT COALESCE(MAX(v.seq), 0) `+some, args...).Scan(&last); err != nil || last == 0 {
+		return 0, 0, err
+	}
+	old := `(SELECT v.id ` + some + ` AND NOT ` + waits + `)`
+	for _, table := range []string{"webhook_attempts", "webhook_deliveries"} {
+		_, err := tx.Exec(ctx, `DELETE FROM `+table+` WHERE team_id = $1 AND event_id IN `+old+`
+			AND endpoint_id IN (SELECT id FROM webhook_endpoints WHERE team_id = $1)`, again(args)...)
+		if err != nil {
+			return 0, 0, fmt.Errorf("events: forgetting %s: %w", table, err)
+		}
+	}
+	n, err = tx.Exec(ctx, `DELETE FROM events WHERE team_id = $1 AND id IN `+old, again(args)...)
+	if err != nil {
+		return 0, 0, fmt.Errorf("events: forgetting: %w", err)
+	}
+	return last, n, nil
+}
+
+// again copies arguments, which a statement may change.
+func again(args []any) []any { return append([]any(nil), args...) }
+
+// Erase removes the contents of a user's events for good and stops those that
+// are still on their way. Numbers and types stay, so that the feed has no gap.
+func Erase(ctx context.Context, tx *store.Tx, team, user uuid.UUID) error {
+	_, err := tx.Exec(ctx, `UPDATE webhook_deliveries SET state = 'failed', ended_at = $3
+		WHERE team_id = $1 AND state IN ('pending', 'held')
+		AND endpoint_id IN (SELECT id FROM webhook_endpoints WHERE team_id = $1)
+		AND event_id IN (SELECT id FROM events WHERE team_id = $1 AND user_id = $2)`, team, user, store.Micros(tx.Now()))
+	if err != nil {
+		return fmt.Errorf("events: stopping the deliveries of an erased user: %w", err)
+	}
+	_, err = tx.Exec(ctx, `UPDATE webhook_attempts SET answer = NULL WHERE team_id = $1
+		AND endpoint_id IN (SELECT id FROM webhook_endpoints WHERE team_id = $1)
+		AND event_id IN (SELECT id FROM events WHERE team_id = $1 AND user_id = $2)`, team, user)
+	if err != nil {
+		return fmt.Errorf("events: erasing what receivers answered: %w", err)
+	}
+	if _, err := tx.Exec(ctx, `UPDATE events SET body = NULL WHERE team_id = $1 AND user_id = $2`, team, user); err != nil {
+		return fmt.Errorf("events: erasing a user's events: %w", err)
+	}
+	tx.AfterCommit(recent.clear)
+	return nil
+}

@@ -1,0 +1,152 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/store"
+)
+
+// claimed is a job that this node holds.
+type claimed struct {
+	id       ID
+	team     uuid.UUID
+	kind     string
+	key      string
+	args     string
+	attempts int
+	most     int
+	node     uuid.UUID
+}
+
+// claim marks up to most due jobs of a kind as running on the node.
+func claim(ctx context.Context, tx *store.Tx, node uuid.UUID, kind string, most int) ([]claimed, error) {
+	rows, err := tx.Query(ctx, `UPDATE jobs SET status = 'running', node = $1, attempts = attempts + 1, started_at = $2
+		WHERE (team_id, id) IN (
+			SELECT team_id, id FROM jobs WHERE kind = $3 AND status = 'queued' AND run_at <= $2
+			ORDER BY run_at LIMIT $4`+tx.ForUpdateSkipLocked()+`)
+		RETURNING id, team_id, kind, key, args, attempts, max_attempts, node`,
+		node, store.Micros(tx.Now()), kind, most)
+	if err != nil {
+		return nil, fmt.Errorf("jobs: claiming %s: %w", kind, err)
+	}
+	defer rows.Close()
+	var all []claimed
+	for rows.Next() {
+		var c claimed
+		if err := rows.Scan(&c.id, &c.team, &c.kind, &c.key, &c.args, &c.attempts, &c.most, &c.node); err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	return all, rows.Err()
+}
+
+// nextDue is when the next queued job of a kind is due; zero when none is.
+func nextDue(ctx context.Context, tx *store.Tx, kind string) (at time.Time, err error) {
+	var due *time.Time
+	err = tx.QueryRow(ctx, `SELECT MIN(run_at) FROM jobs WHERE kind = $1 AND status = 'queued'`, kind).Scan(store.ScanNullTime(&due))
+	if err != nil {
+		return at, fmt.Errorf("jobs: looking for due jobs: %w", err)
+	}
+	if due != nil {
+		at = *due
+	}
+	return at, nil
+}
+
+// rescue queues again what dead nodes were running, and fails what has used
+// up its attempts that way.
+func rescue(ctx context.Context, tx *store.Tx) (int64, error) {
+	n, err := tx.Exec(ctx, `UPDATE jobs SET node = NULL, run_at = $1,
+			error = 'the node that ran it went away',
+			status = CASE WHEN cancel THEN 'canceled' WHEN attempts >= max_attempts THEN 'failed' ELSE 'queued' END,
+			finished_at = CASE WHEN cancel OR attempts >= max_attempts THEN $1 ELSE NULL END
+		WHERE status = 'running' AND `+Free("jobs.node", "$1"), store.Micros(tx.Now()))
+	if err != nil {
+		return 0, fmt.Errorf("jobs: rescuing: %w", err)
+	}
+	return n, nil
+}
+
+// outcome is how one attempt ended.
+type outcome struct {
+	claimed
+	status   Status
+	runAt    time.Time // when queued again
+	attempts int
+	err      string
+	progress Progress
+	ended    time.Time
+}
+
+// record writes an outcome, unless the job is no longer this node's. A job
+// that was asked for again while it ran is queued whatever came of it.
+func record(ctx context.Context, tx *store.Tx, o outcome) error {
+	var finished any
+	if o.status != Queued {
+		finished = store.Micros(o.ended)
+	}
+	_, err := tx.Exec(ctx, `UPDATE jobs SET
+			status = CASE WHEN again THEN 'queued' ELSE $1 END,
+			run_at = CASE WHEN again THEN run_at ELSE $2 END,
+			attempts = CASE WHEN again THEN 0 ELSE $3 END,
+			finished_at = CASE WHEN again THEN NULL ELSE CAST($4 AS BIGINT) END,
+			error = $5, progress_done = $6, progress_total = $7, progress_note = $8,
+			again = FALSE, node = NULL
+		WHERE team_id = $9 AND id = $10 AND status = 'running' AND node = $11`,
+		string(o.status), store.Micros(o.runAt), o.attempts, finished,
+		o.err, o.progress.Done, o.progress.Total, o.progress.Note,
+		o.team, o.id, o.node)
+	if err != nil {
+		return fmt.Errorf("jobs: recording: %w", err)
+	}
+	return nil
+}
+
+// note writes progress and reports whether the job is to stop.
+func note(ctx context.Context, tx *store.Tx, c claimed, p Progress) (stop bool, err error) {
+	rows, err := tx.Query(ctx, `UPDATE jobs SET progress_done = $1, progress_total = $2, progress_note = $3
+		WHERE team_id = $4 AND id = $5 AND status = 'running' AND node = $6 RETURNING cancel`,
+		p.Done, p.Total, p.Note, c.team, c.id, c.node)
+	if err != nil {
+		return false, fmt.Errorf("jobs: noting progress: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := rows.Scan(&stop); err != nil {
+			return false, err
+		}
+	}
+	return stop, rows.Err()
+}
+
+// toStop lists the running jobs of a node that somebody canceled.
+func toStop(ctx context.Context, tx *store.Tx, node uuid.UUID) ([]ID, error) {
+	rows, err := tx.Query(ctx, `SELECT id FROM jobs WHERE status = 'running' AND cancel AND node = $1`, node)
+	if err != nil {
+		return nil, fmt.Errorf("jobs: looking for canceled jobs: %w", err)
+	}
+	defer rows.Close()
+	var all []ID
+	for rows.Next() {
+		var id ID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		all = append(all, id)
+	}
+	return all, rows.Err()
+}
+
+// tidy deletes jobs that ended before the given moment.
+func tidy(ctx context.Context, tx *store.Tx, before time.Time) error {
+	_, err := tx.Exec(ctx, `DELETE FROM jobs WHERE finished_at < $1 AND status IN ('succeeded', 'failed', 'canceled')`, store.Micros(before))
+	if err != nil {
+		return fmt.Errorf("jobs: tidying: %w", err)
+	}
+	return nil
+}

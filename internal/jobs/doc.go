@@ -1,0 +1,23 @@
+// Package jobs runs work in the background, durably: a job is a row, written
+// in the transaction of the change that asks for it, and it is there until it
+// has succeeded, failed for good or been canceled.
+//
+//	node.go    a process's lease on the rows that it has claimed
+//	batch.go   results recorded in groups
+//	kinds.go   Define: a kind of job, its function and its limits
+//	enqueue.go asking for a job
+//	runner.go  claiming what is due, running it, recording how it went
+//	claim.go   the SQL of that
+//	list.go    what is there to see
+//
+// # Leases
+//
+// Claiming writes the node's id into the row, once. The lease itself is one
+// row of the table nodes that the process keeps renewing: when a process dies,
+// its row lapses, and everything it had claimed is free again at once. Work
+// always looks for due rows that nobody holds, and never remembers how far it
+// got: a position in the order of due times would step over rows that become
+// due behind it.
+//
+// Webhook deliveries are claimed with the same lease.
+package jobs
