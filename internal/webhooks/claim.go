@@ -1,0 +1,167 @@
+package webhooks
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/events"
+	"hale/internal/jobs"
+	"hale/internal/store"
+)
+
+// Lanes keep late work from delaying fresh events.
+const (
+	laneFirst = iota
+	laneRetry
+	laneReplay
+	lanes
+)
+
+// parcel is one delivery in hand: one event on its way to one endpoint.
+type parcel struct {
+	event    events.ID
+	seq      int64
+	kind     string
+	created  time.Time
+	due      time.Time
+	lane     int
+	attempts int // made before this one
+	tries    int // of this round of the schedule
+	body     []byte
+}
+
+// haul is what one claim brought.
+type haul struct {
+	parcels  []*parcel
+	revision int64     // of the endpoint; 0 when there was no row to tell
+	next     time.Time // when the next retry is due; zero when none is known
+}
+
+// due selects pending, due and numbered deliveries (d) of one lane of an
+// endpoint that is on, in order. $1 team, $2 endpoint, $3 lane, $4 now. The
+// subqueries stay subqueries on purpose: as joins they tempt PostgreSQL, while
+// it has no statistics, to begin with the wrong table.
+const due = `FROM webhook_deliveries d
+	WHERE d.team_id = $1 AND d.endpoint_id = $2 AND d.state = 'pending' AND d.lane = $3 AND d.due_at <= $4
+	AND (SELECT v.seq FROM events v WHERE v.team_id = d.team_id AND v.id = d.event_id) IS NOT NULL
+	AND ` + revision + ` IS NOT NULL`
+
+// revision is that of the endpoint, NULL while it is off.
+const revision = `(SELECT e.revision FROM webhook_endpoints e WHERE e.team_id = $1 AND e.id = $2 AND e.state = 'on' AND e.deleted_at IS NULL)`
+
+// claimSQLite reads due rows and passes over those in hand. Nothing is
+// written: there is one process, and what it has in hand is in its memory.
+func claimSQLite(ctx context.Context, tx *store.Tx, team uuid.UUID, id EndpointID, lane, most int, inHand map[events.ID]struct{}) (haul, error) {
+	rows, err := tx.Query(ctx, `SELECT c.event_id, v.seq, v.type, v.created_at, c.due_at, c.attempts, c.tries, `+revision+`
+		FROM (SELECT d.event_id, d.due_at, d.attempts, d.tries `+due+` ORDER BY d.due_at, d.event_id LIMIT $5) AS c
+		CROSS JOIN events v WHERE v.team_id = $1 AND v.id = c.event_id`,
+		team, id, lane, store.Micros(tx.Now()), most+len(inHand))
+	if err != nil {
+		return haul{}, fmt.Errorf("webhooks: claiming: %w", err)
+	}
+	defer rows.Close()
+	return readHaul(rows, lane, most, inHand)
+}
+
+// claimPostgres marks due rows as this node's. Rows that another transaction
+// is claiming are passed over, and so are those of nodes that are alive. When
+// unsure, after a claim whose commit may or may not have come through, it takes
+// rows that are marked as ours as well, if they are not in hand.
+func claimPostgres(ctx context.Context, tx *store.Tx, team uuid.UUID, id EndpointID, lane, most int, node uuid.UUID, unsure bool, inHand map[events.ID]struct{}) (haul, error) {
+	free, limit := jobs.Free("d.node", "$4"), most
+	if unsure {
+		free, limit = `(d.node = $6 OR `+free+`)`, most+len(inHand)
+	}
+	rows, err := tx.Query(ctx, `WITH c AS MATERIALIZED (
+			SELECT d.event_id `+due+` AND `+free+` ORDER BY d.due_at, d.event_id LIMIT $5 FOR UPDATE SKIP LOCKED)
+		UPDATE webhook_deliveries d SET node = $6
+		FROM c JOIN events v ON v.team_id = $1 AND v.id = c.event_id
+		WHERE d.team_id = $1 AND d.endpoint_id = $2 AND d.event_id = c.event_id
+		RETURNING d.event_id, v.seq, v.type, v.created_at, d.due_at, d.attempts, d.tries, `+revision,
+		team, id, lane, store.Micros(tx.Now()), limit, node)
+	if err != nil {
+		return haul{}, fmt.Errorf("webhooks: claiming: %w", err)
+	}
+	defer rows.Close()
+	h, err := readHaul(rows, lane, limit, inHand)
+	slices.SortFunc(h.parcels, func(a, b *parcel) int { return cmp.Compare(a.seq, b.seq) })
+	return h, err
+}
+
+func readHaul(rows *sql.Rows, lane, most int, inHand map[events.ID]struct{}) (haul, error) {
+	var h haul
+	for len(h.parcels) < most && rows.Next() {
+		p, err := scanParcel(rows, lane, &h)
+		if err != nil {
+			return h, err
+		}
+		if _, held := inHand[p.event]; !held {
+			h.parcels = append(h.parcels, p)
+		}
+	}
+	return h, rows.Err()
+}
+
+func scanParcel(row interface{ Scan(...any) error }, lane int, h *haul) (*parcel, error) {
+	p := &parcel{lane: lane}
+	err := row.Scan(&p.event, &p.seq, &p.kind, store.ScanTime(&p.created), store.ScanTime(&p.due), &p.attempts, &p.tries, &h.revision)
+	if err != nil {
+		return nil, fmt.Errorf("webhooks: scanning a delivery: %w", err)
+	}
+	return p, nil
+}
+
+// nextRetry is when the next retry of an endpoint will be due.
+func nextRetry(ctx context.Context, tx *store.Tx, team uuid.UUID, id EndpointID) (time.Time, error) {
+	var at *time.Time
+	err := tx.QueryRow(ctx, `SELECT MIN(due_at) FROM webhook_deliveries
+		WHERE team_id = $1 AND endpoint_id = $2 AND state = 'pending' AND lane = $3 AND due_at > $4`,
+		team, id, laneRetry, store.Micros(tx.Now())).Scan(store.ScanNullTime(&at))
+	if err != nil {
+		return time.Time{}, fmt.Errorf("webhooks: looking for retries: %w", err)
+	}
+	return orZero(at), nil
+}
+
+// backlog is what waits for one endpoint: the earliest due time of each lane,
+// zero for an empty one.
+type backlog struct {
+	team     uuid.UUID
+	endpoint EndpointID
+	revision int64
+	earliest [lanes]time.Time
+}
+
+// readBacklogs looks at each endpoint that is on: a few index lookups each,
+// whatever the number of deliveries.
+func readBacklogs(ctx context.Context, tx *store.Tx) ([]backlog, error) {
+	const earliest = `(SELECT MIN(d.due_at) FROM webhook_deliveries d
+		WHERE d.team_id = e.team_id AND d.endpoint_id = e.id AND d.state = 'pending' AND d.lane = `
+	rows, err := tx.Query(ctx, `SELECT e.team_id, e.id, e.revision, `+earliest+`0), `+earliest+`1), `+earliest+`2)
+		FROM webhook_endpoints e WHERE e.state = 'on' AND e.deleted_at IS NULL`)
+	if err != nil {
+		return nil, fmt.Errorf("webhooks: reading backlogs: %w", err)
+	}
+	defer rows.Close()
+	var all []backlog
+	for rows.Next() {
+		var b backlog
+		var at [lanes]*time.Time
+		err := rows.Scan(&b.team, &b.endpoint, &b.revision,
+			store.ScanNullTime(&at[0]), store.ScanNullTime(&at[1]), store.ScanNullTime(&at[2]))
+		if err != nil {
+			return nil, fmt.Errorf("webhooks: reading backlogs: %w", err)
+		}
+		for lane := range at {
+			b.earliest[lane] = orZero(at[lane])
+		}
+		all = append(all, b)
+	}
+	return all, rows.Err()
+}

@@ -1,0 +1,33 @@
+// Package webhooks delivers events to the endpoints of a team, at least once
+// each, signed, and shows what became of every attempt.
+//
+// Once the API has answered 2xx, each event that the request caused is on disk
+// with one delivery for each endpoint that listens to it (package events does
+// that), and will reach the endpoint or be seen as failed or held, and can be
+// sent again for as long as it is kept.
+//
+//	endpoints.go  endpoints: URL, filters, rate, state         settings.go  how they change
+//	targets.go    what sending needs to know of one             secrets.go   rotation
+//	secret.go sign.go headers.go urls.go guard.go               rules without a database
+//	deliverer.go  claiming and posting: the loop                line.go      one endpoint's share of it
+//	claim.go      the SQL of claiming                           post.go      one HTTP exchange
+//	record.go     the SQL of results                            schedule.go health.go bucket.go
+//	replay.go     sending again                                 log.go       deliveries and attempts to look at
+//
+// # How a delivery goes
+//
+// A delivery is a row that is pending and due. The deliverer claims due rows
+// of one endpoint at a time, up to a couple of hundred, passing over those
+// already in hand: on SQLite a set in memory, on PostgreSQL the node's id in
+// the row. It posts them outside of any transaction, at most 32 at a time to
+// one endpoint, and records results in groups. Only when a result is on disk
+// is the row no longer in hand. A crash in between repeats a post, with the
+// same message id: that is the only way to a duplicate.
+//
+// Each endpoint has its own queue, workers, rate and connections, so one that
+// hangs delays no other.
+//
+// A delivery to an endpoint that is off stays pending and is shown as held.
+// When the endpoint is switched on again, its owner chooses from when on the
+// held ones are sent; the others become held for good, until they are replayed.
+package webhooks

@@ -1,0 +1,222 @@
+package webhooks
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// What one exchange may cost.
+const (
+	// Timeout bounds the whole exchange, from the dial to the end of the
+	// answer's body, so that a slow drip cannot hold a worker.
+	Timeout     = 15 * time.Second
+	maxAnswer   = 64 << 10 // bytes read of an answer
+	keptAnswer  = 1 << 10  // bytes kept of it
+	maxHeader   = 64 << 10
+	idleTimeout = 50 * time.Second
+	userAgent   = "Hale-Webhooks/1.0"
+)
+
+// Problem says in a word why an attempt failed. It is empty for success.
+type Problem string
+
+// The problems. Status means that an answer came and was not 2xx.
+const (
+	NoProblem        Problem = ""
+	StatusProblem    Problem = "status"
+	RedirectProblem  Problem = "redirect"   // 3xx is not followed
+	TimeoutProblem   Problem = "timeout"    // no full answer within Timeout
+	AddressProblem   Problem = "address"    // not on the public internet
+	NameProblem      Problem = "name"       // the host name did not resolve
+	RefusedProblem   Problem = "refused"    // nobody listens
+	TLSProblem       Problem = "tls"        // no trusted connection
+	ConnectionFailed Problem = "connection" // it broke off
+)
+
+// Outcome is what came of one attempt.
+type Outcome struct {
+	Code       int // 0 when no answer came
+	Problem    Problem
+	Answer     []byte        // first KiB
+	RetryAfter time.Duration // 0 when the answer asked for none
+	Took       time.Duration
+}
+
+// OK reports a 2xx answer.
+func (o Outcome) OK() bool { return o.Problem == NoProblem }
+
+// overloaded reports that the receiver, or the way to it, needs a pause.
+func (o Outcome) overloaded() bool {
+	switch o.Code {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusGatewayTimeout:
+		return true
+	}
+	return o.Problem == TimeoutProblem
+}
+
+// gone reports that the receiver wants no more.
+func (o Outcome) gone() bool { return o.Code == http.StatusGone }
+
+// Dial makes a connection; see net.Dialer.
+type Dial func(ctx context.Context, network, address string) (net.Conn, error)
+
+// newTransport makes the connections to one endpoint. Each endpoint has its
+// own, so that connections are never shared between teams, nothing taken from
+// the environment applies, and no endpoint can use up another's.
+//
+// It speaks HTTP/1.1: a connection that died silently then holds up one post
+// and not all of them.
+func newTransport(g Guard, dial Dial, roots *tls.Config) *http.Transport {
+	if dial == nil {
+		dial = (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second, Control: g.Control}).DialContext
+	}
+	return &http.Transport{
+		DialContext:            dial,
+		TLSClientConfig:        roots.Clone(),
+		TLSHandshakeTimeout:    10 * time.Second,
+		MaxConnsPerHost:        maxInFlight,
+		MaxIdleConnsPerHost:    maxInFlight,
+		IdleConnTimeout:        idleTimeout,
+		MaxResponseHeaderBytes: maxHeader,
+		DisableCompression:     true,
+		WriteBufferSize:        8 << 10,
+	}
+}
+
+// message is what is posted: an event, ready to be signed.
+type message struct {
+	id   string
+	seq  int64 // 0 leaves the header out
+	body []byte
+}
+
+// headersOf makes the headers of one attempt: the endpoint's own first, then
+// ours. Each of the signature's three has a twin under the name that older
+// receivers know.
+func headersOf(custom http.Header, m message, timestamp, signature string) http.Header {
+	h := make(http.Header, len(custom)+12)
+	for name, values := range custom {
+		h[name] = values
+	}
+	id, ts, sig := []string{m.id}, []string{timestamp}, []string{signature}
+	h["Webhook-Id"], h["Svix-Id"] = id, id
+	h["Webhook-Timestamp"], h["Svix-Timestamp"] = ts, ts
+	h["Webhook-Signature"], h["Svix-Signature"] = sig, sig
+	h["Content-Type"] = []string{"application/json"}
+	h["User-Agent"] = []string{userAgent}
+	if m.seq != 0 {
+		h["X-Event-Seq"] = []string{strconv.FormatInt(m.seq, 10)}
+	}
+	return h
+}
+
+// post makes one exchange. It never follows a redirect.
+func post(ctx context.Context, rt http.RoundTripper, t *target, h http.Header, body []byte, now func() time.Time) Outcome {
+	ctx, cancel := context.WithTimeout(ctx, Timeout)
+	defer cancel()
+	// An empty Idempotency-Key is not sent. It lets the transport try once more
+	// on a fresh connection when an idle one was closed under it, which is safe:
+	// the message id tells the receiver of a repetition.
+	h["Idempotency-Key"] = []string{}
+	req := (&http.Request{
+		Method: http.MethodPost, URL: t.url, Host: t.url.Host, Header: h, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		ContentLength: int64(len(body)),
+		Body:          io.NopCloser(bytes.NewReader(body)),
+		GetBody:       func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil },
+	}).WithContext(ctx)
+	began := now()
+	o := exchange(rt, req, now)
+	o.Took = now().Sub(began)
+	return o
+}
+
+func exchange(rt http.RoundTripper, req *http.Request, now func() time.Time) Outcome {
+	res, err := rt.RoundTrip(req)
+	if err != nil {
+		return Outcome{Problem: problemOf(err)}
+	}
+	defer res.Body.Close()
+	o := Outcome{Code: res.StatusCode}
+	o.Answer, err = readAnswer(res)
+	switch {
+	case err != nil:
+		o.Problem = problemOf(err)
+	case o.Code >= 300 && o.Code < 400:
+		o.Problem = RedirectProblem
+	case o.Code < 200 || o.Code > 299:
+		o.Problem = StatusProblem
+	}
+	if !o.OK() {
+		o.RetryAfter = parseRetryAfter(res.Header.Get("Retry-After"), now())
+	}
+	return o
+}
+
+// readAnswer reads the body to its end or to 64 KiB, so that the connection
+// can be used again, and keeps the first KiB.
+func readAnswer(res *http.Response) ([]byte, error) {
+	if res.ContentLength == 0 || res.Body == http.NoBody {
+		return nil, nil
+	}
+	kept := make([]byte, keptAnswer)
+	n, err := io.ReadFull(res.Body, kept)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		if errors.Is(err, io.ErrUnexpectedEOF) && res.ContentLength > int64(n) {
+			return kept[:n], err // cut short
+		}
+		return kept[:n], nil
+	}
+	if err != nil {
+		return kept[:n], err
+	}
+	if _, err := io.CopyN(io.Discard, res.Body, maxAnswer-keptAnswer); err != nil && !errors.Is(err, io.EOF) {
+		return kept, err
+	}
+	return kept, nil
+}
+
+// parseRetryAfter reads seconds or a date. Nonsense is as good as nothing.
+func parseRetryAfter(value string, now time.Time) time.Duration {
+	value = strings.TrimSpace(value)
+	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	if at, err := http.ParseTime(value); err == nil {
+		return max(0, at.Sub(now))
+	}
+	return 0
+}
+
+// problemOf sorts an error of the transport. Its text, which may hold
+// addresses and names, goes no further.
+func problemOf(err error) Problem {
+	var dns *net.DNSError
+	var cert *tls.CertificateVerificationError
+	var alert tls.AlertError
+	var record tls.RecordHeaderError
+	var timeout net.Error
+	switch {
+	case errors.Is(err, ErrForbiddenAddress):
+		return AddressProblem
+	case errors.Is(err, context.DeadlineExceeded):
+		return TimeoutProblem
+	case errors.As(err, &dns):
+		return NameProblem
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return TimeoutProblem
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return RefusedProblem
+	case errors.As(err, &cert), errors.As(err, &alert), errors.As(err, &record):
+		return TLSProblem
+	}
+	return ConnectionFailed
+}
