@@ -1,0 +1,201 @@
+package portal
+
+import (
+	"context"
+	"net/http"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"hale/internal/providers"
+	"hale/internal/users"
+)
+
+// openBrowser starts a real browser, or skips where there is none.
+func openBrowser(t *testing.T) context.Context {
+	t.Helper()
+	path := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "headless-shell"} {
+		if found, err := exec.LookPath(name); err == nil {
+			path = found
+			break
+		}
+	}
+	if path == "" {
+		t.Skip("no browser here: install chromium to test the portal as people see it")
+	}
+	ctx, cancel := chromedp.NewExecAllocator(t.Context(), chromedp.ExecPath(path), chromedp.Headless, chromedp.NoSandbox,
+		chromedp.DisableGPU, chromedp.NoFirstRun, chromedp.UserDataDir(t.TempDir()), chromedp.Flag("disable-dev-shm-usage", true))
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	ctx, cancel = context.WithTimeout(ctx, time.Minute)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// audit looks at a page as a person with a screen reader, a keyboard or a
+// small screen would, and lists what is wrong with it.
+const audit = `(() => {
+	const wrong = [], all = s => [...document.querySelectorAll(s)];
+	if (!document.documentElement.lang) wrong.push('the language is not named');
+	if (!document.title) wrong.push('no title');
+	if (all('main').length !== 1) wrong.push('not one main part');
+	if (all('h1').length !== 1) wrong.push('not one main heading');
+	let level = 0;
+	for (const h of all('main h1, main h2, main h3, main h4')) {
+		const n = +h.tagName[1];
+		if (!h.closest('[role=alert]') && n > level + 1) wrong.push('heading level skipped: ' + h.textContent);
+		level = n;
+	}
+	for (const e of all('input:not([type=hidden]), select, textarea'))
+		if (!e.labels.length || !e.labels[0].textContent.trim()) wrong.push('no label: ' + e.name);
+	for (const e of all('fieldset')) if (!e.querySelector('legend')) wrong.push('a group without a legend');
+	for (const e of all('img')) {
+		if (!e.hasAttribute('alt')) wrong.push('a picture without alt');
+		if (!e.naturalWidth) wrong.push('a picture that did not load: ' + e.src);
+	}
+	for (const e of all('button, a')) if (!e.textContent.trim()) wrong.push('a control without words');
+	for (const e of all('button, input')) {
+		const r = e.getBoundingClientRect();
+		if (r.width < 24 || r.height < 44) wrong.push('too small to touch: ' + (e.name || e.textContent));
+	}
+	for (const e of all('[aria-describedby], [aria-labelledby]'))
+		for (const id of (e.getAttribute('aria-describedby') || e.getAttribute('aria-labelledby')).split(' '))
+			if (!document.getElementById(id)) wrong.push('points at nothing: ' + id);
+	const ids = all('[id]').map(e => e.id);
+	if (new Set(ids).size !== ids.length) wrong.push('an id used twice');
+	if (document.documentElement.scrollWidth > innerWidth) wrong.push('wider than the screen');
+	if (getComputedStyle(document.body).marginTop !== '0px') wrong.push('the style sheet was not applied');
+	return wrong;
+})()`
+
+func check(t *testing.T, ctx context.Context, page string) {
+	t.Helper()
+	for _, width := range []int64{320, 768, 1280} {
+		if err := chromedp.Do(ctx, chromedp.EmulateViewport(width, 800)); err != nil {
+			t.Fatal(err)
+		}
+		wrong, err := chromedp.Run(ctx, chromedp.Evaluate[[]string](audit))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range wrong {
+			t.Errorf("%s page at %d pixels: %s", page, width, w)
+		}
+	}
+}
+
+// heading waits for a page by its main heading.
+func heading(t *testing.T, ctx context.Context, want string) {
+	t.Helper()
+	got := ""
+	for range 100 {
+		text, err := chromedp.Run(ctx, chromedp.Evaluate[string](`document.readyState === 'complete' && document.querySelector('h1') ? document.querySelector('h1').textContent : ''`))
+		if err == nil && text == want {
+			return
+		}
+		got = text
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Fatalf("the page says %q, want %q", got, want)
+}
+
+func keys(t *testing.T, ctx context.Context, all ...string) {
+	t.Helper()
+	for _, k := range all {
+		if err := chromedp.Do(ctx, chromedp.KeyEvent(k)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// focused is what the keyboard would act on.
+func focused(t *testing.T, ctx context.Context) string {
+	t.Helper()
+	name, err := chromedp.Run(ctx, chromedp.Evaluate[string](`(e => e.id || e.name || e.textContent.trim())(document.activeElement)`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// A person with a keyboard opens a link from an e-mail, mistypes, comes in,
+// looks and signs out.
+func TestPortalInABrowser(t *testing.T) {
+	ctx := openBrowser(t)
+	s := newSite(t)
+	link := s.link(t, users.Communications)
+
+	if err := chromedp.Do(ctx, chromedp.Navigate(link)); err != nil {
+		t.Fatal(err)
+	}
+	heading(t, ctx, "Open your health portal")
+	check(t, ctx, "link")
+	for _, want := range []string{"Skip to content", "month", "day", "year", "Continue"} {
+		keys(t, ctx, kb.Tab)
+		if got := focused(t, ctx); got != want {
+			t.Errorf("the focus is on %q, want %q", got, want)
+		}
+	}
+	fillDate(t, ctx, "1", "2", "1990")
+	heading(t, ctx, "Open your health portal")
+	waitFor(t, ctx, `document.title.startsWith('Error: ')`)
+	check(t, ctx, "wrong date")
+
+	fillDate(t, ctx, "12", "10", "1984")
+	heading(t, ctx, "Hello Ada")
+	check(t, ctx, "home")
+	if at, err := chromedp.Run(ctx, chromedp.Location()); err != nil || at != s.url+"/portal" {
+		t.Errorf("the address is %s, %v: the secret should be gone from it", at, err)
+	}
+
+	keys(t, ctx, kb.Tab, kb.Tab)
+	if got := focused(t, ctx); got != "Sign out" {
+		t.Errorf("the focus is on %q, want Sign out", got)
+	}
+	keys(t, ctx, kb.Enter)
+	heading(t, ctx, "You have signed out")
+	check(t, ctx, "message")
+}
+
+// fillDate types a date of birth and sends it with the keyboard.
+func fillDate(t *testing.T, ctx context.Context, month, day, year string) {
+	t.Helper()
+	for id, text := range map[string]string{"month": month, "day": day, "year": year} {
+		clear := `(e => { e.value = ''; e.focus() })(document.getElementById('` + id + `'))`
+		if err := chromedp.Do(ctx, chromedp.Evaluate[chromedp.Void](clear)); err != nil {
+			t.Fatal(err)
+		}
+		keys(t, ctx, text)
+	}
+	keys(t, ctx, kb.Enter)
+}
+
+func waitFor(t *testing.T, ctx context.Context, condition string) {
+	t.Helper()
+	for range 100 {
+		if ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool](condition)); err == nil && ok {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Fatalf("never: %s", condition)
+}
+
+// serveLogos stands in for the JSON door, which serves the pictures.
+func serveLogos(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name, found := strings.CutPrefix(r.URL.Path, providers.LogoPath)
+		if !found {
+			next.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "image/svg+xml")
+		_, _ = w.Write(providers.Named(strings.TrimSuffix(name, ".svg")).Logo())
+	})
+}

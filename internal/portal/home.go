@@ -1,0 +1,153 @@
+package portal
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"hale/internal/civil"
+	"hale/internal/connections"
+	"hale/internal/fault"
+	"hale/internal/providers"
+	"hale/internal/secrets"
+	"hale/internal/store"
+	"hale/internal/teams"
+	"hale/internal/users"
+)
+
+// homeView is what a signed-in person sees.
+type homeView struct {
+	frame
+	Greeting string
+	Intro    string
+	Stop     string
+	Sources  []sourceView
+	End      string
+}
+
+type sourceView struct {
+	Name     string
+	Logo     string // path on this host
+	Status   string
+	Since    string
+	Provides []string
+}
+
+// person is everything the home page reads.
+type person struct {
+	team        teams.Team
+	user        users.User
+	info        users.Info
+	connections []connections.Connection
+}
+
+func (p *Portal) home(w http.ResponseWriter, r *http.Request) error {
+	token := p.cookies.session(r)
+	session, err := p.resume(r.Context(), token)
+	if err != nil {
+		return err
+	}
+	who, err := p.read(r.Context(), session)
+	if fault.Is(err, fault.NotFound) { // deleted since
+		return users.ErrNoSession
+	}
+	if err != nil {
+		return err
+	}
+	p.render(w, http.StatusOK, homePage, homeOf(r, who, session))
+	return nil
+}
+
+// resume finds the session and notes that it is in use.
+func (p *Portal) resume(ctx context.Context, token secrets.Text) (session users.Session, err error) {
+	ctx = store.AsSystem(ctx) // the token is the only scope
+	touch := false
+	err = p.db.Read(ctx, func(tx *store.Tx) (err error) {
+		session, err = users.Resume(ctx, tx, token)
+		touch = err == nil && session.NeedsTouch(tx.Now())
+		return err
+	})
+	if err != nil || !touch {
+		return session, err
+	}
+	return session, p.db.Write(ctx, func(tx *store.Tx) error { return users.Touch(ctx, tx, token) })
+}
+
+func (p *Portal) read(ctx context.Context, s users.Session) (who person, err error) {
+	ctx = store.WithTeam(ctx, s.Team.UUID())
+	err = p.db.Read(ctx, func(tx *store.Tx) (err error) {
+		if who.team, err = teams.Get(ctx, tx, s.Team); err != nil {
+			return err
+		}
+		if who.user, err = users.Get(ctx, tx, s.Team, s.User); err != nil {
+			return err
+		}
+		if who.info, err = users.LatestInfo(ctx, tx, s.Team, s.User); err != nil {
+			return err
+		}
+		who.connections, err = connections.List(ctx, tx, s.Team, s.User)
+		return err
+	})
+	return who, err
+}
+
+func homeOf(r *http.Request, who person, s users.Session) homeView {
+	t := textFor(r)
+	view := homeView{
+		frame:    frameFor(r, t.HomeTitle),
+		Greeting: fmt.Sprintf(t.HomeGreeting, who.info.FirstName),
+		Intro:    fmt.Sprintf(t.HomeIntro, who.team.Name),
+		Stop:     fmt.Sprintf(t.StopText, who.team.Name),
+		End:      fmt.Sprintf(t.VisitEnd, t.Clock(s.EndsAt().In(zoneOf(who.user)))),
+	}
+	for _, c := range who.connections {
+		view.Sources = append(view.Sources, sourceOf(t, c, zoneOf(who.user)))
+	}
+	return view
+}
+
+// zoneOf is the person's time zone as far as we know it.
+func zoneOf(u users.User) *time.Location {
+	if u.TimeZone != nil {
+		if zone, err := civil.Zone(u.TimeZone.Name); err == nil {
+			return zone
+		}
+	}
+	return time.UTC
+}
+
+func sourceOf(t *text, c connections.Connection, zone *time.Location) sourceView {
+	view := sourceView{
+		Name: c.Provider.Name, Logo: providers.LogoPath + c.Provider.Slug + ".svg",
+		Status: t.Status[string(c.Status)], Since: fmt.Sprintf(t.Since, t.Date(c.CreatedOn.In(zone))),
+	}
+	for resource, a := range c.Resources {
+		if a.Status == connections.Available {
+			view.Provides = append(view.Provides, t.Resource(resource))
+		}
+	}
+	slices.Sort(view.Provides)
+	view.Provides = slices.Compact(view.Provides)
+	return view
+}
+
+// signOut ends the session and lets the browser forget what it kept of it.
+func (p *Portal) signOut(w http.ResponseWriter, r *http.Request) error {
+	ctx := store.AsSystem(r.Context())
+	token := p.cookies.session(r)
+	if err := p.db.Write(ctx, func(tx *store.Tx) error { return users.Leave(ctx, tx, token) }); err != nil {
+		return err
+	}
+	p.cookies.dropSession(w)
+	w.Header().Set("Clear-Site-Data", `"cache", "storage"`)
+	http.Redirect(w, r, signedOutPath, http.StatusSeeOther)
+	return nil
+}
+
+func (p *Portal) signedOut(w http.ResponseWriter, r *http.Request) error {
+	done := textFor(r).SignedOut
+	p.render(w, http.StatusOK, messagePage, messageView{frame: frameFor(r, done.Title), Message: done})
+	return nil
+}

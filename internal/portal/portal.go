@@ -1,0 +1,137 @@
+package portal
+
+import (
+	"embed"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/url"
+
+	"hale/internal/fault"
+	"hale/internal/store"
+	"hale/internal/users"
+)
+
+// Options are what the portal needs from the rest of the program.
+type Options struct {
+	DB  *store.DB
+	Log *slog.Logger
+	// BaseURL is the address that people reach the service at.
+	BaseURL string
+}
+
+// Portal serves the pages. It is an http.Handler for the paths of Patterns.
+type Portal struct {
+	db      *store.DB
+	log     *slog.Logger
+	cookies cookies
+	handler http.Handler
+}
+
+// Patterns are the paths that the portal answers, as chi writes them.
+var Patterns = []string{"/portal", "/portal/*", users.CommunicationsPath + "*"}
+
+//go:embed static/portal.css
+var static embed.FS
+
+// New makes the portal.
+func New(o Options) *Portal {
+	p := &Portal{db: o.DB, log: o.Log, cookies: cookiesFor(o.BaseURL)}
+	if p.log == nil {
+		p.log = slog.New(slog.DiscardHandler)
+	}
+	mux := http.NewServeMux()
+	for _, path := range []string{users.LaunchPath, users.CommunicationsPath} {
+		mux.HandleFunc("GET "+path+"{token}", p.page(p.showLink))
+		mux.HandleFunc("POST "+path+"{token}", p.page(p.useLink))
+	}
+	mux.HandleFunc("GET "+homePath, p.page(p.home))
+	mux.HandleFunc("GET "+homePath+"/{$}", p.page(p.home))
+	mux.HandleFunc("POST "+signOutPath, p.page(p.signOut))
+	mux.HandleFunc("GET "+signedOutPath, p.page(p.signedOut))
+	mux.HandleFunc("GET "+stylePath, serveStyle)
+	mux.HandleFunc("/", p.page(func(http.ResponseWriter, *http.Request) error { return errNoPage }))
+	p.handler = p.guard(o.BaseURL, mux)
+	return p
+}
+
+const (
+	homePath      = "/portal"
+	signOutPath   = "/portal/sign-out"
+	signedOutPath = "/portal/signed-out"
+	stylePath     = "/portal/static/portal.css"
+)
+
+func (p *Portal) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.handler.ServeHTTP(w, r) }
+
+// guard refuses forms that another site submits. The service's own address is
+// trusted, since a proxy may send another Host.
+func (p *Portal) guard(baseURL string, next http.Handler) http.Handler {
+	protection := http.NewCrossOriginProtection()
+	if u, err := url.Parse(baseURL); err == nil && u.Host != "" {
+		if err := protection.AddTrustedOrigin(u.Scheme + "://" + u.Host); err != nil {
+			p.log.Warn("the base URL is no origin that browsers send", "error", err)
+		}
+	}
+	protection.SetDenyHandler(p.page(func(http.ResponseWriter, *http.Request) error { return errForeignForm }))
+	return protection.Handler(next)
+}
+
+var (
+	errNoPage      = fault.New(fault.NotFound, "no such page")
+	errForeignForm = fault.New(fault.Forbidden, "a form of another site")
+)
+
+// policy lets a page load the style sheet and pictures of this host and send
+// forms to it, and nothing else. There is no script.
+const policy = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+
+// page makes a handler of a page that may fail. Nothing personal may stay in
+// caches, leave with a referrer or show in a frame.
+func (p *Portal) page(fn func(w http.ResponseWriter, r *http.Request) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("Cache-Control", "no-store")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("X-Robots-Tag", "noindex, nofollow")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Permissions-Policy", "camera=(), microphone=(), geolocation=()")
+		if p.cookies.secure {
+			h.Set("Strict-Transport-Security", "max-age=31536000")
+		}
+		if err := fn(w, r); err != nil {
+			p.fail(w, r, err)
+		}
+	}
+}
+
+// fail shows what went wrong in words for a person.
+func (p *Portal) fail(w http.ResponseWriter, r *http.Request, err error) {
+	text := textFor(r)
+	status, message := http.StatusInternalServerError, text.Trouble
+	switch {
+	case errors.Is(err, users.ErrLinkGone):
+		status, message = http.StatusNotFound, text.LinkGone
+	case errors.Is(err, users.ErrNoSession):
+		status, message = http.StatusUnauthorized, text.SignedOff
+	case errors.Is(err, errForeignForm):
+		status, message = http.StatusForbidden, text.ForeignForm
+	case errors.Is(err, errNoPage):
+		status, message = http.StatusNotFound, text.NoPage
+	default:
+		p.log.ErrorContext(r.Context(), "portal page failed", "error", err)
+	}
+	p.render(w, status, messagePage, messageView{frame: frameFor(r, message.Title), Message: message})
+}
+
+// serveStyle answers with the style sheet. Its address names its version, so
+// it may be kept.
+func serveStyle(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	http.ServeFileFS(w, r, static, "static/portal.css")
+}

@@ -1,0 +1,12 @@
+// Package providers is the catalogue of wearable data providers: what each is
+// called, how a person connects it and which resources it can deliver.
+//
+// The catalogue is one data file, catalogue.json, which is part of the binary.
+// A provider is an app, a platform, a service or a phone's own health store
+// (spec: Versioning, 4). Descriptions are ours; logos are monograms drawn here
+// (logo.go), so that nothing is loaded from elsewhere and no trademark is
+// copied.
+//
+// Connectors live in folders beside this file, one for each provider, and are
+// not known here.
+package providers

@@ -1,0 +1,107 @@
+package providers
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// AuthType says how a person connects a provider.
+//
+// Spec: Catalog provider, auth_type. The list may grow.
+type AuthType string
+
+// The ways to connect. TeamOAuth is OAuth through the team's own application;
+// SDK means that a phone pushes the data.
+const (
+	OAuth     AuthType = "oauth"
+	TeamOAuth AuthType = "team_oauth"
+	SDK       AuthType = "sdk"
+	Password  AuthType = "password"
+	Email     AuthType = "email"
+	App       AuthType = "app"
+)
+
+// SourceType says what stands behind a provider.
+//
+// Reference 6.4, source_type of link sources.
+type SourceType string
+
+// The kinds of source. TypedIn is data that people enter by hand; the wire
+// word for it is provider.
+const (
+	AppSource    SourceType = "app"
+	BLESource    SourceType = "ble"
+	DeviceSource SourceType = "device"
+	LabSource    SourceType = "lab"
+	TypedIn      SourceType = "provider"
+)
+
+// Provider is one row of the catalogue.
+//
+// Spec: Catalog provider. Reference 11.
+type Provider struct {
+	Slug        string     `json:"slug"`
+	Name        string     `json:"name"`
+	Description string     `json:"description"`
+	AuthType    *AuthType  `json:"auth_type"` // nil: nothing to connect
+	SourceType  SourceType `json:"source_type"`
+	// SupportedResources are names of the spec's list, sorted.
+	SupportedResources []string `json:"supported_resources"`
+}
+
+// PushedByPhone reports whether data comes when a phone sends it, so that
+// there is nothing to pull.
+func (p Provider) PushedByPhone() bool { return p.AuthType != nil && *p.AuthType == SDK }
+
+//go:embed catalogue.json
+var catalogueFile []byte
+
+var (
+	all    = mustParse(catalogueFile)
+	bySlug = index(all)
+)
+
+func mustParse(file []byte) []Provider {
+	dec := json.NewDecoder(bytes.NewReader(file))
+	dec.DisallowUnknownFields()
+	var rows []Provider
+	if err := dec.Decode(&rows); err != nil {
+		panic(fmt.Sprintf("providers: catalogue.json: %v", err)) // the file is part of the binary and tested
+	}
+	return rows
+}
+
+func index(rows []Provider) map[string]Provider {
+	m := make(map[string]Provider, len(rows))
+	for _, p := range rows {
+		m[p.Slug] = p
+	}
+	return m
+}
+
+// All lists the catalogue in its own order.
+func All() []Provider { return slices.Clone(all) }
+
+// OfType lists the providers of one source type; none for an unknown word,
+// since the list of types may grow.
+func OfType(t SourceType) []Provider {
+	return slices.DeleteFunc(All(), func(p Provider) bool { return p.SourceType != t })
+}
+
+// Find looks up a slug.
+func Find(slug string) (Provider, bool) {
+	p, ok := bySlug[slug]
+	return p, ok
+}
+
+// Named is Find for a slug that is already stored: a provider that left the
+// catalogue keeps its slug as its name.
+func Named(slug string) Provider {
+	if p, ok := bySlug[slug]; ok {
+		return p
+	}
+	return Provider{Slug: slug, Name: slug}
+}

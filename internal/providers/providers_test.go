@@ -1,0 +1,112 @@
+package providers
+
+import (
+	"encoding/xml"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Reference 11 lists these and no others as live.
+const live = `fitbit google_health garmin oura strava wahoo withings polar cronometer ultrahuman dexcom_v3 whoop_v2
+	my_fitness_pal_v2 map_my_fitness runkeeper omron ihealth google_fit peloton zwift eight_sleep hammerhead dexcom
+	my_fitness_pal beurer_api kardia renpho whoop abbott_libreview tandem_source freestyle_libre apple_health_kit
+	health_connect samsung_health accuchek_ble contour_ble onetouch_ble beurer_ble omron_ble freestyle_libre_ble manual`
+
+func TestCatalogueHasEveryProvider(t *testing.T) {
+	want := strings.Fields(live)
+	var got []string
+	for _, p := range All() {
+		got = append(got, p.Slug)
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Fatalf("slugs are\n%v\nwant\n%v", got, want)
+	}
+}
+
+func TestCatalogueRows(t *testing.T) {
+	auth := []AuthType{OAuth, TeamOAuth, SDK, Password, Email, App}
+	kinds := []SourceType{AppSource, BLESource, DeviceSource, LabSource, TypedIn}
+	slug := regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+	for _, p := range All() {
+		t.Run(p.Slug, func(t *testing.T) {
+			if !slug.MatchString(p.Slug) || p.Name == "" || !strings.HasSuffix(p.Description, ".") {
+				t.Errorf("slug, name or description is not right: %+v", p)
+			}
+			if p.AuthType != nil && !slices.Contains(auth, *p.AuthType) {
+				t.Errorf("auth_type %q is not in the spec", *p.AuthType)
+			}
+			if !slices.Contains(kinds, p.SourceType) {
+				t.Errorf("source_type %q is not known", p.SourceType)
+			}
+			if len(p.SupportedResources) == 0 || !slices.IsSorted(p.SupportedResources) || len(slices.Compact(slices.Clone(p.SupportedResources))) != len(p.SupportedResources) {
+				t.Errorf("supported_resources must be some, sorted, without repetition: %v", p.SupportedResources)
+			}
+			for _, r := range p.SupportedResources {
+				if !IsResource(r) {
+					t.Errorf("resource %q is not in the spec", r)
+				}
+			}
+		})
+	}
+}
+
+func TestOfType(t *testing.T) {
+	for _, p := range OfType(BLESource) {
+		if !strings.HasSuffix(p.Slug, "_ble") || !p.PushedByPhone() {
+			t.Errorf("%s is no Bluetooth device read by a phone", p.Slug)
+		}
+	}
+	if n := len(OfType(BLESource)); n != 6 {
+		t.Errorf("%d Bluetooth providers, want 6", n)
+	}
+	if rows := OfType("telepathy"); len(rows) != 0 {
+		t.Errorf("unknown source type gave %d rows", len(rows))
+	}
+	if len(All()) != len(strings.Fields(live)) {
+		t.Error("filtering changed the catalogue")
+	}
+}
+
+func TestFind(t *testing.T) {
+	if p, ok := Find("oura"); !ok || p.Name != "Oura" {
+		t.Errorf("Find(oura) = %+v, %v", p, ok)
+	}
+	if _, ok := Find("Oura"); ok {
+		t.Error("slugs are exact")
+	}
+	if p := Named("gone_brand"); p.Name != "gone_brand" {
+		t.Errorf("a provider that left the catalogue is called %q", p.Name)
+	}
+}
+
+func TestLogoIsAPictureOfTheName(t *testing.T) {
+	for _, p := range append(All(), Provider{Slug: "x", Name: `<&">`}, Provider{Slug: "", Name: ""}) {
+		var svg struct {
+			XMLName xml.Name `xml:"http://www.w3.org/2000/svg svg"`
+			Label   string   `xml:"aria-label,attr"`
+			Text    string   `xml:"text"`
+		}
+		if err := xml.Unmarshal(p.Logo(), &svg); err != nil {
+			t.Fatalf("%s: %v", p.Slug, err)
+		}
+		if svg.Label != p.Name || svg.Text == "" || len([]rune(svg.Text)) > 2 {
+			t.Errorf("%s: label %q, letters %q", p.Slug, svg.Label, svg.Text)
+		}
+	}
+}
+
+func TestLogoURLFollowsTheBaseURL(t *testing.T) {
+	t.Cleanup(func() { publicURL.Store(nil) })
+	p, _ := Find("oura")
+	if got := p.LogoURL(); got != "/static/providers/oura.svg" {
+		t.Errorf("before start: %s", got)
+	}
+	ServeAt("https://hale.example.org")
+	if got := p.LogoURL(); got != "https://hale.example.org/static/providers/oura.svg" {
+		t.Errorf("after start: %s", got)
+	}
+}

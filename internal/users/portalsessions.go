@@ -1,0 +1,172 @@
+package users
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"hale/internal/civil"
+	"hale/internal/fault"
+	"hale/internal/secrets"
+	"hale/internal/store"
+	"hale/internal/teams"
+)
+
+// A person's stay in the portal ends after SessionIdle without a page, and
+// after SessionLongest in any case. DeviceKnown is how long a device that
+// passed the date of birth check is not asked again.
+const (
+	SessionIdle    = 15 * time.Minute
+	SessionLongest = 8 * time.Hour
+	DeviceKnown    = 90 * 24 * time.Hour
+
+	// touchEvery bounds how often a session's last use is written.
+	touchEvery = time.Minute
+)
+
+// Session is a person's stay in the portal.
+type Session struct {
+	Team      teams.ID
+	User      ID
+	CreatedOn time.Time
+	SeenAt    time.Time
+}
+
+// EndsAt is when the session is over whatever happens.
+func (s Session) EndsAt() time.Time { return s.CreatedOn.Add(SessionLongest) }
+
+func (s Session) live(now time.Time) bool {
+	return now.Before(s.SeenAt.Add(SessionIdle)) && now.Before(s.EndsAt())
+}
+
+// NeedsTouch reports whether the session's last use should be written.
+func (s Session) NeedsTouch(now time.Time) bool { return now.Sub(s.SeenAt) >= touchEvery }
+
+// Entry is the outcome of using a link: a session, or how many tries are
+// left. Device is set when the device became known by this entry.
+type Entry struct {
+	Session   secrets.Text
+	Device    secrets.Text
+	Wrong     bool
+	TriesLeft int64
+}
+
+// NeedsBirthDate reports whether a link asks this device for the date of birth.
+func NeedsBirthDate(ctx context.Context, tx *store.Tx, link PortalLink, device secrets.Text) (bool, error) {
+	if link.Context != Communications {
+		return false, nil
+	}
+	var n int
+	err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM portal_devices WHERE token_hash = $1 AND team_id = $2 AND user_id = $3 AND expires_on > $4`,
+		secrets.Hash(device.Reveal()), link.Team, link.User, tx.Now()).Scan(&n)
+	if err != nil {
+		return false, fmt.Errorf("users: looking for a known device: %w", err)
+	}
+	return n == 0, nil
+}
+
+// Enter uses a link. A wrong date of birth is no error: it is counted, and
+// after five the link is gone.
+func Enter(ctx context.Context, tx *store.Tx, token, device secrets.Text, birthDate *civil.Date) (Entry, error) {
+	link, err := FindPortalLink(ctx, tx, token)
+	if err != nil {
+		return Entry{}, err
+	}
+	var entry Entry
+	asks, err := NeedsBirthDate(ctx, tx, link, device)
+	if err != nil {
+		return Entry{}, err
+	}
+	if asks {
+		if entry, err = checkDevice(ctx, tx, link, token, birthDate); err != nil || entry.Wrong {
+			return entry, err
+		}
+	}
+	if link.Context == Launch {
+		if err := consume(ctx, tx, token); err != nil {
+			return Entry{}, err
+		}
+	}
+	entry.Session, err = begin(ctx, tx, link)
+	return entry, err
+}
+
+func checkDevice(ctx context.Context, tx *store.Tx, link PortalLink, token secrets.Text, birthDate *civil.Date) (Entry, error) {
+	info, err := LatestInfo(ctx, tx, link.Team, link.User)
+	if fault.Is(err, fault.NotFound) {
+		return Entry{}, ErrLinkGone
+	}
+	if err != nil {
+		return Entry{}, err
+	}
+	left, err := takeTry(ctx, tx, token)
+	if err != nil {
+		return Entry{}, err
+	}
+	if birthDate == nil || *birthDate != info.BirthDate {
+		return Entry{Wrong: true, TriesLeft: left}, nil
+	}
+	if err := giveBack(ctx, tx, token); err != nil {
+		return Entry{}, err
+	}
+	entry := Entry{Device: newToken()}
+	_, err = tx.Exec(ctx, `INSERT INTO portal_devices (token_hash, team_id, user_id, expires_on) VALUES ($1, $2, $3, $4)`,
+		secrets.Hash(entry.Device.Reveal()), link.Team, link.User, tx.Now().Add(DeviceKnown))
+	if err != nil {
+		return Entry{}, fmt.Errorf("users: remembering a device: %w", err)
+	}
+	return entry, nil
+}
+
+func begin(ctx context.Context, tx *store.Tx, link PortalLink) (secrets.Text, error) {
+	_, err := tx.Exec(ctx, `DELETE FROM portal_sessions WHERE team_id = $1 AND user_id = $2 AND (seen_at <= $3 OR created_on <= $4)`,
+		link.Team, link.User, tx.Now().Add(-SessionIdle), tx.Now().Add(-SessionLongest))
+	if err != nil {
+		return "", fmt.Errorf("users: removing old portal sessions: %w", err)
+	}
+	token := newToken()
+	_, err = tx.Exec(ctx, `INSERT INTO portal_sessions (token_hash, team_id, user_id, created_on, seen_at) VALUES ($1, $2, $3, $4, $4)`,
+		secrets.Hash(token.Reveal()), link.Team, link.User, tx.Now())
+	if err != nil {
+		return "", fmt.Errorf("users: beginning a portal session: %w", err)
+	}
+	return token, nil
+}
+
+// ErrNoSession says that a person is not, or no longer, signed in.
+var ErrNoSession = fault.New(fault.Unauthenticated, "No portal session")
+
+// Resume finds a live session by its token; ctx is the system's.
+func Resume(ctx context.Context, tx *store.Tx, token secrets.Text) (Session, error) {
+	var s Session
+	err := tx.QueryRow(ctx, `SELECT team_id, user_id, created_on, seen_at FROM portal_sessions WHERE token_hash = $1`,
+		secrets.Hash(token.Reveal())).Scan(&s.Team, &s.User, store.ScanTime(&s.CreatedOn), store.ScanTime(&s.SeenAt))
+	switch {
+	case errors.Is(err, store.ErrNoRows):
+		return Session{}, ErrNoSession
+	case err != nil:
+		return Session{}, fmt.Errorf("users: reading a portal session: %w", err)
+	case !s.live(tx.Now()):
+		return Session{}, ErrNoSession
+	}
+	return s, nil
+}
+
+// Touch writes that a session was used.
+func Touch(ctx context.Context, tx *store.Tx, token secrets.Text) error {
+	_, err := tx.Exec(ctx, `UPDATE portal_sessions SET seen_at = $2 WHERE token_hash = $1`, secrets.Hash(token.Reveal()), tx.Now())
+	if err != nil {
+		return fmt.Errorf("users: touching a portal session: %w", err)
+	}
+	return nil
+}
+
+// Leave ends a session.
+func Leave(ctx context.Context, tx *store.Tx, token secrets.Text) error {
+	_, err := tx.Exec(ctx, `DELETE FROM portal_sessions WHERE token_hash = $1`, secrets.Hash(token.Reveal()))
+	if err != nil {
+		return fmt.Errorf("users: ending a portal session: %w", err)
+	}
+	return nil
+}
