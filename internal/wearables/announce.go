@@ -1,0 +1,71 @@
+package wearables
+
+import (
+	"strconv"
+
+	"hale/internal/events"
+	"hale/internal/wearables/blocks"
+)
+
+// draft is the data array of one event about samples. Only the series number
+// may still be missing when it is written.
+type draft struct {
+	event string // full event type
+	data  []byte // JSON array of samples
+}
+
+// draft appends the events about some samples of a series, each no larger
+// than an event may be.
+//
+// Spec: Events, timeseries. Reference 8.3.
+func (j *job) draft(drafts []draft, w *seriesWrite, verb string, c *blocks.Columns) []draft {
+	if c.Len() == 0 {
+		return drafts
+	}
+	event := "daily.data." + w.resource.Event + "." + verb
+	room := events.Room(j.event(event, nil)) - len(j.samplesPayload(nil, &w.series, widestID, nil))
+	writer := newSampleWriter(&Samples{
+		Resource: w.resource.Name, Type: w.id.sampleType, Time: c.Time, End: c.End, Offset: c.Offset, Value: c.Value, Value2: c.Value2,
+	})
+	data := make([]byte, 0, min(room, 2+c.Len()*160))
+	data = append(data, '[')
+	for i := range c.Time {
+		before := len(data)
+		if before > 1 {
+			data = append(data, ',')
+		}
+		data = writer.append(data, i)
+		if len(data)+1 > room && before > 1 {
+			whole := append(data[:before:before], ']')
+			rest := data[before+1:]
+			drafts = append(drafts, draft{event, whole})
+			data = append(append(make([]byte, 0, room), '['), rest...)
+		}
+	}
+	return append(drafts, draft{event, append(data, ']')})
+}
+
+// widestID takes the room in an event that any series number will fit into.
+const widestID = 1 << 53
+
+func (j *job) samplesPayload(dst []byte, s *Series, id int64, data []byte) []byte {
+	dst = appendUUID(append(dst, `{"user_id":`...), j.user)
+	dst = strconv.AppendInt(append(dst, `,"source_id":`...), id, 10)
+	dst = AppendSource(append(dst, `,"source":`...), s.Source, j.in.Describe)
+	dst = append(append(dst, `,"data":`...), data...)
+	return append(dst, '}')
+}
+
+func (j *job) event(kind string, data []byte) events.New {
+	return events.New{Team: j.team, User: j.user, ClientUserID: j.clientUserID, Type: kind, Data: data}
+}
+
+// events completes the drafts of a series that was just written.
+func (w *seriesWrite) events(j *job, s *Series) []events.New {
+	all := make([]events.New, len(w.drafts))
+	for i, d := range w.drafts {
+		payload := make([]byte, 0, len(d.data)+512)
+		all[i] = j.event(d.event, j.samplesPayload(payload, s, s.ID, d.data))
+	}
+	return all
+}

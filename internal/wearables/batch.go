@@ -1,0 +1,89 @@
+package wearables
+
+import (
+	"encoding/json"
+	"time"
+
+	"hale/internal/civil"
+)
+
+// Summary is one document about a day, a session or a person. A later version
+// replaces an earlier one field by field; a null or absent field never erases
+// a value that was there.
+//
+// Spec: Events, summary events. Reference 7.4, 7.5.
+type Summary struct {
+	Resource string // activity, body, sleep, sleep_cycle, workouts, profile, …
+	// Key tells the summary apart from the others of the user, provider and
+	// resource: "2017-03-07|phone|com.x", or a session's start. It must not
+	// change when values do. See SummaryID.
+	Key        string
+	Source     Source
+	Date       civil.Date // calendar_date; zero for a profile
+	Start, End time.Time  // zero when the summary has none
+	// Body holds the resource's wire fields (reference 7.5). The store adds id,
+	// user_id, source, created_at and updated_at, and fills date, calendar_date
+	// and the start and end of a session where Body leaves them out.
+	Body json.RawMessage
+}
+
+// Stream is the course of one workout, as columns of equal length. A column
+// is nil when the workout has none of it; NaN marks a missing element.
+//
+// Reference 7.8.
+type Stream struct {
+	WorkoutKey  string // Key of the workout's Summary from the same provider
+	Time        []int64
+	HeartRate   []float64 // bpm
+	Cadence     []float64 // revolutions or steps per minute
+	Altitude    []float64 // m
+	Velocity    []float64 // m/s, smoothed
+	Lat, Lng    []float64 // degrees
+	Distance    []float64 // m since the start
+	Power       []float64 // W
+	Resistance  []float64 // the machine's own unit
+	Temperature []float64 // °C
+}
+
+// Batch is what one call of Ingest stores: everything in one transaction, with
+// its events.
+type Batch struct {
+	Provider string // fills the Source of elements that leave it out
+	Stage    Stage
+	// Push sends daily.data events for historical values as well. Daily values
+	// are always announced.
+	Push      bool
+	Samples   []Samples
+	Summaries []Summary
+	Streams   []Stream
+}
+
+// Counts tells what became of values.
+type Counts struct{ Created, Updated, Unchanged, Rejected int }
+
+func (c *Counts) add(o Counts) {
+	c.Created += o.Created
+	c.Updated += o.Updated
+	c.Unchanged += o.Unchanged
+	c.Rejected += o.Rejected
+}
+
+// Result tells what a batch changed.
+type Result struct {
+	Counts
+	Resources  map[string]Counts // by resource name
+	Rejections []Rejection
+}
+
+// Rejection is one reason for which samples or summaries were not stored.
+type Rejection struct {
+	Resource string
+	Reason   string // names the rule, never the value
+	Count    int
+	// Part and Index point at the first one: element Index of Batch.Samples[Part],
+	// or Batch.Summaries[Part] with Index 0.
+	Part, Index int
+}
+
+// Range is a stretch of time.
+type Range struct{ Start, End time.Time }

@@ -1,0 +1,167 @@
+package blocks
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// MaxSamples is the most samples that one block holds. It bounds what a
+// damaged or hostile block can make a reader allocate (44 MB).
+const MaxSamples = 1 << 20
+
+// NoOffset marks a sample whose time zone offset nobody stated.
+const NoOffset int32 = math.MinInt32
+
+// Columns holds samples as slices of equal length, in time order and with no
+// time twice. End, Offset and Value2 are nil when no sample has one; a sample
+// without one among others that do has its own start, NoOffset or NaN there.
+type Columns struct {
+	Time   []int64   // UTC microseconds
+	End    []int64   // UTC microseconds; the interval is [Time, End)
+	Offset []int32   // seconds east of UTC, or NoOffset
+	Value  []float64 // any double, kept bit for bit
+	Value2 []float64 // a second value of the same sample
+}
+
+// Len is the number of samples.
+func (c *Columns) Len() int { return len(c.Time) }
+
+// Reset empties the columns and keeps their memory. Optional columns become
+// absent.
+func (c *Columns) Reset() {
+	c.Time, c.Value = c.Time[:0], c.Value[:0]
+	c.End, c.Offset, c.Value2 = c.End[:0], c.Offset[:0], c.Value2[:0]
+}
+
+// Grow makes room for n more samples.
+func (c *Columns) Grow(n int) {
+	c.Time, c.Value = slices.Grow(c.Time, n), slices.Grow(c.Value, n)
+}
+
+// Slice is the samples from i to before j, sharing memory with c.
+func (c *Columns) Slice(i, j int) Columns {
+	s := Columns{Time: c.Time[i:j], Value: c.Value[i:j]}
+	if c.hasEnd() {
+		s.End = c.End[i:j]
+	}
+	if c.hasOffset() {
+		s.Offset = c.Offset[i:j]
+	}
+	if c.hasValue2() {
+		s.Value2 = c.Value2[i:j]
+	}
+	return s
+}
+
+// Append adds the samples of src behind those of c, filling optional columns
+// that only one of the two has. The caller keeps the time order.
+func (c *Columns) Append(src *Columns) { c.appendRange(src, 0, src.Len()) }
+
+// An optional column is present when it has elements: an emptied one, kept for
+// its memory, counts as absent.
+func (c *Columns) hasEnd() bool    { return len(c.End) > 0 }
+func (c *Columns) hasOffset() bool { return len(c.Offset) > 0 }
+func (c *Columns) hasValue2() bool { return len(c.Value2) > 0 }
+
+func (c *Columns) appendRange(src *Columns, i, j int) {
+	if i == j {
+		return
+	}
+	c.fill(src.hasEnd(), src.hasOffset(), src.hasValue2())
+	if c.hasEnd() || src.hasEnd() {
+		if src.hasEnd() {
+			c.End = append(c.End, src.End[i:j]...)
+		} else {
+			c.End = append(c.End, src.Time[i:j]...)
+		}
+	}
+	if c.hasOffset() || src.hasOffset() {
+		if src.hasOffset() {
+			c.Offset = append(c.Offset, src.Offset[i:j]...)
+		} else {
+			c.Offset = appendSame(c.Offset, NoOffset, j-i)
+		}
+	}
+	if c.hasValue2() || src.hasValue2() {
+		if src.hasValue2() {
+			c.Value2 = append(c.Value2, src.Value2[i:j]...)
+		} else {
+			c.Value2 = appendSame(c.Value2, math.NaN(), j-i)
+		}
+	}
+	c.Time = append(c.Time, src.Time[i:j]...)
+	c.Value = append(c.Value, src.Value[i:j]...)
+}
+
+// fill gives the samples already in c the optional columns named.
+func (c *Columns) fill(end, offset, value2 bool) {
+	n := len(c.Time)
+	if end && !c.hasEnd() {
+		c.End = append(c.End[:0], c.Time...)
+	}
+	if offset && !c.hasOffset() {
+		c.Offset = appendSame(c.Offset[:0], NoOffset, n)
+	}
+	if value2 && !c.hasValue2() {
+		c.Value2 = appendSame(c.Value2[:0], math.NaN(), n)
+	}
+}
+
+func appendSame[T any](s []T, v T, n int) []T {
+	s = slices.Grow(s, n)
+	for range n {
+		s = append(s, v)
+	}
+	return s
+}
+
+var errOrder = errors.New("blocks: times must increase")
+
+func (c *Columns) check() error {
+	n := len(c.Time)
+	if n > MaxSamples {
+		return fmt.Errorf("blocks: %d samples are more than the %d a block holds", n, MaxSamples)
+	}
+	for _, m := range [...]int{len(c.Value), orN(len(c.End), n), orN(len(c.Offset), n), orN(len(c.Value2), n)} {
+		if m != n {
+			return fmt.Errorf("blocks: a column has %d elements beside %d times", m, n)
+		}
+	}
+	return nil
+}
+
+func orN(got, n int) int {
+	if got == 0 {
+		return n
+	}
+	return got
+}
+
+// Truncate keeps the first n samples.
+func (c *Columns) Truncate(n int) {
+	c.Time, c.Value = c.Time[:n], c.Value[:n]
+	c.End, c.Offset, c.Value2 = first(c.End, n), first(c.Offset, n), first(c.Value2, n)
+}
+
+// Cut removes the samples from i to before j.
+func (c *Columns) Cut(i, j int) {
+	c.Time, c.Value = slices.Delete(c.Time, i, j), slices.Delete(c.Value, i, j)
+	if c.hasEnd() {
+		c.End = slices.Delete(c.End, i, j)
+	}
+	if c.hasOffset() {
+		c.Offset = slices.Delete(c.Offset, i, j)
+	}
+	if c.hasValue2() {
+		c.Value2 = slices.Delete(c.Value2, i, j)
+	}
+}
+
+func first[T any](s []T, n int) []T {
+	if len(s) == 0 {
+		return s
+	}
+	return s[:n]
+}

@@ -1,0 +1,108 @@
+package blocks
+
+import "math"
+
+// Decode appends the samples of a block to dst, filling the optional columns
+// that only one of the two has. Any input is safe: a damaged block gives an
+// error and leaves dst as it was.
+func Decode(dst *Columns, data []byte) error {
+	r := reader{data: data}
+	h, l, err := r.header()
+	if err != nil {
+		return err
+	}
+	kept := *dst
+	if h.Count > 0 {
+		dst.fill(l.flags&flagEnd != 0, l.flags&flagOffset != 0, l.flags&flagValue2 != 0)
+		r.columns(dst, h, l)
+	}
+	if r.bad || len(r.data) > 0 {
+		*dst = kept
+		return errDamaged
+	}
+	return nil
+}
+
+func (r *reader) columns(dst *Columns, h Header, l layout) {
+	n, at := h.Count, dst.Len()
+	s := takeScratch()
+	defer s.free()
+
+	dst.Time = extend(dst.Time, n)
+	t := dst.Time[at:]
+	r.times(t, h.First, l.unit, s)
+	dst.Value = r.values(dst.Value, n, l.scale)
+
+	if l.flags&flagEnd != 0 {
+		dst.End = extend(roomy(dst.End, cap(dst.Time)), n)
+		r.ends(dst.End[at:], t, s)
+	} else if dst.hasEnd() {
+		dst.End = append(dst.End, t...)
+	}
+	if l.flags&flagOffset != 0 {
+		dst.Offset = extend(roomy(dst.Offset, cap(dst.Time)), n)
+		r.offsets(dst.Offset[at:])
+	} else if dst.hasOffset() {
+		dst.Offset = appendSame(dst.Offset, NoOffset, n)
+	}
+	if l.flags&flagValue2 != 0 {
+		dst.Value2 = r.values(roomy(dst.Value2, cap(dst.Time)), n, r.byte())
+	} else if dst.hasValue2() {
+		dst.Value2 = appendSame(dst.Value2, math.NaN(), n)
+	}
+}
+
+// roomy gives an optional column the room that the times have, when it is new.
+func roomy[T any](s []T, room int) []T {
+	if cap(s) == 0 {
+		return make([]T, 0, room)
+	}
+	return s
+}
+
+func (r *reader) times(t []int64, first int64, unit uint64, s *scratch) {
+	t[0] = first
+	if len(t) == 1 {
+		return
+	}
+	s.steps64 = sized(s.steps64, len(t)-1)
+	r.uints(s.steps64)
+	if r.bad {
+		return
+	}
+	now := first
+	for i, step := range s.steps64 {
+		next := now + int64(step*unit)
+		if next <= now {
+			r.fail()
+			return
+		}
+		t[i+1], now = next, next
+	}
+}
+
+func (r *reader) ends(end, t []int64, s *scratch) {
+	unit := r.uvarint()
+	s.steps64 = sized(s.steps64, len(t))
+	r.uints(s.steps64)
+	if r.bad {
+		return
+	}
+	for i, d := range s.steps64 {
+		end[i] = t[i] + int64(d*unit)
+	}
+}
+
+func (r *reader) offsets(dst []int32) {
+	for len(dst) > 0 {
+		x, n := r.varint(), r.uvarint()
+		if r.bad || n == 0 || n > uint64(len(dst)) || x != int64(int32(x)) {
+			r.fail()
+			return
+		}
+		for i := range dst[:n] {
+			dst[i] = int32(x)
+		}
+		dst = dst[n:]
+	}
+}

@@ -1,0 +1,77 @@
+package blocks
+
+import (
+	"encoding/binary"
+	"math"
+	"testing"
+)
+
+// FuzzDecode: any bytes give columns or an error, and columns that came out
+// can be packed and read again.
+func FuzzDecode(f *testing.F) {
+	for _, c := range []Columns{
+		{}, heartRate(300), irregular(40), steps(200), doubles(30),
+		{Time: []int64{1}, Value: []float64{math.NaN()}, Value2: []float64{1}},
+	} {
+		packed, err := Append(nil, &c)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(packed)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var c, again Columns
+		if err := Decode(&c, data); err != nil {
+			if c.Len() > 0 {
+				t.Fatal("a refused block left samples behind")
+			}
+			return
+		}
+		packed, err := Append(nil, &c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Decode(&again, packed); err != nil {
+			t.Fatal(err)
+		}
+		mustEqual(t, &again, &c)
+	})
+}
+
+// FuzzRoundTrip: columns made of arbitrary bits come back bit for bit.
+func FuzzRoundTrip(f *testing.F) {
+	f.Add([]byte("sixteen bytes...sixteen bytes..."), byte(7))
+	f.Fuzz(func(t *testing.T, data []byte, columns byte) {
+		want := rawColumns(data, columns)
+		packed, err := Append(nil, &want)
+		if err != nil {
+			return
+		}
+		var got Columns
+		if err := Decode(&got, packed); err != nil {
+			t.Fatal(err)
+		}
+		mustEqual(t, &got, &want)
+	})
+}
+
+func rawColumns(data []byte, columns byte) Columns {
+	var c Columns
+	at := int64(-1 << 40)
+	for ; len(data) >= 16; data = data[16:] {
+		a, b := binary.LittleEndian.Uint64(data), binary.LittleEndian.Uint64(data[8:])
+		at += int64(a%(1<<30)) + 1
+		c.Time = append(c.Time, at)
+		c.Value = append(c.Value, math.Float64frombits(b))
+		if columns&flagEnd != 0 {
+			c.End = append(c.End, int64(b))
+		}
+		if columns&flagOffset != 0 {
+			c.Offset = append(c.Offset, int32(a))
+		}
+		if columns&flagValue2 != 0 {
+			c.Value2 = append(c.Value2, float64(b>>50)/100)
+		}
+	}
+	return c
+}

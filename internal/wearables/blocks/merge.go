@@ -1,0 +1,113 @@
+package blocks
+
+import "math"
+
+// Changes tells what a Merge did, as positions in the added columns.
+type Changes struct {
+	Created   []int32
+	Updated   []int32
+	Unchanged int
+}
+
+// Reset empties the changes and keeps their memory.
+func (ch *Changes) Reset() {
+	ch.Created, ch.Updated, ch.Unchanged = ch.Created[:0], ch.Updated[:0], 0
+}
+
+// Merge appends the union of old and add to dst, which must be empty and
+// distinct from both. Of two samples with one time the added one wins; an
+// offset it does not state is taken over from the old one.
+//
+// Spec: Events, timeseries ("a later sample with the same key replaces the
+// earlier value").
+func Merge(dst, old, add *Columns, ch *Changes) {
+	i, from := 0, 0 // old samples before from are in dst, those before i are known to stay
+	for j, t := range add.Time {
+		i += countBefore(old.Time[i:], t)
+		if i == len(old.Time) || old.Time[i] != t {
+			dst.appendRange(old, from, i)
+			from = i
+			dst.appendRange(add, j, j+1)
+			ch.Created = append(ch.Created, int32(j))
+			continue
+		}
+		if same(old, i, add, j) {
+			ch.Unchanged++
+			i++
+			continue
+		}
+		dst.appendRange(old, from, i)
+		dst.appendRange(add, j, j+1)
+		if old.offsetAt(i) != NoOffset && add.offsetAt(j) == NoOffset {
+			dst.fill(false, true, false)
+			dst.Offset[len(dst.Offset)-1] = old.Offset[i]
+		}
+		i++
+		from = i
+		ch.Updated = append(ch.Updated, int32(j))
+	}
+	dst.appendRange(old, from, len(old.Time))
+}
+
+// countBefore is the number of leading times before t. New samples mostly lie
+// behind all old ones or next to the last hit, so it looks there first.
+func countBefore(times []int64, t int64) int {
+	n := len(times)
+	if n == 0 || times[0] >= t {
+		return 0
+	}
+	if times[n-1] < t {
+		return n
+	}
+	lo, step := 0, 1
+	for lo+step < n && times[lo+step] < t {
+		lo += step
+		step *= 2
+	}
+	hi := min(lo+step, n-1) // times[lo] < t <= times[hi]
+	for lo+1 < hi {
+		if mid := (lo + hi) / 2; times[mid] < t {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return hi
+}
+
+// same says whether adding sample j of add would leave sample i of old as it
+// is.
+func same(old *Columns, i int, add *Columns, j int) bool {
+	if math.Float64bits(old.Value[i]) != math.Float64bits(add.Value[j]) || old.endAt(i) != add.endAt(j) {
+		return false
+	}
+	if o := add.offsetAt(j); o != NoOffset && o != old.offsetAt(i) {
+		return false
+	}
+	return sameOrNaN(old.value2At(i), add.value2At(j))
+}
+
+func sameOrNaN(a, b float64) bool {
+	return math.Float64bits(a) == math.Float64bits(b) || a != a && b != b
+}
+
+func (c *Columns) endAt(i int) int64 {
+	if c.hasEnd() {
+		return c.End[i]
+	}
+	return c.Time[i]
+}
+
+func (c *Columns) offsetAt(i int) int32 {
+	if c.hasOffset() {
+		return c.Offset[i]
+	}
+	return NoOffset
+}
+
+func (c *Columns) value2At(i int) float64 {
+	if c.hasValue2() {
+		return c.Value2[i]
+	}
+	return math.NaN()
+}

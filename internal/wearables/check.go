@@ -1,0 +1,130 @@
+package wearables
+
+import (
+	"math"
+	"time"
+
+	"hale/internal/civil"
+	"hale/internal/wearables/blocks"
+)
+
+// Reasons for which a sample or summary is not stored. They name the rule;
+// the raw value stays with whoever sent it.
+const (
+	UnknownResource = "unknown_resource"
+	UnknownType     = "unknown_type"             // not a type word of the resource
+	UnknownUnit     = "unknown_unit"             // no conversion to the resource's unit
+	NotFinite       = "not_finite"               // NaN or infinite
+	Implausible     = "implausible_value"        // no living body or working device gives it
+	BadTime         = "implausible_time"         // before 2000, or more than 26 hours ahead
+	EndBeforeStart  = "end_before_start"         //
+	OutOfBounds     = "outside_ingestion_bounds" // the user's ingestion_start and ingestion_end, ± 1 day
+	ShortColumns    = "unequal_columns"          // columns of one group differ in length
+	TooLarge        = "too_large"                // the document would not fit into an event
+	BadDocument     = "bad_document"             // not a JSON object of the resource's fields
+)
+
+// limits are the instants that samples of one user may lie between.
+type limits struct {
+	earliest, latest int64 // UTC microseconds, any user
+	from, to         int64 // of the user's ingestion bounds, local; to is exclusive
+}
+
+// ahead is how far a clock in another zone, or a wrong one, may be ahead.
+const ahead = 26 * time.Hour
+
+var year2000 = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
+
+func limitsOf(now time.Time, start, end *civil.Date) limits {
+	l := limits{earliest: year2000, latest: now.Add(ahead).UnixMicro(), from: math.MinInt64, to: math.MaxInt64}
+	if start != nil {
+		l.from = start.AddDays(-1).In(time.UTC).UnixMicro()
+	}
+	if end != nil {
+		l.to = end.AddDays(2).In(time.UTC).UnixMicro()
+	}
+	return l
+}
+
+// takes tells why an instant is refused; empty when it is not.
+func (l *limits) takes(us int64, offset int32) string {
+	if us < l.earliest || us > l.latest {
+		return BadTime
+	}
+	if offset != NoOffset {
+		us += int64(offset) * secondUS
+	}
+	if us < l.from || us >= l.to {
+		return OutOfBounds
+	}
+	return ""
+}
+
+// takesDate is takes for a calendar date.
+func (l *limits) takesDate(d civil.Date) string {
+	us := d.In(time.UTC).UnixMicro()
+	if us < l.earliest-dayUS || us > l.latest+dayUS {
+		return BadTime
+	}
+	if us < l.from || us >= l.to {
+		return OutOfBounds
+	}
+	return ""
+}
+
+// refuses tells why sample i may not be stored; empty when it may.
+func (r *Resource) refuses(l *limits, c *blocks.Columns, i int) string {
+	offset := NoOffset
+	if len(c.Offset) > 0 {
+		offset = c.Offset[i]
+	}
+	if reason := l.takes(c.Time[i], offset); reason != "" {
+		return reason
+	}
+	v := c.Value[i]
+	if v-v != 0 { // NaN or infinite
+		return NotFinite
+	}
+	if v < r.Min || v > r.Max {
+		return Implausible
+	}
+	if len(c.End) > 0 {
+		length := c.End[i] - c.Time[i]
+		switch {
+		case length < 0:
+			return EndBeforeStart
+		case c.End[i] > l.latest:
+			return BadTime
+		case r.PerMinute > 0 && v > r.PerMinute*max(1, float64(length)/minuteUS):
+			return Implausible
+		}
+	}
+	if r.Pair {
+		low := c.Value2[i]
+		switch {
+		case low-low != 0:
+			return NotFinite
+		case low < leastDiastolic || low > mostDiastolic || low >= v:
+			return Implausible
+		}
+	}
+	return ""
+}
+
+// columnsOf views samples as block columns. ok is false when lengths differ
+// or a needed column is missing.
+func columnsOf(r *Resource, s *Samples) (c blocks.Columns, ok bool) {
+	n := len(s.Time)
+	c = blocks.Columns{Time: s.Time, End: s.End, Offset: s.Offset, Value: s.Value}
+	if r.Pair {
+		c.Value2 = s.Value2
+		ok = len(s.Value2) == n
+	} else {
+		ok = len(s.Value2) == 0
+	}
+	if r.Interval && len(c.End) == 0 {
+		c.End = s.Time
+	}
+	fits := func(m int) bool { return m == 0 || m == n }
+	return c, ok && len(s.Value) == n && fits(len(c.End)) && fits(len(s.Offset))
+}

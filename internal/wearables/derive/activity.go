@@ -1,0 +1,249 @@
+package derive
+
+import (
+	"math"
+
+	"hale/internal/civil"
+	"hale/internal/wearables"
+)
+
+// heartRate is the heart_rate object of an activity; bpm.
+type heartRate struct {
+	Avg     *float64 `json:"avg_bpm"`
+	Min     *float64 `json:"min_bpm"`
+	Max     *float64 `json:"max_bpm"`
+	Resting *float64 `json:"resting_bpm"`
+	Walking *float64 `json:"avg_walking_bpm"`
+}
+
+// activityBody has the wire fields that are derived. Intensities are not:
+// HealthKit and its like do not say them.
+//
+// Reference 7.5.
+type activityBody struct {
+	CaloriesTotal  *float64   `json:"calories_total"`
+	CaloriesActive *float64   `json:"calories_active"`
+	Steps          *int64     `json:"steps"`
+	Distance       *float64   `json:"distance"`
+	DailyMovement  *float64   `json:"daily_movement"`
+	Floors         *int64     `json:"floors_climbed"`
+	Offset         *int32     `json:"timezone_offset"`
+	HeartRate      *heartRate `json:"heart_rate"`
+	WheelchairUse  *bool      `json:"wheelchair_use"`
+	WheelchairPush *int64     `json:"wheelchair_push"`
+}
+
+// sums are the resources that add up over a day.
+var sums = []string{"steps", "distance", "calories_active", "calories_basal", "floors_climbed", "wheelchair_push"}
+
+// dayParts are the counted intervals of one resource, cut at local midnight:
+// by day, by source.
+type dayParts map[int64][]contribution
+
+// partsByDay cuts the samples of a resource at local midnights; an interval
+// over midnight counts for both days by its share of time. Only the days in
+// [first, last] are kept.
+func (d *Deriver) partsByDay(all []*track, first, last int64) dayParts {
+	days := dayParts{}
+	zone := d.zone()
+	for _, t := range all {
+		if t.Resource == "distance" && t.Source.Sport != "" && t.Source.Sport != wheelchair {
+			continue // on a bicycle or in water: not a distance of the day's walking
+		}
+		for i := range t.Time {
+			offset := t.offset(i, zone)
+			start, end, value := t.Time[i], t.end(i), t.Value[i]
+			for n := dayNumber(start, offset); ; n++ {
+				midnight := (n+1)*dayUS - int64(offset)*secondUS
+				stop := min(end, midnight)
+				share := value
+				if end > t.Time[i] {
+					share = value * float64(stop-start) / float64(end-t.Time[i])
+				}
+				if n >= first && n <= last && (stop > start || end == t.Time[i]) {
+					days.add(n, t.Source, part{interval{start, stop}, share})
+				}
+				if end <= midnight || n > last {
+					break
+				}
+				start = midnight
+			}
+		}
+	}
+	return days
+}
+
+// wheelchair is the sport of distance in a wheelchair.
+const wheelchair = "wheelchair_pushing"
+
+func (d dayParts) add(day int64, source wearables.Source, p part) {
+	list := d[day]
+	if n := len(list); n > 0 && originOf(list[n-1].source) == originOf(source) {
+		list[n-1].parts = append(list[n-1].parts, p)
+		return
+	}
+	d[day] = append(list, contribution{source, []part{p}})
+}
+
+// activities derives the activity of each day that has any.
+func (d *Deriver) activities(found tracks, days []civil.Date) []wearables.Summary {
+	first, last := numberOfDate(days[0]), numberOfDate(days[len(days)-1])
+	byResource := map[string]dayParts{}
+	for _, name := range sums {
+		byResource[name] = d.partsByDay(found[name], first, last)
+	}
+	hearts := d.heartsByDay(found["heartrate"], first, last)
+	offsets := d.firstOffsets(found, first, last)
+	var all []wearables.Summary
+	for _, day := range days {
+		n := numberOfDate(day)
+		a := activityOfDay{facts: d.Facts[day]}
+		for _, name := range sums {
+			a.sum(name, byResource[name][n])
+		}
+		a.heart(hearts[n])
+		if first, ok := offsets[n]; ok {
+			a.body.Offset = offsetOrNil(first.offset)
+		}
+		if s, ok := a.summary(d, day); ok {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// activityOfDay gathers one day.
+type activityOfDay struct {
+	facts   DayFacts
+	body    activityBody
+	basal   *float64
+	sources []wearables.Source
+	any     bool
+}
+
+func (a *activityOfDay) sum(name string, all []contribution) {
+	m, ok := merge(all)
+	if !ok {
+		return
+	}
+	a.any = true
+	a.sources = append(a.sources, m.sources...)
+	switch name {
+	case "steps":
+		a.body.Steps = whole(m.value)
+	case "distance":
+		a.body.Distance = rounded(m.value, 2)
+	case "calories_active":
+		a.body.CaloriesActive = rounded(m.value, 2)
+	case "calories_basal":
+		a.basal = &m.value
+	case "floors_climbed":
+		a.body.Floors = whole(m.value)
+	case "wheelchair_push":
+		a.body.WheelchairPush = whole(m.value)
+		yes := true
+		a.body.WheelchairUse = &yes
+	}
+}
+
+// heart takes the heart rate of the day's richest source.
+func (a *activityOfDay) heart(h *heartDay) {
+	f := a.facts
+	if h == nil && f.RestingBPM == nil && f.WalkingBPM == nil {
+		return
+	}
+	a.any = true
+	a.body.HeartRate = &heartRate{Resting: roundedOf(f.RestingBPM, 1), Walking: roundedOf(f.WalkingBPM, 1)}
+	if h != nil {
+		a.sources = append(a.sources, h.source)
+		a.body.HeartRate.Avg = rounded(h.sum/float64(h.n), 1)
+		a.body.HeartRate.Min, a.body.HeartRate.Max = rounded(h.min, 1), rounded(h.max, 1)
+	}
+}
+
+func (a *activityOfDay) summary(d *Deriver, day civil.Date) (wearables.Summary, bool) {
+	if a.facts.ActiveKcal != nil {
+		a.any = true
+		a.body.CaloriesActive = roundedOf(a.facts.ActiveKcal, 2)
+	}
+	if !a.any {
+		return wearables.Summary{}, false
+	}
+	if a.body.CaloriesActive != nil && a.basal != nil {
+		a.body.CaloriesTotal = rounded(*a.body.CaloriesActive+*a.basal, 2)
+	}
+	a.body.DailyMovement = a.body.Distance
+	return wearables.Summary{
+		Resource: "activity", Key: day.String(), Date: day,
+		Source: d.sourceOf(a.sources), Body: encode(a.body),
+	}, true
+}
+
+// heartDay is what one source measured on one day.
+type heartDay struct {
+	source        wearables.Source
+	n             int
+	sum, min, max float64
+}
+
+// heartsByDay finds, for each day, the source with the most samples. Sources
+// are not mixed: a watch that measures in rest and a strap that measures in
+// sport would give an average of neither.
+func (d *Deriver) heartsByDay(all []*track, first, last int64) map[int64]*heartDay {
+	best := map[int64]*heartDay{}
+	zone := d.zone()
+	for _, t := range all {
+		own := map[int64]*heartDay{}
+		for i, at := range t.Time {
+			n := dayNumber(at, t.offset(i, zone))
+			if n < first || n > last {
+				continue
+			}
+			h := own[n]
+			if h == nil {
+				h = &heartDay{source: t.Source, min: math.Inf(1), max: math.Inf(-1)}
+				own[n] = h
+			}
+			v := t.Value[i]
+			h.n++
+			h.sum += v
+			h.min, h.max = min(h.min, v), max(h.max, v)
+		}
+		for n, h := range own {
+			if b := best[n]; b == nil || h.n > b.n || h.n == b.n && rank(h.source.Type) < rank(b.source.Type) {
+				best[n] = h
+			}
+		}
+	}
+	return best
+}
+
+// firstOffset is the offset that held at the first sample of a day.
+type firstOffset struct {
+	at     int64
+	offset int32
+}
+
+// firstOffsets finds where the person was when each day began.
+func (d *Deriver) firstOffsets(found tracks, first, last int64) map[int64]firstOffset {
+	days := map[int64]firstOffset{}
+	zone := d.zone()
+	for _, name := range append([]string{"heartrate"}, sums...) {
+		for _, t := range found[name] {
+			if zone == nil && len(t.Offset) == 0 {
+				continue
+			}
+			for i, at := range t.Time {
+				offset := t.offset(i, zone)
+				n := dayNumber(at, offset)
+				if n < first || n > last {
+					continue
+				}
+				if seen, ok := days[n]; !ok || at < seen.at {
+					days[n] = firstOffset{at, offset}
+				}
+			}
+		}
+	}
+	return days
+}

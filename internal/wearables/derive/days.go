@@ -1,0 +1,175 @@
+package derive
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"hale/internal/civil"
+	"hale/internal/store"
+	"hale/internal/users"
+	"hale/internal/wearables"
+)
+
+// Ingester stores what was derived; *wearables.Ingester does.
+type Ingester interface {
+	Ingest(ctx context.Context, user users.User, b wearables.Batch) (wearables.Result, error)
+}
+
+// Deriver derives the summaries of one user's data from one provider.
+type Deriver struct {
+	DB       *store.DB
+	Ingester Ingester
+	User     users.User
+	Provider string
+	Stage    wearables.Stage // Daily when empty
+	Push     bool            // announce historical values too
+	Facts    Facts           // what the provider states about days; may be nil
+	Person   *Person         // what it states about the person; may be nil
+	Sleep    []*Sleeper      // what its sources know of sleep; see Sleeper.DaysOf
+	// Progress, when set, hears how many of the days are done.
+	Progress func(done, total int)
+	// Stored, when set, hears of every batch of summaries that was stored.
+	Stored func(wearables.Batch, wearables.Result)
+}
+
+// Days derives the activity and body of the days from the stored series, with
+// no more facts than they hold. Sleep is not a series: whoever has stages of
+// sleep gives them to a Deriver.
+func Days(ctx context.Context, db *store.DB, in Ingester, user users.User, provider string, days []civil.Date) error {
+	d := &Deriver{DB: db, Ingester: in, User: user, Provider: provider}
+	return d.Days(ctx, days)
+}
+
+// A stretch of days is read at once. Two weeks of heart rate at one sample a
+// second fit into some forty megabytes.
+const stretch = 14
+
+// Around a stretch, samples may belong to its days that start before or after:
+// offsets reach from -12 to +14 hours, intervals and nights last up to a day.
+const (
+	before = 2 * dayUS
+	after  = dayUS
+)
+
+// dayResources are the series that summaries of days and nights come from.
+var dayResources = []string{
+	"steps", "distance", "calories_active", "calories_basal", "floors_climbed", "wheelchair_push", "heartrate",
+	"body_weight", "body_fat", "body_mass_index", "lean_body_mass", "waist_circumference",
+	"hrv", "respiratory_rate",
+}
+
+// Days derives the summaries of the days.
+func (d *Deriver) Days(ctx context.Context, days []civil.Date) error {
+	days = slices.Clone(days)
+	slices.SortFunc(days, civil.Date.Compare)
+	days = slices.Compact(days)
+	for done := 0; done < len(days); {
+		n := done + 1
+		for n < len(days) && days[n].DaysSince(days[done]) < stretch {
+			n++
+		}
+		if err := d.stretch(ctx, days[done:n]); err != nil {
+			return err
+		}
+		done = n
+		if d.Progress != nil {
+			d.Progress(done, len(days))
+		}
+	}
+	return nil
+}
+
+func (d *Deriver) stretch(ctx context.Context, days []civil.Date) error {
+	from := numberOfDate(days[0])*dayUS - before
+	to := (numberOfDate(days[len(days)-1])+1)*dayUS + after
+	var found tracks
+	err := d.DB.Read(ctx, func(tx *store.Tx) error {
+		var err error
+		found, err = load(ctx, tx, d.User.Team.UUID(), d.User.ID.UUID(), d.Provider, from, to, dayResources...)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	wanted := map[civil.Date]bool{}
+	for _, day := range days {
+		wanted[day] = true
+	}
+	var all []wearables.Summary
+	all = append(all, d.activities(found, days)...)
+	all = append(all, d.bodies(found, wanted)...)
+	all = append(all, d.nights(found, wanted, from, to)...)
+	return d.store(ctx, all)
+}
+
+// store hands summaries on.
+func (d *Deriver) store(ctx context.Context, summaries []wearables.Summary) error {
+	if len(summaries) == 0 {
+		return nil
+	}
+	return d.ingest(ctx, wearables.Batch{Summaries: summaries})
+}
+
+func (d *Deriver) ingest(ctx context.Context, b wearables.Batch) error {
+	b.Provider, b.Stage, b.Push = d.Provider, d.Stage, d.Push
+	if b.Stage == "" {
+		b.Stage = wearables.Daily
+	}
+	result, err := d.Ingester.Ingest(ctx, d.User, b)
+	if err == nil && d.Stored != nil {
+		d.Stored(b, result)
+	}
+	return err
+}
+
+// zone is where the user is said to live, for samples without an offset.
+func (d *Deriver) zone() *time.Location {
+	if d.User.TimeZone == nil {
+		return nil
+	}
+	zone, err := civil.Zone(d.User.TimeZone.Name)
+	if err != nil {
+		return nil
+	}
+	return zone
+}
+
+// DaysOf adds the local days to set whose summaries may change with the
+// samples.
+func DaysOf(set map[civil.Date]bool, s *wearables.Samples, zone *time.Location) {
+	if !slices.Contains(dayResources, s.Resource) {
+		return
+	}
+	t := track{Samples: *s}
+	last := int64(-1 << 62)
+	add := func(n int64) {
+		if n != last {
+			set[dateOfNumber(n)] = true
+			last = n
+		}
+	}
+	for i := range t.Time {
+		offset := t.offset(i, zone)
+		add(dayNumber(t.Time[i], offset))
+		add(dayNumber(t.end(i), offset))
+	}
+}
+
+// DaysOf adds the days to set whose nights the segments may belong to. A night
+// counts for the day it ends on, so a stage also touches the day after.
+func (s *Sleeper) DaysOf(set map[civil.Date]bool) {
+	for _, g := range s.Segments {
+		n := dayNumber(g.End, stated(g.Offset))
+		set[dateOfNumber(n)] = true
+		set[dateOfNumber(n+1)] = true
+	}
+}
+
+// stated is an offset, or 0 where nobody stated one.
+func stated(offset int32) int32 {
+	if offset == wearables.NoOffset {
+		return 0
+	}
+	return offset
+}

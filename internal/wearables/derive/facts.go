@@ -1,0 +1,91 @@
+package derive
+
+import (
+	"hale/internal/civil"
+	"hale/internal/wearables"
+)
+
+// Sport names what a workout was. ID is the number that HealthKit gives the
+// activity; it means nothing else and the reference has it deprecated.
+type Sport struct {
+	ID   int    `json:"id"`
+	Name string `json:"name"`
+	Slug string `json:"slug"`
+}
+
+// Point is one place of a route.
+type Point struct {
+	Time     int64   // UTC microseconds
+	Lat, Lng float64 // degrees
+	Altitude float64 // m; NaN when not known
+	Speed    float64 // m/s; NaN when not known
+}
+
+// Workout is one session of sport as its app told it. What is not known is
+// nil; heart rate and zones are derived from the stored heart-rate series.
+type Workout struct {
+	ID      string // the provider's own id; empty when it gives none
+	Title   string
+	Sport   Sport
+	Source  wearables.Source
+	Start   int64 // UTC microseconds
+	End     int64
+	Offset  int32 // seconds east of UTC, or wearables.NoOffset
+	Moving  *float64
+	Metres  *float64
+	Kcal    *float64
+	Steps   *float64
+	Gain    *float64 // metres climbed
+	Watts   *float64 // average
+	MaxW    *float64
+	MeanBPM *float64 // as the app says; used when no series covers the session
+	MaxBPM  *float64
+	Route   []Point
+}
+
+// DayFacts are values of a day that a provider states and that no series holds.
+type DayFacts struct {
+	RestingBPM *float64
+	WalkingBPM *float64
+	// ActiveKcal is the platform's own sum over all sources. It knows the order
+	// of sources that the person chose, so it goes before a sum of ours.
+	ActiveKcal *float64
+}
+
+// Facts are those of many days.
+type Facts map[civil.Date]DayFacts
+
+// Sleeper is what one source knows of sleep.
+type Sleeper struct {
+	Source   wearables.Source
+	Segments []Segment
+}
+
+// Segment is a stretch of one stage of sleep, or of time in bed.
+type Segment struct {
+	Start, End int64 // UTC microseconds
+	Offset     int32 // seconds east of UTC, or wearables.NoOffset
+	Stage      int8
+}
+
+// Stages of sleep: the codes on the wire, and InBed, which is no stage but
+// the bounds of a night and stays inside. Asleep is sleep without a stage.
+//
+// Reference 7.7, hypnogram.
+const (
+	Asleep int8 = -1
+	Deep   int8 = 1
+	Light  int8 = 2
+	REM    int8 = 3
+	Awake  int8 = 4
+	InBed  int8 = 100
+)
+
+// Person is what a provider says about the person.
+type Person struct {
+	Birth      civil.Date // zero when not known
+	Sex        string     // female, male, other; empty when not known
+	Height     *float64   // cm
+	HeightAt   int64      // UTC microseconds of the measurement
+	Wheelchair bool
+}

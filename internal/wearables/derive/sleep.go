@@ -1,0 +1,201 @@
+package derive
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+	"time"
+
+	"hale/internal/civil"
+	"hale/internal/wearables"
+)
+
+// Segments of one source belong to one session when the pause between them is
+// no longer than this; a phone that knows only the time in bed pauses longer.
+const (
+	longestPause      = 30 * 60 * secondUS
+	longestPhonePause = 120 * 60 * secondUS
+	longSleep         = 3 * time.Hour
+)
+
+// session is one sleep of one source.
+type session struct {
+	source wearables.Source
+	interval
+	stages []Segment // in order, without overlap, neighbours differ
+	inBed  bool      // the bounds come from time in bed
+	offset int32     // at waking
+	heart  []float64
+}
+
+// nights derives sleep and sleep_cycle for the sessions that end on the days,
+// of segments that start in [from, to).
+func (d *Deriver) nights(found tracks, wanted map[civil.Date]bool, from, to int64) []wearables.Summary {
+	var sessions []*session
+	for _, s := range d.Sleep {
+		sessions = append(sessions, sessionsOf(s.Source, s.between(from, to))...)
+	}
+	for _, s := range sessions {
+		s.heart = valuesIn(found["heartrate"], s.interval, s.source)
+	}
+	slices.SortFunc(sessions, func(a, b *session) int {
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(originOf(a.source).key(), originOf(b.source).key()))
+	})
+	var all []wearables.Summary
+	for _, s := range richest(sessions) {
+		if wanted[localDate(s.end, stated(s.offset))] {
+			all = append(all, d.sleepOf(s, found)...)
+		}
+	}
+	return all
+}
+
+// between are the segments that start in [from, to), in order. It sorts them
+// the first time.
+func (s *Sleeper) between(from, to int64) []Segment {
+	inOrder := func(a, b Segment) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End), cmp.Compare(a.Stage, b.Stage))
+	}
+	if !slices.IsSortedFunc(s.Segments, inOrder) {
+		slices.SortFunc(s.Segments, inOrder)
+	}
+	at := func(t int64) int {
+		return sort.Search(len(s.Segments), func(i int) bool { return s.Segments[i].Start >= t })
+	}
+	part := slices.Clone(s.Segments[at(from):at(to)])
+	return slices.DeleteFunc(part, func(g Segment) bool { return g.End <= g.Start || g.End-g.Start > dayUS })
+}
+
+// sessionsOf cuts the segments of one source, which are in order, into sessions.
+func sessionsOf(source wearables.Source, all []Segment) []*session {
+	pause := longestPause
+	if source.Type == "phone" && !slices.ContainsFunc(all, func(s Segment) bool { return s.Stage != InBed }) {
+		pause = longestPhonePause
+	}
+	var sessions []*session
+	first := 0
+	var end int64
+	for i, s := range all {
+		// A session of more than a day is a mistake of the source: cut it.
+		if i > 0 && (s.Start-end > pause || max(end, s.End)-all[first].Start > dayUS) {
+			sessions = append(sessions, sessionOf(source, all[first:i]))
+			first, end = i, 0
+		}
+		end = max(end, s.End)
+	}
+	if len(all) > 0 {
+		sessions = append(sessions, sessionOf(source, all[first:]))
+	}
+	return sessions
+}
+
+func sessionOf(source wearables.Source, all []Segment) *session {
+	s := &session{source: source, interval: interval{all[0].Start, all[0].End}}
+	s.source.Sport, s.source.WorkoutID = "", nil
+	for _, part := range all {
+		if part.End >= s.end {
+			s.end, s.offset = part.End, part.Offset
+		}
+		s.inBed = s.inBed || part.Stage == InBed
+	}
+	s.stages = hypnogram(all)
+	return s
+}
+
+// hypnogram lays segments, which are in order, end to end. Where two overlap,
+// a named stage goes before unstaged sleep, and the earlier before the later.
+// Gaps stay open.
+func hypnogram(all []Segment) []Segment {
+	var named, unstaged []Segment
+	for _, s := range all {
+		switch s.Stage {
+		case InBed:
+		case Asleep:
+			unstaged = append(unstaged, s)
+		default:
+			named = append(named, s)
+		}
+	}
+	stages := equalJoined(named)
+	named = slices.Clone(stages)
+	for _, s := range unstaged {
+		stages = append(stages, outside(s, named)...)
+	}
+	slices.SortStableFunc(stages, func(a, b Segment) int { return cmp.Compare(a.Start, b.Start) })
+	return equalJoined(stages)
+}
+
+// outside is what is left of s outside the taken segments, which are in order
+// and do not overlap.
+func outside(s Segment, taken []Segment) []Segment {
+	var left []Segment
+	i := sort.Search(len(taken), func(i int) bool { return taken[i].End > s.Start })
+	for ; i < len(taken) && taken[i].Start < s.End; i++ {
+		if piece := s; s.Start < taken[i].Start {
+			piece.End = taken[i].Start
+			left = append(left, piece)
+		}
+		s.Start = taken[i].End
+	}
+	if s.Start < s.End {
+		left = append(left, s)
+	}
+	return left
+}
+
+// equalJoined cuts each segment where the one before ends, and joins
+// neighbours of one stage.
+func equalJoined(all []Segment) []Segment {
+	var out []Segment
+	for _, s := range all {
+		if n := len(out); n > 0 {
+			s.Start = max(s.Start, out[n-1].End)
+			if s.Start >= s.End {
+				continue
+			}
+			if out[n-1].Stage == s.Stage && out[n-1].End == s.Start {
+				out[n-1].End = s.End
+				continue
+			}
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// richest leaves out sessions that another source recorded better: of two
+// that share more than half of the shorter, the one with stages stays, then
+// the one with heart rate, then the longer. The samples of both remain.
+func richest(all []*session) []*session {
+	order := slices.Clone(all)
+	slices.SortStableFunc(order, func(a, b *session) int {
+		return cmp.Or(
+			-cmp.Compare(a.detail(), b.detail()),
+			-cmp.Compare(min(len(a.heart), 1), min(len(b.heart), 1)),
+			-cmp.Compare(a.end-a.start, b.end-b.start),
+			cmp.Compare(rank(a.source.Type), rank(b.source.Type)))
+	})
+	var kept []*session
+	for _, s := range order {
+		shadowed := slices.ContainsFunc(kept, func(k *session) bool {
+			shared := min(s.end, k.end) - max(s.start, k.start)
+			return originOf(s.source) != originOf(k.source) && 2*shared > min(s.end-s.start, k.end-k.start)
+		})
+		if !shadowed {
+			kept = append(kept, s)
+		}
+	}
+	slices.SortStableFunc(kept, func(a, b *session) int { return cmp.Compare(a.start, b.start) })
+	return kept
+}
+
+// detail is 2 with stages, 1 with unstaged sleep, 0 with time in bed only.
+func (s *session) detail() int {
+	if len(s.stages) == 0 {
+		return 0
+	}
+	if slices.ContainsFunc(s.stages, func(p Segment) bool { return p.Stage != Asleep && p.Stage != Awake }) {
+		return 2
+	}
+	return 1
+}

@@ -1,0 +1,26 @@
+// Package wearables stores what devices and apps measured: samples of time
+// series, summaries of days and sessions, and the streams of workouts.
+//
+// A value is told apart from others by what it is about, and a later version
+// replaces an earlier one. Storing tells what is new, what changed and what was
+// there already; the first two become events in the same transaction.
+//
+// The order of reading:
+//
+//	types.go, batch.go   samples, summaries, streams, and a batch of them
+//	resources.go         every kind of time series, in one table
+//	documents.go         every kind of summary, in one table
+//	ingest.go            Ingester: check, plan on a snapshot, commit
+//	check.go, intake.go  which values are believed, and how they are sorted
+//	series.go, samples.go, announce.go    samples into sealed blocks, and events
+//	summaries.go, merge.go, streams.go    the same for documents and streams
+//	history.go           when a connection's past has arrived
+//	read.go, summary_read.go, sleep.go    reading it back
+//	wire.go              JSON of samples and sources, for events and reads alike
+//
+// Below it, blocks packs samples into a byte or two each, push reads what
+// phones send, and derive makes summaries out of samples.
+//
+// It knows nothing of providers' formats: importers and connectors bring their
+// data in the types of this package, in canonical units.
+package wearables

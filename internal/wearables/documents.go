@@ -1,0 +1,241 @@
+package wearables
+
+import "slices"
+
+// Kind is the JSON type of a summary's field.
+type Kind string
+
+// The kinds of fields.
+const (
+	Number  Kind = "number"
+	Integer Kind = "integer"
+	Text    Kind = "string"
+	Flag    Kind = "boolean"
+	Moment  Kind = "date-time"
+	Day     Kind = "date"
+	UUID    Kind = "uuid"
+	Object  Kind = "object"
+	List    Kind = "array"
+)
+
+// Field is one field of a summary on the wire. All of them are present in
+// every summary; what is not known is null, or Default where that is set.
+type Field struct {
+	Name    string
+	Kind    Kind
+	Doc     string // unit and meaning
+	Default string // JSON in place of null
+}
+
+// Document describes one kind of summary. The table of them drives what is
+// stored, the wire shape of reads and events, and the API document.
+//
+// Reference 7.5.
+type Document struct {
+	Name string // activity; also in paths and event types
+	Key  string // of the list in a read
+	// Start and End name the fields of a session's bounds; empty for days.
+	Start, End string
+	Dated      bool // has calendar_date
+	Fields     []Field
+}
+
+// The store itself writes these; a summary's Body has no say in them.
+var storeFields = []string{
+	"id", "user_id", "source", "created_at", "updated_at",
+	"source_provider", "source_type", "source_app_id", "source_device_id", "source_id", "priority_id",
+}
+
+var head = []Field{
+	{"id", UUID, "Stays the same when the summary is revised.", ""},
+	{"user_id", UUID, "", ""},
+}
+
+var tail = []Field{
+	{"source", Object, "Where the values come from.", ""},
+	{"created_at", Moment, "When it was first stored.", ""},
+	{"updated_at", Moment, "When it last changed.", ""},
+}
+
+var days = []Field{
+	{"date", Moment, "Deprecated: midnight UTC of calendar_date.", ""},
+	{"calendar_date", Day, "The person's local day.", ""},
+}
+
+// flat repeats the source beside its object, as some summaries do.
+var flat = []Field{
+	{"source_provider", Text, "Provider slug.", ""},
+	{"source_type", Text, "Kind of device.", ""},
+	{"source_app_id", Text, "", ""},
+	{"source_device_id", UUID, "", ""},
+}
+
+var documents = []*Document{
+	{Name: "activity", Key: "activity", Dated: true, Fields: fields(days, []Field{
+		{"calories_total", Number, "kcal, with basal", ""},
+		{"calories_active", Number, "kcal", ""},
+		{"steps", Integer, "count", ""},
+		{"daily_movement", Number, "Deprecated: m", ""},
+		{"distance", Number, "m", ""},
+		{"low", Number, "min of low intensity", ""},
+		{"medium", Number, "min of medium intensity", ""},
+		{"high", Number, "min of high intensity", ""},
+		{"floors_climbed", Integer, "count", ""},
+		{"time_zone", Text, "IANA name", ""},
+		{"timezone_offset", Integer, "seconds east of UTC", ""},
+		{"heart_rate", Object, "avg_bpm, min_bpm, max_bpm, resting_bpm, avg_walking_bpm", ""},
+		{"wheelchair_use", Flag, "true or null", ""},
+		{"wheelchair_push", Integer, "count", ""},
+	})},
+	{Name: "body", Key: "body", Dated: true, Fields: fields(days, []Field{
+		{"weight", Number, "kg", ""},
+		{"fat", Number, "%", ""},
+		{"water_percentage", Number, "%", ""},
+		{"muscle_mass_percentage", Number, "%", ""},
+		{"visceral_fat_index", Number, "", ""},
+		{"bone_mass_percentage", Number, "%", ""},
+		{"body_mass_index", Number, "kg/m²", ""},
+		{"lean_body_mass_kilogram", Number, "kg", ""},
+		{"waist_circumference_centimeter", Number, "cm", ""},
+	})},
+	{Name: "profile", Fields: fields([]Field{
+		{"height", Integer, "cm", ""},
+		{"birth_date", Day, "", ""},
+		{"wheelchair_use", Flag, "true or null", ""},
+		{"gender", Text, "female, male, other, unknown", ""},
+		{"sex", Text, "female, male, other", ""},
+	})},
+	{Name: "sleep", Key: "sleep", Dated: true, Start: "bedtime_start", End: "bedtime_stop", Fields: fields(days, []Field{
+		{"bedtime_start", Moment, "", ""},
+		{"bedtime_stop", Moment, "", ""},
+		{"type", Text, "long_sleep (3 h or more), short_sleep, acknowledged_nap, unknown (ongoing)", `"unknown"`},
+		{"timezone_offset", Integer, "seconds east of UTC", ""},
+		{"duration", Integer, "s in bed", ""},
+		{"total", Integer, "s asleep", ""},
+		{"awake", Integer, "s", ""},
+		{"light", Integer, "s", ""},
+		{"rem", Integer, "s", ""},
+		{"deep", Integer, "s", ""},
+		{"score", Integer, "1 to 100", ""},
+		{"recovery_readiness_score", Integer, "0 to 100", ""},
+		{"hr_lowest", Integer, "bpm", ""},
+		{"hr_average", Integer, "bpm", ""},
+		{"hr_resting", Integer, "bpm", ""},
+		{"efficiency", Number, "% of the time in bed", ""},
+		{"latency", Integer, "s until asleep", ""},
+		{"temperature_delta", Number, "°C from the baseline", ""},
+		{"skin_temperature", Number, "°C", ""},
+		{"hr_dip", Number, "%", ""},
+		{"state", Text, "tentative, confirmed", ""},
+		{"average_hrv", Number, "ms rmssd", ""},
+		{"respiratory_rate", Number, "breaths/min", ""},
+		{"sleep_stream", Object, "Deprecated: read the stream.", ""},
+	})},
+	{Name: "sleep_cycle", Key: "sleep_cycle", Dated: true, Start: "session_start", End: "session_end", Fields: fields([]Field{
+		{"sleep_id", UUID, "The sleep it belongs to.", ""},
+		{"session_start", Moment, "", ""},
+		{"session_end", Moment, "", ""},
+		{"stage_start_offset_second", List, "s from session_start; the three lists are parallel", "[]"},
+		{"stage_end_offset_second", List, "s from session_start", "[]"},
+		{"stage_type", List, "-1 unknown, 1 deep, 2 light, 3 REM, 4 awake, 5 manual", "[]"},
+		{"time_zone", Text, "IANA name", ""},
+	}, flat)},
+	{Name: "workouts", Key: "workouts", Dated: true, Start: "time_start", End: "time_end", Fields: fields([]Field{
+		{"title", Text, "", ""},
+		{"timezone_offset", Integer, "seconds east of UTC", ""},
+		{"average_hr", Integer, "bpm", ""},
+		{"max_hr", Integer, "bpm", ""},
+		{"distance", Number, "m", ""},
+		{"calendar_date", Day, "The local day of the start.", ""},
+		{"time_start", Moment, "", ""},
+		{"time_end", Moment, "", ""},
+		{"calories", Number, "kcal", ""},
+		{"sport", Object, "id (deprecated), name, slug", ""},
+		{"hr_zones", List, "s in each of six zones of the maximum heart rate", ""},
+		{"moving_time", Integer, "s", ""},
+		{"total_elevation_gain", Number, "m", ""},
+		{"elev_high", Number, "m", ""},
+		{"elev_low", Number, "m", ""},
+		{"average_speed", Number, "m/s", ""},
+		{"max_speed", Number, "m/s", ""},
+		{"average_watts", Number, "W", ""},
+		{"device_watts", Number, "W", ""},
+		{"max_watts", Number, "W", ""},
+		{"weighted_average_watts", Number, "W", ""},
+		{"steps", Integer, "count", ""},
+		{"map", Object, "polyline and summary_polyline", ""},
+		{"provider_id", Text, "The provider's own id.", `""`},
+	})},
+	{Name: "meal", Key: "meals", Dated: true, Start: "timestamp", Fields: fields([]Field{
+		{"priority_id", Integer, "Deprecated.", "0"},
+		{"source_id", Integer, "Deprecated.", "0"},
+		{"provider_id", Text, "Deprecated.", `""`},
+		{"timestamp", Moment, "", ""},
+		{"calendar_date", Day, "", ""},
+		{"name", Text, "", `""`},
+		{"energy", Object, "unit (kcal) and value", ""},
+		{"macros", Object, "g", ""},
+		{"micros", Object, "minerals, trace_elements, vitamins", ""},
+		{"data", Object, "Each food by name.", "{}"},
+		{"source_app_id", Text, "", ""},
+		{"source_device_id", UUID, "", ""},
+	})},
+	{Name: "menstrual_cycle", Key: "menstrual_cycle", Dated: true, Fields: fields([]Field{
+		{"period_start", Day, "", ""},
+		{"period_end", Day, "", ""},
+		{"cycle_end", Day, "", ""},
+		{"is_predicted", Flag, "", "false"},
+		{"menstrual_flow", List, "date, flow", "[]"},
+		{"cervical_mucus", List, "date, quality", "[]"},
+		{"intermenstrual_bleeding", List, "date", "[]"},
+		{"contraceptive", List, "date, type", "[]"},
+		{"detected_deviations", List, "date, deviation", "[]"},
+		{"ovulation_test", List, "date, test_result", "[]"},
+		{"home_pregnancy_test", List, "date, test_result", "[]"},
+		{"home_progesterone_test", List, "date, test_result", "[]"},
+		{"sexual_activity", List, "date, protection_used", "[]"},
+		{"basal_body_temperature", List, "date, value in °C", "[]"},
+	}, flat)},
+	{Name: "electrocardiogram", Key: "electrocardiogram", Dated: true, Start: "session_start", End: "session_end", Fields: fields([]Field{
+		{"session_start", Moment, "", ""},
+		{"session_end", Moment, "", ""},
+		{"voltage_sample_count", Integer, "", "0"},
+		{"heart_rate_mean", Integer, "bpm", ""},
+		{"sampling_frequency_hz", Number, "Hz", ""},
+		{"classification", Text, "sinus_rhythm, atrial_fibrillation, inconclusive", ""},
+		{"inconclusive_cause", Text, "high_heart_rate, low_heart_rate, poor_reading", ""},
+		{"algorithm_version", Text, "", ""},
+		{"time_zone", Text, "IANA name", ""},
+		{"source_device_model", Text, "", ""},
+	}, flat)},
+}
+
+func fields(parts ...[]Field) []Field {
+	return slices.Concat(append(append([][]Field{head}, parts...), tail)...)
+}
+
+// Documents lists every kind of summary.
+func Documents() []*Document { return documents }
+
+// DocumentNamed finds a kind of summary.
+func DocumentNamed(name string) (*Document, bool) {
+	for _, d := range documents {
+		if d.Name == name {
+			return d, true
+		}
+	}
+	return nil, false
+}
+
+// Settable finds a field that a Body may set.
+func (d *Document) Settable(name string) (Field, bool) {
+	if slices.Contains(storeFields, name) {
+		return Field{}, false
+	}
+	for _, f := range d.Fields {
+		if f.Name == name {
+			return f, true
+		}
+	}
+	return Field{}, false
+}

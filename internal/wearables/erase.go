@@ -1,0 +1,32 @@
+package wearables
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"hale/internal/store"
+	"hale/internal/users"
+)
+
+func init() {
+	samples := users.Records{Name: "sample_blocks"}
+	samples.Erase = eraseBlocks
+	users.Register(samples)
+	for _, table := range []string{"series", "summaries", "workout_streams", "history_announced"} {
+		users.Register(users.Records{Name: table, Erase: users.EraseRows(table)})
+	}
+}
+
+// eraseAtOnce is how many blocks one transaction deletes, so that years of
+// data do not hold up the writer.
+const eraseAtOnce = 2000
+
+// eraseBlocks deletes some of a user's blocks and reports whether there may be
+// more.
+func eraseBlocks[Team interface{ UUID() uuid.UUID }](ctx context.Context, tx *store.Tx, team Team, user users.ID) (more bool, err error) {
+	n, err := tx.Exec(ctx, `DELETE FROM sample_blocks WHERE team_id = $1 AND user_id = $2 AND (series_id, bucket) IN (
+		SELECT series_id, bucket FROM sample_blocks WHERE team_id = $1 AND user_id = $2 ORDER BY series_id, bucket LIMIT $3)`,
+		team.UUID(), user.UUID(), eraseAtOnce)
+	return n == eraseAtOnce, err
+}

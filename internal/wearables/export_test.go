@@ -1,0 +1,21 @@
+package wearables
+
+import (
+	"context"
+
+	"hale/internal/store"
+	"hale/internal/users"
+)
+
+// EraseAll is what deleting a user does to this package's tables.
+func EraseAll(ctx context.Context, tx *store.Tx, user users.User) error {
+	if _, err := eraseBlocks(ctx, tx, user.Team, user.ID); err != nil {
+		return err
+	}
+	for _, table := range []string{"series", "summaries", "workout_streams", "history_announced"} {
+		if _, err := users.EraseRows(table)(ctx, tx, user.Team, user.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,243 @@
+package wearables
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"hale/internal/events"
+	"hale/internal/fault"
+	"hale/internal/store"
+	"hale/internal/users"
+)
+
+// Ingester stores batches of wearable data and announces what they changed.
+// One per process; its fields are set before first use.
+type Ingester struct {
+	DB *store.DB
+	// Describe names a provider for the deprecated fields of a source. Optional.
+	Describe Describe
+	// Connect, when set, makes sure that the user is connected to the provider
+	// with the resources. It runs inside the transaction that stores the data.
+	Connect func(ctx context.Context, tx *store.Tx, user users.User, provider string, resources []string) error
+	// Run names the present run of the user's connection to a provider: a new
+	// link is a new run, whose history is announced anew. Without it there is
+	// one run for ever.
+	Run func(ctx context.Context, tx *store.Tx, user users.User, provider string) (string, error)
+
+	cache seriesCache
+}
+
+var (
+	// errRace says that a plan is out of date: somebody else stored first.
+	errRace = errors.New("wearables: lost a race")
+	// errCrowded says that one block would hold more than it can.
+	errCrowded = fault.New(fault.Unprocessable, "too many samples of one series within a short time")
+)
+
+const (
+	optimistic = 3  // plans made on a snapshot, outside the writer
+	persistent = 50 // plans in all; those after the first few are made under a lock
+)
+
+// Ingest stores a batch in one transaction, with its events, and tells what
+// changed. Values that break a rule are left out and counted; values that are
+// already there change nothing and are announced to nobody.
+//
+// Spec: Events; Versioning 4. Reference 7.4, 7.10.
+func (in *Ingester) Ingest(ctx context.Context, user users.User, b Batch) (Result, error) {
+	j := in.intake(user, &b)
+	for attempt := range persistent {
+		err := j.try(ctx, attempt < optimistic)
+		if err == nil {
+			return j.result(), nil
+		}
+		if !errors.Is(err, errRace) {
+			return Result{}, err
+		}
+	}
+	return Result{}, fault.New(fault.Unavailable, "the user's data is being written by too many others; try again")
+}
+
+// job is one call of Ingest.
+type job struct {
+	in           *Ingester
+	whole        users.User
+	team, user   uuid.UUID
+	clientUserID string
+	provider     string
+	announces    bool // whether values are announced one by one
+	resources    []string
+
+	series    []*seriesWrite // by identity, so that two jobs lock in one order
+	summaries []*summaryWrite
+	streams   []*streamWrite
+	refused   refusals
+	repeated  map[string]int // samples given twice, by resource
+}
+
+// try plans and commits once. An optimistic plan keeps the one writer free
+// while samples are merged and packed; a later one is made inside the
+// transaction, alone with the user's data, and cannot lose again.
+func (j *job) try(ctx context.Context, optimistic bool) error {
+	if !optimistic {
+		return j.in.DB.Write(ctx, func(tx *store.Tx) error {
+			if err := tx.Lock(ctx, "wearables:"+j.user.String()); err != nil {
+				return err
+			}
+			if err := j.plan(ctx, tx); err != nil {
+				return err
+			}
+			return j.commit(ctx, tx)
+		})
+	}
+	if err := j.in.DB.Read(ctx, func(tx *store.Tx) error { return j.plan(ctx, tx) }); err != nil {
+		return err
+	}
+	if !j.changes() {
+		return nil
+	}
+	return j.in.DB.Write(ctx, func(tx *store.Tx) error { return j.commit(ctx, tx) })
+}
+
+func (j *job) plan(ctx context.Context, tx *store.Tx) error {
+	for _, w := range j.series {
+		if err := w.plan(ctx, tx, j); err != nil {
+			return err
+		}
+	}
+	for _, w := range j.summaries {
+		if err := w.plan(ctx, tx, j); err != nil {
+			return err
+		}
+	}
+	for _, w := range j.streams {
+		if err := w.plan(ctx, tx, j); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// changes says whether there is anything to write. A batch that brings
+// nothing new still proves that the connection lives.
+func (j *job) changes() bool {
+	return j.in.Connect != nil && len(j.resources) > 0 ||
+		slices.ContainsFunc(j.series, func(w *seriesWrite) bool { return len(w.blocks) > 0 }) ||
+		slices.ContainsFunc(j.summaries, func(w *summaryWrite) bool { return w.verb != "" }) ||
+		slices.ContainsFunc(j.streams, func(w *streamWrite) bool { return w.verb != "" })
+}
+
+// commit writes the plan. It may run several times and leaves the plan as it
+// is.
+func (j *job) commit(ctx context.Context, tx *store.Tx) error {
+	if j.in.Connect != nil && len(j.resources) > 0 {
+		if err := j.in.Connect(ctx, tx, j.whole, j.provider, j.resources); err != nil {
+			return err
+		}
+	}
+	var all []events.New
+	for _, w := range j.summaries {
+		event, err := w.write(ctx, tx, j)
+		if err != nil {
+			return err
+		}
+		all = append(all, event...)
+	}
+	for _, w := range j.streams {
+		event, err := w.write(ctx, tx, j)
+		if err != nil {
+			return err
+		}
+		all = append(all, event...)
+	}
+	for _, w := range j.series {
+		s, err := w.write(ctx, tx, j)
+		if err != nil {
+			return err
+		}
+		all = append(all, w.events(j, &s)...)
+	}
+	_, err := events.EmitMany(ctx, tx, all)
+	return err
+}
+
+func (j *job) result() Result {
+	refused := refusals{slices.Clone(j.refused.list)}
+	r := Result{Resources: map[string]Counts{}}
+	count := func(resource string, c Counts) {
+		sum := r.Resources[resource]
+		sum.add(c)
+		r.Resources[resource] = sum
+		r.Counts.add(c)
+	}
+	for _, w := range j.series {
+		count(w.resource.Name, w.counts)
+	}
+	for resource, n := range j.repeated {
+		count(resource, Counts{Unchanged: n})
+	}
+	for _, w := range j.summaries {
+		count(w.Resource, countOf(w.verb))
+	}
+	for _, w := range j.streams {
+		if w.orphan {
+			refused.add(WorkoutStream, NoWorkout, 1, w.part, 0)
+			continue
+		}
+		count(WorkoutStream, countOf(w.verb))
+	}
+	for _, r := range refused.list {
+		count(r.Resource, Counts{Rejected: r.Count})
+	}
+	r.Rejections = refused.list
+	return r
+}
+
+func countOf(verb string) Counts {
+	switch verb {
+	case created:
+		return Counts{Created: 1}
+	case updated:
+		return Counts{Updated: 1}
+	}
+	return Counts{Unchanged: 1}
+}
+
+// The last word of an event type.
+const (
+	created = "created"
+	updated = "updated"
+)
+
+// refusals counts what is not stored, by resource and reason.
+type refusals struct{ list []Rejection }
+
+func (r *refusals) add(resource, reason string, n, part, index int) {
+	for i := range r.list {
+		if at := &r.list[i]; at.Resource == resource && at.Reason == reason {
+			at.Count += n
+			return
+		}
+	}
+	r.list = append(r.list, Rejection{resource, reason, n, part, index})
+}
+
+func (j *job) sortResources() {
+	slices.Sort(j.resources)
+	j.resources = slices.Compact(j.resources)
+	slices.SortFunc(j.series, func(a, b *seriesWrite) int { return a.id.compare(b.id) })
+}
+
+func (id identity) compare(o identity) int {
+	return strings.Compare(id.text(), o.text())
+}
+
+func (id identity) text() string {
+	return strings.Join([]string{
+		id.resource, id.provider, id.sourceType, id.appID, id.sampleType, id.sport, string(id.device[:]), string(id.workout[:]),
+	}, "\x00")
+}

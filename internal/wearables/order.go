@@ -1,0 +1,63 @@
+package wearables
+
+import (
+	"cmp"
+	"slices"
+
+	"hale/internal/wearables/blocks"
+)
+
+// increasing says whether the times are in order with none twice, as a block
+// needs them and most sources give them.
+func increasing(t []int64) bool {
+	for i := 1; i < len(t); i++ {
+		if t[i] <= t[i-1] {
+			return false
+		}
+	}
+	return true
+}
+
+// inOrder returns the samples of c sorted by time; of several with one time
+// the last in c remains. It tells how many others there were.
+func inOrder(c blocks.Columns) (sorted blocks.Columns, repeated int) {
+	if increasing(c.Time) {
+		return c, 0
+	}
+	order := make([]int32, len(c.Time))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(a, b int32) int {
+		if d := cmp.Compare(c.Time[a], c.Time[b]); d != 0 {
+			return d
+		}
+		return cmp.Compare(a, b)
+	})
+	kept := order[:0]
+	for i, at := range order {
+		if i+1 == len(order) || c.Time[order[i+1]] != c.Time[at] {
+			kept = append(kept, at)
+		}
+	}
+	return pick(&c, kept), len(c.Time) - len(kept)
+}
+
+// pick copies the samples at the positions, in their order.
+func pick(c *blocks.Columns, at []int32) blocks.Columns {
+	return blocks.Columns{
+		Time: take(c.Time, at), End: take(c.End, at), Offset: take(c.Offset, at),
+		Value: take(c.Value, at), Value2: take(c.Value2, at),
+	}
+}
+
+func take[T any](from []T, at []int32) []T {
+	if len(from) == 0 {
+		return nil
+	}
+	to := make([]T, len(at))
+	for i, j := range at {
+		to[i] = from[j]
+	}
+	return to
+}

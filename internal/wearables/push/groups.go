@@ -1,0 +1,164 @@
+package push
+
+import (
+	"math"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"hale/internal/wearables"
+)
+
+// Group is the samples of one batch that share source, type word and unit, as
+// columns. Index tells where each stood in the list that was sent.
+type Group struct {
+	wearables.Samples
+	Unit  string // as sent; empty when none was
+	Index []int32
+}
+
+// sample is the one being read.
+type sample struct {
+	time, end           int64
+	value, value2       float64
+	offset              int32
+	hasTime, hasEnd     bool
+	hasValue, hasValue2 bool
+	hasOffset           bool
+	label
+}
+
+// label is what samples of a group share. The strings are slices of the body
+// until a group is made of them.
+type label struct {
+	kind, unit          []byte
+	sourceType, product []byte
+	app, sport          []byte
+	device, workout     uuid.UUID
+}
+
+func (l *label) is(g *groupOf) bool {
+	return string(l.kind) == g.kind && string(l.unit) == g.Unit && string(l.sourceType) == g.sourceType &&
+		string(l.product) == g.product && string(l.app) == g.Source.AppID && string(l.sport) == g.Source.Sport &&
+		l.device == g.device && l.workout == g.workout
+}
+
+type groupOf struct {
+	Group
+	kind, sourceType, product string // as sent
+	device, workout           uuid.UUID
+}
+
+// groups sorts samples by label. Most batches have a handful, and neighbours
+// share theirs.
+type groups struct {
+	all  []*groupOf
+	last *groupOf
+	byID map[string]*groupOf // when there are many
+}
+
+const fewGroups = 16
+
+func (gs *groups) find(l *label) *groupOf {
+	if gs.last != nil && l.is(gs.last) {
+		return gs.last
+	}
+	if len(gs.all) <= fewGroups {
+		for _, g := range gs.all {
+			if l.is(g) {
+				gs.last = g
+				return g
+			}
+		}
+	} else if g := gs.byID[l.id()]; g != nil {
+		gs.last = g
+		return g
+	}
+	gs.last = gs.make(l)
+	return gs.last
+}
+
+func (gs *groups) make(l *label) *groupOf {
+	g := &groupOf{
+		kind: string(l.kind), sourceType: string(l.sourceType), product: string(l.product), device: l.device, workout: l.workout,
+	}
+	g.Unit = string(l.unit)
+	g.Type = g.kind
+	g.Source = wearables.Source{Type: sourceType(g.sourceType, g.product), AppID: string(l.app), Sport: string(l.sport)}
+	if l.device != uuid.Nil {
+		g.Source.DeviceID = &g.device
+	}
+	if l.workout != uuid.Nil {
+		g.Source.WorkoutID = &g.workout
+	}
+	gs.all = append(gs.all, g)
+	if gs.byID == nil {
+		gs.byID = map[string]*groupOf{}
+	}
+	gs.byID[l.id()] = g
+	return g
+}
+
+func (l *label) id() string {
+	var b strings.Builder
+	for _, part := range [][]byte{l.kind, l.unit, l.sourceType, l.product, l.app, l.sport, l.device[:], l.workout[:]} {
+		b.Write(part)
+		b.WriteByte(0)
+	}
+	return b.String()
+}
+
+// sourceType is the stated type of device, or what a model name tells.
+//
+// Reference 7.3.
+func sourceType(stated, product string) string {
+	switch {
+	case stated != "":
+		return stated
+	case strings.HasPrefix(product, "Watch"):
+		return "watch"
+	case strings.HasPrefix(product, "iPhone"):
+		return "phone"
+	}
+	return "unknown"
+}
+
+// add appends a sample. Optional columns start with the first sample that has
+// one.
+func (g *groupOf) add(s *sample, index int) {
+	if s.hasEnd && g.End == nil {
+		g.End = append(make([]int64, 0, cap(g.Time)), g.Time...)
+	}
+	if s.hasOffset && g.Offset == nil {
+		g.Offset = make([]int32, len(g.Time), cap(g.Time))
+		for i := range g.Offset {
+			g.Offset[i] = wearables.NoOffset
+		}
+	}
+	if s.hasValue2 && g.Value2 == nil {
+		g.Value2 = make([]float64, len(g.Time), cap(g.Time))
+		for i := range g.Value2 {
+			g.Value2[i] = math.NaN()
+		}
+	}
+	g.Time = append(g.Time, s.time)
+	g.Value = append(g.Value, s.value)
+	g.Index = append(g.Index, int32(index))
+	if g.End != nil {
+		end := s.time
+		if s.hasEnd {
+			end = s.end
+		}
+		g.End = append(g.End, end)
+	}
+	if g.Offset != nil {
+		g.Offset = append(g.Offset, s.offset)
+	}
+	if g.Value2 != nil {
+		value2 := math.NaN()
+		if s.hasValue2 {
+			value2 = s.value2
+		}
+		g.Value2 = append(g.Value2, value2)
+	}
+}

@@ -1,0 +1,286 @@
+package push
+
+import (
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"hale/internal/fault"
+)
+
+// deepest bounds how far objects and lists may be nested.
+const deepest = 64
+
+// scanner walks over JSON text that is known to be UTF-8. Every method leaves
+// it behind what it read, and leading white space is skipped by the caller.
+type scanner struct {
+	b   []byte
+	pos int
+	// path is where the present value is, for faults: data, 17, value.
+	index int // of the sample in data; -1 outside
+	field string
+	buf   []byte // an unescaped string
+}
+
+// bad is a fault about the JSON text itself.
+func (s *scanner) bad() error {
+	return fault.Newf(fault.Invalid, "JSON decode error near byte %d", s.pos).At("body").WithType("json_invalid")
+}
+
+// wrong is a fault about the present field.
+func (s *scanner) wrong(code, sentence string) error {
+	loc := []string{"body"}
+	if s.index >= 0 {
+		loc = append(loc, "data", strconv.Itoa(s.index))
+	}
+	if s.field != "" {
+		loc = append(loc, s.field)
+	}
+	return fault.New(fault.Invalid, sentence).At(loc...).WithType(code)
+}
+
+// mismatch is wrong when a value of another type comes next, and bad when
+// none does.
+func (s *scanner) mismatch(code, sentence string) error {
+	switch c := s.peek(); {
+	case c == '"', c == '{', c == '[', c == 't', c == 'f', c == 'n', c == '-', c >= '0' && c <= '9':
+		return s.wrong(code, sentence)
+	}
+	return s.bad()
+}
+
+func (s *scanner) space() {
+	for s.pos < len(s.b) {
+		switch s.b[s.pos] {
+		case ' ', '\n', '\t', '\r':
+			s.pos++
+		default:
+			return
+		}
+	}
+}
+
+// peek is the next byte behind white space; 0 at the end.
+func (s *scanner) peek() byte {
+	if s.pos < len(s.b) && s.b[s.pos] > ' ' {
+		return s.b[s.pos]
+	}
+	s.space()
+	if s.pos < len(s.b) {
+		return s.b[s.pos]
+	}
+	return 0
+}
+
+// take reads the byte if it comes next.
+func (s *scanner) take(c byte) bool {
+	if s.peek() == c && s.pos < len(s.b) {
+		s.pos++
+		return true
+	}
+	return false
+}
+
+func (s *scanner) literal(word string) error {
+	if len(s.b)-s.pos < len(word) || string(s.b[s.pos:s.pos+len(word)]) != word {
+		return s.bad()
+	}
+	s.pos += len(word)
+	return nil
+}
+
+// null reads a null if one comes next.
+func (s *scanner) null() (bool, error) {
+	if s.peek() != 'n' {
+		return false, nil
+	}
+	return true, s.literal("null")
+}
+
+// text reads a string. The bytes are good until the next call.
+func (s *scanner) text() ([]byte, error) {
+	if s.peek() != '"' {
+		return nil, s.mismatch("string_type", "Input should be a valid string")
+	}
+	s.pos++
+	start := s.pos
+	for i := start; i < len(s.b); i++ {
+		switch c := s.b[i]; {
+		case c == '"':
+			s.pos = i + 1
+			return s.b[start:i], nil
+		case c == '\\':
+			s.buf = append(s.buf[:0], s.b[start:i]...)
+			s.pos = i
+			return s.escaped()
+		case c < ' ':
+			s.pos = i
+			return nil, s.bad()
+		}
+	}
+	s.pos = len(s.b)
+	return nil, s.bad()
+}
+
+// escaped goes on with a string from its first backslash.
+func (s *scanner) escaped() ([]byte, error) {
+	for s.pos < len(s.b) {
+		c := s.b[s.pos]
+		s.pos++
+		switch {
+		case c == '"':
+			return s.buf, nil
+		case c < ' ':
+			return nil, s.bad()
+		case c != '\\':
+			s.buf = append(s.buf, c)
+			continue
+		}
+		if s.pos == len(s.b) {
+			break
+		}
+		c = s.b[s.pos]
+		s.pos++
+		switch c {
+		case '"', '\\', '/':
+			s.buf = append(s.buf, c)
+		case 'b':
+			s.buf = append(s.buf, '\b')
+		case 'f':
+			s.buf = append(s.buf, '\f')
+		case 'n':
+			s.buf = append(s.buf, '\n')
+		case 'r':
+			s.buf = append(s.buf, '\r')
+		case 't':
+			s.buf = append(s.buf, '\t')
+		case 'u':
+			r, ok := s.hex()
+			if !ok {
+				return nil, s.bad()
+			}
+			s.buf = utf8.AppendRune(s.buf, s.surrogate(r))
+		default:
+			return nil, s.bad()
+		}
+	}
+	return nil, s.bad()
+}
+
+func (s *scanner) hex() (r rune, ok bool) {
+	if len(s.b)-s.pos < 4 {
+		return 0, false
+	}
+	for _, c := range s.b[s.pos : s.pos+4] {
+		switch {
+		case c >= '0' && c <= '9':
+			r = r<<4 | rune(c-'0')
+		case c >= 'a' && c <= 'f':
+			r = r<<4 | rune(c-'a'+10)
+		case c >= 'A' && c <= 'F':
+			r = r<<4 | rune(c-'A'+10)
+		default:
+			return 0, false
+		}
+	}
+	s.pos += 4
+	return r, true
+}
+
+// surrogate joins a pair of escapes; a lone half is the replacement character.
+func (s *scanner) surrogate(r rune) rune {
+	if !utf16.IsSurrogate(r) {
+		return r
+	}
+	if len(s.b)-s.pos >= 6 && s.b[s.pos] == '\\' && s.b[s.pos+1] == 'u' {
+		before := s.pos
+		s.pos += 2
+		if low, ok := s.hex(); ok {
+			if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
+				return pair
+			}
+		}
+		s.pos = before
+	}
+	return utf8.RuneError
+}
+
+// skip reads any value and forgets it.
+func (s *scanner) skip(depth int) error {
+	if depth > deepest {
+		return s.wrong("value_error", "Value error, nested too deeply")
+	}
+	switch c := s.peek(); c {
+	case '{':
+		return s.object(func([]byte) error { return s.skip(depth + 1) })
+	case '[':
+		return s.list(func(int) error { return s.skip(depth + 1) })
+	case '"':
+		_, err := s.text()
+		return err
+	case 't':
+		return s.literal("true")
+	case 'f':
+		return s.literal("false")
+	case 'n':
+		return s.literal("null")
+	default:
+		_, err := s.number()
+		return err
+	}
+}
+
+// object reads an object and calls value with each key, which must read the
+// value. The key is good until value reads a string.
+func (s *scanner) object(value func(key []byte) error) error {
+	if !s.take('{') {
+		return s.mismatch("model_attributes_type", "Input should be a valid dictionary or object")
+	}
+	if s.take('}') {
+		return nil
+	}
+	for {
+		if s.peek() != '"' {
+			return s.bad()
+		}
+		key, err := s.text()
+		if err != nil {
+			return err
+		}
+		if !s.take(':') {
+			return s.bad()
+		}
+		if err := value(key); err != nil {
+			return err
+		}
+		if s.take(',') {
+			continue
+		}
+		if s.take('}') {
+			return nil
+		}
+		return s.bad()
+	}
+}
+
+// list reads a list and calls item for each element, which must read it.
+func (s *scanner) list(item func(i int) error) error {
+	if !s.take('[') {
+		return s.mismatch("list_type", "Input should be a valid list")
+	}
+	if s.take(']') {
+		return nil
+	}
+	for i := 0; ; i++ {
+		if err := item(i); err != nil {
+			return err
+		}
+		if s.take(',') {
+			continue
+		}
+		if s.take(']') {
+			return nil
+		}
+		return s.bad()
+	}
+}

@@ -1,0 +1,158 @@
+package wearables
+
+import (
+	"context"
+	"math"
+	"sort"
+
+	"github.com/google/uuid"
+
+	"hale/internal/store"
+	"hale/internal/wearables/blocks"
+)
+
+// ReadSeries appends a series' samples that start in [from, to), UTC
+// microseconds, to dst in time order.
+func ReadSeries(ctx context.Context, tx *store.Tx, s Series, from, to int64, dst *Samples) error {
+	dst.Resource, dst.Type, dst.Source = s.Resource, s.Type, s.Source
+	c := dst.columns()
+	_, err := s.read(ctx, tx, from, to, math.MaxInt, &c)
+	dst.setColumns(&c)
+	return err
+}
+
+func (s *Samples) columns() blocks.Columns {
+	return blocks.Columns{Time: s.Time, End: s.End, Offset: s.Offset, Value: s.Value, Value2: s.Value2}
+}
+
+func (s *Samples) setColumns(c *blocks.Columns) {
+	s.Time, s.End, s.Offset, s.Value, s.Value2 = c.Time, c.End, c.Offset, c.Value, c.Value2
+}
+
+// read appends samples that start in [from, to) to dst, at most most of them.
+// more says that it stopped there with samples left.
+func (s *Series) read(ctx context.Context, tx *store.Tx, from, to int64, most int, dst *blocks.Columns) (more bool, err error) {
+	if from >= to {
+		return false, nil
+	}
+	begin := dst.Len()
+	width := s.Width.Microseconds()
+	for bucket := s.bucketOf(max(from, math.MinInt64+width)); ; {
+		stored, err := readBlocks(ctx, tx, s, bucket, to-1)
+		if err != nil {
+			return false, err
+		}
+		if n := total(stored); most > n {
+			dst.Grow(n)
+		} else {
+			dst.Grow(most + 1)
+		}
+		for i := range stored {
+			if err := s.readBlock(ctx, tx, &stored[i], from, to, dst); err != nil {
+				return false, err
+			}
+			if dst.Len()-begin > most {
+				dst.Truncate(begin + most)
+				return true, nil
+			}
+		}
+		if len(stored) < blocksAtOnce {
+			return false, nil
+		}
+		bucket = stored[len(stored)-1].bucket + 1
+	}
+}
+
+func total(all []storedBlock) (n int) {
+	for i := range all {
+		n += all[i].n
+	}
+	return n
+}
+
+// readBlock appends the samples of one block that start in [from, to).
+func (s *Series) readBlock(ctx context.Context, tx *store.Tx, b *storedBlock, from, to int64, dst *blocks.Columns) error {
+	begin := dst.Len()
+	if err := b.open(ctx, tx, s, dst); err != nil {
+		return err
+	}
+	if b.bucket+s.Width.Microseconds() > to {
+		times := dst.Time[begin:]
+		dst.Truncate(begin + sort.Search(len(times), func(i int) bool { return times[i] >= to }))
+	}
+	if b.bucket < from {
+		times := dst.Time[begin:]
+		dst.Cut(begin, begin+sort.Search(len(times), func(i int) bool { return times[i] >= from }))
+	}
+	return nil
+}
+
+// PageSamples is how many samples one page of a read has: 30 days of one per
+// minute fit.
+const PageSamples = 50_000
+
+// Place is where a page ended: behind a sample of a series. It stays true
+// while samples are added or revised.
+type Place struct {
+	Series int64
+	Time   int64 // UTC microseconds
+}
+
+// SamplesQuery selects samples of a user.
+type SamplesQuery struct {
+	Resource string
+	From, To int64  // start of a sample, UTC microseconds, [From, To)
+	Provider string // empty means all
+	After    *Place // nil begins at the beginning
+	Most     int    // samples in a page; 0 means PageSamples
+}
+
+// ListSamples returns one page of a user's samples: one group for each series
+// that has any, those of one source side by side. next is nil at the end.
+//
+// Reference 7.7.
+func ListSamples(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q SamplesQuery) (groups []Samples, next *Place, err error) {
+	if q.Resource == hypnogram {
+		groups, err = listHypnograms(ctx, tx, team, user, q)
+		return groups, nil, err
+	}
+	all, err := SeriesOf(ctx, tx, team, user, q.Resource)
+	if err != nil {
+		return nil, nil, err
+	}
+	left := q.Most
+	if left == 0 {
+		left = PageSamples
+	}
+	skipping := q.After != nil
+	for _, s := range all {
+		from := q.From
+		if skipping {
+			if s.ID != q.After.Series {
+				continue
+			}
+			skipping, from = false, max(from, q.After.Time+1)
+		}
+		if q.Provider != "" && s.Source.Provider != q.Provider {
+			continue
+		}
+		if left == 0 {
+			return groups, &Place{s.ID, from - 1}, nil
+		}
+		group := Samples{Resource: s.Resource, Type: s.Type, Source: s.Source}
+		var c blocks.Columns
+		more, err := s.read(ctx, tx, from, q.To, left, &c)
+		if err != nil {
+			return nil, nil, err
+		}
+		if c.Len() > 0 {
+			left -= c.Len()
+			group.setColumns(&c)
+			groups = append(groups, group)
+		}
+		if more {
+			return groups, &Place{s.ID, c.Time[c.Len()-1]}, nil
+		}
+	}
+	return groups, nil, nil
+}

@@ -1,0 +1,131 @@
+package wearables
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/store"
+)
+
+// SleepStream is what was measured during one sleep. A part without samples
+// is empty.
+//
+// Reference 7.8.
+type SleepStream struct{ HRV, HeartRate, Hypnogram, RespiratoryRate []Samples }
+
+// ReadSleepStream gathers the samples of a sleep's provider between its
+// bounds. All sources of the provider count: the phone may know the sleep and
+// the watch the heart.
+func ReadSleepStream(ctx context.Context, tx *store.Tx, sleep *StoredSummary) (s SleepStream, err error) {
+	var bounds struct {
+		Start time.Time `json:"bedtime_start"`
+		Stop  time.Time `json:"bedtime_stop"`
+	}
+	if err := json.Unmarshal(sleep.Body, &bounds); err != nil {
+		return s, err
+	}
+	for _, part := range []struct {
+		resource string
+		to       *[]Samples
+	}{{"hrv", &s.HRV}, {"heartrate", &s.HeartRate}, {"respiratory_rate", &s.RespiratoryRate}} {
+		*part.to, _, err = ListSamples(ctx, tx, sleep.Team, sleep.User, SamplesQuery{
+			Resource: part.resource, Provider: sleep.Source.Provider,
+			From: bounds.Start.UnixMicro(), To: bounds.Stop.UnixMicro(),
+		})
+		if err != nil {
+			return s, err
+		}
+	}
+	cycles, err := listCycles(ctx, tx, sleep.Team, sleep.User, sleep.Source.Provider, bounds.Start, bounds.Stop)
+	if err != nil {
+		return s, err
+	}
+	for _, c := range cycles {
+		if c.sleep == sleep.ID {
+			s.Hypnogram = append(s.Hypnogram, c.hypnogram())
+		}
+	}
+	return s, nil
+}
+
+// cycle is the part of a sleep cycle that a hypnogram is made of.
+type cycle struct {
+	source Source
+	sleep  uuid.UUID
+	start  time.Time
+	from   []int64 // seconds from start
+	to     []int64
+	stage  []float64
+}
+
+// listCycles reads the cycles of the nights between two instants, with the
+// days beside them: a night's date is the one of waking up.
+func listCycles(ctx context.Context, tx *store.Tx, team, user uuid.UUID, provider string, from, to time.Time) ([]cycle, error) {
+	q := SummaryQuery{Resource: "sleep_cycle", Provider: provider, From: from.UTC().AddDate(0, 0, -2).Format(time.DateOnly)}
+	if to.Year() < 9999 {
+		q.To = to.UTC().AddDate(0, 0, 2).Format(time.DateOnly)
+	}
+	stored, err := ListSummaries(ctx, tx, team, user, q)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]cycle, 0, len(stored))
+	for _, s := range stored {
+		var body struct {
+			Sleep uuid.UUID `json:"sleep_id"`
+			Start time.Time `json:"session_start"`
+			From  []int64   `json:"stage_start_offset_second"`
+			To    []int64   `json:"stage_end_offset_second"`
+			Stage []float64 `json:"stage_type"`
+		}
+		if err := json.Unmarshal(s.Body, &body); err != nil {
+			return nil, err
+		}
+		if n := len(body.Stage); len(body.From) != n || len(body.To) != n {
+			continue // lists that are not parallel say nothing
+		}
+		all = append(all, cycle{s.Source, body.Sleep, body.Start, body.From, body.To, body.Stage})
+	}
+	return all, nil
+}
+
+// hypnogram is a cycle as the deprecated series that it replaced.
+func (c *cycle) hypnogram() Samples {
+	s := Samples{Resource: hypnogram, Source: c.source, Value: c.stage}
+	start := c.start.UnixMicro()
+	for i := range c.stage {
+		s.Time = append(s.Time, start+c.from[i]*secondUS)
+		s.End = append(s.End, start+c.to[i]*secondUS)
+	}
+	return s
+}
+
+// listHypnograms is ListSamples of the hypnogram. It has one page: a year of
+// nights is some ten thousand stages.
+func listHypnograms(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q SamplesQuery) ([]Samples, error) {
+	cycles, err := listCycles(ctx, tx, team, user, q.Provider, store.FromMicros(q.From), store.FromMicros(q.To))
+	if err != nil {
+		return nil, err
+	}
+	var groups []Samples
+	for _, c := range cycles {
+		night := c.hypnogram()
+		at := slices.IndexFunc(groups, func(g Samples) bool { return sameSource(g.Source, c.source) })
+		for i, start := range night.Time {
+			if start < q.From || start >= q.To {
+				continue
+			}
+			if at < 0 {
+				at = len(groups)
+				groups = append(groups, Samples{Resource: hypnogram, Source: c.source})
+			}
+			g := &groups[at]
+			g.Time, g.End, g.Value = append(g.Time, start), append(g.End, night.End[i]), append(g.Value, night.Value[i])
+		}
+	}
+	return groups, nil
+}

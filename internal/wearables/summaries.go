@@ -1,0 +1,262 @@
+package wearables
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/civil"
+	"hale/internal/events"
+	"hale/internal/store"
+)
+
+// idSpace is the namespace of summary ids.
+var idSpace = uuid.MustParse("7f6de3a4-31c0-5a0e-9d0e-5d6b1f2a9c48")
+
+// SummaryID is the id of a user's summary. It depends only on what the
+// summary is about, so that every later version has the same one, whichever
+// pipeline brought it.
+//
+// Spec: Events, summary events ("identified by its id").
+func SummaryID(user uuid.UUID, provider, resource, key string) uuid.UUID {
+	name := make([]byte, 0, 128)
+	name = append(name, user[:]...)
+	for _, part := range []string{provider, resource, key} {
+		name = append(append(name, part...), 0)
+	}
+	return uuid.NewSHA1(idSpace, name)
+}
+
+// largestSummary bounds a document, so that it fits into one event with its
+// source and envelope.
+const largestSummary = events.MaxBody - 16<<10
+
+// summaryWrite is what one batch does to one summary: intake fills the first
+// part, plan the second.
+type summaryWrite struct {
+	Summary
+	document *Document
+	id       uuid.UUID
+	fields   map[string]any
+
+	verb      string // created, updated, or empty when nothing changed
+	version   int64  // the new one
+	createdAt time.Time
+	body      []byte // canonical
+}
+
+// takeSummaries checks the summaries of a batch and joins those about one
+// thing, the later over the earlier.
+func (j *job) takeSummaries(all []Summary, bounds *limits) {
+	byID := map[uuid.UUID]*summaryWrite{}
+	for part, s := range all {
+		document, ok := DocumentNamed(s.Resource)
+		if !ok {
+			j.refused.add(s.Resource, UnknownResource, 1, part, 0)
+			continue
+		}
+		if s.Source.Provider == "" {
+			s.Source.Provider = j.provider
+		}
+		if s.Source.Type == "" {
+			s.Source.Type = "unknown"
+		}
+		fields, reason := document.read(&s)
+		if reason == "" && !s.Date.IsZero() {
+			reason = bounds.takesDate(s.Date)
+		}
+		if reason != "" {
+			j.refused.add(s.Resource, reason, 1, part, 0)
+			continue
+		}
+		id := SummaryID(j.user, s.Source.Provider, s.Resource, s.Key)
+		if w := byID[id]; w != nil {
+			overlay(w.fields, fields)
+			w.Summary = s
+			continue
+		}
+		w := &summaryWrite{Summary: s, document: document, id: id, fields: fields}
+		byID[id] = w
+		j.summaries = append(j.summaries, w)
+		j.resources = append(j.resources, s.Resource)
+	}
+	slices.SortFunc(j.summaries, func(a, b *summaryWrite) int {
+		return cmp.Or(cmp.Compare(a.rank(), b.rank()), bytes.Compare(a.id[:], b.id[:]))
+	})
+}
+
+// rank puts a sleep before its cycle and a workout before its stream.
+func (w *summaryWrite) rank() int { return slices.Index(documents, w.document) }
+
+// read parses a summary's body and completes it with what stands beside it.
+// A field that the resource does not have is a mistake of ours, not of the
+// provider, and spoils the document.
+func (d *Document) read(s *Summary) (fields map[string]any, reason string) {
+	if len(s.Body) > largestSummary {
+		return nil, TooLarge
+	}
+	fields, err := parseDocument(s.Body)
+	if err != nil {
+		return nil, BadDocument
+	}
+	for name, v := range fields {
+		f, ok := d.Settable(name)
+		if !ok || !f.Kind.holds(v) {
+			return nil, BadDocument
+		}
+	}
+	if d.Dated && s.Date.IsZero() {
+		return nil, BadDocument
+	}
+	if d.Dated {
+		set(fields, d, "calendar_date", s.Date.String())
+		set(fields, d, "date", s.Date.String()+"T00:00:00+00:00")
+	}
+	if !s.Start.IsZero() {
+		set(fields, d, d.Start, instant(s.Start))
+	}
+	if !s.End.IsZero() {
+		set(fields, d, d.End, instant(s.End))
+	}
+	if !s.End.IsZero() && s.End.Before(s.Start) {
+		return nil, EndBeforeStart
+	}
+	return fields, ""
+}
+
+func set(fields map[string]any, d *Document, name, value string) {
+	if _, ok := d.Settable(name); ok && fields[name] == nil {
+		fields[name] = value
+	}
+}
+
+func instant(t time.Time) string {
+	var c clock
+	return string(c.append(nil, t.UnixMicro()))
+}
+
+// Fits says whether JSON text is a value of the kind, or null.
+func (k Kind) Fits(raw []byte) bool {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v any
+	return d.Decode(&v) == nil && k.holds(v)
+}
+
+// holds says whether a parsed JSON value is of the kind; null is of every one.
+func (k Kind) holds(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case json.Number:
+		if k == Integer {
+			f, err := v.Float64()
+			return err == nil && f == math.Trunc(f)
+		}
+		return k == Number
+	case bool:
+		return k == Flag
+	case string:
+		switch k {
+		case Day:
+			_, err := civil.ParseDate(v)
+			return err == nil
+		case Moment:
+			_, err := time.Parse(time.RFC3339, v)
+			return err == nil
+		case UUID:
+			return uuid.Validate(v) == nil
+		}
+		return k == Text
+	case []any:
+		return k == List
+	}
+	return k == Object
+}
+
+// plan compares the summary with what is stored.
+func (w *summaryWrite) plan(ctx context.Context, tx *store.Tx, j *job) error {
+	was, err := readSummary(ctx, tx, j.team, j.user, w.id)
+	w.verb = ""
+	if errors.Is(err, store.ErrNoRows) {
+		w.verb, w.version = created, 1
+		w.body = appendCanonical(nil, w.fields)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	older, err := parseDocument(was.Body)
+	if err != nil {
+		return err
+	}
+	overlay(older, w.fields)
+	w.body = appendCanonical(nil, older)
+	w.createdAt = was.CreatedAt
+	if len(w.body) <= largestSummary && (!bytes.Equal(w.body, was.Body) || !sameSource(w.Source, was.Source)) {
+		w.verb, w.version = updated, was.version+1
+	}
+	return nil
+}
+
+func sameSource(a, b Source) bool {
+	return identityOf("", "", a) == identityOf("", "", b)
+}
+
+// write stores the planned version and returns its event. It returns errRace
+// when somebody stored another one meanwhile.
+func (w *summaryWrite) write(ctx context.Context, tx *store.Tx, j *job) ([]events.New, error) {
+	if w.verb == "" {
+		return nil, nil
+	}
+	d := StoredSummary{
+		ID: w.id, Team: j.team, User: j.user, Resource: w.Resource, Source: w.Source, Body: w.body,
+		CreatedAt: tx.Now(), UpdatedAt: tx.Now(),
+	}
+	if w.verb == updated {
+		d.CreatedAt = w.createdAt
+	}
+	sealed, err := tx.Seal(ctx, d.Team, d.User, placeOfSummary(d.ID), d.Body)
+	if err != nil {
+		return nil, err
+	}
+	id := identityOf("", "", w.Source)
+	day := ""
+	if !w.Date.IsZero() {
+		day = w.Date.String()
+	}
+	changed, err := tx.Exec(ctx, `INSERT INTO summaries (team_id, user_id, id, resource, provider, source_type, app_id, device_id,
+			calendar_date, start_at, end_at, version, created_at, updated_at, body)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+		ON CONFLICT (user_id, id) DO UPDATE SET source_type = excluded.source_type, app_id = excluded.app_id,
+			device_id = excluded.device_id, calendar_date = excluded.calendar_date,
+			start_at = COALESCE(excluded.start_at, summaries.start_at), end_at = COALESCE(excluded.end_at, summaries.end_at),
+			version = excluded.version, updated_at = excluded.updated_at, body = excluded.body
+			WHERE summaries.version = excluded.version - 1`,
+		d.Team, d.User, d.ID, d.Resource, id.provider, id.sourceType, id.appID, id.device,
+		day, store.MicrosOrNil(&w.Start), store.MicrosOrNil(&w.End),
+		w.version, store.Micros(d.CreatedAt), store.Micros(d.UpdatedAt), sealed)
+	if err != nil {
+		return nil, err
+	}
+	if changed == 0 {
+		return nil, errRace
+	}
+	if !j.announces {
+		return nil, nil
+	}
+	payload, err := AppendSummary(nil, &d, j.in.Describe)
+	if err != nil {
+		return nil, err
+	}
+	return []events.New{j.event("daily.data."+d.Resource+"."+w.verb, payload)}, nil
+}
+
+func placeOfSummary(id uuid.UUID) string { return "summaries.body:" + id.String() }

@@ -1,0 +1,196 @@
+package wearables_test
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hale/internal/civil"
+	"hale/internal/store"
+	"hale/internal/wearables"
+)
+
+func activity(date, body string) wearables.Summary {
+	return wearables.Summary{
+		Resource: "activity", Key: date + "|watch|com.apple.health.1", Source: watch(),
+		Date: civil.MustParse(date), Body: json.RawMessage(body),
+	}
+}
+
+func (f fixture) summaries(resource string) []string {
+	f.t.Helper()
+	var all []string
+	err := f.db.Read(f.ctx, func(tx *store.Tx) error {
+		stored, err := wearables.ListSummaries(f.ctx, tx, f.user.Team.UUID(), f.user.ID.UUID(), wearables.SummaryQuery{Resource: resource})
+		for i := range stored {
+			text, err := wearables.AppendSummary(nil, &stored[i], nil)
+			if err != nil {
+				return err
+			}
+			all = append(all, string(text))
+		}
+		return err
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return all
+}
+
+func TestSummaryVersions(t *testing.T) {
+	each(t, func(f fixture) {
+		put := func(body string) wearables.Result {
+			return f.ingest(wearables.Batch{Summaries: []wearables.Summary{activity("2026-03-01", body)}})
+		}
+		if r := put(`{"steps":100,"heart_rate":{"avg_bpm":70,"min_bpm":null},"time_zone":"Europe/Berlin"}`); r.Created != 1 {
+			t.Errorf("%+v", r)
+		}
+		if r := put(`{ "time_zone":"Europe/Berlin", "steps": 1e2, "distance": null }`); r.Unchanged != 1 {
+			t.Errorf("the same content in other words: %+v", r)
+		}
+		if r := put(`{"steps":250,"distance":12.5,"heart_rate":{"avg_bpm":null,"max_bpm":140},"time_zone":null}`); r.Updated != 1 {
+			t.Errorf("%+v", r)
+		}
+		if got, want := f.types(), []string{"daily.data.activity.created", "daily.data.activity.updated"}; !slices.Equal(got, want) {
+			t.Fatalf("events %v, want %v", got, want)
+		}
+		id := wearables.SummaryID(f.user.ID.UUID(), "apple_health_kit", "activity", "2026-03-01|watch|com.apple.health.1").String()
+		want := `{"id":"` + id + `","user_id":"` + f.user.ID.String() + `","date":"2026-03-01T00:00:00+00:00","calendar_date":"2026-03-01",` +
+			`"calories_total":null,"calories_active":null,"steps":250,"daily_movement":null,"distance":12.5,"low":null,"medium":null,"high":null,` +
+			`"floors_climbed":null,"time_zone":"Europe/Berlin","timezone_offset":null,"heart_rate":{"avg_bpm":70,"max_bpm":140},` +
+			`"wheelchair_use":null,"wheelchair_push":null,"source":{"provider":"apple_health_kit","type":"watch","app_id":"com.apple.health.1",` +
+			`"device_id":null,"sport":null,"workout_id":null,"name":"","slug":"apple_health_kit","logo":""},` +
+			`"created_at":"2026-03-21T00:00:00+00:00","updated_at":"2026-03-21T00:00:00+00:00"}`
+		if got := f.summaries("activity"); len(got) != 1 || got[0] != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+		if got := string(f.events()[1].Data); got != want {
+			t.Errorf("event carries %s", got)
+		}
+	})
+}
+
+func TestEverySummaryHasEveryField(t *testing.T) {
+	each(t, func(f fixture) {
+		for _, d := range wearables.Documents() {
+			s := wearables.Summary{Resource: d.Name, Key: "k", Source: watch(), Body: json.RawMessage(`{}`), Start: day, End: day.Add(time.Hour)}
+			if d.Dated {
+				s.Date = civil.DateOf(day)
+			}
+			f.ingest(wearables.Batch{Summaries: []wearables.Summary{s}})
+			got := f.summaries(d.Name)
+			if len(got) != 1 {
+				t.Fatalf("%s: %d summaries", d.Name, len(got))
+			}
+			var fields map[string]any
+			if err := json.Unmarshal([]byte(got[0]), &fields); err != nil {
+				t.Fatalf("%s: %v", got[0], err)
+			}
+			if len(fields) != len(d.Fields) {
+				t.Errorf("%s has %d fields, want %d", d.Name, len(fields), len(d.Fields))
+			}
+			for _, name := range []string{d.Start, d.End} {
+				if name != "" && !strings.HasPrefix(fields[name].(string), "2026-03-01T0") {
+					t.Errorf("%s.%s is %v", d.Name, name, fields[name])
+				}
+			}
+		}
+	})
+}
+
+func TestSummariesThatAreRefused(t *testing.T) {
+	each(t, func(f fixture) {
+		wrong := activity("2026-03-01", `{"steps":1}`)
+		wrong.Resource = "mood"
+		backwards := wearables.Summary{
+			Resource: "sleep", Key: "s", Source: watch(), Date: civil.DateOf(day), Start: day, End: day.Add(-time.Hour), Body: json.RawMessage(`{}`),
+		}
+		for reason, s := range map[string]wearables.Summary{
+			wearables.UnknownResource: wrong,
+			wearables.BadTime:         activity("1980-03-01", `{"steps":1}`),
+			wearables.EndBeforeStart:  backwards,
+			wearables.TooLarge:        activity("2026-03-01", `{"time_zone":"`+strings.Repeat("x", 300_000)+`"}`),
+		} {
+			r := f.ingest(wearables.Batch{Summaries: []wearables.Summary{s}})
+			if r.Rejected != 1 || r.Rejections[0].Reason != reason {
+				t.Errorf("%s: %+v", reason, r)
+			}
+		}
+		for _, body := range []string{``, `[]`, `null`, `{"steps":"many"}`, `{"steps":1.5}`, `{"mood":1}`, `{"id":"x"}`, `{"steps":1}{}`, `{"time_zone":7}`} {
+			r := f.ingest(wearables.Batch{Summaries: []wearables.Summary{activity("2026-03-01", body)}})
+			if r.Rejected != 1 || r.Rejections[0].Reason != wearables.BadDocument {
+				t.Errorf("%s: %+v", body, r)
+			}
+		}
+		if len(f.types()) != 0 {
+			t.Error("something was announced")
+		}
+	})
+}
+
+func run() wearables.Summary {
+	return wearables.Summary{
+		Resource: "workouts", Key: "run-1", Source: watch(), Date: civil.DateOf(day), Start: day, End: day.Add(time.Hour),
+		Body: json.RawMessage(`{"provider_id":"run-1","sport":{"id":37,"name":"Running","slug":"running"},"distance":1000}`),
+	}
+}
+
+func TestStreams(t *testing.T) {
+	each(t, func(f fixture) {
+		stream := wearables.Stream{WorkoutKey: "run-1"}
+		for i := range 300 {
+			stream.Time = append(stream.Time, day.Add(time.Duration(i)*time.Second).UnixMicro())
+			stream.HeartRate = append(stream.HeartRate, 120+float64(i%20))
+			stream.Lat = append(stream.Lat, 60.123456+float64(i)*1e-5)
+		}
+		stream.HeartRate[7] = math.NaN()
+
+		r := f.ingest(wearables.Batch{Streams: []wearables.Stream{stream}})
+		if r.Rejected != 1 || r.Rejections[0].Reason != wearables.NoWorkout {
+			t.Fatalf("%+v", r)
+		}
+		r = f.ingest(wearables.Batch{Summaries: []wearables.Summary{run()}, Streams: []wearables.Stream{stream}})
+		if r.Created != 2 || r.Resources[wearables.WorkoutStream].Created != 1 {
+			t.Fatalf("%+v", r)
+		}
+		if r = f.ingest(wearables.Batch{Streams: []wearables.Stream{stream}}); r.Unchanged != 1 {
+			t.Fatalf("%+v", r)
+		}
+		all := f.events()
+		if got, want := f.types(), []string{"daily.data.workouts.created", "daily.data.workout_stream.created"}; !slices.Equal(got, want) {
+			t.Fatalf("events %v, want %v", got, want)
+		}
+		id := wearables.SummaryID(f.user.ID.UUID(), "apple_health_kit", "workouts", "run-1")
+		var shallow map[string]any
+		if err := json.Unmarshal(all[1].Data, &shallow); err != nil {
+			t.Fatal(err)
+		}
+		if shallow["workout_id"] != id.String() || shallow["provider_id"] != "run-1" || shallow["sport"].(map[string]any)["slug"] != "running" {
+			t.Errorf("payload %v", shallow)
+		}
+
+		var got *wearables.Stream
+		err := f.db.Read(f.ctx, func(tx *store.Tx) error {
+			workout, err := wearables.SummaryByID(f.ctx, tx, f.user.Team.UUID(), id, "workouts")
+			if err != nil {
+				return err
+			}
+			got, err = wearables.ReadStream(f.ctx, tx, &workout)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got.Time, stream.Time) || !slices.Equal(got.Lat, stream.Lat) || !math.IsNaN(got.HeartRate[7]) || got.HeartRate[8] != 128 || got.Power != nil {
+			t.Errorf("read back %+v", got)
+		}
+		wire := string(wearables.AppendStream(nil, got))
+		if !strings.HasPrefix(wire, `{"time":[1772323200,1772323201,`) || !strings.Contains(wire, `"heartrate":[120,121,122,123,124,125,126,null,128,`) ||
+			!strings.Contains(wire, `"power":[]`) || !json.Valid([]byte(wire)) {
+			t.Errorf("wire %.300s", wire)
+		}
+	})
+}

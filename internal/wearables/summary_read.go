@@ -1,0 +1,163 @@
+package wearables
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/store"
+)
+
+// StoredSummary is a summary as it is kept: the newest version.
+type StoredSummary struct {
+	ID         uuid.UUID
+	Team, User uuid.UUID
+	Resource   string
+	Source     Source
+	Body       []byte // canonical JSON of what the provider said; unknown fields are absent
+	CreatedAt  time.Time
+	UpdatedAt  time.Time
+
+	version int64
+}
+
+const summaryColumns = `team_id, user_id, id, resource, provider, source_type, app_id, device_id, version, created_at, updated_at, body`
+
+// scan reads a row; the body stays sealed.
+func (s *StoredSummary) scan(row interface{ Scan(...any) error }) error {
+	var id identity
+	if err := row.Scan(&s.Team, &s.User, &s.ID, &s.Resource, &id.provider, &id.sourceType, &id.appID, &id.device,
+		&s.version, store.ScanTime(&s.CreatedAt), store.ScanTime(&s.UpdatedAt), &s.Body); err != nil {
+		return err
+	}
+	s.Source = id.source()
+	return nil
+}
+
+func (s *StoredSummary) open(ctx context.Context, tx *store.Tx) (err error) {
+	s.Body, err = tx.Unseal(ctx, s.Team, s.User, placeOfSummary(s.ID), s.Body)
+	return err
+}
+
+func readSummary(ctx context.Context, tx *store.Tx, team, user, id uuid.UUID) (s StoredSummary, err error) {
+	if err := s.scan(tx.QueryRow(ctx, `SELECT `+summaryColumns+` FROM summaries
+		WHERE team_id = $1 AND user_id = $2 AND id = $3`, team, user, id)); err != nil {
+		return s, err
+	}
+	return s, s.open(ctx, tx)
+}
+
+// SummaryByID returns a summary of any user of the team, or store.ErrNoRows.
+func SummaryByID(ctx context.Context, tx *store.Tx, team, id uuid.UUID, resource string) (s StoredSummary, err error) {
+	if err := s.scan(tx.QueryRow(ctx, `SELECT `+summaryColumns+` FROM summaries
+		WHERE team_id = $1 AND id = $2 AND resource = $3`, team, id, resource)); err != nil {
+		return s, err
+	}
+	return s, s.open(ctx, tx)
+}
+
+// SummaryQuery selects summaries of a user.
+type SummaryQuery struct {
+	Resource string
+	From, To string // calendar dates, inclusive; empty means no bound
+	Provider string // empty means all
+}
+
+// ListSummaries returns a user's summaries by day.
+//
+// Reference 7.2.
+func ListSummaries(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q SummaryQuery) ([]StoredSummary, error) {
+	to := q.To
+	if to == "" {
+		to = "9999-12-31"
+	}
+	rows, err := tx.Query(ctx, `SELECT `+summaryColumns+` FROM summaries
+		WHERE team_id = $1 AND user_id = $2 AND resource = $3 AND calendar_date BETWEEN $4 AND $5
+			AND ($6 = '' OR provider = $6)
+		ORDER BY calendar_date, id`, team, user, q.Resource, q.From, to, q.Provider)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []StoredSummary
+	for rows.Next() {
+		var s StoredSummary
+		if err := s.scan(rows); err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	for i := range all {
+		if err := all[i].open(ctx, tx); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// AppendSummary appends a summary's wire object: every field of its resource,
+// null where nothing is known.
+//
+// Reference 7.5.
+func AppendSummary(dst []byte, s *StoredSummary, describe Describe) ([]byte, error) {
+	d, ok := DocumentNamed(s.Resource)
+	if !ok {
+		return dst, fmt.Errorf("wearables: a stored summary of the unknown resource %q", s.Resource)
+	}
+	var known map[string]json.RawMessage
+	if err := json.Unmarshal(s.Body, &known); err != nil {
+		return dst, fmt.Errorf("wearables: a stored %s summary: %w", s.Resource, err)
+	}
+	for i, f := range d.Fields {
+		dst = append(dst, "{,"[min(i, 1)])
+		dst = append(appendText(dst, f.Name), ':')
+		switch v := known[f.Name]; {
+		case v != nil:
+			dst = append(dst, v...)
+		default:
+			dst = s.appendOwn(dst, f, describe)
+		}
+	}
+	return append(dst, '}'), nil
+}
+
+// appendOwn appends a field that is not in the body: one of the store's own,
+// or one that nobody stated.
+func (s *StoredSummary) appendOwn(dst []byte, f Field, describe Describe) []byte {
+	switch f.Name {
+	case "id":
+		return appendUUID(dst, s.ID)
+	case "user_id":
+		return appendUUID(dst, s.User)
+	case "source":
+		return AppendSource(dst, s.Source, describe)
+	case "created_at":
+		return appendTime(dst, s.CreatedAt.Unix()*secondUS)
+	case "updated_at":
+		return appendTime(dst, s.UpdatedAt.Unix()*secondUS)
+	case "source_provider":
+		return appendText(dst, s.Source.Provider)
+	case "source_type":
+		return appendText(dst, s.Source.Type)
+	case "source_app_id":
+		return appendTextOrNull(dst, s.Source.AppID)
+	case "source_device_id":
+		return appendUUIDOrNull(dst, s.Source.DeviceID)
+	}
+	if f.Name == "provider_id" && s.Resource == "meal" { // reference 7.5: equals id
+		return appendUUID(dst, s.ID)
+	}
+	if f.Default != "" {
+		return append(dst, f.Default...)
+	}
+	return append(dst, "null"...)
+}

@@ -1,0 +1,46 @@
+package wearables
+
+import "github.com/google/uuid"
+
+// NoOffset marks a sample whose time zone offset nobody stated.
+const NoOffset int32 = -1 << 31
+
+// Source is the context of a summary or of a group of samples: which
+// provider, which kind of device, which app. Two sources never overwrite each
+// other's values.
+//
+// Spec: Versioning, 4. Reference 7.3.
+type Source struct {
+	Provider  string     // provider slug, such as apple_health_kit
+	Type      string     // phone, watch, app, … or unknown
+	AppID     string     // bundle id or package name; empty when not known
+	DeviceID  *uuid.UUID // our id of the device; nil when not certain
+	Sport     string     // workout series only
+	WorkoutID *uuid.UUID // workout series only
+}
+
+// Samples holds many measurements of one resource from one source, as columns
+// of equal length. End, Offset and Value2 may be nil when no sample has one.
+type Samples struct {
+	Resource string // a Series name, such as heartrate
+	Type     string // the resource's `type` word, such as sdnn; mostly empty
+	Source   Source
+	Time     []int64   // start, UTC microseconds
+	End      []int64   // end of an interval, UTC microseconds
+	Offset   []int32   // seconds east of UTC, or NoOffset
+	Value    []float64 // in the resource's canonical unit
+	Value2   []float64 // diastolic pressure, mmHg; other resources have none
+}
+
+// Len is the number of samples.
+func (s *Samples) Len() int { return len(s.Time) }
+
+// Stage tells which pipeline delivered the data; it decides what is announced.
+type Stage string
+
+// Historical data fills the past when a connection is new; its completion is
+// announced once per resource. Daily data is all that comes after.
+const (
+	Historical Stage = "historical"
+	Daily      Stage = "daily"
+)
