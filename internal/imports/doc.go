@@ -1,0 +1,15 @@
+// Package imports takes uploaded exports of health data and works through them
+// in the background.
+//
+// An upload streams into the spool folder and is on disk, with a row in the
+// table imports and a job, before the caller has an answer. The job reads the
+// file into the store. Killed at any moment, it starts again: what is stored
+// already changes nothing and announces nothing.
+//
+//	imports.go  what an import is: Create, Get, List, Cancel
+//	spool.go    the folder of uploaded files
+//	kinds.go    which exports there are and how they are told apart
+//	run.go      the job
+//	report.go   what an import found and changed
+//	sql.go      rows
+package imports

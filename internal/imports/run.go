@@ -1,0 +1,224 @@
+package imports
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"hale/internal/connections"
+	"hale/internal/fault"
+	"hale/internal/ids"
+	"hale/internal/jobs"
+	"hale/internal/providers/applehealth"
+	"hale/internal/store"
+	"hale/internal/teams"
+	"hale/internal/users"
+	"hale/internal/wearables"
+)
+
+// args of the job: the job's own id and team say which import it is.
+type args struct{}
+
+// attempts is how often an import is tried before it has failed.
+const attempts = 6
+
+// Job is the handler for the runner.
+func (s *Service) Job() jobs.Handler { return s.kind() }
+
+func (s *Service) kind() jobs.Kind[args] {
+	return jobs.Define("imports.run", s.run).With(jobs.Limits{Concurrency: 1, Timeout: 12 * time.Hour, Attempts: attempts})
+}
+
+// Waits for a file that is not on this node.
+const (
+	elsewhere     = 3 * time.Second
+	longestAbsent = 7 * 24 * time.Hour
+)
+
+// run works on one import. Whatever interrupts it, the next attempt starts
+// from the beginning of the file and passes over what is stored.
+func (s *Service) run(ctx context.Context, run *jobs.Run, _ args) error {
+	a := &attempt{s: s, run: run, kept: context.WithoutCancel(ctx)}
+	switch ready, err := a.begin(ctx); {
+	case fault.Is(err, fault.NotFound): // the user was deleted meanwhile
+		return jobs.Permanent(a.end(nil, err))
+	case errors.Is(err, errOver):
+		return nil
+	case err != nil || !ready:
+		return err
+	}
+	outcome, err := a.work(ctx)
+	switch {
+	case errors.Is(context.Cause(ctx), jobs.ErrCanceled):
+		return errors.Join(a.finish(Canceled, outcome, ""), err)
+	case err != nil && ctx.Err() != nil && !errors.Is(context.Cause(ctx), context.DeadlineExceeded):
+		return err // the node is stopping: the next one starts again
+	}
+	return a.end(outcome, err)
+}
+
+// errOver says that an import was canceled before the attempt began.
+var errOver = errors.New("imports: already over")
+
+// attempt is one try at one import.
+type attempt struct {
+	s     *Service
+	run   *jobs.Run
+	kept  context.Context // outlives a cancellation, to record how it went
+	user  users.User
+	row   Import
+	noted time.Time
+}
+
+// begin finds the import, its user and its file, and marks it as running.
+func (a *attempt) begin(ctx context.Context) (ready bool, err error) {
+	err = a.s.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		a.row, err = read(ctx, tx, ids.From[teams.Team](a.run.Team), ids.From[Import](a.run.ID.UUID()))
+		if errors.Is(err, store.ErrNoRows) {
+			return jobs.Permanent(errors.New("imports: the import is gone"))
+		}
+		return err
+	})
+	if err != nil || !a.row.live() {
+		return false, err
+	}
+	if _, err := os.Stat(a.s.path(a.row.spool)); errors.Is(err, os.ErrNotExist) {
+		return false, a.absent()
+	}
+	return true, a.s.DB.Write(ctx, func(tx *store.Tx) (err error) {
+		if a.user, err = users.Get(ctx, tx, a.row.Team, a.row.User); err != nil {
+			return err
+		}
+		if a.row.stage == "" {
+			if a.row.stage, err = stageOf(ctx, tx, a.user, a.row.HistoryOnly); err != nil {
+				return err
+			}
+		}
+		return started(ctx, tx, &a.row)
+	})
+}
+
+// absent gives the job back, for the node that has the file. A file that no
+// node has shown for a week is lost.
+func (a *attempt) absent() error {
+	if a.s.DB.Now().Sub(a.row.CreatedAt) < longestAbsent {
+		return jobs.Later(elsewhere)
+	}
+	err := fault.New(fault.Unprocessable, "the uploaded file is on no node any more; upload it again")
+	return jobs.Permanent(a.end(nil, err))
+}
+
+// stageOf is historical while the user is not connected yet: then the data
+// fills the past. A second export brings what is new since, unless its sender
+// wants it to count as history.
+func stageOf(ctx context.Context, tx *store.Tx, user users.User, historyOnly bool) (wearables.Stage, error) {
+	if historyOnly {
+		return wearables.Historical, nil
+	}
+	run, err := connections.Run(ctx, tx, user, applehealth.Provider)
+	if err != nil || run != "" {
+		return wearables.Daily, err
+	}
+	return wearables.Historical, nil
+}
+
+// work reads the file.
+func (a *attempt) work(ctx context.Context) (*applehealth.Outcome, error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	im := &applehealth.Import{
+		DB: a.s.DB, Sink: a.s.Sink, User: a.user, Stage: a.row.stage, Push: !a.row.HistoryOnly, MaxBytes: a.s.MaxDocument,
+		Progress: func(p applehealth.Progress) {
+			if err := a.note(ctx, p); err != nil {
+				stop(err)
+			}
+		},
+	}
+	return im.Run(ctx, a.s.path(a.row.spool))
+}
+
+// noteEvery is how often progress is written.
+const noteEvery = time.Second
+
+// note writes progress to the import and to its job.
+func (a *attempt) note(ctx context.Context, p applehealth.Progress) error {
+	now := a.s.DB.Now()
+	if now.Sub(a.noted) < noteEvery {
+		return nil
+	}
+	a.noted = now
+	a.row.Progress = Progress{Step: string(p.Step), Done: p.Done, Total: p.Total, Records: p.Records, Skipped: p.Skipped}
+	if err := a.run.Progress(ctx, p.Done, p.Total, noteText(p)); err != nil {
+		return err
+	}
+	return a.s.DB.Write(ctx, func(tx *store.Tx) error { return noteProgress(ctx, tx, &a.row) })
+}
+
+// noteText says in words how far the import is.
+func noteText(p applehealth.Progress) string {
+	if p.Step == applehealth.Summarising {
+		return fmt.Sprintf("%d of %d days summarised", p.Days, p.TotalDays)
+	}
+	return fmt.Sprintf("%d records", p.Records)
+}
+
+// end decides what becomes of the import after an attempt that ran to its end.
+func (a *attempt) end(outcome *applehealth.Outcome, err error) error {
+	switch kind := fault.KindOf(err); {
+	case err == nil:
+		a.count(outcome)
+		return a.finish(Succeeded, outcome, "")
+	case kind != fault.Internal && kind != fault.Unavailable:
+		return jobs.Permanent(errors.Join(err, a.finish(Failed, outcome, text(err))))
+	case a.run.Attempt >= attempts:
+		return errors.Join(err, a.finish(Failed, outcome, text(err)))
+	}
+	a.row.Status, a.row.Error = Queued, "an attempt failed; it will be tried again"
+	again := a.s.DB.Write(a.kept, func(tx *store.Tx) error { return waiting(a.kept, tx, &a.row) })
+	return errors.Join(err, again)
+}
+
+// finish records how the import ended and removes its file.
+func (a *attempt) finish(status Status, outcome *applehealth.Outcome, problem string) error {
+	if outcome != nil {
+		a.row.Report = reportOf(outcome)
+		p := &a.row.Progress
+		p.Records, p.Skipped = a.row.Report.Records, a.row.Report.Skipped
+		if status == Succeeded {
+			p.Step, p.Done, p.Total = string(applehealth.Summarising), outcome.Bytes, outcome.Bytes
+		}
+	}
+	a.row.Status, a.row.Error = status, problem
+	err := a.s.DB.Write(a.kept, func(tx *store.Tx) error {
+		now := tx.Now()
+		a.row.FinishedAt = &now
+		return finish(a.kept, tx, &a.row)
+	})
+	if err != nil {
+		return fmt.Errorf("imports: recording the end: %w", err)
+	}
+	a.s.remove(a.row.spool)
+	if status == Succeeded {
+		total := a.row.Progress.Total
+		return a.run.Progress(a.kept, total, total, fmt.Sprintf("%d records", a.row.Progress.Records))
+	}
+	return nil
+}
+
+func (a *attempt) count(o *applehealth.Outcome) {
+	if a.s.Records != nil {
+		a.s.Records("mapped", int(o.Mapped))
+		a.s.Records("skipped", int(o.Skipped()))
+	}
+}
+
+// text is what the caller may read about an error.
+func text(err error) string {
+	var refused *fault.Error
+	if errors.As(err, &refused) {
+		return refused.Message()
+	}
+	return "an internal error; the log of the server has more"
+}

@@ -1,0 +1,11 @@
+package applehealth
+
+// body is what the body measures. Height has no series: it goes to the profile.
+var body = []rule{
+	{name: quantity + "BodyMass", resource: "body_weight", units: inKilograms},
+	{name: quantity + "BodyFatPercentage", resource: "body_fat", units: inPercent},
+	{name: quantity + "BodyMassIndex", shape: span, resource: "body_mass_index", units: inCount},
+	{name: quantity + "LeanBodyMass", shape: span, resource: "lean_body_mass", units: inKilograms},
+	{name: quantity + "WaistCircumference", shape: span, resource: "waist_circumference", units: inCentimetres},
+	{name: quantity + "Height", shape: height, units: inCentimetres},
+}

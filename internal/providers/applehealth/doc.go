@@ -1,0 +1,25 @@
+// Package applehealth reads HealthKit exports: the zip or the XML file that
+// the Health app of a phone writes with "Export All Health Data".
+//
+// An export is one XML document of up to many gigabytes. It starts with a DTD
+// in its DOCTYPE, then has one Record per measurement, Correlations that hold
+// copies of Records, Workouts, ActivitySummaries (the rings of a day) and one
+// Me with the person's characteristics. In the zip, routes of workouts are GPX
+// files beside it.
+//
+// Reading order of this package:
+//
+//   - scanner.go, tag.go: bytes to tags, in a window of one mebibyte
+//   - moment.go, number.go, entity.go: attribute text to values
+//   - document.go: tags to records, workouts, days and the person
+//   - vitals.go, movement.go, body.go, nutrition.go, mind.go: which HealthKit
+//     type becomes which of our series, and how its units convert
+//   - source.go: who measured it
+//   - columns.go: values to the columns that wearables stores
+//   - archive.go, gpx.go: what comes in a zip
+//   - importer.go: the pipeline from a file to the store
+//
+// Nothing here keeps a whole file in memory and nothing allocates per record.
+// Facts about the format: "HealthKit Export Version" DTDs 3 to 14, and public
+// exports that the tests read.
+package applehealth

@@ -1,0 +1,21 @@
+package applehealth
+
+// movement is what the body does: sums over an interval.
+//
+// Distance on a bicycle, in water and in a wheelchair is kept apart from
+// distance on foot by the sport in its source.
+var movement = []rule{
+	{name: quantity + "StepCount", shape: span, resource: "steps", units: inCount},
+	{name: quantity + "DistanceWalkingRunning", shape: span, resource: "distance", units: inMetres},
+	{name: quantity + "DistanceCycling", shape: span, resource: "distance", sport: "cycling", units: inMetres},
+	{name: quantity + "DistanceSwimming", shape: span, resource: "distance", sport: "swimming", units: inMetres},
+	{name: quantity + "DistanceWheelchair", shape: span, resource: "distance", sport: "wheelchair_pushing", units: inMetres},
+	{name: quantity + "PushCount", shape: span, resource: "wheelchair_push", units: inCount},
+	{name: quantity + "ActiveEnergyBurned", shape: span, resource: "calories_active", units: inKilocalories},
+	{name: quantity + "BasalEnergyBurned", shape: span, resource: "calories_basal", units: inKilocalories},
+	{name: quantity + "FlightsClimbed", shape: span, resource: "floors_climbed", units: inCount},
+	{name: quantity + "AppleExerciseTime", shape: span, resource: "workout_duration", units: inMinutes},
+	{name: quantity + "AppleStandTime", shape: span, resource: "stand_duration", units: inMinutes},
+	{name: category + "AppleStandHour", shape: standHour, resource: "stand_hour"},
+	{name: quantity + "NumberOfTimesFallen", shape: span, resource: "fall", units: inCount},
+}

@@ -1,0 +1,69 @@
+package applehealth
+
+import "strings"
+
+const (
+	quantity = "HKQuantityTypeIdentifier"
+	category = "HKCategoryTypeIdentifier"
+)
+
+// shape says what becomes of a record.
+type shape uint8
+
+const (
+	point      shape = iota // one measurement at its start
+	span                    // a sum or state over start to end
+	occurrence              // a category record that counts as 1
+	minutes                 // a category record whose value is its length in minutes
+	standHour               // 1 with the type stood or idle
+	sleepStage              // a stage, or the time in bed
+	systolic                // half of a blood pressure
+	diastolic               // the other half
+	restingHR               // a fact of the day
+	walkingHR               // a fact of the day
+	height                  // a fact of the person
+)
+
+// rule says which series a HealthKit type becomes.
+type rule struct {
+	name     string // as in the record's type attribute
+	shape    shape
+	resource string // our series
+	kind     string // its `type` word
+	sport    string // the source's sport
+	units    units  // nil for categories
+}
+
+// rules are all families together, by type.
+var rules = func() map[string]*rule {
+	all := map[string]*rule{}
+	for _, family := range [][]rule{vitals, movement, body, nutrition, mind} {
+		for i := range family {
+			all[family[i].name] = &family[i]
+		}
+	}
+	return all
+}()
+
+// shortName is a type without its prefix, for reports: StepCount. Types that
+// do not look like HealthKit's are all called "other", so that a report can
+// hold nothing but identifiers.
+func shortName(raw []byte) string {
+	name := string(raw)
+	for _, prefix := range []string{quantity, category, "HKDataType", "HKCorrelationTypeIdentifier"} {
+		if rest, ok := strings.CutPrefix(name, prefix); ok && rest != "" && len(rest) <= 80 && identifier(rest) {
+			return rest
+		}
+	}
+	return "other"
+}
+
+func identifier(s string) bool {
+	for i := range len(s) {
+		c := s[i] | 0x20
+		if (c < 'a' || c > 'z') && (s[i] < '0' || s[i] > '9') {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,29 @@
+package applehealth
+
+// vitals are what the heart, the blood and the lungs say.
+//
+// HeartRateVariabilitySDNN is SDNN while the reference's unit says rmssd: the
+// number is delivered as it is, and the type sdnn lets clients tell.
+var vitals = []rule{
+	{name: quantity + "HeartRate", resource: "heartrate", units: inBeats},
+	{name: quantity + "RestingHeartRate", shape: restingHR, units: inBeats},
+	{name: quantity + "WalkingHeartRateAverage", shape: walkingHR, units: inBeats},
+	{name: quantity + "HeartRateVariabilitySDNN", resource: "hrv", kind: "sdnn", units: inMillis},
+	{name: quantity + "HeartRateRecoveryOneMinute", shape: span, resource: "heart_rate_recovery_one_minute", units: inBeats},
+	{name: quantity + "AtrialFibrillationBurden", shape: span, resource: "afib_burden", units: inPercent},
+	{name: category + "HighHeartRateEvent", shape: occurrence, resource: "heart_rate_alert", kind: "high_heart_rate"},
+	{name: category + "LowHeartRateEvent", shape: occurrence, resource: "heart_rate_alert", kind: "low_heart_rate"},
+	{name: category + "IrregularHeartRhythmEvent", shape: occurrence, resource: "heart_rate_alert", kind: "irregular_rhythm"},
+	{name: quantity + "OxygenSaturation", resource: "blood_oxygen", units: inPercent},
+	{name: quantity + "BloodGlucose", resource: "glucose", units: inMillimoles},
+	{name: quantity + "BloodPressureSystolic", shape: systolic, resource: "blood_pressure", units: inMercury},
+	{name: quantity + "BloodPressureDiastolic", shape: diastolic, resource: "blood_pressure", units: inMercury},
+	{name: quantity + "RespiratoryRate", resource: "respiratory_rate", units: inBreaths},
+	{name: quantity + "VO2Max", shape: span, resource: "vo2_max", units: inVO2},
+	{name: quantity + "BodyTemperature", shape: span, resource: "body_temperature", units: inCelsius},
+	{name: quantity + "BasalBodyTemperature", shape: span, resource: "basal_body_temperature", units: inCelsius},
+	{name: quantity + "ForcedExpiratoryVolume1", shape: span, resource: "forced_expiratory_volume_1", units: inLitres},
+	{name: quantity + "ForcedVitalCapacity", shape: span, resource: "forced_vital_capacity", units: inLitres},
+	{name: quantity + "PeakExpiratoryFlowRate", shape: span, resource: "peak_expiratory_flow_rate", units: inLitresMin},
+	{name: quantity + "InhalerUsage", shape: span, resource: "inhaler_usage", units: inCount},
+}
