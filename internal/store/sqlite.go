@@ -97,6 +97,17 @@ func (p *readerPool) read(ctx context.Context, db *DB, fn func(tx *Tx) error) (e
 	return fn(tx)
 }
 
+func (p *readerPool) readOne(ctx context.Context, db *DB, fn func(tx *Tx) error) error {
+	var c *conn
+	select {
+	case c = <-p.idle:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { p.idle <- c }()
+	return fn(&Tx{db: db, conn: c, now: db.Now(), ctx: context.Background(), readOnly: true, single: true})
+}
+
 func (p *readerPool) close() {
 	for range cap(p.idle) {
 		_ = (<-p.idle).close()

@@ -119,6 +119,21 @@ func TestAlongsideCommitsWithTheChangeOrNotAtAll(t *testing.T) {
 	})
 }
 
+func TestReadOneRunsOneStatement(t *testing.T) {
+	db := storetest.SQLite(t)
+	ctx := store.AsSystem(t.Context())
+	var n int
+	err := db.ReadOne(ctx, func(tx *store.Tx) error {
+		if err := tx.QueryRow(ctx, `SELECT count(*) FROM teams`).Scan(&n); err != nil {
+			return err
+		}
+		return tx.QueryRow(ctx, `SELECT count(*) FROM teams`).Scan(&n)
+	})
+	if err == nil {
+		t.Fatal("a second statement ran")
+	}
+}
+
 func TestALostRaceIsRunAgain(t *testing.T) {
 	db := storetest.Postgres(t)
 	ctx := store.AsSystem(t.Context())

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -32,6 +33,10 @@ type Cluster struct {
 	keeper *exec.Cmd
 	hold   *os.File // closing it ends the server
 }
+
+// held keeps the pipes of running servers: one that nothing refers to is
+// closed by the garbage collector, and its server ends.
+var held sync.Map
 
 // keep runs the server until its standard input closes. SIGQUIT skips the
 // final checkpoint, since the folder is removed a moment later.
@@ -124,6 +129,7 @@ func (c *Cluster) serve(postgres string, owner *syscall.SysProcAttr) error {
 		return errors.Join(fmt.Errorf("pgtemp: starting the server: %w", err), hold.Close())
 	}
 	c.hold = hold
+	held.Store(hold, nil)
 	return nil
 }
 
@@ -163,6 +169,7 @@ func (c *Cluster) Stop() error {
 		return nil
 	}
 	err := c.hold.Close()
+	held.Delete(c.hold)
 	c.hold = nil
 	_ = c.keeper.Wait() // the exit code is the killed server's
 	return err

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
+	"time"
 
 	"hale/internal/store/pgtemp"
 )
@@ -55,6 +57,27 @@ func TestCluster(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(os.Getenv("TMPDIR"), "hale-pg-*"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("after Stop there is still %v (%v)", left, err)
+	}
+}
+
+// A process that only remembers the address must not lose its server to the
+// garbage collector.
+func TestAForgottenClusterGoesOn(t *testing.T) {
+	address := func() string {
+		cluster, err := pgtemp.Start(context.Background(), pgtemp.Fast)
+		if errors.Is(err, pgtemp.ErrMissing) {
+			t.Skip(err)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cluster.URL()
+	}()
+	runtime.GC()
+	runtime.GC()
+	time.Sleep(300 * time.Millisecond) // a finalizer and the server's end take a moment
+	if got := queryInt(t, address, "SELECT 7"); got != 7 {
+		t.Errorf("the server answers %d", got)
 	}
 }
 
