@@ -1,0 +1,32 @@
+package api
+
+import (
+	"time"
+
+	"hale/internal/fault"
+)
+
+// endOfTime is behind every sample, UTC microseconds.
+const endOfTime = int64(253_402_300_800) * 1e6
+
+// span is what a date parameter covers, [from, to) in UTC microseconds: a
+// whole day, or one instant.
+type span struct {
+	from, to int64
+	day      string // the calendar date
+}
+
+// bound reads a date parameter.
+//
+// Reference 7.2: date-only means 00:00:00 as a start and 23:59:59 as an end.
+func bound(name, text string) (span, *fault.Error) {
+	if day, err := time.Parse(time.DateOnly, text); err == nil {
+		return span{day.UnixMicro(), day.AddDate(0, 0, 1).UnixMicro(), text}, nil
+	}
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05"} {
+		if at, err := time.Parse(layout, text); err == nil && at.Year() >= 1 && at.Year() <= 9999 {
+			return span{at.UnixMicro(), at.UnixMicro() + 1, at.Format(time.DateOnly)}, nil
+		}
+	}
+	return span{}, fault.New(fault.Invalid, "Input should be a valid date or datetime").At("query", name).WithType("datetime_parsing")
+}

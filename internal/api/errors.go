@@ -1,0 +1,307 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/validation"
+
+	"hale/internal/fault"
+)
+
+// The one place where an error becomes a status and a body. The body is
+// {"detail": …}: a text or an object for refusals, a list of problems for bad
+// input, each {type, loc, msg, input}.
+//
+// Reference 5.1.
+
+// problem is one bad field of a request.
+type problem struct {
+	Type  string `json:"type" doc:"Code of the rule that was broken, such as missing or enum."`
+	Loc   []any  `json:"loc" doc:"Where: body, query, path or header, then names and indexes."`
+	Msg   string `json:"msg" doc:"A sentence for people."`
+	Input any    `json:"input" doc:"What was sent there; null when it is personal or absent."`
+}
+
+// refusal is an error on its way out.
+type refusal struct {
+	status int
+	detail any            // text, object or []problem
+	beside map[string]any // fields at top level beside detail
+	header http.Header
+}
+
+func (r *refusal) Error() string { return fmt.Sprintf("%d refusal", r.status) }
+
+// GetStatus is the HTTP status.
+func (r *refusal) GetStatus() int { return r.status }
+
+// GetHeaders is what goes out with it, such as Retry-After.
+func (r *refusal) GetHeaders() http.Header { return r.header }
+
+// MarshalJSON writes {"detail": …} and what stands beside it.
+func (r *refusal) MarshalJSON() ([]byte, error) {
+	body := map[string]any{"detail": r.detail}
+	for name, v := range r.beside {
+		body[name] = v
+	}
+	return json.Marshal(body)
+}
+
+var statusOf = map[fault.Kind]int{
+	fault.Invalid:         http.StatusUnprocessableEntity,
+	fault.Refused:         http.StatusBadRequest,
+	fault.Unauthenticated: http.StatusUnauthorized,
+	fault.Forbidden:       http.StatusForbidden,
+	fault.NotFound:        http.StatusNotFound,
+	fault.Conflict:        http.StatusConflict,
+	fault.Unprocessable:   http.StatusUnprocessableEntity,
+	fault.TooLarge:        http.StatusRequestEntityTooLarge,
+	fault.TooMany:         http.StatusTooManyRequests,
+	fault.Unavailable:     http.StatusServiceUnavailable,
+}
+
+// refusal turns any error of a handler into the answer for the caller. What
+// is not a fault is ours: it is logged here, once, and its text stays.
+func (a *API) refusal(ctx context.Context, err error) *refusal {
+	status, ok := statusOf[fault.KindOf(err)]
+	if !ok {
+		if errors.Is(err, context.Canceled) {
+			return &refusal{status: 499, detail: "Client Closed Request"}
+		}
+		a.Log.ErrorContext(ctx, "request failed", "request_id", requestID(ctx), "error", err)
+		return &refusal{status: http.StatusInternalServerError, detail: "Internal Server Error"}
+	}
+	r := &refusal{status: status, detail: messageOf(err)}
+	var list fault.List
+	var one *fault.Error
+	var object interface{ Detail() map[string]any }
+	switch {
+	case errors.As(err, &list):
+		problems := make([]problem, len(list))
+		for i, e := range list {
+			problems[i] = problemOf(e)
+		}
+		r.detail = problems
+	case errors.As(err, &one) && one.Kind() == fault.Invalid:
+		r.detail = []problem{problemOf(one)}
+	case errors.As(err, &object) && object.Detail() != nil:
+		r.detail = object.Detail()
+	}
+	var beside interface{ Beside() map[string]any }
+	if errors.As(err, &beside) {
+		r.beside = beside.Beside()
+	}
+	var after interface{ RetryAfter() int }
+	if errors.As(err, &after) {
+		r.header = http.Header{"Retry-After": {strconv.Itoa(after.RetryAfter())}}
+	}
+	return r
+}
+
+func messageOf(err error) string {
+	var m interface{ Message() string }
+	if errors.As(err, &m) {
+		return m.Message()
+	}
+	return err.Error()
+}
+
+func problemOf(e *fault.Error) problem {
+	p := problem{Type: e.Code(), Msg: e.Message(), Input: e.Input(), Loc: []any{"body"}}
+	if loc := e.Loc(); len(loc) > 0 {
+		p.Loc = make([]any, len(loc))
+		for i, part := range loc {
+			p.Loc[i] = part
+			if n, err := strconv.Atoi(part); err == nil {
+				p.Loc[i] = n
+			}
+		}
+	}
+	return p
+}
+
+func writeDetail(w http.ResponseWriter, status int, detail string) {
+	writeError(w, &refusal{status: status, detail: detail})
+}
+
+func writeError(w http.ResponseWriter, r *refusal) {
+	for name, values := range r.header {
+		w.Header()[name] = values
+	}
+	w.Header().Set("Content-Type", "application/json")
+	body, err := json.Marshal(r)
+	if err != nil {
+		body = []byte(`{"detail":"Internal Server Error"}`)
+	}
+	w.WriteHeader(r.status)
+	_, _ = w.Write(append(body, '\n'))
+}
+
+// separator parts the code from the sentence in the messages that huma's
+// validator is given below.
+const separator = "\x1f"
+
+func init() {
+	huma.ErrorFormatter = func(format string, args ...any) string {
+		if !strings.ContainsRune(format, '%') {
+			return format
+		}
+		return fmt.Sprintf(format, args...)
+	}
+	huma.NewErrorWithContext = func(ctx huma.Context, status int, msg string, errs ...error) huma.StatusError {
+		withheld := ctx != nil && ctx.Operation() != nil && ctx.Operation().Metadata[metaWithheld] == true
+		return schemaRefusal(status, msg, withheld, errs)
+	}
+	huma.NewError = func(status int, msg string, errs ...error) huma.StatusError {
+		return schemaRefusal(status, msg, false, errs)
+	}
+	for target, text := range map[*string]string{
+		&validation.MsgExpectedRequiredProperty:       "missing" + separator + "Field required" + separator + "%s",
+		&validation.MsgExpectedString:                 "string_type" + separator + "Input should be a valid string",
+		&validation.MsgExpectedInteger:                "int_type" + separator + "Input should be a valid integer",
+		&validation.MsgExpectedNumber:                 "float_type" + separator + "Input should be a valid number",
+		&validation.MsgExpectedBoolean:                "bool_type" + separator + "Input should be a valid boolean",
+		&validation.MsgExpectedArray:                  "list_type" + separator + "Input should be a valid list",
+		&validation.MsgExpectedObject:                 "model_attributes_type" + separator + "Input should be a valid dictionary or object to extract fields from",
+		&validation.MsgExpectedOneOf:                  "enum" + separator + "Input should be one of: %s",
+		&validation.MsgExpectedMinimumNumber:          "greater_than_equal" + separator + "Input should be greater than or equal to %v",
+		&validation.MsgExpectedExclusiveMinimumNumber: "greater_than" + separator + "Input should be greater than %v",
+		&validation.MsgExpectedMaximumNumber:          "less_than_equal" + separator + "Input should be less than or equal to %v",
+		&validation.MsgExpectedExclusiveMaximumNumber: "less_than" + separator + "Input should be less than %v",
+		&validation.MsgExpectedMinLength:              "string_too_short" + separator + "String should have at least %d characters",
+		&validation.MsgExpectedMaxLength:              "string_too_long" + separator + "String should have at most %d characters",
+		&validation.MsgExpectedMatchPattern:           "string_pattern_mismatch" + separator + "String should match pattern '%s'",
+		&validation.MsgExpectedBePattern:              "string_pattern_mismatch" + separator + "String should be %s",
+		&validation.MsgExpectedMinItems:               "too_short" + separator + "List should have at least %d items",
+		&validation.MsgExpectedMaxItems:               "too_long" + separator + "List should have at most %d items",
+		&validation.MsgExpectedRFC4122UUID:            "uuid_parsing" + separator + "Input should be a valid UUID",
+		&validation.MsgExpectedRFC3339Date:            "date_from_datetime_parsing" + separator + "Input should be a valid date in the format YYYY-MM-DD",
+		&validation.MsgExpectedRFC3339DateTime:        "datetime_from_date_parsing" + separator + "Input should be a valid datetime",
+		&validation.MsgExpectedRFC5322Email:           "value_error" + separator + "value is not a valid email address",
+		&validation.MsgExpectedRFC3986URI:             "url_parsing" + separator + "Input should be a valid URL",
+	} {
+		*target = text
+	}
+}
+
+// metaWithheld marks operations whose input is personal.
+const metaWithheld = "hale.withheld"
+
+// schemaRefusal is the answer to what huma's decoder and validator found.
+func schemaRefusal(status int, msg string, withheld bool, errs []error) *refusal {
+	var problems []problem
+	for _, err := range errs {
+		var d *huma.ErrorDetail
+		if errors.As(err, &d) {
+			problems = append(problems, schemaProblem(d, withheld))
+		}
+	}
+	switch {
+	case len(problems) > 0:
+		return &refusal{status: http.StatusUnprocessableEntity, detail: problems}
+	case status == http.StatusBadRequest: // huma: request body is required
+		return &refusal{status: http.StatusUnprocessableEntity, detail: []problem{{Type: "missing", Loc: []any{"body"}, Msg: "Field required"}}}
+	case status == http.StatusRequestEntityTooLarge:
+		return &refusal{status: status, detail: "Request body is too large"}
+	case status == http.StatusInternalServerError && len(errs) == 1 && msg == "cannot read request body":
+		return &refusal{status: http.StatusBadRequest, detail: "The request body could not be read"}
+	case status >= http.StatusInternalServerError:
+		return &refusal{status: status, detail: "Internal Server Error"}
+	}
+	return &refusal{status: status, detail: msg}
+}
+
+func schemaProblem(d *huma.ErrorDetail, withheld bool) problem {
+	code, sentence, found := strings.Cut(d.Message, separator)
+	sentence, missing, _ := strings.Cut(sentence, separator)
+	p := problem{Type: code, Msg: sentence, Loc: location(d.Location)}
+	switch {
+	case missing != "":
+		p.Loc = append(p.Loc, missing)
+		return p
+	case !found:
+		p.Type, p.Msg = plainProblem(d)
+	}
+	if !withheld && d.Location != "body" { // a whole body is never repeated
+		p.Input = shortInput(d.Value)
+	}
+	return p
+}
+
+// plainProblem words the few findings whose text huma does not let us set.
+func plainProblem(d *huma.ErrorDetail) (code, sentence string) {
+	in := d.Message
+	switch {
+	case strings.HasPrefix(in, "required "):
+		return "missing", "Field required"
+	case in == "invalid integer":
+		return "int_parsing", "Input should be a valid integer, unable to parse string as an integer"
+	case in == "invalid float":
+		return "float_parsing", "Input should be a valid number, unable to parse string as a number"
+	case in == "invalid boolean":
+		return "bool_parsing", "Input should be a valid boolean, unable to interpret input"
+	case strings.HasPrefix(in, "invalid value: ids:"):
+		return "uuid_parsing", "Input should be a valid UUID"
+	case strings.HasPrefix(in, "invalid value: civil:"):
+		return "date_from_datetime_parsing", "Input should be a valid date in the format YYYY-MM-DD"
+	case strings.HasPrefix(in, "civil: not a date"):
+		return "date_from_datetime_parsing", "Input should be a valid date in the format YYYY-MM-DD"
+	case d.Location == "body" && strings.HasPrefix(in, "json: cannot unmarshal"):
+		return "value_error", "Value error, a field has a value of the wrong type"
+	case d.Location == "body":
+		return "json_invalid", "JSON decode error"
+	}
+	return "value_error", "Value error, " + in
+}
+
+// location parts "body.data[0].value" into body, data, 0, value.
+func location(path string) []any {
+	var loc []any
+	for name := range strings.SplitSeq(path, ".") {
+		name, rest, _ := strings.Cut(name, "[")
+		if name != "" {
+			loc = append(loc, name)
+		}
+		for rest != "" {
+			index, more, _ := strings.Cut(rest, "]")
+			if n, err := strconv.Atoi(index); err == nil {
+				loc = append(loc, n)
+			}
+			rest = strings.TrimPrefix(more, "[")
+		}
+	}
+	return loc
+}
+
+// longestInput bounds how much of the input a 422 repeats.
+const longestInput = 100
+
+// shortInput is the offending value when it is a short scalar; whole objects
+// and long texts are left out.
+func shortInput(v any) any {
+	switch v := v.(type) {
+	case string:
+		if len(v) <= longestInput {
+			return v
+		}
+	case bool, float64, int64, int, uint64:
+		return v
+	}
+	return nil
+}
+
+// errorBody and problemsBody describe the two shapes in OpenAPI.
+type errorBody struct {
+	Detail any `json:"detail" doc:"A sentence, or an object with error_type and error_message."`
+}
+
+type problemsBody struct {
+	Detail []problem `json:"detail"`
+}

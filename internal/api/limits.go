@@ -1,0 +1,194 @@
+package api
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"math"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+	"github.com/klauspost/compress/gzhttp"
+	"golang.org/x/time/rate"
+
+	"hale/internal/teams"
+)
+
+// compress answers in gzip where the caller takes it and the body is worth it.
+func compress(next http.Handler) http.Handler {
+	wrap, err := gzhttp.NewWrapper(gzhttp.MinSize(1400), gzhttp.ContentTypes([]string{"application/json", "text/html", "text/css", "image/svg+xml", "application/yaml"}))
+	if err != nil {
+		panic("api: gzip: " + err.Error())
+	}
+	zipped := wrap(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Accept-Encoding") == "" {
+			next.ServeHTTP(w, r)
+			return
+		}
+		zipped.ServeHTTP(w, r)
+	})
+}
+
+// decompress opens gzip request bodies. The limits that follow count what
+// comes out, so a small body cannot grow without bound.
+func decompress(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.Header.Get("Content-Encoding") {
+		case "", "identity":
+		case "gzip":
+			r.Body = &gunzip{from: r.Body}
+			r.Header.Del("Content-Encoding")
+			r.ContentLength = -1
+		default:
+			writeDetail(w, http.StatusUnsupportedMediaType, "Content-Encoding should be gzip or absent")
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// gunzip starts reading only when the handler does.
+type gunzip struct {
+	from io.ReadCloser
+	zip  *gzip.Reader
+}
+
+func (g *gunzip) Read(p []byte) (int, error) {
+	if g.zip == nil {
+		zip, err := gzip.NewReader(g.from)
+		if err != nil {
+			return 0, errors.New("api: the body is not gzip")
+		}
+		g.zip = zip
+	}
+	return g.zip.Read(p)
+}
+
+func (g *gunzip) Close() error { return g.from.Close() }
+
+// checkURL refuses what no database text may hold: NUL and broken UTF-8.
+func checkURL(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !cleanText(r.URL.Path) || !cleanQuery(r.URL.RawQuery) {
+			writeError(w, &refusal{status: http.StatusUnprocessableEntity, detail: []problem{{
+				Type: "string_unicode", Loc: []any{"path"}, Msg: "The address should be valid UTF-8 without NUL"}}})
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func cleanQuery(raw string) bool {
+	if !strings.ContainsRune(raw, '%') {
+		return cleanText(raw)
+	}
+	text, err := url.QueryUnescape(raw)
+	return err == nil && cleanText(text)
+}
+
+func cleanText(s string) bool {
+	return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0
+}
+
+// trimSlash serves every path with and without a slash at its end, in place
+// of a redirect, which would turn a POST into a GET.
+func trimSlash(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if p := r.URL.Path; len(p) > 1 && p[len(p)-1] == '/' {
+			u := *r.URL
+			u.Path = strings.TrimRight(p, "/")
+			u.RawPath = strings.TrimRight(u.RawPath, "/")
+			if u.Path == "" {
+				u.Path = "/"
+			}
+			clone := *r
+			clone.URL = &u
+			r = &clone
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// anyContentType takes a body for JSON whatever it calls itself: curl -d
+// without a header is the first thing people try.
+func (a *API) anyContentType(ctx huma.Context, next func(huma.Context)) {
+	r, _ := humachi.Unwrap(ctx)
+	if ct := r.Header.Get("Content-Type"); ct != "" && ct != "application/json" && !strings.HasPrefix(ct, "multipart/") {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	next(ctx)
+}
+
+var errBadText = errors.New("api: text with NUL or broken UTF-8")
+
+// checkJSON refuses what encoding/json would let through and a database not.
+func checkJSON(body []byte) error {
+	if !utf8.Valid(body) || bytes.Contains(body, []byte(`\u0000`)) {
+		return errBadText
+	}
+	return nil
+}
+
+// rateLimits has a bucket for each key.
+type rateLimits struct {
+	perSecond rate.Limit
+	burst     int
+	sandbox   bool
+
+	mu      sync.Mutex
+	buckets map[teams.KeyID]*rate.Limiter
+}
+
+func newRateLimits(d Deps) *rateLimits {
+	burst := d.RateBurst
+	if burst == 0 {
+		burst = max(1, int(math.Ceil(2*d.RatePerSecond)))
+	}
+	return &rateLimits{perSecond: rate.Limit(d.RatePerSecond), burst: burst, sandbox: d.RateSandbox, buckets: map[teams.KeyID]*rate.Limiter{}}
+}
+
+func (l *rateLimits) bucket(key teams.KeyID) *rate.Limiter {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b, ok := l.buckets[key]
+	if !ok {
+		if len(l.buckets) >= mostKeys {
+			clear(l.buckets)
+		}
+		b = rate.NewLimiter(l.perSecond, l.burst)
+		l.buckets[key] = b
+	}
+	return b
+}
+
+// limitRate answers 429 with Retry-After to a key that is over its rate.
+func (a *API) limitRate(next http.Handler) http.Handler {
+	if a.limits.perSecond == 0 {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c := CallerOf(r.Context())
+		if c.Environment == teams.Sandbox && !a.limits.sandbox {
+			next.ServeHTTP(w, r)
+			return
+		}
+		now := a.db.Now()
+		res := a.limits.bucket(c.Key).ReserveN(now, 1)
+		if wait := res.DelayFrom(now); wait > 0 {
+			res.CancelAt(now)
+			a.Metrics.RateLimited()
+			w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+			writeDetail(w, http.StatusTooManyRequests, "Too many requests")
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,107 @@
+package api
+
+import (
+	"context"
+
+	"hale/internal/connections"
+	"hale/internal/fault"
+	"hale/internal/store"
+	"hale/internal/teams"
+	"hale/internal/users"
+)
+
+func (a *API) metricRoutes() []route {
+	return []route{
+		get("/v2/user/metrics", a.userMetrics, "Count users and connections"),
+		get("/v2/team/{team_id}", a.getTeam, "Get your team").deprecated(),
+	}
+}
+
+// metricsBody counts what a team has.
+//
+// Reference 5.10, MetricsResult.
+type metricsBody struct {
+	TeamID        teams.ID      `json:"team_id" format:"uuid"`
+	Users         int64         `json:"number_of_users"`
+	Sources       int64         `json:"number_of_connected_sources"`
+	Errored       int64         `json:"number_of_errored_connected_sources"`
+	SourcesByWeek []metricPoint `json:"number_of_connected_sources_by_week"`
+	OrderedTests  int64         `json:"number_of_ordered_tests"`
+}
+
+type metricPoint struct {
+	Date  Time  `json:"date" doc:"Monday of the week, 00:00 UTC."`
+	Value int64 `json:"value" doc:"Connections made in the week."`
+	All   int64 `json:"all" doc:"Connections at its end."`
+}
+
+func (a *API) userMetrics(ctx context.Context, c Caller, _ *empty) (*out[metricsBody], error) {
+	var n int64
+	var m connections.Metrics
+	err := a.db.Read(ctx, func(tx *store.Tx) (err error) {
+		if n, err = users.Count(ctx, tx, c.Team); err != nil {
+			return err
+		}
+		m, err = connections.Measure(ctx, tx, c.Team)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	body := metricsBody{TeamID: c.Team, Users: n, Sources: m.Connected, Errored: m.Errored, SourcesByWeek: make([]metricPoint, len(m.Weeks))}
+	for i, w := range m.Weeks {
+		body.SourcesByWeek[i] = metricPoint{Time(w.Start), w.Made, w.All}
+	}
+	return answer(body), nil
+}
+
+// teamBody is the team as older clients ask for it. It never holds a secret:
+// the fields that once did are absent or empty.
+//
+// Reference 5.10, ClientFacingTeam.
+type teamBody struct {
+	ID                 teams.ID   `json:"id" format:"uuid"`
+	OrgID              teams.ID   `json:"org_id" format:"uuid" doc:"The team's own id: there are no organisations above teams."`
+	Name               string     `json:"name"`
+	Configuration      teamConfig `json:"configuration"`
+	TestkitsTexts      bool       `json:"testkits_texts_enabled"`
+	Communication      bool       `json:"lab_tests_patient_communication_enabled"`
+	SMSCommunication   bool       `json:"lab_tests_patient_sms_communication_enabled"`
+	EmailCommunication bool       `json:"lab_tests_patient_email_communication_enabled"`
+	DelegatedFlow      string     `json:"delegated_flow"`
+}
+
+type teamConfig struct {
+	LibreView                 libreViewConfig `json:"libreview"`
+	PushHistoricalData        bool            `json:"push_historical_data"`
+	RejectDuplicateConnection bool            `json:"reject_duplicate_connection"`
+}
+
+type libreViewConfig struct {
+	PracticeID map[string]string `json:"practice_id"`
+}
+
+type getTeamIn struct {
+	TeamID teams.ID `path:"team_id" format:"uuid"`
+}
+
+func (a *API) getTeam(ctx context.Context, c Caller, in *getTeamIn) (*out[teamBody], error) {
+	if in.TeamID != c.Team {
+		return nil, fault.New(fault.NotFound, "Team not found")
+	}
+	var team teams.Team
+	err := a.db.Read(ctx, func(tx *store.Tx) (err error) {
+		team, err = teams.Get(ctx, tx, c.Team)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer(teamBody{
+		ID: team.ID, OrgID: team.ID, Name: team.Name, DelegatedFlow: "order_and_results_with_customer_physician_network",
+		Configuration: teamConfig{
+			LibreView:          libreViewConfig{map[string]string{}},
+			PushHistoricalData: team.Settings.PushHistoricalData, RejectDuplicateConnection: team.Settings.RejectDuplicateConnection,
+		},
+	}), nil
+}

@@ -1,0 +1,112 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
+	"github.com/google/uuid"
+)
+
+// seen is what the parts of a request's way tell its log line.
+type seen struct {
+	id   string
+	team string
+}
+
+type seenKey struct{}
+
+// requestID is the id of the request, which its answer carries too.
+func requestID(ctx context.Context) string {
+	if s, ok := ctx.Value(seenKey{}).(*seen); ok {
+		return s.id
+	}
+	return ""
+}
+
+// noteTeam tells the request's log line whose request it is.
+func noteTeam(ctx context.Context, team string) {
+	if s, ok := ctx.Value(seenKey{}).(*seen); ok {
+		s.team = team
+	}
+}
+
+// observe names each request, answers for its panic, and at its end writes
+// one log line and one measurement: route template, never the address itself.
+func (a *API) observe(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		start := time.Now()
+		about := &seen{id: r.Header.Get("X-Request-Id")}
+		if !plainID(about.id) {
+			about.id = uuid.Must(uuid.NewV7()).String()
+		}
+		w.Header().Set("X-Request-Id", about.id)
+		answer := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
+		r = r.WithContext(context.WithValue(r.Context(), seenKey{}, about))
+		defer func() {
+			if p := recover(); p != nil {
+				a.panicked(answer, r, p)
+			}
+			a.finish(answer, r, about, time.Since(start))
+		}()
+		next.ServeHTTP(answer, r)
+	})
+}
+
+func (a *API) finish(w middleware.WrapResponseWriter, r *http.Request, about *seen, took time.Duration) {
+	status, route := w.Status(), ""
+	if status == 0 {
+		status = http.StatusOK // the handler wrote nothing; net/http sends 200
+	}
+	if rc := chi.RouteContext(r.Context()); rc != nil {
+		route = rc.RoutePattern()
+	}
+	a.Metrics.Request(route, r.Method, status, took)
+	level := slog.LevelInfo
+	if status >= http.StatusInternalServerError {
+		level = slog.LevelError
+	}
+	a.Log.LogAttrs(r.Context(), level, "request",
+		slog.String("method", r.Method), slog.String("route", route), slog.Int("status", status),
+		slog.Duration("took", took), slog.Int("bytes", w.BytesWritten()),
+		slog.String("team", about.team), slog.String("request_id", about.id))
+}
+
+// panicked logs where, and of what type. A panic's text may hold anything, so
+// only the runtime's own errors (index out of range) are quoted.
+func (a *API) panicked(w middleware.WrapResponseWriter, r *http.Request, p any) {
+	if p == http.ErrAbortHandler { //nolint:errorlint // net/http compares the very value too
+		panic(p)
+	}
+	text := ""
+	if err, ok := p.(runtime.Error); ok {
+		text = err.Error()
+	}
+	a.Log.ErrorContext(r.Context(), "panic", "type", fmt.Sprintf("%T", p), "text", text,
+		"request_id", requestID(r.Context()), "stack", string(debug.Stack()))
+	if w.Status() == 0 {
+		writeDetail(w, http.StatusInternalServerError, "Internal Server Error")
+	}
+}
+
+// longestRequestID bounds an id that the caller brings along.
+const longestRequestID = 64
+
+func plainID(id string) bool {
+	if id == "" || len(id) > longestRequestID {
+		return false
+	}
+	for i := range len(id) {
+		c := id[i]
+		if (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') && c != '-' && c != '_' {
+			return false
+		}
+	}
+	return true
+}

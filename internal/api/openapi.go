@@ -1,0 +1,94 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"sync"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+const schemaPrefix = "#/components/schemas/"
+
+// config sets huma up as a decoder, validator and describer only: no links to
+// schemas in answers, no docs page from a foreign host, no error model of its
+// own, no refusal of fields we do not know.
+func (a *API) config() huma.Config {
+	huma.DefaultArrayNullable = false
+	registry := huma.NewMapRegistry(schemaPrefix, huma.DefaultSchemaNamer)
+	registerAliases(registry)
+	cfg := huma.DefaultConfig("Hale", a.Version)
+	cfg.Components.Schemas = registry
+	cfg.AllowAdditionalPropertiesByDefault = true
+	cfg.CreateHooks = nil
+	cfg.OpenAPIPath, cfg.DocsPath, cfg.SchemasPath = "", "", ""
+	cfg.Info.Description = "Health data and lab ordering, on your own machines. Guides: /docs."
+	cfg.Servers = []*huma.Server{{URL: a.BaseURL}}
+	cfg.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
+		"apiKey": {Type: "apiKey", In: "header", Name: a.KeyHeaders[0], Description: "A team's API key, sk_… or pk_…."},
+		"bearer": {Type: "http", Scheme: "bearer", Description: "The same key as a bearer token."},
+	}
+	json := huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: unmarshalJSON}
+	cfg.Formats = map[string]huma.Format{"application/json": json, "json": json}
+	return cfg
+}
+
+func unmarshalJSON(data []byte, v any) error {
+	if err := checkJSON(data); err != nil {
+		return err
+	}
+	return json.Unmarshal(data, v)
+}
+
+// documentErrors says which refusals an operation may answer with. The huma
+// default would describe its own error model.
+func documentErrors(op *huma.Operation) {
+	op.Responses = map[string]*huma.Response{}
+	for status, what := range map[string]string{
+		"400": "Refused: well formed, but not allowed now.",
+		"401": "No valid API key came along.",
+		"404": "Unknown id, or another team's.",
+		"409": "Something else holds the place.",
+		"413": "The body is too large.",
+		"429": "Too many requests; see Retry-After.",
+		"500": "Our fault; the answer's X-Request-Id finds it in the log.",
+		"503": "Come again later; see Retry-After.",
+	} {
+		op.Responses[status] = jsonResponse(what, "ErrorBody")
+	}
+	op.Responses["422"] = jsonResponse("Bad input: each problem with its place and code; or a text where the present state rules the request out.", "ProblemsBody")
+}
+
+func jsonResponse(what, schema string) *huma.Response {
+	return &huma.Response{Description: what, Content: map[string]*huma.MediaType{
+		"application/json": {Schema: &huma.Schema{Ref: schemaPrefix + schema}},
+	}}
+}
+
+// serveOpenAPI answers with the description in JSON and YAML, and with the
+// page made of it.
+func (a *API) serveOpenAPI() {
+	schemas := a.OpenAPI().Components.Schemas
+	schemas.Schema(reflect.TypeFor[errorBody](), true, "")
+	schemas.Schema(reflect.TypeFor[problemsBody](), true, "")
+	asJSON := sync.OnceValues(func() ([]byte, error) { return json.MarshalIndent(a.OpenAPI(), "", "  ") })
+	asYAML := sync.OnceValues(func() ([]byte, error) { return a.OpenAPI().YAML() })
+	a.router.Get("/openapi.json", a.serveBytes("application/json", asJSON))
+	a.router.Get("/openapi.yaml", a.serveBytes("application/yaml", asYAML))
+	page := sync.OnceValues(func() ([]byte, error) { return docsPage(a.OpenAPI()) })
+	a.router.Get("/docs", a.serveBytes("text/html; charset=utf-8", page))
+}
+
+func (a *API) serveBytes(contentType string, text func() ([]byte, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		body, err := text()
+		if err != nil {
+			writeError(w, a.refusal(r.Context(), err))
+			return
+		}
+		w.Header().Set("Content-Type", contentType)
+		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self' 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+		_, _ = w.Write(body)
+	}
+}

@@ -1,0 +1,49 @@
+package api
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"hale/internal/fault"
+	"hale/internal/store"
+	"hale/internal/users"
+)
+
+func (a *API) portalLinkRoutes() []route {
+	return []route{
+		post("/v2/user/{user_id}/create_portal_url", a.createPortalURL, "Make a link into the user's portal"),
+	}
+}
+
+type createPortalURLIn struct {
+	UserPath
+	Body struct {
+		Context string     `json:"context" enum:"launch,communications" doc:"launch: 10 minutes, one use, from your own signed-in page. communications: 14 days, short, for e-mail and SMS."`
+		OrderID *uuid.UUID `json:"order_id" required:"false" format:"uuid" doc:"Opens this order of the user."`
+	}
+}
+
+// portalURLBody is a link.
+//
+// Spec: Portal link.
+type portalURLBody struct {
+	URL       string `json:"url" format:"uri" doc:"A secret: whoever has it may get in."`
+	ExpiresIn int64  `json:"expires_in" doc:"Seconds."`
+}
+
+func (a *API) createPortalURL(ctx context.Context, c Caller, in *createPortalURLIn) (*out[portalURLBody], error) {
+	purpose := users.LinkContext(in.Body.Context)
+	var link users.PortalLink
+	err := a.db.Write(ctx, func(tx *store.Tx) (err error) {
+		link, err = users.CreatePortalLink(ctx, tx, c.Team, in.UserID, purpose)
+		if err == nil && in.Body.OrderID != nil { // users have no orders in this version
+			return fault.New(fault.NotFound, "Order not found")
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer(portalURLBody{a.BaseURL + link.Path(), int64(purpose.Lifetime().Seconds())}), nil
+}

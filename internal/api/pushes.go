@@ -1,0 +1,132 @@
+package api
+
+import (
+	"context"
+
+	"hale/internal/fault"
+	"hale/internal/providers"
+	"hale/internal/store"
+	"hale/internal/users"
+	"hale/internal/wearables"
+	"hale/internal/wearables/push"
+)
+
+// pushHead is what every push says about itself.
+type pushHead struct {
+	Stage        string `json:"stage" enum:"historical,daily" doc:"historical fills the past of a new connection and is announced when it is complete; daily values are announced one by one."`
+	Provider     string `json:"provider" doc:"A provider of the catalogue whose auth_type is sdk."`
+	StartDate    string `json:"start_date,omitempty" doc:"Start of the range that is covered: a date or an instant."`
+	EndDate      string `json:"end_date,omitempty" doc:"Its end, inclusive."`
+	TimeZone     string `json:"time_zone,omitempty" doc:"IANA zone of the device, for values that state no offset."`
+	IsFinalChunk bool   `json:"is_final_chunk,omitempty" doc:"No more history of this resource follows."`
+}
+
+// pushedSamples is what a phone sends.
+type pushedSamples struct {
+	pushHead
+	Data []pushedSample `json:"data" maxItems:"100000"`
+}
+
+// pushedSample may also be written as SDKs do: startDate, endDate,
+// sourceBundle, productType.
+type pushedSample struct {
+	Timestamp      Time     `json:"timestamp" doc:"With an offset. Also start or startDate."`
+	End            *Time    `json:"end,omitempty" doc:"Of intervals; also endDate."`
+	TimezoneOffset *int     `json:"timezone_offset,omitempty" doc:"Seconds east of UTC."`
+	Type           *string  `json:"type,omitempty"`
+	Unit           *string  `json:"unit,omitempty" doc:"The resource's own unit when absent; common others are converted."`
+	Value          *float64 `json:"value,omitempty" doc:"All resources but blood_pressure."`
+	Systolic       *float64 `json:"systolic,omitempty" doc:"mmHg"`
+	Diastolic      *float64 `json:"diastolic,omitempty" doc:"mmHg"`
+	SourceType     *string  `json:"source_type,omitempty" doc:"phone, watch, app, …; derived from productType when absent."`
+	SourceAppID    *string  `json:"source_app_id,omitempty" doc:"Also sourceBundle."`
+	SourceDeviceID *string  `json:"source_device_id,omitempty" format:"uuid"`
+}
+
+type pushIn struct {
+	UserID   users.ID   `path:"user_id" format:"uuid"`
+	Resource seriesName `path:"resource"`
+	RawBody  []byte
+}
+
+// rejectBody tells why some of what was pushed is not stored.
+type rejectBody struct {
+	Reason string `json:"reason" doc:"The rule that was broken, such as implausible_value or outside_ingestion_bounds."`
+	Count  int    `json:"count"`
+	First  int    `json:"first" doc:"Index of the first one in data."`
+}
+
+type pushBody struct {
+	Success   bool         `json:"success"`
+	Created   int          `json:"created" doc:"New values."`
+	Updated   int          `json:"updated" doc:"Values that replaced others."`
+	Unchanged int          `json:"unchanged" doc:"Values that were there already; nobody is told."`
+	Rejected  []rejectBody `json:"rejected"`
+}
+
+// pushSamples stores what a phone sends. Sending it again changes nothing.
+func (a *API) pushSamples(ctx context.Context, c Caller, in *pushIn) (*out[pushBody], error) {
+	r, _ := wearables.ResourceNamed(string(in.Resource))
+	if r == nil || !r.Push {
+		return nil, fault.New(fault.Invalid, "Value error, this resource cannot be pushed").At("path", "resource")
+	}
+	user, err := a.pushingUser(ctx, c, in.UserID)
+	if err != nil {
+		return nil, err
+	}
+	body, err := push.Parse(in.RawBody)
+	if err != nil {
+		return nil, err
+	}
+	if err := pushedBy(body.Provider); err != nil {
+		return nil, err
+	}
+	batch, rejects := body.Batch(r)
+	result, err := a.Wearables.Ingest(ctx, user, batch)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.finishPush(ctx, user, &body.Head, r.Event); err != nil {
+		return nil, err
+	}
+	return answer(pushed(result, body.Rejects(rejects, result))), nil
+}
+
+func (a *API) pushingUser(ctx context.Context, c Caller, id users.ID) (user users.User, err error) {
+	err = a.db.Read(ctx, func(tx *store.Tx) error {
+		user, err = users.Get(ctx, tx, c.Team, id)
+		return err
+	})
+	return user, err
+}
+
+// pushedBy wants a provider whose data phones send.
+func pushedBy(slug string) error {
+	if p, ok := providers.Find(slug); !ok || !p.PushedByPhone() {
+		return fault.New(fault.Invalid, "Value error, must be a provider of the catalogue whose auth_type is sdk").At("body", "provider")
+	}
+	return nil
+}
+
+// finishPush announces the end of a resource's history with its last chunk.
+func (a *API) finishPush(ctx context.Context, user users.User, head *push.Head, resource string) error {
+	if head.Stage != wearables.Historical || !head.Final {
+		return nil
+	}
+	span := head.Range()
+	if span.End.IsZero() {
+		span.End = a.db.Now()
+	}
+	if span.Start.IsZero() {
+		span.Start = span.End
+	}
+	return a.Wearables.HistoricalDone(ctx, user, head.Provider, map[string]wearables.Range{resource: span})
+}
+
+func pushed(r wearables.Result, rejects []push.Reject) pushBody {
+	body := pushBody{Success: true, Created: r.Created, Updated: r.Updated, Unchanged: r.Unchanged, Rejected: []rejectBody{}}
+	for _, reject := range rejects {
+		body.Rejected = append(body.Rejected, rejectBody(reject))
+	}
+	return body
+}

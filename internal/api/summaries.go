@@ -1,0 +1,263 @@
+package api
+
+import (
+	"context"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"hale/internal/fault"
+	"hale/internal/store"
+	"hale/internal/users"
+	"hale/internal/wearables"
+	"hale/internal/wearables/push"
+)
+
+func (a *API) summaryRoutes() []route {
+	return slices.Concat(
+		summaryPair[activityDoc](a), summaryPair[bodyDoc](a), summaryPair[sleepDoc](a), summaryPair[sleepCycleDoc](a),
+		summaryPair[workoutsDoc](a), summaryPair[mealDoc](a), summaryPair[menstrualCycleDoc](a), summaryPair[electrocardiogramDoc](a),
+		[]route{
+			writes[summaryOf[profileDoc]](get("/v2/summary/profile/{user_id}", a.readProfile, "Read a user's profile")),
+			pushRoute[profileDoc](a),
+		},
+	)
+}
+
+// Names of the documents as types, so that each has its own schema.
+type (
+	activityDoc          struct{}
+	bodyDoc              struct{}
+	profileDoc           struct{}
+	sleepDoc             struct{}
+	sleepCycleDoc        struct{}
+	workoutsDoc          struct{}
+	mealDoc              struct{}
+	menstrualCycleDoc    struct{}
+	electrocardiogramDoc struct{}
+)
+
+type documentName interface{ name() string }
+
+func (activityDoc) name() string          { return "activity" }
+func (bodyDoc) name() string              { return "body" }
+func (profileDoc) name() string           { return "profile" }
+func (sleepDoc) name() string             { return "sleep" }
+func (sleepCycleDoc) name() string        { return "sleep_cycle" }
+func (workoutsDoc) name() string          { return "workouts" }
+func (mealDoc) name() string              { return "meal" }
+func (menstrualCycleDoc) name() string    { return "menstrual_cycle" }
+func (electrocardiogramDoc) name() string { return "electrocardiogram" }
+
+func documentOf[D documentName]() *wearables.Document {
+	var d D
+	document, _ := wearables.DocumentNamed(d.name())
+	return document
+}
+
+// summaryOf is one summary on the wire.
+type summaryOf[D documentName] struct{}
+
+// Schema is made of the document's table of fields.
+func (summaryOf[D]) Schema(r huma.Registry) *huma.Schema {
+	s := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{}}
+	for _, f := range documentOf[D]().Fields {
+		s.Properties[f.Name] = fieldSchema(r, f)
+		s.Required = append(s.Required, f.Name)
+	}
+	s.PrecomputeMessages()
+	return s
+}
+
+// always are the fields that are never null.
+var always = []string{"id", "user_id", "source", "created_at", "updated_at", "calendar_date", "date", "source_provider", "source_type"}
+
+func fieldSchema(r huma.Registry, f wearables.Field) *huma.Schema {
+	s := &huma.Schema{Description: f.Doc, Nullable: f.Default == "" && !slices.Contains(always, f.Name)}
+	s.Deprecated = strings.HasPrefix(f.Doc, "Deprecated")
+	switch f.Kind {
+	case wearables.Moment, wearables.Day, wearables.UUID:
+		s.Type, s.Format = huma.TypeString, string(f.Kind)
+	case wearables.List:
+		s.Type, s.Items = huma.TypeArray, &huma.Schema{}
+	case wearables.Object:
+		s.Type = huma.TypeObject
+		if f.Name == "source" {
+			return r.Schema(reflect.TypeFor[sourceBody](), true, "")
+		}
+	default:
+		s.Type = string(f.Kind)
+	}
+	return s
+}
+
+// summariesOf is a read of summaries: one list under the document's key.
+type summariesOf[D documentName] struct{}
+
+// Schema has the one list.
+func (summariesOf[D]) Schema(r huma.Registry) *huma.Schema {
+	key := documentOf[D]().Key
+	s := &huma.Schema{
+		Type: huma.TypeObject, Required: []string{key},
+		Properties: map[string]*huma.Schema{key: {Type: huma.TypeArray, Items: summaryOf[D]{}.Schema(r)}},
+	}
+	s.PrecomputeMessages()
+	return s
+}
+
+// summaryPair is the read and the push of one document.
+func summaryPair[D documentName](a *API) []route {
+	d := documentOf[D]()
+	read := func(ctx context.Context, c Caller, in *summariesIn) (*written, error) {
+		body, err := a.listSummaries(ctx, c, in, d)
+		return write(body), err
+	}
+	list := get("/v2/summary/"+d.Name+"/{user_id}", read, "Read a user's "+words(d.Name)+" summaries")
+	list = list.describe(func(op *huma.Operation) { op.OperationID = "list" + camel(d.Name) })
+	return []route{writes[summariesOf[D]](list), pushRoute[D](a)}
+}
+
+func pushRoute[D documentName](a *API) route {
+	d := documentOf[D]()
+	send := func(ctx context.Context, c Caller, in *pushSummariesIn) (*out[pushBody], error) {
+		return a.pushSummaries(ctx, c, in, d)
+	}
+	rt := post("/v2/summary/"+d.Name+"/{user_id}", send, "Push "+words(d.Name)+" summaries from a phone").raw().sensitive()
+	return takes[pushedSummaries[D]](rt.describe(func(op *huma.Operation) { op.OperationID = "push" + camel(d.Name) }))
+}
+
+// pushedSummaries is what a phone sends.
+type pushedSummaries[D documentName] struct{}
+
+// Schema is the head of a push with a list of summaries as reads give them.
+func (pushedSummaries[D]) Schema(r huma.Registry) *huma.Schema {
+	item := summaryOf[D]{}.Schema(r)
+	item.Required = nil
+	for _, p := range item.Properties {
+		p.Nullable = p.Ref == ""
+	}
+	head := r.SchemaFromRef(r.Schema(reflect.TypeFor[pushHead](), true, "").Ref)
+	s := &huma.Schema{Type: huma.TypeObject, Required: append(slices.Clone(head.Required), "data"), Properties: maps.Clone(head.Properties)}
+	s.Properties["data"] = &huma.Schema{Type: huma.TypeArray, Items: item, Description: "Fields may be in snake_case or camelCase; unknown ones are skipped."}
+	s.PrecomputeMessages()
+	return s
+}
+
+func words(name string) string { return strings.ReplaceAll(name, "_", " ") }
+
+// camel is SleepCycle for sleep_cycle.
+func camel(name string) string {
+	var b strings.Builder
+	for part := range strings.SplitSeq(name, "_") {
+		b.WriteString(strings.ToUpper(part[:1]) + part[1:])
+	}
+	return b.String()
+}
+
+type summariesIn struct {
+	UserID    users.ID `path:"user_id" format:"uuid"`
+	StartDate string   `query:"start_date" required:"true" doc:"First calendar date, inclusive."`
+	EndDate   string   `query:"end_date" doc:"Last calendar date, inclusive."`
+	Provider  string   `query:"provider" doc:"Only this provider's summaries."`
+}
+
+// listSummaries reads all summaries of the days asked for; there is no paging.
+//
+// Reference 7.2.
+func (a *API) listSummaries(ctx context.Context, c Caller, in *summariesIn, d *wearables.Document) ([]byte, error) {
+	q := wearables.SummaryQuery{Resource: d.Name, Provider: in.Provider}
+	start, badStart := bound("start_date", in.StartDate)
+	q.From = start.day
+	var badEnd *fault.Error
+	if in.EndDate != "" {
+		var end span
+		if end, badEnd = bound("end_date", in.EndDate); badEnd == nil && badStart == nil && end.day < q.From {
+			badEnd = fault.New(fault.Invalid, "Value error, must not be before start_date").At("query", "end_date")
+		}
+		q.To = end.day
+	}
+	if err := fault.Join(badStart, badEnd); err != nil {
+		return nil, err
+	}
+	all, err := a.readSummaries(ctx, c, in.UserID, q)
+	if err != nil {
+		return nil, err
+	}
+	body := append([]byte(`{"`), d.Key...)
+	body = append(body, `":[`...)
+	for i := range all {
+		if i > 0 {
+			body = append(body, ',')
+		}
+		if body, err = wearables.AppendSummary(body, &all[i], a.Wearables.Describe); err != nil {
+			return nil, err
+		}
+	}
+	return append(body, `]}`...), nil
+}
+
+func (a *API) readSummaries(ctx context.Context, c Caller, user users.ID, q wearables.SummaryQuery) (all []wearables.StoredSummary, err error) {
+	err = a.db.Read(ctx, func(tx *store.Tx) error {
+		if err := users.Exists(ctx, tx, c.Team, user); err != nil {
+			return err
+		}
+		all, err = wearables.ListSummaries(ctx, tx, c.Team.UUID(), user.UUID(), q)
+		return err
+	})
+	return all, err
+}
+
+type profileIn struct {
+	UserID   users.ID `path:"user_id" format:"uuid"`
+	Provider string   `query:"provider" doc:"Only this provider's profile."`
+}
+
+// readProfile is the profile that was changed last.
+func (a *API) readProfile(ctx context.Context, c Caller, in *profileIn) (*written, error) {
+	all, err := a.readSummaries(ctx, c, in.UserID, wearables.SummaryQuery{Resource: "profile", Provider: in.Provider})
+	if err != nil {
+		return nil, err
+	}
+	if len(all) == 0 {
+		return nil, fault.New(fault.NotFound, "No profile found")
+	}
+	newest := slices.MaxFunc(all, func(x, y wearables.StoredSummary) int { return x.UpdatedAt.Compare(y.UpdatedAt) })
+	body, err := wearables.AppendSummary(nil, &newest, a.Wearables.Describe)
+	return write(body), err
+}
+
+type pushSummariesIn struct {
+	UserID  users.ID `path:"user_id" format:"uuid"`
+	RawBody []byte
+}
+
+// pushSummaries stores the summaries that a phone sends. Sending them again
+// changes nothing.
+func (a *API) pushSummaries(ctx context.Context, c Caller, in *pushSummariesIn, d *wearables.Document) (*out[pushBody], error) {
+	user, err := a.pushingUser(ctx, c, in.UserID)
+	if err != nil {
+		return nil, err
+	}
+	body, err := push.ParseSummaries(in.RawBody, d)
+	if err != nil {
+		return nil, err
+	}
+	if err := pushedBy(body.Provider); err != nil {
+		return nil, err
+	}
+	result, err := a.Wearables.Ingest(ctx, user, wearables.Batch{Provider: body.Provider, Stage: body.Stage, Summaries: body.Summaries})
+	if err != nil {
+		return nil, err
+	}
+	if err := a.finishPush(ctx, user, &body.Head, d.Name); err != nil {
+		return nil, err
+	}
+	var rejects []push.Reject
+	for _, r := range result.Rejections {
+		rejects = append(rejects, push.Reject{Reason: r.Reason, Count: r.Count, First: r.Part})
+	}
+	return answer(pushed(result, rejects)), nil
+}

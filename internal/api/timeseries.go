@@ -1,0 +1,192 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"hale/internal/fault"
+	"hale/internal/paging"
+	"hale/internal/store"
+	"hale/internal/users"
+	"hale/internal/wearables"
+)
+
+func (a *API) timeseriesRoutes() []route {
+	return []route{
+		writes[groupsBody](get("/v2/timeseries/{user_id}/{resource}/grouped", a.readSamples, "Read a user's samples of one resource, grouped by source")),
+		takes[pushedSamples](post("/v2/timeseries/{user_id}/{resource}", a.pushSamples, "Push samples of one resource from a phone").raw().sensitive()),
+		writes[streamBody](get("/v2/timeseries/workouts/{workout_id}/stream", a.readWorkoutStream, "Read the stream of a workout")),
+		writes[sleepStreamBody](get("/v2/timeseries/sleep/{sleep_id}/stream", a.readSleepStream, "Read what was measured during a sleep")),
+	}
+}
+
+// seriesName is the path segment of a time series.
+type seriesName string
+
+// Schema lists the resources.
+func (seriesName) Schema(huma.Registry) *huma.Schema {
+	s := &huma.Schema{Type: huma.TypeString, Description: "Kind of time series."}
+	for _, r := range wearables.Resources() {
+		s.Enum = append(s.Enum, r.Name)
+	}
+	s.PrecomputeMessages()
+	return s
+}
+
+// sourceBody is where values come from.
+//
+// Reference 7.3.
+type sourceBody struct {
+	Provider  string  `json:"provider" doc:"Provider slug."`
+	Type      string  `json:"type" doc:"Kind of device, such as phone, watch, app or unknown. The list may grow."`
+	AppID     *string `json:"app_id" doc:"Bundle id or package name of the app."`
+	DeviceID  *string `json:"device_id" format:"uuid"`
+	Sport     *string `json:"sport" doc:"Of workout series."`
+	WorkoutID *string `json:"workout_id" format:"uuid" doc:"Of workout series."`
+	Name      string  `json:"name" deprecated:"true"`
+	Slug      string  `json:"slug" deprecated:"true"`
+	Logo      string  `json:"logo" deprecated:"true"`
+}
+
+// sampleBody is one measurement.
+//
+// Spec: Events, timeseries. Reference 7.7.
+type sampleBody struct {
+	Timestamp      Time     `json:"timestamp" doc:"When it was measured; of an interval, its start."`
+	Start          *Time    `json:"start,omitempty" doc:"Of interval resources: inclusive."`
+	End            *Time    `json:"end,omitempty" doc:"Of interval resources: exclusive."`
+	TimezoneOffset *int     `json:"timezone_offset" doc:"Seconds east of UTC where the person was; null when not known."`
+	Type           *string  `json:"type" doc:"What the value is more precisely, where the resource has such words."`
+	Unit           string   `json:"unit"`
+	Value          *float64 `json:"value,omitempty" doc:"All resources but blood_pressure."`
+	Systolic       *float64 `json:"systolic,omitempty" doc:"Of blood_pressure."`
+	Diastolic      *float64 `json:"diastolic,omitempty" doc:"Of blood_pressure."`
+}
+
+type groupBody struct {
+	Source sourceBody   `json:"source"`
+	Data   []sampleBody `json:"data"`
+}
+
+type groupsBody struct {
+	Groups     map[string][]groupBody `json:"groups" doc:"By provider slug: one group for each source. A group may go on in the next page."`
+	NextCursor *string                `json:"next_cursor" doc:"Pass it as next_cursor to go on; null at the end."`
+	Next       *string                `json:"next" deprecated:"true" doc:"The same as next_cursor."`
+}
+
+type samplesIn struct {
+	UserID     users.ID   `path:"user_id" format:"uuid"`
+	Resource   seriesName `path:"resource"`
+	StartDate  string     `query:"start_date" required:"true" doc:"First day (YYYY-MM-DD, UTC) or instant (ISO 8601), inclusive."`
+	EndDate    string     `query:"end_date" doc:"Last day or instant, inclusive."`
+	Provider   string     `query:"provider" doc:"Only this provider's samples."`
+	NextCursor string     `query:"next_cursor" doc:"Where the page before ended."`
+	Cursor     string     `query:"cursor" deprecated:"true" doc:"The same as next_cursor."`
+}
+
+// samplesCursor is where a page ended. It stays true while data comes in.
+type samplesCursor struct {
+	Resource string `json:"r"`
+	Series   int64  `json:"s"`
+	Time     int64  `json:"t"`
+}
+
+// query turns the parameters into a query of the domain.
+func (in *samplesIn) query() (q wearables.SamplesQuery, err error) {
+	q = wearables.SamplesQuery{Resource: string(in.Resource), Provider: in.Provider, To: endOfTime}
+	start, badStart := bound("start_date", in.StartDate)
+	q.From = start.from
+	var badEnd *fault.Error
+	if in.EndDate != "" {
+		var end span
+		if end, badEnd = bound("end_date", in.EndDate); badEnd == nil && badStart == nil && end.to <= q.From {
+			badEnd = fault.New(fault.Invalid, "Value error, must not be before start_date").At("query", "end_date")
+		}
+		q.To = end.to
+	}
+	if err := fault.Join(badStart, badEnd); err != nil {
+		return q, err
+	}
+	cursor := in.NextCursor
+	if cursor == "" {
+		cursor = in.Cursor
+	}
+	if cursor == "" {
+		return q, nil
+	}
+	var at samplesCursor
+	if err := paging.Decode(cursor, &at); err != nil {
+		return q, err
+	}
+	if at.Resource != q.Resource {
+		return q, fault.New(fault.Invalid, "Value error, this cursor belongs to another resource").At("query", "next_cursor")
+	}
+	q.After = &wearables.Place{Series: at.Series, Time: at.Time}
+	return q, nil
+}
+
+// readSamples is a page of samples: 30 days of one per minute fit.
+//
+// Reference 7.7.
+func (a *API) readSamples(ctx context.Context, c Caller, in *samplesIn) (*written, error) {
+	q, err := in.query()
+	if err != nil {
+		return nil, err
+	}
+	var groups []wearables.Samples
+	var next *wearables.Place
+	err = a.db.Read(ctx, func(tx *store.Tx) error {
+		if err := users.Exists(ctx, tx, c.Team, in.UserID); err != nil {
+			return err
+		}
+		groups, next, err = wearables.ListSamples(ctx, tx, c.Team.UUID(), in.UserID.UUID(), q)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	cursor := "null"
+	if next != nil {
+		text, _ := json.Marshal(paging.Encode(samplesCursor{q.Resource, next.Series, next.Time})) // a string always marshals
+		cursor = string(text)
+	}
+	body := a.appendGroups([]byte(`{"groups":`), groups)
+	body = append(append(body, `,"next_cursor":`...), cursor...)
+	body = append(append(body, `,"next":`...), cursor...)
+	return write(append(body, '}')), nil
+}
+
+// appendGroups writes provider → groups. The groups of one provider, and the
+// series of one source, lie side by side.
+func (a *API) appendGroups(dst []byte, all []wearables.Samples) []byte {
+	size := 0
+	for i := range all {
+		size += all[i].Len()
+	}
+	dst = append(make([]byte, 0, len(dst)+256*(len(all)+1)+170*size), dst...)
+	dst = append(dst, '{')
+	for i := 0; i < len(all); {
+		provider := all[i].Source.Provider
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		name, _ := json.Marshal(provider) // a string always marshals
+		dst = append(append(dst, name...), ":["...)
+		for first := true; i < len(all) && all[i].Source.Provider == provider; first = false {
+			if !first {
+				dst = append(dst, ',')
+			}
+			n := 1
+			for i+n < len(all) && reflect.DeepEqual(all[i+n].Source, all[i].Source) {
+				n++
+			}
+			dst = wearables.AppendGroup(dst, all[i:i+n], a.Wearables.Describe)
+			i += n
+		}
+		dst = append(dst, ']')
+	}
+	return append(dst, '}')
+}

@@ -1,0 +1,288 @@
+package api
+
+import (
+	"context"
+
+	"hale/internal/civil"
+	"hale/internal/connections"
+	"hale/internal/fault"
+	"hale/internal/ids"
+	"hale/internal/patch"
+	"hale/internal/store"
+	"hale/internal/teams"
+	"hale/internal/users"
+)
+
+func (a *API) userRoutes() []route {
+	return []route{
+		post("/v2/user", a.createUser, "Create a user").creates().sensitive(),
+		get("/v2/user", a.listUsers, "List users, newest first"),
+		get("/v2/user/resolve/{client_user_id}", a.resolveUser, "Find a user by your own reference"),
+		post("/v2/user/undo_delete", a.undoDeleteUser, "Bring back a user deleted within the last 7 days"),
+		get("/v2/user/{user_id}", a.getUser, "Get a user"),
+		amend("/v2/user/{user_id}", a.patchUser, "Change a user").sensitive(),
+		del("/v2/user/{user_id}", a.deleteUser, "Delete a user; its data is erased after 7 days"),
+		get("/v2/team/users/search", a.searchUsers, "Search users by id, client_user_id or name").tag("user"),
+	}
+}
+
+// userBody is a user on the wire.
+//
+// Spec: User.
+type userBody struct {
+	UserID            users.ID             `json:"user_id" format:"uuid" doc:"Our id of the user."`
+	TeamID            teams.ID             `json:"team_id" format:"uuid"`
+	ClientUserID      string               `json:"client_user_id" doc:"Your own reference for the user."`
+	CreatedOn         Time                 `json:"created_on"`
+	ConnectedSources  []connectedSource    `json:"connected_sources"`
+	FallbackTimeZone  orNull[timeZoneBody] `json:"fallback_time_zone" doc:"For sources that carry no time zone."`
+	FallbackBirthDate *birthDateBody       `json:"fallback_birth_date,omitempty" doc:"For providers that give no age."`
+	IngestionStart    *civil.Date          `json:"ingestion_start" format:"date" doc:"First day to take data of."`
+	IngestionEnd      *civil.Date          `json:"ingestion_end" format:"date" doc:"Last day to take data of."`
+}
+
+// connectedSource names a provider twice: provider is the truer word, source
+// the one that callers know.
+//
+// Spec: User, ConnectedSource. Appendix A 6.
+type connectedSource struct {
+	CreatedOn Time         `json:"created_on"`
+	Source    providerName `json:"source"`
+	Provider  providerName `json:"provider"`
+}
+
+type timeZoneBody struct {
+	ID         string `json:"id" doc:"IANA name, such as Europe/Helsinki."`
+	SourceSlug string `json:"source_slug" doc:"manual when you set it."`
+	UpdatedAt  Time   `json:"updated_at"`
+}
+
+type birthDateBody struct {
+	Value      civil.Date `json:"value" format:"date"`
+	SourceSlug string     `json:"source_slug" doc:"manual when you set it."`
+	UpdatedAt  Time       `json:"updated_at"`
+}
+
+func userOf(u users.User, links []connections.Link) userBody {
+	body := userBody{
+		UserID: u.ID, TeamID: u.Team, ClientUserID: u.ClientUserID, CreatedOn: Time(u.CreatedOn),
+		ConnectedSources: make([]connectedSource, len(links)), IngestionStart: u.IngestionStart, IngestionEnd: u.IngestionEnd,
+	}
+	for i, link := range links {
+		name := nameOf(link.Provider)
+		body.ConnectedSources[i] = connectedSource{Time(link.CreatedOn), name, name}
+	}
+	if z := u.TimeZone; z != nil {
+		body.FallbackTimeZone = nullable(&timeZoneBody{z.Name, z.SourceSlug, Time(z.UpdatedAt)})
+	}
+	if b := u.BirthDate; b != nil {
+		body.FallbackBirthDate = &birthDateBody{b.Value, b.SourceSlug, Time(b.UpdatedAt)}
+	}
+	return body
+}
+
+// withLinks reads the connections of some users and makes them bodies.
+func withLinks(ctx context.Context, tx *store.Tx, team teams.ID, all []users.User) ([]userBody, error) {
+	bodies := make([]userBody, len(all))
+	ids := make([]users.ID, len(all))
+	for i, u := range all {
+		ids[i] = u.ID
+	}
+	links, err := connections.Links(ctx, tx, team, ids...)
+	if err != nil {
+		return nil, err
+	}
+	for i, u := range all {
+		bodies[i] = userOf(u, links[u.ID])
+	}
+	return bodies, nil
+}
+
+// UserPath is the part of an input that names the user. It is embedded, and huma
+// passes over embedded types that are not exported.
+type UserPath struct {
+	UserID users.ID `path:"user_id" format:"uuid"`
+}
+
+type createUserIn struct {
+	Body struct {
+		ClientUserID      string      `json:"client_user_id" minLength:"1" maxLength:"256" doc:"Your own unique reference. Not an e-mail address, telephone number or anything else personal."`
+		FallbackTimeZone  *string     `json:"fallback_time_zone" required:"false" doc:"IANA name, such as Europe/Helsinki."`
+		FallbackBirthDate *civil.Date `json:"fallback_birth_date" required:"false" format:"date"`
+		IngestionStart    *civil.Date `json:"ingestion_start" required:"false" format:"date"`
+		IngestionEnd      *civil.Date `json:"ingestion_end" required:"false" format:"date"`
+	}
+}
+
+func (a *API) createUser(ctx context.Context, c Caller, in *createUserIn) (*out[userBody], error) {
+	b := in.Body
+	n := users.NewUser{ClientUserID: b.ClientUserID, TimeZone: b.FallbackTimeZone, BirthDate: b.FallbackBirthDate,
+		IngestionStart: b.IngestionStart, IngestionEnd: b.IngestionEnd}
+	var user users.User
+	err := a.db.Write(ctx, func(tx *store.Tx) (err error) {
+		user, err = users.Create(ctx, tx, c.Team, n)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer(userOf(user, nil)), nil
+}
+
+type listUsersIn struct {
+	Offset int64 `query:"offset" minimum:"0" default:"0" doc:"How many of the newest users to pass over."`
+	Limit  int64 `query:"limit" minimum:"1" maximum:"500" default:"100"`
+}
+
+type usersBody struct {
+	Users  []userBody `json:"users"`
+	Total  int64      `json:"total" doc:"All users there are."`
+	Offset int64      `json:"offset"`
+	Limit  int64      `json:"limit"`
+}
+
+func (a *API) listUsers(ctx context.Context, c Caller, in *listUsersIn) (*out[usersBody], error) {
+	body := usersBody{Offset: in.Offset, Limit: in.Limit}
+	err := a.db.Read(ctx, func(tx *store.Tx) error {
+		page, err := users.List(ctx, tx, c.Team, in.Offset, in.Limit)
+		if err != nil {
+			return err
+		}
+		body.Total = page.Total
+		body.Users, err = withLinks(ctx, tx, c.Team, page.Users)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer(body), nil
+}
+
+func (a *API) getUser(ctx context.Context, c Caller, in *UserPath) (*out[userBody], error) {
+	return a.oneUser(ctx, c, func(tx *store.Tx) (users.User, error) { return users.Get(ctx, tx, c.Team, in.UserID) })
+}
+
+type resolveUserIn struct {
+	ClientUserID string `path:"client_user_id"`
+}
+
+func (a *API) resolveUser(ctx context.Context, c Caller, in *resolveUserIn) (*out[userBody], error) {
+	return a.oneUser(ctx, c, func(tx *store.Tx) (users.User, error) { return users.Resolve(ctx, tx, c.Team, in.ClientUserID) })
+}
+
+func (a *API) oneUser(ctx context.Context, c Caller, find func(tx *store.Tx) (users.User, error)) (*out[userBody], error) {
+	var body userBody
+	err := a.db.Read(ctx, func(tx *store.Tx) error {
+		user, err := find(tx)
+		if err != nil {
+			return err
+		}
+		links, err := connections.Links(ctx, tx, c.Team, user.ID)
+		body = userOf(user, links[user.ID])
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer(body), nil
+}
+
+type patchUserIn struct {
+	UserPath
+	Body struct {
+		ClientUserID      patch.Field[string]     `json:"client_user_id" required:"false" doc:"Cannot be null."`
+		FallbackTimeZone  patch.Field[string]     `json:"fallback_time_zone" required:"false" doc:"IANA name; null clears."`
+		FallbackBirthDate patch.Field[civil.Date] `json:"fallback_birth_date" required:"false" doc:"Null clears."`
+		IngestionStart    patch.Field[civil.Date] `json:"ingestion_start" required:"false" doc:"Null clears."`
+		IngestionEnd      patch.Field[civil.Date] `json:"ingestion_end" required:"false" doc:"Null clears."`
+	}
+}
+
+func (a *API) patchUser(ctx context.Context, c Caller, in *patchUserIn) (*out[detailBody], error) {
+	b := in.Body
+	u := users.Update{ClientUserID: b.ClientUserID, TimeZone: b.FallbackTimeZone, BirthDate: b.FallbackBirthDate,
+		IngestionStart: b.IngestionStart, IngestionEnd: b.IngestionEnd}
+	err := a.db.Write(ctx, func(tx *store.Tx) error {
+		_, err := users.Change(ctx, tx, c.Team, in.UserID, u)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer(detailBody{"User updated"}), nil
+}
+
+func (a *API) deleteUser(ctx context.Context, c Caller, in *UserPath) (*out[successBody], error) {
+	return a.succeed(ctx, func(tx *store.Tx) error { return users.Delete(ctx, tx, c.Team, in.UserID) })
+}
+
+// succeed runs a change whose answer is only that it was made.
+func (a *API) succeed(ctx context.Context, change func(tx *store.Tx) error) (*out[successBody], error) {
+	if err := a.db.Write(ctx, change); err != nil {
+		return nil, err
+	}
+	return answer(successBody{true}), nil
+}
+
+// undoDeleteIn takes the user in the query, as the spec lists it, or in the
+// body, as the spec's sample sends it.
+type undoDeleteIn struct {
+	UserID       string `query:"user_id" format:"uuid" doc:"Either this or client_user_id."`
+	ClientUserID string `query:"client_user_id" doc:"Either this or user_id."`
+	Body         *struct {
+		UserID       *users.ID `json:"user_id" required:"false" format:"uuid"`
+		ClientUserID *string   `json:"client_user_id" required:"false"`
+	}
+}
+
+func (in *undoDeleteIn) ref() (users.Ref, error) {
+	var refs []users.Ref
+	if in.UserID != "" {
+		id, err := ids.Parse[users.User](in.UserID)
+		if err != nil {
+			return users.Ref{}, fault.New(fault.Invalid, "Input should be a valid UUID").At("query", "user_id").WithType("uuid_parsing")
+		}
+		refs = append(refs, users.Ref{ID: &id})
+	}
+	if in.ClientUserID != "" {
+		refs = append(refs, users.Ref{ClientUserID: &in.ClientUserID})
+	}
+	if b := in.Body; b != nil && b.UserID != nil {
+		refs = append(refs, users.Ref{ID: b.UserID})
+	}
+	if b := in.Body; b != nil && b.ClientUserID != nil {
+		refs = append(refs, users.Ref{ClientUserID: b.ClientUserID})
+	}
+	if len(refs) != 1 {
+		return users.Ref{}, fault.New(fault.Invalid, "Value error, give exactly one of user_id and client_user_id, in the query or in the body").At("query", "user_id")
+	}
+	return refs[0], nil
+}
+
+func (a *API) undoDeleteUser(ctx context.Context, c Caller, in *undoDeleteIn) (*out[successBody], error) {
+	ref, err := in.ref()
+	if err != nil {
+		return nil, err
+	}
+	return a.succeed(ctx, func(tx *store.Tx) error { return users.Undo(ctx, tx, c.Team, ref) })
+}
+
+type searchUsersIn struct {
+	QueryID string `query:"query_id" minLength:"2" maxLength:"256" doc:"Start of a user_id, of a client_user_id or of a name. At most 100 users are found."`
+}
+
+func (a *API) searchUsers(ctx context.Context, c Caller, in *searchUsersIn) (*out[[]userBody], error) {
+	var bodies []userBody
+	err := a.db.Read(ctx, func(tx *store.Tx) error {
+		found, err := users.Search(ctx, tx, c.Team, in.QueryID)
+		if err != nil {
+			return err
+		}
+		bodies, err = withLinks(ctx, tx, c.Team, found)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer(bodies), nil
+}

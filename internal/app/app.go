@@ -1,0 +1,175 @@
+// Package app wires the parts of Hale together and runs them: configuration,
+// database, clock, doors and workers. It knows every part and holds no rules.
+//
+// Tests and `hale serve` start this same thing:
+//
+//	a, err := app.New(ctx, app.Options{Config: cfg, Log: log})
+//	err = a.Start(ctx)      // listens and works
+//	…
+//	err = a.Stop(ctx)       // drains
+//
+// Reads in this order: app.go, first.go (the first team and key), listen.go,
+// workers.go, doors.go.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"hale/internal/api"
+	"hale/internal/config"
+	"hale/internal/ops"
+	"hale/internal/secrets"
+	"hale/internal/store"
+)
+
+// Options are what an App is made of.
+type Options struct {
+	Config *config.Config
+	Log    *slog.Logger
+	// Now is the one clock; nil means time.Now.
+	Now     func() time.Time
+	Version string
+}
+
+// App is one running node.
+type App struct {
+	Options
+	DB      *store.DB
+	Metrics *ops.Metrics
+	Health  *ops.Health
+	// First is the team and key made because there was no team; nil otherwise.
+	First *First
+	// RootKeyMade tells that a root key file was made, of which a copy must be kept.
+	RootKeyMade bool
+
+	api     *api.API
+	traces  *ops.Traces
+	workers workers
+	lock    *os.File
+
+	public, machines *http.Server
+	publicAddr       net.Addr
+	machinesAddr     net.Addr
+	serving          sync.WaitGroup
+	failed           chan error
+	stop             context.CancelFunc
+}
+
+// New opens and migrates the database, makes the first team when there is
+// none, and builds the doors. Nothing listens or works yet.
+func New(ctx context.Context, o Options) (_ *App, err error) {
+	if o.Log == nil {
+		o.Log = ops.Discard()
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	a := &App{Options: o, failed: make(chan error, 4)}
+	defer func() {
+		if err != nil {
+			a.close()
+		}
+	}()
+	ctx = store.AsSystem(ctx)
+	if err := a.openStore(ctx); err != nil {
+		return nil, err
+	}
+	if a.traces, err = ops.NewTraces(ctx, o.Config.OTLPEndpoint, o.Version, o.Log); err != nil {
+		return nil, err
+	}
+	if a.First, err = a.firstTeam(ctx); err != nil {
+		return nil, err
+	}
+	a.Health = ops.NewHealth(o.Log, a.checks()...)
+	return a, nil
+}
+
+// openStore takes the data folder for this process alone, finds the root key
+// and opens and migrates the database.
+func (a *App) openStore(ctx context.Context) error {
+	cfg := a.Config
+	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
+		return fmt.Errorf("app: making the data folder: %w", err)
+	}
+	url := cfg.Database.Reveal()
+	engine := store.SQLite
+	if store.IsPostgresURL(url) {
+		engine = store.Postgres
+	} else {
+		lock, err := lockFile(filepath.Join(cfg.Data, "serve.lock"))
+		if err != nil {
+			return err
+		}
+		a.lock = lock
+	}
+	root, made, err := rootKey(cfg)
+	if err != nil {
+		return err
+	}
+	a.RootKeyMade = made
+	a.Metrics = ops.NewMetrics(a.Version, string(engine))
+	a.DB, err = store.Open(ctx, store.Options{
+		URL: url, Dir: cfg.Data, Root: root, Now: a.Now,
+		Synchronous: cfg.SQLiteSynchronous, NoMmap: !cfg.SQLiteMmap, Conns: cfg.DatabaseConnections,
+		Observe: a.Metrics.Commit,
+	})
+	if err != nil {
+		return err
+	}
+	return a.DB.Migrate(ctx)
+}
+
+// rootKey is the configured key, or the key file of the data folder.
+func rootKey(cfg *config.Config) (root *secrets.Root, made bool, err error) {
+	if cfg.RootKey != "" {
+		root, err = secrets.ParseRoot(cfg.RootKey.Reveal())
+		return root, false, err
+	}
+	return secrets.RootFile(cfg.Data)
+}
+
+func (a *App) checks() []ops.Check {
+	return []ops.Check{
+		{Name: "database", Run: func(ctx context.Context) error { return a.DB.Ping(store.AsSystem(ctx)) }},
+		ops.DiskCheck(a.Config.Data),
+	}
+}
+
+// URL is the address that callers know this node by.
+func (a *App) URL() string {
+	if a.Config.BaseURL != "" {
+		return a.Config.BaseURL
+	}
+	if a.publicAddr != nil {
+		return config.DeriveBaseURL(a.publicAddr.String())
+	}
+	return config.DeriveBaseURL(a.Config.Listen)
+}
+
+// close releases what New took; Stop calls it last.
+func (a *App) close() {
+	var errs []error
+	if a.traces != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+		defer cancel()
+		errs = append(errs, a.traces.Close(ctx))
+	}
+	if a.DB != nil {
+		errs = append(errs, a.DB.Close())
+	}
+	if a.lock != nil {
+		errs = append(errs, a.lock.Close())
+	}
+	if err := errors.Join(errs...); err != nil {
+		a.Log.Error("closing", "error", err)
+	}
+}

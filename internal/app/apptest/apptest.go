@@ -1,0 +1,160 @@
+// Package apptest starts the whole service for a test: the same thing that
+// `hale serve` starts, on a port of its own and a fresh database.
+//
+//	storetest.EachDatabase(t, func(t testing.TB, d storetest.Database) {
+//		a := apptest.Start(t, d)
+//		status, body := a.Call("POST", "/v2/user/", `{"client_user_id": "ann-1"}`)
+package apptest
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"hale/internal/app"
+	"hale/internal/config"
+	"hale/internal/ops"
+	"hale/internal/secrets"
+	"hale/internal/store"
+	"hale/internal/store/storetest"
+	"hale/internal/teams"
+)
+
+// Key is the API key of the first team.
+const Key = "sk_test_key_of_the_first_team"
+
+// Service is a running service and a caller of its API.
+type Service struct {
+	*app.App
+	Key string // sent with every call
+	Log *Buffer
+	t   testing.TB
+}
+
+// Start starts a node on the database; it stops when the test ends. change
+// may alter the configuration first.
+func Start(t testing.TB, d storetest.Database, change ...func(*config.Config)) *Service {
+	t.Helper()
+	return StartAt(t, d, nil, change...)
+}
+
+// StartAt is Start with a clock.
+func StartAt(t testing.TB, d storetest.Database, now func() time.Time, change ...func(*config.Config)) *Service {
+	t.Helper()
+	cfg := Config(t, d)
+	for _, fn := range change {
+		fn(cfg)
+	}
+	log := &Buffer{}
+	a, err := app.New(t.Context(), app.Options{Config: cfg, Log: ops.NewLogger(log, "text", "info"), Now: now, Version: "test"})
+	if err != nil {
+		t.Fatalf("apptest: %v", err)
+	}
+	if err := a.Start(t.Context()); err != nil {
+		t.Fatalf("apptest: %v", err)
+	}
+	s := &Service{App: a, Key: Key, Log: log, t: t}
+	t.Cleanup(func() {
+		if err := a.Stop(context.WithoutCancel(t.Context())); err != nil {
+			t.Errorf("apptest: stopping: %v", err)
+		}
+	})
+	return s
+}
+
+// Config is what Start uses: defaults, a free port, webhooks to loopback.
+func Config(t testing.TB, d storetest.Database) *config.Config {
+	t.Helper()
+	cfg, err := config.Load(config.Input{LookupEnv: func(string) (string, bool) { return "", false }})
+	if err != nil {
+		t.Fatalf("apptest: %v", err)
+	}
+	cfg.Listen, cfg.MetricsListen, cfg.Data = "127.0.0.1:0", "", d.Dir
+	cfg.Database = secrets.Text(d.URL)
+	cfg.BootstrapAPIKey = Key
+	cfg.SQLiteSynchronous = "NORMAL"
+	cfg.WebhookAllowPrivate = true
+	cfg.ShutdownDrain = 10 * time.Second
+	return cfg
+}
+
+// NewTeam makes another team and returns a caller with its key.
+func (s *Service) NewTeam(name string) *Service {
+	s.t.Helper()
+	ctx := store.AsSystem(s.t.Context())
+	var key secrets.Text
+	err := s.DB.Write(ctx, func(tx *store.Tx) error {
+		team, err := teams.Create(ctx, tx, name, teams.Sandbox)
+		if err != nil {
+			return err
+		}
+		_, key, err = teams.CreateKey(ctx, tx, team, "test")
+		return err
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	other := *s
+	other.Key = key.Reveal()
+	return &other
+}
+
+// Call sends a request with the key and returns the status and the body.
+func (s *Service) Call(method, path, body string, headers ...string) (int, []byte) {
+	s.t.Helper()
+	res := s.Do(method, path, body, headers...)
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return res.StatusCode, text
+}
+
+// Do is Call for tests that look at headers; the caller closes the body.
+// headers are names and values in turn.
+func (s *Service) Do(method, path, body string, headers ...string) *http.Response {
+	s.t.Helper()
+	req, err := http.NewRequestWithContext(s.t.Context(), method, s.URL()+path, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if s.Key != "" {
+		req.Header.Set("x-service-api-key", s.Key)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return res
+}
+
+// Get expects 200 and decodes the answer into v.
+func (s *Service) Get(path string, v any) {
+	s.t.Helper()
+	s.Expect(http.StatusOK, "GET", path, "", v)
+}
+
+// Expect sends a request, requires the status and decodes the answer into v,
+// unless v is nil.
+func (s *Service) Expect(status int, method, path, body string, v any) {
+	s.t.Helper()
+	got, text := s.Call(method, path, body)
+	if got != status {
+		s.t.Fatalf("%s %s: %d, not %d: %s", method, path, got, status, text)
+	}
+	if v == nil {
+		return
+	}
+	if err := json.Unmarshal(text, v); err != nil {
+		s.t.Fatalf("%s %s: %v: %s", method, path, err, text)
+	}
+}
+

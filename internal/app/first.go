@@ -1,0 +1,47 @@
+package app
+
+import (
+	"context"
+
+	"hale/internal/secrets"
+	"hale/internal/store"
+	"hale/internal/teams"
+)
+
+// First is the team and key of a database that had no team.
+type First struct {
+	Team teams.Team
+	Key  secrets.Text // to be shown once
+	// Given tells that the key came from the configuration, so that there is
+	// no need to show it.
+	Given bool
+}
+
+// firstTeam makes a team and a key when there is no team. Several nodes may
+// start at once; one of them does it.
+func (a *App) firstTeam(ctx context.Context) (first *First, err error) {
+	err = a.DB.Write(ctx, func(tx *store.Tx) error {
+		first = nil
+		if err := tx.Lock(ctx, "first team"); err != nil {
+			return err
+		}
+		all, err := teams.List(ctx, tx)
+		if err != nil || len(all) > 0 {
+			return err
+		}
+		team, err := teams.Create(ctx, tx, "First team", teams.Environment(a.Config.Environment))
+		if err != nil {
+			return err
+		}
+		key := a.Config.BootstrapAPIKey
+		if key == "" {
+			key = teams.NewKeyText(team.Environment)
+		}
+		if _, err := teams.AddKey(ctx, tx, team, "first key", key); err != nil {
+			return err
+		}
+		first = &First{Team: team, Key: key, Given: a.Config.BootstrapAPIKey != ""}
+		return nil
+	})
+	return first, err
+}

@@ -1,0 +1,136 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"hale/internal/api"
+	"hale/internal/ops"
+	"hale/internal/store"
+)
+
+// Start listens, starts the workers and returns. Errors that end the node
+// later come from Failed.
+func (a *App) Start(ctx context.Context) error {
+	listener, err := net.Listen("tcp", a.Config.Listen)
+	if err != nil {
+		return fmt.Errorf("app: listening on %s: %w", a.Config.Listen, err)
+	}
+	a.publicAddr = listener.Addr()
+	work, stop := context.WithCancel(store.AsSystem(context.WithoutCancel(ctx)))
+	a.stop = stop
+	if err := a.build(work); err != nil {
+		stop()
+		return errors.Join(err, listener.Close())
+	}
+	a.workers.start(work, a.failed)
+	a.public = newServer(a.traces.Middleware(a.Metrics.InFlight(a.api)))
+	a.serve(a.public, listener, "api")
+	return a.startMachines()
+}
+
+// build makes the doors once the address is known, which links carry.
+func (a *App) build(ctx context.Context) error {
+	services, err := a.services(ctx)
+	if err != nil {
+		return err
+	}
+	cfg := a.Config
+	a.api = api.New(api.Deps{
+		DB: a.DB, Log: a.Log, Metrics: a.Metrics, BaseURL: a.URL(), Version: a.Version,
+		KeyHeaders: cfg.APIKeyHeaders, RatePerSecond: cfg.RateLimit, RateBurst: cfg.RateBurst,
+		RateSandbox: !cfg.IsDefault("rate-limit"),
+		MaxBody:     int64(cfg.BodyLimit), MaxPush: int64(cfg.IngestLimit),
+		Services: services,
+	})
+	a.api.Router().Get("/livez", a.Health.Live)
+	a.api.Router().Get("/readyz", a.Health.Ready)
+	return a.mount(a.api.Router())
+}
+
+// newServer speaks HTTP/1.1 and HTTP/2 without TLS on one port. Uploads may
+// take hours, so only headers and idle connections have a deadline here; the
+// door bounds bodies by size and by their own read deadline.
+func newServer(h http.Handler) *http.Server {
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	protocols.SetUnencryptedHTTP2(true)
+	return &http.Server{
+		Handler: h, Protocols: protocols,
+		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
+	}
+}
+
+// startMachines opens the listener for metrics. At an address that nobody
+// chose, a taken port only costs the metrics.
+func (a *App) startMachines() error {
+	if a.Config.MetricsListen == "" {
+		return nil
+	}
+	listener, err := net.Listen("tcp", a.Config.MetricsListen)
+	if err != nil {
+		if a.Config.IsDefault("metrics-listen") {
+			a.Log.Warn("no metrics listener: the default address is taken", "address", a.Config.MetricsListen)
+			return nil
+		}
+		return fmt.Errorf("app: listening for metrics: %w", err)
+	}
+	a.machinesAddr = listener.Addr()
+	a.machines = ops.MachineServer(a.Metrics, a.Health)
+	a.serve(a.machines, listener, "metrics")
+	return nil
+}
+
+// MetricsURL is the base of /metrics, empty when there is no such listener.
+func (a *App) MetricsURL() string {
+	if a.machinesAddr == nil {
+		return ""
+	}
+	return "http://" + a.machinesAddr.String()
+}
+
+func (a *App) serve(s *http.Server, l net.Listener, name string) {
+	a.serving.Go(func() {
+		if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			a.failed <- fmt.Errorf("app: serving %s: %w", name, err)
+		}
+	})
+}
+
+// Failed tells of an error that a running node cannot survive.
+func (a *App) Failed() <-chan error { return a.failed }
+
+// Stop takes the node out of rotation, lets requests, deliveries and jobs end,
+// gives back the leases of what did not, and closes the database. What was
+// acknowledged is on disk before it began.
+func (a *App) Stop(ctx context.Context) error {
+	a.Health.Drain()
+	ctx, cancel := context.WithTimeout(ctx, a.Config.ShutdownDrain)
+	defer cancel()
+	var errs []error
+	if a.public != nil {
+		errs = append(errs, a.public.Shutdown(ctx))
+	}
+	errs = append(errs, a.workers.halt(ctx))
+	if a.stop != nil {
+		a.stop()
+	}
+	if a.api != nil {
+		a.api.Close()
+	}
+	if a.machines != nil {
+		errs = append(errs, a.machines.Shutdown(ctx))
+	}
+	a.serving.Wait()
+	a.close()
+	return errors.Join(errs...)
+}
+
+// Handler is the API without the network, once Start has been called.
+func (a *App) Handler() http.Handler { return a.api }

@@ -1,0 +1,31 @@
+//go:build unix
+
+package app
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+)
+
+// ErrInUse is returned when another process serves the same data folder.
+var ErrInUse = errors.New("app: another hale serve uses this data folder")
+
+// lockFile takes the folder for this process: SQLite's event sequence and the
+// webhooks in flight are kept in memory by the one process that serves it. The
+// lock goes with the process, however it ends.
+func lockFile(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("app: locking the data folder: %w", err)
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		_ = f.Close()
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, ErrInUse
+		}
+		return nil, fmt.Errorf("app: locking the data folder: %w", err)
+	}
+	return f, nil
+}

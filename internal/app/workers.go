@@ -1,0 +1,134 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"hale/internal/api"
+	"hale/internal/events"
+	"hale/internal/jobs"
+	"hale/internal/store"
+	"hale/internal/teams"
+	"hale/internal/users"
+	"hale/internal/webhooks"
+)
+
+// workers run beside the requests. They start together and stop in the
+// opposite order, each to its end.
+type workers struct {
+	node *jobs.Node
+	all  []*worker
+}
+
+// worker is one loop and the switch that ends it.
+type worker struct {
+	name string
+	run  func(ctx context.Context) error
+	stop context.CancelFunc
+	done chan struct{}
+}
+
+func (w *workers) add(name string, run func(ctx context.Context) error) {
+	w.all = append(w.all, &worker{name: name, run: run, done: make(chan struct{})})
+}
+
+// start runs every loop. One that ends by itself has failed, and fails the node.
+func (w *workers) start(ctx context.Context, failed chan<- error) {
+	for _, one := range w.all {
+		running, stop := context.WithCancel(ctx)
+		one.stop = stop
+		go func() {
+			defer close(one.done)
+			if err := one.run(running); err != nil && running.Err() == nil {
+				failed <- errors.Join(errors.New("app: "+one.name+" ended"), err)
+			}
+		}()
+	}
+}
+
+// halt ends every loop and gives this node's claims back, so that other nodes
+// need not wait for its lease.
+func (w *workers) halt(ctx context.Context) error {
+	var wait sync.WaitGroup
+	for _, one := range w.all {
+		if one.stop == nil {
+			continue
+		}
+		one.stop()
+		wait.Go(func() {
+			select {
+			case <-one.done:
+			case <-ctx.Done():
+			}
+		})
+	}
+	wait.Wait()
+	if w.node == nil {
+		return nil
+	}
+	return w.node.Leave(context.WithoutCancel(ctx))
+}
+
+// services makes what the handlers call, and the workers behind it.
+func (a *App) services(ctx context.Context) (api.Services, error) {
+	node, err := jobs.Join(ctx, a.DB, 0, a.Log)
+	if err != nil {
+		return api.Services{}, err
+	}
+	a.workers.node = node
+	sequencer := &events.Sequencer{DB: a.DB, Log: a.Log}
+	a.workers.add("event numbering", sequencer.Run)
+	deliverer := webhooks.NewDeliverer(a.DB, webhooks.Config{
+		Node: node, Log: a.Log,
+		Guard:    webhooks.Guard{AllowPrivate: a.Config.WebhookAllowPrivate},
+		Stranded: a.Metrics.Stranded,
+		Observe: func(at webhooks.Attempted) {
+			a.Metrics.Attempt(at.Outcome, at.Took)
+			if at.Outcome == "sent" {
+				a.Metrics.Delivered(at.Delay)
+			}
+		},
+	})
+	a.workers.add("webhook delivery", deliverer.Run)
+	runner := jobs.NewRunner(a.DB, jobs.Config{Node: node, Log: a.Log, Observe: a.Metrics.Job, Kinds: a.kinds()})
+	a.workers.add("jobs", runner.Run)
+	return api.Services{}, nil
+}
+
+// kinds is every kind of background job.
+func (a *App) kinds() []jobs.Handler {
+	return []jobs.Handler{
+		users.EraseJob,
+		jobs.Define("idempotency.forget", func(ctx context.Context, run *jobs.Run, _ struct{}) error {
+			return run.DB().Write(ctx, func(tx *store.Tx) error {
+				_, err := api.ForgetIdempotency(ctx, tx)
+				return err
+			})
+		}).Every(time.Hour),
+		jobs.Define("events.forget", a.forgetEvents).Every(time.Hour),
+	}
+}
+
+// forgetEvents ends the retention of each team's oldest events.
+func (a *App) forgetEvents(ctx context.Context, run *jobs.Run, _ struct{}) error {
+	var all []teams.Team
+	err := run.DB().Read(ctx, func(tx *store.Tx) (err error) {
+		all, err = teams.List(ctx, tx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	before := run.DB().Now().Add(-a.Config.EventRetention)
+	for i, team := range all {
+		if _, err := events.Forget(ctx, run.DB(), team.ID.UUID(), before); err != nil {
+			return err
+		}
+		if err := run.Progress(ctx, int64(i+1), int64(len(all)), "teams"); err != nil {
+			return err
+		}
+	}
+	return nil
+}

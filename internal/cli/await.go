@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"hale/internal/fault"
+	"hale/internal/progress"
+)
+
+// succeeded is the status of work that did what it should.
+const succeeded = "succeeded"
+
+// over tells whether work with a status goes no further.
+func over(status string) bool {
+	return status == succeeded || status == "failed" || status == "canceled"
+}
+
+// outcome is the error of work that is over and did not succeed.
+func outcome(what, status, reason string) error {
+	switch {
+	case status == succeeded:
+		return nil
+	case status == "canceled":
+		return fault.Newf(fault.Refused, "the %s was canceled", what)
+	case reason == "":
+		return fault.Newf(fault.Internal, "the %s failed", what)
+	}
+	return fault.Newf(fault.Internal, "the %s failed: %s", what, reason)
+}
+
+// step is how far some work is.
+type step struct {
+	done, total int64
+	note        string
+	over, ok    bool
+}
+
+// waitedFor is work on the server: how to call it, and how to read its state.
+type waitedFor struct {
+	label string
+	unit  progress.Unit
+	read  func(body []byte) (step, error)
+}
+
+// await asks for the state of some work until it is over, shows its progress,
+// and returns the last answer. A server that restarts only makes it wait: the
+// work survives that too.
+func (s *shell) await(ctx context.Context, path string, w waitedFor) (body json.RawMessage, err error) {
+	meter := progress.Start(s.err, progress.Options{Label: w.label, Unit: w.unit, Terminal: s.terminal})
+	var now step
+	defer func() { meter.Finish(err == nil && now.ok) }()
+	pause := 100 * time.Millisecond
+	for {
+		body, err = s.call(ctx, http.MethodGet, path, nil, nil)
+		switch {
+		case fault.Is(err, fault.Unavailable) && ctx.Err() == nil:
+		case err != nil:
+			return nil, err
+		default:
+			if now, err = w.read(body); err != nil {
+				return nil, err
+			}
+			meter.Set(now.done, now.total, now.note)
+			if now.over {
+				return body, nil
+			}
+		}
+		if err := sleep(ctx, pause); err != nil {
+			return nil, err
+		}
+		pause = min(pause*3/2, time.Second)
+	}
+}

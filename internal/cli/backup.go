@@ -1,0 +1,229 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hale/internal/config"
+	"hale/internal/fault"
+	"hale/internal/progress"
+	"hale/internal/secrets"
+	"hale/internal/store"
+)
+
+// manifestFile describes a backup. It is written last: a folder without one
+// is no backup.
+const manifestFile = "backup.json"
+
+// manifest is what a backup says of itself.
+type manifest struct {
+	Path      string    `json:"path,omitempty"`
+	MadeAt    time.Time `json:"made_at"`
+	MadeBy    string    `json:"made_by"`
+	Schema    int64     `json:"schema"`
+	SHA256    string    `json:"sha256"` // of the database
+	Bytes     int64     `json:"bytes"`
+	Files     int       `json:"files"`    // uploads and other files beside the database
+	RootKey   bool      `json:"root_key"` // whether it is in the backup
+	Integrity string    `json:"integrity,omitempty"`
+}
+
+var backupView = view{
+	id: "path",
+	columns: []column{
+		{"backup", "path"}, {"made", "made_at"}, {"database bytes", "bytes"}, {"files", "files"},
+		{"root key inside", "root_key"}, {"integrity", "integrity"},
+	},
+}
+
+func (s *shell) backupCommand() *cobra.Command {
+	var withRootKey bool
+	c := &cobra.Command{
+		Use: "backup FOLDER", Short: "copy the embedded database and uploads, also while serving",
+		Long: `Copy the embedded database and the files beside it to a new folder, also while
+hale serve runs. The copy is consistent: it is the database of one moment.
+
+Personal data in it is sealed, and the root key is not part of it unless
+--with-root-key says so. Keep the two in different places: with both, anybody
+can read everything; without the key, nobody ever can.
+
+PostgreSQL is backed up with its own tools, such as pg_dump.`,
+		Example: examples("hale backup /backups/hale-$(date +%F)", "hale backup ./copy --data /var/lib/hale -o json"),
+		Args:    takes("FOLDER"),
+	}
+	addSettings(c.Flags(), storageSettings...)
+	c.Flags().BoolVar(&withRootKey, "with-root-key", false, "put the root key into the backup, which makes it readable")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		cfg, err := s.embedded(c)
+		if err != nil {
+			return err
+		}
+		if err := mustExist(cfg); err != nil {
+			return err
+		}
+		return s.backup(c.Context(), cfg, args[0], withRootKey)
+	}
+	return c
+}
+
+// embedded is the settings of a command for the embedded database only.
+func (s *shell) embedded(c *cobra.Command) (*config.Config, error) {
+	cfg, err := s.settings(c)
+	if err != nil {
+		return nil, err
+	}
+	if isPostgres(cfg) {
+		return nil, withHint(fault.New(fault.Refused, "this is for the embedded database"),
+			"PostgreSQL has pg_dump and pg_restore; keep the root key with them, in another place")
+	}
+	return cfg, nil
+}
+
+func (s *shell) backup(ctx context.Context, cfg *config.Config, target string, withRootKey bool) (err error) {
+	if err := os.Mkdir(target, 0o700); errors.Is(err, os.ErrExist) {
+		return withHint(fault.Newf(fault.Conflict, "%s is there already", target), "a backup goes into a new folder")
+	} else if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.RemoveAll(target) // made above; half a backup is none
+		}
+	}()
+	m := manifest{MadeAt: s.now().UTC().Truncate(time.Second), MadeBy: version(), RootKey: withRootKey}
+	if m.Schema, err = s.backupDatabase(ctx, cfg, filepath.Join(target, store.FileName)); err != nil {
+		return err
+	}
+	// The files follow the database: everything that its rows name was there
+	// before they were.
+	if m.Files, err = copyFolders(cfg.Data, target); err != nil {
+		return err
+	}
+	if withRootKey {
+		err := copyFile(rootKeyPath(cfg), filepath.Join(target, secrets.RootFileName))
+		if errors.Is(err, os.ErrNotExist) {
+			return fault.Newf(fault.NotFound, "there is no root key in %s to put into the backup", cfg.Data)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if m.SHA256, m.Bytes, err = digest(filepath.Join(target, store.FileName)); err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := writeDurably(filepath.Join(target, manifestFile), append(text, '\n')); err != nil {
+		return err
+	}
+	if _, err := os.Stat(rootKeyPath(cfg)); err == nil && !withRootKey {
+		s.say("the root key is not in the backup: keep a copy of %s in another place", absolute(rootKeyPath(cfg)))
+	}
+	m.Path, m.Integrity = absolute(target), "copied"
+	return s.showValue(backupView, m)
+}
+
+// backupDatabase copies the database of this moment and returns its schema.
+func (s *shell) backupDatabase(ctx context.Context, cfg *config.Config, target string) (schema int64, err error) {
+	db, err := s.openDatabase(ctx, cfg)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	all, err := db.Migrations(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, m := range all {
+		if m.Applied {
+			schema = max(schema, m.Version)
+		}
+	}
+	info, err := os.Stat(db.Path())
+	if err != nil {
+		return 0, err
+	}
+	meter := progress.Start(s.err, progress.Options{Label: "database", Unit: progress.Bytes, Total: info.Size(), Terminal: s.terminal})
+	watching, stop := context.WithCancel(ctx)
+	go watchSize(watching, target, info.Size(), meter)
+	err = db.Backup(ctx, target)
+	stop()
+	if made, statErr := os.Stat(target); statErr == nil {
+		meter.Set(made.Size(), made.Size(), "")
+	}
+	meter.Finish(err == nil)
+	return schema, err
+}
+
+// watchSize moves a meter while somebody else writes a file.
+func watchSize(ctx context.Context, path string, total int64, meter *progress.Meter) {
+	ticker := time.NewTicker(250 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			if info, err := os.Stat(path); err == nil {
+				meter.Set(info.Size(), total, "")
+			}
+		}
+	}
+}
+
+// setAsidePrefix begins the names of folders that a restore made of what was
+// there before; they are in no backup.
+const setAsidePrefix = "before-restore-"
+
+// copyFolders copies the folders beside the database (uploads and the like).
+// A file that goes away meanwhile belonged to work that is finished.
+func copyFolders(from, to string) (files int, err error) {
+	entries, err := os.ReadDir(from)
+	if err != nil {
+		return 0, err
+	}
+	for _, entry := range entries {
+		if !entry.IsDir() || strings.HasPrefix(entry.Name(), setAsidePrefix) {
+			continue
+		}
+		err := filepath.WalkDir(filepath.Join(from, entry.Name()), func(path string, d fs.DirEntry, err error) error {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			inside, err := filepath.Rel(from, path)
+			if err != nil {
+				return err
+			}
+			switch {
+			case d.IsDir():
+				return os.MkdirAll(filepath.Join(to, inside), 0o700)
+			case !d.Type().IsRegular():
+				return fmt.Errorf("%s is neither a file nor a folder", inside)
+			}
+			err = copyFile(path, filepath.Join(to, inside))
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			files++
+			return err
+		})
+		if err != nil {
+			return files, err
+		}
+	}
+	return files, nil
+}

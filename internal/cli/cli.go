@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+// shell is what a command runs in: its streams, its environment, its clock.
+type shell struct {
+	in        io.Reader
+	out       io.Writer // results
+	err       io.Writer // talk
+	lookupEnv func(string) (string, bool)
+	environ   []string
+	now       func() time.Time
+	terminal  bool // talk goes to a terminal: bars are welcome
+	colour    bool // results do
+
+	format  string // -o
+	server  serverFlags
+	entered bool // a command's own code has begun; before that, errors are usage
+}
+
+// Main runs the command line of this process and returns its exit code.
+func Main() int {
+	// A second signal ends the process at once: the first one restores the
+	// default as soon as it has been seen.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	s := &shell{
+		in: os.Stdin, out: os.Stdout, err: os.Stderr,
+		lookupEnv: os.LookupEnv, environ: os.Environ(), now: time.Now,
+		terminal: term.IsTerminal(int(os.Stderr.Fd())),
+		colour:   term.IsTerminal(int(os.Stdout.Fd())),
+	}
+	return s.run(ctx, os.Args[1:])
+}
+
+// run executes one command line.
+func (s *shell) run(ctx context.Context, args []string) int {
+	root := s.root()
+	root.SetArgs(args)
+	command, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return exitOK
+	}
+	if !s.entered {
+		err = badUsage(err)
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		err = errInterrupted
+	}
+	s.complain(command, err)
+	return exitCode(err)
+}
+
+func (s *shell) root() *cobra.Command {
+	cobra.EnableCommandSorting = false // help lists commands in the order of use
+	root := noun(&cobra.Command{
+		Use:   "hale",
+		Short: "an open, self-hosted health-data and lab-ordering service",
+		Long: `hale is an open, self-hosted health-data and lab-ordering service in one binary.
+
+hale serve runs it. The other commands work on a data folder or call a running
+server; those that call one read HALE_URL and HALE_API_KEY.`,
+		Example: `  hale serve
+  hale users create anna
+  hale import export.zip --user anna
+  hale listen --forward-to http://127.0.0.1:9000/hook`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			if err := checkFormat(s.format); err != nil {
+				return err
+			}
+			s.entered = true
+			return nil
+		},
+	})
+	root.SetIn(s.in)
+	root.SetOut(s.out)
+	root.SetErr(s.err)
+	root.PersistentFlags().StringVarP(&s.format, "output", "o", formatTable, "format of results: table, json, jsonl or id")
+	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
+	addGroup(root, "run", "Run it:", s.serveCommand(), s.doctorCommand(), s.configCommand(), s.migrateCommand(), s.backupCommand(), s.restoreCommand())
+	addGroup(root, "people", "Teams and people:", s.teamsCommand(), s.keysCommand(), s.usersCommand(), s.importCommand())
+	addGroup(root, "events", "Events out:", s.listenCommand(), s.webhooksCommand(), s.eventsCommand())
+	addGroup(root, "look", "Look closer:", s.jobsCommand(), s.apiCommand(), s.versionCommand())
+	root.SetHelpCommandGroupID("look")
+	root.SetCompletionCommandGroupID("look")
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		c.Short = plain(c.Short) // the library's own two speak in another voice
+	}
+	return root
+}
+
+func addGroup(root *cobra.Command, id, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: id, Title: title})
+	for _, c := range commands {
+		c.GroupID = id
+		root.AddCommand(c)
+	}
+}

@@ -1,0 +1,162 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"hale/internal/config"
+	"hale/internal/fault"
+	"hale/internal/secrets"
+	"hale/internal/store"
+	"hale/internal/teams"
+)
+
+// withDatabase runs fn on the configured database, which must exist and be up
+// to date. Commands that use it need no API key: who can read the data folder
+// owns it anyway.
+func (s *shell) withDatabase(c *cobra.Command, fn func(ctx context.Context, db *store.DB) error) error {
+	cfg, err := s.settings(c)
+	if err != nil {
+		return err
+	}
+	if err := mustExist(cfg); err != nil {
+		return err
+	}
+	ctx := store.AsSystem(c.Context())
+	db, err := s.openDatabase(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	err = mustBeMigrated(ctx, db)
+	if err == nil {
+		err = fn(ctx, db)
+	}
+	return errors.Join(err, db.Close())
+}
+
+func isPostgres(cfg *config.Config) bool { return store.IsPostgresURL(cfg.Database.Reveal()) }
+
+// mustExist keeps a mistyped data folder from becoming an empty database.
+func mustExist(cfg *config.Config) error {
+	if isPostgres(cfg) {
+		return nil
+	}
+	_, err := os.Stat(filepath.Join(cfg.Data, store.FileName))
+	if errors.Is(err, os.ErrNotExist) {
+		return withHint(fault.Newf(fault.NotFound, "no database in %s", cfg.Data),
+			"hale serve or hale migrate up makes one; --data names another folder")
+	}
+	return err
+}
+
+// openDatabase opens what the settings name and creates what is absent, but
+// never a root key: that is for hale serve, which says so.
+func (s *shell) openDatabase(ctx context.Context, cfg *config.Config) (*store.DB, error) {
+	root, err := existingRoot(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if root == nil {
+		root = new(secrets.Root) // opens nothing; none of these commands seals
+	}
+	o := store.Options{
+		URL: cfg.Database.Reveal(), Dir: cfg.Data, Root: root, Now: s.now,
+		Synchronous: cfg.SQLiteSynchronous, NoMmap: !cfg.SQLiteMmap, Conns: cfg.DatabaseConnections,
+	}
+	if isPostgres(cfg) {
+		o.Dir = ""
+	}
+	db, err := store.Open(ctx, o)
+	if err != nil {
+		return nil, withHint(err, "hale doctor looks for the reason")
+	}
+	return db, nil
+}
+
+// existingRoot is the root key of the settings or of the data folder, nil when
+// there is none yet.
+func existingRoot(cfg *config.Config) (*secrets.Root, error) {
+	if cfg.RootKey != "" {
+		return secrets.ParseRoot(cfg.RootKey.Reveal())
+	}
+	if _, err := os.Stat(rootKeyPath(cfg)); errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	root, _, err := secrets.RootFile(cfg.Data)
+	return root, err
+}
+
+func rootKeyPath(cfg *config.Config) string { return filepath.Join(cfg.Data, secrets.RootFileName) }
+
+func mustBeMigrated(ctx context.Context, db *store.DB) error {
+	pending, err := pendingMigrations(ctx, db)
+	if err != nil {
+		return err
+	}
+	if len(pending) > 0 {
+		return withHint(fault.Newf(fault.Unavailable, "the database lacks %s of this version", plural(len(pending), "migration")),
+			"hale migrate up applies them")
+	}
+	return nil
+}
+
+func pendingMigrations(ctx context.Context, db *store.DB) ([]store.Migration, error) {
+	all, err := db.Migrations(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var pending []store.Migration
+	for _, m := range all {
+		if !m.Applied {
+			pending = append(pending, m)
+		}
+	}
+	return pending, nil
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}
+
+// rootKeyOpens reports an error when the root key does not open what the
+// database has sealed.
+func rootKeyOpens(ctx context.Context, db *store.DB) error {
+	probe := make([]byte, 29)
+	probe[0] = 1 // the number of a team's first key
+	return db.Read(ctx, func(tx *store.Tx) error {
+		all, err := teams.List(ctx, tx)
+		if err != nil {
+			return err
+		}
+		for _, team := range all {
+			// The team's key is opened with the root key first, and only then the
+			// value, which nobody sealed, is refused.
+			_, err := tx.Unseal(ctx, team.ID.UUID(), uuid.Nil, "teams.probe:", probe)
+			if !errors.Is(err, store.ErrNoKey) && !errors.Is(err, secrets.ErrSealed) {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// anythingSealed tells whether the database holds sealed values, which need
+// the root key that they were sealed with.
+func anythingSealed(ctx context.Context, db *store.DB) (sealed bool, err error) {
+	err = db.Read(ctx, func(tx *store.Tx) error {
+		var keys int64
+		err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM sealing_keys`).Scan(&keys)
+		sealed = keys > 0
+		return err
+	})
+	return sealed, err
+}

@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"hale/internal/config"
+	"hale/internal/fault"
+)
+
+// Verdicts of a finding.
+const (
+	good   = "ok"
+	unwell = "warning" // works, but somebody should know
+	broken = "broken"  // hale serve fails, or loses something
+)
+
+// finding is what the doctor says about one thing.
+type finding struct {
+	Check   string `json:"check"`
+	Verdict string `json:"verdict"`
+	Detail  string `json:"detail"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+func (s *shell) doctorCommand() *cobra.Command {
+	var deep bool
+	c := &cobra.Command{
+		Use: "doctor", Short: "look for what is wrong before it hurts",
+		Long: `Look for what is wrong before it hurts: settings, data folder, disk, root key,
+database, migrations, clock, addresses, webhook policy. It changes nothing and
+may run beside hale serve. Give it the flags, environment and file of the server.
+
+The exit code is 1 when something is broken; warnings alone are 0.`,
+		Example: examples("hale doctor", "hale doctor --deep", "hale doctor -o json | jq -r '.[] | select(.verdict != \"ok\")'"),
+		Args:    takes(),
+	}
+	addSettings(c.Flags())
+	c.Flags().BoolVar(&deep, "deep", false, "also read the whole embedded database and look for damage")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		cfg, err := s.settings(c)
+		if err != nil {
+			return err
+		}
+		findings := s.examine(c.Context(), cfg, deep)
+		if err := s.showFindings(findings); err != nil {
+			return err
+		}
+		bad := 0
+		for _, f := range findings {
+			if f.Verdict == broken {
+				bad++
+			}
+		}
+		if bad > 0 {
+			return withHint(fault.Newf(fault.Internal, "%s broken", isOrAre(bad, "check")), "each line above says what to do")
+		}
+		return nil
+	}
+	return c
+}
+
+func isOrAre(n int, word string) string {
+	if n == 1 {
+		return "1 " + word + " is"
+	}
+	return fmt.Sprintf("%d %ss are", n, word)
+}
+
+// examine makes every finding, in the order in which a server would stumble.
+func (s *shell) examine(ctx context.Context, cfg *config.Config, deep bool) []finding {
+	findings := []finding{
+		s.examineVariables(),
+		examineFolder(cfg),
+		examineDisk(cfg),
+		examineRootKey(cfg),
+	}
+	findings = append(findings, s.examineDatabase(ctx, cfg, deep)...)
+	return append(findings,
+		s.examineClock(),
+		examineAddress(ctx, "listen", cfg.Listen),
+		examineAddress(ctx, "metrics-listen", cfg.MetricsListen),
+		examineWebhooks(cfg),
+	)
+}
+
+func (s *shell) showFindings(findings []finding) error {
+	if s.format != formatTable {
+		return s.showValue(view{id: "check"}, findings)
+	}
+	signs := map[string]string{good: "ok     ", unwell: "warning", broken: "BROKEN "}
+	for _, f := range findings {
+		fmt.Fprintf(s.out, "%s  %-15s %s\n", s.paint(f.Verdict, signs[f.Verdict]), f.Check, f.Detail)
+		if f.Hint != "" {
+			fmt.Fprintf(s.out, "%25s hint: %s\n", "", f.Hint)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,162 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"hale/internal/config"
+	"hale/internal/ops"
+	"hale/internal/progress"
+	"hale/internal/secrets"
+	"hale/internal/store"
+)
+
+func (s *shell) examineVariables() finding {
+	if unknown := config.UnknownVariables(s.environ); len(unknown) > 0 {
+		return finding{"settings", unwell, "nothing reads " + strings.Join(unknown, ", "), "hale config show -o json lists the variables there are"}
+	}
+	return finding{Check: "settings", Verdict: good, Detail: "readable, none unknown"}
+}
+
+func examineFolder(cfg *config.Config) finding {
+	info, err := os.Stat(cfg.Data)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return finding{"data folder", good, absolute(cfg.Data) + " is not there yet", "hale serve makes it"}
+	case err != nil:
+		return finding{"data folder", broken, err.Error(), "let the user that runs hale own it"}
+	case !info.IsDir():
+		return finding{"data folder", broken, absolute(cfg.Data) + " is a file", "--data names a folder"}
+	}
+	probe, err := os.CreateTemp(cfg.Data, ".doctor-*")
+	if err != nil {
+		return finding{"data folder", broken, "not writable: " + err.Error(), "let the user that runs hale own it"}
+	}
+	if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
+		return finding{"data folder", broken, err.Error(), ""}
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return finding{"data folder", unwell, "other users of this machine may look into " + absolute(cfg.Data), "chmod 700 " + cfg.Data}
+	}
+	return finding{Check: "data folder", Verdict: good, Detail: absolute(cfg.Data)}
+}
+
+// comfortable is the free space below which the doctor warns: an import of a
+// large export needs about as much.
+const comfortable = 5 << 30
+
+func examineDisk(cfg *config.Config) finding {
+	folder := absolute(cfg.Data)
+	for {
+		if _, err := os.Stat(folder); err == nil || filepath.Dir(folder) == folder {
+			break
+		}
+		folder = filepath.Dir(folder)
+	}
+	free, err := ops.DiskFree(folder)
+	if err != nil {
+		return finding{"disk", broken, err.Error(), ""}
+	}
+	f := finding{Check: "disk", Verdict: good, Detail: progress.Size(int64(free)) + " free"}
+	if free < comfortable {
+		f.Verdict, f.Hint = unwell, "large imports need room for the upload and for the database"
+	}
+	return f
+}
+
+func examineRootKey(cfg *config.Config) finding {
+	if cfg.RootKey != "" {
+		return finding{Check: "root key", Verdict: good, Detail: "given by " + cfg.Origin("root-key").String()}
+	}
+	path := rootKeyPath(cfg)
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(filepath.Join(cfg.Data, store.FileName)); err == nil {
+			return finding{"root key", unwell, "there is a database and no " + path, "put your copy there before hale serve makes a new one, which opens nothing old"}
+		}
+		return finding{"root key", good, "none yet", "hale serve makes one; keep a copy in another place"}
+	}
+	if err != nil {
+		return finding{"root key", broken, err.Error(), ""}
+	}
+	if _, _, err := secrets.RootFile(cfg.Data); err != nil {
+		return finding{"root key", broken, err.Error(), "put your copy of " + path + " there"}
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return finding{"root key", broken, "other users of this machine can read " + path, "chmod 600 " + path}
+	}
+	return finding{Check: "root key", Verdict: good, Detail: path + "; keep a copy in another place"}
+}
+
+// built is a moment that this program cannot have been started before.
+var built = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func (s *shell) examineClock() finding {
+	now := s.now().UTC()
+	if now.Before(built) {
+		return finding{"clock", broken, "it is " + now.Format(time.RFC3339) + " here", "set the clock: signatures and leases depend on it"}
+	}
+	return finding{Check: "clock", Verdict: good, Detail: now.Format(time.RFC3339)}
+}
+
+// examineAddress tries to listen. An address that is taken is well when Hale
+// has it.
+func examineAddress(ctx context.Context, name, address string) finding {
+	if address == "" {
+		return finding{Check: name, Verdict: good, Detail: "off"}
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err == nil {
+		_ = listener.Close()
+		return finding{Check: name, Verdict: good, Detail: address + " is free"}
+	}
+	if !addressInUse(err) {
+		return finding{name, broken, err.Error(), "--" + name + " names another address"}
+	}
+	if ready, alive := askReady(ctx, config.DeriveBaseURL(address)); alive {
+		f := finding{Check: name, Verdict: good, Detail: "hale serves " + address + " and is ready"}
+		if !ready {
+			f.Verdict, f.Detail = broken, "hale serves "+address+" and is not ready"
+			f.Hint = "curl " + config.DeriveBaseURL(address) + "/readyz names the check that fails"
+		}
+		return f
+	}
+	return finding{name, unwell, "something else listens at " + address, "--" + name + " names another address"}
+}
+
+// askReady asks a node how it is; alive tells that there is one.
+func askReady(ctx context.Context, base string) (ready, alive bool) {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	status := func(path string) int {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, base+path, nil)
+		if err != nil {
+			return 0
+		}
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return 0
+		}
+		_ = answer.Body.Close()
+		return answer.StatusCode
+	}
+	ready = status("/readyz") == http.StatusOK
+	return ready, ready || status("/livez") == http.StatusOK
+}
+
+func examineWebhooks(cfg *config.Config) finding {
+	switch {
+	case cfg.WebhookAllowPrivate && cfg.Production():
+		return finding{"webhooks", unwell, "may reach loopback and private networks, in production", "leave webhook-allow-private off unless every receiver is your own"}
+	case cfg.WebhookAllowPrivate:
+		return finding{Check: "webhooks", Verdict: good, Detail: "may reach loopback and private networks"}
+	}
+	return finding{Check: "webhooks", Verdict: good, Detail: "go to public addresses only; hale listen serves a receiver on this machine"}
+}

@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"hale/internal/config"
+	"hale/internal/store"
+)
+
+// examineDatabase opens the database, if there is one, and looks at its
+// version, its migrations, its seals and, on PostgreSQL, its clock.
+func (s *shell) examineDatabase(ctx context.Context, cfg *config.Config, deep bool) []finding {
+	if !isPostgres(cfg) {
+		if _, err := os.Stat(filepath.Join(cfg.Data, store.FileName)); errors.Is(err, os.ErrNotExist) {
+			return []finding{{"database", good, "none yet", "hale serve makes it"}}
+		}
+	}
+	ctx, cancel := context.WithCancel(store.AsSystem(ctx))
+	defer cancel()
+	if !deep {
+		ctx, cancel = context.WithTimeout(ctx, 20*time.Second)
+		defer cancel()
+	}
+	db, err := s.openDatabase(ctx, cfg)
+	if err != nil {
+		return []finding{{"database", broken, err.Error(), "is the address right, does it run, may this user in?"}}
+	}
+	defer db.Close()
+	version, skew, err := s.askDatabase(ctx, db)
+	if err != nil {
+		return []finding{{"database", broken, err.Error(), "is the address right, does it run, may this user in?"}}
+	}
+	findings := []finding{{Check: "database", Verdict: good, Detail: version}, examineMigrations(ctx, db)}
+	if findings[1].Verdict == good {
+		findings = append(findings, examineSeals(ctx, cfg, db))
+	}
+	if skew > time.Second {
+		findings = append(findings, finding{"database clock", unwell, fmt.Sprintf("differs from this machine's by %s", skew.Round(time.Millisecond)),
+			"let both follow the same time server: nodes judge leases by it"})
+	}
+	if deep && db.Engine() == store.SQLite {
+		findings = append(findings, examinePages(ctx, db))
+	}
+	return findings
+}
+
+// askDatabase is the product and version of the database, and how far its
+// clock is from ours.
+func (s *shell) askDatabase(ctx context.Context, db *store.DB) (version string, skew time.Duration, err error) {
+	err = db.Read(ctx, func(tx *store.Tx) error {
+		if db.Engine() == store.SQLite {
+			version = "SQLite "
+			var number string
+			err := tx.QueryRow(ctx, `SELECT sqlite_version()`).Scan(&number)
+			version += number + ", embedded"
+			return err
+		}
+		var number string
+		var theirs int64
+		err := tx.QueryRow(ctx, `SELECT current_setting('server_version'), CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)`).Scan(&number, &theirs)
+		version = "PostgreSQL " + number
+		skew = s.now().Sub(store.FromMicros(theirs)).Abs()
+		return err
+	})
+	return version, skew, err
+}
+
+func examineMigrations(ctx context.Context, db *store.DB) finding {
+	pending, err := pendingMigrations(ctx, db)
+	switch {
+	case err != nil:
+		return finding{"migrations", broken, err.Error(), ""}
+	case len(pending) > 0:
+		return finding{"migrations", unwell, plural(len(pending), "migration") + " to be applied", "hale serve does it at start, hale migrate up now"}
+	}
+	return finding{Check: "migrations", Verdict: good, Detail: "up to date"}
+}
+
+func examineSeals(ctx context.Context, cfg *config.Config, db *store.DB) finding {
+	root, err := existingRoot(cfg)
+	if err != nil {
+		return finding{"seals", broken, err.Error(), ""}
+	}
+	sealed, err := anythingSealed(ctx, db)
+	switch {
+	case err != nil:
+		return finding{"seals", broken, err.Error(), ""}
+	case !sealed:
+		return finding{Check: "seals", Verdict: good, Detail: "nothing is sealed yet"}
+	case root == nil:
+		return finding{"seals", broken, "the database holds sealed values and there is no root key", "put back your copy of the root key"}
+	}
+	if err := rootKeyOpens(ctx, db); err != nil {
+		return finding{"seals", broken, "the root key does not open what is sealed", "put back the root key that this database was made with"}
+	}
+	return finding{Check: "seals", Verdict: good, Detail: "the root key opens what is sealed"}
+}
+
+func examinePages(ctx context.Context, db *store.DB) finding {
+	if err := db.Check(ctx); err != nil {
+		return finding{"pages", broken, err.Error(), "stop hale serve and restore the last backup"}
+	}
+	return finding{Check: "pages", Verdict: good, Detail: "every page of the database reads well"}
+}

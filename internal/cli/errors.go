@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"hale/internal/client"
+	"hale/internal/fault"
+)
+
+// Exit codes, which scripts may rely on.
+const (
+	exitOK          = 0
+	exitFailure     = 1
+	exitUsage       = 2
+	exitNotFound    = 3
+	exitAuth        = 4
+	exitConflict    = 5
+	exitUnavailable = 7
+)
+
+var exitCodes = map[fault.Kind]int{
+	fault.Invalid:         exitUsage,
+	fault.NotFound:        exitNotFound,
+	fault.Unauthenticated: exitAuth,
+	fault.Forbidden:       exitAuth,
+	fault.Conflict:        exitConflict,
+	fault.TooMany:         exitUnavailable,
+	fault.Unavailable:     exitUnavailable,
+}
+
+// errInterrupted stands for Ctrl-C or a stop signal.
+var errInterrupted = errors.New("interrupted")
+
+// usageError is a command line that means nothing. It exits like any other
+// bad input.
+type usageError struct{ error }
+
+func (e *usageError) Unwrap() error { return e.error }
+
+// Kind is that of bad input.
+func (e *usageError) Kind() fault.Kind { return fault.Invalid }
+
+func badUsage(err error) error { return &usageError{err} }
+
+func badUsagef(format string, args ...any) error { return badUsage(fmt.Errorf(format, args...)) }
+
+// hinted is an error that knows what to do about it.
+type hinted struct {
+	error
+	hint string
+}
+
+func (e *hinted) Unwrap() error { return e.error }
+
+// withHint adds advice; it keeps nil nil.
+func withHint(err error, format string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	return &hinted{err, fmt.Sprintf(format, args...)}
+}
+
+func exitCode(err error) int {
+	if code, ok := exitCodes[fault.KindOf(err)]; ok {
+		return code
+	}
+	return exitFailure
+}
+
+// complain prints `name: what happened` and, where there is one, a hint.
+func (s *shell) complain(command *cobra.Command, err error) {
+	name := strings.TrimPrefix(command.CommandPath(), command.Root().Name()+" ")
+	for _, line := range strings.Split(err.Error(), "\n") {
+		fmt.Fprintf(s.err, "%s: %s\n", name, plain(line))
+	}
+	if hint := s.hintFor(command, err); hint != "" {
+		fmt.Fprintf(s.err, "hint: %s\n", hint)
+	}
+}
+
+// plain is a sentence in our voice: it begins in lower case, unless its first
+// word is written in capitals, and has no full stop.
+func plain(text string) string {
+	text = strings.TrimSuffix(strings.TrimSpace(text), ".")
+	first, size := utf8.DecodeRuneInString(text)
+	second, _ := utf8.DecodeRuneInString(text[size:])
+	if unicode.IsUpper(first) && !unicode.IsUpper(second) {
+		return string(unicode.ToLower(first)) + text[size:]
+	}
+	return text
+}
+
+func (s *shell) hintFor(command *cobra.Command, err error) string {
+	var own *hinted
+	if errors.As(err, &own) {
+		return own.hint
+	}
+	var usage *usageError
+	if errors.As(err, &usage) {
+		return command.CommandPath() + " --help shows how"
+	}
+	var answer *client.Error
+	if !errors.As(err, &answer) {
+		return ""
+	}
+	switch answer.Kind() {
+	case fault.Unauthenticated:
+		return "set HALE_API_KEY to a live key; hale keys create makes one"
+	case fault.Unavailable:
+		if answer.Status == 0 {
+			return "is hale serve running at " + s.serverURL() + "? HALE_URL or --server name another place"
+		}
+		return "try again in a moment; hale doctor looks for the reason"
+	case fault.Internal:
+		if answer.RequestID != "" {
+			return "the server's log has more under request_id " + answer.RequestID
+		}
+	}
+	return ""
+}

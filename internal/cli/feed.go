@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"hale/internal/client"
+	"hale/internal/fault"
+)
+
+// feedPage is a part of GET /v2/events.
+type feedPage struct {
+	Events  []feedEvent `json:"events"`
+	Next    int64       `json:"next"`
+	HasMore bool        `json:"has_more"`
+}
+
+// feedEvent is one event of the feed.
+type feedEvent struct {
+	ID   string `json:"id"`
+	Seq  int64  `json:"seq"`
+	Type string `json:"event_type"`
+	// Payload holds the very bytes that webhooks sign and send; null once the
+	// user is erased.
+	Payload json.RawMessage `json:"payload"`
+}
+
+// feed reads a team's events in their order, and waits for new ones.
+type feed struct {
+	server *client.Client
+	types  []string
+	// away is told each time the server cannot be reached; the feed tries again.
+	away func(error)
+}
+
+// pollWait is how long one request waits for an event. It stays below the
+// idle timeouts of common proxies.
+const pollWait = 25 * time.Second
+
+// page reads what follows after, waiting for it when there is nothing yet.
+func (f feed) page(ctx context.Context, after int64, wait time.Duration) (page feedPage, raw json.RawMessage, err error) {
+	query := url.Values{"after": {strconv.FormatInt(after, 10)}}
+	if wait > 0 {
+		query.Set("wait", strconv.Itoa(int(wait.Seconds())))
+	}
+	for _, name := range f.types {
+		query.Add("types", name)
+	}
+	raw, err = f.server.Call(ctx, client.Request{
+		Method: http.MethodGet, Path: "/v2/events", Query: query, Timeout: wait + 15*time.Second,
+	})
+	if err != nil {
+		return page, nil, err
+	}
+	return page, raw, json.Unmarshal(raw, &page)
+}
+
+// follow hands every event after a number to fn, until ctx ends or fn fails. A
+// server that restarts in between only makes it wait.
+func (f feed) follow(ctx context.Context, after int64, fn func(feedEvent) error) error {
+	pause := time.Second
+	for {
+		page, _, err := f.page(ctx, after, pollWait)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case fault.Is(err, fault.Unavailable) || fault.Is(err, fault.TooMany):
+			f.away(err)
+			if err := sleep(ctx, pause); err != nil {
+				return err
+			}
+			pause = min(2*pause, 10*time.Second)
+			continue
+		case err != nil:
+			return err
+		}
+		pause = time.Second
+		for _, e := range page.Events {
+			if err := fn(e); err != nil {
+				return err
+			}
+		}
+		after = page.Next
+	}
+}
+
+// sleep waits, or ends with the context.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

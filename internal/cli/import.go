@@ -1,0 +1,190 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"hale/internal/client"
+	"hale/internal/fault"
+	"hale/internal/progress"
+)
+
+// importKinds are the exports that a sub-command names. Without one the server
+// recognises the file.
+var importKinds = []string{"apple-health"}
+
+// importOrder is what an import command was asked to do.
+type importOrder struct {
+	kind        string // empty lets the server recognise it
+	user        string
+	historyOnly bool
+	noWait      bool
+}
+
+func (s *shell) importCommand() *cobra.Command {
+	c := s.calls(s.importVerb(&cobra.Command{
+		Use: "import FILE", Short: "import an export of health data",
+		Long: `Import an export of health data, such as the export.zip of Apple Health, for a
+user. The kind is recognised; a sub-command names it.
+
+The file streams to the server, which answers once it is safely there, and then
+works on it by itself: Ctrl-C, or a restart of the server, no longer stops it.
+The same file may be imported again: what is there already is left as it is.`,
+		Example: examples(
+			"hale import export.zip --user anna",
+			"hale import apple-health export.xml --user 0198… --history-only",
+			"hale import export.zip --user anna --no-wait -o id",
+		),
+	}, ""))
+	for _, kind := range importKinds {
+		c.AddCommand(s.importVerb(&cobra.Command{
+			Use: kind + " FILE", Short: "import an " + kind + " export",
+			Example: examples("hale import " + kind + " export.zip --user anna"),
+		}, kind))
+	}
+	return c
+}
+
+func (s *shell) importVerb(c *cobra.Command, kind string) *cobra.Command {
+	order := importOrder{kind: kind}
+	c.Args = takes("FILE")
+	flags := c.Flags()
+	flags.StringVar(&order.user, "user", "", "whose data it is: user_id or client_user_id")
+	flags.BoolVar(&order.historyOnly, "history-only", false, "announce it as history alone, without an event for each piece of data")
+	flags.BoolVar(&order.noWait, "no-wait", false, "end when the file is uploaded")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if order.user == "" {
+			return badUsagef("needs --user, a user_id or client_user_id")
+		}
+		return s.importFile(c.Context(), args[0], order)
+	}
+	return c
+}
+
+// importState is what the command reads of an import.
+type importState struct {
+	ID       string `json:"id"`
+	Status   string `json:"status"`
+	Error    string `json:"error"`
+	Progress struct {
+		Step    string `json:"step"`
+		Done    int64  `json:"bytes_done"`
+		Total   int64  `json:"bytes_total"`
+		Records int64  `json:"records"`
+	} `json:"progress"`
+}
+
+var importView = view{
+	id: "id",
+	columns: []column{
+		{"import", "id"}, {"kind", "kind"}, {"status", "status"},
+		{"records", "progress.records"}, {"created", "created"}, {"updated", "updated"}, {"unchanged", "unchanged"},
+		{"rejected", "rejected"}, {"skipped", "skipped"}, {"days", "report.days"}, {"workouts", "report.workouts"},
+		{"damaged places", "report.damaged"}, {"error", "error"},
+	},
+}
+
+func (s *shell) importFile(ctx context.Context, path string, order importOrder) error {
+	file, size, err := openExport(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	_, user, err := s.findUser(ctx, order.user)
+	if err != nil {
+		return err
+	}
+	body, err := s.upload(ctx, file, size, user, order)
+	if err != nil {
+		return err
+	}
+	var started importState
+	if err := json.Unmarshal(body, &started); err != nil {
+		return fmt.Errorf("the answer to the upload is not what was expected: %w", err)
+	}
+	if order.noWait {
+		s.sayDone("uploaded; hale jobs wait %s follows it", started.ID)
+		return s.show(importView, body)
+	}
+	return s.awaitImport(ctx, client.Path("v2", "user", user, "imports", started.ID), started.ID)
+}
+
+// openExport opens a file that can be sent.
+func openExport(path string) (*os.File, int64, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, 0, fault.Newf(fault.NotFound, "%s: no such file", path)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	if info.IsDir() {
+		return nil, 0, withHint(badUsagef("%s is a folder", path), "name the export file in it, zip or xml")
+	}
+	if info.Size() == 0 {
+		return nil, 0, badUsagef("%s is empty", path)
+	}
+	file, err := os.Open(path)
+	return file, info.Size(), err
+}
+
+func (s *shell) upload(ctx context.Context, file *os.File, size int64, user string, order importOrder) (json.RawMessage, error) {
+	server, err := s.client()
+	if err != nil {
+		return nil, err
+	}
+	query := url.Values{}
+	if order.kind != "" {
+		query.Set("kind", order.kind)
+	}
+	if order.historyOnly {
+		query.Set("history_only", "true")
+	}
+	meter := progress.Start(s.err, progress.Options{Label: "upload", Unit: progress.Bytes, Total: size, Terminal: s.terminal})
+	body, err := server.Call(ctx, client.Request{
+		Method: http.MethodPost, Path: client.Path("v2", "user", user, "imports"), Query: query,
+		Raw: meter.Reader(file), Length: size, Timeout: -1,
+		Header: http.Header{"Content-Type": {"application/octet-stream"}},
+	})
+	meter.Finish(err == nil)
+	if errors.Is(err, context.Canceled) {
+		return nil, withHint(errInterrupted, "nothing was imported; the same command starts again")
+	}
+	return body, err
+}
+
+// awaitImport follows the work on an upload and reports what became of it.
+// Records are what a person counts, bytes are what the share and the time left
+// are made of.
+func (s *shell) awaitImport(ctx context.Context, path, id string) error {
+	var state importState
+	body, err := s.await(ctx, path, waitedFor{label: "import", unit: progress.Bytes, read: func(body []byte) (step, error) {
+		state = importState{}
+		if err := json.Unmarshal(body, &state); err != nil {
+			return step{}, err
+		}
+		p := state.Progress
+		note := progress.Count(p.Records) + " records"
+		if p.Step != "" && p.Step != "reading" {
+			note += ", " + p.Step
+		}
+		return step{done: p.Done, total: p.Total, note: note, over: over(state.Status), ok: state.Status == succeeded}, nil
+	}})
+	if errors.Is(err, context.Canceled) {
+		return withHint(errInterrupted, "the import itself goes on: hale jobs wait %s follows it, hale jobs cancel %s stops it", id, id)
+	}
+	if err != nil {
+		return err
+	}
+	if err := s.show(importView, body); err != nil {
+		return err
+	}
+	return outcome("import", state.Status, state.Error)
+}

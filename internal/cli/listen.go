@@ -1,0 +1,232 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hale/internal/fault"
+	"hale/internal/progress"
+	"hale/internal/webhooks"
+)
+
+func (s *shell) listenCommand() *cobra.Command {
+	var forwardTo, secretText string
+	var types []string
+	var after int64
+	var printSecret bool
+	c := s.calls(&cobra.Command{
+		Use: "listen", Short: "forward events to a receiver on this machine",
+		Long: `Forward events to a receiver on this machine, signed and with the headers of a real
+webhook. It reads the feed of events, so the server needs no way to reach you.
+
+It begins with the next event, or after the number given by --after, and goes on
+until Ctrl-C. Every event is posted once; the line printed for it says what the
+receiver answered.
+
+The signing secret follows from the API key: it is the same each time and nobody
+without the key can make it. --print-secret prints it for the receiver.`,
+		Example: examples(
+			"hale listen --forward-to http://127.0.0.1:9000/hook",
+			"hale listen --forward-to http://127.0.0.1:9000/hook --types daily.data.sleep.created --after 0",
+			"export WEBHOOK_SECRET=$(hale listen --print-secret)",
+		),
+		Args: takes(),
+	})
+	flags := c.Flags()
+	flags.StringVar(&forwardTo, "forward-to", "", "URL of the receiver")
+	flags.StringVar(&secretText, "secret", "", "sign with this whsec_ secret instead")
+	flags.BoolVar(&printSecret, "print-secret", false, "print the signing secret and end")
+	flags.Int64Var(&after, "after", 0, "begin after this event number instead of now")
+	addTypes(c, &types)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		secret, err := s.listenSecret(secretText)
+		if err != nil {
+			return err
+		}
+		if printSecret {
+			fmt.Fprintln(s.out, secret.Reveal())
+			return nil
+		}
+		target, err := receiver(forwardTo)
+		if err != nil {
+			return err
+		}
+		f, err := s.feed(types)
+		if err != nil {
+			return err
+		}
+		if !c.Flags().Changed("after") {
+			if after, err = s.lastNumber(c.Context()); err != nil {
+				return err
+			}
+		}
+		l := newListener(s, target, secret)
+		s.say("forwarding events after number %d to %s; Ctrl-C ends", after, target)
+		err = endless(f.follow(c.Context(), after, func(e feedEvent) error { return l.forward(c.Context(), e) }))
+		l.sum()
+		return err
+	}
+	return c
+}
+
+func receiver(text string) (string, error) {
+	target, err := url.Parse(text)
+	if text == "" || err != nil || target.Host == "" || target.Scheme != "http" && target.Scheme != "https" {
+		return "", badUsagef("--forward-to must be a URL, such as http://127.0.0.1:9000/hook")
+	}
+	return target.String(), nil
+}
+
+// listenSecret is the given secret, or one derived from the API key.
+func (s *shell) listenSecret(text string) (webhooks.Secret, error) {
+	if text != "" {
+		secret, err := webhooks.ParseSecret(text)
+		if err != nil {
+			return secret, badUsagef("--secret %w", err)
+		}
+		return secret, nil
+	}
+	key := s.apiKey()
+	if key == "" {
+		return webhooks.Secret{}, withHint(fault.New(fault.Unauthenticated, "no API key"), "set HALE_API_KEY to a live key; hale keys create makes one")
+	}
+	mac := hmac.New(sha256.New, []byte(key))
+	mac.Write([]byte("hale listen"))
+	return webhooks.ParseSecret("whsec_" + base64.StdEncoding.EncodeToString(mac.Sum(nil)))
+}
+
+// listener posts events to one receiver.
+type listener struct {
+	s      *shell
+	target string
+	signer *webhooks.Signer
+	http   *http.Client
+
+	sent, refused int
+	next          int64 // number of the last event seen
+}
+
+func newListener(s *shell, target string, secret webhooks.Secret) *listener {
+	return &listener{
+		s: s, target: target,
+		signer: webhooks.NewSigner([]webhooks.ValidSecret{{Secret: secret}}),
+		http: &http.Client{
+			Timeout:       webhooks.Timeout,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}
+}
+
+// forwarded is the line of one event.
+type forwarded struct {
+	Seq    int64  `json:"seq"`
+	ID     string `json:"id"`
+	Type   string `json:"event_type"`
+	Status int    `json:"status"` // 0 when the receiver gave no answer
+	Error  string `json:"error,omitempty"`
+	Millis int64  `json:"took_ms"`
+}
+
+// forward posts one event. A receiver that fails is reported and passed by.
+func (l *listener) forward(ctx context.Context, e feedEvent) error {
+	l.next = e.Seq
+	line := forwarded{Seq: e.Seq, ID: e.ID, Type: e.Type}
+	if len(e.Payload) == 0 || string(e.Payload) == "null" {
+		line.Error = "its user is erased"
+		return l.print(line)
+	}
+	began := l.s.now()
+	status, err := l.post(ctx, e)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	line.Status, line.Millis = status, l.s.now().Sub(began).Milliseconds()
+	if err != nil {
+		line.Error = err.Error()
+	}
+	if status >= 200 && status <= 299 {
+		l.sent++
+	} else {
+		l.refused++
+	}
+	return l.print(line)
+}
+
+func (l *listener) post(ctx context.Context, e feedEvent) (status int, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, l.target, bytes.NewReader(e.Payload))
+	if err != nil {
+		return 0, err
+	}
+	timestamp, signature := l.signer.Sign(e.ID, l.s.now(), e.Payload)
+	for _, prefix := range []string{"Webhook-", "Svix-"} {
+		request.Header.Set(prefix+"Id", e.ID)
+		request.Header.Set(prefix+"Timestamp", timestamp)
+		request.Header.Set(prefix+"Signature", signature)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("User-Agent", "Hale-Webhooks/1.0")
+	request.Header.Set("X-Event-Seq", strconv.FormatInt(e.Seq, 10))
+	answer, err := l.http.Do(request)
+	if err != nil {
+		return 0, reason(err)
+	}
+	defer answer.Body.Close()
+	_, err = io.Copy(io.Discard, io.LimitReader(answer.Body, 64<<10))
+	return answer.StatusCode, err
+}
+
+func (l *listener) print(line forwarded) error {
+	if l.s.format != formatTable {
+		text, err := json.Marshal(line)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(l.s.out, "%s\n", text)
+		return nil
+	}
+	verdict, answer := good, strconv.Itoa(line.Status)
+	switch {
+	case line.Status == 0:
+		verdict, answer = broken, line.Error
+	case line.Status > 299:
+		verdict = broken
+	}
+	took := time.Duration(line.Millis) * time.Millisecond
+	fmt.Fprintf(l.s.out, "%8d  %-45s %s  %s\n", line.Seq, line.Type, l.s.paint(verdict, answer), took)
+	return nil
+}
+
+// sum says how it went and how to go on.
+func (l *listener) sum() {
+	if l.sent+l.refused > 0 {
+		l.s.say("%s forwarded, %s refused; --after %d goes on from here",
+			progress.Count(int64(l.sent)), progress.Count(int64(l.refused)), l.next)
+	}
+}
+
+// reason is why no answer came, in a few words and without the address.
+func reason(err error) error {
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		err = wrapped.Err
+	}
+	var op *net.OpError
+	if errors.As(err, &op) {
+		err = op.Err
+	}
+	return err
+}

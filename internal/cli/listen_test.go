@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+)
+
+const testKey = "sk_key_for_the_listen_tests_0123456789"
+
+// feedServer serves the feed of three events, the second of an erased user,
+// and then holds the line open, as a real server does. Its first answer is a
+// refusal, as of a server that restarts.
+func feedServer(t *testing.T) *httptest.Server {
+	t.Helper()
+	var calls atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer "+testKey {
+			t.Errorf("headers %v", r.Header)
+		}
+		if calls.Add(1) == 1 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		after := r.URL.Query().Get("after")
+		if after != "4" {
+			<-r.Context().Done()
+			return
+		}
+		if got := r.URL.Query()["types"]; len(got) != 2 {
+			t.Errorf("types %v", got)
+		}
+		fmt.Fprint(w, `{"events":[
+			{"seq":5,"id":"msg_5","event_type":"daily.data.sleep.created","payload":{"b":1,  "a":"ä"}},
+			{"seq":6,"id":"msg_6","event_type":"daily.data.sleep.updated","payload":null},
+			{"seq":7,"id":"msg_7","event_type":"daily.data.sleep.updated","payload":{"x":2}}],
+			"next":7,"has_more":false}`)
+	}))
+	t.Cleanup(server.Close)
+	return server
+}
+
+func TestListenForwardsSignedEvents(t *testing.T) {
+	term := newTerminal("HALE_API_KEY="+testKey, "HALE_URL="+feedServer(t).URL)
+	term.now = time.Now // receivers compare the timestamp with their own clock
+	ctx, end := context.WithTimeout(t.Context(), 20*time.Second)
+	defer end()
+
+	printed := newTerminal("HALE_API_KEY=" + testKey)
+	if code := printed.run(ctx, []string{"listen", "--print-secret"}); code != 0 {
+		t.Fatalf("--print-secret: %d %s", code, &printed.err)
+	}
+	verifier, err := standardwebhooks.NewWebhook(strings.TrimSpace(printed.out.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var bodies []string
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		bodies = append(bodies, string(body))
+		if err := verifier.Verify(body, r.Header); err != nil {
+			t.Errorf("signature: %v", err)
+		}
+		for _, name := range []string{"Id", "Timestamp", "Signature"} {
+			if r.Header.Get("Svix-"+name) != r.Header.Get("Webhook-"+name) {
+				t.Errorf("the twins of %s differ", name)
+			}
+		}
+		if r.Header.Get("X-Event-Seq") == "7" {
+			w.WriteHeader(http.StatusTeapot)
+			defer end()
+		}
+	}))
+	defer receiver.Close()
+
+	code := term.run(ctx, []string{"listen", "--forward-to", receiver.URL + "/hook", "--after", "4", "-o", "jsonl", "--types", "a,b"})
+	if code != 0 {
+		t.Errorf("exit code %d after Ctrl-C: %s", code, &term.err)
+	}
+	if want := "{\"b\":1,  \"a\":\"ä\"}\n{\"x\":2}"; strings.Join(bodies, "\n") != want {
+		t.Errorf("bodies %q: the very bytes of the feed are sent", bodies)
+	}
+	var lines []forwarded
+	for line := range strings.Lines(term.out.String()) {
+		var f forwarded
+		if err := json.Unmarshal([]byte(line), &f); err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, f)
+	}
+	if len(lines) < 2 || lines[0].Status != 200 || lines[1].Error != "its user is erased" {
+		t.Errorf("lines %+v", lines)
+	}
+	for _, want := range []string{"service unavailable; trying again", "--after 7 goes on from here"} {
+		if !strings.Contains(term.err.String(), want) {
+			t.Errorf("talk lacks %q: %s", want, &term.err)
+		}
+	}
+}
+
+func TestListenReportsAReceiverThatIsAway(t *testing.T) {
+	term := newTerminal("HALE_API_KEY=" + testKey)
+	secret, err := term.listenSecret("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	term.format = formatTable
+	l := newListener(term.shell, "http://127.0.0.1:1/hook", secret)
+	if err := l.forward(t.Context(), feedEvent{Seq: 1, ID: "msg_1", Type: "t", Payload: []byte("{}")}); err != nil {
+		t.Fatal(err)
+	}
+	if got := term.out.String(); !strings.Contains(got, "connection refused") || l.refused != 1 {
+		t.Errorf("printed %q", got)
+	}
+}
+
+func TestListenSecret(t *testing.T) {
+	secretOf := func(key, given string) string {
+		t.Helper()
+		secret, err := newTerminal("HALE_API_KEY=" + key).listenSecret(given)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return secret.Reveal()
+	}
+	if secretOf(testKey, "") != secretOf(testKey, "") {
+		t.Error("the secret of a key changes")
+	}
+	if secretOf(testKey, "") == secretOf(testKey+"x", "") {
+		t.Error("two keys have one secret")
+	}
+	const own = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX"
+	if secretOf(testKey, own) != own {
+		t.Error("the given secret is not used")
+	}
+	if _, err := newTerminal().listenSecret(""); exitCode(err) != exitAuth {
+		t.Errorf("no key: %v", err)
+	}
+	if _, err := newTerminal().listenSecret("whsec_short"); exitCode(err) != exitUsage {
+		t.Errorf("bad secret: %v", err)
+	}
+}

@@ -1,0 +1,231 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"hale/internal/config"
+	"hale/internal/fault"
+	"hale/internal/secrets"
+	"hale/internal/store"
+)
+
+func (s *shell) restoreCommand() *cobra.Command {
+	var force, dryRun bool
+	c := &cobra.Command{
+		Use: "restore FOLDER", Short: "put a backup into the data folder",
+		Long: `Put a backup into the data folder and check it: every page of the database, its
+migrations, and whether the root key opens what is sealed.
+
+The data folder must be empty; with --force what is there is set aside in a
+folder before-restore-… inside of it, and nothing is deleted. It is refused
+while hale serve uses the folder.`,
+		Example: examples(
+			"hale restore /backups/hale-2026-03-01",
+			"hale restore ./copy --data /var/lib/hale --force",
+			"hale restore ./copy --dry-run   # only check the backup",
+		),
+		Args: takes("FOLDER"),
+	}
+	addSettings(c.Flags(), storageSettings...)
+	c.Flags().BoolVar(&force, "force", false, "set aside what is in the data folder")
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "check the backup and change nothing")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		cfg, err := s.embedded(c)
+		if err != nil {
+			return err
+		}
+		m, err := readManifest(args[0])
+		if err != nil {
+			return err
+		}
+		if dryRun {
+			s.sayDone("the backup is complete; nothing was changed")
+			m.Path, m.Integrity = absolute(args[0]), "complete"
+			return s.showValue(backupView, m)
+		}
+		return s.restore(c.Context(), cfg, args[0], m, force)
+	}
+	return c
+}
+
+// readManifest checks that a folder is a whole backup.
+func readManifest(folder string) (manifest, error) {
+	var m manifest
+	text, err := os.ReadFile(filepath.Join(folder, manifestFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return m, fault.Newf(fault.NotFound, "%s is no backup: it has no %s", folder, manifestFile)
+	}
+	if err != nil {
+		return m, err
+	}
+	if err := json.Unmarshal(text, &m); err != nil {
+		return m, fmt.Errorf("%s is not readable: %w", manifestFile, err)
+	}
+	sum, size, err := digest(filepath.Join(folder, store.FileName))
+	if err != nil {
+		return m, err
+	}
+	if sum != m.SHA256 || size != m.Bytes {
+		return m, errors.New("the backup is damaged: its database is not the one that was written")
+	}
+	return m, nil
+}
+
+// stagingFolder receives the backup inside the data folder, which may be a
+// mount point of its own, until everything is checked.
+const stagingFolder = ".restoring"
+
+func (s *shell) restore(ctx context.Context, cfg *config.Config, from string, m manifest, force bool) error {
+	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
+		return err
+	}
+	lock, err := holdFolder(cfg.Data)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	before, err := entriesOf(cfg.Data)
+	if err != nil {
+		return err
+	}
+	if len(before) > 0 && !force {
+		return withHint(fault.Newf(fault.Conflict, "%s is not empty", cfg.Data), "--force sets aside what is there and deletes nothing")
+	}
+	staging := filepath.Join(cfg.Data, stagingFolder)
+	if err := os.RemoveAll(staging); err != nil {
+		return err
+	}
+	if err := s.stage(cfg, from, staging); err != nil {
+		return errors.Join(err, os.RemoveAll(staging))
+	}
+	keyFits, err := s.checkRestored(ctx, cfg, staging)
+	if err != nil {
+		return errors.Join(err, os.RemoveAll(staging))
+	}
+	if err := s.swap(cfg.Data, staging, before); err != nil {
+		return err
+	}
+	if !keyFits {
+		s.say("put your copy of %s into %s before hale serve: without it nothing sealed can be read", secrets.RootFileName, absolute(cfg.Data))
+	}
+	m.Path, m.Integrity = absolute(cfg.Data), "checked"
+	return s.showValue(backupView, m)
+}
+
+// stage copies the backup into the staging folder, with the root key of the
+// backup or else the one that the data folder has.
+func (s *shell) stage(cfg *config.Config, from, staging string) error {
+	if err := os.Mkdir(staging, 0o700); err != nil {
+		return err
+	}
+	if err := copyFile(filepath.Join(from, store.FileName), filepath.Join(staging, store.FileName)); err != nil {
+		return err
+	}
+	if _, err := copyFolders(from, staging); err != nil {
+		return err
+	}
+	for _, key := range []string{filepath.Join(from, secrets.RootFileName), rootKeyPath(cfg)} {
+		err := copyFile(key, filepath.Join(staging, secrets.RootFileName))
+		if err == nil || !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkRestored reads the whole staged database. keyFits tells that its root
+// key is there, or that it needs none.
+func (s *shell) checkRestored(ctx context.Context, cfg *config.Config, staging string) (keyFits bool, err error) {
+	staged := *cfg
+	staged.Data = staging
+	root, err := existingRoot(&staged)
+	if err != nil {
+		return false, err
+	}
+	db, err := s.openDatabase(store.AsSystem(ctx), &staged)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := db.Check(ctx); err != nil {
+		return false, err
+	}
+	if _, err := db.Migrations(ctx); err != nil {
+		return false, err
+	}
+	if root == nil {
+		sealed, err := anythingSealed(store.AsSystem(ctx), db)
+		return !sealed, err
+	}
+	if err := rootKeyOpens(store.AsSystem(ctx), db); err != nil {
+		return false, withHint(fmt.Errorf("the root key does not open this backup: %w", err),
+			"give the one it was made with: --root-key-file FILE")
+	}
+	return true, nil
+}
+
+// swap sets aside what was there and puts the staged files in its place. The
+// database comes last: without it the folder is nobody's data yet.
+func (s *shell) swap(data, staging string, before []string) error {
+	if len(before) > 0 {
+		aside := filepath.Join(data, setAsidePrefix+s.now().UTC().Format("20060102T150405Z"))
+		if err := os.Mkdir(aside, 0o700); err != nil {
+			return err
+		}
+		if err := moveAll(data, aside, before); err != nil {
+			return err
+		}
+		s.say("what was there is in %s", absolute(aside))
+	}
+	staged, err := os.ReadDir(staging)
+	if err != nil {
+		return err
+	}
+	var first, last []string
+	for _, entry := range staged {
+		switch name := entry.Name(); {
+		case name == store.FileName:
+			last = append(last, name)
+		case !strings.HasPrefix(name, store.FileName): // the log of the check just made is empty
+			first = append(first, name)
+		}
+	}
+	if err := moveAll(staging, data, append(first, last...)); err != nil {
+		return err
+	}
+	return errors.Join(os.RemoveAll(staging), syncFolder(data))
+}
+
+func moveAll(from, to string, names []string) error {
+	for _, name := range names {
+		if err := os.Rename(filepath.Join(from, name), filepath.Join(to, name)); err != nil {
+			return err
+		}
+	}
+	return syncFolder(to)
+}
+
+// entriesOf lists what a data folder holds, but for the lock, an attempt to
+// restore that failed, and what earlier ones set aside.
+func entriesOf(folder string) ([]string, error) {
+	all, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, entry := range all {
+		name := entry.Name()
+		if name != lockName && name != stagingFolder && !strings.HasPrefix(name, setAsidePrefix) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}

@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// The scripts in testdata run the real command line, each command a process
+// of its own: this test binary under the name hale.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"hale": func() { os.Exit(Main()) }})
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata",
+		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("HALE_DATA", filepath.Join(env.WorkDir, "data"))
+			env.Setenv("HALE_METRICS_LISTEN", "off")
+			return nil
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"exits":  exits,
+			"serve":  serve,
+			"quit":   quit,
+			"setenv": setenv,
+		},
+	})
+}
+
+// exits runs a command and checks its exit code: `exits 3 hale users get x`.
+func exits(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	got := 0
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// setenv sets a variable to what the last command printed: `setenv KEY stdout`.
+func setenv(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile(args[1])))
+}
+
+type running struct {
+	*exec.Cmd
+	ended chan error
+}
+
+var servers = map[string]running{} // by data folder; scripts do not run in parallel with themselves
+
+// serve starts `hale serve` on a free port, waits until it is ready and sets
+// HALE_URL. Its first screen is in the file serve.out.
+func serve(ts *testscript.TestScript, _ bool, args []string) {
+	path, err := exec.LookPath("hale")
+	ts.Check(err)
+	command := exec.Command(path, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
+	for _, name := range []string{"PATH", "HALE_DATA", "HALE_METRICS_LISTEN", "HALE_BOOTSTRAP_API_KEY", "HALE_WEBHOOK_ALLOW_PRIVATE"} {
+		command.Env = append(command.Env, name+"="+ts.Getenv(name))
+	}
+	log, err := os.Create(ts.MkAbs("serve.err"))
+	ts.Check(err)
+	defer log.Close()
+	command.Stderr = log
+	stdout, err := command.StdoutPipe()
+	ts.Check(err)
+	ts.Check(command.Start())
+	r := running{command, make(chan error, 1)}
+	servers[ts.Getenv("HALE_DATA")] = r
+	screen := readScreen(stdout)
+	go func() { r.ended <- command.Wait() }()
+	ts.Defer(func() { _ = command.Process.Kill() })
+	ts.Check(os.WriteFile(ts.MkAbs("serve.out"), []byte(screen), 0o600))
+	_, address, ok := strings.Cut(screen, " is ready at ")
+	if !ok {
+		ts.Fatalf("the server is not ready: %s%s", screen, ts.ReadFile("serve.err"))
+	}
+	address, _, _ = strings.Cut(address, "\n")
+	ts.Setenv("HALE_URL", address)
+	answer, err := http.Get(address + "/readyz")
+	ts.Check(err)
+	_ = answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		ts.Fatalf("readyz answers %d", answer.StatusCode)
+	}
+}
+
+// readScreen reads the first screen: up to the line after "try next".
+func readScreen(from io.Reader) string {
+	var screen strings.Builder
+	lines := bufio.NewScanner(from)
+	for lines.Scan() {
+		screen.WriteString(lines.Text() + "\n")
+		if strings.Contains(lines.Text(), "hale listen --forward-to") {
+			break
+		}
+	}
+	return screen.String()
+}
+
+// quit sends SIGTERM and waits for a clean end.
+func quit(ts *testscript.TestScript, _ bool, _ []string) {
+	r, ok := servers[ts.Getenv("HALE_DATA")]
+	if !ok {
+		ts.Fatalf("no server runs")
+	}
+	ts.Check(r.Process.Signal(syscall.SIGTERM))
+	select {
+	case err := <-r.ended:
+		if err != nil {
+			ts.Fatalf("the server ended badly: %v\n%s", err, ts.ReadFile("serve.err"))
+		}
+	case <-time.After(30 * time.Second):
+		ts.Fatalf("the server does not stop")
+	}
+}

@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"hale/internal/app"
+	"hale/internal/config"
+	"hale/internal/ops"
+)
+
+func (s *shell) serveCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "serve", Short: "run the service: API, portal, workers",
+		Long: `Run the whole service: API, portal, workers. It makes its data folder, brings
+the database up to date and, when there is no team yet, makes a first team and
+an API key, which it prints once.
+
+SIGTERM or Ctrl-C stops it: it takes no new requests, finishes what it has for
+at most --shutdown-drain, and loses nothing that was acknowledged. A second
+signal ends it at once, which loses nothing either.`,
+		Example: examples(
+			"hale serve",
+			"hale serve --listen :8080 --data /var/lib/hale --environment production",
+			"hale serve --database postgres://hale@db.example/hale",
+			"hale serve --webhook-allow-private   # let webhooks reach this machine, for trials",
+		),
+		Args: takes(),
+	}
+	addSettings(c.Flags())
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		cfg, err := s.settings(c)
+		if err != nil {
+			return err
+		}
+		return s.runApp(c.Context(), cfg)
+	}
+	return c
+}
+
+// runApp runs one node until a signal or a failure ends it.
+func (s *shell) runApp(ctx context.Context, cfg *config.Config) error {
+	log := ops.NewLogger(s.err, cfg.LogFormat, cfg.LogLevel)
+	for _, name := range config.UnknownVariables(s.environ) {
+		log.Warn("no setting reads this variable; is it misspelt?", "variable", name)
+	}
+	// The node outlives the signal: Stop drains it.
+	running := context.WithoutCancel(ctx)
+	a, err := app.New(running, app.Options{Config: cfg, Log: log, Now: s.now, Version: version()})
+	if err != nil {
+		return explainStart(err, cfg)
+	}
+	if err := a.Start(running); err != nil {
+		return explainStart(errors.Join(err, a.Stop(running)), cfg)
+	}
+	s.welcome(a, cfg)
+	s.notify("READY=1")
+	var failure error
+	select {
+	case <-ctx.Done():
+		log.Info("stopping", "drain", cfg.ShutdownDrain)
+	case failure = <-a.Failed():
+		log.Error("failed", "error", failure)
+	}
+	s.notify("STOPPING=1")
+	err = errors.Join(failure, a.Stop(running))
+	log.Info("stopped")
+	return err
+}
+
+func explainStart(err error, cfg *config.Config) error {
+	switch {
+	case errors.Is(err, app.ErrInUse):
+		return withHint(err, "another hale serve uses %s; --data names another folder", cfg.Data)
+	case addressInUse(err):
+		return withHint(err, "something listens there already; --listen 127.0.0.1:0 picks a free port")
+	}
+	return withHint(err, "hale doctor looks for the reason")
+}
+
+// welcome is the first screen: where it is, what opens it, what to try.
+func (s *shell) welcome(a *app.App, cfg *config.Config) {
+	line := func(name, value string) { fmt.Fprintf(s.out, "  %-10s %s\n", name, value) }
+	fmt.Fprintf(s.out, "\nhale %s is ready at %s\n\n", version(), a.URL())
+	key := "$HALE_API_KEY"
+	switch {
+	case a.First == nil:
+		line("api key", "as before; hale keys create makes another")
+	case a.First.Given:
+		line("api key", "the one that was given")
+	default:
+		key = a.First.Key.Reveal()
+		line("api key", key+"   shown this once: keep it")
+	}
+	line("docs", a.URL()+"/docs")
+	if metrics := a.MetricsURL(); metrics != "" {
+		line("metrics", metrics+"/metrics")
+	}
+	line("data", dataPlace(cfg))
+	if a.RootKeyMade {
+		line("root key", absolute(rootKeyPath(cfg))+"   new: keep a copy in another place,")
+		line("", "without it nothing sealed in this database can ever be read")
+	}
+	if !cfg.WebhookAllowPrivate && !cfg.Production() {
+		line("webhooks", "go to public addresses only; for a receiver on this machine use")
+		line("", "hale listen, or start with --webhook-allow-private")
+	}
+	fmt.Fprintf(s.out, `
+try next, in another terminal:
+
+  export HALE_URL=%s HALE_API_KEY=%s
+  curl -H "%s: $HALE_API_KEY" -d '{"client_user_id":"anna"}' $HALE_URL/v2/user
+  hale import export.zip --user anna
+  hale listen --forward-to http://127.0.0.1:9000/hook
+
+`, a.URL(), key, cfg.APIKeyHeaders[0])
+}
+
+// dataPlace says where the data is, without the password of a database.
+func dataPlace(cfg *config.Config) string {
+	folder := absolute(cfg.Data)
+	if isPostgres(cfg) {
+		return "PostgreSQL; root key and uploads in " + folder
+	}
+	return folder + " (embedded SQLite)"
+}
+
+func absolute(path string) string {
+	if full, err := filepath.Abs(path); err == nil {
+		return full
+	}
+	return path
+}

@@ -1,0 +1,196 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"hale/internal/client"
+	"hale/internal/fault"
+)
+
+func (s *shell) usersCommand() *cobra.Command {
+	return s.calls(noun(&cobra.Command{
+		Use: "users", Short: "create, find and delete users",
+		Long: `Create, find and delete users. USER is a user_id or a client_user_id everywhere.`,
+		Example: examples("hale users create anna --time-zone Europe/Vienna", "hale users get anna",
+			"hale users delete anna"),
+	}, s.usersList(), s.usersGet(), s.usersCreate(), s.usersDelete(), s.usersUndelete(), s.usersSearch()))
+}
+
+var userColumns = []column{
+	{"user", "user_id"}, {"client user id", "client_user_id"}, {"created", "created_on"},
+	{"sources", "connected_sources.provider.slug"},
+}
+
+var (
+	userView = view{id: "user_id", columns: append(userColumns,
+		column{"time zone", "fallback_time_zone.id"}, column{"ingestion from", "ingestion_start"}, column{"ingestion to", "ingestion_end"})}
+	usersView = view{list: "users", id: "user_id", columns: userColumns, none: "no users"}
+	foundView = view{id: "user_id", columns: userColumns, none: "no user matches"}
+)
+
+func (s *shell) usersList() *cobra.Command {
+	var limit, offset int
+	c := &cobra.Command{
+		Use: "list", Short: "list users, newest first",
+		Example: examples("hale users list", "hale users list --limit 500 --offset 1000 -o jsonl"),
+		Args:    takes(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			query := url.Values{"limit": {strconv.Itoa(limit)}, "offset": {strconv.Itoa(offset)}}
+			body, err := s.call(c.Context(), http.MethodGet, "/v2/user", query, nil)
+			if err != nil {
+				return err
+			}
+			var page struct {
+				Users []struct{} `json:"users"`
+				Total int        `json:"total"`
+			}
+			if err := json.Unmarshal(body, &page); err == nil && offset+len(page.Users) < page.Total {
+				s.sayDone("%d of %d; --offset %d shows what follows", len(page.Users), page.Total, offset+len(page.Users))
+			}
+			return s.show(usersView, body)
+		},
+	}
+	c.Flags().IntVar(&limit, "limit", 100, "how many, at most 500")
+	c.Flags().IntVar(&offset, "offset", 0, "how many to skip")
+	return c
+}
+
+func (s *shell) usersGet() *cobra.Command {
+	return &cobra.Command{
+		Use: "get USER", Short: "show one user",
+		Example: examples("hale users get anna", "hale users get anna -o id"),
+		Args:    takes("USER"),
+		RunE: func(c *cobra.Command, args []string) error {
+			body, _, err := s.findUser(c.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			return s.show(userView, body)
+		},
+	}
+}
+
+// findUser finds a user by user_id or client_user_id. Text that looks like a
+// user_id may be somebody's client_user_id all the same.
+func (s *shell) findUser(ctx context.Context, name string) (body json.RawMessage, id string, err error) {
+	err = fault.New(fault.NotFound, "no such user")
+	if _, notID := uuid.Parse(name); notID == nil {
+		body, err = s.call(ctx, http.MethodGet, client.Path("v2", "user", name), nil, nil)
+	}
+	if fault.Is(err, fault.NotFound) {
+		body, err = s.call(ctx, http.MethodGet, client.Path("v2", "user", "resolve", name), nil, nil)
+	}
+	if fault.Is(err, fault.NotFound) {
+		return nil, "", withHint(err, "hale users search finds the beginning of an id; deleted users are not found")
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	var user struct {
+		ID string `json:"user_id"`
+	}
+	return body, user.ID, json.Unmarshal(body, &user)
+}
+
+func (s *shell) usersCreate() *cobra.Command {
+	var zone, birth, from, to string
+	c := &cobra.Command{
+		Use: "create CLIENT_USER_ID", Short: "create a user under your own id for them",
+		Example: examples(
+			"hale users create anna",
+			"hale users create anna --time-zone Europe/Vienna --ingestion-start 2020-01-01",
+			"id=$(hale users create anna -o id)",
+		),
+		Args: takes("CLIENT_USER_ID"),
+		RunE: func(c *cobra.Command, args []string) error {
+			user := map[string]string{"client_user_id": args[0]}
+			for name, value := range map[string]string{
+				"fallback_time_zone": zone, "fallback_birth_date": birth, "ingestion_start": from, "ingestion_end": to,
+			} {
+				if value != "" {
+					user[name] = value
+				}
+			}
+			body, err := s.call(c.Context(), http.MethodPost, "/v2/user", nil, user)
+			if err != nil {
+				return err
+			}
+			return s.show(userView, body)
+		},
+	}
+	c.Flags().StringVar(&zone, "time-zone", "", "IANA time zone for data that names none, such as Europe/Vienna")
+	c.Flags().StringVar(&birth, "birth-date", "", "birth date for data that needs one, YYYY-MM-DD")
+	c.Flags().StringVar(&from, "ingestion-start", "", "ignore data before this day, YYYY-MM-DD")
+	c.Flags().StringVar(&to, "ingestion-end", "", "ignore data after this day, YYYY-MM-DD")
+	return c
+}
+
+func (s *shell) usersDelete() *cobra.Command {
+	var dryRun bool
+	c := &cobra.Command{
+		Use: "delete USER", Short: "delete a user; erased after seven days",
+		Long: `Delete a user. Its connections end at once, its data is erased after seven days;
+until then hale users undelete brings it back.`,
+		Example: examples("hale users delete anna", "hale users delete anna --dry-run"),
+		Args:    takes("USER"),
+		RunE: func(c *cobra.Command, args []string) error {
+			found, id, err := s.findUser(c.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			if dryRun {
+				s.sayDone("nothing was changed; this user would be deleted")
+				return s.show(userView, found)
+			}
+			if _, err := s.call(c.Context(), http.MethodDelete, client.Path("v2", "user", id), nil, nil); err != nil {
+				return err
+			}
+			s.sayDone("deleted; hale users undelete %s brings it back for seven days", id)
+			return s.showValue(view{id: "user_id"}, map[string]any{"user_id": id, "deleted": true})
+		},
+	}
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "show the user and leave it")
+	return c
+}
+
+func (s *shell) usersUndelete() *cobra.Command {
+	return &cobra.Command{
+		Use: "undelete USER", Short: "bring back a user deleted less than seven days ago",
+		Example: examples("hale users undelete 0198…", "hale users undelete anna"),
+		Args:    takes("USER"),
+		RunE: func(c *cobra.Command, args []string) error {
+			by := "client_user_id"
+			if _, err := uuid.Parse(args[0]); err == nil {
+				by = "user_id"
+			}
+			_, err := s.call(c.Context(), http.MethodPost, "/v2/user/undo_delete", nil, map[string]string{by: args[0]})
+			if err != nil {
+				return err
+			}
+			s.sayDone("brought back; its connections stay ended")
+			body, _, err := s.findUser(c.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			return s.show(userView, body)
+		},
+	}
+}
+
+func (s *shell) usersSearch() *cobra.Command {
+	return &cobra.Command{
+		Use: "search TEXT", Short: "find users by the beginning of an id or a name",
+		Example: examples("hale users search ann", "hale users search 0198 -o id"),
+		Args:    takes("TEXT"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return s.showGet(c.Context(), foundView, "/v2/team/users/search", url.Values{"query_id": {args[0]}})
+		},
+	}
+}

@@ -1,0 +1,269 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"hale/internal/client"
+)
+
+func (s *shell) webhooksCommand() *cobra.Command {
+	return s.calls(noun(
+		&cobra.Command{
+			Use: "webhooks", Short: "endpoints that events are posted to",
+			Long: `Manage the endpoints that events are posted to, look at what became of each
+attempt, and send again what did not arrive.`,
+			Example: examples(
+				"hale webhooks add https://api.example/hook",
+				"hale webhooks attempts ep_… --state failed",
+				"hale webhooks recover ep_… --since 24h",
+			),
+		},
+		s.webhooksAdd(), s.webhooksList(), s.webhooksShow(), s.webhooksUpdate(),
+		s.webhooksSwitch("enable", "post to an endpoint again", false),
+		s.webhooksSwitch("disable", "hold events back from an endpoint", true),
+		s.webhooksRemove(), s.webhooksSecret(), s.webhooksRotate(),
+		s.webhooksAttempts(), s.webhooksReplay(), s.webhooksRecover(), s.webhooksExample(),
+	))
+}
+
+const webhooksPath = "/v2/webhooks"
+
+var endpointColumns = []column{
+	{"webhook", "id"}, {"url", "url"}, {"state", "state"}, {"types", "filter_types"}, {"rate limit", "rate_limit"},
+	{"description", "description"}, {"created", "created_at"},
+}
+
+var (
+	endpointsView = view{list: "data", id: "id", columns: endpointColumns, none: "no webhooks: hale webhooks add URL makes one"}
+	endpointView  = view{id: "id", columns: endpointColumns}
+)
+
+func endpointPath(id string, more ...string) string {
+	return client.Path(append([]string{"v2", "webhooks", id}, more...)...)
+}
+
+// endpointFlags are the settings of an endpoint that flags can carry.
+type endpointFlags struct {
+	types       []string
+	allTypes    bool
+	description string
+	rate        int
+	noRate      bool
+}
+
+func (f *endpointFlags) add(c *cobra.Command) {
+	flags := c.Flags()
+	addTypes(c, &f.types)
+	flags.StringVar(&f.description, "description", "", "what the endpoint is for")
+	flags.IntVar(&f.rate, "rate-limit", 0, "posts per second at most")
+}
+
+// body has the settings whose flags were given.
+func (f *endpointFlags) body(c *cobra.Command) map[string]any {
+	body := map[string]any{}
+	changed := c.Flags().Changed
+	if changed("types") {
+		body["filter_types"] = f.types
+	}
+	if f.allTypes {
+		body["filter_types"] = nil
+	}
+	if changed("description") {
+		body["description"] = f.description
+	}
+	if changed("rate-limit") {
+		body["rate_limit"] = f.rate
+	}
+	if f.noRate {
+		body["rate_limit"] = nil
+	}
+	return body
+}
+
+func (s *shell) webhooksAdd() *cobra.Command {
+	var f endpointFlags
+	var secret string
+	var disabled bool
+	c := &cobra.Command{
+		Use: "add URL", Short: "make an endpoint and print its signing secret",
+		Example: examples(
+			"hale webhooks add https://api.example/hook",
+			"hale webhooks add https://api.example/hook --types daily.data.sleep.created,daily.data.sleep.updated",
+			"hale webhooks add https://api.example/hook --secret whsec_… --rate-limit 50",
+		),
+		Args: takes("URL"),
+	}
+	f.add(c)
+	c.Flags().StringVar(&secret, "secret", "", "signing secret to use, whsec_ and base64; made when left out")
+	c.Flags().BoolVar(&disabled, "disabled", false, "hold its events until it is enabled")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		body := f.body(c)
+		body["url"] = args[0]
+		if secret != "" {
+			body["secret"] = secret
+		}
+		if disabled {
+			body["disabled"] = true
+		}
+		made, err := s.call(c.Context(), http.MethodPost, webhooksPath, nil, body)
+		if err != nil {
+			return err
+		}
+		if s.format == formatTable {
+			if err := s.printSecret(c, made); err != nil {
+				return err
+			}
+		}
+		return s.show(endpointView, made)
+	}
+	return c
+}
+
+// printSecret says the signing secret of an endpoint just made, which its
+// owner needs next.
+func (s *shell) printSecret(c *cobra.Command, made json.RawMessage) error {
+	var endpoint struct {
+		ID string `json:"id"`
+	}
+	if err := json.Unmarshal(made, &endpoint); err != nil {
+		return err
+	}
+	var secret struct {
+		Key string `json:"key"`
+	}
+	if err := s.get(c.Context(), endpointPath(endpoint.ID, "secret"), nil, &secret); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.out, "secret       %s\n", secret.Key)
+	return nil
+}
+
+func (s *shell) webhooksList() *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "list endpoints, oldest first",
+		Example: examples("hale webhooks list", "hale webhooks list -o jsonl"),
+		Args:    takes(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return s.showGet(c.Context(), endpointsView, webhooksPath, nil)
+		},
+	}
+}
+
+func (s *shell) webhooksShow() *cobra.Command {
+	return &cobra.Command{
+		Use: "show WEBHOOK", Short: "show one endpoint",
+		Example: examples("hale webhooks show ep_…"),
+		Args:    takes("WEBHOOK"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return s.showGet(c.Context(), endpointView, endpointPath(args[0]), nil)
+		},
+	}
+}
+
+func (s *shell) webhooksUpdate() *cobra.Command {
+	var f endpointFlags
+	var address string
+	c := &cobra.Command{
+		Use: "update WEBHOOK", Short: "change an endpoint; what is not named stays",
+		Example: examples(
+			"hale webhooks update ep_… --url https://api.example/v2/hook",
+			"hale webhooks update ep_… --all-types --no-rate-limit",
+		),
+		Args: takes("WEBHOOK"),
+	}
+	f.add(c)
+	c.Flags().StringVar(&address, "url", "", "post to this URL")
+	c.Flags().BoolVar(&f.allTypes, "all-types", false, "post events of every type")
+	c.Flags().BoolVar(&f.noRate, "no-rate-limit", false, "post as fast as events come")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		body := f.body(c)
+		if c.Flags().Changed("url") {
+			body["url"] = address
+		}
+		if len(body) == 0 {
+			return badUsagef("nothing to change: name a flag")
+		}
+		return s.changeEndpoint(c, args[0], body)
+	}
+	return c
+}
+
+func (s *shell) changeEndpoint(c *cobra.Command, id string, body map[string]any) error {
+	changed, err := s.call(c.Context(), http.MethodPatch, endpointPath(id), nil, body)
+	if err != nil {
+		return err
+	}
+	return s.show(endpointView, changed)
+}
+
+func (s *shell) webhooksSwitch(verb, sentence string, off bool) *cobra.Command {
+	return &cobra.Command{
+		Use: verb + " WEBHOOK", Short: sentence,
+		Example: examples("hale webhooks " + verb + " ep_…"),
+		Args:    takes("WEBHOOK"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return s.changeEndpoint(c, args[0], map[string]any{"disabled": off})
+		},
+	}
+}
+
+func (s *shell) webhooksRemove() *cobra.Command {
+	var dryRun bool
+	c := &cobra.Command{
+		Use: "remove WEBHOOK", Short: "remove an endpoint; what is pending for it is not sent",
+		Example: examples("hale webhooks remove ep_…", "hale webhooks remove ep_… --dry-run"),
+		Args:    takes("WEBHOOK"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if dryRun {
+				s.sayDone("nothing was changed; this endpoint would be removed")
+				return s.showGet(c.Context(), endpointView, endpointPath(args[0]), nil)
+			}
+			if _, err := s.call(c.Context(), http.MethodDelete, endpointPath(args[0]), nil, nil); err != nil {
+				return err
+			}
+			s.sayDone("removed")
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "show the endpoint and leave it")
+	return c
+}
+
+var secretView = view{id: "key", columns: []column{{"secret", "key"}}}
+
+func (s *shell) webhooksSecret() *cobra.Command {
+	return &cobra.Command{
+		Use: "secret WEBHOOK", Short: "print the signing secret",
+		Example: examples("export WEBHOOK_SECRET=$(hale webhooks secret ep_… -o id)"),
+		Args:    takes("WEBHOOK"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return s.showGet(c.Context(), secretView, endpointPath(args[0], "secret"), nil)
+		},
+	}
+}
+
+func (s *shell) webhooksAttempts() *cobra.Command {
+	var state string
+	var limit int
+	c := &cobra.Command{
+		Use: "attempts WEBHOOK", Short: "what became of the attempts to post",
+		Example: examples("hale webhooks attempts ep_…", "hale webhooks attempts ep_… --state failed -o jsonl"),
+		Args:    takes("WEBHOOK"),
+		RunE: func(c *cobra.Command, args []string) error {
+			query := url.Values{"limit": {strconv.Itoa(limit)}}
+			if state != "" {
+				query.Set("state", state)
+			}
+			return s.showGet(c.Context(), attemptsView, endpointPath(args[0], "attempts"), query)
+		},
+	}
+	c.Flags().StringVar(&state, "state", "", "only attempts that were ok or failed")
+	c.Flags().IntVar(&limit, "limit", 50, "how many, newest first")
+	return c
+}
