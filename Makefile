@@ -1,0 +1,74 @@
+# Hale's house. `make` alone lists what can be made.
+
+GO       ?= go
+TOOL     := $(GO) tool -modfile=tools/go.mod
+WITH_PG  := $(GO) run ./internal/store/pgtemp/with-postgres
+PACKAGES ?= ./...
+TIMEOUT  ?= 20m
+FUZZTIME ?= 20s
+CYCLES   ?= 200
+ENGINES  ?= sqlite,postgres
+
+.DEFAULT_GOAL := help
+.PHONY: help run build test race cover fuzz crash bench check lint fmt vet generate generate-check
+
+help: ## this list
+	@awk 'BEGIN {FS = ":.*## "} \
+		/^## / {printf "\n%s\n", substr($$0, 4)} \
+		/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo
+	@echo 'Narrow or widen one:  make test PACKAGES=./internal/users/...   make fuzz FUZZTIME=5m'
+	@echo '                      make crash CYCLES=1000 ENGINES=sqlite     make bench ENGINES=postgres'
+
+## Use it
+run: ## start the service on this machine, data in ./hale-data
+	$(GO) run ./cmd/hale serve
+
+build: ## one static binary, bin/hale
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/hale ./cmd/hale
+
+## Every change
+test: ## every test, on SQLite and on a PostgreSQL that it brings along
+	@scripts/ensure.sh postgres chromium
+	$(WITH_PG) $(GO) test -timeout $(TIMEOUT) $(PACKAGES)
+
+lint: vet ## gofumpt, goimports, go vet, staticcheck, golangci-lint; all pinned in tools/go.mod
+	@scripts/unformatted.sh
+	$(TOOL) staticcheck $(PACKAGES)
+	$(TOOL) golangci-lint run $(PACKAGES)
+
+check: generate-check lint test ## all that CI runs
+
+fmt: ## rewrite the Go files in the one format
+	$(TOOL) gofumpt -w $$(scripts/go-files.sh)
+	$(TOOL) goimports -local hale -w $$(scripts/go-files.sh)
+
+vet:
+	$(GO) vet $(PACKAGES)
+
+generate: ## rewrite generated files: OpenAPI document, catalogues, diagrams
+	$(GO) generate ./...
+
+generate-check: ## fail when a generated file or go.mod is not what would be generated
+	@scripts/generate-check.sh
+
+## The long ones
+race: ## every test under the race detector
+	@scripts/ensure.sh postgres chromium gcc
+	$(WITH_PG) env CGO_ENABLED=1 $(GO) test -race -timeout 45m $(PACKAGES)
+
+cover: ## coverage of the whole suite, printed by function
+	@scripts/ensure.sh postgres chromium
+	$(WITH_PG) $(GO) test -timeout $(TIMEOUT) -coverpkg=./internal/... -coverprofile=cover.out $(PACKAGES)
+	$(GO) tool cover -func=cover.out
+
+fuzz: ## every fuzz target in the tree, FUZZTIME each
+	@FUZZTIME=$(FUZZTIME) scripts/fuzz.sh
+
+crash: ## CYCLES times kill -9 under load, with an oracle outside; on each engine
+	@scripts/ensure.sh postgres
+	$(GO) run ./crash -cycles $(CYCLES) -engines $(ENGINES)
+
+bench: ## rates and their ratios to bare loops; the method is in docs/performance.md
+	@scripts/ensure.sh postgres
+	$(GO) run ./bench -engines $(ENGINES) $(BENCH)

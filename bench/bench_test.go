@@ -1,0 +1,56 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"hale/internal/harness/lean"
+)
+
+// Every measure runs once, briefly, so that they all work on the day somebody
+// wants a figure. No figure is looked at: that is what `make bench` is for.
+func TestEveryMeasureRuns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the server and measures for half a minute")
+	}
+	var out bytes.Buffer
+	if err := run(context.Background(), &out, []string{"sqlite", "postgres"}, "", 300*time.Millisecond, 1); err != nil {
+		t.Fatalf("%v\n%s", err, out.String())
+	}
+	for _, m := range measures {
+		if !strings.Contains(out.String(), "sqlite · "+m.name) {
+			t.Errorf("there is no figure of %s:\n%s", m.name, out.String())
+		}
+	}
+}
+
+func TestReadingAnswers(t *testing.T) {
+	answer := lean.Response{Status: 200, Body: []byte(`{"user_id": "7", "next_cursor":null,"x":[{"timestamp":"a"},{"timestamp":"b"}]}`)}
+	if id, err := textField(answer, "user_id"); err != nil || id != "7" {
+		t.Errorf("user_id = %q, %v", id, err)
+	}
+	if cursor, err := textField(answer, "next_cursor"); err == nil {
+		t.Errorf("a null cursor reads as %q", cursor)
+	}
+	if _, err := textField(lean.Response{Status: 500}, "user_id"); err == nil {
+		t.Error("a 500 has a field")
+	}
+	if n := countSamples(answer.Body); n != 2 {
+		t.Errorf("counted %d samples, want 2", n)
+	}
+	event := []byte(`{"event_type":"daily.data.heartrate.created","data":{"data":[{"timestamp":"2025-01-01T00:02:05+00:00","value":60}]}}`)
+	if slot, ok := slotOf(event); !ok || slot != 125 {
+		t.Errorf("slot = %d, %v, want 125", slot, ok)
+	}
+}
+
+func TestThousands(t *testing.T) {
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
+		if got := thousands(n); got != want {
+			t.Errorf("thousands(%d) = %s, want %s", n, got, want)
+		}
+	}
+}

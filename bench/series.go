@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"hale/internal/harness/lean"
+	"hale/internal/harness/load"
+)
+
+const (
+	yearOfMinutes = 365 * 24 * 60
+	monthOfValues = 30 * 24 * 60
+)
+
+// yearStart is the first minute of the pushed year.
+var yearStart = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// measureSeries pushes a year of heart rates, one a minute, in batches of a
+// day, weighs what that takes on disk, and reads a month of it back.
+func measureSeries(ctx context.Context, b *bench) error {
+	users, err := makeUsers(ctx, b, 1)
+	if err != nil {
+		return err
+	}
+	user := users[0]
+	took, err := b.pushYear(ctx, user)
+	if err != nil {
+		return err
+	}
+	b.report.line("samples pushed in day batches", perSecond(yearOfMinutes/took.Seconds()), "one caller, every batch durable and announced", "")
+	if err := b.readMonths(ctx, user); err != nil {
+		return err
+	}
+	size, err := b.sampleBytes(ctx)
+	if err != nil {
+		return err
+	}
+	b.report.line("bytes per stored heart rate", fmt.Sprintf("%.2f B", float64(size.total)/yearOfMinutes), fmt.Sprintf("of which indexes %.2f B", float64(size.indexes)/yearOfMinutes), "≤ 1.5 B")
+	return nil
+}
+
+// pushYear pushes 365 batches of 1,440 samples, a walk such as a heart makes.
+func (b *bench) pushYear(ctx context.Context, user string) (time.Duration, error) {
+	conn, err := lean.Dial(ctx, b.server.Address(), time.Minute)
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close()
+	head := lean.Head("POST", pushPath(user), b.server.Address(), "x-service-api-key: "+b.key)
+	rng := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same walk every time
+	beat := 70
+	start := time.Now()
+	for day := range 365 {
+		body := []byte(`{"stage":"daily","provider":"apple_health_kit","data":[`)
+		for minute := range 24 * 60 {
+			if minute > 0 {
+				body = append(body, ',')
+			}
+			beat = min(180, max(45, beat+rng.IntN(9)-4))
+			at := yearStart.AddDate(0, 0, day).Add(time.Duration(minute) * time.Minute)
+			body = append(body, `{"timestamp":"`...)
+			body = at.AppendFormat(body, time.RFC3339)
+			body = append(body, `","value":`...)
+			body = strconv.AppendInt(body, int64(beat), 10)
+			body = append(body, `,"unit":"bpm","source_type":"watch"}`...)
+		}
+		answer, err := conn.Do(head, append(body, `]}`...))
+		if err != nil {
+			return 0, err
+		}
+		if answer.Status/100 != 2 {
+			return 0, fmt.Errorf("a push was answered %d: %.300s", answer.Status, answer.Body)
+		}
+	}
+	return time.Since(start), nil
+}
+
+// readMonths reads 30 days of heart rates many times, one caller.
+func (b *bench) readMonths(ctx context.Context, user string) error {
+	conn, err := lean.Dial(ctx, b.server.Address(), time.Minute)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	var waits []time.Duration
+	size, pages := 0, 0
+	for n := range 300 {
+		first := yearStart.AddDate(0, 0, 1+rand.IntN(300)) //nolint:gosec // any month
+		start := time.Now()
+		if size, pages, err = b.readMonth(conn, user, first); err != nil {
+			return err
+		}
+		if n >= 30 { // the first ones warm up
+			waits = append(waits, time.Since(start))
+		}
+	}
+	slices.Sort(waits)
+	b.report.line("30 days of heart rate, JSON", "p99 "+millis(load.Quantile(waits, .99)),
+		fmt.Sprintf("p50 %s, %s B in %d pages", millis(load.Quantile(waits, .5)), thousands(int64(size)), pages), "p99 ≤ 10 ms")
+	return nil
+}
+
+// readMonth reads all pages of 30 days and checks that every sample is there.
+func (b *bench) readMonth(conn *lean.Conn, user string, first time.Time) (size, pages int, err error) {
+	query := url.Values{
+		"start_date": {first.Format(time.RFC3339)},
+		"end_date":   {first.Add(30*24*time.Hour - time.Second).Format(time.RFC3339)},
+	}
+	samples := 0
+	for {
+		path := "/v2/timeseries/" + user + "/heartrate/grouped?" + query.Encode()
+		answer, err := conn.Do(lean.Head(http.MethodGet, path, b.server.Address(), "x-service-api-key: "+b.key), nil)
+		if err != nil {
+			return 0, 0, err
+		}
+		if answer.Status != http.StatusOK {
+			return 0, 0, fmt.Errorf("a month was answered %d: %.300s", answer.Status, answer.Body)
+		}
+		size += len(answer.Body)
+		samples += countSamples(answer.Body)
+		pages++
+		cursor, err := textField(answer, "next_cursor")
+		if err != nil || cursor == "" {
+			break
+		}
+		query.Set("next_cursor", cursor)
+	}
+	if samples != monthOfValues {
+		return 0, 0, fmt.Errorf("a month has %d samples, not %d", samples, monthOfValues)
+	}
+	return size, pages, nil
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"path/filepath"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver named pgx
+	_ "modernc.org/sqlite"             // the driver named sqlite
+)
+
+// footprint is what the sample tables take, in bytes.
+type footprint struct{ total, indexes int64 }
+
+// sampleBytes weighs series and sample_blocks with their indexes: whole pages,
+// empty room in them included.
+func (b *bench) sampleBytes(ctx context.Context) (footprint, error) {
+	driver, address := "pgx", b.database
+	query := `SELECT CAST(SUM(pg_total_relation_size(c.oid)) AS BIGINT), CAST(SUM(pg_indexes_size(c.oid)) AS BIGINT)
+		FROM pg_class c WHERE c.relname IN ('series', 'sample_blocks') AND c.relkind = 'r'`
+	if b.engine == "sqlite" {
+		// dbstat counts pages of tables and of indexes by name; the server's own
+		// connections may stay open beside this one, which only reads.
+		driver, address = "sqlite", "file:"+filepath.Join(b.dir, "hale.db")+"?mode=ro"
+		query = `SELECT SUM(d.pgsize), SUM(CASE m.type WHEN 'index' THEN d.pgsize ELSE 0 END)
+			FROM dbstat d JOIN sqlite_master m ON m.name = d.name
+			WHERE m.tbl_name IN ('series', 'sample_blocks')`
+	}
+	db, err := sql.Open(driver, address)
+	if err != nil {
+		return footprint{}, err
+	}
+	defer db.Close()
+	var f footprint
+	if err := db.QueryRowContext(ctx, query).Scan(&f.total, &f.indexes); err != nil {
+		return footprint{}, fmt.Errorf("weighing the sample tables: %w", err)
+	}
+	return f, nil
+}
+
+// countSamples counts the samples of a grouped answer without decoding it.
+func countSamples(body []byte) (n int) {
+	const key = `"timestamp":`
+	for i := 0; i+len(key) <= len(body); i++ {
+		if body[i] == '"' && string(body[i:i+len(key)]) == key {
+			n++
+			i += len(key) - 1
+		}
+	}
+	return n
+}

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"hale/internal/harness/load"
+)
+
+// measureStart takes the time from exec to a 200 of /readyz, on an existing
+// database, and the memory of a process that has nothing to do.
+func measureStart(ctx context.Context, b *bench) error {
+	var starts []time.Duration
+	for range 7 {
+		if err := b.server.Stop(); err != nil {
+			return err
+		}
+		took, err := b.server.Start(ctx)
+		if err != nil {
+			return err
+		}
+		starts = append(starts, took)
+	}
+	slices.Sort(starts)
+	b.report.line("start to ready", millis(load.Quantile(starts, 0.5)), fmt.Sprintf("slowest of %d: %s", len(starts), millis(starts[len(starts)-1])), "< 1 s")
+	select {
+	case <-time.After(5 * time.Second): // what start-up left is collected
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	memory, err := b.server.Memory()
+	if err != nil {
+		return err
+	}
+	b.report.line("memory at rest", mib(memory.Now), "peak "+mib(memory.Peak), "< 60 MiB")
+	return nil
+}

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// This file holds every path and shape of the API that the run uses, so that a
+// change of the API is a change here and nowhere else.
+
+func pushPath(user string) string { return "/v2/timeseries/" + user + "/heartrate" }
+
+func pushBody(at int64, value float64) map[string]any {
+	return map[string]any{
+		"stage": "daily", "provider": "apple_health_kit",
+		"data": []map[string]any{{
+			"timestamp": time.Unix(at, 0).UTC().Format(time.RFC3339), "value": value, "unit": "bpm", "source_type": "watch",
+		}},
+	}
+}
+
+// feedPage is an answer of GET /v2/events.
+type feedPage struct {
+	Events  []feedEvent `json:"events"`
+	HasMore bool        `json:"has_more"`
+}
+
+type feedEvent struct {
+	ID   string          `json:"id"`
+	Seq  int64           `json:"seq"`
+	Type string          `json:"event_type"`
+	Body json.RawMessage `json:"body"`
+}
+
+// body is the bytes that webhooks carry.
+func (e feedEvent) body() []byte { return e.Body }
+
+// addEndpoint registers the receiver and returns its secret.
+func (t *trial) addEndpoint(ctx context.Context) (secret string, err error) {
+	var endpoint struct {
+		ID string `json:"id"`
+	}
+	if err := t.call.ask(ctx, http.MethodPost, "/v2/webhooks", map[string]any{"url": t.sink.URL()}, &endpoint); err != nil {
+		return "", err
+	}
+	var key struct {
+		Key string `json:"key"`
+	}
+	err = t.call.ask(ctx, http.MethodGet, "/v2/webhooks/"+endpoint.ID+"/secret", nil, &key)
+	return key.Key, err
+}
+
+// startImport uploads the export and returns the import's id.
+func (t *trial) startImport(ctx context.Context, user string) (string, error) {
+	var made struct {
+		ID string `json:"id"`
+	}
+	if err := t.call.ask(ctx, http.MethodPost, "/v2/user/"+user+"/imports?kind=apple_health", t.export, &made); err != nil {
+		return "", err
+	}
+	if made.ID == "" {
+		return "", errors.New("an import without an id")
+	}
+	return made.ID, nil
+}
+
+// unfinishedImports counts the acknowledged imports that are not done yet.
+func (t *trial) unfinishedImports(ctx context.Context) (n int, err error) {
+	for id, user := range t.oracle.imports {
+		if t.finished[id] {
+			continue
+		}
+		var state struct {
+			Status string `json:"status"`
+		}
+		if err := t.call.ask(ctx, http.MethodGet, "/v2/user/"+user+"/imports/"+id, nil, &state); err != nil {
+			return 0, err
+		}
+		switch state.Status {
+		case "succeeded":
+			t.finished[id] = true
+		case "failed":
+			return 0, fmt.Errorf("import %s failed", id)
+		default:
+			n++
+		}
+	}
+	return n, nil
+}
+
+// undisturbed imports the export once more, with nobody killing, and returns
+// the heart rates that it leaves.
+func (t *trial) undisturbed(ctx context.Context) (map[int64]float64, error) {
+	user, err := t.createUser(ctx, "crash-undisturbed")
+	if err != nil {
+		return nil, err
+	}
+	id, err := t.startImport(ctx, user)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.oracle.imported(id, user); err != nil {
+		return nil, err
+	}
+	for {
+		waiting, err := t.unfinishedImports(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if waiting == 0 {
+			return t.heartRates(ctx, user)
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+// checkUser reads a user back.
+func (t *trial) checkUser(ctx context.Context, id, clientID string) error {
+	var user struct {
+		ClientUserID string `json:"client_user_id"`
+	}
+	if err := t.call.ask(ctx, http.MethodGet, "/v2/user/"+id, nil, &user); err != nil {
+		return fmt.Errorf("user %s: %w", id, err)
+	}
+	if user.ClientUserID != clientID {
+		return fmt.Errorf("user %s is called %q, not %q", id, user.ClientUserID, clientID)
+	}
+	return nil
+}
+
+// heartRates reads all of a user's heart rates, by unix second.
+func (t *trial) heartRates(ctx context.Context, user string) (map[int64]float64, error) {
+	all := map[int64]float64{}
+	query := url.Values{"start_date": {"2000-01-01"}, "end_date": {"2030-01-01"}}
+	for {
+		var page struct {
+			Groups map[string][]struct {
+				Data []struct {
+					Timestamp time.Time `json:"timestamp"`
+					Value     float64   `json:"value"`
+				} `json:"data"`
+			} `json:"groups"`
+			NextCursor *string `json:"next_cursor"`
+		}
+		path := "/v2/timeseries/" + user + "/heartrate/grouped?" + query.Encode()
+		if err := t.call.ask(ctx, http.MethodGet, path, nil, &page); err != nil {
+			return nil, err
+		}
+		for _, groups := range page.Groups {
+			for _, group := range groups {
+				for _, s := range group.Data {
+					all[s.Timestamp.Unix()] = s.Value
+				}
+			}
+		}
+		if page.NextCursor == nil || *page.NextCursor == "" {
+			return all, nil
+		}
+		query.Set("next_cursor", *page.NextCursor)
+	}
+}
+
+// open looks at a portal link, as a mail scanner would, and returns the status.
+func (t *trial) open(ctx context.Context, link string) (int, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, link, http.NoBody)
+	if err != nil {
+		return 0, err
+	}
+	response, err := t.call.http.Do(request)
+	if err != nil {
+		return 0, err
+	}
+	defer response.Body.Close()
+	_, err = io.Copy(io.Discard, response.Body)
+	return response.StatusCode, err
+}

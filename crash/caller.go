@@ -1,0 +1,112 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+)
+
+// apiKey is the first team's, given to the server as its bootstrap key.
+const apiKey = "sk_crash0000000000000000000000000000"
+
+// caller asks the server as a client with good manners does: what got no
+// answer, or 503, is asked again until the server is back.
+type caller struct {
+	base   string
+	http   *http.Client
+	oracle *oracle
+}
+
+func newCaller(address string, o *oracle) *caller {
+	return &caller{
+		base:   "http://" + address,
+		http:   &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 32, DisableCompression: true}},
+		oracle: o,
+	}
+}
+
+type reply struct {
+	status int
+	body   []byte
+}
+
+// refused is an answer that no amount of asking again will change.
+type refused struct {
+	reply
+	what string
+}
+
+func (e *refused) Error() string {
+	return fmt.Sprintf("%s was answered %d: %.400s", e.what, e.status, e.body)
+}
+
+// ask sends one request until there is an answer. body is sent as JSON unless
+// kind names another type. out, when not nil, receives the decoded answer.
+func (c *caller) ask(ctx context.Context, method, path string, body any, out any) error {
+	text, kind := []byte(nil), "application/json"
+	switch body := body.(type) {
+	case nil:
+	case []byte:
+		text, kind = body, "application/octet-stream"
+	default:
+		var err error
+		if text, err = json.Marshal(body); err != nil {
+			return err
+		}
+	}
+	for {
+		got, err := c.once(ctx, method, path, kind, text)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil || got.status == http.StatusServiceUnavailable:
+			c.oracle.retried()
+			select {
+			case <-time.After(5 * time.Millisecond):
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			continue
+		case got.status/100 != 2:
+			return &refused{got, method + " " + path}
+		case out == nil:
+			return nil
+		}
+		if err := json.Unmarshal(got.body, out); err != nil {
+			return fmt.Errorf("%s %s: the answer does not read: %w", method, path, err)
+		}
+		return nil
+	}
+}
+
+func (c *caller) once(ctx context.Context, method, path, kind string, body []byte) (reply, error) {
+	request, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
+	if err != nil {
+		return reply{}, err
+	}
+	request.Header.Set("x-service-api-key", apiKey)
+	if body != nil {
+		request.Header.Set("Content-Type", kind)
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		return reply{}, err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	return reply{response.StatusCode, text}, err // an answer cut short is no answer
+}
+
+// isStatus reports that err is an answer with the status, and gives its body.
+func isStatus(err error, status int) ([]byte, bool) {
+	var r *refused
+	if errors.As(err, &r) && r.status == status {
+		return r.body, true
+	}
+	return nil, false
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A short run on both engines, so that the real one still works on the day it
+// is needed. It proves as much as five kills can.
+func TestAFewKills(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the server and kills it five times on each engine")
+	}
+	var out bytes.Buffer
+	if err := run(context.Background(), &out, []string{"sqlite", "postgres"}, 5, t.TempDir()); err != nil {
+		t.Fatalf("%v\n%s", err, out.String())
+	}
+	if !strings.Contains(out.String(), "lost             0") {
+		t.Errorf("the run does not say that nothing was lost:\n%s", out.String())
+	}
+}
+
+// The checks are checked: each kind of loss that the run looks for is found.
+func TestLossesAreFound(t *testing.T) {
+	now := time.Now().Unix()
+	event := func(seq int64, id, kind string) feedEvent {
+		return feedEvent{ID: id, Seq: seq, Type: kind, Body: []byte(`{"user_id":"u","data":{"data":[]}}`)}
+	}
+	f := newFeed()
+	if err := f.take(event(1, "msg_1", "daily.data.heartrate.created")); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.take(event(3, "msg_3", "x")); err == nil {
+		t.Error("a gap in the numbers was accepted")
+	}
+	if err := f.take(event(2, "msg_1", "x")); err == nil {
+		t.Error("one id under two numbers was accepted")
+	}
+
+	o, err := newOracle(t.TempDir() + "/oracle.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := o.sample("u", now, 60); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.sample("u", now, 61); err != nil {
+		t.Fatal(err)
+	}
+	lost := func(f *feed) int {
+		v := &verdict{}
+		(&trial{oracle: o, feed: f}).verifyEvents(v)
+		return len(v.lost)
+	}
+	m := moment{"u", now}
+	f = newFeed()
+	if n := lost(f); n != 2 {
+		t.Errorf("with neither event %d losses were found, want 2", n)
+	}
+	f.created[m], f.updated[m] = 1, 1
+	if n := lost(f); n != 0 {
+		t.Errorf("with both events %d losses were found", n)
+	}
+	f.created[m] = 2
+	if n := lost(f); n != 1 {
+		t.Errorf("with one event twice %d losses were found, want 1", n)
+	}
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// feed is what the server's event feed has said so far. It is read on from
+// after each kill, so a number that changes its event or goes missing shows.
+type feed struct {
+	last    int64                        // greatest number read
+	digests map[string][sha256.Size]byte // event id → its bytes
+	created map[moment]int               // events that announce a new sample
+	updated map[moment]int               // events that announce another value for it
+	done    map[string]int               // user → events that announce a finished import
+}
+
+// moment is one sample of one user: the unix second at which it was taken.
+type moment struct {
+	user string
+	at   int64
+}
+
+func newFeed() *feed {
+	return &feed{
+		digests: map[string][sha256.Size]byte{},
+		created: map[moment]int{}, updated: map[moment]int{}, done: map[string]int{},
+	}
+}
+
+// read follows the feed to its present end.
+func (f *feed) read(ctx context.Context, c *caller) error {
+	for {
+		var page feedPage
+		if err := c.ask(ctx, http.MethodGet, fmt.Sprintf("/v2/events?after=%d&limit=1000", f.last), nil, &page); err != nil {
+			return err
+		}
+		for _, e := range page.Events {
+			if err := f.take(e); err != nil {
+				return err
+			}
+		}
+		if !page.HasMore {
+			return nil
+		}
+	}
+}
+
+func (f *feed) take(e feedEvent) error {
+	if e.Seq != f.last+1 {
+		return fmt.Errorf("the feed goes from number %d to %d", f.last, e.Seq)
+	}
+	f.last = e.Seq
+	if _, twice := f.digests[e.ID]; twice {
+		return fmt.Errorf("event %s is in the feed twice", e.ID)
+	}
+	f.digests[e.ID] = sha256.Sum256(e.body())
+	switch e.Type {
+	case "daily.data.heartrate.created":
+		return f.samples(e, f.created)
+	case "daily.data.heartrate.updated":
+		return f.samples(e, f.updated)
+	case "historical.data.heartrate.created":
+		return f.finished(e)
+	}
+	return nil
+}
+
+func (f *feed) samples(e feedEvent, into map[moment]int) error {
+	var envelope struct {
+		UserID string `json:"user_id"`
+		Data   struct {
+			Data []struct {
+				Timestamp time.Time `json:"timestamp"`
+			} `json:"data"`
+		} `json:"data"`
+	}
+	if err := json.Unmarshal(e.body(), &envelope); err != nil {
+		return fmt.Errorf("event %s does not read: %w", e.ID, err)
+	}
+	for _, s := range envelope.Data.Data {
+		into[moment{envelope.UserID, s.Timestamp.Unix()}]++
+	}
+	return nil
+}
+
+func (f *feed) finished(e feedEvent) error {
+	var envelope struct {
+		UserID string `json:"user_id"`
+	}
+	if err := json.Unmarshal(e.body(), &envelope); err != nil {
+		return fmt.Errorf("event %s does not read: %w", e.ID, err)
+	}
+	f.done[envelope.UserID]++
+	return nil
+}

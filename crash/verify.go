@@ -1,0 +1,258 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"hale/internal/store"
+)
+
+// settleFor bounds the wait for imports and deliveries at the end. An endpoint
+// that hung is tried again after a minute, and the work of a node that died is
+// free after its lease.
+const settleFor = 5 * time.Minute
+
+// verdict is what the run came to. Lost lists broken promises, one sentence
+// each; it must be empty.
+type verdict struct {
+	mu         sync.Mutex
+	lost       []string
+	events     int64
+	deliveries int // posts that reached the receiver
+	duplicates int // events that it accepted more than once
+	settled    time.Duration
+}
+
+func (v *verdict) lose(format string, args ...any) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.lost = append(v.lost, fmt.Sprintf(format, args...))
+}
+
+// verify waits until the server has done what it promised, and then looks for
+// everything.
+func (t *trial) verify(ctx context.Context) (*verdict, error) {
+	v := &verdict{}
+	start := time.Now()
+	if err := t.settle(ctx, v); err != nil {
+		return nil, err
+	}
+	v.settled = time.Since(start)
+	for _, check := range []func(context.Context, *verdict) error{
+		t.verifyUsers, t.verifySamples, t.verifyLinks, t.verifyImports,
+	} {
+		if err := check(ctx, v); err != nil {
+			return nil, err
+		}
+	}
+	t.verifyEvents(v)
+	t.verifyDeliveries(v)
+	return v, t.verifyFile(ctx, v)
+}
+
+// settle waits for the imports to end and for each event of the feed to have
+// been accepted by the receiver.
+func (t *trial) settle(ctx context.Context, v *verdict) error {
+	deadline := time.Now().Add(settleFor)
+	for {
+		if err := t.feed.read(ctx, t.call); err != nil {
+			return err
+		}
+		waiting, err := t.unfinishedImports(ctx)
+		if err != nil {
+			return err
+		}
+		if waiting == 0 && t.undelivered() == 0 {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			v.lose("after %v %d imports are not done and %d events not delivered", settleFor, waiting, t.undelivered())
+			return nil
+		}
+		select {
+		case <-time.After(500 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (t *trial) undelivered() (n int) {
+	came := t.sink.Messages()
+	for id := range t.feed.digests {
+		if came[id].Accepted == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+func (t *trial) verifyUsers(ctx context.Context, v *verdict) error {
+	return each(ctx, t.oracle.users, func(ctx context.Context, id, clientID string) error {
+		err := t.checkUser(ctx, id, clientID)
+		var r *refused
+		if errors.As(err, &r) {
+			v.lose("%v", err)
+			return nil
+		}
+		return err
+	})
+}
+
+func (t *trial) verifySamples(ctx context.Context, v *verdict) error {
+	return each(ctx, t.oracle.samples, func(ctx context.Context, user string, want map[int64]sample) error {
+		got, err := t.heartRates(ctx, user)
+		if err != nil {
+			return err
+		}
+		for at, s := range want {
+			if value, there := got[at]; !there || value != s.value {
+				v.lose("user %s at %d: acknowledged %v, stored %v (present: %v)", user, at, s.value, value, there)
+			}
+		}
+		return nil
+	})
+}
+
+func (t *trial) verifyLinks(ctx context.Context, v *verdict) error {
+	for _, url := range t.oracle.links {
+		status, err := t.open(ctx, url)
+		if err != nil {
+			return err
+		}
+		if status != 200 {
+			v.lose("a portal link answers %d", status)
+		}
+	}
+	return nil
+}
+
+// verifyImports compares what each import left with what the same file left on
+// a server that nobody killed.
+func (t *trial) verifyImports(ctx context.Context, v *verdict) error {
+	want, err := t.undisturbed(ctx)
+	if err != nil {
+		return err
+	}
+	return each(ctx, t.oracle.imports, func(ctx context.Context, _, user string) error {
+		got, err := t.heartRates(ctx, user)
+		if err != nil {
+			return err
+		}
+		if len(got) != len(want) {
+			v.lose("the import of user %s left %d heart rates, undisturbed it leaves %d", user, len(got), len(want))
+		}
+		for at, value := range want {
+			if got[at] != value {
+				v.lose("the import of user %s has %v at %d, undisturbed %v", user, got[at], at, value)
+				break
+			}
+		}
+		return nil
+	})
+}
+
+// verifyEvents looks for the event of each change.
+func (t *trial) verifyEvents(v *verdict) {
+	v.events = t.feed.last
+	for user, all := range t.oracle.samples {
+		for at, s := range all {
+			m := moment{user, at}
+			if n := t.feed.created[m]; n != 1 {
+				v.lose("user %s at %d: %d created events, want 1", user, at, n)
+			}
+			if n := t.feed.updated[m]; n != s.changes {
+				v.lose("user %s at %d: %d updated events, want %d", user, at, n, s.changes)
+			}
+		}
+	}
+	for _, user := range t.oracle.imports {
+		if n := t.feed.done[user]; n != 1 {
+			v.lose("user %s: %d events say that the import is done, want 1", user, n)
+		}
+	}
+}
+
+// verifyDeliveries compares what came with what the feed says.
+func (t *trial) verifyDeliveries(v *verdict) {
+	came := t.sink.Messages()
+	for id, digest := range t.feed.digests {
+		switch m := came[id]; {
+		case m.Accepted == 0:
+			v.lose("event %s was never delivered (%d tries reached the receiver)", id, m.Tries)
+		case m.Digest != digest:
+			v.lose("event %s was delivered with other bytes than the feed has", id)
+		}
+	}
+	for id, m := range came {
+		v.deliveries += m.Tries
+		if m.Accepted > 1 {
+			v.duplicates++
+		}
+		if _, known := t.feed.digests[id]; !known {
+			v.lose("event %s was delivered and is not in the feed", id)
+		}
+	}
+	for _, problem := range t.sink.Problems() {
+		v.lose("%s", problem)
+	}
+}
+
+// verifyFile stops the server and has SQLite check its file.
+func (t *trial) verifyFile(ctx context.Context, v *verdict) error {
+	if err := t.server.Stop(); err != nil {
+		v.lose("the server did not stop in good order: %v", err)
+	}
+	if t.options.Database != "" {
+		return nil
+	}
+	db, err := store.Open(ctx, store.Options{Dir: t.options.Dir})
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if err := db.Check(ctx); err != nil {
+		v.lose("%v", err)
+	}
+	return nil
+}
+
+// print says how it went; the error is what the program fails with.
+func (v *verdict) print(t *trial) error {
+	out := t.out
+	fmt.Fprintf(out, "  kills            %d\n", t.kills)
+	fmt.Fprintf(out, "  acknowledged     %d (users %d, imports %d, portal links %d), asked again %d\n",
+		t.oracle.acks, len(t.oracle.users), len(t.oracle.imports), len(t.oracle.links), t.oracle.retries)
+	fmt.Fprintf(out, "  lost             %d\n", len(v.lost))
+	fmt.Fprintf(out, "  events           %d, numbered without a gap\n", v.events)
+	fmt.Fprintf(out, "  posts received   %d, %d events accepted more than once (same id, same bytes)\n", v.deliveries, v.duplicates)
+	fmt.Fprintf(out, "  ready again      p50 %v, p99 %v, slowest %v\n",
+		quantile(t.recoveries, .5).Round(time.Millisecond), quantile(t.recoveries, .99).Round(time.Millisecond), quantile(t.recoveries, 1).Round(time.Millisecond))
+	fmt.Fprintf(out, "  settled          in %v\n", v.settled.Round(time.Millisecond))
+	for i, sentence := range v.lost {
+		if i == 20 {
+			fmt.Fprintf(out, "  … and %d more\n", len(v.lost)-i)
+			break
+		}
+		fmt.Fprintf(out, "  LOST: %s\n", sentence)
+	}
+	if len(v.lost) > 0 {
+		return fmt.Errorf("%d promises broken", len(v.lost))
+	}
+	return nil
+}
+
+// each calls fn for every entry, several at a time.
+func each[V any](ctx context.Context, all map[string]V, fn func(ctx context.Context, key string, value V) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(16)
+	for key, value := range all {
+		group.Go(func() error { return fn(ctx, key, value) })
+	}
+	return group.Wait()
+}

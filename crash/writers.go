@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// How many of each work at once. Together they keep the server's writer busy
+// at every moment that a kill may choose.
+const (
+	sampleWriters = 8
+	linkWriters   = 2
+	importers     = 2
+)
+
+// epoch is when the first pushed sample was taken; each writer moves on from it
+// minute by minute, so that no two pushes of a user are about the same moment
+// unless they are meant to be.
+var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// writers work until ctx ends or one of them gets an answer that it must not get.
+func (t *trial) writers(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for i := range sampleWriters {
+		group.Go(func() error { return ended(ctx, t.pushSamples(ctx, i)) })
+	}
+	for i := range linkWriters {
+		group.Go(func() error { return ended(ctx, t.makeLinks(ctx, i)) })
+	}
+	for i := range importers {
+		group.Go(func() error { return ended(ctx, t.upload(ctx, i)) })
+	}
+	return group.Wait()
+}
+
+// ended tells an error from the end of the run.
+func ended(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// createUser makes a user, or learns that an attempt whose answer never came
+// did make them.
+func (t *trial) createUser(ctx context.Context, clientID string) (string, error) {
+	var created struct {
+		UserID string `json:"user_id"`
+	}
+	err := t.call.ask(ctx, http.MethodPost, "/v2/user", map[string]any{"client_user_id": clientID}, &created)
+	if body, taken := isStatus(err, http.StatusBadRequest); taken {
+		err = json.Unmarshal(body, &created)
+	}
+	if err != nil {
+		return "", err
+	}
+	if created.UserID == "" {
+		return "", fmt.Errorf("creating %s: the answer names no user", clientID)
+	}
+	return created.UserID, t.oracle.user(created.UserID, clientID)
+}
+
+// pushSamples makes a user now and then and pushes heart rates for them, one or
+// a few at a time. Every tenth corrects a value that was pushed before.
+func (t *trial) pushSamples(ctx context.Context, writer int) error {
+	for n := 0; ; n++ {
+		user, err := t.createUser(ctx, fmt.Sprintf("crash-%d-%d", writer, n))
+		if err != nil {
+			return err
+		}
+		next := epoch.Unix()
+		for range 40 {
+			at := next
+			next += 60
+			if next > epoch.Unix()+600 && rand.IntN(10) == 0 { //nolint:gosec // any will do
+				at -= 600
+			}
+			if err := t.push(ctx, user, at, float64(60+rand.IntN(100))); err != nil { //nolint:gosec // any will do
+				return err
+			}
+		}
+	}
+}
+
+func (t *trial) push(ctx context.Context, user string, at int64, value float64) error {
+	if old, again := t.oracle.valueOf(user, at); again && old == value {
+		value++ // the same value again would change nothing
+	}
+	if err := t.call.ask(ctx, http.MethodPost, pushPath(user), pushBody(at, value), nil); err != nil {
+		return err
+	}
+	return t.oracle.sample(user, at, value)
+}
+
+// makeLinks makes portal links for a user whose demographics are known.
+func (t *trial) makeLinks(ctx context.Context, writer int) error {
+	for n := 0; ; n++ {
+		user, err := t.createUser(ctx, fmt.Sprintf("crash-link-%d-%d", writer, n))
+		if err != nil {
+			return err
+		}
+		if err := t.call.ask(ctx, http.MethodPatch, "/v2/user/"+user+"/info", demographics(n), nil); err != nil {
+			return err
+		}
+		for range 10 {
+			var made struct {
+				URL string `json:"url"`
+			}
+			if err := t.call.ask(ctx, http.MethodPost, "/v2/user/"+user+"/create_portal_url", map[string]any{"context": "launch"}, &made); err != nil {
+				return err
+			}
+			if made.URL == "" {
+				return errors.New("a portal link without a url")
+			}
+			if err := t.oracle.link(made.URL); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// upload sends the export for a new user each time. The answer says that the
+// file is stored and a job will read it; from then on it must happen.
+func (t *trial) upload(ctx context.Context, writer int) error {
+	for n := 0; ; n++ {
+		user, err := t.createUser(ctx, fmt.Sprintf("crash-import-%d-%d", writer, n))
+		if err != nil {
+			return err
+		}
+		id, err := t.startImport(ctx, user)
+		if err != nil {
+			return err
+		}
+		if err := t.oracle.imported(id, user); err != nil {
+			return err
+		}
+		select {
+		case <-time.After(2 * time.Second):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func demographics(n int) map[string]any {
+	return map[string]any{
+		"first_name": fmt.Sprintf("Given%d", n), "last_name": "Family", "email": fmt.Sprintf("person%d@example.com", n),
+		"phone_number": "+14155550123", "gender": "female", "dob": "1984-05-17",
+		"address": map[string]any{
+			"first_line": "1 Example Street", "second_line": nil, "city": "Phoenix", "state": "AZ", "zip": "85004", "country": "US",
+		},
+	}
+}

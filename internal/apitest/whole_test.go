@@ -1,0 +1,152 @@
+package apitest
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/url"
+	"slices"
+	"testing"
+)
+
+// place is where a request has an identity.
+type place struct{ in, name string }
+
+func (p place) String() string { return p.in + " " + p.name }
+
+// whole builds the plainest valid request of an operation: what is required,
+// and of what is optional only the given places. values are used by name
+// wherever they fit.
+func (s *service) whole(t *testing.T, o operation, values map[string]string, with ...place) request {
+	t.Helper()
+	r := request{method: o.Method, headers: map[string]string{}}
+	path, query := map[string]string{}, url.Values{}
+	for _, p := range o.Params {
+		value, known := values[p.Name]
+		if !known {
+			value = fmt.Sprint(s.doc.plain(p.Schema, p.Name, values))
+		}
+		switch {
+		case p.In == "path":
+			path[p.Name] = url.PathEscape(value)
+		case p.In == "query" && (p.Required || slices.Contains(with, place{"query", p.Name})):
+			query.Set(p.Name, value)
+		}
+	}
+	r.path = o.fill(path)
+	if len(query) > 0 {
+		r.path += "?" + query.Encode()
+	}
+	if r.body = s.wholeBody(t, o, values, with); r.body != nil {
+		r.headers["content-type"] = "application/json"
+		if o.Body == nil {
+			r.headers["content-type"] = o.BodyTypes[0]
+		}
+	}
+	return r
+}
+
+func (s *service) wholeBody(t *testing.T, o operation, values map[string]string, with []place) []byte {
+	t.Helper()
+	if text, ok := wholeBodies[o.String()]; ok {
+		return []byte(text)
+	}
+	if o.Body == nil {
+		return nil
+	}
+	value := s.doc.plain(o.Body, "body", values)
+	if object, ok := value.(map[string]any); ok {
+		for _, p := range with {
+			if p.in == "body" {
+				object[p.name] = values[p.name]
+			}
+		}
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// wholeBodies are bodies whose rules go beyond their schema.
+var wholeBodies = map[string]string{
+	"PATCH /v2/user/{user_id}/info":                 someInfo,
+	"POST /v2/user/{user_id}/insurance":             someInsurance,
+	"POST /v2/user/{user_id}/imports":               someExport,
+	"POST /v2/timeseries/{user_id}/{resource}":      somePush,
+	"POST /v2/timeseries/{user_id}/{resource}/push": somePush,
+}
+
+// plain is the simplest value that a schema allows, or the known one of its name.
+func (d *document) plain(s *schema, name string, values map[string]string) any {
+	s = d.resolve(s)
+	if value, ok := values[name]; ok && (s == nil || slices.Contains(s.Type, "string")) {
+		return value
+	}
+	switch {
+	case s == nil:
+		return nil
+	case len(s.Enum) > 0:
+		return s.Enum[0]
+	case len(s.AllOf) > 0:
+		return d.plain(s.AllOf[0], name, values)
+	case len(s.AnyOf) > 0:
+		return d.plain(s.AnyOf[0], name, values)
+	case len(s.OneOf) > 0:
+		return d.plain(s.OneOf[0], name, values)
+	case len(s.Type) == 0:
+		return "x"
+	}
+	switch s.Type[0] {
+	case "object":
+		object := map[string]any{}
+		for property, of := range s.Properties {
+			if slices.Contains(s.Required, property) {
+				object[property] = d.plain(of, property, values)
+			}
+		}
+		return object
+	case "array":
+		if s.MinItems != nil && *s.MinItems > 0 || name == "data" {
+			return []any{d.plain(s.Items, name, values)}
+		}
+		return []any{}
+	case "integer", "number":
+		if s.Minimum != nil {
+			return math.Ceil(*s.Minimum)
+		}
+		return 1
+	case "boolean":
+		return true
+	}
+	return plainText(s, name)
+}
+
+// plainText is a word that the fields of a format or a name take.
+func plainText(s *schema, name string) string {
+	switch s.Format {
+	case "uuid":
+		return "3fa85f64-5717-4562-b3fc-2c963f66afa6"
+	case "date":
+		return "1984-05-17"
+	case "date-time":
+		return "2026-03-01T12:00:00+00:00"
+	case "email":
+		return "person@example.com"
+	}
+	if word, ok := plainWords[name]; ok {
+		return word
+	}
+	if s.MaxLength != nil && *s.MaxLength == 2 {
+		return "AZ"
+	}
+	return "plain"
+}
+
+var plainWords = map[string]string{
+	"url": "http://127.0.0.1:9/hook", "email": "person@example.com", "phone_number": "+14155550123",
+	"zip": "85004", "zip_code": "85004", "state": "AZ", "country": "US",
+	"provider": "apple_health_kit", "resource": "heartrate", "unit": "bpm", "fallback_time_zone": "Europe/Berlin",
+	"start_date": "2026-01-01", "end_date": "2026-12-31",
+}

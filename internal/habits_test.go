@@ -1,0 +1,71 @@
+package internal_test
+
+import (
+	"go/ast"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Domains know no HTTP: a door, a job, the command line and a simulator move
+// the same things. These packages are where HTTP belongs.
+var mayUseHTTP = map[string]string{
+	"api":       "the JSON door",
+	"portal":    "the HTML door",
+	"ops":       "health, metrics and traces are HTTP",
+	"app":       "starts the servers",
+	"cli":       "calls the API",
+	"client":    "calls the API",
+	"webhooks":  "posts to endpoints",
+	"providers": "connectors call providers",
+	"harness":   "calls the server from the outside",
+}
+
+func TestOnlyDoorsKnowHTTP(t *testing.T) {
+	for file := range sources(t) {
+		if _, may := mayUseHTTP[top(file.dir)]; may {
+			continue
+		}
+		for _, spec := range file.syntax.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if imported == "net/http" || imported == "html/template" ||
+				strings.HasPrefix(imported, "github.com/go-chi/") || strings.HasPrefix(imported, "github.com/danielgtaylor/huma/") {
+				t.Errorf("%s: %s may not import %s: doors know HTTP, domains do not", file.position(spec.Pos()), file.dir, imported)
+			}
+		}
+	}
+}
+
+// There is one clock, which app hands to store; all else asks tx.Now() or
+// db.Now(), so that a test can move time. These packages may read the real one.
+var mayReadTheClock = map[string]string{
+	"app":      "owns the clock",
+	"api":      "measures how long a request took",
+	"store":    "its default, and how long a commit took",
+	"cli":      "draws progress for a person",
+	"progress": "draws progress for a person",
+	"client":   "waits for a server",
+	"ops":      "measures how long a request took",
+	"harness":  "measures from the outside",
+}
+
+func TestOnlyTheAppReadsTheClock(t *testing.T) {
+	for file := range sources(t) {
+		if _, may := mayReadTheClock[top(file.dir)]; may {
+			continue
+		}
+		ast.Inspect(file.syntax, func(n ast.Node) bool {
+			selector, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			if of, ok := selector.X.(*ast.Ident); ok && of.Name == "time" && selector.Sel.Name == "Now" {
+				t.Errorf("%s: %s may not read the clock: use tx.Now() or db.Now()", file.position(n.Pos()), file.dir)
+			}
+			return true
+		})
+	}
+}

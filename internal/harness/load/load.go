@@ -1,0 +1,116 @@
+// Package load sends requests over many lean connections and says how fast
+// they were answered.
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"hale/internal/harness/lean"
+)
+
+// Worker is one connection and its place among the others.
+type Worker struct {
+	*lean.Conn
+	Index int // 0 to Conns-1
+}
+
+// Plan says how much load to make.
+type Plan struct {
+	Address string
+	Conns   int
+	For     time.Duration // how long; the first tenth warms up and does not count
+	Rate    float64       // requests a second over all connections; 0 means as fast as answers come
+}
+
+// Result is what was measured.
+type Result struct {
+	Requests int
+	Took     time.Duration
+	waits    []time.Duration // sorted
+}
+
+// PerSecond is the rate of answered requests.
+func (r Result) PerSecond() float64 { return float64(r.Requests) / r.Took.Seconds() }
+
+// Quantile is the time within which the share q, 0 to 1, was answered. With a
+// Rate it counts from when the request was due, so that a server which falls
+// behind cannot hide it.
+func (r Result) Quantile(q float64) time.Duration { return Quantile(r.waits, q) }
+
+// Quantile picks the share q, 0 to 1, from sorted times.
+func Quantile(sorted []time.Duration, q float64) time.Duration {
+	if len(sorted) == 0 {
+		return 0
+	}
+	return sorted[min(len(sorted)-1, int(q*float64(len(sorted))))]
+}
+
+// Run calls do on every connection over and over. do makes request number n of
+// its worker and returns an error for any answer it did not want; the first
+// one ends the run.
+func Run(ctx context.Context, p Plan, do func(w *Worker, n int) error) (Result, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	begin := time.Now()
+	counted, end := begin.Add(p.For/10), begin.Add(p.For)
+	perWorker := make([][]time.Duration, p.Conns)
+	var wg sync.WaitGroup
+	for i := range p.Conns {
+		wg.Go(func() {
+			conn, err := lean.Dial(ctx, p.Address, 30*time.Second)
+			if err != nil {
+				cancel(err)
+				return
+			}
+			defer conn.Close()
+			waits, err := p.work(ctx, &Worker{conn, i}, begin, counted, end, do)
+			perWorker[i] = waits
+			if err != nil {
+				cancel(fmt.Errorf("load: connection %d: %w", i, err))
+			}
+		})
+	}
+	wg.Wait()
+	if err := context.Cause(ctx); err != nil {
+		return Result{}, err
+	}
+	all := slices.Concat(perWorker...)
+	if len(all) == 0 {
+		return Result{}, errors.New("load: no request was answered in time")
+	}
+	slices.Sort(all)
+	return Result{Requests: len(all), Took: end.Sub(counted), waits: all}, nil
+}
+
+func (p Plan) work(ctx context.Context, w *Worker, begin, counted, end time.Time, do func(*Worker, int) error) ([]time.Duration, error) {
+	waits := make([]time.Duration, 0, 1<<16)
+	var every time.Duration
+	due := time.Now()
+	if p.Rate > 0 {
+		every = time.Duration(float64(p.Conns) / p.Rate * float64(time.Second))
+		due = begin.Add(every * time.Duration(w.Index) / time.Duration(p.Conns)) // spread, not in step
+	}
+	for n := 0; ctx.Err() == nil; n++ {
+		if every > 0 {
+			time.Sleep(time.Until(due))
+		} else {
+			due = time.Now()
+		}
+		if !due.Before(end) {
+			break
+		}
+		if err := do(w, n); err != nil {
+			return waits, err
+		}
+		if answered := time.Now(); answered.After(counted) && answered.Before(end) {
+			waits = append(waits, answered.Sub(due))
+		}
+		due = due.Add(every)
+	}
+	return waits, nil
+}

@@ -1,0 +1,157 @@
+package internal_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Arrows point down: doors import domains, domains import events, jobs and
+// foundations, foundations import each other at most. Sideways there is only
+// what this table says, so a new edge is one visible line in a review.
+//
+// A name stands for the package and those below it; the longest one counts.
+// A package and its own subpackages may always import each other.
+var mayImport = map[string]string{
+	// Foundations know no domain.
+	"fault":   "",
+	"ids":     "",
+	"patch":   "",
+	"civil":   "fault",
+	"paging":  "fault",
+	"secrets": "",
+	"store":   "secrets",
+	"config":  "secrets", // settings from flag, environment and file; a connection address is a secret
+
+	// Written inside the caller's transaction.
+	"jobs":   foundations,
+	"events": foundations + " jobs",
+
+	// Domains: types, rules, SQL. All know teams, whose ID is an argument of
+	// everything that belongs to one.
+	"teams":                 foundations + " events jobs",
+	"users":                 domain,
+	"insurance":             domain + " users",
+	"wearables":             domain + " users",
+	"providers":             domain + " wearables",
+	"connections":           domain + " users providers wearables",
+	"providers/applehealth": domain + " users wearables",                                   // an import says whose data it is
+	"imports":               domain + " users wearables connections providers/applehealth", // uploaded exports: one reader for each kind
+	"webhooks":              domain,
+
+	// Doors: decode, one transaction, encode.
+	"api":    domains + " ops", // the request id that a log line and an answer share
+	"portal": domains,
+	"ops":    foundations, // logs, metrics, traces, health: they see requests, never what is in them
+
+	// The command line and what only it uses.
+	"progress": "",      // bars on a terminal, lines elsewhere
+	"client":   "fault", // our own API, called from the outside
+
+	// Wiring knows every part and holds no rules.
+	"app": domains + " api portal ops config",
+	"cli": domains + " api portal ops config app client progress",
+
+	// For tests and measurements only; no product code may import them.
+	"testdata":        "",
+	"harness":         "",
+	"apitest":         "",
+	"store/storetest": "store store/pgtemp",
+	"app/apptest":     domains + " ops config store/storetest",
+	"store/pgtemp":    "",
+}
+
+const (
+	foundations = "fault ids patch civil paging secrets store"
+	domain      = foundations + " events jobs teams"
+	domains     = domain + " users insurance wearables providers connections imports webhooks"
+)
+
+const module = "hale/internal/"
+
+func TestImportsPointDown(t *testing.T) {
+	used := map[string]bool{}
+	for file := range sources(t) {
+		from := row(file.dir)
+		if from == "" {
+			t.Errorf("%s is in no row of the table: add one, with the arrows it needs", file.dir)
+			continue
+		}
+		used[from] = true
+		for _, spec := range file.syntax.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			to, ours := strings.CutPrefix(imported, module)
+			if !ours || top(to) == top(file.dir) || slices.Contains(strings.Fields(mayImport[from]), row(to)) {
+				continue
+			}
+			t.Errorf("%s: %s may not import %s", file.position(spec.Pos()), file.dir, to)
+		}
+	}
+	for name := range mayImport {
+		if !used[name] {
+			t.Logf("no source yet for the row %q", name)
+		}
+	}
+}
+
+// row finds the longest name of the table that holds the package.
+func row(dir string) string {
+	for ; dir != "."; dir = path.Dir(dir) {
+		if _, ok := mayImport[dir]; ok {
+			return dir
+		}
+	}
+	return ""
+}
+
+func top(dir string) string {
+	name, _, _ := strings.Cut(dir, "/")
+	return name
+}
+
+// source is one Go file that is not a test.
+type source struct {
+	dir    string // below internal, with slashes
+	set    *token.FileSet
+	syntax *ast.File
+}
+
+func (s source) position(p token.Pos) token.Position { return s.set.Position(p) }
+
+// sources yields every Go file below internal but tests and testdata folders.
+func sources(t *testing.T) func(yield func(source) bool) {
+	t.Helper()
+	return func(yield func(source) bool) {
+		err := filepath.WalkDir(".", func(name string, entry fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") ||
+				strings.Contains(filepath.ToSlash(name), "/testdata/") || !strings.Contains(filepath.ToSlash(name), "/") {
+				return nil
+			}
+			set := token.NewFileSet()
+			syntax, err := parser.ParseFile(set, name, nil, parser.SkipObjectResolution)
+			if err != nil {
+				return err
+			}
+			if !yield(source{filepath.ToSlash(filepath.Dir(name)), set, syntax}) {
+				return filepath.SkipAll
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}

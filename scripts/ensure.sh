@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# ensure.sh THING... makes sure that this machine has what the tests use:
+#   postgres   initdb and postgres; never a running server, the tests start their own
+#   chromium   a browser for the portal's tests
+#   gcc        the C compiler that the race detector needs
+# Root on Debian gets a missing one from apt. Anybody else is told what to
+# install; the tests that need it then skip and say so. In CI that is a failure.
+set -uo pipefail
+
+have() {
+  case $1 in
+    postgres) have_postgres ;;
+    chromium) command -v chromium chromium-browser google-chrome headless-shell >/dev/null ;;
+    gcc)      command -v gcc >/dev/null ;;
+    *)        echo "ensure: unknown thing: $1" >&2; exit 2 ;;
+  esac
+}
+
+have_postgres() {
+  [ -x "${HALE_POSTGRES_BIN:-/nonexistent}/initdb" ] && return 0
+  compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null && return 0
+  compgen -G '/usr/pgsql-*/bin/initdb' >/dev/null && return 0
+  compgen -G '/opt/homebrew/opt/postgresql*/bin/initdb' >/dev/null && return 0
+  compgen -G '/usr/local/opt/postgresql*/bin/initdb' >/dev/null && return 0
+  command -v initdb >/dev/null
+}
+
+package() {
+  case $1 in
+    postgres) echo postgresql ;;
+    *)        echo "$1" ;;
+  esac
+}
+
+install() {
+  [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || return 1
+  echo "ensure: installing $*" >&2
+  {
+    DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@" ||
+      { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@"; }
+  } </dev/null >&2
+}
+
+missing=()
+for thing in "$@"; do
+  have "$thing" || missing+=("$(package "$thing")")
+done
+[ ${#missing[@]} = 0 ] && exit 0
+install "${missing[@]}"
+
+status=0
+for thing in "$@"; do
+  if ! have "$thing"; then
+    echo "ensure: $thing is missing (Debian: sudo apt-get install $(package "$thing")); tests that need it will skip" >&2
+    [ "${CI:-}" = true ] && status=1
+  fi
+done
+exit $status
