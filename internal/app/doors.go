@@ -1,6 +1,18 @@
 package app
 
-import "github.com/go-chi/chi/v5"
+import (
+	"github.com/go-chi/chi/v5"
 
-// mount adds the doors that are not JSON.
-func (a *App) mount(chi.Router) error { return nil }
+	"hale/internal/api"
+	"hale/internal/portal"
+	"hale/internal/providers"
+)
+
+// mount adds the doors that are not JSON: the portal's pages and the logos.
+func (a *App) mount(router chi.Router) {
+	pages := portal.New(portal.Options{DB: a.DB, Log: a.Log, BaseURL: a.URL()})
+	for _, pattern := range portal.Patterns {
+		router.Handle(pattern, pages)
+	}
+	router.Handle(providers.LogoPath+"*", api.ProviderLogos())
+}

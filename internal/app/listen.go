@@ -11,6 +11,7 @@ import (
 
 	"hale/internal/api"
 	"hale/internal/ops"
+	"hale/internal/providers"
 	"hale/internal/store"
 )
 
@@ -36,6 +37,7 @@ func (a *App) Start(ctx context.Context) error {
 
 // build makes the doors once the address is known, which links carry.
 func (a *App) build(ctx context.Context) error {
+	providers.ServeAt(a.URL())
 	services, err := a.services(ctx)
 	if err != nil {
 		return err
@@ -50,7 +52,8 @@ func (a *App) build(ctx context.Context) error {
 	})
 	a.api.Router().Get("/livez", a.Health.Live)
 	a.api.Router().Get("/readyz", a.Health.Ready)
-	return a.mount(a.api.Router())
+	a.mount(a.api.Router())
+	return nil
 }
 
 // newServer speaks HTTP/1.1 and HTTP/2 without TLS on one port. Uploads may

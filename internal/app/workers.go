@@ -3,15 +3,20 @@ package app
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"sync"
 	"time"
 
 	"hale/internal/api"
+	"hale/internal/connections"
 	"hale/internal/events"
+	"hale/internal/imports"
 	"hale/internal/jobs"
+	"hale/internal/providers"
 	"hale/internal/store"
 	"hale/internal/teams"
 	"hale/internal/users"
+	"hale/internal/wearables"
 	"hale/internal/webhooks"
 )
 
@@ -92,12 +97,27 @@ func (a *App) services(ctx context.Context) (api.Services, error) {
 		},
 	})
 	a.workers.add("webhook delivery", deliverer.Run)
-	runner := jobs.NewRunner(a.DB, jobs.Config{Node: node, Log: a.Log, Observe: a.Metrics.Job, Kinds: a.kinds()})
+	ingester := &wearables.Ingester{DB: a.DB, Describe: describe, Connect: connections.Ensure, Run: connections.Run}
+	uploads := &imports.Service{
+		DB: a.DB, Sink: ingester, Dir: filepath.Join(a.Config.Data, "imports"), MaxUpload: int64(a.Config.ImportLimit),
+		Log: a.Log, Records: a.Metrics.Records,
+	}
+	if err := uploads.Sweep(ctx); err != nil {
+		return api.Services{}, err
+	}
+	kinds := append(a.kinds(), uploads.Job())
+	runner := jobs.NewRunner(a.DB, jobs.Config{Node: node, Log: a.Log, Observe: a.Metrics.Job, Kinds: kinds})
 	a.workers.add("jobs", runner.Run)
-	return api.Services{}, nil
+	return api.Services{Imports: uploads, Wearables: ingester}, nil
 }
 
-// kinds is every kind of background job.
+// describe names a provider for the deprecated fields of a source.
+func describe(slug string) (name, logo string) {
+	p := providers.Named(slug)
+	return p.Name, p.LogoURL()
+}
+
+// kinds is every kind of background job that needs no service.
 func (a *App) kinds() []jobs.Handler {
 	return []jobs.Handler{
 		users.EraseJob,

@@ -157,4 +157,3 @@ func (s *Service) Expect(status int, method, path, body string, v any) {
 		s.t.Fatalf("%s %s: %v: %s", method, path, err, text)
 	}
 }
-

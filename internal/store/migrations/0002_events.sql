@@ -46,12 +46,14 @@ CREATE TABLE events (
 	type       TEXT NOT NULL,
 	size       BIGINT NOT NULL, -- bytes of the envelope
 	created_at BIGINT NOT NULL,
-	body       BYTEA, -- the envelope, sealed; empty once the user is erased
+	body       BYTEA NOT NULL, -- the envelope, sealed with the user's key
 	PRIMARY KEY (id, team_id) -- id first: see the note on keys below
 );
+-- sqlite: begin
 CREATE UNIQUE INDEX events_by_seq ON events (team_id, seq);
-CREATE INDEX events_by_user ON events (team_id, user_id) WHERE user_id IS NOT NULL;
+-- sqlite: end
 -- postgres: begin
+CREATE UNIQUE INDEX events_by_seq ON events (team_id, seq) WHERE seq IS NOT NULL;
 CREATE INDEX events_unnumbered ON events (id) WHERE seq IS NULL;
 -- postgres: end
 
