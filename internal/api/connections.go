@@ -92,6 +92,7 @@ type refreshBody struct {
 	Success           bool     `json:"success"`
 	UserID            users.ID `json:"user_id" format:"uuid"`
 	Error             string   `json:"error,omitempty" doc:"Only when success is false."`
+	Detail            string   `json:"detail,omitempty" doc:"The same as error, where all other refusals have it."`
 	RefreshedSources  []string `json:"refreshed_sources"`
 	InProgressSources []string `json:"in_progress_sources"`
 	FailedSources     []string `json:"failed_sources"`
@@ -112,13 +113,20 @@ func (a *API) refreshUser(ctx context.Context, c Caller, in *refreshUserIn) (*re
 	var refused *fault.Error
 	switch {
 	case errors.As(err, &refused) && refused.Kind() == fault.Refused:
-		o.Status, o.Body.Success, o.Body.Error, o.Body.FailedSources = http.StatusBadRequest, false, refused.Message(), []string{}
+		o.fail(refused.Message())
 	case err != nil:
 		return nil, err
 	case len(o.Body.FailedSources) > 0:
-		o.Status, o.Body.Success, o.Body.Error = http.StatusBadRequest, false, "Some sources could not be asked for new data"
+		o.fail("Some sources could not be asked for new data")
 	}
 	return o, nil
+}
+
+func (o *refreshOut) fail(why string) {
+	o.Status, o.Body.Success, o.Body.Error, o.Body.Detail = http.StatusBadRequest, false, why, why
+	if o.Body.FailedSources == nil {
+		o.Body.FailedSources = []string{}
+	}
 }
 
 // providerName is a provider in short.

@@ -51,17 +51,17 @@ type infoBody struct {
 	DOB               civil.Date     `json:"dob" format:"date"`
 	Address           addressBody    `json:"address"`
 	MedicalProxy      *guarantorBody `json:"medical_proxy,omitempty"`
-	Race              *race          `json:"race"`
-	Ethnicity         *ethnicity     `json:"ethnicity"`
-	SexualOrientation *orientation   `json:"sexual_orientation"`
-	GenderIdentity    *identityWord  `json:"gender_identity"`
+	Race              *string        `json:"race" doc:"As in the request. The list may grow."`
+	Ethnicity         *string        `json:"ethnicity" doc:"As in the request. The list may grow."`
+	SexualOrientation *string        `json:"sexual_orientation" doc:"As in the request. The list may grow."`
+	GenderIdentity    *string        `json:"gender_identity" doc:"As in the request. The list may grow."`
 }
 
 func infoOf(i users.Info) infoBody {
 	body := infoBody{
 		FirstName: i.FirstName, LastName: i.LastName, Email: i.Email, PhoneNumber: i.PhoneNumber, Gender: i.Gender, DOB: i.BirthDate,
-		Address: addressOf(i.Address), Race: wordOrNull[race](i.Race), Ethnicity: wordOrNull[ethnicity](i.Ethnicity),
-		SexualOrientation: wordOrNull[orientation](i.SexualOrientation), GenderIdentity: wordOrNull[identityWord](i.GenderIdentity),
+		Address: addressOf(i.Address), Race: orNothing(i.Race), Ethnicity: orNothing(i.Ethnicity),
+		SexualOrientation: orNothing(i.SexualOrientation), GenderIdentity: orNothing(i.GenderIdentity),
 	}
 	if i.MedicalProxy != nil {
 		proxy := guarantorOf(*i.MedicalProxy)

@@ -71,7 +71,7 @@ type companyBody struct {
 func insuranceOf(r insurance.Record) insuranceBody {
 	i := r.Insured
 	body := insuranceBody{
-		PayorCode: r.PayorCode, MemberID: r.MemberID, GroupID: wordOrNull[string](r.GroupID), Relationship: string(r.Relationship),
+		PayorCode: r.PayorCode, MemberID: r.MemberID, GroupID: orNothing(r.GroupID), Relationship: string(r.Relationship),
 		Insured:   insuredBody{i.FirstName, i.LastName, i.Gender, i.BirthDate, i.Email, i.PhoneNumber, addressOf(i.Address)},
 		Company:   companyBody{r.Company.Name, addressOf(r.Company.Address)},
 		IsPrimary: r.IsPrimary,
@@ -87,8 +87,10 @@ func (in *createInsuranceIn) record() (insurance.Record, error) {
 	b := in.Body
 	r := insurance.Record{
 		PayorCode: b.PayorCode, MemberID: b.MemberID, GroupID: word(b.GroupID), Relationship: insurance.Relationship(b.Relationship),
-		Insured: insurance.Insured{FirstName: b.Insured.FirstName, LastName: b.Insured.LastName, Gender: b.Insured.Gender,
-			BirthDate: b.Insured.DOB, Email: b.Insured.Email, PhoneNumber: b.Insured.PhoneNumber},
+		Insured: insurance.Insured{
+			FirstName: b.Insured.FirstName, LastName: b.Insured.LastName, Gender: b.Insured.Gender,
+			BirthDate: b.Insured.DOB, Email: b.Insured.Email, PhoneNumber: b.Insured.PhoneNumber,
+		},
 		IsPrimary: b.IsPrimary == nil || *b.IsPrimary,
 	}
 	var err1, err2 *fault.Error

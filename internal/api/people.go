@@ -127,12 +127,12 @@ func word[T ~string](w *T) string {
 	return string(*w)
 }
 
-func wordOrNull[T ~string](w string) *T {
+// orNothing is a text that is null when it is empty.
+func orNothing(w string) *string {
 	if w == "" {
 		return nil
 	}
-	t := T(w)
-	return &t
+	return &w
 }
 
 // Words of the demographics' closed lists. OpenAPI names them; the domain

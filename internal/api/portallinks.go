@@ -12,7 +12,7 @@ import (
 
 func (a *API) portalLinkRoutes() []route {
 	return []route{
-		post("/v2/user/{user_id}/create_portal_url", a.createPortalURL, "Make a link into the user's portal"),
+		post("/v2/user/{user_id}/create_portal_url", a.createPortalURL, "Make a link into the user's portal").creates(),
 	}
 }
 

@@ -26,6 +26,10 @@ func (a *API) routes() []route {
 		a.providerRoutes(),
 		a.timeseriesRoutes(),
 		a.summaryRoutes(),
+		a.webhookRoutes(),
+		a.webhookLogRoutes(),
+		a.eventRoutes(),
+		a.jobRoutes(),
 	} {
 		all = append(all, table...)
 	}

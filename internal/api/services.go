@@ -3,6 +3,7 @@ package api
 import (
 	"hale/internal/imports"
 	"hale/internal/wearables"
+	"hale/internal/webhooks"
 )
 
 // Services are the parts of the program that handlers call beside the plain
@@ -12,4 +13,7 @@ type Services struct {
 	Imports *imports.Service
 	// Wearables stores what phones push.
 	Wearables *wearables.Ingester
+	// Webhooks is how the deliverer was set up, for the rules of URLs and for
+	// examples that are posted at once.
+	Webhooks webhooks.Config
 }

@@ -116,8 +116,10 @@ type createUserIn struct {
 
 func (a *API) createUser(ctx context.Context, c Caller, in *createUserIn) (*out[userBody], error) {
 	b := in.Body
-	n := users.NewUser{ClientUserID: b.ClientUserID, TimeZone: b.FallbackTimeZone, BirthDate: b.FallbackBirthDate,
-		IngestionStart: b.IngestionStart, IngestionEnd: b.IngestionEnd}
+	n := users.NewUser{
+		ClientUserID: b.ClientUserID, TimeZone: b.FallbackTimeZone, BirthDate: b.FallbackBirthDate,
+		IngestionStart: b.IngestionStart, IngestionEnd: b.IngestionEnd,
+	}
 	var user users.User
 	err := a.db.Write(ctx, func(tx *store.Tx) (err error) {
 		user, err = users.Create(ctx, tx, c.Team, n)
@@ -200,8 +202,10 @@ type patchUserIn struct {
 
 func (a *API) patchUser(ctx context.Context, c Caller, in *patchUserIn) (*out[detailBody], error) {
 	b := in.Body
-	u := users.Update{ClientUserID: b.ClientUserID, TimeZone: b.FallbackTimeZone, BirthDate: b.FallbackBirthDate,
-		IngestionStart: b.IngestionStart, IngestionEnd: b.IngestionEnd}
+	u := users.Update{
+		ClientUserID: b.ClientUserID, TimeZone: b.FallbackTimeZone, BirthDate: b.FallbackBirthDate,
+		IngestionStart: b.IngestionStart, IngestionEnd: b.IngestionEnd,
+	}
 	err := a.db.Write(ctx, func(tx *store.Tx) error {
 		_, err := users.Change(ctx, tx, c.Team, in.UserID, u)
 		return err

@@ -11,12 +11,14 @@
 //	resources.go         every kind of time series, in one table
 //	documents.go         every kind of summary, in one table
 //	ingest.go            Ingester: check, plan on a snapshot, commit
-//	check.go, intake.go  which values are believed, and how they are sorted
+//	check.go, intake.go, order.go         which values are believed, and how they are sorted
 //	series.go, samples.go, announce.go    samples into sealed blocks, and events
-//	summaries.go, merge.go, streams.go    the same for documents and streams
+//	summaries.go, merge.go                documents, version by version
+//	streams.go, stream_pack.go, stream_store.go    the course of a workout
 //	history.go           when a connection's past has arrived
 //	read.go, summary_read.go, sleep.go    reading it back
-//	wire.go              JSON of samples and sources, for events and reads alike
+//	wire.go, text.go     JSON of samples and sources, for events and reads alike
+//	erase.go             what deleting a user removes
 //
 // Below it, blocks packs samples into a byte or two each, push reads what
 // phones send, and derive makes summaries out of samples.

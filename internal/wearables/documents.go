@@ -1,6 +1,9 @@
 package wearables
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // Kind is the JSON type of a summary's field.
 type Kind string
@@ -36,7 +39,8 @@ type Document struct {
 	Key  string // of the list in a read
 	// Start and End name the fields of a session's bounds; empty for days.
 	Start, End string
-	Dated      bool // has calendar_date
+	Longest    time.Duration // of a believable session; 0 means any
+	Dated      bool          // has calendar_date
 	Fields     []Field
 }
 
@@ -105,7 +109,7 @@ var documents = []*Document{
 		{"gender", Text, "female, male, other, unknown", ""},
 		{"sex", Text, "female, male, other", ""},
 	})},
-	{Name: "sleep", Key: "sleep", Dated: true, Start: "bedtime_start", End: "bedtime_stop", Fields: fields(days, []Field{
+	{Name: "sleep", Key: "sleep", Dated: true, Start: "bedtime_start", End: "bedtime_stop", Longest: 24 * time.Hour, Fields: fields(days, []Field{
 		{"bedtime_start", Moment, "", ""},
 		{"bedtime_stop", Moment, "", ""},
 		{"type", Text, "long_sleep (3 h or more), short_sleep, acknowledged_nap, unknown (ongoing)", `"unknown"`},
@@ -131,7 +135,7 @@ var documents = []*Document{
 		{"respiratory_rate", Number, "breaths/min", ""},
 		{"sleep_stream", Object, "Deprecated: read the stream.", ""},
 	})},
-	{Name: "sleep_cycle", Key: "sleep_cycle", Dated: true, Start: "session_start", End: "session_end", Fields: fields([]Field{
+	{Name: "sleep_cycle", Key: "sleep_cycle", Dated: true, Start: "session_start", End: "session_end", Longest: 24 * time.Hour, Fields: fields([]Field{
 		{"sleep_id", UUID, "The sleep it belongs to.", ""},
 		{"session_start", Moment, "", ""},
 		{"session_end", Moment, "", ""},
@@ -140,7 +144,7 @@ var documents = []*Document{
 		{"stage_type", List, "-1 unknown, 1 deep, 2 light, 3 REM, 4 awake, 5 manual", "[]"},
 		{"time_zone", Text, "IANA name", ""},
 	}, flat)},
-	{Name: "workouts", Key: "workouts", Dated: true, Start: "time_start", End: "time_end", Fields: fields([]Field{
+	{Name: "workouts", Key: "workouts", Dated: true, Start: "time_start", End: "time_end", Longest: 7 * 24 * time.Hour, Fields: fields([]Field{
 		{"title", Text, "", ""},
 		{"timezone_offset", Integer, "seconds east of UTC", ""},
 		{"average_hr", Integer, "bpm", ""},

@@ -70,6 +70,7 @@ type job struct {
 	clientUserID string
 	provider     string
 	announces    bool // whether values are announced one by one
+	snapshot     bool // the plan is made on committed data
 	resources    []string
 
 	series    []*seriesWrite // by identity, so that two jobs lock in one order
@@ -83,6 +84,7 @@ type job struct {
 // while samples are merged and packed; a later one is made inside the
 // transaction, alone with the user's data, and cannot lose again.
 func (j *job) try(ctx context.Context, optimistic bool) error {
+	j.snapshot = optimistic
 	if !optimistic {
 		return j.in.DB.Write(ctx, func(tx *store.Tx) error {
 			if err := tx.Lock(ctx, "wearables:"+j.user.String()); err != nil {

@@ -63,10 +63,11 @@ func (w *seriesWrite) plan(ctx context.Context, tx *store.Tx, j *job) error {
 		if known, ok, err = findSeries(ctx, tx, j.team, j.user, w.id); err != nil {
 			return err
 		}
-		if ok {
-			j.in.cache.put(known, w.id)
-		} else {
+		switch {
+		case !ok:
 			known = w.id.series(j.team, j.user, 0, widthFor(w.resource, &w.add))
+		case j.snapshot: // what a write transaction reads may yet be rolled back
+			j.in.cache.put(known, w.id)
 		}
 	}
 	w.series = known

@@ -125,8 +125,12 @@ func (d *Document) read(s *Summary) (fields map[string]any, reason string) {
 	if !s.End.IsZero() {
 		set(fields, d, d.End, instant(s.End))
 	}
-	if !s.End.IsZero() && s.End.Before(s.Start) {
+	switch length := s.End.Sub(s.Start); {
+	case s.Start.IsZero() || s.End.IsZero():
+	case length < 0:
 		return nil, EndBeforeStart
+	case d.Longest > 0 && length > d.Longest:
+		return nil, Implausible
 	}
 	return fields, ""
 }

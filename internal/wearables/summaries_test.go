@@ -108,7 +108,10 @@ func TestSummariesThatAreRefused(t *testing.T) {
 		backwards := wearables.Summary{
 			Resource: "sleep", Key: "s", Source: watch(), Date: civil.DateOf(day), Start: day, End: day.Add(-time.Hour), Body: json.RawMessage(`{}`),
 		}
+		endless := backwards
+		endless.End = day.Add(25 * time.Hour)
 		for reason, s := range map[string]wearables.Summary{
+			wearables.Implausible:     endless,
 			wearables.UnknownResource: wrong,
 			wearables.BadTime:         activity("1980-03-01", `{"steps":1}`),
 			wearables.EndBeforeStart:  backwards,

@@ -1,7 +1,7 @@
 -- +goose Up
 
 -- Uploaded exports of health data and what became of them. The id is that of
--- the job that does the work. The file lies in the spool folder of the node
+-- the job that does the work. The file lies in the imports folder of the node
 -- that took it; its own name is not kept, since people name files.
 CREATE TABLE imports (
 	team_id      UUID NOT NULL,

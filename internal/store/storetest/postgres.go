@@ -52,12 +52,16 @@ var cluster = sync.OnceValues(func() (string, error) {
 	if given := os.Getenv("HALE_TEST_POSTGRES"); given != "" {
 		return given, nil
 	}
-	started, err := pgtemp.Start(context.Background(), pgtemp.Fast)
-	if err != nil {
+	var err error
+	if started, err = pgtemp.Start(context.Background(), pgtemp.Fast); err != nil {
 		return "", err
 	}
 	return started.URL(), nil
 })
+
+// started holds on to the cluster: the server ends when its pipe is closed,
+// which the garbage collector would do to one that nobody refers to.
+var started *pgtemp.Cluster
 
 // templateLock is the advisory lock under which one process makes the template
 // while others that share the cluster wait.

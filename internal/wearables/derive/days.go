@@ -85,8 +85,11 @@ func (d *Deriver) stretch(ctx context.Context, days []civil.Date) error {
 	to := (numberOfDate(days[len(days)-1])+1)*dayUS + after
 	var found tracks
 	err := d.DB.Read(ctx, func(tx *store.Tx) error {
-		var err error
-		found, err = load(ctx, tx, d.User.Team.UUID(), d.User.ID.UUID(), d.Provider, from, to, dayResources...)
+		all, err := d.seriesNamed(ctx, tx, dayResources...)
+		if err != nil {
+			return err
+		}
+		found, err = load(ctx, tx, all, from, to)
 		return err
 	})
 	if err != nil {

@@ -22,7 +22,7 @@ type Point struct {
 }
 
 // Workout is one session of sport as its app told it. What is not known is
-// nil; heart rate and zones are derived from the stored heart-rate series.
+// nil. Heart-rate zones are derived from the stored heart-rate series.
 type Workout struct {
 	ID      string // the provider's own id; empty when it gives none
 	Title   string
@@ -38,7 +38,7 @@ type Workout struct {
 	Gain    *float64 // metres climbed
 	Watts   *float64 // average
 	MaxW    *float64
-	MeanBPM *float64 // as the app says; used when no series covers the session
+	MeanBPM *float64 // as the app says; else it comes from the series
 	MaxBPM  *float64
 	Route   []Point
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/google/uuid"
-
 	"hale/internal/civil"
 	"hale/internal/store"
 	"hale/internal/wearables"
@@ -18,34 +16,38 @@ const (
 
 // track is what one stored series holds around the days in question.
 type track struct {
-	series wearables.Series
 	wearables.Samples
 }
 
 // tracks are the series of one provider, by resource.
 type tracks map[string][]*track
 
-// load reads series of a provider whose samples start in [from, to).
-func load(ctx context.Context, tx *store.Tx, team, user uuid.UUID, provider string, from, to int64, resources ...string) (tracks, error) {
-	all, err := wearables.SeriesOf(ctx, tx, team, user, "")
-	if err != nil {
-		return nil, err
-	}
-	wanted := map[string]bool{}
+// seriesNamed lists a provider's series of some resources.
+func (d *Deriver) seriesNamed(ctx context.Context, tx *store.Tx, resources ...string) ([]wearables.Series, error) {
+	var found []wearables.Series
 	for _, name := range resources {
-		wanted[name] = true
+		all, err := wearables.SeriesOf(ctx, tx, d.User.Team.UUID(), d.User.ID.UUID(), name)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range all {
+			if s.Source.Provider == d.Provider {
+				found = append(found, s)
+			}
+		}
 	}
+	return found, nil
+}
+
+// load reads the samples of series that start in [from, to).
+func load(ctx context.Context, tx *store.Tx, all []wearables.Series, from, to int64) (tracks, error) {
 	found := tracks{}
 	for _, s := range all {
-		if s.Source.Provider != provider || !wanted[s.Resource] {
-			continue
-		}
-		t := &track{series: s}
+		t := &track{}
 		if err := wearables.ReadSeries(ctx, tx, s, from, to, &t.Samples); err != nil {
 			return nil, err
 		}
 		if t.Len() > 0 {
-			t.Resource, t.Type, t.Source = s.Resource, s.Type, s.Source
 			found[s.Resource] = append(found[s.Resource], t)
 		}
 	}

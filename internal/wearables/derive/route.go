@@ -30,24 +30,44 @@ func encoded(points []Point) string {
 	return string(polyline.EncodeCoords(coords))
 }
 
-// thinned leaves out places that lie close to the one before, with a distance
-// that doubles until few enough are left. First and last always stay.
+// thinned leaves out places that lie close to the last one kept, with a
+// distance that doubles until few enough are left. First and last always stay.
 func thinned(points []Point, most int) []Point {
+	if len(points) <= most {
+		return points
+	}
+	points = slices.Clone(points)
 	for least := 1.0; len(points) > most; least *= 2 {
-		kept := points[:1:1]
+		kept, last := points[:1], points[len(points)-1]
 		for _, p := range points[1 : len(points)-1] {
-			if metres(kept[len(kept)-1], p) >= least {
-				kept = append(kept, p)
+			if apart(kept[len(kept)-1], p, least) {
+				kept = append(kept, p) // never past the place that is looked at
 			}
 		}
-		points = append(kept, points[len(points)-1])
+		points = append(kept, last)
 	}
 	return points
 }
 
+// radius of the Earth, m, and one degree in radians.
+const (
+	radius = 6371008.8
+	degree = math.Pi / 180
+)
+
+// apart is whether two places are at least so many metres from each other,
+// on a flat map: it decides about many places and need not be exact.
+func apart(a, b Point, least float64) bool {
+	y := (b.Lat - a.Lat) * degree * radius
+	if y >= least || y <= -least {
+		return true
+	}
+	x := (b.Lng - a.Lng) * degree * radius * math.Cos(a.Lat*degree)
+	return x*x+y*y >= least*least
+}
+
 // metres is the distance between two places on a sphere.
 func metres(a, b Point) float64 {
-	const radius, degree = 6371008.8, math.Pi / 180
 	dLat, dLng := (b.Lat-a.Lat)*degree, (b.Lng-a.Lng)*degree
 	h := math.Pow(math.Sin(dLat/2), 2) + math.Cos(a.Lat*degree)*math.Cos(b.Lat*degree)*math.Pow(math.Sin(dLng/2), 2)
 	return 2 * radius * math.Asin(math.Min(1, math.Sqrt(h)))

@@ -51,8 +51,12 @@ func (d *Deriver) Workouts(ctx context.Context, all []Workout) error {
 	var streams []wearables.Stream
 	err := d.DB.Read(ctx, func(tx *store.Tx) error {
 		summaries, streams = summaries[:0], streams[:0]
+		hearts, err := d.seriesNamed(ctx, tx, "heartrate")
+		if err != nil {
+			return err
+		}
 		for i := range all {
-			if err := d.workout(ctx, tx, &all[i], &summaries, &streams); err != nil {
+			if err := d.workout(ctx, tx, &all[i], hearts, &summaries, &streams); err != nil {
 				return err
 			}
 		}
@@ -67,11 +71,14 @@ func (d *Deriver) Workouts(ctx context.Context, all []Workout) error {
 	return d.storeStreams(ctx, streams)
 }
 
-func (d *Deriver) workout(ctx context.Context, tx *store.Tx, w *Workout, summaries *[]wearables.Summary, streams *[]wearables.Stream) error {
+// workout adds one workout and its stream.
+func (d *Deriver) workout(ctx context.Context, tx *store.Tx, w *Workout, hearts []wearables.Series,
+	summaries *[]wearables.Summary, streams *[]wearables.Stream,
+) error {
 	if w.End-w.Start > longestWorkout {
 		return nil
 	}
-	found, err := load(ctx, tx, d.User.Team.UUID(), d.User.ID.UUID(), d.Provider, w.Start, w.End+1, "heartrate")
+	found, err := load(ctx, tx, hearts, w.Start, w.End+1)
 	if err != nil {
 		return err
 	}
@@ -80,7 +87,9 @@ func (d *Deriver) workout(ctx context.Context, tx *store.Tx, w *Workout, summari
 	day := localDate(w.Start, stated(w.Offset))
 	body := w.body()
 	if heart != nil {
-		body.AverageHR, body.MaxHR = whole(mean(heart.Value)), whole(highest(heart.Value))
+		if body.AverageHR == nil { // the app's own figures saw every beat
+			body.AverageHR, body.MaxHR = whole(mean(heart.Value)), whole(highest(heart.Value))
+		}
 		body.Zones = zones(heart, w.End, d.maximum(day))
 	}
 	if body.ProviderID == "" {

@@ -7,9 +7,11 @@
 // that), with keys in any order and unknown keys skipped.
 //
 //	samples.go    Parse: the body and its samples
+//	head.go       what a body says about itself
+//	fields.go     the fields of a sample, in both spellings
 //	groups.go     samples sorted into columns by source, type and unit
 //	scan.go       strings, literals, skipping; what a fault looks like
 //	number.go, moment.go    numbers and instants
-//	units.go      other units into canonical ones
+//	units.go, batch.go      canonical units; the batch to be stored
 //	documents.go  ParseSummaries: the same for summaries, which are few
 package push

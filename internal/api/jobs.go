@@ -1,0 +1,130 @@
+package api
+
+import (
+	"context"
+
+	"hale/internal/fault"
+	"hale/internal/jobs"
+	"hale/internal/paging"
+	"hale/internal/store"
+)
+
+func (a *API) jobRoutes() []route {
+	return []route{
+		get("/v2/jobs", a.listJobs, "List a team's background jobs, newest first"),
+		get("/v2/jobs/{job_id}", a.getJob, "Get a background job"),
+		post("/v2/jobs/{job_id}/cancel", a.cancelJob, "Stop a job; what it has done stays"),
+	}
+}
+
+// jobBody is a job on the wire.
+type jobBody struct {
+	ID          jobs.ID     `json:"id" format:"uuid"`
+	Kind        string      `json:"kind" doc:"Such as users.erase or webhooks.replay."`
+	Status      string      `json:"status" doc:"queued, running, succeeded, failed or canceled."`
+	Key         *string     `json:"key" doc:"What the job is about, where only one job of its kind may be about it."`
+	Progress    jobProgress `json:"progress"`
+	Attempts    int         `json:"attempts"`
+	MaxAttempts int         `json:"max_attempts"`
+	RunAt       Time        `json:"run_at" doc:"When it is due, or was."`
+	Error       *string     `json:"error" doc:"Of the last attempt."`
+	CreatedAt   Time        `json:"created_at"`
+	StartedAt   *Time       `json:"started_at" doc:"Of the last attempt."`
+	FinishedAt  *Time       `json:"finished_at"`
+}
+
+type jobProgress struct {
+	Done  int64  `json:"done"`
+	Total int64  `json:"total" doc:"0 while it is not known."`
+	Note  string `json:"note"`
+}
+
+func jobOf(j jobs.Job) jobBody {
+	return jobBody{
+		ID: j.ID, Kind: j.Kind, Status: string(j.Status), Key: orNone(j.Key), Progress: jobProgress(j.Progress),
+		Attempts: j.Attempts, MaxAttempts: j.MaxAttempts, RunAt: Time(j.RunAt), Error: orNone(j.Error),
+		CreatedAt: Time(j.CreatedAt), StartedAt: wireTime(j.StartedAt), FinishedAt: wireTime(j.FinishedAt),
+	}
+}
+
+// orNone is a text, or nil for an empty one.
+func orNone(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+type jobsIn struct {
+	Kind   string `query:"kind" maxLength:"100"`
+	Status string `query:"status" enum:"queued,running,succeeded,failed,canceled"`
+	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50"`
+	Cursor string `query:"next_cursor" doc:"next_cursor of the page before."`
+}
+
+type jobsBody struct {
+	Jobs       []jobBody `json:"jobs"`
+	NextCursor *string   `json:"next_cursor" doc:"Null at the end."`
+}
+
+func (a *API) listJobs(ctx context.Context, c Caller, in *jobsIn) (*out[jobsBody], error) {
+	filter := jobs.Filter{Kind: in.Kind, Status: jobs.Status(in.Status), Limit: in.Limit + 1}
+	if in.Cursor != "" {
+		if err := paging.Decode(in.Cursor, &filter.Before); err != nil {
+			return nil, err
+		}
+	}
+	body := jobsBody{Jobs: []jobBody{}}
+	var all []jobs.Job
+	err := a.db.Read(ctx, func(tx *store.Tx) (err error) {
+		all, err = jobs.List(ctx, tx, c.Team.UUID(), filter)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, j := range all {
+		if i == in.Limit {
+			next := paging.Encode(all[i-1].ID)
+			body.NextCursor = &next
+			break
+		}
+		body.Jobs = append(body.Jobs, jobOf(j))
+	}
+	return answer(body), nil
+}
+
+// JobPath names a job.
+type JobPath struct {
+	JobID jobs.ID `path:"job_id" format:"uuid"`
+}
+
+func (a *API) getJob(ctx context.Context, c Caller, in *JobPath) (*out[jobBody], error) {
+	var job jobs.Job
+	err := a.db.Read(ctx, func(tx *store.Tx) (err error) {
+		job, err = jobs.Get(ctx, tx, c.Team.UUID(), in.JobID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer(jobOf(job)), nil
+}
+
+func (a *API) cancelJob(ctx context.Context, c Caller, in *JobPath) (*out[jobBody], error) {
+	var job jobs.Job
+	err := a.db.Write(ctx, func(tx *store.Tx) error {
+		live, err := jobs.Cancel(ctx, tx, c.Team.UUID(), in.JobID)
+		if err != nil {
+			return err
+		}
+		if job, err = jobs.Get(ctx, tx, c.Team.UUID(), in.JobID); err == nil && !live {
+			return fault.New(fault.Conflict, "the job is over")
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer(jobOf(job)), nil
+}

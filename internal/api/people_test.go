@@ -1,0 +1,149 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+
+	"hale/internal/connections"
+	"hale/internal/store"
+	"hale/internal/store/storetest"
+	"hale/internal/teams"
+	"hale/internal/users"
+	"hale/internal/users/userstest"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden wire files")
+
+// caller sends requests as one team.
+type caller struct {
+	t    testing.TB
+	door http.Handler
+	db   *store.DB
+	team teams.ID
+	key  string
+	now  *time.Time
+}
+
+// newCaller starts a door on SQLite at noon of 1 March 2026.
+func newCaller(t testing.TB) *caller {
+	t.Helper()
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	db := storetest.NewSQLite(t).Open(t, func() time.Time { return now })
+	return another(t, db, New(Deps{DB: db, BaseURL: "https://hale.example.org"}), &now)
+}
+
+// another is a new team at the same door.
+func another(t testing.TB, db *store.DB, door http.Handler, now *time.Time) *caller {
+	t.Helper()
+	c := &caller{t: t, door: door, db: db, now: now}
+	userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
+		team, err := teams.Create(ctx, tx, "Example team", teams.Sandbox)
+		if err != nil {
+			return err
+		}
+		_, key, err := teams.CreateKey(ctx, tx, team, "test")
+		c.team, c.key = team.ID, key.Reveal()
+		return err
+	})
+	return c
+}
+
+func (c *caller) do(method, path, body string) (int, string) {
+	c.t.Helper()
+	r := httptest.NewRequestWithContext(c.t.Context(), method, path, strings.NewReader(body))
+	r.Header.Set("x-service-api-key", c.key)
+	w := httptest.NewRecorder()
+	c.door.ServeHTTP(w, r)
+	return w.Code, w.Body.String()
+}
+
+// want sends a request and checks the status and that words are in the answer.
+func (c *caller) want(status int, method, path, body string, words ...string) string {
+	c.t.Helper()
+	code, got := c.do(method, path, body)
+	if code != status {
+		c.t.Errorf("%s %s %s: %d, want %d: %s", method, path, body, code, status, got)
+	}
+	for _, w := range words {
+		if !strings.Contains(got, w) {
+			c.t.Errorf("%s %s %s: %q is not in %s", method, path, body, w, got)
+		}
+	}
+	return got
+}
+
+// user creates a user and returns the id.
+func (c *caller) user(clientUserID string) string {
+	c.t.Helper()
+	var body struct {
+		UserID string `json:"user_id"`
+	}
+	decode(c.t, c.want(200, "POST", "/v2/user/", `{"client_user_id":"`+clientUserID+`"}`), &body)
+	return body.UserID
+}
+
+func (c *caller) connect(userID, provider string, resources ...string) {
+	c.t.Helper()
+	userstest.Write(c.t, c.db, func(ctx context.Context, tx *store.Tx) error {
+		user, err := users.Get(ctx, tx, c.team, users.ID(uuid.MustParse(userID)))
+		if err != nil {
+			return err
+		}
+		return connections.Ensure(ctx, tx, user, provider, resources)
+	})
+}
+
+func decode(t testing.TB, text string, into any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), into); err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+}
+
+var anyUUID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+
+// golden compares an answer with testdata/NAME.json, field order included.
+// Identifiers, which differ from run to run, are numbered by appearance.
+func golden(t testing.TB, name, got string) {
+	t.Helper()
+	seen := map[string]string{}
+	got = anyUUID.ReplaceAllStringFunc(got, func(id string) string {
+		if seen[id] == "" {
+			seen[id] = "uuid-" + string(rune('1'+len(seen)))
+		}
+		return seen[id]
+	})
+	got = regexp.MustCompile(`(/portal/enter/|/p/)[0-9A-Za-z]{43}`).ReplaceAllString(got, "${1}token")
+	var buf bytes.Buffer
+	if err := json.Indent(&buf, []byte(got), "", "  "); err != nil {
+		t.Fatalf("%v in %s", err, got)
+	}
+	path := filepath.Join("testdata", name+".json")
+	if *update {
+		if err := errors.Join(os.MkdirAll("testdata", 0o755), os.WriteFile(path, buf.Bytes(), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v (run with -update)", err)
+	}
+	if diff := cmp.Diff(string(want), buf.String()); diff != "" {
+		t.Errorf("%s changed (-want +got):\n%s", path, diff)
+	}
+}

@@ -1,0 +1,110 @@
+package api
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"hale/internal/wearables"
+)
+
+// Names of the documents as types, so that each has its own schema.
+type (
+	activityDoc          struct{}
+	bodyDoc              struct{}
+	profileDoc           struct{}
+	sleepDoc             struct{}
+	sleepCycleDoc        struct{}
+	workoutsDoc          struct{}
+	mealDoc              struct{}
+	menstrualCycleDoc    struct{}
+	electrocardiogramDoc struct{}
+)
+
+type documentName interface{ name() string }
+
+func (activityDoc) name() string          { return "activity" }
+func (bodyDoc) name() string              { return "body" }
+func (profileDoc) name() string           { return "profile" }
+func (sleepDoc) name() string             { return "sleep" }
+func (sleepCycleDoc) name() string        { return "sleep_cycle" }
+func (workoutsDoc) name() string          { return "workouts" }
+func (mealDoc) name() string              { return "meal" }
+func (menstrualCycleDoc) name() string    { return "menstrual_cycle" }
+func (electrocardiogramDoc) name() string { return "electrocardiogram" }
+
+func documentOf[D documentName]() *wearables.Document {
+	var d D
+	document, _ := wearables.DocumentNamed(d.name())
+	return document
+}
+
+// summaryOf is one summary on the wire.
+type summaryOf[D documentName] struct{}
+
+// Schema is made of the document's table of fields.
+func (summaryOf[D]) Schema(r huma.Registry) *huma.Schema {
+	s := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{}}
+	for _, f := range documentOf[D]().Fields {
+		s.Properties[f.Name] = fieldSchema(r, f)
+		s.Required = append(s.Required, f.Name)
+	}
+	s.PrecomputeMessages()
+	return s
+}
+
+// always are the fields that are never null.
+var always = []string{"id", "user_id", "source", "created_at", "updated_at", "calendar_date", "date", "source_provider", "source_type"}
+
+func fieldSchema(r huma.Registry, f wearables.Field) *huma.Schema {
+	s := &huma.Schema{Description: f.Doc, Nullable: f.Default == "" && !slices.Contains(always, f.Name)}
+	s.Deprecated = strings.HasPrefix(f.Doc, "Deprecated")
+	switch f.Kind {
+	case wearables.Moment, wearables.Day, wearables.UUID:
+		s.Type, s.Format = huma.TypeString, string(f.Kind)
+	case wearables.List:
+		s.Type, s.Items = huma.TypeArray, &huma.Schema{}
+	case wearables.Object:
+		s.Type = huma.TypeObject
+		if f.Name == "source" {
+			return r.Schema(reflect.TypeFor[sourceBody](), true, "")
+		}
+	default:
+		s.Type = string(f.Kind)
+	}
+	return s
+}
+
+// summariesOf is a read of summaries: one list under the document's key.
+type summariesOf[D documentName] struct{}
+
+// Schema has the one list.
+func (summariesOf[D]) Schema(r huma.Registry) *huma.Schema {
+	key := documentOf[D]().Key
+	s := &huma.Schema{
+		Type: huma.TypeObject, Required: []string{key},
+		Properties: map[string]*huma.Schema{key: {Type: huma.TypeArray, Items: summaryOf[D]{}.Schema(r)}},
+	}
+	s.PrecomputeMessages()
+	return s
+}
+
+// pushedSummaries is what a phone sends.
+type pushedSummaries[D documentName] struct{}
+
+// Schema is the head of a push with a list of summaries as reads give them.
+func (pushedSummaries[D]) Schema(r huma.Registry) *huma.Schema {
+	item := summaryOf[D]{}.Schema(r)
+	item.Required = nil
+	for _, p := range item.Properties {
+		p.Nullable = p.Ref == ""
+	}
+	head := r.SchemaFromRef(r.Schema(reflect.TypeFor[pushHead](), true, "").Ref)
+	s := &huma.Schema{Type: huma.TypeObject, Required: append(slices.Clone(head.Required), "data"), Properties: maps.Clone(head.Properties)}
+	s.Properties["data"] = &huma.Schema{Type: huma.TypeArray, Items: item, Description: "Fields may be in snake_case or camelCase; unknown ones are skipped."}
+	s.PrecomputeMessages()
+	return s
+}

@@ -1,0 +1,185 @@
+package push
+
+import (
+	"github.com/google/uuid"
+
+	"hale/internal/wearables"
+)
+
+// sampleMember reads one field of a sample, in the SDKs' spelling or in ours.
+func (p *parser) sampleMember(key []byte) (err error) {
+	s := &p.sample
+	switch string(key) {
+	case "timestamp", "start", "startDate", "start_date":
+		p.field = "timestamp"
+		s.hasTime, err = p.moment(&s.time, true)
+	case "end", "endDate", "end_date":
+		p.field = "end"
+		s.hasEnd, err = p.moment(&s.end, false)
+	case "value":
+		p.field = "value"
+		s.hasValue, err = p.value(&s.value, 0)
+	case "systolic":
+		p.field = "systolic"
+		s.hasValue, err = p.value(&s.value, 0)
+	case "diastolic":
+		p.field = "diastolic"
+		s.hasValue2, err = p.value(&s.value2, 0)
+	case "timezone_offset", "timezoneOffset":
+		p.field = "timezone_offset"
+		err = p.offset()
+	case "type":
+		err = p.word("type", &s.kind)
+	case "unit":
+		err = p.word("unit", &s.unit)
+	case "source_type", "sourceType":
+		err = p.word("source_type", &s.sourceType)
+	case "productType", "product_type":
+		err = p.word("product_type", &s.product)
+	case "sourceBundle", "source_bundle", "source_app_id", "app_id", "appId":
+		err = p.word("source_app_id", &s.app)
+	case "source_sport", "sport":
+		err = p.word("source_sport", &s.sport)
+	case "source_device_id", "device_id":
+		err = p.id("source_device_id", &s.device)
+	case "source_workout_id", "workout_id":
+		err = p.id("source_workout_id", &s.workout)
+	case "source":
+		err = p.source()
+	default:
+		return p.skip(0)
+	}
+	if err == nil {
+		p.field = ""
+	}
+	return err
+}
+
+// moment reads an instant or null. An offset other than zero that is part of
+// a start tells where the person was.
+func (p *parser) moment(to *int64, start bool) (ok bool, err error) {
+	if null, err := p.null(); null || err != nil {
+		return false, err
+	}
+	b, err := p.text()
+	if err != nil {
+		return false, err
+	}
+	us, offset, ok := p.moments.parse(b)
+	if !ok {
+		return false, p.wrong("datetime_parsing", "Input should be a valid datetime with an offset")
+	}
+	*to = us
+	if s := &p.sample; start && !s.hasOffset && offset != wearables.NoOffset {
+		s.offset, s.hasOffset = offset, true
+	}
+	return true, nil
+}
+
+// value reads a number, null, or an SDK's sample of its own in this place, as
+// the two pressures are sent.
+func (p *parser) value(to *float64, depth int) (ok bool, err error) {
+	switch p.peek() {
+	case 'n':
+		return false, p.literal("null")
+	case '{':
+		if depth == 0 {
+			return p.nested(to)
+		}
+	}
+	f, err := p.number()
+	*to = f + 0 // a negative zero is a zero
+	return err == nil, err
+}
+
+func (p *parser) nested(to *float64) (ok bool, err error) {
+	outer := p.field
+	err = p.object(func(key []byte) (err error) {
+		p.field = outer
+		switch string(key) {
+		case "value":
+			ok, err = p.value(to, 1)
+			return err
+		case "startDate", "start_date", "endDate", "end_date", "sourceBundle", "productType", "unit", "type":
+			return p.sampleMember(key)
+		}
+		return p.skip(0)
+	})
+	return ok, err
+}
+
+func (p *parser) offset() error {
+	if null, err := p.null(); null || err != nil {
+		return err
+	}
+	f, err := p.number()
+	if err != nil {
+		return err
+	}
+	if f != float64(int32(f)) || f < -26*3600 || f > 26*3600 {
+		return p.wrong("int_type", "Input should be a whole number of seconds within 26 hours")
+	}
+	p.sample.offset, p.sample.hasOffset = int32(f), true
+	return nil
+}
+
+// longestWord bounds the texts that tell sources and types apart.
+const longestWord = 256
+
+// word reads a short string or null. The bytes must outlive the next string,
+// so an unescaped one is copied.
+func (p *parser) word(field string, to *[]byte) error {
+	p.field = field
+	*to = nil
+	return p.optional(func(b []byte) error {
+		if len(b) > longestWord {
+			return p.wrong("string_too_long", "String should have at most 256 characters")
+		}
+		if len(b) > 0 && len(p.buf) > 0 && &b[0] == &p.buf[0] {
+			b = append([]byte(nil), b...)
+		}
+		for _, c := range b {
+			if c == 0 {
+				return p.wrong("value_error", "Value error, must not contain NUL")
+			}
+		}
+		*to = b
+		return nil
+	})
+}
+
+func (p *parser) id(field string, to *uuid.UUID) error {
+	p.field = field
+	*to = uuid.Nil
+	return p.optional(func(b []byte) (err error) {
+		if *to, err = uuid.ParseBytes(b); err != nil || len(b) != 36 {
+			return p.wrong("uuid_parsing", "Input should be a valid UUID")
+		}
+		return nil
+	})
+}
+
+// source reads the wire form's source object.
+func (p *parser) source() error {
+	p.field = "source"
+	if null, err := p.null(); null || err != nil {
+		return err
+	}
+	s := &p.sample
+	return p.object(func(key []byte) error {
+		p.field = "source"
+		switch string(key) {
+		case "type":
+			return p.word("source", &s.sourceType)
+		case "app_id":
+			return p.word("source", &s.app)
+		case "sport":
+			return p.word("source", &s.sport)
+		case "device_id":
+			return p.id("source", &s.device)
+		case "workout_id":
+			return p.id("source", &s.workout)
+		}
+		return p.skip(0)
+	})
+}

@@ -1,0 +1,104 @@
+package push
+
+import (
+	"time"
+
+	"hale/internal/civil"
+	"hale/internal/fault"
+	"hale/internal/wearables"
+)
+
+// headMember reads a field of the body other than data; known is false when
+// it is none of ours.
+func (s *scanner) headMember(h *Head, key []byte) (known bool, err error) {
+	s.field = string(key)
+	defer func() {
+		if err == nil {
+			s.field = ""
+		}
+	}()
+	switch string(key) {
+	case "is_final_chunk", "isFinalChunk":
+		return true, s.flag(&h.Final)
+	case "stage":
+		err = s.optional(func(b []byte) error {
+			if h.Stage = wearables.Stage(b); h.Stage != wearables.Historical && h.Stage != wearables.Daily {
+				return s.wrong("enum", "Input should be 'historical' or 'daily'")
+			}
+			return nil
+		})
+	case "provider":
+		err = s.optional(func(b []byte) error { h.Provider = string(b); return nil })
+	case "time_zone", "timeZone":
+		err = s.optional(func(b []byte) error {
+			h.TimeZone = string(b)
+			if _, err := civil.Zone(h.TimeZone); err != nil {
+				return s.wrong("value_error", "Value error, must be an IANA time zone")
+			}
+			return nil
+		})
+	case "start_date", "startDate":
+		err = s.optional(func(b []byte) error { return s.bound(b, &h.Start, 0) })
+	case "end_date", "endDate":
+		err = s.optional(func(b []byte) error { return s.bound(b, &h.End, dayUS-secondUS) })
+	default:
+		return false, nil
+	}
+	return true, err
+}
+
+// optional reads a string or null.
+func (s *scanner) optional(use func(b []byte) error) error {
+	if null, err := s.null(); null || err != nil {
+		return err
+	}
+	b, err := s.text()
+	if err != nil {
+		return err
+	}
+	return use(b)
+}
+
+func (s *scanner) flag(to *bool) error {
+	switch s.peek() {
+	case 't':
+		*to = true
+		return s.literal("true")
+	case 'f':
+		*to = false
+		return s.literal("false")
+	case 'n':
+		*to = false
+		return s.literal("null")
+	}
+	return s.mismatch("bool_type", "Input should be a valid boolean")
+}
+
+// bound reads a date, which begins with its first or ends with its last
+// second, or an instant.
+func (s *scanner) bound(b []byte, to *time.Time, ofDay int64) error {
+	if day, err := civil.ParseDate(string(b)); err == nil {
+		*to = day.In(time.UTC).Add(time.Duration(ofDay) * time.Microsecond)
+		return nil
+	}
+	var m moments
+	us, _, ok := m.parse(b)
+	if !ok {
+		return s.wrong("datetime_parsing", "Input should be a valid date or datetime")
+	}
+	*to = time.UnixMicro(us).UTC()
+	return nil
+}
+
+// check wants the fields without which a batch cannot be stored.
+func (h *Head) check(data bool) error {
+	missing := func(present bool, name string) *fault.Error {
+		if present {
+			return nil
+		}
+		return fault.New(fault.Invalid, "Field required").At("body", name).WithType("missing")
+	}
+	return fault.Join(
+		missing(h.Stage != "", "stage"), missing(h.Provider != "", "provider"), missing(data, "data"),
+	)
+}
