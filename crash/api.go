@@ -25,6 +25,13 @@ func pushBody(at int64, value float64) map[string]any {
 	}
 }
 
+// pushed is an answer to a push: each sample is one of the three.
+type pushed struct {
+	Created   int `json:"created"`
+	Updated   int `json:"updated"`
+	Unchanged int `json:"unchanged"` // an attempt whose answer was lost had stored it
+}
+
 // feedPage is an answer of GET /v2/events.
 type feedPage struct {
 	Events  []feedEvent `json:"events"`
@@ -35,11 +42,8 @@ type feedEvent struct {
 	ID   string          `json:"id"`
 	Seq  int64           `json:"seq"`
 	Type string          `json:"event_type"`
-	Body json.RawMessage `json:"body"`
+	Body json.RawMessage `json:"event"` // the bytes that webhooks carry
 }
-
-// body is the bytes that webhooks carry.
-func (e feedEvent) body() []byte { return e.Body }
 
 // addEndpoint registers the receiver and returns its secret.
 func (t *trial) addEndpoint(ctx context.Context) (secret string, err error) {

@@ -58,7 +58,7 @@ func (f *feed) take(e feedEvent) error {
 	if _, twice := f.digests[e.ID]; twice {
 		return fmt.Errorf("event %s is in the feed twice", e.ID)
 	}
-	f.digests[e.ID] = sha256.Sum256(e.body())
+	f.digests[e.ID] = sha256.Sum256(e.Body)
 	switch e.Type {
 	case "daily.data.heartrate.created":
 		return f.samples(e, f.created)
@@ -79,7 +79,7 @@ func (f *feed) samples(e feedEvent, into map[moment]int) error {
 			} `json:"data"`
 		} `json:"data"`
 	}
-	if err := json.Unmarshal(e.body(), &envelope); err != nil {
+	if err := json.Unmarshal(e.Body, &envelope); err != nil {
 		return fmt.Errorf("event %s does not read: %w", e.ID, err)
 	}
 	for _, s := range envelope.Data.Data {
@@ -92,7 +92,7 @@ func (f *feed) finished(e feedEvent) error {
 	var envelope struct {
 		UserID string `json:"user_id"`
 	}
-	if err := json.Unmarshal(e.body(), &envelope); err != nil {
+	if err := json.Unmarshal(e.Body, &envelope); err != nil {
 		return fmt.Errorf("event %s does not read: %w", e.ID, err)
 	}
 	f.done[envelope.UserID]++

@@ -93,8 +93,12 @@ func (t *trial) push(ctx context.Context, user string, at int64, value float64) 
 	if old, again := t.oracle.valueOf(user, at); again && old == value {
 		value++ // the same value again would change nothing
 	}
-	if err := t.call.ask(ctx, http.MethodPost, pushPath(user), pushBody(at, value), nil); err != nil {
+	var stored pushed
+	if err := t.call.ask(ctx, http.MethodPost, pushPath(user), pushBody(at, value), &stored); err != nil {
 		return err
+	}
+	if stored.Created+stored.Updated+stored.Unchanged != 1 {
+		return fmt.Errorf("one pushed sample was answered %+v", stored)
 	}
 	return t.oracle.sample(user, at, value)
 }

@@ -42,17 +42,6 @@ type response struct {
 
 func (o operation) String() string { return o.Method + " " + o.Path }
 
-// pathParams lists the names in the path, from left to right.
-func (o operation) pathParams() []string {
-	var names []string
-	for _, part := range strings.Split(o.Path, "/") {
-		if name, ok := strings.CutPrefix(part, "{"); ok {
-			names = append(names, strings.TrimSuffix(name, "}"))
-		}
-	}
-	return names
-}
-
 // fill puts values into the path.
 func (o operation) fill(values map[string]string) string {
 	path := o.Path

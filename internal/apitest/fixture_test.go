@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"hale/internal/connections"
 	"hale/internal/ids"
@@ -31,7 +32,10 @@ var notIdentities = []string{"provider", "resource", "environment", "type", "eve
 
 // alias are names under which the document asks for something that the fixture
 // has under another.
-var alias = map[string]string{}
+var alias = map[string]string{
+	"org_id": "team_id",   // each team is its own organisation
+	"job_id": "import_id", // an import has its job's id
+}
 
 func isIdentity(name string) bool {
 	return strings.HasSuffix(name, "_id") || alias[name] != ""
@@ -51,8 +55,9 @@ func (s *service) fixture(t *testing.T) *fixture {
 	s.make(t, "POST", base+"/insurance", someInsurance)
 	f.ids["device_id"] = s.device(t, f)
 	if s.serves("POST /v2/user/{user_id}/imports") {
-		f.ids["import_id"] = "019f0000-0000-7000-8000-00000000000a" // s.upload(t, base)
+		f.ids["import_id"] = s.upload(t, base)
 	}
+	s.sessions(t, f)
 	s.webhooks(t, f)
 	return f
 }
@@ -110,6 +115,27 @@ func (s *service) device(t *testing.T, f *fixture) string {
 	return device.String()
 }
 
+// sessions pushes a heart rate, a night's sleep and a workout.
+func (s *service) sessions(t *testing.T, f *fixture) {
+	t.Helper()
+	push := func(path, data string) {
+		s.make(t, "POST", path, `{"stage":"daily","provider":"apple_health_kit","data":[`+data+`]}`)
+	}
+	find := func(resource string) string {
+		var all map[string][]struct{ ID string }
+		s.Get("/v2/summary/"+resource+"/"+f.ids["user_id"]+"?start_date=2026-01-01", &all)
+		if len(all[resource]) != 1 {
+			t.Fatalf("pushed one of %s and found %v", resource, all)
+		}
+		return all[resource][0].ID
+	}
+	s.make(t, "POST", "/v2/timeseries/"+f.ids["user_id"]+"/heartrate", somePush)
+	push("/v2/summary/sleep/"+f.ids["user_id"], `{"bedtime_start":"2026-02-01T22:00:00Z","bedtime_stop":"2026-02-02T06:00:00Z","duration":28800,"source_type":"watch"}`)
+	push("/v2/summary/workouts/"+f.ids["user_id"], `{"time_start":"2026-02-01T10:00:00Z","time_end":"2026-02-01T11:00:00Z","source_type":"watch"}`)
+	push("/v2/summary/profile/"+f.ids["user_id"], `{"height":178}`)
+	f.ids["sleep_id"], f.ids["workout_id"] = find("sleep"), find("workouts")
+}
+
 // upload starts an import of a file that is soon read.
 func (s *service) upload(t *testing.T, base string) string {
 	t.Helper()
@@ -119,7 +145,8 @@ func (s *service) upload(t *testing.T, base string) string {
 // known are values by parameter name, for requests that should get far.
 func (f *fixture) known() map[string]string {
 	values := maps.Clone(f.ids)
-	values["provider"], values["resource"] = "apple_health_kit", "heartrate"
+	values["provider"], values["resource"], values["environment"] = "apple_health_kit", "heartrate", "sandbox"
+	values["event_type"] = "daily.data.heartrate.created"
 	for name, of := range alias {
 		values[name] = f.ids[of]
 	}
@@ -143,8 +170,9 @@ func (f *fixture) identities(t *testing.T, d *document, o operation) []place {
 	}
 	if body := d.resolve(o.Body); body != nil && wholeBodies[o.String()] == "" {
 		for _, name := range slices.Sorted(maps.Keys(body.Properties)) {
-			if _, has := f.known()[name]; has && isIdentity(name) {
-				places = append(places, place{"body", name})
+			_, has := f.known()[name]
+			if p := (place{"body", name}); has && isIdentity(name) && !chosen[o.String()+" "+p.String()] {
+				places = append(places, p)
 			}
 		}
 	}
@@ -199,9 +227,13 @@ const (
 // indifferent are places where an unknown value is answered with the same
 // status as the caller's own, with the reason.
 var indifferent = map[string]string{
-	"POST /v2/user body client_user_id":            "a name for a new user: each is free",
-	"PATCH /v2/user/{user_id} body client_user_id": "a new name for the user: their own and a free one both fit",
-	"GET /v2/team/users/search query query_id":     "a search that finds nothing is an answer",
+	"GET /v2/team/users/search query query_id": "a search that finds nothing is an answer",
+}
+
+// chosen are places whose value the caller makes up, so that nobody else's can
+// be meant.
+var chosen = map[string]bool{
+	"POST /v2/user body client_user_id": true,
 }
 
 // before says what must have happened for an operation to find its object.
@@ -211,7 +243,26 @@ var before = map[string]func(t *testing.T, s *service, f *fixture){
 	},
 }
 
-// webhooks makes an endpoint and an event on its way to it.
+// webhooks makes an endpoint and an event on its way to it. The endpoint goes
+// with the test, since every one of a team gets every later event of its type.
 func (s *service) webhooks(t *testing.T, f *fixture) {
 	t.Helper()
+	endpoint := s.make(t, "POST", "/v2/webhooks", `{"url":"http://127.0.0.1:9/hook","filter_types":["daily.data.heartrate.created"]}`)
+	f.ids["webhook_id"] = endpoint["id"].(string)
+	base := "/v2/webhooks/" + f.ids["webhook_id"]
+	t.Cleanup(func() { s.send(t, request{method: "DELETE", path: base}, s.Key) })
+	s.make(t, "POST", "/v2/timeseries/"+f.ids["user_id"]+"/heartrate", strings.ReplaceAll(somePush, "12:00:00", "13:00:00"))
+	for range 500 { // PostgreSQL numbers events a moment later
+		var list struct {
+			Data []struct {
+				MessageID string `json:"message_id"`
+			}
+		}
+		if s.Get(base+"/deliveries", &list); len(list.Data) > 0 {
+			f.ids["message_id"] = list.Data[0].MessageID
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Fatal("an event did not get a delivery")
 }

@@ -69,23 +69,29 @@ func (s *service) compare(t *testing.T, o operation, ours, theirs *fixture, fore
 // some operations delete it.
 func (s *service) control(t *testing.T) {
 	t.Helper()
+	places := s.fixture(t)
 	for _, o := range s.doc.operations {
-		for _, p := range s.fixture(t).identities(t, s.doc, o) {
-			mine := s.fixture(t)
-			if prepare := before[o.String()]; prepare != nil {
-				prepare(t, s, mine)
-			}
-			values := mine.known()
-			own := s.send(t, s.whole(t, o, values, p), s.Key)
-			if own.status >= http.StatusInternalServerError {
-				t.Errorf("%v was answered %d with ids of the caller's own: %.300s", o, own.status, own.body)
-			}
-			values[p.name] = unknownLike(values[p.name])
-			other := s.send(t, s.whole(t, o, values, p), s.Key)
-			if own.status == other.status && indifferent[o.String()+" "+p.String()] == "" {
-				t.Errorf("%v answers %d for the caller's own %v and for an unknown one: %.200s", o, own.status, p, own.body)
-			}
+		for _, p := range places.identities(t, s.doc, o) {
+			t.Run(fmt.Sprintf("%v with our own %v", o, p), func(t *testing.T) { s.controlOne(t, o, p) })
 		}
+	}
+}
+
+func (s *service) controlOne(t *testing.T, o operation, p place) {
+	t.Helper()
+	mine := s.fixture(t)
+	if prepare := before[o.String()]; prepare != nil {
+		prepare(t, s, mine)
+	}
+	values := mine.known()
+	own := s.send(t, s.whole(t, o, values, p), s.Key)
+	if own.status >= http.StatusInternalServerError {
+		t.Errorf("%v was answered %d with ids of the caller's own: %.300s", o, own.status, own.body)
+	}
+	values[p.name] = unknownLike(values[p.name])
+	other := s.send(t, s.whole(t, o, values, p), s.Key)
+	if own.status == other.status && indifferent[o.String()+" "+p.String()] == "" {
+		t.Errorf("%v answers %d for the caller's own %v and for an unknown one: %.200s", o, own.status, p, own.body)
 	}
 }
 

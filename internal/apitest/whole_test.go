@@ -71,11 +71,11 @@ func (s *service) wholeBody(t *testing.T, o operation, values map[string]string,
 
 // wholeBodies are bodies whose rules go beyond their schema.
 var wholeBodies = map[string]string{
-	"PATCH /v2/user/{user_id}/info":                 someInfo,
-	"POST /v2/user/{user_id}/insurance":             someInsurance,
-	"POST /v2/user/{user_id}/imports":               someExport,
-	"POST /v2/timeseries/{user_id}/{resource}":      somePush,
-	"POST /v2/timeseries/{user_id}/{resource}/push": somePush,
+	"PATCH /v2/user/{user_id}/info":            someInfo,
+	"POST /v2/user/{user_id}/insurance":        someInsurance,
+	"POST /v2/user/{user_id}/imports":          someExport,
+	"POST /v2/timeseries/{user_id}/{resource}": somePush,
+	"PATCH /v2/user/{user_id}":                 `{"fallback_time_zone":"Europe/Berlin"}`,
 }
 
 // plain is the simplest value that a schema allows, or the known one of its name.

@@ -85,7 +85,7 @@ func (a *App) services(ctx context.Context) (api.Services, error) {
 	a.workers.node = node
 	sequencer := &events.Sequencer{DB: a.DB, Log: a.Log}
 	a.workers.add("event numbering", sequencer.Run)
-	deliverer := webhooks.NewDeliverer(a.DB, webhooks.Config{
+	posting := webhooks.Config{
 		Node: node, Log: a.Log,
 		Guard:    webhooks.Guard{AllowPrivate: a.Config.WebhookAllowPrivate},
 		Stranded: a.Metrics.Stranded,
@@ -95,7 +95,8 @@ func (a *App) services(ctx context.Context) (api.Services, error) {
 				a.Metrics.Delivered(at.Delay)
 			}
 		},
-	})
+	}
+	deliverer := webhooks.NewDeliverer(a.DB, posting)
 	a.workers.add("webhook delivery", deliverer.Run)
 	ingester := &wearables.Ingester{DB: a.DB, Describe: describe, Connect: connections.Ensure, Run: connections.Run}
 	uploads := &imports.Service{
@@ -108,7 +109,7 @@ func (a *App) services(ctx context.Context) (api.Services, error) {
 	kinds := append(a.kinds(), uploads.Job())
 	runner := jobs.NewRunner(a.DB, jobs.Config{Node: node, Log: a.Log, Observe: a.Metrics.Job, Kinds: kinds})
 	a.workers.add("jobs", runner.Run)
-	return api.Services{Imports: uploads, Wearables: ingester}, nil
+	return api.Services{Imports: uploads, Wearables: ingester, Webhooks: posting}, nil
 }
 
 // describe names a provider for the deprecated fields of a source.

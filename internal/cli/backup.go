@@ -40,8 +40,12 @@ type manifest struct {
 var backupView = view{
 	id: "path",
 	columns: []column{
-		{"backup", "path"}, {"made", "made_at"}, {"database bytes", "bytes"}, {"files", "files"},
-		{"root key inside", "root_key"}, {"integrity", "integrity"},
+		{"backup", "path"},
+		{"made", "made_at"},
+		{"database bytes", "bytes"},
+		{"files", "files"},
+		{"root key inside", "root_key"},
+		{"integrity", "integrity"},
 	},
 }
 

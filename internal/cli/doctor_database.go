@@ -40,8 +40,10 @@ func (s *shell) examineDatabase(ctx context.Context, cfg *config.Config, deep bo
 		findings = append(findings, examineSeals(ctx, cfg, db))
 	}
 	if skew > time.Second {
-		findings = append(findings, finding{"database clock", unwell, fmt.Sprintf("differs from this machine's by %s", skew.Round(time.Millisecond)),
-			"let both follow the same time server: nodes judge leases by it"})
+		findings = append(findings, finding{
+			"database clock", unwell, fmt.Sprintf("differs from this machine's by %s", skew.Round(time.Millisecond)),
+			"let both follow the same time server: nodes judge leases by it",
+		})
 	}
 	if deep && db.Engine() == store.SQLite {
 		findings = append(findings, examinePages(ctx, db))

@@ -121,6 +121,7 @@ func (s *shell) hintFor(command *cobra.Command, err error) string {
 		if answer.RequestID != "" {
 			return "the server's log has more under request_id " + answer.RequestID
 		}
+	default: // the sentence says it all
 	}
 	return ""
 }

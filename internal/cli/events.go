@@ -26,7 +26,7 @@ nothing.`,
 
 var eventsView = view{
 	list: "events", id: "id",
-	columns: []column{{"number", "seq"}, {"type", "event_type"}, {"user", "payload.user_id"}, {"created", "created_at"}, {"id", "id"}},
+	columns: []column{{"number", "seq"}, {"type", "event_type"}, {"user", "event.user_id"}, {"created", "created_at"}, {"id", "id"}},
 	none:    "nothing after that number",
 }
 
@@ -130,9 +130,7 @@ func (s *shell) feed(types []string) (feed, error) {
 
 // lastNumber is the number of the newest event, 0 for none.
 func (s *shell) lastNumber(ctx context.Context) (int64, error) {
-	var page struct {
-		Last int64 `json:"last"`
-	}
+	var page feedPage
 	err := s.get(ctx, "/v2/events", url.Values{"limit": {"1"}}, &page)
 	return page.Last, err
 }

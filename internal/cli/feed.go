@@ -15,18 +15,20 @@ import (
 // feedPage is a part of GET /v2/events.
 type feedPage struct {
 	Events  []feedEvent `json:"events"`
-	Next    int64       `json:"next"`
+	Next    int64       `json:"next_after"` // where to go on
+	Last    int64       `json:"last"`       // number of the newest event
 	HasMore bool        `json:"has_more"`
 }
 
 // feedEvent is one event of the feed.
 type feedEvent struct {
-	ID   string `json:"id"`
-	Seq  int64  `json:"seq"`
-	Type string `json:"event_type"`
-	// Payload holds the very bytes that webhooks sign and send; null once the
+	Seq       int64     `json:"seq"`
+	ID        string    `json:"id"`
+	Type      string    `json:"event_type"`
+	CreatedAt time.Time `json:"created_at"`
+	// Event holds the very bytes that webhooks sign and send; null once the
 	// user is erased.
-	Payload json.RawMessage `json:"payload"`
+	Event json.RawMessage `json:"event"`
 }
 
 // feed reads a team's events in their order, and waits for new ones.
@@ -42,21 +44,17 @@ type feed struct {
 const pollWait = 25 * time.Second
 
 // page reads what follows after, waiting for it when there is nothing yet.
-func (f feed) page(ctx context.Context, after int64, wait time.Duration) (page feedPage, raw json.RawMessage, err error) {
-	query := url.Values{"after": {strconv.FormatInt(after, 10)}}
-	if wait > 0 {
-		query.Set("wait", strconv.Itoa(int(wait.Seconds())))
+func (f feed) page(ctx context.Context, after int64, wait time.Duration) (page feedPage, err error) {
+	query := url.Values{
+		"after": {strconv.FormatInt(after, 10)}, "wait": {strconv.Itoa(int(wait.Seconds()))}, "types": f.types,
 	}
-	for _, name := range f.types {
-		query.Add("types", name)
-	}
-	raw, err = f.server.Call(ctx, client.Request{
+	body, err := f.server.Call(ctx, client.Request{
 		Method: http.MethodGet, Path: "/v2/events", Query: query, Timeout: wait + 15*time.Second,
 	})
 	if err != nil {
-		return page, nil, err
+		return page, err
 	}
-	return page, raw, json.Unmarshal(raw, &page)
+	return page, json.Unmarshal(body, &page)
 }
 
 // follow hands every event after a number to fn, until ctx ends or fn fails. A
@@ -64,7 +62,7 @@ func (f feed) page(ctx context.Context, after int64, wait time.Duration) (page f
 func (f feed) follow(ctx context.Context, after int64, fn func(feedEvent) error) error {
 	pause := time.Second
 	for {
-		page, _, err := f.page(ctx, after, pollWait)
+		page, err := f.page(ctx, after, pollWait)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()

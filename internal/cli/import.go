@@ -84,10 +84,19 @@ type importState struct {
 var importView = view{
 	id: "id",
 	columns: []column{
-		{"import", "id"}, {"kind", "kind"}, {"status", "status"},
-		{"records", "progress.records"}, {"created", "created"}, {"updated", "updated"}, {"unchanged", "unchanged"},
-		{"rejected", "rejected"}, {"skipped", "skipped"}, {"days", "report.days"}, {"workouts", "report.workouts"},
-		{"damaged places", "report.damaged"}, {"error", "error"},
+		{"import", "id"},
+		{"kind", "kind"},
+		{"status", "status"},
+		{"records", "progress.records"},
+		{"created", "created"},
+		{"updated", "updated"},
+		{"unchanged", "unchanged"},
+		{"rejected", "rejected"},
+		{"skipped", "skipped"},
+		{"days", "report.days"},
+		{"workouts", "report.workouts"},
+		{"damaged places", "report.damaged"},
+		{"error", "error"},
 	},
 }
 

@@ -111,6 +111,7 @@ func TestCtrlC(t *testing.T) {
 			inner := importServer(t, func(*http.Request) {}, midway)
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.Method == tc.at && strings.Contains(r.URL.Path, "/imports") {
+					_, _ = io.Copy(io.Discard, r.Body) // a server notices that a caller left once the body is read
 					interrupt()
 					<-r.Context().Done()
 					return

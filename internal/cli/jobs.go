@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -21,13 +22,19 @@ job survives a restart of the server, and one whose node dies is taken over.`,
 }
 
 var jobColumns = []column{
-	{"job", "id"}, {"kind", "kind"}, {"status", "status"}, {"done", "progress.done"}, {"of", "progress.total"},
-	{"note", "progress.note"}, {"attempts", "attempts"}, {"created", "created_at"},
+	{"job", "id"},
+	{"kind", "kind"},
+	{"status", "status"},
+	{"done", "progress.done"},
+	{"of", "progress.total"},
+	{"note", "progress.note"},
+	{"attempts", "attempts"},
+	{"created", "created_at"},
 }
 
 var (
 	jobsView = view{list: "jobs", id: "id", columns: jobColumns, none: "no jobs"}
-	jobView  = view{id: "id", columns: append(jobColumns, column{"runs at", "run_at"},
+	jobView  = view{id: "id", columns: append(slices.Clone(jobColumns), column{"runs at", "run_at"},
 		column{"started", "started_at"}, column{"finished", "finished_at"}, column{"error", "error"})}
 )
 
@@ -51,11 +58,8 @@ func (s *shell) jobsList() *cobra.Command {
 		Args:    takes(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			query := url.Values{"limit": {strconv.Itoa(limit)}}
-			for name, value := range map[string]string{"kind": kind, "status": status} {
-				if value != "" {
-					query.Set(name, value)
-				}
-			}
+			setIf(query, "kind", kind)
+			setIf(query, "status", status)
 			return s.showGet(c.Context(), jobsView, "/v2/jobs", query)
 		},
 	}

@@ -54,8 +54,13 @@ func (s *shell) lineOfKey(k teams.Key, text secrets.Text) keyLine {
 var keyView = view{
 	id: "key_id",
 	columns: []column{
-		{"id", "key_id"}, {"key", "hint"}, {"label", "label"}, {"state", "state"},
-		{"last used", "last_used_at"}, {"ends", "expires_at"}, {"created", "created_at"},
+		{"id", "key_id"},
+		{"key", "hint"},
+		{"label", "label"},
+		{"state", "state"},
+		{"last used", "last_used_at"},
+		{"ends", "expires_at"},
+		{"created", "created_at"},
 	},
 	none: "no keys: hale keys create makes one",
 }

@@ -145,7 +145,7 @@ type forwarded struct {
 func (l *listener) forward(ctx context.Context, e feedEvent) error {
 	l.next = e.Seq
 	line := forwarded{Seq: e.Seq, ID: e.ID, Type: e.Type}
-	if len(e.Payload) == 0 || string(e.Payload) == "null" {
+	if len(e.Event) == 0 || string(e.Event) == "null" {
 		line.Error = "its user is erased"
 		return l.print(line)
 	}
@@ -167,11 +167,11 @@ func (l *listener) forward(ctx context.Context, e feedEvent) error {
 }
 
 func (l *listener) post(ctx context.Context, e feedEvent) (status int, err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, l.target, bytes.NewReader(e.Payload))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, l.target, bytes.NewReader(e.Event))
 	if err != nil {
 		return 0, err
 	}
-	timestamp, signature := l.signer.Sign(e.ID, l.s.now(), e.Payload)
+	timestamp, signature := l.signer.Sign(e.ID, l.s.now(), e.Event)
 	for _, prefix := range []string{"Webhook-", "Svix-"} {
 		request.Header.Set(prefix+"Id", e.ID)
 		request.Header.Set(prefix+"Timestamp", timestamp)

@@ -40,10 +40,10 @@ func feedServer(t *testing.T) *httptest.Server {
 			t.Errorf("types %v", got)
 		}
 		fmt.Fprint(w, `{"events":[
-			{"seq":5,"id":"msg_5","event_type":"daily.data.sleep.created","payload":{"b":1,  "a":"ä"}},
-			{"seq":6,"id":"msg_6","event_type":"daily.data.sleep.updated","payload":null},
-			{"seq":7,"id":"msg_7","event_type":"daily.data.sleep.updated","payload":{"x":2}}],
-			"next":7,"has_more":false}`)
+			{"seq":5,"id":"msg_5","event_type":"daily.data.sleep.created","event":{"b":1,  "a":"ä"}},
+			{"seq":6,"id":"msg_6","event_type":"daily.data.sleep.updated","event":null},
+			{"seq":7,"id":"msg_7","event_type":"daily.data.sleep.updated","event":{"x":2}}],
+			"next_after":7,"last":7,"has_more":false}`)
 	}))
 	t.Cleanup(server.Close)
 	return server
@@ -115,7 +115,7 @@ func TestListenReportsAReceiverThatIsAway(t *testing.T) {
 	}
 	term.format = formatTable
 	l := newListener(term.shell, "http://127.0.0.1:1/hook", secret)
-	if err := l.forward(t.Context(), feedEvent{Seq: 1, ID: "msg_1", Type: "t", Payload: []byte("{}")}); err != nil {
+	if err := l.forward(t.Context(), feedEvent{Seq: 1, ID: "msg_1", Type: "t", Event: []byte("{}")}); err != nil {
 		t.Fatal(err)
 	}
 	if got := term.out.String(); !strings.Contains(got, "connection refused") || l.refused != 1 {
@@ -132,10 +132,11 @@ func TestListenSecret(t *testing.T) {
 		}
 		return secret.Reveal()
 	}
-	if secretOf(testKey, "") != secretOf(testKey, "") {
+	first := secretOf(testKey, "")
+	if again := secretOf(testKey, ""); again != first {
 		t.Error("the secret of a key changes")
 	}
-	if secretOf(testKey, "") == secretOf(testKey+"x", "") {
+	if first == secretOf(testKey+"x", "") {
 		t.Error("two keys have one secret")
 	}
 	const own = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX"

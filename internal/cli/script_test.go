@@ -37,6 +37,12 @@ func TestScripts(t *testing.T) {
 			"serve":  serve,
 			"quit":   quit,
 			"setenv": setenv,
+
+			"receiver":   receive,
+			"verify":     verify,
+			"received":   received,
+			"waitfor":    waitFor,
+			"eventually": eventually,
 		},
 	})
 }

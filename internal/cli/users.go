@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"github.com/google/uuid"
@@ -24,12 +25,14 @@ func (s *shell) usersCommand() *cobra.Command {
 }
 
 var userColumns = []column{
-	{"user", "user_id"}, {"client user id", "client_user_id"}, {"created", "created_on"},
+	{"user", "user_id"},
+	{"client user id", "client_user_id"},
+	{"created", "created_on"},
 	{"sources", "connected_sources.provider.slug"},
 }
 
 var (
-	userView = view{id: "user_id", columns: append(userColumns,
+	userView = view{id: "user_id", columns: append(slices.Clone(userColumns),
 		column{"time zone", "fallback_time_zone.id"}, column{"ingestion from", "ingestion_start"}, column{"ingestion to", "ingestion_end"})}
 	usersView = view{list: "users", id: "user_id", columns: userColumns, none: "no users"}
 	foundView = view{id: "user_id", columns: userColumns, none: "no user matches"}

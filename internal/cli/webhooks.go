@@ -4,8 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
-	"strconv"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -25,23 +24,29 @@ attempt, and send again what did not arrive.`,
 			),
 		},
 		s.webhooksAdd(), s.webhooksList(), s.webhooksShow(), s.webhooksUpdate(),
-		s.webhooksSwitch("enable", "post to an endpoint again", false),
-		s.webhooksSwitch("disable", "hold events back from an endpoint", true),
-		s.webhooksRemove(), s.webhooksSecret(), s.webhooksRotate(),
-		s.webhooksAttempts(), s.webhooksReplay(), s.webhooksRecover(), s.webhooksExample(),
+		s.webhooksEnable(), s.webhooksDisable(), s.webhooksRemove(),
+		s.webhooksHeaders(), s.webhooksSecret(), s.webhooksRotate(),
+		s.webhooksDeliveries(), s.webhooksAttempts(), s.webhooksReconcile(),
+		s.webhooksReplay(), s.webhooksRecover(), s.webhooksExample(),
 	))
 }
 
 const webhooksPath = "/v2/webhooks"
 
 var endpointColumns = []column{
-	{"webhook", "id"}, {"url", "url"}, {"state", "state"}, {"types", "filter_types"}, {"rate limit", "rate_limit"},
-	{"description", "description"}, {"created", "created_at"},
+	{"webhook", "id"},
+	{"url", "url"},
+	{"state", "state"},
+	{"types", "filter_types"},
+	{"rate limit", "rate_limit"},
+	{"description", "description"},
+	{"created", "created_at"},
 }
 
 var (
 	endpointsView = view{list: "data", id: "id", columns: endpointColumns, none: "no webhooks: hale webhooks add URL makes one"}
-	endpointView  = view{id: "id", columns: endpointColumns}
+	endpointView  = view{id: "id", columns: append(slices.Clone(endpointColumns),
+		column{"why it is off", "disabled_reason"}, column{"failing since", "failing_since"}, column{"last success", "last_success_at"})}
 )
 
 func endpointPath(id string, more ...string) string {
@@ -202,13 +207,38 @@ func (s *shell) changeEndpoint(c *cobra.Command, id string, body map[string]any)
 	return s.show(endpointView, changed)
 }
 
-func (s *shell) webhooksSwitch(verb, sentence string, off bool) *cobra.Command {
-	return &cobra.Command{
-		Use: verb + " WEBHOOK", Short: sentence,
-		Example: examples("hale webhooks " + verb + " ep_…"),
+func (s *shell) webhooksEnable() *cobra.Command {
+	var since string
+	c := &cobra.Command{
+		Use: "enable WEBHOOK", Short: "post to an endpoint again",
+		Long: `Post to an endpoint again. Events that were held meanwhile stay held, until hale
+webhooks recover sends them, unless --send-held-since says from when on to send
+them now.`,
+		Example: examples("hale webhooks enable ep_…", "hale webhooks enable ep_… --send-held-since 24h"),
 		Args:    takes("WEBHOOK"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return s.changeEndpoint(c, args[0], map[string]any{"disabled": off})
+			body := map[string]any{"disabled": false}
+			if since != "" {
+				at, err := s.moment("--send-held-since", since)
+				if err != nil {
+					return err
+				}
+				body["send_held_since"] = at
+			}
+			return s.changeEndpoint(c, args[0], body)
+		},
+	}
+	c.Flags().StringVar(&since, "send-held-since", "", "a moment, or a time span before now such as 24h")
+	return c
+}
+
+func (s *shell) webhooksDisable() *cobra.Command {
+	return &cobra.Command{
+		Use: "disable WEBHOOK", Short: "hold events back from an endpoint",
+		Example: examples("hale webhooks disable ep_…"),
+		Args:    takes("WEBHOOK"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return s.changeEndpoint(c, args[0], map[string]any{"disabled": true})
 		},
 	}
 }
@@ -232,38 +262,5 @@ func (s *shell) webhooksRemove() *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "show the endpoint and leave it")
-	return c
-}
-
-var secretView = view{id: "key", columns: []column{{"secret", "key"}}}
-
-func (s *shell) webhooksSecret() *cobra.Command {
-	return &cobra.Command{
-		Use: "secret WEBHOOK", Short: "print the signing secret",
-		Example: examples("export WEBHOOK_SECRET=$(hale webhooks secret ep_… -o id)"),
-		Args:    takes("WEBHOOK"),
-		RunE: func(c *cobra.Command, args []string) error {
-			return s.showGet(c.Context(), secretView, endpointPath(args[0], "secret"), nil)
-		},
-	}
-}
-
-func (s *shell) webhooksAttempts() *cobra.Command {
-	var state string
-	var limit int
-	c := &cobra.Command{
-		Use: "attempts WEBHOOK", Short: "what became of the attempts to post",
-		Example: examples("hale webhooks attempts ep_…", "hale webhooks attempts ep_… --state failed -o jsonl"),
-		Args:    takes("WEBHOOK"),
-		RunE: func(c *cobra.Command, args []string) error {
-			query := url.Values{"limit": {strconv.Itoa(limit)}}
-			if state != "" {
-				query.Set("state", state)
-			}
-			return s.showGet(c.Context(), attemptsView, endpointPath(args[0], "attempts"), query)
-		},
-	}
-	c.Flags().StringVar(&state, "state", "", "only attempts that were ok or failed")
-	c.Flags().IntVar(&limit, "limit", 50, "how many, newest first")
 	return c
 }

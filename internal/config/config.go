@@ -70,11 +70,6 @@ type Config struct {
 
 	// WebhookAllowPrivate lets webhooks reach loopback and private networks.
 	WebhookAllowPrivate bool
-	// WebhookWorkers bounds the posts in flight over all endpoints.
-	WebhookWorkers int
-	// JobWorkers bounds the background jobs that run at once, ImportWorkers
-	// the imports among them.
-	JobWorkers, ImportWorkers int
 
 	// MetricsListen is the address of /metrics, /livez and /readyz for
 	// machines; empty means no such listener.

@@ -81,8 +81,9 @@ func texts(node *yaml.Node) ([]string, error) {
 			list = append(list, item.Value)
 		}
 		return list, nil
+	default:
+		return nil, errors.New("must be a plain value or a list of them")
 	}
-	return nil, errors.New("must be a plain value or a list of them")
 }
 
 func fileKeys() map[string]bool {

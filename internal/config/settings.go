@@ -145,24 +145,6 @@ var settings = []Setting{
 		at:    func(c *Config) any { return &c.WebhookAllowPrivate },
 	},
 	{
-		Key: "webhook-workers", Env: "HALE_WEBHOOK_WORKERS", Default: "256",
-		Usage: "webhook posts in flight over all endpoints",
-		at:    func(c *Config) any { return &c.WebhookWorkers },
-		check: func(c *Config) error { return checkAtLeastOne(c.WebhookWorkers) },
-	},
-	{
-		Key: "job-workers", Env: "HALE_JOB_WORKERS", Default: "8",
-		Usage: "background jobs that run at once",
-		at:    func(c *Config) any { return &c.JobWorkers },
-		check: func(c *Config) error { return checkAtLeastOne(c.JobWorkers) },
-	},
-	{
-		Key: "import-workers", Env: "HALE_IMPORT_WORKERS", Default: "2",
-		Usage: "imports that run at once",
-		at:    func(c *Config) any { return &c.ImportWorkers },
-		check: func(c *Config) error { return checkAtLeastOne(c.ImportWorkers) },
-	},
-	{
 		Key: "metrics-listen", Env: "HALE_METRICS_LISTEN", Default: "127.0.0.1:9464",
 		Usage: "address of /metrics, /livez and /readyz for machines; off for none",
 		at:    func(c *Config) any { return &c.MetricsListen },

@@ -221,11 +221,13 @@ func Deregister(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID,
 
 func init() {
 	erase := users.EraseRows("connections")
-	users.Register(users.Records{Name: "connections", Erase: erase,
+	users.Register(users.Records{
+		Name: "connections", Erase: erase,
 		OnDelete: func(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) error {
 			_, err := erase(ctx, tx, team, user)
 			return err
-		}})
+		},
+	})
 	users.Register(users.Records{Name: "devices", Erase: users.EraseRows("devices")})
 	users.Register(users.Records{Name: "refreshes", Erase: users.EraseRows("refreshes")})
 }

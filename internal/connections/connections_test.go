@@ -3,6 +3,7 @@ package connections_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -39,7 +40,7 @@ func list(t *testing.T, db *store.DB, user users.User) (all []connections.Connec
 func announced(t *testing.T, db *store.DB, user users.User, kind string) (all []string) {
 	t.Helper()
 	sequencer := events.Sequencer{DB: db} // on PostgreSQL a running node numbers events
-	if err := sequencer.Settle(store.AsSystem(t.Context())); err != nil {
+	if err := sequencer.Settle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
@@ -281,7 +282,7 @@ func TestRefresh(t *testing.T) {
 		for range 2 {
 			_, err := refresh()
 			var often *connections.TooOftenError
-			if !fault.Is(err, fault.TooMany) || !asType(err, &often) || often.RetryAfter() != 52*60 {
+			if !fault.Is(err, fault.TooMany) || !errors.As(err, &often) || often.RetryAfter() != 52*60 {
 				t.Fatalf("ninth refresh: %v", err)
 			}
 		}
@@ -293,12 +294,6 @@ func TestRefresh(t *testing.T) {
 			t.Errorf("after an hour: %v, %v", failed, err)
 		}
 	})
-}
-
-func asType[T error](err error, target *T) bool {
-	e, ok := err.(T) //nolint:errorlint // not wrapped
-	*target = e
-	return ok
 }
 
 func TestMeasure(t *testing.T) {

@@ -13,8 +13,10 @@ import (
 )
 
 // A stored body is one byte that says how the rest is written, then the
-// envelope, the whole sealed with the team's key. Envelopes above a KiB are
-// compressed first; below, the frame would eat what it saves.
+// envelope, the whole sealed with the key of the user it is about, or with the
+// team's when it is about nobody. So erasing a user, which destroys the key,
+// erases the user's events, in backups too. Envelopes above a KiB are compressed
+// first; below, the frame would eat what it saves.
 const (
 	plain          = 0
 	compressed     = 1
@@ -65,12 +67,16 @@ func unpack(stored []byte) ([]byte, error) {
 	return nil, errStored
 }
 
-func sealBody(ctx context.Context, tx *store.Tx, team uuid.UUID, id ID, body []byte) ([]byte, error) {
-	return tx.Seal(ctx, team, uuid.Nil, bodyColumn+id.String(), pack(body))
+func sealBody(ctx context.Context, tx *store.Tx, e New, id ID, body []byte) ([]byte, error) {
+	return tx.Seal(ctx, e.Team, e.User, bodyColumn+id.String(), pack(body))
 }
 
-func openBody(ctx context.Context, tx *store.Tx, team uuid.UUID, id ID, sealed []byte) ([]byte, error) {
-	stored, err := tx.Unseal(ctx, team, uuid.Nil, bodyColumn+id.String(), sealed)
+// openBody gives the envelope, or nil when the user it is about was erased.
+func openBody(ctx context.Context, tx *store.Tx, team, user uuid.UUID, id ID, sealed []byte) ([]byte, error) {
+	stored, err := tx.Unseal(ctx, team, user, bodyColumn+id.String(), sealed)
+	if errors.Is(err, store.ErrNoKey) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}

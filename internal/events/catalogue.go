@@ -73,13 +73,14 @@ func CheckTypes(names []string, loc ...string) ([]string, error) {
 	return slices.Compact(sorted), fault.Join(unknown...)
 }
 
-// Example is an envelope of the type with invented values.
-func Example(team uuid.UUID, name string) ([]byte, error) {
+// Example is an envelope of the type with invented values. loc is where the
+// name came from, for the refusal of one that is unknown.
+func Example(team uuid.UUID, name string, loc ...string) ([]byte, error) {
 	catalogue.RLock()
 	t, ok := catalogue.types[name]
 	catalogue.RUnlock()
 	if !ok {
-		return nil, fault.New(fault.Invalid, "must be an event type of the catalogue; see GET /v2/webhooks/event_types").At("body", "event_type")
+		return nil, fault.New(fault.Invalid, "must be an event type of the catalogue; see GET /v2/webhooks/event_types").At(loc...)
 	}
 	e := New{Team: team, User: exampleUser, ClientUserID: "example-user", Type: name, Data: t.Example(exampleUser)}
 	return e.marshal()

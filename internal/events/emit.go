@@ -19,14 +19,13 @@ func Emit(ctx context.Context, tx *store.Tx, e New) (ID, error) {
 	if err != nil {
 		return ID{}, err
 	}
-	if err := insert(ctx, tx, []written{w}); err != nil {
-		return ID{}, err
+	if tx.Engine() == store.Postgres {
+		_, err = tx.Exec(ctx, `WITH written AS (`+insertEvents(false, 1)+`) `+insertListening, w.args(tx)...)
+	} else if err = insert(ctx, tx, []written{w}); err == nil {
+		_, err = tx.Exec(ctx, insertListening, w.args(tx)[:6]...)
 	}
-	_, err = tx.Exec(ctx, `INSERT INTO webhook_deliveries (`+deliveryColumns+`)
-		SELECT e.team_id, e.id, $3, 'pending', 0, $4, 0, 0 FROM webhook_endpoints e WHERE `+listening,
-		e.Team, e.Type, uuid.UUID(w.id), store.Micros(tx.Now()))
 	if err != nil {
-		return ID{}, fmt.Errorf("events: writing deliveries: %w", err)
+		return ID{}, fmt.Errorf("events: writing a %s: %w", e.Type, err)
 	}
 	tx.AfterCommit(func() {
 		recent.put(w.id, w.body, tx.Now())
@@ -81,13 +80,18 @@ type written struct {
 	body, sealed []byte
 }
 
+// args are the parameters of insertEvents for one row.
+func (w *written) args(tx *store.Tx) []any {
+	return []any{w.Team, uuid.UUID(w.id), orNull(w.User), w.Type, len(w.body), store.Micros(tx.Now()), w.sealed}
+}
+
 func prepare(ctx context.Context, tx *store.Tx, e New) (written, error) {
 	body, err := e.marshal()
 	if err != nil {
 		return written{}, err
 	}
 	w := written{New: e, id: ID(tx.NewUUID()), body: body}
-	w.sealed, err = sealBody(ctx, tx, e.Team, w.id, body)
+	w.sealed, err = sealBody(ctx, tx, e, w.id, body)
 	return w, err
 }
 
@@ -102,7 +106,7 @@ const (
 func insert(ctx context.Context, tx *store.Tx, rows []written) error {
 	args := make([]any, 0, eventParams*len(rows))
 	for _, w := range rows {
-		args = append(args, w.Team, uuid.UUID(w.id), orNull(w.User), w.Type, len(w.body), store.Micros(tx.Now()), w.sealed)
+		args = append(args, w.args(tx)...)
 	}
 	if _, err := tx.Exec(ctx, insertEvents(tx.Serial(), len(rows)), args...); err != nil {
 		return fmt.Errorf("events: writing: %w", err)
@@ -129,10 +133,15 @@ func insertEvents(number bool, rows int) string {
 
 const deliveryColumns = `team_id, endpoint_id, event_id, state, lane, due_at, attempts, tries`
 
-// listening selects the endpoints (e) of a team, $1, that want a type, $2. One
+// listening selects the endpoints (e) of a team, $1, that want a type, $4. One
 // that is off listens too: its deliveries wait with it, shown as held.
 const listening = `e.team_id = $1 AND e.deleted_at IS NULL AND (NOT e.filtered OR EXISTS (
-	SELECT 1 FROM webhook_filters f WHERE f.team_id = e.team_id AND f.endpoint_id = e.id AND f.type = $2))`
+	SELECT 1 FROM webhook_filters f WHERE f.team_id = e.team_id AND f.endpoint_id = e.id AND f.type = $4))`
+
+// insertListening writes the deliveries of one event; its parameters are those
+// of insertEvents.
+const insertListening = `INSERT INTO webhook_deliveries (` + deliveryColumns + `)
+	SELECT e.team_id, e.id, $2, 'pending', 0, $6, 0, 0 FROM webhook_endpoints e WHERE ` + listening
 
 // fanOut writes the deliveries of many events: it asks once for each type who
 // listens.
@@ -160,7 +169,7 @@ func fanOut(ctx context.Context, tx *store.Tx, team uuid.UUID, rows []written) e
 }
 
 func listeners(ctx context.Context, tx *store.Tx, team uuid.UUID, kind string) ([]uuid.UUID, error) {
-	rows, err := tx.Query(ctx, `SELECT e.id FROM webhook_endpoints e WHERE `+listening, team, kind)
+	rows, err := tx.Query(ctx, `SELECT e.id FROM webhook_endpoints e WHERE `+strings.ReplaceAll(listening, "$4", "$2"), team, kind)
 	if err != nil {
 		return nil, fmt.Errorf("events: looking for listeners: %w", err)
 	}

@@ -25,6 +25,7 @@ type Message struct {
 type Page struct {
 	Events  []Message
 	Next    int64 // where to go on: pass it as after
+	Last    int64 // number of the team's newest event, 0 for none
 	HasMore bool  // there is more right now
 }
 
@@ -42,8 +43,8 @@ const (
 // order; only those of the given types unless types is empty. Every event
 // committed before the last one of the page is in it, or was in one before.
 func After(ctx context.Context, tx *store.Tx, team uuid.UUID, after int64, limit int, types []string) (Page, error) {
-	page := Page{Next: after}
-	last, err := lastNumber(ctx, tx, team)
+	last, err := LastNumber(ctx, tx, team)
+	page := Page{Next: after, Last: last}
 	if err != nil || last <= after {
 		return page, err
 	}
@@ -198,10 +199,7 @@ func scanSealed(rows interface{ Scan(...any) error }) (Message, error) {
 func openAll(ctx context.Context, tx *store.Tx, team uuid.UUID, all []Message) error {
 	for i := range all {
 		m := &all[i]
-		if m.Body == nil {
-			continue
-		}
-		body, err := openBody(ctx, tx, team, m.ID, m.Body)
+		body, err := openBody(ctx, tx, team, m.User, m.ID, m.Body)
 		if err != nil {
 			return err
 		}
@@ -210,9 +208,9 @@ func openAll(ctx context.Context, tx *store.Tx, team uuid.UUID, all []Message) e
 	return nil
 }
 
-// lastNumber is the greatest number of a team's events, 0 for none.
-func lastNumber(ctx context.Context, tx *store.Tx, team uuid.UUID) (n int64, err error) {
-	err = tx.QueryRow(ctx, `SELECT COALESCE(MAX(seq), 0) FROM events WHERE team_id = $1`, team).Scan(&n)
+// LastNumber is the greatest number of a team's events, 0 for none.
+func LastNumber(ctx context.Context, tx *store.Tx, team uuid.UUID) (n int64, err error) {
+	err = tx.QueryRow(ctx, `SELECT COALESCE((SELECT seq FROM events WHERE team_id = $1 AND seq IS NOT NULL ORDER BY seq DESC LIMIT 1), 0)`, team).Scan(&n)
 	if err != nil {
 		return 0, fmt.Errorf("events: reading the last number: %w", err)
 	}

@@ -2,7 +2,6 @@ package events
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -116,41 +115,77 @@ func (s *Sequencer) number(ctx context.Context) (n int, err error) {
 	return n, nil
 }
 
-func assign(ctx context.Context, tx *store.Tx) (teams map[uuid.UUID]bool, total int, err error) {
-	rows, err := tx.Query(ctx, `UPDATE events SET seq = n.seq
-		FROM (
-			SELECT w.team_id, w.id, w.place + COALESCE((SELECT MAX(m.seq) FROM events m WHERE m.team_id = w.team_id), 0) AS seq
-			FROM (
-				SELECT u.team_id, u.id, ROW_NUMBER() OVER (PARTITION BY u.team_id ORDER BY u.id) AS place
-				FROM (SELECT team_id, id FROM events WHERE seq IS NULL ORDER BY id LIMIT $1) AS u
-			) AS w
-		) AS n
-		WHERE events.team_id = n.team_id AND events.id = n.id
-		RETURNING events.team_id`, numberAtOnce)
+// unnumbered is an event that waits for its number.
+type unnumbered struct{ team, id uuid.UUID }
+
+func assign(ctx context.Context, tx *store.Tx) (teams map[uuid.UUID]int64, total int, err error) {
+	all, err := readUnnumbered(ctx, tx)
 	if err != nil {
 		return nil, 0, err
 	}
-	defer rows.Close()
-	teams = map[uuid.UUID]bool{}
-	for rows.Next() {
-		var team uuid.UUID
-		if err := rows.Scan(&team); err != nil {
-			return nil, 0, errors.Join(err, rows.Close())
+	teams = map[uuid.UUID]int64{}
+	numbers := make([]int64, len(all))
+	for i, e := range all {
+		last, known := teams[e.team]
+		if !known {
+			if last, err = LastNumber(ctx, tx, e.team); err != nil {
+				return nil, 0, err
+			}
 		}
-		teams[team] = true
-		total++
+		numbers[i] = last + 1
+		teams[e.team] = last + 1
 	}
-	return teams, total, rows.Err()
+	for from := 0; from < len(all); from += numberWidth {
+		to := min(from+numberWidth, len(all))
+		if err := writeNumbers(ctx, tx, all[from:to], numbers[from:to]); err != nil {
+			return nil, 0, err
+		}
+	}
+	return teams, len(all), nil
+}
+
+func readUnnumbered(ctx context.Context, tx *store.Tx) ([]unnumbered, error) {
+	rows, err := tx.Query(ctx, `SELECT team_id, id FROM events WHERE seq IS NULL ORDER BY id LIMIT $1`, numberAtOnce)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []unnumbered
+	for rows.Next() {
+		var e unnumbered
+		if err := rows.Scan(&e.team, &e.id); err != nil {
+			return nil, err
+		}
+		all = append(all, e)
+	}
+	return all, rows.Err()
+}
+
+// numberWidth is how many rows one statement numbers. The list of ids stands
+// in it twice so that every order of joining begins with few rows.
+const numberWidth = 64
+
+func writeNumbers(ctx context.Context, tx *store.Tx, part []unnumbered, numbers []int64) error {
+	ids := make([][16]byte, len(part))
+	for i, e := range part {
+		ids[i] = e.id
+	}
+	_, err := tx.Exec(ctx, `UPDATE events SET seq = n.seq
+		FROM UNNEST($1::uuid[], $2::bigint[]) AS n(id, seq)
+		WHERE events.id = n.id AND events.id = ANY ($1::uuid[])`, ids, numbers)
+	return err
 }
 
 // PreferIndexes makes PostgreSQL reach rows through indexes for the rest of
-// the transaction. Statements that handle a batch of ids are prepared once and
-// used for days: planned while a table is small, they would go on reading it
-// whole when it is large. SQLite needs no such word.
+// the transaction, and plan each statement for the tables as they are now.
+// Statements that handle a batch of ids are prepared once and used for days:
+// planned while a table is small, they would go on reading it whole when it is
+// large. SQLite needs no such word.
 func PreferIndexes(ctx context.Context, tx *store.Tx) error {
 	if tx.Engine() == store.SQLite {
 		return nil
 	}
-	_, err := tx.Exec(ctx, `SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off`)
+	_, err := tx.Exec(ctx, `SET LOCAL plan_cache_mode = force_custom_plan; SET LOCAL enable_seqscan = off;
+		SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off`)
 	return err
 }

@@ -189,7 +189,7 @@ func TestTheSameFileTwiceIsOneImport(t *testing.T) {
 
 // A stop in the middle gives the job back, and the next node finishes it.
 func TestImportSurvivesAStop(t *testing.T) {
-	data := export(t, 120)
+	data := export(t, 40)
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newBed(t, db)
 		made := b.upload(data, true)
@@ -315,9 +315,9 @@ func TestReceiveRefuses(t *testing.T) {
 		{"unknown kind", "fax", bytes.NewReader(whole), fault.Invalid},
 		{"empty", "", strings.NewReader(""), fault.Invalid},
 		{"too large", "", bytes.NewReader(make([]byte, 10_001)), fault.TooLarge},
-		{"another thing", "", strings.NewReader("%PDF-1.4"), fault.Unprocessable},
-		{"another thing by name", "apple-health", strings.NewReader("<gpx/>"), fault.Unprocessable},
-		{"cut zip", "", bytes.NewReader(whole[:5000]), fault.Unprocessable},
+		{"another thing", "", strings.NewReader("%PDF-1.4"), fault.Invalid},
+		{"another thing by name", "apple-health", strings.NewReader("<gpx/>"), fault.Invalid},
+		{"cut zip", "", bytes.NewReader(whole[:5000]), fault.Invalid},
 		{"broken off", "", io.MultiReader(bytes.NewReader(whole[:5000]), iotest.ErrReader(io.ErrUnexpectedEOF)), fault.Refused},
 	}
 	for _, c := range cases {

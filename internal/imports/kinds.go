@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -52,7 +53,7 @@ func checkKind(name string) (string, error) {
 // recognise finds the kind of a file. With a name it only checks that the
 // file is one of those.
 func (s *Service) recognise(path, name string) (string, error) {
-	var refusal error
+	var refusal *fault.Error
 	for _, k := range kinds {
 		if name != "" && name != k.name {
 			continue
@@ -61,10 +62,14 @@ func (s *Service) recognise(path, name string) (string, error) {
 		if err == nil {
 			return k.name, nil
 		}
-		if fault.KindOf(err) == fault.Internal {
+		var refused *fault.Error
+		if !errors.As(err, &refused) {
 			return "", err
 		}
-		refusal = err
+		if refused.Kind() == fault.Unprocessable { // here it is the caller's input that is at fault
+			refused = fault.New(fault.Invalid, refused.Message()).At("body")
+		}
+		refusal = refused
 	}
 	return "", refusal
 }

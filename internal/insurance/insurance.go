@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"github.com/google/uuid"
 
 	"hale/internal/civil"
 	"hale/internal/fault"
+	"hale/internal/secrets"
 	"hale/internal/store"
 	"hale/internal/teams"
 	"hale/internal/users"
@@ -58,6 +60,12 @@ type Record struct {
 	IsPrimary    bool              `json:"is_primary"`
 	Company      Company           `json:"company"`
 }
+
+// LogValue keeps a record out of logs.
+func (Record) LogValue() slog.Value { return slog.StringValue(secrets.Withheld) }
+
+// LogValue keeps a person out of logs.
+func (Insured) LogValue() slog.Value { return slog.StringValue(secrets.Withheld) }
 
 // longestNumber bounds member and group numbers, in characters.
 const longestNumber = 100

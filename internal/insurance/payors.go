@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"hale/internal/users/person"
@@ -50,16 +49,6 @@ func mustParse(file []byte) map[string]Payor {
 		m[p.Code] = p
 	}
 	return m
-}
-
-// Payors lists the directory by code.
-func Payors() []Payor {
-	all := make([]Payor, 0, len(payors))
-	for _, p := range payors {
-		all = append(all, p)
-	}
-	slices.SortFunc(all, func(a, b Payor) int { return strings.Compare(a.Code, b.Code) })
-	return all
 }
 
 // centre is where the federal government runs both plans.

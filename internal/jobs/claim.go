@@ -20,6 +20,7 @@ type claimed struct {
 	attempts int
 	most     int
 	node     uuid.UUID
+	before   Progress // as an earlier attempt left it
 }
 
 // claim marks up to most due jobs of a kind as running on the node.
@@ -28,7 +29,7 @@ func claim(ctx context.Context, tx *store.Tx, node uuid.UUID, kind string, most 
 		WHERE (team_id, id) IN (
 			SELECT team_id, id FROM jobs WHERE kind = $3 AND status = 'queued' AND run_at <= $2
 			ORDER BY run_at LIMIT $4`+tx.ForUpdateSkipLocked()+`)
-		RETURNING id, team_id, kind, key, args, attempts, max_attempts, node`,
+		RETURNING id, team_id, kind, key, args, attempts, max_attempts, node, progress_done, progress_total, progress_note`,
 		node, store.Micros(tx.Now()), kind, most)
 	if err != nil {
 		return nil, fmt.Errorf("jobs: claiming %s: %w", kind, err)
@@ -37,7 +38,8 @@ func claim(ctx context.Context, tx *store.Tx, node uuid.UUID, kind string, most 
 	var all []claimed
 	for rows.Next() {
 		var c claimed
-		if err := rows.Scan(&c.id, &c.team, &c.kind, &c.key, &c.args, &c.attempts, &c.most, &c.node); err != nil {
+		if err := rows.Scan(&c.id, &c.team, &c.kind, &c.key, &c.args, &c.attempts, &c.most, &c.node,
+			&c.before.Done, &c.before.Total, &c.before.Note); err != nil {
 			return nil, err
 		}
 		all = append(all, c)
@@ -95,7 +97,10 @@ func record(ctx context.Context, tx *store.Tx, o outcome) error {
 			run_at = CASE WHEN again THEN run_at ELSE $2 END,
 			attempts = CASE WHEN again THEN 0 ELSE $3 END,
 			finished_at = CASE WHEN again THEN NULL ELSE CAST($4 AS BIGINT) END,
-			error = $5, progress_done = $6, progress_total = $7, progress_note = $8,
+			error = $5,
+			progress_done = CASE WHEN again THEN 0 ELSE $6 END,
+			progress_total = CASE WHEN again THEN 0 ELSE $7 END,
+			progress_note = CASE WHEN again THEN '' ELSE $8 END,
 			again = FALSE, node = NULL
 		WHERE team_id = $9 AND id = $10 AND status = 'running' AND node = $11`,
 		string(o.status), store.Micros(o.runAt), o.attempts, finished,

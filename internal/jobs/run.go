@@ -15,7 +15,7 @@ import (
 // launch runs one claimed job on a goroutine.
 func (r *Runner) launch(base context.Context, k Handler, c claimed) {
 	ctx, cancel := context.WithCancelCause(base)
-	run := &Run{ID: c.id, Team: c.team, Key: c.key, Attempt: c.attempts, runner: r, job: c, cancel: cancel}
+	run := &Run{ID: c.id, Team: c.team, Key: c.key, Attempt: c.attempts, runner: r, job: c, cancel: cancel, latest: c.before}
 	r.mu.Lock()
 	r.running[c.id] = run
 	r.busy[c.kind]++
@@ -74,7 +74,7 @@ func (r *Runner) judge(ctx context.Context, k Handler, run *Run, err error) outc
 		o.status, o.err, o.runAt = Queued, short(err), now.Add(Backoff(o.attempts, rand.Float64()))
 	}
 	if k.period() > 0 && (o.status == Succeeded || o.status == Failed) {
-		o.status, o.attempts, o.runAt = Queued, 0, now.Add(k.period())
+		o.status, o.attempts, o.runAt, o.progress = Queued, 0, now.Add(k.period()), Progress{}
 	}
 	return o
 }
@@ -147,6 +147,28 @@ func (r *Run) Progress(ctx context.Context, done, total int64, text string) erro
 	}
 	return context.Cause(ctx)
 }
+
+// Save writes progress in the function's own transaction, so that what was
+// done and how far the job is commit together. An attempt that follows finds
+// it with Saved and can go on from there.
+func (r *Run) Save(ctx context.Context, tx *store.Tx, p Progress) error {
+	stop, err := note(ctx, tx, r.job, p)
+	if err != nil {
+		return err
+	}
+	tx.AfterCommit(func() {
+		r.mu.Lock()
+		r.latest = p
+		r.mu.Unlock()
+		if stop {
+			r.cancel(ErrCanceled)
+		}
+	})
+	return nil
+}
+
+// Saved is the progress that an earlier attempt left, zero for the first.
+func (r *Run) Saved() Progress { return r.job.before }
 
 func (r *Run) progress() Progress {
 	r.mu.Lock()

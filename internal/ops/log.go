@@ -98,6 +98,7 @@ func withhold(groups []string, a slog.Attr) slog.Attr {
 		if err, ok := a.Value.Any().(error); ok {
 			a.Value = slog.StringValue(scrub(err.Error()))
 		}
+	default: // numbers, times and the like hold no key
 	}
 	return a
 }

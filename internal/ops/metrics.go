@@ -181,7 +181,7 @@ func (m *Metrics) Job(kind, outcome string, took time.Duration) {
 	}
 }
 
-// Records counts an import's records: created, updated, unchanged, skipped.
+// Records counts an import's records by what became of them: mapped, skipped.
 func (m *Metrics) Records(outcome string, n int) {
 	if m != nil {
 		m.records.WithLabelValues(outcome).Add(float64(n))

@@ -22,7 +22,7 @@ func TestMetrics(t *testing.T) {
 	m.Delivered(20 * time.Millisecond)
 	m.Stranded(2)
 	m.Job("users.erase", "ok", time.Second)
-	m.Records("created", 310_000)
+	m.Records("mapped", 310_000)
 	m.Replay()
 	m.RateLimited()
 	m.Gauge("webhook_oldest_pending_seconds", "Age of the oldest due delivery.", func() float64 { return 4.5 })
@@ -37,7 +37,7 @@ func TestMetrics(t *testing.T) {
 		`webhook_attempt_duration_seconds_count{outcome="timeout"} 1`,
 		`webhook_delivery_delay_seconds_count 1`, `webhook_deliveries_stranded_total 2`,
 		`job_duration_seconds_count{kind="users.erase",outcome="ok"} 1`,
-		`import_records_total{outcome="created"} 310000`,
+		`import_records_total{outcome="mapped"} 310000`,
 		`idempotency_replays_total 1`, `http_server_rate_limited_total 1`,
 		`webhook_oldest_pending_seconds 4.5`, `events_total 7`,
 		`go_goroutines `, `process_resident_memory_bytes `,

@@ -56,9 +56,17 @@ func TestContrast(t *testing.T) {
 			ink, ground string
 			least       float64
 		}{
-			{"ink", "ground", 7}, {"ink", "sheet", 7}, {"faint", "ground", 4.5}, {"faint", "sheet", 4.5},
-			{"action", "ground", 4.5}, {"on-action", "action", 4.5}, {"wrong", "ground", 4.5},
-			{"line", "ground", 3}, {"line", "sheet", 3}, {"focus", "ground", 3}, {"focus", "sheet", 3},
+			{"ink", "ground", 7},
+			{"ink", "sheet", 7},
+			{"faint", "ground", 4.5},
+			{"faint", "sheet", 4.5},
+			{"action", "ground", 4.5},
+			{"on-action", "action", 4.5},
+			{"wrong", "ground", 4.5},
+			{"line", "ground", 3},
+			{"line", "sheet", 3},
+			{"focus", "ground", 3},
+			{"focus", "sheet", 3},
 		} {
 			if got := contrast(t, colours[pair.ink], colours[pair.ground]); got < pair.least {
 				t.Errorf("theme %d: %s on %s is %.2f, want %.1f", i, pair.ink, pair.ground, got, pair.least)

@@ -13,11 +13,10 @@ import (
 // long, so both are kept as counts that change with the users: one for the
 // team, and one for each block of users, in the order in which they came.
 //
-// A block takes new users until it has blockSize live ones, and the next one
+// A block takes new users until it has 4096 live ones, and the next one
 // begins. Which block a user is in never changes; only its count does. So a
 // list skips whole blocks by their counts, and a count is exact whatever the
 // size of the block.
-const blockSize = 4096
 
 // The blocks below zero hold counts of the whole team.
 const (

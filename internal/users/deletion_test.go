@@ -128,12 +128,14 @@ func runJobs(t *testing.T, db *store.DB) {
 		t.Fatal(err)
 	}
 	ended := make(chan string, 100)
-	runner := jobs.NewRunner(db, jobs.Config{Node: node, Kinds: []jobs.Handler{users.EraseJob},
+	runner := jobs.NewRunner(db, jobs.Config{
+		Node: node, Kinds: []jobs.Handler{users.EraseJob},
 		Observe: func(kind, outcome string, _ time.Duration) {
 			if kind == users.EraseJob.Name() {
 				ended <- outcome
 			}
-		}})
+		},
+	})
 	done := make(chan error)
 	go func() { done <- runner.Run(ctx) }()
 	select {

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"hale/internal/civil"
 	"hale/internal/fault"
+	"hale/internal/secrets"
 	"hale/internal/store"
 	"hale/internal/teams"
 	"hale/internal/users/person"
@@ -65,6 +67,9 @@ func (i *Info) tidy(today civil.Date) error {
 	form.OneOf("gender_identity", i.GenderIdentity, Identities)
 	return form.Err()
 }
+
+// LogValue keeps a person out of logs.
+func (Info) LogValue() slog.Value { return slog.StringValue(secrets.Withheld) }
 
 // Name is the person's full name.
 func (i Info) Name() string { return strings.TrimSpace(i.FirstName + " " + i.LastName) }

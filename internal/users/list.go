@@ -30,11 +30,13 @@ func List(ctx context.Context, tx *store.Tx, team teams.ID, offset, limit int64)
 			return Page{Total: total}, err
 		}
 	}
-	found, err := many(ctx, tx, `SELECT `+columns+` FROM users
-		WHERE team_id = $1 AND block <= $2 AND deleted_at IS NULL
-		ORDER BY block DESC, user_id DESC LIMIT $3 OFFSET $4`, team, block, limit, offset)
+	found, err := many(ctx, tx, listQuery, team, block, limit, offset)
 	if err != nil {
 		return Page{}, fmt.Errorf("users: listing: %w", err)
 	}
 	return Page{found, total}, nil
 }
+
+const listQuery = `SELECT ` + columns + ` FROM users
+	WHERE team_id = $1 AND block <= $2 AND deleted_at IS NULL
+	ORDER BY block DESC, user_id DESC LIMIT $3 OFFSET $4`

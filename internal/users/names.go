@@ -28,7 +28,7 @@ import (
 // which are few. A deleted user's row has a new number as well.
 
 // names is the memory of this process.
-var names = nameIndex{teams: map[teams.ID]*teamNames{}}
+var names = nameIndex{most: mostNames, teams: map[teams.ID]*teamNames{}}
 
 const (
 	mostNames  = 2_000_000 // over all teams, some 120 bytes each
@@ -37,6 +37,7 @@ const (
 )
 
 type nameIndex struct {
+	most  int // names over all teams
 	mu    sync.Mutex
 	teams map[teams.ID]*teamNames
 }
@@ -127,7 +128,7 @@ func (x *nameIndex) makeRoom(team teams.ID, size int) {
 				oldest = id
 			}
 		}
-		if total <= mostNames || oldest == team {
+		if total <= x.most || oldest == team {
 			return
 		}
 		delete(x.teams, oldest)
@@ -168,10 +169,15 @@ type nameChange struct {
 	deleted bool
 }
 
+// changesQuery says that versions are above zero, which both engines need to
+// hear before they use the index that has only those.
+const changesQuery = `SELECT u.user_id, u.info_version, u.info_rev, i.body, u.gone FROM (
+		SELECT team_id, user_id, info_rev, info_version, CASE WHEN deleted_at IS NULL THEN 0 ELSE 1 END AS gone FROM users
+		WHERE team_id = $1 AND info_version > 0 AND info_version > $2 ORDER BY info_version LIMIT $3) u
+	LEFT JOIN user_info i ON i.team_id = u.team_id AND i.user_id = u.user_id AND i.rev = u.info_rev ORDER BY u.info_version`
+
 func readChanges(ctx context.Context, tx *store.Tx, team teams.ID, after int64) ([]nameChange, error) {
-	rows, err := tx.Query(ctx, `SELECT u.user_id, u.info_version, i.rev, i.body, CASE WHEN u.deleted_at IS NULL THEN 0 ELSE 1 END
-		FROM users u JOIN user_info i ON i.team_id = u.team_id AND i.user_id = u.user_id AND i.rev = u.info_rev
-		WHERE u.team_id = $1 AND u.info_version > $2 ORDER BY u.info_version LIMIT $3`, team, after, namesBatch)
+	rows, err := tx.Query(ctx, changesQuery, team, after, namesBatch)
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +189,7 @@ func readChanges(ctx context.Context, tx *store.Tx, team teams.ID, after int64) 
 		if err := rows.Scan(&c.user, &c.version, &c.rev, &c.sealed, &deleted); err != nil {
 			return nil, err
 		}
-		c.deleted = deleted == 1
+		c.deleted = deleted == 1 || c.sealed == nil // being erased right now
 		changes = append(changes, c)
 	}
 	return changes, rows.Err()

@@ -50,10 +50,11 @@ func searchIDs(ctx context.Context, tx *store.Tx, team teams.ID, query string) (
 	if !ok {
 		return nil, nil
 	}
-	return many(ctx, tx, `SELECT `+columns+` FROM users
-		WHERE team_id = $1 AND user_id >= $2 AND user_id <= $3 AND deleted_at IS NULL
-		ORDER BY user_id DESC LIMIT $4`, team, first, last, mostFound)
+	return many(ctx, tx, idsQuery, team, first, last, mostFound)
 }
+
+const idsQuery = `SELECT ` + columns + ` FROM users
+	WHERE team_id = $1 AND user_id >= $2 AND user_id <= $3 AND deleted_at IS NULL ORDER BY user_id DESC LIMIT $4`
 
 // idRange is the first and last identifier whose text starts with prefix.
 func idRange(prefix string) (first, last uuid.UUID, ok bool) {
@@ -71,10 +72,11 @@ func idRange(prefix string) (first, last uuid.UUID, ok bool) {
 }
 
 func searchClients(ctx context.Context, tx *store.Tx, team teams.ID, query string) ([]User, error) {
-	return many(ctx, tx, `SELECT `+columns+` FROM users
-		WHERE team_id = $1 AND client_user_id >= $2 AND client_user_id < $3 AND deleted_at IS NULL
-		ORDER BY client_user_id LIMIT $4`, team, query, afterPrefix(query), mostFound)
+	return many(ctx, tx, clientsQuery, team, query, afterPrefix(query), mostFound)
 }
+
+const clientsQuery = `SELECT ` + columns + ` FROM users
+	WHERE team_id = $1 AND client_user_id >= $2 AND client_user_id < $3 AND deleted_at IS NULL ORDER BY client_user_id LIMIT $4`
 
 // afterPrefix is a text that sorts, byte by byte, after every text that starts
 // with prefix and before any other that comes later. UTF-8 sorts as its code

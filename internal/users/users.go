@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"hale/internal/civil"
@@ -39,6 +40,9 @@ type User struct {
 	block   int64
 	infoRev int64 // newest demographics; 0 for none
 }
+
+// LogValue names the user and nothing else.
+func (u User) LogValue() slog.Value { return slog.StringValue(u.ID.String()) }
 
 // HasInfo reports whether the user's demographics are known.
 func (u User) HasInfo() bool { return u.infoRev > 0 }

@@ -28,6 +28,7 @@ type parcel struct {
 	event    events.ID
 	seq      int64
 	kind     string
+	user     uuid.UUID // zero for none
 	created  time.Time
 	due      time.Time
 	lane     int
@@ -43,14 +44,16 @@ type haul struct {
 	next     time.Time // when the next retry is due; zero when none is known
 }
 
-// due selects pending, due and numbered deliveries (d) of one lane of an
-// endpoint that is on, in order. $1 team, $2 endpoint, $3 lane, $4 now. The
-// subqueries stay subqueries on purpose: as joins they tempt PostgreSQL, while
-// it has no statistics, to begin with the wrong table.
+// due selects pending and due deliveries (d) of one lane of an endpoint that is
+// on. $1 team, $2 endpoint, $3 lane, $4 now.
 const due = `FROM webhook_deliveries d
 	WHERE d.team_id = $1 AND d.endpoint_id = $2 AND d.state = 'pending' AND d.lane = $3 AND d.due_at <= $4
-	AND (SELECT v.seq FROM events v WHERE v.team_id = d.team_id AND v.id = d.event_id) IS NOT NULL
 	AND ` + revision + ` IS NOT NULL`
+
+// numbered holds for a delivery whose event has its number. It stays a
+// subquery on purpose: as a join it tempts PostgreSQL, while there are no
+// statistics, to begin with the wrong table.
+const numbered = `(SELECT v.seq FROM events v WHERE v.team_id = d.team_id AND v.id = d.event_id) IS NOT NULL`
 
 // revision is that of the endpoint, NULL while it is off.
 const revision = `(SELECT e.revision FROM webhook_endpoints e WHERE e.team_id = $1 AND e.id = $2 AND e.state = 'on' AND e.deleted_at IS NULL)`
@@ -58,7 +61,7 @@ const revision = `(SELECT e.revision FROM webhook_endpoints e WHERE e.team_id = 
 // claimSQLite reads due rows and passes over those in hand. Nothing is
 // written: there is one process, and what it has in hand is in its memory.
 func claimSQLite(ctx context.Context, tx *store.Tx, team uuid.UUID, id EndpointID, lane, most int, inHand map[events.ID]struct{}) (haul, error) {
-	rows, err := tx.Query(ctx, `SELECT c.event_id, v.seq, v.type, v.created_at, c.due_at, c.attempts, c.tries, `+revision+`
+	rows, err := tx.Query(ctx, `SELECT c.event_id, v.seq, v.type, v.user_id, v.created_at, c.due_at, c.attempts, c.tries, `+revision+`
 		FROM (SELECT d.event_id, d.due_at, d.attempts, d.tries `+due+` ORDER BY d.due_at, d.event_id LIMIT $5) AS c
 		CROSS JOIN events v WHERE v.team_id = $1 AND v.id = c.event_id`,
 		team, id, lane, store.Micros(tx.Now()), most+len(inHand))
@@ -79,11 +82,11 @@ func claimPostgres(ctx context.Context, tx *store.Tx, team uuid.UUID, id Endpoin
 		free, limit = `(d.node = $6 OR `+free+`)`, most+len(inHand)
 	}
 	rows, err := tx.Query(ctx, `WITH c AS MATERIALIZED (
-			SELECT d.event_id `+due+` AND `+free+` ORDER BY d.due_at, d.event_id LIMIT $5 FOR UPDATE SKIP LOCKED)
+			SELECT d.event_id `+due+` AND `+free+` AND `+numbered+` ORDER BY d.due_at, d.event_id LIMIT $5 FOR UPDATE SKIP LOCKED)
 		UPDATE webhook_deliveries d SET node = $6
 		FROM c JOIN events v ON v.team_id = $1 AND v.id = c.event_id
 		WHERE d.team_id = $1 AND d.endpoint_id = $2 AND d.event_id = c.event_id
-		RETURNING d.event_id, v.seq, v.type, v.created_at, d.due_at, d.attempts, d.tries, `+revision,
+		RETURNING d.event_id, v.seq, v.type, v.user_id, v.created_at, d.due_at, d.attempts, d.tries, `+revision,
 		team, id, lane, store.Micros(tx.Now()), limit, node)
 	if err != nil {
 		return haul{}, fmt.Errorf("webhooks: claiming: %w", err)
@@ -110,9 +113,13 @@ func readHaul(rows *sql.Rows, lane, most int, inHand map[events.ID]struct{}) (ha
 
 func scanParcel(row interface{ Scan(...any) error }, lane int, h *haul) (*parcel, error) {
 	p := &parcel{lane: lane}
-	err := row.Scan(&p.event, &p.seq, &p.kind, store.ScanTime(&p.created), store.ScanTime(&p.due), &p.attempts, &p.tries, &h.revision)
+	var user *uuid.UUID
+	err := row.Scan(&p.event, &p.seq, &p.kind, &user, store.ScanTime(&p.created), store.ScanTime(&p.due), &p.attempts, &p.tries, &h.revision)
 	if err != nil {
 		return nil, fmt.Errorf("webhooks: scanning a delivery: %w", err)
+	}
+	if user != nil {
+		p.user = *user
 	}
 	return p, nil
 }

@@ -60,7 +60,7 @@ func newLine(d *Deliverer, team uuid.UUID, id EndpointID) *line {
 	}
 }
 
-func (l *line) teamID() teams.ID { return ids.From[teams.Team](l.team) }
+func teamID(id uuid.UUID) teams.ID { return ids.From[teams.Team](id) }
 
 // poke says that there may be due rows in lanes.
 func (l *line) poke(which ...int) {
@@ -111,10 +111,10 @@ func (l *line) ask() {
 	}
 }
 
-// room is how many rows to claim of a lane: none until half of what was
-// claimed is gone, so that claims stay large.
+// room is how many rows to claim of a lane: none until few are left, so that
+// claims are large when there is much to do.
 func (l *line) room(lane int) int {
-	if have := l.queues[lane].len(); l.wanted[lane] && have <= claimSize/2 {
+	if have := l.queues[lane].len(); l.wanted[lane] && have <= maxInFlight {
 		return claimSize - have
 	}
 	return 0
@@ -272,7 +272,7 @@ func (l *line) take(ctx context.Context, c *claim) error {
 	}
 	return l.d.db.Read(ctx, func(tx *store.Tx) (err error) {
 		if c.stale() {
-			if c.fresh, err = loadTarget(ctx, tx, l.teamID(), l.id, tx.Now()); err != nil {
+			if c.fresh, err = loadTarget(ctx, tx, teamID(l.team), l.id, tx.Now()); err != nil {
 				return err
 			}
 		}

@@ -206,11 +206,13 @@ func answerPlace(endpoint EndpointID, event events.ID, n int) string {
 	return fmt.Sprintf("webhook_attempts.answer:%s:%s:%d", endpoint, event, n)
 }
 
+// sealAnswer seals with the key of the user, so that erasing the user erases
+// what a receiver may have repeated.
 func sealAnswer(ctx context.Context, tx *store.Tx, r *result) (any, error) {
 	if len(r.outcome.Answer) == 0 {
 		return nil, nil
 	}
-	return tx.Seal(ctx, r.line.team, uuid.Nil, answerPlace(r.line.id, r.parcel.event, r.parcel.attempts+1), r.outcome.Answer)
+	return tx.Seal(ctx, r.line.team, r.parcel.user, answerPlace(r.line.id, r.parcel.event, r.parcel.attempts+1), r.outcome.Answer)
 }
 
 // recordHealth brings the endpoints' health forward and switches off those

@@ -35,6 +35,7 @@ type Faults struct {
 // Message is what came for one event id.
 type Message struct {
 	Digest   [sha256.Size]byte // of the body, the same for every delivery
+	Seq      string            // x-event-seq, the event's number in the feed
 	Tries    int               // deliveries that reached us
 	Accepted int               // deliveries that we answered 2xx
 	FirstAt  time.Time
@@ -145,11 +146,11 @@ func (s *Sink) record(header http.Header, body []byte) fault {
 	digest := sha256.Sum256(body)
 	m, known := s.messages[id]
 	if !known {
-		m = &Message{Digest: digest, FirstAt: time.Now()}
+		m = &Message{Digest: digest, Seq: header.Get("x-event-seq"), FirstAt: time.Now()}
 		s.messages[id] = m
 	}
-	if m.Digest != digest {
-		s.problems = append(s.problems, id+": a delivery with another body")
+	if m.Digest != digest || m.Seq != header.Get("x-event-seq") {
+		s.problems = append(s.problems, id+": a delivery with another body or number")
 	}
 	m.Tries++
 	if !known {

@@ -71,11 +71,21 @@ func (d device) apple() bool { return strings.HasPrefix(d.manufacturer, "Apple")
 // deviceWords give the source type of hardware by a word in its model, name or
 // hardware, folded. The order matters: the first hit counts.
 var deviceWords = []struct{ word, kind string }{
-	{"iphone", "phone"}, {"ipod", "phone"}, {"watch", "watch"},
-	{"oura", "ring"}, {" ring ", "ring"},
-	{"scale", "scale"}, {"body+", "scale"}, {"body cardio", "scale"}, {"body scan", "scale"},
-	{"bpm ", "cuff"}, {"blood pressure", "cuff"}, {"cuff", "cuff"},
-	{"hrm", "chest_strap"}, {"tickr", "chest_strap"}, {"polar h", "chest_strap"},
+	{"iphone", "phone"},
+	{"ipod", "phone"},
+	{"watch", "watch"},
+	{"oura", "ring"},
+	{" ring ", "ring"},
+	{"scale", "scale"},
+	{"body+", "scale"},
+	{"body cardio", "scale"},
+	{"body scan", "scale"},
+	{"bpm ", "cuff"},
+	{"blood pressure", "cuff"},
+	{"cuff", "cuff"},
+	{"hrm", "chest_strap"},
+	{"tickr", "chest_strap"},
+	{"polar h", "chest_strap"},
 	{"airpods", "earphone"},
 }
 

@@ -16,7 +16,7 @@ import (
 
 // Sizes that bound what is held in memory between two chunks.
 const (
-	flushAt       = 1 << 17 // samples
+	flushAt       = 1 << 14 // samples; their events take some 3 MB
 	flushWorkouts = 256
 	flushPoints   = 1 << 18 // places of routes inside the document
 	maxHalves     = 1 << 18 // blood pressures that wait for their other half
@@ -70,6 +70,7 @@ type Reader struct {
 
 	record   pending // the record whose children may follow
 	halves   map[half]float64
+	portions map[portionKey]*eaten
 	sleepers map[int]*derive.Sleeper // by number of the source
 	asleep   int
 	workout  *RoutedWorkout
@@ -91,7 +92,7 @@ func NewReader(give func(*Chunk) error) *Reader {
 		report:  Report{Types: map[string]*TypeCount{}},
 		sources: newSources(), columns: newColumns(), free: make(chan *columns, 2),
 		types: newTypeMemo(), zones: zoneMemo{},
-		halves: map[half]float64{}, sleepers: map[int]*derive.Sleeper{}, facts: derive.Facts{},
+		halves: map[half]float64{}, portions: map[portionKey]*eaten{}, sleepers: map[int]*derive.Sleeper{}, facts: derive.Facts{},
 		restAt: map[civil.Date]int64{}, walkAt: map[civil.Date]int64{},
 	}
 }
@@ -105,19 +106,22 @@ func (r *Reader) Read(ctx context.Context, in io.Reader) (*Report, error) {
 		return &r.report, err
 	}
 	r.scan = NewScanner(io.MultiReader(bytes.NewReader(head), in))
-	err = r.tags(ctx)
+	stopped := r.tags(ctx)
 	r.report.Bytes, r.report.Damaged = r.scan.Offset(), r.scan.Damaged
 	switch {
-	case err == io.EOF:
+	case errors.Is(stopped, io.EOF):
 		r.report.Truncated = !r.complete
-	case isCut(err):
+	case isCut(stopped):
 		r.report.Truncated = true
-	case err != nil:
-		return &r.report, err
+	default:
+		return &r.report, stopped
 	}
 	r.endRecord()
 	r.endWorkout()
 	r.unpaired()
+	if err := r.eatenUp(); err != nil {
+		return &r.report, err
+	}
 	return &r.report, r.flush(slices.Collect(maps.Values(r.sleepers))...)
 }
 
@@ -144,7 +148,7 @@ func isCut(err error) bool {
 	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, errTagTooLong) || errors.Is(err, errDoctype) || isCorrupt(err)
 }
 
-// tags reads the document tag by tag.
+// tags reads the document tag by tag, until an error: io.EOF at its end.
 func (r *Reader) tags(ctx context.Context) error {
 	for n := 0; ; n++ {
 		tag, err := r.scan.Next()
@@ -193,6 +197,7 @@ func (r *Reader) nest(depth *int, tag *Tag) {
 		*depth++
 	case Closing:
 		*depth = max(0, *depth-1)
+	case Empty: // opens nothing
 	}
 }
 

@@ -2,6 +2,7 @@ package applehealth
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"math"
 	"time"
@@ -9,23 +10,24 @@ import (
 	"hale/internal/wearables/derive"
 )
 
-// maxPoints bounds one route: more than four days at one place a second.
-const maxPoints = 400_000
+// maxPoints bounds one route: more than two days at one place a second.
+const maxPoints = 200_000
 
 // readGPX reads the places of a route as the Health app writes it: GPX 1.1,
 // times in UTC. What was read before a cut or damage counts. Places without a
 // believable position or time are left out.
 func readGPX(in io.Reader) ([]derive.Point, error) {
 	var points []derive.Point
-	s := NewScanner(in)
+	s := newScanner(in, routeWindow)
 	var p derive.Point
 	inPoint, timed := false, false
 	for {
 		tag, err := s.Next()
-		if err == io.EOF || isCut(err) || len(points) >= maxPoints {
+		switch {
+		case err == nil && len(points) < maxPoints:
+		case err == nil, errors.Is(err, io.EOF), isCut(err):
 			return points, nil
-		}
-		if err != nil {
+		default:
 			return nil, err
 		}
 		switch name := string(tag.Name); name {

@@ -3,6 +3,7 @@ package applehealth
 import (
 	"context"
 	"maps"
+	"runtime"
 	"slices"
 	"time"
 
@@ -57,16 +58,6 @@ const (
 	Reading     Step = "reading"
 	Summarising Step = "summarising"
 )
-
-// Outcome tells what an import found and what it changed.
-type Outcome struct {
-	Report
-	wearables.Counts
-	Resources  map[string]wearables.Counts
-	Rejections map[string]int // "resource: reason" to count
-	Days       int            // with summaries
-	ranges     map[string]wearables.Range
-}
 
 // Run imports the file. An outcome comes along with an error too: it tells
 // what was stored before.
@@ -171,18 +162,26 @@ func (im *Import) fact(day civil.Date, f derive.DayFacts) {
 }
 
 // routesAtOnce bounds how many workouts have their routes in memory.
-const routesAtOnce = 16
+const routesAtOnce = 8
 
 // workouts stores workouts. Exports have them after all records, so their
 // heart rate is stored already; where one has not, the days come again later.
 func (im *Import) workouts(ctx context.Context, all []RoutedWorkout) error {
 	for part := range slices.Chunk(all, routesAtOnce) {
 		batch := make([]derive.Workout, len(part))
+		var group errgroup.Group
+		group.SetLimit(runtime.GOMAXPROCS(0))
 		for i, w := range part {
 			batch[i] = w.Workout
 			if len(w.Route) == 0 && w.RoutePath != "" {
-				batch[i].Route = im.export.Route(w.RoutePath)
+				group.Go(func() error {
+					batch[i].Route = im.export.Route(w.RoutePath)
+					return nil
+				})
 			}
+		}
+		if err := group.Wait(); err != nil {
+			return err
 		}
 		if err := im.deriver.Workouts(ctx, batch); err != nil {
 			return err
@@ -220,55 +219,4 @@ func (im *Import) tell() {
 	if im.Progress != nil {
 		im.Progress(im.total)
 	}
-}
-
-// stored adds up what a batch changed.
-func (im *Import) stored(b wearables.Batch, r wearables.Result) {
-	o := &im.outcome
-	addCounts(&o.Counts, r.Counts)
-	for resource, c := range r.Resources {
-		sum := o.Resources[resource]
-		addCounts(&sum, c)
-		o.Resources[resource] = sum
-	}
-	for _, refused := range r.Rejections {
-		o.Rejections[refused.Resource+": "+refused.Reason] += refused.Count
-	}
-	for i := range b.Samples {
-		s := &b.Samples[i]
-		o.extend(s.Resource, slices.Min(s.Time), slices.Max(s.Time))
-		if len(s.End) > 0 {
-			o.extend(s.Resource, slices.Max(s.End), slices.Max(s.End))
-		}
-	}
-	for i := range b.Summaries {
-		if s := &b.Summaries[i]; !s.Date.IsZero() {
-			start := s.Date.In(time.UTC)
-			o.extend(s.Resource, start.UnixMicro(), start.UnixMicro())
-		}
-	}
-}
-
-// extend widens the range of a resource.
-func (o *Outcome) extend(resource string, from, to int64) {
-	start, end := time.UnixMicro(from).UTC(), time.UnixMicro(to).UTC()
-	r, ok := o.ranges[resource]
-	if !ok {
-		o.ranges[resource] = wearables.Range{Start: start, End: end}
-		return
-	}
-	if start.Before(r.Start) {
-		r.Start = start
-	}
-	if end.After(r.End) {
-		r.End = end
-	}
-	o.ranges[resource] = r
-}
-
-func addCounts(sum *wearables.Counts, c wearables.Counts) {
-	sum.Created += c.Created
-	sum.Updated += c.Updated
-	sum.Unchanged += c.Unchanged
-	sum.Rejected += c.Rejected
 }

@@ -78,6 +78,7 @@ func (g *gathered) sum(resource string) (total float64, n int) {
 // xmlRecord is a record as encoding/xml sees it.
 type xmlRecord struct {
 	Type  string `xml:"type,attr"`
+	Name  string `xml:"sourceName,attr"`
 	Unit  string `xml:"unit,attr"`
 	Value string `xml:"value,attr"`
 	Start string `xml:"startDate,attr"`
@@ -135,9 +136,12 @@ func TestReaderOnRealExport(t *testing.T) {
 		kind, resource string
 		factor         float64
 	}{
-		{"StepCount", "steps", 1}, {"HeartRate", "heartrate", 1}, {"ActiveEnergyBurned", "calories_active", 1},
-		{"FlightsClimbed", "floors_climbed", 1}, {"BodyMass", "body_weight", 1},
-		{"BloodGlucose", "glucose", 1 / 18.0182}, {"DietaryCarbohydrates", "carbohydrates", 1},
+		{"StepCount", "steps", 1},
+		{"HeartRate", "heartrate", 1},
+		{"ActiveEnergyBurned", "calories_active", 1},
+		{"FlightsClimbed", "floors_climbed", 1},
+		{"BodyMass", "body_weight", 1},
+		{"BloodGlucose", "glucose", 1 / 18.0182},
 	} {
 		want, n := 0.0, 0
 		for _, r := range records {
@@ -348,6 +352,31 @@ func TestReaderBloodPressure(t *testing.T) {
 	}
 	if c := g.report.Types["BloodPressureSystolic"]; c.Read != 2 || c.Mapped != 1 || c.Unpaired != 1 || g.report.Copies != 1 {
 		t.Errorf("%+v, %d copies", c, g.report.Copies)
+	}
+}
+
+// Foods of one meal stand at one moment and add up; a repeated record does not.
+func TestReaderPortions(t *testing.T) {
+	carbs := func(value string) string { return record(quantity+"DietaryCarbohydrates", "g", value, "/>") }
+	g, err := gather(t, strings.NewReader(opening+carbs("10")+carbs("20.5")+carbs("10")+"</HealthData>"))
+	if err != nil || len(g.samples) != 1 || g.samples[0].Len() != 1 || g.samples[0].Value[0] != 30.5 || len(g.samples[0].End) != 1 {
+		t.Errorf("%+v, %v", g.samples, err)
+	}
+	// In the public export one diary writes all foods of a day at midnight.
+	real := gatherFile(t, "wearables/apple-health/hkimport-export.xml")
+	records, _, _ := oracle(t, "wearables/apple-health/hkimport-export.xml")
+	want, seen := 0.0, map[xmlRecord]bool{}
+	for _, r := range records {
+		if strings.HasSuffix(r.Type, "DietaryCarbohydrates") && !seen[r] {
+			v, err := strconv.ParseFloat(r.Value, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, seen[r] = want+v, true
+		}
+	}
+	if got, _ := real.sum("carbohydrates"); math.Abs(got-want) > 1e-6 {
+		t.Errorf("%v g of carbohydrates, want %v", got, want)
 	}
 }
 

@@ -2,10 +2,7 @@ package applehealth
 
 import (
 	"bytes"
-	"strings"
-	"time"
 
-	"hale/internal/civil"
 	"hale/internal/wearables/derive"
 )
 
@@ -114,6 +111,8 @@ func (r *Reader) endRecord() {
 	case systolic, diastolic:
 		r.pair(p)
 		return
+	case portion:
+		r.eat(p)
 	case sleepStage:
 		if !r.sleep(p) {
 			p.count.TooMany++
@@ -201,25 +200,6 @@ func (r *Reader) unpaired() {
 	}
 }
 
-// newest keeps the last value of a day; the phone revises some facts while
-// the day lasts.
-func newest(facts derive.Facts, at map[civil.Date]int64, p *pending, set func(*derive.DayFacts, *float64)) {
-	day := localDate(p.start, p.offset)
-	if seen, ok := at[day]; ok && p.start < seen {
-		return
-	}
-	at[day] = p.start
-	value := p.value
-	f := facts[day]
-	set(&f, &value)
-	facts[day] = f
-}
-
-// localDate is the calendar day of an instant at an offset.
-func localDate(micros int64, offset int32) civil.Date {
-	return civil.DateOf(time.UnixMicro(micros + int64(offset)*1e6).UTC())
-}
-
 // onMetadata reads an entry of the record or workout around it.
 func (r *Reader) onMetadata(tag *Tag) {
 	if tag.Kind == Closing || r.inside > 0 {
@@ -251,25 +231,4 @@ func (r *Reader) recordMetadata(key, value []byte) {
 	case "HKTimeZone":
 		r.record.offset = r.zones.offset(value, r.record.start, r.record.offset)
 	}
-}
-
-// zoneMemo remembers time zones by name.
-type zoneMemo map[string]*time.Location
-
-// offset resolves a time zone at an instant. Where the measurement was made
-// goes before where the phone was when it wrote the export.
-func (z zoneMemo) offset(raw []byte, micros int64, otherwise int32) int32 {
-	zone, known := z[string(raw)]
-	if !known {
-		if len(z) > 1000 {
-			clear(z)
-		}
-		zone, _ = civil.Zone(strings.TrimSpace(unescape(raw)))
-		z[string(raw)] = zone
-	}
-	if zone == nil {
-		return otherwise
-	}
-	_, offset := time.UnixMicro(micros).In(zone).Zone()
-	return int32(offset)
 }

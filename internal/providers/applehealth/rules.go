@@ -13,6 +13,7 @@ type shape uint8
 const (
 	point      shape = iota // one measurement at its start
 	span                    // a sum or state over start to end
+	portion                 // an amount that adds up with others of the same moment
 	occurrence              // a category record that counts as 1
 	minutes                 // a category record whose value is its length in minutes
 	standHour               // 1 with the type stood or idle

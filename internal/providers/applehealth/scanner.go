@@ -6,17 +6,18 @@ import (
 	"io"
 )
 
-// The window holds one mebibyte of the file; a tag has to fit in maxTag.
+// The window holds one mebibyte of an export, and less of a route, which is a
+// small file. A tag has to fit in maxTag, a DOCTYPE in the window.
 const (
-	windowSize = 1 << 20
-	maxTag     = 64 << 10
-	maxDoctype = 1 << 20
+	windowSize  = 1 << 20
+	routeWindow = 1 << 17
+	maxTag      = 64 << 10
 )
 
 // Errors of a document that can not be read further.
 var (
 	errTagTooLong = errors.New("a tag is longer than 64 KiB")
-	errDoctype    = errors.New("the DOCTYPE is longer than 1 MiB or has no end")
+	errDoctype    = errors.New("the DOCTYPE is too long or has no end")
 )
 
 // Kind tells the three forms of a tag apart.
@@ -62,8 +63,10 @@ type Scanner struct {
 }
 
 // NewScanner returns a scanner over in.
-func NewScanner(in io.Reader) *Scanner {
-	return &Scanner{in: in, buf: make([]byte, windowSize), tag: Tag{Attrs: make([]Attr, 0, 32)}}
+func NewScanner(in io.Reader) *Scanner { return newScanner(in, windowSize) }
+
+func newScanner(in io.Reader, window int) *Scanner {
+	return &Scanner{in: in, buf: make([]byte, window), tag: Tag{Attrs: make([]Attr, 0, 32)}}
 }
 
 // Offset is the number of bytes that were passed.
@@ -148,7 +151,7 @@ func (s *Scanner) fill() error {
 
 // truncated says that the end came in the middle of something.
 func truncated(err error) error {
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
 	}
 	return err
@@ -168,6 +171,7 @@ func (s *Scanner) readTag() (ok bool, err error) {
 			s.Damaged++
 			s.pos += n
 			return false, nil
+		case tagCut: // more of it may follow
 		}
 		if len(window) > maxTag {
 			return false, s.giveUp(window[:maxTag])
@@ -192,7 +196,7 @@ func (s *Scanner) giveUp(tag []byte) error {
 // unfinished handles a tag that reaches the end of the file: an unclosed quote
 // may have swallowed tags that stand after it.
 func (s *Scanner) unfinished(err error) error {
-	if err != io.EOF {
+	if !errors.Is(err, io.EOF) {
 		return err
 	}
 	if next := bytes.IndexByte(s.buf[s.pos+1:s.end], '<'); next >= 0 {
@@ -247,7 +251,7 @@ func (s *Scanner) skipDoctype() error {
 			s.pos += n
 			return nil
 		}
-		if s.end-s.pos >= maxDoctype {
+		if s.end-s.pos == len(s.buf) {
 			return errDoctype
 		}
 		if err := s.fill(); err != nil {

@@ -118,8 +118,8 @@ func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\
 // doctypeEnd returns the length of the <!…> declaration at the start of
 // window, or 0 when the window ends before it does.
 func doctypeEnd(window []byte) int {
-	depth := 0 // of the brackets around the internal subset
-	for i := 2; i < len(window); i++ {
+	depth := 0                         // of the brackets around the internal subset
+	for i := 3; i < len(window); i++ { // the first byte is that of a name
 		switch window[i] {
 		case '[':
 			depth++

@@ -58,7 +58,13 @@ func (t *typeState) valueOf(p *pending, unit, value []byte) (float64, bool) {
 			return 0, false
 		}
 		return float64(stage), true
+	default:
+		return t.quantity(unit, value)
 	}
+}
+
+// quantity reads a number and converts it.
+func (t *typeState) quantity(unit, value []byte) (float64, bool) {
 	if t.unit == nil || !bytes.Equal(unit, t.unit) {
 		t.scale, t.known = t.rule.units[unitName(unit)]
 		t.unit = append(t.unit[:0], unit...)

@@ -1,5 +1,11 @@
 package person
 
+import (
+	"log/slog"
+
+	"hale/internal/secrets"
+)
+
 // Address is a postal address. Outside the United States State and Zip are
 // whatever the country uses.
 type Address struct {
@@ -25,3 +31,9 @@ type Guarantor struct {
 	HouseholdIncome *int64  `json:"household_income,omitempty"` // US dollars a year
 	HouseholdSize   *int64  `json:"household_size,omitempty"`   // people
 }
+
+// LogValue keeps where people live out of logs.
+func (Address) LogValue() slog.Value { return slog.StringValue(secrets.Withheld) }
+
+// LogValue keeps a person out of logs.
+func (Guarantor) LogValue() slog.Value { return slog.StringValue(secrets.Withheld) }

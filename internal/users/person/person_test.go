@@ -178,8 +178,10 @@ func TestAddress(t *testing.T) {
 func TestGuarantorCollectsEveryFault(t *testing.T) {
 	minus := int64(-1)
 	_, faults := check(t, func(f Form) string {
-		f.Guarantor("guarantor", Guarantor{FirstName: "Ada", PhoneNumber: "1", HouseholdSize: &minus, Email: "x",
-			Address: Address{FirstLine: "1 Main St", City: "X", State: "NY", Zip: "1"}})
+		f.Guarantor("guarantor", Guarantor{
+			FirstName: "Ada", PhoneNumber: "1", HouseholdSize: &minus, Email: "x",
+			Address: Address{FirstLine: "1 Main St", City: "X", State: "NY", Zip: "1"},
+		})
 		return ""
 	})
 	want := []string{

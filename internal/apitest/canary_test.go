@@ -1,0 +1,237 @@
+package apitest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"hale/internal/app"
+	"hale/internal/app/apptest"
+	"hale/internal/ops"
+	"hale/internal/store"
+	"hale/internal/store/storetest"
+)
+
+// canaries are marks for everything that must never be seen outside an answer
+// to its own team: not in logs, not in metrics, and on disk only sealed.
+var canaries = map[string]string{
+	"first name":          "Canaryfirst",
+	"last name":           "Canarylast",
+	"e-mail":              "canary7@example.com",
+	"telephone":           "4155557007",
+	"birth date":          "1931-07-09",
+	"fallback birth date": "1932-08-11",
+	"street":              "7007 Canary Street",
+	"city":                "Canaryville",
+	"member id":           "CANARYMEMBER",
+	"measurement":         "187.25",
+	"wrong key":           "sk_canarywrongkey0123456789",
+	"broken body":         "canarybroken",
+}
+
+// findable is stored as it is, being the team's own word and not personal. The
+// search must find it, or it would find nothing else either.
+const findable = "findable-reference"
+
+const (
+	canaryPerson = `"first_name":"Canaryfirst","last_name":"Canarylast","email":"canary7@example.com","phone_number":"+14155557007",
+		"gender":"female","dob":"1931-07-09","address":{"first_line":"7007 Canary Street","second_line":null,"city":"Canaryville",
+		"state":"AZ","zip":"85004","country":"US"}`
+	canaryPush = `{"stage":"daily","provider":"apple_health_kit","data":[{"timestamp":"2026-03-01T12:00:00Z","value":187.25,"unit":"bpm"}]}`
+)
+
+func TestNobodyElseSeesHealthData(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
+		log := &apptest.Buffer{}
+		s, stop := startLoud(t, d, log)
+		secrets := s.live(t)
+		s.misuse(t)
+		metrics := s.metrics(t)
+		stop()
+		for name, mark := range canaries {
+			secrets[name] = mark
+		}
+		for name, mark := range secrets {
+			for place, text := range map[string]string{"the log": log.String(), "the metrics": metrics} {
+				if at := strings.Index(text, mark); at >= 0 {
+					t.Errorf("%s is in %s: …%.200s…", name, place, text[max(0, at-150):])
+				}
+			}
+		}
+		if !strings.Contains(log.String(), "/v2/user/{user_id}/info") {
+			t.Error("the log does not tell of the requests, so nothing was looked for")
+		}
+		if d.Engine == store.SQLite {
+			searchFiles(t, d.Dir, secrets)
+		}
+	})
+}
+
+// startLoud starts a service that logs all it can.
+func startLoud(t *testing.T, d storetest.Database, log *apptest.Buffer) (s *service, stop func()) {
+	t.Helper()
+	cfg := apptest.Config(t, d)
+	cfg.MetricsListen = "127.0.0.1:0"
+	a, err := app.New(t.Context(), app.Options{Config: cfg, Log: ops.NewLogger(log, "json", "debug"), Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	running := true
+	stop = func() {
+		if !running {
+			return
+		}
+		running = false
+		if err := a.Stop(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	}
+	t.Cleanup(stop)
+	return &service{Service: &apptest.Service{App: a, Key: apptest.Key, Log: log}}, stop
+}
+
+// live does what teams do, with a mark in every field, and returns the secrets
+// that it was given.
+func (s *service) live(t *testing.T) map[string]string {
+	t.Helper()
+	user := s.field(t, "POST", "/v2/user", `{"client_user_id":"`+findable+`","fallback_birth_date":"1932-08-11"}`, "user_id")
+	base := "/v2/user/" + user
+	s.good(t, "PATCH", base+"/info", `{`+canaryPerson+`}`)
+	s.good(t, "POST", base+"/insurance", `{"payor_code":"MEDFED","member_id":"CANARYMEMBER","relationship":"Self","insured":{`+canaryPerson+`}}`)
+	s.good(t, "GET", base+"/info/latest", "")
+	s.good(t, "GET", base+"/insurance/latest", "")
+	s.good(t, "GET", "/v2/team/users/search?query_id=Canarylast", "")
+	s.good(t, "POST", "/v2/timeseries/"+user+"/heartrate", canaryPush)
+	s.good(t, "GET", "/v2/timeseries/"+user+"/heartrate/grouped?start_date=2026-01-01", "")
+	link := s.field(t, "POST", base+"/create_portal_url", `{"context":"communications"}`, "url")
+	_, token, _ := strings.Cut(strings.TrimPrefix(link, "http://"), "/")
+	token = token[strings.LastIndexByte(token, '/')+1:]
+	if len(token) < 8 {
+		t.Fatalf("a portal link without a token: %s", link)
+	}
+	s.send(t, request{method: "GET", path: strings.TrimPrefix(link, s.URL())}, "")
+	id := s.field(t, "POST", base+"/imports", canaryExport, "id")
+	for range 500 {
+		if s.field(t, "GET", base+"/imports/"+id, "", "status") == "succeeded" {
+			return map[string]string{"API key": apptest.Key, "portal token": token}
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatal("the import did not end")
+	return nil
+}
+
+const canaryExport = `<?xml version="1.0"?><HealthData locale="en_US"><ExportDate value="2026-03-01 12:00:00 +0000"/>
+	<Me HKCharacteristicTypeIdentifierDateOfBirth="1931-07-09"/>
+	<Record type="HKQuantityTypeIdentifierHeartRate" sourceName="Canaryfirst’s Watch" unit="count/min" value="187.25"
+		creationDate="2026-02-01 12:00:00 +0000" startDate="2026-02-01 12:00:00 +0000" endDate="2026-02-01 12:00:00 +0000"/></HealthData>`
+
+// misuse sends what clients send by mistake: marks in bodies that do not read,
+// in fields of the wrong kind, in queries, paths and headers.
+func (s *service) misuse(t *testing.T) {
+	t.Helper()
+	user := s.field(t, "POST", "/v2/user", `{"client_user_id":"misused"}`, "user_id")
+	for _, r := range []request{
+		{method: "PATCH", path: "/v2/user/" + user + "/info", body: []byte(`{"first_name":"Canaryfirst","dob":"canarybroken"`)},
+		{method: "PATCH", path: "/v2/user/" + user + "/info", body: []byte(`{"first_name":["Canaryfirst"],"email":"canarybroken","address":"7007 Canary Street"}`)},
+		{method: "PATCH", path: "/v2/user/" + user + "/info", body: []byte(strings.ReplaceAll(`{`+canaryPerson+`}`, "1931-07-09", "1931-07-09x"))},
+		{method: "POST", path: "/v2/user/" + user + "/insurance", body: []byte(`{"member_id":"CANARYMEMBER","payor_code":"canarybroken"}`)},
+		{method: "POST", path: "/v2/timeseries/" + user + "/heartrate", body: []byte(`{"stage":"daily","data":[{"value":"187.25"}]}`)},
+		{method: "POST", path: "/v2/user/" + user + "/imports", body: []byte(`<HealthData><Record canarybroken`)},
+		{method: "GET", path: "/v2/team/users/search?query_id=Canarylast&unheard_of=canarybroken"},
+		{method: "GET", path: "/v2/user/resolve/canarybroken"},
+		{method: "GET", path: "/v2/user/canarybroken"},
+		{method: "GET", path: "/portal/canarybroken"},
+		{method: "GET", path: "/canarybroken?dob=1931-07-09"},
+		{method: "DELETE", path: "/v2/providers?canarybroken"},
+	} {
+		r.headers = map[string]string{"content-type": "application/json"}
+		if got := s.send(t, r, s.Key); got.status/100 == 5 {
+			t.Errorf("%v was answered %d", r, got.status)
+		}
+		s.send(t, r, canaries["wrong key"])
+		r.headers["authorization"] = "Bearer " + canaries["wrong key"]
+		s.send(t, r, "")
+	}
+}
+
+// good sends a request that must succeed.
+func (s *service) good(t *testing.T, method, path, body string) []byte {
+	t.Helper()
+	r := request{method: method, path: path, headers: map[string]string{"content-type": "application/json"}}
+	if body != "" {
+		r.body = []byte(body)
+	}
+	got := s.send(t, r, s.Key)
+	if got.status/100 != 2 {
+		t.Fatalf("%s %s was answered %d: %.300s", method, path, got.status, got.body)
+	}
+	return got.body
+}
+
+// field sends a request that must succeed and returns a field of its answer.
+func (s *service) field(t *testing.T, method, path, body, name string) string {
+	t.Helper()
+	value, err := decode(s.good(t, method, path, body))
+	object, ok := value.(map[string]any)
+	if err != nil || !ok || object[name] == nil {
+		t.Fatalf("%s %s answered no %s", method, path, name)
+	}
+	return fmt.Sprint(object[name])
+}
+
+func (s *service) metrics(t *testing.T) string {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.MetricsURL()+"/metrics", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := transport.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil || len(text) == 0 {
+		t.Fatalf("reading the metrics: %d bytes, %v", len(text), err)
+	}
+	return string(text)
+}
+
+// searchFiles looks for the marks in everything that the service wrote.
+func searchFiles(t *testing.T, dir string, marks map[string]string) {
+	t.Helper()
+	found := false
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		found = found || strings.Contains(string(content), findable)
+		for name, mark := range marks {
+			if strings.Contains(string(content), mark) {
+				t.Errorf("%s lies open in %s", name, filepath.Base(path))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !found {
+		t.Error("the search does not even find what is stored in the clear")
+	}
+}

@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+)
+
+// A receiver of webhooks for scripts. It answers 204 on /hook to what is signed
+// with one of the secrets it was given, 401 to anything else, and 500 on /bad.
+type testReceiver struct {
+	mu      sync.Mutex
+	secrets []*standardwebhooks.Webhook
+	good    int
+}
+
+const receiverKey = "RECEIVER"
+
+var receivers = map[string]*testReceiver{} // by URL
+
+func (r *testReceiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+	body, _ := io.ReadAll(q.Body)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if q.URL.Path == "/bad" {
+		w.WriteHeader(http.StatusInternalServerError)
+		return
+	}
+	for _, secret := range r.secrets {
+		if secret.Verify(body, q.Header) == nil {
+			r.good++
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+	}
+	w.WriteHeader(http.StatusUnauthorized)
+}
+
+// receive starts a receiver and sets RECEIVER to its URL.
+func receive(ts *testscript.TestScript, _ bool, _ []string) {
+	r := &testReceiver{}
+	server := httptest.NewServer(r)
+	ts.Defer(server.Close)
+	receivers[server.URL] = r
+	ts.Setenv(receiverKey, server.URL)
+}
+
+// verify gives the receiver one more secret: `verify whsec_…`.
+func verify(ts *testscript.TestScript, _ bool, args []string) {
+	secret, err := standardwebhooks.NewWebhook(args[0])
+	ts.Check(err)
+	r := receivers[ts.Getenv(receiverKey)]
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.secrets = append(r.secrets, secret)
+}
+
+// received waits until the receiver has had so many good posts: `received 4`.
+func received(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	r := receivers[ts.Getenv(receiverKey)]
+	awaitIn(ts, "posts to arrive", func() bool {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return r.good >= want
+	})
+}
+
+// waitFor waits until a file holds a text: `waitfor serve.err route=/v2/events`.
+func waitFor(ts *testscript.TestScript, _ bool, args []string) {
+	awaitIn(ts, args[1]+" in "+args[0], func() bool {
+		text, err := os.ReadFile(ts.MkAbs(args[0]))
+		return err == nil && strings.Contains(string(text), args[1])
+	})
+}
+
+// eventually runs a command until its output matches.
+func eventually(ts *testscript.TestScript, _ bool, args []string) {
+	pattern, err := regexp.Compile("(?m)" + args[0])
+	ts.Check(err)
+	awaitIn(ts, args[0], func() bool {
+		ts.Check(ts.Exec(args[1], args[2:]...))
+		return pattern.MatchString(ts.ReadFile("stdout"))
+	})
+}
+
+func awaitIn(ts *testscript.TestScript, what string, fn func() bool) {
+	for range 400 {
+		if fn() {
+			return
+		}
+		time.Sleep(25 * time.Millisecond)
+	}
+	ts.Fatalf("waited in vain for %s", what)
+}

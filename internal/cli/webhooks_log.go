@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"net/url"
+	"strconv"
+
+	"github.com/spf13/cobra"
+)
+
+// What became of events at an endpoint.
+
+var deliveryColumns = []column{
+	{"number", "seq"}, {"message", "message_id"}, {"type", "event_type"}, {"state", "state"},
+	{"tries", "attempts"}, {"code", "response_code"}, {"next try", "next_attempt_at"}, {"ended", "ended_at"},
+}
+
+var (
+	deliveriesView = view{list: "data", id: "message_id", columns: deliveryColumns, none: "no deliveries"}
+	attemptsView   = view{
+		list: "data", id: "message_id",
+		columns: []column{
+			{"at", "attempted_at"}, {"message", "message_id"}, {"type", "event_type"}, {"try", "number"},
+			{"code", "response_code"}, {"problem", "problem"}, {"took ms", "took_ms"},
+		},
+		none: "no attempts",
+	}
+	messageView   = view{list: "attempt_log", id: "message_id", columns: attemptsView.columns, none: "no attempts yet"}
+	reconcileView = view{columns: []column{
+		{"from", "from"}, {"to", "to"}, {"sent", "counts.sent"}, {"pending", "counts.pending"},
+		{"failed", "counts.failed"}, {"held", "counts.held"}, {"not for it", "counts.apart"}, {"open", "open.message_id"},
+	}}
+)
+
+func (s *shell) webhooksDeliveries() *cobra.Command {
+	var state, name string
+	var limit int
+	c := &cobra.Command{
+		Use: "deliveries WEBHOOK [MESSAGE]", Short: "what became of events, or the attempts for one",
+		Example: examples(
+			"hale webhooks deliveries ep_… --state pending",
+			"hale webhooks deliveries ep_… msg_… -o json   # requests and answers too",
+		),
+		Args: takesUpTo("WEBHOOK", "MESSAGE"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 2 {
+				return s.showGet(c.Context(), messageView, endpointPath(args[0], "deliveries", args[1]), nil)
+			}
+			query := url.Values{"limit": {strconv.Itoa(limit)}}
+			setIf(query, "state", state)
+			setIf(query, "event_type", name)
+			return s.showGet(c.Context(), deliveriesView, endpointPath(args[0], "deliveries"), query)
+		},
+	}
+	c.Flags().StringVar(&state, "state", "", "only pending, sent, failed or held ones")
+	c.Flags().StringVar(&name, "type", "", "only this event type")
+	c.Flags().IntVar(&limit, "limit", 50, "how many, newest first, at most 500")
+	return c
+}
+
+// setIf adds a query parameter that was given.
+func setIf(query url.Values, name, value string) {
+	if value != "" {
+		query.Set(name, value)
+	}
+}
+
+func (s *shell) webhooksAttempts() *cobra.Command {
+	var state string
+	var limit int
+	c := &cobra.Command{
+		Use: "attempts WEBHOOK", Short: "the attempts to post, newest events first",
+		Example: examples("hale webhooks attempts ep_…", "hale webhooks attempts ep_… --state failed -o jsonl"),
+		Args:    takes("WEBHOOK"),
+		RunE: func(c *cobra.Command, args []string) error {
+			query := url.Values{"limit": {strconv.Itoa(limit)}}
+			setIf(query, "state", state)
+			return s.showGet(c.Context(), attemptsView, endpointPath(args[0], "attempts"), query)
+		},
+	}
+	c.Flags().StringVar(&state, "state", "", "only attempts that were ok or failed")
+	c.Flags().IntVar(&limit, "limit", 50, "how many, at most 200")
+	return c
+}
+
+func (s *shell) webhooksReconcile() *cobra.Command {
+	var from, to int64
+	c := &cobra.Command{
+		Use: "reconcile WEBHOOK", Short: "account for every event of a range of numbers",
+		Long: `Account for every event of a range of numbers: how many an endpoint has answered
+with 2xx, and which it has not.`,
+		Example: examples("hale webhooks reconcile ep_…", "hale webhooks reconcile ep_… --from 1200 --to 1300 -o json"),
+		Args:    takes("WEBHOOK"),
+		RunE: func(c *cobra.Command, args []string) error {
+			query := url.Values{"from": {strconv.FormatInt(from, 10)}}
+			if to > 0 {
+				query.Set("to", strconv.FormatInt(to, 10))
+			}
+			return s.showGet(c.Context(), reconcileView, endpointPath(args[0], "reconcile"), query)
+		},
+	}
+	c.Flags().Int64Var(&from, "from", 1, "first event number")
+	c.Flags().Int64Var(&to, "to", 0, "last event number; the last there is when left out")
+	return c
+}
