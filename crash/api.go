@@ -98,8 +98,8 @@ func (t *trial) unfinishedImports(ctx context.Context) (n int, err error) {
 	return n, nil
 }
 
-// undisturbed imports the export once more, with nobody killing, and returns
-// the heart rates that it leaves.
+// undisturbed imports the export before anybody kills, and returns the heart
+// rates that it leaves.
 func (t *trial) undisturbed(ctx context.Context) (map[int64]float64, error) {
 	user, err := t.createUser(ctx, "crash-undisturbed")
 	if err != nil {

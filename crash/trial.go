@@ -26,8 +26,10 @@ type trial struct {
 	oracle   *oracle
 	call     *caller
 	feed     *feed
-	export   []byte          // the file that importers upload
-	finished map[string]bool // imports that were seen to be done
+	export   []byte            // the file that importers upload
+	finished map[string]bool   // imports that were seen to be done
+	intact   map[int64]float64 // the heart rates that the export leaves on a server that nobody kills
+	stopping chan struct{}     // closed when writers are to end after what they are at
 
 	kills      int
 	recoveries []time.Duration // from exec to ready, after each kill
@@ -52,7 +54,7 @@ func newTrial(o proc.Options, dir string, out io.Writer) (*trial, error) {
 	}
 	return &trial{
 		options: o, out: out, server: server, sink: receiver, oracle: oracle, call: newCaller(server.Address(), oracle),
-		feed: newFeed(), export: export.Bytes(), finished: map[string]bool{},
+		feed: newFeed(), export: export.Bytes(), finished: map[string]bool{}, stopping: make(chan struct{}),
 	}, nil
 }
 
@@ -71,15 +73,17 @@ func (t *trial) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return t.sink.SetSecret(secret)
+	if err := t.sink.SetSecret(secret); err != nil {
+		return err
+	}
+	t.intact, err = t.undisturbed(ctx)
+	return err
 }
 
 // cycles lets the writers work while the server is killed n times.
 func (t *trial) cycles(ctx context.Context, n int) error {
-	working, stop := context.WithCancel(ctx)
-	defer stop()
 	failed := make(chan error, 1)
-	go func() { failed <- t.writers(working) }()
+	go func() { failed <- t.writers(ctx) }()
 	for cycle := range n {
 		if err := t.killOnce(ctx, failed); err != nil {
 			return fmt.Errorf("cycle %d: %w", cycle+1, err)
@@ -88,7 +92,7 @@ func (t *trial) cycles(ctx context.Context, n int) error {
 			fmt.Fprintf(t.out, "  %4d kills, %7d acknowledged, %7d events\n", cycle+1, t.oracle.snapshot().acks, t.feed.last)
 		}
 	}
-	stop()
+	close(t.stopping)
 	return <-failed
 }
 

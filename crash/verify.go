@@ -135,19 +135,15 @@ func (t *trial) verifyLinks(ctx context.Context, v *verdict) error {
 // verifyImports compares what each import left with what the same file left on
 // a server that nobody killed.
 func (t *trial) verifyImports(ctx context.Context, v *verdict) error {
-	want, err := t.undisturbed(ctx)
-	if err != nil {
-		return err
-	}
 	return each(ctx, t.oracle.imports, func(ctx context.Context, _, user string) error {
 		got, err := t.heartRates(ctx, user)
 		if err != nil {
 			return err
 		}
-		if len(got) != len(want) {
-			v.lose("the import of user %s left %d heart rates, undisturbed it leaves %d", user, len(got), len(want))
+		if len(got) != len(t.intact) {
+			v.lose("the import of user %s left %d heart rates, undisturbed it leaves %d", user, len(got), len(t.intact))
 		}
-		for at, value := range want {
+		for at, value := range t.intact {
 			if got[at] != value {
 				v.lose("the import of user %s has %v at %d, undisturbed %v", user, got[at], at, value)
 				break

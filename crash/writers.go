@@ -25,27 +25,38 @@ const (
 // unless they are meant to be.
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// writers work until ctx ends or one of them gets an answer that it must not get.
+// errStopped ends a writer between two writes.
+var errStopped = errors.New("the run is over")
+
+// writers work until the run is over or one of them gets an answer that it
+// must not get. At the end each has the answer to all that it asked for, so
+// that the oracle knows of everything that may be stored.
 func (t *trial) writers(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
-	for i := range sampleWriters {
-		group.Go(func() error { return ended(ctx, t.pushSamples(ctx, i)) })
+	many := func(n int, write func(context.Context, int) error) {
+		for i := range n {
+			group.Go(func() error {
+				if err := write(ctx, i); !errors.Is(err, errStopped) {
+					return err
+				}
+				return nil
+			})
+		}
 	}
-	for i := range linkWriters {
-		group.Go(func() error { return ended(ctx, t.makeLinks(ctx, i)) })
-	}
-	for i := range importers {
-		group.Go(func() error { return ended(ctx, t.upload(ctx, i)) })
-	}
+	many(sampleWriters, t.pushSamples)
+	many(linkWriters, t.makeLinks)
+	many(importers, t.upload)
 	return group.Wait()
 }
 
-// ended tells an error from the end of the run.
-func ended(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
+// goOn answers errStopped once the run is over.
+func (t *trial) goOn() error {
+	select {
+	case <-t.stopping:
+		return errStopped
+	default:
 		return nil
 	}
-	return err
 }
 
 // createUser makes a user, or learns that an attempt whose answer never came
@@ -77,6 +88,9 @@ func (t *trial) pushSamples(ctx context.Context, writer int) error {
 		}
 		next := epoch.Unix()
 		for range 40 {
+			if err := t.goOn(); err != nil {
+				return err
+			}
 			at := next
 			next += 60
 			if next > epoch.Unix()+600 && rand.IntN(10) == 0 { //nolint:gosec // any will do
@@ -114,6 +128,9 @@ func (t *trial) makeLinks(ctx context.Context, writer int) error {
 			return err
 		}
 		for range 10 {
+			if err := t.goOn(); err != nil {
+				return err
+			}
 			var made struct {
 				URL string `json:"url"`
 			}
@@ -147,6 +164,8 @@ func (t *trial) upload(ctx context.Context, writer int) error {
 		}
 		select {
 		case <-time.After(2 * time.Second):
+		case <-t.stopping:
+			return errStopped
 		case <-ctx.Done():
 			return ctx.Err()
 		}

@@ -57,13 +57,18 @@ func documentErrors(op *huma.Operation) {
 	} {
 		op.Responses[status] = jsonResponse(what, "ErrorBody")
 	}
-	op.Responses["422"] = jsonResponse("Bad input: each problem with its place and code; or a text where the present state rules the request out.", "ProblemsBody")
+	op.Responses["422"] = unprocessable("Bad input: each problem with its place and code; or a text where the present state rules the request out.")
 }
 
 func jsonResponse(what, schema string) *huma.Response {
 	return &huma.Response{Description: what, Content: map[string]*huma.MediaType{
 		"application/json": {Schema: &huma.Schema{Ref: schemaPrefix + schema}},
 	}}
+}
+
+func unprocessable(what string) *huma.Response {
+	either := &huma.Schema{AnyOf: []*huma.Schema{{Ref: schemaPrefix + "ProblemsBody"}, {Ref: schemaPrefix + "ErrorBody"}}}
+	return &huma.Response{Description: what, Content: map[string]*huma.MediaType{"application/json": {Schema: either}}}
 }
 
 // serveOpenAPI answers with the description in JSON and YAML, and with the

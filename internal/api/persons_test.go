@@ -75,7 +75,7 @@ func TestInsuranceShapes(t *testing.T) {
 	golden(t, "insurance_self", c.want(200, "GET", path+"/latest", ""))
 	c.want(422, "POST", path, strings.Replace(goodInsurance, "Self", "Spouse", 1), `["body","guarantor"]`)
 	c.want(422, "POST", path, strings.Replace(goodInsurance, "Self", "Cousin", 1), `["body","relationship"]`, `"enum"`)
-	c.want(422, "POST", path, strings.Replace(goodInsurance, "UHC", "NOBODY", 1), `["body","payor_code"]`)
+	c.want(422, "POST", path, strings.Replace(goodInsurance, "UHC", "NO SUCH PAYOR!", 1), `["body","payor_code"]`)
 	spouse := strings.Replace(goodInsurance, `"relationship":"Self"`, `"relationship":"Spouse","group_id":"G-7","is_primary":false,"guarantor":{"first_name":"Anne","last_name":"Byron",`+
 		`"phone_number":"+14155550133","email":"anne@example.org","household_income":48000,"household_size":2,"address":{"first_line":"1 Main Street","zip":"78701","state":"TX","city":"Austin","country":"US"}}`, 1)
 	spouse = strings.Replace(spouse, "UHC", "MAIDFED", 1)

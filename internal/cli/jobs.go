@@ -1,15 +1,19 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"hale/internal/client"
+	"hale/internal/fault"
 )
 
 func (s *shell) jobsCommand() *cobra.Command {
@@ -103,18 +107,28 @@ func (s *shell) jobsCancel() *cobra.Command {
 }
 
 func (s *shell) jobsWait() *cobra.Command {
-	return &cobra.Command{
+	var timeout time.Duration
+	c := &cobra.Command{
 		Use: "wait JOB", Short: "wait for a job; the exit code tells how it ended",
-		Example: examples("hale jobs wait 0198… && echo done"),
+		Example: examples("hale jobs wait 0198… && echo done", "hale jobs wait 0198… --timeout 10m"),
 		Args:    takes("JOB"),
 		RunE: func(c *cobra.Command, args []string) error {
 			var job jobState
-			body, err := s.await(c.Context(), client.Path("v2", "jobs", args[0]), waitedFor{label: "job", read: func(body []byte) (step, error) {
+			ctx := c.Context()
+			if timeout > 0 {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, timeout)
+				defer cancel()
+			}
+			body, err := s.await(ctx, client.Path("v2", "jobs", args[0]), waitedFor{label: "job", read: func(body []byte) (step, error) {
 				job = jobState{}
 				err := json.Unmarshal(body, &job)
 				p := job.Progress
 				return step{p.Done, p.Total, p.Note, over(job.Status), job.Status == succeeded}, err
 			}})
+			if errors.Is(err, context.DeadlineExceeded) {
+				return fault.Newf(fault.Unavailable, "the job is not over after %s", timeout)
+			}
 			if err != nil {
 				return err
 			}
@@ -124,4 +138,6 @@ func (s *shell) jobsWait() *cobra.Command {
 			return outcome("job", job.Status, job.Error)
 		},
 	}
+	c.Flags().DurationVar(&timeout, "timeout", 0, "give up waiting after this long; 0 never does")
+	return c
 }

@@ -93,7 +93,7 @@ func (r *Record) tidy(today civil.Date) error {
 	}
 	payor, ok := find(r.PayorCode, r.Insured.Address.State)
 	if !ok {
-		form.Fail("payor_code", "value_error", "Value error, payor_code is not in the payor directory")
+		form.Fail("payor_code", "value_error", "Value error, payor_code should have 1 to 64 letters, digits, hyphens or underscores, and the two inferred plans need a US state")
 	}
 	r.PayorCode, r.Company = payor.Code, payor.Company
 	return form.Err()

@@ -133,7 +133,7 @@ func TestRules(t *testing.T) {
 		loc    string // empty: accepted
 	}{
 		{"as it is", func(*insurance.Record) {}, ""},
-		{"unknown payor", func(r *insurance.Record) { r.PayorCode = "NOBODY" }, "body.payor_code"},
+		{"unknown payor", func(r *insurance.Record) { r.PayorCode = "NO SUCH PAYOR!" }, "body.payor_code"},
 		{"no payor", func(r *insurance.Record) { r.PayorCode = "" }, "body.payor_code"},
 		{"payor in lower case", func(r *insurance.Record) { r.PayorCode = "uhc" }, ""},
 		{"no member", func(r *insurance.Record) { r.MemberID = " " }, "body.member_id"},

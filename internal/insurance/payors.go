@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"hale/internal/users/person"
@@ -56,26 +57,40 @@ var centre = person.Address{
 	FirstLine: "7500 Security Boulevard", City: "Baltimore", State: "MD", Zip: "21244", Country: person.US,
 }
 
+// wellFormed is how payor codes look, ours and those of clearing houses.
+var wellFormed = regexp.MustCompile(`^[A-Z0-9][A-Z0-9_-]{0,63}$`)
+
 // find looks up a code, in any case. The two special codes become the plan of
-// the state, such as MAIDFED_TX; a state's own code is accepted as well.
+// the state, such as MAIDFED_TX; a state's own code is accepted as well. The
+// directory holds the large payors only: any other well-formed code is taken
+// as the team's own and names its company.
 func find(code, state string) (Payor, bool) {
 	code = strings.ToUpper(strings.TrimSpace(code))
 	if p, ok := payors[code]; ok {
 		return p, true
 	}
 	plan, suffix, named := strings.Cut(code, "_")
-	if named {
-		state = suffix
+	if plan == FederalPlan || plan == StatePlan {
+		if named {
+			state = suffix
+		}
+		return planOf(plan, state)
 	}
+	if !wellFormed.MatchString(code) {
+		return Payor{}, false
+	}
+	return Payor{Code: code, Company: Company{Name: code}}, true
+}
+
+// planOf is the federal or the state plan as it is called in a state.
+func planOf(plan, state string) (Payor, bool) {
 	name := person.States[state]
 	if name == "" {
 		return Payor{}, false
 	}
-	switch plan {
-	case FederalPlan:
-		return Payor{plan + "_" + state, Company{"Medicare, " + name, centre}}, true
-	case StatePlan:
-		return Payor{plan + "_" + state, Company{"Medicaid, " + name, centre}}, true
+	program := "Medicare, "
+	if plan == StatePlan {
+		program = "Medicaid, "
 	}
-	return Payor{}, false
+	return Payor{plan + "_" + state, Company{program + name, centre}}, true
 }

@@ -121,7 +121,7 @@ func FuzzCheckHeaders(f *testing.F) {
 		if err := req.Write(&wire); err != nil {
 			t.Fatalf("%q: %q cannot be sent: %v", name, value, err)
 		}
-		if got := strings.Count(wire.String(), "\r\n"); got != 5 { // request line, Host, User-Agent, ours, end
+		if got := strings.Count(wire.String(), "\r\n"); got != 6 { // request line, Host, User-Agent, Content-Length, ours, end
 			t.Errorf("%q: %q makes %d lines", name, value, got)
 		}
 	})
