@@ -101,7 +101,7 @@ func (a *App) services(ctx context.Context) (api.Services, error) {
 	ingester := &wearables.Ingester{DB: a.DB, Describe: describe, Connect: connections.Ensure, Run: connections.Run}
 	uploads := &imports.Service{
 		DB: a.DB, Sink: ingester, Dir: filepath.Join(a.Config.Data, "imports"), MaxUpload: int64(a.Config.ImportLimit),
-		Workers: a.Config.ImportWorkers, Log: a.Log, Records: a.Metrics.Records,
+		Log: a.Log, Records: a.Metrics.Records,
 	}
 	if err := uploads.Sweep(ctx); err != nil {
 		return api.Services{}, err

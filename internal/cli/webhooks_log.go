@@ -10,8 +10,14 @@ import (
 // What became of events at an endpoint.
 
 var deliveryColumns = []column{
-	{"number", "seq"}, {"message", "message_id"}, {"type", "event_type"}, {"state", "state"},
-	{"tries", "attempts"}, {"code", "response_code"}, {"next try", "next_attempt_at"}, {"ended", "ended_at"},
+	{"number", "seq"},
+	{"message", "message_id"},
+	{"type", "event_type"},
+	{"state", "state"},
+	{"tries", "attempts"},
+	{"code", "response_code"},
+	{"next try", "next_attempt_at"},
+	{"ended", "ended_at"},
 }
 
 var (
@@ -19,15 +25,26 @@ var (
 	attemptsView   = view{
 		list: "data", id: "message_id",
 		columns: []column{
-			{"at", "attempted_at"}, {"message", "message_id"}, {"type", "event_type"}, {"try", "number"},
-			{"code", "response_code"}, {"problem", "problem"}, {"took ms", "took_ms"},
+			{"at", "attempted_at"},
+			{"message", "message_id"},
+			{"type", "event_type"},
+			{"try", "number"},
+			{"code", "response_code"},
+			{"problem", "problem"},
+			{"took ms", "took_ms"},
 		},
 		none: "no attempts",
 	}
 	messageView   = view{list: "attempt_log", id: "message_id", columns: attemptsView.columns, none: "no attempts yet"}
 	reconcileView = view{columns: []column{
-		{"from", "from"}, {"to", "to"}, {"sent", "counts.sent"}, {"pending", "counts.pending"},
-		{"failed", "counts.failed"}, {"held", "counts.held"}, {"not for it", "counts.apart"}, {"open", "open.message_id"},
+		{"from", "from"},
+		{"to", "to"},
+		{"sent", "counts.sent"},
+		{"pending", "counts.pending"},
+		{"failed", "counts.failed"},
+		{"held", "counts.held"},
+		{"not for it", "counts.apart"},
+		{"open", "open.message_id"},
 	}}
 )
 

@@ -71,6 +71,9 @@ type Config struct {
 	// WebhookAllowPrivate lets webhooks reach loopback and private networks.
 	WebhookAllowPrivate bool
 
+	// ImportWorkers bounds the imports that run at once on this node.
+	ImportWorkers int
+
 	// MetricsListen is the address of /metrics, /livez and /readyz for
 	// machines; empty means no such listener.
 	MetricsListen string

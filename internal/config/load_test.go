@@ -162,6 +162,7 @@ func TestErrorsNameSettingAndOrigin(t *testing.T) {
 		{"header name", "HALE_API_KEY_HEADERS=x key", "", "must be a header name"},
 		{"authorization", "HALE_API_KEY_HEADERS=Authorization", "", "bearer keys are read from there anyway"},
 		{"short root key", "HALE_ROOT_KEY=aGVsbG8=", "", "must be 32 bytes in base64"},
+		{"no workers", "HALE_IMPORT_WORKERS=0", "", "must be at least 1"},
 		{"unknown key", "", "lisen: x", "line 1: lisen: no such setting"},
 		{"underscore", "", "base_url: https://x.example", "did you mean base-url?"},
 		{"twice", "", "data: a\ndata: b", "line 2: data: is given twice"},

@@ -75,7 +75,7 @@ var settings = []Setting{
 		at:    func(c *Config) any { return &c.BodyLimit },
 	},
 	{
-		Key: "ingest-limit", Env: "HALE_INGEST_LIMIT", Default: "32MiB",
+		Key: "ingest-limit", Env: "HALE_INGEST_LIMIT", Default: "64MiB",
 		Usage: "largest request body that carries samples",
 		at:    func(c *Config) any { return &c.IngestLimit },
 	},
@@ -143,6 +143,12 @@ var settings = []Setting{
 		Key: "webhook-allow-private", Env: "HALE_WEBHOOK_ALLOW_PRIVATE", Default: "false",
 		Usage: "let webhooks reach loopback and private networks",
 		at:    func(c *Config) any { return &c.WebhookAllowPrivate },
+	},
+	{
+		Key: "import-workers", Env: "HALE_IMPORT_WORKERS", Default: "2",
+		Usage: "imports that run at once",
+		at:    func(c *Config) any { return &c.ImportWorkers },
+		check: func(c *Config) error { return checkAtLeastOne(c.ImportWorkers) },
 	},
 	{
 		Key: "metrics-listen", Env: "HALE_METRICS_LISTEN", Default: "127.0.0.1:9464",

@@ -69,7 +69,6 @@ type Service struct {
 	// MaxUpload bounds an upload, MaxDocument the document in it, uncompressed;
 	// 0 means 16 GiB and applehealth.DefaultMaxBytes.
 	MaxUpload, MaxDocument int64
-	Workers                int          // imports at once on this node; 0 means one
 	Log                    *slog.Logger // nil logs nothing
 	// Records counts records by what became of them; nil counts nothing.
 	Records func(outcome string, n int)

@@ -37,6 +37,16 @@ type parcel struct {
 	body     []byte
 }
 
+// hand tells one parcel from another of the same delivery: once an attempt is
+// recorded, the row is a new one, which may be claimed before the record's
+// writer has let go of the old one.
+type hand struct {
+	event    events.ID
+	attempts int
+}
+
+func (p *parcel) hand() hand { return hand{p.event, p.attempts} }
+
 // haul is what one claim brought.
 type haul struct {
 	parcels  []*parcel
@@ -60,8 +70,8 @@ const revision = `(SELECT e.revision FROM webhook_endpoints e WHERE e.team_id = 
 
 // claimSQLite reads due rows and passes over those in hand. Nothing is
 // written: there is one process, and what it has in hand is in its memory.
-func claimSQLite(ctx context.Context, tx *store.Tx, team uuid.UUID, id EndpointID, lane, most int, inHand map[events.ID]struct{}) (haul, error) {
-	rows, err := tx.Query(ctx, `SELECT c.event_id, v.seq, v.type, v.user_id, v.created_at, c.due_at, c.attempts, c.tries, `+revision+`
+func claimSQLite(ctx context.Context, tx *store.Tx, team uuid.UUID, id EndpointID, lane, most int, inHand map[hand]struct{}) (haul, error) {
+	rows, err := tx.Query(ctx, `SELECT c.event_id, v.seq, v.type, v.user_id, v.created_at, c.due_at, c.attempts, c.tries, `+revision+`, TRUE
 		FROM (SELECT d.event_id, d.due_at, d.attempts, d.tries `+due+` ORDER BY d.due_at, d.event_id LIMIT $5) AS c
 		CROSS JOIN events v WHERE v.team_id = $1 AND v.id = c.event_id`,
 		team, id, lane, store.Micros(tx.Now()), most+len(inHand))
@@ -76,17 +86,17 @@ func claimSQLite(ctx context.Context, tx *store.Tx, team uuid.UUID, id EndpointI
 // is claiming are passed over, and so are those of nodes that are alive. When
 // unsure, after a claim whose commit may or may not have come through, it takes
 // rows that are marked as ours as well, if they are not in hand.
-func claimPostgres(ctx context.Context, tx *store.Tx, team uuid.UUID, id EndpointID, lane, most int, node uuid.UUID, unsure bool, inHand map[events.ID]struct{}) (haul, error) {
+func claimPostgres(ctx context.Context, tx *store.Tx, team uuid.UUID, id EndpointID, lane, most int, node uuid.UUID, unsure bool, inHand map[hand]struct{}) (haul, error) {
 	free, limit := jobs.Free("d.node", "$4"), most
 	if unsure {
 		free, limit = `(d.node = $6 OR `+free+`)`, most+len(inHand)
 	}
 	rows, err := tx.Query(ctx, `WITH c AS MATERIALIZED (
-			SELECT d.event_id `+due+` AND `+free+` AND `+numbered+` ORDER BY d.due_at, d.event_id LIMIT $5 FOR UPDATE SKIP LOCKED)
+			SELECT d.event_id, COALESCE(d.node = $6, FALSE) AS mine `+due+` AND `+free+` AND `+numbered+` ORDER BY d.due_at, d.event_id LIMIT $5 FOR UPDATE SKIP LOCKED)
 		UPDATE webhook_deliveries d SET node = $6
 		FROM c JOIN events v ON v.team_id = $1 AND v.id = c.event_id
 		WHERE d.team_id = $1 AND d.endpoint_id = $2 AND d.event_id = c.event_id
-		RETURNING d.event_id, v.seq, v.type, v.user_id, v.created_at, d.due_at, d.attempts, d.tries, `+revision,
+		RETURNING d.event_id, v.seq, v.type, v.user_id, v.created_at, d.due_at, d.attempts, d.tries, `+revision+`, c.mine`,
 		team, id, lane, store.Micros(tx.Now()), limit, node)
 	if err != nil {
 		return haul{}, fmt.Errorf("webhooks: claiming: %w", err)
@@ -97,31 +107,28 @@ func claimPostgres(ctx context.Context, tx *store.Tx, team uuid.UUID, id Endpoin
 	return h, err
 }
 
-func readHaul(rows *sql.Rows, lane, most int, inHand map[events.ID]struct{}) (haul, error) {
+// readHaul keeps what is not in hand. marked, the last column, tells that the
+// row was this node's before, or on SQLite that nothing but memory can tell; a
+// row that was free is never in hand.
+func readHaul(rows *sql.Rows, lane, most int, inHand map[hand]struct{}) (haul, error) {
 	var h haul
 	for len(h.parcels) < most && rows.Next() {
-		p, err := scanParcel(rows, lane, &h)
+		p := &parcel{lane: lane}
+		var user *uuid.UUID
+		var marked bool
+		err := rows.Scan(&p.event, &p.seq, &p.kind, &user, store.ScanTime(&p.created), store.ScanTime(&p.due),
+			&p.attempts, &p.tries, &h.revision, &marked)
 		if err != nil {
-			return h, err
+			return h, fmt.Errorf("webhooks: scanning a delivery: %w", err)
 		}
-		if _, held := inHand[p.event]; !held {
+		if user != nil {
+			p.user = *user
+		}
+		if _, held := inHand[p.hand()]; !held || !marked {
 			h.parcels = append(h.parcels, p)
 		}
 	}
 	return h, rows.Err()
-}
-
-func scanParcel(row interface{ Scan(...any) error }, lane int, h *haul) (*parcel, error) {
-	p := &parcel{lane: lane}
-	var user *uuid.UUID
-	err := row.Scan(&p.event, &p.seq, &p.kind, &user, store.ScanTime(&p.created), store.ScanTime(&p.due), &p.attempts, &p.tries, &h.revision)
-	if err != nil {
-		return nil, fmt.Errorf("webhooks: scanning a delivery: %w", err)
-	}
-	if user != nil {
-		p.user = *user
-	}
-	return p, nil
 }
 
 // nextRetry is when the next retry of an endpoint will be due.

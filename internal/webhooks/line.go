@@ -27,9 +27,9 @@ type line struct {
 	mu       sync.Mutex
 	target   *target
 	queues   [lanes]queue
-	inHand   map[events.ID]struct{} // claimed and not yet recorded
-	freed    []events.ID            // recorded while a claim was reading
-	wanted   [lanes]bool            // the database may have due rows
+	inHand   map[hand]struct{} // claimed and not yet recorded
+	freed    []hand            // recorded while a claim was reading
+	wanted   [lanes]bool       // the database may have due rows
 	claiming bool
 	offered  bool // waits for a claimer
 	closed   bool
@@ -55,7 +55,7 @@ func newLine(d *Deliverer, team uuid.UUID, id EndpointID) *line {
 		d: d, team: team, id: id,
 		transport: newTransport(d.cfg.Guard, d.cfg.Dial, d.cfg.TLS),
 		pace:      make(chan struct{}, 1),
-		inHand:    map[events.ID]struct{}{},
+		inHand:    map[hand]struct{}{},
 		window:    maxInFlight,
 	}
 }
@@ -161,8 +161,8 @@ func (l *line) settle(ctx context.Context, c *claim, err error) (back []*parcel)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.claiming = false
-	for _, id := range l.freed {
-		delete(l.inHand, id)
+	for _, h := range l.freed {
+		delete(l.inHand, h)
 	}
 	l.freed = nil
 	if err != nil || l.closed {
@@ -192,7 +192,7 @@ func (l *line) settle(ctx context.Context, c *claim, err error) (back []*parcel)
 // accept puts what a claim brought into the queue of its lane.
 func (l *line) accept(lane int, h haul, most int) {
 	for _, p := range h.parcels {
-		l.inHand[p.event] = struct{}{}
+		l.inHand[p.hand()] = struct{}{}
 		l.queues[lane].push(p)
 	}
 	if most > 0 && len(h.parcels) == most {
@@ -327,16 +327,14 @@ func (l *line) loadBodies(ctx context.Context, tx *store.Tx, all []*parcel) erro
 	return nil
 }
 
-// release forgets recorded parcels, so that they may be claimed again.
-func (l *line) release(group []events.ID, retryAt time.Time) {
+// release lets go of a recorded parcel.
+func (l *line) release(h hand, retryAt time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.claiming {
-		l.freed = append(l.freed, group...) // the claim may have read their rows as they were before
+		l.freed = append(l.freed, h) // the claim may have read the row as it was before
 	} else {
-		for _, id := range group {
-			delete(l.inHand, id)
-		}
+		delete(l.inHand, h)
 	}
 	if !retryAt.IsZero() {
 		l.setTimer(retryAt)

@@ -39,7 +39,7 @@ func (d *Deliverer) record(ctx context.Context, group []result) {
 	}
 	for i := range group {
 		r := &group[i]
-		r.line.release([]events.ID{r.parcel.event}, r.retryAt)
+		r.line.release(r.parcel.hand(), r.retryAt)
 		if r.attempted() {
 			d.cfg.Observe(Attempted{Outcome: r.fate.String(), Took: r.outcome.Took, Delay: r.ended.Sub(r.parcel.created)})
 		}
