@@ -150,6 +150,10 @@ func (b *bench) measure(ctx context.Context, m measure, binary string, cluster *
 	if _, err := b.server.Start(ctx); err != nil {
 		return err
 	}
-	b.report.begin(b.engine, m.name)
+	busy, err := othersBusy()
+	if err != nil {
+		return err
+	}
+	b.report.begin(b.engine, m.name, busy)
 	return m.run(ctx, b)
 }

@@ -46,7 +46,7 @@ func (a *App) build(ctx context.Context) error {
 	a.api = api.New(api.Deps{
 		DB: a.DB, Log: a.Log, Metrics: a.Metrics, BaseURL: a.URL(), Version: a.Version,
 		KeyHeaders: cfg.APIKeyHeaders, RatePerSecond: cfg.RateLimit, RateBurst: cfg.RateBurst,
-		RateSandbox: !cfg.IsDefault("rate-limit"),
+		RateSandbox: !cfg.Production() || !cfg.IsDefault("rate-limit"), // a limit that somebody chose is for all
 		MaxBody:     int64(cfg.BodyLimit), MaxPush: int64(cfg.IngestLimit),
 		Services: services,
 	})

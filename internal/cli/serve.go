@@ -86,7 +86,7 @@ func explainStart(err error, cfg *config.Config) error {
 func (s *shell) welcome(a *app.App, cfg *config.Config) {
 	line := func(name, value string) { fmt.Fprintf(s.out, "  %-10s %s\n", name, value) }
 	fmt.Fprintf(s.out, "\nhale %s is ready at %s\n\n", version(), a.URL())
-	key := "$HALE_API_KEY"
+	key := "sk_…"
 	switch {
 	case a.First == nil:
 		line("api key", "as before; hale keys create makes another")
@@ -124,7 +124,7 @@ try next, in another terminal:
 func dataPlace(cfg *config.Config) string {
 	folder := absolute(cfg.Data)
 	if isPostgres(cfg) {
-		return "PostgreSQL; root key and uploads in " + folder
+		return "PostgreSQL; uploads in " + folder
 	}
 	return folder + " (embedded SQLite)"
 }

@@ -55,7 +55,10 @@ func mask(text string) string {
 }
 
 // otherVariables are the HALE_ variables that belong to client commands and tests.
-var otherVariables = []string{"HALE_URL", "HALE_API_KEY", "HALE_CONFIG", "HALE_SHARED_DATA"}
+var otherVariables = []string{
+	"HALE_URL", "HALE_API_KEY", "HALE_CONFIG",
+	"HALE_SHARED_DATA", "HALE_TEST_POSTGRES", "HALE_POSTGRES_BIN", "HALE_BINARY",
+}
 
 // UnknownVariables finds HALE_ variables in an environment (os.Environ) that
 // nothing reads: most are misspelt.

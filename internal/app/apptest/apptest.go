@@ -12,6 +12,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -33,6 +34,8 @@ type Service struct {
 	Key string // sent with every call
 	Log *Buffer
 	t   testing.TB
+
+	stop func()
 }
 
 // Start starts a node on the database; it stops when the test ends. change
@@ -58,12 +61,20 @@ func StartAt(t testing.TB, d storetest.Database, now func() time.Time, change ..
 		t.Fatalf("apptest: %v", err)
 	}
 	s := &Service{App: a, Key: Key, Log: log, t: t}
-	t.Cleanup(func() {
+	s.stop = sync.OnceFunc(func() {
 		if err := a.Stop(context.WithoutCancel(t.Context())); err != nil {
 			t.Errorf("apptest: stopping: %v", err)
 		}
 	})
+	t.Cleanup(s.stop)
 	return s
+}
+
+// StartStoppable is Start for a node that the test itself stops.
+func StartStoppable(t testing.TB, d storetest.Database) (s *Service, stop func()) {
+	t.Helper()
+	s = Start(t, d)
+	return s, s.stop
 }
 
 // Config is what Start uses: defaults, a free port, webhooks to loopback.

@@ -1,0 +1,165 @@
+package app_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"hale/internal/app/apptest"
+	"hale/internal/store/storetest"
+)
+
+// inbox is a receiver of webhooks that counts messages by id.
+type inbox struct {
+	*httptest.Server
+	mu  sync.Mutex
+	got map[string]int // webhook-id -> times
+}
+
+func newInbox(t *testing.T) *inbox {
+	b := &inbox{got: map[string]int{}}
+	b.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.got[r.Header.Get("Webhook-Id")]++
+	}))
+	t.Cleanup(b.Close)
+	return b
+}
+
+func (b *inbox) messages() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.got)
+}
+
+// await waits until n different messages have come.
+func (b *inbox) await(t *testing.T, n int) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if b.messages() >= n {
+			return
+		}
+	}
+	t.Fatalf("%d of %d messages came", b.messages(), n)
+}
+
+type feed struct {
+	Events []struct {
+		Seq int64
+		ID  string
+	}
+	HasMore   bool  `json:"has_more"`
+	NextAfter int64 `json:"next_after"`
+}
+
+// numbers reads the whole feed and requires 1, 2, 3 … without a gap.
+func numbers(t *testing.T, a *apptest.Service) (ids []string) {
+	t.Helper()
+	var after int64
+	for {
+		var page feed
+		a.Get(fmt.Sprintf("/v2/events?after=%d&limit=100", after), &page)
+		for _, e := range page.Events {
+			if after++; e.Seq != after {
+				t.Fatalf("number %d where %d should be", e.Seq, after)
+			}
+			ids = append(ids, e.ID)
+		}
+		if !page.HasMore {
+			return ids
+		}
+	}
+}
+
+const onePush = `{"stage":"daily","provider":"apple_health_kit","time_zone":"UTC","data":[{"timestamp":"2026-03-01T00:%02d:00+00:00","unit":"bpm","value":%d}]}`
+
+// push sends one heart rate for a new user, which makes two events: the
+// connection and the sample.
+func push(t *testing.T, a *apptest.Service, name string) {
+	t.Helper()
+	var user struct {
+		ID string `json:"user_id"`
+	}
+	a.Expect(200, "POST", "/v2/user/", fmt.Sprintf(`{"client_user_id": %q}`, name), &user)
+	a.Expect(200, "POST", "/v2/timeseries/"+user.ID+"/heartrate", fmt.Sprintf(onePush, 1, 60), nil)
+}
+
+// Two nodes on one database share deliveries: each event arrives, from
+// whichever, and the numbers have no gap. One node stops; the other goes on.
+func TestTwoNodesShareTheWork(t *testing.T) {
+	d := storetest.NewPostgres(t)
+	one := apptest.Start(t, d)
+	two, stop := apptest.StartStoppable(t, d)
+	box := newInbox(t)
+	one.Expect(200, "POST", "/v2/webhooks", fmt.Sprintf(`{"url": %q}`, box.URL), nil)
+	var wg sync.WaitGroup
+	for i := range 20 {
+		wg.Go(func() { push(t, []*apptest.Service{one, two}[i%2], fmt.Sprint("user-", i)) })
+	}
+	wg.Wait()
+	box.await(t, 40)
+	stop()
+	for i := range 10 {
+		push(t, one, fmt.Sprint("later-", i))
+	}
+	box.await(t, 60)
+	if ids := numbers(t, one); len(ids) != 60 {
+		t.Errorf("%d events of 60 in the feed", len(ids))
+	}
+	for id, times := range box.got {
+		if times != 1 {
+			t.Errorf("%s came %d times", id, times)
+		}
+	}
+}
+
+// What was acknowledged before a stop is delivered after the next start.
+func TestAStopLosesNothing(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
+		first, stop := apptest.StartStoppable(t, d)
+		box := newInbox(t)
+		first.Expect(200, "POST", "/v2/webhooks", fmt.Sprintf(`{"url": %q}`, box.URL), nil)
+		for i := range 10 {
+			push(t, first, fmt.Sprint("user-", i))
+		}
+		stop()
+		again := apptest.Start(t, d)
+		box.await(t, 20)
+		ids := numbers(t, again)
+		if len(ids) != 20 {
+			t.Errorf("%d events of 20", len(ids))
+		}
+		for _, id := range ids {
+			if box.got[id] == 0 {
+				t.Errorf("%s never came", id)
+			}
+		}
+	})
+}
+
+func TestAnEventOfTheFeedIsWhatTheWebhookSent(t *testing.T) {
+	a := apptest.Start(t, storetest.NewSQLite(t))
+	bodies := make(chan []byte, 10)
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		bodies <- body
+	}))
+	defer receiver.Close()
+	a.Expect(200, "POST", "/v2/webhooks", fmt.Sprintf(`{"url": %q, "filter_types": ["daily.data.heartrate.created"]}`, receiver.URL), nil)
+	push(t, a, "ann")
+	sent := <-bodies
+	var page struct {
+		Events []struct{ Event json.RawMessage }
+	}
+	a.Get("/v2/events?after=1", &page)
+	if string(page.Events[0].Event) != string(sent) {
+		t.Errorf("feed    %s\nwebhook %s", page.Events[0].Event, sent)
+	}
+}
