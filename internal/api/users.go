@@ -101,7 +101,7 @@ func (a *API) resolveUser(ctx context.Context, c Caller, in *resolveUserIn) (*ou
 
 func (a *API) oneUser(ctx context.Context, c Caller, find func(tx *store.Tx) (users.User, error)) (*out[userBody], error) {
 	var body userBody
-	err := a.db.Read(ctx, func(tx *store.Tx) error {
+	err := a.db.Peek(ctx, func(tx *store.Tx) error {
 		user, err := find(tx)
 		if err != nil {
 			return err

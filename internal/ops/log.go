@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"sync"
 
 	"hale/internal/secrets"
 )
@@ -53,7 +54,19 @@ var privateEndings = []string{
 
 var marks = strings.NewReplacer("_", "", "-", "", ".", "", " ", "")
 
+// judged remembers what was decided about a name: programs use few.
+var judged sync.Map
+
 func isPrivate(name string) bool {
+	if known, ok := judged.Load(name); ok {
+		return known.(bool)
+	}
+	verdict := judge(name)
+	judged.Store(name, verdict)
+	return verdict
+}
+
+func judge(name string) bool {
 	plain := strings.ToLower(marks.Replace(name))
 	if private[plain] {
 		return true

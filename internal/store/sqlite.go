@@ -97,7 +97,7 @@ func (p *readerPool) read(ctx context.Context, db *DB, fn func(tx *Tx) error) (e
 	return fn(tx)
 }
 
-func (p *readerPool) readOne(ctx context.Context, db *DB, fn func(tx *Tx) error) error {
+func (p *readerPool) peek(ctx context.Context, db *DB, fn func(tx *Tx) error) error {
 	var c *conn
 	select {
 	case c = <-p.idle:
@@ -105,7 +105,7 @@ func (p *readerPool) readOne(ctx context.Context, db *DB, fn func(tx *Tx) error)
 		return ctx.Err()
 	}
 	defer func() { p.idle <- c }()
-	return fn(&Tx{db: db, conn: c, now: db.Now(), ctx: context.Background(), readOnly: true, single: true})
+	return fn(&Tx{db: db, conn: c, now: db.Now(), ctx: context.Background(), readOnly: true})
 }
 
 func (p *readerPool) close() {

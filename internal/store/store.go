@@ -127,10 +127,10 @@ func (db *DB) Read(ctx context.Context, fn func(tx *Tx) error) error {
 	return db.postgresRead(ctx, fn)
 }
 
-// ReadOne is Read for a single query: it spares beginning and ending a
-// transaction, which costs a point lookup half as much again. A second query
-// in fn is an error, since it could see another state than the first.
-func (db *DB) ReadOne(ctx context.Context, fn func(tx *Tx) error) error {
+// Peek is Read without the snapshot: each query of fn sees the newest state by
+// itself. It is for lookups whose parts need not agree, and spares beginning
+// and ending a transaction, which costs a point lookup half as much again.
+func (db *DB) Peek(ctx context.Context, fn func(tx *Tx) error) error {
 	if db.closed.Load() {
 		return ErrClosed
 	}
@@ -138,7 +138,7 @@ func (db *DB) ReadOne(ctx context.Context, fn func(tx *Tx) error) error {
 		return err
 	}
 	if db.engine == SQLite {
-		return db.readers.readOne(ctx, db, fn)
+		return db.readers.peek(ctx, db, fn)
 	}
 	return db.postgresRead(ctx, fn) // the scope of row-level security needs a transaction
 }

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -17,8 +16,6 @@ type Tx struct {
 	now      time.Time
 	ctx      context.Context // SQLite: never cancelled, so that one request cannot interrupt its group
 	readOnly bool
-	single   bool // ReadOne: one statement, then spent
-	spent    bool
 	after    []func()
 	fresh    map[subject]*subjectKeys // keys made or found in this transaction, not yet known to be committed
 }
@@ -39,7 +36,7 @@ func (tx *Tx) Serial() bool { return tx.db.engine == SQLite && !tx.readOnly }
 
 // Exec runs a statement and returns the number of rows it changed.
 func (tx *Tx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
-	stmt, err := tx.prepare(ctx, query)
+	stmt, err := tx.conn.prepare(tx.context(ctx), query)
 	if err != nil {
 		return 0, err
 	}
@@ -52,7 +49,7 @@ func (tx *Tx) Exec(ctx context.Context, query string, args ...any) (int64, error
 
 // QueryRow runs a query for one row; Scan returns sql.ErrNoRows for none.
 func (tx *Tx) QueryRow(ctx context.Context, query string, args ...any) Row {
-	stmt, err := tx.prepare(ctx, query)
+	stmt, err := tx.conn.prepare(tx.context(ctx), query)
 	if err != nil {
 		return Row{err: err}
 	}
@@ -62,24 +59,11 @@ func (tx *Tx) QueryRow(ctx context.Context, query string, args ...any) Row {
 // Query runs a query. Read the rows to the end and close them before the next
 // statement: PostgreSQL allows one open result.
 func (tx *Tx) Query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	stmt, err := tx.prepare(ctx, query)
+	stmt, err := tx.conn.prepare(tx.context(ctx), query)
 	if err != nil {
 		return nil, err
 	}
 	return stmt.query(tx.context(ctx), bind(args))
-}
-
-// errSecond is returned by a second statement inside ReadOne.
-var errSecond = errors.New("store: ReadOne runs one statement; use Read")
-
-func (tx *Tx) prepare(ctx context.Context, query string) (statement, error) {
-	if tx.single {
-		if tx.spent {
-			return statement{}, errSecond
-		}
-		tx.spent = true
-	}
-	return tx.conn.prepare(tx.context(ctx), query)
 }
 
 // AfterCommit calls fn once the transaction is durable, and never otherwise.
