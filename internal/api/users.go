@@ -88,7 +88,9 @@ func (a *API) listUsers(ctx context.Context, c Caller, in *listUsersIn) (*out[us
 }
 
 func (a *API) getUser(ctx context.Context, c Caller, in *UserPath) (*out[userBody], error) {
-	return a.oneUser(ctx, c, func(tx *store.Tx) (users.User, error) { return users.Get(ctx, tx, c.Team, in.UserID) })
+	return a.oneUser(ctx, func(tx *store.Tx, beside users.Beside) (users.User, error) {
+		return users.Get(ctx, tx, c.Team, in.UserID, beside)
+	})
 }
 
 type resolveUserIn struct {
@@ -96,24 +98,23 @@ type resolveUserIn struct {
 }
 
 func (a *API) resolveUser(ctx context.Context, c Caller, in *resolveUserIn) (*out[userBody], error) {
-	return a.oneUser(ctx, c, func(tx *store.Tx) (users.User, error) { return users.Resolve(ctx, tx, c.Team, in.ClientUserID) })
+	return a.oneUser(ctx, func(tx *store.Tx, beside users.Beside) (users.User, error) {
+		return users.Resolve(ctx, tx, c.Team, in.ClientUserID, beside)
+	})
 }
 
-func (a *API) oneUser(ctx context.Context, c Caller, find func(tx *store.Tx) (users.User, error)) (*out[userBody], error) {
-	var body userBody
-	err := a.db.Peek(ctx, func(tx *store.Tx) error {
-		user, err := find(tx)
-		if err != nil {
-			return err
-		}
-		links, err := connections.Links(ctx, tx, c.Team, user.ID)
-		body = userOf(user, links[user.ID])
+// oneUser reads a user and its connections, in one query.
+func (a *API) oneUser(ctx context.Context, find func(tx *store.Tx, beside users.Beside) (users.User, error)) (*out[userBody], error) {
+	var user users.User
+	var links []connections.Link
+	err := a.db.Peek(ctx, func(tx *store.Tx) (err error) {
+		user, err = find(tx, connections.BesideUser(&links))
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return answer(body), nil
+	return answer(userOf(user, links)), nil
 }
 
 type patchUserIn struct {

@@ -1,9 +1,12 @@
 package connections
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"hale/internal/providers"
@@ -18,6 +21,42 @@ import (
 type Link struct {
 	Provider  providers.Provider
 	CreatedOn time.Time
+}
+
+// BesideUser reads the connections of one user into links, in the query that
+// reads the user.
+func BesideUser(links *[]Link) users.Beside {
+	return users.Beside{Dest: (*joined)(links), SQL: `(SELECT string_agg(c.provider || ' ' || c.created_on, ',')
+		FROM connections c WHERE c.team_id = users.team_id AND c.user_id = users.user_id)`}
+}
+
+// joined scans "slug micros,slug micros", or NULL for a user without any.
+type joined []Link
+
+// Scan reads the links, oldest first.
+func (j *joined) Scan(src any) error {
+	*j = nil
+	var text string
+	switch v := src.(type) {
+	case nil:
+		return nil
+	case string:
+		text = v
+	case []byte:
+		text = string(v)
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		slug, at, _ := strings.Cut(part, " ")
+		us, err := strconv.ParseInt(at, 10, 64)
+		if err != nil {
+			return fmt.Errorf("connections: a link stored as %q", part)
+		}
+		*j = append(*j, Link{providers.Named(slug), store.FromMicros(us)})
+	}
+	slices.SortFunc(*j, func(a, b Link) int {
+		return cmp.Or(a.CreatedOn.Compare(b.CreatedOn), cmp.Compare(a.Provider.Slug, b.Provider.Slug))
+	})
+	return nil
 }
 
 // listWidth is how many users one statement asks for. Longer lists bind slowly

@@ -115,8 +115,8 @@ func (u *User) setBirthDate(day *civil.Date, now time.Time) {
 
 // Get returns a user of the team. Unknown, foreign and deleted ones are
 // NotFound.
-func Get(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (User, error) {
-	user, deleted, err := find(ctx, tx, team, id)
+func Get(ctx context.Context, tx *store.Tx, team teams.ID, id ID, beside ...Beside) (User, error) {
+	user, deleted, err := find(ctx, tx, team, id, beside...)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return User{}, fault.New(fault.NotFound, "Not found")
@@ -143,8 +143,8 @@ func Exists(ctx context.Context, tx *store.Tx, team teams.ID, id ID) error {
 // Resolve returns the team's active user with a client_user_id.
 //
 // Spec: Users, GET /v2/user/resolve/{client_user_id}.
-func Resolve(ctx context.Context, tx *store.Tx, team teams.ID, clientUserID string) (User, error) {
-	user, err := findByClient(ctx, tx, team, clientUserID)
+func Resolve(ctx context.Context, tx *store.Tx, team teams.ID, clientUserID string, beside ...Beside) (User, error) {
+	user, err := findByClient(ctx, tx, team, clientUserID, beside...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return User{}, notFound()
 	}
