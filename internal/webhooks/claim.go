@@ -56,23 +56,19 @@ type haul struct {
 
 // due selects pending and due deliveries (d) of one lane of an endpoint that is
 // on. $1 team, $2 endpoint, $3 lane, $4 now.
-const due = `FROM webhook_deliveries d
-	WHERE d.team_id = $1 AND d.endpoint_id = $2 AND d.state = 'pending' AND d.lane = $3 AND d.due_at <= $4
+const due = `d.team_id = $1 AND d.endpoint_id = $2 AND d.state = 'pending' AND d.lane = $3 AND d.due_at <= $4
 	AND ` + revision + ` IS NOT NULL`
-
-// numbered holds for a delivery whose event has its number. It stays a
-// subquery on purpose: as a join it tempts PostgreSQL, while there are no
-// statistics, to begin with the wrong table.
-const numbered = `(SELECT v.seq FROM events v WHERE v.team_id = d.team_id AND v.id = d.event_id) IS NOT NULL`
 
 // revision is that of the endpoint, NULL while it is off.
 const revision = `(SELECT e.revision FROM webhook_endpoints e WHERE e.team_id = $1 AND e.id = $2 AND e.state = 'on' AND e.deleted_at IS NULL)`
 
 // claimSQLite reads due rows and passes over those in hand. Nothing is
-// written: there is one process, and what it has in hand is in its memory.
+// written: there is one process, and what it has in hand is in its memory. It
+// stops reading when it has enough; a LIMIT that differs from call to call
+// would make SQLite plan the statement anew each time.
 func claimSQLite(ctx context.Context, tx *store.Tx, team uuid.UUID, id EndpointID, lane, most int, inHand map[hand]struct{}) (haul, error) {
 	rows, err := tx.Query(ctx, `SELECT c.event_id, v.seq, v.type, v.user_id, v.created_at, c.due_at, c.attempts, c.tries, `+revision+`, TRUE
-		FROM (SELECT d.event_id, d.due_at, d.attempts, d.tries `+due+` ORDER BY d.due_at, d.event_id LIMIT $5) AS c
+		FROM (SELECT d.event_id, d.due_at, d.attempts, d.tries FROM webhook_deliveries d WHERE `+due+` ORDER BY d.due_at, d.event_id LIMIT $5) AS c
 		CROSS JOIN events v WHERE v.team_id = $1 AND v.id = c.event_id`,
 		team, id, lane, store.Micros(tx.Now()), most+len(inHand))
 	if err != nil {
@@ -91,12 +87,17 @@ func claimPostgres(ctx context.Context, tx *store.Tx, team uuid.UUID, id Endpoin
 	if unsure {
 		free, limit = `(d.node = $6 OR `+free+`)`, most+len(inHand)
 	}
+	// OFFSET 0 keeps the lookup of the event a lookup: as a plain join it tempts
+	// PostgreSQL, while there are no statistics, to begin with the wrong table.
 	rows, err := tx.Query(ctx, `WITH c AS MATERIALIZED (
-			SELECT d.event_id, COALESCE(d.node = $6, FALSE) AS mine `+due+` AND `+free+` AND `+numbered+` ORDER BY d.due_at, d.event_id LIMIT $5 FOR UPDATE SKIP LOCKED)
-		UPDATE webhook_deliveries d SET node = $6
-		FROM c JOIN events v ON v.team_id = $1 AND v.id = c.event_id
-		WHERE d.team_id = $1 AND d.endpoint_id = $2 AND d.event_id = c.event_id
-		RETURNING d.event_id, v.seq, v.type, v.user_id, v.created_at, d.due_at, d.attempts, d.tries, `+revision+`, c.mine`,
+			SELECT d.event_id, COALESCE(d.node = $6, FALSE) AS mine, v.seq, v.type, v.user_id, v.created_at
+			FROM webhook_deliveries d CROSS JOIN LATERAL (
+				SELECT v.seq, v.type, v.user_id, v.created_at FROM events v
+				WHERE v.id = d.event_id AND v.team_id = d.team_id AND v.seq IS NOT NULL OFFSET 0) AS v
+			WHERE `+due+` AND `+free+` ORDER BY d.due_at, d.event_id LIMIT $5 FOR UPDATE OF d SKIP LOCKED)
+		UPDATE webhook_deliveries d SET node = $6 FROM c
+		WHERE d.event_id = c.event_id AND d.endpoint_id = $2 AND d.team_id = $1
+		RETURNING d.event_id, c.seq, c.type, c.user_id, c.created_at, d.due_at, d.attempts, d.tries, `+revision+`, c.mine`,
 		team, id, lane, store.Micros(tx.Now()), limit, node)
 	if err != nil {
 		return haul{}, fmt.Errorf("webhooks: claiming: %w", err)

@@ -35,6 +35,8 @@ type line struct {
 	closed   bool
 	checking bool // a sweep found old rows although the line was idle
 	unsure   bool // rows may be marked as ours that are not in hand
+	claimed  time.Time // when the last claim began
+	pausing  bool      // the next claim waits for more to come together
 
 	workers int
 	window  int // how many workers there may be
@@ -45,6 +47,11 @@ type line struct {
 	retryAt time.Time // when the timer goes off; zero when it is not set
 	timer   *time.Timer
 }
+
+// claimPause is the least time between two claims of a line that has work in
+// hand. Each claim reads past what is in hand, so a few events more at a time
+// save much of it; a line with nothing to do claims at once.
+const claimPause = 2 * time.Millisecond
 
 // fewest is the window of an endpoint that does not answer: enough to notice
 // that it is back.
@@ -99,16 +106,32 @@ func (l *line) found(b *backlog, starting bool) {
 // ask offers the line to the claimers if a lane wants rows and has room. l.mu
 // is held, here and in what follows.
 func (l *line) ask() {
-	if l.offered || l.claiming || l.closed {
+	if l.offered || l.claiming || l.closed || l.pausing {
 		return
 	}
 	for lane := range l.wanted {
-		if l.room(lane) > 0 {
-			l.offered = true
-			l.d.offer(l)
+		if l.room(lane) == 0 {
+			continue
+		}
+		if wait := claimPause - l.d.db.Now().Sub(l.claimed); wait > 0 && len(l.inHand) > 0 {
+			l.pause(wait)
 			return
 		}
+		l.offered = true
+		l.d.offer(l)
+		return
 	}
+}
+
+// pause asks again in a moment.
+func (l *line) pause(wait time.Duration) {
+	l.pausing = true
+	time.AfterFunc(min(wait, claimPause), func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.pausing = false
+		l.ask()
+	})
 }
 
 // room is how many rows to claim of a lane: none until few are left, so that
@@ -141,7 +164,7 @@ func (l *line) setTimer(at time.Time) {
 // claim takes due rows into hand and sees that somebody posts them.
 func (l *line) claim(ctx context.Context) {
 	l.mu.Lock()
-	l.offered, l.claiming = false, true
+	l.offered, l.claiming, l.claimed = false, true, l.d.db.Now()
 	c := claim{known: l.target, unsure: l.unsure || l.checking}
 	for lane := range c.most {
 		if c.most[lane] = l.room(lane); c.most[lane] > 0 {
