@@ -30,3 +30,17 @@ func bound(name, text string) (span, *fault.Error) {
 	}
 	return span{}, fault.New(fault.Invalid, "Input should be a valid date or datetime").At("query", name).WithType("datetime_parsing")
 }
+
+// between reads the two date parameters of a read. Without an end it has
+// none.
+func between(startDate, endDate string) (start, end span, err error) {
+	start, badStart := bound("start_date", startDate)
+	end = span{to: endOfTime, day: "9999-12-31"}
+	var badEnd *fault.Error
+	if endDate != "" {
+		if end, badEnd = bound("end_date", endDate); badEnd == nil && badStart == nil && end.to <= start.from {
+			badEnd = fault.New(fault.Invalid, "Value error, must not be before start_date").At("query", "end_date")
+		}
+	}
+	return start, end, fault.Join(badStart, badEnd)
+}

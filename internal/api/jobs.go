@@ -19,18 +19,18 @@ func (a *API) jobRoutes() []route {
 
 // jobBody is a job on the wire.
 type jobBody struct {
-	ID          jobs.ID     `json:"id" format:"uuid"`
-	Kind        string      `json:"kind" doc:"Such as users.erase or webhooks.replay."`
-	Status      string      `json:"status" doc:"queued, running, succeeded, failed or canceled."`
-	Key         *string     `json:"key" doc:"What the job is about, where only one job of its kind may be about it."`
-	Progress    jobProgress `json:"progress"`
-	Attempts    int         `json:"attempts"`
-	MaxAttempts int         `json:"max_attempts"`
-	RunAt       Time        `json:"run_at" doc:"When it is due, or was."`
-	Error       *string     `json:"error" doc:"Of the last attempt."`
-	CreatedAt   Time        `json:"created_at"`
-	StartedAt   *Time       `json:"started_at" doc:"Of the last attempt."`
-	FinishedAt  *Time       `json:"finished_at"`
+	ID          jobs.ID      `json:"id" format:"uuid"`
+	Kind        string       `json:"kind" doc:"Such as users.erase or webhooks.replay."`
+	Status      string       `json:"status" doc:"queued, running, succeeded, failed or canceled."`
+	Key         *string      `json:"key" doc:"What the job is about, where only one job of its kind may be about it."`
+	Progress    jobProgress  `json:"progress"`
+	Attempts    int          `json:"attempts"`
+	MaxAttempts int          `json:"max_attempts"`
+	RunAt       Time         `json:"run_at" doc:"When it is due, or was."`
+	Error       *string      `json:"error" doc:"Of the last attempt."`
+	CreatedAt   Time         `json:"created_at"`
+	StartedAt   orNull[Time] `json:"started_at" doc:"Of the last attempt."`
+	FinishedAt  orNull[Time] `json:"finished_at"`
 }
 
 type jobProgress struct {
@@ -43,7 +43,7 @@ func jobOf(j jobs.Job) jobBody {
 	return jobBody{
 		ID: j.ID, Kind: j.Kind, Status: string(j.Status), Key: orNone(j.Key), Progress: jobProgress(j.Progress),
 		Attempts: j.Attempts, MaxAttempts: j.MaxAttempts, RunAt: Time(j.RunAt), Error: orNone(j.Error),
-		CreatedAt: Time(j.CreatedAt), StartedAt: wireTime(j.StartedAt), FinishedAt: wireTime(j.FinishedAt),
+		CreatedAt: Time(j.CreatedAt), StartedAt: nullable(wireTime(j.StartedAt)), FinishedAt: nullable(wireTime(j.FinishedAt)),
 	}
 }
 

@@ -70,10 +70,6 @@ func (a *API) pushSamples(ctx context.Context, c Caller, in *pushIn) (*out[pushB
 	if r == nil || !r.Push {
 		return nil, fault.New(fault.Invalid, "Value error, this resource cannot be pushed").At("path", "resource")
 	}
-	user, err := a.pushingUser(ctx, c, in.UserID)
-	if err != nil {
-		return nil, err
-	}
 	body, err := push.Parse(in.RawBody)
 	if err != nil {
 		return nil, err
@@ -82,7 +78,8 @@ func (a *API) pushSamples(ctx context.Context, c Caller, in *pushIn) (*out[pushB
 		return nil, err
 	}
 	batch, rejects := body.Batch(r)
-	result, err := a.Wearables.Ingest(ctx, user, batch)
+	find := func(tx *store.Tx) (users.User, error) { return users.Get(ctx, tx, c.Team, in.UserID) }
+	user, result, err := a.Wearables.IngestFor(ctx, find, batch)
 	if err != nil {
 		return nil, err
 	}

@@ -25,6 +25,8 @@ func (a *API) routes() []route {
 		a.metricRoutes(),
 		a.providerRoutes(),
 		a.timeseriesRoutes(),
+		a.mergedRoutes(),
+		a.priorityRoutes(),
 		a.summaryRoutes(),
 		a.webhookRoutes(),
 		a.webhookLogRoutes(),

@@ -68,20 +68,11 @@ type summariesIn struct {
 //
 // Reference 7.2.
 func (a *API) listSummaries(ctx context.Context, c Caller, in *summariesIn, d *wearables.Document) ([]byte, error) {
-	q := wearables.SummaryQuery{Resource: d.Name, Provider: in.Provider}
-	start, badStart := bound("start_date", in.StartDate)
-	q.From = start.day
-	var badEnd *fault.Error
-	if in.EndDate != "" {
-		var end span
-		if end, badEnd = bound("end_date", in.EndDate); badEnd == nil && badStart == nil && end.day < q.From {
-			badEnd = fault.New(fault.Invalid, "Value error, must not be before start_date").At("query", "end_date")
-		}
-		q.To = end.day
-	}
-	if err := fault.Join(badStart, badEnd); err != nil {
+	start, end, err := between(in.StartDate, in.EndDate)
+	if err != nil {
 		return nil, err
 	}
+	q := wearables.SummaryQuery{Resource: d.Name, Provider: in.Provider, From: start.day, To: end.day}
 	all, err := a.readSummaries(ctx, c, in.UserID, q)
 	if err != nil {
 		return nil, err

@@ -7,7 +7,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"hale/internal/fault"
 	"hale/internal/paging"
 	"hale/internal/store"
 	"hale/internal/users"
@@ -96,18 +95,9 @@ type samplesCursor struct {
 
 // query turns the parameters into a query of the domain.
 func (in *samplesIn) query() (q wearables.SamplesQuery, err error) {
-	q = wearables.SamplesQuery{Resource: string(in.Resource), Provider: in.Provider, To: endOfTime}
-	start, badStart := bound("start_date", in.StartDate)
-	q.From = start.from
-	var badEnd *fault.Error
-	if in.EndDate != "" {
-		var end span
-		if end, badEnd = bound("end_date", in.EndDate); badEnd == nil && badStart == nil && end.to <= q.From {
-			badEnd = fault.New(fault.Invalid, "Value error, must not be before start_date").At("query", "end_date")
-		}
-		q.To = end.to
-	}
-	if err := fault.Join(badStart, badEnd); err != nil {
+	start, end, err := between(in.StartDate, in.EndDate)
+	q = wearables.SamplesQuery{Resource: string(in.Resource), Provider: in.Provider, From: start.from, To: end.to}
+	if err != nil {
 		return q, err
 	}
 	cursor := in.NextCursor
@@ -118,11 +108,8 @@ func (in *samplesIn) query() (q wearables.SamplesQuery, err error) {
 		return q, nil
 	}
 	var at samplesCursor
-	if err := paging.Decode(cursor, &at); err != nil {
+	if err := resume(cursor, &at, &at.Resource, q.Resource); err != nil {
 		return q, err
-	}
-	if at.Resource != q.Resource {
-		return q, fault.New(fault.Invalid, "Value error, this cursor belongs to another resource").At("query", "next_cursor")
 	}
 	q.After = &wearables.Place{Series: at.Series, Time: at.Time}
 	return q, nil

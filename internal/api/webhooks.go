@@ -49,25 +49,25 @@ func (p WebhookPath) id() (webhooks.EndpointID, error) { return webhooks.ParseEn
 
 // webhookBody is an endpoint on the wire: the reference's fields, then ours.
 type webhookBody struct {
-	ID            string    `json:"id"`
-	Description   string    `json:"description"`
-	RateLimit     *int      `json:"rate_limit" doc:"Posts per second; null for no limit."`
-	URL           string    `json:"url"`
-	Disabled      bool      `json:"disabled"`
-	FilterTypes   typeNames `json:"filter_types" doc:"Event types it gets; null for all."`
-	CreatedAt     Time      `json:"created_at"`
-	UpdatedAt     Time      `json:"updated_at"`
-	State         string    `json:"state" enum:"on,off,auto_off" doc:"auto_off: switched off by us; see disabled_reason."`
-	Reason        *string   `json:"disabled_reason"`
-	FailingSince  *Time     `json:"failing_since" doc:"Since when everything has failed; five days switch it off."`
-	LastSuccessAt *Time     `json:"last_success_at" doc:"To the minute."`
+	ID            string       `json:"id"`
+	Description   string       `json:"description"`
+	RateLimit     *int         `json:"rate_limit" doc:"Posts per second; null for no limit."`
+	URL           string       `json:"url"`
+	Disabled      bool         `json:"disabled"`
+	FilterTypes   typeNames    `json:"filter_types" doc:"Event types it gets; null for all."`
+	CreatedAt     Time         `json:"created_at"`
+	UpdatedAt     Time         `json:"updated_at"`
+	State         string       `json:"state" enum:"on,off,auto_off" doc:"auto_off: switched off by us; see disabled_reason."`
+	Reason        *string      `json:"disabled_reason"`
+	FailingSince  orNull[Time] `json:"failing_since" doc:"Since when everything has failed; five days switch it off."`
+	LastSuccessAt orNull[Time] `json:"last_success_at" doc:"To the minute."`
 }
 
 func webhookOf(e webhooks.Endpoint) webhookBody {
 	body := webhookBody{
 		ID: e.ID.String(), Description: e.Description, RateLimit: e.RateLimit, URL: e.URL, Disabled: e.State != webhooks.On,
 		CreatedAt: Time(e.CreatedAt), UpdatedAt: Time(e.UpdatedAt), State: string(e.State),
-		FailingSince: wireTime(&e.Health.FailingSince), LastSuccessAt: wireTime(&e.Health.LastSuccessAt),
+		FailingSince: nullable(wireTime(&e.Health.FailingSince)), LastSuccessAt: nullable(wireTime(&e.Health.LastSuccessAt)),
 	}
 	if e.Reason != "" {
 		body.Reason = &e.Reason
@@ -172,18 +172,6 @@ func (a *API) createWebhook(ctx context.Context, c Caller, in *createWebhookIn) 
 	return answer(webhookOf(e)), nil
 }
 
-// secretOf reads a secret of a body; nil stays nil.
-func secretOf(text *string, field string) (*webhooks.Secret, error) {
-	if text == nil || *text == "" {
-		return nil, nil
-	}
-	secret, err := webhooks.ParseSecret(*text)
-	if err != nil {
-		return nil, fault.New(fault.Invalid, err.Error()).At("body", field)
-	}
-	return &secret, nil
-}
-
 // endpoint runs fn for an endpoint and answers with it.
 func (a *API) endpoint(ctx context.Context, p WebhookPath, run func(context.Context, func(*store.Tx) error) error,
 	fn func(tx *store.Tx, id webhooks.EndpointID) (webhooks.Endpoint, error),
@@ -251,85 +239,4 @@ func (a *API) change(ctx context.Context, p WebhookPath, fn func(tx *store.Tx, i
 
 func (a *API) deleteWebhook(ctx context.Context, c Caller, in *WebhookPath) (*empty, error) {
 	return a.change(ctx, *in, func(tx *store.Tx, id webhooks.EndpointID) error { return webhooks.Delete(ctx, tx, c.Team, id) })
-}
-
-type webhookHeadersBody struct {
-	Headers   map[string]string `json:"headers"`
-	Sensitive []string          `json:"sensitive" doc:"Names of headers whose values are not shown."`
-}
-
-func (a *API) getWebhookHeaders(ctx context.Context, c Caller, in *WebhookPath) (*out[webhookHeadersBody], error) {
-	id, err := in.id()
-	if err != nil {
-		return nil, err
-	}
-	var headers map[string]string
-	err = a.db.Read(ctx, func(tx *store.Tx) (err error) {
-		headers, err = webhooks.Headers(ctx, tx, c.Team, id)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	shown, sensitive := webhooks.Masked(headers)
-	return answer(webhookHeadersBody{shown, sensitive}), nil
-}
-
-type putWebhookHeadersBody struct {
-	Headers map[string]string `json:"headers" doc:"All custom headers. Those that are set by us cannot be changed."`
-}
-
-type putWebhookHeadersIn struct {
-	WebhookPath
-	Body putWebhookHeadersBody
-}
-
-func (a *API) putWebhookHeaders(ctx context.Context, c Caller, in *putWebhookHeadersIn) (*empty, error) {
-	return a.change(ctx, in.WebhookPath, func(tx *store.Tx, id webhooks.EndpointID) error {
-		return webhooks.SetHeaders(ctx, tx, c.Team, id, in.Body.Headers)
-	})
-}
-
-type webhookSecretBody struct {
-	Key string `json:"key" doc:"whsec_…"`
-}
-
-func (a *API) getWebhookSecret(ctx context.Context, c Caller, in *WebhookPath) (*out[webhookSecretBody], error) {
-	id, err := in.id()
-	if err != nil {
-		return nil, err
-	}
-	var secret webhooks.Secret
-	err = a.db.Read(ctx, func(tx *store.Tx) (err error) {
-		secret, err = webhooks.CurrentSecret(ctx, tx, c.Team, id)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return answer(webhookSecretBody{secret.Reveal()}), nil
-}
-
-type rotateWebhookSecretBody struct {
-	Key     *string `json:"key" required:"false" doc:"whsec_ and the base64 of 24 to 64 bytes; made when left out."`
-	Overlap *int64  `json:"overlap_seconds" required:"false" minimum:"0" maximum:"604800" doc:"How long the old secret signs too; 86400 when left out."`
-}
-
-type rotateWebhookSecretIn struct {
-	WebhookPath
-	Body rotateWebhookSecretBody `required:"false"`
-}
-
-func (a *API) rotateWebhookSecret(ctx context.Context, c Caller, in *rotateWebhookSecretIn) (*empty, error) {
-	secret, err := secretOf(in.Body.Key, "key")
-	if err != nil {
-		return nil, err
-	}
-	overlap := webhooks.DefaultOverlap
-	if in.Body.Overlap != nil {
-		overlap = time.Duration(*in.Body.Overlap) * time.Second
-	}
-	return a.change(ctx, in.WebhookPath, func(tx *store.Tx, id webhooks.EndpointID) error {
-		return webhooks.RotateSecret(ctx, tx, c.Team, id, secret, overlap)
-	})
 }

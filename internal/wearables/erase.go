@@ -13,7 +13,7 @@ func init() {
 	samples := users.Records{Name: "sample_blocks"}
 	samples.Erase = eraseBlocks
 	users.Register(samples)
-	for _, table := range []string{"series", "summaries", "workout_streams", "history_announced"} {
+	for _, table := range []string{"series", "summaries", "workout_streams", "history_announced", "resource_statistics"} {
 		users.Register(users.Records{Name: table, Erase: users.EraseRows(table)})
 	}
 }

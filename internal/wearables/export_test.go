@@ -12,7 +12,7 @@ func EraseAll(ctx context.Context, tx *store.Tx, user users.User) error {
 	if _, err := eraseBlocks(ctx, tx, user.Team, user.ID); err != nil {
 		return err
 	}
-	for _, table := range []string{"series", "summaries", "workout_streams", "history_announced"} {
+	for _, table := range []string{"series", "summaries", "workout_streams", "history_announced", "resource_statistics"} {
 		if _, err := users.EraseRows(table)(ctx, tx, user.Team, user.ID); err != nil {
 			return err
 		}

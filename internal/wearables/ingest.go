@@ -59,7 +59,60 @@ func (in *Ingester) Ingest(ctx context.Context, user users.User, b Batch) (Resul
 			return Result{}, err
 		}
 	}
-	return Result{}, fault.New(fault.Unavailable, "the user's data is being written by too many others; try again")
+	return Result{}, errBusy
+}
+
+// fewSamples is how many samples are merged inside the writing transaction.
+// Looking first and writing later keeps the one writer free while whole days
+// are packed; for a few samples the second transaction would cost more than
+// the merging.
+const fewSamples = 256
+
+// IngestFor is Ingest for a user that find looks up, in the same transaction
+// when the batch is small.
+func (in *Ingester) IngestFor(ctx context.Context, find func(tx *store.Tx) (users.User, error), b Batch) (user users.User, r Result, err error) {
+	if !b.small() {
+		if err := in.DB.Peek(ctx, func(tx *store.Tx) error {
+			user, err = find(tx)
+			return err
+		}); err != nil {
+			return user, Result{}, err
+		}
+		r, err = in.Ingest(ctx, user, b)
+		return user, r, err
+	}
+	for range persistent {
+		var j *job
+		err = in.DB.Write(ctx, func(tx *store.Tx) error {
+			var err error
+			if user, err = find(tx); err != nil {
+				return err
+			}
+			j = in.intake(user, &b)
+			if err := j.plan(ctx, tx); err != nil || !j.changes() {
+				return err
+			}
+			return j.commit(ctx, tx)
+		})
+		if err == nil {
+			return user, j.result(), nil
+		}
+		if !errors.Is(err, errRace) {
+			return user, Result{}, err
+		}
+	}
+	return user, Result{}, errBusy
+}
+
+// errBusy is the end of a race that never was won.
+var errBusy = fault.New(fault.Unavailable, "the user's data is being written by too many others; try again")
+
+func (b *Batch) small() bool {
+	n := 0
+	for i := range b.Samples {
+		n += b.Samples[i].Len()
+	}
+	return n <= fewSamples && len(b.Summaries) == 0 && len(b.Streams) == 0
 }
 
 // job is one call of Ingest.
@@ -72,6 +125,8 @@ type job struct {
 	announces    bool // whether values are announced one by one
 	snapshot     bool // the plan is made on committed data
 	resources    []string
+	stage        Stage
+	heard        []heard // for introspection
 
 	series    []*seriesWrite // by identity, so that two jobs lock in one order
 	summaries []*summaryWrite
@@ -127,7 +182,7 @@ func (j *job) plan(ctx context.Context, tx *store.Tx) error {
 // changes says whether there is anything to write. A batch that brings
 // nothing new still proves that the connection lives.
 func (j *job) changes() bool {
-	return j.in.Connect != nil && len(j.resources) > 0 ||
+	return j.in.Connect != nil && len(j.resources) > 0 || j.failed() ||
 		slices.ContainsFunc(j.series, func(w *seriesWrite) bool { return len(w.blocks) > 0 }) ||
 		slices.ContainsFunc(j.summaries, func(w *summaryWrite) bool { return w.verb != "" }) ||
 		slices.ContainsFunc(j.streams, func(w *streamWrite) bool { return w.verb != "" })
@@ -162,6 +217,9 @@ func (j *job) commit(ctx context.Context, tx *store.Tx) error {
 			return err
 		}
 		all = append(all, w.events(j, &s)...)
+	}
+	if err := j.note(ctx, tx, all); err != nil {
+		return err
 	}
 	_, err := events.EmitMany(ctx, tx, all)
 	return err

@@ -10,7 +10,7 @@ import (
 func (in *Ingester) intake(user users.User, b *Batch) *job {
 	j := &job{
 		in: in, whole: user, team: user.Team.UUID(), user: user.ID.UUID(), clientUserID: user.ClientUserID,
-		provider: b.Provider, announces: b.Stage != Historical || b.Push, repeated: map[string]int{},
+		provider: b.Provider, stage: b.Stage, announces: b.Stage != Historical || b.Push, repeated: map[string]int{},
 	}
 	bounds := limitsOf(in.DB.Now(), user.IngestionStart, user.IngestionEnd)
 	bySeries := map[identity]*seriesWrite{}
@@ -26,6 +26,7 @@ func (in *Ingester) intake(user users.User, b *Batch) *job {
 	j.takeSummaries(b.Summaries, &bounds)
 	j.takeStreams(b.Streams)
 	j.sortResources()
+	j.listen()
 	return j
 }
 

@@ -39,6 +39,7 @@ func (j *job) takeStreams(all []Stream) {
 		id := SummaryID(j.user, j.provider, "workouts", s.WorkoutKey)
 		j.streams = append(j.streams, &streamWrite{workout: id, n: len(s.Time), packed: packed, part: part})
 		j.resources = append(j.resources, WorkoutStream)
+		j.hear(WorkoutStream, s.Time[0], s.Time[len(s.Time)-1])
 	}
 }
 

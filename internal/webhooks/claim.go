@@ -68,9 +68,9 @@ const revision = `(SELECT e.revision FROM webhook_endpoints e WHERE e.team_id = 
 // would make SQLite plan the statement anew each time.
 func claimSQLite(ctx context.Context, tx *store.Tx, team uuid.UUID, id EndpointID, lane, most int, inHand map[hand]struct{}) (haul, error) {
 	rows, err := tx.Query(ctx, `SELECT c.event_id, v.seq, v.type, v.user_id, v.created_at, c.due_at, c.attempts, c.tries, `+revision+`, TRUE
-		FROM (SELECT d.event_id, d.due_at, d.attempts, d.tries FROM webhook_deliveries d WHERE `+due+` ORDER BY d.due_at, d.event_id LIMIT $5) AS c
+		FROM (SELECT d.event_id, d.due_at, d.attempts, d.tries FROM webhook_deliveries d WHERE `+due+` ORDER BY d.due_at, d.event_id LIMIT 10000) AS c
 		CROSS JOIN events v WHERE v.team_id = $1 AND v.id = c.event_id`,
-		team, id, lane, store.Micros(tx.Now()), most+len(inHand))
+		team, id, lane, store.Micros(tx.Now()))
 	if err != nil {
 		return haul{}, fmt.Errorf("webhooks: claiming: %w", err)
 	}

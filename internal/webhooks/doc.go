@@ -6,13 +6,20 @@
 // that), and will reach the endpoint or be seen as failed or held, and can be
 // sent again for as long as it is kept.
 //
-//	endpoints.go  endpoints: URL, filters, rate, state         settings.go  how they change
-//	targets.go    what sending needs to know of one             secrets.go   rotation
-//	secret.go sign.go headers.go urls.go guard.go               rules without a database
-//	deliverer.go  claiming and posting: the loop                line.go      one endpoint's share of it
-//	claim.go      the SQL of claiming                           post.go      one HTTP exchange
-//	record.go     the SQL of results                            schedule.go health.go bucket.go
-//	replay.go     sending again                                 log.go       deliveries and attempts to look at
+//	endpoints.go settings.go      endpoints: URL, filters, rate, state, and how they change
+//	targets.go secrets.go         what sending needs to know of one; rotation
+//	secret.go sign.go headers.go  rules that need no database:
+//	urls.go guard.go              signatures, custom headers, addresses
+//	schedule.go health.go         when to try again, when to give an endpoint up
+//
+//	deliverer.go sweep.go         the loop over all endpoints
+//	line.go claiming.go worker.go one endpoint's share of it
+//	post.go                       one HTTP exchange
+//	claim.go record.go            the SQL of claims and results
+//
+//	log.go attempts.go            deliveries and attempts to look at
+//	replay.go reconcile.go        sending again; accounting for a range of numbers
+//	example.go                    an example posted at once
 //
 // # How a delivery goes
 //

@@ -1,7 +1,6 @@
 package webhooks
 
 import (
-	"context"
 	"math/rand/v2"
 	"net/http"
 	"sync"
@@ -9,9 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/events"
 	"hale/internal/ids"
-	"hale/internal/store"
 	"hale/internal/teams"
 )
 
@@ -33,8 +30,8 @@ type line struct {
 	claiming bool
 	offered  bool // waits for a claimer
 	closed   bool
-	checking bool // a sweep found old rows although the line was idle
-	unsure   bool // rows may be marked as ours that are not in hand
+	checking bool      // a sweep found old rows although the line was idle
+	unsure   bool      // rows may be marked as ours that are not in hand
 	claimed  time.Time // when the last claim began
 	pausing  bool      // the next claim waits for more to come together
 
@@ -161,195 +158,6 @@ func (l *line) setTimer(at time.Time) {
 	})
 }
 
-// claim takes due rows into hand and sees that somebody posts them.
-func (l *line) claim(ctx context.Context) {
-	l.mu.Lock()
-	l.offered, l.claiming, l.claimed = false, true, l.d.db.Now()
-	c := claim{known: l.target, unsure: l.unsure || l.checking}
-	for lane := range c.most {
-		if c.most[lane] = l.room(lane); c.most[lane] > 0 {
-			l.wanted[lane] = false
-		}
-	}
-	l.mu.Unlock()
-
-	err := l.take(ctx, &c)
-	for _, p := range l.settle(ctx, &c, err) {
-		l.d.results.Add(result{line: l, parcel: p, fate: returned})
-	}
-}
-
-// settle takes in what a claim brought and returns what is to be given back.
-func (l *line) settle(ctx context.Context, c *claim, err error) (back []*parcel) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.claiming = false
-	for _, h := range l.freed {
-		delete(l.inHand, h)
-	}
-	l.freed = nil
-	if err != nil || l.closed {
-		if err != nil {
-			l.d.cfg.Log.ErrorContext(ctx, "claiming deliveries", "endpoint", l.id, "error", err)
-			l.unsure = true
-			l.askLater(c.most)
-		}
-		return c.parcels()
-	}
-	if c.fresh != nil {
-		l.target = c.fresh
-	}
-	if l.target != nil {
-		l.bucket.setRate(float64(l.target.rate) / float64(l.d.peers()))
-	}
-	l.unsure = l.unsure && !c.unsure
-	for lane, h := range c.got {
-		l.accept(lane, h, c.most[lane])
-	}
-	l.checking = false
-	l.staff()
-	l.ask()
-	return nil
-}
-
-// accept puts what a claim brought into the queue of its lane.
-func (l *line) accept(lane int, h haul, most int) {
-	for _, p := range h.parcels {
-		l.inHand[p.hand()] = struct{}{}
-		l.queues[lane].push(p)
-	}
-	if most > 0 && len(h.parcels) == most {
-		l.wanted[lane] = true
-	}
-	if !h.next.IsZero() {
-		l.setTimer(h.next)
-	}
-	if l.checking && len(h.parcels) > 0 {
-		l.d.cfg.Stranded(len(h.parcels))
-	}
-}
-
-// askLater wants the lanes again in a moment, after a failed claim.
-func (l *line) askLater(most [lanes]int) {
-	time.AfterFunc(250*time.Millisecond, func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		for lane, n := range most {
-			l.wanted[lane] = l.wanted[lane] || n > 0
-		}
-		l.ask()
-	})
-}
-
-// claim is one claim on its way: what is asked and what came.
-type claim struct {
-	most   [lanes]int
-	known  *target
-	unsure bool // take rows that are marked as ours as well
-
-	got   [lanes]haul
-	fresh *target // the endpoint, when it is not as known
-}
-
-func (c *claim) parcels() (all []*parcel) {
-	for _, h := range c.got {
-		all = append(all, h.parcels...)
-	}
-	return all
-}
-
-// stale tells that the endpoint changed since it was read.
-func (c *claim) stale() bool {
-	revision := int64(0)
-	for _, h := range c.got {
-		revision = max(revision, h.revision)
-	}
-	return c.known == nil || revision != 0 && revision != c.known.revision
-}
-
-// take reads due rows, the endpoint if it changed, and bodies. inHand is read
-// without the lock: while a claim runs, only the claim itself would change it.
-func (l *line) take(ctx context.Context, c *claim) error {
-	run := l.d.db.Read
-	if l.d.db.Engine() == store.Postgres {
-		run = l.d.db.Write
-	}
-	err := run(ctx, func(tx *store.Tx) (err error) {
-		c.got = [lanes]haul{}
-		if err := events.PreferIndexes(ctx, tx); err != nil {
-			return err
-		}
-		for lane, n := range c.most {
-			if n == 0 {
-				continue
-			}
-			if c.got[lane], err = l.takeLane(ctx, tx, lane, n, c.unsure); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	all := c.parcels()
-	if err != nil || len(all) == 0 || !c.stale() && !l.lacksBodies(all) {
-		return err
-	}
-	return l.d.db.Read(ctx, func(tx *store.Tx) (err error) {
-		if c.stale() {
-			if c.fresh, err = loadTarget(ctx, tx, teamID(l.team), l.id, tx.Now()); err != nil {
-				return err
-			}
-		}
-		return l.loadBodies(ctx, tx, all)
-	})
-}
-
-func (l *line) takeLane(ctx context.Context, tx *store.Tx, lane, most int, unsure bool) (h haul, err error) {
-	if tx.Engine() == store.Postgres {
-		h, err = claimPostgres(ctx, tx, l.team, l.id, lane, most, l.d.cfg.Node.ID(), unsure, l.inHand)
-	} else {
-		h, err = claimSQLite(ctx, tx, l.team, l.id, lane, most, l.inHand)
-	}
-	if err == nil && lane == laneRetry && len(h.parcels) < most {
-		h.next, err = nextRetry(ctx, tx, l.team, l.id)
-	}
-	return h, err
-}
-
-// bodiesAtOnce bounds the bytes of envelopes that one claim reads ahead.
-const bodiesAtOnce = 2 << 20
-
-func (l *line) lacksBodies(all []*parcel) bool {
-	lacking := false
-	now := l.d.db.Now()
-	for _, p := range all {
-		p.body = events.Recent(p.event, now)
-		lacking = lacking || p.body == nil
-	}
-	return lacking
-}
-
-// loadBodies reads the envelopes that are not in memory, as many as fit. The
-// rest is read when its turn comes.
-func (l *line) loadBodies(ctx context.Context, tx *store.Tx, all []*parcel) error {
-	budget := bodiesAtOnce
-	for from := 0; from < len(all) && budget > 0; from += 16 {
-		part := all[from:min(from+16, len(all))]
-		wanted := make([]events.ID, len(part))
-		for i, p := range part {
-			wanted[i] = p.event
-		}
-		bodies, err := events.Bodies(ctx, tx, l.team, wanted)
-		if err != nil {
-			return err
-		}
-		for _, p := range part {
-			p.body = bodies[p.event]
-			budget -= len(p.body)
-		}
-	}
-	return nil
-}
-
 // release lets go of a recorded parcel.
 func (l *line) release(h hand, retryAt time.Time) {
 	l.mu.Lock()
@@ -398,31 +206,6 @@ func (l *line) close() {
 		l.d.results.Add(result{line: l, parcel: p, fate: returned})
 	}
 	l.transport.CloseIdleConnections()
-}
-
-// queue is a first-in, first-out list.
-type queue struct {
-	items []*parcel
-	head  int
-}
-
-func (q *queue) len() int { return len(q.items) - q.head }
-
-func (q *queue) push(p *parcel) {
-	if q.head == len(q.items) {
-		q.items, q.head = q.items[:0], 0
-	}
-	q.items = append(q.items, p)
-}
-
-func (q *queue) pop() *parcel {
-	if q.len() == 0 {
-		return nil
-	}
-	p := q.items[q.head]
-	q.items[q.head] = nil
-	q.head++
-	return p
 }
 
 // random spreads retries; it is no secret.

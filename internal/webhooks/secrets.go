@@ -37,8 +37,8 @@ func addSecret(ctx context.Context, tx *store.Tx, team teams.ID, endpoint Endpoi
 	return nil
 }
 
-// validSecrets reads the secrets that sign at a moment, newest first.
-func validSecrets(ctx context.Context, tx *store.Tx, team teams.ID, endpoint EndpointID, now time.Time) ([]ValidSecret, error) {
+// ValidSecrets reads the secrets that sign at a moment, newest first.
+func ValidSecrets(ctx context.Context, tx *store.Tx, team teams.ID, endpoint EndpointID, now time.Time) ([]ValidSecret, error) {
 	rows, err := tx.Query(ctx, `SELECT id, secret, expires_at FROM webhook_secrets
 		WHERE team_id = $1 AND endpoint_id = $2 AND (expires_at IS NULL OR expires_at > $3) ORDER BY id DESC`,
 		team, endpoint, store.Micros(now))
@@ -74,7 +74,7 @@ func CurrentSecret(ctx context.Context, tx *store.Tx, team teams.ID, id Endpoint
 	if _, err := Get(ctx, tx, team, id); err != nil {
 		return Secret{}, err
 	}
-	all, err := validSecrets(ctx, tx, team, id, tx.Now())
+	all, err := ValidSecrets(ctx, tx, team, id, tx.Now())
 	if err != nil {
 		return Secret{}, err
 	}

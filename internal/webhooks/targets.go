@@ -96,6 +96,6 @@ func loadTarget(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID,
 	for name, value := range headers {
 		t.header.Set(name, value)
 	}
-	t.secrets, err = validSecrets(ctx, tx, team, id, now)
+	t.secrets, err = ValidSecrets(ctx, tx, team, id, now)
 	return t, err
 }

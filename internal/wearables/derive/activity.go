@@ -5,6 +5,7 @@ import (
 
 	"hale/internal/civil"
 	"hale/internal/wearables"
+	"hale/internal/wearables/merged"
 )
 
 // heartRate is the heart_rate object of an activity; bpm.
@@ -47,8 +48,8 @@ func (d *Deriver) partsByDay(all []*track, first, last int64) dayParts {
 	days := dayParts{}
 	zone := d.zone()
 	for _, t := range all {
-		if t.Resource == "distance" && t.Source.Sport != "" && t.Source.Sport != wheelchair {
-			continue // on a bicycle or in water: not a distance of the day's walking
+		if !merged.Counts(t.Resource, t.Source) {
+			continue
 		}
 		for i := range t.Time {
 			offset := t.offset(i, zone)
@@ -61,7 +62,7 @@ func (d *Deriver) partsByDay(all []*track, first, last int64) dayParts {
 					share = value * float64(stop-start) / float64(end-t.Time[i])
 				}
 				if n >= first && n <= last && (stop > start || end == t.Time[i]) {
-					days.add(n, t.Source, part{interval{start, stop}, share})
+					days.add(n, t.Source, part{interval{Start: start, End: stop}, share})
 				}
 				if end <= midnight || n > last {
 					break
@@ -72,9 +73,6 @@ func (d *Deriver) partsByDay(all []*track, first, last int64) dayParts {
 	}
 	return days
 }
-
-// wheelchair is the sport of distance in a wheelchair.
-const wheelchair = "wheelchair_pushing"
 
 func (d dayParts) add(day int64, source wearables.Source, p part) {
 	list := d[day]
@@ -210,7 +208,7 @@ func (d *Deriver) heartsByDay(all []*track, first, last int64) map[int64]*heartD
 			h.min, h.max = min(h.min, v), max(h.max, v)
 		}
 		for n, h := range own {
-			if b := best[n]; b == nil || h.n > b.n || h.n == b.n && rank(h.source.Type) < rank(b.source.Type) {
+			if b := best[n]; b == nil || h.n > b.n || h.n == b.n && merged.Rank(h.source.Type) < merged.Rank(b.source.Type) {
 				best[n] = h
 			}
 		}

@@ -71,7 +71,7 @@ func TestPartsCoverAllDays(t *testing.T) {
 			for _, c := range all {
 				for _, p := range c.parts {
 					sum += p.value
-					first := time.UnixMicro(p.start).In(where)
+					first := time.UnixMicro(p.Start).In(where)
 					if day := civil.DateOf(first); day.DaysSince(dateOfNumber(n)) > 1 || dateOfNumber(n).DaysSince(day) > 1 {
 						t.Fatalf("%s counts for %s", first, dateOfNumber(n))
 					}
@@ -142,7 +142,7 @@ func TestActivityOfADay(t *testing.T) {
 func TestSourceOfADayWithOneSource(t *testing.T) {
 	watch := source("watch")
 	wheel := watch
-	wheel.Sport = wheelchair
+	wheel.Sport = "wheelchair_pushing"
 	d := &Deriver{Provider: "apple_health_kit"}
 	if got := d.sourceOf([]wearables.Source{wheel, watch}); got != watch {
 		t.Errorf("%+v", got)

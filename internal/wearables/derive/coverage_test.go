@@ -16,7 +16,7 @@ func source(kind string) wearables.Source {
 func parts(values ...float64) []part {
 	var all []part
 	for i := 0; i+2 < len(values); i += 3 {
-		all = append(all, part{interval{int64(values[i]), int64(values[i+1])}, values[i+2]})
+		all = append(all, part{interval{Start: int64(values[i]), End: int64(values[i+1])}, values[i+2]})
 	}
 	return all
 }
@@ -67,7 +67,7 @@ func TestMergeBounds(t *testing.T) {
 			for range rapid.IntRange(1, 12).Draw(t, "parts") {
 				at += rapid.Int64Range(0, 50).Draw(t, "gap")
 				length := rapid.Int64Range(1, 60).Draw(t, "length")
-				c.parts = append(c.parts, part{interval{at, at + length}, float64(rapid.IntRange(0, 100).Draw(t, "value"))})
+				c.parts = append(c.parts, part{interval{Start: at, End: at + length}, float64(rapid.IntRange(0, 100).Draw(t, "value"))})
 				at += length
 			}
 			naive += c.total()

@@ -8,6 +8,7 @@ import (
 
 	"hale/internal/civil"
 	"hale/internal/wearables"
+	"hale/internal/wearables/merged"
 )
 
 // Segments of one source belong to one session when the pause between them is
@@ -39,11 +40,11 @@ func (d *Deriver) nights(found tracks, wanted map[civil.Date]bool, from, to int6
 		s.heart = valuesIn(found["heartrate"], s.interval, s.source)
 	}
 	slices.SortFunc(sessions, func(a, b *session) int {
-		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(originOf(a.source).key(), originOf(b.source).key()))
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(originOf(a.source).key(), originOf(b.source).key()))
 	})
 	var all []wearables.Summary
 	for _, s := range richest(sessions) {
-		if wanted[localDate(s.end, stated(s.offset))] {
+		if wanted[localDate(s.End, stated(s.offset))] {
 			all = append(all, d.sleepOf(s, found)...)
 		}
 	}
@@ -90,11 +91,11 @@ func sessionsOf(source wearables.Source, all []Segment) []*session {
 }
 
 func sessionOf(source wearables.Source, all []Segment) *session {
-	s := &session{source: source, interval: interval{all[0].Start, all[0].End}}
+	s := &session{source: source, interval: interval{Start: all[0].Start, End: all[0].End}}
 	s.source.Sport, s.source.WorkoutID = "", nil
 	for _, part := range all {
-		if part.End >= s.end {
-			s.end, s.offset = part.End, part.Offset
+		if part.End >= s.End {
+			s.End, s.offset = part.End, part.Offset
 		}
 		s.inBed = s.inBed || part.Stage == InBed
 	}
@@ -172,20 +173,20 @@ func richest(all []*session) []*session {
 		return cmp.Or(
 			-cmp.Compare(a.detail(), b.detail()),
 			-cmp.Compare(min(len(a.heart), 1), min(len(b.heart), 1)),
-			-cmp.Compare(a.end-a.start, b.end-b.start),
-			cmp.Compare(rank(a.source.Type), rank(b.source.Type)))
+			-cmp.Compare(a.End-a.Start, b.End-b.Start),
+			cmp.Compare(merged.Rank(a.source.Type), merged.Rank(b.source.Type)))
 	})
 	var kept []*session
 	for _, s := range order {
 		shadowed := slices.ContainsFunc(kept, func(k *session) bool {
-			shared := min(s.end, k.end) - max(s.start, k.start)
-			return originOf(s.source) != originOf(k.source) && 2*shared > min(s.end-s.start, k.end-k.start)
+			shared := min(s.End, k.End) - max(s.Start, k.Start)
+			return originOf(s.source) != originOf(k.source) && 2*shared > min(s.End-s.Start, k.End-k.Start)
 		})
 		if !shadowed {
 			kept = append(kept, s)
 		}
 	}
-	slices.SortStableFunc(kept, func(a, b *session) int { return cmp.Compare(a.start, b.start) })
+	slices.SortStableFunc(kept, func(a, b *session) int { return cmp.Compare(a.Start, b.Start) })
 	return kept
 }
 

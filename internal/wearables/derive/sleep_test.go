@@ -13,6 +13,7 @@ import (
 	"hale/internal/ids"
 	"hale/internal/users"
 	"hale/internal/wearables"
+	"hale/internal/wearables/merged"
 )
 
 // night makes segments: minutes after 22:00 UTC on 30 June 2024, at +02:00.
@@ -45,7 +46,7 @@ func TestSessions(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var got []int
 			for _, s := range sessionsOf(source(c.source), c.segments) {
-				got = append(got, int((s.end-s.start)/secondUS/60))
+				got = append(got, int((s.End-s.Start)/secondUS/60))
 			}
 			if !slices.Equal(got, c.want) {
 				t.Errorf("%v minutes, want %v", got, c.want)
@@ -64,12 +65,12 @@ func TestHypnogramLaysStagesEndToEnd(t *testing.T) {
 			from := rapid.IntRange(0, 400).Draw(t, "from")
 			s := night(rapid.SampledFrom([]int8{Asleep, Deep, Light, REM, Awake}).Draw(t, "stage"), from, from+rapid.IntRange(1, 90).Draw(t, "length"))
 			all = append(all, s)
-			covered = append(covered, interval{s.Start, s.End})
+			covered = append(covered, interval{Start: s.Start, End: s.End})
 		}
 		slices.SortFunc(all, func(a, b Segment) int { return int(a.Start - b.Start) })
 		length := int64(0)
-		for _, v := range joined(covered, 0) {
-			length += v.end - v.start
+		for _, v := range merged.Union(covered) {
+			length += v.End - v.Start
 		}
 		stages := hypnogram(all)
 		for i, s := range stages {

@@ -41,10 +41,10 @@ type cycleBody struct {
 // sleepOf writes the sleep of a session, and its sleep_cycle when it has
 // stages.
 func (d *Deriver) sleepOf(s *session, found tracks) []wearables.Summary {
-	key := sessionKey(s.start, s.source)
+	key := sessionKey(s.Start, s.source)
 	sleep := wearables.Summary{
 		Resource: "sleep", Key: key, Source: s.source,
-		Date: localDate(s.end, stated(s.offset)), Start: instant(s.start), End: instant(s.end),
+		Date: localDate(s.End, stated(s.offset)), Start: instant(s.Start), End: instant(s.End),
 	}
 	body := s.body()
 	if hrv := valuesIn(found["hrv"], s.interval, s.source); len(hrv) > 0 {
@@ -68,7 +68,7 @@ func (d *Deriver) sleepOf(s *session, found tracks) []wearables.Summary {
 // of the time; a session that knows only the time in bed knows neither.
 func (s *session) body() sleepBody {
 	b := sleepBody{Type: "short_sleep", Offset: offsetOrNil(s.offset)}
-	length := s.end - s.start
+	length := s.End - s.Start
 	b.Duration = length / secondUS
 	if time.Duration(length)*time.Microsecond >= longSleep {
 		b.Type = "long_sleep"
@@ -102,7 +102,7 @@ func (s *session) body() sleepBody {
 func (s *session) latency() *int64 {
 	for _, p := range s.stages {
 		if p.Stage != Awake {
-			return whole(float64((p.Start - s.start) / secondUS))
+			return whole(float64((p.Start - s.Start) / secondUS))
 		}
 	}
 	return nil
@@ -111,7 +111,7 @@ func (s *session) latency() *int64 {
 func (s *session) cycle(sleep uuid.UUID) cycleBody {
 	b := cycleBody{SleepID: sleep}
 	for _, p := range s.stages {
-		start, end := (p.Start-s.start)/secondUS, (p.End-s.start)/secondUS
+		start, end := (p.Start-s.Start)/secondUS, (p.End-s.Start)/secondUS
 		if end > start {
 			b.Starts, b.Ends, b.Types = append(b.Starts, start), append(b.Ends, end), append(b.Types, int(p.Stage))
 		}
@@ -124,7 +124,7 @@ func (s *session) cycle(sleep uuid.UUID) cycleBody {
 func valuesIn(all []*track, v interval, own wearables.Source) []float64 {
 	var best []float64
 	for _, t := range all {
-		i, j := t.between(v.start, v.end)
+		i, j := t.between(v.Start, v.End)
 		if i == j {
 			continue
 		}

@@ -1,0 +1,115 @@
+package api
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"hale/internal/fault"
+	"hale/internal/providers"
+	"hale/internal/store"
+	"hale/internal/wearables/merged"
+)
+
+func (a *API) priorityRoutes() []route {
+	return []route{
+		get("/v2/team/source/priorities", a.listPriorities, "List your order of providers"),
+		amend("/v2/team/source/priorities", a.setPriorities, "Change your order of providers"),
+	}
+}
+
+// priorityType is a type of data for which providers are ordered.
+type priorityType string
+
+// Schema lists the types.
+func (priorityType) Schema(huma.Registry) *huma.Schema {
+	s := oneOf(merged.DataTypes())
+	s.Nullable = false
+	s.PrecomputeMessages()
+	return s
+}
+
+// priorityBody is one provider's place for one type of data. The reference
+// leaves the fields of a row open.
+//
+// Reference 5.10.
+type priorityBody struct {
+	DataType priorityType `json:"data_type"`
+	Provider string       `json:"provider" doc:"Provider slug."`
+	Priority int64        `json:"priority" doc:"The larger wins. A provider without one has 0."`
+}
+
+type listPrioritiesIn struct {
+	DataType priorityType `query:"data_type" doc:"Only this type of data."`
+}
+
+type priorityChange struct {
+	DataType priorityType `json:"data_type"`
+	Provider string       `json:"provider" doc:"Slug of a provider of the catalogue."`
+	Priority *int64       `json:"priority" minimum:"-1000000" maximum:"1000000" doc:"The larger wins; null takes the provider's priority away."`
+}
+
+type setPrioritiesIn struct {
+	Body []priorityChange `maxItems:"1000" doc:"Providers that are not named stay as they are."`
+}
+
+func (a *API) listPriorities(ctx context.Context, c Caller, in *listPrioritiesIn) (*out[[]priorityBody], error) {
+	var all []merged.Priority
+	err := a.db.Read(ctx, func(tx *store.Tx) (err error) {
+		all, err = merged.Priorities(ctx, tx, c.Team.UUID(), string(in.DataType))
+		return err
+	})
+	return answer(prioritiesOf(all)), err
+}
+
+// setPriorities answers with all that is set then.
+func (a *API) setPriorities(ctx context.Context, c Caller, in *setPrioritiesIn) (*out[[]priorityBody], error) {
+	if err := checkPriorities(in.Body); err != nil {
+		return nil, err
+	}
+	changes := make([]merged.Change, len(in.Body))
+	for i, p := range in.Body {
+		changes[i] = merged.Change{DataType: string(p.DataType), Provider: p.Provider, Priority: p.Priority}
+	}
+	var all []merged.Priority
+	err := a.db.Write(ctx, func(tx *store.Tx) (err error) {
+		if err := merged.SetPriorities(ctx, tx, c.Team.UUID(), changes); err != nil {
+			return err
+		}
+		all, err = merged.Priorities(ctx, tx, c.Team.UUID(), "")
+		return err
+	})
+	return answer(prioritiesOf(all)), err
+}
+
+// checkPriorities wants providers of the catalogue, each once for a type.
+func checkPriorities(rows []priorityChange) error {
+	type place struct {
+		dataType priorityType
+		provider string
+	}
+	seen := map[place]bool{}
+	var faults []*fault.Error
+	for i, p := range rows {
+		problem := ""
+		if _, known := providers.Find(p.Provider); !known {
+			problem = "Value error, must be a provider of the catalogue"
+		} else if seen[place{p.DataType, p.Provider}] {
+			problem = "Value error, this provider stands twice for one data_type"
+		}
+		if problem != "" {
+			faults = append(faults, fault.New(fault.Invalid, problem).At("body", strconv.Itoa(i), "provider").WithInput(p.Provider))
+		}
+		seen[place{p.DataType, p.Provider}] = true
+	}
+	return fault.Join(faults...)
+}
+
+func prioritiesOf(all []merged.Priority) []priorityBody {
+	rows := make([]priorityBody, len(all))
+	for i, p := range all {
+		rows[i] = priorityBody{priorityType(p.DataType), p.Provider, p.Priority}
+	}
+	return rows
+}

@@ -1,0 +1,126 @@
+package wearables
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"hale/internal/events"
+	"hale/internal/store"
+)
+
+// heard is what a batch tells of one resource, for introspection.
+type heard struct {
+	resource string // its name in events
+	stored   bool   // anything of it could be stored
+	// oldest and newest bound the data, UTC microseconds; 0 when it has no time.
+	oldest, newest int64
+}
+
+// hear adds data of a resource to what the batch tells.
+func (j *job) hear(resource string, oldest, newest int64) {
+	h := j.heardOf(resource)
+	if !h.stored || oldest < h.oldest {
+		h.oldest = oldest
+	}
+	if !h.stored || newest > h.newest {
+		h.newest = newest
+	}
+	h.stored = true
+}
+
+func (j *job) heardOf(resource string) *heard {
+	for i := range j.heard {
+		if j.heard[i].resource == resource {
+			return &j.heard[i]
+		}
+	}
+	j.heard = append(j.heard, heard{resource: resource})
+	return &j.heard[len(j.heard)-1]
+}
+
+// listen gathers what the batch tells of its resources, once it is taken in.
+func (j *job) listen() {
+	for _, w := range j.series {
+		j.hear(w.resource.Event, w.add.Time[0], w.add.Time[len(w.add.Time)-1])
+	}
+	for _, w := range j.summaries {
+		oldest, newest := w.bounds()
+		j.hear(w.Resource, oldest, newest)
+	}
+	for _, r := range j.refused.list {
+		if known(r.Resource) {
+			j.heardOf(eventName(r.Resource)) // an attempt all the same
+		}
+	}
+	slices.SortFunc(j.heard, func(a, b heard) int { return strings.Compare(a.resource, b.resource) })
+}
+
+func known(resource string) bool {
+	_, series := ResourceNamed(resource)
+	_, document := DocumentNamed(resource)
+	return series || document || resource == WorkoutStream
+}
+
+// failed says whether nothing of some resource could be stored.
+func (j *job) failed() bool {
+	return slices.ContainsFunc(j.heard, func(h heard) bool { return !h.stored })
+}
+
+// bounds is the time that a summary is about; 0 for a profile.
+func (w *summaryWrite) bounds() (oldest, newest int64) {
+	start, end := w.Start, w.End
+	if start.IsZero() && !w.Date.IsZero() {
+		start = w.Date.In(time.UTC)
+	}
+	if start.IsZero() {
+		return 0, 0
+	}
+	if end.IsZero() {
+		end = start
+	}
+	return start.UnixMicro(), end.UnixMicro()
+}
+
+// note keeps what the batch tells: one row for each resource, whatever the
+// number of its samples.
+func (j *job) note(ctx context.Context, tx *store.Tx, sent []events.New) error {
+	now := store.Micros(tx.Now())
+	for _, h := range j.heard {
+		var oldest, newest, history any
+		if h.newest != 0 {
+			oldest, newest = h.oldest, h.newest
+		}
+		if j.stage == Historical {
+			history = now
+		}
+		if _, err := tx.Exec(ctx, upsertHeard, j.team, j.user, j.provider, h.resource, now, h.stored,
+			about(sent, h.resource), oldest, newest, history); err != nil {
+			return fmt.Errorf("wearables: keeping statistics: %w", err)
+		}
+	}
+	return nil
+}
+
+const upsertHeard = `INSERT INTO resource_statistics AS s (team_id, user_id, provider, resource, attempted_at, stored, sent,
+		oldest, newest, history_since, history_until)
+	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)
+	ON CONFLICT (team_id, user_id, provider, resource) DO UPDATE SET
+		attempted_at = excluded.attempted_at, stored = excluded.stored, sent = s.sent + excluded.sent,
+		oldest = COALESCE(CASE WHEN excluded.oldest < s.oldest THEN excluded.oldest ELSE s.oldest END, excluded.oldest),
+		newest = COALESCE(CASE WHEN excluded.newest > s.newest THEN excluded.newest ELSE s.newest END, excluded.newest),
+		history_since = COALESCE(s.history_since, excluded.history_since),
+		history_until = COALESCE(excluded.history_until, s.history_until)`
+
+// about counts the events about a resource's data: daily.data.<resource>.….
+func about(sent []events.New, resource string) (n int64) {
+	for i := range sent {
+		name, found := strings.CutPrefix(sent[i].Type, "daily.data.")
+		if found && len(name) > len(resource) && name[len(resource)] == '.' && name[:len(resource)] == resource {
+			n++
+		}
+	}
+	return n
+}

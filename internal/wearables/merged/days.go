@@ -1,0 +1,218 @@
+package merged
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"hale/internal/civil"
+	"hale/internal/store"
+	"hale/internal/wearables"
+)
+
+// Day is what a merged line amounts to on one local day.
+type Day struct {
+	Date civil.Date
+	Type string // the samples' type word, mostly empty
+	// Total is the sum of what adds up.
+	Total float64
+	// Level and Level2 are of levels; Level2 of diastolic pressure.
+	Level, Level2 Level
+	Count         int   // samples of a level
+	Sources       []int // positions among the sources, best first
+
+	used map[int]bool
+}
+
+// Level is the bounds of values and their sum.
+type Level struct{ Min, Max, sum float64 }
+
+func (l *Level) add(v float64, first bool) {
+	if first {
+		l.Min, l.Max = v, v
+	}
+	l.Min, l.Max, l.sum = min(l.Min, v), max(l.Max, v), l.sum+v
+}
+
+// Mean is the mean of the day's samples.
+func (d *Day) Mean() float64 { return d.Level.sum / float64(d.Count) }
+
+// Mean2 is the mean of diastolic pressure.
+func (d *Day) Mean2() float64 { return d.Level2.sum / float64(d.Count) }
+
+// Days is one page of a line by local day. Days without data are left out.
+type Days struct {
+	Sources []Source
+	Days    []Day
+	Next    *civil.Date // first day of the next page; nil at the end
+}
+
+// DaysRange is which days to read.
+type DaysRange struct {
+	First, Last civil.Date
+	// Zone is where the user is said to live, for samples that state no offset;
+	// nil means UTC.
+	Zone *time.Location
+	Most int // days in a page; 0 means PageDays
+}
+
+// PageDays is how many days one page has: a year, and a leap day.
+const PageDays = 366
+
+// zones is how far local days may begin from those of UTC: offsets reach from
+// -12 to +14 hours.
+const zones = 14 * hourUS
+
+// ReadDays merges one page of days. A day is the local one where the person
+// was: by the offset that a sample states, else by the zone. So it has 23
+// hours when the clocks go forward and 25 when they go back. What reaches over
+// midnight counts for both days by its share of time.
+func ReadDays(ctx context.Context, tx *store.Tx, q Query, in DaysRange) (Days, error) {
+	r, err := q.open(ctx, tx)
+	if err != nil {
+		return Days{}, err
+	}
+	within := r.extent()
+	if within.Start > within.End {
+		return Days{}, nil
+	}
+	first := max(numberOf(in.First), floorDiv(within.Start-zones, dayUS))
+	last := min(numberOf(in.Last), floorDiv(within.End+zones, dayUS))
+	most := int64(in.Most)
+	if most == 0 {
+		most = PageDays
+	}
+	var page Days
+	for len(page.Days) == 0 && first <= last { // years without data are passed over
+		end := min(first+most-1, last)
+		d := daily{reader: r, zone: in.Zone, first: first, last: end, days: map[dayKey]*Day{}}
+		if err := r.walk(ctx, tx, first*dayUS-zones-longest, (end+1)*dayUS+zones, d.add); err != nil {
+			return Days{}, err
+		}
+		page = d.page()
+		first = end + 1
+	}
+	if first <= last {
+		next := dateOf(first)
+		page.Next = &next
+	}
+	return page, nil
+}
+
+type dayKey struct {
+	number int64 // days since 1970-01-01
+	kind   string
+}
+
+// daily gathers pieces by local day.
+type daily struct {
+	*reader
+	zone        *time.Location
+	first, last int64
+	days        map[dayKey]*Day
+}
+
+func (d *daily) add(l line) bool {
+	for _, p := range l.kept {
+		if d.sums {
+			d.split(p)
+			continue
+		}
+		day := d.day(d.numberAt(p.Start, p.Offset), p)
+		if day != nil {
+			day.Level.add(p.Value, day.Count == 0)
+			day.Level2.add(p.Value2, day.Count == 0)
+			day.Count++
+		}
+	}
+	return true
+}
+
+// split gives each day its share of a piece.
+func (d *daily) split(p Piece) {
+	start := p.Start
+	for n := d.numberAt(p.Start, p.Offset); ; n++ {
+		stop := min(p.End, max(start, d.begin(n+1, p.Offset)))
+		share := 1.0
+		if p.End > p.Start {
+			share = float64(stop-start) / float64(p.length())
+		}
+		if share > 0 {
+			if day := d.day(n, p); day != nil {
+				day.Total += p.Value * share
+			}
+		}
+		if start = stop; start >= p.End {
+			return
+		}
+	}
+}
+
+// day is the day that a piece counts for; nil when it was not asked for.
+func (d *daily) day(n int64, p Piece) *Day {
+	if n < d.first || n > d.last {
+		return nil
+	}
+	key := dayKey{n, quantity(&d.series[p.Source].Series)}
+	day := d.days[key]
+	if day == nil {
+		day = &Day{Date: dateOf(n), Type: key.kind, used: map[int]bool{}}
+		d.days[key] = day
+	}
+	day.used[p.Source] = true
+	return day
+}
+
+// numberAt is the local day of an instant.
+func (d *daily) numberAt(us int64, offset int32) int64 {
+	switch {
+	case offset != wearables.NoOffset:
+		return floorDiv(us+int64(offset)*secondUS, dayUS)
+	case d.zone == nil:
+		return floorDiv(us, dayUS)
+	}
+	return numberOf(civil.DateOf(time.UnixMicro(us).In(d.zone)))
+}
+
+// begin is when a local day begins.
+func (d *daily) begin(n int64, offset int32) int64 {
+	switch {
+	case offset != wearables.NoOffset:
+		return n*dayUS - int64(offset)*secondUS
+	case d.zone == nil:
+		return n * dayUS
+	}
+	return dateOf(n).In(d.zone).UnixMicro()
+}
+
+func (d *daily) page() Days {
+	var page Days
+	used := map[int]bool{}
+	for _, day := range d.days {
+		for i := range day.used {
+			used[i] = true
+		}
+	}
+	names := naming(used)
+	for _, i := range names.order {
+		page.Sources = append(page.Sources, d.source(i))
+	}
+	for _, day := range d.days {
+		for i := range day.used {
+			day.Sources = append(day.Sources, names.position[i])
+		}
+		slices.Sort(day.Sources)
+		page.Days = append(page.Days, *day)
+	}
+	slices.SortFunc(page.Days, func(a, b Day) int { return cmp.Or(a.Date.Compare(b.Date), cmp.Compare(a.Type, b.Type)) })
+	return page
+}
+
+func dateOf(n int64) civil.Date {
+	n = max(math.MinInt32, min(n, math.MaxInt32))
+	return civil.DateOf(time.Unix(n*86_400, 0).UTC())
+}
+
+func numberOf(d civil.Date) int64 { return d.In(time.UTC).Unix() / 86_400 }

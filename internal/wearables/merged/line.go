@@ -1,0 +1,173 @@
+package merged
+
+import (
+	"cmp"
+	"slices"
+
+	"hale/internal/wearables"
+)
+
+const (
+	secondUS = int64(1e6)
+	minuteUS = 60 * secondUS
+	hourUS   = 60 * minuteUS
+	dayUS    = 24 * hourUS
+)
+
+// Piece is a part of a merged line: a sample, or the share of one.
+type Piece struct {
+	Span
+	Source int   // position among the sources, best first
+	By     int   // of a piece that was set aside: the better source; else -1
+	Offset int32 // seconds east of UTC, or wearables.NoOffset
+	// Value is what the piece counts, or the level; Value2 diastolic pressure.
+	Value, Value2 float64
+}
+
+// longest is how long an interval may be. A longer one counts as if all of it
+// lay in its first day, so that a piece depends on the samples of two days
+// around it and on no others.
+const longest = dayUS
+
+// track is what one source measured around the time in question.
+type track struct {
+	source int
+	wearables.Samples
+}
+
+func (t *track) span(i int) Span {
+	v := Span{t.Time[i], t.Time[i]}
+	if len(t.End) > 0 && t.End[i] > v.Start {
+		v.End = min(t.End[i], v.Start+longest)
+	}
+	return v
+}
+
+// piece is a part of sample i.
+func (t *track) piece(i int, v Span, by int) Piece {
+	p := Piece{Span: v, Source: t.source, By: by, Offset: wearables.NoOffset, Value: t.Value[i]}
+	if len(t.Offset) > 0 {
+		p.Offset = t.Offset[i]
+	}
+	if len(t.Value2) > 0 {
+		p.Value2 = t.Value2[i]
+	}
+	return p
+}
+
+// line is the merged line of some tracks, and what was set aside for it. Both
+// are in order of time.
+type line struct{ kept, aside []Piece }
+
+func (l *line) sort() {
+	for _, pieces := range [][]Piece{l.kept, l.aside} {
+		slices.SortFunc(pieces, func(a, b Piece) int {
+			return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Source, b.Source), cmp.Compare(a.End, b.End), cmp.Compare(a.By, b.By))
+		})
+	}
+}
+
+// addSums merges what adds up. tracks come best first. Each sample counts for
+// the share of its interval that no better source covers; samples of one
+// source do not cover each other.
+//
+// The kept and the set-aside pieces of a sample make up its whole interval and
+// its whole value.
+func (l *line) addSums(tracks []*track) {
+	var taken Coverage
+	var own []Span
+	for _, t := range tracks {
+		own = own[:0]
+		for i := range t.Time {
+			whole := t.span(i)
+			own = append(own, whole)
+			taken.Split(whole, func(v Span, by int) {
+				p := t.piece(i, v, by)
+				if v != whole {
+					p.Value *= float64(v.length()) / float64(whole.length())
+				}
+				l.add(p)
+			})
+		}
+		taken.Add(own, t.source)
+	}
+}
+
+// addLevels merges levels. tracks come best first. A sample counts when no
+// better one was kept within the better source's usual spacing: so it fills
+// gaps that are longer than twice that, and nothing else.
+func (l *line) addLevels(tracks []*track) {
+	var taken Coverage
+	var own []Span
+	for _, t := range tracks {
+		own = own[:0]
+		usual := spacing{times: t.Time}
+		for i, at := range t.Time {
+			taken.Split(Span{at, at}, func(_ Span, by int) {
+				l.add(t.piece(i, t.span(i), by))
+				if by < 0 {
+					around := usual.at(i)
+					own = append(own, Span{at - around, at + around + 1})
+				}
+			})
+		}
+		taken.Add(own, t.source)
+	}
+}
+
+func (l *line) add(p Piece) {
+	if p.By < 0 {
+		l.kept = append(l.kept, p)
+	} else {
+		l.aside = append(l.aside, p)
+	}
+}
+
+// spacing finds how far apart a source's samples usually are: the median over
+// the UTC day of a sample, but at least a minute and at most an hour, and an
+// hour on days with fewer than three samples.
+type spacing struct {
+	times []int64
+	day   int64
+	known bool
+	usual int64
+	gaps  []int64
+}
+
+const (
+	leastSpacing = minuteUS
+	mostSpacing  = hourUS
+)
+
+func (s *spacing) at(i int) int64 {
+	day := floorDiv(s.times[i], dayUS)
+	if s.known && day == s.day {
+		return s.usual
+	}
+	s.day, s.known, s.usual = day, true, mostSpacing
+	first, last := search(s.times, day*dayUS), search(s.times, (day+1)*dayUS)
+	if last-first < 3 {
+		return s.usual
+	}
+	s.gaps = s.gaps[:0]
+	for k := first + 1; k < last; k++ {
+		s.gaps = append(s.gaps, s.times[k]-s.times[k-1])
+	}
+	slices.Sort(s.gaps)
+	s.usual = min(max(s.gaps[len(s.gaps)/2], leastSpacing), mostSpacing)
+	return s.usual
+}
+
+// search is the position of the first time that is not before at.
+func search(times []int64, at int64) int {
+	i, _ := slices.BinarySearch(times, at)
+	return i
+}
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}

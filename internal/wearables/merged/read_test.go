@@ -1,0 +1,358 @@
+package merged_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"reflect"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"hale/internal/civil"
+	"hale/internal/store"
+	"hale/internal/store/storetest"
+	"hale/internal/teams"
+	"hale/internal/users"
+	"hale/internal/users/userstest"
+	"hale/internal/wearables"
+	"hale/internal/wearables/merged"
+)
+
+var now = time.Date(2026, 12, 1, 12, 0, 0, 0, time.UTC)
+
+// person has wearable data.
+type person struct {
+	t    testing.TB
+	db   *store.DB
+	ctx  context.Context
+	team teams.Team
+	user users.User
+}
+
+func newPerson(t testing.TB, db *store.DB) person {
+	p := person{t: t, db: db, team: userstest.Team(t, db)}
+	p.ctx = store.WithTeam(context.Background(), p.team.ID.UUID())
+	p.user = userstest.New(t, db, p.team.ID, users.NewUser{})
+	return p
+}
+
+func eachPerson(t *testing.T, fn func(t *testing.T, p person)) {
+	storetest.EachAt(t, func() time.Time { return now }, func(t *testing.T, db *store.DB) { fn(t, newPerson(t, db)) })
+}
+
+func (p person) ingest(samples ...wearables.Samples) {
+	p.t.Helper()
+	in := wearables.Ingester{DB: p.db}
+	result, err := in.Ingest(p.ctx, p.user, wearables.Batch{Provider: "apple_health_kit", Stage: wearables.Historical, Samples: samples})
+	if err != nil || result.Rejected > 0 {
+		p.t.Fatalf("%+v, %v", result, err)
+	}
+}
+
+func (p person) prefer(provider string, priority *int64) {
+	p.t.Helper()
+	err := p.db.Write(p.ctx, func(tx *store.Tx) error {
+		return merged.SetPriorities(p.ctx, tx, p.team.ID.UUID(), []merged.Change{{DataType: "timeseries", Provider: provider, Priority: priority}})
+	})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p person) query(resource string) merged.Query {
+	r, _ := wearables.ResourceNamed(resource)
+	return merged.Query{Team: p.team.ID.UUID(), User: p.user.ID.UUID(), Resource: r}
+}
+
+func (p person) read(q merged.Query, in merged.Range) (page merged.Page) {
+	p.t.Helper()
+	err := p.db.Read(p.ctx, func(tx *store.Tx) (err error) {
+		page, err = merged.Read(p.ctx, tx, q, in)
+		return err
+	})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return page
+}
+
+func (p person) days(q merged.Query, in merged.DaysRange) (page merged.Days) {
+	p.t.Helper()
+	err := p.db.Read(p.ctx, func(tx *store.Tx) (err error) {
+		page, err = merged.ReadDays(p.ctx, tx, q, in)
+		return err
+	})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return page
+}
+
+// steps counts one a minute, in intervals of so many minutes.
+func steps(source wearables.Source, from time.Time, minutes, every int) wearables.Samples {
+	s := wearables.Samples{Resource: "steps", Source: source}
+	for m := 0; m < minutes; m += every {
+		s.Time = append(s.Time, from.Add(time.Duration(m)*time.Minute).UnixMicro())
+		s.End = append(s.End, from.Add(time.Duration(m+every)*time.Minute).UnixMicro())
+		s.Value = append(s.Value, float64(every))
+	}
+	return s
+}
+
+func total(pieces []merged.Piece) (sum float64) {
+	for _, p := range pieces {
+		sum += p.Value
+	}
+	return sum
+}
+
+var (
+	phone = wearables.Source{Type: "phone"}
+	watch = wearables.Source{Type: "watch"}
+	ring  = wearables.Source{Provider: "oura", Type: "ring"}
+	march = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+)
+
+func day(n int) merged.Span {
+	return merged.Span{Start: march.AddDate(0, 0, n).UnixMicro(), End: march.AddDate(0, 0, n+1).UnixMicro()}
+}
+
+// A phone all day, a watch in the morning, a ring that mirrors both: the
+// naive sum is 1440 + 720 + 1440.
+func TestOneNumber(t *testing.T) {
+	eachPerson(t, func(t *testing.T, p person) {
+		p.ingest(steps(phone, march, 1440, 60), steps(watch, march, 720, 1), steps(ring, march, 1440, 15))
+		page := p.read(p.query("steps"), merged.Range{Span: day(0), Explain: true})
+		if sum := total(page.Pieces); sum != 1440 || total(page.Aside) != 1440+720 {
+			t.Errorf("%v steps, %v set aside", sum, total(page.Aside))
+		}
+		var order []string
+		for _, s := range page.Sources {
+			order = append(order, s.Source.Type)
+		}
+		if fmt.Sprint(order) != "[watch ring phone]" || len(page.Pieces) != 720+48 {
+			t.Errorf("sources %v, %d pieces", order, len(page.Pieces))
+		}
+		if a := page.Aside[0]; order[a.Source] != "ring" || order[a.By] != "watch" {
+			t.Errorf("set aside %+v", a)
+		}
+		if page := p.read(p.query("steps"), merged.Range{Span: day(0)}); page.Aside != nil {
+			t.Error("an explanation that nobody asked for")
+		}
+
+		best := int64(3)
+		p.prefer("oura", &best)
+		page = p.read(p.query("steps"), merged.Range{Span: day(0)})
+		if len(page.Pieces) != 96 || page.Sources[0].Provider != "oura" || len(page.Sources) != 1 || total(page.Pieces) != 1440 {
+			t.Errorf("preferred: %d pieces of %v", len(page.Pieces), page.Sources)
+		}
+		p.prefer("oura", nil)
+		q := p.query("steps")
+		if again := p.read(q, merged.Range{Span: day(0)}); len(again.Pieces) != 768 {
+			t.Errorf("no longer preferred: %d pieces", len(again.Pieces))
+		}
+		if q.Provider = "oura"; total(p.read(q, merged.Range{Span: day(0)}).Pieces) != 1440 {
+			t.Error("one provider alone is not whole")
+		}
+		half := merged.Span{Start: day(0).Start + 90*60e6, End: day(0).Start + 100*60e6}
+		if page := p.read(q, merged.Range{Span: half}); total(page.Pieces) != 10 || page.Pieces[0].Start != half.Start || len(page.Pieces) != 1 {
+			t.Errorf("ten minutes of an interval of fifteen: %+v", page.Pieces)
+		}
+		if page := p.read(p.query("distance"), merged.Range{Span: day(0)}); len(page.Pieces)+len(page.Sources) != 0 {
+			t.Errorf("nothing was measured: %+v", page)
+		}
+	})
+}
+
+// Types of one resource are different quantities, those of glucose are not; a
+// ride is no walk.
+func TestWhatIsMerged(t *testing.T) {
+	eachPerson(t, func(t *testing.T, p person) {
+		one := func(resource, kind string, source wearables.Source, minute int, value float64) wearables.Samples {
+			at := march.Add(time.Duration(minute) * time.Minute).UnixMicro()
+			return wearables.Samples{Resource: resource, Type: kind, Source: source, Time: []int64{at}, End: []int64{at + 60e6}, Value: []float64{value}}
+		}
+		ride := watch
+		ride.Sport = "cycling"
+		p.ingest(
+			one("cholesterol", "cholesterol/ldl", phone, 0, 2), one("cholesterol", "cholesterol/hdl", phone, 0, 1),
+			one("glucose", "manual_scan", phone, 1, 5), one("glucose", "automatic", phone, 2, 6),
+			one("distance", "", ride, 0, 900), one("distance", "", phone, 0, 50),
+		)
+		for resource, want := range map[string]int{"cholesterol": 2, "glucose": 1, "distance": 1} {
+			page := p.read(p.query(resource), merged.Range{Span: day(0)})
+			if len(page.Pieces) != want {
+				t.Errorf("%s: %+v", resource, page.Pieces)
+			}
+		}
+		days := p.days(p.query("cholesterol"), merged.DaysRange{First: civil.DateOf(march), Last: civil.DateOf(march)})
+		if len(days.Days) != 2 || days.Days[0].Type != "cholesterol/hdl" || days.Days[1].Level.Max != 2 {
+			t.Errorf("days %+v", days.Days)
+		}
+		if days := p.days(p.query("distance"), merged.DaysRange{First: civil.DateOf(march), Last: civil.DateOf(march)}); days.Days[0].Total != 50 {
+			t.Errorf("distance %+v", days.Days)
+		}
+	})
+}
+
+// One step a minute gives 1380 on the day when the clocks go forward, and 1500
+// when they go back: by the user's zone, and by the samples' own offsets.
+func TestDaysOf23And25Hours(t *testing.T) {
+	berlin, err := civil.Zone("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	eachPerson(t, func(t *testing.T, p person) {
+		for _, c := range []struct {
+			first string
+			want  [3]float64
+		}{{"2026-03-28", [3]float64{1440, 1380, 1440}}, {"2026-10-24", [3]float64{1440, 1500, 1440}}} {
+			first := civil.MustParse(c.first)
+			from, to := first.In(berlin), first.AddDays(3).In(berlin)
+			s := steps(phone, from, int(to.Sub(from)/time.Minute), 30)
+			for i, at := range s.Time {
+				if i%2 == 0 { // the others state no offset
+					_, offset := time.UnixMicro(at).In(berlin).Zone()
+					s.Offset = append(s.Offset, int32(offset))
+				} else {
+					s.Offset = append(s.Offset, wearables.NoOffset)
+				}
+			}
+			p.ingest(s)
+			page := p.days(p.query("steps"), merged.DaysRange{First: first, Last: first.AddDays(2), Zone: berlin})
+			var got [3]float64
+			for i, d := range page.Days {
+				got[i%3] = d.Total
+			}
+			if len(page.Days) != 3 || got != c.want {
+				t.Errorf("%s: %v, want %v", c.first, got, c.want)
+			}
+		}
+	})
+}
+
+func TestLevelsByDay(t *testing.T) {
+	eachPerson(t, func(t *testing.T, p person) {
+		pressure := wearables.Samples{Resource: "blood_pressure", Source: wearables.Source{Type: "cuff"}}
+		for i, v := range []float64{120, 130, 140} {
+			pressure.Time = append(pressure.Time, march.Add(time.Duration(i)*12*time.Hour).UnixMicro())
+			pressure.Value, pressure.Value2 = append(pressure.Value, v), append(pressure.Value2, v-50)
+			pressure.Offset = append(pressure.Offset, -3600)
+		}
+		p.ingest(pressure)
+		page := p.days(p.query("blood_pressure"), merged.DaysRange{First: civil.DateOf(march).AddDays(-1), Last: civil.DateOf(march)})
+		if len(page.Days) != 2 || page.Days[0].Date.String() != "2026-02-28" {
+			t.Fatalf("%+v", page.Days)
+		}
+		if d := page.Days[1]; d.Count != 2 || d.Level.Min != 130 || d.Mean() != 135 || d.Level2.Max != 90 || d.Mean2() != 85 {
+			t.Errorf("%+v", d)
+		}
+	})
+}
+
+// Years without data are passed over, and a page of days goes on at the next.
+func TestPagesOfDays(t *testing.T) {
+	eachPerson(t, func(t *testing.T, p person) {
+		for _, year := range []int{2005, 2025, 2026} {
+			p.ingest(steps(phone, time.Date(year, 3, 1, 12, 0, 0, 0, time.UTC), 60, 60))
+		}
+		in := merged.DaysRange{First: civil.MustParse("0001-01-01"), Last: civil.MustParse("9999-12-31")}
+		var got []string
+		for range 10 {
+			page := p.days(p.query("steps"), in)
+			for _, d := range page.Days {
+				got = append(got, fmt.Sprint(d.Date, " ", d.Total))
+			}
+			if page.Next == nil {
+				break
+			}
+			in.First = *page.Next
+		}
+		if fmt.Sprint(got) != "[2005-03-01 60 2025-03-01 60 2026-03-01 60]" {
+			t.Errorf("%v", got)
+		}
+	})
+}
+
+// However the samples of several sources are dealt out to batches, the merged
+// line is the same; however it is cut into pages, the pages are the line; and
+// days that are aligned with a range have its sum.
+func TestTheLineIsOne(t *testing.T) {
+	db := storetest.NewSQLite(t).Open(t, func() time.Time { return now })
+	rapid.Check(t, func(rt *rapid.T) {
+		p := newPerson(t, db)
+		resource := rapid.SampledFrom([]string{"steps", "heartrate"}).Draw(rt, "resource")
+		parts := drawSamples(rt, resource)
+		p.ingest(parts...)
+		other := newPerson(t, db)
+		for _, part := range rapid.Permutation(parts).Draw(rt, "order") {
+			other.ingest(part)
+		}
+		q, days := p.query(resource), 5
+		in := merged.Range{Span: merged.Span{Start: day(0).Start, End: day(days - 1).End}, Explain: true}
+		whole, again := p.read(q, in), other.read(other.query(resource), in)
+		if !reflect.DeepEqual(whole, again) {
+			rt.Fatalf("one order\n%v\nthe other\n%v", whole, again)
+		}
+		paged := in
+		paged.Most = rapid.IntRange(1, 20).Draw(rt, "page")
+		var pieces, aside []string
+		for {
+			page := p.read(q, paged)
+			pieces, aside = append(pieces, unnamed(page, page.Pieces)...), append(aside, unnamed(page, page.Aside)...)
+			if paged.After = page.Next; page.Next == nil {
+				break
+			}
+		}
+		if fmt.Sprint(pieces, aside) != fmt.Sprint(unnamed(whole, whole.Pieces), unnamed(whole, whole.Aside)) {
+			rt.Fatalf("pages\n%v\n%v\nwhole\n%v\n%v", pieces, aside, whole.Pieces, whole.Aside)
+		}
+		first := civil.DateOf(march)
+		sum, count := 0.0, 0
+		for _, d := range p.days(q, merged.DaysRange{First: first, Last: first.AddDays(days - 1), Most: rapid.IntRange(5, 9).Draw(rt, "days")}).Days {
+			sum, count = sum+d.Total, count+d.Count
+		}
+		if resource == "steps" && math.Abs(sum-total(whole.Pieces)) > 1e-6 || resource == "heartrate" && count != len(whole.Pieces) {
+			rt.Fatalf("days %v (%d), range %v (%d)", sum, count, total(whole.Pieces), len(whole.Pieces))
+		}
+	})
+}
+
+// unnamed gives pieces the type of their source in place of its position,
+// which differs from page to page.
+func unnamed(page merged.Page, pieces []merged.Piece) (all []string) {
+	for _, p := range pieces {
+		by := ""
+		if p.By >= 0 {
+			by = page.Sources[p.By].Source.Type
+		}
+		all = append(all, fmt.Sprint(p.Span, p.Value, p.Offset, page.Sources[p.Source].Source.Type, by))
+	}
+	return all
+}
+
+// drawSamples draws small batches of three sources over some days, from before
+// the range to behind it.
+func drawSamples(t *rapid.T, resource string) []wearables.Samples {
+	var all []wearables.Samples
+	for _, source := range []wearables.Source{phone, watch, ring} {
+		at := march.Add(-30 * time.Hour).UnixMicro()
+		for range rapid.IntRange(1, 6).Draw(t, "batches") {
+			s := wearables.Samples{Resource: resource, Source: source}
+			at += rapid.Int64Range(0, 30*3600).Draw(t, "pause") * 1e6
+			step := rapid.SampledFrom([]int64{60, 300, 7200}).Draw(t, "step") * 1e6
+			for range rapid.IntRange(1, 12).Draw(t, "samples") {
+				at += rapid.Int64Range(1, 2*step).Draw(t, "gap")
+				s.Time = append(s.Time, at)
+				if resource == "steps" {
+					s.End = append(s.End, at+rapid.SampledFrom([]int64{0, step, 3 * step}).Draw(t, "length"))
+				}
+				s.Value = append(s.Value, float64(rapid.IntRange(30, 99).Draw(t, "value")))
+			}
+			all = append(all, s)
+		}
+	}
+	return all
+}

@@ -1,0 +1,147 @@
+package merged
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"hale/internal/store"
+	"hale/internal/wearables"
+)
+
+// Query says which line to merge.
+type Query struct {
+	Team, User uuid.UUID
+	Resource   *wearables.Resource // one that Can be merged
+	Provider   string              // only this one's sources; empty means all
+}
+
+// Source is where pieces come from: a series, without its samples.
+type Source struct {
+	wearables.Source
+	Type string // the samples' type word, mostly empty
+}
+
+// reader walks along the series of a query.
+type reader struct {
+	sums   bool
+	series []series // best first
+	lines  [][]int  // positions in series: one line for each quantity
+}
+
+type series struct {
+	wearables.Series
+	oldest, newest int64 // starts of its samples
+}
+
+// open finds the series of a query that have samples, and puts them in order.
+func (q *Query) open(ctx context.Context, tx *store.Tx) (*reader, error) {
+	all, err := wearables.SeriesOf(ctx, tx, q.Team, q.User, q.Resource.Name)
+	if err != nil {
+		return nil, err
+	}
+	priorities, err := byProvider(ctx, tx, q.Team)
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(s wearables.Series) bool {
+		return q.Provider != "" && s.Source.Provider != q.Provider || !Counts(s.Resource, s.Source)
+	})
+	inOrder(all, priorities)
+	r := &reader{sums: AddsUp(q.Resource)}
+	lines := map[string]int{}
+	for _, s := range all {
+		oldest, newest, ok, err := s.Extent(ctx, tx)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			continue
+		}
+		name := quantity(&s)
+		if _, ok := lines[name]; !ok {
+			lines[name] = len(r.lines)
+			r.lines = append(r.lines, nil)
+		}
+		r.lines[lines[name]] = append(r.lines[lines[name]], len(r.series))
+		r.series = append(r.series, series{s, oldest, newest})
+	}
+	return r, nil
+}
+
+func (r *reader) source(i int) Source { return Source{r.series[i].Source, r.series[i].Type} }
+
+// extent is where pieces may start and end.
+func (r *reader) extent() Span {
+	v := Span{math.MaxInt64, math.MinInt64}
+	for _, s := range r.series {
+		v.Start, v.End = min(v.Start, s.oldest), max(v.End, s.newest+longest+1)
+	}
+	return v
+}
+
+// A stretch of time is merged at once. It grows while samples are sparse and
+// shrinks where they are dense: four days of one sample a second fit into some
+// ten megabytes for each source.
+const (
+	firstStretch  = 4 * dayUS
+	widestStretch = 512 * dayUS
+	sparse, crowd = 50_000, 400_000 // samples in a stretch
+)
+
+// walk gives the pieces that start in [from, to), stretch by stretch, until
+// each returns false.
+func (r *reader) walk(ctx context.Context, tx *store.Tx, from, to int64, each func(line) (more bool)) error {
+	within := r.extent()
+	from, to = max(from, within.Start), min(to, within.End)
+	for width := firstStretch; from < to; {
+		end := min(from+width, to)
+		found, n, err := r.stretch(ctx, tx, from, end)
+		if err != nil || !each(found) {
+			return err
+		}
+		switch {
+		case n < sparse:
+			width = min(2*width, widestStretch)
+		case n > crowd:
+			width = max(width/2, dayUS)
+		}
+		from = end
+	}
+	return nil
+}
+
+// stretch merges the pieces that start in [from, to). What they are depends on
+// samples up to a day before and behind, and those whole UTC days set the
+// spacing of levels.
+func (r *reader) stretch(ctx context.Context, tx *store.Tx, from, to int64) (l line, n int, err error) {
+	first := floorDiv(from-longest, dayUS) * dayUS
+	last := (floorDiv(to+longest-1, dayUS) + 1) * dayUS
+	for _, members := range r.lines {
+		var tracks []*track
+		for _, i := range members {
+			s := &r.series[i]
+			if s.newest < first || s.oldest >= last {
+				continue
+			}
+			t := &track{source: i}
+			if err := wearables.ReadSeries(ctx, tx, s.Series, first, last, &t.Samples); err != nil {
+				return line{}, 0, err
+			}
+			n += t.Len()
+			tracks = append(tracks, t)
+		}
+		if r.sums {
+			l.addSums(tracks)
+		} else {
+			l.addLevels(tracks)
+		}
+	}
+	outside := func(p Piece) bool { return p.Start < from || p.Start >= to }
+	l.kept = slices.DeleteFunc(l.kept, outside)
+	l.aside = slices.DeleteFunc(l.aside, outside)
+	l.sort()
+	return l, n, nil
+}

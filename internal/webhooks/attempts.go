@@ -1,0 +1,182 @@
+package webhooks
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/events"
+	"hale/internal/fault"
+	"hale/internal/store"
+	"hale/internal/teams"
+)
+
+// Attempt is one try, and what came back.
+type Attempt struct {
+	Event   events.ID
+	Type    string
+	N       int // from 1, without gaps
+	At      time.Time
+	Took    time.Duration
+	URL     string
+	Headers map[string]string // of the request; secret ones are masked
+	Code    *int              // nil when no answer came
+	Problem Problem           // empty for success
+	Answer  string            // first KiB of the body
+
+	seq       int64
+	user      uuid.UUID
+	signature string
+	target    int64
+	answer    []byte
+}
+
+// Position is the attempt's place in the list, to go on from.
+func (a Attempt) Position() AttemptPosition { return AttemptPosition{a.seq, a.N} }
+
+// AttemptPosition is the place of an attempt: its event's number and its own.
+type AttemptPosition struct {
+	Seq int64
+	N   int
+}
+
+// AttemptFilter narrows a list of attempts; zero fields do not.
+type AttemptFilter struct {
+	OK, Failed bool // only those that succeeded, or did not
+	Before     AttemptPosition
+	Limit      int
+}
+
+// Attempts lists the attempts at an endpoint, the newest events first and each
+// one's last attempt first.
+func Attempts(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID, f AttemptFilter) ([]Attempt, error) {
+	if _, err := Get(ctx, tx, team, id); err != nil {
+		return nil, err
+	}
+	if f.Before.Seq == 0 {
+		f.Before.Seq = 1<<63 - 1
+	}
+	only := ``
+	switch {
+	case f.OK:
+		only = ` AND a.problem = ''`
+	case f.Failed:
+		only = ` AND a.problem <> ''`
+	}
+	rows, err := tx.Query(ctx, `SELECT `+attemptFields+` FROM events v
+		JOIN webhook_attempts a ON a.event_id = v.id AND a.endpoint_id = $2 AND a.team_id = v.team_id
+		WHERE v.team_id = $1 AND v.seq <= $3 AND (v.seq < $3 OR a.n < $4)`+only+`
+		ORDER BY v.seq DESC, a.n DESC LIMIT $5`, team, id, f.Before.Seq, f.Before.N, f.Limit)
+	return scanAttempts(ctx, tx, team, id, rows, err)
+}
+
+const attemptFields = `v.id, v.seq, v.type, v.user_id, a.n, a.at, a.took, a.code, a.problem, a.answer, a.signature, a.target`
+
+// GetDelivery reads a delivery and its attempts, the first one first.
+func GetDelivery(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID, event events.ID) (Delivery, []Attempt, error) {
+	if _, err := Get(ctx, tx, team, id); err != nil {
+		return Delivery{}, nil, err
+	}
+	d, err := scanDelivery(tx.QueryRow(ctx, `SELECT `+deliveryColumns+` FROM webhook_deliveries d
+		JOIN webhook_endpoints e ON e.team_id = d.team_id AND e.id = d.endpoint_id
+		JOIN events v ON v.team_id = d.team_id AND v.id = d.event_id
+		WHERE d.team_id = $1 AND d.endpoint_id = $2 AND d.event_id = $3`, team, id, event))
+	if errors.Is(err, sql.ErrNoRows) {
+		return Delivery{}, nil, fault.New(fault.NotFound, "Delivery not found")
+	}
+	if err != nil {
+		return Delivery{}, nil, fmt.Errorf("webhooks: reading a delivery: %w", err)
+	}
+	rows, err := tx.Query(ctx, `SELECT `+attemptFields+` FROM webhook_attempts a
+		JOIN events v ON v.team_id = a.team_id AND v.id = a.event_id
+		WHERE a.event_id = $1 AND a.endpoint_id = $2 AND a.team_id = $3 ORDER BY a.n`, event, id, team)
+	attempts, err := scanAttempts(ctx, tx, team, id, rows, err)
+	return d, attempts, err
+}
+
+func scanAttempts(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID, rows *sql.Rows, err error) ([]Attempt, error) {
+	if err != nil {
+		return nil, fmt.Errorf("webhooks: reading attempts: %w", err)
+	}
+	defer rows.Close()
+	all := []Attempt{}
+	for rows.Next() {
+		var a Attempt
+		var took int64
+		var user *uuid.UUID
+		err := rows.Scan(&a.Event, &a.seq, &a.Type, &user, &a.N, store.ScanTime(&a.At), &took, &a.Code, &a.Problem, &a.answer, &a.signature, &a.target)
+		if err != nil {
+			return nil, fmt.Errorf("webhooks: reading attempts: %w", err)
+		}
+		a.Took = time.Duration(took) * time.Microsecond
+		if user != nil {
+			a.user = *user
+		}
+		all = append(all, a)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return all, describe(ctx, tx, team, id, all)
+}
+
+// describe fills in what attempts store sealed or by reference.
+func describe(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID, attempts []Attempt) error {
+	type known struct {
+		address string
+		custom  map[string]string
+	}
+	targets := map[int64]known{}
+	for i := range attempts {
+		a := &attempts[i]
+		t, ok := targets[a.target]
+		if !ok {
+			var err error
+			if t.address, t.custom, err = readTarget(ctx, tx, team, id, a.target); err != nil {
+				return err
+			}
+			targets[a.target] = t
+		}
+		a.URL, a.Headers = t.address, sentHeaders(t.custom, a)
+		if a.answer == nil {
+			continue
+		}
+		plain, err := tx.Unseal(ctx, team.UUID(), a.user, answerPlace(id, a.Event, a.N), a.answer)
+		if errors.Is(err, store.ErrNoKey) {
+			continue // erased with the user
+		}
+		if err != nil {
+			return err
+		}
+		a.Answer = strings.ToValidUTF8(string(plain), "\uFFFD")
+	}
+	return nil
+}
+
+// Withheld stands in the log for the value of a secret header.
+const Withheld = "[withheld]"
+
+// sentHeaders are the headers of an attempt as they were sent, but for the
+// values of secret ones.
+func sentHeaders(custom map[string]string, a *Attempt) map[string]string {
+	own := http.Header{}
+	for name, value := range custom {
+		if Sensitive(name) {
+			value = Withheld
+		}
+		own.Set(name, value)
+	}
+	all := headersOf(own, message{id: a.Event.String(), seq: a.seq}, strconv.FormatInt(a.At.Unix(), 10), a.signature)
+	shown := make(map[string]string, len(all))
+	for name, values := range all {
+		shown[strings.ToLower(name)] = strings.Join(values, ", ")
+	}
+	return shown
+}
