@@ -79,7 +79,7 @@ func (s *shell) runApp(ctx context.Context, cfg *config.Config) error {
 // garbage collector, which waits until the heap has doubled, wait for more
 // than the few megabytes that a node lives on: a busy node would otherwise be
 // collected dozens of times a second.
-func newBallast() *[32 << 20]byte { return new([32 << 20]byte) }
+func newBallast() *[16 << 20]byte { return new([16 << 20]byte) }
 
 // moreThreads lets a node on few cores run more goroutines at once than it has
 // cores. Reads of the embedded database spend much of their time in system
