@@ -2,6 +2,8 @@ package api
 
 import (
 	"reflect"
+	"strconv"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-chi/chi/v5"
@@ -18,6 +20,35 @@ func write(text []byte) *written {
 	return &written{func(ctx huma.Context) {
 		ctx.SetHeader("Content-Type", "application/json")
 		_, _ = ctx.BodyWriter().Write(text) // a caller that hung up is nobody to tell
+	}}
+}
+
+// pages holds the buffers of large answers between requests: a month of heart
+// rates is four megabytes, and fresh memory costs as much as filling it.
+var pages = sync.Pool{New: func() any { return new([]byte) }}
+
+// largestPage is the largest buffer that is kept.
+const largestPage = 16 << 20
+
+// newPage is an empty buffer with room for size bytes.
+func newPage(size int) *[]byte {
+	page := pages.Get().(*[]byte)
+	if cap(*page) < size {
+		*page = make([]byte, 0, size)
+	}
+	*page = (*page)[:0]
+	return page
+}
+
+// writePage is write for a buffer of newPage, which it gives back.
+func writePage(page *[]byte) *written {
+	return &written{func(ctx huma.Context) {
+		ctx.SetHeader("Content-Type", "application/json")
+		ctx.SetHeader("Content-Length", strconv.Itoa(len(*page)))
+		_, _ = ctx.BodyWriter().Write(*page) // a caller that hung up is nobody to tell
+		if cap(*page) <= largestPage {
+			pages.Put(page)
+		}
 	}}
 }
 

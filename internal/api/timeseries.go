@@ -140,20 +140,26 @@ func (a *API) readSamples(ctx context.Context, c Caller, in *samplesIn) (*writte
 		text, _ := json.Marshal(paging.Encode(samplesCursor{q.Resource, next.Series, next.Time})) // a string always marshals
 		cursor = string(text)
 	}
-	body := a.appendGroups([]byte(`{"groups":`), groups)
+	page := newPage(sizeOf(groups))
+	body := a.appendGroups(append(*page, `{"groups":`...), groups)
 	body = append(append(body, `,"next_cursor":`...), cursor...)
 	body = append(append(body, `,"next":`...), cursor...)
-	return write(append(body, '}')), nil
+	*page = append(body, '}')
+	return writePage(page), nil
+}
+
+// sizeOf is about how many bytes the samples take in JSON.
+func sizeOf(all []wearables.Samples) int {
+	samples := 0
+	for i := range all {
+		samples += all[i].Len()
+	}
+	return 512*(len(all)+1) + 120*samples
 }
 
 // appendGroups writes provider → groups. The groups of one provider, and the
 // series of one source, lie side by side.
 func (a *API) appendGroups(dst []byte, all []wearables.Samples) []byte {
-	size := 0
-	for i := range all {
-		size += all[i].Len()
-	}
-	dst = append(make([]byte, 0, len(dst)+256*(len(all)+1)+170*size), dst...)
 	dst = append(dst, '{')
 	for i := 0; i < len(all); {
 		provider := all[i].Source.Provider
