@@ -2,11 +2,12 @@ package api
 
 import (
 	"reflect"
-	"strconv"
 	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-chi/chi/v5"
+
+	"hale/internal/wearables"
 )
 
 // written is an answer that the handler encoded itself. A month of heart
@@ -23,32 +24,29 @@ func write(text []byte) *written {
 	}}
 }
 
-// pages holds the buffers of large answers between requests: a month of heart
-// rates is four megabytes, and fresh memory costs as much as filling it.
-var pages = sync.Pool{New: func() any { return new([]byte) }}
+// chunk is how much of a large answer is encoded before it is sent on.
+const chunk = 64 << 10
 
-// largestPage is the largest buffer that is kept.
-const largestPage = 16 << 20
+var chunks = sync.Pool{New: func() any { b := make([]byte, 0, chunk+4096); return &b }}
 
-// newPage is an empty buffer with room for size bytes.
-func newPage(size int) *[]byte {
-	page := pages.Get().(*[]byte)
-	if cap(*page) < size {
-		*page = make([]byte, 0, size)
-	}
-	*page = (*page)[:0]
-	return page
-}
-
-// writePage is write for a buffer of newPage, which it gives back.
-func writePage(page *[]byte) *written {
+// flowing answers with text that goes out while it is encoded: a month of
+// heart rates is four megabytes, which the caller can read meanwhile and we
+// need not hold. Nothing may fail any more once it is called.
+func flowing(encode func(dst []byte, spill wearables.Spill) []byte) *written {
 	return &written{func(ctx huma.Context) {
 		ctx.SetHeader("Content-Type", "application/json")
-		ctx.SetHeader("Content-Length", strconv.Itoa(len(*page)))
-		_, _ = ctx.BodyWriter().Write(*page) // a caller that hung up is nobody to tell
-		if cap(*page) <= largestPage {
-			pages.Put(page)
-		}
+		w := ctx.BodyWriter()
+		buf := chunks.Get().(*[]byte)
+		rest := encode((*buf)[:0], func(dst []byte) []byte {
+			if len(dst) < chunk {
+				return dst
+			}
+			_, _ = w.Write(dst) // a caller that hung up is nobody to tell
+			return dst[:0]
+		})
+		_, _ = w.Write(rest)
+		*buf = rest
+		chunks.Put(buf)
 	}}
 }
 

@@ -140,26 +140,17 @@ func (a *API) readSamples(ctx context.Context, c Caller, in *samplesIn) (*writte
 		text, _ := json.Marshal(paging.Encode(samplesCursor{q.Resource, next.Series, next.Time})) // a string always marshals
 		cursor = string(text)
 	}
-	page := newPage(sizeOf(groups))
-	body := a.appendGroups(append(*page, `{"groups":`...), groups)
-	body = append(append(body, `,"next_cursor":`...), cursor...)
-	body = append(append(body, `,"next":`...), cursor...)
-	*page = append(body, '}')
-	return writePage(page), nil
-}
-
-// sizeOf is about how many bytes the samples take in JSON.
-func sizeOf(all []wearables.Samples) int {
-	samples := 0
-	for i := range all {
-		samples += all[i].Len()
-	}
-	return 512*(len(all)+1) + 120*samples
+	return flowing(func(dst []byte, spill wearables.Spill) []byte {
+		dst = a.appendGroups(append(dst, `{"groups":`...), groups, spill)
+		dst = append(append(dst, `,"next_cursor":`...), cursor...)
+		dst = append(append(dst, `,"next":`...), cursor...)
+		return append(dst, '}')
+	}), nil
 }
 
 // appendGroups writes provider → groups. The groups of one provider, and the
 // series of one source, lie side by side.
-func (a *API) appendGroups(dst []byte, all []wearables.Samples) []byte {
+func (a *API) appendGroups(dst []byte, all []wearables.Samples, spill wearables.Spill) []byte {
 	dst = append(dst, '{')
 	for i := 0; i < len(all); {
 		provider := all[i].Source.Provider
@@ -176,7 +167,7 @@ func (a *API) appendGroups(dst []byte, all []wearables.Samples) []byte {
 			for i+n < len(all) && reflect.DeepEqual(all[i+n].Source, all[i].Source) {
 				n++
 			}
-			dst = wearables.AppendGroup(dst, all[i:i+n], a.Wearables.Describe)
+			dst = wearables.SpillGroup(dst, all[i:i+n], a.Wearables.Describe, spill)
 			i += n
 		}
 		dst = append(dst, ']')

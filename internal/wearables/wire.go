@@ -41,16 +41,25 @@ func AppendSource(dst []byte, s Source, describe Describe) []byte {
 func AppendSamples(dst []byte, s *Samples) []byte { return AppendAll(dst, []Samples{*s}) }
 
 // AppendAll appends the samples of several series as one JSON array.
-func AppendAll(dst []byte, all []Samples) []byte {
+func AppendAll(dst []byte, all []Samples) []byte { return appendAll(dst, all, keep) }
+
+// A Spill is offered the text while it grows. It may send it on and return an
+// empty buffer to go on with.
+type Spill func(dst []byte) []byte
+
+func keep(dst []byte) []byte { return dst }
+
+func appendAll(dst []byte, all []Samples, spill Spill) []byte {
 	dst = append(dst, '[')
-	begin := len(dst)
+	first := true
 	for i := range all {
 		w := newSampleWriter(&all[i])
 		for k := range all[i].Time {
-			if len(dst) > begin {
+			if !first {
 				dst = append(dst, ',')
 			}
-			dst = w.append(dst, k)
+			first = false
+			dst = spill(w.append(dst, k))
 		}
 	}
 	return append(dst, ']')
@@ -61,8 +70,13 @@ func AppendAll(dst []byte, all []Samples) []byte {
 //
 // Reference 7.7.
 func AppendGroup(dst []byte, series []Samples, describe Describe) []byte {
+	return SpillGroup(dst, series, describe, keep)
+}
+
+// SpillGroup is AppendGroup for text that need not be in memory as a whole.
+func SpillGroup(dst []byte, series []Samples, describe Describe, spill Spill) []byte {
 	dst = AppendSource(append(dst, `{"source":`...), series[0].Source, describe)
-	dst = AppendAll(append(dst, `,"data":`...), series)
+	dst = appendAll(append(dst, `,"data":`...), series, spill)
 	return append(dst, '}')
 }
 
