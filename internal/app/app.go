@@ -105,7 +105,7 @@ func (a *App) openStore(ctx context.Context) error {
 	if store.IsPostgresURL(url) {
 		engine = store.Postgres
 	} else {
-		lock, err := lockFile(filepath.Join(cfg.Data, "serve.lock"))
+		lock, err := HoldFolder(cfg.Data)
 		if err != nil {
 			return err
 		}
@@ -125,7 +125,28 @@ func (a *App) openStore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return a.DB.Migrate(ctx)
+	if err := a.DB.Migrate(ctx); err != nil {
+		return err
+	}
+	return a.proveRootKey(ctx)
+}
+
+// ErrRootKey is returned when the root key does not open what the database
+// holds. Going on would seal new values with a key that opens nothing old.
+var ErrRootKey = errors.New("app: the root key is not the one that this database was sealed with; put the right one back")
+
+// proveRootKey refuses a foreign root key, and takes back one that was made
+// because the right one is missing.
+func (a *App) proveRootKey(ctx context.Context) error {
+	err := a.DB.ProveRoot(ctx)
+	if !errors.Is(err, secrets.ErrSealed) {
+		return err
+	}
+	if a.RootKeyMade {
+		err = os.Remove(filepath.Join(a.Config.Data, secrets.RootFileName))
+		return errors.Join(ErrRootKey, err)
+	}
+	return ErrRootKey
 }
 
 // rootKey is the configured key, or the key file of the data folder.

@@ -5,9 +5,12 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -188,4 +191,31 @@ func TestATakenPortIsSaidPlainly(t *testing.T) {
 	if err := a.Stop(context.Background()); err != nil {
 		t.Error(err)
 	}
+}
+
+func TestAForeignRootKeyIsRefused(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
+		a, stop := apptest.StartStoppable(t, d)
+		a.Expect(200, "POST", "/v2/user/", `{"client_user_id": "ann", "fallback_birth_date": "1980-01-01"}`, nil)
+		stop()
+		key := filepath.Join(d.Dir, "root.key")
+		right, err := os.ReadFile(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(key); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := app.New(t.Context(), app.Options{Config: apptest.Config(t, d)}); !errors.Is(err, app.ErrRootKey) {
+			t.Errorf("a missing root key: %v", err)
+		}
+		if _, err := os.Stat(key); err == nil {
+			t.Error("a root key that opens nothing was left behind")
+		}
+		if err := os.WriteFile(key, right, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		again := apptest.Start(t, d)
+		again.Expect(200, "GET", "/v2/user/resolve/ann", "", nil)
+	})
 }

@@ -6,17 +6,21 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"syscall"
 )
 
 // ErrInUse is returned when another process serves the same data folder.
 var ErrInUse = errors.New("app: another hale serve uses this data folder")
 
-// lockFile takes the folder for this process: SQLite's event sequence and the
-// webhooks in flight are kept in memory by the one process that serves it. The
-// lock goes with the process, however it ends.
-func lockFile(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+// LockName is the file in a data folder that its holder locks.
+const LockName = "serve.lock"
+
+// HoldFolder takes a data folder for this process: SQLite's event sequence and
+// the webhooks in flight are kept in memory by the one process that serves it.
+// The hold ends when the file is closed, or with the process, however it ends.
+func HoldFolder(data string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(data, LockName), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("app: locking the data folder: %w", err)
 	}

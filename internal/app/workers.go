@@ -122,6 +122,7 @@ func describe(slug string) (name, logo string) {
 func (a *App) kinds() []jobs.Handler {
 	return []jobs.Handler{
 		users.EraseJob,
+		webhooks.ReplayJob,
 		jobs.Define("idempotency.forget", func(ctx context.Context, run *jobs.Run, _ struct{}) error {
 			return run.DB().Write(ctx, func(tx *store.Tx) error {
 				_, err := api.ForgetIdempotency(ctx, tx)

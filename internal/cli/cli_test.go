@@ -134,6 +134,9 @@ func document(t *testing.T, name string) string {
 func TestDocumentsAreComplete(t *testing.T) {
 	commands := document(t, "cli.md")
 	every(newTerminal().root(), func(c *cobra.Command) {
+		if c.Parent().Name() == "import" {
+			return // one for each kind of export, which docs/importing.md lists
+		}
 		if !strings.Contains(commands, "`"+c.CommandPath()) {
 			t.Errorf("docs/cli.md does not mention %s", c.CommandPath())
 		}

@@ -8,17 +8,15 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"hale/internal/client"
 	"hale/internal/fault"
+	"hale/internal/imports"
 	"hale/internal/progress"
 )
-
-// importKinds are the exports that a sub-command names. Without one the server
-// recognises the file.
-var importKinds = []string{"apple-health"}
 
 // importOrder is what an import command was asked to do.
 type importOrder struct {
@@ -43,10 +41,11 @@ The same file may be imported again: what is there already is left as it is.`,
 			"hale import export.zip --user anna --no-wait -o id",
 		),
 	}, ""))
-	for _, kind := range importKinds {
+	for _, name := range imports.Kinds() { // a sub-command names the kind; without one the server recognises it
+		kind := strings.ReplaceAll(name, "_", "-")
 		c.AddCommand(s.importVerb(&cobra.Command{
-			Use: kind + " FILE", Short: "import an " + kind + " export",
-			Example: examples("hale import " + kind + " export.zip --user anna"),
+			Use: kind + " FILE", Short: "import a file of the kind " + kind,
+			Example: examples("hale import " + kind + " FILE --user anna"),
 		}, kind))
 	}
 	return c

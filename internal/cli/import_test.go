@@ -155,11 +155,10 @@ func TestImportRefusesWhatCannotBeSent(t *testing.T) {
 
 func TestEveryKindHasItsCommand(t *testing.T) {
 	for _, kind := range imports.Kinds() {
-		if name := strings.ReplaceAll(kind, "_", "-"); !slices.Contains(importKinds, name) {
-			t.Errorf("hale import has no sub-command %s", name)
+		name := strings.ReplaceAll(kind, "_", "-")
+		term := newTerminal("HALE_URL=http://127.0.0.1:1")
+		if code := term.run(t.Context(), []string{"import", name, "--help"}); code != 0 || !strings.Contains(term.out.String(), "hale import "+name+" FILE") {
+			t.Errorf("hale import has no sub-command %s: %s", name, &term.out)
 		}
-	}
-	if len(importKinds) != len(imports.Kinds()) {
-		t.Errorf("the server takes %v, the command line %v", imports.Kinds(), importKinds)
 	}
 }

@@ -4,10 +4,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"regexp"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -25,7 +23,16 @@ type testReceiver struct {
 
 const receiverKey = "RECEIVER"
 
-var receivers = map[string]*testReceiver{} // by URL
+var receivers sync.Map // *testReceiver, by URL
+
+// receiverOf is the receiver that a script started.
+func receiverOf(ts *testscript.TestScript) *testReceiver {
+	r, ok := receivers.Load(ts.Getenv(receiverKey))
+	if !ok {
+		ts.Fatalf("no receiver runs")
+	}
+	return r.(*testReceiver)
+}
 
 func (r *testReceiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	body, _ := io.ReadAll(q.Body)
@@ -50,7 +57,7 @@ func receive(ts *testscript.TestScript, _ bool, _ []string) {
 	r := &testReceiver{}
 	server := httptest.NewServer(r)
 	ts.Defer(server.Close)
-	receivers[server.URL] = r
+	receivers.Store(server.URL, r)
 	ts.Setenv(receiverKey, server.URL)
 }
 
@@ -58,7 +65,7 @@ func receive(ts *testscript.TestScript, _ bool, _ []string) {
 func verify(ts *testscript.TestScript, _ bool, args []string) {
 	secret, err := standardwebhooks.NewWebhook(args[0])
 	ts.Check(err)
-	r := receivers[ts.Getenv(receiverKey)]
+	r := receiverOf(ts)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.secrets = append(r.secrets, secret)
@@ -68,19 +75,11 @@ func verify(ts *testscript.TestScript, _ bool, args []string) {
 func received(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
-	r := receivers[ts.Getenv(receiverKey)]
+	r := receiverOf(ts)
 	awaitIn(ts, "posts to arrive", func() bool {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		return r.good >= want
-	})
-}
-
-// waitFor waits until a file holds a text: `waitfor serve.err route=/v2/events`.
-func waitFor(ts *testscript.TestScript, _ bool, args []string) {
-	awaitIn(ts, args[1]+" in "+args[0], func() bool {
-		text, err := os.ReadFile(ts.MkAbs(args[0]))
-		return err == nil && strings.Contains(string(text), args[1])
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hale/internal/app"
 	"hale/internal/config"
 	"hale/internal/fault"
 	"hale/internal/secrets"
@@ -87,7 +88,10 @@ func (s *shell) restore(ctx context.Context, cfg *config.Config, from string, m 
 	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
 		return err
 	}
-	lock, err := holdFolder(cfg.Data)
+	lock, err := app.HoldFolder(cfg.Data)
+	if errors.Is(err, app.ErrInUse) {
+		return withHint(fault.Newf(fault.Conflict, "hale serve uses %s", cfg.Data), "stop it first")
+	}
 	if err != nil {
 		return err
 	}
@@ -223,7 +227,7 @@ func entriesOf(folder string) ([]string, error) {
 	var names []string
 	for _, entry := range all {
 		name := entry.Name()
-		if name != lockName && name != stagingFolder && !strings.HasPrefix(name, setAsidePrefix) {
+		if name != app.LockName && name != stagingFolder && !strings.HasPrefix(name, setAsidePrefix) {
 			names = append(names, name)
 		}
 	}

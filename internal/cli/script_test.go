@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -30,6 +31,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HALE_DATA", filepath.Join(env.WorkDir, "data"))
 			env.Setenv("HALE_METRICS_LISTEN", "off")
+			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each command of a race build ends a second late
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
@@ -41,7 +43,6 @@ func TestScripts(t *testing.T) {
 			"receiver":   receive,
 			"verify":     verify,
 			"received":   received,
-			"waitfor":    waitFor,
 			"eventually": eventually,
 		},
 	})
@@ -74,7 +75,7 @@ type running struct {
 	ended chan error
 }
 
-var servers = map[string]running{} // by data folder; scripts do not run in parallel with themselves
+var servers sync.Map // running, by data folder: scripts run side by side
 
 // serve starts `hale serve` on a free port, waits until it is ready and sets
 // HALE_URL. Its first screen is in the file serve.out.
@@ -82,7 +83,7 @@ func serve(ts *testscript.TestScript, _ bool, args []string) {
 	path, err := exec.LookPath("hale")
 	ts.Check(err)
 	command := exec.Command(path, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
-	for _, name := range []string{"PATH", "HALE_DATA", "HALE_METRICS_LISTEN", "HALE_BOOTSTRAP_API_KEY", "HALE_WEBHOOK_ALLOW_PRIVATE"} {
+	for _, name := range []string{"PATH", "HALE_DATA", "HALE_METRICS_LISTEN", "HALE_BOOTSTRAP_API_KEY", "HALE_WEBHOOK_ALLOW_PRIVATE", "GORACE"} {
 		command.Env = append(command.Env, name+"="+ts.Getenv(name))
 	}
 	log, err := os.Create(ts.MkAbs("serve.err"))
@@ -93,7 +94,7 @@ func serve(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	ts.Check(command.Start())
 	r := running{command, make(chan error, 1)}
-	servers[ts.Getenv("HALE_DATA")] = r
+	servers.Store(ts.Getenv("HALE_DATA"), r)
 	screen := readScreen(stdout)
 	go func() { r.ended <- command.Wait() }()
 	ts.Defer(func() { _ = command.Process.Kill() })
@@ -127,10 +128,11 @@ func readScreen(from io.Reader) string {
 
 // quit sends SIGTERM and waits for a clean end.
 func quit(ts *testscript.TestScript, _ bool, _ []string) {
-	r, ok := servers[ts.Getenv("HALE_DATA")]
+	found, ok := servers.Load(ts.Getenv("HALE_DATA"))
 	if !ok {
 		ts.Fatalf("no server runs")
 	}
+	r := found.(running)
 	ts.Check(r.Process.Signal(syscall.SIGTERM))
 	select {
 	case err := <-r.ended:

@@ -105,7 +105,7 @@ func (r *Root) Open(where string, sealed []byte) ([]byte, error) {
 			return k.key.Open(where, rest)
 		}
 	}
-	return nil, errors.New("secrets: sealed with a root key that is not here")
+	return nil, fmt.Errorf("%w: its root key is not here", ErrSealed)
 }
 
 // RootFileName is the root key's file in the data folder.

@@ -121,6 +121,26 @@ func (tx *Tx) Shred(ctx context.Context, team, user uuid.UUID) error {
 	return err
 }
 
+// ProveRoot opens one of the teams' keys, if there is any. It returns
+// secrets.ErrSealed when the root key is not the one that wrapped it.
+func (db *DB) ProveRoot(ctx context.Context) error {
+	return db.Read(ctx, func(tx *Tx) error {
+		var team uuid.UUID
+		var number int64
+		var wrapped []byte
+		err := tx.QueryRow(ctx, `SELECT team_id, number, wrapped FROM sealing_keys WHERE subject_id = $1 ORDER BY team_id LIMIT 1`, uuid.Nil).
+			Scan(&team, &number, &wrapped)
+		if errors.Is(err, ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("store: looking for a sealed key: %w", err)
+		}
+		_, err = db.root.Open(keyPlace(subject{team, uuid.Nil}, byte(number)), wrapped)
+		return err
+	})
+}
+
 func (tx *Tx) keysOf(ctx context.Context, s subject) (*subjectKeys, error) {
 	if k, ok := tx.fresh[s]; ok {
 		return k, nil
