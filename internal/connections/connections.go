@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"hale/internal/fault"
@@ -84,6 +85,9 @@ func available() Availability {
 //
 // It runs with every batch of data, so it reads first and mostly ends there.
 func Ensure(ctx context.Context, tx *store.Tx, user users.User, provider string, resources []string) error {
+	if brings, err := bringsAll(ctx, tx, user, provider, resources); err != nil || brings {
+		return err
+	}
 	c, err := find(ctx, tx, user.Team, user.ID, provider)
 	if errors.Is(err, store.ErrNoRows) {
 		return create(ctx, tx, user, provider, resources)
@@ -92,6 +96,26 @@ func Ensure(ctx context.Context, tx *store.Tx, user users.User, provider string,
 		return fmt.Errorf("connections: reading: %w", err)
 	}
 	return c.add(ctx, tx, resources)
+}
+
+// bringsAll looks for the names of the resources in the stored document as it
+// stands: reading it would cost more than the lookup.
+func bringsAll(ctx context.Context, tx *store.Tx, user users.User, provider string, resources []string) (bool, error) {
+	var doc string
+	err := tx.QueryRow(ctx, `SELECT resource_availability FROM connections WHERE team_id = $1 AND user_id = $2 AND provider = $3`,
+		user.Team, user.ID, provider).Scan(&doc)
+	if errors.Is(err, store.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("connections: reading: %w", err)
+	}
+	for _, r := range resources {
+		if !strings.Contains(doc, `"`+r+`":{`) {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 func create(ctx context.Context, tx *store.Tx, user users.User, provider string, resources []string) error {
