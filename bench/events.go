@@ -20,8 +20,8 @@ const (
 	eventConns = 64
 	// eventUsers is how many people the pushes are about, in turn.
 	eventUsers = 2000
-	// barePostCount is how many posts the baseline sends.
-	barePostCount = 60_000
+	// barePostsPerSecond times the period is how many posts the baseline sends.
+	barePostsPerSecond = 10_000
 )
 
 // measureEvents follows changes from the API to a webhook's receiver.
@@ -44,7 +44,7 @@ func measureEvents(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	bare, err := barePostRate(ctx, inbox.url("/bare"), inbox.meanSize())
+	bare, err := b.barePostRate(ctx, inbox.url("/bare"), inbox.meanSize())
 	if err != nil {
 		return err
 	}
@@ -173,12 +173,13 @@ func (p *pusher) paced(ctx context.Context, rate float64) (arrivals, error) {
 }
 
 // barePostRate has another process send signed posts to url.
-func barePostRate(ctx context.Context, url string, size int) (float64, error) {
+func (b *bench) barePostRate(ctx context.Context, url string, size int) (float64, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return 0, err
 	}
-	cmd := exec.CommandContext(ctx, self, "-bare-posts", url, "-bare-size", strconv.Itoa(size))
+	cmd := exec.CommandContext(ctx, self, "-bare-posts", url, "-bare-size", strconv.Itoa(size),
+		"-bare-count", strconv.Itoa(int(barePostsPerSecond*b.period.Seconds())))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {

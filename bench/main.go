@@ -59,6 +59,7 @@ func main() {
 	appleMB := flag.Int("apple-mb", 256, "size of the generated Apple Health export, in MB of XML")
 	bareServerMode := flag.Bool("bare-server", false, "be the baseline server (used by the program itself)")
 	barePostsURL := flag.String("bare-posts", "", "be the baseline sender (used by the program itself)")
+	barePostsCount := flag.Int("bare-count", 60_000, "posts of the baseline sender")
 	barePostsSize := flag.Int("bare-size", 1024, "bytes of each post of the baseline sender")
 	flag.Parse()
 
@@ -69,7 +70,7 @@ func main() {
 	case *bareServerMode:
 		err = bareServer()
 	case *barePostsURL != "":
-		err = barePosts(*barePostsURL, eventConns, barePostCount, *barePostsSize)
+		err = barePosts(*barePostsURL, eventConns, *barePostsCount, *barePostsSize)
 	default:
 		err = run(ctx, os.Stdout, strings.Split(*engines, ","), *only, *period, *appleMB)
 	}
@@ -150,7 +151,7 @@ func (b *bench) measure(ctx context.Context, m measure, binary string, cluster *
 	if _, err := b.server.Start(ctx); err != nil {
 		return err
 	}
-	busy, err := othersBusy()
+	busy, err := othersBusy(min(time.Second, b.period))
 	if err != nil {
 		return err
 	}

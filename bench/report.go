@@ -23,13 +23,13 @@ func (r *report) begin(engine, name string, busy float64) {
 	fmt.Fprintf(r.out, "\n%s · %s (others use %.0f %% of the machine)\n", engine, name, 100*busy)
 }
 
-// othersBusy looks at the machine for a second while we do nothing.
-func othersBusy() (float64, error) {
+// othersBusy looks at the machine for a while in which we do nothing.
+func othersBusy(while time.Duration) (float64, error) {
 	before, err := proc.ReadMachine()
 	if err != nil {
 		return 0, err
 	}
-	time.Sleep(time.Second)
+	time.Sleep(while)
 	after, err := proc.ReadMachine()
 	return before.Others(after, 0), err
 }

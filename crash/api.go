@@ -53,11 +53,19 @@ func (t *trial) addEndpoint(ctx context.Context) (secret string, err error) {
 	if err := t.call.ask(ctx, http.MethodPost, "/v2/webhooks", map[string]any{"url": t.sink.URL()}, &endpoint); err != nil {
 		return "", err
 	}
+	t.endpoint = endpoint.ID
 	var key struct {
 		Key string `json:"key"`
 	}
 	err = t.call.ask(ctx, http.MethodGet, "/v2/webhooks/"+endpoint.ID+"/secret", nil, &key)
 	return key.Key, err
+}
+
+// delivery is what the server says of an event on its way to us.
+func (t *trial) delivery(ctx context.Context, event string) (json.RawMessage, error) {
+	var about json.RawMessage
+	err := t.call.ask(ctx, http.MethodGet, "/v2/webhooks/"+t.endpoint+"/deliveries/"+event, nil, &about)
+	return about, err
 }
 
 // startImport uploads the export and returns the import's id.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"time"
 )
@@ -17,14 +18,14 @@ const apiKey = "sk_crash0000000000000000000000000000"
 // caller asks the server as a client with good manners does: what got no
 // answer, or 503, is asked again until the server is back.
 type caller struct {
-	base   string
+	nodes  []string // host:port; each request goes to any of them
 	http   *http.Client
 	oracle *oracle
 }
 
-func newCaller(address string, o *oracle) *caller {
+func newCaller(nodes []string, o *oracle) *caller {
 	return &caller{
-		base:   "http://" + address,
+		nodes:  nodes,
 		http:   &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 32, DisableCompression: true}},
 		oracle: o,
 	}
@@ -85,7 +86,8 @@ func (c *caller) ask(ctx context.Context, method, path string, body any, out any
 }
 
 func (c *caller) once(ctx context.Context, method, path, kind string, body []byte) (reply, error) {
-	request, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
+	node := c.nodes[rand.IntN(len(c.nodes))] //nolint:gosec // any of them
+	request, err := http.NewRequestWithContext(ctx, method, "http://"+node+path, bytes.NewReader(body))
 	if err != nil {
 		return reply{}, err
 	}

@@ -1,7 +1,7 @@
 // Command crash kills the real server again and again while it works, and
 // proves afterwards that nothing it acknowledged is gone.
 //
-//	crash [-engines sqlite,postgres] [-cycles 200] [-keep DIR]
+//	crash [-engines sqlite,postgres] [-cycles 200] [-nodes 2] [-keep DIR]
 //
 // Callers outside the server's process create users, push samples, make portal
 // links and upload exports, all at once. What the server answers with 2xx is
@@ -18,6 +18,9 @@
 //     that the feed has, the same on every try;
 //   - the database file is whole.
 //
+// On PostgreSQL two nodes share one database: one is killed while the other
+// goes on, and takes over what the dead one had in hand.
+//
 // The exit status is 1 when any of this is not so.
 package main
 
@@ -32,27 +35,50 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"hale/internal/harness/proc"
+	"hale/internal/harness/sink"
 	"hale/internal/store/pgtemp"
 )
+
+// settings are what a run is made of.
+type settings struct {
+	engines []string
+	cycles  int
+	nodes   int    // on PostgreSQL; SQLite has one
+	keep    string // folder that stays; empty for one that goes
+	faults  sink.Faults
+}
+
+func (s settings) nodesOf(o proc.Options) int {
+	if o.Database == "" {
+		return 1
+	}
+	return s.nodes
+}
 
 func main() {
 	engines := flag.String("engines", "sqlite,postgres", "which databases, separated by commas")
 	cycles := flag.Int("cycles", 200, "how many kills on each")
+	nodes := flag.Int("nodes", 2, "how many nodes share the PostgreSQL database")
 	keep := flag.String("keep", "", "folder for data, logs and oracle, which then stay")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, os.Stdout, strings.Split(*engines, ","), *cycles, *keep); err != nil {
+	s := settings{
+		engines: strings.Split(*engines, ","), cycles: *cycles, nodes: *nodes, keep: *keep,
+		faults: sink.Faults{Unavailable: .10, Reset: .01, Hang: .002, HangFor: 20 * time.Second},
+	}
+	if err := run(ctx, os.Stdout, s); err != nil {
 		fmt.Fprintln(os.Stderr, "crash:", err)
 		stop()
 		os.Exit(1) //nolint:gocritic // stop was called
 	}
 }
 
-func run(ctx context.Context, out io.Writer, engines []string, cycles int, keep string) error {
-	dir := keep
+func run(ctx context.Context, out io.Writer, s settings) error {
+	dir := s.keep
 	if dir == "" {
 		made, err := os.MkdirTemp("", "hale-crash-")
 		if err != nil {
@@ -66,8 +92,8 @@ func run(ctx context.Context, out io.Writer, engines []string, cycles int, keep 
 		return err
 	}
 	var failed error
-	for _, engine := range engines {
-		err := runEngine(ctx, out, engine, cycles, binary, filepath.Join(dir, engine))
+	for _, engine := range s.engines {
+		err := runEngine(ctx, out, engine, s, binary, filepath.Join(dir, engine))
 		if errors.Is(err, pgtemp.ErrMissing) {
 			fmt.Fprintf(out, "%s: skipped: %v\n", engine, err)
 			continue
@@ -79,7 +105,7 @@ func run(ctx context.Context, out io.Writer, engines []string, cycles int, keep 
 	return failed
 }
 
-func runEngine(ctx context.Context, out io.Writer, engine string, cycles int, binary, dir string) error {
+func runEngine(ctx context.Context, out io.Writer, engine string, s settings, binary, dir string) error {
 	options := proc.Options{Binary: binary, Dir: filepath.Join(dir, "data"), APIKey: apiKey}
 	switch engine {
 	case "sqlite":
@@ -95,8 +121,8 @@ func runEngine(ctx context.Context, out io.Writer, engine string, cycles int, bi
 	default:
 		return errors.New("there is no such engine")
 	}
-	fmt.Fprintf(out, "%s: %d cycles\n", engine, cycles)
-	trial, err := newTrial(options, dir, out)
+	fmt.Fprintf(out, "%s: %d cycles\n", engine, s.cycles)
+	trial, err := newTrial(options, s, dir, out)
 	if err != nil {
 		return err
 	}
@@ -104,7 +130,7 @@ func runEngine(ctx context.Context, out io.Writer, engine string, cycles int, bi
 	if err := trial.prepare(ctx); err != nil {
 		return err
 	}
-	if err := trial.cycles(ctx, cycles); err != nil {
+	if err := trial.cycles(ctx, s.cycles); err != nil {
 		return err
 	}
 	verdict, err := trial.verify(ctx)

@@ -21,8 +21,9 @@ import (
 type trial struct {
 	options  proc.Options
 	out      io.Writer
-	server   *proc.Server
+	servers  []*proc.Server // nodes; several on PostgreSQL
 	sink     *sink.Sink
+	endpoint string // the sink's id as a webhook endpoint
 	oracle   *oracle
 	call     *caller
 	feed     *feed
@@ -35,39 +36,58 @@ type trial struct {
 	recoveries []time.Duration // from exec to ready, after each kill
 }
 
-func newTrial(o proc.Options, dir string, out io.Writer) (*trial, error) {
-	server, err := proc.New(o) // makes the folder
-	if err != nil {
+func newTrial(o proc.Options, s settings, dir string, out io.Writer) (_ *trial, err error) {
+	t := &trial{
+		options: o, out: out, feed: newFeed(),
+		finished: map[string]bool{}, stopping: make(chan struct{}),
+	}
+	defer func() {
+		if err != nil {
+			t.close()
+		}
+	}()
+	var addresses []string
+	for range s.nodesOf(o) {
+		server, err := proc.New(o) // makes the folder
+		if err != nil {
+			return nil, err
+		}
+		t.servers = append(t.servers, server)
+		addresses = append(addresses, server.Address())
+	}
+	if t.sink, err = sink.Listen(s.faults); err != nil {
 		return nil, err
 	}
-	receiver, err := sink.Listen(sink.Faults{Unavailable: .10, Reset: .01, Hang: .002, HangFor: 20 * time.Second})
-	if err != nil {
-		return nil, errors.Join(err, server.Close())
+	if t.oracle, err = newOracle(filepath.Join(dir, "oracle.jsonl")); err != nil {
+		return nil, err
 	}
-	oracle, err := newOracle(filepath.Join(dir, "oracle.jsonl"))
-	if err != nil {
-		return nil, errors.Join(err, server.Close(), receiver.Close())
-	}
+	t.call = newCaller(addresses, t.oracle)
 	var export bytes.Buffer
-	if _, err := applehealthtest.WriteZip(&export, applehealthtest.Options{Days: 2}); err != nil {
-		return nil, errors.Join(err, server.Close(), receiver.Close())
-	}
-	return &trial{
-		options: o, out: out, server: server, sink: receiver, oracle: oracle, call: newCaller(server.Address(), oracle),
-		feed: newFeed(), export: export.Bytes(), finished: map[string]bool{}, stopping: make(chan struct{}),
-	}, nil
+	_, err = applehealthtest.WriteZip(&export, applehealthtest.Options{Days: 2})
+	t.export = export.Bytes()
+	return t, err
 }
 
+// close ends what is left. The run is over and its verdict stands, so nothing
+// that fails here matters.
 func (t *trial) close() {
-	_ = t.server.Close() // the run is over; its verdict stands
-	_ = t.sink.Close()
-	_ = t.oracle.file.Close()
+	for _, server := range t.servers {
+		_ = server.Close()
+	}
+	if t.sink != nil {
+		_ = t.sink.Close()
+	}
+	if t.oracle != nil {
+		_ = t.oracle.file.Close()
+	}
 }
 
-// prepare starts the server for the first time and lets webhooks come to us.
+// prepare starts the nodes for the first time and lets webhooks come to us.
 func (t *trial) prepare(ctx context.Context) error {
-	if _, err := t.server.Start(ctx); err != nil {
-		return err
+	for _, server := range t.servers {
+		if _, err := server.Start(ctx); err != nil {
+			return err
+		}
 	}
 	secret, err := t.addEndpoint(ctx)
 	if err != nil {
@@ -80,7 +100,7 @@ func (t *trial) prepare(ctx context.Context) error {
 	return err
 }
 
-// cycles lets the writers work while the server is killed n times.
+// cycles lets the writers work while nodes are killed n times.
 func (t *trial) cycles(ctx context.Context, n int) error {
 	failed := make(chan error, 1)
 	go func() { failed <- t.writers(ctx) }()
@@ -96,8 +116,8 @@ func (t *trial) cycles(ctx context.Context, n int) error {
 	return <-failed
 }
 
-// killOnce lets the server work for a moment, kills it, starts it again and
-// looks at what it kept.
+// killOnce lets the nodes work for a moment, kills one of them, starts it
+// again and looks at what was kept.
 func (t *trial) killOnce(ctx context.Context, failed <-chan error) error {
 	select {
 	case <-time.After(time.Duration(50+rand.IntN(700)) * time.Millisecond): //nolint:gosec // any moment
@@ -107,9 +127,10 @@ func (t *trial) killOnce(ctx context.Context, failed <-chan error) error {
 		return ctx.Err()
 	}
 	before := t.oracle.snapshot()
-	t.server.Kill()
+	victim := t.servers[rand.IntN(len(t.servers))] //nolint:gosec // any of them
+	victim.Kill()
 	t.kills++
-	took, err := t.server.Start(ctx)
+	took, err := victim.Start(ctx)
 	if err != nil {
 		return err
 	}

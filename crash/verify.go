@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -12,10 +14,10 @@ import (
 	"hale/internal/store"
 )
 
-// settleFor bounds the wait for imports and deliveries at the end. An endpoint
-// that hung is tried again after a minute, and the work of a node that died is
-// free after its lease.
-const settleFor = 5 * time.Minute
+// settleFor bounds the wait for imports and deliveries at the end. It is rarely
+// used up: what failed twice, on a machine that was too busy to answer itself,
+// is due again after five minutes.
+const settleFor = 7 * time.Minute
 
 // verdict is what the run came to. Lost lists broken promises, one sentence
 // each; it must be empty.
@@ -67,12 +69,12 @@ func (t *trial) settle(ctx context.Context, v *verdict) error {
 		if err != nil {
 			return err
 		}
-		if waiting == 0 && t.undelivered() == 0 {
+		if waiting == 0 && len(t.undelivered()) == 0 {
 			return nil
 		}
 		if time.Now().After(deadline) {
-			v.lose("after %v %d imports are not done and %d events not delivered", settleFor, waiting, t.undelivered())
-			return nil
+			v.lose("after %v %d imports are not done and %d events not delivered", settleFor, waiting, len(t.undelivered()))
+			return t.explain(ctx, v)
 		}
 		select {
 		case <-time.After(500 * time.Millisecond):
@@ -82,14 +84,30 @@ func (t *trial) settle(ctx context.Context, v *verdict) error {
 	}
 }
 
-func (t *trial) undelivered() (n int) {
+// undelivered lists the events that the receiver has not accepted.
+func (t *trial) undelivered() (ids []string) {
 	came := t.sink.Messages()
 	for id := range t.feed.digests {
 		if came[id].Accepted == 0 {
-			n++
+			ids = append(ids, id)
 		}
 	}
-	return n
+	return ids
+}
+
+// explain asks the server what it knows of some of the undelivered events.
+func (t *trial) explain(ctx context.Context, v *verdict) error {
+	for i, id := range t.undelivered() {
+		if i == 5 {
+			break
+		}
+		about, err := t.delivery(ctx, id)
+		if err != nil {
+			return err
+		}
+		v.lose("event %s, %d tries reached the receiver; the server says %s", id, t.sink.Messages()[id].Tries, about)
+	}
+	return nil
 }
 
 func (t *trial) verifyUsers(ctx context.Context, v *verdict) error {
@@ -199,10 +217,12 @@ func (t *trial) verifyDeliveries(v *verdict) {
 	}
 }
 
-// verifyFile stops the server and has SQLite check its file.
+// verifyFile stops the nodes and has SQLite check its file.
 func (t *trial) verifyFile(ctx context.Context, v *verdict) error {
-	if err := t.server.Stop(); err != nil {
-		v.lose("the server did not stop in good order: %v", err)
+	for _, server := range t.servers {
+		if err := server.Stop(); err != nil {
+			v.lose("a node did not stop in good order: %v", err)
+		}
 	}
 	if t.options.Database != "" {
 		return nil
@@ -221,7 +241,7 @@ func (t *trial) verifyFile(ctx context.Context, v *verdict) error {
 // print says how it went; the error is what the program fails with.
 func (v *verdict) print(t *trial) error {
 	out := t.out
-	fmt.Fprintf(out, "  kills            %d\n", t.kills)
+	fmt.Fprintf(out, "  kills            %d, of %d node(s)\n", t.kills, len(t.servers))
 	fmt.Fprintf(out, "  acknowledged     %d (users %d, imports %d, portal links %d), asked again %d\n",
 		t.oracle.acks, len(t.oracle.users), len(t.oracle.imports), len(t.oracle.links), t.oracle.retries)
 	fmt.Fprintf(out, "  lost             %d\n", len(v.lost))
@@ -230,17 +250,27 @@ func (v *verdict) print(t *trial) error {
 	fmt.Fprintf(out, "  ready again      p50 %v, p99 %v, slowest %v\n",
 		quantile(t.recoveries, .5).Round(time.Millisecond), quantile(t.recoveries, .99).Round(time.Millisecond), quantile(t.recoveries, 1).Round(time.Millisecond))
 	fmt.Fprintf(out, "  settled          in %v\n", v.settled.Round(time.Millisecond))
-	for i, sentence := range v.lost {
-		if i == 20 {
-			fmt.Fprintf(out, "  … and %d more\n", len(v.lost)-i)
-			break
-		}
-		fmt.Fprintf(out, "  LOST: %s\n", sentence)
-	}
+	v.printLost(out)
 	if len(v.lost) > 0 {
 		return fmt.Errorf("%d promises broken", len(v.lost))
 	}
 	return nil
+}
+
+// printLost prints some sentences of each kind; the kind is its first word.
+func (v *verdict) printLost(out io.Writer) {
+	printed := map[string]int{}
+	for _, sentence := range v.lost {
+		kind, _, _ := strings.Cut(sentence, " ")
+		if printed[kind]++; printed[kind] <= 8 {
+			fmt.Fprintf(out, "  LOST: %s\n", sentence)
+		}
+	}
+	for kind, n := range printed {
+		if n > 8 {
+			fmt.Fprintf(out, "  LOST: … and %d more that begin with %q\n", n-8, kind)
+		}
+	}
 }
 
 // each calls fn for every entry, several at a time.

@@ -134,7 +134,7 @@ func (t *trial) makeLinks(ctx context.Context, writer int) error {
 			var made struct {
 				URL string `json:"url"`
 			}
-			if err := t.call.ask(ctx, http.MethodPost, "/v2/user/"+user+"/create_portal_url", map[string]any{"context": "launch"}, &made); err != nil {
+			if err := t.call.ask(ctx, http.MethodPost, "/v2/user/"+user+"/create_portal_url", map[string]any{"context": "communications"}, &made); err != nil {
 				return err
 			}
 			if made.URL == "" {

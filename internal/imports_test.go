@@ -42,8 +42,10 @@ var mayImport = map[string]string{
 	"wearables":             domain + " users",
 	"providers":             domain + " wearables",
 	"connections":           domain + " users providers wearables",
-	"providers/applehealth": domain + " users wearables",                                   // an import says whose data it is
-	"imports":               domain + " users wearables connections providers/applehealth", // uploaded exports: one reader for each kind
+	"providers/files":       domain + " users wearables", // an import says whose data it is
+	"providers/xmlscan":     "",
+	"providers/applehealth": domain + " users wearables",
+	"imports":               domain + " users wearables connections providers providers/files providers/applehealth", // uploaded files: one reader for each kind
 	"webhooks":              domain,
 
 	// Doors: decode, one transaction, encode.
@@ -60,12 +62,14 @@ var mayImport = map[string]string{
 	"cli": domains + " api portal ops config app client progress",
 
 	// For tests and measurements only; no product code may import them.
-	"testdata":        "",
-	"harness":         "",
-	"apitest":         "",
-	"store/storetest": "store store/pgtemp",
-	"app/apptest":     domains + " ops config store/storetest",
-	"store/pgtemp":    "",
+	"testdata":                  "",
+	"harness":                   "",
+	"apitest":                   "",
+	"store/storetest":           "store store/pgtemp",
+	"app/apptest":               domains + " ops config store/storetest",
+	"providers/files/filestest": domain + " users wearables connections", // imports a file and looks at what became of it
+	"providers/sheet/sheettest": domain + " users wearables connections", // imports a file as the job does
+	"store/pgtemp":              "",
 }
 
 const (

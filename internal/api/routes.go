@@ -27,6 +27,7 @@ func (a *API) routes() []route {
 		a.timeseriesRoutes(),
 		a.mergedRoutes(),
 		a.priorityRoutes(),
+		a.introspectRoutes(),
 		a.summaryRoutes(),
 		a.webhookRoutes(),
 		a.webhookLogRoutes(),

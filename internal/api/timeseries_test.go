@@ -35,7 +35,11 @@ type dataDoor struct {
 var march = time.Date(2026, 3, 21, 12, 0, 0, 0, time.UTC)
 
 func eachDataDoor(t *testing.T, fn func(d dataDoor)) {
-	storetest.EachAt(t, func() time.Time { return march }, func(t *testing.T, db *store.DB) {
+	eachDataDoorAt(t, func() time.Time { return march }, fn)
+}
+
+func eachDataDoorAt(t *testing.T, now func() time.Time, fn func(d dataDoor)) {
+	storetest.EachAt(t, now, func(t *testing.T, db *store.DB) {
 		ingester := &wearables.Ingester{DB: db, Connect: connections.Ensure, Run: connections.Run, Describe: func(slug string) (string, string) {
 			return providers.Named(slug).Name, "https://hale.example/logo/" + slug
 		}}

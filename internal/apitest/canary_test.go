@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -121,14 +122,24 @@ func (s *service) live(t *testing.T) map[string]string {
 	}
 	s.send(t, request{method: "GET", path: strings.TrimPrefix(link, s.URL())}, "")
 	id := s.field(t, "POST", base+"/imports", canaryExport, "id")
-	for range 500 {
-		if s.field(t, "GET", base+"/imports/"+id, "", "status") == "succeeded" {
-			return map[string]string{"API key": apptest.Key, "portal token": token}
+	if status := s.importEnd(t, base+"/imports/"+id); status != "succeeded" {
+		t.Fatalf("the import %s", status)
+	}
+	return map[string]string{"API key": apptest.Key, "portal token": token}
+}
+
+// importEnd waits for an import and returns how it ended. Until then the
+// uploaded file lies where it was spooled.
+func (s *service) importEnd(t *testing.T, path string) string {
+	t.Helper()
+	for range 1000 {
+		if status := s.field(t, "GET", path, "", "status"); status != "queued" && status != "running" {
+			return status
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	t.Fatal("the import did not end")
-	return nil
+	t.Fatal("an import does not end")
+	return ""
 }
 
 const canaryExport = `<?xml version="1.0"?><HealthData locale="en_US"><ExportDate value="2026-03-01 12:00:00 +0000"/>
@@ -156,14 +167,22 @@ func (s *service) misuse(t *testing.T) {
 		{method: "DELETE", path: "/v2/providers?canarybroken"},
 	} {
 		r.headers = map[string]string{"content-type": "application/json"}
-		if got := s.send(t, r, s.Key); got.status/100 == 5 {
+		got := s.send(t, r, s.Key)
+		if got.status/100 == 5 {
 			t.Errorf("%v was answered %d", r, got.status)
+		}
+		if got.status == http.StatusAccepted { // an import that will fail
+			for _, id := range identifier.FindAllString(string(got.body), 1) {
+				s.importEnd(t, r.path+"/"+id)
+			}
 		}
 		s.send(t, r, canaries["wrong key"])
 		r.headers["authorization"] = "Bearer " + canaries["wrong key"]
 		s.send(t, r, "")
 	}
 }
+
+var identifier = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
 // good sends a request that must succeed.
 func (s *service) good(t *testing.T, method, path, body string) []byte {

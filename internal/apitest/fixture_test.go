@@ -47,8 +47,8 @@ var count atomic.Int64
 func (s *service) fixture(t *testing.T) *fixture {
 	t.Helper()
 	n := count.Add(1)
-	f := &fixture{ids: map[string]string{"client_user_id": fmt.Sprintf("somebody-%d", n)}}
-	user := s.make(t, "POST", "/v2/user", fmt.Sprintf(`{"client_user_id":"somebody-%d"}`, n))
+	f := &fixture{ids: map[string]string{"client_user_id": fmt.Sprintf("somebody-%06d", n)}}
+	user := s.make(t, "POST", "/v2/user", fmt.Sprintf(`{"client_user_id":"somebody-%06d"}`, n))
 	f.ids["user_id"], f.ids["team_id"] = user["user_id"].(string), user["team_id"].(string)
 	base := "/v2/user/" + f.ids["user_id"]
 	s.make(t, "PATCH", base+"/info", someInfo)

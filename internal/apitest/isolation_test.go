@@ -25,6 +25,7 @@ func TestAnotherTeamsIDIsAnUnknownID(t *testing.T) {
 					us.compare(t, o, ours, theirs, foreign)
 				})
 			}
+			us.look(t, o, ours, theirs)
 		}
 		if after := s.seen(t, theirs); after != before {
 			t.Errorf("the other team changed something:\nbefore %s\nafter  %s", before, after)
@@ -56,11 +57,47 @@ func (s *service) compare(t *testing.T, o operation, ours, theirs *fixture, fore
 	if steady(got.body) != steady(unheard.body) {
 		t.Errorf("%v\ntells their id from an unknown one:\n%.500s\n%.500s", r, got.body, unheard.body)
 	}
-	for name, id := range theirs.ids {
+	theirs.absent(t, r, got)
+}
+
+// look reads with nothing but the caller's own ids: lists, counts, searches.
+func (s *service) look(t *testing.T, o operation, ours, theirs *fixture) {
+	t.Helper()
+	if o.Method == http.MethodGet {
+		r := s.whole(t, o, ours.known())
+		theirs.absent(t, r, s.send(t, r, s.Key))
+	}
+}
+
+// absent fails when an answer to somebody else shows an identity of f.
+func (f *fixture) absent(t *testing.T, r request, got answer) {
+	t.Helper()
+	for name, id := range f.ids {
 		if bytes.Contains(got.body, []byte(id)) {
-			t.Errorf("%v\nshows their %s: %.500s", r, name, got.body)
+			t.Errorf("%v\nshows another team's %s: %.500s", r, name, got.body)
 		}
 	}
+}
+
+// A key for repeated requests means something only within its team.
+func TestIdempotencyKeysBelongToATeam(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
+		theirs := start(t, d)
+		ours := &service{theirs.NewTeam("Us"), theirs.doc}
+		r := request{
+			method: "POST", path: "/v2/user", body: []byte(`{"client_user_id":"the-same"}`),
+			headers: map[string]string{"content-type": "application/json", "idempotency-key": "one-key"},
+		}
+		first := theirs.send(t, r, theirs.Key)
+		again := theirs.send(t, r, theirs.Key)
+		other := ours.send(t, r, ours.Key)
+		if first.status/100 != 2 || !bytes.Equal(first.body, again.body) {
+			t.Fatalf("the same request twice was answered %d %s and %d %s", first.status, first.body, again.status, again.body)
+		}
+		if other.status/100 != 2 || bytes.Equal(first.body, other.body) {
+			t.Errorf("another team's request was answered %d %s", other.status, other.body)
+		}
+	})
 }
 
 // control repeats every operation with the ids of the caller's own, which must

@@ -29,14 +29,16 @@ type importOrder struct {
 func (s *shell) importCommand() *cobra.Command {
 	c := s.calls(s.importVerb(&cobra.Command{
 		Use: "import FILE", Short: "import an export of health data",
-		Long: `Import an export of health data, such as the export.zip of Apple Health, for a
-user. The kind is recognised; a sub-command names it.
+		Long: `Import a file of health data for a user: an export, such as the export.zip of
+Apple Health, or a recording of a device, such as a FIT, TCX or GPX file. The
+kind is recognised by the content; a sub-command names it.
 
 The file streams to the server, which answers once it is safely there, and then
 works on it by itself: Ctrl-C, or a restart of the server, no longer stops it.
 The same file may be imported again: what is there already is left as it is.`,
 		Example: examples(
 			"hale import export.zip --user anna",
+			"hale import morning-run.fit --user anna",
 			"hale import apple-health export.xml --user 0198… --history-only",
 			"hale import export.zip --user anna --no-wait -o id",
 		),
@@ -134,7 +136,7 @@ func openExport(path string) (*os.File, int64, error) {
 		return nil, 0, err
 	}
 	if info.IsDir() {
-		return nil, 0, withHint(badUsagef("%s is a folder", path), "name the export file in it, zip or xml")
+		return nil, 0, withHint(badUsagef("%s is a folder", path), "name a file in it")
 	}
 	if info.Size() == 0 {
 		return nil, 0, badUsagef("%s is empty", path)

@@ -182,10 +182,10 @@ func (c *Client) request(ctx context.Context, r Request) (*http.Request, error) 
 }
 
 // broken is an answer that did not come. ctx is the caller's own: when that is
-// cancelled, nobody is at fault.
+// over, no server is at fault.
 func broken(ctx context.Context, err error) error {
-	if errors.Is(ctx.Err(), context.Canceled) {
-		return context.Canceled
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return &Error{kind: fault.Unavailable, text: "the server did not answer in time"}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -12,9 +13,9 @@ import (
 )
 
 const (
-	numberAtOnce  = 1000
-	numberSweep   = time.Second
-	sequencerLock = "events.sequence"
+	numberAtOnce      = 1000
+	numberSweep       = time.Second
+	takeSequencerLock = `SELECT pg_advisory_xact_lock(hashtextextended('events.sequence', 0))`
 )
 
 // Sequencer gives events their numbers on PostgreSQL. Each node runs one; a
@@ -50,11 +51,15 @@ func (s *Sequencer) Run(ctx context.Context) error {
 		if err := s.Settle(ctx); err != nil && ctx.Err() == nil {
 			log.ErrorContext(ctx, "numbering events", "error", err)
 		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-poke:
-		case <-sweep.C:
+		for poked := false; !poked; {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-poke:
+				poked = true
+			case <-sweep.C:
+				poked = s.waiting(ctx)
+			}
 		}
 	}
 }
@@ -63,28 +68,21 @@ func (s *Sequencer) Run(ctx context.Context) error {
 func (s *Sequencer) Settle(ctx context.Context) error {
 	ctx = store.AsSystem(ctx)
 	for {
-		waiting, err := s.waiting(ctx)
-		if err != nil || !waiting {
-			return err
-		}
 		n, err := s.number(ctx)
-		if err != nil {
+		if err != nil || n < numberAtOnce {
 			return err
-		}
-		if n < numberAtOnce {
-			return nil
 		}
 	}
 }
 
-func (s *Sequencer) waiting(ctx context.Context) (found bool, err error) {
-	err = s.DB.Read(ctx, func(tx *store.Tx) error {
+// waiting tells whether the sweep found something. An error counts as yes:
+// numbering will meet it again and report it.
+func (s *Sequencer) waiting(ctx context.Context) (found bool) {
+	ctx = store.AsSystem(ctx)
+	err := s.DB.Read(ctx, func(tx *store.Tx) error {
 		return tx.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM events WHERE seq IS NULL)`).Scan(&found)
 	})
-	if err != nil {
-		return false, fmt.Errorf("events: looking for unnumbered events: %w", err)
-	}
-	return found, nil
+	return found || err != nil
 }
 
 // number gives the next numbers to what is visible, in order of id, which is
@@ -92,12 +90,9 @@ func (s *Sequencer) waiting(ctx context.Context) (found bool, err error) {
 func (s *Sequencer) number(ctx context.Context) (n int, err error) {
 	err = s.DB.Write(ctx, func(tx *store.Tx) error {
 		n = 0
-		// The lock is a statement of its own: the next one then sees everything
-		// that was committed, and numbered, before the lock was free.
-		if err := tx.Lock(ctx, sequencerLock); err != nil {
-			return err
-		}
-		if err := PreferIndexes(ctx, tx); err != nil {
+		// The lock comes before the statement that reads, which then sees all that
+		// was committed, and numbered, before the lock was free.
+		if err := PreferIndexes(ctx, tx, takeSequencerLock); err != nil {
 			return err
 		}
 		teams, total, err := assign(ctx, tx)
@@ -116,7 +111,10 @@ func (s *Sequencer) number(ctx context.Context) (n int, err error) {
 }
 
 // unnumbered is an event that waits for its number.
-type unnumbered struct{ team, id uuid.UUID }
+type unnumbered struct {
+	team, id uuid.UUID
+	last     int64 // greatest number of the team so far
+}
 
 func assign(ctx context.Context, tx *store.Tx) (teams map[uuid.UUID]int64, total int, err error) {
 	all, err := readUnnumbered(ctx, tx)
@@ -126,14 +124,8 @@ func assign(ctx context.Context, tx *store.Tx) (teams map[uuid.UUID]int64, total
 	teams = map[uuid.UUID]int64{}
 	numbers := make([]int64, len(all))
 	for i, e := range all {
-		last, known := teams[e.team]
-		if !known {
-			if last, err = LastNumber(ctx, tx, e.team); err != nil {
-				return nil, 0, err
-			}
-		}
-		numbers[i] = last + 1
-		teams[e.team] = last + 1
+		numbers[i] = max(teams[e.team], e.last) + 1
+		teams[e.team] = numbers[i]
 	}
 	for from := 0; from < len(all); from += numberWidth {
 		to := min(from+numberWidth, len(all))
@@ -145,7 +137,9 @@ func assign(ctx context.Context, tx *store.Tx) (teams map[uuid.UUID]int64, total
 }
 
 func readUnnumbered(ctx context.Context, tx *store.Tx) ([]unnumbered, error) {
-	rows, err := tx.Query(ctx, `SELECT team_id, id FROM events WHERE seq IS NULL ORDER BY id LIMIT $1`, numberAtOnce)
+	rows, err := tx.Query(ctx, `SELECT u.team_id, u.id, COALESCE((
+			SELECT m.seq FROM events m WHERE m.team_id = u.team_id AND m.seq IS NOT NULL ORDER BY m.seq DESC LIMIT 1), 0)
+		FROM (SELECT team_id, id FROM events WHERE seq IS NULL ORDER BY id LIMIT $1) AS u ORDER BY u.id`, numberAtOnce)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +147,7 @@ func readUnnumbered(ctx context.Context, tx *store.Tx) ([]unnumbered, error) {
 	var all []unnumbered
 	for rows.Next() {
 		var e unnumbered
-		if err := rows.Scan(&e.team, &e.id); err != nil {
+		if err := rows.Scan(&e.team, &e.id, &e.last); err != nil {
 			return nil, err
 		}
 		all = append(all, e)
@@ -176,16 +170,23 @@ func writeNumbers(ctx context.Context, tx *store.Tx, part []unnumbered, numbers 
 	return err
 }
 
-// PreferIndexes makes PostgreSQL reach rows through indexes for the rest of
-// the transaction, and plan each statement for the tables as they are now.
+// PreferIndexes makes PostgreSQL reach rows through indexes, and in their
+// order, for the rest of the transaction, and plan each statement for the tables as they are now.
 // Statements that handle a batch of ids are prepared once and used for days:
 // planned while a table is small, they would go on reading it whole when it is
-// large. SQLite needs no such word.
-func PreferIndexes(ctx context.Context, tx *store.Tx) error {
+// large. A node that vanishes from the network in the middle gives its locks up
+// after ten seconds. SQLite needs no such words. More statements, without parameters and for
+// PostgreSQL alone, may share the round trip.
+func PreferIndexes(ctx context.Context, tx *store.Tx, more ...string) error {
 	if tx.Engine() == store.SQLite {
 		return nil
 	}
-	_, err := tx.Exec(ctx, `SET LOCAL plan_cache_mode = force_custom_plan; SET LOCAL enable_seqscan = off;
-		SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off`)
+	words := append([]string{
+		`SET LOCAL plan_cache_mode = force_custom_plan`, `SET LOCAL enable_seqscan = off`,
+		`SET LOCAL enable_bitmapscan = off`, `SET LOCAL enable_sort = off`,
+		`SET LOCAL enable_hashjoin = off`, `SET LOCAL enable_mergejoin = off`,
+		`SET LOCAL idle_in_transaction_session_timeout = '10s'`,
+	}, more...)
+	_, err := tx.Exec(ctx, strings.Join(words, "; "))
 	return err
 }

@@ -10,7 +10,7 @@ import (
 	"hale/internal/fault"
 	"hale/internal/ids"
 	"hale/internal/jobs"
-	"hale/internal/providers/applehealth"
+	"hale/internal/providers/files"
 	"hale/internal/store"
 	"hale/internal/teams"
 	"hale/internal/users"
@@ -64,10 +64,10 @@ type Progress struct {
 // Service takes uploads and runs imports. Its fields are set before first use.
 type Service struct {
 	DB   *store.DB
-	Sink applehealth.Sink // *wearables.Ingester
-	Dir  string           // the spool folder; made when absent
+	Sink files.Sink // *wearables.Ingester
+	Dir  string     // the spool folder; made when absent
 	// MaxUpload bounds an upload, MaxDocument the document in it, uncompressed;
-	// 0 means 16 GiB and applehealth.DefaultMaxBytes.
+	// 0 means 16 GiB and what the kind sees fit.
 	MaxUpload, MaxDocument int64
 	Log                    *slog.Logger // nil logs nothing
 	// Records counts records by what became of them; nil counts nothing.

@@ -20,6 +20,7 @@ import (
 	"hale/internal/ids"
 	"hale/internal/imports"
 	"hale/internal/jobs"
+	"hale/internal/providers/applehealth"
 	"hale/internal/providers/applehealth/applehealthtest"
 	"hale/internal/store"
 	"hale/internal/store/storetest"
@@ -148,7 +149,7 @@ func TestImportRunsToItsEnd(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newBed(t, db)
 		made := b.upload(data, false)
-		if made.Kind != imports.AppleHealth || made.Status != imports.Queued || made.Size != int64(len(data)) || len(b.files()) != 1 {
+		if made.Kind != applehealth.Kind.Name || made.Status != imports.Queued || made.Size != int64(len(data)) || len(b.files()) != 1 {
 			t.Fatalf("%+v, files %v", made, b.files())
 		}
 		defer b.work(b.service)()

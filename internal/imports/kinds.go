@@ -7,69 +7,90 @@ import (
 
 	"hale/internal/fault"
 	"hale/internal/providers/applehealth"
+	"hale/internal/providers/clarity"
+	"hale/internal/providers/files"
+	"hale/internal/providers/fit"
+	"hale/internal/providers/fitbitexport"
+	"hale/internal/providers/gpx"
+	"hale/internal/providers/healthconnect"
+	"hale/internal/providers/libreview"
+	"hale/internal/providers/nightscout"
+	"hale/internal/providers/tcx"
 )
 
-// AppleHealth is the kind of HealthKit exports, zip or XML.
-const AppleHealth = "apple_health"
-
-// kind is one sort of export: check tells whether a file is one, without
-// reading it to the end; what is not is a fault.
-type kind struct {
-	name  string
-	check func(path string, maxDocument int64) error
-}
-
-var kinds = []kind{
-	{AppleHealth, func(path string, maxDocument int64) error {
-		export, err := applehealth.Open(path, maxDocument)
-		if err != nil {
-			return err
-		}
-		defer export.Close()
-		return export.Check()
-	}},
+// kinds is every kind of file that can be imported, in the order in which an
+// unknown file is held against them.
+var kinds = []files.Kind{
+	applehealth.Kind,
+	fit.Kind,
+	tcx.Kind,
+	gpx.Kind,
+	healthconnect.Kind,
+	clarity.Kind,
+	libreview.Kind,
+	nightscout.Kind,
+	fitbitexport.Kind,
 }
 
 // Kinds are the names of the kinds that can be imported.
 func Kinds() []string {
 	names := make([]string, len(kinds))
 	for i, k := range kinds {
-		names[i] = k.name
+		names[i] = k.Name
 	}
 	return names
+}
+
+func kindNamed(name string) (files.Kind, bool) {
+	i := slices.IndexFunc(kinds, func(k files.Kind) bool { return k.Name == name })
+	if i < 0 {
+		return files.Kind{}, false
+	}
+	return kinds[i], true
 }
 
 // checkKind reads a kind's name, which may have hyphens; empty means that it
 // is to be recognised.
 func checkKind(name string) (string, error) {
 	name = strings.ReplaceAll(name, "-", "_")
-	if name == "" || slices.Contains(Kinds(), name) {
+	if _, ok := kindNamed(name); ok || name == "" {
 		return name, nil
 	}
 	return "", fault.New(fault.Invalid, "kind should be one of "+strings.Join(Kinds(), ", ")).
 		At("query", "kind").WithType("enum").WithInput(name)
 }
 
-// recognise finds the kind of a file. With a name it only checks that the
-// file is one of those.
+// recognise finds the kind of a file by its content. With a name it only
+// checks that the file is one of those.
 func (s *Service) recognise(path, name string) (string, error) {
-	var refusal *fault.Error
+	var titles []string
 	for _, k := range kinds {
-		if name != "" && name != k.name {
+		if name != "" && name != k.Name {
 			continue
 		}
-		err := k.check(path, s.MaxDocument)
-		if err == nil {
-			return k.name, nil
+		err := k.Check(path, s.MaxDocument)
+		var unlike *files.UnlikeError
+		switch {
+		case err == nil:
+			return k.Name, nil
+		case !errors.As(err, &unlike):
+			return "", unreadable(err)
+		case name != "":
+			return "", atBody(unlike.Error())
 		}
-		var refused *fault.Error
-		if !errors.As(err, &refused) {
-			return "", err
-		}
-		if refused.Kind() == fault.Unprocessable { // here it is the caller's input that is at fault
-			refused = fault.New(fault.Invalid, refused.Message()).At("body")
-		}
-		refusal = refused
+		titles = append(titles, k.Title)
 	}
-	return "", refusal
+	return "", atBody("the file is none of those that can be imported: " + strings.Join(titles, ", "))
 }
+
+// unreadable is why a file can not be imported although its kind is known.
+// Here it is the caller's input that is at fault.
+func unreadable(err error) error {
+	var refused *fault.Error
+	if errors.As(err, &refused) && refused.Kind() == fault.Unprocessable {
+		return atBody(refused.Message())
+	}
+	return err
+}
+
+func atBody(text string) error { return fault.New(fault.Invalid, text).At("body") }

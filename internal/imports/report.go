@@ -1,7 +1,7 @@
 package imports
 
 import (
-	"hale/internal/providers/applehealth"
+	"hale/internal/providers/files"
 	"hale/internal/wearables"
 )
 
@@ -23,9 +23,9 @@ type Report struct {
 	Unchanged int `json:"unchanged" doc:"Samples and summaries that were there already"`
 	Rejected  int `json:"rejected" doc:"Samples and summaries that break a rule"`
 
-	Resources  map[string]Counts                 `json:"resources" doc:"What changed, by resource"`
-	Types      map[string]*applehealth.TypeCount `json:"types" doc:"What was in the file, by the file's own names of types"`
-	Rejections map[string]int                    `json:"rejections" doc:"How many break which rule, as resource: rule"`
+	Resources  map[string]Counts           `json:"resources" doc:"What changed, by resource"`
+	Types      map[string]*files.TypeCount `json:"types" doc:"What was in the file, by the file's own names of types"`
+	Rejections map[string]int              `json:"rejections" doc:"How many break which rule, as resource: rule"`
 }
 
 // Counts tells what became of the values of one resource.
@@ -40,7 +40,7 @@ func countsOf(c wearables.Counts) Counts {
 	return Counts{c.Created, c.Updated, c.Unchanged, c.Rejected}
 }
 
-func reportOf(o *applehealth.Outcome) *Report {
+func reportOf(o *files.Outcome) *Report {
 	r := &Report{
 		Records: o.Report.Records, Mapped: o.Mapped, Skipped: o.Skipped(), Copies: o.Copies,
 		Workouts: o.Workouts, Routes: o.Routes, Days: int64(o.Days), Damaged: o.Damaged, Truncated: o.Truncated,

@@ -7,11 +7,13 @@ import (
 	"os"
 	"time"
 
+	"github.com/google/uuid"
+
 	"hale/internal/connections"
 	"hale/internal/fault"
 	"hale/internal/ids"
 	"hale/internal/jobs"
-	"hale/internal/providers/applehealth"
+	"hale/internal/providers/files"
 	"hale/internal/store"
 	"hale/internal/teams"
 	"hale/internal/users"
@@ -91,11 +93,6 @@ func (a *attempt) begin(ctx context.Context) (ready bool, err error) {
 		if a.user, err = users.Get(ctx, tx, a.row.Team, a.row.User); err != nil {
 			return err
 		}
-		if a.row.stage == "" {
-			if a.row.stage, err = stageOf(ctx, tx, a.user, a.row.HistoryOnly); err != nil {
-				return err
-			}
-		}
 		return started(ctx, tx, &a.row)
 	})
 }
@@ -110,40 +107,70 @@ func (a *attempt) absent() error {
 	return jobs.Permanent(a.end(nil, err))
 }
 
-// stageOf is historical while the user is not connected yet: then the data
-// fills the past. A second export brings what is new since, unless its sender
-// wants it to count as history.
-func stageOf(ctx context.Context, tx *store.Tx, user users.User, historyOnly bool) (wearables.Stage, error) {
-	if historyOnly {
-		return wearables.Historical, nil
+// stage is historical while the user is not connected to the provider: then
+// a whole history fills the past. A later file brings what is new since, unless its
+// sender wants it to count as history. Later attempts keep to the answer,
+// since the first one made the connection.
+func (a *attempt) stage(ctx context.Context, kind files.Kind, provider string) (wearables.Stage, error) {
+	if a.row.stage != "" {
+		return a.row.stage, nil
 	}
-	run, err := connections.Run(ctx, tx, user, applehealth.Provider)
-	if err != nil || run != "" {
-		return wearables.Daily, err
-	}
-	return wearables.Historical, nil
+	var stage wearables.Stage
+	err := a.s.DB.Write(ctx, func(tx *store.Tx) error {
+		run, err := connections.Run(ctx, tx, a.user, provider)
+		if err != nil {
+			return err
+		}
+		stage = wearables.Historical
+		if !a.row.HistoryOnly && (run != "" || kind.Recording) {
+			stage = wearables.Daily
+		}
+		return noteStage(ctx, tx, &a.row, stage)
+	})
+	a.row.stage = stage
+	return stage, err
+}
+
+// device finds or makes one of the user's devices.
+func (a *attempt) device(ctx context.Context, d files.Device) (uuid.UUID, error) {
+	var id connections.DeviceID
+	err := a.s.DB.Write(ctx, func(tx *store.Tx) (err error) {
+		id, err = connections.EnsureDevice(ctx, tx, a.user, connections.Device{
+			Provider: d.Provider, SourceType: d.SourceType, Manufacturer: d.Manufacturer,
+			Model: d.Model, ExternalID: d.ExternalID, Version: d.Version,
+		})
+		return err
+	})
+	return id.UUID(), err
 }
 
 // work reads the file.
-func (a *attempt) work(ctx context.Context) (*applehealth.Outcome, error) {
+func (a *attempt) work(ctx context.Context) (*files.Outcome, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	im := &applehealth.Import{
-		DB: a.s.DB, Sink: a.s.Sink, User: a.user, Stage: a.row.stage, Push: !a.row.HistoryOnly, MaxBytes: a.s.MaxDocument,
-		Progress: func(p applehealth.Progress) {
+	kind, ok := kindNamed(a.row.Kind)
+	if !ok { // an older or newer node took it
+		return nil, fault.New(fault.Unprocessable, "this version of the server can not import files of this kind")
+	}
+	return kind.Run(ctx, files.Input{
+		Path: a.s.path(a.row.spool), Limit: a.s.MaxDocument, DB: a.s.DB, Sink: a.s.Sink, User: a.user,
+		HistoryOnly: a.row.HistoryOnly, Device: a.device,
+		Stage: func(ctx context.Context, provider string) (wearables.Stage, error) {
+			return a.stage(ctx, kind, provider)
+		},
+		Progress: func(p files.Progress) {
 			if err := a.note(ctx, p); err != nil {
 				stop(err)
 			}
 		},
-	}
-	return im.Run(ctx, a.s.path(a.row.spool))
+	})
 }
 
 // noteEvery is how often progress is written.
 const noteEvery = time.Second
 
 // note writes progress to the import and to its job.
-func (a *attempt) note(ctx context.Context, p applehealth.Progress) error {
+func (a *attempt) note(ctx context.Context, p files.Progress) error {
 	now := a.s.DB.Now()
 	if now.Sub(a.noted) < noteEvery {
 		return nil
@@ -157,15 +184,15 @@ func (a *attempt) note(ctx context.Context, p applehealth.Progress) error {
 }
 
 // noteText says in words how far the import is.
-func noteText(p applehealth.Progress) string {
-	if p.Step == applehealth.Summarising {
+func noteText(p files.Progress) string {
+	if p.Step == files.Summarising {
 		return fmt.Sprintf("%d of %d days summarised", p.Days, p.TotalDays)
 	}
 	return fmt.Sprintf("%d records", p.Records)
 }
 
 // end decides what becomes of the import after an attempt that ran to its end.
-func (a *attempt) end(outcome *applehealth.Outcome, err error) error {
+func (a *attempt) end(outcome *files.Outcome, err error) error {
 	switch kind := fault.KindOf(err); {
 	case err == nil:
 		a.count(outcome)
@@ -181,13 +208,13 @@ func (a *attempt) end(outcome *applehealth.Outcome, err error) error {
 }
 
 // finish records how the import ended and removes its file.
-func (a *attempt) finish(status Status, outcome *applehealth.Outcome, problem string) error {
+func (a *attempt) finish(status Status, outcome *files.Outcome, problem string) error {
 	if outcome != nil {
 		a.row.Report = reportOf(outcome)
 		p := &a.row.Progress
 		p.Records, p.Skipped = a.row.Report.Records, a.row.Report.Skipped
 		if status == Succeeded {
-			p.Step, p.Done, p.Total = string(applehealth.Summarising), outcome.Bytes, outcome.Bytes
+			p.Step, p.Done, p.Total = string(files.Summarising), outcome.Bytes, outcome.Bytes
 		}
 	}
 	a.row.Status, a.row.Error = status, problem
@@ -207,7 +234,7 @@ func (a *attempt) finish(status Status, outcome *applehealth.Outcome, problem st
 	return nil
 }
 
-func (a *attempt) count(o *applehealth.Outcome) {
+func (a *attempt) count(o *files.Outcome) {
 	if a.s.Records != nil {
 		a.s.Records("mapped", int(o.Mapped))
 		a.s.Records("skipped", int(o.Skipped()))

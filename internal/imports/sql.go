@@ -8,6 +8,7 @@ import (
 	"hale/internal/store"
 	"hale/internal/teams"
 	"hale/internal/users"
+	"hale/internal/wearables"
 )
 
 const columns = `team_id, user_id, id, kind, size, sha256, history_only, status, stage, spool,
@@ -108,12 +109,18 @@ func query(ctx context.Context, tx *store.Tx, sql string, args ...any) ([]Import
 // started marks an attempt. An import that was canceled meanwhile stays so.
 func started(ctx context.Context, tx *store.Tx, i *Import) error {
 	now := tx.Now()
-	n, err := tx.Exec(ctx, `UPDATE imports SET status = 'running', stage = $3, attempts = attempts + 1, error = '', started_at = $4
-		WHERE team_id = $1 AND id = $2 AND status IN ('queued', 'running')`, i.Team, i.ID, string(i.stage), store.Micros(now))
+	n, err := tx.Exec(ctx, `UPDATE imports SET status = 'running', attempts = attempts + 1, error = '', started_at = $3
+		WHERE team_id = $1 AND id = $2 AND status IN ('queued', 'running')`, i.Team, i.ID, store.Micros(now))
 	if err == nil && n == 0 {
 		err = errOver
 	}
 	i.Status, i.StartedAt = Running, &now
+	return err
+}
+
+// noteStage keeps the stage for later attempts.
+func noteStage(ctx context.Context, tx *store.Tx, i *Import, stage wearables.Stage) error {
+	_, err := tx.Exec(ctx, `UPDATE imports SET stage = $3 WHERE team_id = $1 AND id = $2`, i.Team, i.ID, string(stage))
 	return err
 }
 

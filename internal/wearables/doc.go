@@ -15,13 +15,15 @@
 //	series.go, samples.go, announce.go    samples into sealed blocks, and events
 //	summaries.go, merge.go                documents, version by version
 //	streams.go, stream_pack.go, stream_store.go    the course of a workout
-//	history.go           when a connection's past has arrived
-//	read.go, summary_read.go, sleep.go    reading it back
-//	wire.go, text.go     JSON of samples and sources, for events and reads alike
+//	history.go, history_days.go           when a connection's past has arrived
+//	introspect_write.go, introspect.go    what was heard of each resource, and how far its past is
+//	read.go, extent.go, summary_read.go, sleep.go    reading it back
+//	wire.go, text.go, clock.go    JSON of samples and sources, for events and reads alike
 //	erase.go             what deleting a user removes
 //
 // Below it, blocks packs samples into a byte or two each, push reads what
-// phones send, and derive makes summaries out of samples.
+// phones send, merged makes one line of what several sources measured, and
+// derive makes summaries out of samples.
 //
 // It knows nothing of providers' formats: importers and connectors bring their
 // data in the types of this package, in canonical units.

@@ -39,10 +39,14 @@ func (in *Ingester) HistoricalDone(ctx context.Context, user users.User, provide
 }
 
 func (in *Ingester) announceHistory(ctx context.Context, tx *store.Tx, user users.User, provider, run, resource string, r Range) ([]events.New, error) {
-	fresh, err := tx.Exec(ctx, `INSERT INTO history_announced (team_id, user_id, provider, resource, run, start_at, end_at, announced_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (user_id, provider, resource, run) DO NOTHING`,
+	days, err := daysWithData(ctx, tx, user, provider, resource, r)
+	if err != nil {
+		return nil, err
+	}
+	fresh, err := tx.Exec(ctx, `INSERT INTO history_announced (team_id, user_id, provider, resource, run, start_at, end_at, announced_at, days)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (user_id, provider, resource, run) DO NOTHING`,
 		user.Team.UUID(), user.ID.UUID(), provider, resource, run,
-		store.Micros(r.Start), store.Micros(r.End), store.Micros(tx.Now()))
+		store.Micros(r.Start), store.Micros(r.End), store.Micros(tx.Now()), days)
 	if err != nil || fresh == 0 {
 		return nil, err
 	}

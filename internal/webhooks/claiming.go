@@ -21,12 +21,16 @@ func (l *line) claim(ctx context.Context) {
 	l.mu.Unlock()
 
 	err := l.take(ctx, &c)
-	for _, p := range l.settle(ctx, &c, err) {
+	back := l.settle(ctx, &c, err)
+	if l.d.db.Engine() == store.SQLite {
+		return // nothing was marked, so there is nothing to give back
+	}
+	for _, p := range back {
 		l.d.results.Add(result{line: l, parcel: p, fate: returned})
 	}
 }
 
-// settle takes in what a claim brought and returns what is to be given back.
+// settle takes in what a claim brought, or returns it to be given back.
 func (l *line) settle(ctx context.Context, c *claim, err error) (back []*parcel) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -35,12 +39,19 @@ func (l *line) settle(ctx context.Context, c *claim, err error) (back []*parcel)
 		delete(l.inHand, h)
 	}
 	l.freed = nil
-	if err != nil || l.closed {
-		if err != nil {
-			l.d.cfg.Log.ErrorContext(ctx, "claiming deliveries", "endpoint", l.id, "error", err)
-			l.unsure = true
-			l.askLater(c.most)
+	switch {
+	case err != nil:
+		l.d.cfg.Log.ErrorContext(ctx, "claiming deliveries", "endpoint", l.id, "error", err)
+		l.unsure = true
+		l.askLater(c.most)
+		return c.parcels()
+	case l.closed:
+		return c.parcels()
+	case c.fresh == nil && l.target != c.known: // closed and opened while the claim ran
+		for lane, n := range c.most {
+			l.wanted[lane] = l.wanted[lane] || n > 0
 		}
+		l.ask()
 		return c.parcels()
 	}
 	if c.fresh != nil {
@@ -121,7 +132,9 @@ func (l *line) take(ctx context.Context, c *claim) error {
 	// after a commit finds its cache empty; the writer's is warm.
 	err := l.d.db.Write(ctx, func(tx *store.Tx) (err error) {
 		c.got = [lanes]haul{}
-		if err := events.PreferIndexes(ctx, tx); err != nil {
+		// A claim need not outlive a crash, which ends the lease as well, so its
+		// commit need not wait for the disk.
+		if err := events.PreferIndexes(ctx, tx, `SET LOCAL synchronous_commit = off`); err != nil {
 			return err
 		}
 		for lane, n := range c.most {

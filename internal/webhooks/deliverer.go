@@ -58,6 +58,7 @@ type Deliverer struct {
 	reload   map[uuid.UUID]bool      // teams whose endpoints changed
 	claims   []*line                 // those that want to claim, in order of asking
 	stopping bool
+	oldest   time.Time // when the longest waiting due delivery was due, as of the last sweep
 
 	claimable chan struct{} // a token for each claimer that should look at claims
 	news      chan struct{} // reload has something
@@ -181,6 +182,27 @@ func (d *Deliverer) all() []*line {
 		all = append(all, l)
 	}
 	return all
+}
+
+// Lag is how long the oldest due delivery has been waiting, as of the last
+// sweep, ten seconds ago at most. Rate limits and slow endpoints count.
+func (d *Deliverer) Lag() time.Duration {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.oldest.IsZero() {
+		return 0
+	}
+	return max(0, d.db.Now().Sub(d.oldest))
+}
+
+// InHand is the number of deliveries that are claimed and not yet recorded.
+func (d *Deliverer) InHand() (n int) {
+	for _, l := range d.all() {
+		l.mu.Lock()
+		n += len(l.inHand)
+		l.mu.Unlock()
+	}
+	return n
 }
 
 // offer puts a line into the queue of those that want to claim.

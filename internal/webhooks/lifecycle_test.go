@@ -2,6 +2,7 @@ package webhooks_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -269,4 +270,56 @@ func TestPrivateAddressIsRefusedWhenDialled(t *testing.T) {
 	if err != nil || !trial.Outcome.OK() || rc.total() != 1 {
 		t.Errorf("allowed: %v, %+v", err, trial.Outcome)
 	}
+}
+
+// What is pending for a user who was erased is not sent, and does not stay
+// pending.
+func TestErasedUsersEventsAreNotSent(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		r := teamRig(t, db)
+		rc := newReceiver(t, nil)
+		e := r.endpoint(webhooks.NewEndpoint{URL: rc.server.URL})
+		gone, stays := r.event(1), r.event(2)
+		r.write(func(tx *store.Tx) error {
+			_, err := events.EmitMany(system, tx, []events.New{gone, stays})
+			return err
+		})
+		r.write(func(tx *store.Tx) error {
+			return errors.Join(events.Erase(system, tx, r.team.UUID(), gone.User), tx.Shred(system, r.team.UUID(), gone.User))
+		})
+		r.deliver(webhooks.Config{})
+		eventually(t, time.Minute, "one sent, one failed", func() bool {
+			s := r.states(e.ID)
+			return s["sent"] == 1 && s["failed"] == 1
+		})
+		if rc.total() != 1 {
+			t.Errorf("%d posts", rc.total())
+		}
+	})
+}
+
+// An endpoint that is switched off and on, and changed, again and again under
+// traffic: every event arrives, none is lost between the switches, and none
+// twice, since what was held is asked for each time.
+func TestSwitchingUnderTraffic(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		r := newRig(t, db, webhooks.Config{})
+		rc := newReceiver(t, nil)
+		e := r.endpoint(webhooks.NewEndpoint{URL: rc.server.URL})
+		long := time.Unix(0, 0)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for i := range 25 {
+				r.update(e.ID, webhooks.Changes{Disabled: patch.Of(true)})
+				r.update(e.ID, webhooks.Changes{Disabled: patch.Of(false), SendHeldSince: long, Description: patch.Of(fmt.Sprint(i))})
+			}
+		}()
+		r.emit(200)
+		<-done
+		eventually(t, time.Minute, "all sent", func() bool { return r.states(e.ID)["sent"] == 200 })
+		if rc.distinct() != 200 || rc.total() != 200 {
+			t.Errorf("%d messages in %d posts, want 200 of each", rc.distinct(), rc.total())
+		}
+	})
 }

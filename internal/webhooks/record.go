@@ -39,6 +39,9 @@ func (d *Deliverer) record(ctx context.Context, group []result) {
 	for i := range group {
 		r := &group[i]
 		r.line.release(r.parcel.hand(), r.retryAt)
+		if r.fate == returned {
+			r.line.poke(r.parcel.lane) // in case the line was opened again
+		}
 		if r.attempted() {
 			d.cfg.Observe(Attempted{Outcome: r.fate.String(), Took: r.outcome.Took, Delay: r.ended.Sub(r.parcel.created)})
 		}
@@ -133,6 +136,7 @@ func recordOther(ctx context.Context, tx *store.Tx, r *result) error {
 	var err error
 	var n int64
 	switch r.fate {
+	case sent: // recorded with its like
 	case returned:
 		if tx.Engine() == store.Postgres {
 			_, err = tx.Exec(ctx, `UPDATE webhook_deliveries SET node = NULL`+mine, key...)
@@ -140,6 +144,8 @@ func recordOther(ctx context.Context, tx *store.Tx, r *result) error {
 	case postponed:
 		r.retryAt = tx.Now().Add(postponement)
 		_, err = tx.Exec(ctx, `UPDATE webhook_deliveries SET lane = 1, due_at = $5, node = NULL`+mine, append(key, store.Micros(r.retryAt))...)
+	case erased:
+		_, err = tx.Exec(ctx, `UPDATE webhook_deliveries SET state = 'failed', ended_at = $5, node = NULL`+mine, append(key, store.Micros(tx.Now()))...)
 	case retried:
 		_, err = tx.Exec(ctx, `UPDATE webhook_deliveries
 			SET lane = 1, due_at = $5, attempts = attempts + 1, tries = tries + 1, code = $6, node = NULL`+mine,

@@ -3,6 +3,7 @@ package webhooks
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -22,6 +23,7 @@ func (d *Deliverer) sweep(ctx context.Context, starting bool) {
 		d.cfg.Log.ErrorContext(ctx, "looking for due deliveries", "error", err)
 		return
 	}
+	d.noteOldest(all)
 	on := make(map[EndpointID]bool, len(all))
 	for i := range all {
 		on[all[i].endpoint] = true
@@ -30,6 +32,21 @@ func (d *Deliverer) sweep(ctx context.Context, starting bool) {
 	for _, l := range d.others(on) {
 		d.drop(l)
 	}
+}
+
+func (d *Deliverer) noteOldest(all []backlog) {
+	now := d.db.Now()
+	var oldest time.Time
+	for i := range all {
+		for _, at := range all[i].earliest {
+			if !at.IsZero() && at.Before(now) && (oldest.IsZero() || at.Before(oldest)) {
+				oldest = at
+			}
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.oldest = oldest
 }
 
 // refresh reloads the endpoints that changed and pokes all that is due for

@@ -141,8 +141,8 @@ func (l *line) send(ctx context.Context, p *parcel, t *target, signer *Signer) r
 			l.d.cfg.Log.ErrorContext(ctx, "reading an event", "event", p.event, "error", err)
 			return result{line: l, parcel: p, fate: postponed}
 		}
-		if p.body == nil { // erased, which has ended the delivery
-			return result{line: l, parcel: p, fate: returned}
+		if p.body == nil {
+			return result{line: l, parcel: p, fate: erased}
 		}
 	}
 	r := result{line: l, parcel: p, target: t.number, at: l.d.db.Now()}
@@ -172,10 +172,11 @@ const (
 	failed
 	returned  // not attempted; free to be claimed again
 	postponed // could not be attempted; tried again shortly
+	erased    // never attempted: the user it is about is gone
 )
 
 func (f fate) String() string {
-	return [...]string{"sent", "retried", "failed", "returned", "postponed"}[f]
+	return [...]string{"sent", "retried", "failed", "returned", "postponed", "erased"}[f]
 }
 
 // result is an attempt to be recorded.

@@ -15,6 +15,7 @@ import (
 	"github.com/klauspost/compress/flate"
 
 	"hale/internal/fault"
+	"hale/internal/providers/files"
 	"hale/internal/wearables/derive"
 )
 
@@ -60,7 +61,7 @@ func (e *Export) open() error {
 	if n, err := e.file.ReadAt(magic, 0); err != nil && err != io.EOF {
 		return err
 	} else if n == 0 {
-		return fault.New(fault.Unprocessable, "the file is empty")
+		return files.Unlike("the file is empty")
 	}
 	if IsZip(magic) {
 		if err := e.openZip(info.Size()); err != nil {
@@ -108,7 +109,7 @@ func (e *Export) openZip(size int64) error {
 			return nil
 		}
 	}
-	return fault.New(fault.Unprocessable, "the zip file holds no Apple Health export")
+	return files.Unlike("the zip file holds no Apple Health export")
 }
 
 // isDocument is whether a member starts like an export.

@@ -1,6 +1,7 @@
 package applehealth
 
 import (
+	"hale/internal/providers/xmlscan"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -65,11 +66,11 @@ func FuzzDevice(f *testing.F) {
 	f.Add("Sam’s Watch", "<<HKDevice: 0x282a45810>, name:Apple Watch, manufacturer:Apple, model:Watch, hardware:Watch2,4, software:4.3.1>")
 	f.Add("x", ", name:, model:, name:")
 	f.Fuzz(func(t *testing.T, name, text string) {
-		source := describe(unescape([]byte(name)), unescape([]byte(text)))
+		source := describe(xmlscan.Unescape([]byte(name)), xmlscan.Unescape([]byte(text)))
 		if source.Type == "" || len(source.AppID) > 100 || !utf8.ValidString(source.AppID) {
 			t.Fatalf("%+v", source)
 		}
-		if again := describe(unescape([]byte(name)), unescape([]byte(text))); again != source {
+		if again := describe(xmlscan.Unescape([]byte(name)), xmlscan.Unescape([]byte(text))); again != source {
 			t.Fatal("not the same twice")
 		}
 	})

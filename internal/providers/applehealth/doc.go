@@ -9,8 +9,8 @@
 //
 // Reading order of this package:
 //
-//   - scanner.go, tag.go: bytes to tags, in a window of one mebibyte
-//   - moment.go, number.go, entity.go: attribute text to values
+//   - ../xmlscan: bytes to tags, in a window of one mebibyte
+//   - moment.go: attribute text to instants
 //   - document.go, record.go, workout.go, person.go: tags to records, workouts,
 //     days and the person; local.go has days and time zones
 //   - vitals.go, movement.go, body.go, nutrition.go, mind.go: which HealthKit
@@ -18,7 +18,7 @@
 //   - source.go: who measured it
 //   - columns.go: values to the columns that wearables stores
 //   - archive.go, gpx.go: what comes in a zip
-//   - importer.go, outcome.go: the pipeline from a file to the store
+//   - importer.go: the pipeline from a file to the store
 //
 // Nothing here keeps a whole file in memory and nothing allocates per record.
 // Facts about the format: "HealthKit Export Version" DTDs 3 to 14, and public

@@ -10,6 +10,8 @@ import (
 
 	"hale/internal/civil"
 	"hale/internal/fault"
+	"hale/internal/providers/files"
+	"hale/internal/providers/xmlscan"
 	"hale/internal/wearables"
 	"hale/internal/wearables/derive"
 )
@@ -60,8 +62,8 @@ type RoutedWorkout struct {
 type Reader struct {
 	Give func(*Chunk) error // stores a chunk; called by Read, one at a time
 
-	scan    *Scanner
-	report  Report
+	scan    *xmlscan.Scanner
+	report  files.Report
 	sources *sources
 	columns *columns
 	free    chan *columns
@@ -76,8 +78,9 @@ type Reader struct {
 	workout  *RoutedWorkout
 	workouts []RoutedWorkout
 	points   int
-	inside   int // depth in correlations
-	segment  int // depth in the parts of a workout
+	rings    int64 // days with an ActivitySummary
+	inside   int   // depth in correlations
+	segment  int   // depth in the parts of a workout
 	facts    derive.Facts
 	restAt   map[civil.Date]int64
 	walkAt   map[civil.Date]int64
@@ -89,7 +92,7 @@ type Reader struct {
 func NewReader(give func(*Chunk) error) *Reader {
 	return &Reader{
 		Give:    give,
-		report:  Report{Types: map[string]*TypeCount{}},
+		report:  files.Report{Types: map[string]*files.TypeCount{}},
 		sources: newSources(), columns: newColumns(), free: make(chan *columns, 2),
 		types: newTypeMemo(), zones: zoneMemo{},
 		halves: map[half]float64{}, portions: map[portionKey]*eaten{}, sleepers: map[int]*derive.Sleeper{}, facts: derive.Facts{},
@@ -100,12 +103,12 @@ func NewReader(give func(*Chunk) error) *Reader {
 // Read reads a document to its end. A document that is cut short or damaged
 // is no error: what came before is given, and the report says Truncated. An
 // input that is no export at all is a fault of kind Unprocessable.
-func (r *Reader) Read(ctx context.Context, in io.Reader) (*Report, error) {
+func (r *Reader) Read(ctx context.Context, in io.Reader) (*files.Report, error) {
 	head, err := readHead(in)
 	if err != nil {
 		return &r.report, err
 	}
-	r.scan = NewScanner(io.MultiReader(bytes.NewReader(head), in))
+	r.scan = xmlscan.New(io.MultiReader(bytes.NewReader(head), in))
 	stopped := r.tags(ctx)
 	r.report.Bytes, r.report.Damaged = r.scan.Offset(), r.scan.Damaged
 	switch {
@@ -139,13 +142,13 @@ func readHead(in io.Reader) ([]byte, error) {
 	if bytes.Contains(head, []byte("<ClinicalDocument")) {
 		return nil, fault.New(fault.Unprocessable, "this is the clinical document of an Apple Health export; send the zip or its main XML file")
 	}
-	return nil, fault.New(fault.Unprocessable, "this is not an Apple Health export: there is no HealthData element at the start")
+	return nil, files.Unlike("this is not an Apple Health export: there is no HealthData element at the start")
 }
 
 // isCut is whether an error means that the input ends or breaks off, rather
 // than that it could not be read.
 func isCut(err error) bool {
-	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, errTagTooLong) || errors.Is(err, errDoctype) || isCorrupt(err)
+	return xmlscan.IsCut(err) || isCorrupt(err)
 }
 
 // tags reads the document tag by tag, until an error: io.EOF at its end.
@@ -166,7 +169,7 @@ func (r *Reader) tags(ctx context.Context) error {
 	}
 }
 
-func (r *Reader) handle(tag *Tag) error {
+func (r *Reader) handle(tag *xmlscan.Tag) error {
 	switch string(tag.Name) {
 	case "Record":
 		return r.onRecord(tag)
@@ -185,19 +188,19 @@ func (r *Reader) handle(tag *Tag) error {
 	case "Me":
 		r.onMe(tag)
 	case "HealthData":
-		r.complete = tag.Kind != Opening
+		r.complete = tag.Kind != xmlscan.Opening
 	}
 	return nil
 }
 
 // nest counts the depth in elements of one name.
-func (r *Reader) nest(depth *int, tag *Tag) {
+func (r *Reader) nest(depth *int, tag *xmlscan.Tag) {
 	switch tag.Kind {
-	case Opening:
+	case xmlscan.Opening:
 		*depth++
-	case Closing:
+	case xmlscan.Closing:
 		*depth = max(0, *depth-1)
-	case Empty: // opens nothing
+	case xmlscan.Empty: // opens nothing
 	}
 }
 

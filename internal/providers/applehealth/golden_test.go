@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"hale/internal/providers/files"
 	"hale/internal/store"
 	"hale/internal/store/storetest"
 	"hale/internal/testdata"
@@ -59,7 +60,7 @@ func TestGoldenImport(t *testing.T) {
 		"apple_health_export/workout-routes/route_2024-03-31_10.00am.gpx", string(gpx)))
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		sink, user := someone(t, db)
-		o := run(t, &Import{DB: db, Sink: sink, User: user, Stage: wearables.Historical, Push: true}, name)
+		o := imported(t, files.Input{DB: db, Sink: sink, User: user, Path: name}, wearables.Historical)
 		got := map[string]any{
 			"types": o.Types, "rejections": o.Rejections, "resources": o.Resources,
 			"damaged": o.Damaged, "copies": o.Copies, "truncated": o.Truncated,

@@ -7,8 +7,12 @@ import (
 	"math"
 	"time"
 
+	"hale/internal/providers/xmlscan"
 	"hale/internal/wearables/derive"
 )
+
+// routeWindow is the window for a route, which is a small file.
+const routeWindow = 1 << 17
 
 // maxPoints bounds one route: more than two days at one place a second.
 const maxPoints = 200_000
@@ -18,7 +22,7 @@ const maxPoints = 200_000
 // believable position or time are left out.
 func readGPX(in io.Reader) ([]derive.Point, error) {
 	var points []derive.Point
-	s := newScanner(in, routeWindow)
+	s := xmlscan.NewSize(in, routeWindow)
 	var p derive.Point
 	inPoint, timed := false, false
 	for {
@@ -32,7 +36,7 @@ func readGPX(in io.Reader) ([]derive.Point, error) {
 		}
 		switch name := string(tag.Name); name {
 		case "trkpt":
-			if tag.Kind != Opening {
+			if tag.Kind != xmlscan.Opening {
 				if inPoint && timed {
 					points = append(points, p)
 				}
@@ -42,10 +46,10 @@ func readGPX(in io.Reader) ([]derive.Point, error) {
 			p, inPoint = placeOf(tag)
 			timed = false
 		case "ele", "time", "speed":
-			if !inPoint || tag.Kind != Opening {
+			if !inPoint || tag.Kind != xmlscan.Opening {
 				continue
 			}
-			text := bytes.TrimSpace(s.text()) // from here on the tag is gone
+			text := bytes.TrimSpace(s.Text()) // from here on the tag is gone
 			switch name {
 			case "time":
 				if at, err := time.Parse(time.RFC3339, string(text)); err == nil {
@@ -60,7 +64,7 @@ func readGPX(in io.Reader) ([]derive.Point, error) {
 	}
 }
 
-func placeOf(tag *Tag) (derive.Point, bool) {
+func placeOf(tag *xmlscan.Tag) (derive.Point, bool) {
 	p := derive.Point{Lat: math.NaN(), Lng: math.NaN(), Altitude: math.NaN(), Speed: math.NaN()}
 	for _, a := range tag.Attrs {
 		switch string(a.Name) {
@@ -75,21 +79,8 @@ func placeOf(tag *Tag) (derive.Point, bool) {
 
 // numberOrNaN reads a number that is at least the given one.
 func numberOrNaN(raw []byte, least float64) float64 {
-	if v, ok := parseNumber(raw); ok && v >= least {
+	if v, ok := xmlscan.Number(raw); ok && v >= least {
 		return v
 	}
 	return math.NaN()
-}
-
-// text is what stands between the last tag and the next one, if the window
-// holds all of it. It is valid until the next call of Next.
-func (s *Scanner) text() []byte {
-	for {
-		if i := bytes.IndexByte(s.buf[s.pos:s.end], '<'); i >= 0 {
-			return s.buf[s.pos : s.pos+i]
-		}
-		if s.end-s.pos > maxTag || s.fill() != nil {
-			return nil
-		}
-	}
 }

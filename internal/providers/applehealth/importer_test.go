@@ -12,6 +12,7 @@ import (
 
 	"hale/internal/connections"
 	"hale/internal/providers/applehealth/applehealthtest"
+	"hale/internal/providers/files"
 	"hale/internal/store"
 	"hale/internal/store/storetest"
 	"hale/internal/testdata"
@@ -27,9 +28,11 @@ func someone(t testing.TB, db *store.DB) (*wearables.Ingester, users.User) {
 	return &wearables.Ingester{DB: db, Connect: connections.Ensure, Run: connections.Run}, user
 }
 
-func run(t testing.TB, im *Import, name string) *Outcome {
+// imported imports a file, in a stage.
+func imported(t testing.TB, in files.Input, stage wearables.Stage) *files.Outcome {
 	t.Helper()
-	outcome, err := im.Run(store.WithTeam(context.Background(), im.User.Team.UUID()), name)
+	in.Stage = func(context.Context, string) (wearables.Stage, error) { return stage, nil }
+	outcome, err := Kind.Run(store.WithTeam(context.Background(), in.User.Team.UUID()), in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +99,7 @@ func TestImportRealExport(t *testing.T) {
 	name := testdata.Shared(t, "wearables/apple-health/hkimport-export.xml")
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		sink, user := someone(t, db)
-		first := run(t, &Import{DB: db, Sink: sink, User: user, Stage: wearables.Historical, Push: true}, name)
+		first := imported(t, files.Input{DB: db, Sink: sink, User: user, Path: name}, wearables.Historical)
 		if first.Workouts != 61 || first.Created == 0 || first.Updated != 0 {
 			t.Errorf("%+v", first)
 		}
@@ -121,7 +124,7 @@ func TestImportRealExport(t *testing.T) {
 			t.Errorf("%v", events)
 		}
 
-		again := run(t, &Import{DB: db, Sink: sink, User: user, Stage: wearables.Daily, Push: true}, name)
+		again := imported(t, files.Input{DB: db, Sink: sink, User: user, Path: name}, wearables.Daily)
 		if again.Created != 0 || again.Updated != 0 || again.Unchanged != first.Created+first.Unchanged {
 			t.Errorf("the second time: %d created, %d updated, %d unchanged; %v", again.Created, again.Updated, again.Unchanged, again.Resources)
 		}
@@ -140,10 +143,12 @@ func TestImportGeneratedZip(t *testing.T) {
 	name := saved(t, file.Bytes())
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		sink, user := someone(t, db)
-		var steps []Progress
-		o := run(t, &Import{DB: db, Sink: sink, User: user, Stage: wearables.Historical, Progress: func(p Progress) { steps = append(steps, p) }}, name)
+		var steps []files.Progress
+		o := imported(t, files.Input{
+			DB: db, Sink: sink, User: user, Path: name, HistoryOnly: true, Progress: func(p files.Progress) { steps = append(steps, p) },
+		}, wearables.Historical)
 		last := steps[len(steps)-1]
-		if o.Bytes != stats.Bytes || last.Done != last.Total || last.Step != Summarising || last.Days != last.TotalDays || last.Days < 12 {
+		if o.Bytes != stats.Bytes || last.Done != last.Total || last.Step != files.Summarising || last.Days != last.TotalDays || last.Days < 12 {
 			t.Errorf("%+v of %d bytes", last, stats.Bytes)
 		}
 		if o.Rejected != 0 {
@@ -195,7 +200,7 @@ func BenchmarkImport(b *testing.B) {
 				sink, user := someone(b, db)
 				b.StartTimer()
 				began := time.Now()
-				o := run(b, &Import{DB: db, Sink: sink, User: user, Stage: wearables.Historical, Push: push}, name)
+				o := imported(b, files.Input{DB: db, Sink: sink, User: user, Path: name, HistoryOnly: !push}, wearables.Historical)
 				b.ReportMetric(float64(stats.Records)/time.Since(began).Seconds(), "records/s")
 				b.ReportMetric(float64(o.Days), "days")
 			}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"hale/internal/civil"
+	"hale/internal/providers/xmlscan"
 	"hale/internal/wearables/derive"
 )
 
@@ -38,7 +39,7 @@ func (z zoneMemo) offset(raw []byte, micros int64, otherwise int32) int32 {
 		if len(z) > 1000 {
 			clear(z)
 		}
-		zone, _ = civil.Zone(strings.TrimSpace(unescape(raw)))
+		zone, _ = civil.Zone(strings.TrimSpace(xmlscan.Unescape(raw)))
 		z[string(raw)] = zone
 	}
 	if zone == nil {

@@ -4,10 +4,11 @@ import (
 	"strings"
 
 	"hale/internal/civil"
+	"hale/internal/providers/xmlscan"
 )
 
 // onMe reads the person's characteristics. Unset ones are empty or say NotSet.
-func (r *Reader) onMe(tag *Tag) {
+func (r *Reader) onMe(tag *xmlscan.Tag) {
 	for _, a := range tag.Attrs {
 		value := string(a.Value)
 		switch strings.TrimPrefix(string(a.Name), "HKCharacteristicTypeIdentifier") {
@@ -27,11 +28,11 @@ func (r *Reader) onMe(tag *Tag) {
 
 // onRings reads an ActivitySummary: a day's sums as the phone merged them over
 // all sources. A day without a watch has zeros, which say nothing.
-func (r *Reader) onRings(tag *Tag) {
-	if tag.Kind == Closing {
+func (r *Reader) onRings(tag *xmlscan.Tag) {
+	if tag.Kind == xmlscan.Closing {
 		return
 	}
-	r.report.Rings++
+	r.rings++
 	a := attributes(tag)
 	day, err := civil.ParseDate(string(a["dateComponents"]))
 	kcal := positive(amount(a["activeEnergyBurned"], a["activeEnergyBurnedUnit"], one, inKilocalories))

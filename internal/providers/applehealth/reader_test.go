@@ -18,6 +18,7 @@ import (
 	"hale/internal/civil"
 	"hale/internal/fault"
 	"hale/internal/providers/applehealth/applehealthtest"
+	"hale/internal/providers/files"
 	"hale/internal/testdata"
 	"hale/internal/wearables"
 	"hale/internal/wearables/derive"
@@ -25,7 +26,8 @@ import (
 
 // gathered is everything a reader gave.
 type gathered struct {
-	report   *Report
+	report   *files.Report
+	rings    int64
 	samples  []wearables.Samples
 	workouts []RoutedWorkout
 	facts    derive.Facts
@@ -45,6 +47,7 @@ func gather(t testing.TB, in io.Reader) (*gathered, error) {
 	})
 	var err error
 	g.report, err = r.Read(context.Background(), in)
+	g.rings = r.rings
 	return g, err
 }
 
@@ -393,7 +396,7 @@ func TestReaderReasons(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]TypeCount{
+	want := map[string]files.TypeCount{
 		"HeartRate":     {Read: 3, BadDate: 1, BadValue: 1, BadUnit: 1},
 		"SleepAnalysis": {Read: 1, BadValue: 1},
 		"New":           {Read: 1, Skipped: 1},
@@ -438,7 +441,7 @@ func TestReaderOnGenerated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if int(g.report.Records) != stats.Records || len(g.workouts) != stats.Workouts || int(g.report.Rings) != stats.Rings || g.report.Bytes != stats.Bytes {
+	if int(g.report.Records) != stats.Records || len(g.workouts) != stats.Workouts || int(g.rings) != stats.Rings || g.report.Bytes != stats.Bytes {
 		t.Errorf("%+v, written %+v", g.report, stats)
 	}
 	for kind, want := range stats.Types {

@@ -3,6 +3,8 @@ package applehealth
 import (
 	"bytes"
 
+	"hale/internal/providers/files"
+	"hale/internal/providers/xmlscan"
 	"hale/internal/wearables/derive"
 )
 
@@ -11,7 +13,7 @@ import (
 type pending struct {
 	open       bool
 	rule       *rule
-	count      *TypeCount
+	count      *files.TypeCount
 	start, end int64
 	offset     int32
 	value      float64
@@ -35,20 +37,20 @@ type half struct {
 
 // onRecord reads one Record. Those inside a correlation also stand outside,
 // so they are counted and passed over.
-func (r *Reader) onRecord(tag *Tag) error {
+func (r *Reader) onRecord(tag *xmlscan.Tag) error {
 	if r.inside > 0 {
-		if tag.Kind != Closing {
+		if tag.Kind != xmlscan.Closing {
 			r.report.Copies++
 		}
 		return nil
 	}
 	r.endRecord()
-	if tag.Kind == Closing {
+	if tag.Kind == xmlscan.Closing {
 		return nil
 	}
 	r.report.Records++
 	r.readRecord(tag)
-	if tag.Kind == Empty {
+	if tag.Kind == xmlscan.Empty {
 		r.endRecord()
 	}
 	if r.columns.n >= flushAt {
@@ -57,7 +59,7 @@ func (r *Reader) onRecord(tag *Tag) error {
 	return nil
 }
 
-func (r *Reader) readRecord(tag *Tag) {
+func (r *Reader) readRecord(tag *xmlscan.Tag) {
 	var kind, name, device, unit, start, end, value []byte
 	for i := range tag.Attrs {
 		a := &tag.Attrs[i]
@@ -184,7 +186,7 @@ func (r *Reader) pair(p *pending) {
 	r.columns.add(col, p.start, p.offset, high)
 	col.Value2 = append(col.Value2, low)
 	for _, name := range []string{"BloodPressureSystolic", "BloodPressureDiastolic"} {
-		r.report.typeCount(name).Mapped++
+		r.report.Type(name).Mapped++
 	}
 	r.report.Mapped += 2
 }
@@ -196,13 +198,13 @@ func (r *Reader) unpaired() {
 		if h.shape == diastolic {
 			name = "BloodPressureDiastolic"
 		}
-		r.report.typeCount(name).Unpaired++
+		r.report.Type(name).Unpaired++
 	}
 }
 
 // onMetadata reads an entry of the record or workout around it.
-func (r *Reader) onMetadata(tag *Tag) {
-	if tag.Kind == Closing || r.inside > 0 {
+func (r *Reader) onMetadata(tag *xmlscan.Tag) {
+	if tag.Kind == xmlscan.Closing || r.inside > 0 {
 		return
 	}
 	var key, value []byte

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"hale/internal/providers/xmlscan"
 	"hale/internal/wearables"
 )
 
@@ -46,7 +47,7 @@ func (s *sources) of(name, device []byte) int {
 		if len(s.byText) >= 4*maxSources {
 			clear(s.byText)
 		}
-		n = s.number(describe(unescape(name), unescape(device)))
+		n = s.number(describe(xmlscan.Unescape(name), xmlscan.Unescape(device)))
 		s.byText[string(s.key)] = n
 	}
 	s.last = n

@@ -1,11 +1,16 @@
 package applehealth
 
-import "bytes"
+import (
+	"bytes"
+
+	"hale/internal/providers/files"
+	"hale/internal/providers/xmlscan"
+)
 
 // typeState is what is known about one type while a file is read.
 type typeState struct {
 	rule  *rule // nil when the type has no home
-	count *TypeCount
+	count *files.TypeCount
 	unit  []byte // the unit of the record before
 	scale scale
 	known bool // unit was looked up and is good
@@ -21,16 +26,16 @@ type typeMemo struct {
 
 func newTypeMemo() typeMemo { return typeMemo{byName: map[string]*typeState{}} }
 
-func (m *typeMemo) of(name []byte, report *Report) *typeState {
+func (m *typeMemo) of(name []byte, report *files.Report) *typeState {
 	if m.last != nil && bytes.Equal(name, m.name) {
 		return m.last
 	}
 	state, ok := m.byName[string(name)]
 	if !ok {
-		if len(m.byName) > 2*maxTypes {
+		if len(m.byName) > 2*files.MaxTypes {
 			clear(m.byName)
 		}
-		state = &typeState{rule: rules[string(name)], count: report.typeCount(shortName(name))}
+		state = &typeState{rule: rules[string(name)], count: report.Type(shortName(name))}
 		m.byName[string(name)] = state
 	}
 	m.name, m.last = append(m.name[:0], name...), state
@@ -76,7 +81,7 @@ func (t *typeState) quantity(unit, value []byte) (float64, bool) {
 		t.count.BadUnit++
 		return 0, false
 	}
-	v, ok := parseNumber(value)
+	v, ok := xmlscan.Number(value)
 	if !ok {
 		t.count.BadValue++
 		return 0, false

@@ -1,6 +1,10 @@
 package applehealth
 
-import "strings"
+import (
+	"strings"
+
+	"hale/internal/providers/xmlscan"
+)
 
 // scale turns a value of one unit into the canonical one: v·mul÷div + add.
 // It multiplies and divides by exact numbers, so that nothing is lost to a
@@ -58,7 +62,7 @@ var (
 
 // unitName strips what varies in the spelling of one unit.
 func unitName(raw []byte) string {
-	name := strings.TrimSpace(unescape(raw))
+	name := strings.TrimSpace(xmlscan.Unescape(raw))
 	if open := strings.IndexByte(name, '<'); open >= 0 {
 		if end := strings.IndexByte(name[open:], '>'); end >= 0 {
 			name = name[:open] + name[open+end+1:]

@@ -5,20 +5,22 @@ import (
 	"math"
 	"strings"
 
+	"hale/internal/providers/sports"
+	"hale/internal/providers/xmlscan"
 	"hale/internal/wearables/derive"
 )
 
 // onWorkout reads a Workout. Its totals are attributes in older exports and
 // WorkoutStatistics children in newer ones; what stands in both is the same.
-func (r *Reader) onWorkout(tag *Tag) error {
+func (r *Reader) onWorkout(tag *xmlscan.Tag) error {
 	r.endRecord()
 	r.endWorkout()
-	if tag.Kind == Closing {
+	if tag.Kind == xmlscan.Closing {
 		return nil
 	}
 	r.report.Workouts++
 	r.readWorkout(tag)
-	if tag.Kind == Empty {
+	if tag.Kind == xmlscan.Empty {
 		r.endWorkout()
 	}
 	if len(r.workouts) >= flushWorkouts || r.points >= flushPoints {
@@ -27,11 +29,11 @@ func (r *Reader) onWorkout(tag *Tag) error {
 	return nil
 }
 
-func (r *Reader) readWorkout(tag *Tag) {
+func (r *Reader) readWorkout(tag *xmlscan.Tag) {
 	a := attributes(tag)
 	start, offset, ok := parseMoment(a["startDate"])
 	end, _, endOK := parseMoment(a["endDate"])
-	count := r.report.typeCount("Workout")
+	count := r.report.Type("Workout")
 	count.Read++
 	if !ok || !endOK || end < start || start < earliest || end > latest {
 		count.BadDate++
@@ -39,7 +41,7 @@ func (r *Reader) readWorkout(tag *Tag) {
 	}
 	source := r.sources.list[r.sources.of(a["sourceName"], a["device"])]
 	w := &RoutedWorkout{Workout: derive.Workout{
-		Sport: sportOf(string(a["workoutActivityType"])), Source: source, Start: start, End: end, Offset: offset,
+		Sport: sports.Named(strings.TrimPrefix(string(a["workoutActivityType"]), "HKWorkoutActivityType")), Source: source, Start: start, End: end, Offset: offset,
 	}}
 	// Older exports write 0 where a sport has no distance or no energy.
 	w.Moving = amount(a["duration"], a["durationUnit"], times(60), inSeconds)
@@ -54,15 +56,15 @@ func (r *Reader) endWorkout() {
 	if r.workout == nil {
 		return
 	}
-	r.report.typeCount("Workout").Mapped++
+	r.report.Type("Workout").Mapped++
 	r.workouts = append(r.workouts, *r.workout)
 	r.workout = nil
 }
 
 // onWorkoutPart reads a child of the workout: a total, or a route. Parts of a
 // multisport session have totals of their own, which are not the session's.
-func (r *Reader) onWorkoutPart(tag *Tag) {
-	if r.workout == nil || r.segment > 0 || tag.Kind == Closing {
+func (r *Reader) onWorkoutPart(tag *xmlscan.Tag) {
+	if r.workout == nil || r.segment > 0 || tag.Kind == xmlscan.Closing {
 		return
 	}
 	a := attributes(tag)
@@ -71,7 +73,7 @@ func (r *Reader) onWorkoutPart(tag *Tag) {
 		r.statistics(a)
 	case "FileReference":
 		if r.workout.RoutePath == "" {
-			r.workout.RoutePath = unescape(a["path"])
+			r.workout.RoutePath = xmlscan.Unescape(a["path"])
 			r.report.Routes++
 		}
 	case "Location":
@@ -101,16 +103,16 @@ func (r *Reader) statistics(a map[string][]byte) {
 // did in exports of one release.
 func (r *Reader) location(a map[string][]byte) {
 	at, _, ok := parseMoment(a["date"])
-	lat, latOK := parseNumber(a["latitude"])
-	lng, lngOK := parseNumber(a["longitude"])
+	lat, latOK := xmlscan.Number(a["latitude"])
+	lng, lngOK := xmlscan.Number(a["longitude"])
 	if !ok || !latOK || !lngOK || math.Abs(lat) > 90 || math.Abs(lng) > 180 {
 		return
 	}
 	p := derive.Point{Time: at, Lat: lat, Lng: lng, Altitude: math.NaN(), Speed: math.NaN()}
-	if v, ok := parseNumber(a["altitude"]); ok {
+	if v, ok := xmlscan.Number(a["altitude"]); ok {
 		p.Altitude = v
 	}
-	if v, ok := parseNumber(a["speed"]); ok && v >= 0 { // -1 means not known
+	if v, ok := xmlscan.Number(a["speed"]); ok && v >= 0 { // -1 means not known
 		p.Speed = v
 	}
 	if len(r.workout.Route) < maxPoints {
@@ -125,9 +127,9 @@ func (r *Reader) workoutMetadata(key, value []byte) {
 	case "HKTimeZone":
 		w.Offset = r.zones.offset(value, w.Start, w.Offset)
 	case "HKExternalUUID":
-		w.ID = clip(unescape(value))
+		w.ID = clip(xmlscan.Unescape(value))
 	case "HKWorkoutBrandName":
-		w.Title = clip(unescape(value))
+		w.Title = clip(xmlscan.Unescape(value))
 	case "HKElevationAscended":
 		w.Gain = measured(value, inMetres)
 	case "HKWasUserEntered":
@@ -140,7 +142,7 @@ func (r *Reader) workoutMetadata(key, value []byte) {
 var inSeconds = units{"s": one, "min": times(60), "hr": times(3600), "h": times(3600)}
 
 // attributes are those of a rare element, by name.
-func attributes(tag *Tag) map[string][]byte {
+func attributes(tag *xmlscan.Tag) map[string][]byte {
 	all := make(map[string][]byte, len(tag.Attrs))
 	for _, a := range tag.Attrs {
 		all[string(a.Name)] = a.Value
@@ -151,7 +153,7 @@ func attributes(tag *Tag) map[string][]byte {
 // amount reads a number with its unit; a missing unit means the given scale.
 // It is nil when there is no number or the unit is not known.
 func amount(raw, unit []byte, missing scale, known units) *float64 {
-	v, ok := parseNumber(raw)
+	v, ok := xmlscan.Number(raw)
 	if !ok {
 		return nil
 	}

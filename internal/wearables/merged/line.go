@@ -62,7 +62,8 @@ type line struct{ kept, aside []Piece }
 func (l *line) sort() {
 	for _, pieces := range [][]Piece{l.kept, l.aside} {
 		slices.SortFunc(pieces, func(a, b Piece) int {
-			return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Source, b.Source), cmp.Compare(a.End, b.End), cmp.Compare(a.By, b.By))
+			return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Source, b.Source), cmp.Compare(a.End, b.End),
+				cmp.Compare(a.By, b.By), cmp.Compare(a.Value, b.Value))
 		})
 	}
 }

@@ -297,7 +297,7 @@ func TestTheLineIsOne(t *testing.T) {
 			rt.Fatalf("one order\n%v\nthe other\n%v", whole, again)
 		}
 		paged := in
-		paged.Most = rapid.IntRange(1, 20).Draw(rt, "page")
+		paged.Most = rapid.IntRange(1, 6).Draw(rt, "page")
 		var pieces, aside []string
 		for {
 			page := p.read(q, paged)
@@ -342,6 +342,9 @@ func drawSamples(t *rapid.T, resource string) []wearables.Samples {
 		for range rapid.IntRange(1, 6).Draw(t, "batches") {
 			s := wearables.Samples{Resource: resource, Source: source}
 			at += rapid.Int64Range(0, 30*3600).Draw(t, "pause") * 1e6
+			if rapid.Bool().Draw(t, "late") { // most mistakes happen around midnight
+				at = max(at, (at/86_400e6+1)*86_400e6-rapid.Int64Range(0, 3*3600).Draw(t, "before midnight")*1e6)
+			}
 			step := rapid.SampledFrom([]int64{60, 300, 7200}).Draw(t, "step") * 1e6
 			for range rapid.IntRange(1, 12).Draw(t, "samples") {
 				at += rapid.Int64Range(1, 2*step).Draw(t, "gap")

@@ -1,0 +1,44 @@
+package internal_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var link = regexp.MustCompile(`\]\(([^)#\s]+)(?:#[^)]*)?\)`)
+
+// A page that sends a reader to another page must not send them nowhere.
+func TestLinksInDocumentsLeadSomewhere(t *testing.T) {
+	links := 0
+	err := filepath.WalkDir("..", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && entry.Name() != ".." && strings.HasPrefix(entry.Name(), ".") {
+			return filepath.SkipDir
+		}
+		if filepath.Ext(name) != ".md" {
+			return nil
+		}
+		for _, m := range link.FindAllStringSubmatch(readText(t, name), -1) {
+			if strings.Contains(m[1], ":") { // another site
+				continue
+			}
+			links++
+			if _, err := os.Stat(filepath.Join(filepath.Dir(name), m[1])); err != nil {
+				t.Errorf("%s links to %s, which is not there", filepath.ToSlash(strings.TrimPrefix(name, "../")), m[1])
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if links == 0 {
+		t.Error("no page links to another: the search is broken")
+	}
+}

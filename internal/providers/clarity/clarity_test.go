@@ -1,0 +1,221 @@
+package clarity
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"hale/internal/fault"
+	"hale/internal/providers/files"
+	"hale/internal/providers/sheet"
+	"hale/internal/providers/sheet/sheettest"
+	"hale/internal/store"
+	"hale/internal/store/storetest"
+	"hale/internal/testdata"
+	"hale/internal/wearables"
+)
+
+// readings are those of an export by another reader: instants as on the wall,
+// and mg/dL.
+func readings(t *testing.T, path string) (times []int64, values []float64) {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range all[1:] {
+		if row[2] != "EGV" {
+			continue
+		}
+		at, err := time.Parse("2006-01-02T15:04:05", row[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := strconv.ParseFloat(row[7], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		times, values = append(times, at.UnixMicro()), append(values, v)
+	}
+	return times, values
+}
+
+func TestImportRealExport(t *testing.T) {
+	path := testdata.Shared(t, "wearables/dexcom/clarity-cgmquantify.csv")
+	times, values := readings(t, path)
+	if len(times) != 2148 {
+		t.Fatalf("the other reader finds %d readings", len(times))
+	}
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		user := sheettest.User(t, db, "")
+		o := sheettest.Run(t, db, Kind, user, path)
+		// 2148 readings below eleven rows about the wearer, the receiver and its alarms.
+		if o.Records != 2159 || o.Mapped != 2148 || o.Damaged != 0 || o.Truncated || o.Created != 2148 || o.Rejected != 0 {
+			t.Errorf("%+v", o.Report)
+		}
+		if c := o.Types["Alert"]; c == nil || c.Read != 7 || c.Skipped != 7 {
+			t.Errorf("alerts: %+v", c)
+		}
+		got := sheettest.Find(t, sheettest.Series(t, db, user), "glucose", "automatic", "automatic")
+		if got.Len() != len(times) || got.Source.Provider != "dexcom_v3" {
+			t.Fatalf("%d samples of %+v", got.Len(), got.Source)
+		}
+		gaps := 0
+		for i := range times {
+			if got.Time[i] != times[i] || math.Abs(got.Value[i]*18.0182-values[i]) > 1e-9 || got.Offset[i] != wearables.NoOffset {
+				t.Fatalf("reading %d is %v at %v", i, got.Value[i], time.UnixMicro(got.Time[i]).UTC())
+			}
+			if i > 0 && got.Time[i]-got.Time[i-1] > 10*60e6 {
+				gaps++
+			}
+		}
+		if gaps != 2 {
+			t.Errorf("%d gaps of more than ten minutes", gaps)
+		}
+		events := sheettest.Events(t, db, user)
+		if events["provider.connection.created"] != 1 || events["historical.data.glucose.created"] != 1 {
+			t.Errorf("%v", events)
+		}
+		again := sheettest.Run(t, db, Kind, user, path)
+		if again.Created+again.Updated != 0 || again.Unchanged != 2148 {
+			t.Errorf("the second time: %+v", again.Counts)
+		}
+		if after := sheettest.Events(t, db, user); !maps.Equal(after, events) {
+			t.Errorf("a repeated import announced something: %v, before %v", after, events)
+		}
+	})
+}
+
+// The fixture is of the night in which the clock of Berlin goes back: the
+// hour from two to three comes twice, and no reading may be lost to that.
+func TestImportFixture(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		user := sheettest.User(t, db, "Europe/Berlin")
+		o := sheettest.Run(t, db, Kind, user, filepath.Join("testdata", "clarity-mmol.csv"))
+		want := map[string]files.TypeCount{
+			"EGV": {Read: 6, Mapped: 4, BadDate: 1, BadValue: 1}, "EGV outside the range": {Read: 2, Skipped: 2},
+			"Carbs": {Read: 1, Mapped: 1}, "Insulin": {Read: 3, Mapped: 3}, "Calibration": {Read: 1, Mapped: 1},
+			"Exercise": {Read: 1, Skipped: 1}, "Health": {Read: 1, Skipped: 1}, "Alert": {Read: 1, Skipped: 1},
+			"Device": {Read: 1, Skipped: 1}, "FirstName": {Read: 1, Skipped: 1}, "LastName": {Read: 1, Skipped: 1},
+			"other": {Read: 1, Skipped: 1}, // a name in the wrong column stays out of the report
+		}
+		for name, count := range want {
+			if got := o.Types[name]; got == nil || *got != count {
+				t.Errorf("%s: %+v, want %+v", name, got, count)
+			}
+		}
+		if len(o.Types) != len(want) || o.Records != 20 || o.Mapped != 9 || o.Damaged != 0 {
+			t.Errorf("%+v of %d types", o.Report, len(o.Types))
+		}
+		all := sheettest.Series(t, db, user)
+		glucose := sheettest.Find(t, all, "glucose", "automatic", "automatic")
+		utc := []string{"00:50", "00:55", "01:00", "01:50"}
+		for i, s := range utc {
+			at := time.UnixMicro(glucose.Time[i]).UTC().Format("15:04")
+			if at != s {
+				t.Errorf("reading %d is at %s UTC, want %s", i, at, s)
+			}
+		}
+		if glucose.Len() != 4 || glucose.Value[0] != 5.6 || glucose.Offset[1] != 7200 || glucose.Offset[2] != 3600 {
+			t.Errorf("%+v", glucose)
+		}
+		for _, s := range []struct {
+			resource, kind, source string
+			value                  float64
+		}{
+			{"glucose", "", "fingerprick", 7.1}, {"carbohydrates", "", "app", 45},
+			{"insulin_injection", "rapid_acting", "app", 4.5}, {"insulin_injection", "long_acting", "app", 18}, {"insulin_injection", "", "app", 2},
+		} {
+			if got := sheettest.Find(t, all, s.resource, s.kind, s.source); got.Len() != 1 || got.Value[0] != s.value {
+				t.Errorf("%s %s: %+v", s.resource, s.kind, got)
+			}
+		}
+	})
+}
+
+func TestOtherFilesAreUnlike(t *testing.T) {
+	for name, content := range map[string]string{
+		"another table": "Id,ActivityDate,TotalSteps\n1,2,3\n",
+		"text":          "Dear Dexcom Clarity,\n",
+		"zip":           "PK\x03\x04\x00\x00",
+		"no unit":       "Index,Timestamp (x),Event Type,Glucose Value\n",
+		"no line end":   strings.Repeat("x", 2*sheet.MaxRecord),
+	} {
+		var unlike *files.UnlikeError
+		if err := check(sheettest.Save(t, []byte(content)), 0); !errors.As(err, &unlike) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestTooLargeOrCut(t *testing.T) {
+	whole, err := os.ReadFile(filepath.Join("testdata", "clarity-mmol.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := check(sheettest.Save(t, whole), 100); !fault.Is(err, fault.TooLarge) {
+		t.Errorf("over the limit: %v", err)
+	}
+	cut := whole[:bytes.LastIndex(whole, []byte("five"))]
+	report := gather(t, cut, nil).report
+	if !report.Truncated || report.Damaged != 1 || report.Mapped != 9 {
+		t.Errorf("%+v", report)
+	}
+}
+
+// gathered is what one reading found.
+type gathered struct {
+	report  files.Report
+	samples []wearables.Samples
+}
+
+func gather(tb testing.TB, content []byte, zone *time.Location) gathered {
+	tb.Helper()
+	var g gathered
+	d := &sheet.Document{
+		File: bytes.NewReader(content), Zone: zone, Report: &g.report,
+		Keep: func(_ context.Context, s []wearables.Samples) error { g.samples = append(g.samples, s...); return nil },
+	}
+	if err := read(context.Background(), d); err != nil {
+		var unlike *files.UnlikeError
+		if !errors.As(err, &unlike) && !fault.Is(err, fault.Unprocessable) {
+			tb.Fatal(err)
+		}
+	}
+	return g
+}
+
+func FuzzRead(f *testing.F) {
+	fixture, err := os.ReadFile(filepath.Join("testdata", "clarity-mmol.csv"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(fixture)
+	f.Add([]byte("Timestamp;Event Type;Glucose Value (mg/dL)\n2024-01-01 10:00:00;EGV;\"103\n"))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		g := gather(t, content, time.UTC)
+		n := 0
+		for _, s := range g.samples {
+			n += s.Len()
+			if s.Len() == 0 || len(s.Value) != s.Len() || len(s.Offset) != s.Len() || len(s.End) != 0 && len(s.End) != s.Len() {
+				t.Fatalf("columns of %s differ", s.Resource)
+			}
+		}
+		if int64(n) != g.report.Mapped || g.report.Mapped > g.report.Records {
+			t.Fatalf("%d samples of %d mapped records of %d", n, g.report.Mapped, g.report.Records)
+		}
+	})
+}

@@ -1,0 +1,37 @@
+package files
+
+import "strings"
+
+// makers are words for a provider at the start of the name of a device or
+// program, folded.
+var makers = []struct{ word, slug string }{
+	{"garmin", "garmin"}, {"edge ", "garmin"}, {"forerunner", "garmin"}, {"fenix", "garmin"},
+	{"strava", "strava"}, {"polar", "polar"}, {"wahoo", "wahoo"}, {"elemnt", "wahoo"}, {"zwift", "zwift"},
+	{"fitbit", "fitbit"}, {"runkeeper", "runkeeper"}, {"mapmy", "map_my_fitness"}, {"hammerhead", "hammerhead"},
+	{"peloton", "peloton"}, {"withings", "withings"},
+}
+
+// Maker is the slug of the provider whose name a device or program carries.
+// Where the catalogue has the maker, the data is that maker's, so that a file
+// and a later pull of the same workout are the same workout. Everybody else is
+// manual: a person brought the file, and nobody could connect its maker.
+func Maker(name string) string {
+	folded := strings.ToLower(strings.TrimSpace(name))
+	for _, m := range makers {
+		if strings.HasPrefix(folded, m.word) {
+			return m.slug
+		}
+	}
+	return "manual"
+}
+
+// Text bounds a text that a file chooses.
+func Text(s string) string {
+	s = strings.TrimSpace(strings.ToValidUTF8(s, ""))
+	for i := range s {
+		if i > 200 {
+			return s[:i]
+		}
+	}
+	return s
+}

@@ -1,0 +1,150 @@
+package files
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"time"
+
+	"hale/internal/civil"
+	"hale/internal/store"
+	"hale/internal/users"
+	"hale/internal/wearables"
+	"hale/internal/wearables/derive"
+)
+
+// Recording is a workout with its course, as one device recorded it.
+type Recording struct {
+	derive.Workout
+	Course Course
+	// What the file states; where it is nil, it comes from the course.
+	Speed, MaxSpeed *float64 // m/s
+	High, Low       *float64 // m
+}
+
+// Recordings stores workouts whose courses are known: the heart rate and the
+// breathing as series, the workout, and the course as its stream.
+func (s *Store) Recordings(ctx context.Context, all []Recording) error {
+	for i := range all {
+		if err := s.recording(ctx, &all[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) recording(ctx context.Context, r *Recording) error {
+	r.Course = r.Course.tidy()
+	r.Course.measure()
+	if _, far := r.Course.extent(func(m *Moment) *float64 { return &m.Distance }); r.Metres == nil && far != nil && *far > 0 {
+		r.Metres = far
+	}
+	r.Route = r.Course.route()
+	hearts := r.Course.samples("heartrate", func(m *Moment) *float64 { return &m.HeartRate }, r.Source, r.Offset)
+	breaths := r.Course.samples("respiratory_rate", func(m *Moment) *float64 { return &m.Breaths }, r.Source, r.Offset)
+	var some []wearables.Samples
+	for _, series := range []wearables.Samples{hearts, breaths} {
+		if series.Len() > 0 {
+			some = append(some, series)
+		}
+	}
+	if err := s.ingest(ctx, wearables.Batch{Samples: some}); err != nil {
+		return err
+	}
+	d := s.deriver
+	d.Ingester = &withCourse{Sink: s.in.Sink, recording: r}
+	if err := d.Workouts(ctx, []derive.Workout{r.Workout}); err != nil {
+		return err
+	}
+	return s.touch(ctx, some)
+}
+
+// touch marks the days of samples whose activity is known already, so that it
+// takes the samples in. A workout alone makes no activity of a day: that would
+// be a day whose only steps and heart rate are those of an hour.
+func (s *Store) touch(ctx context.Context, some []wearables.Samples) error {
+	days := map[civil.Date]bool{}
+	for i := range some {
+		derive.DaysOf(days, &some[i], s.zone)
+	}
+	return s.in.DB.Read(ctx, func(tx *store.Tx) error {
+		for day := range days {
+			known, err := wearables.ListSummaries(ctx, tx, s.in.User.Team.UUID(), s.in.User.ID.UUID(), wearables.SummaryQuery{
+				Resource: "activity", From: day.String(), To: day.String(), Provider: s.deriver.Provider,
+			})
+			if err != nil {
+				return err
+			}
+			if len(known) > 0 {
+				s.days[day] = true
+			}
+		}
+		return nil
+	})
+}
+
+// withCourse stores a derived workout together with what only its recording
+// knows: the whole course, which goes before a stream made of heart rate and
+// places alone, and what the device states of speed and height.
+type withCourse struct {
+	Sink
+	recording *Recording
+}
+
+// Ingest stores what was derived.
+func (w *withCourse) Ingest(ctx context.Context, user users.User, b wearables.Batch) (wearables.Result, error) {
+	b.Streams = nil
+	for i := range b.Summaries {
+		one := &b.Summaries[i]
+		var err error
+		if one.Body, err = w.recording.complete(one.Body); err != nil {
+			return wearables.Result{}, err
+		}
+		if len(w.recording.Course) > 0 {
+			b.Streams = append(b.Streams, w.recording.Course.stream(one.Key))
+		}
+	}
+	if len(b.Summaries) == 0 {
+		return wearables.Result{}, nil
+	}
+	return w.Sink.Ingest(ctx, user, b)
+}
+
+// complete adds to the body of a workout.
+//
+// Reference 7.5.
+func (r *Recording) complete(body json.RawMessage) (json.RawMessage, error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(body, &fields); err != nil {
+		return nil, fmt.Errorf("files: completing a workout: %w", err)
+	}
+	low, high := r.Course.extent(func(m *Moment) *float64 { return &m.Altitude })
+	_, fastest := r.Course.extent(func(m *Moment) *float64 { return &m.Speed })
+	for _, f := range []struct {
+		name     string
+		decimals float64
+		choices  []*float64
+	}{
+		{"average_speed", 1000, []*float64{r.Speed}},
+		{"max_speed", 1000, []*float64{r.MaxSpeed, fastest}},
+		{"elev_high", 100, []*float64{r.High, high}},
+		{"elev_low", 100, []*float64{r.Low, low}},
+	} {
+		for _, v := range f.choices {
+			if v == nil || math.IsNaN(*v) || math.IsInf(*v, 0) {
+				continue
+			}
+			raw, err := json.Marshal(math.Round(*v*f.decimals) / f.decimals)
+			if err != nil {
+				return nil, fmt.Errorf("files: completing a workout: %w", err)
+			}
+			fields[f.name] = raw
+			break
+		}
+	}
+	return json.Marshal(fields)
+}
+
+// LongestWorkout is more than any race. What lasts longer is a wrong clock.
+const LongestWorkout = 7 * 24 * time.Hour

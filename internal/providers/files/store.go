@@ -1,0 +1,178 @@
+package files
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"hale/internal/civil"
+	"hale/internal/wearables"
+	"hale/internal/wearables/derive"
+)
+
+// Store takes what a reader finds of one provider. It is used by one
+// goroutine at a time.
+type Store struct {
+	in      Input
+	outcome *Outcome
+	stage   wearables.Stage
+	deriver derive.Deriver
+	days    map[civil.Date]bool
+	ranges  map[string]wearables.Range // of what was stored, by resource
+	zone    *time.Location
+	told    Progress
+}
+
+// Store opens the store for data of a provider. What becomes of the data is
+// counted in outcome.
+func (in Input) Store(ctx context.Context, provider string, outcome *Outcome) (*Store, error) {
+	stage := wearables.Daily
+	if in.Stage != nil {
+		var err error
+		if stage, err = in.Stage(ctx, provider); err != nil {
+			return nil, err
+		}
+	}
+	s := &Store{
+		in: in, outcome: outcome, stage: stage, days: map[civil.Date]bool{}, ranges: map[string]wearables.Range{},
+		told: Progress{Step: Reading},
+	}
+	s.deriver = derive.Deriver{
+		DB: in.DB, Ingester: in.Sink, User: in.User, Provider: provider, Stage: stage, Push: !in.HistoryOnly,
+		Facts: derive.Facts{}, Stored: s.stored, Progress: s.summarised,
+	}
+	if in.User.TimeZone != nil {
+		s.zone, _ = civil.Zone(in.User.TimeZone.Name) // nil means UTC
+	}
+	return s, nil
+}
+
+// Samples stores samples; their days are summarised at the end.
+func (s *Store) Samples(ctx context.Context, all []wearables.Samples) error {
+	if err := s.ingest(ctx, wearables.Batch{Samples: all}); err != nil {
+		return err
+	}
+	for i := range all {
+		derive.DaysOf(s.days, &all[i], s.zone)
+	}
+	return nil
+}
+
+// Summaries stores summaries that the file has ready, and streams.
+func (s *Store) Summaries(ctx context.Context, all []wearables.Summary, streams ...wearables.Stream) error {
+	return s.ingest(ctx, wearables.Batch{Summaries: all, Streams: streams})
+}
+
+func (s *Store) ingest(ctx context.Context, b wearables.Batch) error {
+	if len(b.Samples)+len(b.Summaries)+len(b.Streams) == 0 {
+		return nil
+	}
+	b.Provider, b.Stage, b.Push = s.deriver.Provider, s.stage, !s.in.HistoryOnly
+	result, err := s.in.Sink.Ingest(ctx, s.in.User, b)
+	if err == nil {
+		s.stored(b, result)
+	}
+	return err
+}
+
+// stored adds up what a batch changed.
+func (s *Store) stored(b wearables.Batch, r wearables.Result) {
+	s.outcome.add(r)
+	for i := range b.Samples {
+		part := &b.Samples[i]
+		s.extend(part.Resource, slices.Min(part.Time), slices.Max(part.Time))
+		if len(part.End) > 0 {
+			s.extend(part.Resource, slices.Max(part.End), slices.Max(part.End))
+		}
+	}
+	for i := range b.Summaries {
+		if one := &b.Summaries[i]; !one.Date.IsZero() {
+			start := one.Date.In(time.UTC)
+			s.extend(one.Resource, start.UnixMicro(), start.UnixMicro())
+		}
+	}
+}
+
+// extend widens the range of a resource.
+func (s *Store) extend(resource string, from, to int64) {
+	start, end := time.UnixMicro(from).UTC(), time.UnixMicro(to).UTC()
+	r, ok := s.ranges[resource]
+	if !ok {
+		s.ranges[resource] = wearables.Range{Start: start, End: end}
+		return
+	}
+	if start.Before(r.Start) {
+		r.Start = start
+	}
+	if end.After(r.End) {
+		r.End = end
+	}
+	s.ranges[resource] = r
+}
+
+// Workouts stores workouts with their streams. Their heart rate should be
+// stored before: averages, zones and streams are made of it.
+func (s *Store) Workouts(ctx context.Context, all []derive.Workout) error {
+	return s.deriver.Workouts(ctx, all)
+}
+
+// Fact overlays what is newly known about a day.
+func (s *Store) Fact(day civil.Date, f derive.DayFacts) {
+	s.days[day] = true
+	known := s.deriver.Facts[day]
+	overlay(&known.RestingBPM, f.RestingBPM)
+	overlay(&known.WalkingBPM, f.WalkingBPM)
+	overlay(&known.ActiveKcal, f.ActiveKcal)
+	s.deriver.Facts[day] = known
+}
+
+func overlay(known **float64, v *float64) {
+	if v != nil {
+		*known = v
+	}
+}
+
+// Sleep keeps what one source knows of sleep until the nights are summarised.
+func (s *Store) Sleep(one *derive.Sleeper) {
+	s.deriver.Sleep = append(s.deriver.Sleep, one)
+	one.DaysOf(s.days)
+}
+
+// Person keeps what the file says about the person, for zones and the profile.
+func (s *Store) Person(p *derive.Person) { s.deriver.Person = p }
+
+// Finish derives the summaries of all days that the file touched, and says
+// that the history is complete where that is what the file brought.
+func (s *Store) Finish(ctx context.Context) error {
+	s.told.Step, s.told.Done = Summarising, s.outcome.Bytes
+	s.told.Records, s.told.Skipped = s.outcome.Records, s.outcome.Skipped()
+	s.outcome.Days += len(s.days)
+	if err := s.deriver.Days(ctx, slices.Collect(maps.Keys(s.days))); err != nil {
+		return err
+	}
+	if err := s.deriver.Profile(ctx); err != nil {
+		return err
+	}
+	if s.stage != wearables.Historical {
+		return nil
+	}
+	return s.in.Sink.HistoricalDone(ctx, s.in.User, s.deriver.Provider, s.ranges)
+}
+
+// Tell says how far reading is: bytes of the document and records.
+func (s *Store) Tell(done, total, records, skipped int64) {
+	s.told.Done, s.told.Total, s.told.Records, s.told.Skipped = done, total, records, skipped
+	s.tell()
+}
+
+func (s *Store) summarised(done, total int) {
+	s.told.Days, s.told.TotalDays = int64(done), int64(total)
+	s.tell()
+}
+
+func (s *Store) tell() {
+	if s.in.Progress != nil {
+		s.in.Progress(s.told)
+	}
+}

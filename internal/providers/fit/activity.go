@@ -1,0 +1,248 @@
+package fit
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/muktihari/fit/profile/basetype"
+	"github.com/muktihari/fit/profile/mesgdef"
+	"github.com/muktihari/fit/profile/typedef"
+	"github.com/muktihari/fit/profile/untyped/fieldnum"
+	"github.com/muktihari/fit/proto"
+
+	"hale/internal/providers/files"
+	"hale/internal/providers/sports"
+	"hale/internal/wearables/derive"
+)
+
+// sport is what a session was.
+type sport struct {
+	main typedef.Sport
+	sub  typedef.SubSport
+}
+
+var noSport = sport{typedef.SportInvalid, typedef.SubSportInvalid}
+
+// indoors are words for sports on machines that the main sport does not name.
+var indoors = map[typedef.SubSport]string{
+	typedef.SubSportTreadmill: "Running", typedef.SubSportIndoorCycling: "Cycling", typedef.SubSportSpin: "Cycling",
+	typedef.SubSportIndoorRowing: "Rowing", typedef.SubSportElliptical: "Elliptical", typedef.SubSportStairClimbing: "StairClimbing",
+	typedef.SubSportStrengthTraining: "TraditionalStrengthTraining", typedef.SubSportCardioTraining: "MixedCardio",
+	typedef.SubSportYoga: "Yoga", typedef.SubSportPilates: "Pilates", typedef.SubSportFlexibilityTraining: "Flexibility",
+}
+
+func (s sport) named() derive.Sport {
+	if s.main == typedef.SportFitnessEquipment || s.main == typedef.SportTraining {
+		if name, ok := indoors[s.sub]; ok {
+			return sports.Named(name)
+		}
+	}
+	word := s.main.String()
+	if !known(word) {
+		return sports.Other
+	}
+	return sports.OfWord(word)
+}
+
+// footSports are those whose cadence counts strides, of two steps each.
+var footSports = map[typedef.Sport]bool{
+	typedef.SportRunning: true, typedef.SportWalking: true, typedef.SportHiking: true,
+	typedef.SportMountaineering: true, typedef.SportSnowshoeing: true,
+}
+
+func (s sport) onFoot() bool {
+	return footSports[s.main] || s.main == typedef.SportFitnessEquipment && s.sub == typedef.SubSportTreadmill
+}
+
+// records says whether the file's records were recorded. Courses, workouts to
+// do and segments have records too, of what somebody planned.
+func (p *part) records() bool {
+	t := p.id.Type // the numbers of makers' own types, and that of none, are the highest
+	return t == typedef.FileActivity || t == typedef.FileActivitySummary || t >= typedef.FileMfgRangeMin
+}
+
+func (p *part) takeSport(s *mesgdef.Sport) {
+	p.sport = sport{s.Sport, s.SubSport}
+	p.title = files.Text(s.Name)
+}
+
+// wider is an enhanced field, which is the newer and wider one, or else the
+// plain field. Where the file has only the plain one, the library makes the
+// enhanced one of it and may lose the last digit, so that then the plain one
+// goes first.
+func wider(m interface{ IsExpandedField(num byte) bool }, num byte, enhanced, field float64) float64 {
+	if m.IsExpandedField(num) {
+		return either(field, enhanced)
+	}
+	return either(enhanced, field)
+}
+
+// takeRecord keeps a record as a moment.
+func (p *part) takeRecord(m *proto.Message) fate {
+	if !p.records() {
+		return skipped
+	}
+	r := &p.record
+	r.Reset(m)
+	at, ok := instant(r.Timestamp)
+	if !ok {
+		return badDate
+	}
+	if len(p.moments) >= files.MaxMoments {
+		return tooMany
+	}
+	x := files.At(at)
+	x.HeartRate = beats(r.HeartRate)
+	if r.Cadence != basetype.Uint8Invalid {
+		x.Cadence = float64(r.Cadence)
+		if r.FractionalCadence != basetype.Uint8Invalid {
+			x.Cadence += r.FractionalCadenceScaled()
+		}
+	}
+	if r.Power != basetype.Uint16Invalid {
+		x.Power = float64(r.Power)
+	}
+	if r.Temperature != basetype.Sint8Invalid {
+		x.Temperature = float64(r.Temperature)
+	}
+	if r.Resistance != basetype.Uint8Invalid {
+		x.Resistance = float64(r.Resistance)
+	}
+	x.Speed = wider(r, fieldnum.RecordEnhancedSpeed, r.EnhancedSpeedScaled(), r.SpeedScaled())
+	x.Altitude = wider(r, fieldnum.RecordEnhancedAltitude, r.EnhancedAltitudeScaled(), r.AltitudeScaled())
+	x.Distance = r.DistanceScaled()
+	x.Breaths = r.EnhancedRespirationRateScaled()
+	if lat, lng := r.PositionLatDegrees(), r.PositionLongDegrees(); math.Abs(lat) <= 90 && math.Abs(lng) <= 180 {
+		x.Lat, x.Lng = lat, lng
+	}
+	p.moments = append(p.moments, x)
+	return mapped
+}
+
+// maxSessions bounds the workouts of one file.
+const maxSessions = 1000
+
+func (p *part) takeSession(m *proto.Message) fate {
+	if !p.records() {
+		return skipped
+	}
+	if len(p.sessions) >= maxSessions {
+		return tooMany
+	}
+	s := mesgdef.NewSession(m)
+	begin, end, ok := bounds(s)
+	if !ok || end-begin > files.LongestWorkout.Microseconds() {
+		return badDate
+	}
+	p.sessions = append(p.sessions, *s)
+	return mapped
+}
+
+// bounds are those of a session on the wall clock: pauses are inside.
+func bounds(s *mesgdef.Session) (begin, end int64, ok bool) {
+	length := either(s.TotalElapsedTimeScaled(), s.TotalTimerTimeScaled())
+	if begin, ok = instant(s.StartTime); ok {
+		if math.IsNaN(length) {
+			end, ok = instant(s.Timestamp) // when the session was written: at its end
+			return begin, max(begin, end), ok
+		}
+		return begin, begin + int64(length*1e6), true
+	}
+	if end, ok = instant(s.Timestamp); ok && !math.IsNaN(length) {
+		return end - int64(length*1e6), end, true
+	}
+	return 0, 0, false
+}
+
+// recordings makes one workout of each session, with the moments that came
+// after its start and before the next one's. A file without sessions was cut
+// off: its moments alone are the workout.
+func (p *part) recordings() []files.Recording {
+	slices.SortStableFunc(p.moments, func(a, b files.Moment) int { return cmp.Compare(a.Time, b.Time) })
+	if len(p.sessions) == 0 {
+		return p.unfinished()
+	}
+	slices.SortStableFunc(p.sessions, func(a, b mesgdef.Session) int { return a.StartTime.Compare(b.StartTime) })
+	all := make([]files.Recording, len(p.sessions))
+	for i := range p.sessions {
+		all[i] = p.workout(&p.sessions[i])
+	}
+	i := 0
+	for _, m := range p.moments {
+		for i+1 < len(all) && m.Time >= all[i+1].Start {
+			i++
+		}
+		if r := &all[i]; m.Time < r.Start-strayed || m.Time > r.End+strayed {
+			p.outcome.Type("record").Mapped--
+			p.outcome.Type("record").BadDate++
+			p.outcome.Mapped--
+			continue
+		}
+		all[i].Course = append(all[i].Course, m)
+	}
+	for i := range all {
+		finish(&all[i], p.sessions[i].Sport, p.sessions[i].SubSport)
+	}
+	return all
+}
+
+// strayed is how far a record may lie outside of its session: clocks are set
+// while a device finds its satellites, and sessions are rounded.
+const strayed = int64(time.Hour / time.Microsecond)
+
+// workout is what a session says of itself.
+func (p *part) workout(s *mesgdef.Session) files.Recording {
+	kind := sport{s.Sport, s.SubSport}
+	begin, end, _ := bounds(s)
+	r := files.Recording{
+		Workout: derive.Workout{
+			Sport: kind.named(), Start: begin, End: end, Offset: p.offset,
+			Moving: stated(s.TotalTimerTimeScaled()), Metres: positive(s.TotalDistanceScaled()),
+			Kcal:    positive(whole16(s.TotalCalories)),
+			MeanBPM: stated(beats(s.AvgHeartRate)), MaxBPM: stated(beats(s.MaxHeartRate)),
+			Gain: stated(whole16(s.TotalAscent)), Watts: positive(whole16(s.AvgPower)), MaxW: positive(whole16(s.MaxPower)),
+		},
+		Speed:    positive(wider(s, fieldnum.SessionEnhancedAvgSpeed, s.EnhancedAvgSpeedScaled(), s.AvgSpeedScaled())),
+		MaxSpeed: positive(wider(s, fieldnum.SessionEnhancedMaxSpeed, s.EnhancedMaxSpeedScaled(), s.MaxSpeedScaled())),
+		High:     stated(wider(s, fieldnum.SessionEnhancedMaxAltitude, s.EnhancedMaxAltitudeScaled(), s.MaxAltitudeScaled())),
+		Low:      stated(wider(s, fieldnum.SessionEnhancedMinAltitude, s.EnhancedMinAltitudeScaled(), s.MinAltitudeScaled())),
+	}
+	r.Title = files.Text(s.SportProfileName)
+	if kind.onFoot() && s.TotalCycles != basetype.Uint32Invalid && s.TotalCycles > 0 {
+		steps := 2 * float64(s.TotalCycles)
+		r.Steps = &steps
+	}
+	if machines[s.SubSport] {
+		r.Source.Type = "exercise_machine"
+	}
+	return r
+}
+
+// unfinished is the workout of a file without a session.
+func (p *part) unfinished() []files.Recording {
+	if len(p.moments) < 2 {
+		return nil
+	}
+	first, last := p.moments[0].Time, p.moments[len(p.moments)-1].Time
+	if last-first > files.LongestWorkout.Microseconds() {
+		return nil
+	}
+	r := files.Recording{
+		Workout: derive.Workout{Sport: p.sport.named(), Start: first, End: last, Offset: p.offset},
+		Course:  p.moments,
+	}
+	finish(&r, p.sport.main, p.sport.sub)
+	return []files.Recording{r}
+}
+
+// finish makes steps of strides: a cadence on foot is told in steps.
+func finish(r *files.Recording, main typedef.Sport, sub typedef.SubSport) {
+	if !(sport{main, sub}).onFoot() {
+		return
+	}
+	for i := range r.Course {
+		r.Course[i].Cadence *= 2
+	}
+}

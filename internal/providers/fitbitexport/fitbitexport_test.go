@@ -1,0 +1,232 @@
+package fitbitexport
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"hale/internal/fault"
+	"hale/internal/providers/files"
+	"hale/internal/providers/sheet/sheettest"
+	"hale/internal/store"
+	"hale/internal/store/storetest"
+	"hale/internal/testdata"
+	"hale/internal/wearables"
+)
+
+// personOf is the header and the rows of one person of a study's table, by
+// another reader.
+func personOf(t *testing.T, path, id string) (rows [][]string, table []byte) {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	for i, row := range all {
+		if i == 0 || row[0] == id {
+			rows = append(rows, row)
+		}
+	}
+	if err := w.WriteAll(rows); err != nil {
+		t.Fatal(err)
+	}
+	return rows[1:], b.Bytes()
+}
+
+func TestImportRealTables(t *testing.T) {
+	days := testdata.Shared(t, "wearables/fitbit/fitabase-dailyActivity_merged.csv")
+	weights := testdata.Shared(t, "wearables/fitbit/fitabase-weightLogInfo_merged.csv")
+	rows, table := personOf(t, days, "1503960366")
+	weighed, scale := personOf(t, weights, "6962181067")
+	if len(rows) != 31 || len(weighed) != 30 {
+		t.Fatalf("the other reader finds %d days and %d weights", len(rows), len(weighed))
+	}
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		user := sheettest.User(t, db, "")
+		o := sheettest.Run(t, db, Kind, user, sheettest.Save(t, table))
+		if o.Records != 31 || o.Mapped != 31 || o.Created != 31 || o.Damaged != 0 {
+			t.Errorf("%+v %+v", o.Report, o.Counts)
+		}
+		byDate := map[string]map[string]any{}
+		for _, doc := range sheettest.Summaries(t, db, user, "activity") {
+			byDate[doc["calendar_date"].(string)] = doc
+		}
+		for _, row := range rows {
+			at, err := time.Parse("1/2/2006", strings.TrimSuffix(strings.TrimSuffix(strings.ReplaceAll(row[1], "-", "/"), "/2016"), "/16")+"/2016")
+			if err != nil {
+				t.Fatal(err)
+			}
+			doc := byDate[at.Format(time.DateOnly)]
+			for field, want := range map[string]float64{
+				"steps": float(t, row[2]), "calories_total": float(t, row[14]), "high": float(t, row[10]), "medium": float(t, row[11]), "low": float(t, row[12]),
+			} {
+				if doc[field] != want {
+					t.Errorf("%s %s: %v, want %v", row[1], field, doc[field], want)
+				}
+			}
+			if got, _ := doc["distance"].(float64); math.Abs(got-1000*float(t, row[3])) > 0.01 {
+				t.Errorf("%s: %v m, want %s km", row[1], got, row[3])
+			}
+		}
+		o = sheettest.Run(t, db, Kind, user, sheettest.Save(t, scale))
+		if o.Records != 30 || o.Mapped != 30 {
+			t.Errorf("%+v %+v", o.Report, o.Counts)
+		}
+		sum := 0.0
+		for _, row := range weighed {
+			sum += float(t, row[2])
+		}
+		got := 0.0
+		for _, s := range sheettest.Series(t, db, user) {
+			if s.Resource != "body_weight" {
+				continue
+			}
+			for i, v := range s.Value {
+				got += v
+				if s.Offset[i] != wearables.NoOffset {
+					t.Errorf("an offset of %d", s.Offset[i])
+				}
+			}
+		}
+		if math.Abs(got-sum) > 1e-6 {
+			t.Errorf("the weights add up to %v, want %v", got, sum)
+		}
+	})
+	for _, path := range []string{days, weights} {
+		_, err := run(t.Context(), sheettest.Input(storetest.SQLite(t), sheettest.User(t, storetest.SQLite(t), ""), path))
+		if !errors.Is(err, errSeveral) {
+			t.Errorf("a study of many: %v", err)
+		}
+	}
+}
+
+func float(t *testing.T, s string) float64 {
+	t.Helper()
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestImportFixtures(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		user := sheettest.User(t, db, "Europe/Berlin")
+		o := sheettest.Run(t, db, Kind, user, filepath.Join("testdata", "dailyActivity.csv"))
+		if c := o.Types["dailyActivity"]; c == nil || *c != (files.TypeCount{Read: 5, Mapped: 3, BadDate: 1, BadValue: 1}) {
+			t.Errorf("%+v", c)
+		}
+		if again := sheettest.Run(t, db, Kind, user, filepath.Join("testdata", "dailyActivity.csv")); again.Unchanged != 3 || again.Created+again.Updated != 0 {
+			t.Errorf("the second time: %+v", again.Counts)
+		}
+		o = sheettest.Run(t, db, Kind, user, filepath.Join("testdata", "weightLogInfo.csv"))
+		if c := o.Types["weightLogInfo"]; c == nil || *c != (files.TypeCount{Read: 3, Mapped: 2, BadDate: 1}) {
+			t.Errorf("%+v", c)
+		}
+		all := sheettest.Series(t, db, user)
+		typed := sheettest.Find(t, all, "body_weight", "", "app")
+		if at := time.Date(2024, 5, 2, 21, 59, 59, 0, time.UTC).UnixMicro(); typed.Time[0] != at || typed.Offset[0] != 7200 || typed.Value[0] != 52.5999984741211 {
+			t.Errorf("%+v", typed)
+		}
+		if fat := sheettest.Find(t, all, "body_fat", "", "app"); fat.Len() != 1 || fat.Value[0] != 22 {
+			t.Errorf("%+v", fat)
+		}
+		if scale := sheettest.Find(t, all, "body_mass_index", "", "scale"); scale.Len() != 1 || scale.Value[0] != 22.5 {
+			t.Errorf("%+v", scale)
+		}
+		if bodies := sheettest.Summaries(t, db, user, "body"); len(bodies) != 2 {
+			t.Errorf("%d bodies", len(bodies))
+		}
+	})
+}
+
+func TestRefusals(t *testing.T) {
+	for name, content := range map[string]string{
+		"hours": "Id,ActivityHour,StepTotal\n1,4/12/2016 1:00:00 AM,3\n", "sleep": "Id,SleepDay,TotalSleepRecords\n", "text": "hello\n", "zip": "PK\x03\x04",
+	} {
+		var unlike *files.UnlikeError
+		if err := check(sheettest.Save(t, []byte(content)), 0); !errors.As(err, &unlike) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	raw, err := os.ReadFile(filepath.Join("testdata", "dailyActivity.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := check(sheettest.Save(t, raw), 10); !fault.Is(err, fault.TooLarge) {
+		t.Errorf("over the limit: %v", err)
+	}
+	k := &keeper{}
+	report, err := readAll(raw[:bytes.LastIndex(raw, []byte(",1440"))], k)
+	if err != nil || !report.Truncated || report.Damaged != 1 || len(k.days) != 2 {
+		t.Errorf("cut: %v %+v", err, report)
+	}
+}
+
+// keeper is a sink.
+type keeper struct {
+	samples []wearables.Samples
+	days    []wearables.Summary
+}
+
+func (k *keeper) Samples(_ context.Context, all []wearables.Samples) error {
+	k.samples = append(k.samples, all...)
+	return nil
+}
+
+func (k *keeper) Summaries(_ context.Context, all []wearables.Summary, _ ...wearables.Stream) error {
+	k.days = append(k.days, all...)
+	return nil
+}
+
+func (k *keeper) Tell(_, _, _, _ int64) {}
+
+func readAll(content []byte, k *keeper) (files.Report, error) {
+	var report files.Report
+	r := &reader{report: &report, sink: k}
+	in := bytes.NewReader(content)
+	err := onePerson(context.Background(), in)
+	if err == nil {
+		err = r.read(context.Background(), in)
+	}
+	return report, err
+}
+
+func FuzzRead(f *testing.F) {
+	for _, name := range []string{"dailyActivity.csv", "weightLogInfo.csv"} {
+		raw, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(raw)
+	}
+	f.Fuzz(func(t *testing.T, content []byte) {
+		k := &keeper{}
+		report, err := readAll(content, k)
+		if err != nil && fault.KindOf(err) != fault.Unprocessable {
+			t.Fatal(err)
+		}
+		if report.Mapped > report.Records || report.Mapped < int64(len(k.days)) {
+			t.Fatalf("%+v", report)
+		}
+		for _, s := range k.samples {
+			if s.Len() == 0 || len(s.Value) != s.Len() || len(s.Offset) != s.Len() {
+				t.Fatalf("columns of %s differ", s.Resource)
+			}
+		}
+	})
+}

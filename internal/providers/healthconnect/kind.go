@@ -1,0 +1,56 @@
+package healthconnect
+
+import (
+	"cmp"
+	"context"
+
+	"hale/internal/providers/files"
+)
+
+// Provider is the catalogue's name for Health Connect.
+const Provider = "health_connect"
+
+// Kind is a Health Connect export.
+var Kind = files.Kind{Name: "health_connect", Title: "Health Connect export", Check: check, Run: run}
+
+// DefaultLimit bounds the database, in bytes. A year of a watch takes some
+// hundred megabytes.
+const DefaultLimit = 8 << 30
+
+var errUnlike = files.Unlike("the file holds no Health Connect database")
+
+func check(path string, limit int64) error {
+	a, err := openArchive(path, cmp.Or(limit, DefaultLimit))
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	if a.member != nil {
+		return a.checkMember()
+	}
+	db, err := open(context.Background(), path)
+	if err != nil {
+		return err
+	}
+	return db.Close()
+}
+
+func run(ctx context.Context, in files.Input) (outcome *files.Outcome, err error) {
+	outcome = files.NewOutcome()
+	a, err := openArchive(in.Path, cmp.Or(in.Limit, DefaultLimit))
+	if err != nil {
+		return outcome, err
+	}
+	defer a.Close()
+	path, discard, err := a.extract(ctx)
+	if err != nil {
+		return outcome, err
+	}
+	defer discard()
+	db, err := open(ctx, path)
+	if err != nil {
+		return outcome, err
+	}
+	defer db.Close()
+	return outcome, importDatabase(ctx, in, db, a.size, outcome)
+}

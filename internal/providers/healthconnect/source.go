@@ -1,0 +1,143 @@
+package healthconnect
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"hale/internal/wearables"
+)
+
+// sources know the apps and devices of an export.
+type sources struct {
+	packages map[int64]string // by row of the app
+	devices  map[int64]string // source type by row of the device; empty when the device says nothing
+	// order is the person's own order of apps, by category of data.
+	order map[int64][]int64
+}
+
+// Bounds on apps and devices, and on the order of a category, which is gone
+// through for each pair of copies. A phone has some dozens.
+const (
+	maxSources = 10_000
+	maxOrder   = 100
+)
+
+func (db *database) sources(ctx context.Context) (*sources, error) {
+	s := &sources{packages: map[int64]string{}, devices: map[int64]string{}, order: map[int64][]int64{}}
+	if db.has("application_info_table", "row_id", "package_name") {
+		err := db.query(ctx, `SELECT row_id, package_name FROM application_info_table LIMIT `+strconv.Itoa(maxSources), 2, func(row []any) error {
+			if id, ok := integer(row[0]); ok {
+				s.packages[id] = packageName(text(row[1]))
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if db.has("device_info_table", "row_id", "device_type") {
+		err := db.query(ctx, `SELECT row_id, device_type FROM device_info_table LIMIT `+strconv.Itoa(maxSources), 2, func(row []any) error {
+			id, ok := integer(row[0])
+			kind, _ := integer(row[1])
+			if ok {
+				s.devices[id] = deviceTypes[kind]
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return s, db.readOrder(ctx, s)
+}
+
+// readOrder reads the order of apps that the person chose in the settings.
+func (db *database) readOrder(ctx context.Context, s *sources) error {
+	const table = "health_data_category_priority_table"
+	if !db.has(table, "health_data_category", "app_id_priority_order") {
+		return nil
+	}
+	return db.query(ctx, `SELECT health_data_category, app_id_priority_order FROM `+table+` LIMIT 100`, 2, func(row []any) error {
+		category, ok := integer(row[0])
+		if !ok {
+			return nil
+		}
+		for part := range strings.SplitSeq(text(row[1]), ",") {
+			if app, err := strconv.ParseInt(strings.TrimSpace(part), 10, 64); err == nil && len(s.order[category]) < maxOrder {
+				s.order[category] = append(s.order[category], app)
+			}
+		}
+		return nil
+	})
+}
+
+// deviceTypes are the platform's numbers as source types. Glasses and displays
+// have no word of ours; a band is worn as a watch is.
+var deviceTypes = map[int64]string{1: "watch", 2: "phone", 3: "scale", 4: "ring", 6: "watch", 7: "chest_strap"}
+
+// makers are apps of one sort of device, for the many records whose device
+// says nothing.
+var makers = []struct{ prefix, sourceType string }{
+	{"com.renpho", "scale"},
+	{"com.qingniu", "scale"},
+	{"com.xiaomi.wearable", "watch"},
+	{"com.mi.health", "watch"},
+	{"com.huami", "watch"},
+	{"com.fitbit", "watch"},
+	{"com.garmin", "watch"},
+	{"com.polar", "watch"},
+	{"com.suunto", "watch"},
+	{"com.ouraring", "ring"},
+	{"com.google.android.apps.fitness", "phone"},
+}
+
+// manual is how the platform marks what the person typed in; automatic and
+// active are what a device recorded.
+const (
+	active    = 1
+	automatic = 2
+	manual    = 3
+)
+
+// of is the source of a record.
+func (s *sources) of(app, device, method int64) wearables.Source {
+	source := wearables.Source{Provider: Provider, Type: "unknown", AppID: s.packages[app]}
+	switch kind := s.devices[device]; {
+	case method == manual:
+		source.Type = "app"
+	case kind != "":
+		source.Type = kind
+	default:
+		for _, m := range makers {
+			if strings.HasPrefix(source.AppID, m.prefix) {
+				source.Type = m.sourceType
+			}
+		}
+	}
+	return source
+}
+
+// rank is the place of an app in the person's order for a category; apps that
+// are not in it come last.
+func (s *sources) rank(category, app int64) int {
+	for i, a := range s.order[category] {
+		if a == app {
+			return i
+		}
+	}
+	return maxOrder
+}
+
+// packageName is a name such as com.example.app; anything else is nobody's.
+func packageName(s string) string {
+	if len(s) > 200 || !strings.Contains(s, ".") {
+		return ""
+	}
+	for part := range strings.SplitSeq(s, ".") {
+		if !isName(part) {
+			return ""
+		}
+	}
+	return s
+}

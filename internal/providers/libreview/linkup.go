@@ -1,0 +1,124 @@
+package libreview
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"time"
+
+	"hale/internal/fault"
+	"hale/internal/providers/sheet"
+	"hale/internal/wearables"
+)
+
+// maxGraph bounds the JSON document, in bytes; a real one has 50 kB.
+const maxGraph = 16 << 20
+
+// reading is one of a graph. Both times are of the same moment: the sensor's
+// in UTC and the phone's on its clock.
+type reading struct {
+	UTC   string  `json:"FactoryTimestamp"`
+	Local string  `json:"Timestamp"`
+	Kind  int     `json:"type"`
+	Value float64 `json:"ValueInMgPerDl"`
+	High  bool    `json:"isHigh"`
+	Low   bool    `json:"isLow"`
+}
+
+// graph is the part of the document that is read. Of the connection, which
+// names the wearer, only the latest reading is.
+type graph struct {
+	Data struct {
+		Connection struct {
+			Latest *reading `json:"glucoseMeasurement"`
+		} `json:"connection"`
+		Readings []reading `json:"graphData"`
+	} `json:"data"`
+}
+
+// readGraph reads the whole document. A list of connections, which has the
+// latest readings of several people, is none.
+func readGraph(in io.Reader) (*graph, error) {
+	raw, err := io.ReadAll(io.LimitReader(in, maxGraph+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(raw) > maxGraph {
+		return nil, errUnlike
+	}
+	g := &graph{}
+	err = json.Unmarshal(raw, g)
+	var syntax *json.SyntaxError
+	switch {
+	case errors.As(err, &syntax) && syntax.Offset >= int64(len(raw)) && bytes.Contains(raw, []byte(`"graphData"`)):
+		return nil, fault.New(fault.Unprocessable, "the JSON document ends in the middle")
+	case err != nil, g.Data.Readings == nil:
+		return nil, errUnlike
+	}
+	return g, nil
+}
+
+// readLinkUp reads a graph.
+func readLinkUp(ctx context.Context, d *sheet.Document, in io.Reader) error {
+	g, err := readGraph(in)
+	if err != nil {
+		return err
+	}
+	for _, one := range g.Data.Readings {
+		one.take(d)
+	}
+	if g.Data.Connection.Latest != nil {
+		g.Data.Connection.Latest.take(d)
+	}
+	size, err := d.File.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	return d.Flush(ctx, size, true)
+}
+
+// take adds a reading. Its type numbers are those of the export's records.
+func (one *reading) take(d *sheet.Document) {
+	d.Report.Records++
+	name, key := "historic", historic
+	if one.Kind == 1 {
+		name, key = "scan", scan
+	}
+	if one.High || one.Low {
+		count := d.Report.Type(name + " outside the range")
+		count.Read++
+		count.Skipped++
+		return
+	}
+	count := d.Report.Type(name)
+	count.Read++
+	utc, err := time.Parse(linkUpTime, one.UTC)
+	if err != nil {
+		count.BadDate++
+		return
+	}
+	d.Gather.At(key, utc.UnixMicro(), one.offset(utc), one.Value/sheet.MilligramsPerMillimole)
+	count.Mapped++
+	d.Report.Mapped++
+}
+
+const linkUpTime = "1/2/2006 3:04:05 PM"
+
+// offset is what the phone's clock is ahead of UTC, to the quarter of an hour.
+// A difference that is none, by more than two minutes, comes of a clock that
+// is wrong, and says nothing.
+func (one *reading) offset(utc time.Time) int32 {
+	local, err := time.Parse(linkUpTime, one.Local)
+	if err != nil {
+		return wearables.NoOffset
+	}
+	const quarter = 15 * time.Minute
+	ahead := local.Sub(utc)
+	rounded := ahead.Round(quarter)
+	if (ahead-rounded).Abs() > 2*time.Minute || rounded.Abs() > 14*time.Hour {
+		return wearables.NoOffset
+	}
+	return int32(rounded / time.Second)
+}

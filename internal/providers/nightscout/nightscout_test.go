@@ -1,0 +1,209 @@
+package nightscout
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"hale/internal/fault"
+	"hale/internal/providers/files"
+	"hale/internal/providers/sheet"
+	"hale/internal/providers/sheet/sheettest"
+	"hale/internal/store"
+	"hale/internal/store/storetest"
+	"hale/internal/testdata"
+	"hale/internal/wearables"
+)
+
+func TestImportRealDocuments(t *testing.T) {
+	glucose := testdata.Shared(t, "wearables/nightscout/oref0-glucose.json")
+	carbs := testdata.Shared(t, "wearables/nightscout/oref0-carbhistory.json")
+	pump := testdata.Shared(t, "wearables/nightscout/oref0-pumphistory.json")
+	link := testdata.Shared(t, "wearables/libre/librelinkup-entries.json")
+	raw, err := os.ReadFile(glucose)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var other []map[string]any
+	if err := json.Unmarshal(raw, &other); err != nil {
+		t.Fatal(err)
+	}
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		user := sheettest.User(t, db, "")
+		for path, want := range map[string][2]int64{glucose: {6, 6}, carbs: {2, 2}, pump: {3, 1}, link: {1, 1}} {
+			o := sheettest.Run(t, db, Kind, user, path)
+			if o.Records != want[0] || o.Mapped != want[1] || int64(o.Created) != want[1] || o.Damaged != 0 {
+				t.Errorf("%s: %+v %+v", filepath.Base(path), o.Report, o.Counts)
+			}
+			if again := sheettest.Run(t, db, Kind, user, path); again.Created+again.Updated != 0 {
+				t.Errorf("%s the second time: %+v", filepath.Base(path), again.Counts)
+			}
+		}
+		all := sheettest.Series(t, db, user)
+		got := sheettest.Find(t, all, "glucose", "automatic", "automatic")
+		if got.Len() != len(other)+1 || got.Source.Provider != "manual" || got.Source.AppID != "nightscout" {
+			t.Fatalf("%d samples of %+v", got.Len(), got.Source)
+		}
+		for i, one := range other { // the newest comes first in the document
+			n := len(other) - 1 - i
+			at := int64(one["date"].(float64)) * 1000
+			if got.Time[n] != at || got.Offset[n] != -7*3600 || math.Abs(got.Value[n]*18.0182-one["sgv"].(float64)) > 1e-9 {
+				t.Errorf("reading %d is %v at %v, %d", i, got.Value[n], time.UnixMicro(got.Time[n]).UTC(), got.Offset[n])
+			}
+		}
+		if food := sheettest.Find(t, all, "carbohydrates", "", "app"); food.Len() != 2 || food.Value[0] != 5 || food.Value[1] != 15 {
+			t.Errorf("%+v", food)
+		}
+		bolus := sheettest.Find(t, all, "insulin_injection", "rapid_acting", "insulin_pump")
+		if at := time.Date(2018, 6, 2, 7, 5, 0, 0, time.UTC).UnixMicro(); bolus.Len() != 1 || bolus.Value[0] != 0.4 || bolus.Time[0] != at || bolus.Offset[0] != -7*3600 {
+			t.Errorf("%+v", bolus)
+		}
+	})
+}
+
+func TestImportFixtures(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		user := sheettest.User(t, db, "Europe/Berlin")
+		o := sheettest.Run(t, db, Kind, user, filepath.Join("testdata", "treatments.json"))
+		want := map[string]files.TypeCount{
+			"Meal Bolus": {Read: 1, Mapped: 1}, "SMB": {Read: 1, Mapped: 1}, "Correction Bolus": {Read: 1, Mapped: 1},
+			"BG Check": {Read: 4, Mapped: 2, BadUnit: 1, Skipped: 1}, "Temp Basal": {Read: 1, Skipped: 1},
+			"Note": {Read: 1, Skipped: 1}, "other": {Read: 1, Skipped: 1}, "Carb Correction": {Read: 1, BadDate: 1},
+		}
+		compare(t, o, want)
+		if o.Records != 11 || o.Mapped != 5 || o.Damaged != 1 || o.Created != 6 {
+			t.Errorf("%+v %+v", o.Report, o.Counts)
+		}
+		o = sheettest.Run(t, db, Kind, user, filepath.Join("testdata", "entries.jsonl"))
+		compare(t, o, map[string]files.TypeCount{
+			"sgv": {Read: 5, Mapped: 3, BadValue: 1, BadDate: 1}, "sgv outside the range": {Read: 1, Skipped: 1},
+			"mbg": {Read: 1, Mapped: 1}, "cal": {Read: 1, Skipped: 1},
+		})
+		all := sheettest.Series(t, db, user)
+		for _, s := range []struct {
+			resource, kind, source string
+			values                 []float64
+			offset                 int32
+		}{
+			{"glucose", "automatic", "automatic", []float64{101 / 18.0182, 104 / 18.0182, 110 / 18.0182}, 7200},
+			{"glucose", "", "fingerprick", []float64{6.9, 90 / 18.0182, 126 / 18.0182}, 7200},
+			{"carbohydrates", "", "app", []float64{45}, 7200},
+			{"insulin_injection", "rapid_acting", "app", []float64{4.5}, 7200},
+			{"insulin_injection", "rapid_acting", "insulin_pump", []float64{0.3, 1}, 7200},
+		} {
+			got := sheettest.Find(t, all, s.resource, s.kind, s.source)
+			if got.Len() != len(s.values) || got.Offset[0] != s.offset {
+				t.Fatalf("%s %s: %+v", s.resource, s.source, got)
+			}
+			for i, v := range s.values {
+				if math.Abs(got.Value[i]-v) > 1e-9 {
+					t.Errorf("%s %s: %v, want %v", s.resource, s.source, got.Value, s.values)
+				}
+			}
+		}
+		blood := sheettest.Find(t, all, "glucose", "", "fingerprick")
+		if blood.Offset[1] != -7*3600 { // what the uploader said goes before the fallback zone
+			t.Errorf("%v", blood.Offset)
+		}
+	})
+}
+
+func compare(t *testing.T, o *files.Outcome, want map[string]files.TypeCount) {
+	t.Helper()
+	for name, count := range want {
+		if got := o.Types[name]; got == nil || *got != count {
+			t.Errorf("%s: %+v, want %+v", name, got, count)
+		}
+	}
+	if len(o.Types) != len(want) {
+		t.Errorf("%d types, want %d", len(o.Types), len(want))
+	}
+}
+
+func TestOtherFilesAreUnlike(t *testing.T) {
+	for name, content := range map[string]string{
+		"another list": `[{"name":"a","date":1}]`, "numbers": `[1,2]`, "an empty list": `[]`, "text": "sgv,date\n", "a run": `[{"type":"Run","date":"2024-05-01"}]`,
+		"a graph": `{"data":{"graphData":[]}}`, "a long text": `["` + strings.Repeat("x", 2*sheet.MaxRecord) + `"]`, "nothing but space": "   ", "zip": "PK\x03\x04",
+	} {
+		var unlike *files.UnlikeError
+		if err := check(sheettest.Save(t, []byte(content)), 0); !errors.As(err, &unlike) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestDamage(t *testing.T) {
+	one := `{"type":"sgv","sgv":101,"date":1714543200000}`
+	for name, test := range map[string]struct {
+		content   string
+		mapped    int64
+		truncated bool
+	}{
+		"whole":               {`[` + one + `,` + one + `]`, 2, false},
+		"cut in a record":     {`[` + one + `,{"type":"sg`, 1, true},
+		"cut after a record":  {`[` + one, 1, true},
+		"cut between records": {`[` + one + `,`, 1, true},
+		"no JSON from here":   {`[` + one + `,{type:}]`, 1, true},
+		"lines cut":           {one + "\n" + `{"type"`, 1, true},
+		"lines":               {one + "\n" + one, 2, false},
+	} {
+		g := gather(t, []byte(test.content))
+		if g.err != nil || g.report.Mapped != test.mapped || g.report.Truncated != test.truncated {
+			t.Errorf("%s: %v %+v", name, g.err, g.report)
+		}
+	}
+	long := gather(t, []byte(`[`+one+`,{"notes":"`+strings.Repeat("x", 2*sheet.MaxRecord)+`"}]`))
+	if !fault.Is(long.err, fault.Unprocessable) || long.report.Mapped != 1 {
+		t.Errorf("%v %+v", long.err, long.report)
+	}
+}
+
+// gathered is what one reading found.
+type gathered struct {
+	report  files.Report
+	samples []wearables.Samples
+	err     error
+}
+
+func gather(tb testing.TB, content []byte) gathered {
+	tb.Helper()
+	var g gathered
+	d := &sheet.Document{
+		File: bytes.NewReader(content), Zone: time.UTC, Report: &g.report,
+		Keep: func(_ context.Context, s []wearables.Samples) error { g.samples = append(g.samples, s...); return nil },
+	}
+	g.err = read(context.Background(), d)
+	if g.err != nil && fault.KindOf(g.err) != fault.Unprocessable {
+		tb.Fatal(g.err)
+	}
+	return g
+}
+
+func FuzzRead(f *testing.F) {
+	for _, name := range []string{"treatments.json", "entries.jsonl"} {
+		raw, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(raw)
+	}
+	f.Add([]byte(`[{"_type":"Bolus","timestamp":"2018-06-02T00:05:00-07:00","amount":0.4}]`))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		g := gather(t, content)
+		for _, s := range g.samples {
+			if s.Len() == 0 || len(s.Value) != s.Len() || len(s.Offset) != s.Len() || len(s.End) != 0 && len(s.End) != s.Len() {
+				t.Fatalf("columns of %s differ", s.Resource)
+			}
+		}
+		if g.report.Mapped > g.report.Records {
+			t.Fatalf("%d of %d records", g.report.Mapped, g.report.Records)
+		}
+	})
+}

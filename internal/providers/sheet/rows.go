@@ -1,0 +1,110 @@
+package sheet
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"io"
+	"strings"
+)
+
+// Rows reads a CSV document row by row. Rows may have any number of cells,
+// since exporters leave out the last empty ones.
+type Rows struct {
+	csv *csv.Reader
+	in  *Bounded
+}
+
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+// NewRows starts at the beginning of a document. A byte order mark is passed
+// over; cells are separated by commas, or by semicolons where the first line
+// has more of them, as spreadsheets in some languages write it.
+func NewRows(in io.Reader) *Rows {
+	bounded := NewBounded(in)
+	buffer := bufio.NewReaderSize(bounded, 1<<16)
+	start, _ := buffer.Peek(4096) // an error comes again with the first row
+	if bytes.HasPrefix(start, byteOrderMark) {
+		_, _ = buffer.Discard(len(byteOrderMark)) // they are in the buffer
+	}
+	line, _, _ := bytes.Cut(start, []byte("\n"))
+	r := &Rows{csv: csv.NewReader(buffer), in: bounded}
+	if bytes.Count(line, []byte(";")) > bytes.Count(line, []byte(",")) {
+		r.csv.Comma = ';'
+	}
+	r.csv.FieldsPerRecord = -1
+	r.csv.LazyQuotes = true
+	r.csv.ReuseRecord = true
+	return r
+}
+
+// Next is the next row, valid until the one after it; io.EOF at the end.
+func (r *Rows) Next() ([]string, error) {
+	r.in.Next()
+	return r.csv.Read()
+}
+
+// Bytes is how much of the document was read.
+func (r *Rows) Bytes() int64 { return r.in.Bytes }
+
+// Header finds the columns of a document by their names.
+type Header struct {
+	names []string
+}
+
+// NewHeader takes the row that names the columns.
+func NewHeader(row []string) Header {
+	names := make([]string, len(row))
+	for i, name := range row {
+		names[i] = strings.ToLower(strings.TrimSpace(name))
+	}
+	return Header{names}
+}
+
+// Len is the number of columns.
+func (h Header) Len() int { return len(h.names) }
+
+// Name is the name of a column in lower case; empty when there is none.
+func (h Header) Name(i int) string { return Cell(h.names, i) }
+
+// Column is the position of the first column with one of the names, or whose
+// name starts with one that ends in "…"; -1 when there is none.
+func (h Header) Column(names ...string) int {
+	for _, want := range names {
+		want = strings.ToLower(want)
+		prefix, starts := strings.CutSuffix(want, "…")
+		for i, name := range h.names {
+			if name == want || starts && strings.HasPrefix(name, prefix) {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// Cell is a cell without spaces around it; empty when the row has none there.
+func Cell(row []string, column int) string {
+	if column < 0 || column >= len(row) {
+		return ""
+	}
+	return strings.TrimSpace(row[column])
+}
+
+// Head reads up to a number of rows from the start of a document until one is
+// a header. ok is false when none is.
+func Head(rows *Rows, most int, is func(Header) bool) (h Header, ok bool, err error) {
+	for range most {
+		row, err := rows.Next()
+		if errors.Is(err, io.EOF) || errors.Is(err, errTooLong) {
+			return Header{}, false, nil
+		}
+		if err != nil {
+			return Header{}, false, err
+		}
+		if h := NewHeader(row); is(h) {
+			return h, true, nil
+		}
+	}
+	return Header{}, false, nil
+}

@@ -1,0 +1,104 @@
+package sheet
+
+import (
+	"context"
+	"io"
+	"os"
+	"time"
+
+	"hale/internal/fault"
+	"hale/internal/providers/files"
+	"hale/internal/wearables"
+)
+
+// DefaultLimit bounds a text export, in bytes. Ten years of a reading each
+// minute take some 500 MB.
+const DefaultLimit = 1 << 30
+
+// Check looks at a file. What is says whether it is an export, by its start;
+// a fault of its own is one of the export. Only then the size matters: a large
+// file may well be of another kind.
+func Check(path string, limit int64, is func(in io.Reader) error) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if err := is(file); err != nil {
+		return err
+	}
+	_, err = size(file, limit)
+	return err
+}
+
+// size is the length of a file, unless it is over the limit; limit 0 means
+// DefaultLimit.
+func size(file *os.File, limit int64) (int64, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return 0, err
+	}
+	if limit == 0 || limit > DefaultLimit {
+		limit = DefaultLimit
+	}
+	if info.Size() > limit {
+		return 0, fault.Newf(fault.TooLarge, "the export is larger than %d bytes", limit)
+	}
+	return info.Size(), nil
+}
+
+// Document is an export while it is read: what the reader needs, and where
+// what it finds goes.
+type Document struct {
+	File   io.ReadSeeker
+	Zone   *time.Location // the user's fallback zone; nil when none is set
+	Report *files.Report
+	Gather Gather
+	// Keep stores samples. Reading goes through Flush, which calls it.
+	Keep func(ctx context.Context, samples []wearables.Samples) error
+	// Tell hears how many bytes were read; may be nil.
+	Tell func(done int64)
+}
+
+// Flush stores what was gathered once it is worth it, or at the end.
+func (d *Document) Flush(ctx context.Context, done int64, end bool) error {
+	d.Report.Bytes = done
+	if d.Gather.N < Full && !end {
+		return ctx.Err()
+	}
+	if d.Gather.N > 0 {
+		if err := d.Keep(ctx, d.Gather.Take()); err != nil {
+			return err
+		}
+	}
+	if d.Tell != nil {
+		d.Tell(done)
+	}
+	return ctx.Err()
+}
+
+// Run imports a text export of one provider whose records are all samples.
+func Run(ctx context.Context, in files.Input, provider string, read func(context.Context, *Document) error) (*files.Outcome, error) {
+	outcome := files.NewOutcome()
+	file, err := os.Open(in.Path)
+	if err != nil {
+		return outcome, err
+	}
+	defer file.Close()
+	total, err := size(file, in.Limit)
+	if err != nil {
+		return outcome, err
+	}
+	store, err := in.Store(ctx, provider, outcome)
+	if err != nil {
+		return outcome, err
+	}
+	d := &Document{
+		File: file, Zone: Zone(in), Report: &outcome.Report, Keep: store.Samples,
+		Tell: func(done int64) { store.Tell(done, total, outcome.Records, outcome.Report.Skipped()) },
+	}
+	if err := read(ctx, d); err != nil {
+		return outcome, err
+	}
+	return outcome, store.Finish(ctx)
+}

@@ -1,0 +1,123 @@
+package tcx
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"hale/internal/fault"
+	"hale/internal/providers/files"
+	"hale/internal/providers/files/filestest"
+	"hale/internal/store"
+	"hale/internal/store/storetest"
+	"hale/internal/wearables"
+)
+
+// run is two laps of a run by a watch that says its number, with a course
+// behind it that is only a plan.
+const run = `<?xml version="1.0"?>
+<TrainingCenterDatabase xmlns="http://www.garmin.com/xmlschemas/TrainingCenterDatabase/v2" xmlns:ns3="http://www.garmin.com/xmlschemas/ActivityExtension/v2">
+ <Activities><Activity Sport="Running"><Id>2024-05-01T06:00:00Z</Id>
+  <Lap StartTime="2024-05-01T06:00:00Z"><TotalTimeSeconds>60</TotalTimeSeconds><DistanceMeters>200</DistanceMeters><MaximumSpeed>4.25</MaximumSpeed><Calories>15</Calories>
+   <AverageHeartRateBpm><Value>120</Value></AverageHeartRateBpm><MaximumHeartRateBpm><Value>131</Value></MaximumHeartRateBpm>
+   <Track>
+    <Trackpoint><Time>2024-05-01T06:00:00Z</Time><Position><LatitudeDegrees>46.0</LatitudeDegrees><LongitudeDegrees>14.0</LongitudeDegrees></Position><AltitudeMeters>300</AltitudeMeters><DistanceMeters>0</DistanceMeters><HeartRateBpm><Value>110</Value></HeartRateBpm><Extensions><ns3:TPX><ns3:Speed>3.5</ns3:Speed><ns3:RunCadence>84</ns3:RunCadence><ns3:Watts>250</ns3:Watts></ns3:TPX></Extensions></Trackpoint>
+    <Trackpoint><Time>2024-05-01T06:01:00Z</Time><DistanceMeters>200</DistanceMeters><HeartRateBpm><Value>131</Value></HeartRateBpm></Trackpoint>
+   </Track>
+   <Extensions><ns3:LX><ns3:Steps>168</ns3:Steps><ns3:AvgWatts>250</ns3:AvgWatts><ns3:MaxWatts>260</ns3:MaxWatts></ns3:LX></Extensions>
+  </Lap>
+  <Lap StartTime="2024-05-01T06:05:00Z"><TotalTimeSeconds>30</TotalTimeSeconds><DistanceMeters>100</DistanceMeters><Calories>8</Calories>
+   <AverageHeartRateBpm><Value>141</Value></AverageHeartRateBpm><MaximumHeartRateBpm><Value>150</Value></MaximumHeartRateBpm>
+   <Track>
+    <Trackpoint><Time>not a time</Time><HeartRateBpm><Value>1</Value></HeartRateBpm></Trackpoint>
+    <Trackpoint><Time>2024-05-01T06:05:30Z</Time><DistanceMeters>300</DistanceMeters><HeartRateBpm><Value>150</Value></HeartRateBpm></Trackpoint>
+   </Track>
+   <Extensions><ns3:LX><ns3:Steps>84</ns3:Steps></ns3:LX></Extensions>
+  </Lap>
+  <Creator><Name>Garmin Forerunner 965</Name><UnitId>3999999999</UnitId><ProductID>4315</ProductID><Version><VersionMajor>19</VersionMajor><VersionMinor>18</VersionMinor></Version></Creator>
+ </Activity></Activities>
+ <Courses><Course><Name>plan</Name><Lap/><Track><Trackpoint><Time>2030-01-01T00:00:00Z</Time></Trackpoint></Track></Course></Courses>
+</TrainingCenterDatabase>`
+
+func TestOwnActivity(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		bed := filestest.New(t, db)
+		path := filestest.Save(t, []byte(run))
+		o, err := bed.Import(Kind, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, want := range map[string]files.TypeCount{
+			"Trackpoint": {Read: 4, Mapped: 3, BadDate: 1}, "Lap": {Read: 2, Mapped: 2}, "Activity": {Read: 1, Mapped: 1}, "Course": {Read: 1, Skipped: 1},
+		} {
+			if got := o.Types[name]; got == nil || *got != want {
+				t.Errorf("%s: %+v, want %+v", name, got, want)
+			}
+		}
+		all := bed.Workouts()
+		if len(all) != 1 {
+			t.Fatalf("%d workouts", len(all))
+		}
+		for name, want := range map[string]any{
+			"time_start": "2024-05-01T06:00:00+00:00", "time_end": "2024-05-01T06:05:30+00:00", "timezone_offset": nil,
+			"moving_time": 90.0, "distance": 300.0, "calories": 23.0, "average_hr": 127.0, "max_hr": 150.0, "steps": 252.0,
+			"max_speed": 4.25, "average_speed": 3.333, "average_watts": nil, "max_watts": 260.0, "elev_high": 300.0,
+		} {
+			if got := all[0].Body[name]; got != want {
+				t.Errorf("%s is %v, want %v", name, got, want)
+			}
+		}
+		source := all[0].Body["source"].(map[string]any)
+		if source["provider"] != "garmin" || source["type"] != "watch" || source["device_id"] == nil {
+			t.Errorf("%v", source)
+		}
+		if got := string(wearables.AppendStream(nil, all[0].Stream)); got != `{"time":[1714543200,1714543260,1714543530],`+
+			`"cadence":[168,null,null],"heartrate":[110,131,150],"distance":[0,200,300],"altitude":[300,null,null],"velocity_smooth":[3.5,null,null],`+
+			`"lat":[46,null,null],"lng":[14,null,null],"power":[250,null,null],"resistance":[],"temperature":[]}` {
+			t.Error(got)
+		}
+		if again, err := bed.Import(Kind, path); err != nil || again.Created+again.Updated != 0 {
+			t.Errorf("the second time: %+v, %v", again.Counts, err)
+		}
+	})
+}
+
+func TestRefusals(t *testing.T) {
+	for name, c := range map[string]struct{ raw, says string }{
+		"another root": {`<gpx/>`, "first element"},
+		"only a plan":  {run[:strings.Index(run, " <Activities>")] + run[strings.Index(run, " <Courses>"):], "plans"},
+		"no times":     {strings.ReplaceAll(run, "2024-", "1989-"), "plans"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := filestest.New(t, storetest.SQLite(t)).Import(Kind, filestest.Save(t, []byte(c.raw)))
+			if fault.KindOf(err) != fault.Unprocessable || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
+// An activity that is cut in its second lap is kept as far as it goes.
+func TestCut(t *testing.T) {
+	bed := filestest.New(t, storetest.SQLite(t))
+	o, err := bed.Import(Kind, filestest.Save(t, []byte(run[:strings.Index(run, "06:05:30")])))
+	if err != nil || !o.Truncated || o.Workouts != 1 || o.Types["Lap"].Mapped != 2 || o.Types["Trackpoint"].Mapped != 2 {
+		t.Errorf("%v, %+v", err, o.Report)
+	}
+}
+
+// No document makes the reader fail in a way that is not a refusal.
+func FuzzTCX(f *testing.F) {
+	f.Add([]byte(run))
+	f.Add([]byte(`<TrainingCenterDatabase><Activity><Lap StartTime="2024-05-01T06:00:00Z"><TotalTimeSeconds>1e300</TotalTimeSeconds></Activity>`))
+	bed := filestest.New(f, storetest.SQLite(f))
+	path := filestest.Save(f, nil)
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if err := os.WriteFile(path, raw, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := bed.Import(Kind, path); err != nil && fault.KindOf(err) == fault.Internal {
+			t.Fatal(err)
+		}
+	})
+}

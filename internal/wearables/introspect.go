@@ -1,0 +1,155 @@
+package wearables
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/store"
+)
+
+// Statistics is what was heard of one resource of a user from one provider.
+//
+// Reference 7.10, SingleResourceStatistics.
+type Statistics struct {
+	AttemptedAt time.Time // the last batch that spoke of it
+	Stored      bool      // whether anything in that batch could be stored
+	Sent        int64     // data events about it, history's announcement aside
+	Oldest      *time.Time
+	Newest      *time.Time
+
+	historySince, historyUntil *time.Time
+}
+
+// Heard is what was heard of users: by user, provider, and resource by its
+// name in events.
+type Heard map[uuid.UUID]map[string]map[string]Statistics
+
+// UserRange selects the users whose ids lie between two, inclusive, and of
+// their data one provider's; an empty one means all.
+type UserRange struct {
+	First, Last uuid.UUID
+	Provider    string
+}
+
+// StatisticsOf reads what was heard of some users.
+func StatisticsOf(ctx context.Context, tx *store.Tx, team uuid.UUID, in UserRange) (Heard, error) {
+	rows, err := tx.Query(ctx, `SELECT user_id, provider, resource, attempted_at, stored, sent, oldest, newest, history_since, history_until
+		FROM resource_statistics
+		WHERE team_id = $1 AND user_id BETWEEN $2 AND $3 AND ($4 = '' OR provider = $4)`, team, in.First, in.Last, in.Provider)
+	if err != nil {
+		return nil, fmt.Errorf("wearables: reading statistics: %w", err)
+	}
+	defer rows.Close()
+	found := Heard{}
+	for rows.Next() {
+		var user uuid.UUID
+		var provider, resource string
+		var s Statistics
+		if err := rows.Scan(&user, &provider, &resource, store.ScanTime(&s.AttemptedAt), &s.Stored, &s.Sent,
+			store.ScanNullTime(&s.Oldest), store.ScanNullTime(&s.Newest),
+			store.ScanNullTime(&s.historySince), store.ScanNullTime(&s.historyUntil)); err != nil {
+			return nil, fmt.Errorf("wearables: reading statistics: %w", err)
+		}
+		put(found, user, provider, resource, s)
+	}
+	return found, rows.Err()
+}
+
+// Pull is the fetching of one resource's past, in the present run of a
+// connection. Its start and end are nil until they are known.
+//
+// Reference 7.10, SingleHistoricalPullStatistics.
+type Pull struct {
+	Status     PullStatus
+	RangeStart *time.Time
+	RangeEnd   *time.Time
+	Started    time.Time
+	Ended      *time.Time
+	Days       int64 // of the range, those with data
+}
+
+// PullStatus says how far a pull is. The reference has more words, for pulls
+// that a service does by itself.
+type PullStatus string
+
+// A pull is in progress from its first batch to its announcement.
+const (
+	PullInProgress PullStatus = "in_progress"
+	PullSuccess    PullStatus = "success"
+)
+
+// Pulls are by user, provider, and resource by its name in events.
+type Pulls map[uuid.UUID]map[string]map[string]Pull
+
+// Since tells when the present run of a user's connection to a provider began;
+// what was pulled earlier does not count.
+type Since func(user uuid.UUID, provider string) time.Time
+
+// PullsOf reads the pulls of the users that were heard of.
+func PullsOf(ctx context.Context, tx *store.Tx, team uuid.UUID, in UserRange, heard Heard, since Since) (Pulls, error) {
+	found := Pulls{}
+	for user, providers := range heard {
+		for provider, resources := range providers {
+			for resource, s := range resources {
+				if began := since(user, provider); s.historyUntil != nil && !s.historyUntil.Before(began) {
+					put(found, user, provider, resource, Pull{Status: PullInProgress, Started: later(*s.historySince, began)})
+				}
+			}
+		}
+	}
+	return found, addAnnounced(ctx, tx, team, in, since, found)
+}
+
+// addAnnounced ends the pulls that were announced.
+func addAnnounced(ctx context.Context, tx *store.Tx, team uuid.UUID, in UserRange, since Since, found Pulls) error {
+	rows, err := tx.Query(ctx, `SELECT user_id, provider, resource, start_at, end_at, announced_at, COALESCE(days, 0) FROM history_announced
+		WHERE team_id = $1 AND user_id BETWEEN $2 AND $3 AND ($4 = '' OR provider = $4) ORDER BY announced_at`,
+		team, in.First, in.Last, in.Provider)
+	if err != nil {
+		return fmt.Errorf("wearables: reading histories: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var user uuid.UUID
+		var provider, resource string
+		var start, end, announced time.Time
+		p := Pull{Status: PullSuccess, RangeStart: &start, RangeEnd: &end, Ended: &announced}
+		if err := rows.Scan(&user, &provider, &resource, store.ScanTime(&start), store.ScanTime(&end),
+			store.ScanTime(&announced), &p.Days); err != nil {
+			return fmt.Errorf("wearables: reading histories: %w", err)
+		}
+		if announced.Before(since(user, provider)) {
+			continue
+		}
+		p.Started = announced // of a resource that turned out to have no data
+		if began, ok := found[user][provider][resource]; ok && began.Started.Before(announced) {
+			p.Started = began.Started
+		}
+		put(found, user, provider, resource, p)
+	}
+	return rows.Err()
+}
+
+func put[T any](found map[uuid.UUID]map[string]map[string]T, user uuid.UUID, provider, resource string, v T) {
+	if found[user] == nil {
+		found[user] = map[string]map[string]T{}
+	}
+	if found[user][provider] == nil {
+		found[user][provider] = map[string]T{}
+	}
+	found[user][provider][resource] = v
+}
+
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
+// KeepsData says whether a resource, by its name in events, is one that is
+// stored here and can have a past: a summary, a series or a stream.
+func KeepsData(resource string) bool { return known(resource) && resource != hypnogram }
