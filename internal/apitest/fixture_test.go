@@ -136,10 +136,14 @@ func (s *service) sessions(t *testing.T, f *fixture) {
 	f.ids["sleep_id"], f.ids["workout_id"] = find("sleep"), find("workouts")
 }
 
-// upload starts an import of a file that is soon read.
+// upload imports a file and waits for the end of the import and of its job, so
+// that what a test looks at afterwards stands still.
 func (s *service) upload(t *testing.T, base string) string {
 	t.Helper()
-	return s.make(t, "POST", base+"/imports?kind=apple_health", someExport)["id"].(string)
+	id := s.make(t, "POST", base+"/imports?kind=apple_health", someExport)["id"].(string)
+	s.importEnd(t, base+"/imports/"+id)
+	s.importEnd(t, "/v2/jobs/"+id)
+	return id
 }
 
 // known are values by parameter name, for requests that should get far.

@@ -78,7 +78,13 @@ func (d Date) IsZero() bool { return d == Date{} }
 // In is the start of the day in loc. Where a zone shift makes midnight
 // missing, it is the first instant that exists.
 func (d Date) In(loc *time.Location) time.Time {
-	return time.Date(d.Year, d.Month, d.Day, 0, 0, 0, 0, loc)
+	t := time.Date(d.Year, d.Month, d.Day, 0, 0, 0, 0, loc)
+	if DateOf(t) != d { // midnight fell into a shift, and Go took the offset before it
+		if _, shift := t.ZoneBounds(); !shift.IsZero() && DateOf(shift) == d {
+			return shift
+		}
+	}
+	return t
 }
 
 // AddDays is the day n days later; n may be negative.

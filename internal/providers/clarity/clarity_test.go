@@ -146,6 +146,34 @@ func TestImportFixture(t *testing.T) {
 	})
 }
 
+// Three months fill more than one batch.
+func TestImportManyRows(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("Index,Timestamp (YYYY-MM-DDThh:mm:ss),Event Type,Event Subtype,Glucose Value (mg/dL)\n")
+	const rows = 2*sheet.Full + 17
+	at := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i := range rows {
+		b.WriteString(strconv.Itoa(i+1) + "," + at.Format("2006-01-02T15:04:05") + ",EGV,," + strconv.Itoa(80+i%90) + "\n")
+		at = at.Add(5 * time.Minute)
+	}
+	db := storetest.SQLite(t)
+	user := sheettest.User(t, db, "America/New_York")
+	in := sheettest.Input(db, user, sheettest.Save(t, []byte(b.String())))
+	var told []files.Progress
+	in.Progress = func(p files.Progress) { told = append(told, p) }
+	o, err := Kind.Run(sheettest.Context(user), in)
+	if err != nil || o.Mapped != rows {
+		t.Fatalf("%v %+v", err, o.Report)
+	}
+	// The hour that the clock jumps over in March falls on the one after it.
+	if twice := 12; o.Created != rows-twice || o.Unchanged != twice {
+		t.Errorf("%+v", o.Counts)
+	}
+	if last := told[len(told)-1]; len(told) < 3 || last.Done != last.Total || last.Records != rows {
+		t.Errorf("%d times, at last %+v", len(told), last)
+	}
+}
+
 func TestOtherFilesAreUnlike(t *testing.T) {
 	for name, content := range map[string]string{
 		"another table": "Id,ActivityDate,TotalSteps\n1,2,3\n",

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hale/internal/fault"
+	"hale/internal/providers"
 	"hale/internal/providers/files"
 	"hale/internal/providers/files/filestest"
 	"hale/internal/store"
@@ -291,4 +292,13 @@ func FuzzFIT(f *testing.F) {
 			t.Fatalf("%d moments, %d of %d messages", moments, o.Mapped, o.Records)
 		}
 	})
+}
+
+// A maker's data is a provider's that the catalogue has.
+func TestMakersAreInTheCatalogue(t *testing.T) {
+	for maker, slug := range makers {
+		if _, ok := providers.Find(slug); !ok {
+			t.Errorf("%v is %s, which is not in the catalogue", maker, slug)
+		}
+	}
 }

@@ -8,8 +8,8 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -66,7 +66,7 @@ func TestImportRealTables(t *testing.T) {
 			byDate[doc["calendar_date"].(string)] = doc
 		}
 		for _, row := range rows {
-			at, err := time.Parse("1/2/2006", strings.TrimSuffix(strings.TrimSuffix(strings.ReplaceAll(row[1], "-", "/"), "/2016"), "/16")+"/2016")
+			at, err := time.Parse("1/2/2006", regexp.MustCompile(`^(\d\d)-(\d\d)-(\d\d)$`).ReplaceAllString(row[1], "$1/$2/20$3"))
 			if err != nil {
 				t.Fatal(err)
 			}

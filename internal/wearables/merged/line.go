@@ -55,9 +55,12 @@ func (t *track) piece(i int, v Span, by int) Piece {
 	return p
 }
 
-// line is the merged line of some tracks, and what was set aside for it. Both
-// are in order of time.
-type line struct{ kept, aside []Piece }
+// line is the merged line of some tracks and, when it explains itself, what
+// was set aside for it. Both are in order of time.
+type line struct {
+	explain     bool
+	kept, aside []Piece
+}
 
 func (l *line) sort() {
 	for _, pieces := range [][]Piece{l.kept, l.aside} {
@@ -117,9 +120,10 @@ func (l *line) addLevels(tracks []*track) {
 }
 
 func (l *line) add(p Piece) {
-	if p.By < 0 {
+	switch {
+	case p.By < 0:
 		l.kept = append(l.kept, p)
-	} else {
+	case l.explain:
 		l.aside = append(l.aside, p)
 	}
 }

@@ -68,7 +68,7 @@ func TestSums(t *testing.T) {
 		{"longer than a day", []*track{samples(0, 0, float64(3*dayUS), 30)}, []Piece{kept(0, dayUS, 30, 0)}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var l line
+			l := line{explain: true}
 			l.addSums(c.tracks)
 			l.sort()
 			if !slices.Equal(l.kept, c.kept) || !slices.Equal(l.aside, c.aside) {
@@ -98,7 +98,7 @@ func TestLevels(t *testing.T) {
 		{"what was set aside covers nothing", []*track{beats(0, 100), beats(1, 110), beats(2, 165)}, []int64{100, 165}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var l line
+			l := line{explain: true}
 			l.addLevels(c.tracks)
 			l.sort()
 			total := 0
@@ -134,7 +134,7 @@ func drawTracks(t *rapid.T) []*track {
 func TestSumsKeepEverythingOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tracks := drawTracks(t)
-		var l line
+		l := line{explain: true}
 		l.addSums(tracks)
 		l.sort()
 		given, lies := 0.0, []Span(nil)

@@ -37,6 +37,7 @@ func Read(ctx context.Context, tx *store.Tx, q Query, in Range) (Page, error) {
 	if most == 0 {
 		most = wearables.PageSamples
 	}
+	r.explain = in.Explain
 	from := in.Start - longest // a piece may reach into the range
 	if in.After != nil {
 		from = *in.After
@@ -44,9 +45,7 @@ func Read(ctx context.Context, tx *store.Tx, q Query, in Range) (Page, error) {
 	var p Page
 	err = r.walk(ctx, tx, from, in.End, func(l line) bool {
 		p.Pieces = in.clip(p.Pieces, l.kept, r.sums)
-		if in.Explain {
-			p.Aside = in.clip(p.Aside, l.aside, r.sums)
-		}
+		p.Aside = in.clip(p.Aside, l.aside, r.sums)
 		return len(p.Pieces) <= most && len(p.Aside) <= most
 	})
 	if err != nil {
@@ -59,6 +58,7 @@ func Read(ctx context.Context, tx *store.Tx, q Query, in Range) (Page, error) {
 
 // clip appends the parts of pieces that lie in the range.
 func (in *Range) clip(dst, pieces []Piece, sums bool) []Piece {
+	dst = slices.Grow(dst, len(pieces))
 	for _, p := range pieces {
 		v := p.Span
 		if p.Start < in.Start || sums && p.End > in.End {

@@ -26,7 +26,8 @@ type Source struct {
 
 // reader walks along the series of a query.
 type reader struct {
-	sums   bool
+	sums, explain bool
+
 	series []series // best first
 	lines  [][]int  // positions in series: one line for each quantity
 }
@@ -117,6 +118,7 @@ func (r *reader) walk(ctx context.Context, tx *store.Tx, from, to int64, each fu
 // samples up to a day before and behind, and those whole UTC days set the
 // spacing of levels.
 func (r *reader) stretch(ctx context.Context, tx *store.Tx, from, to int64) (l line, n int, err error) {
+	l.explain = r.explain
 	first := floorDiv(from-longest, dayUS) * dayUS
 	last := (floorDiv(to+longest-1, dayUS) + 1) * dayUS
 	for _, members := range r.lines {
@@ -132,6 +134,7 @@ func (r *reader) stretch(ctx context.Context, tx *store.Tx, from, to int64) (l l
 			}
 			n += t.Len()
 			tracks = append(tracks, t)
+			l.kept = slices.Grow(l.kept, t.Len())
 		}
 		if r.sums {
 			l.addSums(tracks)

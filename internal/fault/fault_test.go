@@ -1,0 +1,37 @@
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+)
+
+func TestKindOf(t *testing.T) {
+	for name, c := range map[string]struct {
+		err  error
+		want Kind
+	}{
+		"plain":   {errors.New("x"), Internal},
+		"fault":   {New(NotFound, "x"), NotFound},
+		"wrapped": {fmt.Errorf("while: %w", New(Conflict, "x")), Conflict},
+		"list":    {Join(New(Invalid, "a"), nil, New(Invalid, "b")), Invalid},
+		"joined":  {errors.Join(errors.New("x"), New(TooLarge, "y")), TooLarge},
+	} {
+		if got := KindOf(c.err); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	if Join(nil, nil) != nil {
+		t.Error("a list of nothing is an error")
+	}
+}
+
+func TestAtNamesAFieldOfTheBody(t *testing.T) {
+	if got := New(Invalid, "x").At("dob").Loc(); !slices.Equal(got, []string{"body", "dob"}) {
+		t.Error(got)
+	}
+	if got := New(Invalid, "x").At("query", "limit").Error(); got != "query.limit: x" {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,125 @@
+package secrets
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestTextIsNeverSeen(t *testing.T) {
+	const plain = "sk_hunter2"
+	holder := struct{ Key Text }{plain}
+	var log bytes.Buffer
+	slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "key", Text(plain), "holder", holder)
+	doc, err := json.Marshal(holder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, seen := range []string{
+		log.String(), string(doc), fmt.Sprint(holder), fmt.Sprintf("%v %+v %#v %s %q %x %d", holder, holder, holder, holder.Key, holder.Key, holder.Key, holder.Key),
+	} {
+		if strings.Contains(seen, "hunter2") || strings.Contains(seen, fmt.Sprintf("%x", plain)) {
+			t.Errorf("seen in %s", seen)
+		}
+	}
+	if holder.Key.Reveal() != plain {
+		t.Error("revealed something else")
+	}
+}
+
+func TestASealedValueOpensOnlyInItsPlace(t *testing.T) {
+	key, err := NewKey(Bytes(KeySize))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sealed, err := key.Seal("a:1", []byte("x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plain, err := key.Open("a:1", sealed); err != nil || string(plain) != "x" {
+		t.Errorf("%q, %v", plain, err)
+	}
+	for i := range sealed {
+		bad := bytes.Clone(sealed)
+		bad[i] ^= 1
+		if _, err := key.Open("a:1", bad); err == nil {
+			t.Errorf("opened with byte %d changed", i)
+		}
+	}
+	if _, err := key.Open("a:2", sealed); err == nil {
+		t.Error("opened in another place")
+	}
+}
+
+// A new root key comes first in the file; what the old one sealed still opens.
+func TestARootKeyIsChangedWithoutAPause(t *testing.T) {
+	line := func() string { return base64.StdEncoding.EncodeToString(Bytes(KeySize)) + "\n" }
+	before, after := line(), line()
+	old, err := ParseRoot(before)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sealed, err := old.Seal("k", []byte("x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	both, err := ParseRoot("# newest first\n" + after + "\n" + before)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plain, err := both.Open("k", sealed); err != nil || string(plain) != "x" {
+		t.Errorf("%q, %v", plain, err)
+	}
+	fresh, err := both.Seal("k", []byte("y"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := old.Open("k", fresh); err == nil {
+		t.Error("the old key still seals")
+	}
+	for _, bad := range []string{"", "# nothing\n", "not base64", "AAAA"} {
+		if _, err := ParseRoot(bad); err == nil {
+			t.Errorf("%q is no root key", bad)
+		}
+	}
+}
+
+func TestTheRootKeyFileIsMadeOnceAndIsPrivate(t *testing.T) {
+	dir := t.TempDir()
+	first, made, err := RootFile(dir)
+	if err != nil || !made {
+		t.Fatalf("%v, %v", made, err)
+	}
+	info, err := os.Stat(filepath.Join(dir, RootFileName))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	sealed, err := first.Seal("k", []byte("x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, made, err := RootFile(dir)
+	if err != nil || made {
+		t.Fatalf("%v, %v", made, err)
+	}
+	if _, err := again.Open("k", sealed); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRandomTextsDiffer(t *testing.T) {
+	seen := map[string]bool{}
+	for range 1000 {
+		s := Random(22)
+		if len(s) != 22 || seen[s] {
+			t.Fatal(s)
+		}
+		seen[s] = true
+	}
+}
