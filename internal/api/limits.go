@@ -79,7 +79,8 @@ func checkURL(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !cleanText(r.URL.Path) || !cleanQuery(r.URL.RawQuery) {
 			writeError(w, &refusal{status: http.StatusUnprocessableEntity, detail: []problem{{
-				Type: "string_unicode", Loc: []any{"path"}, Msg: "The address should be valid UTF-8 without NUL"}}})
+				Type: "string_unicode", Loc: []any{"path"}, Msg: "The address should be valid UTF-8 without NUL",
+			}}})
 			return
 		}
 		next.ServeHTTP(w, r)

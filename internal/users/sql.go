@@ -35,9 +35,13 @@ type Beside struct {
 
 func scan(from scanner, beside ...Beside) (row, error) {
 	var r row
-	dest := []any{&r.Team, &r.ID, &r.block, &r.ClientUserID, store.ScanTime(&r.CreatedOn), store.ScanNullTime(&r.deletedAt),
+	dest := []any{
+		&r.Team, &r.ID, &r.block, &r.ClientUserID, store.ScanTime(&r.CreatedOn), store.ScanNullTime(&r.deletedAt),
 		&r.zone, store.ScanNullTime(&r.zoneAt), &r.birthDate, store.ScanNullTime(&r.birthDateAt),
-		nullDate{&r.IngestionStart}, nullDate{&r.IngestionEnd}, &r.infoRev}
+		nullDate{&r.IngestionStart},
+		nullDate{&r.IngestionEnd},
+		&r.infoRev,
+	}
 	for _, b := range beside {
 		dest = append(dest, b.Dest)
 	}

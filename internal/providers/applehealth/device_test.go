@@ -1,10 +1,11 @@
 package applehealth
 
 import (
-	"hale/internal/providers/xmlscan"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"hale/internal/providers/xmlscan"
 )
 
 func TestDescribe(t *testing.T) {

@@ -136,8 +136,11 @@ func TestImportFixture(t *testing.T) {
 			resource, kind, source string
 			value                  float64
 		}{
-			{"glucose", "", "fingerprick", 7.1}, {"carbohydrates", "", "app", 45},
-			{"insulin_injection", "rapid_acting", "app", 4.5}, {"insulin_injection", "long_acting", "app", 18}, {"insulin_injection", "", "app", 2},
+			{"glucose", "", "fingerprick", 7.1},
+			{"carbohydrates", "", "app", 45},
+			{"insulin_injection", "rapid_acting", "app", 4.5},
+			{"insulin_injection", "long_acting", "app", 18},
+			{"insulin_injection", "", "app", 2},
 		} {
 			if got := sheettest.Find(t, all, s.resource, s.kind, s.source); got.Len() != 1 || got.Value[0] != s.value {
 				t.Errorf("%s %s: %+v", s.resource, s.kind, got)

@@ -5,10 +5,21 @@ import "strings"
 // makers are words for a provider at the start of the name of a device or
 // program, folded.
 var makers = []struct{ word, slug string }{
-	{"garmin", "garmin"}, {"edge ", "garmin"}, {"forerunner", "garmin"}, {"fenix", "garmin"},
-	{"strava", "strava"}, {"polar", "polar"}, {"wahoo", "wahoo"}, {"elemnt", "wahoo"}, {"zwift", "zwift"},
-	{"fitbit", "fitbit"}, {"runkeeper", "runkeeper"}, {"mapmy", "map_my_fitness"}, {"hammerhead", "hammerhead"},
-	{"peloton", "peloton"}, {"withings", "withings"},
+	{"garmin", "garmin"},
+	{"edge ", "garmin"},
+	{"forerunner", "garmin"},
+	{"fenix", "garmin"},
+	{"strava", "strava"},
+	{"polar", "polar"},
+	{"wahoo", "wahoo"},
+	{"elemnt", "wahoo"},
+	{"zwift", "zwift"},
+	{"fitbit", "fitbit"},
+	{"runkeeper", "runkeeper"},
+	{"mapmy", "map_my_fitness"},
+	{"hammerhead", "hammerhead"},
+	{"peloton", "peloton"},
+	{"withings", "withings"},
 }
 
 // Maker is the slug of the provider whose name a device or program carries.

@@ -109,8 +109,10 @@ func TestImportFixture(t *testing.T) {
 			resource, kind, source string
 			values                 []float64
 		}{
-			{"glucose", "manual_scan", "manual_scan", []float64{7.2}}, {"glucose", "", "fingerprick", []float64{6.9}},
-			{"insulin_injection", "rapid_acting", "app", []float64{4, 5.5}}, {"insulin_injection", "long_acting", "app", []float64{14}},
+			{"glucose", "manual_scan", "manual_scan", []float64{7.2}},
+			{"glucose", "", "fingerprick", []float64{6.9}},
+			{"insulin_injection", "rapid_acting", "app", []float64{4, 5.5}},
+			{"insulin_injection", "long_acting", "app", []float64{14}},
 			{"carbohydrates", "", "app", []float64{60}},
 		} {
 			got := sheettest.Find(t, all, s.resource, s.kind, s.source)

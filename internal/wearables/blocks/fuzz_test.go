@@ -10,7 +10,8 @@ import (
 // can be packed and read again.
 func FuzzDecode(f *testing.F) {
 	for _, c := range []Columns{
-		{}, heartRate(300), irregular(40), steps(200), doubles(30),
+		{},
+		heartRate(300), irregular(40), steps(200), doubles(30),
 		{Time: []int64{1}, Value: []float64{math.NaN()}, Value2: []float64{1}},
 	} {
 		packed, err := Append(nil, &c)
