@@ -33,7 +33,7 @@ func (a *API) importRoutes() []route {
 type importBody struct {
 	ID          imports.ID             `json:"id" format:"uuid" doc:"The id of its job as well."`
 	UserID      users.ID               `json:"user_id" format:"uuid"`
-	Kind        string                 `json:"kind" doc:"apple_health"`
+	Kind        string                 `json:"kind" doc:"What the file was recognised as, such as apple_health or fit."`
 	Status      string                 `json:"status" doc:"queued, running, succeeded, failed or canceled. The list may grow."`
 	Size        int64                  `json:"size" doc:"Bytes of the upload."`
 	SHA256      string                 `json:"sha256" doc:"Of the upload, in hexadecimal."`
@@ -204,7 +204,7 @@ func (a *API) cancelImport(ctx context.Context, c Caller, in *importPath) (*out[
 // describeUpload says in OpenAPI what createImport reads by hand.
 func describeUpload(op *huma.Operation) {
 	op.Tags = []string{"imports"}
-	op.Description = "The body is the file itself, zip or XML, with or without Content-Encoding: gzip. " +
+	op.Description = "The body is the file itself, of any kind that can be imported, with or without Content-Encoding: gzip. " +
 		"The answer comes when the file is safely on disk; the work goes on in the background. " +
 		"The same file may be sent again: what is there already is left as it is."
 	text := func(format string) *huma.Schema { return &huma.Schema{Type: huma.TypeString, Format: format} }

@@ -18,7 +18,7 @@ import (
 // Start listens, starts the workers and returns. Errors that end the node
 // later come from Failed.
 func (a *App) Start(ctx context.Context) error {
-	listener, err := net.Listen("tcp", a.Config.Listen)
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", a.Config.Listen)
 	if err != nil {
 		return fmt.Errorf("app: listening on %s: %w", a.Config.Listen, err)
 	}
@@ -32,7 +32,7 @@ func (a *App) Start(ctx context.Context) error {
 	a.workers.start(work, a.failed)
 	a.public = newServer(a.traces.Middleware(a.Metrics.InFlight(a.api)))
 	a.serve(a.public, listener, "api")
-	return a.startMachines()
+	return a.startMachines(ctx)
 }
 
 // build makes the doors once the address is known, which links carry.
@@ -72,11 +72,11 @@ func newServer(h http.Handler) *http.Server {
 
 // startMachines opens the listener for metrics. At an address that nobody
 // chose, a taken port only costs the metrics.
-func (a *App) startMachines() error {
+func (a *App) startMachines(ctx context.Context) error {
 	if a.Config.MetricsListen == "" {
 		return nil
 	}
-	listener, err := net.Listen("tcp", a.Config.MetricsListen)
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", a.Config.MetricsListen)
 	if err != nil {
 		if a.Config.IsDefault("metrics-listen") {
 			a.Log.Warn("no metrics listener: the default address is taken", "address", a.Config.MetricsListen)

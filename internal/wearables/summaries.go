@@ -177,8 +177,9 @@ func (k Kind) holds(v any) bool {
 			return err == nil
 		case UUID:
 			return uuid.Validate(v) == nil
+		default:
+			return k == Text
 		}
-		return k == Text
 	case []any:
 		return k == List
 	}

@@ -2,6 +2,7 @@ package blocks
 
 import (
 	"encoding/binary"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -105,7 +106,7 @@ func TestHostileCountAllocatesLittle(t *testing.T) {
 	hostile := binary.AppendUvarint([]byte{Version, 0}, 1<<40)
 	hostile = append(hostile, make([]byte, 64)...)
 	var c Columns
-	if err := Decode(&c, hostile); err != errCount {
+	if err := Decode(&c, hostile); !errors.Is(err, errCount) {
 		t.Fatalf("got %v", err)
 	}
 	if cap(c.Time) != 0 {

@@ -61,9 +61,9 @@ type DaysRange struct {
 // PageDays is how many days one page has: a year, and a leap day.
 const PageDays = 366
 
-// zones is how far local days may begin from those of UTC: offsets reach from
-// -12 to +14 hours.
-const zones = 14 * hourUS
+// zones is how far local days may begin from those of UTC. Real offsets reach
+// from -12 to +14 hours; stated ones are taken up to 26.
+const zones = 26 * hourUS
 
 // ReadDays merges one page of days. A day is the local one where the person
 // was: by the offset that a sample states, else by the zone. So it has 23

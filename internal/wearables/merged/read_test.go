@@ -252,6 +252,21 @@ func TestLevelsByDay(t *testing.T) {
 	})
 }
 
+// Whatever offset a sample states, its day is found.
+func TestDaysOfFarOffsets(t *testing.T) {
+	eachPerson(t, func(t *testing.T, p person) {
+		for _, hours := range []int{-26, 26} {
+			s := steps(phone, march.AddDate(0, 0, hours).Add(time.Hour), 60, 60)
+			s.Offset = []int32{int32(hours * 3600)}
+			p.ingest(s)
+			on := civil.DateOf(time.UnixMicro(s.Time[0]).UTC().Add(time.Duration(hours) * time.Hour))
+			if page := p.days(p.query("steps"), merged.DaysRange{First: on, Last: on}); len(page.Days) != 1 || page.Days[0].Total != 60 {
+				t.Errorf("%d hours east: %+v", hours, page.Days)
+			}
+		}
+	})
+}
+
 // Years without data are passed over, and a page of days goes on at the next.
 func TestPagesOfDays(t *testing.T) {
 	eachPerson(t, func(t *testing.T, p person) {
