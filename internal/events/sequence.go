@@ -14,7 +14,6 @@ import (
 
 const (
 	numberAtOnce      = 1000
-	numberPause       = 3 * time.Millisecond // at least, from one pass to the next
 	numberSweep       = time.Second
 	takeSequencerLock = `SELECT pg_advisory_xact_lock(hashtextextended('events.sequence', 0))`
 )
@@ -49,7 +48,6 @@ func (s *Sequencer) Run(ctx context.Context) error {
 	sweep := time.NewTicker(numberSweep)
 	defer sweep.Stop()
 	for {
-		began := s.DB.Now()
 		if err := s.Settle(ctx); err != nil && ctx.Err() == nil {
 			log.ErrorContext(ctx, "numbering events", "error", err)
 		}
@@ -62,11 +60,6 @@ func (s *Sequencer) Run(ctx context.Context) error {
 			case <-sweep.C:
 				poked = s.waiting(ctx)
 			}
-		}
-		// Under load a few commits are numbered together: each pass costs the
-		// database as much as one of them. A lone commit does not wait.
-		if wait := numberPause - s.DB.Now().Sub(began); wait > 0 {
-			time.Sleep(min(wait, numberPause))
 		}
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/google/uuid"
 
 	"hale/internal/ids"
-	"hale/internal/store"
 	"hale/internal/teams"
 )
 
@@ -49,17 +48,7 @@ type line struct {
 // claimPause is the least time between two claims of a line that has work in
 // hand. Each claim reads past what is in hand, so a few events more at a time
 // save much of it; a line with nothing to do claims at once.
-const (
-	claimPause         = 2 * time.Millisecond
-	claimPausePostgres = 4 * time.Millisecond // a claim is a transaction of several round trips
-)
-
-func (d *Deliverer) claimPause() time.Duration {
-	if d.db.Engine() == store.Postgres {
-		return claimPausePostgres
-	}
-	return claimPause
-}
+const claimPause = 2 * time.Millisecond
 
 // fewest is the window of an endpoint that does not answer: enough to notice
 // that it is back.
@@ -121,7 +110,7 @@ func (l *line) ask() {
 		if l.room(lane) == 0 {
 			continue
 		}
-		if wait := l.d.claimPause() - l.d.db.Now().Sub(l.claimed); wait > 0 && len(l.inHand) > 0 {
+		if wait := claimPause - l.d.db.Now().Sub(l.claimed); wait > 0 && len(l.inHand) > 0 {
 			l.pause(wait)
 			return
 		}
@@ -134,7 +123,7 @@ func (l *line) ask() {
 // pause asks again in a moment.
 func (l *line) pause(wait time.Duration) {
 	l.pausing = true
-	time.AfterFunc(min(wait, l.d.claimPause()), func() {
+	time.AfterFunc(min(wait, claimPause), func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.pausing = false
