@@ -33,7 +33,7 @@ type providerBody struct {
 func (a *API) listProviders(_ context.Context, _ Caller, in *listProvidersIn) (*out[[]providerBody], error) {
 	rows := providers.All()
 	if in.SourceType != "" {
-		rows = providers.OfType(providers.SourceType(in.SourceType))
+		rows = providers.OfType(in.SourceType)
 	}
 	body := make([]providerBody, len(rows))
 	for i, p := range rows {

@@ -85,10 +85,13 @@ func index(rows []Provider) map[string]Provider {
 // All lists the catalogue in its own order.
 func All() []Provider { return slices.Clone(all) }
 
-// OfType lists the providers of one source type; none for an unknown word,
-// since the list of types may grow.
-func OfType(t SourceType) []Provider {
-	return slices.DeleteFunc(All(), func(p Provider) bool { return p.SourceType != t })
+// OfType lists the providers of one source type, or of one way to connect: the
+// specification does not say which words the filter takes, and both are asked
+// for. There are none for an unknown word, since the lists may grow.
+func OfType(word string) []Provider {
+	return slices.DeleteFunc(All(), func(p Provider) bool {
+		return string(p.SourceType) != word && (p.AuthType == nil || string(*p.AuthType) != word)
+	})
 }
 
 // Find looks up a slug.
