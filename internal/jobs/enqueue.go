@@ -17,7 +17,7 @@ import (
 type Options struct {
 	Team        uuid.UUID // zero for none
 	Key         string    // at most one live job of a kind and team has it; empty for any number
-	At          time.Time // not before; zero for now
+	At          time.Time // not before; zero means at once
 	MaxAttempts int       // 0 means the kind's own
 }
 

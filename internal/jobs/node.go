@@ -172,7 +172,7 @@ func (n *Node) renew(ctx context.Context) error {
 
 // Free is the SQL condition under which the node column of a row allows a
 // claim: nobody holds the row, or who holds it is no longer alive. now is the
-// placeholder of the present moment.
+// parameter that holds the present moment.
 func Free(column, now string) string {
 	return `(` + column + ` IS NULL OR NOT EXISTS (SELECT 1 FROM nodes WHERE nodes.id = ` + column + ` AND nodes.until > ` + now + `))`
 }
