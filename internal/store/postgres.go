@@ -64,19 +64,15 @@ func (db *DB) postgresWrite(ctx context.Context, fn func(tx *Tx) error) error {
 	}
 }
 
-// postgresTx runs fn in one transaction. The first round trip begins it and
-// tells row-level security whose rows it may see.
+// postgresTx runs fn in one transaction, which begins with fn's first
+// statement and tells row-level security then whose rows it may see.
 func (db *DB) postgresTx(ctx context.Context, begin string, readOnly bool, fn func(tx *Tx) error) (err error) {
 	raw, err := db.pool.Conn(ctx)
 	if err != nil {
 		return fmt.Errorf("store: taking a connection: %w", err)
 	}
 	defer raw.Close()
-	// scope is "*", a UUID or empty: nothing that needs quoting.
-	if _, err := raw.ExecContext(ctx, begin+"; SET LOCAL hale.team = '"+scope(ctx)+"'"); err != nil {
-		return fmt.Errorf("store: beginning: %w", err)
-	}
-	tx := &Tx{db: db, conn: &conn{sql: raw}, now: db.Now(), readOnly: readOnly}
+	tx := &Tx{db: db, conn: &conn{sql: raw}, now: db.Now(), readOnly: readOnly, begin: begin, scope: scope(ctx)}
 	open := true
 	defer func() {
 		if open { // fn failed or panicked
@@ -86,13 +82,35 @@ func (db *DB) postgresTx(ctx context.Context, begin string, readOnly bool, fn fu
 	if err := fn(tx); err != nil {
 		return err
 	}
-	if _, err := raw.ExecContext(ctx, "COMMIT"); err != nil {
-		return fmt.Errorf("store: committing: %w", err)
+	if tx.begin == "" {
+		if err := commit(ctx, raw); err != nil {
+			return fmt.Errorf("store: committing: %w", err)
+		}
 	}
 	open = false
 	tx.committed()
 	return nil
 }
+
+// commit ends the transaction and makes sure that it was committed: PostgreSQL
+// answers COMMIT of one in which a statement had failed with ROLLBACK, and with
+// no error.
+func commit(ctx context.Context, raw *sql.Conn) error {
+	return raw.Raw(func(driver any) error {
+		c, ok := driver.(*stdlib.Conn)
+		if !ok {
+			return fmt.Errorf("store: committing on a %T", driver)
+		}
+		tag, err := c.Conn().Exec(ctx, "COMMIT")
+		if err == nil && tag.String() != "COMMIT" {
+			err = errSwallowed
+		}
+		return err
+	})
+}
+
+// errSwallowed tells of a transaction that went on after a failed statement.
+var errSwallowed = errors.New("store: a statement of the transaction had failed, so nothing was committed")
 
 // rollback ends the transaction even when the request is gone; a connection
 // that cannot is thrown away by the pool.

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -16,6 +17,8 @@ type Tx struct {
 	now      time.Time
 	ctx      context.Context // SQLite: never cancelled, so that one request cannot interrupt its group
 	readOnly bool
+	begin    string // PostgreSQL: sent with the first statement, empty once it was
+	scope    string // PostgreSQL: whose rows the transaction may see
 	after    []func()
 	fresh    map[subject]*subjectKeys // keys made or found in this transaction, not yet known to be committed
 }
@@ -36,7 +39,7 @@ func (tx *Tx) Serial() bool { return tx.db.engine == SQLite && !tx.readOnly }
 
 // Exec runs a statement and returns the number of rows it changed.
 func (tx *Tx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
-	stmt, err := tx.conn.prepare(tx.context(ctx), query)
+	stmt, err := tx.prepare(ctx, query)
 	if err != nil {
 		return 0, err
 	}
@@ -49,7 +52,7 @@ func (tx *Tx) Exec(ctx context.Context, query string, args ...any) (int64, error
 
 // QueryRow runs a query for one row; Scan returns sql.ErrNoRows for none.
 func (tx *Tx) QueryRow(ctx context.Context, query string, args ...any) Row {
-	stmt, err := tx.conn.prepare(tx.context(ctx), query)
+	stmt, err := tx.prepare(ctx, query)
 	if err != nil {
 		return Row{err: err}
 	}
@@ -59,11 +62,23 @@ func (tx *Tx) QueryRow(ctx context.Context, query string, args ...any) Row {
 // Query runs a query. Read the rows to the end and close them before the next
 // statement: PostgreSQL allows one open result.
 func (tx *Tx) Query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	stmt, err := tx.conn.prepare(tx.context(ctx), query)
+	stmt, err := tx.prepare(ctx, query)
 	if err != nil {
 		return nil, err
 	}
 	return stmt.query(tx.context(ctx), bind(args))
+}
+
+// prepare begins the transaction with its first statement.
+func (tx *Tx) prepare(ctx context.Context, query string) (statement, error) {
+	if tx.begin != "" {
+		// scope is "*", a UUID or empty: nothing that needs quoting.
+		if _, err := tx.conn.sql.ExecContext(ctx, tx.begin+"; SET LOCAL hale.team = '"+tx.scope+"'"); err != nil {
+			return statement{}, fmt.Errorf("store: beginning: %w", err)
+		}
+		tx.begin = ""
+	}
+	return tx.conn.prepare(tx.context(ctx), query)
 }
 
 // AfterCommit calls fn once the transaction is durable, and never otherwise.
