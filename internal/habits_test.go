@@ -18,6 +18,7 @@ var mayUseHTTP = map[string]string{
 	"client":    "calls the API",
 	"webhooks":  "posts to endpoints",
 	"providers": "connectors call providers",
+	"messages":  "posts to the SMS gateway",
 	"harness":   "calls the server from the outside",
 }
 

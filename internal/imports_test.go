@@ -38,14 +38,31 @@ var mayImport = map[string]string{
 	// everything that belongs to one.
 	"teams":                 foundations + " events jobs",
 	"users":                 domain,
-	"insurance":             domain + " users",
+	"lists":                 "store", // public lists that an operator imports for all teams
+	"insurance":             domain + " users lists",
+	"labs":                  domain,
+	"diagnoses":             domain + " lists",
+	"messages":              domain + " users",
+	"messages/senders":      "messages webhooks",                                 // SMTP and the SMS gateway, whose posts are signed like webhooks
+	"networks":              "civil",                                             // what a lab network can do, in words that no network owns
+	"orders":                domain + " users insurance labs diagnoses networks", // billed to an insurance, of a lab test, placed with a network
+	"networks/networktest":  "networks",
+	"orders/orderstest":     domain + " users users/userstest labs orders",
+	"inbox":                 domain + " users labs orders networks", // what networks report, on its way to who it concerns
+	"networks/hl7":          "",                                     // a message format and how it travels: nothing of ours
+	"fhir":                  "civil",                                // an export from plain structs: the door fills them
+	"places":                domain + " users",                      // the states of an address
 	"wearables":             domain + " users",
+	"aggregate":             domain + " users wearables", // questions about what wearables has stored
 	"providers":             domain + " wearables",
 	"connections":           domain + " users providers wearables",
 	"providers/files":       domain + " users wearables", // an import says whose data it is
 	"providers/xmlscan":     "",
 	"providers/applehealth": domain + " users wearables",
-	"imports":               domain + " users wearables connections providers providers/files providers/applehealth", // uploaded files: one reader for each kind
+	"ledger":                domain + " users",                                                                              // payloads as they came
+	"ledger/replay":         domain + " users wearables connections providers/files imports",                                // reads payloads again as the doors did the first time
+	"tokens":                domain + " users",                                                                              // what a person's phone is let in with
+	"imports":               domain + " users wearables connections providers providers/files providers/applehealth ledger", // uploaded files: one reader for each kind
 	"webhooks":              domain,
 
 	// Doors: decode, one transaction, encode.
@@ -58,7 +75,7 @@ var mayImport = map[string]string{
 	"client":   "fault", // our own API, called from the outside
 
 	// Wiring knows every part and holds no rules.
-	"app": domains + " api portal ops config",
+	"app": domains + " api portal ops config messages/senders",
 	"cli": domains + " api portal ops config app client progress",
 
 	// For tests and measurements only; no product code may import them.
@@ -75,7 +92,7 @@ var mayImport = map[string]string{
 const (
 	foundations = "fault ids patch civil paging secrets store"
 	domain      = foundations + " events jobs teams"
-	domains     = domain + " users insurance wearables providers connections imports webhooks"
+	domains     = domain + " users insurance wearables aggregate providers connections tokens imports webhooks ledger ledger/replay labs diagnoses messages places networks orders inbox fhir"
 )
 
 const module = "hale/internal/"
