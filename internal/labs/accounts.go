@@ -1,0 +1,103 @@
+package labs
+
+import (
+	"context"
+	"slices"
+
+	"hale/internal/fault"
+	"hale/internal/store"
+	"hale/internal/teams"
+)
+
+// AccountFilter narrows the list of accounts; the zero value is all of them.
+type AccountFilter struct {
+	ID     *AccountID
+	Status AccountStatus
+}
+
+// Accounts lists the lab accounts under which a team may order: those that it
+// is linked to, oldest first, then the platform's.
+//
+// Spec: Further operations, GET /v3/lab_test/lab_account.
+func Accounts(ctx context.Context, tx *store.Tx, team teams.ID, f AccountFilter) ([]Account, error) {
+	c, err := For(ctx, tx, team)
+	if err != nil {
+		return nil, err
+	}
+	all, err := openAccounts(ctx, tx, team, c)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Concat(all, c.accounts), func(a Account) bool {
+		return f.ID != nil && a.ID != *f.ID || f.Status != "" && a.Status != f.Status
+	}), nil
+}
+
+// GetAccount returns an account that the team may order under, whatever its
+// status, or a NotFound fault.
+func GetAccount(ctx context.Context, tx *store.Tx, team teams.ID, id AccountID) (Account, error) {
+	found, err := Accounts(ctx, tx, team, AccountFilter{ID: &id})
+	if err != nil {
+		return Account{}, err
+	}
+	if len(found) == 0 {
+		return Account{}, fault.New(fault.NotFound, "Lab account does not exist").At("body", "lab_account_id").WithType("unknown_lab_account")
+	}
+	return found[0], nil
+}
+
+// ChooseAccount is the account that an order with a lab is placed under: the
+// given one, or the team's only active one, or the platform's when the team
+// has none with the lab. An import also takes a pending account.
+//
+// Reference 1.16; Spec: Further operations, lab_account_id.
+func ChooseAccount(ctx context.Context, tx *store.Tx, team teams.ID, lab LabID, given *AccountID, forImport bool) (Account, error) {
+	usable := func(a Account) bool {
+		return a.Status == AccountActive || forImport && a.Status == AccountPending
+	}
+	if given != nil {
+		a, err := GetAccount(ctx, tx, team, *given)
+		switch {
+		case err != nil:
+			return Account{}, err
+		case a.Lab.ID != lab:
+			return Account{}, accountOfOtherLab()
+		case !usable(a):
+			return Account{}, refuse("lab_account_not_active", "The lab account is not active", "lab_account_id")
+		}
+		return a, nil
+	}
+	all, err := Accounts(ctx, tx, team, AccountFilter{})
+	if err != nil {
+		return Account{}, err
+	}
+	return chooseAmong(slices.DeleteFunc(all, func(a Account) bool { return a.Lab.ID != lab }), usable)
+}
+
+// chooseAmong chooses one of the accounts with the lab of an order.
+func chooseAmong(all []Account, usable func(Account) bool) (Account, error) {
+	var linked, platform []Account
+	own := false
+	for _, a := range all {
+		switch {
+		case !a.Platform():
+			own = true
+			if usable(a) {
+				linked = append(linked, a)
+			}
+		case usable(a):
+			platform = append(platform, a)
+		}
+	}
+	switch {
+	case len(linked) == 1:
+		return linked[0], nil
+	case len(linked) > 1:
+		return Account{}, refuse("lab_account_ambiguous", "The team has several active accounts with this lab: name one with lab_account_id", "lab_account_id")
+	case own:
+		return Account{}, refuse("lab_account_not_active", "None of the team's accounts with this lab is active", "lab_account_id")
+	case len(platform) == 0:
+		return Account{}, refuse("lab_account_missing", "There is no account with this lab", "lab_account_id")
+	}
+	return platform[0], nil
+}

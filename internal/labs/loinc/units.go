@@ -1,0 +1,39 @@
+package loinc
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/csv"
+	"fmt"
+	"strings"
+)
+
+//go:embed units.csv
+var unitsFile []byte
+
+var printedUnits = mustReadUnits(unitsFile)
+
+// UCUM is the unit that a laboratory means by what it prints, such as
+// 10*3/uL for "K/uL". A unit that the table lacks is not guessed.
+func UCUM(printed string) (unit string, ok bool) {
+	unit, ok = printedUnits[normalise(printed)]
+	return unit, ok
+}
+
+// normalise is a printed unit as the table has it: lower case, no blanks, u
+// for both signs of micro.
+func normalise(printed string) string {
+	return strings.NewReplacer(" ", "", "µ", "u", "μ", "u").Replace(strings.ToLower(printed))
+}
+
+func mustReadUnits(file []byte) map[string]string {
+	rows, err := csv.NewReader(bytes.NewReader(file)).ReadAll()
+	if err != nil {
+		panic(fmt.Sprintf("loinc: units.csv: %v", err)) // the file is part of the binary and tested
+	}
+	m := make(map[string]string, len(rows))
+	for _, row := range rows[1:] {
+		m[row[0]] = row[1]
+	}
+	return m
+}
