@@ -1,0 +1,99 @@
+package hl7v2
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+)
+
+const document = `
+listen: 127.0.0.1:8080   # settings of other parts are not ours
+networks:
+  sandboxlab: {seed: 7}
+  hl7v2:
+    listen: 127.0.0.1:2575
+    max_message: 1000000
+    tls: {certificate: server.pem, key: server.key, authority: labs.pem}
+    labs:
+      northlab:
+        address: lab.example.com:6661
+        tls: {authority: ca.pem, server_name: lab.example.com}
+        application: HALE
+        lab_application: NLIS
+        lab_facility: NORTH
+        order: ORM
+        version: "2.3.1"
+        charset: 8859/1
+        zone: America/New_York
+        timeout: 20s
+`
+
+func TestParseSettings(t *testing.T) {
+	want := Settings{
+		Listen: "127.0.0.1:2575", MaxMessage: 1_000_000,
+		TLS: &TLS{Certificate: "server.pem", Key: "server.key", Authority: "labs.pem"},
+		Labs: map[string]Lab{"northlab": {
+			Address: "lab.example.com:6661", TLS: &TLS{Authority: "ca.pem", ServerName: "lab.example.com"},
+			Application: "HALE", LabApplication: "NLIS", LabFacility: "NORTH",
+			Order: "ORM", Version: "2.3.1", Charset: "8859/1", Zone: "America/New_York", Timeout: 20 * time.Second,
+		}},
+	}
+	got, err := ParseSettings([]byte(document))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := gocmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	got, err = ParseSettings([]byte(`{"networks": {"hl7v2": {"labs": {"x": {"application": "HALE", "lab_application": "X"}}}}}`))
+	if err != nil || got.Labs["x"].order() != "OML" || got.Labs["x"].version() != "2.5.1" || got.Labs["x"].charset().String() != "UNICODE UTF-8" {
+		t.Errorf("JSON: %+v, %v", got, err)
+	}
+	for _, none := range []string{"", "listen: x", "networks: {sandboxlab: {}}"} {
+		if got, err := ParseSettings([]byte(none)); err != nil || len(got.Labs) != 0 {
+			t.Errorf("%q: %+v, %v", none, got, err)
+		}
+	}
+}
+
+func TestWrongSettings(t *testing.T) {
+	lab := func(lines string) string {
+		return "networks:\n  hl7v2:\n    labs:\n      x: {application: HALE, lab_application: X, " + lines + "}\n"
+	}
+	for document, want := range map[string]string{
+		"networks: [1":                         "networks: ",
+		"networks: {hl7v2: {lisen: x}}":        "field lisen not found",
+		"networks: {hl7v2: {listen: nix}}":     "networks.hl7v2.listen: must be host:port",
+		"networks: {hl7v2: {max_message: -1}}": "must not be negative",
+		"networks: {hl7v2: {tls: {key: k}}}":   "networks.hl7v2.tls: needs a certificate and a key",
+		"networks: {hl7v2: {labs: {x: {}}}}":   "networks.hl7v2.labs.x.application: is what the lab calls us, and is needed\nnetworks.hl7v2.labs.x.lab_application: or lab_facility",
+		lab("address: nowhere"):                "networks.hl7v2.labs.x.address: must be host:port",
+		lab("order: FAX"):                      "order: must be OML or ORM",
+		lab("version: '3'"):                    "version: must be one of 2.2, 2.3",
+		lab("version: '2.3'"):                  "OML needs version 2.5 or later",
+		lab("charset: KLINGON"):                "charset: is not supported",
+		lab("zone: Mars/Base"):                 "zone: must be an IANA time zone",
+		lab("timeout: -1s"):                    "timeout: must not be negative",
+		lab("tls: {key: k}"):                   "needs both of certificate and key",
+		lab("order: OML") + "      y: {application: A, lab_application: x}\n": "are those of x too",
+	} {
+		if _, err := ParseSettings([]byte(document)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", document, err)
+		}
+	}
+}
+
+func TestCertificatesThatAreNotThere(t *testing.T) {
+	for name, s := range map[string]Settings{
+		"the listener's": {TLS: &TLS{Certificate: "absent.pem", Key: "absent.key"}},
+		"a lab's":        {Labs: map[string]Lab{"x": {Address: "h:1", TLS: &TLS{Authority: "absent.pem"}}}},
+		"no certificate": {Labs: map[string]Lab{"x": {Address: "h:1", TLS: &TLS{Authority: "settings_test.go"}}}},
+	} {
+		if _, err := New(s, now, slog.New(slog.DiscardHandler)); err == nil || !strings.HasPrefix(err.Error(), "networks.hl7v2.") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
