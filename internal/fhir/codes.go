@@ -1,0 +1,103 @@
+package fhir
+
+import "strings"
+
+// Systems that codes are of.
+const (
+	loinc          = "http://loinc.org"
+	ucum           = "http://unitsofmeasure.org"
+	icd10cm        = "http://hl7.org/fhir/sid/icd-10-cm"
+	npi            = "http://hl7.org/fhir/sid/us-npi"
+	clia           = "urn:oid:2.16.840.1.113883.4.7"
+	snomed         = "http://snomed.info/sct"
+	uris           = "urn:ietf:rfc:3986"
+	terminology    = "http://terminology.hl7.org/CodeSystem/"
+	interpretation = terminology + "v3-ObservationInterpretation"
+)
+
+// requestStatuses are the states of an order as a request's. A failed order
+// was withdrawn as much as a cancelled one.
+var requestStatuses = map[string]string{
+	"received": "active", "collecting_sample": "active", "sample_with_lab": "active",
+	"completed": "completed", "cancelled": "revoked", "failed": "revoked",
+}
+
+// reportStatuses are those of results.
+var reportStatuses = map[string]string{"partial": "partial", "final": "final", "corrected": "corrected"}
+
+// observationStatuses are HL7 table 0085.
+var observationStatuses = map[string]string{
+	"F": "final", "U": "final", "P": "preliminary", "R": "preliminary", "S": "preliminary", "I": "registered", "O": "registered",
+	"C": "corrected", "X": "cancelled", "D": "entered-in-error", "W": "entered-in-error",
+}
+
+// flags are the lab flags that are codes of the standard's too.
+var flags = map[string]string{
+	"H": "High", "L": "Low", "HH": "Critical high", "LL": "Critical low", "A": "Abnormal", "AA": "Critical abnormal",
+	"N": "Normal", "<": "Off scale low", ">": "Off scale high", "POS": "Positive", "NEG": "Negative", "DET": "Detected", "ND": "Not detected",
+	"S": "Susceptible", "I": "Intermediate", "R": "Resistant", "IND": "Indeterminate",
+}
+
+// interpreted is the lab's flag where that is a code, otherwise what was made
+// of the value.
+func interpreted(word, flag string) []CodeableConcept {
+	code := strings.ToUpper(flag)
+	if flags[code] == "" {
+		code = map[string]string{"normal": "N", "abnormal": "A", "critical": "AA"}[word]
+	}
+	concept := CodeableConcept{Text: clean(flag)}
+	if code != "" {
+		concept.Coding = []Coding{{interpretation, code, flags[code]}}
+	}
+	if concept.Coding == nil && concept.Text == "" {
+		return nil
+	}
+	return []CodeableConcept{concept}
+}
+
+// absent says why there is no value. The codes are few; the reason goes along
+// in words.
+func absent(m Missing) *CodeableConcept {
+	code, display := "not-performed", "Not Performed"
+	switch m.Reason {
+	case "", "unknown_failure":
+		code, display = "unknown", "Unknown"
+	case "internal_lab_failure":
+		code, display = "error", "Error"
+	}
+	text := clean(m.Note)
+	if text == "" {
+		text = strings.ReplaceAll(m.Reason, "_", " ")
+	}
+	return &CodeableConcept{[]Coding{{terminology + "data-absent-reason", code, display}}, text}
+}
+
+// coded is a thing by its LOINC, where it has one, and the lab's own code.
+func coded(lab, loincCode, code, name string) CodeableConcept {
+	concept := CodeableConcept{Text: clean(name)}
+	if loincCode != "" {
+		concept.Coding = append(concept.Coding, Coding{System: loinc, Code: loincCode})
+	}
+	if code != "" && code != loincCode {
+		concept.Coding = append(concept.Coding, Coding{System: lab, Code: code, Display: clean(name)})
+	}
+	if concept.Coding == nil && concept.Text == "" {
+		concept.Text = "unnamed"
+	}
+	return concept
+}
+
+func concept(system, code, display string) CodeableConcept {
+	return CodeableConcept{Coding: []Coding{{system, code, display}}}
+}
+
+// relationship is one of the standard's words for who is insured.
+func relationship(word string) *CodeableConcept {
+	code := strings.ToLower(word)
+	switch code {
+	case "self", "spouse", "other":
+		c := concept(terminology+"subscriber-relationship", code, word)
+		return &c
+	}
+	return nil
+}
