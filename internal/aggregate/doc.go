@@ -1,0 +1,26 @@
+// Package aggregate answers questions about a user's wearable data: it runs
+// the plans of package query over what package wearables has stored.
+//
+//	result, err := aggregate.Run(ctx, tx, aggregate.Request{User: user, Plan: plan, From: from, To: to})
+//
+// The order of reading:
+//
+//	run.go       Run: load, filter, group, choose sources, reduce, align
+//	vector.go    Vector: one column in memory
+//	floating.go  what the clock on the person's wall showed
+//	load.go, load_series.go, load_summaries.go    the rows of a table
+//	document.go, lists.go, macros.go              values out of a summary
+//	filter.go    conditions, with unknown where a value is missing
+//	group.go, sources.go, reduce.go               groups, their best source, their values
+//	align.go     rows for empty buckets, filled from their neighbours
+//	table.go, json.go, parquet.go                 results, and their two forms
+//
+// Everything is columns from the packed blocks to the answer; there is one
+// read of each series and each kind of summary, whatever the number of rows.
+// How much one query may read and give is bounded in run.go.
+//
+// Below it, query is the language and continuous keeps the results of stored
+// queries up to date. Formulas are named in docs/aggregation.md.
+//
+// Reference 7.11, 7.12.
+package aggregate

@@ -1,0 +1,33 @@
+package aggregate
+
+import (
+	"context"
+
+	"hale/internal/aggregate/query"
+	"hale/internal/store"
+	"hale/internal/users"
+	"hale/internal/wearables"
+)
+
+// Extent is the floating time in which a plan may find data of a user. Only
+// time series tell; of summaries it is all time.
+func Extent(ctx context.Context, tx *store.Tx, user users.User, p *query.Plan) (from, to int64, err error) {
+	if p.Table.Series == "" {
+		return query.FirstMoment, query.EndOfTime, nil
+	}
+	all, err := wearables.SeriesOf(ctx, tx, user.Team.UUID(), user.ID.UUID(), p.Table.Series)
+	if err != nil {
+		return 0, 0, err
+	}
+	from, to = query.EndOfTime, query.FirstMoment
+	for i := range all {
+		oldest, newest, ok, err := all[i].Extent(ctx, tx)
+		if err != nil {
+			return 0, 0, err
+		}
+		if ok {
+			from, to = min(from, oldest-Zones), max(to, newest+Zones+1)
+		}
+	}
+	return from, to, nil
+}

@@ -1,0 +1,129 @@
+package aggregate
+
+import (
+	"context"
+	"math"
+
+	"hale/internal/aggregate/query"
+	"hale/internal/store"
+	"hale/internal/wearables"
+)
+
+// A series is read stretch by stretch, so that too much of it is noticed
+// before it is in memory.
+const (
+	firstStretch = 32 * 24 * int64(3600*1e6)
+	fewSamples   = 50_000
+)
+
+// loadSeries reads the samples of a time series from all its sources.
+func (r *Request) loadSeries(ctx context.Context, tx *store.Tx) (*frame, error) {
+	all, err := wearables.SeriesOf(ctx, tx, r.User.Team.UUID(), r.User.ID.UUID(), r.Plan.Table.Series)
+	if err != nil {
+		return nil, err
+	}
+	f := newFrame(r.Plan)
+	for i := range all {
+		s := &all[i]
+		oldest, newest, ok, err := s.Extent(ctx, tx)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			continue
+		}
+		from, to := max(oldest, r.From-Zones), min(newest+1, r.To+Zones)
+		for width := firstStretch; from < to; {
+			end := min(from+width, to)
+			var found wearables.Samples
+			if err := wearables.ReadSeries(ctx, tx, *s, from, end, &found); err != nil {
+				return nil, err
+			}
+			if len(f.index)+found.Len() > r.mostRows() {
+				return nil, errTooMuch
+			}
+			r.addSamples(f, s, &found)
+			if found.Len() < fewSamples {
+				width *= 2
+			}
+			from = end
+		}
+	}
+	return f, nil
+}
+
+// addSamples adds the samples that lie within the request's time.
+func (r *Request) addSamples(f *frame, s *wearables.Series, c *wearables.Samples) {
+	from := f.originOf(origin{s.Source.Provider, s.Source.Type})
+	var rows []int32
+	for i, us := range c.Time {
+		at := r.wall.at(us, offsetAt(c, i))
+		if at < r.From || at >= r.To {
+			continue
+		}
+		rows = append(rows, int32(i))
+		f.index, f.origin = append(f.index, at), append(f.origin, from)
+	}
+	for i, in := range r.Plan.Inputs {
+		r.addColumn(&f.inputs[i], in, s, c, rows, f.index[len(f.index)-len(rows):])
+	}
+}
+
+// addColumn appends one column of some samples.
+func (r *Request) addColumn(dst *Vector, in query.Input, s *wearables.Series, c *wearables.Samples, rows []int32, index []int64) {
+	word, constant := seriesWord(in.Column.From, s)
+	for k, i := range rows {
+		switch {
+		case constant && in.List == nil:
+			dst.appendText(word)
+		case in.List != nil && in.List.Func == query.Count:
+			dst.appendNumber(0) // no sample has a list
+		case in.Column.From == query.FromStart:
+			dst.appendTime(index[k])
+		case in.Column.From == query.FromValue:
+			dst.appendNumber(c.Value[i])
+		case in.Column.From == query.FromValue2 && len(c.Value2) > 0 && !math.IsNaN(c.Value2[i]):
+			dst.appendNumber(c.Value2[i])
+		case in.Column.From == query.FromLength && len(c.End) > 0:
+			dst.appendNumber(float64(c.End[i]-c.Time[i]) / 1e6)
+		case in.Column.From == query.FromOffset && offsetAt(c, int(i)) != wearables.NoOffset:
+			dst.appendNumber(float64(c.Offset[i]))
+		default:
+			dst.appendNull()
+		}
+	}
+}
+
+// seriesWord is a text that all samples of a series share.
+func seriesWord(from string, s *wearables.Series) (word string, ok bool) {
+	switch from {
+	case query.FromProvider:
+		return s.Source.Provider, true
+	case query.FromType:
+		return s.Source.Type, true
+	case query.FromApp:
+		return s.Source.AppID, true
+	case query.FromDevice:
+		if s.Source.DeviceID != nil {
+			word = s.Source.DeviceID.String()
+		}
+		return word, true
+	case query.FromWorkout:
+		if s.Source.WorkoutID != nil {
+			word = s.Source.WorkoutID.String()
+		}
+		return word, true
+	case query.FromSport:
+		return s.Source.Sport, true
+	case query.FromWord:
+		return s.Type, true
+	}
+	return "", false
+}
+
+func offsetAt(c *wearables.Samples, i int) int32 {
+	if len(c.Offset) == 0 {
+		return wearables.NoOffset
+	}
+	return c.Offset[i]
+}

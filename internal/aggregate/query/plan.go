@@ -1,0 +1,228 @@
+package query
+
+import (
+	"slices"
+	"strconv"
+)
+
+// Plan is a query in which everything is resolved.
+type Plan struct {
+	Table *Table
+	// Inputs are the values that a row must bring, each once.
+	Inputs  []Input
+	Where   *Condition // over inputs; nil keeps every row
+	Keys    []Key
+	Outputs []Output
+	Align   *Align
+	// Aggregated says that outputs are of groups and not of rows. Without keys
+	// all rows are one group.
+	Aggregated bool
+	// Prioritised says that of each group only the best source counts.
+	Prioritised bool
+}
+
+// Input is one value of each row: a column, or what a subquery makes of a list.
+type Input struct {
+	Column *Column
+	List   *ListQuery // nil for a plain column
+	Kind   Kind
+}
+
+// ListQuery aggregates the elements of a list.
+type ListQuery struct {
+	Func  Func
+	Field int        // position among the column's fields; -1 counts elements
+	Where *Condition // over the column's fields
+
+	text string // of the condition
+}
+
+// Key is one column that rows are grouped by.
+type Key struct {
+	Name  string // group_key.0
+	Kind  Kind
+	Input int
+	Trunc *Period // the bucket of the input
+	Part  string  // the part of the input
+}
+
+// Output is one column of the result.
+type Output struct {
+	Name  string
+	Kind  Kind
+	Key   int  // position of the key; -1 for other outputs
+	Input int  // unless it is a key
+	Func  Func // empty for a plain value
+}
+
+// Compile resolves a query. Its faults name the expression.
+func Compile(q Query) (*Plan, error) {
+	table, err := q.table()
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{Table: table, Prioritised: len(q.GroupBy) > 0}
+	if err := p.group(q.GroupBy); err != nil {
+		return nil, err
+	}
+	p.Aggregated = len(q.GroupBy) > 0 || slices.ContainsFunc(q.Select, func(e Expr) bool { return e.Op == OfFunc })
+	for i := range q.Select {
+		if err := p.output(&q.Select[i]); err != nil {
+			return nil, err
+		}
+	}
+	if p.Where, err = condition(q.Where, q.at, p.column); err != nil {
+		return nil, err
+	}
+	if q.Align != nil {
+		if err := p.align(q.Align); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// table finds the one table that all expressions are about.
+func (q *Query) table() (*Table, error) {
+	var found *Table
+	var index *Expr // of some series
+	var visit func(e *Expr) error
+	visit = func(e *Expr) error {
+		var t *Table
+		switch e.Op {
+		case OfTable:
+			t = Tables[e.Table]
+		case OfSeries:
+			t = SeriesTable(e.Table)
+		case OfMacro:
+			t = Tables["sleep"]
+		case OfIndex:
+			if t = Tables[e.Table]; t == nil {
+				index = e
+			}
+		default:
+		}
+		if t != nil && found != nil && t != found {
+			return wrong(e.at, "a query reads one table")
+		}
+		if t != nil {
+			found = t
+		}
+		if e.Arg != nil {
+			return visit(e.Arg)
+		}
+		return nil
+	}
+	for _, list := range [][]Expr{q.Select, q.GroupBy} {
+		for i := range list {
+			if err := visit(&list[i]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	switch {
+	case found == nil:
+		return nil, wrong(append(q.at[:len(q.at):len(q.at)], "select"), "no expression says which table is read")
+	case index != nil && found.Series == "":
+		return nil, wrong(index.at, "a query reads one table")
+	}
+	return found, nil
+}
+
+// group resolves the keys.
+func (p *Plan) group(exprs []Expr) error {
+	truncs, source := 0, map[string]bool{}
+	for i := range exprs {
+		e := &exprs[i]
+		k := Key{Name: "group_key." + strconv.Itoa(i)}
+		switch e.Op {
+		case OfTrunc:
+			if truncs++; truncs > 1 {
+				return wrong(e.at, "a query has at most one date_trunc")
+			}
+			k.Kind, k.Trunc = Moment, &e.Period
+			k.Input = p.input(&p.Table.Index)
+		case OfPart:
+			k.Kind, k.Part = Integer, e.Name
+			k.Input = p.input(&p.Table.Index)
+		default:
+			c, err := p.expr(e)
+			if err != nil {
+				return err
+			}
+			if c.Kind == List {
+				return wrong(e.at, "a list cannot be a group key")
+			}
+			source[c.From] = true
+			k.Kind, k.Input = c.Kind, p.input(c)
+		}
+		p.Keys = append(p.Keys, k)
+	}
+	if source[FromProvider] && source[FromType] {
+		p.Prioritised = false
+	}
+	return nil
+}
+
+// align checks what alignment asks of the rest of the query.
+func (p *Plan) align(a *Align) error {
+	trunc := p.TruncKey()
+	if trunc < 0 {
+		return wrong(a.at, "an aligned query is grouped by a date_trunc")
+	}
+	if slices.ContainsFunc(p.Keys, func(k Key) bool { return k.Part != "" }) {
+		return wrong(a.at, "date_part does not mix with align")
+	}
+	if !p.selectsKeys() {
+		return wrong(a.at, "an aligned query selects all its group keys")
+	}
+	if a.Window != nil && a.Window.nominal() < p.Keys[trunc].Trunc.nominal() {
+		return wrong(append(a.at[:len(a.at):len(a.at)], a.windowName()), "must not be shorter than a bucket")
+	}
+	p.Align = a
+	return nil
+}
+
+// TruncKey is the position of the key that truncates, or -1.
+func (p *Plan) TruncKey() int {
+	return slices.IndexFunc(p.Keys, func(k Key) bool { return k.Trunc != nil })
+}
+
+func (p *Plan) selectsKeys() bool {
+	for i := range p.Keys {
+		if !slices.ContainsFunc(p.Outputs, func(o Output) bool { return o.Key == i }) {
+			return false
+		}
+	}
+	return true
+}
+
+// CheckContinuous says whether the query can be kept up to date as data comes
+// in: its rows must have buckets of time and be told apart by what it selects.
+//
+// Reference 7.12, 9.6.
+func (p *Plan) CheckContinuous(q Query) error {
+	at := append(q.at[:len(q.at):len(q.at)], "group_by")
+	if p.TruncKey() < 0 {
+		return wrong(at, "a continuous query is grouped by exactly one date_trunc")
+	}
+	if !p.selectsKeys() {
+		return wrong(append(at[:len(at)-1:len(at)-1], "select"), "a continuous query selects all its group keys")
+	}
+	return nil
+}
+
+// Resources are the kinds of data, by their names in events, whose changes
+// change the result.
+func (p *Plan) Resources() []string {
+	all := []string{p.Table.Resource}
+	if p.NeedsCycles() {
+		all = append(all, "sleep_cycle")
+	}
+	return all
+}
+
+// NeedsCycles says whether any input is computed from the stages of nights.
+func (p *Plan) NeedsCycles() bool {
+	return slices.ContainsFunc(p.Inputs, func(in Input) bool { return in.Column.NeedsCycles() })
+}
