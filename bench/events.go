@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	eventConns = 64
+	eventConns = 128
 	// eventUsers is how many people the pushes are about, in turn.
 	eventUsers = 2000
 	// barePostsPerSecond times the period is how many posts the baseline sends.
@@ -40,6 +40,9 @@ func measureEvents(ctx context.Context, b *bench) error {
 	}
 	pusher := &pusher{bench: b, inbox: inbox, users: users}
 
+	if err := pusher.introduce(ctx); err != nil {
+		return err
+	}
 	flood, err := pusher.flood(ctx)
 	if err != nil {
 		return err
@@ -103,6 +106,21 @@ func (p *pusher) heads() [][]byte {
 		heads[i] = lean.Head("POST", pushPath(user), p.server.Address(), "x-service-api-key: "+p.key)
 	}
 	return heads
+}
+
+// introduce lets each user push once, unmeasured: a person's first push makes
+// their connection and series, which happens once in a lifetime.
+func (p *pusher) introduce(ctx context.Context) error {
+	heads := p.heads()
+	first := p.next.Load()
+	err := load.Once(ctx, load.Plan{Address: p.server.Address(), Conns: eventConns}, len(heads), func(w *load.Worker, _ int) error {
+		return p.push(w.Conn, heads, p.next.Add(1)-1)
+	})
+	if err != nil {
+		return err
+	}
+	_, err = p.inbox.wait(ctx, first, p.next.Load())
+	return err
 }
 
 type flood struct {

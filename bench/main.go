@@ -38,6 +38,7 @@ var measures = []measure{
 	{"apple", measureApple},
 	{"series", measureSeries},
 	{"events", measureEvents},
+	{"orders", measureOrders},
 }
 
 // bench is what a measure works with.
@@ -54,7 +55,7 @@ type bench struct {
 
 func main() {
 	engines := flag.String("engines", "sqlite,postgres", "which databases, separated by commas")
-	only := flag.String("only", "", "which measures, separated by commas: start, users, apple, series, events")
+	only := flag.String("only", "", "which measures, separated by commas: start, users, apple, series, events, orders")
 	period := flag.Duration("for", 10*time.Second, "how long each rate is measured")
 	appleMB := flag.Int("apple-mb", 256, "size of the generated Apple Health export, in MB of XML")
 	bareServerMode := flag.Bool("bare-server", false, "be the baseline server (used by the program itself)")

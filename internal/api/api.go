@@ -49,6 +49,9 @@ type API struct {
 	keys   *keyCache
 	limits *rateLimits
 
+	own, anybody map[string]bool // operations that phones may call; that need no key at all
+	guesses      *guessRation
+
 	background sync.WaitGroup // small writes that no request waits for
 }
 
@@ -67,14 +70,17 @@ func New(d Deps) *API {
 		d.MaxPush = 64 << 20
 	}
 	d.BaseURL = strings.TrimRight(d.BaseURL, "/")
-	a := &API{Deps: d, db: d.DB, router: chi.NewRouter(), keys: newKeyCache(), limits: newRateLimits(d)}
+	a := &API{
+		Deps: d, db: d.DB, router: chi.NewRouter(), keys: newKeyCache(), limits: newRateLimits(d),
+		own: map[string]bool{}, anybody: map[string]bool{}, guesses: newGuessRation(),
+	}
 	a.router.Use(a.observe, checkURL, trimSlash, decompress, compress)
 	a.router.NotFound(func(w http.ResponseWriter, r *http.Request) { writeDetail(w, http.StatusNotFound, "Not Found") })
 	a.router.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
 		writeDetail(w, http.StatusMethodNotAllowed, "Method Not Allowed")
 	})
 	a.router.Group(func(r chi.Router) {
-		r.Use(a.authenticate, a.limitRate)
+		r.Use(a.authenticate, a.ownDataOnly, a.limitRate)
 		a.huma = humachi.New(r, a.config())
 		for _, route := range a.routes() {
 			route.register(a, r)

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -11,13 +12,19 @@ import (
 	"hale/internal/secrets"
 	"hale/internal/store"
 	"hale/internal/teams"
+	"hale/internal/tokens"
+	"hale/internal/users"
 )
 
-// Caller is who sent a request: a team, by one of its keys.
+// Caller is who sent a request: a team, by one of its keys, or a phone that is
+// signed in as one of its users. ownDataOnly has already kept a phone to its
+// user's own data when a handler sees one.
 type Caller struct {
 	Team        teams.ID
-	Key         teams.KeyID
+	Key         teams.KeyID // zero for a phone
 	Environment teams.Environment
+	User        users.ID // zero for a team
+	Session     tokens.SessionID
 }
 
 const (
@@ -31,15 +38,20 @@ const (
 
 // authenticate turns the key of a request into a Caller and scopes the
 // context to its team. Missing, wrong and ended keys take the same way
-// through the database, so that time tells nothing apart.
+// through the database, so that time tells nothing apart. Open operations have
+// no Caller.
 func (a *API) authenticate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if a.anybody[named(r)] {
+			next.ServeHTTP(w, r)
+			return
+		}
 		text := a.keyText(r)
 		c, err := a.caller(r.Context(), text)
 		switch {
 		case errors.Is(err, teams.ErrNoKey) && text == "":
 			writeDetail(w, http.StatusUnauthorized, "Missing "+a.KeyHeaders[0])
-		case errors.Is(err, teams.ErrNoKey):
+		case errors.Is(err, teams.ErrNoKey), errors.Is(err, tokens.ErrInvalid):
 			writeDetail(w, http.StatusUnauthorized, "invalid token")
 		case err != nil:
 			writeError(w, a.refusal(r.Context(), err))
@@ -70,26 +82,37 @@ func (a *API) caller(ctx context.Context, text string) (Caller, error) {
 	now := a.db.Now()
 	cached, ok := a.keys.get(hash, now)
 	if !ok {
-		team, key, err := a.resolve(ctx, text)
+		c, end, err := a.resolve(ctx, text)
 		if err != nil {
 			return Caller{}, err
 		}
-		cached = cachedKey{caller: Caller{team.ID, key.ID, team.Environment}, until: now.Add(keyTTL)}
-		if key.ExpiresAt != nil && key.ExpiresAt.Before(cached.until) {
-			cached.until = *key.ExpiresAt
+		cached = cachedKey{caller: c, until: now.Add(keyTTL)}
+		if end != nil && end.Before(cached.until) {
+			cached.until = *end
 		}
 		a.keys.put(hash, cached)
 	}
-	a.touch(ctx, hash, cached.caller, now)
+	if cached.caller.User.IsZero() {
+		a.touch(ctx, hash, cached.caller, now)
+	}
 	return cached.caller, nil
 }
 
-func (a *API) resolve(ctx context.Context, text string) (team teams.Team, key teams.Key, err error) {
+// resolve finds whose key or access token it is, and when that ends; nil is
+// never.
+func (a *API) resolve(ctx context.Context, text string) (c Caller, end *time.Time, err error) {
 	err = a.db.Read(store.AsSystem(ctx), func(tx *store.Tx) error {
-		team, key, err = teams.Resolve(ctx, tx, text)
+		if tokens.IsAccess(text) {
+			access, err := tokens.Resolve(ctx, tx, text)
+			c = Caller{Team: access.Team, Environment: access.Environment, User: access.User, Session: access.Session}
+			end = &access.ExpiresOn
+			return err
+		}
+		team, key, err := teams.Resolve(ctx, tx, text)
+		c, end = Caller{Team: team.ID, Key: key.ID, Environment: team.Environment}, key.ExpiresAt
 		return err
 	})
-	return team, key, err
+	return c, end, err
 }
 
 // touch writes the last-used time, at most once a minute for each key and
@@ -139,6 +162,13 @@ func (c *keyCache) put(hash [32]byte, k cachedKey) {
 		clear(c.touched)
 	}
 	c.keys[hash] = k
+}
+
+// drop forgets some callers at once, on this node.
+func (c *keyCache) drop(which func(Caller) bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	maps.DeleteFunc(c.keys, func(_ [32]byte, k cachedKey) bool { return which(k.caller) })
 }
 
 // due reports that the last use should be written now, and notes it.

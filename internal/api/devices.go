@@ -10,8 +10,8 @@ import (
 
 func (a *API) deviceRoutes() []route {
 	return []route{
-		get("/v2/user/{user_id}/device", a.listDevices, "List the devices a user's data came from"),
-		get("/v2/user/{user_id}/device/{device_id}", a.getDevice, "Get a device"),
+		get("/v2/user/{user_id}/device", a.listDevices, "List the devices a user's data came from").own(),
+		get("/v2/user/{user_id}/device/{device_id}", a.getDevice, "Get a device").own(),
 	}
 }
 

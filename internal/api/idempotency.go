@@ -29,10 +29,13 @@ import (
 // The claim on the key commits in the same transaction as the change itself
 // (store.Alongside), so that a crash between the change and its answer cannot
 // make the change happen twice: the repeat is told that the first request was
-// carried out and that its answer is gone.
+// carried out and that its answer is gone. A push is carried out again instead:
+// values that are stored already change nothing.
 const (
 	idempotencyHeader  = "Idempotency-Key"
 	idempotencyTwin    = "X-Idempotency-Key"
+	idempotencyErrors  = "X-Idempotency-Error"
+	dryRunParameter    = "dry_run"
 	longestIdempotency = 255
 	// IdempotencyKept is how long answers are kept.
 	IdempotencyKept = 7 * 24 * time.Hour
@@ -50,6 +53,10 @@ func idempotencyParameter() *huma.Param {
 		Description: "Makes the request safe to repeat: the same key and body get the first answer again. X-Idempotency-Key is read too.",
 	}
 }
+
+// metaRepeatable marks operations that change nothing when they are carried out
+// again.
+const metaRepeatable = "hale.repeatable"
 
 // claims are the keys whose first request runs on this node.
 type claims struct {
@@ -85,7 +92,7 @@ func (a *API) idempotent(ctx huma.Context, next func(huma.Context)) {
 	if key == "" {
 		key = ctx.Header(idempotencyTwin)
 	}
-	if key == "" {
+	if key == "" || ctx.Query(dryRunParameter) == "true" { // a dry run does nothing that could be done twice
 		next(ctx)
 		return
 	}
@@ -95,18 +102,28 @@ func (a *API) idempotent(ctx huma.Context, next func(huma.Context)) {
 		writeError(w, a.refusal(r.Context(), e))
 		return
 	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, a.MaxBody+1))
+	body, err := io.ReadAll(io.LimitReader(r.Body, ctx.Operation().MaxBodyBytes+1))
 	if err != nil {
 		writeDetail(w, http.StatusBadRequest, "The request body could not be read")
 		return
 	}
-	k := claim{CallerOf(r.Context()).Team.UUID(), [32]byte(secrets.Hash(key))}
+	k := claimOf(CallerOf(r.Context()), key)
 	if !running.take(k) {
 		writeDetail(w, http.StatusConflict, "A request with this Idempotency-Key is still running")
 		return
 	}
 	defer running.release(k)
-	a.once(ctx, r, w, next, &attempt{claim: k, request: fingerprint(r, body)}, body)
+	repeatable, _ := ctx.Operation().Metadata[metaRepeatable].(bool)
+	a.once(ctx, r, w, next, &attempt{claim: k, request: fingerprint(r, body), repeatable: repeatable}, body)
+}
+
+// claimOf keeps the keys of a phone to its user: two phones must not meet in
+// one key.
+func claimOf(c Caller, key string) claim {
+	if !c.User.IsZero() {
+		key = c.User.String() + "\x00" + key
+	}
+	return claim{c.Team.UUID(), [32]byte(secrets.Hash(key))}
 }
 
 // fingerprint tells whether a repeat is the same request.
@@ -125,6 +142,9 @@ type attempt struct {
 	claim   claim
 	request []byte
 	claimed bool // the claim is committed, with the change
+	// repeatable requests change nothing when they are carried out again, as
+	// pushes: one whose answer was lost is.
+	repeatable bool
 }
 
 var errAnswered = fault.New(fault.Conflict, "A request with this Idempotency-Key is still running")
@@ -146,12 +166,23 @@ func (a *API) once(ctx huma.Context, r *http.Request, w http.ResponseWriter, nex
 	}))
 	again.Body = io.NopCloser(bytes.NewReader(body))
 	next(humachi.NewContext(ctx.Operation(), again, rec))
-	if rec.status != http.StatusUnprocessableEntity && rec.status < http.StatusInternalServerError {
+	if worthKeeping(r, rec.status) {
 		if err := a.keep(r.Context(), at, rec); err != nil {
 			a.Log.ErrorContext(r.Context(), "answer of an idempotent request not kept", "request_id", requestID(r.Context()), "error", err)
 		}
 	}
 	rec.writeTo(w)
+}
+
+// worthKeeping reports whether a repeat gets this answer again. A caller may
+// ask for successes only.
+//
+// Reference 1.10, X-Idempotency-Error.
+func worthKeeping(r *http.Request, status int) bool {
+	if r.Header.Get(idempotencyErrors) == "no-cache" && status >= http.StatusBadRequest {
+		return false
+	}
+	return status != http.StatusUnprocessableEntity && status < http.StatusInternalServerError
 }
 
 // insert claims the key inside the transaction of the change.
@@ -188,6 +219,9 @@ func (a *API) kept(ctx context.Context, at *attempt) (*answerBuffer, error) {
 			return fault.New(fault.Conflict, "This Idempotency-Key was used with another request")
 		case status == 0 && tx.Now().Before(locked):
 			return errAnswered
+		case status == 0 && at.repeatable:
+			at.claimed = true
+			return nil
 		case status == 0:
 			return fault.New(fault.Conflict, "The first request with this Idempotency-Key was carried out, but its answer was lost; read the resource").
 				WithDetail(map[string]any{"error_type": "IDEMPOTENT_ANSWER_LOST", "error_message": "The first request with this Idempotency-Key was carried out, but its answer was lost; read the resource"})

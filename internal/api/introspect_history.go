@@ -2,8 +2,10 @@ package api
 
 import (
 	"context"
+	"maps"
 	"slices"
 
+	"hale/internal/imports"
 	"hale/internal/providers"
 	"hale/internal/store"
 	"hale/internal/users"
@@ -36,8 +38,9 @@ type pullBody struct {
 	Timeline     timelineBody         `json:"timeline"`
 	DaysWithData int64                `json:"days_with_data" doc:"Days of the range that have data; 0 until the pull has ended."`
 	Release      string               `json:"release" doc:"Version of this service."`
-	TraceID      *string              `json:"trace_id"`
-	ErrorDetails *string              `json:"error_details"`
+	Attempts     int                  `json:"attempts" doc:"How often it was begun."`
+	TraceID      *string              `json:"trace_id" doc:"The id of the import that brings it."`
+	ErrorDetails *string              `json:"error_details" doc:"Why the last attempt failed. To be tried again: provider_rate_limit_exceeded, provider_unavailable, transport_failure, resource_contention. For good: non_retriable_error, unexpected_error, retry_quota_exhausted."`
 }
 
 type timelineBody struct {
@@ -50,6 +53,7 @@ func (a *API) introspectHistory(ctx context.Context, c Caller, in *introspectIn)
 	var page userPage
 	var heard wearables.Heard
 	var pulls wearables.Pulls
+	var pasts map[users.ID]map[string]imports.Past
 	err := a.db.Read(ctx, func(tx *store.Tx) (err error) {
 		if page, err = in.users(ctx, tx, c); err != nil {
 			return err
@@ -58,7 +62,10 @@ func (a *API) introspectHistory(ctx context.Context, c Caller, in *introspectIn)
 		if heard, err = wearables.StatisticsOf(ctx, tx, c.Team.UUID(), within); err != nil {
 			return err
 		}
-		pulls, err = wearables.PullsOf(ctx, tx, c.Team.UUID(), within, heard, page.since)
+		if pulls, err = wearables.PullsOf(ctx, tx, c.Team.UUID(), within, heard, page.since); err != nil {
+			return err
+		}
+		pasts, err = imports.Pasts(ctx, tx, c.Team, users.ID(within.First), users.ID(within.Last))
 		return err
 	})
 	if err != nil {
@@ -67,8 +74,18 @@ func (a *API) introspectHistory(ctx context.Context, c Caller, in *introspectIn)
 	body := pullsBody{Data: []userPullsBody{}, Next: page.next, NextCursor: page.next}
 	for _, user := range page.users {
 		row := userPullsBody{user, map[string]providerPullsBody{}}
-		for _, provider := range page.providers(user, in.Provider, heard[user.UUID()]) {
-			row.Provider[provider] = a.pullsOf(provider, pulls[user.UUID()][provider])
+		all := page.providers(user, in.Provider, heard[user.UUID()])
+		for provider := range pasts[user] { // maybe nothing was heard of it yet
+			if (in.Provider == "" || in.Provider == provider) && !slices.Contains(all, provider) {
+				all = append(all, provider)
+			}
+		}
+		for _, provider := range all {
+			found := pulls[user.UUID()][provider]
+			if past, ok := pasts[user][provider]; ok {
+				found = withPast(found, provider, past)
+			}
+			row.Provider[provider] = a.pullsOf(provider, found)
 		}
 		body.Data = append(body.Data, row)
 	}
@@ -90,10 +107,55 @@ func (a *API) pullsOf(provider string, pulls map[string]wearables.Pull) provider
 }
 
 func (a *API) pullOf(p wearables.Pull) pullBody {
-	started := Time(p.Started)
+	started := wireTime(p.Started)
+	scheduled := started
+	if !p.Scheduled.IsZero() {
+		scheduled = wireTime(&p.Scheduled)
+	}
 	return pullBody{
 		Status: p.Status, RangeStart: nullable(wireTime(p.RangeStart)), RangeEnd: nullable(wireTime(p.RangeEnd)),
-		Timeline:     timelineBody{started, nullable(&started), nullable(wireTime(p.Ended))},
-		DaysWithData: p.Days, Release: a.Version,
+		Timeline:     timelineBody{*scheduled, nullable(started), nullable(wireTime(p.Ended))},
+		DaysWithData: p.Days, Release: a.Version, Attempts: p.Attempts, TraceID: orNone(p.Trace), ErrorDetails: orNone(p.Problem),
 	}
+}
+
+// withPast tells of an import how far it is: of the resources that it has
+// begun to bring, and of all that it may bring while that is not known.
+// Resources whose past is there stay as they are.
+func withPast(pulls map[string]wearables.Pull, provider string, past imports.Past) map[string]wearables.Pull {
+	all := maps.Clone(pulls)
+	if all == nil {
+		all = map[string]wearables.Pull{}
+	}
+	var open []string
+	for resource, p := range pulls {
+		if p.Status == wearables.PullInProgress {
+			open = append(open, resource)
+		}
+	}
+	if len(open) == 0 {
+		open = providers.Named(provider).SupportedResources
+	}
+	state := wearables.Pull{
+		Status: statusOfPast(past), Scheduled: past.Created, Started: past.Started, Ended: past.Finished,
+		Attempts: past.Attempts, Problem: string(past.Problem), Trace: past.Import.String(),
+	}
+	for _, resource := range open {
+		if _, there := all[resource]; wearables.KeepsData(resource) && (!there || all[resource].Status == wearables.PullInProgress) {
+			all[resource] = state
+		}
+	}
+	return all
+}
+
+func statusOfPast(past imports.Past) wearables.PullStatus {
+	switch {
+	case past.Status == imports.Failed:
+		return wearables.PullFailure
+	case past.Status == imports.Running:
+		return wearables.PullInProgress
+	case past.Problem != "":
+		return wearables.PullRetrying
+	}
+	return wearables.PullScheduled
 }

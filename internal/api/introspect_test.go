@@ -89,7 +89,7 @@ func TestIntrospectHistory(t *testing.T) {
 		text := d.get("/v2/introspect/historical_pull?provider=apple_health_kit&user_id="+d.user.ID.String(), &pulls)
 		want := `"heartrate":{"status":"success","range_start":"2026-01-01T00:00:00+00:00","range_end":"2026-02-28T23:59:59+00:00",` +
 			`"timeline":{"scheduled_at":"2026-03-21T12:00:00+00:00","started_at":"2026-03-21T12:00:00+00:00","ended_at":"2026-03-21T12:00:00+00:00"},` +
-			`"days_with_data":2,"release":"","trace_id":null,"error_details":null}`
+			`"days_with_data":2,"release":"","attempts":1,"trace_id":null,"error_details":null}`
 		if !strings.Contains(text, want) {
 			t.Errorf("got  %s\nwant %s", text, want)
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+	"github.com/google/uuid"
 	"github.com/klauspost/compress/gzhttp"
 	"golang.org/x/time/rate"
 
@@ -138,14 +139,14 @@ func checkJSON(body []byte) error {
 	return nil
 }
 
-// rateLimits has a bucket for each key.
+// rateLimits has a bucket for each key and each phone.
 type rateLimits struct {
 	perSecond rate.Limit
 	burst     int
 	sandbox   bool
 
 	mu      sync.Mutex
-	buckets map[teams.KeyID]*rate.Limiter
+	buckets map[uuid.UUID]*rate.Limiter
 }
 
 func newRateLimits(d Deps) *rateLimits {
@@ -153,10 +154,10 @@ func newRateLimits(d Deps) *rateLimits {
 	if burst == 0 {
 		burst = max(1, int(math.Ceil(2*d.RatePerSecond)))
 	}
-	return &rateLimits{perSecond: rate.Limit(d.RatePerSecond), burst: burst, sandbox: d.RateSandbox, buckets: map[teams.KeyID]*rate.Limiter{}}
+	return &rateLimits{perSecond: rate.Limit(d.RatePerSecond), burst: burst, sandbox: d.RateSandbox, buckets: map[uuid.UUID]*rate.Limiter{}}
 }
 
-func (l *rateLimits) bucket(key teams.KeyID) *rate.Limiter {
+func (l *rateLimits) bucket(key uuid.UUID) *rate.Limiter {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	b, ok := l.buckets[key]
@@ -177,12 +178,12 @@ func (a *API) limitRate(next http.Handler) http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := CallerOf(r.Context())
-		if c.Environment == teams.Sandbox && !a.limits.sandbox {
+		if c.Team.IsZero() || c.Environment == teams.Sandbox && !a.limits.sandbox {
 			next.ServeHTTP(w, r)
 			return
 		}
 		now := a.db.Now()
-		res := a.limits.bucket(c.Key).ReserveN(now, 1)
+		res := a.limits.bucket(c.limitedAs()).ReserveN(now, 1)
 		if wait := res.DelayFrom(now); wait > 0 {
 			res.CancelAt(now)
 			a.Metrics.RateLimited()

@@ -18,8 +18,8 @@ import (
 
 func (a *API) mergedRoutes() []route {
 	return []route{
-		writes[mergedBody](get("/v2/timeseries/{user_id}/{resource}/merged", a.readMerged, "Read a user's samples of one resource, merged to one line")),
-		writes[daysBody](get("/v2/timeseries/{user_id}/{resource}/daily", a.readDays, "Read what the merged line amounts to on each local day")),
+		writes[mergedBody](get("/v2/timeseries/{user_id}/{resource}/merged", a.readMerged, "Read a user's samples of one resource, merged to one line")).own(),
+		writes[daysBody](get("/v2/timeseries/{user_id}/{resource}/daily", a.readDays, "Read what the merged line amounts to on each local day")).own(),
 	}
 }
 

@@ -48,6 +48,7 @@ func documentErrors(op *huma.Operation) {
 	for status, what := range map[string]string{
 		"400": "Refused: well formed, but not allowed now.",
 		"401": "No valid API key came along.",
+		"403": "The token of a phone, for anything but its own user's data.",
 		"404": "Unknown id, or another team's.",
 		"409": "Something else holds the place.",
 		"413": "The body is too large.",

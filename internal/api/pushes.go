@@ -14,7 +14,7 @@ import (
 // pushHead is what every push says about itself.
 type pushHead struct {
 	Stage        string `json:"stage" enum:"historical,daily" doc:"historical fills the past of a new connection and is announced when it is complete; daily values are announced one by one."`
-	Provider     string `json:"provider" doc:"A provider of the catalogue whose auth_type is sdk."`
+	Provider     string `json:"provider" doc:"A provider of the catalogue whose auth_type is sdk, or manual."`
 	StartDate    string `json:"start_date,omitempty" doc:"Start of the range that is covered: a date or an instant."`
 	EndDate      string `json:"end_date,omitempty" doc:"Its end, inclusive."`
 	TimeZone     string `json:"time_zone,omitempty" doc:"IANA zone of the device, for values that state no offset."`
@@ -78,12 +78,12 @@ func (a *API) pushSamples(ctx context.Context, c Caller, in *pushIn) (*out[pushB
 		return nil, err
 	}
 	batch, rejects := body.Batch(r)
-	find := func(tx *store.Tx) (users.User, error) { return users.Get(ctx, tx, c.Team, in.UserID) }
-	user, result, err := a.Wearables.IngestFor(ctx, find, batch)
+	batch.Also = a.keepSamples(c, in.UserID, body.Provider, r.Name, in.RawBody)
+	user, result, err := a.Wearables.Push(ctx, c.Team, in.UserID, batch)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.finishPush(ctx, user, &body.Head, r.Event); err != nil {
+	if err := a.finishPush(ctx, user, &body.Head, r.Event, result); err != nil {
 		return nil, err
 	}
 	return answer(pushed(result, body.Rejects(rejects, result))), nil
@@ -97,17 +97,17 @@ func (a *API) pushingUser(ctx context.Context, c Caller, id users.ID) (user user
 	return user, err
 }
 
-// pushedBy wants a provider whose data phones send.
+// pushedBy wants a provider whose data phones send, or manual.
 func pushedBy(slug string) error {
-	if p, ok := providers.Find(slug); !ok || !p.PushedByPhone() {
-		return fault.New(fault.Invalid, "Value error, must be a provider of the catalogue whose auth_type is sdk").At("body", "provider")
+	if p, ok := providers.Find(slug); !ok || !p.PushedByPhone() && slug != users.Manual {
+		return fault.New(fault.Invalid, "Value error, must be manual or a provider of the catalogue whose auth_type is sdk").At("body", "provider")
 	}
 	return nil
 }
 
 // finishPush announces the end of a resource's history with its last chunk.
-func (a *API) finishPush(ctx context.Context, user users.User, head *push.Head, resource string) error {
-	if head.Stage != wearables.Historical || !head.Final {
+func (a *API) finishPush(ctx context.Context, user users.User, head *push.Head, resource string, result wearables.Result) error {
+	if head.Stage != wearables.Historical || !head.Final || result.Paused {
 		return nil
 	}
 	span := head.Range()
@@ -126,4 +126,12 @@ func pushed(r wearables.Result, rejects []push.Reject) pushBody {
 		body.Rejected = append(body.Rejected, rejectBody(reject))
 	}
 	return body
+}
+
+// push marks an operation that takes what a phone or the team sends: its body
+// is large, it can be sent again under the same Idempotency-Key or without one,
+// and a signed-in phone may send its own user's data.
+func (rt route) push() route {
+	rt.repeats = true
+	return rt.raw().sensitive().creates().own()
 }

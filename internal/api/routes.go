@@ -18,17 +18,33 @@ func (a *API) routes() []route {
 		a.userRoutes(),
 		a.demographicsRoutes(),
 		a.insuranceRoutes(),
+		a.payorRoutes(),
+		a.diagnosisRoutes(),
+		a.messageRoutes(),
 		a.portalLinkRoutes(),
+		a.tokenRoutes(),
+		a.manualRoutes(),
 		a.connectionRoutes(),
 		a.importRoutes(),
+		a.partialRoutes(),
 		a.deviceRoutes(),
 		a.metricRoutes(),
 		a.providerRoutes(),
 		a.timeseriesRoutes(),
+		a.plainSeriesRoutes(),
 		a.mergedRoutes(),
 		a.priorityRoutes(),
 		a.introspectRoutes(),
 		a.summaryRoutes(),
+		a.aggregateRoutes(),
+		a.rawRoutes(),
+		a.renormaliseRoutes(),
+		a.labRoutes(),
+		a.labTestRoutes(),
+		a.labAccountRoutes(),
+		a.compendiumRoutes(),
+		a.placeRoutes(),
+		a.orderRoutes(),
 		a.webhookRoutes(),
 		a.webhookLogRoutes(),
 		a.eventRoutes(),
@@ -54,6 +70,9 @@ type route struct {
 	create   bool // honours Idempotency-Key
 	withheld bool // 422 answers do not repeat the input
 	rawBody  bool // the handler parses the body itself
+	repeats  bool // carried out twice it changes nothing
+	ownData  bool // a signed-in phone may call it for its user
+	anybody  bool // needs no key
 	add      func(a *API, r chi.Router, op huma.Operation)
 }
 
@@ -165,11 +184,13 @@ func (rt route) register(a *API, r chi.Router) {
 	if rt.withheld {
 		op.Metadata[metaWithheld] = true
 	}
+	op.Metadata[metaRepeatable] = rt.repeats
 	op.Middlewares = append(op.Middlewares, a.anyContentType)
 	if rt.create {
 		op.Middlewares = append(op.Middlewares, a.idempotent)
 		op.Parameters = append(op.Parameters, idempotencyParameter())
 	}
+	a.own[op.Method+" "+op.Path], a.anybody[op.Method+" "+op.Path] = rt.ownData, rt.anybody
 	documentErrors(&op)
 	rt.add(a, r, op)
 }

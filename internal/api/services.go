@@ -2,6 +2,9 @@ package api
 
 import (
 	"hale/internal/imports"
+	"hale/internal/ledger"
+	"hale/internal/ledger/replay"
+	"hale/internal/places"
 	"hale/internal/wearables"
 	"hale/internal/webhooks"
 )
@@ -13,6 +16,12 @@ type Services struct {
 	Imports *imports.Service
 	// Wearables stores what phones push.
 	Wearables *wearables.Ingester
+	// Ledger keeps what came in as it came; nil keeps nothing.
+	Ledger *ledger.Ledger
+	// Replay reads the ledger again.
+	Replay *replay.Service
+	// Places finds service centers; it keeps where they are in memory.
+	Places *places.Directory
 	// Webhooks is how the deliverer was set up, for the rules of URLs and for
 	// examples that are posted at once.
 	Webhooks webhooks.Config

@@ -19,7 +19,7 @@ func (a *API) summaryRoutes() []route {
 		summaryPair[activityDoc](a), summaryPair[bodyDoc](a), summaryPair[sleepDoc](a), summaryPair[sleepCycleDoc](a),
 		summaryPair[workoutsDoc](a), summaryPair[mealDoc](a), summaryPair[menstrualCycleDoc](a), summaryPair[electrocardiogramDoc](a),
 		[]route{
-			writes[summaryOf[profileDoc]](get("/v2/summary/profile/{user_id}", a.readProfile, "Read a user's profile")),
+			writes[summaryOf[profileDoc]](get("/v2/summary/profile/{user_id}", a.readProfile, "Read a user's profile")).own(),
 			pushRoute[profileDoc](a),
 		},
 	)
@@ -32,7 +32,7 @@ func summaryPair[D documentName](a *API) []route {
 		body, err := a.listSummaries(ctx, c, in, d)
 		return write(body), err
 	}
-	list := get("/v2/summary/"+d.Name+"/{user_id}", read, "Read a user's "+words(d.Name)+" summaries")
+	list := get("/v2/summary/"+d.Name+"/{user_id}", read, "Read a user's "+words(d.Name)+" summaries").own()
 	list = list.describe(func(op *huma.Operation) { op.OperationID = "list" + camel(d.Name) })
 	return []route{writes[summariesOf[D]](list), pushRoute[D](a)}
 }
@@ -42,7 +42,7 @@ func pushRoute[D documentName](a *API) route {
 	send := func(ctx context.Context, c Caller, in *pushSummariesIn) (*out[pushBody], error) {
 		return a.pushSummaries(ctx, c, in, d)
 	}
-	rt := post("/v2/summary/"+d.Name+"/{user_id}", send, "Push "+words(d.Name)+" summaries from a phone").raw().sensitive()
+	rt := post("/v2/summary/"+d.Name+"/{user_id}", send, "Push "+words(d.Name)+" summaries from a phone").push()
 	return takes[pushedSummaries[D]](rt.describe(func(op *huma.Operation) { op.OperationID = "push" + camel(d.Name) }))
 }
 
@@ -139,11 +139,14 @@ func (a *API) pushSummaries(ctx context.Context, c Caller, in *pushSummariesIn, 
 	if err := pushedBy(body.Provider); err != nil {
 		return nil, err
 	}
-	result, err := a.Wearables.Ingest(ctx, user, wearables.Batch{Provider: body.Provider, Stage: body.Stage, Summaries: body.Summaries})
+	result, err := a.Wearables.Ingest(ctx, user, wearables.Batch{
+		Provider: body.Provider, Stage: body.Stage, Summaries: body.Summaries,
+		Also: a.keepSummaries(c, in.UserID, body.Provider, d.Name, in.RawBody, body.Summaries),
+	})
 	if err != nil {
 		return nil, err
 	}
-	if err := a.finishPush(ctx, user, &body.Head, d.Name); err != nil {
+	if err := a.finishPush(ctx, user, &body.Head, d.Name, result); err != nil {
 		return nil, err
 	}
 	var rejects []push.Reject

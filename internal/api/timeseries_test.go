@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"hale/internal/connections"
+	"hale/internal/ledger"
 	"hale/internal/providers"
 	"hale/internal/store"
 	"hale/internal/store/storetest"
@@ -45,7 +46,7 @@ func eachDataDoorAt(t *testing.T, now func() time.Time, fn func(d dataDoor)) {
 		}}
 		d := dataDoor{
 			t: t, db: db, team: userstest.Team(t, db),
-			api: New(Deps{DB: db, BaseURL: "https://hale.example", Services: Services{Wearables: ingester}}),
+			api: New(Deps{DB: db, BaseURL: "https://hale.example", Services: Services{Wearables: ingester, Ledger: &ledger.Ledger{}}}),
 		}
 		d.user = userstest.New(t, db, d.team.ID, users.NewUser{})
 		d.key = d.newKey(d.team)

@@ -6,7 +6,10 @@ import (
 	"net/http"
 	"testing"
 
+	"hale/internal/app"
 	"hale/internal/app/apptest"
+	"hale/internal/networks"
+	"hale/internal/networks/networktest"
 	"hale/internal/store/storetest"
 )
 
@@ -18,7 +21,9 @@ type service struct {
 
 func start(t *testing.T, d storetest.Database) *service {
 	t.Helper()
-	s := apptest.Start(t, d)
+	s := apptest.StartWith(t, d, func(o *app.Options) {
+		o.Networks = []networks.Network{&networktest.Lab{Pending: true}} // orders stay where they are
+	})
 	status, text := s.Call("GET", "/openapi.json", "")
 	if status != http.StatusOK {
 		t.Fatalf("/openapi.json was answered %d", status)

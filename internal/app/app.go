@@ -26,6 +26,7 @@ import (
 
 	"hale/internal/api"
 	"hale/internal/config"
+	"hale/internal/networks"
 	"hale/internal/ops"
 	"hale/internal/secrets"
 	"hale/internal/store"
@@ -38,6 +39,8 @@ type Options struct {
 	// Now is the one clock; nil means time.Now.
 	Now     func() time.Time
 	Version string
+	// Networks are the lab networks that this node speaks to.
+	Networks []networks.Network
 }
 
 // App is one running node.

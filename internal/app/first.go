@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 
+	"hale/internal/labs"
 	"hale/internal/secrets"
 	"hale/internal/store"
 	"hale/internal/teams"
@@ -18,7 +19,8 @@ type First struct {
 }
 
 // firstTeam makes a team and a key when there is no team. Several nodes may
-// start at once; one of them does it.
+// start at once; one of them does it. Teams from before there were lab tests
+// get theirs.
 func (a *App) firstTeam(ctx context.Context) (first *First, err error) {
 	err = a.DB.Write(ctx, func(tx *store.Tx) error {
 		first = nil
@@ -26,8 +28,11 @@ func (a *App) firstTeam(ctx context.Context) (first *First, err error) {
 			return err
 		}
 		all, err := teams.List(ctx, tx)
-		if err != nil || len(all) > 0 {
+		if err != nil {
 			return err
+		}
+		if len(all) > 0 {
+			return labs.SeedAll(ctx, tx)
 		}
 		team, err := teams.Create(ctx, tx, "First team", teams.Environment(a.Config.Environment))
 		if err != nil {
@@ -38,6 +43,9 @@ func (a *App) firstTeam(ctx context.Context) (first *First, err error) {
 			key = teams.NewKeyText(team.Environment)
 		}
 		if _, err := teams.AddKey(ctx, tx, team, "first key", key); err != nil {
+			return err
+		}
+		if err := labs.Seed(ctx, tx, team); err != nil {
 			return err
 		}
 		first = &First{Team: team, Key: key, Given: a.Config.BootstrapAPIKey != ""}

@@ -7,14 +7,19 @@ import (
 	"sync"
 	"time"
 
+	"hale/internal/aggregate/continuous"
 	"hale/internal/api"
 	"hale/internal/connections"
 	"hale/internal/events"
 	"hale/internal/imports"
 	"hale/internal/jobs"
+	"hale/internal/ledger"
+	"hale/internal/ledger/replay"
+	"hale/internal/places"
 	"hale/internal/providers"
 	"hale/internal/store"
 	"hale/internal/teams"
+	"hale/internal/tokens"
 	"hale/internal/users"
 	"hale/internal/wearables"
 	"hale/internal/webhooks"
@@ -98,18 +103,28 @@ func (a *App) services(ctx context.Context) (api.Services, error) {
 	}
 	deliverer := webhooks.NewDeliverer(a.DB, posting)
 	a.workers.add("webhook delivery", deliverer.Run)
-	ingester := &wearables.Ingester{DB: a.DB, Describe: describe, Connect: connections.Ensure, Run: connections.Run}
+	ingester := &wearables.Ingester{DB: a.DB, Describe: describe, Connect: connections.Ensure, Run: connections.Run, Linked: connections.Linked, Changed: continuous.Changed}
+	kept := &ledger.Ledger{}
 	uploads := &imports.Service{
-		DB: a.DB, Sink: ingester, Dir: filepath.Join(a.Config.Data, "imports"), MaxUpload: int64(a.Config.ImportLimit),
+		DB: a.DB, Ledger: kept, Sink: ingester, Dir: filepath.Join(a.Config.Data, "imports"), MaxUpload: int64(a.Config.ImportLimit),
 		Log: a.Log, Records: a.Metrics.Records,
 	}
 	if err := uploads.Sweep(ctx); err != nil {
 		return api.Services{}, err
 	}
-	kinds := append(a.kinds(), uploads.Job())
+	again := &replay.Service{
+		DB: a.DB, Sink: &wearables.Ingester{DB: a.DB, Describe: describe, Changed: continuous.Changed}, Imports: uploads, Dir: uploads.Dir, Log: a.Log,
+	}
+	telling, err := a.messages()
+	if err != nil {
+		return api.Services{}, err
+	}
+	kinds := append(a.kinds(), uploads.Job(), again.Job())
+	kinds = append(kinds, telling.Jobs()...)
+	kinds = append(kinds, a.ordering().jobs()...)
 	runner := jobs.NewRunner(a.DB, jobs.Config{Node: node, Log: a.Log, Observe: a.Metrics.Job, Kinds: kinds})
 	a.workers.add("jobs", runner.Run)
-	return api.Services{Imports: uploads, Wearables: ingester, Webhooks: posting}, nil
+	return api.Services{Imports: uploads, Ledger: kept, Replay: again, Wearables: ingester, Webhooks: posting, Places: new(places.Directory)}, nil
 }
 
 // describe names a provider for the deprecated fields of a source.
@@ -122,7 +137,10 @@ func describe(slug string) (name, logo string) {
 func (a *App) kinds() []jobs.Handler {
 	return []jobs.Handler{
 		users.EraseJob,
+		connections.PauseJob,
+		tokens.ForgetJob,
 		webhooks.ReplayJob,
+		continuous.Job,
 		jobs.Define("idempotency.forget", func(ctx context.Context, run *jobs.Run, _ struct{}) error {
 			return run.DB().Write(ctx, func(tx *store.Tx) error {
 				_, err := api.ForgetIdempotency(ctx, tx)
@@ -130,6 +148,7 @@ func (a *App) kinds() []jobs.Handler {
 			})
 		}).Every(time.Hour),
 		jobs.Define("events.forget", a.forgetEvents).Every(time.Hour),
+		jobs.Define("ledger.forget", a.forgetPayloads).Every(time.Hour),
 	}
 }
 
@@ -149,6 +168,28 @@ func (a *App) forgetEvents(ctx context.Context, run *jobs.Run, _ struct{}) error
 			return err
 		}
 		if err := run.Progress(ctx, int64(i+1), int64(len(all)), "teams"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forgetPayloads ends the retention of what came in.
+func (a *App) forgetPayloads(ctx context.Context, run *jobs.Run, _ struct{}) error {
+	if a.Config.LedgerRetention == 0 {
+		return nil
+	}
+	var all []teams.Team
+	err := run.DB().Read(ctx, func(tx *store.Tx) (err error) {
+		all, err = teams.List(ctx, tx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	before := run.DB().Now().Add(-a.Config.LedgerRetention)
+	for _, team := range all {
+		if _, err := ledger.Forget(ctx, run.DB(), team.ID, before); err != nil {
 			return err
 		}
 	}

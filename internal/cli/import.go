@@ -1,13 +1,16 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -80,6 +83,16 @@ type importState struct {
 		Total   int64  `json:"bytes_total"`
 		Records int64  `json:"records"`
 	} `json:"progress"`
+	Report struct {
+		Types map[string]struct {
+			Read   int64 `json:"read"`
+			Mapped int64 `json:"mapped"`
+		} `json:"types"`
+		FirstSkipped map[string]struct {
+			Record int64  `json:"record"`
+			Reason string `json:"reason"`
+		} `json:"first_skipped"`
+	} `json:"report"`
 }
 
 var importView = view{
@@ -150,6 +163,9 @@ func (s *shell) upload(ctx context.Context, file *os.File, size int64, user stri
 	if err != nil {
 		return nil, err
 	}
+	if size > wholeAtOnce {
+		return s.uploadInParts(ctx, server, file, size, user, order)
+	}
 	query := url.Values{}
 	if order.kind != "" {
 		query.Set("kind", order.kind)
@@ -196,5 +212,43 @@ func (s *shell) awaitImport(ctx context.Context, path, id string) error {
 	if err := s.show(importView, body); err != nil {
 		return err
 	}
+	s.sayLeft(&state)
 	return outcome("import", state.Status, state.Error)
+}
+
+// mostLeft is how many types of records that were left out are told.
+const mostLeft = 12
+
+// sayLeft tells people what was left out and why, the commonest first; programs
+// read the report.
+func (s *shell) sayLeft(state *importState) {
+	types := slices.SortedFunc(maps.Keys(state.Report.FirstSkipped), func(a, b string) int {
+		return cmp.Or(cmp.Compare(state.left(b), state.left(a)), cmp.Compare(a, b))
+	})
+	for i, name := range types {
+		if i == mostLeft {
+			s.sayDone("and %d types more; -o json has them all", len(types)-i)
+			return
+		}
+		first := state.Report.FirstSkipped[name]
+		where := ""
+		if first.Record > 0 {
+			where = fmt.Sprintf(", first number %d of its type", first.Record)
+		}
+		s.sayDone("left out: %d of %s (%s%s)", state.left(name), name, leftReason(first.Reason), where)
+	}
+}
+
+// left is how many records of a type were left out.
+func (s *importState) left(name string) int64 {
+	t := s.Report.Types[name]
+	return t.Read - t.Mapped
+}
+
+// leftReason is a reason in words.
+func leftReason(word string) string {
+	if word == "skipped" {
+		return "no home"
+	}
+	return strings.ReplaceAll(word, "_", " ")
 }

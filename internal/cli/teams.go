@@ -9,6 +9,7 @@ import (
 
 	"hale/internal/fault"
 	"hale/internal/ids"
+	"hale/internal/labs"
 	"hale/internal/store"
 	"hale/internal/teams"
 )
@@ -60,8 +61,10 @@ func (s *shell) teamsCreate() *cobra.Command {
 			return s.withDatabase(c, func(ctx context.Context, db *store.DB) error {
 				var team teams.Team
 				err := db.Write(ctx, func(tx *store.Tx) (err error) {
-					team, err = teams.Create(ctx, tx, args[0], env)
-					return err
+					if team, err = teams.Create(ctx, tx, args[0], env); err != nil {
+						return err
+					}
+					return labs.Seed(ctx, tx, team)
 				})
 				if err != nil {
 					return err

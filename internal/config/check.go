@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"net"
+	"net/mail"
 	"net/url"
 	"slices"
 	"strconv"
@@ -76,6 +77,16 @@ func checkHeaderNames(names []string) error {
 func checkBurst(c *Config) error {
 	if c.RateLimit > 0 && c.RateBurst < 1 {
 		return errors.New("must be at least 1 when there is a rate limit")
+	}
+	return nil
+}
+
+func checkMailFrom(text string) error {
+	if text == "" {
+		return nil
+	}
+	if _, err := mail.ParseAddress(text); err != nil {
+		return errors.New("must be an e-mail address, such as lab@example.org or Example Lab <lab@example.org>")
 	}
 	return nil
 }

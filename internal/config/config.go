@@ -67,9 +67,21 @@ type Config struct {
 	RootKey secrets.Text
 	// EventRetention is how long events stay readable and replayable.
 	EventRetention time.Duration
+	// LedgerRetention is how long payloads are kept as they came; 0 means as
+	// long as their users.
+	LedgerRetention time.Duration
 
 	// WebhookAllowPrivate lets webhooks reach loopback and private networks.
 	WebhookAllowPrivate bool
+
+	// SMTPURL is the server that e-mails to patients are handed to, and MailFrom
+	// their sender; empty means that none are sent.
+	SMTPURL  secrets.Text
+	MailFrom string
+	// SMSGatewayURL is where SMS to patients are posted, signed with
+	// SMSGatewaySecret; empty means that none are sent.
+	SMSGatewayURL    string
+	SMSGatewaySecret secrets.Text
 
 	// ImportWorkers bounds the imports that run at once on this node.
 	ImportWorkers int

@@ -84,10 +84,14 @@ func TestEverySettingReadsFromEverySource(t *testing.T) {
 		switch s.Key {
 		case "listen", "metrics-listen":
 			return "127.0.0.1:7"
-		case "base-url", "otlp-endpoint":
+		case "base-url", "otlp-endpoint", "sms-gateway-url":
 			return "https://health.example"
 		case "database":
 			return "postgres://db.example/hale"
+		case "smtp-url":
+			return "smtps://mail.example"
+		case "mail-from":
+			return "lab@health.example"
 		case "root-key":
 			return "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
 		}

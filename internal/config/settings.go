@@ -140,9 +140,37 @@ var settings = []Setting{
 		at:    func(c *Config) any { return &c.EventRetention },
 	},
 	{
+		Key: "ledger-retention", Env: "HALE_LEDGER_RETENTION", Default: "90d",
+		Usage: "how long pushed bodies and uploaded files are kept as they came; 0 means as long as their users",
+		at:    func(c *Config) any { return &c.LedgerRetention },
+	},
+	{
 		Key: "webhook-allow-private", Env: "HALE_WEBHOOK_ALLOW_PRIVATE", Default: "false",
 		Usage: "let webhooks reach loopback and private networks",
 		at:    func(c *Config) any { return &c.WebhookAllowPrivate },
+	},
+	{
+		Key: "smtp-url", Env: "HALE_SMTP_URL", Secret: true,
+		Usage: "smtp:// or smtps:// server for e-mails to patients; none are sent when empty",
+		at:    func(c *Config) any { return &c.SMTPURL },
+		check: func(c *Config) error { return checkURL(c.SMTPURL.Reveal(), "smtp", "smtps") },
+	},
+	{
+		Key: "mail-from", Env: "HALE_MAIL_FROM",
+		Usage: "sender of e-mails to patients; needed with smtp-url",
+		at:    func(c *Config) any { return &c.MailFrom },
+		check: func(c *Config) error { return checkMailFrom(c.MailFrom) },
+	},
+	{
+		Key: "sms-gateway-url", Env: "HALE_SMS_GATEWAY_URL",
+		Usage: "URL that SMS to patients are posted to; none are sent when empty",
+		at:    func(c *Config) any { return &c.SMSGatewayURL },
+		check: func(c *Config) error { return checkURL(c.SMSGatewayURL, "http", "https") },
+	},
+	{
+		Key: "sms-gateway-secret", Env: "HALE_SMS_GATEWAY_SECRET", Secret: true, NoFlag: true,
+		Usage: "whsec_ secret that posts to the SMS gateway are signed with; needed with sms-gateway-url",
+		at:    func(c *Config) any { return &c.SMSGatewaySecret },
 	},
 	{
 		Key: "import-workers", Env: "HALE_IMPORT_WORKERS", Default: "2",

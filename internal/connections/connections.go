@@ -14,6 +14,7 @@ import (
 	"hale/internal/store"
 	"hale/internal/teams"
 	"hale/internal/users"
+	"hale/internal/wearables"
 )
 
 // ID identifies a connection. A provider that is connected anew after it was
@@ -81,7 +82,9 @@ func available() Availability {
 }
 
 // Ensure makes sure that the user is connected to the provider and that the
-// connection brings the resources. A new connection is announced.
+// connection brings the resources. A new connection is announced. A paused one
+// refuses with wearables.ErrPaused: it works again once it was removed and made
+// anew.
 //
 // It runs with every batch of data, so it reads first and mostly ends there.
 func Ensure(ctx context.Context, tx *store.Tx, user users.User, provider string, resources []string) error {
@@ -102,20 +105,38 @@ func Ensure(ctx context.Context, tx *store.Tx, user users.User, provider string,
 // stands: reading it would cost more than the lookup.
 func bringsAll(ctx context.Context, tx *store.Tx, user users.User, provider string, resources []string) (bool, error) {
 	var doc string
-	err := tx.QueryRow(ctx, `SELECT resource_availability FROM connections WHERE team_id = $1 AND user_id = $2 AND provider = $3`,
-		user.Team, user.ID, provider).Scan(&doc)
+	var status Status
+	err := tx.QueryRow(ctx, `SELECT status, resource_availability FROM connections WHERE team_id = $1 AND user_id = $2 AND provider = $3`,
+		user.Team, user.ID, provider).Scan(&status, &doc)
 	if errors.Is(err, store.ErrNoRows) {
 		return false, nil
 	}
 	if err != nil {
 		return false, fmt.Errorf("connections: reading: %w", err)
 	}
+	if status == Paused {
+		return false, wearables.ErrPaused
+	}
+	return names(doc, resources), nil
+}
+
+// names looks for the resources in a stored document.
+func names(doc string, resources []string) bool {
 	for _, r := range resources {
 		if !strings.Contains(doc, `"`+r+`":{`) {
-			return false, nil
+			return false
 		}
 	}
-	return true, nil
+	return true
+}
+
+// Linked tells how to see beside a user that Ensure would find nothing to do.
+func Linked(provider string) (column string, brings func(column string, resources []string) bool) {
+	if _, ok := providers.Find(provider); !ok { // the slug goes into the text
+		return `NULL`, names
+	}
+	return `(SELECT c.resource_availability FROM connections c
+		WHERE c.team_id = users.team_id AND c.user_id = users.user_id AND c.provider = '` + provider + `' AND c.status <> 'paused')`, names
 }
 
 func create(ctx context.Context, tx *store.Tx, user users.User, provider string, resources []string) error {

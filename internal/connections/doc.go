@@ -8,6 +8,7 @@
 // stops as well (reference 6.7). Data that came in stays.
 //
 //	connections.go  Ensure, List, Deregister
+//	pause.go        the end of collection: connections that take nothing more
 //	announce.go     what is told of a new connection or device
 //	linked.go       which providers many users are linked to
 //	devices.go      EnsureDevice, and reading devices

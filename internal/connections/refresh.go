@@ -33,8 +33,8 @@ func (e *TooOftenError) Kind() fault.Kind { return fault.TooMany }
 // RetryAfter is in seconds, rounded up.
 func (e *TooOftenError) RetryAfter() int { return int((e.Wait + time.Second - 1) / time.Second) }
 
-// Refresh asks for new data of a user now. Phones send by themselves and
-// cannot be asked; sources of other providers, as provider/resource, are
+// Refresh asks for new data of a user now. Phones send by themselves, people
+// type when they like, and neither can be asked; sources of other providers, as provider/resource, are
 // returned as failed: nothing connects this service to them. A user without
 // any connection is refused.
 //
@@ -55,7 +55,7 @@ func Refresh(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (f
 	}
 	failed = []string{}
 	for _, c := range all {
-		if !c.Provider.PushedByPhone() {
+		if !c.Provider.PushedByPhone() && c.Provider.Slug != users.Manual {
 			failed = append(failed, c.sources()...)
 		}
 	}

@@ -13,18 +13,24 @@ import (
 // the team and return.
 var (
 	committed = bell{} // committed, perhaps not yet numbered
-	ready     = bell{} // committed and numbered: may be sent and read
+	ready     = bell{} // committed and numbered: may be read
+	due       = bell{} // committed and numbered, with deliveries that nobody has in hand
 )
 
-// OnReady calls fn, from any goroutine, whenever a team has new events to send
-// and read, until remove is called. fn must not block. A call may come without
+// OnReady calls fn, from any goroutine, whenever a team has new events to read,
+// until remove is called. fn must not block. A call may come without
 // news; on PostgreSQL, events of another node come without a call.
 func OnReady(fn func(team uuid.UUID)) (remove func()) { return ready.add(fn) }
+
+// OnDue calls fn as OnReady does, whenever a team has new deliveries that no
+// courier took.
+func OnDue(fn func(team uuid.UUID)) (remove func()) { return due.add(fn) }
 
 // rung is called after a commit that wrote events.
 func rung(engine store.Engine, team uuid.UUID) {
 	if engine == store.SQLite {
 		ready.ring(team)
+		due.ring(team)
 	} else {
 		committed.ring(team)
 	}

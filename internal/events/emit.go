@@ -2,7 +2,6 @@ package events
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -37,39 +36,14 @@ func Emit(ctx context.Context, tx *store.Tx, e New) (ID, error) {
 // EmitMany is Emit for many events of one team, in the given order, with fewer
 // statements.
 func EmitMany(ctx context.Context, tx *store.Tx, all []New) ([]ID, error) {
-	if len(all) == 0 {
-		return nil, nil
-	}
-	team := all[0].Team
-	ids, rows := make([]ID, len(all)), make([]written, len(all))
-	for i, e := range all {
-		if e.Team != team {
-			return nil, errors.New("events: EmitMany takes events of one team")
-		}
-		w, err := prepare(ctx, tx, e)
-		if err != nil {
-			return nil, err
-		}
-		ids[i], rows[i] = w.id, w
-	}
-	// Numbers are given by a query on the table itself, so SQLite takes one row
-	// at a time; PostgreSQL would pay for each round trip.
-	sizes := []int{1}
-	if !tx.Serial() {
-		sizes = []int{16, 4, 1}
-	}
-	if err := Split(rows, sizes, func(part []written) error { return insert(ctx, tx, part) }); err != nil {
+	var b store.Batch
+	ids, err := add(ctx, tx, &b, all, false)
+	if err != nil {
 		return nil, err
 	}
-	if err := fanOut(ctx, tx, team, rows); err != nil {
-		return nil, err
+	if err := tx.Run(ctx, &b); err != nil {
+		return nil, fmt.Errorf("events: writing: %w", err)
 	}
-	tx.AfterCommit(func() {
-		for _, w := range rows {
-			recent.put(w.id, w.body, tx.Now())
-		}
-		rung(tx.Engine(), team)
-	})
 	return ids, nil
 }
 
@@ -77,6 +51,7 @@ func EmitMany(ctx context.Context, tx *store.Tx, all []New) ([]ID, error) {
 type written struct {
 	New
 	id           ID
+	seq          int64 // 0 while it has none
 	body, sealed []byte
 }
 
@@ -114,6 +89,9 @@ func insert(ctx context.Context, tx *store.Tx, rows []written) error {
 	return nil
 }
 
+// insertNumbered writes one row whose number is known.
+var insertNumbered = `INSERT INTO events (` + eventColumns + `) VALUES ` + store.List(1, eventParams+1)
+
 func insertEvents(number bool, rows int) string {
 	var b strings.Builder
 	b.WriteString(`INSERT INTO events (` + eventColumns + `) VALUES `)
@@ -142,65 +120,6 @@ const listening = `e.team_id = $1 AND e.deleted_at IS NULL AND (NOT e.filtered O
 // of insertEvents.
 const insertListening = `INSERT INTO webhook_deliveries (` + deliveryColumns + `)
 	SELECT e.team_id, e.id, $2, 'pending', 0, $6, 0, 0 FROM webhook_endpoints e WHERE ` + listening
-
-// fanOut writes the deliveries of many events: it asks once for each type who
-// listens.
-func fanOut(ctx context.Context, tx *store.Tx, team uuid.UUID, rows []written) error {
-	byType := map[string][]uuid.UUID{}
-	var pairs [][2]uuid.UUID // endpoint, event
-	for _, w := range rows {
-		endpoints, known := byType[w.Type]
-		if !known {
-			var err error
-			if endpoints, err = listeners(ctx, tx, team, w.Type); err != nil {
-				return err
-			}
-			byType[w.Type] = endpoints
-		}
-		for _, endpoint := range endpoints {
-			pairs = append(pairs, [2]uuid.UUID{endpoint, uuid.UUID(w.id)})
-		}
-	}
-	sizes := []int{8, 1}
-	if tx.Engine() == store.Postgres {
-		sizes = []int{64, 16, 4, 1}
-	}
-	return Split(pairs, sizes, func(part [][2]uuid.UUID) error { return insertDeliveries(ctx, tx, team, part) })
-}
-
-func listeners(ctx context.Context, tx *store.Tx, team uuid.UUID, kind string) ([]uuid.UUID, error) {
-	rows, err := tx.Query(ctx, `SELECT e.id FROM webhook_endpoints e WHERE `+strings.ReplaceAll(listening, "$4", "$2"), team, kind)
-	if err != nil {
-		return nil, fmt.Errorf("events: looking for listeners: %w", err)
-	}
-	defer rows.Close()
-	var all []uuid.UUID
-	for rows.Next() {
-		var id uuid.UUID
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		all = append(all, id)
-	}
-	return all, rows.Err()
-}
-
-func insertDeliveries(ctx context.Context, tx *store.Tx, team uuid.UUID, pairs [][2]uuid.UUID) error {
-	var b strings.Builder
-	b.WriteString(`INSERT INTO webhook_deliveries (` + deliveryColumns + `) VALUES `)
-	args := []any{team, store.Micros(tx.Now())}
-	for i, pair := range pairs {
-		if i > 0 {
-			b.WriteString(`, `)
-		}
-		fmt.Fprintf(&b, `($1, $%d, $%d, 'pending', 0, $2, 0, 0)`, 3+2*i, 4+2*i)
-		args = append(args, pair[0], pair[1])
-	}
-	if _, err := tx.Exec(ctx, b.String(), args...); err != nil {
-		return fmt.Errorf("events: writing deliveries: %w", err)
-	}
-	return nil
-}
 
 // Split calls fn with successive parts of items whose lengths are taken from
 // sizes, a descending list that ends in 1. So a statement for many rows has

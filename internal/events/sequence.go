@@ -100,6 +100,7 @@ func (s *Sequencer) number(ctx context.Context) (n int, err error) {
 		tx.AfterCommit(func() {
 			for team := range teams {
 				ready.ring(team)
+				due.ring(team)
 			}
 		})
 		return err
@@ -189,4 +190,15 @@ func PreferIndexes(ctx context.Context, tx *store.Tx, more ...string) error {
 	}, more...)
 	_, err := tx.Exec(ctx, strings.Join(words, "; "))
 	return err
+}
+
+// AddPreferIndexes is PreferIndexes as the first statement of a batch.
+func AddPreferIndexes(tx *store.Tx, b *store.Batch) {
+	if tx.Engine() == store.SQLite {
+		return
+	}
+	b.Query(func(store.Scanner) error { return nil }, `SELECT set_config('plan_cache_mode', 'force_custom_plan', TRUE),
+		set_config('enable_seqscan', 'off', TRUE), set_config('enable_bitmapscan', 'off', TRUE), set_config('enable_sort', 'off', TRUE),
+		set_config('enable_hashjoin', 'off', TRUE), set_config('enable_mergejoin', 'off', TRUE),
+		set_config('idle_in_transaction_session_timeout', '10s', TRUE)`)
 }

@@ -8,6 +8,8 @@
 //
 //	imports.go  what an import is: Create, Get, List, Cancel
 //	spool.go    the folder of uploaded files
+//	partial.go  uploads in parts, which go on after the line broke
+//	keep.go     the files in the ledger, and reading them again
 //	kinds.go    which exports there are and how they are told apart
 //	run.go      the job
 //	report.go   what an import found and changed

@@ -10,6 +10,7 @@ import (
 	"hale/internal/fault"
 	"hale/internal/ids"
 	"hale/internal/jobs"
+	"hale/internal/ledger"
 	"hale/internal/providers/files"
 	"hale/internal/store"
 	"hale/internal/teams"
@@ -65,7 +66,9 @@ type Progress struct {
 type Service struct {
 	DB   *store.DB
 	Sink files.Sink // *wearables.Ingester
-	Dir  string     // the spool folder; made when absent
+	// Ledger keeps the files themselves; nil keeps none.
+	Ledger *ledger.Ledger
+	Dir    string // the spool folder; made when absent
 	// MaxUpload bounds an upload, MaxDocument the document in it, uncompressed;
 	// 0 means 16 GiB and what the kind sees fit.
 	MaxUpload, MaxDocument int64
@@ -75,6 +78,14 @@ type Service struct {
 }
 
 const defaultMaxUpload = 16 << 30
+
+// most is the size of the largest upload.
+func (s *Service) most() int64 {
+	if s.MaxUpload == 0 {
+		return defaultMaxUpload
+	}
+	return s.MaxUpload
+}
 
 // Create records an upload and asks for its job, in one transaction. When the
 // same file of the user is waiting or being worked on already, that import is

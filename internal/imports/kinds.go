@@ -49,6 +49,16 @@ func kindNamed(name string) (files.Kind, bool) {
 	return kinds[i], true
 }
 
+// openKind is the kind of a file that was taken before, maybe by an older or a
+// newer version.
+func openKind(name string) (files.Kind, error) {
+	kind, ok := kindNamed(name)
+	if !ok {
+		return kind, fault.New(fault.Unprocessable, "this version of the server can not import files of this kind")
+	}
+	return kind, nil
+}
+
 // checkKind reads a kind's name, which may have hyphens; empty means that it
 // is to be recognised.
 func checkKind(name string) (string, error) {

@@ -25,6 +25,7 @@ type Report struct {
 
 	Resources  map[string]Counts           `json:"resources" doc:"What changed, by resource"`
 	Types      map[string]*files.TypeCount `json:"types" doc:"What was in the file, by the file's own names of types"`
+	FirstLeft  map[string]files.LeftOut    `json:"first_skipped" doc:"The first record of each type that was left out: where and why, never what it says"`
 	Rejections map[string]int              `json:"rejections" doc:"How many break which rule, as resource: rule"`
 }
 
@@ -45,7 +46,7 @@ func reportOf(o *files.Outcome) *Report {
 		Records: o.Report.Records, Mapped: o.Mapped, Skipped: o.Skipped(), Copies: o.Copies,
 		Workouts: o.Workouts, Routes: o.Routes, Days: int64(o.Days), Damaged: o.Damaged, Truncated: o.Truncated,
 		Created: o.Created, Updated: o.Updated, Unchanged: o.Unchanged, Rejected: o.Rejected,
-		Resources: map[string]Counts{}, Types: o.Types, Rejections: o.Rejections,
+		Resources: map[string]Counts{}, Types: o.Types, FirstLeft: o.FirstLeft(), Rejections: o.Rejections,
 	}
 	for resource, c := range o.Resources {
 		r.Resources[resource] = countsOf(c)

@@ -87,7 +87,12 @@ func (a *attempt) begin(ctx context.Context) (ready bool, err error) {
 		return false, err
 	}
 	if _, err := os.Stat(a.s.path(a.row.spool)); errors.Is(err, os.ErrNotExist) {
-		return false, a.absent()
+		switch found, err := a.fetch(ctx); {
+		case err != nil:
+			return false, err
+		case !found:
+			return false, a.absent()
+		}
 	}
 	return true, a.s.DB.Write(ctx, func(tx *store.Tx) (err error) {
 		if a.user, err = users.Get(ctx, tx, a.row.Team, a.row.User); err != nil {
@@ -97,7 +102,8 @@ func (a *attempt) begin(ctx context.Context) (ready bool, err error) {
 	})
 }
 
-// absent gives the job back, for the node that has the file. A file that no
+// absent gives the job back, for the node that has the file and did not get as
+// far as copying it into the ledger. A file that no
 // node has shown for a week is lost.
 func (a *attempt) absent() error {
 	if a.s.DB.Now().Sub(a.row.CreatedAt) < longestAbsent {
@@ -148,12 +154,16 @@ func (a *attempt) device(ctx context.Context, d files.Device) (uuid.UUID, error)
 func (a *attempt) work(ctx context.Context) (*files.Outcome, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	kind, ok := kindNamed(a.row.Kind)
-	if !ok { // an older or newer node took it
-		return nil, fault.New(fault.Unprocessable, "this version of the server can not import files of this kind")
+	kind, err := openKind(a.row.Kind)
+	if err != nil {
+		return nil, err
+	}
+	sink, err := a.keep(ctx)
+	if err != nil {
+		return nil, err
 	}
 	return kind.Run(ctx, files.Input{
-		Path: a.s.path(a.row.spool), Limit: a.s.MaxDocument, DB: a.s.DB, Sink: a.s.Sink, User: a.user,
+		Path: a.s.path(a.row.spool), Limit: a.s.MaxDocument, DB: a.s.DB, Sink: sink, User: a.user,
 		HistoryOnly: a.row.HistoryOnly, Device: a.device,
 		Stage: func(ctx context.Context, provider string) (wearables.Stage, error) {
 			return a.stage(ctx, kind, provider)

@@ -67,10 +67,7 @@ func (s *Service) save(ctx context.Context, up *Upload, body io.Reader) error {
 		return err
 	}
 	defer file.Close()
-	most := s.MaxUpload
-	if most == 0 {
-		most = defaultMaxUpload
-	}
+	most := s.most()
 	digest := sha256.New()
 	in := &reading{ctx: ctx, in: io.LimitReader(body, most+1)}
 	up.Size, err = io.CopyBuffer(io.MultiWriter(writing{file}, digest), in, make([]byte, 1<<18))
@@ -138,6 +135,15 @@ func (s *Service) remove(name string) {
 	}
 }
 
+// ReplayPrefix begins the names of folders in which payloads are read again.
+const ReplayPrefix = "replay-"
+
+func (s *Service) removeAll(name string) {
+	if err := os.RemoveAll(s.path(name)); err != nil {
+		s.log().Warn("removing a folder of the spool", "error", err)
+	}
+}
+
 // Ages at which files that nothing refers to are swept: an upload gets its row
 // within seconds, but may take hours to arrive.
 const (
@@ -158,10 +164,17 @@ func (s *Service) Sweep(ctx context.Context) error {
 	now := s.DB.Now()
 	for _, entry := range entries {
 		info, err := entry.Info()
-		if err != nil || !info.Mode().IsRegular() {
+		if err != nil {
 			continue
 		}
 		age, least := now.Sub(info.ModTime()), orphanAge
+		if info.IsDir() && strings.HasPrefix(entry.Name(), ReplayPrefix) && age > least {
+			s.removeAll(entry.Name())
+			continue
+		}
+		if !info.Mode().IsRegular() {
+			continue
+		}
 		if strings.HasSuffix(entry.Name(), unfinished) {
 			least = unfinishedAge
 		}

@@ -70,9 +70,9 @@ func (Insured) LogValue() slog.Value { return slog.StringValue(secrets.Withheld)
 // longestNumber bounds member and group numbers, in characters.
 const longestNumber = 100
 
-// tidy checks all fields, brings them into the form they are kept in and finds
-// the company.
-func (r *Record) tidy(today civil.Date) error {
+// tidy checks all fields and brings them into the form they are kept in. The
+// payor is found already; problem says why it is not.
+func (r *Record) tidy(today civil.Date, payor Payor, problem string) error {
 	form := person.NewForm(today)
 	r.MemberID = form.Text("member_id", r.MemberID, longestNumber)
 	r.GroupID = form.Optional("group_id", r.GroupID, longestNumber)
@@ -91,9 +91,8 @@ func (r *Record) tidy(today civil.Date) error {
 	} else if r.Relationship == Spouse || r.Relationship == Other {
 		form.Fail("guarantor", "missing", "Field required: a guarantor is needed unless the relationship is Self")
 	}
-	payor, ok := find(r.PayorCode, r.Insured.Address.State)
-	if !ok {
-		form.Fail("payor_code", "value_error", "Value error, payor_code should have 1 to 64 letters, digits, hyphens or underscores, and the two inferred plans need a US state")
+	if problem != "" {
+		form.Fail("payor_code", "value_error", "Value error, "+problem)
 	}
 	r.PayorCode, r.Company = payor.Code, payor.Company
 	return form.Err()
@@ -109,7 +108,11 @@ func Create(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, r R
 		}
 		return Record{}, err
 	}
-	if err := r.tidy(civil.DateOf(tx.Now())); err != nil {
+	payor, problem, err := find(ctx, tx, team, r.PayorCode, stateOf(r.Insured.Address))
+	if err != nil {
+		return Record{}, err
+	}
+	if err := r.tidy(civil.DateOf(tx.Now()), payor, problem); err != nil {
 		return Record{}, err
 	}
 	doc, err := json.Marshal(r)
@@ -127,6 +130,16 @@ func Create(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, r R
 		return Record{}, fmt.Errorf("insurance: storing: %w", err)
 	}
 	return r, nil
+}
+
+// stateOf is the postal code of the state of an address as it was given; empty
+// abroad.
+func stateOf(a person.Address) string {
+	a = person.NewForm(civil.Date{}).Address("address", a)
+	if a.Country != person.US {
+		return ""
+	}
+	return a.State
 }
 
 // Latest returns the newest record that is, or is not, a primary one.

@@ -66,7 +66,7 @@ func TestCreateAndLatest(t *testing.T) {
 		}
 		first := record()
 		kept, err := create(db, user, first)
-		if err != nil || kept.Company.Name != "UnitedHealthcare" || kept.Company.Address.FirstLine == "" {
+		if err != nil || kept.Company.Name != "UnitedHealthcare" {
 			t.Fatalf("%+v, %v", kept, err)
 		}
 		second, other := record(), record()
@@ -133,7 +133,8 @@ func TestRules(t *testing.T) {
 		loc    string // empty: accepted
 	}{
 		{"as it is", func(*insurance.Record) {}, ""},
-		{"unknown payor", func(r *insurance.Record) { r.PayorCode = "NO SUCH PAYOR!" }, "body.payor_code"},
+		{"payor code that nobody has", func(r *insurance.Record) { r.PayorCode = "ACME_HEALTH" }, "body.payor_code"},
+		{"text that is no payor code", func(r *insurance.Record) { r.PayorCode = "NO SUCH PAYOR!" }, "body.payor_code"},
 		{"no payor", func(r *insurance.Record) { r.PayorCode = "" }, "body.payor_code"},
 		{"payor in lower case", func(r *insurance.Record) { r.PayorCode = "uhc" }, ""},
 		{"no member", func(r *insurance.Record) { r.MemberID = " " }, "body.member_id"},
@@ -167,22 +168,29 @@ func TestRules(t *testing.T) {
 func TestPlansOfTheState(t *testing.T) {
 	db := storetest.SQLite(t)
 	user := patient(t, db)
-	for _, c := range []struct{ code, state, want, company string }{
-		{"MEDFED", "TX", "MEDFED_TX", "Medicare, Texas"},
-		{"MAIDFED", "NY", "MAIDFED_NY", "Medicaid, New York"},
-		{"maidfed", "PR", "MAIDFED_PR", "Medicaid, Puerto Rico"},
-		{"MAIDFED_CA", "NV", "MAIDFED_CA", "Medicaid, California"},
+	for _, c := range []struct{ code, state, want, company, city string }{
+		{"MEDFED", "TX", "MEDFED_TX", "Medicare, Texas", "Baltimore"},
+		{"MEDFED", "tx", "MEDFED_TX", "Medicare, Texas", "Baltimore"},
+		{"MAIDFED", "NY", "MAIDFED_NY", "Medicaid, New York", ""},
+		{"MAIDFED", "DC", "MAIDFED_DC", "Medicaid, District of Columbia", ""},
+		{"maidfed", "PR", "MAIDFED_PR", "Medicaid, Puerto Rico", ""},
+		{"MAIDFED_CA", "NV", "MAIDFED_CA", "Medicaid, California", ""},
 	} {
 		r := record()
 		r.PayorCode, r.Insured.Address.State = c.code, c.state
 		got, err := create(db, user, r)
-		if err != nil || got.PayorCode != c.want || got.Company.Name != c.company || got.Company.Address.City != "Baltimore" {
+		if err != nil || got.PayorCode != c.want || got.Company.Name != c.company || got.Company.Address.City != c.city {
 			t.Errorf("%s in %s: %+v, %v", c.code, c.state, got, err)
 		}
 	}
-	abroad := record()
-	abroad.PayorCode, abroad.Insured.Address = "MEDFED", person.Address{FirstLine: "1", City: "Oslo", State: "Oslo", Zip: "0150", Country: "NO"}
-	if _, err := create(db, user, abroad); !fault.Is(err, fault.Invalid) {
-		t.Errorf("a state plan abroad: %v", err)
+	abroad := person.Address{FirstLine: "1", City: "Oslo", State: "OR", Zip: "0150", Country: "NO"}
+	military := record().Insured.Address
+	military.State = "AE"
+	for name, address := range map[string]person.Address{"abroad": abroad, "by military mail": military} {
+		r := record()
+		r.PayorCode, r.Insured.Address = "MEDFED", address
+		if _, err := create(db, user, r); !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "body.payor_code:") {
+			t.Errorf("a state plan %s: %v", name, err)
+		}
 	}
 }

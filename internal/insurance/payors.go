@@ -1,11 +1,8 @@
 package insurance
 
 import (
-	"bytes"
-	_ "embed"
-	"encoding/json"
-	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"hale/internal/users/person"
@@ -16,81 +13,59 @@ import (
 // Spec: Insurance record, CompanyDetails.
 type Company struct {
 	Name    string         `json:"name"`
-	Address person.Address `json:"address"`
+	Address person.Address `json:"address"` // all but the country empty where it is not known
 }
 
-// Payor is a row of the directory.
-type Payor struct {
-	Code string `json:"code"`
-	Company
-}
-
-// The codes that ask for the plan of the insured person's state.
+// Source says who knows a payor.
 //
-// Spec: Insurance record, payor_code.
+// Reference 1.18.
+type Source string
+
+// Platform payors are the same for all teams; Team ones belong to one.
 const (
-	FederalPlan = "MEDFED"
-	StatePlan   = "MAIDFED"
+	Platform Source = "platform"
+	Team     Source = "team"
 )
 
-//go:embed payors.json
-var payorsFile []byte
-
-var payors = mustParse(payorsFile)
-
-func mustParse(file []byte) map[string]Payor {
-	dec := json.NewDecoder(bytes.NewReader(file))
-	dec.DisallowUnknownFields()
-	var rows []Payor
-	if err := dec.Decode(&rows); err != nil {
-		panic(fmt.Sprintf("insurance: payors.json: %v", err)) // the file is part of the binary and tested
-	}
-	m := make(map[string]Payor, len(rows))
-	for _, p := range rows {
-		m[p.Code] = p
-	}
-	return m
+// Payor is an insurer that laboratories can bill.
+type Payor struct {
+	Code string
+	Company
+	Aliases  []string
+	External []External
+	Source   Source
 }
 
-// centre is where the federal government runs both plans.
-var centre = person.Address{
-	FirstLine: "7500 Security Boulevard", City: "Baltimore", State: "MD", Zip: "21244", Country: person.US,
+// External is what a clearing house calls a payor.
+type External struct{ Provider, Code string }
+
+// EveryHouse as a provider stands for all clearing houses: the largest payors
+// have one number everywhere.
+const EveryHouse = "*"
+
+// ClearingHouses are the providers of external codes.
+//
+// Reference 1.18, PayorCodeExternalProvider.
+func ClearingHouses() []string {
+	return []string{"change_healthcare", "availity", "stedi", "waystar", "claim_md", "apero", "pverify"}
+}
+
+// isCalled reports whether the clearing house calls the payor so.
+func (p Payor) isCalled(provider, code string) bool {
+	return slices.ContainsFunc(p.External, func(e External) bool {
+		return (e.Provider == provider || e.Provider == EveryHouse) && strings.EqualFold(e.Code, code)
+	})
 }
 
 // wellFormed is how payor codes look, ours and those of clearing houses.
 var wellFormed = regexp.MustCompile(`^[A-Z0-9][A-Z0-9_-]{0,63}$`)
 
-// find looks up a code, in any case. The two special codes become the plan of
-// the state, such as MAIDFED_TX; a state's own code is accepted as well. The
-// directory holds the large payors only: any other well-formed code is taken
-// as the team's own and names its company.
-func find(code, state string) (Payor, bool) {
-	code = strings.ToUpper(strings.TrimSpace(code))
-	if p, ok := payors[code]; ok {
-		return p, true
-	}
-	plan, suffix, named := strings.Cut(code, "_")
-	if plan == FederalPlan || plan == StatePlan {
-		if named {
-			state = suffix
-		}
-		return planOf(plan, state)
-	}
-	if !wellFormed.MatchString(code) {
-		return Payor{}, false
-	}
-	return Payor{Code: code, Company: Company{Name: code}}, true
-}
+// tidyCode is a code in the case that it is kept in.
+func tidyCode(code string) string { return strings.ToUpper(strings.TrimSpace(code)) }
 
-// planOf is the federal or the state plan as it is called in a state.
-func planOf(plan, state string) (Payor, bool) {
-	name := person.States[state]
-	if name == "" {
-		return Payor{}, false
-	}
-	program := "Medicare, "
-	if plan == StatePlan {
-		program = "Medicaid, "
-	}
-	return Payor{plan + "_" + state, Company{program + name, centre}}, true
-}
+// Limits of a payor's texts, in characters.
+const (
+	longestName     = 200
+	longestExternal = 64
+	mostAliases     = 50
+)

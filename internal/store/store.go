@@ -194,6 +194,10 @@ func Alongside(ctx context.Context, fn func(tx *Tx) error) context.Context {
 	return context.WithValue(ctx, alongsideKey{}, fn)
 }
 
+// CarriesMore reports that writes with the context record something more, so
+// that they must be transactions of their own.
+func CarriesMore(ctx context.Context) bool { return ctx.Value(alongsideKey{}) != nil }
+
 // together is fn preceded by what the context wants recorded with it.
 func together(ctx context.Context, fn func(tx *Tx) error) func(tx *Tx) error {
 	first, ok := ctx.Value(alongsideKey{}).(func(tx *Tx) error)

@@ -45,6 +45,12 @@ type Settings struct {
 	RejectDuplicateConnection bool `json:"reject_duplicate_connection,omitempty"`
 	// PushHistoricalData sends history as daily events too.
 	PushHistoricalData bool `json:"push_historical_data,omitempty"`
+	// PartialWebhooks announces partial results of lab orders too.
+	PartialWebhooks bool `json:"partial_webhooks_enabled,omitempty"`
+	// MinorOrdering lets the team order for people under 18, with a proxy.
+	MinorOrdering bool `json:"minor_ordering_enabled,omitempty"`
+	// Redraws makes a new order of the markers that a lab could not measure.
+	Redraws bool `json:"redraws_enabled,omitempty"`
 }
 
 // ParseEnvironment reads the name of an environment.

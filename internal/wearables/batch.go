@@ -1,10 +1,12 @@
 package wearables
 
 import (
+	"context"
 	"encoding/json"
 	"time"
 
 	"hale/internal/civil"
+	"hale/internal/store"
 )
 
 // Summary is one document about a day, a session or a person. A later version
@@ -56,6 +58,10 @@ type Batch struct {
 	Samples   []Samples
 	Summaries []Summary
 	Streams   []Stream
+	// Also, when set, runs in the transaction that stores the batch, also when
+	// nothing in it is new. Its error leaves everything as it was. It may run
+	// more than once.
+	Also func(ctx context.Context, tx *store.Tx) error
 }
 
 // Counts tells what became of values.
@@ -73,6 +79,7 @@ type Result struct {
 	Counts
 	Resources  map[string]Counts // by resource name
 	Rejections []Rejection
+	Paused     bool // nothing was looked at: see ErrPaused
 }
 
 // Rejection is one reason for which samples or summaries were not stored.

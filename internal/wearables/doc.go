@@ -12,10 +12,12 @@
 //	documents.go         every kind of summary, in one table
 //	ingest.go            Ingester: check, plan on a snapshot, commit
 //	check.go, intake.go, order.go         which values are believed, and how they are sorted
+//	bounds.go, offsets.go                 when collection ends; the fallback time zone
 //	series.go, samples.go, announce.go    samples into sealed blocks, and events
 //	summaries.go, merge.go                documents, version by version
 //	streams.go, stream_pack.go, stream_store.go    the course of a workout
 //	history.go, history_days.go           when a connection's past has arrived
+//	changes.go           telling a listener what changed, in the same transaction
 //	introspect_write.go, introspect.go    what was heard of each resource, and how far its past is
 //	read.go, extent.go, summary_read.go, sleep.go    reading it back
 //	wire.go, text.go, clock.go    JSON of samples and sources, for events and reads alike

@@ -21,14 +21,22 @@ type Ingester struct {
 	// Describe names a provider for the deprecated fields of a source. Optional.
 	Describe Describe
 	// Connect, when set, makes sure that the user is connected to the provider
-	// with the resources. It runs inside the transaction that stores the data.
+	// with the resources. It runs inside the transaction that stores the data,
+	// and refuses with ErrPaused when the connection takes none.
 	Connect func(ctx context.Context, tx *store.Tx, user users.User, provider string, resources []string) error
 	// Run names the present run of the user's connection to a provider: a new
 	// link is a new run, whose history is announced anew. Without it there is
 	// one run for ever.
 	Run func(ctx context.Context, tx *store.Tx, user users.User, provider string) (string, error)
+	// Linked, when set, tells how to see in the query for a user that Connect would
+	// find nothing to do: a text expression over the table users, and whether what
+	// it gave says that the connection brings the resources.
+	Linked func(provider string) (column string, brings func(column string, resources []string) bool)
+	// Changed, when set, hears of what changed, in the same transaction.
+	Changed OnChange
 
 	cache seriesCache
+	crowd crowd
 }
 
 var (
@@ -49,11 +57,17 @@ const (
 //
 // Spec: Events; Versioning 4. Reference 7.4, 7.10.
 func (in *Ingester) Ingest(ctx context.Context, user users.User, b Batch) (Result, error) {
+	if in.ended(user) {
+		return b.paused(), nil
+	}
 	j := in.intake(user, &b)
 	for attempt := range persistent {
 		err := j.try(ctx, attempt < optimistic)
 		if err == nil {
 			return j.result(), nil
+		}
+		if errors.Is(err, ErrPaused) {
+			return b.paused(), nil
 		}
 		if !errors.Is(err, errRace) {
 			return Result{}, err
@@ -88,6 +102,9 @@ func (in *Ingester) IngestFor(ctx context.Context, find func(tx *store.Tx) (user
 			if user, err = find(tx); err != nil {
 				return err
 			}
+			if in.ended(user) {
+				return ErrPaused
+			}
 			j = in.intake(user, &b)
 			if err := j.plan(ctx, tx); err != nil || !j.changes() {
 				return err
@@ -96,6 +113,9 @@ func (in *Ingester) IngestFor(ctx context.Context, find func(tx *store.Tx) (user
 		})
 		if err == nil {
 			return user, j.result(), nil
+		}
+		if errors.Is(err, ErrPaused) {
+			return user, b.paused(), nil
 		}
 		if !errors.Is(err, errRace) {
 			return user, Result{}, err
@@ -126,7 +146,8 @@ type job struct {
 	snapshot     bool // the plan is made on committed data
 	resources    []string
 	stage        Stage
-	heard        []heard // for introspection
+	heard        []heard                                       // for introspection
+	also         func(ctx context.Context, tx *store.Tx) error // Batch.Also
 
 	series    []*seriesWrite // by identity, so that two jobs lock in one order
 	summaries []*summaryWrite
@@ -182,7 +203,7 @@ func (j *job) plan(ctx context.Context, tx *store.Tx) error {
 // changes says whether there is anything to write. A batch that brings
 // nothing new still proves that the connection lives.
 func (j *job) changes() bool {
-	return j.in.Connect != nil && len(j.resources) > 0 || j.failed() ||
+	return j.also != nil || j.in.Connect != nil && len(j.resources) > 0 || j.failed() ||
 		slices.ContainsFunc(j.series, func(w *seriesWrite) bool { return len(w.blocks) > 0 }) ||
 		slices.ContainsFunc(j.summaries, func(w *summaryWrite) bool { return w.verb != "" }) ||
 		slices.ContainsFunc(j.streams, func(w *streamWrite) bool { return w.verb != "" })
@@ -191,6 +212,11 @@ func (j *job) changes() bool {
 // commit writes the plan. It may run several times and leaves the plan as it
 // is.
 func (j *job) commit(ctx context.Context, tx *store.Tx) error {
+	if j.also != nil {
+		if err := j.also(ctx, tx); err != nil {
+			return err
+		}
+	}
 	if j.in.Connect != nil && len(j.resources) > 0 {
 		if err := j.in.Connect(ctx, tx, j.whole, j.provider, j.resources); err != nil {
 			return err
@@ -219,6 +245,9 @@ func (j *job) commit(ctx context.Context, tx *store.Tx) error {
 		all = append(all, w.events(j, &s)...)
 	}
 	if err := j.note(ctx, tx, all); err != nil {
+		return err
+	}
+	if err := j.tell(ctx, tx); err != nil {
 		return err
 	}
 	_, err := events.EmitMany(ctx, tx, all)

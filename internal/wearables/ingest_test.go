@@ -187,11 +187,11 @@ func TestSourcesDoNotOverwriteEachOther(t *testing.T) {
 
 func TestWhatIsRejected(t *testing.T) {
 	each(t, func(f fixture) {
-		start, end := civil.MustParse("2026-03-01"), civil.MustParse("2026-03-02")
-		f.user.IngestionStart, f.user.IngestionEnd = &start, &end
+		start := civil.MustParse("2026-03-01")
+		f.user.IngestionStart = &start
 		heart := beats(day, 61, 15, 400, 62)
 		old := beats(day.AddDate(0, 0, -3), 60)
-		late := beats(day.AddDate(0, 0, 5), 60)
+		older := beats(day.AddDate(0, 0, -5), 60)
 		ancient := beats(time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC), 60)
 		unknown := beats(day, 61)
 		unknown.Resource = "mood"
@@ -209,7 +209,7 @@ func TestWhatIsRejected(t *testing.T) {
 		}
 		bad := beats(day, 61)
 		bad.Value = append(bad.Value, 62)
-		r := f.ingest(wearables.Batch{Samples: []wearables.Samples{heart, old, late, ancient, unknown, typed, steps, pressure, bad}})
+		r := f.ingest(wearables.Batch{Samples: []wearables.Samples{heart, old, older, ancient, unknown, typed, steps, pressure, bad}})
 		if got := counts(r); got != "4 created, 0 updated, 0 unchanged, 12 rejected" {
 			t.Error(got)
 		}

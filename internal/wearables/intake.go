@@ -10,7 +10,7 @@ import (
 func (in *Ingester) intake(user users.User, b *Batch) *job {
 	j := &job{
 		in: in, whole: user, team: user.Team.UUID(), user: user.ID.UUID(), clientUserID: user.ClientUserID,
-		provider: b.Provider, stage: b.Stage, announces: b.Stage != Historical || b.Push, repeated: map[string]int{},
+		provider: b.Provider, stage: b.Stage, announces: b.Stage != Historical || b.Push, repeated: map[string]int{}, also: b.Also,
 	}
 	bounds := limitsOf(in.DB.Now(), user.IngestionStart, user.IngestionEnd)
 	bySeries := map[identity]*seriesWrite{}
@@ -22,6 +22,7 @@ func (in *Ingester) intake(user users.User, b *Batch) *job {
 		if w.add, repeated = inOrder(w.add); repeated > 0 {
 			j.repeated[w.resource.Name] += repeated
 		}
+		w.fallBack(user)
 	}
 	j.takeSummaries(b.Summaries, &bounds)
 	j.takeStreams(b.Streams)

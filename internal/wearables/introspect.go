@@ -66,19 +66,26 @@ type Pull struct {
 	Status     PullStatus
 	RangeStart *time.Time
 	RangeEnd   *time.Time
-	Started    time.Time
+	Scheduled  time.Time  // zero for what nobody announced: see Started
+	Started    *time.Time // nil while it is only scheduled
 	Ended      *time.Time
-	Days       int64 // of the range, those with data
+	Days       int64  // of the range, those with data
+	Attempts   int    // begun
+	Problem    string // why the last attempt failed; empty when it did not
+	Trace      string // what it is known by elsewhere, such as the id of an import
 }
 
-// PullStatus says how far a pull is. The reference has more words, for pulls
-// that a service does by itself.
+// PullStatus says how far a pull is.
 type PullStatus string
 
-// A pull is in progress from its first batch to its announcement.
+// A pull is in progress from its first batch to its announcement. An import is
+// scheduled until it is begun, and retried when an attempt at it failed.
 const (
+	PullScheduled  PullStatus = "scheduled"
 	PullInProgress PullStatus = "in_progress"
+	PullRetrying   PullStatus = "retrying"
 	PullSuccess    PullStatus = "success"
+	PullFailure    PullStatus = "failure"
 )
 
 // Pulls are by user, provider, and resource by its name in events.
@@ -95,7 +102,8 @@ func PullsOf(ctx context.Context, tx *store.Tx, team uuid.UUID, in UserRange, he
 		for provider, resources := range providers {
 			for resource, s := range resources {
 				if began := since(user, provider); s.historyUntil != nil && !s.historyUntil.Before(began) {
-					put(found, user, provider, resource, Pull{Status: PullInProgress, Started: later(*s.historySince, began)})
+					since := later(*s.historySince, began)
+					put(found, user, provider, resource, Pull{Status: PullInProgress, Started: &since, Attempts: 1})
 				}
 			}
 		}
@@ -116,7 +124,7 @@ func addAnnounced(ctx context.Context, tx *store.Tx, team uuid.UUID, in UserRang
 		var user uuid.UUID
 		var provider, resource string
 		var start, end, announced time.Time
-		p := Pull{Status: PullSuccess, RangeStart: &start, RangeEnd: &end, Ended: &announced}
+		p := Pull{Status: PullSuccess, RangeStart: &start, RangeEnd: &end, Ended: &announced, Attempts: 1}
 		if err := rows.Scan(&user, &provider, &resource, store.ScanTime(&start), store.ScanTime(&end),
 			store.ScanTime(&announced), &p.Days); err != nil {
 			return fmt.Errorf("wearables: reading histories: %w", err)
@@ -124,7 +132,7 @@ func addAnnounced(ctx context.Context, tx *store.Tx, team uuid.UUID, in UserRang
 		if announced.Before(since(user, provider)) {
 			continue
 		}
-		p.Started = announced // of a resource that turned out to have no data
+		p.Started = &announced // of a resource that turned out to have no data
 		if began, ok := found[user][provider][resource]; ok && began.Started.Before(announced) {
 			p.Started = began.Started
 		}

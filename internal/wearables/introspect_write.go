@@ -1,11 +1,15 @@
 package wearables
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/google/uuid"
 
 	"hale/internal/events"
 	"hale/internal/store"
@@ -84,35 +88,66 @@ func (w *summaryWrite) bounds() (oldest, newest int64) {
 	return start.UnixMicro(), end.UnixMicro()
 }
 
-// note keeps what the batch tells: one row for each resource, whatever the
-// number of its samples.
-func (j *job) note(ctx context.Context, tx *store.Tx, sent []events.New) error {
-	now := store.Micros(tx.Now())
-	for _, h := range j.heard {
-		var oldest, newest, history any
+// noted is a row of statistics: what one batch told of one resource.
+type noted struct {
+	team, user         uuid.UUID
+	provider, resource string
+	at, sent           int64
+	stored             bool
+	oldest, newest     *int64
+	history            *int64 // when history came in
+}
+
+// notes are the rows that the batch changes: one for each resource, whatever
+// the number of its samples.
+func (j *job) notes(now time.Time, sent []events.New) []noted {
+	all := make([]noted, len(j.heard))
+	at := store.Micros(now)
+	for i := range j.heard {
+		h := &j.heard[i]
+		all[i] = noted{
+			team: j.team, user: j.user, provider: j.provider, resource: h.resource,
+			at: at, stored: h.stored, sent: about(sent, h.resource),
+		}
 		if h.newest != 0 {
-			oldest, newest = h.oldest, h.newest
+			all[i].oldest, all[i].newest = &h.oldest, &h.newest
 		}
 		if j.stage == Historical {
-			history = now
+			all[i].history = &at
 		}
-		if _, err := tx.Exec(ctx, upsertHeard, j.team, j.user, j.provider, h.resource, now, h.stored,
-			about(sent, h.resource), oldest, newest, history); err != nil {
+	}
+	return all
+}
+
+// note keeps what the batch tells.
+func (j *job) note(ctx context.Context, tx *store.Tx, sent []events.New) error {
+	for _, n := range j.notes(tx.Now(), sent) {
+		if _, err := tx.Exec(ctx, upsertHeard, n.args()...); err != nil {
 			return fmt.Errorf("wearables: keeping statistics: %w", err)
 		}
 	}
 	return nil
 }
 
-const upsertHeard = `INSERT INTO resource_statistics AS s (team_id, user_id, provider, resource, attempted_at, stored, sent,
-		oldest, newest, history_since, history_until)
-	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)
-	ON CONFLICT (team_id, user_id, provider, resource) DO UPDATE SET
+func (n *noted) args() []any {
+	return []any{n.team, n.user, n.provider, n.resource, n.at, n.stored, n.sent, n.oldest, n.newest, n.history}
+}
+
+func (n noted) compare(o noted) int {
+	return cmp.Or(bytes.Compare(n.user[:], o.user[:]), strings.Compare(n.resource, o.resource))
+}
+
+const (
+	heardColumns = `team_id, user_id, provider, resource, attempted_at, stored, sent, oldest, newest, history_since, history_until`
+	replaceHeard = `ON CONFLICT (team_id, user_id, provider, resource) DO UPDATE SET
 		attempted_at = excluded.attempted_at, stored = excluded.stored, sent = s.sent + excluded.sent,
 		oldest = COALESCE(CASE WHEN excluded.oldest < s.oldest THEN excluded.oldest ELSE s.oldest END, excluded.oldest),
 		newest = COALESCE(CASE WHEN excluded.newest > s.newest THEN excluded.newest ELSE s.newest END, excluded.newest),
 		history_since = COALESCE(s.history_since, excluded.history_since),
 		history_until = COALESCE(excluded.history_until, s.history_until)`
+	upsertHeard = `INSERT INTO resource_statistics AS s (` + heardColumns + `)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10) ` + replaceHeard
+)
 
 // about counts the events about a resource's data: daily.data.<resource>.….
 func about(sent []events.New, resource string) (n int64) {

@@ -76,6 +76,9 @@ func (s *Series) readBlock(ctx context.Context, tx *store.Tx, b *storedBlock, fr
 	if err := b.open(ctx, tx, s, dst); err != nil {
 		return err
 	}
+	if len(dst.Offset) > 0 {
+		plainOffsets(dst.Offset[begin:])
+	}
 	if b.bucket+s.Width.Microseconds() > to {
 		times := dst.Time[begin:]
 		dst.Truncate(begin + sort.Search(len(times), func(i int) bool { return times[i] >= to }))

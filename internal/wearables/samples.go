@@ -19,6 +19,7 @@ type seriesWrite struct {
 	id       identity
 	add      blocks.Columns // in time order, no time twice
 	owned    bool           // add is a copy, not the caller's memory
+	fellBack bool           // some of its offsets come from the fallback zone
 
 	series Series // ID 0 while there is none
 	blocks []blockWrite
@@ -56,7 +57,6 @@ func (ws *workspace) free() {
 // plan reads the blocks that the new samples fall into, merges and packs
 // them, and drafts the events.
 func (w *seriesWrite) plan(ctx context.Context, tx *store.Tx, j *job) error {
-	w.blocks, w.drafts, w.counts = w.blocks[:0], w.drafts[:0], Counts{}
 	known, ok := j.in.cache.get(j.user, w.id)
 	if !ok {
 		var err error
@@ -71,13 +71,22 @@ func (w *seriesWrite) plan(ctx context.Context, tx *store.Tx, j *job) error {
 		}
 	}
 	w.series = known
+	return w.planNear(ctx, tx, j, &nearBlocks{series: &w.series, last: w.add.Time[len(w.add.Time)-1]})
+}
 
+// planNear merges the new samples into the blocks that near finds.
+func (w *seriesWrite) planNear(ctx context.Context, tx *store.Tx, j *job, near *nearBlocks) error {
+	w.blocks, w.drafts, w.counts = w.blocks[:0], w.drafts[:0], Counts{}
 	ws := workspaces.Get().(*workspace)
 	defer ws.free()
 	ws.created.Reset()
 	ws.updated.Reset()
-	if err := w.merge(ctx, tx, j, ws); err != nil {
+	if err := w.merge(ctx, tx, j, ws, near); err != nil {
 		return err
+	}
+	if w.fellBack {
+		plainOffsets(ws.created.Offset)
+		plainOffsets(ws.updated.Offset)
 	}
 	w.drafts = j.draft(w.drafts, w, created, &ws.created)
 	w.drafts = j.draft(w.drafts, w, updated, &ws.updated)
@@ -85,9 +94,8 @@ func (w *seriesWrite) plan(ctx context.Context, tx *store.Tx, j *job) error {
 }
 
 // merge walks over the new samples block by block.
-func (w *seriesWrite) merge(ctx context.Context, tx *store.Tx, j *job, ws *workspace) error {
+func (w *seriesWrite) merge(ctx context.Context, tx *store.Tx, j *job, ws *workspace, near *nearBlocks) error {
 	width := w.series.Width.Microseconds()
-	near := nearBlocks{series: &w.series, last: w.add.Time[len(w.add.Time)-1]}
 	for i := 0; i < len(w.add.Time); {
 		bucket := w.series.bucketOf(w.add.Time[i])
 		end := i + 1
@@ -120,6 +128,9 @@ func (w *seriesWrite) merge(ctx context.Context, tx *store.Tx, j *job, ws *works
 
 func (w *seriesWrite) mergeBlock(ws *workspace, add *blocks.Columns, bucket, rev int64, announces bool) error {
 	ch := &ws.changes
+	if w.fellBack {
+		spare(&ws.old, add)
+	}
 	blocks.Merge(&ws.merged, &ws.old, add, ch)
 	w.counts.add(Counts{Created: len(ch.Created), Updated: len(ch.Updated), Unchanged: ch.Unchanged})
 	if len(ch.Created)+len(ch.Updated) == 0 {
@@ -177,20 +188,40 @@ func (w *seriesWrite) write(ctx context.Context, tx *store.Tx, j *job) (Series, 
 }
 
 func (b *blockWrite) write(ctx context.Context, tx *store.Tx, s *Series) error {
-	sealed, err := tx.Seal(ctx, s.Team, s.User, placeOfBlock(s.ID, b.bucket), b.packed)
+	sealed, err := b.seal(ctx, tx, s)
 	if err != nil {
 		return err
 	}
-	changed, err := tx.Exec(ctx, `INSERT INTO sample_blocks (team_id, user_id, series_id, bucket, rev, n, t_min, t_max, data)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-		ON CONFLICT (user_id, series_id, bucket) DO UPDATE
-			SET rev = excluded.rev, n = excluded.n, t_min = excluded.t_min, t_max = excluded.t_max, data = excluded.data
-			WHERE sample_blocks.rev = excluded.rev - 1`,
-		s.Team, s.User, s.ID, b.bucket, b.rev, b.n, b.first, b.last, sealed)
+	changed, err := tx.Exec(ctx, upsertBlock, sealed.args()...)
 	if err == nil && changed == 0 {
 		return errRace
 	}
 	return err
+}
+
+const (
+	blockColumns = `team_id, user_id, series_id, bucket, rev, n, t_min, t_max, data`
+	// replaceBlock replaces the version of a block that was read, and no other.
+	replaceBlock = `ON CONFLICT (user_id, series_id, bucket) DO UPDATE
+		SET rev = excluded.rev, n = excluded.n, t_min = excluded.t_min, t_max = excluded.t_max, data = excluded.data
+		WHERE sample_blocks.rev = excluded.rev - 1`
+	upsertBlock = `INSERT INTO sample_blocks (` + blockColumns + `) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ` + replaceBlock
+)
+
+// sealedBlock is a block as it goes into its row.
+type sealedBlock struct {
+	series *Series
+	block  *blockWrite
+	sealed []byte
+}
+
+func (b *blockWrite) seal(ctx context.Context, tx *store.Tx, s *Series) (sealedBlock, error) {
+	sealed, err := tx.Seal(ctx, s.Team, s.User, placeOfBlock(s.ID, b.bucket), b.packed)
+	return sealedBlock{s, b, sealed}, err
+}
+
+func (s *sealedBlock) args() []any {
+	return []any{s.series.Team, s.series.User, s.series.ID, s.block.bucket, s.block.rev, s.block.n, s.block.first, s.block.last, s.sealed}
 }
 
 func placeOfBlock(series, bucket int64) string {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -45,6 +46,7 @@ type summaryWrite struct {
 	document *Document
 	id       uuid.UUID
 	fields   map[string]any
+	beneath  map[string]any // what a new one gets where fields has nothing
 
 	verb      string // created, updated, or empty when nothing changed
 	version   int64  // the new one
@@ -82,7 +84,7 @@ func (j *job) takeSummaries(all []Summary, bounds *limits) {
 			w.Summary = s
 			continue
 		}
-		w := &summaryWrite{Summary: s, document: document, id: id, fields: fields}
+		w := &summaryWrite{Summary: s, document: document, id: id, fields: fields, beneath: document.beneath(j.whole, &s, fields)}
 		byID[id] = w
 		j.summaries = append(j.summaries, w)
 		j.resources = append(j.resources, s.Resource)
@@ -192,7 +194,9 @@ func (w *summaryWrite) plan(ctx context.Context, tx *store.Tx, j *job) error {
 	w.verb = ""
 	if errors.Is(err, store.ErrNoRows) {
 		w.verb, w.version = created, 1
-		w.body = appendCanonical(nil, w.fields)
+		whole := maps.Clone(w.fields)
+		overlay(whole, w.beneath)
+		w.body = appendCanonical(nil, whole)
 		return nil
 	}
 	if err != nil {

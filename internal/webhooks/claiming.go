@@ -34,6 +34,15 @@ func (l *line) claim(ctx context.Context) {
 func (l *line) settle(ctx context.Context, c *claim, err error) (back []*parcel) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	back = l.takeIn(ctx, c, err)
+	if l.closed {
+		back, l.fresh = append(back, l.fresh...), nil
+	}
+	l.takeFresh()
+	return back
+}
+
+func (l *line) takeIn(ctx context.Context, c *claim, err error) (back []*parcel) {
 	l.claiming = false
 	for _, h := range l.freed {
 		delete(l.inHand, h)

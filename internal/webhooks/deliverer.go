@@ -96,7 +96,8 @@ const claimers = 4
 func (d *Deliverer) Run(ctx context.Context) error {
 	work := store.AsSystem(context.WithoutCancel(ctx))
 	d.results = jobs.NewBatcher(recordMost, recordWait, func(group []result) { d.record(work, group) })
-	defer events.OnReady(d.ready)()
+	defer events.OnDue(d.ready)()
+	defer events.HandTo(d)()
 	defer changed.add(func(team teams.ID) { d.changed(team.UUID()) })()
 	var claiming sync.WaitGroup
 	for range claimers {
@@ -124,7 +125,8 @@ func (d *Deliverer) Run(ctx context.Context) error {
 	return nil
 }
 
-// ready is called when events of a team were committed.
+// ready is called when deliveries of a team were committed that nobody has in
+// hand.
 func (d *Deliverer) ready(team uuid.UUID) {
 	d.mu.Lock()
 	own := d.byTeam[team]

@@ -26,6 +26,7 @@ type line struct {
 	queues   [lanes]queue
 	inHand   map[hand]struct{} // claimed and not yet recorded
 	freed    []hand            // recorded while a claim was reading
+	fresh    []*parcel         // handed over while a claim was reading
 	wanted   [lanes]bool       // the database may have due rows
 	claiming bool
 	offered  bool // waits for a claimer

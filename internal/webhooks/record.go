@@ -52,11 +52,14 @@ func (r *result) attempted() bool { return r.fate == sent || r.fate == retried |
 
 // recordAll writes the attempts and the new states of a group.
 func recordAll(ctx context.Context, tx *store.Tx, group []result) error {
-	if err := events.PreferIndexes(ctx, tx); err != nil {
+	var b store.Batch
+	events.AddPreferIndexes(tx, &b)
+	addSent(tx, &b, group)
+	if err := addAttempts(ctx, tx, &b, group); err != nil {
 		return err
 	}
-	if err := recordSent(ctx, tx, group); err != nil {
-		return err
+	if err := tx.Run(ctx, &b); err != nil {
+		return fmt.Errorf("webhooks: recording: %w", err)
 	}
 	for i := range group {
 		r := &group[i]
@@ -67,21 +70,13 @@ func recordAll(ctx context.Context, tx *store.Tx, group []result) error {
 			return err
 		}
 	}
-	if err := recordAttempts(ctx, tx, group); err != nil {
-		return err
-	}
 	return recordHealth(ctx, tx, group)
 }
 
-// widths are how many rows one statement takes. SQLite's driver looks up each
-// parameter by its name, which makes wide statements dear; PostgreSQL pays for
-// each round trip.
-func widths(tx *store.Tx) []int {
-	if tx.Engine() == store.SQLite {
-		return []int{8, 4, 1}
-	}
-	return []int{64, 16, 4, 1}
-}
+// widths are how many rows one statement takes on SQLite, whose driver looks up
+// each parameter by its name, which makes wide statements dear. PostgreSQL takes
+// arrays.
+var widths = []int{8, 4, 1}
 
 // alike are successes that one UPDATE can record.
 type alike struct {
@@ -91,11 +86,11 @@ type alike struct {
 	code     int
 }
 
-// recordSent writes successes. A row counts only while it is as it was claimed:
-// if another node took over and recorded in between, its word stands. Pending
-// rows are told by ended_at, not by state, which would invite PostgreSQL to
-// read the whole backlog by the index of pending rows.
-func recordSent(ctx context.Context, tx *store.Tx, group []result) error {
+// addSent adds the writing of successes. A row counts only while it is as it was
+// claimed: if another node took over and recorded in between, its word stands.
+// Pending rows are told by ended_at, not by state, which would invite PostgreSQL
+// to read the whole backlog by the index of pending rows.
+func addSent(tx *store.Tx, b *store.Batch, group []result) {
 	var order []alike
 	byKind := map[alike][]events.ID{}
 	for i := range group {
@@ -109,23 +104,32 @@ func recordSent(ctx context.Context, tx *store.Tx, group []result) error {
 		}
 		byKind[k] = append(byKind[k], r.parcel.event)
 	}
+	const update = `UPDATE webhook_deliveries
+		SET state = 'sent', attempts = attempts + 1, tries = tries + 1, code = $4, ended_at = $5, node = NULL
+		WHERE team_id = $1 AND endpoint_id = $2 AND attempts = $3 AND ended_at IS NULL AND event_id `
 	for _, k := range order {
-		err := events.Split(byKind[k], widths(tx), func(part []events.ID) error {
-			args := []any{k.team, k.endpoint, k.attempts, k.code, store.Micros(tx.Now())}
+		args := []any{k.team, k.endpoint, k.attempts, k.code, store.Micros(tx.Now())}
+		if tx.Engine() == store.Postgres {
+			b.Exec(nil, update+`= ANY ($6::uuid[])`, append(args, arrayOf(byKind[k]))...)
+			continue
+		}
+		_ = events.Split(byKind[k], widths, func(part []events.ID) error {
+			args := args[:5:5]
 			for _, id := range part {
 				args = append(args, id)
 			}
-			_, err := tx.Exec(ctx, `UPDATE webhook_deliveries
-				SET state = 'sent', attempts = attempts + 1, tries = tries + 1, code = $4, ended_at = $5, node = NULL
-				WHERE team_id = $1 AND endpoint_id = $2 AND attempts = $3 AND ended_at IS NULL
-				AND event_id IN `+store.List(6, len(part)), args...)
-			return err
+			b.Exec(nil, update+`IN `+store.List(6, len(part)), args...)
+			return nil
 		})
-		if err != nil {
-			return fmt.Errorf("webhooks: recording successes: %w", err)
-		}
 	}
-	return nil
+}
+
+func arrayOf(ids []events.ID) [][16]byte {
+	all := make([][16]byte, len(ids))
+	for i, id := range ids {
+		all[i] = id
+	}
+	return all
 }
 
 // recordOther writes everything but a success.
@@ -164,46 +168,103 @@ func recordOther(ctx context.Context, tx *store.Tx, r *result) error {
 	return nil
 }
 
-const attemptColumns = 11
+const (
+	attemptColumns = 11
+	attemptInto    = `INSERT INTO webhook_attempts (team_id, endpoint_id, event_id, n, target, at, took, code, problem, signature, answer) `
+	attemptOnce    = ` ON CONFLICT (event_id, endpoint_id, n, team_id) DO NOTHING`
+)
 
-// recordAttempts adds to the log. An attempt whose number is taken already was
-// made by a node that had lost its lease; the first to record counts.
-func recordAttempts(ctx context.Context, tx *store.Tx, group []result) error {
-	made := make([]*result, 0, len(group))
-	for i := range group {
-		if group[i].attempted() {
-			made = append(made, &group[i])
-		}
+// logged is a row of the log of attempts.
+type logged struct {
+	team, endpoint, event uuid.UUID
+	n, target, at, took   int64
+	code                  *int64 // nil when no answer came
+	problem, signature    string
+	answer                []byte // sealed; nil when there is none
+}
+
+func (l *logged) args() []any {
+	var answer any
+	if l.answer != nil {
+		answer = l.answer
 	}
-	return events.Split(made, widths(tx), func(part []*result) error {
-		args := make([]any, 0, attemptColumns*len(part))
-		for _, r := range part {
-			answer, err := sealAnswer(ctx, tx, r)
-			if err != nil {
-				return err
-			}
-			args = append(args, r.line.team, r.line.id, r.parcel.event, r.parcel.attempts+1, r.target,
-				store.Micros(r.at), r.outcome.Took.Microseconds(), codeOrNull(r.outcome.Code),
-				string(r.outcome.Problem), r.signature, answer)
+	return []any{l.team, l.endpoint, l.event, l.n, l.target, l.at, l.took, l.code, l.problem, l.signature, answer}
+}
+
+func (r *result) logged(ctx context.Context, tx *store.Tx) (logged, error) {
+	answer, err := sealAnswer(ctx, tx, r)
+	l := logged{
+		team: r.line.team, endpoint: uuid.UUID(r.line.id), event: uuid.UUID(r.parcel.event),
+		n: int64(r.parcel.attempts + 1), target: r.target, at: store.Micros(r.at), took: r.outcome.Took.Microseconds(),
+		problem: string(r.outcome.Problem), signature: r.signature, answer: answer,
+	}
+	if r.outcome.Code != 0 {
+		code := int64(r.outcome.Code)
+		l.code = &code
+	}
+	return l, err
+}
+
+// addAttempts adds to the log. An attempt whose number is taken already was
+// made by a node that had lost its lease; the first to record counts.
+func addAttempts(ctx context.Context, tx *store.Tx, b *store.Batch, group []result) error {
+	rows := make([]logged, 0, len(group))
+	for i := range group {
+		if !group[i].attempted() {
+			continue
 		}
-		_, err := tx.Exec(ctx, attemptInsert(len(part)), args...)
+		row, err := group[i].logged(ctx, tx)
 		if err != nil {
-			return fmt.Errorf("webhooks: logging attempts: %w", err)
+			return err
 		}
+		rows = append(rows, row)
+	}
+	if tx.Engine() == store.Postgres {
+		addAttemptArrays(b, rows)
+		return nil
+	}
+	return events.Split(rows, widths, func(part []logged) error {
+		args := make([]any, 0, attemptColumns*len(part))
+		for i := range part {
+			args = append(args, part[i].args()...)
+		}
+		b.Exec(nil, attemptInsert(len(part)), args...)
 		return nil
 	})
 }
 
+// addAttemptArrays writes any number of rows with one text.
+func addAttemptArrays(b *store.Batch, rows []logged) {
+	if len(rows) == 0 {
+		return
+	}
+	var teams, endpoints, ids [][16]byte
+	var ns, targets, ats, tooks []int64
+	var codes []*int64
+	var problems, signatures []string
+	var answers [][]byte
+	for i := range rows {
+		l := &rows[i]
+		teams, endpoints, ids = append(teams, l.team), append(endpoints, l.endpoint), append(ids, l.event)
+		ns, targets, ats, tooks = append(ns, l.n), append(targets, l.target), append(ats, l.at), append(tooks, l.took)
+		codes, problems, signatures = append(codes, l.code), append(problems, l.problem), append(signatures, l.signature)
+		answers = append(answers, l.answer)
+	}
+	b.Exec(nil, attemptInto+`SELECT * FROM UNNEST($1::uuid[], $2::uuid[], $3::uuid[], $4::bigint[], $5::bigint[], $6::bigint[],
+		$7::bigint[], $8::bigint[], $9::text[], $10::text[], $11::bytea[])`+attemptOnce,
+		teams, endpoints, ids, ns, targets, ats, tooks, codes, problems, signatures, answers)
+}
+
 func attemptInsert(rows int) string {
 	var b strings.Builder
-	b.WriteString(`INSERT INTO webhook_attempts (team_id, endpoint_id, event_id, n, target, at, took, code, problem, signature, answer) VALUES `)
+	b.WriteString(attemptInto + `VALUES `)
 	for i := range rows {
 		if i > 0 {
 			b.WriteString(", ")
 		}
 		b.WriteString(store.List(1+i*attemptColumns, attemptColumns))
 	}
-	b.WriteString(` ON CONFLICT (event_id, endpoint_id, n, team_id) DO NOTHING`)
+	b.WriteString(attemptOnce)
 	return b.String()
 }
 
@@ -213,7 +274,7 @@ func answerPlace(endpoint EndpointID, event events.ID, n int) string {
 
 // sealAnswer seals with the key of the user, so that erasing the user erases
 // what a receiver may have repeated.
-func sealAnswer(ctx context.Context, tx *store.Tx, r *result) (any, error) {
+func sealAnswer(ctx context.Context, tx *store.Tx, r *result) ([]byte, error) {
 	if len(r.outcome.Answer) == 0 {
 		return nil, nil
 	}

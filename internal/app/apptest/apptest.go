@@ -48,12 +48,21 @@ func Start(t testing.TB, d storetest.Database, change ...func(*config.Config)) *
 // StartAt is Start with a clock.
 func StartAt(t testing.TB, d storetest.Database, now func() time.Time, change ...func(*config.Config)) *Service {
 	t.Helper()
-	cfg := Config(t, d)
-	for _, fn := range change {
-		fn(cfg)
-	}
+	return StartWith(t, d, func(o *app.Options) {
+		o.Now = now
+		for _, fn := range change {
+			fn(o.Config)
+		}
+	})
+}
+
+// StartWith is Start with whatever change makes of the options.
+func StartWith(t testing.TB, d storetest.Database, change func(*app.Options)) *Service {
+	t.Helper()
 	log := &Buffer{}
-	a, err := app.New(t.Context(), app.Options{Config: cfg, Log: ops.NewLogger(log, "text", "info"), Now: now, Version: "test"})
+	o := app.Options{Config: Config(t, d), Log: ops.NewLogger(log, "text", "info"), Version: "test"}
+	change(&o)
+	a, err := app.New(t.Context(), o)
 	if err != nil {
 		t.Fatalf("apptest: %v", err)
 	}

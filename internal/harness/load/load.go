@@ -8,7 +8,10 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"hale/internal/harness/lean"
 )
@@ -48,6 +51,26 @@ func Quantile(sorted []time.Duration, q float64) time.Duration {
 		return 0
 	}
 	return sorted[min(len(sorted)-1, int(q*float64(len(sorted))))]
+}
+
+// Once makes n requests over the connections and measures nothing.
+func Once(ctx context.Context, p Plan, n int, do func(w *Worker, n int) error) error {
+	var next atomic.Int64
+	group, ctx := errgroup.WithContext(ctx)
+	for i := range p.Conns {
+		group.Go(func() error {
+			conn, err := lean.Dial(ctx, p.Address, 30*time.Second)
+			if err != nil {
+				return err
+			}
+			defer conn.Close()
+			for k := next.Add(1) - 1; k < int64(n) && err == nil; k = next.Add(1) - 1 {
+				err = do(&Worker{conn, i}, int(k))
+			}
+			return err
+		})
+	}
+	return group.Wait()
 }
 
 // Run calls do on every connection over and over. do makes request number n of

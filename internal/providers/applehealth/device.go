@@ -6,7 +6,7 @@ import "strings"
 //
 //	<<HKDevice: 0x28…>, name:Apple Watch, manufacturer:Apple Inc., model:Watch, hardware:Watch6,2, software:10.3.1>
 type device struct {
-	name, manufacturer, model, hardware string
+	name, manufacturer, model, hardware, software, localID string
 }
 
 // deviceFields are the names of the parts. Values may hold commas, so a part
@@ -29,6 +29,10 @@ func parseDevice(text string) device {
 			d.model = value
 		case "hardware":
 			d.hardware = value
+		case "software":
+			d.software = value
+		case "localIdentifier":
+			d.localID = value
 		}
 		text = rest
 	}

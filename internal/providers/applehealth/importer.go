@@ -25,7 +25,7 @@ func check(path string, limit int64) error {
 
 // run imports an export.
 func run(ctx context.Context, in files.Input) (*files.Outcome, error) {
-	im := importer{outcome: files.NewOutcome()}
+	im := importer{in: in, outcome: files.NewOutcome()}
 	var err error
 	if im.export, err = Open(in.Path, in.Limit); err != nil {
 		return im.outcome, err
@@ -42,6 +42,7 @@ func run(ctx context.Context, in files.Input) (*files.Outcome, error) {
 
 // importer is one run over one export.
 type importer struct {
+	in      files.Input
 	export  *Export
 	store   *files.Store
 	outcome *files.Outcome
@@ -56,7 +57,8 @@ func (im *importer) read(ctx context.Context) error {
 	}
 	defer document.Close()
 	chunks := make(chan *Chunk)
-	group, ctx := errgroup.WithContext(ctx)
+	var devices []files.Device
+	group, working := errgroup.WithContext(ctx)
 	var report files.Report
 	group.Go(func() error {
 		defer close(chunks)
@@ -64,17 +66,17 @@ func (im *importer) read(ctx context.Context) error {
 			select {
 			case chunks <- c:
 				return nil
-			case <-ctx.Done():
-				return context.Cause(ctx)
+			case <-working.Done():
+				return context.Cause(working)
 			}
 		})
-		got, err := reader.Read(ctx, document)
-		report = *got
+		got, err := reader.Read(working, document)
+		report, devices = *got, reader.Devices()
 		return err
 	})
 	group.Go(func() error {
 		for c := range chunks {
-			if err := im.keep(ctx, c); err != nil {
+			if err := im.keep(working, c); err != nil {
 				return err
 			}
 		}
@@ -82,7 +84,23 @@ func (im *importer) read(ctx context.Context) error {
 	})
 	err = group.Wait()
 	im.outcome.Report = report
-	return err
+	if err != nil {
+		return err
+	}
+	return im.keepDevices(ctx, devices)
+}
+
+// keepDevices notes which hardware the records name.
+func (im *importer) keepDevices(ctx context.Context, all []files.Device) error {
+	if im.in.Device == nil {
+		return nil
+	}
+	for _, d := range all {
+		if _, err := im.in.Device(ctx, d); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // keep stores one chunk.

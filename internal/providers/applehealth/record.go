@@ -84,6 +84,7 @@ func (r *Reader) readRecord(tag *xmlscan.Tag) {
 	t.count.Read++
 	if t.rule == nil {
 		t.count.Skipped++
+		r.report.Left(t.count)
 		return
 	}
 	p := &r.record
@@ -92,10 +93,12 @@ func (r *Reader) readRecord(tag *xmlscan.Tag) {
 	p.end, _, endOK = parseMoment(end)
 	if !ok || !endOK || p.end < p.start || p.start < earliest || p.end > latest {
 		t.count.BadDate++
+		r.report.Left(t.count)
 		return
 	}
 	p.rule, p.count, p.kind = t.rule, t.count, t.rule.kind
 	if p.value, ok = t.valueOf(p, unit, value); !ok {
+		r.report.Left(t.count)
 		return
 	}
 	p.source = r.sources.of(name, device)
@@ -118,6 +121,7 @@ func (r *Reader) endRecord() {
 	case sleepStage:
 		if !r.sleep(p) {
 			p.count.TooMany++
+			r.report.Left(p.count)
 			return
 		}
 	case restingHR:
@@ -174,6 +178,7 @@ func (r *Reader) pair(p *pending) {
 			r.halves[half{p.start, p.source, p.rule.shape}] = p.value
 		} else {
 			p.count.Unpaired++
+			r.report.Left(p.count)
 		}
 		return
 	}
@@ -199,6 +204,7 @@ func (r *Reader) unpaired() {
 			name = "BloodPressureDiastolic"
 		}
 		r.report.Type(name).Unpaired++
+		r.report.Left(r.report.Type(name))
 	}
 }
 

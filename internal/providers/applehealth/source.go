@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"hale/internal/providers/files"
 	"hale/internal/providers/xmlscan"
 	"hale/internal/wearables"
 )
@@ -28,6 +29,8 @@ type sources struct {
 	byText map[string]int
 	key    []byte // the texts of the record before
 	last   int
+
+	devices map[files.Device]string // without version, to the newest
 }
 
 func newSources() *sources {
@@ -47,7 +50,10 @@ func (s *sources) of(name, device []byte) int {
 		if len(s.byText) >= 4*maxSources {
 			clear(s.byText)
 		}
-		n = s.number(describe(xmlscan.Unescape(name), xmlscan.Unescape(device)))
+		text := xmlscan.Unescape(device)
+		source := describe(xmlscan.Unescape(name), text)
+		n = s.number(source)
+		s.note(parseDevice(text), source.Type)
 		s.byText[string(s.key)] = n
 	}
 	s.last = n

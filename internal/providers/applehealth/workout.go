@@ -37,6 +37,7 @@ func (r *Reader) readWorkout(tag *xmlscan.Tag) {
 	count.Read++
 	if !ok || !endOK || end < start || start < earliest || end > latest {
 		count.BadDate++
+		r.report.Left(count)
 		return
 	}
 	source := r.sources.list[r.sources.of(a["sourceName"], a["device"])]

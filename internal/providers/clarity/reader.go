@@ -116,6 +116,7 @@ func (r *reader) row(row []string) {
 		count := r.Report.Type(name)
 		count.Read++
 		count.Skipped++
+		r.Report.Left(count)
 		return
 	}
 	cell := sheet.Cell(row, r.cellOf(key.Resource))
@@ -123,6 +124,7 @@ func (r *reader) row(row []string) {
 		count := r.Report.Type(name + " outside the range")
 		count.Read++
 		count.Skipped++
+		r.Report.Left(count)
 		return
 	}
 	count := r.Report.Type(name)
@@ -130,11 +132,13 @@ func (r *reader) row(row []string) {
 	at, offset, ok := r.instant(sheet.Cell(row, r.at))
 	if !ok {
 		count.BadDate++
+		r.Report.Left(count)
 		return
 	}
 	value, ok := r.value(key.Resource, cell)
 	if !ok {
 		count.BadValue++
+		r.Report.Left(count)
 		return
 	}
 	if key.Resource == "insulin_injection" {

@@ -16,6 +16,53 @@ type Report struct {
 	Truncated bool  // the document ends in the middle; what came before was kept
 	// Types counts records by the file's own names of types.
 	Types map[string]*TypeCount
+
+	left map[*TypeCount]LeftOut
+}
+
+// LeftOut is the first record of a type that was left out: where it stands and
+// why, never what it says.
+type LeftOut struct {
+	Record int64  `json:"record" doc:"The how-manieth of its type it is in the file, from 1; 0 where only the end of the file showed it."`
+	Reason string `json:"reason" doc:"skipped (the type has no home), bad_date, bad_value, bad_unit, unpaired or too_many."`
+}
+
+// Left remembers the first record of a type that was left out. Call it after
+// the count.
+func (r *Report) Left(c *TypeCount) {
+	if _, known := r.left[c]; known {
+		return
+	}
+	if r.left == nil {
+		r.left = map[*TypeCount]LeftOut{}
+	}
+	for _, reason := range []struct {
+		n    int64
+		word string
+	}{
+		{c.Skipped, "skipped"}, {c.BadDate, "bad_date"}, {c.BadValue, "bad_value"},
+		{c.BadUnit, "bad_unit"}, {c.Unpaired, "unpaired"}, {c.TooMany, "too_many"},
+	} {
+		if reason.n > 0 {
+			example := LeftOut{Record: c.Read, Reason: reason.word}
+			if reason.word == "unpaired" || reason.n > 1 {
+				example.Record = 0
+			}
+			r.left[c] = example
+			return
+		}
+	}
+}
+
+// FirstLeft is the first record that was left out, by type.
+func (r *Report) FirstLeft() map[string]LeftOut {
+	all := map[string]LeftOut{}
+	for name, c := range r.Types {
+		if example, ok := r.left[c]; ok {
+			all[name] = example
+		}
+	}
+	return all
 }
 
 // TypeCount is what became of the records of one type. The reasons are the

@@ -177,6 +177,7 @@ func (p *part) recordings() []files.Recording {
 		if r := &all[i]; m.Time < r.Start-strayed || m.Time > r.End+strayed {
 			p.outcome.Type("record").Mapped--
 			p.outcome.Type("record").BadDate++
+			p.outcome.Left(p.outcome.Type("record"))
 			p.outcome.Mapped--
 			continue
 		}

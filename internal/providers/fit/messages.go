@@ -68,13 +68,17 @@ func (p *part) OnMesg(m proto.Message) {
 		p.outcome.Mapped++
 	case skipped:
 		count.Skipped++
+		p.outcome.Left(count)
 	case badDate:
 		count.BadDate++
+		p.outcome.Left(count)
 		p.undated = true
 	case badValue:
 		count.BadValue++
+		p.outcome.Left(count)
 	case tooMany:
 		count.TooMany++
+		p.outcome.Left(count)
 	}
 }
 

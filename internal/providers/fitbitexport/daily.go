@@ -29,6 +29,7 @@ func (r *reader) day(row []string) error {
 	date, ok := dateOf(sheet.Cell(row, r.header.Column("activitydate")))
 	if !ok {
 		count.BadDate++
+		r.report.Left(count)
 		return nil
 	}
 	cell := func(column string, times float64, decimals float64) *float64 {
@@ -46,6 +47,7 @@ func (r *reader) day(row []string) error {
 	body.Movement = body.Distance
 	if body.Steps == nil {
 		count.BadValue++
+		r.report.Left(count)
 		return nil
 	}
 	raw, err := json.Marshal(body)

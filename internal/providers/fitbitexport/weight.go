@@ -20,6 +20,7 @@ func (r *reader) weight(row []string) {
 	wall, ok := wallOf(sheet.Cell(row, r.header.Column("date")))
 	if !ok {
 		count.BadDate++
+		r.report.Left(count)
 		return
 	}
 	at, offset := r.wall.Instant(wall)
@@ -36,6 +37,7 @@ func (r *reader) weight(row []string) {
 	}
 	if !kept {
 		count.BadValue++
+		r.report.Left(count)
 		return
 	}
 	count.Mapped++

@@ -62,6 +62,7 @@ func (r *reader) Open(name string, tag *xmlscan.Tag, text string) {
 	case "rte", "wpt":
 		r.d.Outcome.Type(name).Read++
 		r.d.Outcome.Type(name).Skipped++
+		r.d.Outcome.Left(r.d.Outcome.Type(name))
 		r.d.Outcome.Records++
 		return
 	}
@@ -136,11 +137,14 @@ func (r *reader) endPoint() {
 	switch {
 	case !t.timed:
 		count.BadDate++
+		o.Left(count)
 		r.undated++
 	case math.IsNaN(t.point.Lat) || math.IsNaN(t.point.Lng):
 		count.BadValue++
+		o.Left(count)
 	case len(t.course) >= files.MaxMoments:
 		count.TooMany++
+		o.Left(count)
 	default:
 		count.Mapped++
 		o.Mapped++
@@ -172,6 +176,7 @@ func (r *reader) endTrack() error {
 	}
 	if last-first > files.LongestWorkout.Microseconds() {
 		o.Type("trk").BadDate++
+		o.Left(o.Type("trk"))
 		return nil
 	}
 	o.Type("trk").Mapped++

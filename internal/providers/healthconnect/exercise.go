@@ -69,6 +69,7 @@ func (m *importer) readWorkouts(ctx context.Context) error {
 				continue
 			case len(m.workouts.list) >= maxWorkouts:
 				count.TooMany++
+				m.outcome.Left(count)
 			default:
 				m.workouts.list = append(m.workouts.list, w)
 				m.workouts.byID[ids[w]] = w
@@ -90,6 +91,7 @@ func (m *importer) readWorkouts(ctx context.Context) error {
 			m.outcome.Records++
 			count.Read++
 			count.BadDate++
+			m.outcome.Left(count)
 			return nil
 		}
 		one.offset = m.zones.of(one.app, one.start, row[5])

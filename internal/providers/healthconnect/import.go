@@ -87,6 +87,7 @@ func (m *importer) countHomeless(ctx context.Context) error {
 			count := m.outcome.Type(name(table))
 			count.Read += n
 			count.Skipped += n
+			m.outcome.Left(count)
 			m.outcome.Records += n
 			return nil
 		})

@@ -167,6 +167,7 @@ func (m *importer) take(ctx context.Context, r *rule, one *record, count *files.
 	used := m.workouts.add(r.effort, one)
 	if r.resource == "" && r.shape == span && !used {
 		count.Skipped++
+		m.outcome.Left(count)
 		return nil
 	}
 	count.Mapped++

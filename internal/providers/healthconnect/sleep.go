@@ -88,9 +88,11 @@ func (m *importer) readNights(ctx context.Context) (nights map[int64]*night, ord
 		switch {
 		case !ok:
 			count.BadDate++
+			m.outcome.Left(count)
 			return nil
 		case len(nights) >= maxNights:
 			count.TooMany++
+			m.outcome.Left(count)
 			return nil
 		}
 		nights[id] = &night{record: one}
@@ -121,12 +123,16 @@ func (m *importer) readStages(ctx context.Context, nights map[int64]*night) erro
 		switch {
 		case !ok, !good, end <= start:
 			count.BadDate++
+			m.outcome.Left(count)
 		case !known, !named:
 			count.BadValue++
+			m.outcome.Left(count)
 		case n == nil:
 			count.Unpaired++
+			m.outcome.Left(count)
 		case kept >= maxStages:
 			count.TooMany++
+			m.outcome.Left(count)
 		default:
 			kept++
 			n.segments = append(n.segments, derive.Segment{Start: start, End: end, Offset: n.offset, Stage: stage})

@@ -100,11 +100,13 @@ func (r *reader) row(row []string) {
 	count.Read++
 	if len(all) == 0 {
 		count.Skipped++
+		r.Report.Left(count)
 		return
 	}
 	wall, ok := r.order.wall(sheet.Cell(row, r.at))
 	if !ok {
 		count.BadDate++
+		r.Report.Left(count)
 		return
 	}
 	at, offset := r.wall(name).Instant(wall)
@@ -153,6 +155,7 @@ func (r *reader) keep(all []amount, at int64, offset int32, count *files.TypeCou
 	}
 	if !kept {
 		count.BadValue++
+		r.Report.Left(count)
 		return
 	}
 	count.Mapped++

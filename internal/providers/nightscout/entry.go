@@ -44,9 +44,11 @@ func takeEntry(d *sheet.Document, r *record) {
 	switch {
 	case !good:
 		count.BadDate++
+		d.Report.Left(count)
 		return
 	case !ok, name == "sgv" && value <= lastCode:
 		count.BadValue++
+		d.Report.Left(count)
 		return
 	}
 	d.Gather.At(key, at, offset, value/sheet.MilligramsPerMillimole)

@@ -123,6 +123,7 @@ func skip(d *sheet.Document, name string) {
 	count := d.Report.Type(name)
 	count.Read++
 	count.Skipped++
+	d.Report.Left(count)
 }
 
 // mapped counts a record that became something.

@@ -34,11 +34,13 @@ func takeTreatment(d *sheet.Document, r *record) {
 	grams, hasGrams := r.Carbs.number()
 	if !hasInsulin && !hasGrams && !r.isFingerprick() {
 		count.Skipped++
+		d.Report.Left(count)
 		return
 	}
 	at, offset, ok := r.moment(d.Zone)
 	if !ok {
 		count.BadDate++
+		d.Report.Left(count)
 		return
 	}
 	kept := hasInsulin || hasGrams
@@ -113,11 +115,13 @@ func takePumpEvent(d *sheet.Document, r *record) {
 	amount, ok := r.Amount.number()
 	if !ok {
 		count.BadValue++
+		d.Report.Left(count)
 		return
 	}
 	at, offset, ok := r.moment(d.Zone)
 	if !ok {
 		count.BadDate++
+		d.Report.Left(count)
 		return
 	}
 	d.Gather.Span(pumped, at, at, offset, amount)

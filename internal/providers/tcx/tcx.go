@@ -41,6 +41,7 @@ func (r *reader) Open(name string, tag *xmlscan.Tag, text string) {
 	if name == "Course" || name == "Workout" {
 		r.d.Outcome.Type(name).Read++
 		r.d.Outcome.Type(name).Skipped++
+		r.d.Outcome.Left(r.d.Outcome.Type(name))
 		r.d.Outcome.Records++
 	}
 	a := r.activity
@@ -126,8 +127,10 @@ func (r *reader) endPoint() {
 	switch {
 	case !r.timed:
 		count.BadDate++
+		o.Left(count)
 	case len(r.activity.course) >= files.MaxMoments:
 		count.TooMany++
+		o.Left(count)
 	default:
 		count.Mapped++
 		o.Mapped++
@@ -145,6 +148,7 @@ func (r *reader) endLap() {
 	o.Records++
 	if len(r.activity.laps) >= maxLaps {
 		count.TooMany++
+		o.Left(count)
 	} else {
 		count.Mapped++
 		o.Mapped++
@@ -167,6 +171,7 @@ func (r *reader) endActivity() error {
 	recording, ok := a.recording()
 	if !ok {
 		count.BadDate++
+		o.Left(count)
 		return nil
 	}
 	count.Mapped++

@@ -32,6 +32,7 @@ func ParseSummaries(data []byte, d *wearables.Document) (*Documents, error) {
 	}
 	s := scanner{b: data, index: -1}
 	var body Documents
+	var drafts []draft
 	seen := false
 	err := s.object(func(key []byte) error {
 		if string(key) != "data" {
@@ -41,14 +42,14 @@ func ParseSummaries(data []byte, d *wearables.Document) (*Documents, error) {
 			}
 			return err
 		}
-		seen, s.field, body.Summaries = true, "data", nil
+		seen, s.field, drafts = true, "data", nil
 		err := s.list(func(i int) error {
 			if i == MostSummaries {
 				return fault.Newf(fault.TooLarge, "a batch has at most %d summaries", MostSummaries).At("body", "data")
 			}
 			s.index, s.field = i, ""
-			summary, err := s.document(d)
-			body.Summaries = append(body.Summaries, summary)
+			one, err := s.document(d)
+			drafts = append(drafts, one)
 			return err
 		})
 		s.index, s.field = -1, ""
@@ -63,13 +64,37 @@ func ParseSummaries(data []byte, d *wearables.Document) (*Documents, error) {
 	if err := body.Head.check(seen); err != nil {
 		return nil, err
 	}
+	for i := range drafts {
+		s.index = i
+		summary, err := s.finish(&drafts[i], d, body.Head.TimeZone)
+		if err != nil {
+			return nil, err
+		}
+		body.Summaries = append(body.Summaries, summary)
+	}
 	return &body, nil
 }
 
+// draft is a summary of which only the fields are read: what depends on the
+// body's time zone waits until the whole body is.
+type draft struct {
+	wearables.Summary
+	fields map[string]json.RawMessage
+}
+
+// finish completes a summary that was read.
+func (s *scanner) finish(one *draft, d *wearables.Document, zone string) (wearables.Summary, error) {
+	if err := s.identify(&one.Summary, d, one.fields, zone); err != nil {
+		return one.Summary, err
+	}
+	var err error
+	one.Body, err = json.Marshal(one.fields)
+	return one.Summary, err
+}
+
 // document reads one summary.
-func (s *scanner) document(d *wearables.Document) (wearables.Summary, error) {
-	out := wearables.Summary{Resource: d.Name}
-	fields := map[string]json.RawMessage{}
+func (s *scanner) document(d *wearables.Document) (draft, error) {
+	out := draft{wearables.Summary{Resource: d.Name}, map[string]json.RawMessage{}}
 	err := s.object(func(key []byte) error {
 		name := snake(key)
 		s.field = name
@@ -83,7 +108,7 @@ func (s *scanner) document(d *wearables.Document) (wearables.Summary, error) {
 			if !f.Kind.Fits(raw) {
 				return s.wrong("value_error", "Value error, should be "+string(f.Kind)+" or null")
 			}
-			fields[name] = json.RawMessage(raw)
+			out.fields[name] = json.RawMessage(raw)
 		}
 		return s.sourceField(name, s.b[start:s.pos], &out.Source)
 	})
@@ -94,11 +119,7 @@ func (s *scanner) document(d *wearables.Document) (wearables.Summary, error) {
 	if out.Source.Type == "" {
 		out.Source.Type = "unknown"
 	}
-	if err := s.identify(&out, d, fields); err != nil {
-		return out, err
-	}
-	out.Body, err = json.Marshal(fields)
-	return out, err
+	return out, nil
 }
 
 // sourceField takes the source from its object or from the flat fields.
@@ -132,7 +153,8 @@ func (s *scanner) sourceField(name string, raw []byte, to *wearables.Source) err
 
 // identify fills in what tells the summary apart from others: a day with its
 // source, or a session's start with its source.
-func (s *scanner) identify(out *wearables.Summary, d *wearables.Document, fields map[string]json.RawMessage) error {
+func (s *scanner) identify(out *wearables.Summary, d *wearables.Document, fields map[string]json.RawMessage, zone string) error {
+	s.field = ""
 	moment := func(name string) (t time.Time, err error) {
 		var text string
 		if raw := fields[name]; name != "" && raw != nil {
@@ -164,6 +186,7 @@ func (s *scanner) identify(out *wearables.Summary, d *wearables.Document, fields
 			return s.wrong("date_from_datetime_parsing", "Input should be a valid date in the format YYYY-MM-DD")
 		}
 	}
+	place(out, d, fields, zone)
 	if out.Date.IsZero() && !out.Start.IsZero() {
 		out.Date = dayOf(out, d, fields)
 	}
@@ -186,6 +209,31 @@ func (s *scanner) identify(out *wearables.Summary, d *wearables.Document, fields
 	}
 	return nil
 }
+
+// place says where a summary was made that does not say so itself, by the
+// device's zone.
+func place(out *wearables.Summary, d *wearables.Document, fields map[string]json.RawMessage, name string) {
+	zone, err := civil.Zone(name)
+	if name == "" || err != nil || !unsaid(fields["timezone_offset"]) || !unsaid(fields["time_zone"]) {
+		return
+	}
+	start := out.Start
+	if start.IsZero() {
+		if out.Date.IsZero() {
+			return
+		}
+		start = out.Date.In(zone)
+	}
+	if _, ok := d.Settable("timezone_offset"); ok {
+		_, seconds := start.In(zone).Zone()
+		fields["timezone_offset"] = strconv.AppendInt(nil, int64(seconds), 10)
+	}
+	if _, ok := d.Settable("time_zone"); ok {
+		fields["time_zone"] = strconv.AppendQuote(nil, name) // of letters and slashes
+	}
+}
+
+func unsaid(raw json.RawMessage) bool { return raw == nil || string(raw) == "null" }
 
 // dayOf is the local day of a session: that of waking up for a sleep, that of
 // the start for others.

@@ -1,0 +1,212 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"hale/internal/aggregate/continuous"
+	"hale/internal/aggregate/query"
+	"hale/internal/fault"
+	"hale/internal/ids"
+	"hale/internal/paging"
+	"hale/internal/patch"
+	"hale/internal/store"
+	"hale/internal/users"
+)
+
+// Continuous queries are managed under the reference's management paths.
+//
+// Reference 9.6.
+
+type listQueriesIn struct{ OrgPath }
+
+func (a *API) listContinuousQueries(ctx context.Context, c Caller, in *listQueriesIn) (*out[queriesBody], error) {
+	if err := in.check(c); err != nil {
+		return nil, err
+	}
+	var all []continuous.Query
+	err := a.db.Read(ctx, func(tx *store.Tx) (err error) {
+		all, err = continuous.List(ctx, tx, c.Team)
+		return err
+	})
+	body := queriesBody{Data: make([]continuousBody, len(all))}
+	for i := range all {
+		body.Data[i] = continuousOf(&all[i])
+	}
+	return answer(body), err
+}
+
+type createQueryIn struct {
+	OrgPath
+	QueryType string `query:"query_type" enum:"team,platform" default:"team" doc:"Only team queries can be made."`
+	RawBody   []byte
+}
+
+// newQuery reads the body of a new query.
+func (in *createQueryIn) newQuery(c Caller) (n continuous.New, err error) {
+	if err := in.check(c); err != nil {
+		return n, err
+	}
+	if in.QueryType == "platform" {
+		return n, fault.New(fault.Invalid, "Value error, platform queries are not offered").At("query", "query_type")
+	}
+	if err := checkQueryBody(in.RawBody); err != nil {
+		return n, err
+	}
+	body, err := query.DecodeStored(in.RawBody)
+	if err != nil {
+		return n, err
+	}
+	if body.FHIRObservations {
+		return n, fault.New(fault.Invalid, "Value error, FHIR observations are not offered").At("body", "export_preferences", "fhir_observations")
+	}
+	if err := checkOverrides(body.Config, "query_config"); err != nil {
+		return n, err
+	}
+	return continuous.New{
+		Slug: body.Slug, Title: body.Title, Query: body.Query, Config: body.Config, MinimumGap: body.MinimumGap, DataEvents: body.DataEvents,
+	}, nil
+}
+
+func (a *API) createContinuousQuery(ctx context.Context, c Caller, in *createQueryIn) (*out[continuousBody], error) {
+	n, err := in.newQuery(c)
+	if err != nil {
+		return nil, err
+	}
+	var q continuous.Query
+	err = a.db.Write(ctx, func(tx *store.Tx) error {
+		q, err = continuous.Create(ctx, tx, c.Team, n)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer(continuousOf(&q)), nil
+}
+
+// validateContinuousQuery stores nothing.
+func (a *API) validateContinuousQuery(_ context.Context, c Caller, in *createQueryIn) (*out[validatedBody], error) {
+	n, err := in.newQuery(c)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := n.Check()
+	if err != nil {
+		return nil, err
+	}
+	return answer(validatedBody{ResultTableSchema: resultSchema(plan), ResourceDependencies: plan.Resources()}), nil
+}
+
+// QueryPath names a continuous query of the team in the path.
+type QueryPath struct {
+	OrgPath
+	QueryID continuous.ID `path:"query_id" format:"uuid"`
+}
+
+func (a *API) getContinuousQuery(ctx context.Context, c Caller, in *QueryPath) (*out[continuousBody], error) {
+	if err := in.check(c); err != nil {
+		return nil, err
+	}
+	var q continuous.Query
+	err := a.db.Read(ctx, func(tx *store.Tx) (err error) {
+		q, err = continuous.Get(ctx, tx, c.Team, in.QueryID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer(continuousOf(&q)), nil
+}
+
+type patchQueryIn struct {
+	QueryPath
+	Body patchQueryBody
+}
+
+// patchQueryBody may change what does not change results.
+type patchQueryBody struct {
+	Title      patch.Field[string]    `json:"title,omitempty" doc:"null leaves it."`
+	Scheduling orNull[schedulingBody] `json:"scheduling_preferences,omitempty" doc:"null leaves them."`
+}
+
+func (a *API) patchContinuousQuery(ctx context.Context, c Caller, in *patchQueryIn) (*out[continuousBody], error) {
+	if err := in.check(c); err != nil {
+		return nil, err
+	}
+	var u continuous.Update
+	in.Body.Title.Apply(&u.Title)
+	if s := in.Body.Scheduling.Value; s != nil {
+		u.SetGap = true
+		if s.MinimumGap != nil {
+			gap := time.Duration(*s.MinimumGap) * time.Second
+			u.MinimumGap = &gap
+		}
+	}
+	var q continuous.Query
+	err := a.db.Write(ctx, func(tx *store.Tx) (err error) {
+		q, err = continuous.Change(ctx, tx, c.Team, in.QueryID, u)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer(continuousOf(&q)), nil
+}
+
+func (a *API) archiveContinuousQuery(ctx context.Context, c Caller, in *QueryPath) (*out[successBody], error) {
+	if err := in.check(c); err != nil {
+		return nil, err
+	}
+	err := a.db.Write(ctx, func(tx *store.Tx) error { return continuous.Archive(ctx, tx, c.Team, in.QueryID) })
+	return answer(successBody{err == nil}), err
+}
+
+type queryTasksIn struct {
+	UserID     users.ID `path:"user_id" format:"uuid"`
+	Query      string   `path:"query_id_or_slug" doc:"Id of the query, or the slug of an active one."`
+	NextCursor string   `query:"next_cursor" doc:"Where the page before ended."`
+	Limit      int      `query:"limit" minimum:"1" maximum:"500" default:"50"`
+}
+
+// tasksCursor is the last run of the page before.
+type tasksCursor struct {
+	Query  continuous.ID           `json:"q"`
+	Before ids.Of[continuous.Task] `json:"b"`
+}
+
+func (a *API) listQueryTasks(ctx context.Context, c Caller, in *queryTasksIn) (*out[tasksBody], error) {
+	var at tasksCursor
+	if in.NextCursor != "" {
+		if err := paging.Decode(in.NextCursor, &at); err != nil {
+			return nil, err
+		}
+	}
+	body := tasksBody{Data: []taskBody{}}
+	err := a.db.Read(ctx, func(tx *store.Tx) error {
+		body = tasksBody{Data: []taskBody{}}
+		if err := users.Exists(ctx, tx, c.Team, in.UserID); err != nil {
+			return err
+		}
+		q, err := continuous.Find(ctx, tx, c.Team, in.Query)
+		if err != nil {
+			return err
+		}
+		var before *ids.Of[continuous.Task]
+		if in.NextCursor != "" {
+			if at.Query != q.ID {
+				return fault.New(fault.Invalid, "Value error, this cursor belongs to another query").At("query", "next_cursor")
+			}
+			before = &at.Before
+		}
+		all, next, err := q.History(ctx, tx, in.UserID, before, in.Limit)
+		for _, t := range all {
+			body.Data = append(body.Data, taskOf(q.ID, in.UserID, t))
+		}
+		if next != nil {
+			text := paging.Encode(tasksCursor{q.ID, *next})
+			body.NextCursor = &text
+		}
+		return err
+	})
+	return answer(body), err
+}

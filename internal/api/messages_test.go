@@ -1,0 +1,70 @@
+package api
+
+import (
+	"context"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"hale/internal/messages"
+	"hale/internal/store"
+	"hale/internal/users"
+	"hale/internal/users/userstest"
+)
+
+// tell lets an order of the user come to a status.
+func (c *caller) tell(userID string, order uuid.UUID, method, status string) {
+	c.t.Helper()
+	userstest.Write(c.t, c.db, func(ctx context.Context, tx *store.Tx) error {
+		return messages.OrderMoved(ctx, tx, messages.OrderEvent{
+			Team: c.team, User: users.ID(uuid.MustParse(userID)), Order: order, Method: method, Status: status, SMSEnabled: true,
+			Contact: messages.Contact{FirstName: "Ada", Phone: "+15125550132", Email: "ada@example.org"},
+		})
+	})
+}
+
+func TestOutboxShapes(t *testing.T) {
+	c := newCaller(t)
+	id, order := c.user("a"), uuid.New()
+	c.want(200, "GET", "/v2/team/outbox", "", `{"data":[],"next_cursor":null}`)
+	c.tell(id, order, "walk_in_test", "ordered")
+	c.tell(id, order, "walk_in_test", "requisition_created")
+	golden(t, "outbox", c.want(200, "GET", "/v2/team/outbox?order_id="+order.String(), ""))
+	c.want(200, "GET", "/v2/team/outbox?user_id="+id+"&channel=email&state=queued", "", `"subject":"Your lab order is ready"`)
+	c.want(200, "GET", "/v2/team/outbox?order_id="+uuid.NewString(), "", `"data":[]`)
+	var page struct {
+		Data       []struct{ ID string }
+		NextCursor *string `json:"next_cursor"`
+	}
+	seen := map[string]bool{}
+	for path := "/v2/team/outbox?limit=1"; path != ""; {
+		decode(t, c.want(200, "GET", path, ""), &page)
+		seen[page.Data[0].ID] = true
+		if path = ""; page.NextCursor != nil {
+			path = "/v2/team/outbox?limit=1&next_cursor=" + *page.NextCursor
+		}
+	}
+	if len(seen) != 3 {
+		t.Errorf("%d messages on all pages", len(seen))
+	}
+	other := another(t, c.db, c.door, c.now)
+	other.want(200, "GET", "/v2/team/outbox", "", `"data":[]`)
+	other.want(404, "GET", "/v2/team/outbox?user_id="+id, "", "User not found")
+	c.want(422, "GET", "/v2/team/outbox?user_id=x", "", "user_id")
+	c.want(422, "GET", "/v2/team/outbox?order_id=x", "", "order_id")
+	c.want(422, "GET", "/v2/team/outbox?state=lost", "", `"enum"`)
+	c.want(422, "GET", "/v2/team/outbox?next_cursor=x", "", "next_cursor")
+}
+
+func TestMessageSettings(t *testing.T) {
+	c := newCaller(t)
+	path := "/v2/team/message_settings"
+	c.want(200, "GET", path, "", `{"sms_enabled":true,"email_enabled":true,"reminders_enabled":false}`)
+	c.want(200, "PATCH", path, `{"sms_enabled":false,"reminders_enabled":true}`, `{"sms_enabled":false,"email_enabled":true,"reminders_enabled":true}`)
+	c.want(200, "PATCH", path, `{"sms_enabled":null}`, `"sms_enabled":false`)
+	c.want(200, "GET", path, "", `{"sms_enabled":false,"email_enabled":true,"reminders_enabled":true}`)
+	another(t, c.db, c.door, c.now).want(200, "GET", path, "", `"sms_enabled":true`)
+	c.want(422, "PATCH", path, `{"sms_enabled":"yes"}`, "sms_enabled")
+	c.tell(c.user("a"), uuid.New(), "testkit", "ordered")
+	c.want(200, "GET", "/v2/team/outbox", "", `"data":[]`)
+}

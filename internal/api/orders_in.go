@@ -1,0 +1,194 @@
+package api
+
+import (
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/civil"
+	"hale/internal/fault"
+	"hale/internal/labs"
+	"hale/internal/orders"
+	"hale/internal/users"
+	"hale/internal/users/person"
+)
+
+// Bodies of requests about orders. Their rules are in the domain, which takes
+// texts with blanks around them, as the reference does; so words are plain
+// texts here.
+
+// createOrderBody orders a test.
+//
+// Reference 1.9, CreateOrderRequestCompatible.
+type createOrderBody struct {
+	UserID           users.ID                  `json:"user_id" format:"uuid"`
+	LabTestID        *labs.TestID              `json:"lab_test_id" required:"false" format:"uuid" doc:"Deprecated: see order_set."`
+	OrderSet         objectOrNull[orderedIn]   `json:"order_set" required:"false" doc:"What is ordered: lab tests, single markers, or both."`
+	CollectionMethod *string                   `json:"collection_method" required:"false" doc:"testkit, walk_in_test, at_home_phlebotomy or on_site_collection. Needed with add_on."`
+	Physician        objectOrNull[physicianIn] `json:"physician" required:"false" doc:"Needed when orders under the lab account are delegated to you."`
+	HealthInsurance  objectOrNull[coverageIn]  `json:"health_insurance" required:"false" doc:"Deprecated: only diagnosis_codes are read; see the insurance endpoints."`
+	Priority         bool                      `json:"priority" required:"false"`
+	BillingType      *string                   `json:"billing_type" required:"false" doc:"client_bill (default), commercial_insurance, patient_bill_passthrough or patient_bill."`
+	ICDCodes         listOrNull[string]        `json:"icd_codes" required:"false" maxItems:"50" doc:"Diagnoses, for insurance."`
+	Consents         listOrNull[consentIn]     `json:"consents" required:"false" maxItems:"50"`
+	ActivateBy       *string                   `json:"activate_by" required:"false" doc:"Date, in New York, before which nothing is done."`
+	AOEAnswers       listOrNull[aoeAnswerIn]   `json:"aoe_answers" required:"false" maxItems:"500" doc:"Answers to what the markers ask."`
+	Passthrough      *string                   `json:"passthrough" required:"false" doc:"Yours: given back as it is."`
+	ClinicalNotes    *string                   `json:"clinical_notes" required:"false" doc:"For the lab's requisition, at most 1,000 characters."`
+	LabAccountID     *labs.AccountID           `json:"lab_account_id" required:"false" format:"uuid" doc:"Chosen when absent."`
+	CreatorMemberID  *uuid.UUID                `json:"creator_member_id" required:"false" format:"uuid"`
+	PatientDetails   patientIn                 `json:"patient_details"`
+	PatientAddress   patientAddressIn          `json:"patient_address"`
+}
+
+type orderedIn struct {
+	LabTestIDs   listOrNull[labs.TestID]        `json:"lab_test_ids" required:"false" maxItems:"50"`
+	AddOn        objectOrNull[orderedMarkersIn] `json:"add_on" required:"false"`
+	LabAccountID *labs.AccountID                `json:"lab_account_id" required:"false" format:"uuid"`
+}
+
+type orderedMarkersIn struct {
+	MarkerIDs   listOrNull[int64]  `json:"marker_ids" required:"false" maxItems:"200"`
+	ProviderIDs listOrNull[string] `json:"provider_ids" required:"false" maxItems:"200" doc:"The lab's own codes. Not together with marker_ids."`
+}
+
+func (in orderedIn) set() *orders.OrderSet {
+	set := &orders.OrderSet{TestIDs: in.LabTestIDs, Account: in.LabAccountID}
+	if a := in.AddOn.Value; a != nil {
+		set.AddOn = &orders.AddOn{MarkerIDs: a.MarkerIDs, ProviderIDs: a.ProviderIDs}
+	}
+	return set
+}
+
+type physicianIn struct {
+	FirstName      string             `json:"first_name"`
+	LastName       string             `json:"last_name"`
+	Email          *string            `json:"email" required:"false"`
+	NPI            string             `json:"npi" doc:"Ten digits."`
+	LicensedStates listOrNull[string] `json:"licensed_states" required:"false" maxItems:"60"`
+}
+
+func physicianFrom(in objectOrNull[physicianIn]) *labs.Physician {
+	if in.Value == nil {
+		return nil
+	}
+	p := in.Value
+	return &labs.Physician{FirstName: p.FirstName, LastName: p.LastName, NPI: p.NPI, Email: word(p.Email), States: p.LicensedStates}
+}
+
+// coverageIn is what is still read of the older way to give an insurance.
+type coverageIn struct {
+	DiagnosisCodes listOrNull[string] `json:"diagnosis_codes" required:"false" maxItems:"50"`
+}
+
+type consentIn struct {
+	ConsentType   string     `json:"consentType"`
+	Version       *string    `json:"version" required:"false" doc:"1.0 when absent."`
+	TimeOfConsent *time.Time `json:"timeOfConsent" required:"false"`
+}
+
+func consentsFrom(in []consentIn) []orders.Consent {
+	var all []orders.Consent
+	for _, c := range in {
+		all = append(all, orders.Consent{Type: strings.TrimSpace(c.ConsentType), Version: word(c.Version), At: c.TimeOfConsent})
+	}
+	return all
+}
+
+type aoeAnswerIn struct {
+	MarkerID   int64  `json:"marker_id"`
+	QuestionID int64  `json:"question_id"`
+	Answer     string `json:"answer" doc:"Of a choice, the answer's code."`
+}
+
+// patientIn is who the sample is from.
+//
+// Reference 1.9, PatientDetailsWithValidation.
+type patientIn struct {
+	FirstName         string          `json:"first_name" doc:"1 to 50 characters, ASCII."`
+	LastName          string          `json:"last_name" doc:"1 to 50 characters, ASCII."`
+	DOB               string          `json:"dob" doc:"Date."`
+	Gender            string          `json:"gender" doc:"female, male, other or unknown."`
+	PhoneNumber       string          `json:"phone_number"`
+	Email             string          `json:"email"`
+	MedicalProxy      guarantorOrNull `json:"medical_proxy" required:"false" doc:"Who speaks for a minor."`
+	Race              *string         `json:"race" required:"false"`
+	Ethnicity         *string         `json:"ethnicity" required:"false"`
+	SexualOrientation *string         `json:"sexual_orientation" required:"false"`
+	GenderIdentity    *string         `json:"gender_identity" required:"false"`
+	HouseholdIncome   *int64          `json:"household_income" required:"false" doc:"US dollars a year."`
+	HouseholdSize     *int64          `json:"household_size" required:"false"`
+}
+
+func (in patientIn) patient() (orders.Patient, error) {
+	dob, err1 := dayIn(in.DOB, "patient_details", "dob")
+	proxy, err2 := in.MedicalProxy.domain("body", "patient_details", "medical_proxy")
+	trimmed := func(text *string) string { return strings.TrimSpace(word(text)) }
+	return orders.Patient{
+		FirstName: in.FirstName, LastName: in.LastName, BirthDate: dob, Gender: in.Gender, PhoneNumber: in.PhoneNumber, Email: in.Email,
+		MedicalProxy: proxy, Race: trimmed(in.Race), Ethnicity: trimmed(in.Ethnicity),
+		SexualOrientation: trimmed(in.SexualOrientation), GenderIdentity: trimmed(in.GenderIdentity),
+		HouseholdIncome: in.HouseholdIncome, HouseholdSize: in.HouseholdSize,
+	}, fault.Join(err1, err2)
+}
+
+// patientAddressIn is where a patient lives or a kit goes.
+type patientAddressIn struct {
+	ReceiverName *string `json:"receiver_name" required:"false"`
+	FirstLine    string  `json:"first_line"`
+	SecondLine   *string `json:"second_line" required:"false"`
+	City         string  `json:"city"`
+	State        string  `json:"state" doc:"Two letters."`
+	Zip          string  `json:"zip" doc:"12345 or 12345-6789."`
+	Country      string  `json:"country"`
+	AccessNotes  *string `json:"access_notes" required:"false" doc:"How to reach the door, for a phlebotomist. At most 1,000 characters."`
+	PhoneNumber  *string `json:"phone_number" required:"false"`
+}
+
+func (in patientAddressIn) address() orders.Address {
+	return orders.Address{
+		Receiver: word(in.ReceiverName), PhoneNumber: word(in.PhoneNumber),
+		Address: person.Address{
+			FirstLine: in.FirstLine, SecondLine: word(in.SecondLine), City: in.City, State: in.State, Zip: in.Zip,
+			Country: in.Country, AccessNotes: word(in.AccessNotes),
+		},
+	}
+}
+
+// request is the domain's form of the body.
+func (b *createOrderBody) request() (orders.Request, error) {
+	patient, err := b.PatientDetails.patient()
+	if err != nil {
+		return orders.Request{}, err
+	}
+	r := orders.Request{
+		User: b.UserID, LabTest: b.LabTestID, Physician: physicianFrom(b.Physician), Priority: b.Priority,
+		Billing: labs.Billing(strings.TrimSpace(word(b.BillingType))), ICDCodes: b.ICDCodes, Consents: consentsFrom(b.Consents),
+		Passthrough: b.Passthrough, ClinicalNotes: word(b.ClinicalNotes), Account: b.LabAccountID, Creator: b.CreatorMemberID,
+		Patient: patient, Address: b.PatientAddress.address(),
+	}
+	if b.OrderSet.Value != nil {
+		r.Set = b.OrderSet.Value.set()
+	}
+	if b.CollectionMethod != nil {
+		method := labs.Method(strings.TrimSpace(*b.CollectionMethod))
+		r.Method = &method
+	}
+	if b.HealthInsurance.Value != nil && len(r.ICDCodes) == 0 {
+		r.ICDCodes = b.HealthInsurance.Value.DiagnosisCodes
+	}
+	for _, a := range b.AOEAnswers {
+		r.Answers = append(r.Answers, orders.Answer(a))
+	}
+	r.ActivateBy, err = optionalDay(b.ActivateBy, "activate_by")
+	return r, err
+}
+
+func optionalDay(text *string, field string) (*civil.Date, error) {
+	if text == nil {
+		return nil, nil
+	}
+	day, bad := dayIn(*text, field)
+	return &day, fault.Join(bad)
+}

@@ -1,0 +1,102 @@
+package api
+
+import (
+	"context"
+
+	"hale/internal/fault"
+	"hale/internal/orders"
+	"hale/internal/store"
+	"hale/internal/users"
+)
+
+// listOrdersIn is the query of the orders list.
+//
+// Spec: Lab lookups, GET /v3/orders.
+type listOrdersIn struct {
+	SearchInput           string                      `query:"search_input" maxLength:"200" doc:"Order id, user id, patient's name or birth date, recipient's name."`
+	StartDate             string                      `query:"start_date" doc:"Created then or later. A date is read as 00:00:00."`
+	EndDate               string                      `query:"end_date" doc:"Created then or earlier. A date is read as 23:59:59."`
+	UpdatedStartDate      string                      `query:"updated_start_date" doc:"Changed then or later. A date is read as 00:00:00."`
+	UpdatedEndDate        string                      `query:"updated_end_date" doc:"Changed then or earlier. A date is read as 00:00:00."`
+	Status                []orderStatusWord           `query:"status,explode" maxItems:"50" doc:"Low-level statuses; repeat the parameter."`
+	OrderKey              orderSortWord               `query:"order_key" doc:"created_at when absent."`
+	OrderDirection        orderDirection              `query:"order_direction" doc:"desc when absent."`
+	OrderType             []collectionMethod          `query:"order_type,explode" maxItems:"10" doc:"Collection methods; repeat the parameter."`
+	IsCritical            Maybe[bool]                 `query:"is_critical"`
+	Interpretation        interpretationWord          `query:"interpretation"`
+	OrderActivationTypes  []orderActivationWord       `query:"order_activation_types,explode" maxItems:"2" doc:"current: the order's day has come. scheduled: it has not."`
+	UserID                Maybe[users.ID]             `query:"user_id" format:"uuid"`
+	PatientName           string                      `query:"patient_name" maxLength:"200" doc:"Part of it, whatever the case and accents."`
+	ShippingRecipientName string                      `query:"shipping_recipient_name" maxLength:"200" doc:"Part of it."`
+	OrderIDs              []orders.ID                 `query:"order_ids,explode" format:"uuid" maxItems:"500"`
+	OrderTransactionID    Maybe[orders.TransactionID] `query:"order_transaction_id" format:"uuid"`
+	Page                  int                         `query:"page" minimum:"1" maximum:"1000000" default:"1"`
+	Size                  int                         `query:"size" minimum:"1" maximum:"100" default:"50"`
+}
+
+type ordersBody struct {
+	Orders []orderBody `json:"orders"`
+	Total  int         `json:"total" doc:"All orders that the filters leave."`
+	Page   int         `json:"page"`
+	Size   int         `json:"size"`
+}
+
+func (in *listOrdersIn) filter() (orders.Filter, error) {
+	f := orders.Filter{
+		Search: in.SearchInput, PatientName: in.PatientName, Recipient: in.ShippingRecipientName,
+		Critical: in.IsCritical.pointer(), Interpretation: orders.Interpretation(in.Interpretation),
+		User: in.UserID.pointer(), IDs: in.OrderIDs, Transaction: in.OrderTransactionID.pointer(),
+		Key: orders.SortKey(in.OrderKey), Ascending: in.OrderDirection == "asc", Page: in.Page, Size: in.Size,
+	}
+	for _, s := range in.Status {
+		f.Statuses = append(f.Statuses, orders.Status(s))
+	}
+	for _, m := range in.OrderType {
+		f.Methods = append(f.Methods, orders.Method(m))
+	}
+	for _, a := range in.OrderActivationTypes {
+		f.Activations = append(f.Activations, orders.Activation(a))
+	}
+	var faults []*fault.Error
+	for _, b := range []struct {
+		name, text string
+		end        bool // a date means the end of its day
+		set        func(span)
+	}{
+		{"start_date", in.StartDate, false, func(s span) { t := store.FromMicros(s.from); f.Created.From = &t }},
+		{"end_date", in.EndDate, true, func(s span) { t := store.FromMicros(s.to - 1); f.Created.To = &t }},
+		{"updated_start_date", in.UpdatedStartDate, false, func(s span) { t := store.FromMicros(s.from); f.Updated.From = &t }},
+		{"updated_end_date", in.UpdatedEndDate, false, func(s span) { t := store.FromMicros(s.from); f.Updated.To = &t }},
+	} {
+		if b.text == "" {
+			continue
+		}
+		s, bad := bound(b.name, b.text)
+		if bad == nil {
+			b.set(s)
+		}
+		faults = append(faults, bad)
+	}
+	return f, fault.Join(faults...)
+}
+
+func (a *API) listOrders(ctx context.Context, c Caller, in *listOrdersIn) (*out[ordersBody], error) {
+	f, err := in.filter()
+	if err != nil {
+		return nil, err
+	}
+	body := ordersBody{Orders: []orderBody{}, Page: in.Page, Size: in.Size}
+	err = a.db.Read(ctx, func(tx *store.Tx) error {
+		page, total, err := orders.List(ctx, tx, c.Team, f)
+		if err != nil {
+			return err
+		}
+		bodies, err := orderBodies(ctx, tx, c.Team, page)
+		body.Total, body.Orders = total, append([]orderBody{}, bodies...)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer(body), nil
+}

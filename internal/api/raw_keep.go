@@ -1,0 +1,44 @@
+package api
+
+import (
+	"context"
+
+	"hale/internal/ledger"
+	"hale/internal/store"
+	"hale/internal/users"
+	"hale/internal/wearables"
+)
+
+// keepSamples is what puts a pushed body of samples into the ledger, in the
+// transaction that stores the samples. The body is compressed now, while
+// nobody waits for the writer.
+func (a *API) keepSamples(c Caller, user users.ID, provider, resource string, body []byte) func(context.Context, *store.Tx) error {
+	if a.Ledger == nil {
+		return nil
+	}
+	packed := ledger.Pack(ledger.Samples, provider, resource, body)
+	return func(ctx context.Context, tx *store.Tx) error {
+		_, err := a.Ledger.Keep(ctx, tx, c.Team, user, packed)
+		return err
+	}
+}
+
+// keepSummaries is keepSamples for summaries, each of which remembers where in
+// which body it stood.
+func (a *API) keepSummaries(c Caller, user users.ID, provider, resource string, body []byte, all []wearables.Summary) func(context.Context, *store.Tx) error {
+	if a.Ledger == nil {
+		return nil
+	}
+	packed := ledger.Pack(ledger.Summaries, provider, resource, body)
+	items := make([]ledger.Item, len(all))
+	for i := range all {
+		items[i] = ledger.Item{Summary: wearables.SummaryID(user.UUID(), provider, resource, all[i].Key), Place: i}
+	}
+	return func(ctx context.Context, tx *store.Tx) error {
+		id, err := a.Ledger.Keep(ctx, tx, c.Team, user, packed)
+		if err != nil {
+			return err
+		}
+		return ledger.Link(ctx, tx, c.Team, user, id, items)
+	}
+}

@@ -1,0 +1,97 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"hale/internal/ledger/replay"
+	"hale/internal/store"
+	"hale/internal/users"
+)
+
+// Reading the ledger again is an addition of ours.
+func (a *API) renormaliseRoutes() []route {
+	return []route{
+		post("/v2/team/renormalise", a.startRenormalise, "Read what came in again with today's mapping, and change what comes out differently").status(http.StatusAccepted).creates(),
+		get("/v2/team/renormalise", a.listRenormalise, "List the newest runs of it"),
+		get("/v2/team/renormalise/{run_id}", a.getRenormalise, "Get a run: how far it is and what it changed"),
+	}
+}
+
+type startRenormaliseIn struct {
+	Body struct {
+		UserID *users.ID `json:"user_id,omitempty" format:"uuid" doc:"Only this user."`
+		DryRun bool      `json:"dry_run,omitempty" doc:"Tell what would change, and change nothing."`
+		Every  bool      `json:"every,omitempty" doc:"Also users whose payloads were all read with today's mapping already."`
+	}
+}
+
+// renormaliseBody is a run on the wire.
+type renormaliseBody struct {
+	ID         replay.ID      `json:"id" format:"uuid" doc:"The id of its job as well."`
+	Status     string         `json:"status" doc:"queued, running, succeeded, failed or canceled. The list may grow."`
+	UserID     *users.ID      `json:"user_id" format:"uuid" doc:"Only this user; null for everybody."`
+	DryRun     bool           `json:"dry_run"`
+	Every      bool           `json:"every"`
+	Done       int64          `json:"users_done"`
+	Total      int64          `json:"users_total"`
+	Report     replay.Changes `json:"report" doc:"So far. Of a dry run: what would change."`
+	Error      *string        `json:"error"`
+	CreatedAt  Time           `json:"created_at"`
+	FinishedAt *Time          `json:"finished_at"`
+}
+
+type renormaliseList struct {
+	Runs []renormaliseBody `json:"runs"`
+}
+
+func renormaliseOf(r replay.Run) renormaliseBody {
+	return renormaliseBody{
+		ID: r.ID, Status: string(r.Status), UserID: r.User, DryRun: r.DryRun, Every: r.Every, Done: r.Done, Total: r.Total,
+		Report: r.Report, Error: orNone(r.Error), CreatedAt: Time(r.CreatedAt), FinishedAt: wireTime(r.FinishedAt),
+	}
+}
+
+func (a *API) startRenormalise(ctx context.Context, c Caller, in *startRenormaliseIn) (*out[renormaliseBody], error) {
+	var made replay.Run
+	err := a.db.Write(ctx, func(tx *store.Tx) (err error) {
+		made, err = a.Replay.Create(ctx, tx, c.Team, replay.Order{User: in.Body.UserID, DryRun: in.Body.DryRun, Every: in.Body.Every})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer(renormaliseOf(made)), nil
+}
+
+func (a *API) listRenormalise(ctx context.Context, c Caller, _ *struct{}) (*out[renormaliseList], error) {
+	var all []replay.Run
+	err := a.db.Read(ctx, func(tx *store.Tx) (err error) {
+		all, err = replay.List(ctx, tx, c.Team)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	body := renormaliseList{make([]renormaliseBody, len(all))}
+	for i, r := range all {
+		body.Runs[i] = renormaliseOf(r)
+	}
+	return answer(body), nil
+}
+
+type renormalisePath struct {
+	RunID replay.ID `path:"run_id" format:"uuid"`
+}
+
+func (a *API) getRenormalise(ctx context.Context, c Caller, in *renormalisePath) (*out[renormaliseBody], error) {
+	var r replay.Run
+	err := a.db.Read(ctx, func(tx *store.Tx) (err error) {
+		r, err = replay.Get(ctx, tx, c.Team, in.RunID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer(renormaliseOf(r)), nil
+}

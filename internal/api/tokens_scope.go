@@ -1,0 +1,56 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/google/uuid"
+
+	"hale/internal/ids"
+	"hale/internal/users"
+)
+
+// own lets a person's phone call the operation, for that person: see
+// ownDataOnly. The path must name the user as user_id. Every other operation
+// is for the team's key alone.
+func (rt route) own() route {
+	rt.ownData = true
+	rt.op.Description += "A phone that is signed in as the user may call it for that user, with its access token."
+	return rt
+}
+
+// open lets anybody call the operation, without a key.
+func (rt route) open() route {
+	rt.anybody = true
+	rt.op.Security = []map[string][]string{}
+	return rt
+}
+
+// named is how the tables of open and own operations name a request.
+func named(r *http.Request) string {
+	return r.Method + " " + chi.RouteContext(r.Context()).RoutePattern()
+}
+
+// ownDataOnly refuses a phone everything but its own user's data: an operation
+// that is not marked own, and another user's id, whether there is such a user
+// or not. It runs before the handler sees anything of the request.
+func (a *API) ownDataOnly(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if c := CallerOf(r.Context()); !c.User.IsZero() {
+			id, err := ids.Parse[users.User](chi.URLParam(r, "user_id"))
+			if err != nil || id != c.User || !a.own[named(r)] {
+				writeDetail(w, http.StatusForbidden, "This token is for sending and reading its own user's data only")
+				return
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// limitedAs is what the caller's rate is counted by: its key, or its phone.
+func (c Caller) limitedAs() uuid.UUID {
+	if c.User.IsZero() {
+		return c.Key.UUID()
+	}
+	return c.Session.UUID()
+}

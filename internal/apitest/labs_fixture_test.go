@@ -1,0 +1,54 @@
+package apitest
+
+import (
+	"testing"
+
+	"hale/internal/ids"
+	"hale/internal/labs"
+	"hale/internal/store"
+	"hale/internal/teams"
+)
+
+func init() {
+	wholeBodies["POST /v3/lab_tests"] = someLabTest
+	wholeBodies["POST /v3/lab_tests/list_order_set_markers"] = `{"add_on":{"provider_ids":["70002"]}}`
+	wholeBodies["POST /v3/compendium/search"] = `{"mode":"crosswalk","query":"lipid panel"}`
+	wholeBodies["POST /v3/compendium/convert"] = `{"target_lab":"labcorp"}`
+	wholeBodies["POST /v3/compendium/search_orderable_tests"] = `{"target_lab":"labcorp","provider_ids":["70002"]}`
+	indifferent["GET /v3/lab_test/lab_account query lab_account_id"] = "a list that finds nothing is an answer"
+}
+
+const someLabTest = `{"name":"Panel","description":"","method":"walk_in_test","provider_ids":["70002"],"lab_slug":"quest"}`
+
+// labs makes a lab test that may be ordered, an account with its lab and a
+// physician.
+func (s *service) labs(t *testing.T, f *fixture) {
+	t.Helper()
+	f.ids["lab_test_id"] = s.make(t, "POST", "/v3/lab_tests", someLabTest)["id"].(string)
+	s.make(t, "PATCH", "/v3/lab_tests/"+f.ids["lab_test_id"], `{"active":true}`)
+	team, err := ids.Parse[teams.Team](f.ids["team_id"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := store.AsSystem(t.Context())
+	err = s.DB.Write(ctx, func(tx *store.Tx) error {
+		c, err := labs.For(ctx, tx, team)
+		if err != nil {
+			return err
+		}
+		quest, _ := c.LabNamed("quest")
+		id, err := labs.AddAccount(ctx, tx, labs.NewAccount{
+			Owner: &team, Lab: quest.ID, Status: labs.AccountActive, Flow: labs.NotDelegated, Number: "12345",
+			AllowedBilling: map[labs.Billing][]string{labs.ClientBill: {"AZ"}},
+		})
+		if err != nil {
+			return err
+		}
+		f.ids["lab_account_id"] = id.String()
+		_, err = labs.AddPhysician(ctx, tx, team, labs.Physician{FirstName: "Jane", LastName: "Example", NPI: "1234567893"})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

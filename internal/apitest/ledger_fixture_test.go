@@ -1,0 +1,15 @@
+package apitest
+
+import "testing"
+
+// ledger begins an upload in parts and orders a run over the ledger, and waits
+// until that stands still.
+func (s *service) ledger(t *testing.T, f *fixture) {
+	t.Helper()
+	if !s.serves("POST /v2/team/renormalise") {
+		return
+	}
+	f.ids["upload_id"] = s.make(t, "POST", "/v2/user/"+f.ids["user_id"]+"/uploads", `{"size":1000000}`)["id"].(string)
+	f.ids["run_id"] = s.make(t, "POST", "/v2/team/renormalise", `{"dry_run":true,"user_id":"`+f.ids["user_id"]+`"}`)["id"].(string)
+	s.importEnd(t, "/v2/jobs/"+f.ids["run_id"])
+}

@@ -1,0 +1,27 @@
+package app
+
+import (
+	"hale/internal/messages"
+	"hale/internal/messages/senders"
+)
+
+// messages makes what sends messages to patients, with the channels that are
+// set up.
+func (a *App) messages() (*messages.Service, error) {
+	s := &messages.Service{BaseURL: a.URL}
+	if address := a.Config.SMTPURL.Reveal(); address != "" {
+		mailer, err := senders.NewSMTP(address, a.Config.MailFrom, nil)
+		if err != nil {
+			return nil, err
+		}
+		s.Email = mailer
+	}
+	if a.Config.SMSGatewayURL != "" {
+		gateway, err := senders.NewGateway(a.Config.SMSGatewayURL, a.Config.SMSGatewaySecret.Reveal(), a.DB.Now)
+		if err != nil {
+			return nil, err
+		}
+		s.SMS = gateway
+	}
+	return s, nil
+}

@@ -1,0 +1,222 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"hale/internal/fault"
+	"hale/internal/ids"
+	"hale/internal/labs"
+	"hale/internal/store"
+)
+
+func (s *shell) catalogCommand() *cobra.Command {
+	c := noun(&cobra.Command{
+		Use: "catalog", Short: "labs, markers, lab accounts and physicians",
+		Long: `What can be ordered, and under which account. Sandbox teams have an invented
+catalogue; labs that are imported here are seen by every team. The commands work
+on the database itself, also while hale serve runs, and need no API key.`,
+		Example: examples("hale catalog import compendium.csv --lab lab.json", "hale catalog labs", "hale catalog accounts list"),
+	}, s.catalogImport(), s.catalogLabs(), s.catalogApprove(), s.catalogAccounts(), s.catalogPhysicians(), s.catalogPayors(), s.catalogICD10())
+	addSettings(c.PersistentFlags(), storageSettings...)
+	return c
+}
+
+var importedView = view{columns: []column{{"lab", "lab"}, {"added", "added"}, {"changed", "changed"}, {"unchanged", "unchanged"}, {"deactivated", "deactivated"}}}
+
+func (s *shell) catalogImport() *cobra.Command {
+	var lab string
+	var part, dryRun bool
+	c := &cobra.Command{
+		Use: "import FILE", Short: "import a lab's compendium, CSV or JSON",
+		Long: `Import what a lab offers. FILE is a compendium in CSV (a line of column names,
+then one entry a line) or JSON; docs/lab-catalogue.md describes both. A lab that
+was never imported is described by the JSON file itself or by --lab FILE.json.
+
+The file is the lab's whole list: what it no longer names becomes inactive,
+unless --part says that more exists. A file with any problem changes nothing;
+all problems are shown with their lines.`,
+		Example: examples("hale catalog import compendium.json", "hale catalog import compendium.csv --lab lab.json",
+			"hale catalog import additions.csv --lab acme_lab --part"),
+		Args: takes("FILE"),
+		RunE: func(c *cobra.Command, args []string) error {
+			listed, err := readCompendium(args[0])
+			if err != nil {
+				return s.problems(err)
+			}
+			slug, described, err := labFlag(lab)
+			if err != nil {
+				return err
+			}
+			return s.withDatabase(c, func(ctx context.Context, db *store.DB) error {
+				var done labs.Imported
+				err := db.Write(ctx, func(tx *store.Tx) (err error) {
+					if done, err = labs.Import(ctx, tx, slug, described, listed, !part); err == nil && dryRun {
+						err = errDryRun
+					}
+					return err
+				})
+				if errors.Is(err, errDryRun) {
+					s.sayDone("nothing was changed; this would have been imported")
+				} else if err != nil {
+					return s.problems(err)
+				}
+				return s.showValue(importedView, done)
+			})
+		},
+	}
+	c.Flags().StringVar(&lab, "lab", "", "slug of the lab, or a JSON file that describes it")
+	c.Flags().BoolVar(&part, "part", false, "the file is not the whole list: leave what it does not name")
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "check and report, but change nothing")
+	return c
+}
+
+// errDryRun takes back a transaction that was only a trial.
+var errDryRun = errors.New("cli: a dry run")
+
+// readCompendium reads a file of which its name tells the format.
+func readCompendium(name string) (*labs.Compendium, error) {
+	text, err := readBounded(name)
+	if err != nil {
+		return nil, err
+	}
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".json":
+		return labs.ReadJSON(text)
+	case ".csv":
+		return labs.ReadCSV(text)
+	}
+	return nil, badUsagef("the name of a compendium ends in .csv or .json")
+}
+
+func readBounded(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, labs.LargestCompendium+1))
+	if err == nil && len(text) > labs.LargestCompendium {
+		err = fault.New(fault.TooLarge, "the file is larger than 64 MiB")
+	}
+	return text, err
+}
+
+// labFlag reads --lab: a slug, or the file of a description.
+func labFlag(text string) (slug string, described *labs.Lab, err error) {
+	if !strings.HasSuffix(text, ".json") {
+		return text, nil, nil
+	}
+	body, err := readBounded(text)
+	if err != nil {
+		return "", nil, err
+	}
+	described, err = labs.ReadLab(body)
+	return "", described, err
+}
+
+// problems shows what is wrong with a file, a line each.
+func (s *shell) problems(err error) error {
+	var list labs.Problems
+	if !errors.As(err, &list) {
+		return err
+	}
+	for _, p := range list {
+		s.say("%s", p)
+	}
+	return withHint(fault.Newf(fault.Refused, "%d problems; nothing was imported", len(list)), "docs/lab-catalogue.md describes the format")
+}
+
+func (s *shell) catalogLabs() *cobra.Command {
+	var team string
+	c := &cobra.Command{
+		Use: "labs", Short: "list the labs that a team sees",
+		Example: examples("hale catalog labs", "hale catalog labs --team 'Acme Health' -o id"),
+		Args:    takes(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return s.withDatabase(c, func(ctx context.Context, db *store.DB) error {
+				owner, err := findTeam(ctx, db, team)
+				if err != nil {
+					return err
+				}
+				var all []labs.Lab
+				err = db.Read(ctx, func(tx *store.Tx) error {
+					found, err := labs.For(ctx, tx, owner.ID)
+					if err == nil {
+						all = found.Labs()
+					}
+					return err
+				})
+				if err != nil {
+					return err
+				}
+				return s.showValue(labsView, all)
+			})
+		},
+	}
+	c.Flags().StringVar(&team, "team", "", "id or name; may be left out when there is one team")
+	return c
+}
+
+var labsView = view{
+	id:      "slug",
+	columns: []column{{"id", "id"}, {"slug", "slug"}, {"name", "name"}, {"collection methods", "methods"}, {"sample types", "sample_types"}},
+	none:    "no labs yet: hale catalog import brings them",
+}
+
+func (s *shell) catalogApprove() *cobra.Command {
+	var team string
+	c := &cobra.Command{
+		Use: "approve LAB_TEST", Short: "make a team's lab test orderable",
+		Example: examples("hale catalog approve 019f0000-0000-7000-8000-000000000000 --team Acme"),
+		Args:    takes("LAB_TEST"),
+		RunE: func(c *cobra.Command, args []string) error {
+			id, err := ids.Parse[labs.Test](args[0])
+			if err != nil {
+				return badUsagef("LAB_TEST is the id of a lab test")
+			}
+			return s.withDatabase(c, func(ctx context.Context, db *store.DB) error {
+				owner, err := findTeam(ctx, db, team)
+				if err != nil {
+					return err
+				}
+				var t labs.Test
+				err = db.Write(ctx, func(tx *store.Tx) (err error) {
+					t, err = labs.ApproveTest(ctx, tx, owner.ID, id)
+					return err
+				})
+				if err != nil {
+					return err
+				}
+				return s.showValue(approvedView, map[string]any{"id": t.ID, "name": t.Name, "status": t.Status()})
+			})
+		},
+	}
+	c.Flags().StringVar(&team, "team", "", "id or name; may be left out when there is one team")
+	return c
+}
+
+var approvedView = view{id: "id", columns: []column{{"lab test", "id"}, {"name", "name"}, {"status", "status"}}}
+
+// billingFlag reads --billing: JSON of billing types to states, or the word
+// all.
+func billingFlag(text string) (map[labs.Billing][]string, error) {
+	billing := map[labs.Billing][]string{}
+	if text == "all" {
+		for _, b := range labs.Billings {
+			billing[b] = labs.States
+		}
+		return billing, nil
+	}
+	if err := json.Unmarshal([]byte(text), &billing); err != nil {
+		return nil, badUsagef(`--billing is "all" or JSON such as {"client_bill":["AZ","CA"]}`)
+	}
+	return billing, nil
+}

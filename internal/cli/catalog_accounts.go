@@ -1,0 +1,196 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"hale/internal/fault"
+	"hale/internal/ids"
+	"hale/internal/labs"
+	"hale/internal/store"
+	"hale/internal/teams"
+)
+
+func (s *shell) catalogAccounts() *cobra.Command {
+	return noun(&cobra.Command{
+		Use: "accounts", Short: "accounts with labs, under which orders are placed",
+		Long: `Accounts with labs. One with an owner may be linked to further teams; one
+without (--platform) is open to every team that has no account with the lab.`,
+		Example: examples("hale catalog accounts list", "hale catalog accounts add --team Acme --lab acme_lab --number 12345"),
+	}, s.accountsList(), s.accountsAdd(), s.accountsStatus(), s.accountsLink(true), s.accountsLink(false))
+}
+
+// accountLine is an account for the operator.
+type accountLine struct {
+	ID     labs.AccountID     `json:"lab_account_id"`
+	Owner  *teams.ID          `json:"owner"`
+	LabID  labs.LabID         `json:"lab_id"`
+	Status labs.AccountStatus `json:"status"`
+	Flow   labs.DelegatedFlow `json:"delegated_flow"`
+	Number string             `json:"provider_account_id"`
+	Name   string             `json:"account_name"`
+	Teams  []teams.ID         `json:"teams"`
+}
+
+var accountView = view{
+	id: "lab_account_id",
+	columns: []column{{"account", "lab_account_id"}, {"lab", "lab_id"}, {"status", "status"}, {"flow", "delegated_flow"},
+		{"number", "provider_account_id"}, {"name", "account_name"}, {"owner", "owner"}, {"teams", "teams"}},
+	none: "no accounts yet: hale catalog accounts add makes one; sandbox teams have the platform's",
+}
+
+func accountLines(ctx context.Context, tx *store.Tx, only labs.AccountID) ([]accountLine, error) {
+	all, err := labs.StoredAccounts(ctx, tx)
+	lines := []accountLine{}
+	for _, a := range all {
+		if only.IsZero() || a.ID == only {
+			lines = append(lines, accountLine{a.ID, a.Owner, a.Lab.ID, a.Status, a.Flow, a.Number, a.Name, append([]teams.ID{}, a.Teams...)})
+		}
+	}
+	return lines, err
+}
+
+// changeAccount makes a change and shows the account that it was made to.
+func (s *shell) changeAccount(ctx context.Context, db *store.DB, change func(tx *store.Tx) (labs.AccountID, error)) error {
+	var lines []accountLine
+	err := db.Write(ctx, func(tx *store.Tx) error {
+		id, err := change(tx)
+		if err != nil {
+			return err
+		}
+		lines, err = accountLines(ctx, tx, id)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return s.showValue(accountView, lines)
+}
+
+func (s *shell) accountsList() *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "list the stored accounts, oldest first",
+		Example: examples("hale catalog accounts list"),
+		Args:    takes(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return s.withDatabase(c, func(ctx context.Context, db *store.DB) error {
+				var lines []accountLine
+				err := db.Read(ctx, func(tx *store.Tx) (err error) {
+					lines, err = accountLines(ctx, tx, labs.AccountID{})
+					return err
+				})
+				if err != nil {
+					return err
+				}
+				return s.showValue(accountView, lines)
+			})
+		},
+	}
+}
+
+func (s *shell) accountsAdd() *cobra.Command {
+	var team, lab, billing string
+	var platform bool
+	var n labs.NewAccount
+	c := &cobra.Command{
+		Use: "add", Short: "add an account with a lab",
+		Example: examples(`hale catalog accounts add --team Acme --lab acme_lab --number 12345 --billing '{"client_bill":["AZ","CA"]}'`,
+			"hale catalog accounts add --platform --lab acme_lab --number 12345 --billing all"),
+		Args: takes(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			var err error
+			if n.AllowedBilling, err = billingFlag(billing); err != nil {
+				return err
+			}
+			return s.withDatabase(c, func(ctx context.Context, db *store.DB) error {
+				owner, err := findTeam(ctx, db, team)
+				if err != nil {
+					return err
+				}
+				return s.changeAccount(ctx, db, func(tx *store.Tx) (labs.AccountID, error) {
+					found, err := labs.For(ctx, tx, owner.ID)
+					if err != nil {
+						return labs.AccountID{}, err
+					}
+					l, ok := found.LabNamed(lab)
+					if !ok {
+						return labs.AccountID{}, withHint(fault.New(fault.NotFound, "no such lab"), "hale catalog labs lists them")
+					}
+					n.Lab = l.ID
+					if n.Owner = &owner.ID; platform {
+						n.Owner = nil
+					}
+					return labs.AddAccount(ctx, tx, n)
+				})
+			})
+		},
+	}
+	c.Flags().StringVar(&team, "team", "", "owner: id or name; may be left out when there is one team")
+	c.Flags().BoolVar(&platform, "platform", false, "open to every team; --team then only says whose labs are meant")
+	c.Flags().StringVar(&lab, "lab", "", "slug of the lab")
+	c.Flags().StringVar((*string)(&n.Status), "status", string(labs.AccountActive), "active, pending, suspended or ready_to_launch")
+	c.Flags().StringVar((*string)(&n.Flow), "flow", string(labs.NotDelegated), "not_delegated, order_delegated, result_delegated or fully_delegated")
+	c.Flags().StringVar(&n.Number, "number", "", "the account's number at the lab")
+	c.Flags().StringVar(&n.Name, "name", "", "what people call it")
+	c.Flags().StringVar(&n.DefaultNotes, "notes", "", "clinical notes for every requisition, at most 1000 characters")
+	c.Flags().StringSliceVar(&n.BusinessUnits, "business-units", nil, "the lab's regional companies that honour it")
+	c.Flags().StringVar(&billing, "billing", "{}", "all, or JSON of billing types to states")
+	return c
+}
+
+func (s *shell) accountsStatus() *cobra.Command {
+	return &cobra.Command{
+		Use: "status ACCOUNT STATUS", Short: "change an account's status",
+		Long:    "Change an account's status: active, pending, suspended or ready_to_launch.",
+		Example: examples("hale catalog accounts status 019f0000-0000-7000-8000-000000000000 suspended"),
+		Args:    takes("ACCOUNT", "STATUS"),
+		RunE: func(c *cobra.Command, args []string) error {
+			id, err := accountArg(args[0])
+			if err != nil {
+				return err
+			}
+			return s.withDatabase(c, func(ctx context.Context, db *store.DB) error {
+				return s.changeAccount(ctx, db, func(tx *store.Tx) (labs.AccountID, error) {
+					return id, labs.SetAccountStatus(ctx, tx, id, labs.AccountStatus(args[1]))
+				})
+			})
+		},
+	}
+}
+
+// accountsLink is the command that links, or the one that unlinks.
+func (s *shell) accountsLink(link bool) *cobra.Command {
+	use, short, change := "link", "let a team order under an account", labs.LinkAccount
+	if !link {
+		use, short, change = "unlink", "take that back; placed orders stay", labs.UnlinkAccount
+	}
+	return &cobra.Command{
+		Use: use + " ACCOUNT TEAM", Short: short,
+		Example: examples("hale catalog accounts " + use + " 019f0000-0000-7000-8000-000000000000 'Acme Health'"),
+		Args:    takes("ACCOUNT", "TEAM"),
+		RunE: func(c *cobra.Command, args []string) error {
+			id, err := accountArg(args[0])
+			if err != nil {
+				return err
+			}
+			return s.withDatabase(c, func(ctx context.Context, db *store.DB) error {
+				team, err := findTeam(ctx, db, args[1])
+				if err != nil {
+					return err
+				}
+				return s.changeAccount(ctx, db, func(tx *store.Tx) (labs.AccountID, error) {
+					return id, change(ctx, tx, id, team.ID)
+				})
+			})
+		},
+	}
+}
+
+func accountArg(text string) (labs.AccountID, error) {
+	id, err := ids.Parse[labs.Account](text)
+	if err != nil {
+		return id, badUsagef("ACCOUNT is the id of a lab account")
+	}
+	return id, nil
+}

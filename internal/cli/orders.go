@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"hale/internal/client"
+)
+
+func (s *shell) ordersCommand() *cobra.Command {
+	return s.calls(noun(&cobra.Command{
+		Use: "orders", Short: "find, follow and cancel lab orders",
+		Long:    `Find, follow and cancel lab orders. New ones come through the API; see docs/ordering.md.`,
+		Example: examples("hale orders list --status partial_results", "hale orders get ORDER", "hale orders cancel ORDER"),
+	}, s.ordersList(), s.ordersGet(), s.ordersCancel(), s.ordersResend()))
+}
+
+var orderColumns = []column{
+	{"order", "id"},
+	{"status", "last_event.status"},
+	{"since", "last_event.created_at"},
+	{"created", "created_at"},
+	{"lab test", "lab_test.name"},
+	{"sample", "sample_id"},
+}
+
+var (
+	orderView  = view{id: "id", columns: append(orderColumns[:len(orderColumns):len(orderColumns)], column{"detail", "last_event.status_detail"}, column{"transaction", "order_transaction.status"})}
+	ordersView = view{list: "orders", id: "id", columns: orderColumns, none: "no orders"}
+)
+
+func (s *shell) ordersList() *cobra.Command {
+	var statuses, methods []string
+	var search, user, order string
+	var page, size int
+	c := &cobra.Command{
+		Use: "list", Short: "list orders, newest first",
+		Example: examples("hale orders list", "hale orders list --search byron", "hale orders list --status completed --method testkit -o jsonl"),
+		Args:    takes(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			query := url.Values{"page": {strconv.Itoa(page)}, "size": {strconv.Itoa(size)}, "status": statuses, "order_type": methods}
+			for name, value := range map[string]string{"search_input": search, "user_id": user, "order_key": order} {
+				if value != "" {
+					query.Set(name, value)
+				}
+			}
+			body, err := s.call(c.Context(), http.MethodGet, "/v3/orders", query, nil)
+			if err != nil {
+				return err
+			}
+			var answer struct{ Total int }
+			if err := json.Unmarshal(body, &answer); err == nil && page*size < answer.Total {
+				s.sayDone("%d in all; --page %d shows what follows", answer.Total, page+1)
+			}
+			return s.show(ordersView, body)
+		},
+	}
+	flags := c.Flags()
+	flags.StringSliceVar(&statuses, "status", nil, "only these statuses, such as partial_results")
+	flags.StringSliceVar(&methods, "method", nil, "only these collection methods")
+	flags.StringVar(&search, "search", "", "order, user, patient's name or birth date, recipient")
+	flags.StringVar(&user, "user", "", "only orders of this user_id")
+	flags.StringVar(&order, "sort", "", "created_at, patient_name or last_status")
+	flags.IntVar(&page, "page", 1, "which page")
+	flags.IntVar(&size, "size", 50, "orders on a page, at most 100")
+	return c
+}
+
+func (s *shell) ordersGet() *cobra.Command {
+	return &cobra.Command{
+		Use: "get ORDER", Short: "show one order",
+		Example: examples("hale orders get ORDER", "hale orders get ORDER -o json"),
+		Args:    takes("ORDER"),
+		RunE: func(c *cobra.Command, args []string) error {
+			body, err := s.call(c.Context(), http.MethodGet, client.Path("v3", "order", args[0]), nil, nil)
+			if err != nil {
+				return err
+			}
+			return s.show(orderView, body)
+		},
+	}
+}
+
+func (s *shell) ordersCancel() *cobra.Command {
+	return &cobra.Command{
+		Use: "cancel ORDER", Short: "cancel an order",
+		Example: examples("hale orders cancel ORDER"),
+		Args:    takes("ORDER"),
+		RunE: func(c *cobra.Command, args []string) error {
+			body, err := s.call(c.Context(), http.MethodPost, client.Path("v3", "order", args[0], "cancel"), nil, nil)
+			if err != nil {
+				return err
+			}
+			var answer struct {
+				Order   json.RawMessage `json:"order"`
+				Message string          `json:"message"`
+			}
+			if err := json.Unmarshal(body, &answer); err != nil {
+				return err
+			}
+			s.sayDone("%s", answer.Message)
+			return s.show(orderView, answer.Order)
+		},
+	}
+}
+
+func (s *shell) ordersResend() *cobra.Command {
+	return &cobra.Command{
+		Use: "resend ORDER…", Short: "send the latest event of orders again",
+		Example: examples("hale orders resend ORDER"),
+		Args:    takes("ORDER…"),
+		RunE: func(c *cobra.Command, args []string) error {
+			body, err := s.call(c.Context(), http.MethodPost, "/v3/order/resend_events", nil, map[string]any{"order_ids": args})
+			if err != nil {
+				return err
+			}
+			var answer struct {
+				OrderIDs []string `json:"order_ids"`
+			}
+			if err := json.Unmarshal(body, &answer); err != nil {
+				return err
+			}
+			s.sayDone("%d sent", len(answer.OrderIDs))
+			return nil
+		},
+	}
+}

@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"net/url"
+	"strconv"
+
+	"github.com/spf13/cobra"
+)
+
+var outboxView = view{
+	list: "data", id: "id",
+	columns: []column{
+		{"created", "created_at"},
+		{"order", "order_id"},
+		{"channel", "channel"},
+		{"to", "recipient"},
+		{"state", "state"},
+		{"problem", "problem"},
+		{"text", "text"},
+	},
+	none: "no messages",
+}
+
+func (s *shell) outboxCommand() *cobra.Command {
+	var user, order, channel, state string
+	var limit int
+	c := &cobra.Command{
+		Use: "outbox", Short: "what patients are told by SMS and e-mail",
+		Long: `What patients are told by SMS and e-mail, newest first. In a sandbox team nothing
+is sent: messages end here. Reminders that are planned are scheduled until their
+time.`,
+		Example: examples("hale outbox", "hale outbox --user anna --state scheduled", "hale outbox --order 0198… -o json"),
+		Args:    takes(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			query := url.Values{"limit": {strconv.Itoa(limit)}}
+			if user != "" {
+				_, id, err := s.findUser(c.Context(), user)
+				if err != nil {
+					return err
+				}
+				query.Set("user_id", id)
+			}
+			setIf(query, "order_id", order)
+			setIf(query, "channel", channel)
+			setIf(query, "state", state)
+			return s.showGet(c.Context(), outboxView, "/v2/team/outbox", query)
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&user, "user", "", "only to this user: user_id or client_user_id")
+	flags.StringVar(&order, "order", "", "only about this order")
+	flags.StringVar(&channel, "channel", "", "only sms or email")
+	flags.StringVar(&state, "state", "", "only scheduled, queued, sent, outbox, failed or cleared ones")
+	flags.IntVar(&limit, "limit", 50, "how many, at most 500")
+	return s.calls(c)
+}

@@ -1,0 +1,161 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hale/internal/fault"
+	"hale/internal/places"
+	"hale/internal/store"
+	"hale/internal/teams"
+)
+
+func (s *shell) pscCommand() *cobra.Command {
+	c := noun(&cobra.Command{
+		Use: "psc", Short: "where samples are drawn: service centers and phlebotomists",
+		Long: `Load where samples are drawn: the patient service centers of labs, and the ZIP
+codes that phlebotomists visit. The commands work on the database itself, also
+while hale serve runs, and need no API key; running servers see a change at once.
+
+A team sees its own list of a lab's centers where it has one (--team), else
+everybody's; in sandbox, where there is neither, centers that are made up.`,
+		Example: examples("hale psc import centers.csv --lab labcorp --full", "hale psc import-coverage visits.csv",
+			"hale psc list", "hale psc sample --lab quest > example.csv"),
+	}, s.pscImport(), s.pscImportCoverage(), s.pscList(), s.pscRemove(), s.pscSample())
+	addSettings(c.PersistentFlags(), storageSettings...)
+	return c
+}
+
+// pscOrder is what an import of places was asked to do.
+type pscOrder struct {
+	lab    string
+	team   string
+	full   bool
+	skip   bool
+	dryRun bool
+}
+
+func (o *pscOrder) flags(c *cobra.Command, full string) {
+	flags := c.Flags()
+	flags.StringVar(&o.team, "team", "", "for this team alone, by id or name; everybody's when left out")
+	flags.BoolVar(&o.full, "full", false, full)
+	flags.BoolVar(&o.skip, "skip-invalid", false, "import the good lines of a file that has bad ones")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "check and count, and leave everything as it is")
+}
+
+func (s *shell) pscImport() *cobra.Command {
+	var o pscOrder
+	c := &cobra.Command{
+		Use: "import FILE", Short: "import the patient service centers of labs",
+		Long: `Import the patient service centers of labs from CSV with a line of titles, from
+JSON with an object on each line, or from GeoJSON; - is standard input. A center
+is known again by its lab and site_code. Nothing changes when a line is wrong.
+
+Fields: lab_slug, site_code, name, first_line, second_line, city, state,
+zip_code, lat, lng, phone, fax, website, timezone, capabilities, hours, active,
+valid_from, valid_to. docs/places.md tells what each may be.`,
+		Example: examples("hale psc import centers.csv", "hale psc import centers.geojson --lab labcorp --full",
+			"hale psc import - --team 'Acme Health' --dry-run < centers.csv"),
+		Args: takes("FILE"),
+	}
+	c.Flags().StringVar(&o.lab, "lab", "", "slug of the lab, for lines that name none")
+	o.flags(c, "end what the file does not name, of the labs it names")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return importPlaces(s, c, args[0], o,
+			func(file io.Reader) (places.Read[places.Site], error) { return places.ReadSites(file, o.lab) }, places.ImportSites)
+	}
+	return c
+}
+
+func (s *shell) pscImportCoverage() *cobra.Command {
+	var o pscOrder
+	c := &cobra.Command{
+		Use: "import-coverage FILE", Short: "import the ZIP codes that phlebotomists visit",
+		Long: `Import the ZIP codes that phlebotomists visit from CSV with a line of titles, or
+from JSON with an object on each line; - is standard input. Nothing changes when
+a line is wrong.
+
+Fields: provider, zip, tier (appointment-ready or appointment-request), days
+(Mo-Fr), earliest and latest (07:00), lead_hours.`,
+		Example: examples("hale psc import-coverage visits.csv", "hale psc import-coverage visits.csv --full --dry-run"),
+		Args:    takes("FILE"),
+	}
+	o.flags(c, "remove what the file does not name, of the providers it names")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return importPlaces(s, c, args[0], o, places.ReadOffers, places.ImportOffers)
+	}
+	return c
+}
+
+var (
+	pscChangeView = view{
+		id: "list",
+		columns: []column{
+			{"list", "list"}, {"created", "created"}, {"updated", "updated"}, {"unchanged", "unchanged"}, {"ended", "ended"},
+		},
+		none: "the file has no lines",
+	}
+	pscListView = view{
+		id: "lab",
+		columns: []column{
+			{"lab", "lab"}, {"for", "for"}, {"centers", "centers"}, {"active", "active"}, {"imported", "imported_at"},
+		},
+		none: "nothing imported: teams in sandbox see made-up centers, others none",
+	}
+)
+
+type pscListLine struct {
+	Lab        string    `json:"lab"`
+	For        string    `json:"for"`
+	Centers    int       `json:"centers"`
+	Active     int       `json:"active"`
+	ImportedAt time.Time `json:"imported_at"`
+}
+
+// errOnlyLooking ends the transaction of a dry run.
+var errOnlyLooking = fault.New(fault.Internal, "nothing was changed")
+
+// importPlaces reads a file and puts what it holds into the database in one
+// transaction.
+func importPlaces[T any](s *shell, c *cobra.Command, path string, o pscOrder, read func(io.Reader) (places.Read[T], error),
+	put func(ctx context.Context, tx *store.Tx, owner teams.ID, rows []T, full bool) ([]places.Change, error),
+) error {
+	rows, err := readPlaces(s, path, o, read)
+	if err != nil {
+		return err
+	}
+	return s.withDatabase(c, func(ctx context.Context, db *store.DB) error {
+		owner, err := ownerOf(ctx, db, o.team)
+		if err != nil {
+			return err
+		}
+		var changes []places.Change
+		err = db.Write(ctx, func(tx *store.Tx) (err error) {
+			if changes, err = put(ctx, tx, owner, rows, o.full); err == nil && o.dryRun {
+				err = errOnlyLooking
+			}
+			return err
+		})
+		if errors.Is(err, errOnlyLooking) {
+			s.sayDone("nothing was changed; this would be")
+			err = nil
+		}
+		if err != nil {
+			return err
+		}
+		return s.showValue(pscChangeView, changes)
+	})
+}
+
+// ownerOf is whose list is meant.
+func ownerOf(ctx context.Context, db *store.DB, team string) (teams.ID, error) {
+	if team == "" {
+		return places.Everybody, nil
+	}
+	found, err := findTeam(ctx, db, team)
+	return found.ID, err
+}

@@ -1,0 +1,149 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"hale/internal/fault"
+	"hale/internal/places"
+	"hale/internal/store"
+)
+
+// readPlaces reads a file and complains about its bad lines, which refuse it
+// as a whole unless the order says otherwise.
+func readPlaces[T any](s *shell, path string, o pscOrder, read func(io.Reader) (places.Read[T], error)) ([]T, error) {
+	file := s.in
+	if path != "-" {
+		opened, err := os.Open(path)
+		if errors.Is(err, os.ErrNotExist) {
+			return nil, fault.Newf(fault.NotFound, "%s: no such file", path)
+		}
+		if err != nil {
+			return nil, err
+		}
+		defer opened.Close()
+		file = opened
+	}
+	found, err := read(file)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range found.Problems {
+		if p.Field == "" {
+			s.say("line %d: %s", p.Line, p.Text)
+		} else {
+			s.say("line %d: %s %s", p.Line, p.Field, p.Text)
+		}
+	}
+	if found.More > 0 {
+		s.say("and %s more", plural(found.More, "problem"))
+	}
+	for _, name := range found.Ignored {
+		s.say("the field %s means nothing here and was left out", name)
+	}
+	bad := found.Lines - len(found.Rows)
+	if bad > 0 && !o.skip {
+		return nil, withHint(fault.Newf(fault.Invalid, "%s of %d cannot be imported; nothing was changed", plural(bad, "line"), found.Lines),
+			"--skip-invalid imports the others")
+	}
+	if bad > 0 && o.full {
+		return nil, badUsagef("--full would end what the bad lines are about: correct them first, or leave --full out")
+	}
+	return found.Rows, nil
+}
+
+func (s *shell) pscList() *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "show which lists of service centers there are",
+		Example: examples("hale psc list", "hale psc list -o json"),
+		Args:    takes(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return s.withDatabase(c, func(ctx context.Context, db *store.DB) error {
+				var lists []places.List
+				err := db.Read(ctx, func(tx *store.Tx) (err error) {
+					lists, err = places.Lists(ctx, tx)
+					return err
+				})
+				if err != nil {
+					return err
+				}
+				lines := make([]pscListLine, len(lists))
+				for i, l := range lists {
+					lines[i] = pscListLine{l.Lab, "everybody", l.Sites, l.Active, l.ImportedAt}
+					if l.Owner != places.Everybody {
+						lines[i].For = l.Owner.String()
+					}
+				}
+				return s.showValue(pscListView, lines)
+			})
+		},
+	}
+}
+
+func (s *shell) pscRemove() *cobra.Command {
+	var o pscOrder
+	c := &cobra.Command{
+		Use: "remove LAB", Short: "remove a lab's list of service centers",
+		Long: `Remove a lab's list of service centers, everybody's or with --team one team's.
+The next list counts again: everybody's, and in sandbox the made-up one.`,
+		Example: examples("hale psc remove labcorp --dry-run", "hale psc remove labcorp --team 'Acme Health'"),
+		Args:    takes("LAB"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return s.withDatabase(c, func(ctx context.Context, db *store.DB) error {
+				owner, err := ownerOf(ctx, db, o.team)
+				if err != nil {
+					return err
+				}
+				var n int
+				err = db.Write(ctx, func(tx *store.Tx) (err error) {
+					if n, err = places.RemoveSites(ctx, tx, owner, args[0]); err == nil && o.dryRun {
+						err = errOnlyLooking
+					}
+					return err
+				})
+				if errors.Is(err, errOnlyLooking) {
+					s.sayDone("nothing was changed; %s would be removed", plural(n, "center"))
+					return nil
+				}
+				if err == nil {
+					s.sayDone("removed %s", plural(n, "center"))
+				}
+				return err
+			})
+		},
+	}
+	c.Flags().StringVar(&o.team, "team", "", "the list of this team, by id or name; everybody's when left out")
+	c.Flags().BoolVar(&o.dryRun, "dry-run", false, "count, and leave everything as it is")
+	return c
+}
+
+func (s *shell) pscSample() *cobra.Command {
+	var lab string
+	c := &cobra.Command{
+		Use: "sample", Short: "print the made-up centers of the sandbox as CSV",
+		Long: `Print the made-up service centers of the sandbox as CSV, which hale psc import
+reads: an example of the format, and a large file to try things with.`,
+		Example: examples("hale psc sample | head", "hale psc sample --lab quest > example.csv"),
+		Args:    takes(),
+		RunE: func(*cobra.Command, []string) error {
+			var sites []places.Site
+			for _, known := range places.MadeUpLabs() {
+				if lab == "" || lab == known {
+					sites = append(sites, places.MadeUp(known)...)
+				}
+			}
+			if len(sites) == 0 {
+				return fault.New(fault.NotFound, "this lab has no made-up centers")
+			}
+			out := bufio.NewWriter(s.out)
+			return errors.Join(places.WriteSites(out, sites), out.Flush())
+		},
+	}
+	c.Flags().StringVar(&lab, "lab", "", "of this lab alone, by its slug")
+	return c
+}

@@ -1,0 +1,216 @@
+package events
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"hale/internal/store"
+)
+
+// Add adds to a batch what writes many events of one team, in the given order,
+// and a delivery for each endpoint that listens. On PostgreSQL the events get
+// their numbers here as well, under the sequencer's lock, which is held until
+// the transaction ends: let these be its last statements.
+func Add(ctx context.Context, tx *store.Tx, b *store.Batch, all []New) ([]ID, error) {
+	return add(ctx, tx, b, all, true)
+}
+
+func add(ctx context.Context, tx *store.Tx, b *store.Batch, all []New, number bool) ([]ID, error) {
+	if len(all) == 0 {
+		return nil, nil
+	}
+	team := all[0].Team
+	ids, rows := make([]ID, len(all)), make([]written, len(all))
+	for i, e := range all {
+		if e.Team != team {
+			return nil, errors.New("events: events of several teams at once")
+		}
+		w, err := prepare(ctx, tx, e)
+		if err != nil {
+			return nil, err
+		}
+		ids[i], rows[i] = w.id, w
+	}
+	var h *handing
+	if number || tx.Serial() { // what has no number yet cannot be sent
+		h = hands(team)
+	}
+	switch {
+	case tx.Engine() == store.SQLite:
+		if err := numbers(ctx, tx, rows); err != nil {
+			return nil, err
+		}
+		for i := range rows {
+			b.Exec(nil, insertNumbered, append(rows[i].args(tx), rows[i].seq)...)
+		}
+	case number:
+		b.Exec(nil, takeSequencerLock)
+		addArrays(tx, b, rows, number)
+	default:
+		addArrays(tx, b, rows, number)
+	}
+	addDeliveries(tx, b, rows, h)
+	tx.AfterCommit(func() {
+		for i := range rows {
+			recent.put(rows[i].id, rows[i].body, tx.Now())
+		}
+		switch {
+		case h != nil:
+			h.to.Hand(team, h.fresh)
+			ready.ring(team)
+			if h.left {
+				due.ring(team)
+			}
+		case number:
+			ready.ring(team)
+			due.ring(team)
+		default:
+			rung(tx.Engine(), team)
+		}
+	})
+	return ids, nil
+}
+
+// numbers gives rows the next numbers of their team. SQLite's one writer
+// commits in the order it writes, so they are final.
+func numbers(ctx context.Context, tx *store.Tx, rows []written) error {
+	var last int64
+	err := tx.QueryRow(ctx, `SELECT COALESCE(MAX(seq), 0) FROM events WHERE team_id = $1`, rows[0].Team).Scan(&last)
+	if err != nil {
+		return fmt.Errorf("events: numbering: %w", err)
+	}
+	for i := range rows {
+		rows[i].seq = last + 1 + int64(i)
+	}
+	return nil
+}
+
+// addArrays writes any number of rows with one text.
+func addArrays(tx *store.Tx, b *store.Batch, rows []written, number bool) {
+	n := len(rows)
+	ids, users, types := make([][16]byte, n), make([]*[16]byte, n), make([]string, n)
+	sizes, bodies := make([]int64, n), make([][]byte, n)
+	for i := range rows {
+		w := &rows[i]
+		ids[i], types[i], sizes[i], bodies[i] = w.id, w.Type, int64(len(w.body)), w.sealed
+		if w.User != uuid.Nil {
+			users[i] = (*[16]byte)(&w.User)
+		}
+	}
+	args := []any{rows[0].Team, store.Micros(tx.Now()), ids, users, types, sizes, bodies}
+	const from = `UNNEST($3::uuid[], $4::uuid[], $5::text[], $6::bigint[], $7::bytea[])
+		WITH ORDINALITY AS n(id, user_id, type, size, body, place)`
+	if !number {
+		b.Exec(nil, `INSERT INTO events (`+eventColumns+`)
+			SELECT $1, n.id, n.user_id, n.type, n.size, $2, n.body, NULL FROM `+from, args...)
+		return
+	}
+	b.Query(func(row store.Scanner) error {
+		var place, seq int64
+		err := row.Scan(&place, &seq)
+		if err == nil {
+			rows[place-1].seq = seq
+		}
+		return err
+	}, `WITH w AS (INSERT INTO events (`+eventColumns+`)
+			SELECT $1, n.id, n.user_id, n.type, n.size, $2, n.body, last.seq + n.place
+			FROM `+from+`, (SELECT COALESCE(MAX(seq), 0) AS seq FROM events WHERE team_id = $1) AS last
+			RETURNING id, seq)
+		SELECT n.place, w.seq FROM w JOIN UNNEST($3::uuid[]) WITH ORDINALITY AS n(id, place) ON n.id = w.id`, args...)
+}
+
+// addDeliveries writes a delivery for every endpoint that listens, and marks
+// those that are handed over as the courier's.
+func addDeliveries(tx *store.Tx, b *store.Batch, rows []written, h *handing) {
+	if tx.Engine() == store.Postgres {
+		addDeliveryArrays(tx, b, rows, h)
+		return
+	}
+	byType := map[string][]*written{}
+	var order []string
+	for i := range rows {
+		if byType[rows[i].Type] == nil {
+			order = append(order, rows[i].Type)
+		}
+		byType[rows[i].Type] = append(byType[rows[i].Type], &rows[i])
+	}
+	for _, kind := range order { // so that it is asked once for each type who listens
+		_ = Split(byType[kind], []int{8, 1}, func(part []*written) error {
+			args := []any{part[0].Team, store.Micros(tx.Now()), nil, kind}
+			for _, w := range part {
+				args = append(args, w.id)
+			}
+			if h == nil {
+				b.Exec(nil, deliveriesOf(len(part)), args...)
+			} else {
+				b.Query(h.row(tx, part), deliveriesOf(len(part))+returning, args...)
+			}
+			return nil
+		})
+	}
+}
+
+// deliveriesOf is SQLite's text for the deliveries of n events of one type.
+func deliveriesOf(n int) string {
+	var ids strings.Builder
+	for i := range n {
+		if i > 0 {
+			ids.WriteString(", ")
+		}
+		fmt.Fprintf(&ids, "($%d)", 5+i)
+	}
+	return `INSERT INTO webhook_deliveries (` + deliveryColumns + `)
+		SELECT e.team_id, e.id, n.column1, 'pending', 0, $2, 0, 0
+		FROM webhook_endpoints e CROSS JOIN (VALUES ` + ids.String() + `) AS n WHERE $3 IS NULL AND ` + listening
+}
+
+// returning tells of each delivery which endpoint it is for, and its revision,
+// NULL while the endpoint is off.
+const returning = ` RETURNING endpoint_id, event_id, (SELECT o.revision FROM webhook_endpoints o
+	WHERE o.team_id = webhook_deliveries.team_id AND o.id = webhook_deliveries.endpoint_id AND o.state = 'on' AND o.deleted_at IS NULL)`
+
+func addDeliveryArrays(tx *store.Tx, b *store.Batch, rows []written, h *handing) {
+	ids, types := make([][16]byte, len(rows)), make([]string, len(rows))
+	written := make([]*written, len(rows))
+	for i := range rows {
+		ids[i], types[i], written[i] = rows[i].id, rows[i].Type, &rows[i]
+	}
+	args := []any{rows[0].Team, store.Micros(tx.Now()), ids, types}
+	text := func(node string) string {
+		return `INSERT INTO webhook_deliveries (` + deliveryColumns + `, node)
+			SELECT e.team_id, e.id, n.id, 'pending', 0, $2, 0, 0, ` + node + `
+			FROM UNNEST($3::uuid[], $4::text[]) AS n(id, type), webhook_endpoints e
+			WHERE ` + strings.ReplaceAll(listening, "$4", "n.type")
+	}
+	if h == nil {
+		b.Exec(nil, text(`NULL`), args...)
+		return
+	}
+	mine := make([][16]byte, len(h.endpoints))
+	for i, id := range h.endpoints {
+		mine[i] = id
+	}
+	b.Query(h.row(tx, written), text(`CASE WHEN e.state = 'on' AND e.id = ANY ($5::uuid[]) THEN $6::uuid END`)+returning,
+		append(args, mine, h.node)...)
+}
+
+// row reads what returning returns.
+func (h *handing) row(tx *store.Tx, all []*written) func(store.Scanner) error {
+	return func(row store.Scanner) error {
+		var endpoint, event uuid.UUID
+		var revision *int64
+		if err := row.Scan(&endpoint, &event, &revision); err != nil {
+			return err
+		}
+		for _, w := range all {
+			if uuid.UUID(w.id) == event {
+				h.take(endpoint, revision, w, tx.Now())
+			}
+		}
+		return nil
+	}
+}

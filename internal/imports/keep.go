@@ -1,0 +1,121 @@
+package imports
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"hale/internal/ledger"
+	"hale/internal/providers/files"
+	"hale/internal/store"
+	"hale/internal/users"
+	"hale/internal/wearables"
+)
+
+// file is the upload as the ledger knows it.
+func (a *attempt) file() ledger.File {
+	return ledger.File{
+		Team: a.row.Team, User: a.row.User, Kind: a.row.Kind,
+		Path: a.s.path(a.row.spool), Size: a.row.Size, SHA256: a.row.SHA256,
+	}
+}
+
+// keep copies the upload into the ledger, before anything is made of it, and
+// returns where the data goes: to the sink, with a note of where it came from.
+func (a *attempt) keep(ctx context.Context) (files.Sink, error) {
+	if a.s.Ledger == nil {
+		return a.s.Sink, nil
+	}
+	id, err := a.s.Ledger.KeepFile(ctx, a.s.DB, a.file())
+	if err != nil {
+		return nil, err
+	}
+	return &linking{Sink: a.s.Sink, payload: id}, nil
+}
+
+// linking notes with each summary that it was read from a payload.
+type linking struct {
+	files.Sink
+	payload ledger.ID
+}
+
+// Ingest stores a batch and, in the same transaction, where its summaries come
+// from.
+func (l *linking) Ingest(ctx context.Context, user users.User, b wearables.Batch) (wearables.Result, error) {
+	if len(b.Summaries) == 0 {
+		return l.Sink.Ingest(ctx, user, b)
+	}
+	items := make([]ledger.Item, len(b.Summaries))
+	for i := range b.Summaries {
+		s := &b.Summaries[i]
+		provider := s.Source.Provider
+		if provider == "" {
+			provider = b.Provider
+		}
+		items[i] = ledger.Item{Summary: wearables.SummaryID(user.ID.UUID(), provider, s.Resource, s.Key), Place: -1}
+	}
+	b.Also = func(ctx context.Context, tx *store.Tx) error {
+		return ledger.Link(ctx, tx, user.Team, user.ID, l.payload, items)
+	}
+	return l.Sink.Ingest(ctx, user, b)
+}
+
+// fetch brings the upload from the ledger to this node, where another node
+// took it and has copied it there already. found is false when it is not.
+func (a *attempt) fetch(ctx context.Context) (found bool, err error) {
+	if a.s.Ledger == nil {
+		return false, nil
+	}
+	var payload ledger.Payload
+	err = a.s.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		payload, found, err = a.s.Ledger.FileOf(ctx, tx, a.file())
+		return err
+	})
+	if err != nil || !found {
+		return false, err
+	}
+	return true, a.s.restore(ctx, &payload, a.s.path(a.row.spool))
+}
+
+// restore writes a payload to a file that gets its name only when it is whole.
+func (s *Service) restore(ctx context.Context, p *ledger.Payload, path string) error {
+	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
+		return fmt.Errorf("imports: making the spool folder: %w", err)
+	}
+	file, err := os.CreateTemp(s.Dir, "*"+unfinished)
+	if err != nil {
+		return fmt.Errorf("imports: bringing a file back: %w", err)
+	}
+	err = errors.Join(p.Restore(ctx, s.DB, file), file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	return nil
+}
+
+// Replay reads a file of the ledger again, as an import would today, into
+// whatever sink and database the input names.
+func (s *Service) Replay(ctx context.Context, p *ledger.Payload, in files.Input) (*files.Outcome, error) {
+	kind, err := openKind(p.Kind)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("imports: making the spool folder: %w", err)
+	}
+	folder, err := os.MkdirTemp(s.Dir, ReplayPrefix+"*")
+	if err != nil {
+		return nil, fmt.Errorf("imports: reading a file again: %w", err)
+	}
+	defer os.RemoveAll(folder)
+	in.Path, in.Limit = filepath.Join(folder, "payload"), s.MaxDocument
+	if err := s.restore(ctx, p, in.Path); err != nil {
+		return nil, err
+	}
+	return kind.Run(ctx, in)
+}

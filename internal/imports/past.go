@@ -1,0 +1,100 @@
+package imports
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"hale/internal/providers/applehealth"
+	"hale/internal/providers/clarity"
+	"hale/internal/providers/fitbitexport"
+	"hale/internal/providers/healthconnect"
+	"hale/internal/providers/libreview"
+	"hale/internal/store"
+	"hale/internal/teams"
+	"hale/internal/users"
+	"hale/internal/wearables"
+)
+
+// pastOf names the provider whose past a file of a kind brings. Recordings
+// bring none, and entries that people typed have none to be fetched.
+var pastOf = map[string]string{
+	applehealth.Kind.Name:   applehealth.Provider,
+	healthconnect.Kind.Name: healthconnect.Provider,
+	clarity.Kind.Name:       clarity.Provider,
+	libreview.Kind.Name:     libreview.Provider,
+	fitbitexport.Kind.Name:  fitbitexport.Provider,
+}
+
+// Past is an import that is to bring the past of a user's data at a provider
+// and has not done so yet, or has failed to.
+type Past struct {
+	Import   ID
+	Status   Status // queued, running or failed
+	Attempts int
+	Problem  Problem // why the last attempt failed; empty when it did not
+	Created  time.Time
+	Started  *time.Time // last attempt
+	Finished *time.Time
+}
+
+// Problem says what sort of failure it was.
+//
+// Reference 7.10, error details of a historical pull.
+type Problem string
+
+// TryAgain is passing and will be tried again; Final lies in the file;
+// GivenUp passed the last attempt.
+const (
+	TryAgain Problem = "resource_contention"
+	Final    Problem = "non_retriable_error"
+	GivenUp  Problem = "retry_quota_exhausted"
+)
+
+// Pasts are by user and provider: the last import of each, unless it has
+// succeeded, for the users whose ids lie between two, inclusive.
+func Pasts(ctx context.Context, tx *store.Tx, team teams.ID, first, last users.ID) (map[users.ID]map[string]Past, error) {
+	rows, err := tx.Query(ctx, `SELECT user_id, id, kind, status, error, attempts, created_at, started_at, finished_at FROM imports
+		WHERE team_id = $1 AND user_id BETWEEN $2 AND $3 AND status <> $4 AND stage <> $5 ORDER BY user_id, id`,
+		team, first, last, string(Canceled), string(wearables.Daily))
+	if err != nil {
+		return nil, fmt.Errorf("imports: reading pasts: %w", err)
+	}
+	defer rows.Close()
+	found := map[users.ID]map[string]Past{}
+	for rows.Next() {
+		var user users.ID
+		var p Past
+		var kind, text string
+		if err := rows.Scan(&user, &p.Import, &kind, &p.Status, &text, &p.Attempts,
+			store.ScanTime(&p.Created), store.ScanNullTime(&p.Started), store.ScanNullTime(&p.Finished)); err != nil {
+			return nil, fmt.Errorf("imports: reading pasts: %w", err)
+		}
+		provider, ok := pastOf[kind]
+		if !ok {
+			continue
+		}
+		if found[user] == nil {
+			found[user] = map[string]Past{}
+		}
+		p.Problem = problemOf(p, text)
+		found[user][provider] = p // the later of two counts
+		if p.Status == Succeeded {
+			delete(found[user], provider)
+		}
+	}
+	return found, errors.Join(rows.Err(), rows.Close())
+}
+
+func problemOf(p Past, text string) Problem {
+	switch {
+	case p.Status == Failed && p.Attempts >= attempts:
+		return GivenUp
+	case p.Status == Failed:
+		return Final
+	case p.Status == Queued && text != "":
+		return TryAgain
+	}
+	return ""
+}

@@ -1,0 +1,134 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"hale/internal/store"
+	"hale/internal/teams"
+	"hale/internal/users"
+)
+
+// File is an upload that lies on the disk of this node.
+type File struct {
+	Team   teams.ID
+	User   users.ID
+	Kind   string
+	Path   string
+	Size   int64
+	SHA256 []byte
+}
+
+// KeepFile copies a file into the ledger, a chunk in each transaction, so that
+// nobody waits for the writer longer than a mebibyte takes. The payload counts
+// once all of it is there. A file that is there already came once more.
+func (l *Ledger) KeepFile(ctx context.Context, db *store.DB, f File) (ID, error) {
+	p, known, err := l.start(ctx, db, f)
+	if err != nil || known {
+		return p.ID, err
+	}
+	file, err := os.Open(f.Path)
+	if err != nil {
+		return p.ID, fmt.Errorf("ledger: keeping a file: %w", err)
+	}
+	defer file.Close()
+	chunk := make([]byte, chunkSize)
+	for {
+		n, err := io.ReadFull(file, chunk)
+		if n == 0 && errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return p.ID, fmt.Errorf("ledger: keeping a file: %w", err)
+		}
+		packed := encoder.EncodeAll(chunk[:n], nil)
+		var written int64
+		if err := db.Write(ctx, func(tx *store.Tx) (err error) {
+			written, err = p.putChunk(ctx, tx, p.chunks, packed)
+			return err
+		}); err != nil {
+			return p.ID, err
+		}
+		p.chunks++
+		p.Packed += written
+	}
+	return p.ID, db.Write(ctx, func(tx *store.Tx) error { return p.complete(ctx, tx) })
+}
+
+// start finds the file's payload or begins one.
+func (l *Ledger) start(ctx context.Context, db *store.DB, f File) (p Payload, known bool, err error) {
+	err = db.Write(ctx, func(tx *store.Tx) error {
+		key, err := l.keyOf(ctx, tx, f.Team, f.User)
+		if err != nil {
+			return err
+		}
+		p = Payload{
+			ID: digest(key, f.Kind, "", "", f.SHA256), Team: f.Team, User: f.User,
+			Kind: f.Kind, Mapping: Mapping(f.Kind), Size: f.Size,
+		}
+		if err := p.put(ctx, tx, nil); err != nil {
+			return err
+		}
+		err = tx.QueryRow(ctx, `SELECT whole FROM payloads WHERE team_id = $1 AND user_id = $2 AND id = $3`, p.Team, p.User, p.ID).Scan(&known)
+		if err != nil {
+			return fmt.Errorf("ledger: keeping a file: %w", err)
+		}
+		return nil
+	})
+	return p, known, err
+}
+
+func (p *Payload) complete(ctx context.Context, tx *store.Tx) error {
+	_, err := tx.Exec(ctx, `UPDATE payloads SET whole = TRUE, chunks = $4, packed = $5 WHERE team_id = $1 AND user_id = $2 AND id = $3`,
+		p.Team, p.User, p.ID, p.chunks, p.Packed)
+	if err != nil {
+		return fmt.Errorf("ledger: keeping a file: %w", err)
+	}
+	return nil
+}
+
+// Restore writes a payload to a file as it came, a chunk at a time.
+func (p *Payload) Restore(ctx context.Context, db *store.DB, to io.Writer) error {
+	var plain []byte
+	for number := range max(1, p.chunks) {
+		var packed []byte
+		err := db.Read(ctx, func(tx *store.Tx) (err error) {
+			packed, err = p.chunk(ctx, tx, number)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if plain, err = unpack(plain[:0], packed); err != nil {
+			return err
+		}
+		if _, err := to.Write(plain); err != nil {
+			return fmt.Errorf("ledger: restoring a payload: %w", err)
+		}
+	}
+	return nil
+}
+
+// FileOf finds the payload of an upload, by what was uploaded. ok is false
+// when it is not there, or not whole.
+func (l *Ledger) FileOf(ctx context.Context, tx *store.Tx, f File) (p Payload, ok bool, err error) {
+	key, err := readKey(ctx, tx, f.Team, f.User)
+	if errors.Is(err, store.ErrNoRows) {
+		return p, false, nil
+	}
+	if err != nil {
+		return p, false, fmt.Errorf("ledger: the key of digests: %w", err)
+	}
+	err = p.scan(tx.QueryRow(ctx, `SELECT `+columns+` FROM payloads WHERE team_id = $1 AND user_id = $2 AND id = $3 AND whole`,
+		f.Team, f.User, digest(key, f.Kind, "", "", f.SHA256)))
+	if errors.Is(err, store.ErrNoRows) {
+		return p, false, nil
+	}
+	if err != nil {
+		return p, false, fmt.Errorf("ledger: finding a file: %w", err)
+	}
+	return p, true, nil
+}

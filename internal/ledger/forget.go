@@ -1,0 +1,130 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"hale/internal/store"
+	"hale/internal/teams"
+	"hale/internal/users"
+)
+
+// atOnce is how many rows one transaction deletes: a chunk is a mebibyte.
+const (
+	payloadsAtOnce = 1000
+	chunksAtOnce   = 100
+)
+
+// Forget removes a team's payloads that came last before an instant, and
+// reports how many. What was made of them stays.
+func Forget(ctx context.Context, db *store.DB, team teams.ID, before time.Time) (forgotten int64, err error) {
+	for {
+		var n int64
+		err := db.Write(ctx, func(tx *store.Tx) (err error) {
+			n, err = forgetSome(ctx, tx, team, before)
+			return err
+		})
+		if err != nil {
+			return forgotten, fmt.Errorf("ledger: forgetting: %w", err)
+		}
+		forgotten += n
+		if n == 0 {
+			return forgotten, nil
+		}
+	}
+}
+
+// forgetSome removes the oldest payloads: those without chunks many at once,
+// one with chunks by itself.
+func forgetSome(ctx context.Context, tx *store.Tx, team teams.ID, before time.Time) (int64, error) {
+	rows, err := tx.Query(ctx, `SELECT `+columns+` FROM payloads WHERE team_id = $1 AND last_at < $2 ORDER BY last_at, id LIMIT $3`,
+		team, store.Micros(before), payloadsAtOnce)
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close()
+	var old []Payload
+	for rows.Next() {
+		var p Payload
+		if err := p.scan(rows); err != nil {
+			return 0, err
+		}
+		old = append(old, p)
+	}
+	if err := rows.Err(); err != nil {
+		return 0, err
+	}
+	if err := rows.Close(); err != nil {
+		return 0, err
+	}
+	for i := range old {
+		more, err := old[i].forget(ctx, tx)
+		if err != nil || more || old[i].Size > chunkSize {
+			return int64(i + 1), err
+		}
+	}
+	return int64(len(old)), nil
+}
+
+// forget removes a payload; more says that chunks are left and so is it.
+func (p *Payload) forget(ctx context.Context, tx *store.Tx) (more bool, err error) {
+	if p.Size > chunkSize || p.chunks > 0 {
+		n, err := tx.Exec(ctx, `DELETE FROM payload_chunks WHERE team_id = $1 AND user_id = $2 AND payload_id = $3 AND number IN (
+			SELECT number FROM payload_chunks WHERE team_id = $1 AND user_id = $2 AND payload_id = $3 ORDER BY number DESC LIMIT $4)`,
+			p.Team, p.User, p.ID, chunksAtOnce)
+		if err != nil {
+			return false, err
+		}
+		if n == chunksAtOnce { // what is left of it can no longer be read
+			_, err := tx.Exec(ctx, `UPDATE payloads SET whole = FALSE WHERE team_id = $1 AND user_id = $2 AND id = $3`, p.Team, p.User, p.ID)
+			return true, err
+		}
+	}
+	for _, query := range []string{
+		`DELETE FROM payload_items WHERE team_id = $1 AND user_id = $2 AND payload_id = $3`,
+		`DELETE FROM payloads WHERE team_id = $1 AND user_id = $2 AND id = $3`,
+	} {
+		if _, err := tx.Exec(ctx, query, p.Team, p.User, p.ID); err != nil {
+			return false, err
+		}
+	}
+	_, err = tx.Exec(ctx, `UPDATE payload_keys SET forgotten = TRUE WHERE team_id = $1 AND user_id = $2 AND NOT forgotten`, p.Team, p.User)
+	return false, err
+}
+
+// Incomplete says whether payloads of the user were forgotten, so that those
+// left do not tell the whole story.
+func Incomplete(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (forgotten bool, err error) {
+	var n int
+	err = tx.QueryRow(ctx, `SELECT COUNT(*) FROM payload_keys WHERE team_id = $1 AND user_id = $2 AND forgotten`, team, user).Scan(&n)
+	if err != nil {
+		return false, fmt.Errorf("ledger: looking for what was forgotten: %w", err)
+	}
+	return n > 0, nil
+}
+
+// records is what the ledger keeps about a user.
+var records = []users.Records{
+	{Name: "payload_chunks", Erase: eraseSome(`DELETE FROM payload_chunks
+		WHERE team_id = $1 AND user_id = $2 AND (payload_id, number) IN (
+			SELECT payload_id, number FROM payload_chunks WHERE team_id = $1 AND user_id = $2 ORDER BY payload_id, number LIMIT $3)`, chunksAtOnce)},
+	{Name: "payloads", Erase: eraseSome(`DELETE FROM payloads
+		WHERE team_id = $1 AND user_id = $2 AND id IN (
+			SELECT id FROM payloads WHERE team_id = $1 AND user_id = $2 ORDER BY id LIMIT $3)`, payloadsAtOnce)},
+	{Name: "payload_items", Erase: users.EraseRows("payload_items")},
+	{Name: "payload_keys", Erase: users.EraseRows("payload_keys")},
+}
+
+func init() {
+	for _, r := range records {
+		users.Register(r)
+	}
+}
+
+func eraseSome(query string, atOnce int64) func(context.Context, *store.Tx, teams.ID, users.ID) (bool, error) {
+	return func(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (bool, error) {
+		n, err := tx.Exec(ctx, query, team, user, atOnce)
+		return n == atOnce, err
+	}
+}

@@ -1,0 +1,102 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"hale/internal/store"
+	"hale/internal/teams"
+	"hale/internal/users"
+)
+
+// Keep writes a body into the ledger, in the transaction that stores what it
+// says. The same body again is the same payload, which came once more: it is
+// later than everything in between, and that is its place when the ledger is
+// read again.
+func (l *Ledger) Keep(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, p *Packed) (ID, error) {
+	key, err := l.keyOf(ctx, tx, team, user)
+	if err != nil {
+		return ID{}, err
+	}
+	row := Payload{
+		ID: digest(key, p.kind, p.provider, p.resource, p.chunks...), Team: team, User: user,
+		Kind: p.kind, Provider: p.provider, Resource: p.resource, Mapping: Mapping(p.kind), Size: p.size, whole: true,
+	}
+	var data []byte
+	if len(p.chunks) == 1 {
+		if data, err = row.seal(ctx, tx, 0, p.chunks[0]); err != nil {
+			return row.ID, err
+		}
+		row.Packed = int64(len(data))
+	} else {
+		again, err := row.cameAgain(ctx, tx)
+		if err != nil || again {
+			return row.ID, err
+		}
+		row.chunks = int64(len(p.chunks))
+		for i, chunk := range p.chunks {
+			n, err := row.putChunk(ctx, tx, int64(i), chunk)
+			if err != nil {
+				return row.ID, err
+			}
+			row.Packed += n
+		}
+	}
+	return row.ID, row.put(ctx, tx, data)
+}
+
+// put writes the row of a payload, or notes that it came again.
+func (p *Payload) put(ctx context.Context, tx *store.Tx, data []byte) error {
+	var sealed any
+	if data != nil {
+		sealed = data
+	}
+	_, err := tx.Exec(ctx, `INSERT INTO payloads (team_id, user_id, id, kind, provider, resource, mapping, size, packed,
+			chunks, whole, times, first_at, last_at, data)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 1, $12, $12, $13)
+		ON CONFLICT (user_id, id) DO UPDATE SET times = payloads.times + 1, last_at = excluded.last_at, mapping = excluded.mapping`,
+		p.Team, p.User, p.ID, p.Kind, p.Provider, p.Resource, p.Mapping, p.Size, p.Packed,
+		p.chunks, p.whole, store.Micros(tx.Now()), sealed)
+	if err != nil {
+		return fmt.Errorf("ledger: keeping a payload: %w", err)
+	}
+	return nil
+}
+
+// cameAgain notes that a payload came again, where it is known. It spares
+// writing the chunks of a large one.
+func (p *Payload) cameAgain(ctx context.Context, tx *store.Tx) (bool, error) {
+	n, err := tx.Exec(ctx, `UPDATE payloads SET times = times + 1, last_at = $4, mapping = $5
+		WHERE team_id = $1 AND user_id = $2 AND id = $3 AND whole`, p.Team, p.User, p.ID, store.Micros(tx.Now()), p.Mapping)
+	if err != nil {
+		return false, fmt.Errorf("ledger: keeping a payload: %w", err)
+	}
+	return n > 0, nil
+}
+
+func (p *Payload) putChunk(ctx context.Context, tx *store.Tx, number int64, packed []byte) (int64, error) {
+	sealed, err := p.seal(ctx, tx, number, packed)
+	if err != nil {
+		return 0, err
+	}
+	_, err = tx.Exec(ctx, `INSERT INTO payload_chunks (team_id, user_id, payload_id, number, data) VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT (user_id, payload_id, number) DO UPDATE SET data = excluded.data`, p.Team, p.User, p.ID, number, sealed)
+	if err != nil {
+		return 0, fmt.Errorf("ledger: keeping a payload: %w", err)
+	}
+	return int64(len(sealed)), nil
+}
+
+// place binds a chunk to its payload and its number.
+func (p *Payload) place(number int64) string {
+	return "payloads.data:" + p.ID.String() + ":" + strconv.FormatInt(number, 10)
+}
+
+func (p *Payload) seal(ctx context.Context, tx *store.Tx, number int64, packed []byte) ([]byte, error) {
+	return tx.Seal(ctx, p.Team.UUID(), p.User.UUID(), p.place(number), packed)
+}
+
+func (p *Payload) open(ctx context.Context, tx *store.Tx, number int64, sealed []byte) ([]byte, error) {
+	return tx.Unseal(ctx, p.Team.UUID(), p.User.UUID(), p.place(number), sealed)
+}

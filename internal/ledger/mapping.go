@@ -1,0 +1,27 @@
+package ledger
+
+// The kinds of payloads that are no files. Files have the names of their kinds
+// of imports, such as apple_health.
+const (
+	// Samples is a pushed body of samples of one resource.
+	Samples = "push_samples"
+	// Summaries is a pushed body of summaries of one resource.
+	Summaries = "push_summaries"
+)
+
+// mappings is the version of today's reading of each kind. Whoever mends what a
+// body or a file of a kind becomes raises its number; a kind that is not here
+// is at its first.
+var mappings = map[string]int{
+	Samples:   1,
+	Summaries: 1,
+}
+
+// Mapping is the version of today's reading of a kind of payload. A payload
+// remembers the one that read it last.
+func Mapping(kind string) int {
+	if version, ok := mappings[kind]; ok {
+		return version
+	}
+	return 1
+}

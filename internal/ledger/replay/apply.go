@@ -1,0 +1,153 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"hale/internal/ledger"
+	"hale/internal/store"
+	"hale/internal/wearables"
+)
+
+// seed copies the samples that are stored into the scratch database, for a
+// user whose payloads do not tell the whole story: days and workouts are
+// derived from all samples, also from those whose payload was forgotten.
+func (p *person) seed(ctx context.Context) error {
+	return p.eachPage(ctx, p.DB, func(b wearables.Batch) error {
+		_, err := p.scratch.sink.Ingest(ctx, p.user, b)
+		return err
+	})
+}
+
+// apply gives the store what stands in the scratch database.
+func (p *person) apply(ctx context.Context) error {
+	if err := p.eachPage(ctx, p.scratch.db, func(b wearables.Batch) error { return p.give(ctx, b) }); err != nil {
+		return err
+	}
+	for some := range slices.Chunk(p.read.order, 50) {
+		batches, err := p.gather(ctx, some)
+		if err != nil {
+			return err
+		}
+		for _, b := range batches {
+			if err := p.give(ctx, b); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// eachPage walks over all samples of the user in a database.
+func (p *person) eachPage(ctx context.Context, db *store.DB, fn func(b wearables.Batch) error) error {
+	for _, r := range wearables.Resources() {
+		if r.Name == "hypnogram" { // read from sleep cycles, never stored
+			continue
+		}
+		q := wearables.SamplesQuery{Resource: r.Name, From: math.MinInt64 / 2, To: math.MaxInt64 / 2}
+		for {
+			var page []wearables.Samples
+			var next *wearables.Place
+			err := db.Read(ctx, func(tx *store.Tx) (err error) {
+				page, next, err = wearables.ListSamples(ctx, tx, p.user.Team.UUID(), p.user.ID.UUID(), q)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			for _, b := range byProvider(page) {
+				if err := fn(b); err != nil {
+					return err
+				}
+			}
+			if next == nil {
+				break
+			}
+			q.After = next
+		}
+	}
+	return nil
+}
+
+func byProvider(page []wearables.Samples) (all []wearables.Batch) {
+	for _, s := range page {
+		at := slices.IndexFunc(all, func(b wearables.Batch) bool { return b.Provider == s.Source.Provider })
+		if at < 0 {
+			at = len(all)
+			all = append(all, wearables.Batch{Provider: s.Source.Provider})
+		}
+		all[at].Samples = append(all[at].Samples, s)
+	}
+	return all
+}
+
+// gather reads summaries, and the streams of workouts among them, from the
+// scratch database.
+func (p *person) gather(ctx context.Context, some []uuid.UUID) (all []wearables.Batch, err error) {
+	err = p.scratch.db.Read(ctx, func(tx *store.Tx) error {
+		all = nil
+		for _, id := range some {
+			what := p.read.summaries[id]
+			stored, err := wearables.SummaryByID(ctx, tx, p.user.Team.UUID(), id, what.Resource)
+			if errors.Is(err, store.ErrNoRows) { // today's rules refused it
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			at := slices.IndexFunc(all, func(b wearables.Batch) bool { return b.Provider == what.provider })
+			if at < 0 {
+				at = len(all)
+				all = append(all, wearables.Batch{Provider: what.provider})
+			}
+			summary := what.Summary
+			summary.Body, summary.Source = stored.Body, stored.Source
+			all[at].Summaries = append(all[at].Summaries, summary)
+			if !p.read.streams[id] {
+				continue
+			}
+			stream, err := wearables.ReadStream(ctx, tx, &stored)
+			if err != nil {
+				return err
+			}
+			stream.WorkoutKey = summary.Key
+			all[at].Streams = append(all[at].Streams, *stream)
+		}
+		return nil
+	})
+	return all, err
+}
+
+// give lets the store take a batch, unless nothing in it differs. What it
+// changes is counted in the same transaction.
+func (p *person) give(ctx context.Context, b wearables.Batch) error {
+	b.Stage = wearables.Daily
+	_, changes, err := p.Sink.Preview(ctx, p.user, b)
+	if err != nil || len(changes) == 0 {
+		return err
+	}
+	ahead := *p.run
+	ahead.Report = p.run.Report.with(changes)
+	if p.run.DryRun {
+		*p.run = ahead
+		return nil
+	}
+	b.Also = func(ctx context.Context, tx *store.Tx) error {
+		now, err := ledger.Latest(ctx, tx, p.user.Team, p.user.ID)
+		if err != nil {
+			return err
+		}
+		if now != p.mark {
+			return errNewer
+		}
+		return ahead.save(ctx, tx)
+	}
+	if _, err = p.Sink.Ingest(ctx, p.user, b); err == nil {
+		*p.run = ahead
+	}
+	return err
+}

@@ -1,0 +1,215 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"hale/internal/connections"
+	"hale/internal/fault"
+	"hale/internal/ledger"
+	"hale/internal/providers/files"
+	"hale/internal/store"
+	"hale/internal/users"
+	"hale/internal/wearables"
+)
+
+// errNewer says that something came in while the ledger was read.
+var errNewer = errors.New("replay: something newer came in")
+
+// tries is how often a user is begun again because something newer came in.
+const tries = 10
+
+func (w *walk) person(ctx context.Context, user users.User) error {
+	var err error
+	for range tries {
+		p := &person{walk: w, user: user, seen: newChanges()}
+		if err = p.replay(ctx); !errors.Is(err, errNewer) {
+			return err
+		}
+	}
+	return err
+}
+
+// person is one user who is read again.
+type person struct {
+	*walk
+	user     users.User
+	payloads []ledger.Payload
+	mark     ledger.Mark
+	read     *recorder
+	seen     *Changes // of this user: payloads alone
+}
+
+func (p *person) replay(ctx context.Context) error {
+	var incomplete bool
+	err := p.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		if p.mark, err = ledger.Latest(ctx, tx, p.user.Team, p.user.ID); err != nil {
+			return err
+		}
+		if incomplete, err = ledger.Incomplete(ctx, tx, p.user.Team, p.user.ID); err != nil {
+			return err
+		}
+		p.payloads, err = ledger.List(ctx, tx, p.user.Team, p.user.ID)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if len(p.payloads) == 0 || !p.run.Every && !slices.ContainsFunc(p.payloads, func(l ledger.Payload) bool { return l.Stale() }) {
+		return nil
+	}
+	if err := p.prepare(ctx); err != nil {
+		return err
+	}
+	p.seen.Users++
+	if incomplete {
+		if err := p.seed(ctx); err != nil {
+			return err
+		}
+	}
+	if err := p.readAll(ctx); err != nil {
+		return err
+	}
+	if err := p.apply(ctx); err != nil {
+		return err
+	}
+	p.run.Report.join(p.seen)
+	if p.run.DryRun {
+		return nil
+	}
+	return p.DB.Write(ctx, p.remap(ctx))
+}
+
+// prepare takes a scratch database with room for one more user.
+func (p *person) prepare(ctx context.Context) error {
+	if p.scratch != nil && p.scratch.users >= mostUsers {
+		p.scratch.drop()
+		p.scratch = nil
+	}
+	if p.scratch == nil {
+		var err error
+		if p.scratch, err = openScratch(ctx, p.Dir, p.DB.Now); err != nil {
+			return err
+		}
+	}
+	p.scratch.users++
+	p.read = newRecorder(p.scratch.sink)
+	return nil
+}
+
+// mostAtOnce is how many pushed samples are stored together.
+const mostAtOnce = 50_000
+
+// readAll reads every payload, in the order in which they came last. Bodies of
+// samples that follow each other are stored together: of two samples of one
+// time the later counts, as it did one by one.
+func (p *person) readAll(ctx context.Context) error {
+	var waiting wearables.Batch
+	samples := 0
+	flush := func() error {
+		if samples == 0 {
+			return nil
+		}
+		_, err := p.read.Ingest(ctx, p.user, waiting)
+		waiting, samples = wearables.Batch{}, 0
+		return err
+	}
+	for i := range p.payloads {
+		one := &p.payloads[i]
+		batch, err := p.readOne(ctx, one)
+		if kind := fault.KindOf(err); err != nil && kind != fault.Internal && kind != fault.Unavailable {
+			p.seen.Unreadable[one.Kind]++
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		p.seen.Payloads++
+		if samples > 0 && (batch.Provider != waiting.Provider || len(batch.Summaries) > 0 || samples > mostAtOnce) {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+		if len(batch.Summaries) > 0 {
+			if _, err := p.read.Ingest(ctx, p.user, batch); err != nil {
+				return err
+			}
+			continue
+		}
+		waiting.Provider, waiting.Samples = batch.Provider, append(waiting.Samples, batch.Samples...)
+		for i := range batch.Samples {
+			samples += batch.Samples[i].Len()
+		}
+	}
+	return flush()
+}
+
+// readOne reads a pushed body into a batch, or a file into the scratch
+// database.
+func (p *person) readOne(ctx context.Context, one *ledger.Payload) (batch wearables.Batch, err error) {
+	if one.Kind != ledger.Samples && one.Kind != ledger.Summaries {
+		_, err := p.Imports.Replay(ctx, one, files.Input{
+			DB: p.scratch.db, Sink: p.read, User: p.user, HistoryOnly: true, Device: p.device,
+			Stage: func(context.Context, string) (wearables.Stage, error) { return wearables.Historical, nil },
+		})
+		return batch, err
+	}
+	var body []byte
+	err = p.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		body, err = one.Body(ctx, tx)
+		return err
+	})
+	if err != nil {
+		return batch, err
+	}
+	return batchOf(one, body)
+}
+
+// device finds one of the user's devices. A file that was read before has made
+// it; a dry run makes none.
+func (p *person) device(ctx context.Context, d files.Device) (id uuid.UUID, err error) {
+	if p.run.DryRun {
+		err = p.DB.Read(ctx, func(tx *store.Tx) error {
+			all, err := connections.Devices(ctx, tx, p.user.Team, p.user.ID)
+			at := slices.IndexFunc(all, func(k connections.Device) bool {
+				return k.Provider == d.Provider && k.Manufacturer == d.Manufacturer && k.Model == d.Model && k.ExternalID == d.ExternalID
+			})
+			if err == nil && at >= 0 {
+				id = all[at].ID.UUID()
+			}
+			return err
+		})
+		if id == uuid.Nil {
+			id = uuid.NewSHA1(p.user.ID.UUID(), []byte(d.Provider+"\x00"+d.Manufacturer+"\x00"+d.Model+"\x00"+d.ExternalID))
+		}
+		return id, err
+	}
+	err = p.DB.Write(ctx, func(tx *store.Tx) error {
+		made, err := connections.EnsureDevice(ctx, tx, p.user, connections.Device{
+			Provider: d.Provider, SourceType: d.SourceType, Manufacturer: d.Manufacturer,
+			Model: d.Model, ExternalID: d.ExternalID, Version: d.Version,
+		})
+		id = made.UUID()
+		return err
+	})
+	return id, err
+}
+
+// remap notes that today's mapping has read everything up to the mark.
+func (p *person) remap(ctx context.Context) func(tx *store.Tx) error {
+	kinds := map[string]bool{}
+	for i := range p.payloads {
+		kinds[p.payloads[i].Kind] = true
+	}
+	return func(tx *store.Tx) error {
+		for kind := range kinds {
+			if err := ledger.Remap(ctx, tx, p.user.Team, p.user.ID, kind, p.mark); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}

@@ -1,0 +1,358 @@
+package replay
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hale/internal/connections"
+	"hale/internal/ids"
+	"hale/internal/imports"
+	"hale/internal/jobs"
+	"hale/internal/ledger"
+	"hale/internal/providers/applehealth/applehealthtest"
+	"hale/internal/store"
+	"hale/internal/store/storetest"
+	"hale/internal/users"
+	"hale/internal/users/userstest"
+	"hale/internal/wearables"
+	"hale/internal/wearables/push"
+)
+
+// bed is a store with a ledger and one user whose doors are the real ones.
+type bed struct {
+	t       *testing.T
+	db      *store.DB
+	ctx     context.Context
+	user    users.User
+	ledger  *ledger.Ledger
+	sink    *wearables.Ingester
+	uploads *imports.Service
+	service *Service
+}
+
+func newBed(t *testing.T, db *store.DB) *bed {
+	t.Helper()
+	user := userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{})
+	dir := filepath.Join(t.TempDir(), "spool")
+	b := &bed{t: t, db: db, user: user, ctx: store.WithTeam(context.Background(), user.Team.UUID()), ledger: &ledger.Ledger{}}
+	b.sink = &wearables.Ingester{DB: db, Connect: connections.Ensure, Run: connections.Run}
+	b.uploads = &imports.Service{DB: db, Ledger: b.ledger, Sink: b.sink, Dir: dir}
+	b.service = &Service{DB: db, Sink: &wearables.Ingester{DB: db}, Imports: b.uploads, Dir: dir}
+	return b
+}
+
+func (b *bed) write(fn func(tx *store.Tx) error) {
+	b.t.Helper()
+	if err := b.db.Write(b.ctx, fn); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// work runs jobs until fn says that it is done.
+func (b *bed) work(done func() bool) {
+	b.t.Helper()
+	system := store.AsSystem(context.Background())
+	node, err := jobs.Join(system, b.db, time.Second, slog.New(slog.DiscardHandler))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(system)
+	ended := make(chan error)
+	go func() {
+		kinds := []jobs.Handler{b.uploads.Job(), b.service.Job()}
+		ended <- jobs.NewRunner(b.db, jobs.Config{Node: node, Kinds: kinds}).Run(ctx)
+	}()
+	for range 1200 {
+		if done() {
+			break
+		}
+		time.Sleep(25 * time.Millisecond)
+	}
+	cancel()
+	if err := errors.Join(<-ended, node.Leave(system)); err != nil {
+		b.t.Error(err)
+	}
+}
+
+// upload imports a file and waits for the end.
+func (b *bed) upload(data []byte) {
+	b.t.Helper()
+	up, err := b.uploads.Receive(b.ctx, "", bytes.NewReader(data))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	var made imports.Import
+	b.write(func(tx *store.Tx) (err error) {
+		made, err = b.uploads.Create(b.ctx, tx, b.user, up, false)
+		return err
+	})
+	b.work(func() bool {
+		b.write(func(tx *store.Tx) (err error) {
+			made, err = imports.Get(b.ctx, tx, b.user.Team, b.user.ID, made.ID)
+			return err
+		})
+		return made.Status != imports.Queued && made.Status != imports.Running
+	})
+	if made.Status != imports.Succeeded {
+		b.t.Fatalf("the import %s: %s", made.Status, made.Error)
+	}
+}
+
+// push stores a body of samples as its door does.
+func (b *bed) push(resource, data string) {
+	b.t.Helper()
+	text := []byte(`{"stage":"daily","provider":"health_connect","data":` + data + `}`)
+	body, err := push.Parse(text)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	r, _ := wearables.ResourceNamed(resource)
+	batch, _ := body.Batch(r)
+	packed := ledger.Pack(ledger.Samples, body.Provider, resource, text)
+	batch.Also = func(ctx context.Context, tx *store.Tx) error {
+		_, err := b.ledger.Keep(ctx, tx, b.user.Team, b.user.ID, packed)
+		return err
+	}
+	if _, err := b.sink.Ingest(b.ctx, b.user, batch); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// run orders a run and waits for its end.
+func (b *bed) run(o Order) (r Run) {
+	b.t.Helper()
+	b.write(func(tx *store.Tx) (err error) {
+		r, err = b.service.Create(b.ctx, tx, b.user.Team, o)
+		return err
+	})
+	b.work(func() bool {
+		b.write(func(tx *store.Tx) (err error) {
+			r, err = Get(b.ctx, tx, b.user.Team, r.ID)
+			return err
+		})
+		return r.Status != Queued && r.Status != Running
+	})
+	if r.Status != Succeeded || r.Done != r.Total {
+		b.t.Fatalf("%+v", r)
+	}
+	return r
+}
+
+func (b *bed) events() (names []string) {
+	b.t.Helper()
+	b.write(func(tx *store.Tx) error {
+		names = nil
+		rows, err := tx.Query(b.ctx, `SELECT type FROM events WHERE team_id = $1 ORDER BY created_at, id`, b.user.Team)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var name string
+			if err := rows.Scan(&name); err != nil {
+				return err
+			}
+			names = append(names, name)
+		}
+		return rows.Err()
+	})
+	return names
+}
+
+func (b *bed) samples(resource, provider string) (all wearables.Samples) {
+	b.t.Helper()
+	b.write(func(tx *store.Tx) error {
+		groups, _, err := wearables.ListSamples(b.ctx, tx, b.user.Team.UUID(), b.user.ID.UUID(), wearables.SamplesQuery{
+			Resource: resource, Provider: provider, From: 0, To: 1 << 60,
+		})
+		if err == nil && len(groups) > 0 {
+			all = groups[0]
+		}
+		return err
+	})
+	return all
+}
+
+func (b *bed) summaries(resource string) (all []wearables.StoredSummary) {
+	b.t.Helper()
+	b.write(func(tx *store.Tx) (err error) {
+		all, err = wearables.ListSummaries(b.ctx, tx, b.user.Team.UUID(), b.user.ID.UUID(), wearables.SummaryQuery{Resource: resource})
+		return err
+	})
+	return all
+}
+
+// spoil makes the store look as if another mapping had read everything: one
+// heart rate is wrong, and so is one day's distance.
+func (b *bed) spoil() {
+	b.t.Helper()
+	beat := b.samples("heartrate", "apple_health_kit")
+	beat.Time, beat.Value, beat.Offset, beat.End = beat.Time[:1], []float64{beat.Value[0] + 1}, beat.Offset[:1], nil
+	quiet := &wearables.Ingester{DB: b.db}
+	days := b.summaries("activity")
+	day := days[len(days)-1]
+	var said struct {
+		Date string `json:"calendar_date"`
+	}
+	if err := json.Unmarshal(day.Body, &said); err != nil {
+		b.t.Fatal(err)
+	}
+	if _, err := quiet.Ingest(b.ctx, b.user, wearables.Batch{
+		Provider: "apple_health_kit", Stage: wearables.Historical, Samples: []wearables.Samples{beat},
+	}); err != nil {
+		b.t.Fatal(err)
+	}
+	// The summary is spoiled in place, since its key is known to the import alone.
+	body := bytes.Replace(day.Body, []byte(`"distance":`), []byte(`"distance":1`), 1)
+	if bytes.Equal(body, day.Body) {
+		b.t.Fatalf("the day has no distance: %s", day.Body)
+	}
+	b.write(func(tx *store.Tx) error {
+		sealed, err := tx.Seal(b.ctx, b.user.Team.UUID(), b.user.ID.UUID(), "summaries.body:"+day.ID.String(), body)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.Exec(b.ctx, `UPDATE summaries SET body = $3 WHERE team_id = $1 AND id = $2`, b.user.Team, day.ID, sealed); err != nil {
+			return err
+		}
+		_, err = tx.Exec(b.ctx, `UPDATE payloads SET mapping = 0 WHERE team_id = $1`, b.user.Team)
+		return err
+	})
+}
+
+func export(t *testing.T, days int) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if _, err := applehealthtest.WriteZip(&b, applehealthtest.Options{Days: days}); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// An import and some pushes, then a mapping that was wrong and is mended: what
+// it had wrong is updated and announced, and nothing else.
+func TestStoryOfAMendedMapping(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := newBed(t, db)
+		b.upload(export(t, 3))
+		b.push("heartrate", `[{"timestamp":"2026-02-01T08:00:00Z","value":60,"source_type":"watch"}]`)
+		b.push("heartrate", `[{"timestamp":"2026-02-01T08:00:00Z","value":70,"source_type":"watch"},{"timestamp":"2026-02-01T08:01:00Z","value":71,"source_type":"watch"}]`)
+		b.push("steps", `[{"timestamp":"2026-02-01T08:00:00Z","end":"2026-02-01T09:00:00Z","value":600,"source_type":"watch"}]`)
+		before := b.events()
+
+		if r := b.run(Order{}); r.Report.Users != 0 || r.Report.Payloads != 0 {
+			t.Errorf("read again though nothing is stale: %+v", r.Report)
+		}
+		r := b.run(Order{Every: true})
+		if len(r.Report.Resources) != 0 || r.Report.Users != 1 || r.Report.Payloads != 4 {
+			t.Errorf("the same mapping changes something: %+v %s", r.Report, asText(r.Report))
+		}
+		beats, days := b.samples("heartrate", "apple_health_kit"), b.summaries("activity")
+
+		b.spoil()
+		want := `{"activity":{"created":0,"updated":1,"first_created":null,"first_updated":{"provider":"apple_health_kit","source_type":"SOURCE","day":"DAY","fields":["distance"]}},` +
+			`"heartrate":{"created":0,"updated":1,"first_created":null,"first_updated":{"provider":"apple_health_kit","source_type":"TYPE","day":"","fields":[]}}}`
+		last := days[len(days)-1]
+		var said struct {
+			Date string `json:"calendar_date"`
+		}
+		_ = json.Unmarshal(last.Body, &said)
+		want = strings.NewReplacer("SOURCE", last.Source.Type, "DAY", said.Date, "TYPE", beats.Source.Type).Replace(want)
+
+		dry := b.run(Order{DryRun: true})
+		if got := asText(dry.Report.Resources); got != want {
+			t.Errorf("dry run\ngot  %s\nwant %s", got, want)
+		}
+		if v := b.samples("heartrate", "apple_health_kit").Value[0]; v != beats.Value[0]+1 || len(b.events()) != len(before) {
+			t.Error("a dry run changed something")
+		}
+
+		r = b.run(Order{User: &b.user.ID})
+		if got := asText(r.Report.Resources); got != want {
+			t.Errorf("run\ngot  %s\nwant %s", got, want)
+		}
+		if got := b.samples("heartrate", "apple_health_kit"); !slices.Equal(got.Value, beats.Value) {
+			t.Error("the heart rates are not what they were")
+		}
+		if got := b.summaries("activity"); !bytes.Equal(got[len(got)-1].Body, last.Body) {
+			t.Errorf("the day is %s, was %s", got[len(got)-1].Body, last.Body)
+		}
+		if got := b.samples("heartrate", "health_connect"); !slices.Equal(got.Value, []float64{70, 71}) {
+			t.Errorf("a push was undone: %v", got.Value)
+		}
+		after := b.events()[len(before):]
+		slices.Sort(after)
+		if strings.Join(after, " ") != "daily.data.activity.updated daily.data.heartrate.updated" {
+			t.Errorf("announced %v", after)
+		}
+		if r := b.run(Order{}); r.Report.Users != 0 {
+			t.Errorf("still stale afterwards: %+v", r.Report)
+		}
+	})
+}
+
+func asText(v any) string {
+	text, _ := json.Marshal(v)
+	return string(text)
+}
+
+// Days are derived from all samples, also from those whose payload is gone.
+func TestWithoutTheWholeLedger(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := newBed(t, db)
+		b.upload(export(t, 2))
+		b.write(func(tx *store.Tx) error {
+			_, err := tx.Exec(b.ctx, `UPDATE payload_keys SET forgotten = TRUE WHERE team_id = $1`, b.user.Team)
+			return err
+		})
+		if r := b.run(Order{Every: true}); len(r.Report.Resources) != 0 || r.Report.Payloads != 1 {
+			t.Errorf("%s", asText(r.Report))
+		}
+	})
+}
+
+// What came in while the ledger was read is newer than what is to be stored.
+func TestNothingNewerIsOverwritten(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := newBed(t, db)
+		b.push("heartrate", `[{"timestamp":"2026-02-01T08:00:00Z","value":60}]`)
+		run := Run{Team: b.user.Team, ID: ids.From[Run](b.user.ID.UUID()), Report: *newChanges()}
+		p := &person{walk: &walk{Service: b.service, run: &run}, user: b.user, seen: newChanges()}
+		old := b.samples("heartrate", "health_connect")
+		old.Value = []float64{55}
+		batch := wearables.Batch{Provider: "health_connect", Samples: []wearables.Samples{old}}
+		if err := p.give(b.ctx, batch); !errors.Is(err, errNewer) {
+			t.Errorf("%v", err)
+		}
+		if got := b.samples("heartrate", "health_connect"); got.Value[0] != 60 || len(run.Report.Resources) != 0 {
+			t.Errorf("%v, %s", got.Value, asText(run.Report))
+		}
+	})
+}
+
+// A payload that today's mapping refuses costs itself and nothing around it.
+func TestUnreadablePayloads(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := newBed(t, db)
+		b.push("heartrate", `[{"timestamp":"2026-02-01T08:00:00Z","value":60}]`)
+		for _, kind := range []string{ledger.Samples, "no_such_kind"} {
+			packed := ledger.Pack(kind, "health_connect", "heartrate", []byte(`{"data":[`))
+			b.write(func(tx *store.Tx) error {
+				_, err := b.ledger.Keep(b.ctx, tx, b.user.Team, b.user.ID, packed)
+				return err
+			})
+		}
+		r := b.run(Order{Every: true})
+		if r.Report.Payloads != 1 || r.Report.Unreadable[ledger.Samples] != 1 || r.Report.Unreadable["no_such_kind"] != 1 {
+			t.Errorf("%s", asText(r.Report))
+		}
+	})
+}

@@ -1,0 +1,82 @@
+package replay
+
+import (
+	"hale/internal/wearables"
+)
+
+// Changes tells what a run changed, or would change: counts, words and names of
+// fields, never values.
+type Changes struct {
+	Users      int64                       `json:"users" doc:"Users whose payloads were read."`
+	Payloads   int64                       `json:"payloads" doc:"Payloads that were read."`
+	Unreadable map[string]int64            `json:"unreadable" doc:"Payloads that today's mapping refuses, by kind."`
+	Resources  map[string]*ResourceChanges `json:"resources" doc:"What changed, by resource. What is absent did not change."`
+}
+
+// ResourceChanges tells what became of the values of one resource.
+type ResourceChanges struct {
+	Created      int64        `json:"created" doc:"Values that the older mapping did not make."`
+	Updated      int64        `json:"updated" doc:"Values that come out differently."`
+	FirstCreated *FirstChange `json:"first_created" doc:"Null when nothing was created."`
+	FirstUpdated *FirstChange `json:"first_updated" doc:"Null when nothing was updated."`
+}
+
+// FirstChange is a change that stands for others like it.
+type FirstChange struct {
+	Provider   string   `json:"provider"`
+	SourceType string   `json:"source_type"`
+	Day        string   `json:"day" doc:"Calendar date of a summary; empty for samples."`
+	Fields     []string `json:"fields" doc:"Fields of an updated summary that differ."`
+}
+
+func newChanges() *Changes {
+	return &Changes{Unreadable: map[string]int64{}, Resources: map[string]*ResourceChanges{}}
+}
+
+// join adds what was seen of one user.
+func (r *Changes) join(o *Changes) {
+	r.Users += o.Users
+	r.Payloads += o.Payloads
+	for kind, n := range o.Unreadable {
+		r.Unreadable[kind] += n
+	}
+}
+
+// with is the report with changes added; r itself stays as it is, in case they
+// are not made.
+func (r *Changes) with(changes []wearables.Change) Changes {
+	sum := *r
+	sum.Resources = make(map[string]*ResourceChanges, len(r.Resources)+1)
+	for resource, c := range r.Resources {
+		own := *c
+		sum.Resources[resource] = &own
+	}
+	for _, c := range changes {
+		sum.add(c)
+	}
+	return sum
+}
+
+// add counts a change.
+func (r *Changes) add(c wearables.Change) {
+	sum := r.Resources[c.Resource]
+	if sum == nil {
+		sum = &ResourceChanges{}
+		r.Resources[c.Resource] = sum
+	}
+	n, first := &sum.Created, &sum.FirstCreated
+	if c.Verb == "updated" {
+		n, first = &sum.Updated, &sum.FirstUpdated
+	}
+	*n += int64(c.Count)
+	if *first == nil {
+		example := &FirstChange{Provider: c.Source.Provider, SourceType: c.Source.Type, Day: c.Day, Fields: c.Fields}
+		if example.SourceType == "" {
+			example.SourceType = "unknown"
+		}
+		if example.Fields == nil {
+			example.Fields = []string{}
+		}
+		*first = example
+	}
+}

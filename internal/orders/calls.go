@@ -1,0 +1,190 @@
+package orders
+
+import (
+	"context"
+	"time"
+
+	"hale/internal/civil"
+	"hale/internal/fault"
+	"hale/internal/labs"
+	"hale/internal/store"
+	"hale/internal/teams"
+)
+
+// Cancel cancels an order. already tells that it was before.
+//
+// Reference 1.6.
+func Cancel(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (o Order, already bool, err error) {
+	if o, err = Get(ctx, tx, team, id); err != nil {
+		if fault.Is(err, fault.NotFound) {
+			err = noOrder()
+		}
+		return Order{}, false, err
+	}
+	changed, err := Advance(ctx, tx, &o, Move{To: Cancelled, By: Call})
+	switch {
+	case err != nil:
+		return Order{}, false, err
+	case changed:
+		return o, false, withdraw(ctx, tx, &o)
+	case o.Status.Stage(o.Method) == StageCancelled:
+		return o, true, nil
+	}
+	return Order{}, false, fault.Newf(fault.Refused, "Order status %s is not cancellable", o.Full())
+}
+
+// withdraw asks for a cancelled order to be taken back from its lab.
+func withdraw(ctx context.Context, tx *store.Tx, o *Order) error {
+	return ask(ctx, tx, withdrawKind, o, time.Time{})
+}
+
+func noOrder() error { return fault.New(fault.NotFound, "Order doesn't exist") }
+
+// Reschedule moves the day before which nothing is done; nil means at once.
+//
+// Reference 1.11.
+func Reschedule(ctx context.Context, tx *store.Tx, team teams.ID, id ID, day *civil.Date) (Order, error) {
+	o, err := Get(ctx, tx, team, id)
+	if err != nil {
+		return Order{}, err
+	}
+	refuse := func(code, msg string) (Order, error) {
+		return Order{}, fault.New(fault.Refused, msg).At("body", "activate_by").WithType(code)
+	}
+	switch {
+	case o.Status != Ordered && o.Status != AwaitingRegistration:
+		return refuse("order_not_waiting", "activate_by can only be changed while the order is ordered or awaiting_registration")
+	case !o.Scheduled:
+		return refuse("order_not_scheduled", "activate_by can only be changed on an order that was created with one")
+	case day != nil && day.Before(Today(tx.Now())):
+		return refuse("activate_by_past", "activate_by must be today or later")
+	}
+	if err := Amend(ctx, tx, &o, func(o *Order) { o.ActivateBy = day }); err != nil {
+		return Order{}, err
+	}
+	if o.Status == AwaitingRegistration {
+		return o, nil
+	}
+	return o, dispatch(ctx, tx, &o)
+}
+
+// CompleteDraw records that a sample was drawn on site.
+//
+// Reference 1.14.
+func CompleteDraw(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (Order, error) {
+	o, err := Get(ctx, tx, team, id)
+	if err != nil {
+		return Order{}, err
+	}
+	if o.Method != labs.OnSite {
+		return Order{}, fault.New(fault.Refused, "Only on-site collection orders can be marked as drawn")
+	}
+	changed, err := Advance(ctx, tx, &o, Move{To: DrawCompleted, By: Call, Change: func(o *Order) { o.Collected(tx.Now(), nil, nil) }})
+	if err == nil && !changed {
+		err = fault.Newf(fault.Refused, "Order status %s cannot be marked as drawn", o.Full())
+	}
+	return o, err
+}
+
+// Collected notes when the sample was taken, and with the turnaround times of
+// the order's panel when results can be expected.
+//
+// Reference 1.14: collection plus the times, null when a panel has none.
+func (o *Order) Collected(at time.Time, common, worst *int) {
+	o.CollectedAt = &at
+	day := civil.DateOf(at.UTC())
+	for _, d := range []struct {
+		days *int
+		to   **civil.Date
+	}{{common, &o.ExpectedBy}, {worst, &o.WorstBy}} {
+		if d.days != nil {
+			due := day.AddDays(*d.days)
+			*d.to = &due
+		}
+	}
+}
+
+// SetSMS turns text messages about an order on or off.
+//
+// Reference 1.14, communication_settings.
+func SetSMS(ctx context.Context, tx *store.Tx, team teams.ID, id ID, enabled bool) (Order, error) {
+	o, err := Get(ctx, tx, team, id)
+	if err != nil {
+		return Order{}, err
+	}
+	return o, Amend(ctx, tx, &o, func(o *Order) { o.SMSEnabled = enabled })
+}
+
+// longestResend is the widest window of orders whose events are sent again.
+const longestResend = 60 * 24 * time.Hour
+
+// Resend says which orders' latest events to send again: these, or those that
+// changed in a time.
+//
+// Reference 1.14, POST /v3/order/resend_events.
+type Resend struct {
+	IDs        []ID
+	Start, End *time.Time
+}
+
+// Check refuses what names no orders or too many.
+func (r *Resend) Check(now time.Time) error {
+	bad := func(field, msg string) error {
+		return fault.New(fault.Invalid, "Value error, "+msg).At("body", field)
+	}
+	if len(r.IDs) == 0 && r.Start == nil {
+		return bad("order_ids", "give order_ids or start_at")
+	}
+	if r.Start == nil {
+		return nil
+	}
+	if r.End == nil {
+		r.End = &now
+	}
+	switch {
+	case r.End.Before(*r.Start):
+		return bad("end_at", "end_at must not be before start_at")
+	case r.End.Sub(*r.Start) > longestResend:
+		return bad("start_at", "start_at and end_at may be at most 60 days apart")
+	}
+	return nil
+}
+
+// Page is one page of the orders to be announced again, oldest first. It may
+// name orders that do not exist.
+func (r *Resend) Page(ctx context.Context, tx *store.Tx, team teams.ID, page, size int) ([]ID, error) {
+	if r.Start == nil {
+		from := min((page-1)*size, len(r.IDs))
+		return r.IDs[from:min(from+size, len(r.IDs))], nil
+	}
+	f := Filter{Updated: Span{r.Start, r.End}, Ascending: true, Page: page, Size: size}
+	if len(r.IDs) > 0 {
+		f.IDs = r.IDs
+	}
+	some, _, err := Select(ctx, tx, team, f)
+	return some, err
+}
+
+// SendAgain announces the orders as they are now; unknown ones are passed over.
+// It returns those that were announced.
+func SendAgain(ctx context.Context, tx *store.Tx, team teams.ID, all []ID) ([]ID, error) {
+	var sent []ID
+	for _, id := range all {
+		o, err := Get(ctx, tx, team, id)
+		if fault.Is(err, fault.NotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		kind := UpdatedEvent
+		if o.Status == Ordered {
+			kind = CreatedEvent
+		}
+		if err := emit(ctx, tx, &o, kind); err != nil {
+			return nil, err
+		}
+		sent = append(sent, id)
+	}
+	return sent, nil
+}

@@ -1,0 +1,208 @@
+package orders
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"hale/internal/diagnoses"
+	"hale/internal/fault"
+	"hale/internal/insurance"
+	"hale/internal/labs"
+	"hale/internal/teams"
+	"hale/internal/users"
+)
+
+// user makes sure that the order is for somebody.
+func (v *review) user(ctx context.Context, id users.ID) {
+	_, err := users.Get(ctx, v.tx, v.team, id)
+	if fault.Is(err, fault.NotFound) {
+		err = fault.New(fault.NotFound, "User does not exist on this team").At("body", "user_id").WithType("unknown_user")
+	}
+	v.found(err)
+}
+
+// place is where and with whom an order is placed.
+type place struct {
+	panel   labs.Panel
+	account labs.Account
+}
+
+// resolve is labs.ResolveOrderSet or, for a dry run, labs.PreviewOrderSet.
+type resolve = func(set labs.OrderSet, method *Method, account *labs.AccountID) (labs.Panel, error)
+
+// place finds the lab test and the account of an order.
+func (v *review) place(ctx context.Context, resolve resolve, set labs.OrderSet, method *Method, account *labs.AccountID, forImport bool) (place, bool) {
+	panel, err := resolve(set, method, account)
+	if !v.found(err) {
+		return place{}, false
+	}
+	if account == nil {
+		account = panel.Test.Account // offered with one account only
+	}
+	chosen, err := labs.ChooseAccount(ctx, v.tx, v.team, panel.Lab.ID, account, forImport)
+	return place{panel, chosen}, v.found(err)
+}
+
+// terms checks what the lab and the account ask for.
+func (v *review) terms(p place, state string, billing labs.Billing, physician *labs.Physician) {
+	if !labs.ServesState(p.panel.Lab, state) {
+		v.refuse("lab_state", fmt.Sprintf("Lab %s does not support state %s", p.panel.Lab.Name, state), "patient_address", "state")
+	}
+	if !labs.BillingAllowed(p.account, billing, state) {
+		v.refuse("billing_not_allowed", fmt.Sprintf("Billing type %s is not allowed for this lab account in %s", billing, state), "billing_type")
+	}
+	if p.account.Flow.TeamOrders() && physician == nil {
+		v.refuse("physician_missing", "A physician is required: orders under this lab account are delegated to the team", "physician")
+	}
+}
+
+// minor refuses to order for children unless the team may and somebody speaks
+// for them.
+func (v *review) minor(ctx context.Context, user users.ID, p *Patient) {
+	if p.Age(v.today) >= adult {
+		return
+	}
+	team, err := teams.Get(ctx, v.tx, v.team)
+	if !v.found(err) {
+		return
+	}
+	if !team.Settings.MinorOrdering {
+		v.refuse("minor_not_allowed", "The team may not order for patients under 18", "patient_details", "dob")
+		return
+	}
+	if p.MedicalProxy != nil {
+		return
+	}
+	info, err := users.LatestInfo(ctx, v.tx, v.team, user)
+	switch {
+	case err == nil && info.MedicalProxy != nil:
+		p.MedicalProxy = info.MedicalProxy
+	case err == nil, fault.Is(err, fault.NotFound):
+		v.refuse("medical_proxy_missing", "A medical_proxy is required for patients under 18", "patient_details", "medical_proxy")
+	default:
+		v.found(err)
+	}
+}
+
+// insurance finds the record that an insured order is billed to.
+//
+// Reference 1.18.
+func (v *review) insurance(ctx context.Context, user users.ID, billing labs.Billing, codes []string) *uuid.UUID {
+	if len(codes) > 0 {
+		v.found(diagnoses.Valid(ctx, v.tx, codes))
+	}
+	if billing != labs.CommercialInsurance {
+		return nil
+	}
+	if len(codes) == 0 {
+		v.refuse("icd_codes_missing", "icd_codes must name at least one diagnosis when billing_type is commercial_insurance", "icd_codes")
+	}
+	if _, err := users.LatestInfo(ctx, v.tx, v.team, user); err != nil {
+		if users.IsNoInfo(err) {
+			v.refuse("demographics_missing", "The user needs demographics before insurance can be billed", "user_id")
+			return nil
+		}
+		if !fault.Is(err, fault.NotFound) { // an unknown user was found before
+			v.found(err)
+		}
+		return nil
+	}
+	id, ok, err := insurance.InForce(ctx, v.tx, v.team, user)
+	switch {
+	case err != nil:
+		v.found(err)
+	case !ok:
+		v.refuse("insurance_missing", "The user has no primary insurance", "user_id")
+	default:
+		return &id
+	}
+	return nil
+}
+
+// answers checks the answers to the questions of the markers, and fills in
+// those that follow from the lab test or have a default.
+//
+// Reference 1.16, AOE.
+func (v *review) answers(p labs.Panel, given []Answer) []Answer {
+	all := slices.Clone(given)
+	var open []string
+	for _, m := range p.Markers {
+		for _, q := range m.Questions {
+			at := slices.IndexFunc(all, func(a Answer) bool { return a.MarkerID == m.ID && a.QuestionID == q.ID })
+			if at >= 0 {
+				all[at].Answer = strings.TrimSpace(all[at].Answer)
+			}
+			switch {
+			case at >= 0 && all[at].Answer != "":
+				v.answer(q, all[at].Answer)
+			case q.Code == labs.FastingCode:
+				all = put(all, at, Answer{m.ID, q.ID, fasting(q, p.Fasting)})
+			case q.Default != "":
+				all = put(all, at, Answer{m.ID, q.ID, q.Default})
+			case q.Required:
+				open = append(open, q.Value)
+			}
+		}
+	}
+	for _, a := range given {
+		if !asked(p, a) {
+			v.refuse("unknown_question", fmt.Sprintf("Marker %d of this order has no question %d", a.MarkerID, a.QuestionID), "aoe_answers")
+		}
+	}
+	if len(open) > 0 {
+		slices.Sort(open)
+		v.refuse("aoe_missing", "Required AOE questions are not answered: "+strings.Join(slices.Compact(open), "; "), "aoe_answers")
+	}
+	return slices.DeleteFunc(all, func(a Answer) bool { return a.Answer == "" })
+}
+
+func put(all []Answer, at int, a Answer) []Answer {
+	if at >= 0 {
+		all[at] = a
+		return all
+	}
+	return append(all, a)
+}
+
+func asked(p labs.Panel, a Answer) bool {
+	return slices.ContainsFunc(p.Markers, func(m *labs.Marker) bool {
+		return m.ID == a.MarkerID && slices.ContainsFunc(m.Questions, func(q labs.Question) bool { return q.ID == a.QuestionID })
+	})
+}
+
+// fasting answers the question whether the person fasts by the lab test.
+func fasting(q labs.Question, fasts bool) string {
+	want := map[bool]string{true: "Y", false: "N"}[fasts]
+	for _, a := range q.Answers {
+		if strings.HasPrefix(strings.ToUpper(a.Code), want) {
+			return a.Code
+		}
+	}
+	return want
+}
+
+// answer checks one answer. What was answered is personal and not repeated.
+func (v *review) answer(q labs.Question, text string) {
+	known := func(code string) bool {
+		return slices.ContainsFunc(q.Answers, func(a labs.Answer) bool { return a.Code == strings.TrimSpace(code) })
+	}
+	bad := false
+	switch q.Type {
+	case labs.Choice:
+		bad = !known(text)
+	case labs.MultiChoice:
+		bad = slices.ContainsFunc(strings.Split(text, ","), func(code string) bool { return !known(code) })
+	case labs.Text:
+	case labs.Numeric:
+		_, err := strconv.ParseFloat(text, 64)
+		bad = err != nil
+	}
+	if bad || len([]rune(text)) > longestNotes {
+		v.refuse("aoe_answer", "This is no answer to the question: "+q.Value, "aoe_answers")
+	}
+}

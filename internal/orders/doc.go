@@ -1,0 +1,28 @@
+// Package orders is lab ordering: what is ordered for whom, and what becomes
+// of it.
+//
+// An order is of one lab test and goes one course (a method of collection). It
+// belongs to a transaction, which the first order makes and which a redraw or
+// a recreation joins. Where it is, is one of the statuses; which may follow
+// which, and who may cause it, is a table, and [Advance] is the only function
+// that moves an order: it changes the row, adds to the history, computes the
+// transaction anew, announces the event and tells the listeners, all in the
+// caller's transaction. What comes late or twice is recorded and moves nothing.
+//
+// Everything about a person is sealed with the user's key.
+//
+// # Reading order
+//
+//	status.go     the words
+//	table.go      the moves; printed as docs/order-states.md
+//	order.go      the types
+//	rows.go       reading and writing them
+//	advance.go    the one way to move an order
+//	listen.go     how other domains follow along
+//	transactions.go, redraw.go   several orders for one need
+//	payload.go    the wire shape, which events carry too
+//	request.go, check*.go, create.go, kits.go, import.go   coming into being
+//	place.go      handing orders to the lab's network, in the background
+//	calls.go      cancelling, scheduling, and what else a team may ask for
+//	list.go, memory*.go, changes.go   lists of a million orders
+package orders

@@ -1,0 +1,355 @@
+package orders
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/civil"
+	"hale/internal/labs"
+	"hale/internal/teams"
+	"hale/internal/users"
+	"hale/internal/users/person"
+)
+
+// Document is an order on the wire. T is the shape of the lab test: events
+// leave out its lab and markers.
+//
+// Spec: Order. Reference 1.1, ClientFacingOrder.
+type Document[T any] struct {
+	ID                 ID                      `json:"id" format:"uuid"`
+	TeamID             teams.ID                `json:"team_id" format:"uuid"`
+	UserID             users.ID                `json:"user_id" format:"uuid"`
+	Patient            Null[PatientDocument]   `json:"patient_details"`
+	Address            Null[AddressDocument]   `json:"patient_address"`
+	LabTest            T                       `json:"lab_test"`
+	Details            DetailsDocument         `json:"details"`
+	SampleID           *string                 `json:"sample_id" nullable:"true"`
+	Notes              *string                 `json:"notes" nullable:"true"`
+	ClinicalNotes      *string                 `json:"clinical_notes" nullable:"true"`
+	CreatedAt          Instant                 `json:"created_at"`
+	UpdatedAt          Instant                 `json:"updated_at"`
+	Events             []EventDocument         `json:"events" nullable:"false"`
+	Status             Stage                   `json:"status" doc:"First part of the last event's status."`
+	LastEvent          EventDocument           `json:"last_event"`
+	Physician          Null[PhysicianDocument] `json:"physician"`
+	HealthInsuranceID  NullID                  `json:"health_insurance_id"`
+	RequisitionFormURL *string                 `json:"requisition_form_url" nullable:"true"`
+	Priority           bool                    `json:"priority"`
+	Shipping           Null[ShippingDocument]  `json:"shipping_details"`
+	ActivateBy         *civil.Date             `json:"activate_by" format:"date" nullable:"true"`
+	Passthrough        *string                 `json:"passthrough" nullable:"true"`
+	BillingType        labs.Billing            `json:"billing_type"`
+	ICDCodes           []string                `json:"icd_codes" nullable:"true"`
+	HasABN             bool                    `json:"has_abn"`
+	Interpretation     *Interpretation         `json:"interpretation" nullable:"true"`
+	HasMissingResults  *bool                   `json:"has_missing_results" nullable:"true"`
+	ExpectedBy         *civil.Date             `json:"expected_result_by_date" format:"date" nullable:"true"`
+	WorstBy            *civil.Date             `json:"worst_case_result_by_date" format:"date" nullable:"true"`
+	Origin             Origin                  `json:"origin"`
+	Transaction        TransactionDocument     `json:"order_transaction"`
+}
+
+// PatientDocument is a patient on the wire.
+type PatientDocument struct {
+	FirstName         *string                 `json:"first_name" nullable:"true"`
+	LastName          *string                 `json:"last_name" nullable:"true"`
+	BirthDate         Instant                 `json:"dob"`
+	Gender            string                  `json:"gender"`
+	PhoneNumber       *string                 `json:"phone_number" nullable:"true"`
+	Email             *string                 `json:"email" nullable:"true"`
+	MedicalProxy      Null[GuarantorDocument] `json:"medical_proxy"`
+	Race              *string                 `json:"race" nullable:"true"`
+	Ethnicity         *string                 `json:"ethnicity" nullable:"true"`
+	SexualOrientation *string                 `json:"sexual_orientation" nullable:"true"`
+	GenderIdentity    *string                 `json:"gender_identity" nullable:"true"`
+}
+
+// GuarantorDocument is a medical proxy on the wire.
+type GuarantorDocument struct {
+	FirstName       string                   `json:"first_name"`
+	LastName        string                   `json:"last_name"`
+	Address         GuarantorAddressDocument `json:"address"`
+	PhoneNumber     string                   `json:"phone_number"`
+	HouseholdIncome *int64                   `json:"household_income" nullable:"true"`
+	HouseholdSize   *int64                   `json:"household_size" nullable:"true"`
+	Email           *string                  `json:"email" nullable:"true"`
+}
+
+// GuarantorAddressDocument is where a medical proxy lives.
+type GuarantorAddressDocument struct {
+	FirstLine   string  `json:"first_line"`
+	SecondLine  string  `json:"second_line"`
+	Country     string  `json:"country"`
+	Zip         string  `json:"zip"`
+	City        string  `json:"city"`
+	State       string  `json:"state"`
+	AccessNotes *string `json:"access_notes" nullable:"true"`
+}
+
+// AddressDocument is a patient's address on the wire.
+type AddressDocument struct {
+	Receiver    string  `json:"receiver_name"`
+	FirstLine   string  `json:"first_line"`
+	SecondLine  *string `json:"second_line" nullable:"true"`
+	City        string  `json:"city"`
+	State       string  `json:"state"`
+	Zip         string  `json:"zip"`
+	Country     string  `json:"country"`
+	AccessNotes *string `json:"access_notes" nullable:"true"`
+	PhoneNumber *string `json:"phone_number" nullable:"true"`
+}
+
+// ShippingDocument is where a kit goes.
+type ShippingDocument struct {
+	Receiver    string  `json:"receiver_name"`
+	FirstLine   string  `json:"first_line"`
+	SecondLine  *string `json:"second_line" nullable:"true"`
+	City        string  `json:"city"`
+	State       string  `json:"state"`
+	Zip         string  `json:"zip"`
+	Country     string  `json:"country"`
+	PhoneNumber string  `json:"phone_number"`
+}
+
+// PhysicianDocument is who ordered.
+type PhysicianDocument struct {
+	FirstName string `json:"first_name"`
+	LastName  string `json:"last_name"`
+	NPI       string `json:"npi"`
+}
+
+// DetailsDocument is what only one method has. Shipment is there for test kits,
+// AppointmentID for the two methods with appointments.
+type DetailsDocument struct {
+	Type Method              `json:"type"`
+	Data DetailsDataDocument `json:"data"`
+}
+
+// DetailsDataDocument is the data of DetailsDocument.
+type DetailsDataDocument struct {
+	ID            uuid.UUID               `json:"id" format:"uuid"`
+	Shipment      *Null[ShipmentDocument] `json:"shipment,omitempty"`
+	AppointmentID *NullID                 `json:"appointment_id,omitempty"`
+	CreatedAt     Instant                 `json:"created_at"`
+	UpdatedAt     Instant                 `json:"updated_at"`
+}
+
+// ShipmentDocument is a kit on its ways.
+type ShipmentDocument struct {
+	ID                     uuid.UUID `json:"id" format:"uuid"`
+	OutboundTrackingNumber *string   `json:"outbound_tracking_number" nullable:"true"`
+	OutboundTrackingURL    *string   `json:"outbound_tracking_url" nullable:"true"`
+	InboundTrackingNumber  *string   `json:"inbound_tracking_number" nullable:"true"`
+	InboundTrackingURL     *string   `json:"inbound_tracking_url" nullable:"true"`
+	OutboundCourier        *string   `json:"outbound_courier" nullable:"true"`
+	InboundCourier         *string   `json:"inbound_courier" nullable:"true"`
+	Notes                  *string   `json:"notes" nullable:"true"`
+	CreatedAt              Instant   `json:"created_at"`
+	UpdatedAt              Instant   `json:"updated_at"`
+}
+
+// EventDocument is one row of an order's history.
+type EventDocument struct {
+	ID        int64   `json:"id"`
+	CreatedAt Instant `json:"created_at"`
+	Status    string  `json:"status" doc:"<status>.<method>.<low-level status>"`
+	Detail    *Detail `json:"status_detail" nullable:"true"`
+}
+
+// TransactionDocument is a transaction inside an order.
+type TransactionDocument struct {
+	ID     TransactionID     `json:"id" format:"uuid"`
+	Status TransactionStatus `json:"status"`
+	Orders []MemberDocument  `json:"orders" nullable:"false"`
+}
+
+// MemberDocument is an order inside its transaction.
+type MemberDocument struct {
+	ID        ID      `json:"id" format:"uuid"`
+	Status    Status  `json:"low_level_status"`
+	StatusAt  Precise `json:"low_level_status_created_at"`
+	Origin    Origin  `json:"origin"`
+	Parent    NullID  `json:"parent_id"`
+	CreatedAt Precise `json:"created_at"`
+	UpdatedAt Precise `json:"updated_at"`
+}
+
+// LabTestDocument is a lab test in an event: without its lab and markers.
+type LabTestDocument struct {
+	ID              labs.TestID     `json:"id"`
+	Slug            string          `json:"slug"`
+	Name            string          `json:"name"`
+	Description     string          `json:"description"`
+	SampleType      labs.SampleType `json:"sample_type"`
+	Method          Method          `json:"method"`
+	Price           float64         `json:"price"`
+	IsActive        bool            `json:"is_active"`
+	Status          labs.TestStatus `json:"status"`
+	Fasting         bool            `json:"fasting"`
+	Lab             *struct{}       `json:"lab"`
+	Markers         *struct{}       `json:"markers"`
+	IsDelegated     bool            `json:"is_delegated"`
+	AutoGenerated   bool            `json:"auto_generated"`
+	HasInstructions bool            `json:"has_collection_instructions"`
+	CommonTAT       *int            `json:"common_tat_days"`
+	WorstTAT        *int            `json:"worst_case_tat_days"`
+}
+
+// Null is an object that may be null.
+type Null[T any] struct{ Value *T }
+
+// MarshalJSON writes the object or null.
+func (n Null[T]) MarshalJSON() ([]byte, error) { return json.Marshal(n.Value) }
+
+// UnmarshalJSON reads the object or null.
+func (n *Null[T]) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, &n.Value) }
+
+// NullID is an identifier that may be null.
+type NullID struct{ Value *uuid.UUID }
+
+// NullIDOf is an order's identifier, or null.
+func NullIDOf(id *ID) NullID {
+	if id == nil {
+		return NullID{}
+	}
+	plain := id.UUID()
+	return NullID{&plain}
+}
+
+// MarshalJSON writes the identifier or null.
+func (n NullID) MarshalJSON() ([]byte, error) { return json.Marshal(n.Value) }
+
+// UnmarshalJSON reads the identifier or null.
+func (n *NullID) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, &n.Value) }
+
+// Instant is a moment in whole seconds: 2026-01-02T03:04:05+00:00.
+type Instant time.Time
+
+// MarshalText writes it.
+func (i Instant) MarshalText() ([]byte, error) {
+	return time.Time(i).UTC().AppendFormat(nil, "2006-01-02T15:04:05-07:00"), nil
+}
+
+// UnmarshalText reads RFC 3339.
+func (i *Instant) UnmarshalText(text []byte) error {
+	return (*time.Time)(i).UnmarshalText(text)
+}
+
+// Precise is a moment in microseconds: 2026-01-02T03:04:05.000006Z. Members of
+// transactions have these.
+type Precise time.Time
+
+// MarshalText writes it.
+func (p Precise) MarshalText() ([]byte, error) {
+	return time.Time(p).UTC().AppendFormat(nil, "2006-01-02T15:04:05.000000Z"), nil
+}
+
+// UnmarshalText reads RFC 3339.
+func (p *Precise) UnmarshalText(text []byte) error {
+	return (*time.Time)(p).UnmarshalText(text)
+}
+
+// DocumentOf writes an order for the wire. now dates the links in it.
+func DocumentOf[T any](o *Order, f Facts, test T, now time.Time) Document[T] {
+	d := Document[T]{
+		ID: o.ID, TeamID: o.Team, UserID: o.User, LabTest: test, Details: detailsOf(o),
+		SampleID: given(o.SampleID), Notes: given(o.Body.Notes), ClinicalNotes: given(o.Body.ClinicalNotes),
+		CreatedAt: Instant(o.CreatedAt), UpdatedAt: Instant(o.UpdatedAt), Events: make([]EventDocument, len(f.Events)),
+		Status: o.Status.Stage(o.Method), HealthInsuranceID: NullID{o.Insurance}, RequisitionFormURL: requisitionLink(o, now),
+		Priority: o.Priority, ActivateBy: o.ActivateBy, Passthrough: o.Body.Passthrough, BillingType: o.Billing,
+		ICDCodes: o.Body.ICDCodes, HasABN: o.HasABN, HasMissingResults: o.HasMissing, ExpectedBy: o.ExpectedBy, WorstBy: o.WorstBy,
+		Origin: o.Origin, Transaction: transactionOf(f.Transaction),
+	}
+	for i, e := range f.Events {
+		d.Events[i] = EventDocument{ID: e.ID, CreatedAt: Instant(e.CreatedAt), Status: e.Status.Full(o.Method), Detail: given(e.Detail)}
+		d.LastEvent = d.Events[i]
+	}
+	if o.Interpretation != "" {
+		d.Interpretation = &o.Interpretation
+	}
+	if p := o.Body.Patient; p != nil {
+		d.Patient.Value = patientOf(*p)
+	}
+	if a := o.Body.Address; a != nil {
+		d.Address.Value = &AddressDocument{
+			a.Receiver, a.FirstLine, given(a.SecondLine), a.City, a.State, a.Zip, a.Country, given(a.AccessNotes), given(a.PhoneNumber),
+		}
+	}
+	if a := o.Body.Shipping; a != nil {
+		d.Shipping.Value = &ShippingDocument{a.Receiver, a.FirstLine, given(a.SecondLine), a.City, a.State, a.Zip, a.Country, a.PhoneNumber}
+	}
+	if p := o.Body.Physician; p != nil {
+		d.Physician.Value = &PhysicianDocument{p.FirstName, p.LastName, p.NPI}
+	}
+	return d
+}
+
+// given is nil for a text that is not there.
+func given[S ~string](s S) *S {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func patientOf(p Patient) *PatientDocument {
+	d := &PatientDocument{
+		FirstName: given(p.FirstName), LastName: given(p.LastName), BirthDate: Instant(p.BirthDate.In(time.UTC)), Gender: p.Gender,
+		PhoneNumber: given(p.PhoneNumber), Email: given(p.Email), Race: given(p.Race), Ethnicity: given(p.Ethnicity),
+		SexualOrientation: given(p.SexualOrientation), GenderIdentity: given(p.GenderIdentity),
+	}
+	if g := p.MedicalProxy; g != nil {
+		d.MedicalProxy.Value = guarantorOf(*g)
+	}
+	return d
+}
+
+func guarantorOf(g person.Guarantor) *GuarantorDocument {
+	a := g.Address
+	return &GuarantorDocument{
+		FirstName: g.FirstName, LastName: g.LastName, PhoneNumber: g.PhoneNumber, Email: given(g.Email),
+		HouseholdIncome: g.HouseholdIncome, HouseholdSize: g.HouseholdSize,
+		Address: GuarantorAddressDocument{a.FirstLine, a.SecondLine, a.Country, a.Zip, a.City, a.State, given(a.AccessNotes)},
+	}
+}
+
+func detailsOf(o *Order) DetailsDocument {
+	data := DetailsDataDocument{ID: o.Details, CreatedAt: Instant(o.CreatedAt), UpdatedAt: Instant(o.UpdatedAt)}
+	switch o.Method {
+	case labs.TestKit:
+		data.Shipment = &Null[ShipmentDocument]{}
+		if s := o.Shipment; s != nil {
+			data.Shipment.Value = &ShipmentDocument{
+				s.ID, given(s.Outbound.TrackingNumber), given(s.Outbound.TrackingURL), given(s.Inbound.TrackingNumber), given(s.Inbound.TrackingURL),
+				given(s.Outbound.Courier), given(s.Inbound.Courier), given(s.Notes), Instant(s.CreatedAt), Instant(s.UpdatedAt),
+			}
+		}
+	case labs.WalkIn, labs.AtHome:
+		data.AppointmentID = &NullID{o.Appointment}
+	case labs.OnSite:
+	}
+	return DetailsDocument{o.Method, data}
+}
+
+func transactionOf(t Transaction) TransactionDocument {
+	d := TransactionDocument{ID: t.ID, Status: t.Status, Orders: make([]MemberDocument, len(t.Members))}
+	for i, m := range t.Members {
+		d.Orders[i] = MemberDocument{m.ID, m.Status, Precise(m.StatusAt), m.Origin, NullIDOf(m.Parent), Precise(m.CreatedAt), Precise(m.UpdatedAt)}
+	}
+	return d
+}
+
+// Document is the transaction on the wire, as results and orders show it.
+func (t Transaction) Document() TransactionDocument { return transactionOf(t) }
+
+func labTestOf(t labs.Test, markers []*labs.Marker) LabTestDocument {
+	d := LabTestDocument{
+		ID: t.ID, Slug: t.Slug, Name: t.Name, Description: t.Description, SampleType: t.SampleType, Method: t.Method,
+		Price: float64(t.PriceMinor) / 100, IsActive: t.Status() == labs.Active, Status: t.Status(), Fasting: t.Fasting,
+		AutoGenerated: t.AutoGenerated, HasInstructions: t.Method == labs.TestKit,
+	}
+	d.CommonTAT, d.WorstTAT = labs.TAT(markers)
+	return d
+}

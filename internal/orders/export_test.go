@@ -1,0 +1,4 @@
+package orders
+
+// TransactionStatusOf is statusOf for tests.
+var TransactionStatusOf = statusOf

@@ -1,0 +1,212 @@
+package orders
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"hale/internal/fault"
+	"hale/internal/jobs"
+	"hale/internal/labs"
+	"hale/internal/networks"
+	"hale/internal/store"
+	"hale/internal/teams"
+)
+
+// Placer hands orders to the networks, in background jobs. Every job is asked
+// for in the transaction that makes it necessary, so none is forgotten, and
+// networks take an order once however often it is handed over.
+type Placer struct {
+	DB *store.DB
+	// Networks by their slugs.
+	Networks map[string]networks.Network
+	Log      *slog.Logger
+}
+
+type jobArgs struct {
+	Team  teams.ID `json:"team"`
+	Order ID       `json:"order"`
+}
+
+// The kinds of job. These are for asking; Jobs has the functions.
+var (
+	placeKind    = jobs.Define[jobArgs]("orders.place", nil).With(placeLimits)
+	withdrawKind = jobs.Define[jobArgs]("orders.withdraw", nil).With(placeLimits)
+	shipKind     = jobs.Define[jobArgs]("orders.ship", nil).With(placeLimits)
+)
+
+// placeLimits let an order wait for its lab for some three days.
+var placeLimits = jobs.Limits{Concurrency: 8, Timeout: 2 * time.Minute, Attempts: 24}
+
+// Jobs are the kinds of job that a runner needs.
+func (p *Placer) Jobs() []jobs.Handler {
+	return []jobs.Handler{
+		jobs.Define(placeKind.Name(), p.place).With(placeLimits),
+		jobs.Define(withdrawKind.Name(), p.withdraw).With(placeLimits),
+		jobs.Define(shipKind.Name(), p.ship).With(placeLimits),
+	}
+}
+
+func ask(ctx context.Context, tx *store.Tx, kind jobs.Kind[jobArgs], o *Order, at time.Time) error {
+	_, err := kind.Enqueue(ctx, tx, jobArgs{o.Team, o.ID}, jobs.Options{Team: o.Team.UUID(), Key: o.ID.String(), At: at})
+	return err
+}
+
+// dispatch asks for an order to be placed, now or on the day of its activate_by.
+func dispatch(ctx context.Context, tx *store.Tx, o *Order) error {
+	var at time.Time
+	if o.ActivateBy != nil && o.ActivateBy.After(Today(tx.Now())) {
+		at = o.ActivateBy.In(newYork)
+	}
+	return ask(ctx, tx, placeKind, o, at)
+}
+
+// place hands one order over. The order is looked at before, and moved after:
+// between the two it may have been cancelled, and is then taken back.
+func (p *Placer) place(ctx context.Context, run *jobs.Run, args jobArgs) error {
+	var o Order
+	var whole networks.Order
+	err := p.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		if o, err = Get(ctx, tx, args.Team, args.Order); err != nil {
+			return err
+		}
+		whole, err = ForNetwork(ctx, tx, &o)
+		return err
+	})
+	if fault.Is(err, fault.NotFound) { // erased
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if o.Status != Ordered && o.Status != Registered || o.Registrable && o.Status == Ordered {
+		return nil
+	}
+	if o.ActivateBy != nil && o.ActivateBy.After(Today(run.DB().Now())) {
+		return jobs.Later(o.ActivateBy.In(newYork).Sub(run.DB().Now()))
+	}
+	network, err := p.network(o.Network)
+	if err != nil {
+		return err
+	}
+	receipt, err := network.Place(ctx, whole)
+	var refusal *networks.Refusal
+	switch {
+	case errors.As(err, &refusal):
+		return p.DB.Write(ctx, func(tx *store.Tx) error { return refused(ctx, tx, args, refusal) })
+	case err != nil:
+		return fmt.Errorf("orders: placing %s: %w", o.ID, err)
+	}
+	return p.DB.Write(ctx, func(tx *store.Tx) error { return placed(ctx, tx, args, receipt) })
+}
+
+// placed records a lab's receipt.
+func placed(ctx context.Context, tx *store.Tx, args jobArgs, receipt networks.Receipt) error {
+	o, err := Get(ctx, tx, args.Team, args.Order)
+	if err != nil {
+		return err
+	}
+	if !receipt.Pending {
+		_, err = Advance(ctx, tx, &o, Move{To: RequisitionCreated, By: Requisition, Change: func(o *Order) { o.sample(receipt.SampleID) }})
+	}
+	if err == nil && o.Status.Stage(o.Method) == StageCancelled {
+		err = ask(ctx, tx, withdrawKind, &o, time.Time{})
+	}
+	return err
+}
+
+// sample sets the sample id unless the kit or the import brought one.
+func (o *Order) sample(id string) {
+	if o.SampleID == "" {
+		o.SampleID = id
+	}
+}
+
+// refused ends an order that the lab will never take.
+func refused(ctx context.Context, tx *store.Tx, args jobArgs, refusal *networks.Refusal) error {
+	o, err := Get(ctx, tx, args.Team, args.Order)
+	if err != nil {
+		return err
+	}
+	o.Body.Notes = refusal.Reason
+	if err := savePerson(ctx, tx, &o); err != nil {
+		return lost(err)
+	}
+	to := Cancelled
+	if o.Method == labs.TestKit {
+		to = DoNotProcess
+	}
+	_, err = Advance(ctx, tx, &o, Move{To: to, By: Requisition})
+	return err
+}
+
+// lost makes the whole transaction start again after a race.
+func lost(err error) error {
+	if errors.Is(err, errStale) {
+		return store.ErrLostRace
+	}
+	return err
+}
+
+// withdraw takes a cancelled order back from its network.
+func (p *Placer) withdraw(ctx context.Context, _ *jobs.Run, args jobArgs) error {
+	o, whole, err := p.read(ctx, args)
+	if fault.Is(err, fault.NotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	network, err := p.network(o.Network)
+	if err != nil {
+		return err
+	}
+	if err := network.Cancel(ctx, whole); err != nil {
+		return fmt.Errorf("orders: withdrawing %s: %w", o.ID, err)
+	}
+	return nil
+}
+
+// ship sends out a kit that nobody has registered yet.
+func (p *Placer) ship(ctx context.Context, _ *jobs.Run, args jobArgs) error {
+	o, whole, err := p.read(ctx, args)
+	if fault.Is(err, fault.NotFound) || err == nil && o.Status != AwaitingRegistration {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	network, err := p.network(o.Network)
+	if err != nil {
+		return err
+	}
+	shipper, ok := network.(networks.Shipper)
+	if !ok { // the kits are sent by hand
+		return nil
+	}
+	if err := shipper.Ship(ctx, whole); err != nil {
+		return fmt.Errorf("orders: shipping %s: %w", o.ID, err)
+	}
+	return nil
+}
+
+func (p *Placer) read(ctx context.Context, args jobArgs) (o Order, whole networks.Order, err error) {
+	err = p.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		if o, err = Get(ctx, tx, args.Team, args.Order); err != nil {
+			return err
+		}
+		whole, err = ForNetwork(ctx, tx, &o)
+		return err
+	})
+	return o, whole, err
+}
+
+func (p *Placer) network(slug string) (networks.Network, error) {
+	n, ok := p.Networks[slug]
+	if !ok {
+		return nil, fmt.Errorf("orders: the network %s is not set up on this node", slug)
+	}
+	return n, nil
+}

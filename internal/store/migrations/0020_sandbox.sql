@@ -1,0 +1,52 @@
+-- +goose Up
+
+-- How far the clock of a sandbox team's lab is ahead of the real one.
+CREATE TABLE sandbox_clocks (
+	team_id UUID NOT NULL PRIMARY KEY,
+	ahead   BIGINT NOT NULL -- microseconds
+);
+
+-- Orders that the built-in lab has. What is personal of them stays in orders.
+CREATE TABLE sandbox_orders (
+	team_id  UUID NOT NULL,
+	id       UUID NOT NULL, -- of the order
+	user_id  UUID NOT NULL,
+	state    TEXT NOT NULL CHECK (state IN ('shipped', 'placed', 'cancelled')),
+	script   TEXT NOT NULL, -- sandboxlab.Script
+	taken_at BIGINT NOT NULL, -- by the clock of the lab
+	PRIMARY KEY (team_id, id)
+);
+CREATE INDEX sandbox_orders_by_user ON sandbox_orders (team_id, user_id);
+
+-- What the lab is going to do, and when by its own clock. A row leaves when it
+-- is done.
+CREATE TABLE sandbox_steps (
+	team_id  UUID NOT NULL,
+	id       UUID NOT NULL, -- version 7: of what is due at once the older comes first
+	order_id UUID NOT NULL,
+	user_id  UUID NOT NULL,
+	due_at   BIGINT NOT NULL,
+	step     TEXT NOT NULL, -- JSON, sandboxlab.Step
+	PRIMARY KEY (team_id, id)
+);
+CREATE INDEX sandbox_steps_by_time ON sandbox_steps (team_id, due_at, id);
+CREATE INDEX sandbox_steps_by_order ON sandbox_steps (team_id, order_id, due_at);
+CREATE INDEX sandbox_steps_by_user ON sandbox_steps (team_id, user_id);
+
+-- Appointments with the built-in phlebotomists and service centers.
+CREATE TABLE sandbox_bookings (
+	team_id   UUID NOT NULL,
+	id        UUID NOT NULL,
+	order_id  UUID NOT NULL,
+	user_id   UUID NOT NULL,
+	provider  TEXT NOT NULL,
+	site      TEXT NOT NULL, -- the service center's code; '' for a visit
+	made_at   BIGINT NOT NULL, -- by the clock of the lab
+	starts_at BIGINT NOT NULL,
+	ends_at   BIGINT NOT NULL,
+	state     TEXT NOT NULL CHECK (state IN ('requested', 'booked', 'cancelled')), -- a time of a request is told later
+	PRIMARY KEY (team_id, id)
+);
+CREATE INDEX sandbox_bookings_by_slot ON sandbox_bookings (team_id, provider, site, starts_at);
+CREATE INDEX sandbox_bookings_by_order ON sandbox_bookings (team_id, order_id);
+CREATE INDEX sandbox_bookings_by_user ON sandbox_bookings (team_id, user_id);

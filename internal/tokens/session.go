@@ -1,0 +1,150 @@
+package tokens
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"hale/internal/fault"
+	"hale/internal/ids"
+	"hale/internal/secrets"
+	"hale/internal/store"
+	"hale/internal/teams"
+	"hale/internal/users"
+)
+
+// SessionID identifies a phone that is signed in.
+type SessionID = ids.Of[Session]
+
+// How long a session's tokens are good.
+const (
+	AccessLife = time.Hour
+	// RefreshLife starts anew with every renewal: a phone that sends within it
+	// stays signed in.
+	RefreshLife = 90 * 24 * time.Hour
+	// lostAnswer is how long the refresh token before the present one may be
+	// used again, by a phone that never got the answer.
+	lostAnswer = time.Hour
+)
+
+// mostSessions is how many phones of one user are signed in at most; a further
+// one signs out the one that was silent for longest.
+const mostSessions = 20
+
+const refreshPrefix = "ur_"
+
+// Session is a phone that is signed in as one user, with a pair of tokens that
+// was just made.
+type Session struct {
+	ID        SessionID
+	Team      teams.ID
+	User      users.ID
+	Access    secrets.Text
+	Refresh   secrets.Text
+	ExpiresOn time.Time // unless it is renewed
+}
+
+// ErrInvalid is the one answer about a token that does not work, whether it
+// never existed, is over, was used or was revoked.
+var ErrInvalid = fault.New(fault.Unauthenticated, "invalid token")
+
+// Exchange uses up a sign-in token or a link code and opens a session. The
+// text is the only scope: ctx is the system's.
+func Exchange(ctx context.Context, tx *store.Tx, text secrets.Text) (Session, error) {
+	var s Session
+	var end time.Time
+	err := tx.QueryRow(ctx, `DELETE FROM sign_ins WHERE secret_hash = $1 RETURNING team_id, user_id, expires_on`,
+		secrets.Hash(text.Reveal())).Scan(&s.Team, &s.User, store.ScanTime(&end))
+	switch {
+	case errors.Is(err, store.ErrNoRows):
+		return Session{}, ErrInvalid
+	case err != nil:
+		return Session{}, fmt.Errorf("tokens: exchanging: %w", err)
+	case !tx.Now().Before(end):
+		return Session{}, ErrInvalid
+	}
+	s.ID = ids.From[Session](tx.NewUUID())
+	s.renew(tx)
+	_, err = tx.Exec(ctx, `INSERT INTO phone_sessions (team_id, user_id, session_id, refresh_hash, created_on, refreshed_on, expires_on)
+		VALUES ($1, $2, $3, $4, $5, $5, $6)`,
+		s.Team, s.User, s.ID, secrets.Hash(s.Refresh.Reveal()), tx.Now(), s.ExpiresOn)
+	if err != nil {
+		return Session{}, fmt.Errorf("tokens: opening a session: %w", err)
+	}
+	if err := makeRoom(ctx, tx, s.Team, s.User); err != nil {
+		return Session{}, err
+	}
+	return s, s.admit(ctx, tx)
+}
+
+// Refresh renews the pair of tokens of a session: both are new, and the old
+// access token stays good for what is left of its hour. A refresh token that
+// was renewed more than an hour ago can only be a copy: the session ends.
+// The text is the only scope: ctx is the system's.
+//
+// ended says that the session was ended; that has to be committed.
+func Refresh(ctx context.Context, tx *store.Tx, text secrets.Text) (s Session, ended bool, err error) {
+	hash := secrets.Hash(text.Reveal())
+	var before, last, end = false, time.Time{}, time.Time{}
+	err = tx.QueryRow(ctx, `SELECT team_id, user_id, session_id, refresh_hash <> $1, refreshed_on, expires_on
+		FROM phone_sessions WHERE refresh_hash = $1 OR refresh_before = $1`, hash).
+		Scan(&s.Team, &s.User, &s.ID, &before, store.ScanTime(&last), store.ScanTime(&end))
+	switch {
+	case errors.Is(err, store.ErrNoRows):
+		return Session{}, false, ErrInvalid
+	case err != nil:
+		return Session{}, false, fmt.Errorf("tokens: renewing: %w", err)
+	case !tx.Now().Before(end):
+		return Session{}, false, ErrInvalid
+	case before && tx.Now().Sub(last) > lostAnswer:
+		return Session{}, true, EndSession(ctx, tx, s.Team, s.User, s.ID)
+	}
+	s.renew(tx)
+	n, err := tx.Exec(ctx, `UPDATE phone_sessions SET refresh_hash = $4, refresh_before = $5, refreshed_on = $6, expires_on = $7
+		WHERE team_id = $1 AND user_id = $2 AND session_id = $3 AND (refresh_hash = $5 OR refresh_before = $5)`,
+		s.Team, s.User, s.ID, secrets.Hash(s.Refresh.Reveal()), hash, tx.Now(), s.ExpiresOn)
+	if err != nil {
+		return Session{}, false, fmt.Errorf("tokens: renewing: %w", err)
+	}
+	if n == 0 {
+		return Session{}, false, store.ErrLostRace
+	}
+	return s, false, s.admit(ctx, tx)
+}
+
+// renew draws a new pair.
+func (s *Session) renew(tx *store.Tx) {
+	s.Access = secrets.Text(AccessPrefix + secrets.Random(tokenLength))
+	s.Refresh = secrets.Text(refreshPrefix + secrets.Random(tokenLength))
+	s.ExpiresOn = tx.Now().Add(RefreshLife)
+}
+
+// makeRoom signs out the phones beyond mostSessions.
+func makeRoom(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) error {
+	rows, err := tx.Query(ctx, `SELECT session_id FROM phone_sessions WHERE team_id = $1 AND user_id = $2
+		ORDER BY refreshed_on DESC, session_id DESC`, team, user)
+	if err != nil {
+		return fmt.Errorf("tokens: counting sessions: %w", err)
+	}
+	defer rows.Close()
+	var all []SessionID
+	for rows.Next() {
+		var id SessionID
+		if err := rows.Scan(&id); err != nil {
+			return fmt.Errorf("tokens: counting sessions: %w", err)
+		}
+		all = append(all, id)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return fmt.Errorf("tokens: counting sessions: %w", err)
+	}
+	for len(all) > mostSessions {
+		last := len(all) - 1
+		if err := EndSession(ctx, tx, team, user, all[last]); err != nil {
+			return err
+		}
+		all = all[:last]
+	}
+	return nil
+}

@@ -1,0 +1,206 @@
+package wearables
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"hale/internal/civil"
+	"hale/internal/store"
+	"hale/internal/users"
+	"hale/internal/wearables/blocks"
+)
+
+// Where a person was when something was measured is mostly stated with the
+// value. Where it is not, the team's fallback_time_zone says it, for what is
+// stored from the moment it is set. What rests on a fallback is never taken
+// for better than it is: it fills in where a new value has nothing, it changes
+// no value that is stored, and a stored offset tells how it was found.
+//
+// Spec: User, FallbackTimeZone. Reference 7.10.
+
+// Found says how the offset of a stored sample was found.
+type Found int8
+
+// Nothing stated one; the device or provider stated it, itself or by a zone;
+// the user's fallback zone gave it.
+const (
+	Unstated Found = iota
+	Stated
+	ByFallback
+)
+
+// byFallback is added to the seconds of an offset that a fallback gave, inside
+// a block only. Offsets lie within 26 hours, so that the two can be told apart.
+const (
+	byFallback = int32(1 << 20)
+	farthest   = int32(1 << 19)
+)
+
+// offsetFound takes a stored offset apart.
+func offsetFound(stored int32) (seconds int32, how Found) {
+	switch {
+	case stored == NoOffset:
+		return NoOffset, Unstated
+	case stored > farthest:
+		return stored - byFallback, ByFallback
+	}
+	return stored, Stated
+}
+
+// plainOffsets leaves of stored offsets what callers see: seconds.
+func plainOffsets(stored []int32) {
+	for i, o := range stored {
+		if o > farthest {
+			stored[i] = o - byFallback
+		}
+	}
+}
+
+// withoutZone are the providers whose times no fallback completes: two give
+// what a clock showed, to be read as it stands, and one is left null by the
+// reference.
+var withoutZone = []string{"freestyle_libre", "abbott_libreview", "wahoo"}
+
+// fallbackFor is the user's fallback zone for a provider; nil for none.
+func fallbackFor(user users.User, provider string) *time.Location {
+	if user.TimeZone == nil || slices.Contains(withoutZone, provider) {
+		return nil
+	}
+	zone, err := civil.Zone(user.TimeZone.Name)
+	if err != nil { // a zone that left the database since
+		return nil
+	}
+	return zone
+}
+
+// fallBack gives the samples that state no offset that of the fallback zone.
+// The columns may be the caller's: what changes is a copy.
+func (w *seriesWrite) fallBack(user users.User) {
+	c := &w.add
+	if len(c.Offset) > 0 && !slices.Contains(c.Offset, NoOffset) {
+		return
+	}
+	zone := fallbackFor(user, w.id.provider)
+	if zone == nil {
+		return
+	}
+	given, clock := c.Offset, zoneClock{zone: zone}
+	c.Offset = make([]int32, len(c.Time))
+	for i, at := range c.Time {
+		if len(given) > 0 && given[i] != NoOffset {
+			c.Offset[i] = given[i]
+			continue
+		}
+		c.Offset[i] = clock.at(at) + byFallback
+	}
+	w.fellBack = true
+}
+
+// spare gives the samples that are stored already the offset that they have
+// there, in place of the fallback's.
+func spare(old, add *blocks.Columns) {
+	own := false
+	for i, j := 0, 0; i < len(old.Time) && j < len(add.Time); {
+		switch {
+		case old.Time[i] < add.Time[j]:
+			i++
+		case old.Time[i] > add.Time[j]:
+			j++
+		default:
+			if add.Offset[j] > farthest {
+				if !own {
+					add.Offset, own = slices.Clone(add.Offset), true
+				}
+				add.Offset[j] = NoOffset
+				if len(old.Offset) > 0 {
+					add.Offset[j] = old.Offset[i]
+				}
+			}
+			i++
+			j++
+		}
+	}
+}
+
+// zoneClock finds the offset of a zone at an instant and remembers the stretch
+// of time for which it holds.
+type zoneClock struct {
+	zone     *time.Location
+	from, to int64
+	offset   int32
+}
+
+func (z *zoneClock) at(us int64) int32 {
+	if us >= z.from && us < z.to {
+		return z.offset
+	}
+	t := time.UnixMicro(us).In(z.zone)
+	_, offset := t.Zone()
+	z.offset, z.from, z.to = int32(offset), math.MinInt64, math.MaxInt64
+	start, end := t.ZoneBounds()
+	if !start.IsZero() {
+		z.from = start.UnixMicro()
+	}
+	if !end.IsZero() {
+		z.to = end.UnixMicro()
+	}
+	return z.offset
+}
+
+// beneath are the fields that the fallback zone gives a new summary where it
+// states nothing itself.
+func (d *Document) beneath(user users.User, s *Summary, fields map[string]any) map[string]any {
+	zone := fallbackFor(user, s.Source.Provider)
+	start := s.Start
+	if zone == nil || start.IsZero() && s.Date.IsZero() || fields["time_zone"] != nil {
+		return nil
+	}
+	if start.IsZero() {
+		start = s.Date.In(zone)
+	}
+	found := map[string]any{}
+	if _, ok := d.Settable("timezone_offset"); ok && fields["timezone_offset"] == nil {
+		_, seconds := start.In(zone).Zone()
+		found["timezone_offset"] = json.Number(strconv.Itoa(seconds))
+	}
+	if _, ok := d.Settable("time_zone"); ok && fields["timezone_offset"] == nil {
+		found["time_zone"] = zone.String()
+	}
+	return found
+}
+
+// OffsetsFound reads the offsets of a series' samples that start in [from, to),
+// and how each was found.
+func OffsetsFound(ctx context.Context, tx *store.Tx, s Series, from, to int64) (offsets []int32, how []Found, err error) {
+	for bucket := s.bucketOf(from); ; {
+		stored, err := readBlocks(ctx, tx, &s, bucket, to-1)
+		if err != nil {
+			return nil, nil, err
+		}
+		for i := range stored {
+			var c blocks.Columns
+			if err := stored[i].open(ctx, tx, &s, &c); err != nil {
+				return nil, nil, err
+			}
+			for k, at := range c.Time {
+				if at < from || at >= to {
+					continue
+				}
+				offset := NoOffset
+				if len(c.Offset) > 0 {
+					offset = c.Offset[k]
+				}
+				seconds, found := offsetFound(offset)
+				offsets, how = append(offsets, seconds), append(how, found)
+			}
+		}
+		if len(stored) < blocksAtOnce {
+			return offsets, how, nil
+		}
+		bucket = stored[len(stored)-1].bucket + 1
+	}
+}
