@@ -82,7 +82,7 @@ func (a *API) pushEntries(ctx context.Context, c Caller, in *entriesIn) (*out[pu
 		return nil, err
 	}
 	batch := wearables.Batch{Provider: users.Manual, Stage: wearables.Daily}
-	var keep []func(context.Context, *store.Tx) error
+	var keep []wearables.Also
 	for _, p := range parts {
 		if err := p.parse(&batch); err != nil {
 			return nil, err
@@ -107,14 +107,14 @@ func (a *API) pushEntries(ctx context.Context, c Caller, in *entriesIn) (*out[pu
 }
 
 // allOf runs what is there, in order; nil when nothing is.
-func allOf(steps []func(context.Context, *store.Tx) error) func(context.Context, *store.Tx) error {
-	steps = slices.DeleteFunc(steps, func(step func(context.Context, *store.Tx) error) bool { return step == nil })
+func allOf(steps []wearables.Also) wearables.Also {
+	steps = slices.DeleteFunc(steps, func(step wearables.Also) bool { return step == nil })
 	if len(steps) == 0 {
 		return nil
 	}
-	return func(ctx context.Context, tx *store.Tx) error {
+	return func(ctx context.Context, tx *store.Tx, b *store.Batch) error {
 		for _, step := range steps {
-			if err := step(ctx, tx); err != nil {
+			if err := step(ctx, tx, b); err != nil {
 				return err
 			}
 		}

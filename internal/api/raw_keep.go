@@ -12,20 +12,20 @@ import (
 // keepSamples is what puts a pushed body of samples into the ledger, in the
 // transaction that stores the samples. The body is compressed now, while
 // nobody waits for the writer.
-func (a *API) keepSamples(c Caller, user users.ID, provider, resource string, body []byte) func(context.Context, *store.Tx) error {
+func (a *API) keepSamples(c Caller, user users.ID, provider, resource string, body []byte) wearables.Also {
 	if a.Ledger == nil {
 		return nil
 	}
 	packed := ledger.Pack(ledger.Samples, provider, resource, body)
-	return func(ctx context.Context, tx *store.Tx) error {
-		_, err := a.Ledger.Keep(ctx, tx, c.Team, user, packed)
+	return func(ctx context.Context, tx *store.Tx, b *store.Batch) error {
+		_, err := a.Ledger.Keep(ctx, tx, b, c.Team, user, packed)
 		return err
 	}
 }
 
 // keepSummaries is keepSamples for summaries, each of which remembers where in
 // which body it stood.
-func (a *API) keepSummaries(c Caller, user users.ID, provider, resource string, body []byte, all []wearables.Summary) func(context.Context, *store.Tx) error {
+func (a *API) keepSummaries(c Caller, user users.ID, provider, resource string, body []byte, all []wearables.Summary) wearables.Also {
 	if a.Ledger == nil {
 		return nil
 	}
@@ -34,8 +34,8 @@ func (a *API) keepSummaries(c Caller, user users.ID, provider, resource string, 
 	for i := range all {
 		items[i] = ledger.Item{Summary: wearables.SummaryID(user.UUID(), provider, resource, all[i].Key), Place: i}
 	}
-	return func(ctx context.Context, tx *store.Tx) error {
-		id, err := a.Ledger.Keep(ctx, tx, c.Team, user, packed)
+	return func(ctx context.Context, tx *store.Tx, b *store.Batch) error {
+		id, err := a.Ledger.Keep(ctx, tx, b, c.Team, user, packed)
 		if err != nil {
 			return err
 		}

@@ -89,8 +89,7 @@ func insert(ctx context.Context, tx *store.Tx, rows []written) error {
 	return nil
 }
 
-// insertNumbered writes one row whose number is known.
-var insertNumbered = `INSERT INTO events (` + eventColumns + `) VALUES ` + store.List(1, eventParams+1)
+const insertInto = `INSERT INTO events (` + eventColumns + `)`
 
 func insertEvents(number bool, rows int) string {
 	var b strings.Builder

@@ -45,7 +45,7 @@ func add(ctx context.Context, tx *store.Tx, b *store.Batch, all []New, number bo
 			return nil, err
 		}
 		for i := range rows {
-			b.Exec(nil, insertNumbered, append(rows[i].args(tx), rows[i].seq)...)
+			b.Insert(nil, insertInto, append(rows[i].args(tx), rows[i].seq), ``)
 		}
 	case number:
 		b.Exec(nil, takeSequencerLock)
@@ -139,11 +139,13 @@ func addDeliveries(tx *store.Tx, b *store.Batch, rows []written, h *handing) {
 		byType[rows[i].Type] = append(byType[rows[i].Type], &rows[i])
 	}
 	for _, kind := range order { // so that it is asked once for each type who listens
-		_ = Split(byType[kind], []int{8, 1}, func(part []*written) error {
-			args := []any{part[0].Team, store.Micros(tx.Now()), nil, kind}
+		_ = Split(byType[kind], []int{32, 8, 2, 1}, func(part []*written) error {
+			args := make([]any, 0, 3+len(part))
+			args = append(args, store.Micros(tx.Now()))
 			for _, w := range part {
 				args = append(args, w.id)
 			}
+			args = append(args, part[0].Team, kind)
 			if h == nil {
 				b.Exec(nil, deliveriesOf(len(part)), args...)
 			} else {
@@ -154,18 +156,20 @@ func addDeliveries(tx *store.Tx, b *store.Batch, rows []written, h *handing) {
 	}
 }
 
-// deliveriesOf is SQLite's text for the deliveries of n events of one type.
+// deliveriesOf is SQLite's text for the deliveries of n events of one type: the
+// time, the events, the team, the type.
 func deliveriesOf(n int) string {
 	var ids strings.Builder
 	for i := range n {
 		if i > 0 {
 			ids.WriteString(", ")
 		}
-		fmt.Fprintf(&ids, "($%d)", 5+i)
+		fmt.Fprintf(&ids, "($%d)", 2+i)
 	}
+	who := strings.NewReplacer("$1", fmt.Sprintf("$%d", n+2), "$4", fmt.Sprintf("$%d", n+3)).Replace(listening)
 	return `INSERT INTO webhook_deliveries (` + deliveryColumns + `)
-		SELECT e.team_id, e.id, n.column1, 'pending', 0, $2, 0, 0
-		FROM webhook_endpoints e CROSS JOIN (VALUES ` + ids.String() + `) AS n WHERE $3 IS NULL AND ` + listening
+		SELECT e.team_id, e.id, n.column1, 'pending', 0, $1, 0, 0
+		FROM webhook_endpoints e CROSS JOIN (VALUES ` + ids.String() + `) AS n WHERE ` + who
 }
 
 // returning tells of each delivery which endpoint it is for, and its revision,

@@ -56,7 +56,7 @@ func (l *linking) Ingest(ctx context.Context, user users.User, b wearables.Batch
 		}
 		items[i] = ledger.Item{Summary: wearables.SummaryID(user.ID.UUID(), provider, s.Resource, s.Key), Place: -1}
 	}
-	b.Also = func(ctx context.Context, tx *store.Tx) error {
+	b.Also = func(ctx context.Context, tx *store.Tx, _ *store.Batch) error {
 		return ledger.Link(ctx, tx, user.Team, user.ID, l.payload, items)
 	}
 	return l.Sink.Ingest(ctx, user, b)

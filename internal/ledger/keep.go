@@ -10,11 +10,11 @@ import (
 	"hale/internal/users"
 )
 
-// Keep writes a body into the ledger, in the transaction that stores what it
-// says. The same body again is the same payload, which came once more: it is
+// Keep adds to b what writes a body into the ledger, in the transaction that
+// stores what it says. The same body again is the same payload, which came once more: it is
 // later than everything in between, and that is its place when the ledger is
 // read again.
-func (l *Ledger) Keep(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, p *Packed) (ID, error) {
+func (l *Ledger) Keep(ctx context.Context, tx *store.Tx, b *store.Batch, team teams.ID, user users.ID, p *Packed) (ID, error) {
 	key, err := l.keyOf(ctx, tx, team, user)
 	if err != nil {
 		return ID{}, err
@@ -43,22 +43,32 @@ func (l *Ledger) Keep(ctx context.Context, tx *store.Tx, team teams.ID, user use
 			row.Packed += n
 		}
 	}
-	return row.ID, row.put(ctx, tx, data)
+	b.Insert(nil, intoPayloads, row.args(tx, data), cameOnceMore)
+	return row.ID, nil
 }
 
-// put writes the row of a payload, or notes that it came again.
-func (p *Payload) put(ctx context.Context, tx *store.Tx, data []byte) error {
+// A payload's row, and what is noted when it came again.
+const (
+	intoPayloads = `INSERT INTO payloads (team_id, user_id, id, kind, provider, resource, mapping, size, packed,
+		chunks, whole, times, first_at, last_at, data)`
+	cameOnceMore = `ON CONFLICT (user_id, id) DO UPDATE SET times = payloads.times + 1, last_at = excluded.last_at, mapping = excluded.mapping`
+)
+
+func (p *Payload) args(tx *store.Tx, data []byte) []any {
 	var sealed any
 	if data != nil {
 		sealed = data
 	}
-	_, err := tx.Exec(ctx, `INSERT INTO payloads (team_id, user_id, id, kind, provider, resource, mapping, size, packed,
-			chunks, whole, times, first_at, last_at, data)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 1, $12, $12, $13)
-		ON CONFLICT (user_id, id) DO UPDATE SET times = payloads.times + 1, last_at = excluded.last_at, mapping = excluded.mapping`,
+	return []any{
 		p.Team, p.User, p.ID, p.Kind, p.Provider, p.Resource, p.Mapping, p.Size, p.Packed,
-		p.chunks, p.whole, store.Micros(tx.Now()), sealed)
-	if err != nil {
+		p.chunks, p.whole, 1, store.Micros(tx.Now()), store.Micros(tx.Now()), sealed,
+	}
+}
+
+func (p *Payload) put(ctx context.Context, tx *store.Tx, data []byte) error {
+	var b store.Batch
+	b.Insert(nil, intoPayloads, p.args(tx, data), cameOnceMore)
+	if err := tx.Run(ctx, &b); err != nil {
 		return fmt.Errorf("ledger: keeping a payload: %w", err)
 	}
 	return nil

@@ -53,8 +53,11 @@ func (b *bed) keep(body []byte) (id ledger.ID) {
 	b.t.Helper()
 	packed := ledger.Pack(ledger.Samples, "apple_health_kit", "heartrate", body)
 	b.write(func(tx *store.Tx) (err error) {
-		id, err = b.l.Keep(b.ctx, tx, b.user.Team, b.user.ID, packed)
-		return err
+		var kept store.Batch
+		if id, err = b.l.Keep(b.ctx, tx, &kept, b.user.Team, b.user.ID, packed); err != nil {
+			return err
+		}
+		return tx.Run(b.ctx, &kept)
 	})
 	return id
 }
@@ -295,8 +298,11 @@ func BenchmarkKeep(b *testing.B) {
 				serial++
 				packed := ledger.Pack(ledger.Samples, "apple_health_kit", "heartrate", fmt.Appendf(body.Bytes(), "%d", serial))
 				if err := db.Write(ctx, func(tx *store.Tx) error {
-					_, err := l.Keep(ctx, tx, user.Team, user.ID, packed)
-					return err
+					var kept store.Batch
+					if _, err := l.Keep(ctx, tx, &kept, user.Team, user.ID, packed); err != nil {
+						return err
+					}
+					return tx.Run(ctx, &kept)
 				}); err != nil {
 					b.Fatal(err)
 				}

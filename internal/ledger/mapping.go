@@ -15,6 +15,8 @@ const (
 var mappings = map[string]int{
 	Samples:   1,
 	Summaries: 1,
+	// 2: insulin, swimming strokes, sports of distance, cycles, electrocardiograms.
+	"apple_health": 2,
 }
 
 // Mapping is the version of today's reading of a kind of payload. A payload

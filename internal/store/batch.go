@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
+	"sync"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -11,23 +14,98 @@ import (
 
 // Batch is a list of statements of which none needs the answer of another.
 // PostgreSQL gets them all in one round trip, the beginning of the transaction
-// with them; SQLite, which has no round trips, runs them one by one.
-type Batch struct{ parts []part }
+// with them; SQLite, which has no round trips, runs them one by one. Rows that
+// go into one table go there with few statements on both.
+type Batch struct {
+	parts   []part
+	inserts map[string]int // place in parts by text
+}
 
 type part struct {
 	text    string
 	args    []any
 	each    func(row Scanner) error // of queries
 	changed *int64                  // of others, when somebody wants to know
+	rows    [][]any                 // of Insert: text is what goes before VALUES
+	tail    string                  // and this what comes after
 }
 
 // Scanner is one row of an answer.
 type Scanner interface{ Scan(dest ...any) error }
 
-// Exec adds a statement. The number of rows that it changed is put into
-// changed, unless that is nil.
+// Exec adds a statement. The number of rows that it changes is added to changed,
+// unless that is nil.
 func (b *Batch) Exec(changed *int64, text string, args ...any) {
 	b.parts = append(b.parts, part{text: text, args: args, changed: changed})
+}
+
+// Insert adds a row to what goes into a table: into is everything before
+// VALUES, tail what follows it, such as ON CONFLICT. Rows with the same two texts
+// are written together; none of them may meet another one's conflict. The number
+// of rows that were changed is added to changed, unless that is nil; it must be
+// the same for all of them.
+func (b *Batch) Insert(changed *int64, into string, row []any, tail string) {
+	at, ok := b.inserts[into+tail]
+	if !ok {
+		if b.inserts == nil {
+			b.inserts = map[string]int{}
+		}
+		at = len(b.parts)
+		b.inserts[into+tail] = at
+		b.parts = append(b.parts, part{text: into, tail: tail, changed: changed})
+	}
+	b.parts[at].rows = append(b.parts[at].rows, row)
+}
+
+// widest is how many rows one statement writes at most; fewer are written as
+// powers of two, so that there are few texts to prepare.
+const widest = 32
+
+// statements are the parts as they are run.
+func statements(parts []part) []part {
+	all := make([]part, 0, len(parts))
+	for _, p := range parts {
+		if p.rows == nil {
+			all = append(all, p)
+			continue
+		}
+		for rows := p.rows; len(rows) > 0; {
+			n := widest
+			for n > len(rows) {
+				n /= 2
+			}
+			all = append(all, part{text: insertText(p.text, p.tail, n, len(rows[0])), args: slices.Concat(rows[:n]...), changed: p.changed})
+			rows = rows[n:]
+		}
+	}
+	return all
+}
+
+// insertTexts remembers what insertText made; its texts are few.
+var insertTexts sync.Map
+
+type insertKey struct {
+	into, tail    string
+	rows, columns int
+}
+
+func insertText(into, tail string, rows, columns int) string {
+	key := insertKey{into, tail, rows, columns}
+	if text, ok := insertTexts.Load(key); ok {
+		return text.(string) //nolint:forcetypeassert // only texts are stored
+	}
+	var b strings.Builder
+	b.WriteString(into + " VALUES ")
+	for i := range rows {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(List(1+i*columns, columns))
+	}
+	b.WriteString(" " + tail)
+	text := b.String()
+	insertTexts.Store(key, text)
+	return text
 }
 
 // Query adds a query; each is called for every row.
@@ -38,8 +116,8 @@ func (b *Batch) Query(each func(row Scanner) error, text string, args ...any) {
 // Run runs the statements in their order and forgets them. After an error none
 // of those that follow had any effect.
 func (tx *Tx) Run(ctx context.Context, b *Batch) error {
-	parts := b.parts
-	b.parts = nil
+	parts := statements(b.parts)
+	*b = Batch{}
 	if len(parts) == 0 {
 		return nil
 	}
@@ -58,7 +136,7 @@ func (tx *Tx) one(ctx context.Context, p *part) error {
 	if p.each == nil {
 		n, err := tx.Exec(ctx, p.text, p.args...)
 		if p.changed != nil {
-			*p.changed = n
+			*p.changed += n
 		}
 		return err
 	}
@@ -120,7 +198,7 @@ func (tx *Tx) answers(from pgx.BatchResults, parts []part) error {
 				return err
 			}
 			if p.changed != nil {
-				*p.changed = tag.RowsAffected()
+				*p.changed += tag.RowsAffected()
 			}
 			continue
 		}

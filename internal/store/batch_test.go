@@ -67,3 +67,33 @@ func TestSwallowedErrorIsNoCommit(t *testing.T) {
 		t.Fatal("the transaction counted as committed")
 	}
 }
+
+// Rows of one table are written together, whatever was added between them, and
+// every changed row is counted.
+func TestBatchGathersRows(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		ctx := store.AsSystem(t.Context())
+		const n = 77 // 32 + 32 + 8 + 4 + 1
+		first := uuid.Must(uuid.NewV7())
+		write := func() (changed int64) {
+			err := db.Write(ctx, func(tx *store.Tx) error {
+				changed = 0
+				var b store.Batch
+				for i := range n {
+					id := first
+					id[15] += byte(i)
+					b.Insert(&changed, `INSERT INTO teams (id, name, environment, settings, created_at)`,
+						[]any{id, "$1 isn't a place", "sandbox", "{}", tx.Now()}, `ON CONFLICT (id) DO NOTHING`)
+				}
+				return tx.Run(ctx, &b)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return changed
+		}
+		if one, two := write(), write(); one != n || two != 0 {
+			t.Errorf("%d rows were written, and %d when they were there", one, two)
+		}
+	})
+}

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"database/sql"
+	"strconv"
+	"strings"
 )
 
 // conn is one database connection with its prepared statements. On SQLite
@@ -30,7 +32,7 @@ func (c *conn) prepare(ctx context.Context, text string) (statement, error) {
 	if stmt, ok := c.cache[text]; ok {
 		return statement{stmt: stmt}, nil
 	}
-	stmt, err := c.sql.PrepareContext(ctx, text)
+	stmt, err := c.sql.PrepareContext(ctx, unnamed(text))
 	if err != nil {
 		return statement{}, err
 	}
@@ -39,6 +41,38 @@ func (c *conn) prepare(ctx context.Context, text string) (statement, error) {
 	}
 	c.cache[text] = stmt
 	return statement{stmt: stmt}, nil
+}
+
+// unnamed writes ? for $1, $2 … when they stand in this order, each once. SQLite
+// takes $1 for a name and looks each one up among all others whenever it binds,
+// which makes statements with many rows dear.
+func unnamed(text string) string {
+	var b strings.Builder
+	next := 1
+	for i := 0; i < len(text); {
+		switch text[i] {
+		case '\'':
+			end := strings.IndexByte(text[i+1:], '\'')
+			if end < 0 {
+				return text
+			}
+			b.WriteString(text[i : i+end+2])
+			i += end + 2
+		case '$':
+			number := strconv.Itoa(next)
+			rest := text[i+1:]
+			if !strings.HasPrefix(rest, number) || len(rest) > len(number) && rest[len(number)] >= '0' && rest[len(number)] <= '9' {
+				return text
+			}
+			b.WriteByte('?')
+			i += 1 + len(number)
+			next++
+		default:
+			b.WriteByte(text[i])
+			i++
+		}
+	}
+	return b.String()
 }
 
 func (c *conn) forget() {

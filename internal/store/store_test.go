@@ -256,19 +256,22 @@ func TestRowSecurityIsASecondWall(t *testing.T) {
 func TestBackupIsWholeWhileWritesGoOn(t *testing.T) {
 	db := storetest.SQLite(t)
 	ctx := store.AsSystem(t.Context())
-	stop := make(chan struct{})
+	stop, written := make(chan struct{}), make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		for {
+		for n := 0; ; n++ {
 			select {
 			case <-stop:
 				return
 			default:
 				write(t, db, func(tx *store.Tx) error { return addTeam(ctx, tx, uuid.New(), "x") })
 			}
+			if n == 10 {
+				close(written)
+			}
 		}
 	})
-	time.Sleep(20 * time.Millisecond)
+	<-written
 	path := filepath.Join(t.TempDir(), "copy.db")
 	err := db.Backup(ctx, path)
 	close(stop)

@@ -58,11 +58,15 @@ type Batch struct {
 	Samples   []Samples
 	Summaries []Summary
 	Streams   []Stream
-	// Also, when set, runs in the transaction that stores the batch, also when
+	// Also, when set, runs in the transaction that stores the batch, even when
 	// nothing in it is new. Its error leaves everything as it was. It may run
 	// more than once.
-	Also func(ctx context.Context, tx *store.Tx) error
+	Also Also
 }
+
+// Also is what is stored together with a batch. It may run its statements or
+// add them to b, which is run before the transaction ends.
+type Also func(ctx context.Context, tx *store.Tx, b *store.Batch) error
 
 // Counts tells what became of values.
 type Counts struct{ Created, Updated, Unchanged, Rejected int }

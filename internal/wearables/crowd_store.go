@@ -3,6 +3,8 @@ package wearables
 import (
 	"context"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -64,13 +66,34 @@ func readHeads(ctx context.Context, tx *store.Tx, group []*pushed) (heads, error
 			CROSS JOIN LATERAL (SELECT s.user_id, s.series_id, s.bucket, s.rev, s.n, s.data FROM sample_blocks s
 				WHERE s.team_id = $1 AND s.user_id = w.user_id AND s.series_id = w.series_id AND s.bucket = w.bucket OFFSET 0) AS f`,
 			team, users, series, buckets)
-	} else {
-		for _, p := range at {
-			b.Query(take, `SELECT user_id, series_id, bucket, rev, n, data FROM sample_blocks
-				WHERE team_id = $1 AND user_id = $2 AND series_id = $3 AND bucket = $4`, team, p.user, p.series, p.bucket)
-		}
+		return all, tx.Run(ctx, &b)
 	}
-	return all, tx.Run(ctx, &b)
+	err := events.Split(at, []int{16, 4, 1}, func(part []place) error {
+		args := make([]any, 0, 1+3*len(part))
+		for _, p := range part {
+			args = append(args, p.user, p.series, p.bucket)
+		}
+		b.Query(take, headsOf(len(part)), append(args, team)...)
+		return nil
+	})
+	if err == nil {
+		err = tx.Run(ctx, &b)
+	}
+	return all, err
+}
+
+// headsOf is SQLite's text for n blocks.
+func headsOf(n int) string {
+	var b strings.Builder
+	for i := range n {
+		if i > 0 {
+			b.WriteString(`, `)
+		}
+		b.WriteString(store.List(1+3*i, 3))
+	}
+	return `SELECT s.user_id, s.series_id, s.bucket, s.rev, s.n, s.data FROM (VALUES ` + b.String() + `) AS w
+		CROSS JOIN sample_blocks s ON s.user_id = w.column1 AND s.series_id = w.column2 AND s.bucket = w.column3
+		WHERE s.team_id = $` + strconv.Itoa(1+3*n)
 }
 
 func columnsOfPlaces(at []place) (users [][16]byte, series, buckets []int64) {
@@ -101,13 +124,13 @@ func (in *Ingester) writeCrowd(ctx context.Context, tx *store.Tx, group []*pushe
 	var b store.Batch
 	var all []events.New
 	var notes []noted
-	var blocks []sealedBlock
+	var blocks, written int64
 	for _, p := range group {
 		if p.alone {
 			continue
 		}
 		if p.job.also != nil {
-			if err := p.job.also(ctx, tx); err != nil {
+			if err := p.job.also(ctx, tx, &b); err != nil {
 				return err
 			}
 		}
@@ -119,7 +142,8 @@ func (in *Ingester) writeCrowd(ctx context.Context, tx *store.Tx, group []*pushe
 				if err != nil {
 					return err
 				}
-				blocks = append(blocks, sealed)
+				b.Insert(&written, intoBlocks, sealed.args(), replaceBlock)
+				blocks++
 			}
 		}
 		if err := p.job.tell(ctx, tx); err != nil {
@@ -128,75 +152,18 @@ func (in *Ingester) writeCrowd(ctx context.Context, tx *store.Tx, group []*pushe
 		notes = append(notes, p.job.notes(tx.Now(), own)...)
 		all = append(all, own...)
 	}
-	changed := make([]int64, len(blocks))
-	addBlocks(&b, tx, blocks, changed)
-	addNotes(&b, tx, notes)
+	slices.SortFunc(notes, noted.compare) // one order for all, so that no two wait for each other
+	for i := range notes {
+		b.Insert(nil, intoHeard, notes[i].args(), replaceHeard)
+	}
 	if _, err := events.Add(ctx, tx, &b, all); err != nil {
 		return err
 	}
 	if err := tx.Run(ctx, &b); err != nil {
 		return err
 	}
-	written := int64(0)
-	for _, n := range changed {
-		written += n
-	}
-	if written != int64(len(blocks)) {
+	if written != blocks {
 		return errRace
 	}
 	return nil
-}
-
-// addBlocks adds the writing of blocks; the sum of changed is their number
-// unless somebody else was faster with one.
-func addBlocks(b *store.Batch, tx *store.Tx, all []sealedBlock, changed []int64) {
-	if len(all) == 0 {
-		return
-	}
-	if tx.Engine() == store.SQLite {
-		for i := range all {
-			b.Exec(&changed[i], upsertBlock, all[i].args()...)
-		}
-		return
-	}
-	at := make([]place, len(all))
-	revs, ns, firsts, lasts := make([]int64, len(all)), make([]int64, len(all)), make([]int64, len(all)), make([]int64, len(all))
-	datas := make([][]byte, len(all))
-	for i, s := range all {
-		at[i] = place{s.series.User, s.series.ID, s.block.bucket}
-		revs[i], ns[i], firsts[i], lasts[i], datas[i] = s.block.rev, int64(s.block.n), s.block.first, s.block.last, s.sealed
-	}
-	users, series, buckets := columnsOfPlaces(at)
-	b.Exec(&changed[0], `INSERT INTO sample_blocks (`+blockColumns+`)
-		SELECT $1, w.* FROM UNNEST($2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bytea[]) AS w
-		`+replaceBlock, all[0].series.Team, users, series, buckets, revs, ns, firsts, lasts, datas)
-}
-
-// addNotes adds the statistics of introspection, in an order that all crowds
-// share, so that no two wait for each other.
-func addNotes(b *store.Batch, tx *store.Tx, all []noted) {
-	if len(all) == 0 {
-		return
-	}
-	slices.SortFunc(all, noted.compare)
-	if tx.Engine() == store.SQLite {
-		for i := range all {
-			b.Exec(nil, upsertHeard, all[i].args()...)
-		}
-		return
-	}
-	n := len(all)
-	users, providers, resources := make([][16]byte, n), make([]string, n), make([]string, n)
-	stored, sent := make([]bool, n), make([]int64, n)
-	oldest, newest, history := make([]*int64, n), make([]*int64, n), make([]*int64, n)
-	for i := range all {
-		h := &all[i]
-		users[i], providers[i], resources[i], stored[i], sent[i] = h.user, h.provider, h.resource, h.stored, h.sent
-		oldest[i], newest[i], history[i] = h.oldest, h.newest, h.history
-	}
-	b.Exec(nil, `INSERT INTO resource_statistics AS s (`+heardColumns+`)
-		SELECT $1, w.user_id, w.provider, w.resource, $2, w.stored, w.sent, w.oldest, w.newest, w.history, w.history
-		FROM UNNEST($3::uuid[], $4::text[], $5::text[], $6::boolean[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[])
-			AS w(user_id, provider, resource, stored, sent, oldest, newest, history)
-		`+replaceHeard, all[0].team, all[0].at, users, providers, resources, stored, sent, oldest, newest, history)
 }

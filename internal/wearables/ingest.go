@@ -146,8 +146,8 @@ type job struct {
 	snapshot     bool // the plan is made on committed data
 	resources    []string
 	stage        Stage
-	heard        []heard                                       // for introspection
-	also         func(ctx context.Context, tx *store.Tx) error // Batch.Also
+	heard        []heard // for introspection
+	also         Also
 
 	series    []*seriesWrite // by identity, so that two jobs lock in one order
 	summaries []*summaryWrite
@@ -213,7 +213,11 @@ func (j *job) changes() bool {
 // is.
 func (j *job) commit(ctx context.Context, tx *store.Tx) error {
 	if j.also != nil {
-		if err := j.also(ctx, tx); err != nil {
+		var b store.Batch
+		if err := j.also(ctx, tx, &b); err != nil {
+			return err
+		}
+		if err := tx.Run(ctx, &b); err != nil {
 			return err
 		}
 	}

@@ -130,7 +130,7 @@ func (j *job) note(ctx context.Context, tx *store.Tx, sent []events.New) error {
 }
 
 func (n *noted) args() []any {
-	return []any{n.team, n.user, n.provider, n.resource, n.at, n.stored, n.sent, n.oldest, n.newest, n.history}
+	return []any{n.team, n.user, n.provider, n.resource, n.at, n.stored, n.sent, n.oldest, n.newest, n.history, n.history}
 }
 
 func (n noted) compare(o noted) int {
@@ -145,8 +145,8 @@ const (
 		newest = COALESCE(CASE WHEN excluded.newest > s.newest THEN excluded.newest ELSE s.newest END, excluded.newest),
 		history_since = COALESCE(s.history_since, excluded.history_since),
 		history_until = COALESCE(excluded.history_until, s.history_until)`
-	upsertHeard = `INSERT INTO resource_statistics AS s (` + heardColumns + `)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10) ` + replaceHeard
+	intoHeard   = `INSERT INTO resource_statistics AS s (` + heardColumns + `)`
+	upsertHeard = intoHeard + ` VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ` + replaceHeard
 )
 
 // about counts the events about a resource's data: daily.data.<resource>.….

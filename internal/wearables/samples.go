@@ -205,7 +205,8 @@ const (
 	replaceBlock = `ON CONFLICT (user_id, series_id, bucket) DO UPDATE
 		SET rev = excluded.rev, n = excluded.n, t_min = excluded.t_min, t_max = excluded.t_max, data = excluded.data
 		WHERE sample_blocks.rev = excluded.rev - 1`
-	upsertBlock = `INSERT INTO sample_blocks (` + blockColumns + `) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ` + replaceBlock
+	intoBlocks  = `INSERT INTO sample_blocks (` + blockColumns + `)`
+	upsertBlock = intoBlocks + ` VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ` + replaceBlock
 )
 
 // sealedBlock is a block as it goes into its row.

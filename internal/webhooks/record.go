@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -73,10 +72,9 @@ func recordAll(ctx context.Context, tx *store.Tx, group []result) error {
 	return recordHealth(ctx, tx, group)
 }
 
-// widths are how many rows one statement takes on SQLite, whose driver looks up
-// each parameter by its name, which makes wide statements dear. PostgreSQL takes
-// arrays.
-var widths = []int{8, 4, 1}
+// widths are how many rows one statement changes on SQLite: few texts to
+// prepare. PostgreSQL takes arrays.
+var widths = []int{32, 8, 2, 1}
 
 // alike are successes that one UPDATE can record.
 type alike struct {
@@ -105,10 +103,10 @@ func addSent(tx *store.Tx, b *store.Batch, group []result) {
 		byKind[k] = append(byKind[k], r.parcel.event)
 	}
 	const update = `UPDATE webhook_deliveries
-		SET state = 'sent', attempts = attempts + 1, tries = tries + 1, code = $4, ended_at = $5, node = NULL
-		WHERE team_id = $1 AND endpoint_id = $2 AND attempts = $3 AND ended_at IS NULL AND event_id `
+		SET state = 'sent', attempts = attempts + 1, tries = tries + 1, code = $1, ended_at = $2, node = NULL
+		WHERE team_id = $3 AND endpoint_id = $4 AND attempts = $5 AND ended_at IS NULL AND event_id `
 	for _, k := range order {
-		args := []any{k.team, k.endpoint, k.attempts, k.code, store.Micros(tx.Now())}
+		args := []any{k.code, store.Micros(tx.Now()), k.team, k.endpoint, k.attempts}
 		if tx.Engine() == store.Postgres {
 			b.Exec(nil, update+`= ANY ($6::uuid[])`, append(args, arrayOf(byKind[k]))...)
 			continue
@@ -169,9 +167,8 @@ func recordOther(ctx context.Context, tx *store.Tx, r *result) error {
 }
 
 const (
-	attemptColumns = 11
-	attemptInto    = `INSERT INTO webhook_attempts (team_id, endpoint_id, event_id, n, target, at, took, code, problem, signature, answer) `
-	attemptOnce    = ` ON CONFLICT (event_id, endpoint_id, n, team_id) DO NOTHING`
+	attemptInto = `INSERT INTO webhook_attempts (team_id, endpoint_id, event_id, n, target, at, took, code, problem, signature, answer) `
+	attemptOnce = ` ON CONFLICT (event_id, endpoint_id, n, team_id) DO NOTHING`
 )
 
 // logged is a row of the log of attempts.
@@ -223,14 +220,10 @@ func addAttempts(ctx context.Context, tx *store.Tx, b *store.Batch, group []resu
 		addAttemptArrays(b, rows)
 		return nil
 	}
-	return events.Split(rows, widths, func(part []logged) error {
-		args := make([]any, 0, attemptColumns*len(part))
-		for i := range part {
-			args = append(args, part[i].args()...)
-		}
-		b.Exec(nil, attemptInsert(len(part)), args...)
-		return nil
-	})
+	for i := range rows {
+		b.Insert(nil, attemptInto, rows[i].args(), attemptOnce)
+	}
+	return nil
 }
 
 // addAttemptArrays writes any number of rows with one text.
@@ -253,19 +246,6 @@ func addAttemptArrays(b *store.Batch, rows []logged) {
 	b.Exec(nil, attemptInto+`SELECT * FROM UNNEST($1::uuid[], $2::uuid[], $3::uuid[], $4::bigint[], $5::bigint[], $6::bigint[],
 		$7::bigint[], $8::bigint[], $9::text[], $10::text[], $11::bytea[])`+attemptOnce,
 		teams, endpoints, ids, ns, targets, ats, tooks, codes, problems, signatures, answers)
-}
-
-func attemptInsert(rows int) string {
-	var b strings.Builder
-	b.WriteString(attemptInto + `VALUES `)
-	for i := range rows {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(store.List(1+i*attemptColumns, attemptColumns))
-	}
-	b.WriteString(attemptOnce)
-	return b.String()
 }
 
 func answerPlace(endpoint EndpointID, event events.ID, n int) string {

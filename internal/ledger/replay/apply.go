@@ -136,7 +136,7 @@ func (p *person) give(ctx context.Context, b wearables.Batch) error {
 		*p.run = ahead
 		return nil
 	}
-	b.Also = func(ctx context.Context, tx *store.Tx) error {
+	b.Also = func(ctx context.Context, tx *store.Tx, _ *store.Batch) error {
 		now, err := ledger.Latest(ctx, tx, p.user.Team, p.user.ID)
 		if err != nil {
 			return err

@@ -117,8 +117,8 @@ func (b *bed) push(resource, data string) {
 	r, _ := wearables.ResourceNamed(resource)
 	batch, _ := body.Batch(r)
 	packed := ledger.Pack(ledger.Samples, body.Provider, resource, text)
-	batch.Also = func(ctx context.Context, tx *store.Tx) error {
-		_, err := b.ledger.Keep(ctx, tx, b.user.Team, b.user.ID, packed)
+	batch.Also = func(ctx context.Context, tx *store.Tx, also *store.Batch) error {
+		_, err := b.ledger.Keep(ctx, tx, also, b.user.Team, b.user.ID, packed)
 		return err
 	}
 	if _, err := b.sink.Ingest(b.ctx, b.user, batch); err != nil {
@@ -346,8 +346,11 @@ func TestUnreadablePayloads(t *testing.T) {
 		for _, kind := range []string{ledger.Samples, "no_such_kind"} {
 			packed := ledger.Pack(kind, "health_connect", "heartrate", []byte(`{"data":[`))
 			b.write(func(tx *store.Tx) error {
-				_, err := b.ledger.Keep(b.ctx, tx, b.user.Team, b.user.ID, packed)
-				return err
+				var kept store.Batch
+				if _, err := b.ledger.Keep(b.ctx, tx, &kept, b.user.Team, b.user.ID, packed); err != nil {
+					return err
+				}
+				return tx.Run(b.ctx, &kept)
 			})
 		}
 		r := b.run(Order{Every: true})
