@@ -1,0 +1,165 @@
+package apitest
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/app"
+	"hale/internal/app/apptest"
+	"hale/internal/networks"
+	"hale/internal/networks/networktest"
+	"hale/internal/store"
+	"hale/internal/store/storetest"
+	"hale/internal/users"
+)
+
+// whatStays are the tables in which rows of an erased person stay, and why. All
+// that was sealed in them is unreadable, since the person's key is gone.
+var whatStays = map[string]string{
+	"users":  "the mark that somebody was here, so that the id is not given again",
+	"events": "the sequence that a team can prove to be whole; the bodies are sealed",
+
+	"renormalisations": "runs of the team's operator, with counts and names of fields only",
+}
+
+// A person who has one of everything is erased a week after their deletion, in
+// every table of the program: whatever joins it later is caught here.
+func TestErasureReachesEveryTable(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
+		var ahead atomic.Int64
+		s := startAt(t, d, func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) })
+		f := s.fixture(t)
+		before := s.rowsOf(t, f.ids["user_id"])
+		s.make(t, "DELETE", "/v2/user/"+f.ids["user_id"], "")
+		ahead.Store(int64(users.Grace + time.Hour))
+		s.await(t, "the erasure", func() bool {
+			return s.count(t, `SELECT COUNT(*) FROM jobs WHERE kind = 'users.erase' AND status = 'succeeded'`) > 0
+		})
+		after := s.rowsOf(t, f.ids["user_id"])
+		if len(before) < 12 {
+			t.Errorf("the fixture fills only %d tables: %v", len(before), before)
+		}
+		for table, n := range after {
+			if whatStays[table] == "" {
+				t.Errorf("%d rows of the erased person are left in %s", n, table)
+			}
+		}
+		if n := s.count(t, `SELECT COUNT(*) FROM sealing_keys WHERE subject_id = $1`, uuid.MustParse(f.ids["user_id"])); n != 0 {
+			t.Error("the person's key is still there")
+		}
+		s.search(t)
+	})
+}
+
+func startAt(t *testing.T, d storetest.Database, now func() time.Time) *service {
+	t.Helper()
+	s := apptest.StartWith(t, d, func(o *app.Options) {
+		o.Now = now
+		o.Networks = []networks.Network{&networktest.Lab{Pending: true}}
+	})
+	_, text := s.Call("GET", "/openapi.json", "")
+	return &service{s, parseDocument(t, text)}
+}
+
+func (s *service) await(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for end := time.Now().Add(90 * time.Second); !done(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+func (s *service) count(t *testing.T, query string, args ...any) (n int) {
+	t.Helper()
+	s.read(t, func(tx *store.Tx) error { return tx.QueryRow(t.Context(), query, args...).Scan(&n) })
+	return n
+}
+
+func (s *service) read(t *testing.T, fn func(tx *store.Tx) error) {
+	t.Helper()
+	if err := s.DB.Read(store.AsSystem(t.Context()), fn); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// columns are those of every table.
+func (s *service) columns(t *testing.T) map[string][]string {
+	t.Helper()
+	query := `SELECT m.name, c.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%'`
+	if s.DB.Engine() == store.Postgres {
+		query = `SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = 'public'`
+	}
+	all := map[string][]string{}
+	s.read(t, func(tx *store.Tx) error {
+		rows, err := tx.Query(t.Context(), query)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var table, column string
+			if err := rows.Scan(&table, &column); err != nil {
+				return err
+			}
+			all[table] = append(all[table], column)
+		}
+		return rows.Err()
+	})
+	return all
+}
+
+// rowsOf counts a user's rows, by table.
+func (s *service) rowsOf(t *testing.T, user string) map[string]int {
+	t.Helper()
+	all := map[string]int{}
+	for table, columns := range s.columns(t) {
+		if !slices.Contains(columns, "user_id") {
+			continue
+		}
+		if n := s.count(t, `SELECT COUNT(*) FROM `+table+` WHERE user_id = $1`, uuid.MustParse(user)); n > 0 {
+			all[table] = n
+		}
+	}
+	return all
+}
+
+// search looks for the person's data in every row of every table.
+func (s *service) search(t *testing.T) {
+	t.Helper()
+	canaries := []string{"person@example.com", "4155550123", "1 Example Street"}
+	for table, columns := range s.columns(t) {
+		s.read(t, func(tx *store.Tx) error {
+			rows, err := tx.Query(t.Context(), `SELECT `+strings.Join(columns, `, `)+` FROM `+table)
+			if err != nil {
+				return err
+			}
+			defer rows.Close()
+			for rows.Next() {
+				values := make([]any, len(columns))
+				for i := range values {
+					values[i] = new(any)
+				}
+				if err := rows.Scan(values...); err != nil {
+					return err
+				}
+				for i, v := range values {
+					text := fmt.Appendf(nil, "%s", *v.(*any))
+					for _, canary := range canaries {
+						if bytes.Contains(text, []byte(canary)) {
+							t.Errorf("%s.%s holds %q in plain", table, columns[i], canary)
+						}
+					}
+				}
+			}
+			return rows.Err()
+		})
+	}
+}
