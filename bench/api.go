@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"os"
 )
@@ -23,7 +24,12 @@ func (b *bench) upload(ctx context.Context, user, path string) (string, error) {
 		return "", err
 	}
 	defer file.Close()
-	text, err := b.post(ctx, "/v2/user/"+user+"/imports?kind=apple_health", "application/zip", file)
+	return b.uploadFile(ctx, user, "apple_health", "application/zip", file)
+}
+
+// uploadFile sends a file of a kind and returns the id of its import.
+func (b *bench) uploadFile(ctx context.Context, user, kind, media string, file io.Reader) (string, error) {
+	text, err := b.post(ctx, "/v2/user/"+user+"/imports?kind="+kind, media, file)
 	if err != nil {
 		return "", err
 	}

@@ -80,23 +80,7 @@ func (b *bench) uploadAndWait(ctx context.Context, user, path string) error {
 	if err != nil {
 		return err
 	}
-	for {
-		status, err := b.importStatus(ctx, user, id)
-		if err != nil {
-			return err
-		}
-		switch status {
-		case "succeeded":
-			return nil
-		case "failed":
-			return errors.New("the import failed")
-		}
-		select {
-		case <-time.After(20 * time.Millisecond):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
+	return b.imported(ctx, user, id)
 }
 
 func (b *bench) post(ctx context.Context, path, kind string, body io.Reader) ([]byte, error) {

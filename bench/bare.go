@@ -58,6 +58,7 @@ func bareServer() error {
 	router.Get("/v2/user/{user_id}", func(w http.ResponseWriter, r *http.Request) {
 		answer(w, r, user{UserID: chi.URLParam(r, "user_id"), ClientUserID: "somebody"})
 	})
+	router.Post("/parse", bareParse)
 	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // lives until the parent kills it
 	if err != nil {
 		return err

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"math"
 	"os"
 	"strings"
 	"testing"
@@ -56,6 +58,29 @@ func TestReadingAnswers(t *testing.T) {
 	event := []byte(`{"event_type":"daily.data.heartrate.created","data":{"data":[{"timestamp":"2025-01-01T00:02:05+00:00","value":60}]}}`)
 	if slot, ok := slotOf(event); !ok || slot != 125 {
 		t.Errorf("slot = %d, %v, want 125", slot, ok)
+	}
+}
+
+// The baseline of parsing reads what the bodies say, so that it can not be
+// fast by looking away.
+func TestBareParseReadsTheBodies(t *testing.T) {
+	at, values, ok := parseColumns(pushBody(3, 10, 288, sugar))
+	if !ok || len(at) != 288 || len(values) != 288 {
+		t.Fatalf("%d times, %d values, %v", len(at), len(values), ok)
+	}
+	var body struct {
+		Data []struct {
+			Timestamp time.Time
+			Value     float64
+		}
+	}
+	if err := json.Unmarshal(pushBody(3, 10, 288, sugar), &body); err != nil {
+		t.Fatal(err)
+	}
+	for i, sample := range body.Data {
+		if sample.Timestamp.Unix() != at[i] || math.Abs(sample.Value-values[i]) > 1e-9 {
+			t.Fatalf("sample %d is %v at %d, want %v at %d", i, values[i], at[i], sample.Value, sample.Timestamp.Unix())
+		}
 	}
 }
 

@@ -37,6 +37,7 @@ var measures = []measure{
 	{"users", measureUsers},
 	{"apple", measureApple},
 	{"series", measureSeries},
+	{"ingest", measureIngest},
 	{"events", measureEvents},
 	{"orders", measureOrders},
 }
@@ -55,7 +56,7 @@ type bench struct {
 
 func main() {
 	engines := flag.String("engines", "sqlite,postgres", "which databases, separated by commas")
-	only := flag.String("only", "", "which measures, separated by commas: start, users, apple, series, events, orders")
+	only := flag.String("only", "", "which measures, separated by commas: start, users, apple, series, ingest, events, orders")
 	period := flag.Duration("for", 10*time.Second, "how long each rate is measured")
 	appleMB := flag.Int("apple-mb", 256, "size of the generated Apple Health export, in MB of XML")
 	bareServerMode := flag.Bool("bare-server", false, "be the baseline server (used by the program itself)")

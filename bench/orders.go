@@ -6,13 +6,16 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"net/http"
 	"net/url"
 	"time"
 
 	"hale/internal/civil"
 	"hale/internal/harness/lean"
 	"hale/internal/harness/load"
+	"hale/internal/harness/proc"
 	labinbox "hale/internal/inbox"
 	"hale/internal/labs"
 	"hale/internal/networks"
@@ -24,31 +27,68 @@ import (
 
 var seededOrders = flag.Int("orders", 1_000_000, "orders that are there before lists are measured")
 
+var (
+	ordersIn       = flag.String("orders-in", "", "folder of an installation for orders that is kept; it is filled the first time")
+	ordersDatabase = flag.String("orders-database", "", "address of the PostgreSQL database that goes with -orders-in")
+)
+
 // ordersPerUser is how often a patient came back.
 const ordersPerUser = 20
 
 // measureOrders fills a team with orders, beside the service and without its
-// events, and then measures through it: each list, and the creation of orders
-// while labs report on others.
-func measureOrders(ctx context.Context, b *bench) error {
+// events, starts the service on them, and then measures through it: the first
+// list, each list, and the creation of orders while labs report on others.
+func measureOrders(ctx context.Context, b *bench) (err error) {
 	ctx = store.AsSystem(ctx)
+	if *ordersIn != "" {
+		if err := b.moveTo(ctx, *ordersIn, *ordersDatabase); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, b.server.Close()) }()
+	}
 	db, err := store.Open(ctx, store.Options{Dir: b.dir, URL: b.database})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := b.server.Stop(); err != nil {
+		return err
+	}
 	s := &seeding{db: db, rng: rand.New(rand.NewPCG(1, 1))} //nolint:gosec // a repeatable clinic
 	began := time.Now()
 	if err := s.run(ctx, *seededOrders); err != nil {
 		return err
 	}
-	b.report.line("orders seeded", fmt.Sprintf("%d", *seededOrders), time.Since(began).Round(time.Second).String(), "")
+	b.report.line("orders there", fmt.Sprintf("%d", *seededOrders), "seeded in "+time.Since(began).Round(time.Second).String(), "")
+	if _, err := b.server.Start(ctx); err != nil {
+		return err
+	}
+	if err := firstList(ctx, b); err != nil {
+		return err
+	}
 	for _, l := range s.lists() {
 		if err := listOrders(ctx, b, l.name, l.query); err != nil {
 			return err
 		}
 	}
 	return s.busy(ctx, b)
+}
+
+// moveTo goes on with an installation that is kept.
+func (b *bench) moveTo(ctx context.Context, dir, database string) error {
+	if err := b.server.Close(); err != nil {
+		return err
+	}
+	binary, err := proc.Build(ctx, b.dir)
+	if err != nil {
+		return err
+	}
+	b.dir, b.database = dir, database
+	if b.server, err = proc.New(proc.Options{Binary: binary, Dir: dir, Database: database, APIKey: b.key}); err != nil {
+		return err
+	}
+	_, err = b.server.Start(ctx)
+	return err
 }
 
 // seeding is a team and what its orders are made of.
@@ -58,8 +98,7 @@ type seeding struct {
 	team  teams.ID
 	tests []labs.Test
 	lab   map[labs.LabID]labs.AccountID
-	users []users.User
-	some  []orders.Order // the last ones
+	some  []orders.Order // a few of them
 }
 
 var (
@@ -71,9 +110,10 @@ func (s *seeding) run(ctx context.Context, count int) error {
 	if err := s.db.Write(ctx, s.begin(ctx)); err != nil {
 		return err
 	}
-	for done := 0; done < count; {
-		n := min(500, count-done)
-		err := s.db.Write(ctx, func(tx *store.Tx) error {
+	done, err := s.there(ctx)
+	for err == nil && done < count {
+		n := min(1000, count-done)
+		err = s.db.Write(ctx, func(tx *store.Tx) error {
 			batch, err := s.batch(ctx, tx, n)
 			if err != nil {
 				return err
@@ -81,12 +121,25 @@ func (s *seeding) run(ctx context.Context, count int) error {
 			s.some = batch
 			return orders.Load(ctx, tx, batch)
 		})
-		if err != nil {
-			return err
-		}
 		done += n
 	}
-	return nil
+	return err
+}
+
+// there counts the orders that an earlier run left, and reads some.
+func (s *seeding) there(ctx context.Context) (count int, err error) {
+	err = s.db.Read(ctx, func(tx *store.Tx) error {
+		if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM orders WHERE team_id = $1`, s.team).Scan(&count); err != nil || count == 0 {
+			return err
+		}
+		var user users.ID
+		if err := tx.QueryRow(ctx, `SELECT user_id FROM orders WHERE team_id = $1 ORDER BY user_id DESC LIMIT 1`, s.team).Scan(&user); err != nil {
+			return err
+		}
+		s.some, err = orders.OfUser(ctx, tx, s.team, user, ordersPerUser)
+		return err
+	})
+	return count, err
 }
 
 // begin finds the team, its lab tests and their accounts.
@@ -175,6 +228,40 @@ func (s *seeding) lists() []listCase {
 		{"sorted by status", url.Values{"order_key": {"last_status"}, "page": {"3000"}}},
 		{"five at once", url.Values{"status": {"completed"}, "interpretation": {"normal"}, "patient_name": {"ada"}, "order_type": {"walk_in_test"}, "order_key": {"patient_name"}}},
 	}
+}
+
+// firstList times the first list of a process, which has to read all orders,
+// and looks at the memory that it takes.
+func firstList(ctx context.Context, b *bench) error {
+	before, err := b.server.Memory()
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	for status := 0; status != http.StatusOK; {
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+b.server.Address()+"/v3/orders?patient_name=x", nil)
+		if err != nil {
+			return err
+		}
+		r.Header.Set("x-service-api-key", b.key)
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			return err
+		}
+		_, _ = io.Copy(io.Discard, answer.Body)
+		_ = answer.Body.Close()
+		if status = answer.StatusCode; status != http.StatusOK && status != http.StatusServiceUnavailable {
+			return fmt.Errorf("the first list was answered %d", status)
+		}
+	}
+	took := time.Since(began)
+	after, err := b.server.Memory()
+	if err != nil {
+		return err
+	}
+	b.report.line("orders, first list after the start", millis(took), "", "")
+	b.report.line("memory, then", fmt.Sprintf("%d MiB", after.Now>>20), fmt.Sprintf("%d MiB after the start, %d MiB at its highest", before.Now>>20, after.Peak>>20), "")
+	return nil
 }
 
 // listOrders measures one list, by callers that do not wait for each other's

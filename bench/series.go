@@ -14,10 +14,7 @@ import (
 	"hale/internal/harness/load"
 )
 
-const (
-	yearOfMinutes = 365 * 24 * 60
-	monthOfValues = 30 * 24 * 60
-)
+const yearOfMinutes = 365 * minutesOfDay
 
 // yearStart is the first minute of the pushed year.
 var yearStart = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -84,6 +81,12 @@ func (b *bench) pushYear(ctx context.Context, user string) (time.Duration, error
 
 // readMonths reads 30 days of heart rates many times, one caller.
 func (b *bench) readMonths(ctx context.Context, user string) error {
+	return b.readSpans(ctx, user, "30 days of heart rate, JSON", 30, "p99 ≤ 10 ms")
+}
+
+// readSpans reads so many days of the pushed year, from any day on, over and
+// over.
+func (b *bench) readSpans(ctx context.Context, user, name string, days int, target string) error {
 	conn, err := lean.Dial(ctx, b.server.Address(), time.Minute)
 	if err != nil {
 		return err
@@ -93,9 +96,9 @@ func (b *bench) readMonths(ctx context.Context, user string) error {
 	size, pages := 0, 0
 	const warm = 20 // readings that do not count
 	for n, end := 0, time.Now().Add(b.period); n < 2*warm || time.Now().Before(end); n++ {
-		first := yearStart.AddDate(0, 0, 1+rand.IntN(300)) //nolint:gosec // any month
+		first := yearStart.AddDate(0, 0, 1+rand.IntN(365-days)) //nolint:gosec // any day
 		var took time.Duration
-		if size, pages, took, err = b.readMonth(conn, user, first); err != nil {
+		if size, pages, took, err = b.readSpan(conn, user, first, days); err != nil {
 			return err
 		}
 		if n >= warm {
@@ -103,18 +106,18 @@ func (b *bench) readMonths(ctx context.Context, user string) error {
 		}
 	}
 	slices.Sort(waits)
-	b.report.line("30 days of heart rate, JSON", "p99 "+millis(load.Quantile(waits, .99)),
-		fmt.Sprintf("p50 %s, %s B in %d pages", millis(load.Quantile(waits, .5)), thousands(int64(size)), pages), "p99 ≤ 10 ms")
+	b.report.line(name, "p99 "+millis(load.Quantile(waits, .99)),
+		fmt.Sprintf("p50 %s, %s B in %d pages", millis(load.Quantile(waits, .5)), thousands(int64(size)), pages), target)
 	return nil
 }
 
-// readMonth reads all pages of 30 days and checks that every sample is there.
-// took is from sending each request to the last byte of its answer; looking
-// into the answers is not part of it.
-func (b *bench) readMonth(conn *lean.Conn, user string, first time.Time) (size, pages int, took time.Duration, err error) {
+// readSpan reads all pages of so many days and checks that every sample is
+// there. took is from sending each request to the last byte of its answer;
+// looking into the answers is not part of it.
+func (b *bench) readSpan(conn *lean.Conn, user string, first time.Time, days int) (size, pages int, took time.Duration, err error) {
 	query := url.Values{
 		"start_date": {first.Format(time.RFC3339)},
-		"end_date":   {first.Add(30*24*time.Hour - time.Second).Format(time.RFC3339)},
+		"end_date":   {first.Add(time.Duration(days)*24*time.Hour - time.Second).Format(time.RFC3339)},
 	}
 	samples := 0
 	for {
@@ -126,7 +129,7 @@ func (b *bench) readMonth(conn *lean.Conn, user string, first time.Time) (size, 
 			return 0, 0, 0, err
 		}
 		if answer.Status != http.StatusOK {
-			return 0, 0, 0, fmt.Errorf("a month was answered %d: %.300s", answer.Status, answer.Body)
+			return 0, 0, 0, fmt.Errorf("%d days were answered %d: %.300s", days, answer.Status, answer.Body)
 		}
 		size += len(answer.Body)
 		samples += countSamples(answer.Body)
@@ -137,8 +140,8 @@ func (b *bench) readMonth(conn *lean.Conn, user string, first time.Time) (size, 
 		}
 		query.Set("next_cursor", cursor)
 	}
-	if samples != monthOfValues {
-		return 0, 0, 0, fmt.Errorf("a month has %d samples, not %d", samples, monthOfValues)
+	if want := days * minutesOfDay; samples != want {
+		return 0, 0, 0, fmt.Errorf("%d days have %d samples, not %d", days, samples, want)
 	}
 	return size, pages, took, nil
 }

@@ -5,27 +5,34 @@ import (
 	"database/sql"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver named pgx
 	_ "modernc.org/sqlite"             // the driver named sqlite
 )
 
-// footprint is what the sample tables take, in bytes.
+// footprint is what tables take, in bytes.
 type footprint struct{ total, indexes int64 }
 
-// sampleBytes weighs series and sample_blocks with their indexes: whole pages,
-// empty room in them included.
+// sampleBytes weighs series and sample_blocks with their indexes.
 func (b *bench) sampleBytes(ctx context.Context) (footprint, error) {
+	return b.tableBytes(ctx, "series", "sample_blocks")
+}
+
+// tableBytes weighs tables with their indexes: whole pages, empty room in them
+// included.
+func (b *bench) tableBytes(ctx context.Context, tables ...string) (footprint, error) {
+	names := "'" + strings.Join(tables, "', '") + "'" // our own names
 	driver, address := "pgx", b.database
 	query := `SELECT CAST(SUM(pg_total_relation_size(c.oid)) AS BIGINT), CAST(SUM(pg_indexes_size(c.oid)) AS BIGINT)
-		FROM pg_class c WHERE c.relname IN ('series', 'sample_blocks') AND c.relkind = 'r'`
+		FROM pg_class c WHERE c.relname IN (` + names + `) AND c.relkind = 'r'`
 	if b.engine == "sqlite" {
 		// dbstat counts pages of tables and of indexes by name; the server's own
 		// connections may stay open beside this one, which only reads.
 		driver, address = "sqlite", "file:"+filepath.Join(b.dir, "hale.db")+"?mode=ro"
 		query = `SELECT SUM(d.pgsize), SUM(CASE m.type WHEN 'index' THEN d.pgsize ELSE 0 END)
 			FROM dbstat d JOIN sqlite_master m ON m.name = d.name
-			WHERE m.tbl_name IN ('series', 'sample_blocks')`
+			WHERE m.tbl_name IN (` + names + `)`
 	}
 	db, err := sql.Open(driver, address)
 	if err != nil {
@@ -34,7 +41,7 @@ func (b *bench) sampleBytes(ctx context.Context) (footprint, error) {
 	defer db.Close()
 	var f footprint
 	if err := db.QueryRowContext(ctx, query).Scan(&f.total, &f.indexes); err != nil {
-		return footprint{}, fmt.Errorf("weighing the sample tables: %w", err)
+		return footprint{}, fmt.Errorf("weighing tables: %w", err)
 	}
 	return f, nil
 }

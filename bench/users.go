@@ -111,35 +111,54 @@ func readUsers(ctx context.Context, b *bench, address string, ids []string) (loa
 
 // bareUsers is what the same two requests cost a handler without storage.
 func bareUsers(ctx context.Context, b *bench) (create, get float64, err error) {
-	self, err := os.Executable()
+	bare, err := startBare(ctx)
 	if err != nil {
 		return 0, 0, err
 	}
-	bare := exec.CommandContext(ctx, self, "-bare-server")
-	bare.Stderr = os.Stderr
-	out, err := bare.StdoutPipe()
-	if err != nil {
-		return 0, 0, err
-	}
-	if err := bare.Start(); err != nil {
-		return 0, 0, err
-	}
-	defer func() {
-		_ = bare.Process.Kill() // it never ends by itself
-		_ = bare.Wait()
-	}()
-	line := make([]byte, 64)
-	n, err := out.Read(line)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return 0, 0, err
-	}
-	address := strings.TrimSpace(string(line[:n]))
+	defer bare.stop()
+	address := bare.address
 	created, ids, err := createUsers(ctx, b, address, userConns)
 	if err != nil {
 		return 0, 0, err
 	}
 	read, err := readUsers(ctx, b, address, ids[:min(len(ids), 1000)])
 	return created.PerSecond(), read.PerSecond(), err
+}
+
+// bareProcess is the baseline server, running.
+type bareProcess struct {
+	address string
+	cmd     *exec.Cmd
+}
+
+func startBare(ctx context.Context) (*bareProcess, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, self, "-bare-server")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	bare := &bareProcess{cmd: cmd}
+	line := make([]byte, 64)
+	n, err := out.Read(line)
+	if err != nil && !errors.Is(err, io.EOF) {
+		bare.stop()
+		return nil, err
+	}
+	bare.address = strings.TrimSpace(string(line[:n]))
+	return bare, nil
+}
+
+func (b *bareProcess) stop() {
+	_ = b.cmd.Process.Kill() // it never ends by itself
+	_ = b.cmd.Wait()
 }
 
 // textField cuts a text out of a JSON answer without decoding the rest.

@@ -46,12 +46,17 @@ var mayImport = map[string]string{
 	"messages/senders":      "messages webhooks",                                 // SMTP and the SMS gateway, whose posts are signed like webhooks
 	"networks":              "civil",                                             // what a lab network can do, in words that no network owns
 	"orders":                domain + " users insurance labs diagnoses networks", // billed to an insurance, of a lab test, placed with a network
+	"networks/sandboxlab":   domain + " users labs orders",                       // walks orders through time, so it looks where they are
 	"networks/networktest":  "networks",
+	"documents":             domain + " users insurance labs networks orders results", // papers of an order and its results
 	"orders/orderstest":     domain + " users users/userstest labs orders",
-	"inbox":                 domain + " users labs orders networks", // what networks report, on its way to who it concerns
-	"networks/hl7":          "",                                     // a message format and how it travels: nothing of ours
-	"fhir":                  "civil",                                // an export from plain structs: the door fills them
-	"places":                domain + " users",                      // the states of an address
+	"inbox":                 domain + " users labs orders networks",                       // what networks report, on its way to who it concerns
+	"appointments":          domain + " users labs orders networks places messages inbox", // visits: they take their order along
+	"matching":              domain + " users labs orders networks inbox results",         // results that fit no order wait here; an accepted one is recorded
+	"results":               domain + " users labs orders networks",                       // what labs found, in one form for all of them
+	"networks/hl7":          "",                                                           // a message format and how it travels: nothing of ours
+	"fhir":                  "civil",                                                      // an export from plain structs: the door fills them
+	"places":                domain + " users",                                            // the states of an address
 	"wearables":             domain + " users",
 	"aggregate":             domain + " users wearables", // questions about what wearables has stored
 	"providers":             domain + " wearables",
@@ -92,7 +97,7 @@ var mayImport = map[string]string{
 const (
 	foundations = "fault ids patch civil paging secrets store"
 	domain      = foundations + " events jobs teams"
-	domains     = domain + " users insurance wearables aggregate providers connections tokens imports webhooks ledger ledger/replay labs diagnoses messages places networks orders inbox fhir"
+	domains     = domain + " users insurance wearables aggregate providers connections tokens imports webhooks ledger ledger/replay labs diagnoses messages places networks networks/sandboxlab orders inbox fhir results documents appointments matching"
 )
 
 const module = "hale/internal/"

@@ -37,8 +37,9 @@ const (
 	idempotencyErrors  = "X-Idempotency-Error"
 	dryRunParameter    = "dry_run"
 	longestIdempotency = 255
-	// IdempotencyKept is how long answers are kept.
-	IdempotencyKept = 7 * 24 * time.Hour
+	// IdempotencyKept is how long answers are kept: what bookings at service
+	// centers are promised (reference 1.10).
+	IdempotencyKept = 14 * 24 * time.Hour
 	// longestRun is how long a claim without an answer may belong to a request
 	// that still runs on another node.
 	longestRun = time.Minute

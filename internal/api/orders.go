@@ -32,7 +32,7 @@ func (a *API) orderRoutes() []route {
 		amend("/v3/order/{order_id}/draw_completed", a.completeDraw, "Say that the sample of an on-site order was drawn"),
 		get("/v3/order/{order_id}/communication_settings", a.orderCommunication, "Whether the patient gets text messages about an order"),
 		amend("/v3/order/{order_id}/communication_settings", a.setOrderCommunication, "Turn text messages about an order on or off"),
-		get("/v3/orders", a.listOrders, "List orders, newest first unless asked otherwise"),
+		writes[ordersBody](get("/v3/orders", a.listOrders, "List orders, newest first unless asked otherwise")),
 		get("/v3/order_transaction/{transaction_id}", a.getOrderTransaction, "Get an order transaction").tag("order"),
 	}
 }

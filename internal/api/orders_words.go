@@ -33,7 +33,7 @@ func registerOrderAliases(r huma.Registry) {
 	alias(reflect.TypeFor[orders.Instant](), reflect.TypeFor[Time]())
 	alias(reflect.TypeFor[orders.Precise](), reflect.TypeFor[Time]())
 	alias(reflect.TypeFor[orders.Null[orders.PatientDocument]](), reflect.TypeFor[orNull[orders.PatientDocument]]())
-	alias(reflect.TypeFor[orders.Null[orders.AddressDocument]](), reflect.TypeFor[orNull[orders.AddressDocument]]())
+	alias(reflect.TypeFor[orders.Null[orders.PatientAddressDocument]](), reflect.TypeFor[orNull[orders.PatientAddressDocument]]())
 	alias(reflect.TypeFor[orders.Null[orders.ShippingDocument]](), reflect.TypeFor[orNull[orders.ShippingDocument]]())
 	alias(reflect.TypeFor[orders.Null[orders.PhysicianDocument]](), reflect.TypeFor[orNull[orders.PhysicianDocument]]())
 	alias(reflect.TypeFor[orders.Null[orders.GuarantorDocument]](), reflect.TypeFor[orNull[orders.GuarantorDocument]]())

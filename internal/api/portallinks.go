@@ -6,7 +6,9 @@ import (
 	"github.com/google/uuid"
 
 	"hale/internal/fault"
+	"hale/internal/orders"
 	"hale/internal/store"
+	"hale/internal/teams"
 	"hale/internal/users"
 )
 
@@ -37,8 +39,8 @@ func (a *API) createPortalURL(ctx context.Context, c Caller, in *createPortalURL
 	var link users.PortalLink
 	err := a.db.Write(ctx, func(tx *store.Tx) (err error) {
 		link, err = users.CreatePortalLink(ctx, tx, c.Team, in.UserID, purpose)
-		if err == nil && in.Body.OrderID != nil { // users have no orders in this version
-			return fault.New(fault.NotFound, "Order not found")
+		if err == nil && in.Body.OrderID != nil {
+			return ownOrder(ctx, tx, c.Team, in.UserID, *in.Body.OrderID)
 		}
 		return err
 	})
@@ -46,4 +48,13 @@ func (a *API) createPortalURL(ctx context.Context, c Caller, in *createPortalURL
 		return nil, err
 	}
 	return answer(portalURLBody{a.BaseURL + link.Path(), int64(purpose.Lifetime().Seconds())}), nil
+}
+
+// ownOrder refuses an order that is not the user's like one that is not there.
+func ownOrder(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, order uuid.UUID) error {
+	o, err := orders.Get(ctx, tx, team, orders.ID(order))
+	if fault.Is(err, fault.NotFound) || err == nil && o.User != user {
+		return fault.New(fault.NotFound, "Order not found")
+	}
+	return err
 }

@@ -1,9 +1,12 @@
 package api
 
 import (
+	"hale/internal/appointments"
+	"hale/internal/documents"
 	"hale/internal/imports"
 	"hale/internal/ledger"
 	"hale/internal/ledger/replay"
+	"hale/internal/networks/sandboxlab"
 	"hale/internal/places"
 	"hale/internal/wearables"
 	"hale/internal/webhooks"
@@ -20,8 +23,17 @@ type Services struct {
 	Ledger *ledger.Ledger
 	// Replay reads the ledger again.
 	Replay *replay.Service
+	// Appointments arranges visits.
+	Appointments *appointments.Service
 	// Places finds service centers; it keeps where they are in memory.
 	Places *places.Directory
+	// Sandbox is the lab of sandbox teams, which tests turn.
+	Sandbox *sandboxlab.Lab
+	// ResultDocuments renders results that a lab sent no document of; nil renders
+	// none.
+	ResultDocuments ResultDocuments
+	// Links reads addresses that open a requisition without a key; nil opens none.
+	Links *documents.Links
 	// Webhooks is how the deliverer was set up, for the rules of URLs and for
 	// examples that are posted at once.
 	Webhooks webhooks.Config

@@ -116,4 +116,5 @@ func registerAliases(r huma.Registry) {
 	r.RegisterTypeAlias(reflect.TypeFor[patch.Field[bool]](), reflect.TypeFor[nullableBool]())
 	r.RegisterTypeAlias(reflect.TypeFor[patch.Field[int]](), reflect.TypeFor[nullableInt]())
 	registerOrderAliases(r)
+	registerAppointmentAliases(r)
 }

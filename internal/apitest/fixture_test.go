@@ -66,6 +66,7 @@ func (s *service) fixture(t *testing.T) *fixture {
 	s.ledger(t, f)
 	s.labs(t, f)
 	s.orders(t, f)
+	s.unmatched(t, f)
 	return f
 }
 

@@ -13,11 +13,11 @@ const (
 )
 
 func init() {
-	wholeBodies["POST /v3/order"] = `{` + orderPeople + `}`
-	wholeBodies["POST /v3/order/create"] = `{` + orderPeople + `}`
-	wholeBodies["POST /v3/order/import"] = `{"billing_type":"client_bill","collection_method":"walk_in_test","order_set":{"add_on":{"provider_ids":["70002"]}},` + orderPeople + `}`
-	wholeBodies["POST /v3/order/testkit"] = `{"shipping_details":` + orderAddress + `}`
-	wholeBodies["POST /v3/order/testkit/register"] = `{` + orderPeople + `}`
+	wholeBodies["POST /v3/order"] = `{"user_id":"$user_id","lab_test_id":"$lab_test_id","lab_account_id":"$lab_account_id",` + orderPeople + `}`
+	wholeBodies["POST /v3/order/create"] = wholeBodies["POST /v3/order"]
+	wholeBodies["POST /v3/order/import"] = `{"user_id":"$user_id","sample_id":"IMPORTED-1","lab_account_id":"$lab_account_id","billing_type":"client_bill","collection_method":"walk_in_test","order_set":{"add_on":{"provider_ids":["70002"]}},` + orderPeople + `}`
+	wholeBodies["POST /v3/order/testkit"] = `{"user_id":"$user_id","lab_test_id":"$kit_test_id","shipping_details":` + orderAddress + `}`
+	wholeBodies["POST /v3/order/testkit/register"] = `{"sample_id":"$sample_id",` + orderPeople + `}`
 	wholeBodies["POST /v3/order/resend_events"] = `{"start_at":"2026-01-01T00:00:00Z","end_at":"2026-01-02T00:00:00Z"}`
 	wholeBodies["PATCH /v3/order/{order_id}"] = `{"activate_by":null}`
 	chosen["POST /v3/order/import body sample_id"] = true
@@ -36,6 +36,7 @@ func (s *service) orders(t *testing.T, f *fixture) {
 	f.ids["order_transaction_id"] = f.ids["transaction_id"]
 	test := s.make(t, "POST", "/v3/lab_tests", `{"name":"Kit","description":"","method":"testkit","provider_ids":["US-050"],"lab_slug":"ussl"}`)["id"].(string)
 	s.make(t, "PATCH", "/v3/lab_tests/"+test, `{"active":true}`)
+	f.ids["kit_test_id"] = test
 	kit := s.make(t, "POST", "/v3/order/testkit", fmt.Sprintf(`{"user_id":%q,"lab_test_id":%q,"shipping_details":%s}`, f.ids["user_id"], test, orderAddress))
 	f.ids["sample_id"] = kit["order"].(map[string]any)["sample_id"].(string)
 	for deadline := time.Now().Add(20 * time.Second); s.atWork(); time.Sleep(2 * time.Millisecond) {

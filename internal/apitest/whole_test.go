@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/url"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -57,6 +58,9 @@ func (s *service) wholeBody(t *testing.T, o operation, values map[string]string,
 	}
 	value := s.doc.plain(o.Body, "body", values)
 	if special {
+		for name, value := range values { // "$user_id" in a body stands for the fixture's
+			text = strings.ReplaceAll(text, `"$`+name+`"`, `"`+value+`"`)
+		}
 		value = mustDecode(t, text)
 	}
 	if object, ok := value.(map[string]any); ok {

@@ -26,6 +26,7 @@ import (
 
 	"hale/internal/api"
 	"hale/internal/config"
+	"hale/internal/documents"
 	"hale/internal/networks"
 	"hale/internal/ops"
 	"hale/internal/secrets"
@@ -55,6 +56,7 @@ type App struct {
 	RootKeyMade bool
 
 	api     *api.API
+	links   *documents.Links
 	traces  *ops.Traces
 	workers workers
 	lock    *os.File
@@ -119,6 +121,7 @@ func (a *App) openStore(ctx context.Context) error {
 		return err
 	}
 	a.RootKeyMade = made
+	a.links = a.requisitionLinks(root)
 	a.Metrics = ops.NewMetrics(a.Version, string(engine))
 	a.DB, err = store.Open(ctx, store.Options{
 		URL: url, Dir: cfg.Data, Root: root, Now: a.Now,

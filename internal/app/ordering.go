@@ -2,40 +2,86 @@ package app
 
 import (
 	"context"
+	"fmt"
+	"os"
 
+	"hale/internal/appointments"
 	"hale/internal/inbox"
 	"hale/internal/jobs"
+	"hale/internal/matching"
+	"hale/internal/matching/drill"
 	"hale/internal/messages"
 	"hale/internal/networks"
+	"hale/internal/networks/hl7v2"
+	"hale/internal/networks/sandboxlab"
 	"hale/internal/orders"
+	"hale/internal/places"
 	"hale/internal/store"
 )
 
 // ordering is what hands orders to labs and takes what they report.
 type ordering struct {
-	placer *orders.Placer
-	inbox  *inbox.Service
+	placer  *orders.Placer
+	inbox   *inbox.Service
+	visits  *appointments.Service
+	sandbox *sandboxlab.Lab
+	// unmatched has the results that fit no order.
+	unmatched *matching.Queue
 }
 
-// ordering makes both, and the loops of the networks that report by themselves.
-func (a *App) ordering() ordering {
+// ordering makes them, and the loops of the networks that report by themselves.
+func (a *App) ordering() (ordering, error) {
 	o := ordering{
 		placer: &orders.Placer{DB: a.DB, Networks: map[string]networks.Network{}, Log: a.Log},
-		inbox:  &inbox.Service{DB: a.DB, Log: a.Log},
+		inbox:  &inbox.Service{DB: a.DB, Log: a.Log, Handlers: inbox.Handlers{Results: labResults{}}},
 	}
-	for _, n := range a.Networks {
+	o.visits = &appointments.Service{DB: a.DB, Networks: o.placer.Networks, Places: new(places.Directory), Log: a.Log}
+	o.inbox.Handlers.Visits = o.visits
+	o.unmatched = &matching.Queue{Log: a.Log}
+	o.inbox.Handlers.Unmatched = o.unmatched
+	o.sandbox = &sandboxlab.Lab{DB: a.DB, Inbox: o.inbox, Log: a.Log}
+	labs, err := a.labs()
+	if err != nil {
+		return o, err
+	}
+	for _, n := range append([]networks.Network{o.sandbox, labs}, a.Networks...) {
 		o.placer.Networks[n.Slug()] = n
 		if receiver, ok := n.(networks.Receiver); ok {
 			a.workers.add("lab network "+n.Slug(), func(ctx context.Context) error { return receiver.Run(ctx, o.inbox) })
 		}
 	}
-	return o
+	a.workers.add("orders for lists", func(ctx context.Context) error {
+		orders.Warm(store.AsSystem(ctx), a.DB, a.Log)
+		return nil
+	})
+	return o, nil
 }
 
-func (o ordering) jobs() []jobs.Handler { return append(o.placer.Jobs(), o.inbox.Job()) }
+// labs are the real ones, as the file of networks sets them up. Without a file
+// there are none: orders for them wait, and their job says what is missing.
+func (a *App) labs() (*hl7v2.Network, error) {
+	var settings hl7v2.Settings
+	if path := a.Config.Networks; path != "" {
+		document, err := os.ReadFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("app: reading the networks: %w", err)
+		}
+		if settings, err = hl7v2.ParseSettings(document); err != nil {
+			return nil, fmt.Errorf("app: %s: %w", path, err)
+		}
+	}
+	return hl7v2.New(settings, a.Now, a.Log)
+}
+
+func (o ordering) jobs() []jobs.Handler {
+	all := append(append(o.placer.Jobs(), o.inbox.Job()), o.sandbox.Jobs()...)
+	all = append(all, o.visits.Jobs()...)
+	return append(append(all, o.unmatched.Jobs()...), drill.Job)
+}
 
 func init() {
 	orders.Listen(orders.Listener{Name: "patient messages", Changed: tellPatient})
+	orders.Listen(orders.Listener{Name: "appointments", Changed: appointments.OrderChanged})
 }
 
 // tellPatient lets the patient know how the order is getting on. Of an order

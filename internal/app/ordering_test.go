@@ -67,9 +67,14 @@ type clinic struct {
 	aoe   map[string]string
 }
 
+// newClinic starts a service. Without a lab its orders go to the built-in one.
 func newClinic(t *testing.T, d storetest.Database, lab *networktest.Lab) *clinic {
 	t.Helper()
-	s := apptest.StartWith(t, d, func(o *app.Options) { o.Networks = []networks.Network{lab} })
+	s := apptest.StartWith(t, d, func(o *app.Options) {
+		if lab != nil {
+			o.Networks = []networks.Network{lab}
+		}
+	})
 	c := &clinic{Service: s, t: t, lab: lab, tests: map[string]string{}, aoe: map[string]string{}}
 	var user struct {
 		UserID string `json:"user_id"`

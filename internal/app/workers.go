@@ -10,12 +10,12 @@ import (
 	"hale/internal/aggregate/continuous"
 	"hale/internal/api"
 	"hale/internal/connections"
+	"hale/internal/documents"
 	"hale/internal/events"
 	"hale/internal/imports"
 	"hale/internal/jobs"
 	"hale/internal/ledger"
 	"hale/internal/ledger/replay"
-	"hale/internal/places"
 	"hale/internal/providers"
 	"hale/internal/store"
 	"hale/internal/teams"
@@ -121,10 +121,14 @@ func (a *App) services(ctx context.Context) (api.Services, error) {
 	}
 	kinds := append(a.kinds(), uploads.Job(), again.Job())
 	kinds = append(kinds, telling.Jobs()...)
-	kinds = append(kinds, a.ordering().jobs()...)
+	ordering, err := a.ordering()
+	if err != nil {
+		return api.Services{}, err
+	}
+	kinds = append(kinds, ordering.jobs()...)
 	runner := jobs.NewRunner(a.DB, jobs.Config{Node: node, Log: a.Log, Observe: a.Metrics.Job, Kinds: kinds})
 	a.workers.add("jobs", runner.Run)
-	return api.Services{Imports: uploads, Ledger: kept, Replay: again, Wearables: ingester, Webhooks: posting, Places: new(places.Directory)}, nil
+	return api.Services{Imports: uploads, Ledger: kept, Replay: again, Wearables: ingester, Webhooks: posting, Places: ordering.visits.Places, Appointments: ordering.visits, Sandbox: ordering.sandbox, Links: a.links, ResultDocuments: documents.Reports{}}, nil
 }
 
 // describe names a provider for the deprecated fields of a source.

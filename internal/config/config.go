@@ -83,6 +83,10 @@ type Config struct {
 	SMSGatewayURL    string
 	SMSGatewaySecret secrets.Text
 
+	// Networks is the file that says how labs are reached; empty means that
+	// there are only those of the sandbox.
+	Networks string
+
 	// ImportWorkers bounds the imports that run at once on this node.
 	ImportWorkers int
 

@@ -173,6 +173,11 @@ var settings = []Setting{
 		at:    func(c *Config) any { return &c.SMSGatewaySecret },
 	},
 	{
+		Key: "networks", Env: "HALE_NETWORKS",
+		Usage: "file that says how labs are reached, YAML or JSON; see docs/hl7.md",
+		at:    func(c *Config) any { return &c.Networks },
+	},
+	{
 		Key: "import-workers", Env: "HALE_IMPORT_WORKERS", Default: "2",
 		Usage: "imports that run at once",
 		at:    func(c *Config) any { return &c.ImportWorkers },

@@ -52,7 +52,7 @@ func (s *Service) apply(ctx context.Context, tx *store.Tx, o *orders.Order, a Ar
 	r := a.Report
 	moved := false
 	var err error
-	if status := orders.Status(r.Status); slices.Contains(orders.Statuses, status) {
+	if status := orders.Status(r.Status); slices.Contains(orders.Statuses, status) && !s.follows(status, r) {
 		moved, err = orders.Advance(ctx, tx, o, orders.Move{
 			To: status, By: from(status), Detail: detail(r.Detail), At: r.At, Key: a.Key, Change: changes(r, tx.Now()),
 		})
@@ -74,6 +74,13 @@ func (s *Service) apply(ctx context.Context, tx *store.Tx, o *orders.Order, a Ar
 		return s.Handlers.Results.TakeResults(ctx, tx, o, a)
 	}
 	return nil
+}
+
+// follows reports whether a status follows from the results of the same
+// report. Whoever stores those makes the move, with what they say.
+func (s *Service) follows(status orders.Status, r networks.Report) bool {
+	ofResults := []orders.Status{orders.PartialResults, orders.Completed, orders.Corrected, orders.RedrawAvailable}
+	return s.Handlers.Results != nil && r.Results != nil && slices.Contains(ofResults, status)
 }
 
 // from is who may say that an order is in a status.

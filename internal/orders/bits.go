@@ -1,6 +1,9 @@
 package orders
 
-import "math/bits"
+import (
+	"iter"
+	"math/bits"
+)
 
 // bitmap is a set of positions.
 type bitmap []uint64
@@ -35,5 +38,18 @@ func keep[T any](b bitmap, column []T, want func(T) bool) {
 			}
 		}
 		b[w] = word
+	}
+}
+
+// all goes through the positions; those at hand may be cleared meanwhile.
+func (b bitmap) all() iter.Seq[int32] {
+	return func(yield func(int32) bool) {
+		for w, word := range b {
+			for ; word != 0; word &= word - 1 {
+				if !yield(int32(w<<6 | bits.TrailingZeros64(word))) {
+					return
+				}
+			}
+		}
 	}
 }

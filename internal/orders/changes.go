@@ -86,16 +86,24 @@ func (m moment) differs(before moment) bool {
 	return m.next > before.next || m.next == before.next && !slices.Equal(m.underWay, before.underWay)
 }
 
-// since is the condition on a column of stamps for what the moment has not
-// seen. The numbers are ours and go into the text, as their count varies.
-func (m moment) since(column string) string {
-	text := column + ` >= ` + strconv.FormatInt(m.next, 10)
-	if len(m.underWay) == 0 {
-		return text
-	}
-	numbers := make([]string, len(m.underWay))
-	for i, n := range m.underWay {
-		numbers[i] = strconv.FormatInt(n, 10)
-	}
-	return `(` + text + ` OR ` + column + ` IN (` + strings.Join(numbers, ", ") + `))`
+// earlier is a moment of which both have seen everything: whoever goes on from
+// it misses nothing that either has not seen.
+func (m moment) earlier(other moment) moment {
+	return moment{next: min(m.next, other.next), underWay: slices.Compact(slices.Sorted(slices.Values(slices.Concat(m.underWay, other.underWay))))}
 }
+
+// unseen adds the queries for the rows of a table whose stamps the moment has
+// not: those from next on, in the order of their stamps, and those that were
+// under way. The query has the team as $1.
+func (m moment) unseen(b *store.Batch, each func(store.Scanner) error, query string, team teams.ID) {
+	b.Query(each, query+` AND change >= $2 ORDER BY change`, team, m.next)
+	for under := range slices.Chunk(m.underWay, underWayAtOnce) {
+		args := []any{team}
+		for i := range underWayAtOnce { // the last one again: one text to prepare
+			args = append(args, under[min(i, len(under)-1)])
+		}
+		b.Query(each, query+` AND change IN `+store.List(2, underWayAtOnce), args...)
+	}
+}
+
+const underWayAtOnce = 8

@@ -18,37 +18,37 @@ import (
 //
 // Spec: Order. Reference 1.1, ClientFacingOrder.
 type Document[T any] struct {
-	ID                 ID                      `json:"id" format:"uuid"`
-	TeamID             teams.ID                `json:"team_id" format:"uuid"`
-	UserID             users.ID                `json:"user_id" format:"uuid"`
-	Patient            Null[PatientDocument]   `json:"patient_details"`
-	Address            Null[AddressDocument]   `json:"patient_address"`
-	LabTest            T                       `json:"lab_test"`
-	Details            DetailsDocument         `json:"details"`
-	SampleID           *string                 `json:"sample_id" nullable:"true"`
-	Notes              *string                 `json:"notes" nullable:"true"`
-	ClinicalNotes      *string                 `json:"clinical_notes" nullable:"true"`
-	CreatedAt          Instant                 `json:"created_at"`
-	UpdatedAt          Instant                 `json:"updated_at"`
-	Events             []EventDocument         `json:"events" nullable:"false"`
-	Status             Stage                   `json:"status" doc:"First part of the last event's status."`
-	LastEvent          EventDocument           `json:"last_event"`
-	Physician          Null[PhysicianDocument] `json:"physician"`
-	HealthInsuranceID  NullID                  `json:"health_insurance_id"`
-	RequisitionFormURL *string                 `json:"requisition_form_url" nullable:"true"`
-	Priority           bool                    `json:"priority"`
-	Shipping           Null[ShippingDocument]  `json:"shipping_details"`
-	ActivateBy         *civil.Date             `json:"activate_by" format:"date" nullable:"true"`
-	Passthrough        *string                 `json:"passthrough" nullable:"true"`
-	BillingType        labs.Billing            `json:"billing_type"`
-	ICDCodes           []string                `json:"icd_codes" nullable:"true"`
-	HasABN             bool                    `json:"has_abn"`
-	Interpretation     *Interpretation         `json:"interpretation" nullable:"true"`
-	HasMissingResults  *bool                   `json:"has_missing_results" nullable:"true"`
-	ExpectedBy         *civil.Date             `json:"expected_result_by_date" format:"date" nullable:"true"`
-	WorstBy            *civil.Date             `json:"worst_case_result_by_date" format:"date" nullable:"true"`
-	Origin             Origin                  `json:"origin"`
-	Transaction        TransactionDocument     `json:"order_transaction"`
+	ID                 ID                           `json:"id" format:"uuid"`
+	TeamID             teams.ID                     `json:"team_id" format:"uuid"`
+	UserID             users.ID                     `json:"user_id" format:"uuid"`
+	Patient            Null[PatientDocument]        `json:"patient_details"`
+	Address            Null[PatientAddressDocument] `json:"patient_address"`
+	LabTest            T                            `json:"lab_test"`
+	Details            DetailsDocument              `json:"details"`
+	SampleID           *string                      `json:"sample_id" nullable:"true"`
+	Notes              *string                      `json:"notes" nullable:"true"`
+	ClinicalNotes      *string                      `json:"clinical_notes" nullable:"true"`
+	CreatedAt          Instant                      `json:"created_at"`
+	UpdatedAt          Instant                      `json:"updated_at"`
+	Events             []OrderEventDocument         `json:"events" nullable:"false"`
+	Status             Stage                        `json:"status" doc:"First part of the last event's status."`
+	LastEvent          OrderEventDocument           `json:"last_event"`
+	Physician          Null[PhysicianDocument]      `json:"physician"`
+	HealthInsuranceID  NullID                       `json:"health_insurance_id"`
+	RequisitionFormURL *string                      `json:"requisition_form_url" nullable:"true"`
+	Priority           bool                         `json:"priority"`
+	Shipping           Null[ShippingDocument]       `json:"shipping_details"`
+	ActivateBy         *civil.Date                  `json:"activate_by" format:"date" nullable:"true"`
+	Passthrough        *string                      `json:"passthrough" nullable:"true"`
+	BillingType        labs.Billing                 `json:"billing_type"`
+	ICDCodes           []string                     `json:"icd_codes" nullable:"true"`
+	HasABN             bool                         `json:"has_abn"`
+	Interpretation     *Interpretation              `json:"interpretation" nullable:"true"`
+	HasMissingResults  *bool                        `json:"has_missing_results" nullable:"true"`
+	ExpectedBy         *civil.Date                  `json:"expected_result_by_date" format:"date" nullable:"true"`
+	WorstBy            *civil.Date                  `json:"worst_case_result_by_date" format:"date" nullable:"true"`
+	Origin             Origin                       `json:"origin"`
+	Transaction        TransactionDocument          `json:"order_transaction"`
 }
 
 // PatientDocument is a patient on the wire.
@@ -88,8 +88,8 @@ type GuarantorAddressDocument struct {
 	AccessNotes *string `json:"access_notes" nullable:"true"`
 }
 
-// AddressDocument is a patient's address on the wire.
-type AddressDocument struct {
+// PatientAddressDocument is a patient's address on the wire.
+type PatientAddressDocument struct {
 	Receiver    string  `json:"receiver_name"`
 	FirstLine   string  `json:"first_line"`
 	SecondLine  *string `json:"second_line" nullable:"true"`
@@ -150,8 +150,8 @@ type ShipmentDocument struct {
 	UpdatedAt              Instant   `json:"updated_at"`
 }
 
-// EventDocument is one row of an order's history.
-type EventDocument struct {
+// OrderEventDocument is one row of an order's history.
+type OrderEventDocument struct {
 	ID        int64   `json:"id"`
 	CreatedAt Instant `json:"created_at"`
 	Status    string  `json:"status" doc:"<status>.<method>.<low-level status>"`
@@ -256,14 +256,14 @@ func DocumentOf[T any](o *Order, f Facts, test T, now time.Time) Document[T] {
 	d := Document[T]{
 		ID: o.ID, TeamID: o.Team, UserID: o.User, LabTest: test, Details: detailsOf(o),
 		SampleID: given(o.SampleID), Notes: given(o.Body.Notes), ClinicalNotes: given(o.Body.ClinicalNotes),
-		CreatedAt: Instant(o.CreatedAt), UpdatedAt: Instant(o.UpdatedAt), Events: make([]EventDocument, len(f.Events)),
-		Status: o.Status.Stage(o.Method), HealthInsuranceID: NullID{o.Insurance}, RequisitionFormURL: requisitionLink(o, now),
+		CreatedAt: Instant(o.CreatedAt), UpdatedAt: Instant(o.UpdatedAt), Events: make([]OrderEventDocument, len(f.Events)),
+		Status: o.Status.Stage(o.Method), HealthInsuranceID: NullID{o.Insurance}, RequisitionFormURL: requisitionLink(o, f.Events, now),
 		Priority: o.Priority, ActivateBy: o.ActivateBy, Passthrough: o.Body.Passthrough, BillingType: o.Billing,
 		ICDCodes: o.Body.ICDCodes, HasABN: o.HasABN, HasMissingResults: o.HasMissing, ExpectedBy: o.ExpectedBy, WorstBy: o.WorstBy,
 		Origin: o.Origin, Transaction: transactionOf(f.Transaction),
 	}
 	for i, e := range f.Events {
-		d.Events[i] = EventDocument{ID: e.ID, CreatedAt: Instant(e.CreatedAt), Status: e.Status.Full(o.Method), Detail: given(e.Detail)}
+		d.Events[i] = OrderEventDocument{ID: e.ID, CreatedAt: Instant(e.CreatedAt), Status: e.Status.Full(o.Method), Detail: given(e.Detail)}
 		d.LastEvent = d.Events[i]
 	}
 	if o.Interpretation != "" {
@@ -273,7 +273,7 @@ func DocumentOf[T any](o *Order, f Facts, test T, now time.Time) Document[T] {
 		d.Patient.Value = patientOf(*p)
 	}
 	if a := o.Body.Address; a != nil {
-		d.Address.Value = &AddressDocument{
+		d.Address.Value = &PatientAddressDocument{
 			a.Receiver, a.FirstLine, given(a.SecondLine), a.City, a.State, a.Zip, a.Country, given(a.AccessNotes), given(a.PhoneNumber),
 		}
 	}
@@ -348,7 +348,7 @@ func labTestOf(t labs.Test, markers []*labs.Marker) LabTestDocument {
 	d := LabTestDocument{
 		ID: t.ID, Slug: t.Slug, Name: t.Name, Description: t.Description, SampleType: t.SampleType, Method: t.Method,
 		Price: float64(t.PriceMinor) / 100, IsActive: t.Status() == labs.Active, Status: t.Status(), Fasting: t.Fasting,
-		AutoGenerated: t.AutoGenerated, HasInstructions: t.Method == labs.TestKit,
+		AutoGenerated: t.AutoGenerated, HasInstructions: true,
 	}
 	d.CommonTAT, d.WorstTAT = labs.TAT(markers)
 	return d

@@ -43,8 +43,10 @@ func Adopt(ctx context.Context, tx *store.Tx, team teams.ID, r Import) (Order, e
 	r.SampleID = v.form.Text("sample_id", r.SampleID, longestLine)
 	v.user(ctx, r.User)
 	v.minor(ctx, r.User, &r.Patient)
-	v.freeSample(ctx, r.SampleID)
 	o := v.adopted(ctx, &r)
+	if len(v.problems()) == 0 {
+		v.freeSample(ctx, r.SampleID)
+	}
 	if err := v.verdict(); err != nil {
 		return Order{}, err
 	}

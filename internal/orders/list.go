@@ -88,18 +88,18 @@ func List(ctx context.Context, tx *store.Tx, team teams.ID, f Filter) (page []Or
 
 // Select is List without reading the orders.
 func Select(ctx context.Context, tx *store.Tx, team teams.ID, f Filter) (page []ID, total int, err error) {
-	to, err := now(ctx, tx, team)
-	if err != nil {
+	m := memories.of(team, tx.Now())
+	if err := m.prepare(ctx, tx, team); err != nil {
 		return nil, 0, err
 	}
-	m := memories.of(team, tx.Now())
-	if err := m.prepare(ctx, tx, team, to, f.byName()); err != nil {
+	within, err := f.within(ctx, tx, team)
+	if err != nil {
 		return nil, 0, err
 	}
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	memories.resize(m, m.len())
-	matching := m.match(f, Today(tx.Now()))
+	matching := m.match(f, within, Today(tx.Now()))
 	total = matching.count()
 	for _, at := range m.page(matching, f) {
 		page = append(page, m.ids[at])
@@ -107,50 +107,32 @@ func Select(ctx context.Context, tx *store.Tx, team teams.ID, f Filter) (page []
 	return page, total, nil
 }
 
-// byName reports whether the filter needs the names.
-func (f *Filter) byName() bool {
-	return f.Search != "" || f.PatientName != "" || f.Recipient != "" || f.Key == ByPatientName
-}
-
-// prepare brings the memory to the moment.
-func (m *memory) prepare(ctx context.Context, tx *store.Tx, team teams.ID, to moment, byName bool) error {
-	m.mu.RLock()
-	ready := !to.differs(m.moment) && (!byName || !to.differs(m.names.moment))
-	m.mu.RUnlock()
-	if ready {
-		return nil
+// within are the lists of ids that an order has to be in: those of the filter,
+// and those of its transaction, which the database knows.
+func (f *Filter) within(ctx context.Context, tx *store.Tx, team teams.ID) (lists [][]ID, err error) {
+	if f.IDs != nil {
+		lists = append(lists, f.IDs)
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if to.differs(m.moment) {
-		if err := m.catchUp(ctx, tx, team, to); err != nil {
-			return err
+	if f.Transaction != nil {
+		of, err := idsOf(ctx, tx, `SELECT id FROM orders WHERE team_id = $1 AND transaction_id = $2`, team, *f.Transaction)
+		if err != nil {
+			return nil, err
 		}
+		lists = append(lists, of)
 	}
-	if byName && to.differs(m.names.moment) {
-		if err := m.catchUpNames(ctx, tx, team, to); err != nil {
-			return err
-		}
-	}
-	if byName {
-		m.arrangeNames()
-	}
-	return nil
+	return lists, nil
 }
 
 // match is the set of positions that the filter leaves.
-func (m *memory) match(f Filter, today civil.Date) bitmap {
+func (m *memory) match(f Filter, within [][]ID, today civil.Date) bitmap {
 	b := slices.Clone(m.live)
 	if f.User != nil {
 		keep(b, m.users, func(id users.ID) bool { return id == *f.User })
 	}
-	if f.Transaction != nil {
-		keep(b, m.transactions, func(id TransactionID) bool { return id == *f.Transaction })
-	}
-	if f.IDs != nil {
+	for _, list := range within {
 		some := newBitmap(m.len())
-		for _, id := range f.IDs {
-			if at, ok := m.at[id]; ok {
+		for _, id := range list {
+			if at, ok := m.places.find(m.ids, id); ok {
 				some.set(at)
 			}
 		}
@@ -178,9 +160,7 @@ func (m *memory) match(f Filter, today civil.Date) bitmap {
 		in   *texts
 	}{{f.PatientName, &m.names.patients}, {f.Recipient, &m.names.recipients}} {
 		if part.text != "" {
-			some := newBitmap(m.len())
-			part.in.find(fold(part.text), some)
-			b.and(some)
+			part.in.narrow(fold(part.text), b)
 		}
 	}
 	if f.Search != "" {
@@ -329,6 +309,11 @@ func (m *memory) pageByStatus(matching bitmap, ascending bool, skip, size int) [
 	return page
 }
 
+// byIDOnly is the team of an order in a condition beside a list of ids: not the
+// bare column, for which SQLite would go through an index of all the team's
+// orders, as it takes a team to have ten.
+const byIDOnly = `COALESCE(team_id, team_id)`
+
 // byIDs reads orders in the order of their ids. One that was erased meanwhile
 // is left out.
 func byIDs(ctx context.Context, tx *store.Tx, team teams.ID, ids []ID) ([]Order, error) {
@@ -341,7 +326,7 @@ func byIDs(ctx context.Context, tx *store.Tx, team teams.ID, ids []ID) ([]Order,
 	}
 	read := map[ID]Order{}
 	err := inLists(named, func(team any, list []any, in string) error {
-		found, err := many(ctx, tx, `SELECT `+columns+` FROM orders WHERE team_id = $1 AND id IN `+in, append([]any{team}, list...)...)
+		found, err := many(ctx, tx, `SELECT `+columns+` FROM orders WHERE `+byIDOnly+` = $1 AND id IN `+in, append([]any{team}, list...)...)
 		for _, o := range found {
 			read[o.ID] = o
 		}

@@ -3,7 +3,7 @@ package orders
 import (
 	"bytes"
 	"context"
-	"fmt"
+	"errors"
 	"slices"
 	"strings"
 	"unicode"
@@ -12,21 +12,15 @@ import (
 
 	"hale/internal/civil"
 	"hale/internal/store"
-	"hale/internal/teams"
-	"hale/internal/users"
 )
 
-// nameMemory is the part of a memory that has to be unsealed: it is filled when
-// somebody first searches or sorts by name.
-type nameMemory struct {
-	moment     moment
-	patients   texts // ada byron ada: found by either name, or both in either order
-	recipients texts
-	births     []int32        // yyyymmdd; 0 for none
-	keys       []string       // last name, NUL, first name
-	byName     []int32        // positions by key and creation
-	unsorted   map[int32]bool // positions that byName lacks or has in the wrong place
+// names are what searches look at, folded.
+type names struct {
+	last, first, recipient string
+	birth                  int32 // yyyymmdd; 0 for none
 }
+
+var noNames names
 
 // sealNames seals what searches look at, apart from the rest of an order so
 // that a million of them open quickly: the patient's last name, first name and
@@ -44,6 +38,19 @@ func sealNames(ctx context.Context, tx *store.Tx, o *Order) ([]byte, error) {
 	return tx.Seal(ctx, o.Team.UUID(), o.User.UUID(), namesPlace+o.ID.String(), []byte(strings.Join(lines[:], "\n")))
 }
 
+// parseNames reads what sealNames wrote.
+func parseNames(lines []byte) (names, error) {
+	parts := strings.SplitN(string(lines), "\n", 4)
+	if len(parts) != 4 {
+		return names{}, errors.New("orders: names that are not four lines")
+	}
+	n := names{last: parts[0], first: parts[1], recipient: parts[3]}
+	if day, err := civil.ParseDate(parts[2]); err == nil {
+		n.birth = dayNumber(day)
+	}
+	return n, nil
+}
+
 // fold is a name as it is compared: lower case, without accents and commas,
 // words parted by single spaces.
 func fold(name string) string {
@@ -59,121 +66,76 @@ func fold(name string) string {
 	return strings.Join(strings.Fields(plain), " ")
 }
 
-// catchUpNames takes the names of orders that changed. The memory itself is up
-// to date; the caller holds mu for writing.
-func (m *memory) catchUpNames(ctx context.Context, tx *store.Tx, team teams.ID, to moment) error {
-	n := &m.names
-	after, afterID := int64(-1), ID{}
-	for {
-		rows, err := readNames(ctx, tx, team, n.moment, after, afterID)
-		if err != nil {
-			return err
-		}
-		for _, r := range rows {
-			at, known := m.at[r.id]
-			if !known {
-				continue
-			}
-			plain, err := tx.Unseal(ctx, team.UUID(), r.user.UUID(), namesPlace+r.id.String(), r.sealed)
-			if err != nil {
-				return err
-			}
-			n.put(at, string(plain))
-		}
-		if len(rows) < readAtOnce {
-			break
-		}
-		last := rows[len(rows)-1]
-		after, afterID = last.change, last.id
-	}
-	n.moment = to
-	return nil
+// nameMemory is the part of a memory that was unsealed.
+type nameMemory struct {
+	patients   texts    // ada byron ada: found by either name, or both in either order
+	firsts     []uint16 // length of the first name in that
+	recipients texts
+	births     []int32 // yyyymmdd; 0 for none
+	byName     []int32 // positions by last name, first name and creation
+	added      []int32 // positions that byName lacks
+	moved      []int32 // positions that it has in the wrong place
 }
 
-type nameRow struct {
-	change int64
-	id     ID
-	user   users.ID
-	sealed []byte
-}
-
-func readNames(ctx context.Context, tx *store.Tx, team teams.ID, since moment, after int64, afterID ID) ([]nameRow, error) {
-	rows, err := tx.Query(ctx, `SELECT change, id, user_id, names FROM orders
-		WHERE team_id = $1 AND (change, id) > ($2, $3) AND `+since.since("change")+` ORDER BY change, id LIMIT $4`, team, after, afterID, readAtOnce)
-	if err != nil {
-		return nil, fmt.Errorf("orders: reading names: %w", err)
+// put remembers the names of an order, which may be a new one.
+func (n *nameMemory) put(at int32, of names, isNew bool) {
+	if isNew {
+		n.births, n.firsts = append(n.births, 0), append(n.firsts, 0)
 	}
-	defer rows.Close()
-	var all []nameRow
-	for rows.Next() {
-		var r nameRow
-		if err := rows.Scan(&r.change, &r.id, &r.user, &r.sealed); err != nil {
-			return nil, fmt.Errorf("orders: reading names: %w", err)
-		}
-		all = append(all, r)
+	n.births[at] = of.birth
+	n.recipients.put(at, of.recipient)
+	text := ""
+	if of.last != "" || of.first != "" {
+		text = of.first + " " + of.last + " " + of.first
 	}
-	return all, rows.Err()
-}
-
-// put remembers the names of an order, as sealNames writes them.
-func (n *nameMemory) put(at int32, lines string) {
-	parts := strings.SplitN(lines, "\n", 4)
-	if len(parts) != 4 {
-		return
-	}
-	n.grow(int(at) + 1)
-	last, first := parts[0], parts[1]
-	if key := last + "\x00" + first; n.keys[at] != key {
-		n.keys[at], n.unsorted[at] = key, true
-		n.patients.put(at, strings.TrimSpace(first+" "+last+" "+first))
-	}
-	n.recipients.put(at, parts[3])
-	n.births[at] = 0
-	if day, err := civil.ParseDate(parts[2]); err == nil {
-		n.births[at] = dayNumber(day)
+	changed := n.patients.put(at, text)
+	n.firsts[at] = uint16(len(of.first))
+	switch {
+	case isNew:
+		n.added = append(n.added, at)
+	case changed:
+		n.moved = append(n.moved, at)
 	}
 }
 
-// grow makes room for positions below count.
-func (n *nameMemory) grow(count int) {
-	if n.unsorted == nil {
-		n.unsorted = map[int32]bool{}
+// of gives a position's last and first name.
+func (n *nameMemory) of(at int32) (last, first []byte) {
+	text, split := n.patients.of(at), int(n.firsts[at])
+	if len(text) == 0 {
+		return nil, nil
 	}
-	for at := len(n.keys); at < count; at++ {
-		n.births, n.keys = append(n.births, 0), append(n.keys, "")
-		n.unsorted[int32(at)] = true
-	}
+	return text[split+1 : len(text)-split-1], text[:split]
 }
 
-// arrangeNames brings the positions by name into order: the few that changed
-// are looked up and put between the others in one pass.
-func (m *memory) arrangeNames() {
-	n := &m.names
-	n.grow(m.len())
-	if len(n.unsorted) == 0 {
-		return
-	}
-	added := make([]int32, 0, len(n.unsorted))
-	for at := range n.unsorted {
-		added = append(added, at)
-	}
-	slices.SortFunc(added, m.compareName)
-	rest := slices.DeleteFunc(n.byName, func(at int32) bool { return n.unsorted[at] })
-	merged := make([]int32, 0, m.len())
-	for _, at := range added {
-		place, _ := slices.BinarySearchFunc(rest, at, m.compareName)
-		merged = append(append(merged, rest[:place]...), at)
-		rest = rest[place:]
-	}
-	n.byName = append(merged, rest...)
-	clear(n.unsorted)
-}
-
-func (m *memory) compareName(a, b int32) int {
-	if c := strings.Compare(m.names.keys[a], m.names.keys[b]); c != 0 {
+func (n *nameMemory) compare(a, b int32) int {
+	lastA, firstA := n.of(a)
+	lastB, firstB := n.of(b)
+	if c := bytes.Compare(lastA, lastB); c != 0 {
 		return c
 	}
-	return m.compareTime(a, b)
+	return bytes.Compare(firstA, firstB)
+}
+
+// arrange brings the positions by name into order. Those that are not live
+// need no place.
+func (n *nameMemory) arrange(live bitmap, compare func(a, b int32) int) {
+	if len(n.moved) > 0 {
+		wrong := make(bitmap, len(live))
+		for _, at := range n.moved {
+			wrong.set(at)
+		}
+		n.byName = slices.DeleteFunc(n.byName, wrong.has)
+		for _, at := range n.added { // new, and changed since
+			wrong.clear(at)
+		}
+		for _, at := range slices.Compact(slices.Sorted(slices.Values(n.moved))) {
+			if wrong.has(at) && live.has(at) {
+				n.added = append(n.added, at)
+			}
+		}
+	}
+	n.byName = placeInto(n.byName, n.added, compare)
+	n.added, n.moved = nil, nil
 }
 
 // texts is one long text of lines, so that looking for a word in a million of
@@ -182,35 +144,42 @@ type texts struct {
 	blob   []byte
 	starts []uint32 // of each line
 	whose  []int32  // position whose line it is; -1 once replaced
-	lines  map[int32]int32
+	lines  []int32  // of each position: 1 + its line; 0 for none
 }
 
-// put sets the text of a position; an empty one is none.
-func (t *texts) put(at int32, text string) {
-	if t.lines == nil {
-		t.lines = map[int32]int32{}
+// put sets the text of a position; an empty one is none. A text that is
+// replaced is wiped.
+func (t *texts) put(at int32, text string) (changed bool) {
+	for int(at) >= len(t.lines) {
+		t.lines = append(t.lines, 0)
 	}
-	if line, ok := t.lines[at]; ok {
-		if t.line(line) == text {
-			return
-		}
-		t.whose[line] = -1
-		delete(t.lines, at)
+	old := t.of(at)
+	if string(old) == text {
+		return false
 	}
-	if text == "" {
-		return
+	if len(old) > 0 {
+		clear(old)
+		t.whose[t.lines[at]-1], t.lines[at] = -1, 0
 	}
-	t.lines[at] = int32(len(t.starts))
-	t.starts, t.whose = append(t.starts, uint32(len(t.blob))), append(t.whose, at)
-	t.blob = append(append(t.blob, text...), '\n')
+	if text != "" {
+		t.starts, t.whose = append(t.starts, uint32(len(t.blob))), append(t.whose, at)
+		t.blob = append(append(t.blob, text...), '\n')
+		t.lines[at] = int32(len(t.starts))
+	}
+	return true
 }
 
-func (t *texts) line(n int32) string {
+// of is the text of a position.
+func (t *texts) of(at int32) []byte {
+	line := int(t.lines[at])
+	if line == 0 {
+		return nil
+	}
 	end := len(t.blob)
-	if int(n)+1 < len(t.starts) {
-		end = int(t.starts[n+1])
+	if line < len(t.starts) {
+		end = int(t.starts[line])
 	}
-	return string(t.blob[t.starts[n] : end-1])
+	return t.blob[t.starts[line-1] : end-1]
 }
 
 // find adds the positions whose text has the part to found.
@@ -237,4 +206,21 @@ func (t *texts) find(part string, found bitmap) {
 		}
 		from = int(t.starts[line+1])
 	}
+}
+
+// narrow leaves those positions whose text has the part. When few are left to
+// look at, that is quicker one by one.
+func (t *texts) narrow(part string, b bitmap) {
+	if b.count()*8 < len(t.starts) {
+		needle := []byte(part)
+		for at := range b.all() {
+			if len(needle) == 0 || !bytes.Contains(t.of(at), needle) {
+				b.clear(at)
+			}
+		}
+		return
+	}
+	some := make(bitmap, len(b))
+	t.find(part, some)
+	b.and(some)
 }

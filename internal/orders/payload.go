@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -66,7 +67,7 @@ func transactionsOf(ctx context.Context, tx *store.Tx, of []Order) (map[Transact
 	err := inLists(of, func(team any, ids []any, list string) error {
 		rows, err := tx.Query(ctx, `SELECT t.id, t.status, t.created_at, t.updated_at, `+memberColumnsOf("m")+` FROM order_transactions t
 			JOIN orders m ON m.team_id = t.team_id AND m.transaction_id = t.id
-			WHERE t.team_id = $1 AND t.id IN (SELECT o.transaction_id FROM orders o WHERE o.team_id = $1 AND o.id IN `+list+`)
+			WHERE t.team_id = $1 AND t.id IN (SELECT transaction_id FROM orders WHERE `+byIDOnly+` = $1 AND id IN `+list+`)
 			ORDER BY t.id, m.created_at, m.id`, append([]any{team}, ids...)...)
 		if err != nil {
 			return fmt.Errorf("orders: reading transactions: %w", err)
@@ -96,9 +97,17 @@ var requisitionURL atomic.Pointer[func(o *Order, now time.Time) string]
 // It is called once, before anything is served.
 func SignRequisitions(sign func(o *Order, now time.Time) string) { requisitionURL.Store(&sign) }
 
-func requisitionLink(o *Order, now time.Time) *string {
+// HasRequisition reports whether a history has got as far as a requisition. An
+// order that its lab had before we did never has one.
+//
+// Reference 1.13, 1.14.
+func HasRequisition(history []Event) bool {
+	return slices.ContainsFunc(history, func(e Event) bool { return e.Status == RequisitionCreated })
+}
+
+func requisitionLink(o *Order, history []Event, now time.Time) *string {
 	sign := requisitionURL.Load()
-	if sign == nil || o.SampleID == "" || !o.Status.HasRequisition() || o.Status == RequisitionBypassed {
+	if sign == nil || o.SampleID == "" || !HasRequisition(history) {
 		return nil
 	}
 	link := (*sign)(o, now)

@@ -158,6 +158,9 @@ func many(ctx context.Context, tx *store.Tx, query string, args ...any) ([]Order
 	if err := rows.Err(); err != nil {
 		return nil, err
 	}
+	if err := warmKeys(ctx, tx, found); err != nil {
+		return nil, err
+	}
 	all := make([]Order, len(found))
 	for i, r := range found {
 		if all[i], err = r.open(ctx, tx); err != nil {
@@ -167,17 +170,44 @@ func many(ctx context.Context, tx *store.Tx, query string, args ...any) ([]Order
 	return all, nil
 }
 
-// insert stores a new order.
-func insert(ctx context.Context, tx *store.Tx, o *Order) error {
+// warmKeys reads the keys of many orders' people at once.
+func warmKeys(ctx context.Context, tx *store.Tx, found []sealed) error {
+	for len(found) > 1 {
+		same := 1
+		users := []uuid.UUID{found[0].User.UUID()}
+		for ; same < len(found) && found[same].Team == found[0].Team; same++ {
+			users = append(users, found[same].User.UUID())
+		}
+		if err := tx.WarmKeys(ctx, found[0].Team.UUID(), users); err != nil {
+			return err
+		}
+		found = found[same:]
+	}
+	return nil
+}
+
+// row is an order as the values of columns and names.
+func (o *Order) row(ctx context.Context, tx *store.Tx) ([]any, error) {
 	body, err := seal(ctx, tx, o, bodyPlace, o.Body)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	names, err := sealNames(ctx, tx, o)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	shipment, err := sealShipment(ctx, tx, o)
+	return []any{
+		o.Team, o.ID, o.Transaction, parentOrNil(o.Parent), string(o.Origin), o.User, o.Lab, o.LabTest, o.Account, o.Network, string(o.Method), o.Registrable,
+		string(o.Status), o.StatusAt, o.rev, o.CreatedAt, o.UpdatedAt, o.ActivateBy, o.Scheduled, text(o.SampleID), o.Priority, string(o.Billing), o.Insurance,
+		o.HasABN, o.SMSEnabled, o.Details, o.Appointment, o.CollectedAt, text(string(o.Interpretation)), o.IsCritical, o.HasMissing, o.ExpectedBy, o.WorstBy,
+		body, shipment, names,
+	}, err
+}
+
+// insert stores a new order.
+func insert(ctx context.Context, tx *store.Tx, o *Order) error {
+	row, err := o.row(ctx, tx)
 	if err != nil {
 		return err
 	}
@@ -186,11 +216,7 @@ func insert(ctx context.Context, tx *store.Tx, o *Order) error {
 		return err
 	}
 	_, err = tx.Exec(ctx, `INSERT INTO orders (`+columns+`, names, change) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
-		$15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, `+change+`)`,
-		o.Team, o.ID, o.Transaction, parentOrNil(o.Parent), string(o.Origin), o.User, o.Lab, o.LabTest, o.Account, o.Network, string(o.Method), o.Registrable,
-		string(o.Status), o.StatusAt, o.rev, o.CreatedAt, o.UpdatedAt, o.ActivateBy, o.Scheduled, text(o.SampleID), o.Priority, string(o.Billing), o.Insurance,
-		o.HasABN, o.SMSEnabled, o.Details, o.Appointment, o.CollectedAt, text(string(o.Interpretation)), o.IsCritical, o.HasMissing, o.ExpectedBy, o.WorstBy,
-		body, shipment, names)
+		$15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, `+change+`)`, row...)
 	if err != nil {
 		return fmt.Errorf("orders: storing: %w", err)
 	}

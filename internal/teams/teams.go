@@ -51,6 +51,18 @@ type Settings struct {
 	MinorOrdering bool `json:"minor_ordering_enabled,omitempty"`
 	// Redraws makes a new order of the markers that a lab could not measure.
 	Redraws bool `json:"redraws_enabled,omitempty"`
+	// ResultReviews lets the team decide about results that fit no order; nil
+	// means yes in the sandbox only.
+	ResultReviews *bool `json:"result_reviews_enabled,omitempty"`
+}
+
+// ReviewsResults reports whether the team itself decides about results that fit
+// no order.
+func (t Team) ReviewsResults() bool {
+	if t.Settings.ResultReviews != nil {
+		return *t.Settings.ResultReviews
+	}
+	return t.Environment == Sandbox
 }
 
 // ParseEnvironment reads the name of an environment.

@@ -74,3 +74,37 @@ func BenchmarkListDeep(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkFirstSearch is a team's first search by name, over 50,000 people
+// whose keys the process has not seen. Use -benchtime 1x.
+func BenchmarkFirstSearch(b *testing.B) {
+	d := storetest.NewSQLite(b)
+	for range b.N {
+		b.StopTimer()
+		db := d.Open(b, nil)
+		team := userstest.Team(b, db).ID
+		userstest.Write(b, db, func(ctx context.Context, tx *store.Tx) error {
+			for i := range 50_000 {
+				user, err := users.Create(ctx, tx, team, users.NewUser{ClientUserID: fmt.Sprint("first-", i)})
+				if err != nil {
+					return err
+				}
+				info := userstest.Info()
+				info.LastName = fmt.Sprint("Example", i)
+				if _, err := users.PutInfo(ctx, tx, team, user.ID, info); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		cold := d.Open(b, nil)
+		b.StartTimer()
+		userstest.Read(b, cold, func(ctx context.Context, tx *store.Tx) error {
+			found, err := users.Search(ctx, tx, team, "example49999")
+			if len(found) != 1 {
+				b.Errorf("found %d", len(found))
+			}
+			return err
+		})
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/google/uuid"
 	"golang.org/x/text/unicode/norm"
 
 	"hale/internal/store"
@@ -148,6 +149,9 @@ func (t *teamNames) catchUp(ctx context.Context, tx *store.Tx, team teams.ID) er
 		if err != nil {
 			return err
 		}
+		if err := warmKeys(ctx, tx, team, changes); err != nil {
+			return err
+		}
 		for _, c := range changes {
 			if err := t.apply(ctx, tx, team, c); err != nil {
 				return err
@@ -193,6 +197,18 @@ func readChanges(ctx context.Context, tx *store.Tx, team teams.ID, after int64) 
 		changes = append(changes, c)
 	}
 	return changes, rows.Err()
+}
+
+// warmKeys reads the keys that the names are sealed with at once: a first
+// search would else ask for one after the other.
+func warmKeys(ctx context.Context, tx *store.Tx, team teams.ID, changes []nameChange) error {
+	users := make([]uuid.UUID, 0, len(changes))
+	for _, c := range changes {
+		if !c.deleted {
+			users = append(users, c.user.UUID())
+		}
+	}
+	return tx.WarmKeys(ctx, team.UUID(), users)
 }
 
 func (t *teamNames) apply(ctx context.Context, tx *store.Tx, team teams.ID, c nameChange) error {

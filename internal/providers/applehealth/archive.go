@@ -33,6 +33,8 @@ type Export struct {
 	size     int64     // of the document
 	maxBytes int64
 	routes   map[string]*zip.File // by file name
+	// recordings are the files of electrocardiograms.
+	recordings []*zip.File
 }
 
 // Open opens an export. The document in a zip is found by its content, since
@@ -88,7 +90,11 @@ func (e *Export) openZip(size int64) error {
 		switch strings.ToLower(path.Ext(f.Name)) {
 		case ".gpx":
 			e.routes[path.Base(f.Name)] = f
-		case ".csv", ".png", ".jpg", ".jpeg", ".pdf", ".json":
+		case ".csv":
+			if looksRecorded(f.Name) && len(e.recordings) < maxRecordings {
+				e.recordings = append(e.recordings, f)
+			}
+		case ".png", ".jpg", ".jpeg", ".pdf", ".json":
 		default:
 			candidates = append(candidates, f)
 		}
@@ -171,6 +177,18 @@ func (e *Export) Route(reference string) []derive.Point {
 		return nil
 	}
 	return points
+}
+
+// recording reads an electrocardiogram. One that is missing its voltages or is
+// damaged is none.
+func (e *Export) recording(f *zip.File) (recording, bool) {
+	in, err := f.Open()
+	if err != nil {
+		return recording{}, false
+	}
+	defer in.Close()
+	r, ok, err := readRecording(in)
+	return r, ok && err == nil
 }
 
 // Close closes the file.

@@ -5,7 +5,7 @@
 // in its DOCTYPE, then has one Record per measurement, Correlations that hold
 // copies of Records, Workouts, ActivitySummaries (the rings of a day) and one
 // Me with the person's characteristics. In the zip, routes of workouts are GPX
-// files beside it.
+// files beside it and electrocardiograms are CSV files.
 //
 // Reading order of this package:
 //
@@ -13,11 +13,12 @@
 //   - moment.go: attribute text to instants
 //   - document.go, record.go, workout.go, person.go: tags to records, workouts,
 //     days and the person; local.go has days and time zones
-//   - vitals.go, movement.go, body.go, nutrition.go, mind.go: which HealthKit
+//   - vitals.go, movement.go, body.go, nutrition.go, mind.go, fertility.go: which HealthKit
 //     type becomes which of our series, and how its units convert
 //   - source.go: who measured it
 //   - columns.go: values to the columns that wearables stores
-//   - archive.go, gpx.go: what comes in a zip
+//   - cycle.go: days of bleeding and what was noted with them to cycles
+//   - archive.go, gpx.go, ecg.go: what comes in a zip
 //   - importer.go: the pipeline from a file to the store
 //
 // Nothing here keeps a whole file in memory and nothing allocates per record.

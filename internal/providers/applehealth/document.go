@@ -30,10 +30,11 @@ const (
 type Chunk struct {
 	Samples  []wearables.Samples
 	Workouts []RoutedWorkout
-	Facts    derive.Facts      // of days
-	Person   *derive.Person    // as far as it is known; the last one is complete
-	Sleep    []*derive.Sleeper // all of it, in the last chunk
-	Bytes    int64             // of the document read so far
+	Facts    derive.Facts        // of days
+	Person   *derive.Person      // as far as it is known; the last one is complete
+	Sleep    []*derive.Sleeper   // all of it, in the last chunk
+	Cycles   []wearables.Summary // menstrual cycles, in the last chunk
+	Bytes    int64               // of the document read so far
 	Records  int64
 	Skipped  int64
 
@@ -75,6 +76,8 @@ type Reader struct {
 	portions map[portionKey]*eaten
 	sleepers map[int]*derive.Sleeper // by number of the source
 	asleep   int
+	diaries  map[int]*diary // by number of the source
+	noted    int            // entries in them
 	workout  *RoutedWorkout
 	workouts []RoutedWorkout
 	points   int
@@ -95,7 +98,7 @@ func NewReader(give func(*Chunk) error) *Reader {
 		report:  files.Report{Types: map[string]*files.TypeCount{}},
 		sources: newSources(), columns: newColumns(), free: make(chan *columns, 2),
 		types: newTypeMemo(), zones: zoneMemo{},
-		halves: map[half]float64{}, portions: map[portionKey]*eaten{}, sleepers: map[int]*derive.Sleeper{}, facts: derive.Facts{},
+		halves: map[half]float64{}, portions: map[portionKey]*eaten{}, sleepers: map[int]*derive.Sleeper{}, diaries: map[int]*diary{}, facts: derive.Facts{},
 		restAt: map[civil.Date]int64{}, walkAt: map[civil.Date]int64{},
 	}
 }
@@ -125,7 +128,18 @@ func (r *Reader) Read(ctx context.Context, in io.Reader) (*files.Report, error) 
 	if err := r.eatenUp(); err != nil {
 		return &r.report, err
 	}
-	return &r.report, r.flush(slices.Collect(maps.Values(r.sleepers))...)
+	return &r.report, r.finish()
+}
+
+// finish gives away what only the end of the document completes.
+func (r *Reader) finish() error {
+	cycles, err := r.cycles()
+	if err != nil {
+		return err
+	}
+	c := r.chunk()
+	c.Sleep, c.Cycles = slices.Collect(maps.Values(r.sleepers)), cycles
+	return r.Give(c)
 }
 
 // readHead reads the start of a document and checks that it is an export.
@@ -185,12 +199,33 @@ func (r *Reader) handle(tag *xmlscan.Tag) error {
 		r.onWorkoutPart(tag)
 	case "ActivitySummary":
 		r.onRings(tag)
+	case "ClinicalRecord", "Audiogram", "VisionPrescription", "StateOfMind":
+		r.onHomeless(tag)
 	case "Me":
 		r.onMe(tag)
 	case "HealthData":
 		r.complete = tag.Kind != xmlscan.Opening
 	}
 	return nil
+}
+
+// onHomeless counts an element that is no Record and has no home: a clinical
+// record by its type, whose FHIR document is a file of its own, others by name.
+func (r *Reader) onHomeless(tag *xmlscan.Tag) {
+	if tag.Kind == xmlscan.Closing {
+		return
+	}
+	r.endRecord()
+	r.endWorkout()
+	name := string(tag.Name)
+	if name == "ClinicalRecord" {
+		name += shortName(attributes(tag)["type"])
+	}
+	r.report.Records++
+	count := r.report.Type(name)
+	count.Read++
+	count.Skipped++
+	r.report.Left(count)
 }
 
 // nest counts the depth in elements of one name.
@@ -205,10 +240,13 @@ func (r *Reader) nest(depth *int, tag *xmlscan.Tag) {
 }
 
 // flush gives away what was gathered.
-func (r *Reader) flush(sleep ...*derive.Sleeper) error {
+func (r *Reader) flush() error { return r.Give(r.chunk()) }
+
+// chunk takes what was gathered.
+func (r *Reader) chunk() *Chunk {
 	person := r.person
 	c := &Chunk{
-		Samples: r.columns.samples(), Workouts: r.workouts, Facts: r.facts, Person: &person, Sleep: sleep,
+		Samples: r.columns.samples(), Workouts: r.workouts, Facts: r.facts, Person: &person,
 		Bytes: r.scan.Offset(), Records: r.report.Records, Skipped: r.report.Skipped(),
 		columns: r.columns, free: r.free,
 	}
@@ -219,5 +257,5 @@ func (r *Reader) flush(sleep ...*derive.Sleeper) error {
 	default:
 		r.columns = newColumns()
 	}
-	return r.Give(c)
+	return c
 }

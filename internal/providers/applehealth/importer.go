@@ -37,6 +37,9 @@ func run(ctx context.Context, in files.Input) (*files.Outcome, error) {
 	if err := im.read(ctx); err != nil {
 		return im.outcome, err
 	}
+	if err := im.recordings(ctx); err != nil {
+		return im.outcome, err
+	}
 	return im.outcome, im.store.Finish(ctx)
 }
 
@@ -115,6 +118,9 @@ func (im *importer) keep(ctx context.Context, c *Chunk) error {
 	im.store.Person(c.Person)
 	for _, s := range c.Sleep {
 		im.store.Sleep(s)
+	}
+	if err := im.store.Summaries(ctx, c.Cycles); err != nil {
+		return err
 	}
 	if err := im.workouts(ctx, c.Workouts); err != nil {
 		return err

@@ -2,7 +2,7 @@ package applehealth
 
 // movement is what the body does: sums over an interval.
 //
-// Distance on a bicycle, in water and in a wheelchair is kept apart from
+// Distance on a bicycle, in water, on snow and in a wheelchair is kept apart from
 // distance on foot by the sport in its source.
 var movement = []rule{
 	{name: quantity + "StepCount", shape: span, resource: "steps", units: inCount},
@@ -10,6 +10,12 @@ var movement = []rule{
 	{name: quantity + "DistanceCycling", shape: span, resource: "distance", sport: "cycling", units: inMetres},
 	{name: quantity + "DistanceSwimming", shape: span, resource: "distance", sport: "swimming", units: inMetres},
 	{name: quantity + "DistanceWheelchair", shape: span, resource: "distance", sport: "wheelchair_pushing", units: inMetres},
+	{name: quantity + "DistanceDownhillSnowSports", shape: span, resource: "distance", sport: "downhill_skiing", units: inMetres},
+	{name: quantity + "DistanceCrossCountrySkiing", shape: span, resource: "distance", sport: "cross_country_skiing", units: inMetres},
+	{name: quantity + "DistanceRowing", shape: span, resource: "distance", sport: "rowing", units: inMetres},
+	{name: quantity + "DistancePaddleSports", shape: span, resource: "distance", sport: "paddle_sports", units: inMetres},
+	{name: quantity + "DistanceSkatingSports", shape: span, resource: "distance", sport: "skating_sports", units: inMetres},
+	{name: quantity + "SwimmingStrokeCount", shape: span, resource: "workout_swimming_stroke", sport: "swimming", units: inCount},
 	{name: quantity + "PushCount", shape: span, resource: "wheelchair_push", units: inCount},
 	{name: quantity + "ActiveEnergyBurned", shape: span, resource: "calories_active", units: inKilocalories},
 	{name: quantity + "BasalEnergyBurned", shape: span, resource: "calories_basal", units: inKilocalories},

@@ -33,6 +33,7 @@ type gathered struct {
 	facts    derive.Facts
 	sleep    []*derive.Sleeper
 	person   derive.Person
+	cycles   []wearables.Summary
 }
 
 func gather(t testing.TB, in io.Reader) (*gathered, error) {
@@ -42,7 +43,7 @@ func gather(t testing.TB, in io.Reader) (*gathered, error) {
 		g.samples = append(g.samples, c.Samples...)
 		g.workouts = append(g.workouts, c.Workouts...)
 		maps.Copy(g.facts, c.Facts)
-		g.person, g.sleep = *c.Person, c.Sleep
+		g.person, g.sleep, g.cycles = *c.Person, c.Sleep, c.Cycles
 		return nil
 	})
 	var err error

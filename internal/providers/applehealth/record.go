@@ -19,6 +19,8 @@ type pending struct {
 	value      float64
 	kind       string
 	source     int
+	begins     bool  // a first day of bleeding
+	protected  *bool // whether protection was used
 }
 
 // Dates outside these are slips of a clock. They are left out here already so
@@ -102,6 +104,7 @@ func (r *Reader) readRecord(tag *xmlscan.Tag) {
 		return
 	}
 	p.source = r.sources.of(name, device)
+	p.begins, p.protected = false, nil
 	p.open = true
 }
 
@@ -128,6 +131,12 @@ func (r *Reader) endRecord() {
 		newest(r.facts, r.restAt, p, func(f *derive.DayFacts, v *float64) { f.RestingBPM = v })
 	case walkingHR:
 		newest(r.facts, r.walkAt, p, func(f *derive.DayFacts, v *float64) { f.WalkingBPM = v })
+	case cycleNote:
+		if !r.note(p) {
+			p.count.TooMany++
+			r.report.Left(p.count)
+		}
+		return // what has a cycle is counted at the end
 	case height:
 		if r.person.Height == nil || p.start >= r.person.HeightAt {
 			value := p.value
@@ -135,6 +144,7 @@ func (r *Reader) endRecord() {
 		}
 	default:
 		r.keep(p)
+		r.warmth(p)
 	}
 	p.count.Mapped++
 	r.report.Mapped++
@@ -236,6 +246,15 @@ func (r *Reader) recordMetadata(key, value []byte) {
 		if string(bytes.TrimSpace(value)) == "1" {
 			r.record.source = r.sources.manual(r.record.source)
 		}
+	case "HKInsulinDeliveryReason":
+		if string(bytes.TrimSpace(value)) == "2" && r.record.rule.resource == insulin {
+			r.record.kind = "rapid_acting"
+		}
+	case "HKMenstrualCycleStart":
+		r.record.begins = string(bytes.TrimSpace(value)) == "1"
+	case "HKSexualActivityProtectionUsed":
+		used := string(bytes.TrimSpace(value)) == "1"
+		r.record.protected = &used
 	case "HKTimeZone":
 		r.record.offset = r.zones.offset(value, r.record.start, r.record.offset)
 	}

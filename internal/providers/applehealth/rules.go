@@ -23,6 +23,7 @@ const (
 	restingHR               // a fact of the day
 	walkingHR               // a fact of the day
 	height                  // a fact of the person
+	cycleNote               // an entry of a cycle's diary
 )
 
 // rule says which series a HealthKit type becomes.
@@ -33,12 +34,13 @@ type rule struct {
 	kind     string // its `type` word
 	sport    string // the source's sport
 	units    units  // nil for categories
+	words    words  // of a cycleNote; nil when it has no value
 }
 
 // rules are all families together, by type.
 var rules = func() map[string]*rule {
 	all := map[string]*rule{}
-	for _, family := range [][]rule{vitals, movement, body, nutrition, mind} {
+	for _, family := range [][]rule{vitals, movement, body, nutrition, mind, fertility} {
 		for i := range family {
 			all[family[i].name] = &family[i]
 		}
@@ -51,7 +53,7 @@ var rules = func() map[string]*rule {
 // hold nothing but identifiers.
 func shortName(raw []byte) string {
 	name := string(raw)
-	for _, prefix := range []string{quantity, category, "HKDataType", "HKCorrelationTypeIdentifier"} {
+	for _, prefix := range []string{quantity, category, "HKDataType", "HKCorrelationTypeIdentifier", "HKClinicalTypeIdentifier"} {
 		if rest, ok := strings.CutPrefix(name, prefix); ok && rest != "" && len(rest) <= 80 && identifier(rest) {
 			return rest
 		}

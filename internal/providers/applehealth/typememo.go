@@ -63,6 +63,15 @@ func (t *typeState) valueOf(p *pending, unit, value []byte) (float64, bool) {
 			return 0, false
 		}
 		return float64(stage), true
+	case cycleNote:
+		if t.rule.words == nil { // the type says all
+			return 1, true
+		}
+		var ok bool
+		if p.kind, ok = t.rule.words.of(value); !ok {
+			t.count.BadValue++
+		}
+		return 1, ok
 	default:
 		return t.quantity(unit, value)
 	}

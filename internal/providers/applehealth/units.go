@@ -26,6 +26,7 @@ func over(div float64) scale  { return scale{1, div, 0} }
 // except the molar mass of glucose.
 var (
 	inCount   = units{"count": one, "": one}
+	inUnits   = units{"IU": one, "U": one}
 	inBeats   = units{"count/min": one, "bpm": one, "count/s": times(60)}
 	inBreaths = units{"count/min": one, "count/s": times(60)}
 	inMillis  = units{"ms": one, "s": times(1000)}

@@ -1,5 +1,9 @@
 package applehealth
 
+// insulin has the type rapid_acting where the record says that it was a bolus.
+// Basal insulin has none: of a pump it is as rapid, of a pen it is not.
+const insulin = "insulin_injection"
+
 // vitals are what the heart, the blood and the lungs say.
 //
 // HeartRateVariabilitySDNN is SDNN while the reference's unit says rmssd: the
@@ -25,5 +29,6 @@ var vitals = []rule{
 	{name: quantity + "ForcedExpiratoryVolume1", shape: span, resource: "forced_expiratory_volume_1", units: inLitres},
 	{name: quantity + "ForcedVitalCapacity", shape: span, resource: "forced_vital_capacity", units: inLitres},
 	{name: quantity + "PeakExpiratoryFlowRate", shape: span, resource: "peak_expiratory_flow_rate", units: inLitresMin},
+	{name: quantity + "InsulinDelivery", shape: span, resource: insulin, units: inUnits},
 	{name: quantity + "InhalerUsage", shape: span, resource: "inhaler_usage", units: inCount},
 }

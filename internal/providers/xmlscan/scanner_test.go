@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -189,9 +190,28 @@ func TestScannerDamage(t *testing.T) {
 	}
 }
 
+// simpleDTD is a DTD without quotes, comments and brackets in brackets.
+var simpleDTD = regexp.MustCompile(`^[^\[\]<>"']*(\[\s*(<[^\[\]<>"'-]*>\s*)*\]\s*)?>`)
+
+// closesDTD is whether what stands between the brackets of each DTD is simple
+// enough to see that they are closed.
+func closesDTD(data []byte) bool {
+	for {
+		_, rest, found := bytes.Cut(data, []byte("<!"))
+		if !found {
+			return true
+		}
+		if data = rest; !bytes.HasPrefix(rest, []byte("--")) && !bytes.HasPrefix(rest, []byte("[CDATA[")) && !simpleDTD.Match(rest) {
+			return false
+		}
+	}
+}
+
 func FuzzScanner(f *testing.F) {
 	f.Add([]byte(`<?xml version="1.0"?><!DOCTYPE a [<!ELEMENT a EMPTY>]><a b="1" c='&lt;'><d/></a>`), uint8(3))
 	f.Add([]byte(`<r><a b="1/><c d="2"/><!-- x --><![CDATA[ ]]></r>`), uint8(1))
+	f.Add([]byte(`<!DOCTYPE a [<!ELEMENT a EMPTY>A><a/>`), uint8(3)) // the subset is never closed
+	f.Add([]byte(`<!DOCTYPE a [<d MENT]><a/><d/>`), uint8(5))        // nor is what is in it
 	f.Fuzz(func(t *testing.T, data []byte, size uint8) {
 		whole, _, wholeErr := scanAll(bytes.NewReader(data))
 		cut, s, cutErr := scanAll(&pieces{in: bytes.NewReader(data), size: int(size)})
@@ -201,8 +221,9 @@ func FuzzScanner(f *testing.F) {
 		if s.Offset() > int64(len(data)) {
 			t.Fatalf("offset %d past %d bytes", s.Offset(), len(data))
 		}
-		// Where encoding/xml accepts a document, the tags are the same.
-		if want, err := decodeAll(bytes.NewReader(data)); errors.Is(err, io.EOF) && asciiNames(want) {
+		// Where encoding/xml accepts a document, the tags are the same. It does not
+		// mind a DTD whose brackets do not match, which is no XML.
+		if want, err := decodeAll(bytes.NewReader(data)); errors.Is(err, io.EOF) && asciiNames(want) && closesDTD(data) {
 			if strings.Join(whole, "\n") != strings.Join(want, "\n") {
 				t.Fatalf("scanner %q\nencoding/xml %q", whole, want)
 			}

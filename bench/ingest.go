@@ -1,0 +1,231 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"hale/internal/harness/lean"
+	"hale/internal/harness/load"
+	"hale/internal/harness/proc"
+)
+
+const (
+	// ingestUsers are people with a watch and a glucose sensor.
+	ingestUsers = 1000
+	// dayWriters push whole days, as phones do after a night without a network;
+	// trickleWriters push what five minutes brought.
+	dayWriters     = 8
+	trickleWriters = 64
+)
+
+// measureIngest takes samples in through HTTP: heart rate once a minute and
+// glucose every five minutes, of a thousand people, first in batches of days
+// and then five minutes at a time. Reads are timed while others push.
+func measureIngest(ctx context.Context, b *bench) error {
+	users, err := makeUsers(ctx, b, ingestUsers+1) // the last one is read of
+	if err != nil {
+		return err
+	}
+	in := &ingest{bench: b, days: makeDays(ingestDays)}
+	for _, user := range users[:ingestUsers] {
+		in.pulse = append(in.pulse, b.pushHead(user, "heartrate"))
+		in.sugar = append(in.sugar, b.pushHead(user, "glucose"))
+	}
+	if err := in.introduce(ctx); err != nil {
+		return err
+	}
+	if err := in.wholeDays(ctx); err != nil {
+		return err
+	}
+	if err := in.weigh(ctx); err != nil {
+		return err
+	}
+	if err := in.trickle(ctx); err != nil {
+		return err
+	}
+	if err := in.reads(ctx, users[ingestUsers]); err != nil {
+		return err
+	}
+	return in.recordings(ctx, users[ingestUsers])
+}
+
+// ingest is what the parts of the measure share.
+type ingest struct {
+	*bench
+	pulse, sugar [][]byte // heads of requests, by user
+	days         []day
+	next         atomic.Int64 // the next user's day
+	stored       atomic.Int64 // samples that were taken
+}
+
+func (b *bench) pushHead(user, resource string) []byte {
+	return lean.Head(http.MethodPost, "/v2/timeseries/"+user+"/"+resource, b.server.Address(), "x-service-api-key: "+b.key)
+}
+
+// send pushes one body of n samples.
+func (in *ingest) send(w *lean.Conn, head, body []byte, n int) error {
+	answer, err := w.Do(head, body)
+	if err == nil && answer.Status/100 != 2 {
+		err = fmt.Errorf("a push was answered %d: %.300s", answer.Status, answer.Body)
+	}
+	in.stored.Add(int64(n))
+	return err
+}
+
+// introduce lets each user push one sample of both kinds, unmeasured: the
+// first push of a lifetime makes the connection and the series.
+func (in *ingest) introduce(ctx context.Context) error {
+	plan := load.Plan{Address: in.server.Address(), Conns: dayWriters}
+	return load.Once(ctx, plan, ingestUsers, func(w *load.Worker, user int) error {
+		if err := in.send(w.Conn, in.pulse[user], pushBody(-1, 0, 1, pulse), 1); err != nil {
+			return err
+		}
+		return in.send(w.Conn, in.sugar[user], pushBody(-1, 0, 1, sugar), 1)
+	})
+}
+
+// pushDay pushes both series of the next day of the next user.
+func (in *ingest) pushDay(w *lean.Conn) error {
+	k := int(in.next.Add(1) - 1)
+	user, d := k%ingestUsers, &in.days[k/ingestUsers%len(in.days)]
+	if err := in.send(w, in.pulse[user], d.pulse, minutesOfDay); err != nil {
+		return err
+	}
+	return in.send(w, in.sugar[user], d.sugar, minutesOfDay/5)
+}
+
+// wholeDays pushes days as fast as answers come, twice: memory that grows with
+// what was taken shows in the second half.
+func (in *ingest) wholeDays(ctx context.Context) error {
+	plan := load.Plan{Address: in.server.Address(), Conns: dayWriters, For: in.period}
+	var rate float64
+	var halves [2]proc.Memory
+	for half := range halves {
+		if err := in.server.ResetPeak(); err != nil {
+			return err
+		}
+		result, err := load.Run(ctx, plan, func(w *load.Worker, _ int) error { return in.pushDay(w.Conn) })
+		if err != nil {
+			return err
+		}
+		rate = max(rate, result.PerSecond()*samplesOfDay)
+		if halves[half], err = in.server.Memory(); err != nil {
+			return err
+		}
+	}
+	bare, err := in.bareParseRate(ctx)
+	if err != nil {
+		return err
+	}
+	in.report.line("samples taken in day batches", perSecond(rate), ratio(rate, bare, "just parsing"), target(in.bench, "≥ 3,000,000/s, ≥ 40 %", ""))
+	in.report.line("  peak memory, first and second half", mib(halves[1].Peak), mib(halves[0].Peak)+" in the first", "flat")
+	return nil
+}
+
+// bareParseRate sends the same bodies to a server that parses them by hand,
+// column by column, and keeps nothing.
+func (in *ingest) bareParseRate(ctx context.Context) (float64, error) {
+	bare, err := startBare(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer bare.stop()
+	head := lean.Head(http.MethodPost, "/parse", bare.address)
+	plan := load.Plan{Address: bare.address, Conns: dayWriters, For: in.period}
+	result, err := load.Run(ctx, plan, func(w *load.Worker, n int) error {
+		d := &in.days[n%len(in.days)]
+		if err := in.send(w.Conn, head, d.pulse, 0); err != nil {
+			return err
+		}
+		return in.send(w.Conn, head, d.sugar, 0)
+	})
+	return result.PerSecond() * samplesOfDay, err
+}
+
+// weigh says what the samples taken so far take on the disk, and what the
+// bodies do that they came in.
+func (in *ingest) weigh(ctx context.Context) error {
+	n := float64(in.stored.Load())
+	size, err := in.sampleBytes(ctx)
+	if err != nil {
+		return err
+	}
+	ledger, err := in.tableBytes(ctx, "payloads", "payload_chunks", "payload_items", "payload_keys")
+	if err != nil {
+		return err
+	}
+	in.report.line("  bytes per sample", fmt.Sprintf("%.2f B", float64(size.total)/n), fmt.Sprintf("of which indexes %.2f B", float64(size.indexes)/n), "≤ 1.5 B")
+	in.report.line("  bytes of kept bodies, per sample", fmt.Sprintf("%.2f B", float64(ledger.total)/n), fmt.Sprintf("%.1f B as they came", bytesPerSample(in.days)), "")
+	return nil
+}
+
+// trickle pushes five minutes at a time: five heart rates and one glucose, in
+// two requests. Each pair is one user's next five minutes of a later year.
+func (in *ingest) trickle(ctx context.Context) error {
+	var next atomic.Int64
+	use, err := watch(in.server)
+	if err != nil {
+		return err
+	}
+	plan := load.Plan{Address: in.server.Address(), Conns: trickleWriters, For: in.period}
+	result, err := load.Run(ctx, plan, func(w *load.Worker, _ int) error {
+		k := int(next.Add(1) - 1)
+		user, slot := k%ingestUsers, k/ingestUsers
+		day, minute := laterYear+slot/288, slot%288*5
+		if err := in.send(w.Conn, in.pulse[user], pushBody(day, minute, 5, pulse), 5); err != nil {
+			return err
+		}
+		return in.send(w.Conn, in.sugar[user], pushBody(day, minute, 1, sugar), 1)
+	})
+	if err != nil {
+		return err
+	}
+	cpu, err := use.perRequest(2 * int(next.Load()))
+	if err != nil {
+		return err
+	}
+	in.report.line("samples taken five minutes at a time", perSecond(result.PerSecond()*6), fmt.Sprintf("%s pushes, %d writers", perSecond(result.PerSecond()*2), trickleWriters), target(in.bench, "≥ 80,000/s", ""))
+	in.report.line("  server's processor time", fmt.Sprintf("%d µs/push", cpu.Microseconds()), fmt.Sprintf("p99 of two pushes %s", millis(result.Quantile(.99))), "")
+	return nil
+}
+
+// readingPace is how many days a second others push while reads are timed:
+// what a hundred thousand people with a watch make.
+const readingPace = 70
+
+// reads times reads of a day, a month and a year of one user, one after the
+// other, while others push at a steady pace.
+func (in *ingest) reads(ctx context.Context, user string) error {
+	if _, err := in.pushYear(ctx, user); err != nil {
+		return err
+	}
+	for _, span := range []struct {
+		name   string
+		days   int
+		target string
+	}{
+		{"a day of heart rate under ingest", 1, ""},
+		{"30 days of heart rate under ingest", 30, "p99 ≤ 10 ms"},
+		{"a year of heart rate under ingest", 364, ""},
+	} {
+		background, stop := context.WithCancel(ctx)
+		pushing := make(chan error, 1)
+		go func() {
+			plan := load.Plan{Address: in.server.Address(), Conns: 4, For: in.period + time.Minute, Rate: readingPace}
+			_, err := load.Run(background, plan, func(w *load.Worker, _ int) error { return in.pushDay(w.Conn) })
+			pushing <- err
+		}()
+		err := in.readSpans(ctx, user, span.name, span.days, span.target)
+		stop()
+		if stopped := <-pushing; err == nil && background.Err() == nil {
+			err = stopped
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"math/rand/v2"
+	"strconv"
+	"time"
+)
+
+const (
+	minutesOfDay = 24 * 60
+	samplesOfDay = minutesOfDay + minutesOfDay/5 // heart rates and glucoses
+	// ingestDays are as many different days as there are bodies for. A thousand
+	// users push each of them.
+	ingestDays = 120
+	// laterYear is a day behind all of these, in days since yearStart.
+	laterYear = 500
+)
+
+// day is what one person's devices say in a day, as two bodies.
+type day struct{ pulse, sugar []byte }
+
+func makeDays(n int) []day {
+	days := make([]day, n)
+	for i := range days {
+		days[i] = day{pushBody(i, 0, minutesOfDay, pulse), pushBody(i, 0, minutesOfDay/5, sugar)}
+	}
+	return days
+}
+
+func bytesPerSample(days []day) float64 {
+	bytes := 0
+	for _, d := range days {
+		bytes += len(d.pulse) + len(d.sugar)
+	}
+	return float64(bytes) / float64(len(days)*samplesOfDay)
+}
+
+// source is a device: what its samples look like in JSON, and how they
+// walk between two bounds.
+type source struct {
+	every            time.Duration
+	tail             string
+	low, usual, high int
+	step             int
+	decimals         float64 // what the whole numbers are divided by
+}
+
+var (
+	pulse = source{time.Minute, `,"unit":"bpm","source_type":"watch"}`, 45, 70, 180, 4, 1}
+	sugar = source{5 * time.Minute, `,"unit":"mmol/L","source_type":"automatic"}`, 30, 70, 220, 3, 10}
+)
+
+// pushBody is a push of n samples from a minute of a day on, counted from
+// yearStart. The same arguments give the same body.
+func pushBody(day, minute, n int, from source) []byte {
+	rng := rand.New(rand.NewPCG(uint64(day+1), uint64(minute))) //nolint:gosec // the same walk every time
+	at := yearStart.AddDate(0, 0, day).Add(time.Duration(minute) * time.Minute)
+	body := make([]byte, 0, 80+90*n)
+	body = append(body, `{"stage":"daily","provider":"apple_health_kit","data":[`...)
+	value := from.usual
+	for i := range n {
+		if i > 0 {
+			body = append(body, ',')
+		}
+		value = min(from.high, max(from.low, value+rng.IntN(2*from.step+1)-from.step))
+		body = append(body, `{"timestamp":"`...)
+		body = at.Add(time.Duration(i)*from.every).AppendFormat(body, time.RFC3339)
+		body = append(body, `","value":`...)
+		body = strconv.AppendFloat(body, float64(value)/from.decimals, 'f', -1, 64)
+		body = append(body, from.tail...)
+	}
+	return append(body, `]}`...)
+}

@@ -1,0 +1,81 @@
+package apitest
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"hale/internal/civil"
+	"hale/internal/ids"
+	"hale/internal/inbox"
+	"hale/internal/matching"
+	"hale/internal/networks"
+	"hale/internal/store"
+	"hale/internal/teams"
+)
+
+func init() {
+	wholeBodies["POST /v3/unmatched_result/{raw_result_id}/accept"] = `{"order_id":"$order_id"}`
+	wholeBodies["POST /v3/unmatched_result/{raw_result_id}/resolve"] = `{"action":"unsure"}`
+	wholeBodies["POST /v3/unmatched_result_test"] = `{"case":"no_match","order_source":"managed"}`
+	const later = "what takes part is looked at when the run has started"
+	indifferent["POST /v3/unmatched_result_test body lab_test_id"] = later
+}
+
+// unmatched makes a result that fits no order, and a rehearsal that has ended.
+func (s *service) unmatched(t *testing.T, f *fixture) {
+	t.Helper()
+	team, err := ids.Parse[teams.Team](f.ids["team_id"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := store.AsSystem(t.Context())
+	var id matching.ID
+	err = s.DB.Write(ctx, func(tx *store.Tx) (err error) {
+		id, err = matching.Put(ctx, tx, team, unmatchedArrival(tx))
+		return err
+	})
+	if err == nil {
+		err = matching.Match(ctx, s.DB, team, id, true)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.ids["raw_result_id"] = id.String()
+	s.rehearsal(t, f)
+}
+
+func unmatchedArrival(tx *store.Tx) inbox.Arrival {
+	id := tx.NewUUID()
+	return inbox.Arrival{ID: id, Network: "sandboxlab", Key: "fixture:" + id.String(), ReceivedAt: tx.Now(), Report: networks.Report{
+		Lab: "quest", SampleID: "UNKNOWN", Patient: networks.ReportedPatient{FirstName: "Given", LastName: "Family", DOB: civil.MustParse("1984-05-17")},
+		Results: &networks.ResultSet{Results: []networks.Result{{ProviderID: "70002", TestProviderID: "70002", Name: "Result", Value: "1", Status: "F"}}},
+	}}
+}
+
+func (s *service) rehearsal(t *testing.T, f *fixture) {
+	t.Helper()
+	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+	defer stop()
+	r := request{
+		method: "POST", path: "/v3/unmatched_result_test", body: []byte(wholeBodies["POST /v3/unmatched_result_test"]),
+		headers: map[string]string{"content-type": "application/json", "x-idempotency-key": f.ids["client_user_id"]},
+	}
+	got := s.send(t, r, s.Key)
+	if got.status != 202 {
+		t.Fatalf("a rehearsal was answered %d: %.300s", got.status, got.body)
+	}
+	f.ids["run_id"] = mustDecode(t, string(got.body)).(map[string]any)["run_id"].(string)
+	for {
+		var run struct{ Status string }
+		s.Get("/v3/unmatched_result_test/"+f.ids["run_id"], &run)
+		switch {
+		case run.Status == "succeeded":
+			return
+		case run.Status == "failed" || ctx.Err() != nil:
+			t.Fatal(fmt.Errorf("a rehearsal is %s: %w", run.Status, context.Cause(ctx)))
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+}

@@ -1,0 +1,142 @@
+package app_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/pdfcpu/pdfcpu/pkg/api"
+
+	"hale/internal/networks/networktest"
+	"hale/internal/store/storetest"
+)
+
+// pdf gets a document, which must be one, and says how many pages it has.
+func (c *clinic) pdf(path, name string) (pages int) {
+	c.t.Helper()
+	res := c.Do("GET", path, "")
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "application/pdf" {
+		c.t.Fatalf("GET %s was answered %d %s: %.300s", path, res.StatusCode, res.Header.Get("Content-Type"), body)
+	}
+	if got := res.Header.Get("Content-Disposition"); name != "" && got != `inline; filename="`+name+`.pdf"` {
+		c.t.Errorf("%s is to be named %s", path, got)
+	}
+	if err := api.Validate(bytes.NewReader(body), nil); err != nil {
+		c.t.Fatalf("%s: %v", path, err)
+	}
+	pages, err = api.PageCount(bytes.NewReader(body), nil)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return pages
+}
+
+// The papers of an order come with its requisition, and the address of the
+// requisition opens it for a week, without a key.
+func TestStoryOfAnOrdersPapers(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
+		c := newClinic(t, d, &networktest.Lab{})
+		c.lab.Fail(0)
+		o := c.order("walk_in_test")
+		base := "/v3/order/" + o.ID
+		c.until(o.ID, "received.walk_in_test.requisition_created")
+		c.pdf(base+"/requisition/pdf", "requisition-"+o.ID)
+		c.pdf(base+"/collection_instruction_pdf", "collection-instructions-"+o.ID)
+		c.pdf("/v3/lab_test/"+c.tests["testkit"]+"/collection_instruction_pdf", "collection-instructions-"+c.tests["testkit"])
+		if n := c.pdf(base+"/labels/pdf?collection_date=2026-03-05", "labels-"+o.ID); n != 3 {
+			t.Errorf("%d labels, and 3 are the default", n)
+		}
+		for _, day := range []string{"2026-03-05T08:00:00Z", "2026-03-05T08:00:00-07:00", "2026-03-05T08:00:00"} {
+			if n := c.pdf(base+"/labels/pdf?number_of_labels=5&collection_date="+url.QueryEscape(day), ""); n != 5 {
+				t.Errorf("%d labels of 5", n)
+			}
+		}
+		for _, query := range []string{"", "?collection_date=soon", "?number_of_labels=0&collection_date=2026-03-05", "?number_of_labels=101&collection_date=2026-03-05"} {
+			c.Expect(422, "GET", base+"/labels/pdf"+query, "", nil)
+		}
+		c.Expect(404, "GET", base+"/abn_pdf", "", nil)
+		(&clinic{Service: c.NewTeam("Others"), t: t}).Expect(404, "GET", base+"/requisition/pdf", "", nil)
+		c.links(o.ID)
+	})
+}
+
+func (c *clinic) links(order string) {
+	c.t.Helper()
+	var body struct {
+		RequisitionFormURL string `json:"requisition_form_url"`
+	}
+	c.Get("/v3/order/"+order, &body)
+	if !strings.HasPrefix(body.RequisitionFormURL, c.URL()+"/v3/requisition_form?token=") || strings.Contains(body.RequisitionFormURL, order) {
+		c.t.Fatalf("requisition_form_url is %q", body.RequisitionFormURL)
+	}
+	get := func(address string) (int, []byte) {
+		req, err := http.NewRequestWithContext(c.t.Context(), http.MethodGet, address, http.NoBody)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		defer res.Body.Close()
+		text, err := io.ReadAll(res.Body)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		return res.StatusCode, text
+	}
+	status, text := get(body.RequisitionFormURL)
+	if status != http.StatusOK || !bytes.HasPrefix(text, []byte("%PDF-")) {
+		c.t.Errorf("the link was answered %d: %.200s", status, text)
+	}
+	_, own := c.Call("GET", "/v3/order/"+order+"/requisition/pdf", "")
+	if !bytes.Equal(text, own) {
+		c.t.Error("the link and the operation give different documents")
+	}
+	token := body.RequisitionFormURL[strings.IndexByte(body.RequisitionFormURL, '=')+1:]
+	changed := "A" + token[1:]
+	if changed == token {
+		changed = "B" + token[1:]
+	}
+	for _, wrong := range []string{"", changed, token[:40], token + "AAAA", "%00"} {
+		if status, text := get(c.URL() + "/v3/requisition_form?token=" + wrong); status != http.StatusNotFound && status != http.StatusUnprocessableEntity {
+			c.t.Errorf("a wrong link was answered %d: %.200s", status, text)
+		}
+	}
+}
+
+// An imported order has no requisition, however far it gets; another team's
+// order has nothing at all.
+func TestImportedOrdersHaveNoRequisition(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
+		c := newClinic(t, d, &networktest.Lab{})
+		var made struct{ Order seen }
+		c.Expect(200, "POST", "/v3/order/import", `{"user_id":"`+c.user+`","billing_type":"client_bill","order_set":{"lab_test_ids":["`+c.tests["walk_in_test"]+`"]},
+			"collection_method":"walk_in_test","patient_details":`+aPatient+`,"patient_address":`+anAddress+`,"sample_id":"CONTROL-1"}`, &made)
+		base := "/v3/order/" + made.Order.ID
+		c.Expect(404, "GET", base+"/requisition/pdf", "", nil)
+		c.pdf(base+"/labels/pdf?collection_date=2026-03-05", "")
+		c.hear(made.Order.ID, "completed", "completed.walk_in_test.completed")
+		c.Expect(404, "GET", base+"/requisition/pdf", "", nil)
+		var body struct {
+			RequisitionFormURL *string `json:"requisition_form_url"`
+		}
+		c.Get(base, &body)
+		if body.RequisitionFormURL != nil {
+			t.Errorf("an imported order has the address %q", *body.RequisitionFormURL)
+		}
+		other := &clinic{Service: c.NewTeam("Others"), t: t}
+		for _, path := range []string{"/requisition/pdf", "/labels/pdf?collection_date=2026-03-05", "/abn_pdf", "/collection_instruction_pdf"} {
+			other.Expect(404, "GET", base+path, "", nil)
+		}
+		other.Expect(404, "GET", "/v3/lab_test/"+c.tests["testkit"]+"/collection_instruction_pdf", "", nil)
+	})
+}

@@ -1,0 +1,257 @@
+package app_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"hale/internal/store"
+	"hale/internal/store/storetest"
+	"hale/internal/teams"
+)
+
+// full writes the event strings of a story: low-level statuses with their
+// stages.
+func full(method string, steps ...string) []string {
+	var all []string
+	for _, step := range steps {
+		stage, low, _ := strings.Cut(step, ".")
+		all = append(all, stage+"."+method+"."+low)
+	}
+	return all
+}
+
+// advance turns the clock of the team's lab.
+func (c *clinic) advance(days int) {
+	c.t.Helper()
+	var lab struct{ Waiting int }
+	c.Expect(200, "POST", "/v3/sandbox/advance", fmt.Sprintf(`{"seconds":%d}`, days*86400), &lab)
+	if lab.Waiting != 0 {
+		c.t.Fatalf("%d things are due and not done", lab.Waiting)
+	}
+}
+
+func (c *clinic) script(order, script string) {
+	c.t.Helper()
+	c.Expect(200, "POST", "/v3/sandbox/order/"+order+"/run", fmt.Sprintf(`{"script":%q}`, script), nil)
+}
+
+// results are the results of an order.
+func (c *clinic) results(order string) (all []map[string]any, metadata map[string]any) {
+	c.t.Helper()
+	var body struct {
+		Metadata map[string]any
+		Results  []map[string]any
+	}
+	c.Get("/v3/order/"+order+"/result", &body)
+	return body.Results, body.Metadata
+}
+
+var kitStory = []string{
+	"received.ordered", "received.requisition_created", "collecting_sample.transit_customer", "collecting_sample.out_for_delivery",
+	"collecting_sample.with_customer", "collecting_sample.transit_lab", "sample_with_lab.delivered_to_lab", "completed.completed",
+}
+
+func TestStoryOfASandboxKit(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
+		c := newClinic(t, d, nil)
+		o := c.order("testkit")
+		if got := c.until(o.ID, "received.testkit.ordered"); got.SampleID != nil {
+			t.Error("an order that nobody looked at has a sample id")
+		}
+		c.advance(1)
+		c.until(o.ID, "collecting_sample.testkit.transit_customer")
+		c.advance(20)
+		got := c.until(o.ID, "completed.testkit.completed")
+		if want := full("testkit", kitStory...); !slices.Equal(got.path(), want) {
+			t.Errorf("events %v", got.path())
+		}
+		results, metadata := c.results(o.ID)
+		if len(results) == 0 || metadata["status"] != "final" || metadata["interpretation"] != "normal" {
+			t.Errorf("%d results, %v", len(results), metadata)
+		}
+	})
+}
+
+// mailbox receives the webhooks of a team's orders.
+type mailbox struct {
+	mu   sync.Mutex
+	seen map[string]seen // by the id of the event
+}
+
+func (m *mailbox) of(order string) (all []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, o := range m.seen {
+		if o.ID == order {
+			all = append(all, o.LastEvent.Status)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+func (c *clinic) mailbox() *mailbox {
+	c.t.Helper()
+	m := &mailbox{seen: map[string]seen{}}
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		var event struct {
+			Data seen `json:"data"`
+		}
+		if err := json.NewDecoder(r.Body).Decode(&event); err != nil {
+			c.t.Error(err)
+		}
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.seen[r.Header.Get("webhook-id")] = event.Data
+	}))
+	c.t.Cleanup(server.Close)
+	c.Expect(200, "POST", "/v2/webhooks", fmt.Sprintf(`{"url":%q,"filter_types":["labtest.order.created","labtest.order.updated"]}`, server.URL), nil)
+	return m
+}
+
+// announcePartials turns the team's setting on.
+func (c *clinic) announcePartials() {
+	c.t.Helper()
+	ctx := store.AsSystem(c.t.Context())
+	err := c.DB.Write(ctx, func(tx *store.Tx) error {
+		all, err := teams.List(ctx, tx)
+		if err != nil {
+			return err
+		}
+		all[0].Settings.PartialWebhooks = true
+		return teams.Update(ctx, tx, all[0])
+	})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// delivered waits until the receiver heard of every event of an order, each
+// once, and of no other.
+func (c *clinic) delivered(box *mailbox, order string, want []string) {
+	c.t.Helper()
+	want = slices.Sorted(slices.Values(want))
+	for deadline := time.Now().Add(20 * time.Second); !slices.Equal(box.of(order), want); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			c.t.Errorf("the receiver heard %v, want %v", box.of(order), want)
+			return
+		}
+	}
+}
+
+// One order of each script and method that needs no appointment, from the
+// event of its creation to that of its end.
+func TestStoriesOfTheSandbox(t *testing.T) {
+	walkIn := []string{"received.ordered", "received.requisition_created", "sample_with_lab.partial_results", "completed.completed"}
+	onSite := []string{"received.ordered", "received.requisition_created", "sample_with_lab.draw_completed", "completed.completed"}
+	stories := []struct {
+		method, script string
+		want           []string
+		interpretation string // of the results; empty when there are none
+	}{
+		{"testkit", "success", kitStory, "normal"},
+		{"testkit", "lost_kit", []string{"received.ordered", "received.requisition_created", "collecting_sample.transit_customer", "failed.lost"}, ""},
+		{"testkit", "late", slices.Concat(kitStory[:5], kitStory[6:]), "normal"},
+		{"walk_in_test", "success", walkIn, "normal"},
+		{"walk_in_test", "duplicated", walkIn, "normal"},
+		{"walk_in_test", "critical", walkIn, "critical"},
+		{"walk_in_test", "partial_then_corrected", append(slices.Clone(walkIn), "completed.corrected"), "normal"},
+		{"walk_in_test", "out_of_order", []string{"received.ordered", "received.requisition_created", "completed.completed"}, "normal"},
+		{"walk_in_test", "quantity_not_sufficient", []string{"received.ordered", "received.requisition_created", "failed.sample_error"}, ""},
+		{"walk_in_test", "wrong_patient", []string{"received.ordered", "received.requisition_created"}, ""},
+		{"on_site_collection", "success", onSite, "normal"},
+		{"on_site_collection", "abnormal", onSite, "abnormal"},
+		{"on_site_collection", "hemolyzed", []string{"received.ordered", "received.requisition_created", "sample_with_lab.draw_completed", "failed.sample_error"}, ""},
+	}
+	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
+		c := newClinic(t, d, nil)
+		c.announcePartials()
+		box := c.mailbox()
+		made := make([]seen, len(stories))
+		for i, s := range stories {
+			made[i] = c.order(s.method)
+			c.script(made[i].ID, s.script)
+		}
+		for range 3 { // in three turns, so that something is read between
+			c.advance(20)
+			for _, o := range made {
+				c.Get("/v3/order/"+o.ID, new(seen))
+			}
+		}
+		for i, s := range stories {
+			want := full(s.method, s.want...)
+			o := c.until(made[i].ID, want[len(want)-1])
+			if !slices.Equal(o.path(), want) {
+				t.Errorf("%s of a %s: events %v", s.script, s.method, o.path())
+			}
+			c.delivered(box, o.ID, want)
+			if s.interpretation == "" {
+				continue
+			}
+			results, metadata := c.results(o.ID)
+			if metadata["interpretation"] != s.interpretation || len(results) == 0 {
+				t.Errorf("%s of a %s: %d results, %v", s.script, s.method, len(results), metadata)
+			}
+		}
+	})
+}
+
+// Reference 1.15: a simulation answers when the order is there.
+func TestSimulating(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
+		c := newClinic(t, d, nil)
+		simulate := func(order, query, body string) {
+			t.Helper()
+			var said string
+			c.Expect(200, "POST", "/v3/order/"+order+"/test"+query, body, &said)
+			if said != "Success" {
+				t.Errorf("the answer is %q", said)
+			}
+		}
+		visit := c.order("at_home_phlebotomy")
+		for range 2 { // nobody booked a visit, so the second call changes nothing
+			simulate(visit.ID, "", "")
+			if got := c.until(visit.ID, "received.at_home_phlebotomy.requisition_created"); len(got.Events) != 2 || got.SampleID == nil {
+				t.Errorf("events %v", got.path())
+			}
+		}
+		walkIn := c.order("walk_in_test")
+		simulate(walkIn.ID, "?final_status=sample_with_lab.walk_in_test.partial_results", "")
+		c.until(walkIn.ID, "sample_with_lab.walk_in_test.partial_results")
+		simulate(walkIn.ID, "", `{"interpretation":"critical","has_missing_results":true,"result_types":["numeric"]}`)
+		c.until(walkIn.ID, "completed.walk_in_test.completed")
+		simulate(walkIn.ID, "?final_status=failed.walk_in_test.sample_error", "")
+		if o := c.until(walkIn.ID, "completed.walk_in_test.completed"); len(o.Events) != 4 {
+			t.Errorf("events %v", o.path())
+		}
+		later := c.order("on_site_collection")
+		simulate(later.ID, "?delay=1", "")
+		if o := c.until(later.ID, "received.on_site_collection.ordered"); len(o.Events) != 1 {
+			t.Error("a delayed simulation happened at once")
+		}
+		c.until(later.ID, "completed.on_site_collection.completed")
+		if status, body := c.Call("POST", "/v3/order/019f0000-0000-7000-8000-000000000000/test", ""); status != 404 {
+			t.Errorf("an unknown order was answered %d %s", status, body)
+		}
+		if status, body := c.Call("POST", "/v3/order/"+later.ID+"/test?final_status=nowhere", ""); status != 422 {
+			t.Errorf("an unknown status was answered %d %s", status, body)
+		}
+	})
+}
+
+// eventually waits for something to become so.
+func (c *clinic) eventually(so func() bool, otherwise string) {
+	c.t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !so(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			c.t.Fatal(otherwise)
+		}
+	}
+}

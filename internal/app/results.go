@@ -1,0 +1,23 @@
+package app
+
+import (
+	"context"
+
+	"hale/internal/inbox"
+	"hale/internal/orders"
+	"hale/internal/results"
+	"hale/internal/store"
+)
+
+// labResults brings what labs report to the keeper of results.
+type labResults struct{}
+
+// TakeResults stores the results of a report and moves its order.
+func (labResults) TakeResults(ctx context.Context, tx *store.Tx, o *orders.Order, a inbox.Arrival) error {
+	r := a.Report
+	at := r.At
+	if at.IsZero() {
+		at = a.ReceivedAt
+	}
+	return results.Take(ctx, tx, o, results.Arrival{Key: a.Key, At: at, SampleID: r.SampleID, Account: r.Account, Set: *r.Results})
+}

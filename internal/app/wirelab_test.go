@@ -1,0 +1,177 @@
+package app_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"hale/internal/app"
+	"hale/internal/app/apptest"
+	"hale/internal/labs"
+	"hale/internal/networks/networktest"
+	"hale/internal/store"
+	"hale/internal/store/storetest"
+	"hale/internal/teams"
+)
+
+const wireCompendium = `{
+	"lab": {"slug":"wire_lab","name":"Wire Laboratory","address":"1 Example Way","city":"Nowhere","zip":"85004",
+		"methods":["walk_in_test"],"sample_types":["serum"],"states":["AZ"],"billings":["client_bill"]},
+	"markers": [{"provider_id":"W1","name":"Glucose","expected_results":[{"provider_id":"W1-1","loinc":"2345-7"}]}]
+}`
+
+// wired is a production team with one real lab.
+func wired(t *testing.T, d storetest.Database) (*clinic, *networktest.WireLab, string) {
+	t.Helper()
+	lab := &networktest.WireLab{Codes: map[string][]networktest.WireResult{
+		"W1": {{Code: "W1-1", Name: "Glucose", LOINC: "2345-7", Value: "91", Unit: "mg/dL", Range: "70-99"}},
+	}}
+	address, err := lab.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- lab.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	listen := freePort(t)
+	file := filepath.Join(t.TempDir(), "networks.yaml")
+	text := fmt.Sprintf("networks:\n  hl7v2:\n    listen: %s\n    labs:\n      wire_lab:\n        address: %s\n        application: %s\n        lab_application: %s\n        lab_facility: %s\n",
+		listen, address, networktest.WireCustomer, networktest.WireApplication, networktest.WireFacility)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := apptest.StartWith(t, d, func(o *app.Options) { o.Config.Networks, o.Config.Environment = file, "production" })
+	administer(t, s)
+	c := &clinic{Service: s, t: t}
+	var user struct {
+		UserID string `json:"user_id"`
+	}
+	s.Expect(200, "POST", "/v2/user", `{"client_user_id":"patient-1"}`, &user)
+	c.user = user.UserID
+	return c, lab, listen
+}
+
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // closed at once
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// administer does what an operator does for a lab: its compendium and an
+// account.
+func administer(t *testing.T, s *apptest.Service) {
+	t.Helper()
+	ctx := store.AsSystem(t.Context())
+	compendium, err := labs.ReadJSON([]byte(wireCompendium))
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = s.DB.Write(ctx, func(tx *store.Tx) error {
+		if _, err := labs.Import(ctx, tx, compendium.Lab.Slug, compendium.Lab, compendium, true); err != nil {
+			return err
+		}
+		all, err := teams.List(ctx, tx)
+		if err != nil {
+			return err
+		}
+		catalogue, err := labs.For(ctx, tx, all[0].ID)
+		if err != nil {
+			return err
+		}
+		lab, _ := catalogue.LabNamed(compendium.Lab.Slug)
+		_, err = labs.AddAccount(ctx, tx, labs.NewAccount{
+			Lab: lab.ID, Number: "44120", Status: labs.AccountActive, Flow: labs.NotDelegated,
+			AllowedBilling: map[labs.Billing][]string{labs.ClientBill: {"AZ"}},
+		})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (c *clinic) orderFromWireLab() seen {
+	c.t.Helper()
+	var made struct{ Order seen }
+	c.Expect(200, "POST", "/v3/order", fmt.Sprintf(
+		`{"user_id":%q,"order_set":{"add_on":{"provider_ids":["W1"]}},"collection_method":"walk_in_test","patient_details":%s,"patient_address":%s}`,
+		c.user, aPatient, anAddress), &made)
+	return made.Order
+}
+
+// A real order goes out as OML^O21 over TCP and comes back as ORU^R01.
+func TestStoryOverHL7(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
+		c, lab, listen := wired(t, d)
+		o := c.orderFromWireLab()
+		o = c.until(o.ID, "received.walk_in_test.requisition_created")
+		if taken := lab.Orders()[o.ID]; taken.Messages != 1 || o.SampleID == nil || *o.SampleID != taken.Number {
+			t.Fatalf("the lab took %+v", taken)
+		}
+		if err := lab.Report(t.Context(), o.ID, "P", listen); err != nil {
+			t.Fatal(err)
+		}
+		c.until(o.ID, "sample_with_lab.walk_in_test.partial_results")
+		if err := lab.Report(t.Context(), o.ID, "F", listen); err != nil {
+			t.Fatal(err)
+		}
+		o = c.until(o.ID, "completed.walk_in_test.completed")
+		if want := full("walk_in_test", "received.ordered", "received.requisition_created", "sample_with_lab.partial_results", "completed.completed"); !slices.Equal(o.path(), want) {
+			t.Errorf("events %v", o.path())
+		}
+		results, metadata := c.results(o.ID)
+		if len(results) != 1 || results[0]["result"] != "91" || metadata["status"] != "final" || metadata["interpretation"] != "normal" {
+			t.Errorf("results %v, %v", results, metadata)
+		}
+		gone := c.orderFromWireLab()
+		c.until(gone.ID, "received.walk_in_test.requisition_created")
+		c.Expect(200, "POST", "/v3/order/"+gone.ID+"/cancel", ``, nil)
+		c.eventually(func() bool { return lab.Orders()[gone.ID].Cancelled == 1 }, "the lab never heard of the cancellation")
+		if status, body := c.Call("POST", "/v3/order/"+gone.ID+"/test", ``); status != 404 {
+			t.Errorf("simulating a real order was answered %d %s", status, body)
+		}
+	})
+}
+
+// Without a connection to its lab an order is kept, and its job says why.
+func TestAnOrderWaitsForItsLab(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
+		s := apptest.StartWith(t, d, func(o *app.Options) { o.Config.Environment = string(teams.Production) })
+		administer(t, s)
+		c := &clinic{Service: s, t: t}
+		var user struct {
+			UserID string `json:"user_id"`
+		}
+		s.Expect(200, "POST", "/v2/user", `{"client_user_id":"patient-1"}`, &user)
+		c.user = user.UserID
+		o := c.orderFromWireLab()
+		c.eventually(func() bool {
+			var page struct {
+				Jobs []struct{ Kind, Error string }
+			}
+			_, text := c.Call("GET", "/v2/jobs?kind=orders.place", "")
+			if err := json.Unmarshal(text, &page); err != nil {
+				t.Fatalf("%v: %s", err, text)
+			}
+			return len(page.Jobs) == 1 && page.Jobs[0].Error != ""
+		}, "the job does not say what is missing")
+		if got := c.until(o.ID, "received.walk_in_test.ordered"); len(got.Events) != 1 {
+			t.Errorf("events %v", got.path())
+		}
+	})
+}

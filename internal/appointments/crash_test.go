@@ -1,0 +1,192 @@
+package appointments
+
+import (
+	"testing"
+	"time"
+
+	"hale/internal/fault"
+	"hale/internal/labs"
+	"hale/internal/orders"
+	"hale/internal/store"
+)
+
+// A provider that does not answer leaves nothing booked, whether it had booked
+// or not; and until that is known the order's place is held.
+func TestProviderThatDoesNotAnswer(t *testing.T) {
+	each(t, func(r *rig) {
+		for i, deaf := range []bool{false, true} {
+			o := r.order(labs.AtHome, false)
+			slots := r.slots(Phlebotomy)[2*i:]
+			fail := func(n int) {
+				if r.agency.silent = n; deaf {
+					r.agency.silent, r.agency.deaf = 0, n
+				}
+			}
+			fail(1)
+			if _, err := r.book(o, Phlebotomy, slots[0].Key); !fault.Is(err, fault.Unavailable) {
+				r.t.Fatalf("without an answer: %v", err)
+			}
+			if _, err := r.get(o, Phlebotomy); !fault.Is(err, fault.NotFound) {
+				r.t.Errorf("an appointment that nobody confirmed is shown: %v", err)
+			}
+			fail(2) // the job fails once, and the next caller settles it
+			r.work()
+			if _, err := r.book(o, Phlebotomy, slots[1].Key); !fault.Is(err, fault.Unavailable) {
+				r.t.Errorf("while nobody knows: %v", err)
+			}
+			d := r.booked(o, Phlebotomy, slots[1].Key)
+			r.clock.turn(time.Hour)
+			r.work()
+			if r.agency.holds(o.ID) != 1 || !time.Time(*d.Start).Equal(slots[1].Start) {
+				r.t.Errorf("deaf %v: %d slots are held, at %v", deaf, r.agency.holds(o.ID), d.Start)
+			}
+			same(r.t, "order", r.path(o), []orders.Status{orders.Ordered, orders.RequisitionCreated, orders.AppointmentScheduled})
+			r.check(o, Phlebotomy)
+		}
+	})
+}
+
+// A process that dies after writing the call, or after the network's answer, is
+// followed by the job, which books once.
+func TestKilledWhileBooking(t *testing.T) {
+	each(t, func(r *rig) {
+		for _, asked := range []bool{false, true} {
+			o := r.order(labs.AtHome, false)
+			slot := r.slots(Phlebotomy)[0]
+			a := r.drafted(o, Phlebotomy, slot)
+			if asked {
+				if _, err := r.call(r.ctx, a, r.whole(a)); err != nil {
+					r.t.Fatal(err)
+				}
+			}
+			if _, err := r.book(o, Phlebotomy, r.slots(Phlebotomy)[1].Key); !fault.Is(err, fault.Refused) {
+				r.t.Errorf("a second booking meanwhile: %v", err)
+			}
+			r.clock.turn(time.Minute)
+			r.work()
+			d, err := r.get(o, Phlebotomy)
+			if err != nil || d.Status != "confirmed" || r.agency.holds(o.ID) != 1 {
+				r.t.Fatalf("after the crash: %+v, %v, %d held", d, err, r.agency.holds(o.ID))
+			}
+			same(r.t, "order", r.path(o), []orders.Status{orders.Ordered, orders.RequisitionCreated, orders.AppointmentScheduled})
+			if d, err = r.cancel(o, Phlebotomy, phlebotomyReasons[0], ""); err != nil || d.Status != "cancelled" {
+				r.t.Fatal(err)
+			}
+			r.work()
+			if r.agency.holds(o.ID) != 0 {
+				r.t.Error("the slot was not given back")
+			}
+		}
+	})
+}
+
+// A move that nobody answers leaves the appointment where it was, and one that
+// somebody else was faster with, too.
+func TestMoveThatFails(t *testing.T) {
+	each(t, func(r *rig) {
+		o, rival := r.order(labs.WalkIn, false), r.order(labs.WalkIn, false)
+		slots := r.slots(AtCenter)
+		r.booked(o, AtCenter, slots[0].Key)
+		r.booked(rival, AtCenter, slots[1].Key)
+		move := func(slot Slot) error {
+			_, err := r.Reschedule(r.ctx, r.who, Change{Order: o.ID, Kind: AtCenter, Key: slot.Key})
+			return err
+		}
+		if err := move(r.slots(AtCenter)[1]); !fault.Is(err, fault.Refused) {
+			r.t.Errorf("a slot of somebody else: %v", err)
+		}
+		r.agency.deaf = 1
+		if err := move(slots[2]); !fault.Is(err, fault.Unavailable) {
+			r.t.Errorf("without an answer: %v", err)
+		}
+		r.work()
+		d, err := r.get(o, AtCenter)
+		if err != nil || !time.Time(*d.Start).Equal(slots[0].Start) || len(d.Events) != 2 || r.agency.holds(o.ID) != 1 {
+			r.t.Errorf("it is at %v with %d events, %d slots are held", d.Start, len(d.Events), r.agency.holds(o.ID))
+		}
+		if err := move(slots[3]); err != nil {
+			r.t.Error(err)
+		}
+		same := r.slots(AtCenter)[3]
+		if err := move(same); err != nil { // the slot that it has
+			r.t.Error(err)
+		}
+		r.work()
+		if r.agency.holds(o.ID) != 1 {
+			r.t.Errorf("%d slots are held", r.agency.holds(o.ID))
+		}
+		r.check(o, AtCenter)
+	})
+}
+
+// Asynchronous bookings are pending until the provider answers, and cancelled
+// when it never does.
+func TestConfirmedLater(t *testing.T) {
+	each(t, func(r *rig) {
+		book := func(o orders.Order) (Document, error) {
+			return r.Book(r.ctx, r.who, Booking{Order: o.ID, Kind: AtCenter, Key: r.slots(AtCenter)[0].Key, Async: true, SyncWait: time.Second, AsyncWait: time.Hour})
+		}
+		o := r.order(labs.WalkIn, false)
+		if _, err := book(o); !fault.Is(err, fault.Refused) {
+			r.t.Errorf("not switched on: %v", err)
+		}
+		r.switchOn(func(s *Settings) { s.AsyncConfirmation = true })
+		r.agency.silent = 2
+		d, err := book(o)
+		if err != nil || d.Status != "pending" || d.ProviderID != "" || d.Start == nil {
+			r.t.Fatalf("not answered: %+v, %v", d, err)
+		}
+		for range 5 {
+			r.clock.turn(again + time.Second)
+			r.clock.turn(time.Minute)
+			r.work()
+		}
+		if d, _ = r.get(o, AtCenter); d.Status != "confirmed" || d.ProviderID == "" {
+			r.t.Errorf("answered: %+v", d)
+		}
+		same(r.t, "order", r.path(o)[2:], []orders.Status{orders.AppointmentPending, orders.AppointmentScheduled})
+		never := r.order(labs.WalkIn, false)
+		r.agency.silent = 1000
+		if d, err = book(never); err != nil || d.Status != "pending" {
+			r.t.Fatal(err)
+		}
+		r.clock.turn(2 * time.Hour)
+		r.work()
+		if d, _ = r.get(never, AtCenter); d.Status != "cancelled" || d.EventData["origin"] != byProvider {
+			r.t.Errorf("never answered it is %s", d.Status)
+		}
+		same(r.t, "order", r.path(never)[2:], []orders.Status{orders.AppointmentPending, orders.AppointmentCancelled})
+		r.agency.silent = 0
+		r.clock.turn(12 * time.Hour)
+		r.work()
+		if r.agency.holds(never.ID) != 0 {
+			r.t.Error("a slot stayed booked")
+		}
+		r.check(o, AtCenter)
+		r.check(never, AtCenter)
+	})
+}
+
+// An order that is cancelled while its appointment is being booked keeps nothing.
+func TestOrderCancelledWhileBooking(t *testing.T) {
+	each(t, func(r *rig) {
+		o := r.order(labs.AtHome, false)
+		slot := r.slots(Phlebotomy)[0]
+		a := r.drafted(o, Phlebotomy, slot)
+		o = r.now(o)
+		r.moveOrder(&o, orders.Move{To: orders.Cancelled, By: orders.Call})
+		if _, err := r.carry(r.ctx, a); !fault.Is(err, fault.Refused) {
+			r.t.Errorf("the caller hears %v", err)
+		}
+		r.work()
+		if _, err := r.get(o, Phlebotomy); !fault.Is(err, fault.NotFound) || r.agency.holds(o.ID) != 0 {
+			r.t.Errorf("it is there: %v, %d held", err, r.agency.holds(o.ID))
+		}
+		var n int
+		if err := r.DB.Read(r.ctx, func(tx *store.Tx) error {
+			return tx.QueryRow(r.ctx, `SELECT COUNT(*) FROM appointments WHERE team_id = $1`, r.team.ID).Scan(&n)
+		}); err != nil || n != 0 {
+			r.t.Errorf("%d rows are left, %v", n, err)
+		}
+	})
+}

@@ -1,0 +1,132 @@
+package documents
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/unicode/norm"
+)
+
+// Every PDF reader has Helvetica for Western Europe's letters. For others a
+// font is put into the document; see fonts/README.md.
+//
+//go:embed fonts/DejaVuSansCondensed-letters.ttf
+var lettersFont []byte
+
+const (
+	core = "Helvetica"
+	wide = "letters"
+)
+
+// wideLetters are what the embedded font can write, beside what the core fonts
+// can. A test compares it with the font.
+var wideLetters = &unicode.RangeTable{R16: []unicode.Range16{
+	{Lo: 0x00a0, Hi: 0x024f, Stride: 1}, // Latin
+	{Lo: 0x0259, Hi: 0x0259, Stride: 1},
+	{Lo: 0x0370, Hi: 0x0373, Stride: 1}, // Greek
+	{Lo: 0x0376, Hi: 0x0377, Stride: 1},
+	{Lo: 0x037a, Hi: 0x037e, Stride: 1},
+	{Lo: 0x0384, Hi: 0x038a, Stride: 1},
+	{Lo: 0x038c, Hi: 0x038c, Stride: 1},
+	{Lo: 0x038e, Hi: 0x03a1, Stride: 1},
+	{Lo: 0x03a3, Hi: 0x03ff, Stride: 1},
+	{Lo: 0x0400, Hi: 0x0482, Stride: 1}, // Cyrillic
+	{Lo: 0x048a, Hi: 0x0525, Stride: 1},
+	{Lo: 0x0531, Hi: 0x0556, Stride: 1}, // Armenian
+	{Lo: 0x0561, Hi: 0x0587, Stride: 1},
+	{Lo: 0x10d0, Hi: 0x10fa, Stride: 1}, // Georgian
+	{Lo: 0x1e00, Hi: 0x1e9b, Stride: 1}, // Latin with two marks, as in Vietnamese
+	{Lo: 0x1ea0, Hi: 0x1ef9, Stride: 1},
+	{Lo: 0x2010, Hi: 0x2027, Stride: 1}, // signs
+	{Lo: 0x2030, Hi: 0x203a, Stride: 1},
+	{Lo: 0x2044, Hi: 0x2044, Stride: 1},
+	{Lo: 0x2070, Hi: 0x2070, Stride: 1},
+	{Lo: 0x2074, Hi: 0x208e, Stride: 1},
+	{Lo: 0x20a0, Hi: 0x20b5, Stride: 1},
+	{Lo: 0x2103, Hi: 0x2103, Stride: 1},
+	{Lo: 0x2109, Hi: 0x2109, Stride: 1},
+	{Lo: 0x2116, Hi: 0x2116, Stride: 1},
+	{Lo: 0x2122, Hi: 0x2122, Stride: 1},
+	{Lo: 0x2126, Hi: 0x2126, Stride: 1},
+	{Lo: 0x2190, Hi: 0x2195, Stride: 1},
+	{Lo: 0x2206, Hi: 0x2206, Stride: 1},
+	{Lo: 0x2212, Hi: 0x2212, Stride: 1},
+	{Lo: 0x221e, Hi: 0x221e, Stride: 1},
+	{Lo: 0x2248, Hi: 0x2248, Stride: 1},
+	{Lo: 0x2260, Hi: 0x2260, Stride: 1},
+	{Lo: 0x2264, Hi: 0x2265, Stride: 1},
+}}
+
+// text is a text as a document can say it.
+type text struct {
+	letters string
+	// core means that Helvetica has them all.
+	core bool
+	// coded means that some stand as their code.
+	coded bool
+}
+
+// printable finds how to say a text. Control characters become blanks; a letter
+// that no font has becomes its code in brackets, which is ugly and cannot be
+// taken for something else.
+func printable(s string) text {
+	if plain(s) {
+		return text{letters: s, core: true}
+	}
+	t := text{core: true}
+	var b strings.Builder
+	for _, r := range norm.NFC.String(strings.ToValidUTF8(s, "\ufffd")) {
+		_, western := charmap.Windows1252.EncodeRune(r)
+		switch {
+		case r == '\n':
+			b.WriteRune(r)
+		case unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r):
+			b.WriteByte(' ')
+		case western:
+			b.WriteRune(r)
+		case unicode.Is(wideLetters, r):
+			t.core = false
+			b.WriteRune(r)
+		default:
+			t.coded = true
+			fmt.Fprintf(&b, "[U+%04X]", r)
+		}
+	}
+	t.letters = b.String()
+	return t
+}
+
+// plain reports that a text is ASCII without control characters but line ends.
+func plain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c >= utf8.RuneSelf || c < ' ' && c != '\n' || c == 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+// font is the font that has all letters.
+func (t text) font() string {
+	if t.core {
+		return core
+	}
+	return wide
+}
+
+// encode is a part of the text as its font wants it.
+func (t text) encode(part string) string {
+	if !t.core || plain(part) {
+		return part
+	}
+	out := make([]byte, 0, len(part))
+	for _, r := range part {
+		b, _ := charmap.Windows1252.EncodeRune(r) // core texts have no others
+		out = append(out, b)
+	}
+	return string(out)
+}

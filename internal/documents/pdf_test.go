@@ -1,0 +1,214 @@
+package documents
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/pdfcpu/pdfcpu/pkg/api"
+	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu"
+	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
+	"golang.org/x/text/encoding/charmap"
+)
+
+// written is a text on a page, in points from the lower left corner.
+type written struct {
+	x, y, size float64
+	text       string
+}
+
+// rect is a filled rectangle on a page.
+type rect struct{ x, y, w, h float64 }
+
+// leaf is a page read back.
+type leaf struct {
+	width, height float64
+	texts         []written
+	rects         []rect
+}
+
+// say is all text of the page, a line of the page for each line of text.
+func (l leaf) say() string {
+	lines := map[int][]written{}
+	for _, w := range l.texts {
+		lines[int(w.y*10)] = append(lines[int(w.y*10)], w)
+	}
+	var out strings.Builder
+	heights := make([]int, 0, len(lines))
+	for y := range lines {
+		heights = append(heights, y)
+	}
+	slices.Sort(heights)
+	slices.Reverse(heights)
+	for _, y := range heights {
+		slices.SortStableFunc(lines[y], func(a, b written) int { return int(a.x*100) - int(b.x*100) })
+		for i, w := range lines[y] {
+			if i > 0 {
+				out.WriteString(" | ")
+			}
+			out.WriteString(w.text)
+		}
+		out.WriteByte('\n')
+	}
+	return out.String()
+}
+
+// read validates a document by the strict rules and reads its pages back.
+func read(t testing.TB, body []byte) []leaf {
+	t.Helper()
+	conf := model.NewDefaultConfiguration()
+	conf.ValidationMode = model.ValidationStrict
+	if err := api.Validate(bytes.NewReader(body), conf); err != nil {
+		t.Fatalf("not a valid PDF: %v", err)
+	}
+	ctx, err := api.ReadContext(bytes.NewReader(body), conf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := api.ValidateContext(ctx); err != nil {
+		t.Fatal(err)
+	}
+	dims, err := ctx.PageDims()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pages []leaf
+	for n := 1; n <= ctx.PageCount; n++ {
+		content, err := pdfcpu.ExtractPageContent(ctx, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(content)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page := parse(t, string(text), wideFonts(t, ctx, n))
+		page.width, page.height = dims[n-1].Width, dims[n-1].Height
+		pages = append(pages, page)
+	}
+	return pages
+}
+
+// wideFonts are the names of a page's fonts whose texts are UTF-16.
+func wideFonts(t testing.TB, ctx *model.Context, n int) map[string]bool {
+	t.Helper()
+	_, _, inherited, err := ctx.PageDict(n, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fonts, err := ctx.DereferenceDict(inherited.Resources["Font"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]bool{}
+	for name, at := range fonts {
+		font, err := ctx.DereferenceDict(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[name] = font.Subtype() != nil && *font.Subtype() == "Type0"
+	}
+	return all
+}
+
+var (
+	fontOp = regexp.MustCompile(`/(\S+) ([\d.]+) Tf`)
+	textOp = regexp.MustCompile(`(?s)(-?[\d.]+) (-?[\d.]+) Td \(((?:[^()\\]|\\.)*)\) ?Tj`)
+	rectOp = regexp.MustCompile(`(-?[\d.]+) (-?[\d.]+) (-?[\d.]+) (-?[\d.]+) re f\b`)
+	op     = regexp.MustCompile(fontOp.String() + "|" + textOp.String() + "|" + rectOp.String())
+)
+
+func parse(t testing.TB, content string, utf map[string]bool) leaf {
+	t.Helper()
+	var page leaf
+	font, size := "", 0.0
+	for _, part := range op.FindAllString(content, -1) {
+		if m := textOp.FindStringSubmatch(part); m != nil {
+			page.texts = append(page.texts, written{decimal(t, m[1]), decimal(t, m[2]), size, decode(m[3], utf[font])})
+		} else if m := rectOp.FindStringSubmatch(part); m != nil {
+			r := rect{decimal(t, m[1]), decimal(t, m[2]), decimal(t, m[3]), decimal(t, m[4])}
+			if r.h < 0 {
+				r.y, r.h = r.y+r.h, -r.h
+			}
+			page.rects = append(page.rects, r)
+		} else if m := fontOp.FindStringSubmatch(part); m != nil {
+			font, size = m[1], decimal(t, m[2])
+		}
+	}
+	return page
+}
+
+func decimal(t testing.TB, s string) float64 {
+	t.Helper()
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// decode reads a string of a content stream.
+func decode(s string, wide bool) string {
+	plain := regexp.MustCompile(`(?s)\\(.)`).ReplaceAllStringFunc(s, func(m string) string {
+		if m[1] == 'r' {
+			return "\r"
+		}
+		return m[1:]
+	})
+	if wide {
+		var units []uint16
+		for i := 0; i+1 < len(plain); i += 2 {
+			units = append(units, uint16(plain[i])<<8|uint16(plain[i+1]))
+		}
+		return string(utf16.Decode(units))
+	}
+	text, err := charmap.Windows1252.NewDecoder().String(plain)
+	if err != nil {
+		return fmt.Sprintf("<%v>", err)
+	}
+	return text
+}
+
+// whole is the text of all pages.
+func whole(pages []leaf) string {
+	var all strings.Builder
+	for i, p := range pages {
+		fmt.Fprintf(&all, "--- page %d\n%s", i+1, p.say())
+	}
+	return all.String()
+}
+
+// wants fails for each text that a document does not say.
+func wants(t *testing.T, pages []leaf, texts ...string) {
+	t.Helper()
+	said := whole(pages)
+	for _, text := range texts {
+		if !strings.Contains(said, text) {
+			t.Errorf("the document does not say %q:\n%s", text, said)
+		}
+	}
+}
+
+// within fails when anything stands outside of its page or two texts overlap in
+// a line.
+func within(t *testing.T, pages []leaf) {
+	t.Helper()
+	for n, p := range pages {
+		for _, w := range p.texts {
+			if w.x < 0 || w.x > p.width || w.y < 0 || w.y > p.height {
+				t.Errorf("page %d: %q stands at %.0f, %.0f", n+1, w.text, w.x, w.y)
+			}
+		}
+		for _, r := range p.rects {
+			if r.x < 0 || r.x+r.w > p.width+0.1 || r.y < 0 || r.y+r.h > p.height+0.1 {
+				t.Errorf("page %d: a rectangle reaches %v of %.0f by %.0f", n+1, r, p.width, p.height)
+			}
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package results
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"hale/internal/networks"
+)
+
+// observation names what versions of one value have in common.
+type observation struct{ code, sub string }
+
+// claim is what one report says of an observation: values, or that there will
+// be none.
+type claim struct {
+	rank int
+	// place is where the report stands among the others.
+	place   int
+	values  []found
+	missing *networks.Missing
+}
+
+// outranks orders claims by how far their status goes, then by their reports.
+func (c *claim) outranks(other *claim) bool {
+	return cmp.Or(cmp.Compare(c.rank, other.rank), cmp.Compare(c.place, other.place)) > 0
+}
+
+// The ranks of a status.
+const (
+	preliminary = 1 + iota
+	verified    // by a person, not final
+	final
+	corrected
+)
+
+// rank orders the statuses of HL7 table 0085 by how final they are. A result
+// without one is as final as its report.
+func rank(status string, r *Report) int {
+	switch strings.ToUpper(status) {
+	case "P", "S", "A", "I":
+		return preliminary
+	case "R":
+		return verified
+	case "F", "U", "X":
+		return final
+	case "C", "D", "W":
+		return corrected
+	}
+	return []int{preliminary, final, corrected}[r.class()]
+}
+
+// codeOf is the lab's code of a value. Text that has none is about its test.
+func codeOf(code, loinc, test, name string) string {
+	return strings.ToLower(cmp.Or(code, loinc, test+"/"+name))
+}
+
+// observations chooses the claims that count, and lists their values in the
+// order of the best report that has them.
+func (m *merged) observations(sorted []*Report, own string) {
+	best := map[observation]*claim{}
+	denied := map[string]*claim{} // by code
+	var order []observation
+	var codes []string
+	for place := len(sorted) - 1; place >= 0; place-- {
+		r := sorted[place]
+		for key, c := range claims(r, place, own) {
+			if known := best[key]; known == nil || c.outranks(known) {
+				best[key] = c
+			}
+		}
+		for i := range r.Set.Results {
+			if key := keyOf(&r.Set.Results[i]); !slices.Contains(order, key) {
+				order = append(order, key)
+			}
+		}
+		for i := range r.Set.Missing {
+			gone := &r.Set.Missing[i]
+			c := &claim{rank: max(final, rank("", r)), place: place, missing: gone}
+			code := codeOf(gone.ProviderID, gone.LOINC, gone.TestProviderID, gone.Name)
+			if denied[code] == nil {
+				codes = append(codes, code)
+			}
+			if known := denied[code]; known == nil || c.outranks(known) {
+				denied[code] = c
+			}
+		}
+	}
+	there := map[string]bool{}
+	for _, key := range order {
+		if no := denied[key.code]; no != nil && no.outranks(best[key]) {
+			continue
+		}
+		there[key.code] = true
+		m.results = append(m.results, best[key].values...)
+	}
+	for _, code := range codes {
+		if !there[code] {
+			m.missing = append(m.missing, *denied[code].missing)
+		}
+	}
+}
+
+func keyOf(r *networks.Result) observation {
+	return observation{codeOf(r.ProviderID, r.LOINC, r.TestProviderID, r.Name), r.SubID}
+}
+
+// claims gathers a report's values by observation. The same value under two
+// tests is one; two values of one code are both kept.
+func claims(r *Report, place int, own string) map[observation]*claim {
+	all := map[observation]*claim{}
+	for i := range r.Set.Results {
+		one := &r.Set.Results[i]
+		key, rank := keyOf(one), rank(one.Status, r)
+		c := all[key]
+		if c == nil || rank > c.rank {
+			c = &claim{rank: rank, place: place}
+			all[key] = c
+		}
+		again := slices.ContainsFunc(c.values, func(f found) bool {
+			return f.Value == one.Value && f.Unit == one.Unit && (one.ProviderID != "" || one.LOINC != "")
+		})
+		if rank == c.rank && !again {
+			c.values = append(c.values, found{*one, sampleKey(r, own)})
+		}
+	}
+	return all
+}
