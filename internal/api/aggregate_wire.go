@@ -112,8 +112,8 @@ type taskBody struct {
 	UserID      users.ID      `json:"user_id" format:"uuid"`
 	Status      string        `json:"status" enum:"scheduled,started,completed,error,skipped"`
 	ScheduledAt Time          `json:"scheduled_at"`
-	StartedAt   *Time         `json:"started_at"`
-	EndedAt     *Time         `json:"ended_at"`
+	StartedAt   *Time         `json:"started_at" nullable:"true"`
+	EndedAt     *Time         `json:"ended_at" nullable:"true"`
 	Error       *string       `json:"error_details"`
 }
 

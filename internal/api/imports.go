@@ -48,8 +48,8 @@ type importBody struct {
 	Error       *string                `json:"error" doc:"Why it failed, or why it is tried again."`
 	Attempts    int                    `json:"attempts"`
 	CreatedAt   Time                   `json:"created_at"`
-	StartedAt   *Time                  `json:"started_at" doc:"When the last attempt began."`
-	FinishedAt  *Time                  `json:"finished_at"`
+	StartedAt   *Time                  `json:"started_at" nullable:"true" doc:"When the last attempt began."`
+	FinishedAt  *Time                  `json:"finished_at" nullable:"true"`
 }
 
 type importProgress struct {

@@ -36,7 +36,7 @@ type messageBody struct {
 	Text      string      `json:"text" doc:"A link into the portal is in it once it was sent."`
 	DueAt     Time        `json:"due_at"`
 	CreatedAt Time        `json:"created_at"`
-	EndedAt   *Time       `json:"ended_at"`
+	EndedAt   *Time       `json:"ended_at" nullable:"true"`
 }
 
 func shownOf(m messages.Shown) messageBody {

@@ -30,7 +30,7 @@ type startRenormaliseIn struct {
 type renormaliseBody struct {
 	ID         replay.ID      `json:"id" format:"uuid" doc:"The id of its job as well."`
 	Status     string         `json:"status" doc:"queued, running, succeeded, failed or canceled. The list may grow."`
-	UserID     *users.ID      `json:"user_id" format:"uuid" doc:"Only this user; null for everybody."`
+	UserID     *users.ID      `json:"user_id" nullable:"true" format:"uuid" doc:"Only this user; null for everybody."`
 	DryRun     bool           `json:"dry_run"`
 	Every      bool           `json:"every"`
 	Done       int64          `json:"users_done"`
@@ -38,7 +38,7 @@ type renormaliseBody struct {
 	Report     replay.Changes `json:"report" doc:"So far. Of a dry run: what would change."`
 	Error      *string        `json:"error"`
 	CreatedAt  Time           `json:"created_at"`
-	FinishedAt *Time          `json:"finished_at"`
+	FinishedAt *Time          `json:"finished_at" nullable:"true"`
 }
 
 type renormaliseList struct {

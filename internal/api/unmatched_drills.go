@@ -115,8 +115,8 @@ type drillBody struct {
 	Error        orNull[drillFailure]  `json:"error"`
 	CreatedAt    Time                  `json:"created_at"`
 	UpdatedAt    Time                  `json:"updated_at"`
-	StartedAt    *Time                 `json:"started_at"`
-	CompletedAt  *Time                 `json:"completed_at"`
+	StartedAt    *Time                 `json:"started_at" nullable:"true"`
+	CompletedAt  *Time                 `json:"completed_at" nullable:"true"`
 }
 
 type drillOrder struct {

@@ -31,13 +31,13 @@ type unmatchedBody struct {
 	Groups         []reviewGroup         `json:"candidate_groups" doc:"Orders that it may belong to by their users, the likeliest first."`
 	CreatedAt      Time                  `json:"created_at"`
 	UpdatedAt      Time                  `json:"updated_at"`
-	ReviewedAt     *Time                 `json:"reviewed_at"`
+	ReviewedAt     *Time                 `json:"reviewed_at" nullable:"true"`
 }
 
 type reviewPatient struct {
 	FirstName *string `json:"first_name"`
 	LastName  *string `json:"last_name"`
-	DOB       *Time   `json:"dob"`
+	DOB       *Time   `json:"dob" nullable:"true"`
 	Gender    *string `json:"gender" doc:"As the lab wrote it."`
 }
 

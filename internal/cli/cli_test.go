@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -93,10 +94,20 @@ func commandLines(line string) (all [][]string) {
 	for _, part := range strings.FieldsFunc(line, func(r rune) bool { return r == '|' || r == '(' || r == ')' || r == '&' }) {
 		part = strings.TrimSpace(part)
 		if rest, ok := strings.CutPrefix(part, "hale "); ok {
-			all = append(all, shellWords(rest))
+			all = append(all, withoutRedirections(shellWords(rest)))
 		}
 	}
 	return all
+}
+
+// withoutRedirections takes away `< FILE` and `> FILE`, which the shell keeps
+// for itself.
+func withoutRedirections(words []string) []string {
+	at := slices.IndexFunc(words, func(word string) bool { return word == "<" || word == ">" })
+	if at < 0 || at+1 >= len(words) {
+		return words
+	}
+	return withoutRedirections(slices.Concat(words[:at], words[at+2:]))
 }
 
 // shellWords splits at spaces outside of quotes.

@@ -67,8 +67,8 @@ func unpack(stored []byte) ([]byte, error) {
 	return nil, errStored
 }
 
-func sealBody(ctx context.Context, tx *store.Tx, e New, id ID, body []byte) ([]byte, error) {
-	return tx.Seal(ctx, e.Team, e.User, bodyColumn+id.String(), pack(body))
+func sealBody(ctx context.Context, tx *store.Tx, e New, id ID, packed []byte) ([]byte, error) {
+	return tx.Seal(ctx, e.Team, e.User, bodyColumn+id.String(), packed)
 }
 
 // openBody gives the envelope, or nil when the user it is about was erased.

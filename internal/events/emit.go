@@ -2,6 +2,7 @@ package events
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -61,12 +62,17 @@ func (w *written) args(tx *store.Tx) []any {
 }
 
 func prepare(ctx context.Context, tx *store.Tx, e New) (written, error) {
-	body, err := e.marshal()
-	if err != nil {
-		return written{}, err
+	if e.packed == nil {
+		if !json.Valid(e.Data) {
+			return written{}, fmt.Errorf("events: the payload of a %s is not JSON", e.Type)
+		}
+		if err := e.Ready(); err != nil {
+			return written{}, err
+		}
 	}
-	w := written{New: e, id: ID(tx.NewUUID()), body: body}
-	w.sealed, err = sealBody(ctx, tx, e, w.id, body)
+	w := written{New: e, id: ID(tx.NewUUID()), body: e.body}
+	var err error
+	w.sealed, err = sealBody(ctx, tx, e, w.id, e.packed)
 	return w, err
 }
 

@@ -22,6 +22,21 @@ type New struct {
 	ClientUserID string    // the team's own reference for the user
 	Type         string    // one of the catalogue
 	Data         []byte    // JSON of the payload
+
+	body, packed []byte // set by Ready
+}
+
+// Ready does what of emitting an event needs no transaction: it writes and
+// compresses the envelope, so that the one writer need not. Data must be JSON
+// of the caller's own making, since it is not looked at again. An event that
+// is not ready is emitted all the same.
+func (e *New) Ready() error {
+	body, err := e.enclose()
+	if err != nil {
+		return err
+	}
+	e.body, e.packed = body, pack(body)
+	return nil
 }
 
 // Room is how many bytes the payload of an event may have.
@@ -60,14 +75,18 @@ func appendUUID(buf []byte, id uuid.UUID) []byte {
 }
 
 func (e New) marshal() ([]byte, error) {
+	if !json.Valid(e.Data) {
+		return nil, fmt.Errorf("events: the payload of a %s is not JSON", e.Type)
+	}
+	return e.enclose()
+}
+
+func (e New) enclose() ([]byte, error) {
 	if e.Team == uuid.Nil {
 		return nil, errors.New("events: an event needs a team")
 	}
 	if !Known(e.Type) {
 		return nil, fmt.Errorf("events: type %q is not in the catalogue", e.Type)
-	}
-	if !json.Valid(e.Data) {
-		return nil, fmt.Errorf("events: the payload of a %s is not JSON", e.Type)
 	}
 	body := envelope(e, e.Data)
 	if len(body) > MaxBody {

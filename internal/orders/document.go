@@ -131,7 +131,7 @@ type DetailsDocument struct {
 type DetailsDataDocument struct {
 	ID            uuid.UUID               `json:"id" format:"uuid"`
 	Shipment      *Null[ShipmentDocument] `json:"shipment,omitempty"`
-	AppointmentID *NullID                 `json:"appointment_id,omitempty"`
+	AppointmentID *NullID                 `json:"appointment_id,omitempty" nullable:"true"`
 	CreatedAt     Instant                 `json:"created_at"`
 	UpdatedAt     Instant                 `json:"updated_at"`
 }

@@ -145,6 +145,9 @@ func (m *memory) part(ctx context.Context, db *store.DB, team teams.ID) (count i
 		return m.len(), true, nil
 	}
 	err = db.Read(ctx, func(tx *store.Tx) error {
+		if err := inOrder(ctx, tx); err != nil {
+			return err
+		}
 		to, err := now(ctx, tx, team)
 		if err != nil {
 			return err
@@ -152,6 +155,21 @@ func (m *memory) part(ctx context.Context, db *store.DB, team teams.ID) (count i
 		return m.load(ctx, tx, team, to)
 	})
 	return m.len(), m.loaded, err
+}
+
+// inOrder has PostgreSQL walk the index of stamps in the rest of the
+// transaction. Of a table that it has not analysed yet it would else sort all of
+// the team's orders for each part.
+func inOrder(ctx context.Context, tx *store.Tx) error {
+	if tx.Engine() != store.Postgres {
+		return nil
+	}
+	for _, setting := range []string{`SET LOCAL enable_sort = off`, `SET LOCAL enable_bitmapscan = off`} {
+		if _, err := tx.Exec(ctx, setting); err != nil {
+			return fmt.Errorf("orders: asking for an index: %w", err)
+		}
+	}
+	return nil
 }
 
 // Ready returns when lists of the team can be answered quickly. It waits for

@@ -64,10 +64,14 @@ func Around(ctx context.Context, tx *store.Tx, team teams.ID, of []Order) ([]Fac
 // transactionsOf reads the transactions of some orders with all their members.
 func transactionsOf(ctx context.Context, tx *store.Tx, of []Order) (map[TransactionID]Transaction, error) {
 	all := map[TransactionID]Transaction{}
-	err := inLists(of, func(team any, ids []any, list string) error {
+	named := make([]Order, len(of))
+	for i, o := range of {
+		named[i] = Order{Team: o.Team, ID: ID(o.Transaction)}
+	}
+	err := inLists(named, func(team any, ids []any, list string) error {
 		rows, err := tx.Query(ctx, `SELECT t.id, t.status, t.created_at, t.updated_at, `+memberColumnsOf("m")+` FROM order_transactions t
 			JOIN orders m ON m.team_id = t.team_id AND m.transaction_id = t.id
-			WHERE t.team_id = $1 AND t.id IN (SELECT transaction_id FROM orders WHERE `+byIDOnly+` = $1 AND id IN `+list+`)
+			WHERE t.team_id = $1 AND t.id IN `+list+`
 			ORDER BY t.id, m.created_at, m.id`, append([]any{team}, ids...)...)
 		if err != nil {
 			return fmt.Errorf("orders: reading transactions: %w", err)

@@ -60,8 +60,32 @@ func (j *job) event(kind string, data []byte) events.New {
 	return events.New{Team: j.team, User: j.user, ClientUserID: j.clientUserID, Type: kind, Data: data}
 }
 
-// events completes the drafts of a series that was just written.
+// prepare makes the events of a series whose number is known, while nobody
+// waits for the writer.
+func (w *seriesWrite) prepare(j *job) error {
+	w.ready = nil
+	if w.series.ID == 0 {
+		return nil
+	}
+	w.ready = w.complete(j, &w.series)
+	for i := range w.ready {
+		if err := w.ready[i].Ready(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// events are those of a series that was just written.
 func (w *seriesWrite) events(j *job, s *Series) []events.New {
+	if w.ready != nil {
+		return w.ready
+	}
+	return w.complete(j, s)
+}
+
+// complete gives the drafts the number of their series.
+func (w *seriesWrite) complete(j *job, s *Series) []events.New {
 	all := make([]events.New, len(w.drafts))
 	for i, d := range w.drafts {
 		payload := make([]byte, 0, len(d.data)+512)

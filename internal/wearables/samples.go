@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"sync"
 
+	"hale/internal/events"
 	"hale/internal/store"
 	"hale/internal/wearables/blocks"
 )
@@ -25,6 +26,7 @@ type seriesWrite struct {
 	blocks []blockWrite
 	counts Counts
 	drafts []draft
+	ready  []events.New // the drafts as events, where the series has its number
 }
 
 // blockWrite is one changed block.
@@ -90,7 +92,7 @@ func (w *seriesWrite) planNear(ctx context.Context, tx *store.Tx, j *job, near *
 	}
 	w.drafts = j.draft(w.drafts, w, created, &ws.created)
 	w.drafts = j.draft(w.drafts, w, updated, &ws.updated)
-	return nil
+	return w.prepare(j)
 }
 
 // merge walks over the new samples block by block.
