@@ -131,8 +131,10 @@ func (r *rig) expect(anchor string, days int, q, want string) {
 	}
 }
 
-var watch = wearables.Source{Provider: "apple_health_kit", Type: "watch", AppID: "com.example.watch"}
-var phone = wearables.Source{Provider: "apple_health_kit", Type: "phone", AppID: "com.example.phone"}
+var (
+	watch = wearables.Source{Provider: "apple_health_kit", Type: "watch", AppID: "com.example.watch"}
+	phone = wearables.Source{Provider: "apple_health_kit", Type: "phone", AppID: "com.example.phone"}
+)
 
 // value is {"timeseries": …} and mean and so on around it.
 func value(resource string) string { return `{"timeseries":"` + resource + `","field":"value"}` }

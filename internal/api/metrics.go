@@ -5,6 +5,8 @@ import (
 
 	"hale/internal/connections"
 	"hale/internal/fault"
+	"hale/internal/messages"
+	"hale/internal/orders"
 	"hale/internal/store"
 	"hale/internal/teams"
 	"hale/internal/users"
@@ -36,10 +38,17 @@ type metricPoint struct {
 }
 
 func (a *API) userMetrics(ctx context.Context, c Caller, _ *empty) (*out[metricsBody], error) {
+	if err := orders.Ready(ctx, a.db, c.Team); err != nil {
+		return nil, err
+	}
 	var n int64
+	var ordered int
 	var m connections.Metrics
 	err := a.db.Read(ctx, func(tx *store.Tx) (err error) {
 		if n, err = users.Count(ctx, tx, c.Team); err != nil {
+			return err
+		}
+		if _, ordered, err = orders.Select(ctx, tx, c.Team, orders.Filter{}); err != nil {
 			return err
 		}
 		m, err = connections.Measure(ctx, tx, c.Team)
@@ -48,7 +57,9 @@ func (a *API) userMetrics(ctx context.Context, c Caller, _ *empty) (*out[metrics
 	if err != nil {
 		return nil, err
 	}
-	body := metricsBody{TeamID: c.Team, Users: n, Sources: m.Connected, Errored: m.Errored, SourcesByWeek: make([]metricPoint, len(m.Weeks))}
+	body := metricsBody{
+		TeamID: c.Team, Users: n, OrderedTests: int64(ordered), Sources: m.Connected, Errored: m.Errored, SourcesByWeek: make([]metricPoint, len(m.Weeks)),
+	}
 	for i, w := range m.Weeks {
 		body.SourcesByWeek[i] = metricPoint{Time(w.Start), w.Made, w.All}
 	}
@@ -90,8 +101,12 @@ func (a *API) getTeam(ctx context.Context, c Caller, in *getTeamIn) (*out[teamBo
 		return nil, fault.New(fault.NotFound, "Team not found")
 	}
 	var team teams.Team
+	var says messages.Settings
 	err := a.db.Read(ctx, func(tx *store.Tx) (err error) {
-		team, err = teams.Get(ctx, tx, c.Team)
+		if team, err = teams.Get(ctx, tx, c.Team); err != nil {
+			return err
+		}
+		says, err = messages.SettingsOf(ctx, tx, c.Team)
 		return err
 	})
 	if err != nil {
@@ -99,6 +114,7 @@ func (a *API) getTeam(ctx context.Context, c Caller, in *getTeamIn) (*out[teamBo
 	}
 	return answer(teamBody{
 		ID: team.ID, OrgID: team.ID, Name: team.Name, DelegatedFlow: "order_and_results_with_customer_physician_network",
+		TestkitsTexts: says.SMS, Communication: says.SMS || says.Email, SMSCommunication: says.SMS, EmailCommunication: says.Email,
 		Configuration: teamConfig{
 			LibreView:          libreViewConfig{map[string]string{}},
 			PushHistoricalData: team.Settings.PushHistoricalData, RejectDuplicateConnection: team.Settings.RejectDuplicateConnection,

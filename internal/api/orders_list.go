@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"hale/internal/fault"
+	"hale/internal/ids"
 	"hale/internal/labs"
 	"hale/internal/orders"
 	"hale/internal/store"
@@ -34,7 +35,7 @@ type listOrdersIn struct {
 	UserID                Maybe[users.ID]             `query:"user_id" format:"uuid"`
 	PatientName           string                      `query:"patient_name" maxLength:"200" doc:"Part of it, whatever the case and accents."`
 	ShippingRecipientName string                      `query:"shipping_recipient_name" maxLength:"200" doc:"Part of it."`
-	OrderIDs              []orders.ID                 `query:"order_ids,explode" format:"uuid" maxItems:"500"`
+	OrderIDs              []orderIDText               `query:"order_ids,explode" maxItems:"500" doc:"Repeat the parameter."`
 	OrderTransactionID    Maybe[orders.TransactionID] `query:"order_transaction_id" format:"uuid"`
 	Page                  int                         `query:"page" minimum:"1" maximum:"1000000" default:"1"`
 	Size                  int                         `query:"size" minimum:"1" maximum:"100" default:"50"`
@@ -51,7 +52,7 @@ func (in *listOrdersIn) filter() (orders.Filter, error) {
 	f := orders.Filter{
 		Search: in.SearchInput, PatientName: in.PatientName, Recipient: in.ShippingRecipientName,
 		Critical: in.IsCritical.pointer(), Interpretation: orders.Interpretation(in.Interpretation),
-		User: in.UserID.pointer(), IDs: in.OrderIDs, Transaction: in.OrderTransactionID.pointer(),
+		User: in.UserID.pointer(), Transaction: in.OrderTransactionID.pointer(),
 		Key: orders.SortKey(in.OrderKey), Ascending: in.OrderDirection == "asc", Page: in.Page, Size: in.Size,
 	}
 	for _, s := range in.Status {
@@ -64,6 +65,13 @@ func (in *listOrdersIn) filter() (orders.Filter, error) {
 		f.Activations = append(f.Activations, orders.Activation(a))
 	}
 	var faults []*fault.Error
+	for _, text := range in.OrderIDs {
+		id, err := ids.Parse[orders.Order](string(text))
+		if err != nil {
+			return f, fault.New(fault.Invalid, "Input should be a valid UUID").At("query", "order_ids").WithType("uuid_parsing")
+		}
+		f.IDs = append(f.IDs, id)
+	}
 	for _, b := range []struct {
 		name, text string
 		end        bool // a date means the end of its day

@@ -41,6 +41,16 @@ func registerOrderAliases(r huma.Registry) {
 	alias(reflect.TypeFor[orders.NullID](), reflect.TypeFor[nullableID]())
 }
 
+// orderIDText is an order's id in a list of the query, which huma reads as
+// words only.
+type orderIDText string
+
+func (orderIDText) Schema(huma.Registry) *huma.Schema {
+	s := &huma.Schema{Type: huma.TypeString, Format: "uuid"}
+	s.PrecomputeMessages()
+	return s
+}
+
 type nullableID struct{}
 
 func (nullableID) Schema(huma.Registry) *huma.Schema {

@@ -127,6 +127,7 @@ func golden(t testing.TB, name, got string) {
 		}
 		return seen[id]
 	})
+	got = regexp.MustCompile(`"S-[0-9a-f]{12}"`).ReplaceAllString(got, `"S-sample"`) // orderstest's, the end of an identifier
 	got = regexp.MustCompile(`(/portal/enter/|/p/)[0-9A-Za-z]{43}`).ReplaceAllString(got, "${1}token")
 	var buf bytes.Buffer
 	if err := json.Indent(&buf, []byte(got), "", "  "); err != nil {

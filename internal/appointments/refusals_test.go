@@ -152,8 +152,10 @@ func TestOfAgeOnTheDay(t *testing.T) {
 		zone string
 		ok   bool
 	}{
-		{midnight, "America/Phoenix", true}, {midnight.Add(-time.Minute), "America/Phoenix", false},
-		{midnight.Add(-time.Minute), "America/New_York", true}, {midnight, "Pacific/Honolulu", false},
+		{midnight, "America/Phoenix", true},
+		{midnight.Add(-time.Minute), "America/Phoenix", false},
+		{midnight.Add(-time.Minute), "America/New_York", true},
+		{midnight, "Pacific/Honolulu", false},
 	} {
 		if err := grown(o, c.at, c.zone); (err == nil) != c.ok {
 			t.Errorf("%v in %s: %v", c.at, c.zone, err)

@@ -35,8 +35,16 @@ type accountLine struct {
 
 var accountView = view{
 	id: "lab_account_id",
-	columns: []column{{"account", "lab_account_id"}, {"lab", "lab_id"}, {"status", "status"}, {"flow", "delegated_flow"},
-		{"number", "provider_account_id"}, {"name", "account_name"}, {"owner", "owner"}, {"teams", "teams"}},
+	columns: []column{
+		{"account", "lab_account_id"},
+		{"lab", "lab_id"},
+		{"status", "status"},
+		{"flow", "delegated_flow"},
+		{"number", "provider_account_id"},
+		{"name", "account_name"},
+		{"owner", "owner"},
+		{"teams", "teams"},
+	},
 	none: "no accounts yet: hale catalog accounts add makes one; sandbox teams have the platform's",
 }
 

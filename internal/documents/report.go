@@ -157,7 +157,11 @@ func findings(p *sheet, r *results.Revision, sites []site) {
 			name += " (" + mark + ")"
 		}
 		rows = append(rows, row{cells: []cell{
-			{words: name}, {words: one.Text, bold: abnormal}, {words: flagOf(one), bold: true}, {words: one.Unit}, {words: one.Range.Text},
+			{words: name},
+			{words: one.Text, bold: abnormal},
+			{words: flagOf(one), bold: true},
+			{words: one.Unit},
+			{words: one.Range.Text},
 			{words: number(sites, one.Laboratory)},
 		}})
 		for _, note := range one.Notes {

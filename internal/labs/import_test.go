@@ -10,8 +10,10 @@ import (
 
 // acmeLab is an invented lab that no binary knows.
 func acmeLab() *Lab {
-	return &Lab{Slug: "acme_lab", Name: "Acme Invented Laboratory", Address: "1 Example Way", City: "Nowhere", Zip: "85004",
-		Methods: []Method{WalkIn, OnSite}, SampleTypes: []SampleType{Serum, Urine}, States: []string{"AZ"}, Billings: []Billing{ClientBill}}
+	return &Lab{
+		Slug: "acme_lab", Name: "Acme Invented Laboratory", Address: "1 Example Way", City: "Nowhere", Zip: "85004",
+		Methods: []Method{WalkIn, OnSite}, SampleTypes: []SampleType{Serum, Urine}, States: []string{"AZ"}, Billings: []Billing{ClientBill},
+	}
 }
 
 func acmeList() *Compendium {

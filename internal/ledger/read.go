@@ -14,8 +14,10 @@ import (
 const columns = `team_id, user_id, id, kind, provider, resource, mapping, size, packed, chunks, whole, times, first_at, last_at`
 
 func (p *Payload) scan(row interface{ Scan(...any) error }, more ...any) error {
-	return row.Scan(append([]any{&p.Team, &p.User, &p.ID, &p.Kind, &p.Provider, &p.Resource, &p.Mapping, &p.Size, &p.Packed,
-		&p.chunks, &p.whole, &p.Times, store.ScanTime(&p.FirstAt), store.ScanTime(&p.LastAt)}, more...)...)
+	return row.Scan(append([]any{
+		&p.Team, &p.User, &p.ID, &p.Kind, &p.Provider, &p.Resource, &p.Mapping, &p.Size, &p.Packed,
+		&p.chunks, &p.whole, &p.Times, store.ScanTime(&p.FirstAt), store.ScanTime(&p.LastAt),
+	}, more...)...)
 }
 
 // List is a user's payloads in the order in which they came last, files that

@@ -71,8 +71,11 @@ func TestEveryDecision(t *testing.T) {
 		safe  bool
 	}{
 		{"its sample", aReport(sample("S-1")), []known{anOrder()}, SampleMatch, true},
-		{"its number", aReport(func(r *incoming) { r.Placer = "00000000-0000-4000-8000-000000000001" }),
-			[]known{anOrder(func(o *known) { o.ID = orders.ID(uuid.MustParse("00000000-0000-4000-8000-000000000001")) })}, SampleMatch, true},
+		{
+			"its number", aReport(func(r *incoming) { r.Placer = "00000000-0000-4000-8000-000000000001" }),
+			[]known{anOrder(func(o *known) { o.ID = orders.ID(uuid.MustParse("00000000-0000-4000-8000-000000000001")) })},
+			SampleMatch, true,
+		},
 		{"its sample, name written otherwise", aReport(sample("S-1"), person(Person{"ÁDA M", "BYRON", ada.DOB, "F"})), []known{anOrder()}, SampleMatch, true},
 		{"its sample, other account", aReport(sample("S-1"), func(r *incoming) { r.Account = "999" }), []known{anOrder()}, SampleMatch, false},
 		{"its sample, other tests", aReport(sample("S-1"), func(r *incoming) { r.Markers = []Marker{{"1", "Other"}} }), []known{anOrder()}, SampleMatch, false},

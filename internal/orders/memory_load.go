@@ -158,8 +158,7 @@ func (m *memory) part(ctx context.Context, db *store.DB, team teams.ID) (count i
 }
 
 // inOrder has PostgreSQL walk the index of stamps in the rest of the
-// transaction. Of a table that it has not analysed yet it would else sort all of
-// the team's orders for each part.
+// transaction, also while it knows nothing yet of how large the table is.
 func inOrder(ctx context.Context, tx *store.Tx) error {
 	if tx.Engine() != store.Postgres {
 		return nil

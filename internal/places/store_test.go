@@ -295,7 +295,10 @@ func TestCoverage(t *testing.T) {
 			{sandbox, "85004", fmt.Sprintf(ready, 12)},
 			{sandbox, "85004-1234", fmt.Sprintf(ready, 12)},
 			{sandbox, "54650", "phlebfinders appointment-request 24h America/Chicago; "},
-			{sandbox, "85005", ""}, {sandbox, "09001", ""}, {sandbox, "00000", ""}, {sandbox, "none", ""},
+			{sandbox, "85005", ""},
+			{sandbox, "09001", ""},
+			{sandbox, "00000", ""},
+			{sandbox, "none", ""},
 		} {
 			if got := covers(c.who, c.zip); got != c.want {
 				t.Errorf("%s: %q, want %q", c.zip, got, c.want)

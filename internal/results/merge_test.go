@@ -140,8 +140,10 @@ func TestWhichValueCounts(t *testing.T) {
 func TestSubIDs(t *testing.T) {
 	both := Report{At: day, id: uuid.New()}
 	both.Set.Results = []networks.Result{
-		{ProviderID: "a", SubID: "1", Value: "E. coli"}, {ProviderID: "a", SubID: "2", Value: "K. oxytoca"},
-		{ProviderID: "b", TestProviderID: "T1", Value: "5"}, {ProviderID: "b", TestProviderID: "T2", Value: "5"},
+		{ProviderID: "a", SubID: "1", Value: "E. coli"},
+		{ProviderID: "a", SubID: "2", Value: "K. oxytoca"},
+		{ProviderID: "b", TestProviderID: "T1", Value: "5"},
+		{ProviderID: "b", TestProviderID: "T2", Value: "5"},
 	}
 	second := Report{At: day.Add(time.Hour), id: uuid.New()}
 	second.Set.Results = []networks.Result{{ProviderID: "a", SubID: "2", Value: "K. pneumoniae"}}

@@ -86,7 +86,7 @@ func Exchange(ctx context.Context, tx *store.Tx, text secrets.Text) (Session, er
 // ended says that the session was ended; that has to be committed.
 func Refresh(ctx context.Context, tx *store.Tx, text secrets.Text) (s Session, ended bool, err error) {
 	hash := secrets.Hash(text.Reveal())
-	var before, last, end = false, time.Time{}, time.Time{}
+	before, last, end := false, time.Time{}, time.Time{}
 	err = tx.QueryRow(ctx, `SELECT team_id, user_id, session_id, refresh_hash <> $1, refreshed_on, expires_on
 		FROM phone_sessions WHERE refresh_hash = $1 OR refresh_before = $1`, hash).
 		Scan(&s.Team, &s.User, &s.ID, &before, store.ScanTime(&last), store.ScanTime(&end))

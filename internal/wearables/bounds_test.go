@@ -19,8 +19,10 @@ func TestEnded(t *testing.T) {
 		now  string
 		over bool
 	}{
-		{"2026-03-10T12:00:00Z", false}, {"2026-03-17T23:59:59Z", false},
-		{"2026-03-18T00:00:00Z", true}, {"2027-01-01T00:00:00Z", true},
+		{"2026-03-10T12:00:00Z", false},
+		{"2026-03-17T23:59:59Z", false},
+		{"2026-03-18T00:00:00Z", true},
+		{"2027-01-01T00:00:00Z", true},
 	} {
 		now, err := time.Parse(time.RFC3339, c.now)
 		if err != nil {
@@ -57,9 +59,12 @@ func TestBoundsHaveADayToSpare(t *testing.T) {
 			offset int32
 			in     bool
 		}{
-			{"2026-03-12T23:59:59Z", wearables.NoOffset, false}, {"2026-03-13T00:00:00Z", wearables.NoOffset, true},
-			{"2026-03-12T22:30:00Z", 7200, true}, {"2026-03-13T03:00:00Z", -18000, false},
-			{"2026-03-16T23:59:59Z", wearables.NoOffset, true}, {"2026-03-17T00:00:00Z", wearables.NoOffset, false},
+			{"2026-03-12T23:59:59Z", wearables.NoOffset, false},
+			{"2026-03-13T00:00:00Z", wearables.NoOffset, true},
+			{"2026-03-12T22:30:00Z", 7200, true},
+			{"2026-03-13T03:00:00Z", -18000, false},
+			{"2026-03-16T23:59:59Z", wearables.NoOffset, true},
+			{"2026-03-17T00:00:00Z", wearables.NoOffset, false},
 			{"2026-03-17T03:00:00Z", -18000, true},
 		} {
 			if got := in(c.at, c.offset); got != c.in {

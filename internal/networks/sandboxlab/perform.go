@@ -84,8 +84,9 @@ func (l *Lab) say(ctx context.Context, s scene, number string) error {
 }
 
 // drawWait bounds how long a draw waits for the requisition that it follows:
-// that was said to the Inbox, which may not have come to it yet.
-const drawWait = 10 * time.Second
+// that was said to the Inbox, which may not have come to it yet. It leaves time
+// for an attempt of the Inbox that failed to be made again; see jobs.Backoff.
+const drawWait = time.Minute
 
 // draw has the sample of an on-site order taken, unless somebody said already
 // that it was.

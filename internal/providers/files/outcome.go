@@ -40,8 +40,12 @@ func (r *Report) Left(c *TypeCount) {
 		n    int64
 		word string
 	}{
-		{c.Skipped, "skipped"}, {c.BadDate, "bad_date"}, {c.BadValue, "bad_value"},
-		{c.BadUnit, "bad_unit"}, {c.Unpaired, "unpaired"}, {c.TooMany, "too_many"},
+		{c.Skipped, "skipped"},
+		{c.BadDate, "bad_date"},
+		{c.BadValue, "bad_value"},
+		{c.BadUnit, "bad_unit"},
+		{c.Unpaired, "unpaired"},
+		{c.TooMany, "too_many"},
 	} {
 		if reason.n > 0 {
 			example := LeftOut{Record: c.Read, Reason: reason.word}
