@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -64,6 +66,8 @@ func (s *shell) runApp(ctx context.Context, cfg *config.Config) error {
 	}
 	s.welcome(a, cfg)
 	s.notify("READY=1")
+	// What starting left would lie there until the node is busy.
+	defer time.AfterFunc(time.Second, debug.FreeOSMemory).Stop()
 	var failure error
 	select {
 	case <-ctx.Done():

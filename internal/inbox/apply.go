@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"hale/internal/ids"
 	"hale/internal/networks"
 	"hale/internal/orders"
 	"hale/internal/store"
@@ -17,6 +18,9 @@ func (s *Service) take(ctx context.Context, tx *store.Tx, q queued, doc []byte) 
 		return err
 	}
 	if why == "" && q.Report.Results != nil {
+		if err := confirm(ctx, tx, &o, q.Arrival); err != nil {
+			return err
+		}
 		why = misplaced(&o)
 	}
 	if why != "" {
@@ -31,6 +35,20 @@ func (s *Service) take(ctx context.Context, tx *store.Tx, q queued, doc []byte) 
 		return err
 	}
 	return handled(ctx, tx, q, doc, "applied", &owner{o.Team.UUID(), o.User.UUID(), o.ID.UUID()})
+}
+
+// confirm records that a lab has an order whose receipt is not recorded yet:
+// the lab's answer is under way, or a crash took it. Results under our own
+// number, from where the order was sent, are as good as that answer; the job
+// that places the order then finds nothing left to do.
+func confirm(ctx context.Context, tx *store.Tx, o *orders.Order, a Arrival) error {
+	placed, err := ids.Parse[orders.Order](a.Report.Placer)
+	sent := o.Status == orders.Registered || o.Status == orders.Ordered && !o.Registrable
+	if err != nil || placed != o.ID || a.Network != o.Network || !sent || o.ActivateBy != nil && o.ActivateBy.After(orders.Today(tx.Now())) {
+		return nil //nolint:nilerr // a report that does not bear our number confirms nothing
+	}
+	_, err = orders.Advance(ctx, tx, o, orders.Move{To: orders.RequisitionCreated, By: orders.Requisition, Change: changes(a.Report, tx.Now())})
+	return err
 }
 
 // misplaced says why results cannot be those of an order, for its state. Final

@@ -208,7 +208,8 @@ func TestWhoseResults(t *testing.T) {
 		r := newRig(t, db)
 		r.work()
 		good, cancelled, other := r.order(labs.WalkIn), r.order(labs.WalkIn), r.order(labs.WalkIn)
-		early := orderstest.New(t, db, r.team, labs.WalkIn)
+		early := orderstest.Kit(t, db, r.team) // nobody has registered it
+		unconfirmed, elsewhere := orderstest.New(t, db, r.team, labs.WalkIn), orderstest.New(t, db, r.team, labs.WalkIn)
 		orderstest.To(t, db, &cancelled, orders.Cancelled)
 		for _, c := range []struct {
 			report networks.Report
@@ -218,6 +219,7 @@ func TestWhoseResults(t *testing.T) {
 			{networks.Report{SampleID: "nobody's"}, "no_order 0"},
 			{networks.Report{Placer: cancelled.ID.String()}, "was_cancelled 1"},
 			{networks.Report{Placer: early.ID.String()}, "wrong_moment 1"},
+			{networks.Report{Placer: unconfirmed.ID.String(), SampleID: "S1"}, "results"},
 			{networks.Report{Placer: other.ID.String(), Lab: "another lab"}, "other_lab 1"},
 			{networks.Report{SampleID: other.SampleID, Patient: networks.ReportedPatient{LastName: "Hopper"}}, "other_person 1"},
 			{networks.Report{SampleID: good.SampleID, Patient: networks.ReportedPatient{FirstName: "A.", LastName: "BY-RON"}}, "results"},
@@ -233,7 +235,22 @@ func TestWhoseResults(t *testing.T) {
 		if now, _ := r.get(good); now.Status != orders.Completed {
 			t.Errorf("the order stands at %s", now.Full())
 		}
-		for _, o := range []orders.Order{other, early} {
+		// The lab has what it reports on, though its receipt was not recorded.
+		now, path := r.get(unconfirmed)
+		if want := []orders.Status{orders.Ordered, orders.RequisitionCreated, orders.Completed}; !slices.Equal(path, want) || now.SampleID != "S1" {
+			t.Errorf("the order without a receipt went %v with the sample %q", path, now.SampleID)
+		}
+		// Another network's word is not its.
+		key := uuid.NewString()
+		err := r.in.Put(t.Context(), networks.Message{Network: orders.HL7Network, Key: key, Reports: []networks.Report{{Placer: elsewhere.ID.String(), Results: &networks.ResultSet{}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.settle()
+		if got := r.came[orders.HL7Network+":"+key+":0"]; got != "wrong_moment 1" {
+			t.Errorf("results from elsewhere: %q", got)
+		}
+		for _, o := range []orders.Order{other, early, elsewhere} {
 			if now, _ := r.get(o); now.Status != o.Status {
 				t.Errorf("an order that nothing was said of stands at %s", now.Full())
 			}
