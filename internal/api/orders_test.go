@@ -76,5 +76,10 @@ func TestOrderShapes(t *testing.T) {
 	if list != `{"orders":[`+strings.TrimSpace(order)+`],"total":1,"page":1,"size":50}` {
 		t.Errorf("the list is %s\nits order is %s", list, order)
 	}
+	named := c.want(200, "GET", "/v3/orders?order_ids=019f0000-0000-7000-8000-000000000000&order_ids="+made.Order.ID, "")
+	if named != list {
+		t.Errorf("the list of named orders is %s\nwant %s", named, list)
+	}
+	c.want(422, "GET", "/v3/orders?order_ids=null", "", `"order_ids"`, "valid UUID")
 	golden(t, "orders_none", c.want(200, "GET", "/v3/orders?patient_name=hopper&page=2&size=7", ""))
 }

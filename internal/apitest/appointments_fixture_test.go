@@ -1,5 +1,7 @@
 package apitest
 
+import "testing"
+
 const visitedAddress = `{"first_line":"1 Example Street","city":"Phoenix","state":"AZ","zip_code":"85004"}`
 
 func init() {
@@ -18,4 +20,11 @@ func init() {
 	indifferent["GET "+center+" path order_id"] = "the order of the fixture has no appointment, which is not found either"
 	indifferent["PATCH "+center+"/reschedule path order_id"] = indifferent["GET "+center+" path order_id"]
 	indifferent["PATCH "+center+"/cancel path order_id"] = indifferent["GET "+center+" path order_id"]
+}
+
+// appointments lets the team make appointments, whatever a request before has
+// made of its settings.
+func (s *service) appointments(t *testing.T) {
+	t.Helper()
+	s.make(t, "PATCH", "/v2/team/appointment_settings", `{"scheduling_enabled":true}`)
 }

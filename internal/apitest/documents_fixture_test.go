@@ -1,30 +1,42 @@
 package apitest
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
 	"hale/internal/ids"
+	"hale/internal/networks"
 	"hale/internal/orders"
+	"hale/internal/results"
 	"hale/internal/store"
 	"hale/internal/teams"
 )
 
 func init() {
 	plainWords["collection_date"] = "2026-03-01T12:00:00+00:00"
-	for _, paper := range []string{"requisition/pdf", "labels/pdf", "abn_pdf"} {
-		before["GET /v3/order/{order_id}/"+paper] = requisition
+	for _, paper := range []string{"requisition/pdf", "labels/pdf", "abn_pdf", "result", "result/metadata", "result/pdf"} {
+		meant["GET /v3/order/{order_id}/"+paper] = map[string]string{"order_id": "reported_order_id"}
+	}
+	for _, paper := range []string{"result", "result/pdf"} {
+		meant["GET /v3/order_transaction/{transaction_id}/"+paper] = map[string]string{"transaction_id": "reported_transaction_id"}
 	}
 }
 
-// requisition lets the lab take the order, with a notice, so that it has every
-// paper.
-func requisition(t *testing.T, s *service, f *fixture) {
+// reported makes an order that the lab took, with a notice, and of which it
+// reported results, so that it has every paper.
+func (s *service) reported(t *testing.T, f *fixture) {
 	t.Helper()
+	made := s.make(t, "POST", "/v3/order", fmt.Sprintf(`{"user_id":%q,"lab_test_id":%q,"lab_account_id":%q,%s}`,
+		f.ids["user_id"], f.ids["lab_test_id"], f.ids["lab_account_id"], orderPeople))
+	order := made["order"].(map[string]any)
+	f.ids["reported_order_id"] = order["id"].(string)
+	f.ids["reported_transaction_id"] = order["order_transaction"].(map[string]any)["id"].(string)
 	team, err := ids.Parse[teams.Team](f.ids["team_id"])
 	if err != nil {
 		t.Fatal(err)
 	}
-	id, err := ids.Parse[orders.Order](f.ids["order_id"])
+	id, err := ids.Parse[orders.Order](f.ids["reported_order_id"])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,9 +49,20 @@ func requisition(t *testing.T, s *service, f *fixture) {
 		_, err = orders.Advance(ctx, tx, &o, orders.Move{To: orders.RequisitionCreated, By: orders.Requisition, Change: func(o *orders.Order) {
 			o.SampleID, o.HasABN = "S-"+o.ID.String(), true
 		}})
-		return err
+		if err != nil {
+			return err
+		}
+		return results.Take(ctx, tx, &o, someResults(&o))
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func someResults(o *orders.Order) results.Arrival {
+	drawn := time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
+	return results.Arrival{Key: "fixture:" + o.ID.String(), At: drawn.Add(24 * time.Hour), SampleID: o.SampleID, Set: networks.ResultSet{
+		Specimen: networks.Specimen{Number: o.SampleID, Collected: networks.Moment{Time: drawn}, Reported: networks.Moment{Time: drawn.Add(24 * time.Hour)}},
+		Results:  []networks.Result{{ProviderID: "70002", TestProviderID: "70002", Name: "Result", Value: "90", Unit: "mg/dL", Range: "70-99", Status: "F"}},
+	}}
 }

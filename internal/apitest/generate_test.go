@@ -49,6 +49,10 @@ func (g generator) request(t *rapid.T, o operation) request {
 			if p.Required || rapid.Bool().Draw(t, "has "+p.Name) {
 				query.Set(p.Name, g.parameter(t, p))
 			}
+		case "header": // one in eight is not given
+			if p.Required && rapid.IntRange(0, 7).Draw(t, "without "+p.Name) > 0 {
+				r.headers[strings.ToLower(p.Name)] = rapid.OneOf(rapid.StringMatching(`[0-9]{1,7}`), rapid.StringMatching(`[!-~]{0,300}`)).Draw(t, p.Name)
+			}
 		}
 	}
 	r.path = o.fill(path)

@@ -2,6 +2,10 @@ package apitest
 
 import "testing"
 
+func init() {
+	meant["GET /v2/team/renormalise/{run_id}"] = map[string]string{"run_id": "renormalise_id"}
+}
+
 // ledger begins an upload in parts and orders a run over the ledger, and waits
 // until that stands still.
 func (s *service) ledger(t *testing.T, f *fixture) {
@@ -10,6 +14,6 @@ func (s *service) ledger(t *testing.T, f *fixture) {
 		return
 	}
 	f.ids["upload_id"] = s.make(t, "POST", "/v2/user/"+f.ids["user_id"]+"/uploads", `{"size":1000000}`)["id"].(string)
-	f.ids["run_id"] = s.make(t, "POST", "/v2/team/renormalise", `{"dry_run":true,"user_id":"`+f.ids["user_id"]+`"}`)["id"].(string)
-	s.importEnd(t, "/v2/jobs/"+f.ids["run_id"])
+	f.ids["renormalise_id"] = s.make(t, "POST", "/v2/team/renormalise", `{"dry_run":true,"user_id":"`+f.ids["user_id"]+`"}`)["id"].(string)
+	s.importEnd(t, "/v2/jobs/"+f.ids["renormalise_id"])
 }

@@ -25,7 +25,8 @@ func init() {
 	indifferent["GET /v3/orders query order_transaction_id"] = "a list that finds nothing is an answer"
 }
 
-// orders makes an order and a kit that can be registered.
+// orders makes an order, a kit that can be registered, and an order with
+// results.
 func (s *service) orders(t *testing.T, f *fixture) {
 	t.Helper()
 	made := s.make(t, "POST", "/v3/order", fmt.Sprintf(`{"user_id":%q,"lab_test_id":%q,"lab_account_id":%q,%s}`,
@@ -39,21 +40,35 @@ func (s *service) orders(t *testing.T, f *fixture) {
 	f.ids["kit_test_id"] = test
 	kit := s.make(t, "POST", "/v3/order/testkit", fmt.Sprintf(`{"user_id":%q,"lab_test_id":%q,"shipping_details":%s}`, f.ids["user_id"], test, orderAddress))
 	f.ids["sample_id"] = kit["order"].(map[string]any)["sample_id"].(string)
-	for deadline := time.Now().Add(20 * time.Second); s.atWork(); time.Sleep(2 * time.Millisecond) {
+	s.reported(t, f)
+}
+
+// settle waits until the fixture's work is done and stands still.
+func (s *service) settle(t *testing.T) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); s.atWork(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("the orders are not handed over")
+			t.Fatal("the work of a fixture does not end")
 		}
 	}
 }
 
-// atWork reports whether orders are still being handed over, after which
-// nothing changes any more by itself.
+// atWork reports whether orders are still being handed over and spoken of,
+// or results rehearsed, after which nothing changes any more by itself. A job
+// that is due only later is not waited for.
 func (s *service) atWork() bool {
-	for _, kind := range []string{"orders.place", "orders.ship"} {
+	for _, kind := range []string{"orders.place", "orders.ship", "messages.send", "matching.match", "matching.drill"} {
 		for _, status := range []string{"queued", "running"} {
-			var page struct{ Jobs []struct{} }
-			if s.Get("/v2/jobs?kind="+kind+"&status="+status, &page); len(page.Jobs) > 0 {
-				return true
+			var page struct {
+				Jobs []struct {
+					RunAt time.Time `json:"run_at"`
+				}
+			}
+			s.Get("/v2/jobs?kind="+kind+"&status="+status, &page)
+			for _, job := range page.Jobs {
+				if job.RunAt.Before(time.Now()) {
+					return true
+				}
 			}
 		}
 	}

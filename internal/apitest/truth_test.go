@@ -16,7 +16,7 @@ func TestEveryAnswerIsInTheDocument(t *testing.T) {
 		s := start(t, d)
 		for _, o := range s.doc.operations {
 			t.Run(o.String(), func(t *testing.T) {
-				g := generator{s.doc, s.fixture(t).known()}
+				g := generator{s.doc, s.fixture(t).knownTo(o)}
 				rapid.Check(t, func(rt *rapid.T) {
 					r := g.request(rt, o)
 					s.judge(rt, o, r, s.send(rt, r, s.Key))

@@ -64,7 +64,7 @@ func wired(t *testing.T, d storetest.Database) (*clinic, *networktest.WireLab, s
 
 func freePort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // closed at once
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

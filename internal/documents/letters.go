@@ -110,14 +110,6 @@ func plain(s string) bool {
 	return true
 }
 
-// font is the font that has all letters.
-func (t text) font() string {
-	if t.core {
-		return core
-	}
-	return wide
-}
-
 // encode is a part of the text as its font wants it.
 func (t text) encode(part string) string {
 	if !t.core || plain(part) {

@@ -199,8 +199,9 @@ func billTo(b labs.Billing) string {
 		return "Insurance"
 	case labs.PatientBill:
 		return "Patient"
+	default:
+		return words(b)
 	}
-	return words(b)
 }
 
 func relation(r string) string {

@@ -146,8 +146,9 @@ func methodsFor(sample SampleType, offered []Method) []Method {
 			return m == TestKit
 		case Urine:
 			return false
+		default:
+			return m != TestKit && m != OnSite
 		}
-		return m != TestKit && m != OnSite
 	})
 }
 

@@ -148,6 +148,7 @@ func orderedTests(ctx context.Context, tx *store.Tx, team teams.ID, testIDs []Te
 			return nil, refuse("unknown_lab_test", "Test does not exist", "order_set", "lab_test_ids")
 		}
 		switch t.Status() {
+		case Active:
 		case PendingApproval:
 			return nil, refuse("lab_test_not_approved", "Test is pending approval", "order_set", "lab_test_ids")
 		case Inactive:

@@ -51,8 +51,9 @@ func (f TestFilter) Place(t Test) TestPlace {
 		return TestPlace{t.PriceMinor, t.ID}
 	case ByUpdate:
 		return TestPlace{store.Micros(t.UpdatedAt), t.ID}
+	default:
+		return TestPlace{store.Micros(t.CreatedAt), t.ID}
 	}
-	return TestPlace{store.Micros(t.CreatedAt), t.ID}
 }
 
 func (f TestFilter) column() string {
@@ -61,8 +62,9 @@ func (f TestFilter) column() string {
 		return "price_minor"
 	case ByUpdate:
 		return "updated_at"
+	default:
+		return "created_at"
 	}
-	return "created_at"
 }
 
 // where is a growing list of conditions with their arguments.

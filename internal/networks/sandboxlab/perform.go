@@ -74,13 +74,14 @@ func (l *Lab) say(ctx context.Context, s scene, number string) error {
 			return err
 		}
 		return l.transmit(ctx, s, number, m)
+	default:
+		r := s.notice()
+		raw, err := json.Marshal(r)
+		if err != nil {
+			return err
+		}
+		return l.Inbox.Put(ctx, networks.Message{Network: l.Slug(), Key: number, Raw: raw, Reports: []networks.Report{r}})
 	}
-	r := s.notice()
-	raw, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	return l.Inbox.Put(ctx, networks.Message{Network: l.Slug(), Key: number, Raw: raw, Reports: []networks.Report{r}})
 }
 
 // drawWait bounds how long a draw waits for the requisition that it follows:

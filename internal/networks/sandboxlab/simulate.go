@@ -132,6 +132,7 @@ func way(o *orders.Order, to orders.Status, visit *appointment) []Step {
 		return kitWay(o, to)
 	case labs.AtHome:
 		return atHomeWay(o, to, visit)
+	case labs.WalkIn, labs.OnSite:
 	}
 	steps := []Step{{Act: Accept, Status: orders.RequisitionCreated}}
 	if o.Method == labs.OnSite {
@@ -142,8 +143,9 @@ func way(o *orders.Order, to orders.Status, visit *appointment) []Step {
 		return after(steps[:1], o.Status)
 	case orders.DrawCompleted:
 		return after(steps, o.Status)
+	default:
+		return after(append(steps, ending(o.Method, to)...), o.Status)
 	}
-	return after(append(steps, ending(o.Method, to)...), o.Status)
 }
 
 // ending is how the lab's part goes.
@@ -156,11 +158,12 @@ func ending(m orders.Method, to orders.Status) []Step {
 		return partial
 	case orders.Corrected:
 		return append(ending(m, orders.Completed), corrected(0))
+	default:
+		if m == labs.WalkIn { // a walk-in order is seen to get partial results first
+			return append(partial, final(0))
+		}
+		return []Step{final(0)}
 	}
-	if m == labs.WalkIn { // a walk-in order is seen to get partial results first
-		return append(partial, final(0))
-	}
-	return []Step{final(0)}
 }
 
 // mislabelled is a reason to reject a sample that has no status_detail.
@@ -186,8 +189,9 @@ func atHomeWay(o *orders.Order, to orders.Status, visit *appointment) []Step {
 		return nil
 	case orders.DrawCompleted:
 		return after(steps, o.Status)
+	default:
+		return after(append(steps, ending(o.Method, to)...), o.Status)
 	}
-	return after(append(steps, ending(o.Method, to)...), o.Status)
 }
 
 // kitWay follows the table of the order's course, and stops before what only

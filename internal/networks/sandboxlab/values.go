@@ -121,8 +121,9 @@ func natural(a labs.Assay) string {
 		return "numeric"
 	case labs.Ordinal:
 		return "coded_value"
+	default:
+		return "comment"
 	}
-	return "comment"
 }
 
 func flagOf(odd bool, as orders.Interpretation) string {
