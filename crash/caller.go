@@ -19,6 +19,7 @@ const apiKey = "sk_crash0000000000000000000000000000"
 // answer, or 503, is asked again until the server is back.
 type caller struct {
 	nodes  []string // host:port; each request goes to any of them
+	key    string   // of the team that asks
 	http   *http.Client
 	oracle *oracle
 }
@@ -26,6 +27,7 @@ type caller struct {
 func newCaller(nodes []string, o *oracle) *caller {
 	return &caller{
 		nodes:  nodes,
+		key:    apiKey,
 		http:   &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 32, DisableCompression: true}},
 		oracle: o,
 	}
@@ -49,6 +51,12 @@ func (e *refused) Error() string {
 // ask sends one request until there is an answer. body is sent as JSON unless
 // kind names another type. out, when not nil, receives the decoded answer.
 func (c *caller) ask(ctx context.Context, method, path string, body any, out any) error {
+	return c.askOnce(ctx, "", method, path, body, out)
+}
+
+// askOnce is ask for a request that must count once however often it is sent:
+// key is its X-Idempotency-Key.
+func (c *caller) askOnce(ctx context.Context, key, method, path string, body any, out any) error {
 	text, kind := []byte(nil), "application/json"
 	switch body := body.(type) {
 	case nil:
@@ -61,7 +69,7 @@ func (c *caller) ask(ctx context.Context, method, path string, body any, out any
 		}
 	}
 	for {
-		got, err := c.once(ctx, method, path, kind, text)
+		got, err := c.once(ctx, key, method, path, kind, text)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -85,13 +93,16 @@ func (c *caller) ask(ctx context.Context, method, path string, body any, out any
 	}
 }
 
-func (c *caller) once(ctx context.Context, method, path, kind string, body []byte) (reply, error) {
+func (c *caller) once(ctx context.Context, key, method, path, kind string, body []byte) (reply, error) {
 	node := c.nodes[rand.IntN(len(c.nodes))] //nolint:gosec // any of them
 	request, err := http.NewRequestWithContext(ctx, method, "http://"+node+path, bytes.NewReader(body))
 	if err != nil {
 		return reply{}, err
 	}
-	request.Header.Set("x-service-api-key", apiKey)
+	request.Header.Set("x-service-api-key", c.key)
+	if key != "" {
+		request.Header.Set("X-Idempotency-Key", key)
+	}
 	if body != nil {
 		request.Header.Set("Content-Type", kind)
 	}

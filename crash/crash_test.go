@@ -75,3 +75,50 @@ func TestLossesAreFound(t *testing.T) {
 		t.Errorf("with one event twice %d losses were found, want 1", n)
 	}
 }
+
+// So is each kind that orders may come to.
+func TestLossesOfOrdersAreFound(t *testing.T) {
+	order := stored{ID: "o", Passthrough: "k"}
+	for _, status := range course {
+		order.Events = append(order.Events, struct {
+			Status string `json:"status"`
+		}{status})
+	}
+	short := order
+	short.Events = order.Events[:2]
+	twin := order
+	twin.ID = "twin"
+	for name, c := range map[string]struct {
+		stored  []stored
+		ordered map[string]string // key → order
+		lost    map[string]bool
+		want    int
+	}{
+		"all is well":            {[]stored{order}, map[string]string{"k": "o"}, nil, 0},
+		"the order is gone":      {nil, map[string]string{"k": "o"}, nil, 1},
+		"it has no results":      {[]stored{short}, map[string]string{"k": "o"}, nil, 2}, // and one event too many
+		"it is there twice":      {[]stored{order, twin}, map[string]string{"k": "o"}, nil, 2},
+		"its claim was worth it": {[]stored{order}, nil, map[string]bool{"k": true}, 0},
+		"its claim was a lie":    {nil, nil, map[string]bool{"k": true}, 1},
+	} {
+		l := &lab{feed: newFeed(), ordered: c.ordered, lost: c.lost}
+		l.feed.orders["o"] = len(course)
+		all := map[string]stored{}
+		for _, o := range c.stored {
+			all[o.ID] = o
+		}
+		v := &verdict{}
+		l.verifyOrders(all, v)
+		if len(v.lost) != c.want {
+			t.Errorf("%s: %d losses were found, want %d: %v", name, len(v.lost), c.want, v.lost)
+		}
+	}
+	l := &lab{}
+	if _, err := l.Open(); err != nil {
+		t.Fatal(err)
+	}
+	v := &verdict{}
+	if l.verifyBook(map[string]stored{"o": order}, v); len(v.lost) != 1 {
+		t.Errorf("an order that the lab never saw: %v", v.lost)
+	}
+}

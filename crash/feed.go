@@ -17,6 +17,7 @@ type feed struct {
 	created map[moment]int               // events that announce a new sample
 	updated map[moment]int               // events that announce another value for it
 	done    map[string]int               // user → events that announce a finished import
+	orders  map[string]int               // order → events that announce it or a change of it
 }
 
 // moment is one sample of one user: the unix second at which it was taken.
@@ -28,7 +29,7 @@ type moment struct {
 func newFeed() *feed {
 	return &feed{
 		digests: map[string][sha256.Size]byte{},
-		created: map[moment]int{}, updated: map[moment]int{}, done: map[string]int{},
+		created: map[moment]int{}, updated: map[moment]int{}, done: map[string]int{}, orders: map[string]int{},
 	}
 }
 
@@ -66,6 +67,8 @@ func (f *feed) take(e feedEvent) error {
 		return f.samples(e, f.updated)
 	case "historical.data.heartrate.created":
 		return f.finished(e)
+	case "labtest.order.created", "labtest.order.updated":
+		return f.ordered(e)
 	}
 	return nil
 }
@@ -96,5 +99,18 @@ func (f *feed) finished(e feedEvent) error {
 		return fmt.Errorf("event %s does not read: %w", e.ID, err)
 	}
 	f.done[envelope.UserID]++
+	return nil
+}
+
+func (f *feed) ordered(e feedEvent) error {
+	var envelope struct {
+		Data struct {
+			ID string `json:"id"`
+		} `json:"data"`
+	}
+	if err := json.Unmarshal(e.Body, &envelope); err != nil {
+		return fmt.Errorf("event %s does not read: %w", e.ID, err)
+	}
+	f.orders[envelope.Data.ID]++
 	return nil
 }

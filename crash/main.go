@@ -4,7 +4,8 @@
 //	crash [-engines sqlite,postgres] [-cycles 200] [-nodes 2] [-keep DIR]
 //
 // Callers outside the server's process create users, push samples, make portal
-// links and upload exports, all at once. What the server answers with 2xx is
+// links, upload exports and order tests, all at once. A laboratory in the run's
+// own process takes the orders over HL7 and sends results. What the server answers with 2xx is
 // written into an oracle that the server never sees; what it could not answer
 // is asked again, as a good client would. Webhooks go to a receiver that
 // refuses, resets or ignores some of them.
@@ -16,6 +17,12 @@
 //   - each change has exactly one event in it;
 //   - each event reached the receiver at least once, signed, with the bytes
 //     that the feed has, the same on every try;
+//   - what was acknowledged as ordered, what is stored and what is in the lab's
+//     book are the same orders, none made or placed twice: an order that the lab
+//     hears again is byte for byte the one it has;
+//   - an order whose answer a kill took away, asked for again under its key, is
+//     there once;
+//   - all results that the lab was told are here read as it sent them;
 //   - the database file is whole.
 //
 // On PostgreSQL two nodes share one database: one is killed while the other
@@ -34,6 +41,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -127,15 +135,24 @@ func runEngine(ctx context.Context, out io.Writer, engine string, s settings, bi
 		return err
 	}
 	defer trial.close()
-	if err := trial.prepare(ctx); err != nil {
-		return err
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	open, shut := context.WithCancel(ctx)
+	defer shut()
+	var work sync.WaitGroup
+	keepUp := func(run func(context.Context) error) {
+		work.Go(func() {
+			if err := run(open); err != nil { // the run cannot go on without its lab
+				end(fmt.Errorf("the lab: %w", err))
+			}
+		})
 	}
-	if err := trial.cycles(ctx, s.cycles); err != nil {
-		return err
-	}
-	verdict, err := trial.verify(ctx)
+	keepUp(trial.lab.Run)
+	verdict, err := trial.run(ctx, s.cycles, func() { keepUp(trial.lab.sendResults) })
+	shut()
+	work.Wait()
 	if err != nil {
-		return err
+		return errors.Join(err, context.Cause(ctx))
 	}
 	return verdict.print(trial)
 }

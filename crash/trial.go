@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -27,6 +28,8 @@ type trial struct {
 	oracle   *oracle
 	call     *caller
 	feed     *feed
+	lab      *lab
+	dir      string
 	export   []byte            // the file that importers upload
 	finished map[string]bool   // imports that were seen to be done
 	intact   map[int64]float64 // the heart rates that the export leaves on a server that nobody kills
@@ -38,7 +41,7 @@ type trial struct {
 
 func newTrial(o proc.Options, s settings, dir string, out io.Writer) (_ *trial, err error) {
 	t := &trial{
-		options: o, out: out, feed: newFeed(),
+		options: o, out: out, feed: newFeed(), dir: dir,
 		finished: map[string]bool{}, stopping: make(chan struct{}),
 	}
 	defer func() {
@@ -47,8 +50,18 @@ func newTrial(o proc.Options, s settings, dir string, out io.Writer) (_ *trial, 
 		}
 	}()
 	var addresses []string
+	if t.lab, err = openLab(); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
 	for range s.nodesOf(o) {
-		server, err := proc.New(o) // makes the folder
+		node := o
+		if err := t.lab.join(&node, dir); err != nil {
+			return nil, err
+		}
+		server, err := proc.New(node) // makes the folder
 		if err != nil {
 			return nil, err
 		}
@@ -96,8 +109,24 @@ func (t *trial) prepare(ctx context.Context) error {
 	if err := t.sink.SetSecret(secret); err != nil {
 		return err
 	}
+	if err := t.lab.administer(ctx, t, t.dir); err != nil {
+		return err
+	}
 	t.intact, err = t.undisturbed(ctx)
 	return err
+}
+
+// run is the whole of it: prepared, killed and verified. prepared is called
+// once the nodes are there.
+func (t *trial) run(ctx context.Context, cycles int, prepared func()) (*verdict, error) {
+	if err := t.prepare(ctx); err != nil {
+		return nil, err
+	}
+	prepared()
+	if err := t.cycles(ctx, cycles); err != nil {
+		return nil, err
+	}
+	return t.verify(ctx)
 }
 
 // cycles lets the writers work while nodes are killed n times.
@@ -135,7 +164,7 @@ func (t *trial) killOnce(ctx context.Context, failed <-chan error) error {
 		return err
 	}
 	t.recoveries = append(t.recoveries, took)
-	if err := t.feed.read(ctx, t.call); err != nil {
+	if err := errors.Join(t.feed.read(ctx, t.call), t.lab.feed.read(ctx, t.lab.call)); err != nil {
 		return err
 	}
 	return t.spotCheck(ctx, before)

@@ -28,6 +28,10 @@ type verdict struct {
 	deliveries int // posts that reached the receiver
 	duplicates int // events that it accepted more than once
 	settled    time.Duration
+	placed     int // orders in the lab's book
+	repeats    int // messages that the lab had already, byte for byte
+	doubles    int // orders made or placed more than once
+	reports    int // results that a node said it has
 }
 
 func (v *verdict) lose(format string, args ...any) {
@@ -47,6 +51,7 @@ func (t *trial) verify(ctx context.Context) (*verdict, error) {
 	v.settled = time.Since(start)
 	for _, check := range []func(context.Context, *verdict) error{
 		t.verifyUsers, t.verifySamples, t.verifyLinks, t.verifyImports,
+		func(ctx context.Context, v *verdict) error { return t.lab.verify(ctx, t, v) },
 	} {
 		if err := check(ctx, v); err != nil {
 			return nil, err
@@ -246,6 +251,9 @@ func (v *verdict) print(t *trial) error {
 		t.oracle.acks, len(t.oracle.users), len(t.oracle.imports), len(t.oracle.links), t.oracle.retries)
 	fmt.Fprintf(out, "  lost             %d\n", len(v.lost))
 	fmt.Fprintf(out, "  events           %d, numbered without a gap\n", v.events)
+	fmt.Fprintf(out, "  lab orders       %d acknowledged, %d more whose answer was lost; %d in the lab's book, %d doubled\n",
+		len(t.lab.ordered), t.lab.unanswered(), v.placed, v.doubles)
+	fmt.Fprintf(out, "  lab messages     %d orders that the lab had already, byte for byte; %d results taken\n", v.repeats, v.reports)
 	fmt.Fprintf(out, "  posts received   %d, %d events accepted more than once (same id, same bytes)\n", v.deliveries, v.duplicates)
 	fmt.Fprintf(out, "  ready again      p50 %v, p99 %v, slowest %v\n",
 		quantile(t.recoveries, .5).Round(time.Millisecond), quantile(t.recoveries, .99).Round(time.Millisecond), quantile(t.recoveries, 1).Round(time.Millisecond))

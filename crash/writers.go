@@ -18,6 +18,7 @@ const (
 	sampleWriters = 8
 	linkWriters   = 2
 	importers     = 2
+	orderers      = 3
 )
 
 // epoch is when the first pushed sample was taken; each writer moves on from it
@@ -46,6 +47,7 @@ func (t *trial) writers(ctx context.Context) error {
 	many(sampleWriters, t.pushSamples)
 	many(linkWriters, t.makeLinks)
 	many(importers, t.upload)
+	many(orderers, func(ctx context.Context, n int) error { return t.lab.orderTests(ctx, t, n) })
 	return group.Wait()
 }
 

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+)
+
+// stored is an order as the server has it.
+type stored struct {
+	ID          string `json:"id"`
+	Passthrough string `json:"passthrough"`
+	Events      []struct {
+		Status string `json:"status"`
+	} `json:"events"`
+}
+
+func (s stored) path() (all []string) {
+	for _, e := range s.Events {
+		all = append(all, e.Status)
+	}
+	return all
+}
+
+// course is what becomes of every order of the run.
+var course = []string{"received.walk_in_test.ordered", "received.walk_in_test.requisition_created", "completed.walk_in_test.completed"}
+
+// orders reads all orders of the production team.
+func (l *lab) orders(ctx context.Context) (map[string]stored, error) {
+	all := map[string]stored{}
+	for page := 1; ; page++ {
+		var got struct {
+			Orders []stored `json:"orders"`
+		}
+		path := fmt.Sprintf("/v3/orders?size=100&page=%d&order_key=created_at&order_direction=asc", page)
+		if err := l.call.ask(ctx, http.MethodGet, path, nil, &got); err != nil {
+			return nil, err
+		}
+		for _, o := range got.Orders {
+			all[o.ID] = o
+		}
+		if len(got.Orders) == 0 {
+			return all, nil
+		}
+	}
+}
+
+// settle waits until every order has its results.
+func (l *lab) settle(ctx context.Context) (all map[string]stored, err error) {
+	for deadline := time.Now().Add(settleFor); ; {
+		if all, err = l.orders(ctx); err != nil {
+			return nil, err
+		}
+		waiting := 0
+		for _, o := range all {
+			if !slices.Equal(o.path(), course) {
+				waiting++
+			}
+		}
+		if waiting == 0 || time.Now().After(deadline) {
+			return all, l.feed.read(ctx, l.call)
+		}
+		select {
+		case <-time.After(500 * time.Millisecond):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// recall asks again for the orders whose answers were lost, once the server no
+// longer takes them for requests that still run. It gets the order, or learns
+// that there is one.
+func (l *lab) recall(ctx context.Context, t *trial, v *verdict) error {
+	return each(ctx, l.lost, func(ctx context.Context, key string, _ bool) error {
+		for deadline := time.Now().Add(recallFor); ; {
+			id, err := l.order(ctx, key)
+			body, claimed := isStatus(err, http.StatusConflict)
+			switch {
+			case err == nil:
+				return l.keep(t, key, id)
+			case !claimed:
+				return err
+			case bytes.Contains(body, []byte("IDEMPOTENT_ANSWER_LOST")):
+				return nil
+			case time.Now().After(deadline):
+				v.lose("key %s: the request is said to run, %v after the last kill", key, recallFor)
+				return nil
+			}
+			select {
+			case <-time.After(time.Second):
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	})
+}
+
+// unanswered counts the orders that recall did not get either.
+func (l *lab) unanswered() (n int) {
+	for key := range l.lost {
+		if _, known := l.ordered[key]; !known {
+			n++
+		}
+	}
+	return n
+}
+
+// recallFor is longer than a request may run that nobody hears of any more.
+const recallFor = 2 * time.Minute
+
+// verify compares what was acknowledged, what the server has, what the lab has
+// in its book, and what the feed announced.
+func (l *lab) verify(ctx context.Context, t *trial, v *verdict) error {
+	if err := l.recall(ctx, t, v); err != nil {
+		return err
+	}
+	all, err := l.settle(ctx)
+	if err != nil {
+		return err
+	}
+	l.verifyOrders(all, v)
+	l.verifyBook(all, v)
+	return l.verifyResults(ctx, v)
+}
+
+// verifyOrders looks for one order of each request, and one event of each step.
+func (l *lab) verifyOrders(all map[string]stored, v *verdict) {
+	byKey := map[string]int{}
+	for _, o := range all {
+		byKey[o.Passthrough]++
+		if !slices.Equal(o.path(), course) {
+			v.lose("order %s went %v", o.ID, o.path())
+		}
+		if n := l.feed.orders[o.ID]; n != len(o.Events) {
+			v.lose("order %s has %d events and %d in the feed", o.ID, len(o.Events), n)
+		}
+	}
+	for _, id := range l.ordered {
+		if _, there := all[id]; !there {
+			v.lose("order %s was acknowledged and is gone", id)
+		}
+	}
+	for key := range l.lost {
+		if byKey[key] == 0 {
+			v.lose("key %s: the request was carried out, as the server says, and made no order", key)
+		}
+	}
+	for key, n := range byKey {
+		if n != 1 {
+			v.doubles++
+			v.lose("key %s: one request made %d orders", key, n)
+		}
+	}
+}
+
+// verifyBook compares the orders with those that the lab was told of.
+func (l *lab) verifyBook(all map[string]stored, v *verdict) {
+	book := l.Orders()
+	v.placed = len(book)
+	for id := range all {
+		placed, there := book[id]
+		switch {
+		case !there:
+			v.lose("order %s never reached the lab", id)
+			continue
+		case placed.Different > 0:
+			v.doubles++
+			v.lose("order %s was placed anew %d times", id, placed.Different)
+		}
+		v.repeats += placed.Messages - 1
+	}
+	for id := range book {
+		if _, there := all[id]; !there {
+			v.lose("order %s is with the lab and not here", id)
+		}
+	}
+}
+
+// verifyResults reads what the lab was told is here.
+func (l *lab) verifyResults(ctx context.Context, v *verdict) error {
+	l.mu.Lock()
+	taken := maps.Clone(l.taken)
+	l.mu.Unlock()
+	v.reports = len(taken)
+	return each(ctx, taken, func(ctx context.Context, id string, _ bool) error {
+		var got struct {
+			Results []struct {
+				Result string `json:"result"`
+			} `json:"results"`
+		}
+		err := l.call.ask(ctx, http.MethodGet, "/v3/order/"+id+"/result", nil, &got)
+		var r *refused
+		switch {
+		case errors.As(err, &r):
+			v.lose("results of order %s were taken and are gone: %v", id, err)
+			return nil
+		case err == nil && (len(got.Results) != 1 || got.Results[0].Result != l.Codes["W1"][0].Value):
+			v.lose("results of order %s read %v", id, got.Results)
+		}
+		return err
+	})
+}
