@@ -60,13 +60,14 @@ func nextDue(ctx context.Context, tx *store.Tx, kind string) (at time.Time, err 
 	return at, nil
 }
 
-// rescue queues again what dead nodes were running, and fails what has used
-// up its attempts that way.
+// rescue queues again what dead nodes were running. That a node died is seldom
+// the job's fault, so it fails only after three times its attempts: a job that
+// takes its node down with it must end somewhere.
 func rescue(ctx context.Context, tx *store.Tx) (int64, error) {
 	n, err := tx.Exec(ctx, `UPDATE jobs SET node = NULL, run_at = $1,
 			error = 'the node that ran it went away',
-			status = CASE WHEN cancel THEN 'canceled' WHEN attempts >= max_attempts THEN 'failed' ELSE 'queued' END,
-			finished_at = CASE WHEN cancel OR attempts >= max_attempts THEN $1 ELSE NULL END
+			status = CASE WHEN cancel THEN 'canceled' WHEN attempts >= 3 * max_attempts THEN 'failed' ELSE 'queued' END,
+			finished_at = CASE WHEN cancel OR attempts >= 3 * max_attempts THEN $1 ELSE NULL END
 		WHERE status = 'running' AND `+Free("jobs.node", "$1"), store.Micros(tx.Now()))
 	if err != nil {
 		return 0, fmt.Errorf("jobs: rescuing: %w", err)

@@ -258,3 +258,26 @@ func TestListing(t *testing.T) {
 		}
 	})
 }
+
+// A node that died says little about its job; a job that always takes its node
+// down ends all the same.
+func TestDeadNodesCountForLess(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		k := kind("test.orphan", func(context.Context, *jobs.Run) error { return nil })
+		orphan := func(attempts int) jobs.ID {
+			id := enqueue(t, db, k, jobs.Options{MaxAttempts: 2})
+			err := db.Write(system, func(tx *store.Tx) error {
+				_, err := tx.Exec(system, `UPDATE jobs SET status = 'running', node = $1, attempts = $2 WHERE id = $3`, uuid.New(), attempts, id)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return id
+		}
+		unlucky, deadly := orphan(5), orphan(6)
+		start(t, db, k)
+		becomes(t, db, uuid.Nil, unlucky, jobs.Succeeded)
+		becomes(t, db, uuid.Nil, deadly, jobs.Failed)
+	})
+}
