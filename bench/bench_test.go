@@ -30,6 +30,7 @@ func TestEveryMeasureRuns(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the server and measures for half a minute")
 	}
+	*seededOrders = 5000
 	var out bytes.Buffer
 	if err := run(context.Background(), &out, []string{"sqlite", "postgres"}, "", 300*time.Millisecond, 1); err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
