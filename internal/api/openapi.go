@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"reflect"
 	"sync"
@@ -41,25 +42,24 @@ func unmarshalJSON(data []byte, v any) error {
 	return json.Unmarshal(data, v)
 }
 
+// refusals are the answers that every operation may give in place of its own.
+// All operations share them: the description of each stays in memory.
+var refusals = map[string]*huma.Response{
+	"400": jsonResponse("Refused: well formed, but not allowed now.", "ErrorBody"),
+	"401": jsonResponse("No valid API key came along.", "ErrorBody"),
+	"403": jsonResponse("The token of a phone, for anything but its own user's data.", "ErrorBody"),
+	"404": jsonResponse("Unknown id, or another team's.", "ErrorBody"),
+	"409": jsonResponse("Something else holds the place.", "ErrorBody"),
+	"413": jsonResponse("The body is too large.", "ErrorBody"),
+	"422": unprocessable("Bad input: each problem with its place and code; or a text where the present state rules the request out."),
+	"429": jsonResponse("Too many requests; see Retry-After.", "ErrorBody"),
+	"500": jsonResponse("Our fault; the answer's X-Request-Id finds it in the log.", "ErrorBody"),
+	"503": jsonResponse("Come again later; see Retry-After.", "ErrorBody"),
+}
+
 // documentErrors says which refusals an operation may answer with. The huma
 // default would describe its own error model.
-func documentErrors(op *huma.Operation) {
-	op.Responses = map[string]*huma.Response{}
-	for status, what := range map[string]string{
-		"400": "Refused: well formed, but not allowed now.",
-		"401": "No valid API key came along.",
-		"403": "The token of a phone, for anything but its own user's data.",
-		"404": "Unknown id, or another team's.",
-		"409": "Something else holds the place.",
-		"413": "The body is too large.",
-		"429": "Too many requests; see Retry-After.",
-		"500": "Our fault; the answer's X-Request-Id finds it in the log.",
-		"503": "Come again later; see Retry-After.",
-	} {
-		op.Responses[status] = jsonResponse(what, "ErrorBody")
-	}
-	op.Responses["422"] = unprocessable("Bad input: each problem with its place and code; or a text where the present state rules the request out.")
-}
+func documentErrors(op *huma.Operation) { op.Responses = maps.Clone(refusals) }
 
 func jsonResponse(what, schema string) *huma.Response {
 	return &huma.Response{Description: what, Content: map[string]*huma.MediaType{

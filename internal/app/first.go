@@ -19,8 +19,7 @@ type First struct {
 }
 
 // firstTeam makes a team and a key when there is no team. Several nodes may
-// start at once; one of them does it. Teams from before there were lab tests
-// get theirs.
+// start at once; one of them does it.
 func (a *App) firstTeam(ctx context.Context) (first *First, err error) {
 	err = a.DB.Write(ctx, func(tx *store.Tx) error {
 		first = nil
@@ -32,7 +31,7 @@ func (a *App) firstTeam(ctx context.Context) (first *First, err error) {
 			return err
 		}
 		if len(all) > 0 {
-			return labs.SeedAll(ctx, tx)
+			return nil
 		}
 		team, err := teams.Create(ctx, tx, "First team", teams.Environment(a.Config.Environment))
 		if err != nil {

@@ -20,7 +20,7 @@ type Batcher[T any] struct {
 // one goroutine; a group is handed over when it is full or the first of it has
 // waited for wait. flush must not return before the items are safe.
 func NewBatcher[T any](most int, wait time.Duration, flush func([]T)) *Batcher[T] {
-	b := &Batcher[T]{items: make(chan T, 4*most), done: make(chan struct{}), most: most, wait: wait, flush: flush}
+	b := &Batcher[T]{items: make(chan T, most), done: make(chan struct{}), most: most, wait: wait, flush: flush}
 	go b.run()
 	return b
 }

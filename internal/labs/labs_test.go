@@ -91,7 +91,7 @@ const (
 func TestSeededTests(t *testing.T) {
 	each(t, func(r *rig) {
 		for range 2 { // seeding again changes nothing
-			r.write(func(tx *store.Tx) error { return SeedAll(r.ctx, tx) })
+			r.write(func(tx *store.Tx) error { return Seed(r.ctx, tx, r.team) })
 			if all := r.tests(TestFilter{}); len(all) != 4 {
 				r.Fatalf("%d lab tests", len(all))
 			}

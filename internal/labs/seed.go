@@ -54,18 +54,3 @@ func Seed(ctx context.Context, tx *store.Tx, team teams.Team) error {
 	}
 	return nil
 }
-
-// SeedAll is Seed for every team there is: those of a database from before
-// there were lab tests get theirs.
-func SeedAll(ctx context.Context, tx *store.Tx) error {
-	all, err := teams.List(ctx, tx)
-	if err != nil {
-		return err
-	}
-	for _, team := range all {
-		if err := Seed(ctx, tx, team); err != nil {
-			return err
-		}
-	}
-	return nil
-}

@@ -78,9 +78,9 @@ var known = func() map[string]derive.Sport {
 }()
 
 // slugOf writes "Cross Country Skiing" as cross_country_skiing.
-func slugOf(words string) string {
-	return strings.NewReplacer(" ", "_", "-", "_", "&", "and").Replace(strings.ToLower(words))
-}
+func slugOf(words string) string { return slugs.Replace(strings.ToLower(words)) }
+
+var slugs = strings.NewReplacer(" ", "_", "-", "_", "&", "and")
 
 // spaced writes CrossCountrySkiing as "Cross Country Skiing".
 func spaced(name string) string {
