@@ -7,10 +7,11 @@ PACKAGES ?= ./...
 TIMEOUT  ?= 20m
 FUZZTIME ?= 20s
 CYCLES   ?= 200
+CHECKS   ?= 1000
 ENGINES  ?= sqlite,postgres
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test race cover fuzz crash bench check lint fmt vet generate generate-check
+.PHONY: help run build test race cover truth fuzz crash bench check lint fmt vet generate generate-check
 
 help: ## this list
 	@awk 'BEGIN {FS = ":.*## "} \
@@ -62,8 +63,16 @@ cover: ## coverage of the whole suite, printed by function
 	$(WITH_PG) $(GO) test -timeout $(TIMEOUT) -coverpkg=./internal/... -coverprofile=cover.out $(PACKAGES)
 	$(GO) tool cover -func=cover.out
 
+truth: ## CHECKS drawn requests to each operation, every answer held against the OpenAPI document
+	@scripts/ensure.sh postgres
+	$(WITH_PG) $(GO) test -timeout 12h ./internal/apitest -run TestEveryAnswerIsInTheDocument -rapid.checks $(CHECKS)
+
 fuzz: ## every fuzz target in the tree, FUZZTIME each
 	@FUZZTIME=$(FUZZTIME) scripts/fuzz.sh
+
+walk: ## a million random triggers on orders in each database
+	@scripts/ensure.sh postgres
+	$(WITH_PG) $(GO) test ./internal/orders -run TestRandomWalks -steps 1000000 -timeout 0 -v
 
 crash: ## CYCLES times kill -9 under load, with an oracle outside; on each engine
 	@scripts/ensure.sh postgres

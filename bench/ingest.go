@@ -17,7 +17,7 @@ const (
 	ingestUsers = 1000
 	// dayWriters push whole days, as phones do after a night without a network;
 	// trickleWriters push what five minutes brought.
-	dayWriters     = 8
+	dayWriters     = 16
 	trickleWriters = 64
 )
 
@@ -25,12 +25,13 @@ const (
 // glucose every five minutes, of a thousand people, first in batches of days
 // and then five minutes at a time. Reads are timed while others push.
 func measureIngest(ctx context.Context, b *bench) error {
-	users, err := makeUsers(ctx, b, ingestUsers+1) // the last one is read of
+	users, err := makeUsers(ctx, b, amount(ingestUsers)+1)
 	if err != nil {
 		return err
 	}
-	in := &ingest{bench: b, days: makeDays(ingestDays)}
-	for _, user := range users[:ingestUsers] {
+	in := &ingest{bench: b, days: makeDays(amount(ingestDays))}
+	pushing, read := users[1:], users[0]
+	for _, user := range pushing {
 		in.pulse = append(in.pulse, b.pushHead(user, "heartrate"))
 		in.sugar = append(in.sugar, b.pushHead(user, "glucose"))
 	}
@@ -46,10 +47,10 @@ func measureIngest(ctx context.Context, b *bench) error {
 	if err := in.trickle(ctx); err != nil {
 		return err
 	}
-	if err := in.reads(ctx, users[ingestUsers]); err != nil {
+	if err := in.reads(ctx, read); err != nil {
 		return err
 	}
-	return in.recordings(ctx, users[ingestUsers])
+	return in.recordings(ctx, read)
 }
 
 // ingest is what the parts of the measure share.
@@ -79,7 +80,7 @@ func (in *ingest) send(w *lean.Conn, head, body []byte, n int) error {
 // first push of a lifetime makes the connection and the series.
 func (in *ingest) introduce(ctx context.Context) error {
 	plan := load.Plan{Address: in.server.Address(), Conns: dayWriters}
-	return load.Once(ctx, plan, ingestUsers, func(w *load.Worker, user int) error {
+	return load.Once(ctx, plan, len(in.pulse), func(w *load.Worker, user int) error {
 		if err := in.send(w.Conn, in.pulse[user], pushBody(-1, 0, 1, pulse), 1); err != nil {
 			return err
 		}
@@ -90,7 +91,7 @@ func (in *ingest) introduce(ctx context.Context) error {
 // pushDay pushes both series of the next day of the next user.
 func (in *ingest) pushDay(w *lean.Conn) error {
 	k := int(in.next.Add(1) - 1)
-	user, d := k%ingestUsers, &in.days[k/ingestUsers%len(in.days)]
+	user, d := k%len(in.pulse), &in.days[k/len(in.pulse)%len(in.days)]
 	if err := in.send(w, in.pulse[user], d.pulse, minutesOfDay); err != nil {
 		return err
 	}
@@ -173,7 +174,7 @@ func (in *ingest) trickle(ctx context.Context) error {
 	plan := load.Plan{Address: in.server.Address(), Conns: trickleWriters, For: in.period}
 	result, err := load.Run(ctx, plan, func(w *load.Worker, _ int) error {
 		k := int(next.Add(1) - 1)
-		user, slot := k%ingestUsers, k/ingestUsers
+		user, slot := k%len(in.pulse), k/len(in.pulse)
 		day, minute := laterYear+slot/288, slot%288*5
 		if err := in.send(w.Conn, in.pulse[user], pushBody(day, minute, 5, pulse), 5); err != nil {
 			return err
@@ -209,7 +210,7 @@ func (in *ingest) reads(ctx context.Context, user string) error {
 	}{
 		{"a day of heart rate under ingest", 1, ""},
 		{"30 days of heart rate under ingest", 30, "p99 ≤ 10 ms"},
-		{"a year of heart rate under ingest", 364, ""},
+		{"a year of heart rate under ingest", yearDays() - 1, ""},
 	} {
 		background, stop := context.WithCancel(ctx)
 		pushing := make(chan error, 1)

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	fitRides   = 8
-	rideLength = 12 * 60 * 60 // seconds, one record each
+	fitRides = 8
+	fullRide = 12 * 60 * 60 // seconds, one record each
 )
 
 // recordings imports long rides, of which every second has a place, a height,
@@ -20,9 +20,9 @@ const (
 // import is done.
 func (in *ingest) recordings(ctx context.Context, user string) error {
 	rides := make([][]byte, fitRides)
-	size := 0
+	size, length := 0, amount(fullRide)
 	for i := range rides {
-		rides[i] = ride(yearStart.AddDate(1, 0, i))
+		rides[i] = ride(yearStart.AddDate(1, 0, i), int64(length))
 		size += len(rides[i])
 	}
 	start := time.Now()
@@ -39,7 +39,7 @@ func (in *ingest) recordings(ctx context.Context, user string) error {
 		}
 	}
 	took := time.Since(start).Seconds()
-	in.report.line("FIT", fmt.Sprintf("%.1f MB/s", float64(size)/1e6/took), fmt.Sprintf("%s records, %d rides of %d h", perSecond(fitRides*rideLength/took), fitRides, rideLength/3600), "")
+	in.report.line("FIT", fmt.Sprintf("%.1f MB/s", float64(size)/1e6/took), fmt.Sprintf("%s records, %d rides of %v", perSecond(float64(fitRides*length)/took), fitRides, time.Duration(length)*time.Second), "")
 	return nil
 }
 
@@ -78,18 +78,18 @@ var (
 // fitEpoch is 1989-12-31, from which FIT counts seconds.
 const fitEpoch = 631_065_600
 
-// ride is a FIT file of one ride around a lake.
-func ride(from time.Time) []byte {
+// ride is a FIT file of one ride around a lake, so many seconds long.
+func ride(from time.Time, length int64) []byte {
 	start := from.Unix() - fitEpoch
 	var data []byte
 	data = fitMessage(data, true, 0, fileID, 4, 1, 3113, start)
-	for s := range int64(rideLength) {
+	for s := range length {
 		angle := float64(s) / 2000
 		lat, lng := 46.45+0.05*math.Sin(angle), 6.55+0.15*math.Cos(angle)
 		data = fitMessage(data, s == 0, 20, record, start+s, semicircles(lat), semicircles(lng),
 			5*(500+372+s%40), 110+s/7%50, 80+s%12, 100*8*s, 8000+s%900)
 	}
-	data = fitMessage(data, true, 18, session, start+rideLength, start, 2, 1000*rideLength, 1000*rideLength, 100*8*rideLength)
+	data = fitMessage(data, true, 18, session, start+length, start, 2, 1000*length, 1000*length, 100*8*length)
 	file := []byte{14, 0x20, 0x54, 0x08}
 	file = binary.LittleEndian.AppendUint32(file, uint32(len(data)))
 	file = append(append(append(file, ".FIT"...), 0, 0), data...)

@@ -42,6 +42,12 @@ var measures = []measure{
 	{"orders", measureOrders},
 }
 
+// shrink divides the amounts that measures work on. Figures are taken with 1; a
+// test that only sees whether the measures work takes more.
+var shrink = 1
+
+func amount(n int) int { return max(1, n/shrink) }
+
 // bench is what a measure works with.
 type bench struct {
 	engine   string

@@ -41,7 +41,8 @@ type reply struct {
 // refused is an answer that no amount of asking again will change.
 type refused struct {
 	reply
-	what string
+	what  string
+	again bool // an attempt before it got no answer, and may have been carried out
 }
 
 func (e *refused) Error() string {
@@ -68,7 +69,7 @@ func (c *caller) askOnce(ctx context.Context, key, method, path string, body any
 			return err
 		}
 	}
-	for {
+	for again := false; ; again = true {
 		got, err := c.once(ctx, key, method, path, kind, text)
 		switch {
 		case ctx.Err() != nil:
@@ -82,7 +83,7 @@ func (c *caller) askOnce(ctx context.Context, key, method, path string, body any
 			}
 			continue
 		case got.status/100 != 2:
-			return &refused{got, method + " " + path}
+			return &refused{got, method + " " + path, again}
 		case out == nil:
 			return nil
 		}

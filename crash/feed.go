@@ -17,7 +17,16 @@ type feed struct {
 	created map[moment]int               // events that announce a new sample
 	updated map[moment]int               // events that announce another value for it
 	done    map[string]int               // user → events that announce a finished import
-	orders  map[string]int               // order → events that announce it or a change of it
+	orders  map[string]*history          // what was announced of each order
+	visits  map[string]*history          // and of each appointment
+}
+
+// history is what events have said of one thing: each carries all that has
+// become of it so far.
+type history struct {
+	of     string // the order of an appointment
+	events int
+	last   string // status
 }
 
 // moment is one sample of one user: the unix second at which it was taken.
@@ -29,7 +38,7 @@ type moment struct {
 func newFeed() *feed {
 	return &feed{
 		digests: map[string][sha256.Size]byte{},
-		created: map[moment]int{}, updated: map[moment]int{}, done: map[string]int{}, orders: map[string]int{},
+		created: map[moment]int{}, updated: map[moment]int{}, done: map[string]int{}, orders: map[string]*history{}, visits: map[string]*history{},
 	}
 }
 
@@ -69,6 +78,8 @@ func (f *feed) take(e feedEvent) error {
 		return f.finished(e)
 	case "labtest.order.created", "labtest.order.updated":
 		return f.ordered(e)
+	case "labtest.appointment.created", "labtest.appointment.updated":
+		return f.visited(e)
 	}
 	return nil
 }
@@ -104,13 +115,44 @@ func (f *feed) finished(e feedEvent) error {
 
 func (f *feed) ordered(e feedEvent) error {
 	var envelope struct {
-		Data struct {
-			ID string `json:"id"`
-		} `json:"data"`
+		Data stored `json:"data"`
 	}
 	if err := json.Unmarshal(e.Body, &envelope); err != nil {
 		return fmt.Errorf("event %s does not read: %w", e.ID, err)
 	}
-	f.orders[envelope.Data.ID]++
+	o := envelope.Data
+	if err := o.agrees(); err != nil {
+		return fmt.Errorf("event %s: %w", e.ID, err)
+	}
+	return follow(f.orders, e, o.ID, "", o.told())
+}
+
+func (f *feed) visited(e feedEvent) error {
+	var envelope struct {
+		Data appointment `json:"data"`
+	}
+	if err := json.Unmarshal(e.Body, &envelope); err != nil {
+		return fmt.Errorf("event %s does not read: %w", e.ID, err)
+	}
+	a := envelope.Data
+	if err := a.agrees(); err != nil {
+		return fmt.Errorf("event %s: %w", e.ID, err)
+	}
+	return follow(f.visits, e, a.ID, a.OrderID, a.path())
+}
+
+// follow notes one more event of a thing. Its n-th event must tell of n
+// changes: one that tells of fewer came too late, and one of more came alone
+// where others are missing.
+func follow(all map[string]*history, e feedEvent, id, of string, told []string) error {
+	h := all[id]
+	if h == nil {
+		h = &history{of: of}
+		all[id] = h
+	}
+	if h.events++; len(told) != h.events {
+		return fmt.Errorf("event %s (%s) of %s is the %d. and tells of %d changes: %v", e.ID, e.Type, id, h.events, len(told), told)
+	}
+	h.last = told[len(told)-1]
 	return nil
 }

@@ -167,17 +167,20 @@ func (l *lab) keep(t *trial, key, id string) error {
 	})
 }
 
-// order asks for an order once, however often it has to ask.
-func (l *lab) order(ctx context.Context, key string) (string, error) {
-	address := map[string]any{
+var (
+	patientAddress = map[string]any{
 		"receiver_name": "Ada Byron", "first_line": "1 Main Street", "city": "Phoenix", "state": "AZ", "zip": "85004", "country": "US", "phone_number": "+14155550132",
 	}
+	patientDetails = map[string]any{
+		"first_name": "Ada", "last_name": "Byron", "dob": "1984-12-10", "gender": "female", "phone_number": "+14155550132", "email": "ada@example.org",
+	}
+)
+
+// order asks for an order once, however often it has to ask.
+func (l *lab) order(ctx context.Context, key string) (string, error) {
 	body := map[string]any{
 		"user_id": l.user, "order_set": map[string]any{"add_on": map[string]any{"provider_ids": []string{"W1"}}}, "collection_method": "walk_in_test",
-		"passthrough": key, "patient_address": address,
-		"patient_details": map[string]any{
-			"first_name": "Ada", "last_name": "Byron", "dob": "1984-12-10", "gender": "female", "phone_number": "+14155550132", "email": "ada@example.org",
-		},
+		"passthrough": key, "patient_address": patientAddress, "patient_details": patientDetails,
 	}
 	var made struct {
 		Order struct {

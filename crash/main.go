@@ -4,11 +4,13 @@
 //	crash [-engines sqlite,postgres] [-cycles 200] [-nodes 2] [-keep DIR]
 //
 // Callers outside the server's process create users, push samples, make portal
-// links, upload exports and order tests, all at once. A laboratory in the run's
-// own process takes the orders over HL7 and sends results. What the server answers with 2xx is
-// written into an oracle that the server never sees; what it could not answer
-// is asked again, as a good client would. Webhooks go to a receiver that
-// refuses, resets or ignores some of them.
+// links, upload exports, order tests, and book, move and call off appointments,
+// all at once. A laboratory in the run's own process takes the orders of a
+// production team over HL7 and sends results. Appointments are booked for a
+// sandbox team with the network that is built in, as HL7 has none. What the
+// server answers with 2xx is written into an oracle that the server never sees;
+// what it could not answer is asked again, as a good client would. Webhooks go
+// to a receiver that refuses, resets or ignores some of them.
 //
 // After each kill, and thoroughly at the end:
 //
@@ -20,8 +22,13 @@
 //   - what was acknowledged as ordered, what is stored and what is in the lab's
 //     book are the same orders, none made or placed twice: an order that the lab
 //     hears again is byte for byte the one it has;
-//   - an order whose answer a kill took away, asked for again under its key, is
-//     there once;
+//   - an order or appointment whose answer a kill took away, asked for again
+//     under its key, is there once; one that was answered is answered the same;
+//   - appointments stand where they were acknowledged to stand, or where the one
+//     request led that nobody heard the end of; their order stands where it
+//     must, and the events of both tell of every change, each in its turn;
+//   - the network's own bookings are these appointments, one for each, and no
+//     time has more than it can take;
 //   - all results that the lab was told are here read as it sent them;
 //   - the database file is whole.
 //

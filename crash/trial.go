@@ -29,6 +29,7 @@ type trial struct {
 	call     *caller
 	feed     *feed
 	lab      *lab
+	clinic   *clinic
 	dir      string
 	export   []byte            // the file that importers upload
 	finished map[string]bool   // imports that were seen to be done
@@ -75,6 +76,7 @@ func newTrial(o proc.Options, s settings, dir string, out io.Writer) (_ *trial, 
 		return nil, err
 	}
 	t.call = newCaller(addresses, t.oracle)
+	t.clinic = newClinic(t.call, t.feed)
 	var export bytes.Buffer
 	_, err = applehealthtest.WriteZip(&export, applehealthtest.Options{Days: 2})
 	t.export = export.Bytes()
@@ -110,6 +112,9 @@ func (t *trial) prepare(ctx context.Context) error {
 		return err
 	}
 	if err := t.lab.administer(ctx, t, t.dir); err != nil {
+		return err
+	}
+	if err := t.clinic.prepare(ctx); err != nil {
 		return err
 	}
 	t.intact, err = t.undisturbed(ctx)
@@ -165,6 +170,9 @@ func (t *trial) killOnce(ctx context.Context, failed <-chan error) error {
 	}
 	t.recoveries = append(t.recoveries, took)
 	if err := errors.Join(t.feed.read(ctx, t.call), t.lab.feed.read(ctx, t.lab.call)); err != nil {
+		return err
+	}
+	if err := t.clinic.repeatSome(ctx); err != nil {
 		return err
 	}
 	return t.spotCheck(ctx, before)

@@ -32,6 +32,8 @@ type verdict struct {
 	repeats    int // messages that the lab had already, byte for byte
 	doubles    int // orders made or placed more than once
 	reports    int // results that a node said it has
+	bookings   int // that the network holds
+	recovered  int // that were carried out though no answer came
 }
 
 func (v *verdict) lose(format string, args ...any) {
@@ -52,6 +54,7 @@ func (t *trial) verify(ctx context.Context) (*verdict, error) {
 	for _, check := range []func(context.Context, *verdict) error{
 		t.verifyUsers, t.verifySamples, t.verifyLinks, t.verifyImports,
 		func(ctx context.Context, v *verdict) error { return t.lab.verify(ctx, t, v) },
+		t.clinic.verify,
 	} {
 		if err := check(ctx, v); err != nil {
 			return nil, err
@@ -222,21 +225,27 @@ func (t *trial) verifyDeliveries(v *verdict) {
 	}
 }
 
-// verifyFile stops the nodes and has SQLite check its file.
+// verifyFile stops the nodes, counts what the network has booked, and has SQLite
+// check its file.
 func (t *trial) verifyFile(ctx context.Context, v *verdict) error {
 	for _, server := range t.servers {
 		if err := server.Stop(); err != nil {
 			v.lose("a node did not stop in good order: %v", err)
 		}
 	}
-	if t.options.Database != "" {
-		return nil
-	}
-	db, err := store.Open(ctx, store.Options{Dir: t.options.Dir})
+	db, err := store.Open(ctx, store.Options{URL: t.options.Database, Dir: t.options.Dir})
 	if err != nil {
 		return err
 	}
 	defer db.Close()
+	bookings, err := readBookings(ctx, db)
+	if err != nil {
+		return err
+	}
+	t.clinic.verifyNetwork(bookings, v)
+	if t.options.Database != "" {
+		return nil
+	}
 	if err := db.Check(ctx); err != nil {
 		v.lose("%v", err)
 	}
@@ -254,6 +263,7 @@ func (v *verdict) print(t *trial) error {
 	fmt.Fprintf(out, "  lab orders       %d acknowledged, %d more whose answer was lost; %d in the lab's book, %d doubled\n",
 		len(t.lab.ordered), t.lab.unanswered(), v.placed, v.doubles)
 	fmt.Fprintf(out, "  lab messages     %d orders that the lab had already, byte for byte; %d results taken\n", v.repeats, v.reports)
+	t.clinic.print(out, v)
 	fmt.Fprintf(out, "  posts received   %d, %d events accepted more than once (same id, same bytes)\n", v.deliveries, v.duplicates)
 	fmt.Fprintf(out, "  ready again      p50 %v, p99 %v, slowest %v\n",
 		quantile(t.recoveries, .5).Round(time.Millisecond), quantile(t.recoveries, .99).Round(time.Millisecond), quantile(t.recoveries, 1).Round(time.Millisecond))

@@ -19,6 +19,7 @@ const (
 	linkWriters   = 2
 	importers     = 2
 	orderers      = 3
+	arrangers     = 6
 )
 
 // epoch is when the first pushed sample was taken; each writer moves on from it
@@ -48,6 +49,7 @@ func (t *trial) writers(ctx context.Context) error {
 	many(linkWriters, t.makeLinks)
 	many(importers, t.upload)
 	many(orderers, func(ctx context.Context, n int) error { return t.lab.orderTests(ctx, t, n) })
+	many(arrangers, func(ctx context.Context, n int) error { return t.clinic.arrange(ctx, t, n) })
 	return group.Wait()
 }
 

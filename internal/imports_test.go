@@ -28,11 +28,14 @@ var mayImport = map[string]string{
 	"paging":  "fault",
 	"secrets": "",
 	"store":   "secrets",
-	"config":  "secrets", // settings from flag, environment and file; a connection address is a secret
+	"rows":    "wearables/blocks", // text that is kept by its columns
+
+	"wearables/blocks": "",        // columns of instants and numbers: it knows nothing of what they are
+	"config":           "secrets", // settings from flag, environment and file; a connection address is a secret
 
 	// Written inside the caller's transaction.
 	"jobs":   foundations,
-	"events": foundations + " jobs",
+	"events": foundations + " jobs rows",
 
 	// Domains: types, rules, SQL. All know teams, whose ID is an argument of
 	// everything that belongs to one.
@@ -57,14 +60,15 @@ var mayImport = map[string]string{
 	"networks/hl7":          "",                                                           // a message format and how it travels: nothing of ours
 	"fhir":                  "civil",                                                      // an export from plain structs: the door fills them
 	"places":                domain + " users",                                            // the states of an address
-	"wearables":             domain + " users",
+	"wearables":             domain + " users rows",
 	"aggregate":             domain + " users wearables", // questions about what wearables has stored
 	"providers":             domain + " wearables",
 	"connections":           domain + " users providers wearables",
-	"providers/files":       domain + " users wearables", // an import says whose data it is
+	"connections/demo":      domain + " users providers providers/files connections wearables", // invents data and stores it as an import does
+	"providers/files":       domain + " users wearables",                                       // an import says whose data it is
 	"providers/xmlscan":     "",
 	"providers/applehealth": domain + " users wearables",
-	"ledger":                domain + " users",                                                                              // payloads as they came
+	"ledger":                domain + " users rows",                                                                         // payloads as they came
 	"ledger/replay":         domain + " users wearables connections providers/files imports",                                // reads payloads again as the doors did the first time
 	"tokens":                domain + " users",                                                                              // what a person's phone is let in with
 	"imports":               domain + " users wearables connections providers providers/files providers/applehealth ledger", // uploaded files: one reader for each kind
@@ -97,7 +101,7 @@ var mayImport = map[string]string{
 const (
 	foundations = "fault ids patch civil paging secrets store"
 	domain      = foundations + " events jobs teams"
-	domains     = domain + " users insurance wearables aggregate providers connections tokens imports webhooks ledger ledger/replay labs diagnoses messages places networks networks/sandboxlab orders inbox fhir results documents appointments matching"
+	domains     = domain + " users insurance wearables aggregate providers connections connections/demo tokens imports webhooks ledger ledger/replay labs diagnoses messages places networks networks/sandboxlab orders inbox fhir results documents appointments matching"
 )
 
 const module = "hale/internal/"

@@ -3,6 +3,7 @@ package aggregate
 import (
 	"context"
 	"math"
+	"slices"
 
 	"hale/internal/aggregate/query"
 	"hale/internal/store"
@@ -23,8 +24,11 @@ func (r *Request) loadSeries(ctx context.Context, tx *store.Tx) (*frame, error) 
 		return nil, err
 	}
 	f := newFrame(r.Plan)
+	keys := outsideKeysOf(r.Plan, all)
 	for i := range all {
 		s := &all[i]
+		taken := keys.taken(s)
+		var times []int64
 		oldest, newest, ok, err := s.Extent(ctx, tx)
 		if err != nil {
 			return nil, err
@@ -42,23 +46,29 @@ func (r *Request) loadSeries(ctx context.Context, tx *store.Tx) (*frame, error) 
 			if len(f.index)+found.Len() > r.mostRows() {
 				return nil, errTooMuch
 			}
-			r.addSamples(f, s, &found)
+			r.addSamples(f, s, &found, taken)
+			times = append(times, found.Time...)
 			if found.Len() < fewSamples {
 				width *= 2
 			}
 			from = end
 		}
+		keys.note(s, times)
 	}
 	return f, nil
 }
 
-// addSamples adds the samples that lie within the request's time.
-func (r *Request) addSamples(f *frame, s *wearables.Series, c *wearables.Samples) {
+// addSamples adds the samples that lie within the request's time and at none
+// that is taken.
+func (r *Request) addSamples(f *frame, s *wearables.Series, c *wearables.Samples, taken []int64) {
 	from := f.originOf(origin{s.Source.Provider, s.Source.Type})
 	var rows []int32
 	for i, us := range c.Time {
 		at := r.wall.at(us, offsetAt(c, i))
 		if at < r.From || at >= r.To {
+			continue
+		}
+		if _, there := slices.BinarySearch(taken, us); there {
 			continue
 		}
 		rows = append(rows, int32(i))

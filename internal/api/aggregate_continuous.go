@@ -73,15 +73,13 @@ func (a *API) createContinuousQuery(ctx context.Context, c Caller, in *createQue
 	if err != nil {
 		return nil, err
 	}
-	var q continuous.Query
-	err = a.db.Write(ctx, func(tx *store.Tx) error {
-		q, err = continuous.Create(ctx, tx, c.Team, n)
-		return err
+	return answering(ctx, a, func(tx *store.Tx) (continuousBody, error) {
+		q, err := continuous.Create(ctx, tx, c.Team, n)
+		if err != nil {
+			return continuousBody{}, err
+		}
+		return continuousOf(&q), nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return answer(continuousOf(&q)), nil
 }
 
 // validateContinuousQuery stores nothing.

@@ -43,11 +43,12 @@ type Deps struct {
 // API is the door. It is an http.Handler.
 type API struct {
 	Deps
-	db     *store.DB
-	router chi.Router
-	huma   huma.API
-	keys   *keyCache
-	limits *rateLimits
+	db      *store.DB
+	router  chi.Router
+	huma    huma.API
+	keys    *keyCache
+	limits  *rateLimits
+	running claims // idempotency keys whose requests run here
 
 	own, anybody map[string]bool // operations that phones may call; that need no key at all
 	guesses      *guessRation
@@ -71,10 +72,10 @@ func New(d Deps) *API {
 	}
 	d.BaseURL = strings.TrimRight(d.BaseURL, "/")
 	a := &API{
-		Deps: d, db: d.DB, router: chi.NewRouter(), keys: newKeyCache(), limits: newRateLimits(d),
+		Deps: d, db: d.DB, router: chi.NewRouter(), keys: newKeyCache(), limits: newRateLimits(d), running: claims{held: map[claim]bool{}},
 		own: map[string]bool{}, anybody: map[string]bool{}, guesses: newGuessRation(),
 	}
-	a.router.Use(a.observe, checkURL, trimSlash, decompress, compress)
+	a.router.Use(patient, a.observe, checkURL, trimSlash, decompress, compress)
 	a.router.NotFound(func(w http.ResponseWriter, r *http.Request) { writeDetail(w, http.StatusNotFound, "Not Found") })
 	a.router.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
 		writeDetail(w, http.StatusMethodNotAllowed, "Method Not Allowed")

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"hale/internal/appointments"
+	"hale/internal/ids"
 	"hale/internal/orders"
 	"hale/internal/store"
 )
@@ -91,11 +92,33 @@ type bookIn struct {
 }
 
 func (a *API) book(ctx context.Context, c Caller, in *bookIn, k appointments.Kind) (*out[appointmentBody], error) {
+	if what, ok := begun(ctx); ok {
+		return a.resumeVisit(ctx, c, what)
+	}
 	b := in.Body
 	body, err := a.Appointments.Book(ctx, viewer(c), appointments.Booking{
 		Order: in.OrderID, Kind: k, Key: b.Key, Notes: word(b.Notes), Async: b.Async,
-		SyncWait: milliseconds(b.SyncTimeout), AsyncWait: milliseconds(b.AsyncTimeout),
+		SyncWait: milliseconds(b.SyncTimeout), AsyncWait: milliseconds(b.AsyncTimeout), Began: beginsVisit(ctx),
 	})
+	if err != nil {
+		return nil, err
+	}
+	return answer(body), nil
+}
+
+// beginsVisit notes which appointment an idempotent request began.
+func beginsVisit(ctx context.Context) appointments.Began {
+	return func(tx *store.Tx, id appointments.ID) error { return begins(ctx, tx, id.String()) }
+}
+
+// resumeVisit answers a request that an earlier attempt began, which was cut off
+// while the provider was asked.
+func (a *API) resumeVisit(ctx context.Context, c Caller, what string) (*out[appointmentBody], error) {
+	id, err := ids.Parse[appointments.Appointment](what)
+	if err != nil {
+		return nil, err
+	}
+	body, err := a.Appointments.Resume(ctx, viewer(c), id)
 	if err != nil {
 		return nil, err
 	}
@@ -127,8 +150,12 @@ type requestPhlebotomyIn struct {
 }
 
 func (a *API) requestPhlebotomy(ctx context.Context, c Caller, in *requestPhlebotomyIn) (*out[appointmentBody], error) {
+	if what, ok := begun(ctx); ok {
+		return a.resumeVisit(ctx, c, what)
+	}
 	body, err := a.Appointments.RequestVisit(ctx, viewer(c), appointments.Request{
 		Order: in.OrderID, Provider: in.Body.Provider, Address: in.Body.Address.address(), Notes: word(in.Body.Notes),
+		Began: beginsVisit(ctx),
 	})
 	if err != nil {
 		return nil, err

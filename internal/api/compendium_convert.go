@@ -10,7 +10,7 @@ import (
 
 type convertCompendiumIn struct {
 	Body struct {
-		LabTestID   *labs.TestID       `json:"lab_test_id" required:"false" format:"uuid" doc:"Either this or provider_ids."`
+		LabTestID   *labs.TestID       `json:"lab_test_id" required:"false" format:"uuid" nullable:"true" doc:"Either this or provider_ids."`
 		ProviderIDs listOrNull[string] `json:"provider_ids" required:"false" maxItems:"100"`
 		TargetLab   compendiumLabSlug  `json:"target_lab"`
 		Limit       *int               `json:"limit" required:"false" doc:"Candidates of each, 1 to 20; 3 when absent."`

@@ -106,10 +106,17 @@ type refreshOut struct {
 func (a *API) refreshUser(ctx context.Context, c Caller, in *refreshUserIn) (*refreshOut, error) {
 	o := &refreshOut{Status: http.StatusOK}
 	o.Body = refreshBody{Success: true, UserID: in.UserID, RefreshedSources: []string{}, InProgressSources: []string{}, FailedSources: []string{}}
+	var demos []connections.Connection
 	err := a.db.Write(ctx, func(tx *store.Tx) (err error) {
-		o.Body.FailedSources, err = connections.Refresh(ctx, tx, c.Team, in.UserID)
+		if o.Body.FailedSources, err = connections.Refresh(ctx, tx, c.Team, in.UserID); err != nil {
+			return err
+		}
+		demos, err = connections.DemosOf(ctx, tx, c.Team, in.UserID)
 		return err
 	})
+	if err == nil {
+		o.Body.RefreshedSources, err = a.refreshDemos(ctx, c, demos)
+	}
 	var refused *fault.Error
 	switch {
 	case errors.As(err, &refused) && refused.Kind() == fault.Refused:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -40,6 +41,9 @@ func (a *API) getOrderFHIR(ctx context.Context, c Caller, in *OrderPath) (*writt
 		}
 		lab, _ := catalogue.Lab(o.Lab)
 		exported := fhirOrder(&o, whole, lab)
+		for i, t := range whole.Tests {
+			exported.Tests[i].Answers = fhirAnswers(catalogue, t.MarkerID, o.Body.Answers)
+		}
 		r, err := results.Get(ctx, tx, &o, 0)
 		switch {
 		case fault.Is(err, fault.NotFound):
@@ -72,6 +76,7 @@ func fhirOrder(o *orders.Order, n networks.Order, lab labs.Lab) fhir.Order {
 		Patient: fhir.Patient{
 			ID: o.User.UUID(), FirstName: n.Patient.FirstName, LastName: n.Patient.LastName, DOB: n.Patient.DOB, Gender: n.Patient.Gender,
 			Phone: n.Patient.Phone, Email: n.Patient.Email, Address: fhirAddress(&n.Patient.Address),
+			Race: n.Patient.Race, Ethnicity: n.Patient.Ethnicity,
 		},
 		Lab: fhir.Organization{Key: lab.Slug, Name: lab.Name, Address: fhir.Address{FirstLine: lab.Address, City: lab.City, Zip: lab.Zip, Country: "US"}},
 	}
@@ -95,6 +100,38 @@ func fhirTests(all []networks.Test) []fhir.Test {
 		}
 	}
 	return tests
+}
+
+// fhirAnswers are those to the questions of a marker, with what the lab calls
+// an answer that was chosen.
+func fhirAnswers(catalogue *labs.Catalogue, marker labs.MarkerID, given []orders.Answer) []fhir.Answer {
+	m, ok := catalogue.Marker(marker)
+	if !ok {
+		return nil
+	}
+	var all []fhir.Answer
+	for _, q := range m.Questions {
+		at := slices.IndexFunc(given, func(a orders.Answer) bool { return a.MarkerID == m.ID && a.QuestionID == q.ID })
+		if at < 0 {
+			continue
+		}
+		a := fhir.Answer{Code: q.Code, Question: q.Value}
+		switch q.Type {
+		case labs.Choice, labs.MultiChoice:
+			for code := range strings.SplitSeq(given[at].Answer, ",") {
+				code = strings.TrimSpace(code)
+				chosen := fhir.Given{Code: code}
+				if i := slices.IndexFunc(q.Answers, func(x labs.Answer) bool { return x.Code == code }); i >= 0 {
+					chosen.Text = q.Answers[i].Value
+				}
+				a.Given = append(a.Given, chosen)
+			}
+		case labs.Numeric, labs.Text:
+			a.Given = []fhir.Given{{Text: given[at].Answer, Numeric: q.Type == labs.Numeric}}
+		}
+		all = append(all, a)
+	}
+	return all
 }
 
 func fhirAddress(a *networks.Address) fhir.Address {

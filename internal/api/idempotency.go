@@ -4,9 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"database/sql"
-	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"sync"
@@ -26,11 +23,17 @@ import (
 // another request is a 409, and so is one whose first request still runs.
 // Nothing is kept of requests that failed validation or never got here.
 //
-// The claim on the key commits in the same transaction as the change itself
-// (store.Alongside), so that a crash between the change and its answer cannot
-// make the change happen twice: the repeat is told that the first request was
-// carried out and that its answer is gone. A push is carried out again instead:
-// values that are stored already change nothing.
+// A process may die at any moment, and the promise holds:
+//
+//   - A handler makes its change and its answer in one transaction (answering),
+//     so both are there or neither is. Without an answer nothing has happened,
+//     and the repeat is carried out as if it were the first.
+//   - A handler that asks somebody between two transactions writes in the first
+//     what it began (begins). The repeat is told of it (begun) and goes on.
+//   - A push changes nothing when it is carried out again, so it is.
+//
+// docs/decisions/0008-idempotent-answers.md says why; idempotency_rows.go is
+// what is stored.
 const (
 	idempotencyHeader  = "Idempotency-Key"
 	idempotencyTwin    = "X-Idempotency-Key"
@@ -40,19 +43,26 @@ const (
 	// IdempotencyKept is how long answers are kept: what bookings at service
 	// centers are promised (reference 1.10).
 	IdempotencyKept = 14 * 24 * time.Hour
-	// longestRun is how long a claim without an answer may belong to a request
-	// that still runs on another node.
+	// longestRun is how long a request without an answer may be said to run on
+	// another node that is alive.
 	longestRun = time.Minute
 	// replayedHeader marks an answer that was given before.
 	replayedHeader = "Idempotent-Replayed"
 )
 
-func idempotencyParameter() *huma.Param {
+func idempotencyParameters() []*huma.Param {
 	limit := longestIdempotency
-	return &huma.Param{
+	key := huma.Param{
 		Name: idempotencyHeader, In: "header", Schema: &huma.Schema{Type: huma.TypeString, MaxLength: &limit},
-		Description: "Makes the request safe to repeat: the same key and body get the first answer again. X-Idempotency-Key is read too.",
+		Description: "Makes the request safe to repeat: the same key and body get the first answer again.",
 	}
+	twin := key
+	twin.Name, twin.Description = idempotencyTwin, "The same as "+idempotencyHeader+"."
+	failures := huma.Param{
+		Name: idempotencyErrors, In: "header", Schema: &huma.Schema{Type: huma.TypeString},
+		Description: "no-cache: a refusal is not kept, so that the key may be used again.",
+	}
+	return []*huma.Param{&key, &twin, &failures}
 }
 
 // metaRepeatable marks operations that change nothing when they are carried out
@@ -70,8 +80,6 @@ type claim struct {
 	key  [32]byte
 }
 
-var running = claims{held: map[claim]bool{}}
-
 func (c *claims) take(k claim) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -86,6 +94,77 @@ func (c *claims) release(k claim) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.held, k)
+}
+
+// attempt is one request under a key.
+type attempt struct {
+	claim   claim
+	request []byte // its fingerprint
+	node    uuid.UUID
+	success int // status of the operation's success
+	// repeatable requests change nothing when they are carried out again.
+	repeatable bool
+	resumes    string // what an earlier attempt began and did not end
+
+	claimed bool          // the row is committed and ours
+	began   bool          // with a note of what a repeat goes on with
+	beaten  bool          // another node committed first
+	answer  *answerBuffer // what was committed with the change
+}
+
+type attemptKey struct{}
+
+// answering runs a change that is one transaction. When the request has an
+// Idempotency-Key its answer commits with it.
+func answering[T any](ctx context.Context, a *API, change func(tx *store.Tx) (T, error)) (*out[T], error) {
+	var body T
+	err := a.db.Write(ctx, func(tx *store.Tx) (err error) {
+		if body, err = change(tx); err != nil {
+			return err
+		}
+		return answers(ctx, tx, body)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer(body), nil
+}
+
+// answers is the part of answering for handlers with a transaction of their
+// own: it comes last in it.
+func answers(ctx context.Context, tx *store.Tx, body any) error {
+	at, ok := ctx.Value(attemptKey{}).(*attempt)
+	if !ok {
+		return nil
+	}
+	rec := &answerBuffer{header: http.Header{}, status: at.success}
+	if at.success != http.StatusNoContent {
+		rec.header.Set("Content-Type", "application/json")
+		if err := huma.DefaultJSONFormat.Marshal(&rec.body, body); err != nil {
+			return err
+		}
+	}
+	tx.AfterCommit(func() { at.answer = rec })
+	return at.record(ctx, tx, rec)
+}
+
+// begins notes, in the first of several transactions, what a repeat goes on
+// with should this process die before there is an answer.
+func begins(ctx context.Context, tx *store.Tx, what string) error {
+	at, ok := ctx.Value(attemptKey{}).(*attempt)
+	if !ok {
+		return nil
+	}
+	return at.begins(ctx, tx, what)
+}
+
+// begun is what an earlier attempt of the request gave to begins.
+func begun(ctx context.Context) (what string, ok bool) {
+	at, _ := ctx.Value(attemptKey{}).(*attempt)
+	if at == nil {
+		return "", false
+	}
+	return at.resumes, at.resumes != ""
 }
 
 func (a *API) idempotent(ctx huma.Context, next func(huma.Context)) {
@@ -108,14 +187,22 @@ func (a *API) idempotent(ctx huma.Context, next func(huma.Context)) {
 		writeDetail(w, http.StatusBadRequest, "The request body could not be read")
 		return
 	}
-	k := claimOf(CallerOf(r.Context()), key)
-	if !running.take(k) {
-		writeDetail(w, http.StatusConflict, "A request with this Idempotency-Key is still running")
+	at := &attempt{claim: claimOf(CallerOf(r.Context()), key), request: fingerprint(r, body), node: a.nodeID(), success: ctx.Operation().DefaultStatus}
+	at.repeatable, _ = ctx.Operation().Metadata[metaRepeatable].(bool)
+	if !a.running.take(at.claim) {
+		writeError(w, a.refusal(r.Context(), errRuns))
 		return
 	}
-	defer running.release(k)
-	repeatable, _ := ctx.Operation().Metadata[metaRepeatable].(bool)
-	a.once(ctx, r, w, next, &attempt{claim: k, request: fingerprint(r, body), repeatable: repeatable}, body)
+	defer a.running.release(at.claim)
+	a.once(ctx, r, w, next, at, body)
+}
+
+// nodeID is who we are in rows that others see.
+func (a *API) nodeID() uuid.UUID {
+	if a.Node == nil {
+		return uuid.Nil
+	}
+	return a.Node.ID()
 }
 
 // claimOf keeps the keys of a phone to its user: two phones must not meet in
@@ -138,42 +225,51 @@ func fingerprint(r *http.Request, body []byte) []byte {
 	return h.Sum(nil)
 }
 
-// attempt is one request under a key.
-type attempt struct {
-	claim   claim
-	request []byte
-	claimed bool // the claim is committed, with the change
-	// repeatable requests change nothing when they are carried out again, as
-	// pushes: one whose answer was lost is.
-	repeatable bool
-}
-
-var errAnswered = fault.New(fault.Conflict, "A request with this Idempotency-Key is still running")
-
+// once replays what was answered before, or carries the request out.
 func (a *API) once(ctx huma.Context, r *http.Request, w http.ResponseWriter, next func(huma.Context), at *attempt, body []byte) {
-	before, err := a.kept(r.Context(), at)
-	if err != nil {
-		writeError(w, a.refusal(r.Context(), err))
-		return
-	}
-	if before != nil {
-		a.Metrics.Replay()
-		before.replay(w)
+	if a.replayed(r, w, at) {
 		return
 	}
 	rec := &answerBuffer{header: http.Header{}, status: http.StatusOK}
-	again := r.WithContext(store.Alongside(r.Context(), func(tx *store.Tx) error {
-		return at.insert(r.Context(), tx, tx.Now().Add(longestRun), 0, []byte("{}"), []byte{})
-	}))
+	carried := store.Alongside(context.WithValue(r.Context(), attemptKey{}, at), func(tx *store.Tx) error { return at.take(r.Context(), tx) })
+	again := r.WithContext(carried)
 	again.Body = io.NopCloser(bytes.NewReader(body))
 	next(humachi.NewContext(ctx.Operation(), again, rec))
-	if worthKeeping(r, rec.status) {
+	switch {
+	case at.answer != nil: // what is sent is what was stored
+		rec = at.answer
+	case at.beaten && a.replayed(r, w, at):
+		return
+	case at.claimed && !at.began && !at.repeatable:
+		a.Log.ErrorContext(r.Context(), "an operation does not answer in the transaction of its change", "operation", ctx.Operation().OperationID)
+		fallthrough
+	case !at.beaten && worthKeeping(r, rec.status):
 		if err := a.keep(r.Context(), at, rec); err != nil {
 			a.Log.ErrorContext(r.Context(), "answer of an idempotent request not kept", "request_id", requestID(r.Context()), "error", err)
 		}
 	}
 	rec.writeTo(w)
 }
+
+// replayed answers with what is stored under the key, when there is something
+// or it cannot be read.
+func (a *API) replayed(r *http.Request, w http.ResponseWriter, at *attempt) bool {
+	before, err := a.kept(r.Context(), at)
+	switch {
+	case err != nil:
+		writeError(w, a.refusal(r.Context(), err))
+	case before != nil:
+		a.Metrics.Replay()
+		before.replay(w)
+	default:
+		return false
+	}
+	return true
+}
+
+// closedByCaller is the status, seen in logs only, of a request whose caller
+// went away.
+const closedByCaller = 499
 
 // worthKeeping reports whether a repeat gets this answer again. A caller may
 // ask for successes only.
@@ -183,86 +279,7 @@ func worthKeeping(r *http.Request, status int) bool {
 	if r.Header.Get(idempotencyErrors) == "no-cache" && status >= http.StatusBadRequest {
 		return false
 	}
-	return status != http.StatusUnprocessableEntity && status < http.StatusInternalServerError
-}
-
-// insert claims the key inside the transaction of the change.
-func (at *attempt) insert(ctx context.Context, tx *store.Tx, lockedUntil time.Time, status int, headers, body []byte) error {
-	n, err := tx.Exec(ctx, `INSERT INTO idempotency_keys (team_id, key_hash, request, status, headers, body, locked_until, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (team_id, key_hash) DO NOTHING`,
-		at.claim.team, at.claim.key[:], at.request, status, string(headers), body, lockedUntil, tx.Now())
-	if err != nil {
-		return err
-	}
-	if n == 0 && !at.claimed { // another node's request came first
-		return errAnswered
-	}
-	tx.AfterCommit(func() { at.claimed = true }) // a second transaction of the same request meets its own claim
-	return nil
-}
-
-// kept finds the answer of an earlier request, nil for none.
-func (a *API) kept(ctx context.Context, at *attempt) (*answerBuffer, error) {
-	var rec *answerBuffer
-	err := a.db.Read(ctx, func(tx *store.Tx) error {
-		var request, sealed []byte
-		var status int
-		var headers string
-		var locked time.Time
-		err := tx.QueryRow(ctx, `SELECT request, status, headers, body, locked_until FROM idempotency_keys WHERE team_id = $1 AND key_hash = $2`,
-			at.claim.team, at.claim.key[:]).Scan(&request, &status, &headers, &sealed, store.ScanTime(&locked))
-		switch {
-		case errors.Is(err, sql.ErrNoRows):
-			return nil
-		case err != nil:
-			return err
-		case !bytes.Equal(request, at.request):
-			return fault.New(fault.Conflict, "This Idempotency-Key was used with another request")
-		case status == 0 && tx.Now().Before(locked):
-			return errAnswered
-		case status == 0 && at.repeatable:
-			at.claimed = true
-			return nil
-		case status == 0:
-			return fault.New(fault.Conflict, "The first request with this Idempotency-Key was carried out, but its answer was lost; read the resource").
-				WithDetail(map[string]any{"error_type": "IDEMPOTENT_ANSWER_LOST", "error_message": "The first request with this Idempotency-Key was carried out, but its answer was lost; read the resource"})
-		}
-		body, err := tx.Unseal(ctx, at.claim.team, uuid.Nil, at.place(), sealed)
-		if err != nil {
-			return err
-		}
-		rec = &answerBuffer{header: http.Header{}, status: status}
-		rec.body.Write(body)
-		return json.Unmarshal([]byte(headers), &rec.header)
-	})
-	return rec, err
-}
-
-// keep stores the answer under the claim.
-func (a *API) keep(ctx context.Context, at *attempt, rec *answerBuffer) error {
-	headers, err := json.Marshal(rec.header)
-	if err != nil {
-		return err
-	}
-	return a.db.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
-		sealed, err := tx.Seal(ctx, at.claim.team, uuid.Nil, at.place(), rec.body.Bytes())
-		if err != nil {
-			return err
-		}
-		if !at.claimed {
-			return at.insert(ctx, tx, tx.Now(), rec.status, headers, sealed)
-		}
-		_, err = tx.Exec(ctx, `UPDATE idempotency_keys SET status = $1, headers = $2, body = $3 WHERE team_id = $4 AND key_hash = $5`,
-			rec.status, string(headers), sealed, at.claim.team, at.claim.key[:])
-		return err
-	})
-}
-
-func (at *attempt) place() string { return "idempotency_keys.body:" + string(at.claim.key[:]) }
-
-// ForgetIdempotency removes answers older than IdempotencyKept.
-func ForgetIdempotency(ctx context.Context, tx *store.Tx) (int64, error) {
-	return tx.Exec(ctx, `DELETE FROM idempotency_keys WHERE created_at < $1`, tx.Now().Add(-IdempotencyKept))
+	return status != http.StatusUnprocessableEntity && status != closedByCaller && status < http.StatusInternalServerError
 }
 
 // answerBuffer holds an answer until it is stored.

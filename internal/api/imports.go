@@ -4,11 +4,9 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
-	"io"
 	"net/http"
 	"reflect"
 	"strconv"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-chi/chi/v5"
@@ -98,7 +96,7 @@ func (a *API) createImport(ctx context.Context, c Caller, w http.ResponseWriter,
 	if err := a.db.Read(ctx, func(tx *store.Tx) error { return users.Exists(ctx, tx, c.Team, id) }); err != nil {
 		return err
 	}
-	up, err := a.Imports.Receive(ctx, query.Get("kind"), patient(w, r.Body))
+	up, err := a.Imports.Receive(ctx, query.Get("kind"), r.Body)
 	if err != nil {
 		return err
 	}
@@ -123,28 +121,6 @@ func (a *API) createImport(ctx context.Context, c Caller, w http.ResponseWriter,
 	w.WriteHeader(http.StatusAccepted)
 	_, _ = w.Write(body) // a caller that has gone finds the import in the list
 	return nil
-}
-
-// longestPause is how long an upload may pause.
-const longestPause = 2 * time.Minute
-
-// patient reads a body for as long as it keeps coming, however long that is.
-// Servers in front of which something else keeps time may refuse; that is
-// their choice.
-func patient(w http.ResponseWriter, body io.Reader) io.Reader {
-	return &patientReader{http.NewResponseController(w), body}
-}
-
-type patientReader struct {
-	control *http.ResponseController
-	body    io.Reader
-}
-
-func (p *patientReader) Read(b []byte) (int, error) {
-	until := time.Now().Add(longestPause)
-	_ = p.control.SetReadDeadline(until)
-	_ = p.control.SetWriteDeadline(until)
-	return p.body.Read(b)
 }
 
 func (a *API) listImports(ctx context.Context, c Caller, in *UserPath) (*out[importsBody], error) {

@@ -129,7 +129,7 @@ func (a *API) appendUpload(ctx context.Context, c Caller, w http.ResponseWriter,
 		return fault.New(fault.Invalid, "Input should be a valid integer").At("header", offsetHeader).WithType("int_parsing")
 	}
 	if made == nil {
-		if err := a.Imports.Append(ctx, &p, offset, patient(w, r.Body)); err != nil {
+		if err := a.Imports.Append(ctx, &p, offset, r.Body); err != nil {
 			return err
 		}
 		if p.Offset == p.Size && p.Import == nil {

@@ -104,15 +104,13 @@ func (a *API) createInsurance(ctx context.Context, c Caller, in *createInsurance
 	if err != nil {
 		return nil, err
 	}
-	var kept insurance.Record
-	err = a.db.Write(ctx, func(tx *store.Tx) (err error) {
-		kept, err = insurance.Create(ctx, tx, c.Team, in.UserID, r)
-		return err
+	return answering(ctx, a, func(tx *store.Tx) (insuranceBody, error) {
+		kept, err := insurance.Create(ctx, tx, c.Team, in.UserID, r)
+		if err != nil {
+			return insuranceBody{}, err
+		}
+		return insuranceOf(kept), nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return answer(insuranceOf(kept)), nil
 }
 
 type latestInsuranceIn struct {

@@ -105,7 +105,7 @@ type createLabTestIn struct {
 		ProviderIDs  listOrNull[string]        `json:"provider_ids" required:"false" doc:"The lab's own codes, with lab_slug or lab_account_id."`
 		Fasting      *bool                     `json:"fasting" required:"false" doc:"Also true when a marker asks for it."`
 		LabSlug      *string                   `json:"lab_slug" required:"false" doc:"The lab of provider_ids."`
-		LabAccountID *labs.AccountID           `json:"lab_account_id" required:"false" format:"uuid" doc:"Offers the test with this account only."`
+		LabAccountID *labs.AccountID           `json:"lab_account_id" required:"false" format:"uuid" nullable:"true" doc:"Offers the test with this account only."`
 	}
 }
 
@@ -135,18 +135,15 @@ func (a *API) patchLabTest(ctx context.Context, c Caller, in *patchLabTestIn) (*
 }
 
 func (a *API) changeLabTest(ctx context.Context, c Caller, change func(tx *store.Tx) (labs.Test, error)) (*out[labTestBody], error) {
-	var body labTestBody
-	err := a.db.Write(ctx, func(tx *store.Tx) error {
+	return answering(ctx, a, func(tx *store.Tx) (labTestBody, error) {
 		t, err := change(tx)
 		if err != nil {
-			return err
+			return labTestBody{}, err
 		}
 		found, err := labs.For(ctx, tx, c.Team)
-		body = labTestOf(found, t)
-		return err
+		if err != nil {
+			return labTestBody{}, err
+		}
+		return labTestOf(found, t), nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return answer(body), nil
 }

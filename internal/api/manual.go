@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"hale/internal/fault"
+	"hale/internal/ledger"
 	"hale/internal/store"
 	"hale/internal/users"
 	"hale/internal/wearables"
@@ -90,7 +91,7 @@ func (a *API) pushEntries(ctx context.Context, c Caller, in *entriesIn) (*out[pu
 		if p.document != nil {
 			keep = append(keep, a.keepSummaries(c, in.UserID, users.Manual, p.document.Name, p.body(), p.summaries))
 		} else {
-			keep = append(keep, a.keepSamples(c, in.UserID, users.Manual, p.series.Name, p.body()))
+			keep = append(keep, a.keepSamples(c, in.UserID, ledger.Pack(ledger.Samples, users.Manual, p.series.Name, p.body())))
 		}
 	}
 	batch.Also = allOf(keep)

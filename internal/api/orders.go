@@ -76,23 +76,17 @@ func orderBodies(ctx context.Context, tx *store.Tx, team teams.ID, all []orders.
 
 // ordered runs a change of an order and answers with the order.
 func (a *API) ordered(ctx context.Context, c Caller, change func(tx *store.Tx) (orders.Order, string, error)) (*out[postOrderBody], error) {
-	var body postOrderBody
-	err := a.db.Write(ctx, func(tx *store.Tx) error {
+	return answering(ctx, a, func(tx *store.Tx) (postOrderBody, error) {
 		o, message, err := change(tx)
 		if err != nil {
-			return err
+			return postOrderBody{}, err
 		}
 		bodies, err := orderBodies(ctx, tx, c.Team, []orders.Order{o})
 		if err != nil {
-			return err
+			return postOrderBody{}, err
 		}
-		body = postOrderBody{bodies[0], "success", message}
-		return nil
+		return postOrderBody{bodies[0], "success", message}, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return answer(body), nil
 }
 
 type createOrderIn struct {
@@ -111,6 +105,13 @@ type createdOrderBody struct {
 type orderTrialBody struct {
 	Valid    bool           `json:"valid"`
 	Problems []orderProblem `json:"problems"`
+	Warnings []orderWarning `json:"warnings" doc:"What refuses nothing and should be looked at."`
+}
+
+type orderWarning struct {
+	Code string   `json:"code" doc:"For programs: icd_excludes1, icd_excludes2, consents_missing. The list may grow."`
+	Loc  []string `json:"loc"`
+	Msg  string   `json:"msg"`
 }
 
 type orderProblem struct {
@@ -160,20 +161,23 @@ func (a *API) createOrderToo(ctx context.Context, c Caller, in *createOrderIn) (
 
 // tryOrder answers a dry run. unread is what could not be read of the body.
 func (a *API) tryOrder(ctx context.Context, c Caller, r orders.Request, unread error) (*out[createdOrderBody], error) {
-	var problems []*fault.Error
+	var found orders.Trial
 	err := a.db.Read(ctx, func(tx *store.Tx) (err error) {
-		problems, err = orders.Try(ctx, tx, c.Team, r)
+		found, err = orders.Try(ctx, tx, c.Team, r)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	if list, ok := unread.(fault.List); ok { //nolint:errorlint // fault.Join returns it as it is
-		problems = list // the rest would be judged by fields that are missing
+		found.Problems = list // the rest would be judged by fields that are missing
 	}
-	trial := &orderTrialBody{Valid: len(problems) == 0, Problems: []orderProblem{}}
-	for _, p := range problems {
+	trial := &orderTrialBody{Valid: len(found.Problems) == 0, Problems: []orderProblem{}, Warnings: []orderWarning{}}
+	for _, p := range found.Problems {
 		trial.Problems = append(trial.Problems, orderProblem{statusOf[p.Kind()], p.Code(), p.Loc(), p.Message()})
+	}
+	for _, w := range found.Warnings {
+		trial.Warnings = append(trial.Warnings, orderWarning{w.Code(), w.Loc(), w.Message()})
 	}
 	return answer(createdOrderBody{trial: trial}), nil
 }

@@ -23,7 +23,7 @@ import (
 // Reference 1.9, CreateOrderRequestCompatible.
 type createOrderBody struct {
 	UserID           users.ID                  `json:"user_id" format:"uuid"`
-	LabTestID        *labs.TestID              `json:"lab_test_id" required:"false" format:"uuid" doc:"Deprecated: see order_set."`
+	LabTestID        *labs.TestID              `json:"lab_test_id" required:"false" format:"uuid" nullable:"true" doc:"Deprecated: see order_set."`
 	OrderSet         objectOrNull[orderedIn]   `json:"order_set" required:"false" doc:"What is ordered: lab tests, single markers, or both."`
 	CollectionMethod *string                   `json:"collection_method" required:"false" doc:"testkit, walk_in_test, at_home_phlebotomy or on_site_collection. Needed with add_on."`
 	Physician        objectOrNull[physicianIn] `json:"physician" required:"false" doc:"Needed when orders under the lab account are delegated to you."`
@@ -36,8 +36,8 @@ type createOrderBody struct {
 	AOEAnswers       listOrNull[aoeAnswerIn]   `json:"aoe_answers" required:"false" maxItems:"500" doc:"Answers to what the markers ask."`
 	Passthrough      *string                   `json:"passthrough" required:"false" doc:"Yours: given back as it is."`
 	ClinicalNotes    *string                   `json:"clinical_notes" required:"false" doc:"For the lab's requisition, at most 1,000 characters."`
-	LabAccountID     *labs.AccountID           `json:"lab_account_id" required:"false" format:"uuid" doc:"Chosen when absent."`
-	CreatorMemberID  *uuid.UUID                `json:"creator_member_id" required:"false" format:"uuid"`
+	LabAccountID     *labs.AccountID           `json:"lab_account_id" required:"false" format:"uuid" nullable:"true" doc:"Chosen when absent."`
+	CreatorMemberID  *uuid.UUID                `json:"creator_member_id" required:"false" format:"uuid" nullable:"true"`
 	PatientDetails   patientIn                 `json:"patient_details"`
 	PatientAddress   patientAddressIn          `json:"patient_address"`
 }
@@ -45,7 +45,7 @@ type createOrderBody struct {
 type orderedIn struct {
 	LabTestIDs   listOrNull[labs.TestID]        `json:"lab_test_ids" required:"false" maxItems:"50"`
 	AddOn        objectOrNull[orderedMarkersIn] `json:"add_on" required:"false"`
-	LabAccountID *labs.AccountID                `json:"lab_account_id" required:"false" format:"uuid"`
+	LabAccountID *labs.AccountID                `json:"lab_account_id" required:"false" format:"uuid" nullable:"true"`
 }
 
 type orderedMarkersIn struct {

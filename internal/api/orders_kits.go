@@ -17,7 +17,7 @@ type createTestkitOrderIn struct {
 		LabTestID       labs.TestID     `json:"lab_test_id" format:"uuid"`
 		ShippingDetails shippingIn      `json:"shipping_details"`
 		Passthrough     *string         `json:"passthrough" required:"false" doc:"Yours: given back as it is."`
-		LabAccountID    *labs.AccountID `json:"lab_account_id" required:"false" format:"uuid"`
+		LabAccountID    *labs.AccountID `json:"lab_account_id" required:"false" format:"uuid" nullable:"true"`
 	}
 }
 
@@ -52,7 +52,7 @@ func (a *API) createTestkitOrder(ctx context.Context, c Caller, in *createTestki
 
 type registerTestkitIn struct {
 	Body struct {
-		UserID         *users.ID                 `json:"user_id" required:"false" format:"uuid" doc:"Another user, to whom the order moves."`
+		UserID         *users.ID                 `json:"user_id" required:"false" format:"uuid" nullable:"true" doc:"Another user, to whom the order moves."`
 		SampleID       string                    `json:"sample_id" doc:"Printed on the kit."`
 		PatientDetails patientIn                 `json:"patient_details"`
 		PatientAddress patientAddressIn          `json:"patient_address"`
@@ -86,7 +86,7 @@ type importOrderIn struct {
 		PatientDetails   patientIn                 `json:"patient_details"`
 		PatientAddress   patientAddressIn          `json:"patient_address" doc:"Only looked at for what must be there; receiver_name is needed."`
 		SampleID         string                    `json:"sample_id" doc:"The lab's number of the order; no other order may have it."`
-		LabAccountID     *labs.AccountID           `json:"lab_account_id" required:"false" format:"uuid" doc:"A pending account will do."`
+		LabAccountID     *labs.AccountID           `json:"lab_account_id" required:"false" format:"uuid" nullable:"true" doc:"A pending account will do."`
 	}
 }
 

@@ -20,7 +20,7 @@ func (a *API) payorRoutes() []route {
 // Reference 1.18, ClientFacingPayor and ClientFacingPayorSearchResponse.
 type payorBody struct {
 	PayorCode string `json:"payor_code" doc:"For payor_code of an insurance record."`
-	payorDetails
+	PayorDetails
 }
 
 // oldPayorBody has the code under its earlier name.
@@ -28,18 +28,19 @@ type payorBody struct {
 // Reference 1.18, ClientFacingPayorSearchResponseDeprecated.
 type oldPayorBody struct {
 	Code string `json:"code"`
-	payorDetails
+	PayorDetails
 }
 
-type payorDetails struct {
+// PayorDetails is what is known of a payor.
+type PayorDetails struct {
 	Name    string      `json:"name"`
 	Aliases []string    `json:"aliases"`
 	Address addressBody `json:"org_address" doc:"Empty but for the country where it is not known."`
 	Source  string      `json:"source" enum:"platform,team" doc:"team: added by POST /v3/payor."`
 }
 
-func detailsOfPayor(p insurance.Payor) payorDetails {
-	return payorDetails{Name: p.Name, Aliases: append([]string{}, p.Aliases...), Address: addressOf(p.Address), Source: string(p.Source)}
+func detailsOfPayor(p insurance.Payor) PayorDetails {
+	return PayorDetails{Name: p.Name, Aliases: append([]string{}, p.Aliases...), Address: addressOf(p.Address), Source: string(p.Source)}
 }
 
 func payorOf(p insurance.Payor) payorBody { return payorBody{p.Code, detailsOfPayor(p)} }
@@ -110,13 +111,11 @@ func (a *API) createPayor(ctx context.Context, c Caller, in *createPayorIn) (*ou
 		Company:  insurance.Company{Name: in.Body.Name, Address: address},
 		Provider: word(in.Body.Provider), Code: word(in.Body.Code),
 	}
-	var made insurance.Payor
-	err := a.db.Write(ctx, func(tx *store.Tx) (err error) {
-		made, err = insurance.CreatePayor(ctx, tx, c.Team, asked)
-		return err
+	return answering(ctx, a, func(tx *store.Tx) (payorBody, error) {
+		made, err := insurance.CreatePayor(ctx, tx, c.Team, asked)
+		if err != nil {
+			return payorBody{}, err
+		}
+		return payorOf(made), nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return answer(payorOf(made)), nil
 }

@@ -22,7 +22,7 @@ type createPortalURLIn struct {
 	UserPath
 	Body struct {
 		Context string     `json:"context" enum:"launch,communications" doc:"launch: 10 minutes, one use, from your own signed-in page. communications: 14 days, short, for e-mail and SMS."`
-		OrderID *uuid.UUID `json:"order_id" required:"false" format:"uuid" doc:"Opens this order of the user."`
+		OrderID *uuid.UUID `json:"order_id" required:"false" format:"uuid" nullable:"true" doc:"Opens this order of the user."`
 	}
 }
 
@@ -36,18 +36,16 @@ type portalURLBody struct {
 
 func (a *API) createPortalURL(ctx context.Context, c Caller, in *createPortalURLIn) (*out[portalURLBody], error) {
 	purpose := users.LinkContext(in.Body.Context)
-	var link users.PortalLink
-	err := a.db.Write(ctx, func(tx *store.Tx) (err error) {
-		link, err = users.CreatePortalLink(ctx, tx, c.Team, in.UserID, purpose)
+	return answering(ctx, a, func(tx *store.Tx) (body portalURLBody, err error) {
+		link, err := users.CreatePortalLink(ctx, tx, c.Team, in.UserID, purpose)
 		if err == nil && in.Body.OrderID != nil {
-			return ownOrder(ctx, tx, c.Team, in.UserID, *in.Body.OrderID)
+			err = ownOrder(ctx, tx, c.Team, in.UserID, *in.Body.OrderID)
 		}
-		return err
+		if err != nil {
+			return body, err
+		}
+		return portalURLBody{a.BaseURL + link.Path(), int64(purpose.Lifetime().Seconds())}, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return answer(portalURLBody{a.BaseURL + link.Path(), int64(purpose.Lifetime().Seconds())}), nil
 }
 
 // ownOrder refuses an order that is not the user's like one that is not there.

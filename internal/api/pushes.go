@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"hale/internal/fault"
+	"hale/internal/ledger"
 	"hale/internal/providers"
 	"hale/internal/store"
 	"hale/internal/users"
@@ -77,8 +78,11 @@ func (a *API) pushSamples(ctx context.Context, c Caller, in *pushIn) (*out[pushB
 	if err := pushedBy(body.Provider); err != nil {
 		return nil, err
 	}
+	// Packed now, while nobody waits for the writer, and before Batch makes other
+	// units of the values.
+	packed := ledger.PackRows(ledger.Samples, body.Provider, r.Name, in.RawBody, body.Rows)
 	batch, rejects := body.Batch(r)
-	batch.Also = a.keepSamples(c, in.UserID, body.Provider, r.Name, in.RawBody)
+	batch.Also = a.keepSamples(c, in.UserID, packed)
 	user, result, err := a.Wearables.Push(ctx, c.Team, in.UserID, batch)
 	if err != nil {
 		return nil, err

@@ -10,13 +10,11 @@ import (
 )
 
 // keepSamples is what puts a pushed body of samples into the ledger, in the
-// transaction that stores the samples. The body is compressed now, while
-// nobody waits for the writer.
-func (a *API) keepSamples(c Caller, user users.ID, provider, resource string, body []byte) wearables.Also {
+// transaction that stores the samples.
+func (a *API) keepSamples(c Caller, user users.ID, packed *ledger.Packed) wearables.Also {
 	if a.Ledger == nil {
 		return nil
 	}
-	packed := ledger.Pack(ledger.Samples, provider, resource, body)
 	return func(ctx context.Context, tx *store.Tx, b *store.Batch) error {
 		_, err := a.Ledger.Keep(ctx, tx, b, c.Team, user, packed)
 		return err

@@ -53,15 +53,13 @@ func renormaliseOf(r replay.Run) renormaliseBody {
 }
 
 func (a *API) startRenormalise(ctx context.Context, c Caller, in *startRenormaliseIn) (*out[renormaliseBody], error) {
-	var made replay.Run
-	err := a.db.Write(ctx, func(tx *store.Tx) (err error) {
-		made, err = a.Replay.Create(ctx, tx, c.Team, replay.Order{User: in.Body.UserID, DryRun: in.Body.DryRun, Every: in.Body.Every})
-		return err
+	return answering(ctx, a, func(tx *store.Tx) (body renormaliseBody, err error) {
+		made, err := a.Replay.Create(ctx, tx, c.Team, replay.Order{User: in.Body.UserID, DryRun: in.Body.DryRun, Every: in.Body.Every})
+		if err != nil {
+			return body, err
+		}
+		return renormaliseOf(made), nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return answer(renormaliseOf(made)), nil
 }
 
 func (a *API) listRenormalise(ctx context.Context, c Caller, _ *struct{}) (*out[renormaliseList], error) {

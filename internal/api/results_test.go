@@ -114,7 +114,7 @@ func TestResultShapes(t *testing.T) {
 func TestFHIR(t *testing.T) {
 	c, o := atTheLab(t)
 	path := "/v3/order/" + o.ID.String() + "/fhir"
-	if text := c.want(200, "GET", path, "", `"resourceType":"Bundle"`, `"ServiceRequest"`); strings.Contains(text, "DiagnosticReport") {
+	if text := c.want(200, "GET", path, "", `"resourceType":"Bundle"`, `"ServiceRequest"`, `"supportingInfo"`, `"linkId":"FSTING"`); strings.Contains(text, "DiagnosticReport") {
 		t.Error("there is a report before there are results")
 	}
 	c.takes(t, o, "1", rich(t))

@@ -25,6 +25,7 @@ func (a *API) routes() []route {
 		a.tokenRoutes(),
 		a.manualRoutes(),
 		a.connectionRoutes(),
+		a.demoRoutes(),
 		a.importRoutes(),
 		a.partialRoutes(),
 		a.deviceRoutes(),
@@ -179,6 +180,7 @@ func (rt route) describe(fn func(op *huma.Operation)) route { fn(&rt.op); return
 func (rt route) register(a *API, r chi.Router) {
 	op := rt.op
 	op.MaxBodyBytes = a.MaxBody
+	op.BodyReadTimeout = -1 // see patient
 	if rt.rawBody {
 		op.MaxBodyBytes, op.SkipValidateBody = a.MaxPush, true
 	}
@@ -193,7 +195,7 @@ func (rt route) register(a *API, r chi.Router) {
 	op.Middlewares = append(op.Middlewares, a.anyContentType)
 	if rt.create {
 		op.Middlewares = append(op.Middlewares, a.idempotent)
-		op.Parameters = append(op.Parameters, idempotencyParameter())
+		op.Parameters = append(op.Parameters, idempotencyParameters()...)
 	}
 	a.own[op.Method+" "+op.Path], a.anybody[op.Method+" "+op.Path] = rt.ownData, rt.anybody
 	documentErrors(&op)

@@ -2,8 +2,10 @@ package api
 
 import (
 	"hale/internal/appointments"
+	"hale/internal/connections/demo"
 	"hale/internal/documents"
 	"hale/internal/imports"
+	"hale/internal/jobs"
 	"hale/internal/ledger"
 	"hale/internal/ledger/replay"
 	"hale/internal/networks/sandboxlab"
@@ -19,6 +21,8 @@ type Services struct {
 	Imports *imports.Service
 	// Wearables stores what phones push.
 	Wearables *wearables.Ingester
+	// Demo invents the data of demo connections.
+	Demo *demo.Service
 	// Ledger keeps what came in as it came; nil keeps nothing.
 	Ledger *ledger.Ledger
 	// Replay reads the ledger again.
@@ -34,6 +38,8 @@ type Services struct {
 	ResultDocuments ResultDocuments
 	// Links reads addresses that open a requisition without a key; nil opens none.
 	Links *documents.Links
+	// Node is who we are among the nodes; nil when there is but one.
+	Node *jobs.Node
 	// Webhooks is how the deliverer was set up, for the rules of URLs and for
 	// examples that are posted at once.
 	Webhooks webhooks.Config

@@ -57,25 +57,67 @@ func (summaryOf[D]) Schema(r huma.Registry) *huma.Schema {
 }
 
 // always are the fields that are never null.
-var always = []string{"id", "user_id", "source", "created_at", "updated_at", "calendar_date", "date", "source_provider", "source_type"}
+var always = []string{
+	"id", "user_id", "source", "created_at", "updated_at", "calendar_date", "date", "source_provider", "source_type",
+	"bedtime_start", "bedtime_stop", "session_start", "session_end", "time_start", "time_end", "timestamp", "period_start", "sleep_id",
+}
 
 func fieldSchema(r huma.Registry, f wearables.Field) *huma.Schema {
-	s := &huma.Schema{Description: f.Doc, Nullable: f.Default == "" && !slices.Contains(always, f.Name)}
-	s.Deprecated = strings.HasPrefix(f.Doc, "Deprecated")
-	switch f.Kind {
-	case wearables.Moment, wearables.Day, wearables.UUID:
-		s.Type, s.Format = huma.TypeString, string(f.Kind)
-	case wearables.List:
-		s.Type, s.Items = huma.TypeArray, &huma.Schema{}
-	case wearables.Object:
-		s.Type = huma.TypeObject
-		if f.Name == "source" {
-			return r.Schema(reflect.TypeFor[sourceBody](), true, "")
-		}
-	default:
-		s.Type = string(f.Kind)
+	if f.Name == "source" {
+		return r.Schema(reflect.TypeFor[sourceBody](), true, "")
+	}
+	s := shapeSchema(f.Shape())
+	s.Description, s.Deprecated = f.Doc, strings.HasPrefix(f.Doc, "Deprecated")
+	if f.Name == "wheelchair_use" {
+		s.Enum = []any{true}
+	}
+	if f.Default == "" && !slices.Contains(always, f.Name) {
+		maybeNull(s)
 	}
 	return s
+}
+
+// shapeSchema describes what is inside a field.
+func shapeSchema(shape *wearables.Shape) *huma.Schema {
+	s := &huma.Schema{Type: string(shape.Kind)}
+	switch shape.Kind {
+	case wearables.Moment, wearables.Day, wearables.UUID:
+		s.Type, s.Format = huma.TypeString, string(shape.Kind)
+	}
+	for _, word := range shape.Words {
+		s.Enum = append(s.Enum, word)
+	}
+	for _, number := range shape.Numbers {
+		s.Enum = append(s.Enum, number)
+	}
+	switch {
+	case shape.Each != nil && shape.Kind == wearables.List:
+		s.Items = shapeSchema(shape.Each)
+	case shape.Each != nil:
+		s.AdditionalProperties = shapeSchema(shape.Each)
+	case len(shape.Members) > 0:
+		s.Properties = map[string]*huma.Schema{}
+	}
+	for _, m := range shape.Members {
+		s.Properties[m.Name] = shapeSchema(m.Shape)
+		if m.Required {
+			s.Required = append(s.Required, m.Name)
+		}
+		if m.Null {
+			maybeNull(s.Properties[m.Name])
+		}
+	}
+	s.PrecomputeMessages()
+	return s
+}
+
+// maybeNull lets null be a value too.
+func maybeNull(s *huma.Schema) {
+	s.Nullable = true
+	if len(s.Enum) > 0 {
+		s.Enum = append(s.Enum, nil)
+	}
+	s.PrecomputeMessages()
 }
 
 // summariesOf is a read of summaries: one list under the document's key.
@@ -100,7 +142,9 @@ func (pushedSummaries[D]) Schema(r huma.Registry) *huma.Schema {
 	item := summaryOf[D]{}.Schema(r)
 	item.Required = nil
 	for _, p := range item.Properties {
-		p.Nullable = p.Ref == ""
+		if p.Ref == "" && !p.Nullable {
+			maybeNull(p)
+		}
 	}
 	head := r.SchemaFromRef(r.Schema(reflect.TypeFor[pushHead](), true, "").Ref)
 	s := &huma.Schema{Type: huma.TypeObject, Required: append(slices.Clone(head.Required), "data"), Properties: maps.Clone(head.Properties)}

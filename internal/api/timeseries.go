@@ -63,6 +63,12 @@ type sampleBody struct {
 	Value          *float64 `json:"value,omitempty" doc:"All resources but blood_pressure."`
 	Systolic       *float64 `json:"systolic,omitempty" doc:"Of blood_pressure."`
 	Diastolic      *float64 `json:"diastolic,omitempty" doc:"Of blood_pressure."`
+	Grouping       []any    `json:"grouping,omitempty" doc:"Of blood_pressure, by place: the kind of source, workout, sport, device."`
+	SensorLocation *string  `json:"sensor_location,omitempty" doc:"Of body_temperature and body_temperature_delta."`
+	DeliveryMode   *string  `json:"delivery_mode,omitempty" doc:"Of insulin_injection."`
+	DeliveryForm   *string  `json:"delivery_form,omitempty" doc:"Of insulin_injection."`
+	BolusPurpose   *string  `json:"bolus_purpose,omitempty" doc:"Of insulin_injection."`
+	Intensity      *string  `json:"intensity,omitempty" doc:"Of workout_duration."`
 }
 
 type groupBody struct {

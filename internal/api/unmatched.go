@@ -146,22 +146,17 @@ func (a *API) acceptUnmatchedResult(ctx context.Context, c Caller, in *acceptUnm
 		user := users.ID(*id)
 		choice.User = &user
 	}
-	var body orderBody
-	err := a.db.Write(ctx, func(tx *store.Tx) error {
+	return answering(ctx, a, func(tx *store.Tx) (orderBody, error) {
 		o, err := matching.AcceptFor(ctx, tx, c.Team, in.ID, choice)
 		if err != nil {
-			return err
+			return orderBody{}, err
 		}
 		bodies, err := orderBodies(ctx, tx, c.Team, []orders.Order{o})
-		if err == nil {
-			body = bodies[0]
+		if err != nil {
+			return orderBody{}, err
 		}
-		return err
+		return bodies[0], nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return answer(body), nil
 }
 
 type resolveUnmatchedIn struct {
@@ -173,20 +168,17 @@ type resolveUnmatchedIn struct {
 }
 
 func (a *API) resolveUnmatchedResult(ctx context.Context, c Caller, in *resolveUnmatchedIn) (*out[unmatchedBody], error) {
-	var body unmatchedBody
-	err := a.db.Write(ctx, func(tx *store.Tx) error {
+	return answering(ctx, a, func(tx *store.Tx) (unmatchedBody, error) {
 		i, err := matching.Resolve(ctx, tx, c.Team, in.ID, matching.Action(in.Body.Action), in.Body.Note)
 		if err != nil {
-			return err
+			return unmatchedBody{}, err
 		}
 		catalogue, err := labs.For(ctx, tx, c.Team)
-		body = unmatchedOf(&i, catalogue)
-		return err
+		if err != nil {
+			return unmatchedBody{}, err
+		}
+		return unmatchedOf(&i, catalogue), nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return answer(body), nil
 }
 
 // dayTime is a date as an instant, for fields that the reference calls so.

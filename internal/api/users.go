@@ -47,15 +47,13 @@ func (a *API) createUser(ctx context.Context, c Caller, in *createUserIn) (*out[
 		ClientUserID: b.ClientUserID, TimeZone: b.FallbackTimeZone, BirthDate: b.FallbackBirthDate,
 		IngestionStart: b.IngestionStart, IngestionEnd: b.IngestionEnd,
 	}
-	var user users.User
-	err := a.db.Write(ctx, func(tx *store.Tx) (err error) {
-		user, err = users.Create(ctx, tx, c.Team, n)
-		return err
+	return answering(ctx, a, func(tx *store.Tx) (userBody, error) {
+		user, err := users.Create(ctx, tx, c.Team, n)
+		if err != nil {
+			return userBody{}, err
+		}
+		return userOf(user, nil), nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return answer(userOf(user, nil)), nil
 }
 
 type listUsersIn struct {

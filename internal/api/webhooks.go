@@ -161,15 +161,13 @@ func (a *API) createWebhook(ctx context.Context, c Caller, in *createWebhookIn) 
 	if n.Secret, err = secretOf(b.Secret, "secret"); err != nil {
 		return nil, err
 	}
-	var e webhooks.Endpoint
-	err = a.db.Write(ctx, func(tx *store.Tx) (err error) {
-		e, err = webhooks.Create(ctx, tx, a.rules(c), c.Team, n)
-		return err
+	return answering(ctx, a, func(tx *store.Tx) (webhookBody, error) {
+		e, err := webhooks.Create(ctx, tx, a.rules(c), c.Team, n)
+		if err != nil {
+			return webhookBody{}, err
+		}
+		return webhookOf(e), nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return answer(webhookOf(e)), nil
 }
 
 // endpoint runs fn for an endpoint and answers with it.
@@ -231,7 +229,13 @@ func (a *API) change(ctx context.Context, p WebhookPath, fn func(tx *store.Tx, i
 	if err != nil {
 		return nil, err
 	}
-	if err := a.db.Write(ctx, func(tx *store.Tx) error { return fn(tx, id) }); err != nil {
+	err = a.db.Write(ctx, func(tx *store.Tx) error {
+		if err := fn(tx, id); err != nil {
+			return err
+		}
+		return answers(ctx, tx, nil)
+	})
+	if err != nil {
 		return nil, err
 	}
 	return &empty{}, nil

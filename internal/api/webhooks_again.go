@@ -38,20 +38,13 @@ func (a *API) replay(ctx context.Context, c Caller, in *replayIn) (*out[replayBo
 	if err != nil {
 		return nil, err
 	}
-	run := a.db.Write
-	if in.Body.DryRun {
-		run = a.db.Read
-	}
-	err = run(ctx, func(tx *store.Tx) error {
+	return a.counting(ctx, in.Body.DryRun, func(tx *store.Tx, body *replayBody) error {
+		body.Count = 1
 		if in.Body.DryRun {
 			return webhooks.MayResend(ctx, tx, c.Team, id, message)
 		}
 		return webhooks.Resend(ctx, tx, c.Team, id, message)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return answer(replayBody{Count: 1, DryRun: in.Body.DryRun}), nil
 }
 
 type recoverIn struct {
@@ -75,13 +68,7 @@ func (a *API) recoverFailed(ctx context.Context, c Caller, in *recoverIn) (*out[
 }
 
 func (a *API) startReplay(ctx context.Context, c Caller, r webhooks.Replay, dryRun bool) (*out[replayBody], error) {
-	body := replayBody{DryRun: dryRun}
-	run := a.db.Write
-	if dryRun {
-		run = a.db.Read
-	}
-	err := run(ctx, func(tx *store.Tx) (err error) {
-		body.JobID = nil
+	return a.counting(ctx, dryRun, func(tx *store.Tx, body *replayBody) (err error) {
 		if body.Count, err = r.Count(ctx, tx, c.Team); err != nil || dryRun {
 			return err
 		}
@@ -90,10 +77,22 @@ func (a *API) startReplay(ctx context.Context, c Caller, r webhooks.Replay, dryR
 		body.JobID = &text
 		return err
 	})
-	if err != nil {
-		return nil, err
+}
+
+// counting sends something once more, or only counts it.
+func (a *API) counting(ctx context.Context, dryRun bool, again func(tx *store.Tx, body *replayBody) error) (*out[replayBody], error) {
+	body := replayBody{DryRun: dryRun}
+	if dryRun {
+		if err := a.db.Read(ctx, func(tx *store.Tx) error { return again(tx, &body) }); err != nil {
+			return nil, err
+		}
+		return answer(body), nil
 	}
-	return answer(body), nil
+	return answering(ctx, a, func(tx *store.Tx) (replayBody, error) {
+		body := replayBody{}
+		err := again(tx, &body)
+		return body, err
+	})
 }
 
 type reconcileIn struct {

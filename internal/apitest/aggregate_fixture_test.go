@@ -3,7 +3,6 @@ package apitest
 import (
 	"fmt"
 	"testing"
-	"time"
 )
 
 const someQuery = `{"slug":"beats-%d","title":"Beats","query":{
@@ -19,17 +18,14 @@ func (s *service) continuousQuery(t *testing.T, f *fixture) {
 	if !s.serves("POST /v1/org/{org_id}/team/{team_id}/{environment}/continuous_query") {
 		return
 	}
-	f.ids["query_id"] = s.make(t, "POST", org, fmt.Sprintf(someQuery, count.Add(1)))["id"].(string)
+	f.ids["query_id"] = s.field(t, "POST", org, fmt.Sprintf(someQuery, count.Add(1)), "id")
 	t.Cleanup(func() { s.send(t, request{method: "DELETE", path: org + "/" + f.ids["query_id"]}, s.Key) })
 	s.make(t, "POST", "/v2/timeseries/"+f.ids["user_id"]+"/heartrate",
 		`{"stage":"daily","provider":"apple_health_kit","data":[{"timestamp":"2026-02-20T12:00:00Z","value":66,"unit":"bpm","source_type":"watch"}]}`)
 	history := "/aggregate/v1/user/" + f.ids["user_id"] + "/continuous_query/" + f.ids["query_id"] + "/task_history"
-	for range 1000 {
+	await(t, "the run of a continuous query", func() bool {
 		var runs struct{ Data []struct{ Status string } }
-		if s.Get(history, &runs); len(runs.Data) > 0 && runs.Data[0].Status == "completed" {
-			return
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-	t.Fatal("a continuous query did not run")
+		s.get(t, history, &runs)
+		return len(runs.Data) > 0 && runs.Data[0].Status == "completed"
+	})
 }

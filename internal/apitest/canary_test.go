@@ -2,7 +2,6 @@ package apitest
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
@@ -11,7 +10,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"hale/internal/app"
 	"hale/internal/app/apptest"
@@ -122,24 +120,10 @@ func (s *service) live(t *testing.T) map[string]string {
 	}
 	s.send(t, request{method: "GET", path: strings.TrimPrefix(link, s.URL())}, "")
 	id := s.field(t, "POST", base+"/imports", canaryExport, "id")
-	if status := s.importEnd(t, base+"/imports/"+id); status != "succeeded" {
+	if status := s.ended(t, base+"/imports/"+id); status != "succeeded" {
 		t.Fatalf("the import %s", status)
 	}
 	return map[string]string{"API key": apptest.Key, "portal token": token}
-}
-
-// importEnd waits for an import and returns how it ended. Until then the
-// uploaded file lies where it was spooled.
-func (s *service) importEnd(t *testing.T, path string) string {
-	t.Helper()
-	for range 1000 {
-		if status := s.field(t, "GET", path, "", "status"); status != "queued" && status != "running" {
-			return status
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Fatal("an import does not end")
-	return ""
 }
 
 const canaryExport = `<?xml version="1.0"?><HealthData locale="en_US"><ExportDate value="2026-03-01 12:00:00 +0000"/>
@@ -173,7 +157,7 @@ func (s *service) misuse(t *testing.T) {
 		}
 		if got.status == http.StatusAccepted { // an import that will fail
 			for _, id := range identifier.FindAllString(string(got.body), 1) {
-				s.importEnd(t, r.path+"/"+id)
+				s.ended(t, r.path+"/"+id)
 			}
 		}
 		s.send(t, r, canaries["wrong key"])
@@ -183,31 +167,6 @@ func (s *service) misuse(t *testing.T) {
 }
 
 var identifier = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
-
-// good sends a request that must succeed.
-func (s *service) good(t *testing.T, method, path, body string) []byte {
-	t.Helper()
-	r := request{method: method, path: path, headers: map[string]string{"content-type": "application/json"}}
-	if body != "" {
-		r.body = []byte(body)
-	}
-	got := s.send(t, r, s.Key)
-	if got.status/100 != 2 {
-		t.Fatalf("%s %s was answered %d: %.300s", method, path, got.status, got.body)
-	}
-	return got.body
-}
-
-// field sends a request that must succeed and returns a field of its answer.
-func (s *service) field(t *testing.T, method, path, body, name string) string {
-	t.Helper()
-	value, err := decode(s.good(t, method, path, body))
-	object, ok := value.(map[string]any)
-	if err != nil || !ok || object[name] == nil {
-		t.Fatalf("%s %s answered no %s", method, path, name)
-	}
-	return fmt.Sprint(object[name])
-}
 
 func (s *service) metrics(t *testing.T) string {
 	t.Helper()

@@ -35,9 +35,11 @@ type parameter struct {
 }
 
 type response struct {
-	Content map[string]struct {
-		Schema *schema `json:"schema"`
-	} `json:"content"`
+	Content map[string]media `json:"content"`
+}
+
+type media struct {
+	Schema *schema `json:"schema"`
 }
 
 func (o operation) String() string { return o.Method + " " + o.Path }
@@ -85,10 +87,8 @@ func parseOperation(t *testing.T, method, path string, text []byte) operation {
 		Parameters  []parameter            `json:"parameters"`
 		Security    *[]map[string][]string `json:"security"`
 		RequestBody *struct {
-			Required bool `json:"required"`
-			Content  map[string]struct {
-				Schema *schema `json:"schema"`
-			} `json:"content"`
+			Required bool             `json:"required"`
+			Content  map[string]media `json:"content"`
 		} `json:"requestBody"`
 		Responses map[string]*response `json:"responses"`
 	}

@@ -1,7 +1,7 @@
 package apitest
 
 import (
-	"fmt"
+	"context"
 	"testing"
 	"time"
 
@@ -27,21 +27,9 @@ func init() {
 // reported results, so that it has every paper.
 func (s *service) reported(t *testing.T, f *fixture) {
 	t.Helper()
-	made := s.make(t, "POST", "/v3/order", fmt.Sprintf(`{"user_id":%q,"lab_test_id":%q,"lab_account_id":%q,%s}`,
-		f.ids["user_id"], f.ids["lab_test_id"], f.ids["lab_account_id"], orderPeople))
-	order := made["order"].(map[string]any)
-	f.ids["reported_order_id"] = order["id"].(string)
-	f.ids["reported_transaction_id"] = order["order_transaction"].(map[string]any)["id"].(string)
-	team, err := ids.Parse[teams.Team](f.ids["team_id"])
-	if err != nil {
-		t.Fatal(err)
-	}
-	id, err := ids.Parse[orders.Order](f.ids["reported_order_id"])
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx := store.AsSystem(t.Context())
-	err = s.DB.Write(ctx, func(tx *store.Tx) error {
+	f.ids["reported_order_id"], f.ids["reported_transaction_id"] = s.order(t, f)
+	team, id := ids.MustParse[teams.Team](f.ids["team_id"]), ids.MustParse[orders.Order](f.ids["reported_order_id"])
+	s.write(t, func(ctx context.Context, tx *store.Tx) error {
 		o, err := orders.Get(ctx, tx, team, id)
 		if err != nil {
 			return err
@@ -54,9 +42,6 @@ func (s *service) reported(t *testing.T, f *fixture) {
 		}
 		return results.Take(ctx, tx, &o, someResults(&o))
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func someResults(o *orders.Order) results.Arrival {

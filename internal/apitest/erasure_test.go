@@ -12,9 +12,6 @@ import (
 	"github.com/google/uuid"
 
 	"hale/internal/app"
-	"hale/internal/app/apptest"
-	"hale/internal/networks"
-	"hale/internal/networks/networktest"
 	"hale/internal/store"
 	"hale/internal/store/storetest"
 	"hale/internal/users"
@@ -34,12 +31,14 @@ var whatStays = map[string]string{
 func TestErasureReachesEveryTable(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		var ahead atomic.Int64
-		s := startAt(t, d, func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) })
+		s := start(t, d, func(o *app.Options) {
+			o.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+		})
 		f := s.fixture(t)
 		before := s.rowsOf(t, f.ids["user_id"])
 		s.make(t, "DELETE", "/v2/user/"+f.ids["user_id"], "")
 		ahead.Store(int64(users.Grace + time.Hour))
-		s.await(t, "the erasure", func() bool {
+		await(t, "the erasure", func() bool {
 			return s.count(t, `SELECT COUNT(*) FROM jobs WHERE kind = 'users.erase' AND status = 'succeeded'`) > 0
 		})
 		after := s.rowsOf(t, f.ids["user_id"])
@@ -56,25 +55,6 @@ func TestErasureReachesEveryTable(t *testing.T) {
 		}
 		s.search(t)
 	})
-}
-
-func startAt(t *testing.T, d storetest.Database, now func() time.Time) *service {
-	t.Helper()
-	s := apptest.StartWith(t, d, func(o *app.Options) {
-		o.Now = now
-		o.Networks = []networks.Network{&networktest.Lab{Pending: true}}
-	})
-	_, text := s.Call("GET", "/openapi.json", "")
-	return &service{s, parseDocument(t, text)}
-}
-
-func (s *service) await(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	for end := time.Now().Add(90 * time.Second); !done(); time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("waited in vain for %s", what)
-		}
-	}
 }
 
 func (s *service) count(t *testing.T, query string, args ...any) (n int) {

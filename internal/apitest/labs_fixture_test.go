@@ -1,6 +1,7 @@
 package apitest
 
 import (
+	"context"
 	"testing"
 
 	"hale/internal/ids"
@@ -24,14 +25,9 @@ const someLabTest = `{"name":"Panel","description":"","method":"walk_in_test","p
 // physician.
 func (s *service) labs(t *testing.T, f *fixture) {
 	t.Helper()
-	f.ids["lab_test_id"] = s.make(t, "POST", "/v3/lab_tests", someLabTest)["id"].(string)
-	s.make(t, "PATCH", "/v3/lab_tests/"+f.ids["lab_test_id"], `{"active":true}`)
-	team, err := ids.Parse[teams.Team](f.ids["team_id"])
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx := store.AsSystem(t.Context())
-	err = s.DB.Write(ctx, func(tx *store.Tx) error {
+	f.ids["lab_test_id"] = s.activeTest(t, someLabTest)
+	team := ids.MustParse[teams.Team](f.ids["team_id"])
+	s.write(t, func(ctx context.Context, tx *store.Tx) error {
 		c, err := labs.For(ctx, tx, team)
 		if err != nil {
 			return err
@@ -48,7 +44,12 @@ func (s *service) labs(t *testing.T, f *fixture) {
 		_, err = labs.AddPhysician(ctx, tx, team, labs.Physician{FirstName: "Jane", LastName: "Example", NPI: "1234567893"})
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+}
+
+// activeTest makes a lab test that may be ordered.
+func (s *service) activeTest(t *testing.T, body string) (id string) {
+	t.Helper()
+	id = s.field(t, "POST", "/v3/lab_tests", body, "id")
+	s.make(t, "PATCH", "/v3/lab_tests/"+id, `{"active":true}`)
+	return id
 }

@@ -13,7 +13,7 @@ func (s *service) ledger(t *testing.T, f *fixture) {
 	if !s.serves("POST /v2/team/renormalise") {
 		return
 	}
-	f.ids["upload_id"] = s.make(t, "POST", "/v2/user/"+f.ids["user_id"]+"/uploads", `{"size":1000000}`)["id"].(string)
-	f.ids["renormalise_id"] = s.make(t, "POST", "/v2/team/renormalise", `{"dry_run":true,"user_id":"`+f.ids["user_id"]+`"}`)["id"].(string)
-	s.importEnd(t, "/v2/jobs/"+f.ids["renormalise_id"])
+	f.ids["upload_id"] = s.field(t, "POST", "/v2/user/"+f.ids["user_id"]+"/uploads", `{"size":1000000}`, "id")
+	f.ids["renormalise_id"] = s.field(t, "POST", "/v2/team/renormalise", `{"dry_run":true,"user_id":"`+f.ids["user_id"]+`"}`, "id")
+	s.ended(t, "/v2/jobs/"+f.ids["renormalise_id"])
 }

@@ -2,6 +2,7 @@ package apitest
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 )
@@ -29,47 +30,53 @@ func init() {
 // results.
 func (s *service) orders(t *testing.T, f *fixture) {
 	t.Helper()
+	f.ids["order_id"], f.ids["transaction_id"] = s.order(t, f)
+	f.ids["order_transaction_id"] = f.ids["transaction_id"]
+	f.ids["kit_test_id"] = s.activeTest(t, `{"name":"Kit","description":"","method":"testkit","provider_ids":["US-050"],"lab_slug":"ussl"}`)
+	kit := s.make(t, "POST", "/v3/order/testkit", fmt.Sprintf(`{"user_id":%q,"lab_test_id":%q,"shipping_details":%s}`, f.ids["user_id"], f.ids["kit_test_id"], orderAddress))
+	f.ids["sample_id"] = kit["order"].(map[string]any)["sample_id"].(string)
+	s.reported(t, f)
+}
+
+// order makes an order of the fixture's lab test.
+func (s *service) order(t *testing.T, f *fixture) (id, transaction string) {
+	t.Helper()
 	made := s.make(t, "POST", "/v3/order", fmt.Sprintf(`{"user_id":%q,"lab_test_id":%q,"lab_account_id":%q,%s}`,
 		f.ids["user_id"], f.ids["lab_test_id"], f.ids["lab_account_id"], orderPeople))
 	order := made["order"].(map[string]any)
-	f.ids["order_id"] = order["id"].(string)
-	f.ids["transaction_id"] = order["order_transaction"].(map[string]any)["id"].(string)
-	f.ids["order_transaction_id"] = f.ids["transaction_id"]
-	test := s.make(t, "POST", "/v3/lab_tests", `{"name":"Kit","description":"","method":"testkit","provider_ids":["US-050"],"lab_slug":"ussl"}`)["id"].(string)
-	s.make(t, "PATCH", "/v3/lab_tests/"+test, `{"active":true}`)
-	f.ids["kit_test_id"] = test
-	kit := s.make(t, "POST", "/v3/order/testkit", fmt.Sprintf(`{"user_id":%q,"lab_test_id":%q,"shipping_details":%s}`, f.ids["user_id"], test, orderAddress))
-	f.ids["sample_id"] = kit["order"].(map[string]any)["sample_id"].(string)
-	s.reported(t, f)
+	return order["id"].(string), order["order_transaction"].(map[string]any)["id"].(string)
 }
 
 // settle waits until the fixture's work is done and stands still.
 func (s *service) settle(t *testing.T) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); s.atWork(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the work of a fixture does not end")
-		}
-	}
+	await(t, "the end of a fixture's work", func() bool { return !s.atWork(t) })
 }
 
-// atWork reports whether orders are still being handed over and spoken of,
-// or results rehearsed, after which nothing changes any more by itself. A job
-// that is due only later is not waited for.
-func (s *service) atWork() bool {
-	for _, kind := range []string{"orders.place", "orders.ship", "messages.send", "matching.match", "matching.drill"} {
-		for _, status := range []string{"queued", "running"} {
-			var page struct {
-				Jobs []struct {
-					RunAt time.Time `json:"run_at"`
-				}
+// working are the jobs that hand over orders and speak of them, or rehearse
+// results. When none is left nothing changes any more by itself.
+var working = []string{"orders.place", "orders.ship", "messages.send", "matching.match", "matching.drill"}
+
+// atWork reports whether one of these is due. A job that is due only later is
+// not waited for.
+func (s *service) atWork(t *testing.T) bool {
+	t.Helper()
+	for _, status := range []string{"queued", "running"} {
+		var page struct {
+			Jobs []struct {
+				Kind  string
+				RunAt time.Time `json:"run_at"`
 			}
-			s.Get("/v2/jobs?kind="+kind+"&status="+status, &page)
-			for _, job := range page.Jobs {
-				if job.RunAt.Before(time.Now()) {
-					return true
-				}
+			NextCursor *string `json:"next_cursor"`
+		}
+		s.get(t, "/v2/jobs?limit=500&status="+status, &page)
+		for _, job := range page.Jobs {
+			if slices.Contains(working, job.Kind) && job.RunAt.Before(time.Now()) {
+				return true
 			}
+		}
+		if page.NextCursor != nil {
+			t.Fatalf("a team has more than %d jobs that are %s", len(page.Jobs), status)
 		}
 	}
 	return false

@@ -37,10 +37,10 @@ func forPhones(o operation) bool {
 func TestAPhoneReachesItsOwnUsersDataOnly(t *testing.T) {
 	s := start(t, storetest.NewSQLite(t))
 	mine, others := s.fixture(t), &fixture{ids: map[string]string{}}
-	others.ids["user_id"] = s.make(t, "POST", "/v2/user", `{"client_user_id":"somebody-else"}`)["user_id"].(string)
+	others.ids["user_id"] = s.field(t, "POST", "/v2/user", `{"client_user_id":"somebody-else"}`, "user_id")
 	s.sessions(t, others)
-	signIn := s.make(t, "POST", "/v2/user/"+mine.ids["user_id"]+"/sign_in_token", "")["sign_in_token"].(string)
-	token := s.make(t, "POST", "/v2/link/exchange", `{"sign_in_token":"`+signIn+`"}`)["access_token"].(string)
+	signIn := s.field(t, "POST", "/v2/user/"+mine.ids["user_id"]+"/sign_in_token", "", "sign_in_token")
+	token := s.field(t, "POST", "/v2/link/exchange", `{"sign_in_token":"`+signIn+`"}`, "access_token")
 	before := s.dataOf(t, others)
 	opened := 0
 	for _, o := range s.doc.operations {

@@ -23,6 +23,7 @@ type schema struct {
 	Format     string             `json:"format"`
 	Enum       []any              `json:"enum"`
 	Const      any                `json:"const"`
+	Default    any                `json:"default"`
 	Properties map[string]*schema `json:"properties"`
 	Required   []string           `json:"required"`
 	Additional *either            `json:"additionalProperties"`

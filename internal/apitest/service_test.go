@@ -2,9 +2,12 @@ package apitest
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"testing"
+	"time"
 
 	"hale/internal/app"
 	"hale/internal/app/apptest"
@@ -13,23 +16,28 @@ import (
 	"hale/internal/store/storetest"
 )
 
-// service is a running service with the document that it serves.
+// service is a running service, as one of its teams calls it, with the document
+// that it serves.
 type service struct {
 	*apptest.Service
 	doc *document
 }
 
-func start(t *testing.T, d storetest.Database) *service {
+// start starts a service whose lab leaves orders where they are.
+func start(t *testing.T, d storetest.Database, change ...func(*app.Options)) *service {
 	t.Helper()
-	s := apptest.StartWith(t, d, func(o *app.Options) {
-		o.Networks = []networks.Network{&networktest.Lab{Pending: true}} // orders stay where they are
-	})
-	status, text := s.Call("GET", "/openapi.json", "")
-	if status != http.StatusOK {
-		t.Fatalf("/openapi.json was answered %d", status)
-	}
-	return &service{s, parseDocument(t, text)}
+	s := &service{Service: apptest.StartWith(t, d, func(o *app.Options) {
+		o.Networks = []networks.Network{&networktest.Lab{Pending: true}}
+		for _, fn := range change {
+			fn(o)
+		}
+	})}
+	s.doc = parseDocument(t, s.good(t, "GET", "/openapi.json", ""))
+	return s
 }
+
+// another is the same service for a team of its own.
+func (s *service) another(name string) *service { return &service{s.NewTeam(name), s.doc} }
 
 // answer is what came back.
 type answer struct {
@@ -75,3 +83,56 @@ func (s *service) send(t fataler, r request, key string) answer {
 }
 
 var transport = &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 4}
+
+// good sends a request that must succeed.
+func (s *service) good(t *testing.T, method, path, body string) []byte {
+	t.Helper()
+	r := request{method: method, path: path, headers: map[string]string{"content-type": "application/json"}}
+	if body != "" {
+		r.body = []byte(body)
+	}
+	got := s.send(t, r, s.Key)
+	if got.status/100 != 2 {
+		t.Fatalf("%s %s was answered %d: %.500s", method, path, got.status, got.body)
+	}
+	return got.body
+}
+
+// make sends a request that must succeed and returns the object it answers,
+// nil for one that answers none.
+func (s *service) make(t *testing.T, method, path, body string) map[string]any {
+	t.Helper()
+	text := s.good(t, method, path, body)
+	if len(text) == 0 || text[0] != '{' {
+		return nil
+	}
+	return mustDecode(t, string(text)).(map[string]any)
+}
+
+// field is make for one field of the answer.
+func (s *service) field(t *testing.T, method, path, body, name string) string {
+	t.Helper()
+	value := s.make(t, method, path, body)[name]
+	if value == nil {
+		t.Fatalf("%s %s answered no %s", method, path, name)
+	}
+	return fmt.Sprint(value)
+}
+
+// get reads into v what must be there.
+func (s *service) get(t *testing.T, path string, v any) {
+	t.Helper()
+	if err := json.Unmarshal(s.good(t, "GET", path, ""), v); err != nil {
+		t.Fatalf("GET %s: %v", path, err)
+	}
+}
+
+// await asks until it is done.
+func await(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for end := time.Now().Add(90 * time.Second); !done(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}

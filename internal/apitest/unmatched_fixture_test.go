@@ -2,9 +2,8 @@ package apitest
 
 import (
 	"context"
-	"fmt"
+	"net/http"
 	"testing"
-	"time"
 
 	"hale/internal/civil"
 	"hale/internal/ids"
@@ -26,20 +25,13 @@ func init() {
 // unmatched makes a result that fits no order, and a rehearsal that has ended.
 func (s *service) unmatched(t *testing.T, f *fixture) {
 	t.Helper()
-	team, err := ids.Parse[teams.Team](f.ids["team_id"])
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx := store.AsSystem(t.Context())
+	team := ids.MustParse[teams.Team](f.ids["team_id"])
 	var id matching.ID
-	err = s.DB.Write(ctx, func(tx *store.Tx) (err error) {
+	s.write(t, func(ctx context.Context, tx *store.Tx) (err error) {
 		id, err = matching.Put(ctx, tx, team, unmatchedArrival(tx))
 		return err
 	})
-	if err == nil {
-		err = matching.Match(ctx, s.DB, team, id, true)
-	}
-	if err != nil {
+	if err := matching.Match(store.AsSystem(t.Context()), s.DB, team, id, true); err != nil {
 		t.Fatal(err)
 	}
 	f.ids["raw_result_id"] = id.String()
@@ -56,26 +48,16 @@ func unmatchedArrival(tx *store.Tx) inbox.Arrival {
 
 func (s *service) rehearsal(t *testing.T, f *fixture) {
 	t.Helper()
-	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
-	defer stop()
 	r := request{
 		method: "POST", path: "/v3/unmatched_result_test", body: []byte(wholeBodies["POST /v3/unmatched_result_test"]),
 		headers: map[string]string{"content-type": "application/json", "x-idempotency-key": f.ids["client_user_id"]},
 	}
 	got := s.send(t, r, s.Key)
-	if got.status != 202 {
+	if got.status != http.StatusAccepted {
 		t.Fatalf("a rehearsal was answered %d: %.300s", got.status, got.body)
 	}
 	f.ids["run_id"] = mustDecode(t, string(got.body)).(map[string]any)["run_id"].(string)
-	for {
-		var run struct{ Status string }
-		s.Get("/v3/unmatched_result_test/"+f.ids["run_id"], &run)
-		switch {
-		case run.Status == "succeeded":
-			return
-		case run.Status == "failed" || ctx.Err() != nil:
-			t.Fatal(fmt.Errorf("a rehearsal is %s: %w", run.Status, context.Cause(ctx)))
-		}
-		time.Sleep(2 * time.Millisecond)
+	if status := s.ended(t, "/v3/unmatched_result_test/"+f.ids["run_id"]); status != "succeeded" {
+		t.Fatalf("a rehearsal %s", status)
 	}
 }

@@ -42,6 +42,9 @@ type Options struct {
 	Version string
 	// Networks are the lab networks that this node speaks to.
 	Networks []networks.Network
+	// Committed, when set, is called after each commit and before anybody hears
+	// of it. Tests die there.
+	Committed func()
 }
 
 // App is one running node.
@@ -126,7 +129,7 @@ func (a *App) openStore(ctx context.Context) error {
 	a.DB, err = store.Open(ctx, store.Options{
 		URL: url, Dir: cfg.Data, Root: root, Now: a.Now,
 		Synchronous: cfg.SQLiteSynchronous, NoMmap: !cfg.SQLiteMmap, Conns: cfg.DatabaseConnections,
-		Observe: a.Metrics.Commit,
+		Observe: a.committed,
 	})
 	if err != nil {
 		return err
@@ -135,6 +138,13 @@ func (a *App) openStore(ctx context.Context) error {
 		return err
 	}
 	return a.proveRootKey(ctx)
+}
+
+func (a *App) committed(took time.Duration, transactions int) {
+	a.Metrics.Commit(took, transactions)
+	if a.Committed != nil {
+		a.Committed()
+	}
 }
 
 // ErrRootKey is returned when the root key does not open what the database

@@ -140,3 +140,49 @@ func TestImportedOrdersHaveNoRequisition(t *testing.T) {
 		other.Expect(404, "GET", "/v3/lab_test/"+c.tests["testkit"]+"/collection_instruction_pdf", "", nil)
 	})
 }
+
+// A notice is there when Medicare may not pay, and when the lab says that it
+// wants one; the order says so from the beginning, or from the lab's receipt.
+func TestStoryOfANotice(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
+		c := newClinic(t, d, &networktest.Lab{})
+		c.Expect(200, "PATCH", "/v2/user/"+c.user+"/info", aPerson, nil)
+		c.Expect(200, "POST", "/v2/user/"+c.user+"/insurance", anInsurance("MEDFED"), nil)
+		hasABN := func(id string) (has bool) {
+			c.Get("/v3/order/"+id, &struct {
+				HasABN *bool `json:"has_abn"`
+			}{&has})
+			return has
+		}
+		insured := func(icd string) seen {
+			var made struct{ Order seen }
+			body := strings.TrimSuffix(c.body("walk_in_test"), "}") + `,"billing_type":"commercial_insurance","icd_codes":` + icd + `}`
+			c.Expect(200, "POST", "/v3/order", body, &made)
+			return made.Order
+		}
+		o := insured(`["N40.1"]`)
+		if !hasABN(o.ID) {
+			t.Error("an order that Medicare may not pay for has no notice")
+		}
+		c.pdf("/v3/order/"+o.ID+"/abn_pdf", "abn-"+o.ID)
+		if o := insured(`["E78.5","E03.9"]`); hasABN(o.ID) {
+			t.Error("a supported order has a notice")
+		}
+		c.lab.WantNotices(true)
+		o = c.order("walk_in_test")
+		c.until(o.ID, "received.walk_in_test.requisition_created")
+		if !hasABN(o.ID) {
+			t.Error("the lab wants a notice, and there is none")
+		}
+		c.pdf("/v3/order/"+o.ID+"/abn_pdf", "abn-"+o.ID)
+	})
+}
+
+const aPerson = `{"first_name":"Ada","last_name":"Byron","email":"ada@example.org","phone_number":"+14155550132","gender":"female","dob":"1950-12-10",
+	"address":{"first_line":"1 Main Street","city":"Phoenix","state":"AZ","zip":"85004","country":"US"}}`
+
+func anInsurance(payor string) string {
+	return `{"payor_code":"` + payor + `","member_id":"M-1","relationship":"Self","is_primary":true,"insured":{"first_name":"Ada","last_name":"Byron",
+		"gender":"female","dob":"1950-12-10","email":"ada@example.org","phone_number":"+14155550132",
+		"address":{"first_line":"1 Main Street","city":"Phoenix","state":"AZ","zip":"85004","country":"US"}}}`
+}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"hale/internal/app/apptest"
 	"hale/internal/config"
@@ -83,9 +84,9 @@ func TestTheSameRequestManyTimesAtOnce(t *testing.T) {
 	}
 }
 
-// A crash between the change and its answer leaves the claim without an
-// answer. The repeat must not carry the change out again.
-func TestALostAnswerIsNotASecondChange(t *testing.T) {
+// A request that was begun on another node is left to it while that node lives.
+// Then, with nothing to go on with, it is not carried out a second time.
+func TestABegunRequestBelongsToItsNode(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		a := apptest.Start(t, d)
 		const body = `{"client_user_id": "ann"}`
@@ -95,14 +96,26 @@ func TestALostAnswerIsNotASecondChange(t *testing.T) {
 		}
 		ctx := store.AsSystem(t.Context())
 		if err := a.DB.Write(ctx, func(tx *store.Tx) error {
-			_, err := tx.Exec(ctx, `UPDATE idempotency_keys SET status = 0, locked_until = 0`)
+			node := tx.NewUUID()
+			if _, err := tx.Exec(ctx, `INSERT INTO nodes (id, until, started_at) VALUES ($1, $2, $2)`, node, tx.Now().Add(time.Hour)); err != nil {
+				return err
+			}
+			_, err := tx.Exec(ctx, `UPDATE idempotency_keys SET status = 0, node_id = $1`, node)
 			return err
 		}); err != nil {
 			t.Fatal(err)
 		}
-		again := answerOf(t, a.Do("POST", "/v2/user/", body, "Idempotency-Key", "k5"))
-		if again.status != 409 || !strings.Contains(again.body, "IDEMPOTENT_ANSWER_LOST") {
-			t.Errorf("%+v", again)
+		if runs := answerOf(t, a.Do("POST", "/v2/user/", body, "Idempotency-Key", "k5")); runs.status != 409 || !strings.Contains(runs.body, "still running") {
+			t.Errorf("while the other node lives: %+v", runs)
+		}
+		if err := a.DB.Write(ctx, func(tx *store.Tx) error {
+			_, err := tx.Exec(ctx, `UPDATE nodes SET until = $1 WHERE id = (SELECT node_id FROM idempotency_keys)`, tx.Now())
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if lost := answerOf(t, a.Do("POST", "/v2/user/", body, "Idempotency-Key", "k5")); lost.status != 409 || !strings.Contains(lost.body, "IDEMPOTENT_ANSWER_LOST") {
+			t.Errorf("after it died: %+v", lost)
 		}
 	})
 }

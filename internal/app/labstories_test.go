@@ -58,27 +58,6 @@ var kitStory = []string{
 	"collecting_sample.with_customer", "collecting_sample.transit_lab", "sample_with_lab.delivered_to_lab", "completed.completed",
 }
 
-func TestStoryOfASandboxKit(t *testing.T) {
-	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
-		c := newClinic(t, d, nil)
-		o := c.order("testkit")
-		if got := c.until(o.ID, "received.testkit.ordered"); got.SampleID != nil {
-			t.Error("an order that nobody looked at has a sample id")
-		}
-		c.advance(1)
-		c.until(o.ID, "collecting_sample.testkit.transit_customer")
-		c.advance(20)
-		got := c.until(o.ID, "completed.testkit.completed")
-		if want := full("testkit", kitStory...); !slices.Equal(got.path(), want) {
-			t.Errorf("events %v", got.path())
-		}
-		results, metadata := c.results(o.ID)
-		if len(results) == 0 || metadata["status"] != "final" || metadata["interpretation"] != "normal" {
-			t.Errorf("%d results, %v", len(results), metadata)
-		}
-	})
-}
-
 // mailbox receives the webhooks of a team's orders.
 type mailbox struct {
 	mu   sync.Mutex

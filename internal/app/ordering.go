@@ -44,6 +44,7 @@ func (a *App) ordering() (ordering, error) {
 	if err != nil {
 		return o, err
 	}
+	labs.Peers = a.workers.node.Peers
 	for _, n := range append([]networks.Network{o.sandbox, labs}, a.Networks...) {
 		o.placer.Networks[n.Slug()] = n
 		if receiver, ok := n.(networks.Receiver); ok {

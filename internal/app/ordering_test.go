@@ -75,11 +75,17 @@ func newClinic(t *testing.T, d storetest.Database, lab *networktest.Lab) *clinic
 			o.Networks = []networks.Network{lab}
 		}
 	})
+	return clinicOf(t, s, lab, "patient-1")
+}
+
+// clinicOf is a clinic of a service that runs, with a user of the name.
+func clinicOf(t *testing.T, s *apptest.Service, lab *networktest.Lab, name string) *clinic {
+	t.Helper()
 	c := &clinic{Service: s, t: t, lab: lab, tests: map[string]string{}, aoe: map[string]string{}}
 	var user struct {
 		UserID string `json:"user_id"`
 	}
-	s.Expect(200, "POST", "/v2/user", `{"client_user_id":"patient-1"}`, &user)
+	s.Expect(200, "POST", "/v2/user", fmt.Sprintf(`{"client_user_id":%q}`, name), &user)
 	c.user = user.UserID
 	var tests struct {
 		Data []struct {

@@ -10,6 +10,7 @@ import (
 	"hale/internal/aggregate/continuous"
 	"hale/internal/api"
 	"hale/internal/connections"
+	"hale/internal/connections/demo"
 	"hale/internal/documents"
 	"hale/internal/events"
 	"hale/internal/imports"
@@ -22,6 +23,7 @@ import (
 	"hale/internal/tokens"
 	"hale/internal/users"
 	"hale/internal/wearables"
+	"hale/internal/wearables/zones"
 	"hale/internal/webhooks"
 )
 
@@ -103,7 +105,9 @@ func (a *App) services(ctx context.Context) (api.Services, error) {
 	}
 	deliverer := webhooks.NewDeliverer(a.DB, posting)
 	a.workers.add("webhook delivery", deliverer.Run)
-	ingester := &wearables.Ingester{DB: a.DB, Describe: describe, Connect: connections.Ensure, Run: connections.Run, Linked: connections.Linked, Changed: continuous.Changed}
+	beats := &zones.Service{}
+	ingester := &wearables.Ingester{DB: a.DB, Describe: describe, Connect: connections.Ensure, Run: connections.Run, Linked: connections.Linked, Changed: wearables.Both(continuous.Changed, beats.Changed)}
+	beats.Ingester = ingester
 	kept := &ledger.Ledger{}
 	uploads := &imports.Service{
 		DB: a.DB, Ledger: kept, Sink: ingester, Dir: filepath.Join(a.Config.Data, "imports"), MaxUpload: int64(a.Config.ImportLimit),
@@ -119,7 +123,10 @@ func (a *App) services(ctx context.Context) (api.Services, error) {
 	if err != nil {
 		return api.Services{}, err
 	}
+	demos := &demo.Service{DB: a.DB, Sink: ingester}
 	kinds := append(a.kinds(), uploads.Job(), again.Job())
+	kinds = append(kinds, beats.Job())
+	kinds = append(kinds, demos.Jobs()...)
 	kinds = append(kinds, telling.Jobs()...)
 	ordering, err := a.ordering()
 	if err != nil {
@@ -128,7 +135,7 @@ func (a *App) services(ctx context.Context) (api.Services, error) {
 	kinds = append(kinds, ordering.jobs()...)
 	runner := jobs.NewRunner(a.DB, jobs.Config{Node: node, Log: a.Log, Observe: a.Metrics.Job, Kinds: kinds})
 	a.workers.add("jobs", runner.Run)
-	return api.Services{Imports: uploads, Ledger: kept, Replay: again, Wearables: ingester, Webhooks: posting, Places: ordering.visits.Places, Appointments: ordering.visits, Sandbox: ordering.sandbox, Links: a.links, ResultDocuments: documents.Reports{}}, nil
+	return api.Services{Imports: uploads, Demo: demos, Ledger: kept, Replay: again, Wearables: ingester, Webhooks: posting, Node: node, Places: ordering.visits.Places, Appointments: ordering.visits, Sandbox: ordering.sandbox, Links: a.links, ResultDocuments: documents.Reports{}}, nil
 }
 
 // describe names a provider for the deprecated fields of a source.
@@ -145,6 +152,7 @@ func (a *App) kinds() []jobs.Handler {
 		tokens.ForgetJob,
 		webhooks.ReplayJob,
 		continuous.Job,
+		continuous.BackfillJob,
 		jobs.Define("idempotency.forget", func(ctx context.Context, run *jobs.Run, _ struct{}) error {
 			return run.DB().Write(ctx, func(tx *store.Tx) error {
 				_, err := api.ForgetIdempotency(ctx, tx)

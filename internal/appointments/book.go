@@ -35,11 +35,16 @@ type Booking struct {
 	// on until AsyncWait is over. Zero waits mean the defaults.
 	Async               bool
 	SyncWait, AsyncWait time.Duration
+	Began               Began
 }
+
+// Began is called in the transaction that writes what the network is to be
+// asked, so that a caller who is cut off can resume; nil when nobody will.
+type Began func(tx *store.Tx, id ID) error
 
 // Book makes an appointment of a booking key.
 func (s *Service) Book(ctx context.Context, who places.Viewer, b Booking) (Document, error) {
-	return s.begin(ctx, who, func(tx *store.Tx) (*Appointment, error) { return s.book(ctx, tx, who, b) })
+	return s.begin(ctx, who, b.Began, func(tx *store.Tx) (*Appointment, error) { return s.book(ctx, tx, who, b) })
 }
 
 // Request asks for a visit at a time that provider and patient will agree.
@@ -50,11 +55,12 @@ type Request struct {
 	Provider string
 	Address  Address
 	Notes    string
+	Began    Began
 }
 
 // RequestVisit makes an appointment without a time.
 func (s *Service) RequestVisit(ctx context.Context, who places.Viewer, r Request) (Document, error) {
-	return s.begin(ctx, who, func(tx *store.Tx) (*Appointment, error) { return s.request(ctx, tx, who, r) })
+	return s.begin(ctx, who, r.Began, func(tx *store.Tx) (*Appointment, error) { return s.request(ctx, tx, who, r) })
 }
 
 // unfinished is what keeps an order from a new appointment: one whose caller
@@ -64,11 +70,13 @@ type unfinished struct{ id ID }
 func (unfinished) Error() string { return "appointments: another appointment must be settled first" }
 
 // begin writes a call and carries it out.
-func (s *Service) begin(ctx context.Context, who places.Viewer, write func(tx *store.Tx) (*Appointment, error)) (Document, error) {
+func (s *Service) begin(ctx context.Context, who places.Viewer, began Began, write func(tx *store.Tx) (*Appointment, error)) (Document, error) {
 	var a *Appointment
 	try := func() error {
 		return s.DB.Write(ctx, func(tx *store.Tx) (err error) {
-			a, err = write(tx)
+			if a, err = write(tx); err == nil && began != nil {
+				err = began(tx, a.ID)
+			}
 			return err
 		})
 	}
@@ -86,7 +94,7 @@ func (s *Service) begin(ctx context.Context, who places.Viewer, write func(tx *s
 	if err != nil {
 		return Document{}, err
 	}
-	return s.carry(ctx, a)
+	return s.carry(ctx, a, a.Body.Call.Until.Sub(a.UpdatedAt)-grace)
 }
 
 func (s *Service) book(ctx context.Context, tx *store.Tx, who places.Viewer, b Booking) (*Appointment, error) {

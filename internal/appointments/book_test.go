@@ -29,12 +29,12 @@ func TestVisitAtHome(t *testing.T) {
 			r.t.Fatalf("rescheduled: %+v, %v", moved, err)
 		}
 		r.work()
-		if r.agency.holds(o.ID) != 1 || r.agency.freed[slots[2].Slot.Key] != 1 {
+		if r.agency.holds(o.ID) != 1 || r.agency.freed[d.ProviderID] != 1 {
 			r.t.Errorf("the first slot was not given back: %v", r.agency.freed)
 		}
 		for range 2 { // and once more, late
 			for _, status := range []string{"in_progress", "completed", "in_progress"} {
-				r.says(o, networks.Visit{BookingID: slots[5].Slot.Key, Status: status, Start: slots[5].Start, End: slots[5].End})
+				r.says(o, networks.Visit{BookingID: moved.ProviderID, Status: status, Start: slots[5].Start, End: slots[5].End})
 			}
 		}
 		same(r.t, "order", r.path(o), []orders.Status{

@@ -22,6 +22,9 @@ func errTaken(sandbox bool) error {
 	return fault.New(kind, "The slot was taken; ask for availability again").At("body", "booking_key").WithType("slot_taken")
 }
 
+// errUnderWay is what a caller hears who moved a visit that began meanwhile.
+var errUnderWay = fault.New(fault.Refused, "The appointment is under way and can no longer be rescheduled").WithType("not_reschedulable")
+
 var errCannot = fault.New(fault.Refused, "The provider does not take this appointment").WithType("provider_refused")
 
 // final reports that the network's no is its last word.
@@ -29,10 +32,10 @@ func final(err error) bool {
 	return errors.Is(err, networks.ErrSlotTaken) || errors.Is(err, networks.ErrUnsupported)
 }
 
-// carry asks the network for what an appointment's call says, while its caller
-// waits, and writes the answer. Once it was asked, the answer is written even
+// carry asks the network for what an appointment's call says, as long as its
+// caller waits, and writes the answer. Once it was asked, the answer is written even
 // if the caller goes away.
-func (s *Service) carry(ctx context.Context, a *Appointment) (Document, error) {
+func (s *Service) carry(ctx context.Context, a *Appointment, wait time.Duration) (Document, error) {
 	ctx = context.WithoutCancel(ctx)
 	call := *a.Body.Call
 	var whole networks.Order
@@ -43,7 +46,7 @@ func (s *Service) carry(ctx context.Context, a *Appointment) (Document, error) {
 	if err != nil {
 		return Document{}, err
 	}
-	waiting, stop := context.WithTimeout(ctx, call.Until.Sub(a.UpdatedAt)-grace)
+	waiting, stop := context.WithTimeout(ctx, wait)
 	booking, err := s.call(waiting, a, whole)
 	stop()
 	return s.write(ctx, a, call, booking, err, whole.Sandbox)
@@ -142,9 +145,9 @@ func (a *Appointment) visited() networks.Address {
 func (s *Service) call(ctx context.Context, a *Appointment, whole networks.Order) (networks.Booking, error) {
 	booker, c := s.booker(a.Network), a.Body.Call
 	if c.Verb == AskVisit {
-		return booker.Request(ctx, whole, a.Provider, a.visited(), a.Body.Notes)
+		return booker.Request(ctx, c.ID, whole, a.Provider, a.visited(), a.Body.Notes)
 	}
-	return booker.Book(ctx, whole, c.Slot)
+	return booker.Book(ctx, c.ID, whole, c.Slot)
 }
 
 // answered writes that the network said yes. When the appointment is wanted no
@@ -154,6 +157,9 @@ func (s *Service) answered(ctx context.Context, tx *store.Tx, a *Appointment, o 
 	a.Body.Call = nil
 	b.Slot = c.Slot
 	unwanted := unwanted(a, o)
+	if c.Verb == ChangeSlot && !a.Kind.May(a.Status, Scheduled) && unwanted == nil {
+		unwanted = errUnderWay
+	}
 	if c.Abandoned && unwanted == nil {
 		unwanted = errSilent
 	}
@@ -197,16 +203,19 @@ func unwanted(a *Appointment, o *orders.Order) error {
 // taken shows a booked appointment: as pending in passing, and then as what it
 // is with or without a requisition.
 func (s *Service) taken(ctx context.Context, tx *store.Tx, a *Appointment, o *orders.Order, c Call) error {
-	a.Start, a.End = &c.Slot.Start, &c.Slot.End
 	held := early(o) || fixed(a.Provider)
+	to := Scheduled
+	if held {
+		to = Reserved
+	}
+	if a.Status != Asked && !a.Kind.May(a.Status, to) { // the provider has said as much, or more, by itself
+		return save(ctx, tx, a)
+	}
+	a.Start, a.End = &c.Slot.Start, &c.Slot.End
 	if a.Status == Asked && !(held && a.Kind == AtCenter) {
 		if _, err := advance(ctx, tx, a, o, step{to: Pending, passing: true}); err != nil {
 			return err
 		}
-	}
-	to := Scheduled
-	if held {
-		to = Reserved
 	}
 	if _, err := advance(ctx, tx, a, o, step{to: to}); err != nil || !held {
 		return err

@@ -39,7 +39,7 @@ type Change struct {
 
 // Reschedule books another slot and gives the old one back.
 func (s *Service) Reschedule(ctx context.Context, who places.Viewer, c Change) (Document, error) {
-	return s.begin(ctx, who, func(tx *store.Tx) (*Appointment, error) { return s.reschedule(ctx, tx, who, c) })
+	return s.begin(ctx, who, nil, func(tx *store.Tx) (*Appointment, error) { return s.reschedule(ctx, tx, who, c) })
 }
 
 func (s *Service) reschedule(ctx context.Context, tx *store.Tx, who places.Viewer, c Change) (*Appointment, error) {

@@ -1,13 +1,16 @@
 package appointments
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"hale/internal/fault"
 	"hale/internal/labs"
+	"hale/internal/networks"
 	"hale/internal/orders"
 	"hale/internal/store"
+	"hale/internal/users/userstest"
 )
 
 // A provider that does not answer leaves nothing booked, whether it had booked
@@ -167,6 +170,62 @@ func TestConfirmedLater(t *testing.T) {
 	})
 }
 
+// What the network says by itself before its answer is written does not keep
+// the answer from being written: the job would ask for ever.
+func TestAnswerAfterTheProvidersWord(t *testing.T) {
+	each(t, func(r *rig) {
+		moving := r.order(labs.AtHome, false)
+		slots := r.slots(Phlebotomy)
+		d := r.booked(moving, Phlebotomy, slots[0].Key)
+		userstest.Write(r.t, r.DB, func(ctx context.Context, tx *store.Tx) error { // killed before the network was asked
+			_, err := r.reschedule(ctx, tx, r.who, Change{Order: moving.ID, Kind: Phlebotomy, Key: slots[1].Key})
+			return err
+		})
+		r.says(moving, networks.Visit{BookingID: d.ProviderID, Status: "in_progress"})
+		r.switchOn(func(s *Settings) { s.BeforeRequisition, s.AsyncConfirmation = true, true })
+		held := r.order(labs.WalkIn, true)
+		r.agency.silent = 1
+		book := Booking{Order: held.ID, Kind: AtCenter, Key: r.slots(AtCenter)[0].Key, Async: true}
+		if d, err := r.Book(r.ctx, r.who, book); err != nil || d.Status != "pending" {
+			r.t.Fatalf("not answered: %+v, %v", d, err)
+		}
+		r.says(held, networks.Visit{Status: "reserved"})
+		r.clock.turn(time.Minute)
+		r.work()
+		if d, err := r.get(moving, Phlebotomy); err != nil || d.EventStatus != InProgress || !time.Time(*d.Start).Equal(slots[0].Start) || r.agency.holds(moving.ID) != 1 {
+			r.t.Errorf("the visit under way: %+v, %v, %d held", d, err, r.agency.holds(moving.ID))
+		}
+		if d, err := r.get(held, AtCenter); err != nil || d.EventStatus != Reserved || d.ProviderID == "" || r.agency.holds(held.ID) != 1 {
+			r.t.Errorf("the slot that is held: %+v, %v, %d held", d, err, r.agency.holds(held.ID))
+		}
+		r.check(moving, Phlebotomy)
+		r.check(held, AtCenter)
+	})
+}
+
+// A slot that is taken again while it is about to be given back stays taken:
+// what is given back is the first booking of it.
+func TestTakenBackBeforeItWasGivenBack(t *testing.T) {
+	each(t, func(r *rig) {
+		o := r.order(labs.AtHome, false)
+		first := r.booked(o, Phlebotomy, r.slots(Phlebotomy)[0].Key)
+		for _, n := range []int{1, 0} { // away and back
+			if _, err := r.Reschedule(r.ctx, r.who, Change{Order: o.ID, Kind: Phlebotomy, Key: r.slots(Phlebotomy)[n].Key}); err != nil {
+				r.t.Fatal(err)
+			}
+		}
+		if _, err := r.cancel(o, Phlebotomy, phlebotomyReasons[0], ""); err != nil {
+			r.t.Fatal(err)
+		}
+		again := r.booked(o, Phlebotomy, r.slots(Phlebotomy)[0].Key)
+		r.work()
+		if r.agency.holds(o.ID) != 1 || r.agency.booked[again.ProviderID].order != o.ID.UUID() || again.ProviderID == first.ProviderID {
+			r.t.Errorf("%d slots are held; the last booking is %s", r.agency.holds(o.ID), again.ProviderID)
+		}
+		r.check(o, Phlebotomy)
+	})
+}
+
 // An order that is cancelled while its appointment is being booked keeps nothing.
 func TestOrderCancelledWhileBooking(t *testing.T) {
 	each(t, func(r *rig) {
@@ -175,7 +234,7 @@ func TestOrderCancelledWhileBooking(t *testing.T) {
 		a := r.drafted(o, Phlebotomy, slot)
 		o = r.now(o)
 		r.moveOrder(&o, orders.Move{To: orders.Cancelled, By: orders.Call})
-		if _, err := r.carry(r.ctx, a); !fault.Is(err, fault.Refused) {
+		if _, err := r.carry(r.ctx, a, defaultSyncWait); !fault.Is(err, fault.Refused) {
 			r.t.Errorf("the caller hears %v", err)
 		}
 		r.work()

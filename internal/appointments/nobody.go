@@ -3,6 +3,8 @@ package appointments
 import (
 	"context"
 
+	"github.com/google/uuid"
+
 	"hale/internal/networks"
 )
 
@@ -14,11 +16,11 @@ func (nobody) Slots(context.Context, networks.SlotQuery) ([]networks.Slot, error
 	return nil, networks.ErrUnsupported
 }
 
-func (nobody) Book(context.Context, networks.Order, networks.Slot) (networks.Booking, error) {
+func (nobody) Book(context.Context, uuid.UUID, networks.Order, networks.Slot) (networks.Booking, error) {
 	return networks.Booking{}, networks.ErrUnsupported
 }
 
-func (nobody) Request(context.Context, networks.Order, string, networks.Address, string) (networks.Booking, error) {
+func (nobody) Request(context.Context, uuid.UUID, networks.Order, string, networks.Address, string) (networks.Booking, error) {
 	return networks.Booking{}, networks.ErrUnsupported
 }
 

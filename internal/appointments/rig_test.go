@@ -36,13 +36,19 @@ func init() {
 // or wrong when told to.
 type agency struct {
 	mu     sync.Mutex
-	booked map[string]uuid.UUID // slot key -> order
+	booked map[string]held // by the booking's id
 	seen   []networks.Order
 	freed  map[string]int
 	asked  int
 	// silent calls fail without having done anything; deaf ones book and then fail.
 	silent, deaf int
 	hours        func(q networks.SlotQuery, day civil.Date, zone *time.Location) []networks.Slot
+}
+
+// held is a slot that an order has.
+type held struct {
+	slot  string
+	order uuid.UUID
 }
 
 func (*agency) Slug() string { return orders.SandboxNetwork }
@@ -101,28 +107,30 @@ func (g *agency) answer(do func() (networks.Booking, error)) (networks.Booking, 
 	return b, err
 }
 
-func (g *agency) Book(_ context.Context, o networks.Order, slot networks.Slot) (networks.Booking, error) {
+func (g *agency) Book(_ context.Context, wish uuid.UUID, o networks.Order, slot networks.Slot) (networks.Booking, error) {
 	return g.answer(func() (networks.Booking, error) {
-		if by, taken := g.booked[slot.Key]; taken && by != o.ID {
-			return networks.Booking{}, networks.ErrSlotTaken
+		for _, by := range g.booked {
+			if by.slot == slot.Key && by.order != o.ID {
+				return networks.Booking{}, networks.ErrSlotTaken
+			}
 		}
-		g.keep(slot.Key, o)
-		return networks.Booking{Provider: slot.Provider, ID: slot.Key, ExternalID: "100001", Slot: slot}, nil
+		g.keep(wish.String(), slot.Key, o)
+		return networks.Booking{Provider: slot.Provider, ID: wish.String(), ExternalID: "100001", Slot: slot}, nil
 	})
 }
 
-func (g *agency) keep(key string, o networks.Order) {
+func (g *agency) keep(id, slot string, o networks.Order) {
 	if g.booked == nil {
-		g.booked = map[string]uuid.UUID{}
+		g.booked = map[string]held{}
 	}
-	g.booked[key] = o.ID
+	g.booked[id] = held{slot, o.ID}
 	g.seen = append(g.seen, o)
 }
 
-func (g *agency) Request(_ context.Context, o networks.Order, provider string, _ networks.Address, _ string) (networks.Booking, error) {
+func (g *agency) Request(_ context.Context, wish uuid.UUID, o networks.Order, provider string, _ networks.Address, _ string) (networks.Booking, error) {
 	return g.answer(func() (networks.Booking, error) {
-		g.keep("request|"+o.ID.String(), o)
-		return networks.Booking{Provider: provider, ID: "request|" + o.ID.String()}, nil
+		g.keep(wish.String(), "at any time|"+wish.String(), o)
+		return networks.Booking{Provider: provider, ID: wish.String()}, nil
 	})
 }
 
@@ -142,7 +150,7 @@ func (g *agency) holds(o orders.ID) (n int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, by := range g.booked {
-		if by == o.UUID() {
+		if by.order == o.UUID() {
 			n++
 		}
 	}

@@ -153,8 +153,8 @@ func TestReportBeforeTheAnswer(t *testing.T) {
 		o := r.order(labs.AtHome, false)
 		slot := r.slots(Phlebotomy)[0]
 		a := r.drafted(o, Phlebotomy, slot)
-		r.says(o, networks.Visit{BookingID: slot.Slot.Key, Status: "in_progress"})
-		d, err := r.carry(r.ctx, a)
+		r.says(o, networks.Visit{BookingID: a.Body.Call.ID.String(), Status: "in_progress"})
+		d, err := r.carry(r.ctx, a, defaultSyncWait)
 		if err != nil || d.EventStatus != InProgress {
 			r.t.Errorf("%+v, %v", d, err)
 		}

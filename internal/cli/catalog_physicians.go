@@ -80,7 +80,6 @@ func (s *shell) physiciansAdd(team *string) *cobra.Command {
 			})
 		},
 	}
-	c.Flags().StringVar(&p.Email, "email", "", "where the physician is reached")
 	c.Flags().StringSliceVar(&p.States, "states", nil, "states of the licence, such as AZ,CA")
 	return c
 }

@@ -92,7 +92,7 @@ server; those that call one read HALE_URL and HALE_API_KEY.`,
 	root.PersistentFlags().StringVarP(&s.format, "output", "o", formatTable, "format of results: table, json, jsonl or id")
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
 	addGroup(root, "run", "Run it:", s.serveCommand(), s.doctorCommand(), s.configCommand(), s.migrateCommand(), s.backupCommand(), s.restoreCommand())
-	addGroup(root, "people", "Teams and people:", s.teamsCommand(), s.keysCommand(), s.usersCommand(), s.ordersCommand(), s.importCommand(), s.renormaliseCommand())
+	addGroup(root, "people", "Teams and people:", s.teamsCommand(), s.keysCommand(), s.usersCommand(), s.ordersCommand(), s.resultsCommand(), s.importCommand(), s.queryCommand(), s.renormaliseCommand())
 	addGroup(root, "labs", "Lab ordering:", s.catalogCommand(), s.pscCommand(), s.outboxCommand(), s.sandboxCommand())
 	addGroup(root, "events", "Events out:", s.listenCommand(), s.webhooksCommand(), s.eventsCommand())
 	addGroup(root, "look", "Look closer:", s.jobsCommand(), s.apiCommand(), s.versionCommand())

@@ -21,7 +21,7 @@ func (s *shell) teamsCommand() *cobra.Command {
 commands work on the database itself, also while hale serve runs, and need no
 API key.`,
 		Example: examples("hale teams list", `hale teams create "Acme Health"`),
-	}, s.teamsCreate(), s.teamsList(), s.teamsShow(), s.teamsRename())
+	}, s.teamsCreate(), s.teamsList(), s.teamsShow(), s.teamsRename(), s.teamsSettings())
 	addSettings(c.PersistentFlags(), storageSettings...)
 	return c
 }

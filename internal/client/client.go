@@ -166,11 +166,11 @@ func (c *Client) request(ctx context.Context, r Request) (*http.Request, error) 
 	if r.Body != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
+	request.Header.Set("Accept", "application/json")
 	for name, values := range r.Header {
 		request.Header[name] = values
 	}
 	request.Header.Set("User-Agent", c.agent)
-	request.Header.Set("Accept", "application/json")
 	switch {
 	case c.key == "":
 	case c.header != "":

@@ -143,6 +143,9 @@ func create(ctx context.Context, tx *store.Tx, user users.User, provider string,
 	if err := users.Exists(ctx, tx, user.Team, user.ID); err != nil { // may have been deleted since it was read
 		return err
 	}
+	if err := notForDemos(ctx, tx, user, provider); err != nil {
+		return err
+	}
 	c := Connection{
 		ID: ids.From[Connection](tx.NewUUID()), Team: user.Team, User: user.ID, Provider: providers.Named(provider),
 		Status: Connected, CreatedOn: tx.Now(), Resources: Resources{},

@@ -13,5 +13,6 @@
 //	linked.go       which providers many users are linked to
 //	devices.go      EnsureDevice, and reading devices
 //	refresh.go      asking providers for new data now
+//	demo.go         connections whose data is invented; package demo invents it
 //	metrics.go      a team's connections in numbers
 package connections

@@ -34,9 +34,10 @@ func (e *TooOftenError) Kind() fault.Kind { return fault.TooMany }
 func (e *TooOftenError) RetryAfter() int { return int((e.Wait + time.Second - 1) / time.Second) }
 
 // Refresh asks for new data of a user now. Phones send by themselves, people
-// type when they like, and neither can be asked; sources of other providers, as provider/resource, are
-// returned as failed: nothing connects this service to them. A user without
-// any connection is refused.
+// type when they like, and neither can be asked; invented data is made by
+// whoever calls. Sources of other providers, as provider/resource, are returned
+// as failed: nothing connects this service to them. A user without any
+// connection is refused.
 //
 // Reference 5.6.
 func Refresh(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (failed []string, err error) {
@@ -53,17 +54,22 @@ func Refresh(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (f
 	if len(all) == 0 {
 		return nil, fault.New(fault.Refused, "User has no connected sources")
 	}
+	demos, err := demosOf(ctx, tx, team, user)
+	if err != nil {
+		return nil, err
+	}
 	failed = []string{}
 	for _, c := range all {
-		if !c.Provider.PushedByPhone() && c.Provider.Slug != users.Manual {
-			failed = append(failed, c.sources()...)
+		_, invented := demos[c.Provider.Slug]
+		if !invented && !c.Provider.PushedByPhone() && c.Provider.Slug != users.Manual {
+			failed = append(failed, c.Sources()...)
 		}
 	}
 	return failed, nil
 }
 
-// sources are the connection's resources as provider/resource.
-func (c Connection) sources() []string {
+// Sources are the connection's resources as provider/resource.
+func (c Connection) Sources() []string {
 	var all []string
 	for resource := range c.Resources {
 		all = append(all, c.Provider.Slug+"/"+resource)

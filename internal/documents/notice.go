@@ -1,8 +1,11 @@
 package documents
 
 import (
+	"slices"
 	"strconv"
 	"strings"
+
+	"hale/internal/labs"
 )
 
 // Notice tells a patient, before the sample is taken, that the insurance may
@@ -30,7 +33,7 @@ func (s *Subject) Notice() ([]byte, error) {
 	)
 	p.heading("Tests that may not be paid for")
 	var rows []row
-	for _, m := range s.Facts.Markers {
+	for _, m := range s.unsupported() {
 		rows = append(rows, row{cells: []cell{{words: m.ProviderID, bold: true}, {words: m.Name}, {words: dollars(m.Price)}}})
 	}
 	p.table([]column{{"Code", 1}, {"Test", 4}, {"Estimated cost", 1.5}}, rows)
@@ -50,6 +53,16 @@ func (s *Subject) Notice() ([]byte, error) {
 	p.paragraph("This notice is an opinion, not a decision of the insurance. Ask whoever ordered the tests, or the insurance, about anything that is not clear. By signing you say that you have read and understood it; you get a copy.", normal, "")
 	p.blanks("Signature of the patient or the representative", "Date")
 	return p.bytes()
+}
+
+// unsupported are the tests without a diagnosis that supports them; all, when
+// it was the lab that asked for the notice.
+func (s *Subject) unsupported() []*labs.Marker {
+	some := slices.DeleteFunc(slices.Clone(s.Facts.Markers), func(m *labs.Marker) bool { return m.Supported(s.Order.Body.ICDCodes) })
+	if len(some) == 0 {
+		return s.Facts.Markers
+	}
+	return some
 }
 
 // dollars is a price that is a number; prices may also be words.

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/klauspost/compress/zstd"
 
+	"hale/internal/rows"
 	"hale/internal/store"
 )
 
@@ -20,6 +21,7 @@ import (
 const (
 	plain          = 0
 	compressed     = 1
+	asRows         = 2 // see rows.Pack
 	compressAbove  = 1 << 10
 	bodyColumn     = "events.body:"
 	maxStoredPlain = MaxBody + 1
@@ -59,6 +61,12 @@ func unpack(stored []byte) ([]byte, error) {
 		return stored[1:], nil
 	case compressed:
 		body, err := decoder().DecodeAll(stored[1:], nil)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", errStored, err)
+		}
+		return body, nil
+	case asRows:
+		body, err := rows.Unpack(nil, stored[1:], MaxBody)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", errStored, err)
 		}

@@ -1,5 +1,11 @@
 package events
 
+import (
+	"encoding/json"
+
+	"github.com/google/uuid"
+)
+
 // The two types that this service adds about its own deliveries.
 const (
 	AttemptExhausted = "message.attempt.exhausted"
@@ -13,9 +19,7 @@ const (
 
 	appointment = `"id":"00000000-0000-4000-8000-000000000007","order_id":"00000000-0000-4000-8000-000000000005","type":"patient_service_center","status":"confirmed","event_status":"scheduled","start_at":"2026-03-04T09:00:00+00:00","end_at":"2026-03-04T09:15:00+00:00","iana_timezone":"America/New_York"`
 
-	parsingJob = `"id":"00000000-0000-4000-8000-000000000008","job_id":"00000000-0000-4000-8000-000000000008","team_id":"00000000-0000-4000-8000-000000000006","is_reviewed":false,"data":null`
-
-	matchReview = `"id":"00000000-0000-4000-8000-000000000009","decision_code":"needs_review","sub_reason_codes":[],"resolution_action":null,"resolved_user_id":null,"resolved_order_id":null`
+	parsingJob = `"id":"00000000-0000-4000-8000-000000000008","job_id":"00000000-0000-4000-8000-000000000008","team_id":"00000000-0000-4000-8000-000000000006","needs_human_review":false,"is_reviewed":false,"failure_reason":null,"data":null`
 )
 
 // others are the types outside the data families. Reference 8.1.
@@ -29,11 +33,11 @@ var others = []Type{
 	{"labtest.appointment.created", "An appointment was made.", about(appointment)},
 	{"labtest.appointment.updated", "An appointment changed.", about(appointment)},
 	{"labtest.result.critical", "A result is critical and needs attention now.", about(`"order_id":"00000000-0000-4000-8000-000000000005","sample_id":"S-1","status":"final","interpretation":"critical","team_id":"00000000-0000-4000-8000-000000000006","created_at":"2026-03-05T08:00:00+00:00","updated_at":"2026-03-05T08:00:00+00:00"`)},
-	{"labtest.match_review.created", "A result could not be matched to a person and waits for a decision.", about(matchReview + `,"status":"pending"`)},
-	{"labtest.match_review.updated", "A decision on an unmatched result was made or changed.", about(matchReview + `,"status":"resolved"`)},
 	{"lab_report.parsing_job.created", "A lab report was handed in for parsing.", about(parsingJob + `,"status":"started"`)},
 	{"lab_report.parsing_job.updated", "A parsing job is completed, failed or waits for a review.", about(parsingJob + `,"status":"completed"`)},
-	{"continuous_query.result_table.changed", "Rows of a continuous query's result changed.", about(`"query_id":"00000000-0000-4000-8000-00000000000a","query_slug":"weekly-steps","data":{}`)},
+	{"continuous_query.result_table.changed", "Rows of a continuous query's result changed.", func(uuid.UUID) json.RawMessage {
+		return json.RawMessage(`[{"query_id":"00000000-0000-4000-8000-00000000000a","query_slug":"weekly-steps","data":{"group_key":[0],"sum":[8214]}}]`)
+	}},
 	{AttemptExhausted, "The last attempt to deliver a message to an endpoint failed.", about(`"message_id":"msg_01J000000000000000000000A0","event_type":"daily.data.steps.created","endpoint_id":"ep_01J000000000000000000000A0","attempts":8,"last_attempt":{"at":"2026-03-02T11:36:00+00:00","status_code":503,"problem":"status"}`)},
 	{EndpointDisabled, "A webhook endpoint was switched off because it kept failing.", about(`"endpoint_id":"ep_01J000000000000000000000A0","reason":"no success for 5 days"`)},
 }

@@ -6,8 +6,9 @@
 //
 // Reads in this order: input.go (what is asked of the caller: plain structs
 // that know neither FHIR nor the rest of the service), export.go (the bundle
-// and who is in it), request.go, report.go, observation.go (the resources of
-// an order, of its report, of one result), codes.go (our words as codes of the
+// and who is in it), people.go, request.go, answers.go, report.go,
+// observation.go (race and ethnicity, an order, its answers at order entry, its
+// report, one result), codes.go (our words as codes of the
 // standard's), resources.go and types.go (the wire shapes, with only the
 // elements that are in use).
 //

@@ -51,7 +51,7 @@ func (e *exporter) add(id string, resource any) Reference {
 func (e *exporter) patient() {
 	p := e.order.Patient
 	r := PatientResource{
-		ResourceType: "Patient", ID: e.id("patient"),
+		ResourceType: "Patient", ID: e.id("patient"), Extension: background(p),
 		Identifier: []Identifier{{System: uris, Value: "urn:uuid:" + p.ID.String()}},
 		Name:       name(p.FirstName, p.LastName), Telecom: append(contact("phone", p.Phone), contact("email", p.Email)...),
 		Address: address(p.Address, "home"),

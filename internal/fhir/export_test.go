@@ -38,11 +38,21 @@ func fullOrder() Order {
 	return Order{
 		ID: uuid.MustParse("01890000-0000-7000-8000-000000000001"), SampleID: "798656817356", Status: "completed",
 		PlacedAt: placed, Priority: true, Notes: "Fainted at the last draw.", ICDCodes: []string{"E55.9", "Z00.00"},
-		Tests: []Test{{"CMP01", "Metabolic panel", "24323-8"}, {"INS", "Insulin", ""}},
+		Tests: []Test{
+			{"CMP01", "Metabolic panel", "24323-8", []Answer{
+				{"FSTING", "Has the patient fasted?", []Given{{Code: "Y", Text: "Yes"}}},
+				{"MEDS", "Which medicines?", []Given{{Code: "MET", Text: "Metformin"}, {Code: "OTH", Text: "Another"}}},
+			}},
+			{"INS", "Insulin", "", []Answer{
+				{"LASTDOSE", "Hours since the last dose?", []Given{{Text: "12.5", Numeric: true}}},
+				{"WHY", "", []Given{{Text: "Tired\x07 for weeks "}}},
+				{"EMPTY", "Left out?", []Given{{Text: " "}}},
+			}},
+		},
 		Patient: Patient{
 			ID: uuid.MustParse("01890000-0000-7000-8000-00000000aaaa"), FirstName: "Ada", LastName: "Quill",
 			DOB: civil.MustParse("1990-07-09"), Gender: "female", Phone: "+19085550143", Email: "ada.quill@example.com",
-			Address: Address{"12 Larch Way", "Apt 3", "Plainfield", "NJ", "07060", "US"},
+			Address: Address{"12 Larch Way", "Apt 3", "Plainfield", "NJ", "07060", "US"}, Race: "asian", Ethnicity: "non_hispanic",
 		},
 		Physician: &Practitioner{"Iris", "Moss", "1234567893"},
 		Lab:       Organization{Key: "northlab", Name: "North Laboratory", CLIA: "05D9999901", Phone: "+19085550100", Address: Address{FirstLine: "8 Retort Street", City: "Plainfield", State: "NJ", Zip: "07060", Country: "US"}},
@@ -209,15 +219,23 @@ func TestTheSameOrderHasTheSameResources(t *testing.T) {
 // The checker of these tests finds what is wrong.
 func TestTheRulesFindMistakes(t *testing.T) {
 	for name, spoil := range map[string]func(*Bundle){
-		"obs-6":              func(b *Bundle) { edit(b, func(o *Observation) { o.DataAbsentReason = &CodeableConcept{Text: "x"} }) },
-		"refers to nothing":  func(b *Bundle) { edit(b, func(o *Observation) { o.Subject = &Reference{Reference: "urn:uuid:x"} }) },
-		"refers to a":        func(b *Bundle) { edit(b, func(o *Observation) { o.Subject = &o.Performer[0] }) },
-		"no word":            func(b *Bundle) { edit(b, func(o *Observation) { o.Status = "done" }) },
-		"ele-1":              func(b *Bundle) { edit(b, func(o *Observation) { o.Code = CodeableConcept{} }) },
-		"is empty":           func(b *Bundle) { edit(b, func(c *CoverageResource) { c.Status = "" }) },
-		"bdl-7":              func(b *Bundle) { b.Entry = append(b.Entry, b.Entry[0]) },
-		"qty-3":              func(b *Bundle) { edit(b, func(o *Observation) { o.ValueQuantity = &Quantity{Value: "1", Code: "g"} }) },
-		"no decimal":         func(b *Bundle) { edit(b, func(o *Observation) { o.ValueQuantity = &Quantity{Value: "1e3"} }) },
+		"obs-6":             func(b *Bundle) { edit(b, func(o *Observation) { o.DataAbsentReason = &CodeableConcept{Text: "x"} }) },
+		"refers to nothing": func(b *Bundle) { edit(b, func(o *Observation) { o.Subject = &Reference{Reference: "urn:uuid:x"} }) },
+		"refers to a":       func(b *Bundle) { edit(b, func(o *Observation) { o.Subject = &o.Performer[0] }) },
+		"no word":           func(b *Bundle) { edit(b, func(o *Observation) { o.Status = "done" }) },
+		"ele-1":             func(b *Bundle) { edit(b, func(o *Observation) { o.Code = CodeableConcept{} }) },
+		"is empty":          func(b *Bundle) { edit(b, func(c *CoverageResource) { c.Status = "" }) },
+		"bdl-7":             func(b *Bundle) { b.Entry = append(b.Entry, b.Entry[0]) },
+		"qty-3":             func(b *Bundle) { edit(b, func(o *Observation) { o.ValueQuantity = &Quantity{Value: "1", Code: "g"} }) },
+		"no decimal":        func(b *Bundle) { edit(b, func(o *Observation) { o.ValueQuantity = &Quantity{Value: "1e3"} }) },
+		"must have one text": func(b *Bundle) {
+			edit(b, func(p *PatientResource) { p.Extension[0].Extension = p.Extension[0].Extension[:1] })
+		},
+		"ext-1":        func(b *Bundle) { edit(b, func(p *PatientResource) { p.Extension[0].ValueString = "both" }) },
+		"one value[x]": func(b *Bundle) { edit(b, func(q *QuestionnaireResponse) { q.Item[0].Answer[0].ValueString = "both" }) },
+		"lacks status": func(b *Bundle) {
+			b.Entry[0].Resource = map[string]any{"resourceType": "QuestionnaireResponse", "id": "x"}
+		},
 		"not the right form": func(b *Bundle) { edit(b, func(o *Observation) { o.EffectiveDateTime = "2026-03-03T08:15:00" }) },
 	} {
 		bundle := Export(fullOrder(), now)
@@ -264,6 +282,10 @@ func TestAnyOrderKeepsTheRules(t *testing.T) {
 		order := fullOrder()
 		order.Status, order.Notes, order.SampleID = some("received", "failed", "odd").Draw(r, "order"), text.Draw(r, "notes"), text.Draw(r, "sample")
 		order.Patient.FirstName, order.Patient.Phone, order.Patient.Gender = text.Draw(r, "first"), text.Draw(r, "phone"), text.Draw(r, "gender")
+		order.Patient.Race, order.Patient.Ethnicity = some("asian", "other", "odd").Draw(r, "race"), some("hispanic", "ashkenazi_jewish").Draw(r, "ethnicity")
+		order.Tests[0].Answers = append(order.Tests[0].Answers, Answer{text.Draw(r, "asked"), text.Draw(r, "question"), []Given{
+			{Code: text.Draw(r, "chosen"), Text: text.Draw(r, "words")}, {Text: rapid.StringMatching(`[-+]?[0-9.]{0,8}`).Draw(r, "amount"), Numeric: true},
+		}})
 		order.Patient.Address.City, order.Lab.Name, order.Coverage.Payor = text.Draw(r, "city"), text.Draw(r, "lab"), text.Draw(r, "payor")
 		order.Report.Status, order.Report.Comments = some("partial", "final").Draw(r, "report"), rapid.SliceOfN(text, 0, 3).Draw(r, "comments")
 		order.Report.Specimen.Number, order.Report.Specimen.Information = text.Draw(r, "number"), text.Draw(r, "information")

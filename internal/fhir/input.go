@@ -35,6 +35,21 @@ type Order struct {
 // Test is one test that was ordered, by the lab's own code.
 type Test struct {
 	Code, Name, LOINC string
+	// Answers are those that the lab asked for at order entry.
+	Answers []Answer
+}
+
+// Answer answers a question, by the lab's code of it.
+type Answer struct {
+	Code, Question string
+	Given          []Given // several of a multiple choice
+}
+
+// Given is an answer: Code is the lab's of one that it offers, else Text is
+// what was written. Numeric says that it should be a number.
+type Given struct {
+	Code, Text string
+	Numeric    bool
 }
 
 // Patient is the person a sample is from. Personal: never log it.
@@ -46,6 +61,8 @@ type Patient struct {
 	Gender       string
 	Phone, Email string
 	Address      Address
+	// Race and Ethnicity are the words of the specification; empty when unknown.
+	Race, Ethnicity string
 }
 
 // Address is a place.

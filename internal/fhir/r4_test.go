@@ -20,7 +20,7 @@ type resourceRules struct {
 }
 
 var r4 = map[string]resourceRules{
-	"Patient":      {may: "identifier active name telecom gender birthDate address"},
+	"Patient":      {may: "extension identifier active name telecom gender birthDate address"},
 	"Practitioner": {may: "identifier active name telecom address gender birthDate qualification"},
 	"Organization": {may: "identifier active type name alias telecom address partOf"},
 	"Coverage": {
@@ -30,6 +30,10 @@ var r4 = map[string]resourceRules{
 	"ServiceRequest": {
 		may:  "identifier basedOn replaces requisition status intent category priority doNotPerform code orderDetail subject occurrenceDateTime authoredOn requester performerType performer reasonCode reasonReference insurance supportingInfo specimen bodySite note patientInstruction",
 		must: "status intent subject", statuses: "draft active on-hold revoked completed entered-in-error unknown",
+	},
+	"QuestionnaireResponse": {
+		may:  "identifier basedOn partOf questionnaire status subject encounter authored author source item",
+		must: "status", statuses: "in-progress completed amended entered-in-error stopped",
 	},
 	"Specimen": {
 		may:      "identifier accessionIdentifier status type subject receivedTime parent request collection processing container condition note",
@@ -50,7 +54,7 @@ var r4 = map[string]resourceRules{
 var refersTo = map[string]string{
 	"subject": "Patient", "beneficiary": "Patient", "payor": "Organization Patient", "requester": "Practitioner Organization Patient",
 	"performer": "Organization Practitioner", "insurance": "Coverage", "specimen": "Specimen", "request": "ServiceRequest",
-	"basedOn": "ServiceRequest", "result": "Observation",
+	"basedOn": "ServiceRequest", "result": "Observation", "supportingInfo": "QuestionnaireResponse",
 }
 
 // Words of the standard's required value sets.
@@ -235,6 +239,8 @@ func (c *checker) text(at, name, v string) {
 		c.matches(at, v, dateForm)
 	case "effectiveDateTime", "authoredOn", "receivedTime", "collectedDateTime":
 		c.matches(at, v, dateTimeForm)
+	case "authored":
+		c.matches(at, v, dateTimeForm)
 	case "issued", "timestamp":
 		c.matches(at, v, instantForm)
 	case "data":
@@ -255,6 +261,16 @@ func (c *checker) text(at, name, v string) {
 // invariants are those of data types.
 func (c *checker) invariants(at string, v map[string]any) {
 	switch {
+	case strings.HasSuffix(at, ".extension"):
+		c.extension(at, v)
+	case strings.HasSuffix(at, ".item"):
+		if v["linkId"] == nil {
+			c.fail(at, "lacks its linkId")
+		}
+	case strings.HasSuffix(at, ".answer"):
+		if len(v) != 1 {
+			c.fail(at, "must have one value[x]")
+		}
 	case strings.HasSuffix(at, "Quantity"), strings.HasSuffix(at, ".low"), strings.HasSuffix(at, ".high"):
 		if v["value"] == nil {
 			c.fail(at, "has no value")
@@ -281,5 +297,34 @@ func (c *checker) invariants(at string, v map[string]any) {
 		if v["text"] == nil {
 			c.fail(at, "lacks its text")
 		}
+	}
+}
+
+// extension checks one, and the parts of those of US Core: a text always, a
+// category of the two races' and ethnicities' value sets at most.
+func (c *checker) extension(at string, v map[string]any) {
+	url, _ := v["url"].(string)
+	parts, nested := v["extension"].([]any)
+	if url == "" || len(v) != 2 {
+		c.fail(at, "must have a url, and either extensions or a value (ext-1)")
+	}
+	if !nested {
+		return
+	}
+	c.matches(at, url, uriForm)
+	texts := 0
+	for _, part := range parts {
+		switch p := part.(map[string]any); p["url"] {
+		case "text":
+			texts++
+		case "ombCategory":
+			coding, _ := p["valueCoding"].(map[string]any)
+			c.oneOf(at+".ombCategory", coding["code"], "1002-5 2028-9 2054-5 2076-8 2106-3 2135-2 2186-5")
+		default:
+			c.fail(at, "is no part of a US Core extension")
+		}
+	}
+	if texts != 1 {
+		c.fail(at, "must have one text")
 	}
 }

@@ -16,7 +16,7 @@ func (e *exporter) requests() {
 			Requisition: &requisition, Status: or(requestStatuses[o.Status], "unknown"), Intent: "order",
 			Category: []CodeableConcept{concept(snomed, "108252007", "Laboratory procedure")}, Priority: "routine",
 			Code: &code, Subject: e.subject, AuthoredOn: instant(o.PlacedAt), Requester: e.requester,
-			Performer: []Reference{e.lab}, Insurance: e.insurance, Note: notes(o.Notes),
+			Performer: []Reference{e.lab}, Insurance: e.insurance, Supporting: e.answers(i, test), Note: notes(o.Notes),
 		}
 		if o.Priority {
 			r.Priority = "stat"

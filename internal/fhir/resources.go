@@ -1,5 +1,7 @@
 package fhir
 
+import "encoding/json"
+
 // Bundle holds resources.
 type Bundle struct {
 	ResourceType string  `json:"resourceType"`
@@ -19,6 +21,7 @@ type Entry struct {
 type PatientResource struct {
 	ResourceType string          `json:"resourceType"`
 	ID           string          `json:"id"`
+	Extension    []Extension     `json:"extension,omitempty"`
 	Identifier   []Identifier    `json:"identifier,omitempty"`
 	Name         []HumanName     `json:"name,omitempty"`
 	Telecom      []ContactPoint  `json:"telecom,omitempty"`
@@ -81,8 +84,33 @@ type ServiceRequest struct {
 	Performer    []Reference       `json:"performer,omitempty"`
 	ReasonCode   []CodeableConcept `json:"reasonCode,omitempty"`
 	Insurance    []Reference       `json:"insurance,omitempty"`
+	Supporting   []Reference       `json:"supportingInfo,omitempty"`
 	Specimen     []Reference       `json:"specimen,omitempty"`
 	Note         []Annotation      `json:"note,omitempty"`
+}
+
+// QuestionnaireResponse is what was answered at order entry.
+type QuestionnaireResponse struct {
+	ResourceType string         `json:"resourceType"`
+	ID           string         `json:"id"`
+	Status       string         `json:"status"`
+	Subject      *Reference     `json:"subject,omitempty"`
+	Authored     string         `json:"authored,omitempty"`
+	Item         []ResponseItem `json:"item,omitempty"`
+}
+
+// ResponseItem is a question with its answers.
+type ResponseItem struct {
+	LinkID string       `json:"linkId"`
+	Text   string       `json:"text,omitempty"`
+	Answer []ItemAnswer `json:"answer,omitempty"`
+}
+
+// ItemAnswer is one answer, in one of the forms.
+type ItemAnswer struct {
+	ValueDecimal json.Number `json:"valueDecimal,omitempty"`
+	ValueString  string      `json:"valueString,omitempty"`
+	ValueCoding  *Coding     `json:"valueCoding,omitempty"`
 }
 
 // SpecimenResource is the sample.

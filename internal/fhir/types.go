@@ -28,6 +28,15 @@ type Identifier struct {
 	Value  string           `json:"value,omitempty"`
 }
 
+// Extension says what the standard itself has no element for: a value, or
+// further extensions.
+type Extension struct {
+	Extension   []Extension `json:"extension,omitempty"`
+	URL         string      `json:"url"`
+	ValueCoding *Coding     `json:"valueCoding,omitempty"`
+	ValueString string      `json:"valueString,omitempty"`
+}
+
 // Reference points to a resource of the bundle.
 type Reference struct {
 	Reference string `json:"reference,omitempty"`

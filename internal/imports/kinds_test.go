@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"hale/internal/imports"
 	"hale/internal/store/storetest"
@@ -84,8 +85,10 @@ func TestKindsRunToTheirEnd(t *testing.T) {
 			t.Errorf("%s: %+v %+v", i.Kind, i.Report, i.Progress)
 		}
 	}
-	if left := b.files(); len(left) != 0 {
-		t.Errorf("files stay: %v", left)
+	for deadline := time.Now().Add(10 * time.Second); len(b.files()) != 0; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) { // they go after the import is said to be done
+			t.Fatalf("files stay: %v", b.files())
+		}
 	}
 }
 

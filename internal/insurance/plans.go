@@ -70,6 +70,12 @@ func planNamed(code, state string) (p Payor, is, ok bool) {
 	return p, true, ok
 }
 
+// Medicare reports whether the federal plan is billed.
+func (r Record) Medicare() bool {
+	plan, _, _ := strings.Cut(r.PayorCode, "_")
+	return plan == FederalPlan
+}
+
 // statePlans are all plans of all states.
 func statePlans() []Payor {
 	var all []Payor

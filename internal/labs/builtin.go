@@ -109,7 +109,7 @@ func markerOf(l builtinLab, row map[string]string, assays map[string]assayRow, q
 		Name: row["name"], Slug: loinc.Slug(row["name"]), Description: row["description"], Type: MarkerType(row["type"]), Price: row["price"],
 		Sample: SampleType(row["sample_type"]), Methods: methodsFor(SampleType(row["sample_type"]), l.Methods), Fasting: row["fasting"] == "yes",
 		ALaCarte: slices.Contains(flags, "alacarte"), Reflex: slices.Contains(flags, "reflex"), Active: true,
-		CPT: strings.Fields(row["cpt_codes"]),
+		CPT: strings.Fields(row["cpt_codes"]), Covered: strings.Fields(row["medicare_icd_codes"]),
 	}
 	m.Orderable = !m.Reflex && !slices.Contains(flags, "unorderable")
 	common, worst := mustInt(row["common_tat_days"]), mustInt(row["worst_case_tat_days"])

@@ -22,6 +22,7 @@ const (
 var (
 	labCodeForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 	slugForm    = regexp.MustCompile(`^[a-z0-9][a-z0-9_]{0,39}$`)
+	icdForm     = regexp.MustCompile(`^[A-Z][0-9][0-9A-Z](\.[0-9A-Z]{1,4})?$`)
 )
 
 // markers checks every entry and makes markers of them, without ids.
@@ -76,6 +77,9 @@ func (m ListedMarker) check(l Lab, problems *Problems) *Marker {
 			wrong(field, "must be 0 to 365 days")
 		}
 	}
+	if slices.ContainsFunc(m.Covered, func(code string) bool { return !icdForm.MatchString(code) }) {
+		wrong("medicare_icd_codes", "must be codes of ICD-10-CM or their beginnings, such as E11 or E11.65")
+	}
 	if m.CommonTAT != nil && m.WorstTAT != nil && *m.CommonTAT > *m.WorstTAT {
 		wrong("worst_case_tat_days", "must not be less than common_tat_days")
 	}
@@ -83,7 +87,7 @@ func (m ListedMarker) check(l Lab, problems *Problems) *Marker {
 		Lab: l.ID, ProviderID: m.ProviderID, Name: m.Name, Slug: loinc.Slug(m.Name), Description: m.Description, Type: m.Type, Unit: m.Unit,
 		Price: m.Price, Sample: m.Sample, Methods: m.Methods, Fasting: m.Fasting, ALaCarte: !m.NotALaCarte && m.ReflexOf == "",
 		Orderable: !m.Unorderable && m.ReflexOf == "", Reflex: m.ReflexOf != "", ReflexOf: m.ReflexOf, Active: true,
-		CommonTAT: m.CommonTAT, WorstTAT: m.WorstTAT, CPT: m.CPT,
+		CommonTAT: m.CommonTAT, WorstTAT: m.WorstTAT, CPT: m.CPT, Covered: m.Covered,
 	}
 	marker.Results = m.results(wrong)
 	marker.Questions = m.questions(wrong)

@@ -25,7 +25,11 @@ var csvColumns = map[string]func(m *ListedMarker, text string) error{
 	"reflex_of":   func(m *ListedMarker, text string) error { m.ReflexOf = text; return nil },
 	"methods":     func(m *ListedMarker, text string) error { m.Methods = methodWords(text); return nil },
 	"cpt_codes":   func(m *ListedMarker, text string) error { m.CPT = strings.Fields(text); return nil },
-	"fasting":     func(m *ListedMarker, text string) (err error) { m.Fasting, err = yesNo(text, false); return err },
+	"medicare_icd_codes": func(m *ListedMarker, text string) error {
+		m.Covered = strings.Fields(text)
+		return nil
+	},
+	"fasting": func(m *ListedMarker, text string) (err error) { m.Fasting, err = yesNo(text, false); return err },
 	"a_la_carte": func(m *ListedMarker, text string) error {
 		may, err := yesNo(text, true)
 		m.NotALaCarte = !may

@@ -32,6 +32,7 @@ type ListedMarker struct {
 	CommonTAT   *int           `json:"common_tat_days"`
 	WorstTAT    *int           `json:"worst_case_tat_days"`
 	CPT         []string       `json:"cpt_codes"`
+	Covered     []string       `json:"medicare_icd_codes"`
 	Results     []ListedResult `json:"expected_results"`
 	Questions   []Question     `json:"questions"`
 }

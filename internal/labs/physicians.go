@@ -25,8 +25,9 @@ type Physician struct {
 	FirstName string      `json:"first_name"`
 	LastName  string      `json:"last_name"`
 	NPI       string      `json:"npi"` // national provider identifier
-	Email     string      `json:"email,omitempty"`
-	States    []string    `json:"licensed_states,omitempty"`
+	// Email is known of an order's own physician only, and sealed with the order.
+	Email  string   `json:"email,omitempty"`
+	States []string `json:"licensed_states,omitempty"`
 }
 
 var wellFormedNPI = regexp.MustCompile(`^[12][0-9]{9}$`)
@@ -51,9 +52,10 @@ func ValidNPI(text string) bool {
 }
 
 // AddPhysician adds a physician of the team, or replaces the one with the same
-// NPI.
+// NPI. What is kept is what the national register shows to everybody: name,
+// number and states. An e-mail address is no part of it and is dropped.
 func AddPhysician(ctx context.Context, tx *store.Tx, team teams.ID, p Physician) (Physician, error) {
-	p.FirstName, p.LastName = strings.TrimSpace(p.FirstName), strings.TrimSpace(p.LastName)
+	p.FirstName, p.LastName, p.Email = strings.TrimSpace(p.FirstName), strings.TrimSpace(p.LastName), ""
 	var faults []*fault.Error
 	for field, bad := range map[string]bool{
 		"first_name":      p.FirstName == "" || len(p.FirstName) > 100,

@@ -82,6 +82,9 @@ type Marker struct {
 	// ReflexOf is the provider id of the marker that this one follows.
 	ReflexOf string   `json:"reflex_of,omitempty"`
 	CPT      []string `json:"cpt_codes,omitempty"`
+	// Covered are the diagnoses, or beginnings of their codes, for which
+	// Medicare pays for the marker; empty where it does not ask for one.
+	Covered []string `json:"medicare_icd_codes,omitempty"`
 }
 
 // CollectedBy reports whether the marker's sample can be collected in a way.

@@ -5,9 +5,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 
 	"hale/internal/fault"
 	"hale/internal/ledger"
+	"hale/internal/rows"
 	"hale/internal/store"
 	"hale/internal/store/storetest"
 	"hale/internal/teams"
@@ -51,7 +54,11 @@ func (b *bed) write(fn func(tx *store.Tx) error) {
 
 func (b *bed) keep(body []byte) (id ledger.ID) {
 	b.t.Helper()
-	packed := ledger.Pack(ledger.Samples, "apple_health_kit", "heartrate", body)
+	return b.keepPacked(ledger.Pack(ledger.Samples, "apple_health_kit", "heartrate", body))
+}
+
+func (b *bed) keepPacked(packed *ledger.Packed) (id ledger.ID) {
+	b.t.Helper()
 	b.write(func(tx *store.Tx) (err error) {
 		var kept store.Batch
 		if id, err = b.l.Keep(b.ctx, tx, &kept, b.user.Team, b.user.ID, packed); err != nil {
@@ -315,4 +322,39 @@ func BenchmarkKeep(b *testing.B) {
 			}
 		})
 	}
+}
+
+func TestRowsComeBack(t *testing.T) {
+	each(t, func(b *bed) {
+		text := rows.Text{
+			Head: []byte(`{"data":[{"value":`), Tail: []byte(`Z"}]}`),
+			Holes:   []rows.Hole{rows.Value, rows.Start},
+			Between: [][]byte{[]byte(`,"timestamp":"`), []byte(`Z"},{"value":`)},
+		}
+		for i := range 100_000 {
+			text.Columns.Time = append(text.Columns.Time, int64(i)*60_000_000)
+			text.Columns.Value = append(text.Columns.Value, float64(60+i%40))
+		}
+		sorted, _ := text.Append(nil, math.MaxInt)
+		packed := ledger.PackRows(ledger.Samples, "apple_health_kit", "heartrate", sorted, &text)
+		slices.Reverse(text.Columns.Time)
+		reversed, _ := text.Append(nil, math.MaxInt)
+		for _, c := range []struct {
+			packed *ledger.Packed
+			body   []byte
+			most   int64
+		}{
+			{packed, sorted, 100_000},
+			// Rows that are no block are kept as any other body.
+			{ledger.PackRows(ledger.Samples, "apple_health_kit", "heartrate", reversed, &text), reversed, 1_000_000},
+			{ledger.PackRows(ledger.Samples, "apple_health_kit", "heartrate", []byte(`{"data":[]}`), nil), []byte(`{"data":[]}`), 100},
+		} {
+			id := b.keepPacked(c.packed)
+			for _, p := range b.list() {
+				if p.ID == id && (!bytes.Equal(b.body(p), c.body) || p.Packed > c.most || p.Size != int64(len(c.body))) {
+					t.Errorf("%d bytes of %d came back otherwise", p.Packed, p.Size)
+				}
+			}
+		}
+	})
 }

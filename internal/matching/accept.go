@@ -22,7 +22,12 @@ type Choice struct {
 //
 // Reference 1.17, POST …/accept.
 func AcceptFor(ctx context.Context, tx *store.Tx, team teams.ID, id ID, c Choice) (orders.Order, error) {
-	i, err := reviewable(ctx, tx, team, id, c.Note)
+	return accept(ctx, tx, team, id, c, ByTeam)
+}
+
+// accept is AcceptFor by whoever the result waits for.
+func accept(ctx context.Context, tx *store.Tx, team teams.ID, id ID, c Choice, by Status) (orders.Order, error) {
+	i, err := reviewable(ctx, tx, team, id, c.Note, by)
 	if err != nil {
 		return orders.Order{}, err
 	}
@@ -37,10 +42,10 @@ func AcceptFor(ctx context.Context, tx *store.Tx, team teams.ID, id ID, c Choice
 	}
 	i.decided(tx, Accept, c.Note)
 	i.Status = Resolved
-	if err := record(ctx, tx, &i, ByTeam, &o, r); err != nil {
+	if err := record(ctx, tx, &i, by, &o, r); err != nil {
 		return orders.Order{}, err
 	}
-	return o, announce(ctx, tx, &i, UpdatedEvent)
+	return o, tell(ctx, tx, &i, UpdatedEvent)
 }
 
 // choose finds or makes the order.

@@ -10,6 +10,7 @@ import (
 	"hale/internal/events"
 	"hale/internal/orders"
 	"hale/internal/store"
+	"hale/internal/teams"
 	"hale/internal/users"
 )
 
@@ -46,6 +47,16 @@ func (i *Item) payload() payload {
 		p.Action = &i.Action
 	}
 	return p
+}
+
+// tell announces a result to a team that has a queue of its own; to any other
+// nothing was shown, and its order's events say what there is to say.
+func tell(ctx context.Context, tx *store.Tx, i *Item, kind string) error {
+	team, err := teams.Get(ctx, tx, i.Team)
+	if err != nil || !team.ReviewsResults() {
+		return err
+	}
+	return announce(ctx, tx, i, kind)
 }
 
 // announce tells the team of a result in its queue. The event is about the user

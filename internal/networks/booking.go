@@ -15,13 +15,16 @@ import (
 type Booker interface {
 	// Slots lists free times of 14 days from q.Start.
 	Slots(ctx context.Context, q SlotQuery) ([]Slot, error)
-	// Book takes a slot for an order. Booking the same slot for the same order
-	// again returns the same booking. ErrSlotTaken when somebody was faster.
-	Book(ctx context.Context, order Order, slot Slot) (Booking, error)
+	// Book takes a slot for an order. Asked again under the same wish it returns
+	// the same booking. Another wish is another booking, for the same order and
+	// slot too: the one before may be on its way to Unbook. ErrSlotTaken when
+	// somebody was faster.
+	Book(ctx context.Context, wish uuid.UUID, order Order, slot Slot) (Booking, error)
 	// Request asks for a visit without a time (the appointment-request tier).
-	// The time follows as a Report.
-	Request(ctx context.Context, order Order, provider string, at Address, notes string) (Booking, error)
-	// Unbook frees the slot of a booking, or withdraws a request.
+	// The time follows as a Report. A wish is one booking, as in Book.
+	Request(ctx context.Context, wish uuid.UUID, order Order, provider string, at Address, notes string) (Booking, error)
+	// Unbook frees the slot of a booking, or withdraws a request, for good: the
+	// wish behind it is over.
 	Unbook(ctx context.Context, b Booking) error
 }
 

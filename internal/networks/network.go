@@ -40,6 +40,9 @@ type Receipt struct {
 	// it follows through the Inbox: a Report with the status requisition_created
 	// and the sample id, or with cancelled. The order stays ordered until then.
 	Pending bool
+	// Notice means that the lab wants the patient to sign, before the sample is
+	// taken, that an insurance may not pay.
+	Notice bool
 }
 
 // Refusal is a lab's final no.

@@ -34,6 +34,9 @@ type Order struct {
 	Billing   string
 	ICDCodes  []string
 	Insurance *Insurance
+	// Notice means that the patient has to be told that the insurance may not
+	// pay: some test lacks a diagnosis that supports it.
+	Notice bool
 	// Notes are the clinical notes, at most 1,000 characters and the account's
 	// own after a line break.
 	Notes    string

@@ -79,11 +79,29 @@ func CompleteDraw(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (Orde
 	if o.Method != labs.OnSite {
 		return Order{}, fault.New(fault.Refused, "Only on-site collection orders can be marked as drawn")
 	}
-	changed, err := Advance(ctx, tx, &o, Move{To: DrawCompleted, By: Call, Change: func(o *Order) { o.Collected(tx.Now(), nil, nil) }})
+	common, worst, err := turnaround(ctx, tx, &o)
+	if err != nil {
+		return Order{}, err
+	}
+	changed, err := Advance(ctx, tx, &o, Move{To: DrawCompleted, By: Call, Change: func(o *Order) { o.Collected(tx.Now(), common, worst) }})
 	if err == nil && !changed {
 		err = fault.Newf(fault.Refused, "Order status %s cannot be marked as drawn", o.Full())
 	}
 	return o, err
+}
+
+// turnaround is how many days the order's lab test takes.
+func turnaround(ctx context.Context, tx *store.Tx, o *Order) (common, worst *int, err error) {
+	catalogue, err := labs.For(ctx, tx, o.Team)
+	if err != nil {
+		return nil, nil, err
+	}
+	test, err := labs.GetTest(ctx, tx, o.Team, o.LabTest)
+	if err != nil {
+		return nil, nil, err
+	}
+	common, worst = labs.TAT(catalogue.MarkersOf(test))
+	return common, worst, nil
 }
 
 // Collected notes when the sample was taken, and with the turnaround times of

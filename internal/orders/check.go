@@ -3,6 +3,7 @@ package orders
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"time"
 
 	"hale/internal/civil"
@@ -23,6 +24,9 @@ type review struct {
 	form  person.Form
 	// faults in the order they were found.
 	faults []*fault.Error
+	// advice is what forbids nothing and is still worth knowing; a dry run
+	// gives it.
+	advice []*fault.Error
 	// err is a failure of ours, which ends everything.
 	err error
 }
@@ -53,6 +57,11 @@ func (v *review) found(err error) (ok bool) {
 // refuse adds a 400 with a code for programs and the field it is about.
 func (v *review) refuse(code, msg string, loc ...string) {
 	v.faults = append(v.faults, fault.New(fault.Refused, msg).At(append([]string{"body"}, loc...)...).WithType(code))
+}
+
+// advise adds what a dry run warns of.
+func (v *review) advise(code, msg string, loc ...string) {
+	v.advice = append(v.advice, fault.New(fault.Refused, msg).At(append([]string{"body"}, loc...)...).WithType(code))
 }
 
 // invalid adds a 422.
@@ -134,7 +143,7 @@ func (v *review) texts(r *Request) {
 func (v *review) consents(all []Consent) {
 	for i := range all {
 		if !slices.Contains(Consents, all[i].Type) {
-			v.invalid("enum", "Input should be a type of consent", "consents", "consentType")
+			v.invalid("enum", "Input should be a type of consent", "consents", strconv.Itoa(i), "consentType")
 		}
 		if all[i].Version == "" {
 			all[i].Version = "1.0"

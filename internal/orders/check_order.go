@@ -93,8 +93,8 @@ func (v *review) minor(ctx context.Context, user users.ID, p *Patient) {
 //
 // Reference 1.18.
 func (v *review) insurance(ctx context.Context, user users.ID, billing labs.Billing, codes []string) *uuid.UUID {
-	if len(codes) > 0 {
-		v.found(diagnoses.Valid(ctx, v.tx, codes))
+	if len(codes) > 0 && v.found(diagnoses.Valid(ctx, v.tx, codes)) {
+		v.clashes(ctx, codes)
 	}
 	if billing != labs.CommercialInsurance {
 		return nil

@@ -3,6 +3,7 @@ package orders_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,86 +15,244 @@ import (
 	"hale/internal/orders/orderstest"
 	"hale/internal/store"
 	"hale/internal/store/storetest"
+	"hale/internal/teams"
 	"hale/internal/users"
 	"hale/internal/users/userstest"
 )
 
-// Every rule of reference 1.9 has its own refusal, and a refused order leaves
-// nothing behind.
-func TestCreateRefuses(t *testing.T) {
-	unknown := ids.MustParse[labs.Test]("019f0000-0000-7000-8000-000000000000")
-	kit := labs.TestKit
-	yesterday := civil.MustParse("2020-01-01")
-	cases := map[string]struct {
-		change func(r *orders.Request)
-		kind   fault.Kind
-		at     string // field, or part of the sentence
-	}{
-		"an empty first name":        {func(r *orders.Request) { r.Patient.FirstName = " " }, fault.Invalid, "patient_details.first_name"},
-		"a name that is not ASCII":   {func(r *orders.Request) { r.Patient.LastName = "Müller" }, fault.Invalid, "patient_details.last_name"},
-		"two blanks in a name":       {func(r *orders.Request) { r.Patient.LastName = "de  Vries" }, fault.Invalid, "patient_details.last_name"},
-		"a name of 51 characters":    {func(r *orders.Request) { r.Patient.LastName = strings.Repeat("a", 51) }, fault.Invalid, "patient_details.last_name"},
-		"an unknown gender":          {func(r *orders.Request) { r.Patient.Gender = "x" }, fault.Invalid, "patient_details.gender"},
-		"a telephone number":         {func(r *orders.Request) { r.Patient.PhoneNumber = "123" }, fault.Invalid, "patient_details.phone_number"},
-		"area code 555":              {func(r *orders.Request) { r.Patient.PhoneNumber = "+15551234567" }, fault.Refused, "Phone number is not correct"},
-		"an e-mail address":          {func(r *orders.Request) { r.Patient.Email = "nobody" }, fault.Invalid, "patient_details.email"},
-		"an unknown race":            {func(r *orders.Request) { r.Patient.Race = "x" }, fault.Invalid, "patient_details.race"},
-		"a zip code":                 {func(r *orders.Request) { r.Address.Zip = "8500" }, fault.Invalid, "patient_address.zip"},
-		"a state":                    {func(r *orders.Request) { r.Address.State = "XX" }, fault.Invalid, "patient_address.state"},
-		"another country":            {func(r *orders.Request) { r.Address.Country = "DE" }, fault.Invalid, "patient_address.country"},
-		"long access notes":          {func(r *orders.Request) { r.Address.AccessNotes = strings.Repeat("a", 1001) }, fault.Invalid, "patient_address.access_notes"},
-		"long clinical notes":        {func(r *orders.Request) { r.ClinicalNotes = strings.Repeat("a", 1001) }, fault.Invalid, "clinical_notes"},
-		"an unknown billing type":    {func(r *orders.Request) { r.Billing = "cash" }, fault.Invalid, "billing_type"},
-		"an unknown method":          {func(r *orders.Request) { m := labs.Method("post"); r.Method = &m }, fault.Invalid, "collection_method"},
-		"an unknown consent":         {func(r *orders.Request) { r.Consents = []orders.Consent{{Type: "x"}} }, fault.Invalid, "consents"},
-		"a physician's number":       {func(r *orders.Request) { r.Physician = &labs.Physician{FirstName: "A", LastName: "B", NPI: "12"} }, fault.Invalid, "physician.npi"},
-		"an unknown user":            {func(r *orders.Request) { r.User = ids.From[users.User](unknown.UUID()) }, fault.NotFound, "User does not exist on this team"},
-		"nothing ordered":            {func(r *orders.Request) { r.Set = nil }, fault.Refused, "order_set"},
-		"ordered twice":              {func(r *orders.Request) { r.LabTest = &unknown }, fault.Refused, "not both"},
-		"an empty add-on":            {func(r *orders.Request) { r.Set.AddOn = &orders.AddOn{} }, fault.Refused, "add_on"},
-		"an add-on without a method": {func(r *orders.Request) { r.Set.AddOn = &orders.AddOn{MarkerIDs: []int64{1}} }, fault.Refused, "collection_method"},
-		"both kinds of marker ids": {func(r *orders.Request) {
-			r.Method = &kit
-			r.Set.AddOn = &orders.AddOn{MarkerIDs: []int64{1}, ProviderIDs: []string{"1"}}
-		}, fault.Refused, "not both"},
-		"an unknown lab test":         {func(r *orders.Request) { r.Set.TestIDs = []labs.TestID{unknown} }, fault.Refused, "Test does not exist"},
-		"a method that is not had":    {func(r *orders.Request) { r.Method = &kit }, fault.Refused, "Cannot set collection_method to TESTKIT"},
-		"a state the lab is not in":   {func(r *orders.Request) { r.Address.State = "GU" }, fault.Refused, "does not support state GU"},
-		"questions without an answer": {func(r *orders.Request) { r.Answers = []orders.Answer{{MarkerID: -1, QuestionID: 1, Answer: "x"}} }, fault.Refused, "no question"},
-		"a day in the past":           {func(r *orders.Request) { r.ActivateBy = &yesterday }, fault.Refused, "activate_by"},
-		"a child":                     {func(r *orders.Request) { r.Patient.BirthDate = civil.MustParse("2020-01-01") }, fault.Refused, "under 18"},
-		"insurance without a code":    {func(r *orders.Request) { r.Billing = labs.CommercialInsurance }, fault.Refused, "icd_codes"},
-		"insurance without a record":  {func(r *orders.Request) { r.Billing = labs.CommercialInsurance; r.ICDCodes = []string{"E11.9"} }, fault.Refused, "no primary insurance"},
-		"an unknown account":          {func(r *orders.Request) { a := ids.From[labs.Account](unknown.UUID()); r.Account = &a }, fault.NotFound, "Lab account does not exist"},
+// counter is a request in the making: a team, its user and a good order of the
+// team's walk-in test.
+type counter struct {
+	testing.TB
+	db   *store.DB
+	team teams.Team
+	user users.User
+	r    orders.Request
+}
+
+func newCounter(tb testing.TB, db *store.DB) *counter {
+	tb.Helper()
+	c := &counter{TB: tb, db: db, team: orderstest.Team(tb, db)}
+	c.user = orderstest.User(tb, db, c.team.ID)
+	c.r = orderstest.Request(tb, db, c.user, orderstest.Test(tb, db, c.team.ID, labs.WalkIn))
+	return c
+}
+
+func (c *counter) write(fn func(ctx context.Context, tx *store.Tx) error) {
+	c.Helper()
+	userstest.Write(c, c.db, fn)
+}
+
+// settings changes the team's.
+func (c *counter) settings(change func(s *teams.Settings)) {
+	c.Helper()
+	c.write(func(ctx context.Context, tx *store.Tx) error {
+		change(&c.team.Settings)
+		return teams.Update(ctx, tx, c.team)
+	})
+}
+
+// account adds one with the lab of the walk-in test and links it to the team.
+func (c *counter) account(change func(n *labs.NewAccount)) (id labs.AccountID) {
+	c.Helper()
+	c.write(func(ctx context.Context, tx *store.Tx) (err error) {
+		n := labs.NewAccount{
+			Owner: &c.team.ID, Lab: c.lab(ctx, tx, "quest"), Status: labs.AccountActive, Flow: labs.NotDelegated, Number: "1",
+			AllowedBilling: map[labs.Billing][]string{labs.ClientBill: labs.States},
+		}
+		change(&n)
+		id, err = labs.AddAccount(ctx, tx, n)
+		return err
+	})
+	return id
+}
+
+func (c *counter) lab(ctx context.Context, tx *store.Tx, slug string) labs.LabID {
+	c.Helper()
+	catalogue, err := labs.For(ctx, tx, c.team.ID)
+	if err != nil {
+		c.Fatal(err)
 	}
+	lab, ok := catalogue.LabNamed(slug)
+	if !ok {
+		c.Fatalf("there is no lab %s", slug)
+	}
+	return lab.ID
+}
+
+// test makes one more lab test of the walk-in test's lab.
+func (c *counter) test(method labs.Method, codes ...string) (id labs.TestID) {
+	c.Helper()
+	c.write(func(ctx context.Context, tx *store.Tx) error {
+		made, err := labs.CreateTest(ctx, tx, c.team.ID, labs.NewTest{Name: "Another", Method: method, LabSlug: "quest", ProviderIDs: codes})
+		id = made.ID
+		return err
+	})
+	return id
+}
+
+// active approves a lab test.
+func (c *counter) active(id labs.TestID) labs.TestID {
+	c.Helper()
+	c.write(func(ctx context.Context, tx *store.Tx) error {
+		yes := true
+		_, err := labs.UpdateTest(ctx, tx, c.team.ID, id, labs.TestUpdate{Active: &yes})
+		return err
+	})
+	return id
+}
+
+// addOn asks for single markers, too.
+func (c *counter) addOn(a orders.AddOn, method labs.Method) {
+	c.r.Set.AddOn = &a
+	if method != "" {
+		c.r.Method = &method
+	}
+}
+
+// insured bills the order to an insurance, for a diagnosis.
+func (c *counter) insured(codes ...string) {
+	c.r.Billing, c.r.ICDCodes = labs.CommercialInsurance, codes
+}
+
+func (c *counter) ofAge(years int) {
+	c.r.Patient.BirthDate = civil.DateOf(c.db.Now()).AddDays(-366 * years)
+}
+
+// refusals are what Create says of the request, and makes sure that a dry run
+// says the same and that nothing was stored.
+func (c *counter) refusals() []*fault.Error {
+	c.Helper()
+	_, err := c.create()
+	var refused fault.List
+	if !errors.As(err, &refused) {
+		var one *fault.Error
+		if !errors.As(err, &one) {
+			c.Fatalf("answered %v", err)
+		}
+		refused = fault.List{one}
+	}
+	var trial orders.Trial
+	c.write(func(ctx context.Context, tx *store.Tx) (err error) {
+		trial, err = orders.Try(ctx, tx, c.team.ID, c.r)
+		if _, total, err := orders.List(ctx, tx, c.team.ID, orders.Filter{Page: 1, Size: 10}); err != nil || total != 0 {
+			c.Errorf("%d orders are left behind, %v", total, err)
+		}
+		return err
+	})
+	for _, e := range refused {
+		if !slices.ContainsFunc(trial.Problems, func(p *fault.Error) bool {
+			return p.Kind() == e.Kind() && p.Message() == e.Message() && p.Code() == e.Code()
+		}) {
+			c.Errorf("the dry run does not say: %v", e)
+		}
+	}
+	return refused
+}
+
+func (c *counter) create() (o orders.Order, err error) {
+	err = c.db.Write(store.WithTeam(c.Context(), c.team.ID.UUID()), func(tx *store.Tx) (err error) {
+		o, err = orders.Create(c.Context(), tx, c.team.ID, c.r)
+		return err
+	})
+	return o, err
+}
+
+// Every rule of reference 1.9 refuses with a status, a code, a field and a
+// sentence of its own, in a dry run as in earnest, and leaves nothing behind.
+func TestCreateRefuses(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		team := orderstest.Team(t, db)
-		user, test := orderstest.User(t, db, team.ID), orderstest.Test(t, db, team.ID, labs.WalkIn)
-		for name, c := range cases {
-			r := orderstest.Request(t, db, user, test)
-			c.change(&r)
-			err := db.Write(store.WithTeam(t.Context(), team.ID.UUID()), func(tx *store.Tx) error {
-				_, err := orders.Create(t.Context(), tx, team.ID, r)
-				return err
-			})
-			if fault.KindOf(err) != c.kind || !strings.Contains(err.Error(), c.at) {
-				t.Errorf("%s: %v", name, err)
+		plain := newCounter(t, db)
+		good := plain.r
+		for _, rule := range rules {
+			c := plain
+			if rule.own { // it changes the team
+				c = newCounter(t, db)
+			} else {
+				c.r = good
+				set := *good.Set
+				c.r.Set = &set
 			}
-			var problems []*fault.Error
-			userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) (err error) {
-				problems, err = orders.Try(ctx, tx, team.ID, r)
-				return err
-			})
-			if len(problems) == 0 || !errors.As(err, new(*fault.Error)) && !errors.As(err, new(fault.List)) {
-				t.Errorf("%s: the dry run found nothing", name)
+			rule.given(c)
+			got := c.refusals()
+			e := got[0]
+			if len(got) != 1 || e.Kind() != rule.kind || e.Code() != rule.code || strings.Join(e.Loc(), ".") != "body."+rule.at || e.Message() != rule.says {
+				t.Errorf("%s: %d refusals, the first is of kind %d, {%q, %q, %q}", rule.name, len(got), e.Kind(), e.Code(), strings.Join(e.Loc(), "."), e.Message())
 			}
 		}
-		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
-			all, total, err := orders.List(ctx, tx, team.ID, orders.Filter{Page: 1, Size: 10})
-			if total != 0 || len(all) != 0 {
-				t.Errorf("%d orders are left behind", total)
-			}
-			return err
-		})
+		plain.r = good
+		if _, err := plain.create(); err != nil {
+			t.Errorf("the request that all of them began with: %v", err)
+		}
 	})
+}
+
+// What nobody is refused for, a dry run warns of.
+func TestTrialWarns(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		own := &labs.Physician{FirstName: "Jane", LastName: "Example", NPI: "1234567893"}
+		agreed := []orders.Consent{{Type: orders.Consents[0]}}
+		for name, x := range map[string]struct {
+			given func(r *orders.Request)
+			want  []string
+		}{
+			"no consents":              {func(*orders.Request) {}, []string{"consents_missing body.consents"}},
+			"consents":                 {func(r *orders.Request) { r.Consents = agreed }, nil},
+			"the team's own physician": {func(r *orders.Request) { r.Physician = own }, nil},
+			"codes that clash": {func(r *orders.Request) {
+				r.Physician, r.ICDCodes = own, []string{"I10", "e119", "E10.9"}
+			}, []string{"icd_excludes1 body.icd_codes.2"}},
+			"codes that are not part of each other": {func(r *orders.Request) {
+				r.Physician, r.ICDCodes = own, []string{"E21.3", "E83.52"}
+			}, []string{"icd_excludes2 body.icd_codes.1"}},
+		} {
+			c := newCounter(t, db)
+			x.given(&c.r)
+			var trial orders.Trial
+			c.write(func(ctx context.Context, tx *store.Tx) (err error) {
+				trial, err = orders.Try(ctx, tx, c.team.ID, c.r)
+				return err
+			})
+			var got []string
+			for _, w := range trial.Warnings {
+				got = append(got, w.Code()+" "+strings.Join(w.Loc(), "."))
+			}
+			if len(trial.Problems) > 0 || !slices.Equal(got, x.want) {
+				t.Errorf("%s: %v, warnings %v", name, trial.Problems, got)
+			}
+			if _, err := c.create(); err != nil {
+				t.Errorf("%s: the order is refused: %v", name, err)
+			}
+		}
+	})
+}
+
+var unknownID = ids.MustParse[labs.Test]("019f0000-0000-7000-8000-000000000000")
+
+// seededTest is the team's seeded lab test of another method.
+func seededTest(c *counter, method labs.Method) labs.TestID {
+	return orderstest.Test(c, c.db, c.team.ID, method).ID
+}
+
+// bareUser is somebody of whom the team knows nothing.
+func bareUser(c *counter) users.User {
+	return userstest.New(c, c.db, c.team.ID, users.NewUser{})
+}
+
+// askingMarker is a marker of the lab that must know something which has no
+// default.
+func askingMarker(c *counter) (id labs.MarkerID) {
+	c.write(func(ctx context.Context, tx *store.Tx) error {
+		catalogue, err := labs.For(ctx, tx, c.team.ID)
+		if err != nil {
+			return err
+		}
+		m, ok := catalogue.MarkerCoded(c.lab(ctx, tx, "quest"), "70030") // clotting, which asks for anticoagulants
+		if !ok {
+			c.Fatal("the marker is gone")
+		}
+		id = m.ID
+		return nil
+	})
+	return id
 }

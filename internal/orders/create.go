@@ -30,13 +30,18 @@ func Create(ctx context.Context, tx *store.Tx, team teams.ID, r Request) (Order,
 	return o, dispatch(ctx, tx, &o)
 }
 
-// Try is everything that Create would find wrong, and stores nothing.
-func Try(ctx context.Context, tx *store.Tx, team teams.ID, r Request) ([]*fault.Error, error) {
+// Trial is what there is to say of a request: what it would be refused with,
+// and what it would not, but should be looked at.
+type Trial struct{ Problems, Warnings []*fault.Error }
+
+// Try is everything that Create would find wrong or doubtful, and stores
+// nothing.
+func Try(ctx context.Context, tx *store.Tx, team teams.ID, r Request) (Trial, error) {
 	v := newReview(tx, team)
 	v.request(ctx, &r, func(set labs.OrderSet, method *Method, account *labs.AccountID) (labs.Panel, error) {
 		return labs.PreviewOrderSet(ctx, tx, team, set, method, account)
 	})
-	return v.problems(), v.err
+	return Trial{v.problems(), v.advice}, v.err
 }
 
 // request checks a request and makes the order that it asks for. The order is
@@ -59,6 +64,7 @@ func (v *review) request(ctx context.Context, r *Request, resolve resolve) Order
 	}
 	v.terms(p, r.Address.State, r.Billing, r.Physician)
 	answers := v.answers(p.panel, r.Answers)
+	v.consented(ctx, r.Physician, r.Consents)
 	physician, err := physicianOf(ctx, v.tx, v.team, p.account, r.Physician)
 	v.found(err)
 	o := p.order(v.team, r.User)
@@ -104,6 +110,9 @@ func start(ctx context.Context, tx *store.Tx, o *Order) error {
 	}
 	o.ID, o.Details, o.Network = ids.From[Order](tx.NewUUID()), tx.NewUUID(), networkOf(team)
 	o.Status, o.StatusAt, o.CreatedAt, o.UpdatedAt = Ordered, tx.Now(), tx.Now(), tx.Now()
+	if o.HasABN, err = needsNotice(ctx, tx, o); err != nil {
+		return err
+	}
 	joins := !o.Transaction.IsZero()
 	if !joins {
 		if o.Transaction, err = begin(ctx, tx, o.Team); err != nil {

@@ -1,6 +1,8 @@
 package orders
 
 import (
+	"bytes"
+
 	"hale/internal/teams"
 )
 
@@ -27,18 +29,5 @@ func (n *Node) Be() (back func()) {
 
 // Holds reports whether the texts that the node remembers of a team have a part.
 func (n *Node) Holds(team teams.ID, part string) bool {
-	m := n.memories.teams[team]
-	for _, t := range []*texts{&m.names.patients, &m.names.recipients} {
-		if len(t.blob) > 0 && len(part) > 0 && contains(t.blob, part) {
-			return true
-		}
-	}
-	return false
-}
-
-func contains(blob []byte, part string) bool {
-	found := newBitmap(len(blob))
-	whole := texts{blob: blob, starts: []uint32{0}, whose: []int32{0}}
-	whole.find(part, found)
-	return found.count() > 0
+	return bytes.Contains(n.memories.teams[team].names.texts.blob, []byte(part))
 }

@@ -33,7 +33,7 @@ func ForNetwork(ctx context.Context, tx *store.Tx, o *Order) (networks.Order, er
 		Lab: f.Lab.Slug, Account: networks.Account{Number: account.Number, Name: account.Name}, Method: string(o.Method),
 		SampleID: o.SampleID, Priority: o.Priority, Billing: string(o.Billing), ICDCodes: o.Body.ICDCodes,
 		Notes: notes(o.Body.ClinicalNotes, account.DefaultNotes), Fasting: f.Test.Fasting, PlacedAt: o.CreatedAt,
-		Tests: testsOf(f.Markers), Answers: answersOf(f.Markers, o.Body.Answers),
+		Notice: o.HasABN, Tests: testsOf(f.Markers), Answers: answersOf(f.Markers, o.Body.Answers),
 	}
 	if p := o.Body.Patient; p != nil {
 		n.Patient = p.forNetwork(o.User.UUID(), o.Body.Address)

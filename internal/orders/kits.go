@@ -137,6 +137,7 @@ func (v *review) registration(ctx context.Context, o *Order, r *Registration) {
 		return
 	}
 	v.terms(place{panel: labs.Panel{Lab: account.Lab}, account: account}, r.Address.State, o.Billing, r.Physician)
+	v.consented(ctx, r.Physician, r.Consents)
 	o.Body.Physician, err = physicianOf(ctx, v.tx, v.team, account, r.Physician)
 	v.found(err)
 	o.Body.Patient, o.Body.Address, o.Body.Consents = &r.Patient, &r.Address, r.Consents

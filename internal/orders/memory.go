@@ -18,7 +18,7 @@ import (
 // A list of orders can be filtered in a dozen ways at once, sorted in three,
 // and says how many there are in all: no set of indexes answers every
 // combination of that for a million orders, and the names are sealed besides.
-// So each process keeps the few columns that lists ask for: some 150 bytes an
+// So each process keeps the few columns that lists ask for: some 75 bytes an
 // order. A query is one pass over the columns it names, a millisecond or two for
 // each; the page's rows are then read by their ids. Before each query the memory
 // takes what changed (changes.go), so that it is never behind the transaction
@@ -55,18 +55,20 @@ type memory struct {
 	moment moment // before it is loaded: of the oldest snapshot that was read
 	after  mark   // how far loading came
 	live   bitmap
-	places places
+	places places[ID]
 
 	ids       []ID
-	users     []users.ID
 	created   []int64 // microseconds
 	updated   []int64
 	kinds     []uint8 // status and method, see kindOf
-	critical  []bool
-	verdicts  []uint8 // 1 + index of Interpretations; 0 for none
+	results   []uint8 // interpretation and whether it is critical, see resultOf
 	activates []int32 // yyyymmdd; 0 for none
 	byTime    []int32 // positions by creation
 	names     nameMemory
+
+	people   []users.ID // each once
+	peopleAt places[users.ID]
+	whose    []int32 // the order's place in people
 }
 
 // of is the team's memory. Memories that nobody used for long are given up,
@@ -106,6 +108,11 @@ func (m *memoryOf) resize(t *memory, size int) {
 // kindOf packs a status and a method.
 func kindOf(s Status, m Method) uint8 {
 	return uint8(slices.Index(Statuses, s)*len(labs.Methods) + slices.Index(labs.Methods, m))
+}
+
+// resultOf packs what lists ask of results.
+func resultOf(i Interpretation, critical bool) uint8 {
+	return uint8(2*(1+slices.Index(Interpretations, i)) + int(one(critical)))
 }
 
 // dayNumber is a date as a number that sorts.
@@ -183,6 +190,17 @@ func (m *memory) catchUp(ctx context.Context, tx *store.Tx, team teams.ID, to mo
 	return nil
 }
 
+// grow makes room for more orders.
+func (m *memory) grow(more int) {
+	m.ids = slices.Grow(m.ids, more)
+	m.places.grow(m.ids, more)
+	m.created, m.updated = slices.Grow(m.created, more), slices.Grow(m.updated, more)
+	m.kinds, m.results = slices.Grow(m.kinds, more), slices.Grow(m.results, more)
+	m.activates, m.whose = slices.Grow(m.activates, more), slices.Grow(m.whose, more)
+	m.live = slices.Grow(m.live, more/64+1)
+	m.names.grow(more)
+}
+
 // put adds an order, or changes what is remembered of it.
 func (m *memory) put(r *columnRow) {
 	at, known := m.places.find(m.ids, r.id)
@@ -190,21 +208,30 @@ func (m *memory) put(r *columnRow) {
 		at = int32(m.len())
 		m.ids = append(m.ids, r.id)
 		m.places.add(m.ids)
-		m.users = append(m.users, r.user)
 		m.created = append(m.created, r.created)
 		m.updated = append(m.updated, 0)
 		m.kinds = append(m.kinds, 0)
-		m.critical = append(m.critical, false)
-		m.verdicts = append(m.verdicts, 0)
+		m.results = append(m.results, 0)
 		m.activates = append(m.activates, 0)
+		m.whose = append(m.whose, 0)
 		if len(m.live)*64 < m.len() {
 			m.live = append(m.live, 0)
 		}
 		m.live.set(at)
 	}
-	m.users[at], m.updated[at], m.kinds[at], m.critical[at] = r.user, r.updated, r.kind, r.critical
-	m.verdicts[at], m.activates[at] = r.verdict, r.activate
+	m.updated[at], m.kinds[at], m.results[at], m.activates[at], m.whose[at] = r.updated, r.kind, r.result, r.activate, m.person(r.user)
 	m.names.put(at, r.names, !known)
+}
+
+// person is the place of a user among the people.
+func (m *memory) person(id users.ID) int32 {
+	at, known := m.peopleAt.find(m.people, id)
+	if !known {
+		at = int32(len(m.people))
+		m.people = append(m.people, id)
+		m.peopleAt.add(m.people)
+	}
+	return at
 }
 
 // forget leaves an erased order out, and nothing of its names.
@@ -225,7 +252,7 @@ func (m *memory) arrange(first int) {
 		added = append(added, int32(at))
 	}
 	m.byTime = placeInto(m.byTime, added, m.compareTime)
-	m.names.arrange(m.live, m.compareName)
+	m.names.arrange(m.live, m.byTime, m.compareName)
 }
 
 func (m *memory) compareTime(a, b int32) int {
@@ -233,7 +260,7 @@ func (m *memory) compareTime(a, b int32) int {
 }
 
 func (m *memory) compareName(a, b int32) int {
-	if c := m.names.compare(a, b); c != 0 {
+	if c := m.names.compare(m.names.patients[a], m.names.patients[b]); c != 0 {
 		return c
 	}
 	return m.compareTime(a, b)

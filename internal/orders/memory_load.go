@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -47,9 +46,7 @@ type columnRow struct {
 	mark
 	user             users.ID
 	created, updated int64
-	kind             uint8
-	critical         bool
-	verdict          uint8
+	kind, result     uint8
 	activate         int32
 	sealed           []byte
 	names            names
@@ -64,12 +61,13 @@ func scanInto(all *[]columnRow) func(from store.Scanner) error {
 		var status Status
 		var method Method
 		var interpretation sql.NullString
+		var critical bool
 		var day *civil.Date
-		if err := from.Scan(&r.change, &r.id, &r.user, &r.created, &r.updated, &status, &method, &r.critical, &interpretation, nullDate{&day}, &r.sealed); err != nil {
+		if err := from.Scan(&r.change, &r.id, &r.user, &r.created, &r.updated, &status, &method, &critical, &interpretation, nullDate{&day}, &r.sealed); err != nil {
 			return fmt.Errorf("orders: reading what lists ask for: %w", err)
 		}
 		r.kind = kindOf(status, method)
-		r.verdict = uint8(1 + slices.Index(Interpretations, Interpretation(interpretation.String)))
+		r.result = resultOf(Interpretation(interpretation.String), critical)
 		if day != nil {
 			r.activate = dayNumber(*day)
 		}
@@ -106,7 +104,11 @@ func openNames(ctx context.Context, tx *store.Tx, team teams.ID, rows []columnRo
 // load reads the next part of the team's orders. The caller has the turn.
 func (m *memory) load(ctx context.Context, tx *store.Tx, team teams.ID, to moment) error {
 	rows := make([]columnRow, 0, readAtOnce)
+	var count int
 	var b store.Batch
+	if m.len() == 0 { // room for all at once: growing by steps leaves as much again behind
+		b.Query(func(from store.Scanner) error { return from.Scan(&count) }, `SELECT COUNT(*) FROM orders WHERE team_id = $1`, team)
+	}
 	b.Query(scanInto(&rows), `SELECT `+remembered+` FROM orders WHERE team_id = $1 AND (change, id) > ($2, $3) ORDER BY change, id LIMIT $4`,
 		team, m.after.change, m.after.id, readAtOnce)
 	if err := tx.Run(ctx, &b); err != nil {
@@ -119,6 +121,7 @@ func (m *memory) load(ctx context.Context, tx *store.Tx, team teams.ID, to momen
 	defer m.mu.Unlock()
 	if m.len() == 0 {
 		m.moment = to
+		m.grow(count + count/32)
 	}
 	m.moment = m.moment.earlier(to)
 	for i := range rows {
@@ -158,7 +161,8 @@ func (m *memory) part(ctx context.Context, db *store.DB, team teams.ID) (count i
 }
 
 // inOrder has PostgreSQL walk the index of stamps in the rest of the
-// transaction, also while it knows nothing yet of how large the table is.
+// transaction. While it knows nothing yet of how large the table is, as after a
+// restore, it would sort all that is left to read for each part.
 func inOrder(ctx context.Context, tx *store.Tx) error {
 	if tx.Engine() != store.Postgres {
 		return nil

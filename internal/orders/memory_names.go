@@ -68,28 +68,35 @@ func fold(name string) string {
 
 // nameMemory is the part of a memory that was unsealed.
 type nameMemory struct {
-	patients   texts    // ada byron ada: found by either name, or both in either order
-	firsts     []uint16 // length of the first name in that
-	recipients texts
+	texts      texts   // ada byron ada: found by either name, or both in either order
+	patients   []int32 // lines of texts
+	recipients []int32 // lines of texts, of which the tail does not count
 	births     []int32 // yyyymmdd; 0 for none
 	byName     []int32 // positions by last name, first name and creation
 	added      []int32 // positions that byName lacks
 	moved      []int32 // positions that it has in the wrong place
 }
 
+func (n *nameMemory) grow(more int) {
+	n.births, n.added = slices.Grow(n.births, more), slices.Grow(n.added, more)
+	n.patients, n.recipients = slices.Grow(n.patients, more), slices.Grow(n.recipients, more)
+}
+
 // put remembers the names of an order, which may be a new one.
 func (n *nameMemory) put(at int32, of names, isNew bool) {
 	if isNew {
-		n.births, n.firsts = append(n.births, 0), append(n.firsts, 0)
+		n.births, n.patients, n.recipients = append(n.births, 0), append(n.patients, 0), append(n.recipients, 0)
 	}
 	n.births[at] = of.birth
-	n.recipients.put(at, of.recipient)
-	text := ""
+	text, tail := "", 0
 	if of.last != "" || of.first != "" {
-		text = of.first + " " + of.last + " " + of.first
+		text, tail = of.first+" "+of.last+" "+of.first, 1+len(of.first)
 	}
-	changed := n.patients.put(at, text)
-	n.firsts[at] = uint16(len(of.first))
+	changed := n.replace(&n.patients[at], text, tail)
+	if of.recipient != of.first+" "+of.last {
+		text, tail = of.recipient, 0
+	}
+	n.replace(&n.recipients[at], text, tail)
 	switch {
 	case isNew:
 		n.added = append(n.added, at)
@@ -98,16 +105,27 @@ func (n *nameMemory) put(at int32, of names, isNew bool) {
 	}
 }
 
-// of gives a position's last and first name.
-func (n *nameMemory) of(at int32) (last, first []byte) {
-	text, split := n.patients.of(at), int(n.firsts[at])
-	if len(text) == 0 {
+func (n *nameMemory) replace(line *int32, text string, tail int) (changed bool) {
+	next := n.texts.hold(text, tail)
+	n.texts.drop(*line)
+	changed = next != *line
+	*line = next
+	return changed
+}
+
+// of gives the last and first name in a line.
+func (n *nameMemory) of(line int32) (last, first []byte) {
+	if line == 0 {
 		return nil, nil
 	}
-	return text[split+1 : len(text)-split-1], text[:split]
+	text, tail := n.texts.of(line), int(n.texts.tails[line-1])
+	return text[tail : len(text)-tail], text[:tail-1]
 }
 
 func (n *nameMemory) compare(a, b int32) int {
+	if a == b {
+		return 0
+	}
 	lastA, firstA := n.of(a)
 	lastB, firstB := n.of(b)
 	if c := bytes.Compare(lastA, lastB); c != 0 {
@@ -118,109 +136,61 @@ func (n *nameMemory) compare(a, b int32) int {
 
 // arrange brings the positions by name into order. Those that are not live
 // need no place.
-func (n *nameMemory) arrange(live bitmap, compare func(a, b int32) int) {
-	if len(n.moved) > 0 {
-		wrong := make(bitmap, len(live))
-		for _, at := range n.moved {
-			wrong.set(at)
+func (n *nameMemory) arrange(live bitmap, byTime []int32, compare func(a, b int32) int) {
+	switch {
+	case len(n.added)*8 > len(n.byName):
+		n.byName = n.sorted(byTime)
+	default:
+		if len(n.moved) > 0 {
+			n.takeOut(live)
 		}
-		n.byName = slices.DeleteFunc(n.byName, wrong.has)
-		for _, at := range n.added { // new, and changed since
-			wrong.clear(at)
-		}
-		for _, at := range slices.Compact(slices.Sorted(slices.Values(n.moved))) {
-			if wrong.has(at) && live.has(at) {
-				n.added = append(n.added, at)
-			}
-		}
+		n.byName = placeInto(n.byName, n.added, compare)
 	}
-	n.byName = placeInto(n.byName, n.added, compare)
 	n.added, n.moved = nil, nil
 }
 
-// texts is one long text of lines, so that looking for a word in a million of
-// them is one search of a few milliseconds.
-type texts struct {
-	blob   []byte
-	starts []uint32 // of each line
-	whose  []int32  // position whose line it is; -1 once replaced
-	lines  []int32  // of each position: 1 + its line; 0 for none
-}
-
-// put sets the text of a position; an empty one is none. A text that is
-// replaced is wiped.
-func (t *texts) put(at int32, text string) (changed bool) {
-	for int(at) >= len(t.lines) {
-		t.lines = append(t.lines, 0)
+// takeOut removes the positions that moved, and adds those that are live to
+// what is to be placed.
+func (n *nameMemory) takeOut(live bitmap) {
+	wrong := make(bitmap, len(live))
+	for _, at := range n.moved {
+		wrong.set(at)
 	}
-	old := t.of(at)
-	if string(old) == text {
-		return false
+	n.byName = slices.DeleteFunc(n.byName, wrong.has)
+	for _, at := range n.added { // new, and changed since
+		wrong.clear(at)
 	}
-	if len(old) > 0 {
-		clear(old)
-		t.whose[t.lines[at]-1], t.lines[at] = -1, 0
-	}
-	if text != "" {
-		t.starts, t.whose = append(t.starts, uint32(len(t.blob))), append(t.whose, at)
-		t.blob = append(append(t.blob, text...), '\n')
-		t.lines[at] = int32(len(t.starts))
-	}
-	return true
-}
-
-// of is the text of a position.
-func (t *texts) of(at int32) []byte {
-	line := int(t.lines[at])
-	if line == 0 {
-		return nil
-	}
-	end := len(t.blob)
-	if line < len(t.starts) {
-		end = int(t.starts[line])
-	}
-	return t.blob[t.starts[line-1] : end-1]
-}
-
-// find adds the positions whose text has the part to found.
-func (t *texts) find(part string, found bitmap) {
-	needle := []byte(part)
-	if len(needle) == 0 {
-		return
-	}
-	line, from := 0, 0
-	for {
-		i := bytes.Index(t.blob[from:], needle)
-		if i < 0 {
-			return
+	for at := range wrong.all() {
+		if live.has(at) {
+			n.added = append(n.added, at)
 		}
-		hit := uint32(from + i)
-		for line+1 < len(t.starts) && t.starts[line+1] <= hit { // matches come in the order of lines
-			line++
-		}
-		if at := t.whose[line]; at >= 0 {
-			found.set(at)
-		}
-		if line+1 == len(t.starts) {
-			return
-		}
-		from = int(t.starts[line+1])
 	}
 }
 
-// narrow leaves those positions whose text has the part. When few are left to
-// look at, that is quicker one by one.
-func (t *texts) narrow(part string, b bitmap) {
-	if b.count()*8 < len(t.starts) {
-		needle := []byte(part)
-		for at := range b.all() {
-			if len(needle) == 0 || !bytes.Contains(t.of(at), needle) {
-				b.clear(at)
-			}
-		}
-		return
+// sorted is all positions by name: the lines are sorted, and each takes its
+// positions as they come by time.
+func (n *nameMemory) sorted(byTime []int32) []int32 {
+	ends := make([]int32, len(n.texts.starts)+1) // of each line's positions
+	for _, line := range n.patients {
+		ends[line]++
 	}
-	some := make(bitmap, len(b))
-	t.find(part, some)
-	b.and(some)
+	lines := make([]int32, 0, len(ends))
+	for line, count := range ends {
+		if count > 0 {
+			lines = append(lines, int32(line))
+		}
+	}
+	slices.SortFunc(lines, n.compare)
+	end := int32(0)
+	for _, line := range lines {
+		end += ends[line]
+		ends[line] = end
+	}
+	all := make([]int32, len(byTime))
+	for _, at := range slices.Backward(byTime) {
+		line := n.patients[at]
+		ends[line]--
+		all[ends[line]] = at
+	}
+	return all
 }

@@ -109,7 +109,10 @@ func placed(ctx context.Context, tx *store.Tx, args jobArgs, receipt networks.Re
 		return err
 	}
 	if !receipt.Pending {
-		_, err = Advance(ctx, tx, &o, Move{To: RequisitionCreated, By: Requisition, Change: func(o *Order) { o.sample(receipt.SampleID) }})
+		_, err = Advance(ctx, tx, &o, Move{To: RequisitionCreated, By: Requisition, Change: func(o *Order) {
+			o.sample(receipt.SampleID)
+			o.HasABN = o.HasABN || receipt.Notice
+		}})
 	}
 	if err == nil && o.Status.Stage(o.Method) == StageCancelled {
 		err = ask(ctx, tx, withdrawKind, &o, time.Time{})

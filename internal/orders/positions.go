@@ -5,16 +5,15 @@ import (
 	"slices"
 )
 
-// places finds the position of an order by its id. It holds positions only, in
-// an open table: the ids are a column of the memory.
-type places struct {
+// places finds the position of an id in a column of them, which is not kept a
+// second time: this is an open table of positions.
+type places[ID ~[16]byte] struct {
 	slots []int32 // 1 + position; 0 is free
-	used  int
 }
 
 // slot is where an id is, or the free one where it belongs. The last bytes of
 // our ids are random, so they are their own hash.
-func (p *places) slot(ids []ID, id ID) int {
+func (p *places[ID]) slot(ids []ID, id ID) int {
 	mask := uint64(len(p.slots) - 1)
 	for i := binary.LittleEndian.Uint64(id[8:]) & mask; ; i = (i + 1) & mask {
 		if at := p.slots[i]; at == 0 || ids[at-1] == id {
@@ -23,7 +22,7 @@ func (p *places) slot(ids []ID, id ID) int {
 	}
 }
 
-func (p *places) find(ids []ID, id ID) (at int32, ok bool) {
+func (p *places[ID]) find(ids []ID, id ID) (at int32, ok bool) {
 	if len(p.slots) == 0 {
 		return 0, false
 	}
@@ -32,16 +31,25 @@ func (p *places) find(ids []ID, id ID) (at int32, ok bool) {
 }
 
 // add enters the last of ids.
-func (p *places) add(ids []ID) {
-	if p.used*4 >= len(p.slots)*3 {
-		p.slots, p.used = make([]int32, max(64, 2*len(p.slots))), 0
-		for at := range ids[:len(ids)-1] {
-			p.slots[p.slot(ids, ids[at])] = int32(at + 1)
-			p.used++
-		}
-	}
+func (p *places[ID]) add(ids []ID) {
+	p.grow(ids[:len(ids)-1], 1)
 	p.slots[p.slot(ids, ids[len(ids)-1])] = int32(len(ids))
-	p.used++
+}
+
+// grow makes room for a number of ids beside those that are there. A quarter of
+// the table stays free.
+func (p *places[ID]) grow(ids []ID, more int) {
+	size := max(64, len(p.slots))
+	for (len(ids)+more)*4 > size*3 {
+		size *= 2
+	}
+	if size == len(p.slots) {
+		return
+	}
+	p.slots = make([]int32, size)
+	for at := range ids {
+		p.slots[p.slot(ids, ids[at])] = int32(at + 1)
+	}
 }
 
 // placeInto puts positions into an order of positions. A few are each looked

@@ -2,34 +2,42 @@ package orders_test
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
+	"hale/internal/fault"
 	"hale/internal/labs"
 	"hale/internal/orders"
 	"hale/internal/orders/orderstest"
 	"hale/internal/store"
 	"hale/internal/store/storetest"
 	"hale/internal/teams"
+	"hale/internal/users"
 	"hale/internal/users/userstest"
 )
 
-var steps = flag.Int("steps", 0, "triggers that TestRandomWalks tries; 0 means a short walk")
+// make walk, or
+//
+//	go test ./internal/orders -run TestRandomWalks -steps 1000000 -timeout 0 -v
+var steps = flag.Int("steps", 2000, "triggers that TestRandomWalks tries on each engine")
 
-// A model of the machine, walked with millions of random triggers: nothing but
+// A model of the machine, walked with a million random triggers: nothing but
 // the tables decides, so what they allow must keep the promises by itself.
 func TestRandomTriggersInTheTables(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	triggers := []orders.Trigger{orders.Requisition, orders.Carrier, orders.Lab, orders.Appointment, orders.Call, orders.Operator}
 	for range 1_000_000 / 40 {
 		c := orders.Courses[rng.IntN(len(orders.Courses))]
 		at := orders.Ordered
 		for range 40 {
 			to := orders.Statuses[rng.IntN(len(orders.Statuses))]
-			if !c.May(at, to, triggers[rng.IntN(len(triggers))]) {
+			if !c.May(at, to, 1<<rng.IntN(triggers)) {
 				continue
 			}
 			if at.Terminal() && to != orders.Corrected {
@@ -43,107 +51,219 @@ func TestRandomTriggersInTheTables(t *testing.T) {
 	}
 }
 
-// Real orders, alone and several to a transaction, under random triggers that
-// are late, repeated and out of order: the order, its history, its transaction
-// and what was announced never disagree.
+// triggers is how many there are.
+const triggers = 6
+
+// Real orders in the database, alone and several to a transaction, moved by
+// several walkers at once through the functions that labs' messages, carriers,
+// jobs and callers come in by; with what is late, repeated and out of order.
+// The order, its history, its transaction and what was announced never disagree.
 func TestRandomWalks(t *testing.T) {
-	tries := *steps
-	if tries == 0 {
-		tries = 400
-	}
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		rng := rand.New(rand.NewPCG(3, 4))
-		for done := 0; done < tries; {
-			team := orderstest.Team(t, db)
-			w := walk{t: t, db: db, rng: rng}
-			w.begin(team.ID)
-			for range 40 {
-				w.step()
-				done++
-			}
+		began, report := time.Now(), time.Now()
+		var made int64
+		for done := 0; done < *steps; done += perTeam {
+			w := newWalk(t, db)
+			w.walk(perTeam)
 			w.check()
+			if made += w.moved.Load(); t.Failed() {
+				t.Fatalf("after %d triggers", done+perTeam)
+			}
+			if time.Since(report) > time.Minute {
+				report = time.Now()
+				t.Logf("%d triggers, %d moves, %v", done+perTeam, made, time.Since(began).Round(time.Second))
+			}
 		}
+		t.Logf("%d triggers, %d moves, %v", *steps, made, time.Since(began).Round(time.Millisecond))
 	})
 }
 
+const (
+	perTeam = 1000 // triggers, before all is checked
+	walkers = 4
+	crowd   = 6 // orders that walk at once
+)
+
+// walk is a team with a few orders that many move.
 type walk struct {
-	t    *testing.T
-	db   *store.DB
-	rng  *rand.Rand
+	t     *testing.T
+	db    *store.DB
+	team  teams.Team
+	user  users.User
+	asks  map[labs.Method]orders.Request
+	moved atomic.Int64
+
+	mu   sync.Mutex
 	all  []orders.Order // as some caller read them, long ago or just now
-	keys []string
+	keys []string       // of reports that were made
 }
 
-func (w *walk) begin(team teams.ID) {
-	w.t.Helper()
-	if w.rng.IntN(5) == 0 {
-		w.all = append(w.all, orderstest.Kit(w.t, w.db, team))
-	} else {
-		w.all = append(w.all, orderstest.New(w.t, w.db, team, labs.Methods[w.rng.IntN(len(labs.Methods))]))
+func newWalk(t *testing.T, db *store.DB) *walk {
+	t.Helper()
+	w := &walk{t: t, db: db, team: orderstest.Team(t, db), asks: map[labs.Method]orders.Request{}}
+	w.team.Settings.Redraws = true
+	userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error { return teams.Update(ctx, tx, w.team) })
+	w.user = orderstest.User(t, db, w.team.ID)
+	for _, m := range labs.Methods {
+		w.asks[m] = orderstest.Request(t, db, w.user, orderstest.Test(t, db, w.team.ID, m))
+	}
+	return w
+}
+
+// walk tries n triggers.
+func (w *walk) walk(n int) {
+	var left atomic.Int64
+	left.Store(int64(n))
+	var wait sync.WaitGroup
+	for i := range walkers {
+		rng := rand.New(rand.NewPCG(uint64(i), uint64(n)))
+		wait.Go(func() {
+			for left.Add(-1) >= 0 && !w.t.Failed() {
+				if err := w.step(w.t.Context(), rng); err != nil {
+					w.t.Error(err)
+				}
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// step makes an order, or tries something on one of those that are there.
+func (w *walk) step(ctx context.Context, rng *rand.Rand) error {
+	i, o := w.pick(rng)
+	act := w.move(rng, o)
+	switch n := rng.IntN(100); {
+	case i < 0:
+		act = w.begin(rng)
+	case n < 4:
+		act = w.call(rng, o)
+	case n < 6:
+		act = func(ctx context.Context, tx *store.Tx, o *orders.Order) (orders.Order, bool, error) {
+			next, err := orders.Again(ctx, tx, o, orders.Recreate{})
+			return next, err == nil, err
+		}
+	case n < 12:
+		act = redrawn
+	}
+	var now, next orders.Order
+	var made bool
+	err := w.db.Write(store.AsSystem(ctx), func(tx *store.Tx) (err error) {
+		now = o // the transaction may run again
+		next, made, err = act(store.AsSystem(ctx), tx, &now)
+		return err
+	})
+	var refused *fault.Error
+	var list fault.List
+	switch {
+	case errors.As(err, &refused) || errors.As(err, &list) || errors.Is(err, store.ErrLostRace):
+		return nil
+	case err != nil:
+		return err
+	}
+	w.keep(rng, i, now, next, made)
+	return nil
+}
+
+// pick chooses an order, or none (-1) while there are few that go anywhere.
+func (w *walk) pick(rng *rand.Rand) (int, orders.Order) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.all) < crowd {
+		return -1, orders.Order{}
+	}
+	recent := w.all[max(0, len(w.all)-3*crowd):]
+	i := rng.IntN(len(recent))
+	if o := recent[i]; !o.Status.Terminal() || rng.IntN(8) > 0 {
+		return len(w.all) - len(recent) + i, o
+	}
+	return -1, orders.Order{}
+}
+
+// keep notes what became of it; now and then an order stays as it was read, and
+// whoever picks it next comes with old knowledge.
+func (w *walk) keep(rng *rand.Rand, i int, now, next orders.Order, made bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if i >= 0 && rng.IntN(4) > 0 {
+		if w.all[i].Status != now.Status {
+			w.moved.Add(1)
+		}
+		w.all[i] = now
+	}
+	if made {
+		w.all = append(w.all, next)
 	}
 }
 
-// step tries one trigger on one of the orders, half of the time one that could
-// be, and now and then on an order that was read long ago.
-func (w *walk) step() {
-	w.t.Helper()
-	i := w.rng.IntN(len(w.all))
-	o := w.all[i]
-	m := orders.Move{To: orders.Statuses[w.rng.IntN(len(orders.Statuses))], By: 1 << w.rng.IntN(6)}
-	if arrows := orders.Arrows(o.Course()); w.rng.IntN(2) == 0 {
-		a := arrows[w.rng.IntN(len(arrows))]
+// act does something to an order as somebody read it. It may make another one.
+type act func(ctx context.Context, tx *store.Tx, o *orders.Order) (next orders.Order, made bool, err error)
+
+func (w *walk) begin(rng *rand.Rand) act {
+	ask := w.asks[labs.Methods[rng.IntN(len(labs.Methods))]]
+	kit := rng.IntN(5) == 0
+	return func(ctx context.Context, tx *store.Tx, _ *orders.Order) (orders.Order, bool, error) {
+		if kit {
+			o, err := orders.CreateKit(ctx, tx, w.team.ID, orders.KitRequest{
+				User: w.user.ID, LabTest: w.asks[labs.TestKit].Set.TestIDs[0], Shipping: orderstest.Address(),
+			})
+			return o, err == nil, err
+		}
+		o, err := orders.Create(ctx, tx, w.team.ID, ask)
+		return o, err == nil, err
+	}
+}
+
+// move is one message: mostly one that somebody could send, half of those one
+// that is due; a third of the time one that has come before.
+func (w *walk) move(rng *rand.Rand, o orders.Order) act {
+	m := orders.Move{To: orders.Statuses[rng.IntN(len(orders.Statuses))], By: 1 << rng.IntN(triggers)}
+	arrows := orders.Arrows(o.Course())
+	if rng.IntN(2) == 0 {
+		arrows = slices.DeleteFunc(slices.Clone(arrows), func(a orders.Arrow) bool { return a.From != o.Status })
+	}
+	if len(arrows) > 0 && rng.IntN(4) > 0 {
+		a := arrows[rng.IntN(len(arrows))]
 		m.To, m.By = a.To, a.By
 	}
-	switch w.rng.IntN(3) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch rng.IntN(3) {
 	case 0:
-		m.Key = fmt.Sprint("new", w.rng.Int64())
+		m.Key = fmt.Sprint("new", rng.Int64())
 		w.keys = append(w.keys, m.Key)
 	case 1:
 		if len(w.keys) > 0 {
-			m.Key = w.keys[w.rng.IntN(len(w.keys))]
+			m.Key = w.keys[rng.IntN(len(w.keys))]
 		}
 	}
-	var again orders.Order
-	replaced := false
-	userstest.Write(w.t, w.db, func(ctx context.Context, tx *store.Tx) (err error) {
-		o, replaced = w.all[i], false
-		if w.rng.IntN(60) == 0 && len(w.all) < 4 {
-			again, err = orders.Again(ctx, tx, &o, orders.Recreate{})
-			replaced = true
-			return err
-		}
-		_, err = orders.Advance(ctx, tx, &o, m)
-		return err
-	})
-	if replaced {
-		w.all = append(w.all, again)
-	}
-	if w.rng.IntN(4) > 0 { // else it stays as it was read
-		w.all[i] = o
+	return func(ctx context.Context, tx *store.Tx, o *orders.Order) (orders.Order, bool, error) {
+		_, err := orders.Advance(ctx, tx, o, m)
+		return orders.Order{}, false, err
 	}
 }
 
-// check compares everything that is told of the orders.
-func (w *walk) check() {
-	w.t.Helper()
-	for _, o := range w.all {
-		sound(w.t, w.db, o)
-		announced := heard(w.t, w.db, o)
-		var rows []string
-		for _, e := range history(w.t, w.db, o) {
-			if e.Status != orders.PartialResults { // the team did not ask for these
-				rows = append(rows, e.Status.Full(o.Method))
-			}
+// call is what the API may ask for.
+func (w *walk) call(rng *rand.Rand, o orders.Order) act {
+	n := rng.IntN(3)
+	return func(ctx context.Context, tx *store.Tx, now *orders.Order) (orders.Order, bool, error) {
+		var err error
+		switch n {
+		case 0:
+			*now, _, err = orders.Cancel(ctx, tx, o.Team, o.ID)
+		case 1:
+			*now, err = orders.CompleteDraw(ctx, tx, o.Team, o.ID)
+		default:
+			*now, err = orders.Register(ctx, tx, o.Team, orders.Registration{SampleID: o.SampleID, Patient: orderstest.Patient(), Address: orderstest.Address()})
 		}
-		announced = slices.DeleteFunc(announced, func(s string) bool { return s == orders.PartialResults.Full(o.Method) })
-		if !slices.Equal(rows, announced) {
-			w.t.Fatalf("history %v, announced %v", rows, announced)
-		}
-		for i, row := range rows[:len(rows)-1] {
-			end := slices.ContainsFunc(orders.Statuses, func(s orders.Status) bool { return s.Terminal() && s.Full(o.Method) == row })
-			if end && rows[i+1] != orders.Corrected.Full(o.Method) {
-				w.t.Fatalf("an end was left: %v", rows)
-			}
-		}
+		return orders.Order{}, false, err
 	}
+}
+
+// redrawn are final results of which a marker could not be measured.
+func redrawn(ctx context.Context, tx *store.Tx, o *orders.Order) (orders.Order, bool, error) {
+	test, err := labs.GetTest(ctx, tx, o.Team, o.LabTest)
+	if err != nil {
+		return orders.Order{}, false, err
+	}
+	return orders.Redraw(ctx, tx, o, test.MarkerIDs[:1], orders.Move{Key: "final"})
 }

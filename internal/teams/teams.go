@@ -49,6 +49,9 @@ type Settings struct {
 	PartialWebhooks bool `json:"partial_webhooks_enabled,omitempty"`
 	// MinorOrdering lets the team order for people under 18, with a proxy.
 	MinorOrdering bool `json:"minor_ordering_enabled,omitempty"`
+	// ConsentsRequired refuses orders without a consent of the patient unless a
+	// physician of the team signs them.
+	ConsentsRequired bool `json:"consents_required,omitempty"`
 	// Redraws makes a new order of the markers that a lab could not measure.
 	Redraws bool `json:"redraws_enabled,omitempty"`
 	// ResultReviews lets the team decide about results that fit no order; nil

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"hale/internal/events"
+	"hale/internal/rows"
 	"hale/internal/wearables/blocks"
 )
 
@@ -25,7 +26,7 @@ func (j *job) draft(drafts []draft, w *seriesWrite, verb string, c *blocks.Colum
 	event := "daily.data." + w.resource.Event + "." + verb
 	room := events.Room(j.event(event, nil)) - len(j.samplesPayload(nil, &w.series, widestID, nil))
 	writer := newSampleWriter(&Samples{
-		Resource: w.resource.Name, Type: w.id.sampleType, Time: c.Time, End: c.End, Offset: c.Offset, Value: c.Value, Value2: c.Value2,
+		Resource: w.resource.Name, Type: w.id.sampleType, Source: w.series.Source, Time: c.Time, End: c.End, Offset: c.Offset, Value: c.Value, Value2: c.Value2,
 	})
 	data := make([]byte, 0, min(room, 2+c.Len()*160))
 	data = append(data, '[')
@@ -60,20 +61,47 @@ func (j *job) event(kind string, data []byte) events.New {
 	return events.New{Team: j.team, User: j.user, ClientUserID: j.clientUserID, Type: kind, Data: data}
 }
 
-// prepare makes the events of a series whose number is known, while nobody
-// waits for the writer.
-func (w *seriesWrite) prepare(j *job) error {
-	w.ready = nil
+// announce makes the events about some samples of a series, while nobody waits
+// for the writer. A series that has no number yet gets drafts.
+func (w *seriesWrite) announce(j *job, verb string, c *blocks.Columns) error {
 	if w.series.ID == 0 {
+		w.drafts = j.draft(w.drafts, w, verb, c)
 		return nil
 	}
-	w.ready = w.complete(j, &w.series)
-	for i := range w.ready {
-		if err := w.ready[i].Ready(); err != nil {
+	event := j.event("daily.data."+w.resource.Event+"."+verb, nil)
+	if c.Len() < fewRows {
+		for _, d := range j.draft(nil, w, verb, c) {
+			event.Data = j.samplesPayload(nil, &w.series, w.series.ID, d.data)
+			if err := event.Ready(); err != nil {
+				return err
+			}
+			w.ready = append(w.ready, event)
+		}
+		return nil
+	}
+	for rest := *c; rest.Len() > 0; {
+		n, err := event.ReadyRows(w.payload(j, &rest))
+		if err != nil {
 			return err
 		}
+		w.ready = append(w.ready, event)
+		rest = rest.Slice(n, rest.Len())
 	}
 	return nil
+}
+
+// fewRows are not worth a shape.
+const fewRows = 16
+
+// payload is the payload of an event about samples, as rows.
+func (w *seriesWrite) payload(j *job, c *blocks.Columns) rows.Text {
+	t := sampleRows(&Samples{
+		Resource: w.resource.Name, Type: w.id.sampleType, Source: w.series.Source, Time: c.Time, End: c.End, Offset: c.Offset, Value: c.Value, Value2: c.Value2,
+	})
+	around := j.samplesPayload(nil, &w.series, w.series.ID, []byte("[]"))
+	at := len(around) - len("]}")
+	t.Head, t.Tail = append(around[:at:at], t.Head...), append(t.Tail, around[at:]...)
+	return t
 }
 
 // events are those of a series that was just written.

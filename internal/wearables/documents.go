@@ -47,8 +47,11 @@ type Document struct {
 // The store itself writes these; a summary's Body has no say in them.
 var storeFields = []string{
 	"id", "user_id", "source", "created_at", "updated_at",
-	"source_provider", "source_type", "source_app_id", "source_device_id", "source_id", "priority_id",
+	"source_provider", "source_type", "source_app_id", "source_device_id", "source_id", "priority_id", "sleep_stream",
 }
+
+// OtherSport is the number that HealthKit gives a workout that nobody named.
+const OtherSport = 3000
 
 var head = []Field{
 	{"id", UUID, "Stays the same when the summary is revised.", ""},
@@ -114,12 +117,12 @@ var documents = []*Document{
 		{"bedtime_stop", Moment, "", ""},
 		{"type", Text, "long_sleep (3 h or more), short_sleep, acknowledged_nap, unknown (ongoing)", `"unknown"`},
 		{"timezone_offset", Integer, "seconds east of UTC", ""},
-		{"duration", Integer, "s in bed", ""},
-		{"total", Integer, "s asleep", ""},
-		{"awake", Integer, "s", ""},
-		{"light", Integer, "s", ""},
-		{"rem", Integer, "s", ""},
-		{"deep", Integer, "s", ""},
+		{"duration", Integer, "s in bed", "0"},
+		{"total", Integer, "s asleep; 0 when not known, as for the next four", "0"},
+		{"awake", Integer, "s", "0"},
+		{"light", Integer, "s", "0"},
+		{"rem", Integer, "s", "0"},
+		{"deep", Integer, "s", "0"},
 		{"score", Integer, "1 to 100", ""},
 		{"recovery_readiness_score", Integer, "0 to 100", ""},
 		{"hr_lowest", Integer, "bpm", ""},
@@ -154,7 +157,7 @@ var documents = []*Document{
 		{"time_start", Moment, "", ""},
 		{"time_end", Moment, "", ""},
 		{"calories", Number, "kcal", ""},
-		{"sport", Object, "id (deprecated), name, slug", ""},
+		{"sport", Object, "id (deprecated), name, slug", `{"id":3000,"name":"Other","slug":"other"}`},
 		{"hr_zones", List, "s in each of six zones of the maximum heart rate", ""},
 		{"moving_time", Integer, "s", ""},
 		{"total_elevation_gain", Number, "m", ""},

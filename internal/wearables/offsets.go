@@ -155,14 +155,13 @@ func (z *zoneClock) at(us int64) int32 {
 // states nothing itself.
 func (d *Document) beneath(user users.User, s *Summary, fields map[string]any) map[string]any {
 	zone := fallbackFor(user, s.Source.Provider)
-	start := s.Start
+	start, found := s.Start, map[string]any{}
 	if zone == nil || start.IsZero() && s.Date.IsZero() || fields["time_zone"] != nil {
-		return nil
+		return found
 	}
 	if start.IsZero() {
 		start = s.Date.In(zone)
 	}
-	found := map[string]any{}
 	if _, ok := d.Settable("timezone_offset"); ok && fields["timezone_offset"] == nil {
 		_, seconds := start.In(zone).Zone()
 		found["timezone_offset"] = json.Number(strconv.Itoa(seconds))

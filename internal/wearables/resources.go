@@ -21,6 +21,9 @@ type Resource struct {
 	// AnyType takes every word, as for allergens and leads.
 	Types   []string
 	AnyType bool
+	// Typed says that clients read the type as text always: it is empty, and
+	// not null, where nobody stated one.
+	Typed bool
 	// Min and Max bound a believable value; PerMinute an interval's rate.
 	Min, Max  float64
 	PerMinute float64
@@ -66,28 +69,28 @@ var resourceTable = []Resource{
 	metric("calories_active", interval, "kcal", 0, 20_000, perDay),
 	metric("calories_basal", discrete, "kcal", 0, 20_000, perDay),
 	metric("carbohydrates", interval, "g", 0, 5_000, perMonth),
-	typed(metric("cholesterol", discrete, "mmol/L", 0, 60, perMonth),
-		"cholesterol/ldl", "cholesterol/hdl", "cholesterol/total", "cholesterol/triglycerides"),
+	always(typed(metric("cholesterol", discrete, "mmol/L", 0, 60, perMonth),
+		"cholesterol/ldl", "cholesterol/hdl", "cholesterol/total", "cholesterol/triglycerides")),
 	metric("daylight_exposure", interval, "min", 0, 1_500, perDay),
 	metric("distance", interval, "m", 0, 1_000_000, perDay),
-	anyType(metric("electrocardiogram_voltage", discrete, "mV", -100, 100, perHour)),
+	always(anyType(metric("electrocardiogram_voltage", discrete, "mV", -100, 100, perHour))),
 	metric("fall", interval, "count", 0, 10_000, perMonth),
 	metric("floors_climbed", discrete, "count", 0, 10_000, perDay),
 	metric("forced_expiratory_volume_1", interval, "L", 0, 20, perMonth),
 	metric("forced_vital_capacity", interval, "L", 0, 20, perMonth),
 	typed(metric("glucose", discrete, "mmol/L", 0.6, 50, perDay), "automatic", "manual_scan"),
 	metric("handwashing", interval, "count", 0, 10_000, perMonth),
-	typed(metric("heart_rate_alert", interval, "count", 1, 1, perMonth),
-		"low_heart_rate", "high_heart_rate", "irregular_rhythm"),
+	always(typed(metric("heart_rate_alert", interval, "count", 1, 1, perMonth),
+		"low_heart_rate", "high_heart_rate", "irregular_rhythm")),
 	metric("heart_rate_recovery_one_minute", interval, "count", 0, 300, perMonth),
 	metric("heartrate", discrete, "bpm", 20, 300, perDay),
 	typed(metric("hrv", discrete, "rmssd", 0, 1_000, perDay), "rmssd", "sdnn"),
 	notPushed(metric(hypnogram, interval, "stage", -1, 5, perDay)),
-	anyType(metric("ige", discrete, "FSU", 0, noLimit, perMonth)),
-	anyType(metric("igg", discrete, "FSU", 0, noLimit, perMonth)),
+	always(anyType(metric("ige", discrete, "FSU", 0, noLimit, perMonth))),
+	always(anyType(metric("igg", discrete, "FSU", 0, noLimit, perMonth))),
 	metric("inhaler_usage", interval, "count", 0, 10_000, perMonth),
-	extra(typed(metric("insulin_injection", interval, "unit", 0, 1_000, perMonth),
-		"rapid_acting", "long_acting"), "delivery_mode", "delivery_form", "bolus_purpose"),
+	extra(always(typed(metric("insulin_injection", interval, "unit", 0, 1_000, perMonth),
+		"rapid_acting", "long_acting")), "delivery_mode", "delivery_form", "bolus_purpose"),
 	metric("lean_body_mass", interval, "kg", 1, 500, perMonth),
 	metric("mindfulness_minutes", interval, "min", 0, 1_500, perMonth),
 	notPushed(extra(metric("note", interval, "text", 0, 0, perMonth), "tags")),
@@ -97,7 +100,7 @@ var resourceTable = []Resource{
 	typed(metric("sleep_breathing_disturbance", interval, "count", 0, 10_000, perMonth),
 		"elevated", "not_elevated"),
 	metric("stand_duration", interval, "min", 0, 1_500, perDay),
-	typed(metric("stand_hour", interval, "count", 0, 1_500, perDay), "stood", "idle"),
+	always(typed(metric("stand_hour", interval, "count", 0, 1_500, perDay), "stood", "idle")),
 	rated(metric("steps", interval, "count", 0, 100_000, perDay), 300),
 	metric("stress_level", discrete, "%", 0, 100, perDay),
 	metric("uv_exposure", interval, "index", 0, 50, perMonth),
@@ -120,6 +123,7 @@ func metric(name string, interval bool, unit string, least, most float64, width 
 func renamed(r Resource, event string) Resource    { r.Event = event; return r }
 func typed(r Resource, types ...string) Resource   { r.Types = types; return r }
 func anyType(r Resource) Resource                  { r.AnyType = true; return r }
+func always(r Resource) Resource                   { r.Typed = true; return r }
 func rated(r Resource, perMinute float64) Resource { r.PerMinute = perMinute; return r }
 func pair(r Resource) Resource                     { r.Pair = true; return r }
 func notPushed(r Resource) Resource                { r.Push = false; return r }

@@ -78,7 +78,7 @@ func (w *seriesWrite) plan(ctx context.Context, tx *store.Tx, j *job) error {
 
 // planNear merges the new samples into the blocks that near finds.
 func (w *seriesWrite) planNear(ctx context.Context, tx *store.Tx, j *job, near *nearBlocks) error {
-	w.blocks, w.drafts, w.counts = w.blocks[:0], w.drafts[:0], Counts{}
+	w.blocks, w.drafts, w.ready, w.counts = w.blocks[:0], w.drafts[:0], nil, Counts{}
 	ws := workspaces.Get().(*workspace)
 	defer ws.free()
 	ws.created.Reset()
@@ -90,9 +90,10 @@ func (w *seriesWrite) planNear(ctx context.Context, tx *store.Tx, j *job, near *
 		plainOffsets(ws.created.Offset)
 		plainOffsets(ws.updated.Offset)
 	}
-	w.drafts = j.draft(w.drafts, w, created, &ws.created)
-	w.drafts = j.draft(w.drafts, w, updated, &ws.updated)
-	return w.prepare(j)
+	if err := w.announce(j, created, &ws.created); err != nil {
+		return err
+	}
+	return w.announce(j, updated, &ws.updated)
 }
 
 // merge walks over the new samples block by block.

@@ -85,6 +85,9 @@ func (j *job) takeSummaries(all []Summary, bounds *limits) {
 			continue
 		}
 		w := &summaryWrite{Summary: s, document: document, id: id, fields: fields, beneath: document.beneath(j.whole, &s, fields)}
+		if s.Resource == "sleep_cycle" && fields["sleep_id"] == nil { // it is of the sleep that began with it
+			w.beneath["sleep_id"] = SummaryID(j.user, s.Source.Provider, "sleep", s.Key).String()
+		}
 		byID[id] = w
 		j.summaries = append(j.summaries, w)
 		j.resources = append(j.resources, s.Resource)
@@ -110,7 +113,7 @@ func (d *Document) read(s *Summary) (fields map[string]any, reason string) {
 	}
 	for name, v := range fields {
 		f, ok := d.Settable(name)
-		if !ok || !f.Kind.holds(v) {
+		if !ok || !f.holds(v) {
 			return nil, BadDocument
 		}
 	}
@@ -119,6 +122,7 @@ func (d *Document) read(s *Summary) (fields map[string]any, reason string) {
 	}
 	if d.Dated {
 		set(fields, d, "calendar_date", s.Date.String())
+		set(fields, d, "period_start", s.Date.String())
 		set(fields, d, "date", s.Date.String()+"T00:00:00+00:00")
 	}
 	if !s.Start.IsZero() {
@@ -128,6 +132,8 @@ func (d *Document) read(s *Summary) (fields map[string]any, reason string) {
 		set(fields, d, d.End, instant(s.End))
 	}
 	switch length := s.End.Sub(s.Start); {
+	case d.End != "" && s.End.IsZero():
+		return nil, BadDocument
 	case s.Start.IsZero() || s.End.IsZero():
 	case length < 0:
 		return nil, EndBeforeStart
@@ -146,14 +152,6 @@ func set(fields map[string]any, d *Document, name, value string) {
 func instant(t time.Time) string {
 	var c clock
 	return string(c.append(nil, t.UnixMicro()))
-}
-
-// Fits says whether JSON text is a value of the kind, or null.
-func (k Kind) Fits(raw []byte) bool {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	var v any
-	return d.Decode(&v) == nil && k.holds(v)
 }
 
 // holds says whether a parsed JSON value is of the kind; null is of every one.

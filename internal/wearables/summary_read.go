@@ -121,7 +121,7 @@ func AppendSummary(dst []byte, s *StoredSummary, describe Describe) ([]byte, err
 		dst = append(dst, "{,"[min(i, 1)])
 		dst = append(appendText(dst, f.Name), ':')
 		switch v := known[f.Name]; {
-		case v != nil:
+		case v != nil && !(f.Name == "wheelchair_use" && string(v) == "false"): // reference 7.5: true or null
 			dst = append(dst, v...)
 		default:
 			dst = s.appendOwn(dst, f, describe)

@@ -4,14 +4,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/uuid"
+
+	"hale/internal/rows"
 )
 
 // clock formats instants; neighbours share the text of their day.
-type clock struct {
-	day  int64
-	date [11]byte // 2006-01-02T
-	set  bool
-}
+type clock struct{ rows.Clock }
 
 const (
 	microsecond = 1
@@ -24,55 +22,10 @@ const (
 // append writes an instant, UTC microseconds, as 2006-01-02T15:04:05+00:00
 // with six decimals when it is not a whole second.
 func (c *clock) append(dst []byte, us int64) []byte {
-	day := floorDiv(us, dayUS)
-	if !c.set || day != c.day {
-		c.day, c.set = day, true
-		c.date = dateText(day)
-	}
-	dst = append(dst, c.date[:]...)
-	rest := us - day*dayUS
-	sec := rest / secondUS
-	h, m, s := sec/3600, sec/60%60, sec%60
-	dst = append(dst, byte('0'+h/10), byte('0'+h%10), ':', byte('0'+m/10), byte('0'+m%10), ':', byte('0'+s/10), byte('0'+s%10))
-	if frac := rest % secondUS; frac != 0 {
-		var digits [7]byte
-		digits[0] = '.'
-		for i := 6; i > 0; i-- {
-			digits[i] = byte('0' + frac%10)
-			frac /= 10
-		}
-		dst = append(dst, digits[:]...)
-	}
-	return append(dst, "+00:00"...)
+	return append(c.Append(dst, us), utc...)
 }
 
-// dateText is the civil date of a day number since 1970, with the T.
-func dateText(day int64) (text [11]byte) {
-	// Days are counted from 0000-03-01, so that leap days end a year.
-	z := day + 719_468
-	era := floorDiv(z, 146_097)
-	doe := z - era*146_097
-	yoe := (doe - doe/1460 + doe/36_524 - doe/146_096) / 365
-	doy := doe - (365*yoe + yoe/4 - yoe/100)
-	mp := (5*doy + 2) / 153
-	d := doy - (153*mp+2)/5 + 1
-	m := mp + 3
-	if m > 12 {
-		m -= 12
-	}
-	y := yoe + era*400
-	if m <= 2 {
-		y++
-	}
-	copy(text[:], "0000-00-00T")
-	for _, part := range [...]struct{ at, n, v int64 }{{0, 4, y}, {5, 2, m}, {8, 2, d}} {
-		for at := part.at + part.n - 1; at >= part.at; at-- {
-			text[at] = byte('0' + part.v%10)
-			part.v /= 10
-		}
-	}
-	return text
-}
+const utc = "+00:00"
 
 func floorDiv(a, b int64) int64 {
 	q := a / b

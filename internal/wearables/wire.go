@@ -1,8 +1,10 @@
 package wearables
 
 import (
-	"math"
-	"strconv"
+	"slices"
+
+	"hale/internal/rows"
+	"hale/internal/wearables/blocks"
 )
 
 // The wire shapes of samples and sources. Events carry them, and so does the
@@ -80,81 +82,83 @@ func SpillGroup(dst []byte, series []Samples, describe Describe, spill Spill) []
 	return append(dst, '}')
 }
 
-// sampleWriter writes samples of one series. What does not change from one to
-// the next is formatted once.
+// sampleWriter writes samples of one series.
 type sampleWriter struct {
-	s        *Samples
-	interval bool
-	pair     bool
-	fixed    []byte // ,"type":…,"unit":…, up to the value
-	tail     []byte // behind the value, with the closing brace
-	clock    clock
-	offset   []byte
-	last     int32
+	shape rows.Text
+	rows  rows.Writer
 }
 
 func newSampleWriter(s *Samples) *sampleWriter {
-	w := &sampleWriter{s: s, last: NoOffset, offset: []byte("null")}
-	unit, tail := "", []byte(nil)
-	if r, ok := ResourceNamed(s.Resource); ok {
-		w.interval, w.pair, unit = r.Interval, r.Pair, r.Unit
-		for _, field := range r.Extra {
-			tail = append(appendText(append(tail, ','), field), ":null"...)
-		}
-	}
-	w.tail = append(tail, '}')
-	w.fixed = appendTextOrNull([]byte(`,"type":`), s.Type)
-	w.fixed = appendText(append(w.fixed, `,"unit":`...), unit)
-	if w.pair {
-		w.fixed = append(w.fixed, `,"systolic":`...)
-	} else {
-		w.fixed = append(w.fixed, `,"value":`...)
-	}
+	w := &sampleWriter{shape: sampleRows(s)}
+	w.rows = w.shape.Writer()
 	return w
 }
 
 func (w *sampleWriter) append(dst []byte, i int) []byte {
-	s := w.s
-	dst = w.clock.append(append(dst, `{"timestamp":"`...), s.Time[i])
-	if w.interval {
-		dst = w.clock.append(append(dst, `","start":"`...), s.Time[i])
-		end := s.Time[i]
-		if len(s.End) > 0 {
-			end = s.End[i]
-		}
-		dst = w.clock.append(append(dst, `","end":"`...), end)
-	}
-	dst = append(dst, `","timezone_offset":`...)
-	if len(s.Offset) > 0 && s.Offset[i] != w.last {
-		w.last = s.Offset[i]
-		w.offset = appendOffset(w.offset[:0], w.last)
-	}
-	dst = append(dst, w.offset...)
-	dst = appendNumber(append(dst, w.fixed...), s.Value[i])
-	if w.pair {
-		diastolic := math.NaN()
-		if len(s.Value2) > 0 {
-			diastolic = s.Value2[i]
-		}
-		dst = appendNumber(append(dst, `,"diastolic":`...), diastolic)
-	}
-	return append(dst, w.tail...)
+	dst = w.rows.Row(append(dst, w.shape.Head...), i)
+	return append(dst, w.shape.Tail...)
 }
 
-func appendOffset(dst []byte, offset int32) []byte {
-	if offset == NoOffset {
-		return append(dst, "null"...)
+// sampleRows is the samples of one series as rows of text, without what goes
+// before the first and behind the last one.
+func sampleRows(s *Samples) rows.Text {
+	r, ok := ResourceNamed(s.Resource)
+	if !ok {
+		r = &Resource{}
 	}
-	return strconv.AppendInt(dst, int64(offset), 10)
+	t := rows.Text{Columns: blocks.Columns{Time: s.Time, End: s.End, Offset: s.Offset, Value: s.Value, Value2: s.Value2}}
+	hole := func(what rows.Hole, behind string) {
+		t.Holes, t.Between = append(t.Holes, what), append(t.Between, []byte(behind))
+	}
+	const beforeOffset = utc + `","timezone_offset":`
+	if r.Interval {
+		hole(rows.Start, utc+`","start":"`)
+		hole(rows.Start, utc+`","end":"`)
+		hole(rows.End, beforeOffset)
+	} else {
+		hole(rows.Start, beforeOffset)
+	}
+	before := []byte(`,"type":`)
+	if r.Typed {
+		before = appendText(before, s.Type)
+	} else {
+		before = appendTextOrNull(before, s.Type)
+	}
+	before = appendText(append(before, `,"unit":`...), r.Unit)
+	if r.Pair {
+		hole(rows.Offset, string(before)+`,"systolic":`)
+		hole(rows.Value, `,"diastolic":`)
+		hole(rows.Value2, "")
+	} else {
+		hole(rows.Offset, string(before)+`,"value":`)
+		hole(rows.Value, "")
+	}
+	t.Head = []byte(`{"timestamp":"`)
+	for _, field := range r.Extra {
+		t.Tail = append(appendText(append(t.Tail, ','), field), ":null"...)
+	}
+	if r.Pair {
+		t.Tail = appendGrouping(append(t.Tail, `,"grouping":`...), s.Source)
+	}
+	t.Tail = append(t.Tail, '}')
+	t.Between[len(t.Between)-1] = slices.Concat(t.Tail, []byte(","), t.Head)
+	return t
 }
+
+// appendGrouping appends what tells groups of samples apart, by place: the
+// kind of source, the workout, its sport and the device.
+func appendGrouping(dst []byte, s Source) []byte {
+	kind := s.Type
+	if kind == "" {
+		kind = "unknown"
+	}
+	dst = appendUUIDOrNull(append(appendText(append(dst, '['), kind), ','), s.WorkoutID)
+	dst = appendTextOrNull(append(dst, ','), s.Sport)
+	dst = appendUUIDOrNull(append(dst, ','), s.DeviceID)
+	return append(dst, ']')
+}
+
+func appendOffset(dst []byte, offset int32) []byte { return rows.AppendOffset(dst, offset) }
 
 // appendNumber appends a JSON number; what JSON cannot say is null.
-func appendNumber(dst []byte, f float64) []byte {
-	if i := int64(f); float64(i) == f && i > -1e15 && i < 1e15 {
-		return strconv.AppendInt(dst, i, 10)
-	}
-	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return append(dst, "null"...)
-	}
-	return strconv.AppendFloat(dst, f, 'g', -1, 64)
-}
+func appendNumber(dst []byte, f float64) []byte { return rows.AppendNumber(dst, f) }

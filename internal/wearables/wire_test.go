@@ -80,7 +80,7 @@ func TestSampleShapes(t *testing.T) {
 		},
 		"pair": {
 			Samples{Resource: "blood_pressure", Time: []int64{at}, Value: []float64{120}, Value2: []float64{80}},
-			`[{"timestamp":"2017-03-07T06:30:00+00:00","timezone_offset":null,"type":null,"unit":"mmHg","systolic":120,"diastolic":80}]`,
+			`[{"timestamp":"2017-03-07T06:30:00+00:00","timezone_offset":null,"type":null,"unit":"mmHg","systolic":120,"diastolic":80,"grouping":["unknown",null,null,null]}]`,
 		},
 		"extra": {
 			Samples{Resource: "body_temperature", Time: []int64{at}, End: []int64{at}, Value: []float64{36.6}},

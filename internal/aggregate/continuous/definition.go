@@ -98,7 +98,8 @@ func (n *New) Check() (*query.Plan, error) {
 }
 
 // Create stores a query. It is evaluated for each user whose relevant data
-// changes from now on; the first time for a user, over all of the user's data.
+// changes from now on, and soon for each who has some already; the first time
+// for a user, over all of the user's data.
 func Create(ctx context.Context, tx *store.Tx, team teams.ID, n New) (Query, error) {
 	plan, err := n.Check()
 	if err != nil {
@@ -138,7 +139,7 @@ func Create(ctx context.Context, tx *store.Tx, team teams.ID, n New) (Query, err
 		return Query{}, fault.New(fault.Conflict, "another continuous query has this slug")
 	}
 	tx.AfterCommit(func() { known.forget(team) })
-	return q, nil
+	return q, q.askToBackfill(ctx, tx)
 }
 
 // Update is a change; what is nil stays.

@@ -11,6 +11,7 @@
 //
 //	definition.go, sql.go, known.go   queries, and what a process remembers of them
 //	changed.go   what a change of data makes stale, and the job that it asks for
+//	backfill.go  a new query, and the data that was there before it
 //	job.go       one run: begin, compute on a snapshot, store
 //	compute.go   the rows of the stale time, stretch by stretch
 //	pages.go     results at rest

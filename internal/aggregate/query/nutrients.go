@@ -45,6 +45,7 @@ var nutrients = []Column{
 	number("folic_acid_microgram", "micros.vitamins.folic_acid"),
 
 	number("chromium_microgram", "micros.trace_elements.chromium"),
+	number("copper_milligram", "micros.trace_elements.copper"),
 	{Name: "copper_microgram", Kind: Number, From: "micros.trace_elements.copper", Scale: 1000}, // stored in mg
 	number("iodine_microgram", "micros.trace_elements.iodine"),
 	number("manganese_milligram", "micros.trace_elements.manganese"),

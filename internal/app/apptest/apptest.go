@@ -79,6 +79,16 @@ func StartWith(t testing.TB, d storetest.Database, change func(*app.Options)) *S
 	return s
 }
 
+// For is the service as a subtest calls it.
+func (s *Service) For(t testing.TB) *Service {
+	sub := *s
+	sub.t = t
+	return &sub
+}
+
+// End stops the node before its test ends.
+func (s *Service) End() { s.stop() }
+
 // StartStoppable is Start for a node that the test itself stops.
 func StartStoppable(t testing.TB, d storetest.Database) (s *Service, stop func()) {
 	t.Helper()

@@ -4,7 +4,6 @@ package load
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -26,7 +25,7 @@ type Worker struct {
 type Plan struct {
 	Address string
 	Conns   int
-	For     time.Duration // how long; the first tenth warms up and does not count
+	For     time.Duration // how long, or until one request is answered; the first tenth warms up and does not count
 	Rate    float64       // requests a second over all connections; 0 means as fast as answers come
 }
 
@@ -79,8 +78,8 @@ func Once(ctx context.Context, p Plan, n int, do func(w *Worker, n int) error) e
 func Run(ctx context.Context, p Plan, do func(w *Worker, n int) error) (Result, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	begin := time.Now()
-	counted, end := begin.Add(p.For/10), begin.Add(p.For)
+	span := span{begin: time.Now()}
+	span.counted, span.end = span.begin.Add(p.For/10), span.begin.Add(p.For)
 	perWorker := make([][]time.Duration, p.Conns)
 	var wg sync.WaitGroup
 	for i := range p.Conns {
@@ -91,7 +90,7 @@ func Run(ctx context.Context, p Plan, do func(w *Worker, n int) error) (Result, 
 				return
 			}
 			defer conn.Close()
-			waits, err := p.work(ctx, &Worker{conn, i}, begin, counted, end, do)
+			waits, err := p.work(ctx, &Worker{conn, i}, &span, do)
 			perWorker[i] = waits
 			if err != nil {
 				cancel(fmt.Errorf("load: connection %d: %w", i, err))
@@ -103,20 +102,44 @@ func Run(ctx context.Context, p Plan, do func(w *Worker, n int) error) (Result, 
 		return Result{}, err
 	}
 	all := slices.Concat(perWorker...)
-	if len(all) == 0 {
-		return Result{}, errors.New("load: no request was answered in time")
-	}
 	slices.Sort(all)
-	return Result{Requests: len(all), Took: end.Sub(counted), waits: all}, nil
+	took := span.end.Sub(span.counted)
+	if late := span.late.Load(); late > 0 {
+		took = time.Duration(late)
+	}
+	return Result{Requests: len(all), Took: took, waits: all}, nil
 }
 
-func (p Plan) work(ctx context.Context, w *Worker, begin, counted, end time.Time, do func(*Worker, int) error) ([]time.Duration, error) {
+// span is the time of a run.
+type span struct {
+	begin, counted, end time.Time
+
+	some atomic.Bool  // a request was answered that counts
+	late atomic.Int64 // how long after counted it was, when that was after the end
+}
+
+// counts says whether an answer belongs to what was measured. A machine that
+// answers none in time still has its first one counted.
+func (s *span) counts(answered time.Time) bool {
+	if !answered.After(s.counted) {
+		return false
+	}
+	first := s.some.CompareAndSwap(false, true)
+	if first && !answered.Before(s.end) {
+		s.late.Store(int64(answered.Sub(s.counted)))
+	}
+	return first || answered.Before(s.end)
+}
+
+func (s *span) over(due time.Time) bool { return !due.Before(s.end) && s.some.Load() }
+
+func (p Plan) work(ctx context.Context, w *Worker, s *span, do func(*Worker, int) error) ([]time.Duration, error) {
 	waits := make([]time.Duration, 0, 1<<16)
 	var every time.Duration
 	due := time.Now()
 	if p.Rate > 0 {
 		every = time.Duration(float64(p.Conns) / p.Rate * float64(time.Second))
-		due = begin.Add(every * time.Duration(w.Index) / time.Duration(p.Conns)) // spread, not in step
+		due = s.begin.Add(every * time.Duration(w.Index) / time.Duration(p.Conns)) // spread, not in step
 	}
 	for n := 0; ctx.Err() == nil; n++ {
 		if every > 0 {
@@ -124,13 +147,13 @@ func (p Plan) work(ctx context.Context, w *Worker, begin, counted, end time.Time
 		} else {
 			due = time.Now()
 		}
-		if !due.Before(end) {
+		if s.over(due) {
 			break
 		}
 		if err := do(w, n); err != nil {
 			return waits, err
 		}
-		if answered := time.Now(); answered.After(counted) && answered.Before(end) {
+		if answered := time.Now(); s.counts(answered) {
 			waits = append(waits, answered.Sub(due))
 		}
 		due = due.Add(every)

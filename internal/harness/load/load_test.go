@@ -52,6 +52,21 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// A machine so busy that nothing is answered in time still has a rate.
+func TestRunWaitsForOneAnswer(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { time.Sleep(100 * time.Millisecond) }))
+	defer server.Close()
+	address := strings.TrimPrefix(server.URL, "http://")
+	plan := load.Plan{Address: address, Conns: 1, For: 10 * time.Millisecond}
+	got, err := load.Run(context.Background(), plan, func(w *load.Worker, _ int) error {
+		_, err := w.Do(lean.Head("GET", "/", address), nil)
+		return err
+	})
+	if err != nil || got.Requests != 1 || got.Took < 90*time.Millisecond || got.PerSecond() > 12 {
+		t.Errorf("one answer after 100 ms is %d requests, %.0f a second (%v)", got.Requests, got.PerSecond(), err)
+	}
+}
+
 func TestQuantile(t *testing.T) {
 	hundred := make([]time.Duration, 100)
 	for i := range hundred {

@@ -128,6 +128,7 @@ func (s *Sink) receive(w http.ResponseWriter, r *http.Request) {
 		return
 	case hang:
 		s.wait(r.Context())
+		drop(w) // returning would answer 200 to a sender that still waits
 		return
 	case none:
 		w.WriteHeader(http.StatusNoContent)

@@ -37,6 +37,9 @@ func (a answer) receipt(order networks.Order) (networks.Receipt, error) {
 			continue
 		}
 		taken++
+		if notice := s.Get(20); notice == noticeNeeded || notice == noticeUnsigned {
+			receipt.Notice = true
+		}
 		if filler := s.Get(3); filler != "" && order.SampleID == "" {
 			receipt.SampleID = filler
 		}

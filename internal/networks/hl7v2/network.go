@@ -18,6 +18,10 @@ import (
 
 // Network is every lab of the settings.
 type Network struct {
+	// Peers counts the nodes of this service that are alive; nil stands for one.
+	// With others, an address that is in use is waited for.
+	Peers func() int
+
 	settings Settings
 	clients  map[string]*mllp.Client
 	server   *tls.Config
@@ -73,10 +77,9 @@ func (n *Network) Run(ctx context.Context, in networks.Inbox) error {
 		<-ctx.Done()
 		return nil
 	}
-	var config net.ListenConfig
-	l, err := config.Listen(ctx, "tcp", n.settings.Listen)
+	l, err := n.listen(ctx)
 	if err != nil {
-		return fmt.Errorf("hl7v2: listening: %w", err)
+		return err
 	}
 	return n.Serve(ctx, l, in)
 }

@@ -68,10 +68,14 @@ func begin(lab Lab, order networks.Order, control string, at time.Time) *hl7.Mes
 func addTest(m *hl7.Message, lab Lab, order networks.Order, control string, at time.Time, i int, test networks.Test) {
 	placer := hl7.Of(order.ID.String(), lab.Application)
 	doctor := provider(order.Physician)
-	m.Add("ORC", hl7.Fields{
+	orc := hl7.Fields{
 		1: hl7.Of(control), 2: placer, 4: hl7.Of(order.ID.String(), lab.Application),
 		9: hl7.Of(stamp(lab, at)), 12: doctor, 21: facility(order.Account),
-	})
+	}
+	if order.Notice && lab.version() >= "2.3.1" { // ORC-20 is younger than 2.3
+		orc[20] = hl7.Of(noticeNeeded, "Service is subject to medical necessity procedures", "HL70339")
+	}
+	m.Add("ORC", orc)
 	priority := ""
 	if order.Priority {
 		priority = "S"
@@ -92,6 +96,14 @@ func addTest(m *hl7.Message, lab Lab, order networks.Order, control string, at t
 	}
 	m.Add("OBR", obr)
 }
+
+// What ORC-20 says of a notice that an insurance may not pay, of HL7 table
+// 0339: the service is subject to medical necessity procedures; the notice has
+// not been signed.
+const (
+	noticeNeeded   = "1"
+	noticeUnsigned = "4"
+)
 
 // addAnswers adds the answers at order entry that belong to a test.
 func addAnswers(m *hl7.Message, lab Lab, order networks.Order, test networks.Test) {

@@ -125,6 +125,30 @@ func TestPlace(t *testing.T) {
 	}
 }
 
+// Who must be told that an insurance may not pay stands in ORC-20, both ways.
+func TestNotices(t *testing.T) {
+	for name, c := range map[string]struct {
+		orc20 string // of the answer
+		want  bool
+	}{"the lab wants one": {"1^^HL70339", true}, "nobody has signed": {"4", true}, "signed": {"2", false}, "none": {"", false}} {
+		lab := fakeLab{answer: says("MSA|AA|$ID", "ORC|OK|P1|F-1"+strings.Repeat("|", 17)+c.orc20)}
+		n := lab.network(t, modern)
+		order := bigOrder()
+		order.Notice = c.want
+		receipt, err := n.Place(t.Context(), order)
+		if err != nil || receipt.Notice != c.want {
+			t.Errorf("%s: %+v, %v", name, receipt, err)
+		}
+		sent, err := hl7.Parse([]byte(lab.got[0]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if says := sent.First("ORC").Get(20) == "1"; says != c.want {
+			t.Errorf("%s: ORC-20 is %q", name, sent.First("ORC").Get(20))
+		}
+	}
+}
+
 func TestPlaceAgainSendsTheSameBytes(t *testing.T) {
 	lab := fakeLab{answer: says("MSA|AA|$ID", "ORC|OK||F-1")}
 	n := lab.network(t, modern)

@@ -27,6 +27,7 @@ type Lab struct {
 	calls  map[uuid.UUID]int
 	taken  map[uuid.UUID]int // cancelled
 	failed int
+	notice bool
 	inbox  networks.Inbox
 	ready  chan struct{}
 	once   sync.Once
@@ -45,6 +46,14 @@ func (l *Lab) Fail(n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.failed = n
+}
+
+// WantNotices has the lab ask, with each receipt, for a notice to the patient
+// that an insurance may not pay.
+func (l *Lab) WantNotices(want bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.notice = want
 }
 
 // Place takes an order.
@@ -68,7 +77,7 @@ func (l *Lab) Place(_ context.Context, o networks.Order) (networks.Receipt, erro
 	if l.Pending {
 		return networks.Receipt{Pending: true}, nil
 	}
-	return networks.Receipt{SampleID: SampleID(o.ID)}, nil
+	return networks.Receipt{SampleID: SampleID(o.ID), Notice: l.notice}, nil
 }
 
 // SampleID is the number that the lab gives an order.

@@ -1,6 +1,7 @@
 package sandboxlab
 
 import (
+	"bytes"
 	"context"
 	"encoding/base32"
 	"encoding/binary"
@@ -48,11 +49,10 @@ func (a *appointment) step(status string, to orders.Status, due time.Time) Step 
 	return Step{Act: Visit, Status: to, Visit: status, Booking: a.ID.String(), Start: a.Start, End: a.End, due: due}
 }
 
-// Book takes a slot. The same slot for the same order is the same booking.
-func (l *Lab) Book(ctx context.Context, order networks.Order, slot networks.Slot) (networks.Booking, error) {
-	b := networks.Booking{Provider: slot.Provider, Slot: slot}
-	id := uuid.NewSHA1(order.ID, fmt.Appendf(nil, "%s|%s|%d", slot.Provider, slot.Site, slot.Start.Unix()))
-	b.ID, b.ExternalID = id.String(), externalID(id)
+// Book takes a slot; the wish is the booking's id. An order may hold its slot
+// twice for a moment, when it takes back what it is about to give away.
+func (l *Lab) Book(ctx context.Context, wish uuid.UUID, order networks.Order, slot networks.Slot) (networks.Booking, error) {
+	b := networks.Booking{Provider: slot.Provider, Slot: slot, ID: wish.String(), ExternalID: externalID(wish)}
 	most := visitsAtOnce
 	if slot.Site != "" {
 		most = chairs
@@ -64,44 +64,37 @@ func (l *Lab) Book(ctx context.Context, order networks.Order, slot networks.Slot
 		}
 		var others int
 		err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM sandbox_bookings WHERE team_id = $1 AND provider = $2 AND site = $3 AND starts_at = $4
-			AND state = 'booked' AND id <> $5`, o.Team, slot.Provider, slot.Site, store.Micros(slot.Start), id).Scan(&others)
+			AND state = 'booked' AND order_id <> $5`, o.Team, slot.Provider, slot.Site, store.Micros(slot.Start), o.ID).Scan(&others)
 		switch {
 		case err != nil:
 			return err
 		case others >= most:
 			return networks.ErrSlotTaken
 		}
-		return keep(ctx, tx, o, id, slot, "booked")
+		return keep(ctx, tx, o, wish, slot, "booked")
 	})
 	return b, err
 }
 
 // Request asks for a visit without a time: on the day after a phlebotomist was
 // found, at ten.
-func (l *Lab) Request(ctx context.Context, order networks.Order, provider string, at networks.Address, _ string) (networks.Booking, error) {
+func (l *Lab) Request(ctx context.Context, wish uuid.UUID, order networks.Order, provider string, at networks.Address, _ string) (networks.Booking, error) {
 	if provider != Phlebfinders {
 		return networks.Booking{}, networks.ErrUnsupported
 	}
 	if len(at.Zip) < 5 || at.Zip[:5] != served[provider] {
 		return networks.Booking{}, networks.ErrUnsupported
 	}
-	b := networks.Booking{Provider: provider}
+	b := networks.Booking{Provider: provider, ID: wish.String(), ExternalID: externalID(wish)}
 	err := l.booked(ctx, order, func(ctx context.Context, tx *store.Tx, o *orders.Order) error {
 		now, err := Now(ctx, tx, o.Team)
 		if err != nil {
 			return err
 		}
-		var id uuid.UUID
-		err = tx.QueryRow(ctx, `SELECT id FROM sandbox_bookings WHERE team_id = $1 AND order_id = $2 AND state = 'requested'`, o.Team, o.ID).Scan(&id)
-		if errors.Is(err, store.ErrNoRows) {
-			id = tx.NewUUID()
-			zone := location("America/Chicago") // of the one ZIP code that is served
-			start := at10(now.Add(finding).In(zone))
-			slot := networks.Slot{Provider: provider, Zone: zone.String(), Start: start, End: start.Add(visitLength)}
-			err = keep(ctx, tx, o, id, slot, "requested")
-		}
-		b.ID, b.ExternalID = id.String(), externalID(id)
-		return err
+		zone := location("America/Chicago") // of the one ZIP code that is served
+		start := at10(now.Add(finding).In(zone))
+		slot := networks.Slot{Provider: provider, Zone: zone.String(), Start: start, End: start.Add(visitLength)}
+		return keep(ctx, tx, o, wish, slot, "requested")
 	})
 	return b, err
 }
@@ -110,7 +103,9 @@ func at10(t time.Time) time.Time {
 	return at(civil.DateOf(t).AddDays(1), 10, 0, t.Location()).UTC()
 }
 
-// Unbook frees the slot of a booking, or withdraws a request.
+// Unbook frees the slot of a booking, or withdraws a request. What is going to
+// happen was planned by the newest booking; giving back one that was replaced
+// leaves it alone.
 func (l *Lab) Unbook(ctx context.Context, b networks.Booking) error {
 	id, err := uuid.Parse(b.ID)
 	if err != nil {
@@ -132,9 +127,16 @@ func (l *Lab) Unbook(ctx context.Context, b networks.Booking) error {
 		if err != nil {
 			return err
 		}
+		if left, err := visitOf(ctx, tx, &o); err != nil || left != nil && left.newer(id) {
+			return err
+		}
 		return replanLive(ctx, tx, &o)
 	})
 }
+
+// newer reports that an appointment was booked after another one: wishes are
+// UUIDs of version 7, which grow.
+func (a *appointment) newer(than uuid.UUID) bool { return bytes.Compare(a.ID[:], than[:]) > 0 }
 
 // booked runs a change of an order's bookings and plans anew. An order that was
 // not handed over yet, as its requisition comes later, is taken then.
@@ -176,7 +178,7 @@ func keep(ctx context.Context, tx *store.Tx, o *orders.Order, id uuid.UUID, slot
 		return err
 	}
 	_, err = tx.Exec(ctx, `INSERT INTO sandbox_bookings (team_id, id, order_id, user_id, provider, site, made_at, starts_at, ends_at, state)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (team_id, id) DO UPDATE SET state = excluded.state`,
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (team_id, id) DO NOTHING`,
 		o.Team, id, o.ID, o.User, slot.Provider, slot.Site, store.Micros(now), store.Micros(slot.Start), store.Micros(slot.End), state)
 	if err != nil {
 		return fmt.Errorf("sandboxlab: booking for %s: %w", o.ID, err)
@@ -191,7 +193,7 @@ func visitOf(ctx context.Context, tx *store.Tx, o *orders.Order) (*appointment, 
 	var made time.Time
 	var state, provider string
 	err := tx.QueryRow(ctx, `SELECT id, state, provider, made_at, starts_at, ends_at FROM sandbox_bookings WHERE team_id = $1 AND order_id = $2
-		AND state <> 'cancelled' ORDER BY made_at DESC, id DESC LIMIT 1`, o.Team, o.ID).
+		AND state <> 'cancelled' ORDER BY id DESC LIMIT 1`, o.Team, o.ID).
 		Scan(&a.ID, &state, &provider, store.ScanTime(&made), store.ScanTime(&a.Start), store.ScanTime(&a.End))
 	if errors.Is(err, store.ErrNoRows) {
 		return nil, nil

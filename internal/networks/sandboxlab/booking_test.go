@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"hale/internal/civil"
 	"hale/internal/labs"
 	"hale/internal/networks"
@@ -83,8 +85,9 @@ func TestBookingASlot(t *testing.T) {
 		var ids []string
 		for n := range slots[0].Free {
 			whole := s.place(orderstest.New(t, db, s.team, labs.AtHome))
+			wish := uuid.New()
 			for range 2 { // asked again, it is the same booking
-				b, err := s.Book(t.Context(), whole, slots[0])
+				b, err := s.Book(t.Context(), wish, whole, slots[0])
 				if err != nil {
 					t.Fatalf("booking %d: %v", n, err)
 				}
@@ -95,7 +98,7 @@ func TestBookingASlot(t *testing.T) {
 			t.Errorf("bookings %v", ids)
 		}
 		late := s.place(orderstest.New(t, db, s.team, labs.AtHome))
-		if _, err := s.Book(t.Context(), late, slots[0]); !errors.Is(err, networks.ErrSlotTaken) {
+		if _, err := s.Book(t.Context(), uuid.New(), late, slots[0]); !errors.Is(err, networks.ErrSlotTaken) {
 			t.Errorf("one too many was answered %v", err)
 		}
 		left, err := s.Slots(t.Context(), q)
@@ -105,7 +108,7 @@ func TestBookingASlot(t *testing.T) {
 		if err := s.Unbook(t.Context(), networks.Booking{ID: ids[0]}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Book(t.Context(), late, slots[0]); err != nil {
+		if _, err := s.Book(t.Context(), uuid.New(), late, slots[0]); err != nil {
 			t.Errorf("the freed place was answered %v", err)
 		}
 		q.Zip = "10001"
@@ -133,14 +136,15 @@ func TestAVisitThatWasAskedFor(t *testing.T) {
 		whole := s.place(o)
 		s.advance(time.Hour)
 		orderstest.To(t, db, &o, orders.RequisitionCreated)
-		if _, err := s.Request(t.Context(), whole, sandboxlab.Phlebfinders, networks.Address{Zip: "85004"}, ""); err == nil {
+		wish := uuid.New()
+		if _, err := s.Request(t.Context(), wish, whole, sandboxlab.Phlebfinders, networks.Address{Zip: "85004"}, ""); err == nil {
 			t.Error("a request where nobody goes was taken")
 		}
-		one, err := s.Request(t.Context(), whole, sandboxlab.Phlebfinders, networks.Address{Zip: "54650"}, "")
+		one, err := s.Request(t.Context(), wish, whole, sandboxlab.Phlebfinders, networks.Address{Zip: "54650"}, "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := s.Request(t.Context(), whole, sandboxlab.Phlebfinders, networks.Address{Zip: "54650"}, "")
+		again, err := s.Request(t.Context(), wish, whole, sandboxlab.Phlebfinders, networks.Address{Zip: "54650"}, "")
 		if err != nil || again.ID != one.ID {
 			t.Errorf("asked again it is another one, %v", err)
 		}
@@ -165,7 +169,7 @@ func TestAVisitThatWasCancelled(t *testing.T) {
 		o := orderstest.New(t, db, s.team, labs.AtHome)
 		whole := s.place(o)
 		orderstest.To(t, db, &o, orders.RequisitionCreated)
-		b, err := s.Request(t.Context(), whole, sandboxlab.Phlebfinders, networks.Address{Zip: "54650"}, "")
+		b, err := s.Request(t.Context(), uuid.New(), whole, sandboxlab.Phlebfinders, networks.Address{Zip: "54650"}, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -182,6 +186,49 @@ func TestAVisitThatWasCancelled(t *testing.T) {
 				t.Errorf("%d things are planned", len(plans))
 			}
 			return err
+		})
+	})
+}
+
+// An order that takes its own slot again keeps it when the first booking of it
+// is given back, as late as that may be; and what was planned meanwhile stays.
+func TestGivingBackWhatWasReplaced(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		s := open(t, db)
+		q := networks.SlotQuery{
+			Team: s.team.UUID(), Provider: sandboxlab.Getlabs, Zip: "85004", Zone: "America/Phoenix", Start: civil.DateOf(db.Now()), Now: db.Now(),
+		}
+		slots, err := s.Slots(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := orderstest.New(t, db, s.team, labs.AtHome)
+		whole := s.place(o)
+		orderstest.To(t, db, &o, orders.RequisitionCreated)
+		wish := func() uuid.UUID { return uuid.Must(uuid.NewV7()) }
+		first, err := s.Book(t.Context(), wish(), whole, slots[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		second, err := s.Book(t.Context(), wish(), whole, slots[0])
+		if err != nil || second.ID == first.ID {
+			t.Fatalf("booked anew it is %s and was %s, %v", second.ID, first.ID, err)
+		}
+		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
+			_, err := s.Simulate(ctx, tx, s.team, o.ID, sandboxlab.Simulation{})
+			return err
+		})
+		if err := s.Unbook(t.Context(), first); err != nil {
+			t.Fatal(err)
+		}
+		if left, err := s.Slots(t.Context(), q); err != nil || left[0].Free != slots[0].Free-1 {
+			t.Errorf("%d places are left of %d, %v", left[0].Free, slots[0].Free, err)
+		}
+		userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
+			if n, err := sandboxlab.Due(ctx, tx, s.team); err != nil || n == 0 {
+				t.Errorf("of what was simulated, %d steps are to be done, %v", n, err)
+			}
+			return nil
 		})
 	})
 }

@@ -121,26 +121,28 @@ func turn(ctx context.Context, tx *store.Tx, team teams.ID) error {
 }
 
 // turn does what is due, the earliest first. A step is said to the Inbox before
-// it is struck off; said again after a crash, it has the same key.
+// it is struck off; said again after a crash, it has the same key. An order
+// whose next step must wait is passed over until the others are through, and
+// looked at again later, for as long as it takes.
 func (l *Lab) turn(ctx context.Context, run *jobs.Run, args turnArgs) error {
+	var waiting []orders.ID
 	for n := int64(0); ; n++ {
-		var next Planned
-		err := l.DB.Read(ctx, func(tx *store.Tx) error {
-			now, err := Now(ctx, tx, args.Team)
-			if err != nil {
-				return err
-			}
-			next, err = scanStep(tx.QueryRow(ctx, `SELECT `+stepColumns+` FROM sandbox_steps WHERE team_id = $1 AND due_at <= $2
-				ORDER BY due_at, id LIMIT 1`, args.Team, store.Micros(now)))
-			return err
-		})
+		next, err := l.next(ctx, args.Team, waiting)
 		if errors.Is(err, store.ErrNoRows) {
+			if len(waiting) > 0 {
+				return jobs.Later(drawWait)
+			}
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		if err := l.perform(ctx, args.Team, next); err != nil {
+		err = l.perform(ctx, args.Team, next)
+		if errors.Is(err, errNotYet) {
+			waiting = append(waiting, next.Order)
+			continue
+		}
+		if err != nil {
 			return err
 		}
 		if err := l.done(ctx, args.Team, next.ID); err != nil {
@@ -150,6 +152,26 @@ func (l *Lab) turn(ctx context.Context, run *jobs.Run, args turnArgs) error {
 			return err
 		}
 	}
+}
+
+// next is the earliest step that is due, of an order that need not wait.
+func (l *Lab) next(ctx context.Context, team teams.ID, waiting []orders.ID) (next Planned, err error) {
+	err = l.DB.Read(ctx, func(tx *store.Tx) error {
+		now, err := Now(ctx, tx, team)
+		if err != nil {
+			return err
+		}
+		args := []any{team, store.Micros(now)}
+		others := ``
+		for _, id := range waiting {
+			args = append(args, id)
+			others += fmt.Sprintf(` AND order_id <> $%d`, len(args))
+		}
+		next, err = scanStep(tx.QueryRow(ctx, `SELECT `+stepColumns+` FROM sandbox_steps WHERE team_id = $1 AND due_at <= $2`+others+`
+			ORDER BY due_at, id LIMIT 1`, args...))
+		return err
+	})
+	return next, err
 }
 
 func (l *Lab) done(ctx context.Context, team teams.ID, step uuid.UUID) error {

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"hale/internal/jobs"
 	"hale/internal/labs"
 	"hale/internal/networks"
@@ -314,7 +316,10 @@ func TestOnlySandboxOrders(t *testing.T) {
 	for _, err := range []error{
 		func() error { _, err := lab.Place(t.Context(), networks.Order{}); return err }(),
 		lab.Ship(t.Context(), networks.Order{}),
-		func() error { _, err := lab.Book(t.Context(), networks.Order{}, networks.Slot{}); return err }(),
+		func() error {
+			_, err := lab.Book(t.Context(), uuid.New(), networks.Order{}, networks.Slot{})
+			return err
+		}(),
 	} {
 		if err != sandboxlab.ErrNotSandbox { //nolint:errorlint // it is returned as it is
 			t.Errorf("answered %v", err)

@@ -3,6 +3,7 @@ package sandboxlab
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -84,13 +85,16 @@ func (l *Lab) say(ctx context.Context, s scene, number string) error {
 	}
 }
 
-// drawWait bounds how long a draw waits for the requisition that it follows:
-// that was said to the Inbox, which may not have come to it yet. It leaves time
-// for an attempt of the Inbox that failed to be made again; see jobs.Backoff.
-const drawWait = time.Minute
+// drawWait is how long a draw waits for the requisition that it follows: that
+// was said to the Inbox, which may not have come to it yet. What takes longer
+// is put off, and the orders behind it go first.
+const drawWait = 2 * time.Second
+
+// errNotYet means that something must happen first that is not the lab's to do.
+var errNotYet = errors.New("sandboxlab: the order has no requisition yet")
 
 // draw has the sample of an on-site order taken, unless somebody said already
-// that it was.
+// that it was, or the order is over.
 func (l *Lab) draw(ctx context.Context, team teams.ID, id orders.ID) error {
 	patience := time.NewTimer(drawWait)
 	defer patience.Stop()
@@ -105,13 +109,13 @@ func (l *Lab) draw(ctx context.Context, team teams.ID, id orders.ID) error {
 		if fault.Is(err, fault.Refused) || fault.Is(err, fault.NotFound) {
 			return nil
 		}
-		if err != nil || o.Status.HasRequisition() {
+		if err != nil || o.Status.HasRequisition() || o.Status.Terminal() {
 			return err
 		}
 		select {
 		case <-time.After(20 * time.Millisecond):
 		case <-patience.C:
-			return nil
+			return errNotYet
 		case <-ctx.Done():
 			return ctx.Err()
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"hale/internal/providers/files"
+	"hale/internal/providers/files/filestest"
 	"hale/internal/store"
 	"hale/internal/store/storetest"
 	"hale/internal/wearables"
@@ -54,7 +55,7 @@ func TestImportCycles(t *testing.T) {
 		if o.Records != 15 || o.Mapped != 13 || o.Types["SexualActivity"].Unpaired != 1 || o.Types["CervicalMucusQuality"].BadValue != 1 {
 			t.Errorf("%d of %d, %+v", o.Mapped, o.Records, o.FirstLeft())
 		}
-		all := summaries(t, db, user, "menstrual_cycle")
+		all := filestest.Summaries(t, db, user, "menstrual_cycle")
 		slices.SortFunc(all, func(a, b map[string]any) int {
 			return strings.Compare(a["period_start"].(string), b["period_start"].(string))
 		})

@@ -34,6 +34,7 @@ type Chunk struct {
 	Person   *derive.Person      // as far as it is known; the last one is complete
 	Sleep    []*derive.Sleeper   // all of it, in the last chunk
 	Cycles   []wearables.Summary // menstrual cycles, in the last chunk
+	Meals    []wearables.Summary // in the last chunk
 	Bytes    int64               // of the document read so far
 	Records  int64
 	Skipped  int64
@@ -71,24 +72,27 @@ type Reader struct {
 	types   typeMemo
 	zones   zoneMemo
 
-	record   pending // the record whose children may follow
-	halves   map[half]float64
-	portions map[portionKey]*eaten
-	sleepers map[int]*derive.Sleeper // by number of the source
-	asleep   int
-	diaries  map[int]*diary // by number of the source
-	noted    int            // entries in them
-	workout  *RoutedWorkout
-	workouts []RoutedWorkout
-	points   int
-	rings    int64 // days with an ActivitySummary
-	inside   int   // depth in correlations
-	segment  int   // depth in the parts of a workout
-	facts    derive.Facts
-	restAt   map[civil.Date]int64
-	walkAt   map[civil.Date]int64
-	person   derive.Person
-	complete bool // </HealthData> was seen
+	record        pending // the record whose children may follow
+	halves        map[half]float64
+	portions      map[portionKey]*eaten
+	meals         meals
+	sleepers      map[int]*derive.Sleeper // by number of the source
+	asleep        int
+	diaries       map[int]*diary // by number of the source
+	noted         int            // entries in them
+	course        course
+	workoutSource int // number of the workout's source
+	workout       *RoutedWorkout
+	workouts      []RoutedWorkout
+	points        int
+	rings         int64 // days with an ActivitySummary
+	inside        int   // depth in correlations
+	segment       int   // depth in the parts of a workout
+	facts         derive.Facts
+	restAt        map[civil.Date]int64
+	walkAt        map[civil.Date]int64
+	person        derive.Person
+	complete      bool // </HealthData> was seen
 }
 
 // NewReader returns a reader that gives its chunks to give.
@@ -98,7 +102,7 @@ func NewReader(give func(*Chunk) error) *Reader {
 		report:  files.Report{Types: map[string]*files.TypeCount{}},
 		sources: newSources(), columns: newColumns(), free: make(chan *columns, 2),
 		types: newTypeMemo(), zones: zoneMemo{},
-		halves: map[half]float64{}, portions: map[portionKey]*eaten{}, sleepers: map[int]*derive.Sleeper{}, diaries: map[int]*diary{}, facts: derive.Facts{},
+		halves: map[half]float64{}, portions: map[portionKey]*eaten{}, meals: newMeals(), course: course{of: map[courseKey]*derive.Course{}}, sleepers: map[int]*derive.Sleeper{}, diaries: map[int]*diary{}, facts: derive.Facts{},
 		restAt: map[civil.Date]int64{}, walkAt: map[civil.Date]int64{},
 	}
 }
@@ -137,7 +141,12 @@ func (r *Reader) finish() error {
 	if err != nil {
 		return err
 	}
+	meals, err := r.meals.summaries(r.sources.list)
+	if err != nil {
+		return err
+	}
 	c := r.chunk()
+	c.Meals = meals
 	c.Sleep, c.Cycles = slices.Collect(maps.Values(r.sleepers)), cycles
 	return r.Give(c)
 }
@@ -190,7 +199,7 @@ func (r *Reader) handle(tag *xmlscan.Tag) error {
 	case "MetadataEntry":
 		r.onMetadata(tag)
 	case "Correlation":
-		r.nest(&r.inside, tag)
+		r.onCorrelation(tag)
 	case "Workout":
 		return r.onWorkout(tag)
 	case "WorkoutActivity":

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hale/internal/providers/files"
+	"hale/internal/providers/files/filestest"
 	"hale/internal/store"
 	"hale/internal/store/storetest"
 	"hale/internal/wearables"
@@ -100,7 +101,7 @@ func TestImportRecordings(t *testing.T) {
 		if got := o.Resources["electrocardiogram_voltage"]; got.Created != 1024 || o.Rejected != 0 {
 			t.Errorf("voltages %+v, %v", got, o.Rejections)
 		}
-		all := summaries(t, db, user, "electrocardiogram")
+		all := filestest.Summaries(t, db, user, "electrocardiogram")
 		if len(all) != 1 {
 			t.Fatalf("%d recordings", len(all))
 		}

@@ -4,46 +4,19 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"hale/internal/providers/files"
+	"hale/internal/providers/files/filestest"
 	"hale/internal/store"
 	"hale/internal/store/storetest"
 	"hale/internal/testdata"
 	"hale/internal/users"
 	"hale/internal/wearables"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
-
-func golden(t *testing.T, name string, got any) {
-	t.Helper()
-	raw, err := json.MarshalIndent(got, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw = append(raw, '\n')
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, raw, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(raw)); diff != "" {
-		t.Error(diff)
-	}
-}
 
 // The fixture has one of everything: overlapping sources on the day on which
 // the clock goes forward, a night, a run with a route, damage.
@@ -67,9 +40,9 @@ func TestGoldenImport(t *testing.T) {
 			"series": seriesText(t, db, user), "streams": streamText(t, db, user),
 		}
 		for _, resource := range []string{"activity", "body", "sleep", "sleep_cycle", "workouts", "profile"} {
-			got[resource] = anonymous(summaries(t, db, user, resource))
+			got[resource] = anonymous(filestest.Summaries(t, db, user, resource))
 		}
-		golden(t, "export.golden.json", got)
+		filestest.Golden(t, "export.golden.json", got)
 	})
 }
 
@@ -151,7 +124,7 @@ func TestGoldenTypesOfPublicExports(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			testdata.Shared(t, "wearables/apple-health/"+name+".xml")
 			g := gatherFile(t, "wearables/apple-health/"+name+".xml")
-			golden(t, name+".types.json", g.report.Types)
+			filestest.Golden(t, name+".types.json", g.report.Types)
 		})
 	}
 }

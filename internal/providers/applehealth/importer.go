@@ -122,12 +122,20 @@ func (im *importer) keep(ctx context.Context, c *Chunk) error {
 	if err := im.store.Summaries(ctx, c.Cycles); err != nil {
 		return err
 	}
+	for some := range slices.Chunk(c.Meals, mealsAtOnce) {
+		if err := im.store.Summaries(ctx, some); err != nil {
+			return err
+		}
+	}
 	if err := im.workouts(ctx, c.Workouts); err != nil {
 		return err
 	}
 	im.store.Tell(c.Bytes, im.export.Size(), c.Records, c.Skipped)
 	return nil
 }
+
+// mealsAtOnce bounds the meals of one transaction.
+const mealsAtOnce = 500
 
 // routesAtOnce bounds how many workouts have their routes in memory.
 const routesAtOnce = 8

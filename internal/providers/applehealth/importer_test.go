@@ -3,7 +3,6 @@ package applehealth
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"maps"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"hale/internal/connections"
 	"hale/internal/providers/applehealth/applehealthtest"
 	"hale/internal/providers/files"
+	"hale/internal/providers/files/filestest"
 	"hale/internal/store"
 	"hale/internal/store/storetest"
 	"hale/internal/testdata"
@@ -39,62 +39,6 @@ func imported(t testing.TB, in files.Input, stage wearables.Stage) *files.Outcom
 	return outcome
 }
 
-// summaries reads a user's summaries as the API sends them.
-func summaries(t testing.TB, db *store.DB, user users.User, resource string) []map[string]any {
-	t.Helper()
-	var all []map[string]any
-	err := db.Read(store.WithTeam(context.Background(), user.Team.UUID()), func(tx *store.Tx) error {
-		all = nil
-		list, err := wearables.ListSummaries(context.Background(), tx, user.Team.UUID(), user.ID.UUID(), wearables.SummaryQuery{Resource: resource})
-		if err != nil {
-			return err
-		}
-		for i := range list {
-			raw, err := wearables.AppendSummary(nil, &list[i], nil)
-			if err != nil {
-				return err
-			}
-			var doc map[string]any
-			if err := json.Unmarshal(raw, &doc); err != nil {
-				return err
-			}
-			all = append(all, doc)
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
-
-// eventCounts are the events of a user by type.
-func eventCounts(t testing.TB, db *store.DB, user users.User) map[string]int {
-	t.Helper()
-	counts := map[string]int{}
-	ctx := store.WithTeam(context.Background(), user.Team.UUID())
-	err := db.Read(ctx, func(tx *store.Tx) error {
-		rows, err := tx.Query(ctx, `SELECT type, COUNT(*) FROM events WHERE team_id = $1 AND user_id = $2 GROUP BY type`, user.Team.UUID(), user.ID.UUID())
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var kind string
-			var n int
-			if err := rows.Scan(&kind, &n); err != nil {
-				return err
-			}
-			counts[kind] = n
-		}
-		return rows.Err()
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return counts
-}
-
 func TestImportRealExport(t *testing.T) {
 	name := testdata.Shared(t, "wearables/apple-health/hkimport-export.xml")
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
@@ -105,11 +49,11 @@ func TestImportRealExport(t *testing.T) {
 		}
 		t.Logf("created %d, unchanged %d, rejected %d %v in %d days", first.Created, first.Unchanged, first.Rejected, first.Rejections, first.Days)
 
-		if got := summaries(t, db, user, "workouts"); len(got) != 61 {
+		if got := filestest.Summaries(t, db, user, "workouts"); len(got) != 61 {
 			t.Errorf("%d workouts", len(got))
 		}
 		steps := 0.0
-		for _, day := range summaries(t, db, user, "activity") {
+		for _, day := range filestest.Summaries(t, db, user, "activity") {
 			if n, ok := day["steps"].(float64); ok {
 				steps += n
 			}
@@ -119,7 +63,7 @@ func TestImportRealExport(t *testing.T) {
 		if steps < 290_000 || steps > 349_765 {
 			t.Errorf("%v steps", steps)
 		}
-		events := eventCounts(t, db, user)
+		events := filestest.Events(t, db, user)
 		if events["provider.connection.created"] != 1 || events["historical.data.heartrate.created"] != 1 || events["daily.data.workouts.created"] != 61 {
 			t.Errorf("%v", events)
 		}
@@ -128,7 +72,7 @@ func TestImportRealExport(t *testing.T) {
 		if again.Created != 0 || again.Updated != 0 || again.Unchanged != first.Created+first.Unchanged {
 			t.Errorf("the second time: %d created, %d updated, %d unchanged; %v", again.Created, again.Updated, again.Unchanged, again.Resources)
 		}
-		if after := eventCounts(t, db, user); !maps.Equal(after, events) {
+		if after := filestest.Events(t, db, user); !maps.Equal(after, events) {
 			t.Errorf("a repeated import announced something: %v, before %v", after, events)
 		}
 	})
@@ -154,14 +98,14 @@ func TestImportGeneratedZip(t *testing.T) {
 		if o.Rejected != 0 {
 			t.Errorf("%v", o.Rejections)
 		}
-		if days := summaries(t, db, user, "activity"); len(days) != 12 {
+		if days := filestest.Summaries(t, db, user, "activity"); len(days) != 12 {
 			t.Errorf("%d days of activity", len(days))
 		}
-		if nights := summaries(t, db, user, "sleep"); len(nights) != 12 {
+		if nights := filestest.Summaries(t, db, user, "sleep"); len(nights) != 12 {
 			t.Errorf("%d nights", len(nights))
 		}
 		withRoute := 0
-		for _, w := range summaries(t, db, user, "workouts") {
+		for _, w := range filestest.Summaries(t, db, user, "workouts") {
 			if m, ok := w["map"].(map[string]any); ok && m["polyline"] != "" {
 				withRoute++
 			}
@@ -169,11 +113,11 @@ func TestImportGeneratedZip(t *testing.T) {
 		if withRoute != stats.Routes {
 			t.Errorf("%d workouts with a route, want %d", withRoute, stats.Routes)
 		}
-		if people := summaries(t, db, user, "profile"); len(people) != 1 || people[0]["birth_date"] != "1984-05-17" || people[0]["height"] != 171.0 {
+		if people := filestest.Summaries(t, db, user, "profile"); len(people) != 1 || people[0]["birth_date"] != "1984-05-17" || people[0]["height"] != 171.0 {
 			t.Errorf("%v", people)
 		}
 		// Nothing but history was asked for.
-		for kind := range eventCounts(t, db, user) {
+		for kind := range filestest.Events(t, db, user) {
 			if kind[:5] == "daily" {
 				t.Errorf("%s was announced", kind)
 			}

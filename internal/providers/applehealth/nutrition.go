@@ -5,18 +5,51 @@ import (
 	"slices"
 )
 
-// nutrition has the three nutrients that are series of their own. The other
-// dietary types belong to meals, which an export tells only in part: they are
-// counted and not kept.
-var nutrition = []rule{
+// nutrition has the three nutrients that are series of their own, and those
+// that meals are made of. Water and caffeine alone are no meal and belong to
+// none.
+//
+// Reference 7.5, meal: where each nutrient stands, and its unit.
+var nutrition = append([]rule{
 	{name: quantity + "DietaryWater", shape: portion, resource: "water", units: inMillilitres},
 	{name: quantity + "DietaryCaffeine", shape: portion, resource: "caffeine", units: inGrams},
-	{name: quantity + "DietaryCarbohydrates", shape: portion, resource: "carbohydrates", units: inGrams},
+	{name: quantity + "DietaryCarbohydrates", shape: portion, resource: "carbohydrates", units: inGrams, nutrient: "macros.carbs"},
+	{name: quantity + "DietaryEnergyConsumed", shape: portion, units: inKilocalories, nutrient: "energy.value"},
+}, slices.Concat(
+	nutrients(inGrams, "macros.", map[string]string{
+		"Protein": "protein", "Fiber": "fibre", "Sugar": "sugar", "Cholesterol": "cholesterol", "FatTotal": "fats.total",
+		"FatSaturated": "fats.saturated", "FatMonounsaturated": "fats.monounsaturated", "FatPolyunsaturated": "fats.polyunsaturated",
+	}),
+	nutrients(inMilligrams, "micros.minerals.", map[string]string{
+		"Sodium": "sodium", "Potassium": "potassium", "Calcium": "calcium", "Phosphorus": "phosphorus",
+		"Magnesium": "magnesium", "Iron": "iron", "Zinc": "zinc", "Chloride": "chloride",
+	}),
+	nutrients(inMilligrams, "micros.trace_elements.", map[string]string{"Copper": "copper", "Manganese": "manganese"}),
+	nutrients(inMicrograms, "micros.trace_elements.", map[string]string{
+		"Chromium": "chromium", "Iodine": "iodine", "Molybdenum": "molybdenum", "Selenium": "selenium",
+	}),
+	nutrients(inMilligrams, "micros.vitamins.", map[string]string{
+		"Thiamin": "vitamin_b1", "Riboflavin": "riboflavin", "Niacin": "niacin", "PantothenicAcid": "pantothenic_acid",
+		"VitaminB6": "vitamin_b6", "VitaminC": "vitamin_c", "VitaminE": "vitamin_e",
+	}),
+	nutrients(inMicrograms, "micros.vitamins.", map[string]string{
+		"VitaminA": "vitamin_a", "VitaminB12": "vitamin_b12", "VitaminD": "vitamin_d", "VitaminK": "vitamin_k",
+		"Biotin": "biotin", "Folate": "folic_acid",
+	}),
+)...)
+
+// nutrients are rules of types that only meals have.
+func nutrients(units units, under string, names map[string]string) (all []rule) {
+	for name, field := range names {
+		all = append(all, rule{name: quantity + "Dietary" + name, shape: portion, units: units, nutrient: under + field})
+	}
+	return all
 }
 
 // maxPortions bounds the portions that wait for others of the same moment:
-// twenty a day for 35 years.
-const maxPortions = 1 << 18
+// four meals a day of twenty nutrients for eighteen years. What comes after
+// them stands for itself, and makes no meal.
+const maxPortions = 1 << 19
 
 // portionKey tells meals of one source apart.
 type portionKey struct {
@@ -40,7 +73,9 @@ func (r *Reader) eat(p *pending) {
 	e := r.portions[key]
 	switch {
 	case e == nil && len(r.portions) >= maxPortions:
-		r.keep(p)
+		if p.rule.resource != "" {
+			r.keep(p)
+		}
 	case e == nil:
 		r.portions[key] = &eaten{p.end, p.offset, []float64{p.value}}
 	case !slices.Contains(e.values, p.value) && len(e.values) < 1000:
@@ -49,7 +84,8 @@ func (r *Reader) eat(p *pending) {
 	}
 }
 
-// eatenUp gives away all portions, in order.
+// eatenUp gives away all portions that are series, in order, and keeps those
+// that make meals.
 func (r *Reader) eatenUp() error {
 	keys := make([]portionKey, 0, len(r.portions))
 	for key := range r.portions {
@@ -63,6 +99,10 @@ func (r *Reader) eatenUp() error {
 		p := pending{rule: key.rule, start: key.start, end: e.end, offset: e.offset, source: key.source}
 		for _, v := range e.values {
 			p.value += v
+		}
+		r.meals.add(&p)
+		if p.rule.resource == "" {
+			continue
 		}
 		r.keep(&p)
 		if r.columns.n >= flushAt {

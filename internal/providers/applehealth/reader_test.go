@@ -34,6 +34,7 @@ type gathered struct {
 	sleep    []*derive.Sleeper
 	person   derive.Person
 	cycles   []wearables.Summary
+	meals    []wearables.Summary
 }
 
 func gather(t testing.TB, in io.Reader) (*gathered, error) {
@@ -44,6 +45,7 @@ func gather(t testing.TB, in io.Reader) (*gathered, error) {
 		g.workouts = append(g.workouts, c.Workouts...)
 		maps.Copy(g.facts, c.Facts)
 		g.person, g.sleep, g.cycles = *c.Person, c.Sleep, c.Cycles
+		g.meals = append(g.meals, c.Meals...)
 		return nil
 	})
 	var err error

@@ -127,6 +127,12 @@ func (r *Reader) endRecord() {
 			r.report.Left(p.count)
 			return
 		}
+	case onTheWay:
+		if !r.course.add(p) {
+			p.count.TooMany++
+			r.report.Left(p.count)
+			return
+		}
 	case restingHR:
 		newest(r.facts, r.restAt, p, func(f *derive.DayFacts, v *float64) { f.RestingBPM = v })
 	case walkingHR:
@@ -220,7 +226,7 @@ func (r *Reader) unpaired() {
 
 // onMetadata reads an entry of the record or workout around it.
 func (r *Reader) onMetadata(tag *xmlscan.Tag) {
-	if tag.Kind == xmlscan.Closing || r.inside > 0 {
+	if tag.Kind == xmlscan.Closing {
 		return
 	}
 	var key, value []byte
@@ -233,6 +239,8 @@ func (r *Reader) onMetadata(tag *xmlscan.Tag) {
 		}
 	}
 	switch {
+	case r.inside > 0:
+		r.foodMetadata(key, value)
 	case r.record.open:
 		r.recordMetadata(key, value)
 	case r.workout != nil && r.segment == 0:

@@ -24,6 +24,7 @@ const (
 	walkingHR               // a fact of the day
 	height                  // a fact of the person
 	cycleNote               // an entry of a cycle's diary
+	onTheWay                // a reading of a sensor during a workout; kind says which
 )
 
 // rule says which series a HealthKit type becomes.
@@ -35,12 +36,13 @@ type rule struct {
 	sport    string // the source's sport
 	units    units  // nil for categories
 	words    words  // of a cycleNote; nil when it has no value
+	nutrient string // where it stands in a meal, such as macros.protein; empty for none
 }
 
 // rules are all families together, by type.
 var rules = func() map[string]*rule {
 	all := map[string]*rule{}
-	for _, family := range [][]rule{vitals, movement, body, nutrition, mind, fertility} {
+	for _, family := range [][]rule{vitals, movement, body, nutrition, mind, fertility, courses} {
 		for i := range family {
 			all[family[i].name] = &family[i]
 		}

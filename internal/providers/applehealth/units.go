@@ -44,7 +44,9 @@ var (
 		"kg": one, "g": over(1000), "lb": times(0.45359237),
 		"st": times(6.35029318), "oz": times(0.028349523125),
 	}
-	inGrams = units{"g": one, "mg": over(1000), "mcg": over(1e6), "kg": times(1000), "oz": times(28.349523125)}
+	inGrams      = units{"g": one, "mg": over(1000), "mcg": over(1e6), "kg": times(1000), "oz": times(28.349523125)}
+	inMilligrams = units{"mg": one, "g": times(1000), "mcg": over(1000)}
+	inMicrograms = units{"mcg": one, "mg": times(1000), "g": times(1e6)}
 	// Apple writes mmol with the molar mass it used: mmol<180.1558800000541>/L.
 	inMillimoles  = units{"mmol/L": one, "mg/dL": over(18.0182), "mg/L": over(180.182), "g/L": scale{1000, 180.182, 0}}
 	inMercury     = units{"mmHg": one, "kPa": scale{760, 101.325, 0}, "cmAq": times(0.735559240069)}

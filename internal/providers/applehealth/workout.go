@@ -40,7 +40,8 @@ func (r *Reader) readWorkout(tag *xmlscan.Tag) {
 		r.report.Left(count)
 		return
 	}
-	source := r.sources.list[r.sources.of(a["sourceName"], a["device"])]
+	r.workoutSource = r.sources.of(a["sourceName"], a["device"])
+	source := r.sources.list[r.workoutSource]
 	w := &RoutedWorkout{Workout: derive.Workout{
 		Sport: sports.Named(strings.TrimPrefix(string(a["workoutActivityType"]), "HKWorkoutActivityType")), Source: source, Start: start, End: end, Offset: offset,
 	}}
@@ -58,6 +59,7 @@ func (r *Reader) endWorkout() {
 		return
 	}
 	r.report.Type("Workout").Mapped++
+	r.course.cut(r.workout, r.workoutSource)
 	r.workouts = append(r.workouts, *r.workout)
 	r.workout = nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"hale/internal/fault"
 	"hale/internal/providers/files"
+	"hale/internal/providers/files/filestest"
 	"hale/internal/providers/sheet"
 	"hale/internal/providers/sheet/sheettest"
 	"hale/internal/store"
@@ -85,7 +86,7 @@ func TestImportRealExport(t *testing.T) {
 		if gaps != 2 {
 			t.Errorf("%d gaps of more than ten minutes", gaps)
 		}
-		events := sheettest.Events(t, db, user)
+		events := filestest.Events(t, db, user)
 		if events["provider.connection.created"] != 1 || events["historical.data.glucose.created"] != 1 {
 			t.Errorf("%v", events)
 		}
@@ -93,7 +94,7 @@ func TestImportRealExport(t *testing.T) {
 		if again.Created+again.Updated != 0 || again.Unchanged != 2148 {
 			t.Errorf("the second time: %+v", again.Counts)
 		}
-		if after := sheettest.Events(t, db, user); !maps.Equal(after, events) {
+		if after := filestest.Events(t, db, user); !maps.Equal(after, events) {
 			t.Errorf("a repeated import announced something: %v, before %v", after, events)
 		}
 	})
@@ -161,10 +162,10 @@ func TestImportManyRows(t *testing.T) {
 	}
 	db := storetest.SQLite(t)
 	user := sheettest.User(t, db, "America/New_York")
-	in := sheettest.Input(db, user, sheettest.Save(t, []byte(b.String())))
+	in := sheettest.Input(db, user, filestest.Save(t, []byte(b.String())))
 	var told []files.Progress
 	in.Progress = func(p files.Progress) { told = append(told, p) }
-	o, err := Kind.Run(sheettest.Context(user), in)
+	o, err := Kind.Run(filestest.Context(user), in)
 	if err != nil || o.Mapped != rows {
 		t.Fatalf("%v %+v", err, o.Report)
 	}
@@ -186,7 +187,7 @@ func TestOtherFilesAreUnlike(t *testing.T) {
 		"no line end":   strings.Repeat("x", 2*sheet.MaxRecord),
 	} {
 		var unlike *files.UnlikeError
-		if err := check(sheettest.Save(t, []byte(content)), 0); !errors.As(err, &unlike) {
+		if err := check(filestest.Save(t, []byte(content)), 0); !errors.As(err, &unlike) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -197,7 +198,7 @@ func TestTooLargeOrCut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := check(sheettest.Save(t, whole), 100); !fault.Is(err, fault.TooLarge) {
+	if err := check(filestest.Save(t, whole), 100); !fault.Is(err, fault.TooLarge) {
 		t.Errorf("over the limit: %v", err)
 	}
 	cut := whole[:bytes.LastIndex(whole, []byte("five"))]

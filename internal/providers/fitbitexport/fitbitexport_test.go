@@ -15,6 +15,7 @@ import (
 
 	"hale/internal/fault"
 	"hale/internal/providers/files"
+	"hale/internal/providers/files/filestest"
 	"hale/internal/providers/sheet/sheettest"
 	"hale/internal/store"
 	"hale/internal/store/storetest"
@@ -57,12 +58,12 @@ func TestImportRealTables(t *testing.T) {
 	}
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		user := sheettest.User(t, db, "")
-		o := sheettest.Run(t, db, Kind, user, sheettest.Save(t, table))
+		o := sheettest.Run(t, db, Kind, user, filestest.Save(t, table))
 		if o.Records != 31 || o.Mapped != 31 || o.Created != 31 || o.Damaged != 0 {
 			t.Errorf("%+v %+v", o.Report, o.Counts)
 		}
 		byDate := map[string]map[string]any{}
-		for _, doc := range sheettest.Summaries(t, db, user, "activity") {
+		for _, doc := range filestest.Summaries(t, db, user, "activity") {
 			byDate[doc["calendar_date"].(string)] = doc
 		}
 		for _, row := range rows {
@@ -82,7 +83,7 @@ func TestImportRealTables(t *testing.T) {
 				t.Errorf("%s: %v m, want %s km", row[1], got, row[3])
 			}
 		}
-		o = sheettest.Run(t, db, Kind, user, sheettest.Save(t, scale))
+		o = sheettest.Run(t, db, Kind, user, filestest.Save(t, scale))
 		if o.Records != 30 || o.Mapped != 30 {
 			t.Errorf("%+v %+v", o.Report, o.Counts)
 		}
@@ -148,7 +149,7 @@ func TestImportFixtures(t *testing.T) {
 		if scale := sheettest.Find(t, all, "body_mass_index", "", "scale"); scale.Len() != 1 || scale.Value[0] != 22.5 {
 			t.Errorf("%+v", scale)
 		}
-		if bodies := sheettest.Summaries(t, db, user, "body"); len(bodies) != 2 {
+		if bodies := filestest.Summaries(t, db, user, "body"); len(bodies) != 2 {
 			t.Errorf("%d bodies", len(bodies))
 		}
 	})
@@ -159,7 +160,7 @@ func TestRefusals(t *testing.T) {
 		"hours": "Id,ActivityHour,StepTotal\n1,4/12/2016 1:00:00 AM,3\n", "sleep": "Id,SleepDay,TotalSleepRecords\n", "text": "hello\n", "zip": "PK\x03\x04",
 	} {
 		var unlike *files.UnlikeError
-		if err := check(sheettest.Save(t, []byte(content)), 0); !errors.As(err, &unlike) {
+		if err := check(filestest.Save(t, []byte(content)), 0); !errors.As(err, &unlike) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -167,7 +168,7 @@ func TestRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := check(sheettest.Save(t, raw), 10); !fault.Is(err, fault.TooLarge) {
+	if err := check(filestest.Save(t, raw), 10); !fault.Is(err, fault.TooLarge) {
 		t.Errorf("over the limit: %v", err)
 	}
 	k := &keeper{}

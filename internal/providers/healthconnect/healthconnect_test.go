@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"hale/internal/providers/files"
+	"hale/internal/providers/files/filestest"
 	"hale/internal/providers/sheet/sheettest"
 	"hale/internal/store"
 	"hale/internal/store/storetest"
@@ -67,15 +68,15 @@ func TestImport(t *testing.T) {
 		checkSeries(t, sheettest.Series(t, db, user))
 		checkSummaries(t, db, user)
 
-		events := sheettest.Events(t, db, user)
+		events := filestest.Events(t, db, user)
 		if events["provider.connection.created"] != 1 || events["historical.data.steps.created"] != 1 || events["historical.data.sleep.created"] != 1 || events["daily.data.workouts.created"] != 2 {
 			t.Errorf("%v", events)
 		}
-		again := sheettest.Run(t, db, Kind, user, sheettest.Save(t, zipped(t, "health_connect_export.db", contents(t, path))))
+		again := sheettest.Run(t, db, Kind, user, filestest.Save(t, zipped(t, "health_connect_export.db", contents(t, path))))
 		if again.Created+again.Updated != 0 || again.Unchanged != o.Created+o.Unchanged {
 			t.Errorf("from a zip, the second time: %+v, first %+v; %v", again.Counts, o.Counts, again.Resources)
 		}
-		if after := sheettest.Events(t, db, user); !maps.Equal(after, events) {
+		if after := filestest.Events(t, db, user); !maps.Equal(after, events) {
 			t.Errorf("a repeated import announced something: %v, before %v", after, events)
 		}
 	})
@@ -180,7 +181,7 @@ func checkSummaries(t *testing.T, db *store.DB, user users.User) {
 	t.Helper()
 	fields := func(resource string, n int, want map[string]any) {
 		t.Helper()
-		all := sheettest.Summaries(t, db, user, resource)
+		all := filestest.Summaries(t, db, user, resource)
 		for _, doc := range all {
 			if slices.ContainsFunc(slices.Collect(maps.Keys(want)), func(k string) bool { return doc[k] != want[k] }) {
 				continue
@@ -205,13 +206,13 @@ func checkSummaries(t *testing.T, db *store.DB, user users.User) {
 		"title": "Lunch run", "distance": 5000.0, "calories": 300.0, "total_elevation_gain": 40.0, "average_hr": 145.0, "max_hr": 165.0,
 		"provider_id": "00112233-4455-6677-8899-aabbccddeeff", "timezone_offset": -14400.0, "elev_low": 34.0, "elev_high": 36.5,
 	})
-	for _, w := range sheettest.Summaries(t, db, user, "workouts") {
+	for _, w := range filestest.Summaries(t, db, user, "workouts") {
 		sport := w["sport"].(map[string]any)["slug"]
 		if want := map[bool]string{true: "running", false: "other"}[w["title"] == "Lunch run"]; sport != want {
 			t.Errorf("%v", sport)
 		}
 	}
-	for _, day := range sheettest.Summaries(t, db, user, "activity") {
+	for _, day := range filestest.Summaries(t, db, user, "activity") {
 		if heart, ok := day["heart_rate"].(map[string]any); !ok || heart["resting_bpm"] != 58.0 {
 			t.Errorf("%v", day["heart_rate"])
 		}

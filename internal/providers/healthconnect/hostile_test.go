@@ -13,7 +13,7 @@ import (
 
 	"hale/internal/fault"
 	"hale/internal/providers/files"
-	"hale/internal/providers/sheet/sheettest"
+	"hale/internal/providers/files/filestest"
 	"hale/internal/store/storetest"
 	"hale/internal/users"
 	"hale/internal/wearables"
@@ -34,7 +34,7 @@ func TestOtherFilesAreUnlike(t *testing.T) {
 		"zip that only speaks of a table": zipped(t, "x.db", append([]byte("SQLite format 2\x00"), "steps_record_table"...)),
 	} {
 		var unlike *files.UnlikeError
-		if err := check(sheettest.Save(t, content), 0); !errors.As(err, &unlike) {
+		if err := check(filestest.Save(t, content), 0); !errors.As(err, &unlike) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -43,13 +43,13 @@ func TestOtherFilesAreUnlike(t *testing.T) {
 func TestDamagedDatabases(t *testing.T) {
 	whole := contents(t, build(t, "schema.sql", "week.sql"))
 	header := bytes.Clone(whole[:100])
-	if err := check(sheettest.Save(t, append(header, bytes.Repeat([]byte{0xa5}, 8192)...)), 0); !fault.Is(err, fault.Unprocessable) {
+	if err := check(filestest.Save(t, append(header, bytes.Repeat([]byte{0xa5}, 8192)...)), 0); !fault.Is(err, fault.Unprocessable) {
 		t.Errorf("no database behind the header: %v", err)
 	}
-	if err := check(sheettest.Save(t, whole), 1000); !fault.Is(err, fault.TooLarge) {
+	if err := check(filestest.Save(t, whole), 1000); !fault.Is(err, fault.TooLarge) {
 		t.Errorf("over the limit: %v", err)
 	}
-	if err := check(sheettest.Save(t, zipped(t, "a.db", whole)), 1000); !fault.Is(err, fault.TooLarge) {
+	if err := check(filestest.Save(t, zipped(t, "a.db", whole)), 1000); !fault.Is(err, fault.TooLarge) {
 		t.Errorf("zip over the limit: %v", err)
 	}
 	// A file that lost its end has the schema still. What can be read is.
@@ -120,7 +120,7 @@ func TestWriteAheadMode(t *testing.T) {
 	if content[18] != 2 {
 		t.Fatal("the database is in another mode")
 	}
-	alone := sheettest.Save(t, content)
+	alone := filestest.Save(t, content)
 	if err := os.Chmod(filepath.Dir(alone), 0o500); err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func (*keeper) HistoricalDone(context.Context, users.User, string, map[string]we
 func runAlone(tb testing.TB, content []byte) (*files.Outcome, error) {
 	tb.Helper()
 	db := storetest.SQLite(tb)
-	return run(tb.Context(), files.Input{Path: sheettest.Save(tb, content), DB: db, Sink: &keeper{}})
+	return run(tb.Context(), files.Input{Path: filestest.Save(tb, content), DB: db, Sink: &keeper{}})
 }
 
 func TestPackageNames(t *testing.T) {

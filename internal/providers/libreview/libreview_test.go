@@ -15,6 +15,7 @@ import (
 	"hale/internal/civil"
 	"hale/internal/fault"
 	"hale/internal/providers/files"
+	"hale/internal/providers/files/filestest"
 	"hale/internal/providers/sheet"
 	"hale/internal/providers/sheet/sheettest"
 	"hale/internal/store"
@@ -197,12 +198,12 @@ func TestRefusals(t *testing.T) {
 		"another table": "Index,Timestamp (x),Event Type,Glucose Value (mg/dL)\n", "text": "Glucose Data,\n", "another object": `{"data":{"graph":[]}}`,
 		"list": `[{"sgv":100}]`, "cut object": `{"data":`, "zip": "PK\x03\x04",
 	} {
-		if err := check(sheettest.Save(t, []byte(content)), 0); !errors.As(err, &unlike) {
+		if err := check(filestest.Save(t, []byte(content)), 0); !errors.As(err, &unlike) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	cut := `{"data":{"graphData":[{"FactoryTimestamp":"12/30/2022 4:50:40 AM"`
-	if err := check(sheettest.Save(t, []byte(cut)), 0); errors.As(err, &unlike) || !fault.Is(err, fault.Unprocessable) {
+	if err := check(filestest.Save(t, []byte(cut)), 0); errors.As(err, &unlike) || !fault.Is(err, fault.Unprocessable) {
 		t.Errorf("a graph that was cut: %v", err)
 	}
 	raw, err := os.ReadFile(filepath.Join("testdata", "us-mgdl.csv"))

@@ -14,6 +14,7 @@ import (
 
 	"hale/internal/fault"
 	"hale/internal/providers/files"
+	"hale/internal/providers/files/filestest"
 	"hale/internal/providers/sheet"
 	"hale/internal/providers/sheet/sheettest"
 	"hale/internal/store"
@@ -133,7 +134,7 @@ func TestOtherFilesAreUnlike(t *testing.T) {
 		"a graph": `{"data":{"graphData":[]}}`, "a long text": `["` + strings.Repeat("x", 2*sheet.MaxRecord) + `"]`, "nothing but space": "   ", "zip": "PK\x03\x04",
 	} {
 		var unlike *files.UnlikeError
-		if err := check(sheettest.Save(t, []byte(content)), 0); !errors.As(err, &unlike) {
+		if err := check(filestest.Save(t, []byte(content)), 0); !errors.As(err, &unlike) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

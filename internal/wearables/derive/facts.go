@@ -41,6 +41,8 @@ type Workout struct {
 	MeanBPM *float64 // as the app says; else it comes from the series
 	MaxBPM  *float64
 	Route   []Point
+	// What sensors measured on the way: m/s, W, revolutions or steps a minute.
+	Speeds, Powers, Cadences Course
 }
 
 // DayFacts are values of a day that a provider states and that no series holds.

@@ -80,14 +80,18 @@ const mostInStream = 86_400
 const nearBeat = 10 * secondUS
 
 // streamOf makes the course of a workout: one row per place of the route with
-// the heart rate nearest to it, or without a route one row per beat.
+// the heart rate nearest to it, or without a route one row per beat, or per
+// reading of the sensor that gave the most. What else was measured stands beside.
 func streamOf(w *Workout, heart *track) (wearables.Stream, bool) {
 	places := increasing(w.Route)
 	if len(places) == 0 {
-		if heart == nil || heart.Len() > mostInStream {
+		times := w.clock(heart)
+		if len(times) == 0 || len(times) > mostInStream {
 			return wearables.Stream{}, false
 		}
-		return wearables.Stream{Time: slices.Clone(heart.Time), HeartRate: slices.Clone(heart.Value)}, true
+		s := wearables.Stream{Time: slices.Clone(times), HeartRate: beatsAt(times, heart)}
+		w.courses(&s)
+		return s, true
 	}
 	if len(places) > mostInStream {
 		places = places[:mostInStream]
@@ -107,6 +111,7 @@ func streamOf(w *Workout, heart *track) (wearables.Stream, bool) {
 		s.Distance[i] = math.Round(along*100) / 100
 	}
 	s.HeartRate = beatsAt(s.Time, heart)
+	w.courses(&s)
 	return s, true
 }
 

@@ -105,8 +105,11 @@ func (s *scanner) document(d *wearables.Document) (draft, error) {
 		}
 		if f, ok := d.Settable(name); ok {
 			raw := s.b[start:s.pos]
-			if !f.Kind.Fits(raw) {
-				return s.wrong("value_error", "Value error, should be "+string(f.Kind)+" or null")
+			if name == "sport" {
+				raw = numbered(raw)
+			}
+			if !f.Fits(raw) {
+				return s.wrong("value_error", "Value error, should be null or "+f.Shape().String())
 			}
 			out.fields[name] = json.RawMessage(raw)
 		}
@@ -199,6 +202,10 @@ func (s *scanner) identify(out *wearables.Summary, d *wearables.Document, fields
 			s.field = d.Start
 			return s.wrong("missing", "Field required")
 		}
+		if d.End != "" && out.End.IsZero() {
+			s.field = d.End
+			return s.wrong("missing", "Field required")
+		}
 		out.Key = out.Start.UTC().Format(time.RFC3339Nano) + source
 	default:
 		if out.Date.IsZero() {
@@ -246,6 +253,18 @@ func dayOf(out *wearables.Summary, d *wearables.Document, fields map[string]json
 		at = at.UTC().Add(time.Duration(seconds) * time.Second)
 	}
 	return civil.DateOf(at)
+}
+
+// numbered gives a sport without a number that of HealthKit's "other". The
+// number means nothing any more, but clients still read it.
+func numbered(raw []byte) []byte {
+	var sport map[string]any
+	if json.Unmarshal(raw, &sport) != nil || sport == nil || sport["id"] != nil {
+		return raw
+	}
+	sport["id"] = wearables.OtherSport
+	out, _ := json.Marshal(sport) // was JSON before
+	return out
 }
 
 // snake is a key in snake_case.

@@ -24,7 +24,7 @@ func TestSummariesInBothSpellings(t *testing.T) {
 	got, err := ParseSummaries([]byte(`{"isFinalChunk":true,"timeZone":"Europe/Berlin","stage":"historical","data":[
 		{"bedtimeStart":"2026-02-28T23:00:00Z","bedtime_stop":"2026-03-01T05:30:00Z","duration":23400,"timezone_offset":-36000,"unheardOf":{"a":[1]},
 		 "sourceType":"watch","sourceBundle":"com.example","id":"mine","created_at":"long ago"},
-		{"bedtime_start":"2026-03-01T22:00:00Z","calendar_date":"2026-03-03","source":{"type":"phone","app_id":null},"deep":null}
+		{"bedtime_start":"2026-03-01T22:00:00Z","bedtime_stop":"2026-03-02T06:00:00Z","calendar_date":"2026-03-03","source":{"type":"phone","app_id":null},"deep":null}
 	],"provider":"apple_health_kit"}`), documentNamed(t, "sleep"))
 	if err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package push
 import (
 	"github.com/google/uuid"
 
+	"hale/internal/rows"
 	"hale/internal/wearables"
 )
 
@@ -70,6 +71,11 @@ func (p *parser) moment(to *int64, start bool) (ok bool, err error) {
 		return false, p.wrong("datetime_parsing", "Input should be a valid datetime with an offset")
 	}
 	*to = us
+	if start {
+		p.foundInstant(rows.Start, b)
+	} else {
+		p.foundInstant(rows.End, b)
+	}
 	if s := &p.sample; start && !s.hasOffset && offset != wearables.NoOffset {
 		s.offset, s.hasOffset = offset, true
 	}
@@ -87,8 +93,12 @@ func (p *parser) value(to *float64, depth int) (ok bool, err error) {
 			return p.nested(to)
 		}
 	}
+	p.peek()
+	from := p.pos
 	f, err := p.number()
 	*to = f + 0 // a negative zero is a zero
+	p.alike.odd = p.alike.odd || to != &p.sample.value
+	p.alike.found(rows.Value, from, p.pos)
 	return err == nil, err
 }
 

@@ -2,6 +2,7 @@ package push
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -121,6 +122,17 @@ func sourceType(stated, product string) string {
 		return "phone"
 	}
 	return "unknown"
+}
+
+// grow makes room for n more samples.
+func (g *groupOf) grow(n int) {
+	g.Time, g.Value, g.Index = slices.Grow(g.Time, n), slices.Grow(g.Value, n), slices.Grow(g.Index, n)
+	if g.End != nil {
+		g.End = slices.Grow(g.End, n)
+	}
+	if g.Offset != nil {
+		g.Offset = slices.Grow(g.Offset, n)
+	}
 }
 
 // add appends a sample. Optional columns start with the first sample that has

@@ -23,23 +23,11 @@ type moments struct {
 // offset without colon allowed. offset is wearables.NoOffset for Z and +00:00,
 // which say where on Earth's clock the instant is and not where the person was.
 func (m *moments) parse(b []byte) (us int64, offset int32, ok bool) {
-	if len(b) < 20 || (b[10] != 'T' && b[10] != 't' && b[10] != ' ') || b[13] != ':' || b[16] != ':' {
+	us, ok = m.local(b)
+	if !ok || len(b) == instantLength {
 		return 0, 0, false
 	}
-	if !m.set || string(m.date[:]) != string(b[:10]) {
-		day, err := time.Parse(time.DateOnly, string(b[:10]))
-		if err != nil {
-			return 0, 0, false
-		}
-		copy(m.date[:], b)
-		m.day, m.set = day.UnixMicro(), true
-	}
-	hour, minute, second := two(b[11:]), two(b[14:]), two(b[17:])
-	if hour > 23 || minute > 59 || second > 59 {
-		return 0, 0, false
-	}
-	us = m.day + int64(hour*3600+minute*60+second)*secondUS
-	rest := b[19:]
+	rest := b[instantLength:]
 	if rest[0] == '.' || rest[0] == ',' {
 		n, scale, frac := 1, secondUS/10, int64(0)
 		for ; n < len(rest) && rest[n]-'0' <= 9; n++ {
@@ -56,6 +44,28 @@ func (m *moments) parse(b []byte) (us int64, offset int32, ok bool) {
 		us -= int64(offset) * secondUS
 	}
 	return us, offset, ok
+}
+
+const instantLength = len("2006-01-02T15:04:05")
+
+// local reads an instant up to its second, as if it were in UTC.
+func (m *moments) local(b []byte) (us int64, ok bool) {
+	if len(b) < instantLength || (b[10] != 'T' && b[10] != 't' && b[10] != ' ') || b[13] != ':' || b[16] != ':' {
+		return 0, false
+	}
+	if !m.set || string(m.date[:]) != string(b[:10]) {
+		day, err := time.Parse(time.DateOnly, string(b[:10]))
+		if err != nil {
+			return 0, false
+		}
+		copy(m.date[:], b)
+		m.day, m.set = day.UnixMicro(), true
+	}
+	hour, minute, second := two(b[11:]), two(b[14:]), two(b[17:])
+	if hour > 23 || minute > 59 || second > 59 {
+		return 0, false
+	}
+	return m.day + int64(hour*3600+minute*60+second)*secondUS, true
 }
 
 // offsetOf reads Z, +hh:mm, +hhmm or +hh.

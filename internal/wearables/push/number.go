@@ -70,3 +70,45 @@ func (s *scanner) number() (float64, error) {
 	}
 	return f, nil
 }
+
+// look is which kinds of numbers a text has.
+type look byte
+
+const (
+	wholes    look = 1 << iota // 72
+	fractions                  // 72.5, as short as it can be
+	decimals                   // 72.0
+	oddLook                    // 72.50
+)
+
+// plainNumber reads a number of up to 15 digits without sign and exponent. n is
+// 0 when b begins with no such number.
+func plainNumber(b []byte) (f float64, n int, l look) {
+	mantissa := uint64(0)
+	for n < len(b) && b[n]-'0' <= 9 {
+		mantissa = mantissa*10 + uint64(b[n]-'0')
+		n++
+	}
+	if n == 0 || n > 15 || n > 1 && b[0] == '0' {
+		return 0, 0, 0
+	}
+	if n == len(b) || b[n] != '.' {
+		return float64(mantissa), n, wholes
+	}
+	point := n
+	for n++; n < len(b) && b[n]-'0' <= 9; n++ {
+		mantissa = mantissa*10 + uint64(b[n]-'0')
+	}
+	places := n - point - 1
+	if places == 0 || n > 16 {
+		return 0, 0, 0
+	}
+	f = float64(mantissa) / exact[places]
+	switch {
+	case b[n-1] != '0' && f >= 1e-3: // smaller ones are written with an exponent
+		return f, n, fractions
+	case b[n-1] == '0' && places == 1:
+		return f, n, decimals
+	}
+	return f, n, oddLook
+}

@@ -6,6 +6,7 @@ import (
 
 	"hale/internal/civil"
 	"hale/internal/fault"
+	"hale/internal/rows"
 	"hale/internal/wearables"
 )
 
@@ -29,6 +30,9 @@ type Body struct {
 	Head
 	Groups []Group
 	Count  int // samples in all
+	// Rows is the whole body by its columns, where all its samples look alike.
+	// It shares them with Groups: use it before Batch.
+	Rows *rows.Text
 }
 
 // Parse reads a pushed body of samples. Faults name the field.
@@ -53,6 +57,8 @@ type parser struct {
 	sample  sample
 	moments moments
 	groups  groups
+	alike   alike // how the last sample looks
+	run     run   // the samples that look like the first one
 }
 
 // member reads one field of the body.
@@ -65,14 +71,21 @@ func (p *parser) member(key []byte) error {
 		return err
 	}
 	p.seen, p.field = true, "data"
-	p.groups, p.body.Count = groups{}, 0
-	err := p.list(func(i int) error {
+	p.groups, p.body.Count, p.run = groups{}, 0, run{}
+	err := p.list(func(int) error {
+		i := p.body.Count // several may have been read since the last one
 		if i == MostSamples {
 			return fault.Newf(fault.TooLarge, "a batch has at most %d samples", MostSamples).At("body", "data")
 		}
 		p.index, p.field = i, ""
 		p.body.Count++
-		return p.one(i)
+		if err := p.one(i); err != nil {
+			return err
+		}
+		if r := p.more(); i == 0 {
+			p.run = r
+		}
+		return nil
 	})
 	p.index, p.field = -1, ""
 	return err
@@ -80,10 +93,12 @@ func (p *parser) member(key []byte) error {
 
 // one reads a sample.
 func (p *parser) one(index int) error {
-	p.sample = sample{offset: wearables.NoOffset}
+	p.peek()
+	p.sample, p.alike = sample{offset: wearables.NoOffset}, alike{from: p.pos}
 	if err := p.object(p.sampleMember); err != nil {
 		return err
 	}
+	p.alike.to = p.pos
 	p.field = ""
 	s := &p.sample
 	if !s.hasTime {
@@ -116,6 +131,7 @@ func (p *parser) finish() (*Body, error) {
 	for _, g := range p.groups.all {
 		p.body.Groups = append(p.body.Groups, g.Group)
 	}
+	p.body.Rows = p.rows()
 	return &p.body, nil
 }
 

@@ -38,7 +38,7 @@ func New(tb testing.TB, db *store.DB) *Bed {
 	tb.Helper()
 	user := userstest.New(tb, db, userstest.Team(tb, db).ID, users.NewUser{})
 	return &Bed{
-		tb: tb, db: db, user: user, ctx: store.WithTeam(context.Background(), user.Team.UUID()),
+		tb: tb, db: db, user: user, ctx: Context(user),
 		sink: &wearables.Ingester{DB: db, Connect: connections.Ensure, Run: connections.Run},
 	}
 }
@@ -98,36 +98,11 @@ func (b *Bed) Workouts() []Workout {
 // Summaries are the user's of a resource, as the API sends them, by day.
 func (b *Bed) Summaries(resource string) []map[string]any {
 	b.tb.Helper()
-	var all []map[string]any
-	b.read(func(tx *store.Tx) error {
-		all = nil
-		stored, err := b.summaries(tx, resource)
-		if err != nil {
-			return err
-		}
-		for i := range stored {
-			body, err := fields(&stored[i])
-			if err != nil {
-				return err
-			}
-			all = append(all, body)
-		}
-		return nil
-	})
-	return all
+	return Summaries(b.tb, b.db, b.user, resource)
 }
 
 func (b *Bed) summaries(tx *store.Tx, resource string) ([]wearables.StoredSummary, error) {
 	return wearables.ListSummaries(b.ctx, tx, b.user.Team.UUID(), b.user.ID.UUID(), wearables.SummaryQuery{Resource: resource})
-}
-
-func fields(s *wearables.StoredSummary) (map[string]any, error) {
-	raw, err := wearables.AppendSummary(nil, s, nil)
-	if err != nil {
-		return nil, err
-	}
-	var body map[string]any
-	return body, json.Unmarshal(raw, &body)
 }
 
 // Samples are the user's of a resource, all series together.
@@ -153,26 +128,7 @@ func (b *Bed) Samples(resource string) wearables.Samples {
 // Events counts the user's events by type.
 func (b *Bed) Events() map[string]int {
 	b.tb.Helper()
-	counts := map[string]int{}
-	b.read(func(tx *store.Tx) error {
-		clear(counts)
-		rows, err := tx.Query(b.ctx, `SELECT type, COUNT(*) FROM events WHERE team_id = $1 AND user_id = $2 GROUP BY type`,
-			b.user.Team.UUID(), b.user.ID.UUID())
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var kind string
-			var n int
-			if err := rows.Scan(&kind, &n); err != nil {
-				return err
-			}
-			counts[kind] = n
-		}
-		return rows.Err()
-	})
-	return counts
+	return Events(b.tb, b.db, b.user)
 }
 
 func (b *Bed) read(fn func(tx *store.Tx) error) {
@@ -180,16 +136,6 @@ func (b *Bed) read(fn func(tx *store.Tx) error) {
 	if err := b.db.Read(b.ctx, fn); err != nil {
 		b.tb.Fatal(err)
 	}
-}
-
-// Save writes a file for a test.
-func Save(tb testing.TB, raw []byte) string {
-	tb.Helper()
-	name := filepath.Join(tb.TempDir(), "upload")
-	if err := os.WriteFile(name, raw, 0o600); err != nil {
-		tb.Fatal(err)
-	}
-	return name
 }
 
 var update = flag.Bool("update", false, "rewrite the golden files")

@@ -3,13 +3,11 @@ package sheettest
 
 import (
 	"context"
-	"encoding/json"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"hale/internal/connections"
 	"hale/internal/providers/files"
+	"hale/internal/providers/files/filestest"
 	"hale/internal/store"
 	"hale/internal/users"
 	"hale/internal/users/userstest"
@@ -26,16 +24,6 @@ func User(tb testing.TB, db *store.DB, zone string) users.User {
 	return userstest.New(tb, db, userstest.Team(tb, db).ID, n)
 }
 
-// Save writes a file.
-func Save(tb testing.TB, content []byte) string {
-	tb.Helper()
-	name := filepath.Join(tb.TempDir(), "upload")
-	if err := os.WriteFile(name, content, 0o600); err != nil {
-		tb.Fatal(err)
-	}
-	return name
-}
-
 // Run imports a file, which fills the past when the user is new. It must be
 // recognised, and go well.
 func Run(tb testing.TB, db *store.DB, kind files.Kind, user users.User, path string) *files.Outcome {
@@ -43,7 +31,7 @@ func Run(tb testing.TB, db *store.DB, kind files.Kind, user users.User, path str
 	if err := kind.Check(path, 0); err != nil {
 		tb.Fatalf("not recognised: %v", err)
 	}
-	outcome, err := kind.Run(Context(user), Input(db, user, path))
+	outcome, err := kind.Run(filestest.Context(user), Input(db, user, path))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -69,15 +57,10 @@ func Input(db *store.DB, user users.User, path string) files.Input {
 	}
 }
 
-// Context has the scope of the user's team.
-func Context(user users.User) context.Context {
-	return store.WithTeam(context.Background(), user.Team.UUID())
-}
-
 // Series is every sample of a user.
 func Series(tb testing.TB, db *store.DB, user users.User) []wearables.Samples {
 	tb.Helper()
-	ctx := Context(user)
+	ctx := filestest.Context(user)
 	var all []wearables.Samples
 	err := db.Read(ctx, func(tx *store.Tx) error {
 		all = nil
@@ -110,62 +93,4 @@ func Find(tb testing.TB, all []wearables.Samples, resource, sampleType, sourceTy
 	}
 	tb.Fatalf("no series %s %s of %s", resource, sampleType, sourceType)
 	return wearables.Samples{}
-}
-
-// Summaries reads a user's summaries as the API sends them.
-func Summaries(tb testing.TB, db *store.DB, user users.User, resource string) []map[string]any {
-	tb.Helper()
-	ctx := Context(user)
-	var all []map[string]any
-	err := db.Read(ctx, func(tx *store.Tx) error {
-		all = nil
-		list, err := wearables.ListSummaries(ctx, tx, user.Team.UUID(), user.ID.UUID(), wearables.SummaryQuery{Resource: resource})
-		if err != nil {
-			return err
-		}
-		for i := range list {
-			raw, err := wearables.AppendSummary(nil, &list[i], nil)
-			if err != nil {
-				return err
-			}
-			var doc map[string]any
-			if err := json.Unmarshal(raw, &doc); err != nil {
-				return err
-			}
-			all = append(all, doc)
-		}
-		return nil
-	})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return all
-}
-
-// Events counts the events of a user by type.
-func Events(tb testing.TB, db *store.DB, user users.User) map[string]int {
-	tb.Helper()
-	counts := map[string]int{}
-	ctx := Context(user)
-	err := db.Read(ctx, func(tx *store.Tx) error {
-		clear(counts)
-		rows, err := tx.Query(ctx, `SELECT type, COUNT(*) FROM events WHERE team_id = $1 AND user_id = $2 GROUP BY type`, user.Team.UUID(), user.ID.UUID())
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var kind string
-			var n int
-			if err := rows.Scan(&kind, &n); err != nil {
-				return err
-			}
-			counts[kind] = n
-		}
-		return rows.Err()
-	})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return counts
 }

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+)
+
+// clinic has visits booked, moved and called off for the first team, whose
+// orders go to the sandbox that is built in: no network that this process could
+// play takes appointments. What the sandbox has booked is counted in its own
+// table when the nodes are gone.
+type clinic struct {
+	call     *caller
+	feed     *feed
+	products map[string]product // by collection method
+	site     string             // code of the service center
+
+	mu       sync.Mutex
+	ahead    map[string]int // collection method → days from tomorrow on that are full
+	visits   []*visit
+	promises []*promise
+	taken    int // slots that another writer was faster with
+	moved    int
+	canceled int
+	final    map[string]appointment // by order, when all is over
+}
+
+func newClinic(call *caller, f *feed) *clinic {
+	return &clinic{call: call, feed: f, products: map[string]product{}, ahead: map[string]int{}}
+}
+
+// Where the appointment of an order stands, in the words of the wire; booked is
+// every status between the ends.
+const (
+	nowhere   = ""
+	booked    = "booked"
+	cancelled = "cancelled"
+	completed = "completed"
+)
+
+type standing struct {
+	visit  string // the appointment's id; not known when the answer was lost
+	status string
+	start  string // empty while there is no time
+}
+
+// visit is an acknowledged order and what was acknowledged of its appointment.
+// A writer has it for itself until the run is over.
+type visit struct {
+	order, method string
+	asked         bool // a visit without a time
+	known         standing
+	maybe         *standing // asked for last; a kill took the answer away
+}
+
+// promise is a POST under an idempotency key, and what its answer named.
+type promise struct {
+	key, path string
+	body      any
+	id        string // empty when a kill took the answer away
+}
+
+// errUnheard ends what is done for an order: nobody can know where it stands
+// until the end of the run.
+var errUnheard = errors.New("the answer was lost")
+
+// creation is an answer to a POST of the clinic: an order or an appointment.
+type creation struct {
+	appointment
+	Order struct {
+		ID string `json:"id"`
+	} `json:"order"`
+}
+
+func (c creation) id() string {
+	if c.Order.ID != "" {
+		return c.Order.ID
+	}
+	return c.ID
+}
+
+// post asks for something once, however often it has to ask. Where a kill fell
+// between the change and its answer the server says so, which is errUnheard.
+func (c *clinic) post(ctx context.Context, p promise) (made creation, err error) {
+	err = c.call.askOnce(ctx, p.key, http.MethodPost, p.path, p.body, &made)
+	if _, claimed := isStatus(err, http.StatusConflict); claimed {
+		err = errUnheard
+	} else if err != nil {
+		return made, err
+	}
+	if p.id = made.id(); p.id == "" && err == nil {
+		return made, fmt.Errorf("%s: the answer names nothing", p.path)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.promises = append(c.promises, &p)
+	return made, err
+}
+
+// repeat sends a request again whose answer is known. The answer must be the
+// same; anything else is a broken promise.
+func (c *clinic) repeat(ctx context.Context, p *promise) error {
+	var made creation
+	if err := c.call.askOnce(ctx, p.key, http.MethodPost, p.path, p.body, &made); err != nil {
+		return fmt.Errorf("repeated under its key: %w", err)
+	}
+	if made.id() != p.id {
+		return fmt.Errorf("repeated under its key, %s names %s and not %s", p.path, made.id(), p.id)
+	}
+	return nil
+}
+
+// repeatSome repeats the latest requests, after a kill.
+func (c *clinic) repeatSome(ctx context.Context) error {
+	c.mu.Lock()
+	latest := slices.Clone(c.promises[max(0, len(c.promises)-4):])
+	c.mu.Unlock()
+	for _, p := range latest {
+		if p.id == "" {
+			continue
+		}
+		if err := c.repeat(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// slotTaken reports that nothing came of a booking: somebody else has the slot,
+// or an attempt before this one, whose answer never came, was given up.
+func slotTaken(err error) bool {
+	body, refused := isStatus(err, http.StatusBadRequest)
+	return refused && (bytes.Contains(body, []byte("The slot was taken")) || bytes.Contains(body, []byte("The provider did not take the appointment")))
+}
+
+// unheard reports that a request without a key was refused because an attempt
+// before it, whose answer never came, had begun it.
+func unheard(err error) bool {
+	var r *refused
+	if !errors.As(err, &r) || !r.again {
+		return false
+	}
+	return r.status == http.StatusConflict || r.status == http.StatusBadRequest && bytes.Contains(r.body, []byte("booking_key was used before"))
+}

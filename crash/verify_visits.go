@@ -1,0 +1,297 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/store"
+)
+
+// verify compares what was acknowledged of the clinic's orders and appointments
+// with what the server has and with what the feed announced. What the network
+// has is compared when the nodes are gone: verifyNetwork.
+func (c *clinic) verify(ctx context.Context, v *verdict) error {
+	if err := c.verifyPromises(ctx, v); err != nil {
+		return err
+	}
+	if err := c.settle(ctx, v); err != nil {
+		return err
+	}
+	if err := c.feed.read(ctx, c.call); err != nil {
+		return err
+	}
+	all, err := allOrders(ctx, c.call)
+	if err != nil {
+		return err
+	}
+	c.verifyKeys(all, v)
+	final := map[string]appointment{} // by order
+	for _, visit := range c.visits {
+		o, there := all[visit.order]
+		if !there {
+			v.lose("order %s was acknowledged and is gone", visit.order)
+			continue
+		}
+		a, there, err := c.appointmentOf(ctx, visit.order, visit.method)
+		if err != nil {
+			return err
+		}
+		if there {
+			final[visit.order] = a
+		}
+		visit.check(o, a, v)
+		c.feed.checkOrder(o, v)
+	}
+	c.feed.checkVisits(final, v)
+	c.final = final
+	return nil
+}
+
+// verifyPromises repeats every request under its key. One that was answered is
+// answered the same; one whose answer was lost gets it, or learns that it was
+// carried out.
+func (c *clinic) verifyPromises(ctx context.Context, v *verdict) error {
+	byKey := map[string]*promise{}
+	for _, p := range c.promises {
+		byKey[p.key] = p
+	}
+	return each(ctx, byKey, func(ctx context.Context, key string, p *promise) error {
+		if p.id == "" {
+			return c.recall(ctx, p, v)
+		}
+		err := c.repeat(ctx, p)
+		if r := (*refused)(nil); err != nil && !errors.As(err, &r) && ctx.Err() != nil {
+			return err
+		}
+		if err != nil {
+			v.lose("key %s: %v", key, err)
+		}
+		return nil
+	})
+}
+
+// recall asks again for what no answer came to, once the server no longer takes
+// it for a request that still runs.
+func (c *clinic) recall(ctx context.Context, p *promise, v *verdict) error {
+	for deadline := time.Now().Add(recallFor); ; {
+		var made creation
+		err := c.call.askOnce(ctx, p.key, http.MethodPost, p.path, p.body, &made)
+		body, claimed := isStatus(err, http.StatusConflict)
+		switch {
+		case err == nil:
+			p.id = made.id()
+			return nil
+		case claimed && bytes.Contains(body, []byte("IDEMPOTENT_ANSWER_LOST")), slotTaken(err):
+			return nil
+		case !claimed:
+			return err
+		case time.Now().After(deadline):
+			v.lose("key %s: the request is said to run, %v after the last kill", p.key, recallFor)
+			return nil
+		}
+		select {
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// settle waits until nothing is to be asked of the network, and all that the
+// sandbox was to carry out has ended.
+func (c *clinic) settle(ctx context.Context, v *verdict) error {
+	for deadline := time.Now().Add(settleFor); ; {
+		n, err := c.atWork(ctx)
+		if err != nil || n == 0 {
+			return err
+		}
+		if time.Now().After(deadline) {
+			v.lose("visits: after %v %d jobs are still at work", settleFor, n)
+			return nil
+		}
+		select {
+		case <-time.After(500 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// verifyKeys looks for one order of each request.
+func (c *clinic) verifyKeys(all map[string]stored, v *verdict) {
+	byKey := map[string]int{}
+	for _, o := range all {
+		byKey[o.Passthrough]++
+	}
+	for _, p := range c.promises {
+		if n := byKey[p.key]; p.path == "/v3/order" && n != 1 {
+			v.doubles++
+			v.lose("key %s: one request made %d orders", p.key, n)
+		}
+	}
+}
+
+// check compares an order and its appointment, as they are, with what was
+// acknowledged of them and with each other.
+func (w *visit) check(o stored, a appointment, v *verdict) {
+	got := a.standing()
+	if a.ID == "" {
+		got = standing{}
+	}
+	if w.maybe != nil && got.status == w.maybe.status && got.start == w.maybe.start {
+		v.recovered++ // what was asked for last came about, though nobody heard
+	} else if got != w.known {
+		v.lose("appointment of order %s: acknowledged %+v, asked for unheard %+v, it is %+v", w.order, w.known, w.maybe, got)
+	}
+	if err := o.agrees(); err != nil {
+		v.lose("%v", err)
+	}
+	if a.ID != "" {
+		if err := a.agrees(); err != nil {
+			v.lose("%v", err)
+		}
+	}
+	if want := goesWith(a, w); !slices.Contains(want, low(o.LastEvent.Status)) {
+		v.lose("order %s stands at %s, its appointment at %q", o.ID, o.LastEvent.Status, a.EventStatus)
+	}
+}
+
+// goesWith is the status that an order has while its appointment stands where
+// it does.
+func goesWith(a appointment, w *visit) []string {
+	switch {
+	case a.ID == "":
+		return []string{"ordered", "requisition_created"}
+	case a.EventStatus == "reserved":
+		return []string{"ordered"}
+	case a.EventStatus == "pending":
+		return []string{"ordered", "appointment_pending"}
+	case a.EventStatus == cancelled:
+		return []string{"appointment_cancelled"}
+	case a.EventStatus == completed: // corrected when it was simulated twice, as the first answer was lost
+		return []string{"completed", "corrected"}
+	}
+	return []string{w.arranged()}
+}
+
+// checkOrder compares an order with what was announced of it.
+func (f *feed) checkOrder(o stored, v *verdict) {
+	h := f.orders[o.ID]
+	if told := o.told(); h == nil || h.events != len(told) || h.last != o.LastEvent.Status {
+		v.lose("order %s went %v, and the feed tells of %+v", o.ID, told, h)
+	}
+}
+
+// checkVisits compares the appointments that were announced with the one that
+// each order has. Those before it must have ended.
+func (f *feed) checkVisits(final map[string]appointment, v *verdict) {
+	for id, h := range f.visits {
+		a, there := final[h.of]
+		switch {
+		case !there:
+			v.lose("appointment %s of order %s was announced and is gone", id, h.of)
+		case a.ID != id && h.last != cancelled:
+			v.lose("appointment %s of order %s is %s, and %s is there beside it", id, h.of, h.last, a.ID)
+		case a.ID == id && (h.events != len(a.Events) || h.last != a.EventStatus):
+			v.lose("appointment %s went %v, and the feed tells of %+v", id, a.path(), *h)
+		}
+	}
+	for _, a := range final {
+		if f.visits[a.ID] == nil {
+			v.lose("appointment %s was never announced", a.ID)
+		}
+	}
+}
+
+// booking is a row of the sandbox's own table.
+type booking struct {
+	id, order, provider, site, state string
+	start                            time.Time
+}
+
+// capacity is how many appointments a time has: of a phlebotomist, and at a
+// service center.
+func (b booking) capacity() int {
+	if b.site == "" {
+		return 2
+	}
+	return 3
+}
+
+// readBookings reads what the network has, from its own table.
+func readBookings(ctx context.Context, db *store.DB) (all []booking, err error) {
+	ctx = store.AsSystem(ctx)
+	err = db.Read(ctx, func(tx *store.Tx) error {
+		all = nil
+		rows, err := tx.Query(ctx, `SELECT id, order_id, provider, site, state, starts_at FROM sandbox_bookings ORDER BY made_at, id`)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var b booking
+			var id, order uuid.UUID
+			if err := rows.Scan(&id, &order, &b.provider, &b.site, &b.state, store.ScanTime(&b.start)); err != nil {
+				return err
+			}
+			b.id, b.order = id.String(), order.String()
+			all = append(all, b)
+		}
+		return rows.Err()
+	})
+	return all, err
+}
+
+// verifyNetwork compares the network's bookings with the appointments: they are
+// the same, one for each, and no time has more of them than it can take.
+func (c *clinic) verifyNetwork(bookings []booking, v *verdict) {
+	held := map[string]int{} // order → bookings
+	full := map[booking]int{}
+	for _, b := range bookings {
+		if b.state == cancelled {
+			continue
+		}
+		v.bookings++
+		if held[b.order]++; held[b.order] > 1 {
+			v.doubles++
+			v.lose("network: order %s has %d bookings", b.order, held[b.order])
+		}
+		a, there := c.final[b.order]
+		if !there || a.EventStatus == cancelled || a.ProviderID != b.id {
+			v.lose("network: booking %s of order %s is held for nobody; the appointment is %q of %s", b.id, b.order, a.EventStatus, a.ProviderID)
+		}
+		place := booking{provider: b.provider, site: b.site, start: b.start}
+		if full[place]++; b.state == booked && full[place] > b.capacity() {
+			v.doubles++
+			v.lose("network: %d appointments with %s %s at %v", full[place], b.provider, b.site, b.start)
+		}
+	}
+	for order, a := range c.final {
+		if a.EventStatus != cancelled && held[order] == 0 {
+			v.lose("network: it has no booking for order %s, whose appointment is %s", order, a.EventStatus)
+		}
+	}
+}
+
+// print says how it went with the clinic.
+func (c *clinic) print(out io.Writer, v *verdict) {
+	asked := 0
+	for _, p := range c.promises {
+		if p.id == "" {
+			asked++
+		}
+	}
+	fmt.Fprintf(out, "  visits           %d orders, %d appointments announced, %d moves and %d cancellations acknowledged\n",
+		len(c.visits), len(c.feed.visits), c.moved, c.canceled)
+	fmt.Fprintf(out, "                   %d POSTs repeated under their keys, %d more whose answer was lost, %d changes recovered; %d slots taken by others\n",
+		len(c.promises)-asked, asked, v.recovered, c.taken)
+	fmt.Fprintf(out, "  network          %d bookings held, one for each appointment that stands\n", v.bookings)
+}

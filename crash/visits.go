@@ -1,0 +1,206 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"time"
+)
+
+// arrange orders one test after another and leads each to an appointment and on.
+func (c *clinic) arrange(ctx context.Context, t *trial, writer int) error {
+	methods := []string{atHome, walkIn}
+	for n := 0; ; n++ {
+		if err := t.goOn(); err != nil {
+			return err
+		}
+		v, err := c.begin(ctx, t, fmt.Sprintf("visit-%d-%d", writer, n), methods[n%2])
+		if err == nil {
+			err = c.lead(ctx, t, v)
+		}
+		if err != nil && !errors.Is(err, errUnheard) {
+			return err
+		}
+	}
+}
+
+// begin orders a test for a new patient.
+func (c *clinic) begin(ctx context.Context, t *trial, key, method string) (*visit, error) {
+	user, err := t.createUser(ctx, "crash-"+key)
+	if err != nil {
+		return nil, err
+	}
+	made, err := c.post(ctx, promise{key: key, path: "/v3/order", body: c.orderBody(user, key, method)})
+	if err != nil {
+		return nil, err
+	}
+	v := &visit{order: made.id(), method: method, asked: method == atHome && rand.IntN(5) == 0} //nolint:gosec // any will do
+	return v, t.oracle.acknowledged("order", map[string]any{"order": v.order, "key": key}, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.visits = append(c.visits, v)
+	})
+}
+
+// lead is what happens to one order. Some appointments are held until the
+// requisition comes; some are moved, called off and booked again; some take
+// place.
+func (c *clinic) lead(ctx context.Context, t *trial, v *visit) error {
+	steps := []func(context.Context, *trial, *visit) error{c.requisition, c.book}
+	if rand.IntN(3) == 0 { //nolint:gosec // any will do
+		steps = []func(context.Context, *trial, *visit) error{c.book, c.requisition}
+	}
+	for range rand.IntN(3) { //nolint:gosec // any will do
+		if rand.IntN(2) == 0 { //nolint:gosec // any will do
+			steps = append(steps, c.move)
+		} else {
+			steps = append(steps, c.callOff, c.book)
+		}
+	}
+	switch rand.IntN(4) { //nolint:gosec // any will do
+	case 0:
+		steps = append(steps, c.callOff)
+	case 1:
+		steps = append(steps, c.takePlace)
+	}
+	for _, step := range steps {
+		if err := step(ctx, t, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// acknowledged notes where an appointment stands.
+func (c *clinic) acknowledged(t *trial, v *visit, s standing) error {
+	facts := map[string]any{"order": v.order, "appointment": s.visit, "status": s.status, "start": s.start}
+	return t.oracle.acknowledged("visit", facts, func() { v.known, v.maybe = s, nil })
+}
+
+// requisition has the sandbox confirm the order, and waits until an appointment
+// that was held for it is what it is to be.
+func (c *clinic) requisition(ctx context.Context, _ *trial, v *visit) error {
+	if err := c.simulate(ctx, v.order, "received."+v.method+".requisition_created"); err != nil {
+		return err
+	}
+	for deadline := time.Now().Add(settleFor); ; {
+		o, err := c.order(ctx, v.order)
+		if err != nil {
+			return err
+		}
+		if now := low(o.LastEvent.Status); now == v.arranged() || v.known.status == nowhere && now == "requisition_created" {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("order %s stands at %s, %v after its requisition", v.order, o.LastEvent.Status, settleFor)
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// arranged is the status of an order whose appointment is booked.
+func (v *visit) arranged() string {
+	if v.asked {
+		return "appointment_pending"
+	}
+	return "appointment_scheduled"
+}
+
+// book takes a free slot, or asks for a visit.
+func (c *clinic) book(ctx context.Context, t *trial, v *visit) error {
+	p := promise{path: appointmentPath(v.order, v.method) + "/request"}
+	for try := 0; ; try++ {
+		want := standing{status: booked}
+		p.body = map[string]any{"provider": "phlebfinders", "address": visitedAddress(askedZip)}
+		if !v.asked {
+			free, err := c.pick(ctx, v.method)
+			if err != nil {
+				return err
+			}
+			want.start = free.Start
+			p.path, p.body = appointmentPath(v.order, v.method)+"/book", map[string]any{"booking_key": free.Key}
+		}
+		p.key = fmt.Sprintf("%s after %q, %d", v.order, v.known.visit, try)
+		made, err := c.post(ctx, p)
+		switch {
+		case slotTaken(err):
+			c.count(&c.taken)
+			continue
+		case errors.Is(err, errUnheard):
+			v.maybe = &want
+			return err
+		case err != nil:
+			return err
+		}
+		if got := made.standing(); got.status != booked || got.start != want.start {
+			return fmt.Errorf("booking %s for order %s was answered %+v", want.start, v.order, got)
+		}
+		return c.acknowledged(t, v, made.standing())
+	}
+}
+
+// move takes another slot in place of the one that is booked. There is no key
+// for that: an attempt that follows a lost one is told so.
+func (c *clinic) move(ctx context.Context, t *trial, v *visit) error {
+	if v.asked {
+		return nil // there is no time to move
+	}
+	free, err := c.pick(ctx, v.method)
+	if err != nil {
+		return err
+	}
+	var a appointment
+	err = c.call.ask(ctx, http.MethodPatch, appointmentPath(v.order, v.method)+"/reschedule", map[string]any{"booking_key": free.Key}, &a)
+	switch {
+	case slotTaken(err):
+		c.count(&c.taken)
+		return nil
+	case unheard(err):
+		v.maybe = &standing{visit: v.known.visit, status: booked, start: free.Start}
+		return errUnheard
+	case err != nil:
+		return err
+	}
+	if got := a.standing(); got != (standing{v.known.visit, booked, free.Start}) {
+		return fmt.Errorf("moving appointment %s to %s was answered %+v", v.known.visit, free.Start, got)
+	}
+	c.count(&c.moved)
+	return c.acknowledged(t, v, a.standing())
+}
+
+// callOff cancels an appointment; asked again it is cancelled already.
+func (c *clinic) callOff(ctx context.Context, t *trial, v *visit) error {
+	var a appointment
+	if err := c.call.ask(ctx, http.MethodPatch, appointmentPath(v.order, v.method)+"/cancel", cancellation(v.method), &a); err != nil {
+		return err
+	}
+	if a.EventStatus != cancelled || a.ID != v.known.visit {
+		return fmt.Errorf("cancelling appointment %s was answered %s, %s", v.known.visit, a.ID, a.EventStatus)
+	}
+	c.count(&c.canceled)
+	return c.acknowledged(t, v, a.standing())
+}
+
+// takePlace has the sandbox carry the appointment out and report results. A
+// visit without a time cannot take place.
+func (c *clinic) takePlace(ctx context.Context, t *trial, v *visit) error {
+	if v.asked {
+		return nil
+	}
+	if err := c.simulate(ctx, v.order, "completed."+v.method+".completed"); err != nil {
+		return err
+	}
+	return c.acknowledged(t, v, standing{v.known.visit, completed, v.known.start})
+}
+
+func (c *clinic) count(n *int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	*n++
+}

@@ -1,0 +1,4 @@
+package continuous
+
+// Backfill does what BackfillJob does, at once.
+var Backfill = backfill

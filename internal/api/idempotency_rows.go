@@ -1,0 +1,163 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/fault"
+	"hale/internal/jobs"
+	"hale/internal/store"
+)
+
+// A row of idempotency_keys comes with the first transaction of its request:
+//
+//	no row            nothing has happened
+//	status 0          begun: by a live node it runs, by a dead one it is gone on with
+//	any other status  the answer
+
+var (
+	errRuns = fault.New(fault.Conflict, "A request with this Idempotency-Key is still running")
+	// errLost is the honest word for a row that no handler of ours leaves behind:
+	// one from before answers were committed with their changes.
+	errLost = fault.New(fault.Conflict, lostText).WithDetail(map[string]any{"error_type": "IDEMPOTENT_ANSWER_LOST", "error_message": lostText})
+)
+
+const lostText = "The first request with this Idempotency-Key was carried out, but its answer was lost; read the resource"
+
+// take claims the key, first of all in each transaction of the request. A
+// second transaction meets its own claim. On PostgreSQL it waits for another
+// node's transaction that claims the same key.
+func (at *attempt) take(ctx context.Context, tx *store.Tx) error {
+	at.beaten = false // the transaction may run again
+	if at.claimed {
+		return nil
+	}
+	n, err := at.insert(ctx, tx, 0, []byte("{}"), []byte{})
+	if err == nil && n == 0 {
+		at.beaten = true
+		return errRuns
+	}
+	return err
+}
+
+func (at *attempt) insert(ctx context.Context, tx *store.Tx, status int, headers, body []byte) (int64, error) {
+	tx.AfterCommit(func() { at.claimed = true })
+	return tx.Exec(ctx, `INSERT INTO idempotency_keys (team_id, key_hash, request, status, headers, body, locked_until, created_at, node_id)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (team_id, key_hash) DO NOTHING`,
+		at.claim.team, at.claim.key[:], at.request, status, string(headers), body, tx.Now().Add(longestRun), tx.Now(), at.node)
+}
+
+// record puts the answer into the row.
+func (at *attempt) record(ctx context.Context, tx *store.Tx, rec *answerBuffer) error {
+	headers, sealed, err := at.sealed(ctx, tx, rec)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `UPDATE idempotency_keys SET status = $1, headers = $2, body = $3, node_id = NULL WHERE team_id = $4 AND key_hash = $5`,
+		rec.status, string(headers), sealed, at.claim.team, at.claim.key[:])
+	return err
+}
+
+func (at *attempt) sealed(ctx context.Context, tx *store.Tx, rec *answerBuffer) (headers, body []byte, err error) {
+	if headers, err = json.Marshal(rec.header); err != nil {
+		return nil, nil, err
+	}
+	body, err = tx.Seal(ctx, at.claim.team, uuid.Nil, at.place(), rec.body.Bytes())
+	return headers, body, err
+}
+
+func (at *attempt) place() string { return "idempotency_keys.body:" + string(at.claim.key[:]) }
+
+func (at *attempt) begins(ctx context.Context, tx *store.Tx, what string) error {
+	tx.AfterCommit(func() { at.began = true })
+	_, err := tx.Exec(ctx, `UPDATE idempotency_keys SET resumes = $1 WHERE team_id = $2 AND key_hash = $3`, what, at.claim.team, at.claim.key[:])
+	return err
+}
+
+// keep stores an answer that did not commit with a change: a refusal, or the
+// end of a request of several transactions.
+func (a *API) keep(ctx context.Context, at *attempt, rec *answerBuffer) error {
+	return a.db.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
+		if at.claimed {
+			return at.record(ctx, tx, rec)
+		}
+		headers, sealed, err := at.sealed(ctx, tx, rec)
+		if err != nil {
+			return err
+		}
+		_, err = at.insert(ctx, tx, rec.status, headers, sealed) // whoever came first has answered
+		return err
+	})
+}
+
+// keptRow is what is stored under a key.
+type keptRow struct {
+	request, sealed  []byte
+	status           int
+	headers, resumes string
+	locked           time.Time
+}
+
+// kept finds the answer of an earlier request, nil for none. A request that was
+// begun and has no answer becomes ours.
+func (a *API) kept(ctx context.Context, at *attempt) (rec *answerBuffer, err error) {
+	var row keptRow
+	err = a.db.Read(ctx, func(tx *store.Tx) error {
+		rec = nil
+		err := tx.QueryRow(ctx, `SELECT request, status, headers, body, locked_until, resumes FROM idempotency_keys WHERE team_id = $1 AND key_hash = $2`,
+			at.claim.team, at.claim.key[:]).Scan(&row.request, &row.status, &row.headers, &row.sealed, store.ScanTime(&row.locked), &row.resumes)
+		if err != nil || row.status == 0 || !bytes.Equal(row.request, at.request) {
+			return err
+		}
+		body, err := tx.Unseal(ctx, at.claim.team, uuid.Nil, at.place(), row.sealed)
+		if err != nil {
+			return err
+		}
+		rec = &answerBuffer{header: http.Header{}, status: row.status}
+		rec.body.Write(body)
+		return json.Unmarshal([]byte(row.headers), &rec.header)
+	})
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case !bytes.Equal(row.request, at.request):
+		return nil, fault.New(fault.Conflict, "This Idempotency-Key was used with another request")
+	case rec == nil:
+		return nil, a.takeOver(ctx, at, &row)
+	}
+	return rec, nil
+}
+
+// takeOver makes a request ours that somebody else began. That nobody carries
+// it out on this node is known: only one holds its claim.
+func (a *API) takeOver(ctx context.Context, at *attempt, row *keptRow) error {
+	return a.db.Write(ctx, func(tx *store.Tx) error {
+		n, err := tx.Exec(ctx, `UPDATE idempotency_keys SET node_id = $1, locked_until = $2 WHERE team_id = $3 AND key_hash = $4 AND status = 0 AND locked_until = $5
+			AND (node_id = $1 OR locked_until <= $6 OR `+jobs.Free("node_id", "$6")+`)`,
+			at.node, tx.Now().Add(longestRun), at.claim.team, at.claim.key[:], row.locked, tx.Now())
+		switch {
+		case err != nil:
+			return err
+		case n == 0:
+			return errRuns
+		case row.resumes == "" && !at.repeatable:
+			return errLost
+		}
+		tx.AfterCommit(func() { at.claimed, at.began, at.resumes = true, row.resumes != "", row.resumes })
+		return nil
+	})
+}
+
+// ForgetIdempotency removes answers older than IdempotencyKept.
+func ForgetIdempotency(ctx context.Context, tx *store.Tx) (int64, error) {
+	return tx.Exec(ctx, `DELETE FROM idempotency_keys WHERE created_at < $1`, tx.Now().Add(-IdempotencyKept))
+}

@@ -1,0 +1,59 @@
+package apitest
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+)
+
+// control repeats every operation with the ids of the caller's own, which must
+// be answered otherwise than unknown ids: else the comparison with another
+// team's compared two answers that never looked. All that only reads shares a
+// fixture; for each place of the others there is one, since some delete it.
+func (s *service) control(t *testing.T, read *fixture) {
+	t.Helper()
+	for _, o := range s.doc.operations {
+		for _, p := range read.identities(t, s.doc, o) {
+			t.Run(fmt.Sprintf("%v with our own %v", o, p), func(t *testing.T) {
+				t.Parallel()
+				if o.Method == http.MethodGet {
+					s.controlOne(t, o, p, read)
+					return
+				}
+				own, mine := s.apart(t)
+				own.controlOne(t, o, p, mine)
+			})
+		}
+	}
+}
+
+func (s *service) controlOne(t *testing.T, o operation, p place, mine *fixture) {
+	t.Helper()
+	if prepare := before[o.String()]; prepare != nil {
+		prepare(t, s, mine)
+	}
+	values := mine.knownTo(o)
+	own := s.send(t, s.whole(t, o, values, p), s.Key)
+	if own.status >= http.StatusInternalServerError {
+		t.Errorf("%v was answered %d with ids of the caller's own: %.300s", o, own.status, own.body)
+	}
+	values[p.name] = unknownLike(values[p.name])
+	other := s.send(t, s.whole(t, o, values, p), s.Key)
+	if own.status == other.status && indifferent[o.String()+" "+p.String()] == "" {
+		t.Errorf("%v answers %d for the caller's own %v and for an unknown one: %.200s", o, own.status, p, own.body)
+	}
+}
+
+// indifferent are places where an unknown value is answered with the same
+// status as the caller's own, with the reason.
+var indifferent = map[string]string{
+	"GET /v2/team/users/search query query_id": "a search that finds nothing is an answer",
+	"GET /v2/team/outbox query order_id":       "an order of which nothing was said has an empty outbox",
+}
+
+// before says what must have happened for an operation to find its object.
+var before = map[string]func(t *testing.T, s *service, f *fixture){
+	"POST /v2/user/undo_delete": func(t *testing.T, s *service, f *fixture) {
+		s.make(t, "DELETE", "/v2/user/"+f.ids["user_id"], "")
+	},
+}

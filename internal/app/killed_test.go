@@ -1,0 +1,271 @@
+package app_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"hale/internal/app"
+	"hale/internal/app/apptest"
+	"hale/internal/store"
+	"hale/internal/store/storetest"
+)
+
+// These tests kill -9 a process that serves, right after one of its commits and
+// before anybody heard of it: after the first, the second, and so on, until the
+// request gets through. Whatever was durable then, the same request under the
+// same key must end in the one answer.
+
+// The environment of a test that is to be the server.
+const (
+	servedURL = "HALE_TEST_SERVED_DATABASE"
+	servedDir = "HALE_TEST_SERVED_DIR"
+)
+
+// TestServed is the process that dies. It serves, says where, and counts its
+// commits down once it reads a number.
+func TestServed(t *testing.T) {
+	dir := os.Getenv(servedDir)
+	if dir == "" {
+		t.Skip("is a process of TestKilledAtEveryCommit")
+	}
+	var left, made atomic.Int64
+	s := apptest.StartWith(t, storetest.Database{URL: os.Getenv(servedURL), Dir: dir}, func(o *app.Options) {
+		o.Committed = func() {
+			made.Add(1)
+			if left.Add(-1) == 0 {
+				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+				select {} // nobody hears of the commit
+			}
+		}
+	})
+	fmt.Println("at " + s.URL())
+	lines := bufio.NewScanner(os.Stdin)
+	for lines.Scan() {
+		n, err := strconv.ParseInt(lines.Text(), 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for before := int64(-1); before != made.Load(); time.Sleep(200 * time.Millisecond) { // what starts with the process is not meant
+			before = made.Load()
+		}
+		left.Store(n)
+		fmt.Println("armed")
+	}
+}
+
+// served is such a process and a caller of it.
+type served struct {
+	t     *testing.T
+	cmd   *exec.Cmd
+	stdin io.WriteCloser
+	out   *bufio.Scanner
+	url   string
+}
+
+func serveApart(t *testing.T, d storetest.Database) *served {
+	t.Helper()
+	p := &served{t: t, cmd: exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestServed$", "-test.v")} //nolint:gosec // this program
+	p.cmd.Env = append(os.Environ(), servedURL+"="+d.URL, servedDir+"="+d.Dir)
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p.out = bufio.NewScanner(out)
+	p.url = strings.TrimPrefix(p.line("at "), "at ")
+	return p
+}
+
+func (p *served) line(prefix string) string {
+	p.t.Helper()
+	for p.out.Scan() {
+		if strings.HasPrefix(p.out.Text(), prefix) {
+			return p.out.Text()
+		}
+	}
+	p.t.Fatalf("the process ended before it said %q", prefix)
+	return ""
+}
+
+// dieAfter has the process die after n more commits.
+func (p *served) dieAfter(n int) {
+	p.t.Helper()
+	if _, err := fmt.Fprintln(p.stdin, n); err != nil {
+		p.t.Fatal(err)
+	}
+	p.line("armed")
+}
+
+// kill ends the process, also one that died by itself.
+func (p *served) kill() {
+	_ = p.cmd.Process.Kill()
+	_ = p.cmd.Wait()
+}
+
+// post sends a request under a key. ok is false when the process died over it.
+func (p *served) post(path, body, key string) (got reply, ok bool) {
+	p.t.Helper()
+	req, err := http.NewRequestWithContext(p.t.Context(), http.MethodPost, p.url+path, strings.NewReader(body))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	req.Header.Set("x-service-api-key", apptest.Key)
+	req.Header.Set("Idempotency-Key", key)
+	res, err := (&http.Client{Timeout: 20 * time.Second}).Do(req)
+	if err != nil {
+		return reply{}, false
+	}
+	text, err := io.ReadAll(res.Body)
+	_ = res.Body.Close()
+	return reply{res.StatusCode, string(text), res.Header.Get("Idempotent-Replayed")}, err == nil
+}
+
+// errand is a request that is killed over and over.
+type errand struct {
+	name string
+	// prepare makes what the nth request needs, and the request.
+	prepare func(c *clinic, n int) (path, body string)
+	want    int
+	// once fails when the nth request did other than exactly one thing.
+	once func(c *clinic, path, answer string)
+}
+
+var errands = []errand{
+	{"an order", func(c *clinic, n int) (string, string) {
+		return "/v3/order", strings.Replace(c.body("walk_in_test"), `{`, fmt.Sprintf(`{"passthrough":"killed-%d",`, n), 1)
+	}, 200, func(c *clinic, _, answer string) {
+		var made struct {
+			Order struct {
+				ID          string `json:"id"`
+				Passthrough string `json:"passthrough"`
+			} `json:"order"`
+		}
+		var page struct {
+			Orders []struct {
+				ID          string `json:"id"`
+				Passthrough string `json:"passthrough"`
+			}
+		}
+		if err := json.Unmarshal([]byte(answer), &made); err != nil {
+			c.t.Fatal(err)
+		}
+		c.Get("/v3/orders?size=100", &page)
+		var ids []string
+		for _, o := range page.Orders {
+			if o.Passthrough == made.Order.Passthrough {
+				ids = append(ids, o.ID)
+			}
+		}
+		if !slices.Equal(ids, []string{made.Order.ID}) {
+			c.t.Errorf("the answer is of order %s, there are %v", made.Order.ID, ids)
+		}
+	}},
+	{"an order that is refused", func(c *clinic, _ int) (string, string) {
+		return "/v3/order", strings.Replace(c.body("walk_in_test"), c.user, "019f0000-0000-7000-8000-000000000000", 1)
+	}, 404, func(*clinic, string, string) {}},
+	{"a booking", func(c *clinic, n int) (string, string) {
+		o := c.order("walk_in_test")
+		c.Expect(200, "POST", "/v3/order/"+o.ID+"/test?final_status=received.walk_in_test.requisition_created", ``, nil)
+		c.until(o.ID, "received.walk_in_test.requisition_created")
+		var near struct {
+			Places []struct {
+				Code string `json:"site_code"`
+			} `json:"patient_service_centers"`
+		}
+		c.Get("/v3/order/"+o.ID+"/psc/info?radius=50&capabilities=appointment_scheduling_via_junction", &near)
+		var free freeTimes
+		c.Expect(200, "POST", "/v3/order/psc/appointment/availability?lab=quest&site_codes="+near.Places[0].Code, "", &free)
+		return "/v3/order/" + o.ID + "/psc/appointment/book", `{"booking_key":"` + free.key(n) + `"}`
+	}, 200, func(c *clinic, path, answer string) {
+		var booked, read visit
+		if err := json.Unmarshal([]byte(answer), &booked); err != nil {
+			c.t.Fatal(err)
+		}
+		c.Get(strings.TrimSuffix(path, "/book"), &read)
+		if booked.Status != "confirmed" || read.ID != booked.ID || *read.Start != *booked.Start || len(read.Events) != 2 {
+			c.t.Errorf("answered %+v, there is %+v", booked, read)
+		}
+	}},
+}
+
+// mostCommits is more than any request takes, with what runs beside it.
+const mostCommits = 30
+
+func TestKilledAtEveryCommit(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
+		for _, e := range errands {
+			t.Run(e.name, func(t *testing.T) {
+				for n := 1; n <= mostCommits; n++ {
+					if !e.killed(t, d, n) {
+						if n == 1 && e.want == 200 {
+							t.Fatal("nothing was killed")
+						}
+						return
+					}
+				}
+				t.Fatalf("it takes more than %d commits", mostCommits)
+			})
+		}
+	})
+}
+
+// killed sends the request to a process that dies after n commits, and reports
+// whether it died before it answered. Then it sends the request again.
+func (e errand) killed(t *testing.T, d storetest.Database, n int) bool {
+	t.Helper()
+	c := clinicOf(t, apptest.Start(t, d), nil, fmt.Sprintf("%s %d", e.name, n))
+	path, body := e.prepare(c, n)
+	key := fmt.Sprintf("%s %d", e.name, n)
+	c.End()
+	p := serveApart(t, d)
+	defer p.kill()
+	p.dieAfter(n)
+	first, answered := p.post(path, body, key)
+	p.kill()
+
+	c.Service = apptest.Start(t, d)
+	defer c.End()
+	lapse(t, c)
+	again := answerOf(t, c.Do("POST", path, body, "Idempotency-Key", key))
+	third := answerOf(t, c.Do("POST", path, body, "Idempotency-Key", key))
+	switch {
+	case again.status != e.want:
+		t.Errorf("killed after %d commits, the repeat is answered %+v", n, again)
+	case third.body != again.body || third.replayed != "true":
+		t.Errorf("killed after %d commits, a third time is answered\n%+v, the second\n%+v", n, third, again)
+	case answered && (first.body != again.body || again.replayed != "true"):
+		t.Errorf("answered\n%+v\nand again\n%+v", first, again)
+	default:
+		e.once(c, path, again.body)
+	}
+	return !answered
+}
+
+// lapse lets the leases of dead nodes end.
+func lapse(t *testing.T, c *clinic) {
+	t.Helper()
+	ctx := store.AsSystem(t.Context())
+	if err := c.DB.Write(ctx, func(tx *store.Tx) error {
+		_, err := tx.Exec(ctx, `UPDATE nodes SET until = 0 WHERE started_at < (SELECT MAX(started_at) FROM nodes)`)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+}

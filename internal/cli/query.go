@@ -1,0 +1,170 @@
+package cli
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hale/internal/client"
+)
+
+// question is what `hale query` was asked.
+type question struct {
+	data         string
+	past, anchor string
+	parquet      string
+}
+
+func (s *shell) queryCommand() *cobra.Command {
+	var q question
+	c := s.calls(&cobra.Command{
+		Use: "query USER", Short: "ask about a user's wearable data: sums, means, groups",
+		Long: `Ask about a user's wearable data. What is asked stands in -d: a query (select,
+group_by, where, align) for the time that --past and --anchor say, or a whole
+request with its timeframe and several queries, as the API takes it.
+docs/aggregation.md has the words.`,
+		Example: examples(
+			`hale query anna --past 7d -d '{"select":[{"group_key":"*"},{"func":"sum","arg":{"timeseries":"steps","field":"value"}}],`,
+			`    "group_by":[{"date_trunc":{"unit":"day"},"arg":{"index":"timeseries"}}]}'`,
+			"hale query anna -d @sleep.json -o json",
+			"hale query anna -d @sleep.json --past 1y --parquet sleep.parquet",
+		),
+		Args: takes("USER"),
+		RunE: func(c *cobra.Command, args []string) error { return s.query(c, q, args[0]) },
+	})
+	flags := c.Flags()
+	flags.StringVarP(&q.data, "data", "d", "", "the query or the request as JSON; @FILE reads a file, - standard input")
+	flags.StringVar(&q.past, "past", "30d", "how far back: a number and h, d, w, mo or y")
+	flags.StringVar(&q.anchor, "anchor", "", "last day that counts, YYYY-MM-DD (default today)")
+	flags.StringVar(&q.parquet, "parquet", "", "write the result to this Parquet file instead; several queries get numbered files")
+	return c
+}
+
+// archive is the media type of Parquet results. Reference 7.12.
+const archive = "application/vnd.vital.tar+gzip+parquet"
+
+func (s *shell) query(c *cobra.Command, q question, user string) error {
+	if s.format == formatID {
+		return badUsagef("results have no ids: -o takes table, json or jsonl here")
+	}
+	if q.data == "" {
+		return badUsagef("-d is missing: the query, such as @query.json")
+	}
+	text, err := readData(q.data, s.in)
+	if err != nil {
+		return err
+	}
+	body, err := q.body(text, s.now())
+	if err != nil {
+		return err
+	}
+	_, id, err := s.findUser(c.Context(), user)
+	if err != nil {
+		return err
+	}
+	server, err := s.client()
+	if err != nil {
+		return err
+	}
+	request := client.Request{
+		Method: http.MethodPost, Path: client.Path("aggregate", "v1", "user", id, "query"), Timeout: time.Minute,
+		Raw: bytes.NewReader(body), Length: int64(len(body)), Header: http.Header{"Content-Type": {"application/json"}},
+	}
+	if q.parquet != "" {
+		request.Header.Set("Accept", archive)
+	}
+	answer, err := server.Call(c.Context(), request)
+	if err != nil {
+		return err
+	}
+	if q.parquet != "" {
+		return s.saveParquet(answer, q.parquet)
+	}
+	return s.showResults(answer)
+}
+
+// body is the request: what was given when it has queries, else the query that
+// was given with the time that the flags say.
+func (q question) body(text []byte, now time.Time) ([]byte, error) {
+	var given map[string]json.RawMessage
+	if err := json.Unmarshal(text, &given); err != nil {
+		return nil, badUsagef("-d is not a JSON object: %v", err)
+	}
+	if given["queries"] != nil {
+		return text, nil
+	}
+	if given["select"] == nil {
+		return nil, badUsagef("-d has neither select nor queries")
+	}
+	value, unit, err := q.period()
+	if err != nil {
+		return nil, err
+	}
+	anchor := q.anchor
+	if anchor == "" {
+		anchor = now.Format(time.DateOnly)
+	}
+	return json.Marshal(map[string]any{
+		"timeframe": map[string]any{"type": "relative", "anchor": anchor, "past": map[string]any{"unit": unit, "value": value}},
+		"queries":   []json.RawMessage{text},
+	})
+}
+
+var (
+	periods = regexp.MustCompile(`^([1-9][0-9]{0,4})(h|d|w|mo|y)$`)
+	units   = map[string]string{"h": "hour", "d": "day", "w": "week", "mo": "month", "y": "year"}
+)
+
+func (q question) period() (value int, unit string, err error) {
+	m := periods.FindStringSubmatch(q.past)
+	if m == nil {
+		return 0, "", badUsagef("--past must be a number and h, d, w, mo or y, such as 7d")
+	}
+	value, err = strconv.Atoi(m[1])
+	return value, units[m[2]], err
+}
+
+// saveParquet writes the files of an answer: to path itself when there is one,
+// else numbered before the path's extension.
+func (s *shell) saveParquet(answer []byte, path string) error {
+	zipped, err := gzip.NewReader(bytes.NewReader(answer))
+	if err != nil {
+		return fmt.Errorf("the answer is no archive: %w", err)
+	}
+	var files [][]byte
+	for packed := tar.NewReader(zipped); ; {
+		if _, err := packed.Next(); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return fmt.Errorf("the answer is damaged: %w", err)
+		}
+		content, err := io.ReadAll(packed)
+		if err != nil {
+			return fmt.Errorf("the answer is damaged: %w", err)
+		}
+		files = append(files, content)
+	}
+	for i, content := range files {
+		name := path
+		if len(files) > 1 {
+			stem := strings.TrimSuffix(path, ".parquet")
+			name = fmt.Sprintf("%s-%d%s", stem, i, path[len(stem):])
+		}
+		if err := writeDurably(name, content); err != nil {
+			return err
+		}
+		s.sayDone("wrote %s, %d bytes", name, len(content))
+	}
+	return nil
+}

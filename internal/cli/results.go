@@ -1,0 +1,215 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hale/internal/fault"
+	"hale/internal/ids"
+	"hale/internal/labs"
+	"hale/internal/matching"
+	"hale/internal/orders"
+	"hale/internal/store"
+	"hale/internal/teams"
+	"hale/internal/users"
+)
+
+func (s *shell) resultsCommand() *cobra.Command {
+	review := noun(&cobra.Command{
+		Use: "review", Short: "decide about results that fit no order",
+		Long: `Decide about results that fit no order and wait for those who run the service:
+the results of teams that do not decide themselves, and those of which a team was
+unsure. See docs/unmatched-results.md. The commands work on the database itself,
+also while hale serve runs. list names nobody; show says whom the report is about.`,
+		Example: examples("hale results review list", "hale results review show RESULT", "hale results review accept RESULT --order ORDER",
+			"hale results review reject RESULT --note 'not one of ours'"),
+	}, s.reviewList(), s.reviewShow(), s.reviewAccept(), s.reviewReject(), s.reviewReturn())
+	c := noun(&cobra.Command{
+		Use: "results", Short: "results that need a person",
+		Long:    `Results that need a person. Those of an order come with hale api GET /v3/order/ORDER/result.`,
+		Example: examples("hale results review list"),
+	}, review)
+	addSettings(c.PersistentFlags(), storageSettings...)
+	return c
+}
+
+// reviewLine is a result in the queue; it names nobody.
+type reviewLine struct {
+	ID         matching.ID       `json:"result_id"`
+	Team       teams.ID          `json:"team_id"`
+	TeamName   string            `json:"team"`
+	Status     matching.Status   `json:"status"`
+	Decision   matching.Decision `json:"decision_code"`
+	Reason     string            `json:"reason"`
+	Lab        string            `json:"lab"`
+	Candidates int               `json:"candidates"`
+	CreatedAt  time.Time         `json:"created_at"`
+}
+
+// reviewWhole is a result with all that speaks for and against its orders.
+type reviewWhole struct {
+	reviewLine
+	matching.Summary
+	Orders []reviewOrder `json:"orders"`
+}
+
+type reviewOrder struct {
+	Order   orders.ID         `json:"order_id"`
+	User    users.ID          `json:"user_id"`
+	Status  orders.Status     `json:"status"`
+	Score   float64           `json:"score"`
+	Reasons []matching.Reason `json:"reasons"`
+}
+
+var reviewView = view{
+	id: "result_id",
+	columns: []column{
+		{"result", "result_id"},
+		{"team", "team"},
+		{"lab", "lab"},
+		{"found", "decision_code"},
+		{"orders", "candidates"},
+		{"status", "status"},
+		{"came", "created_at"},
+	},
+	none: "no results wait for you",
+}
+
+func lineOfReview(ctx context.Context, tx *store.Tx, team teams.Team, i *matching.Item) (reviewLine, error) {
+	catalogue, err := labs.For(ctx, tx, team.ID)
+	if err != nil {
+		return reviewLine{}, err
+	}
+	lab, known := catalogue.Lab(i.Lab)
+	if !known && i.Summary != nil {
+		lab.Slug = i.Summary.LabSlug
+	}
+	return reviewLine{
+		ID: i.ID, Team: team.ID, TeamName: team.Name, Status: i.Status, Decision: i.Decision, Reason: i.Decision.Sentence(), Lab: lab.Slug,
+		Candidates: len(i.Candidates), CreatedAt: i.CreatedAt,
+	}, nil
+}
+
+func (s *shell) reviewList() *cobra.Command {
+	var name string
+	var limit int
+	c := &cobra.Command{
+		Use: "list", Short: "list results that wait for you, oldest first",
+		Example: examples("hale results review list", "hale results review list --team Acme -o id"),
+		Args:    takes(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return s.withDatabase(c, func(ctx context.Context, db *store.DB) error {
+				all, err := s.someTeams(ctx, db, name)
+				if err != nil {
+					return err
+				}
+				lines := []reviewLine{}
+				for _, team := range all {
+					some, err := waiting(ctx, db, team, limit)
+					if err != nil {
+						return err
+					}
+					lines = append(lines, some...)
+				}
+				slices.SortFunc(lines, func(a, b reviewLine) int { return a.CreatedAt.Compare(b.CreatedAt) })
+				return s.showValue(reviewView, lines[:min(limit, len(lines))])
+			})
+		},
+	}
+	c.Flags().StringVar(&name, "team", "", "id or name; all teams when left out")
+	c.Flags().IntVar(&limit, "limit", 100, "how many at most")
+	return c
+}
+
+// someTeams are the one named, or all.
+func (s *shell) someTeams(ctx context.Context, db *store.DB, name string) ([]teams.Team, error) {
+	if name == "" {
+		return readTeams(ctx, db)
+	}
+	team, err := findTeam(ctx, db, name)
+	return []teams.Team{team}, err
+}
+
+// waiting are a team's results that wait for those who run the service.
+func waiting(ctx context.Context, db *store.DB, team teams.Team, limit int) (lines []reviewLine, err error) {
+	err = db.Read(ctx, func(tx *store.Tx) error {
+		lines = nil
+		found, _, err := matching.List(ctx, tx, team.ID, matching.Filter{Status: matching.ByOps, Limit: limit})
+		if err != nil {
+			return err
+		}
+		for n := range found {
+			line, err := lineOfReview(ctx, tx, team, &found[n])
+			if err != nil {
+				return err
+			}
+			lines = append(lines, line)
+		}
+		return nil
+	})
+	return lines, err
+}
+
+func (s *shell) reviewShow() *cobra.Command {
+	return &cobra.Command{
+		Use: "show RESULT", Short: "show one, with the person on the report and the orders that it may belong to",
+		Example: examples("hale results review show RESULT -o json"),
+		Args:    takes("RESULT"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return s.onResult(c, args[0], func(ctx context.Context, db *store.DB, team teams.Team, id matching.ID) error {
+				var whole reviewWhole
+				err := db.Read(ctx, func(tx *store.Tx) error {
+					i, err := matching.Get(ctx, tx, team.ID, id)
+					if err != nil {
+						return err
+					}
+					whole = reviewWhole{Orders: []reviewOrder{}}
+					if i.Summary != nil {
+						whole.Summary = *i.Summary
+					}
+					for _, o := range i.Candidates {
+						whole.Orders = append(whole.Orders, reviewOrder{o.Order, o.User, o.Status, o.Score, o.Reasons})
+					}
+					whole.reviewLine, err = lineOfReview(ctx, tx, team, &i)
+					return err
+				})
+				if err != nil {
+					return err
+				}
+				if s.format == formatTable {
+					s.sayDone("-o json shows the person, the tests and the orders")
+				}
+				return s.showValue(reviewView, whole)
+			})
+		},
+	}
+}
+
+// onResult finds the team of a result, whose id is all that an operator needs.
+func (s *shell) onResult(c *cobra.Command, word string, fn func(ctx context.Context, db *store.DB, team teams.Team, id matching.ID) error) error {
+	id, err := ids.Parse[matching.Item](word)
+	if err != nil {
+		return badUsagef("RESULT is an id, as hale results review list shows it")
+	}
+	return s.withDatabase(c, func(ctx context.Context, db *store.DB) error {
+		var team teams.Team
+		err := db.Read(ctx, func(tx *store.Tx) error {
+			all, err := teams.List(ctx, tx)
+			if err != nil {
+				return err
+			}
+			team, err = matching.TeamOf(ctx, tx, all, id)
+			return err
+		})
+		if fault.Is(err, fault.NotFound) {
+			return withHint(fault.New(fault.NotFound, "no such result"), "hale results review list shows them")
+		}
+		if err != nil {
+			return err
+		}
+		return fn(ctx, db, team, id)
+	})
+}

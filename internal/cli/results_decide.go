@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"hale/internal/fault"
+	"hale/internal/ids"
+	"hale/internal/matching"
+	"hale/internal/orders"
+	"hale/internal/store"
+	"hale/internal/teams"
+	"hale/internal/users"
+)
+
+func (s *shell) reviewAccept() *cobra.Command {
+	var order, user, note string
+	c := &cobra.Command{
+		Use: "accept RESULT", Short: "make it the result of an order",
+		Long: `Make it the result of an order: the one named, the one of the user named, or, with
+neither, the only order of the very person. An order that cannot have results is
+made again; the order that has the result then is printed.`,
+		Example: examples("hale results review accept RESULT", "hale results review accept RESULT --order ORDER", "hale results review accept RESULT --user USER"),
+		Args:    takes("RESULT"),
+		RunE: func(c *cobra.Command, args []string) error {
+			choice := matching.Choice{Note: noteOf(note)}
+			if order != "" {
+				id, err := ids.Parse[orders.Order](order)
+				if err != nil {
+					return badUsagef("--order is an order's id")
+				}
+				choice.Order = &id
+			}
+			if user != "" {
+				id, err := ids.Parse[users.User](user)
+				if err != nil {
+					return badUsagef("--user is a user_id")
+				}
+				choice.User = &id
+			}
+			return s.decide(c, args[0], func(ctx context.Context, tx *store.Tx, team teams.ID, id matching.ID) (string, error) {
+				o, err := matching.OperatorAccept(ctx, tx, team, id, choice)
+				return "accepted for the order " + o.ID.String(), err
+			})
+		},
+	}
+	c.Flags().StringVar(&order, "order", "", "the order whose result it is")
+	c.Flags().StringVar(&user, "user", "", "whose result it is")
+	addNote(c, &note)
+	return c
+}
+
+func (s *shell) reviewReject() *cobra.Command {
+	var note string
+	c := &cobra.Command{
+		Use: "reject RESULT", Short: "decide that it is nobody's; its data is destroyed after 90 days",
+		Example: examples("hale results review reject RESULT --note 'a sample of the lab itself'"),
+		Args:    takes("RESULT"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return s.decide(c, args[0], func(ctx context.Context, tx *store.Tx, team teams.ID, id matching.ID) (string, error) {
+				_, err := matching.OperatorReject(ctx, tx, team, id, noteOf(note))
+				return "rejected", err
+			})
+		},
+	}
+	addNote(c, &note)
+	return c
+}
+
+func (s *shell) reviewReturn() *cobra.Command {
+	var note string
+	c := &cobra.Command{
+		Use: "return RESULT", Short: "leave it to its team, which must decide itself (result_reviews_enabled)",
+		Example: examples("hale results review return RESULT --note 'the name is that of a sister, please ask'"),
+		Args:    takes("RESULT"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return s.decide(c, args[0], func(ctx context.Context, tx *store.Tx, team teams.ID, id matching.ID) (string, error) {
+				_, err := matching.HandBack(ctx, tx, team, id, noteOf(note))
+				return "waits for the team", err
+			})
+		},
+	}
+	addNote(c, &note)
+	return c
+}
+
+func addNote(c *cobra.Command, note *string) {
+	c.Flags().StringVar(note, "note", "", "why; the team can read it")
+}
+
+func noteOf(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// decide makes a decision about a result and shows what became of it.
+func (s *shell) decide(c *cobra.Command, word string, fn func(ctx context.Context, tx *store.Tx, team teams.ID, id matching.ID) (string, error)) error {
+	return s.onResult(c, word, func(ctx context.Context, db *store.DB, team teams.Team, id matching.ID) error {
+		var done string
+		var line reviewLine
+		err := db.Write(store.WithTeam(ctx, team.ID.UUID()), func(tx *store.Tx) (err error) {
+			if done, err = fn(ctx, tx, team.ID, id); err != nil {
+				return err
+			}
+			i, err := matching.Get(ctx, tx, team.ID, id)
+			if err != nil {
+				return err
+			}
+			line, err = lineOfReview(ctx, tx, team, &i)
+			return err
+		})
+		if fault.Is(err, fault.NotFound) {
+			return withHint(fault.New(fault.Refused, "this result does not wait for you"), "hale results review list shows those that do")
+		}
+		if err != nil {
+			return err
+		}
+		s.sayDone("%s", done)
+		return s.showValue(reviewView, line)
+	})
+}

@@ -1,0 +1,100 @@
+package providers
+
+import (
+	"encoding/json"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"hale/internal/testdata"
+	"hale/internal/wearables"
+)
+
+// elsewhere are the resources that are no wearable data that is stored, and
+// where they live.
+var elsewhere = map[string]string{
+	"hypnogram":     "read from sleep_cycle, which replaced it",
+	"sleep_stream":  "read from the series of the night",
+	"device":        "connections",
+	"device_legacy": "connections",
+	"connection":    "connections",
+	"order":         "orders",
+	"result":        "results",
+	"match_review":  "matching",
+	"appointment":   "appointments",
+}
+
+var supported = regexp.MustCompile(`(?m)^\| supported_resources \|.*Values: ([^|]+) \|$`)
+
+// Every value of the specification's list is in ours and has a home: a series,
+// a summary or a stream that is stored, or a domain of its own. The list stands
+// in one table, and nothing else is in it.
+func TestEveryResourceHasAHome(t *testing.T) {
+	text, err := os.ReadFile(testdata.Shared(t, "../spec/interface-specification.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := supported.FindStringSubmatch(string(text))
+	if m == nil {
+		t.Fatal("the specification has no list of supported resources where it is looked for")
+	}
+	listed := strings.Split(strings.TrimSpace(m[1]), ", ")
+	if len(listed) < 60 {
+		t.Fatalf("only %d resources were understood", len(listed))
+	}
+	for _, name := range listed {
+		if !IsResource(name) {
+			t.Errorf("%s is not in our table", name)
+		}
+		if _, other := elsewhere[name]; wearables.KeepsData(name) == other {
+			t.Errorf("%s has no home, or two", name)
+		}
+	}
+	for _, name := range resources {
+		if !slices.Contains(listed, name) {
+			t.Errorf("%s is not in the specification", name)
+		}
+	}
+	for _, r := range wearables.Resources() {
+		if !slices.Contains(listed, r.Event) {
+			t.Errorf("the series %s is stored and not in the specification", r.Event)
+		}
+	}
+	for _, d := range wearables.Documents() {
+		if !slices.Contains(listed, d.Name) {
+			t.Errorf("the summary %s is stored and not in the specification", d.Name)
+		}
+	}
+}
+
+// The contract's own enumeration has what the specification lists, and the
+// result tables of continuous queries (reference 7.1).
+func TestTheContractKnowsTheSameResources(t *testing.T) {
+	text, err := os.ReadFile(testdata.Shared(t, "../reference/contract.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var contract struct {
+		Schemas map[string]struct {
+			Enum []any `json:"enum"`
+		} `json:"schemas"`
+	}
+	if err := json.Unmarshal(text, &contract); err != nil {
+		t.Fatal(err)
+	}
+	named := map[string]bool{}
+	for _, value := range contract.Schemas["Resource"].Enum {
+		name, _ := value.(string)
+		named[name] = true
+		if name != "result_table" && !IsResource(name) {
+			t.Errorf("%s is not in our table", name)
+		}
+	}
+	for _, name := range resources {
+		if !named[name] {
+			t.Errorf("%s is not in the contract", name)
+		}
+	}
+}

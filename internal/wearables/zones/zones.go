@@ -1,0 +1,157 @@
+// Package zones gives pushed workouts the heart-rate zones that their provider
+// left out.
+//
+// A phone sends its workouts before the heart rate that goes with them, and
+// often long before. So a workout that comes in asks for a job, and the job
+// looks for heart rate ever more seldom until it is there. Zones that a
+// provider gives stay as they are, and nothing is guessed where there is no
+// heart rate.
+//
+// The maximum is 220 less the age on the day of the workout: by the birth date
+// in the provider's profile, else the user's fallback_birth_date, else an age
+// of 30.
+//
+// Reference 7.5, workouts.
+package zones
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/fault"
+	"hale/internal/ids"
+	"hale/internal/jobs"
+	"hale/internal/store"
+	"hale/internal/teams"
+	"hale/internal/users"
+	"hale/internal/wearables"
+	"hale/internal/wearables/derive"
+)
+
+// Service computes zones.
+type Service struct {
+	Ingester derive.Ingester
+}
+
+// args name whose workouts are looked at.
+type args struct {
+	User users.ID `json:"user"`
+	// Since is when a workout came last, UTC microseconds.
+	Since int64 `json:"since"`
+}
+
+// The waits between two looks grow from first to longest; after patience the
+// heart rate that is there by then is all that there will be.
+const (
+	first    = 30 * time.Second
+	longest  = 6 * time.Hour
+	patience = 48 * time.Hour
+)
+
+// Changed asks for a job when workouts have come in. It runs in the
+// transaction that stores them.
+func (s *Service) Changed(ctx context.Context, tx *store.Tx, user users.User, changes []wearables.Touched) error {
+	for _, c := range changes {
+		if c.Resource != "workouts" {
+			continue
+		}
+		_, err := s.kind().Enqueue(ctx, tx, args{user.ID, store.Micros(tx.Now())}, jobs.Options{
+			Team: user.Team.UUID(), Key: user.ID.String(),
+		})
+		if err != nil {
+			return fmt.Errorf("zones: %w", err)
+		}
+		return nil
+	}
+	return nil
+}
+
+// Job is the handler for the runner.
+func (s *Service) Job() jobs.Handler { return s.kind() }
+
+func (s *Service) kind() jobs.Kind[args] {
+	return jobs.Define("wearables.zones", func(ctx context.Context, run *jobs.Run, a args) error {
+		age := run.DB().Now().Sub(store.FromMicros(a.Since))
+		waiting, err := s.Look(ctx, run.DB(), ids.From[teams.Team](run.Team), a.User, age >= patience)
+		switch {
+		case fault.Is(err, fault.NotFound): // the user is gone
+			return nil
+		case err != nil || !waiting || age >= patience:
+			return err
+		}
+		return jobs.Later(min(max(age, first), longest))
+	})
+}
+
+// Look gives zones to those of a user's recent workouts whose heart rate has
+// come, and tells whether others still wait for theirs. The last look takes
+// what is there.
+func (s *Service) Look(ctx context.Context, db *store.DB, team teams.ID, id users.ID, last bool) (waiting bool, err error) {
+	var user users.User
+	found := map[string][]wearables.Summary{}
+	err = db.Read(ctx, func(tx *store.Tx) error {
+		clear(found)
+		waiting = false
+		if user, err = users.Get(ctx, tx, team, id); err != nil {
+			return err
+		}
+		all, err := wearables.ListSummaries(ctx, tx, team.UUID(), id.UUID(), wearables.SummaryQuery{Resource: "workouts"})
+		if err != nil {
+			return err
+		}
+		derivers := map[string]*derive.Deriver{}
+		for i := range all {
+			w, ok := derive.ZonelessWorkout(&all[i])
+			if !ok || tx.Now().Sub(all[i].UpdatedAt) > patience+longest {
+				continue
+			}
+			provider := all[i].Source.Provider
+			if derivers[provider] == nil {
+				if derivers[provider], err = deriver(ctx, tx, user, provider); err != nil {
+					return err
+				}
+			}
+			zones, err := derivers[provider].Zones(ctx, tx, &w, last)
+			if err != nil {
+				return err
+			}
+			if zones == nil {
+				waiting = true
+				continue
+			}
+			found[provider] = append(found[provider], w.WithZones(zones))
+		}
+		return nil
+	})
+	if err != nil {
+		return false, err
+	}
+	for provider, some := range found {
+		if _, err := s.Ingester.Ingest(ctx, user, wearables.Batch{Provider: provider, Stage: wearables.Daily, Summaries: some}); err != nil {
+			return waiting, err
+		}
+	}
+	return waiting, nil
+}
+
+// deriver knows how old the user is by the provider's word.
+func deriver(ctx context.Context, tx *store.Tx, user users.User, provider string) (*derive.Deriver, error) {
+	d := &derive.Deriver{User: user, Provider: provider}
+	profile, err := wearables.SummaryByID(ctx, tx, user.Team.UUID(), profileID(user.ID.UUID(), provider), "profile")
+	switch {
+	case err == nil:
+		d.Person = derive.BirthFrom(&profile)
+	case !errors.Is(err, store.ErrNoRows):
+		return nil, err
+	}
+	return d, nil
+}
+
+// profileID is that of a profile, of which a provider has one.
+func profileID(user uuid.UUID, provider string) uuid.UUID {
+	return wearables.SummaryID(user, provider, "profile", "profile")
+}

@@ -1,0 +1,188 @@
+package zones_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"hale/internal/app/apptest"
+	"hale/internal/civil"
+	"hale/internal/store"
+	"hale/internal/store/storetest"
+	"hale/internal/users"
+	"hale/internal/users/userstest"
+	"hale/internal/wearables"
+	"hale/internal/wearables/push"
+	"hale/internal/wearables/zones"
+)
+
+var began = time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
+
+// rig is a user whose phone sends things.
+type rig struct {
+	t    *testing.T
+	db   *store.DB
+	in   *wearables.Ingester
+	user users.User
+}
+
+func (r *rig) send(resource, body string) {
+	r.t.Helper()
+	d, _ := wearables.DocumentNamed(resource)
+	parsed, err := push.ParseSummaries([]byte(body), d)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if _, err := r.in.Ingest(r.ctx(), r.user, wearables.Batch{Provider: parsed.Provider, Stage: wearables.Daily, Summaries: parsed.Summaries}); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *rig) ctx() context.Context {
+	return store.WithTeam(context.Background(), r.user.Team.UUID())
+}
+
+// workout sends one of an hour; extra are further members.
+func (r *rig) workout(extra string) {
+	r.t.Helper()
+	r.send("workouts", fmt.Sprintf(`{"stage":"daily","provider":"health_connect","data":[{"time_start":%q,"time_end":%q,"calendar_date":"2026-03-01",
+		"source_type":"watch","app_id":"com.example.sport"%s}]}`, began.Format(time.RFC3339), began.Add(time.Hour).Format(time.RFC3339), extra))
+}
+
+// hearts stores a beat every ten seconds, minutes of each rate in turn.
+func (r *rig) hearts(minutes int, rates ...float64) {
+	r.t.Helper()
+	s := wearables.Samples{Resource: "heartrate", Source: wearables.Source{Type: "watch", AppID: "com.example.heart"}}
+	for i := range minutes * 6 {
+		s.Time = append(s.Time, began.Add(time.Duration(i)*10*time.Second).UnixMicro())
+		s.Value = append(s.Value, rates[i*len(rates)/(minutes*6)])
+	}
+	if _, err := r.in.Ingest(r.ctx(), r.user, wearables.Batch{Provider: "health_connect", Stage: wearables.Daily, Samples: []wearables.Samples{s}}); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// look has the service look, and gives the zones of the one workout.
+func (r *rig) look(last bool) (waiting bool, found []int) {
+	r.t.Helper()
+	waiting, err := (&zones.Service{Ingester: r.in}).Look(r.ctx(), r.db, r.user.Team, r.user.ID, last)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	userstest.Read(r.t, r.db, func(ctx context.Context, tx *store.Tx) error {
+		all, err := wearables.ListSummaries(ctx, tx, r.user.Team.UUID(), r.user.ID.UUID(), wearables.SummaryQuery{Resource: "workouts"})
+		if err != nil || len(all) != 1 {
+			return fmt.Errorf("%d workouts, %w", len(all), err)
+		}
+		var body struct {
+			Zones []int `json:"hr_zones"`
+		}
+		found = nil
+		err = json.Unmarshal(all[0].Body, &body)
+		found = body.Zones
+		return err
+	})
+	return waiting, found
+}
+
+func each(t *testing.T, fn func(r *rig)) {
+	storetest.EachAt(t, func() time.Time { return began.Add(3 * time.Hour) }, func(t *testing.T, db *store.DB) {
+		born := civil.MustParse("1976-03-02") // 49 on the day, 50 on the next
+		fn(&rig{t, db, &wearables.Ingester{DB: db}, userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{BirthDate: &born})})
+	})
+}
+
+// Zones come with the heart rate, in whatever order things arrive: 220 − 49 is
+// 171, so 80, 95, 110, 130, 150 and 160 lie in one zone each.
+func TestZonesComeWithTheHeartRate(t *testing.T) {
+	each(t, func(r *rig) {
+		r.workout("")
+		if waiting, found := r.look(false); !waiting || found != nil {
+			r.t.Errorf("without heart rate: waiting %v, zones %v", waiting, found)
+		}
+		r.hearts(30, 80, 95, 110)
+		if waiting, found := r.look(false); !waiting || found != nil {
+			r.t.Errorf("with half of it: waiting %v, zones %v", waiting, found)
+		}
+		r.hearts(60, 80, 95, 110, 130, 150, 160)
+		want := []int{600, 600, 600, 600, 600, 600}
+		if waiting, found := r.look(false); waiting || !slices.Equal(found, want) {
+			r.t.Errorf("waiting %v, zones %v, not %v", waiting, found, want)
+		}
+		r.workout(`,"distance":9000`) // a later version without zones takes none away
+		if _, found := r.look(false); !slices.Equal(found, want) {
+			r.t.Errorf("after a later version %v", found)
+		}
+	})
+}
+
+// The provider's word goes first: its zones, and its birth date.
+func TestTheProviderKnowsBetter(t *testing.T) {
+	each(t, func(r *rig) {
+		r.send("profile", `{"stage":"daily","provider":"health_connect","data":[{"birth_date":"1926-01-01"}]}`) // 100 years: 120
+		r.workout("")
+		r.hearts(60, 119)
+		if _, found := r.look(false); !slices.Equal(found, []int{0, 0, 0, 0, 0, 3600}) {
+			r.t.Errorf("by the provider's birth date %v", found)
+		}
+	})
+	each(t, func(r *rig) {
+		r.workout(`,"hr_zones":[1,2,3,4,5,6]`)
+		r.hearts(60, 119)
+		if waiting, found := r.look(true); waiting || !slices.Equal(found, []int{1, 2, 3, 4, 5, 6}) {
+			r.t.Errorf("the provider's zones became %v", found)
+		}
+	})
+}
+
+// What is there at the last look counts; where nothing is, nothing is guessed.
+func TestTheLastLook(t *testing.T) {
+	each(t, func(r *rig) {
+		r.workout("")
+		if _, found := r.look(true); found != nil {
+			r.t.Errorf("guessed %v", found)
+		}
+		r.hearts(10, 119) // 600 s, and the last beat speaks for half a minute
+		if waiting, found := r.look(true); waiting || !slices.Equal(found, []int{0, 0, 620, 0, 0, 0}) {
+			r.t.Errorf("waiting %v, zones %v", waiting, found)
+		}
+	})
+}
+
+// In the running service nobody has to ask: the job follows the push.
+func TestZonesFollowAPush(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
+		s := apptest.Start(t, d)
+		var user struct {
+			ID string `json:"user_id"`
+		}
+		s.Expect(http.StatusOK, "POST", "/v2/user", `{"client_user_id":"ann"}`, &user)
+		start := time.Now().UTC().Add(-time.Hour).Truncate(time.Minute)
+		beats := ""
+		for i := range 21 {
+			beats += fmt.Sprintf(`,{"timestamp":%q,"value":190}`, start.Add(time.Duration(i)*30*time.Second).Format(time.RFC3339))
+		}
+		s.Expect(http.StatusOK, "POST", "/v2/timeseries/"+user.ID+"/heartrate", `{"stage":"daily","provider":"apple_health_kit","data":[`+beats[1:]+`]}`, nil)
+		s.Expect(http.StatusOK, "POST", "/v2/summary/workouts/"+user.ID, fmt.Sprintf(`{"stage":"daily","provider":"apple_health_kit","data":[{"time_start":%q,"time_end":%q}]}`,
+			start.Format(time.RFC3339), start.Add(10*time.Minute).Format(time.RFC3339)), nil)
+		var found struct {
+			Workouts []struct {
+				Zones []int `json:"hr_zones"`
+			}
+		}
+		for range 500 {
+			s.Get("/v2/summary/workouts/"+user.ID+"?start_date="+start.AddDate(0, 0, -1).Format(time.DateOnly), &found)
+			if len(found.Workouts) == 1 && found.Workouts[0].Zones != nil {
+				break
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		if len(found.Workouts) != 1 || !slices.Equal(found.Workouts[0].Zones, []int{0, 0, 0, 0, 0, 600}) {
+			t.Errorf("workouts %+v", found.Workouts)
+		}
+	})
+}
