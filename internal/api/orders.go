@@ -2,14 +2,9 @@ package api
 
 import (
 	"context"
-	"encoding/json"
-	"reflect"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"hale/internal/civil"
-	"hale/internal/fault"
 	"hale/internal/labs"
 	"hale/internal/messages"
 	"hale/internal/orders"
@@ -20,8 +15,8 @@ import (
 
 func (a *API) orderRoutes() []route {
 	return []route{
-		post("/v3/order", a.createOrder, "Order a test").creates().sensitive(),
-		post("/v3/order/create", a.createOrderToo, "Order a test; the same as POST /v3/order").creates().sensitive(),
+		post("/v3/order", a.createOrder, "Order a test").creates().sensitive().describe(a.readForTrial),
+		post("/v3/order/create", a.createOrderToo, "Order a test; the same as POST /v3/order").creates().sensitive().describe(a.readForTrial),
 		post("/v3/order/import", a.importOrder, "Take over an order that its lab has already").creates().sensitive(),
 		post("/v3/order/testkit", a.createTestkitOrder, "Order a test kit that is registered later").creates().sensitive(),
 		post("/v3/order/testkit/register", a.registerTestkit, "Say whom a test kit is for").creates().sensitive(),
@@ -94,52 +89,10 @@ type createOrderIn struct {
 	Body   createOrderBody
 }
 
-// createdOrderBody is the answer of a creation: the order, or what a dry run
-// found.
-type createdOrderBody struct {
-	order *postOrderBody
-	trial *orderTrialBody
-}
-
-// orderTrialBody is what a dry run found.
-type orderTrialBody struct {
-	Valid    bool           `json:"valid"`
-	Problems []orderProblem `json:"problems"`
-	Warnings []orderWarning `json:"warnings" doc:"What refuses nothing and should be looked at."`
-}
-
-type orderWarning struct {
-	Code string   `json:"code" doc:"For programs: icd_excludes1, icd_excludes2, consents_missing. The list may grow."`
-	Loc  []string `json:"loc"`
-	Msg  string   `json:"msg"`
-}
-
-type orderProblem struct {
-	Status int      `json:"status" doc:"What the request would be answered with if this were the first problem."`
-	Code   string   `json:"code" doc:"For programs."`
-	Loc    []string `json:"loc"`
-	Msg    string   `json:"msg"`
-}
-
-// MarshalJSON writes the one that is there.
-func (b createdOrderBody) MarshalJSON() ([]byte, error) {
-	if b.trial != nil {
-		return json.Marshal(b.trial)
-	}
-	return json.Marshal(b.order)
-}
-
-// Schema says either.
-func (createdOrderBody) Schema(r huma.Registry) *huma.Schema {
-	return &huma.Schema{AnyOf: []*huma.Schema{
-		r.Schema(reflect.TypeFor[postOrderBody](), true, ""), r.Schema(reflect.TypeFor[orderTrialBody](), true, ""),
-	}}
-}
-
 func (a *API) createOrder(ctx context.Context, c Caller, in *createOrderIn) (*out[createdOrderBody], error) {
 	r, err := in.Body.request()
 	if in.DryRun {
-		return a.tryOrder(ctx, c, r, err)
+		return a.tryOrder(ctx, c, r, listOf(err))
 	}
 	if err != nil {
 		return nil, err
@@ -157,29 +110,6 @@ func (a *API) createOrder(ctx context.Context, c Caller, in *createOrderIn) (*ou
 // createOrderToo is createOrder under the spec's other path.
 func (a *API) createOrderToo(ctx context.Context, c Caller, in *createOrderIn) (*out[createdOrderBody], error) {
 	return a.createOrder(ctx, c, in)
-}
-
-// tryOrder answers a dry run. unread is what could not be read of the body.
-func (a *API) tryOrder(ctx context.Context, c Caller, r orders.Request, unread error) (*out[createdOrderBody], error) {
-	var found orders.Trial
-	err := a.db.Read(ctx, func(tx *store.Tx) (err error) {
-		found, err = orders.Try(ctx, tx, c.Team, r)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	if list, ok := unread.(fault.List); ok { //nolint:errorlint // fault.Join returns it as it is
-		found.Problems = list // the rest would be judged by fields that are missing
-	}
-	trial := &orderTrialBody{Valid: len(found.Problems) == 0, Problems: []orderProblem{}, Warnings: []orderWarning{}}
-	for _, p := range found.Problems {
-		trial.Problems = append(trial.Problems, orderProblem{statusOf[p.Kind()], p.Code(), p.Loc(), p.Message()})
-	}
-	for _, w := range found.Warnings {
-		trial.Warnings = append(trial.Warnings, orderWarning{w.Code(), w.Loc(), w.Message()})
-	}
-	return answer(createdOrderBody{trial: trial}), nil
 }
 
 func (a *API) getOrder(ctx context.Context, c Caller, in *OrderPath) (*out[orderBody], error) {

@@ -158,10 +158,7 @@ func (in patientAddressIn) address() orders.Address {
 
 // request is the domain's form of the body.
 func (b *createOrderBody) request() (orders.Request, error) {
-	patient, err := b.PatientDetails.patient()
-	if err != nil {
-		return orders.Request{}, err
-	}
+	patient, unread := b.PatientDetails.patient()
 	r := orders.Request{
 		User: b.UserID, LabTest: b.LabTestID, Physician: physicianFrom(b.Physician), Priority: b.Priority,
 		Billing: labs.Billing(strings.TrimSpace(word(b.BillingType))), ICDCodes: b.ICDCodes, Consents: consentsFrom(b.Consents),
@@ -181,14 +178,15 @@ func (b *createOrderBody) request() (orders.Request, error) {
 	for _, a := range b.AOEAnswers {
 		r.Answers = append(r.Answers, orders.Answer(a))
 	}
-	r.ActivateBy, err = optionalDay(b.ActivateBy, "activate_by")
-	return r, err
+	day, bad := optionalDay(b.ActivateBy, "activate_by")
+	r.ActivateBy = day
+	return r, fault.Join(append(listOf(unread), bad)...)
 }
 
-func optionalDay(text *string, field string) (*civil.Date, error) {
+func optionalDay(text *string, field string) (*civil.Date, *fault.Error) {
 	if text == nil {
 		return nil, nil
 	}
 	day, bad := dayIn(*text, field)
-	return &day, fault.Join(bad)
+	return &day, bad
 }
