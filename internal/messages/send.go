@@ -138,6 +138,9 @@ func (s *Service) prepare(ctx context.Context, tx *store.Tx, d *due) (*Outgoing,
 	if d.team.Environment == teams.Sandbox {
 		return nil, d.end(ctx, tx, Outbox, "")
 	}
+	if s.carrier(d.Channel) == nil {
+		return nil, d.end(ctx, tx, Failed, "off") // a choice, which is nothing to alarm anybody
+	}
 	out := &Outgoing{ID: d.id, Team: d.team.Name, Recipient: d.content.Recipient, Subject: d.content.Subject, Text: d.content.Text}
 	return out, d.update(ctx, tx, Queued, "", nil)
 }
@@ -177,18 +180,19 @@ func (d *due) update(ctx context.Context, tx *store.Tx, state State, problem str
 	return nil
 }
 
+// carrier is who carries messages of a channel; nil when that is switched off.
+func (s *Service) carrier(c Channel) Sender {
+	if c == Email {
+		return s.Email
+	}
+	return s.SMS
+}
+
 // hand gives a message to its sender.
 func (s *Service) hand(ctx context.Context, channel Channel, out Outgoing) error {
-	carrier := s.SMS
-	if channel == Email {
-		carrier = s.Email
-	}
-	if carrier == nil {
-		return &Problem{Word: "off", Final: true}
-	}
 	ctx, stop := context.WithTimeout(ctx, timeout)
 	defer stop()
-	return carrier.Send(ctx, out)
+	return s.carrier(channel).Send(ctx, out)
 }
 
 // note records an attempt. The job fails with the message, so that both show.
