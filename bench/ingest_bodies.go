@@ -53,10 +53,23 @@ var (
 // pushBody is a push of n samples from a minute of a day on, counted from
 // yearStart. The same arguments give the same body.
 func pushBody(day, minute, n int, from source) []byte {
+	body := append(make([]byte, 0, 80+90*n), `{"stage":"daily","provider":"apple_health_kit","data":`...)
+	return append(from.walk(body, day, minute, n), '}')
+}
+
+// awakeBody is what a phone has when it wakes up every five minutes: five
+// heart rates and one glucose.
+func awakeBody(day, minute int) []byte {
+	body := append(make([]byte, 0, 700), `{"stage":"daily","provider":"apple_health_kit","series":{"heartrate":`...)
+	body = append(pulse.walk(body, day, minute, 5), `,"glucose":`...)
+	return append(sugar.walk(body, day, minute, 1), `}}`...)
+}
+
+// walk appends a list of n samples from a minute of a day on.
+func (from source) walk(body []byte, day, minute, n int) []byte {
 	rng := rand.New(rand.NewPCG(uint64(day+1), uint64(minute))) //nolint:gosec // the same walk every time
 	at := yearStart.AddDate(0, 0, day).Add(time.Duration(minute) * time.Minute)
-	body := make([]byte, 0, 80+90*n)
-	body = append(body, `{"stage":"daily","provider":"apple_health_kit","data":[`...)
+	body = append(body, '[')
 	value := from.usual
 	for i := range n {
 		if i > 0 {
@@ -69,5 +82,5 @@ func pushBody(day, minute, n int, from source) []byte {
 		body = strconv.AppendFloat(body, float64(value)/from.decimals, 'f', -1, 64)
 		body = append(body, from.tail...)
 	}
-	return append(body, `]}`...)
+	return append(body, ']')
 }

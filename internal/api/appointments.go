@@ -108,7 +108,9 @@ func (a *API) book(ctx context.Context, c Caller, in *bookIn, k appointments.Kin
 
 // beginsVisit notes which appointment an idempotent request began.
 func beginsVisit(ctx context.Context) appointments.Began {
-	return func(tx *store.Tx, id appointments.ID) error { return begins(ctx, tx, id.String()) }
+	return func(tx *store.Tx, visit *appointments.Appointment) error {
+		return begins(ctx, tx, visit.User, visit.ID.String())
+	}
 }
 
 // resumeVisit answers a request that an earlier attempt began, which was cut off

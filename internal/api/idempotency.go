@@ -16,6 +16,7 @@ import (
 	"hale/internal/fault"
 	"hale/internal/secrets"
 	"hale/internal/store"
+	"hale/internal/users"
 )
 
 // A creation sent again with the same Idempotency-Key gets the first answer
@@ -104,7 +105,8 @@ type attempt struct {
 	success int // status of the operation's success
 	// repeatable requests change nothing when they are carried out again.
 	repeatable bool
-	resumes    string // what an earlier attempt began and did not end
+	resumes    string    // what an earlier attempt began and did not end
+	subject    uuid.UUID // whom a good answer is about (idempotency_subject.go)
 
 	claimed bool          // the row is committed and ours
 	began   bool          // with a note of what a repeat goes on with
@@ -144,17 +146,22 @@ func answers(ctx context.Context, tx *store.Tx, body any) error {
 			return err
 		}
 	}
+	if subject := subjectOf(body); subject != uuid.Nil {
+		at.subject = subject
+	}
 	tx.AfterCommit(func() { at.answer = rec })
 	return at.record(ctx, tx, rec)
 }
 
 // begins notes, in the first of several transactions, what a repeat goes on
-// with should this process die before there is an answer.
-func begins(ctx context.Context, tx *store.Tx, what string) error {
+// with should this process die before there is an answer, and whom that will be
+// about.
+func begins(ctx context.Context, tx *store.Tx, user users.ID, what string) error {
 	at, ok := ctx.Value(attemptKey{}).(*attempt)
 	if !ok {
 		return nil
 	}
+	at.subject = user.UUID()
 	return at.begins(ctx, tx, what)
 }
 
@@ -187,7 +194,10 @@ func (a *API) idempotent(ctx huma.Context, next func(huma.Context)) {
 		writeDetail(w, http.StatusBadRequest, "The request body could not be read")
 		return
 	}
-	at := &attempt{claim: claimOf(CallerOf(r.Context()), key), request: fingerprint(r, body), node: a.nodeID(), success: ctx.Operation().DefaultStatus}
+	at := &attempt{
+		claim: claimOf(CallerOf(r.Context()), key), request: fingerprint(r, body), node: a.nodeID(),
+		success: ctx.Operation().DefaultStatus, subject: userInPath(ctx),
+	}
 	at.repeatable, _ = ctx.Operation().Metadata[metaRepeatable].(bool)
 	if !a.running.take(at.claim) {
 		writeError(w, a.refusal(r.Context(), errRuns))

@@ -24,8 +24,9 @@ import (
 
 var (
 	errRuns = fault.New(fault.Conflict, "A request with this Idempotency-Key is still running")
-	// errLost is the honest word for a row that no handler of ours leaves behind:
-	// one from before answers were committed with their changes.
+	// errLost is the honest word for a row whose answer is not to be had: what it
+	// was about was forgotten since, or it is from before answers were committed
+	// with their changes.
 	errLost = fault.New(fault.Conflict, lostText).WithDetail(map[string]any{"error_type": "IDEMPOTENT_ANSWER_LOST", "error_message": lostText})
 )
 
@@ -39,7 +40,7 @@ func (at *attempt) take(ctx context.Context, tx *store.Tx) error {
 	if at.claimed {
 		return nil
 	}
-	n, err := at.insert(ctx, tx, 0, []byte("{}"), []byte{})
+	n, err := at.insert(ctx, tx, 0, uuid.Nil, []byte("{}"), []byte{})
 	if err == nil && n == 0 {
 		at.beaten = true
 		return errRuns
@@ -47,11 +48,11 @@ func (at *attempt) take(ctx context.Context, tx *store.Tx) error {
 	return err
 }
 
-func (at *attempt) insert(ctx context.Context, tx *store.Tx, status int, headers, body []byte) (int64, error) {
+func (at *attempt) insert(ctx context.Context, tx *store.Tx, status int, subject uuid.UUID, headers, body []byte) (int64, error) {
 	tx.AfterCommit(func() { at.claimed = true })
-	return tx.Exec(ctx, `INSERT INTO idempotency_keys (team_id, key_hash, request, status, headers, body, locked_until, created_at, node_id)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (team_id, key_hash) DO NOTHING`,
-		at.claim.team, at.claim.key[:], at.request, status, string(headers), body, tx.Now().Add(longestRun), tx.Now(), at.node)
+	return tx.Exec(ctx, `INSERT INTO idempotency_keys (team_id, key_hash, request, status, headers, body, locked_until, created_at, node_id, subject_id)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (team_id, key_hash) DO NOTHING`,
+		at.claim.team, at.claim.key[:], at.request, status, string(headers), body, tx.Now().Add(longestRun), tx.Now(), at.node, stored(subject))
 }
 
 // record puts the answer into the row.
@@ -60,8 +61,8 @@ func (at *attempt) record(ctx context.Context, tx *store.Tx, rec *answerBuffer) 
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, `UPDATE idempotency_keys SET status = $1, headers = $2, body = $3, node_id = NULL WHERE team_id = $4 AND key_hash = $5`,
-		rec.status, string(headers), sealed, at.claim.team, at.claim.key[:])
+	_, err = tx.Exec(ctx, `UPDATE idempotency_keys SET status = $1, headers = $2, body = $3, subject_id = $4, node_id = NULL WHERE team_id = $5 AND key_hash = $6`,
+		rec.status, string(headers), sealed, stored(at.keyOf(rec)), at.claim.team, at.claim.key[:])
 	return err
 }
 
@@ -69,7 +70,7 @@ func (at *attempt) sealed(ctx context.Context, tx *store.Tx, rec *answerBuffer) 
 	if headers, err = json.Marshal(rec.header); err != nil {
 		return nil, nil, err
 	}
-	body, err = tx.Seal(ctx, at.claim.team, uuid.Nil, at.place(), rec.body.Bytes())
+	body, err = tx.Seal(ctx, at.claim.team, at.keyOf(rec), at.place(), rec.body.Bytes())
 	return headers, body, err
 }
 
@@ -77,7 +78,7 @@ func (at *attempt) place() string { return "idempotency_keys.body:" + string(at.
 
 func (at *attempt) begins(ctx context.Context, tx *store.Tx, what string) error {
 	tx.AfterCommit(func() { at.began = true })
-	_, err := tx.Exec(ctx, `UPDATE idempotency_keys SET resumes = $1 WHERE team_id = $2 AND key_hash = $3`, what, at.claim.team, at.claim.key[:])
+	_, err := tx.Exec(ctx, `UPDATE idempotency_keys SET resumes = $1, subject_id = $2 WHERE team_id = $3 AND key_hash = $4`, what, stored(at.subject), at.claim.team, at.claim.key[:])
 	return err
 }
 
@@ -92,7 +93,7 @@ func (a *API) keep(ctx context.Context, at *attempt, rec *answerBuffer) error {
 		if err != nil {
 			return err
 		}
-		_, err = at.insert(ctx, tx, rec.status, headers, sealed) // whoever came first has answered
+		_, err = at.insert(ctx, tx, rec.status, at.keyOf(rec), headers, sealed) // whoever came first has answered
 		return err
 	})
 }
@@ -103,6 +104,7 @@ type keptRow struct {
 	status           int
 	headers, resumes string
 	locked           time.Time
+	subject          uuid.NullUUID
 }
 
 // kept finds the answer of an earlier request, nil for none. A request that was
@@ -111,12 +113,15 @@ func (a *API) kept(ctx context.Context, at *attempt) (rec *answerBuffer, err err
 	var row keptRow
 	err = a.db.Read(ctx, func(tx *store.Tx) error {
 		rec = nil
-		err := tx.QueryRow(ctx, `SELECT request, status, headers, body, locked_until, resumes FROM idempotency_keys WHERE team_id = $1 AND key_hash = $2`,
-			at.claim.team, at.claim.key[:]).Scan(&row.request, &row.status, &row.headers, &row.sealed, store.ScanTime(&row.locked), &row.resumes)
+		err := tx.QueryRow(ctx, `SELECT request, status, headers, body, locked_until, resumes, subject_id FROM idempotency_keys WHERE team_id = $1 AND key_hash = $2`,
+			at.claim.team, at.claim.key[:]).Scan(&row.request, &row.status, &row.headers, &row.sealed, store.ScanTime(&row.locked), &row.resumes, &row.subject)
 		if err != nil || row.status == 0 || !bytes.Equal(row.request, at.request) {
 			return err
 		}
-		body, err := tx.Unseal(ctx, at.claim.team, uuid.Nil, at.place(), row.sealed)
+		body, err := tx.Unseal(ctx, at.claim.team, row.subject.UUID, at.place(), row.sealed)
+		if errors.Is(err, store.ErrNoKey) { // whom it was about was forgotten
+			return errLost
+		}
 		if err != nil {
 			return err
 		}
@@ -152,7 +157,12 @@ func (a *API) takeOver(ctx context.Context, at *attempt, row *keptRow) error {
 		case row.resumes == "" && !at.repeatable:
 			return errLost
 		}
-		tx.AfterCommit(func() { at.claimed, at.began, at.resumes = true, row.resumes != "", row.resumes })
+		tx.AfterCommit(func() {
+			at.claimed, at.began, at.resumes = true, row.resumes != "", row.resumes
+			if row.subject.Valid {
+				at.subject = row.subject.UUID
+			}
+		})
 		return nil
 	})
 }

@@ -98,7 +98,7 @@ func ofLab(markers []*labs.Marker, lab labs.LabID) []*labs.Marker {
 type orderSetIn struct {
 	LabTestIDs   listOrNull[labs.TestID] `json:"lab_test_ids" required:"false" doc:"Lab tests of one lab and one collection method."`
 	AddOn        orNull[addOnIn]         `json:"add_on" required:"false" doc:"Single markers, alone or beside lab tests."`
-	LabAccountID *labs.AccountID         `json:"lab_account_id" required:"false" format:"uuid"`
+	LabAccountID *labs.AccountID         `json:"lab_account_id" required:"false" format:"uuid" nullable:"true"`
 }
 
 type addOnIn struct {

@@ -111,6 +111,10 @@ func pushedBy(slug string) error {
 
 // finishPush announces the end of a resource's history with its last chunk.
 func (a *API) finishPush(ctx context.Context, user users.User, head *push.Head, resource string, result wearables.Result) error {
+	return a.finishHistory(ctx, user, head, []string{resource}, result)
+}
+
+func (a *API) finishHistory(ctx context.Context, user users.User, head *push.Head, resources []string, result wearables.Result) error {
 	if head.Stage != wearables.Historical || !head.Final || result.Paused {
 		return nil
 	}
@@ -121,7 +125,11 @@ func (a *API) finishPush(ctx context.Context, user users.User, head *push.Head, 
 	if span.Start.IsZero() {
 		span.Start = span.End
 	}
-	return a.Wearables.HistoricalDone(ctx, user, head.Provider, map[string]wearables.Range{resource: span})
+	done := make(map[string]wearables.Range, len(resources))
+	for _, resource := range resources {
+		done[resource] = span
+	}
+	return a.Wearables.HistoricalDone(ctx, user, head.Provider, done)
 }
 
 func pushed(r wearables.Result, rejects []push.Reject) pushBody {

@@ -28,11 +28,14 @@ type simulateOrderIn struct {
 	OrderPath
 	FinalStatus orderEventWord `query:"final_status" doc:"Where the order is to end; completed when absent."`
 	Delay       int            `query:"delay" minimum:"0" maximum:"31536000" doc:"Seconds to wait before."`
-	Body        *struct {
-		Interpretation interpretationWord            `json:"interpretation,omitempty" default:"normal"`
-		ResultTypes    listOrNull[sandboxResultWord] `json:"result_types" required:"false" maxItems:"100" doc:"The types of the results, in turn; numeric, comment and range when absent."`
-		HasMissing     *bool                         `json:"has_missing_results" required:"false" doc:"Leave a result out as one that could not be measured."`
-	}
+	Body        *objectOrNull[simulationIn]
+}
+
+// simulationIn is the contract's SimulationFlags.
+type simulationIn struct {
+	Interpretation interpretationWord            `json:"interpretation,omitempty" default:"normal"`
+	ResultTypes    listOrNull[sandboxResultWord] `json:"result_types" required:"false" maxItems:"100" doc:"The types of the results, in turn; numeric, comment and range when absent."`
+	HasMissing     *bool                         `json:"has_missing_results" required:"false" doc:"Leave a result out as one that could not be measured."`
 }
 
 // simulated bounds how long an answer waits for what it says to be seen. What
@@ -44,11 +47,12 @@ func (a *API) simulateOrder(ctx context.Context, c Caller, in *simulateOrderIn) 
 		Final: string(in.FinalStatus), Delay: time.Duration(in.Delay) * time.Second,
 		Outcome: sandboxlab.Outcome{Types: []string{"numeric", "comment", "range"}},
 	}
-	if in.Body != nil {
-		s.Outcome.Interpretation = orders.Interpretation(in.Body.Interpretation)
-		s.Outcome.Missing = in.Body.HasMissing != nil && *in.Body.HasMissing
-		if len(in.Body.ResultTypes) > 0 {
-			s.Outcome.Types = textsOf(in.Body.ResultTypes)
+	if in.Body != nil && in.Body.Value != nil {
+		b := in.Body.Value
+		s.Outcome.Interpretation = orders.Interpretation(b.Interpretation)
+		s.Outcome.Missing = b.HasMissing != nil && *b.HasMissing
+		if len(b.ResultTypes) > 0 {
+			s.Outcome.Types = textsOf(b.ResultTypes)
 		}
 	}
 	var end orders.Status

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"hale/internal/civil"
 	"hale/internal/store"
@@ -131,6 +132,10 @@ func TestDocumentedFieldsAreServed(t *testing.T) {
 			op := paths["/v2/summary/"+document.Name+"/{user_id}"].Get
 			item := op.Responses["200"].Content["application/json"].Schema.Properties[document.Key].Items
 			s := wearables.Summary{Resource: document.Name, Key: "k", Date: civilDay("2026-02-01"), Body: json.RawMessage(`{}`)}
+			if document.Start != "" {
+				s.Start = s.Date.In(time.UTC)
+				s.End = s.Start.Add(time.Hour)
+			}
 			ctx := store.WithTeam(t.Context(), d.team.ID.UUID())
 			if _, err := d.api.Wearables.Ingest(ctx, d.user, wearables.Batch{Provider: "apple_health_kit", Summaries: []wearables.Summary{s}}); err != nil {
 				t.Fatal(err)

@@ -77,11 +77,13 @@ func fieldSchema(r huma.Registry, f wearables.Field) *huma.Schema {
 	return s
 }
 
+// formats are the kinds that are texts of a format, which has the kind's name.
+var formats = []wearables.Kind{wearables.Moment, wearables.Day, wearables.UUID}
+
 // shapeSchema describes what is inside a field.
 func shapeSchema(shape *wearables.Shape) *huma.Schema {
 	s := &huma.Schema{Type: string(shape.Kind)}
-	switch shape.Kind {
-	case wearables.Moment, wearables.Day, wearables.UUID:
+	if slices.Contains(formats, shape.Kind) {
 		s.Type, s.Format = huma.TypeString, string(shape.Kind)
 	}
 	for _, word := range shape.Words {

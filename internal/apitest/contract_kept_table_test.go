@@ -268,8 +268,6 @@ var kept = []struct {
 		`answered UnspecifiedPricing.unspecified is not always there`,
 	}},
 	{"Open: a client may send this and it is refused, or not read.", []string{
-		`sent OrderSetRequest.lab_account_id refuses null`,
-		`sent POST /v3/order/{order_id}/test body refuses null`,
 		`sent PhysicianCreateRequest.signature_image is missing`,
 	}},
 }

@@ -34,8 +34,12 @@ func TestErasureReachesEveryTable(t *testing.T) {
 		s := start(t, d, func(o *app.Options) {
 			o.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
 		})
+		s.keyed = true
 		f := s.fixture(t)
 		before := s.rowsOf(t, f.ids["user_id"])
+		if n := before["idempotency_keys"]; n < 4 {
+			t.Errorf("%d answers about the person are kept; a user, an order, a record and a link at least were made", n)
+		}
 		s.make(t, "DELETE", "/v2/user/"+f.ids["user_id"], "")
 		ahead.Store(int64(users.Grace + time.Hour))
 		await(t, "the erasure", func() bool {
@@ -54,6 +58,7 @@ func TestErasureReachesEveryTable(t *testing.T) {
 			t.Error("the person's key is still there")
 		}
 		s.search(t)
+		s.searchAnswers(t, f)
 	})
 }
 
@@ -101,20 +106,61 @@ func (s *service) rowsOf(t *testing.T, user string) map[string]int {
 	t.Helper()
 	all := map[string]int{}
 	for table, columns := range s.columns(t) {
-		if !slices.Contains(columns, "user_id") {
-			continue
-		}
-		if n := s.count(t, `SELECT COUNT(*) FROM `+table+` WHERE user_id = $1`, uuid.MustParse(user)); n > 0 {
-			all[table] = n
+		for _, column := range []string{"user_id", "subject_id"} {
+			if !slices.Contains(columns, column) {
+				continue
+			}
+			if n := s.count(t, `SELECT COUNT(*) FROM `+table+` WHERE `+column+` = $1`, uuid.MustParse(user)); n > 0 {
+				all[table] += n
+			}
 		}
 	}
 	return all
 }
 
+// searchAnswers opens the kept answers that the team's key opens, and looks for
+// the person in them: an answer about somebody is to be theirs.
+func (s *service) searchAnswers(t *testing.T, f *fixture) {
+	t.Helper()
+	team := uuid.MustParse(f.ids["team_id"])
+	sealed := map[string][]byte{}
+	s.read(t, func(tx *store.Tx) error {
+		rows, err := tx.Query(t.Context(), `SELECT key_hash, body FROM idempotency_keys WHERE team_id = $1 AND subject_id IS NULL`, team)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var key, body []byte
+			if err := rows.Scan(&key, &body); err != nil {
+				return err
+			}
+			sealed[string(key)] = body
+		}
+		return rows.Err()
+	})
+	if len(sealed) == 0 {
+		t.Error("no answer of the team's own is kept")
+	}
+	for key, body := range sealed {
+		s.read(t, func(tx *store.Tx) error {
+			answer, err := tx.Unseal(t.Context(), team, uuid.Nil, "idempotency_keys.body:"+key, body)
+			for _, canary := range append([]string{f.ids["user_id"]}, personal...) {
+				if bytes.Contains(answer, []byte(canary)) {
+					t.Errorf("a kept answer is about the erased person: %.200s", answer)
+				}
+			}
+			return err
+		})
+	}
+}
+
+// personal are values of the fixture's person.
+var personal = []string{"person@example.com", "4155550123", "1 Example Street"}
+
 // search looks for the person's data in every row of every table.
 func (s *service) search(t *testing.T) {
 	t.Helper()
-	canaries := []string{"person@example.com", "4155550123", "1 Example Street"}
 	for table, columns := range s.columns(t) {
 		s.read(t, func(tx *store.Tx) error {
 			rows, err := tx.Query(t.Context(), `SELECT `+strings.Join(columns, `, `)+` FROM `+table)
@@ -132,7 +178,7 @@ func (s *service) search(t *testing.T) {
 				}
 				for i, v := range values {
 					text := fmt.Appendf(nil, "%s", *v.(*any))
-					for _, canary := range canaries {
+					for _, canary := range personal {
 						if bytes.Contains(text, []byte(canary)) {
 							t.Errorf("%s.%s holds %q in plain", table, columns[i], canary)
 						}

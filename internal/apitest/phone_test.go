@@ -19,6 +19,7 @@ func forPhones(o operation) bool {
 		return o.Method == http.MethodGet || o.Method == http.MethodPost
 	default:
 		return slices.Contains([]string{
+			"POST /v2/timeseries/{user_id}",
 			"POST /v2/timeseries/{user_id}/{resource}",
 			"POST /v2/user/{user_id}/entries",
 			"GET /v2/timeseries/{user_id}/{resource}/grouped",

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"hale/internal/app"
 	"hale/internal/app/apptest"
 	"hale/internal/networks"
@@ -21,6 +23,9 @@ import (
 type service struct {
 	*apptest.Service
 	doc *document
+	// keyed sends every creation with an Idempotency-Key of its own, so that its
+	// answer is kept.
+	keyed bool
 }
 
 // start starts a service whose lab leaves orders where they are.
@@ -37,7 +42,7 @@ func start(t *testing.T, d storetest.Database, change ...func(*app.Options)) *se
 }
 
 // another is the same service for a team of its own.
-func (s *service) another(name string) *service { return &service{s.NewTeam(name), s.doc} }
+func (s *service) another(name string) *service { return &service{s.NewTeam(name), s.doc, s.keyed} }
 
 // answer is what came back.
 type answer struct {
@@ -90,6 +95,9 @@ func (s *service) good(t *testing.T, method, path, body string) []byte {
 	r := request{method: method, path: path, headers: map[string]string{"content-type": "application/json"}}
 	if body != "" {
 		r.body = []byte(body)
+	}
+	if s.keyed && method == "POST" {
+		r.headers["idempotency-key"] = uuid.NewString()
 	}
 	got := s.send(t, r, s.Key)
 	if got.status/100 != 2 {

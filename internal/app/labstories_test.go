@@ -195,8 +195,8 @@ func TestSimulating(t *testing.T) {
 			}
 		}
 		visit := c.order("at_home_phlebotomy")
-		for range 2 { // nobody booked a visit, so the second call changes nothing
-			simulate(visit.ID, "", "")
+		for _, body := range []string{"", "null"} { // nobody booked a visit, so the second call changes nothing
+			simulate(visit.ID, "", body)
 			if got := c.until(visit.ID, "received.at_home_phlebotomy.requisition_created"); len(got.Events) != 2 || got.SampleID == nil {
 				t.Errorf("events %v", got.path())
 			}
@@ -209,6 +209,13 @@ func TestSimulating(t *testing.T) {
 		simulate(walkIn.ID, "?final_status=failed.walk_in_test.sample_error", "")
 		if o := c.until(walkIn.ID, "completed.walk_in_test.completed"); len(o.Events) != 4 {
 			t.Errorf("events %v", o.path())
+		}
+		ranges := c.order("walk_in_test")
+		simulate(ranges.ID, "", `{"interpretation":"normal","result_types":["range"]}`)
+		c.until(ranges.ID, "completed.walk_in_test.completed")
+		var got struct{ Interpretation string }
+		if c.Expect(200, "GET", "/v3/order/"+ranges.ID, "", &got); got.Interpretation != "normal" {
+			t.Errorf("a normal simulation whose results are ranges is %s", got.Interpretation)
 		}
 		later := c.order("on_site_collection")
 		simulate(later.ID, "?delay=1", "")

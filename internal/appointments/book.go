@@ -40,7 +40,7 @@ type Booking struct {
 
 // Began is called in the transaction that writes what the network is to be
 // asked, so that a caller who is cut off can resume; nil when nobody will.
-type Began func(tx *store.Tx, id ID) error
+type Began func(tx *store.Tx, a *Appointment) error
 
 // Book makes an appointment of a booking key.
 func (s *Service) Book(ctx context.Context, who places.Viewer, b Booking) (Document, error) {
@@ -75,7 +75,7 @@ func (s *Service) begin(ctx context.Context, who places.Viewer, began Began, wri
 	try := func() error {
 		return s.DB.Write(ctx, func(tx *store.Tx) (err error) {
 			if a, err = write(tx); err == nil && began != nil {
-				err = began(tx, a.ID)
+				err = began(tx, a)
 			}
 			return err
 		})

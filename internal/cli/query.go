@@ -35,8 +35,7 @@ group_by, where, align) for the time that --past and --anchor say, or a whole
 request with its timeframe and several queries, as the API takes it.
 docs/aggregation.md has the words.`,
 		Example: examples(
-			`hale query anna --past 7d -d '{"select":[{"group_key":"*"},{"func":"sum","arg":{"timeseries":"steps","field":"value"}}],`,
-			`    "group_by":[{"date_trunc":{"unit":"day"},"arg":{"index":"timeseries"}}]}'`,
+			`hale query anna --past 7d -d '{"select":[{"func":"sum","arg":{"timeseries":"steps","field":"value"}}]}'`,
 			"hale query anna -d @sleep.json -o json",
 			"hale query anna -d @sleep.json --past 1y --parquet sleep.parquet",
 		),

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -32,11 +33,15 @@ func (t *table) UnmarshalJSON(text []byte) error {
 		if err := decoder.Decode(&values); err != nil {
 			return err
 		}
+		if len(t.columns) > 0 && len(values) != t.rows() {
+			return errors.New("its columns differ in length")
+		}
 		t.names, t.columns = append(t.names, fmt.Sprint(name)), append(t.columns, values)
 	}
 	return nil
 }
 
+// rows is how many rows there are.
 func (t *table) rows() int {
 	if len(t.columns) == 0 {
 		return 0
@@ -102,6 +107,7 @@ func (s *shell) printLines(t *table) error {
 	return nil
 }
 
+// printColumns prints a table for people.
 func (s *shell) printColumns(t *table) error {
 	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, strings.ToUpper(strings.Join(t.names, "\t")))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -16,7 +15,7 @@ import (
 
 var system = store.AsSystem(context.Background())
 
-func search(t *testing.T, db *store.DB, query string) (codes string, found []diagnoses.Diagnosis) {
+func search(t testing.TB, db *store.DB, query string) (codes string, found []diagnoses.Diagnosis) {
 	t.Helper()
 	err := db.Read(system, func(tx *store.Tx) (err error) {
 		found, err = diagnoses.Search(system, tx, query)
@@ -202,7 +201,7 @@ const tabularFile = `<?xml version="1.0" encoding="utf-8"?>
  </chapter>
 </ICD10CM.tabular>`
 
-func importCodes(t *testing.T, db *store.DB, text string) {
+func importCodes(t testing.TB, db *store.DB, text string) {
 	t.Helper()
 	file, err := diagnoses.ParseCodes(strings.NewReader(text))
 	if err != nil {
@@ -270,22 +269,18 @@ func TestRefusedFiles(t *testing.T) {
 	}
 }
 
-func TestSearchIsFast(t *testing.T) {
-	db := storetest.SQLite(t)
-	importCodes(t, db, official(t))
-	search(t, db, "warm")
+// BenchmarkSearch is a search among all codes, by words of one meaning and of
+// thousands.
+func BenchmarkSearch(b *testing.B) {
+	db := storetest.SQLite(b)
+	importCodes(b, db, official(b))
 	for _, query := range []string{"diabetes", "a", "s", "initial encounter fracture", "E11", "HTN"} {
-		began := time.Now()
-		const rounds = 20
-		for range rounds {
-			if codes, _ := search(t, db, query); codes == "" {
-				t.Errorf("%q finds nothing among all codes", query)
+		b.Run(query, func(b *testing.B) {
+			for b.Loop() {
+				if codes, _ := search(b, db, query); codes == "" {
+					b.Fatalf("%q finds nothing", query)
+				}
 			}
-		}
-		took := time.Since(began) / rounds
-		t.Logf("%q took %v", query, took)
-		if took > 250*time.Millisecond { // far above what it takes, below what a person would notice
-			t.Errorf("%q took %v", query, took)
-		}
+		})
 	}
 }

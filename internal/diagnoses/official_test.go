@@ -14,7 +14,7 @@ import (
 )
 
 // official is the whole list of January 2021.
-func official(t *testing.T) string {
+func official(t testing.TB) string {
 	t.Helper()
 	file, err := os.Open(testdata.Shared(t, "labs/icd10cm_2021jan.csv.gz"))
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"hale/internal/providers/healthconnect"
 	"hale/internal/providers/libreview"
 	"hale/internal/providers/nightscout"
+	"hale/internal/providers/oura"
 	"hale/internal/providers/tcx"
 )
 
@@ -30,6 +31,7 @@ var kinds = []files.Kind{
 	libreview.Kind,
 	nightscout.Kind,
 	fitbitexport.Kind,
+	oura.Kind,
 }
 
 // Kinds are the names of the kinds that can be imported.

@@ -42,6 +42,8 @@ func TestKindsAreToldApart(t *testing.T) {
 		{"Nightscout entries by line", provider(t, "nightscout/testdata/entries.jsonl"), "nightscout"},
 		{"Fitabase days", provider(t, "fitbitexport/testdata/dailyActivity.csv"), "fitbit_fitabase"},
 		{"Fitabase weights", provider(t, "fitbitexport/testdata/weightLogInfo.csv"), "fitbit_fitabase"},
+		{"Oura, several resources", provider(t, "oura/testdata/export.json"), "oura"},
+		{"Oura, page by line", provider(t, "oura/testdata/pages.jsonl"), "oura"},
 		{"Health Connect", phone, "health_connect"},
 		{"zip of Health Connect", zipped.Bytes(), "health_connect"},
 	} {
@@ -78,6 +80,7 @@ func TestKindsRunToTheirEnd(t *testing.T) {
 		{provider(t, "libreview/testdata/us-mgdl.csv"), 4, 4},
 		{provider(t, "nightscout/testdata/treatments.json"), 11, 5},
 		{provider(t, "fitbitexport/testdata/dailyActivity.csv"), 5, 3},
+		{provider(t, "oura/testdata/export.json"), 29, 13},
 		{healthConnect(t, "INSERT INTO steps_record_table (start_time, end_time, count) VALUES (1719835200000, 1719838800000, 10)"), 1, 1},
 	} {
 		i := b.await(b.upload(test.content, false).ID, imports.Succeeded)

@@ -5,6 +5,9 @@ package ledger
 const (
 	// Samples is a pushed body of samples of one resource.
 	Samples = "push_samples"
+	// Series is a pushed body of samples of several resources; it has no one
+	// resource.
+	Series = "push_series"
 	// Summaries is a pushed body of summaries of one resource.
 	Summaries = "push_summaries"
 )
@@ -14,6 +17,7 @@ const (
 // is at its first.
 var mappings = map[string]int{
 	Samples:   1,
+	Series:    1,
 	Summaries: 1,
 	// 2: insulin, swimming strokes, sports of distance, cycles, electrocardiograms.
 	"apple_health": 2,

@@ -10,5 +10,6 @@
 //
 //	text.go    Text: a shape and its columns, and the text they make
 //	pack.go    Pack and Unpack: a Text as it is kept
+//	writer.go  Writer: single rows, quickly
 //	write.go   instants and numbers
 package rows

@@ -14,6 +14,7 @@ const Mark = 1
 var (
 	errDamaged = errors.New("rows: what was packed is damaged")
 	errYear    = errors.New("rows: a year needs more than four digits")
+	errShape   = errors.New("rows: a shape without holes, with unknown ones, or with other text between them")
 )
 
 // A packed Text is, with numbers as varints and bytes behind their length: Mark,
@@ -23,6 +24,9 @@ var (
 // Pack appends the packed form of the Text. It refuses what would not come back:
 // instants out of order or of other ages, columns of several lengths.
 func (t *Text) Pack(dst []byte) ([]byte, error) {
+	if !t.sound() {
+		return dst, errShape
+	}
 	for _, hole := range t.Holes {
 		if hole == Start && !t.fourDigits(t.Columns.Time) || hole == End && !t.fourDigits(t.Columns.End) {
 			return dst, errYear
@@ -41,9 +45,11 @@ func (t *Text) Pack(dst []byte) ([]byte, error) {
 	return packed, nil
 }
 
-// years 0 to 9999, which have four digits.
+// The first and the last second whose year has four digits: 0 to 9999.
 const earliest, latest = -62_167_219_200 * second, 253_402_300_799 * second
 
+// fourDigits tells whether the years of all instants have four digits as they
+// are written.
 func (t *Text) fourDigits(all []int64) bool {
 	for _, us := range all {
 		if us += t.Shift; us < earliest || us > latest {
@@ -84,14 +90,14 @@ func Unpack(dst, packed []byte, most int) ([]byte, error) {
 	return text, nil
 }
 
-// sound tells that a Text can be written.
+// sound tells whether rows of the shape can be written.
 func (t *Text) sound() bool {
 	for _, hole := range t.Holes {
-		if hole < Start || hole > lastOf {
+		if hole < Start || hole > lastHole {
 			return false
 		}
 	}
-	return len(t.Holes) > 0
+	return len(t.Holes) > 0 && len(t.Holes) == len(t.Between)
 }
 
 // reader takes a packed Text apart. After the first fault rest is nil and all

@@ -147,10 +147,8 @@ func standard(text *rows.Text, hole rows.Hole, i int) string {
 		v = c.Value2[i]
 	}
 	number := strconv.FormatFloat(v, 'g', -1, 64)
-	if v == math.Trunc(v) {
-		if math.Abs(v) < 1e15 {
-			number = strconv.FormatFloat(v+0, 'f', -1, 64)
-		}
+	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
+		number = strconv.FormatFloat(v, 'f', -1, 64)
 		if hole == rows.Decimal {
 			number += ".0"
 		}
@@ -167,6 +165,9 @@ func TestWhatDoesNotComeBackIsRefused(t *testing.T) {
 		"year 10000":   func(t *rows.Text) { t.Columns.Time[2] = 253_402_300_800_000_000 },
 		"year -1":      func(t *rows.Text) { t.Shift = -62_167_219_201_000_000 },
 		"uneven":       func(t *rows.Text) { t.Columns.Value = t.Columns.Value[:2] },
+		"no holes":     func(t *rows.Text) { t.Holes, t.Between = nil, nil },
+		"other holes":  func(t *rows.Text) { t.Holes = []rows.Hole{9}; t.Between = t.Between[:1] },
+		"few between":  func(t *rows.Text) { t.Between = t.Between[1:] },
 	} {
 		text := steps
 		text.Columns.Time, text.Columns.Value = slices.Clone(steps.Columns.Time), slices.Clone(steps.Columns.Value)

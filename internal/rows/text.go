@@ -13,8 +13,9 @@ const (
 	Offset  Hole = 3 // Columns.Offset: whole seconds, or null
 	Value   Hole = 4 // Columns.Value as AppendNumber writes it
 	Value2  Hole = 5 // Columns.Value2, likewise
-	Decimal Hole = 6 // Columns.Value; a whole number ends in .0
-	lastOf       = Decimal
+	Decimal Hole = 6 // Columns.Value; a whole number without an exponent ends in .0
+
+	lastHole = Decimal
 )
 
 // Text is rows of one shape: Head, then for each row what is in its holes with

@@ -74,6 +74,7 @@ func (w *Writer) serves(i int) bool {
 	return true
 }
 
+// makeStamp makes the stamp from row i.
 func (w *Writer) makeStamp(i int) {
 	t := w.text
 	w.stamp, w.clocks, w.good, w.offset = w.stamp[:0], w.clocks[:0], true, blocks.NoOffset
@@ -102,6 +103,7 @@ func (w *Writer) instant(end bool, i int) int64 {
 	return c.Time[i] + w.text.Shift
 }
 
+// hole appends what stands in a hole of row i.
 func (w *Writer) hole(dst []byte, hole Hole, i int) []byte {
 	c := &w.text.Columns
 	switch hole {

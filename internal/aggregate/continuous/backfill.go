@@ -16,17 +16,18 @@ import (
 
 // A new query is answered for the data that is there already: a job walks over
 // the team's users and marks it stale for those who have data that it asks
-// about. Their runs then go the way of all others, rows are announced like
-// other new rows, and a page of users at a time keeps them from crowding out
-// the runs that today's data asks for.
+// about. Their runs then go the way of all others, and their rows are announced
+// like other new rows.
 
 // backfillAfter is when the walk begins. By then every node knows the query,
 // so that a change that one of them does not mark lies before the walk.
 const backfillAfter = 2 * remembered
 
-// pageOfUsers is how many users one transaction looks at.
+// pageOfUsers is how many users one transaction looks at: few enough that
+// nobody waits for it.
 const pageOfUsers = 100
 
+// backfillArgs name a new query.
 type backfillArgs struct {
 	Query ID `json:"query"`
 }
@@ -36,6 +37,7 @@ var BackfillJob = jobs.Define("queries.backfill", func(ctx context.Context, run 
 	return backfill(ctx, run.DB(), run.Team, args.Query)
 }).With(jobs.Limits{Concurrency: 1, Timeout: 12 * time.Hour})
 
+// askToBackfill asks for the walk of a query that has just been made.
 func (q *Query) askToBackfill(ctx context.Context, tx *store.Tx) error {
 	_, err := BackfillJob.Enqueue(ctx, tx, backfillArgs{q.ID}, jobs.Options{
 		Team: q.Team.UUID(), Key: q.ID.String(), At: tx.Now().Add(backfillAfter),
@@ -65,7 +67,7 @@ func backfill(ctx context.Context, db *store.DB, team uuid.UUID, id ID) error {
 				if !q.concerns(heard[user.UUID()]) {
 					continue
 				}
-				if err := q.mark(ctx, tx, users.User{ID: user}, query.FirstMoment, query.EndOfTime); err != nil {
+				if err := q.mark(ctx, tx, user, query.FirstMoment, query.EndOfTime); err != nil {
 					return err
 				}
 			}

@@ -27,7 +27,7 @@ func Changed(ctx context.Context, tx *store.Tx, user users.User, changes []weara
 	}
 	for i := range all {
 		if from, to, concerned := all[i].stale(changes); concerned {
-			if err := all[i].mark(ctx, tx, user, from, to); err != nil {
+			if err := all[i].mark(ctx, tx, user.ID, from, to); err != nil {
 				return err
 			}
 		}
@@ -56,7 +56,7 @@ func (q *Query) stale(changes []wearables.Touched) (from, to int64, concerned bo
 
 // mark makes the query stale for the user. The first time, all of the user's
 // data counts.
-func (q *Query) mark(ctx context.Context, tx *store.Tx, user users.User, from, to int64) error {
+func (q *Query) mark(ctx context.Context, tx *store.Tx, user users.ID, from, to int64) error {
 	var started sql.NullInt64
 	now := tx.Now()
 	err := tx.QueryRow(ctx, `INSERT INTO continuous_query_states AS s (team_id, user_id, query_id, changes, runs, stale_from, stale_to, scheduled_at)
@@ -67,7 +67,7 @@ func (q *Query) mark(ctx context.Context, tx *store.Tx, user users.User, from, t
 			stale_to = CASE WHEN s.stale_to IS NULL OR CAST($8 AS BIGINT) > s.stale_to THEN CAST($8 AS BIGINT) ELSE s.stale_to END,
 			scheduled_at = COALESCE(s.scheduled_at, excluded.scheduled_at)
 		RETURNING started_at`,
-		q.Team, user.ID, q.ID, query.FirstMoment, query.EndOfTime, store.Micros(now), from, to).Scan(&started)
+		q.Team, user, q.ID, query.FirstMoment, query.EndOfTime, store.Micros(now), from, to).Scan(&started)
 	if err != nil {
 		return fmt.Errorf("continuous: marking a query stale: %w", err)
 	}
@@ -77,7 +77,7 @@ func (q *Query) mark(ctx context.Context, tx *store.Tx, user users.User, from, t
 			at = next
 		}
 	}
-	return q.ask(ctx, tx, user.ID, at)
+	return q.ask(ctx, tx, user, at)
 }
 
 // ask asks for the job, one for each user however often it is asked.

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/google/uuid"
-
 	"hale/internal/civil"
 	"hale/internal/connections"
 	"hale/internal/providers/files"
@@ -59,7 +57,7 @@ func (s *Service) Fill(ctx context.Context, team teams.ID, user users.ID, provid
 	}
 	now := s.DB.Now()
 	f := begin(who, d, now)
-	of[provider].bring(f)
+	byProvider[provider].bring(f)
 	if err := s.store(ctx, f, d, who, settings); err != nil {
 		return fmt.Errorf("demo: %w", err)
 	}
@@ -126,11 +124,11 @@ func (s *Service) store(ctx context.Context, f *filling, d connections.Demo, use
 	return to.Finish(ctx)
 }
 
-// device is the hardware that the data comes from.
-func (s *Service) device(ctx context.Context, tx *store.Tx, user users.User, provider string) (uuid.UUID, error) {
-	b := of[provider]
-	id, err := connections.EnsureDevice(ctx, tx, user, connections.Device{
-		Provider: provider, SourceType: b.hardware, Manufacturer: "Demo", Model: b.model, ExternalID: "demo-" + b.hardware, Version: "1.0",
+// ensureDevice gives the user the hardware that the data comes from.
+func ensureDevice(ctx context.Context, tx *store.Tx, user users.User, provider string) error {
+	p := byProvider[provider]
+	_, err := connections.EnsureDevice(ctx, tx, user, connections.Device{
+		Provider: provider, SourceType: p.hardware, Manufacturer: "Demo", Model: p.model, ExternalID: "demo-" + p.hardware, Version: "1.0",
 	})
-	return id.UUID(), err
+	return err
 }

@@ -16,11 +16,11 @@ type brought struct {
 	bring           func(f *filling)
 }
 
-// of has each provider with demo data. The resources are names that the
+// byProvider has each provider with demo data. The resources are names that the
 // provider has in the catalogue.
 //
 // Reference 6.4, 11.
-var of = map[string]brought{
+var byProvider = map[string]brought{
 	"apple_health_kit": {
 		resources: []string{
 			"profile", "activity", "sleep", "sleep_cycle", "body", "workouts", "steps", "distance", "calories_active",

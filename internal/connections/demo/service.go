@@ -33,15 +33,16 @@ func (s *Service) Connect(ctx context.Context, tx *store.Tx, team teams.ID, user
 	if err != nil {
 		return err
 	}
-	if err := connections.ConnectDemo(ctx, tx, who, provider, of[provider].resources); err != nil {
+	if err := connections.ConnectDemo(ctx, tx, who, provider, byProvider[provider].resources); err != nil {
 		return err
 	}
-	if _, err := s.device(ctx, tx, who, provider); err != nil {
+	if err := ensureDevice(ctx, tx, who, provider); err != nil {
 		return err
 	}
 	return s.ask(ctx, tx, connections.Demo{Team: team, User: user, Provider: provider})
 }
 
+// ask asks for what a demo has not got yet.
 func (s *Service) ask(ctx context.Context, tx *store.Tx, d connections.Demo) error {
 	_, err := s.fillJob().Enqueue(ctx, tx, args{d.User, d.Provider}, jobs.Options{
 		Team: d.Team.UUID(), Key: d.User.String() + "/" + d.Provider,
@@ -74,8 +75,8 @@ func (s *Service) tendJob() jobs.Kind[struct{}] {
 	return jobs.Define("connections.demo", func(ctx context.Context, _ *jobs.Run, _ struct{}) error { return s.Tend(ctx) }).Every(every)
 }
 
-// Tend asks for new data of every demo that goes on, and deletes the users of
-// those that are over. ctx is the system's.
+// Tend deletes the users of demos that are over, and asks for new data of every
+// other one. ctx is the system's.
 func (s *Service) Tend(ctx context.Context) error {
 	for {
 		var ended []connections.Demo

@@ -13,13 +13,13 @@ func (d *day) hearts(to *series) {
 	r := d.random(d.date, aboutHeart)
 	end := d.date.AddDays(1).In(d.zone)
 	for at := d.midnight; at.Before(end); at = at.Add(5 * time.Minute) {
-		noise := r.NormFloat64()
-		to.at(at, math.Round(d.pulse(at)+3*noise))
+		noise := 2*r.Float64() - 1
+		to.at(at, math.Round(d.pulse(at)+5*noise))
 		if !d.sporting(at) {
 			continue
 		}
 		for minute := 1; minute < 5; minute++ {
-			to.at(at.Add(time.Duration(minute)*time.Minute), math.Round(d.pulse(at.Add(time.Duration(minute)*time.Minute))+2*noise))
+			to.at(at.Add(time.Duration(minute)*time.Minute), math.Round(d.pulse(at.Add(time.Duration(minute)*time.Minute))+3*noise))
 		}
 	}
 }
@@ -27,7 +27,7 @@ func (d *day) hearts(to *series) {
 // pulse is the heart rate that goes with what somebody does.
 func (d *day) pulse(at time.Time) float64 {
 	switch {
-	case at.Before(d.wake) || !at.Before(d.bed): // asleep, slowest towards morning
+	case at.Before(d.wake) || !at.Before(d.bed): // asleep, slowest four hours before waking up
 		return d.rest - 2 + 5*math.Cos(2*math.Pi*at.Sub(d.wake).Hours()/8)
 	case d.sporting(at):
 		warm := min(1, at.Sub(d.sport.start).Minutes()/8)

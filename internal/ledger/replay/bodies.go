@@ -21,6 +21,12 @@ func batchOf(p *ledger.Payload, body []byte) (wearables.Batch, error) {
 		}
 		batch, _ := pushed.Batch(r)
 		return batch, nil
+	case ledger.Series:
+		pushed, err := push.ParseSeries(body)
+		if err != nil {
+			return wearables.Batch{}, err
+		}
+		return pushed.Batch(), nil
 	case ledger.Summaries:
 		d, ok := wearables.DocumentNamed(p.Resource)
 		if !ok {

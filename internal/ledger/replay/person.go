@@ -150,7 +150,7 @@ func (p *person) readAll(ctx context.Context) error {
 // readOne reads a pushed body into a batch, or a file into the scratch
 // database.
 func (p *person) readOne(ctx context.Context, one *ledger.Payload) (batch wearables.Batch, err error) {
-	if one.Kind != ledger.Samples && one.Kind != ledger.Summaries {
+	if one.Kind != ledger.Samples && one.Kind != ledger.Series && one.Kind != ledger.Summaries {
 		_, err := p.Imports.Replay(ctx, one, files.Input{
 			DB: p.scratch.db, Sink: p.read, User: p.user, HistoryOnly: true, Device: p.device,
 			Stage: func(context.Context, string) (wearables.Stage, error) { return wearables.Historical, nil },

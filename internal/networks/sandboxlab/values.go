@@ -106,7 +106,7 @@ func (r *row) fill(s scene, i int, out Outcome, odd bool) {
 		v, flag := number(r.assay, bounds, f, odd, out.Interpretation)
 		r.value, r.flag = strconv.FormatFloat(v, 'f', r.assay.Decimals, 64), flag
 	case "range":
-		r.value = interval(bounds, r.assay.Decimals)
+		r.value = interval(bounds, r.assay.Decimals, f, odd)
 		r.flag = flagOf(odd, out.Interpretation)
 	default:
 		r.value, r.unit = words(r.assay, f, odd), ""
@@ -180,13 +180,26 @@ func span(r labs.Range) (low, high float64) {
 	return 1, 10
 }
 
-// interval is a value that only says on which side of a bound it is.
-func interval(r labs.Range, decimals int) string {
+// interval is a value of which a report only says where it lies: on one side of
+// a bound, or between two numbers where the range has both ends, since one
+// bound decides nothing there. f says where within; odd is beyond.
+//
+// Reference 2, results: the form of type range, which has no negative numbers.
+func interval(r labs.Range, decimals int, f float64, odd bool) string {
+	text := func(sign string, v float64) string { return sign + strconv.FormatFloat(v, 'f', decimals, 64) }
 	switch {
+	case r.High != nil && odd:
+		return text(">", *r.High)
+	case r.Low != nil && odd:
+		return text("<", *r.Low)
+	case r.High != nil && r.Low != nil:
+		low := max(*r.Low, 0)
+		width := *r.High - low
+		return text("", low+width*(f-0.1)) + text("-", low+width*(f+0.1))
 	case r.High != nil:
-		return "<" + strconv.FormatFloat(*r.High, 'f', decimals, 64)
+		return text("<", *r.High)
 	case r.Low != nil:
-		return ">" + strconv.FormatFloat(*r.Low, 'f', decimals, 64)
+		return text(">", *r.Low)
 	}
 	return "<1"
 }

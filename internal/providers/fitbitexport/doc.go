@@ -8,8 +8,9 @@
 //
 // Daily totals are stored as they stand and not derived: they are not the sum
 // of the hours. That is also why tables of hours are not read: a day's summary
-// would be derived from them in place of the total. Tables of sleep have no
-// times of going to bed.
+// would be derived from them in place of the total. Nor is sleepDay: it has the
+// minutes of a date, of several sleeps together, and no time at which any of
+// them began or ended, which every sleep of ours has.
 //
 //	kind.go    recognising a table; one person only
 //	daily.go   days to activity summaries

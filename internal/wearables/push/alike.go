@@ -89,7 +89,7 @@ func (p *parser) more() run {
 	between := r.between(b)
 	tail := between[r.n-1]
 	g := p.groups.last
-	for p.body.Count < MostSamples {
+	for p.body.Count < p.most {
 		at := p.pos + 1
 		if p.pos >= len(b) || b[p.pos] != ',' {
 			break
@@ -100,7 +100,7 @@ func (p *parser) more() run {
 			break
 		}
 		if r.samples == 1 {
-			g.grow(min(MostSamples-p.body.Count, 1+(len(b)-end)/(r.to-r.from)))
+			g.grow(min(p.most-p.body.Count, 1+(len(b)-end)/(r.to-r.from)))
 		}
 		s.time, s.end, s.value = now.time+r.shifts[0], now.end+r.shifts[1], now.value
 		g.add(s, p.body.Count)

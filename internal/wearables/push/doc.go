@@ -7,6 +7,7 @@
 // that), with keys in any order and unknown keys skipped.
 //
 //	samples.go    Parse: the body and its samples
+//	series.go     ParseSeries: samples of several resources in one body
 //	head.go       what a body says about itself
 //	fields.go     the fields of a sample, in both spellings
 //	groups.go     samples sorted into columns by source, type and unit

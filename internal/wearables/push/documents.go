@@ -42,7 +42,7 @@ func ParseSummaries(data []byte, d *wearables.Document) (*Documents, error) {
 			}
 			return err
 		}
-		seen, s.field, drafts = true, "data", nil
+		seen, s.within, s.field, drafts = true, inData, "", nil
 		err := s.list(func(i int) error {
 			if i == MostSummaries {
 				return fault.Newf(fault.TooLarge, "a batch has at most %d summaries", MostSummaries).At("body", "data")
@@ -52,7 +52,7 @@ func ParseSummaries(data []byte, d *wearables.Document) (*Documents, error) {
 			drafts = append(drafts, one)
 			return err
 		})
-		s.index, s.field = -1, ""
+		s.within, s.index, s.field = nil, -1, ""
 		return err
 	})
 	if err != nil {
@@ -61,9 +61,10 @@ func ParseSummaries(data []byte, d *wearables.Document) (*Documents, error) {
 	if s.peek() != 0 || s.pos < len(data) {
 		return nil, s.bad()
 	}
-	if err := body.Head.check(seen); err != nil {
+	if err := body.Head.check("data", seen); err != nil {
 		return nil, err
 	}
+	s.within = inData
 	for i := range drafts {
 		s.index = i
 		summary, err := s.finish(&drafts[i], d, body.Head.TimeZone)

@@ -90,8 +90,9 @@ func (s *scanner) bound(b []byte, to *time.Time, ofDay int64) error {
 	return nil
 }
 
-// check wants the fields without which a batch cannot be stored.
-func (h *Head) check(data bool) error {
+// check wants the fields without which a batch cannot be stored: those of the
+// head, and the one that has the data.
+func (h *Head) check(data string, seen bool) error {
 	missing := func(present bool, name string) *fault.Error {
 		if present {
 			return nil
@@ -99,6 +100,6 @@ func (h *Head) check(data bool) error {
 		return fault.New(fault.Invalid, "Field required").At("body", name).WithType("missing")
 	}
 	return fault.Join(
-		missing(h.Stage != "", "stage"), missing(h.Provider != "", "provider"), missing(data, "data"),
+		missing(h.Stage != "", "stage"), missing(h.Provider != "", "provider"), missing(seen, data),
 	)
 }

@@ -38,22 +38,31 @@ type Body struct {
 // Parse reads a pushed body of samples. Faults name the field.
 func Parse(data []byte) (*Body, error) {
 	p := parser{scanner: scanner{b: data, index: -1}}
-	if !utf8.Valid(data) {
-		return nil, fault.New(fault.Invalid, "the body is not UTF-8").At("body").WithType("json_invalid")
-	}
-	if err := p.object(p.member); err != nil {
+	if err := p.whole(p.member); err != nil {
 		return nil, err
 	}
-	if p.peek() != 0 || p.pos < len(data) {
-		return nil, p.bad()
-	}
 	return p.finish()
+}
+
+// whole reads a body that is one object.
+func (s *scanner) whole(member func(key []byte) error) error {
+	if !utf8.Valid(s.b) {
+		return fault.New(fault.Invalid, "the body is not UTF-8").At("body").WithType("json_invalid")
+	}
+	if err := s.object(member); err != nil {
+		return err
+	}
+	if s.peek() != 0 || s.pos < len(s.b) {
+		return s.bad()
+	}
+	return nil
 }
 
 type parser struct {
 	scanner
 	body    Body
 	seen    bool // data was there
+	most    int  // samples that the list may have
 	sample  sample
 	moments moments
 	groups  groups
@@ -70,12 +79,21 @@ func (p *parser) member(key []byte) error {
 		}
 		return err
 	}
-	p.seen, p.field = true, "data"
-	p.groups, p.body.Count, p.run = groups{}, 0, run{}
+	p.seen = true
+	return p.samples(MostSamples, inData)
+}
+
+// inData is where the values of a body of one resource are.
+var inData = []string{"data"}
+
+// samples reads a list of samples in place of those that were read before.
+func (p *parser) samples(most int, within []string) error {
+	p.within, p.field = within, ""
+	p.groups, p.body.Count, p.run, p.most = groups{}, 0, run{}, most
 	err := p.list(func(int) error {
 		i := p.body.Count // several may have been read since the last one
-		if i == MostSamples {
-			return fault.Newf(fault.TooLarge, "a batch has at most %d samples", MostSamples).At("body", "data")
+		if i == most {
+			return fault.Newf(fault.TooLarge, "a batch has at most %d samples", MostSamples).At(append([]string{"body"}, within...)...)
 		}
 		p.index, p.field = i, ""
 		p.body.Count++
@@ -87,7 +105,7 @@ func (p *parser) member(key []byte) error {
 		}
 		return nil
 	})
-	p.index, p.field = -1, ""
+	p.within, p.index, p.field = nil, -1, ""
 	return err
 }
 
@@ -115,24 +133,37 @@ func (p *parser) one(index int) error {
 
 // finish checks the head and resolves what depends on it.
 func (p *parser) finish() (*Body, error) {
-	if err := p.body.Head.check(p.seen); err != nil {
+	if err := p.body.Head.check("data", p.seen); err != nil {
 		return nil, err
 	}
-	if p.body.TimeZone != "" {
-		loc, err := civil.Zone(p.body.TimeZone)
-		if err != nil {
-			return nil, err
-		}
-		z := zone{loc: loc}
-		for _, g := range p.groups.all {
-			g.place(&z)
-		}
+	z, err := p.body.zone()
+	if err != nil {
+		return nil, err
 	}
-	for _, g := range p.groups.all {
-		p.body.Groups = append(p.body.Groups, g.Group)
-	}
+	p.body.Groups = p.groups.finish(z)
 	p.body.Rows = p.rows()
 	return &p.body, nil
+}
+
+// zone is that of the device; nil when it is not stated.
+func (h *Head) zone() (*zone, error) {
+	if h.TimeZone == "" {
+		return nil, nil
+	}
+	loc, err := civil.Zone(h.TimeZone)
+	return &zone{loc: loc}, err
+}
+
+// finish is what was sorted, placed by the device's zone where there is one.
+func (gs *groups) finish(z *zone) []Group {
+	all := make([]Group, 0, len(gs.all))
+	for _, g := range gs.all {
+		if z != nil {
+			g.place(z)
+		}
+		all = append(all, g.Group)
+	}
+	return all
 }
 
 // place gives the samples that state no offset the one of the device's zone.

@@ -16,10 +16,11 @@ const deepest = 64
 type scanner struct {
 	b   []byte
 	pos int
-	// path is where the present value is, for faults: data, 17, value.
-	index int // of the sample in data; -1 outside
-	field string
-	buf   []byte // an unescaped string
+	// Where the present value is, for faults: data, 17, value.
+	within []string // the list that is being read; nil outside
+	index  int      // of the sample in it; -1 outside
+	field  string
+	buf    []byte // an unescaped string
 }
 
 // bad is a fault about the JSON text itself.
@@ -29,9 +30,9 @@ func (s *scanner) bad() error {
 
 // wrong is a fault about the present field.
 func (s *scanner) wrong(code, sentence string) error {
-	loc := []string{"body"}
+	loc := append([]string{"body"}, s.within...)
 	if s.index >= 0 {
-		loc = append(loc, "data", strconv.Itoa(s.index))
+		loc = append(loc, strconv.Itoa(s.index))
 	}
 	if s.field != "" {
 		loc = append(loc, s.field)

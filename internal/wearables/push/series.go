@@ -1,0 +1,156 @@
+package push
+
+import (
+	"slices"
+
+	"github.com/google/uuid"
+
+	"hale/internal/wearables"
+)
+
+// Series is a pushed batch of samples of several resources: what a phone has
+// when it wakes up.
+type Series struct {
+	Head
+	Parts []Part // by resource, in the order in which they were sent
+	Count int    // samples in all
+}
+
+// Part is the samples of one resource.
+type Part struct {
+	Body
+	Resource *wearables.Resource
+
+	unfit []Reject // found before storing
+	first int      // place of its first group in the batch
+}
+
+// ParseSeries reads a pushed body whose samples stand in lists by the name of
+// their resource. A sample looks as it does in a body of its own and means the
+// same, but for its source: what it leaves out, the source of the body says.
+func ParseSeries(data []byte) (*Series, error) {
+	p := seriesParser{parser: parser{scanner: scanner{b: data, index: -1}}}
+	if err := p.whole(p.member); err != nil {
+		return nil, err
+	}
+	return p.finish()
+}
+
+type seriesParser struct {
+	parser
+	source label // of samples that do not state theirs
+	lists  []listOf
+	count  int
+}
+
+// listOf is one list that was read.
+type listOf struct {
+	resource *wearables.Resource
+	groups   groups
+	count    int
+}
+
+func (p *seriesParser) member(key []byte) error {
+	switch string(key) {
+	case "series":
+		p.seen, p.lists, p.count = true, nil, 0
+		p.within = []string{"series"}
+		err := p.object(p.resource)
+		p.within = nil
+		return err
+	case "source":
+		p.sample = sample{}
+		err := p.parser.source()
+		p.source, p.field = p.sample.label, ""
+		return err
+	}
+	known, err := p.headMember(&p.body.Head, key)
+	if err == nil && !known {
+		err = p.skip(0)
+	}
+	return err
+}
+
+// resource reads the list of one resource.
+func (p *seriesParser) resource(key []byte) error {
+	name := string(key)
+	p.field = name
+	r, ok := wearables.ResourceNamed(name)
+	if !ok || !r.Push {
+		return p.wrong("value_error", "Value error, this resource cannot be pushed")
+	}
+	if slices.ContainsFunc(p.lists, func(l listOf) bool { return l.resource == r }) {
+		return p.wrong("value_error", "Value error, this resource stands there twice")
+	}
+	if err := p.samples(MostSamples-p.count, []string{"series", name}); err != nil {
+		return err
+	}
+	p.within = []string{"series"}
+	p.lists = append(p.lists, listOf{r, p.groups, p.body.Count})
+	p.count += p.body.Count
+	return nil
+}
+
+// finish checks the head and resolves what depends on it.
+func (p *seriesParser) finish() (*Series, error) {
+	if err := p.body.Head.check("series", p.seen); err != nil {
+		return nil, err
+	}
+	z, err := p.body.zone()
+	if err != nil {
+		return nil, err
+	}
+	s := &Series{Head: p.body.Head, Count: p.count, Parts: make([]Part, len(p.lists))}
+	for i := range p.lists {
+		l := &p.lists[i]
+		for _, g := range l.groups.all {
+			g.from(&p.source)
+		}
+		s.Parts[i] = Part{Resource: l.resource, Body: Body{Head: s.Head, Groups: l.groups.finish(z), Count: l.count}}
+	}
+	return s, nil
+}
+
+// from fills in what the samples of a group do not say of their source.
+func (g *groupOf) from(source *label) {
+	if g.sourceType == "" && g.product == "" && len(source.sourceType) > 0 {
+		g.Source.Type = string(source.sourceType)
+	}
+	if g.Source.AppID == "" {
+		g.Source.AppID = string(source.app)
+	}
+	if g.Source.Sport == "" {
+		g.Source.Sport = string(source.sport)
+	}
+	if g.Source.DeviceID == nil && source.device != uuid.Nil {
+		g.Source.DeviceID = &source.device
+	}
+	if g.Source.WorkoutID == nil && source.workout != uuid.Nil {
+		g.Source.WorkoutID = &source.workout
+	}
+}
+
+// Batch makes one batch of all series, in canonical units.
+func (s *Series) Batch() wearables.Batch {
+	batch := wearables.Batch{Provider: s.Provider, Stage: s.Stage}
+	for i := range s.Parts {
+		p := &s.Parts[i]
+		some, unfit := p.Body.Batch(p.Resource)
+		p.unfit, p.first = unfit, len(batch.Samples)
+		batch.Samples = append(batch.Samples, some.Samples...)
+	}
+	return batch
+}
+
+// Rejects is what was refused of one series, by its place in the list that was
+// sent: what Batch left out and what storing found.
+func (p *Part) Rejects(stored wearables.Result) []Reject {
+	var own wearables.Result
+	for _, r := range stored.Rejections {
+		if r.Resource == p.Resource.Name {
+			r.Part -= p.first
+			own.Rejections = append(own.Rejections, r)
+		}
+	}
+	return p.Body.Rejects(p.unfit, own)
+}
