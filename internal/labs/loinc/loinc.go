@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -36,17 +37,18 @@ func (c *Code) Slug() string { return Slug(c.Display) }
 //go:embed loinc.csv
 var file []byte
 
+// The table is read when somebody first asks: most commands never do.
 var (
-	all    = mustRead(file)
-	byCode = index(all)
+	all    = sync.OnceValue(func() []*Code { return mustRead(file) })
+	byCode = sync.OnceValue(func() map[string]*Code { return index(all()) })
 )
 
 // All lists the table in its own order.
-func All() []*Code { return all }
+func All() []*Code { return all() }
 
 // Find looks up a code such as 2345-7.
 func Find(code string) (*Code, bool) {
-	c, ok := byCode[code]
+	c, ok := byCode()[code]
 	return c, ok
 }
 

@@ -6,25 +6,28 @@ import (
 	"encoding/csv"
 	"fmt"
 	"strings"
+	"sync"
 )
 
 //go:embed units.csv
 var unitsFile []byte
 
-var printedUnits = mustReadUnits(unitsFile)
+var printedUnits = sync.OnceValue(func() map[string]string { return mustReadUnits(unitsFile) })
 
 // UCUM is the unit that a laboratory means by what it prints, such as
 // 10*3/uL for "K/uL". A unit that the table lacks is not guessed.
 func UCUM(printed string) (unit string, ok bool) {
-	unit, ok = printedUnits[normalise(printed)]
+	unit, ok = printedUnits()[normalise(printed)]
 	return unit, ok
 }
 
 // normalise is a printed unit as the table has it: lower case, no blanks, u
 // for both signs of micro.
 func normalise(printed string) string {
-	return strings.NewReplacer(" ", "", "µ", "u", "μ", "u").Replace(strings.ToLower(printed))
+	return blanksAndMicro.Replace(strings.ToLower(printed))
 }
+
+var blanksAndMicro = strings.NewReplacer(" ", "", "µ", "u", "μ", "u")
 
 func mustReadUnits(file []byte) map[string]string {
 	rows, err := csv.NewReader(bytes.NewReader(file)).ReadAll()
