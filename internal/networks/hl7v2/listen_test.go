@@ -84,10 +84,13 @@ func TestAnAddressThatAStrangerHas(t *testing.T) {
 	address, _ := taken(t)
 	synctest.Test(t, func(t *testing.T) {
 		n, log := receiver(t, Settings{Listen: address})
-		peers := 2
-		n.Peers = func() int { return peers }
 		began := time.Now()
-		go func() { time.Sleep(5 * time.Minute); peers = 1 }()
+		n.Peers = func() int {
+			if time.Since(began) < 5*time.Minute {
+				return 2
+			}
+			return 1
+		}
 		err := n.Run(t.Context(), &inbox{})
 		if !errors.Is(err, syscall.EADDRINUSE) || !strings.Contains(err.Error(), "not by another node") {
 			t.Errorf("ended with %v", err)
