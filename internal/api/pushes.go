@@ -12,8 +12,9 @@ import (
 	"hale/internal/wearables/push"
 )
 
-// pushHead is what every push says about itself.
-type pushHead struct {
+// PushHead is what every push says about itself. It has a capital because the
+// document does not see into embedded types without one.
+type PushHead struct {
 	Stage        string `json:"stage" enum:"historical,daily" doc:"historical fills the past of a new connection and is announced when it is complete; daily values are announced one by one."`
 	Provider     string `json:"provider" doc:"A provider of the catalogue whose auth_type is sdk, or manual."`
 	StartDate    string `json:"start_date,omitempty" doc:"Start of the range that is covered: a date or an instant."`
@@ -24,7 +25,7 @@ type pushHead struct {
 
 // pushedSamples is what a phone sends.
 type pushedSamples struct {
-	pushHead
+	PushHead
 	Data []pushedSample `json:"data" maxItems:"100000"`
 }
 
@@ -57,12 +58,22 @@ type rejectBody struct {
 	First  int    `json:"first" doc:"Index of the first one in data."`
 }
 
+// PushCounts is what became of the values of a push, with a capital for the
+// same reason.
+type PushCounts struct {
+	Success   bool `json:"success"`
+	Created   int  `json:"created" doc:"New values."`
+	Updated   int  `json:"updated" doc:"Values that replaced others."`
+	Unchanged int  `json:"unchanged" doc:"Values that were there already; nobody is told."`
+}
+
+func countsOf(r wearables.Result) PushCounts {
+	return PushCounts{Success: true, Created: r.Created, Updated: r.Updated, Unchanged: r.Unchanged}
+}
+
 type pushBody struct {
-	Success   bool         `json:"success"`
-	Created   int          `json:"created" doc:"New values."`
-	Updated   int          `json:"updated" doc:"Values that replaced others."`
-	Unchanged int          `json:"unchanged" doc:"Values that were there already; nobody is told."`
-	Rejected  []rejectBody `json:"rejected"`
+	PushCounts
+	Rejected []rejectBody `json:"rejected"`
 }
 
 // pushSamples stores what a phone sends. Sending it again changes nothing.
@@ -133,7 +144,7 @@ func (a *API) finishHistory(ctx context.Context, user users.User, head *push.Hea
 }
 
 func pushed(r wearables.Result, rejects []push.Reject) pushBody {
-	body := pushBody{Success: true, Created: r.Created, Updated: r.Updated, Unchanged: r.Unchanged, Rejected: []rejectBody{}}
+	body := pushBody{countsOf(r), []rejectBody{}}
 	for _, reject := range rejects {
 		body.Rejected = append(body.Rejected, rejectBody(reject))
 	}

@@ -9,7 +9,7 @@ import (
 
 // pushedSeries is what a phone has of several resources when it wakes up.
 type pushedSeries struct {
-	pushHead
+	PushHead
 	Source *pushedSource             `json:"source,omitempty" doc:"Where samples come from that do not say so themselves."`
 	Series map[string][]pushedSample `json:"series" doc:"Samples by the name of their resource; 100,000 in all."`
 }
@@ -34,11 +34,8 @@ type seriesRejectBody struct {
 }
 
 type pushedSeriesBody struct {
-	Success   bool               `json:"success"`
-	Created   int                `json:"created" doc:"New values."`
-	Updated   int                `json:"updated" doc:"Values that replaced others."`
-	Unchanged int                `json:"unchanged" doc:"Values that were there already; nobody is told."`
-	Rejected  []seriesRejectBody `json:"rejected"`
+	PushCounts
+	Rejected []seriesRejectBody `json:"rejected"`
 }
 
 // pushSeries is pushSamples for several resources at once: all of it is stored
@@ -58,9 +55,7 @@ func (a *API) pushSeries(ctx context.Context, c Caller, in *seriesIn) (*out[push
 	if err != nil {
 		return nil, err
 	}
-	told := pushedSeriesBody{
-		Success: true, Created: result.Created, Updated: result.Updated, Unchanged: result.Unchanged, Rejected: []seriesRejectBody{},
-	}
+	told := pushedSeriesBody{countsOf(result), []seriesRejectBody{}}
 	var events []string
 	for i := range body.Parts {
 		part := &body.Parts[i]

@@ -148,7 +148,7 @@ func (pushedSummaries[D]) Schema(r huma.Registry) *huma.Schema {
 			maybeNull(p)
 		}
 	}
-	head := r.SchemaFromRef(r.Schema(reflect.TypeFor[pushHead](), true, "").Ref)
+	head := r.SchemaFromRef(r.Schema(reflect.TypeFor[PushHead](), true, "").Ref)
 	s := &huma.Schema{Type: huma.TypeObject, Required: append(slices.Clone(head.Required), "data"), Properties: maps.Clone(head.Properties)}
 	s.Properties["data"] = &huma.Schema{Type: huma.TypeArray, Items: item, Description: "Fields may be in snake_case or camelCase; unknown ones are skipped."}
 	s.PrecomputeMessages()
