@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -67,7 +66,7 @@ func (s *shell) runApp(ctx context.Context, cfg *config.Config) error {
 	s.welcome(a, cfg)
 	s.notify("READY=1")
 	// What starting left would lie there until the node is busy.
-	defer time.AfterFunc(time.Second, debug.FreeOSMemory).Stop()
+	defer time.AfterFunc(time.Second, ops.Settle).Stop()
 	var failure error
 	select {
 	case <-ctx.Done():

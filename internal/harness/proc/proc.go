@@ -24,7 +24,8 @@ func Build(ctx context.Context, dir string) (string, error) {
 		return filepath.Abs(given)
 	}
 	binary := filepath.Join(dir, "hale")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", binary, "hale/cmd/hale")
+	// Without -trimpath, so that what the tests were compiled to is used again.
+	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "hale/cmd/hale")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("proc: building: %w\n%s", err, out)

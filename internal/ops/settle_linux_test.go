@@ -1,0 +1,60 @@
+package ops
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func TestReadOnlyPart(t *testing.T) {
+	for line, want := range map[string]bool{
+		"00400000-01a00000 r-xp 00000000 fe:00 42                         /srv/hale":           true,
+		"01a00000-03000000 r--p 01600000 fe:00 42                         /srv/hale":           true,
+		"03000000-03200000 rw-p 02c00000 fe:00 42                         /srv/hale":           false, // data
+		"7f0000000000-7f0040000000 r--s 00000000 fe:00 43                 /srv/hale.db":        false, // shared, another's
+		"00400000-01a00000 r-xp 00000000 fe:00 42                         /srv/hale (deleted)": false,
+		"c000000000-c000400000 rw-p 00000000 00:00 0":                                         false,
+		"01a00000-01a00000 r--p 01600000 fe:00 42                         /srv/hale":           false,
+		"x-01a00000 r--p 01600000 fe:00 42                                /srv/hale":           false,
+		"": false,
+	} {
+		start, size, ok := readOnlyPart(line, "/srv/hale")
+		if ok != want || ok && (start == 0 || size == 0) {
+			t.Errorf("%q: %x %x %t", line, start, size, ok)
+		}
+	}
+}
+
+// What is dropped comes back when it is touched, and what is not touched stays
+// away.
+func TestSettle(t *testing.T) {
+	before := mappedFile(t)
+	Settle()
+	after := mappedFile(t)
+	t.Logf("%d kB of files mapped before, %d after", before, after)
+	if after >= before {
+		t.Errorf("%d kB of files mapped before, %d after", before, after)
+	}
+}
+
+// mappedFile is RssFile of this process, in kB.
+func mappedFile(t *testing.T) int {
+	t.Helper()
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Skip(err)
+	}
+	for line := range bytes.Lines(status) {
+		if rest, ok := strings.CutPrefix(string(line), "RssFile:"); ok {
+			n, err := strconv.Atoi(strings.Fields(rest)[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+	}
+	t.Skip("the kernel does not tell RssFile")
+	return 0
+}

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package ops
+
+// Other systems are left to take pages back as they need them.
+func dropProgramPages() {}
