@@ -232,7 +232,7 @@ func addCandidates(ctx context.Context, tx *store.Tx, team teams.ID, all []Item)
 	return nil
 }
 
-func scanCandidates(rows *sql.Rows, add func(ID, Candidate)) error {
+func scanCandidates(rows *store.Rows, add func(ID, Candidate)) error {
 	defer rows.Close()
 	for rows.Next() {
 		var id ID

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -18,12 +17,15 @@ func (db *DB) Backup(ctx context.Context, path string) error {
 	if _, err := os.Stat(path); err == nil {
 		return fmt.Errorf("store: backup: %w", os.ErrExist)
 	}
-	pool, err := sql.Open("sqlite", sqliteDSN(db.path, Options{}, "_pragma=synchronous(full)"))
+	l, err := openLite(db.path, pragmas(Options{}))
 	if err != nil {
 		return fmt.Errorf("store: backup: %w", err)
 	}
-	defer pool.Close()
-	if _, err := pool.ExecContext(ctx, `VACUUM INTO $1`, path); err != nil {
+	l.conn.SetInterrupt(ctx.Done())
+	if _, err := l.exec(`VACUUM INTO $1`, []any{path}); err != nil {
+		return errors.Join(fmt.Errorf("store: backup: %w", err), l.close())
+	}
+	if err := l.close(); err != nil {
 		return fmt.Errorf("store: backup: %w", err)
 	}
 	f, err := os.OpenFile(path, os.O_RDWR, 0)

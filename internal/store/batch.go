@@ -156,7 +156,7 @@ func (tx *Tx) one(ctx context.Context, p *part) error {
 // pipeline sends everything at once and then reads the answers.
 func (tx *Tx) pipeline(ctx context.Context, parts []part) error {
 	var failed error
-	err := tx.conn.sql.Raw(func(driver any) error {
+	err := tx.sql.Raw(func(driver any) error {
 		c, ok := driver.(*stdlib.Conn)
 		if !ok {
 			return fmt.Errorf("store: a batch on a %T", driver)

@@ -13,6 +13,8 @@
 // runs each under its own savepoint and commits them together, so that one
 // fsync serves many (group.go). On PostgreSQL each transaction has its own
 // connection and is tried again where the database asks for it (postgres.go).
+// SQLite is spoken to directly (lite.go), PostgreSQL through database/sql and
+// pgx; both answer with the same Rows (rows.go).
 //
 // Personal data and secrets are sealed on their way in (seal.go). The rules
 // that keep one SQL text true on both engines are in docs/decisions/0002.

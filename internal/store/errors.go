@@ -6,7 +6,7 @@ import (
 	"errors"
 
 	"github.com/jackc/pgx/v5/pgconn"
-	"modernc.org/sqlite"
+	"zombiezen.com/go/sqlite"
 )
 
 // errBadConn makes database/sql drop a connection from its pool.
@@ -22,6 +22,6 @@ func IsUnique(err error) bool {
 	if errors.As(err, &pg) {
 		return pg.Code == "23505"
 	}
-	var lite *sqlite.Error
-	return errors.As(err, &lite) && (lite.Code() == 2067 || lite.Code() == 1555)
+	code := sqlite.ErrCode(err)
+	return code == sqlite.ResultConstraintUnique || code == sqlite.ResultConstraintPrimaryKey
 }

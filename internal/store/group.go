@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync"
@@ -19,8 +17,7 @@ const mostInGroup = 256
 // shares one fsync.
 type groupWriter struct {
 	db    *DB
-	pool  *sql.DB
-	conn  *conn
+	lite  *lite
 	queue chan *write
 	done  chan struct{}
 
@@ -43,8 +40,8 @@ type panicked struct {
 	stack []byte
 }
 
-func newGroupWriter(db *DB, pool *sql.DB, c *conn) *groupWriter {
-	g := &groupWriter{db: db, pool: pool, conn: c, queue: make(chan *write, 4*mostInGroup), done: make(chan struct{})}
+func newGroupWriter(db *DB, l *lite) *groupWriter {
+	g := &groupWriter{db: db, lite: l, queue: make(chan *write, 4*mostInGroup), done: make(chan struct{})}
 	go g.run()
 	return g
 }
@@ -93,7 +90,7 @@ func (g *groupWriter) commit(group []*write) {
 	start := time.Now()
 	err := g.transact(group)
 	if err != nil {
-		_, _ = g.exec("ROLLBACK")
+		_ = g.exec("ROLLBACK")
 	}
 	g.db.observe(time.Since(start), len(group))
 	for _, w := range group {
@@ -108,29 +105,29 @@ func (g *groupWriter) commit(group []*write) {
 }
 
 func (g *groupWriter) transact(group []*write) error {
-	if _, err := g.exec("BEGIN IMMEDIATE"); err != nil {
+	if err := g.exec("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
 	for _, w := range group {
 		if w.err = w.ctx.Err(); w.err != nil {
 			continue
 		}
-		if _, err := g.exec("SAVEPOINT one"); err != nil {
+		if err := g.exec("SAVEPOINT one"); err != nil {
 			return err
 		}
-		w.tx = &Tx{db: g.db, conn: g.conn, now: g.db.Now(), ctx: context.Background()}
+		w.tx = &Tx{db: g.db, lite: g.lite, now: g.db.Now()}
 		g.call(w)
+		g.lite.settle()
 		if w.err != nil || w.caught != nil {
-			if _, err := g.exec("ROLLBACK TO one"); err != nil {
+			if err := g.exec("ROLLBACK TO one"); err != nil {
 				return err
 			}
 		}
-		if _, err := g.exec("RELEASE one"); err != nil {
+		if err := g.exec("RELEASE one"); err != nil {
 			return err
 		}
 	}
-	_, err := g.exec("COMMIT")
-	return err
+	return g.exec("COMMIT")
 }
 
 // call runs one member; its panic fails that member alone.
@@ -143,12 +140,9 @@ func (g *groupWriter) call(w *write) {
 	w.err = w.fn(w.tx)
 }
 
-func (g *groupWriter) exec(text string) (sql.Result, error) {
-	stmt, err := g.conn.prepare(context.Background(), text)
-	if err != nil {
-		return nil, err
-	}
-	return stmt.exec(context.Background(), nil)
+func (g *groupWriter) exec(text string) error {
+	_, err := g.lite.exec(text, nil)
+	return err
 }
 
 // close lets what is queued commit and ends the writer.
@@ -158,5 +152,5 @@ func (g *groupWriter) close() error {
 	close(g.queue)
 	g.mu.Unlock()
 	<-g.done
-	return errors.Join(g.conn.close(), g.pool.Close())
+	return g.lite.close()
 }

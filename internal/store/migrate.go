@@ -13,6 +13,7 @@ import (
 
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
+	_ "modernc.org/sqlite" // the driver named sqlite
 )
 
 //go:embed migrations/*.sql
@@ -88,13 +89,20 @@ func (db *DB) provider(ctx context.Context) (*goose.Provider, func(), error) {
 		provider, err := goose.NewProvider(goose.DialectPostgres, db.pool, steps, goose.WithSessionLocker(locker))
 		return provider, func() {}, err
 	}
-	pool, err := sql.Open("sqlite", sqliteDSN(db.path, Options{}, "_txlock=immediate"))
+	pool, err := sql.Open("sqlite", sqliteDSN(db.path))
 	if err != nil {
 		return nil, nil, fmt.Errorf("store: opening SQLite to migrate: %w", err)
 	}
 	pool.SetMaxOpenConns(1)
 	provider, err := goose.NewProvider(goose.DialectSQLite3, pool, steps)
 	return provider, func() { _ = pool.Close() }, err
+}
+
+// sqliteDSN is the address of a database file for database/sql, which the
+// migrations need.
+func sqliteDSN(path string) string {
+	return "file:" + strings.NewReplacer("?", "%3f", "#", "%23").Replace(path) +
+		"?_txlock=immediate&_pragma=" + strings.Join(pragmas(Options{}), "&_pragma=")
 }
 
 // translated is the migrations in the words of the engine.

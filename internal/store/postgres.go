@@ -72,7 +72,7 @@ func (db *DB) postgresTx(ctx context.Context, begin string, readOnly bool, fn fu
 		return fmt.Errorf("store: taking a connection: %w", err)
 	}
 	defer raw.Close()
-	tx := &Tx{db: db, conn: &conn{sql: raw}, now: db.Now(), readOnly: readOnly, begin: begin, scope: scope(ctx)}
+	tx := &Tx{db: db, sql: raw, now: db.Now(), readOnly: readOnly, begin: begin, scope: scope(ctx)}
 	open := true
 	defer func() {
 		if open { // fn failed or panicked

@@ -2,13 +2,10 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"path/filepath"
 	"runtime"
 	"strings"
-
-	_ "modernc.org/sqlite" // driver "sqlite"; binds $1, $2 by number, as PostgreSQL does
 )
 
 // FileName is the SQLite database in the data folder.
@@ -20,12 +17,7 @@ func (db *DB) openSQLite(ctx context.Context, o Options) error {
 	if db.path == "" {
 		db.path = filepath.Join(o.Dir, FileName)
 	}
-	writerPool, err := sql.Open("sqlite", sqliteDSN(db.path, o, "_txlock=immediate"))
-	if err != nil {
-		return fmt.Errorf("store: opening SQLite: %w", err)
-	}
-	writerPool.SetMaxOpenConns(1)
-	raw, err := writerPool.Conn(ctx)
+	writer, err := openLite(db.path, pragmas(o))
 	if err != nil {
 		return fmt.Errorf("store: opening %s: %w", filepath.Base(db.path), err)
 	}
@@ -33,22 +25,18 @@ func (db *DB) openSQLite(ctx context.Context, o Options) error {
 	if readers == 0 {
 		readers = max(2, runtime.NumCPU())
 	}
-	db.pool, err = sql.Open("sqlite", sqliteDSN(db.path, o, "_pragma=query_only(1)"))
+	db.readers, err = newReaderPool(db.path, o, readers)
 	if err != nil {
-		return fmt.Errorf("store: opening SQLite: %w", err)
-	}
-	db.pool.SetMaxOpenConns(readers)
-	db.readers, err = newReaderPool(ctx, db.pool, readers)
-	if err != nil {
+		_ = writer.close()
 		return fmt.Errorf("store: opening SQLite readers: %w", err)
 	}
-	db.group = newGroupWriter(db, writerPool, &conn{sql: raw, cache: map[string]*sql.Stmt{}})
+	db.group = newGroupWriter(db, writer)
 	return nil
 }
 
-// sqliteDSN sets what a connection needs. ANALYZE is never run: with it the
+// pragmas are what a connection needs. ANALYZE is never run: with it the
 // planner turns point lookups into plans made anew at each execution.
-func sqliteDSN(path string, o Options, more string) string {
+func pragmas(o Options) []string {
 	synchronous, mmap := "full", 1<<30
 	if strings.EqualFold(o.Synchronous, "normal") {
 		synchronous = "normal"
@@ -56,56 +44,69 @@ func sqliteDSN(path string, o Options, more string) string {
 	if o.NoMmap {
 		mmap = 0
 	}
-	return "file:" + strings.NewReplacer("?", "%3f", "#", "%23").Replace(path) + fmt.Sprintf(
-		"?_pragma=busy_timeout(10000)&_pragma=journal_mode(wal)&_pragma=synchronous(%s)&_pragma=foreign_keys(on)"+
-			"&_pragma=temp_store(memory)&_pragma=mmap_size(%d)&_pragma=cache_size(-16384)&%s", synchronous, mmap, more)
+	return []string{
+		fmt.Sprintf("busy_timeout(%d)", busyFor.Milliseconds()), "journal_mode(wal)", "synchronous(" + synchronous + ")",
+		"foreign_keys(on)", "temp_store(memory)", fmt.Sprintf("mmap_size(%d)", mmap), "cache_size(-16384)",
+	}
 }
 
 // readerPool hands out the read connections, one transaction at a time each.
-type readerPool struct{ idle chan *conn }
+type readerPool struct{ idle chan *lite }
 
-func newReaderPool(ctx context.Context, pool *sql.DB, n int) (*readerPool, error) {
-	p := &readerPool{idle: make(chan *conn, n)}
+func newReaderPool(path string, o Options, n int) (*readerPool, error) {
+	p := &readerPool{idle: make(chan *lite, n)}
 	for range n {
-		raw, err := pool.Conn(ctx)
+		l, err := openLite(path, append(pragmas(o), "query_only(1)"))
 		if err != nil {
+			for len(p.idle) > 0 {
+				_ = (<-p.idle).close()
+			}
 			return nil, err
 		}
-		p.idle <- &conn{sql: raw, cache: map[string]*sql.Stmt{}}
+		p.idle <- l
 	}
 	return p, nil
 }
 
-func (p *readerPool) read(ctx context.Context, db *DB, fn func(tx *Tx) error) (err error) {
-	var c *conn
+// take waits for a connection.
+func (p *readerPool) take(ctx context.Context) (*lite, error) {
 	select {
-	case c = <-p.idle:
+	case l := <-p.idle:
+		return l, nil
 	case <-ctx.Done():
-		return ctx.Err()
+		return nil, ctx.Err()
 	}
-	tx := &Tx{db: db, conn: c, now: db.Now(), ctx: context.Background(), readOnly: true}
-	if _, err := tx.Exec(ctx, "BEGIN"); err != nil {
-		p.idle <- c
+}
+
+func (p *readerPool) give(l *lite) {
+	l.settle()
+	p.idle <- l
+}
+
+func (p *readerPool) read(ctx context.Context, db *DB, fn func(tx *Tx) error) (err error) {
+	l, err := p.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer p.give(l)
+	if _, err := l.exec("BEGIN", nil); err != nil {
 		return fmt.Errorf("store: beginning to read: %w", err)
 	}
 	defer func() {
-		if _, end := tx.Exec(ctx, "COMMIT"); end != nil && err == nil {
+		if _, end := l.exec("COMMIT", nil); end != nil && err == nil {
 			err = fmt.Errorf("store: ending a read: %w", end)
 		}
-		p.idle <- c
 	}()
-	return fn(tx)
+	return fn(&Tx{db: db, lite: l, now: db.Now(), readOnly: true})
 }
 
 func (p *readerPool) peek(ctx context.Context, db *DB, fn func(tx *Tx) error) error {
-	var c *conn
-	select {
-	case c = <-p.idle:
-	case <-ctx.Done():
-		return ctx.Err()
+	l, err := p.take(ctx)
+	if err != nil {
+		return err
 	}
-	defer func() { p.idle <- c }()
-	return fn(&Tx{db: db, conn: c, now: db.Now(), ctx: context.Background(), readOnly: true})
+	defer p.give(l)
+	return fn(&Tx{db: db, lite: l, now: db.Now(), readOnly: true})
 }
 
 func (p *readerPool) close() {

@@ -56,7 +56,7 @@ type DB struct {
 	observe func(time.Duration, int)
 	root    *secrets.Root
 	keys    keyCache
-	pool    *sql.DB // PostgreSQL: all; SQLite: the read connections
+	pool    *sql.DB // PostgreSQL
 	url     string
 	path    string // SQLite file
 

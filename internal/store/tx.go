@@ -13,9 +13,9 @@ import (
 // to one goroutine.
 type Tx struct {
 	db       *DB
-	conn     *conn
+	lite     *lite     // SQLite
+	sql      *sql.Conn // PostgreSQL
 	now      time.Time
-	ctx      context.Context // SQLite: never cancelled, so that one request cannot interrupt its group
 	readOnly bool
 	begin    string // PostgreSQL: sent with the first statement, empty once it was
 	scope    string // PostgreSQL: whose rows the transaction may see
@@ -37,48 +37,55 @@ func (tx *Tx) Engine() Engine { return tx.db.engine }
 // statements and its commit, so that a counter row read here is in commit order.
 func (tx *Tx) Serial() bool { return tx.db.engine == SQLite && !tx.readOnly }
 
-// Exec runs a statement and returns the number of rows it changed.
+// Exec runs a statement and returns the number of rows it changed. On SQLite
+// it is not interrupted when ctx ends: its group would suffer.
 func (tx *Tx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
-	stmt, err := tx.prepare(ctx, query)
-	if err != nil {
+	if tx.lite != nil {
+		return tx.lite.exec(query, args)
+	}
+	if err := tx.start(ctx); err != nil {
 		return 0, err
 	}
-	res, err := stmt.exec(tx.context(ctx), bind(args))
+	res, err := tx.sql.ExecContext(ctx, query, bind(args)...)
 	if err != nil {
 		return 0, err
 	}
 	return res.RowsAffected()
 }
 
-// QueryRow runs a query for one row; Scan returns sql.ErrNoRows for none.
+// QueryRow runs a query for one row; Scan returns ErrNoRows for none.
 func (tx *Tx) QueryRow(ctx context.Context, query string, args ...any) Row {
-	stmt, err := tx.prepare(ctx, query)
-	if err != nil {
-		return Row{err: err}
-	}
-	return Row{row: stmt.queryRow(tx.context(ctx), bind(args))}
+	rows, err := tx.Query(ctx, query, args...)
+	return Row{rows, err}
 }
 
 // Query runs a query. Read the rows to the end and close them before the next
 // statement: PostgreSQL allows one open result.
-func (tx *Tx) Query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	stmt, err := tx.prepare(ctx, query)
+func (tx *Tx) Query(ctx context.Context, query string, args ...any) (*Rows, error) {
+	if tx.lite != nil {
+		return tx.lite.query(query, args)
+	}
+	if err := tx.start(ctx); err != nil {
+		return nil, err
+	}
+	rows, err := tx.sql.QueryContext(ctx, query, bind(args)...)
 	if err != nil {
 		return nil, err
 	}
-	return stmt.query(tx.context(ctx), bind(args))
+	return &Rows{sql: rows}, nil
 }
 
-// prepare begins the transaction with its first statement.
-func (tx *Tx) prepare(ctx context.Context, query string) (statement, error) {
-	if tx.begin != "" {
-		// scope is "*", a UUID or empty: nothing that needs quoting.
-		if _, err := tx.conn.sql.ExecContext(ctx, tx.begin+"; SET LOCAL hale.team = '"+tx.scope+"'"); err != nil {
-			return statement{}, fmt.Errorf("store: beginning: %w", err)
-		}
-		tx.begin = ""
+// start begins a transaction of PostgreSQL's with its first statement.
+func (tx *Tx) start(ctx context.Context) error {
+	if tx.begin == "" {
+		return nil
 	}
-	return tx.conn.prepare(tx.context(ctx), query)
+	// scope is "*", a UUID or empty: nothing that needs quoting.
+	if _, err := tx.sql.ExecContext(ctx, tx.begin+"; SET LOCAL hale.team = '"+tx.scope+"'"); err != nil {
+		return fmt.Errorf("store: beginning: %w", err)
+	}
+	tx.begin = ""
+	return nil
 }
 
 // AfterCommit calls fn once the transaction is durable, and never otherwise.
@@ -93,15 +100,8 @@ func (tx *Tx) committed() {
 	}
 }
 
-func (tx *Tx) context(ctx context.Context) context.Context {
-	if tx.ctx != nil {
-		return tx.ctx
-	}
-	return ctx
-}
-
-// bind puts arguments into the forms that both engines take: UUIDs as 16
-// bytes, moments as microseconds.
+// bind puts arguments into the forms that PostgreSQL's driver takes: UUIDs as
+// 16 bytes, moments as microseconds.
 func bind(args []any) []any {
 	for i, arg := range args {
 		switch v := arg.(type) {
@@ -123,20 +123,6 @@ func bind(args []any) []any {
 		}
 	}
 	return args
-}
-
-// Row is the result of QueryRow.
-type Row struct {
-	row *sql.Row
-	err error
-}
-
-// Scan copies the columns, or returns sql.ErrNoRows.
-func (r Row) Scan(dest ...any) error {
-	if r.err != nil {
-		return r.err
-	}
-	return r.row.Scan(dest...)
 }
 
 // ForUpdateSkipLocked ends a SELECT that claims rows: PostgreSQL passes over

@@ -24,9 +24,14 @@ type found struct {
 
 // Ask asks for the active users among ids. beside is a text expression over the
 // table users, or empty.
-func (l *Crowd) Ask(b *store.Batch, team teams.ID, ids []ID, beside string) {
+func (l *Crowd) Ask(tx *store.Tx, b *store.Batch, team teams.ID, ids []ID, beside string) {
 	if beside == "" {
 		beside = "''"
+	}
+	text := `SELECT ` + columns + `, COALESCE(` + beside + `, '') FROM users WHERE team_id = $1 AND deleted_at IS NULL AND user_id `
+	if tx.Engine() == store.Postgres { // an array costs it half of what a list does
+		b.Query(l.take, text+`= ANY ($2::uuid[])`, team, arrayOf(ids))
+		return
 	}
 	for len(ids) > 0 {
 		n := min(len(ids), crowdWidths[0])
@@ -46,12 +51,19 @@ func (l *Crowd) Ask(b *store.Batch, team teams.ID, ids []ID, beside string) {
 		for len(args) < 1+width { // the same one again: few texts to prepare
 			args = append(args, part[n-1])
 		}
-		b.Query(l.take, `SELECT `+columns+`, COALESCE(`+beside+`, '') FROM users
-			WHERE team_id = $1 AND deleted_at IS NULL AND user_id IN `+store.List(2, width), args...)
+		b.Query(l.take, text+`IN `+store.List(2, width), args...)
 	}
 }
 
-// crowdWidths are how many users one statement asks for.
+func arrayOf(ids []ID) [][16]byte {
+	all := make([][16]byte, len(ids))
+	for i, id := range ids {
+		all[i] = id
+	}
+	return all
+}
+
+// crowdWidths are how many users one statement asks for on SQLite.
 var crowdWidths = []int{32, 8, 2, 1}
 
 func (l *Crowd) take(from store.Scanner) error {

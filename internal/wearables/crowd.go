@@ -143,7 +143,7 @@ func (in *Ingester) planCrowd(ctx context.Context, tx *store.Tx, group []*pushed
 	column, brings := in.Linked(group[0].batch.Provider)
 	var b store.Batch
 	var who users.Crowd
-	who.Ask(&b, group[0].team, ids, column)
+	who.Ask(tx, &b, group[0].team, ids, column)
 	if err := tx.Run(ctx, &b); err != nil {
 		return err
 	}

@@ -101,7 +101,7 @@ func GetDelivery(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID
 	return d, attempts, err
 }
 
-func scanAttempts(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID, rows *sql.Rows, err error) ([]Attempt, error) {
+func scanAttempts(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID, rows *store.Rows, err error) ([]Attempt, error) {
 	if err != nil {
 		return nil, fmt.Errorf("webhooks: reading attempts: %w", err)
 	}

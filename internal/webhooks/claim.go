@@ -3,7 +3,6 @@ package webhooks
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"fmt"
 	"slices"
 	"time"
@@ -111,7 +110,7 @@ func claimPostgres(ctx context.Context, tx *store.Tx, team uuid.UUID, id Endpoin
 // readHaul keeps what is not in hand. marked, the last column, tells that the
 // row was this node's before, or on SQLite that nothing but memory can tell; a
 // row that was free is never in hand.
-func readHaul(rows *sql.Rows, lane, most int, inHand map[hand]struct{}) (haul, error) {
+func readHaul(rows *store.Rows, lane, most int, inHand map[hand]struct{}) (haul, error) {
 	var h haul
 	for len(h.parcels) < most && rows.Next() {
 		p := &parcel{lane: lane}
