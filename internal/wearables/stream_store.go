@@ -25,7 +25,10 @@ type streamWrite struct {
 	version int64
 }
 
+// takeStreams takes the last stream of each workout, as for samples and
+// summaries: two versions of one row in a batch would race with each other.
 func (j *job) takeStreams(all []Stream) {
+	byWorkout := map[uuid.UUID]*streamWrite{}
 	for part := range all {
 		s := &all[part]
 		packed, err := []byte(nil), s.check()
@@ -37,7 +40,14 @@ func (j *job) takeStreams(all []Stream) {
 			continue
 		}
 		id := SummaryID(j.user, j.provider, "workouts", s.WorkoutKey)
-		j.streams = append(j.streams, &streamWrite{workout: id, n: len(s.Time), packed: packed, part: part})
+		if w := byWorkout[id]; w != nil {
+			w.n, w.packed, w.part = len(s.Time), packed, part
+			j.repeated[WorkoutStream]++
+		} else {
+			w = &streamWrite{workout: id, n: len(s.Time), packed: packed, part: part}
+			byWorkout[id] = w
+			j.streams = append(j.streams, w)
+		}
 		j.resources = append(j.resources, WorkoutStream)
 		j.hear(WorkoutStream, s.Time[0], s.Time[len(s.Time)-1])
 	}

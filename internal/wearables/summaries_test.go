@@ -197,3 +197,21 @@ func TestStreams(t *testing.T) {
 		}
 	})
 }
+
+// Two streams of one workout in a batch once raced with each other for ever.
+func TestTheLastStreamOfAWorkoutCounts(t *testing.T) {
+	each(t, func(f fixture) {
+		stream := func(power float64) wearables.Stream {
+			return wearables.Stream{WorkoutKey: "run-1", Time: []int64{day.UnixMicro()}, Power: []float64{power}}
+		}
+		batch := wearables.Batch{Summaries: []wearables.Summary{run()}, Streams: []wearables.Stream{stream(100), stream(200)}}
+		for _, want := range []wearables.Counts{{Created: 2, Unchanged: 1}, {Unchanged: 3}} {
+			if r := f.ingest(batch); r.Counts != want {
+				t.Errorf("%+v, not %+v", r.Counts, want)
+			}
+		}
+		if r := f.ingest(wearables.Batch{Streams: []wearables.Stream{stream(200)}}); r.Unchanged != 1 {
+			t.Errorf("the last one was not kept: %+v", r)
+		}
+	})
+}
