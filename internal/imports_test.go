@@ -88,14 +88,15 @@ var mayImport = map[string]string{
 	"cli": domains + " api portal ops config app client progress",
 
 	// For tests and measurements only; no product code may import them.
-	"testdata":                  "",
-	"harness":                   "",
-	"apitest":                   "",
-	"store/storetest":           "store store/pgtemp",
-	"app/apptest":               domains + " ops config store/storetest",
-	"providers/files/filestest": domain + " users wearables connections", // imports a file and looks at what became of it
-	"providers/sheet/sheettest": domain + " users wearables connections", // imports a file as the job does
-	"store/pgtemp":              "",
+	"testdata":                      "",
+	"harness":                       "",
+	"apitest":                       "",
+	"store/storetest":               "store store/pgtemp",
+	"app/apptest":                   domains + " ops config store/storetest",
+	"providers/files/filestest":     domain + " users wearables connections",                          // imports a file and looks at what became of it
+	"providers/sheet/sheettest":     domain + " users wearables connections",                          // imports a file as the job does
+	"providers/replies/repliestest": domain + " users wearables connections store/storetest testdata", // reads public samples on both engines
+	"store/pgtemp":                  "",
 }
 
 const (

@@ -11,12 +11,23 @@ import (
 	"hale/internal/providers/files"
 	"hale/internal/providers/fit"
 	"hale/internal/providers/fitbitexport"
+	"hale/internal/providers/fitbitweb"
+	"hale/internal/providers/garmin"
+	"hale/internal/providers/googlefit"
 	"hale/internal/providers/gpx"
 	"hale/internal/providers/healthconnect"
+	"hale/internal/providers/ihealth"
 	"hale/internal/providers/libreview"
 	"hale/internal/providers/nightscout"
 	"hale/internal/providers/oura"
+	"hale/internal/providers/polar"
+	"hale/internal/providers/runkeeper"
+	"hale/internal/providers/strava"
+	"hale/internal/providers/suunto"
 	"hale/internal/providers/tcx"
+	"hale/internal/providers/ultrahuman"
+	"hale/internal/providers/whoopexport"
+	"hale/internal/providers/withings"
 )
 
 // kinds is every kind of file that can be imported, in the order in which an
@@ -31,7 +42,18 @@ var kinds = []files.Kind{
 	libreview.Kind,
 	nightscout.Kind,
 	fitbitexport.Kind,
+	whoopexport.Kind,
 	oura.Kind,
+	withings.Kind,
+	ihealth.Kind,
+	runkeeper.Kind,
+	strava.Kind,
+	suunto.Kind,
+	fitbitweb.Kind,
+	googlefit.Kind,
+	ultrahuman.Kind,
+	garmin.Kind,
+	polar.Kind,
 }
 
 // Kinds are the names of the kinds that can be imported.

@@ -2,9 +2,7 @@ package clarity
 
 import (
 	"bytes"
-	"context"
 	"encoding/csv"
-	"errors"
 	"maps"
 	"math"
 	"os"
@@ -106,20 +104,15 @@ func TestImportFixture(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		user := sheettest.User(t, db, "Europe/Berlin")
 		o := sheettest.Run(t, db, Kind, user, filepath.Join("testdata", "clarity-mmol.csv"))
-		want := map[string]files.TypeCount{
+		filestest.Types(t, o, map[string]files.TypeCount{
 			"EGV": {Read: 6, Mapped: 4, BadDate: 1, BadValue: 1}, "EGV outside the range": {Read: 2, Skipped: 2},
 			"Carbs": {Read: 1, Mapped: 1}, "Insulin": {Read: 3, Mapped: 3}, "Calibration": {Read: 1, Mapped: 1},
 			"Exercise": {Read: 1, Skipped: 1}, "Health": {Read: 1, Skipped: 1}, "Alert": {Read: 1, Skipped: 1},
 			"Device": {Read: 1, Skipped: 1}, "FirstName": {Read: 1, Skipped: 1}, "LastName": {Read: 1, Skipped: 1},
 			"other": {Read: 1, Skipped: 1}, // a name in the wrong column stays out of the report
-		}
-		for name, count := range want {
-			if got := o.Types[name]; got == nil || *got != count {
-				t.Errorf("%s: %+v, want %+v", name, got, count)
-			}
-		}
-		if len(o.Types) != len(want) || o.Records != 20 || o.Mapped != 9 || o.Damaged != 0 {
-			t.Errorf("%+v of %d types", o.Report, len(o.Types))
+		})
+		if o.Records != 20 || o.Mapped != 9 || o.Damaged != 0 {
+			t.Errorf("%+v", o.Report)
 		}
 		all := sheettest.Series(t, db, user)
 		glucose := sheettest.Find(t, all, "glucose", "automatic", "automatic")
@@ -179,18 +172,13 @@ func TestImportManyRows(t *testing.T) {
 }
 
 func TestOtherFilesAreUnlike(t *testing.T) {
-	for name, content := range map[string]string{
+	filestest.Unlike(t, Kind, map[string]string{
 		"another table": "Id,ActivityDate,TotalSteps\n1,2,3\n",
 		"text":          "Dear Dexcom Clarity,\n",
 		"zip":           "PK\x03\x04\x00\x00",
 		"no unit":       "Index,Timestamp (x),Event Type,Glucose Value\n",
 		"no line end":   strings.Repeat("x", 2*sheet.MaxRecord),
-	} {
-		var unlike *files.UnlikeError
-		if err := check(filestest.Save(t, []byte(content)), 0); !errors.As(err, &unlike) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
+	})
 }
 
 func TestTooLargeOrCut(t *testing.T) {
@@ -202,52 +190,19 @@ func TestTooLargeOrCut(t *testing.T) {
 		t.Errorf("over the limit: %v", err)
 	}
 	cut := whole[:bytes.LastIndex(whole, []byte("five"))]
-	report := gather(t, cut, nil).report
+	report := sheettest.Gather(t, read, nil, cut).Report
 	if !report.Truncated || report.Damaged != 1 || report.Mapped != 9 {
 		t.Errorf("%+v", report)
 	}
 }
 
-// gathered is what one reading found.
-type gathered struct {
-	report  files.Report
-	samples []wearables.Samples
-}
-
-func gather(tb testing.TB, content []byte, zone *time.Location) gathered {
-	tb.Helper()
-	var g gathered
-	d := &sheet.Document{
-		File: bytes.NewReader(content), Zone: zone, Report: &g.report,
-		Keep: func(_ context.Context, s []wearables.Samples) error { g.samples = append(g.samples, s...); return nil },
-	}
-	if err := read(context.Background(), d); err != nil {
-		var unlike *files.UnlikeError
-		if !errors.As(err, &unlike) && !fault.Is(err, fault.Unprocessable) {
-			tb.Fatal(err)
-		}
-	}
-	return g
-}
-
 func FuzzRead(f *testing.F) {
-	fixture, err := os.ReadFile(filepath.Join("testdata", "clarity-mmol.csv"))
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(fixture)
+	filestest.Seed(f, "clarity-mmol.csv")
 	f.Add([]byte("Timestamp;Event Type;Glucose Value (mg/dL)\n2024-01-01 10:00:00;EGV;\"103\n"))
 	f.Fuzz(func(t *testing.T, content []byte) {
-		g := gather(t, content, time.UTC)
-		n := 0
-		for _, s := range g.samples {
-			n += s.Len()
-			if s.Len() == 0 || len(s.Value) != s.Len() || len(s.Offset) != s.Len() || len(s.End) != 0 && len(s.End) != s.Len() {
-				t.Fatalf("columns of %s differ", s.Resource)
-			}
-		}
-		if int64(n) != g.report.Mapped || g.report.Mapped > g.report.Records {
-			t.Fatalf("%d samples of %d mapped records of %d", n, g.report.Mapped, g.report.Records)
+		g := sheettest.Gather(t, read, time.UTC, content)
+		if n := g.Check(t); n != g.Report.Mapped {
+			t.Fatalf("%d samples of %d mapped records", n, g.Report.Mapped)
 		}
 	})
 }

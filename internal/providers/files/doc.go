@@ -25,6 +25,7 @@
 //	store.go      from what was read to samples, summaries and history
 //	course.go     a workout moment by moment, as devices record it
 //	recording.go  from that to a workout, its stream and its samples
+//	same.go       a workout that a device and its maker tell both
 //	maker.go      whose data a file is
 //	outcome.go    what was in the file and what it changed
 //	progress.go   how far it is

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -21,6 +22,12 @@ type Recording struct {
 	// What the file states; where it is nil, it comes from the course.
 	Speed, MaxSpeed *float64 // m/s
 	High, Low       *float64 // m
+	// Polyline and Outline are the route as Google polylines, a true and a rough
+	// one.
+	Polyline, Outline string
+	// What no course says: the average power that a meter measured, and the
+	// average in which harder parts weigh more; W.
+	Metered, Weighted *float64
 }
 
 // Recordings stores workouts whose courses are known: the heart rate and the
@@ -35,6 +42,9 @@ func (s *Store) Recordings(ctx context.Context, all []Recording) error {
 }
 
 func (s *Store) recording(ctx context.Context, r *Recording) error {
+	if err := s.same(ctx, &r.Workout); err != nil {
+		return err
+	}
 	r.Course = r.Course.tidy()
 	r.Course.measure()
 	if _, far := r.Course.extent(func(m *Moment) *float64 { return &m.Distance }); r.Metres == nil && far != nil && *far > 0 {
@@ -130,6 +140,8 @@ func (r *Recording) complete(body json.RawMessage) (json.RawMessage, error) {
 		{"max_speed", 1000, []*float64{r.MaxSpeed, fastest}},
 		{"elev_high", 100, []*float64{r.High, high}},
 		{"elev_low", 100, []*float64{r.Low, low}},
+		{"device_watts", 10, []*float64{r.Metered}},
+		{"weighted_average_watts", 10, []*float64{r.Weighted}},
 	} {
 		for _, v := range f.choices {
 			if v == nil || math.IsNaN(*v) || math.IsInf(*v, 0) {
@@ -143,7 +155,26 @@ func (r *Recording) complete(body json.RawMessage) (json.RawMessage, error) {
 			break
 		}
 	}
+	if r.Polyline+r.Outline != "" {
+		var route routeMap
+		if raw := fields["map"]; len(raw) > 0 {
+			if err := json.Unmarshal(raw, &route); err != nil {
+				return nil, fmt.Errorf("files: completing a workout: %w", err)
+			}
+		}
+		raw, err := json.Marshal(routeMap{cmp.Or(r.Polyline, route.Polyline), cmp.Or(r.Outline, route.Outline)})
+		if err != nil {
+			return nil, fmt.Errorf("files: completing a workout: %w", err)
+		}
+		fields["map"] = raw
+	}
 	return json.Marshal(fields)
+}
+
+// routeMap is a workout's map on the wire.
+type routeMap struct {
+	Polyline string `json:"polyline,omitempty"`
+	Outline  string `json:"summary_polyline,omitempty"`
 }
 
 // LongestWorkout is more than any race. What lasts longer is a wrong clock.

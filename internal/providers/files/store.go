@@ -48,6 +48,12 @@ func (in Input) Store(ctx context.Context, provider string, outcome *Outcome) (*
 	return s, nil
 }
 
+// DaysAreStated says that the provider tells the totals of days itself, or
+// their heart rate: what its series have of a day is not put in their place.
+func (s *Store) DaysAreStated(totals, heart bool) {
+	s.deriver.TotalsStated, s.deriver.HeartStated = totals, heart
+}
+
 // Samples stores samples; their days are summarised at the end.
 func (s *Store) Samples(ctx context.Context, all []wearables.Samples) error {
 	if err := s.ingest(ctx, wearables.Batch{Samples: all}); err != nil {

@@ -51,6 +51,7 @@ func run(ctx context.Context, in files.Input) (*files.Outcome, error) {
 	if err != nil {
 		return outcome, err
 	}
+	store.DaysAreStated(true, false) // beside a table of weights, minutes that were imported before are no total
 	r := &reader{report: &outcome.Report, wall: sheet.Wall{Zone: sheet.Zone(in)}, sink: store, size: info.Size()}
 	if err := r.read(ctx, file); err != nil {
 		return outcome, err

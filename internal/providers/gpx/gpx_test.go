@@ -3,7 +3,6 @@ package gpx
 import (
 	"encoding/xml"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -77,14 +76,8 @@ type plainTrack struct {
 // Another reader and another formula for distances give the same course.
 func TestPublicTrackAgainstEncodingXML(t *testing.T) {
 	path := testdata.Shared(t, "wearables/gpx/gpxgo-korita-zbevnica.gpx")
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var want document
-	if err := xml.Unmarshal(raw, &want); err != nil {
-		t.Fatal(err)
-	}
+	filestest.Decode(t, path, xml.Unmarshal, &want)
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		bed := filestest.New(t, db)
 		if _, err := bed.Import(Kind, path); err != nil {

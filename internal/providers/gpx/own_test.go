@@ -1,7 +1,6 @@
 package gpx
 
 import (
-	"os"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -47,19 +46,12 @@ func TestOwnTrack(t *testing.T) {
 		if len(all) != 1 {
 			t.Fatalf("%d workouts", len(all))
 		}
-		for name, want := range map[string]any{
+		filestest.Same(t, all[0].Body, map[string]any{
 			"title": "Früh & spät", "time_start": "2024-05-01T06:00:00+00:00", "time_end": "2024-05-01T06:03:30+00:00",
 			"timezone_offset": 7200.0, "moving_time": 150.0, "distance": 222.39, "elev_high": 302.0, "elev_low": 299.0,
 			"average_hr": 101.0, "max_hr": 104.0, "calories": nil, "average_speed": 1.483,
-		} {
-			if got := all[0].Body[name]; got != want {
-				t.Errorf("%s is %v, want %v", name, got, want)
-			}
-		}
-		source := all[0].Body["source"].(map[string]any)
-		if source["provider"] != "strava" || source["type"] != "phone" {
-			t.Errorf("%v", source)
-		}
+		})
+		filestest.Same(t, all[0].Body["source"].(map[string]any), map[string]any{"provider": "strava", "type": "phone"})
 		if got := string(wearables.AppendStream(nil, all[0].Stream)); got != `{"time":[1714543200,1714543260,1714543320,1714543410],`+
 			`"cadence":[55,null,null,null],"heartrate":[98,null,null,104],"distance":[0,111.2,111.2,222.39],"altitude":[300.5,302,null,299],`+
 			`"velocity_smooth":[],"lat":[46,46.001,46.001,46.002],"lng":[14,14,14,14],"power":[210,null,null,null],"resistance":[],"temperature":[18,null,null,null]}` {
@@ -101,7 +93,7 @@ func TestEncodings(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	for name, c := range map[string]struct{ raw, says string }{
+	filestest.New(t, storetest.SQLite(t)).Refuses(Kind, map[string]struct{ Raw, Says string }{
 		"another root":    {`<TrainingCenterDatabase/>`, "first element"},
 		"no XML":          {"%PDF-1.4", "first element"},
 		"nothing":         {"", "first element"},
@@ -110,15 +102,7 @@ func TestRefusals(t *testing.T) {
 		"no track":        {`<gpx><wpt lat="1" lon="2"/></gpx>`, "no track"},
 		"laughs":          {`<!DOCTYPE gpx [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;&a;">]><gpx><trk><name>&b;</name></trk></gpx>`, "no track"},
 		"deep":            {"<gpx>" + strings.Repeat("<a>", 1000), "no track"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			bed := filestest.New(t, storetest.SQLite(t))
-			_, err := bed.Import(Kind, filestest.Save(t, []byte(c.raw)))
-			if !fault.Is(err, fault.Unprocessable) && fault.KindOf(err) != fault.Unprocessable || !strings.Contains(err.Error(), c.says) {
-				t.Errorf("%v", err)
-			}
-		})
-	}
+	})
 }
 
 // What stands before a cut is kept.
@@ -141,15 +125,5 @@ func TestTooLarge(t *testing.T) {
 func FuzzGPX(f *testing.F) {
 	f.Add([]byte(walk))
 	f.Add([]byte(`<gpx><trk><trkseg><trkpt lat="1e9" lon="x"><time>2024-02-30T00:00:00Z</time></trkpt></trk>`))
-	db := storetest.SQLite(f)
-	bed := filestest.New(f, db)
-	path := filestest.Save(f, nil)
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		if err := os.WriteFile(path, raw, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := bed.Import(Kind, path); err != nil && fault.KindOf(err) == fault.Internal {
-			t.Fatal(err)
-		}
-	})
+	filestest.New(f, storetest.SQLite(f)).Survives(f, Kind)
 }

@@ -60,7 +60,7 @@ func (a *archive) open() error {
 			return err
 		}
 	case !bytes.Equal(start, magic):
-		return errUnlike
+		return errText
 	}
 	if a.size > a.limit {
 		return tooLarge(a.limit)

@@ -44,10 +44,12 @@ const (
 const defences = "?mode=ro&immutable=1&_defensive=1&_pragma=query_only(1)&_pragma=trusted_schema(0)" +
 	"&_pragma=cell_size_check(1)&_pragma=mmap_size(0)&_pragma=cache_size(-8192)"
 
+// escaped are the characters of a path that mean something in an address.
+var escaped = strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23")
+
 // open opens a database and looks at its schema.
 func open(ctx context.Context, path string) (*database, error) {
-	name := strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)
-	pool, err := sql.Open("sqlite", "file:"+name+defences)
+	pool, err := sql.Open("sqlite", "file:"+escaped.Replace(path)+defences)
 	if err != nil {
 		return nil, fmt.Errorf("healthconnect: opening: %w", err)
 	}

@@ -1,6 +1,7 @@
 package healthconnect
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"math"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"hale/internal/wearables"
 	"hale/internal/wearables/derive"
 )
 
@@ -48,7 +50,9 @@ type workouts struct {
 	byID map[int64]*workout
 }
 
-// readWorkouts reads the sessions, without those that a second app repeats.
+// readWorkouts reads the sessions, without those that a second app repeats. Of
+// several that an app began at one moment the longest stays: a workout is known
+// by its start and who recorded it.
 func (m *importer) readWorkouts(ctx context.Context) error {
 	m.workouts = &workouts{byID: map[int64]*workout{}}
 	if !m.db.has(exerciseTable, "start_time", "end_time", "exercise_type") {
@@ -60,17 +64,21 @@ func (m *importer) readWorkouts(ctx context.Context) error {
 	found := map[record]*workout{}
 	ids := map[*workout]int64{}
 	settle := func() {
-		for _, one := range m.withoutCopies(group, activity) {
+		kept := m.withoutCopies(group, activity)
+		slices.SortStableFunc(kept, func(a, b record) int { return cmp.Compare(b.end, a.end) })
+		longest := map[wearables.Source]bool{}
+		for _, one := range kept {
 			w := found[one]
 			delete(found, one)
 			switch {
-			case w == nil: // word for word the one before
+			case w == nil, longest[w.Source]: // word for word the one before, or a part of one
 				m.outcome.Copies++
 				continue
 			case len(m.workouts.list) >= maxWorkouts:
 				count.TooMany++
 				m.outcome.Left(count)
 			default:
+				longest[w.Source] = true
 				m.workouts.list = append(m.workouts.list, w)
 				m.workouts.byID[ids[w]] = w
 				count.Mapped++

@@ -82,6 +82,22 @@ func TestImport(t *testing.T) {
 	})
 }
 
+// Two sessions that an app began at one moment are one workout, with its heart
+// rate, and the longer one.
+func TestSessionsThatBeginTogether(t *testing.T) {
+	db := storetest.SQLite(t)
+	user := sheettest.User(t, db, "")
+	o := sheettest.Run(t, db, Kind, user, build(t, "schema.sql", `
+		INSERT INTO heart_rate_record_table (row_id, app_info_id, recording_method, start_time, start_zone_offset, end_time) VALUES (1, 1, 2, 1719849600000, -14400, 1719851400000);
+		INSERT INTO heart_rate_record_series_table VALUES (1, 61, 1719849600000), (1, 62, 1719849660000);
+		INSERT INTO exercise_session_record_table (row_id, app_info_id, recording_method, start_time, start_zone_offset, end_time, exercise_type) VALUES
+			(1, 1, 2, 1719849600000, -14400, 1719851400000, 33), (2, 1, 2, 1719849600000, -14400, 1719851700000, 33), (3, 1, 2, 1719849600000, -14400, 1719850000000, 33);`))
+	all := filestest.Summaries(t, db, user, "workouts")
+	if len(all) != 1 || all[0]["time_end"] != "2024-07-01T16:35:00+00:00" || o.Workouts != 1 || o.Copies != 2 {
+		t.Errorf("%v, %d copies", all, o.Copies)
+	}
+}
+
 // The numbers of the platform's list, from both ends and the middle.
 func TestSports(t *testing.T) {
 	for code, want := range map[int64]string{

@@ -21,13 +21,15 @@ type importer struct {
 	workouts *workouts
 	gather   sheet.Gather
 	person   derive.Person
-	size     int64 // of the database, in bytes
+	from     int64 // bytes of the file that were read before
+	size     int64 // of the file, in bytes
 	done     int   // tables
 }
 
-// importDatabase reads all tables into the store.
-func importDatabase(ctx context.Context, in files.Input, db *database, size int64, outcome *files.Outcome) (err error) {
-	m := &importer{db: db, outcome: outcome, size: size}
+// importDatabase reads all tables into the store. Of size bytes that the file
+// has, the first were read before.
+func importDatabase(ctx context.Context, in files.Input, db *database, from, size int64, outcome *files.Outcome) (err error) {
+	m := &importer{db: db, outcome: outcome, from: from, size: size}
 	if m.store, err = in.Store(ctx, Provider, outcome); err != nil {
 		return err
 	}
@@ -69,7 +71,7 @@ func importDatabase(ctx context.Context, in files.Input, db *database, size int6
 // tell says how far the import is. How many bytes a table has nobody knows, so
 // tables count alike.
 func (m *importer) tell() {
-	done := m.size * int64(m.done) / int64(len(rules)+1)
+	done := m.from + (m.size-m.from)*int64(m.done)/int64(len(rules)+1)
 	m.store.Tell(done, m.size, m.outcome.Records, m.outcome.Report.Skipped())
 }
 

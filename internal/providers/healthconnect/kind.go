@@ -3,6 +3,7 @@ package healthconnect
 import (
 	"cmp"
 	"context"
+	"errors"
 
 	"hale/internal/providers/files"
 )
@@ -10,17 +11,23 @@ import (
 // Provider is the catalogue's name for Health Connect.
 const Provider = "health_connect"
 
-// Kind is a Health Connect export.
+// Kind is a Health Connect export, or its records as JSON.
 var Kind = files.Kind{Name: "health_connect", Title: "Health Connect export", Check: check, Run: run}
 
 // DefaultLimit bounds the database, in bytes. A year of a watch takes some
 // hundred megabytes.
 const DefaultLimit = 8 << 30
 
-var errUnlike = files.Unlike("the file holds no Health Connect database")
+var (
+	errUnlike = files.Unlike("the file holds no Health Connect database")
+	errText   = errors.New("healthconnect: neither a database nor a zip") // it may be JSON
+)
 
 func check(path string, limit int64) error {
 	a, err := openArchive(path, cmp.Or(limit, DefaultLimit))
+	if errors.Is(err, errText) {
+		return checkJSON(path, limit)
+	}
 	if err != nil {
 		return err
 	}
@@ -38,6 +45,9 @@ func check(path string, limit int64) error {
 func run(ctx context.Context, in files.Input) (outcome *files.Outcome, err error) {
 	outcome = files.NewOutcome()
 	a, err := openArchive(in.Path, cmp.Or(in.Limit, DefaultLimit))
+	if errors.Is(err, errText) {
+		return outcome, runJSON(ctx, in, outcome)
+	}
 	if err != nil {
 		return outcome, err
 	}
@@ -52,5 +62,5 @@ func run(ctx context.Context, in files.Input) (outcome *files.Outcome, err error
 		return outcome, err
 	}
 	defer db.Close()
-	return outcome, importDatabase(ctx, in, db, a.size, outcome)
+	return outcome, importDatabase(ctx, in, db, 0, a.size, outcome)
 }

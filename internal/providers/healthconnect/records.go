@@ -70,9 +70,12 @@ func (m *importer) read(ctx context.Context, r *rule) error {
 	if !ok {
 		return nil
 	}
-	count := m.outcome.Type(name(r.table))
+	var count *files.TypeCount // an empty table is none of the file's types
 	var group []record
 	err := m.db.query(ctx, text, statementColumns, func(row []any) error {
+		if count == nil {
+			count = m.outcome.Type(name(r.table))
+		}
 		one, ok := m.record(r, row, count)
 		if !ok {
 			return nil

@@ -2,7 +2,6 @@ package libreview
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"math"
@@ -16,7 +15,6 @@ import (
 	"hale/internal/fault"
 	"hale/internal/providers/files"
 	"hale/internal/providers/files/filestest"
-	"hale/internal/providers/sheet"
 	"hale/internal/providers/sheet/sheettest"
 	"hale/internal/store"
 	"hale/internal/store/storetest"
@@ -28,18 +26,12 @@ import (
 // other in the document and are an hour apart.
 func TestImportRealGraph(t *testing.T) {
 	path := testdata.Shared(t, "wearables/libre/librelinkup-graph.json")
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var other struct {
 		Data struct {
 			GraphData []map[string]any `json:"graphData"`
 		} `json:"data"`
 	}
-	if err := json.Unmarshal(raw, &other); err != nil {
-		t.Fatal(err)
-	}
+	filestest.Decode(t, path, json.Unmarshal, &other)
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		user := sheettest.User(t, db, "")
 		o := sheettest.Run(t, db, Kind, user, path)
@@ -82,18 +74,13 @@ func TestImportFixture(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		user := sheettest.User(t, db, "Europe/Berlin")
 		o := sheettest.Run(t, db, Kind, user, filepath.Join("testdata", "eu-mmol.csv"))
-		want := map[string]files.TypeCount{
+		filestest.Types(t, o, map[string]files.TypeCount{
 			"historic": {Read: 9, Mapped: 6, BadDate: 1, BadValue: 2}, "scan": {Read: 1, Mapped: 1},
 			"scan outside the range": {Read: 1, Skipped: 1}, "strip": {Read: 1, Mapped: 1}, "ketone": {Read: 1, Skipped: 1},
 			"insulin": {Read: 3, Mapped: 2, Skipped: 1}, "food": {Read: 2, Mapped: 1, Skipped: 1},
 			"note": {Read: 1, Skipped: 1}, "other": {Read: 1, Skipped: 1},
-		}
-		for name, count := range want {
-			if got := o.Types[name]; got == nil || *got != count {
-				t.Errorf("%s: %+v, want %+v", name, got, count)
-			}
-		}
-		if len(o.Types) != len(want) || o.Records != 20 || o.Mapped != 11 || o.Damaged != 0 || o.Created != 12 {
+		})
+		if o.Records != 20 || o.Mapped != 11 || o.Damaged != 0 || o.Created != 12 {
 			t.Errorf("%+v %+v", o.Report, o.Counts)
 		}
 		all := sheettest.Series(t, db, user)
@@ -137,11 +124,11 @@ func TestVariants(t *testing.T) {
 		if err := check(filepath.Join("testdata", name), 0); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		g := gather(t, raw, nil)
-		if g.err != nil || g.report.Mapped != g.report.Records {
-			t.Errorf("%s: %v %+v", name, g.err, g.report)
+		g := sheettest.Gather(t, read, nil, raw)
+		if g.Err != nil || g.Report.Mapped != g.Report.Records {
+			t.Errorf("%s: %v %+v", name, g.Err, g.Report)
 		}
-		historic := sheettest.Find(t, g.samples, "glucose", "automatic", "automatic")
+		historic := sheettest.Find(t, g.Samples, "glucose", "automatic", "automatic")
 		if historic.Len() != len(want) {
 			t.Fatalf("%s: %d readings", name, historic.Len())
 		}
@@ -193,15 +180,11 @@ func TestOrderOfDates(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	var unlike *files.UnlikeError
-	for name, content := range map[string]string{
+	filestest.Unlike(t, Kind, map[string]string{
 		"another table": "Index,Timestamp (x),Event Type,Glucose Value (mg/dL)\n", "text": "Glucose Data,\n", "another object": `{"data":{"graph":[]}}`,
 		"list": `[{"sgv":100}]`, "cut object": `{"data":`, "zip": "PK\x03\x04",
-	} {
-		if err := check(filestest.Save(t, []byte(content)), 0); !errors.As(err, &unlike) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
+	})
+	var unlike *files.UnlikeError
 	cut := `{"data":{"graphData":[{"FactoryTimestamp":"12/30/2022 4:50:40 AM"`
 	if err := check(filestest.Save(t, []byte(cut)), 0); errors.As(err, &unlike) || !fault.Is(err, fault.Unprocessable) {
 		t.Errorf("a graph that was cut: %v", err)
@@ -211,57 +194,22 @@ func TestRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	mixed := append(bytes.Clone(raw), "FreeStyle Libre 3,0f1e2d3c,25-12-2024 10:00 AM,0,100,\nFreeStyle Libre 3,0f1e2d3c,12-25-2024 10:00 AM,0,100,\n"...)
-	if g := gather(t, mixed, nil); !fault.Is(g.err, fault.Unprocessable) || g.report.Mapped != 0 {
-		t.Errorf("both orders of dates: %v", g.err)
+	if g := sheettest.Gather(t, read, nil, mixed); !fault.Is(g.Err, fault.Unprocessable) || g.Report.Mapped != 0 {
+		t.Errorf("both orders of dates: %v", g.Err)
 	}
-	if g := gather(t, raw[:bytes.LastIndex(raw, []byte("Libre 3"))], nil); !g.report.Truncated || g.report.Mapped != 3 {
-		t.Errorf("%v %+v", g.err, g.report)
+	if g := sheettest.Gather(t, read, nil, raw[:bytes.LastIndex(raw, []byte("Libre 3"))]); !g.Report.Truncated || g.Report.Mapped != 3 {
+		t.Errorf("%v %+v", g.Err, g.Report)
 	}
-}
-
-// gathered is what one reading found.
-type gathered struct {
-	report  files.Report
-	samples []wearables.Samples
-	err     error
-}
-
-func gather(tb testing.TB, content []byte, zone *time.Location) gathered {
-	tb.Helper()
-	var g gathered
-	d := &sheet.Document{
-		File: bytes.NewReader(content), Zone: zone, Report: &g.report,
-		Keep: func(_ context.Context, s []wearables.Samples) error { g.samples = append(g.samples, s...); return nil },
-	}
-	g.err = read(context.Background(), d)
-	if g.err != nil && fault.KindOf(g.err) != fault.Unprocessable {
-		tb.Fatal(g.err)
-	}
-	return g
 }
 
 func FuzzRead(f *testing.F) {
-	for _, name := range []string{"eu-mmol.csv", "us-mgdl.csv", "de-mgdl.csv"} {
-		raw, err := os.ReadFile(filepath.Join("testdata", name))
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(raw)
-	}
+	filestest.Seed(f, "eu-mmol.csv", "us-mgdl.csv", "de-mgdl.csv")
 	f.Add([]byte(`{"data":{"connection":{"glucoseMeasurement":null},"graphData":[{"FactoryTimestamp":"12/30/2022 4:50:40 AM","Timestamp":"12/30/2022 5:50:40 AM","ValueInMgPerDl":173}]}}`))
 	zone, err := civil.Zone("America/Santiago")
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, content []byte) {
-		g := gather(t, content, zone)
-		for _, s := range g.samples {
-			if s.Len() == 0 || len(s.Value) != s.Len() || len(s.Offset) != s.Len() || len(s.End) != 0 && len(s.End) != s.Len() {
-				t.Fatalf("columns of %s differ", s.Resource)
-			}
-		}
-		if g.report.Mapped > g.report.Records {
-			t.Fatalf("%d of %d records", g.report.Mapped, g.report.Records)
-		}
+		sheettest.Gather(t, read, zone, content).Check(t)
 	})
 }

@@ -1,12 +1,8 @@
 package nightscout
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -20,7 +16,6 @@ import (
 	"hale/internal/store"
 	"hale/internal/store/storetest"
 	"hale/internal/testdata"
-	"hale/internal/wearables"
 )
 
 func TestImportRealDocuments(t *testing.T) {
@@ -28,14 +23,8 @@ func TestImportRealDocuments(t *testing.T) {
 	carbs := testdata.Shared(t, "wearables/nightscout/oref0-carbhistory.json")
 	pump := testdata.Shared(t, "wearables/nightscout/oref0-pumphistory.json")
 	link := testdata.Shared(t, "wearables/libre/librelinkup-entries.json")
-	raw, err := os.ReadFile(glucose)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var other []map[string]any
-	if err := json.Unmarshal(raw, &other); err != nil {
-		t.Fatal(err)
-	}
+	filestest.Decode(t, glucose, json.Unmarshal, &other)
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		user := sheettest.User(t, db, "")
 		for path, want := range map[string][2]int64{glucose: {6, 6}, carbs: {2, 2}, pump: {3, 1}, link: {1, 1}} {
@@ -78,12 +67,12 @@ func TestImportFixtures(t *testing.T) {
 			"BG Check": {Read: 4, Mapped: 2, BadUnit: 1, Skipped: 1}, "Temp Basal": {Read: 1, Skipped: 1},
 			"Note": {Read: 1, Skipped: 1}, "other": {Read: 1, Skipped: 1}, "Carb Correction": {Read: 1, BadDate: 1},
 		}
-		compare(t, o, want)
+		filestest.Types(t, o, want)
 		if o.Records != 11 || o.Mapped != 5 || o.Damaged != 1 || o.Created != 6 {
 			t.Errorf("%+v %+v", o.Report, o.Counts)
 		}
 		o = sheettest.Run(t, db, Kind, user, filepath.Join("testdata", "entries.jsonl"))
-		compare(t, o, map[string]files.TypeCount{
+		filestest.Types(t, o, map[string]files.TypeCount{
 			"sgv": {Read: 5, Mapped: 3, BadValue: 1, BadDate: 1}, "sgv outside the range": {Read: 1, Skipped: 1},
 			"mbg": {Read: 1, Mapped: 1}, "cal": {Read: 1, Skipped: 1},
 		})
@@ -116,28 +105,11 @@ func TestImportFixtures(t *testing.T) {
 	})
 }
 
-func compare(t *testing.T, o *files.Outcome, want map[string]files.TypeCount) {
-	t.Helper()
-	for name, count := range want {
-		if got := o.Types[name]; got == nil || *got != count {
-			t.Errorf("%s: %+v, want %+v", name, got, count)
-		}
-	}
-	if len(o.Types) != len(want) {
-		t.Errorf("%d types, want %d", len(o.Types), len(want))
-	}
-}
-
 func TestOtherFilesAreUnlike(t *testing.T) {
-	for name, content := range map[string]string{
+	filestest.Unlike(t, Kind, map[string]string{
 		"another list": `[{"name":"a","date":1}]`, "numbers": `[1,2]`, "an empty list": `[]`, "text": "sgv,date\n", "a run": `[{"type":"Run","date":"2024-05-01"}]`,
 		"a graph": `{"data":{"graphData":[]}}`, "a long text": `["` + strings.Repeat("x", 2*sheet.MaxRecord) + `"]`, "nothing but space": "   ", "zip": "PK\x03\x04",
-	} {
-		var unlike *files.UnlikeError
-		if err := check(filestest.Save(t, []byte(content)), 0); !errors.As(err, &unlike) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
+	})
 }
 
 func TestDamage(t *testing.T) {
@@ -155,56 +127,21 @@ func TestDamage(t *testing.T) {
 		"lines cut":           {one + "\n" + `{"type"`, 1, true},
 		"lines":               {one + "\n" + one, 2, false},
 	} {
-		g := gather(t, []byte(test.content))
-		if g.err != nil || g.report.Mapped != test.mapped || g.report.Truncated != test.truncated {
-			t.Errorf("%s: %v %+v", name, g.err, g.report)
+		g := sheettest.Gather(t, read, time.UTC, []byte(test.content))
+		if g.Err != nil || g.Report.Mapped != test.mapped || g.Report.Truncated != test.truncated {
+			t.Errorf("%s: %v %+v", name, g.Err, g.Report)
 		}
 	}
-	long := gather(t, []byte(`[`+one+`,{"notes":"`+strings.Repeat("x", 2*sheet.MaxRecord)+`"}]`))
-	if !fault.Is(long.err, fault.Unprocessable) || long.report.Mapped != 1 {
-		t.Errorf("%v %+v", long.err, long.report)
+	long := sheettest.Gather(t, read, time.UTC, []byte(`[`+one+`,{"notes":"`+strings.Repeat("x", 2*sheet.MaxRecord)+`"}]`))
+	if !fault.Is(long.Err, fault.Unprocessable) || long.Report.Mapped != 1 {
+		t.Errorf("%v %+v", long.Err, long.Report)
 	}
-}
-
-// gathered is what one reading found.
-type gathered struct {
-	report  files.Report
-	samples []wearables.Samples
-	err     error
-}
-
-func gather(tb testing.TB, content []byte) gathered {
-	tb.Helper()
-	var g gathered
-	d := &sheet.Document{
-		File: bytes.NewReader(content), Zone: time.UTC, Report: &g.report,
-		Keep: func(_ context.Context, s []wearables.Samples) error { g.samples = append(g.samples, s...); return nil },
-	}
-	g.err = read(context.Background(), d)
-	if g.err != nil && fault.KindOf(g.err) != fault.Unprocessable {
-		tb.Fatal(g.err)
-	}
-	return g
 }
 
 func FuzzRead(f *testing.F) {
-	for _, name := range []string{"treatments.json", "entries.jsonl"} {
-		raw, err := os.ReadFile(filepath.Join("testdata", name))
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(raw)
-	}
+	filestest.Seed(f, "treatments.json", "entries.jsonl")
 	f.Add([]byte(`[{"_type":"Bolus","timestamp":"2018-06-02T00:05:00-07:00","amount":0.4}]`))
 	f.Fuzz(func(t *testing.T, content []byte) {
-		g := gather(t, content)
-		for _, s := range g.samples {
-			if s.Len() == 0 || len(s.Value) != s.Len() || len(s.Offset) != s.Len() || len(s.End) != 0 && len(s.End) != s.Len() {
-				t.Fatalf("columns of %s differ", s.Resource)
-			}
-		}
-		if g.report.Mapped > g.report.Records {
-			t.Fatalf("%d of %d records", g.report.Mapped, g.report.Records)
-		}
+		sheettest.Gather(t, read, time.UTC, content).Check(t)
 	})
 }

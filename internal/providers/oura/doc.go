@@ -14,11 +14,10 @@
 // an activity and of a night; heart rate, which the day's activity takes in,
 // is by calendar day.
 //
-//	kind.go      recognising a file; the run of an import
-//	walk.go      from bytes to documents
-//	document.go  a document's fields
+// Package replies does what all makers' documents need.
+//
+//	kind.go      what Oura is among the makers
 //	resource.go  telling documents apart
-//	reader.go    counting, gathering, storing
 //	sleep.go     nights to sleep and sleep_cycle
 //	scores.go    what is said of a night elsewhere
 //	daily.go     days to activity

@@ -1,8 +1,6 @@
 package oura
 
 import (
-	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -11,17 +9,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
-
 	"hale/internal/fault"
 	"hale/internal/providers/files"
 	"hale/internal/providers/files/filestest"
-	"hale/internal/providers/sheet"
+	"hale/internal/providers/replies"
+	"hale/internal/providers/replies/repliestest"
 	"hale/internal/providers/sheet/sheettest"
 	"hale/internal/store"
 	"hale/internal/store/storetest"
 	"hale/internal/wearables"
-	"hale/internal/wearables/derive"
 )
 
 func TestImportExport(t *testing.T) {
@@ -145,12 +141,12 @@ func TestOtherFilesAreUnlike(t *testing.T) {
 		"an empty page": `{"data":[],"next_token":null}`, "an empty list": `[]`, "nothing": "", "text": "day,score\n", "a number": "7",
 		"numbers": `[1,2]`, "another object": `{"sleep":[{"dateOfSleep":"2016-12-13","duration":100}]}`, "zip": "PK\x03\x04",
 		"another first": `[{"a":1},{"bpm":61,"source":"rest","timestamp":"2025-03-05T08:00:00+00:00"}]`,
-		"a long text":   `{"data":["` + strings.Repeat("x", 2*sheet.MaxRecord) + `"]}`,
-		"only objects":  strings.Repeat("{}", sheet.MaxRecord), "only lists": strings.Repeat("[]", sheet.MaxRecord),
+		"a long text":   `{"data":["` + strings.Repeat("x", 2*replies.MaxRecord) + `"]}`,
+		"only objects":  strings.Repeat("{}", replies.MaxRecord), "only lists": strings.Repeat("[]", replies.MaxRecord),
 		"deep": strings.Repeat("[", 9000) + strings.Repeat("]", 9000),
 	} {
 		var unlike *files.UnlikeError
-		if err := check(filestest.Save(t, []byte(content)), 0); !errors.As(err, &unlike) {
+		if err := Kind.Check(filestest.Save(t, []byte(content)), 0); !errors.As(err, &unlike) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -175,56 +171,19 @@ func TestDamage(t *testing.T) {
 		"lists in a list":      {`[[[` + one + `]]]`, 1, 0, false},
 	} {
 		g := gather(t, []byte(test.content))
-		if g.err != nil || g.report.Mapped != test.mapped || g.report.Truncated != test.truncated || g.report.Damaged != test.damaged {
-			t.Errorf("%s: %v %+v", name, g.err, g.report)
+		if g.Err != nil || g.Report.Mapped != test.mapped || g.Report.Truncated != test.truncated || g.Report.Damaged != test.damaged {
+			t.Errorf("%s: %v %+v", name, g.Err, g.Report)
 		}
 	}
-	long := gather(t, []byte(`[`+one+`,{"comment":"`+strings.Repeat("x", 2*sheet.MaxRecord)+`"}]`))
-	if !fault.Is(long.err, fault.Unprocessable) || long.report.Mapped != 1 {
-		t.Errorf("%v %+v", long.err, long.report)
+	long := gather(t, []byte(`[`+one+`,{"comment":"`+strings.Repeat("x", 2*replies.MaxRecord)+`"}]`))
+	if !fault.Is(long.Err, fault.Unprocessable) || long.Report.Mapped != 1 {
+		t.Errorf("%v %+v", long.Err, long.Report)
 	}
 }
 
-// gathered is what one reading found; it is the sink that takes it.
-type gathered struct {
-	report    files.Report
-	samples   []wearables.Samples
-	summaries []wearables.Summary
-	workouts  []derive.Workout
-	err       error
-}
-
-func (g *gathered) Samples(_ context.Context, all []wearables.Samples) error {
-	g.samples = append(g.samples, all...)
-	return nil
-}
-
-func (g *gathered) Summaries(_ context.Context, all []wearables.Summary, _ ...wearables.Stream) error {
-	g.summaries = append(g.summaries, all...)
-	return nil
-}
-
-func (g *gathered) Workouts(_ context.Context, all []derive.Workout) error {
-	g.workouts = append(g.workouts, all...)
-	return nil
-}
-
-func (*gathered) Person(*derive.Person) {}
-func (*gathered) Tell(_, _, _, _ int64) {}
-
-func gather(tb testing.TB, content []byte) *gathered {
+func gather(tb testing.TB, content []byte) *repliestest.Gathered {
 	tb.Helper()
-	g := &gathered{}
-	r := &reader{
-		report: &g.report, zone: time.UTC, sink: g, size: int64(len(content)),
-		device: func(context.Context, files.Device) (uuid.UUID, error) { return uuid.Nil, nil },
-		nights: func(context.Context, string, string) ([]wearables.StoredSummary, error) { return nil, nil },
-	}
-	g.err = r.read(context.Background(), bytes.NewReader(content))
-	if g.err != nil && fault.KindOf(g.err) != fault.Unprocessable {
-		tb.Fatal(g.err)
-	}
-	return g
+	return repliestest.Gather(tb, maker, time.UTC, content)
 }
 
 func FuzzRead(f *testing.F) {
@@ -237,19 +196,6 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Add([]byte(`{"bedtime_start":"2024-01-21T01:28:28-05:00","bedtime_end":"2024-01-21T09:08:18-05:00","sleep_phase_5_min":"4222","hrv":{"interval":1e-9,"items":[1,2],"timestamp":"2024-01-21T01:28:28.000-05:00"}}`))
 	f.Fuzz(func(t *testing.T, content []byte) {
-		g := gather(t, content)
-		for _, s := range g.samples {
-			if s.Len() == 0 || len(s.Value) != s.Len() || len(s.Offset) != s.Len() || len(s.End) != 0 && len(s.End) != s.Len() {
-				t.Fatalf("columns of %s differ", s.Resource)
-			}
-		}
-		for _, s := range g.summaries {
-			if s.Date.IsZero() || s.Resource != "activity" && !s.End.After(s.Start) {
-				t.Fatalf("a %s without its bounds", s.Resource)
-			}
-		}
-		if g.report.Mapped > g.report.Records {
-			t.Fatalf("%d of %d records", g.report.Mapped, g.report.Records)
-		}
+		gather(t, content).Check(t)
 	})
 }

@@ -265,7 +265,7 @@ func TestOtherMakersAreUnlike(t *testing.T) {
 			return err
 		}
 		seen++
-		if err := check(path, 0); err == nil {
+		if err := Kind.Check(path, 0); err == nil {
 			t.Errorf("%s passes for Oura", strings.TrimPrefix(path, root))
 		}
 		return nil

@@ -1,72 +1,54 @@
 package oura
 
-// resource is one of Oura's.
-type resource struct {
-	name string
-	keys []string // that all of its documents have, and no other's
-	// is narrows it to some documents; nil takes all.
-	is func(d document) bool
-	// take reads a document; nil where there is no home for any of it.
-	take func(r *reader, d document) verdict
+import "hale/internal/providers/replies"
+
+// listNames are the names under which long lists of documents stand.
+var listNames = []string{
+	"data", "sleep", "daily_activity", "daily_readiness", "daily_sleep", "daily_resilience", "daily_spo2", "daily_stress",
+	"daily_cardiovascular_age", "heartrate", "workout", "session", "sleep_time", "enhanced_tag", "tag", "ring_configuration",
 }
 
-// resources are in the order in which a document is held against them.
+// open has the resources in the order in which a document is held against
+// them.
 //
 // Those without a home: a night's mean saturation has a day and no moment;
 // minutes of stress are not on the scale of stress_level, and no other score
 // of Oura's has a counterpart; tags are words; advice on going to bed is no
 // measurement. Sleep that its wearer deleted, or said was none, is none.
-var resources = []resource{
-	{name: "sleep deleted", keys: []string{"bedtime_start", "bedtime_end"}, is: typed("deleted")},
-	{name: "sleep rest", keys: []string{"bedtime_start", "bedtime_end"}, is: typed("rest")},
-	{name: "sleep", keys: []string{"bedtime_start", "bedtime_end"}, take: (*reader).sleep},
-	{name: "daily_activity", keys: []string{"day", "equivalent_walking_distance"}, take: (*reader).activity},
-	{name: "daily_readiness", keys: []string{"day", "contributors", "temperature_deviation"}, take: (*reader).readiness},
-	{name: "daily_sleep", keys: []string{"day", "contributors", "score"}, is: rates("total_sleep"), take: (*reader).score},
-	{name: "daily_resilience", keys: []string{"day", "contributors", "level"}},
-	{name: "daily_spo2", keys: []string{"day", "spo2_percentage"}},
-	{name: "daily_stress", keys: []string{"day", "stress_high", "recovery_high"}},
-	{name: "daily_cardiovascular_age", keys: []string{"day", "vascular_age"}},
-	{name: "heartrate", keys: []string{"bpm", "source", "timestamp"}, take: (*reader).heartrate},
-	{name: "workout", keys: []string{"day", "start_datetime", "end_datetime", "activity"}, take: (*reader).workout},
-	{name: "session", keys: []string{"day", "start_datetime", "end_datetime", "type"}, take: (*reader).session},
-	{name: "sleep_time", keys: []string{"day", "optimal_bedtime", "recommendation"}},
-	{name: "enhanced_tag", keys: []string{"tag_type_code", "start_time", "start_day"}},
-	{name: "tag", keys: []string{"day", "tags", "timestamp"}},
-	{name: "personal_info", keys: []string{"age", "height", "biological_sex"}, take: (*reader).personalInfo},
-	{name: "ring_configuration", keys: []string{"hardware_type", "firmware_version", "design"}, take: (*reader).ring},
+func open(r *replies.Reader) replies.Reading {
+	m := &reader{r}
+	return replies.Reading{Resources: []replies.Resource{
+		{Name: "sleep deleted", Keys: []string{"bedtime_start", "bedtime_end"}, Is: typed("deleted")},
+		{Name: "sleep rest", Keys: []string{"bedtime_start", "bedtime_end"}, Is: typed("rest")},
+		{Name: "sleep", Keys: []string{"bedtime_start", "bedtime_end"}, Is: dated, Take: m.sleep},
+		{Name: "daily_activity", Keys: []string{"day", "equivalent_walking_distance"}, Take: m.activity},
+		{Name: "daily_readiness", Keys: []string{"day", "contributors", "temperature_deviation"}, Take: m.readiness},
+		{Name: "daily_sleep", Keys: []string{"day", "contributors", "score"}, Is: rates("total_sleep"), Take: m.score},
+		{Name: "daily_resilience", Keys: []string{"day", "contributors", "level"}},
+		{Name: "daily_spo2", Keys: []string{"day", "spo2_percentage"}},
+		{Name: "daily_stress", Keys: []string{"day", "stress_high", "recovery_high"}},
+		{Name: "daily_cardiovascular_age", Keys: []string{"day", "vascular_age"}},
+		{Name: "heartrate", Keys: []string{"bpm", "source", "timestamp"}, Take: m.heartrate},
+		{Name: "workout", Keys: []string{"day", "start_datetime", "end_datetime", "activity"}, Take: m.workout},
+		{Name: "session", Keys: []string{"day", "start_datetime", "end_datetime", "type"}, Take: m.session},
+		{Name: "sleep_time", Keys: []string{"day", "optimal_bedtime", "recommendation"}},
+		{Name: "enhanced_tag", Keys: []string{"tag_type_code", "start_time", "start_day"}},
+		{Name: "tag", Keys: []string{"day", "tags", "timestamp"}},
+		{Name: "personal_info", Keys: []string{"age", "height", "biological_sex"}, Take: m.personalInfo},
+		{Name: "ring_configuration", Keys: []string{"hardware_type", "firmware_version", "design"}, Take: m.ring},
+	}}
 }
 
-// listNames are the names under which lists of documents stand.
-var listNames = func() map[string]bool {
-	names := map[string]bool{"data": true}
-	for i := range resources {
-		names[resources[i].name] = true
-	}
-	return names
-}()
-
-func typed(word string) func(document) bool {
-	return func(d document) bool { return d.text("type") == word }
+func typed(word string) func(replies.Document) bool {
+	return func(d replies.Document) bool { return d.Text("type") == word }
 }
 
-func rates(contributor string) func(document) bool {
-	return func(d document) bool { _, ok := d.inner("contributors")[contributor]; return ok }
+// dated is whether a night is told in Oura's way: others' have numbers.
+func dated(d replies.Document) bool {
+	_, began := d.Number("bedtime_start")
+	return !began
 }
 
-// recognise is the resource of a document; nil when it is of none.
-func recognise(d document) *resource {
-next:
-	for i := range resources {
-		r := &resources[i]
-		for _, key := range r.keys {
-			if _, ok := d[key]; !ok {
-				continue next
-			}
-		}
-		if r.is == nil || r.is(d) {
-			return r
-		}
-	}
-	return nil
+func rates(contributor string) func(replies.Document) bool {
+	return func(d replies.Document) bool { return d.Inner("contributors").Has(contributor) }
 }

@@ -10,27 +10,39 @@ import (
 // hundred; without a bound one open quote would take the whole file into memory.
 const MaxRecord = 1 << 20
 
-var errTooLong = fault.Newf(fault.Unprocessable, "a record of the file is longer than %d bytes", MaxRecord)
+var errTooLong = tooLong(MaxRecord)
 
-// Bounded reads a document in which no record may be longer than MaxRecord.
+func tooLong(most int64) error {
+	return fault.Newf(fault.Unprocessable, "a record of the file is longer than %d bytes", most)
+}
+
+// Bounded reads a document in which no record may be longer than some bytes.
 // Whoever splits it into records calls Next after each.
 type Bounded struct {
 	Bytes int64 // read so far
 
-	in   io.Reader
-	left int64
+	in         io.Reader
+	most, left int64
+	tooLong    error
 }
 
-// NewBounded wraps a document.
-func NewBounded(in io.Reader) *Bounded { return &Bounded{in: in, left: MaxRecord} }
+// NewBounded wraps a document whose records have up to MaxRecord bytes.
+func NewBounded(in io.Reader) *Bounded {
+	return &Bounded{in: in, most: MaxRecord, left: MaxRecord, tooLong: errTooLong}
+}
+
+// NewBoundedTo wraps a document whose records have up to most bytes.
+func NewBoundedTo(in io.Reader, most int64) *Bounded {
+	return &Bounded{in: in, most: most, left: most, tooLong: tooLong(most)}
+}
 
 // Next says that a record ended.
-func (b *Bounded) Next() { b.left = MaxRecord }
+func (b *Bounded) Next() { b.left = b.most }
 
 // Read reads on, unless the present record is too long.
 func (b *Bounded) Read(p []byte) (int, error) {
 	if b.left <= 0 {
-		return 0, errTooLong
+		return 0, b.tooLong
 	}
 	n, err := b.in.Read(p[:min(int64(len(p)), b.left)])
 	b.left -= int64(n)

@@ -1,11 +1,9 @@
 package tcx
 
 import (
-	"os"
 	"strings"
 	"testing"
 
-	"hale/internal/fault"
 	"hale/internal/providers/files"
 	"hale/internal/providers/files/filestest"
 	"hale/internal/store"
@@ -47,26 +45,18 @@ func TestOwnActivity(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, want := range map[string]files.TypeCount{
+		filestest.Types(t, o, map[string]files.TypeCount{
 			"Trackpoint": {Read: 4, Mapped: 3, BadDate: 1}, "Lap": {Read: 2, Mapped: 2}, "Activity": {Read: 1, Mapped: 1}, "Course": {Read: 1, Skipped: 1},
-		} {
-			if got := o.Types[name]; got == nil || *got != want {
-				t.Errorf("%s: %+v, want %+v", name, got, want)
-			}
-		}
+		})
 		all := bed.Workouts()
 		if len(all) != 1 {
 			t.Fatalf("%d workouts", len(all))
 		}
-		for name, want := range map[string]any{
+		filestest.Same(t, all[0].Body, map[string]any{
 			"time_start": "2024-05-01T06:00:00+00:00", "time_end": "2024-05-01T06:05:30+00:00", "timezone_offset": nil,
 			"moving_time": 90.0, "distance": 300.0, "calories": 23.0, "average_hr": 127.0, "max_hr": 150.0, "steps": 252.0,
 			"max_speed": 4.25, "average_speed": 3.333, "average_watts": nil, "max_watts": 260.0, "elev_high": 300.0,
-		} {
-			if got := all[0].Body[name]; got != want {
-				t.Errorf("%s is %v, want %v", name, got, want)
-			}
-		}
+		})
 		source := all[0].Body["source"].(map[string]any)
 		if source["provider"] != "garmin" || source["type"] != "watch" || source["device_id"] == nil {
 			t.Errorf("%v", source)
@@ -83,18 +73,11 @@ func TestOwnActivity(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	for name, c := range map[string]struct{ raw, says string }{
+	filestest.New(t, storetest.SQLite(t)).Refuses(Kind, map[string]struct{ Raw, Says string }{
 		"another root": {`<gpx/>`, "first element"},
 		"only a plan":  {run[:strings.Index(run, " <Activities>")] + run[strings.Index(run, " <Courses>"):], "plans"},
 		"no times":     {strings.ReplaceAll(run, "2024-", "1989-"), "plans"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := filestest.New(t, storetest.SQLite(t)).Import(Kind, filestest.Save(t, []byte(c.raw)))
-			if fault.KindOf(err) != fault.Unprocessable || !strings.Contains(err.Error(), c.says) {
-				t.Errorf("%v", err)
-			}
-		})
-	}
+	})
 }
 
 // An activity that is cut in its second lap is kept as far as it goes.
@@ -110,14 +93,5 @@ func TestCut(t *testing.T) {
 func FuzzTCX(f *testing.F) {
 	f.Add([]byte(run))
 	f.Add([]byte(`<TrainingCenterDatabase><Activity><Lap StartTime="2024-05-01T06:00:00Z"><TotalTimeSeconds>1e300</TotalTimeSeconds></Activity>`))
-	bed := filestest.New(f, storetest.SQLite(f))
-	path := filestest.Save(f, nil)
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		if err := os.WriteFile(path, raw, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := bed.Import(Kind, path); err != nil && fault.KindOf(err) == fault.Internal {
-			t.Fatal(err)
-		}
-	})
+	filestest.New(f, storetest.SQLite(f)).Survives(f, Kind)
 }

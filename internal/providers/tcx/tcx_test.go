@@ -3,7 +3,6 @@ package tcx
 import (
 	"encoding/xml"
 	"math"
-	"os"
 	"testing"
 
 	"hale/internal/providers/files/filestest"
@@ -31,14 +30,8 @@ type document struct {
 
 func TestPublicFileAgainstEncodingXML(t *testing.T) {
 	path := testdata.Shared(t, "wearables/tcx/stravalib-sample.tcx")
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var want document
-	if err := xml.Unmarshal(raw, &want); err != nil {
-		t.Fatal(err)
-	}
+	filestest.Decode(t, path, xml.Unmarshal, &want)
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		bed := filestest.New(t, db)
 		o, err := bed.Import(Kind, path)

@@ -1,9 +1,13 @@
 package derive
 
 import (
+	"context"
 	"math"
 
+	"github.com/google/uuid"
+
 	"hale/internal/civil"
+	"hale/internal/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/merged"
 )
@@ -83,14 +87,45 @@ func (d dayParts) add(day int64, source wearables.Source, p part) {
 	d[day] = append(list, contribution{source, []part{p}})
 }
 
+// stated are the sources of activities that are stored already, where the
+// provider tells the totals of days: whose day it is, and where, is not for a
+// series to say then.
+func (d *Deriver) stated(ctx context.Context, tx *store.Tx, days []civil.Date) (map[civil.Date]wearables.Source, error) {
+	if !d.TotalsStated {
+		return nil, nil
+	}
+	stored, err := wearables.ListSummaries(ctx, tx, d.User.Team.UUID(), d.User.ID.UUID(), wearables.SummaryQuery{
+		Resource: "activity", Provider: d.Provider, From: days[0].String(), To: days[len(days)-1].String(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	known := map[uuid.UUID]wearables.Source{}
+	for i := range stored {
+		known[stored[i].ID] = stored[i].Source
+	}
+	sources := map[civil.Date]wearables.Source{}
+	for _, day := range days {
+		if source, ok := known[wearables.SummaryID(d.User.ID.UUID(), d.Provider, "activity", day.String())]; ok {
+			sources[day] = source
+		}
+	}
+	return sources, nil
+}
+
 // activities derives the activity of each day that has any.
-func (d *Deriver) activities(found tracks, days []civil.Date) []wearables.Summary {
+func (d *Deriver) activities(found tracks, days []civil.Date, known map[civil.Date]wearables.Source) []wearables.Summary {
 	first, last := numberOfDate(days[0]), numberOfDate(days[len(days)-1])
 	byResource := map[string]dayParts{}
 	for _, name := range sums {
-		byResource[name] = d.partsByDay(found[name], first, last)
+		if !d.TotalsStated {
+			byResource[name] = d.partsByDay(found[name], first, last)
+		}
 	}
-	hearts := d.heartsByDay(found["heartrate"], first, last)
+	var hearts map[int64]*heartDay
+	if !d.HeartStated {
+		hearts = d.heartsByDay(found["heartrate"], first, last)
+	}
 	offsets := d.firstOffsets(found, first, last)
 	var all []wearables.Summary
 	for _, day := range days {
@@ -103,7 +138,14 @@ func (d *Deriver) activities(found tracks, days []civil.Date) []wearables.Summar
 		if first, ok := offsets[n]; ok {
 			a.body.Offset = offsetOrNil(first.offset)
 		}
+		source, told := known[day]
+		if told {
+			a.body.Offset = nil
+		}
 		if s, ok := a.summary(d, day); ok {
+			if told {
+				s.Source = source
+			}
 			all = append(all, s)
 		}
 	}

@@ -1,6 +1,7 @@
 package derive
 
 import (
+	"fmt"
 	"math"
 	"testing"
 	"time"
@@ -127,7 +128,7 @@ func TestActivityOfADay(t *testing.T) {
 	}
 	resting, rings := 52.0, 111.0
 	d := &Deriver{Provider: "apple_health_kit", Facts: Facts{civil.MustParse("2024-07-01"): {RestingBPM: &resting, ActiveKcal: &rings}}}
-	all := d.activities(found, []civil.Date{civil.MustParse("2024-06-30"), civil.MustParse("2024-07-01")})
+	all := d.activities(found, []civil.Date{civil.MustParse("2024-06-30"), civil.MustParse("2024-07-01")}, nil)
 	if len(all) != 1 {
 		t.Fatalf("%d days", len(all))
 	}
@@ -136,6 +137,35 @@ func TestActivityOfADay(t *testing.T) {
 		`"wheelchair_use":null,"wheelchair_push":null}`
 	if s := all[0]; string(s.Body) != want || s.Key != "2024-07-01" || s.Source.Type != "multiple_sources" {
 		t.Errorf("%s from %+v: %s\nwant %s", s.Key, s.Source, s.Body, want)
+	}
+}
+
+// A provider that tells the totals of days is not contradicted by some hours
+// of them: what is derived is the heart rate, and whose day it is stays.
+func TestTotalsThatAreStatedAreNotAddedUp(t *testing.T) {
+	at := time.Date(2024, 7, 1, 8, 0, 0, 0, time.UTC)
+	ring, watch, day := source("ring"), source("watch"), civil.MustParse("2024-07-01")
+	found := tracks{
+		"steps":     {series("steps", watch, time.UTC, sample{at, at.Add(time.Minute), 90})},
+		"heartrate": {series("heartrate", watch, time.UTC, sample{at, at, 60})},
+	}
+	d := &Deriver{Provider: "oura", TotalsStated: true}
+	const beats = `{"calories_total":null,"calories_active":null,"steps":null,"distance":null,"daily_movement":null,"floors_climbed":null,` +
+		`"timezone_offset":%s,"heart_rate":{"avg_bpm":60,"min_bpm":60,"max_bpm":60,"resting_bpm":null,"avg_walking_bpm":null},` +
+		`"wheelchair_use":null,"wheelchair_push":null}`
+	for _, test := range []struct {
+		known  map[civil.Date]wearables.Source
+		source wearables.Source
+		offset string
+	}{{nil, watch, "0"}, {map[civil.Date]wearables.Source{day: ring}, ring, "null"}} {
+		all := d.activities(found, []civil.Date{day}, test.known)
+		if len(all) != 1 || all[0].Source != test.source || string(all[0].Body) != fmt.Sprintf(beats, test.offset) {
+			t.Errorf("%+v", all)
+		}
+	}
+	d.HeartStated = true
+	if all := d.activities(found, []civil.Date{day}, nil); len(all) != 0 {
+		t.Errorf("%+v", all)
 	}
 }
 

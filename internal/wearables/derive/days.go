@@ -27,6 +27,12 @@ type Deriver struct {
 	Facts    Facts           // what the provider states about days; may be nil
 	Person   *Person         // what it states about the person; may be nil
 	Sleep    []*Sleeper      // what its sources know of sleep; see Sleeper.DaysOf
+	// TotalsStated says that the provider tells the totals of days itself. Then
+	// steps, distance and energy of its series, which may be some hours of a
+	// day, are not added up in their place.
+	TotalsStated bool
+	// HeartStated says the same of the average, lowest and highest heart rate.
+	HeartStated bool
 	// Progress, when set, hears how many of the days are done.
 	Progress func(done, total int)
 	// Stored, when set, hears of every batch of summaries that was stored.
@@ -84,12 +90,16 @@ func (d *Deriver) stretch(ctx context.Context, days []civil.Date) error {
 	from := numberOfDate(days[0])*dayUS - before
 	to := (numberOfDate(days[len(days)-1])+1)*dayUS + after
 	var found tracks
+	var stated map[civil.Date]wearables.Source
 	err := d.DB.Read(ctx, func(tx *store.Tx) error {
 		all, err := d.seriesNamed(ctx, tx, dayResources...)
 		if err != nil {
 			return err
 		}
-		found, err = load(ctx, tx, all, from, to)
+		if found, err = load(ctx, tx, all, from, to); err != nil {
+			return err
+		}
+		stated, err = d.stated(ctx, tx, days)
 		return err
 	})
 	if err != nil {
@@ -100,7 +110,7 @@ func (d *Deriver) stretch(ctx context.Context, days []civil.Date) error {
 		wanted[day] = true
 	}
 	var all []wearables.Summary
-	all = append(all, d.activities(found, days)...)
+	all = append(all, d.activities(found, days, stated)...)
 	all = append(all, d.bodies(found, wanted)...)
 	all = append(all, d.nights(found, wanted, from, to)...)
 	return d.store(ctx, all)

@@ -24,6 +24,7 @@ type Point struct {
 // Workout is one session of sport as its app told it. What is not known is
 // nil. Heart-rate zones are derived from the stored heart-rate series.
 type Workout struct {
+	Key     string // of the stored workout that it is; empty makes it of the start and the source
 	ID      string // the provider's own id; empty when it gives none
 	Title   string
 	Sport   Sport

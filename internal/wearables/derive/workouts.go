@@ -1,6 +1,7 @@
 package derive
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -40,6 +41,9 @@ type routeMap struct {
 	Polyline string `json:"polyline"`
 	Summary  string `json:"summary_polyline"`
 }
+
+// WorkoutKey is the key of a workout of a source.
+func WorkoutKey(start int64, source wearables.Source) string { return sessionKey(start, source) }
 
 // longestWorkout is more than any race.
 const longestWorkout = 7 * dayUS
@@ -83,7 +87,7 @@ func (d *Deriver) workout(ctx context.Context, tx *store.Tx, w *Workout, hearts 
 		return err
 	}
 	heart := bestTrack(found["heartrate"], w.Source)
-	key := sessionKey(w.Start, w.Source)
+	key := cmp.Or(w.Key, WorkoutKey(w.Start, w.Source))
 	day := localDate(w.Start, stated(w.Offset))
 	body := w.body()
 	if heart != nil {

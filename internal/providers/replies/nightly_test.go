@@ -1,4 +1,4 @@
-package oura
+package replies
 
 import (
 	"encoding/json"
@@ -15,16 +15,17 @@ import (
 // the most sleep; nights that somebody else made are left alone.
 func TestNightOfTheDay(t *testing.T) {
 	day, user := civil.MustParse("2025-03-02"), uuid.New()
+	source := wearables.Source{Provider: "oura", Type: "ring"}
 	var stored []wearables.StoredSummary
 	add := func(kind string, hour int, total int64, ours bool) {
-		n := night{Start: time.Date(2025, 3, 1, hour, 0, 0, 0, time.UTC), Date: day, Type: kind, Total: total}
+		n := storedNight{Start: time.Date(2025, 3, 1, hour, 0, 0, 0, time.UTC), Date: day, Type: kind, Total: total}
 		body, err := json.Marshal(n)
 		if err != nil {
 			t.Fatal(err)
 		}
 		s := wearables.StoredSummary{User: user, Body: body}
 		if ours {
-			s.ID = idOf(&s, n.Start)
+			s.ID = wearables.SummaryID(user, source.Provider, "sleep", SessionKey(n.Start, source))
 		}
 		stored = append(stored, s)
 	}
@@ -34,7 +35,7 @@ func TestNightOfTheDay(t *testing.T) {
 	add("long_sleep", 4, 15_000, true)
 	add("short_sleep", 5, 9_000, true)
 	add("long_sleep", 6, 40_000, false)
-	if got := nightByDay(stored); len(got) != 1 || got[day].Start.Hour() != 3 {
+	if got, ok := mainNight(stored, day, source); !ok || got.Start.Hour() != 3 {
 		t.Errorf("%+v", got)
 	}
 }

@@ -1,4 +1,4 @@
-package oura
+package replies
 
 import (
 	"bytes"
@@ -12,23 +12,28 @@ import (
 )
 
 // deepest is how many lists and objects a document may lie inside.
-const deepest = 4
+const deepest = 8
 
 // found takes a document with its resource; nil is what no resource is known
 // for, and a nil document what is no object. An error ends the walk.
-type found func(r *resource, d document) error
+type found func(r *Resource, d *Document) error
 
 // walker goes through a file.
 type walker struct {
 	decoder *json.Decoder
+	lists   []string
+	reading Reading
 	found   found
+	next    func() // hears that a record ended; may be nil
+	late    *late  // may be nil
 }
 
-// walk finds the documents of a file, in order. Lists under the names that
-// Oura gives them are read one document at a time; everything else must fit
-// into one record. io.ErrUnexpectedEOF says that the file ends too early.
-func walk(in *sheet.Bounded, found found) error {
-	w := &walker{json.NewDecoder(in), found}
+// walk finds the documents of a file, in order. Lists under the maker's names
+// are read one document at a time; everything else must fit into one record.
+// io.ErrUnexpectedEOF says that the file ends too early.
+func (w *walker) walk(in *sheet.Bounded) error {
+	w.decoder = json.NewDecoder(in)
+	w.decoder.UseNumber()
 	for {
 		token, err := w.decoder.Token()
 		switch {
@@ -37,33 +42,53 @@ func walk(in *sheet.Bounded, found found) error {
 		case err != nil:
 			return err
 		}
-		if err := w.after(token, 0); err != nil {
+		if err := w.after(token, place{}); err != nil {
 			return unexpected(err)
 		}
+		w.ended()
+	}
+}
+
+// place is where a value stands.
+type place struct {
+	under string
+	outer *Document
+	depth int
+}
+
+func (p place) inside(under string, outer *Document) place { return place{under, outer, p.depth + 1} }
+
+// deeper is an element of a list, which stands where the list does.
+func (p place) deeper() place { p.depth++; return p }
+
+func (w *walker) ended() {
+	if w.next != nil {
+		w.next()
 	}
 }
 
 // after goes on behind the first token of a value.
-func (w *walker) after(token json.Token, depth int) error {
+func (w *walker) after(token json.Token, at place) error {
 	switch token {
 	case json.Delim('['):
-		return w.list(depth)
+		return w.list(at)
 	case json.Delim('{'):
-		return w.object(depth)
+		return w.object(at)
 	}
 	return w.found(nil, nil)
 }
 
 // list reads the elements of a list and its end.
-func (w *walker) list(depth int) error {
+func (w *walker) list(at place) error {
 	for w.decoder.More() {
 		var raw json.RawMessage
 		if err := w.decoder.Decode(&raw); err != nil {
 			return err
 		}
-		if err := w.inside(raw, depth+1); err != nil {
+		if err := w.inside(raw, at.deeper()); err != nil {
 			return err
 		}
+		w.ended()
 	}
 	_, err := w.decoder.Token()
 	return err
@@ -71,58 +96,70 @@ func (w *walker) list(depth int) error {
 
 // object reads an object and its end: a document, or lists of documents by
 // name.
-func (w *walker) object(depth int) error {
-	d, page := document{}, false
+func (w *walker) object(at place) error {
+	d := &Document{Under: at.under, fields: map[string]json.RawMessage{}, outer: at.outer}
+	page := 0 // its number, once a list of it was met
 	for w.decoder.More() {
 		name, err := w.decoder.Token()
 		if err != nil {
 			return err
 		}
 		key, _ := name.(string) // the decoder takes nothing else for a name
-		if depth < deepest && listNames[key] {
+		if at.depth < deepest && slices.Contains(w.lists, key) {
 			token, err := w.decoder.Token()
 			if err != nil {
 				return err
 			}
 			if _, compound := token.(json.Delim); compound {
-				page = true
-				if err := w.after(token, depth+1); err != nil {
+				if page == 0 {
+					page = w.late.open(d)
+				}
+				if token == json.Delim('[') && !w.decoder.More() { // a reply without any is one too
+					d.fields[key] = json.RawMessage("[]")
+				}
+				if err := w.after(token, at.inside(key, d)); err != nil {
 					return err
 				}
+				continue
 			}
+			if d.fields[key], err = json.Marshal(token); err != nil {
+				return err
+			}
+			w.late.see(page, key, d.fields[key])
 			continue
 		}
 		var raw json.RawMessage
 		if err := w.decoder.Decode(&raw); err != nil {
 			return err
 		}
-		d[key] = raw
+		d.fields[key] = raw
+		w.late.see(page, key, raw)
 	}
 	if _, err := w.decoder.Token(); err != nil {
 		return err
 	}
-	return w.document(d, page, depth)
+	return w.document(d, page > 0, at.depth)
 }
 
 // inside goes through a value that is in memory.
-func (w *walker) inside(raw json.RawMessage, depth int) error {
+func (w *walker) inside(raw json.RawMessage, at place) error {
 	switch raw[0] {
 	case '{':
-		var d document
-		if err := json.Unmarshal(raw, &d); err != nil {
+		d := &Document{Under: at.under, outer: at.outer}
+		if err := json.Unmarshal(raw, &d.fields); err != nil {
 			return err
 		}
-		return w.document(d, false, depth)
+		return w.document(d, false, at.depth)
 	case '[':
 		var all []json.RawMessage
 		if err := json.Unmarshal(raw, &all); err != nil {
 			return err
 		}
-		if depth >= deepest {
+		if at.depth >= deepest {
 			return w.found(nil, nil)
 		}
 		for _, one := range all {
-			if err := w.inside(one, depth+1); err != nil {
+			if err := w.inside(one, at.deeper()); err != nil {
 				return err
 			}
 		}
@@ -133,15 +170,15 @@ func (w *walker) inside(raw json.RawMessage, depth int) error {
 
 // document hands a document on. What is none may hold some; around a page
 // there are words, such as its next_token, that are none.
-func (w *walker) document(d document, page bool, depth int) error {
-	if r := recognise(d); r != nil {
+func (w *walker) document(d *Document, page bool, depth int) error {
+	if r := w.reading.recognise(*d); r != nil {
 		return w.found(r, d)
 	}
 	holds := page
-	for _, name := range slices.Sorted(maps.Keys(d)) {
-		if raw := d[name]; depth < deepest && mayHold(raw) {
+	for _, name := range slices.Sorted(maps.Keys(d.fields)) {
+		if raw := d.fields[name]; depth < deepest && mayHold(raw) {
 			holds = true
-			if err := w.inside(raw, depth+1); err != nil {
+			if err := w.inside(raw, place{name, d, depth + 1}); err != nil {
 				return err
 			}
 		}

@@ -1,0 +1,99 @@
+package filestest
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"hale/internal/fault"
+	"hale/internal/providers/files"
+)
+
+// Types compares all that a file counted, by type.
+func Types(tb testing.TB, o *files.Outcome, want map[string]files.TypeCount) {
+	tb.Helper()
+	for of, n := range want {
+		if got := o.Types[of]; got == nil || *got != n {
+			tb.Errorf("%s is %+v, want %+v", of, got, n)
+		}
+	}
+	for of, got := range o.Types {
+		if _, ok := want[of]; !ok {
+			tb.Errorf("%s is %+v, not expected", of, *got)
+		}
+	}
+}
+
+// Same compares some fields of a body.
+func Same(tb testing.TB, got, want map[string]any) {
+	tb.Helper()
+	for name, v := range want {
+		if got[name] != v {
+			tb.Errorf("%s is %v, want %v", name, got[name], v)
+		}
+	}
+}
+
+// Unlike checks that none of some contents passes for a kind. They go by what
+// they are.
+func Unlike(tb testing.TB, kind files.Kind, contents map[string]string) {
+	tb.Helper()
+	for name, content := range contents {
+		var unlike *files.UnlikeError
+		if err := kind.Check(Save(tb, []byte(content)), 0); !errors.As(err, &unlike) {
+			tb.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Refuses checks that an import of some contents is refused, with a sentence
+// that says something.
+func (b *Bed) Refuses(kind files.Kind, contents map[string]struct{ Raw, Says string }) {
+	b.tb.Helper()
+	for name, c := range contents {
+		_, err := b.Import(kind, Save(b.tb, []byte(c.Raw)))
+		if fault.KindOf(err) != fault.Unprocessable || !strings.Contains(err.Error(), c.Says) {
+			b.tb.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Survives runs a fuzz target: no file makes an import fail in a way that is
+// not a refusal.
+func (b *Bed) Survives(f *testing.F, kind files.Kind) {
+	path := Save(f, nil)
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if err := os.WriteFile(path, raw, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Import(kind, path); err != nil && fault.KindOf(err) == fault.Internal {
+			t.Fatal(err)
+		}
+	})
+}
+
+// Seed begins a fuzz target with files of testdata.
+func Seed(f *testing.F, names ...string) {
+	f.Helper()
+	for _, name := range names {
+		raw, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(raw)
+	}
+}
+
+// Decode reads a file with another reader than ours, such as json.Unmarshal.
+func Decode(tb testing.TB, path string, unmarshal func([]byte, any) error, to any) {
+	tb.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := unmarshal(raw, to); err != nil {
+		tb.Fatal(err)
+	}
+}

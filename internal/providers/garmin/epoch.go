@@ -1,0 +1,121 @@
+package garmin
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"hale/internal/providers/replies"
+	"hale/internal/providers/sheet"
+)
+
+var (
+	stepCount = sheet.Key{Resource: "steps", Source: watch}
+	distance  = sheet.Key{Resource: "distance", Source: watch}
+	energy    = sheet.Key{Resource: "calories_active", Source: watch}
+)
+
+// epochKey tells epochs apart: a quarter of an hour has one for each sort of
+// activity in it.
+type epochKey struct {
+	start int64 // UTC microseconds
+	kind  string
+}
+
+type epoch struct {
+	offset              int32
+	seconds             float64
+	steps, metres, kcal *float64
+}
+
+// quarter is how long epochs are, in seconds. The time of one says how much of
+// it its activity took.
+const quarter = 900
+
+// mostEpochs bounds those of a file: twenty years of three a quarter.
+const mostEpochs = 1 << 21
+
+// epoch takes what was done in a quarter of an hour. A later version of one
+// takes its place.
+func (r *reader) epoch(d replies.Document) replies.Verdict {
+	start, ok := r.start(d)
+	length := d.Amount("durationInSeconds")
+	if !ok || length == nil || *length > 86400 {
+		return replies.BadDate
+	}
+	one := epoch{
+		offset: start.offset, seconds: max(*length, quarter),
+		steps: d.Amount("steps"), metres: d.Amount("distanceInMeters"), kcal: d.Amount("activeKilocalories"),
+	}
+	if one.steps == nil && one.metres == nil && one.kcal == nil {
+		return replies.BadValue
+	}
+	if len(r.epochs) == mostEpochs {
+		return replies.TooMany
+	}
+	if r.epochs == nil {
+		r.epochs = map[epochKey]epoch{}
+	}
+	r.epochs[epochKey{start.micros(), cmp.Or(d.Text("activityType"), "one")}] = one
+	r.Homeless("epoch", d, "meanHeartRateInBeatsPerMinute")
+	return replies.Mapped
+}
+
+// endEpochs adds up the activities of each quarter: a series has one value at
+// a time.
+func (r *reader) endEpochs() {
+	whole := map[int64]epoch{}
+	inOrder := func(a, b epochKey) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.kind, b.kind)) }
+	for _, key := range slices.SortedFunc(maps.Keys(r.epochs), inOrder) { // so that sums are the same to the last digit
+		one := r.epochs[key]
+		sum, ok := whole[key.start]
+		if !ok {
+			sum = epoch{offset: one.offset}
+		}
+		sum.seconds = max(sum.seconds, one.seconds)
+		plus(&sum.steps, one.steps)
+		plus(&sum.metres, one.metres)
+		plus(&sum.kcal, one.kcal)
+		whole[key.start] = sum
+	}
+	r.epochs = nil
+	for _, start := range slices.Sorted(maps.Keys(whole)) {
+		one := whole[start]
+		end := start + int64(one.seconds*1e6)
+		for _, f := range []struct {
+			key sheet.Key
+			v   *float64
+		}{{stepCount, one.steps}, {distance, one.metres}, {energy, one.kcal}} {
+			if f.v != nil {
+				r.Gather.Span(f.key, start, end, one.offset, *f.v)
+			}
+		}
+	}
+}
+
+// plus adds an amount; the sum is a value of its own.
+func plus(sum **float64, v *float64) {
+	if v == nil {
+		return
+	}
+	total := *v
+	if *sum != nil {
+		total += **sum
+	}
+	*sum = &total
+}
+
+// steps takes those of a quarter of an hour of Connect's.
+func (r *reader) steps(d replies.Document) replies.Verdict {
+	start, began := clock(d.Raw("startGMT"))
+	end, ended := clock(d.Raw("endGMT"))
+	n := d.Amount("steps")
+	switch {
+	case !began || !ended || !end.After(start):
+		return replies.BadDate
+	case n == nil:
+		return replies.BadValue
+	}
+	r.Gather.Span(stepCount, start.UnixMicro(), end.UnixMicro(), r.OffsetIn("", start), *n)
+	return replies.Mapped
+}

@@ -1,0 +1,35 @@
+package garmin
+
+import (
+	"strings"
+
+	"hale/internal/civil"
+
+	"hale/internal/providers/replies"
+	"hale/internal/wearables/derive"
+)
+
+// settings takes what the account says of its owner. The weight in it has no
+// day, and names are not read.
+func (r *reader) settings(d replies.Document) replies.Verdict {
+	data, p := d.Inner("userData"), &derive.Person{}
+	if sex := strings.ToLower(data.Text("gender")); sex == "female" || sex == "male" {
+		p.Sex = sex
+	}
+	if height, ok := data.Number("height"); ok && height > 30 && height < 300 { // cm
+		p.Height = &height
+	}
+	if born, ok := birth(data); ok {
+		p.Birth = born
+	}
+	if p.Sex == "" && p.Height == nil && p.Birth.IsZero() {
+		return replies.BadValue
+	}
+	r.Sink.Person(p)
+	return replies.Mapped
+}
+
+func birth(d replies.Document) (civil.Date, bool) {
+	date, err := civil.ParseDate(d.Text("birthDate"))
+	return date, err == nil && date.Year >= 1900 && date.Year < 2100
+}

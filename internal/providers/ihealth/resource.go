@@ -1,0 +1,34 @@
+package ihealth
+
+import "hale/internal/providers/replies"
+
+// listNames are the names under which records stand.
+var listNames = []string{"BPDataList", "BGDataList", "BODataList", "WeightDataList", "ARDataList", "SRDataList", "SPORTDataList"}
+
+// open has the resources in the order in which a record is held against them.
+func open(r *replies.Reader) replies.Reading {
+	m := &reader{Reader: r}
+	return replies.Reading{End: m.end, Resources: []replies.Resource{
+		{Name: "blood pressure", Keys: []string{"HP", "LP", "MDate"}, Take: m.pressure},
+		{Name: "glucose", Keys: []string{"BG", "MDate"}, Take: m.glucose},
+		{Name: "oxygen", Keys: []string{"BO", "MDate"}, Take: m.oxygen},
+		{Name: "weight", Keys: []string{"WeightValue", "MDate"}, Take: m.weight},
+		{Name: "activity", Keys: []string{"Steps", "DistanceTraveled", "MDate"}, Take: m.day},
+		{Name: "sleep", Keys: []string{"HoursSlept", "StartTime", "EndTime"}, Take: m.sleep},
+		{Name: "sport", Keys: []string{"SportName", "SportStartTime", "SportEndTime"}, Take: m.sport},
+		{Name: "empty", Is: isEmpty},
+	}}
+}
+
+// isEmpty is whether a page has no records.
+func isEmpty(d replies.Document) bool {
+	if !d.Has("RecordCount") && !d.Has("CurrentRecordCount") {
+		return false
+	}
+	for _, list := range listNames {
+		if d.Has(list) && len(d.List(list)) == 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,54 @@
+package polar
+
+import (
+	"strings"
+
+	"hale/internal/civil"
+	"hale/internal/providers/replies"
+	"hale/internal/providers/sheet"
+)
+
+// physical takes what the wearer told Polar of the body, from when it was told.
+func (r *reader) physical(doc replies.Document) replies.Verdict {
+	d := spelled(doc)
+	at, _, ok := d.Moment("created") // in UTC everywhere
+	if !ok {
+		return replies.BadDate
+	}
+	before, offset := r.Gather.N, r.OffsetIn("", at)
+	for _, f := range []struct{ name, resource string }{{"weight", "body_weight"}, {"vo2_max", "vo2_max"}} {
+		if v := d.Positive(f.name); v != nil {
+			r.Gather.At(sheet.Key{Resource: f.resource, Source: app}, at.UnixMicro(), offset, *v)
+		}
+	}
+	tall := r.height(d)
+	return some(r.Gather.N > before || tall)
+}
+
+// user takes the account. Names and the weight, which has no day, are not read.
+func (r *reader) user(doc replies.Document) replies.Verdict {
+	d := spelled(doc)
+	known := r.height(d)
+	if sex := strings.ToLower(d.Text("gender")); sex == "female" || sex == "male" {
+		r.person.Sex, known = sex, true
+	}
+	if born, err := civil.ParseDate(d.Text("birthdate")); err == nil && born.Year >= 1900 && born.Year < 2100 {
+		r.person.Birth, known = born, true
+	}
+	if !known {
+		return replies.BadValue
+	}
+	r.Sink.Person(&r.person)
+	return replies.Mapped
+}
+
+// height is in cm.
+func (r *reader) height(d either) bool {
+	height := d.Positive("height")
+	if height == nil || *height < 30 || *height > 300 {
+		return false
+	}
+	r.person.Height = height
+	r.Sink.Person(&r.person)
+	return true
+}

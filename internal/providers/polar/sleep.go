@@ -1,0 +1,155 @@
+package polar
+
+import (
+	"encoding/json"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"hale/internal/providers/replies"
+	"hale/internal/providers/sheet"
+	"hale/internal/wearables"
+	"hale/internal/wearables/derive"
+)
+
+// stages are Polar's numbers: awake, REM, two sorts of light sleep, deep. What
+// was not recognised is sleep without a stage.
+var stages = map[float64]int8{0: derive.Awake, 1: derive.REM, 2: derive.Light, 3: derive.Light, 4: derive.Deep}
+
+// sleep takes a night with its stages and heart rate.
+func (r *reader) sleep(d replies.Document) replies.Verdict {
+	start, offset, began := d.Moment("sleep_start_time")
+	end, waking, ended := d.Moment("sleep_end_time")
+	if !began || !ended || end.Sub(start) > replies.LongestSleep {
+		return replies.BadDate
+	}
+	night := replies.Night{
+		Source: watch, Start: start, End: end, Offset: waking,
+		Sleep: replies.Sleep{
+			Light: d.Whole("light_sleep"), Deep: d.Whole("deep_sleep"), REM: d.Whole("rem_sleep"),
+			Awake: d.Whole("total_interruption_duration"), Score: replies.Whole(d.Positive("sleep_score")),
+		},
+	}
+	if day, ok := d.Day("date"); ok {
+		night.Date = day
+	}
+	night.Sleep.Total = total(night.Sleep.Light, night.Sleep.Deep, night.Sleep.REM, d.Whole("unrecognized_sleep_stage"))
+	night.Stages = r.hypnogram(d, start, end, offset)
+	became := r.Night(night)
+	if became == replies.Mapped {
+		r.clocked(d, "heart_rate_samples", hearts, start, end, offset, "sleep.heart_rate_samples")
+	}
+	return became
+}
+
+// total adds up what is stated; nil where nothing is.
+func total(all ...*int64) (sum *int64) {
+	for _, v := range all {
+		if v == nil {
+			continue
+		}
+		if sum == nil {
+			sum = new(int64)
+		}
+		*sum += *v
+	}
+	return sum
+}
+
+// shown is a value at a time on the clock.
+type shown struct {
+	at time.Time
+	v  float64
+}
+
+// clock reads values by the time of a night: {"23:45": 54}.
+func (r *reader) clock(d replies.Document, name string, start, end time.Time, offset int32, part string) []shown {
+	var all map[string]json.RawMessage
+	if !d.Into(name, &all) {
+		return nil
+	}
+	var values []shown
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		v, stated := replies.NumberOf(all[key])
+		if !stated {
+			continue
+		}
+		at, ok := inNight(key, start, end, offset)
+		if !ok {
+			r.Part(part, replies.BadDate)
+			continue
+		}
+		values = append(values, shown{at, v})
+	}
+	slices.SortStableFunc(values, func(a, b shown) int { return a.at.Compare(b.at) })
+	return values
+}
+
+// clocked takes what was measured in a night.
+func (r *reader) clocked(d replies.Document, name string, key sheet.Key, start, end time.Time, offset int32, part string) {
+	for _, one := range r.clock(d, name, start, end, offset, part) {
+		if one.v <= 0 {
+			r.Part(part, replies.BadValue)
+			continue
+		}
+		r.Gather.At(key, one.at.UnixMicro(), offset, one.v)
+	}
+}
+
+// hypnogram lays the stages end to end: each lasts until the next one, the last
+// until waking up.
+func (r *reader) hypnogram(d replies.Document, start, end time.Time, offset int32) (s replies.Stages) {
+	all := r.clock(d, "hypnogram", start, end, offset, "sleep.hypnogram")
+	length := int64(end.Sub(start) / time.Second)
+	for i, one := range all {
+		from, to := int64(one.at.Sub(start)/time.Second), length
+		if i+1 < len(all) {
+			to = min(length, int64(all[i+1].at.Sub(start)/time.Second))
+		}
+		kind, known := stages[one.v]
+		if !known {
+			kind = derive.Asleep
+		}
+		s.Add(max(0, from), to, kind)
+	}
+	return s
+}
+
+// recharge takes what Polar says of a night's recovery: the means of four hours
+// and a value every five minutes. Those have the time of the night, so that
+// they wait for it.
+func (r *reader) recharge(d replies.Document) replies.Verdict {
+	day, ok := d.Day("date")
+	if !ok {
+		return replies.BadDate
+	}
+	return r.Nightly(replies.Nightly{
+		Day: day, Source: watch, Name: "nightly recharge",
+		Sleep: replies.Sleep{AverageHRV: d.Positive("heart_rate_variability_avg"), Respiratory: d.Positive("breathing_rate_avg")},
+		Found: func(start, end time.Time, offset int32) {
+			if offset == wearables.NoOffset {
+				return
+			}
+			r.clocked(d, "hrv_samples", variety, start, end, offset, "nightly recharge.hrv_samples")
+			r.clocked(d, "breathing_samples", breaths, start, end, offset, "nightly recharge.breathing_samples")
+		},
+	})
+}
+
+// skin takes a night's temperature of the skin.
+func (r *reader) skin(d replies.Document) replies.Verdict {
+	day, ok := d.Day("sleep_date")
+	celsius := d.Positive("sleep_time_skin_temperature_celsius")
+	switch {
+	case !ok:
+		return replies.BadDate
+	case celsius == nil:
+		return replies.BadValue
+	}
+	n := replies.Nightly{Day: day, Source: watch, Name: "skin temperature", Sleep: replies.Sleep{Skin: celsius}}
+	if delta, ok := d.Number("deviation_from_baseline_celsius"); ok && math.Abs(delta) < 20 { // more is no skin's
+		n.Sleep.Temperature = &delta
+	}
+	return r.Nightly(n)
+}

@@ -1,0 +1,211 @@
+package replies
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Document is an object by its fields. A field that is missing, null or of
+// another type than asked for says nothing.
+type Document struct {
+	// Under is the name of the field or list that the document stands in; empty
+	// at the top of a file.
+	Under string
+
+	fields map[string]json.RawMessage
+	outer  *Document
+}
+
+// Parse reads an object that is in memory.
+func Parse(raw []byte) (d Document, ok bool) {
+	return d, json.Unmarshal(raw, &d.fields) == nil && d.fields != nil
+}
+
+// Has is whether a field is there, null or not.
+func (d Document) Has(name string) bool { _, ok := d.fields[name]; return ok }
+
+// States is whether a field is there and not null.
+func (d Document) States(name string) bool {
+	raw := d.fields[name]
+	return len(raw) > 0 && string(raw) != "null"
+}
+
+// Empty is whether there are no fields at all.
+func (d Document) Empty() bool { return len(d.fields) == 0 }
+
+// Raw is a field as it stands.
+func (d Document) Raw(name string) json.RawMessage { return d.fields[name] }
+
+// Into decodes a field; false leaves *to in an unknown state.
+func (d Document) Into(name string, to any) bool {
+	return d.States(name) && json.Unmarshal(d.fields[name], to) == nil
+}
+
+// Outer is the object that the document stands in; an empty one at the top.
+func (d Document) Outer() Document {
+	if d.outer == nil {
+		return Document{}
+	}
+	return *d.outer
+}
+
+// Around is the nearest object around the document, itself included, that
+// states a field; an empty one where none does. Of a list that is read one
+// element at a time, fields behind the list are only seen if they are named in
+// Maker.Late.
+func (d Document) Around(name string) Document {
+	for at := &d; at != nil; at = at.outer {
+		if at.States(name) {
+			return *at
+		}
+	}
+	return Document{}
+}
+
+// Text is a field that is a text.
+func (d Document) Text(name string) string {
+	raw := d.fields[name]
+	if len(raw) < 2 || raw[0] != '"' {
+		return ""
+	}
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// Flag is a field that is true.
+func (d Document) Flag(name string) bool { return string(d.fields[name]) == "true" }
+
+// Word is a field that is a text or a number, as a text: an id.
+func (d Document) Word(name string) string {
+	if s := d.Text(name); s != "" {
+		return s
+	}
+	if _, ok := d.Number(name); ok {
+		return string(d.fields[name])
+	}
+	return ""
+}
+
+// Number is a field that is a number.
+func (d Document) Number(name string) (float64, bool) { return NumberOf(d.fields[name]) }
+
+// Loose is a field that is a number, or a text that holds one.
+func (d Document) Loose(name string) (float64, bool) {
+	if v, ok := NumberOf(d.fields[name]); ok {
+		return v, true
+	}
+	s := strings.TrimSpace(d.Text(name))
+	if s == "" || strings.Trim(s, "0123456789+-.eE") != "" {
+		return 0, false
+	}
+	return NumberOf(json.RawMessage(s))
+}
+
+// NumberOf reads a number that is in memory.
+func NumberOf(raw json.RawMessage) (float64, bool) {
+	v, err := strconv.ParseFloat(string(raw), 64) // JSON has no NaN, and an infinity is an error
+	return v, err == nil
+}
+
+// Integer is a field that is a whole number, or a text that holds one, without
+// loss up to 63 bits.
+func (d Document) Integer(name string) (int64, bool) {
+	s := string(d.fields[name])
+	if strings.HasPrefix(s, `"`) {
+		s = d.Text(name)
+	}
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return n, true
+	}
+	v, ok := d.Number(name) // 1.5e9, 12.0
+	if !ok || v != math.Trunc(v) || math.Abs(v) > 1<<53 {
+		return 0, false
+	}
+	return int64(v), true
+}
+
+// Amount is a number that is not below zero; nil where there is none.
+func (d Document) Amount(name string) *float64 {
+	v, ok := d.Number(name)
+	if !ok || v < 0 || v > 1e9 {
+		return nil
+	}
+	return &v
+}
+
+// Signed is a number that may be below zero, such as a height; nil where there
+// is none.
+func (d Document) Signed(name string) *float64 {
+	v, ok := d.Number(name)
+	if !ok || v < -1e9 || v > 1e9 {
+		return nil
+	}
+	return &v
+}
+
+// Positive is an amount of which zero says that there is none.
+func (d Document) Positive(name string) *float64 {
+	v := d.Amount(name)
+	if v == nil || *v == 0 {
+		return nil
+	}
+	return v
+}
+
+// Whole is an amount as an integer.
+func (d Document) Whole(name string) *int64 { return Whole(d.Amount(name)) }
+
+// Whole rounds an amount.
+func Whole(v *float64) *int64 {
+	if v == nil {
+		return nil
+	}
+	n := int64(math.Round(*v))
+	return &n
+}
+
+// Times is an amount times a factor, rounded to two decimals: seconds to
+// minutes, kilometres to metres.
+func Times(v *float64, factor float64) *float64 {
+	if v == nil {
+		return nil
+	}
+	product := math.Round(*v*factor*100) / 100
+	return &product
+}
+
+// Inner is a field that is an object; an empty one where it is none.
+func (d Document) Inner(name string) Document {
+	in, ok := Parse(d.fields[name])
+	if !ok {
+		return Document{}
+	}
+	in.Under, in.outer = name, &d
+	return in
+}
+
+// List are the elements of a field that is a list.
+func (d Document) List(name string) []json.RawMessage {
+	var all []json.RawMessage
+	if !d.Into(name, &all) {
+		return nil
+	}
+	return all
+}
+
+// Documents are the objects of a field that is a list.
+func (d Document) Documents(name string) []Document {
+	var all []Document
+	for _, raw := range d.List(name) {
+		if one, ok := Parse(raw); ok {
+			one.Under, one.outer = name, &d
+			all = append(all, one)
+		}
+	}
+	return all
+}

@@ -1,0 +1,84 @@
+package replies
+
+import (
+	"context"
+)
+
+// Maker describes whose replies are read and how.
+type Maker struct {
+	Kind     string // name of the kind of file, such as withings
+	Title    string // in sentences, such as "Withings JSON"
+	Provider string // the catalogue's slug
+	// Lists are the names under which long lists stand, and the objects around
+	// those: they are read one element at a time. Anything else must fit into
+	// MaxRecord.
+	Lists []string
+	// Late are fields beside a list that its documents look up with Around.
+	// They are known to all of them, also where they stand behind the list.
+	Late []string
+	// SumsDays says that the maker tells no totals of days, so that those are
+	// the sums of its series. Where it tells them, what a series has of a day is
+	// only a part, and is not put in the place of the total.
+	SumsDays bool
+	// HeartOfDays says that the maker tells the average, lowest and highest heart
+	// rate of days. Then that of its series is not put in their place.
+	HeartOfDays bool
+	// Open begins one reading. It is called for each file, and to recognise
+	// one: then nothing is taken.
+	Open func(r *Reader) Reading
+}
+
+// Reading is how one file of a maker is read.
+type Reading struct {
+	// Resources are in the order in which a document is held against them.
+	Resources []Resource
+	// End, when set, runs behind the last document, when all was stored. What
+	// it adds to the reader is stored as well.
+	End func(ctx context.Context) error
+}
+
+// Resource is one sort of document.
+type Resource struct {
+	Name string   // in reports
+	Keys []string // that all of its documents have, and together no other's
+	// Is narrows it to some documents; nil takes all. It may look around them.
+	Is func(d Document) bool
+	// Take reads a document; nil where there is no home for any of it.
+	Take func(d Document) Verdict
+	// Refuse, when set, is why a file that begins with one is refused, as a
+	// sentence: it has a secret, or several people's data.
+	Refuse string
+}
+
+// Verdict is what became of a document or of a part of one.
+type Verdict int
+
+// Verdicts.
+const (
+	Mapped Verdict = iota
+	Skipped
+	BadDate
+	BadValue
+	BadUnit
+	Unpaired // the other half of it is missing
+	TooMany  // more than is kept
+	Copy     // the file has it a second time
+	Waits    // the maker's own state counts it later
+)
+
+// recognise is the resource of a document; nil when it is of none.
+func (g *Reading) recognise(d Document) *Resource {
+next:
+	for i := range g.Resources {
+		r := &g.Resources[i]
+		for _, key := range r.Keys {
+			if !d.Has(key) {
+				continue next
+			}
+		}
+		if r.Is == nil || r.Is(d) {
+			return r
+		}
+	}
+	return nil
+}

@@ -1,0 +1,75 @@
+package repliestest
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"hale/internal/providers/files"
+	"hale/internal/wearables"
+)
+
+// Types compares all that a file counted, by type.
+func Types(t *testing.T, name string, o *files.Outcome, want map[string]files.TypeCount) {
+	t.Helper()
+	for of, n := range want {
+		if got := o.Types[of]; got == nil || *got != n {
+			t.Errorf("%s: %s is %+v, want %+v", name, of, got, n)
+		}
+	}
+	for of, got := range o.Types {
+		if _, ok := want[of]; !ok {
+			t.Errorf("%s: %s is %+v, not expected", name, of, *got)
+		}
+	}
+}
+
+// Same compares some fields of a body.
+func Same(t *testing.T, got, want map[string]any) {
+	t.Helper()
+	for name, v := range want {
+		if got[name] != v {
+			t.Errorf("%s is %v, want %v", name, got[name], v)
+		}
+	}
+}
+
+// Only is the one body of a list.
+func Only(t *testing.T, all []map[string]any) map[string]any {
+	t.Helper()
+	if len(all) != 1 {
+		t.Fatalf("%d summaries, want one", len(all))
+	}
+	return all[0]
+}
+
+// List writes the elements of a list with spaces between them.
+func List(v any) string { return strings.Trim(fmt.Sprint(v), "[]") }
+
+// Seconds adds values by instants that are seconds since 1970 in a text.
+func Seconds(t *testing.T, to map[int64]float64, values map[string]float64) {
+	t.Helper()
+	for text, v := range values {
+		at, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		to[at*1e6] = v
+	}
+}
+
+// SameSamples compares a series with values by their instants in microseconds.
+func SameSamples(t *testing.T, got wearables.Samples, want map[int64]float64) {
+	t.Helper()
+	if got.Len() != len(want) {
+		t.Errorf("%s has %d samples, want %d", got.Resource, got.Len(), len(want))
+	}
+	for i, at := range got.Time {
+		if v, ok := want[at]; !ok || v != got.Value[i] {
+			t.Errorf("%s at %v is %v, want %v", got.Resource, time.UnixMicro(at).UTC(), got.Value[i], v)
+			return
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package replies_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"hale/internal/fault"
+	"hale/internal/providers/replies"
+	"hale/internal/providers/replies/repliestest"
+	"hale/internal/providers/sheet"
+	"hale/internal/wearables"
+)
+
+// invented is a maker of beats, whose zone stands beside the list.
+func invented(seen *[]string) replies.Maker {
+	m := replies.Maker{
+		Kind: "invented", Title: "invented JSON", Provider: "oura", Lists: []string{"body", "beats", "scalar"}, Late: []string{"zone", "far"},
+	}
+	m.Open = func(r *replies.Reader) replies.Reading {
+		beat := func(d replies.Document) replies.Verdict {
+			at, ok := d.Unix("at")
+			if !ok {
+				return replies.BadDate
+			}
+			*seen = append(*seen, fmt.Sprint(d.Word("id"), " ", d.Under, " ", d.Around("zone").Text("zone"), d.Around("far").Text("far")))
+			source := wearables.Source{Provider: "oura", Type: "watch"}
+			r.Gather.At(sheet.Key{Resource: "heartrate", Source: source}, at.UnixMicro(), r.OffsetIn(d.Around("zone").Text("zone"), at), 60)
+			return replies.Mapped
+		}
+		return replies.Reading{Resources: []replies.Resource{
+			{Name: "beat", Keys: []string{"id", "at"}, Take: beat},
+			{Name: "day", Keys: []string{"scalar", "parts"}, Take: func(d replies.Document) replies.Verdict {
+				for _, part := range d.Documents("parts") {
+					r.Take(part)
+				}
+				return replies.Mapped
+			}},
+			{Name: "empty", Is: func(d replies.Document) bool { return d.Has("beats") && len(d.List("beats")) == 0 }},
+			{Name: "secret", Keys: []string{"secret"}, Refuse: "it is secret"},
+		}}
+	}
+	return m
+}
+
+func TestWalk(t *testing.T) {
+	one, two := `{"id":1,"at":1740897000}`, `{"id":"2","at":1740897060}`
+	for name, test := range map[string]struct {
+		content string
+		seen    string
+		records int64
+	}{
+		"bare":                {one, "1  ", 1},
+		"by line":             {one + "\n" + two, "1  ,2  ", 2},
+		"a list":              {"[" + one + "," + two + "]", "1  ,2  ", 2},
+		"zone before":         {`{"zone":"Z","beats":[` + one + `]}`, "1 beats Z", 1},
+		"zone behind":         {`{"beats":[` + one + `,` + two + `],"zone":"Z"}`, "1 beats Z,2 beats Z", 2},
+		"zone far behind":     {`{"body":{"beats":[` + one + `],"zone":"Z"},"far":"!"}`, "1 beats Z!", 1},
+		"pages by line":       {`{"beats":[` + one + `],"zone":"A"}` + "\n" + `{"beats":[` + two + `],"zone":"B"}`, "1 beats A,2 beats B", 2},
+		"a page without":      {`{"beats":[` + one + `],"zone":"A"}{"beats":[` + two + `]}`, "1 beats A,2 beats ", 2},
+		"nearest zone":        {`{"zone":"A","body":{"zone":"B","beats":[` + one + `]}}`, "1 beats B", 1},
+		"in memory":           {`[{"zone":"A","other":{"beats":[` + one + `]}}]`, "1 beats A", 1},
+		"exchange":            {`[{"path":"/x","status":200,"body":{"beats":[` + one + `]}}]`, "1 beats ", 1},
+		"a scalar":            {`{"scalar":12345678901234567,"parts":[` + one + `,{"x":1}]}`, "1 parts ", 3},
+		"empty":               {`{"body":{"beats":[]}}`, "", 1},
+		"null for a list":     {`{"scalar":null,"x":{"id":3,"at":1740897000}}`, "3 x ", 1},
+		"too deep":            {strings.Repeat(`{"a":`, 12) + one + strings.Repeat("}", 12), "", 1},
+		"eight deep":          {strings.Repeat(`{"a":`, 8) + one + strings.Repeat("}", 8), "1 a ", 1},
+		"the same field late": {`{"zone":"A","beats":[` + one + `],"zone":"B"}`, "1 beats A", 1},
+	} {
+		var seen []string
+		g := repliestest.Gather(t, invented(&seen), nil, []byte(test.content))
+		if got := strings.Join(seen, ","); got != test.seen || g.Report.Records != test.records || g.Err != nil || g.Report.Damaged != 0 {
+			t.Errorf("%s: %q of %d records, want %q of %d; %v", name, got, g.Report.Records, test.seen, test.records, g.Err)
+		}
+	}
+}
+
+// Many small replies are many records: none of them is too long.
+func TestManyEmptyPages(t *testing.T) {
+	var seen []string
+	page := `{"beats":[{"id":1,"at":1740897000}],"zone":"Europe/Berlin"}`
+	many := replies.MaxRecord/len(page) + 10
+	g := repliestest.Gather(t, invented(&seen), nil, []byte(strings.Repeat(page, many)))
+	if g.Err != nil || g.Report.Mapped != int64(many) || g.Samples[0].Offset[0] != 3600 {
+		t.Errorf("%v, %d mapped", g.Err, g.Report.Mapped)
+	}
+	g = repliestest.Gather(t, invented(&seen), nil, []byte(strings.Repeat(`{"body":{"x":1,"y":{}}} `, replies.MaxRecord/20)))
+	if g.Err != nil {
+		t.Error(g.Err)
+	}
+	g = repliestest.Gather(t, invented(&seen), nil, []byte(page+`{"x":"`+strings.Repeat("x", replies.MaxRecord+1<<16)+`"}`))
+	if !fault.Is(g.Err, fault.Unprocessable) || g.Report.Mapped != 1 {
+		t.Errorf("%v, %d mapped", g.Err, g.Report.Mapped)
+	}
+}
+
+func TestDamageIsOnlyWhereItIs(t *testing.T) {
+	var seen []string
+	for name, test := range map[string]struct {
+		content           string
+		mapped, damaged   int64
+		truncated, refuse bool
+	}{
+		"cut behind a late field": {`{"beats":[{"id":1,"at":1740897000}],"zone":"Europe`, 1, 0, true, false},
+		"cut in the list":         {`{"beats":[{"id":1,"at":1740897000},{"id"`, 1, 0, true, false},
+		"no object":               {`[{"id":1,"at":1740897000},7,null]`, 1, 2, false, false},
+		"no JSON":                 {`[{"id":1,"at":1740897000},{x}]`, 1, 1, true, false},
+	} {
+		g := repliestest.Gather(t, invented(&seen), nil, []byte(test.content))
+		if g.Err != nil || g.Report.Mapped != test.mapped || g.Report.Damaged != test.damaged || g.Report.Truncated != test.truncated {
+			t.Errorf("%s: %v, %d mapped, %d damaged, truncated %v", name, g.Err, g.Report.Mapped, g.Report.Damaged, g.Report.Truncated)
+		}
+	}
+}
