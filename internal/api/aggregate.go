@@ -59,7 +59,7 @@ const (
 
 type queryUserIn struct {
 	UserID  users.ID `path:"user_id" format:"uuid"`
-	Accept  string   `header:"Accept" doc:"application/json, or application/vnd.vital.tar+gzip+parquet for a compressed tar of one Parquet file for each query."`
+	Accept  string   `header:"Accept" default:"*/*" doc:"application/json, or application/vnd.vital.tar+gzip+parquet for a compressed tar of one Parquet file for each query."`
 	RawBody []byte
 }
 
@@ -156,7 +156,7 @@ func isLab(slug string) bool {
 type queryResultIn struct {
 	UserID users.ID `path:"user_id" format:"uuid"`
 	Query  string   `path:"query_id_or_slug" doc:"Id of the query, or the slug of an active one."`
-	Accept string   `header:"Accept" doc:"application/json, or application/vnd.apache.parquet."`
+	Accept string   `header:"Accept" default:"*/*" doc:"application/json, or application/vnd.apache.parquet."`
 }
 
 // readResultTable is the whole result of a continuous query for one user.

@@ -123,7 +123,7 @@ type patchQueryIn struct {
 
 // patchQueryBody may change what does not change results.
 type patchQueryBody struct {
-	Title      patch.Field[string]    `json:"title,omitempty" doc:"null leaves it."`
+	Title      patch.Field[string]    `json:"title,omitempty" pattern:"^[A-Za-zÀ-ÖØ-öø-ÿ0-9()&_\\-.\\s]{0,50}$" doc:"null leaves it."`
 	Scheduling orNull[schedulingBody] `json:"scheduling_preferences,omitempty" doc:"null leaves them."`
 }
 

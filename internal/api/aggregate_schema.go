@@ -3,6 +3,7 @@ package api
 import (
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -95,14 +96,29 @@ func columnSchemas(huma.Registry) []*huma.Schema {
 	}
 	macro := objectOf("value_macro", oneWordOf(query.MacroNames()))
 	macro.Properties["version"] = oneWordOf([]string{"automatic"})
-	var fields []string
+	macro.Properties["version"].Default = "automatic"
+	return append(append(all, macro), seriesSchemas()...)
+}
+
+// seriesSchemas are the fields of series; those that have the same ones stand
+// together.
+func seriesSchemas() []*huma.Schema {
+	var all []*huma.Schema
+	place := map[string]int{}
 	for _, name := range query.SeriesNames() {
-		fields = append(fields, query.SeriesTable(name).ColumnNames()...)
+		fields := query.SeriesTable(name).ColumnNames()
+		key := strings.Join(fields, " ")
+		i, known := place[key]
+		if !known {
+			i, place[key] = len(all), len(all)
+			one := objectOf("timeseries", oneWordOf(nil))
+			one.Properties["field"], one.Required = oneWordOf(fields), []string{"timeseries", "field"}
+			all = append(all, one)
+		}
+		series := all[i].Properties["timeseries"]
+		series.Enum = append(series.Enum, name)
 	}
-	slices.Sort(fields)
-	series := objectOf("timeseries", oneWordOf(query.SeriesNames()))
-	series.Properties["field"], series.Required = oneWordOf(slices.Compact(fields)), []string{"timeseries", "field"}
-	return append(all, macro, series)
+	return all
 }
 
 func listSchema(columns []*huma.Schema) *huma.Schema {
@@ -117,12 +133,12 @@ func listSchema(columns []*huma.Schema) *huma.Schema {
 }
 
 func alignSchema(period *huma.Schema) *huma.Schema {
-	carry := func(window string, modes ...string) *huma.Schema {
-		s := objectOf("mode", oneWordOf(modes))
+	carry := func(window, mode string) *huma.Schema {
+		s := objectOf("mode", oneWordOf([]string{mode}))
 		s.Properties[window] = anyOf(period, &huma.Schema{Type: "null"})
 		return s
 	}
-	return anyOf(objectOf("carry", anyOf(carry("max_age", "carry_forward", "carry_backward"), carry("span", "carry_nearest"))), &huma.Schema{Type: "null"})
+	return anyOf(objectOf("carry", anyOf(carry("max_age", "carry_forward"), carry("max_age", "carry_backward"), carry("span", "carry_nearest"))), &huma.Schema{Type: "null"})
 }
 
 func objectOf(name string, s *huma.Schema) *huma.Schema {

@@ -14,7 +14,7 @@ import (
 // Reference 9.6, CreateContinuousQueryBody.
 type createQueryBody struct {
 	Slug        string           `json:"slug" maxLength:"128" doc:"Lower-case letters, digits and single inner hyphens. Unique among the active queries."`
-	Title       string           `json:"title" maxLength:"50"`
+	Title       string           `json:"title" pattern:"^[A-Za-zÀ-ÖØ-öø-ÿ0-9()&_\\-.\\s]{0,50}$"`
 	Query       queryBody        `json:"query"`
 	QueryConfig *queryConfigBody `json:"query_config,omitempty"`
 	Scheduling  *schedulingBody  `json:"scheduling_preferences,omitempty"`

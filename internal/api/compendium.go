@@ -23,8 +23,8 @@ type searchCompendiumIn struct {
 		CPTCodes       listOrNull[string]            `json:"cpt_codes" required:"false"`
 		LOINCSetHash   *string                       `json:"loinc_set_hash" required:"false" maxLength:"100" doc:"Of an earlier answer; crosswalk only, instead of query."`
 		Labs           listOrNull[compendiumLabSlug] `json:"labs" required:"false" doc:"All four when absent."`
-		IncludeRelated *bool                         `json:"include_related" required:"false" doc:"True when absent."`
-		Limit          *int                          `json:"limit" required:"false" doc:"Of each list: 1 to 10, in crosswalk mode to 20; 3 when absent."`
+		IncludeRelated *bool                         `json:"include_related" required:"false" default:"true"`
+		Limit          *int                          `json:"limit" required:"false" default:"3" doc:"Of each list: 1 to 10, in crosswalk mode to 20."`
 	}
 }
 
@@ -56,22 +56,15 @@ func (in *searchCompendiumIn) check() error {
 	case b.Mode == "crosswalk":
 		most = 20
 	}
-	return checkLimit("limit", b.Limit, most)
+	return checkLimit("limit", *b.Limit, most)
 }
 
 // checkLimit wants a limit from 1 to most.
-func checkLimit(field string, limit *int, most int) error {
-	if limit != nil && (*limit < 1 || *limit > most) {
-		return fault.Newf(fault.Invalid, "Value error, must be between 1 and %d", most).At("body", field).WithInput(*limit)
+func checkLimit(field string, limit, most int) error {
+	if limit < 1 || limit > most {
+		return fault.Newf(fault.Invalid, "Value error, must be between 1 and %d", most).At("body", field).WithInput(limit)
 	}
 	return nil
-}
-
-func limitOr(limit *int, otherwise int) int {
-	if limit == nil {
-		return otherwise
-	}
-	return *limit
 }
 
 func (a *API) searchCompendium(ctx context.Context, c Caller, in *searchCompendiumIn) (*out[searchCompendiumBody], error) {
@@ -82,7 +75,7 @@ func (a *API) searchCompendium(ctx context.Context, c Caller, in *searchCompendi
 	if err != nil {
 		return nil, err
 	}
-	limit := limitOr(in.Body.Limit, 3)
+	limit := *in.Body.Limit
 	body := searchCompendiumBody{
 		Mode: string(in.Body.Mode), CanonicalCandidates: []canonicalBody{}, PerLab: map[string][]labTestMatched{}, Related: []relatedBody{},
 	}
@@ -122,7 +115,7 @@ func (in *searchCompendiumIn) crosswalk(found *labs.Catalogue, selected labs.Mat
 			}
 		}
 	}
-	if in.Body.IncludeRelated == nil || *in.Body.IncludeRelated {
+	if *in.Body.IncludeRelated {
 		for _, m := range found.Related(selected.Canonical, limit) {
 			body.Related = append(body.Related, relatedBody{canonicalOf(m), string(m.Relation), m.Confidence, m.Reasons})
 		}

@@ -13,7 +13,7 @@ type convertCompendiumIn struct {
 		LabTestID   *labs.TestID       `json:"lab_test_id" required:"false" format:"uuid" nullable:"true" doc:"Either this or provider_ids."`
 		ProviderIDs listOrNull[string] `json:"provider_ids" required:"false" maxItems:"100"`
 		TargetLab   compendiumLabSlug  `json:"target_lab"`
-		Limit       *int               `json:"limit" required:"false" doc:"Candidates of each, 1 to 20; 3 when absent."`
+		Limit       *int               `json:"limit" required:"false" default:"3" doc:"Candidates of each, 1 to 20."`
 	}
 }
 
@@ -40,7 +40,7 @@ func (a *API) convertCompendium(ctx context.Context, c Caller, in *convertCompen
 	if (in.Body.LabTestID == nil) == (len(in.Body.ProviderIDs) == 0) {
 		return nil, fault.New(fault.Invalid, "Value error, give exactly one of lab_test_id and provider_ids").At("body", "lab_test_id")
 	}
-	if err := checkLimit("limit", in.Body.Limit, 20); err != nil {
+	if err := checkLimit("limit", *in.Body.Limit, 20); err != nil {
 		return nil, err
 	}
 	var body convertCompendiumBody
@@ -65,7 +65,7 @@ func (a *API) convertCompendium(ctx context.Context, c Caller, in *convertCompen
 		} else if lab, ok := labs.OneLab(sources); ok {
 			body.SourceLabID = &lab
 		}
-		body.convert(found, sources, target, limitOr(in.Body.Limit, 3))
+		body.convert(found, sources, target, *in.Body.Limit)
 		return nil
 	})
 	if err != nil {
@@ -112,7 +112,7 @@ type searchOrderableIn struct {
 	Body struct {
 		ProviderIDs      []string          `json:"provider_ids" maxItems:"100"`
 		TargetLab        compendiumLabSlug `json:"target_lab"`
-		PerProviderLimit *int              `json:"per_provider_limit" required:"false" doc:"1 to 20; 1 when absent."`
+		PerProviderLimit *int              `json:"per_provider_limit" required:"false" default:"1" doc:"1 to 20."`
 	}
 }
 
@@ -121,7 +121,7 @@ type searchOrderableBody struct {
 }
 
 func (a *API) searchOrderable(ctx context.Context, c Caller, in *searchOrderableIn) (*out[searchOrderableBody], error) {
-	if err := checkLimit("per_provider_limit", in.Body.PerProviderLimit, 20); err != nil {
+	if err := checkLimit("per_provider_limit", *in.Body.PerProviderLimit, 20); err != nil {
 		return nil, err
 	}
 	found, err := a.catalogue(ctx, c)
@@ -134,7 +134,7 @@ func (a *API) searchOrderable(ctx context.Context, c Caller, in *searchOrderable
 	}
 	body := searchOrderableBody{map[string][]labTestMatched{}}
 	for _, s := range labs.Sources(found, in.Body.ProviderIDs) {
-		body.Candidates[s.ProviderID] = matchedAll(s.At(found, target, limitOr(in.Body.PerProviderLimit, 1)))
+		body.Candidates[s.ProviderID] = matchedAll(s.At(found, target, *in.Body.PerProviderLimit))
 	}
 	return answer(body), nil
 }

@@ -25,7 +25,7 @@ type createInsuranceIn struct {
 		Relationship string          `json:"relationship" enum:"Self,Spouse,Other"`
 		Insured      insuredIn       `json:"insured"`
 		Guarantor    guarantorOrNull `json:"guarantor" required:"false" doc:"Needed unless the relationship is Self."`
-		IsPrimary    *bool           `json:"is_primary" required:"false" doc:"True when absent."`
+		IsPrimary    *bool           `json:"is_primary" required:"false" default:"true"`
 	}
 }
 

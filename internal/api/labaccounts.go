@@ -31,23 +31,20 @@ type labAccountBody struct {
 	DefaultClinicalNotes *string             `json:"default_clinical_notes" doc:"Printed on every requisition."`
 	BusinessUnits        []string            `json:"business_units"`
 	AllowedBilling       map[string][]string `json:"allowed_billing" doc:"In which states each billing type may be used."`
-	TeamIDAllowlist      []string            `json:"team_id_allowlist" doc:"Teams it is linked to, as far as you may know; empty for accounts of the platform."`
+	TeamIDAllowlist      []teams.ID          `json:"team_id_allowlist" doc:"Teams it is linked to, as far as you may know; empty for accounts of the platform."`
 }
 
 func labAccountOf(account labs.Account) labAccountBody {
 	b := labAccountBody{
 		ID: account.ID.String(), Lab: account.Lab.Slug, Status: string(account.Status), DelegatedFlow: string(account.Flow),
 		ProviderAccountID: account.Number, AccountName: textOrNull(account.Name), DefaultClinicalNotes: textOrNull(account.DefaultNotes),
-		BusinessUnits: append([]string{}, account.BusinessUnits...), AllowedBilling: map[string][]string{}, TeamIDAllowlist: []string{},
+		BusinessUnits: append([]string{}, account.BusinessUnits...), AllowedBilling: map[string][]string{}, TeamIDAllowlist: append([]teams.ID{}, account.Teams...),
 	}
 	if account.Owner != nil {
 		b.OrgID = textOrNull(account.Owner.String())
 	}
 	for billing, states := range account.AllowedBilling {
 		b.AllowedBilling[string(billing)] = states
-	}
-	for _, team := range account.Teams {
-		b.TeamIDAllowlist = append(b.TeamIDAllowlist, team.String())
 	}
 	return b
 }

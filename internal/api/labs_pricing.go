@@ -1,7 +1,11 @@
 package api
 
 import (
+	"encoding/json"
+	"reflect"
 	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"hale/internal/labs"
 )
@@ -10,9 +14,30 @@ import (
 //
 // Reference 1.16, pricing.
 type pricingBody struct {
-	BaseAmountMinor *int64              `json:"base_amount_minor,omitempty" doc:"US cents."`
+	amount      *amountBody
+	unspecified string
+}
+
+type amountBody struct {
+	BaseAmountMinor int64               `json:"base_amount_minor" doc:"US cents."`
 	Modifiers       []priceModifierBody `json:"modifiers,omitempty"`
-	Unspecified     string              `json:"unspecified,omitempty" doc:"Instead of an amount: refer_to_contract or price_unavailable."`
+}
+
+type unspecifiedBody struct {
+	Unspecified string `json:"unspecified" doc:"refer_to_contract or price_unavailable."`
+}
+
+// MarshalJSON writes the one that is there.
+func (b pricingBody) MarshalJSON() ([]byte, error) {
+	if b.amount == nil {
+		return json.Marshal(unspecifiedBody{b.unspecified})
+	}
+	return json.Marshal(b.amount)
+}
+
+// Schema says either.
+func (pricingBody) Schema(r huma.Registry) *huma.Schema {
+	return anyOf(r.Schema(reflect.TypeFor[amountBody](), true, ""), r.Schema(reflect.TypeFor[unspecifiedBody](), true, ""))
 }
 
 // priceModifierBody is what may come on top.
@@ -47,13 +72,13 @@ type labTestPricingBody struct {
 
 func pricingOf(p labs.Pricing) pricingBody {
 	if p.Unspecified != "" {
-		return pricingBody{Unspecified: p.Unspecified}
+		return pricingBody{unspecified: p.Unspecified}
 	}
-	body := pricingBody{BaseAmountMinor: &p.Minor}
+	amount := &amountBody{BaseAmountMinor: p.Minor}
 	if p.Reflex > 0 {
-		body.Modifiers = []priceModifierBody{{DeltaAmountMinor: priceRangeBody{0, p.Reflex}}}
+		amount.Modifiers = []priceModifierBody{{DeltaAmountMinor: priceRangeBody{0, p.Reflex}}}
 	}
-	return body
+	return pricingBody{amount: amount}
 }
 
 func pricingsOf(markers []*labs.Marker) *markerPricingsBody {

@@ -44,13 +44,14 @@ type mergedBody struct {
 	Resource   string       `json:"resource"`
 	Unit       string       `json:"unit"`
 	Sources    []sourceBody `json:"sources" doc:"The sources that this page speaks of, best first."`
-	Data       []pieceBody  `json:"data" doc:"In order of start."`
+	Data       []PieceBody  `json:"data" doc:"In order of start."`
 	SetAside   []asideBody  `json:"set_aside,omitempty" doc:"With explain=true: what does not count, because a better source was there."`
 	NextCursor *string      `json:"next_cursor" doc:"Pass it as next_cursor to go on; null at the end."`
 }
 
-// pieceBody is a sample, or the share of its interval that counts.
-type pieceBody struct {
+// PieceBody is a sample, or the share of its interval that counts. It has a
+// capital because the document does not see into embedded types without one.
+type PieceBody struct {
 	Start          Time     `json:"start"`
 	End            Time     `json:"end" doc:"Exclusive. Of a measurement the same as start."`
 	TimezoneOffset *int     `json:"timezone_offset" doc:"Seconds east of UTC where the person was; null when not known."`
@@ -62,7 +63,7 @@ type pieceBody struct {
 }
 
 type asideBody struct {
-	pieceBody
+	PieceBody
 	CoveredBy int `json:"covered_by" doc:"The better source: position in sources."`
 }
 

@@ -84,8 +84,11 @@ type teamBody struct {
 
 type teamConfig struct {
 	LibreView                 libreViewConfig `json:"libreview"`
+	TextsEnabled              bool            `json:"texts_enabled"`
 	PushHistoricalData        bool            `json:"push_historical_data"`
 	RejectDuplicateConnection bool            `json:"reject_duplicate_connection"`
+	PartialWebhooks           bool            `json:"partial_webhooks_enabled"`
+	MinorOrdering             bool            `json:"minor_ordering_enabled"`
 }
 
 type libreViewConfig struct {
@@ -116,8 +119,9 @@ func (a *API) getTeam(ctx context.Context, c Caller, in *getTeamIn) (*out[teamBo
 		ID: team.ID, OrgID: team.ID, Name: team.Name, DelegatedFlow: "order_and_results_with_customer_physician_network",
 		TestkitsTexts: says.SMS, Communication: says.SMS || says.Email, SMSCommunication: says.SMS, EmailCommunication: says.Email,
 		Configuration: teamConfig{
-			LibreView:          libreViewConfig{map[string]string{}},
+			LibreView: libreViewConfig{map[string]string{}}, TextsEnabled: says.SMS,
 			PushHistoricalData: team.Settings.PushHistoricalData, RejectDuplicateConnection: team.Settings.RejectDuplicateConnection,
+			PartialWebhooks: team.Settings.PartialWebhooks, MinorOrdering: team.Settings.MinorOrdering,
 		},
 	}), nil
 }

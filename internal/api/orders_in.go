@@ -29,7 +29,7 @@ type createOrderBody struct {
 	Physician        objectOrNull[physicianIn] `json:"physician" required:"false" doc:"Needed when orders under the lab account are delegated to you."`
 	HealthInsurance  objectOrNull[coverageIn]  `json:"health_insurance" required:"false" doc:"Deprecated: only diagnosis_codes are read; see the insurance endpoints."`
 	Priority         bool                      `json:"priority" required:"false"`
-	BillingType      *string                   `json:"billing_type" required:"false" doc:"client_bill (default), commercial_insurance, patient_bill_passthrough or patient_bill."`
+	BillingType      *string                   `json:"billing_type" required:"false" default:"client_bill" doc:"client_bill, commercial_insurance, patient_bill_passthrough or patient_bill."`
 	ICDCodes         listOrNull[string]        `json:"icd_codes" required:"false" maxItems:"50" doc:"Diagnoses, for insurance."`
 	Consents         listOrNull[consentIn]     `json:"consents" required:"false" maxItems:"50"`
 	ActivateBy       *string                   `json:"activate_by" required:"false" doc:"Date, in New York, before which nothing is done."`
@@ -82,9 +82,16 @@ type coverageIn struct {
 	DiagnosisCodes listOrNull[string] `json:"diagnosis_codes" required:"false" maxItems:"50"`
 }
 
+func codesOf(in objectOrNull[coverageIn]) []string {
+	if in.Value == nil {
+		return nil
+	}
+	return in.Value.DiagnosisCodes
+}
+
 type consentIn struct {
 	ConsentType   string     `json:"consentType"`
-	Version       *string    `json:"version" required:"false" doc:"1.0 when absent."`
+	Version       *string    `json:"version" required:"false" default:"1.0"`
 	TimeOfConsent *time.Time `json:"timeOfConsent" required:"false"`
 }
 
@@ -172,8 +179,8 @@ func (b *createOrderBody) request() (orders.Request, error) {
 		method := labs.Method(strings.TrimSpace(*b.CollectionMethod))
 		r.Method = &method
 	}
-	if b.HealthInsurance.Value != nil && len(r.ICDCodes) == 0 {
-		r.ICDCodes = b.HealthInsurance.Value.DiagnosisCodes
+	if len(r.ICDCodes) == 0 {
+		r.ICDCodes = codesOf(b.HealthInsurance)
 	}
 	for _, a := range b.AOEAnswers {
 		r.Answers = append(r.Answers, orders.Answer(a))

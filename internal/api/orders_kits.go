@@ -52,12 +52,13 @@ func (a *API) createTestkitOrder(ctx context.Context, c Caller, in *createTestki
 
 type registerTestkitIn struct {
 	Body struct {
-		UserID         *users.ID                 `json:"user_id" required:"false" format:"uuid" nullable:"true" doc:"Another user, to whom the order moves."`
-		SampleID       string                    `json:"sample_id" doc:"Printed on the kit."`
-		PatientDetails patientIn                 `json:"patient_details"`
-		PatientAddress patientAddressIn          `json:"patient_address"`
-		Physician      objectOrNull[physicianIn] `json:"physician" required:"false"`
-		Consents       listOrNull[consentIn]     `json:"consents" required:"false" maxItems:"50"`
+		UserID          *users.ID                 `json:"user_id" required:"false" format:"uuid" nullable:"true" doc:"Another user, to whom the order moves."`
+		SampleID        string                    `json:"sample_id" doc:"Printed on the kit."`
+		PatientDetails  patientIn                 `json:"patient_details"`
+		PatientAddress  patientAddressIn          `json:"patient_address"`
+		Physician       objectOrNull[physicianIn] `json:"physician" required:"false"`
+		Consents        listOrNull[consentIn]     `json:"consents" required:"false" maxItems:"50"`
+		HealthInsurance objectOrNull[coverageIn]  `json:"health_insurance" required:"false" doc:"Deprecated: only diagnosis_codes are read; see the insurance endpoints."`
 	}
 }
 
@@ -70,7 +71,7 @@ func (a *API) registerTestkit(ctx context.Context, c Caller, in *registerTestkit
 	return a.ordered(ctx, c, func(tx *store.Tx) (orders.Order, string, error) {
 		o, err := orders.Register(ctx, tx, c.Team, orders.Registration{
 			User: b.UserID, SampleID: b.SampleID, Patient: patient, Address: b.PatientAddress.address(),
-			Physician: physicianFrom(b.Physician), Consents: consentsFrom(b.Consents),
+			Physician: physicianFrom(b.Physician), Consents: consentsFrom(b.Consents), ICDCodes: codesOf(b.HealthInsurance),
 		})
 		return o, "Kit registered successfully", err
 	})

@@ -28,10 +28,10 @@ type listOrdersIn struct {
 	Status                []orderStatusWord           `query:"status,explode" maxItems:"50" doc:"Low-level statuses; repeat the parameter."`
 	OrderKey              orderSortWord               `query:"order_key" doc:"created_at when absent."`
 	OrderDirection        orderDirection              `query:"order_direction" doc:"desc when absent."`
-	OrderType             []collectionMethod          `query:"order_type,explode" maxItems:"10" doc:"Collection methods; repeat the parameter."`
+	OrderType             []collectionMethod          `query:"order_type,explode" maxItems:"20" doc:"Collection methods; repeat the parameter."`
 	IsCritical            Maybe[bool]                 `query:"is_critical"`
 	Interpretation        interpretationWord          `query:"interpretation"`
-	OrderActivationTypes  []orderActivationWord       `query:"order_activation_types,explode" maxItems:"2" doc:"current: the order's day has come. scheduled: it has not."`
+	OrderActivationTypes  []orderActivationWord       `query:"order_activation_types,explode" maxItems:"20" doc:"current: the order's day has come. scheduled: it has not."`
 	UserID                Maybe[users.ID]             `query:"user_id" format:"uuid"`
 	PatientName           string                      `query:"patient_name" maxLength:"200" doc:"Part of it, whatever the case and accents."`
 	ShippingRecipientName string                      `query:"shipping_recipient_name" maxLength:"200" doc:"Part of it."`

@@ -36,7 +36,7 @@ func (a *API) rawActivity(ctx context.Context, c Caller, in *summariesIn) (*out[
 	all, err := a.rawSummaries(ctx, c, in, "activity")
 	body := rawActivities{make([]rawActivity, len(all))}
 	for i := range all {
-		body.Activity[i] = rawActivity{rawHead: all[i].rawHead}
+		body.Activity[i] = rawActivity{RawHead: all[i].RawHead}
 	}
 	return answer(body), err
 }
@@ -45,7 +45,7 @@ func (a *API) rawBody(ctx context.Context, c Caller, in *summariesIn) (*out[rawB
 	all, err := a.rawSummaries(ctx, c, in, "body")
 	body := rawBodies{make([]rawMeasured, len(all))}
 	for i := range all {
-		body.Body[i] = rawMeasured{rawHead: all[i].rawHead}
+		body.Body[i] = rawMeasured{RawHead: all[i].RawHead}
 	}
 	return answer(body), err
 }
@@ -54,7 +54,7 @@ func (a *API) rawSleep(ctx context.Context, c Caller, in *summariesIn) (*out[raw
 	all, err := a.rawSummaries(ctx, c, in, "sleep")
 	body := rawSleeps{make([]rawMeasured, len(all))}
 	for i := range all {
-		body.Sleep[i] = rawMeasured{rawHead: all[i].rawHead}
+		body.Sleep[i] = rawMeasured{RawHead: all[i].RawHead}
 	}
 	return answer(body), err
 }
@@ -63,7 +63,7 @@ func (a *API) rawWorkouts(ctx context.Context, c Caller, in *summariesIn) (*out[
 	all, err := a.rawSummaries(ctx, c, in, "workouts")
 	body := rawWorkoutList{make([]rawWorkout, len(all))}
 	for i := range all {
-		body.Workouts[i] = rawWorkout{rawHead: all[i].rawHead, SportID: all[i].sport.ID, Sport: all[i].sport}
+		body.Workouts[i] = rawWorkout{RawHead: all[i].RawHead, SportID: all[i].sport.ID, Sport: all[i].sport}
 	}
 	return answer(body), err
 }
@@ -111,7 +111,7 @@ func (a *API) rawSummaries(ctx context.Context, c Caller, in *summariesIn, resou
 
 // rawOne is a summary with what it was read from.
 type rawOne struct {
-	rawHead
+	RawHead
 	sport rawSport
 }
 
@@ -157,7 +157,7 @@ func (a *API) rawOneOf(s *wearables.StoredSummary, data json.RawMessage) rawOne 
 	}
 	said.Sport = rawSport(sports.Other)
 	_ = json.Unmarshal(s.Body, &said) // a stored body is an object of these types
-	one := rawOne{rawHead: rawHead{
+	one := rawOne{RawHead: RawHead{
 		Data: rawObject(data), UserID: users.ID(s.User), ProviderID: said.ProviderID, ID: s.ID, DeviceID: s.Source.DeviceID,
 		CreatedAt: Time(s.CreatedAt), UpdatedAt: Time(s.UpdatedAt), Source: a.rawSourceOf(s.Source.Provider),
 	}, sport: said.Sport}

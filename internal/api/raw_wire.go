@@ -35,8 +35,9 @@ type rawSource struct {
 	Logo string `json:"logo"`
 }
 
-// rawHead is what all raw summaries have.
-type rawHead struct {
+// RawHead is what all raw summaries have. It has a capital because the document
+// does not see into embedded types without one.
+type RawHead struct {
 	Timestamp  Time       `json:"timestamp" doc:"Start of the session; of a day, its midnight in UTC."`
 	Data       rawObject  `json:"data"`
 	UserID     users.ID   `json:"user_id" format:"uuid"`
@@ -50,19 +51,19 @@ type rawHead struct {
 }
 
 type rawActivity struct {
-	rawHead
+	RawHead
 	PriorityID int `json:"priority_id" deprecated:"true"`
 }
 
 // rawMeasured is a body or a sleep.
 type rawMeasured struct {
-	rawHead
+	RawHead
 	PriorityID *int `json:"priority_id" deprecated:"true"`
 	Priority   *int `json:"priority" deprecated:"true"`
 }
 
 type rawWorkout struct {
-	rawHead
+	RawHead
 	PriorityID *int     `json:"priority_id" deprecated:"true"`
 	SportID    int      `json:"sport_id"`
 	Sport      rawSport `json:"sport"`

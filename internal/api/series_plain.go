@@ -25,7 +25,7 @@ func (a *API) plainSeriesRoutes() []route {
 		read := func(ctx context.Context, c Caller, in *PlainRange) (*written, error) {
 			return a.plain(ctx, c, in, "cholesterol", "cholesterol/"+kind)
 		}
-		all = append(all, writes[[]sampleBody](get("/v2/timeseries/{user_id}/cholesterol/"+kind, read, "Read a user's "+kind+" cholesterol").
+		all = append(all, writes[[]typedBody](get("/v2/timeseries/{user_id}/cholesterol/"+kind, read, "Read a user's "+kind+" cholesterol").
 			deprecated().describe(func(op *huma.Operation) { op.OperationID = "readPlainCholesterol" + camel(kind) })))
 	}
 	return all

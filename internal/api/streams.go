@@ -67,10 +67,10 @@ func (a *API) session(ctx context.Context, tx *store.Tx, c Caller, id users.ID, 
 //
 // Reference 7.8.
 type sleepStreamBody struct {
-	HRV             []sampleBody `json:"hrv"`
-	HeartRate       []sampleBody `json:"heartrate"`
-	Hypnogram       []sampleBody `json:"hypnogram" doc:"Stages: -1 unknown, 1 deep, 2 light, 3 REM, 4 awake, 5 manual."`
-	RespiratoryRate []sampleBody `json:"respiratory_rate"`
+	HRV             []pointBody `json:"hrv"`
+	HeartRate       []pointBody `json:"heartrate"`
+	Hypnogram       []stageBody `json:"hypnogram"`
+	RespiratoryRate []pointBody `json:"respiratory_rate"`
 }
 
 type sleepStreamIn struct {

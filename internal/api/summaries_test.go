@@ -91,7 +91,7 @@ func TestStreamsOfSessions(t *testing.T) {
 			"stage_start_offset_second":[0,60],"stage_end_offset_second":[60,150],"stage_type":[2,1],"source_type":"watch"}]`), &pushed)
 		var got sleepStreamBody
 		d.get("/v2/timeseries/sleep/"+sleep+"/stream", &got)
-		if len(got.HeartRate) != 2 || len(got.Hypnogram) != 2 || got.HRV == nil || *got.Hypnogram[1].Value != 1 {
+		if len(got.HeartRate) != 2 || len(got.Hypnogram) != 2 || got.HRV == nil || got.Hypnogram[1].Value != 1 {
 			t.Errorf("%+v", got)
 		}
 		var hypnogram groupsBody

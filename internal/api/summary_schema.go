@@ -67,11 +67,14 @@ func fieldSchema(r huma.Registry, f wearables.Field) *huma.Schema {
 		return r.Schema(reflect.TypeFor[sourceBody](), true, "")
 	}
 	s := shapeSchema(f.Shape())
+	if f.Name == "sleep_stream" { // which nothing fills
+		s = &huma.Schema{Type: "null"}
+	}
 	s.Description, s.Deprecated = f.Doc, strings.HasPrefix(f.Doc, "Deprecated")
 	if f.Name == "wheelchair_use" {
 		s.Enum = []any{true}
 	}
-	if f.Default == "" && !slices.Contains(always, f.Name) {
+	if f.Default == "" && !slices.Contains(always, f.Name) && s.Type != "null" {
 		maybeNull(s)
 	}
 	return s

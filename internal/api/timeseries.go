@@ -72,6 +72,35 @@ type sampleBody struct {
 	Intensity      *string  `json:"intensity,omitempty" doc:"Of workout_duration."`
 }
 
+// pointBody is a sample of a series of plain measurements.
+type pointBody struct {
+	Timestamp      Time    `json:"timestamp"`
+	TimezoneOffset *int    `json:"timezone_offset" doc:"Seconds east of UTC where the person was; null when not known."`
+	Type           *string `json:"type"`
+	Unit           string  `json:"unit"`
+	Value          float64 `json:"value"`
+}
+
+// typedBody is a sample of a series all of whose samples have a type.
+type typedBody struct {
+	Timestamp      Time    `json:"timestamp"`
+	TimezoneOffset *int    `json:"timezone_offset" doc:"Seconds east of UTC where the person was; null when not known."`
+	Type           string  `json:"type"`
+	Unit           string  `json:"unit"`
+	Value          float64 `json:"value"`
+}
+
+// stageBody is a stage of a sleep.
+type stageBody struct {
+	Timestamp      Time    `json:"timestamp" doc:"The same as start."`
+	Start          Time    `json:"start" doc:"Inclusive."`
+	End            Time    `json:"end" doc:"Exclusive."`
+	TimezoneOffset *int    `json:"timezone_offset" doc:"Seconds east of UTC where the person was; null when not known."`
+	Type           *string `json:"type"`
+	Unit           string  `json:"unit"`
+	Value          float64 `json:"value" doc:"-1 unknown, 1 deep, 2 light, 3 REM, 4 awake, 5 manual."`
+}
+
 type groupBody struct {
 	Source sourceBody   `json:"source"`
 	Data   []sampleBody `json:"data"`

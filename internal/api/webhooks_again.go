@@ -106,7 +106,7 @@ type reconcileBody struct {
 	From      int64            `json:"from"`
 	To        int64            `json:"to" doc:"May be less than asked for: go on from the next number."`
 	Counts    map[string]int64 `json:"counts" doc:"Events by state: pending, sent, failed, held, and apart for those that the endpoint was not to get."`
-	Open      []deliveryBody   `json:"open" doc:"What has not been answered with 2xx, at most 1000."`
+	Open      []DeliveryBody   `json:"open" doc:"What has not been answered with 2xx, at most 1000."`
 	Truncated bool             `json:"truncated" doc:"There is more that is open than is listed."`
 }
 
@@ -126,7 +126,7 @@ func (a *API) reconcile(ctx context.Context, c Caller, in *reconcileIn) (*out[re
 	if err != nil {
 		return nil, err
 	}
-	body := reconcileBody{From: account.From, To: account.To, Counts: map[string]int64{"apart": account.Apart}, Open: []deliveryBody{}, Truncated: account.More}
+	body := reconcileBody{From: account.From, To: account.To, Counts: map[string]int64{"apart": account.Apart}, Open: []DeliveryBody{}, Truncated: account.More}
 	for state, n := range account.Counts {
 		body.Counts[string(state)] = n
 	}

@@ -26,8 +26,9 @@ func (a *API) webhookLogRoutes() []route {
 	}
 }
 
-// deliveryBody is a delivery on the wire.
-type deliveryBody struct {
+// DeliveryBody is a delivery on the wire. It has a capital because the document
+// does not see into embedded types without one.
+type DeliveryBody struct {
 	MessageID     string       `json:"message_id" doc:"msg_…"`
 	Seq           int64        `json:"seq" doc:"The event's number."`
 	EventType     string       `json:"event_type"`
@@ -39,8 +40,8 @@ type deliveryBody struct {
 	EndedAt       orNull[Time] `json:"ended_at"`
 }
 
-func deliveryOf(d webhooks.Delivery) deliveryBody {
-	return deliveryBody{
+func deliveryOf(d webhooks.Delivery) DeliveryBody {
+	return DeliveryBody{
 		MessageID: d.Event.String(), Seq: d.Seq, EventType: d.Type, CreatedAt: Time(d.CreatedAt), State: string(d.State),
 		Attempts: d.Attempts, ResponseCode: d.Code, NextAttemptAt: nullable(wireTime(d.DueAt)), EndedAt: nullable(wireTime(d.EndedAt)),
 	}
@@ -55,7 +56,7 @@ type deliveriesIn struct {
 }
 
 type deliveriesBody struct {
-	Data       []deliveryBody `json:"data"`
+	Data       []DeliveryBody `json:"data"`
 	NextCursor *string        `json:"next_cursor" doc:"Null at the end."`
 }
 
@@ -73,7 +74,7 @@ func (a *API) listDeliveries(ctx context.Context, c Caller, in *deliveriesIn) (*
 	if err != nil {
 		return nil, err
 	}
-	body := deliveriesBody{Data: []deliveryBody{}}
+	body := deliveriesBody{Data: []DeliveryBody{}}
 	for i, d := range all {
 		if i == in.Limit {
 			next := paging.Encode(all[i-1].Seq)
@@ -123,7 +124,7 @@ type MessagePath struct {
 }
 
 type deliveryDetailBody struct {
-	deliveryBody
+	DeliveryBody
 	AttemptLog []attemptBody `json:"attempt_log" doc:"The first one first."`
 }
 
@@ -145,7 +146,7 @@ func (a *API) getDelivery(ctx context.Context, c Caller, in *MessagePath) (*out[
 	if err != nil {
 		return nil, err
 	}
-	body := deliveryDetailBody{deliveryBody: deliveryOf(d), AttemptLog: []attemptBody{}}
+	body := deliveryDetailBody{DeliveryBody: deliveryOf(d), AttemptLog: []attemptBody{}}
 	for _, at := range attempts {
 		body.AttemptLog = append(body.AttemptLog, attemptOf(at))
 	}

@@ -9,7 +9,9 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"hale/internal/civil"
+	"hale/internal/orders"
 	"hale/internal/patch"
+	"hale/internal/teams"
 )
 
 // Time is an instant on the wire: 2026-01-02T03:04:05+00:00, in UTC and whole
@@ -94,6 +96,16 @@ type (
 	nullableInt    struct{}
 )
 
+// identity is an id of a record, of which huma would only see a text.
+type identity struct{}
+
+// Schema says uuid.
+func (identity) Schema(huma.Registry) *huma.Schema {
+	s := &huma.Schema{Type: huma.TypeString, Format: "uuid"}
+	s.PrecomputeMessages()
+	return s
+}
+
 func (nullableString) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Nullable: true}
 }
@@ -115,6 +127,8 @@ func registerAliases(r huma.Registry) {
 	r.RegisterTypeAlias(reflect.TypeFor[patch.Field[civil.Date]](), reflect.TypeFor[nullableDate]())
 	r.RegisterTypeAlias(reflect.TypeFor[patch.Field[bool]](), reflect.TypeFor[nullableBool]())
 	r.RegisterTypeAlias(reflect.TypeFor[patch.Field[int]](), reflect.TypeFor[nullableInt]())
+	r.RegisterTypeAlias(reflect.TypeFor[orders.ID](), reflect.TypeFor[identity]())
+	r.RegisterTypeAlias(reflect.TypeFor[teams.ID](), reflect.TypeFor[identity]())
 	registerOrderAliases(r)
 	registerAppointmentAliases(r)
 }

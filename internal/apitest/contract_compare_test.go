@@ -40,7 +40,7 @@ func (d *document) leaves(s *schema, at string) (all []leaf, null bool) {
 			more, maybe := d.leaves(one, at)
 			all, null = append(all, more...), null || maybe
 		}
-		return all, null
+		return oneList(all), null
 	}
 	if len(s.AllOf) == 1 {
 		return d.leaves(s.AllOf[0], at)
@@ -62,6 +62,23 @@ func (d *document) leaves(s *schema, at string) (all []leaf, null bool) {
 		return []leaf{{s, at}}, true
 	}
 	return all, null
+}
+
+// oneList makes one list of the words of a union's members.
+func oneList(all []leaf) []leaf {
+	isList := func(l leaf) bool { return slices.Equal(l.Type, words{"string"}) && len(l.Enum) > 0 }
+	i := slices.IndexFunc(all, isList)
+	if i < 0 {
+		return all
+	}
+	list := *all[i].schema
+	list.Enum = nil
+	for _, one := range all {
+		if isList(one) {
+			list.Enum = append(list.Enum, one.Enum...)
+		}
+	}
+	return append(slices.DeleteFunc(slices.Clone(all), isList), leaf{&list, all[i].at})
 }
 
 // compare reports every difference at a place that has the two schemas.
@@ -88,8 +105,12 @@ func (c *comparison) compare(theirs, ours *schema, at string) {
 	}
 }
 
-// closest compares a leaf with the one of the other side that differs least.
+// closest compares a leaf with the one of the other side that differs least,
+// among those that are meant by the same words when there are any.
 func (c *comparison) closest(one leaf, others []leaf) {
+	if kin := slices.DeleteFunc(slices.Clone(others), func(other leaf) bool { return !related(one, other) }); len(kin) > 0 {
+		others = kin
+	}
 	var least []func()
 	for i, other := range others {
 		var found []func()
@@ -108,6 +129,15 @@ func (c *comparison) closest(one leaf, others []leaf) {
 	for _, report := range least {
 		report()
 	}
+}
+
+// related reports whether two members of unions are told from the others by the
+// same words: the fields that each must have, the other knows.
+func related(a, b leaf) bool {
+	knows := func(s leaf, names []string) bool {
+		return !slices.ContainsFunc(names, func(name string) bool { return s.Properties[name] == nil })
+	}
+	return len(a.Required)+len(b.Required) > 0 && knows(a, b.Required) && knows(b, a.Required)
 }
 
 // leaf compares two schemas without choices.
@@ -182,28 +212,50 @@ func (c *comparison) format(t, o leaf) {
 	}
 }
 
+// roomy are bounds of ours that surprise nobody where the contract has none.
+// They keep the work of a request bounded and are far above what clients send.
+var roomy = map[string]float64{"maximum": 500, "maxLength": 200, "maxItems": 20}
+
+// least are the bounds from below that need no saying: a count is not negative
+// and a page not empty; a text or a list that must be there says something.
+const least = 1
+
 // limits compares bounds of what is sent; they are meant to be the same.
 func (c *comparison) limits(t, o leaf) {
-	differ := func(what string, theirs, ours any) {
-		if theirs != ours {
-			c.found(t.at, fmt.Sprintf("%s is %v, not %v", what, ours, theirs))
+	for _, bound := range []struct {
+		what         string
+		theirs, ours *float64
+	}{
+		{"minimum", t.Minimum, o.Minimum},
+		{"minLength", number(t.MinLength), number(o.MinLength)},
+		{"minItems", number(t.MinItems), number(o.MinItems)},
+		{"maximum", t.Maximum, o.Maximum},
+		{"maxLength", number(t.MaxLength), number(o.MaxLength)},
+		{"maxItems", number(t.MaxItems), number(o.MaxItems)},
+	} {
+		most, above := roomy[bound.what]
+		switch {
+		case bound.theirs == nil && bound.ours == nil, bound.theirs != nil && bound.ours != nil && *bound.theirs == *bound.ours:
+		case bound.theirs == nil && above && *bound.ours >= most:
+		case bound.theirs == nil && !above && *bound.ours <= least:
+		default:
+			c.found(t.at, fmt.Sprintf("%s is %s, not %s", bound.what, orNone(bound.ours), orNone(bound.theirs)))
 		}
 	}
-	differ("minimum", orNone(t.Minimum), orNone(o.Minimum))
-	differ("maximum", orNone(t.Maximum), orNone(o.Maximum))
-	differ("maxLength", orNone(t.MaxLength), orNone(o.MaxLength))
-	differ("maxItems", orNone(t.MaxItems), orNone(o.MaxItems))
 	if t.Pattern != o.Pattern {
-		differ("pattern", t.Pattern, o.Pattern)
+		c.found(t.at, fmt.Sprintf("pattern is %s, not %s", o.Pattern, t.Pattern))
 	}
-	// One character at least is what any required text wants to be.
-	if least := orNone(o.MinLength); least != "1" {
-		differ("minLength", orNone(t.MinLength), least)
-	}
-	differ("minItems", orNone(t.MinItems), orNone(o.MinItems))
 }
 
-func orNone[N int | float64](n *N) string {
+func number(n *int) *float64 {
+	if n == nil {
+		return nil
+	}
+	f := float64(*n)
+	return &f
+}
+
+func orNone(n *float64) string {
 	if n == nil {
 		return "none"
 	}

@@ -17,8 +17,27 @@ var amendments = []struct {
 	{"VitalTokenCreatedResponse.exchange_url", `{"type":"string"}`, "spec-notes: Phones, the scheme opens our own app"},
 }
 
-// amend changes the contract's schemas.
+// amendedAnswers are operations that succeed in another way than the contract's,
+// on purpose.
+var amendedAnswers = []struct {
+	of, status string
+	to         string // JSON Schema of what is answered in its place
+	reason     string
+}{
+	{"PATCH /v2/user/{user_id}", "200", `{"type":"object","required":["detail"]}`, "Spec: Users, PATCH answers with detail, not with 204"},
+}
+
+// amend changes the contract's schemas and answers.
 func (c *contract) amend() {
+	for _, a := range amendedAnswers {
+		for i, o := range c.operations {
+			if o.String() == a.of {
+				c.operations[i].Responses = map[string]*response{
+					a.status: {Content: map[string]media{"application/json": {mustSchema(a.to)}}},
+				}
+			}
+		}
+	}
 	for _, a := range amendments {
 		name, field, _ := strings.Cut(a.at, ".")
 		for of, s := range c.schemas {

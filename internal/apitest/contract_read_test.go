@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"hale/internal/testdata"
@@ -24,26 +25,63 @@ type contract struct {
 // contractPath is beside the public sample files.
 const contractPath = "../reference/contract.json"
 
-// readContract reads the contract and the one of the reference's management
-// API, whose schemas have names of their own.
+// readContract gives the contract and the one of the reference's management
+// API, whose schemas have names of their own. They are read once and changed
+// by nobody.
 func readContract(t *testing.T) (data, management *contract) {
 	t.Helper()
-	text, err := os.ReadFile(testdata.Shared(t, contractPath))
+	both, err := parseContract(testdata.Shared(t, contractPath))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("the contract does not read: %v", err)
+	}
+	return both.data, both.management
+}
+
+type bothContracts struct{ data, management *contract }
+
+var parsedContract struct {
+	sync.Mutex
+	bothContracts
+}
+
+func parseContract(path string) (bothContracts, error) {
+	parsedContract.Lock()
+	defer parsedContract.Unlock()
+	if parsedContract.data != nil {
+		return parsedContract.bothContracts, nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return bothContracts{}, err
 	}
 	var raw struct {
 		contractText
 		Management contractText `json:"management"`
 	}
 	if err := json.Unmarshal(text, &raw); err != nil {
-		t.Fatalf("the contract does not read: %v", err)
+		return bothContracts{}, err
 	}
-	data, management = raw.parse(), raw.Management.parse()
-	data.amend()
-	management.amend()
-	return data, management
+	parsedContract.bothContracts = bothContracts{raw.parse(), raw.Management.parse()}
+	parsedContract.data.amend()
+	parsedContract.management.amend()
+	return parsedContract.bothContracts, nil
 }
+
+// atHand reports whether the contract is there, and skips nothing.
+func atHand(t *testing.T) bool {
+	t.Helper()
+	asks := &asker{TB: t}
+	testdata.Shared(asks, contractPath)
+	return !asks.told
+}
+
+// asker is a test that hears that it should skip and goes on.
+type asker struct {
+	testing.TB
+	told bool
+}
+
+func (a *asker) Skipf(string, ...any) { a.told = true }
 
 // contractText is how the contract is written.
 type contractText struct {
@@ -202,15 +240,11 @@ func (c contractText) parse() *contract {
 		}
 		if from.Request != nil {
 			o.Required = from.Request.Required
-			o.Body, o.BodyTypes = from.Request.Schema.json()
+			content := from.Request.Schema.content()
+			o.Body, o.BodyTypes = content["application/json"].Schema, slices.Sorted(maps.Keys(content))
 		}
 		for status, r := range from.Responses {
-			s, kinds := r.Schema.json()
-			declared := &response{Content: map[string]media{}}
-			for _, kind := range kinds {
-				declared.Content[kind] = media{s}
-			}
-			o.Responses[status] = declared
+			o.Responses[status] = &response{Content: r.Schema.content()}
 		}
 		out.operations = append(out.operations, o)
 		out.deprecated[o.String()] = from.Deprecated
@@ -218,16 +252,17 @@ func (c contractText) parse() *contract {
 	return out
 }
 
-// json gives the JSON shape of a body, and all its media types.
-func (c *contractSchema) json() (s *schema, kinds []string) {
-	if c == nil {
-		return nil, nil
+// content gives the shapes of a body by their media types.
+func (c *contractSchema) content() map[string]media {
+	switch {
+	case c == nil:
+		return nil
+	case c.byMedia == nil:
+		return map[string]media{"application/json": {c.schema()}}
 	}
-	if c.byMedia == nil {
-		return c.schema(), []string{"application/json"}
+	content := map[string]media{}
+	for kind, of := range c.byMedia {
+		content[kind] = media{of.schema()}
 	}
-	if of, ok := c.byMedia["application/json"]; ok {
-		s = of.schema()
-	}
-	return s, slices.Sorted(maps.Keys(c.byMedia))
+	return content
 }

@@ -22,7 +22,8 @@ import (
 // that it serves.
 type service struct {
 	*apptest.Service
-	doc *document
+	doc      *document
+	promises *promises
 	// keyed sends every creation with an Idempotency-Key of its own, so that its
 	// answer is kept.
 	keyed bool
@@ -31,7 +32,7 @@ type service struct {
 // start starts a service whose lab leaves orders where they are.
 func start(t *testing.T, d storetest.Database, change ...func(*app.Options)) *service {
 	t.Helper()
-	s := &service{Service: apptest.StartWith(t, d, func(o *app.Options) {
+	s := &service{promises: promised(t), Service: apptest.StartWith(t, d, func(o *app.Options) {
 		o.Networks = []networks.Network{&networktest.Lab{Pending: true}}
 		for _, fn := range change {
 			fn(o)
@@ -42,7 +43,9 @@ func start(t *testing.T, d storetest.Database, change ...func(*app.Options)) *se
 }
 
 // another is the same service for a team of its own.
-func (s *service) another(name string) *service { return &service{s.NewTeam(name), s.doc, s.keyed} }
+func (s *service) another(name string) *service {
+	return &service{s.NewTeam(name), s.doc, s.promises, s.keyed}
+}
 
 // answer is what came back.
 type answer struct {
@@ -57,8 +60,9 @@ type fataler interface {
 	Fatalf(format string, args ...any)
 }
 
-// send sends a drawn or built request with a key, and no key when it is empty.
-// Redirects are answers too.
+// send sends a drawn or built request with a key, and no key when it is empty,
+// and holds the answer against the reference's contract. Redirects are answers
+// too.
 func (s *service) send(t fataler, r request, key string) answer {
 	t.Helper()
 	var body io.Reader
@@ -84,7 +88,14 @@ func (s *service) send(t fataler, r request, key string) answer {
 	if err != nil {
 		t.Fatalf("%v: reading the answer: %v", r, err)
 	}
-	return answer{res.StatusCode, res.Header, text}
+	got := answer{res.StatusCode, res.Header, text}
+	if s.doc == nil { // the document itself
+		return got
+	}
+	if err := s.promises.hold(s.doc, r, got); err != nil {
+		t.Fatalf("%v\n%v\nanswer: %.1500s", r, err, got.body)
+	}
+	return got
 }
 
 var transport = &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 4}

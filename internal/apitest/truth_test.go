@@ -46,15 +46,10 @@ func (s *service) judge(t fataler, o operation, r request, got answer) {
 		t.Fatalf("%v\n%v\nanswer: %.500s", r, err, got.body)
 	}
 	if got.status >= http.StatusBadRequest {
-		if value, err := decode(got.body); err != nil || !hasDetail(value) {
-			t.Fatalf("%v\nwas refused without detail: %.500s", r, got.body)
+		if err := checkRefusal(got.status, got.body); err != nil {
+			t.Fatalf("%v\nwas refused with %d: %v: %.500s", r, got.status, err, got.body)
 		}
 	}
-}
-
-func hasDetail(value any) bool {
-	object, ok := value.(map[string]any)
-	return ok && object["detail"] != nil
 }
 
 // Without a key, and with one that nobody has, every operation that needs one

@@ -134,8 +134,8 @@ func GetDevice(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, 
 //
 // Reference 7.6, ClientFacingDevice.
 type DeviceData struct {
-	ID           DeviceID `json:"id" doc:"Our id of the device."`
-	UserID       users.ID `json:"user_id"`
+	ID           DeviceID `json:"id" format:"uuid" doc:"Our id of the device."`
+	UserID       users.ID `json:"user_id" format:"uuid"`
 	Provider     string   `json:"provider" doc:"Slug of the provider."`
 	SourceType   string   `json:"source_type" doc:"Such as phone, watch, ring or unknown. The list may grow."`
 	AppID        *string  `json:"app_id"`

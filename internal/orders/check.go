@@ -135,8 +135,12 @@ func (v *review) texts(r *Request) {
 	if r.ActivateBy != nil && r.ActivateBy.Before(v.today) {
 		v.refuse("activate_by_past", "activate_by must be today or later", "activate_by")
 	}
-	if len(r.ICDCodes) > longestICDList {
-		v.invalid("too_long", "List should have at most 50 items", "icd_codes")
+	v.diagnoses(r.ICDCodes, "icd_codes")
+}
+
+func (v *review) diagnoses(codes []string, at ...string) {
+	if len(codes) > longestICDList {
+		v.invalid("too_long", "List should have at most 50 items", at...)
 	}
 }
 

@@ -83,6 +83,7 @@ type Registration struct {
 	Address   Address
 	Physician *labs.Physician
 	Consents  []Consent
+	ICDCodes  []string
 }
 
 // LogValue keeps a person out of logs.
@@ -96,6 +97,7 @@ func Register(ctx context.Context, tx *store.Tx, team teams.ID, r Registration) 
 	v.address("patient_address", &r.Address)
 	v.physician(r.Physician)
 	v.consents(r.Consents)
+	v.diagnoses(r.ICDCodes, "health_insurance", "diagnosis_codes")
 	r.SampleID = v.form.Text("sample_id", r.SampleID, longestLine)
 	if len(v.problems()) > 0 {
 		return Order{}, v.verdict()
@@ -140,7 +142,7 @@ func (v *review) registration(ctx context.Context, o *Order, r *Registration) {
 	v.consented(ctx, r.Physician, r.Consents)
 	o.Body.Physician, err = physicianOf(ctx, v.tx, v.team, account, r.Physician)
 	v.found(err)
-	o.Body.Patient, o.Body.Address, o.Body.Consents = &r.Patient, &r.Address, r.Consents
+	o.Body.Patient, o.Body.Address, o.Body.Consents, o.Body.ICDCodes = &r.Patient, &r.Address, r.Consents, r.ICDCodes
 }
 
 // kitBySample finds a registrable kit of the team by the number printed on it.
