@@ -77,9 +77,7 @@ func New(d Deps) *API {
 	}
 	a.router.Use(patient, a.observe, checkURL, trimSlash, decompress, compress)
 	a.router.NotFound(func(w http.ResponseWriter, r *http.Request) { writeDetail(w, http.StatusNotFound, "Not Found") })
-	a.router.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
-		writeDetail(w, http.StatusMethodNotAllowed, "Method Not Allowed")
-	})
+	a.router.MethodNotAllowed(a.methodNotAllowed)
 	a.router.Group(func(r chi.Router) {
 		r.Use(a.authenticate, a.ownDataOnly, a.limitRate)
 		a.huma = humachi.New(r, a.config())

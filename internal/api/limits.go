@@ -15,6 +15,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
 	"github.com/klauspost/compress/gzhttp"
 	"golang.org/x/time/rate"
@@ -98,6 +99,17 @@ func cleanQuery(raw string) bool {
 
 func cleanText(s string) bool {
 	return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0
+}
+
+// methodNotAllowed names the methods that the address does take, as RFC 9110
+// (15.5.6) wants.
+func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+		if a.router.Match(chi.NewRouteContext(), method, r.URL.Path) {
+			w.Header().Add("Allow", method)
+		}
+	}
+	writeDetail(w, http.StatusMethodNotAllowed, "Method Not Allowed")
 }
 
 // trimSlash serves every path with and without a slash at its end, in place

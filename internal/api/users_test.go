@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"fmt"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -197,4 +198,22 @@ func FuzzPatchUser(f *testing.F) {
 			t.Fatalf("after %s the user cannot be read: %d %s", body, code, got)
 		}
 	})
+}
+
+func TestAllowNamesTheMethods(t *testing.T) {
+	c := newCaller(t)
+	id := c.user("ann")
+	for path, want := range map[string]string{
+		"/v2/user/":            "GET,POST",
+		"/v2/user/" + id:       "GET,PATCH,DELETE",
+		"/v2/user/metrics":     "GET,PATCH,DELETE", // the id's methods fit it too
+		"/v2/user/undo_delete": "GET,POST,PATCH,DELETE",
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), "PUT", path, nil)
+		w := httptest.NewRecorder()
+		c.door.ServeHTTP(w, r)
+		if got := strings.Join(w.Header()["Allow"], ","); w.Code != 405 || got != want {
+			t.Errorf("PUT %s: %d, Allow %q, want %q", path, w.Code, got, want)
+		}
+	}
 }

@@ -1,9 +1,11 @@
 package jobs_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -176,6 +178,33 @@ func TestLaterDoesNotCount(t *testing.T) {
 		start(t, db, k)
 		if j := becomes(t, db, uuid.Nil, id, jobs.Succeeded); j.Attempts != 1 || runs.Load() != 4 {
 			t.Errorf("%d attempts counted, %d made", j.Attempts, runs.Load())
+		}
+	})
+}
+
+func TestWaitingIsNoFailure(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		var runs atomic.Int32
+		k := kind("test.waits", func(context.Context, *jobs.Run) error {
+			if runs.Add(1) < 3 {
+				return jobs.Later(time.Millisecond)
+			}
+			return nil
+		})
+		node, err := jobs.Join(system, db, 0, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var log bytes.Buffer
+		runner := jobs.NewRunner(db, jobs.Config{Node: node, Kinds: []jobs.Handler{k}, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		loop := jobs.NewLoop(runner.Run)
+		loop.Start(system)
+		becomes(t, db, uuid.Nil, enqueue(t, db, k, jobs.Options{}), jobs.Succeeded)
+		if err := errors.Join(loop.Stop(system), node.Stop(system)); err != nil {
+			t.Error(err)
+		}
+		if log.Len() > 0 {
+			t.Errorf("a job that waited twice is logged: %s", &log)
 		}
 	})
 }

@@ -136,12 +136,12 @@ const replayAtOnce = 500
 // byNumber walks through the numbers. The number it has come to commits with
 // the rows, so that an interrupted job goes on where it was.
 func (r Replay) byNumber(ctx context.Context, run *jobs.Run) error {
-	last := r.To
-	if last == 0 {
-		var err error
-		if last, err = lastSeq(ctx, run.DB(), run.Team); err != nil {
-			return err
-		}
+	last, err := lastSeq(ctx, run.DB(), run.Team)
+	if err != nil {
+		return err
+	}
+	if r.To != 0 {
+		last = min(last, r.To)
 	}
 	for next := max(r.From, run.Saved().Done+1); next <= last; next += replayAtOnce {
 		until := min(next+replayAtOnce-1, last)

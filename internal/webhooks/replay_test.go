@@ -3,6 +3,7 @@ package webhooks_test
 import (
 	"context"
 	"errors"
+	"math"
 	"net/http"
 	"sync/atomic"
 	"testing"
@@ -77,9 +78,13 @@ func TestReplays(t *testing.T) {
 		later := r.endpoint(webhooks.NewEndpoint{URL: fresh.server.URL, Types: []string{"daily.data.steps.created"}})
 		r.start(webhooks.Replay{Endpoint: later.ID, From: 1, To: 1})
 		eventually(t, time.Minute, "sent to a newer endpoint", func() bool { return fresh.distinct() == 1 })
-		if err := runner.Settle(system); err != nil {
+		r.start(webhooks.Replay{Endpoint: later.ID, From: 1, To: math.MaxInt64}) // ends at the last number there is
+		settling, cancel := context.WithTimeout(system, time.Minute)
+		defer cancel()
+		if err := runner.Settle(settling); err != nil {
 			t.Error(err)
 		}
+		eventually(t, time.Minute, "all sent to a newer endpoint", func() bool { return fresh.distinct() == 8 })
 		for id, body := range fresh.bodies {
 			if string(rc.bodies[id]) != string(body) {
 				t.Errorf("the replay of %s has other bytes", id)
