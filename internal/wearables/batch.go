@@ -58,6 +58,9 @@ type Batch struct {
 	Samples   []Samples
 	Summaries []Summary
 	Streams   []Stream
+	// Marked says that the samples were read with SamplesQuery.Marked: what a
+	// fallback zone gave is not taken for what a device stated.
+	Marked bool
 	// Also, when set, runs in the transaction that stores the batch, even when
 	// nothing in it is new. Its error leaves everything as it was. It may run
 	// more than once.

@@ -76,7 +76,7 @@ func (l *limits) takesDate(d civil.Date) string {
 func (r *Resource) refuses(l *limits, c *blocks.Columns, i int) string {
 	offset := NoOffset
 	if len(c.Offset) > 0 {
-		offset = c.Offset[i]
+		offset, _ = offsetFound(c.Offset[i])
 	}
 	if reason := l.takes(c.Time[i], offset); reason != "" {
 		return reason

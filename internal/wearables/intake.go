@@ -22,6 +22,7 @@ func (in *Ingester) intake(user users.User, b *Batch) *job {
 		if w.add, repeated = inOrder(w.add); repeated > 0 {
 			j.repeated[w.resource.Name] += repeated
 		}
+		w.fellBack = b.Marked && len(w.add.Offset) > 0
 		w.fallBack(user)
 	}
 	j.takeSummaries(b.Summaries, &bounds)

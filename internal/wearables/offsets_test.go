@@ -155,3 +155,51 @@ func TestNewSummariesGetTheFallbackZone(t *testing.T) {
 		}
 	})
 }
+
+// A copy of what is stored, given back, changes nothing: what a fallback gave
+// is not taken for stated, and what was stored without one stays so.
+func TestWhatWasReadMarkedIsNoNews(t *testing.T) {
+	each(t, func(f fixture) {
+		f.ingest(wearables.Batch{Samples: []wearables.Samples{bare(day, 61)}})
+		f = f.zoned("Europe/Berlin")
+		stated := bare(day.Add(time.Hour), 62)
+		stated.Offset = []int32{-18000}
+		f.ingest(wearables.Batch{Samples: []wearables.Samples{stated, bare(day.Add(2*time.Hour), 63)}})
+		want, sent := f.offsets("heartrate"), len(f.events())
+
+		var copied []wearables.Samples
+		err := f.db.Read(f.ctx, func(tx *store.Tx) (err error) {
+			copied, _, err = wearables.ListSamples(f.ctx, tx, f.user.Team.UUID(), f.user.ID.UUID(),
+				wearables.SamplesQuery{Resource: "heartrate", From: 0, To: clock().UnixMicro(), Marked: true})
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Of the first, a copy that was made with the zone.
+		copied[0].Offset = slices.Clone(copied[0].Offset)
+		copied[0].Offset[0] = copied[0].Offset[2]
+		again := wearables.Batch{Samples: copied, Marked: true}
+		if got := counts(f.ingest(again)); got != "0 created, 0 updated, 3 unchanged, 0 rejected" {
+			t.Error(got)
+		}
+		f = f.zoned("Asia/Tokyo")
+		f.ingest(again)
+		if got := f.offsets("heartrate"); !slices.Equal(got, want) || len(f.events()) != sent {
+			t.Errorf("offsets %v, want %v; %d events more", got, want, len(f.events())-sent)
+		}
+
+		// What is changed and what is new is announced without the mark.
+		copied[0].Value = slices.Clone(copied[0].Value)
+		copied[0].Value[2] = 70
+		f.ingest(again)
+		for _, e := range f.events()[sent:] {
+			if !strings.Contains(string(e.Data), `"timezone_offset":3600`) {
+				t.Errorf("announced as %s", e.Data)
+			}
+		}
+		if len(f.events()) != sent+1 {
+			t.Errorf("%d events more", len(f.events())-sent)
+		}
+	})
+}

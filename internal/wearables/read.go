@@ -16,7 +16,7 @@ import (
 func ReadSeries(ctx context.Context, tx *store.Tx, s Series, from, to int64, dst *Samples) error {
 	dst.Resource, dst.Type, dst.Source = s.Resource, s.Type, s.Source
 	c := dst.columns()
-	_, err := s.read(ctx, tx, from, to, math.MaxInt, &c)
+	_, err := s.read(ctx, tx, from, to, math.MaxInt, false, &c)
 	dst.setColumns(&c)
 	return err
 }
@@ -31,7 +31,7 @@ func (s *Samples) setColumns(c *blocks.Columns) {
 
 // read appends samples that start in [from, to) to dst, at most most of them.
 // more says that it stopped there with samples left.
-func (s *Series) read(ctx context.Context, tx *store.Tx, from, to int64, most int, dst *blocks.Columns) (more bool, err error) {
+func (s *Series) read(ctx context.Context, tx *store.Tx, from, to int64, most int, marked bool, dst *blocks.Columns) (more bool, err error) {
 	if from >= to {
 		return false, nil
 	}
@@ -48,7 +48,7 @@ func (s *Series) read(ctx context.Context, tx *store.Tx, from, to int64, most in
 			dst.Grow(most + 1)
 		}
 		for i := range stored {
-			if err := s.readBlock(ctx, tx, &stored[i], from, to, dst); err != nil {
+			if err := s.readBlock(ctx, tx, &stored[i], from, to, marked, dst); err != nil {
 				return false, err
 			}
 			if dst.Len()-begin > most {
@@ -71,12 +71,12 @@ func total(all []storedBlock) (n int) {
 }
 
 // readBlock appends the samples of one block that start in [from, to).
-func (s *Series) readBlock(ctx context.Context, tx *store.Tx, b *storedBlock, from, to int64, dst *blocks.Columns) error {
+func (s *Series) readBlock(ctx context.Context, tx *store.Tx, b *storedBlock, from, to int64, marked bool, dst *blocks.Columns) error {
 	begin := dst.Len()
 	if err := b.open(ctx, tx, s, dst); err != nil {
 		return err
 	}
-	if len(dst.Offset) > 0 {
+	if len(dst.Offset) > 0 && !marked {
 		plainOffsets(dst.Offset[begin:])
 	}
 	if b.bucket+s.Width.Microseconds() > to {
@@ -108,6 +108,9 @@ type SamplesQuery struct {
 	Provider string // empty means all
 	After    *Place // nil begins at the beginning
 	Most     int    // samples in a page; 0 means PageSamples
+	// Marked leaves in the offsets that a fallback gave the mark that says so.
+	// They are for a Batch that is Marked, and for nobody outside.
+	Marked bool
 }
 
 // ListSamples returns one page of a user's samples: one group for each series
@@ -144,7 +147,7 @@ func ListSamples(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q Samp
 		}
 		group := Samples{Resource: s.Resource, Type: s.Type, Source: s.Source}
 		var c blocks.Columns
-		more, err := s.read(ctx, tx, from, q.To, left, &c)
+		more, err := s.read(ctx, tx, from, q.To, left, q.Marked, &c)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -204,13 +204,34 @@ func (w *summaryWrite) plan(ctx context.Context, tx *store.Tx, j *job) error {
 	if err != nil {
 		return err
 	}
+	same := w.document.sameMoments(older, w.fields)
 	overlay(older, w.fields)
+	overlay(older, same)
 	w.body = appendCanonical(nil, older)
 	w.createdAt = was.CreatedAt
 	if len(w.body) <= largestSummary && (!bytes.Equal(w.body, was.Body) || !sameSource(w.Source, was.Source)) {
 		w.verb, w.version = updated, was.version+1
 	}
 	return nil
+}
+
+// sameMoments are the stored words of the moments that newer tells again in
+// other words. 10:00Z is no news where 10:00+00:00 is stored.
+func (d *Document) sameMoments(older, newer map[string]any) map[string]any {
+	same := map[string]any{}
+	for _, f := range d.Fields {
+		was, _ := older[f.Name].(string)
+		now, _ := newer[f.Name].(string)
+		if f.Kind != Moment || was == now {
+			continue
+		}
+		a, errA := time.Parse(time.RFC3339, was)
+		b, errB := time.Parse(time.RFC3339, now)
+		if errA == nil && errB == nil && a.Equal(b) {
+			same[f.Name] = was
+		}
+	}
+	return same
 }
 
 func sameSource(a, b Source) bool {

@@ -215,3 +215,61 @@ func TestTheLastStreamOfAWorkoutCounts(t *testing.T) {
 		}
 	})
 }
+
+// Zones that are found later, and a phone that sends its workout again, tell
+// the same moments in other words: that is no news.
+func TestTheSameMomentInOtherWords(t *testing.T) {
+	each(t, func(f fixture) {
+		run := func(start, end, rest string) wearables.Result {
+			return f.ingest(wearables.Batch{Summaries: []wearables.Summary{{
+				Resource: "workouts", Key: "k", Source: watch(), Date: civil.DateOf(day), Start: day, End: day.Add(time.Hour),
+				Body: json.RawMessage(`{"time_start":` + start + `,"time_end":` + end + rest + `}`),
+			}}})
+		}
+		first := func() wearables.Result {
+			return run(`"2026-03-01T00:00:00Z"`, `"2026-03-01T01:00:00Z"`, `,"distance":5000`)
+		}
+		if r := first(); r.Created != 1 {
+			t.Fatalf("%+v", r)
+		}
+		if r := run(`null`, `null`, `,"hr_zones":[0,0,60,0,0,0]`); r.Updated != 1 {
+			t.Errorf("zones: %+v", r)
+		}
+		if r := first(); r.Unchanged != 1 {
+			t.Errorf("the workout once more: %+v", r)
+		}
+		if r := run(`"2026-03-01T02:00:00+02:00"`, `"2026-03-01T03:00:00+02:00"`, ``); r.Unchanged != 1 {
+			t.Errorf("with an offset: %+v", r)
+		}
+		if got := f.summaries("workouts"); len(got) != 1 || !strings.Contains(got[0], `"time_start":"2026-03-01T00:00:00Z","time_end":"2026-03-01T01:00:00Z"`) {
+			t.Errorf("stored as %s", got)
+		}
+		if r := run(`"2026-03-01T00:00:00Z"`, `"2026-03-01T01:30:00Z"`, ``); r.Updated != 1 {
+			t.Errorf("a later end: %+v", r)
+		}
+	})
+}
+
+func TestASleepLastsFromStartToStop(t *testing.T) {
+	each(t, func(f fixture) {
+		put := func(stop time.Time, body string) {
+			f.ingest(wearables.Batch{Summaries: []wearables.Summary{{
+				Resource: "sleep", Key: "k", Source: watch(), Date: civil.DateOf(day), Start: day, End: stop, Body: json.RawMessage(body),
+			}}})
+		}
+		lasts := func(seconds string) {
+			t.Helper()
+			for _, text := range []string{f.summaries("sleep")[0], string(f.events()[len(f.events())-1].Data)} {
+				if !strings.Contains(text, `"duration":`+seconds+`,`) {
+					t.Errorf("want %s s in %s", seconds, text)
+				}
+			}
+		}
+		put(day.Add(8*time.Hour), `{}`)
+		lasts("28800")
+		put(day.Add(9*time.Hour), `{"bedtime_stop":"2026-03-01T09:00:00Z"}`)
+		lasts("32400")
+		put(day.Add(9*time.Hour), `{"duration":30000}`)
+		lasts("30000")
+	})
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -123,11 +124,25 @@ func AppendSummary(dst []byte, s *StoredSummary, describe Describe) ([]byte, err
 		switch v := known[f.Name]; {
 		case v != nil && !(f.Name == "wheelchair_use" && string(v) == "false"): // reference 7.5: true or null
 			dst = append(dst, v...)
+		case f.Name == "duration" && d.Name == "sleep":
+			dst = appendInBed(dst, known)
 		default:
 			dst = s.appendOwn(dst, f, describe)
 		}
 	}
 	return append(dst, '}'), nil
+}
+
+// appendInBed appends the seconds in bed of a sleep that does not state them.
+// They are made when they are read, so that they follow when its end moves.
+//
+// Reference 7.5, sleep: stop less start.
+func appendInBed(dst []byte, known map[string]json.RawMessage) []byte {
+	var start, stop time.Time
+	if json.Unmarshal(known["bedtime_start"], &start) != nil || json.Unmarshal(known["bedtime_stop"], &stop) != nil {
+		return append(dst, '0')
+	}
+	return strconv.AppendInt(dst, max(0, int64(stop.Sub(start)/time.Second)), 10)
 }
 
 // appendOwn appends a field that is not in the body: one of the store's own,

@@ -48,7 +48,7 @@ func (p *person) eachPage(ctx context.Context, db *store.DB, fn func(b wearables
 		if r.Name == "hypnogram" { // read from sleep cycles, never stored
 			continue
 		}
-		q := wearables.SamplesQuery{Resource: r.Name, From: math.MinInt64 / 2, To: math.MaxInt64 / 2}
+		q := wearables.SamplesQuery{Resource: r.Name, From: math.MinInt64 / 2, To: math.MaxInt64 / 2, Marked: true}
 		for {
 			var page []wearables.Samples
 			var next *wearables.Place
@@ -78,7 +78,7 @@ func byProvider(page []wearables.Samples) (all []wearables.Batch) {
 		at := slices.IndexFunc(all, func(b wearables.Batch) bool { return b.Provider == s.Source.Provider })
 		if at < 0 {
 			at = len(all)
-			all = append(all, wearables.Batch{Provider: s.Source.Provider})
+			all = append(all, wearables.Batch{Provider: s.Source.Provider, Marked: true})
 		}
 		all[at].Samples = append(all[at].Samples, s)
 	}

@@ -304,6 +304,30 @@ func asText(v any) string {
 	return string(text)
 }
 
+// What a fallback zone gave is no statement when it is read again, whether the
+// whole ledger is there or not.
+func TestWhatAFallbackZoneGave(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := newBed(t, db)
+		zone := "Europe/Berlin"
+		b.user = userstest.New(t, db, b.user.Team, users.NewUser{TimeZone: &zone})
+		b.push("heartrate", `[{"timestamp":"2026-02-01T08:00:00Z","value":60}]`)
+		b.push("steps", `[{"timestamp":"2026-02-01T08:00:00Z","end":"2026-02-01T09:00:00Z","value":600}]`)
+		for _, forgotten := range []string{"FALSE", "TRUE"} {
+			b.write(func(tx *store.Tx) error {
+				_, err := tx.Exec(b.ctx, `UPDATE payload_keys SET forgotten = `+forgotten+` WHERE team_id = $1`, b.user.Team)
+				return err
+			})
+			if r := b.run(Order{Every: true}); len(r.Report.Resources) != 0 || r.Report.Payloads != 2 {
+				t.Errorf("forgotten %s: %s", forgotten, asText(r.Report))
+			}
+		}
+		if got := b.samples("heartrate", "health_connect").Offset; !slices.Equal(got, []int32{3600}) {
+			t.Errorf("offsets %v", got)
+		}
+	})
+}
+
 // Days are derived from all samples, also from those whose payload is gone.
 func TestWithoutTheWholeLedger(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
