@@ -58,9 +58,20 @@ var columns = []struct {
 	{func(m *Moment) *float64 { return &m.Breaths }, nil},
 }
 
-// tidy puts the moments in order of time. Several of one instant, as devices
-// write them for several sensors, become one with the values of all.
+// most is more than anything that is recorded of a workout, in any unit.
+const most = 1e7
+
+// tidy puts the moments in order of time, without values that nothing can be.
+// Several moments of one instant, as devices write them for several sensors,
+// become one with the values of all.
 func (c Course) tidy() Course {
+	for i := range c {
+		for _, col := range columns {
+			if v := col.of(&c[i]); math.Abs(*v) > most {
+				*v = math.NaN()
+			}
+		}
+	}
 	slices.SortStableFunc(c, func(a, b Moment) int { return cmp.Compare(a.Time, b.Time) })
 	kept := c[:0]
 	for _, m := range c {

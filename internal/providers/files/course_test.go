@@ -44,6 +44,21 @@ func TestCourseIsTidy(t *testing.T) {
 	})
 }
 
+// A value that nothing can be is none: what is reckoned from it would not be
+// a number.
+func TestCourseLeavesOutWhatNothingCanBe(t *testing.T) {
+	m := At(1)
+	m.HeartRate, m.Altitude, m.Speed, m.Cadence = 60, -1e308, 1e308, math.Inf(1)
+	c := Course{m}.tidy()
+	if c[0].HeartRate != 60 || !math.IsNaN(c[0].Altitude) || !math.IsNaN(c[0].Speed) || !math.IsNaN(c[0].Cadence) {
+		t.Errorf("%+v", c[0])
+	}
+	r := Recording{Course: c}
+	if body, err := r.complete([]byte(`{}`)); err != nil || string(body) != `{}` {
+		t.Errorf("%s %v", body, err)
+	}
+}
+
 func TestCourseMeasuresPlaces(t *testing.T) {
 	c := Course{At(0), At(1), At(2), At(3)}
 	for i, lat := range []float64{46, math.NaN(), 46.001, 46.001} {

@@ -96,8 +96,8 @@ func (r *reader) day(date civil.Date) (from, to int64, offset int32) {
 // user takes the birth date of a profile. Its height and weight may be in
 // either system of units, and name and picture are not read.
 func (r *reader) user(d replies.Document) replies.Verdict {
-	birth, err := civil.ParseDate(d.Text("dateOfBirth"))
-	if err != nil || birth.Year < 1900 || birth.Year >= 2100 {
+	birth, ok := d.Birth("dateOfBirth")
+	if !ok {
 		return replies.BadValue
 	}
 	r.Sink.Person(&derive.Person{Birth: birth})

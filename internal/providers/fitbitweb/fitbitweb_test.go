@@ -286,6 +286,18 @@ func TestIntervals(t *testing.T) {
 	}
 }
 
+// A night that is told over and over is one night.
+func TestOverlaidOnceAlone(t *testing.T) {
+	var long, short []stage
+	for i := range int64(1000) {
+		long = append(long, stage{0, 86400, derive.Light})
+		short = append(short, stage{2 * i, 2*i + 1, derive.Awake})
+	}
+	if got := overlaid(long, short); len(got) != 2*1000+1 {
+		t.Errorf("%d stages", len(got))
+	}
+}
+
 // Short stretches over long ones leave no gap and no overlap, and lose no time.
 func TestOverlaid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

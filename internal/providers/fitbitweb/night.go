@@ -55,10 +55,7 @@ func (r *reader) perMinute(d replies.Document, key sheet.Key, value func(replies
 		r.Gather.At(key, at, offset, *v)
 		kept = true
 	}
-	if !kept {
-		return replies.BadValue
-	}
-	return replies.Mapped
+	return replies.Kept(kept)
 }
 
 // breaths takes the breaths a minute of a night: of all of it, in the summary
@@ -76,9 +73,5 @@ func (r *reader) breaths(d replies.Document) replies.Verdict {
 
 // skin takes how much warmer or colder than usual the skin was in a night.
 func (r *reader) skin(d replies.Document) replies.Verdict {
-	var said replies.Sleep
-	if v, ok := d.Inner("value").Number("nightlyRelative"); ok {
-		said.Temperature = &v
-	}
-	return r.nightly(d, "tempSkin", said)
+	return r.nightly(d, "tempSkin", replies.Sleep{Temperature: d.Inner("value").Deviation("nightlyRelative")})
 }

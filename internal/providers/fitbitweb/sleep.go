@@ -116,18 +116,22 @@ func stretches(all []replies.Document, clock sheet.Wall, start int64) []stage {
 	return out
 }
 
-// overlaid lays short stretches, in order, over long ones, in order.
+// overlaid lays short stretches, in order, over long ones, in order. What is
+// told twice counts as it was told first.
 func overlaid(long, short []stage) []stage {
 	if len(short) == 0 {
 		return long
 	}
 	var out []stage
-	next := 0
+	next, at := 0, int64(0)
 	for _, s := range long {
-		for next < len(short) && short[next].to <= s.from {
+		at = max(at, s.from)
+		for next < len(short) && short[next].to <= at {
 			next++
 		}
-		at := s.from
+		if at >= s.to {
+			continue
+		}
 		for i := next; i < len(short) && short[i].from < s.to; i++ {
 			from, to := max(short[i].from, at), min(short[i].to, s.to)
 			if from >= to {
@@ -137,6 +141,7 @@ func overlaid(long, short []stage) []stage {
 			at = to
 		}
 		out = append(out, stage{at, s.to, s.kind})
+		at = s.to
 	}
 	return out
 }

@@ -48,7 +48,7 @@ func (r *reader) workout(d replies.Document, name string, metres float64, w deri
 		return replies.BadValue
 	}
 	w.End = w.Start + int64(*length)*time.Millisecond.Microseconds()
-	w.ID, w.Title, w.Sport, w.Source = d.Word("logId"), files.Text(name), sportOf(name), watch
+	w.ID, w.Title, w.Sport, w.Source = files.Text(d.Word("logId")), files.Text(name), sportOf(name), watch
 	w.Kcal, w.Steps = d.Positive("calories"), d.Positive("steps")
 	if metres > 0 {
 		w.Metres = replies.Times(d.Positive("distance"), metres)

@@ -87,19 +87,6 @@ func (r *reader) details(d replies.Document) replies.Verdict {
 	return r.pushed(summary, course)
 }
 
-// most is more than anything that is recorded of an activity, in any unit.
-const most = 1e7
-
-// bounded is a number on either side of zero; nil where there is none that can
-// be believed.
-func bounded(d replies.Document, name string, most float64) *float64 {
-	v, ok := d.Number(name)
-	if !ok || math.Abs(v) > most {
-		return nil
-	}
-	return &v
-}
-
 // momentOf is one sample of an activity.
 func momentOf(d replies.Document, at int64) files.Moment {
 	m := files.At(at)
@@ -116,7 +103,7 @@ func momentOf(d replies.Document, at int64) files.Moment {
 		{"totalDistanceInMeters", &m.Distance},
 		{"airTemperatureCelcius", &m.Temperature},
 	} {
-		if v := bounded(d, f.name, most); v != nil {
+		if v := d.Signed(f.name); v != nil {
 			*f.to = *v
 		}
 	}
@@ -159,7 +146,7 @@ func connectActivity(d replies.Document, kind string, typedIn bool) files.Record
 		},
 		Speed: d.Positive("averageSpeed"), MaxSpeed: d.Positive("maxSpeed"),
 	}
-	w.High, w.Low = bounded(d, "maxElevation", most), bounded(d, "minElevation", most)
+	w.High, w.Low = d.Signed("maxElevation"), d.Signed("minElevation")
 	return w
 }
 

@@ -1,33 +1,12 @@
 package garmin
 
 import (
-	"cmp"
-	"maps"
 	"math"
-	"slices"
 
-	"hale/internal/civil"
 	"hale/internal/providers/replies"
 	"hale/internal/providers/sheet"
 	"hale/internal/wearables"
 )
-
-// composition has the wire fields of a body that no series has; percent but
-// for the index. at is when it was measured.
-//
-// Reference 7.5, body.
-type composition struct {
-	Water    *float64 `json:"water_percentage,omitempty"`
-	Muscle   *float64 `json:"muscle_mass_percentage,omitempty"`
-	Bone     *float64 `json:"bone_mass_percentage,omitempty"`
-	Visceral *float64 `json:"visceral_fat_index,omitempty"`
-	at       int64
-}
-
-type bodyKey struct {
-	day    civil.Date
-	source string
-}
 
 // weight is one weighing in Garmin's own terms.
 type weight struct {
@@ -36,8 +15,7 @@ type weight struct {
 	visceral               *float64
 }
 
-// weigh stores what was weighed, and keeps the last composition of a day for
-// the summary that the series makes of it.
+// weigh stores what was weighed.
 func (r *reader) weigh(at moment, source wearables.Source, w weight) replies.Verdict {
 	before := r.Gather.N
 	for _, f := range []struct {
@@ -53,19 +31,11 @@ func (r *reader) weigh(at moment, source wearables.Source, w weight) replies.Ver
 			r.Gather.At(sheet.Key{Resource: f.resource, Source: source}, at.micros(), at.offset, value)
 		}
 	}
-	c := composition{Water: w.water, Muscle: share(w.muscle, w.grams), Bone: share(w.bone, w.grams), Visceral: w.visceral}
-	if c != (composition{}) {
-		c.at = at.micros()
-		key := bodyKey{at.day(), source.Type}
-		if r.bodies == nil {
-			r.bodies = map[bodyKey]*composition{}
-		}
-		if known := r.bodies[key]; known == nil || known.at <= c.at {
-			r.bodies[key] = &c
-		}
-	} else if r.Gather.N == before {
+	body := replies.Body{Water: w.water, Muscle: share(w.muscle, w.grams), Bone: share(w.bone, w.grams), Visceral: w.visceral}
+	if r.Gather.N == before && body == (replies.Body{}) {
 		return replies.BadValue
 	}
+	r.Body(source, at.at, at.offset, body)
 	return replies.Mapped
 }
 
@@ -76,17 +46,6 @@ func share(grams, all *float64) *float64 {
 	}
 	percent := math.Round(10000**grams / *all) / 100
 	return &percent
-}
-
-func (r *reader) endBodies() {
-	inOrder := func(a, b bodyKey) int { return cmp.Or(a.day.Compare(b.day), cmp.Compare(a.source, b.source)) }
-	for _, key := range slices.SortedFunc(maps.Keys(r.bodies), inOrder) {
-		r.Summary(wearables.Summary{
-			Resource: "body", Key: key.day.String() + "|" + key.source + "|", Date: key.day,
-			Source: wearables.Source{Provider: Provider, Type: key.source}, Body: replies.Encode(r.bodies[key]),
-		})
-	}
-	r.bodies = nil
 }
 
 // pushedWeight takes a body composition. One that has a weight alone was typed
@@ -107,12 +66,19 @@ func (r *reader) pushedWeight(d replies.Document) replies.Verdict {
 	return r.weigh(at, source, w)
 }
 
+// mostWeighings bounds those of a file: a scale that is stepped on ten times a
+// day, for a life.
+const mostWeighings = 1 << 18
+
 // weighing takes a weight of Connect's. The last one of a day stands beside
 // the list of all.
 func (r *reader) weighing(d replies.Document) replies.Verdict {
 	id := d.Word("samplePk")
-	if r.weighed[id] {
+	switch {
+	case r.weighed[id]:
 		return replies.Copy
+	case len(r.weighed) == mostWeighings:
+		return replies.TooMany
 	}
 	at, ok := r.both(d, "timestampGMT", "date")
 	if !ok {

@@ -71,7 +71,7 @@ func (r *reader) pushedDay(d replies.Document) replies.Verdict {
 	r.Homeless("daily", d, "averageStressLevel", "bodyBatteryChargedValue")
 	said := replies.Activity{
 		Active: d.Amount("activeKilocalories"), Steps: d.Whole("steps"), Distance: d.Amount("distanceInMeters"), Floors: d.Whole("floorsClimbed"),
-		Medium: replies.Times(d.Amount("moderateIntensityDurationInSeconds"), 1.0/60), High: replies.Times(d.Amount("vigorousIntensityDurationInSeconds"), 1.0/60),
+		Medium: d.Minutes("moderateIntensityDurationInSeconds"), High: d.Minutes("vigorousIntensityDurationInSeconds"),
 		Offset: offsetOf(start.offset),
 		HeartRate: &replies.HeartRate{
 			Lowest: d.Positive("minHeartRateInBeatsPerMinute"), Highest: d.Positive("maxHeartRateInBeatsPerMinute"),

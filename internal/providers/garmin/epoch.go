@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"time"
 
 	"hale/internal/providers/replies"
 	"hale/internal/providers/sheet"
@@ -111,7 +112,7 @@ func (r *reader) steps(d replies.Document) replies.Verdict {
 	end, ended := clock(d.Raw("endGMT"))
 	n := d.Amount("steps")
 	switch {
-	case !began || !ended || !end.After(start):
+	case !began || !ended || !end.After(start) || end.Sub(start) > 24*time.Hour:
 		return replies.BadDate
 	case n == nil:
 		return replies.BadValue

@@ -32,7 +32,6 @@ type reader struct {
 	*replies.Reader
 	days    map[civil.Date]*replies.Activity
 	epochs  map[epochKey]epoch
-	bodies  map[bodyKey]*composition
 	weighed map[string]bool // by Garmin's id
 	listed  bool            // there was an activity
 	nights  map[civil.Date]replies.Sleep
@@ -42,7 +41,6 @@ type reader struct {
 func (r *reader) end(ctx context.Context) error {
 	r.endDays()
 	r.endEpochs()
-	r.endBodies()
 	r.endNights()
 	return ctx.Err()
 }

@@ -3,8 +3,6 @@ package garmin
 import (
 	"strings"
 
-	"hale/internal/civil"
-
 	"hale/internal/providers/replies"
 	"hale/internal/wearables/derive"
 )
@@ -19,7 +17,7 @@ func (r *reader) settings(d replies.Document) replies.Verdict {
 	if height, ok := data.Number("height"); ok && height > 30 && height < 300 { // cm
 		p.Height = &height
 	}
-	if born, ok := birth(data); ok {
+	if born, ok := data.Birth("birthDate"); ok {
 		p.Birth = born
 	}
 	if p.Sex == "" && p.Height == nil && p.Birth.IsZero() {
@@ -27,9 +25,4 @@ func (r *reader) settings(d replies.Document) replies.Verdict {
 	}
 	r.Sink.Person(p)
 	return replies.Mapped
-}
-
-func birth(d replies.Document) (civil.Date, bool) {
-	date, err := civil.ParseDate(d.Text("birthDate"))
-	return date, err == nil && date.Year >= 1900 && date.Year < 2100
 }

@@ -34,16 +34,16 @@ func open(r *replies.Reader) replies.Reading {
 		// Pushed to partners.
 		{Name: "activity details", Keys: health("summary"), Take: m.details},
 		{Name: "activity files", Keys: health("callbackURL")},
-		{Name: "sleep", Keys: timed(), Is: hasOne("deepSleepDurationInSeconds", "sleepLevelsMap", "validation"), Take: m.pushedSleep},
-		{Name: "stress", Keys: timed(), Is: hasOne("timeOffsetStressLevelValues", "timeOffsetBodyBatteryValues"), Take: m.pushedSeries("timeOffsetStressLevelValues", stress)},
-		{Name: "hrv", Keys: health("startTimeInSeconds"), Is: hasOne("hrvValues", "lastNightAvg"), Take: m.pushedHRV},
+		{Name: "sleep", Keys: timed(), Is: replies.HasOne("deepSleepDurationInSeconds", "sleepLevelsMap", "validation"), Take: m.pushedSleep},
+		{Name: "stress", Keys: timed(), Is: replies.HasOne("timeOffsetStressLevelValues", "timeOffsetBodyBatteryValues"), Take: m.pushedSeries("timeOffsetStressLevelValues", stress)},
+		{Name: "hrv", Keys: health("startTimeInSeconds"), Is: replies.HasOne("hrvValues", "lastNightAvg"), Take: m.pushedHRV},
 		{Name: "oxygen", Keys: health("timeOffsetSpo2Values"), Take: m.pushedSeries("timeOffsetSpo2Values", oxygen)},
 		{Name: "breathing", Keys: health("timeOffsetEpochToBreaths"), Take: m.pushedSeries("timeOffsetEpochToBreaths", breaths)},
 		{Name: "skin temperature", Keys: health("avgDeviationCelsius"), Take: m.skin},
 		{Name: "health snapshot", Keys: health("startTimeInSeconds", "summaries"), Take: m.snapshot},
 		{Name: "body composition", Keys: health("measurementTimeInSeconds"), Is: without("systolic"), Take: m.pushedWeight},
 		{Name: "blood pressure", Keys: health("measurementTimeInSeconds", "systolic"), Take: m.pushedPressure},
-		{Name: "user metrics", Keys: health("calendarDate"), Is: hasOne("vo2Max", "vo2MaxCycling", "fitnessAge"), Take: m.metrics},
+		{Name: "user metrics", Keys: health("calendarDate"), Is: replies.HasOne("vo2Max", "vo2MaxCycling", "fitnessAge"), Take: m.metrics},
 		{Name: "menstrual cycle", Keys: health("periodStartDate")},
 		{Name: "move iq", Keys: timed("activitySubType")},
 		{Name: "daily", Keys: timed("calendarDate"), Take: m.pushedDay},
@@ -54,7 +54,7 @@ func open(r *replies.Reader) replies.Reading {
 		// Kept by ConnectStats.
 		{Name: "page", Keys: []string{"total", "start", "limit"}, Is: func(d replies.Document) bool { return m.listed && d.Under == "paging" }},
 		{Name: "comparison", Keys: []string{"types", "summaries", "duplicates"}},
-		{Name: "no activities", Keys: []string{"activityList"}, Is: func(d replies.Document) bool { return len(d.List("activityList")) == 0 }},
+		{Name: "no activities", Keys: []string{"activityList"}, Is: func(d replies.Document) bool { return d.EmptyList("activityList") }},
 
 		// Of the pages of Garmin Connect.
 		{Name: "activity of several sports", Keys: []string{"activityId", "startTimeGMT", "activityType"}, Is: isFlag("parent")},
@@ -87,10 +87,6 @@ func open(r *replies.Reader) replies.Reading {
 	}}
 }
 
-func hasOne(names ...string) func(replies.Document) bool {
-	return func(d replies.Document) bool { return slices.ContainsFunc(names, d.Has) }
-}
-
 func without(name string) func(replies.Document) bool {
 	return func(d replies.Document) bool { return !d.Has(name) }
 }
@@ -104,7 +100,7 @@ func isActivity(d replies.Document) bool {
 	if d.Under == "epochs" {
 		return false
 	}
-	return hasOne("deviceName", "activityId", "activityName", "averageHeartRateInBeatsPerMinute", "averageSpeedInMetersPerSecond")(d) ||
+	return replies.HasOne("deviceName", "activityId", "activityName", "averageHeartRateInBeatsPerMinute", "averageSpeedInMetersPerSecond")(d) ||
 		strings.Contains(strings.ToLower(d.Under), "activit")
 }
 

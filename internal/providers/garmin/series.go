@@ -88,16 +88,8 @@ func (r *reader) pushedSeries(name string, of series) func(replies.Document) rep
 			return replies.BadDate
 		}
 		r.Homeless(of.key.Resource, d, "timeOffsetBodyBatteryValues")
-		return verdict(r.offsets(d, name, start, of, of.key.Resource+"."+name))
+		return replies.Kept(r.offsets(d, name, start, of, of.key.Resource+"."+name))
 	}
-}
-
-// verdict is that of a document which is nothing without its values.
-func verdict(some bool) replies.Verdict {
-	if some {
-		return replies.Mapped
-	}
-	return replies.BadValue
 }
 
 // pushedHRV takes the five-minute values of a night, and its mean.
@@ -111,21 +103,21 @@ func (r *reader) pushedHRV(d replies.Document) replies.Verdict {
 		r.aboutNight(replies.Nightly{Day: day, Source: watch, Sleep: replies.Sleep{AverageHRV: d.Positive("lastNightAvg")}})
 		some = some || d.Positive("lastNightAvg") != nil
 	}
-	return verdict(some)
+	return replies.Kept(some)
 }
 
 // skin takes the deviation of a sleep's skin temperature from the usual one.
 func (r *reader) skin(d replies.Document) replies.Verdict {
 	start, ok := r.start(d)
 	length := d.Amount("durationInSeconds")
-	v, stated := d.Number("avgDeviationCelsius")
+	v := d.Deviation("avgDeviationCelsius")
 	switch {
 	case !ok || length == nil || *length > longest:
 		return replies.BadDate
-	case !stated:
+	case v == nil:
 		return replies.BadValue
 	}
-	r.Gather.Span(deviations, start.micros(), start.after(*length).UnixMicro(), start.offset, v)
+	r.Gather.Span(deviations, start.micros(), start.after(*length).UnixMicro(), start.offset, *v)
 	return replies.Mapped
 }
 
@@ -147,7 +139,7 @@ func (r *reader) snapshot(d replies.Document) replies.Verdict {
 			r.Part("health snapshot.other", replies.Skipped)
 		}
 	}
-	return verdict(some)
+	return replies.Kept(some)
 }
 
 // maximum takes a VO2max, which has a day and no time: it stands where the day
@@ -205,7 +197,7 @@ func (r *reader) page(d replies.Document, name string, of series) replies.Verdic
 	if !ok {
 		return replies.BadDate
 	}
-	return verdict(r.rows(d, name, start.offset, of))
+	return replies.Kept(r.rows(d, name, start.offset, of))
 }
 
 func (r *reader) heartPage(d replies.Document) replies.Verdict {
@@ -243,7 +235,7 @@ func (r *reader) oxygenPage(d replies.Document) replies.Verdict {
 	r.Homeless("blood_oxygen", d, "spO2HourlyAverages")
 	before := r.Gather.N
 	r.latest(d, start.offset)
-	return verdict(r.Gather.N > before)
+	return replies.Kept(r.Gather.N > before)
 }
 
 // objects takes values of Connect's that are objects with a time.
@@ -273,5 +265,5 @@ func (r *reader) hrvPage(d replies.Document) replies.Verdict {
 	if day, ok := summary.Day("calendarDate"); ok && summary.Positive("lastNightAvg") != nil {
 		r.aboutNight(replies.Nightly{Day: day, Source: watch, Sleep: replies.Sleep{AverageHRV: summary.Positive("lastNightAvg")}})
 	}
-	return verdict(some)
+	return replies.Kept(some)
 }

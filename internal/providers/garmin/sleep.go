@@ -2,7 +2,6 @@ package garmin
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -41,12 +40,12 @@ func (r *reader) pushedSleep(d replies.Document) replies.Verdict {
 	}
 	body := replies.Sleep{
 		Deep: d.Whole("deepSleepDurationInSeconds"), Light: d.Whole("lightSleepDurationInSeconds"), Awake: d.Whole("awakeDurationInSeconds"),
-		REM: either(d.Whole("remSleepInSeconds"), d.Whole("remSleepDurationInSeconds")), Score: d.Inner("overallSleepScore").Whole("value"),
+		REM: cmp.Or(d.Whole("remSleepInSeconds"), d.Whole("remSleepDurationInSeconds")), Score: d.Inner("overallSleepScore").Whole("value"),
 	}
-	body.Total = sum(body.Deep, body.Light, body.REM)
+	body.Total = replies.Sum(body.Deep, body.Light, body.REM)
 	stages := r.pushedStages(d)
 	end := *length
-	if parts := sum(body.Total, body.Awake, d.Whole("unmeasurableSleepInSeconds")); parts != nil {
+	if parts := replies.Sum(body.Total, body.Awake, d.Whole("unmeasurableSleepInSeconds")); parts != nil {
 		end = max(end, float64(*parts))
 	}
 	for _, s := range stages {
@@ -110,9 +109,6 @@ func (r *reader) pushedNap(d replies.Document) replies.Verdict {
 	return r.Night(n)
 }
 
-// mostDeviation is more than any skin is off its usual temperature, °C.
-const mostDeviation = 20
-
 // activityLevels are the numbers of the stages on Connect's page.
 var activityLevels = map[float64]int8{0: derive.Deep, 1: derive.Light, 2: derive.REM, 3: derive.Awake}
 
@@ -140,7 +136,7 @@ func (r *reader) nightPage(d replies.Document) replies.Verdict {
 		r.nights = map[civil.Date]replies.Sleep{}
 	}
 	r.nights[night.Date] = night.Sleep
-	night.Sleep.Temperature = bounded(d, "avgSkinTempDeviationC", mostDeviation)
+	night.Sleep.Temperature = d.Deviation("avgSkinTempDeviationC")
 	if kind := s.Text("sleepWindowConfirmationType"); strings.Contains(kind, "tentative") {
 		night.Sleep.State = "tentative"
 	} else if kind != "" || s.Flag("sleepWindowConfirmed") {
@@ -228,8 +224,14 @@ func (r *reader) sleepScore(d replies.Document) replies.Verdict {
 	return r.aboutNight(replies.Nightly{Day: day, Source: watch, Sleep: replies.Sleep{Score: replies.Whole(value)}, Name: "sleep score"})
 }
 
+// mostNightly bounds what is kept so.
+const mostNightly = 1 << 18
+
 // aboutNight keeps what stands by itself until the file's nights are known.
 func (r *reader) aboutNight(n replies.Nightly) replies.Verdict {
+	if len(r.nightly) == mostNightly {
+		return replies.TooMany
+	}
 	r.nightly = append(r.nightly, n)
 	return replies.Waits
 }
@@ -248,29 +250,4 @@ func (r *reader) endNights() {
 		r.Nightly(n)
 	}
 	r.nightly, r.nights = nil, nil
-}
-
-func either(a, b *int64) *int64 {
-	if a != nil {
-		return a
-	}
-	return b
-}
-
-// sum adds up what is stated; nil where nothing is.
-func sum(all ...*int64) *int64 {
-	var total *int64
-	for _, v := range all {
-		if v == nil {
-			continue
-		}
-		if total == nil {
-			total = new(int64)
-		}
-		if *v > math.MaxInt32 {
-			return nil
-		}
-		*total += *v
-	}
-	return total
 }

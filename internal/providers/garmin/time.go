@@ -18,7 +18,6 @@ type moment struct {
 }
 
 func (m moment) micros() int64             { return m.at.UnixMicro() }
-func (m moment) day() civil.Date           { return replies.LocalDay(m.at, m.offset) }
 func (m moment) after(s float64) time.Time { return m.at.Add(time.Duration(s * float64(time.Second))) }
 
 // start is when a pushed summary begins. Newer sorts of summaries call the

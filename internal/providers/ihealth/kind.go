@@ -1,11 +1,6 @@
 package ihealth
 
 import (
-	"cmp"
-	"context"
-	"maps"
-	"slices"
-
 	"hale/internal/providers/replies"
 	"hale/internal/wearables"
 )
@@ -23,10 +18,7 @@ var maker = replies.Maker{
 var Kind = maker.Files()
 
 // reader takes iHealth's records of one file.
-type reader struct {
-	*replies.Reader
-	waters map[weighing]water
-}
+type reader struct{ *replies.Reader }
 
 // sourceOf is a device of a kind, or the app where something was typed in.
 func sourceOf(d replies.Document, device string) wearables.Source {
@@ -34,16 +26,4 @@ func sourceOf(d replies.Document, device string) wearables.Source {
 		device = "app"
 	}
 	return wearables.Source{Provider: Provider, Type: device}
-}
-
-// end stores what the whole file had to be read for.
-func (r *reader) end(context.Context) error {
-	days := slices.SortedFunc(maps.Keys(r.waters), func(a, b weighing) int {
-		return cmp.Or(a.day.Compare(b.day), cmp.Compare(a.source, b.source))
-	})
-	for _, day := range days {
-		r.keepWater(day, r.waters[day])
-	}
-	r.waters = nil
-	return nil
 }

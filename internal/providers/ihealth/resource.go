@@ -7,8 +7,8 @@ var listNames = []string{"BPDataList", "BGDataList", "BODataList", "WeightDataLi
 
 // open has the resources in the order in which a record is held against them.
 func open(r *replies.Reader) replies.Reading {
-	m := &reader{Reader: r}
-	return replies.Reading{End: m.end, Resources: []replies.Resource{
+	m := &reader{r}
+	return replies.Reading{Resources: []replies.Resource{
 		{Name: "blood pressure", Keys: []string{"HP", "LP", "MDate"}, Take: m.pressure},
 		{Name: "glucose", Keys: []string{"BG", "MDate"}, Take: m.glucose},
 		{Name: "oxygen", Keys: []string{"BO", "MDate"}, Take: m.oxygen},
@@ -22,13 +22,5 @@ func open(r *replies.Reader) replies.Reading {
 
 // isEmpty is whether a page has no records.
 func isEmpty(d replies.Document) bool {
-	if !d.Has("RecordCount") && !d.Has("CurrentRecordCount") {
-		return false
-	}
-	for _, list := range listNames {
-		if d.Has(list) && len(d.List(list)) == 0 {
-			return true
-		}
-	}
-	return false
+	return (d.Has("RecordCount") || d.Has("CurrentRecordCount")) && d.EmptyList(listNames...)
 }

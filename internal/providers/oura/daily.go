@@ -12,7 +12,7 @@ func (r *reader) activity(d replies.Document) replies.Verdict {
 	body := replies.Activity{
 		Total: d.Amount("total_calories"), Active: d.Amount("active_calories"), Steps: d.Whole("steps"),
 		Distance: d.Amount("equivalent_walking_distance"),
-		Low:      minutes(d, "low_activity_time"), Medium: minutes(d, "medium_activity_time"), High: minutes(d, "high_activity_time"),
+		Low:      d.Minutes("low_activity_time"), Medium: d.Minutes("medium_activity_time"), High: d.Minutes("high_activity_time"),
 	}
 	if _, offset, ok := d.Moment("timestamp"); ok {
 		body.Offset = &offset
@@ -23,6 +23,3 @@ func (r *reader) activity(d replies.Document) replies.Verdict {
 	}
 	return became
 }
-
-// minutes is a number of seconds in minutes.
-func minutes(d replies.Document, name string) *float64 { return replies.Times(d.Amount(name), 1.0/60) }

@@ -18,10 +18,7 @@ func (r *reader) score(d replies.Document) replies.Verdict {
 // readiness takes a daily_readiness.
 func (r *reader) readiness(d replies.Document) replies.Verdict {
 	day, ok := d.Day("day")
-	said := replies.Sleep{Readiness: d.Whole("score")}
-	if delta, warm := d.Number("temperature_deviation"); warm {
-		said.Temperature = &delta
-	}
+	said := replies.Sleep{Readiness: d.Whole("score"), Temperature: d.Deviation("temperature_deviation")}
 	switch {
 	case !ok:
 		return replies.BadDate

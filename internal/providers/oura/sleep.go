@@ -20,8 +20,8 @@ func (r *reader) sleep(d replies.Document) replies.Verdict {
 		Sleep: replies.Sleep{
 			Total: d.Whole("total_sleep_duration"), Awake: d.Whole("awake_time"), Light: d.Whole("light_sleep_duration"),
 			REM: d.Whole("rem_sleep_duration"), Deep: d.Whole("deep_sleep_duration"), Latency: d.Whole("latency"),
-			Readiness: d.Inner("readiness").Whole("score"),
-			HRLowest:  d.Whole("lowest_heart_rate"), HRAverage: d.Whole("average_heart_rate"),
+			Readiness: d.Inner("readiness").Whole("score"), Temperature: d.Inner("readiness").Deviation("temperature_deviation"),
+			HRLowest: d.Whole("lowest_heart_rate"), HRAverage: d.Whole("average_heart_rate"),
 			Efficiency: d.Amount("efficiency"), AverageHRV: d.Amount("average_hrv"), Respiratory: d.Amount("average_breath"),
 		},
 	}
@@ -33,9 +33,6 @@ func (r *reader) sleep(d replies.Document) replies.Verdict {
 		night.Sleep.Type = "acknowledged_nap"
 	case "long_sleep":
 		night.Sleep.Type = "long_sleep"
-	}
-	if delta, ok := d.Inner("readiness").Number("temperature_deviation"); ok {
-		night.Sleep.Temperature = &delta
 	}
 	became := r.Night(night)
 	if became == replies.Mapped {

@@ -77,9 +77,6 @@ var columns = map[string]struct {
 	"10": {func(m *files.Moment) *float64 { return &m.Distance }, 1},
 }
 
-// most is more than anything that is recorded of an exercise, in any unit.
-const most = 1e7
-
 // samples are the values of an exercise: for each quantity a text of numbers
 // between commas, one every so many seconds.
 func (r *reader) samples(d replies.Document, start time.Time) (course files.Course) {
@@ -99,7 +96,7 @@ func (r *reader) samples(d replies.Document, start time.Time) (course files.Cour
 			v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 			after := time.Duration(float64(i) * rate * float64(time.Second))
 			switch {
-			case err != nil || !(math.Abs(v) < most): // null, or NaN: there was none
+			case err != nil || math.IsNaN(v): // null: there was none
 				continue
 			case s.Word("sample_type") == "0" && v <= 0:
 				continue // no contact

@@ -42,15 +42,7 @@ func (r *reader) heart(d replies.Document) replies.Verdict {
 			r.Gather.At(hearts, at, offset, bpm)
 		}
 	}
-	return some(r.Gather.N > before)
-}
-
-// some is the verdict of a document which is nothing without its values.
-func some(any bool) replies.Verdict {
-	if any {
-		return replies.Mapped
-	}
-	return replies.BadValue
+	return replies.Kept(r.Gather.N > before)
 }
 
 // steps takes those of a day, minute by minute.
@@ -74,7 +66,7 @@ func (r *reader) steps(d replies.Document) replies.Verdict {
 		r.Gather.Span(stepped, at, at+int64(*interval*1000), offset, *n)
 	}
 	r.Homeless("activity samples", d, "activity_zones", "inactivity_stamps")
-	return some(r.Gather.N > before)
+	return replies.Kept(r.Gather.N > before)
 }
 
 // temperature takes those of the body's core. A skin's in the course of a day
@@ -96,7 +88,7 @@ func (r *reader) temperature(d replies.Document) replies.Verdict {
 		}
 		r.Gather.At(core, start+int64(*after)*1000, offset, celsius)
 	}
-	return some(r.Gather.N > before)
+	return replies.Kept(r.Gather.N > before)
 }
 
 // oxygen takes a test of the blood's oxygen; the offset is in minutes.

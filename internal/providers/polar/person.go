@@ -3,7 +3,6 @@ package polar
 import (
 	"strings"
 
-	"hale/internal/civil"
 	"hale/internal/providers/replies"
 	"hale/internal/providers/sheet"
 )
@@ -22,7 +21,7 @@ func (r *reader) physical(doc replies.Document) replies.Verdict {
 		}
 	}
 	tall := r.height(d)
-	return some(r.Gather.N > before || tall)
+	return replies.Kept(r.Gather.N > before || tall)
 }
 
 // user takes the account. Names and the weight, which has no day, are not read.
@@ -32,7 +31,7 @@ func (r *reader) user(doc replies.Document) replies.Verdict {
 	if sex := strings.ToLower(d.Text("gender")); sex == "female" || sex == "male" {
 		r.person.Sex, known = sex, true
 	}
-	if born, err := civil.ParseDate(d.Text("birthdate")); err == nil && born.Year >= 1900 && born.Year < 2100 {
+	if born, ok := d.Birth("birthdate"); ok {
 		r.person.Birth, known = born, true
 	}
 	if !known {

@@ -1,10 +1,6 @@
 package polar
 
-import (
-	"slices"
-
-	"hale/internal/providers/replies"
-)
+import "hale/internal/providers/replies"
 
 // open gives the resources of one reading, in the order in which a document is
 // held against them.
@@ -17,7 +13,7 @@ func open(r *replies.Reader) replies.Reading {
 		{Name: "sleep", Keys: []string{"date", "sleep_start_time", "sleep_end_time"}, Take: m.sleep},
 		{Name: "continuous heart rate", Keys: []string{"date", "heart_rate_samples"}, Take: m.heart},
 		{Name: "nightly recharge", Keys: []string{"date", "ans_charge"}, Take: m.recharge},
-		{Name: "exercise", Keys: []string{"start_time", "duration", "sport"}, Is: hasOne("polar_user", "detailed_sport_info", "upload_time"), Take: m.exercise},
+		{Name: "exercise", Keys: []string{"start_time", "duration", "sport"}, Is: replies.HasOne("polar_user", "detailed_sport_info", "upload_time"), Take: m.exercise},
 		{Name: "exercise", Keys: []string{"start-time", "duration", "sport"}, Take: m.exercise},
 		{Name: "daily activity", Keys: []string{"start_time", "end_time", "active_duration"}, Take: m.activity},
 		{Name: "daily activity", Keys: []string{"date", "calories", "active_calories"}, Take: m.activity},
@@ -32,8 +28,4 @@ func open(r *replies.Reader) replies.Reading {
 		{Name: "oxygen test", Keys: []string{"test_time", "blood_oxygen_percent"}, Take: m.oxygen},
 		{Name: "alertness", Keys: []string{"sleep_inertia", "grade"}},
 	}}
-}
-
-func hasOne(names ...string) func(replies.Document) bool {
-	return func(d replies.Document) bool { return slices.ContainsFunc(names, d.Has) }
 }

@@ -3,7 +3,6 @@ package polar
 import (
 	"encoding/json"
 	"maps"
-	"math"
 	"slices"
 	"time"
 
@@ -34,27 +33,13 @@ func (r *reader) sleep(d replies.Document) replies.Verdict {
 	if day, ok := d.Day("date"); ok {
 		night.Date = day
 	}
-	night.Sleep.Total = total(night.Sleep.Light, night.Sleep.Deep, night.Sleep.REM, d.Whole("unrecognized_sleep_stage"))
+	night.Sleep.Total = replies.Sum(night.Sleep.Light, night.Sleep.Deep, night.Sleep.REM, d.Whole("unrecognized_sleep_stage"))
 	night.Stages = r.hypnogram(d, start, end, offset)
 	became := r.Night(night)
 	if became == replies.Mapped {
 		r.clocked(d, "heart_rate_samples", hearts, start, end, offset, "sleep.heart_rate_samples")
 	}
 	return became
-}
-
-// total adds up what is stated; nil where nothing is.
-func total(all ...*int64) (sum *int64) {
-	for _, v := range all {
-		if v == nil {
-			continue
-		}
-		if sum == nil {
-			sum = new(int64)
-		}
-		*sum += *v
-	}
-	return sum
 }
 
 // shown is a value at a time on the clock.
@@ -147,9 +132,8 @@ func (r *reader) skin(d replies.Document) replies.Verdict {
 	case celsius == nil:
 		return replies.BadValue
 	}
-	n := replies.Nightly{Day: day, Source: watch, Name: "skin temperature", Sleep: replies.Sleep{Skin: celsius}}
-	if delta, ok := d.Number("deviation_from_baseline_celsius"); ok && math.Abs(delta) < 20 { // more is no skin's
-		n.Sleep.Temperature = &delta
-	}
-	return r.Nightly(n)
+	return r.Nightly(replies.Nightly{
+		Day: day, Source: watch, Name: "skin temperature",
+		Sleep: replies.Sleep{Skin: celsius, Temperature: d.Deviation("deviation_from_baseline_celsius")},
+	})
 }

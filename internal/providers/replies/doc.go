@@ -23,7 +23,8 @@
 //	}
 //
 // What a maker states is stored as it stands. A reader computes nothing that
-// the maker did not say, and counts what has no home by its name.
+// does not follow from it, as the time awake does from the time asleep, and
+// counts what has no home by its name.
 //
 //	maker.go     what a maker is; telling its documents apart
 //	kind.go      recognising a file; the run of an import
@@ -32,6 +33,7 @@
 //	time.go      its dates and instants
 //	reader.go    counting, gathering, storing
 //	summary.go   days, nights and their stages as summaries
+//	body.go      what no series has of a body
 //	nightly.go   what is said of a night elsewhere
 //	whose.go     files about several people
 package replies

@@ -3,6 +3,7 @@ package replies
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -106,10 +107,14 @@ func (d Document) Loose(name string) (float64, bool) {
 	return NumberOf(json.RawMessage(s))
 }
 
+// greatest is more than any number of a maker's, ids of thirty digits included:
+// what is reckoned from a number stays finite, which a body has to be.
+const greatest = 1e30
+
 // NumberOf reads a number that is in memory.
 func NumberOf(raw json.RawMessage) (float64, bool) {
 	v, err := strconv.ParseFloat(string(raw), 64) // JSON has no NaN, and an infinity is an error
-	return v, err == nil
+	return v, err == nil && math.Abs(v) <= greatest
 }
 
 // Integer is a field that is a whole number, or a text that holds one, without
@@ -148,6 +153,16 @@ func (d Document) Signed(name string) *float64 {
 	return &v
 }
 
+// Deviation is how much warmer or colder than usual a skin was, in °C; nil where
+// there is none, or more than any skin's.
+func (d Document) Deviation(name string) *float64 {
+	v, ok := d.Number(name)
+	if !ok || math.Abs(v) > 20 {
+		return nil
+	}
+	return &v
+}
+
 // Positive is an amount of which zero says that there is none.
 func (d Document) Positive(name string) *float64 {
 	v := d.Amount(name)
@@ -179,6 +194,23 @@ func Times(v *float64, factor float64) *float64 {
 	return &product
 }
 
+// Minutes is an amount of seconds in minutes.
+func (d Document) Minutes(name string) *float64 { return Times(d.Amount(name), 1.0/60) }
+
+// Sum adds up what is stated; nil where nothing is.
+func Sum(all ...*int64) (sum *int64) {
+	for _, v := range all {
+		if v == nil {
+			continue
+		}
+		if sum == nil {
+			sum = new(int64)
+		}
+		*sum += *v
+	}
+	return sum
+}
+
 // Inner is a field that is an object; an empty one where it is none.
 func (d Document) Inner(name string) Document {
 	in, ok := Parse(d.fields[name])
@@ -196,6 +228,11 @@ func (d Document) List(name string) []json.RawMessage {
 		return nil
 	}
 	return all
+}
+
+// EmptyList is whether one of some fields is a list of nothing.
+func (d Document) EmptyList(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return d.Has(name) && len(d.List(name)) == 0 })
 }
 
 // Documents are the objects of a field that is a list.

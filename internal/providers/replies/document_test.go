@@ -21,11 +21,11 @@ func document(t *testing.T, text string) replies.Document {
 
 func TestFieldsOfOtherTypesSayNothing(t *testing.T) {
 	d := document(t, `{"n":12.5,"neg":-1,"big":9007199254740993,"quoted":"1436275800000000000","text":"a","number":"12.5","bad":"0x1p4",
-		"null":null,"list":[{"a":1},2,{"b":2}],"in":{"x":true},"zero":0,"huge":1e400,"float":1.5e3}`)
+		"null":null,"list":[{"a":1},2,{"b":2}],"in":{"x":true},"zero":0,"huge":1e400,"vast":1e300,"float":1.5e3,"cool":-0.4,"ice":-36}`)
 	if v, ok := d.Number("n"); v != 12.5 || !ok {
 		t.Error(v, ok)
 	}
-	for _, name := range []string{"quoted", "text", "null", "list", "in", "none", "huge"} {
+	for _, name := range []string{"quoted", "text", "null", "list", "in", "none", "huge", "vast"} {
 		if v, ok := d.Number(name); ok {
 			t.Errorf("%s is the number %v", name, v)
 		}
@@ -47,6 +47,12 @@ func TestFieldsOfOtherTypesSayNothing(t *testing.T) {
 	if d.Amount("neg") != nil || d.Positive("zero") != nil || *d.Amount("zero") != 0 {
 		t.Error("amounts")
 	}
+	if v := d.Deviation("cool"); v == nil || *v != -0.4 || d.Deviation("ice") != nil || d.Deviation("text") != nil {
+		t.Error("deviations")
+	}
+	if v := d.Minutes("float"); v == nil || *v != 25 || d.Minutes("neg") != nil {
+		t.Error("minutes")
+	}
 	if d.Word("text") != "a" || d.Word("big") != "9007199254740993" || d.Word("in") != "" {
 		t.Error("words")
 	}
@@ -58,6 +64,28 @@ func TestFieldsOfOtherTypesSayNothing(t *testing.T) {
 	}
 	if _, ok := replies.Parse([]byte("null")); ok {
 		t.Error("null passes for an object")
+	}
+}
+
+func TestSumOfWhatIsStated(t *testing.T) {
+	one, two := int64(1), int64(2)
+	if replies.Sum(nil, nil) != nil {
+		t.Error("a sum of nothing")
+	}
+	if sum := replies.Sum(&one, nil, &two); sum == nil || *sum != 3 || one != 1 {
+		t.Errorf("%v, and the first is %d", sum, one)
+	}
+}
+
+func TestBirths(t *testing.T) {
+	d := document(t, `{"a":"1931-02-28","old":"1899-12-31","no":"1931-02-30","next":"2100-01-01"}`)
+	if date, ok := d.Birth("a"); !ok || date.String() != "1931-02-28" {
+		t.Error(date, ok)
+	}
+	for _, name := range []string{"old", "no", "next", "none"} {
+		if date, ok := d.Birth(name); ok {
+			t.Errorf("%s is %v", name, date)
+		}
 	}
 }
 

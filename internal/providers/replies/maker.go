@@ -2,6 +2,7 @@ package replies
 
 import (
 	"context"
+	"slices"
 )
 
 // Maker describes whose replies are read and how.
@@ -65,6 +66,20 @@ const (
 	Copy     // the file has it a second time
 	Waits    // the maker's own state counts it later
 )
+
+// Kept is the verdict of a document which is nothing without its values, of
+// which there were some or none.
+func Kept(some bool) Verdict {
+	if some {
+		return Mapped
+	}
+	return BadValue
+}
+
+// HasOne is true of documents that have one of some fields at least.
+func HasOne(names ...string) func(Document) bool {
+	return func(d Document) bool { return slices.ContainsFunc(names, d.Has) }
+}
 
 // recognise is the resource of a document; nil when it is of none.
 func (g *Reading) recognise(d Document) *Resource {

@@ -25,10 +25,17 @@ type Nightly struct {
 	Found func(start, end time.Time, offset int32)
 }
 
+// mostNightly bounds what is kept so: a life of nights, with several documents
+// of each.
+const mostNightly = 1 << 18
+
 // Nightly keeps what is said of a night until the end of the file: the night
 // may stand behind it, or have come with a file before. Without a night it is
 // Unpaired.
 func (r *Reader) Nightly(n Nightly) Verdict {
+	if len(r.nightly) == mostNightly {
+		return TooMany
+	}
 	r.nightly = append(r.nightly, n)
 	return Waits
 }

@@ -64,6 +64,7 @@ type Reader struct {
 	moments   int // of those
 	devices   []files.Device
 	nightly   []Nightly
+	bodies    map[bodyKey]*weighing
 }
 
 // Read reads a file of a maker's to its end with a reader whose exported
@@ -103,9 +104,10 @@ func (r *Reader) end(ctx context.Context) error {
 		if err := r.reading.End(ctx); err != nil {
 			return err
 		}
-		if err := r.flush(ctx, true); err != nil {
-			return err
-		}
+	}
+	r.endBodies()
+	if err := r.flush(ctx, true); err != nil {
+		return err
 	}
 	if err := r.joinNights(ctx); err != nil {
 		return err

@@ -134,10 +134,10 @@ func (b *Sleep) complete(length time.Duration) {
 			b.Type = "long_sleep"
 		}
 	}
-	if b.Total == nil {
+	if b.Total == nil || *b.Total > b.Duration { // nobody sleeps longer than that
 		return
 	}
-	if rest := b.Duration - *b.Total; b.Awake == nil && rest >= 0 {
+	if rest := b.Duration - *b.Total; b.Awake == nil {
 		b.Awake = &rest
 	}
 	if b.Efficiency == nil && b.Duration > 0 {

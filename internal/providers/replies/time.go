@@ -17,6 +17,12 @@ func (d Document) Day(name string) (civil.Date, bool) {
 	return date, err == nil && Believable(date.Year)
 }
 
+// Birth is a field with a birth date.
+func (d Document) Birth(name string) (civil.Date, bool) {
+	date, err := civil.ParseDate(d.Text(name))
+	return date, err == nil && date.Year >= 1900 && date.Year < 2100
+}
+
 // Moment is a field with an instant, and the offset from UTC, in seconds, that
 // it was written with.
 func (d Document) Moment(name string) (at time.Time, offset int32, ok bool) {

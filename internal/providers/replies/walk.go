@@ -14,6 +14,8 @@ import (
 // deepest is how many lists and objects a document may lie inside.
 const deepest = 8
 
+var errTooLong = sheet.TooLong(MaxRecord)
+
 // found takes a document with its resource; nil is what no resource is known
 // for, and a nil document what is no object. An error ends the walk.
 type found func(r *Resource, d *Document) error
@@ -99,6 +101,7 @@ func (w *walker) list(at place) error {
 func (w *walker) object(at place) error {
 	d := &Document{Under: at.under, fields: map[string]json.RawMessage{}, outer: at.outer}
 	page := 0 // its number, once a list of it was met
+	held := 0 // bytes of its fields, which lists between them would let grow for ever
 	for w.decoder.More() {
 		name, err := w.decoder.Token()
 		if err != nil {
@@ -133,6 +136,9 @@ func (w *walker) object(at place) error {
 			return err
 		}
 		d.fields[key] = raw
+		if held += len(key) + len(raw); held > MaxRecord {
+			return errTooLong
+		}
 		w.late.see(page, key, raw)
 	}
 	if _, err := w.decoder.Token(); err != nil {

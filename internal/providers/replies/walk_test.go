@@ -95,6 +95,21 @@ func TestManyEmptyPages(t *testing.T) {
 	}
 }
 
+// Lists between the fields of one object do not let it grow for ever.
+func TestFieldsBetweenListsAreBounded(t *testing.T) {
+	var seen []string
+	var page strings.Builder
+	page.WriteString("{")
+	for i := range 8 {
+		fmt.Fprintf(&page, `"field %d":"%s","beats":[{"id":%d,"at":1740897000}],`, i, strings.Repeat("x", replies.MaxRecord/5), i)
+	}
+	page.WriteString(`"end":1}`)
+	g := repliestest.Gather(t, invented(&seen), nil, []byte(page.String()))
+	if !fault.Is(g.Err, fault.Unprocessable) || g.Report.Mapped != 4 {
+		t.Errorf("%v, %d mapped", g.Err, g.Report.Mapped)
+	}
+}
+
 func TestDamageIsOnlyWhereItIs(t *testing.T) {
 	var seen []string
 	for name, test := range map[string]struct {

@@ -10,9 +10,10 @@ import (
 // hundred; without a bound one open quote would take the whole file into memory.
 const MaxRecord = 1 << 20
 
-var errTooLong = tooLong(MaxRecord)
+var errTooLong = TooLong(MaxRecord)
 
-func tooLong(most int64) error {
+// TooLong refuses a record of more than some bytes.
+func TooLong(most int64) error {
 	return fault.Newf(fault.Unprocessable, "a record of the file is longer than %d bytes", most)
 }
 
@@ -33,7 +34,7 @@ func NewBounded(in io.Reader) *Bounded {
 
 // NewBoundedTo wraps a document whose records have up to most bytes.
 func NewBoundedTo(in io.Reader, most int64) *Bounded {
-	return &Bounded{in: in, most: most, left: most, tooLong: tooLong(most)}
+	return &Bounded{in: in, most: most, left: most, tooLong: TooLong(most)}
 }
 
 // Next says that a record ended.

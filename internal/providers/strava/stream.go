@@ -78,9 +78,10 @@ func (s *streams) add(name string, d replies.Document) bool {
 	return true
 }
 
-// size is how many moments there are, at most.
+// size is how many moments there are, at most; never 0, so that empty streams
+// are bounded too.
 func (s *streams) size() int {
-	most := len(s.places)
+	most := max(1, len(s.places))
 	for _, all := range s.numbers {
 		most = max(most, len(all))
 	}

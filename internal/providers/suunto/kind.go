@@ -48,15 +48,8 @@ var entryKeys = []string{"timestamp", "entryData"}
 
 // notes is whether an entry has one of some fields.
 func notes(names ...string) func(replies.Document) bool {
-	return func(d replies.Document) bool {
-		entry := d.Inner("entryData")
-		for _, name := range names {
-			if entry.Has(name) {
-				return true
-			}
-		}
-		return false
-	}
+	has := replies.HasOne(names...)
+	return func(d replies.Document) bool { return has(d.Inner("entryData")) }
 }
 
 // end stores what waited for the end of the file.

@@ -24,7 +24,7 @@ func (m *reader) sleep(d replies.Document) replies.Verdict {
 		Score: score(e), HRLowest: replies.Whole(e.Positive("HRMin")), HRAverage: replies.Whole(e.Positive("HRAvg")),
 		AverageHRV: e.Positive("AvgHRV"), Latency: e.Whole("SleepOnsetLatencyDuration"),
 	}}
-	n.Sleep.Total = sum(n.Sleep.Light, n.Sleep.REM, n.Sleep.Deep)
+	n.Sleep.Total = replies.Sum(n.Sleep.Light, n.Sleep.REM, n.Sleep.Deep)
 	if e.Flag("IsNap") {
 		n.Sleep.Type = "acknowledged_nap"
 	}
@@ -50,22 +50,6 @@ func score(e replies.Document) *int64 {
 		return nil
 	}
 	return replies.Whole(v)
-}
-
-// sum adds up what is known; nil where nothing is.
-func sum(all ...*int64) *int64 {
-	var total *int64
-	for _, v := range all {
-		switch {
-		case v == nil:
-		case total == nil:
-			n := *v
-			total = &n
-		default:
-			*total += *v
-		}
-	}
-	return total
 }
 
 // keepNights stores the sleeps, in order.

@@ -34,8 +34,5 @@ func (r *reader) series(item, body replies.Document, s measured) replies.Verdict
 		r.Gather.At(key, at.UnixMicro(), r.offset(item, at), *v*s.times)
 		kept = true
 	}
-	if !kept {
-		return replies.BadValue
-	}
-	return replies.Mapped
+	return replies.Kept(kept)
 }

@@ -1,6 +1,7 @@
 package ultrahuman
 
 import (
+	"cmp"
 	"strings"
 
 	"hale/internal/providers/replies"
@@ -29,19 +30,14 @@ func (r *reader) sleep(item, body replies.Document) replies.Verdict {
 	}
 	n.Sleep = replies.Sleep{
 		Deep: parts["deep_sleep"], Light: parts["light_sleep"], REM: parts["rem_sleep"], Awake: parts["awake"],
-		Total:      first(replies.Whole(figures["total_sleep"]), replies.Whole(replies.Times(body.Inner("total_sleep").Positive("minutes"), 60))),
-		Efficiency: first(figures["sleep_efic"], body.Inner("sleep_efficiency").Positive("percentage"), body.Positive("sleep_efficiency")),
+		Total:      cmp.Or(replies.Whole(figures["total_sleep"]), replies.Whole(replies.Times(body.Inner("total_sleep").Positive("minutes"), 60))),
+		Efficiency: cmp.Or(figures["sleep_efic"], body.Inner("sleep_efficiency").Positive("percentage"), body.Positive("sleep_efficiency")),
 		HRAverage:  replies.Whole(figures["avg_hr"]), AverageHRV: figures["avg_hrv"],
 		Score: replies.Whole(body.Inner("sleep_score").Positive("score")),
-		Skin:  body.Inner("average_body_temperature").Positive("celsius"),
+		Skin:  body.Inner("average_body_temperature").Positive("celsius"), Temperature: body.Inner("temperature_deviation").Deviation("celsius"),
 	}
 	if n.Sleep.Total == nil && n.Sleep.Deep != nil && n.Sleep.Light != nil && n.Sleep.REM != nil {
-		// Reference 7.5: total is the sum of the three.
-		total := *n.Sleep.Deep + *n.Sleep.Light + *n.Sleep.REM
-		n.Sleep.Total = &total
-	}
-	if v, ok := body.Inner("temperature_deviation").Number("celsius"); ok {
-		n.Sleep.Temperature = &v
+		n.Sleep.Total = replies.Sum(n.Sleep.Deep, n.Sleep.Light, n.Sleep.REM) // reference 7.5
 	}
 	for _, one := range body.Inner("sleep_graph").Documents("data") {
 		from, begins := one.Unix("start")
@@ -55,13 +51,3 @@ func (r *reader) sleep(item, body replies.Document) replies.Verdict {
 }
 
 var stages = map[string]int8{"awake": derive.Awake, "light": derive.Light, "deep": derive.Deep, "rem": derive.REM}
-
-// first is the first of several values that is known.
-func first[T any](all ...*T) *T {
-	for _, v := range all {
-		if v != nil {
-			return v
-		}
-	}
-	return nil
-}

@@ -74,7 +74,7 @@ func (r *reader) recovery(one row) bool {
 		n = &night{start, end, offset, one.slept(end.Sub(start), offset)}
 		r.nights[key] = n
 	}
-	n.body.Readiness, n.body.HRResting = whole(one.amount("Recovery score %")), whole(one.positive("Resting heart rate (bpm)"))
+	n.body.Readiness, n.body.HRResting = replies.Whole(one.amount("Recovery score %")), replies.Whole(one.positive("Resting heart rate (bpm)"))
 	n.body.AverageHRV, n.body.Skin = one.positive("Heart rate variability (ms)"), one.positive("Skin temp (celsius)")
 	return true
 }
@@ -86,9 +86,9 @@ func (r row) dayOf(start time.Time, offset int32) (date civil.Date, length time.
 		length = end.Sub(start)
 	}
 	if wake, at, woke := r.moment("Wake onset"); woke {
-		return day(wake, at), length, true
+		return replies.LocalDay(wake, at), length, true
 	}
-	return day(start.Add(length/2), offset), length, length > 0 && length <= 4*24*time.Hour
+	return replies.LocalDay(start.Add(length/2), offset), length, length > 0 && length <= 4*24*time.Hour
 }
 
 // storeDays stores the days. Of two cycles on one date the longer was kept.

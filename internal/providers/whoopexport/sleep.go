@@ -2,7 +2,6 @@ package whoopexport
 
 import (
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -51,7 +50,7 @@ func (r row) slept(length time.Duration, offset int32) replies.Sleep {
 		Type: "short_sleep", Duration: int64(length / time.Second),
 		Total: r.seconds("Asleep duration (min)"), Awake: r.seconds("Awake duration (min)"), Light: r.seconds("Light sleep duration (min)"),
 		REM: r.seconds("REM duration (min)"), Deep: r.seconds("Deep (SWS) duration (min)"),
-		Score: whole(r.positive("Sleep performance %")), Efficiency: r.positive("Sleep efficiency %"), Respiratory: r.positive("Respiratory rate (rpm)"),
+		Score: replies.Whole(r.positive("Sleep performance %")), Efficiency: r.positive("Sleep efficiency %"), Respiratory: r.positive("Respiratory rate (rpm)"),
 	}
 	switch {
 	case strings.EqualFold(r.text("Nap"), "true"):
@@ -70,16 +69,7 @@ func (r *reader) storeNights() {
 	for _, key := range slices.Sorted(maps.Keys(r.nights)) {
 		n := r.nights[key]
 		r.summaries = append(r.summaries, wearables.Summary{
-			Resource: "sleep", Key: key, Source: strap, Date: day(n.end, n.offset), Start: n.start, End: n.end, Body: replies.Encode(n.body),
+			Resource: "sleep", Key: key, Source: strap, Date: replies.LocalDay(n.end, n.offset), Start: n.start, End: n.end, Body: replies.Encode(n.body),
 		})
 	}
-}
-
-// whole rounds a number.
-func whole(v *float64) *int64 {
-	if v == nil {
-		return nil
-	}
-	n := int64(math.Round(*v))
-	return &n
 }

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"time"
 
-	"hale/internal/civil"
 	"hale/internal/providers/sheet"
 	"hale/internal/wearables"
 )
@@ -129,12 +128,4 @@ func zone(s string) (int32, bool) {
 	}
 	_, seconds := at.Zone()
 	return int32(seconds), seconds >= -14*3600 && seconds <= 14*3600
-}
-
-// day is the date of an instant where the offset holds.
-func day(at time.Time, offset int32) civil.Date {
-	if offset != wearables.NoOffset {
-		at = at.Add(time.Duration(offset) * time.Second)
-	}
-	return civil.DateOf(at)
 }

@@ -38,7 +38,7 @@ func (r *reader) workout(one row) verdict {
 	key := replies.SessionKey(start, strap)
 	body := workoutBody{
 		Title: files.Text(one.text("Activity name")), Sport: sports.OfWord(one.text("Activity name")), ProviderID: key,
-		AverageHR: whole(one.positive("Average HR (bpm)")), MaxHR: whole(one.positive("Max HR (bpm)")),
+		AverageHR: replies.Whole(one.positive("Average HR (bpm)")), MaxHR: replies.Whole(one.positive("Max HR (bpm)")),
 		Distance: one.positive("Distance (meters)"), Calories: one.positive("Energy burned (cal)"), Gain: one.positive("Altitude Gain (meters)"),
 		Zones: one.zones(end.Sub(start)),
 	}
@@ -47,7 +47,7 @@ func (r *reader) workout(one row) verdict {
 	}
 	r.homeless(one, map[string]string{"Activity Strain": "workouts.activity_strain"})
 	r.summaries = append(r.summaries, wearables.Summary{
-		Resource: "workouts", Key: key, Source: strap, Date: day(start, offset), Start: start, End: end, Body: replies.Encode(body),
+		Resource: "workouts", Key: key, Source: strap, Date: replies.LocalDay(start, offset), Start: start, End: end, Body: replies.Encode(body),
 	})
 	return mapped
 }

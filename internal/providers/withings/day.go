@@ -20,7 +20,7 @@ func (r *reader) day(d replies.Document) replies.Verdict {
 	}
 	body := replies.Activity{
 		Total: d.Positive("totalcalories"), Active: d.Amount("calories"), Steps: d.Whole("steps"), Distance: d.Amount("distance"),
-		Low: minutes(d, "soft"), Medium: minutes(d, "moderate"), High: minutes(d, "intense"),
+		Low: d.Minutes("soft"), Medium: d.Minutes("moderate"), High: d.Minutes("intense"),
 		HeartRate: &replies.HeartRate{Average: d.Positive("hr_average"), Lowest: d.Positive("hr_min"), Highest: d.Positive("hr_max")},
 	}
 	if zone, err := civil.Zone(d.Text("timezone")); err == nil {
@@ -43,8 +43,6 @@ func (r *reader) day(d replies.Document) replies.Verdict {
 	}
 	return became
 }
-
-func minutes(d replies.Document, name string) *float64 { return replies.Times(d.Amount(name), 1.0/60) }
 
 // climbed counts a climb, which has no home.
 func (r *reader) climbed(of string, d replies.Document) {

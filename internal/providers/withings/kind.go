@@ -1,11 +1,6 @@
 package withings
 
-import (
-	"context"
-
-	"hale/internal/civil"
-	"hale/internal/providers/replies"
-)
+import "hale/internal/providers/replies"
 
 // Provider is the catalogue's name for Withings.
 const Provider = "withings"
@@ -24,18 +19,5 @@ type reader struct {
 	*replies.Reader
 	owned     map[string]bool // devices by their id
 	heightAt  int64           // of the latest height, UTC microseconds
-	bodies    map[bodyDay]*weighed
 	stretches []stretch
-}
-
-// end stores what the whole file had to be read for.
-func (r *reader) end(ctx context.Context) error {
-	r.keepBodies()
-	return r.nights(ctx)
-}
-
-// bodyDay is a day's body by one kind of source.
-type bodyDay struct {
-	day    civil.Date
-	source string
 }

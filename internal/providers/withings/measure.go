@@ -62,6 +62,9 @@ func (g *group) add(m replies.Document) {
 	}
 }
 
+// most is more than any measure in any unit of Withings'.
+const most = 1e9
+
 // decimal is value × 10^unit.
 func decimal(m replies.Document) (float64, bool) {
 	v, ok := m.Number("value")
@@ -70,9 +73,11 @@ func decimal(m replies.Document) (float64, bool) {
 		return 0, false
 	}
 	if unit < 0 { // dividing by a power of ten is exact to the last digit, multiplying by a fraction is not
-		return v / math.Pow10(int(-unit)), true
+		v /= math.Pow10(int(-unit))
+	} else {
+		v *= math.Pow10(int(unit))
 	}
-	return v * math.Pow10(int(unit)), true
+	return v, math.Abs(v) <= most
 }
 
 // groupKind is the kind of source of a group: typed in, by its model, or else

@@ -1,6 +1,8 @@
 package withings
 
 import (
+	"cmp"
+
 	"hale/internal/providers/replies"
 )
 
@@ -17,7 +19,7 @@ func (r *reader) night(d replies.Document) replies.Verdict {
 		Sleep: replies.Sleep{
 			Total: data.Whole("total_sleep_time"), Awake: data.Whole("wakeupduration"),
 			Light: data.Whole("lightsleepduration"), Deep: data.Whole("deepsleepduration"), REM: data.Whole("remsleepduration"),
-			Latency:  data.Whole("sleep_latency"),
+			Latency:  cmp.Or(data.Whole("sleep_latency"), data.Whole("durationtosleep")),
 			HRLowest: replies.Whole(data.Positive("hr_min")), HRAverage: replies.Whole(data.Positive("hr_average")),
 			Respiratory: data.Positive("rr_average"), Score: replies.Whole(data.Positive("sleep_score")),
 		},
@@ -26,12 +28,7 @@ func (r *reader) night(d replies.Document) replies.Verdict {
 		n.Date = day
 	}
 	s := &n.Sleep
-	if s.Total == nil {
-		s.Total = sum(s.Light, s.Deep, s.REM)
-	}
-	if s.Latency == nil {
-		s.Latency = data.Whole("durationtosleep")
-	}
+	s.Total = cmp.Or(s.Total, replies.Sum(s.Light, s.Deep, s.REM))
 	if ratio := data.Amount("sleep_efficiency"); ratio != nil && *ratio <= 1 {
 		s.Efficiency = replies.Times(ratio, 100)
 	}
@@ -43,18 +40,4 @@ func (r *reader) night(d replies.Document) replies.Verdict {
 		r.Homeless("sleep summary", data, "apnea_hypopnea_index", "breathing_disturbances_intensity", "snoring", "mvt_score_avg")
 	}
 	return became
-}
-
-// sum adds up the stages that are told; nil where none is.
-func sum(stages ...*int64) *int64 {
-	var total *int64
-	for _, s := range stages {
-		if s != nil {
-			if total == nil {
-				total = new(int64)
-			}
-			*total += *s
-		}
-	}
-	return total
 }

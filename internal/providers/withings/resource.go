@@ -15,7 +15,7 @@ import (
 // who used the same scale, is nobody's until its owner says so.
 func open(r *replies.Reader) replies.Reading {
 	m := &reader{Reader: r}
-	return replies.Reading{End: m.end, Resources: []replies.Resource{
+	return replies.Reading{End: m.nights, Resources: []replies.Resource{
 		{Name: "measuregrps goal", Keys: []string{"grpid", "measures"}, Is: states("category", 2)},
 		{Name: "measuregrps ambiguous", Keys: []string{"grpid", "measures"}, Is: states("attrib", 1)},
 		{Name: "measuregrps", Keys: []string{"grpid", "measures"}, Take: m.group},
@@ -48,15 +48,7 @@ func inBody(d replies.Document) bool { return d.Under == "body" }
 
 // isEmpty is whether a body is that of a reply without anything.
 func isEmpty(d replies.Document) bool {
-	if !inBody(d) {
-		return false
-	}
-	for _, list := range []string{"measuregrps", "series", "activities", "devices"} {
-		if d.Has(list) && len(d.List(list)) == 0 {
-			return true
-		}
-	}
-	return false
+	return inBody(d) && d.EmptyList("measuregrps", "series", "activities", "devices")
 }
 
 // isMinute is whether a document is a stretch of a day, which stands under the
@@ -65,14 +57,9 @@ func isMinute(d replies.Document) bool {
 	if len(d.Under) != 10 || strings.Trim(d.Under, "0123456789") != "" {
 		return false
 	}
-	for _, field := range minuteFields {
-		if d.Has(field) {
-			return true
-		}
-	}
-	return false
+	return hasOfMinute(d)
 }
 
-var minuteFields = []string{
+var hasOfMinute = replies.HasOne(
 	"duration", "steps", "distance", "calories", "elevation", "heart_rate", "spo2_auto", "core_body_temperature", "stroke", "pool_lap",
-}
+)

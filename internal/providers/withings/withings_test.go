@@ -225,6 +225,16 @@ func TestDecimal(t *testing.T) {
 	}
 }
 
+// A value beyond all measure is none: a body could not say it.
+func TestValuesBeyondMeasure(t *testing.T) {
+	for _, value := range []string{`"value":1e300,"unit":0`, `"value":1e299,"unit":12`, `"value":9e29,"unit":12`} {
+		g := repliestest.Gather(t, maker, nil, []byte(`{"grpid":1,"date":1740897000,"measures":[{"type":170,`+value+`}]}`))
+		if g.Err != nil || len(g.Summaries) != 0 || g.Report.Types["measure.visceral_fat"].BadValue != 1 {
+			t.Errorf("%s: %v %+v", value, g.Err, g.Report.Types)
+		}
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	raw, err := os.ReadFile(own)
 	if err != nil {

@@ -1,6 +1,8 @@
 package withings
 
 import (
+	"cmp"
+
 	"hale/internal/providers/files"
 	"hale/internal/providers/replies"
 	"hale/internal/wearables/derive"
@@ -35,7 +37,7 @@ func (r *reader) workout(d replies.Document) replies.Verdict {
 	w := derive.Workout{
 		ID: files.Text(d.Word("id")), Sport: sportOf(category), Source: source(kind),
 		Start: start.UnixMicro(), End: end.UnixMicro(), Offset: r.OffsetIn(d.Around("timezone").Text("timezone"), start),
-		Metres: either(data, "manual_distance", "distance"), Kcal: either(data, "manual_calories", "calories"),
+		Metres: cmp.Or(data.Positive("manual_distance"), data.Positive("distance")), Kcal: cmp.Or(data.Positive("manual_calories"), data.Positive("calories")),
 		Steps: data.Positive("steps"), MeanBPM: data.Positive("hr_average"), MaxBPM: data.Positive("hr_max"),
 	}
 	if paused := data.Positive("pause_duration"); paused != nil {
@@ -47,12 +49,4 @@ func (r *reader) workout(d replies.Document) replies.Verdict {
 	r.climbed("workout", data)
 	r.Homeless("workout", data, "spo2_average")
 	return replies.Mapped
-}
-
-// either is the first of two amounts that there is.
-func either(d replies.Document, first, second string) *float64 {
-	if v := d.Positive(first); v != nil {
-		return v
-	}
-	return d.Positive(second)
 }
