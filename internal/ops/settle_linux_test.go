@@ -15,7 +15,7 @@ func TestReadOnlyPart(t *testing.T) {
 		"03000000-03200000 rw-p 02c00000 fe:00 42                         /srv/hale":           false, // data
 		"7f0000000000-7f0040000000 r--s 00000000 fe:00 43                 /srv/hale.db":        false, // shared, another's
 		"00400000-01a00000 r-xp 00000000 fe:00 42                         /srv/hale (deleted)": false,
-		"c000000000-c000400000 rw-p 00000000 00:00 0":                                         false,
+		"c000000000-c000400000 rw-p 00000000 00:00 0":                                          false,
 		"01a00000-01a00000 r--p 01600000 fe:00 42                         /srv/hale":           false,
 		"x-01a00000 r--p 01600000 fe:00 42                                /srv/hale":           false,
 		"": false,

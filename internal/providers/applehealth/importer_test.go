@@ -116,8 +116,14 @@ func TestImportGeneratedZip(t *testing.T) {
 		if people := filestest.Summaries(t, db, user, "profile"); len(people) != 1 || people[0]["birth_date"] != "1984-05-17" || people[0]["height"] != 171.0 {
 			t.Errorf("%v", people)
 		}
+		events := filestest.Events(t, db, user)
+		for _, resource := range []string{"profile", "workout_stream", "heartrate"} { // the first two have no date of their own
+			if events["historical.data."+resource+".created"] != 1 {
+				t.Errorf("the history of %s is not complete", resource)
+			}
+		}
 		// Nothing but history was asked for.
-		for kind := range filestest.Events(t, db, user) {
+		for kind := range events {
 			if kind[:5] == "daily" {
 				t.Errorf("%s was announced", kind)
 			}

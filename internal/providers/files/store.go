@@ -93,9 +93,15 @@ func (s *Store) stored(b wearables.Batch, r wearables.Result) {
 		}
 	}
 	for i := range b.Summaries {
+		at := s.in.DB.Now() // of what has no date, such as a profile
 		if one := &b.Summaries[i]; !one.Date.IsZero() {
-			start := one.Date.In(time.UTC)
-			s.extend(one.Resource, start.UnixMicro(), start.UnixMicro())
+			at = one.Date.In(time.UTC)
+		}
+		s.extend(b.Summaries[i].Resource, at.UnixMicro(), at.UnixMicro())
+	}
+	for i := range b.Streams {
+		if at := b.Streams[i].Time; len(at) > 0 {
+			s.extend(wearables.WorkoutStream, at[0], at[len(at)-1])
 		}
 	}
 }
