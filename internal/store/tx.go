@@ -68,7 +68,7 @@ func (tx *Tx) Query(ctx context.Context, query string, args ...any) (*Rows, erro
 	if err := tx.start(ctx); err != nil {
 		return nil, err
 	}
-	rows, err := tx.sql.QueryContext(ctx, query, bind(args)...)
+	rows, err := tx.sql.QueryContext(ctx, query, bind(args)...) //nolint:rowserrcheck // whoever reads the Rows asks
 	if err != nil {
 		return nil, err
 	}
