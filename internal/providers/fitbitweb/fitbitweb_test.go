@@ -53,7 +53,7 @@ func TestImportReplies(t *testing.T) {
 
 func checkTypes(t *testing.T, o *files.Outcome) {
 	t.Helper()
-	repliestest.Types(t, "replies.jsonl", o, map[string]files.TypeCount{
+	filestest.Types(t, o, map[string]files.TypeCount{
 		"summary": {Read: 1, Mapped: 1}, "goals": {Read: 1, Skipped: 1}, "pagination": {Read: 1, Skipped: 1},
 		"activity":         {Read: 3, Mapped: 1, BadDate: 1, BadValue: 1},
 		"activity log":     {Read: 3, Mapped: 2, BadDate: 1},
@@ -82,14 +82,14 @@ func checkTypes(t *testing.T, o *files.Outcome) {
 func checkDays(t *testing.T, all []map[string]any) {
 	t.Helper()
 	days := byDay(all)
-	same(t, days["2024-05-06"], map[string]any{
+	filestest.Same(t, days["2024-05-06"], map[string]any{
 		"steps": 9876.0, "distance": 7125.0, "calories_total": 2345.0, "calories_active": 901.0, "low": 180.0, "medium": 21.0, "high": 33.0,
 		"floors_climbed": 14.0, "daily_movement": 7125.0,
 	})
 	// The later reply says it again, and the rest is that of the series.
-	same(t, days["2024-05-06"]["heart_rate"], map[string]any{"resting_bpm": 57.0, "min_bpm": 61.0, "max_bpm": 118.0})
-	same(t, days["2024-05-07"], map[string]any{"steps": 4321.0, "distance": 1500.0, "calories_total": 2222.0, "high": 12.0, "low": nil})
-	same(t, days["2024-05-08"], map[string]any{"steps": nil, "distance": 2500.0})
+	filestest.Same(t, days["2024-05-06"]["heart_rate"], map[string]any{"resting_bpm": 57.0, "min_bpm": 61.0, "max_bpm": 118.0})
+	filestest.Same(t, days["2024-05-07"], map[string]any{"steps": 4321.0, "distance": 1500.0, "calories_total": 2222.0, "high": 12.0, "low": nil})
+	filestest.Same(t, days["2024-05-08"], map[string]any{"steps": nil, "distance": 2500.0})
 	if len(days) != 3 {
 		t.Errorf("%d days", len(days))
 	}
@@ -105,15 +105,15 @@ func checkNights(t *testing.T, nights, cycles []map[string]any) {
 		t.Fatalf("%d nights, %d cycles", len(nights), len(cycles))
 	}
 	long, nap, old := byStart["2024-05-05T21:00:00+00:00"], byStart["2024-05-06T11:00:00+00:00"], byStart["2014-07-18T21:58:00+00:00"]
-	same(t, long, map[string]any{
+	filestest.Same(t, long, map[string]any{
 		"calendar_date": "2024-05-06", "type": "long_sleep", "duration": 27000.0, "total": 26280.0, "awake": 720.0, "deep": 5340.0,
 		"light": 15540.0, "rem": 5400.0, "efficiency": 93.0, "latency": nil, "timezone_offset": 7200.0,
 		"average_hrv": 42.75, "respiratory_rate": 15.25, "temperature_delta": -0.4,
 	})
-	same(t, long["source"], map[string]any{"type": "watch", "provider": "fitbit"})
-	same(t, nap, map[string]any{"type": "short_sleep", "total": 3240.0, "awake": 360.0, "deep": 0.0, "latency": 300.0, "average_hrv": nil})
-	same(t, nap["source"], map[string]any{"type": "app"})
-	same(t, old, map[string]any{"calendar_date": "2014-07-19", "duration": 300.0, "total": 180.0, "bedtime_stop": "2014-07-18T22:03:00+00:00"})
+	filestest.Same(t, long["source"], map[string]any{"type": "watch", "provider": "fitbit"})
+	filestest.Same(t, nap, map[string]any{"type": "short_sleep", "total": 3240.0, "awake": 360.0, "deep": 0.0, "latency": 300.0, "average_hrv": nil})
+	filestest.Same(t, nap["source"], map[string]any{"type": "app"})
+	filestest.Same(t, old, map[string]any{"calendar_date": "2014-07-19", "duration": 300.0, "total": 180.0, "bedtime_stop": "2014-07-18T22:03:00+00:00"})
 	for _, c := range cycles {
 		got := fmt.Sprint(c["stage_start_offset_second"], c["stage_end_offset_second"], c["stage_type"])
 		want := map[any]string{
@@ -138,17 +138,17 @@ func checkWorkouts(t *testing.T, all []map[string]any) {
 	if len(all) != 3 {
 		t.Fatalf("%d workouts", len(all))
 	}
-	same(t, byID["7001"], map[string]any{
+	filestest.Same(t, byID["7001"], map[string]any{
 		"time_start": "2024-05-06T16:10:00+00:00", "time_end": "2024-05-06T16:55:00+00:00", "title": "Walk", "distance": 4250.0, "calories": 210.0,
 		"steps": 5200.0, "timezone_offset": 7200.0, "calendar_date": "2024-05-06", "max_hr": 118.0,
 	})
-	same(t, byID["7101"], map[string]any{
+	filestest.Same(t, byID["7101"], map[string]any{
 		"time_start": "2024-05-07T15:30:00+00:00", "time_end": "2024-05-07T16:00:00+00:00", "distance": 11500.0, "average_hr": 131.0,
 		"moving_time": 1500.0, "total_elevation_gain": 84.5, "timezone_offset": 7200.0,
 	})
-	same(t, byID["7101"]["sport"], map[string]any{"slug": "cycling"})
-	same(t, byID["7102"], map[string]any{"distance": 4023.36, "total_elevation_gain": nil})
-	same(t, byID["7102"]["source"], map[string]any{"type": "app"})
+	filestest.Same(t, byID["7101"]["sport"], map[string]any{"slug": "cycling"})
+	filestest.Same(t, byID["7102"], map[string]any{"distance": 4023.36, "total_elevation_gain": nil})
+	filestest.Same(t, byID["7102"]["source"], map[string]any{"type": "app"})
 }
 
 func checkSeries(t *testing.T, all []wearables.Samples) {
@@ -194,13 +194,6 @@ func byDay(all []map[string]any) map[string]map[string]any {
 	return days
 }
 
-// same compares some fields of an object.
-func same(t *testing.T, got any, want map[string]any) {
-	t.Helper()
-	fields, _ := got.(map[string]any)
-	repliestest.Same(t, fields, want)
-}
-
 // Whatever comes first and whatever comes again, a day has the totals that
 // Fitbit states and the heart rate of the series.
 func TestTotalsStandWhateverComesAfter(t *testing.T) {
@@ -219,8 +212,8 @@ func TestTotalsStandWhateverComesAfter(t *testing.T) {
 		if len(days) != 1 {
 			t.Fatalf("%d days", len(days))
 		}
-		same(t, days[0], map[string]any{"steps": 9876.0})
-		same(t, days[0]["heart_rate"], map[string]any{"resting_bpm": 57.0, "avg_bpm": 80.0})
+		filestest.Same(t, days[0], map[string]any{"steps": 9876.0})
+		filestest.Same(t, days[0]["heart_rate"], map[string]any{"resting_bpm": 57.0, "avg_bpm": 80.0})
 	}
 }
 

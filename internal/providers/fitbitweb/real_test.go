@@ -108,7 +108,7 @@ func TestRealDays(t *testing.T) {
 				metres = d.Distance * 1000
 			}
 		}
-		same(t, days[day.Activities[0].StartDate], map[string]any{
+		filestest.Same(t, days[day.Activities[0].StartDate], map[string]any{
 			"steps": float64(day.Summary.Steps), "calories_total": day.Summary.CaloriesOut, "calories_active": day.Summary.ActivityCalories,
 			"low": day.Summary.LightlyActiveMinutes, "medium": day.Summary.FairlyActiveMinutes, "high": day.Summary.VeryActiveMinutes, "distance": metres,
 		})
@@ -117,7 +117,7 @@ func TestRealDays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		same(t, days[steps.Days[0].DateTime], map[string]any{"steps": total})
+		filestest.Same(t, days[steps.Days[0].DateTime], map[string]any{"steps": total})
 		series := sheettest.Find(t, sheettest.Series(t, db, user), "steps", "", "watch")
 		sum := 0.0
 		for i, want := range steps.Rest.Dataset {
@@ -136,7 +136,7 @@ func TestRealDays(t *testing.T) {
 		}
 		a := day.Activities[0]
 		start := inNewYork(t, a.StartDate+" "+a.StartTime+":00")
-		same(t, walks[0], map[string]any{
+		filestest.Same(t, walks[0], map[string]any{
 			"provider_id": strconv.FormatInt(a.LogID, 10), "time_start": told(start), "time_end": told(start.Add(time.Duration(a.Duration) * time.Millisecond)),
 			"distance": a.Distance * 1000, "calories": a.Calories, "steps": float64(a.Steps), "title": a.Name, "timezone_offset": -14400.0,
 		})
@@ -171,7 +171,7 @@ func TestRealNights(t *testing.T) {
 		if at < 0 {
 			t.Fatalf("no night from %v", start)
 		}
-		same(t, nights[at], map[string]any{
+		filestest.Same(t, nights[at], map[string]any{
 			"calendar_date": want.DateOfSleep, "bedtime_stop": told(end), "duration": end.Sub(start).Seconds(), "timezone_offset": -18000.0,
 			"total": 60 * want.MinutesAsleep, "awake": 60 * want.MinutesAwake, "efficiency": want.Efficiency, "type": "short_sleep",
 		})

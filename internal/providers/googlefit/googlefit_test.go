@@ -35,7 +35,7 @@ func TestImportDatasets(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		user := sheettest.User(t, db, "Europe/Berlin")
 		o := sheettest.Run(t, db, Kind, user, own)
-		repliestest.Types(t, "datasets.jsonl", o, map[string]files.TypeCount{
+		filestest.Types(t, o, map[string]files.TypeCount{
 			"step_count.delta": {Read: 4, Mapped: 2, BadDate: 1, BadValue: 1}, "distance.delta": {Read: 1, Mapped: 1},
 			"heart_rate.summary": {Read: 1, Skipped: 1}, "heart_rate.bpm": {Read: 2, Mapped: 1, BadValue: 1}, "weight": {Read: 1, Mapped: 1},
 			"body.fat.percentage": {Read: 1, Mapped: 1}, "height": {Read: 3, Mapped: 2, BadValue: 1}, "blood_pressure": {Read: 2, Mapped: 1, BadValue: 1},
@@ -106,19 +106,19 @@ func checkSummaries(t *testing.T, of func(string) []map[string]any) {
 	for _, d := range of("activity") {
 		days[d["calendar_date"]] = d
 	}
-	same(t, days["2024-05-06"], map[string]any{"steps": 1500.0, "distance": 850.5, "calories_active": 210.5, "calories_total": 1010.5})
+	filestest.Same(t, days["2024-05-06"], map[string]any{"steps": 1500.0, "distance": 850.5, "calories_active": 210.5, "calories_total": 1010.5})
 	runs := of("workouts")
 	if len(runs) != 1 {
 		t.Fatalf("%d workouts", len(runs))
 	}
-	same(t, runs[0], map[string]any{"time_start": "2024-05-06T07:00:00+00:00", "time_end": "2024-05-06T07:30:00+00:00", "timezone_offset": 7200.0, "calendar_date": "2024-05-06"})
-	same(t, runs[0]["sport"], map[string]any{"slug": "running"})
+	filestest.Same(t, runs[0], map[string]any{"time_start": "2024-05-06T07:00:00+00:00", "time_end": "2024-05-06T07:30:00+00:00", "timezone_offset": 7200.0, "calendar_date": "2024-05-06"})
+	filestest.Same(t, runs[0]["sport"], map[string]any{"slug": "running"})
 	nights := map[any]map[string]any{}
 	for _, n := range of("sleep") {
 		nights[n["calendar_date"]] = n
 	}
-	same(t, nights["2024-05-06"], map[string]any{"bedtime_start": "2024-05-06T00:00:00+00:00", "duration": 18000.0, "light": 3600.0, "total": 18000.0, "timezone_offset": 7200.0, "type": "long_sleep"})
-	same(t, nights["2024-05-07"], map[string]any{"bedtime_start": "2024-05-07T00:00:00+00:00", "duration": 12000.0, "light": 3600.0, "deep": 1800.0, "rem": 6000.0, "awake": 600.0})
+	filestest.Same(t, nights["2024-05-06"], map[string]any{"bedtime_start": "2024-05-06T00:00:00+00:00", "duration": 18000.0, "light": 3600.0, "total": 18000.0, "timezone_offset": 7200.0, "type": "long_sleep"})
+	filestest.Same(t, nights["2024-05-07"], map[string]any{"bedtime_start": "2024-05-07T00:00:00+00:00", "duration": 12000.0, "light": 3600.0, "deep": 1800.0, "rem": 6000.0, "awake": 600.0})
 	for _, c := range of("sleep_cycle") {
 		if c["sleep_id"] == nights["2024-05-07"]["id"] {
 			if got := fmt.Sprint(c["stage_start_offset_second"], c["stage_type"]); got != "[0 3600 5400 6000] [2 1 4 3]" {
@@ -129,13 +129,6 @@ func checkSummaries(t *testing.T, of func(string) []map[string]any) {
 	if p := of("profile"); len(p) != 1 || p[0]["height"] != 170.0 {
 		t.Errorf("profile %v", p)
 	}
-}
-
-// same compares some fields of an object.
-func same(t *testing.T, got any, want map[string]any) {
-	t.Helper()
-	fields, _ := got.(map[string]any)
-	repliestest.Same(t, fields, want)
 }
 
 // The archive has the same steps in several streams. They count once: of each

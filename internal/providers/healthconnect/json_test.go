@@ -108,25 +108,6 @@ func TestJSONValues(t *testing.T) {
 }
 
 func TestJSONSessions(t *testing.T) {
-	has := func(t *testing.T, db *store.DB, user users.User, resource string, want ...map[string]any) {
-		t.Helper()
-		all := filestest.Summaries(t, db, user, resource)
-		if len(all) != len(want) {
-			t.Errorf("%d of %s, want %d", len(all), resource, len(want))
-		}
-		for _, w := range want {
-			if !slices.ContainsFunc(all, func(doc map[string]any) bool {
-				for name, v := range w {
-					if fmt.Sprint(doc[name]) != fmt.Sprint(v) {
-						return false
-					}
-				}
-				return true
-			}) {
-				t.Errorf("no %s has %v: %v", resource, w, all)
-			}
-		}
-	}
 	imported := func(t *testing.T, name string) (*store.DB, users.User) {
 		t.Helper()
 		db := storetest.SQLite(t)
@@ -136,26 +117,26 @@ func TestJSONSessions(t *testing.T) {
 	}
 	t.Run("client", func(t *testing.T) {
 		db, user := imported(t, "client.json")
-		has(t, db, user, "sleep", map[string]any{ // as it was last changed
+		filestest.Has(t, db, user, "sleep", map[string]any{ // as it was last changed
 			"calendar_date": "2024-07-01", "duration": 28800, "total": 27000, "awake": 1200, "latency": 600, "light": 7200, "deep": 7200, "rem": 7200, "timezone_offset": known,
 		})
-		has(t, db, user, "workouts", map[string]any{
+		filestest.Has(t, db, user, "workouts", map[string]any{
 			"title": "Lunch run", "sport": map[string]any{"id": 37, "name": "Running", "slug": "running"}, "distance": 5000, "calories": 300,
 			"average_hr": 145, "max_hr": 165, "provider_id": "00112233-4455-6677-8899-aabbccddeeff", "elev_low": 34, "elev_high": 36.5, "timezone_offset": known,
 		}, map[string]any{"title": "Breath", "sport": map[string]any{"id": 29, "name": "Mind And Body", "slug": "mind_and_body"}})
-		has(t, db, user, "activity", map[string]any{"calendar_date": "2024-07-01", "steps": 1400, "distance": 5000, "calories_active": 300})
+		filestest.Has(t, db, user, "activity", map[string]any{"calendar_date": "2024-07-01", "steps": 1400, "distance": 5000, "calories_active": 300})
 	})
 	t.Run("gateway", func(t *testing.T) {
 		db, user := imported(t, "gateway.json")
-		has(t, db, user, "sleep", map[string]any{"duration": 28800, "deep": 28200, "hr_average": 52, "average_hrv": 42.5})
+		filestest.Has(t, db, user, "sleep", map[string]any{"duration": 28800, "deep": 28200, "hr_average": 52, "average_hrv": 42.5})
 	})
 	t.Run("webhook", func(t *testing.T) {
 		db, user := imported(t, "webhook.jsonl")
-		has(t, db, user, "sleep", map[string]any{ // to the millisecond that its first stage knows
+		filestest.Has(t, db, user, "sleep", map[string]any{ // to the millisecond that its first stage knows
 			"bedtime_start": "2024-07-01T03:00:00.250000+00:00", "bedtime_stop": "2024-07-01T11:00:00+00:00", "light": 7799, "deep": 21000,
 		})
-		has(t, db, user, "workouts", map[string]any{"title": "Lunch run", "calories": 300.5})
-		has(t, db, user, "profile", map[string]any{"height": 176})
+		filestest.Has(t, db, user, "workouts", map[string]any{"title": "Lunch run", "calories": 300.5})
+		filestest.Has(t, db, user, "profile", map[string]any{"height": 176})
 	})
 }
 

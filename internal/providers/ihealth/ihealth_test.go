@@ -27,7 +27,7 @@ func TestImportPages(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		user := sheettest.User(t, db, "Europe/Berlin")
 		o := sheettest.Run(t, db, Kind, user, own)
-		repliestest.Types(t, own, o, map[string]files.TypeCount{
+		filestest.Types(t, o, map[string]files.TypeCount{
 			"blood pressure": {Read: 4, Mapped: 2, BadValue: 1, BadDate: 1}, "blood pressure.IsArr": {Read: 1, Skipped: 1},
 			"glucose": {Read: 3, Mapped: 2, BadUnit: 1}, "glucose.Carbs": {Read: 1, Skipped: 1},
 			"oxygen": {Read: 2, Mapped: 1, BadValue: 1},
@@ -67,23 +67,23 @@ func TestImportPages(t *testing.T) {
 		}
 		for _, day := range filestest.Summaries(t, db, user, "body") {
 			if day["calendar_date"] == "2025-03-02" { // of the later weighing, which stands first
-				repliestest.Same(t, day, map[string]any{"weight": 72.5748, "fat": 18.5, "water_percentage": 55.5})
+				filestest.Same(t, day, map[string]any{"weight": 72.5748, "fat": 18.5, "water_percentage": 55.5})
 			}
 		}
 		for _, day := range filestest.Summaries(t, db, user, "activity") {
 			if day["calendar_date"] == "2025-03-02" {
-				repliestest.Same(t, day, map[string]any{"steps": 8000.0, "distance": 5632.7, "calories_total": 2210.0, "timezone_offset": 7200.0})
+				filestest.Same(t, day, map[string]any{"steps": 8000.0, "distance": 5632.7, "calories_total": 2210.0, "timezone_offset": 7200.0})
 			}
 		}
-		repliestest.Same(t, repliestest.Only(t, filestest.Summaries(t, db, user, "sleep")), map[string]any{
+		filestest.Same(t, repliestest.Only(t, filestest.Summaries(t, db, user, "sleep")), map[string]any{
 			"calendar_date": "2025-03-02", "total": 24000.0, "duration": 27000.0, "awake": 3000.0, "efficiency": 90.0, "timezone_offset": 7200.0,
 			"bedtime_stop": "2025-03-02T04:30:00+00:00",
 		})
 		swum := repliestest.Only(t, filestest.Summaries(t, db, user, "workouts"))
-		repliestest.Same(t, swum, map[string]any{
+		filestest.Same(t, swum, map[string]any{
 			"title": "Swimming, breaststroke", "calories": 210.5, "timezone_offset": 7200.0, "time_start": "2025-03-02T06:30:00+00:00",
 		})
-		repliestest.Same(t, swum["sport"].(map[string]any), map[string]any{"slug": "swimming"})
+		filestest.Same(t, swum["sport"].(map[string]any), map[string]any{"slug": "swimming"})
 	})
 }
 

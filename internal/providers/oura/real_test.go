@@ -133,7 +133,7 @@ func TestRealValues(t *testing.T) {
 
 		slept := only(t, filestest.Summaries(t, db, user, "sleep"))
 		ready := night["readiness"].(map[string]any)
-		same(t, slept, map[string]any{
+		filestest.Same(t, slept, map[string]any{
 			"calendar_date": night["day"], "type": "long_sleep", "timezone_offset": -18000.0, "duration": night["time_in_bed"],
 			"total": night["total_sleep_duration"], "awake": night["awake_time"], "light": night["light_sleep_duration"],
 			"rem": night["rem_sleep_duration"], "deep": night["deep_sleep_duration"], "latency": night["latency"],
@@ -148,7 +148,7 @@ func TestRealValues(t *testing.T) {
 
 		for _, doc := range filestest.Summaries(t, db, user, "activity") {
 			if doc["calendar_date"] == day["day"] {
-				same(t, doc, map[string]any{
+				filestest.Same(t, doc, map[string]any{
 					"steps": day["steps"], "calories_total": day["total_calories"], "calories_active": day["active_calories"],
 					"distance": day["equivalent_walking_distance"], "low": day["low_activity_time"].(float64) / 60,
 					"medium": day["medium_activity_time"].(float64) / 60, "high": day["high_activity_time"].(float64) / 60, "timezone_offset": -18000.0,
@@ -156,7 +156,7 @@ func TestRealValues(t *testing.T) {
 			}
 		}
 		worked := only(t, filestest.Summaries(t, db, user, "workouts"))
-		same(t, worked, map[string]any{"provider_id": ran["id"], "calendar_date": ran["day"], "distance": math.Round(100*ran["distance"].(float64)) / 100, "timezone_offset": -18000.0})
+		filestest.Same(t, worked, map[string]any{"provider_id": ran["id"], "calendar_date": ran["day"], "distance": math.Round(100*ran["distance"].(float64)) / 100, "timezone_offset": -18000.0})
 		if got := worked["calories"].(float64); math.Abs(got-ran["calories"].(float64)) > 0.005 {
 			t.Errorf("%v kcal", got)
 		}
@@ -189,7 +189,7 @@ func TestRealValues(t *testing.T) {
 		if want := utc(t, sat["end_datetime"]).Sub(utc(t, sat["start_datetime"])); calm.Len() != 1 || calm.Value[0] != want.Minutes() || calm.Offset[0] != -4*3600 {
 			t.Errorf("%+v, want %v", calm, want)
 		}
-		same(t, only(t, filestest.Summaries(t, db, user, "profile")), map[string]any{"height": 190.0, "sex": "male", "birth_date": nil})
+		filestest.Same(t, only(t, filestest.Summaries(t, db, user, "profile")), map[string]any{"height": 190.0, "sex": "male", "birth_date": nil})
 	})
 }
 
@@ -245,15 +245,6 @@ func only(t *testing.T, all []map[string]any) map[string]any {
 		t.Fatalf("%d summaries, want one", len(all))
 	}
 	return all[0]
-}
-
-func same(t *testing.T, got, want map[string]any) {
-	t.Helper()
-	for name, v := range want {
-		if got[name] != v {
-			t.Errorf("%s is %v, want %v", name, got[name], v)
-		}
-	}
 }
 
 // What other makers' interfaces answer is no file of Oura's.

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -81,7 +80,7 @@ func TestImport(t *testing.T) {
 		if o.Records != 18 || o.Mapped != 10 || len(o.Types) != 7 || o.Damaged != 0 || o.Truncated || o.Rejected != 0 {
 			t.Errorf("%+v", o.Report)
 		}
-		has(t, db, user, "sleep",
+		filestest.Has(t, db, user, "sleep",
 			map[string]any{ // both tables together; where they differ, the sleeps' own
 				"calendar_date": "2024-03-03", "type": "long_sleep", "bedtime_start": "2024-03-02T23:10:00+00:00", "bedtime_stop": "2024-03-03T07:00:00+00:00", "timezone_offset": 0,
 				"duration": 28200, "total": 26400, "light": 13800, "deep": 5400, "rem": 7200, "awake": 1800, "efficiency": 94, "score": 88, "respiratory_rate": 14.8,
@@ -94,13 +93,13 @@ func TestImport(t *testing.T) {
 			map[string]any{"type": "acknowledged_nap", "calendar_date": "2024-03-02", "duration": 2400, "total": 2100, "score": nil, "respiratory_rate": nil, "recovery_readiness_score": nil},
 			map[string]any{"calendar_date": "2024-02-27", "total": 27000, "recovery_readiness_score": 66, "efficiency": 94}, // of the cycles alone
 		)
-		has(t, db, user, "activity",
+		filestest.Has(t, db, user, "activity",
 			map[string]any{"calendar_date": "2024-03-02", "calories_total": 2571, "heart_rate": map[string]any{"avg_bpm": 73.0, "max_bpm": 171.0, "resting_bpm": 57.0}},
 			map[string]any{"calendar_date": "2024-03-03", "calories_total": nil}, // the day that goes on
 			map[string]any{"calendar_date": "2024-02-27", "calories_total": 2333},
 			map[string]any{"calendar_date": "2024-02-25", "calories_total": 401}, // nobody slept; the longer of two cycles
 		)
-		has(t, db, user, "workouts",
+		filestest.Has(t, db, user, "workouts",
 			map[string]any{
 				"title": "Cycling", "time_start": "2024-03-02T16:00:00+00:00", "time_end": "2024-03-02T17:40:00+00:00", "timezone_offset": 3600, "calories": 604, "average_hr": 148, "max_hr": 176,
 				"distance": 31200.5, "total_elevation_gain": 310, "hr_zones": []any{180.0, 600.0, 720.0, 1680.0, 2460.0, 360.0},
@@ -116,26 +115,6 @@ func TestImport(t *testing.T) {
 	})
 }
 
-func has(t *testing.T, db *store.DB, user users.User, resource string, want ...map[string]any) {
-	t.Helper()
-	all := filestest.Summaries(t, db, user, resource)
-	if len(all) != len(want) {
-		t.Errorf("%d of %s, want %d", len(all), resource, len(want))
-	}
-	for _, w := range want {
-		if !slices.ContainsFunc(all, func(doc map[string]any) bool {
-			for name, v := range w {
-				if fmt.Sprint(doc[name]) != fmt.Sprint(v) {
-					return false
-				}
-			}
-			return true
-		}) {
-			t.Errorf("no %s has %v: %v", resource, w, all)
-		}
-	}
-}
-
 // One table after the other leaves what the zip does.
 func TestTablesAlone(t *testing.T) {
 	db := storetest.SQLite(t)
@@ -143,7 +122,7 @@ func TestTablesAlone(t *testing.T) {
 	for _, name := range []string{"workouts.csv", "physiological_cycles.csv", "sleeps.csv"} {
 		sheettest.Run(t, db, Kind, user, filepath.Join("testdata", name))
 	}
-	has(t, db, user, "sleep",
+	filestest.Has(t, db, user, "sleep",
 		map[string]any{"calendar_date": "2024-03-03", "total": 26400, "recovery_readiness_score": 76, "average_hrv": 61},
 		map[string]any{"calendar_date": "2024-03-02", "total": 25200, "recovery_readiness_score": 43, "type": "long_sleep"},
 		map[string]any{"type": "acknowledged_nap"}, map[string]any{"calendar_date": "2024-02-27"},
@@ -159,7 +138,7 @@ func TestSpanish(t *testing.T) {
 	db := storetest.SQLite(t)
 	user := sheettest.User(t, db, "")
 	sheettest.Run(t, db, Kind, user, filepath.Join("testdata", "es.csv"))
-	has(t, db, user, "sleep", map[string]any{
+	filestest.Has(t, db, user, "sleep", map[string]any{
 		"calendar_date": "2024-03-02", "type": "long_sleep", "total": 25200, "light": 12000, "deep": 6000, "rem": 7200, "awake": 1800, "score": 81, "efficiency": 93, "respiratory_rate": 15.1,
 	})
 }

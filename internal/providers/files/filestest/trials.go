@@ -2,13 +2,17 @@ package filestest
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"hale/internal/fault"
 	"hale/internal/providers/files"
+	"hale/internal/store"
+	"hale/internal/users"
 )
 
 // Types compares all that a file counted, by type.
@@ -26,12 +30,35 @@ func Types(tb testing.TB, o *files.Outcome, want map[string]files.TypeCount) {
 	}
 }
 
-// Same compares some fields of a body.
-func Same(tb testing.TB, got, want map[string]any) {
+// Same compares some fields of an object.
+func Same(tb testing.TB, got any, want map[string]any) {
 	tb.Helper()
+	fields, _ := got.(map[string]any)
 	for name, v := range want {
-		if got[name] != v {
-			tb.Errorf("%s is %v, want %v", name, got[name], v)
+		if fields[name] != v {
+			tb.Errorf("%s is %v, want %v", name, fields[name], v)
+		}
+	}
+}
+
+// Has checks that the user has as many summaries of a resource as are wanted,
+// and one with the fields of each.
+func Has(tb testing.TB, db *store.DB, user users.User, resource string, want ...map[string]any) {
+	tb.Helper()
+	all := Summaries(tb, db, user, resource)
+	if len(all) != len(want) {
+		tb.Errorf("%d of %s, want %d", len(all), resource, len(want))
+	}
+	for _, w := range want {
+		if !slices.ContainsFunc(all, func(doc map[string]any) bool {
+			for name, v := range w {
+				if fmt.Sprint(doc[name]) != fmt.Sprint(v) {
+					return false
+				}
+			}
+			return true
+		}) {
+			tb.Errorf("no %s has %v: %v", resource, w, all)
 		}
 	}
 }

@@ -7,34 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"hale/internal/providers/files"
 	"hale/internal/wearables"
 )
-
-// Types compares all that a file counted, by type.
-func Types(t *testing.T, name string, o *files.Outcome, want map[string]files.TypeCount) {
-	t.Helper()
-	for of, n := range want {
-		if got := o.Types[of]; got == nil || *got != n {
-			t.Errorf("%s: %s is %+v, want %+v", name, of, got, n)
-		}
-	}
-	for of, got := range o.Types {
-		if _, ok := want[of]; !ok {
-			t.Errorf("%s: %s is %+v, not expected", name, of, *got)
-		}
-	}
-}
-
-// Same compares some fields of a body.
-func Same(t *testing.T, got, want map[string]any) {
-	t.Helper()
-	for name, v := range want {
-		if got[name] != v {
-			t.Errorf("%s is %v, want %v", name, got[name], v)
-		}
-	}
-}
 
 // Only is the one body of a list.
 func Only(t *testing.T, all []map[string]any) map[string]any {
