@@ -50,7 +50,6 @@ func (t *trial) verify(ctx context.Context) (*verdict, error) {
 	if err := t.settle(ctx, v); err != nil {
 		return nil, err
 	}
-	v.settled = time.Since(start)
 	for _, check := range []func(context.Context, *verdict) error{
 		t.verifyUsers, t.verifySamples, t.verifyLinks, t.verifyImports,
 		func(ctx context.Context, v *verdict) error { return t.lab.verify(ctx, t, v) },
@@ -60,6 +59,12 @@ func (t *trial) verify(ctx context.Context) (*verdict, error) {
 			return nil, err
 		}
 	}
+	// Orders and visits went on until their own checks were done, and so did
+	// their events.
+	if err := t.settle(ctx, v); err != nil {
+		return nil, err
+	}
+	v.settled = time.Since(start)
 	t.verifyEvents(v)
 	t.verifyDeliveries(v)
 	return v, t.verifyFile(ctx, v)

@@ -100,17 +100,8 @@ func (a *API) createImport(ctx context.Context, c Caller, w http.ResponseWriter,
 	if err != nil {
 		return err
 	}
-	var made imports.Import
-	err = a.db.Write(ctx, func(tx *store.Tx) error {
-		user, err := users.Get(ctx, tx, c.Team, id)
-		if err != nil {
-			return err
-		}
-		made, err = a.Imports.Create(ctx, tx, user, up, historyOnly)
-		return err
-	})
+	made, err := a.beginImport(ctx, c, id, up, historyOnly)
 	if err != nil {
-		up.Discard()
 		return err
 	}
 	body, err := json.Marshal(importOf(made))
@@ -121,6 +112,26 @@ func (a *API) createImport(ctx context.Context, c Caller, w http.ResponseWriter,
 	w.WriteHeader(http.StatusAccepted)
 	_, _ = w.Write(body) // a caller that has gone finds the import in the list
 	return nil
+}
+
+// beginImport makes an import of a file that is here whole. A caller who hangs
+// up now has sent all of it, and finds the import in the list.
+func (a *API) beginImport(ctx context.Context, c Caller, id users.ID, up *imports.Upload, historyOnly bool) (made imports.Import, err error) {
+	ctx = context.WithoutCancel(ctx)
+	if err = a.Imports.Share(ctx, c.Team, id, up); err == nil {
+		err = a.db.Write(ctx, func(tx *store.Tx) error {
+			user, err := users.Get(ctx, tx, c.Team, id)
+			if err != nil {
+				return err
+			}
+			made, err = a.Imports.Create(ctx, tx, user, up, historyOnly)
+			return err
+		})
+	}
+	if err != nil {
+		up.Discard()
+	}
+	return made, err
 }
 
 func (a *API) listImports(ctx context.Context, c Caller, in *UserPath) (*out[importsBody], error) {

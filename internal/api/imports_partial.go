@@ -160,17 +160,8 @@ func (a *API) completeUpload(ctx context.Context, c Caller, p *imports.Partial) 
 	if err != nil {
 		return nil, err
 	}
-	var made imports.Import
-	err = a.db.Write(ctx, func(tx *store.Tx) error {
-		user, err := users.Get(ctx, tx, c.Team, p.User)
-		if err != nil {
-			return err
-		}
-		made, err = a.Imports.Create(ctx, tx, user, up, p.HistoryOnly)
-		return err
-	})
+	made, err := a.beginImport(ctx, c, p.User, up, p.HistoryOnly)
 	if err != nil {
-		up.Discard()
 		return nil, err
 	}
 	return &made, a.Imports.Imported(p, made.ID)

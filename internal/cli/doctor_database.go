@@ -28,12 +28,12 @@ func (s *shell) examineDatabase(ctx context.Context, cfg *config.Config, deep bo
 	}
 	db, err := s.openDatabase(ctx, cfg)
 	if err != nil {
-		return []finding{{"database", broken, err.Error(), "is the address right, does it run, may this user in?"}}
+		return []finding{{"database", broken, err.Error(), unopened(cfg)}}
 	}
 	defer db.Close()
 	version, skew, err := s.askDatabase(ctx, db)
 	if err != nil {
-		return []finding{{"database", broken, err.Error(), "is the address right, does it run, may this user in?"}}
+		return []finding{{"database", broken, err.Error(), unopened(cfg)}}
 	}
 	findings := []finding{{Check: "database", Verdict: good, Detail: version}, examineMigrations(ctx, db)}
 	if findings[1].Verdict == good {
@@ -49,6 +49,14 @@ func (s *shell) examineDatabase(ctx context.Context, cfg *config.Config, deep bo
 		findings = append(findings, examinePages(ctx, db))
 	}
 	return findings
+}
+
+// unopened says what to look at when the database does not answer.
+func unopened(cfg *config.Config) string {
+	if isPostgres(cfg) {
+		return "is the address right, does it run, may this user in?"
+	}
+	return "may this user read and write the data folder? When the file is damaged, stop hale serve and restore the last backup"
 }
 
 // askDatabase is the product and version of the database, and how far its

@@ -70,7 +70,15 @@ func TestHostileFiles(t *testing.T) {
 			}
 		})
 	}
-	for name, data := range map[string][]byte{"a bomb of zeros": bomb, "a document over its limit": large} {
+	for name, data := range map[string][]byte{"a bomb of zeros": bomb, "a bomb of blanks": large} {
+		t.Run(name, func(t *testing.T) {
+			b := newBed(t, storetest.SQLite(t))
+			if _, err := b.service.Receive(b.ctx, "", bytes.NewReader(data)); err == nil || !strings.Contains(err.Error(), "200 times") || len(b.files()) != 0 {
+				t.Errorf("%v, files %v", err, b.files())
+			}
+		})
+	}
+	for name, data := range map[string][]byte{"zeros over the limit": bomb, "blanks over the limit": large} {
 		t.Run(name, func(t *testing.T) {
 			b := newBed(t, storetest.SQLite(t))
 			b.service.MaxDocument = 8 << 20

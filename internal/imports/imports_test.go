@@ -73,6 +73,9 @@ func (b *bed) upload(data []byte, historyOnly bool) imports.Import {
 	if err != nil {
 		b.t.Fatal(err)
 	}
+	if err := b.service.Share(b.ctx, b.user.Team, b.user.ID, up); err != nil {
+		b.t.Fatal(err)
+	}
 	var made imports.Import
 	err = b.db.Write(b.ctx, func(tx *store.Tx) (err error) {
 		made, err = b.service.Create(b.ctx, tx, b.user, up, historyOnly)

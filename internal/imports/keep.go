@@ -10,9 +10,23 @@ import (
 	"hale/internal/ledger"
 	"hale/internal/providers/files"
 	"hale/internal/store"
+	"hale/internal/teams"
 	"hale/internal/users"
 	"hale/internal/wearables"
 )
+
+// Share copies an upload to where every node finds it, before anybody is told
+// that it is safe: the node that took it may never come back. On SQLite there is
+// no other node, and its import copies the file when it begins.
+func (s *Service) Share(ctx context.Context, team teams.ID, user users.ID, up *Upload) error {
+	if s.Ledger == nil || s.DB.Engine() == store.SQLite {
+		return nil
+	}
+	_, err := s.Ledger.KeepFile(ctx, s.DB, ledger.File{
+		Team: team, User: user, Kind: up.Kind, Path: s.path(up.name), Size: up.Size, SHA256: up.SHA256,
+	})
+	return err
+}
 
 // file is the upload as the ledger knows it.
 func (a *attempt) file() ledger.File {
@@ -63,7 +77,7 @@ func (l *linking) Ingest(ctx context.Context, user users.User, b wearables.Batch
 }
 
 // fetch brings the upload from the ledger to this node, where another node
-// took it and has copied it there already. found is false when it is not.
+// took it. found is false when it is not there.
 func (a *attempt) fetch(ctx context.Context) (found bool, err error) {
 	if a.s.Ledger == nil {
 		return false, nil

@@ -127,21 +127,18 @@ func TestUploadsOfOthersAndOfNobody(t *testing.T) {
 	}
 }
 
-// The node that took the file is gone; another goes on from the ledger.
+// The node that took the file dies for good with its answer; another goes on
+// from the ledger. On SQLite there is only the one.
 func TestAnotherNodeGoesOnFromTheLedger(t *testing.T) {
 	data := export(t, 1)
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		if db.Engine() == store.SQLite {
+			t.Skip("SQLite has one node")
+		}
 		b := newBed(t, db)
 		b.service.Ledger = &ledger.Ledger{}
 		made := b.upload(data, false)
-		name := b.files()[0]
-		_, err := b.service.Ledger.KeepFile(b.ctx, db, ledger.File{
-			Team: b.user.Team, User: b.user.ID, Kind: made.Kind, Path: b.service.Dir + "/" + name, Size: made.Size, SHA256: made.SHA256,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Remove(b.service.Dir + "/" + name); err != nil {
+		if err := os.RemoveAll(b.service.Dir); err != nil {
 			t.Fatal(err)
 		}
 		elsewhere := *b.service

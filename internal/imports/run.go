@@ -102,9 +102,9 @@ func (a *attempt) begin(ctx context.Context) (ready bool, err error) {
 	})
 }
 
-// absent gives the job back, for the node that has the file and did not get as
-// far as copying it into the ledger. A file that no
-// node has shown for a week is lost.
+// absent gives the job back, for the node that has the file: one that keeps no
+// ledger, or that was restored without it. A file that no node has shown for a
+// week is lost.
 func (a *attempt) absent() error {
 	if a.s.DB.Now().Sub(a.row.CreatedAt) < longestAbsent {
 		return jobs.Later(elsewhere)

@@ -73,7 +73,7 @@ func ParseRoot(text string) (*Root, error) {
 		}
 		raw, err := base64.StdEncoding.DecodeString(line)
 		if err != nil {
-			return nil, errors.New("secrets: a root key is not base64")
+			return nil, errors.New("secrets: a root key is not 32 bytes of base64")
 		}
 		key, err := NewKey(raw)
 		if err != nil {
@@ -125,22 +125,27 @@ func RootFile(dir string) (root *Root, created bool, err error) {
 	} else if err != nil {
 		return nil, false, fmt.Errorf("secrets: reading the root key: %w", err)
 	}
-	root, err = ParseRoot(string(text))
-	return root, created, err
+	if root, err = ParseRoot(string(text)); err != nil {
+		return nil, false, fmt.Errorf("%w in the file %s: put back your copy of it", err, path)
+	}
+	return root, created, nil
 }
 
-// writeRootFile makes the file durable before anything is sealed with it.
+// writeRootFile makes the file durable before anything is sealed with it. It
+// gets its name when it is whole, so that no crash leaves half a key.
 func writeRootFile(path string) ([]byte, error) {
 	text := []byte("# Root key. Keep a copy in another place: without it nothing sealed in this folder can be read.\n" +
 		base64.StdEncoding.EncodeToString(Bytes(KeySize)) + "\n")
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := os.CreateTemp(filepath.Dir(path), RootFileName+".*") // readable by its owner alone
 	if err != nil {
 		return nil, fmt.Errorf("secrets: making the root key: %w", err)
 	}
 	_, err = f.Write(text)
-	err = errors.Join(err, f.Sync(), f.Close())
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("secrets: writing the root key: %w", err)
+		return nil, fmt.Errorf("secrets: writing the root key: %w", errors.Join(err, os.Remove(f.Name())))
 	}
 	if dir, err := os.Open(filepath.Dir(path)); err == nil {
 		defer dir.Close()

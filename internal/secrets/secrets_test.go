@@ -111,6 +111,22 @@ func TestTheRootKeyFileIsMadeOnceAndIsPrivate(t *testing.T) {
 	if _, err := again.Open("k", sealed); err != nil {
 		t.Error(err)
 	}
+	if all, err := os.ReadDir(dir); err != nil || len(all) != 1 {
+		t.Errorf("%v, %v", all, err)
+	}
+}
+
+// A damaged file is not replaced: what it sealed would be lost for good.
+func TestADamagedRootKeyFile(t *testing.T) {
+	for _, text := range []string{"", "# Root key.\n", "AAAA"} {
+		path := filepath.Join(t.TempDir(), RootFileName)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := RootFile(filepath.Dir(path)); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "your copy") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
 }
 
 func TestRandomTextsDiffer(t *testing.T) {

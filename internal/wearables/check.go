@@ -13,6 +13,7 @@ import (
 const (
 	UnknownResource = "unknown_resource"
 	UnknownType     = "unknown_type"             // not a type word of the resource
+	UnknownSource   = "unknown_source_type"      // not one of sourceTypes
 	UnknownUnit     = "unknown_unit"             // no conversion to the resource's unit
 	NotFinite       = "not_finite"               // NaN or infinite
 	Implausible     = "implausible_value"        // no living body or working device gives it

@@ -209,8 +209,10 @@ func TestWhatIsRejected(t *testing.T) {
 		}
 		bad := beats(day, 61)
 		bad.Value = append(bad.Value, 62)
-		r := f.ingest(wearables.Batch{Samples: []wearables.Samples{heart, old, older, ancient, unknown, typed, steps, pressure, bad}})
-		if got := counts(r); got != "4 created, 0 updated, 0 unchanged, 12 rejected" {
+		toaster := beats(day, 61)
+		toaster.Source.Type = "toaster"
+		r := f.ingest(wearables.Batch{Samples: []wearables.Samples{heart, old, older, ancient, unknown, typed, steps, pressure, bad, toaster}})
+		if got := counts(r); got != "4 created, 0 updated, 0 unchanged, 13 rejected" {
 			t.Error(got)
 		}
 		var got []string
@@ -221,6 +223,7 @@ func TestWhatIsRejected(t *testing.T) {
 			"heartrate implausible_value 2 at 0/1", "heartrate outside_ingestion_bounds 2 at 1/0", "heartrate implausible_time 1 at 3/0",
 			"mood unknown_resource 1 at 4/0", "heartrate unknown_type 1 at 5/0", "steps implausible_value 1 at 6/0",
 			"steps end_before_start 1 at 6/1", "blood_pressure implausible_value 1 at 7/1", "heartrate unequal_columns 2 at 8/0",
+			"heartrate unknown_source_type 1 at 9/0",
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

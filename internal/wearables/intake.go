@@ -46,6 +46,10 @@ func (j *job) takeSamples(s *Samples, part int, bounds *limits, bySeries map[ide
 		j.refused.add(r.Name, UnknownType, s.Len(), part, 0)
 		return
 	}
+	if !s.Source.named() {
+		j.refused.add(r.Name, UnknownSource, s.Len(), part, 0)
+		return
+	}
 	c, ok := columnsOf(r, s)
 	if !ok {
 		j.refused.add(r.Name, ShortColumns, max(s.Len(), len(s.Value)), part, 0)

@@ -71,6 +71,9 @@ func (j *job) takeSummaries(all []Summary, bounds *limits) {
 			s.Source.Type = "unknown"
 		}
 		fields, reason := document.read(&s)
+		if reason == "" && !s.Source.named() {
+			reason = UnknownSource
+		}
 		if reason == "" && !s.Date.IsZero() {
 			reason = bounds.takesDate(s.Date)
 		}

@@ -108,11 +108,14 @@ func TestSummariesThatAreRefused(t *testing.T) {
 		backwards := wearables.Summary{
 			Resource: "sleep", Key: "s", Source: watch(), Date: civil.DateOf(day), Start: day, End: day.Add(-time.Hour), Body: json.RawMessage(`{}`),
 		}
+		toaster := activity("2026-03-01", `{"steps":1}`)
+		toaster.Source.Type = "toaster"
 		endless := backwards
 		endless.End = day.Add(25 * time.Hour)
 		for reason, s := range map[string]wearables.Summary{
 			wearables.Implausible:     endless,
 			wearables.UnknownResource: wrong,
+			wearables.UnknownSource:   toaster,
 			wearables.BadTime:         activity("1980-03-01", `{"steps":1}`),
 			wearables.EndBeforeStart:  backwards,
 			wearables.TooLarge:        activity("2026-03-01", `{"time_zone":"`+strings.Repeat("x", 300_000)+`"}`),

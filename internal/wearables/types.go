@@ -1,6 +1,10 @@
 package wearables
 
-import "github.com/google/uuid"
+import (
+	"slices"
+
+	"github.com/google/uuid"
+)
 
 // NoOffset marks a sample whose time zone offset nobody stated.
 const NoOffset int32 = -1 << 31
@@ -12,12 +16,23 @@ const NoOffset int32 = -1 << 31
 // Spec: Versioning, 4. Reference 7.3.
 type Source struct {
 	Provider  string     // provider slug, such as apple_health_kit
-	Type      string     // phone, watch, app, … or unknown
+	Type      string     // one of sourceTypes; empty is unknown
 	AppID     string     // bundle id or package name; empty when not known
 	DeviceID  *uuid.UUID // our id of the device; nil when not certain
 	Sport     string     // workout series only
 	WorkoutID *uuid.UUID // workout series only
 }
+
+// sourceTypes are the kinds of source that there are.
+//
+// Reference 7.3.
+var sourceTypes = []string{
+	"unknown", "phone", "watch", "app", "multiple_sources", "fingerprick", "cuff", "manual_scan", "automatic",
+	"insulin_pump", "scale", "chest_strap", "ring", "lab", "exercise_machine", "earphone",
+}
+
+// named is whether the kind of source is one that there is, or left out.
+func (s *Source) named() bool { return s.Type == "" || slices.Contains(sourceTypes, s.Type) }
 
 // Samples holds many measurements of one resource from one source, as columns
 // of equal length. End, Offset and Value2 may be nil when no sample has one.

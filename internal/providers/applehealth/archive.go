@@ -19,9 +19,15 @@ import (
 	"hale/internal/wearables/derive"
 )
 
-// DefaultMaxBytes bounds the document of an export, uncompressed. Real ones
-// compress up to twentyfold, so a ratio says nothing about good or bad.
+// DefaultMaxBytes bounds the document of an export, uncompressed.
 const DefaultMaxBytes = 64 << 30
+
+// Real documents compress up to twentyfold, the same record for ever sixtyfold,
+// nothing at all a thousandfold. What is small does no harm.
+const (
+	mostCompressed = 200
+	harmless       = 32 << 20
+)
 
 // maxRouteBytes bounds one GPX file: twice what maxPoints places take.
 const maxRouteBytes = 256 << 20
@@ -109,8 +115,11 @@ func (e *Export) openZip(size int64) error {
 		}
 		if isDocument(f) {
 			e.member, e.size = f, int64(f.UncompressedSize64)
-			if e.size < 0 {
+			switch {
+			case e.size < 0:
 				return tooLarge(e.maxBytes)
+			case e.size > harmless && f.UncompressedSize64/mostCompressed > f.CompressedSize64:
+				return fault.Newf(fault.Unprocessable, "the zip file unpacks to more than %d times its size, which no export does", mostCompressed)
 			}
 			return nil
 		}

@@ -89,7 +89,7 @@ func (t *track) field(name, text string) {
 	p := &t.point
 	switch strings.ToLower(name) {
 	case "time":
-		if at, offset, ok := xmltrack.Instant(text); ok {
+		if at, offset, ok := instant(text); ok {
 			p.Time, t.timed = at, true
 			if offset != wearables.NoOffset {
 				t.offset = offset
@@ -110,6 +110,15 @@ func (t *track) field(name, text string) {
 	case "atemp", "temp", "temperature":
 		p.Temperature = xmltrack.Number(text)
 	}
+}
+
+// instant reads a time. The schema says that all are in UTC, so some writers
+// leave the Z out.
+func instant(text string) (micros int64, offset int32, ok bool) {
+	if micros, offset, ok = xmltrack.Instant(text); !ok {
+		micros, offset, ok = xmltrack.Instant(text + "Z")
+	}
+	return micros, offset, ok
 }
 
 // Close takes an element that ends.

@@ -92,6 +92,19 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
+// The schema knows no zones, so what names none is in UTC.
+func TestTimesWithoutZone(t *testing.T) {
+	bed := filestest.New(t, storetest.SQLite(t))
+	if _, err := bed.Import(Kind, filestest.Save(t, []byte(strings.ReplaceAll(walk, "+02:00</time>", "</time>")))); err != nil {
+		t.Fatal(err)
+	}
+	all := bed.Workouts()
+	if len(all) != 1 {
+		t.Fatalf("%d workouts", len(all))
+	}
+	filestest.Same(t, all[0].Body, map[string]any{"time_start": "2024-05-01T08:00:00+00:00", "timezone_offset": nil})
+}
+
 func TestRefusals(t *testing.T) {
 	filestest.New(t, storetest.SQLite(t)).Refuses(Kind, map[string]struct{ Raw, Says string }{
 		"another root":    {`<TrainingCenterDatabase/>`, "first element"},
