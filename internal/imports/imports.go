@@ -168,16 +168,13 @@ func reconcile(ctx context.Context, tx *store.Tx, i *Import) error {
 	if !i.live() {
 		return nil
 	}
-	job, err := jobs.Get(ctx, tx, i.Team.UUID(), ids.From[jobs.Job](i.ID.UUID()))
-	switch {
-	case fault.Is(err, fault.NotFound):
-		i.Status, i.Error = Failed, "the job of this import is gone"
-	case err != nil:
+	how, at, problem, err := jobs.Ended(ctx, tx, i.Team.UUID(), ids.From[jobs.Job](i.ID.UUID()))
+	if err != nil || how == "" {
 		return err
-	case job.Status == jobs.Canceled:
-		i.Status, i.FinishedAt = Canceled, job.FinishedAt
-	case job.Status == jobs.Failed:
-		i.Status, i.FinishedAt = Failed, job.FinishedAt
+	}
+	i.Status, i.FinishedAt = Status(how), at
+	if problem != "" {
+		i.Error = problem
 	}
 	return nil
 }

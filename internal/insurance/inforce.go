@@ -2,13 +2,11 @@ package insurance
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
 	"github.com/google/uuid"
 
-	"hale/internal/fault"
 	"hale/internal/store"
 	"hale/internal/teams"
 	"hale/internal/users"
@@ -33,21 +31,6 @@ func InForce(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (u
 
 // Get returns one record of a user, or a NotFound fault.
 func Get(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, id uuid.UUID) (Record, error) {
-	var sealed []byte
-	err := tx.QueryRow(ctx, `SELECT body FROM insurance WHERE team_id = $1 AND user_id = $2 AND insurance_id = $3`, team, user, id).Scan(&sealed)
-	if errors.Is(err, store.ErrNoRows) {
-		return Record{}, fault.New(fault.NotFound, "Insurance not found")
-	}
-	if err != nil {
-		return Record{}, fmt.Errorf("insurance: reading: %w", err)
-	}
-	doc, err := tx.Unseal(ctx, team.UUID(), user.UUID(), place(id), sealed)
-	if err != nil {
-		return Record{}, err
-	}
-	var r Record
-	if err := json.Unmarshal(doc, &r); err != nil {
-		return Record{}, fmt.Errorf("insurance: stored record %s: %w", id, err)
-	}
-	return r, nil
+	return one(ctx, tx, team, user, tx.QueryRow(ctx, `SELECT insurance_id, body FROM insurance
+		WHERE team_id = $1 AND user_id = $2 AND insurance_id = $3`, team, user, id))
 }

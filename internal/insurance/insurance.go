@@ -149,23 +149,27 @@ func Latest(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, pri
 	if err := users.Exists(ctx, tx, team, user); err != nil {
 		return Record{}, err
 	}
+	return one(ctx, tx, team, user, tx.QueryRow(ctx, `SELECT insurance_id, body FROM insurance
+		WHERE team_id = $1 AND user_id = $2 AND is_primary = $3 ORDER BY created_on DESC, insurance_id DESC LIMIT 1`, team, user, primary))
+}
+
+// one opens a row of id and body, or answers NotFound.
+func one(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, row store.Row) (r Record, err error) {
 	var id uuid.UUID
 	var sealed []byte
-	err := tx.QueryRow(ctx, `SELECT insurance_id, body FROM insurance WHERE team_id = $1 AND user_id = $2 AND is_primary = $3
-		ORDER BY created_on DESC, insurance_id DESC LIMIT 1`, team, user, primary).Scan(&id, &sealed)
+	err = row.Scan(&id, &sealed)
 	if errors.Is(err, store.ErrNoRows) {
-		return Record{}, fault.New(fault.NotFound, "Insurance not found")
+		return r, fault.New(fault.NotFound, "Insurance not found")
 	}
 	if err != nil {
-		return Record{}, fmt.Errorf("insurance: reading: %w", err)
+		return r, fmt.Errorf("insurance: reading: %w", err)
 	}
 	doc, err := tx.Unseal(ctx, team.UUID(), user.UUID(), place(id), sealed)
 	if err != nil {
-		return Record{}, err
+		return r, err
 	}
-	var r Record
 	if err := json.Unmarshal(doc, &r); err != nil {
-		return Record{}, fmt.Errorf("insurance: stored record %s: %w", id, err)
+		return r, fmt.Errorf("insurance: stored record %s: %w", id, err)
 	}
 	return r, nil
 }

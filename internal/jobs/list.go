@@ -72,6 +72,22 @@ func Get(ctx context.Context, tx *store.Tx, team uuid.UUID, id ID) (Job, error) 
 	return j, nil
 }
 
+// Ended says how a job came to an end that it did not see itself: it was
+// canceled, given up, or is gone. What a job keeps a row of its own for asks this
+// while that row says that it lives. Empty means that the job lives.
+func Ended(ctx context.Context, tx *store.Tx, team uuid.UUID, id ID) (how Status, at *time.Time, problem string, err error) {
+	job, err := Get(ctx, tx, team, id)
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return Failed, nil, "its job is gone", nil
+	case err != nil:
+		return "", nil, "", err
+	case job.Status == Canceled, job.Status == Failed:
+		return job.Status, job.FinishedAt, "", nil
+	}
+	return "", nil, "", nil
+}
+
 // Filter narrows a list. Empty fields do not.
 type Filter struct {
 	Kind   string

@@ -146,16 +146,13 @@ func reconcile(ctx context.Context, tx *store.Tx, r *Run) error {
 	if r.Status != Queued && r.Status != Running {
 		return nil
 	}
-	job, err := jobs.Get(ctx, tx, r.Team.UUID(), ids.From[jobs.Job](r.ID.UUID()))
-	switch {
-	case fault.Is(err, fault.NotFound):
-		r.Status, r.Error = Failed, "the job of this run is gone"
-	case err != nil:
+	how, at, problem, err := jobs.Ended(ctx, tx, r.Team.UUID(), ids.From[jobs.Job](r.ID.UUID()))
+	if err != nil || how == "" {
 		return err
-	case job.Status == jobs.Canceled:
-		r.Status, r.FinishedAt = Canceled, job.FinishedAt
-	case job.Status == jobs.Failed:
-		r.Status, r.FinishedAt = Failed, job.FinishedAt
+	}
+	r.Status, r.FinishedAt = Status(how), at
+	if problem != "" {
+		r.Error = problem
 	}
 	return nil
 }

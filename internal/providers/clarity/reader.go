@@ -2,7 +2,6 @@ package clarity
 
 import (
 	"context"
-	"errors"
 	"io"
 	"strings"
 	"time"
@@ -73,7 +72,6 @@ type reader struct {
 	*sheet.Document
 	columns
 	wall sheet.Wall
-	cut  bool // the row before was too short
 }
 
 // read reads an export to its end.
@@ -83,29 +81,12 @@ func read(ctx context.Context, d *sheet.Document) error {
 		return err
 	}
 	r := &reader{Document: d, columns: c, wall: sheet.Wall{Zone: d.Zone}}
-	for {
-		row, err := rows.Next()
-		switch {
-		case errors.Is(err, io.EOF):
-			r.Report.Truncated = r.cut
-			return r.Flush(ctx, rows.Bytes(), true)
-		case err != nil:
-			return errors.Join(r.Flush(ctx, rows.Bytes(), true), err)
-		}
-		r.row(row)
-		if err := r.Flush(ctx, rows.Bytes(), false); err != nil {
-			return err
-		}
-	}
+	// Exporters leave out the last cell, and no more.
+	return d.Each(ctx, rows, r.n-1, r.row)
 }
 
 // row takes one event.
 func (r *reader) row(row []string) {
-	// Exporters leave out the last cell, and no more.
-	if r.cut = len(row) < r.n-1; r.cut {
-		r.Report.Damaged++
-		return
-	}
 	r.Report.Records++
 	name := sheet.Cell(row, r.event)
 	key, ok := homes[name]

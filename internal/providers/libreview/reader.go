@@ -2,7 +2,6 @@ package libreview
 
 import (
 	"context"
-	"errors"
 	"io"
 	"strings"
 
@@ -41,7 +40,6 @@ type reader struct {
 	columns
 	order order
 	walls map[string]*sheet.Wall // by record type: rows are in order within one
-	cut   bool                   // the row before was too short
 }
 
 // readTable reads an export to its end, after a first look at its dates.
@@ -58,20 +56,8 @@ func readTable(ctx context.Context, d *sheet.Document) error {
 		return err
 	}
 	r := &reader{Document: d, columns: c, order: order, walls: map[string]*sheet.Wall{}}
-	for {
-		row, err := rows.Next()
-		switch {
-		case errors.Is(err, io.EOF):
-			r.Report.Truncated = r.cut
-			return r.Flush(ctx, rows.Bytes(), true)
-		case err != nil:
-			return errors.Join(r.Flush(ctx, rows.Bytes(), true), err)
-		}
-		r.row(row)
-		if err := r.Flush(ctx, rows.Bytes(), false); err != nil {
-			return err
-		}
-	}
+	// Rows are full; some that were saved again lack empty cells at the end.
+	return d.Each(ctx, rows, max(r.at, r.kind, r.historic)+1, r.row)
 }
 
 // amount is one value of a row.
@@ -82,11 +68,6 @@ type amount struct {
 
 // row takes one record.
 func (r *reader) row(row []string) {
-	// Rows are full; some that were saved again lack empty cells at the end.
-	if r.cut = len(row) <= max(r.at, r.kind, r.historic); r.cut {
-		r.Report.Damaged++
-		return
-	}
 	r.Report.Records++
 	name, ok := kinds[sheet.Cell(row, r.kind)]
 	if !ok {

@@ -2,6 +2,7 @@ package sheet
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"time"
@@ -75,6 +76,29 @@ func (d *Document) Flush(ctx context.Context, done int64, end bool) error {
 		d.Tell(done)
 	}
 	return ctx.Err()
+}
+
+// Each gives every row with at least as many cells as asked for to take, and
+// stores what it gathers. A shorter row is damaged; as the last one it says that
+// the document was cut.
+func (d *Document) Each(ctx context.Context, rows *Rows, least int, take func(row []string)) error {
+	for {
+		row, err := rows.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return d.Flush(ctx, rows.Bytes(), true)
+		case err != nil:
+			return errors.Join(d.Flush(ctx, rows.Bytes(), true), err)
+		}
+		if d.Report.Truncated = len(row) < least; d.Report.Truncated {
+			d.Report.Damaged++
+		} else {
+			take(row)
+		}
+		if err := d.Flush(ctx, rows.Bytes(), false); err != nil {
+			return err
+		}
+	}
 }
 
 // Run imports a text export of one provider whose records are all samples.
