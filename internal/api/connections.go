@@ -82,7 +82,7 @@ func (a *API) deregister(ctx context.Context, c Caller, in *deregisterIn) (*out[
 
 type refreshUserIn struct {
 	UserPath
-	Timeout float64 `query:"timeout" minimum:"5" maximum:"60" default:"10" doc:"Seconds to wait for providers."`
+	Timeout float64 `query:"timeout" minimum:"5" maximum:"60" default:"10" doc:"Seconds to wait for providers. Nothing is asked of phones, and demos answer at once, so that nothing has to be waited for yet."`
 }
 
 // refreshBody is the answer of both outcomes. Sources are provider/resource.

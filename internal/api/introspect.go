@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"hale/internal/connections"
+	"hale/internal/fault"
 	"hale/internal/ids"
 	"hale/internal/paging"
 	"hale/internal/store"
@@ -108,7 +109,7 @@ func (in *introspectIn) users(ctx context.Context, tx *store.Tx, c Caller) (page
 	if in.UserID != "" {
 		id, err := ids.Parse[users.User](in.UserID)
 		if err != nil {
-			return page, err
+			return page, fault.New(fault.Invalid, "Input should be a valid UUID").At("query", "user_id").WithType("uuid_parsing")
 		}
 		if err := users.Exists(ctx, tx, c.Team, id); err != nil {
 			return page, err

@@ -37,7 +37,7 @@ type portalURLBody struct {
 func (a *API) createPortalURL(ctx context.Context, c Caller, in *createPortalURLIn) (*out[portalURLBody], error) {
 	purpose := users.LinkContext(in.Body.Context)
 	return answering(ctx, a, func(tx *store.Tx) (body portalURLBody, err error) {
-		link, err := users.CreatePortalLink(ctx, tx, c.Team, in.UserID, purpose)
+		link, err := users.CreatePortalLink(ctx, tx, c.Team, in.UserID, purpose, in.Body.OrderID)
 		if err == nil && in.Body.OrderID != nil {
 			err = ownOrder(ctx, tx, c.Team, in.UserID, *in.Body.OrderID)
 		}

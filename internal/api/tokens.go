@@ -55,8 +55,8 @@ func (a *API) endSignIns(ctx context.Context, c Caller, in *UserPath) (*out[succ
 }
 
 type linkCodeIn struct {
-	UserID    users.ID  `query:"user_id" required:"true" format:"uuid"`
-	ExpiresAt time.Time `query:"expires_at" doc:"An hour from now when absent; within seven days."`
+	UserID    users.ID         `query:"user_id" required:"true" format:"uuid"`
+	ExpiresAt Maybe[time.Time] `query:"expires_at" doc:"An hour from now when absent; within seven days."`
 }
 
 // linkCodeBody is a code and where an app takes it.
@@ -69,13 +69,9 @@ type linkCodeBody struct {
 }
 
 func (a *API) createLinkCode(ctx context.Context, c Caller, in *linkCodeIn) (*out[linkCodeBody], error) {
-	var until *time.Time
-	if !in.ExpiresAt.IsZero() {
-		until = &in.ExpiresAt
-	}
 	var code tokens.Code
 	err := a.db.Write(ctx, func(tx *store.Tx) (err error) {
-		code, err = tokens.CreateCode(ctx, tx, c.Team, in.UserID, until)
+		code, err = tokens.CreateCode(ctx, tx, c.Team, in.UserID, in.ExpiresAt.pointer())
 		return err
 	})
 	if err != nil {
@@ -105,7 +101,7 @@ type tokensBody struct {
 	AccessToken  string   `json:"access_token" doc:"A secret. Send it as Authorization: Bearer."`
 	TokenType    string   `json:"token_type" enum:"Bearer"`
 	ExpiresIn    int64    `json:"expires_in" doc:"Seconds that the access token is good for."`
-	RefreshToken string   `json:"refresh_token" doc:"A secret, for one renewal. An answer that got lost may be asked for again within an hour."`
+	RefreshToken string   `json:"refresh_token" doc:"A secret, for one renewal. An answer that got lost may be asked for again within an hour, and names the same refresh token."`
 }
 
 func tokensOf(s tokens.Session) tokensBody {
@@ -117,24 +113,24 @@ func (a *API) exchangeSignIn(ctx context.Context, _ Caller, in *exchangeIn) (*ou
 		return nil, fault.New(fault.Invalid, "Value error, give either sign_in_token or code").At("body").WithType("value_error")
 	}
 	if in.Body.Code == "" {
-		return a.exchange(ctx, secrets.Text(in.Body.SignInToken))
+		return a.exchange(ctx, tokens.SignInToken, secrets.Text(in.Body.SignInToken))
 	}
 	guess, err := a.guesses.take(in.address, a.db.Now())
 	if err != nil {
 		return nil, err
 	}
-	body, err := a.exchange(ctx, tokens.TypedCode(in.Body.Code))
+	body, err := a.exchange(ctx, tokens.LinkCode, tokens.TypedCode(in.Body.Code))
 	if !fault.Is(err, fault.Unauthenticated) {
 		guess.giveBack()
 	}
 	return body, err
 }
 
-func (a *API) exchange(ctx context.Context, text secrets.Text) (*out[tokensBody], error) {
+func (a *API) exchange(ctx context.Context, kind tokens.Kind, text secrets.Text) (*out[tokensBody], error) {
 	ctx = store.AsSystem(ctx)
 	var session tokens.Session
 	err := a.db.Write(ctx, func(tx *store.Tx) (err error) {
-		session, err = tokens.Exchange(ctx, tx, text)
+		session, err = tokens.Exchange(ctx, tx, kind, text)
 		return err
 	})
 	if err != nil {

@@ -1,7 +1,7 @@
 package api
 
 import (
-	"net"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -66,11 +66,22 @@ func (g *guessRation) take(address string, now time.Time) (*guess, error) {
 	return taken, nil
 }
 
-func (g *guessRation) of(address string) *rate.Limiter {
-	host, _, err := net.SplitHostPort(address)
+// guesser is who has a ration: an IPv4 address, or the network of an IPv6 one,
+// of which a single machine has 2^64.
+func guesser(address string) string {
+	at, err := netip.ParseAddrPort(address)
 	if err != nil {
-		host = address
+		return address
 	}
+	host := at.Addr().Unmap().WithZone("")
+	if host.Is4() {
+		return host.String()
+	}
+	return netip.PrefixFrom(host, 64).Masked().String()
+}
+
+func (g *guessRation) of(address string) *rate.Limiter {
+	host := guesser(address)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	l, ok := g.addresses[host]

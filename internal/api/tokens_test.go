@@ -92,7 +92,7 @@ func TestWhatAnExchangeRefuses(t *testing.T) {
 		}
 		for query, want := range map[string]int{
 			"": 422, "?user_id=x": 422, "?user_id=019f0000-0000-7000-8000-000000000000": 404,
-			"?user_id={user_id}&expires_at=2026-03-21T11:59:59Z": 422, "?user_id={user_id}&expires_at=2026-03-29T12:00:00Z": 422,
+			"?user_id={user_id}&expires_at=2026-03-21T11:59:59Z": 422, "?user_id={user_id}&expires_at=0001-01-01T00:00:00Z": 422, "?user_id={user_id}&expires_at=2026-03-29T12:00:00Z": 422,
 			"?user_id={user_id}&expires_at=2026-03-22T12:00:00%2B02:00": 200,
 		} {
 			d.status(want, d.do("POST", d.path("/v2/link/code/create"+query), ""))
@@ -120,6 +120,8 @@ func TestGuessesAreRationed(t *testing.T) {
 		for range 15 { // right ones cost nothing
 			d.status(http.StatusOK, d.anybody("/v2/link/exchange", `{"code":"`+d.code().Code+`"}`, "192.0.2.3:9"))
 		}
+		// A code offered as a sign-in token would be a guess that nobody counts.
+		d.status(http.StatusUnauthorized, d.anybody("/v2/link/exchange", `{"sign_in_token":"`+d.code().Code+`"}`, "192.0.2.3:9"))
 		left := 0
 		for i := range 40 {
 			if guess("192.0.2."+string(rune('1'+i%9))+string(rune('0'+i/9))).Code == http.StatusUnauthorized {

@@ -143,7 +143,11 @@ func (a *API) patchUser(ctx context.Context, c Caller, in *patchUserIn) (*out[de
 }
 
 func (a *API) deleteUser(ctx context.Context, c Caller, in *UserPath) (*out[successBody], error) {
-	return a.succeed(ctx, func(tx *store.Tx) error { return users.Delete(ctx, tx, c.Team, in.UserID) })
+	done, err := a.succeed(ctx, func(tx *store.Tx) error { return users.Delete(ctx, tx, c.Team, in.UserID) })
+	if err == nil {
+		a.keys.drop(func(known Caller) bool { return known.User == in.UserID })
+	}
+	return done, err
 }
 
 // succeed runs a change whose answer is only that it was made.
@@ -160,8 +164,8 @@ type undoDeleteIn struct {
 	UserID       string `query:"user_id" format:"uuid" doc:"Either this or client_user_id."`
 	ClientUserID string `query:"client_user_id" doc:"Either this or user_id."`
 	Body         *struct {
-		UserID       *users.ID `json:"user_id" required:"false" format:"uuid"`
-		ClientUserID *string   `json:"client_user_id" required:"false"`
+		UserID       *users.ID `json:"user_id" required:"false" format:"uuid" nullable:"true"`
+		ClientUserID *string   `json:"client_user_id" required:"false" nullable:"true"`
 	}
 }
 

@@ -52,7 +52,8 @@ func sign(n int) int {
 func TestZone(t *testing.T) {
 	for name, ok := range map[string]bool{
 		"Europe/Helsinki": true, "UTC": true, "Asia/Kathmandu": true,
-		"": false, "Local": false, "Mars/Olympus": false, "../../etc/passwd": false, "/etc/localtime": false, "Europe/Helsinki\x00": false,
+		"": false, "Local": false, "Mars/Olympus": false, "../../etc/passwd": false, "Europe//Helsinki": false, "./Europe/Helsinki": false,
+		"localtime": false, "posixrules": false, "Factory": false, "posix/Europe/Helsinki": false, "right/Europe/Helsinki": false, "America/Argentina/Buenos_Aires": true, "Etc/GMT+1": true, "/etc/localtime": false, "Europe/Helsinki\x00": false,
 	} {
 		if _, err := Zone(name); (err == nil) != ok {
 			t.Errorf("%q: %v", name, err)

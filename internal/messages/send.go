@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"hale/internal/fault"
 	"hale/internal/jobs"
 	"hale/internal/store"
@@ -151,7 +153,11 @@ func (s *Service) link(ctx context.Context, tx *store.Tx, d *due) (string, error
 	if !needsLink(d.Template) {
 		return "", nil
 	}
-	link, err := users.CreatePortalLink(ctx, tx, d.Team, d.User, users.Communications)
+	var order *uuid.UUID
+	if d.Order != uuid.Nil {
+		order = &d.Order
+	}
+	link, err := users.CreatePortalLink(ctx, tx, d.Team, d.User, users.Communications, order)
 	if fault.Is(err, fault.Unprocessable) || fault.Is(err, fault.NotFound) {
 		return "", nil
 	}

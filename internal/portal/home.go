@@ -10,6 +10,7 @@ import (
 	"hale/internal/civil"
 	"hale/internal/connections"
 	"hale/internal/fault"
+	"hale/internal/orders"
 	"hale/internal/providers"
 	"hale/internal/secrets"
 	"hale/internal/store"
@@ -22,6 +23,7 @@ type homeView struct {
 	frame
 	Greeting string
 	Intro    string
+	Orders   []orderLine
 	Stop     string
 	Sources  []sourceView
 	End      string
@@ -41,7 +43,12 @@ type person struct {
 	user        users.User
 	info        users.Info
 	connections []connections.Connection
+	orders      []orders.Order // newest first
+	facts       []orders.Facts // of those
 }
+
+// mostOrders is how many orders the first page shows.
+const mostOrders = 20
 
 func (p *Portal) home(w http.ResponseWriter, r *http.Request) error {
 	token := p.cookies.session(r)
@@ -87,7 +94,13 @@ func (p *Portal) read(ctx context.Context, s users.Session) (who person, err err
 		if who.info, err = users.LatestInfo(ctx, tx, s.Team, s.User); err != nil {
 			return err
 		}
-		who.connections, err = connections.List(ctx, tx, s.Team, s.User)
+		if who.connections, err = connections.List(ctx, tx, s.Team, s.User); err != nil {
+			return err
+		}
+		if who.orders, err = orders.OfUser(ctx, tx, s.Team, s.User, mostOrders); err != nil {
+			return err
+		}
+		who.facts, err = orders.Around(ctx, tx, s.Team, who.orders)
 		return err
 	})
 	return who, err
@@ -101,6 +114,9 @@ func homeOf(r *http.Request, who person, s users.Session) homeView {
 		Intro:    fmt.Sprintf(t.HomeIntro, who.team.Name),
 		Stop:     fmt.Sprintf(t.StopText, who.team.Name),
 		End:      fmt.Sprintf(t.VisitEnd, t.Clock(s.EndsAt().In(zoneOf(who.user)))),
+	}
+	for i, o := range who.orders {
+		view.Orders = append(view.Orders, orderLine{ordersPath + o.ID.String(), who.facts[i].Test.Name, t.Step(o.Status)})
 	}
 	for _, c := range who.connections {
 		view.Sources = append(view.Sources, sourceOf(t, c, zoneOf(who.user)))

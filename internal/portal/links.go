@@ -103,7 +103,11 @@ func (p *Portal) useLink(w http.ResponseWriter, r *http.Request) error {
 	if entry.Device != "" {
 		p.cookies.setDevice(w, entry.Device)
 	}
-	http.Redirect(w, r, homePath, http.StatusSeeOther)
+	to := homePath
+	if entry.Order != nil {
+		to = ordersPath + entry.Order.String()
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
 	return nil
 }
 

@@ -16,6 +16,7 @@ var templateFiles embed.FS
 var (
 	linkPage    = parse("link.html")
 	homePage    = parse("home.html")
+	orderPage   = parse("order.html")
 	messagePage = parse("message.html")
 )
 

@@ -1,12 +1,14 @@
 package portal
 
 import (
+	"context"
 	"embed"
 	"errors"
 	"log/slog"
 	"net/http"
 	"net/url"
 
+	"hale/internal/documents"
 	"hale/internal/fault"
 	"hale/internal/store"
 	"hale/internal/users"
@@ -47,6 +49,9 @@ func New(o Options) *Portal {
 	}
 	mux.HandleFunc("GET "+homePath, p.page(p.home))
 	mux.HandleFunc("GET "+homePath+"/{$}", p.page(p.home))
+	mux.HandleFunc("GET "+ordersPath+"{order}", p.page(p.order))
+	mux.HandleFunc("GET "+ordersPath+"{order}/form", p.page(p.paper((*documents.Subject).Requisition)))
+	mux.HandleFunc("GET "+ordersPath+"{order}/instructions", p.page(p.paper((*documents.Subject).Instructions)))
 	mux.HandleFunc("POST "+signOutPath, p.page(p.signOut))
 	mux.HandleFunc("GET "+signedOutPath, p.page(p.signedOut))
 	mux.HandleFunc("GET "+stylePath, serveStyle)
@@ -114,6 +119,8 @@ func (p *Portal) fail(w http.ResponseWriter, r *http.Request, err error) {
 	text := textFor(r)
 	status, message := http.StatusInternalServerError, text.Trouble
 	switch {
+	case errors.Is(err, context.Canceled): // the person has gone
+		return
 	case errors.Is(err, users.ErrLinkGone):
 		status, message = http.StatusNotFound, text.LinkGone
 	case errors.Is(err, users.ErrNoSession):

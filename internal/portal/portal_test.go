@@ -11,9 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"hale/internal/connections"
 	"hale/internal/store"
 	"hale/internal/store/storetest"
+	"hale/internal/teams"
 	"hale/internal/users"
 	"hale/internal/users/userstest"
 )
@@ -45,12 +48,26 @@ func newSite(t *testing.T) *site {
 
 func (s *site) link(t *testing.T, purpose users.LinkContext) string {
 	t.Helper()
+	return s.linkTo(t, purpose, nil)
+}
+
+func (s *site) linkTo(t *testing.T, purpose users.LinkContext, order *uuid.UUID) string {
+	t.Helper()
 	var made users.PortalLink
 	userstest.Write(t, s.db, func(ctx context.Context, tx *store.Tx) (err error) {
-		made, err = users.CreatePortalLink(ctx, tx, s.user.Team, s.user.ID, purpose)
+		made, err = users.CreatePortalLink(ctx, tx, s.user.Team, s.user.ID, purpose, order)
 		return err
 	})
 	return s.url + made.Path()
+}
+
+func (s *site) team(t *testing.T) (team teams.Team, err error) {
+	t.Helper()
+	userstest.Write(t, s.db, func(ctx context.Context, tx *store.Tx) error {
+		team, err = teams.Get(ctx, tx, s.user.Team)
+		return err
+	})
+	return team, err
 }
 
 // browser is a client with cookies that follows no redirect.

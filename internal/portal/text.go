@@ -3,6 +3,8 @@ package portal
 import (
 	"net/http"
 	"time"
+
+	"hale/internal/orders"
 )
 
 // text is every word of the pages in one language. Verbs in a text are filled
@@ -20,6 +22,10 @@ type text struct {
 	ErrorPrefix, ErrorTitle, NotADate      string
 	WrongDate, WrongDateOne                string
 	HomeTitle, HomeGreeting, HomeIntro     string
+	OrdersTitle, OrderTitle, StepSince     string
+	OrderHelpTitle, OrderHelp, ToHome      string
+	YourVisit, VisitAt                     string
+	Papers, OrderForm, Instructions        string
 	SourcesTitle, SourcesNone              string
 	Since, Provides, ProvidesNothing       string
 	Status                                 map[string]string // of connections that do not simply work
@@ -30,6 +36,8 @@ type text struct {
 	ForeignForm, Trouble                   message
 	dateLayout, timeLayout                 string
 	resources                              map[string]string
+	steps                                  map[orders.Status]string
+	Visits                                 map[string]string // of appointments, by status
 }
 
 // message is a heading with what to do.
@@ -52,6 +60,9 @@ func (t *text) Resource(name string) string {
 	}
 	return name
 }
+
+// Step is where an order stands in plain words.
+func (t *text) Step(s orders.Status) string { return t.steps[s] }
 
 var english = text{
 	Lang:   "en",
@@ -76,9 +87,21 @@ var english = text{
 	WrongDate:    "This is not the date of birth that we have. You can try %d more times. After that you need a new link.",
 	WrongDateOne: "This is not the date of birth that we have. You can try one more time. After that you need a new link.",
 
-	HomeTitle:    "Your connections",
+	HomeTitle:    "Your health portal",
 	HomeGreeting: "Hello %s",
-	HomeIntro:    "This page is from %s. It shows which apps and devices share your health data with them, and what they share.",
+	HomeIntro:    "This page is from %s. It shows your lab orders, which apps and devices share your health data with them, and what they share.",
+
+	OrdersTitle:    "Your lab orders",
+	OrderTitle:     "Your lab order",
+	StepSince:      "Since %s",
+	OrderHelpTitle: "To change something",
+	OrderHelp:      "To book, move or cancel a visit, or with any question about this order, ask %s.",
+	ToHome:         "All your orders and connections",
+	YourVisit:      "Your visit",
+	VisitAt:        "%s, %s",
+	Papers:         "Papers",
+	OrderForm:      "Order form (PDF)",
+	Instructions:   "How to give your sample (PDF)",
 
 	SourcesTitle:    "Connected apps and devices",
 	SourcesNone:     "Nothing is connected yet. When you connect an app or a device, it shows up here.",
@@ -108,4 +131,6 @@ var english = text{
 	dateLayout: "January 2, 2006",
 	timeLayout: "3:04 PM MST",
 	resources:  englishResources,
+	steps:      englishSteps,
+	Visits:     englishVisits,
 }

@@ -61,7 +61,8 @@ func Bytes(n int) []byte {
 }
 
 // Hash is the SHA-256 of a token. Tokens carry at least 128 random bits, so a
-// plain hash is enough at rest (OWASP ASVS 5.0, 6.5.2).
+// plain hash is enough at rest (OWASP ASVS 5.0, 6.5.2). Link codes have 32: what
+// a copy of the database tells of one ends with it.
 func Hash(token string) []byte {
 	sum := sha256.Sum256([]byte(token))
 	return sum[:]

@@ -15,7 +15,7 @@ import (
 
 // EndSession signs one phone out.
 func EndSession(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, session SessionID) error {
-	for _, table := range []string{"access_tokens", "phone_sessions"} {
+	for _, table := range []string{"phone_sessions", "access_tokens"} {
 		_, err := tx.Exec(ctx, `DELETE FROM `+table+` WHERE team_id = $1 AND user_id = $2 AND session_id = $3`, team, user, session)
 		if err != nil {
 			return fmt.Errorf("tokens: ending a session: %w", err)
@@ -32,8 +32,10 @@ func EndAll(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) err
 	return erase(ctx, tx, team, user)
 }
 
-// tables hold what a user's phones are let in with.
-var tables = []string{"sign_ins", "access_tokens", "phone_sessions"}
+// tables hold what a user's phones are let in with. Sessions are deleted before
+// their access tokens: that waits for a renewal which is under way on PostgreSQL,
+// and so finds the token that it makes.
+var tables = []string{"sign_ins", "phone_sessions", "access_tokens"}
 
 func erase(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) error {
 	for _, table := range tables {

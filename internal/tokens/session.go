@@ -2,6 +2,9 @@ package tokens
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"time"
@@ -51,11 +54,11 @@ var ErrInvalid = fault.New(fault.Unauthenticated, "invalid token")
 
 // Exchange uses up a sign-in token or a link code and opens a session. The
 // text is the only scope: ctx is the system's.
-func Exchange(ctx context.Context, tx *store.Tx, text secrets.Text) (Session, error) {
+func Exchange(ctx context.Context, tx *store.Tx, kind Kind, text secrets.Text) (Session, error) {
 	var s Session
 	var end time.Time
-	err := tx.QueryRow(ctx, `DELETE FROM sign_ins WHERE secret_hash = $1 RETURNING team_id, user_id, expires_on`,
-		secrets.Hash(text.Reveal())).Scan(&s.Team, &s.User, store.ScanTime(&end))
+	err := tx.QueryRow(ctx, `DELETE FROM sign_ins WHERE secret_hash = $1 AND kind = $2 RETURNING team_id, user_id, expires_on`,
+		secrets.Hash(text.Reveal()), string(kind)).Scan(&s.Team, &s.User, store.ScanTime(&end))
 	switch {
 	case errors.Is(err, store.ErrNoRows):
 		return Session{}, ErrInvalid
@@ -65,10 +68,15 @@ func Exchange(ctx context.Context, tx *store.Tx, text secrets.Text) (Session, er
 		return Session{}, ErrInvalid
 	}
 	s.ID = ids.From[Session](tx.NewUUID())
-	s.renew(tx)
-	_, err = tx.Exec(ctx, `INSERT INTO phone_sessions (team_id, user_id, session_id, refresh_hash, created_on, refreshed_on, expires_on)
-		VALUES ($1, $2, $3, $4, $5, $5, $6)`,
-		s.Team, s.User, s.ID, secrets.Hash(s.Refresh.Reveal()), tx.Now(), s.ExpiresOn)
+	key := secrets.Bytes(secrets.KeySize)
+	s.renew(tx, key, text)
+	sealed, err := tx.Seal(ctx, s.Team.UUID(), s.User.UUID(), s.place(), key)
+	if err != nil {
+		return Session{}, err
+	}
+	_, err = tx.Exec(ctx, `INSERT INTO phone_sessions (team_id, user_id, session_id, refresh_hash, created_on, refreshed_on, expires_on, renewal_key)
+		VALUES ($1, $2, $3, $4, $5, $5, $6, $7)`,
+		s.Team, s.User, s.ID, secrets.Hash(s.Refresh.Reveal()), tx.Now(), s.ExpiresOn, sealed)
 	if err != nil {
 		return Session{}, fmt.Errorf("tokens: opening a session: %w", err)
 	}
@@ -79,30 +87,42 @@ func Exchange(ctx context.Context, tx *store.Tx, text secrets.Text) (Session, er
 }
 
 // Refresh renews the pair of tokens of a session: both are new, and the old
-// access token stays good for what is left of its hour. A refresh token that
-// was renewed more than an hour ago can only be a copy: the session ends.
-// The text is the only scope: ctx is the system's.
+// access token stays good for what is left of its hour. A token that was used
+// already gives the same refresh token as the first time, for an hour, to a phone
+// that never got the answer; after that it can only be a copy, and the session
+// ends. The text is the only scope: ctx is the system's.
 //
 // ended says that the session was ended; that has to be committed.
 func Refresh(ctx context.Context, tx *store.Tx, text secrets.Text) (s Session, ended bool, err error) {
 	hash := secrets.Hash(text.Reveal())
-	before, last, end := false, time.Time{}, time.Time{}
-	err = tx.QueryRow(ctx, `SELECT team_id, user_id, session_id, refresh_hash <> $1, refreshed_on, expires_on
+	var used bool
+	var last time.Time
+	var sealed []byte
+	err = tx.QueryRow(ctx, `SELECT team_id, user_id, session_id, refresh_hash <> $1, refreshed_on, expires_on, renewal_key
 		FROM phone_sessions WHERE refresh_hash = $1 OR refresh_before = $1`, hash).
-		Scan(&s.Team, &s.User, &s.ID, &before, store.ScanTime(&last), store.ScanTime(&end))
+		Scan(&s.Team, &s.User, &s.ID, &used, store.ScanTime(&last), store.ScanTime(&s.ExpiresOn), &sealed)
 	switch {
 	case errors.Is(err, store.ErrNoRows):
 		return Session{}, false, ErrInvalid
 	case err != nil:
 		return Session{}, false, fmt.Errorf("tokens: renewing: %w", err)
-	case !tx.Now().Before(end):
+	case !tx.Now().Before(s.ExpiresOn):
 		return Session{}, false, ErrInvalid
-	case before && tx.Now().Sub(last) > lostAnswer:
+	case used && tx.Now().Sub(last) > lostAnswer:
 		return Session{}, true, EndSession(ctx, tx, s.Team, s.User, s.ID)
 	}
-	s.renew(tx)
+	key, err := tx.Unseal(ctx, s.Team.UUID(), s.User.UUID(), s.place(), sealed)
+	if err != nil {
+		return Session{}, false, err
+	}
+	end := s.ExpiresOn
+	s.renew(tx, key, text)
+	if used {
+		s.ExpiresOn = end
+		return s, false, s.admit(ctx, tx)
+	}
 	n, err := tx.Exec(ctx, `UPDATE phone_sessions SET refresh_hash = $4, refresh_before = $5, refreshed_on = $6, expires_on = $7
-		WHERE team_id = $1 AND user_id = $2 AND session_id = $3 AND (refresh_hash = $5 OR refresh_before = $5)`,
+		WHERE team_id = $1 AND user_id = $2 AND session_id = $3 AND refresh_hash = $5`,
 		s.Team, s.User, s.ID, secrets.Hash(s.Refresh.Reveal()), hash, tx.Now(), s.ExpiresOn)
 	if err != nil {
 		return Session{}, false, fmt.Errorf("tokens: renewing: %w", err)
@@ -113,12 +133,19 @@ func Refresh(ctx context.Context, tx *store.Tx, text secrets.Text) (s Session, e
 	return s, false, s.admit(ctx, tx)
 }
 
-// renew draws a new pair.
-func (s *Session) renew(tx *store.Tx) {
+// renew makes a new pair from the text that was used up. The access token is
+// drawn; the refresh token follows from the text and the session's key, so that
+// the same renewal gives the same one.
+func (s *Session) renew(tx *store.Tx, key []byte, used secrets.Text) {
+	next := hmac.New(sha256.New, key)
+	next.Write([]byte(used.Reveal()))
 	s.Access = secrets.Text(AccessPrefix + secrets.Random(tokenLength))
-	s.Refresh = secrets.Text(refreshPrefix + secrets.Random(tokenLength))
+	s.Refresh = secrets.Text(refreshPrefix + base64.RawURLEncoding.EncodeToString(next.Sum(nil)))
 	s.ExpiresOn = tx.Now().Add(RefreshLife)
 }
+
+// place is where the session's key is sealed.
+func (s *Session) place() string { return "phone_sessions.renewal_key:" + s.ID.String() }
 
 // makeRoom signs out the phones beyond mostSessions.
 func makeRoom(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) error {

@@ -32,10 +32,14 @@ const (
 	region       = "us" // the wire format wants one; a self-hosted service has none
 )
 
-// A kind of way in, as stored.
+// Kind is a kind of way in, as stored. Whoever offers a text says which it is:
+// codes are few enough to guess, and only guesses at them are rationed.
+type Kind string
+
+// The two ways in.
 const (
-	kindToken = "token"
-	kindCode  = "code"
+	SignInToken Kind = "token"
+	LinkCode    Kind = "code"
 )
 
 // CreateSignIn makes a token that can be exchanged once for a session of the
@@ -47,7 +51,7 @@ func CreateSignIn(ctx context.Context, tx *store.Tx, team teams.ID, user users.I
 		return "", err
 	}
 	token := secrets.Text(signInPrefix + secrets.Random(tokenLength))
-	_, err := addSignIn(ctx, tx, team, user, kindToken, token, tx.Now().Add(SignInLife))
+	_, err := addSignIn(ctx, tx, team, user, SignInToken, token, tx.Now().Add(SignInLife))
 	return token, err
 }
 
@@ -81,7 +85,7 @@ func CreateCode(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID,
 	}
 	for { // a code may be open already, of whichever team: one in four billion
 		code := Code{Text: newCode(owner.Environment), ExpiresOn: end}
-		if fresh, err := addSignIn(ctx, tx, team, user, kindCode, code.Text, end); err != nil || fresh {
+		if fresh, err := addSignIn(ctx, tx, team, user, LinkCode, code.Text, end); err != nil || fresh {
 			return code, err
 		}
 	}
@@ -96,10 +100,10 @@ func newCode(env teams.Environment) secrets.Text {
 }
 
 // addSignIn stores a way in; fresh is false when the same text is open already.
-func addSignIn(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, kind string, text secrets.Text, end time.Time) (fresh bool, err error) {
+func addSignIn(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, kind Kind, text secrets.Text, end time.Time) (fresh bool, err error) {
 	n, err := tx.Exec(ctx, `INSERT INTO sign_ins (secret_hash, team_id, user_id, kind, created_on, expires_on)
 		VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (secret_hash) DO NOTHING`,
-		secrets.Hash(text.Reveal()), team, user, kind, tx.Now(), end)
+		secrets.Hash(text.Reveal()), team, user, string(kind), tx.Now(), end)
 	if err != nil {
 		return false, fmt.Errorf("tokens: storing a sign-in: %w", err)
 	}

@@ -61,8 +61,16 @@ func (w ways) code(until *time.Time) (code tokens.Code, err error) {
 }
 
 func (w ways) exchange(text secrets.Text) (s tokens.Session, err error) {
+	return w.exchangeAs(tokens.SignInToken, text)
+}
+
+func (w ways) exchangeCode(text secrets.Text) (s tokens.Session, err error) {
+	return w.exchangeAs(tokens.LinkCode, text)
+}
+
+func (w ways) exchangeAs(kind tokens.Kind, text secrets.Text) (s tokens.Session, err error) {
 	err = w.write(func(ctx context.Context, tx *store.Tx) (err error) {
-		s, err = tokens.Exchange(ctx, tx, text)
+		s, err = tokens.Exchange(ctx, tx, kind, text)
 		return err
 	})
 	return s, err
@@ -143,10 +151,10 @@ func TestLinkCodes(t *testing.T) {
 			t.Fatalf("%s until %v, %v", code.Text.Reveal(), code.ExpiresOn, err)
 		}
 		typed := code.Text.Reveal()
-		if _, err := w.exchange(tokens.TypedCode("SK" + typed[2:4] + " " + typed[4:8] + " " + typed[8:])); err != nil {
+		if _, err := w.exchangeCode(tokens.TypedCode("SK" + typed[2:4] + " " + typed[4:8] + " " + typed[8:])); err != nil {
 			t.Error(err)
 		}
-		_, err = w.exchange(code.Text)
+		_, err = w.exchangeCode(code.Text)
 		w.isGone(err)
 
 		soon := w.now.Add(time.Minute)
@@ -155,7 +163,7 @@ func TestLinkCodes(t *testing.T) {
 			t.Fatal(err)
 		}
 		*w.now = soon
-		_, err = w.exchange(short.Text)
+		_, err = w.exchangeCode(short.Text)
 		w.isGone(err)
 
 		far := w.now.Add(tokens.LongestCodeLife + time.Second)
@@ -195,13 +203,14 @@ func TestAccessEndsAndIsRenewed(t *testing.T) {
 func TestALostAnswerAndAStolenCopy(t *testing.T) {
 	each(t, func(w ways) {
 		first := w.open()
-		if _, err := w.refresh(first.Refresh); err != nil { // the answer gets lost
+		lost, err := w.refresh(first.Refresh)
+		if err != nil {
 			t.Fatal(err)
 		}
 		*w.now = w.now.Add(59 * time.Minute)
 		second, err := w.refresh(first.Refresh)
-		if err != nil {
-			t.Fatal(err)
+		if err != nil || second.Refresh != lost.Refresh || second.Access == lost.Access {
+			t.Fatal("another renewal", err)
 		}
 		third, err := w.refresh(second.Refresh)
 		if err != nil {
@@ -221,6 +230,47 @@ func TestALostAnswerAndAStolenCopy(t *testing.T) {
 		w.isGone(err)
 		_, err = w.refresh(last.Refresh)
 		w.isGone(err)
+	})
+}
+
+// The hour of a used refresh token begins with its first use, whatever is asked
+// for in it.
+func TestACopyIsGoodForOneHour(t *testing.T) {
+	each(t, func(w ways) {
+		first := w.open()
+		phone, err := w.refresh(first.Refresh)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			*w.now = w.now.Add(20 * time.Minute)
+			if _, err := w.refresh(first.Refresh); err != nil {
+				t.Fatal(err)
+			}
+		}
+		*w.now = w.now.Add(time.Second)
+		_, err = w.refresh(first.Refresh)
+		w.isGone(err)
+		_, err = w.refresh(phone.Refresh)
+		w.isGone(err)
+	})
+}
+
+// A text is taken for what it is said to be: guesses at codes are counted where
+// codes are taken.
+func TestACodeIsNoSignInToken(t *testing.T) {
+	each(t, func(w ways) {
+		code, err := w.code(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = w.exchange(code.Text)
+		w.isGone(err)
+		_, err = w.exchangeCode(w.signIn())
+		w.isGone(err)
+		if _, err := w.exchangeCode(code.Text); err != nil {
+			t.Error(err)
+		}
 	})
 }
 
@@ -256,7 +306,7 @@ func TestSigningOut(t *testing.T) {
 		}
 		_, err = w.resolve(tablet.Access)
 		w.isGone(err)
-		_, err = w.exchange(open.Text)
+		_, err = w.exchangeCode(open.Text)
 		w.isGone(err)
 	})
 }

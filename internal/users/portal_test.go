@@ -22,7 +22,7 @@ import (
 func link(tb testing.TB, db *store.DB, user users.User, purpose users.LinkContext) (made users.PortalLink) {
 	tb.Helper()
 	userstest.Write(tb, db, func(ctx context.Context, tx *store.Tx) (err error) {
-		made, err = users.CreatePortalLink(ctx, tx, user.Team, user.ID, purpose)
+		made, err = users.CreatePortalLink(ctx, tx, user.Team, user.ID, purpose, nil)
 		return err
 	})
 	return made
@@ -59,7 +59,7 @@ func TestPortalLinkNeedsDemographics(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		user := userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{})
 		err := write(db, user.Team, func(ctx context.Context, tx *store.Tx) error {
-			_, err := users.CreatePortalLink(ctx, tx, user.Team, user.ID, users.Launch)
+			_, err := users.CreatePortalLink(ctx, tx, user.Team, user.ID, users.Launch, nil)
 			return err
 		})
 		wantFault(t, err, fault.Unprocessable, "User demographics data not found")

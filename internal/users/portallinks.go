@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
+
 	"hale/internal/fault"
 	"hale/internal/secrets"
 	"hale/internal/store"
@@ -40,6 +42,7 @@ type PortalLink struct {
 	User      ID
 	Context   LinkContext
 	Token     secrets.Text // known only when the link is made
+	Order     *uuid.UUID   // that it opens; nil for the person's first page
 	ExpiresOn time.Time
 
 	tries int64
@@ -64,10 +67,11 @@ const tokenLength = 43
 
 func newToken() secrets.Text { return secrets.Text(secrets.Random(tokenLength)) }
 
-// CreatePortalLink makes a link for a user whose demographics are known.
+// CreatePortalLink makes a link for a user whose demographics are known. order,
+// when given, is one of theirs: the link opens it.
 //
 // Spec: Users, create_portal_url; 422 without demographics.
-func CreatePortalLink(ctx context.Context, tx *store.Tx, team teams.ID, id ID, purpose LinkContext) (PortalLink, error) {
+func CreatePortalLink(ctx context.Context, tx *store.Tx, team teams.ID, id ID, purpose LinkContext, order *uuid.UUID) (PortalLink, error) {
 	user, err := Get(ctx, tx, team, id)
 	if err != nil {
 		return PortalLink{}, err
@@ -75,13 +79,13 @@ func CreatePortalLink(ctx context.Context, tx *store.Tx, team teams.ID, id ID, p
 	if !user.HasInfo() {
 		return PortalLink{}, fault.New(fault.Unprocessable, "User demographics data not found: give them first, with PATCH /v2/user/{user_id}/info")
 	}
-	link := PortalLink{Team: team, User: id, Context: purpose, Token: newToken(), ExpiresOn: tx.Now().Add(purpose.Lifetime())}
+	link := PortalLink{Team: team, User: id, Context: purpose, Token: newToken(), Order: order, ExpiresOn: tx.Now().Add(purpose.Lifetime())}
 	_, err = tx.Exec(ctx, `DELETE FROM portal_links WHERE team_id = $1 AND user_id = $2 AND expires_on <= $3`, team, id, tx.Now())
 	if err != nil {
 		return PortalLink{}, fmt.Errorf("users: removing old portal links: %w", err)
 	}
-	_, err = tx.Exec(ctx, `INSERT INTO portal_links (token_hash, team_id, user_id, context, created_on, expires_on, tries)
-		VALUES ($1, $2, $3, $4, $5, $6, 0)`, secrets.Hash(link.Token.Reveal()), team, id, string(purpose), tx.Now(), link.ExpiresOn)
+	_, err = tx.Exec(ctx, `INSERT INTO portal_links (token_hash, team_id, user_id, context, created_on, expires_on, tries, order_id)
+		VALUES ($1, $2, $3, $4, $5, $6, 0, $7)`, secrets.Hash(link.Token.Reveal()), team, id, string(purpose), tx.Now(), link.ExpiresOn, order)
 	if err != nil {
 		return PortalLink{}, fmt.Errorf("users: storing a portal link: %w", err)
 	}
@@ -99,8 +103,8 @@ const mostTries = 5
 // scope: ctx is the system's.
 func FindPortalLink(ctx context.Context, tx *store.Tx, token secrets.Text) (PortalLink, error) {
 	var link PortalLink
-	err := tx.QueryRow(ctx, `SELECT team_id, user_id, context, expires_on, tries FROM portal_links WHERE token_hash = $1`,
-		secrets.Hash(token.Reveal())).Scan(&link.Team, &link.User, &link.Context, store.ScanTime(&link.ExpiresOn), &link.tries)
+	err := tx.QueryRow(ctx, `SELECT team_id, user_id, context, expires_on, tries, order_id FROM portal_links WHERE token_hash = $1`,
+		secrets.Hash(token.Reveal())).Scan(&link.Team, &link.User, &link.Context, store.ScanTime(&link.ExpiresOn), &link.tries, &link.Order)
 	switch {
 	case errors.Is(err, store.ErrNoRows):
 		return PortalLink{}, ErrLinkGone

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
+
 	"hale/internal/civil"
 	"hale/internal/fault"
 	"hale/internal/secrets"
@@ -48,6 +50,7 @@ func (s Session) NeedsTouch(now time.Time) bool { return now.Sub(s.SeenAt) >= to
 type Entry struct {
 	Session   secrets.Text
 	Device    secrets.Text
+	Order     *uuid.UUID // that the link opens
 	Wrong     bool
 	TriesLeft int64
 }
@@ -88,6 +91,7 @@ func Enter(ctx context.Context, tx *store.Tx, token, device secrets.Text, birthD
 			return Entry{}, err
 		}
 	}
+	entry.Order = link.Order
 	entry.Session, err = begin(ctx, tx, link)
 	return entry, err
 }

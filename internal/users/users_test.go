@@ -171,7 +171,7 @@ func TestOtherTeamsUserIsUnknown(t *testing.T) {
 				return err
 			},
 			"portal link": func(ctx context.Context, tx *store.Tx, id users.ID) error {
-				_, err := users.CreatePortalLink(ctx, tx, mine, id, users.Launch)
+				_, err := users.CreatePortalLink(ctx, tx, mine, id, users.Launch, nil)
 				return err
 			},
 		} {
