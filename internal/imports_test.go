@@ -27,7 +27,7 @@ var mayImport = map[string]string{
 	"civil":   "fault",
 	"paging":  "fault",
 	"secrets": "",
-	"store":   "secrets",
+	"store":   "fault secrets",
 	"rows":    "wearables/blocks", // text that is kept by its columns
 
 	"wearables/blocks": "",        // columns of instants and numbers: it knows nothing of what they are

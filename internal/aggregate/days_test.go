@@ -91,3 +91,15 @@ func TestBucketsAndParts(t *testing.T) {
 		}
 	})
 }
+
+// What a clock showed is floating time already: no zone moves it.
+func TestFloatingTimeIsReadAsItStands(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		r := newRig(t, db, "America/New_York")
+		for _, c := range []struct{ provider, want string }{{"abbott_libreview", "08"}, {"dexcom_v3", "03"}} {
+			r.samples("glucose", wearables.Source{Provider: c.provider}, wearables.NoOffset, []string{"2026-03-02T08:00:00Z"}, []float64{5})
+			hourly := grouped([]string{trunc(1, "hour", "timeseries")}, of("mean", value("glucose")), `"where":"source_provider = '`+c.provider+`'"`)
+			r.expect("2026-03-02", 1, hourly, `{"group_key.0":["2026-03-02T`+c.want+`:00:00"],"mean.value":[5]}`)
+		}
+	})
+}

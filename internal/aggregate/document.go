@@ -3,6 +3,7 @@ package aggregate
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -42,6 +43,10 @@ func (s *summary) appendTo(dst *Vector, in query.Input) {
 		return
 	}
 	c := in.Column
+	if c.From == query.FromInBed {
+		s.appendInBed(dst)
+		return
+	}
 	if name, ok := strings.CutPrefix(c.From, query.FromMacro); ok {
 		s.appendMacro(dst, name)
 		return
@@ -116,15 +121,39 @@ func (s *summary) time(c *query.Column) (us int64, ok bool) {
 	case query.FromMeasured:
 		return s.measured()
 	}
-	text, _ := s.at(c.From).(string)
 	if c.Kind == query.Date {
+		text, _ := s.at(c.From).(string)
 		return parseDate(text)
 	}
-	t, err := time.Parse(time.RFC3339, text)
-	if err != nil {
+	t, ok := s.moment(c.From)
+	if !ok {
 		return 0, false
 	}
 	return s.wall.at(t.UnixMicro(), s.offset), true
+}
+
+// moment is an instant of the document.
+func (s *summary) moment(from string) (time.Time, bool) {
+	text, _ := s.at(from).(string)
+	t, err := time.Parse(time.RFC3339, text)
+	return t, err == nil
+}
+
+// appendInBed appends the seconds in bed of a sleep: those that were stated,
+// else stop less start, as reads have it.
+//
+// Reference 7.5, sleep.
+func (s *summary) appendInBed(dst *Vector) {
+	start, okStart := s.moment("bedtime_start")
+	stop, okStop := s.moment("bedtime_stop")
+	switch seconds, stated := number(s.fields["duration"]); {
+	case stated:
+		dst.appendNumber(seconds)
+	case okStart && okStop:
+		dst.appendNumber(max(0, math.Trunc(stop.Sub(start).Seconds())))
+	default:
+		dst.appendNull()
+	}
 }
 
 // measured is when a body was measured: the instant that the provider stated,

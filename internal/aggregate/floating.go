@@ -30,6 +30,15 @@ func wallOf(user users.User) wall {
 	return wall{zone: zone}
 }
 
+// of is the wall for a provider's values, which no zone moves where they float
+// already.
+func (w *wall) of(provider string) *wall {
+	if wearables.Floats(provider) {
+		return &wall{}
+	}
+	return w
+}
+
 // at is the floating time of an instant.
 func (w *wall) at(us int64, offset int32) int64 {
 	switch {

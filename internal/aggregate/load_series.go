@@ -11,10 +11,11 @@ import (
 )
 
 // A series is read stretch by stretch, so that too much of it is noticed
-// before it is in memory.
+// before it is in memory. A stretch is cut to where it has few samples, or is
+// a day or a block; the next one tries to be twice as long.
 const (
-	firstStretch = 32 * 24 * int64(3600*1e6)
-	fewSamples   = 50_000
+	firstStretch = 32 * dayUS
+	fewSamples   = 400_000
 )
 
 // loadSeries reads the samples of a time series from all its sources.
@@ -38,7 +39,10 @@ func (r *Request) loadSeries(ctx context.Context, tx *store.Tx) (*frame, error) 
 		}
 		from, to := max(oldest, r.From-Zones), min(newest+1, r.To+Zones)
 		for width := firstStretch; from < to; {
-			end := min(from+width, to)
+			end, err := fit(ctx, tx, s, from, min(from+width, to))
+			if err != nil {
+				return nil, err
+			}
 			var found wearables.Samples
 			if err := wearables.ReadSeries(ctx, tx, *s, from, end, &found); err != nil {
 				return nil, err
@@ -48,23 +52,36 @@ func (r *Request) loadSeries(ctx context.Context, tx *store.Tx) (*frame, error) 
 			}
 			r.addSamples(f, s, &found, taken)
 			times = append(times, found.Time...)
-			if found.Len() < fewSamples {
-				width *= 2
-			}
-			from = end
+			width, from = 2*(end-from), end
 		}
 		keys.note(s, times)
 	}
 	return f, nil
 }
 
+// fit cuts a stretch of a series to where it has few samples.
+func fit(ctx context.Context, tx *store.Tx, s *wearables.Series, from, to int64) (end int64, err error) {
+	least := max(dayUS, s.Width.Microseconds())
+	for to-from > least {
+		n, err := s.Count(ctx, tx, from, to)
+		if err != nil {
+			return 0, err
+		}
+		if n <= fewSamples {
+			break
+		}
+		to = from + max((to-from)/2, least)
+	}
+	return to, nil
+}
+
 // addSamples adds the samples that lie within the request's time and at none
 // that is taken.
 func (r *Request) addSamples(f *frame, s *wearables.Series, c *wearables.Samples, taken []int64) {
-	from := f.originOf(origin{s.Source.Provider, s.Source.Type})
+	from, wall := f.originOf(origin{s.Source.Provider, s.Source.Type}), r.wall.of(s.Source.Provider)
 	var rows []int32
 	for i, us := range c.Time {
-		at := r.wall.at(us, offsetAt(c, i))
+		at := wall.at(us, offsetAt(c, i))
 		if at < r.From || at >= r.To {
 			continue
 		}

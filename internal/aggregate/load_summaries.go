@@ -79,11 +79,7 @@ func (r *Request) nights(ctx context.Context, tx *store.Tx) (map[uuid.UUID]*stag
 	}
 	nights := map[uuid.UUID]*stages{}
 	for i := range stored {
-		sleep, s, err := parseStages(stored[i].Body)
-		if err != nil {
-			return nil, fmt.Errorf("aggregate: a stored sleep_cycle: %w", err)
-		}
-		if s != nil {
+		if sleep, s := parseStages(stored[i].Body); s != nil {
 			nights[sleep] = s
 		}
 	}

@@ -107,19 +107,17 @@ type stages struct {
 // Stages of a sleep cycle. Reference 7.5, sleep_cycle.
 const stageAwake = 4
 
-// parseStages reads a sleep cycle. It has none when its lists are not parallel.
-func parseStages(body []byte) (sleep uuid.UUID, s *stages, err error) {
+// parseStages reads a sleep cycle. It has none when its lists are not parallel,
+// or hold what are no seconds.
+func parseStages(body []byte) (sleep uuid.UUID, s *stages) {
 	var doc struct {
 		Sleep uuid.UUID `json:"sleep_id"`
 		Start time.Time `json:"session_start"`
 		To    []int64   `json:"stage_end_offset_second"`
 		Stage []float64 `json:"stage_type"`
 	}
-	if err := json.Unmarshal(body, &doc); err != nil {
-		return sleep, nil, err
-	}
-	if len(doc.To) != len(doc.Stage) {
-		return sleep, nil, nil
+	if json.Unmarshal(body, &doc) != nil || len(doc.To) != len(doc.Stage) {
+		return sleep, nil
 	}
 	s = &stages{}
 	for i, stage := range doc.Stage {
@@ -133,5 +131,5 @@ func parseStages(body []byte) (sleep uuid.UUID, s *stages, err error) {
 			s.lastAsleep = &end
 		}
 	}
-	return doc.Sleep, s, nil
+	return doc.Sleep, s
 }

@@ -121,3 +121,43 @@ func TestSubqueries(t *testing.T) {
 			`{"group_key.0":["2026-01-01T00:00:00"],"max.mean.basal_body_temperature.value":[36.5],"sum.count.menstrual_flow":[3]}`)
 	})
 }
+
+// A sleep that does not state how long it was lasted from its start to its
+// stop, as reads have it.
+func TestDurationOfASleep(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		r := newRig(t, db, "Europe/Berlin")
+		r.night("2026-03-28T22:00:00Z", "2026-03-29T06:00:00Z", `{}`) // the clocks go forward
+		r.night("2026-03-30T22:00:00Z", "2026-03-31T06:00:00Z", `{"duration":28000}`)
+		duration := `{"sleep":"duration_second"}`
+		r.expect("2026-03-31", 7, choose(duration), `{"duration_second":[28800,28000]}`)
+		r.expect("2026-03-31", 7, choose(of("sum", duration)), `{"sum.duration_second":[56800]}`)
+	})
+}
+
+// A cycle that cannot be read leaves the night without its stages.
+func TestACycleThatIsNone(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		r := newRig(t, db, "")
+		sleep := r.night("2026-03-01T22:00:00Z", "2026-03-02T06:00:00Z", `{}`)
+		from := time.UnixMicro(instant(t, "2026-03-01T22:00:00Z")).UTC()
+		r.put(wearables.Batch{Summaries: []wearables.Summary{{
+			Resource: "sleep_cycle", Key: "cycle", Source: watch, Date: civil.MustParse("2026-03-02"), Start: from, End: from.Add(time.Hour),
+			Body: json.RawMessage(`{"stage_start_offset_second":[0],"stage_end_offset_second":[60],"stage_type":[2]}`),
+		}}})
+		team, user := r.user.Team.UUID(), r.user.ID.UUID()
+		id := wearables.SummaryID(user, "apple_health_kit", "sleep_cycle", "cycle")
+		if err := db.Write(r.ctx, func(tx *store.Tx) error {
+			body, err := tx.Seal(r.ctx, team, user, "summaries.body:"+id.String(),
+				[]byte(`{"sleep_id":"`+sleep+`","stage_end_offset_second":[1e+15],"stage_start_offset_second":[0],"stage_type":[2]}`))
+			if err != nil {
+				return err
+			}
+			_, err = tx.Exec(r.ctx, `UPDATE summaries SET body = $1 WHERE team_id = $2 AND user_id = $3 AND id = $4`, body, team, user, id)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		r.expect("2026-03-02", 1, choose(`{"value_macro":"awakenings"}`), `{"awakenings":[null]}`)
+	})
+}

@@ -36,6 +36,9 @@ type Deps struct {
 	MaxBody, MaxPush int64
 	// Metrics counts; nil counts nothing.
 	Metrics *ops.Metrics
+	// Stopping is closed when the node is about to stop: whoever waits for news
+	// is answered then. Nil never is.
+	Stopping <-chan struct{}
 
 	Services
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"hale/internal/fault"
@@ -20,9 +21,9 @@ type searchCompendiumIn struct {
 	Body struct {
 		Mode           compendiumMode                `json:"mode" doc:"canonical finds sets of codes; crosswalk also each lab's tests for one."`
 		Query          *string                       `json:"query" required:"false" maxLength:"500" doc:"A name, synonym or LOINC code."`
-		CPTCodes       listOrNull[string]            `json:"cpt_codes" required:"false"`
+		CPTCodes       listOrNull[string]            `json:"cpt_codes" required:"false" maxItems:"100"`
 		LOINCSetHash   *string                       `json:"loinc_set_hash" required:"false" maxLength:"100" doc:"Of an earlier answer; crosswalk only, instead of query."`
-		Labs           listOrNull[compendiumLabSlug] `json:"labs" required:"false" doc:"All four when absent."`
+		Labs           listOrNull[compendiumLabSlug] `json:"labs" required:"false" maxItems:"100" doc:"All four when absent."`
 		IncludeRelated *bool                         `json:"include_related" required:"false" default:"true"`
 		Limit          *int                          `json:"limit" required:"false" default:"3" doc:"Of each list: 1 to 10, in crosswalk mode to 20."`
 	}
@@ -103,7 +104,7 @@ func (in *searchCompendiumIn) candidates(found *labs.Catalogue, limit int) []lab
 func (in *searchCompendiumIn) crosswalk(found *labs.Catalogue, selected labs.Match, limit int, body *searchCompendiumBody) {
 	chosen := canonicalOf(selected)
 	body.SelectedCanonical = nullable(&chosen)
-	slugs := textsOf(in.Body.Labs)
+	slugs := slices.Compact(slices.Sorted(slices.Values(textsOf(in.Body.Labs))))
 	if len(slugs) == 0 {
 		slugs = labs.CentralSlugs
 	}

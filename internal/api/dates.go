@@ -20,7 +20,7 @@ type span struct {
 //
 // Reference 7.2: date-only means 00:00:00 as a start and 23:59:59 as an end.
 func bound(name, text string) (span, *fault.Error) {
-	if day, err := time.Parse(time.DateOnly, text); err == nil {
+	if day, err := time.Parse(time.DateOnly, text); err == nil && day.Year() >= 1 {
 		return span{day.UnixMicro(), day.AddDate(0, 0, 1).UnixMicro(), text}, nil
 	}
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05"} {

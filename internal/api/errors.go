@@ -13,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/validation"
 
 	"hale/internal/fault"
+	"hale/internal/store"
 )
 
 // The one place where an error becomes a status and a body. The body is
@@ -77,6 +78,9 @@ func (a *API) refusal(ctx context.Context, err error) *refusal {
 		}
 		a.Log.ErrorContext(ctx, "request failed", "request_id", requestID(ctx), "error", err)
 		return &refusal{status: http.StatusInternalServerError, detail: "Internal Server Error"}
+	}
+	if down := (*store.Unavailable)(nil); errors.As(err, &down) { // the caller is told nothing of the cause
+		a.Log.ErrorContext(ctx, "the database is not available", "request_id", requestID(ctx), "error", err)
 	}
 	r := &refusal{status: status, detail: messageOf(err)}
 	var list fault.List

@@ -47,7 +47,7 @@ func (a *API) readFeed(ctx context.Context, c Caller, in *feedIn) (*written, err
 	if err != nil {
 		return nil, err
 	}
-	page, err := events.Await(ctx, a.db, c.Team.UUID(), in.After, in.Limit, types, time.Duration(in.Wait)*time.Second)
+	page, err := events.Await(ctx, a.db, c.Team.UUID(), in.After, in.Limit, types, time.Duration(in.Wait)*time.Second, a.Stopping)
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 
-	"hale/internal/fault"
 	"hale/internal/jobs"
 	"hale/internal/paging"
 	"hale/internal/store"
@@ -13,7 +12,7 @@ func (a *API) jobRoutes() []route {
 	return []route{
 		get("/v2/jobs", a.listJobs, "List a team's background jobs, newest first"),
 		get("/v2/jobs/{job_id}", a.getJob, "Get a background job"),
-		post("/v2/jobs/{job_id}/cancel", a.cancelJob, "Stop a job; what it has done stays"),
+		post("/v2/jobs/{job_id}/cancel", a.cancelJob, "Stop a job that can be canceled; what it has done stays"),
 	}
 }
 
@@ -27,6 +26,7 @@ type jobBody struct {
 	Attempts    int          `json:"attempts"`
 	MaxAttempts int          `json:"max_attempts"`
 	RunAt       Time         `json:"run_at" doc:"When it is due, or was."`
+	Cancelable  bool         `json:"cancelable" doc:"Whether it can be canceled while it is queued or running. What finishes something that was decided before cannot, such as the erasure of a deleted user."`
 	Error       *string      `json:"error" doc:"Of the last attempt."`
 	CreatedAt   Time         `json:"created_at"`
 	StartedAt   orNull[Time] `json:"started_at" doc:"Of the last attempt."`
@@ -42,7 +42,7 @@ type jobProgress struct {
 func jobOf(j jobs.Job) jobBody {
 	return jobBody{
 		ID: j.ID, Kind: j.Kind, Status: string(j.Status), Key: orNone(j.Key), Progress: jobProgress(j.Progress),
-		Attempts: j.Attempts, MaxAttempts: j.MaxAttempts, RunAt: Time(j.RunAt), Error: orNone(j.Error),
+		Attempts: j.Attempts, MaxAttempts: j.MaxAttempts, RunAt: Time(j.RunAt), Cancelable: j.Cancelable, Error: orNone(j.Error),
 		CreatedAt: Time(j.CreatedAt), StartedAt: nullable(wireTime(j.StartedAt)), FinishedAt: nullable(wireTime(j.FinishedAt)),
 	}
 }
@@ -113,14 +113,8 @@ func (a *API) getJob(ctx context.Context, c Caller, in *JobPath) (*out[jobBody],
 
 func (a *API) cancelJob(ctx context.Context, c Caller, in *JobPath) (*out[jobBody], error) {
 	var job jobs.Job
-	err := a.db.Write(ctx, func(tx *store.Tx) error {
-		live, err := jobs.Cancel(ctx, tx, c.Team.UUID(), in.JobID)
-		if err != nil {
-			return err
-		}
-		if job, err = jobs.Get(ctx, tx, c.Team.UUID(), in.JobID); err == nil && !live {
-			return fault.New(fault.Conflict, "the job is over")
-		}
+	err := a.db.Write(ctx, func(tx *store.Tx) (err error) {
+		job, err = jobs.Stop(ctx, tx, c.Team.UUID(), in.JobID)
 		return err
 	})
 	if err != nil {

@@ -133,6 +133,8 @@ func TestCompendiumShapes(t *testing.T) {
 	golden(t, "compendium_canonical", c.want(200, "POST", search, `{"mode":"canonical","query":"lipid panel","limit":1}`))
 	crossed := c.want(200, "POST", search, `{"mode":"crosswalk","query":"basic metabolic panel","labs":["quest"],"limit":1}`)
 	golden(t, "compendium_crosswalk", crossed)
+	many := strings.Repeat(`"quest",`, 99) + `"quest"` // a lab is looked through once
+	golden(t, "compendium_crosswalk", c.want(200, "POST", search, `{"mode":"crosswalk","query":"basic metabolic panel","labs":[`+many+`],"limit":1}`))
 	var found struct {
 		Selected struct {
 			Hash string `json:"loinc_set_hash"`
@@ -150,6 +152,7 @@ func TestCompendiumShapes(t *testing.T) {
 		`{"mode":"canonical"}`: "query", `{"mode":"canonical","query":" "}`: "query", `{"mode":"canonical","query":"x","loinc_set_hash":"y"}`: "loinc_set_hash",
 		`{"mode":"crosswalk"}`: "query", `{"mode":"crosswalk","query":"x","loinc_set_hash":"y"}`: "query", `{"mode":"canonical","query":"x","limit":11}`: "limit",
 		`{"mode":"crosswalk","query":"x","limit":21}`: "limit", `{"mode":"guess"}`: "mode", `{"mode":"crosswalk","query":"x","labs":["manual"]}`: "labs",
+		`{"mode":"canonical","query":"x","labs":["quest",` + many + `]}`: "labs", `{"mode":"canonical","query":"x","cpt_codes":["quest",` + many + `]}`: "cpt_codes",
 	} {
 		c.want(422, "POST", search, body, `["body","`+loc+`"`)
 	}

@@ -174,6 +174,8 @@ func TestMergedRefusals(t *testing.T) {
 			"/v2/timeseries/{user_id}/steps/merged":                                          {422, `["query","start_date"]`},
 			"/v2/timeseries/{user_id}/steps/daily?start_date=x":                              {422, `["query","start_date"]`},
 			"/v2/timeseries/{user_id}/steps/daily?start_date=2026-01-02&end_date=2026-01-01": {422, `["query","end_date"]`},
+			"/v2/timeseries/{user_id}/steps/daily?start_date=0000-01-01":                     {422, `["query","start_date"]`},
+			"/v2/timeseries/{user_id}/steps/daily?start_date=0001-01-01&end_date=0000-01-01": {422, `["query","end_date"]`},
 			"/v2/timeseries/{user_id}/steps/merged?start_date=2026-01-02&explain=perhaps":    {422, `["query","explain"]`},
 			"/v2/timeseries/{user_id}/steps/merged?start_date=2026-01-02&next_cursor=x":      {422, `["query","next_cursor"]`},
 			"/v2/timeseries/" + foreign + "/steps/merged?start_date=2026-01-01":              {404, `"detail"`},

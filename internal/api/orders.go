@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"hale/internal/civil"
@@ -184,21 +185,18 @@ func (a *API) resendOrderEvents(ctx context.Context, c Caller, in *resendOrderEv
 	if err := r.Check(a.db.Now()); err != nil {
 		return nil, err
 	}
+	var all []orders.ID
+	err := a.db.Read(ctx, func(tx *store.Tx) (err error) {
+		all, err = r.Named(ctx, tx, c.Team)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
 	body := resentBody{OrderIDs: []orders.ID{}}
-	for page := 1; ; page++ {
-		var some []orders.ID
-		err := a.db.Read(ctx, func(tx *store.Tx) (err error) {
-			some, err = r.Page(ctx, tx, c.Team, page, resentAtOnce)
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
-		if len(some) == 0 {
-			return answer(body), nil
-		}
+	for some := range slices.Chunk(all, resentAtOnce) {
 		var sent []orders.ID
-		err = a.db.Write(ctx, func(tx *store.Tx) (err error) {
+		err := a.db.Write(ctx, func(tx *store.Tx) (err error) {
 			sent, err = orders.SendAgain(ctx, tx, c.Team, some)
 			return err
 		})
@@ -207,6 +205,7 @@ func (a *API) resendOrderEvents(ctx context.Context, c Caller, in *resendOrderEv
 		}
 		body.OrderIDs = append(body.OrderIDs, sent...)
 	}
+	return answer(body), nil
 }
 
 type orderCommunicationBody struct {

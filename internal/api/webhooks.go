@@ -202,7 +202,7 @@ type patchWebhookBody struct {
 	Disabled    patch.Field[bool]   `json:"disabled" required:"false" doc:"Null leaves it."`
 	FilterTypes typeNames           `json:"filter_types" required:"false" doc:"Null or none for all types."`
 	// SendHeldSince is ours.
-	SendHeldSince *Time `json:"send_held_since" required:"false" doc:"With disabled false: send what was held of events from this moment on. Left out, what was held stays held until it is recovered."`
+	SendHeldSince *Time `json:"send_held_since" required:"false" doc:"Send what was held of events from this moment on; the webhook is on, or switched on with it. Left out, what was held stays held until it is recovered."`
 }
 
 type patchWebhookIn struct {
@@ -214,9 +214,7 @@ func (a *API) patchWebhook(ctx context.Context, c Caller, in *patchWebhookIn) (*
 	b := in.Body
 	changes := webhooks.Changes{
 		URL: b.URL, Description: b.Description, RateLimit: b.RateLimit, Disabled: b.Disabled, Types: patch.Field[[]string](b.FilterTypes),
-	}
-	if b.SendHeldSince != nil {
-		changes.SendHeldSince = time.Time(*b.SendHeldSince)
+		SendHeldSince: (*time.Time)(b.SendHeldSince),
 	}
 	return a.endpoint(ctx, in.WebhookPath, a.db.Write, func(tx *store.Tx, id webhooks.EndpointID) (webhooks.Endpoint, error) {
 		return webhooks.Update(ctx, tx, a.rules(c), c.Team, id, changes)

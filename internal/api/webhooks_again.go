@@ -38,12 +38,16 @@ func (a *API) replay(ctx context.Context, c Caller, in *replayIn) (*out[replayBo
 	if err != nil {
 		return nil, err
 	}
-	return a.counting(ctx, in.Body.DryRun, func(tx *store.Tx, body *replayBody) error {
-		body.Count = 1
-		if in.Body.DryRun {
-			return webhooks.MayResend(ctx, tx, c.Team, id, message)
+	body := replayBody{Count: 1, DryRun: in.Body.DryRun}
+	if in.Body.DryRun {
+		err := a.db.Read(ctx, func(tx *store.Tx) error { return webhooks.MayResend(ctx, tx, c.Team, id, message) })
+		if err != nil {
+			return nil, err
 		}
-		return webhooks.Resend(ctx, tx, c.Team, id, message)
+		return answer(body), nil
+	}
+	return answering(ctx, a, func(tx *store.Tx) (replayBody, error) {
+		return body, webhooks.Resend(ctx, tx, c.Team, id, message)
 	})
 }
 
@@ -60,37 +64,27 @@ func (a *API) recoverFailed(ctx context.Context, c Caller, in *recoverIn) (*out[
 	if err != nil {
 		return nil, err
 	}
-	since := time.Time(in.Body.Since)
-	if since.Before(time.Unix(0, 0)) {
-		since = time.Unix(1, 0)
-	}
-	return a.startReplay(ctx, c, webhooks.Replay{Endpoint: id, Since: since}, in.Body.DryRun)
+	return a.startReplay(ctx, c, webhooks.Recover(id, time.Time(in.Body.Since)), in.Body.DryRun)
 }
 
+// startReplay counts before the transaction that begins: on SQLite no write could
+// go on while a large feed is counted in it.
 func (a *API) startReplay(ctx context.Context, c Caller, r webhooks.Replay, dryRun bool) (*out[replayBody], error) {
-	return a.counting(ctx, dryRun, func(tx *store.Tx, body *replayBody) (err error) {
-		if body.Count, err = r.Count(ctx, tx, c.Team); err != nil || dryRun {
-			return err
-		}
-		job, err := r.Start(ctx, tx, c.Team)
-		text := job.String()
-		body.JobID = &text
+	body := replayBody{DryRun: dryRun}
+	err := a.db.Read(ctx, func(tx *store.Tx) (err error) {
+		body.Count, err = r.Count(ctx, tx, c.Team)
 		return err
 	})
-}
-
-// counting sends something once more, or only counts it.
-func (a *API) counting(ctx context.Context, dryRun bool, again func(tx *store.Tx, body *replayBody) error) (*out[replayBody], error) {
-	body := replayBody{DryRun: dryRun}
+	if err != nil {
+		return nil, err
+	}
 	if dryRun {
-		if err := a.db.Read(ctx, func(tx *store.Tx) error { return again(tx, &body) }); err != nil {
-			return nil, err
-		}
 		return answer(body), nil
 	}
 	return answering(ctx, a, func(tx *store.Tx) (replayBody, error) {
-		body := replayBody{}
-		err := again(tx, &body)
+		job, err := r.Start(ctx, tx, c.Team)
+		text := job.String()
+		body.JobID = &text
 		return body, err
 	})
 }

@@ -57,30 +57,30 @@ type deliveriesIn struct {
 
 type deliveriesBody struct {
 	Data       []DeliveryBody `json:"data"`
-	NextCursor *string        `json:"next_cursor" doc:"Null at the end."`
+	NextCursor *string        `json:"next_cursor" doc:"Null at the end. A page may hold fewer than the limit, or none, before that."`
 }
 
 func (a *API) listDeliveries(ctx context.Context, c Caller, in *deliveriesIn) (*out[deliveriesBody], error) {
-	filter := webhooks.DeliveryFilter{State: webhooks.DeliveryState(in.State), Type: in.EventType, Limit: in.Limit + 1}
+	filter := webhooks.DeliveryFilter{State: webhooks.DeliveryState(in.State), Type: in.EventType, Limit: in.Limit}
 	id, err := in.pageOf(in.Cursor, &filter.Before)
 	if err != nil {
 		return nil, err
 	}
 	var all []webhooks.Delivery
+	var after int64
 	err = a.db.Read(ctx, func(tx *store.Tx) (err error) {
-		all, err = webhooks.Deliveries(ctx, tx, c.Team, id, filter)
+		all, after, err = webhooks.Deliveries(ctx, tx, c.Team, id, filter)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	body := deliveriesBody{Data: []DeliveryBody{}}
-	for i, d := range all {
-		if i == in.Limit {
-			next := paging.Encode(all[i-1].Seq)
-			body.NextCursor = &next
-			break
-		}
+	if after != 0 {
+		next := paging.Encode(after)
+		body.NextCursor = &next
+	}
+	for _, d := range all {
 		body.Data = append(body.Data, deliveryOf(d))
 	}
 	return answer(body), nil
@@ -162,30 +162,30 @@ type attemptsIn struct {
 
 type attemptsBody struct {
 	Data       []attemptBody `json:"data"`
-	NextCursor *string       `json:"next_cursor" doc:"Null at the end."`
+	NextCursor *string       `json:"next_cursor" doc:"Null at the end. A page may hold fewer than the limit, or none, before that."`
 }
 
 func (a *API) listAttempts(ctx context.Context, c Caller, in *attemptsIn) (*out[attemptsBody], error) {
-	filter := webhooks.AttemptFilter{Limit: in.Limit + 1, OK: in.State == "ok", Failed: in.State == "failed"}
+	filter := webhooks.AttemptFilter{Limit: in.Limit, OK: in.State == "ok", Failed: in.State == "failed"}
 	id, err := in.pageOf(in.Cursor, &filter.Before)
 	if err != nil {
 		return nil, err
 	}
 	var all []webhooks.Attempt
+	var after webhooks.AttemptPosition
 	err = a.db.Read(ctx, func(tx *store.Tx) (err error) {
-		all, err = webhooks.Attempts(ctx, tx, c.Team, id, filter)
+		all, after, err = webhooks.Attempts(ctx, tx, c.Team, id, filter)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	body := attemptsBody{Data: []attemptBody{}}
-	for i, at := range all {
-		if i == in.Limit {
-			next := paging.Encode(all[i-1].Position())
-			body.NextCursor = &next
-			break
-		}
+	if after.Seq != 0 {
+		next := paging.Encode(after)
+		body.NextCursor = &next
+	}
+	for _, at := range all {
 		body.Data = append(body.Data, attemptOf(at))
 	}
 	return answer(body), nil

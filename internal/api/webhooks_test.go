@@ -270,6 +270,11 @@ func TestWebhookRefusals(t *testing.T) {
 	} {
 		a.Expect(422, "POST", "/v2/webhooks/"+hook.ID+path, body, nil)
 	}
+	status, text := a.Call("PATCH", "/v2/webhooks/"+hook.ID, `{"disabled":true,"send_held_since":"2026-03-01T12:00:00Z"}`)
+	if status != 422 || !strings.Contains(string(text), `"loc":["body","send_held_since"]`) {
+		t.Errorf("held events for an endpoint that stays off: %d %s", status, text)
+	}
+	a.Expect(422, "PUT", "/v2/webhooks/"+hook.ID+"/headers", `{"headers":{"Idempotency-Key":"x"}}`, nil)
 	a.Expect(404, "POST", "/v2/webhooks/"+hook.ID+"/replay", `{"message_id":"msg_00000000000000000000000000"}`, nil)
 	a.Expect(404, "GET", "/v2/webhooks/ep_nonsense", "", nil)
 	a.Expect(422, "GET", "/v2/events?types=no.such", "", nil)

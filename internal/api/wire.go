@@ -38,13 +38,18 @@ func (t Time) MarshalJSON() ([]byte, error) {
 
 func (t Time) String() string { return time.Time(t).UTC().Format(timeLayout) }
 
-// UnmarshalText reads RFC 3339, with which the layout agrees.
+// UnmarshalText reads RFC 3339, with which the layout agrees. An offset must not
+// bring an instant into a year that cannot be written.
 func (t *Time) UnmarshalText(text []byte) error {
 	parsed, err := time.Parse(time.RFC3339Nano, string(text))
 	if err != nil {
 		return errBadTime
 	}
-	*t = Time(parsed.UTC())
+	parsed = parsed.UTC()
+	if parsed.Year() < 1 || parsed.Year() > 9999 {
+		return errBadTime
+	}
+	*t = Time(parsed)
 	return nil
 }
 

@@ -165,4 +165,5 @@ var plainWords = map[string]string{
 	"zip": "85004", "zip_code": "85004", "state": "AZ", "country": "US",
 	"provider": "apple_health_kit", "resource": "heartrate", "unit": "bpm", "fallback_time_zone": "Europe/Berlin",
 	"start_date": "2026-01-01", "end_date": "2026-12-31",
+	"consentType": "terms-of-use",
 }

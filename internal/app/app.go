@@ -70,6 +70,8 @@ type App struct {
 	serving          sync.WaitGroup
 	failed           chan error
 	stop             context.CancelFunc
+	stopping         chan struct{} // closed when the first stop begins
+	hush             func()        // closes it
 }
 
 // New opens and migrates the database, makes the first team when there is
@@ -81,7 +83,8 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	a := &App{Options: o, failed: make(chan error, 4)}
+	a := &App{Options: o, failed: make(chan error, 4), stopping: make(chan struct{})}
+	a.hush = sync.OnceFunc(func() { close(a.stopping) })
 	defer func() {
 		if err != nil {
 			a.close()
@@ -137,6 +140,13 @@ func (a *App) openStore(ctx context.Context) error {
 	if err := a.DB.Migrate(ctx); err != nil {
 		return err
 	}
+	above, err := a.DB.AboveRowSecurity(ctx)
+	if err != nil {
+		return err
+	}
+	if above {
+		a.Log.Warn("the role of the database is not bound by row-level security, the second wall between teams: use one that owns its tables and is no superuser")
+	}
 	return a.proveRootKey(ctx)
 }
 
@@ -183,13 +193,10 @@ func (a *App) checks() []ops.Check {
 
 // URL is the address that callers know this node by.
 func (a *App) URL() string {
-	if a.Config.BaseURL != "" {
-		return a.Config.BaseURL
-	}
-	if a.publicAddr != nil {
+	if a.Config.BaseURL == "" && a.publicAddr != nil {
 		return config.DeriveBaseURL(a.publicAddr.String())
 	}
-	return config.DeriveBaseURL(a.Config.Listen)
+	return a.Config.URL()
 }
 
 // close releases what New took; Stop calls it last.

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	stdlog "log"
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
+	"sync"
 	"time"
 
 	"hale/internal/api"
@@ -30,7 +33,7 @@ func (a *App) Start(ctx context.Context) error {
 		return errors.Join(err, listener.Close())
 	}
 	a.workers.start(work, a.failed)
-	a.public = newServer(a.traces.Middleware(a.Metrics.InFlight(a.api)))
+	a.public = newServer(a.traces.Middleware(a.Metrics.InFlight(a.api)), a.Log)
 	a.serve(a.public, listener, "api")
 	return a.startMachines(ctx)
 }
@@ -48,6 +51,7 @@ func (a *App) build(ctx context.Context) error {
 		KeyHeaders: cfg.APIKeyHeaders, RatePerSecond: cfg.RateLimit, RateBurst: cfg.RateBurst,
 		RateSandbox: !cfg.Production() || !cfg.IsDefault("rate-limit"), // a limit that somebody chose is for all
 		MaxBody:     int64(cfg.BodyLimit), MaxPush: int64(cfg.IngestLimit),
+		Stopping: a.stopping,
 		Services: services,
 	})
 	a.api.Router().Get("/livez", a.Health.Live)
@@ -59,19 +63,30 @@ func (a *App) build(ctx context.Context) error {
 // newServer speaks HTTP/1.1 and HTTP/2 without TLS on one port. Uploads may
 // take hours, so only headers and idle connections have a deadline here; the
 // door bounds bodies by size and by their own read deadline.
-func newServer(h http.Handler) *http.Server {
+func newServer(h http.Handler, log *slog.Logger) *http.Server {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	protocols.SetUnencryptedHTTP2(true)
 	return &http.Server{
 		Handler: h, Protocols: protocols,
 		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
-		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
+		ErrorLog: stdlog.New(acceptErrors{log}, "", 0),
 	}
 }
 
-// startMachines opens the listener for metrics. At an address that nobody
-// chose, a taken port only costs the metrics.
+// acceptErrors hands on what a server says when it cannot take connections,
+// as with too many files open. The rest is about what one client sent.
+type acceptErrors struct{ log *slog.Logger }
+
+func (l acceptErrors) Write(line []byte) (int, error) {
+	if what, ok := strings.CutPrefix(strings.TrimSpace(string(line)), "http: Accept error: "); ok {
+		l.log.Warn("a connection could not be accepted", "error", what)
+	}
+	return len(line), nil
+}
+
+// startMachines opens the listener for metrics. An address that nobody chose
+// and that cannot be had, such as a taken port, only costs the metrics.
 func (a *App) startMachines(ctx context.Context) error {
 	if a.Config.MetricsListen == "" {
 		return nil
@@ -79,13 +94,14 @@ func (a *App) startMachines(ctx context.Context) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", a.Config.MetricsListen)
 	if err != nil {
 		if a.Config.IsDefault("metrics-listen") {
-			a.Log.Warn("no metrics listener: the default address is taken", "address", a.Config.MetricsListen)
+			a.Log.Warn("no metrics listener at the default address", "listen", a.Config.MetricsListen, "error", err)
 			return nil
 		}
 		return fmt.Errorf("app: listening for metrics: %w", err)
 	}
 	a.machinesAddr = listener.Addr()
 	a.machines = ops.MachineServer(a.Metrics, a.Health)
+	a.machines.ErrorLog = a.public.ErrorLog
 	a.serve(a.machines, listener, "metrics")
 	return nil
 }
@@ -109,18 +125,22 @@ func (a *App) serve(s *http.Server, l net.Listener, name string) {
 // Failed tells of an error that a running node cannot survive.
 func (a *App) Failed() <-chan error { return a.failed }
 
-// Stop takes the node out of rotation, lets requests, deliveries and jobs end,
-// gives back the leases of what did not, and closes the database. What was
-// acknowledged is on disk before it began.
+// Stop takes the node out of rotation, lets requests and deliveries end side by
+// side, interrupts jobs, gives back the leases of what is not done, and closes
+// the database. What was acknowledged is on disk before it began.
 func (a *App) Stop(ctx context.Context) error {
 	a.Health.Drain()
 	ctx, cancel := context.WithTimeout(ctx, a.Config.ShutdownDrain)
 	defer cancel()
+	a.hush()
 	var errs []error
+	var halted sync.WaitGroup
+	halted.Go(func() { a.workers.halt(ctx) })
 	if a.public != nil {
-		errs = append(errs, a.public.Shutdown(ctx))
+		errs = append(errs, a.drain(ctx, a.public))
 	}
-	errs = append(errs, a.workers.halt(ctx))
+	halted.Wait()
+	errs = append(errs, a.workers.leave(ctx))
 	if a.stop != nil {
 		a.stop()
 	}
@@ -128,11 +148,22 @@ func (a *App) Stop(ctx context.Context) error {
 		a.api.Close()
 	}
 	if a.machines != nil {
-		errs = append(errs, a.machines.Shutdown(ctx))
+		errs = append(errs, a.drain(ctx, a.machines))
 	}
 	a.serving.Wait()
 	a.close()
 	return errors.Join(errs...)
+}
+
+// drain lets the requests of a server end, and cuts off those that have not
+// when the time is over: nobody was promised that they succeed.
+func (a *App) drain(ctx context.Context, s *http.Server) error {
+	err := s.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		a.Log.Warn("some requests did not end in time", "drain", a.Config.ShutdownDrain)
+		return s.Close()
+	}
+	return err
 }
 
 // Handler is the API without the network, once Start has been called.

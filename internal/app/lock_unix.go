@@ -16,9 +16,9 @@ var ErrInUse = errors.New("app: another hale serve uses this data folder")
 // LockName is the file in a data folder that its holder locks.
 const LockName = "serve.lock"
 
-// HoldFolder takes a data folder for this process: SQLite's event sequence and
-// the webhooks in flight are kept in memory by the one process that serves it.
-// The hold ends when the file is closed, or with the process, however it ends.
+// HoldFolder takes a data folder for this process: a node that starts on SQLite
+// takes over the jobs and deliveries of all others, and only their own process
+// knows what is in flight. The hold ends when the file is closed, or with the process, however it ends.
 func HoldFolder(data string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(data, LockName), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

@@ -60,9 +60,8 @@ func (w *workers) start(ctx context.Context, failed chan<- error) {
 	}
 }
 
-// halt ends every loop and gives this node's claims back, so that other nodes
-// need not wait for its lease.
-func (w *workers) halt(ctx context.Context) error {
+// halt ends every loop.
+func (w *workers) halt(ctx context.Context) {
 	var wait sync.WaitGroup
 	for _, one := range w.all {
 		if one.stop == nil {
@@ -77,6 +76,11 @@ func (w *workers) halt(ctx context.Context) error {
 		})
 	}
 	wait.Wait()
+}
+
+// leave gives this node's claims back, so that other nodes need not wait for
+// its lease.
+func (w *workers) leave(ctx context.Context) error {
 	if w.node == nil {
 		return nil
 	}
@@ -105,6 +109,8 @@ func (a *App) services(ctx context.Context) (api.Services, error) {
 	}
 	deliverer := webhooks.NewDeliverer(a.DB, posting)
 	a.workers.add("webhook delivery", deliverer.Run)
+	a.Metrics.Gauge("webhook_oldest_due_seconds", "How long the oldest due delivery has been waiting.", func() float64 { return deliverer.Lag().Seconds() })
+	a.Metrics.Gauge("webhook_in_hand", "Deliveries that this node has claimed and not yet recorded.", func() float64 { return float64(deliverer.InHand()) })
 	beats := &zones.Service{}
 	ingester := &wearables.Ingester{DB: a.DB, Describe: describe, Connect: connections.Ensure, Run: connections.Run, Linked: connections.Linked, Changed: wearables.Both(continuous.Changed, beats.Changed)}
 	beats.Ingester = ingester
@@ -113,9 +119,7 @@ func (a *App) services(ctx context.Context) (api.Services, error) {
 		DB: a.DB, Ledger: kept, Sink: ingester, Dir: filepath.Join(a.Config.Data, "imports"), MaxUpload: int64(a.Config.ImportLimit),
 		Log: a.Log, Records: a.Metrics.Records,
 	}
-	if err := uploads.Sweep(ctx); err != nil {
-		return api.Services{}, err
-	}
+	a.workers.add("upload sweeping", func(ctx context.Context) error { return uploads.KeepSwept(ctx, 10*time.Minute) })
 	again := &replay.Service{
 		DB: a.DB, Sink: &wearables.Ingester{DB: a.DB, Describe: describe, Changed: continuous.Changed}, Imports: uploads, Dir: uploads.Dir, Log: a.Log,
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"hale/internal/fault"
+	"hale/internal/labs"
 	"hale/internal/messages"
 	"hale/internal/orders"
 	"hale/internal/store"
@@ -83,28 +84,47 @@ func follows(k Kind, s Status) (orders.Status, bool) {
 // couple takes the order along, when it has its requisition, and lets it know
 // its appointment.
 func couple(ctx context.Context, tx *store.Tx, a *Appointment, o *orders.Order, s step) error {
-	know := func(o *orders.Order) {
-		id := a.ID.UUID()
-		o.Appointment = &id
-		if s.to == Completed {
-			at := s.at
-			if at.IsZero() {
-				at = tx.Now()
-			}
-			o.Collected(at, nil, nil)
-		}
+	if s.alone {
+		return nil
+	}
+	know, err := knowledge(ctx, tx, a, o, s)
+	if err != nil {
+		return err
 	}
 	to, ok := follows(a.Kind, s.to)
-	if ok && !s.passing && !s.alone && o.Status.HasRequisition() {
+	if ok && !s.passing && o.Status.HasRequisition() {
 		moved, err := orders.Advance(ctx, tx, o, orders.Move{To: to, By: orders.Appointment, At: s.at, Change: know})
 		if moved || err != nil {
 			return err
 		}
 	}
-	if o.Appointment != nil && *o.Appointment == a.ID.UUID() || s.alone {
+	if o.Appointment != nil && *o.Appointment == a.ID.UUID() {
 		return nil
 	}
 	return orders.Amend(ctx, tx, o, know)
+}
+
+// knowledge is what a step changes of the order: it knows its appointment, and
+// from a visit that was completed when the sample was taken and its results are
+// due.
+func knowledge(ctx context.Context, tx *store.Tx, a *Appointment, o *orders.Order, s step) (func(o *orders.Order), error) {
+	id := a.ID.UUID()
+	if s.to != Completed {
+		return func(o *orders.Order) { o.Appointment = &id }, nil
+	}
+	at := s.at
+	if at.IsZero() {
+		at = tx.Now()
+	}
+	facts, err := orders.Around(ctx, tx, o.Team, []orders.Order{*o})
+	if err != nil {
+		return nil, err
+	}
+	common, worst := labs.TAT(facts[0].Markers)
+	return func(o *orders.Order) {
+		o.Appointment = &id
+		o.Collected(at, common, worst)
+	}, nil
 }
 
 // tellPatient lets the patient know, and plans reminders anew.

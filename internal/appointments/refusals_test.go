@@ -28,7 +28,7 @@ func TestRefusals(t *testing.T) {
 		r.booked(rival, AtCenter, chairs[3].Key)
 		used := r.slots(AtCenter)[3].Key
 		foreign := newRig(r.t, r.DB, r.clock).slots(AtCenter)[0].Key
-		past, miles, yes := civil.MustParse("2027-04-13"), 25, r.site().Code
+		past, far, miles, yes := civil.MustParse("2027-04-13"), civil.MustParse("9999-12-25"), 25, r.site().Code
 		var no string
 		for _, s := range places.MadeUp("quest") {
 			if s.Capabilities&places.ScheduledByUs == 0 {
@@ -69,6 +69,8 @@ func TestRefusals(t *testing.T) {
 			{"unknown site", centers(CenterQuery{Codes: []string{yes, "NOWHERE"}}), fault.Refused, "NOWHERE"},
 			{"past date", home("85004", &past), fault.Refused, "today or later"},
 			{"past date at centers", centers(CenterQuery{Codes: []string{yes}, Start: &past}), fault.Refused, "today or later"},
+			{"far date", home("85004", &far), fault.Refused, "within two years"},
+			{"far date at centers", centers(CenterQuery{Codes: []string{yes}, Start: &far}), fault.Refused, "within two years"},
 			{"neither codes nor ZIP", centers(CenterQuery{}), fault.Refused, "site_codes or zip_code"},
 			{"ZIP without radius", centers(CenterQuery{Zip: "85004"}), fault.Refused, "radius"},
 			{"more than 3 codes", centers(CenterQuery{Codes: []string{"a", "b", "c", "d"}}), fault.Refused, "At most 3"},

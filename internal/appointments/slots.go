@@ -18,6 +18,10 @@ import (
 // Spec: Limits, appointment availability.
 const horizon = 14
 
+// farthest is how many days ahead a search may begin. No calendar of a provider
+// goes on for longer.
+const farthest = 2 * 365
+
 // Availability is the free times of some days.
 //
 // Reference 2.3.
@@ -50,6 +54,7 @@ type Slot struct {
 // The refusals of searches. Reference 2.7.
 var (
 	errPastDate   = fault.New(fault.Refused, "start_date must be today or later").At("query", "start_date").WithType("start_date_past")
+	errFarDate    = fault.New(fault.Refused, "start_date must be within two years").At("query", "start_date").WithType("start_date_far")
 	errNoZipSlots = fault.New(fault.NotFound, "No appointment slots found for this zip_code")
 	errNoSlots    = fault.New(fault.NotFound, "No appointment slots found")
 	errSilent     = fault.New(fault.Unavailable, "The appointment provider did not answer; try again")
@@ -110,6 +115,8 @@ func (s *Service) begins(zoneName string, start *civil.Date) (*time.Location, ci
 		return zone, today, nil
 	case start.Before(today):
 		return nil, civil.Date{}, errPastDate
+	case start.DaysSince(today) > farthest:
+		return nil, civil.Date{}, errFarDate
 	}
 	return zone, *start, nil
 }

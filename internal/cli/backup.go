@@ -60,8 +60,11 @@ Personal data in it is sealed, and the root key is not part of it unless
 --with-root-key says so. Keep the two in different places: with both, anybody
 can read everything; without the key, nobody ever can.
 
+Inside the data folder, which may be all that a container has, backups go below
+its folder backups; later backups leave that out.
+
 PostgreSQL is backed up with its own tools, such as pg_dump.`,
-		Example: examples("hale backup /backups/hale-$(date +%F)", "hale backup ./copy --data /var/lib/hale -o json"),
+		Example: examples("hale backup /backups/hale-$(date +%F)", "hale backup /data/backups/$(date +%F)", "hale backup ./copy --data /var/lib/hale -o json"),
 		Args:    takes("FOLDER"),
 	}
 	addSettings(c.Flags(), storageSettings...)
@@ -93,9 +96,7 @@ func (s *shell) embedded(c *cobra.Command) (*config.Config, error) {
 }
 
 func (s *shell) backup(ctx context.Context, cfg *config.Config, target string, withRootKey bool) (err error) {
-	if err := os.Mkdir(target, 0o700); errors.Is(err, os.ErrExist) {
-		return withHint(fault.Newf(fault.Conflict, "%s is there already", target), "a backup goes into a new folder")
-	} else if err != nil {
+	if err := makeTarget(cfg.Data, target); err != nil {
 		return err
 	}
 	defer func() {
@@ -136,6 +137,48 @@ func (s *shell) backup(ctx context.Context, cfg *config.Config, target string, w
 	}
 	m.Path, m.Integrity = absolute(target), "copied"
 	return s.showValue(backupView, m)
+}
+
+// backupsFolder holds the backups that are made inside the data folder, which
+// may be the only one that a container has. It is in no backup, and restoring
+// leaves it where it is.
+const backupsFolder = "backups"
+
+// makeTarget makes the new folder of a backup. Anywhere else in the data folder
+// it would be part of itself and of every later one.
+func makeTarget(data, target string) error {
+	if way, ok := inside(data, target); ok && way != "." {
+		if !strings.HasPrefix(way, backupsFolder+string(filepath.Separator)) {
+			return withHint(badUsagef("%s is in the data folder", target), "%s is the place for backups there: %s",
+				filepath.Join(data, backupsFolder), filepath.Join(data, backupsFolder, filepath.Base(target)))
+		}
+		if err := os.MkdirAll(filepath.Join(data, backupsFolder), 0o700); err != nil {
+			return err
+		}
+	}
+	err := os.Mkdir(target, 0o700)
+	if errors.Is(err, os.ErrExist) {
+		return withHint(fault.Newf(fault.Conflict, "%s is there already", target), "a backup goes into a new folder")
+	}
+	return err
+}
+
+// inside is the way from a folder to a path below it, which need not be there.
+func inside(folder, path string) (way string, ok bool) {
+	way, err := filepath.Rel(resolved(folder), resolved(path))
+	return way, err == nil && filepath.IsLocal(way)
+}
+
+// resolved follows the links in that part of a path which is there.
+func resolved(path string) string {
+	path = absolute(path)
+	if full, err := filepath.EvalSymlinks(path); err == nil {
+		return full
+	}
+	if path == filepath.Dir(path) {
+		return path
+	}
+	return filepath.Join(resolved(filepath.Dir(path)), filepath.Base(path))
 }
 
 // backupDatabase copies the database of this moment and returns its schema.
@@ -187,8 +230,14 @@ func watchSize(ctx context.Context, path string, total int64, meter *progress.Me
 }
 
 // setAsidePrefix begins the names of folders that a restore made of what was
-// there before; they are in no backup.
+// there before.
 const setAsidePrefix = "before-restore-"
+
+// besides reports that an entry of a data folder is not part of what it holds:
+// backups, an attempt to restore that failed, what earlier ones set aside.
+func besides(name string) bool {
+	return name == backupsFolder || name == stagingFolder || strings.HasPrefix(name, setAsidePrefix)
+}
 
 // copyFolders copies the folders beside the database (uploads and the like).
 // A file that goes away meanwhile belonged to work that is finished.
@@ -198,7 +247,7 @@ func copyFolders(from, to string) (files int, err error) {
 		return 0, err
 	}
 	for _, entry := range entries {
-		if !entry.IsDir() || strings.HasPrefix(entry.Name(), setAsidePrefix) {
+		if !entry.IsDir() || besides(entry.Name()) {
 			continue
 		}
 		err := filepath.WalkDir(filepath.Join(from, entry.Name()), func(path string, d fs.DirEntry, err error) error {

@@ -7,14 +7,14 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"hale/internal/config"
+	"hale/internal/documents"
 	"hale/internal/fault"
+	"hale/internal/orders"
 	"hale/internal/secrets"
 	"hale/internal/store"
-	"hale/internal/teams"
 )
 
 // withDatabase runs fn on the configured database, which must exist and be up
@@ -64,6 +64,9 @@ func (s *shell) openDatabase(ctx context.Context, cfg *config.Config) (*store.DB
 	}
 	if root == nil {
 		root = new(secrets.Root) // opens nothing; none of these commands seals
+	} else {
+		links := &documents.Links{Root: root, BaseURL: cfg.URL}
+		orders.SignRequisitions(links.URL) // events of orders are made here too
 	}
 	o := store.Options{
 		URL: cfg.Database.Reveal(), Dir: cfg.Data, Root: root, Now: s.now,
@@ -94,7 +97,11 @@ func existingRoot(cfg *config.Config) (*secrets.Root, error) {
 
 func rootKeyPath(cfg *config.Config) string { return filepath.Join(cfg.Data, secrets.RootFileName) }
 
+// mustBeMigrated refuses a database that is behind this version or ahead of it.
 func mustBeMigrated(ctx context.Context, db *store.DB) error {
+	if err := db.RefuseNewer(ctx); err != nil {
+		return err
+	}
 	pending, err := pendingMigrations(ctx, db)
 	if err != nil {
 		return err
@@ -125,28 +132,6 @@ func plural(n int, word string) string {
 		return "1 " + word
 	}
 	return fmt.Sprintf("%d %ss", n, word)
-}
-
-// rootKeyOpens reports an error when the root key does not open what the
-// database has sealed.
-func rootKeyOpens(ctx context.Context, db *store.DB) error {
-	probe := make([]byte, 29)
-	probe[0] = 1 // the number of a team's first key
-	return db.Read(ctx, func(tx *store.Tx) error {
-		all, err := teams.List(ctx, tx)
-		if err != nil {
-			return err
-		}
-		for _, team := range all {
-			// The team's key is opened with the root key first, and only then the
-			// value, which nobody sealed, is refused.
-			_, err := tx.Unseal(ctx, team.ID.UUID(), uuid.Nil, "teams.probe:", probe)
-			if !errors.Is(err, store.ErrNoKey) && !errors.Is(err, secrets.ErrSealed) {
-				return err
-			}
-		}
-		return nil
-	})
 }
 
 // anythingSealed tells whether the database holds sealed values, which need

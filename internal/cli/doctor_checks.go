@@ -64,8 +64,15 @@ func examineDisk(cfg *config.Config) finding {
 	if err != nil {
 		return finding{"disk", broken, err.Error(), ""}
 	}
+	return room(free)
+}
+
+func room(free uint64) finding {
 	f := finding{Check: "disk", Verdict: good, Detail: progress.Size(int64(free)) + " free"}
-	if free < comfortable {
+	switch {
+	case free < ops.MinFree:
+		f.Verdict, f.Hint = broken, "make room: below "+progress.Size(ops.MinFree)+" a node takes itself out of rotation"
+	case free < comfortable:
 		f.Verdict, f.Hint = unwell, "large imports need room for the upload and for the database"
 	}
 	return f

@@ -9,11 +9,12 @@ import (
 	"time"
 
 	"hale/internal/config"
+	"hale/internal/secrets"
 	"hale/internal/store"
 )
 
 // examineDatabase opens the database, if there is one, and looks at its
-// version, its migrations, its seals and, on PostgreSQL, its clock.
+// version, its migrations, its seals and, on PostgreSQL, its role and its clock.
 func (s *shell) examineDatabase(ctx context.Context, cfg *config.Config, deep bool) []finding {
 	if !isPostgres(cfg) {
 		if _, err := os.Stat(filepath.Join(cfg.Data, store.FileName)); errors.Is(err, os.ErrNotExist) {
@@ -36,6 +37,9 @@ func (s *shell) examineDatabase(ctx context.Context, cfg *config.Config, deep bo
 		return []finding{{"database", broken, err.Error(), unopened(cfg)}}
 	}
 	findings := []finding{{Check: "database", Verdict: good, Detail: version}, examineMigrations(ctx, db)}
+	if db.Engine() == store.Postgres {
+		findings = append(findings, examineRole(ctx, db))
+	}
 	if findings[1].Verdict == good {
 		findings = append(findings, examineSeals(ctx, cfg, db))
 	}
@@ -81,6 +85,9 @@ func (s *shell) askDatabase(ctx context.Context, db *store.DB) (version string, 
 }
 
 func examineMigrations(ctx context.Context, db *store.DB) finding {
+	if err := db.RefuseNewer(ctx); err != nil {
+		return finding{"migrations", broken, err.Error(), "this version opens a backup that was made before the newer one ran"}
+	}
 	pending, err := pendingMigrations(ctx, db)
 	switch {
 	case err != nil:
@@ -89,6 +96,17 @@ func examineMigrations(ctx context.Context, db *store.DB) finding {
 		return finding{"migrations", unwell, plural(len(pending), "migration") + " to be applied", "hale serve does it at start, hale migrate up now"}
 	}
 	return finding{Check: "migrations", Verdict: good, Detail: "up to date"}
+}
+
+func examineRole(ctx context.Context, db *store.DB) finding {
+	above, err := db.AboveRowSecurity(ctx)
+	switch {
+	case err != nil:
+		return finding{"row security", broken, err.Error(), ""}
+	case above:
+		return finding{"row security", unwell, "the role of the database is not bound by it", "use one that owns its tables and is no superuser"}
+	}
+	return finding{Check: "row security", Verdict: good, Detail: "binds the role of the database"}
 }
 
 func examineSeals(ctx context.Context, cfg *config.Config, db *store.DB) finding {
@@ -105,8 +123,11 @@ func examineSeals(ctx context.Context, cfg *config.Config, db *store.DB) finding
 	case root == nil:
 		return finding{"seals", broken, "the database holds sealed values and there is no root key", "put back your copy of the root key"}
 	}
-	if err := rootKeyOpens(ctx, db); err != nil {
+	switch err := db.ProveRoot(ctx); {
+	case errors.Is(err, secrets.ErrSealed):
 		return finding{"seals", broken, "the root key does not open what is sealed", "put back the root key that this database was made with"}
+	case err != nil:
+		return finding{"seals", broken, err.Error(), ""}
 	}
 	return finding{Check: "seals", Verdict: good, Detail: "the root key opens what is sealed"}
 }

@@ -39,14 +39,15 @@ var jobColumns = []column{
 var (
 	jobsView = view{list: "jobs", id: "id", columns: jobColumns, none: "no jobs"}
 	jobView  = view{id: "id", columns: append(slices.Clone(jobColumns), column{"runs at", "run_at"},
-		column{"started", "started_at"}, column{"finished", "finished_at"}, column{"error", "error"})}
+		column{"started", "started_at"}, column{"finished", "finished_at"}, column{"cancelable", "cancelable"}, column{"error", "error"})}
 )
 
 // jobState is what the commands read of a job.
 type jobState struct {
-	Status   string `json:"status"`
-	Error    string `json:"error"`
-	Progress struct {
+	Status     string `json:"status"`
+	Error      string `json:"error"`
+	Cancelable bool   `json:"cancelable"`
+	Progress   struct {
 		Done  int64  `json:"done"`
 		Total int64  `json:"total"`
 		Note  string `json:"note"`
@@ -88,12 +89,14 @@ func (s *shell) jobsCancel() *cobra.Command {
 	var dryRun bool
 	c := &cobra.Command{
 		Use: "cancel JOB", Short: "stop a job; what it did stays",
+		Long: `Stop a job; what it did stays. An import, a replay and a renormalising can be
+canceled. What finishes something that was decided before cannot, such as the
+erasure of a deleted user or the placing of an order.`,
 		Example: examples("hale jobs cancel 0198…", "hale jobs cancel 0198… --dry-run"),
 		Args:    takes("JOB"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if dryRun {
-				s.sayDone("nothing was changed; this job would be canceled")
-				return s.showGet(c.Context(), jobView, client.Path("v2", "jobs", args[0]), nil)
+				return s.jobsCancelDry(c.Context(), client.Path("v2", "jobs", args[0]))
 			}
 			body, err := s.call(c.Context(), http.MethodPost, client.Path("v2", "jobs", args[0], "cancel"), nil, nil)
 			if err != nil {
@@ -104,6 +107,23 @@ func (s *shell) jobsCancel() *cobra.Command {
 	}
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "show the job and leave it")
 	return c
+}
+
+func (s *shell) jobsCancelDry(ctx context.Context, path string) error {
+	body, err := s.call(ctx, http.MethodGet, path, nil, nil)
+	if err != nil {
+		return err
+	}
+	var job jobState
+	if err := json.Unmarshal(body, &job); err != nil {
+		return err
+	}
+	if job.Cancelable && !over(job.Status) {
+		s.sayDone("nothing was changed; this job would be canceled")
+	} else {
+		s.sayDone("nothing was changed; this job would not be canceled")
+	}
+	return s.show(jobView, body)
 }
 
 func (s *shell) jobsWait() *cobra.Command {

@@ -25,7 +25,7 @@ func (s *shell) restoreCommand() *cobra.Command {
 		Long: `Put a backup into the data folder and check it: every page of the database, its
 migrations, and whether the root key opens what is sealed.
 
-The data folder must be empty; with --force what is there is set aside in a
+The data folder must be empty but for backups in it; with --force what is there is set aside in a
 folder before-restore-… inside of it, and nothing is deleted. It is refused
 while hale serve uses the folder.`,
 		Example: examples(
@@ -117,7 +117,10 @@ func (s *shell) restore(ctx context.Context, cfg *config.Config, from string, m 
 	if err := s.swap(cfg.Data, staging, before); err != nil {
 		return err
 	}
-	if !keyFits {
+	switch {
+	case cfg.RootKey != "":
+		s.say("the folder has no %s of its own: hale serve needs the root-key that you gave here (%s)", secrets.RootFileName, cfg.Origin("root-key"))
+	case !keyFits:
 		s.say("put your copy of %s into %s before hale serve: without it nothing sealed can be read", secrets.RootFileName, absolute(cfg.Data))
 	}
 	m.Path, m.Integrity = absolute(cfg.Data), "checked"
@@ -125,7 +128,8 @@ func (s *shell) restore(ctx context.Context, cfg *config.Config, from string, m 
 }
 
 // stage copies the backup into the staging folder, with the root key of the
-// backup or else the one that the data folder has.
+// backup or else the one that the data folder has. With one in the settings it
+// copies neither: they may be others, and only that one is checked.
 func (s *shell) stage(cfg *config.Config, from, staging string) error {
 	if err := os.Mkdir(staging, 0o700); err != nil {
 		return err
@@ -135,6 +139,9 @@ func (s *shell) stage(cfg *config.Config, from, staging string) error {
 	}
 	if _, err := copyFolders(from, staging); err != nil {
 		return err
+	}
+	if cfg.RootKey != "" {
+		return nil
 	}
 	for _, key := range []string{filepath.Join(from, secrets.RootFileName), rootKeyPath(cfg)} {
 		err := copyFile(key, filepath.Join(staging, secrets.RootFileName))
@@ -162,14 +169,14 @@ func (s *shell) checkRestored(ctx context.Context, cfg *config.Config, staging s
 	if err := db.Check(ctx); err != nil {
 		return false, err
 	}
-	if _, err := db.Migrations(ctx); err != nil {
+	if err := db.RefuseNewer(ctx); err != nil {
 		return false, err
 	}
 	if root == nil {
 		sealed, err := anythingSealed(store.AsSystem(ctx), db)
 		return !sealed, err
 	}
-	if err := rootKeyOpens(store.AsSystem(ctx), db); err != nil {
+	if err := db.ProveRoot(store.AsSystem(ctx)); err != nil {
 		return false, withHint(fmt.Errorf("the root key does not open this backup: %w", err),
 			"give the one it was made with: --root-key-file FILE")
 	}
@@ -217,8 +224,7 @@ func moveAll(from, to string, names []string) error {
 	return syncFolder(to)
 }
 
-// entriesOf lists what a data folder holds, but for the lock, an attempt to
-// restore that failed, and what earlier ones set aside.
+// entriesOf lists what a data folder holds, but for the lock.
 func entriesOf(folder string) ([]string, error) {
 	all, err := os.ReadDir(folder)
 	if err != nil {
@@ -226,8 +232,7 @@ func entriesOf(folder string) ([]string, error) {
 	}
 	var names []string
 	for _, entry := range all {
-		name := entry.Name()
-		if name != app.LockName && name != stagingFolder && !strings.HasPrefix(name, setAsidePrefix) {
+		if name := entry.Name(); name != app.LockName && !besides(name) {
 			names = append(names, name)
 		}
 	}

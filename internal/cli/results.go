@@ -32,7 +32,7 @@ also while hale serve runs. list names nobody; show says whom the report is abou
 		Long:    `Results that need a person. Those of an order come with hale api GET /v3/order/ORDER/result.`,
 		Example: examples("hale results review list"),
 	}, review)
-	addSettings(c.PersistentFlags(), storageSettings...)
+	addSettings(c.PersistentFlags(), append([]string{"base-url", "listen"}, storageSettings...)...) // links to requisitions carry the former
 	return c
 }
 

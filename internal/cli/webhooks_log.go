@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"context"
+	"encoding/json"
 	"net/url"
 	"strconv"
 
@@ -65,13 +67,40 @@ func (s *shell) webhooksDeliveries() *cobra.Command {
 			query := url.Values{"limit": {strconv.Itoa(limit)}}
 			setIf(query, "state", state)
 			setIf(query, "event_type", name)
-			return s.showGet(c.Context(), deliveriesView, endpointPath(args[0], "deliveries"), query)
+			return s.showLog(c.Context(), deliveriesView, endpointPath(args[0], "deliveries"), query, limit)
 		},
 	}
 	c.Flags().StringVar(&state, "state", "", "only pending, sent, failed or held ones")
 	c.Flags().StringVar(&name, "type", "", "only this event type")
 	c.Flags().IntVar(&limit, "limit", 50, "how many, newest first, at most 500")
 	return c
+}
+
+// showLog shows so many rows of a log. An answer looks through a part of the feed
+// only, so it may take several.
+func (s *shell) showLog(ctx context.Context, v view, path string, query url.Values, limit int) error {
+	type page struct {
+		Data []json.RawMessage `json:"data"`
+		Next *string           `json:"next_cursor"`
+	}
+	whole := page{Data: []json.RawMessage{}}
+	for {
+		var part page
+		if err := s.get(ctx, path, query, &part); err != nil {
+			return err
+		}
+		whole.Data, whole.Next = append(whole.Data, part.Data...), part.Next
+		if part.Next == nil || len(whole.Data) >= limit {
+			break
+		}
+		query.Set("next_cursor", *part.Next)
+		query.Set("limit", strconv.Itoa(limit-len(whole.Data)))
+	}
+	body, err := json.Marshal(whole)
+	if err != nil {
+		return err
+	}
+	return s.show(v, body)
 }
 
 // setIf adds a query parameter that was given.
@@ -91,7 +120,7 @@ func (s *shell) webhooksAttempts() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			query := url.Values{"limit": {strconv.Itoa(limit)}}
 			setIf(query, "state", state)
-			return s.showGet(c.Context(), attemptsView, endpointPath(args[0], "attempts"), query)
+			return s.showLog(c.Context(), attemptsView, endpointPath(args[0], "attempts"), query, limit)
 		},
 	}
 	c.Flags().StringVar(&state, "state", "", "only attempts that were ok or failed")

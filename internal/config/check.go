@@ -91,13 +91,6 @@ func checkMailFrom(text string) error {
 	return nil
 }
 
-func checkAtLeastOne(n int) error {
-	if n < 1 {
-		return errors.New("must be at least 1")
-	}
-	return nil
-}
-
 func checkRootKey(text string) error {
 	if text == "" {
 		return nil

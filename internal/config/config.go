@@ -87,11 +87,8 @@ type Config struct {
 	// there are only those of the sandbox.
 	Networks string
 
-	// ImportWorkers bounds the imports that run at once on this node.
-	ImportWorkers int
-
-	// MetricsListen is the address of /metrics, /livez and /readyz for
-	// machines; empty means no such listener.
+	// MetricsListen is the address of /metrics, /livez, /readyz and Go's
+	// profiles for machines; empty means no such listener.
 	MetricsListen string
 	// OTLPEndpoint is the URL that traces are sent to; empty means none are.
 	OTLPEndpoint string
@@ -110,6 +107,14 @@ func (c *Config) Origin(key string) Origin { return c.origins[key] }
 // IsDefault reports whether nobody chose the value of a setting. A listener at
 // a default address may be given up; one at a chosen address may not.
 func (c *Config) IsDefault(key string) bool { return c.origins[key].Source == Default }
+
+// URL is how callers reach the API, as far as the settings tell.
+func (c *Config) URL() string {
+	if c.BaseURL != "" {
+		return c.BaseURL
+	}
+	return DeriveBaseURL(c.Listen)
+}
 
 // DeriveBaseURL is the base URL for callers on this machine, of an address that
 // is being listened on. An address of all interfaces becomes 127.0.0.1.

@@ -65,7 +65,7 @@ func Load(in Input) (*Config, error) {
 	for _, s := range settingsInOrder() {
 		value, err := find(s, in, file, c)
 		if err == nil {
-			err = assign(s.at(c), value.texts)
+			err = assign(s.at(c), value.texts, s.ZeroOK)
 		}
 		if err == nil && len(s.Values) > 0 && !slices.Contains(s.Values, format(s.at(c))) {
 			err = errors.New("must be " + strings.Join(s.Values, " or "))

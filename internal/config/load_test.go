@@ -166,7 +166,9 @@ func TestErrorsNameSettingAndOrigin(t *testing.T) {
 		{"header name", "HALE_API_KEY_HEADERS=x key", "", "must be a header name"},
 		{"authorization", "HALE_API_KEY_HEADERS=Authorization", "", "bearer keys are read from there anyway"},
 		{"short root key", "HALE_ROOT_KEY=aGVsbG8=", "", "must be 32 bytes in base64"},
-		{"no workers", "HALE_IMPORT_WORKERS=0", "", "must be at least 1"},
+		{"no time at all", "HALE_EVENT_RETENTION=0", "", "must be longer than nothing"},
+		{"less than none", "HALE_LEDGER_RETENTION=-1h", "", "must be longer than nothing"},
+		{"no room at all", "HALE_BODY_LIMIT=0", "", "must be larger than nothing"},
 		{"unknown key", "", "lisen: x", "line 1: lisen: no such setting"},
 		{"underscore", "", "base_url: https://x.example", "did you mean base-url?"},
 		{"twice", "", "data: a\ndata: b", "line 2: data: is given twice"},
@@ -209,6 +211,26 @@ func TestProductionDefaults(t *testing.T) {
 		}
 		if c.RateLimit != want || !c.IsDefault("rate-limit") {
 			t.Errorf("%s: rate limit = %g, want %g by default", environment, c.RateLimit, want)
+		}
+	}
+}
+
+// Where 0 is said to mean something, it can be set.
+func TestZeroes(t *testing.T) {
+	for _, s := range settings {
+		if !strings.Contains(s.Usage, "; 0 ") {
+			continue
+		}
+		for _, text := range []string{"0", "0d"} {
+			if _, span := s.at(new(Config)).(*time.Duration); !span && text == "0d" {
+				continue
+			}
+			c, err := Load(Input{LookupEnv: environ(s.Env + "=" + text)})
+			if err != nil {
+				t.Errorf("%s: %v", s.Key, err)
+			} else if got := format(s.at(c)); strings.Trim(got, "0s") != "" {
+				t.Errorf("%s = %s, want 0", s.Key, got)
+			}
 		}
 	}
 }

@@ -16,6 +16,8 @@ type Setting struct {
 	// Secret values are masked, and can come from a file named by KEY-file or
 	// ENV_FILE.
 	Secret bool
+	// ZeroOK lets a span or a size be 0, where that says something of its own.
+	ZeroOK bool
 	// NoFlag keeps the value itself off the command line, where every user of
 	// the machine could read it. Its -file flag remains.
 	NoFlag bool
@@ -141,8 +143,9 @@ var settings = []Setting{
 	},
 	{
 		Key: "ledger-retention", Env: "HALE_LEDGER_RETENTION", Default: "90d",
-		Usage: "how long pushed bodies and uploaded files are kept as they came; 0 means as long as their users",
-		at:    func(c *Config) any { return &c.LedgerRetention },
+		Usage:  "how long pushed bodies and uploaded files are kept as they came; 0 means as long as their users",
+		ZeroOK: true,
+		at:     func(c *Config) any { return &c.LedgerRetention },
 	},
 	{
 		Key: "webhook-allow-private", Env: "HALE_WEBHOOK_ALLOW_PRIVATE", Default: "false",
@@ -178,14 +181,8 @@ var settings = []Setting{
 		at:    func(c *Config) any { return &c.Networks },
 	},
 	{
-		Key: "import-workers", Env: "HALE_IMPORT_WORKERS", Default: "2",
-		Usage: "imports that run at once",
-		at:    func(c *Config) any { return &c.ImportWorkers },
-		check: func(c *Config) error { return checkAtLeastOne(c.ImportWorkers) },
-	},
-	{
 		Key: "metrics-listen", Env: "HALE_METRICS_LISTEN", Default: "127.0.0.1:9464",
-		Usage: "address of /metrics, /livez and /readyz for machines; off for none",
+		Usage: "address of /metrics, /livez, /readyz and /debug/pprof/ for machines; off for none",
 		at:    func(c *Config) any { return &c.MetricsListen },
 		check: func(c *Config) error { return checkOptionalAddress(c.MetricsListen) },
 	},

@@ -89,8 +89,9 @@ func formatDuration(d time.Duration) string {
 	return d.String()
 }
 
-// assign reads texts into a field of Config. All but lists take one text.
-func assign(field any, texts []string) error {
+// assign reads texts into a field of Config. All but lists take one text. A span
+// or a size of 0 is a mistake, unless zeroOK says otherwise.
+func assign(field any, texts []string, zeroOK bool) error {
 	if list, ok := field.(*[]string); ok {
 		*list = nil
 		for _, text := range texts {
@@ -122,12 +123,12 @@ func assign(field any, texts []string) error {
 		}
 	case *time.Duration:
 		*f, err = ParseDuration(text)
-		if err == nil && *f <= 0 {
+		if err == nil && (*f < 0 || *f == 0 && !zeroOK) {
 			err = errors.New("must be longer than nothing")
 		}
 	case *Bytes:
 		*f, err = ParseBytes(text)
-		if err == nil && *f == 0 {
+		if err == nil && *f == 0 && !zeroOK {
 			err = errors.New("must be larger than nothing")
 		}
 	default:

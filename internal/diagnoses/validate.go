@@ -2,6 +2,7 @@ package diagnoses
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"hale/internal/fault"
@@ -33,7 +34,7 @@ func (v Verdict) Valid() bool { return len(v.Errors) == 0 && len(v.Violations) =
 func Validate(ctx context.Context, tx *store.Tx, codes []string) (Verdict, error) {
 	v := Verdict{Errors: []string{}, Violations: []Clash{}, Warnings: []Clash{}}
 	if len(codes) > mostCodes {
-		return v, tooMany()
+		return v, tooMany("body", "codes")
 	}
 	l, err := icd10.Current(ctx, tx)
 	if err != nil {
@@ -70,12 +71,13 @@ func Validate(ctx context.Context, tx *store.Tx, codes []string) (Verdict, error
 	return v, nil
 }
 
-// Valid returns a fault for each code of an order's icd_codes that does not
-// exist or is not complete; nil when all are good. What excludes what is for
-// whoever codes to judge, with Validate.
-func Valid(ctx context.Context, tx *store.Tx, codes []string) error {
+// Valid returns a fault for each code that does not exist or is not complete;
+// nil when all are good. at is where the codes stand in the body. What excludes
+// what is for whoever codes to judge, with Validate.
+func Valid(ctx context.Context, tx *store.Tx, codes []string, at ...string) error {
+	at = append([]string{"body"}, at...)
 	if len(codes) > mostCodes {
-		return tooMany()
+		return tooMany(at...)
 	}
 	l, err := icd10.Current(ctx, tx)
 	if err != nil {
@@ -84,7 +86,7 @@ func Valid(ctx context.Context, tx *store.Tx, codes []string) error {
 	var faults []*fault.Error
 	for i, code := range codes {
 		if _, problem := l.judge(code); problem != "" {
-			faults = append(faults, fault.New(fault.Invalid, "Value error, "+problem).At("body", "icd_codes", strconv.Itoa(i)))
+			faults = append(faults, fault.New(fault.Invalid, "Value error, "+problem).At(append(slices.Clip(at), strconv.Itoa(i))...))
 		}
 	}
 	return fault.Join(faults...)
@@ -118,6 +120,6 @@ func name(code string) string {
 	return code
 }
 
-func tooMany() error {
-	return fault.Newf(fault.Invalid, "Value error, at most %d codes", mostCodes).At("body", "codes").WithType("too_long")
+func tooMany(at ...string) error {
+	return fault.Newf(fault.Invalid, "Value error, at most %d codes", mostCodes).At(at...).WithType("too_long")
 }

@@ -14,9 +14,9 @@ import (
 const awaitPoll = time.Second
 
 // Await is After for a reader that would rather wait than get an empty page:
-// it returns as soon as there are events, or an empty page after the wait or
-// when ctx ends.
-func Await(ctx context.Context, db *store.DB, team uuid.UUID, after int64, limit int, types []string, wait time.Duration) (Page, error) {
+// it returns as soon as there are events, or an empty page after the wait, when
+// ctx ends, or when enough is closed, as it is before the process stops.
+func Await(ctx context.Context, db *store.DB, team uuid.UUID, after int64, limit int, types []string, wait time.Duration, enough <-chan struct{}) (Page, error) {
 	news := make(chan struct{}, 1)
 	defer OnReady(func(t uuid.UUID) {
 		if t != team {
@@ -44,6 +44,8 @@ func Await(ctx context.Context, db *store.DB, team uuid.UUID, after int64, limit
 		case <-news:
 		case <-poll.C:
 		case <-deadline.C:
+			wait = 0
+		case <-enough:
 			wait = 0
 		case <-ctx.Done():
 			wait = 0

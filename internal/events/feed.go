@@ -217,6 +217,16 @@ func LastNumber(ctx context.Context, tx *store.Tx, team uuid.UUID) (n int64, err
 	return n, nil
 }
 
+// LastNumberUpTo is the greatest number of a team's events that is not above n,
+// 0 for none.
+func LastNumberUpTo(ctx context.Context, tx *store.Tx, team uuid.UUID, n int64) (last int64, err error) {
+	err = tx.QueryRow(ctx, `SELECT COALESCE((SELECT seq FROM events WHERE team_id = $1 AND seq <= $2 ORDER BY seq DESC LIMIT 1), 0)`, team, n).Scan(&last)
+	if err != nil {
+		return 0, fmt.Errorf("events: reading a number: %w", err)
+	}
+	return last, nil
+}
+
 // firstNumber is the least number above after that is still stored.
 func firstNumber(ctx context.Context, tx *store.Tx, team uuid.UUID, after int64) (n int64, err error) {
 	err = tx.QueryRow(ctx, `SELECT COALESCE(MIN(seq), $2) FROM events WHERE team_id = $1 AND seq > $2`, team, after).Scan(&n)

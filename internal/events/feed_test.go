@@ -52,7 +52,7 @@ func TestNumbersHaveNoGaps(t *testing.T) {
 		go func() { wg.Wait(); close(done) }()
 		seen, next, finished := map[events.ID]bool{}, int64(0), false
 		for deadline := time.Now().Add(time.Minute); ; {
-			page, err := events.Await(system, db, team, next, 7, nil, 50*time.Millisecond)
+			page, err := events.Await(system, db, team, next, 7, nil, 50*time.Millisecond, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -133,7 +133,7 @@ func TestAwaitReturnsWithTheEvent(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		team := newTeam(t, db)
 		began := time.Now()
-		if page, err := events.Await(system, db, team, 0, 10, nil, 30*time.Millisecond); err != nil || len(page.Events) != 0 {
+		if page, err := events.Await(system, db, team, 0, 10, nil, 30*time.Millisecond, nil); err != nil || len(page.Events) != 0 {
 			t.Fatalf("%v, %+v", err, page)
 		}
 		if time.Since(began) < 30*time.Millisecond {
@@ -146,11 +146,24 @@ func TestAwaitReturnsWithTheEvent(t *testing.T) {
 				return err
 			})
 		}()
-		page, err := events.Await(system, db, team, 0, 10, nil, 10*time.Second)
+		page, err := events.Await(system, db, team, 0, 10, nil, 10*time.Second, nil)
 		if err != nil || len(page.Events) != 1 || time.Since(began) > 8*time.Second {
 			t.Errorf("%v, %d events after %v", err, len(page.Events), time.Since(began))
 		}
 	})
+}
+
+// Whoever waits is answered when the process is about to stop.
+func TestAwaitEndsWithTheProcess(t *testing.T) {
+	db := storetest.SQLite(t)
+	team := newTeam(t, db)
+	stopping := make(chan struct{})
+	time.AfterFunc(20*time.Millisecond, func() { close(stopping) })
+	began := time.Now()
+	page, err := events.Await(system, db, team, 0, 10, nil, 10*time.Second, stopping)
+	if err != nil || len(page.Events) != 0 || time.Since(began) > 8*time.Second {
+		t.Errorf("%v, %d events after %v", err, len(page.Events), time.Since(began))
+	}
 }
 
 // Retention takes what is old and has arrived, and leaves what is on its way

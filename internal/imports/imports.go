@@ -107,6 +107,7 @@ func (s *Service) Create(ctx context.Context, tx *store.Tx, user users.User, up 
 	if err := insert(ctx, tx, &i); err != nil {
 		return Import{}, fmt.Errorf("imports: creating: %w", err)
 	}
+	tx.AfterCommit(func() { arriving.Delete(up.name) })
 	return i, nil
 }
 

@@ -20,6 +20,7 @@ import (
 	"hale/internal/ids"
 	"hale/internal/imports"
 	"hale/internal/jobs"
+	"hale/internal/ledger"
 	"hale/internal/providers/applehealth"
 	"hale/internal/providers/applehealth/applehealthtest"
 	"hale/internal/store"
@@ -351,6 +352,17 @@ func TestImportFails(t *testing.T) {
 	})
 }
 
+// age makes files of the spool folder look as if they were written long ago.
+func (b *bed) age(by time.Duration, names ...string) {
+	b.t.Helper()
+	long := time.Now().Add(-by)
+	for _, name := range names {
+		if err := os.Chtimes(filepath.Join(b.service.Dir, name), long, long); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+}
+
 func TestSweep(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newBed(t, db)
@@ -361,16 +373,8 @@ func TestSweep(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		long := time.Now().Add(-time.Hour)
-		for _, name := range []string{needed, "orphan", "arriving.part"} {
-			if err := os.Chtimes(filepath.Join(b.service.Dir, name), long, long); err != nil {
-				t.Fatal(err)
-			}
-		}
-		ages := time.Now().Add(-25 * time.Hour)
-		if err := os.Chtimes(filepath.Join(b.service.Dir, "abandoned.part"), ages, ages); err != nil {
-			t.Fatal(err)
-		}
+		b.age(time.Hour, needed, "orphan", "arriving.part")
+		b.age(25*time.Hour, "abandoned.part")
 		if err := b.service.Sweep(context.Background()); err != nil {
 			t.Fatal(err)
 		}
@@ -379,6 +383,81 @@ func TestSweep(t *testing.T) {
 			if strings.Contains(left, name) != want {
 				t.Errorf("%s left in %q: want %v", name, left, want)
 			}
+		}
+	})
+}
+
+// An upload in parts lasts as long as somebody goes on with it, and a day more.
+func TestSweepOfUploadsInParts(t *testing.T) {
+	b := newBed(t, storetest.SQLite(t))
+	data := export(t, 1)
+	begin := func() imports.Partial {
+		p, err := b.service.Begin(b.user.Team, b.user.ID, imports.NewPartial{Size: int64(len(data))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.service.Append(b.ctx, &p, 0, bytes.NewReader(data)); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	slow, over := begin(), begin()
+	b.age(30*time.Hour, slow.ID.String()+".meta.part", over.ID.String()+".meta.part")
+	b.age(25*time.Hour, over.ID.String()+".data.part")
+	if err := b.service.Sweep(b.ctx); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := b.service.Partial(b.user.Team, b.user.ID, slow.ID); err != nil || p.Offset != p.Size {
+		t.Errorf("one that is gone on with: %+v, %v", p, err)
+	}
+	if _, err := b.service.Partial(b.user.Team, b.user.ID, over.ID); !fault.Is(err, fault.NotFound) || len(b.files()) != 2 {
+		t.Errorf("one that was given up: %v, files %v", err, b.files())
+	}
+
+	// Its bytes are older than an orphan may be, and its import is not there yet.
+	b.age(time.Hour, slow.ID.String()+".data.part")
+	up, err := b.service.Complete(&slow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.service.Sweep(b.ctx); err != nil || len(b.files()) != 3 {
+		t.Errorf("%v, files %v", err, b.files())
+	}
+	if up.Discard(); len(b.files()) != 2 {
+		t.Errorf("files %v", b.files())
+	}
+}
+
+// The node that took a file is not the one that works on it.
+func TestEveryNodeIsKeptSwept(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := newBed(t, db)
+		b.service.Ledger = &ledger.Ledger{}
+		if db.Engine() == store.SQLite {
+			t.Skip("SQLite has one node")
+		}
+		made := b.upload(export(t, 1), false)
+		taken := b.files()[0]
+		b.age(time.Hour, taken)
+		ctx, stop := context.WithCancel(context.Background())
+		swept := make(chan error)
+		go func() { swept <- b.service.KeepSwept(ctx, 5*time.Millisecond) }()
+		elsewhere := *b.service
+		elsewhere.Dir = t.TempDir()
+		defer b.work(&elsewhere)()
+		b.await(made.ID, imports.Succeeded)
+		for range 400 {
+			if len(b.files()) == 0 {
+				break
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+		if len(b.files()) != 0 {
+			t.Errorf("files stay: %v", b.files())
+		}
+		stop()
+		if err := <-swept; err != nil {
+			t.Error(err)
 		}
 	})
 }

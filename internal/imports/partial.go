@@ -223,8 +223,10 @@ func (s *Service) Complete(p *Partial) (*Upload, error) {
 	}
 	// A second name for the same bytes: until the import is committed and noted,
 	// a crash leaves the upload as it is, to be completed again.
+	arriving.Store(up.name, true)
 	if err := os.Link(s.path(dataOf(p.ID)), s.path(up.name)); err != nil {
 		if err := os.Rename(s.path(dataOf(p.ID)), s.path(up.name)); err != nil { // a disk without such names
+			arriving.Delete(up.name)
 			return nil, fmt.Errorf("imports: completing an upload: %w", err)
 		}
 	}

@@ -30,7 +30,7 @@ const attempts = 6
 func (s *Service) Job() jobs.Handler { return s.kind() }
 
 func (s *Service) kind() jobs.Kind[args] {
-	return jobs.Define("imports.run", s.run).With(jobs.Limits{Concurrency: 1, Timeout: 12 * time.Hour, Attempts: attempts})
+	return jobs.Define("imports.run", s.run).With(jobs.Limits{Concurrency: 1, Timeout: 12 * time.Hour, Attempts: attempts}).Cancelable()
 }
 
 // Waits for a file that is not on this node.

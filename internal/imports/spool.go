@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -29,8 +30,15 @@ type Upload struct {
 	name    string // in the spool folder
 }
 
+// arriving has the uploads of this process that have no row yet. Sharing a
+// large one takes longer than an orphan is given.
+var arriving sync.Map // by name
+
 // Discard removes the file of an upload that no import came of.
-func (u *Upload) Discard() { u.service.remove(u.name) }
+func (u *Upload) Discard() {
+	u.service.remove(u.name)
+	arriving.Delete(u.name)
+}
 
 // unfinished marks files that are still being received.
 const unfinished = ".part"
@@ -46,7 +54,9 @@ func (s *Service) Receive(ctx context.Context, kind string, body io.Reader) (*Up
 		return nil, fmt.Errorf("imports: making the spool folder: %w", err)
 	}
 	up := &Upload{service: s, name: uuid.NewString()}
+	arriving.Store(up.name, true)
 	if err := s.save(ctx, up, body); err != nil {
+		arriving.Delete(up.name)
 		s.remove(up.name + unfinished)
 		return nil, noRoom(err)
 	}
@@ -144,15 +154,33 @@ func (s *Service) removeAll(name string) {
 	}
 }
 
-// Ages at which files that nothing refers to are swept: an upload gets its row
-// within seconds, but may take hours to arrive.
+// Ages at which what nothing refers to is swept. An upload may take hours to
+// arrive; payloads are read again for a day at most.
 const (
 	orphanAge     = 10 * time.Minute
 	unfinishedAge = 24 * time.Hour
 )
 
-// Sweep removes files that no live import refers to, left by a crash. Call it
-// at start.
+// KeepSwept sweeps at once and then every so often, until ctx ends. Every node
+// does it: an import that another one worked on, or a user who was erased
+// there, leaves a file here.
+func (s *Service) KeepSwept(ctx context.Context, every time.Duration) error {
+	again := time.NewTicker(every)
+	defer again.Stop()
+	for {
+		if err := s.Sweep(ctx); err != nil && ctx.Err() == nil {
+			s.log().ErrorContext(ctx, "sweeping uploads", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-again.C:
+		}
+	}
+}
+
+// Sweep removes the files that no live import refers to, what arrived of
+// uploads that nobody went on with, and folders that a crash left.
 func (s *Service) Sweep(ctx context.Context) error {
 	entries, err := os.ReadDir(s.Dir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -161,35 +189,61 @@ func (s *Service) Sweep(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("imports: sweeping: %w", err)
 	}
-	now := s.DB.Now()
+	now, touched := s.DB.Now(), lastTouched(entries)
 	for _, entry := range entries {
-		info, err := entry.Info()
-		if err != nil {
+		name := entry.Name()
+		at, there := touched[uploadOf(name)]
+		age := now.Sub(at)
+		switch {
+		case !there:
+			continue
+		case entry.IsDir():
+			if strings.HasPrefix(name, ReplayPrefix) && age >= unfinishedAge {
+				s.removeAll(name)
+			}
+			continue
+		case !entry.Type().IsRegular(), age < orphanAge:
+			continue
+		case strings.HasSuffix(name, unfinished):
+			if age >= unfinishedAge {
+				s.remove(name)
+			}
 			continue
 		}
-		age, least := now.Sub(info.ModTime()), orphanAge
-		if info.IsDir() && strings.HasPrefix(entry.Name(), ReplayPrefix) && age > least {
-			s.removeAll(entry.Name())
+		if _, here := arriving.Load(name); here {
 			continue
 		}
-		if !info.Mode().IsRegular() {
-			continue
-		}
-		if strings.HasSuffix(entry.Name(), unfinished) {
-			least = unfinishedAge
-		}
-		if age < least {
-			continue
-		}
-		live, err := s.referred(ctx, entry.Name())
+		live, err := s.referred(ctx, name)
 		if err != nil {
 			return err
 		}
 		if !live {
-			s.remove(entry.Name())
+			s.remove(name)
 		}
 	}
 	return nil
+}
+
+// uploadOf is what the files of one upload in parts have in common: what is
+// described once is written for hours.
+func uploadOf(name string) string {
+	upload, _, _ := strings.Cut(name, ".")
+	return upload
+}
+
+// lastTouched is when any file of an upload was written last.
+func lastTouched(entries []os.DirEntry) map[string]time.Time {
+	all := map[string]time.Time{}
+	for _, entry := range entries {
+		info, err := entry.Info()
+		if err != nil { // removed meanwhile
+			continue
+		}
+		if upload := uploadOf(entry.Name()); info.ModTime().After(all[upload]) {
+			all[upload] = info.ModTime()
+		}
+	}
+	return all
 }
 
 // referred is whether a live import needs the file.

@@ -67,12 +67,21 @@ func misplaced(o *orders.Order) Reason {
 
 // apply makes the changes that a report asks for.
 func (s *Service) apply(ctx context.Context, tx *store.Tx, o *orders.Order, a Arrival) error {
-	r := a.Report
+	r, err := meant(ctx, tx, o, a.Report)
+	if err != nil {
+		return err
+	}
+	a.Report = r
 	moved := false
-	var err error
 	if status := orders.Status(r.Status); slices.Contains(orders.Statuses, status) && !s.follows(status, r) {
+		by := from(status)
+		if r.Reason != "" && status.Stage(o.Method) == orders.StageCancelled && o.Course().May(o.Status, status, by) {
+			if err := orders.Explain(ctx, tx, o, r.Reason); err != nil {
+				return err
+			}
+		}
 		moved, err = orders.Advance(ctx, tx, o, orders.Move{
-			To: status, By: from(status), Detail: detail(r.Detail), At: r.At, Key: a.Key, Change: changes(r, tx.Now()),
+			To: status, By: by, Detail: detail(r.Detail), At: r.At, Key: a.Key, Change: changes(r, tx.Now()),
 		})
 		if err != nil {
 			return err
@@ -104,7 +113,7 @@ func (s *Service) follows(status orders.Status, r networks.Report) bool {
 // from is who may say that an order is in a status.
 func from(s orders.Status) orders.Trigger {
 	switch s {
-	case orders.RequisitionCreated, orders.DoNotProcess:
+	case orders.RequisitionCreated:
 		return orders.Requisition
 	case orders.AppointmentPending, orders.AppointmentScheduled, orders.AppointmentCancelled, orders.DrawCompleted:
 		return orders.Appointment

@@ -1,7 +1,10 @@
 package inbox
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -93,7 +96,7 @@ const (
 )
 
 // Put stores a message. It returns nil when the message is on disk, now or
-// since before.
+// since before. Another message under a key that was used is not the same one.
 func (s *Service) Put(ctx context.Context, m networks.Message) error {
 	if m.Network == "" || m.Key == "" {
 		return errors.New("inbox: a message needs a network and a key")
@@ -101,17 +104,12 @@ func (s *Service) Put(ctx context.Context, m networks.Message) error {
 	ctx = store.AsSystem(ctx)
 	return s.DB.Write(ctx, func(tx *store.Tx) error {
 		id := tx.NewUUID()
-		raw, err := tx.Seal(ctx, uuid.Nil, uuid.Nil, rawPlace+id.String(), m.Raw)
-		if err != nil {
+		kept, err := keep(ctx, tx, id, m)
+		if err == nil && !kept {
+			kept, err = s.keepOther(ctx, tx, id, m)
+		}
+		if err != nil || !kept { // it is here
 			return err
-		}
-		n, err := tx.Exec(ctx, `INSERT INTO inbox_messages (team_id, id, network, key, received_at, raw) VALUES ($1, $2, $3, $4, $5, $6)
-			ON CONFLICT (network, key) DO NOTHING`, uuid.Nil, id, m.Network, m.Key, store.Micros(tx.Now()), raw)
-		if err != nil {
-			return fmt.Errorf("inbox: storing a message: %w", err)
-		}
-		if n == 0 { // it is here
-			return nil
 		}
 		for i, report := range m.Reports {
 			if err := put(ctx, tx, id, i, report); err != nil {
@@ -120,6 +118,42 @@ func (s *Service) Put(ctx context.Context, m networks.Message) error {
 		}
 		return nil
 	})
+}
+
+// keep stores a message and reports whether its key is new.
+func keep(ctx context.Context, tx *store.Tx, id uuid.UUID, m networks.Message) (bool, error) {
+	raw, err := tx.Seal(ctx, uuid.Nil, uuid.Nil, rawPlace+id.String(), m.Raw)
+	if err != nil {
+		return false, err
+	}
+	digest := sha256.Sum256(m.Raw)
+	n, err := tx.Exec(ctx, `INSERT INTO inbox_messages (team_id, id, network, key, received_at, raw, digest) VALUES ($1, $2, $3, $4, $5, $6, $7)
+		ON CONFLICT (network, key) DO NOTHING`, uuid.Nil, id, m.Network, m.Key, store.Micros(tx.Now()), raw, digest[:])
+	if err != nil {
+		return false, fmt.Errorf("inbox: storing a message: %w", err)
+	}
+	return n == 1, nil
+}
+
+// keepOther stores a message whose key another one has, under a key with its
+// own digest: a lab that begins to count anew uses its numbers again. It reports
+// false when the message is the same.
+func (s *Service) keepOther(ctx context.Context, tx *store.Tx, id uuid.UUID, m networks.Message) (bool, error) {
+	var before []byte
+	err := tx.QueryRow(ctx, `SELECT digest FROM inbox_messages WHERE network = $1 AND key = $2`, m.Network, m.Key).Scan(&before)
+	if err != nil {
+		return false, fmt.Errorf("inbox: comparing with an earlier message: %w", err)
+	}
+	digest := sha256.Sum256(m.Raw)
+	if before == nil || bytes.Equal(before, digest[:]) {
+		return false, nil
+	}
+	m.Key += "|" + hex.EncodeToString(digest[:])
+	kept, err := keep(ctx, tx, id, m)
+	if kept {
+		s.Log.WarnContext(ctx, "a network numbers another message like an earlier one; both are kept", "network", m.Network, "message", id)
+	}
+	return kept, err
 }
 
 func put(ctx context.Context, tx *store.Tx, message uuid.UUID, n int, report networks.Report) error {

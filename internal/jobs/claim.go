@@ -62,12 +62,19 @@ func nextDue(ctx context.Context, tx *store.Tx, kind string) (at time.Time, err 
 
 // rescue queues again what dead nodes were running. That a node died is seldom
 // the job's fault, so it fails only after three times its attempts: a job that
-// takes its node down with it must end somewhere.
+// takes its node down with it must end somewhere. One that was asked for again
+// begins anew.
 func rescue(ctx context.Context, tx *store.Tx) (int64, error) {
-	n, err := tx.Exec(ctx, `UPDATE jobs SET node = NULL, run_at = $1,
+	n, err := tx.Exec(ctx, `UPDATE jobs SET node = NULL,
 			error = 'the node that ran it went away',
-			status = CASE WHEN cancel THEN 'canceled' WHEN attempts >= 3 * max_attempts THEN 'failed' ELSE 'queued' END,
-			finished_at = CASE WHEN cancel OR attempts >= 3 * max_attempts THEN $1 ELSE NULL END
+			status = CASE WHEN again THEN 'queued' WHEN cancel THEN 'canceled' WHEN attempts >= 3 * max_attempts THEN 'failed' ELSE 'queued' END,
+			run_at = CASE WHEN again THEN run_at ELSE $1 END,
+			finished_at = CASE WHEN again THEN NULL WHEN cancel OR attempts >= 3 * max_attempts THEN $1 ELSE NULL END,
+			attempts = CASE WHEN again THEN 0 ELSE attempts END,
+			progress_done = CASE WHEN again THEN 0 ELSE progress_done END,
+			progress_total = CASE WHEN again THEN 0 ELSE progress_total END,
+			progress_note = CASE WHEN again THEN '' ELSE progress_note END,
+			again = FALSE, cancel = (cancel AND NOT again)
 		WHERE status = 'running' AND `+Free("jobs.node", "$1"), store.Micros(tx.Now()))
 	if err != nil {
 		return 0, fmt.Errorf("jobs: rescuing: %w", err)
@@ -82,30 +89,34 @@ type outcome struct {
 	runAt    time.Time // when queued again
 	attempts int
 	err      string
-	progress Progress
+	progress *Progress // nil leaves what was noted last
 	ended    time.Time
 }
 
 // record writes an outcome, unless the job is no longer this node's. A job
-// that was asked for again while it ran is queued whatever came of it.
+// that was asked for again while it ran is queued whatever came of it, and one
+// that somebody canceled is not tried again.
+//
+// The casts are for PostgreSQL, which takes a parameter beside a literal number
+// for one of 32 bits.
 func record(ctx context.Context, tx *store.Tx, o outcome) error {
-	var finished any
-	if o.status != Queued {
-		finished = store.Micros(o.ended)
+	var done, total, text any
+	if p := o.progress; p != nil {
+		done, total, text = p.Done, p.Total, p.Note
 	}
 	_, err := tx.Exec(ctx, `UPDATE jobs SET
-			status = CASE WHEN again THEN 'queued' ELSE $1 END,
+			status = CASE WHEN again THEN 'queued' WHEN cancel AND $1 = 'queued' THEN 'canceled' ELSE $1 END,
 			run_at = CASE WHEN again THEN run_at ELSE $2 END,
-			attempts = CASE WHEN again THEN 0 ELSE $3 END,
-			finished_at = CASE WHEN again THEN NULL ELSE CAST($4 AS BIGINT) END,
+			attempts = CASE WHEN again THEN 0 ELSE CAST($3 AS BIGINT) END,
+			finished_at = CASE WHEN again OR $1 = 'queued' AND NOT cancel THEN NULL ELSE CAST($4 AS BIGINT) END,
 			error = $5,
-			progress_done = CASE WHEN again THEN 0 ELSE $6 END,
-			progress_total = CASE WHEN again THEN 0 ELSE $7 END,
-			progress_note = CASE WHEN again THEN '' ELSE $8 END,
-			again = FALSE, node = NULL
+			progress_done = CASE WHEN again THEN 0 ELSE COALESCE(CAST($6 AS BIGINT), progress_done) END,
+			progress_total = CASE WHEN again THEN 0 ELSE COALESCE(CAST($7 AS BIGINT), progress_total) END,
+			progress_note = CASE WHEN again THEN '' ELSE COALESCE($8, progress_note) END,
+			again = FALSE, cancel = (cancel AND NOT again), node = NULL
 		WHERE team_id = $9 AND id = $10 AND status = 'running' AND node = $11`,
-		string(o.status), store.Micros(o.runAt), o.attempts, finished,
-		o.err, o.progress.Done, o.progress.Total, o.progress.Note,
+		string(o.status), store.Micros(o.runAt), o.attempts, store.Micros(o.ended),
+		o.err, done, total, text,
 		o.team, o.id, o.node)
 	if err != nil {
 		return fmt.Errorf("jobs: recording: %w", err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"hale/internal/fault"
 	"hale/internal/ids"
 	"hale/internal/store"
 )
@@ -39,14 +40,14 @@ func (k Kind[Args]) Enqueue(ctx context.Context, tx *store.Tx, args Args, o Opti
 	}
 	id := ids.From[Job](tx.NewUUID())
 	err = tx.QueryRow(ctx, `INSERT INTO jobs (team_id, id, kind, key, args, status, run_at, attempts, max_attempts,
-			again, cancel, progress_done, progress_total, progress_note, error, created_at)
-		VALUES ($1, $2, $3, $4, $5, 'queued', $6, 0, $7, FALSE, FALSE, 0, 0, '', '', $8)
+			again, cancel, cancelable, progress_done, progress_total, progress_note, error, created_at)
+		VALUES ($1, $2, $3, $4, $5, 'queued', $6, 0, $7, FALSE, FALSE, $8, 0, 0, '', '', $9)
 		ON CONFLICT (team_id, kind, key) WHERE key <> '' AND status IN ('queued', 'running') DO UPDATE SET
 			args = excluded.args,
 			again = (jobs.status = 'running'),
 			run_at = CASE WHEN jobs.status = 'running' OR excluded.run_at < jobs.run_at THEN excluded.run_at ELSE jobs.run_at END
 		RETURNING id`,
-		o.Team, id, k.name, o.Key, string(raw), store.Micros(at), most, store.Micros(tx.Now())).Scan(&id)
+		o.Team, id, k.name, o.Key, string(raw), store.Micros(at), most, k.cancelable, store.Micros(tx.Now())).Scan(&id)
 	if err != nil {
 		return ID{}, fmt.Errorf("jobs: enqueueing %s: %w", k.name, err)
 	}
@@ -54,8 +55,9 @@ func (k Kind[Args]) Enqueue(ctx context.Context, tx *store.Tx, args Args, o Opti
 	return id, nil
 }
 
-// Cancel stops a job: a queued one at once, a running one as soon as its
-// function looks at its context. It reports whether the job was live.
+// Cancel stops a job of any kind, for the domain that asked for it: a queued
+// one at once, a running one as soon as its function looks at its context. It
+// reports whether the job was live.
 func Cancel(ctx context.Context, tx *store.Tx, team uuid.UUID, id ID) (bool, error) {
 	n, err := tx.Exec(ctx, `UPDATE jobs SET cancel = TRUE, again = FALSE,
 			finished_at = CASE WHEN status = 'queued' THEN $3 ELSE finished_at END,
@@ -66,6 +68,26 @@ func Cancel(ctx context.Context, tx *store.Tx, team uuid.UUID, id ID) (bool, err
 	}
 	tx.AfterCommit(func() { rung.ring("") })
 	return n > 0, nil
+}
+
+// Stop is Cancel for people. It returns the job as it is then. A job that is
+// over is a Conflict, and so is one whose kind is not Cancelable.
+func Stop(ctx context.Context, tx *store.Tx, team uuid.UUID, id ID) (Job, error) {
+	j, err := Get(ctx, tx, team, id)
+	if err != nil {
+		return Job{}, err
+	}
+	if !j.Cancelable {
+		return Job{}, fault.Newf(fault.Conflict, "a job of kind %s cannot be canceled: it finishes what was decided before", j.Kind)
+	}
+	live, err := Cancel(ctx, tx, team, id)
+	if err != nil {
+		return Job{}, err
+	}
+	if !live {
+		return Job{}, fault.New(fault.Conflict, "the job is over")
+	}
+	return Get(ctx, tx, team, id)
 }
 
 // rung wakes the runners of this process after a commit.

@@ -310,3 +310,58 @@ func TestDeadNodesCountForLess(t *testing.T) {
 		becomes(t, db, uuid.Nil, deadly, jobs.Failed)
 	})
 }
+
+func TestProgressIsCountedIn64Bits(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		far := jobs.Progress{Done: 3 << 30, Total: 5 << 30, Note: "bytes"}
+		k := kind("test.far", func(ctx context.Context, run *jobs.Run) error {
+			return run.Progress(ctx, far.Done, far.Total, far.Note)
+		})
+		id := enqueue(t, db, k, jobs.Options{})
+		start(t, db, k)
+		if j := becomes(t, db, uuid.Nil, id, jobs.Succeeded); j.Progress != far {
+			t.Errorf("%+v", j.Progress)
+		}
+	})
+}
+
+// What the database refuses of one job's outcome keeps no other waiting, and
+// the job itself ends as it ended.
+func TestARefusedOutcome(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		refuse := `CREATE TRIGGER refuse BEFORE UPDATE ON jobs WHEN NEW.progress_note = 'refused' BEGIN SELECT RAISE(ABORT, 'refused'); END`
+		if db.Engine() == store.Postgres {
+			refuse = `ALTER TABLE jobs ADD CONSTRAINT refuse CHECK (progress_note <> 'refused')`
+		}
+		err := db.Write(system, func(tx *store.Tx) error {
+			_, err := tx.Exec(system, refuse)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		odd := kind("test.odd", func(ctx context.Context, run *jobs.Run) error { return run.Progress(ctx, 1, 2, "refused") })
+		plain := kind("test.plain", func(context.Context, *jobs.Run) error { return nil })
+		first := enqueue(t, db, odd, jobs.Options{})
+		n := start(t, db, odd, plain)
+		becomes(t, db, uuid.Nil, enqueue(t, db, plain, jobs.Options{}), jobs.Succeeded)
+		j := becomes(t, db, uuid.Nil, first, jobs.Succeeded)
+		if j.Error == "" || j.Progress != (jobs.Progress{}) || j.FinishedAt == nil {
+			t.Errorf("%+v", j)
+		}
+		if err := n.Settle(system); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestAnErrorWithANulIsStored(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		k := kind("test.nul", func(context.Context, *jobs.Run) error { return errors.New("a\x00b\xff") })
+		id := enqueue(t, db, k, jobs.Options{MaxAttempts: 1})
+		start(t, db, k)
+		if j := becomes(t, db, uuid.Nil, id, jobs.Failed); j.Error != "ab" {
+			t.Errorf("error %q", j.Error)
+		}
+	})
+}

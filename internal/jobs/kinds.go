@@ -20,10 +20,11 @@ type ID = ids.Of[Job]
 // Kind is a sort of job whose function takes Args. Args are stored as JSON;
 // they hold ids and settings and never personal data.
 type Kind[Args any] struct {
-	name   string
-	limits Limits
-	every  time.Duration
-	run    func(ctx context.Context, run *Run, args Args) error
+	name       string
+	limits     Limits
+	every      time.Duration
+	cancelable bool
+	run        func(ctx context.Context, run *Run, args Args) error
 }
 
 // Limits bound a kind. Zero values mean the defaults.
@@ -58,6 +59,14 @@ func (k Kind[Args]) With(l Limits) Kind[Args] {
 // nodes there are, one runs it at a time.
 func (k Kind[Args]) Every(d time.Duration) Kind[Args] {
 	k.every = d
+	return k
+}
+
+// Cancelable lets people cancel jobs that this kind enqueues. It is for work that
+// may end anywhere, such as an import, and not for what was promised already:
+// an erasure that is canceled would never come.
+func (k Kind[Args]) Cancelable() Kind[Args] {
+	k.cancelable = true
 	return k
 }
 

@@ -37,6 +37,7 @@ type Job struct {
 	Attempts    int
 	MaxAttempts int
 	Progress    Progress
+	Cancelable  bool   // by people
 	Error       string // of the last attempt
 	CreatedAt   time.Time
 	StartedAt   *time.Time // last attempt
@@ -50,12 +51,12 @@ type Progress struct {
 }
 
 const columns = `id, team_id, kind, key, status, run_at, attempts, max_attempts, progress_done, progress_total, progress_note,
-	error, created_at, started_at, finished_at`
+	cancelable, error, created_at, started_at, finished_at`
 
 func scan(row interface{ Scan(...any) error }) (Job, error) {
 	var j Job
 	err := row.Scan(&j.ID, &j.Team, &j.Kind, &j.Key, &j.Status, store.ScanTime(&j.RunAt), &j.Attempts, &j.MaxAttempts,
-		&j.Progress.Done, &j.Progress.Total, &j.Progress.Note, &j.Error,
+		&j.Progress.Done, &j.Progress.Total, &j.Progress.Note, &j.Cancelable, &j.Error,
 		store.ScanTime(&j.CreatedAt), store.ScanNullTime(&j.StartedAt), store.ScanNullTime(&j.FinishedAt))
 	return j, err
 }

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime/debug"
+	"strings"
 	"time"
-	"unicode/utf8"
 
 	"hale/internal/store"
 )
@@ -56,7 +56,8 @@ func (r *Runner) attempt(ctx context.Context, k Handler, run *Run) (err error) {
 // judge decides what becomes of a job after an attempt.
 func (r *Runner) judge(ctx context.Context, k Handler, run *Run, err error) outcome {
 	now := r.db.Now()
-	o := outcome{claimed: run.job, attempts: run.job.attempts, runAt: now, ended: now, progress: run.progress()}
+	latest := run.progress()
+	o := outcome{claimed: run.job, attempts: run.job.attempts, runAt: now, ended: now, progress: &latest}
 	var l later
 	var p permanent
 	switch cause := context.Cause(ctx); {
@@ -74,7 +75,7 @@ func (r *Runner) judge(ctx context.Context, k Handler, run *Run, err error) outc
 		o.status, o.err, o.runAt = Queued, short(err), now.Add(Backoff(o.attempts, rand.Float64()))
 	}
 	if k.period() > 0 && (o.status == Succeeded || o.status == Failed) {
-		o.status, o.attempts, o.runAt, o.progress = Queued, 0, now.Add(k.period()), Progress{}
+		o.status, o.attempts, o.runAt, o.progress = Queued, 0, now.Add(k.period()), &Progress{}
 	}
 	return o
 }
@@ -107,16 +108,11 @@ func Backoff(n int, random float64) time.Duration {
 	return wait + time.Duration(float64(wait)*0.1*random)
 }
 
-// short is an error's text as a job's row keeps it.
+// short is an error's text as a job's row keeps it. PostgreSQL stores no NUL.
 func short(err error) string {
 	text := err.Error()
-	if len(text) > 1000 {
-		text = text[:1000]
-	}
-	for !utf8.ValidString(text) {
-		text = text[:len(text)-1]
-	}
-	return text
+	text = strings.ToValidUTF8(text[:min(len(text), 1000)], "")
+	return strings.ReplaceAll(text, "\x00", "")
 }
 
 // progressEvery is the least time between two writes of a job's progress.

@@ -232,19 +232,16 @@ func (r *Runner) drain() {
 
 // flush records outcomes and does not return before they are safe.
 func (r *Runner) flush(ctx context.Context, group []outcome) {
-	for wait := 10 * time.Millisecond; ; wait = min(2*wait, time.Second) {
-		err := r.db.Write(ctx, func(tx *store.Tx) error {
-			for _, o := range group {
-				if err := record(ctx, tx, o); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
+	left := group
+	for wait := 10 * time.Millisecond; len(left) > 0; wait = min(2*wait, time.Second) {
+		err := r.write(ctx, left...)
 		if err == nil || errors.Is(err, store.ErrClosed) {
 			break
 		}
 		r.log.ErrorContext(ctx, "recording jobs", "error", err)
+		if r.db.Ping(ctx) == nil {
+			left = r.oneByOne(ctx, left)
+		}
 		time.Sleep(wait)
 	}
 	r.mu.Lock()
@@ -254,6 +251,36 @@ func (r *Runner) flush(ctx context.Context, group []outcome) {
 	}
 	r.mu.Unlock()
 	r.wake()
+}
+
+func (r *Runner) write(ctx context.Context, group ...outcome) error {
+	return r.db.Write(ctx, func(tx *store.Tx) error {
+		for _, o := range group {
+			if err := record(ctx, tx, o); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// oneByOne records each outcome of a group by itself and returns those that are
+// left. What the database refuses of one must not keep the others waiting, nor
+// its job running: of that is recorded only how it ended.
+func (r *Runner) oneByOne(ctx context.Context, group []outcome) (left []outcome) {
+	for _, o := range group {
+		err := r.write(ctx, o)
+		if err != nil {
+			r.log.ErrorContext(ctx, "recording a job", "kind", o.kind, "job", o.id, "error", err)
+			bare := o
+			bare.err, bare.progress = "what came of it could not be recorded; see the log", nil
+			err = r.write(ctx, bare)
+		}
+		if err != nil {
+			left = append(left, o)
+		}
+	}
+	return left
 }
 
 // Settle waits until nothing is due and nothing runs. Run must be running.

@@ -2,6 +2,7 @@ package labs
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"hale/internal/fault"
@@ -44,6 +45,30 @@ func GetAccount(ctx context.Context, tx *store.Tx, team teams.ID, id AccountID) 
 		return Account{}, fault.New(fault.NotFound, "Lab account does not exist").At("body", "lab_account_id").WithType("unknown_lab_account")
 	}
 	return found[0], nil
+}
+
+// AccountOf returns the account that an order of a team names, also when the
+// team may order under it no more: what was placed goes on. One that is not
+// there at all is no NotFound fault, which of an order means that it was erased.
+func AccountOf(ctx context.Context, tx *store.Tx, team teams.ID, id AccountID) (Account, error) {
+	c, err := For(ctx, tx, team)
+	if err != nil {
+		return Account{}, err
+	}
+	stored, err := manyAccounts(ctx, tx, `SELECT `+accountColumns+` FROM lab_accounts a WHERE a.id = $1`, id)
+	if err != nil {
+		return Account{}, err
+	}
+	for _, a := range slices.Concat(stored, c.accounts) {
+		if a.ID != id {
+			continue
+		}
+		if lab, ok := c.Lab(a.Lab.ID); ok { // one that is offered no more has no more than its id
+			a.Lab = lab
+		}
+		return a, nil
+	}
+	return Account{}, fmt.Errorf("labs: there is no account %s", id)
 }
 
 // ChooseAccount is the account that an order with a lab is placed under: the

@@ -191,7 +191,7 @@ func LinkAccount(ctx context.Context, tx *store.Tx, id AccountID, team teams.ID)
 	return nil
 }
 
-// UnlinkAccount takes that back. Orders that were placed stay as they are.
+// UnlinkAccount takes that back. Orders that were placed go on under it.
 func UnlinkAccount(ctx context.Context, tx *store.Tx, id AccountID, team teams.ID) error {
 	n, err := tx.Exec(ctx, `DELETE FROM lab_account_teams WHERE team_id = $1 AND account_id = $2`, team, id)
 	if err == nil && n == 0 {

@@ -78,21 +78,27 @@ type Panel struct {
 	Sample  SampleType
 	Markers []*Marker // with their questions and expected results, each once
 	Fasting bool
-	// CommonTAT and WorstTAT are days until results: those of the slowest
-	// marker; nil when no marker says.
+	// CommonTAT and WorstTAT are days until results, as TAT has them.
 	CommonTAT, WorstTAT *int
 }
 
-// TAT is how long a set of markers takes: as long as the slowest.
+// TAT is how long a set of markers takes: as many days as the slowest. Nil when
+// a marker does not say, since that one may be the slowest.
+//
+// Reference 1.14.
 func TAT(markers []*Marker) (common, worst *int) {
-	slower := func(a, b *int) *int {
-		if a == nil || b != nil && *b > *a {
-			return b
-		}
-		return a
-	}
+	return slowest(markers, func(m *Marker) *int { return m.CommonTAT }), slowest(markers, func(m *Marker) *int { return m.WorstTAT })
+}
+
+func slowest(markers []*Marker, days func(m *Marker) *int) (most *int) {
 	for _, m := range markers {
-		common, worst = slower(common, m.CommonTAT), slower(worst, m.WorstTAT)
+		n := days(m)
+		if n == nil {
+			return nil
+		}
+		if most == nil || *n > *most {
+			most = n
+		}
 	}
-	return common, worst
+	return most
 }

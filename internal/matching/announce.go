@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"hale/internal/events"
+	"hale/internal/fault"
 	"hale/internal/orders"
 	"hale/internal/store"
 	"hale/internal/teams"
@@ -60,7 +61,8 @@ func tell(ctx context.Context, tx *store.Tx, i *Item, kind string) error {
 }
 
 // announce tells the team of a result in its queue. The event is about the user
-// whose result it is, or can only be.
+// whose result it is, or can only be, while they are there: one who waits to be
+// erased is no reason to keep the decision from the team.
 func announce(ctx context.Context, tx *store.Tx, i *Item, kind string) error {
 	data, err := json.Marshal(i.payload())
 	if err != nil {
@@ -69,10 +71,12 @@ func announce(ctx context.Context, tx *store.Tx, i *Item, kind string) error {
 	e := events.New{Team: i.Team.UUID(), Type: kind, Data: data}
 	if id := i.about(); id != nil {
 		user, err := users.Get(ctx, tx, i.Team, *id)
-		if err != nil {
+		switch {
+		case err == nil:
+			e.User, e.ClientUserID = user.ID.UUID(), user.ClientUserID
+		case !fault.Is(err, fault.NotFound):
 			return err
 		}
-		e.User, e.ClientUserID = user.ID.UUID(), user.ClientUserID
 	}
 	_, err = events.Emit(ctx, tx, e)
 	return err

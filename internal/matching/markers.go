@@ -6,7 +6,6 @@ import (
 
 	"hale/internal/labs"
 	"hale/internal/networks"
-	"hale/internal/orders"
 )
 
 // Overlap compares what was measured with what was ordered.
@@ -36,13 +35,14 @@ func reported(set *networks.ResultSet) []Marker {
 		return nil
 	}
 	var all []Marker
+	listed := map[string]bool{"": true}
 	add := func(test, result, name string) {
 		m := Marker{ProviderID: test, Name: name}
 		if test == "" {
 			m.ProviderID = result
 		}
-		known := slices.ContainsFunc(all, func(k Marker) bool { return k.key() == m.key() })
-		if !known && m.key() != "" {
+		if key := m.key(); !listed[key] {
+			listed[key] = true
 			all = append(all, m)
 		}
 	}
@@ -95,24 +95,4 @@ func answers(r Marker, m *labs.Marker) bool {
 		return r.ProviderID == m.ProviderID || slices.ContainsFunc(m.Results, func(e labs.Result) bool { return e.ProviderID == r.ProviderID })
 	}
 	return strings.EqualFold(r.Name, m.Name) || slices.ContainsFunc(m.Results, func(e labs.Result) bool { return strings.EqualFold(e.Name, r.Name) })
-}
-
-// gravest sums up a report by the lab's own flags.
-//
-// Reference 3; HL7 table 0078.
-func gravest(set *networks.ResultSet) orders.Interpretation {
-	if set == nil || len(set.Results) == 0 {
-		return orders.Unknown
-	}
-	worst := orders.Normal
-	for _, r := range set.Results {
-		switch strings.ToUpper(strings.TrimSpace(r.Flag)) {
-		case "HH", "LL", "AA", ">", "<":
-			return orders.Critical
-		case "", "N":
-		default:
-			worst = orders.Abnormal
-		}
-	}
-	return worst
 }

@@ -221,6 +221,49 @@ func TestAcceptedForTheDefault(t *testing.T) {
 	})
 }
 
+// What the queue says of a result is what its order will say.
+func TestInterpretation(t *testing.T) {
+	db := storetest.SQLite(t)
+	d := newDesk(t, db)
+	o := d.order(orders.RequisitionCreated)
+	for flag, want := range map[string]orders.Interpretation{"PANIC": orders.Critical, "!!": orders.Critical, ">": orders.Abnormal, "NEG": orders.Normal, "ND": orders.Normal, "": orders.Normal} {
+		i := d.get(d.arrive(d.report(o, func(r *networks.Report) {
+			for n := range r.Results.Results {
+				r.Results.Results[n].Flag = flag
+			}
+		})))
+		if i.Interpretation != want {
+			t.Errorf("flag %q: %s, want %s", flag, i.Interpretation, want)
+		}
+	}
+	if i := d.get(d.arrive(d.report(o, func(r *networks.Report) { r.Results = nil }))); i.Interpretation != orders.Unknown {
+		t.Errorf("no results: %s", i.Interpretation)
+	}
+}
+
+// While the only candidate's user waits to be erased, a result comes into the
+// queue all the same, and can be decided.
+func TestCandidateInTheirGrace(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		d := newDesk(t, db)
+		o := d.order(orders.RequisitionCreated)
+		before := d.arrive(d.report(o))
+		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error { return users.Delete(ctx, tx, d.team.ID, o.User) })
+		meanwhile := d.arrive(d.report(o))
+		for id, action := range map[matching.ID]matching.Action{before: matching.Reject, meanwhile: matching.Unsure} {
+			if i := d.get(id); i.Status != matching.ByTeam {
+				t.Errorf("it waits as %s", i.Status)
+			}
+			if i, err := d.resolve(id, action); err != nil || i.Action != action {
+				t.Errorf("%s: %v", action, err)
+			}
+		}
+		if got := d.announced(); len(got) != 4 {
+			t.Errorf("announced %v", got)
+		}
+	})
+}
+
 // A cancelled order is made again, in its transaction; what comes of the same
 // sample later goes to the order made then.
 func TestCancelledOrderIsMadeAgain(t *testing.T) {

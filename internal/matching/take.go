@@ -1,6 +1,7 @@
 package matching
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -11,6 +12,7 @@ import (
 	"hale/internal/labs"
 	"hale/internal/networks"
 	"hale/internal/orders"
+	"hale/internal/results"
 	"hale/internal/store"
 	"hale/internal/teams"
 )
@@ -74,9 +76,10 @@ func Put(ctx context.Context, tx *store.Tx, team teams.ID, a inbox.Arrival) (ID,
 		a.Report.At = a.ReceivedAt
 	}
 	summary := summarise(a.Report)
+	set := cmp.Or(a.Report.Results, &networks.ResultSet{})
 	i := Item{
 		ID: ID(a.ID), Team: team, Status: Arrived, Lab: lab.ID, Network: a.Network, Key: a.Key,
-		Partial: a.Report.Results != nil && a.Report.Results.Partial, Interpretation: gravest(a.Report.Results),
+		Partial: set.Partial, Interpretation: results.AtFirstSight(lab, set.Results),
 		CreatedAt: tx.Now(), UpdatedAt: tx.Now(), Summary: &summary,
 	}
 	return i.ID, insert(ctx, tx, &i, a.Report)

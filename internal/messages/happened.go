@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"hale/internal/fault"
 	"hale/internal/secrets"
 	"hale/internal/store"
 	"hale/internal/teams"
@@ -95,9 +96,17 @@ type subject struct {
 	settings Settings
 }
 
+// about reads the switches. All are off for a user who is deleted: the order may
+// go on, and the person hears no more of it.
 func about(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, order uuid.UUID, method string, ownSMS bool, c Contact) (*subject, error) {
 	settings, err := SettingsOf(ctx, tx, team)
 	if err != nil {
+		return nil, err
+	}
+	switch err := users.Exists(ctx, tx, team, user); {
+	case fault.Is(err, fault.NotFound):
+		settings = Settings{}
+	case err != nil:
 		return nil, err
 	}
 	return &subject{

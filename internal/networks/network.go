@@ -68,8 +68,8 @@ type Message struct {
 	// Network is the slug of the network that it came through.
 	Network string
 	// Key names the message for ever (sending application, facility and control
-	// id for HL7). A second message with the same key is the same message and
-	// is stored once.
+	// id for HL7). A second message with the same key and content is the same
+	// message and is stored once.
 	Key string
 	// Raw is the message as it came, kept sealed.
 	Raw     []byte

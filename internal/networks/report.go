@@ -26,7 +26,9 @@ type Report struct {
 	// may cancel one test of an order that goes on. Empty means the whole order.
 	Tests []string
 	// Detail is a status_detail word; empty when there is none.
-	Detail   string
+	Detail string
+	// Reason is why, in the lab's own words; empty when it gave none. Personal.
+	Reason   string `json:",omitempty"`
 	Shipment *Shipment
 	Visit    *Visit
 	Results  *ResultSet

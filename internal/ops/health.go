@@ -98,9 +98,9 @@ func say(w http.ResponseWriter, status int, text string) {
 	_, _ = io.WriteString(w, text)
 }
 
-// minFree is the space below which a node stops being ready: room for the
+// MinFree is the space below which a node stops being ready: room for the
 // write-ahead log and for a checkpoint.
-const minFree = 64 << 20
+const MinFree = 64 << 20
 
 // DiskCheck fails when a folder's disk is nearly full.
 func DiskCheck(dir string) Check {
@@ -109,8 +109,8 @@ func DiskCheck(dir string) Check {
 		if err != nil {
 			return err
 		}
-		if free < minFree {
-			return fmt.Errorf("ops: %d bytes free in the data folder, %d are needed", free, minFree)
+		if free < MinFree {
+			return fmt.Errorf("ops: %d bytes free in the data folder, %d are needed", free, MinFree)
 		}
 		return nil
 	}}

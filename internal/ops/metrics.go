@@ -107,13 +107,6 @@ func (m *Metrics) Gauge(name, help string, fn func() float64) {
 	}
 }
 
-// Counter registers a growing figure that somebody else counts.
-func (m *Metrics) Counter(name, help string, fn func() float64) {
-	if m != nil {
-		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, fn))
-	}
-}
-
 // Request records an answered request. route is a template, never a path.
 func (m *Metrics) Request(route, method string, status int, took time.Duration) {
 	if m != nil {

@@ -26,7 +26,6 @@ func TestMetrics(t *testing.T) {
 	m.Replay()
 	m.RateLimited()
 	m.Gauge("webhook_oldest_pending_seconds", "Age of the oldest due delivery.", func() float64 { return 4.5 })
-	m.Counter("events_total", "Events.", func() float64 { return 7 })
 
 	got := scrape(m)
 	for _, want := range []string{
@@ -39,7 +38,7 @@ func TestMetrics(t *testing.T) {
 		`job_duration_seconds_count{kind="users.erase",outcome="ok"} 1`,
 		`import_records_total{outcome="mapped"} 310000`,
 		`idempotency_replays_total 1`, `http_server_rate_limited_total 1`,
-		`webhook_oldest_pending_seconds 4.5`, `events_total 7`,
+		`webhook_oldest_pending_seconds 4.5`,
 		`go_goroutines `, `process_resident_memory_bytes `,
 	} {
 		if !strings.Contains(got, want) {
@@ -72,7 +71,6 @@ func TestNoMetricsCountNothing(t *testing.T) {
 	m.Replay()
 	m.RateLimited()
 	m.Gauge("g", "", nil)
-	m.Counter("c", "", nil)
 	w := httptest.NewRecorder()
 	m.InFlight(http.NotFoundHandler()).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
 	if w.Code != http.StatusNotFound {

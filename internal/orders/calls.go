@@ -2,6 +2,7 @@ package orders
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"hale/internal/civil"
@@ -168,19 +169,19 @@ func (r *Resend) Check(now time.Time) error {
 	return nil
 }
 
-// Page is one page of the orders to be announced again, oldest first. It may
-// name orders that do not exist.
-func (r *Resend) Page(ctx context.Context, tx *store.Tx, team teams.ID, page, size int) ([]ID, error) {
+// Named are all the orders to be announced again, oldest first; some may not
+// exist. They are chosen at once, because one that changes meanwhile leaves the
+// window, and pages of what is left would pass over another.
+func (r *Resend) Named(ctx context.Context, tx *store.Tx, team teams.ID) ([]ID, error) {
 	if r.Start == nil {
-		from := min((page-1)*size, len(r.IDs))
-		return r.IDs[from:min(from+size, len(r.IDs))], nil
+		return r.IDs, nil
 	}
-	f := Filter{Updated: Span{r.Start, r.End}, Ascending: true, Page: page, Size: size}
+	f := Filter{Updated: Span{r.Start, r.End}, Ascending: true, Page: 1, Size: math.MaxInt32}
 	if len(r.IDs) > 0 {
 		f.IDs = r.IDs
 	}
-	some, _, err := Select(ctx, tx, team, f)
-	return some, err
+	all, _, err := Select(ctx, tx, team, f)
+	return all, err
 }
 
 // SendAgain announces the orders as they are now; unknown ones are passed over.

@@ -152,22 +152,20 @@ func TestResend(t *testing.T) {
 		}
 		for name, c := range map[string]struct {
 			start, end time.Time
-			page       int
 			want       []orders.ID
 		}{
-			"all of it":     {first.UpdatedAt, second.UpdatedAt, 1, []orders.ID{first.ID, second.ID}},
-			"second page":   {first.UpdatedAt, second.UpdatedAt, 2, nil},
-			"the later one": {first.UpdatedAt.Add(time.Microsecond), second.UpdatedAt, 1, []orders.ID{second.ID}},
-			"before":        {first.UpdatedAt.Add(-time.Hour), first.UpdatedAt.Add(-time.Microsecond), 1, nil},
+			"all of it":     {first.UpdatedAt, second.UpdatedAt, []orders.ID{first.ID, second.ID}},
+			"the later one": {first.UpdatedAt.Add(time.Microsecond), second.UpdatedAt, []orders.ID{second.ID}},
+			"before":        {first.UpdatedAt.Add(-time.Hour), first.UpdatedAt.Add(-time.Microsecond), nil},
 		} {
 			again := orders.Resend{Start: &c.start, End: &c.end}
 			if err := again.Check(moment); err != nil {
 				t.Fatal(err)
 			}
 			userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
-				page, err := again.Page(ctx, tx, team.ID, c.page, 10)
-				if fmt.Sprint(page) != fmt.Sprint(c.want) {
-					t.Errorf("%s: %v, want %v", name, page, c.want)
+				all, err := again.Named(ctx, tx, team.ID)
+				if fmt.Sprint(all) != fmt.Sprint(c.want) {
+					t.Errorf("%s: %v, want %v", name, all, c.want)
 				}
 				return err
 			})

@@ -3,8 +3,8 @@ package orders
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
@@ -93,7 +93,7 @@ func (v *review) minor(ctx context.Context, user users.ID, p *Patient) {
 //
 // Reference 1.18.
 func (v *review) insurance(ctx context.Context, user users.ID, billing labs.Billing, codes []string) *uuid.UUID {
-	if len(codes) > 0 && v.found(diagnoses.Valid(ctx, v.tx, codes)) {
+	if len(codes) > 0 && v.found(diagnoses.Valid(ctx, v.tx, codes, "icd_codes")) {
 		v.clashes(ctx, codes)
 	}
 	if billing != labs.CommercialInsurance {
@@ -149,9 +149,12 @@ func (v *review) answers(p labs.Panel, given []Answer) []Answer {
 			}
 		}
 	}
-	for _, a := range given {
+	for i, a := range given {
 		if !asked(p, a) {
 			v.refuse("unknown_question", fmt.Sprintf("Marker %d of this order has no question %d", a.MarkerID, a.QuestionID), "aoe_answers")
+		}
+		if slices.ContainsFunc(given[:i], func(b Answer) bool { return a.MarkerID == b.MarkerID && a.QuestionID == b.QuestionID }) {
+			v.refuse("aoe_repeated", fmt.Sprintf("Question %d of marker %d is answered more than once", a.QuestionID, a.MarkerID), "aoe_answers")
 		}
 	}
 	if len(open) > 0 {
@@ -186,6 +189,9 @@ func fasting(q labs.Question, fasts bool) string {
 	return want
 }
 
+// decimal is a number as HL7 writes it (type NM), which has no exponent.
+var decimal = regexp.MustCompile(`^[+-]?(\d+\.?\d*|\.\d+)$`)
+
 // answer checks one answer. What was answered is personal and not repeated.
 func (v *review) answer(q labs.Question, text string) {
 	known := func(code string) bool {
@@ -199,8 +205,7 @@ func (v *review) answer(q labs.Question, text string) {
 		bad = slices.ContainsFunc(strings.Split(text, ","), func(code string) bool { return !known(code) })
 	case labs.Text:
 	case labs.Numeric:
-		_, err := strconv.ParseFloat(text, 64)
-		bad = err != nil
+		bad = !decimal.MatchString(text)
 	}
 	if bad || len([]rune(text)) > longestNotes {
 		v.refuse("aoe_answer", "This is no answer to the question: "+q.Value, "aoe_answers")

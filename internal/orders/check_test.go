@@ -227,6 +227,65 @@ func TestTrialWarns(t *testing.T) {
 	})
 }
 
+// A question takes one answer, and a numeric one a number as labs read it. What
+// is refused is not sent.
+func TestAnswers(t *testing.T) {
+	c := newCounter(t, storetest.SQLite(t))
+	walkIn := labs.WalkIn
+	marker, question := asking(c, "LASTDOSE")
+	c.r.Method, c.r.Set = &walkIn, &orders.OrderSet{AddOn: &orders.AddOn{MarkerIDs: []labs.MarkerID{marker}}}
+	for _, x := range []struct {
+		given []string
+		want  string
+	}{
+		{[]string{"12"}, ""},
+		{[]string{" -1.5 "}, ""},
+		{[]string{".5"}, ""},
+		{[]string{"12", "14"}, "aoe_repeated"},
+		{[]string{"12", "12"}, "aoe_repeated"},
+		{[]string{"NaN"}, "aoe_answer"},
+		{[]string{"-Inf"}, "aoe_answer"},
+		{[]string{"0x1p4"}, "aoe_answer"},
+		{[]string{"1e3"}, "aoe_answer"},
+		{[]string{"."}, "aoe_answer"},
+		{[]string{"twelve"}, "aoe_answer"},
+	} {
+		c.r.Answers = nil
+		for _, text := range x.given {
+			c.r.Answers = append(c.r.Answers, orders.Answer{MarkerID: marker, QuestionID: question, Answer: text})
+		}
+		_, err := c.create()
+		var refused *fault.Error
+		if errors.As(err, &refused); err != nil && refused == nil || x.want != "" && refused == nil || refused != nil && refused.Code() != x.want {
+			t.Errorf("%q: %v, want %q", x.given, err, x.want)
+		}
+	}
+}
+
+// The diagnoses of a kit's registration are codes, as an order's are.
+func TestDiagnosesOfARegistration(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		team := orderstest.Team(t, db)
+		kit := orderstest.Kit(t, db, team.ID)
+		register := func(codes ...string) error {
+			ctx := store.WithTeam(t.Context(), team.ID.UUID())
+			return db.Write(ctx, func(tx *store.Tx) error {
+				_, err := orders.Register(ctx, tx, team.ID, orders.Registration{
+					SampleID: kit.SampleID, Patient: orderstest.Patient(), Address: orderstest.Address(), ICDCodes: codes,
+				})
+				return err
+			})
+		}
+		err := register("I10", "cough")
+		if !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "body.health_insurance.diagnosis_codes.1:") || strings.Contains(err.Error(), "cough") {
+			t.Errorf("a word for a code: %v", err)
+		}
+		if err := register("I10", "e119"); err != nil {
+			t.Errorf("codes: %v", err)
+		}
+	})
+}
+
 var unknownID = ids.MustParse[labs.Test]("019f0000-0000-7000-8000-000000000000")
 
 // seededTest is the team's seeded lab test of another method.
@@ -237,6 +296,28 @@ func seededTest(c *counter, method labs.Method) labs.TestID {
 // bareUser is somebody of whom the team knows nothing.
 func bareUser(c *counter) users.User {
 	return userstest.New(c, c.db, c.team.ID, users.NewUser{})
+}
+
+// asking is a marker of the lab that asks a question, and the question.
+func asking(c *counter, code string) (marker labs.MarkerID, question int64) {
+	c.write(func(ctx context.Context, tx *store.Tx) error {
+		catalogue, err := labs.For(ctx, tx, c.team.ID)
+		if err != nil {
+			return err
+		}
+		for _, m := range catalogue.Markers(labs.MarkerFilter{Labs: []labs.LabID{c.lab(ctx, tx, "quest")}}) {
+			for _, q := range m.Questions {
+				if q.Code == code && len(m.Questions) == 1 {
+					marker, question = m.ID, q.ID
+				}
+			}
+		}
+		return nil
+	})
+	if question == 0 {
+		c.Fatalf("no marker asks %s", code)
+	}
+	return marker, question
 }
 
 // askingMarker is a marker of the lab that must know something which has no

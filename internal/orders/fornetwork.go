@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"hale/internal/fault"
 	"hale/internal/insurance"
 	"hale/internal/labs"
 	"hale/internal/networks"
@@ -13,8 +14,17 @@ import (
 	"hale/internal/teams"
 )
 
-// ForNetwork is the order as its lab needs it.
+// ForNetwork is the order as its lab needs it. It returns no NotFound fault: o is
+// there, and whoever reads it and hears of one takes the order for erased.
 func ForNetwork(ctx context.Context, tx *store.Tx, o *Order) (networks.Order, error) {
+	n, err := forNetwork(ctx, tx, o)
+	if fault.Is(err, fault.NotFound) {
+		err = fmt.Errorf("orders: what %s names is not there: %s", o.ID, err.Error())
+	}
+	return n, err
+}
+
+func forNetwork(ctx context.Context, tx *store.Tx, o *Order) (networks.Order, error) {
 	team, err := teams.Get(ctx, tx, o.Team)
 	if err != nil {
 		return networks.Order{}, err
@@ -23,7 +33,7 @@ func ForNetwork(ctx context.Context, tx *store.Tx, o *Order) (networks.Order, er
 	if err != nil {
 		return networks.Order{}, err
 	}
-	account, err := labs.GetAccount(ctx, tx, o.Team, o.Account)
+	account, err := labs.AccountOf(ctx, tx, o.Team, o.Account)
 	if err != nil {
 		return networks.Order{}, fmt.Errorf("orders: the account of %s: %w", o.ID, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"hale/internal/diagnoses"
 	"hale/internal/fault"
 	"hale/internal/labs"
 	"hale/internal/secrets"
@@ -98,6 +99,7 @@ func Register(ctx context.Context, tx *store.Tx, team teams.ID, r Registration) 
 	v.physician(r.Physician)
 	v.consents(r.Consents)
 	v.diagnoses(r.ICDCodes, "health_insurance", "diagnosis_codes")
+	v.found(diagnoses.Valid(ctx, tx, r.ICDCodes, "health_insurance", "diagnosis_codes"))
 	r.SampleID = v.form.Text("sample_id", r.SampleID, longestLine)
 	if len(v.problems()) > 0 {
 		return Order{}, v.verdict()
@@ -134,7 +136,7 @@ func (v *review) registration(ctx context.Context, o *Order, r *Registration) {
 		return
 	}
 	v.minor(ctx, o.User, &r.Patient)
-	account, err := labs.GetAccount(ctx, v.tx, v.team, o.Account)
+	account, err := labs.AccountOf(ctx, v.tx, v.team, o.Account)
 	if !v.found(err) {
 		return
 	}

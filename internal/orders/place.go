@@ -133,9 +133,8 @@ func refused(ctx context.Context, tx *store.Tx, args jobArgs, refusal *networks.
 	if err != nil {
 		return err
 	}
-	o.Body.Notes = refusal.Reason
-	if err := savePerson(ctx, tx, &o); err != nil {
-		return lost(err)
+	if err := Explain(ctx, tx, &o, refusal.Reason); err != nil {
+		return err
 	}
 	to := Cancelled
 	if o.Method == labs.TestKit {
@@ -143,6 +142,12 @@ func refused(ctx context.Context, tx *store.Tx, args jobArgs, refusal *networks.
 	}
 	_, err = Advance(ctx, tx, &o, Move{To: to, By: Requisition})
 	return err
+}
+
+// Explain notes why an order is about to end, in its lab's words.
+func Explain(ctx context.Context, tx *store.Tx, o *Order, why string) error {
+	o.Body.Notes = why
+	return lost(savePerson(ctx, tx, o))
 }
 
 // lost makes the whole transaction start again after a race.

@@ -111,8 +111,10 @@ func Again(ctx context.Context, tx *store.Tx, old *Order, r Recreate) (Order, er
 		if r.Patient == nil {
 			return Order{}, fault.New(fault.Unprocessable, "Another person's order needs that person's details")
 		}
-		next.User, next.Transaction, next.Insurance = *r.User, TransactionID{}, nil
-		next.Body.Patient, next.Body.Address = r.Patient, r.Address
+		// What the first person's physician, team and insurer said of them is
+		// nobody else's.
+		next.User, next.Transaction, next.Insurance, next.Billing = *r.User, TransactionID{}, nil, labs.ClientBill
+		next.Body = Body{Patient: r.Patient, Address: r.Address, Physician: old.Body.Physician}
 	}
 	if err := next.retarget(ctx, tx, r); err != nil {
 		return Order{}, err

@@ -2,6 +2,7 @@ package orders_test
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -120,6 +121,12 @@ func TestAgainForAnotherPerson(t *testing.T) {
 		team := orderstest.Team(t, db)
 		old := orderstest.New(t, db, team.ID, labs.WalkIn)
 		orderstest.To(t, db, &old, orders.RequisitionCreated)
+		mine, record := "the clinic's own", uuid.New()
+		old.Billing, old.Insurance = labs.CommercialInsurance, &record
+		old.Body.ICDCodes, old.Body.ClinicalNotes, old.Body.Passthrough = []string{"E11.9"}, "pregnant", &mine
+		old.Body.Answers = []orders.Answer{{MarkerID: 1, QuestionID: 1, Answer: "Y"}}
+		old.Body.Consents, old.Body.Shipping = []orders.Consent{{Type: "terms-of-use"}}, old.Body.Address
+		old.Body.Physician = &labs.Physician{FirstName: "Jane", LastName: "Example", NPI: "1234567893"}
 		other := orderstest.User(t, db, team.ID)
 		_, err := again(db, &old, orders.Recreate{User: &other.ID})
 		wantRefusal(t, err, fault.Unprocessable, "Another person's order needs that person's details")
@@ -132,8 +139,11 @@ func TestAgainForAnotherPerson(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if next.User != other.ID || next.Transaction == old.Transaction || next.Body.Patient.FirstName != "Grace" || next.Insurance != nil {
+		if next.User != other.ID || next.Transaction == old.Transaction || next.Insurance != nil || next.Billing != labs.ClientBill {
 			t.Errorf("the new order is of %s: %v", next.User, next)
+		}
+		if want := (orders.Body{Patient: &patient, Address: &address, Physician: old.Body.Physician}); !reflect.DeepEqual(next.Body, want) {
+			t.Error("the new order has something of the first person")
 		}
 		want := []string{"received.walk_in_test.ordered", "received.walk_in_test.requisition_bypassed"}
 		if got := heard(t, db, next); !slices.Equal(got, want) || next.SampleID != "S-1" {

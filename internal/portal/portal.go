@@ -130,6 +130,9 @@ func (p *Portal) fail(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.Is(err, errNoPage):
 		status, message = http.StatusNotFound, text.NoPage
 	default:
+		if fault.Is(err, fault.Unavailable) {
+			status = http.StatusServiceUnavailable
+		}
 		p.log.ErrorContext(r.Context(), "portal page failed", "error", err)
 	}
 	p.render(w, status, messagePage, messageView{frame: frameFor(r, message.Title), Message: message})

@@ -32,7 +32,7 @@ func expect(ctx context.Context, tx *store.Tx, o *orders.Order) (expectations, e
 	if err != nil {
 		return expectations{}, err
 	}
-	account, err := labs.GetAccount(ctx, tx, o.Team, o.Account)
+	account, err := labs.AccountOf(ctx, tx, o.Team, o.Account)
 	if err != nil {
 		return expectations{}, err
 	}

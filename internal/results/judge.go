@@ -6,6 +6,7 @@ import (
 
 	"hale/internal/labs"
 	"hale/internal/labs/loinc"
+	"hale/internal/networks"
 	"hale/internal/orders"
 	"hale/internal/results/refrange"
 )
@@ -41,6 +42,20 @@ var (
 
 // flagOf is a flag without its brackets, in capitals.
 func flagOf(printed string) string { return strings.ToUpper(strings.Trim(printed, " ()[]")) }
+
+// AtFirstSight sums up results of a lab of which nobody knows yet whose they
+// are: by its flags, and by the ranges that it printed.
+func AtFirstSight(lab labs.Lab, all []networks.Result) orders.Interpretation {
+	if len(all) == 0 {
+		return orders.Unknown
+	}
+	e := expectations{lab: lab}
+	worst := orders.Normal
+	for _, one := range all {
+		worst = gravest(worst, e.normalise(found{Result: one}, "", -1).Interpretation)
+	}
+	return worst
+}
 
 // judge compares a result with its range and says what it means. The lab's own
 // flag counts before any comparison; a value in our catalogue's critical range

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -132,6 +133,19 @@ func TestWhichValueCounts(t *testing.T) {
 		if got := fmt.Sprintf("%v %d", values, len(m.missing)); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
+	}
+}
+
+// Very many values of one code are put together in a time that grows as they
+// do.
+func TestManyValuesOfOneCode(t *testing.T) {
+	const many = 50_000
+	r := Report{At: day, id: uuid.New()}
+	for n := range many {
+		r.Set.Results = append(r.Set.Results, networks.Result{ProviderID: "a", Value: strconv.Itoa(n)}, networks.Result{ProviderID: strconv.Itoa(n)})
+	}
+	if m := merge([]Report{r, r}, "S1"); len(m.results) != 2*many {
+		t.Errorf("%d values", len(m.results))
 	}
 }
 

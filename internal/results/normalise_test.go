@@ -145,6 +145,33 @@ func TestJudgement(t *testing.T) {
 	}
 }
 
+// A report of which nobody knows yet whose it is means what its order's results
+// would: the table of flags is one.
+func TestAtFirstSight(t *testing.T) {
+	if got := AtFirstSight(labs.Lab{}, nil); got != orders.Unknown {
+		t.Errorf("nothing is %s", got)
+	}
+	for flag, want := range flags {
+		if got := AtFirstSight(labs.Lab{}, []networks.Result{{Value: "5", Flag: " (" + strings.ToLower(flag) + ")"}}); got != want {
+			t.Errorf("%s is %s, want %s", flag, got, want)
+		}
+	}
+	for _, c := range []struct {
+		want orders.Interpretation
+		all  []networks.Result
+	}{
+		{orders.Critical, []networks.Result{{Flag: "H"}, {Flag: "PANIC"}, {Flag: "N"}}},
+		{orders.Abnormal, []networks.Result{{Flag: "NEG"}, {Flag: ">"}}},
+		{orders.Abnormal, []networks.Result{{Value: "7", Range: "1-5"}}},
+		{orders.Unknown, []networks.Result{{Value: "7", Range: "see chart 7"}, {Flag: "N"}}},
+		{orders.Normal, []networks.Result{{Value: "3", Range: "1-5"}, {Value: "Negative"}}},
+	} {
+		if got := AtFirstSight(labs.Lab{}, c.all); got != c.want {
+			t.Errorf("%+v: %s, want %s", c.all, got, c.want)
+		}
+	}
+}
+
 // A result gets its names, codes and markers from the catalogue, and its own
 // where the catalogue does not know it.
 func TestIdentity(t *testing.T) {

@@ -2,7 +2,6 @@ package results
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"hale/internal/networks"
@@ -60,6 +59,7 @@ func codeOf(code, loinc, test, name string) string {
 func (m *merged) observations(sorted []*Report, own string) {
 	best := map[observation]*claim{}
 	denied := map[string]*claim{} // by code
+	listed := map[observation]bool{}
 	var order []observation
 	var codes []string
 	for place := len(sorted) - 1; place >= 0; place-- {
@@ -70,7 +70,8 @@ func (m *merged) observations(sorted []*Report, own string) {
 			}
 		}
 		for i := range r.Set.Results {
-			if key := keyOf(&r.Set.Results[i]); !slices.Contains(order, key) {
+			if key := keyOf(&r.Set.Results[i]); !listed[key] {
+				listed[key] = true
 				order = append(order, key)
 			}
 		}
@@ -105,10 +106,18 @@ func keyOf(r *networks.Result) observation {
 	return observation{codeOf(r.ProviderID, r.LOINC, r.TestProviderID, r.Name), r.SubID}
 }
 
+// said is a value that a report has of an observation.
+type said struct {
+	observation
+	rank        int
+	value, unit string
+}
+
 // claims gathers a report's values by observation. The same value under two
 // tests is one; two values of one code are both kept.
 func claims(r *Report, place int, own string) map[observation]*claim {
 	all := map[observation]*claim{}
+	before := map[said]bool{}
 	for i := range r.Set.Results {
 		one := &r.Set.Results[i]
 		key, rank := keyOf(one), rank(one.Status, r)
@@ -117,12 +126,12 @@ func claims(r *Report, place int, own string) map[observation]*claim {
 			c = &claim{rank: rank, place: place}
 			all[key] = c
 		}
-		again := slices.ContainsFunc(c.values, func(f found) bool {
-			return f.Value == one.Value && f.Unit == one.Unit && (one.ProviderID != "" || one.LOINC != "")
-		})
+		this := said{key, rank, one.Value, one.Unit}
+		again := before[this] && (one.ProviderID != "" || one.LOINC != "")
 		if rank == c.rank && !again {
 			c.values = append(c.values, found{*one, sampleKey(r, own)})
 		}
+		before[this] = true
 	}
 	return all
 }

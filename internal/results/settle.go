@@ -43,6 +43,8 @@ func settle(ctx context.Context, tx *store.Tx, o *orders.Order, before, now *Rev
 // move makes the step that a revision asks for, if the order can make it.
 func move(ctx context.Context, tx *store.Tx, o *orders.Order, before, now *Revision, m orders.Move) (bool, error) {
 	switch {
+	case now.Status == Partial && len(now.Results) == 0:
+		return false, nil // what is missing may have been cancelled before there was a sample
 	case now.Status == Partial && o.Method == labs.TestKit:
 		m.To = orders.DeliveredToLab // kits know no partial results, but the sample is there
 	case now.Status == Partial:

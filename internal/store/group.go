@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync"
@@ -115,12 +116,12 @@ func (g *groupWriter) transact(group []*write) error {
 		if err := g.exec("SAVEPOINT one"); err != nil {
 			return err
 		}
-		w.tx = &Tx{db: g.db, lite: g.lite, now: g.db.Now()}
+		w.tx = &Tx{db: g.db, lite: g.lite, now: g.db.Now(), drops: g.db.keys.drops.Load()}
 		g.call(w)
 		g.lite.settle()
 		if w.err != nil || w.caught != nil {
-			if err := g.exec("ROLLBACK TO one"); err != nil {
-				return err
+			if err := g.exec("ROLLBACK TO one"); err != nil { // a full disk ends the whole transaction
+				return errors.Join(w.err, err)
 			}
 		}
 		if err := g.exec("RELEASE one"); err != nil {

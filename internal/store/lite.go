@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"database/sql/driver"
 	"fmt"
 	"slices"
@@ -16,7 +17,8 @@ import (
 type lite struct {
 	conn     *sqlite.Conn
 	prepared map[string]*prepared
-	running  []*prepared // begun, and not ended
+	running  []*prepared   // begun, and not ended
+	stop     chan struct{} // closing it interrupts what runs; nil for the writer
 }
 
 // prepared is a statement. Preparing costs as much as running, so each text is
@@ -50,6 +52,30 @@ func openLite(path string, pragmas []string) (*lite, error) {
 		}
 	}
 	return l, nil
+}
+
+// interruptible lets until stop what the connection runs.
+func (l *lite) interruptible() {
+	l.stop = make(chan struct{})
+	l.conn.SetInterrupt(l.stop)
+}
+
+// until interrupts statements once ctx ends, as far as they come before the
+// call of what it returns. The connection listens to one channel for as long as
+// nobody is interrupted: setting another for each transaction would start a
+// goroutine each time.
+func (l *lite) until(ctx context.Context) (free func()) {
+	if ctx.Done() == nil {
+		return func() {}
+	}
+	stop := l.stop
+	spared := context.AfterFunc(ctx, func() { close(stop) })
+	return func() {
+		if !spared() {
+			<-stop
+			l.interruptible()
+		}
+	}
 }
 
 // exec runs a statement to its end and returns the number of rows it changed.

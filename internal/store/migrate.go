@@ -65,6 +65,17 @@ func (db *DB) Migrations(ctx context.Context) ([]Migration, error) {
 	return all, nil
 }
 
+// RefuseNewer returns an error when a newer binary has migrated the database:
+// this one does not know what it would spoil.
+func (db *DB) RefuseNewer(ctx context.Context) error {
+	provider, done, err := db.provider(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return refuseNewer(ctx, provider)
+}
+
 func refuseNewer(ctx context.Context, provider *goose.Provider) error {
 	current, target, err := provider.GetVersions(ctx)
 	if err != nil {
@@ -147,6 +158,18 @@ func Translate(engine Engine, text string) string {
 		text = endOfTable.ReplaceAllString(typeWords.Replace(text), ") STRICT;")
 	}
 	return text
+}
+
+// AboveRowSecurity reports that the role by which PostgreSQL is used is one that
+// row-level security does not bind, such as a superuser.
+func (db *DB) AboveRowSecurity(ctx context.Context) (above bool, err error) {
+	if db.engine != Postgres {
+		return false, nil
+	}
+	err = db.Read(ctx, func(tx *Tx) error {
+		return tx.QueryRow(ctx, `SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user`).Scan(&above)
+	})
+	return above, err
 }
 
 // enforceRowSecurity puts the second wall behind every team-scoped query:

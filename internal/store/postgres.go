@@ -72,7 +72,7 @@ func (db *DB) postgresTx(ctx context.Context, begin string, readOnly bool, fn fu
 		return fmt.Errorf("store: taking a connection: %w", err)
 	}
 	defer raw.Close()
-	tx := &Tx{db: db, sql: raw, now: db.Now(), readOnly: readOnly, begin: begin, scope: scope(ctx)}
+	tx := &Tx{db: db, sql: raw, now: db.Now(), readOnly: readOnly, begin: begin, scope: scope(ctx), drops: db.keys.drops.Load()}
 	open := true
 	defer func() {
 		if open { // fn failed or panicked
@@ -80,11 +80,15 @@ func (db *DB) postgresTx(ctx context.Context, begin string, readOnly bool, fn fu
 		}
 	}()
 	if err := fn(tx); err != nil {
-		return err
+		return orLost(ctx, raw, err)
 	}
 	if tx.begin == "" {
 		if err := commit(ctx, raw); err != nil {
-			return fmt.Errorf("store: committing: %w", err)
+			err = fmt.Errorf("store: committing: %w", err)
+			if readOnly { // whether a write that got no answer was committed, nobody knows
+				err = orLost(ctx, raw, err)
+			}
+			return err
 		}
 	}
 	open = false

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -25,25 +28,42 @@ type subject struct{ team, user uuid.UUID }
 type subjectKeys struct {
 	newest byte
 	byNo   map[byte]*secrets.Key
+	asOf   time.Time // beginning of the transaction that read them
 }
 
-const mostCachedKeys = 200_000
+const (
+	mostCachedKeys = 200_000
+	// keyLife is how long an opened key serves without another look whether it
+	// is still there. What one node shreds, the others can open for that long.
+	keyLife = time.Minute
+)
 
 // keyCache keeps opened keys in memory; when full it starts over.
 type keyCache struct {
-	mu   sync.RWMutex
-	keys map[subject]*subjectKeys
+	mu    sync.RWMutex
+	keys  map[subject]*subjectKeys
+	drops atomic.Uint64
 }
 
-func (c *keyCache) get(s subject) *subjectKeys {
+// get gives the keys of a subject, nil when they are not here or too old at now.
+func (c *keyCache) get(s subject, now time.Time) *subjectKeys {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	return c.keys[s]
+	k := c.keys[s]
+	if k == nil || now.Sub(k.asOf).Abs() >= keyLife { // a clock can be set back
+		return nil
+	}
+	return k
 }
 
-func (c *keyCache) put(s subject, k *subjectKeys) {
+// put keeps what a transaction read. drops is how many there had been when it
+// began: one that began before a drop may have read what was dropped.
+func (c *keyCache) put(s subject, k *subjectKeys, drops uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if drops != c.drops.Load() {
+		return
+	}
 	if c.keys == nil || len(c.keys) >= mostCachedKeys {
 		c.keys = map[subject]*subjectKeys{}
 	}
@@ -53,7 +73,16 @@ func (c *keyCache) put(s subject, k *subjectKeys) {
 func (c *keyCache) drop(s subject) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.keys, s)
+	c.drops.Add(1)
+	forget(c.keys, s)
+}
+
+// forget removes the keys of a subject; with a team's those of its users.
+func forget(keys map[subject]*subjectKeys, s subject) {
+	delete(keys, s)
+	if s.user == uuid.Nil {
+		maps.DeleteFunc(keys, func(of subject, _ *subjectKeys) bool { return of.team == s.team })
+	}
 }
 
 // ErrNoKey is returned when a value is to be opened whose key was shredded, or
@@ -98,6 +127,22 @@ func (tx *Tx) Unseal(ctx context.Context, team, user uuid.UUID, where string, se
 	return plain, nil
 }
 
+// HasKey reports whether the subject has a key. If so, the rest of the
+// transaction seals with that one: it makes no new key for somebody who is
+// shredded meanwhile. Who writes about a user that may be erased asks first.
+func (tx *Tx) HasKey(ctx context.Context, team, user uuid.UUID) (bool, error) {
+	s := subject{team, user}
+	keys, err := tx.keysOf(ctx, s)
+	if errors.Is(err, ErrNoKey) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("store: looking for a key: %w", err)
+	}
+	tx.remember(s, keys)
+	return true, nil
+}
+
 // column is the table and column of a place, without its row.
 func column(where string) string {
 	for i := range len(where) {
@@ -109,35 +154,40 @@ func column(where string) string {
 }
 
 // Shred deletes the subject's keys: what they sealed can never be read again.
-// With a zero user it deletes the team's key and those of all its users.
+// With a zero user it deletes the team's key and those of all its users. Other
+// nodes may still open it for keyLife.
 func (tx *Tx) Shred(ctx context.Context, team, user uuid.UUID) error {
 	query, args := `DELETE FROM sealing_keys WHERE team_id = $1`, []any{team}
 	if user != uuid.Nil {
 		query, args = query+` AND subject_id = $2`, append(args, user)
 	}
 	_, err := tx.Exec(ctx, query, args...)
-	delete(tx.fresh, subject{team, user})
+	forget(tx.fresh, subject{team, user})
 	tx.AfterCommit(func() { tx.db.keys.drop(subject{team, user}) })
 	return err
 }
 
-// ProveRoot opens one of the teams' keys, if there is any. It returns
-// secrets.ErrSealed when the root key is not the one that wrapped it.
+// ProveRoot opens the key of every team. It returns secrets.ErrSealed when the
+// root key is not the one that wrapped them, or not for all of them.
 func (db *DB) ProveRoot(ctx context.Context) error {
 	return db.Read(ctx, func(tx *Tx) error {
-		var team uuid.UUID
-		var number int64
-		var wrapped []byte
-		err := tx.QueryRow(ctx, `SELECT team_id, number, wrapped FROM sealing_keys WHERE subject_id = $1 ORDER BY team_id LIMIT 1`, uuid.Nil).
-			Scan(&team, &number, &wrapped)
-		if errors.Is(err, ErrNoRows) {
-			return nil
-		}
+		rows, err := tx.Query(ctx, `SELECT team_id, number, wrapped FROM sealing_keys WHERE subject_id = $1`, uuid.Nil)
 		if err != nil {
-			return fmt.Errorf("store: looking for a sealed key: %w", err)
+			return fmt.Errorf("store: looking for sealed keys: %w", err)
 		}
-		_, err = db.root.Open(keyPlace(subject{team, uuid.Nil}, byte(number)), wrapped)
-		return err
+		defer rows.Close()
+		for rows.Next() {
+			var team uuid.UUID
+			var number int64
+			var wrapped []byte
+			if err := rows.Scan(&team, &number, &wrapped); err != nil {
+				return err
+			}
+			if _, err := db.root.Open(keyPlace(subject{team, uuid.Nil}, byte(number)), wrapped); err != nil {
+				return err
+			}
+		}
+		return rows.Err()
 	})
 }
 
@@ -145,7 +195,7 @@ func (tx *Tx) keysOf(ctx context.Context, s subject) (*subjectKeys, error) {
 	if k, ok := tx.fresh[s]; ok {
 		return k, nil
 	}
-	if k := tx.db.keys.get(s); k != nil {
+	if k := tx.db.keys.get(s, tx.now); k != nil {
 		return k, nil
 	}
 	wrapped, err := tx.wrappedKeys(ctx, s)
@@ -159,17 +209,16 @@ func (tx *Tx) keysOf(ctx context.Context, s subject) (*subjectKeys, error) {
 	if err != nil {
 		return nil, err
 	}
-	if tx.readOnly {
-		tx.db.keys.put(s, keys)
-	} else { // the row may be part of this very commit, which can still fail
-		tx.remember(s, keys)
+	if tx.readOnly { // else the row may be part of this very commit, which can still fail
+		tx.db.keys.put(s, keys, tx.drops)
 	}
+	tx.remember(s, keys)
 	return keys, nil
 }
 
 // openKeys unwraps the keys of a subject.
 func (tx *Tx) openKeys(ctx context.Context, s subject, wrapped map[byte][]byte) (*subjectKeys, error) {
-	keys := &subjectKeys{byNo: make(map[byte]*secrets.Key, len(wrapped))}
+	keys := &subjectKeys{byNo: make(map[byte]*secrets.Key, len(wrapped)), asOf: tx.now}
 	for no, w := range wrapped {
 		raw, err := tx.unwrap(ctx, s, no, w)
 		if err != nil {
@@ -191,7 +240,7 @@ func (tx *Tx) WarmKeys(ctx context.Context, team uuid.UUID, users []uuid.UUID) e
 	seen := make(map[uuid.UUID]bool, len(users))
 	for _, user := range users {
 		s := subject{team, user}
-		if tx.fresh[s] == nil && !seen[user] && tx.db.keys.get(s) == nil {
+		if tx.fresh[s] == nil && !seen[user] && tx.db.keys.get(s, tx.now) == nil {
 			cold, seen[user] = append(cold, user), true
 		}
 	}
@@ -289,7 +338,7 @@ func (tx *Tx) makeKey(ctx context.Context, s subject) (*subjectKeys, error) {
 	if err != nil {
 		return nil, err
 	}
-	keys := &subjectKeys{newest: 1, byNo: map[byte]*secrets.Key{1: key}}
+	keys := &subjectKeys{newest: 1, byNo: map[byte]*secrets.Key{1: key}, asOf: tx.now}
 	tx.remember(s, keys)
 	return keys, nil
 }

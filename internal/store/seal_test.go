@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"bytes"
+	"encoding/base64"
 	"errors"
 	"testing"
 
@@ -69,4 +70,58 @@ func TestWarmKeys(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A root key that opens the keys of some teams is not the right one: what the
+// others have sealed would be lost.
+func TestProveRootTriesEveryTeam(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
+		ctx := store.AsSystem(t.Context())
+		mine, other := newRoot(t), newRoot(t)
+		with := func(root *secrets.Root, fn func(db *store.DB)) {
+			db, err := store.Open(ctx, store.Options{URL: d.URL, Dir: d.Dir, Root: root})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close()
+			fn(db)
+		}
+		seal := func(db *store.DB) {
+			write(t, db, func(tx *store.Tx) error {
+				_, err := tx.Seal(ctx, uuid.New(), uuid.Nil, "t.c:1", []byte("secret"))
+				return err
+			})
+		}
+		with(mine, func(db *store.DB) {
+			if err := db.ProveRoot(ctx); err != nil {
+				t.Errorf("nothing is sealed: %v", err)
+			}
+			seal(db)
+			if err := db.ProveRoot(ctx); err != nil {
+				t.Errorf("with the right key: %v", err)
+			}
+		})
+		with(other, func(db *store.DB) {
+			if err := db.ProveRoot(ctx); !errors.Is(err, secrets.ErrSealed) {
+				t.Errorf("with another key: %v", err)
+			}
+			seal(db)
+		})
+		for _, root := range []*secrets.Root{mine, other} {
+			with(root, func(db *store.DB) {
+				if err := db.ProveRoot(ctx); !errors.Is(err, secrets.ErrSealed) {
+					t.Errorf("with the key of one of two teams: %v", err)
+				}
+			})
+		}
+	})
+}
+
+func newRoot(t *testing.T) *secrets.Root {
+	t.Helper()
+	root, err := secrets.ParseRoot(base64.StdEncoding.EncodeToString(secrets.Bytes(secrets.KeySize)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return root
 }

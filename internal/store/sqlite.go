@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"zombiezen.com/go/sqlite"
 )
 
 // FileName is the SQLite database in the data folder.
@@ -63,6 +65,7 @@ func newReaderPool(path string, o Options, n int) (*readerPool, error) {
 			}
 			return nil, err
 		}
+		l.interruptible()
 		p.idle <- l
 	}
 	return p, nil
@@ -97,7 +100,12 @@ func (p *readerPool) read(ctx context.Context, db *DB, fn func(tx *Tx) error) (e
 			err = fmt.Errorf("store: ending a read: %w", end)
 		}
 	}()
-	return fn(&Tx{db: db, lite: l, now: db.Now(), readOnly: true})
+	defer l.until(ctx)() // before the transaction ends
+	err = fn(&Tx{db: db, lite: l, now: db.Now(), readOnly: true, drops: db.keys.drops.Load()})
+	if sqlite.ErrCode(err) == sqlite.ResultInterrupt && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
 }
 
 func (p *readerPool) peek(ctx context.Context, db *DB, fn func(tx *Tx) error) error {
@@ -106,7 +114,7 @@ func (p *readerPool) peek(ctx context.Context, db *DB, fn func(tx *Tx) error) er
 		return err
 	}
 	defer p.give(l)
-	return fn(&Tx{db: db, lite: l, now: db.Now(), readOnly: true})
+	return fn(&Tx{db: db, lite: l, now: db.Now(), readOnly: true, drops: db.keys.drops.Load()})
 }
 
 func (p *readerPool) close() {

@@ -70,7 +70,8 @@ var ErrClosed = errors.New("store: the database is closed")
 
 // Open connects, and on SQLite creates the file. It does not migrate: see
 // Migrate.
-func Open(ctx context.Context, o Options) (*DB, error) {
+func Open(ctx context.Context, o Options) (_ *DB, err error) {
+	defer mark(&err)
 	db := &DB{now: o.Now, observe: o.Observe, root: o.Root, url: o.URL}
 	if db.now == nil {
 		db.now = time.Now
@@ -114,7 +115,8 @@ func (db *DB) Path() string { return db.path }
 func (db *DB) Now() time.Time { return db.now().UTC().Truncate(time.Microsecond) }
 
 // Read runs fn on one snapshot. fn must not write.
-func (db *DB) Read(ctx context.Context, fn func(tx *Tx) error) error {
+func (db *DB) Read(ctx context.Context, fn func(tx *Tx) error) (err error) {
+	defer mark(&err)
 	if db.closed.Load() {
 		return ErrClosed
 	}
@@ -130,7 +132,8 @@ func (db *DB) Read(ctx context.Context, fn func(tx *Tx) error) error {
 // Peek is Read without the snapshot: each query of fn sees the newest state by
 // itself. It is for lookups whose parts need not agree, and spares beginning
 // and ending a transaction, which costs a point lookup half as much again.
-func (db *DB) Peek(ctx context.Context, fn func(tx *Tx) error) error {
+func (db *DB) Peek(ctx context.Context, fn func(tx *Tx) error) (err error) {
+	defer mark(&err)
 	if db.closed.Load() {
 		return ErrClosed
 	}
@@ -144,8 +147,10 @@ func (db *DB) Peek(ctx context.Context, fn func(tx *Tx) error) error {
 }
 
 // Write runs fn in a transaction and returns nil only when it is durable. An
-// error from fn rolls back everything fn did and is returned as it is.
-func (db *DB) Write(ctx context.Context, fn func(tx *Tx) error) error {
+// error from fn rolls back everything fn did and is returned as it is, or, when
+// the database itself is in trouble, as the Cause of an Unavailable.
+func (db *DB) Write(ctx context.Context, fn func(tx *Tx) error) (err error) {
+	defer mark(&err)
 	if db.closed.Load() {
 		return ErrClosed
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -127,6 +128,27 @@ func TestPeekSeesTheNewestState(t *testing.T) {
 			return tx.QueryRow(ctx, `SELECT count(*) FROM teams`).Scan(&n)
 		}); err != nil || n != 1 {
 			t.Fatalf("%d rows of 1: %v", n, err)
+		}
+	})
+}
+
+// A reader whose caller has gone stops in the middle of a statement, and its
+// connection is good for the next one.
+func TestReadsEndWithTheirContext(t *testing.T) {
+	const endless = `WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n % 1000 + 1 FROM c) SELECT COUNT(*) FROM c`
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		for range 5 { // more than there may be connections
+			ctx, cancel := context.WithTimeout(store.AsSystem(t.Context()), 20*time.Millisecond)
+			defer cancel()
+			var n int
+			began := time.Now()
+			err := db.Read(ctx, func(tx *store.Tx) error { return tx.QueryRow(ctx, endless).Scan(&n) })
+			if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 10*time.Second {
+				t.Fatalf("after %v: %v", time.Since(began), err)
+			}
+		}
+		if n := teamNames(t, db); n != 0 {
+			t.Errorf("%d teams", n)
 		}
 	})
 }

@@ -21,6 +21,7 @@ type Tx struct {
 	scope    string // PostgreSQL: whose rows the transaction may see
 	after    []func()
 	fresh    map[subject]*subjectKeys // keys made or found in this transaction, not yet known to be committed
+	drops    uint64                   // from the cache of keys, before there was a snapshot
 }
 
 // Now is the moment the transaction began, in UTC microseconds: the same for
@@ -93,7 +94,7 @@ func (tx *Tx) AfterCommit(fn func()) { tx.after = append(tx.after, fn) }
 
 func (tx *Tx) committed() {
 	for subject, keys := range tx.fresh {
-		tx.db.keys.put(subject, keys)
+		tx.db.keys.put(subject, keys, tx.drops)
 	}
 	for _, fn := range tx.after {
 		fn()

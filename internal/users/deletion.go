@@ -30,7 +30,7 @@ func Delete(ctx context.Context, tx *store.Tx, team teams.ID, id ID) error {
 	if err != nil {
 		return err
 	}
-	block, err := mark(ctx, tx, `UPDATE users SET deleted_at = $3, info_version = CASE WHEN info_rev > 0 THEN $4 ELSE 0 END
+	block, err := mark(ctx, tx, `UPDATE users SET deleted_at = $3, info_version = CASE WHEN info_rev > 0 THEN CAST($4 AS BIGINT) ELSE 0 END
 		WHERE team_id = $1 AND user_id = $2 AND deleted_at IS NULL RETURNING block`, team, id, tx.Now(), version)
 	if errors.Is(err, store.ErrNoRows) {
 		return gone(ctx, tx, team, id)
@@ -83,7 +83,7 @@ func Undo(ctx context.Context, tx *store.Tx, team teams.ID, ref Ref) error {
 	if err != nil {
 		return err
 	}
-	block, err := mark(ctx, tx, `UPDATE users SET deleted_at = NULL, info_version = CASE WHEN info_rev > 0 THEN $4 ELSE 0 END
+	block, err := mark(ctx, tx, `UPDATE users SET deleted_at = NULL, info_version = CASE WHEN info_rev > 0 THEN CAST($4 AS BIGINT) ELSE 0 END
 		WHERE team_id = $1 AND user_id = $2 AND deleted_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM users o
 			WHERE o.team_id = $1 AND o.client_user_id = $3 AND o.deleted_at IS NULL) RETURNING block`, team, id, clientUserID, version)
 	switch {

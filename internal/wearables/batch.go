@@ -85,11 +85,13 @@ func (c *Counts) add(o Counts) {
 type Result struct {
 	Counts
 	Resources  map[string]Counts // by resource name
+	Ranges     map[string]Range  // of what was accepted, new or not, by resource name
 	Rejections []Rejection
 	Paused     bool // nothing was looked at: see ErrPaused
 }
 
-// Rejection is one reason for which samples or summaries were not stored.
+// Rejection is one reason for which samples or summaries were not stored, or
+// single values of a summary.
 type Rejection struct {
 	Resource string
 	Reason   string // names the rule, never the value
@@ -101,3 +103,18 @@ type Rejection struct {
 
 // Range is a stretch of time.
 type Range struct{ Start, End time.Time }
+
+// Join is the stretch from the earlier start to the later end. The zero Range
+// adds nothing.
+func (r Range) Join(o Range) Range {
+	switch {
+	case r == Range{}:
+		return o
+	case o == Range{}:
+		return r
+	}
+	if o.Start.Before(r.Start) {
+		r.Start = o.Start
+	}
+	return Range{r.Start, later(r.End, o.End)}
+}

@@ -73,6 +73,27 @@ func (l *limits) takesDate(d civil.Date) string {
 	return ""
 }
 
+// besides is how far the beginning of a session may be from its calendar date,
+// which is that of another day and zone at most.
+const besides = 3 * 24 * time.Hour
+
+// takesSummary is takes for a summary. Its date decides about the user's
+// bounds, and its session lies near that.
+func (l *limits) takesSummary(s *Summary) string {
+	for _, at := range []time.Time{s.Start, s.End} {
+		if us := at.UnixMicro(); !at.IsZero() && (us < l.earliest || us > l.latest) {
+			return BadTime
+		}
+	}
+	if s.Date.IsZero() {
+		return ""
+	}
+	if !s.Start.IsZero() && s.Start.Sub(s.Date.In(time.UTC)).Abs() > besides {
+		return BadTime
+	}
+	return l.takesDate(s.Date)
+}
+
 // refuses tells why sample i may not be stored; empty when it may.
 func (r *Resource) refuses(l *limits, c *blocks.Columns, i int) string {
 	offset := NoOffset

@@ -12,6 +12,7 @@
 //	documents.go         every kind of summary, in one table
 //	ingest.go            Ingester: check, plan on a snapshot, commit
 //	check.go, intake.go, order.go         which values are believed, and how they are sorted
+//	shapes.go, believable.go              the same of what is inside a summary
 //	bounds.go, offsets.go                 when collection ends; the fallback time zone
 //	series.go, samples.go, announce.go    samples into sealed blocks, and events
 //	summaries.go, merge.go                documents, version by version

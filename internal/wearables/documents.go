@@ -40,6 +40,7 @@ type Document struct {
 	// Start and End name the fields of a session's bounds; empty for days.
 	Start, End string
 	Longest    time.Duration // of a believable session; 0 means any
+	Parallel   bool          // its lists belong together: none is stored without the others
 	Dated      bool          // has calendar_date
 	Fields     []Field
 }
@@ -138,7 +139,7 @@ var documents = []*Document{
 		{"respiratory_rate", Number, "breaths/min", ""},
 		{"sleep_stream", Object, "Deprecated: read the stream.", ""},
 	})},
-	{Name: "sleep_cycle", Key: "sleep_cycle", Dated: true, Start: "session_start", End: "session_end", Longest: 24 * time.Hour, Fields: fields([]Field{
+	{Name: "sleep_cycle", Key: "sleep_cycle", Dated: true, Start: "session_start", End: "session_end", Longest: 24 * time.Hour, Parallel: true, Fields: fields([]Field{
 		{"sleep_id", UUID, "The sleep it belongs to.", ""},
 		{"session_start", Moment, "", ""},
 		{"session_end", Moment, "", ""},

@@ -17,3 +17,12 @@ func (s *Series) Extent(ctx context.Context, tx *store.Tx) (oldest, newest int64
 		s.Team, s.User, s.ID).Scan(&first, &last)
 	return first.Int64, last.Int64, first.Valid && last.Valid, err
 }
+
+// Count is how many samples the blocks hold that reach into [from, to), UTC
+// microseconds: what reading it takes, and no fewer than start in it.
+func (s *Series) Count(ctx context.Context, tx *store.Tx, from, to int64) (n int, err error) {
+	err = tx.QueryRow(ctx, `SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT) FROM sample_blocks
+		WHERE team_id = $1 AND user_id = $2 AND series_id = $3 AND bucket BETWEEN $4 AND $5`,
+		s.Team, s.User, s.ID, s.bucketOf(from), to-1).Scan(&n)
+	return n, err
+}

@@ -39,15 +39,21 @@ func (in *Ingester) HistoricalDone(ctx context.Context, user users.User, provide
 }
 
 func (in *Ingester) announceHistory(ctx context.Context, tx *store.Tx, user users.User, provider, run, resource string, r Range) ([]events.New, error) {
+	fresh, err := tx.Exec(ctx, `INSERT INTO history_announced (team_id, user_id, provider, resource, run, start_at, end_at, announced_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (user_id, provider, resource, run) DO NOTHING`,
+		user.Team.UUID(), user.ID.UUID(), provider, resource, run,
+		store.Micros(r.Start), store.Micros(r.End), store.Micros(tx.Now()))
+	if err != nil || fresh == 0 {
+		return nil, err
+	}
+	// Counting opens blocks: not for an announcement that is repeated.
 	days, err := daysWithData(ctx, tx, user, provider, resource, r)
 	if err != nil {
 		return nil, err
 	}
-	fresh, err := tx.Exec(ctx, `INSERT INTO history_announced (team_id, user_id, provider, resource, run, start_at, end_at, announced_at, days)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (user_id, provider, resource, run) DO NOTHING`,
-		user.Team.UUID(), user.ID.UUID(), provider, resource, run,
-		store.Micros(r.Start), store.Micros(r.End), store.Micros(tx.Now()), days)
-	if err != nil || fresh == 0 {
+	if _, err := tx.Exec(ctx, `UPDATE history_announced SET days = $6
+		WHERE team_id = $1 AND user_id = $2 AND provider = $3 AND resource = $4 AND run = $5`,
+		user.Team.UUID(), user.ID.UUID(), provider, resource, run, days); err != nil {
 		return nil, err
 	}
 	data := appendUUID([]byte(`{"user_id":`), user.ID.UUID())

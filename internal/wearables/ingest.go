@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -260,21 +261,28 @@ func (j *job) commit(ctx context.Context, tx *store.Tx) error {
 
 func (j *job) result() Result {
 	refused := refusals{slices.Clone(j.refused.list)}
-	r := Result{Resources: map[string]Counts{}}
+	r := Result{Resources: map[string]Counts{}, Ranges: map[string]Range{}}
 	count := func(resource string, c Counts) {
 		sum := r.Resources[resource]
 		sum.add(c)
 		r.Resources[resource] = sum
 		r.Counts.add(c)
 	}
+	extend := func(resource string, by Range) { r.Ranges[resource] = r.Ranges[resource].Join(by) }
 	for _, w := range j.series {
 		count(w.resource.Name, w.counts)
+		extend(w.resource.Name, w.span())
 	}
 	for resource, n := range j.repeated {
 		count(resource, Counts{Unchanged: n})
 	}
 	for _, w := range j.summaries {
+		if w.tooLarge {
+			refused.add(w.Resource, TooLarge, 1, w.part, 0)
+			continue
+		}
 		count(w.Resource, countOf(w.verb))
+		extend(w.Resource, w.span(j.in.DB.Now()))
 	}
 	for _, w := range j.streams {
 		if w.orphan {
@@ -282,12 +290,38 @@ func (j *job) result() Result {
 			continue
 		}
 		count(WorkoutStream, countOf(w.verb))
+		extend(WorkoutStream, w.span)
 	}
 	for _, r := range refused.list {
 		count(r.Resource, Counts{Rejected: r.Count})
 	}
 	r.Rejections = refused.list
 	return r
+}
+
+// span is the time of the samples that are accepted, to the end of the last.
+func (w *seriesWrite) span() Range {
+	first, last := w.add.Time[0], w.add.Time[len(w.add.Time)-1]
+	if len(w.add.End) > 0 {
+		last = max(last, slices.Max(w.add.End))
+	}
+	return rangeOf(first, last)
+}
+
+// span is the day of the summary, and now for what has none, such as a profile.
+func (w *summaryWrite) span(now time.Time) Range {
+	if w.Date.IsZero() {
+		return Range{now, now}
+	}
+	day := w.Date.In(time.UTC)
+	return Range{day, day}
+}
+
+// span is the time of a stream that has passed its check.
+func (s *Stream) span() Range { return rangeOf(s.Time[0], s.Time[len(s.Time)-1]) }
+
+func rangeOf(from, to int64) Range {
+	return Range{time.UnixMicro(from).UTC(), time.UnixMicro(to).UTC()}
 }
 
 func countOf(verb string) Counts {

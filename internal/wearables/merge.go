@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 )
@@ -26,18 +27,27 @@ func parseDocument(data []byte) (map[string]any, error) {
 	return doc, nil
 }
 
-// overlay puts the fields of newer onto older, objects field by field. A null
-// in newer leaves what is there.
-func overlay(older, newer map[string]any) {
+// overlay puts the fields of newer onto older. A null in newer leaves what is
+// there. An object is joined member by member; a map, such as the foods of a
+// meal, is one value: what a later version leaves out of it is gone.
+//
+// Spec: Events, summary events.
+func (d *Document) overlay(older, newer map[string]any) {
+	overlay(older, newer, func(name string) *Shape { return shapes[name] })
+}
+
+func overlay(older, newer map[string]any, shapeOf func(name string) *Shape) {
 	for name, v := range newer {
 		if v == nil {
 			if _, known := older[name]; known {
 				continue
 			}
 		}
-		if inner, ok := v.(map[string]any); ok {
-			if was, ok := older[name].(map[string]any); ok {
-				overlay(was, inner)
+		if s := shapeOf(name); s != nil && len(s.Members) > 0 {
+			was, okWas := older[name].(map[string]any)
+			now, okNow := v.(map[string]any)
+			if okWas && okNow {
+				overlay(was, now, func(name string) *Shape { return s.member(name).Shape })
 				continue
 			}
 		}
@@ -56,7 +66,11 @@ func appendCanonical(dst []byte, v any) []byte {
 	case string:
 		return appendText(dst, v)
 	case json.Number:
-		if f, err := v.Float64(); err == nil && isShort(v) {
+		f, err := v.Float64()
+		switch {
+		case err == nil && f == math.Trunc(f) && math.Abs(f) <= wholeNumbers:
+			return strconv.AppendInt(dst, int64(f), 10) // which readers of integers understand
+		case err == nil && isShort(v):
 			return appendNumber(dst, f)
 		}
 		return append(dst, v...)
@@ -87,6 +101,9 @@ func appendCanonical(dst []byte, v any) []byte {
 	}
 	return append(dst, "null"...)
 }
+
+// wholeNumbers is up to where a double tells whole numbers apart.
+const wholeNumbers = 1 << 53
 
 // isShort says whether a number is written with no more digits than a double
 // holds for sure.

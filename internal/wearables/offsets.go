@@ -60,14 +60,18 @@ func plainOffsets(stored []int32) {
 	}
 }
 
-// withoutZone are the providers whose times no fallback completes: two give
-// what a clock showed, to be read as it stands, and one is left null by the
-// reference.
-var withoutZone = []string{"freestyle_libre", "abbott_libreview", "wahoo"}
+// Floats says whether the provider's times are what a clock showed, to be read
+// as they stand: no zone moves them.
+//
+// Reference 7.10, floating time.
+func Floats(provider string) bool {
+	return provider == "freestyle_libre" || provider == "abbott_libreview"
+}
 
-// fallbackFor is the user's fallback zone for a provider; nil for none.
+// fallbackFor is the user's fallback zone for a provider; nil for none. Wahoo's
+// instants are left without one by the reference.
 func fallbackFor(user users.User, provider string) *time.Location {
-	if user.TimeZone == nil || slices.Contains(withoutZone, provider) {
+	if user.TimeZone == nil || Floats(provider) || provider == "wahoo" {
 		return nil
 	}
 	zone, err := civil.Zone(user.TimeZone.Name)

@@ -18,6 +18,9 @@ type Shape struct {
 	Numbers []int    // of an integer; none means any
 	Members []Member // of an object that is no map; others pass through
 	Each    *Shape   // what a list or a map holds
+	// Least and Most bound a believable number; both 0 means any. One outside
+	// is left out of its summary: see believable.go.
+	Least, Most float64
 }
 
 // Member is a part of an object.
@@ -37,11 +40,21 @@ func object(members ...Member) *Shape { return &Shape{Kind: Object, Members: mem
 func must(name string, s *Shape) Member { return Member{Name: name, Shape: s, Required: true} }
 func may(name string, s *Shape) Member  { return Member{Name: name, Shape: s, Null: true} }
 
-// numbers are members that are numbers or null.
-func numbers(names ...string) []Member {
+// number and integer are numbers within bounds.
+func number(least, most float64) *Shape  { return &Shape{Kind: Number, Least: least, Most: most} }
+func integer(least, most float64) *Shape { return &Shape{Kind: Integer, Least: least, Most: most} }
+
+// like is a number that is believed where a sample of the resource is.
+func like(kind Kind, resource string) *Shape {
+	r := resourcesByName[resource]
+	return &Shape{Kind: kind, Least: r.Min, Most: r.Max}
+}
+
+// numbers are members that are numbers of a shape, or null.
+func numbers(s *Shape, names ...string) []Member {
 	all := make([]Member, len(names))
 	for i, name := range names {
-		all[i] = may(name, one(Number))
+		all[i] = may(name, s)
 	}
 	return all
 }
@@ -52,29 +65,96 @@ func dated(more ...Member) *Shape {
 }
 
 var (
-	energy = object(must("unit", words("kcal")), must("value", one(Number)))
-	macros = object(append(numbers("carbs", "protein", "alcohol", "water", "fibre", "sugar", "cholesterol"),
-		Member{Name: "fats", Shape: object(numbers("saturated", "monounsaturated", "polyunsaturated", "omega3", "omega6", "total")...)})...)
-	micros = object(may("minerals", mapOf(one(Number))), may("trace_elements", mapOf(one(Number))), may("vitamins", mapOf(one(Number))))
+	energy    = object(must("unit", words("kcal")), must("value", number(0, 100_000)))
+	nutrients = number(0, 100_000)
+	macros    = object(append(numbers(nutrients, "carbs", "protein", "alcohol", "water", "fibre", "sugar", "cholesterol"),
+		Member{Name: "fats", Shape: object(numbers(nutrients, "saturated", "monounsaturated", "polyunsaturated", "omega3", "omega6", "total")...)})...)
+	traces = mapOf(number(0, 1e9))
+	micros = object(may("minerals", traces), may("trace_elements", traces), may("vitamins", traces))
 
 	outcome = must("test_result", words("negative", "positive", "indeterminate"))
 )
 
+// What a summary may tell of a day, and of a workout that lasts a week.
+const (
+	wholeDay    = 25 * 3600  // s: the day on which clocks go back
+	mostSteps   = 1_000_000  // and pushes of a wheelchair
+	farthestWay = 10_000_000 // m
+)
+
+func percent(kind Kind) *Shape { return &Shape{Kind: kind, Least: 0, Most: 100} }
+
 // shapes are by the field's name, which means the same in every document.
 var shapes = map[string]*Shape{
-	"heart_rate": object(numbers("avg_bpm", "min_bpm", "max_bpm", "resting_bpm", "avg_walking_bpm")...),
-	"gender":     words("female", "male", "other", "unknown"),
-	"sex":        words("female", "male", "other"),
+	"timezone_offset": integer(-26*3600, 26*3600),
 
-	"type":                      words("long_sleep", "short_sleep", "acknowledged_nap", "unknown"),
-	"state":                     words("tentative", "confirmed"),
-	"stage_start_offset_second": listOf(one(Integer)),
-	"stage_end_offset_second":   listOf(one(Integer)),
+	"calories_total":  like(Number, "calories_active"),
+	"calories_active": like(Number, "calories_active"),
+	"steps":           integer(0, mostSteps),
+	"wheelchair_push": integer(0, mostSteps),
+	"distance":        number(0, farthestWay),
+	"daily_movement":  number(0, farthestWay),
+	"low":             number(0, wholeDay/60),
+	"medium":          number(0, wholeDay/60),
+	"high":            number(0, wholeDay/60),
+	"floors_climbed":  like(Integer, "floors_climbed"),
+	"heart_rate":      object(numbers(like(Number, "heartrate"), "avg_bpm", "min_bpm", "max_bpm", "resting_bpm", "avg_walking_bpm")...),
+
+	"weight":                         like(Number, "body_weight"),
+	"fat":                            like(Number, "body_fat"),
+	"water_percentage":               percent(Number),
+	"muscle_mass_percentage":         percent(Number),
+	"bone_mass_percentage":           percent(Number),
+	"visceral_fat_index":             number(0, 1_000),
+	"body_mass_index":                like(Number, "body_mass_index"),
+	"lean_body_mass_kilogram":        like(Number, "lean_body_mass"),
+	"waist_circumference_centimeter": like(Number, "waist_circumference"),
+
+	"height": integer(20, 300),
+	"gender": words("female", "male", "other", "unknown"),
+	"sex":    words("female", "male", "other"),
+
+	"type":                     words("long_sleep", "short_sleep", "acknowledged_nap", "unknown"),
+	"state":                    words("tentative", "confirmed"),
+	"duration":                 integer(0, wholeDay),
+	"total":                    integer(0, wholeDay),
+	"awake":                    integer(0, wholeDay),
+	"light":                    integer(0, wholeDay),
+	"rem":                      integer(0, wholeDay),
+	"deep":                     integer(0, wholeDay),
+	"latency":                  integer(0, wholeDay),
+	"score":                    percent(Integer),
+	"recovery_readiness_score": percent(Integer),
+	"efficiency":               percent(Number),
+	"hr_lowest":                like(Integer, "heartrate"),
+	"hr_average":               like(Integer, "heartrate"),
+	"hr_resting":               like(Integer, "heartrate"),
+	"hr_dip":                   number(-100, 100),
+	"average_hrv":              like(Number, "hrv"),
+	"respiratory_rate":         like(Number, "respiratory_rate"),
+	"skin_temperature":         number(5, 50),
+	"temperature_delta":        like(Number, "body_temperature_delta"),
+
+	"stage_start_offset_second": listOf(integer(0, wholeDay)),
+	"stage_end_offset_second":   listOf(integer(0, wholeDay)),
 	"stage_type":                listOf(&Shape{Kind: Integer, Numbers: []int{-1, 1, 2, 3, 4, 5}}),
 
-	"sport":    object(must("id", one(Integer)), must("name", one(Text)), must("slug", one(Text))),
-	"hr_zones": listOf(one(Integer)),
-	"map":      object(may("polyline", one(Text)), may("summary_polyline", one(Text))),
+	"sport":                  object(must("id", one(Integer)), must("name", one(Text)), must("slug", one(Text))),
+	"average_hr":             like(Integer, "heartrate"),
+	"max_hr":                 like(Integer, "heartrate"),
+	"hr_zones":               listOf(integer(0, 8*wholeDay)),
+	"moving_time":            integer(0, 8*wholeDay),
+	"calories":               number(0, 200_000),
+	"total_elevation_gain":   number(0, 100_000),
+	"elev_high":              number(-12_000, 50_000),
+	"elev_low":               number(-12_000, 50_000),
+	"average_speed":          number(0, 1_000),
+	"max_speed":              number(0, 1_000),
+	"average_watts":          number(0, 10_000),
+	"device_watts":           number(0, 10_000),
+	"max_watts":              number(0, 10_000),
+	"weighted_average_watts": number(0, 10_000),
+	"map":                    object(may("polyline", one(Text)), may("summary_polyline", one(Text))),
 
 	"energy": energy,
 	"macros": macros,
@@ -91,7 +171,11 @@ var shapes = map[string]*Shape{
 	"home_pregnancy_test":    dated(outcome),
 	"home_progesterone_test": dated(outcome),
 	"sexual_activity":        dated(may("protection_used", one(Flag))),
-	"basal_body_temperature": dated(must("value", one(Number))),
+	"basal_body_temperature": dated(must("value", like(Number, "basal_body_temperature"))),
+
+	"voltage_sample_count":  integer(0, 100_000_000),
+	"heart_rate_mean":       like(Integer, "heartrate"),
+	"sampling_frequency_hz": number(0, 100_000),
 
 	"classification":     words("sinus_rhythm", "atrial_fibrillation", "inconclusive"),
 	"inconclusive_cause": words("high_heart_rate", "low_heart_rate", "poor_reading"),

@@ -32,7 +32,7 @@ func ReadSleepStream(ctx context.Context, tx *store.Tx, sleep *StoredSummary) (s
 		resource string
 		to       *[]Samples
 	}{{"hrv", &s.HRV}, {"heartrate", &s.HeartRate}, {"respiratory_rate", &s.RespiratoryRate}} {
-		*part.to, _, err = ListSamples(ctx, tx, sleep.Team, sleep.User, SamplesQuery{
+		*part.to, err = listAll(ctx, tx, sleep.Team, sleep.User, SamplesQuery{
 			Resource: part.resource, Provider: sleep.Source.Provider,
 			From: bounds.Start.UnixMicro(), To: bounds.Stop.UnixMicro(),
 		})
@@ -50,6 +50,21 @@ func ReadSleepStream(ctx context.Context, tx *store.Tx, sleep *StoredSummary) (s
 		}
 	}
 	return s, nil
+}
+
+// listAll is ListSamples to the end: a sleep lasts a day at most. A series that
+// a page's end cuts is in two parts.
+func listAll(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q SamplesQuery) (all []Samples, err error) {
+	for {
+		page, next, err := ListSamples(ctx, tx, team, user, q)
+		if err != nil {
+			return nil, err
+		}
+		if all = append(all, page...); next == nil {
+			return all, nil
+		}
+		q.After = next
+	}
 }
 
 // cycle is the part of a sleep cycle that a hypnogram is made of.
@@ -82,11 +97,11 @@ func listCycles(ctx context.Context, tx *store.Tx, team, user uuid.UUID, provide
 			To    []int64   `json:"stage_end_offset_second"`
 			Stage []float64 `json:"stage_type"`
 		}
-		if err := json.Unmarshal(s.Body, &body); err != nil {
-			return nil, err
+		if json.Unmarshal(s.Body, &body) != nil {
+			continue // what cannot be read says nothing
 		}
 		if n := len(body.Stage); len(body.From) != n || len(body.To) != n {
-			continue // lists that are not parallel say nothing
+			continue // nor do lists that are not parallel
 		}
 		all = append(all, cycle{s.Source, body.Sleep, body.Start, body.From, body.To, body.Stage})
 	}
@@ -104,8 +119,8 @@ func (c *cycle) hypnogram() Samples {
 	return s
 }
 
-// listHypnograms is ListSamples of the hypnogram. It has one page: a year of
-// nights is some ten thousand stages.
+// listHypnograms is ListSamples of the hypnogram, in the same order. It has one
+// page: a year of nights is some ten thousand stages.
 func listHypnograms(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q SamplesQuery) ([]Samples, error) {
 	cycles, err := listCycles(ctx, tx, team, user, q.Provider, store.FromMicros(q.From), store.FromMicros(q.To))
 	if err != nil {
@@ -127,5 +142,12 @@ func listHypnograms(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q S
 			g.Time, g.End, g.Value = append(g.Time, start), append(g.End, night.End[i]), append(g.Value, night.Value[i])
 		}
 	}
+	for i := range groups {
+		c, _ := inOrder(groups[i].columns()) // two sleeps of a day come by their ids
+		groups[i].setColumns(&c)
+	}
+	slices.SortFunc(groups, func(a, b Samples) int {
+		return identityOf("", "", a.Source).compare(identityOf("", "", b.Source))
+	})
 	return groups, nil
 }

@@ -19,6 +19,7 @@ type streamWrite struct {
 	n       int
 	packed  []byte
 	part    int
+	span    Range
 
 	orphan  bool // no such workout
 	verb    string
@@ -41,10 +42,10 @@ func (j *job) takeStreams(all []Stream) {
 		}
 		id := SummaryID(j.user, j.provider, "workouts", s.WorkoutKey)
 		if w := byWorkout[id]; w != nil {
-			w.n, w.packed, w.part = len(s.Time), packed, part
+			w.n, w.packed, w.part, w.span = len(s.Time), packed, part, s.span()
 			j.repeated[WorkoutStream]++
 		} else {
-			w = &streamWrite{workout: id, n: len(s.Time), packed: packed, part: part}
+			w = &streamWrite{workout: id, n: len(s.Time), packed: packed, part: part, span: s.span()}
 			byWorkout[id] = w
 			j.streams = append(j.streams, w)
 		}
@@ -77,7 +78,7 @@ func (w *streamWrite) plan(ctx context.Context, tx *store.Tx, j *job) error {
 }
 
 func (w *streamWrite) findWorkout(ctx context.Context, tx *store.Tx, j *job) error {
-	if slices.ContainsFunc(j.summaries, func(s *summaryWrite) bool { return s.id == w.workout }) {
+	if slices.ContainsFunc(j.summaries, func(s *summaryWrite) bool { return s.id == w.workout && s.verb == created }) {
 		return nil
 	}
 	var n int

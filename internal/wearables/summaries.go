@@ -44,10 +44,12 @@ const largestSummary = events.MaxBody - 16<<10
 type summaryWrite struct {
 	Summary
 	document *Document
+	part     int // of the batch: the last one that is about it
 	id       uuid.UUID
 	fields   map[string]any
 	beneath  map[string]any // what a new one gets where fields has nothing
 
+	tooLarge  bool   // the version would not fit into an event
 	verb      string // created, updated, or empty when nothing changed
 	version   int64  // the new one
 	createdAt time.Time
@@ -74,20 +76,27 @@ func (j *job) takeSummaries(all []Summary, bounds *limits) {
 		if reason == "" && !s.Source.named() {
 			reason = UnknownSource
 		}
-		if reason == "" && !s.Date.IsZero() {
-			reason = bounds.takesDate(s.Date)
+		if reason == "" {
+			reason = bounds.takesSummary(&s)
+		}
+		lost := 0
+		if reason == "" {
+			lost, reason = document.leaveOut(fields)
 		}
 		if reason != "" {
 			j.refused.add(s.Resource, reason, 1, part, 0)
 			continue
 		}
+		if lost > 0 {
+			j.refused.add(s.Resource, Implausible, lost, part, 0)
+		}
 		id := SummaryID(j.user, s.Source.Provider, s.Resource, s.Key)
 		if w := byID[id]; w != nil {
-			overlay(w.fields, fields)
-			w.Summary = s
+			document.overlay(w.fields, fields)
+			w.Summary, w.part = s, part
 			continue
 		}
-		w := &summaryWrite{Summary: s, document: document, id: id, fields: fields, beneath: document.beneath(j.whole, &s, fields)}
+		w := &summaryWrite{Summary: s, document: document, part: part, id: id, fields: fields, beneath: document.beneath(j.whole, &s, fields)}
 		if s.Resource == "sleep_cycle" && fields["sleep_id"] == nil { // it is of the sleep that began with it
 			w.beneath["sleep_id"] = SummaryID(j.user, s.Source.Provider, "sleep", s.Key).String()
 		}
@@ -163,11 +172,11 @@ func (k Kind) holds(v any) bool {
 	case nil:
 		return true
 	case json.Number:
+		f, err := v.Float64()
 		if k == Integer {
-			f, err := v.Float64()
-			return err == nil && f == math.Trunc(f)
+			return err == nil && f == math.Trunc(f) && math.Abs(f) <= wholeNumbers
 		}
-		return k == Number
+		return err == nil && k == Number
 	case bool:
 		return k == Flag
 	case string:
@@ -192,12 +201,13 @@ func (k Kind) holds(v any) bool {
 // plan compares the summary with what is stored.
 func (w *summaryWrite) plan(ctx context.Context, tx *store.Tx, j *job) error {
 	was, err := readSummary(ctx, tx, j.team, j.user, w.id)
-	w.verb = ""
+	w.verb, w.tooLarge = "", false
 	if errors.Is(err, store.ErrNoRows) {
-		w.verb, w.version = created, 1
 		whole := maps.Clone(w.fields)
-		overlay(whole, w.beneath)
-		w.body = appendCanonical(nil, whole)
+		w.document.overlay(whole, w.beneath)
+		if w.fits(whole) {
+			w.verb, w.version = created, 1
+		}
 		return nil
 	}
 	if err != nil {
@@ -208,14 +218,22 @@ func (w *summaryWrite) plan(ctx context.Context, tx *store.Tx, j *job) error {
 		return err
 	}
 	same := w.document.sameMoments(older, w.fields)
-	overlay(older, w.fields)
-	overlay(older, same)
-	w.body = appendCanonical(nil, older)
+	w.document.overlay(older, w.fields)
+	w.document.overlay(older, same)
 	w.createdAt = was.CreatedAt
-	if len(w.body) <= largestSummary && (!bytes.Equal(w.body, was.Body) || !sameSource(w.Source, was.Source)) {
+	if w.fits(older) && (!bytes.Equal(w.body, was.Body) || !sameSource(w.Source, was.Source)) {
 		w.verb, w.version = updated, was.version+1
 	}
 	return nil
+}
+
+// fits writes the version's body and says whether an event can carry it. Only
+// then is it known: a document may grow when it is joined with an older one,
+// and by how its texts and numbers are written.
+func (w *summaryWrite) fits(whole map[string]any) bool {
+	w.body = appendCanonical(nil, whole)
+	w.tooLarge = len(w.body) > largestSummary
+	return !w.tooLarge
 }
 
 // sameMoments are the stored words of the moments that newer tells again in

@@ -137,6 +137,55 @@ func TestSummariesThatAreRefused(t *testing.T) {
 	})
 }
 
+// How large a document is shows when it is written, and joined with the one
+// that is there.
+func TestADocumentThatGrowsTooLarge(t *testing.T) {
+	each(t, func(f fixture) {
+		put := func(stage wearables.Stage, body string, streams ...wearables.Stream) wearables.Result {
+			s := run()
+			s.Body = json.RawMessage(body)
+			return f.ingest(wearables.Batch{Stage: stage, Summaries: []wearables.Summary{s}, Streams: streams})
+		}
+		tooLarge := func(r wearables.Result, rejected int) {
+			t.Helper()
+			if r.Counts != (wearables.Counts{Rejected: rejected}) || r.Rejections[0].Reason != wearables.TooLarge {
+				t.Errorf("%+v %+v", r.Counts, r.Rejections)
+			}
+		}
+		lines := `{"title":"` + strings.Repeat(`\n`, 60_000) + `"}` // six bytes each when written
+		stream := wearables.Stream{WorkoutKey: "run-1", Time: []int64{day.UnixMicro()}, Power: []float64{200}}
+		tooLarge(put(wearables.Daily, lines), 1)
+		tooLarge(put(wearables.Historical, lines, stream), 2) // a stream needs its workout
+		long := strings.Repeat("x", 150_000)
+		if r := put(wearables.Daily, `{"title":"`+long+`"}`); r.Created != 1 {
+			t.Fatalf("%+v", r)
+		}
+		tooLarge(put(wearables.Daily, `{"map":{"polyline":"`+long+`"}}`), 1)
+		if r := put(wearables.Daily, `{"map":{"polyline":"x"}}`, stream); r.Updated != 1 || r.Created != 1 {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
+// What a later version leaves out of a map is gone; what it leaves out of an
+// object stays.
+func TestMapsAreReplacedAndObjectsJoined(t *testing.T) {
+	each(t, func(f fixture) {
+		for _, body := range []string{
+			`{"data":{"apple":{"energy":{"unit":"kcal","value":52}}},"macros":{"carbs":14,"fats":{"total":1}},"micros":{"minerals":{"iron":1},"vitamins":{"vitamin_c":4}}}`,
+			`{"data":{"pear":{}},"macros":{"protein":1,"fats":{"saturated":0.5}},"micros":{"minerals":{"zinc":2},"vitamins":null}}`,
+		} {
+			meal := about("meal", body)
+			meal.Key = "lunch"
+			f.ingest(wearables.Batch{Summaries: []wearables.Summary{meal}})
+		}
+		want := `"macros":{"carbs":14,"fats":{"saturated":0.5,"total":1},"protein":1},"micros":{"minerals":{"zinc":2},"vitamins":{"vitamin_c":4}},"data":{"pear":{}}`
+		if got := f.summaries("meal"); len(got) != 1 || !strings.Contains(got[0], want) {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	})
+}
+
 func run() wearables.Summary {
 	return wearables.Summary{
 		Resource: "workouts", Key: "run-1", Source: watch(), Date: civil.DateOf(day), Start: day, End: day.Add(time.Hour),

@@ -38,10 +38,8 @@ type Attempt struct {
 	answer    []byte
 }
 
-// Position is the attempt's place in the list, to go on from.
-func (a Attempt) Position() AttemptPosition { return AttemptPosition{a.seq, a.N} }
-
-// AttemptPosition is the place of an attempt: its event's number and its own.
+// AttemptPosition is the place of an attempt in the list, to go on from: its
+// event's number and its own.
 type AttemptPosition struct {
 	Seq int64
 	N   int
@@ -55,14 +53,35 @@ type AttemptFilter struct {
 }
 
 // Attempts lists the attempts at an endpoint, the newest events first and each
-// one's last attempt first.
-func Attempts(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID, f AttemptFilter) ([]Attempt, error) {
-	if _, err := Get(ctx, tx, team, id); err != nil {
-		return nil, err
+// one's last attempt first. As with Deliveries, next is the zero position at the
+// end, and only there.
+func Attempts(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID, f AttemptFilter) (all []Attempt, next AttemptPosition, err error) {
+	e, err := Get(ctx, tx, team, id)
+	if err != nil {
+		return nil, next, err
 	}
 	if f.Before.Seq == 0 {
 		f.Before.Seq = 1<<63 - 1
 	}
+	since, err := e.since(ctx, tx, f.Before.Seq)
+	if err != nil {
+		return nil, next, err
+	}
+	if all, err = readAttempts(ctx, tx, &e, f, since); err != nil {
+		return nil, next, err
+	}
+	switch {
+	case len(all) > f.Limit:
+		all = all[:f.Limit]
+		next = AttemptPosition{all[f.Limit-1].seq, all[f.Limit-1].N}
+	case since > e.first:
+		next = AttemptPosition{Seq: since}
+	}
+	return all, next, nil
+}
+
+// readAttempts reads one more than the limit.
+func readAttempts(ctx context.Context, tx *store.Tx, e *Endpoint, f AttemptFilter, since int64) ([]Attempt, error) {
 	only := ``
 	switch {
 	case f.OK:
@@ -72,9 +91,9 @@ func Attempts(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID, f
 	}
 	rows, err := tx.Query(ctx, `SELECT `+attemptFields+` FROM events v
 		JOIN webhook_attempts a ON a.event_id = v.id AND a.endpoint_id = $2 AND a.team_id = v.team_id
-		WHERE v.team_id = $1 AND v.seq <= $3 AND (v.seq < $3 OR a.n < $4)`+only+`
-		ORDER BY v.seq DESC, a.n DESC LIMIT $5`, team, id, f.Before.Seq, f.Before.N, f.Limit)
-	return scanAttempts(ctx, tx, team, id, rows, err)
+		WHERE v.team_id = $1 AND v.seq <= $3 AND v.seq >= $6 AND (v.seq < $3 OR a.n < $4)`+only+`
+		ORDER BY v.seq DESC, a.n DESC LIMIT $5`, e.Team, e.ID, f.Before.Seq, f.Before.N, f.Limit+1, since)
+	return scanAttempts(ctx, tx, e.Team, e.ID, rows, err)
 }
 
 const attemptFields = `v.id, v.seq, v.type, v.user_id, a.n, a.at, a.took, a.code, a.problem, a.answer, a.signature, a.target`

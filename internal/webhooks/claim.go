@@ -58,8 +58,9 @@ type haul struct {
 const due = `d.team_id = $1 AND d.endpoint_id = $2 AND d.state = 'pending' AND d.lane = $3 AND d.due_at <= $4
 	AND ` + revision + ` IS NOT NULL`
 
-// revision is that of the endpoint, NULL while it is off.
-const revision = `(SELECT e.revision FROM webhook_endpoints e WHERE e.team_id = $1 AND e.id = $2 AND e.state = 'on' AND e.deleted_at IS NULL)`
+// revision is that of the endpoint, NULL while it is off, or was switched on and
+// what waited is still being held.
+const revision = `(SELECT e.revision FROM webhook_endpoints e WHERE e.team_id = $1 AND e.id = $2 AND e.state = 'on' AND e.hold_before IS NULL AND e.deleted_at IS NULL)`
 
 // claimSQLite reads due rows and passes over those in hand. Nothing is
 // written: there is one process, and what it has in hand is in its memory. It
@@ -149,6 +150,7 @@ type backlog struct {
 	team     uuid.UUID
 	endpoint EndpointID
 	revision int64
+	holding  bool // nothing is sent until what waited is held
 	earliest [lanes]time.Time
 }
 
@@ -157,7 +159,7 @@ type backlog struct {
 func readBacklogs(ctx context.Context, tx *store.Tx) ([]backlog, error) {
 	const earliest = `(SELECT MIN(d.due_at) FROM webhook_deliveries d
 		WHERE d.team_id = e.team_id AND d.endpoint_id = e.id AND d.state = 'pending' AND d.lane = `
-	rows, err := tx.Query(ctx, `SELECT e.team_id, e.id, e.revision, `+earliest+`0), `+earliest+`1), `+earliest+`2)
+	rows, err := tx.Query(ctx, `SELECT e.team_id, e.id, e.revision, e.hold_before IS NOT NULL, `+earliest+`0), `+earliest+`1), `+earliest+`2)
 		FROM webhook_endpoints e WHERE e.state = 'on' AND e.deleted_at IS NULL`)
 	if err != nil {
 		return nil, fmt.Errorf("webhooks: reading backlogs: %w", err)
@@ -167,7 +169,7 @@ func readBacklogs(ctx context.Context, tx *store.Tx) ([]backlog, error) {
 	for rows.Next() {
 		var b backlog
 		var at [lanes]*time.Time
-		err := rows.Scan(&b.team, &b.endpoint, &b.revision,
+		err := rows.Scan(&b.team, &b.endpoint, &b.revision, &b.holding,
 			store.ScanNullTime(&at[0]), store.ScanNullTime(&at[1]), store.ScanNullTime(&at[2]))
 		if err != nil {
 			return nil, fmt.Errorf("webhooks: reading backlogs: %w", err)

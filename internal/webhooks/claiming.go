@@ -12,7 +12,8 @@ import (
 func (l *line) claim(ctx context.Context) {
 	l.mu.Lock()
 	l.offered, l.claiming, l.claimed = false, true, l.d.db.Now()
-	c := claim{known: l.target, unsure: l.unsure || l.checking}
+	c := claim{known: l.target, unsure: l.unsure || l.checking, reload: l.reload}
+	l.reload = false
 	for lane := range c.most {
 		if c.most[lane] = l.room(lane); c.most[lane] > 0 {
 			l.wanted[lane] = false
@@ -35,7 +36,7 @@ func (l *line) settle(ctx context.Context, c *claim, err error) (back []*parcel)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	back = l.takeIn(ctx, c, err)
-	if l.closed {
+	if l.closed || l.target == nil { // or closed and opened while the claim ran
 		back, l.fresh = append(back, l.fresh...), nil
 	}
 	l.takeFresh()
@@ -51,7 +52,7 @@ func (l *line) takeIn(ctx context.Context, c *claim, err error) (back []*parcel)
 	switch {
 	case err != nil:
 		l.d.cfg.Log.ErrorContext(ctx, "claiming deliveries", "endpoint", l.id, "error", err)
-		l.unsure = true
+		l.unsure, l.reload = true, l.reload || c.reload
 		l.askLater(c.most)
 		return c.parcels()
 	case l.closed:
@@ -113,6 +114,7 @@ type claim struct {
 	most   [lanes]int
 	known  *target
 	unsure bool // take rows that are marked as ours as well
+	reload bool // the endpoint is not as known, whatever the rows say
 
 	got   [lanes]haul
 	fresh *target // the endpoint, when it is not as known
@@ -131,7 +133,7 @@ func (c *claim) stale() bool {
 	for _, h := range c.got {
 		revision = max(revision, h.revision)
 	}
-	return c.known == nil || revision != 0 && revision != c.known.revision
+	return c.known == nil || c.reload || revision != 0 && revision != c.known.revision
 }
 
 // take reads due rows, the endpoint if it changed, and bodies. inHand is read
@@ -157,7 +159,8 @@ func (l *line) take(ctx context.Context, c *claim) error {
 		return nil
 	})
 	all := c.parcels()
-	if err != nil || len(all) == 0 || !c.stale() && !l.lacksBodies(all) {
+	idle := len(all) == 0 && !c.reload
+	if err != nil || idle || !c.stale() && !l.lacksBodies(all) {
 		return err
 	}
 	return l.d.db.Read(ctx, func(tx *store.Tx) (err error) {

@@ -56,6 +56,7 @@ type Deliverer struct {
 	byTeam   map[uuid.UUID][]*line
 	looked   map[uuid.UUID]time.Time // when a team without lines was last looked up
 	reload   map[uuid.UUID]bool      // teams whose endpoints changed
+	holding  map[EndpointID]bool     // those whose waiting deliveries are being held
 	claims   []*line                 // those that want to claim, in order of asking
 	stopping bool
 	oldest   time.Time // when the longest waiting due delivery was due, as of the last sweep
@@ -83,7 +84,7 @@ func NewDeliverer(db *store.DB, cfg Config) *Deliverer {
 	return &Deliverer{
 		db: db, cfg: cfg,
 		lines: map[EndpointID]*line{}, byTeam: map[uuid.UUID][]*line{},
-		looked: map[uuid.UUID]time.Time{}, reload: map[uuid.UUID]bool{},
+		looked: map[uuid.UUID]time.Time{}, reload: map[uuid.UUID]bool{}, holding: map[EndpointID]bool{},
 		claimable: make(chan struct{}, claimers), news: make(chan struct{}, 1), halt: make(chan struct{}),
 	}
 }

@@ -16,6 +16,7 @@
 //	line.go claiming.go worker.go one endpoint's share of it
 //	post.go                       one HTTP exchange
 //	claim.go record.go            the SQL of claims and results
+//	hold.go                       what waits for an endpoint that is switched on
 //
 //	log.go attempts.go            deliveries and attempts to look at
 //	replay.go reconcile.go        sending again; accounting for a range of numbers
@@ -37,4 +38,5 @@
 // A delivery to an endpoint that is off stays pending and is shown as held.
 // When the endpoint is switched on again, its owner chooses from when on the
 // held ones are sent; the others become held for good, until they are replayed.
+// Nothing is sent before they are.
 package webhooks

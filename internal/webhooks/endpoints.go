@@ -78,14 +78,16 @@ type Endpoint struct {
 
 	target   int64 // number of the present URL and headers
 	revision int64 // counts changes of anything
+	first    int64 // no event with a lesser number was ever meant for it
+	holding  bool  // was switched on, and what waited is still being held
 }
 
-const endpointColumns = `e.id, e.team_id, e.description, e.state, e.reason, e.filtered, e.rate_limit, e.target, e.revision,
+const endpointColumns = `e.id, e.team_id, e.description, e.state, e.reason, e.filtered, e.rate_limit, e.target, e.revision, e.first_seq, e.hold_before IS NOT NULL,
 	e.first_failure_at, e.failing_since, e.last_success_at, e.created_at, e.updated_at`
 
 func scanEndpoint(row interface{ Scan(...any) error }) (e Endpoint, filtered bool, err error) {
 	var first, since, success *time.Time
-	err = row.Scan(&e.ID, &e.Team, &e.Description, &e.State, &e.Reason, &filtered, &e.RateLimit, &e.target, &e.revision,
+	err = row.Scan(&e.ID, &e.Team, &e.Description, &e.State, &e.Reason, &filtered, &e.RateLimit, &e.target, &e.revision, &e.first, &e.holding,
 		store.ScanNullTime(&first), store.ScanNullTime(&since), store.ScanNullTime(&success),
 		store.ScanTime(&e.CreatedAt), store.ScanTime(&e.UpdatedAt))
 	e.Health = Health{orZero(first), orZero(since), orZero(success)}

@@ -91,3 +91,22 @@ func (r *rig) move(id webhooks.EndpointID, url string) {
 		return err
 	})
 }
+
+// What is in hand already goes where the endpoint points now, as fast as it
+// allows now.
+func TestQueueFollowsAChange(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		r := teamRig(t, db)
+		d := r.deliver(webhooks.Config{})
+		before, after := newReceiver(t, nil), newReceiver(t, nil)
+		slow, fast := 1, 1000
+		e := r.endpoint(webhooks.NewEndpoint{URL: before.server.URL, RateLimit: &slow})
+		r.emit(30)
+		eventually(t, time.Minute, "all in hand", func() bool { return before.total() > 0 && d.InHand() >= 28 })
+		r.update(e.ID, webhooks.Changes{URL: patch.Of(after.server.URL), RateLimit: patch.Of(fast)})
+		eventually(t, 10*time.Second, "all sent", func() bool { return r.states(e.ID)["sent"] == 30 })
+		if n := after.total(); n < 25 || before.total()+n != 30 {
+			t.Errorf("%d posts before and %d after", before.total(), n)
+		}
+	})
+}

@@ -22,7 +22,7 @@ const (
 // hyphen stands for all that begin so.
 var ours = []string{
 	"host", "content-", "connection", "keep-alive", "transfer-encoding", "te", "trailer", "upgrade",
-	"expect", "accept-encoding", "user-agent", "x-event-seq", "proxy-", "webhook-", "svix-",
+	"expect", "accept-encoding", "user-agent", "idempotency-key", "x-event-seq", "proxy-", "webhook-", "svix-",
 }
 
 // hints are the parts of header names whose values are secrets.

@@ -4,8 +4,11 @@ import "time"
 
 // The auto-off rule: an endpoint is switched off when everything sent to it
 // has failed for five days. That clock starts only when failures at least
-// twelve hours apart fall within one day, so that a short outage, or a single
-// message to a quiet endpoint, never starts it.
+// twelve hours apart fall within one day, so that a short outage never starts
+// it. The retries of one message can: attempts are counted, as the reference
+// does, so that a dead endpoint with little traffic is switched off as well. A
+// clock that has started stops at the next success, however quiet it is until
+// then.
 //
 // Reference 8.4.
 const (

@@ -43,7 +43,7 @@ func (r *rig) shown(id webhooks.EndpointID) map[webhooks.DeliveryState]int {
 	r.t.Helper()
 	found := map[webhooks.DeliveryState]int{}
 	err := r.db.Read(system, func(tx *store.Tx) error {
-		all, err := webhooks.Deliveries(system, tx, r.team, id, webhooks.DeliveryFilter{Limit: 1000})
+		all, _, err := webhooks.Deliveries(system, tx, r.team, id, webhooks.DeliveryFilter{Limit: 1000})
 		for _, d := range all {
 			found[d.State]++
 		}
@@ -80,7 +80,7 @@ func TestDisabledEndpointHoldsAndReleases(t *testing.T) {
 		if rc.total() != 0 {
 			t.Fatalf("%d posts to an endpoint that is off", rc.total())
 		}
-		e = r.update(e.ID, webhooks.Changes{Disabled: patch.Of(false), SendHeldSince: since})
+		e = r.update(e.ID, webhooks.Changes{Disabled: patch.Of(false), SendHeldSince: &since})
 		if e.State != webhooks.On {
 			t.Fatalf("state %s", e.State)
 		}
@@ -312,7 +312,7 @@ func TestSwitchingUnderTraffic(t *testing.T) {
 			defer close(done)
 			for i := range 25 {
 				r.update(e.ID, webhooks.Changes{Disabled: patch.Of(true)})
-				r.update(e.ID, webhooks.Changes{Disabled: patch.Of(false), SendHeldSince: long, Description: patch.Of(fmt.Sprint(i))})
+				r.update(e.ID, webhooks.Changes{Disabled: patch.Of(false), SendHeldSince: &long, Description: patch.Of(fmt.Sprint(i))})
 			}
 		}()
 		r.emit(200)

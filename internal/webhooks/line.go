@@ -28,6 +28,7 @@ type line struct {
 	freed    []hand            // recorded while a claim was reading
 	fresh    []*parcel         // handed over while a claim was reading
 	wanted   [lanes]bool       // the database may have due rows
+	reload   bool              // target is not the endpoint as it is now
 	claiming bool
 	offered  bool // waits for a claimer
 	closed   bool
@@ -77,6 +78,21 @@ func (l *line) poke(which ...int) {
 	l.ask()
 }
 
+// changed looks at all lanes, and reads the endpoint anew when target is not of
+// its present revision: what is queued goes out as it says now.
+func (l *line) changed(revision int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.wanted = [lanes]bool{true, true, true}
+	l.noteRevision(revision)
+	l.ask()
+}
+
+// noteRevision compares what is known with the present revision. l.mu is held.
+func (l *line) noteRevision(present int64) {
+	l.reload = l.reload || l.target != nil && l.target.revision != present
+}
+
 // found takes in what a sweep saw of the endpoint.
 func (l *line) found(b *backlog, starting bool) {
 	now := l.d.db.Now()
@@ -95,20 +111,18 @@ func (l *line) found(b *backlog, starting bool) {
 			}
 		}
 	}
-	if l.target != nil && l.target.revision != b.revision {
-		l.wanted[laneFirst] = true // claiming reloads it
-	}
+	l.noteRevision(b.revision)
 	l.ask()
 }
 
-// ask offers the line to the claimers if a lane wants rows and has room. l.mu
-// is held, here and in what follows.
+// ask offers the line to the claimers if a lane wants rows and has room, or the
+// endpoint is to be read anew. l.mu is held, here and in what follows.
 func (l *line) ask() {
 	if l.offered || l.claiming || l.closed || l.pausing {
 		return
 	}
 	for lane := range l.wanted {
-		if l.room(lane) == 0 {
+		if l.room(lane) == 0 && !l.reload {
 			continue
 		}
 		if wait := claimPause - l.d.db.Now().Sub(l.claimed); wait > 0 && len(l.inHand) > 0 {

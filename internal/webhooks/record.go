@@ -157,13 +157,23 @@ func recordOther(ctx context.Context, tx *store.Tx, r *result) error {
 			SET state = 'failed', ended_at = $5, attempts = attempts + 1, tries = tries + 1, code = $6, node = NULL`+mine,
 			append(key, store.Micros(tx.Now()), codeOrNull(r.outcome.Code))...)
 		if err == nil && n > 0 && r.exhausted != nil {
-			_, err = events.Emit(ctx, tx, *r.exhausted)
+			err = announce(ctx, tx, r)
 		}
 	}
 	if err != nil {
 		return fmt.Errorf("webhooks: recording an attempt: %w", err)
 	}
 	return nil
+}
+
+// announce tells of a failure for good, unless the user it is about was erased
+// while the delivery was in hand.
+func announce(ctx context.Context, tx *store.Tx, r *result) error {
+	known, err := tx.HasKey(ctx, r.line.team, r.parcel.user)
+	if err == nil && known {
+		_, err = events.Emit(ctx, tx, *r.exhausted)
+	}
+	return err
 }
 
 const (
@@ -253,10 +263,14 @@ func answerPlace(endpoint EndpointID, event events.ID, n int) string {
 }
 
 // sealAnswer seals with the key of the user, so that erasing the user erases
-// what a receiver may have repeated.
+// what a receiver may have repeated. Of somebody who was erased while the
+// delivery was in hand nothing is kept.
 func sealAnswer(ctx context.Context, tx *store.Tx, r *result) ([]byte, error) {
 	if len(r.outcome.Answer) == 0 {
 		return nil, nil
+	}
+	if known, err := tx.HasKey(ctx, r.line.team, r.parcel.user); err != nil || !known {
+		return nil, err
 	}
 	return tx.Seal(ctx, r.line.team, r.parcel.user, answerPlace(r.line.id, r.parcel.event, r.parcel.attempts+1), r.outcome.Answer)
 }

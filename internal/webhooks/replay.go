@@ -19,28 +19,54 @@ import (
 
 // MayResend refuses what Resend would refuse.
 func MayResend(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID, event events.ID) error {
-	if _, err := Get(ctx, tx, team, id); err != nil {
-		return err
+	_, err := resendable(ctx, tx, team, id, event)
+	return err
+}
+
+// resendable reads the event, which need not have a number yet.
+func resendable(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID, event events.ID) (events.Message, error) {
+	e, err := Get(ctx, tx, team, id)
+	if err != nil {
+		return events.Message{}, err
+	}
+	if e.holding { // the message may be among what is being held
+		return events.Message{}, fault.New(fault.Unavailable, "the webhook was just switched on, and what waited for it is being held; ask again in a moment")
 	}
 	m, err := events.Get(ctx, tx, team.UUID(), event)
 	if err == nil && m.Body == nil {
-		return fault.New(fault.Unprocessable, "the user this event was about has been erased, and the event with the user")
+		return m, fault.New(fault.Unprocessable, "the user this event was about has been erased, and the event with the user")
 	}
-	return err
+	return m, err
 }
 
 // Resend sends one message to one endpoint once more, or for the first time,
 // whatever the endpoint's filter says.
 func Resend(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID, event events.ID) error {
-	if err := MayResend(ctx, tx, team, id, event); err != nil {
+	m, err := resendable(ctx, tx, team, id, event)
+	if err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, `INSERT INTO webhook_deliveries (team_id, endpoint_id, event_id, state, lane, due_at, attempts, tries)
+	if m.Seq != 0 {
+		if err := reachBack(ctx, tx, team, id, m.Seq); err != nil {
+			return err
+		}
+	}
+	_, err = tx.Exec(ctx, `INSERT INTO webhook_deliveries (team_id, endpoint_id, event_id, state, lane, due_at, attempts, tries)
 		VALUES ($1, $2, $3, 'pending', 2, $4, 0, 0) `+again, team, id, event, store.Micros(tx.Now()))
 	if err != nil {
 		return fmt.Errorf("webhooks: resending: %w", err)
 	}
 	tx.AfterCommit(func() { changed.ring(team) })
+	return nil
+}
+
+// reachBack notes that an endpoint is to get an event with an earlier number
+// than any before.
+func reachBack(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID, seq int64) error {
+	_, err := tx.Exec(ctx, `UPDATE webhook_endpoints SET first_seq = $1 WHERE team_id = $2 AND id = $3 AND first_seq > $1`, seq, team, id)
+	if err != nil {
+		return fmt.Errorf("webhooks: reaching back: %w", err)
+	}
 	return nil
 }
 
@@ -56,11 +82,27 @@ type Replay struct {
 	Endpoint EndpointID `json:"endpoint"`
 	// Since, when set, replays what failed, or is held, of events from then on.
 	Since time.Time `json:"since,omitzero"`
+	// Held, with Since, leaves out what failed.
+	Held bool `json:"held,omitzero"`
 	// From and To, when Since is zero, replay all events with these numbers that
 	// the endpoint's filter lets through, whatever became of them before. The
 	// endpoint may be newer than the events.
 	From int64 `json:"from,omitzero"`
 	To   int64 `json:"to,omitzero"` // 0 means the last
+}
+
+// Recover replays what failed or was held of events from a moment on.
+func Recover(id EndpointID, since time.Time) Replay {
+	if since.Before(time.Unix(1, 0)) {
+		since = time.Unix(1, 0) // zero would stand for a range of numbers
+	}
+	return Replay{Endpoint: id, Since: since}
+}
+
+func sendHeld(id EndpointID, since time.Time) Replay {
+	r := Recover(id, since)
+	r.Held = true
+	return r
 }
 
 // UnmarshalText lets the endpoint's id stand in a job's arguments.
@@ -97,7 +139,7 @@ func (r Replay) Count(ctx context.Context, tx *store.Tx, team teams.ID) (n int64
 			WHERE v.team_id = $1 AND v.seq BETWEEN $3 AND $4 AND `+wants, team, r.Endpoint, r.From, r.To).Scan(&n)
 	} else {
 		err = tx.QueryRow(ctx, `SELECT COUNT(*) FROM webhook_deliveries d JOIN events v ON v.team_id = d.team_id AND v.id = d.event_id
-			WHERE d.team_id = $1 AND d.endpoint_id = $2 AND d.state IN ('failed', 'held') AND v.created_at >= $3`,
+			WHERE d.team_id = $1 AND d.endpoint_id = $2 AND `+r.states()+` AND v.created_at >= $3`,
 			team, r.Endpoint, store.Micros(r.Since)).Scan(&n)
 	}
 	if err != nil {
@@ -106,12 +148,20 @@ func (r Replay) Count(ctx context.Context, tx *store.Tx, team teams.ID) (n int64
 	return n, nil
 }
 
+// states selects what a replay since a moment is about.
+func (r Replay) states() string {
+	if r.Held {
+		return `d.state = 'held'`
+	}
+	return `d.state IN ('failed', 'held')`
+}
+
 // wants holds when an endpoint (e) lets an event (v) through its filter.
 const wants = `(NOT e.filtered OR EXISTS (SELECT 1 FROM webhook_filters f WHERE f.team_id = e.team_id AND f.endpoint_id = e.id AND f.type = v.type))`
 
-// Start begins a replay in the background and returns the job to watch. A
-// replay of the same endpoint that is still going on takes the new order after
-// it.
+// Start begins a replay in the background and returns the job to watch. Replays
+// of one endpoint may go on side by side: what one of them has made pending the
+// others leave alone until it has ended.
 func (r Replay) Start(ctx context.Context, tx *store.Tx, team teams.ID) (jobs.ID, error) {
 	if err := r.check(); err != nil {
 		return jobs.ID{}, err
@@ -119,16 +169,41 @@ func (r Replay) Start(ctx context.Context, tx *store.Tx, team teams.ID) (jobs.ID
 	if _, err := Get(ctx, tx, team, r.Endpoint); err != nil {
 		return jobs.ID{}, err
 	}
+	if r.Since.IsZero() {
+		if err := reachBack(ctx, tx, team, r.Endpoint, r.From); err != nil {
+			return jobs.ID{}, err
+		}
+	}
 	return ReplayJob.Enqueue(ctx, tx, r, jobs.Options{Team: team.UUID()})
 }
 
 // ReplayJob puts what is to be sent once more into the deliverer's way.
 var ReplayJob = jobs.Define("webhooks.replay", func(ctx context.Context, run *jobs.Run, r Replay) error {
+	holding, err := r.holding(ctx, run)
+	if err != nil {
+		return err
+	}
+	if holding {
+		return jobs.Later(time.Second)
+	}
 	if r.Since.IsZero() {
 		return r.byNumber(ctx, run)
 	}
 	return r.failed(ctx, run)
-})
+}).Cancelable()
+
+// holding tells that what waited for the endpoint is still being held: only then
+// is it known what there is to replay.
+func (r Replay) holding(ctx context.Context, run *jobs.Run) (yes bool, err error) {
+	err = run.DB().Read(ctx, func(tx *store.Tx) error {
+		return tx.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM webhook_endpoints WHERE team_id = $1 AND id = $2 AND hold_before IS NOT NULL)`,
+			run.Team, r.Endpoint).Scan(&yes)
+	})
+	if err != nil {
+		return false, fmt.Errorf("webhooks: reading what is being held: %w", err)
+	}
+	return yes, nil
+}
 
 // replayAtOnce is how many rows one transaction of a replay touches.
 const replayAtOnce = 500
@@ -204,7 +279,7 @@ func (r Replay) addFailed(ctx context.Context, tx *store.Tx, team uuid.UUID, beg
 	n, err := tx.Exec(ctx, `UPDATE webhook_deliveries SET state = 'pending', lane = 2, due_at = $4, tries = 0, ended_at = NULL, node = NULL
 		WHERE endpoint_id = $2 AND ended_at <= $3 AND event_id IN (
 			SELECT d.event_id FROM webhook_deliveries d JOIN events v ON v.team_id = d.team_id AND v.id = d.event_id
-			WHERE d.team_id = $1 AND d.endpoint_id = $2 AND d.state IN ('failed', 'held') AND d.ended_at <= $3 AND v.created_at >= $5
+			WHERE d.team_id = $1 AND d.endpoint_id = $2 AND `+r.states()+` AND d.ended_at <= $3 AND v.created_at >= $5
 			ORDER BY d.event_id LIMIT $6)`,
 		team, r.Endpoint, store.Micros(began), store.Micros(tx.Now()), store.Micros(r.Since), replayAtOnce)
 	if err != nil {

@@ -92,7 +92,7 @@ func TestCheckHeaders(t *testing.T) {
 	}
 	for name, value := range map[string]string{
 		"Host": "x", "Content-Type": "x", "content-length": "1", "Connection": "close", "Transfer-Encoding": "chunked",
-		"webhook-id": "x", "Svix-Signature": "x", "X-Event-Seq": "1", "Proxy-Authorization": "x", "User-Agent": "x", "TE": "x",
+		"webhook-id": "x", "Svix-Signature": "x", "X-Event-Seq": "1", "Proxy-Authorization": "x", "User-Agent": "x", "Idempotency-Key": "x", "TE": "x",
 		"": "x", "Na me": "x", "Näme": "x", "X:Y": "x", "X\r\nY": "x",
 		"X-Break": "a\r\nSvix-Id: 1", "X-Null": "a\x00", "X-Wide": "ä", "X-Space": " a", "X-Long": strings.Repeat("a", 4097),
 	} {

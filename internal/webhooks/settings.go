@@ -50,9 +50,14 @@ func Create(ctx context.Context, tx *store.Tx, rules Rules, team teams.ID, n New
 	if n.Disabled {
 		state = Off
 	}
-	_, err = tx.Exec(ctx, `INSERT INTO webhook_endpoints (team_id, id, description, state, reason, filtered, rate_limit, target, revision, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, '', $5, $6, 1, 1, $7, $7)`,
-		team, id, n.Description, string(state), len(types) > 0, n.RateLimit, store.Micros(tx.Now()))
+	last, err := events.LastNumber(ctx, tx, team.UUID())
+	if err != nil {
+		return Endpoint{}, err
+	}
+	_, err = tx.Exec(ctx, `INSERT INTO webhook_endpoints
+			(team_id, id, description, state, reason, filtered, rate_limit, target, revision, first_seq, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, '', $5, $6, 1, 1, $7, $8, $8)`,
+		team, id, n.Description, string(state), len(types) > 0, n.RateLimit, last+1, store.Micros(tx.Now()))
 	if err != nil {
 		return Endpoint{}, fmt.Errorf("webhooks: creating an endpoint: %w", err)
 	}
@@ -104,9 +109,10 @@ type Changes struct {
 	Disabled    patch.Field[bool]
 	Types       patch.Field[[]string] // null or empty means every type
 	RateLimit   patch.Field[int]
-	// SendHeldSince is when the events of an endpoint that is switched on begin
-	// to be sent; older ones are held until they are replayed. Zero means now.
-	SendHeldSince time.Time
+	// SendHeldSince has what was held of events from then on sent, to an endpoint
+	// that is on or is switched on. What waits for one that is switched on, and is
+	// older, is held until it is replayed. Nil sends nothing that was held.
+	SendHeldSince *time.Time
 }
 
 // Update changes an endpoint and returns it as it is then.
@@ -130,6 +136,11 @@ func Update(ctx context.Context, tx *store.Tx, rules Rules, team teams.ID, id En
 	}
 	if c.Disabled.Set && !c.Disabled.Null {
 		if err := switchTo(ctx, tx, &e, c.Disabled.Value, c.SendHeldSince); err != nil {
+			return Endpoint{}, err
+		}
+	}
+	if c.SendHeldSince != nil {
+		if _, err := sendHeld(id, *c.SendHeldSince).Start(ctx, tx, team); err != nil {
 			return Endpoint{}, err
 		}
 	}
@@ -169,12 +180,23 @@ func (c Changes) apply(e *Endpoint, rules Rules) error {
 		c.RateLimit.Apply(&e.RateLimit)
 		wrong = append(wrong, checkRate(e.RateLimit))
 	}
+	if c.SendHeldSince != nil && !c.leavesOn(e) {
+		wrong = append(wrong, fault.New(fault.Invalid, "needs a webhook that is on, or is switched on with it").At("body", "send_held_since"))
+	}
 	return together(wrong...)
 }
 
+// leavesOn tells whether an endpoint is on once the changes are made.
+func (c Changes) leavesOn(e *Endpoint) bool {
+	if c.Disabled.Set && !c.Disabled.Null {
+		return !c.Disabled.Value
+	}
+	return e.State == On
+}
+
 // switchTo switches an endpoint off or on. Switching on starts with a clean
-// record, and holds what is older than since.
-func switchTo(ctx context.Context, tx *store.Tx, e *Endpoint, off bool, since time.Time) error {
+// record, and holds what is older than since, or than this moment.
+func switchTo(ctx context.Context, tx *store.Tx, e *Endpoint, off bool, since *time.Time) error {
 	if off == (e.State != On) {
 		return nil
 	}
@@ -182,36 +204,19 @@ func switchTo(ctx context.Context, tx *store.Tx, e *Endpoint, off bool, since ti
 	if off {
 		state = Off
 	}
-	_, err := tx.Exec(ctx, `UPDATE webhook_endpoints SET state = $1, reason = '', first_failure_at = NULL, failing_since = NULL
-		WHERE team_id = $2 AND id = $3`, string(state), e.Team, e.ID)
+	_, err := tx.Exec(ctx, `UPDATE webhook_endpoints SET state = $1, reason = '', first_failure_at = NULL, failing_since = NULL,
+		hold_before = NULL, hold_through = NULL WHERE team_id = $2 AND id = $3`, string(state), e.Team, e.ID)
 	if err != nil {
 		return fmt.Errorf("webhooks: switching an endpoint: %w", err)
 	}
 	if off {
 		return nil
 	}
-	return releaseHeld(ctx, tx, e.Team, e.ID, since)
-}
-
-// releaseHeld makes the held deliveries of events from since on due again, and
-// the older ones held for good. A zero since means that all are held.
-func releaseHeld(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID, since time.Time) error {
-	if since.IsZero() {
-		since = tx.Now()
+	from := tx.Now()
+	if since != nil {
+		from = *since
 	}
-	const old = `EXISTS (SELECT 1 FROM events v WHERE v.team_id = webhook_deliveries.team_id AND v.id = webhook_deliveries.event_id AND v.created_at < $4)`
-	now, from := store.Micros(tx.Now()), store.Micros(since)
-	_, err := tx.Exec(ctx, `UPDATE webhook_deliveries SET state = 'held', ended_at = $1
-		WHERE team_id = $2 AND endpoint_id = $3 AND state = 'pending' AND `+old, now, team, id, from)
-	if err != nil {
-		return fmt.Errorf("webhooks: holding deliveries: %w", err)
-	}
-	_, err = tx.Exec(ctx, `UPDATE webhook_deliveries SET state = 'pending', lane = 2, due_at = $1, tries = 0, ended_at = NULL
-		WHERE team_id = $2 AND endpoint_id = $3 AND state = 'held' AND NOT `+old, now, team, id, from)
-	if err != nil {
-		return fmt.Errorf("webhooks: releasing deliveries: %w", err)
-	}
-	return nil
+	return switchedOn(ctx, tx, e.Team, e.ID, from)
 }
 
 // Delete removes an endpoint. What is pending for it is never sent; its log

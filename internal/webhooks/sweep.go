@@ -26,6 +26,10 @@ func (d *Deliverer) sweep(ctx context.Context, starting bool) {
 	d.noteOldest(all)
 	on := make(map[EndpointID]bool, len(all))
 	for i := range all {
+		if all[i].holding {
+			d.hold(all[i].team, all[i].endpoint)
+			continue
+		}
 		on[all[i].endpoint] = true
 		d.line(all[i].team, all[i].endpoint).found(&all[i], starting)
 	}
@@ -39,7 +43,7 @@ func (d *Deliverer) noteOldest(all []backlog) {
 	var oldest time.Time
 	for i := range all {
 		for _, at := range all[i].earliest {
-			if !at.IsZero() && at.Before(now) && (oldest.IsZero() || at.Before(oldest)) {
+			if !all[i].holding && !at.IsZero() && at.Before(now) && (oldest.IsZero() || at.Before(oldest)) {
 				oldest = at
 			}
 		}
@@ -64,19 +68,26 @@ func (d *Deliverer) refresh(ctx context.Context) {
 }
 
 func (d *Deliverer) refreshTeam(ctx context.Context, team uuid.UUID) error {
-	on := map[EndpointID]bool{}
+	on := map[EndpointID]int64{} // by revision
 	err := d.db.Read(ctx, func(tx *store.Tx) error {
-		rows, err := tx.Query(ctx, `SELECT id FROM webhook_endpoints WHERE team_id = $1 AND state = 'on' AND deleted_at IS NULL`, team)
+		rows, err := tx.Query(ctx, `SELECT id, revision, hold_before IS NOT NULL FROM webhook_endpoints
+			WHERE team_id = $1 AND state = 'on' AND deleted_at IS NULL`, team)
 		if err != nil {
 			return err
 		}
 		defer rows.Close()
 		for rows.Next() {
 			var id EndpointID
-			if err := rows.Scan(&id); err != nil {
+			var revision int64
+			var holding bool
+			if err := rows.Scan(&id, &revision, &holding); err != nil {
 				return err
 			}
-			on[id] = true
+			if holding {
+				d.hold(team, id)
+				continue
+			}
+			on[id] = revision
 		}
 		return rows.Err()
 	})
@@ -87,12 +98,12 @@ func (d *Deliverer) refreshTeam(ctx context.Context, team uuid.UUID) error {
 	known := slices.Clone(d.byTeam[team])
 	d.mu.Unlock()
 	for _, l := range known {
-		if !on[l.id] {
+		if on[l.id] == 0 {
 			d.drop(l)
 		}
 	}
-	for id := range on {
-		d.line(team, id).poke(laneFirst, laneRetry, laneReplay)
+	for id, revision := range on {
+		d.line(team, id).changed(revision)
 	}
 	return nil
 }

@@ -54,6 +54,7 @@ const (
 	FromValue2   = "$value2"   // diastolic pressure
 	FromWord     = "$word"     // the samples' type
 	FromMacro    = "$macro:"   // a macro's name follows
+	FromInBed    = "$inbed"    // a sleep's duration, or its stop less its start
 	FromMeasured = "$measured" // the day of a body summary, or its instant where one was stated
 )
 

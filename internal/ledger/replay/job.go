@@ -36,7 +36,7 @@ type args struct{}
 func (s *Service) Job() jobs.Handler { return s.kind() }
 
 func (s *Service) kind() jobs.Kind[args] {
-	return jobs.Define("ledger.renormalise", s.run).With(jobs.Limits{Concurrency: 1, Timeout: 24 * time.Hour})
+	return jobs.Define("ledger.renormalise", s.run).With(jobs.Limits{Concurrency: 1, Timeout: 24 * time.Hour}).Cancelable()
 }
 
 // walk is one attempt at a run.

@@ -105,7 +105,8 @@ const mostAtOnce = 50_000
 
 // readAll reads every payload, in the order in which they came last. Bodies of
 // samples that follow each other are stored together: of two samples of one
-// time the later counts, as it did one by one.
+// time the later counts, as it did one by one. A file finds all that came
+// before it stored, since its days are derived of that as well.
 func (p *person) readAll(ctx context.Context) error {
 	var waiting wearables.Batch
 	samples := 0
@@ -119,6 +120,11 @@ func (p *person) readAll(ctx context.Context) error {
 	}
 	for i := range p.payloads {
 		one := &p.payloads[i]
+		if isFile(one) {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
 		batch, err := p.readOne(ctx, one)
 		if kind := fault.KindOf(err); err != nil && kind != fault.Internal && kind != fault.Unavailable {
 			p.seen.Unreadable[one.Kind]++
@@ -150,7 +156,7 @@ func (p *person) readAll(ctx context.Context) error {
 // readOne reads a pushed body into a batch, or a file into the scratch
 // database.
 func (p *person) readOne(ctx context.Context, one *ledger.Payload) (batch wearables.Batch, err error) {
-	if one.Kind != ledger.Samples && one.Kind != ledger.Series && one.Kind != ledger.Summaries {
+	if isFile(one) {
 		_, err := p.Imports.Replay(ctx, one, files.Input{
 			DB: p.scratch.db, Sink: p.read, User: p.user, HistoryOnly: true, Device: p.device,
 			Stage: func(context.Context, string) (wearables.Stage, error) { return wearables.Historical, nil },
@@ -166,6 +172,11 @@ func (p *person) readOne(ctx context.Context, one *ledger.Payload) (batch wearab
 		return batch, err
 	}
 	return batchOf(one, body)
+}
+
+// isFile says that a payload was uploaded and not pushed.
+func isFile(p *ledger.Payload) bool {
+	return p.Kind != ledger.Samples && p.Kind != ledger.Series && p.Kind != ledger.Summaries
 }
 
 // device finds one of the user's devices. A file that was read before has made

@@ -109,7 +109,12 @@ func (b *bed) upload(data []byte) {
 // push stores a body of samples as its door does.
 func (b *bed) push(resource, data string) {
 	b.t.Helper()
-	text := []byte(`{"stage":"daily","provider":"health_connect","data":` + data + `}`)
+	b.pushOf("health_connect", resource, data)
+}
+
+func (b *bed) pushOf(provider, resource, data string) {
+	b.t.Helper()
+	text := []byte(`{"stage":"daily","provider":"` + provider + `","data":` + data + `}`)
 	body, err := push.Parse(text)
 	if err != nil {
 		b.t.Fatal(err)
@@ -295,6 +300,29 @@ func TestStoryOfAMendedMapping(t *testing.T) {
 		}
 		if r := b.run(Order{}); r.Report.Users != 0 {
 			t.Errorf("still stale afterwards: %+v", r.Report)
+		}
+	})
+}
+
+// A phone pushes for some days, then an export of the same days is imported.
+// Its activities and workouts are made of both, also when they are read again.
+func TestAFileReadsWhatWasPushedBefore(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := newBed(t, db)
+		b.pushOf("apple_health_kit", "wheelchair_push", `[{"timestamp":"2026-03-30T08:00:00Z","end":"2026-03-30T09:00:00Z","value":77,"source_type":"watch"}]`)
+		b.pushOf("apple_health_kit", "steps", `[{"timestamp":"2026-03-30T01:00:00Z","end":"2026-03-30T01:30:00Z","value":500,"source_type":"watch"}]`)
+		b.upload(export(t, 2))
+		if !slices.ContainsFunc(b.summaries("activity"), func(day wearables.StoredSummary) bool {
+			return bytes.Contains(day.Body, []byte(`"wheelchair_push":77`))
+		}) {
+			t.Error("the import did not see what was pushed before")
+		}
+		before := len(b.events())
+		if r := b.run(Order{Every: true}); len(r.Report.Resources) != 0 || r.Report.Payloads != 3 {
+			t.Errorf("the same mapping changes something: %s", asText(r.Report))
+		}
+		if after := b.events(); len(after) != before {
+			t.Errorf("announced %v", after[before:])
 		}
 	})
 }

@@ -52,7 +52,7 @@ func openScratch(ctx context.Context, under string, now func() time.Time) (*scra
 }
 
 // drop removes the database. What cannot be removed now is swept with the
-// other leftovers of the folder at the next start.
+// other leftovers of the folder.
 func (s *scratch) drop() {
 	if s == nil {
 		return

@@ -104,8 +104,8 @@ func format(command string) (string, bool) {
 	return "", false
 }
 
-// decodeHex makes text of \X..\. Line ends become a newline; bytes that are
-// no UTF-8 are taken for Latin-1.
+// decodeHex makes text of \X..\. Line ends become a newline, NUL is no text and
+// goes, and bytes that are no UTF-8 are taken for Latin-1.
 func decodeHex(digits string) (string, bool) {
 	data, err := hex.DecodeString(digits)
 	if err != nil || len(data) == 0 {
@@ -115,8 +115,10 @@ func decodeHex(digits string) (string, bool) {
 	if !utf8.ValidString(text) {
 		text = Latin1.decode(data)
 	}
-	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n"), true
+	return plainly.Replace(text), true
 }
+
+var plainly = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "")
 
 // Quote makes text safe to stand in a component. Line ends become \.br\,
 // other control characters bytes in hexadecimal. Without an escape character a

@@ -35,9 +35,9 @@ func Parse(data []byte) (*Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	if i := bytes.IndexAny(body, framing); i >= 0 {
+	if i := bytes.IndexAny(body, forbidden); i >= 0 {
 		lines := bytes.FieldsFunc(body[:i+1], func(r rune) bool { return r == '\r' || r == '\n' })
-		return nil, &SyntaxError{Segment: len(lines), Offset: start + i, Problem: "a framing byte inside the message"}
+		return nil, &SyntaxError{Segment: len(lines), Offset: start + i, Problem: "a framing or NUL byte inside the message"}
 	}
 	charset, err := detect(body, d, start)
 	if err != nil {
@@ -52,9 +52,9 @@ func Parse(data []byte) (*Message, error) {
 	return m, nil
 }
 
-// framing are the bytes that frame a message on the wire (MLLP) and so never
-// stand inside one.
-const framing = "\x0b\x1c"
+// forbidden are the bytes that frame a message on the wire (MLLP) and so never
+// stand inside one, and NUL, which no text has.
+const forbidden = "\x00\x0b\x1c"
 
 // delimiters reads MSH-1 and MSH-2.
 func delimiters(body []byte, start int) (Delimiters, error) {

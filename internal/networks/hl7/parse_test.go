@@ -113,7 +113,8 @@ func TestErrorsSayWhereAndNotWhat(t *testing.T) {
 		"no encoding":       {"MSH||Quill", hl7.SyntaxError{Segment: 1, Field: 2, Offset: 4, Problem: "needs 2 to 5 encoding characters"}},
 		"too many":          {"MSH|^~\\&#!|Quill", hl7.SyntaxError{Segment: 1, Field: 2, Offset: 4, Problem: "needs 2 to 5 encoding characters"}},
 		"twice the same":    {"MSH|^~^&|Quill", hl7.SyntaxError{Segment: 1, Field: 2, Offset: 6, Problem: "encoding characters must be marks, each another"}},
-		"framing":           {header + "\rPID|1||Quill\x1c", hl7.SyntaxError{Segment: 2, Offset: len(header) + 13, Problem: "a framing byte inside the message"}},
+		"framing":           {header + "\rPID|1||Quill\x1c", hl7.SyntaxError{Segment: 2, Offset: len(header) + 13, Problem: "a framing or NUL byte inside the message"}},
+		"NUL":               {header + "\rPID|1||Qui\x00ll", hl7.SyntaxError{Segment: 2, Offset: len(header) + 11, Problem: "a framing or NUL byte inside the message"}},
 		"broken header":     {header + "\nQuill", hl7.SyntaxError{Segment: 2, Problem: "a header is followed by a line that is no segment"}},
 		"unknown character": {header + "||||||KLINGON\rPID|1||Quill", hl7.SyntaxError{Segment: 1, Field: 18, Problem: "a character set that is not supported"}},
 	} {

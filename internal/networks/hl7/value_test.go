@@ -17,6 +17,7 @@ func TestEscapesAreResolved(t *testing.T) {
 		`one\.br\two\X0D\three\X0D0A\four`:   "one\ntwo\nthree\nfour",
 		`\.sp2\a\.sp\b\.ce\c\.sk3\d\.in+2\e`: "\n\na\nb\nc   de",
 		`\H\bold\N\ plain`:                   "bold plain",
+		`a\X00\b\X410042\`:                   "abAB",
 		`5 \XC2B5\g and \XB5\g`:              "5 µg and µg",
 		`\Cxyz\ \C2842\kanji\M1B2942\`:       `\Cxyz\ kanji`,
 		`C:\temp\new\`:                       `C:\temp\new\`,
@@ -38,7 +39,7 @@ func TestUnescapeOfQuotedIsTheText(t *testing.T) {
 		if i := strings.IndexAny(quoted, "|^~&\r\n"); i >= 0 {
 			t.Fatalf("%q would cut a message at %d", quoted, i)
 		}
-		want := strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
+		want := strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "").Replace(text)
 		if got := hl7.Standard.Unescape(quoted); got != want {
 			t.Fatalf("%q became %q by way of %q", text, got, quoted)
 		}

@@ -41,7 +41,7 @@ func (n *Network) listen(ctx context.Context) (net.Listener, error) {
 			alone += listenAgain
 		}
 		if silent <= 0 {
-			n.log.Warn("the address for HL7 messages is in use; standing by to take it over", "address", n.settings.Listen)
+			n.log.Warn("the address for HL7 messages is in use; standing by to take it over", "listen", n.settings.Listen)
 			silent = sayStandingBy
 		}
 		silent -= listenAgain

@@ -86,10 +86,13 @@ func (n *Network) Run(ctx context.Context, in networks.Inbox) error {
 
 // Serve is Run on a listener that stands already. It closes it.
 func (n *Network) Serve(ctx context.Context, l net.Listener, in networks.Inbox) error {
-	n.log.Info("taking HL7 messages", "address", l.Addr().String(), "tls", n.server != nil)
+	n.log.Info("taking HL7 messages", "listen", l.Addr().String(), "tls", n.server != nil)
 	server := mllp.Server{
-		Handle:         func(ctx context.Context, raw []byte) []byte { return n.Accept(ctx, in, raw) },
-		TooLarge:       n.tooLarge,
+		Handle:   func(ctx context.Context, raw []byte) []byte { return n.Accept(ctx, in, raw) },
+		TooLarge: n.tooLarge,
+		Refused: func(err error) {
+			n.log.Warn("a connection for HL7 messages could not be accepted; trying again", "error", err)
+		},
 		TLS:            n.server,
 		MaxMessage:     n.settings.MaxMessage,
 		MaxConnections: n.settings.MaxConnections,

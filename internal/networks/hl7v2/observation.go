@@ -108,8 +108,9 @@ func codedText(v hl7.Value) string {
 	return or(or(v.Get(2), v.Get(9)), or(v.Get(5), v.Get(1)))
 }
 
-// severity orders flags; a lab that repeats OBX-8 means the worst.
-var severity = []string{"AA", "HH", "LL", "PANIC", "A", "H", "L"}
+// severity orders flags, the gravest first; a lab that repeats OBX-8 means the
+// worst.
+var severity = strings.Fields("AA HH LL !! HC LC HU LU PANIC CRITICAL CRIT A H L ! * > < ABNORMAL HIGH LOW POS DET RR WR")
 
 // abnormal is OBX-8.
 func abnormal(f hl7.Field) string {
@@ -120,8 +121,8 @@ func abnormal(f hl7.Field) string {
 		}
 	}
 	for _, worst := range severity {
-		if slices.Contains(flags, worst) {
-			return worst
+		if at := slices.IndexFunc(flags, func(f string) bool { return strings.EqualFold(f, worst) }); at >= 0 {
+			return flags[at]
 		}
 	}
 	if len(flags) == 0 {

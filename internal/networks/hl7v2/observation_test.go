@@ -1,6 +1,7 @@
 package hl7v2
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -173,12 +174,40 @@ func modernNoZone() Lab {
 	return lab
 }
 
+// Of a flag that is repeated the gravest counts, in whatever words.
+func TestRepeatedFlags(t *testing.T) {
+	for field, want := range map[string]string{"H~HH": "HH", "HIGH~Critical": "Critical", "A~!!": "!!", "N~POS": "POS", "N": "N", "S~N": "S", "": ""} {
+		got := reports(t, oruHead+"OBR|1|"+orderA+"|F1|K\rOBX|1|NM|K||4||"+"|"+field+"|||F\r", modernNoZone())
+		if flag := got[0].Results.Results[0].Flag; flag != want {
+			t.Errorf("%s: %q, want %q", field, flag, want)
+		}
+	}
+}
+
+// A message with very many values of one test, and very many reasons to reject
+// its specimen, is read in a time that grows as it does.
+func TestManyValuesOfOneTest(t *testing.T) {
+	const many = 50_000
+	var text strings.Builder
+	text.WriteString(oruHead + "OBR|1|" + orderA + "|F1|K\rSPM|1" + strings.Repeat("|", 20) + strings.Repeat("ZZ~QS~", many) + "\r")
+	for n := range many {
+		fmt.Fprintf(&text, "OBX|1|NM|K||%d||||||F\rOBX|1|ST|G%d||QNS||||||X\r", n, n)
+	}
+	got := reports(t, text.String(), modernNoZone())
+	if set := got[0].Results; len(set.Results) != many || len(set.Missing) != many {
+		t.Errorf("%d values, %d missing", len(set.Results), len(set.Missing))
+	}
+}
+
 func TestStatusMessages(t *testing.T) {
 	head := func(kind string) string { return "MSH|^~\\&|NLIS|NORTH|HALE||202603040930||" + kind + "|N-1|P|2.5.1\r" }
 	order := "|" + orderA + "|F1\r"
 	for name, c := range map[string]struct{ message, want string }{
 		"accepted":              {head("ORL^O22") + "MSA|AA|1\rORC|OK" + order + "OBR|1|" + orderA + "|F1|K", "status requisition_created tests K"},
 		"refused":               {head("ORR^O02") + "MSA|AA|1\rORC|UA" + order, "status do_not_process"},
+		"refused for a reason":  {head("ORR^O02") + "MSA|AA|1\rORC|UA|" + orderA + "|F1" + strings.Repeat("|", 13) + "X9^Account on hold\rNTE|1||Call us", "status do_not_process because Account on hold; Call us"},
+		"one test refused":      {head("ORL^O22") + "MSA|AA|1\rORC|UA" + order + "OBR|1|" + orderA + "|F1|K\rORC|UA" + order + "OBR|2|" + orderA + "|F1|NA", "status do_not_process tests K,NA"},
+		"one test taken":        {head("ORL^O22") + "MSA|AA|1\rORC|UA" + order + "OBR|1|" + orderA + "|F1|K\rORC|OK" + order + "OBR|2|" + orderA + "|F1|NA", "status requisition_created tests NA"},
 		"cancelled as asked":    {head("ORL^O22") + "MSA|AA|1\rORC|CR" + order, "status cancelled"},
 		"our wish repeated":     {head("ORL^O22") + "MSA|AA|1\rORC|CA" + order, ""},
 		"cancelled by the lab":  {head("ORM^O01") + "ORC|CA" + order, "status cancelled"},

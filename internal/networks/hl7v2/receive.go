@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"hale/internal/networks"
 	"hale/internal/networks/hl7"
@@ -49,6 +48,12 @@ func (n *Network) acceptOne(ctx context.Context, in networks.Inbox, raw []byte) 
 	case !takes(header):
 		trouble = &hl7.Trouble{Code: hl7.UnsupportedMessageType, Text: "this message type is not taken here", Segment: "MSH", Sequence: 1, Field: 9}
 	}
+	var reports []networks.Report
+	if trouble == nil {
+		if reports = read(m, header, slug, lab); slices.ContainsFunc(reports, tooMany) {
+			trouble = &hl7.Trouble{Code: hl7.InternalError, Text: "more results of one order than are taken at once"}
+		}
+	}
 	if trouble != nil {
 		n.log.Warn("an HL7 message was rejected", "lab", slug, "code", trouble.Code)
 		return n.acknowledge(m, header, hl7.Rejected, trouble)
@@ -57,13 +62,21 @@ func (n *Network) acceptOne(ctx context.Context, in networks.Inbox, raw []byte) 
 		Network: Slug,
 		Key:     key(header, raw),
 		Raw:     bytes.Clone(raw), // the connection reads the next message into it
-		Reports: read(m, header, slug, lab),
+		Reports: reports,
 	})
 	if err != nil {
 		n.log.Error("an HL7 message could not be stored", "lab", slug, "error", err)
 		return n.acknowledge(m, header, hl7.Errored, &hl7.Trouble{Code: hl7.InternalError, Text: "the message could not be stored; please send it again"})
 	}
 	return n.acknowledge(m, header, hl7.Accepted, nil)
+}
+
+// mostResults bounds what one message says of one order, values and what is
+// missing: below each test, OBX-1 counts to 9999.
+const mostResults = 10_000
+
+func tooMany(r networks.Report) bool {
+	return r.Results != nil && len(r.Results.Results)+len(r.Results.Missing) > mostResults
 }
 
 // sender finds the lab by MSH-3 and MSH-4. Where several fit, the one whose
@@ -95,15 +108,24 @@ func takes(h hl7.Header) bool {
 	return false
 }
 
-// key names a message for ever. A sender that numbers nothing is told apart by
-// what it sends.
+// longest bounds, in bytes, what names something: the standard gives a number
+// at most 199 characters, and no index takes text of any length.
+const longest = 250
+
+// key names a message for ever. A sender that numbers nothing, or beyond all
+// bounds, is told apart by what it sends.
 func key(h hl7.Header, raw []byte) string {
 	id := h.ControlID
-	if id == "" {
-		sum := sha256.Sum256(raw)
-		id = "sha256:" + hex.EncodeToString(sum[:])
+	sender := h.SendingApplication.Get() + "|" + h.SendingFacility.Get() + "|"
+	if id != "" && len(sender+id) <= longest {
+		return sender + id
 	}
-	return strings.Join([]string{h.SendingApplication.Get(), h.SendingFacility.Get(), id}, "|")
+	sum := sha256.Sum256(raw)
+	id = "sha256:" + hex.EncodeToString(sum[:])
+	if len(sender+id) > longest {
+		return id
+	}
+	return sender + id
 }
 
 // acknowledge answers in the mode that the sender asked for. In enhanced mode

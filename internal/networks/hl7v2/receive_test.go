@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"os"
@@ -108,6 +109,17 @@ func TestAccept(t *testing.T) {
 			message: change("|P|2.5.1", "|P|2.5.1||||||ISO IR87"),
 			want:    "HALE NLIS ACK^R01^ACK\nMSA|AR|N-7\nERR|||100^hl7: segment 1, field 18, byte 0: a character set that is not supported^HL70357|E||||hl7: segment 1, field 18, byte 0: a character set that is not supported",
 		},
+		"a NUL": {
+			message: change("|F1|", "|F1\x00|"),
+			want: "HALE NLIS ACK^R01^ACK\nMSA|AR|N-7\nERR|||100^hl7: segment 3, byte 157: a framing or NUL byte inside the message^HL70357|E||||" +
+				"hl7: segment 3, byte 157: a framing or NUL byte inside the message",
+		},
+		"more results than an order has": {
+			message: result + manyCodes(mostResults),
+			want: "HALE NLIS ACK^R01^ACK\nMSA|AR|N-7\nERR|||207^more results of one order than are taken at once^HL70357|E||||" +
+				"more results of one order than are taken at once",
+		},
+		"as many as an order has": {message: result + manyCodes(mostResults-1), want: "HALE NLIS ACK^R01^ACK\nMSA|AA|N-7", stored: 1},
 		"no message": {
 			message: "hello",
 			want:    "  ACK\nMSA|AR\nERR|||100^the message cannot be read: hl7: segment 1, byte 0: no message begins with MSH^HL70357|E||||the message cannot be read: hl7: segment 1, byte 0: no message begins with MSH",
@@ -139,6 +151,15 @@ func TestAccept(t *testing.T) {
 	}
 }
 
+// manyCodes are observations that are all of something else.
+func manyCodes(n int) string {
+	var text strings.Builder
+	for i := range n {
+		fmt.Fprintf(&text, "OBX|%d|NM|C%d||1||||||F\r", i+2, i)
+	}
+	return text.String()
+}
+
 func TestWhatIsStored(t *testing.T) {
 	in := inbox{}
 	n, _ := receiver(t, Settings{})
@@ -160,6 +181,13 @@ func TestWhatIsStored(t *testing.T) {
 	}
 	if len(in.messages) != 3 {
 		t.Errorf("%d messages", len(in.messages))
+	}
+
+	// What is longer than any number is none.
+	long := strings.Repeat("7", longest+1)
+	n.Accept(t.Context(), &in, []byte(strings.NewReplacer("|N-7|", "|"+long+"|", "|F1|", "|"+long+"|").Replace(result)))
+	if m := in.messages[3]; len(m.Key) > longest || m.Reports[0].SampleID != "" {
+		t.Errorf("key %s, sample %s", m.Key, m.Reports[0].SampleID)
 	}
 }
 

@@ -93,13 +93,16 @@ func (d *draft) finish() {
 	if d.report.SampleID == "" {
 		d.report.SampleID = set.Specimen.Number
 	}
+	if len(d.report.SampleID) > longest {
+		d.report.SampleID = "" // no number, and the order is looked for by the person
+	}
 	if reported := set.Specimen.Reported.Time; !reported.IsZero() {
 		d.report.At = reported
 	}
 	if d.results.says() {
 		d.report.Results = set
 	}
-	d.report.Status, d.report.Detail, d.report.Tests = d.statuses.outcome(&d.results)
+	d.report.Status, d.report.Detail, d.report.Reason, d.report.Tests = d.statuses.outcome(&d.results)
 }
 
 // placerOf is our number of the order: OBR-2, ORC-2, or that of the parent that

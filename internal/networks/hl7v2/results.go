@@ -16,13 +16,28 @@ type results struct {
 	tests   []*test
 	// What was read before, to find it again.
 	byTest   map[[2]string]*test
-	versions map[version][]int
+	versions map[version]*standing
+	said     map[said]int
 }
 
 // version is what versions of one observation have in common.
 type version struct {
 	test            *test
 	code, name, sub string
+}
+
+// standing is where the entries of one observation are: so many of the highest
+// status first, then those below it.
+type standing struct {
+	rank, highest int
+	at            []int
+}
+
+// said finds the entry that has a value in a status.
+type said struct {
+	version
+	rank  int
+	value string
 }
 
 // test is an OBR: what was asked for, and how far the lab is with it.
@@ -109,28 +124,43 @@ func (r *results) goesOn(e *entry) bool {
 
 // put adds an entry, or lets it replace an earlier version of the same
 // observation: the same code and sub-id, with a status that is not lower. Two
-// different values of the same status are two observations.
+// different values of the same status are two observations. It looks at no
+// other entry, so that a message may have any number of them.
 func (r *results) put(e *entry) {
 	if e.ProviderID == "" {
 		r.entries = append(r.entries, e)
 		return
 	}
 	key := version{e.test, e.ProviderID, e.Name, e.SubID}
-	for _, i := range r.versions[key] {
-		other := r.entries[i]
-		switch {
-		case rank(e.Status) > rank(other.Status), rank(e.Status) == rank(other.Status) && e.Value == other.Value:
-			r.entries[i] = e
-			return
-		case rank(e.Status) < rank(other.Status):
-			return
+	value := said{key, rank(e.Status), e.Value}
+	v := r.versions[key]
+	switch {
+	case v == nil:
+		v = &standing{rank: value.rank}
+		r.remember(key, v)
+	case value.rank < v.rank:
+		return
+	case value.rank > v.rank:
+		v.rank, v.highest = value.rank, 0
+	}
+	at, again := r.said[value]
+	if !again {
+		if v.highest == len(v.at) {
+			v.at = append(v.at, len(r.entries))
+			r.entries = append(r.entries, nil)
 		}
+		at = v.at[v.highest]
+		v.highest++
+		r.said[value] = at
 	}
+	r.entries[at] = e
+}
+
+func (r *results) remember(key version, v *standing) {
 	if r.versions == nil {
-		r.versions = map[version][]int{}
+		r.versions, r.said = map[version]*standing{}, map[said]int{}
 	}
-	r.versions[key] = append(r.versions[key], len(r.entries))
-	r.entries = append(r.entries, e)
+	r.versions[key] = v
 }
 
 // rank orders statuses by how final they are. It serves OBX-11 and OBR-25,

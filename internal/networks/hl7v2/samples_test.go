@@ -143,7 +143,7 @@ func tell(reports []networks.Report, loc *time.Location) string {
 		line("order %s%s of %s %s %s%s at %s%s", r.Placer, word("sample", r.SampleID), r.Patient.FirstName, r.Patient.LastName,
 			r.Patient.DOB, word("", r.Patient.Gender), at.Format(time.RFC3339), word("account", r.Account))
 		if r.Status != "" {
-			line("status %s%s%s", r.Status, word("detail", r.Detail), word("tests", strings.Join(r.Tests, ",")))
+			line("status %s%s%s%s", r.Status, word("detail", r.Detail), word("tests", strings.Join(r.Tests, ",")), word("because", r.Reason))
 		}
 		if r.Results != nil {
 			tellResults(line, *r.Results)

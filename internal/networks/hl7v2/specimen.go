@@ -1,6 +1,7 @@
 package hl7v2
 
 import (
+	"slices"
 	"strings"
 
 	"hale/internal/networks"
@@ -16,7 +17,11 @@ func (r *results) specimen(of *reader, t *test, q *request) {
 		fill(&sample.Collected, of.clock.moment(s.Get(17)))
 		fill(&sample.Received, of.clock.moment(s.Get(18)))
 		for _, reject := range s.Field(21).Repeats() {
-			if code := strings.ToUpper(reject.Get(1)); code != "" {
+			code := strings.ToUpper(reject.Get(1))
+			if _, known := rejections[code]; !known && code != "" {
+				code = "other" // than those of the table
+			}
+			if code != "" && !slices.Contains(t.rejects, code) {
 				t.rejects = append(t.rejects, code)
 			}
 		}

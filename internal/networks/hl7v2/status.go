@@ -7,26 +7,53 @@ import (
 
 // statuses gathers what a message says of an order itself, beside results.
 type statuses struct {
-	// word is the first status that a test of it has.
-	word  string
-	tests []string
-	named map[string]bool
+	// word is the status that the order has by its tests.
+	word string
+	// said is what is said of each test, by its status.
+	said map[string]*verdict
+}
+
+// verdict is a status with the tests that have it, and why, in the lab's words.
+type verdict struct {
+	tests, why []string
+	named      map[string]bool
 }
 
 // add reads one test. In an answer to an order (ORL, ORR) ORC-1 is the answer;
 // in an order message (ORM, OML) it is what the lab did by itself, and in a
-// result message what it did beside the results.
+// result message what it did beside the results. A lab that takes some of the
+// tests has taken the order; otherwise the first test says what became of it.
 func (s *statuses) add(message string, q *request) {
 	word := control(strings.ToUpper(q.orc.Get(1)), strings.ToUpper(q.orc.Get(5)), message)
-	s.word = or(s.word, word)
-	if code, _, _ := coding(q.obr, 4); code != "" && word != "" && !s.named[code] {
-		if s.named == nil {
-			s.named = map[string]bool{}
+	if word == "" {
+		return
+	}
+	if s.word == "" || word == received {
+		s.word = word
+	}
+	if s.said[word] == nil {
+		if s.said == nil {
+			s.said = map[string]*verdict{}
 		}
-		s.named[code] = true
-		s.tests = append(s.tests, code)
+		s.said[word] = &verdict{named: map[string]bool{}}
+	}
+	of := s.said[word]
+	if code, _, _ := coding(q.obr, 4); code != "" && !of.named[code] {
+		of.named[code] = true
+		of.tests = append(of.tests, code)
+	}
+	for _, text := range append([]string{or(q.orc.Get(16, 2), q.orc.Get(16))}, q.notes...) {
+		if text != "" && !slices.Contains(of.why, text) && len(of.why) < mostWords {
+			of.why = append(of.why, text)
+		}
 	}
 }
+
+// received is the status of an order that the lab has.
+const received = "requisition_created"
+
+// mostWords bounds how many sentences the reason of a status has.
+const mostWords = 20
 
 // control is the order status of an order control code (HL7 table 0119) and an
 // order status (table 0038).
@@ -35,7 +62,7 @@ func control(code, status, message string) string {
 	switch code {
 	case "OK", "AF", "NA":
 		if answer {
-			return "requisition_created"
+			return received
 		}
 	case "UA", "DE":
 		if answer {
@@ -58,9 +85,9 @@ func control(code, status, message string) string {
 // outcome is the status of the order. Where tests fare differently it speaks
 // of those that it names. What the lab rejects a specimen for counts only when
 // it has no value for the order; otherwise what is missing says it.
-func (s *statuses) outcome(r *results) (status, detail string, tests []string) {
+func (s *statuses) outcome(r *results) (status, detail, reason string, tests []string) {
 	if len(r.set.Results) > 0 {
-		return "", "", nil
+		return "", "", "", nil
 	}
 	for _, t := range r.tests {
 		for _, code := range t.rejects {
@@ -77,15 +104,15 @@ func (s *statuses) outcome(r *results) (status, detail string, tests []string) {
 		}
 	}
 	if status != "" {
-		return status, detail, tests
+		return status, detail, "", tests
 	}
 	if s.word != "" {
-		return s.word, "", s.tests
+		return s.word, "", strings.Join(s.said[s.word].why, "; "), s.said[s.word].tests
 	}
 	if r.arrived() {
-		return "delivered_to_lab", "", nil
+		return "delivered_to_lab", "", "", nil
 	}
-	return "", "", nil
+	return "", "", "", nil
 }
 
 // arrived reports whether the lab says that it has the specimen and no results

@@ -19,7 +19,7 @@ type Store struct {
 	stage   wearables.Stage
 	deriver derive.Deriver
 	days    map[civil.Date]bool
-	ranges  map[string]wearables.Range // of what was stored, by resource
+	ranges  map[string]wearables.Range // of what was accepted, by resource
 	zone    *time.Location
 	told    Progress
 }
@@ -77,50 +77,17 @@ func (s *Store) ingest(ctx context.Context, b wearables.Batch) error {
 	b.Provider, b.Stage, b.Push = s.deriver.Provider, s.stage, !s.in.HistoryOnly
 	result, err := s.in.Sink.Ingest(ctx, s.in.User, b)
 	if err == nil {
-		s.stored(b, result)
+		s.stored(result)
 	}
 	return err
 }
 
-// stored adds up what a batch changed.
-func (s *Store) stored(b wearables.Batch, r wearables.Result) {
+// stored adds up what a batch changed, and when what was accepted of it is from.
+func (s *Store) stored(r wearables.Result) {
 	s.outcome.add(r)
-	for i := range b.Samples {
-		part := &b.Samples[i]
-		s.extend(part.Resource, slices.Min(part.Time), slices.Max(part.Time))
-		if len(part.End) > 0 {
-			s.extend(part.Resource, slices.Max(part.End), slices.Max(part.End))
-		}
+	for resource, by := range r.Ranges {
+		s.ranges[resource] = s.ranges[resource].Join(by)
 	}
-	for i := range b.Summaries {
-		at := s.in.DB.Now() // of what has no date, such as a profile
-		if one := &b.Summaries[i]; !one.Date.IsZero() {
-			at = one.Date.In(time.UTC)
-		}
-		s.extend(b.Summaries[i].Resource, at.UnixMicro(), at.UnixMicro())
-	}
-	for i := range b.Streams {
-		if at := b.Streams[i].Time; len(at) > 0 {
-			s.extend(wearables.WorkoutStream, at[0], at[len(at)-1])
-		}
-	}
-}
-
-// extend widens the range of a resource.
-func (s *Store) extend(resource string, from, to int64) {
-	start, end := time.UnixMicro(from).UTC(), time.UnixMicro(to).UTC()
-	r, ok := s.ranges[resource]
-	if !ok {
-		s.ranges[resource] = wearables.Range{Start: start, End: end}
-		return
-	}
-	if start.Before(r.Start) {
-		r.Start = start
-	}
-	if end.After(r.End) {
-		r.End = end
-	}
-	s.ranges[resource] = r
 }
 
 // Workouts stores workouts with their streams. Their heart rate should be
@@ -155,7 +122,8 @@ func (s *Store) Sleep(one *derive.Sleeper) {
 func (s *Store) Person(p *derive.Person) { s.deriver.Person = p }
 
 // Finish derives the summaries of all days that the file touched, and says
-// that the history is complete where that is what the file brought.
+// that the history is complete where that is what the file brought. Resources
+// of which nothing was accepted have none.
 func (s *Store) Finish(ctx context.Context) error {
 	s.told.Step, s.told.Done = Summarising, s.outcome.Bytes
 	s.told.Records, s.told.Skipped = s.outcome.Records, s.outcome.Skipped()

@@ -35,8 +35,8 @@ type Deriver struct {
 	HeartStated bool
 	// Progress, when set, hears how many of the days are done.
 	Progress func(done, total int)
-	// Stored, when set, hears of every batch of summaries that was stored.
-	Stored func(wearables.Batch, wearables.Result)
+	// Stored, when set, hears what became of every batch of summaries.
+	Stored func(wearables.Result)
 }
 
 // Days derives the activity and body of the days from the stored series, with
@@ -131,14 +131,14 @@ func (d *Deriver) ingest(ctx context.Context, b wearables.Batch) error {
 	}
 	result, err := d.Ingester.Ingest(ctx, d.User, b)
 	if err == nil && d.Stored != nil {
-		d.Stored(b, result)
+		d.Stored(result)
 	}
 	return err
 }
 
 // zone is where the user is said to live, for samples without an offset.
 func (d *Deriver) zone() *time.Location {
-	if d.User.TimeZone == nil {
+	if d.User.TimeZone == nil || wearables.Floats(d.Provider) {
 		return nil
 	}
 	zone, err := civil.Zone(d.User.TimeZone.Name)

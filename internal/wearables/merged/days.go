@@ -120,7 +120,7 @@ func (d *daily) add(l line) bool {
 			d.split(p)
 			continue
 		}
-		day := d.day(d.numberAt(p.Start, p.Offset), p)
+		day := d.day(d.numberOf(p), p)
 		if day != nil {
 			day.Level.add(p.Value, day.Count == 0)
 			day.Level2.add(p.Value2, day.Count == 0)
@@ -133,8 +133,8 @@ func (d *daily) add(l line) bool {
 // split gives each day its share of a piece.
 func (d *daily) split(p Piece) {
 	start := p.Start
-	for n := d.numberAt(p.Start, p.Offset); ; n++ {
-		stop := min(p.End, max(start, d.begin(n+1, p.Offset)))
+	for n := d.numberOf(p); ; n++ {
+		stop := min(p.End, max(start, d.begin(n+1, p)))
 		share := 1.0
 		if p.End > p.Start {
 			share = float64(stop-start) / float64(p.length())
@@ -165,26 +165,36 @@ func (d *daily) day(n int64, p Piece) *Day {
 	return day
 }
 
-// numberAt is the local day of an instant.
-func (d *daily) numberAt(us int64, offset int32) int64 {
+// numberOf is the local day on which a piece starts.
+func (d *daily) numberOf(p Piece) int64 {
+	zone := d.zoneOf(p)
 	switch {
-	case offset != wearables.NoOffset:
-		return floorDiv(us+int64(offset)*secondUS, dayUS)
-	case d.zone == nil:
-		return floorDiv(us, dayUS)
+	case p.Offset != wearables.NoOffset:
+		return floorDiv(p.Start+int64(p.Offset)*secondUS, dayUS)
+	case zone == nil:
+		return floorDiv(p.Start, dayUS)
 	}
-	return numberOf(civil.DateOf(time.UnixMicro(us).In(d.zone)))
+	return numberOf(civil.DateOf(time.UnixMicro(p.Start).In(zone)))
 }
 
-// begin is when a local day begins.
-func (d *daily) begin(n int64, offset int32) int64 {
+// begin is when a local day begins where a piece was measured.
+func (d *daily) begin(n int64, p Piece) int64 {
+	zone := d.zoneOf(p)
 	switch {
-	case offset != wearables.NoOffset:
-		return n*dayUS - int64(offset)*secondUS
-	case d.zone == nil:
+	case p.Offset != wearables.NoOffset:
+		return n*dayUS - int64(p.Offset)*secondUS
+	case zone == nil:
 		return n * dayUS
 	}
-	return dateOf(n).In(d.zone).UnixMicro()
+	return dateOf(n).In(zone).UnixMicro()
+}
+
+// zoneOf is the zone for a piece that states no offset; nil where times float.
+func (d *daily) zoneOf(p Piece) *time.Location {
+	if d.zone == nil || wearables.Floats(d.series[p.Source].Source.Provider) {
+		return nil
+	}
+	return d.zone
 }
 
 func (d *daily) page() Days {

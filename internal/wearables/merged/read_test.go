@@ -374,3 +374,24 @@ func drawSamples(t *rapid.T, resource string) []wearables.Samples {
 	}
 	return all
 }
+
+// Times that a clock showed stay on the day that they name, wherever the
+// person is said to live.
+func TestFloatingTimesStayOnTheirDay(t *testing.T) {
+	eachPerson(t, func(t *testing.T, p person) {
+		zone, err := civil.Zone("America/New_York")
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := march.Add(2 * time.Hour).UnixMicro()
+		for provider, want := range map[string]string{"abbott_libreview": "2026-03-01", "freestyle_libre": "2026-03-01", "dexcom_v3": "2026-02-28"} {
+			p.ingest(wearables.Samples{Resource: "glucose", Source: wearables.Source{Provider: provider}, Time: []int64{at}, Value: []float64{5}})
+			q := p.query("glucose")
+			q.Provider = provider
+			page := p.days(q, merged.DaysRange{First: civil.MustParse("2026-02-01"), Last: civil.MustParse("2026-03-31"), Zone: zone})
+			if len(page.Days) != 1 || page.Days[0].Date.String() != want {
+				t.Errorf("%s: %+v, want %s", provider, page.Days, want)
+			}
+		}
+	})
+}

@@ -83,9 +83,9 @@ func (r *reader) extent() Span {
 	return v
 }
 
-// A stretch of time is merged at once. It grows while samples are sparse and
-// shrinks where they are dense: four days of one sample a second fit into some
-// ten megabytes for each source.
+// A stretch of time is merged at once. It grows while samples are sparse, and
+// is cut to where they are few enough: four days of one sample a second fit into
+// some ten megabytes for each source.
 const (
 	firstStretch  = 4 * dayUS
 	widestStretch = 512 * dayUS
@@ -98,41 +98,70 @@ func (r *reader) walk(ctx context.Context, tx *store.Tx, from, to int64, each fu
 	within := r.extent()
 	from, to = max(from, within.Start), min(to, within.End)
 	for width := firstStretch; from < to; {
-		end := min(from+width, to)
-		found, n, err := r.stretch(ctx, tx, from, end)
+		end, n, err := r.fit(ctx, tx, from, min(from+width, to))
+		if err != nil {
+			return err
+		}
+		found, err := r.stretch(ctx, tx, from, end)
 		if err != nil || !each(found) {
 			return err
 		}
-		switch {
-		case n < sparse:
+		if width = end - from; n < sparse {
 			width = min(2*width, widestStretch)
-		case n > crowd:
-			width = max(width/2, dayUS)
 		}
 		from = end
 	}
 	return nil
 }
 
-// stretch merges the pieces that start in [from, to). What they are depends on
-// samples up to a day before and behind, and those whole UTC days set the
-// spacing of levels.
-func (r *reader) stretch(ctx context.Context, tx *store.Tx, from, to int64) (l line, n int, err error) {
+// fit cuts a stretch to where no crowd of samples has to be read for it, and
+// counts them before any is. A day is taken however many it has.
+func (r *reader) fit(ctx context.Context, tx *store.Tx, from, to int64) (end int64, n int, err error) {
+	for {
+		n = 0
+		first, last := around(from, to)
+		for i := range r.series {
+			if !r.series[i].within(first, last) {
+				continue
+			}
+			more, err := r.series[i].Count(ctx, tx, first, last)
+			if err != nil {
+				return 0, 0, err
+			}
+			n += more
+		}
+		if n <= crowd || to-from <= dayUS {
+			return to, n, nil
+		}
+		to = from + max((to-from)/2, dayUS)
+	}
+}
+
+// around is the time whose samples say what the pieces that start in [from, to)
+// are: up to a day before and behind, and those whole UTC days set the spacing
+// of levels.
+func around(from, to int64) (first, last int64) {
+	return floorDiv(from-longest, dayUS) * dayUS, (floorDiv(to+longest-1, dayUS) + 1) * dayUS
+}
+
+// within is whether the series may have samples in [from, to).
+func (s *series) within(from, to int64) bool { return s.newest >= from && s.oldest < to }
+
+// stretch merges the pieces that start in [from, to).
+func (r *reader) stretch(ctx context.Context, tx *store.Tx, from, to int64) (l line, err error) {
 	l.explain = r.explain
-	first := floorDiv(from-longest, dayUS) * dayUS
-	last := (floorDiv(to+longest-1, dayUS) + 1) * dayUS
+	first, last := around(from, to)
 	for _, members := range r.lines {
 		var tracks []*track
 		for _, i := range members {
 			s := &r.series[i]
-			if s.newest < first || s.oldest >= last {
+			if !s.within(first, last) {
 				continue
 			}
 			t := &track{source: i}
 			if err := wearables.ReadSeries(ctx, tx, s.Series, first, last, &t.Samples); err != nil {
-				return line{}, 0, err
+				return line{}, err
 			}
-			n += t.Len()
 			tracks = append(tracks, t)
 			l.kept = slices.Grow(l.kept, t.Len())
 		}
@@ -146,5 +175,5 @@ func (r *reader) stretch(ctx context.Context, tx *store.Tx, from, to int64) (l l
 	l.kept = slices.DeleteFunc(l.kept, outside)
 	l.aside = slices.DeleteFunc(l.aside, outside)
 	l.sort()
-	return l, n, nil
+	return l, nil
 }

@@ -152,7 +152,7 @@ func (s *scanner) sourceField(name string, raw []byte, to *wearables.Source) err
 	if err != nil {
 		return s.wrong("value_error", "Value error, not a source")
 	}
-	return nil
+	return fitsWord(s, to.AppID)
 }
 
 // identify fills in what tells the summary apart from others: a day with its

@@ -142,20 +142,25 @@ func (p *parser) word(field string, to *[]byte) error {
 	p.field = field
 	*to = nil
 	return p.optional(func(b []byte) error {
-		if len(b) > longestWord {
-			return p.wrong("string_too_long", "String should have at most 256 characters")
-		}
 		if len(b) > 0 && len(p.buf) > 0 && &b[0] == &p.buf[0] {
 			b = append([]byte(nil), b...)
 		}
-		for _, c := range b {
-			if c == 0 {
-				return p.wrong("value_error", "Value error, must not contain NUL")
-			}
-		}
 		*to = b
-		return nil
+		return fitsWord(&p.scanner, b)
 	})
+}
+
+// fitsWord wants a text that fits into a column of both databases.
+func fitsWord[T string | []byte](s *scanner, word T) error {
+	if len(word) > longestWord {
+		return s.wrong("string_too_long", "String should have at most 256 characters")
+	}
+	for i := range len(word) {
+		if word[i] == 0 {
+			return s.wrong("value_error", "Value error, must not contain NUL")
+		}
+	}
+	return nil
 }
 
 func (p *parser) id(field string, to *uuid.UUID) error {

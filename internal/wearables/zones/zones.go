@@ -44,12 +44,15 @@ type args struct {
 	Since int64 `json:"since"`
 }
 
-// The waits between two looks grow from first to longest; after patience the
-// heart rate that is there by then is all that there will be.
+// The waits between two looks grow from first to longest. A workout gets what
+// heart rate is there once patience has passed since it came, however many came
+// after it, and is looked at no more when it is old: nodes may stand still for
+// days in between.
 const (
 	first    = 30 * time.Second
 	longest  = 6 * time.Hour
 	patience = 48 * time.Hour
+	old      = 7 * 24 * time.Hour
 )
 
 // Changed asks for a job when workouts have come in. It runs in the
@@ -75,22 +78,21 @@ func (s *Service) Job() jobs.Handler { return s.kind() }
 
 func (s *Service) kind() jobs.Kind[args] {
 	return jobs.Define("wearables.zones", func(ctx context.Context, run *jobs.Run, a args) error {
-		age := run.DB().Now().Sub(store.FromMicros(a.Since))
-		waiting, err := s.Look(ctx, run.DB(), ids.From[teams.Team](run.Team), a.User, age >= patience)
+		waiting, err := s.Look(ctx, run.DB(), ids.From[teams.Team](run.Team), a.User)
 		switch {
 		case fault.Is(err, fault.NotFound): // the user is gone
 			return nil
-		case err != nil || !waiting || age >= patience:
+		case err != nil || !waiting:
 			return err
 		}
+		age := run.DB().Now().Sub(store.FromMicros(a.Since))
 		return jobs.Later(min(max(age, first), longest))
 	})
 }
 
 // Look gives zones to those of a user's recent workouts whose heart rate has
-// come, and tells whether others still wait for theirs. The last look takes
-// what is there.
-func (s *Service) Look(ctx context.Context, db *store.DB, team teams.ID, id users.ID, last bool) (waiting bool, err error) {
+// come, and tells whether others still wait for theirs.
+func (s *Service) Look(ctx context.Context, db *store.DB, team teams.ID, id users.ID) (waiting bool, err error) {
 	var user users.User
 	found := map[string][]wearables.Summary{}
 	err = db.Read(ctx, func(tx *store.Tx) error {
@@ -106,7 +108,8 @@ func (s *Service) Look(ctx context.Context, db *store.DB, team teams.ID, id user
 		derivers := map[string]*derive.Deriver{}
 		for i := range all {
 			w, ok := derive.ZonelessWorkout(&all[i])
-			if !ok || tx.Now().Sub(all[i].UpdatedAt) > patience+longest {
+			age := tx.Now().Sub(all[i].UpdatedAt)
+			if !ok || age > old {
 				continue
 			}
 			provider := all[i].Source.Provider
@@ -115,12 +118,12 @@ func (s *Service) Look(ctx context.Context, db *store.DB, team teams.ID, id user
 					return err
 				}
 			}
-			zones, err := derivers[provider].Zones(ctx, tx, &w, last)
+			zones, err := derivers[provider].Zones(ctx, tx, &w, age >= patience)
 			if err != nil {
 				return err
 			}
 			if zones == nil {
-				waiting = true
+				waiting = waiting || age < patience
 				continue
 			}
 			found[provider] = append(found[provider], w.WithZones(zones))

@@ -28,6 +28,7 @@ type rig struct {
 	db   *store.DB
 	in   *wearables.Ingester
 	user users.User
+	now  *time.Time
 }
 
 func (r *rig) send(resource, body string) {
@@ -49,6 +50,11 @@ func (r *rig) ctx() context.Context {
 // workout sends one of an hour; extra are further members.
 func (r *rig) workout(extra string) {
 	r.t.Helper()
+	r.workoutAt(began, extra)
+}
+
+func (r *rig) workoutAt(began time.Time, extra string) {
+	r.t.Helper()
 	r.send("workouts", fmt.Sprintf(`{"stage":"daily","provider":"health_connect","data":[{"time_start":%q,"time_end":%q,"calendar_date":"2026-03-01",
 		"source_type":"watch","app_id":"com.example.sport"%s}]}`, began.Format(time.RFC3339), began.Add(time.Hour).Format(time.RFC3339), extra))
 }
@@ -66,33 +72,42 @@ func (r *rig) hearts(minutes int, rates ...float64) {
 	}
 }
 
-// look has the service look, and gives the zones of the one workout.
-func (r *rig) look(last bool) (waiting bool, found []int) {
+// look has the service look, and gives the zones of the first workout.
+func (r *rig) look() (waiting bool, found []int) {
 	r.t.Helper()
-	waiting, err := (&zones.Service{Ingester: r.in}).Look(r.ctx(), r.db, r.user.Team, r.user.ID, last)
+	waiting, err := (&zones.Service{Ingester: r.in}).Look(r.ctx(), r.db, r.user.Team, r.user.ID)
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	userstest.Read(r.t, r.db, func(ctx context.Context, tx *store.Tx) error {
 		all, err := wearables.ListSummaries(ctx, tx, r.user.Team.UUID(), r.user.ID.UUID(), wearables.SummaryQuery{Resource: "workouts"})
-		if err != nil || len(all) != 1 {
-			return fmt.Errorf("%d workouts, %w", len(all), err)
-		}
-		var body struct {
-			Zones []int `json:"hr_zones"`
+		if err != nil {
+			return err
 		}
 		found = nil
-		err = json.Unmarshal(all[0].Body, &body)
-		found = body.Zones
-		return err
+		for i := range all {
+			var body struct {
+				Start time.Time `json:"time_start"`
+				Zones []int     `json:"hr_zones"`
+			}
+			if err := json.Unmarshal(all[i].Body, &body); err != nil {
+				return err
+			}
+			if body.Start.Equal(began) {
+				found = body.Zones
+			}
+		}
+		return nil
 	})
 	return waiting, found
 }
 
 func each(t *testing.T, fn func(r *rig)) {
-	storetest.EachAt(t, func() time.Time { return began.Add(3 * time.Hour) }, func(t *testing.T, db *store.DB) {
+	now := began.Add(3 * time.Hour)
+	storetest.EachAt(t, func() time.Time { return now }, func(t *testing.T, db *store.DB) {
+		now = began.Add(3 * time.Hour)
 		born := civil.MustParse("1976-03-02") // 49 on the day, 50 on the next
-		fn(&rig{t, db, &wearables.Ingester{DB: db}, userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{BirthDate: &born})})
+		fn(&rig{t, db, &wearables.Ingester{DB: db}, userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{BirthDate: &born}), &now})
 	})
 }
 
@@ -101,20 +116,20 @@ func each(t *testing.T, fn func(r *rig)) {
 func TestZonesComeWithTheHeartRate(t *testing.T) {
 	each(t, func(r *rig) {
 		r.workout("")
-		if waiting, found := r.look(false); !waiting || found != nil {
+		if waiting, found := r.look(); !waiting || found != nil {
 			r.t.Errorf("without heart rate: waiting %v, zones %v", waiting, found)
 		}
 		r.hearts(30, 80, 95, 110)
-		if waiting, found := r.look(false); !waiting || found != nil {
+		if waiting, found := r.look(); !waiting || found != nil {
 			r.t.Errorf("with half of it: waiting %v, zones %v", waiting, found)
 		}
 		r.hearts(60, 80, 95, 110, 130, 150, 160)
 		want := []int{600, 600, 600, 600, 600, 600}
-		if waiting, found := r.look(false); waiting || !slices.Equal(found, want) {
+		if waiting, found := r.look(); waiting || !slices.Equal(found, want) {
 			r.t.Errorf("waiting %v, zones %v, not %v", waiting, found, want)
 		}
 		r.workout(`,"distance":9000`) // a later version without zones takes none away
-		if _, found := r.look(false); !slices.Equal(found, want) {
+		if _, found := r.look(); !slices.Equal(found, want) {
 			r.t.Errorf("after a later version %v", found)
 		}
 	})
@@ -126,28 +141,48 @@ func TestTheProviderKnowsBetter(t *testing.T) {
 		r.send("profile", `{"stage":"daily","provider":"health_connect","data":[{"birth_date":"1926-01-01"}]}`) // 100 years: 120
 		r.workout("")
 		r.hearts(60, 119)
-		if _, found := r.look(false); !slices.Equal(found, []int{0, 0, 0, 0, 0, 3600}) {
+		if _, found := r.look(); !slices.Equal(found, []int{0, 0, 0, 0, 0, 3600}) {
 			r.t.Errorf("by the provider's birth date %v", found)
 		}
 	})
 	each(t, func(r *rig) {
 		r.workout(`,"hr_zones":[1,2,3,4,5,6]`)
 		r.hearts(60, 119)
-		if waiting, found := r.look(true); waiting || !slices.Equal(found, []int{1, 2, 3, 4, 5, 6}) {
+		if waiting, found := r.look(); waiting || !slices.Equal(found, []int{1, 2, 3, 4, 5, 6}) {
 			r.t.Errorf("the provider's zones became %v", found)
 		}
 	})
 }
 
-// What is there at the last look counts; where nothing is, nothing is guessed.
-func TestTheLastLook(t *testing.T) {
+// After two days what is there counts; where nothing is, nothing is guessed.
+func TestWhatIsThereAfterTwoDays(t *testing.T) {
 	each(t, func(r *rig) {
 		r.workout("")
-		if _, found := r.look(true); found != nil {
-			r.t.Errorf("guessed %v", found)
+		*r.now = r.now.Add(48 * time.Hour)
+		if waiting, found := r.look(); waiting || found != nil {
+			r.t.Errorf("waiting %v, guessed %v", waiting, found)
 		}
 		r.hearts(10, 119) // 600 s, and the last beat speaks for half a minute
-		if waiting, found := r.look(true); waiting || !slices.Equal(found, []int{0, 0, 620, 0, 0, 0}) {
+		if waiting, found := r.look(); waiting || !slices.Equal(found, []int{0, 0, 620, 0, 0, 0}) {
+			r.t.Errorf("waiting %v, zones %v", waiting, found)
+		}
+	})
+}
+
+// Somebody who trains every day has a workout that is waiting at all times.
+// Each has its own two days, and those that passed while nobody looked count.
+func TestEachWorkoutHasItsTwoDays(t *testing.T) {
+	each(t, func(r *rig) {
+		r.workout("")
+		r.hearts(10, 119)
+		for day := 1; day < 4; day++ {
+			if _, found := r.look(); found != nil {
+				r.t.Fatalf("with ten minutes of the hour, after %d days: %v", day-1, found)
+			}
+			*r.now = r.now.Add(23 * time.Hour)
+			r.workoutAt(began.Add(time.Duration(day)*23*time.Hour), "")
+		}
+		if waiting, found := r.look(); !waiting || !slices.Equal(found, []int{0, 0, 620, 0, 0, 0}) {
 			r.t.Errorf("waiting %v, zones %v", waiting, found)
 		}
 	})

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -216,6 +217,70 @@ func TestConnectionsOverTheBoundWait(t *testing.T) {
 	second.Answer = 5 * time.Second
 	if _, err := second.Exchange(t.Context(), []byte("x"), nil); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// poor is a listener of a process that has no file descriptors left for a while.
+type poor struct {
+	net.Listener
+	failures atomic.Int32
+}
+
+func (l *poor) Accept() (net.Conn, error) {
+	if l.failures.Add(-1) >= 0 {
+		return nil, &net.OpError{Op: "accept", Err: syscall.EMFILE}
+	}
+	return l.Listener.Accept()
+}
+
+// A connection that cannot be accepted is none; those that follow are served,
+// even where the only slot is that of the one that failed.
+func TestAcceptingIsTriedAgain(t *testing.T) {
+	plain, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &poor{Listener: plain}
+	l.failures.Store(3)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	var refused atomic.Int32
+	s := Server{Handle: echo, MaxConnections: 1, Refused: func(error) { refused.Add(1) }}
+	go func() { done <- s.Serve(ctx, l) }()
+	c := &Client{Address: plain.Addr().String()}
+	t.Cleanup(c.Close)
+	if answer, err := c.Exchange(t.Context(), []byte("x"), nil); err != nil || string(answer) != "X" {
+		t.Errorf("%q, %v", answer, err)
+	}
+	cancel()
+	if err := <-done; err != nil || refused.Load() != 3 {
+		t.Errorf("%d were refused, %v", refused.Load(), err)
+	}
+}
+
+// A stop ends the wait for the next try, and a listener that somebody else
+// closed is a failure.
+func TestAcceptingEnds(t *testing.T) {
+	for name, end := range map[string]func(cancel func(), l net.Listener){
+		"stopped": func(cancel func(), _ net.Listener) { cancel() },
+		"closed":  func(_ func(), l net.Listener) { l.Close() },
+	} {
+		plain, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := &poor{Listener: plain}
+		if name == "stopped" {
+			l.failures.Store(1 << 20)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		done := make(chan error, 1)
+		go func() { done <- (&Server{Handle: echo}).Serve(ctx, l) }()
+		end(cancel, l)
+		if err := <-done; errors.Is(err, net.ErrClosed) != (name == "closed") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

@@ -20,6 +20,9 @@ type Server struct {
 	// TooLarge answers a message that is over the limit, given its beginning.
 	// The connection ends after it. Nil ends it without an answer.
 	TooLarge func(beginning []byte) []byte
+	// Refused is told why a connection could not be accepted. The next try is
+	// made soon, so this may be often. Nil tells nobody.
+	Refused func(error)
 	// TLS, when set, is spoken on every connection.
 	TLS *tls.Config
 	// MaxMessage bounds the bytes of one message: 32 MiB.
@@ -61,7 +64,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		case slots <- struct{}{}:
 		case <-ctx.Done():
 		}
-		conn, err := l.Accept() // at once when ctx is over, because l is closed or about to be
+		conn, err := s.accept(ctx, l)
 		if err != nil {
 			if ctx.Err() == nil {
 				failure = err
@@ -87,6 +90,33 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	drained.Stop()
 	return failure
 }
+
+// accept waits for a connection until ctx is over, when l is closed or about to
+// be. Only a closed listener ends it: for a connection that was gone before it
+// was taken, or that nothing is left to hold, it tries again soon, as net/http
+// does.
+func (s *Server) accept(ctx context.Context, l net.Listener) (net.Conn, error) {
+	for wait := shortestWait; ; wait = min(2*wait, longestWait) {
+		conn, err := l.Accept()
+		if err == nil || errors.Is(err, net.ErrClosed) || ctx.Err() != nil {
+			return conn, err
+		}
+		if s.Refused != nil {
+			s.Refused(err)
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// The waits between two tries to accept.
+const (
+	shortestWait = 5 * time.Millisecond
+	longestWait  = time.Second
+)
 
 // serve answers the messages of one connection, one after another.
 func (s *Server) serve(ctx context.Context, conn net.Conn, open *connections) {

@@ -1,0 +1,137 @@
+package app_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"hale/internal/app/apptest"
+	"hale/internal/config"
+	"hale/internal/store"
+	"hale/internal/store/storetest"
+)
+
+// Somebody who waits for events, such as hale listen, gets what there is, and
+// is nothing that a stop waits for.
+func TestAStopDoesNotWaitForReadersOfTheFeed(t *testing.T) {
+	a, stop := apptest.StartStoppable(t, storetest.NewSQLite(t))
+	answered := make(chan int, 1)
+	go func() {
+		res := a.Do("GET", "/v2/events?after=0&wait=30", "")
+		_ = res.Body.Close()
+		answered <- res.StatusCode
+	}()
+	waitFor(t, a, `http_server_active_requests 1`)
+	waitFor(t, a, `webhook_in_hand 0`)
+	waitFor(t, a, `webhook_oldest_due_seconds 0`)
+	began := time.Now()
+	stop()
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("the stop took %s", took)
+	}
+	if status := <-answered; status != http.StatusOK {
+		t.Errorf("the reader got %d", status)
+	}
+}
+
+// A request that does not end takes nothing from what posts webhooks: what is
+// under way ends and is recorded, so that no message comes again after the
+// next start. The stop itself is a good one.
+func TestALongRequestDoesNotTakeTheWholeDrain(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
+		a := apptest.Start(t, d, func(cfg *config.Config) { cfg.ShutdownDrain = time.Second })
+		box, slow := newInbox(t), atomic.Bool{}
+		slow.Store(true)
+		receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			box.Config.Handler.ServeHTTP(w, r)
+			if slow.Load() {
+				time.Sleep(400 * time.Millisecond)
+			}
+		}))
+		defer receiver.Close()
+		a.Expect(200, "POST", "/v2/webhooks", fmt.Sprintf(`{"url": %q}`, receiver.URL), nil)
+		for i := range 100 {
+			push(t, a, fmt.Sprint("user-", i))
+		}
+		endless(t, a)
+		waitFor(t, a, `http_server_active_requests 1`)
+		a.End()
+		slow.Store(false)
+		apptest.Start(t, d)
+		box.await(t, 200)
+		for id, times := range box.got {
+			if times != 1 {
+				t.Errorf("%s came %d times", id, times)
+			}
+		}
+	})
+}
+
+// Trouble of the database asks callers to come again and tells them no more; the
+// log has the cause.
+func TestAFullDiskAsksToComeAgain(t *testing.T) {
+	a := apptest.Start(t, storetest.NewSQLite(t))
+	room := func(pages string) {
+		ctx := store.AsSystem(t.Context())
+		err := a.DB.Write(ctx, func(tx *store.Tx) error {
+			rows, err := tx.Query(ctx, `PRAGMA max_page_count = `+pages)
+			return errors.Join(err, rows.Close())
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	room("1") // never less than there are
+	for i := 0; ; i++ {
+		res := a.Do("POST", "/v2/user", fmt.Sprintf(`{"client_user_id":"%d-%s"}`, i, strings.Repeat("x", 200)))
+		text, err := io.ReadAll(res.Body)
+		if err := errors.Join(err, res.Body.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if res.StatusCode == http.StatusOK && i < 10_000 {
+			continue
+		}
+		if res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") == "" || strings.Contains(string(text), "full") {
+			t.Errorf("%d %s, after %s seconds", res.StatusCode, text, res.Header.Get("Retry-After"))
+		}
+		break
+	}
+	if !strings.Contains(a.Log.String(), "disk is full") {
+		t.Errorf("the log does not say why: %s", a.Log)
+	}
+	room("1000000")
+}
+
+// endless sends a request whose body does not come.
+func endless(t *testing.T, a *apptest.Service) {
+	t.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(a.URL(), "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	_, err = fmt.Fprintf(conn, "POST /v2/user HTTP/1.1\r\nHost: hale\r\nx-service-api-key: %s\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", a.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// waitFor waits until the metrics hold a line.
+func waitFor(t *testing.T, a *apptest.Service, line string) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		w := httptest.NewRecorder()
+		a.Metrics.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+		if text, err := io.ReadAll(w.Body); err == nil && strings.Contains(string(text), line+"\n") {
+			return
+		}
+	}
+	t.Fatalf("the metrics never say %s", line)
+}

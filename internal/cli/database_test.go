@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"encoding/base64"
+	"strings"
+	"testing"
+
+	"hale/internal/config"
+	"hale/internal/ops"
+	"hale/internal/orders"
+	"hale/internal/secrets"
+	"hale/internal/store"
+	"hale/internal/store/storetest"
+)
+
+// A database that a newer version has migrated is nothing for this one: no
+// command works on it, the doctor says so, and no backup of it is restored.
+func TestANewerDatabaseIsRefused(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
+		ctx := store.AsSystem(t.Context())
+		db := d.Open(t, nil)
+		if err := mustBeMigrated(ctx, db); err != nil {
+			t.Fatal(err)
+		}
+		err := db.Write(ctx, func(tx *store.Tx) error {
+			applied := "1"
+			if db.Engine() == store.Postgres {
+				applied = "TRUE"
+			}
+			_, err := tx.Exec(ctx, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, `+applied+`)`)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := examineRole(ctx, db); f.Verdict != good {
+			t.Errorf("of a role that owns its tables the doctor says %+v", f)
+		}
+		const want = "the database has schema 9999"
+		if err := mustBeMigrated(ctx, db); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("a command goes on: %v", err)
+		}
+		if f := examineMigrations(ctx, db); f.Verdict != broken || !strings.Contains(f.Detail, want) {
+			t.Errorf("the doctor says %+v", f)
+		}
+		if db.Engine() == store.Postgres {
+			return
+		}
+		cfg, err := config.Load(config.Input{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := newTerminal().checkRestored(ctx, cfg, d.Dir); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("a backup is restored: %v", err)
+		}
+	})
+}
+
+// Hale makes events of orders on the command line too; the links in them are
+// those of the server.
+func TestCommandsSignLinks(t *testing.T) {
+	d := storetest.NewSQLite(t)
+	text := base64.StdEncoding.EncodeToString(secrets.Bytes(secrets.KeySize))
+	s := newTerminal("HALE_DATA="+d.Dir, "HALE_ROOT_KEY="+text)
+	if code := s.run(t.Context(), []string{"results", "review", "list", "--base-url", "https://health.example/"}); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, s.err.String())
+	}
+	o := orders.Order{SampleID: "1"}
+	document := orders.DocumentOf(&o, orders.Facts{Events: []orders.Event{{Status: orders.RequisitionCreated}}}, 0, s.now())
+	if link := document.RequisitionFormURL; link == nil || !strings.HasPrefix(*link, "https://health.example/v3/requisition_form?token=") {
+		t.Errorf("the link is %v", link)
+	}
+}
+
+func TestAFullDiskIsBroken(t *testing.T) {
+	for free, want := range map[uint64]string{ops.MinFree - 1: broken, ops.MinFree: unwell, comfortable: good} {
+		if got := room(free); got.Verdict != want {
+			t.Errorf("%d bytes free: %+v", free, got)
+		}
+	}
+}

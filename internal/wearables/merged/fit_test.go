@@ -1,0 +1,61 @@
+package merged
+
+import (
+	"testing"
+	"time"
+
+	"hale/internal/store"
+	"hale/internal/store/storetest"
+	"hale/internal/users"
+	"hale/internal/users/userstest"
+	"hale/internal/wearables"
+)
+
+// A heart rate that was typed once a day for years, then a device with one a
+// second: the stretch that years have made long is cut before it is read.
+func TestAStretchIsCutBeforeItIsRead(t *testing.T) {
+	device := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	storetest.EachAt(t, func() time.Time { return device.AddDate(0, 1, 0) }, func(t *testing.T, db *store.DB) {
+		user := userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{})
+		ctx := store.WithTeam(t.Context(), user.Team.UUID())
+		s := wearables.Samples{Resource: "heartrate"}
+		put := func(at time.Time) {
+			s.Time, s.Value = append(s.Time, at.UnixMicro()), append(s.Value, 60)
+		}
+		for day := -1000; day < 0; day++ {
+			put(device.AddDate(0, 0, day))
+		}
+		for second := range 6 * 86_400 {
+			put(device.Add(time.Duration(second) * time.Second))
+		}
+		in := &wearables.Ingester{DB: db}
+		if _, err := in.Ingest(ctx, user, wearables.Batch{Provider: "manual", Stage: wearables.Historical, Samples: []wearables.Samples{s}}); err != nil {
+			t.Fatal(err)
+		}
+		resource, _ := wearables.ResourceNamed("heartrate")
+		q := Query{Team: user.Team.UUID(), User: user.ID.UUID(), Resource: resource}
+		err := db.Read(ctx, func(tx *store.Tx) error {
+			r, err := q.open(ctx, tx)
+			if err != nil {
+				return err
+			}
+			from := device.AddDate(0, 0, -100).UnixMicro()
+			end, n, err := r.fit(ctx, tx, from, from+widestStretch)
+			if n > crowd || end <= from {
+				t.Errorf("%d samples at once, to %v", n, time.UnixMicro(end).UTC())
+			}
+			kept, most := 0, 0
+			err = r.walk(ctx, tx, 0, device.AddDate(0, 1, 0).UnixMicro(), func(l line) bool {
+				kept, most = kept+len(l.kept), max(most, len(l.kept))
+				return true
+			})
+			if kept != len(s.Time) || most > crowd {
+				t.Errorf("%d pieces of %d samples, %d at once", kept, len(s.Time), most)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+}

@@ -1,0 +1,126 @@
+package webhooks_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"hale/internal/events"
+	"hale/internal/fault"
+	"hale/internal/patch"
+	"hale/internal/store"
+	"hale/internal/store/storetest"
+	"hale/internal/webhooks"
+)
+
+// Whatever waits for an endpoint that is switched on, the switch is short: what
+// is old is held afterwards, and nothing is sent before that.
+func TestSwitchingOnWithMuchThatWaits(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		const old, wanted = 1300, 700
+		r := teamRig(t, db)
+		rc := newReceiver(t, nil)
+		e := r.endpoint(webhooks.NewEndpoint{URL: rc.server.URL, Disabled: true})
+		r.crowd(slices.Repeat([]string{"daily.data.steps.created"}, old))
+		time.Sleep(5 * time.Millisecond)
+		since := db.Now()
+		r.crowd(slices.Repeat([]string{"daily.data.steps.created"}, wanted))
+		r.update(e.ID, webhooks.Changes{Disabled: patch.Of(false), SendHeldSince: &since})
+		if got := r.states(e.ID); got["held"] != 500 {
+			t.Errorf("the switch itself left %v", got)
+		}
+		if got := r.shown(e.ID); got[webhooks.Held] != 1000 { // the limit of a page
+			t.Errorf("shown until it is done: %v", got)
+		}
+		var some events.ID
+		err := db.Write(system, func(tx *store.Tx) error {
+			all, _, err := webhooks.Deliveries(system, tx, r.team, e.ID, webhooks.DeliveryFilter{Limit: 1})
+			if err != nil {
+				return err
+			}
+			some = all[0].Event
+			return webhooks.Resend(system, tx, r.team, e.ID, some)
+		})
+		if !fault.Is(err, fault.Unavailable) {
+			t.Errorf("resending meanwhile: %v", err)
+		}
+		r.deliver(webhooks.Config{})
+		r.runJobs()
+		eventually(t, time.Minute, "the later ones are sent", func() bool { return r.states(e.ID)["sent"] == wanted })
+		if got := r.states(e.ID); got["held"] != old || len(got) != 2 || rc.total() != wanted {
+			t.Errorf("in the end %v, in %d posts", got, rc.total())
+		}
+		eventually(t, time.Minute, "the jobs end", func() bool {
+			return r.count(`SELECT COUNT(*) FROM jobs WHERE kind = 'webhooks.replay' AND status <> 'succeeded'`) == 0
+		})
+		r.crowd([]string{"daily.data.steps.created"})
+		eventually(t, time.Minute, "what is new is sent", func() bool { return r.states(e.ID)["sent"] == wanted+1 })
+	})
+}
+
+// An endpoint that is switched off and on again while its waiting deliveries
+// are being held gets what the last switch says.
+func TestSwitchingOnOnceMore(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		r := teamRig(t, db)
+		rc := newReceiver(t, nil)
+		e := r.endpoint(webhooks.NewEndpoint{URL: rc.server.URL, Disabled: true})
+		r.crowd(slices.Repeat([]string{"daily.data.steps.created"}, 1200))
+		r.update(e.ID, webhooks.Changes{Disabled: patch.Of(false)})
+		long := time.Time{}
+		r.update(e.ID, webhooks.Changes{Disabled: patch.Of(true)})
+		r.update(e.ID, webhooks.Changes{Disabled: patch.Of(false), SendHeldSince: &long})
+		r.deliver(webhooks.Config{})
+		r.runJobs()
+		eventually(t, time.Minute, "all sent", func() bool { return r.states(e.ID)["sent"] == 1200 })
+	})
+}
+
+// Recovering what was held waits until all of it is held.
+func TestRecoveringWaitsForWhatIsBeingHeld(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		r := teamRig(t, db)
+		rc := newReceiver(t, nil)
+		e := r.endpoint(webhooks.NewEndpoint{URL: rc.server.URL, Disabled: true})
+		r.crowd(slices.Repeat([]string{"daily.data.steps.created"}, 1200))
+		r.update(e.ID, webhooks.Changes{Disabled: patch.Of(false)})
+		r.start(webhooks.Recover(e.ID, time.Time{}))
+		r.runJobs()
+		time.Sleep(200 * time.Millisecond)
+		r.deliver(webhooks.Config{})
+		eventually(t, time.Minute, "all sent", func() bool { return r.states(e.ID)["sent"] == 1200 })
+	})
+}
+
+// What was held is sent to an endpoint that is on already, and asking for it
+// while the endpoint stays off is refused.
+func TestSendHeldToAnEndpointThatIsOn(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		r := newRig(t, db, webhooks.Config{})
+		r.runJobs()
+		rc := newReceiver(t, nil)
+		e := r.endpoint(webhooks.NewEndpoint{URL: rc.server.URL, Disabled: true})
+		r.emit(2)
+		time.Sleep(5 * time.Millisecond)
+		since := db.Now()
+		r.emit(3)
+		for _, c := range []webhooks.Changes{{SendHeldSince: &since}, {SendHeldSince: &since, Disabled: patch.Of(true)}} {
+			err := db.Write(system, func(tx *store.Tx) error {
+				_, err := webhooks.Update(system, tx, open, r.team, e.ID, c)
+				return err
+			})
+			if !fault.Is(err, fault.Invalid) {
+				t.Errorf("an endpoint that stays off: %v", err)
+			}
+		}
+		r.update(e.ID, webhooks.Changes{Disabled: patch.Of(false)})
+		if got := r.states(e.ID); got["held"] != 5 {
+			t.Errorf("switched on: %v", got)
+		}
+		r.update(e.ID, webhooks.Changes{SendHeldSince: &since})
+		eventually(t, time.Minute, "three are sent", func() bool { return r.states(e.ID)["sent"] == 3 })
+		var ever time.Time
+		r.update(e.ID, webhooks.Changes{SendHeldSince: &ever, Disabled: patch.Of(false)})
+		eventually(t, time.Minute, "all are sent", func() bool { return r.states(e.ID)["sent"] == 5 })
+	})
+}
