@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	stdlog "log"
 	"log/slog"
 	"net"
 	"net/http"
@@ -70,19 +69,22 @@ func newServer(h http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler: h, Protocols: protocols,
 		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
-		ErrorLog: stdlog.New(acceptErrors{log}, "", 0),
+		ErrorLog: slog.NewLogLogger(acceptErrors{log.Handler()}, slog.LevelWarn),
 	}
 }
 
 // acceptErrors hands on what a server says when it cannot take connections,
 // as with too many files open. The rest is about what one client sent.
-type acceptErrors struct{ log *slog.Logger }
+type acceptErrors struct{ slog.Handler }
 
-func (l acceptErrors) Write(line []byte) (int, error) {
-	if what, ok := strings.CutPrefix(strings.TrimSpace(string(line)), "http: Accept error: "); ok {
-		l.log.Warn("a connection could not be accepted", "error", what)
+func (h acceptErrors) Handle(ctx context.Context, r slog.Record) error {
+	what, ok := strings.CutPrefix(r.Message, "http: Accept error: ")
+	if !ok {
+		return nil
 	}
-	return len(line), nil
+	told := slog.NewRecord(r.Time, r.Level, "a connection could not be accepted", r.PC)
+	told.AddAttrs(slog.String("error", what))
+	return h.Handler.Handle(ctx, told)
 }
 
 // startMachines opens the listener for metrics. An address that nobody chose

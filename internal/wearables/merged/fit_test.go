@@ -41,8 +41,8 @@ func TestAStretchIsCutBeforeItIsRead(t *testing.T) {
 			}
 			from := device.AddDate(0, 0, -100).UnixMicro()
 			end, n, err := r.fit(ctx, tx, from, from+widestStretch)
-			if n > crowd || end <= from {
-				t.Errorf("%d samples at once, to %v", n, time.UnixMicro(end).UTC())
+			if err != nil || n > crowd || end <= from {
+				t.Errorf("%d samples at once, to %v, %v", n, time.UnixMicro(end).UTC(), err)
 			}
 			kept, most := 0, 0
 			err = r.walk(ctx, tx, 0, device.AddDate(0, 1, 0).UnixMicro(), func(l line) bool {
