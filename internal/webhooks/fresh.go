@@ -4,6 +4,7 @@ import (
 	"github.com/google/uuid"
 
 	"hale/internal/events"
+	"hale/internal/store"
 )
 
 // Fresh deliveries of a line that keeps up are not looked for: the transaction
@@ -108,9 +109,24 @@ func (l *line) takeFresh() {
 	l.staff()
 }
 
+// giveBack leaves parcels to the next claim. SQLite marked nothing; and what a
+// claim has found meanwhile is in hand, and not to be let go of.
 func (l *line) giveBack(parcels []*parcel) {
-	for _, p := range parcels {
-		l.d.results.Add(result{line: l, parcel: p, fate: returned})
+	if l.d.db.Engine() == store.Postgres {
+		for _, p := range l.notInHand(parcels) {
+			l.d.results.Add(result{line: l, parcel: p, fate: returned})
+		}
 	}
 	l.poke(laneFirst)
+}
+
+func (l *line) notInHand(parcels []*parcel) (others []*parcel) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, p := range parcels {
+		if _, held := l.inHand[p.hand()]; !held {
+			others = append(others, p)
+		}
+	}
+	return others
 }
