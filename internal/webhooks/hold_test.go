@@ -113,6 +113,7 @@ func TestSendHeldToAnEndpointThatIsOn(t *testing.T) {
 				t.Errorf("an endpoint that stays off: %v", err)
 			}
 		}
+		eventually(t, time.Minute, "numbers", func() bool { return r.numbered() == 5 }) // what has none yet counts as later
 		r.update(e.ID, webhooks.Changes{Disabled: patch.Of(false)})
 		if got := r.states(e.ID); got["held"] != 5 {
 			t.Errorf("switched on: %v", got)
@@ -123,4 +124,16 @@ func TestSendHeldToAnEndpointThatIsOn(t *testing.T) {
 		r.update(e.ID, webhooks.Changes{SendHeldSince: &ever, Disabled: patch.Of(false)})
 		eventually(t, time.Minute, "all are sent", func() bool { return r.states(e.ID)["sent"] == 5 })
 	})
+}
+
+// numbered counts the events that have their number.
+func (r *rig) numbered() (n int) {
+	r.t.Helper()
+	err := r.db.Read(system, func(tx *store.Tx) error {
+		return tx.QueryRow(system, `SELECT COUNT(*) FROM events WHERE team_id = $1 AND seq IS NOT NULL`, r.team).Scan(&n)
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return n
 }
