@@ -61,18 +61,10 @@ func (r *Request) loadSeries(ctx context.Context, tx *store.Tx) (*frame, error) 
 
 // fit cuts a stretch of a series to where it has few samples.
 func fit(ctx context.Context, tx *store.Tx, s *wearables.Series, from, to int64) (end int64, err error) {
-	least := max(dayUS, s.Width.Microseconds())
-	for to-from > least {
-		n, err := s.Count(ctx, tx, from, to)
-		if err != nil {
-			return 0, err
-		}
-		if n <= fewSamples {
-			break
-		}
-		to = from + max((to-from)/2, least)
-	}
-	return to, nil
+	end, _, err = wearables.Fit(from, to, max(dayUS, s.Width.Microseconds()), fewSamples, func(to int64) (int, error) {
+		return s.Count(ctx, tx, from, to)
+	})
+	return end, err
 }
 
 // addSamples adds the samples that lie within the request's time and at none

@@ -26,3 +26,16 @@ func (s *Series) Count(ctx context.Context, tx *store.Tx, from, to int64) (n int
 		s.Team, s.User, s.ID, s.bucketOf(from), to-1).Scan(&n)
 	return n, err
 }
+
+// Fit cuts a stretch from an instant on to where count finds at most so many
+// samples in it, before any of them is read, and tells how many it found. What
+// is no longer than least is taken however many it has.
+func Fit(from, to, least int64, most int, count func(to int64) (int, error)) (end int64, n int, err error) {
+	for {
+		n, err = count(to)
+		if err != nil || n <= most || to-from <= least {
+			return to, n, err
+		}
+		to = from + max((to-from)/2, least)
+	}
+}

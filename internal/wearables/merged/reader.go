@@ -117,8 +117,7 @@ func (r *reader) walk(ctx context.Context, tx *store.Tx, from, to int64, each fu
 // fit cuts a stretch to where no crowd of samples has to be read for it, and
 // counts them before any is. A day is taken however many it has.
 func (r *reader) fit(ctx context.Context, tx *store.Tx, from, to int64) (end int64, n int, err error) {
-	for {
-		n = 0
+	return wearables.Fit(from, to, dayUS, crowd, func(to int64) (n int, err error) {
 		first, last := around(from, to)
 		for i := range r.series {
 			if !r.series[i].within(first, last) {
@@ -126,15 +125,12 @@ func (r *reader) fit(ctx context.Context, tx *store.Tx, from, to int64) (end int
 			}
 			more, err := r.series[i].Count(ctx, tx, first, last)
 			if err != nil {
-				return 0, 0, err
+				return 0, err
 			}
 			n += more
 		}
-		if n <= crowd || to-from <= dayUS {
-			return to, n, nil
-		}
-		to = from + max((to-from)/2, dayUS)
-	}
+		return n, nil
+	})
 }
 
 // around is the time whose samples say what the pieces that start in [from, to)
