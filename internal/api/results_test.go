@@ -94,14 +94,15 @@ func TestResultShapes(t *testing.T) {
 	early.Partial, early.PDF, early.Results, early.Missing = true, nil, early.Results[:1], nil
 	c.takes(t, o, "1", early)
 	c.want(404, "GET", path+"/result/pdf", "", "sent no PDF")
-	c.takes(t, o, "2", rich(t))
+	whole := rich(t)
+	c.takes(t, o, "2", whole)
 	golden(t, "results", c.want(200, "GET", path+"/result", ""))
 	golden(t, "result_metadata", c.want(200, "GET", path+"/result/metadata", ""))
 	golden(t, "result_revisions", c.want(200, "GET", path+"/result/revisions", ""))
 	c.want(200, "GET", path+"/result?revision=1", "", `"status":"partial"`, `"revision":1`, `"missing_results":[]`)
 	c.want(404, "GET", path+"/result?revision=3", "", "have no revision 3")
 	c.want(422, "GET", path+"/result?revision=0", "", `["query","revision"]`)
-	if pdf := c.want(200, "GET", path+"/result/pdf", ""); pdf != string(rich(t).PDF) {
+	if pdf := c.want(200, "GET", path+"/result/pdf", ""); pdf != string(whole.PDF) {
 		t.Errorf("the document has %d bytes", len(pdf))
 	}
 	nobody := "/v3/order/019f0000-0000-7000-8000-000000000000"
