@@ -78,13 +78,19 @@ func (w *workers) halt(ctx context.Context) {
 	wait.Wait()
 }
 
+// leaving is how long a database that does not answer is asked to take this
+// node's claims back, even when the time of the stop is over.
+const leaving = 5 * time.Second
+
 // leave gives this node's claims back, so that other nodes need not wait for
 // its lease.
 func (w *workers) leave(ctx context.Context) error {
 	if w.node == nil {
 		return nil
 	}
-	return w.node.Leave(context.WithoutCancel(ctx))
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaving)
+	defer cancel()
+	return w.node.Leave(ctx)
 }
 
 // services makes what the handlers call, and the workers behind it.

@@ -3,6 +3,7 @@ package orders
 import (
 	"context"
 	"math"
+	"slices"
 	"time"
 
 	"hale/internal/civil"
@@ -169,12 +170,17 @@ func (r *Resend) Check(now time.Time) error {
 	return nil
 }
 
-// Named are all the orders to be announced again, oldest first; some may not
-// exist. They are chosen at once, because one that changes meanwhile leaves the
+// Named are all the orders to be announced again, each once; some may not
+// exist. Those of a window come oldest first. They are chosen at once, because one that changes meanwhile leaves the
 // window, and pages of what is left would pass over another.
 func (r *Resend) Named(ctx context.Context, tx *store.Tx, team teams.ID) ([]ID, error) {
 	if r.Start == nil {
-		return r.IDs, nil
+		named := map[ID]bool{}
+		return slices.DeleteFunc(slices.Clone(r.IDs), func(id ID) bool {
+			again := named[id]
+			named[id] = true
+			return again
+		}), nil
 	}
 	f := Filter{Updated: Span{r.Start, r.End}, Ascending: true, Page: 1, Size: math.MaxInt32}
 	if len(r.IDs) > 0 {

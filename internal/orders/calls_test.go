@@ -122,8 +122,8 @@ func TestResultsAreExpectedByADay(t *testing.T) {
 	}
 }
 
-// What is sent again is the latest event of each order; unknown orders and
-// other teams' are passed over.
+// What is sent again is the latest event of each order, once however often it
+// is named; unknown orders and other teams' are passed over.
 func TestResend(t *testing.T) {
 	moment := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	storetest.EachAt(t, func() time.Time { moment = moment.Add(time.Second); return moment }, func(t *testing.T, db *store.DB) {
@@ -134,7 +134,12 @@ func TestResend(t *testing.T) {
 		before := fmt.Sprint(heard(t, db, first), heard(t, db, second))
 		var sent []orders.ID
 		if err := try(db, team.ID, func(ctx context.Context, tx *store.Tx) (err error) {
-			sent, err = orders.SendAgain(ctx, tx, team.ID, []orders.ID{second.ID, foreign.ID, first.ID})
+			again := orders.Resend{IDs: []orders.ID{second.ID, foreign.ID, second.ID, first.ID}}
+			named, err := again.Named(ctx, tx, team.ID)
+			if err != nil {
+				return err
+			}
+			sent, err = orders.SendAgain(ctx, tx, team.ID, named)
 			return err
 		}); err != nil {
 			t.Fatal(err)

@@ -185,6 +185,33 @@ func TestSourcesDoNotOverwriteEachOther(t *testing.T) {
 	})
 }
 
+// Files carry app ids as their apps wrote them: what no text column takes is
+// left out, and what is too long is cut.
+func TestSourcesAreTidied(t *testing.T) {
+	each(t, func(f fixture) {
+		for id, want := range map[string]string{
+			"com.\x00example\xff.one":      "com.example.one",
+			strings.Repeat("é", 200):       strings.Repeat("é", 128),
+			"x" + strings.Repeat("é", 200): "x" + strings.Repeat("é", 127),
+		} {
+			app := beats(day, 61)
+			app.Resource, app.Source.AppID, app.Source.Sport = "heartrate", id, "\x00"
+			night := wearables.Summary{
+				Resource: "sleep", Key: want, Source: wearables.Source{AppID: id}, Date: civil.DateOf(day),
+				Start: day.Add(-8 * time.Hour), End: day, Body: json.RawMessage(`{}`),
+			}
+			r := f.ingest(wearables.Batch{Samples: []wearables.Samples{app}, Summaries: []wearables.Summary{night}})
+			if r.Created != 2 {
+				t.Errorf("%q: %+v", id, r)
+			}
+			found := slices.ContainsFunc(f.samples("heartrate"), func(g wearables.Samples) bool { return g.Source.AppID == want && g.Source.Sport == "" })
+			if !found {
+				t.Errorf("no series of %q", want)
+			}
+		}
+	})
+}
+
 func TestWhatIsRejected(t *testing.T) {
 	each(t, func(f fixture) {
 		start := civil.MustParse("2026-03-01")

@@ -63,6 +63,7 @@ func (j *job) takeSamples(s *Samples, part int, bounds *limits, bySeries map[ide
 	if source.Provider == "" {
 		source.Provider = j.provider
 	}
+	source.tidy()
 	id := identityOf(r.Name, s.Type, source)
 	if w := bySeries[id]; w != nil {
 		w.take(&c)

@@ -72,6 +72,7 @@ func (j *job) takeSummaries(all []Summary, bounds *limits) {
 		if s.Source.Type == "" {
 			s.Source.Type = "unknown"
 		}
+		s.Source.tidy()
 		fields, reason := document.read(&s)
 		if reason == "" && !s.Source.named() {
 			reason = UnknownSource

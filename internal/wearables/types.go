@@ -2,6 +2,7 @@ package wearables
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 )
@@ -33,6 +34,23 @@ var sourceTypes = []string{
 
 // named is whether the kind of source is one that there is, or left out.
 func (s *Source) named() bool { return s.Type == "" || slices.Contains(sourceTypes, s.Type) }
+
+// longestWord bounds the words of a source, in bytes.
+const longestWord = 256
+
+// tidy leaves of the source's words, which files carry as their apps wrote
+// them, what a text column of either database takes.
+func (s *Source) tidy() {
+	for _, word := range []*string{&s.AppID, &s.Sport} {
+		if strings.IndexByte(*word, 0) >= 0 {
+			*word = strings.ReplaceAll(*word, "\x00", "")
+		}
+		if len(*word) > longestWord {
+			*word = (*word)[:longestWord]
+		}
+		*word = strings.ToValidUTF8(*word, "")
+	}
+}
 
 // Samples holds many measurements of one resource from one source, as columns
 // of equal length. End, Offset and Value2 may be nil when no sample has one.
