@@ -63,8 +63,9 @@ func SummaryByID(ctx context.Context, tx *store.Tx, team, id uuid.UUID, resource
 // SummaryQuery selects summaries of a user.
 type SummaryQuery struct {
 	Resource string
-	From, To string // calendar dates, inclusive; empty means no bound
-	Provider string // empty means all
+	From, To string    // calendar dates, inclusive; empty means no bound
+	Provider string    // empty means all
+	Since    time.Time // changed then or later; zero means whenever
 }
 
 // ListSummaries returns a user's summaries by day.
@@ -75,10 +76,14 @@ func ListSummaries(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q Su
 	if to == "" {
 		to = "9999-12-31"
 	}
+	var since int64
+	if !q.Since.IsZero() {
+		since = store.Micros(q.Since)
+	}
 	rows, err := tx.Query(ctx, `SELECT `+summaryColumns+` FROM summaries
 		WHERE team_id = $1 AND user_id = $2 AND resource = $3 AND calendar_date BETWEEN $4 AND $5
-			AND ($6 = '' OR provider = $6)
-		ORDER BY calendar_date, id`, team, user, q.Resource, q.From, to, q.Provider)
+			AND ($6 = '' OR provider = $6) AND updated_at >= $7
+		ORDER BY calendar_date, id`, team, user, q.Resource, q.From, to, q.Provider, since)
 	if err != nil {
 		return nil, err
 	}

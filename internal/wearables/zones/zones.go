@@ -101,17 +101,18 @@ func (s *Service) Look(ctx context.Context, db *store.DB, team teams.ID, id user
 		if user, err = users.Get(ctx, tx, team, id); err != nil {
 			return err
 		}
-		all, err := wearables.ListSummaries(ctx, tx, team.UUID(), id.UUID(), wearables.SummaryQuery{Resource: "workouts"})
+		recent := wearables.SummaryQuery{Resource: "workouts", Since: tx.Now().Add(-old)}
+		all, err := wearables.ListSummaries(ctx, tx, team.UUID(), id.UUID(), recent)
 		if err != nil {
 			return err
 		}
 		derivers := map[string]*derive.Deriver{}
 		for i := range all {
 			w, ok := derive.ZonelessWorkout(&all[i])
-			age := tx.Now().Sub(all[i].UpdatedAt)
-			if !ok || age > old {
+			if !ok {
 				continue
 			}
+			age := tx.Now().Sub(all[i].UpdatedAt)
 			provider := all[i].Source.Provider
 			if derivers[provider] == nil {
 				if derivers[provider], err = deriver(ctx, tx, user, provider); err != nil {
