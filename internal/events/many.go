@@ -139,7 +139,7 @@ func addDeliveries(tx *store.Tx, b *store.Batch, rows []written, h *handing) {
 		byType[rows[i].Type] = append(byType[rows[i].Type], &rows[i])
 	}
 	for _, kind := range order { // so that it is asked once for each type who listens
-		_ = Split(byType[kind], []int{32, 8, 2, 1}, func(part []*written) error {
+		_ = Split(byType[kind], together, func(part []*written) error {
 			args := make([]any, 0, 3+len(part))
 			args = append(args, store.Micros(tx.Now()))
 			for _, w := range part {
@@ -147,12 +147,26 @@ func addDeliveries(tx *store.Tx, b *store.Batch, rows []written, h *handing) {
 			}
 			args = append(args, part[0].Team, kind)
 			if h == nil {
-				b.Exec(nil, deliveriesOf(len(part)), args...)
+				b.Exec(nil, deliveryTexts[len(part)], args...)
 			} else {
-				b.Query(h.row(tx, part), deliveriesOf(len(part))+returning, args...)
+				b.Query(h.row(tx, part), handedTexts[len(part)], args...)
 			}
 			return nil
 		})
+	}
+}
+
+// together is how many events of one type share a statement on SQLite, and those
+// are its texts; the handed ones return what becomes of each.
+var (
+	together                   = []int{32, 8, 2, 1}
+	deliveryTexts, handedTexts = map[int]string{}, map[int]string{}
+)
+
+func init() {
+	for _, n := range together {
+		deliveryTexts[n] = deliveriesOf(n)
+		handedTexts[n] = deliveryTexts[n] + returning
 	}
 }
 

@@ -5,10 +5,13 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
 	"zombiezen.com/go/sqlite"
+
+	"hale/internal/store/walfile"
 )
 
 // lite is one connection to SQLite, used by one goroutine at a time. It is
@@ -39,7 +42,20 @@ const busyFor = 10 * time.Second
 
 // openLite opens a database file, and makes it when there is none.
 func openLite(path string, pragmas []string) (*lite, error) {
-	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite|sqlite.OpenCreate)
+	return openLiteBy(path, sqlite.OpenReadWrite|sqlite.OpenCreate, pragmas)
+}
+
+// openWriter is openLite for the connection that writes, whose log goes through
+// walfile where there is one.
+func openWriter(path string, pragmas []string) (*lite, error) {
+	if !walfile.Register() {
+		return openLite(path, pragmas)
+	}
+	return openLiteBy(fileURI(path)+"?vfs="+walfile.Name, sqlite.OpenReadWrite|sqlite.OpenCreate|sqlite.OpenURI, pragmas)
+}
+
+func openLiteBy(name string, flags sqlite.OpenFlags, pragmas []string) (*lite, error) {
+	conn, err := sqlite.OpenConn(name, flags)
 	if err != nil {
 		return nil, err
 	}
@@ -52,6 +68,11 @@ func openLite(path string, pragmas []string) (*lite, error) {
 		}
 	}
 	return l, nil
+}
+
+// fileURI is a path as SQLite's addresses have it.
+func fileURI(path string) string {
+	return "file:" + strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)
 }
 
 // interruptible lets until stop what the connection runs.

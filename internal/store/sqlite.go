@@ -19,7 +19,7 @@ func (db *DB) openSQLite(ctx context.Context, o Options) error {
 	if db.path == "" {
 		db.path = filepath.Join(o.Dir, FileName)
 	}
-	writer, err := openLite(db.path, pragmas(o))
+	writer, err := openWriter(db.path, pragmas(o))
 	if err != nil {
 		return fmt.Errorf("store: opening %s: %w", filepath.Base(db.path), err)
 	}

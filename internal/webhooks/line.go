@@ -2,7 +2,6 @@ package webhooks
 
 import (
 	"math/rand/v2"
-	"net/http"
 	"sync"
 	"time"
 
@@ -18,7 +17,7 @@ type line struct {
 	d         *Deliverer
 	team      uuid.UUID
 	id        EndpointID
-	transport *http.Transport
+	transport *wire
 	pace      chan struct{} // whoever is in it may take the next token
 
 	mu       sync.Mutex
@@ -59,7 +58,7 @@ const fewest = 4
 func newLine(d *Deliverer, team uuid.UUID, id EndpointID) *line {
 	return &line{
 		d: d, team: team, id: id,
-		transport: newTransport(d.cfg.Guard, d.cfg.Dial, d.cfg.TLS),
+		transport: newWire(d.cfg.Guard, d.cfg.Dial, d.cfg.TLS),
 		pace:      make(chan struct{}, 1),
 		inHand:    map[hand]struct{}{},
 		window:    maxInFlight,

@@ -69,29 +69,6 @@ func (o Outcome) gone() bool { return o.Code == http.StatusGone }
 // Dial makes a connection; see net.Dialer.
 type Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
-// newTransport makes the connections to one endpoint. Each endpoint has its
-// own, so that connections are never shared between teams, nothing taken from
-// the environment applies, and no endpoint can use up another's.
-//
-// It speaks HTTP/1.1: a connection that died silently then holds up one post
-// and not all of them.
-func newTransport(g Guard, dial Dial, roots *tls.Config) *http.Transport {
-	if dial == nil {
-		dial = (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second, Control: g.Control}).DialContext
-	}
-	return &http.Transport{
-		DialContext:            dial,
-		TLSClientConfig:        roots.Clone(),
-		TLSHandshakeTimeout:    10 * time.Second,
-		MaxConnsPerHost:        maxInFlight,
-		MaxIdleConnsPerHost:    maxInFlight,
-		IdleConnTimeout:        idleTimeout,
-		MaxResponseHeaderBytes: maxHeader,
-		DisableCompression:     true,
-		WriteBufferSize:        8 << 10,
-	}
-}
-
 // message is what is posted: an event, ready to be signed.
 type message struct {
 	id   string
@@ -123,10 +100,6 @@ func headersOf(custom http.Header, m message, timestamp, signature string) http.
 func post(ctx context.Context, rt http.RoundTripper, t *target, h http.Header, body []byte, now func() time.Time) Outcome {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
-	// An empty Idempotency-Key is not sent. It lets the transport try once more
-	// on a fresh connection when an idle one was closed under it, which is safe:
-	// the message id tells the receiver of a repetition.
-	h["Idempotency-Key"] = []string{}
 	req := (&http.Request{
 		Method: http.MethodPost, URL: t.url, Host: t.url.Host, Header: h, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		ContentLength: int64(len(body)),
