@@ -1,6 +1,7 @@
 package webhooks_test
 
 import (
+	"net/http"
 	"slices"
 	"testing"
 	"time"
@@ -89,6 +90,43 @@ func TestRecoveringWaitsForWhatIsBeingHeld(t *testing.T) {
 		time.Sleep(200 * time.Millisecond)
 		r.deliver(webhooks.Config{})
 		eventually(t, time.Minute, "all sent", func() bool { return r.states(e.ID)["sent"] == 1200 })
+	})
+}
+
+// An endpoint that is deleted, or switched off for what it answers, while its
+// waiting deliveries are being held keeps no replay waiting.
+func TestNoReplayWaitsForAnEndpointThatIsOver(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		r := teamRig(t, db)
+		deleted := r.endpoint(webhooks.NewEndpoint{URL: newReceiver(t, nil).server.URL, Disabled: true})
+		r.crowd(slices.Repeat([]string{"daily.data.steps.created"}, 1200))
+		r.update(deleted.ID, webhooks.Changes{Disabled: patch.Of(false)})
+		r.start(webhooks.Recover(deleted.ID, time.Time{}))
+		r.write(func(tx *store.Tx) error { return webhooks.Delete(system, tx, r.team, deleted.ID) })
+		r.runJobs()
+		eventually(t, time.Minute, "the job ends", func() bool {
+			return r.count(`SELECT COUNT(*) FROM jobs WHERE kind = 'webhooks.replay' AND finished_at IS NOT NULL`) == 1
+		})
+
+		asked, answer := make(chan bool, 100), make(chan bool)
+		gone := newReceiver(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+			asked <- true
+			<-answer
+			w.WriteHeader(http.StatusGone)
+		})
+		off := r.endpoint(webhooks.NewEndpoint{URL: gone.server.URL})
+		r.deliver(webhooks.Config{})
+		r.emit(1)
+		<-asked
+		r.write(func(tx *store.Tx) error {
+			_, err := tx.Exec(system, `UPDATE webhook_endpoints SET hold_before = 1, hold_through = 1 WHERE team_id = $1 AND id = $2`, r.team, off.ID)
+			return err
+		})
+		close(answer)
+		eventually(t, time.Minute, "switched off", func() bool { return r.get(off.ID).State == webhooks.AutoOff })
+		if n := r.count(`SELECT COUNT(*) FROM webhook_endpoints WHERE hold_before IS NOT NULL`); n != 0 {
+			t.Errorf("%d endpoints that are over hold something", n)
+		}
 	})
 }
 

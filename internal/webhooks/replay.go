@@ -196,8 +196,8 @@ var ReplayJob = jobs.Define("webhooks.replay", func(ctx context.Context, run *jo
 // is it known what there is to replay.
 func (r Replay) holding(ctx context.Context, run *jobs.Run) (yes bool, err error) {
 	err = run.DB().Read(ctx, func(tx *store.Tx) error {
-		return tx.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM webhook_endpoints WHERE team_id = $1 AND id = $2 AND hold_before IS NOT NULL)`,
-			run.Team, r.Endpoint).Scan(&yes)
+		return tx.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM webhook_endpoints
+			WHERE team_id = $1 AND id = $2 AND hold_before IS NOT NULL AND deleted_at IS NULL)`, run.Team, r.Endpoint).Scan(&yes)
 	})
 	if err != nil {
 		return false, fmt.Errorf("webhooks: reading what is being held: %w", err)

@@ -222,7 +222,8 @@ func switchTo(ctx context.Context, tx *store.Tx, e *Endpoint, off bool, since *t
 // Delete removes an endpoint. What is pending for it is never sent; its log
 // goes with the events.
 func Delete(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID) error {
-	n, err := tx.Exec(ctx, `UPDATE webhook_endpoints SET deleted_at = $1, state = 'off', revision = revision + 1
+	n, err := tx.Exec(ctx, `UPDATE webhook_endpoints SET deleted_at = $1, state = 'off', revision = revision + 1,
+			hold_before = NULL, hold_through = NULL
 		WHERE team_id = $2 AND id = $3 AND deleted_at IS NULL`, store.Micros(tx.Now()), team, id)
 	if err != nil {
 		return fmt.Errorf("webhooks: deleting an endpoint: %w", err)

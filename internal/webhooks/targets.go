@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -25,6 +26,22 @@ type target struct {
 	header   http.Header // custom headers, canonical names
 	secrets  []ValidSecret
 	health   Health
+
+	signers sync.Pool // *Signer of those secrets, which nobody uses now
+}
+
+// signer is one for the use of one worker, who gives it back.
+func (t *target) signer() *Signer {
+	if s, ok := t.signers.Get().(*Signer); ok {
+		return s
+	}
+	return NewSigner(t.secrets)
+}
+
+func (t *target) giveBack(s *Signer) {
+	if s != nil {
+		t.signers.Put(s)
+	}
 }
 
 func targetPlace(column string, id EndpointID, number int64) string {

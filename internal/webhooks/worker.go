@@ -28,6 +28,7 @@ func (l *line) work() {
 	ctx := store.AsSystem(context.Background())
 	var signer *Signer
 	var signing *target
+	defer func() { signing.giveBack(signer) }()
 	for {
 		if !l.pay() {
 			return
@@ -37,7 +38,8 @@ func (l *line) work() {
 			return
 		}
 		if t != signing {
-			signer, signing = NewSigner(t.secrets), t
+			signing.giveBack(signer)
+			signer, signing = t.signer(), t
 		}
 		l.d.results.Add(l.send(ctx, p, t, signer))
 	}
