@@ -34,6 +34,16 @@ func TestEveryMessageHasItsText(t *testing.T) {
 	}
 }
 
+// The order of which a redraw takes the rest is over: the portal has the new form
+// with the new order, whose own message leads there.
+func TestARedrawLeadsToNoOldForm(t *testing.T) {
+	for _, channel := range channelsOf[both] {
+		if name := templateFor("redraw_available", walkIn, channel); needsLink(name) {
+			t.Errorf("%s leads to the order that is over", name)
+		}
+	}
+}
+
 func look(t *testing.T, name string, channel Channel, f filling) {
 	t.Helper()
 	link := f.Link

@@ -118,11 +118,11 @@ func orderOf(r *http.Request, it anOrder) orderView {
 		frame: frameFor(r, t.OrderTitle), Name: it.facts.Test.Name, Step: t.Step(o.Status), Home: homePath,
 		Since: fmt.Sprintf(t.StepSince, t.Date(o.StatusAt.In(zoneOf(it.user)))), Help: fmt.Sprintf(t.OrderHelp, it.team.Name),
 	}
-	if orders.HasRequisition(it.facts.Events) && o.SampleID != "" && o.Body.Patient != nil {
-		view.Form = path + "/form"
-	}
 	if !o.Status.Terminal() {
 		view.How = path + "/instructions"
+		if orders.HasRequisition(it.facts.Events) && o.SampleID != "" && o.Body.Patient != nil {
+			view.Form = path + "/form"
+		}
 	}
 	if it.visit != nil {
 		view.Visit = visitOf(t, it.visit)
@@ -150,6 +150,16 @@ func visitOf(t *text, a *appointments.Appointment) *visitView {
 		}
 	}
 	return v
+}
+
+// form is the requisition of an order that a sample is still wanted for. Nobody
+// is to go to a lab with one that is over, such as that of which a redraw took
+// the rest.
+func form(s *documents.Subject) ([]byte, error) {
+	if s.Order.Status.Terminal() {
+		return nil, errNoPage
+	}
+	return s.Requisition()
 }
 
 // paper answers with a document about the order of the path.

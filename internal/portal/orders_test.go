@@ -87,6 +87,25 @@ func TestOnlyOnesOwnOrdersHavePages(t *testing.T) {
 	}
 }
 
+// The form of an order that is over is no longer handed out.
+func TestAnOrderThatIsOverHasNoForm(t *testing.T) {
+	s := newSite(t)
+	person := newBrowser(t)
+	person.post(s.linkTo(t, users.Launch, nil)).want(t, 303)
+	for _, at := range []orders.Status{orders.RedrawAvailable, orders.Completed, orders.Cancelled} {
+		o := s.order(t, labs.WalkIn, orders.RequisitionCreated)
+		path := s.url + "/portal/orders/" + o.ID.String()
+		person.get(path+"/form").want(t, 200)
+		orderstest.To(t, s.db, &o, at)
+		page := person.get(path)
+		page.want(t, 200, english.Step(at))
+		if strings.Contains(page.body, "Order form") {
+			t.Errorf("%s: %s", at, page.body)
+		}
+		person.get(path+"/form").want(t, 404, "This page does not exist")
+	}
+}
+
 func TestTheVisitIsToldInTheTimeOfItsPlace(t *testing.T) {
 	start := time.Date(2026, 3, 10, 17, 0, 0, 0, time.UTC)
 	at := appointments.Appointment{Status: appointments.Scheduled, Start: &start, TimeZone: "America/Phoenix"}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"strconv"
 
 	"hale/internal/documents"
 	"hale/internal/fault"
@@ -50,7 +51,7 @@ func New(o Options) *Portal {
 	mux.HandleFunc("GET "+homePath, p.page(p.home))
 	mux.HandleFunc("GET "+homePath+"/{$}", p.page(p.home))
 	mux.HandleFunc("GET "+ordersPath+"{order}", p.page(p.order))
-	mux.HandleFunc("GET "+ordersPath+"{order}/form", p.page(p.paper((*documents.Subject).Requisition)))
+	mux.HandleFunc("GET "+ordersPath+"{order}/form", p.page(p.paper(form)))
 	mux.HandleFunc("GET "+ordersPath+"{order}/instructions", p.page(p.paper((*documents.Subject).Instructions)))
 	mux.HandleFunc("POST "+signOutPath, p.page(p.signOut))
 	mux.HandleFunc("GET "+signedOutPath, p.page(p.signedOut))
@@ -132,6 +133,10 @@ func (p *Portal) fail(w http.ResponseWriter, r *http.Request, err error) {
 	default:
 		if fault.Is(err, fault.Unavailable) {
 			status = http.StatusServiceUnavailable
+		}
+		var after interface{ RetryAfter() int }
+		if errors.As(err, &after) {
+			w.Header().Set("Retry-After", strconv.Itoa(after.RetryAfter()))
 		}
 		p.log.ErrorContext(r.Context(), "portal page failed", "error", err)
 	}

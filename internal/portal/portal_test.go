@@ -317,3 +317,17 @@ func FuzzParseDay(f *testing.F) {
 		}
 	})
 }
+
+func TestADatabaseThatIsAwayIsAskedAgain(t *testing.T) {
+	s := newSite(t)
+	person := newBrowser(t)
+	person.post(s.link(t, users.Launch)).want(t, 303)
+	if err := s.db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	page := person.get(s.url + "/portal")
+	page.want(t, 503, english.Trouble.Title)
+	if got := page.header.Get("Retry-After"); got != "2" {
+		t.Errorf("Retry-After: %q", got)
+	}
+}

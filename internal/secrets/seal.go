@@ -90,6 +90,9 @@ func ParseRoot(text string) (*Root, error) {
 
 // Seal wraps a team's key.
 func (r *Root) Seal(where string, plain []byte) ([]byte, error) {
+	if len(r.keys) == 0 {
+		return nil, errors.New("secrets: there is no root key to seal with")
+	}
 	first := r.keys[0]
 	sealed, err := first.key.Seal(where, plain)
 	if err != nil {
@@ -118,11 +121,12 @@ func RootFile(dir string) (root *Root, created bool, err error) {
 	path := filepath.Join(dir, RootFileName)
 	text, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
-		if text, err = writeRootFile(path); err != nil {
-			return nil, false, err
+		if created, err = writeRootFile(path); err != nil {
+			return nil, false, fmt.Errorf("secrets: writing the root key: %w", err)
 		}
-		created = true
-	} else if err != nil {
+		text, err = os.ReadFile(path)
+	}
+	if err != nil {
 		return nil, false, fmt.Errorf("secrets: reading the root key: %w", err)
 	}
 	if root, err = ParseRoot(string(text)); err != nil {
@@ -132,26 +136,49 @@ func RootFile(dir string) (root *Root, created bool, err error) {
 }
 
 // writeRootFile makes the file durable before anything is sealed with it. It
-// gets its name when it is whole, so that no crash leaves half a key.
-func writeRootFile(path string) ([]byte, error) {
-	text := []byte("# Root key. Keep a copy in another place: without it nothing sealed in this folder can be read.\n" +
+// gets its name when it is whole, so that no crash leaves half a key. Of several
+// processes that make one at once, one has created it.
+func writeRootFile(path string) (created bool, err error) {
+	dir := filepath.Dir(path)
+	f, err := os.CreateTemp(dir, RootFileName+".*") // readable by its owner alone
+	if err != nil {
+		return false, err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.WriteString("# Root key. Keep a copy in another place: without it nothing sealed in this folder can be read.\n" +
 		base64.StdEncoding.EncodeToString(Bytes(KeySize)) + "\n")
-	f, err := os.CreateTemp(filepath.Dir(path), RootFileName+".*") // readable by its owner alone
-	if err != nil {
-		return nil, fmt.Errorf("secrets: making the root key: %w", err)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return false, err
 	}
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
+	err = name(f.Name(), path)
+	if err != nil && !errors.Is(err, os.ErrExist) {
+		return false, err
 	}
-	if err != nil {
-		return nil, fmt.Errorf("secrets: writing the root key: %w", errors.Join(err, os.Remove(f.Name())))
-	}
-	if dir, err := os.Open(filepath.Dir(path)); err == nil {
+	if dir, err := os.Open(dir); err == nil {
 		defer dir.Close()
 		if err := dir.Sync(); err != nil {
-			return nil, fmt.Errorf("secrets: writing the root key: %w", err)
+			return false, err
 		}
 	}
-	return text, nil
+	return err == nil, nil
+}
+
+// link is os.Link but where a test has a file system without hard links.
+var link = os.Link
+
+// name gives a file a name that no other has: a rename would replace one that
+// another process made meanwhile.
+func name(file, path string) error {
+	err := link(file, path)
+	if err == nil || errors.Is(err, os.ErrExist) {
+		return err
+	}
+	claim, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(claim.Close(), os.Rename(file, path)); err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return nil
 }

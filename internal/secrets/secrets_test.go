@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -113,6 +116,40 @@ func TestTheRootKeyFileIsMadeOnceAndIsPrivate(t *testing.T) {
 	}
 	if all, err := os.ReadDir(dir); err != nil || len(all) != 1 {
 		t.Errorf("%v, %v", all, err)
+	}
+}
+
+// Processes that start at once on an empty folder have one key.
+func TestTheRootKeyFileIsMadeByOne(t *testing.T) {
+	for name, by := range map[string]func(string, string) error{"link": os.Link, "no links": func(string, string) error { return errors.ErrUnsupported }} {
+		t.Run(name, func(t *testing.T) {
+			link = by
+			t.Cleanup(func() { link = os.Link })
+			path := filepath.Join(t.TempDir(), RootFileName)
+			var made atomic.Int64
+			var wg sync.WaitGroup
+			for range 8 { // each has seen that there is none
+				wg.Go(func() {
+					created, err := writeRootFile(path)
+					if err != nil {
+						t.Error(err)
+					}
+					if created {
+						made.Add(1)
+					}
+				})
+			}
+			wg.Wait()
+			if n := made.Load(); n != 1 {
+				t.Errorf("made by %d", n)
+			}
+			if _, created, err := RootFile(filepath.Dir(path)); err != nil || created {
+				t.Errorf("%v, %v", created, err)
+			}
+			if all, err := os.ReadDir(filepath.Dir(path)); err != nil || len(all) != 1 {
+				t.Errorf("%v, %v", all, err)
+			}
+		})
 	}
 }
 

@@ -62,6 +62,8 @@ func isTrouble(err error) bool {
 	switch {
 	case errors.Is(err, context.Canceled): // whoever asked has gone
 		return false
+	case errors.Is(err, errCommitting): // it may have been done
+		return false
 	case errors.Is(err, ErrClosed), errors.As(err, &unreached):
 		return true
 	case errors.As(err, &pg): // connections; resources; the server goes down or is not up yet

@@ -54,11 +54,17 @@ func (db *DB) Migrations(ctx context.Context) ([]Migration, error) {
 		return nil, err
 	}
 	defer done()
+	var all []Migration
+	if begun, err := db.begun(ctx); err != nil || !begun {
+		for _, s := range provider.ListSources() {
+			all = append(all, Migration{s.Version, path.Base(s.Path), false})
+		}
+		return all, err
+	}
 	status, err := provider.Status(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("store: reading migrations: %w", err)
 	}
-	var all []Migration
 	for _, s := range status {
 		all = append(all, Migration{s.Source.Version, path.Base(s.Source.Path), s.State == goose.StateApplied})
 	}
@@ -68,12 +74,30 @@ func (db *DB) Migrations(ctx context.Context) ([]Migration, error) {
 // RefuseNewer returns an error when a newer binary has migrated the database:
 // this one does not know what it would spoil.
 func (db *DB) RefuseNewer(ctx context.Context) error {
+	if begun, err := db.begun(ctx); err != nil || !begun {
+		return err
+	}
 	provider, done, err := db.provider(ctx)
 	if err != nil {
 		return err
 	}
 	defer done()
 	return refuseNewer(ctx, provider)
+}
+
+// begun reports whether migrations were ever applied. Asking goose would make
+// its table, and who asks may only be looking. A SQLite database that is there
+// was made by a migration.
+func (db *DB) begun(ctx context.Context) (begun bool, err error) {
+	if db.engine != Postgres {
+		return true, nil
+	}
+	err = db.pool.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename = $1)`,
+		goose.DefaultTablename).Scan(&begun)
+	if err != nil {
+		return false, fmt.Errorf("store: looking for migrations: %w", err)
+	}
+	return begun, nil
 }
 
 func refuseNewer(ctx context.Context, provider *goose.Provider) error {
@@ -112,8 +136,7 @@ func (db *DB) provider(ctx context.Context) (*goose.Provider, func(), error) {
 // sqliteDSN is the address of a database file for database/sql, which the
 // migrations need.
 func sqliteDSN(path string) string {
-	return "file:" + strings.NewReplacer("?", "%3f", "#", "%23").Replace(path) +
-		"?_txlock=immediate&_pragma=" + strings.Join(pragmas(Options{}), "&_pragma=")
+	return fileURI(path) + "?_txlock=immediate&_pragma=" + strings.Join(pragmas(Options{}), "&_pragma=")
 }
 
 // translated is the migrations in the words of the engine.
@@ -133,6 +156,9 @@ func translated(engine Engine) (fs.FS, error) {
 	return out, nil
 }
 
+// up begins every migration, which is one transaction.
+const up = "-- +goose Up\n"
+
 var (
 	endOfTable = regexp.MustCompile(`(?m)^\);`)
 	block      = regexp.MustCompile(`(?ms)^-- (sqlite|postgres): begin\n(.*?)^-- (sqlite|postgres): end\n`)
@@ -144,8 +170,10 @@ var (
 )
 
 // Translate turns a migration, written in PostgreSQL's words, into the words
-// of an engine: SQLite has fewer types and its tables are STRICT. A part
-// between `-- sqlite: begin` and `-- sqlite: end` is for that engine only.
+// of an engine: SQLite has fewer types and its tables are STRICT; on PostgreSQL
+// a migration sees the rows of every team, which row security hides from the
+// owner of the tables too. A part between `-- sqlite: begin` and
+// `-- sqlite: end` is for that engine only.
 func Translate(engine Engine, text string) string {
 	text = block.ReplaceAllStringFunc(text, func(part string) string {
 		m := block.FindStringSubmatch(part)
@@ -155,9 +183,9 @@ func Translate(engine Engine, text string) string {
 		return m[2]
 	})
 	if engine == SQLite {
-		text = endOfTable.ReplaceAllString(typeWords.Replace(text), ") STRICT;")
+		return endOfTable.ReplaceAllString(typeWords.Replace(text), ") STRICT;")
 	}
-	return text
+	return strings.Replace(text, up, up+"SET LOCAL hale.team = '*';\n", 1)
 }
 
 // AboveRowSecurity reports that the role by which PostgreSQL is used is one that

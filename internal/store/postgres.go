@@ -84,11 +84,10 @@ func (db *DB) postgresTx(ctx context.Context, begin string, readOnly bool, fn fu
 	}
 	if tx.begin == "" {
 		if err := commit(ctx, raw); err != nil {
-			err = fmt.Errorf("store: committing: %w", err)
-			if readOnly { // whether a write that got no answer was committed, nobody knows
-				err = orLost(ctx, raw, err)
+			if readOnly {
+				return orLost(ctx, raw, fmt.Errorf("store: ending a read: %w", err))
 			}
-			return err
+			return fmt.Errorf("%w: %w", errCommitting, err)
 		}
 	}
 	open = false
@@ -112,6 +111,10 @@ func commit(ctx context.Context, raw *sql.Conn) error {
 		return err
 	})
 }
+
+// errCommitting tells of a write that may be committed or not: the answer to
+// COMMIT was trouble, or there was none.
+var errCommitting = errors.New("store: committing")
 
 // errSwallowed tells of a transaction that went on after a failed statement.
 var errSwallowed = errors.New("store: a statement of the transaction had failed, so nothing was committed")

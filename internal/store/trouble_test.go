@@ -66,6 +66,20 @@ func TestALostConnectionIsNobodysMistake(t *testing.T) {
 	}
 }
 
+// Whether a write whose COMMIT met trouble was done, nobody knows: nobody is
+// told that it was not.
+func TestACommitWithoutAKnownEnd(t *testing.T) {
+	db := storetest.Postgres(t)
+	ctx := store.AsSystem(t.Context())
+	exec(ctx, t, db, `CREATE FUNCTION leave() RETURNS trigger LANGUAGE plpgsql AS
+		$$ BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END $$`)
+	exec(ctx, t, db, `CREATE CONSTRAINT TRIGGER leave AFTER INSERT ON teams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION leave()`)
+	err := db.Write(ctx, func(tx *store.Tx) error { return addTeam(ctx, tx, uuid.New(), "x") })
+	if err == nil || fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "committing") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestADatabaseThatIsNotThereIsNobodysMistake(t *testing.T) {
 	_, err := store.Open(t.Context(), store.Options{URL: "postgres://hale@127.0.0.1:1/hale", Root: new(secrets.Root)})
 	unavailable(t, "opening", err)

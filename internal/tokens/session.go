@@ -108,7 +108,7 @@ func Refresh(ctx context.Context, tx *store.Tx, text secrets.Text) (s Session, e
 		return Session{}, false, fmt.Errorf("tokens: renewing: %w", err)
 	case !tx.Now().Before(s.ExpiresOn):
 		return Session{}, false, ErrInvalid
-	case used && tx.Now().Sub(last) > lostAnswer:
+	case used && tx.Now().Sub(last) > lostAnswer, sealed == nil: // no key: of a node that knew none
 		return Session{}, true, EndSession(ctx, tx, s.Team, s.User, s.ID)
 	}
 	key, err := tx.Unseal(ctx, s.Team.UUID(), s.User.UUID(), s.place(), sealed)
@@ -117,13 +117,16 @@ func Refresh(ctx context.Context, tx *store.Tx, text secrets.Text) (s Session, e
 	}
 	end := s.ExpiresOn
 	s.renew(tx, key, text)
-	if used {
+	var n int64
+	if used { // takes the row, so that whoever ends the session finds the token
 		s.ExpiresOn = end
-		return s, false, s.admit(ctx, tx)
+		n, err = tx.Exec(ctx, `UPDATE phone_sessions SET refreshed_on = refreshed_on
+			WHERE team_id = $1 AND user_id = $2 AND session_id = $3 AND refresh_before = $4`, s.Team, s.User, s.ID, hash)
+	} else {
+		n, err = tx.Exec(ctx, `UPDATE phone_sessions SET refresh_hash = $4, refresh_before = $5, refreshed_on = $6, expires_on = $7
+			WHERE team_id = $1 AND user_id = $2 AND session_id = $3 AND refresh_hash = $5`,
+			s.Team, s.User, s.ID, secrets.Hash(s.Refresh.Reveal()), hash, tx.Now(), s.ExpiresOn)
 	}
-	n, err := tx.Exec(ctx, `UPDATE phone_sessions SET refresh_hash = $4, refresh_before = $5, refreshed_on = $6, expires_on = $7
-		WHERE team_id = $1 AND user_id = $2 AND session_id = $3 AND refresh_hash = $5`,
-		s.Team, s.User, s.ID, secrets.Hash(s.Refresh.Reveal()), hash, tx.Now(), s.ExpiresOn)
 	if err != nil {
 		return Session{}, false, fmt.Errorf("tokens: renewing: %w", err)
 	}

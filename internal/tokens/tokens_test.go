@@ -256,6 +256,60 @@ func TestACopyIsGoodForOneHour(t *testing.T) {
 	})
 }
 
+// A renewal that is asked for again, while every phone is signed out, leaves no
+// way in.
+func TestARenewalAgainAndTheEndOfAll(t *testing.T) {
+	each(t, func(w ways) {
+		t := w.t
+		if w.db.Engine() == store.SQLite {
+			t.Skip("SQLite has one writer")
+		}
+		first := w.open()
+		if _, err := w.refresh(first.Refresh); err != nil {
+			t.Fatal(err)
+		}
+		var again tokens.Session
+		ended := make(chan error, 1)
+		if err := w.write(func(ctx context.Context, tx *store.Tx) (err error) {
+			if again, _, err = tokens.Refresh(ctx, tx, first.Refresh); err != nil {
+				return err
+			}
+			go func() {
+				ended <- w.write(func(ctx context.Context, tx *store.Tx) error { return tokens.EndAll(ctx, tx, w.team, w.user.ID) })
+			}()
+			for waits := false; !waits && len(ended) == 0 && err == nil; {
+				err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM pg_locks
+					WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid)))`).Scan(&waits)
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-ended; err != nil {
+			t.Fatal(err)
+		}
+		_, err := w.resolve(again.Access)
+		w.isGone(err)
+	})
+}
+
+// A phone that signed in at a node which knew no renewal keys signs in anew.
+func TestASessionWithoutARenewalKeyEnds(t *testing.T) {
+	each(t, func(w ways) {
+		t, s := w.t, w.open()
+		if err := w.write(func(ctx context.Context, tx *store.Tx) error {
+			_, err := tx.Exec(ctx, `UPDATE phone_sessions SET renewal_key = NULL`)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		_, err := w.refresh(s.Refresh)
+		w.isGone(err)
+		_, err = w.resolve(s.Access)
+		w.isGone(err)
+	})
+}
+
 // A text is taken for what it is said to be: guesses at codes are counted where
 // codes are taken.
 func TestACodeIsNoSignInToken(t *testing.T) {

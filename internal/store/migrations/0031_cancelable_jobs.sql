@@ -2,3 +2,5 @@
 
 -- Whether people may cancel the job, as its kind says.
 ALTER TABLE jobs ADD COLUMN cancelable BOOLEAN NOT NULL DEFAULT FALSE;
+UPDATE jobs SET cancelable = TRUE
+	WHERE kind IN ('imports.run', 'ledger.renormalise', 'webhooks.replay') AND status IN ('queued', 'running');
