@@ -130,15 +130,19 @@ func csvRows(in io.Reader) (func() (int, row, error), error) {
 	if err != nil || len(head) != 3 || strings.TrimPrefix(head[0], "\ufeff") != "code" || head[1] != "billable" || head[2] != "description" {
 		return nil, fault.New(fault.Invalid, "is neither the order file of ICD-10-CM nor CSV with the columns code, billable, description").At("line 1")
 	}
+	line := 1
 	return func() (int, row, error) {
 		record, err := rows.Read()
-		if errors.Is(err, io.EOF) {
-			return 0, row{}, err
+		var broken *csv.ParseError
+		switch {
+		case errors.Is(err, io.EOF):
+			return line, row{}, err
+		case errors.As(err, &broken):
+			return broken.StartLine, row{}, errors.New("is no CSV line of three cells")
+		case err != nil:
+			return line + 1, row{}, errors.New("cannot be read")
 		}
-		line, _ := rows.FieldPos(0)
-		if err != nil {
-			return line, row{}, errors.New("is no CSV line of three cells")
-		}
+		line, _ = rows.FieldPos(0)
 		if record[1] != "0" && record[1] != "1" {
 			return line, row{}, errors.New("has neither 0 nor 1 for billable")
 		}

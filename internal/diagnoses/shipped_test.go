@@ -91,6 +91,7 @@ func TestSpans(t *testing.T) {
 
 func FuzzParseCodes(f *testing.F) {
 	f.Add("code,billable,description\nA00.0,1,Cholera\n")
+	f.Add("code,billable,description\n\"A00.0\"x,1,Cholera\n")
 	f.Add("00002 A000    1 Cholera                                                      Cholera due to Vibrio\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		file, err := ParseCodes(strings.NewReader(text))

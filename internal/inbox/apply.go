@@ -43,12 +43,17 @@ func (s *Service) take(ctx context.Context, tx *store.Tx, q queued, doc []byte) 
 // that places the order then finds nothing left to do.
 func confirm(ctx context.Context, tx *store.Tx, o *orders.Order, a Arrival) error {
 	placed, err := ids.Parse[orders.Order](a.Report.Placer)
-	sent := o.Status == orders.Registered || o.Status == orders.Ordered && !o.Registrable
-	if err != nil || placed != o.ID || a.Network != o.Network || !sent || o.ActivateBy != nil && o.ActivateBy.After(orders.Today(tx.Now())) {
+	if err != nil || placed != o.ID || a.Network != o.Network || !sent(o, tx.Now()) {
 		return nil //nolint:nilerr // a report that does not bear our number confirms nothing
 	}
 	_, err = orders.Advance(ctx, tx, o, orders.Move{To: orders.RequisitionCreated, By: orders.Requisition, Change: changes(a.Report, tx.Now())})
 	return err
+}
+
+// sent reports whether an order waits for the lab's receipt.
+func sent(o *orders.Order, now time.Time) bool {
+	waits := o.Status == orders.Registered || o.Status == orders.Ordered && !o.Registrable
+	return waits && (o.ActivateBy == nil || !o.ActivateBy.After(orders.Today(now)))
 }
 
 // misplaced says why results cannot be those of an order, for its state. Final
@@ -70,6 +75,11 @@ func (s *Service) apply(ctx context.Context, tx *store.Tx, o *orders.Order, a Ar
 	r, err := meant(ctx, tx, o, a.Report)
 	if err != nil {
 		return err
+	}
+	if r.Status == string(orders.LabProcessingBlocked) && r.Results != nil {
+		set := *r.Results
+		set.Partial = true // what a block holds up may still come, whatever the lab marks as missing
+		r.Results = &set
 	}
 	a.Report = r
 	moved := false

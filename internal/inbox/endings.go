@@ -1,9 +1,11 @@
 package inbox
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"hale/internal/labs"
@@ -20,21 +22,29 @@ var endings = []orders.Status{orders.Cancelled, orders.DoNotProcess, orders.Samp
 // come. Only kits know do_not_process; for the rest a lab's no is a cancellation.
 func meant(ctx context.Context, tx *store.Tx, o *orders.Order, r networks.Report) (networks.Report, error) {
 	status := orders.Status(r.Status)
-	if !slices.Contains(endings, status) {
+	ends := slices.Contains(endings, status)
+	if !ends && len(r.Refused) == 0 {
 		return r, nil
 	}
-	on, err := goesOn(ctx, tx, o, r.Tests)
+	of, err := testsOf(ctx, tx, o)
 	if err != nil {
 		return r, err
 	}
-	if on || status == orders.SampleError && valued(o) {
-		if len(r.Tests) > 0 && misplaced(o) == "" {
-			r.Results = without(o, r)
+	on := !ends
+	if ends {
+		if on, err = goesOn(ctx, tx, o, of, r); err != nil {
+			return r, err
 		}
-		r.Status, r.Detail = "", ""
-		return r, nil
 	}
-	if status == orders.DoNotProcess && o.Method != labs.TestKit {
+	switch {
+	case on || status == orders.SampleError && valued(o):
+		if misplaced(o) == "" || sent(o, tx.Now()) {
+			r.Results = without(o, of, r)
+		}
+		if ends {
+			r.Status, r.Detail = "", ""
+		}
+	case status == orders.DoNotProcess && o.Method != labs.TestKit:
 		r.Status = string(orders.Cancelled)
 	}
 	return r, nil
@@ -46,28 +56,66 @@ func valued(o *orders.Order) bool {
 	return o.Status == orders.PartialResults || o.Interpretation != "" && o.Interpretation != orders.Unknown
 }
 
-// goesOn reports whether an order has other tests than those that end now and
-// those that ended before. Without any named it is the whole order that ends.
-func goesOn(ctx context.Context, tx *store.Tx, o *orders.Order, tests []string) (bool, error) {
-	if len(tests) == 0 {
-		return false, nil
-	}
+// tests are an order's markers, and those that may follow from their results.
+type tests struct{ ordered, all []*labs.Marker }
+
+func testsOf(ctx context.Context, tx *store.Tx, o *orders.Order) (tests, error) {
 	facts, err := orders.Around(ctx, tx, o.Team, []orders.Order{*o})
 	if err != nil {
-		return false, err
+		return tests{}, err
+	}
+	catalogue, err := labs.For(ctx, tx, o.Team)
+	if err != nil {
+		return tests{}, err
+	}
+	return tests{facts[0].Markers, catalogue.WithReflex(facts[0].Markers)}, nil
+}
+
+// names are what a lab calls tests: by its codes of them or of their results, or
+// by LOINC.
+type names map[string]bool
+
+func namesOf(lists ...[]string) names {
+	n := names{}
+	for _, name := range slices.Concat(lists...) {
+		n[name] = name != ""
+	}
+	return n
+}
+
+func (n names) row(r labs.Result) bool { return n[r.ProviderID] || n[r.LOINC] }
+
+// some reports whether a marker, or a result of it, is named.
+func (n names) some(m *labs.Marker) bool {
+	return n[m.ProviderID] || slices.ContainsFunc(m.Results, n.row)
+}
+
+// whole reports whether a marker is named, or every result that it requires; of
+// one that requires none, every result.
+func (n names) whole(m *labs.Marker) bool {
+	requires := slices.ContainsFunc(m.Results, func(r labs.Result) bool { return r.Required })
+	lacks := func(r labs.Result) bool { return (r.Required || !requires) && !n.row(r) }
+	return n[m.ProviderID] || len(m.Results) > 0 && !slices.ContainsFunc(m.Results, lacks)
+}
+
+// goesOn reports whether an order has other tests than those that end now and
+// those that ended before. Where none of its tests is named it is the whole order
+// that ends.
+func goesOn(ctx context.Context, tx *store.Tx, o *orders.Order, of tests, r networks.Report) (bool, error) {
+	if !slices.ContainsFunc(of.all, namesOf(r.Tests).some) {
+		return false, nil
 	}
 	before, err := endedBefore(ctx, tx, o)
 	if err != nil {
 		return false, err
 	}
-	return slices.ContainsFunc(facts[0].Markers, func(m *labs.Marker) bool {
-		return !slices.Contains(tests, m.ProviderID) && !slices.Contains(before, m.ProviderID)
-	}), nil
+	ended := namesOf(before, r.Tests, r.Refused)
+	return slices.ContainsFunc(of.ordered, func(m *labs.Marker) bool { return !ended.whole(m) }), nil
 }
 
 // endedBefore are the tests of an order that reports before this one ended: many
 // labs send a message for each.
-func endedBefore(ctx context.Context, tx *store.Tx, o *orders.Order) (tests []string, err error) {
+func endedBefore(ctx context.Context, tx *store.Tx, o *orders.Order) (ended []string, err error) {
 	rows, err := tx.Query(ctx, `SELECT id, team_id, user_id, body FROM inbox_reports WHERE order_id = $1 AND state = 'applied' ORDER BY id`, o.ID)
 	if err != nil {
 		return nil, fmt.Errorf("inbox: reading the reports of %s: %w", o.ID, err)
@@ -94,10 +142,11 @@ func endedBefore(ctx context.Context, tx *store.Tx, o *orders.Order) (tests []st
 			return nil, fmt.Errorf("inbox: a stored report %s: %w", h.id, err)
 		}
 		if slices.Contains(endings, orders.Status(r.Status)) {
-			tests = append(tests, r.Tests...)
+			ended = append(ended, r.Tests...)
 		}
+		ended = append(ended, r.Refused...)
 	}
-	return tests, nil
+	return ended, nil
 }
 
 // reasons say why a result is missing of a sample that was rejected.
@@ -111,17 +160,62 @@ var reasons = map[string]string{
 
 // without are the results of a report in which the tests that it ends are
 // missing. The values of the others are still to come.
-func without(o *orders.Order, r networks.Report) *networks.ResultSet {
+func without(o *orders.Order, of tests, r networks.Report) *networks.ResultSet {
 	set := networks.ResultSet{Partial: true}
 	if r.Results != nil {
 		set = *r.Results
-		set.Partial = set.Partial || !valued(o)
+		set.Partial = set.Partial || len(set.Results) == 0 && !valued(o)
 		set.Missing = slices.Clone(set.Missing)
 	}
-	for _, test := range r.Tests {
-		if !slices.ContainsFunc(set.Missing, func(m networks.Missing) bool { return m.ProviderID == test }) {
-			set.Missing = append(set.Missing, networks.Missing{ProviderID: test, TestProviderID: test, Reason: reasons[r.Detail], Note: r.Reason})
+	refused := r.Refused
+	switch {
+	case r.Status == string(orders.SampleError):
+		lost := networks.Missing{Reason: reasons[r.Detail], Rest: true}
+		if len(refused) == 0 {
+			lost.Note = r.Reason
 		}
+		lose(&set, of, namesOf(r.Tests), lost)
+	case slices.Contains(endings, orders.Status(r.Status)):
+		refused = slices.Concat(refused, r.Tests)
+	}
+	lose(&set, of, namesOf(refused), networks.Missing{Refused: true, Note: r.Reason, Rest: true})
+	if r.Results == nil && len(set.Missing) == 0 {
+		return nil // no test of the order was named
 	}
 	return &set
+}
+
+// lose adds what is missing of the named tests, and says why of what is listed
+// already.
+func lose(set *networks.ResultSet, of tests, named names, why networks.Missing) {
+	for i := range set.Missing {
+		if m := &set.Missing[i]; named[m.ProviderID] || named[m.TestProviderID] || named[m.LOINC] {
+			m.Reason, m.Note, m.Refused = cmp.Or(m.Reason, why.Reason), cmp.Or(m.Note, why.Note), m.Refused || why.Refused
+		}
+	}
+	add := func(code, test, name, loinc string) {
+		listed := func(m networks.Missing) bool { return m.ProviderID == code && (code != "" || m.LOINC == loinc) }
+		if !slices.ContainsFunc(set.Missing, listed) {
+			m := why
+			m.ProviderID, m.TestProviderID, m.Name, m.LOINC = code, test, name, loinc
+			set.Missing = append(set.Missing, m)
+		}
+	}
+	single := maps.Clone(named) // without the results of a whole test, which another may still bring
+	for _, m := range of.all {
+		if named[m.ProviderID] {
+			add(m.ProviderID, m.ProviderID, m.Name, "")
+			for _, r := range m.Results {
+				delete(single, r.ProviderID)
+				delete(single, r.LOINC)
+			}
+		}
+	}
+	for _, m := range of.all {
+		for _, r := range m.Results {
+			if single.row(r) {
+				add(r.ProviderID, m.ProviderID, r.Name, r.LOINC)
+			}
+		}
+	}
 }

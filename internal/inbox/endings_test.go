@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"hale/internal/fault"
 	"hale/internal/inbox"
 	"hale/internal/labs"
 	"hale/internal/networks"
@@ -15,6 +16,7 @@ import (
 	"hale/internal/results"
 	"hale/internal/store"
 	"hale/internal/store/storetest"
+	"hale/internal/teams"
 	"hale/internal/users/userstest"
 )
 
@@ -41,27 +43,50 @@ func (r *rig) hears(report networks.Report) {
 // owes.
 func (r *rig) tests(o orders.Order) (codes []string, first []networks.Result) {
 	r.t.Helper()
+	all := r.markers(o)
+	for _, m := range all {
+		codes = append(codes, m.ProviderID)
+	}
+	return codes, values(all[0])
+}
+
+// markers are those of an order.
+func (r *rig) markers(o orders.Order) (all []*labs.Marker) {
+	r.t.Helper()
 	userstest.Read(r.t, r.db, func(ctx context.Context, tx *store.Tx) error {
 		facts, err := orders.Around(ctx, tx, o.Team, []orders.Order{o})
-		codes, first = nil, nil
-		for i, m := range facts[0].Markers {
-			codes = append(codes, m.ProviderID)
-			for _, row := range m.Results {
-				if i == 0 {
-					first = append(first, networks.Result{ProviderID: row.ProviderID, TestProviderID: m.ProviderID, Value: "1", Flag: "N", Status: "F"})
-				}
-			}
-		}
+		all = facts[0].Markers
 		return err
 	})
-	return codes, first
+	return all
+}
+
+// values are plain results of all that a marker owes.
+func values(m *labs.Marker) (all []networks.Result) {
+	for _, row := range m.Results {
+		all = append(all, networks.Result{ProviderID: row.ProviderID, TestProviderID: m.ProviderID, Value: "1", Flag: "N", Status: "F"})
+	}
+	return all
 }
 
 // missing are the tests of which results will not come, and why.
 func (r *rig) missing(o orders.Order) (tests []string, why []results.Failure) {
 	r.t.Helper()
+	tests, why = r.missingYet(o)
+	if tests == nil {
+		r.t.Errorf("nothing is missing of %s", o.ID)
+	}
+	return tests, why
+}
+
+// missingYet is missing of an order that may have no results at all.
+func (r *rig) missingYet(o orders.Order) (tests []string, why []results.Failure) {
+	r.t.Helper()
 	userstest.Read(r.t, r.db, func(ctx context.Context, tx *store.Tx) error {
 		found, err := results.Get(ctx, tx, &o, 0)
+		if fault.Is(err, fault.NotFound) {
+			err = nil
+		}
 		tests, why = nil, nil
 		for _, m := range found.Missing {
 			tests, why = append(tests, m.TestID), append(why, m.Failure)
@@ -163,6 +188,233 @@ func TestSpecimensThatAreRejected(t *testing.T) {
 		r.stands("after values", late, orders.PartialResults, orders.PartialResults)
 		if tests, _ := r.missing(late); slices.Contains(tests, codes[0]) || len(tests) != len(codes)-1 {
 			t.Errorf("missing are %v of %v", tests, codes)
+		}
+	})
+}
+
+// What a lab would not measure is not drawn again. When its words say that it
+// could not, it is.
+func TestRefusedTestsAreNotDrawnAgain(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		r := newRig(t, db)
+		r.in.Handlers.Results = keeper{}
+		r.work()
+		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
+			team, err := teams.Get(ctx, tx, r.team)
+			if err != nil {
+				return err
+			}
+			team.Settings.Redraws = true
+			return teams.Update(ctx, tx, team)
+		})
+		for _, c := range []struct {
+			name   string
+			report func(code string) networks.Report
+			ends   orders.Status
+			why    results.Failure
+		}{
+			{"cancelled", func(code string) networks.Report {
+				return networks.Report{Status: string(orders.Cancelled), Tests: []string{code}, Reason: "Account on hold"}
+			}, orders.Completed, results.OrderEntry},
+			{"refused", func(code string) networks.Report {
+				return networks.Report{Status: string(orders.DoNotProcess), Tests: []string{code}}
+			}, orders.Completed, results.OrderEntry},
+			{"cancelled, and said to be missing", func(code string) networks.Report {
+				return networks.Report{Status: string(orders.Cancelled), Tests: []string{code}, Results: &networks.ResultSet{
+					Missing: []networks.Missing{{ProviderID: code, TestProviderID: code}},
+				}}
+			}, orders.Completed, results.OrderEntry},
+			{"refused beside others", func(code string) networks.Report {
+				return networks.Report{Status: string(orders.RequisitionCreated), Refused: []string{code}}
+			}, orders.Completed, results.OrderEntry},
+			{"cancelled for its sample", func(code string) networks.Report {
+				return networks.Report{Status: string(orders.Cancelled), Tests: []string{code}, Reason: "Specimen hemolyzed"}
+			}, orders.RedrawAvailable, results.CollectionProcess},
+			{"rejected", func(code string) networks.Report {
+				return networks.Report{Status: string(orders.SampleError), Tests: []string{code}}
+			}, orders.RedrawAvailable, results.UnknownFailure},
+		} {
+			o := r.order(labs.WalkIn)
+			markers := r.markers(o)
+			report := c.report(markers[1].ProviderID)
+			report.Placer = o.ID.String()
+			r.hears(report)
+			set := networks.ResultSet{Comments: []string{"The other tube had clotted."}}
+			for i, m := range markers {
+				if i != 1 {
+					set.Results = append(set.Results, values(m)...)
+				}
+			}
+			if c.why == results.UnknownFailure {
+				set.Comments = nil
+			}
+			r.hears(networks.Report{Placer: o.ID.String(), Results: &set})
+			r.stands(c.name, o, c.ends)
+			tests, why := r.missing(o)
+			if !slices.Equal(tests, []string{markers[1].ProviderID}) || len(why) != len(markers[1].Results) || why[0] != c.why {
+				t.Errorf("%s: missing are %v, %v", c.name, tests, why)
+			}
+		}
+	})
+}
+
+// A lab names tests by its codes of them or of what they find, by LOINC, or as
+// nobody here knows. The last is the whole order, unless it is another test that
+// an ordered one brings along.
+func TestNamesOfTestsThatEnd(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		r := newRig(t, db)
+		r.in.Handlers.Results = keeper{}
+		r.work()
+		of := r.markers(r.order(labs.WalkIn))
+		last := len(of) - 1
+		rows := func(markers ...*labs.Marker) (codes, loincs []string) {
+			for _, m := range markers {
+				for _, row := range m.Results {
+					codes, loincs = append(codes, row.ProviderID), append(loincs, row.LOINC)
+				}
+			}
+			return codes, loincs
+		}
+		codes, _ := rows(of...)
+		_, loincs := rows(of...)
+		ofOne, _ := rows(of[last])
+		_, loincsOfOne := rows(of[last])
+		var reflex string
+		userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
+			catalogue, err := labs.For(ctx, tx, r.team)
+			if all := catalogue.WithReflex(of); len(all) > len(of) {
+				reflex = all[len(of)].ProviderID
+			}
+			return err
+		})
+		for _, c := range []struct {
+			name    string
+			says    [][]string
+			over    bool
+			missing int
+		}{
+			{"codes that nobody knows", [][]string{{"X1", "X2"}}, true, 0},
+			{"codes of all results", [][]string{codes}, true, 0},
+			{"LOINC of all results", [][]string{loincs}, true, 0},
+			{"the results of one test after another", [][]string{codes[:3], codes[3:]}, true, 3},
+			{"the results of one test", [][]string{ofOne}, false, len(ofOne)},
+			{"LOINC of one test", [][]string{loincsOfOne}, false, len(ofOne)},
+			{"its code and LOINC", [][]string{append([]string{of[last].ProviderID}, loincsOfOne...)}, false, len(ofOne)},
+			{"one result of a test", [][]string{{of[0].Results[1].ProviderID}}, false, 1},
+			{"one result of a test by LOINC, and what nobody knows", [][]string{{"X1", of[0].Results[1].LOINC}}, false, 1},
+			{"a test that another brings along", [][]string{{reflex}}, false, 1},
+		} {
+			o := r.order(labs.WalkIn)
+			for _, names := range c.says {
+				r.said(o, orders.Cancelled, names...)
+			}
+			want := []orders.Status{}
+			if c.over {
+				want = append(want, orders.Cancelled)
+			}
+			r.stands(c.name, o, want...)
+			_, why := r.missingYet(o)
+			if len(why) != c.missing {
+				t.Errorf("%s: %d are missing", c.name, len(why))
+			}
+		}
+	})
+}
+
+// A value that the lab reported stays when it rejects the rest, also where it
+// has one code for a test and for what the test finds.
+func TestValuesBeforeARejection(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		r := newRig(t, db)
+		r.in.Handlers.Results = keeper{}
+		r.work()
+		o := r.order(labs.WalkIn)
+		codes, _ := r.tests(o)
+		r.hears(networks.Report{Placer: o.ID.String(), Results: &networks.ResultSet{Partial: true, Results: []networks.Result{
+			{ProviderID: codes[0], TestProviderID: codes[0], Name: "Total", Value: "4.1", Status: "F"},
+		}}})
+		r.said(o, orders.SampleError, codes...)
+		userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
+			found, err := results.Get(ctx, tx, &o, 0)
+			if len(found.Results) != 1 || found.Results[0].Text != "4.1" || !found.HasMissing() {
+				t.Errorf("the results are %+v", found.Results)
+			}
+			return err
+		})
+	})
+}
+
+// A lab's no to some tests counts whenever it comes: before we know that it has
+// the order, and beside its yes to others.
+func TestRefusedBesideOthers(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		r := newRig(t, db)
+		r.in.Handlers.Results = keeper{}
+		r.work()
+		early, beside, valued := orderstest.New(t, db, r.team, labs.WalkIn), orderstest.New(t, db, r.team, labs.WalkIn), r.order(labs.WalkIn)
+		over, unsent := r.order(labs.WalkIn), orderstest.Kit(t, db, r.team)
+		codes, found := r.tests(early)
+		refused := func(o orders.Order) []string {
+			tests, _ := r.missingYet(o)
+			return tests
+		}
+
+		r.said(early, orders.DoNotProcess, codes[1])
+		r.stands("before a receipt", early, orders.Ordered)
+		if tests := refused(early); !slices.Equal(tests, codes[1:2]) {
+			t.Errorf("before a receipt missing are %v", tests)
+		}
+
+		r.hears(networks.Report{
+			Placer: beside.ID.String(), Status: string(orders.RequisitionCreated), Tests: codes[1:], Refused: codes[:1], Reason: "Account on hold",
+		})
+		now := r.stands("beside a receipt", beside)
+		if tests := refused(beside); !slices.Equal(tests, codes[:1]) || now.Status != orders.RequisitionCreated || now.Body.Notes != "" {
+			t.Errorf("beside a receipt missing are %v of an order at %s", tests, now.Full())
+		}
+		r.said(beside, orders.Cancelled, codes[1:]...)
+		r.stands("its others", beside, orders.Cancelled)
+
+		r.hears(networks.Report{Placer: valued.ID.String(), Refused: codes[1:], Results: &networks.ResultSet{Results: found}})
+		r.stands("beside values", valued, orders.Completed)
+		if tests := refused(valued); len(tests) != len(codes)-1 {
+			t.Errorf("beside values missing are %v", tests)
+		}
+
+		orderstest.To(t, db, &over, orders.Cancelled)
+		for _, o := range []orders.Order{over, unsent} {
+			r.said(o, orders.Cancelled, codes[1])
+			if tests := refused(o); len(tests) > 0 {
+				t.Errorf("%s: missing are %v", o.Full(), tests)
+			}
+		}
+	})
+}
+
+// A specimen that waits for what the lab was not told ends nothing, also when the
+// lab marks its tests as not done: they may still be.
+func TestSpecimensThatWait(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		r := newRig(t, db)
+		r.in.Handlers.Results = keeper{}
+		r.work()
+		for method, path := range map[orders.Method][]orders.Status{labs.TestKit: {orders.LabProcessingBlocked}, labs.WalkIn: nil} {
+			o := r.order(method)
+			codes, values := r.tests(o)
+			set := networks.ResultSet{}
+			for _, code := range codes {
+				set.Missing = append(set.Missing, networks.Missing{ProviderID: code, TestProviderID: code})
+			}
+			r.hears(networks.Report{
+				Placer: o.ID.String(), Status: string(orders.LabProcessingBlocked), Detail: string(orders.DemographicsMissing), Tests: codes, Results: &set,
+			})
+			now := r.stands(string(method), o, path...)
+			if now.HasMissing == nil || !*now.HasMissing {
+				t.Errorf("%s: nothing is missing", method)
+			}
+			r.hears(networks.Report{Placer: o.ID.String(), Results: &networks.ResultSet{Results: values}})
+			r.stands(string(method)+" with values", o, append(path, orders.Completed)...)
 		}
 	})
 }

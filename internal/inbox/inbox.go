@@ -71,7 +71,7 @@ type Reason string
 const (
 	NoOrder      Reason = "no_order"      // neither our number nor the sample id is known
 	OtherPerson  Reason = "other_person"  // the order is of somebody else
-	OtherLab     Reason = "other_lab"     // the order is with another lab
+	OtherLab     Reason = "other_lab"     // the order is with another lab, or nobody knows whose report it is
 	WasCancelled Reason = "was_cancelled" // results of an order that was cancelled
 	WrongMoment  Reason = "wrong_moment"  // results of an order that cannot have any yet
 )

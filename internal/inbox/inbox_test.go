@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"hale/internal/ids"
 	"hale/internal/inbox"
 	"hale/internal/jobs"
 	"hale/internal/labs"
@@ -86,12 +87,48 @@ func (r *rig) TakeUnmatched(_ context.Context, _ *store.Tx, a inbox.Arrival, why
 	return nil
 }
 
+// put sends reports of the labs that have the orders, unless they name another.
 func (r *rig) put(key string, reports ...networks.Report) {
 	r.t.Helper()
-	err := r.in.Put(context.Background(), networks.Message{Network: orders.SandboxNetwork, Key: key, Raw: []byte("raw " + key), Reports: reports})
+	for i := range reports {
+		if reports[i].Lab == "" {
+			reports[i].Lab = r.lab(reports[i])
+		}
+	}
+	r.send(orders.SandboxNetwork, key, reports...)
+}
+
+// send is a message as a network sends it.
+func (r *rig) send(network, key string, reports ...networks.Report) {
+	r.t.Helper()
+	err := r.in.Put(context.Background(), networks.Message{Network: network, Key: key, Raw: []byte("raw " + key), Reports: reports})
 	if err != nil {
 		r.t.Fatal(err)
 	}
+}
+
+// lab is the slug of the lab that has the order of a report.
+func (r *rig) lab(report networks.Report) (slug string) {
+	r.t.Helper()
+	userstest.Read(r.t, r.db, func(ctx context.Context, tx *store.Tx) error {
+		var o orders.Order
+		if found, err := orders.BySample(ctx, tx, report.SampleID); err == nil && len(found) > 0 {
+			o = found[0]
+		}
+		if id, err := ids.Parse[orders.Order](report.Placer); err == nil {
+			if found, err := orders.Find(ctx, tx, id); err == nil {
+				o = found
+			}
+		}
+		catalogue, err := labs.For(ctx, tx, r.team)
+		if err != nil {
+			return err
+		}
+		lab, _ := catalogue.Lab(o.Lab)
+		slug = lab.Slug
+		return nil
+	})
+	return slug
 }
 
 // settle waits until nothing is queued.
@@ -242,10 +279,9 @@ func TestWhoseResults(t *testing.T) {
 		}
 		// Another network's word is not its.
 		key := uuid.NewString()
-		err := r.in.Put(t.Context(), networks.Message{Network: orders.HL7Network, Key: key, Reports: []networks.Report{{Placer: elsewhere.ID.String(), Results: &networks.ResultSet{}}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		report := networks.Report{Placer: elsewhere.ID.String(), Results: &networks.ResultSet{}}
+		report.Lab = r.lab(report)
+		r.send(orders.HL7Network, key, report)
 		r.settle()
 		if got := r.came[orders.HL7Network+":"+key+":0"]; got != "wrong_moment 1" {
 			t.Errorf("results from elsewhere: %q", got)
@@ -254,6 +290,26 @@ func TestWhoseResults(t *testing.T) {
 			if now, _ := r.get(o); now.Status != o.Status {
 				t.Errorf("an order that nothing was said of stands at %s", now.Full())
 			}
+		}
+	})
+}
+
+// What a sender says that is no lab we know waits for review, and moves no
+// order: it may be anybody.
+func TestSendersThatNobodyKnows(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		r := newRig(t, db)
+		r.work()
+		o := r.order(labs.WalkIn)
+		patient := networks.ReportedPatient{FirstName: o.Body.Patient.FirstName, LastName: o.Body.Patient.LastName, DOB: o.Body.Patient.BirthDate}
+		r.send(orders.SandboxNetwork, "cancelled", networks.Report{Placer: o.ID.String(), Status: string(orders.Cancelled)})
+		r.send(orders.SandboxNetwork, "results", networks.Report{Placer: o.ID.String(), SampleID: o.SampleID, Patient: patient, Results: &networks.ResultSet{}})
+		r.settle()
+		if got := r.found("results"); got != "other_lab 1" {
+			t.Errorf("the results were found to be %q", got)
+		}
+		if now, _ := r.get(o); now.Status != o.Status {
+			t.Errorf("the order stands at %s", now.Full())
 		}
 	})
 }

@@ -26,7 +26,7 @@ func TestKeysThatAreUsedAgain(t *testing.T) {
 		put := func(o orders.Order, raw string) {
 			t.Helper()
 			err := r.in.Put(t.Context(), networks.Message{Network: orders.SandboxNetwork, Key: "LAB|SITE|1", Raw: []byte(raw), Reports: []networks.Report{
-				{Placer: o.ID.String(), Status: string(orders.TransitCustomer)},
+				{Placer: o.ID.String(), Lab: r.lab(networks.Report{Placer: o.ID.String()}), Status: string(orders.TransitCustomer)},
 			}})
 			if err != nil {
 				t.Fatal(err)

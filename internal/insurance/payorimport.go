@@ -55,11 +55,15 @@ func ParsePayors(file io.Reader, today civil.Date) (PayorFile, error) {
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		line, _ := rows.FieldPos(0)
-		if err != nil {
-			p.fail(line, "", "is no CSV line with as many cells as the header")
+		var broken *csv.ParseError
+		if errors.As(err, &broken) {
+			p.fail(broken.StartLine, "", "is no CSV line with as many cells as the header")
 			break
 		}
+		if err != nil {
+			return PayorFile{}, fmt.Errorf("insurance: reading payors: %w", err)
+		}
+		line, _ := rows.FieldPos(0)
 		p.take(line, row)
 		if len(p.entries) > mostImported {
 			return PayorFile{}, fault.Newf(fault.TooLarge, "a file may hold at most %d payors", mostImported)

@@ -58,6 +58,7 @@ func TestPlansOfAllStates(t *testing.T) {
 func FuzzParsePayors(f *testing.F) {
 	f.Add("payor_code,name,aliases,external\nX1,Example Health,Ex|Exh,*:00001|stedi:00002\n")
 	f.Add("payor_code,name,first_line,city,state,zip\nX1,Example Health,1 Main St,Austin,TX,78701\n")
+	f.Add("payor_code,name\n\"X1\"x,Example Health\n")
 	f.Add("\ufeffname,payor_code\r\n\"a\nb\",x\r\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		file, err := ParsePayors(strings.NewReader(text), civil.MustParse("2026-01-01"))

@@ -213,6 +213,7 @@ func TestRefusedFiles(t *testing.T) {
 		{"payor_code,name,external\nA,B,stedi\n", "line 2.external"},
 		{"payor_code,name,external\nA,B,stedi:1|stedi:2\n", "twice"},
 		{"payor_code,name\nA,B,C\n", "line 2"},
+		{"payor_code,name\nA,B\n\"C\"c,D\n", "line 3: is no CSV line"},
 	} {
 		_, err := insurance.ParsePayors(strings.NewReader(c.file), civil.MustParse("2026-01-01"))
 		if !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), c.want) {

@@ -212,12 +212,25 @@ func SetAccountStatus(ctx context.Context, tx *store.Tx, id AccountID, status Ac
 	return err
 }
 
-// StoredAccounts lists every account of the installation with its teams, for
-// the operator. Labs have only their id.
+// StoredAccounts lists every account of the installation with its teams and its
+// lab, for who sees all of them.
 func StoredAccounts(ctx context.Context, tx *store.Tx) ([]Account, error) {
 	all, err := manyAccounts(ctx, tx, `SELECT `+accountColumns+` FROM lab_accounts a ORDER BY a.created_at, a.id`)
 	if err != nil {
 		return nil, err
+	}
+	imported, err := importedLabs(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	byID := map[LabID]Lab{}
+	for _, l := range slices.Concat(builtin().labs, imported) {
+		byID[l.ID] = l
+	}
+	for i := range all {
+		if lab, ok := byID[all[i].Lab.ID]; ok {
+			all[i].Lab = lab
+		}
 	}
 	rows, err := tx.Query(ctx, `SELECT account_id, team_id FROM lab_account_teams ORDER BY account_id, team_id`)
 	if err != nil {

@@ -45,7 +45,24 @@ func builtinQuestion(code string) (Question, bool) {
 	return all[i], true
 }
 
+// LabKnown is the lab that client libraries mean by a slug. Its number is the
+// same everywhere, also where a team has no such lab.
+func LabKnown(slug string) (Lab, bool) {
+	all := builtin().labs
+	i := slices.IndexFunc(all, func(l Lab) bool { return l.Slug == slug })
+	if i < 0 {
+		return Lab{}, false
+	}
+	return all[i], true
+}
+
 var builtin = sync.OnceValue(mustReadBuiltin)
+
+// shipped is the catalogue of a sandbox without any import.
+var shipped = sync.OnceValue(func() *Catalogue {
+	b := builtin()
+	return newCatalogue(b.labs, b.markers, b.accounts, &b.physician)
+})
 
 // perLab is how far apart the numbers of two labs' rows are.
 const perLab = 10000

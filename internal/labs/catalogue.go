@@ -27,7 +27,8 @@ type labCode struct {
 }
 
 // newCatalogue indexes labs and markers. Of two markers with the same code of
-// the same lab the later one counts; both are found by id.
+// the same lab the later one counts, unless it is retired and the other is not;
+// both are found by id.
 func newCatalogue(labs []Lab, markers []*Marker, accounts []Account, physician *Physician) *Catalogue {
 	c := &Catalogue{
 		byID: map[LabID]Lab{}, bySlug: map[string]Lab{}, markers: make(map[MarkerID]*Marker, len(markers)),
@@ -38,7 +39,9 @@ func newCatalogue(labs []Lab, markers []*Marker, accounts []Account, physician *
 	}
 	for _, m := range markers {
 		c.markers[m.ID] = m
-		c.byCode[labCode{m.Lab, m.ProviderID}] = m
+		if at := (labCode{m.Lab, m.ProviderID}); m.Active || c.byCode[at] == nil || !c.byCode[at].Active {
+			c.byCode[at] = m
+		}
 	}
 	for _, l := range c.byID {
 		c.labs = append(c.labs, l)

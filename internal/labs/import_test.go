@@ -135,7 +135,7 @@ func TestCompendiumProblems(t *testing.T) {
 		}
 	}
 	for name, text := range map[string]string{
-		"unknown column": "provider_id,name,results,colour\n", "missing column": "provider_id,name\n", "empty": "", "open quote": "provider_id,name,results\n\"",
+		"unknown column": "provider_id,name,results,colour\n", "missing column": "provider_id,name\n", "column twice": "provider_id,name,results,name\n", "empty": "", "open quote": "provider_id,name,results\n\"",
 	} {
 		if _, err := ReadCSV([]byte(text)); err == nil {
 			t.Errorf("%s: read", name)

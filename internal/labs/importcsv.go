@@ -54,9 +54,12 @@ func ReadCSV(text []byte) (*Compendium, error) {
 		return nil, fmt.Errorf("%w: %w", errCompendium, err)
 	}
 	var problems Problems
-	for _, name := range names {
-		if csvColumns[name] == nil {
+	for i, name := range names {
+		switch {
+		case csvColumns[name] == nil:
 			problems.add(1, name, "no such column")
+		case slices.Contains(names[:i], name):
+			problems.add(1, name, "stands twice")
 		}
 	}
 	for _, name := range []string{"provider_id", "name", "results"} {

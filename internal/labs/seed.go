@@ -27,20 +27,16 @@ var seeds = []struct {
 	{"Clinic Draw", "Blood drawn on site by your own staff.", "crl", OnSite, []string{"CR0002", "CR0006", "CR0009"}},
 }
 
-// Seed gives a sandbox team its first lab tests, active at once. It may be
-// called again: a team that has them, renamed or archived, keeps them as they
-// are. Other teams get none.
+// Seed gives a sandbox team its first lab tests, active at once, whatever was
+// imported. It may be called again: a team that has them, renamed or archived,
+// keeps them as they are. Other teams get none.
 func Seed(ctx context.Context, tx *store.Tx, team teams.Team) error {
 	if team.Environment != teams.Sandbox {
 		return nil
 	}
-	c, err := For(ctx, tx, team.ID)
-	if err != nil {
-		return err
-	}
 	for _, s := range seeds {
-		lab, _ := c.LabNamed(s.lab)
-		markers, err := c.pick(&lab, nil, s.codes)
+		lab, _ := shipped().LabNamed(s.lab)
+		markers, err := shipped().pick(&lab, nil, s.codes)
 		if err != nil {
 			return fmt.Errorf("labs: seeding %s: %w", s.name, err)
 		}

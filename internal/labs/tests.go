@@ -142,7 +142,7 @@ type TestUpdate struct {
 // approved waits for that again when it is unarchived; in the sandbox, where
 // nobody approves, asking for an active one is enough.
 func UpdateTest(ctx context.Context, tx *store.Tx, team teams.ID, id TestID, u TestUpdate) (Test, error) {
-	t, err := GetTest(ctx, tx, team, id)
+	t, err := testToChange(ctx, tx, team, id)
 	if err != nil {
 		return Test{}, err
 	}
@@ -173,7 +173,7 @@ func UpdateTest(ctx context.Context, tx *store.Tx, team teams.ID, id TestID, u T
 
 // ApproveTest makes a lab test that waits for approval active.
 func ApproveTest(ctx context.Context, tx *store.Tx, team teams.ID, id TestID) (Test, error) {
-	t, err := GetTest(ctx, tx, team, id)
+	t, err := testToChange(ctx, tx, team, id)
 	if err != nil {
 		return Test{}, err
 	}
@@ -182,6 +182,15 @@ func ApproveTest(ctx context.Context, tx *store.Tx, team teams.ID, id TestID) (T
 		t.ApprovedAt = &now
 	}
 	return t, saveTest(ctx, tx, &t, now)
+}
+
+// testToChange is GetTest for who writes it back: another change of it waits, so
+// that neither undoes the other.
+func testToChange(ctx context.Context, tx *store.Tx, team teams.ID, id TestID) (Test, error) {
+	if err := tx.Lock(ctx, "lab test:"+id.String()); err != nil {
+		return Test{}, fmt.Errorf("labs: waiting for other changes of a lab test: %w", err)
+	}
+	return GetTest(ctx, tx, team, id)
 }
 
 func saveTest(ctx context.Context, tx *store.Tx, t *Test, now time.Time) error {

@@ -84,14 +84,7 @@ func look(ctx context.Context, tx *store.Tx, team teams.ID, at []orders.ID) ([]k
 	if err != nil {
 		return nil, err
 	}
-	accounts, err := labs.Accounts(ctx, tx, team, labs.AccountFilter{})
-	if err != nil {
-		return nil, err
-	}
 	numbers := map[labs.AccountID]string{}
-	for _, a := range accounts {
-		numbers[a.ID] = a.Number
-	}
 	var all []known
 	for _, id := range at {
 		o, err := orders.Get(ctx, tx, team, id)
@@ -107,6 +100,13 @@ func look(ctx context.Context, tx *store.Tx, team teams.ID, at []orders.ID) ([]k
 		test, err := labs.GetTest(ctx, tx, team, o.LabTest)
 		if err != nil {
 			return nil, err
+		}
+		if _, known := numbers[o.Account]; !known {
+			account, err := labs.AccountOf(ctx, tx, team, o.Account)
+			if err != nil {
+				return nil, err
+			}
+			numbers[o.Account] = account.Number
 		}
 		lab, _ := catalogue.Lab(o.Lab)
 		all = append(all, known{Order: o, Person: patientOf(&o), Lab: lab.Slug, Account: numbers[o.Account], Markers: catalogue.MarkersOf(test)})

@@ -26,6 +26,7 @@ type Filter struct {
 	Search   string      // part of the patient's name, or the birth date
 	After    *Place
 	Limit    int
+	Oldest   bool // first, in place of the newest; not with Search
 }
 
 // Place is where a result stands in the list.
@@ -37,8 +38,8 @@ type Place struct {
 // PlaceOf is the place of a result.
 func PlaceOf(i *Item) Place { return Place{store.Micros(i.CreatedAt), i.ID} }
 
-// List returns a page of a team's queue, newest first, and how many results
-// there are in all.
+// List returns a page of a team's queue, newest first unless the filter says
+// otherwise, and how many results there are in all.
 func List(ctx context.Context, tx *store.Tx, team teams.ID, f Filter) (page []Item, total int, err error) {
 	q, ok, err := f.where(ctx, tx, team)
 	if err != nil || !ok {
@@ -104,19 +105,23 @@ func (f *Filter) plain(ctx context.Context, tx *store.Tx, q query) (page []Item,
 	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM unmatched_results WHERE `+q.text, q.args...).Scan(&total); err != nil {
 		return nil, 0, fmt.Errorf("matching: counting: %w", err)
 	}
-	page, err = rowsAfter(ctx, tx, q, f.After, f.Limit)
+	page, err = rowsAfter(ctx, tx, q, f.After, f.Limit, f.Oldest)
 	return page, total, err
 }
 
-// rowsAfter reads what comes after a place, newest first.
-func rowsAfter(ctx context.Context, tx *store.Tx, q query, after *Place, limit int) ([]Item, error) {
+// rowsAfter reads what comes after a place, newest or oldest first.
+func rowsAfter(ctx context.Context, tx *store.Tx, q query, after *Place, limit int, oldest bool) ([]Item, error) {
+	behind, order := "<", "created_at DESC, id DESC"
+	if oldest {
+		behind, order = ">", "created_at, id"
+	}
 	if after != nil {
 		q.args = append([]any(nil), q.args...)
-		q.and("(created_at, id) < (?, ?)", after.At, after.ID)
+		q.and("(created_at, id) "+behind+" (?, ?)", after.At, after.ID)
 	}
 	q.args = append(q.args, limit)
 	rows, err := tx.Query(ctx, `SELECT `+columns+` FROM unmatched_results WHERE `+q.text+
-		fmt.Sprintf(` ORDER BY created_at DESC, id DESC LIMIT $%d`, len(q.args)), q.args...)
+		fmt.Sprintf(` ORDER BY %s LIMIT $%d`, order, len(q.args)), q.args...)
 	if err != nil {
 		return nil, fmt.Errorf("matching: listing: %w", err)
 	}
@@ -149,7 +154,7 @@ const searchAtOnce = 200
 func (f *Filter) search(ctx context.Context, tx *store.Tx, q query) (page []Item, total int, err error) {
 	wanted := sought(f.Search)
 	for after := (*Place)(nil); ; {
-		some, err := rowsAfter(ctx, tx, q, after, searchAtOnce)
+		some, err := rowsAfter(ctx, tx, q, after, searchAtOnce, false)
 		if err != nil {
 			return nil, 0, err
 		}

@@ -195,6 +195,22 @@ func TestBeyondDoubt(t *testing.T) {
 	})
 }
 
+// A result of a lab that nobody knows is never beyond doubt. A person may
+// accept it.
+func TestOfALabThatNobodyKnows(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		d := newDesk(t, db)
+		o := d.order(orders.RequisitionCreated)
+		id := d.arrive(d.report(o, func(r *networks.Report) { r.SampleID, r.Lab = o.SampleID, "" }))
+		if i := d.get(id); i.Status != matching.ByTeam || i.Decision != matching.SampleMatch {
+			t.Fatalf("%s %s", i.Status, i.Decision)
+		}
+		if got, err := d.accept(id, matching.Choice{}); err != nil || got.ID != o.ID || d.results(got) == 0 {
+			t.Errorf("accepted for %s: %v", got.ID, err)
+		}
+	})
+}
+
 // The default order of a result is the only one of the very person.
 func TestAcceptedForTheDefault(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
@@ -464,6 +480,15 @@ func TestListAndSearch(t *testing.T) {
 					place := matching.PlaceOf(&got[0])
 					f.After = &place
 				}
+			}
+			f := matching.Filter{Limit: 1, Oldest: true}
+			for _, want := range []matching.ID{all[0], all[1]} {
+				got, total, err := matching.List(d.ctx(), tx, d.team.ID, f)
+				if err != nil || total != 2 || len(got) != 1 || got[0].ID != want {
+					t.Fatalf("oldest first: %d of %d: %v", len(got), total, err)
+				}
+				place := matching.PlaceOf(&got[0])
+				f.After = &place
 			}
 			return nil
 		})

@@ -17,7 +17,7 @@ const (
 // incoming is a report as it is compared with orders.
 type incoming struct {
 	Person   Person
-	Lab      string // slug; empty when the report does not say
+	Lab      string // slug; empty for a sender that nobody knows
 	Account  string // number
 	SampleID string
 	Placer   string
@@ -39,7 +39,7 @@ type finding struct {
 	order    *known
 	named    bool // the report names the order's number or sample
 	person   likeness
-	sameLab  bool
+	lab      agreement
 	account  agreement
 	overlap  Overlap
 	standing standing
@@ -78,7 +78,7 @@ func examine(r incoming, o *known) finding {
 		order:    o,
 		named:    r.SampleID != "" && r.SampleID == o.SampleID || r.Placer != "" && r.Placer == o.ID.String(),
 		person:   compare(r.Person, o.Person),
-		sameLab:  r.Lab == "" || r.Lab == o.Lab,
+		lab:      texts(r.Lab, o.Lab),
 		account:  texts(r.Account, o.Account),
 		overlap:  overlapOf(r.Markers, o.Markers),
 		standing: standingOf(&o.Order),
@@ -120,10 +120,12 @@ func (f finding) grounds() Grounds {
 	default:
 		most = min(most, mostWithoutPerson)
 	}
-	if f.sameLab {
+	switch f.lab {
+	case same:
 		count(0.1, SameLab)
-	} else {
+	case differs:
 		against(mostForOtherLab, OtherLab)
+	case unknown:
 	}
 	if f.account == differs {
 		against(mostForClosed, OtherAccount)

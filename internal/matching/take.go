@@ -3,7 +3,6 @@ package matching
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -87,7 +86,8 @@ func Put(ctx context.Context, tx *store.Tx, team teams.ID, a inbox.Arrival) (ID,
 
 // teamOf is whose result a report is: the team of the orders that it names, or
 // the only one that has the account it was reported for. An account that
-// several teams share says nothing.
+// several teams share says nothing; one that is linked to nobody any more is its
+// owner's.
 func teamOf(ctx context.Context, tx *store.Tx, r networks.Report, named []orders.Order) (teams.ID, bool, error) {
 	found := map[teams.ID]bool{}
 	for _, o := range named {
@@ -99,20 +99,17 @@ func teamOf(ctx context.Context, tx *store.Tx, r networks.Report, named []orders
 			return teams.ID{}, false, err
 		}
 		for _, a := range accounts {
-			if a.Number != r.Account {
+			if a.Number != r.Account || a.Lab.Slug != r.Lab {
 				continue
-			}
-			for _, team := range a.Teams {
-				ok, err := of(ctx, tx, team, a.Lab.ID, r.Lab)
-				if err != nil {
-					return teams.ID{}, false, err
-				}
-				if ok {
-					found[team] = true
-				}
 			}
 			if a.Platform() {
 				return teams.ID{}, false, nil
+			}
+			if len(a.Teams) == 0 {
+				found[*a.Owner] = true
+			}
+			for _, team := range a.Teams {
+				found[team] = true
 			}
 		}
 	}
@@ -120,14 +117,4 @@ func teamOf(ctx context.Context, tx *store.Tx, r networks.Report, named []orders
 		return team, len(found) == 1, nil
 	}
 	return teams.ID{}, false, nil
-}
-
-// of reports whether a team knows a lab under a slug.
-func of(ctx context.Context, tx *store.Tx, team teams.ID, id labs.LabID, slug string) (bool, error) {
-	catalogue, err := labs.For(ctx, tx, team)
-	if err != nil {
-		return false, fmt.Errorf("matching: the catalogue of team %s: %w", team, err)
-	}
-	lab, ok := catalogue.Lab(id)
-	return ok && lab.Slug == slug, nil
 }

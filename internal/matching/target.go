@@ -34,7 +34,7 @@ func (t target) fitting(ctx context.Context, tx *store.Tx, o *orders.Order) (ord
 	}
 	if again {
 		next, err := orders.Get(ctx, tx, o.Team, id)
-		if err == nil && next.Lab == t.item.Lab && standingOf(&next) != cancelled {
+		if err == nil && (t.item.Lab == 0 || next.Lab == t.item.Lab) && standingOf(&next) != cancelled {
 			return next, nil
 		}
 		if err != nil && !fault.Is(err, fault.NotFound) {
@@ -63,14 +63,37 @@ func (t target) forAnother(ctx context.Context, tx *store.Tx, id orders.ID, user
 
 func (t target) again(ctx context.Context, tx *store.Tx, o *orders.Order, how orders.Recreate) (orders.Order, error) {
 	how.SampleID = t.sample(o.SampleID)
-	if t.item.Lab != 0 && t.item.Lab != o.Lab {
-		test, _, err := t.test(ctx, tx, &o.Method)
-		if err != nil {
-			return orders.Order{}, err
-		}
-		how.Test, how.IncorrectLab = &test.ID, true
+	if t.item.Lab == 0 || t.item.Lab == o.Lab {
+		return orders.Again(ctx, tx, o, how)
 	}
-	return orders.Again(ctx, tx, o, how)
+	test, _, err := t.test(ctx, tx, &o.Method)
+	if err != nil {
+		return orders.Order{}, err
+	}
+	how.Test, how.IncorrectLab = &test.ID, true
+	if how.Account, err = t.account(ctx, tx); err != nil {
+		return orders.Order{}, err
+	}
+	next, err := orders.Again(ctx, tx, o, how)
+	if fault.Is(err, fault.Refused) {
+		return orders.Order{}, inconsistent("The team has no account, or no certain one, for an order with this lab: import one, and accept the result for it")
+	}
+	return next, err
+}
+
+// account is the team's account that the lab has reported for; nil when it has
+// none of that number.
+func (t target) account(ctx context.Context, tx *store.Tx) (*labs.AccountID, error) {
+	if t.report.Account == "" {
+		return nil, nil
+	}
+	all, err := labs.Accounts(ctx, tx, t.item.Team, labs.AccountFilter{})
+	for _, a := range all {
+		if a.Number == t.report.Account && a.Lab.ID == t.item.Lab {
+			return &a.ID, nil
+		}
+	}
+	return nil, err
 }
 
 // sample is the sample id of an order that is made for this result. It is never
@@ -94,13 +117,17 @@ func (t target) anew(ctx context.Context, tx *store.Tx, user users.ID) (orders.O
 	if err != nil {
 		return orders.Order{}, err
 	}
-	_, method, err := t.test(ctx, tx, nil)
+	test, method, err := t.test(ctx, tx, nil)
+	if err != nil {
+		return orders.Order{}, err
+	}
+	account, err := t.account(ctx, tx)
 	if err != nil {
 		return orders.Order{}, err
 	}
 	o, err := orders.Adopt(ctx, tx, t.item.Team, orders.Import{
 		User: user, Billing: labs.ClientBill, Method: method, Patient: patient, Address: address, SampleID: t.sample(""),
-		Set: orders.OrderSet{AddOn: &orders.AddOn{ProviderIDs: t.codes()}},
+		Set: orders.OrderSet{TestIDs: []labs.TestID{test.ID}}, Account: account,
 	})
 	if err != nil && fault.KindOf(err) != fault.Internal {
 		return orders.Order{}, inconsistent("No order can be made of this result for the user: import one, and accept the result for it")

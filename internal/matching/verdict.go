@@ -41,7 +41,7 @@ func judge(r incoming, among []known) verdict {
 // plausible reports that it is the order of this person, and of such tests: labs
 // have codes of their own, so that those of another lab say nothing.
 func (f finding) plausible() bool {
-	return f.person.alike() && (!f.sameLab || f.overlap.reason() != MarkersNone)
+	return f.person.alike() && (f.lab != same || f.overlap.reason() != MarkersNone)
 }
 
 func only(all []finding, want func(finding) bool) []finding {
@@ -61,7 +61,7 @@ func ofNamed(named []finding) (Decision, *finding) {
 	switch {
 	case f.person.contradicts():
 		return OtherPerson, f
-	case !f.sameLab:
+	case f.lab == differs:
 		return WrongLab, f
 	}
 	if d, ok := closed(f.standing); ok {
@@ -73,8 +73,8 @@ func ofNamed(named []finding) (Decision, *finding) {
 // ofPerson decides by the orders of the same person: an open one at the lab
 // before one without a sample, before one elsewhere, before one that is over.
 func ofPerson(alike []finding) (Decision, *finding) {
-	here := only(alike, func(f finding) bool { return f.sameLab })
-	elsewhere := only(alike, func(f finding) bool { return !f.sameLab && f.standing != completed && f.standing != cancelled })
+	here := only(alike, func(f finding) bool { return f.lab != differs })
+	elsewhere := only(alike, func(f finding) bool { return f.lab == differs && f.standing != completed && f.standing != cancelled })
 	switch waiting := only(here, func(f finding) bool { return f.standing == open }); {
 	case len(waiting) > 1:
 		return SeveralPeople, &waiting[0]
@@ -115,7 +115,7 @@ func closed(s standing) (Decision, bool) {
 // down to the birth date. Without the sample, the sex and every marker must
 // agree too, and the sample ids may not contradict each other.
 func safe(r incoming, d Decision, best finding, all []finding) bool {
-	if !best.person.alike() || !best.sameLab || best.account == differs || best.standing != open {
+	if !best.person.alike() || best.lab != same || best.account == differs || best.standing != open {
 		return false
 	}
 	rivals := only(all, func(f finding) bool {

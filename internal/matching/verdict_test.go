@@ -86,8 +86,10 @@ func TestEveryDecision(t *testing.T) {
 		{"its sample, cancelled", aReport(sample("S-1")), []known{anOrder(at(orders.Cancelled))}, CancelledMatch, false},
 		{"its sample, not with the lab yet", aReport(sample("S-1")), []known{anOrder(at(orders.Ordered))}, WrongCollection, false},
 		{"its sample, other lab", aReport(sample("S-1")), []known{anOrder(with("southlab"))}, WrongLab, false},
+		{"its sample, a lab that nobody knows", aReport(sample("S-1"), func(r *incoming) { r.Lab = "" }), []known{anOrder()}, SampleMatch, false},
 		{"two orders with its sample", aReport(sample("S-1")), []known{anOrder(), anOrder()}, SampleMatch, false},
 		{"a person", aReport(), []known{anOrder()}, PersonMatch, false},
+		{"a person, a lab that nobody knows", aReport(sample(""), func(r *incoming) { r.Lab = "" }), []known{anOrder()}, PersonMatch, false},
 		{"a person, order without a sample", aReport(), []known{anOrder(noSample)}, PersonMatch, true},
 		{"a person, report without a sample", aReport(sample("")), []known{anOrder()}, PersonMatch, true},
 		{"a person of unknown sex", aReport(sample(""), person(Person{"Ada", "Byron", ada.DOB, ""})), []known{anOrder()}, PersonMatch, false},
@@ -159,7 +161,7 @@ func TestNothingUnsafeByItself(t *testing.T) {
 		if l.DOB != same || l.Last != same || l.First != same || l.Sex == differs {
 			t.Fatalf("%+v went to %+v by itself", r.Person, o.Person)
 		}
-		if r.Lab != "" && o.Lab != r.Lab || standingOf(&o.Order) != open || o.Account != "" && r.Account != "" && o.Account != r.Account {
+		if o.Lab != r.Lab || standingOf(&o.Order) != open || o.Account != "" && r.Account != "" && o.Account != r.Account {
 			t.Fatalf("went to an order at %s of %s by itself", o.Status, o.Lab)
 		}
 	})

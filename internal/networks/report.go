@@ -13,7 +13,8 @@ type Report struct {
 	Placer string
 	// SampleID is the requisition, control or accession number.
 	SampleID string
-	// Lab is the slug of the lab, and Account the customer number.
+	// Lab is the slug of the lab, empty for a sender that nobody knows: its results
+	// wait for review. Account is the customer number.
 	Lab, Account string
 	// Patient is who the lab believes the sample is from.
 	Patient ReportedPatient
@@ -22,12 +23,17 @@ type Report struct {
 	// Status is a low-level order status that the network observed (transit_customer,
 	// delivered_to_lab, sample_error …); empty when the report only brings results.
 	Status string
-	// Tests are the lab's codes that Status speaks of, when the lab named them: it
-	// may cancel one test of an order that goes on. Empty means the whole order.
+	// Tests name what Status speaks of, by the lab's codes and by LOINC as the lab
+	// wrote them: it may cancel one test of an order that goes on. Empty means the
+	// whole order.
 	Tests []string
+	// Refused name in the same way the tests that the lab cancelled or will not do,
+	// beside what Status, a rejected specimen or values say of others.
+	Refused []string `json:",omitempty"`
 	// Detail is a status_detail word; empty when there is none.
 	Detail string
-	// Reason is why, in the lab's own words; empty when it gave none. Personal.
+	// Reason is why the lab says no, in its own words; empty when it gave none.
+	// Beside Refused it is why those are. Personal.
 	Reason   string `json:",omitempty"`
 	Shipment *Shipment
 	Visit    *Visit
@@ -120,6 +126,11 @@ type Missing struct {
 	// Reason is a FailureType of the reference; empty when it must be found from
 	// Note.
 	Reason, Note string
+	// Refused reports that the lab would not measure it, rather than could not.
+	Refused bool `json:",omitempty"`
+	// Rest reports that no value is taken away: what came before stays, and the
+	// rest of the test will not come.
+	Rest bool `json:",omitempty"`
 }
 
 // Laboratory performed a test.

@@ -14,7 +14,8 @@ import (
 )
 
 // Document is an order on the wire. T is the shape of the lab test: events
-// leave out its lab and markers.
+// leave out its lab and markers. A text that the specification names is never
+// null: it is empty, or left out, when there is none.
 //
 // Spec: Order. Reference 1.1, ClientFacingOrder.
 type Document[T any] struct {
@@ -25,8 +26,8 @@ type Document[T any] struct {
 	Address            Null[PatientAddressDocument] `json:"patient_address"`
 	LabTest            T                            `json:"lab_test"`
 	Details            DetailsDocument              `json:"details"`
-	SampleID           *string                      `json:"sample_id" nullable:"true"`
-	Notes              *string                      `json:"notes" nullable:"true"`
+	SampleID           string                       `json:"sample_id"`
+	Notes              string                       `json:"notes"`
 	ClinicalNotes      *string                      `json:"clinical_notes" nullable:"true"`
 	CreatedAt          Instant                      `json:"created_at"`
 	UpdatedAt          Instant                      `json:"updated_at"`
@@ -55,7 +56,7 @@ type Document[T any] struct {
 type PatientDocument struct {
 	FirstName         *string                 `json:"first_name" nullable:"true"`
 	LastName          *string                 `json:"last_name" nullable:"true"`
-	BirthDate         Instant                 `json:"dob"`
+	BirthDate         civil.Date              `json:"dob" format:"date"`
 	Gender            string                  `json:"gender"`
 	PhoneNumber       *string                 `json:"phone_number" nullable:"true"`
 	Email             *string                 `json:"email" nullable:"true"`
@@ -72,45 +73,45 @@ type GuarantorDocument struct {
 	LastName        string                   `json:"last_name"`
 	Address         GuarantorAddressDocument `json:"address"`
 	PhoneNumber     string                   `json:"phone_number"`
-	HouseholdIncome *int64                   `json:"household_income" nullable:"true"`
-	HouseholdSize   *int64                   `json:"household_size" nullable:"true"`
-	Email           *string                  `json:"email" nullable:"true"`
+	HouseholdIncome *int64                   `json:"household_income,omitempty"`
+	HouseholdSize   *int64                   `json:"household_size,omitempty"`
+	Email           string                   `json:"email,omitempty"`
 }
 
 // GuarantorAddressDocument is where a medical proxy lives.
 type GuarantorAddressDocument struct {
-	FirstLine   string  `json:"first_line"`
-	SecondLine  string  `json:"second_line"`
-	Country     string  `json:"country"`
-	Zip         string  `json:"zip"`
-	City        string  `json:"city"`
-	State       string  `json:"state"`
-	AccessNotes *string `json:"access_notes" nullable:"true"`
+	FirstLine   string `json:"first_line"`
+	SecondLine  string `json:"second_line"`
+	Country     string `json:"country"`
+	Zip         string `json:"zip"`
+	City        string `json:"city"`
+	State       string `json:"state"`
+	AccessNotes string `json:"access_notes,omitempty"`
 }
 
 // PatientAddressDocument is a patient's address on the wire.
 type PatientAddressDocument struct {
-	Receiver    string  `json:"receiver_name"`
-	FirstLine   string  `json:"first_line"`
-	SecondLine  *string `json:"second_line" nullable:"true"`
-	City        string  `json:"city"`
-	State       string  `json:"state"`
-	Zip         string  `json:"zip"`
-	Country     string  `json:"country"`
-	AccessNotes *string `json:"access_notes" nullable:"true"`
-	PhoneNumber *string `json:"phone_number" nullable:"true"`
+	Receiver    string `json:"receiver_name"`
+	FirstLine   string `json:"first_line"`
+	SecondLine  string `json:"second_line"`
+	City        string `json:"city"`
+	State       string `json:"state"`
+	Zip         string `json:"zip"`
+	Country     string `json:"country"`
+	AccessNotes string `json:"access_notes,omitempty"`
+	PhoneNumber string `json:"phone_number"`
 }
 
 // ShippingDocument is where a kit goes.
 type ShippingDocument struct {
-	Receiver    string  `json:"receiver_name"`
-	FirstLine   string  `json:"first_line"`
-	SecondLine  *string `json:"second_line" nullable:"true"`
-	City        string  `json:"city"`
-	State       string  `json:"state"`
-	Zip         string  `json:"zip"`
-	Country     string  `json:"country"`
-	PhoneNumber string  `json:"phone_number"`
+	Receiver    string `json:"receiver_name"`
+	FirstLine   string `json:"first_line"`
+	SecondLine  string `json:"second_line"`
+	City        string `json:"city"`
+	State       string `json:"state"`
+	Zip         string `json:"zip"`
+	Country     string `json:"country"`
+	PhoneNumber string `json:"phone_number"`
 }
 
 // PhysicianDocument is who ordered.
@@ -139,13 +140,13 @@ type DetailsDataDocument struct {
 // ShipmentDocument is a kit on its ways.
 type ShipmentDocument struct {
 	ID                     uuid.UUID `json:"id" format:"uuid"`
-	OutboundTrackingNumber *string   `json:"outbound_tracking_number" nullable:"true"`
-	OutboundTrackingURL    *string   `json:"outbound_tracking_url" nullable:"true"`
-	InboundTrackingNumber  *string   `json:"inbound_tracking_number" nullable:"true"`
-	InboundTrackingURL     *string   `json:"inbound_tracking_url" nullable:"true"`
-	OutboundCourier        *string   `json:"outbound_courier" nullable:"true"`
-	InboundCourier         *string   `json:"inbound_courier" nullable:"true"`
-	Notes                  *string   `json:"notes" nullable:"true"`
+	OutboundTrackingNumber string    `json:"outbound_tracking_number"`
+	OutboundTrackingURL    string    `json:"outbound_tracking_url"`
+	InboundTrackingNumber  string    `json:"inbound_tracking_number"`
+	InboundTrackingURL     string    `json:"inbound_tracking_url"`
+	OutboundCourier        string    `json:"outbound_courier"`
+	InboundCourier         string    `json:"inbound_courier"`
+	Notes                  string    `json:"notes"`
 	CreatedAt              Instant   `json:"created_at"`
 	UpdatedAt              Instant   `json:"updated_at"`
 }
@@ -255,7 +256,7 @@ func (p *Precise) UnmarshalText(text []byte) error {
 func DocumentOf[T any](o *Order, f Facts, test T, now time.Time) Document[T] {
 	d := Document[T]{
 		ID: o.ID, TeamID: o.Team, UserID: o.User, LabTest: test, Details: detailsOf(o),
-		SampleID: given(o.SampleID), Notes: given(o.Body.Notes), ClinicalNotes: given(o.Body.ClinicalNotes),
+		SampleID: o.SampleID, Notes: o.Body.Notes, ClinicalNotes: given(o.Body.ClinicalNotes),
 		CreatedAt: Instant(o.CreatedAt), UpdatedAt: Instant(o.UpdatedAt), Events: make([]OrderEventDocument, len(f.Events)),
 		Status: o.Status.Stage(o.Method), HealthInsuranceID: NullID{o.Insurance}, RequisitionFormURL: requisitionLink(o, f.Events, now),
 		Priority: o.Priority, ActivateBy: o.ActivateBy, Passthrough: o.Body.Passthrough, BillingType: o.Billing,
@@ -274,11 +275,11 @@ func DocumentOf[T any](o *Order, f Facts, test T, now time.Time) Document[T] {
 	}
 	if a := o.Body.Address; a != nil {
 		d.Address.Value = &PatientAddressDocument{
-			a.Receiver, a.FirstLine, given(a.SecondLine), a.City, a.State, a.Zip, a.Country, given(a.AccessNotes), given(a.PhoneNumber),
+			a.Receiver, a.FirstLine, a.SecondLine, a.City, a.State, a.Zip, a.Country, a.AccessNotes, a.PhoneNumber,
 		}
 	}
 	if a := o.Body.Shipping; a != nil {
-		d.Shipping.Value = &ShippingDocument{a.Receiver, a.FirstLine, given(a.SecondLine), a.City, a.State, a.Zip, a.Country, a.PhoneNumber}
+		d.Shipping.Value = &ShippingDocument{a.Receiver, a.FirstLine, a.SecondLine, a.City, a.State, a.Zip, a.Country, a.PhoneNumber}
 	}
 	if p := o.Body.Physician; p != nil {
 		d.Physician.Value = &PhysicianDocument{p.FirstName, p.LastName, p.NPI}
@@ -296,7 +297,7 @@ func given[S ~string](s S) *S {
 
 func patientOf(p Patient) *PatientDocument {
 	d := &PatientDocument{
-		FirstName: given(p.FirstName), LastName: given(p.LastName), BirthDate: Instant(p.BirthDate.In(time.UTC)), Gender: p.Gender,
+		FirstName: given(p.FirstName), LastName: given(p.LastName), BirthDate: p.BirthDate, Gender: p.Gender,
 		PhoneNumber: given(p.PhoneNumber), Email: given(p.Email), Race: given(p.Race), Ethnicity: given(p.Ethnicity),
 		SexualOrientation: given(p.SexualOrientation), GenderIdentity: given(p.GenderIdentity),
 	}
@@ -309,9 +310,9 @@ func patientOf(p Patient) *PatientDocument {
 func guarantorOf(g person.Guarantor) *GuarantorDocument {
 	a := g.Address
 	return &GuarantorDocument{
-		FirstName: g.FirstName, LastName: g.LastName, PhoneNumber: g.PhoneNumber, Email: given(g.Email),
+		FirstName: g.FirstName, LastName: g.LastName, PhoneNumber: g.PhoneNumber, Email: g.Email,
 		HouseholdIncome: g.HouseholdIncome, HouseholdSize: g.HouseholdSize,
-		Address: GuarantorAddressDocument{a.FirstLine, a.SecondLine, a.Country, a.Zip, a.City, a.State, given(a.AccessNotes)},
+		Address: GuarantorAddressDocument{a.FirstLine, a.SecondLine, a.Country, a.Zip, a.City, a.State, a.AccessNotes},
 	}
 }
 
@@ -322,8 +323,8 @@ func detailsOf(o *Order) DetailsDocument {
 		data.Shipment = &Null[ShipmentDocument]{}
 		if s := o.Shipment; s != nil {
 			data.Shipment.Value = &ShipmentDocument{
-				s.ID, given(s.Outbound.TrackingNumber), given(s.Outbound.TrackingURL), given(s.Inbound.TrackingNumber), given(s.Inbound.TrackingURL),
-				given(s.Outbound.Courier), given(s.Inbound.Courier), given(s.Notes), Instant(s.CreatedAt), Instant(s.UpdatedAt),
+				s.ID, s.Outbound.TrackingNumber, s.Outbound.TrackingURL, s.Inbound.TrackingNumber, s.Inbound.TrackingURL,
+				s.Outbound.Courier, s.Inbound.Courier, s.Notes, Instant(s.CreatedAt), Instant(s.UpdatedAt),
 			}
 		}
 	case labs.WalkIn, labs.AtHome:

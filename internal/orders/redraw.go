@@ -88,6 +88,8 @@ func (o *Order) again(origin Origin) Order {
 type Recreate struct {
 	// Test replaces the lab test; with another lab comes a fresh account.
 	Test *labs.TestID
+	// Account is the fresh one; nil has it chosen.
+	Account *labs.AccountID
 	// IncorrectLab has the lab account chosen afresh instead of inherited.
 	//
 	// Spec: Further operations, update reason INCORRECT_LAB.
@@ -151,7 +153,7 @@ func (o *Order) retarget(ctx context.Context, tx *store.Tx, r Recreate) error {
 	if !r.IncorrectLab {
 		return nil
 	}
-	account, err := labs.ChooseAccount(ctx, tx, o.Team, o.Lab, nil, false)
+	account, err := labs.ChooseAccount(ctx, tx, o.Team, o.Lab, r.Account, r.SampleID != "")
 	if err != nil {
 		return fmt.Errorf("orders: an account for a recreated order: %w", err)
 	}

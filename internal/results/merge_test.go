@@ -96,7 +96,10 @@ func aReport(t *rapid.T) Report {
 		})
 	}
 	for range rapid.IntRange(0, 2).Draw(t, "missing") {
-		r.Set.Missing = append(r.Set.Missing, networks.Missing{ProviderID: pick("gone", "a", "c", "T1"), Note: pick("note", "", "QNS", "clotted")})
+		r.Set.Missing = append(r.Set.Missing, networks.Missing{
+			ProviderID: pick("gone", "a", "c", "T1"), Note: pick("note", "", "QNS", "clotted"),
+			Refused: rapid.Bool().Draw(t, "refused"), Rest: rapid.Bool().Draw(t, "rest"),
+		})
 	}
 	return r
 }
@@ -108,11 +111,13 @@ func TestWhichValueCounts(t *testing.T) {
 		r.Set.Results = []networks.Result{{ProviderID: "a", Value: value, Status: status}}
 		return stored(t, r)
 	}
-	gone := func(hour int) Report {
+	no := func(hour int, m networks.Missing) Report {
 		r := Report{At: day.Add(time.Duration(hour) * time.Hour), id: uuid.New()}
-		r.Set.Missing = []networks.Missing{{ProviderID: "a"}}
+		r.Set.Missing = []networks.Missing{m}
 		return stored(t, r)
 	}
+	gone := func(hour int) Report { return no(hour, networks.Missing{ProviderID: "a"}) }
+	rest := func(hour int) Report { return no(hour, networks.Missing{ProviderID: "a", Rest: true}) }
 	for name, c := range map[string]struct {
 		reports []Report
 		want    string
@@ -124,6 +129,9 @@ func TestWhichValueCounts(t *testing.T) {
 		"a value is withdrawn":                            {[]Report{say(1, "F", "1"), gone(2)}, "[] 1"},
 		"a value comes after all":                         {[]Report{say(2, "F", "1"), gone(1)}, "[1] 0"},
 		"a preliminary value withdrawn":                   {[]Report{say(2, "P", "1"), gone(1)}, "[] 1"},
+		"the rest of its test":                            {[]Report{say(1, "F", "1"), rest(2)}, "[1] 1"},
+		"a preliminary value and the rest of its test":    {[]Report{say(1, "P", "1"), rest(2)}, "[1] 1"},
+		"withdrawn before the rest of its test":           {[]Report{say(1, "F", "1"), gone(2), rest(3)}, "[] 1"},
 	} {
 		m := merge(c.reports, "S1")
 		var values []string
@@ -136,8 +144,8 @@ func TestWhichValueCounts(t *testing.T) {
 	}
 }
 
-// Very many values of one code are put together in a time that grows as they
-// do.
+// Very many values of one code are all kept. To compare each with each would take
+// minutes, which whoever runs the test would notice: it measures no time itself.
 func TestManyValuesOfOneCode(t *testing.T) {
 	const many = 50_000
 	r := Report{At: day, id: uuid.New()}

@@ -33,6 +33,7 @@ type absent struct {
 	e       *expectations
 	results []Result
 	all     []Missing
+	known   register // what is there or listed
 }
 
 // said adds what the lab speaks of. Of a whole test, or of its panel, that is
@@ -42,7 +43,11 @@ func (a *absent) said(gone networks.Missing, comments []string) {
 	if !slices.Contains(Failures, failure) {
 		failure = infer(gone.Note)
 	}
-	if failure == UnknownFailure && gone.Note == "" {
+	switch {
+	case failure != UnknownFailure:
+	case gone.Refused:
+		failure = OrderEntry
+	case gone.Note == "":
 		failure = infer(strings.Join(comments, "\n"))
 	}
 	for _, marker := range a.e.ordered {
@@ -69,22 +74,16 @@ func (a *absent) said(gone networks.Missing, comments []string) {
 // add adds one that is neither there nor listed.
 func (a *absent) add(m Missing, why Failure) {
 	m.Failure = why
-	there := slices.ContainsFunc(a.results, func(r Result) bool { return m.is(r.ProviderID, r.LOINC, r.Slug) })
-	listed := slices.ContainsFunc(a.all, func(other Missing) bool { return m.is(other.ProviderID, other.LOINC, other.Slug) })
-	if !there && !listed {
+	if a.known == nil {
+		a.known = register{}
+		for i := range a.results {
+			a.known.add(a.results[i].naming())
+		}
+	}
+	if !a.known.has(m.naming()) {
+		a.known.add(m.naming())
 		a.all = append(a.all, m)
 	}
-}
-
-// is reports whether a missing result is the one with these names.
-func (m *Missing) is(providerID, loincCode, slug string) bool {
-	if m.ProviderID != "" && providerID != "" {
-		return m.ProviderID == providerID
-	}
-	if m.LOINC != "" && loincCode != "" {
-		return m.LOINC == loincCode
-	}
-	return m.Slug == slug
 }
 
 // lacking is a row of the catalogue that is not there.

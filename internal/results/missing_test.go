@@ -67,6 +67,10 @@ func TestMissing(t *testing.T) {
 		{"its reason counts", networks.ResultSet{Missing: []networks.Missing{{ProviderID: "HGB", Note: "QNS", Reason: "internal_lab_failure"}}}, "[hemoglobin internal_lab_failure 2]"},
 		{"a word that is no reason", networks.ResultSet{Missing: []networks.Missing{{ProviderID: "HGB", Reason: "tired"}}}, "[hemoglobin unknown_failure 2]"},
 		{"a whole test", networks.ResultSet{Missing: []networks.Missing{{ProviderID: "T1", Note: "Specimen lost in lab"}}}, "[hemoglobin internal_lab_failure 2]"},
+		{"one that it would not do", networks.ResultSet{Missing: []networks.Missing{{ProviderID: "HGB", Refused: true}}, Comments: []string{"Specimen clotted"}}, "[hemoglobin order_entry_failure 2]"},
+		{"one that it would not do, in its words", networks.ResultSet{Missing: []networks.Missing{{ProviderID: "HGB", Refused: true, Note: "Account on hold"}}}, "[hemoglobin order_entry_failure 2]"},
+		{"one that it refused for its sample", networks.ResultSet{Missing: []networks.Missing{{ProviderID: "HGB", Refused: true, Note: "QNS"}}}, "[hemoglobin quantity_not_sufficient_failure 2]"},
+		{"the rest of a test that is there", networks.ResultSet{Results: []networks.Result{{ProviderID: "HGB", Value: "12"}}, Missing: []networks.Missing{{ProviderID: "T1", Rest: true}}}, "[]"},
 		{"one that is not required", networks.ResultSet{Partial: true, Missing: []networks.Missing{{ProviderID: "NIT", Name: "Nitrite"}}}, "[nitrite unknown_failure 1]"},
 		{"one that nobody ordered", networks.ResultSet{Partial: true, Missing: []networks.Missing{{ProviderID: "Q9", Name: "Ninth"}}}, "[ninth unknown_failure 0]"},
 	} {

@@ -55,19 +55,18 @@ func codeOf(code, loinc, test, name string) string {
 }
 
 // observations chooses the claims that count, and lists their values in the
-// order of the best report that has them.
+// order of the best report that has them. What is only said of the rest of a test
+// is listed, and takes no value away.
 func (m *merged) observations(sorted []*Report, own string) {
 	best := map[observation]*claim{}
-	denied := map[string]*claim{} // by code
+	gone, denied := map[string]*claim{}, map[string]*claim{} // by code
 	listed := map[observation]bool{}
 	var order []observation
 	var codes []string
 	for place := len(sorted) - 1; place >= 0; place-- {
 		r := sorted[place]
 		for key, c := range claims(r, place, own) {
-			if known := best[key]; known == nil || c.outranks(known) {
-				best[key] = c
-			}
+			put(best, key, c)
 		}
 		for i := range r.Set.Results {
 			if key := keyOf(&r.Set.Results[i]); !listed[key] {
@@ -76,14 +75,15 @@ func (m *merged) observations(sorted []*Report, own string) {
 			}
 		}
 		for i := range r.Set.Missing {
-			gone := &r.Set.Missing[i]
-			c := &claim{rank: max(final, rank("", r)), place: place, missing: gone}
-			code := codeOf(gone.ProviderID, gone.LOINC, gone.TestProviderID, gone.Name)
-			if denied[code] == nil {
+			no := &r.Set.Missing[i]
+			c := &claim{rank: max(final, rank("", r)), place: place, missing: no}
+			code := codeOf(no.ProviderID, no.LOINC, no.TestProviderID, no.Name)
+			if gone[code] == nil {
 				codes = append(codes, code)
 			}
-			if known := denied[code]; known == nil || c.outranks(known) {
-				denied[code] = c
+			put(gone, code, c)
+			if !no.Rest {
+				put(denied, code, c)
 			}
 		}
 	}
@@ -96,9 +96,16 @@ func (m *merged) observations(sorted []*Report, own string) {
 		m.results = append(m.results, best[key].values...)
 	}
 	for _, code := range codes {
-		if !there[code] {
-			m.missing = append(m.missing, *denied[code].missing)
+		if no := gone[code].missing; no.Rest || !there[code] {
+			m.missing = append(m.missing, *no)
 		}
+	}
+}
+
+// put keeps a claim that outranks the one before it.
+func put[K comparable](best map[K]*claim, key K, c *claim) {
+	if known := best[key]; known == nil || c.outranks(known) {
+		best[key] = c
 	}
 }
 

@@ -61,7 +61,8 @@ func (c Charset) String() string {
 
 // detect finds the character set of a message. What MSH-18 says counts, unless
 // it says nothing, ASCII or UTF-8 and the bytes are neither: then they are
-// Latin-1, which is what labs send that never thought of it.
+// Latin-1, which is what labs send that never thought of it. Of ASCII with other
+// characters, which ASCII could not write again, UTF-8 counts.
 func detect(body []byte, d Delimiters, start int) (Charset, error) {
 	// After the cut at the field separator, MSH-18 stands at 17: MSH-1 is the
 	// separator itself.
@@ -75,8 +76,11 @@ func detect(body []byte, d Delimiters, start int) (Charset, error) {
 	if !known {
 		return Charset{}, &SyntaxError{Segment: 1, Field: 18, Offset: start, Problem: "a character set that is not supported"}
 	}
-	if charset.table == nil && !utf8.Valid(body) {
+	switch {
+	case charset.table == nil && !utf8.Valid(body):
 		return Latin1, nil
+	case charset == ASCII && !plain(body):
+		return UTF8, nil
 	}
 	return charset, nil
 }
@@ -102,10 +106,7 @@ func (c Charset) decode(data []byte) string {
 // does not have.
 func (c Charset) encode(text string) ([]byte, bool) {
 	if c.table == nil {
-		if c.name == ASCII.name && strings.IndexFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0 {
-			return nil, false
-		}
-		return []byte(text), true
+		return []byte(text), c != ASCII || plain(text)
 	}
 	data, err := c.table.NewEncoder().Bytes([]byte(text))
 	return data, err == nil

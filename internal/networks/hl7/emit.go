@@ -1,5 +1,7 @@
 package hl7
 
+import "unicode/utf8"
+
 // CharsetError says that a message holds a character that its character set
 // lacks. It names the place and not the character.
 type CharsetError struct {
@@ -57,9 +59,10 @@ func (s Segment) ownsSeparator(n int) bool {
 	return false
 }
 
-func plain(text string) bool {
+// plain reports whether text is ASCII.
+func plain[T string | []byte](text T) bool {
 	for i := range len(text) {
-		if text[i] >= 0x80 {
+		if text[i] >= utf8.RuneSelf {
 			return false
 		}
 	}

@@ -42,7 +42,7 @@ func (n *Network) acceptOne(ctx context.Context, in networks.Inbox, raw []byte) 
 	switch {
 	case !known && !n.settings.AcceptUnknown:
 		trouble = &hl7.Trouble{Code: hl7.UnknownKey, Text: "this sending application and facility are not set up here", Segment: "MSH", Sequence: 1, Field: 3}
-	case known && !lab.Sandbox && header.Processing != "P" && header.Processing != "":
+	case !lab.Sandbox && header.Processing != "P" && header.Processing != "":
 		// What a lab's test system sends must not end up with a patient.
 		trouble = &hl7.Trouble{Code: "202", Text: "only production messages are taken here", Segment: "MSH", Sequence: 1, Field: 11}
 	case !takes(header):
@@ -51,7 +51,8 @@ func (n *Network) acceptOne(ctx context.Context, in networks.Inbox, raw []byte) 
 	var reports []networks.Report
 	if trouble == nil {
 		if reports = read(m, header, slug, lab); slices.ContainsFunc(reports, tooMany) {
-			trouble = &hl7.Trouble{Code: hl7.InternalError, Text: "more results of one order than are taken at once"}
+			// A code that is final: the same message sent again is the same.
+			trouble = &hl7.Trouble{Code: hl7.SegmentSequence, Text: "more results of one order than are taken at once"}
 		}
 	}
 	if trouble != nil {
@@ -174,7 +175,7 @@ func (n *Network) unreadable(raw []byte, code, text string) *hl7.Message {
 // tooLarge answers a message over the limit.
 func (n *Network) tooLarge(beginning []byte) []byte {
 	n.log.Warn("an HL7 message is larger than allowed")
-	return n.emit(n.unreadable(beginning, hl7.InternalError, "the message is larger than allowed"))
+	return n.emit(n.unreadable(beginning, hl7.SegmentSequence, "the message is larger than allowed"))
 }
 
 // answerID is MSH-10 of an acknowledgement: the second and a number.
@@ -182,10 +183,15 @@ func (n *Network) answerID() string {
 	return fmt.Sprintf("%s%06d", n.now().UTC().Format("20060102150405"), n.answered.Add(1)%1_000_000)
 }
 
-// emit writes an answer. It only repeats characters of the message it answers,
-// in that message's character set, so that cannot fail on a character.
+// emit writes an answer. It repeats names in the character set of the message
+// that it answers. A byte that stands for nothing there is a character that only
+// UTF-8 can write; without an answer the lab would send the message for ever.
 func (n *Network) emit(m *hl7.Message) []byte {
 	raw, err := m.Emit()
+	if err != nil {
+		m.Charset = hl7.UTF8
+		raw, err = m.Emit()
+	}
 	if err != nil {
 		n.log.Error("an HL7 answer could not be written", "error", err)
 		return nil

@@ -15,6 +15,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"hale/internal/networks"
+	"hale/internal/networks/hl7"
 	"hale/internal/networks/hl7/mllp"
 )
 
@@ -89,6 +90,14 @@ func TestAccept(t *testing.T) {
 			message: result, broken: errors.New("disk full"),
 			want: "HALE NLIS ACK^R01^ACK\nMSA|AE|N-7\nERR|||207^the message could not be stored; please send it again^HL70357|E||||the message could not be stored; please send it again",
 		},
+		"a name outside of its character set": {
+			message: strings.Replace(change("NLIS|NORTH|HALE", "NLIS|NORTH|HÄLE"), "|P|2.5.1", "|P|2.5.1||||||ASCII", 1),
+			want:    "HÄLE NLIS ACK^R01^ACK\nMSA|AA|N-7", stored: 1,
+		},
+		"a byte that its character set lacks": {
+			message: strings.Replace(change("NLIS|NORTH|HALE", "NLIS|NORTH|H\xa5LE"), "|P|2.5.1", "|P|2.5.1||||||8859/3", 1),
+			want:    "H\ufffdLE NLIS ACK^R01^ACK\nMSA|AA|N-7", stored: 1,
+		},
 		"a sender that nobody knows": {
 			message: change("NLIS|NORTH", "OTHER|SOUTH"),
 			want:    "HALE OTHER ACK^R01^ACK\nMSA|AR|N-7\nERR||MSH^1^3|204^this sending application and facility are not set up here^HL70357|E||||this sending application and facility are not set up here",
@@ -96,6 +105,10 @@ func TestAccept(t *testing.T) {
 		"a sender that nobody knows, taken": {
 			message: change("NLIS|NORTH", "OTHER|SOUTH"), unknown: true,
 			want: "HALE OTHER ACK^R01^ACK\nMSA|AA|N-7", stored: 1,
+		},
+		"a test message of a sender that nobody knows": {
+			message: strings.Replace(change("NLIS|NORTH", "OTHER|SOUTH"), "|P|2.5.1", "|T|2.5.1", 1), unknown: true,
+			want: "HALE OTHER ACK^R01^ACK\nMSA|AR|N-7\nERR||MSH^1^11|202^only production messages are taken here^HL70357|E||||only production messages are taken here",
 		},
 		"a test message": {
 			message: change("|P|2.5.1", "|T|2.5.1"),
@@ -116,7 +129,7 @@ func TestAccept(t *testing.T) {
 		},
 		"more results than an order has": {
 			message: result + manyCodes(mostResults),
-			want: "HALE NLIS ACK^R01^ACK\nMSA|AR|N-7\nERR|||207^more results of one order than are taken at once^HL70357|E||||" +
+			want: "HALE NLIS ACK^R01^ACK\nMSA|AR|N-7\nERR|||100^more results of one order than are taken at once^HL70357|E||||" +
 				"more results of one order than are taken at once",
 		},
 		"as many as an order has": {message: result + manyCodes(mostResults-1), want: "HALE NLIS ACK^R01^ACK\nMSA|AA|N-7", stored: 1},
@@ -144,10 +157,28 @@ func TestAccept(t *testing.T) {
 			if len(in.messages) != c.stored {
 				t.Errorf("%d messages were stored, not %d", len(in.messages), c.stored)
 			}
+			rejectedForGood(t, answer)
 			if strings.Contains(log.String(), "Fern") || strings.Contains(log.String(), "Otto") {
 				t.Errorf("the log names the patient: %s", log)
 			}
 		})
+	}
+}
+
+// rejectedForGood fails when an answer rejects a message with a code that asks for
+// it again, as we read the answers of labs.
+func rejectedForGood(t *testing.T, raw []byte) {
+	t.Helper()
+	if !bytes.Contains(raw, []byte("MSA|AR")) {
+		return
+	}
+	m, err := hl7.Parse(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var refusal *networks.Refusal
+	if err := (answer{m}).transport(); !errors.As(err, &refusal) {
+		t.Errorf("the lab would send it again: %s", raw)
 	}
 }
 
@@ -228,6 +259,7 @@ func TestRun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		rejectedForGood(t, answer)
 		_, msa, _ := strings.Cut(strings.ReplaceAll(string(answer), "\r", "\n"), "\n")
 		return strings.SplitN(msa, "\n", 2)[0]
 	}
@@ -262,7 +294,7 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// The public samples are taken as they are.
+// The public samples are taken as they are, said to be no tests.
 func TestSamplesAreTaken(t *testing.T) {
 	n, _ := receiver(t, Settings{AcceptUnknown: true})
 	in := inbox{}
@@ -271,7 +303,7 @@ func TestSamplesAreTaken(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		answer := string(n.Accept(t.Context(), &in, raw))
+		answer := string(n.Accept(t.Context(), &in, bytes.Replace(raw, []byte("|T|"), []byte("|P|"), 1)))
 		if !strings.Contains(answer, "MSA|AA|") && !strings.Contains(answer, "MSA|CA|") {
 			t.Errorf("%s: %s", file, answer)
 		}

@@ -102,7 +102,7 @@ func (d *draft) finish() {
 	if d.results.says() {
 		d.report.Results = set
 	}
-	d.report.Status, d.report.Detail, d.report.Reason, d.report.Tests = d.statuses.outcome(&d.results)
+	d.statuses.outcome(&d.results, &d.report)
 }
 
 // placerOf is our number of the order: OBR-2, ORC-2, or that of the parent that

@@ -191,7 +191,7 @@ func (r *results) finish() {
 		case "X":
 			if t.entries == 0 {
 				set.Missing = append(set.Missing, t.missing(networks.Missing{
-					ProviderID: t.code, Name: t.name, LOINC: t.loinc, Note: lines(t.notes...),
+					ProviderID: t.code, Name: t.name, LOINC: t.loinc, Note: lines(t.notes...), Rest: true,
 				}))
 			}
 		}

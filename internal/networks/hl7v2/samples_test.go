@@ -142,8 +142,9 @@ func tell(reports []networks.Report, loc *time.Location) string {
 		}
 		line("order %s%s of %s %s %s%s at %s%s", r.Placer, word("sample", r.SampleID), r.Patient.FirstName, r.Patient.LastName,
 			r.Patient.DOB, word("", r.Patient.Gender), at.Format(time.RFC3339), word("account", r.Account))
-		if r.Status != "" {
-			line("status %s%s%s%s", r.Status, word("detail", r.Detail), word("tests", strings.Join(r.Tests, ",")), word("because", r.Reason))
+		if said := word("status", r.Status) + word("detail", r.Detail) + word("tests", strings.Join(r.Tests, ",")) +
+			word("refused", strings.Join(r.Refused, ",")) + word("because", r.Reason); said != "" {
+			line("%s", said[1:])
 		}
 		if r.Results != nil {
 			tellResults(line, *r.Results)
@@ -185,7 +186,11 @@ func tellResults(line func(string, ...any), set networks.ResultSet) {
 		}
 	}
 	for _, m := range set.Missing {
-		line("missing %s: %s%s%s%s%s", m.TestProviderID, m.ProviderID, word("", m.Name), within(word("LOINC", m.LOINC)), word("because", m.Reason), word("note", m.Note))
+		rest := ""
+		if m.Rest {
+			rest = " rest"
+		}
+		line("missing %s: %s%s%s%s%s%s", m.TestProviderID, m.ProviderID, word("", m.Name), within(word("LOINC", m.LOINC)), word("because", m.Reason), word("note", m.Note), rest)
 	}
 	for _, key := range slices.Sorted(maps.Keys(set.Laboratories)) {
 		l := set.Laboratories[key]

@@ -3,50 +3,55 @@ package hl7v2
 import (
 	"slices"
 	"strings"
+
+	"hale/internal/networks"
 )
 
-// statuses gathers what a message says of an order itself, beside results.
-type statuses struct {
-	// word is the status that the order has by its tests.
-	word string
-	// said is what is said of each test, by its status.
-	said map[string]*verdict
-}
+// statuses gathers what a message says of an order itself, beside results: of the
+// tests that the lab takes, and of those that it cancels or will not do.
+type statuses struct{ taken, refused verdict }
 
 // verdict is a status with the tests that have it, and why, in the lab's words.
 type verdict struct {
+	word       string
 	tests, why []string
 	named      map[string]bool
 }
 
 // add reads one test. In an answer to an order (ORL, ORR) ORC-1 is the answer;
 // in an order message (ORM, OML) it is what the lab did by itself, and in a
-// result message what it did beside the results. A lab that takes some of the
-// tests has taken the order; otherwise the first test says what became of it.
+// result message what it did beside the results. Of several words for no the
+// first stands for all.
 func (s *statuses) add(message string, q *request) {
 	word := control(strings.ToUpper(q.orc.Get(1)), strings.ToUpper(q.orc.Get(5)), message)
 	if word == "" {
 		return
 	}
-	if s.word == "" || word == received {
-		s.word = word
+	of := &s.refused
+	if word == received {
+		of = &s.taken
 	}
-	if s.said[word] == nil {
-		if s.said == nil {
-			s.said = map[string]*verdict{}
-		}
-		s.said[word] = &verdict{named: map[string]bool{}}
-	}
-	of := s.said[word]
-	if code, _, _ := coding(q.obr, 4); code != "" && !of.named[code] {
-		of.named[code] = true
-		of.tests = append(of.tests, code)
-	}
+	of.word = or(of.word, word)
+	code, _, loinc := coding(q.obr, 4)
+	of.name(code)
+	of.name(loinc)
 	for _, text := range append([]string{or(q.orc.Get(16, 2), q.orc.Get(16))}, q.notes...) {
 		if text != "" && !slices.Contains(of.why, text) && len(of.why) < mostWords {
 			of.why = append(of.why, text)
 		}
 	}
+}
+
+// name adds a name of a test, each once.
+func (v *verdict) name(test string) {
+	if test == "" || v.named[test] {
+		return
+	}
+	if v.named == nil {
+		v.named = map[string]bool{}
+	}
+	v.named[test] = true
+	v.tests = append(v.tests, test)
 }
 
 // received is the status of an order that the lab has.
@@ -82,37 +87,46 @@ func control(code, status, message string) string {
 	return ""
 }
 
-// outcome is the status of the order. Where tests fare differently it speaks
-// of those that it names. What the lab rejects a specimen for counts only when
-// it has no value for the order; otherwise what is missing says it.
-func (s *statuses) outcome(r *results) (status, detail, reason string, tests []string) {
-	if len(r.set.Results) > 0 {
-		return "", "", "", nil
+// outcome puts the status of the order on a report, and what the lab refuses
+// beside it. Values speak for themselves. What the lab rejects a specimen for
+// counts before its words on the order, and a lab that takes some of the tests
+// has taken the order.
+func (s *statuses) outcome(r *results, to *networks.Report) {
+	to.Refused, to.Reason = s.refused.tests, strings.Join(s.refused.why, "; ")
+	rejected, detail := r.rejected()
+	switch {
+	case len(r.set.Results) > 0:
+	case rejected.word != "":
+		to.Status, to.Detail, to.Tests = rejected.word, detail, rejected.tests
+		to.Refused = slices.DeleteFunc(to.Refused, func(test string) bool { return rejected.named[test] })
+	case s.taken.word != "":
+		to.Status, to.Tests = s.taken.word, s.taken.tests
+	case s.refused.word != "":
+		to.Status, to.Tests, to.Refused = s.refused.word, s.refused.tests, nil
+	case r.arrived():
+		to.Status = "delivered_to_lab"
 	}
+}
+
+// rejected is the status of an order by its specimens that the lab rejected, with
+// the tests that they were for. The first reason that says more than that counts.
+func (r *results) rejected() (of verdict, detail string) {
 	for _, t := range r.tests {
 		for _, code := range t.rejects {
-			rejected, known := rejections[code]
+			why, known := rejections[code]
 			if !known {
-				rejected = rejection{status: sampleError}
+				why = rejection{status: sampleError}
 			}
-			if status == "" || detail == "" && rejected.detail != "" {
-				status, detail = rejected.status, rejected.detail
+			if of.word == "" || detail == "" && why.detail != "" {
+				of.word, detail = why.status, why.detail
 			}
 		}
-		if len(t.rejects) > 0 && t.code != "" {
-			tests = append(tests, t.code)
+		if len(t.rejects) > 0 {
+			of.name(t.code)
+			of.name(t.loinc)
 		}
 	}
-	if status != "" {
-		return status, detail, "", tests
-	}
-	if s.word != "" {
-		return s.word, "", strings.Join(s.said[s.word].why, "; "), s.said[s.word].tests
-	}
-	if r.arrived() {
-		return "delivered_to_lab", "", "", nil
-	}
-	return "", "", "", nil
+	return of, detail
 }
 
 // arrived reports whether the lab says that it has the specimen and no results

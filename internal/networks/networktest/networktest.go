@@ -113,7 +113,8 @@ func (l *Lab) wait() chan struct{} {
 	return l.ready
 }
 
-// Report sends one report under a key of its own.
+// Report sends one report under a key of its own, of the lab that was given the
+// order unless it names another.
 func (l *Lab) Report(ctx context.Context, key string, r networks.Report) error {
 	select {
 	case <-l.wait():
@@ -122,6 +123,9 @@ func (l *Lab) Report(ctx context.Context, key string, r networks.Report) error {
 	}
 	l.mu.Lock()
 	in := l.inbox
+	if order, err := uuid.Parse(r.Placer); err == nil && r.Lab == "" {
+		r.Lab = l.placed[order].Lab
+	}
 	l.mu.Unlock()
 	return in.Put(ctx, networks.Message{Network: l.Slug(), Key: key, Raw: []byte(key), Reports: []networks.Report{r}})
 }

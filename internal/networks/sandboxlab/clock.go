@@ -42,6 +42,9 @@ func (l *Lab) Advance(ctx context.Context, tx *store.Tx, team teams.ID, by time.
 	if err := l.takeUp(ctx, tx, team); err != nil {
 		return time.Time{}, err
 	}
+	if err := tx.Lock(ctx, "sandbox clock:"+team.String()); err != nil { // two who turn it at once
+		return time.Time{}, fmt.Errorf("sandboxlab: waiting for a clock: %w", err)
+	}
 	ahead, err := aheadOf(ctx, tx, team)
 	if err != nil {
 		return time.Time{}, err

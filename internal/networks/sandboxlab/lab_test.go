@@ -155,6 +155,39 @@ func TestTheClock(t *testing.T) {
 	})
 }
 
+// A clock that two turn at once goes forward by both.
+func TestTheClockTurnedTwice(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		s := open(t, db)
+		var once sync.Once
+		begun, done := make(chan struct{}), make(chan error, 1)
+		go func() {
+			ctx := store.AsSystem(t.Context())
+			done <- db.Write(ctx, func(tx *store.Tx) error {
+				_, err := s.Advance(ctx, tx, s.team, time.Hour)
+				once.Do(func() { close(begun) })
+				time.Sleep(100 * time.Millisecond) // the other one is under way
+				return err
+			})
+		}()
+		<-begun
+		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
+			_, err := s.Advance(ctx, tx, s.team, 2*time.Hour)
+			return err
+		})
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
+			now, err := sandboxlab.Now(ctx, tx, s.team)
+			if ahead := now.Sub(tx.Now()); ahead != 3*time.Hour {
+				t.Errorf("the clock is %s ahead", ahead)
+			}
+			return err
+		})
+	})
+}
+
 // A cancelled order hears nothing more, and another team's clock stands still.
 func TestCancelAndTeams(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
