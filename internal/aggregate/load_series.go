@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"strings"
 
 	"hale/internal/aggregate/query"
 	"hale/internal/store"
@@ -137,7 +138,12 @@ func seriesWord(from string, s *wearables.Series) (word string, ok bool) {
 	case query.FromWord:
 		return s.Type, true
 	}
-	return "", false
+	name, ok := strings.CutPrefix(from, query.FromExtra)
+	if !ok {
+		return "", false
+	}
+	r, _ := wearables.ResourceNamed(s.Resource)
+	return r.ExtraWord(s.Extra, name), true
 }
 
 func offsetAt(c *wearables.Samples, i int) int32 {

@@ -21,10 +21,10 @@ type outsideKeys struct {
 
 // outside is what is seen of a series from the outside. A distance belongs to
 // its workout and sport too.
-type outside struct{ provider, kind, word, sport, workout string }
+type outside struct{ provider, kind, word, extra, sport, workout string }
 
 func outsideOf(s *wearables.Series) outside {
-	o := outside{s.Source.Provider, s.Source.Type, s.Type, s.Source.Sport, ""}
+	o := outside{s.Source.Provider, s.Source.Type, s.Type, s.Extra, s.Source.Sport, ""}
 	if s.Source.WorkoutID != nil {
 		o.workout = s.Source.WorkoutID.String()
 	}

@@ -2,6 +2,8 @@ package api
 
 import (
 	"context"
+	"math"
+	"slices"
 
 	"hale/internal/fault"
 	"hale/internal/labs"
@@ -89,13 +91,14 @@ func (b *convertCompendiumBody) convert(found *labs.Catalogue, sources []labs.So
 	b.SourceProviderIDs, b.ConvertedProviderIDs, b.UnresolvedProviderIDs = []string{}, []string{}, []string{}
 	b.BySourceProviderID = map[string]conversionBody{}
 	for _, s := range sources {
-		candidates := s.At(found, target, limit)
+		candidates := s.At(found, target, math.MaxInt) // what covers a code need not be among the first
 		b.SourceProviderIDs = append(b.SourceProviderIDs, s.ProviderID)
-		b.BySourceProviderID[s.ProviderID] = conversionBody{s.ProviderID, matchedAll(candidates)}
-		if best, ok := labs.Covering(candidates); ok {
-			b.ConvertedProviderIDs = append(b.ConvertedProviderIDs, best.Marker.ProviderID)
-		} else {
+		b.BySourceProviderID[s.ProviderID] = conversionBody{s.ProviderID, matchedAll(candidates[:min(limit, len(candidates))])}
+		switch best, ok := labs.Covering(candidates); {
+		case !ok:
 			b.UnresolvedProviderIDs = append(b.UnresolvedProviderIDs, s.ProviderID)
+		case !slices.Contains(b.ConvertedProviderIDs, best.Marker.ProviderID):
+			b.ConvertedProviderIDs = append(b.ConvertedProviderIDs, best.Marker.ProviderID)
 		}
 	}
 }

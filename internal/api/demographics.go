@@ -25,7 +25,7 @@ type infoIn struct {
 	Email             string          `json:"email"`
 	PhoneNumber       string          `json:"phone_number" doc:"Kept as E.164. Without a country code it is read as North American."`
 	Gender            string          `json:"gender"`
-	DOB               civil.Date      `json:"dob" format:"date"`
+	DOB               dayText         `json:"dob"`
 	Address           addressIn       `json:"address"`
 	MedicalProxy      guarantorOrNull `json:"medical_proxy" required:"false" doc:"Who speaks for a minor."`
 	Race              *race           `json:"race" required:"false"`
@@ -72,13 +72,14 @@ func infoOf(i users.Info) infoBody {
 
 func (b infoIn) info() (users.Info, error) {
 	info := users.Info{
-		FirstName: b.FirstName, LastName: b.LastName, Email: b.Email, PhoneNumber: b.PhoneNumber, Gender: b.Gender, BirthDate: b.DOB,
+		FirstName: b.FirstName, LastName: b.LastName, Email: b.Email, PhoneNumber: b.PhoneNumber, Gender: b.Gender,
 		Race: word(b.Race), Ethnicity: word(b.Ethnicity), SexualOrientation: word(b.SexualOrientation), GenderIdentity: word(b.GenderIdentity),
 	}
-	var err1, err2 *fault.Error
-	info.Address, err1 = b.Address.address("body", "address")
-	info.MedicalProxy, err2 = b.MedicalProxy.domain("body", "medical_proxy")
-	return info, fault.Join(err1, err2)
+	var err1, err2, err3 *fault.Error
+	info.BirthDate, err1 = b.DOB.day("dob")
+	info.Address, err2 = b.Address.address("body", "address")
+	info.MedicalProxy, err3 = b.MedicalProxy.domain("body", "medical_proxy")
+	return info, fault.Join(err1, err2, err3)
 }
 
 func (a *API) putInfo(ctx context.Context, c Caller, in *putInfoIn) (*out[infoBody], error) {

@@ -30,13 +30,13 @@ type createInsuranceIn struct {
 }
 
 type insuredIn struct {
-	FirstName   string     `json:"first_name"`
-	LastName    string     `json:"last_name"`
-	Gender      string     `json:"gender" doc:"female, male, other or unknown, in any case."`
-	DOB         civil.Date `json:"dob" format:"date"`
-	Email       string     `json:"email"`
-	PhoneNumber string     `json:"phone_number"`
-	Address     addressIn  `json:"address"`
+	FirstName   string    `json:"first_name"`
+	LastName    string    `json:"last_name"`
+	Gender      string    `json:"gender" doc:"female, male, other or unknown, in any case."`
+	DOB         dayText   `json:"dob"`
+	Email       string    `json:"email"`
+	PhoneNumber string    `json:"phone_number"`
+	Address     addressIn `json:"address"`
 }
 
 // insuranceBody is a record on the wire.
@@ -89,14 +89,15 @@ func (in *createInsuranceIn) record() (insurance.Record, error) {
 		PayorCode: b.PayorCode, MemberID: b.MemberID, GroupID: word(b.GroupID), Relationship: insurance.Relationship(b.Relationship),
 		Insured: insurance.Insured{
 			FirstName: b.Insured.FirstName, LastName: b.Insured.LastName, Gender: b.Insured.Gender,
-			BirthDate: b.Insured.DOB, Email: b.Insured.Email, PhoneNumber: b.Insured.PhoneNumber,
+			Email: b.Insured.Email, PhoneNumber: b.Insured.PhoneNumber,
 		},
 		IsPrimary: b.IsPrimary == nil || *b.IsPrimary,
 	}
-	var err1, err2 *fault.Error
-	r.Insured.Address, err1 = b.Insured.Address.address("body", "insured", "address")
-	r.Guarantor, err2 = b.Guarantor.domain("body", "guarantor")
-	return r, fault.Join(err1, err2)
+	var err1, err2, err3 *fault.Error
+	r.Insured.BirthDate, err1 = b.Insured.DOB.day("insured", "dob")
+	r.Insured.Address, err2 = b.Insured.Address.address("body", "insured", "address")
+	r.Guarantor, err3 = b.Guarantor.domain("body", "guarantor")
+	return r, fault.Join(err1, err2, err3)
 }
 
 func (a *API) createInsurance(ctx context.Context, c Caller, in *createInsuranceIn) (*out[insuranceBody], error) {

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"cmp"
+
 	"hale/internal/labs"
 	"hale/internal/labs/loinc"
 )
@@ -18,7 +20,7 @@ type markerBody struct {
 	ProviderID      string               `json:"provider_id" doc:"The lab's own code: the same in every environment."`
 	Type            string               `json:"type" doc:"biomarker or panel. The list may grow."`
 	Unit            *string              `json:"unit"`
-	Price           *string              `json:"price" doc:"US dollars, or words such as N/A."`
+	Price           string               `json:"price" doc:"US dollars, or words such as N/A."`
 	AOE             orNull[aoeBody]      `json:"aoe" doc:"What must be asked when it is ordered."`
 	ALaCarteEnabled bool                 `json:"a_la_carte_enabled" doc:"Whether it may be ordered by itself."`
 	CommonTATDays   *int                 `json:"common_tat_days" doc:"Days until 95 % of results are there."`
@@ -28,13 +30,13 @@ type markerBody struct {
 }
 
 type expectedResultBody struct {
-	ID         int64             `json:"id"`
-	Name       string            `json:"name"`
-	Slug       string            `json:"slug"`
-	LabID      int64             `json:"lab_id"`
-	ProviderID *string           `json:"provider_id"`
-	Required   bool              `json:"required" doc:"A report without it is incomplete."`
-	LOINC      orNull[loincBody] `json:"loinc"`
+	ID         int64      `json:"id"`
+	Name       string     `json:"name"`
+	Slug       string     `json:"slug"`
+	LabID      int64      `json:"lab_id"`
+	ProviderID string     `json:"provider_id" doc:"The lab's own code; empty when it has none."`
+	Required   bool       `json:"required" doc:"A report without it is incomplete."`
+	LOINC      *loincBody `json:"loinc,omitempty" doc:"Left out when no code is known."`
 }
 
 // loincBody is an observation code with its official name.
@@ -71,7 +73,7 @@ type answerBody struct {
 func markerOf(m *labs.Marker) markerBody {
 	b := markerBody{
 		ID: m.ID, Name: m.Name, Slug: m.Slug, Description: m.Description, LabID: m.Lab, ProviderID: m.ProviderID, Type: string(m.Type),
-		Unit: textOrNull(m.Unit), Price: textOrNull(m.Price), ALaCarteEnabled: m.ALaCarte, CommonTATDays: m.CommonTAT,
+		Unit: textOrNull(m.Unit), Price: cmp.Or(m.Price, "N/A"), ALaCarteEnabled: m.ALaCarte, CommonTATDays: m.CommonTAT,
 		WorstTATDays: m.WorstTAT, IsOrderable: m.Orderable && !m.Reflex && m.Active, ExpectedResults: []expectedResultBody{},
 	}
 	if len(m.Questions) > 0 {
@@ -80,8 +82,7 @@ func markerOf(m *labs.Marker) markerBody {
 	}
 	for _, r := range m.Results {
 		b.ExpectedResults = append(b.ExpectedResults, expectedResultBody{
-			ID: r.ID, Name: r.Name, Slug: r.Slug, LabID: m.Lab, ProviderID: textOrNull(r.ProviderID), Required: r.Required,
-			LOINC: nullable(loincOf(r.Code())),
+			ID: r.ID, Name: r.Name, Slug: r.Slug, LabID: m.Lab, ProviderID: r.ProviderID, Required: r.Required, LOINC: loincOf(r.Code()),
 		})
 	}
 	return b

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -45,6 +46,50 @@ func TestLabShapes(t *testing.T) {
 	golden(t, "physicians", c.want(200, "GET", "/v2/team/"+c.team.String()+"/physicians", ""))
 	priced := c.want(200, "GET", "/v3/lab_test?include_pricing=true&lab_test_limit=1&collection_method=at_home_phlebotomy", "", `"modifiers":[{"delta_amount_minor":{"minimum":0,"maximum":1500},"conditions":{"reflex":{}}}]`)
 	golden(t, "lab_tests_priced", priced)
+}
+
+// What an imported list leaves out of a marker is no null where the
+// specification has a text or an object.
+func TestMarkerThatAListSaysLittleOf(t *testing.T) {
+	text, err := json.Marshal(markerOf(&labs.Marker{Name: "Bare", Results: []labs.Result{{Name: "Row"}}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`"provider_id":"","type"`, `"unit":null,"price":"N/A"`,
+		`"expected_results":[{"id":0,"name":"Row","slug":"","lab_id":0,"provider_id":"","required":false}]`,
+	} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%s is not in %s", want, text)
+		}
+	}
+}
+
+// The team's word for whose physicians there are follows its accounts.
+func TestFlowOfATeam(t *testing.T) {
+	c, _ := withLabs(t)
+	path := "/v2/team/" + c.team.String()
+	says := func(flow string) {
+		t.Helper()
+		c.want(200, "GET", path, "", `"delegated_flow":"`+flow+`"`)
+	}
+	account := func(flow labs.DelegatedFlow, status labs.AccountStatus) {
+		t.Helper()
+		userstest.Write(t, c.db, func(ctx context.Context, tx *store.Tx) error {
+			_, err := labs.AddAccount(ctx, tx, labs.NewAccount{Owner: &c.team, Lab: 1, Status: status, Flow: flow, Number: "12345"})
+			return err
+		})
+	}
+	says("order_and_results_with_vital_physician_network")
+	account(labs.OrderDelegated, labs.AccountPending)
+	says("order_and_results_with_vital_physician_network")
+	account(labs.ResultDelegated, labs.AccountActive)
+	says("order_with_vital_physician_network")
+	account(labs.OrderDelegated, labs.AccountActive)
+	says("order_and_results_with_customer_physician_network")
+	if alone := flowOf(nil); alone != "order_and_results_with_customer_physician_network" {
+		t.Errorf("without accounts: %s", alone)
+	}
 }
 
 func TestMarkersOfOrderSets(t *testing.T) {
@@ -147,6 +192,9 @@ func TestCompendiumShapes(t *testing.T) {
 	golden(t, "compendium_convert", c.want(200, "POST", "/v3/compendium/convert", `{"provider_ids":["800013","nope"],"target_lab":"quest","limit":1}`))
 	c.want(200, "POST", "/v3/compendium/convert", `{"lab_test_id":"`+ids["walk_in_test"]+`","target_lab":"labcorp"}`,
 		`"source_lab_id":2,"target_lab_id":1`, `"unresolved_provider_ids":["70010"]`)
+	// What covers both codes is the second candidate of the first, and is told once.
+	c.want(200, "POST", "/v3/compendium/convert", `{"provider_ids":["B0070","800012"],"target_lab":"quest","limit":1}`,
+		`"converted_provider_ids":["70012"],"unresolved_provider_ids":[]`, `"B0070":{"source_provider_id":"B0070","candidates":[{`)
 	c.want(200, "POST", "/v3/compendium/search_orderable_tests", `{"provider_ids":["800013"],"target_lab":"quest"}`, `{"candidates":{"800013":[{`, `"provider_id":"70013"`)
 	for body, loc := range map[string]string{
 		`{"mode":"canonical"}`: "query", `{"mode":"canonical","query":" "}`: "query", `{"mode":"canonical","query":"x","loinc_set_hash":"y"}`: "loinc_set_hash",

@@ -222,7 +222,7 @@ func (p *entries) parse(batch *wearables.Batch) error {
 		batch.Summaries = append(batch.Summaries, body.Summaries...)
 		return nil
 	}
-	body, err := push.Parse(p.body())
+	body, err := push.Parse(p.body(), p.series)
 	if err != nil {
 		return p.relocate(err)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"hale/internal/connections"
 	"hale/internal/fault"
+	"hale/internal/labs"
 	"hale/internal/messages"
 	"hale/internal/orders"
 	"hale/internal/store"
@@ -79,7 +80,35 @@ type teamBody struct {
 	Communication      bool       `json:"lab_tests_patient_communication_enabled"`
 	SMSCommunication   bool       `json:"lab_tests_patient_sms_communication_enabled"`
 	EmailCommunication bool       `json:"lab_tests_patient_email_communication_enabled"`
-	DelegatedFlow      string     `json:"delegated_flow"`
+	DelegatedFlow      string     `json:"delegated_flow" doc:"Whose physicians order and follow up, by the accounts that the team may order under."`
+}
+
+// The words for who orders and who follows up. They know the team's physicians
+// for both, the service's for both, and the service's for ordering alone.
+//
+// Reference 5.10, DelegatedFlowType.
+const (
+	teamPhysicians    = "order_and_results_with_customer_physician_network"
+	servicePhysicians = "order_and_results_with_vital_physician_network"
+	serviceOrders     = "order_with_vital_physician_network"
+)
+
+// flowOf is the word that asks most of the team under any of its accounts. A
+// team without an account has nobody's physicians but its own.
+func flowOf(accounts []labs.Account) string {
+	word := servicePhysicians
+	for _, a := range accounts {
+		switch {
+		case a.Flow.TeamOrders():
+			return teamPhysicians
+		case a.Flow == labs.ResultDelegated:
+			word = serviceOrders
+		}
+	}
+	if len(accounts) == 0 {
+		return teamPhysicians
+	}
+	return word
 }
 
 type teamConfig struct {
@@ -105,18 +134,22 @@ func (a *API) getTeam(ctx context.Context, c Caller, in *getTeamIn) (*out[teamBo
 	}
 	var team teams.Team
 	var says messages.Settings
+	var accounts []labs.Account
 	err := a.db.Read(ctx, func(tx *store.Tx) (err error) {
 		if team, err = teams.Get(ctx, tx, c.Team); err != nil {
 			return err
 		}
-		says, err = messages.SettingsOf(ctx, tx, c.Team)
+		if says, err = messages.SettingsOf(ctx, tx, c.Team); err != nil {
+			return err
+		}
+		accounts, err = labs.Accounts(ctx, tx, c.Team, labs.AccountFilter{Status: labs.AccountActive})
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	return answer(teamBody{
-		ID: team.ID, OrgID: team.ID, Name: team.Name, DelegatedFlow: "order_and_results_with_customer_physician_network",
+		ID: team.ID, OrgID: team.ID, Name: team.Name, DelegatedFlow: flowOf(accounts),
 		TestkitsTexts: says.SMS, Communication: says.SMS || says.Email, SMSCommunication: says.SMS, EmailCommunication: says.Email,
 		Configuration: teamConfig{
 			LibreView: libreViewConfig{map[string]string{}}, TextsEnabled: says.SMS,

@@ -135,13 +135,17 @@ func (a *API) getOrder(ctx context.Context, c Caller, in *OrderPath) (*out[order
 type rescheduleOrderIn struct {
 	OrderPath
 	Body struct {
-		ActivateBy patch.Field[civil.Date] `json:"activate_by" doc:"Today or later; null starts the order at once."`
+		ActivateBy patch.Field[dayText] `json:"activate_by" doc:"Today or later; null starts the order at once."`
 	}
 }
 
 func (a *API) rescheduleOrder(ctx context.Context, c Caller, in *rescheduleOrderIn) (*out[postOrderBody], error) {
+	field, bad := patchedDay(in.Body.ActivateBy, "activate_by")
+	if bad != nil {
+		return nil, bad
+	}
 	var day *civil.Date
-	in.Body.ActivateBy.Apply(&day)
+	field.Apply(&day)
 	return a.ordered(ctx, c, func(tx *store.Tx) (orders.Order, string, error) {
 		o, err := orders.Reschedule(ctx, tx, c.Team, in.OrderID, day)
 		return o, "order updated", err

@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/civil"
 	"hale/internal/fault"
 	"hale/internal/labs"
 	"hale/internal/orders"
@@ -32,7 +31,7 @@ type createOrderBody struct {
 	BillingType      *string                   `json:"billing_type" required:"false" default:"client_bill" doc:"client_bill, commercial_insurance, patient_bill_passthrough or patient_bill."`
 	ICDCodes         listOrNull[string]        `json:"icd_codes" required:"false" maxItems:"50" doc:"Diagnoses, for insurance."`
 	Consents         listOrNull[consentIn]     `json:"consents" required:"false" maxItems:"50"`
-	ActivateBy       *string                   `json:"activate_by" required:"false" doc:"Date, in New York, before which nothing is done."`
+	ActivateBy       *dayText                  `json:"activate_by" required:"false" nullable:"true" doc:"Day in New York before which nothing is done."`
 	AOEAnswers       listOrNull[aoeAnswerIn]   `json:"aoe_answers" required:"false" maxItems:"500" doc:"Answers to what the markers ask."`
 	Passthrough      *string                   `json:"passthrough" required:"false" doc:"Yours: given back as it is."`
 	ClinicalNotes    *string                   `json:"clinical_notes" required:"false" doc:"For the lab's requisition, at most 1,000 characters."`
@@ -115,7 +114,7 @@ type aoeAnswerIn struct {
 type patientIn struct {
 	FirstName         string          `json:"first_name" doc:"1 to 50 characters, ASCII."`
 	LastName          string          `json:"last_name" doc:"1 to 50 characters, ASCII."`
-	DOB               string          `json:"dob" doc:"Date."`
+	DOB               dayText         `json:"dob"`
 	Gender            string          `json:"gender" doc:"female, male, other or unknown."`
 	PhoneNumber       string          `json:"phone_number"`
 	Email             string          `json:"email"`
@@ -129,7 +128,7 @@ type patientIn struct {
 }
 
 func (in patientIn) patient() (orders.Patient, error) {
-	dob, err1 := dayIn(in.DOB, "patient_details", "dob")
+	dob, err1 := in.DOB.day("patient_details", "dob")
 	proxy, err2 := in.MedicalProxy.domain("body", "patient_details", "medical_proxy")
 	trimmed := func(text *string) string { return strings.TrimSpace(word(text)) }
 	return orders.Patient{
@@ -188,12 +187,4 @@ func (b *createOrderBody) request() (orders.Request, error) {
 	day, bad := optionalDay(b.ActivateBy, "activate_by")
 	r.ActivateBy = day
 	return r, fault.Join(append(listOf(unread), bad)...)
-}
-
-func optionalDay(text *string, field string) (*civil.Date, *fault.Error) {
-	if text == nil {
-		return nil, nil
-	}
-	day, bad := dayIn(*text, field)
-	return &day, bad
 }

@@ -3,13 +3,9 @@ package api
 import (
 	"encoding/json"
 	"reflect"
-	"strings"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"hale/internal/civil"
-	"hale/internal/fault"
 	"hale/internal/orders"
 )
 
@@ -69,20 +65,4 @@ func (objectOrNull[T]) Schema(r huma.Registry) *huma.Schema {
 	s := *r.Schema(reflect.TypeFor[T](), false, "")
 	s.Nullable = true
 	return &s
-}
-
-// dayIn reads a date of an order, as the reference takes it: blanks around it
-// do not matter, and midnight of a day is the day.
-func dayIn(text string, at ...string) (civil.Date, *fault.Error) {
-	text = strings.TrimSpace(text)
-	if day, err := civil.ParseDate(text); err == nil {
-		return day, nil
-	}
-	for _, layout := range []string{"2006-01-02T15:04:05", time.RFC3339Nano} {
-		if t, err := time.Parse(layout, text); err == nil && t.Hour() == 0 && t.Minute() == 0 && t.Second() == 0 && t.Nanosecond() == 0 {
-			return civil.DateOf(t), nil
-		}
-	}
-	return civil.Date{}, fault.New(fault.Invalid, "Input should be a valid date in the format YYYY-MM-DD").
-		At(append([]string{"body"}, at...)...).WithType("date_from_datetime_parsing")
 }

@@ -100,7 +100,8 @@ type labAsked struct {
 	named bool // by the caller, who wants to hear that it has nothing here
 }
 
-// labsAsked are the labs of the catalogue that the request is about.
+// labsAsked are the labs that the request is about: of the catalogue, and those
+// that it names though the team's catalogue has them not.
 func (a *API) labsAsked(ctx context.Context, tx *store.Tx, c Caller, in *areaInfoIn) ([]labAsked, error) {
 	catalogue, err := labs.For(ctx, tx, c.Team)
 	if err != nil {
@@ -126,6 +127,13 @@ func (a *API) labsAsked(ctx context.Context, tx *store.Tx, c Caller, in *areaInf
 			lab.Billings = billingsOf(*account)
 		}
 		asked = append(asked, labAsked{lab, len(named) > 0 || slices.Contains(labs.CentralSlugs, lab.Slug)})
+	}
+	for _, slug := range named {
+		_, offered := catalogue.LabNamed(slug)
+		if lab, known := labs.LabKnown(slug); known && !offered && account == nil {
+			lab.Billings = nil // nothing can be ordered there
+			asked = append(asked, labAsked{lab, true})
+		}
 	}
 	return asked, nil
 }

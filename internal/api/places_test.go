@@ -97,6 +97,30 @@ func TestPSCInfo(t *testing.T) {
 	})
 }
 
+// A lab that was asked for counts none where the team has no such lab.
+func TestAreaInfoOfALabThatTheTeamHasNot(t *testing.T) {
+	eachPlacesDoor(t, func(d placesDoor) {
+		production := d
+		production.team = teamIn(t, d.db, teams.Production)
+		production.key = d.newKey(production.team)
+		none := func(slug string) string {
+			return fmt.Sprintf(`%q:{"patient_service_centers":{"within_radius":0,"radius":"25","capabilities":[],"appointment_with_vital":false},`+
+				`"supported_bill_types":[],"lab_id":%d}`, slug, d.labs[slug].ID)
+		}
+		for query, want := range map[string]string{
+			"":                          "",
+			"&labs=quest":               none("quest"),
+			"&lab=labcorp&labs=quest":   none("labcorp") + "," + none("quest"),
+			"&lab=labcorp&labs=labcorp": none("labcorp"),
+		} {
+			got := production.get("/v3/order/area/info?zip_code=85004"+query, 200)
+			if _, labs, _ := strings.Cut(got, `"central_labs":`); labs != "{"+want+"}}" {
+				t.Errorf("%s: %s", query, got)
+			}
+		}
+	})
+}
+
 // In sandbox there are made-up sites, at most thirty in an answer, by distance.
 func TestPSCInfoInSandbox(t *testing.T) {
 	eachPlacesDoor(t, func(d placesDoor) {

@@ -82,7 +82,7 @@ func (a *API) pushSamples(ctx context.Context, c Caller, in *pushIn) (*out[pushB
 	if r == nil || !r.Push {
 		return nil, fault.New(fault.Invalid, "Value error, this resource cannot be pushed").At("path", "resource")
 	}
-	body, err := push.Parse(in.RawBody)
+	body, err := push.Parse(in.RawBody, r)
 	if err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ type sourceBody struct {
 	Logo      string  `json:"logo" deprecated:"true"`
 }
 
-// sampleBody is one measurement.
+// sampleBody is one measurement, beside the words of series_words.go.
 //
 // Spec: Events, timeseries. Reference 7.7.
 type sampleBody struct {
@@ -65,11 +65,6 @@ type sampleBody struct {
 	Systolic       *float64 `json:"systolic,omitempty" doc:"Of blood_pressure."`
 	Diastolic      *float64 `json:"diastolic,omitempty" doc:"Of blood_pressure."`
 	Grouping       []any    `json:"grouping,omitempty" doc:"Of blood_pressure, by place: the kind of source, workout, sport, device."`
-	SensorLocation *string  `json:"sensor_location,omitempty" doc:"Of body_temperature and body_temperature_delta."`
-	DeliveryMode   *string  `json:"delivery_mode,omitempty" doc:"Of insulin_injection."`
-	DeliveryForm   *string  `json:"delivery_form,omitempty" doc:"Of insulin_injection."`
-	BolusPurpose   *string  `json:"bolus_purpose,omitempty" doc:"Of insulin_injection."`
-	Intensity      *string  `json:"intensity,omitempty" doc:"Of workout_duration."`
 }
 
 // pointBody is a sample of a series of plain measurements.

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 
-	"hale/internal/civil"
 	"hale/internal/connections"
 	"hale/internal/fault"
 	"hale/internal/ids"
@@ -33,19 +32,28 @@ type UserPath struct {
 
 type createUserIn struct {
 	Body struct {
-		ClientUserID      string      `json:"client_user_id" minLength:"1" maxLength:"256" doc:"Your own unique reference. Not an e-mail address, telephone number or anything else personal."`
-		FallbackTimeZone  *string     `json:"fallback_time_zone" required:"false" doc:"IANA name, such as Europe/Helsinki."`
-		FallbackBirthDate *civil.Date `json:"fallback_birth_date" required:"false" format:"date"`
-		IngestionStart    *civil.Date `json:"ingestion_start" required:"false" format:"date"`
-		IngestionEnd      *civil.Date `json:"ingestion_end" required:"false" format:"date"`
+		ClientUserID      string   `json:"client_user_id" minLength:"1" maxLength:"256" doc:"Your own unique reference. Not an e-mail address, telephone number or anything else personal."`
+		FallbackTimeZone  *string  `json:"fallback_time_zone" required:"false" doc:"IANA name, such as Europe/Helsinki."`
+		FallbackBirthDate *dayText `json:"fallback_birth_date" required:"false" nullable:"true"`
+		IngestionStart    *dayText `json:"ingestion_start" required:"false" nullable:"true"`
+		IngestionEnd      *dayText `json:"ingestion_end" required:"false" nullable:"true"`
 	}
 }
 
-func (a *API) createUser(ctx context.Context, c Caller, in *createUserIn) (*out[userBody], error) {
+func (in *createUserIn) user() (users.NewUser, error) {
 	b := in.Body
-	n := users.NewUser{
-		ClientUserID: b.ClientUserID, TimeZone: b.FallbackTimeZone, BirthDate: b.FallbackBirthDate,
-		IngestionStart: b.IngestionStart, IngestionEnd: b.IngestionEnd,
+	n := users.NewUser{ClientUserID: b.ClientUserID, TimeZone: b.FallbackTimeZone}
+	var err1, err2, err3 *fault.Error
+	n.BirthDate, err1 = optionalDay(b.FallbackBirthDate, "fallback_birth_date")
+	n.IngestionStart, err2 = optionalDay(b.IngestionStart, "ingestion_start")
+	n.IngestionEnd, err3 = optionalDay(b.IngestionEnd, "ingestion_end")
+	return n, fault.Join(err1, err2, err3)
+}
+
+func (a *API) createUser(ctx context.Context, c Caller, in *createUserIn) (*out[userBody], error) {
+	n, err := in.user()
+	if err != nil {
+		return nil, err
 	}
 	return answering(ctx, a, func(tx *store.Tx) (userBody, error) {
 		user, err := users.Create(ctx, tx, c.Team, n)
@@ -118,21 +126,30 @@ func (a *API) oneUser(ctx context.Context, find func(tx *store.Tx, beside users.
 type patchUserIn struct {
 	UserPath
 	Body struct {
-		ClientUserID      patch.Field[string]     `json:"client_user_id" required:"false" doc:"Cannot be null."`
-		FallbackTimeZone  patch.Field[string]     `json:"fallback_time_zone" required:"false" doc:"IANA name; null clears."`
-		FallbackBirthDate patch.Field[civil.Date] `json:"fallback_birth_date" required:"false" doc:"Null clears."`
-		IngestionStart    patch.Field[civil.Date] `json:"ingestion_start" required:"false" doc:"Null clears."`
-		IngestionEnd      patch.Field[civil.Date] `json:"ingestion_end" required:"false" doc:"Null clears."`
+		ClientUserID      patch.Field[string]  `json:"client_user_id" required:"false" doc:"Cannot be null."`
+		FallbackTimeZone  patch.Field[string]  `json:"fallback_time_zone" required:"false" doc:"IANA name; null clears."`
+		FallbackBirthDate patch.Field[dayText] `json:"fallback_birth_date" required:"false" doc:"Null clears."`
+		IngestionStart    patch.Field[dayText] `json:"ingestion_start" required:"false" doc:"Null clears."`
+		IngestionEnd      patch.Field[dayText] `json:"ingestion_end" required:"false" doc:"Null clears."`
 	}
 }
 
-func (a *API) patchUser(ctx context.Context, c Caller, in *patchUserIn) (*out[detailBody], error) {
+func (in *patchUserIn) update() (users.Update, error) {
 	b := in.Body
-	u := users.Update{
-		ClientUserID: b.ClientUserID, TimeZone: b.FallbackTimeZone, BirthDate: b.FallbackBirthDate,
-		IngestionStart: b.IngestionStart, IngestionEnd: b.IngestionEnd,
+	u := users.Update{ClientUserID: b.ClientUserID, TimeZone: b.FallbackTimeZone}
+	var err1, err2, err3 *fault.Error
+	u.BirthDate, err1 = patchedDay(b.FallbackBirthDate, "fallback_birth_date")
+	u.IngestionStart, err2 = patchedDay(b.IngestionStart, "ingestion_start")
+	u.IngestionEnd, err3 = patchedDay(b.IngestionEnd, "ingestion_end")
+	return u, fault.Join(err1, err2, err3)
+}
+
+func (a *API) patchUser(ctx context.Context, c Caller, in *patchUserIn) (*out[detailBody], error) {
+	u, err := in.update()
+	if err != nil {
+		return nil, err
 	}
-	err := a.db.Write(ctx, func(tx *store.Tx) error {
+	err = a.db.Write(ctx, func(tx *store.Tx) error {
 		_, err := users.Change(ctx, tx, c.Team, in.UserID, u)
 		return err
 	})

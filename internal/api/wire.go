@@ -8,7 +8,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"hale/internal/civil"
 	"hale/internal/orders"
 	"hale/internal/patch"
 	"hale/internal/teams"
@@ -115,8 +114,10 @@ func (nullableString) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Nullable: true}
 }
 
-func (nullableDate) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeString, Format: "date", Nullable: true}
+func (nullableDate) Schema(r huma.Registry) *huma.Schema {
+	s := dayText("").Schema(r)
+	s.Nullable = true
+	return s
 }
 
 func (nullableBool) Schema(huma.Registry) *huma.Schema {
@@ -129,7 +130,7 @@ func (nullableInt) Schema(huma.Registry) *huma.Schema {
 
 func registerAliases(r huma.Registry) {
 	r.RegisterTypeAlias(reflect.TypeFor[patch.Field[string]](), reflect.TypeFor[nullableString]())
-	r.RegisterTypeAlias(reflect.TypeFor[patch.Field[civil.Date]](), reflect.TypeFor[nullableDate]())
+	r.RegisterTypeAlias(reflect.TypeFor[patch.Field[dayText]](), reflect.TypeFor[nullableDate]())
 	r.RegisterTypeAlias(reflect.TypeFor[patch.Field[bool]](), reflect.TypeFor[nullableBool]())
 	r.RegisterTypeAlias(reflect.TypeFor[patch.Field[int]](), reflect.TypeFor[nullableInt]())
 	r.RegisterTypeAlias(reflect.TypeFor[orders.ID](), reflect.TypeFor[identity]())

@@ -6,12 +6,23 @@ import "strings"
 // answers, on purpose. Both tests of the contract, the one over documents and
 // the one over answers, read it so amended.
 var amendments = []struct {
-	at     string // schema.field; * for every schema that has the field
+	at     string // schema.field, or several fields with blanks between; * for every schema that has the field
 	to     string // JSON Schema in its place; empty takes the field away
 	reason string
 }{
 	{"*.client_user_id", `{"type":"string"}`, "Spec: Envelope, a string; the contract's own samples are no UUIDs either"},
 	{"ClientFacingLabLocation.distance", `{"type":"string"}`, "Spec: PSC, miles as text"},
+	{"ClientFacingPatientDetailsCompatible.dob", `{"type":"string","format":"date"}`, "Spec: Order, a date"},
+	{"ClientFacingOrder.sample_id notes", `{"type":"string"}`, "Spec: Order, strings and never null"},
+	{"PatientAddressCompatible.second_line phone_number access_notes", `{"type":"string"}`, "Spec: Order, patient_address, all strings"},
+	{
+		"ClientFacingShipment.outbound_tracking_number outbound_tracking_url outbound_courier inbound_tracking_number inbound_tracking_url inbound_courier notes",
+		`{"type":"string"}`, "Spec: Order, shipment, strings",
+	},
+	{"ClientFacingMarker.price", `{"type":"string"}`, "Spec: Marker, a string"},
+	{"ClientFacingMarkerComplete.price", `{"type":"string"}`, "Spec: Marker, a string"},
+	{"ClientFacingResult.provider_id", `{"type":"string"}`, "Spec: Marker, expected_results, a string"},
+	{"ClientFacingResult.loinc", `{"$ref":"ClientFacingLoinc"}`, "Spec: Marker, expected_results, an object"},
 	{"HistoricalPullCompleted.is_final", ``, "Spec: Historical pull completed, the flag is removed"},
 	{"ProviderConnectionCreated.source", ``, "Spec: Versioning, source is replaced by provider"},
 	{"VitalTokenCreatedResponse.exchange_url", `{"type":"string"}`, "spec-notes: Phones, the scheme opens our own app"},
@@ -39,15 +50,17 @@ func (c *contract) amend() {
 		}
 	}
 	for _, a := range amendments {
-		name, field, _ := strings.Cut(a.at, ".")
+		name, fields, _ := strings.Cut(a.at, ".")
 		for of, s := range c.schemas {
-			if s.Properties[field] == nil || name != "*" && name != of {
-				continue
-			}
-			if a.to == "" {
-				s.drop(field)
-			} else {
-				s.Properties[field] = mustSchema(a.to)
+			for field := range strings.FieldsSeq(fields) {
+				if s.Properties[field] == nil || name != "*" && name != of {
+					continue
+				}
+				if a.to == "" {
+					s.drop(field)
+				} else {
+					s.Properties[field] = mustSchema(a.to)
+				}
 			}
 		}
 	}

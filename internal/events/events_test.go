@@ -216,6 +216,42 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
+// Spec: Events, data of daily and historical events always carries user_id and
+// source, and source its slug.
+func TestExamplesOfDataNameUserAndSource(t *testing.T) {
+	user := uuid.New()
+	for _, e := range events.Types() {
+		if !strings.HasPrefix(e.Name, "daily.") && !strings.HasPrefix(e.Name, "historical.") {
+			continue
+		}
+		var data struct {
+			User   string `json:"user_id"`
+			Source struct {
+				Provider, Type, Slug string
+			}
+		}
+		if err := json.Unmarshal(e.Example(user), &data); err != nil {
+			t.Fatal(err)
+		}
+		if s := data.Source; data.User != user.String() || s.Provider == "" || s.Type == "" || s.Slug != s.Provider {
+			t.Errorf("%s: %+v", e.Name, data)
+		}
+	}
+}
+
+// A type that nothing tells of says so.
+func TestTypesThatAreNotSentYet(t *testing.T) {
+	unsent := 0
+	for _, e := range events.Types() {
+		if strings.Contains(e.Sentence, "Not sent yet: ") {
+			unsent++
+		}
+	}
+	if unsent != 6 { // a connection's error, a report's two and a note's three
+		t.Errorf("%d types", unsent)
+	}
+}
+
 func TestIDs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		raw := rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "id")

@@ -103,9 +103,18 @@ func (s sample) json() string {
 	return text + `,"timezone_offset":3600,"type":` + kind + `,"unit":"` + s.unit + `",` + s.value + `}`
 }
 
-const source = `"source":{"provider":"apple_health_kit","type":"watch","app_id":null,"device_id":null}`
+// sourceOf is the source of data of a type of source.
+//
+// Spec: Events, data always carries user_id and source; slug stays in it.
+func sourceOf(kind string) string {
+	return `"source":{"provider":"apple_health_kit","type":"` + kind + `","app_id":null,"device_id":null,"sport":null,"workout_id":null,` +
+		`"name":"Apple HealthKit","slug":"apple_health_kit","logo":""}`
+}
 
-const historical = `"start_date":"2026-01-30T00:00:00+00:00","end_date":"2026-03-01T00:00:00+00:00","provider":"apple_health_kit"`
+var source = sourceOf("watch")
+
+// historical is about all of a provider's sources.
+var historical = `"start_date":"2026-01-30T00:00:00+00:00","end_date":"2026-03-01T00:00:00+00:00","provider":"apple_health_kit",` + sourceOf("unknown")
 
 func init() {
 	for resource, fields := range summaries {
@@ -124,11 +133,17 @@ func init() {
 	}
 }
 
+// unsent says of resources why nothing tells of them yet.
+var unsent = map[string]string{
+	"note": " Not sent yet: no source of notes is read.",
+}
+
 func defineData(resource, what string, example func(uuid.UUID) json.RawMessage) {
+	why := unsent[resource]
 	Define(
-		Type{"daily.data." + resource + ".created", what + " of " + resource + " came in for the first time.", example},
-		Type{"daily.data." + resource + ".updated", what + " of " + resource + " replaced an earlier version.", example},
-		Type{"historical.data." + resource + ".created", "The history of " + resource + " of a new connection has been fetched to its end.", about(historical)},
+		Type{"daily.data." + resource + ".created", what + " of " + resource + " came in for the first time." + why, example},
+		Type{"daily.data." + resource + ".updated", what + " of " + resource + " replaced an earlier version." + why, example},
+		Type{"historical.data." + resource + ".created", "The history of " + resource + " of a new connection has been fetched to its end." + why, about(historical)},
 	)
 }
 

@@ -25,7 +25,7 @@ const (
 // others are the types outside the data families. Reference 8.1.
 var others = []Type{
 	{"provider.connection.created", "A user connected a provider.", about(`"provider":{"name":"Apple HealthKit","slug":"apple_health_kit","logo":null},"external_user_id":null,"resource_availability":{}`)},
-	{"provider.connection.error", "A connection stopped working and needs the user or the team.", about(`"provider":"fitbit","error_type":"token_refresh_failed","message":"The provider refused to renew access.","error_details":""`)},
+	{"provider.connection.error", "A connection stopped working and needs the user or the team. Not sent yet: data is sent to us or imported, and nothing is fetched from providers.", about(`"provider":"fitbit","error_type":"token_refresh_failed","message":"The provider refused to renew access.","error_details":""`)},
 	{"provider.device.created", "A device was seen for the first time.", about(device)},
 	{"provider.device.updated", "What is known of a device changed.", about(device)},
 	{"labtest.order.created", "A lab order was placed.", about(order)},
@@ -33,8 +33,8 @@ var others = []Type{
 	{"labtest.appointment.created", "An appointment was made.", about(appointment)},
 	{"labtest.appointment.updated", "An appointment changed.", about(appointment)},
 	{"labtest.result.critical", "A result is critical and needs attention now.", about(`"order_id":"00000000-0000-4000-8000-000000000005","sample_id":"S-1","status":"final","interpretation":"critical","team_id":"00000000-0000-4000-8000-000000000006","created_at":"2026-03-05T08:00:00+00:00","updated_at":"2026-03-05T08:00:00+00:00"`)},
-	{"lab_report.parsing_job.created", "A lab report was handed in for parsing.", about(parsingJob + `,"status":"started"`)},
-	{"lab_report.parsing_job.updated", "A parsing job is completed, failed or waits for a review.", about(parsingJob + `,"status":"completed"`)},
+	{"lab_report.parsing_job.created", "A lab report was handed in for parsing. Not sent yet: no reports are parsed.", about(parsingJob + `,"status":"started"`)},
+	{"lab_report.parsing_job.updated", "A parsing job is completed, failed or waits for a review. Not sent yet: no reports are parsed.", about(parsingJob + `,"status":"completed"`)},
 	{"continuous_query.result_table.changed", "Rows of a continuous query's result changed.", func(uuid.UUID) json.RawMessage {
 		return json.RawMessage(`[{"query_id":"00000000-0000-4000-8000-00000000000a","query_slug":"weekly-steps","data":{"group_key":[0],"sum":[8214]}}]`)
 	}},

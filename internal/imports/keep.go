@@ -15,11 +15,11 @@ import (
 	"hale/internal/wearables"
 )
 
-// Share copies an upload to where every node finds it, before anybody is told
-// that it is safe: the node that took it may never come back. On SQLite there is
-// no other node, and its import copies the file when it begins.
+// Share copies an upload into the database, sealed, before anybody is told that
+// it is safe: the node that took it may never come back, and a backup copies the
+// database alone.
 func (s *Service) Share(ctx context.Context, team teams.ID, user users.ID, up *Upload) error {
-	if s.Ledger == nil || s.DB.Engine() == store.SQLite {
+	if s.Ledger == nil {
 		return nil
 	}
 	_, err := s.Ledger.KeepFile(ctx, s.DB, ledger.File{
@@ -77,7 +77,7 @@ func (l *linking) Ingest(ctx context.Context, user users.User, b wearables.Batch
 }
 
 // fetch brings the upload from the ledger to this node, where another node
-// took it. found is false when it is not there.
+// took it or the database was restored. found is false when it is not there.
 func (a *attempt) fetch(ctx context.Context) (found bool, err error) {
 	if a.s.Ledger == nil {
 		return false, nil
@@ -110,6 +110,32 @@ func (s *Service) restore(ctx context.Context, p *ledger.Payload, path string) e
 		return errors.Join(err, os.Remove(file.Name()))
 	}
 	return nil
+}
+
+// Wanted finds the payloads of a user's files that are to be read again. A file
+// all of whose imports were canceled is not among them, and neither is one that
+// no import came of: what it brought stays, and no more of it comes.
+func Wanted(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (map[ledger.ID]bool, error) {
+	id, err := ledger.FileIDs(ctx, tx, team, user)
+	if err != nil {
+		return nil, err
+	}
+	all, err := query(ctx, tx, `SELECT `+columns+` FROM imports WHERE team_id = $1 AND user_id = $2 AND status <> $3 ORDER BY id`,
+		team, user, string(Canceled))
+	if err != nil {
+		return nil, fmt.Errorf("imports: finding what is wanted: %w", err)
+	}
+	wanted := map[ledger.ID]bool{}
+	for i := range all {
+		live := all[i].live()
+		if err := reconcile(ctx, tx, &all[i]); err != nil {
+			return nil, err
+		}
+		if !live || all[i].live() { // one whose job was canceled never says so
+			wanted[id(all[i].Kind, all[i].SHA256)] = true
+		}
+	}
+	return wanted, nil
 }
 
 // Replay reads a file of the ledger again, as an import would today, into

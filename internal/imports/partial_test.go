@@ -128,13 +128,10 @@ func TestUploadsOfOthersAndOfNobody(t *testing.T) {
 }
 
 // The node that took the file dies for good with its answer; another goes on
-// from the ledger. On SQLite there is only the one.
+// from the ledger, as one does that has a backup of the database alone.
 func TestAnotherNodeGoesOnFromTheLedger(t *testing.T) {
 	data := export(t, 1)
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		if db.Engine() == store.SQLite {
-			t.Skip("SQLite has one node")
-		}
 		b := newBed(t, db)
 		b.service.Ledger = &ledger.Ledger{}
 		made := b.upload(data, false)

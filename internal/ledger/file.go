@@ -112,6 +112,16 @@ func (p *Payload) Restore(ctx context.Context, db *store.DB, to io.Writer) error
 	return nil
 }
 
+// FileIDs returns what makes the ids that a user's files have in the ledger. It
+// needs the user's key of digests, which is made with the first payload.
+func FileIDs(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (func(kind string, sha256 []byte) ID, error) {
+	key, err := readKey(ctx, tx, team, user)
+	if err != nil {
+		return nil, fmt.Errorf("ledger: the key of digests: %w", err)
+	}
+	return func(kind string, sha256 []byte) ID { return digest(key, kind, "", "", sha256) }, nil
+}
+
 // FileOf finds the payload of an upload, by what was uploaded. ok is false
 // when it is not there, or not whole.
 func (l *Ledger) FileOf(ctx context.Context, tx *store.Tx, f File) (p Payload, ok bool, err error) {

@@ -16,11 +16,20 @@ const (
 // body or a file of a kind becomes raises its number; a kind that is not here
 // is at its first.
 var mappings = map[string]int{
-	Samples:   1,
-	Series:    1,
+	// 2: sensor_location, intensity and the words of insulin.
+	Samples: 2,
+	Series:  2,
+
 	Summaries: 1,
 	// 2: insulin, swimming strokes, sports of distance, cycles, electrocardiograms.
 	"apple_health": 2,
+
+	// 2: what was eaten or injected at one moment is added up.
+	"dexcom_clarity": 2, "nightscout": 2, "health_connect": 2,
+	// 2: the same; times are those of the clock on the wall.
+	"libreview": 2,
+	// 2: an activity is known by its id; the zone of the profile.
+	"fitbit": 2,
 }
 
 // Mapping is the version of today's reading of a kind of payload. A payload

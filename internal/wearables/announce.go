@@ -26,7 +26,7 @@ func (j *job) draft(drafts []draft, w *seriesWrite, verb string, c *blocks.Colum
 	event := "daily.data." + w.resource.Event + "." + verb
 	room := events.Room(j.event(event, nil)) - len(j.samplesPayload(nil, &w.series, widestID, nil))
 	writer := newSampleWriter(&Samples{
-		Resource: w.resource.Name, Type: w.id.sampleType, Source: w.series.Source, Time: c.Time, End: c.End, Offset: c.Offset, Value: c.Value, Value2: c.Value2,
+		Resource: w.resource.Name, Type: w.id.sampleType, Extra: w.id.extra, Source: w.series.Source, Time: c.Time, End: c.End, Offset: c.Offset, Value: c.Value, Value2: c.Value2,
 	})
 	data := make([]byte, 0, min(room, 2+c.Len()*160))
 	data = append(data, '[')
@@ -96,7 +96,7 @@ const fewRows = 16
 // payload is the payload of an event about samples, as rows.
 func (w *seriesWrite) payload(j *job, c *blocks.Columns) rows.Text {
 	t := sampleRows(&Samples{
-		Resource: w.resource.Name, Type: w.id.sampleType, Source: w.series.Source, Time: c.Time, End: c.End, Offset: c.Offset, Value: c.Value, Value2: c.Value2,
+		Resource: w.resource.Name, Type: w.id.sampleType, Extra: w.id.extra, Source: w.series.Source, Time: c.Time, End: c.End, Offset: c.Offset, Value: c.Value, Value2: c.Value2,
 	})
 	around := j.samplesPayload(nil, &w.series, w.series.ID, []byte("[]"))
 	at := len(around) - len("]}")

@@ -54,17 +54,17 @@ func TestEveryNumberOfASummaryHasBounds(t *testing.T) {
 func TestWhatIsLeftOutOfASummary(t *testing.T) {
 	each(t, func(f fixture) {
 		for _, c := range []struct{ resource, body, has, hasNot string }{
-			{"activity", `{"steps":-5,"distance":0,"heart_rate":{"avg_bpm":9000,"min_bpm":48}}`, `"distance":0,"low":null`, `9000`},
+			{"activity", `{"steps":-5,"distance":0,"heart_rate":{"avg_bpm":9000,"min_bpm":48}}`, `"distance":0,"low":null`, `:9000`},
 			{"activity", `{"steps":-1,"heart_rate":{"min_bpm":48.5}}`, `"heart_rate":{"min_bpm":48.5}`, `:-1`},
 			{"sleep", `{"hr_lowest":0,"total":20000,"temperature_delta":-0.4}`, `"temperature_delta":-0.4`, `"hr_lowest":0`},
-			{"workouts", `{"average_hr":9000,"max_hr":170,"elev_low":-400}`, `"elev_low":-400`, `9000`},
+			{"workouts", `{"average_hr":9000,"max_hr":170,"elev_low":-400}`, `"elev_low":-400`, `:9000`},
 			{"workouts", `{"hr_zones":[60,-60,0,0,0,0],"distance":5}`, `"hr_zones":null`, `,-60`},
 			{"meal", `{"energy":{"unit":"kcal","value":-1},"macros":{"fats":{"total":-3,"saturated":2}}}`, `"energy":null,"macros":{"fats":{"saturated":2}}`, `:-3`},
 			{
 				"menstrual_cycle", `{"basal_body_temperature":[{"date":"2026-03-01","value":97.7},{"date":"2026-03-02","value":36.6}]}`,
 				`[{"date":"2026-03-02","value":36.6}]`, `97.7`,
 			},
-			{"electrocardiogram", `{"heart_rate_mean":2000}`, `"heart_rate_mean":null`, `2000`},
+			{"electrocardiogram", `{"heart_rate_mean":2000}`, `"heart_rate_mean":null`, `:2000`},
 		} {
 			r := f.ingest(wearables.Batch{Summaries: []wearables.Summary{about(c.resource, c.body)}})
 			if r.Created != 1 || r.Rejected == 0 || len(r.Rejections) != 1 || r.Rejections[0].Reason != wearables.Implausible {

@@ -13,6 +13,7 @@ import (
 const (
 	UnknownResource = "unknown_resource"
 	UnknownType     = "unknown_type"             // not a type word of the resource
+	UnknownWord     = "unknown_"                 // and the extra field's name: not one of its words
 	UnknownSource   = "unknown_source_type"      // not one of sourceTypes
 	UnknownUnit     = "unknown_unit"             // no conversion to the resource's unit
 	NotFinite       = "not_finite"               // NaN or infinite

@@ -116,6 +116,7 @@ func (j *job) planOn(ctx context.Context, tx *store.Tx, stored heads) error {
 			return err
 		}
 	}
+	j.listen()
 	return nil
 }
 

@@ -9,6 +9,7 @@
 //
 //	types.go, batch.go   samples, summaries, streams, and a batch of them
 //	resources.go         every kind of time series, in one table
+//	extra.go, said.go    words that some of them have, and what came without
 //	documents.go         every kind of summary, in one table
 //	ingest.go            Ingester: check, plan on a snapshot, commit
 //	check.go, intake.go, order.go         which values are believed, and how they are sorted

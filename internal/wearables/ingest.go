@@ -198,6 +198,7 @@ func (j *job) plan(ctx context.Context, tx *store.Tx) error {
 			return err
 		}
 	}
+	j.listen()
 	return nil
 }
 
@@ -260,7 +261,6 @@ func (j *job) commit(ctx context.Context, tx *store.Tx) error {
 }
 
 func (j *job) result() Result {
-	refused := refusals{slices.Clone(j.refused.list)}
 	r := Result{Resources: map[string]Counts{}, Ranges: map[string]Range{}}
 	count := func(resource string, c Counts) {
 		sum := r.Resources[resource]
@@ -278,7 +278,6 @@ func (j *job) result() Result {
 	}
 	for _, w := range j.summaries {
 		if w.tooLarge {
-			refused.add(w.Resource, TooLarge, 1, w.part, 0)
 			continue
 		}
 		count(w.Resource, countOf(w.verb))
@@ -286,17 +285,32 @@ func (j *job) result() Result {
 	}
 	for _, w := range j.streams {
 		if w.orphan {
-			refused.add(WorkoutStream, NoWorkout, 1, w.part, 0)
 			continue
 		}
 		count(WorkoutStream, countOf(w.verb))
 		extend(WorkoutStream, w.span)
 	}
-	for _, r := range refused.list {
-		count(r.Resource, Counts{Rejected: r.Count})
+	r.Rejections = j.refusals()
+	for _, refused := range r.Rejections {
+		count(refused.Resource, Counts{Rejected: refused.Count})
 	}
-	r.Rejections = refused.list
 	return r
+}
+
+// refusals is what intake left out and what the plan refuses.
+func (j *job) refusals() []Rejection {
+	all := refusals{slices.Clone(j.refused.list)}
+	for _, w := range j.summaries {
+		if w.tooLarge {
+			all.add(w.Resource, TooLarge, 1, w.part, 0)
+		}
+	}
+	for _, w := range j.streams {
+		if w.orphan {
+			all.add(WorkoutStream, NoWorkout, 1, w.part, 0)
+		}
+	}
+	return all.list
 }
 
 // span is the time of the samples that are accepted, to the end of the last.
@@ -365,6 +379,6 @@ func (id identity) compare(o identity) int {
 
 func (id identity) text() string {
 	return strings.Join([]string{
-		id.resource, id.provider, id.sourceType, id.appID, id.sampleType, id.sport, string(id.device[:]), string(id.workout[:]),
+		id.resource, id.provider, id.sourceType, id.appID, id.sampleType, id.extra, id.sport, string(id.device[:]), string(id.workout[:]),
 	}, "\x00")
 }

@@ -28,7 +28,6 @@ func (in *Ingester) intake(user users.User, b *Batch) *job {
 	j.takeSummaries(b.Summaries, &bounds)
 	j.takeStreams(b.Streams)
 	j.sortResources()
-	j.listen()
 	return j
 }
 
@@ -44,6 +43,10 @@ func (j *job) takeSamples(s *Samples, part int, bounds *limits, bySeries map[ide
 	}
 	if !r.TakesType(s.Type) {
 		j.refused.add(r.Name, UnknownType, s.Len(), part, 0)
+		return
+	}
+	if reason := r.refusesExtra(s.Extra); reason != "" {
+		j.refused.add(r.Name, reason, s.Len(), part, 0)
 		return
 	}
 	if !s.Source.named() {
@@ -64,7 +67,8 @@ func (j *job) takeSamples(s *Samples, part int, bounds *limits, bySeries map[ide
 		source.Provider = j.provider
 	}
 	source.tidy()
-	id := identityOf(r.Name, s.Type, source)
+	id := identityOf(source)
+	id.resource, id.sampleType, id.extra = r.Name, s.Type, s.Extra
 	if w := bySeries[id]; w != nil {
 		w.take(&c)
 		return

@@ -45,16 +45,25 @@ func (j *job) heardOf(resource string) *heard {
 	return &j.heard[len(j.heard)-1]
 }
 
-// listen gathers what the batch tells of its resources, once it is taken in.
+// listen gathers what the batch tells of its resources, once it is planned:
+// before that nobody knows which summaries and streams are refused.
 func (j *job) listen() {
+	j.heard = j.heard[:0]
 	for _, w := range j.series {
 		j.hear(w.resource.Event, w.add.Time[0], w.add.Time[len(w.add.Time)-1])
 	}
 	for _, w := range j.summaries {
-		oldest, newest := w.bounds()
-		j.hear(w.Resource, oldest, newest)
+		if !w.tooLarge {
+			oldest, newest := w.bounds()
+			j.hear(w.Resource, oldest, newest)
+		}
 	}
-	for _, r := range j.refused.list {
+	for _, w := range j.streams {
+		if !w.orphan {
+			j.hear(WorkoutStream, w.span.Start.UnixMicro(), w.span.End.UnixMicro())
+		}
+	}
+	for _, r := range j.refusals() {
 		if known(r.Resource) {
 			j.heardOf(eventName(r.Resource)) // an attempt all the same
 		}

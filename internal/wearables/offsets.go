@@ -68,10 +68,11 @@ func Floats(provider string) bool {
 	return provider == "freestyle_libre" || provider == "abbott_libreview"
 }
 
-// fallbackFor is the user's fallback zone for a provider; nil for none. Wahoo's
-// instants are left without one by the reference.
-func fallbackFor(user users.User, provider string) *time.Location {
-	if user.TimeZone == nil || Floats(provider) || provider == "wahoo" {
+// FallbackFor is the user's fallback zone for a provider; nil for none. The
+// reference leaves Wahoo's instants without one, and Hammerhead's unless their
+// offset is inferred.
+func FallbackFor(user users.User, provider string) *time.Location {
+	if user.TimeZone == nil || Floats(provider) || provider == "wahoo" || provider == "hammerhead" {
 		return nil
 	}
 	zone, err := civil.Zone(user.TimeZone.Name)
@@ -88,8 +89,10 @@ func (w *seriesWrite) fallBack(user users.User) {
 	if len(c.Offset) > 0 && !slices.Contains(c.Offset, NoOffset) {
 		return
 	}
-	zone := fallbackFor(user, w.id.provider)
-	if zone == nil {
+	zone := FallbackFor(user, w.id.provider)
+	// Google Fit's days and sessions are of the fallback zone, and its series
+	// state nothing. Reference 7.10.
+	if zone == nil || w.id.provider == "google_fit" {
 		return
 	}
 	given, clock := c.Offset, zoneClock{zone: zone}
@@ -158,7 +161,7 @@ func (z *zoneClock) at(us int64) int32 {
 // beneath are the fields that the fallback zone gives a new summary where it
 // states nothing itself.
 func (d *Document) beneath(user users.User, s *Summary, fields map[string]any) map[string]any {
-	zone := fallbackFor(user, s.Source.Provider)
+	zone := FallbackFor(user, s.Source.Provider)
 	start, found := s.Start, map[string]any{}
 	if zone == nil || start.IsZero() && s.Date.IsZero() || fields["time_zone"] != nil {
 		return found

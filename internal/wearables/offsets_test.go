@@ -107,7 +107,7 @@ func TestHowAnOffsetWasFoundIsKept(t *testing.T) {
 func TestFloatingTimeHasNoFallback(t *testing.T) {
 	each(t, func(f fixture) {
 		f = f.zoned("Europe/Berlin")
-		for _, provider := range []string{"freestyle_libre", "abbott_libreview", "wahoo"} {
+		for _, provider := range []string{"freestyle_libre", "abbott_libreview", "wahoo", "hammerhead", "google_fit"} {
 			s := bare(day, 5)
 			s.Resource, s.Source.Provider = "glucose", provider
 			f.ingest(wearables.Batch{Provider: provider, Samples: []wearables.Samples{s}})

@@ -48,7 +48,7 @@ func TestOrderSplitAndRepetitionDoNotMatter(t *testing.T) {
 		if sent < created {
 			rt.Fatalf("%d of %d samples are accounted for", sent, created)
 		}
-		for _, resource := range []string{"heartrate", "steps", "body_weight"} {
+		for _, resource := range []string{"heartrate", "steps", "body_weight", "insulin_injection"} {
 			want, got := f.samples(resource), g.samples(resource)
 			if fmt.Sprint(describe(got)) != fmt.Sprint(describe(want)) {
 				rt.Fatalf("%s:\ngot  %v\nwant %v", resource, describe(got), describe(want))
@@ -61,16 +61,23 @@ func TestOrderSplitAndRepetitionDoNotMatter(t *testing.T) {
 func describe(groups []wearables.Samples) []string {
 	var all []string
 	for _, g := range groups {
-		all = append(all, fmt.Sprint(g.Source.Type, g.Source.AppID, g.Time, g.End, g.Offset, g.Value))
+		all = append(all, fmt.Sprint(g.Source.Type, g.Source.AppID, g.Extra, g.Time, g.End, g.Offset, g.Value))
 	}
 	return all
 }
 
 func drawSamples(t *rapid.T) []wearables.Samples {
 	var all []wearables.Samples
-	for _, resource := range []string{"heartrate", "steps", "body_weight"} {
+	words := map[string]string{
+		"watch": rapid.SampledFrom([]string{"", "bolus,standard,meal"}).Draw(t, "words"),
+		"phone": rapid.SampledFrom([]string{"bolus,extended,meal", ",,unknown"}).Draw(t, "words"),
+	}
+	for _, resource := range []string{"heartrate", "steps", "body_weight", "insulin_injection"} {
 		for _, kind := range []string{"watch", "phone"} {
 			s := wearables.Samples{Resource: resource, Source: wearables.Source{Type: kind}}
+			if resource == "insulin_injection" { // of one source, told apart by their words
+				s.Source.Type, s.Extra = "insulin_pump", words[kind]
+			}
 			// Four days, so that blocks of a day have neighbours.
 			minutes := rapid.SliceOfNDistinct(rapid.Int64Range(0, 4*1440), 1, 60, rapid.ID[int64]).Draw(t, "minutes")
 			for _, m := range minutes {
@@ -78,7 +85,7 @@ func drawSamples(t *rapid.T) []wearables.Samples {
 				s.Time = append(s.Time, at)
 				s.Value = append(s.Value, float64(40+m%60))
 				s.Offset = append(s.Offset, int32(m%3)*3600)
-				if resource == "steps" {
+				if resource == "steps" || resource == "insulin_injection" {
 					s.End = append(s.End, at+60_000_000)
 				}
 			}

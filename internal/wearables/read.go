@@ -14,7 +14,7 @@ import (
 // ReadSeries appends a series' samples that start in [from, to), UTC
 // microseconds, to dst in time order.
 func ReadSeries(ctx context.Context, tx *store.Tx, s Series, from, to int64, dst *Samples) error {
-	dst.Resource, dst.Type, dst.Source = s.Resource, s.Type, s.Source
+	dst.Resource, dst.Type, dst.Extra, dst.Source = s.Resource, s.Type, s.Extra, s.Source
 	c := dst.columns()
 	_, err := s.read(ctx, tx, from, to, math.MaxInt, false, &c)
 	dst.setColumns(&c)
@@ -87,7 +87,7 @@ func (s *Series) readBlock(ctx context.Context, tx *store.Tx, b *storedBlock, fr
 		times := dst.Time[begin:]
 		dst.Cut(begin, begin+sort.Search(len(times), func(i int) bool { return times[i] >= from }))
 	}
-	return nil
+	return s.leave(ctx, tx, begin, dst)
 }
 
 // PageSamples is how many samples one page of a read has: 30 days of one per
@@ -145,7 +145,7 @@ func ListSamples(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q Samp
 		if left == 0 {
 			return groups, &Place{s.ID, from - 1}, nil
 		}
-		group := Samples{Resource: s.Resource, Type: s.Type, Source: s.Source}
+		group := Samples{Resource: s.Resource, Type: s.Type, Extra: s.Extra, Source: s.Source}
 		var c blocks.Columns
 		more, err := s.read(ctx, tx, from, q.To, left, q.Marked, &c)
 		if err != nil {

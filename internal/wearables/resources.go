@@ -33,8 +33,8 @@ type Resource struct {
 	// are no numbers, or are replaced by a summary.
 	Push bool
 	// Extra are fields that samples of this resource carry besides the common
-	// ones. No import fills them yet, so they are null on the wire.
-	Extra []string
+	// ones.
+	Extra []Extra
 }
 
 // Block widths. A full block should hold some hundred to a thousand samples.
@@ -62,8 +62,8 @@ var resourceTable = []Resource{
 	pair(metric("blood_pressure", discrete, "mmHg", 40, 300, perMonth)),
 	renamed(metric("body_fat", discrete, "%", 1, 75, perMonth), "fat"),
 	metric("body_mass_index", interval, "index", 5, 150, perMonth),
-	extra(metric("body_temperature", interval, "°C", 25, 45, perDay), "sensor_location"),
-	extra(metric("body_temperature_delta", interval, "°C", -20, 20, perDay), "sensor_location"),
+	extra(metric("body_temperature", interval, "°C", 25, 45, perDay), sensorLocation),
+	extra(metric("body_temperature_delta", interval, "°C", -20, 20, perDay), sensorLocation),
 	renamed(metric("body_weight", discrete, "kg", 1, 500, perMonth), "weight"),
 	metric("caffeine", interval, "g", 0, 20, perMonth),
 	metric("calories_active", interval, "kcal", 0, 20_000, perDay),
@@ -90,10 +90,11 @@ var resourceTable = []Resource{
 	always(anyType(metric("igg", discrete, "FSU", 0, noLimit, perMonth))),
 	metric("inhaler_usage", interval, "count", 0, 10_000, perMonth),
 	extra(always(typed(metric("insulin_injection", interval, "unit", 0, 1_000, perMonth),
-		"rapid_acting", "long_acting")), "delivery_mode", "delivery_form", "bolus_purpose"),
+		"rapid_acting", "long_acting")), oneOf("delivery_mode", "basal", "bolus"),
+		oneOf("delivery_form", "standard", "extended"), oneOf("bolus_purpose", "meal", "correction", "mixed", "unknown")),
 	metric("lean_body_mass", interval, "kg", 1, 500, perMonth),
 	metric("mindfulness_minutes", interval, "min", 0, 1_500, perMonth),
-	notPushed(extra(metric("note", interval, "text", 0, 0, perMonth), "tags")),
+	notPushed(extra(metric("note", interval, "text", 0, 0, perMonth), oneOf("tags"))),
 	metric("peak_expiratory_flow_rate", interval, "L/min", 0, 2_000, perMonth),
 	metric("respiratory_rate", discrete, "bpm", 3, 80, perDay),
 	metric("sleep_apnea_alert", interval, "count", 0, 10_000, perMonth),
@@ -109,7 +110,7 @@ var resourceTable = []Resource{
 	metric("water", discrete, "ml", 0, 50_000, perMonth),
 	rated(metric("wheelchair_push", interval, "count", 0, 100_000, perDay), 300),
 	metric("workout_distance", interval, "m", 0, 1_000_000, perDay),
-	extra(metric("workout_duration", interval, "min", 0, 10_080, perMonth), "intensity"),
+	extra(metric("workout_duration", interval, "min", 0, 10_080, perMonth), oneOf("intensity", "low", "medium", "high")),
 	metric("workout_swimming_stroke", interval, "count", 0, 100_000, perDay),
 }
 
@@ -127,7 +128,10 @@ func always(r Resource) Resource                   { r.Typed = true; return r }
 func rated(r Resource, perMinute float64) Resource { r.PerMinute = perMinute; return r }
 func pair(r Resource) Resource                     { r.Pair = true; return r }
 func notPushed(r Resource) Resource                { r.Push = false; return r }
-func extra(r Resource, fields ...string) Resource  { r.Extra = fields; return r }
+func extra(r Resource, fields ...Extra) Resource   { r.Extra = fields; return r }
+
+var sensorLocation = oneOf("sensor_location", "armpit", "body", "ear", "finger", "gastrointestinal", "mouth", "rectum", "toe",
+	"eardrum", "temporal_artery", "forehead", "wrist")
 
 // diastolic pressure has bounds of its own, mmHg.
 const leastDiastolic, mostDiastolic = 20, 200

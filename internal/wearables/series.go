@@ -19,8 +19,11 @@ type Series struct {
 	Team, User uuid.UUID
 	Resource   string
 	Type       string // the samples' type word, mostly empty
+	Extra      string // ExtraText of their further words, mostly empty
 	Source     Source
 	Width      time.Duration // how much time one of its blocks covers
+
+	fuller []Series // those that it leaves samples to: see said.go
 }
 
 // identity is what tells a series apart from the user's others. It is finer
@@ -29,13 +32,13 @@ type Series struct {
 type identity struct {
 	resource, provider, sourceType, appID string
 	device                                uuid.UUID
-	sampleType, sport                     string
+	sampleType, extra, sport              string
 	workout                               uuid.UUID
 }
 
-func identityOf(resource, sampleType string, s Source) identity {
+// identityOf is the part of an identity that is the source.
+func identityOf(s Source) identity {
 	id := identity{
-		resource: resource, sampleType: sampleType,
 		provider: s.Provider, sourceType: s.Type, appID: s.AppID, sport: s.Sport,
 	}
 	if id.sourceType == "" {
@@ -63,7 +66,7 @@ func (id identity) source() Source {
 
 func (id identity) series(team, user uuid.UUID, no int64, width time.Duration) Series {
 	return Series{
-		ID: no, Team: team, User: user, Resource: id.resource, Type: id.sampleType,
+		ID: no, Team: team, User: user, Resource: id.resource, Type: id.sampleType, Extra: id.extra,
 		Source: id.source(), Width: width,
 	}
 }
@@ -73,9 +76,9 @@ func findSeries(ctx context.Context, tx *store.Tx, team, user uuid.UUID, id iden
 	var no, width int64
 	err = tx.QueryRow(ctx, `SELECT id, width_us FROM series
 		WHERE team_id = $1 AND user_id = $2 AND resource = $3 AND provider = $4 AND source_type = $5 AND app_id = $6
-			AND device_id = $7 AND sample_type = $8 AND sport = $9 AND workout_id = $10`,
+			AND device_id = $7 AND sample_type = $8 AND extra = $9 AND sport = $10 AND workout_id = $11`,
 		team, user, id.resource, id.provider, id.sourceType, id.appID,
-		id.device, id.sampleType, id.sport, id.workout).Scan(&no, &width)
+		id.device, id.sampleType, id.extra, id.sport, id.workout).Scan(&no, &width)
 	if errors.Is(err, store.ErrNoRows) {
 		return Series{}, false, nil
 	}
@@ -91,10 +94,10 @@ func createSeries(ctx context.Context, tx *store.Tx, team, user uuid.UUID, id id
 		return Series{}, err
 	}
 	made, err := tx.Exec(ctx, `INSERT INTO series (team_id, user_id, id, resource, provider, source_type, app_id,
-			device_id, sample_type, sport, workout_id, width_us, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT DO NOTHING`,
+			device_id, sample_type, extra, sport, workout_id, width_us, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) ON CONFLICT DO NOTHING`,
 		team, user, no, id.resource, id.provider, id.sourceType, id.appID,
-		id.device, id.sampleType, id.sport, id.workout, width.Microseconds(), store.Micros(tx.Now()))
+		id.device, id.sampleType, id.extra, id.sport, id.workout, width.Microseconds(), store.Micros(tx.Now()))
 	if err == nil && made == 0 {
 		err = errRace
 	}
@@ -120,7 +123,7 @@ func (s *Series) bucketOf(us int64) int64 {
 	return floorDiv(us, width) * width
 }
 
-// mostCachedSeries bounds the memory for known series, some 300 bytes each.
+// mostCachedSeries bounds the memory for known series, some 400 bytes each.
 const mostCachedSeries = 200_000
 
 // seriesCache remembers series by identity; when full it starts over. Series
@@ -151,31 +154,35 @@ func (c *seriesCache) put(s Series, id identity) {
 	c.known[seriesKey{s.User, id}] = s
 }
 
-const seriesColumns = `id, team_id, user_id, resource, sample_type, provider, source_type, app_id, device_id, sport, workout_id, width_us`
+const seriesColumns = `id, team_id, user_id, resource, sample_type, extra, provider, source_type, app_id, device_id, sport, workout_id, width_us`
 
 // SeriesOf lists a user's series of a resource, those of one source side by
-// side. An empty resource means all.
+// side, and one without words behind its like with some. An empty resource
+// means all.
 func SeriesOf(ctx context.Context, tx *store.Tx, team, user uuid.UUID, resource string) ([]Series, error) {
 	if r, ok := ResourceNamed(resource); ok {
 		resource = r.Name
 	}
 	rows, err := tx.Query(ctx, `SELECT `+seriesColumns+` FROM series
 		WHERE team_id = $1 AND user_id = $2 AND ($3 = '' OR resource = $3)
-		ORDER BY provider, source_type, app_id, device_id, sport, workout_id, sample_type, id`, team, user, resource)
+		ORDER BY provider, source_type, app_id, device_id, sport, workout_id, sample_type, resource, extra DESC, id`, team, user, resource)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	var all []Series
+	var like likeness
 	for rows.Next() {
 		var s Series
 		var id identity
 		var width int64
-		if err := rows.Scan(&s.ID, &s.Team, &s.User, &id.resource, &id.sampleType, &id.provider, &id.sourceType,
+		if err := rows.Scan(&s.ID, &s.Team, &s.User, &id.resource, &id.sampleType, &id.extra, &id.provider, &id.sourceType,
 			&id.appID, &id.device, &id.sport, &id.workout, &width); err != nil {
 			return nil, err
 		}
-		all = append(all, id.series(s.Team, s.User, s.ID, time.Duration(width)*time.Microsecond))
+		s = id.series(s.Team, s.User, s.ID, time.Duration(width)*time.Microsecond)
+		s.fuller = like.fullerThan(id, s)
+		all = append(all, s)
 	}
 	return all, rows.Err()
 }

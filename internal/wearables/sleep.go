@@ -129,7 +129,7 @@ func listHypnograms(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q S
 	var groups []Samples
 	for _, c := range cycles {
 		night := c.hypnogram()
-		at := slices.IndexFunc(groups, func(g Samples) bool { return sameSource(g.Source, c.source) })
+		at := slices.IndexFunc(groups, func(g Samples) bool { return g.Source.Same(c.source) })
 		for i, start := range night.Time {
 			if start < q.From || start >= q.To {
 				continue
@@ -147,7 +147,7 @@ func listHypnograms(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q S
 		groups[i].setColumns(&c)
 	}
 	slices.SortFunc(groups, func(a, b Samples) int {
-		return identityOf("", "", a.Source).compare(identityOf("", "", b.Source))
+		return identityOf(a.Source).compare(identityOf(b.Source))
 	})
 	return groups, nil
 }

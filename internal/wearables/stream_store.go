@@ -50,7 +50,6 @@ func (j *job) takeStreams(all []Stream) {
 			j.streams = append(j.streams, w)
 		}
 		j.resources = append(j.resources, WorkoutStream)
-		j.hear(WorkoutStream, s.Time[0], s.Time[len(s.Time)-1])
 	}
 }
 

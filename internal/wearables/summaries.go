@@ -47,7 +47,6 @@ type summaryWrite struct {
 	part     int // of the batch: the last one that is about it
 	id       uuid.UUID
 	fields   map[string]any
-	beneath  map[string]any // what a new one gets where fields has nothing
 
 	tooLarge  bool   // the version would not fit into an event
 	verb      string // created, updated, or empty when nothing changed
@@ -97,10 +96,7 @@ func (j *job) takeSummaries(all []Summary, bounds *limits) {
 			w.Summary, w.part = s, part
 			continue
 		}
-		w := &summaryWrite{Summary: s, document: document, part: part, id: id, fields: fields, beneath: document.beneath(j.whole, &s, fields)}
-		if s.Resource == "sleep_cycle" && fields["sleep_id"] == nil { // it is of the sleep that began with it
-			w.beneath["sleep_id"] = SummaryID(j.user, s.Source.Provider, "sleep", s.Key).String()
-		}
+		w := &summaryWrite{Summary: s, document: document, part: part, id: id, fields: fields}
 		byID[id] = w
 		j.summaries = append(j.summaries, w)
 		j.resources = append(j.resources, s.Resource)
@@ -205,7 +201,7 @@ func (w *summaryWrite) plan(ctx context.Context, tx *store.Tx, j *job) error {
 	w.verb, w.tooLarge = "", false
 	if errors.Is(err, store.ErrNoRows) {
 		whole := maps.Clone(w.fields)
-		w.document.overlay(whole, w.beneath)
+		w.document.overlay(whole, w.beneath(j))
 		if w.fits(whole) {
 			w.verb, w.version = created, 1
 		}
@@ -222,10 +218,20 @@ func (w *summaryWrite) plan(ctx context.Context, tx *store.Tx, j *job) error {
 	w.document.overlay(older, w.fields)
 	w.document.overlay(older, same)
 	w.createdAt = was.CreatedAt
-	if w.fits(older) && (!bytes.Equal(w.body, was.Body) || !sameSource(w.Source, was.Source)) {
+	if w.fits(older) && (!bytes.Equal(w.body, was.Body) || !w.Source.Same(was.Source)) {
 		w.verb, w.version = updated, was.version+1
 	}
 	return nil
+}
+
+// beneath are the fields that a new summary gets where none of its versions in
+// the batch states them.
+func (w *summaryWrite) beneath(j *job) map[string]any {
+	found := w.document.beneath(j.whole, &w.Summary, w.fields)
+	if w.Resource == "sleep_cycle" && w.fields["sleep_id"] == nil { // it is of the sleep that began with it
+		found["sleep_id"] = SummaryID(j.user, w.Source.Provider, "sleep", w.Key).String()
+	}
+	return found
 }
 
 // fits writes the version's body and says whether an event can carry it. Only
@@ -256,10 +262,6 @@ func (d *Document) sameMoments(older, newer map[string]any) map[string]any {
 	return same
 }
 
-func sameSource(a, b Source) bool {
-	return identityOf("", "", a) == identityOf("", "", b)
-}
-
 // write stores the planned version and returns its event. It returns errRace
 // when somebody stored another one meanwhile.
 func (w *summaryWrite) write(ctx context.Context, tx *store.Tx, j *job) ([]events.New, error) {
@@ -277,7 +279,7 @@ func (w *summaryWrite) write(ctx context.Context, tx *store.Tx, j *job) ([]event
 	if err != nil {
 		return nil, err
 	}
-	id := identityOf("", "", w.Source)
+	id := identityOf(w.Source)
 	day := ""
 	if !w.Date.IsZero() {
 		day = w.Date.String()

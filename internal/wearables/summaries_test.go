@@ -2,6 +2,7 @@ package wearables_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -167,6 +168,65 @@ func TestADocumentThatGrowsTooLarge(t *testing.T) {
 	})
 }
 
+// An attempt of which nothing could be stored is a failure, also where only the
+// plan shows that.
+func TestWhatThePlanRefusesIsHeardAsFailed(t *testing.T) {
+	each(t, func(f fixture) {
+		heard := func() string {
+			var found wearables.Heard
+			err := f.db.Read(f.ctx, func(tx *store.Tx) (err error) {
+				id := f.user.ID.UUID()
+				found, err = wearables.StatisticsOf(f.ctx, tx, f.user.Team.UUID(), wearables.UserRange{First: id, Last: id})
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var all []string
+			for resource, s := range found[f.user.ID.UUID()]["apple_health_kit"] {
+				all = append(all, fmt.Sprint(resource, " ", s.Stored, " ", s.Newest != nil))
+			}
+			slices.Sort(all)
+			return strings.Join(all, ", ")
+		}
+		large := run()
+		large.Body = json.RawMessage(`{"title":"` + strings.Repeat(`\n`, 60_000) + `"}`)
+		stream := wearables.Stream{WorkoutKey: large.Key, Time: []int64{day.UnixMicro()}, Power: []float64{200}}
+		f.ingest(wearables.Batch{Summaries: []wearables.Summary{large}, Streams: []wearables.Stream{stream}})
+		if got, want := heard(), "workout_stream false false, workouts false false"; got != want {
+			t.Errorf("heard %s, want %s", got, want)
+		}
+		f.ingest(wearables.Batch{Summaries: []wearables.Summary{run()}, Streams: []wearables.Stream{stream}})
+		if got, want := heard(), "workout_stream true true, workouts true true"; got != want {
+			t.Errorf("heard %s, want %s", got, want)
+		}
+	})
+}
+
+// What one version of a new summary states counts, also where the version
+// before it in the batch stated nothing.
+func TestWhatIsStatedBesidesWhatIsNot(t *testing.T) {
+	each(t, func(f fixture) {
+		f = f.zoned("Europe/Berlin")
+		night := wearables.Summary{
+			Resource: "sleep_cycle", Key: "night", Date: civil.DateOf(day), Start: day, End: day.Add(time.Hour), Source: watch(),
+			Body: []byte(`{"stage_start_offset_second":[0],"stage_end_offset_second":[60],"stage_type":[2]}`),
+		}
+		stated := night
+		stated.Body = []byte(`{"sleep_id":"6f1f7cde-97f5-4f0e-9b55-4a7a4bdf9d51"}`)
+		f.ingest(wearables.Batch{Summaries: []wearables.Summary{
+			activity("2026-03-01", `{"steps":7}`), activity("2026-03-01", `{"timezone_offset":-18000}`), night, stated,
+		}})
+		for resource, want := range map[string]string{
+			"activity": `"time_zone":null,"timezone_offset":-18000`, "sleep_cycle": `"sleep_id":"6f1f7cde-97f5-4f0e-9b55-4a7a4bdf9d51"`,
+		} {
+			if got := f.summaries(resource); len(got) != 1 || !strings.Contains(got[0], want) {
+				t.Errorf("%s, want %s", got, want)
+			}
+		}
+	})
+}
+
 // What a later version leaves out of a map is gone; what it leaves out of an
 // object stays.
 func TestMapsAreReplacedAndObjectsJoined(t *testing.T) {
@@ -323,5 +383,31 @@ func TestASleepLastsFromStartToStop(t *testing.T) {
 		lasts("32400")
 		put(day.Add(9*time.Hour), `{"duration":30000}`)
 		lasts("30000")
+	})
+}
+
+func TestSummariesThatBeganTogether(t *testing.T) {
+	each(t, func(f fixture) {
+		at := time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)
+		for i, start := range []time.Time{at, at.Add(time.Microsecond), at, at.AddDate(0, 0, 1)} {
+			f.ingest(wearables.Batch{Summaries: []wearables.Summary{{
+				Resource: "workouts", Key: string(rune('a' + i)), Date: civil.DateOf(start), Start: start, End: start.Add(time.Hour), Body: []byte(`{}`),
+			}}})
+		}
+		for want, q := range map[int]wearables.SummaryQuery{
+			4: {Resource: "workouts"}, 2: {Resource: "workouts", Start: at}, 1: {Resource: "workouts", Start: at.Add(time.Microsecond)},
+			0: {Resource: "workouts", Start: at, From: "2026-03-03"},
+		} {
+			var got []wearables.StoredSummary
+			if err := f.db.Read(f.ctx, func(tx *store.Tx) (err error) {
+				got, err = wearables.ListSummaries(f.ctx, tx, f.user.Team.UUID(), f.user.ID.UUID(), q)
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if len(got) != want {
+				t.Errorf("%d for %+v, want %d", len(got), q, want)
+			}
+		}
 	})
 }

@@ -66,6 +66,7 @@ type SummaryQuery struct {
 	From, To string    // calendar dates, inclusive; empty means no bound
 	Provider string    // empty means all
 	Since    time.Time // changed then or later; zero means whenever
+	Start    time.Time // of the session, to the microsecond; zero means any
 }
 
 // ListSummaries returns a user's summaries by day.
@@ -76,14 +77,17 @@ func ListSummaries(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q Su
 	if to == "" {
 		to = "9999-12-31"
 	}
-	var since int64
+	var since, start int64
 	if !q.Since.IsZero() {
 		since = store.Micros(q.Since)
 	}
+	if !q.Start.IsZero() {
+		start = store.Micros(q.Start)
+	}
 	rows, err := tx.Query(ctx, `SELECT `+summaryColumns+` FROM summaries
 		WHERE team_id = $1 AND user_id = $2 AND resource = $3 AND calendar_date BETWEEN $4 AND $5
-			AND ($6 = '' OR provider = $6) AND updated_at >= $7
-		ORDER BY calendar_date, id`, team, user, q.Resource, q.From, to, q.Provider, since)
+			AND ($6 = '' OR provider = $6) AND updated_at >= $7 AND (start_at = $8 OR $8 = 0)
+		ORDER BY calendar_date, id`, team, user, q.Resource, q.From, to, q.Provider, since, start)
 	if err != nil {
 		return nil, err
 	}

@@ -32,6 +32,9 @@ var sourceTypes = []string{
 	"insulin_pump", "scale", "chest_strap", "ring", "lab", "exercise_machine", "earphone",
 }
 
+// Same says that two sources are one.
+func (s Source) Same(o Source) bool { return identityOf(s) == identityOf(o) }
+
 // named is whether the kind of source is one that there is, or left out.
 func (s *Source) named() bool { return s.Type == "" || slices.Contains(sourceTypes, s.Type) }
 
@@ -57,6 +60,7 @@ func (s *Source) tidy() {
 type Samples struct {
 	Resource string // a Series name, such as heartrate
 	Type     string // the resource's `type` word, such as sdnn; mostly empty
+	Extra    string // ExtraText of the resource's further words; mostly empty
 	Source   Source
 	Time     []int64   // start, UTC microseconds
 	End      []int64   // end of an interval, UTC microseconds

@@ -68,7 +68,7 @@ func appendAll(dst []byte, all []Samples, spill Spill) []byte {
 }
 
 // AppendGroup appends the group of one source: its series may differ in the
-// samples' type only.
+// words of their samples only.
 //
 // Reference 7.7.
 func AppendGroup(dst []byte, series []Samples, describe Describe) []byte {
@@ -134,9 +134,7 @@ func sampleRows(s *Samples) rows.Text {
 		hole(rows.Value, "")
 	}
 	t.Head = []byte(`{"timestamp":"`)
-	for _, field := range r.Extra {
-		t.Tail = append(appendText(append(t.Tail, ','), field), ":null"...)
-	}
+	t.Tail = r.AppendExtra(t.Tail, s.Extra)
 	if r.Pair {
 		t.Tail = appendGrouping(append(t.Tail, `,"grouping":`...), s.Source)
 	}

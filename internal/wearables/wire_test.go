@@ -87,6 +87,11 @@ func TestSampleShapes(t *testing.T) {
 			`[{"timestamp":"2017-03-07T06:30:00+00:00","start":"2017-03-07T06:30:00+00:00","end":"2017-03-07T06:30:00+00:00",` +
 				`"timezone_offset":null,"type":null,"unit":"°C","value":36.6,"sensor_location":null}]`,
 		},
+		"words": {
+			Samples{Resource: "insulin_injection", Type: "rapid_acting", Extra: "bolus,,meal", Time: []int64{at}, End: []int64{at}, Value: []float64{4}},
+			`[{"timestamp":"2017-03-07T06:30:00+00:00","start":"2017-03-07T06:30:00+00:00","end":"2017-03-07T06:30:00+00:00",` +
+				`"timezone_offset":null,"type":"rapid_acting","unit":"unit","value":4,"delivery_mode":"bolus","delivery_form":null,"bolus_purpose":"meal"}]`,
+		},
 		"none": {Samples{Resource: "heartrate"}, `[]`},
 	} {
 		if got := string(AppendSamples(nil, &c.in)); got != c.want {

@@ -1,6 +1,10 @@
 package query
 
-import "slices"
+import (
+	"slices"
+
+	"hale/internal/wearables"
+)
 
 // seriesNames are the time series that queries may read, by their names in
 // events.
@@ -54,27 +58,23 @@ var seriesTables = func() map[string]*Table {
 // SeriesTable is the table of a time series.
 func SeriesTable(name string) *Table { return seriesTables[name] }
 
-// fieldsOf are the fields of a series beside the common ones. Samples do not
-// carry the words of injections, thermometers, workouts and notes, so those
-// columns are null.
+// fieldsOf are the fields of a series beside the common ones. Samples have no
+// text and no lists, so those of notes are null.
 func fieldsOf(name string) []Column {
 	value := Column{Name: "value", Kind: Number, From: FromValue}
 	length := Column{Name: "duration", Kind: Number, From: FromLength}
-	word := func(name string) Column { return Column{Name: name, Kind: Text} }
-	switch name {
-	case "blood_pressure":
+	switch {
+	case name == "blood_pressure":
 		return []Column{{Name: "systolic", Kind: Number, From: FromValue}, {Name: "diastolic", Kind: Number, From: FromValue2}}
-	case "insulin_injection":
-		return []Column{length, value, word("delivery_mode"), word("delivery_form"), word("bolus_purpose")}
-	case "body_temperature", "body_temperature_delta":
-		return []Column{length, value, word("sensor_location")}
-	case "workout_duration":
-		return []Column{length, value, word("intensity")}
-	case "note":
-		return []Column{{Name: "tags", Kind: List, Fields: []Column{{Name: ElementField, Kind: Text}}}, word("content")}
-	}
-	if slices.Contains(discreteSeries, name) {
+	case name == "note":
+		return []Column{{Name: "tags", Kind: List, Fields: []Column{{Name: ElementField, Kind: Text}}}, {Name: "content", Kind: Text}}
+	case slices.Contains(discreteSeries, name):
 		return []Column{value}
 	}
-	return []Column{length, value}
+	columns := []Column{length, value}
+	r, _ := wearables.ResourceNamed(name)
+	for _, e := range r.Extra {
+		columns = append(columns, Column{Name: e.Name, Kind: Text, From: FromExtra + e.Name})
+	}
+	return columns
 }

@@ -53,6 +53,7 @@ const (
 	FromValue    = "$value"    // of a sample
 	FromValue2   = "$value2"   // diastolic pressure
 	FromWord     = "$word"     // the samples' type
+	FromExtra    = "$extra:"   // the name of a further word of the samples follows
 	FromMacro    = "$macro:"   // a macro's name follows
 	FromInBed    = "$inbed"    // a sleep's duration, or its stop less its start
 	FromMeasured = "$measured" // the day of a body summary, or its instant where one was stated

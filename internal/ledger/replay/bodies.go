@@ -15,7 +15,7 @@ func batchOf(p *ledger.Payload, body []byte) (wearables.Batch, error) {
 		if !ok {
 			break
 		}
-		pushed, err := push.Parse(body)
+		pushed, err := push.Parse(body, r)
 		if err != nil {
 			return wearables.Batch{}, err
 		}

@@ -20,3 +20,19 @@ func TestABodyOfSeveralSeriesIsReadAgain(t *testing.T) {
 		t.Error("what is no body was read")
 	}
 }
+
+// The further words of samples are in the bodies that were kept, also in those
+// that came when nobody read them.
+func TestWordsOfKeptBodiesAreRead(t *testing.T) {
+	const list = `"insulin_injection":[{"timestamp":"2026-03-01T10:00:00Z","value":4,"delivery_mode":"bolus"}]`
+	for kind, body := range map[string]string{ledger.Series: `"series":{` + list + `}`, ledger.Samples: `"data"` + list[len(`"insulin_injection"`):]} {
+		p := ledger.Payload{Kind: kind, Resource: "insulin_injection"}
+		batch, err := batchOf(&p, []byte(`{"stage":"daily","provider":"health_connect",`+body+`}`))
+		if err != nil || len(batch.Samples) != 1 || batch.Samples[0].Extra != "bolus,," {
+			t.Errorf("%s: %+v, %v", kind, batch, err)
+		}
+		if p.Mapping, p.Kind = 1, kind; !p.Stale() {
+			t.Errorf("%s are not read again", kind)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 
 	"hale/internal/connections"
 	"hale/internal/fault"
+	"hale/internal/imports"
 	"hale/internal/ledger"
 	"hale/internal/providers/files"
 	"hale/internal/store"
@@ -44,7 +45,7 @@ type person struct {
 }
 
 func (p *person) replay(ctx context.Context) error {
-	var incomplete bool
+	var incomplete bool // the payloads do not tell all that is stored
 	err := p.DB.Read(ctx, func(tx *store.Tx) (err error) {
 		if p.mark, err = ledger.Latest(ctx, tx, p.user.Team, p.user.ID); err != nil {
 			return err
@@ -52,8 +53,17 @@ func (p *person) replay(ctx context.Context) error {
 		if incomplete, err = ledger.Incomplete(ctx, tx, p.user.Team, p.user.ID); err != nil {
 			return err
 		}
-		p.payloads, err = ledger.List(ctx, tx, p.user.Team, p.user.ID)
-		return err
+		if p.payloads, err = ledger.List(ctx, tx, p.user.Team, p.user.ID); err != nil || !slices.ContainsFunc(p.payloads, isFile) {
+			return err
+		}
+		wanted, err := imports.Wanted(ctx, tx, p.user.Team, p.user.ID)
+		if err != nil {
+			return err
+		}
+		all := len(p.payloads)
+		p.payloads = slices.DeleteFunc(p.payloads, func(l ledger.Payload) bool { return isFile(l) && !wanted[l.ID] })
+		incomplete = incomplete || len(p.payloads) < all
+		return nil
 	})
 	if err != nil {
 		return err
@@ -120,7 +130,7 @@ func (p *person) readAll(ctx context.Context) error {
 	}
 	for i := range p.payloads {
 		one := &p.payloads[i]
-		if isFile(one) {
+		if isFile(*one) {
 			if err := flush(); err != nil {
 				return err
 			}
@@ -156,7 +166,7 @@ func (p *person) readAll(ctx context.Context) error {
 // readOne reads a pushed body into a batch, or a file into the scratch
 // database.
 func (p *person) readOne(ctx context.Context, one *ledger.Payload) (batch wearables.Batch, err error) {
-	if isFile(one) {
+	if isFile(*one) {
 		_, err := p.Imports.Replay(ctx, one, files.Input{
 			DB: p.scratch.db, Sink: p.read, User: p.user, HistoryOnly: true, Device: p.device,
 			Stage: func(context.Context, string) (wearables.Stage, error) { return wearables.Historical, nil },
@@ -175,7 +185,7 @@ func (p *person) readOne(ctx context.Context, one *ledger.Payload) (batch wearab
 }
 
 // isFile says that a payload was uploaded and not pushed.
-func isFile(p *ledger.Payload) bool {
+func isFile(p ledger.Payload) bool {
 	return p.Kind != ledger.Samples && p.Kind != ledger.Series && p.Kind != ledger.Summaries
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -82,18 +83,34 @@ func (b *bed) work(done func() bool) {
 	}
 }
 
-// upload imports a file and waits for the end.
-func (b *bed) upload(data []byte) {
+// receive takes a file as the door does, until it is in the ledger.
+func (b *bed) receive(data []byte) *imports.Upload {
 	b.t.Helper()
 	up, err := b.uploads.Receive(b.ctx, "", bytes.NewReader(data))
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	var made imports.Import
+	if err := b.uploads.Share(b.ctx, b.user.Team, b.user.ID, up); err != nil {
+		b.t.Fatal(err)
+	}
+	return up
+}
+
+// begin makes the import of a file that waits for its job.
+func (b *bed) begin(data []byte) (made imports.Import) {
+	b.t.Helper()
+	up := b.receive(data)
 	b.write(func(tx *store.Tx) (err error) {
 		made, err = b.uploads.Create(b.ctx, tx, b.user, up, false)
 		return err
 	})
+	return made
+}
+
+// upload imports a file and waits for the end.
+func (b *bed) upload(data []byte) {
+	b.t.Helper()
+	made := b.begin(data)
 	b.work(func() bool {
 		b.write(func(tx *store.Tx) (err error) {
 			made, err = imports.Get(b.ctx, tx, b.user.Team, b.user.ID, made.ID)
@@ -115,11 +132,11 @@ func (b *bed) push(resource, data string) {
 func (b *bed) pushOf(provider, resource, data string) {
 	b.t.Helper()
 	text := []byte(`{"stage":"daily","provider":"` + provider + `","data":` + data + `}`)
-	body, err := push.Parse(text)
+	r, _ := wearables.ResourceNamed(resource)
+	body, err := push.Parse(text, r)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	r, _ := wearables.ResourceNamed(resource)
 	batch, _ := body.Batch(r)
 	packed := ledger.Pack(ledger.Samples, body.Provider, resource, text)
 	batch.Also = func(ctx context.Context, tx *store.Tx, also *store.Batch) error {
@@ -235,8 +252,13 @@ func (b *bed) spoil() {
 
 func export(t *testing.T, days int) []byte {
 	t.Helper()
+	return exportOf(t, applehealthtest.Options{Days: days})
+}
+
+func exportOf(t *testing.T, o applehealthtest.Options) []byte {
+	t.Helper()
 	var b bytes.Buffer
-	if _, err := applehealthtest.WriteZip(&b, applehealthtest.Options{Days: days}); err != nil {
+	if _, err := applehealthtest.WriteZip(&b, o); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -371,6 +393,63 @@ func TestWithoutTheWholeLedger(t *testing.T) {
 	})
 }
 
+// The file of an import that was canceled is not read again, in whichever way
+// that was done; neither is one that no import came of. Uploaded once more, it is.
+func TestWhatWasCanceledIsNotReadAgain(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := newBed(t, db)
+		data, second, third := export(t, 2), export(t, 3), export(t, 4)
+		made := b.begin(data)
+		b.write(func(tx *store.Tx) error {
+			_, err := b.uploads.Cancel(b.ctx, tx, b.user.Team, b.user.ID, made.ID)
+			return err
+		})
+		made = b.begin(second)
+		b.write(func(tx *store.Tx) error {
+			_, err := jobs.Stop(b.ctx, tx, b.user.Team.UUID(), ids.From[jobs.Job](made.ID.UUID()))
+			return err
+		})
+		b.receive(third).Discard()
+		b.push("heartrate", `[{"timestamp":"2026-02-01T08:00:00Z","value":60}]`)
+		if r := b.run(Order{Every: true}); r.Report.Payloads != 1 || len(r.Report.Resources) != 0 {
+			t.Errorf("read again: %s", asText(r.Report))
+		}
+		if got := b.samples("heartrate", "apple_health_kit"); len(got.Time) != 0 {
+			t.Errorf("%d heart rates came in", len(got.Time))
+		}
+		b.upload(data)
+		if r := b.run(Order{Every: true}); r.Report.Payloads != 2 || len(r.Report.Resources) != 0 {
+			t.Errorf("uploaded once more: %s", asText(r.Report))
+		}
+	})
+}
+
+// What an import had stored until it was canceled stays, and days go on being
+// derived from it.
+func TestWhatACanceledImportStoredStays(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := newBed(t, db)
+		b.upload(export(t, 2))
+		b.write(func(tx *store.Tx) error {
+			_, err := tx.Exec(b.ctx, `UPDATE imports SET status = 'canceled' WHERE team_id = $1`, b.user.Team)
+			return err
+		})
+		b.upload(exportOf(t, applehealthtest.Options{Days: 1, Seed: 7}))
+		before, beats := b.summaries("activity"), b.samples("heartrate", "apple_health_kit")
+		if r := b.run(Order{Every: true}); r.Report.Payloads != 1 || len(r.Report.Resources) != 0 {
+			t.Errorf("%s", asText(r.Report))
+		}
+		for i, day := range b.summaries("activity") {
+			if !bytes.Equal(day.Body, before[i].Body) {
+				t.Errorf("a day is %s, was %s", day.Body, before[i].Body)
+			}
+		}
+		if got := b.samples("heartrate", "apple_health_kit"); !slices.Equal(got.Value, beats.Value) || len(got.Value) == 0 {
+			t.Errorf("%d heart rates, were %d", len(got.Value), len(beats.Value))
+		}
+	})
+}
+
 // What came in while the ledger was read is newer than what is to be stored.
 func TestNothingNewerIsOverwritten(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
@@ -395,16 +474,29 @@ func TestUnreadablePayloads(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newBed(t, db)
 		b.push("heartrate", `[{"timestamp":"2026-02-01T08:00:00Z","value":60}]`)
-		for _, kind := range []string{ledger.Samples, "no_such_kind"} {
-			packed := ledger.Pack(kind, "health_connect", "heartrate", []byte(`{"data":[`))
-			b.write(func(tx *store.Tx) error {
-				var kept store.Batch
-				if _, err := b.ledger.Keep(b.ctx, tx, &kept, b.user.Team, b.user.ID, packed); err != nil {
-					return err
-				}
-				return tx.Run(b.ctx, &kept)
-			})
+		packed := ledger.Pack(ledger.Samples, "health_connect", "heartrate", []byte(`{"data":[`))
+		b.write(func(tx *store.Tx) error {
+			var kept store.Batch
+			if _, err := b.ledger.Keep(b.ctx, tx, &kept, b.user.Team, b.user.ID, packed); err != nil {
+				return err
+			}
+			return tx.Run(b.ctx, &kept)
+		})
+		file := ledger.File{
+			Team: b.user.Team, User: b.user.ID, Kind: "no_such_kind", Path: filepath.Join(t.TempDir(), "file"), Size: 4, SHA256: bytes.Repeat([]byte{7}, 32),
 		}
+		if err := os.WriteFile(file.Path, []byte("text"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.ledger.KeepFile(b.ctx, b.db, file); err != nil {
+			t.Fatal(err)
+		}
+		b.write(func(tx *store.Tx) error {
+			_, err := tx.Exec(b.ctx, `INSERT INTO imports (team_id, user_id, id, kind, size, sha256, history_only, status, stage, spool,
+					step, done, total, records, skipped, error, attempts, created_at)
+				VALUES ($1, $2, $2, $3, $4, $5, FALSE, 'succeeded', '', '', '', 0, 0, 0, 0, '', 1, 0)`, file.Team, file.User, file.Kind, file.Size, file.SHA256)
+			return err
+		})
 		r := b.run(Order{Every: true})
 		if r.Report.Payloads != 1 || r.Report.Unreadable[ledger.Samples] != 1 || r.Report.Unreadable["no_such_kind"] != 1 {
 			t.Errorf("%s", asText(r.Report))

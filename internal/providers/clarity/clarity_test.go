@@ -98,6 +98,24 @@ func TestImportRealExport(t *testing.T) {
 	})
 }
 
+// What was eaten or injected at one moment is added up, and a row that stands
+// there twice counts once.
+func TestAtOneMoment(t *testing.T) {
+	rows := "Index,Timestamp (x),Event Type,Event Subtype,Glucose Value (mg/dL),Insulin Value (u),Carb Value (grams)\n"
+	for _, row := range []string{"Carbs,,,,20", "Insulin,Fast-Acting,,2,", "Carbs,,,,30", "Insulin,Long-Acting,,14,", "Insulin,Fast-Acting,,0.5,", "Carbs,,,,20"} {
+		rows += "1,2024-10-27T07:30:00," + row + "\n"
+	}
+	g := sheettest.Gather(t, read, nil, []byte(rows))
+	for _, want := range []struct {
+		resource, kind string
+		value          float64
+	}{{"carbohydrates", "", 50}, {"insulin_injection", "rapid_acting", 2.5}, {"insulin_injection", "long_acting", 14}} {
+		if got := sheettest.Find(t, g.Samples, want.resource, want.kind, "app"); got.Len() != 1 || got.Value[0] != want.value {
+			t.Errorf("%s %s: %v, want %v", want.resource, want.kind, got.Value, want.value)
+		}
+	}
+}
+
 // The fixture is of the night in which the clock of Berlin goes back: the
 // hour from two to three comes twice, and no reading may be lost to that.
 func TestImportFixture(t *testing.T) {

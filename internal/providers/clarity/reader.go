@@ -128,7 +128,7 @@ func (r *reader) row(row []string) {
 	if key.Resource == "glucose" {
 		r.Gather.At(key, at, offset, value)
 	} else {
-		r.Gather.Span(key, at, at, offset, value)
+		r.Portion(key, at, offset, value)
 	}
 	count.Mapped++
 	r.Report.Mapped++

@@ -45,6 +45,9 @@ type Input struct {
 	Progress func(Progress) // called often, from one goroutine at a time; may be nil
 }
 
+// MaxDevices bounds the devices of one file: each is told to whoever listens.
+const MaxDevices = 100
+
 // Device is the hardware that a file says it comes from; texts that it leaves
 // out are empty.
 type Device struct {

@@ -1,6 +1,9 @@
 package files
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // makers are words for a provider at the start of the name of a device or
 // program, folded.
@@ -35,6 +38,18 @@ func Maker(name string) string {
 	}
 	return "manual"
 }
+
+// recorders are the source types of what makers' devices and programs record,
+// as the replies of their interfaces have them.
+var recorders = map[string]string{
+	"fitbit": "watch", "garmin": "watch", "hammerhead": "watch", "polar": "watch", "wahoo": "watch",
+	"runkeeper": "app", "strava": "app",
+}
+
+// Recorder is the source type of a recording of a provider, so that a file and
+// a reply about one workout agree; unknown where the provider tells nothing of
+// it.
+func Recorder(provider string) string { return cmp.Or(recorders[provider], "unknown") }
 
 // Text bounds a text that a file chooses.
 func Text(s string) string {

@@ -116,7 +116,12 @@ type Outcome struct {
 	Resources  map[string]wearables.Counts
 	Rejections map[string]int // "resource: reason" to count
 	Days       int            // with summaries
+
+	recorded int // recordings that were taken
 }
+
+// Full is whether the file had as many recordings as are taken of one.
+func (o *Outcome) Full() bool { return o.recorded >= MaxRecordings }
 
 // NewOutcome is that of a file of which nothing was read yet.
 func NewOutcome() *Outcome {

@@ -30,10 +30,23 @@ type Recording struct {
 	Metered, Weighted *float64
 }
 
+// MaxRecordings bounds the recordings of one file: more than a life of sport
+// has in one. Each costs several transactions, however little it says.
+const MaxRecordings = 10_000
+
 // Recordings stores workouts whose courses are known: the heart rate and the
-// breathing as series, the workout, and the course as its stream.
+// breathing as series, the workout, and the course as its stream. Those that a
+// file has too many are counted.
 func (s *Store) Recordings(ctx context.Context, all []Recording) error {
 	for i := range all {
+		if s.outcome.Full() {
+			count := s.outcome.Type("recordings")
+			count.Read++
+			count.TooMany++
+			s.outcome.Left(count)
+			continue
+		}
+		s.outcome.recorded++
 		if err := s.recording(ctx, &all[i]); err != nil {
 			return err
 		}

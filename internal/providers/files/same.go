@@ -18,11 +18,12 @@ import (
 // and begun at the same instant, the two are one workout: it keeps its ids, its
 // device, and its end, which a reply that leaves out pauses tells too early.
 func (s *Store) same(ctx context.Context, w *derive.Workout) error {
-	day := civil.DateOf(time.UnixMicro(w.Start).UTC())
+	start := time.UnixMicro(w.Start).UTC()
+	day := civil.DateOf(start)
 	var all []wearables.StoredSummary
 	err := s.in.DB.Read(ctx, func(tx *store.Tx) (err error) {
 		all, err = wearables.ListSummaries(ctx, tx, s.in.User.Team.UUID(), s.in.User.ID.UUID(), wearables.SummaryQuery{
-			Resource: "workouts", From: day.AddDays(-1).String(), To: day.AddDays(1).String(), Provider: s.deriver.Provider,
+			Resource: "workouts", From: day.AddDays(-1).String(), To: day.AddDays(1).String(), Provider: s.deriver.Provider, Start: start,
 		})
 		return err
 	})
@@ -44,11 +45,10 @@ func (s *Store) isSame(stored *wearables.StoredSummary, w *derive.Workout) bool 
 		return false
 	}
 	var body struct {
-		Start time.Time `json:"time_start"`
-		End   time.Time `json:"time_end"`
-		ID    string    `json:"provider_id"`
+		End time.Time `json:"time_end"`
+		ID  string    `json:"provider_id"`
 	}
-	if json.Unmarshal(stored.Body, &body) != nil || body.Start.UnixMicro() != w.Start {
+	if json.Unmarshal(stored.Body, &body) != nil {
 		return false
 	}
 	nameless := own

@@ -73,3 +73,57 @@ func TestSameWorkout(t *testing.T) {
 		}
 	})
 }
+
+// Only workouts that began together are looked at: another one of the day is
+// not even opened, so that a file of thousands costs no more for each.
+func TestSameLooksAtOneStart(t *testing.T) {
+	start := time.Date(2025, 3, 2, 10, 0, 0, 0, time.UTC)
+	told := func(after time.Duration) files.Recording {
+		return files.Recording{Workout: derive.Workout{
+			Sport: sports.Named("Running"), Source: wearables.Source{Provider: "garmin", Type: "watch"},
+			Start: start.Add(after).UnixMicro(), End: start.Add(after + time.Minute).UnixMicro(), Offset: wearables.NoOffset,
+		}}
+	}
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		user := sheettest.User(t, db, "")
+		ctx := filestest.Context(user)
+		s, err := sheettest.Input(db, user, "").Store(ctx, "garmin", files.NewOutcome())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Recordings(ctx, []files.Recording{told(0)}); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Write(ctx, func(tx *store.Tx) error {
+			_, err := tx.Exec(ctx, `UPDATE summaries SET body = $1 WHERE team_id = $2`, []byte("no key opens this"), user.Team)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Recordings(ctx, []files.Recording{told(time.Microsecond)}); err != nil {
+			t.Error(err)
+		}
+		if err := s.Recordings(ctx, []files.Recording{told(0)}); err == nil {
+			t.Error("the workout that began then was not looked at")
+		}
+	})
+}
+
+func TestRecordingsOfAFileAreBounded(t *testing.T) {
+	db := storetest.SQLite(t)
+	user := sheettest.User(t, db, "")
+	ctx := filestest.Context(user)
+	outcome := files.NewOutcome()
+	s, err := sheettest.Input(db, user, "").Store(ctx, "garmin", outcome)
+	if err != nil {
+		t.Fatal(err)
+	}
+	outcome.Fill()
+	if err := s.Recordings(ctx, make([]files.Recording, 3)); err != nil {
+		t.Fatal(err)
+	}
+	filestest.Types(t, outcome, map[string]files.TypeCount{"recordings": {Read: 3, TooMany: 3}})
+	if all := filestest.Summaries(t, db, user, "workouts"); len(all) != 0 {
+		t.Error(all)
+	}
+}

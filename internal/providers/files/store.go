@@ -20,7 +20,7 @@ type Store struct {
 	deriver derive.Deriver
 	days    map[civil.Date]bool
 	ranges  map[string]wearables.Range // of what was accepted, by resource
-	zone    *time.Location
+	zone    *time.Location             // of what states no offset; nil means UTC
 	told    Progress
 }
 
@@ -36,14 +36,11 @@ func (in Input) Store(ctx context.Context, provider string, outcome *Outcome) (*
 	}
 	s := &Store{
 		in: in, outcome: outcome, stage: stage, days: map[civil.Date]bool{}, ranges: map[string]wearables.Range{},
-		told: Progress{Step: Reading},
+		zone: wearables.FallbackFor(in.User, provider), told: Progress{Step: Reading},
 	}
 	s.deriver = derive.Deriver{
 		DB: in.DB, Ingester: in.Sink, User: in.User, Provider: provider, Stage: stage, Push: !in.HistoryOnly,
 		Facts: derive.Facts{}, Stored: s.stored, Progress: s.summarised,
-	}
-	if in.User.TimeZone != nil {
-		s.zone, _ = civil.Zone(in.User.TimeZone.Name) // nil means UTC
 	}
 	return s, nil
 }
@@ -115,7 +112,7 @@ func overlay(known **float64, v *float64) {
 // Sleep keeps what one source knows of sleep until the nights are summarised.
 func (s *Store) Sleep(one *derive.Sleeper) {
 	s.deriver.Sleep = append(s.deriver.Sleep, one)
-	one.DaysOf(s.days)
+	one.DaysOf(s.days, s.zone)
 }
 
 // Person keeps what the file says about the person, for zones and the profile.

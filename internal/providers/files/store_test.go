@@ -9,11 +9,13 @@ import (
 	"hale/internal/providers/files"
 	"hale/internal/providers/files/filestest"
 	"hale/internal/providers/sheet/sheettest"
+	"hale/internal/providers/sports"
 	"hale/internal/store"
 	"hale/internal/store/storetest"
 	"hale/internal/users"
 	"hale/internal/users/userstest"
 	"hale/internal/wearables"
+	"hale/internal/wearables/derive"
 )
 
 // announced hears of histories that are complete.
@@ -68,4 +70,128 @@ func TestHistoryIsWhatWasAccepted(t *testing.T) {
 			t.Errorf("of a connection that is paused: %v", got)
 		}
 	})
+}
+
+// A workout that states no offset is of the day that the fallback zone had
+// when it began. One that is stored moves as little as its offset does.
+func TestTheFallbackZoneGivesAWorkoutItsDay(t *testing.T) {
+	start := time.Date(2026, 3, 6, 2, 0, 0, 0, time.UTC) // the evening before in Los Angeles
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		for _, test := range []struct {
+			name, provider string
+			zones          []string // of each time that it is brought
+			day            string
+			offset         any
+		}{
+			{"a zone", "manual", []string{"America/Los_Angeles"}, "2026-03-05", -28800.0},
+			{"no zone", "manual", []string{""}, "2026-03-06", nil},
+			{"a zone that came later", "manual", []string{"", "America/Los_Angeles"}, "2026-03-06", nil},
+			{"another zone later", "manual", []string{"America/Los_Angeles", "Asia/Tokyo"}, "2026-03-05", -28800.0},
+			{"an instant that is left without one", "wahoo", []string{"America/Los_Angeles"}, "2026-03-06", nil},
+		} {
+			user := sheettest.User(t, db, "")
+			ctx := filestest.Context(user)
+			for _, zone := range test.zones {
+				user.TimeZone = nil
+				if zone != "" {
+					user.TimeZone = &users.TimeZone{Name: zone}
+				}
+				s, err := sheettest.Input(db, user, "").Store(ctx, test.provider, files.NewOutcome())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := s.Workouts(ctx, []derive.Workout{{
+					Sport: sports.Named("Running"), Source: wearables.Source{Provider: test.provider, Type: "watch"},
+					Start: start.UnixMicro(), End: start.Add(time.Hour).UnixMicro(), Offset: wearables.NoOffset,
+				}}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			all := filestest.Summaries(t, db, user, "workouts")
+			if len(all) != 1 || all[0]["calendar_date"] != test.day || all[0]["timezone_offset"] != test.offset {
+				t.Errorf("%s: %v, want %s and %v", test.name, all, test.day, test.offset)
+			}
+		}
+	})
+}
+
+// So is a night of the day that its sleeper woke up on.
+func TestTheFallbackZoneGivesANightItsDay(t *testing.T) {
+	start := time.Date(2026, 3, 5, 13, 0, 0, 0, time.UTC) // ten in the evening in Tokyo
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		for _, test := range []struct {
+			name   string
+			zones  []string
+			day    string
+			offset any
+		}{
+			{"a zone", []string{"Asia/Tokyo"}, "2026-03-06", 32400.0},
+			{"no zone", []string{""}, "2026-03-05", nil},
+			{"a zone that came later", []string{"", "Asia/Tokyo"}, "2026-03-05", nil},
+			{"another zone later", []string{"Asia/Tokyo", "America/Los_Angeles"}, "2026-03-06", 32400.0},
+		} {
+			user := sheettest.User(t, db, "")
+			ctx := filestest.Context(user)
+			for hours, zone := range test.zones { // the night grows
+				user.TimeZone = nil
+				if zone != "" {
+					user.TimeZone = &users.TimeZone{Name: zone}
+				}
+				s, err := sheettest.Input(db, user, "").Store(ctx, "manual", files.NewOutcome())
+				if err != nil {
+					t.Fatal(err)
+				}
+				end := start.Add(time.Duration(8+hours) * time.Hour)
+				s.Sleep(&derive.Sleeper{Source: wearables.Source{Provider: "manual", Type: "watch"}, Segments: []derive.Segment{
+					{Start: start.UnixMicro(), End: end.UnixMicro(), Offset: wearables.NoOffset, Stage: derive.Light},
+				}})
+				if err := s.Finish(ctx); err != nil {
+					t.Fatal(err)
+				}
+			}
+			all := filestest.Summaries(t, db, user, "sleep")
+			if len(all) != 1 || all[0]["calendar_date"] != test.day || all[0]["timezone_offset"] != test.offset || all[0]["duration"] != float64(7+len(test.zones))*3600 {
+				t.Errorf("%s: %v, want %s and %v", test.name, all, test.day, test.offset)
+			}
+		}
+	})
+}
+
+// few remembers the largest batch.
+type few struct {
+	files.Sink
+	most int
+}
+
+func (f *few) Ingest(ctx context.Context, user users.User, b wearables.Batch) (wearables.Result, error) {
+	f.most = max(f.most, len(b.Summaries), len(b.Streams))
+	return f.Sink.Ingest(ctx, user, b)
+}
+
+// Many workouts are never in memory together with their heart rate.
+func TestWorkoutsAreDerivedFewAtATime(t *testing.T) {
+	db := storetest.SQLite(t)
+	user := sheettest.User(t, db, "")
+	in := sheettest.Input(db, user, "")
+	counted := &few{Sink: in.Sink}
+	in.Sink = counted
+	ctx := filestest.Context(user)
+	s, err := in.Store(ctx, "manual", files.NewOutcome())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := make([]derive.Workout, 40)
+	for i := range all {
+		start := time.Date(2026, 3, 1, 10, i, 0, 0, time.UTC).UnixMicro()
+		all[i] = derive.Workout{
+			Sport: sports.Named("Running"), Source: wearables.Source{Provider: "manual", Type: "watch"},
+			Start: start, End: start + 30e6, Offset: wearables.NoOffset,
+		}
+	}
+	if err := s.Workouts(ctx, all); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(filestest.Summaries(t, db, user, "workouts")); n != len(all) || counted.most > 16 {
+		t.Errorf("%d workouts, %d of them at once", n, counted.most)
+	}
 }

@@ -4,8 +4,8 @@
 // people and studies have its replies in files.
 //
 // Times are those on the wearer's wall, without a zone, except for the list of
-// activities. With the user's fallback zone they become instants, without one
-// they float (sheet.Wall). A reply of a day's activities has no date of its
+// activities. In the zone of the profile, else in the user's fallback zone, they
+// become instants, without either they float (sheet.Wall). A reply of a day's activities has no date of its
 // own: that is the date of the activities in it.
 //
 // Distances are taken to be in kilometres and weights in kilograms, as the

@@ -1,13 +1,18 @@
 package fitbitweb
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"strings"
+	"time"
 
 	"hale/internal/civil"
+	"hale/internal/providers/files"
 	"hale/internal/providers/replies"
 	"hale/internal/providers/sheet"
 	"hale/internal/wearables"
+	"hale/internal/wearables/derive"
 )
 
 // Provider is the catalogue's name for Fitbit.
@@ -20,8 +25,37 @@ var maker = replies.Maker{
 	Open:  open,
 }
 
-// Kind is a file of replies of Fitbit's Web API.
-var Kind = maker.Files()
+// Kind is a file of replies of Fitbit's Web API, about one person.
+var Kind = func() files.Kind {
+	kind := maker.Files()
+	kind.Run = run
+	return kind
+}()
+
+// run looks for the wearer's zone before it reads: most replies tell what the
+// clock on the wall showed, and the profile may stand behind them.
+//
+// Reference 7.10: the profile's zone goes before the fallback zone.
+func run(ctx context.Context, in files.Input) (*files.Outcome, error) {
+	var zone *time.Location
+	m := maker
+	m.Open = func(r *replies.Reader) replies.Reading {
+		r.Zone = cmp.Or(zone, r.Zone)
+		return open(r)
+	}
+	return m.OfOne(func(d replies.Document) string {
+		if !isUser(d) {
+			return ""
+		}
+		if known, err := civil.Zone(d.Text("timezone")); err == nil {
+			zone = known
+		}
+		return d.Text("encodedId")
+	}).Run(ctx, in)
+}
+
+// isUser is whether a document is a profile.
+func isUser(d replies.Document) bool { return d.Has("encodedId") && d.Has("memberSince") }
 
 // Sources: what a tracker or a scale measured, and what was typed in or came
 // from another app.
@@ -43,6 +77,8 @@ type reader struct {
 		now  int    // which of them
 		last string // the time before
 	}
+	listed map[string]bool // activities that the list of them told, by id
+	coarse []derive.Workout
 }
 
 func open(r *replies.Reader) replies.Reading {
@@ -89,7 +125,7 @@ func open(r *replies.Reader) replies.Reading {
 		{Name: "sleep summary", Keys: []string{"totalMinutesAsleep", "totalSleepRecords"}},
 		{Name: "pagination", Keys: []string{"limit", "next", "offset", "previous"}, Is: under("pagination")},
 	}...)
-	return replies.Reading{Resources: all}
+	return replies.Reading{Resources: all, End: m.endActivities}
 }
 
 func under(name string) func(replies.Document) bool {

@@ -1,8 +1,11 @@
 package fitbitweb
 
 import (
+	"context"
+	"encoding/json"
 	"time"
 
+	"hale/internal/civil"
 	"hale/internal/providers/files"
 	"hale/internal/providers/replies"
 	"hale/internal/providers/sports"
@@ -21,8 +24,24 @@ func (r *reader) activityOfDay(d replies.Document) replies.Verdict {
 	if name == "" {
 		name = d.Text("name")
 	}
-	return r.workout(d, name, metresPerKilometre, derive.Workout{Start: start, Offset: offset})
+	w, became := workout(d, name, metresPerKilometre, derive.Workout{Start: start, Offset: offset})
+	switch {
+	case became != replies.Mapped:
+	case w.ID != "" && len(r.coarse) < mostCoarse:
+		r.coarse = append(r.coarse, w)
+		return replies.Waits
+	default:
+		r.Workout(w)
+	}
+	return became
 }
+
+// Bounds of what waits for the end of a file, and of the ids that are
+// remembered until then: years of three activities a day.
+const (
+	mostCoarse = 1 << 12
+	mostListed = 1 << 16
+)
 
 // activityLog takes an activity of the list of them, which has exact times and
 // says in which unit its distance is.
@@ -38,14 +57,26 @@ func (r *reader) activityLog(d replies.Document) replies.Verdict {
 	if metres == metresPerKilometre { // else it is in feet
 		w.Gain = d.Positive("elevationGain")
 	}
-	return r.workout(d, d.Text("activityName"), metres, w)
+	w, became := workout(d, d.Text("activityName"), metres, w)
+	if became != replies.Mapped {
+		return became
+	}
+	if w.ID != "" && len(r.listed) < mostListed {
+		if r.listed == nil {
+			r.listed = map[string]bool{}
+		}
+		r.listed[w.ID] = true
+	}
+	r.Workout(w)
+	return became
 }
 
-// workout takes what both say. Without a length it is no session.
-func (r *reader) workout(d replies.Document, name string, metres float64, w derive.Workout) replies.Verdict {
+// workout is what both say. Without a length it is no session. Both tell the
+// id, and a day the start to the minute alone: so the id is the key.
+func workout(d replies.Document, name string, metres float64, w derive.Workout) (derive.Workout, replies.Verdict) {
 	length := d.Positive("duration")
 	if length == nil || *length > float64(files.LongestWorkout.Milliseconds()) {
-		return replies.BadValue
+		return w, replies.BadValue
 	}
 	w.End = w.Start + int64(*length)*time.Millisecond.Microseconds()
 	w.ID, w.Title, w.Sport, w.Source = files.Text(d.Word("logId")), files.Text(name), sportOf(name), watch
@@ -56,8 +87,51 @@ func (r *reader) workout(d replies.Document, name string, metres float64, w deri
 	if d.Text("logType") == "manual" { // typed in
 		w.Source = app
 	}
-	r.Workout(w)
-	return replies.Mapped
+	if w.ID != "" {
+		w.Key = "log|" + w.ID
+	}
+	return w, replies.Mapped
+}
+
+// endActivities stores the activities of days that the list of them has not
+// told: it knows the second and the offset, and who recorded one.
+func (r *reader) endActivities(ctx context.Context) error {
+	for _, w := range r.coarse {
+		became := replies.Mapped
+		if known, err := r.isListed(ctx, &w); err != nil {
+			return err
+		} else if known {
+			became = replies.Copy
+		} else {
+			r.Workout(w)
+		}
+		r.Waited("activity", became)
+	}
+	r.coarse = nil
+	return nil
+}
+
+// isListed is whether the list told an activity, in this file or before. Only
+// it knows how long the wearer moved.
+func (r *reader) isListed(ctx context.Context, w *derive.Workout) (bool, error) {
+	if r.listed[w.ID] || r.Stored == nil {
+		return r.listed[w.ID], nil
+	}
+	day := civil.DateOf(time.UnixMicro(w.Start).UTC()) // a clock on a wall may be that of the day before or after
+	all, err := r.Stored(ctx, "workouts", day.AddDays(-1).String(), day.AddDays(1).String())
+	if err != nil {
+		return false, err
+	}
+	for i := range all {
+		var body struct {
+			ID     string   `json:"provider_id"`
+			Moving *float64 `json:"moving_time"`
+		}
+		if json.Unmarshal(all[i].Body, &body) == nil && body.ID == w.ID && body.Moving != nil {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // sportOf is the sport of an activity by its name.

@@ -3,6 +3,7 @@ package garmin
 import (
 	"math"
 
+	"hale/internal/providers/files"
 	"hale/internal/providers/replies"
 	"hale/internal/providers/sheet"
 	"hale/internal/wearables"
@@ -73,7 +74,7 @@ const mostWeighings = 1 << 18
 // weighing takes a weight of Connect's. The last one of a day stands beside
 // the list of all.
 func (r *reader) weighing(d replies.Document) replies.Verdict {
-	id := d.Word("samplePk")
+	id := files.Text(d.Word("samplePk"))
 	switch {
 	case r.weighed[id]:
 		return replies.Copy

@@ -2,10 +2,12 @@ package garmin
 
 import (
 	"cmp"
+	"context"
 	"maps"
 	"slices"
 	"time"
 
+	"hale/internal/providers/files"
 	"hale/internal/providers/replies"
 	"hale/internal/providers/sheet"
 )
@@ -33,8 +35,8 @@ type epoch struct {
 // it its activity took.
 const quarter = 900
 
-// mostEpochs bounds those of a file: twenty years of three a quarter.
-const mostEpochs = 1 << 21
+// mostEpochs bounds those of a file: five years of three a quarter.
+const mostEpochs = 1 << 19
 
 // epoch takes what was done in a quarter of an hour. A later version of one
 // takes its place.
@@ -51,47 +53,50 @@ func (r *reader) epoch(d replies.Document) replies.Verdict {
 	if one.steps == nil && one.metres == nil && one.kcal == nil {
 		return replies.BadValue
 	}
-	if len(r.epochs) == mostEpochs {
+	key := epochKey{start.micros(), cmp.Or(files.Text(d.Text("activityType")), "one")}
+	if _, known := r.epochs[key]; !known && len(r.epochs) == mostEpochs {
 		return replies.TooMany
 	}
 	if r.epochs == nil {
 		r.epochs = map[epochKey]epoch{}
 	}
-	r.epochs[epochKey{start.micros(), cmp.Or(d.Text("activityType"), "one")}] = one
+	r.epochs[key] = one
 	r.Homeless("epoch", d, "meanHeartRateInBeatsPerMinute")
 	return replies.Mapped
 }
 
 // endEpochs adds up the activities of each quarter: a series has one value at
 // a time.
-func (r *reader) endEpochs() {
-	whole := map[int64]epoch{}
+func (r *reader) endEpochs(ctx context.Context) error {
 	inOrder := func(a, b epochKey) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.kind, b.kind)) }
-	for _, key := range slices.SortedFunc(maps.Keys(r.epochs), inOrder) { // so that sums are the same to the last digit
-		one := r.epochs[key]
-		sum, ok := whole[key.start]
-		if !ok {
-			sum = epoch{offset: one.offset}
+	keys := slices.SortedFunc(maps.Keys(r.epochs), inOrder) // so that sums are the same to the last digit
+	for i := 0; i < len(keys); {
+		start := keys[i].start
+		sum := epoch{offset: r.epochs[keys[i]].offset}
+		for ; i < len(keys) && keys[i].start == start; i++ {
+			one := r.epochs[keys[i]]
+			sum.seconds = max(sum.seconds, one.seconds)
+			plus(&sum.steps, one.steps)
+			plus(&sum.metres, one.metres)
+			plus(&sum.kcal, one.kcal)
 		}
-		sum.seconds = max(sum.seconds, one.seconds)
-		plus(&sum.steps, one.steps)
-		plus(&sum.metres, one.metres)
-		plus(&sum.kcal, one.kcal)
-		whole[key.start] = sum
-	}
-	r.epochs = nil
-	for _, start := range slices.Sorted(maps.Keys(whole)) {
-		one := whole[start]
-		end := start + int64(one.seconds*1e6)
+		end := start + int64(sum.seconds*1e6)
 		for _, f := range []struct {
 			key sheet.Key
 			v   *float64
-		}{{stepCount, one.steps}, {distance, one.metres}, {energy, one.kcal}} {
+		}{{stepCount, sum.steps}, {distance, sum.metres}, {energy, sum.kcal}} {
 			if f.v != nil {
-				r.Gather.Span(f.key, start, end, one.offset, *f.v)
+				r.Gather.Span(f.key, start, end, sum.offset, *f.v)
+			}
+		}
+		if r.Gather.N >= sheet.Full {
+			if err := r.Sink.Samples(ctx, r.Gather.Take()); err != nil {
+				return err
 			}
 		}
 	}
+	r.epochs = nil
+	return nil
 }
 
 // plus adds an amount; the sum is a value of its own.

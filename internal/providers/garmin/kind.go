@@ -40,7 +40,9 @@ type reader struct {
 
 func (r *reader) end(ctx context.Context) error {
 	r.endDays()
-	r.endEpochs()
+	if err := r.endEpochs(ctx); err != nil {
+		return err
+	}
 	r.endNights()
 	return ctx.Err()
 }

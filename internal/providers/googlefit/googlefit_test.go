@@ -90,6 +90,9 @@ func checkSeries(t *testing.T, all []wearables.Samples) {
 			continue
 		}
 		s := all[i]
+		if slices.ContainsFunc(s.Offset, func(o int32) bool { return o != wearables.NoOffset }) {
+			t.Errorf("%s: offsets %v, though no point states one", want.resource, s.Offset)
+		}
 		if s.Source.Type != want.sourceType || !slices.Equal(s.Value, want.values) || s.Time[0]/1e6 != want.at || want.length > 0 && s.End[0]-s.Time[0] != want.length*1e6 {
 			t.Errorf("%s: %+v, want %+v", want.resource, s, want)
 		}

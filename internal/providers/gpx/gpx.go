@@ -154,9 +154,7 @@ func (r *reader) endPoint() {
 	case len(t.course) >= files.MaxMoments:
 		count.TooMany++
 		o.Left(count)
-	default:
-		count.Mapped++
-		o.Mapped++
+	default: // counted with the track
 		t.course = append(t.course, t.point)
 	}
 }
@@ -173,42 +171,59 @@ func (r *reader) endSegment() {
 func (r *reader) endTrack() error {
 	t := r.track
 	r.track = nil
-	if t == nil || len(t.course) < 2 {
+	if t == nil || len(t.course) == 0 {
 		return nil
 	}
-	o := r.d.Outcome
-	o.Type("trk").Read++
-	o.Records++
 	first, last := t.course[0].Time, t.course[0].Time
 	for _, p := range t.course {
 		first, last = min(first, p.Time), max(last, p.Time)
 	}
-	if last-first > files.LongestWorkout.Microseconds() {
-		o.Type("trk").BadDate++
-		o.Left(o.Type("trk"))
-		return nil
+	track, points := r.d.Outcome.Type("trk"), r.d.Outcome.Type("trkpt")
+	track.Read++
+	r.d.Outcome.Records++
+	n := int64(len(t.course))
+	switch {
+	case n == 1: // which was nowhere else
+		track.BadValue++
+		points.BadValue++
+	case last-first > files.LongestWorkout.Microseconds():
+		track.BadDate++
+		points.BadDate += n
+	case r.d.Outcome.Full():
+		track.TooMany++
+		points.TooMany += n
+	default:
+		track.Mapped++
+		points.Mapped += n
+		r.d.Outcome.Mapped += 1 + n
+		return r.give(t, first, last)
 	}
-	o.Type("trk").Mapped++
-	o.Mapped++
+	r.d.Outcome.Left(track)
+	r.d.Outcome.Left(points)
+	return nil
+}
+
+func (r *reader) give(t *track, first, last int64) error {
 	r.given++
-	moving := float64(t.moving) / 1e6
-	return r.d.Give(files.Maker(r.creator), files.Recording{
+	moving, provider := float64(t.moving)/1e6, files.Maker(r.creator)
+	return r.d.Give(provider, files.Recording{
 		Workout: derive.Workout{
-			Title: t.title, Sport: sports.OfWord(t.sport), Source: wearables.Source{Type: sourceType(r.creator)},
+			Title: t.title, Sport: sports.OfWord(t.sport), Source: wearables.Source{Type: sourceType(provider, r.creator)},
 			Start: first, End: last, Offset: t.offset, Moving: &moving,
 		},
 		Course: t.course,
 	}, nil)
 }
 
-// sourceType is what recorded the track, as far as the program that wrote the
-// file tells: sites write files of what any device recorded.
-func sourceType(creator string) string {
-	folded := strings.ToLower(creator)
-	if strings.Contains(folded, "iphone") || strings.Contains(folded, "android") {
+// sourceType is what recorded the track: what its maker's recordings are, else
+// what the program that wrote the file tells. Sites write files of what any
+// device recorded.
+func sourceType(provider, creator string) string {
+	kind, folded := files.Recorder(provider), strings.ToLower(creator)
+	if kind == "unknown" && (strings.Contains(folded, "iphone") || strings.Contains(folded, "android")) {
 		return "phone"
 	}
-	return "unknown"
+	return kind
 }
 
 // End gives away what a cut document left open.

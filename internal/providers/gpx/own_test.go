@@ -1,6 +1,7 @@
 package gpx
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -8,6 +9,8 @@ import (
 	"hale/internal/fault"
 	"hale/internal/providers/files"
 	"hale/internal/providers/files/filestest"
+	"hale/internal/providers/runkeeper"
+	"hale/internal/providers/strava"
 	"hale/internal/store"
 	"hale/internal/store/storetest"
 	"hale/internal/wearables"
@@ -51,7 +54,7 @@ func TestOwnTrack(t *testing.T) {
 			"timezone_offset": 7200.0, "moving_time": 150.0, "distance": 222.39, "elev_high": 302.0, "elev_low": 299.0,
 			"average_hr": 101.0, "max_hr": 104.0, "calories": nil, "average_speed": 1.483,
 		})
-		filestest.Same(t, all[0].Body["source"].(map[string]any), map[string]any{"provider": "strava", "type": "phone"})
+		filestest.Same(t, all[0].Body["source"].(map[string]any), map[string]any{"provider": "strava", "type": "app"})
 		if got := string(wearables.AppendStream(nil, all[0].Stream)); got != `{"time":[1714543200,1714543260,1714543320,1714543410],`+
 			`"cadence":[55,null,null,null],"heartrate":[98,null,null,104],"distance":[0,111.2,111.2,222.39],"altitude":[300.5,302,null,299],`+
 			`"velocity_smooth":[],"lat":[46,46.001,46.001,46.002],"lng":[14,14,14,14],"power":[210,null,null,null],"resistance":[],"temperature":[18,null,null,null]}` {
@@ -89,6 +92,76 @@ func TestEncodings(t *testing.T) {
 				t.Errorf("%v", all)
 			}
 		})
+	}
+}
+
+// A file and the reply about the same activity are one workout.
+func TestFileAndReply(t *testing.T) {
+	strided := `{"id":77,"name":"Evening","type":"Walk","start_date":"2024-05-01T06:00:00Z","elapsed_time":210,"moving_time":150,"distance":222.4,"utc_offset":7200.0}`
+	kept := `{"items":[{"uri":"/fitnessActivities/77","type":"Walking","start_time":"Wed, 1 May 2024 08:00:00","utc_offset":2,"duration":210,"total_distance":222.4,"total_calories":15,"entry_mode":"API","has_path":true,"source":"RunKeeper"}]}`
+	for _, test := range []struct {
+		creator, reply string
+		kind           files.Kind
+	}{{"StravaGPX", strided, strava.Kind}, {"StravaGPX Android", strided, strava.Kind}, {"Runkeeper - http://www.runkeeper.com", kept, runkeeper.Kind}} {
+		bed := filestest.New(t, storetest.SQLite(t))
+		file := filestest.Save(t, []byte(strings.Replace(walk, "StravaGPX iPhone", test.creator, 1)))
+		if _, err := bed.Import(Kind, file); err != nil {
+			t.Fatal(err)
+		}
+		if err := test.kind.Check(filestest.Save(t, []byte(test.reply)), 0); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := bed.Import(test.kind, filestest.Save(t, []byte(test.reply))); err != nil {
+			t.Fatal(err)
+		}
+		if all := bed.Workouts(); len(all) != 1 || len(all[0].Stream.Time) != 4 || all[0].Body["source"].(map[string]any)["type"] != "app" {
+			t.Errorf("%s: %d workouts", test.creator, len(all))
+		}
+	}
+}
+
+func TestSourceType(t *testing.T) {
+	for creator, want := range map[string]string{
+		"StravaGPX": "app", "Garmin Connect": "watch", "Polar Flow": "watch", "Some iPhone logger": "phone", "OsmAnd": "unknown", "": "unknown",
+	} {
+		if got := sourceType(files.Maker(creator), creator); got != want {
+			t.Errorf("%q is of the type %s, want %s", creator, got, want)
+		}
+	}
+}
+
+// What is counted as kept is kept: the points of a track go where the track
+// goes.
+func TestPointsOfTracksThatAreLeftOut(t *testing.T) {
+	point := `<trkpt lat="46" lon="14"><time>%s</time></trkpt>`
+	at := func(all ...string) string {
+		var b strings.Builder
+		for _, one := range all {
+			fmt.Fprintf(&b, point, one)
+		}
+		return "<trk><trkseg>" + b.String() + "</trkseg></trk>"
+	}
+	content := "<gpx>" + at("2024-05-01T06:00:00Z", "2024-05-01T06:01:00Z") + at("2024-05-02T06:00:00Z") + at("2024-05-03T06:00:00Z", "2024-06-03T06:00:00Z", "2024-06-03T06:01:00Z") + "</gpx>"
+	bed := filestest.New(t, storetest.SQLite(t))
+	o, err := bed.Import(Kind, filestest.Save(t, []byte(content)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	filestest.Types(t, o, map[string]files.TypeCount{
+		"trk": {Read: 3, Mapped: 1, BadValue: 1, BadDate: 1}, "trkpt": {Read: 6, Mapped: 2, BadValue: 1, BadDate: 3},
+	})
+	if o.Records != 9 || o.Mapped != 3 || o.Workouts != 1 {
+		t.Errorf("%+v", o.Report)
+	}
+}
+
+func TestTitleInCDATA(t *testing.T) {
+	bed := filestest.New(t, storetest.SQLite(t))
+	if _, err := bed.Import(Kind, filestest.Save(t, []byte(strings.Replace(walk, "Früh &amp; spät", "<![CDATA[Früh & spät]]>", 1)))); err != nil {
+		t.Fatal(err)
+	}
+	if all := bed.Workouts(); len(all) != 1 || all[0].Body["title"] != "Früh & spät" {
+		t.Errorf("%v", all)
 	}
 }
 

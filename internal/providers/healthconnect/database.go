@@ -40,6 +40,7 @@ const (
 //   - cell_size_check: damaged pages are found before they are used
 //   - mmap_size 0: a file that is cut meanwhile is an error and no crash
 //
+// The schema, which SQLite reads whole, is measured before (schema.go).
 // Loading extensions is off unless asked for.
 const defences = "?mode=ro&immutable=1&_defensive=1&_pragma=query_only(1)&_pragma=trusted_schema(0)" +
 	"&_pragma=cell_size_check(1)&_pragma=mmap_size(0)&_pragma=cache_size(-8192)"
@@ -49,6 +50,9 @@ var escaped = strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23")
 
 // open opens a database and looks at its schema.
 func open(ctx context.Context, path string) (*database, error) {
+	if err := boundSchema(path); err != nil {
+		return nil, err
+	}
 	pool, err := sql.Open("sqlite", "file:"+escaped.Replace(path)+defences)
 	if err != nil {
 		return nil, fmt.Errorf("healthconnect: opening: %w", err)

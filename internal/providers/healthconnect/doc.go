@@ -43,6 +43,7 @@
 //
 //	kind.go, archive.go   recognising a file; the database in a zip
 //	database.go, row.go   reading tables of a database that may be anything
+//	schema.go             how large its schema is, before SQLite reads it
 //	source.go             which app, which device
 //	zones.go              where the phone was
 //	tables.go             which table becomes which series

@@ -219,6 +219,9 @@ func (r *reader) take(one told) error {
 		return nil
 	}
 	w := one.about(one.doc, f)
+	if len(w.app) > longestPackage { // nobody's, and a file may have thousands
+		w.app = ""
+	}
 	switch {
 	case f.table == sleepTable:
 		return r.sleep(one, &w)

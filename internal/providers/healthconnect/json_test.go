@@ -379,6 +379,7 @@ func TestJSONDamage(t *testing.T) {
 		truncated bool
 	}{
 		"one":                 {one(1), 1, 0, false},
+		"byte order mark":     {"\ufeff" + one(1), 1, 0, false},
 		"a list":              {`[` + one(1) + `,` + one(2) + `]`, 2, 0, false},
 		"a page":              {`{"records":[` + one(1) + `],"pageToken":"x"}`, 1, 0, false},
 		"one by line":         {one(1) + "\n" + one(2) + "\n", 2, 0, false},

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"time"
 
+	"hale/internal/fault"
 	"hale/internal/providers/files"
 )
 
@@ -18,7 +20,11 @@ var Kind = files.Kind{Name: "health_connect", Title: "Health Connect export", Ch
 // hundred megabytes.
 const DefaultLimit = 8 << 30
 
+// checkWithin is how long looking at the schema of a database may take.
+const checkWithin = 10 * time.Second
+
 var (
+	errSlow   = fault.New(fault.Unprocessable, "the schema of the database takes too long to read")
 	errUnlike = files.Unlike("the file holds no Health Connect database")
 	errText   = errors.New("healthconnect: neither a database nor a zip") // it may be JSON
 )
@@ -35,8 +41,14 @@ func check(path string, limit int64) error {
 	if a.member != nil {
 		return a.checkMember()
 	}
-	db, err := open(context.Background(), path)
-	if err != nil {
+	// Whoever sends the file waits for this.
+	ctx, cancel := context.WithTimeout(context.Background(), checkWithin)
+	defer cancel()
+	db, err := open(ctx, path)
+	switch {
+	case ctx.Err() != nil && err != nil:
+		return errSlow
+	case err != nil:
 		return err
 	}
 	return db.Close()

@@ -4,7 +4,8 @@ import "slices"
 
 // Apps that read from Health Connect and write back what they read make a
 // second record with the same start, end and value. The record of the device's
-// own app stays; the copy is left out and counted.
+// own app stays; the copy is left out and counted. A record that stands there
+// twice, word for word, as one without an id may in JSON, is one as well.
 //
 // Measurements are not looked at: two apps may well measure the same pulse,
 // and every app's samples are a series of their own.
@@ -24,7 +25,7 @@ func (m *importer) withoutCopies(group []record, category int64) []record {
 		mirrored := slices.ContainsFunc(group, func(o record) bool {
 			return o.app != r.app && o.end == r.end && o.value == r.value && m.better(&o, r, category)
 		})
-		if mirrored {
+		if mirrored || slices.Contains(kept, *r) {
 			m.outcome.Copies++
 			continue
 		}

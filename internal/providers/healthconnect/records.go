@@ -1,12 +1,15 @@
 package healthconnect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
+	"slices"
 
 	"hale/internal/providers/files"
 	"hale/internal/providers/sheet"
+	"hale/internal/wearables"
 	"hale/internal/wearables/derive"
 )
 
@@ -153,14 +156,43 @@ func (m *importer) record(r *rule, row []any, count *files.TypeCount) (one recor
 	return one, true
 }
 
-// takeAll takes records that start together, without copies.
+// takeAll takes records that start together, without copies. What was eaten and
+// drunk is added up.
 func (m *importer) takeAll(ctx context.Context, r *rule, group []record, count *files.TypeCount) error {
-	for _, one := range m.withoutCopies(group, r.category) {
+	group = m.withoutCopies(group, r.category)
+	if r.category == nutrition {
+		group = m.meal(group, count)
+	}
+	for _, one := range group {
 		if err := m.take(ctx, r, &one, count); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// meal is what each source says was eaten or drunk at one moment, which diaries
+// tell food by food, and a series has one value at a time.
+func (m *importer) meal(group []record, count *files.TypeCount) (whole []record) {
+	slices.SortStableFunc(group, func(a, b record) int { return cmp.Compare(a.value, b.value) }) // so that sums are the same to the last digit
+	known := map[wearables.Source]int{}
+	for _, one := range group {
+		source := m.sources.of(one.app, one.device, one.method)
+		i, ok := known[source]
+		if !ok {
+			known[source] = len(whole)
+			whole = append(whole, one)
+			continue
+		}
+		sum := &whole[i]
+		sum.value += one.value
+		sum.end, sum.offset = max(sum.end, one.end), max(sum.offset, one.offset)
+		m.outcome.Records++
+		m.outcome.Report.Mapped++
+		count.Read++
+		count.Mapped++
+	}
+	return whole
 }
 
 // take adds a record to its series, or to what is known of the day or person.

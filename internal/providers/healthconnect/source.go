@@ -129,9 +129,12 @@ func (s *sources) rank(category, app int64) int {
 	return maxOrder
 }
 
+// longestPackage bounds the name of an app, in bytes.
+const longestPackage = 200
+
 // packageName is a name such as com.example.app; anything else is nobody's.
 func packageName(s string) string {
-	if len(s) > 200 || !strings.Contains(s, ".") {
+	if len(s) > longestPackage || !strings.Contains(s, ".") {
 		return ""
 	}
 	for part := range strings.SplitSeq(s, ".") {

@@ -95,6 +95,24 @@ func TestTimesWithoutAnyZoneFloat(t *testing.T) {
 	}
 }
 
+// A page that was cut before its unit, and one that never had any, may be in
+// pounds as well as in kilograms.
+func TestNoUnitIsNoUnit(t *testing.T) {
+	for name, content := range map[string]string{
+		"cut":  `{"WeightDataList":[{"WeightValue":160,"MDate":1740897000}],"WeightUn`,
+		"none": `{"WeightDataList":[{"WeightValue":160,"MDate":1740897000}],"WeightUnit":null}`,
+	} {
+		g := repliestest.Gather(t, maker, nil, []byte(content))
+		if c := *g.Report.Type("weight"); c != (files.TypeCount{Read: 1, BadUnit: 1}) || len(g.Samples) != 0 {
+			t.Errorf("%s: %+v, %+v", name, c, g.Samples)
+		}
+	}
+	g := repliestest.Gather(t, maker, nil, []byte(`{"WeightDataList":[{"WeightValue":160,"MDate":1740897000}],"WeightUnit":1}`))
+	if s := g.Series("body_weight", "", "scale"); s.Len() != 1 || math.Abs(s.Value[0]-72.5747792) > 1e-9 {
+		t.Errorf("%+v", s)
+	}
+}
+
 func TestOtherFilesAreUnlike(t *testing.T) {
 	for name, content := range map[string]string{
 		"a page of nothing known": `{"RecordCount":1,"FoodDataList":[{"MDate":1}]}`, "an error": `{"Error":"x","ErrorCode":"503"}`,

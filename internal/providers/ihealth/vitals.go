@@ -9,13 +9,10 @@ import (
 const mmHgPerKilopascal = 7.50061683
 
 // unit is the unit of a page by its number, from a list that is in iHealth's
-// order; the first where the page says none. ok is false for another number.
+// order. ok is false for another number, and for a page that says none, as one
+// that was cut does: its pounds are not to pass for kilograms.
 func unit(d replies.Document, field string, factors ...float64) (factor float64, ok bool) {
-	page := d.Around(field)
-	if page.Empty() {
-		return factors[0], true
-	}
-	n, whole := page.Integer(field)
+	n, whole := d.Around(field).Integer(field)
 	if !whole || n < 0 || n >= int64(len(factors)) {
 		return 0, false
 	}

@@ -8,7 +8,8 @@
 // unit stands in the names of the columns. Times are those of the reader's
 // clock, to the minute, without a zone and in the order of day and month that
 // the account is set to: the whole file is looked at before the order is
-// believed (order.go).
+// believed (order.go). The JSON document has seconds. Both float: they are kept
+// as they stand, and no zone moves them.
 //
 //	kind.go    recognising a file
 //	header.go  which column is what

@@ -22,8 +22,9 @@ import (
 	"hale/internal/wearables"
 )
 
-// The readings of half a day, by another reader: both clocks stand beside each
-// other in the document and are an hour apart.
+// The readings of half a day, by another reader. Two clocks stand beside each
+// other in the document, an hour apart: that on the wall counts, whatever the
+// user's fallback zone is.
 func TestImportRealGraph(t *testing.T) {
 	path := testdata.Shared(t, "wearables/libre/librelinkup-graph.json")
 	var other struct {
@@ -33,7 +34,7 @@ func TestImportRealGraph(t *testing.T) {
 	}
 	filestest.Decode(t, path, json.Unmarshal, &other)
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		user := sheettest.User(t, db, "")
+		user := sheettest.User(t, db, "America/Santiago")
 		o := sheettest.Run(t, db, Kind, user, path)
 		if len(other.Data.GraphData) != 141 || o.Records != 142 || o.Mapped != 142 || o.Created != 142 {
 			t.Errorf("%+v %+v", o.Report, o.Counts)
@@ -41,11 +42,11 @@ func TestImportRealGraph(t *testing.T) {
 		all := sheettest.Series(t, db, user)
 		got := sheettest.Find(t, all, "glucose", "automatic", "automatic")
 		for i, one := range other.Data.GraphData {
-			at, err := time.Parse("1/2/2006 3:04:05 PM", one["FactoryTimestamp"].(string))
+			at, err := time.Parse("1/2/2006 3:04:05 PM", one["Timestamp"].(string))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.Time[i] != at.UnixMicro() || got.Offset[i] != 3600 || math.Abs(got.Value[i]*18.0182-one["ValueInMgPerDl"].(float64)) > 1e-9 {
+			if got.Time[i] != at.UnixMicro() || got.Offset[i] != wearables.NoOffset || math.Abs(got.Value[i]*18.0182-one["ValueInMgPerDl"].(float64)) > 1e-9 {
 				t.Fatalf("reading %d is %v at %v", i, got.Value[i], time.UnixMicro(got.Time[i]).UTC())
 			}
 		}
@@ -80,17 +81,18 @@ func TestImportFixture(t *testing.T) {
 			"insulin": {Read: 3, Mapped: 2, Skipped: 1}, "food": {Read: 2, Mapped: 1, Skipped: 1},
 			"note": {Read: 1, Skipped: 1}, "other": {Read: 1, Skipped: 1},
 		})
-		if o.Records != 20 || o.Mapped != 11 || o.Damaged != 0 || o.Created != 12 {
+		// In the hour of autumn that comes twice, what the clock showed twice is one.
+		if o.Records != 20 || o.Mapped != 11 || o.Damaged != 0 || o.Created != 10 {
 			t.Errorf("%+v %+v", o.Report, o.Counts)
 		}
 		all := sheettest.Series(t, db, user)
 		historic := sheettest.Find(t, all, "glucose", "automatic", "automatic")
-		for i, want := range []string{"23:45", "00:00", "00:45", "01:00", "01:45", "02:00"} {
-			if got := time.UnixMicro(historic.Time[i]).UTC().Format("15:04"); got != want {
-				t.Errorf("reading %d is at %s UTC, want %s", i, got, want)
+		for i, want := range []string{"01:45", "02:00", "02:45", "03:00"} {
+			if got := time.UnixMicro(historic.Time[i]).UTC().Format("15:04"); got != want || historic.Offset[i] != wearables.NoOffset {
+				t.Errorf("reading %d is at %s, want %s; offset %d", i, got, want, historic.Offset[i])
 			}
 		}
-		if historic.Value[0] != 5.0 || historic.Value[5] != 5.9 {
+		if historic.Value[0] != 5.0 || historic.Value[3] != 5.9 {
 			t.Errorf("%v", historic.Value)
 		}
 		for _, s := range []struct {
@@ -111,7 +113,7 @@ func TestImportFixture(t *testing.T) {
 	})
 }
 
-// Without a zone the time on the wall is kept as it is.
+// The time on the wall is kept as it is.
 func TestVariants(t *testing.T) {
 	for name, want := range map[string][]string{
 		"us-mgdl.csv": {"2025-03-04T00:05", "2025-03-04T00:20", "2025-03-04T12:05"},
@@ -124,7 +126,7 @@ func TestVariants(t *testing.T) {
 		if err := check(filepath.Join("testdata", name), 0); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		g := sheettest.Gather(t, read, nil, raw)
+		g := sheettest.Gather(t, read, time.FixedZone("", 7200), raw)
 		if g.Err != nil || g.Report.Mapped != g.Report.Records {
 			t.Errorf("%s: %v %+v", name, g.Err, g.Report)
 		}
@@ -141,6 +143,48 @@ func TestVariants(t *testing.T) {
 			t.Errorf("%s: %v mg/dL", name, v)
 		}
 	}
+}
+
+// A byte order mark is passed over. A reading of LibreLinkUp whose time on the wall cannot be read is left out,
+// and the report says which it was.
+func TestLinkUpLeavesOut(t *testing.T) {
+	g := sheettest.Gather(t, read, nil, []byte("\ufeff"+`{"data":{"graphData":[
+		{"FactoryTimestamp":"12/30/2022 4:50:40 AM","Timestamp":"12/30/2022 5:50:40 AM","type":0,"ValueInMgPerDl":173},
+		{"FactoryTimestamp":"12/30/2022 4:55:40 AM","type":0,"ValueInMgPerDl":174},
+		{"FactoryTimestamp":"12/30/2022 5:00:40 AM","Timestamp":"12/30/2022 6:00:40 AM","type":0,"ValueInMgPerDl":500,"isHigh":true}]}}`))
+	left := g.Report.FirstLeft()
+	if g.Check(t) != 1 || left["historic"] != (files.LeftOut{Record: 2, Reason: "bad_date"}) || left["historic outside the range"] != (files.LeftOut{Record: 1, Reason: "skipped"}) {
+		t.Errorf("%+v %v", g.Report, left)
+	}
+	if at := time.Date(2022, 12, 30, 5, 50, 40, 0, time.UTC).UnixMicro(); g.Samples[0].Time[0] != at || g.Samples[0].Offset[0] != wearables.NoOffset {
+		t.Errorf("%+v", g.Samples[0])
+	}
+}
+
+// What was eaten and injected at one moment is added up, and a row that stands
+// there twice counts once.
+func TestAtOneMoment(t *testing.T) {
+	raw, err := os.ReadFile(filepath.Join("testdata", "us-mgdl.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := func(kind, rapid, grams string) string {
+		return "FreeStyle Libre 3,0f1e2d3c,03-04-2025 01:30 PM," + kind + ",,,," + rapid + ",," + grams + ",,,,,,,,,\n"
+	}
+	more := row("5", "", "20") + row("4", "2", "") + row("5", "", "30.1") + row("4", "0.5", "") + row("5", "", "20")
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		user := sheettest.User(t, db, "")
+		path := filestest.Save(t, append(bytes.Clone(raw), more...))
+		o := sheettest.Run(t, db, Kind, user, path)
+		all := sheettest.Series(t, db, user)
+		food, insulin := sheettest.Find(t, all, "carbohydrates", "", "app"), sheettest.Find(t, all, "insulin_injection", "rapid_acting", "app")
+		if food.Len() != 1 || food.Value[0] != 20+30.1 || insulin.Len() != 1 || insulin.Value[0] != 2.5 || o.Created != 6 {
+			t.Errorf("%v %v %+v", food.Value, insulin.Value, o.Counts)
+		}
+		if again := sheettest.Run(t, db, Kind, user, path); again.Created+again.Updated != 0 {
+			t.Errorf("the second time: %+v", again.Counts)
+		}
+	})
 }
 
 func TestOrderOfDates(t *testing.T) {

@@ -16,11 +16,11 @@ import (
 // maxGraph bounds the JSON document, in bytes; a real one has 50 kB.
 const maxGraph = 16 << 20
 
-// reading is one of a graph. Both times are of the same moment: the sensor's
-// in UTC and the phone's on its clock.
+// reading is one of a graph. Its time is that of the phone's clock, as in the
+// export. FactoryTimestamp beside it is the same moment in UTC and not read: one
+// line of readings has one clock.
 type reading struct {
-	UTC   string  `json:"FactoryTimestamp"`
-	Local string  `json:"Timestamp"`
+	Wall  string  `json:"Timestamp"`
 	Kind  int     `json:"type"`
 	Value float64 `json:"ValueInMgPerDl"`
 	High  bool    `json:"isHigh"`
@@ -49,6 +49,7 @@ func readGraph(in io.Reader) (*graph, error) {
 		return nil, errUnlike
 	}
 	g := &graph{}
+	raw = bytes.TrimPrefix(raw, sheet.Mark)
 	err = json.Unmarshal(raw, g)
 	var syntax *json.SyntaxError
 	switch {
@@ -90,35 +91,18 @@ func (one *reading) take(d *sheet.Document) {
 		count := d.Report.Type(name + " outside the range")
 		count.Read++
 		count.Skipped++
+		d.Report.Left(count)
 		return
 	}
 	count := d.Report.Type(name)
 	count.Read++
-	utc, err := time.Parse(linkUpTime, one.UTC)
+	wall, err := time.Parse("1/2/2006 3:04:05 PM", one.Wall)
 	if err != nil {
 		count.BadDate++
+		d.Report.Left(count)
 		return
 	}
-	d.Gather.At(key, utc.UnixMicro(), one.offset(utc), one.Value/sheet.MilligramsPerMillimole)
+	d.Gather.At(key, floating(wall), wearables.NoOffset, one.Value/sheet.MilligramsPerMillimole)
 	count.Mapped++
 	d.Report.Mapped++
-}
-
-const linkUpTime = "1/2/2006 3:04:05 PM"
-
-// offset is what the phone's clock is ahead of UTC, to the quarter of an hour.
-// A difference that is none, by more than two minutes, comes of a clock that
-// is wrong, and says nothing.
-func (one *reading) offset(utc time.Time) int32 {
-	local, err := time.Parse(linkUpTime, one.Local)
-	if err != nil {
-		return wearables.NoOffset
-	}
-	const quarter = 15 * time.Minute
-	ahead := local.Sub(utc)
-	rounded := ahead.Round(quarter)
-	if (ahead-rounded).Abs() > 2*time.Minute || rounded.Abs() > 14*time.Hour {
-		return wearables.NoOffset
-	}
-	return int32(rounded / time.Second)
 }

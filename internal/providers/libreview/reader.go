@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"strings"
+	"time"
 
 	"hale/internal/providers/files"
 	"hale/internal/providers/sheet"
@@ -39,7 +40,6 @@ type reader struct {
 	*sheet.Document
 	columns
 	order order
-	walls map[string]*sheet.Wall // by record type: rows are in order within one
 }
 
 // readTable reads an export to its end, after a first look at its dates.
@@ -55,7 +55,7 @@ func readTable(ctx context.Context, d *sheet.Document) error {
 	if err != nil {
 		return err
 	}
-	r := &reader{Document: d, columns: c, order: order, walls: map[string]*sheet.Wall{}}
+	r := &reader{Document: d, columns: c, order: order}
 	// Rows are full; some that were saved again lack empty cells at the end.
 	return d.Each(ctx, rows, max(r.at, r.kind, r.historic)+1, r.row)
 }
@@ -90,8 +90,7 @@ func (r *reader) row(row []string) {
 		r.Report.Left(count)
 		return
 	}
-	at, offset := r.wall(name).Instant(wall)
-	r.keep(all, at, offset, count)
+	r.keep(all, floating(wall), count)
 }
 
 // amounts are the values that a row of a kind has. Non-numeric marks, which
@@ -121,16 +120,16 @@ func (r *reader) amounts(kind string, row []string) []amount {
 }
 
 // keep adds the values of a row that are numbers.
-func (r *reader) keep(all []amount, at int64, offset int32, count *files.TypeCount) {
+func (r *reader) keep(all []amount, at int64, count *files.TypeCount) {
 	kept := false
 	for _, a := range all {
 		if a.key.Resource == "glucose" {
 			if v, ok := sheet.Glucose(a.cell, a.unit); ok {
-				r.Gather.At(a.key, at, offset, v)
+				r.Gather.At(a.key, at, wearables.NoOffset, v)
 				kept = true
 			}
 		} else if v, ok := sheet.Number(a.cell); ok {
-			r.Gather.Span(a.key, at, at, offset, v)
+			r.Portion(a.key, at, wearables.NoOffset, v)
 			kept = true
 		}
 	}
@@ -143,14 +142,10 @@ func (r *reader) keep(all []amount, at int64, offset int32, count *files.TypeCou
 	r.Report.Mapped++
 }
 
-func (r *reader) wall(kind string) *sheet.Wall {
-	w, ok := r.walls[kind]
-	if !ok {
-		w = &sheet.Wall{Zone: r.Zone}
-		r.walls[kind] = w
-	}
-	return w
-}
+// floating is what a clock on the wall showed, kept as it stands.
+//
+// Reference 7.10, floating time: no zone moves the provider's times.
+func floating(wall time.Time) int64 { return wall.UnixMicro() }
 
 // outside is whether a reading is a word: lower or higher than the sensor can
 // measure.

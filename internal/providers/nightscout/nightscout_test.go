@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -105,6 +106,37 @@ func TestImportFixtures(t *testing.T) {
 	})
 }
 
+// What was eaten and injected at one moment is added up, whatever the order of
+// the records, and one that stands there twice counts once.
+func TestAtOneMoment(t *testing.T) {
+	one := func(id, kind, rest string) string {
+		return `{"_id":"` + id + `","eventType":"` + kind + `","created_at":"2024-05-01T06:30:00Z",` + rest + `}`
+	}
+	all := []string{
+		one("1", "Meal Bolus", `"carbs":45.1,"insulin":4.5`), one("2", "Carb Correction", `"carbs":12`), one("3", "Correction Bolus", `"insulin":0.2`),
+		one("1", "Meal Bolus", `"carbs":45.1,"insulin":4.5`), one("4", "SMB", `"insulin":0.3,"isSMB":true`), one("5", "Carb Correction", `"carbs":0.3`),
+	}
+	db := storetest.SQLite(t)
+	user := sheettest.User(t, db, "")
+	o := sheettest.Run(t, db, Kind, user, filestest.Save(t, []byte("["+strings.Join(all, ",")+"]")))
+	series := sheettest.Series(t, db, user)
+	for _, want := range []struct {
+		resource, kind, source string
+		value                  float64
+	}{{"carbohydrates", "", "app", 57.4}, {"insulin_injection", "rapid_acting", "app", 4.7}, {"insulin_injection", "rapid_acting", "insulin_pump", 0.3}} {
+		if got := sheettest.Find(t, series, want.resource, want.kind, want.source); got.Len() != 1 || math.Abs(got.Value[0]-want.value) > 1e-9 {
+			t.Errorf("%s of %s: %v, want %v", want.resource, want.source, got.Value, want.value)
+		}
+	}
+	if o.Created != 3 {
+		t.Errorf("%+v", o.Counts)
+	}
+	slices.Reverse(all)
+	if again := sheettest.Run(t, db, Kind, user, filestest.Save(t, []byte(strings.Join(all, "\n")))); again.Unchanged != 3 || again.Created+again.Updated != 0 {
+		t.Errorf("in the other order: %+v", again.Counts)
+	}
+}
+
 func TestOtherFilesAreUnlike(t *testing.T) {
 	filestest.Unlike(t, Kind, map[string]string{
 		"another list": `[{"name":"a","date":1}]`, "numbers": `[1,2]`, "an empty list": `[]`, "text": "sgv,date\n", "a run": `[{"type":"Run","date":"2024-05-01"}]`,
@@ -119,6 +151,7 @@ func TestDamage(t *testing.T) {
 		mapped    int64
 		truncated bool
 	}{
+		"byte order mark":     {"\ufeff[" + one + `]`, 1, false},
 		"whole":               {`[` + one + `,` + one + `]`, 2, false},
 		"cut in a record":     {`[` + one + `,{"type":"sg`, 1, true},
 		"cut after a record":  {`[` + one, 1, true},

@@ -49,10 +49,10 @@ func takeTreatment(d *sheet.Document, r *record) {
 		if r.isPump() {
 			key = pumped
 		}
-		d.Gather.Span(key, at, at, offset, insulin)
+		d.Portion(key, at, offset, insulin)
 	}
 	if hasGrams {
-		d.Gather.Span(carbs, at, at, offset, grams)
+		d.Portion(carbs, at, offset, grams)
 	}
 	if r.isFingerprick() {
 		switch value, problem := r.blood(count); {
@@ -61,6 +61,7 @@ func takeTreatment(d *sheet.Document, r *record) {
 			kept = true
 		case !kept:
 			*problem++
+			d.Report.Left(count)
 		}
 	}
 	if kept {
@@ -124,6 +125,6 @@ func takePumpEvent(d *sheet.Document, r *record) {
 		d.Report.Left(count)
 		return
 	}
-	d.Gather.Span(pumped, at, at, offset, amount)
+	d.Portion(pumped, at, offset, amount)
 	mapped(d, count)
 }

@@ -53,12 +53,15 @@ func (r *reader) own(d either) {
 	if id == "" || r.owned[id] {
 		return
 	}
+	if !r.Own(files.Device{
+		Provider: Provider, SourceType: watch.Type, Manufacturer: "Polar", Model: files.Text(d.Text("device")), ExternalID: id,
+	}) {
+		return
+	}
 	if r.owned == nil {
 		r.owned = map[string]bool{}
 	}
-	r.owned[id] = r.Own(files.Device{
-		Provider: Provider, SourceType: watch.Type, Manufacturer: "Polar", Model: files.Text(d.Text("device")), ExternalID: id,
-	})
+	r.owned[id] = true
 }
 
 // columns are Polar's numbers of what samples are of, and where each goes. A

@@ -30,6 +30,7 @@ var (
 type reader struct {
 	*replies.Reader
 	owned  map[string]bool // devices, by their ids
+	waits  int             // values that wait for their nights
 	person derive.Person
 }
 

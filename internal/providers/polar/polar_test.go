@@ -2,8 +2,10 @@ package polar
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +14,7 @@ import (
 	"hale/internal/fault"
 	"hale/internal/providers/files"
 	"hale/internal/providers/files/filestest"
+	"hale/internal/providers/replies"
 	"hale/internal/providers/replies/repliestest"
 	"hale/internal/providers/sheet/sheettest"
 	"hale/internal/store"
@@ -328,4 +331,48 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, content []byte) {
 		repliestest.Gather(t, maker, time.UTC, content).Check(t)
 	})
+}
+
+// What waits for the end of the file is values, not the documents they stand
+// in, and no more of them than are kept.
+func TestWhatWaitsIsSmall(t *testing.T) {
+	r := &reader{Reader: &replies.Reader{Report: &files.Report{}}}
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for day := range 20 {
+		d, ok := replies.Parse([]byte(fmt.Sprintf(`{"date":"2025-03-%02d","ans_charge":1,"hrv_samples":{"23:40":50,"x":2},"breathing_samples":{"0:05":14.1},"padding":"%s"}`,
+			day+1, strings.Repeat("x", 1<<20))))
+		if !ok {
+			t.Fatal(day)
+		}
+		if became := r.recharge(d); became != replies.Waits {
+			t.Fatal(became)
+		}
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 5<<20 || r.waits != 60 {
+		t.Errorf("%d values wait in %d bytes", r.waits, grown)
+	}
+	r.waits = mostWaiting
+	d, _ := replies.Parse([]byte(`{"date":"2025-04-01","ans_charge":1,"hrv_samples":{"23:40":50}}`))
+	if became := r.recharge(d); became != replies.Waits || r.Report.Type("nightly recharge.hrv_samples").TooMany != 1 || r.waits != mostWaiting {
+		t.Errorf("%v, %+v", became, r.Report.Types)
+	}
+}
+
+// Watches that are too many are not remembered either.
+func TestDevicesAreBounded(t *testing.T) {
+	r := &reader{Reader: &replies.Reader{Report: &files.Report{}}}
+	for i := range 150 {
+		d, ok := replies.Parse([]byte(fmt.Sprintf(`{"device_id":"%d"}`, i%120)))
+		if !ok {
+			t.Fatal(i)
+		}
+		r.own(spelled(d))
+	}
+	if len(r.owned) != 100 {
+		t.Errorf("%d devices", len(r.owned))
+	}
 }

@@ -37,43 +37,55 @@ func (r *reader) sleep(d replies.Document) replies.Verdict {
 	night.Stages = r.hypnogram(d, start, end, offset)
 	became := r.Night(night)
 	if became == replies.Mapped {
-		r.clocked(d, "heart_rate_samples", hearts, start, end, offset, "sleep.heart_rate_samples")
+		r.clocked(clock(d, "heart_rate_samples"), hearts, start, end, offset, "sleep.heart_rate_samples")
 	}
 	return became
 }
 
-// shown is a value at a time on the clock.
+// shown is a value at a time on the clock, in minutes of its day; below zero
+// where that was none.
 type shown struct {
-	at time.Time
-	v  float64
+	minute int
+	v      float64
 }
 
 // clock reads values by the time of a night: {"23:45": 54}.
-func (r *reader) clock(d replies.Document, name string, start, end time.Time, offset int32, part string) []shown {
+func clock(d replies.Document, name string) (values []shown) {
 	var all map[string]json.RawMessage
 	if !d.Into(name, &all) {
 		return nil
 	}
-	var values []shown
 	for _, key := range slices.Sorted(maps.Keys(all)) {
-		v, stated := replies.NumberOf(all[key])
-		if !stated {
-			continue
+		if v, stated := replies.NumberOf(all[key]); stated {
+			values = append(values, shown{minuteOf(key), v})
 		}
-		at, ok := inNight(key, start, end, offset)
+	}
+	return values
+}
+
+// placed is a value at its instant.
+type placed struct {
+	at time.Time
+	v  float64
+}
+
+// inNight are values of a night at their instants, in order.
+func (r *reader) inNight(all []shown, start, end time.Time, offset int32, part string) (values []placed) {
+	for _, one := range all {
+		at, ok := inNight(one.minute, start, end, offset)
 		if !ok {
 			r.Part(part, replies.BadDate)
 			continue
 		}
-		values = append(values, shown{at, v})
+		values = append(values, placed{at, one.v})
 	}
-	slices.SortStableFunc(values, func(a, b shown) int { return a.at.Compare(b.at) })
+	slices.SortStableFunc(values, func(a, b placed) int { return a.at.Compare(b.at) })
 	return values
 }
 
 // clocked takes what was measured in a night.
-func (r *reader) clocked(d replies.Document, name string, key sheet.Key, start, end time.Time, offset int32, part string) {
-	for _, one := range r.clock(d, name, start, end, offset, part) {
+func (r *reader) clocked(all []shown, key sheet.Key, start, end time.Time, offset int32, part string) {
+	for _, one := range r.inNight(all, start, end, offset, part) {
 		if one.v <= 0 {
 			r.Part(part, replies.BadValue)
 			continue
@@ -85,7 +97,7 @@ func (r *reader) clocked(d replies.Document, name string, key sheet.Key, start, 
 // hypnogram lays the stages end to end: each lasts until the next one, the last
 // until waking up.
 func (r *reader) hypnogram(d replies.Document, start, end time.Time, offset int32) (s replies.Stages) {
-	all := r.clock(d, "hypnogram", start, end, offset, "sleep.hypnogram")
+	all := r.inNight(clock(d, "hypnogram"), start, end, offset, "sleep.hypnogram")
 	length := int64(end.Sub(start) / time.Second)
 	for i, one := range all {
 		from, to := int64(one.at.Sub(start)/time.Second), length
@@ -101,6 +113,22 @@ func (r *reader) hypnogram(d replies.Document, start, end time.Time, offset int3
 	return s
 }
 
+// mostWaiting bounds the values that wait for their nights: those of a value
+// every five minutes, twice, for more than twenty years.
+const mostWaiting = 1 << 20
+
+// waiting are values of a document that wait for its night. Nothing else of the
+// document is kept.
+func (r *reader) waiting(d replies.Document, name string) []shown {
+	all := clock(d, name)
+	if r.waits+len(all) > mostWaiting {
+		r.Part("nightly recharge."+name, replies.TooMany)
+		return nil
+	}
+	r.waits += len(all)
+	return all
+}
+
 // recharge takes what Polar says of a night's recovery: the means of four hours
 // and a value every five minutes. Those have the time of the night, so that
 // they wait for it.
@@ -109,6 +137,7 @@ func (r *reader) recharge(d replies.Document) replies.Verdict {
 	if !ok {
 		return replies.BadDate
 	}
+	variable, breathed := r.waiting(d, "hrv_samples"), r.waiting(d, "breathing_samples")
 	return r.Nightly(replies.Nightly{
 		Day: day, Source: watch, Name: "nightly recharge",
 		Sleep: replies.Sleep{AverageHRV: d.Positive("heart_rate_variability_avg"), Respiratory: d.Positive("breathing_rate_avg")},
@@ -116,8 +145,8 @@ func (r *reader) recharge(d replies.Document) replies.Verdict {
 			if offset == wearables.NoOffset {
 				return
 			}
-			r.clocked(d, "hrv_samples", variety, start, end, offset, "nightly recharge.hrv_samples")
-			r.clocked(d, "breathing_samples", breaths, start, end, offset, "nightly recharge.breathing_samples")
+			r.clocked(variable, variety, start, end, offset, "nightly recharge.hrv_samples")
+			r.clocked(breathed, breaths, start, end, offset, "nightly recharge.breathing_samples")
 		},
 	})
 }

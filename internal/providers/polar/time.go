@@ -84,17 +84,26 @@ func lasts(text string) (time.Duration, bool) {
 // around is how far a sample of a night may lie outside of it.
 const around = time.Hour
 
-// inNight is the instant of a night at which clocks showed a time such as
-// 23:45, from the hour before going to bed on.
-func inNight(shown string, start, end time.Time, offset int32) (time.Time, bool) {
-	at, err := time.Parse("15:04", shown)
+// minuteOf is the minute of the day of a time such as 23:45; below zero for
+// another text.
+func minuteOf(text string) int {
+	at, err := time.Parse("15:04", text)
 	if err != nil {
+		return -1
+	}
+	return at.Hour()*60 + at.Minute()
+}
+
+// inNight is the instant of a night at which clocks showed a minute of the day,
+// from the hour before going to bed on.
+func inNight(minute int, start, end time.Time, offset int32) (time.Time, bool) {
+	if minute < 0 {
 		return time.Time{}, false
 	}
 	local := start.Add(time.Duration(offset) * time.Second)
 	midnight := time.Date(local.Year(), local.Month(), local.Day(), 0, 0, 0, 0, time.UTC)
 	for day := -1; day <= 1; day++ {
-		candidate := midnight.AddDate(0, 0, day).Add(time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute)
+		candidate := midnight.AddDate(0, 0, day).Add(time.Duration(minute) * time.Minute)
 		exact := candidate.Add(-time.Duration(offset) * time.Second)
 		if !exact.Before(start.Add(-around)) && !exact.After(end.Add(around)) {
 			return exact, true

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/uuid"
+
 	"hale/internal/civil"
 	"hale/internal/wearables"
 )
@@ -60,9 +62,10 @@ func (r *Reader) joinNights(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		nights := nightsOf(stored)
 		for _, day := range days[:n] {
 			for _, said := range byDay[day] {
-				r.joinNight(said, stored)
+				r.joinNight(said, nights[day])
 			}
 		}
 		if err := r.flush(ctx, false); err != nil {
@@ -73,8 +76,8 @@ func (r *Reader) joinNights(ctx context.Context) error {
 	return ctx.Err()
 }
 
-func (r *Reader) joinNight(said Nightly, stored []wearables.StoredSummary) {
-	night, ok := mainNight(stored, said.Day, said.Source)
+func (r *Reader) joinNight(said Nightly, ofDay []storedNight) {
+	night, ok := mainNight(ofDay, said.Source)
 	became := Unpaired
 	if ok {
 		became = Mapped
@@ -107,18 +110,28 @@ type storedNight struct {
 	Offset *int32     `json:"timezone_offset"`
 
 	Score, Latency *int64
+
+	id, user uuid.UUID
+}
+
+// nightsOf reads stored sleeps, by their day.
+func nightsOf(stored []wearables.StoredSummary) map[civil.Date][]storedNight {
+	byDay := map[civil.Date][]storedNight{}
+	for i := range stored {
+		n := storedNight{id: stored[i].ID, user: stored[i].User}
+		if json.Unmarshal(stored[i].Body, &n) == nil && !n.Start.IsZero() {
+			byDay[n.Date] = append(byDay[n.Date], n)
+		}
+	}
+	return byDay
 }
 
 // mainNight is the night that what is said of a day is about: the long sleep,
 // and of several the one with the most sleep. A night that another reader made
 // has another key and is left alone.
-func mainNight(stored []wearables.StoredSummary, day civil.Date, source wearables.Source) (best storedNight, found bool) {
-	for i := range stored {
-		var n storedNight
-		if json.Unmarshal(stored[i].Body, &n) != nil || n.Start.IsZero() || n.Date != day {
-			continue
-		}
-		if stored[i].ID != wearables.SummaryID(stored[i].User, source.Provider, "sleep", SessionKey(n.Start, source)) {
+func mainNight(ofDay []storedNight, source wearables.Source) (best storedNight, found bool) {
+	for _, n := range ofDay {
+		if n.id != wearables.SummaryID(n.user, source.Provider, "sleep", SessionKey(n.Start, source)) {
 			continue
 		}
 		long, was := n.Type == "long_sleep", best.Type == "long_sleep"

@@ -35,7 +35,7 @@ func TestNightOfTheDay(t *testing.T) {
 	add("long_sleep", 4, 15_000, true)
 	add("short_sleep", 5, 9_000, true)
 	add("long_sleep", 6, 40_000, false)
-	if got, ok := mainNight(stored, day, source); !ok || got.Start.Hour() != 3 {
+	if got, ok := mainNight(nightsOf(stored)[day], source); !ok || got.Start.Hour() != 3 {
 		t.Errorf("%+v", got)
 	}
 }

@@ -32,13 +32,12 @@ type Sink interface {
 }
 
 // How many summaries are stored at once, how many workouts are kept back for
-// their heart rate, which may stand behind them, how many moments of courses
-// may be kept so, and how many devices one file may name.
+// their heart rate, which may stand behind them, and how many moments of courses
+// may be kept so.
 const (
 	summariesAtOnce = 500
 	workoutsKept    = 1 << 12
 	momentsKept     = 1 << 16
-	mostDevices     = 100
 )
 
 // Reader takes what the documents of one file say. It is used by one
@@ -219,7 +218,7 @@ func (r *Reader) Recording(w files.Recording) {
 
 // Own keeps one of the wearer's devices; false when the file names too many.
 func (r *Reader) Own(d files.Device) bool {
-	if d.ExternalID == "" || len(r.devices) == mostDevices {
+	if d.ExternalID == "" || len(r.devices) == files.MaxDevices {
 		return false
 	}
 	r.devices = append(r.devices, d)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"hale/internal/fault"
+	"hale/internal/providers/files/filestest"
 	"hale/internal/providers/replies"
 	"hale/internal/providers/replies/repliestest"
 	"hale/internal/providers/sheet"
@@ -51,6 +52,8 @@ func TestWalk(t *testing.T) {
 		records int64
 	}{
 		"bare":                {one, "1  ", 1},
+		"a byte order mark":   {"\uFEFF" + one, "1  ", 1},
+		"marked, zone behind": {"\uFEFF" + `{"beats":[` + one + `],"zone":"Z"}`, "1 beats Z", 1},
 		"by line":             {one + "\n" + two, "1  ,2  ", 2},
 		"a list":              {"[" + one + "," + two + "]", "1  ,2  ", 2},
 		"zone before":         {`{"zone":"Z","beats":[` + one + `]}`, "1 beats Z", 1},
@@ -126,5 +129,22 @@ func TestDamageIsOnlyWhereItIs(t *testing.T) {
 		if g.Err != nil || g.Report.Mapped != test.mapped || g.Report.Damaged != test.damaged || g.Report.Truncated != test.truncated {
 			t.Errorf("%s: %v, %d mapped, %d damaged, truncated %v", name, g.Err, g.Report.Mapped, g.Report.Damaged, g.Report.Truncated)
 		}
+	}
+}
+
+// A byte order mark does not hide what a file is, and nothing else of it.
+func TestByteOrderMark(t *testing.T) {
+	m := invented(new([]string))
+	for content, passes := range map[string]bool{
+		"\uFEFF" + `{"id":1,"at":1740897000}`:      true,
+		"\uFEFF\uFEFF{\"id\":1,\"at\":1740897000}": false, "\uFEFF": false, "\xEF\xBB": false, "": false, "{": false,
+	} {
+		if err := m.Files().Check(filestest.Save(t, []byte(content)), 0); (err == nil) != passes {
+			t.Errorf("%q: %v", content, err)
+		}
+	}
+	marked := []byte("\uFEFF" + `{"beats":[{"id":1,"at":1740897000}]}`)
+	if g := repliestest.Gather(t, m, nil, marked); g.Report.Bytes != int64(len(marked)) || g.Report.Mapped != 1 || g.Report.Truncated {
+		t.Errorf("%+v", g.Report)
 	}
 }

@@ -1,6 +1,8 @@
 package sheet
 
 import (
+	"bufio"
+	"bytes"
 	"io"
 
 	"hale/internal/fault"
@@ -17,24 +19,34 @@ func TooLong(most int64) error {
 	return fault.Newf(fault.Unprocessable, "a record of the file is longer than %d bytes", most)
 }
 
+// Mark is the byte order mark, which some programs write before a text.
+var Mark = []byte("\xef\xbb\xbf")
+
 // Bounded reads a document in which no record may be longer than some bytes.
-// Whoever splits it into records calls Next after each.
+// Whoever splits it into records calls Next after each. A byte order mark at
+// the start is passed over.
 type Bounded struct {
 	Bytes int64 // read so far
 
-	in         io.Reader
+	in         *bufio.Reader
+	begun      bool
 	most, left int64
 	tooLong    error
 }
 
 // NewBounded wraps a document whose records have up to MaxRecord bytes.
 func NewBounded(in io.Reader) *Bounded {
-	return &Bounded{in: in, most: MaxRecord, left: MaxRecord, tooLong: errTooLong}
+	return newBounded(in, MaxRecord, errTooLong)
 }
 
 // NewBoundedTo wraps a document whose records have up to most bytes.
 func NewBoundedTo(in io.Reader, most int64) *Bounded {
-	return &Bounded{in: in, most: most, left: most, tooLong: TooLong(most)}
+	return newBounded(in, most, TooLong(most))
+}
+
+func newBounded(in io.Reader, most int64, tooLong error) *Bounded {
+	// The buffer holds the mark; longer reads go past it.
+	return &Bounded{in: bufio.NewReaderSize(in, 16), most: most, left: most, tooLong: tooLong}
 }
 
 // Next says that a record ended.
@@ -42,6 +54,13 @@ func (b *Bounded) Next() { b.left = b.most }
 
 // Read reads on, unless the present record is too long.
 func (b *Bounded) Read(p []byte) (int, error) {
+	if !b.begun {
+		b.begun = true
+		if start, _ := b.in.Peek(len(Mark)); bytes.Equal(start, Mark) { // an error comes again with the next read
+			n, _ := b.in.Discard(len(Mark))
+			b.Bytes += int64(n)
+		}
+	}
 	if b.left <= 0 {
 		return 0, b.tooLong
 	}

@@ -16,18 +16,13 @@ type Rows struct {
 	in  *Bounded
 }
 
-var byteOrderMark = []byte("\xef\xbb\xbf")
-
-// NewRows starts at the beginning of a document. A byte order mark is passed
-// over; cells are separated by commas, or by semicolons where the first line
-// has more of them, as spreadsheets in some languages write it.
+// NewRows starts at the beginning of a document. Cells are separated by commas,
+// or by semicolons where the first line has more of them, as spreadsheets in
+// some languages write it.
 func NewRows(in io.Reader) *Rows {
 	bounded := NewBounded(in)
 	buffer := bufio.NewReaderSize(bounded, 1<<16)
 	start, _ := buffer.Peek(4096) // an error comes again with the first row
-	if bytes.HasPrefix(start, byteOrderMark) {
-		_, _ = buffer.Discard(len(byteOrderMark)) // they are in the buffer
-	}
 	line, _, _ := bytes.Cut(start, []byte("\n"))
 	r := &Rows{csv: csv.NewReader(buffer), in: bounded}
 	if bytes.Count(line, []byte(";")) > bytes.Count(line, []byte(",")) {

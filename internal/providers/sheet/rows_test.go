@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"hale/internal/fault"
 )
@@ -52,5 +53,21 @@ func TestRowsRefuseAnEndlessRow(t *testing.T) {
 	// While looking for a header it only says that there is none.
 	if _, ok, err := Head(NewRows(&endless{}), 3, func(Header) bool { return true }); ok || err != nil {
 		t.Errorf("%v %v", ok, err)
+	}
+}
+
+// Only the mark at the start of a document is one, and what is shorter is no
+// mark. However a document comes in pieces, the rest of it is read as it is.
+func TestBoundedPassesOverTheByteOrderMark(t *testing.T) {
+	for text, want := range map[string]string{
+		"\ufeff": "", "\ufeff\ufeff{}": "\ufeff{}", "\xef\xbb": "\xef\xbb", "": "", "{": "{", "\ufeff" + strings.Repeat("x", 100): strings.Repeat("x", 100),
+	} {
+		for _, in := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text)), iotest.DataErrReader(strings.NewReader(text))} {
+			b := NewBoundedTo(in, 200)
+			got, err := io.ReadAll(b)
+			if err != nil || string(got) != want || b.Bytes != int64(len(text)) {
+				t.Errorf("%q: %q %v, %d bytes", text, got, err, b.Bytes)
+			}
+		}
 	}
 }

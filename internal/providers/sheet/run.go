@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"os"
 	"time"
 
@@ -59,11 +60,17 @@ type Document struct {
 	Keep func(ctx context.Context, samples []wearables.Samples) error
 	// Tell hears how many bytes were read; may be nil.
 	Tell func(done int64)
+
+	portions map[portionKey]*portion
+	moments  []portionKey // of those, in the order of the document
 }
 
 // Flush stores what was gathered once it is worth it, or at the end.
 func (d *Document) Flush(ctx context.Context, done int64, end bool) error {
 	d.Report.Bytes = done
+	if end {
+		d.portionsUp(math.MinInt64)
+	}
 	if d.Gather.N < Full && !end {
 		return ctx.Err()
 	}

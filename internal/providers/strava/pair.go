@@ -105,11 +105,11 @@ func (m *reader) stream(d replies.Document) replies.Verdict {
 		m.close()
 		p.open = &streams{activity: of}
 	}
-	if !p.open.add(name, d) {
-		return replies.BadValue
+	became := p.open.add(name, d)
+	if became == replies.Waits {
+		p.open.n++
 	}
-	p.open.n++
-	return replies.Waits
+	return became
 }
 
 // activityOf is the id of the activity that a stream stands in or beside, or

@@ -189,10 +189,29 @@ func TestPairing(t *testing.T) {
 
 // Streams that wait for their activity do not grow without bounds.
 func TestTooManyUnpaired(t *testing.T) {
-	long := `{"type":"time","data":[0` + strings.Repeat(",1", 1<<18) + `],"series_type":"time","original_size":2}`
+	long := `{"type":"time","data":[0` + strings.Repeat(",1", files.MaxMoments-1) + `],"series_type":"time","original_size":2}`
 	g := repliestest.Gather(t, maker, nil, []byte(strings.Repeat(long+"\n", 3)))
-	if count := g.Report.Type("stream"); count.Read != 3 || count.Unpaired != 1 || count.TooMany != 2 {
+	if count := g.Report.Type("stream"); count.Read != 3 || count.Unpaired != 2 || count.TooMany != 1 {
 		t.Errorf("%+v", count)
+	}
+}
+
+// A stream of more than any course has room for is not kept, and a place is two
+// numbers.
+func TestStreamsThatAreTooLong(t *testing.T) {
+	m := &reader{Reader: &replies.Reader{Report: &files.Report{}}}
+	for name, data := range map[string]string{"heartrate": "1" + strings.Repeat(",1", files.MaxMoments), "latlng": "[]" + strings.Repeat(",[]", files.MaxMoments)} {
+		d, ok := replies.Parse([]byte(`{"type":"` + name + `","data":[` + data + `]}`))
+		if !ok {
+			t.Fatal(name)
+		}
+		if became := m.stream(d); became != replies.TooMany || m.pairs.open.has(name) || m.pairs.open.n != 0 {
+			t.Errorf("%s is %v", name, became)
+		}
+	}
+	d, _ := replies.Parse([]byte(`{"type":"latlng","data":[[1,2],[1` + strings.Repeat(",1", 1000) + `],[3]]}`))
+	if became := m.stream(d); became != replies.Waits || len(m.pairs.open.places[0]) != 2 || m.pairs.open.places[1] != nil || m.pairs.open.places[2] != nil {
+		t.Errorf("%v, %v", became, m.pairs.open.places)
 	}
 }
 

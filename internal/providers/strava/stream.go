@@ -62,20 +62,41 @@ func (s *streams) has(name string) bool {
 	return s.numbers[name] != nil
 }
 
-// add reads a stream; a value may be missing.
-func (s *streams) add(name string, d replies.Document) bool {
+// add reads a stream; a value may be missing. What no course has room for is
+// not kept.
+func (s *streams) add(name string, d replies.Document) replies.Verdict {
 	if name == "latlng" {
-		return d.Into("data", &s.places)
+		return s.addPlaces(d)
 	}
 	var all []*float64
-	if !d.Into("data", &all) || all == nil {
-		return false
+	switch {
+	case !d.Into("data", &all) || all == nil:
+		return replies.BadValue
+	case len(all) > files.MaxMoments:
+		return replies.TooMany
 	}
 	if s.numbers == nil {
 		s.numbers = map[string][]*float64{}
 	}
 	s.numbers[name] = all
-	return true
+	return replies.Waits
+}
+
+func (s *streams) addPlaces(d replies.Document) replies.Verdict {
+	var all [][]float64
+	switch {
+	case !d.Into("data", &all):
+		return replies.BadValue
+	case len(all) > files.MaxMoments:
+		return replies.TooMany
+	}
+	for i, p := range all {
+		if len(p) != 2 {
+			all[i] = nil // no place
+		}
+	}
+	s.places = all
+	return replies.Waits
 }
 
 // size is how many moments there are, at most; never 0, so that empty streams

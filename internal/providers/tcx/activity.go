@@ -99,8 +99,8 @@ func (a *activity) recording() (files.Recording, bool) {
 	if first > last || last-first > files.LongestWorkout.Microseconds() {
 		return files.Recording{}, false
 	}
-	source := wearables.Source{Type: "unknown"}
-	if a.creator.device() != nil {
+	source := wearables.Source{Type: files.Recorder(files.Maker(a.creator.name))}
+	if source.Type == "unknown" && a.creator.device() != nil {
 		source.Type = "watch" // worn or mounted
 	}
 	return files.Recording{

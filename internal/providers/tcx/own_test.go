@@ -1,8 +1,10 @@
 package tcx
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"hale/internal/providers/files"
 	"hale/internal/providers/files/filestest"
@@ -70,6 +72,65 @@ func TestOwnActivity(t *testing.T) {
 			t.Errorf("the second time: %+v, %v", again.Counts, err)
 		}
 	})
+}
+
+// What recorded it is told by the maker, also where the device has no number.
+func TestSourceType(t *testing.T) {
+	for name, want := range map[string]string{"Garmin Forerunner 965": "watch", "Polar M430": "watch", "Strava": "app", "Somebody's": "unknown"} {
+		bed := filestest.New(t, storetest.SQLite(t))
+		raw := strings.Replace(strings.Replace(run, "Garmin Forerunner 965", name, 1), "3999999999", "0", 1)
+		if _, err := bed.Import(Kind, filestest.Save(t, []byte(raw))); err != nil {
+			t.Fatal(err)
+		}
+		source := bed.Workouts()[0].Body["source"].(map[string]any)
+		if source["type"] != want || source["device_id"] != nil {
+			t.Errorf("%s: %v", name, source)
+		}
+	}
+}
+
+// A file has no more devices than anybody owns, and their workouts are kept
+// without them.
+func TestDevicesOfAFileAreBounded(t *testing.T) {
+	var all strings.Builder
+	all.WriteString("<TrainingCenterDatabase><Activities>")
+	start := time.Date(2024, 5, 1, 6, 0, 0, 0, time.UTC)
+	for i := range 104 {
+		fmt.Fprintf(&all, `<Activity Sport="Running"><Lap StartTime="%s"><TotalTimeSeconds>30</TotalTimeSeconds></Lap><Creator><Name>Garmin</Name><UnitId>%d</UnitId></Creator></Activity>`,
+			start.Add(time.Duration(i)*time.Minute).Format(time.RFC3339), 1+i%102)
+	}
+	all.WriteString("</Activities></TrainingCenterDatabase>")
+	bed := filestest.New(t, storetest.SQLite(t))
+	if _, err := bed.Import(Kind, filestest.Save(t, []byte(all.String()))); err != nil {
+		t.Fatal(err)
+	}
+	nameless := 0
+	workouts := bed.Workouts()
+	for _, w := range workouts {
+		if w.Body["source"].(map[string]any)["device_id"] == nil {
+			nameless++
+		}
+	}
+	if made := bed.Events()["provider.device.created"]; made != 100 || nameless != 2 || len(workouts) != 104 {
+		t.Errorf("%d devices, %d workouts of %d without", made, nameless, len(workouts))
+	}
+}
+
+// The laps and moments of an activity that is left out are left out as well.
+func TestActivityOfAMonth(t *testing.T) {
+	long := strings.Replace(run, "2024-05-01T06:05:30Z", "2024-06-01T06:05:30Z", 1)
+	whole := run[strings.Index(run, " <Activities>"):strings.Index(run, " <Courses>")]
+	bed := filestest.New(t, storetest.SQLite(t))
+	o, err := bed.Import(Kind, filestest.Save(t, []byte(strings.Replace(long, " <Courses>", whole+" <Courses>", 1))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	filestest.Types(t, o, map[string]files.TypeCount{
+		"Trackpoint": {Read: 8, Mapped: 3, BadDate: 5}, "Lap": {Read: 4, Mapped: 2, BadDate: 2}, "Activity": {Read: 2, Mapped: 1, BadDate: 1}, "Course": {Read: 1, Skipped: 1},
+	})
+	if o.Records != 15 || o.Mapped != 6 {
+		t.Errorf("%+v", o.Report)
+	}
 }
 
 func TestRefusals(t *testing.T) {

@@ -131,9 +131,7 @@ func (r *reader) endPoint() {
 	case len(r.activity.course) >= files.MaxMoments:
 		count.TooMany++
 		o.Left(count)
-	default:
-		count.Mapped++
-		o.Mapped++
+	default: // counted with the activity
 		r.activity.course = append(r.activity.course, r.point)
 	}
 }
@@ -150,8 +148,6 @@ func (r *reader) endLap() {
 		count.TooMany++
 		o.Left(count)
 	} else {
-		count.Mapped++
-		o.Mapped++
 		r.activity.laps = append(r.activity.laps, *r.lap)
 	}
 	r.lap = nil
@@ -165,17 +161,29 @@ func (r *reader) endActivity() error {
 		return nil
 	}
 	o := r.d.Outcome
-	count := o.Type("Activity")
-	count.Read++
+	o.Type("Activity").Read++
 	o.Records++
 	recording, ok := a.recording()
-	if !ok {
-		count.BadDate++
+	for name, n := range map[string]int{"Activity": 1, "Lap": len(a.laps), "Trackpoint": len(a.course)} {
+		if n == 0 {
+			continue
+		}
+		count, n := o.Type(name), int64(n)
+		switch {
+		case !ok:
+			count.BadDate += n
+		case o.Full():
+			count.TooMany += n
+		default:
+			count.Mapped += n
+			o.Mapped += n
+			continue
+		}
 		o.Left(count)
+	}
+	if !ok || o.Full() {
 		return nil
 	}
-	count.Mapped++
-	o.Mapped++
 	r.given++
 	return r.d.Give(files.Maker(a.creator.name), recording, a.creator.device())
 }

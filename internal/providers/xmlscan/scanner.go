@@ -209,9 +209,11 @@ func (s *Scanner) unfinished(err error) error {
 	return io.ErrUnexpectedEOF
 }
 
+// cdata begins text in which nothing is markup.
+const cdata = "<![CDATA["
+
 // skipDeclaration passes over <!-- -->, <![CDATA[ ]]> and <!DOCTYPE >.
 func (s *Scanner) skipDeclaration() error {
-	const cdata = "<![CDATA["
 	if err := s.need(4); err != nil {
 		return err
 	}
@@ -284,11 +286,21 @@ func (s *Scanner) ahead(n int) {
 }
 
 // PeekText is what stands between the last tag and the next one, decoded and
-// without spaces around it; empty when it is longer than the window holds. The
-// tag stays valid.
+// without spaces around it, or the CDATA that stands there alone; empty when it
+// is longer than the window holds. The tag stays valid.
 func (s *Scanner) PeekText() string {
-	if i := bytes.IndexByte(s.buf[s.pos:s.end], '<'); i >= 0 {
-		return strings.TrimSpace(Unescape(s.buf[s.pos : s.pos+i]))
+	window := s.buf[s.pos:s.end]
+	i := bytes.IndexByte(window, '<')
+	if i < 0 {
+		return ""
+	}
+	if text := strings.TrimSpace(Unescape(window[:i])); text != "" {
+		return text
+	}
+	if data, is := bytes.CutPrefix(window[i:], []byte(cdata)); is {
+		if text, _, whole := bytes.Cut(data, []byte("]]>")); whole {
+			return strings.TrimSpace(string(text))
+		}
 	}
 	return ""
 }

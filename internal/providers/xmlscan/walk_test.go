@@ -34,7 +34,10 @@ func TestWalker(t *testing.T) {
 		`<a><b/><c>3</c></a>`:                "+/a= +a/b= -b +a/c=3 -c -a",
 		`<a><b>1<c>2</b></a>`:                "+/a= +a/b=1 +b/c=2 -b -a", // c is never closed
 		`<a></z><b>1</b></a>`:                "+/a= +a/b=1 -b -a",        // z was never opened
-		`<!-- <q> --><a><![CDATA[<r>]]></a>`: "+/a= -a",
+		`<!-- <q> --><a><![CDATA[<r>]]></a>`: "+/a=<r> -a",
+		`<a> <![CDATA[ &lt;1 ]] > ]]> </a>`:  "+/a=&lt;1 ]] > -a", // nothing in it is decoded
+		`<a>1<![CDATA[2]]></a>`:              "+/a=1 -a",
+		`<a><![CDATA[]]></a>`:                "+/a= -a",
 	} {
 		for _, wrap := range []func(io.Reader) io.Reader{whole, iotest.OneByteReader} {
 			if got, err := walked(wrap(strings.NewReader(in))); got != want || !errors.Is(err, io.EOF) {

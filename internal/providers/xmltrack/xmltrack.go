@@ -13,6 +13,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/uuid"
+
 	"hale/internal/fault"
 	"hale/internal/providers/files"
 	"hale/internal/providers/xmlscan"
@@ -87,7 +89,7 @@ func atMost(limit int64) int64 {
 }
 
 func (f Format) run(ctx context.Context, in files.Input) (*files.Outcome, error) {
-	d := &Document{Outcome: files.NewOutcome(), ctx: ctx, in: in, stores: map[string]*files.Store{}}
+	d := &Document{Outcome: files.NewOutcome(), ctx: ctx, in: in, stores: map[string]*files.Store{}, owned: map[files.Device]uuid.UUID{}}
 	if err := f.check(in.Path, in.Limit); err != nil {
 		return d.Outcome, err
 	}
@@ -121,6 +123,7 @@ type Document struct {
 	size   int64
 	walker *xmlscan.Walker
 	stores map[string]*files.Store
+	owned  map[files.Device]uuid.UUID // the user's devices
 }
 
 // read gives every element to its reader. A document that is cut or damaged is
@@ -175,13 +178,12 @@ func (d *Document) text(tag *xmlscan.Tag) string {
 // where that is not certain.
 func (d *Document) Give(provider string, r files.Recording, device *files.Device) error {
 	r.Source.Provider = provider
-	if device != nil && d.in.Device != nil {
+	if device != nil {
 		device.Provider, device.SourceType = provider, r.Source.Type
-		id, err := d.in.Device(d.ctx, *device)
-		if err != nil {
+		var err error
+		if r.Source.DeviceID, err = d.own(*device); err != nil {
 			return err
 		}
-		r.Source.DeviceID = &id
 	}
 	store := d.stores[provider]
 	if store == nil {
@@ -201,6 +203,24 @@ func (d *Document) Give(provider string, r files.Recording, device *files.Device
 	}
 	store.Tell(min(d.walker.Offset(), d.size), d.size, d.Outcome.Records, d.Outcome.Skipped())
 	return nil
+}
+
+// own is the id of one of the user's devices; nil when none are kept, and for
+// one of more than a file may have.
+func (d *Document) own(device files.Device) (*uuid.UUID, error) {
+	id, known := d.owned[device]
+	switch {
+	case known:
+		return &id, nil
+	case d.in.Device == nil || len(d.owned) == files.MaxDevices:
+		return nil, nil
+	}
+	id, err := d.in.Device(d.ctx, device)
+	if err != nil {
+		return nil, err
+	}
+	d.owned[device] = id
+	return &id, nil
 }
 
 // year2000 is before the first device that wrote one of these formats.

@@ -2,6 +2,9 @@ package derive
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -112,8 +115,11 @@ func (d *Deriver) stretch(ctx context.Context, days []civil.Date) error {
 	var all []wearables.Summary
 	all = append(all, d.activities(found, days, stated)...)
 	all = append(all, d.bodies(found, wanted)...)
-	all = append(all, d.nights(found, wanted, from, to)...)
-	return d.store(ctx, all)
+	nights, err := d.nights(ctx, found, wanted, from, to)
+	if err != nil {
+		return err
+	}
+	return d.store(ctx, append(all, nights...))
 }
 
 // store hands summaries on.
@@ -137,16 +143,7 @@ func (d *Deriver) ingest(ctx context.Context, b wearables.Batch) error {
 }
 
 // zone is where the user is said to live, for samples without an offset.
-func (d *Deriver) zone() *time.Location {
-	if d.User.TimeZone == nil || wearables.Floats(d.Provider) {
-		return nil
-	}
-	zone, err := civil.Zone(d.User.TimeZone.Name)
-	if err != nil {
-		return nil
-	}
-	return zone
-}
+func (d *Deriver) zone() *time.Location { return wearables.FallbackFor(d.User, d.Provider) }
 
 // DaysOf adds the local days to set whose summaries may change with the
 // samples.
@@ -170,13 +167,44 @@ func DaysOf(set map[civil.Date]bool, s *wearables.Samples, zone *time.Location) 
 }
 
 // DaysOf adds the days to set whose nights the segments may belong to. A night
-// counts for the day it ends on, so a stage also touches the day after.
-func (s *Sleeper) DaysOf(set map[civil.Date]bool) {
+// counts for the day it ends on, so a stage also touches the day after. Without
+// an offset it may be a day of the zone, or of UTC.
+func (s *Sleeper) DaysOf(set map[civil.Date]bool, zone *time.Location) {
 	for _, g := range s.Segments {
-		n := dayNumber(g.End, stated(g.Offset))
-		set[dateOfNumber(n)] = true
-		set[dateOfNumber(n+1)] = true
+		first := dayNumber(g.End, stated(g.Offset))
+		last := first + 1
+		if g.Offset == wearables.NoOffset {
+			n := dayNumber(g.End, offsetIn(zone, g.End))
+			first, last = min(first, n), max(last, n+1)
+		}
+		for n := first; n <= last; n++ {
+			set[dateOfNumber(n)] = true
+		}
 	}
+}
+
+// dayOf is the day of an instant of a session, where it was. Where nobody stated
+// the offset it is that of the fallback zone, which a new session gets as well;
+// one that is stored keeps what it has.
+func (d *Deriver) dayOf(ctx context.Context, tx *store.Tx, resource, key string, at int64, offset int32) (civil.Date, error) {
+	if offset != wearables.NoOffset {
+		return localDate(at, offset), nil
+	}
+	id := wearables.SummaryID(d.User.ID.UUID(), d.Provider, resource, key)
+	was, err := wearables.SummaryByID(ctx, tx, d.User.Team.UUID(), id, resource)
+	switch {
+	case errors.Is(err, store.ErrNoRows):
+		return localDate(at, offsetIn(d.zone(), at)), nil
+	case err != nil:
+		return civil.Date{}, err
+	}
+	var known struct {
+		Offset int32 `json:"timezone_offset"`
+	}
+	if err := json.Unmarshal(was.Body, &known); err != nil {
+		return civil.Date{}, fmt.Errorf("derive: a stored %s: %w", resource, err)
+	}
+	return localDate(at, known.Offset), nil
 }
 
 // stated is an offset, or 0 where nobody stated one.

@@ -2,11 +2,13 @@ package derive
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"sort"
 	"time"
 
 	"hale/internal/civil"
+	"hale/internal/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/merged"
 )
@@ -26,12 +28,13 @@ type session struct {
 	stages []Segment // in order, without overlap, neighbours differ
 	inBed  bool      // the bounds come from time in bed
 	offset int32     // at waking
+	day    civil.Date
 	heart  []float64
 }
 
 // nights derives sleep and sleep_cycle for the sessions that end on the days,
 // of segments that start in [from, to).
-func (d *Deriver) nights(found tracks, wanted map[civil.Date]bool, from, to int64) []wearables.Summary {
+func (d *Deriver) nights(ctx context.Context, found tracks, wanted map[civil.Date]bool, from, to int64) ([]wearables.Summary, error) {
 	var sessions []*session
 	for _, s := range d.Sleep {
 		sessions = append(sessions, sessionsOf(s.Source, s.between(from, to))...)
@@ -42,13 +45,32 @@ func (d *Deriver) nights(found tracks, wanted map[civil.Date]bool, from, to int6
 	slices.SortFunc(sessions, func(a, b *session) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(originOf(a.source).key(), originOf(b.source).key()))
 	})
+	sessions = richest(sessions)
+	if err := d.date(ctx, sessions); err != nil {
+		return nil, err
+	}
 	var all []wearables.Summary
-	for _, s := range richest(sessions) {
-		if wanted[localDate(s.End, stated(s.offset))] {
+	for _, s := range sessions {
+		if wanted[s.day] {
 			all = append(all, d.sleepOf(s, found)...)
 		}
 	}
-	return all
+	return all, nil
+}
+
+// date finds the days that sessions end on.
+func (d *Deriver) date(ctx context.Context, sessions []*session) error {
+	if len(sessions) == 0 {
+		return nil
+	}
+	return d.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		for _, s := range sessions {
+			if s.day, err = d.dayOf(ctx, tx, "sleep", sessionKey(s.Start, s.source), s.End, s.offset); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // between are the segments that start in [from, to), in order. It sorts them

@@ -11,6 +11,7 @@ import (
 
 	"hale/internal/civil"
 	"hale/internal/ids"
+	"hale/internal/store/storetest"
 	"hale/internal/users"
 	"hale/internal/wearables"
 	"hale/internal/wearables/merged"
@@ -104,14 +105,21 @@ func TestNight(t *testing.T) {
 		"hrv":       {series("hrv", watch, time.UTC, sample{at(50), at(50), 61.04})},
 	}
 	d := &Deriver{
-		Provider: "apple_health_kit", User: users.User{ID: ids.From[users.User](uuid.Max)},
+		DB: storetest.SQLite(t), Provider: "apple_health_kit", User: users.User{ID: ids.From[users.User](uuid.Max)},
 		Sleep: []*Sleeper{
 			{phone, []Segment{night(InBed, -15, 480)}},
 			{watch, []Segment{night(InBed, 0, 480), night(Light, 10, 200), night(Deep, 200, 260), night(REM, 260, 300), night(Awake, 300, 310), night(Light, 310, 470)}},
 		},
 	}
 	day := civil.MustParse("2024-07-01")
-	all := d.nights(found, map[civil.Date]bool{day: true}, night(0, -3000, 0).Start, night(0, 3000, 0).Start)
+	nights := func(day civil.Date) []wearables.Summary {
+		all, err := d.nights(t.Context(), found, map[civil.Date]bool{day: true}, night(0, -3000, 0).Start, night(0, 3000, 0).Start)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	all := nights(day)
 	if len(all) != 2 || all[0].Resource != "sleep" || all[1].Resource != "sleep_cycle" {
 		t.Fatalf("%d summaries: the phone saw the same night with less", len(all))
 	}
@@ -131,7 +139,7 @@ func TestNight(t *testing.T) {
 	if cycle.SleepID != wearables.SummaryID(uuid.Max, d.Provider, "sleep", all[0].Key) || !slices.Equal(cycle.Types, []int{2, 1, 3, 4, 2}) || cycle.Starts[0] != 600 {
 		t.Errorf("%+v", cycle)
 	}
-	if other := d.nights(found, map[civil.Date]bool{day.AddDays(1): true}, night(0, -3000, 0).Start, night(0, 3000, 0).Start); len(other) != 0 {
+	if other := nights(day.AddDays(1)); len(other) != 0 {
 		t.Errorf("%d summaries on the day after waking", len(other))
 	}
 }

@@ -44,7 +44,7 @@ func (d *Deriver) sleepOf(s *session, found tracks) []wearables.Summary {
 	key := sessionKey(s.Start, s.source)
 	sleep := wearables.Summary{
 		Resource: "sleep", Key: key, Source: s.source,
-		Date: localDate(s.End, stated(s.offset)), Start: instant(s.Start), End: instant(s.End),
+		Date: s.day, Start: instant(s.Start), End: instant(s.End),
 	}
 	body := s.body()
 	if hrv := valuesIn(found["hrv"], s.interval, s.source); len(hrv) > 0 {

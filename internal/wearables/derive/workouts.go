@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 
 	"hale/internal/civil"
 	"hale/internal/store"
@@ -48,9 +49,22 @@ func WorkoutKey(start int64, source wearables.Source) string { return sessionKey
 // longestWorkout is more than any race.
 const longestWorkout = 7 * dayUS
 
+// workoutsAtOnce are in memory with their heart rate: one may have that of a
+// week.
+const workoutsAtOnce = 16
+
 // Workouts stores workouts with the heart rate that the stored series has for
 // them, and their streams.
 func (d *Deriver) Workouts(ctx context.Context, all []Workout) error {
+	for some := range slices.Chunk(all, workoutsAtOnce) {
+		if err := d.workouts(ctx, some); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *Deriver) workouts(ctx context.Context, all []Workout) error {
 	summaries := make([]wearables.Summary, 0, len(all))
 	var streams []wearables.Stream
 	err := d.DB.Read(ctx, func(tx *store.Tx) error {
@@ -88,7 +102,10 @@ func (d *Deriver) workout(ctx context.Context, tx *store.Tx, w *Workout, hearts 
 	}
 	heart := bestTrack(found["heartrate"], w.Source)
 	key := cmp.Or(w.Key, WorkoutKey(w.Start, w.Source))
-	day := localDate(w.Start, stated(w.Offset))
+	day, err := d.dayOf(ctx, tx, "workouts", key, w.Start, w.Offset)
+	if err != nil {
+		return err
+	}
 	body := w.body()
 	if heart != nil {
 		if body.AverageHR == nil { // the app's own figures saw every beat

@@ -43,6 +43,12 @@ func (t *track) span(i int) Span {
 	return v
 }
 
+// besides says that two tracks are of one source and type, and differ in the
+// further words of their samples only.
+func (t *track) besides(o *track) bool {
+	return t.Type == o.Type && t.Extra != o.Extra && t.Source.Same(o.Source)
+}
+
 // piece is a part of sample i.
 func (t *track) piece(i int, v Span, by int) Piece {
 	p := Piece{Span: v, Source: t.source, By: by, Offset: wearables.NoOffset, Value: t.Value[i]}
@@ -73,15 +79,18 @@ func (l *line) sort() {
 
 // addSums merges what adds up. tracks come best first. Each sample counts for
 // the share of its interval that no better source covers; samples of one
-// source do not cover each other.
+// source do not cover each other, whatever their words.
 //
 // The kept and the set-aside pieces of a sample make up its whole interval and
 // its whole value.
 func (l *line) addSums(tracks []*track) {
 	var taken Coverage
 	var own []Span
-	for _, t := range tracks {
-		own = own[:0]
+	for n, t := range tracks {
+		if n > 0 && !t.besides(tracks[n-1]) {
+			taken.Add(own, tracks[n-1].source)
+			own = own[:0]
+		}
 		for i := range t.Time {
 			whole := t.span(i)
 			own = append(own, whole)
@@ -93,7 +102,6 @@ func (l *line) addSums(tracks []*track) {
 				l.add(p)
 			})
 		}
-		taken.Add(own, t.source)
 	}
 }
 
@@ -103,8 +111,11 @@ func (l *line) addSums(tracks []*track) {
 func (l *line) addLevels(tracks []*track) {
 	var taken Coverage
 	var own []Span
-	for _, t := range tracks {
-		own = own[:0]
+	for n, t := range tracks {
+		if n > 0 && !t.besides(tracks[n-1]) {
+			taken.Add(own, tracks[n-1].source)
+			own = own[:0]
+		}
 		usual := spacing{times: t.Time}
 		for i, at := range t.Time {
 			taken.Split(Span{at, at}, func(_ Span, by int) {
@@ -115,7 +126,6 @@ func (l *line) addLevels(tracks []*track) {
 				}
 			})
 		}
-		taken.Add(own, t.source)
 	}
 }
 

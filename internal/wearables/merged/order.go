@@ -34,16 +34,16 @@ func Rank(sourceType string) int {
 
 // inOrder sorts series by their sources, best first: by the team's priority of
 // the provider, then by the type of source. The rest only keeps the order the
-// same whenever it is asked for.
+// same whenever it is asked for, and what is alike but for its words together:
+// there the order is that of wearables.SeriesOf.
 func inOrder(all []wearables.Series, priorities map[string]int64) {
-	slices.SortFunc(all, func(a, b wearables.Series) int {
+	slices.SortStableFunc(all, func(a, b wearables.Series) int {
 		return cmp.Or(
 			cmp.Compare(priorities[b.Source.Provider], priorities[a.Source.Provider]),
 			cmp.Compare(Rank(a.Source.Type), Rank(b.Source.Type)),
 			cmp.Compare(a.Source.Provider, b.Source.Provider),
 			cmp.Compare(a.Source.AppID, b.Source.AppID),
 			cmp.Compare(a.Type, b.Type),
-			cmp.Compare(a.ID, b.ID),
 		)
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -193,6 +194,50 @@ func TestWhatIsMerged(t *testing.T) {
 		}
 		if days := p.days(p.query("distance"), merged.DaysRange{First: civil.DateOf(march), Last: civil.DateOf(march)}); days.Days[0].Total != 50 {
 			t.Errorf("distance %+v", days.Days)
+		}
+	})
+}
+
+// What one source tells in different words does not cover itself: a bolus is no
+// part of the basal rate that it interrupts. A worse source is covered by all of
+// it, and what came without words first does not count beside itself.
+func TestWordsOfOneSourceAreMergedTogether(t *testing.T) {
+	eachPerson(t, func(t *testing.T, p person) {
+		pump, pen := wearables.Source{Type: "insulin_pump"}, wearables.Source{Type: "app"}
+		best := int64(9)
+		p.prefer("apple_health_kit", &best)
+		dose := func(source wearables.Source, extra string, minute, length int, value float64) wearables.Samples {
+			at := march.Add(time.Duration(minute) * time.Minute).UnixMicro()
+			return wearables.Samples{
+				Resource: "insulin_injection", Extra: extra, Source: source,
+				Time: []int64{at}, End: []int64{at + int64(length)*60e6}, Value: []float64{value},
+			}
+		}
+		pen.Provider = "nightscout"
+		p.ingest(
+			dose(pump, "bolus,standard,meal", 30, 10, 3), dose(pump, "bolus,extended,meal", 30, 10, 2), dose(pump, "basal,,", 0, 60, 1),
+			dose(pump, "", 30, 10, 3), dose(pump, "", 90, 0, 4), dose(pen, "", 30, 10, 7), dose(pen, "bolus,,", 120, 0, 6),
+		)
+		page := p.read(p.query("insulin_injection"), merged.Range{Span: day(0), Explain: true})
+		if total(page.Pieces) != 3+2+1+4+6 || total(page.Aside) != 7 {
+			t.Errorf("%v units, %v set aside: %+v", total(page.Pieces), total(page.Aside), page)
+		}
+		r, _ := wearables.ResourceNamed("insulin_injection")
+		text := string(merged.AppendPage(nil, r, &page, false, nil))
+		if want := `"type":null,"value":6,"delivery_mode":"bolus","delivery_form":null,"bolus_purpose":null,"source":`; !strings.Contains(text, want) {
+			t.Errorf("%s has no %s", text, want)
+		}
+
+		heat := func(extra string, values ...float64) wearables.Samples {
+			s := wearables.Samples{Resource: "body_temperature", Extra: extra, Source: watch, Value: values}
+			for i := range values {
+				s.Time = append(s.Time, march.Add(time.Duration(i)*time.Minute).UnixMicro())
+			}
+			return s
+		}
+		p.ingest(heat("ear", 37, 37.1), heat("wrist", 33, 33.1))
+		if page := p.read(p.query("body_temperature"), merged.Range{Span: day(0)}); len(page.Pieces) != 4 {
+			t.Errorf("temperatures %+v", page.Pieces)
 		}
 	})
 }

@@ -21,7 +21,8 @@ type Query struct {
 // Source is where pieces come from: a series, without its samples.
 type Source struct {
 	wearables.Source
-	Type string // the samples' type word, mostly empty
+	Type  string // the samples' type word, mostly empty
+	Extra string // and their further words
 }
 
 // reader walks along the series of a query.
@@ -72,7 +73,9 @@ func (q *Query) open(ctx context.Context, tx *store.Tx) (*reader, error) {
 	return r, nil
 }
 
-func (r *reader) source(i int) Source { return Source{r.series[i].Source, r.series[i].Type} }
+func (r *reader) source(i int) Source {
+	return Source{r.series[i].Source, r.series[i].Type, r.series[i].Extra}
+}
 
 // extent is where pieces may start and end.
 func (r *reader) extent() Span {

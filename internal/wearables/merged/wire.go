@@ -51,6 +51,7 @@ func appendPieces(dst []byte, r *wearables.Resource, page *Page, pieces []Piece)
 		} else {
 			dst = wearables.AppendNumber(append(dst, `,"value":`...), p.Value)
 		}
+		dst = r.AppendExtra(dst, page.Sources[p.Source].Extra)
 		dst = strconv.AppendInt(append(dst, `,"source":`...), int64(p.Source), 10)
 		if p.By >= 0 {
 			dst = strconv.AppendInt(append(dst, `,"covered_by":`...), int64(p.By), 10)

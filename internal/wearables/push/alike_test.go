@@ -22,8 +22,8 @@ func apart(body []byte) []byte {
 // sameEitherWay reads a body by looks and with care, and unpacks what would be
 // kept of it.
 func sameEitherWay(body []byte) error {
-	got, err := Parse(body)
-	want, wantErr := Parse(apart(body))
+	got, err := Parse(body, insulin)
+	want, wantErr := Parse(apart(body), insulin)
 	if (err == nil) != (wantErr == nil) || err != nil && wantErr != nil && withoutPlace(err) != withoutPlace(wantErr) {
 		return fmt.Errorf("gives %w, with care %w", err, wantErr)
 	}
@@ -70,6 +70,7 @@ var looks = []string{
 	`{ "timestamp" : "%TZ" , "value" : %N }`,
 	`{"timestamp":"%TZ","value":%N,"note":"a,{}\u00e9 %T"}`,
 	`{"timestamp":"%t","value":%N}`,
+	`{"timestamp":"%TZ","value":%N,"delivery_mode":"bolus","bolusPurpose":"meal"}`,
 	`{"timestamp":null,"start":"%TZ","end":null,"value":%N}`,
 }
 
@@ -81,7 +82,7 @@ func TestSamplesThatLookAlike(t *testing.T) {
 		if err := sameEitherWay(body); err != nil {
 			t.Fatalf("%v\n%s", err, body)
 		}
-		if got, err := Parse(body); err == nil && got.Rows != nil {
+		if got, err := Parse(body, insulin); err == nil && got.Rows != nil {
 			kept++
 		}
 	})
@@ -132,7 +133,7 @@ func TestBodiesOfOneShapeAreRows(t *testing.T) {
 			list = append(list, strings.NewReplacer("%T", clock(at), "%E", clock(at+60e6), "%N", fmt.Sprint(70+k)).Replace(look))
 		}
 		body := body("[" + strings.Join(list, ",") + "]")
-		got, err := Parse(body)
+		got, err := Parse(body, insulin)
 		if err != nil || got.Rows == nil || got.Rows.Columns.Len() != 40 {
 			t.Errorf("look %d: %+v, %v", i, got, err)
 			continue

@@ -10,7 +10,7 @@
 //	series.go     ParseSeries: samples of several resources in one body
 //	head.go       what a body says about itself
 //	fields.go     the fields of a sample, in both spellings
-//	groups.go     samples sorted into columns by source, type and unit
+//	groups.go     samples sorted into columns by source, words and unit
 //	scan.go       strings, literals, skipping; what a fault looks like
 //	number.go, moment.go    numbers and instants
 //	units.go, batch.go      canonical units; the batch to be stored

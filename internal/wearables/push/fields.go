@@ -1,6 +1,8 @@
 package push
 
 import (
+	"slices"
+
 	"github.com/google/uuid"
 
 	"hale/internal/rows"
@@ -48,7 +50,11 @@ func (p *parser) sampleMember(key []byte) (err error) {
 	case "source":
 		err = p.source()
 	default:
-		return p.skip(0)
+		i := slices.IndexFunc(p.extra, func(e wearables.Extra) bool { return string(key) == e.Name || string(key) == e.Camel })
+		if i < 0 {
+			return p.skip(0)
+		}
+		err = p.word(p.extra[i].Name, &p.words[i])
 	}
 	if err == nil {
 		p.field = ""

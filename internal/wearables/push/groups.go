@@ -10,7 +10,7 @@ import (
 	"hale/internal/wearables"
 )
 
-// Group is the samples of one batch that share source, type word and unit, as
+// Group is the samples of one batch that share source, words and unit, as
 // columns. Index tells where each stood in the list that was sent.
 type Group struct {
 	wearables.Samples
@@ -36,12 +36,13 @@ type label struct {
 	sourceType, product []byte
 	app, sport          []byte
 	device, workout     uuid.UUID
+	extra               string // the words of the resource's further fields
 }
 
 func (l *label) is(g *groupOf) bool {
 	return string(l.kind) == g.kind && string(l.unit) == g.Unit && string(l.sourceType) == g.sourceType &&
 		string(l.product) == g.product && string(l.app) == g.Source.AppID && string(l.sport) == g.Source.Sport &&
-		l.device == g.device && l.workout == g.workout
+		l.device == g.device && l.workout == g.workout && l.extra == g.Extra
 }
 
 type groupOf struct {
@@ -84,7 +85,7 @@ func (gs *groups) make(l *label) *groupOf {
 		kind: string(l.kind), sourceType: string(l.sourceType), product: string(l.product), device: l.device, workout: l.workout,
 	}
 	g.Unit = string(l.unit)
-	g.Type = g.kind
+	g.Type, g.Extra = g.kind, l.extra
 	g.Source = wearables.Source{Type: sourceType(g.sourceType, g.product), AppID: string(l.app), Sport: string(l.sport)}
 	if l.device != uuid.Nil {
 		g.Source.DeviceID = &g.device
@@ -106,6 +107,7 @@ func (l *label) id() string {
 		b.Write(part)
 		b.WriteByte(0)
 	}
+	b.WriteString(l.extra)
 	return b.String()
 }
 

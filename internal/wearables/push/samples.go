@@ -35,9 +35,10 @@ type Body struct {
 	Rows *rows.Text
 }
 
-// Parse reads a pushed body of samples. Faults name the field.
-func Parse(data []byte) (*Body, error) {
+// Parse reads a pushed body of samples of a resource. Faults name the field.
+func Parse(data []byte, r *wearables.Resource) (*Body, error) {
 	p := parser{scanner: scanner{b: data, index: -1}}
+	p.of(r)
 	if err := p.whole(p.member); err != nil {
 		return nil, err
 	}
@@ -64,10 +65,17 @@ type parser struct {
 	seen    bool // data was there
 	most    int  // samples that the list may have
 	sample  sample
+	extra   []wearables.Extra // what samples may have besides the common fields
+	words   [][]byte          // of those fields, in the sample being read
 	moments moments
 	groups  groups
 	alike   alike // how the last sample looks
 	run     run   // the samples that look like the first one
+}
+
+// of says whose samples come next.
+func (p *parser) of(r *wearables.Resource) {
+	p.extra, p.words = r.Extra, make([][]byte, len(r.Extra))
 }
 
 // member reads one field of the body.
@@ -113,6 +121,7 @@ func (p *parser) samples(most int, within []string) error {
 func (p *parser) one(index int) error {
 	p.peek()
 	p.sample, p.alike = sample{offset: wearables.NoOffset}, alike{from: p.pos}
+	clear(p.words)
 	if err := p.object(p.sampleMember); err != nil {
 		return err
 	}
@@ -127,6 +136,7 @@ func (p *parser) one(index int) error {
 		p.field = "value"
 		return p.wrong("missing", "Field required")
 	}
+	s.extra = wearables.ExtraText(p.words...)
 	p.groups.find(&s.label).add(s, index)
 	return nil
 }

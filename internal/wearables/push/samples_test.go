@@ -16,6 +16,9 @@ import (
 	"hale/internal/wearables"
 )
 
+// insulin is a resource whose samples have all that samples can have.
+var insulin, _ = wearables.ResourceNamed("insulin_injection")
+
 func body(data string) []byte {
 	return []byte(`{"stage":"daily","provider":"apple_health_kit","data":` + data + `}`)
 }
@@ -38,7 +41,7 @@ func TestBothFormsOfSample(t *testing.T) {
 			{"timestamp": "2017-03-07T06:32:00+00:00", "value": 63, "source": {"type": "phone", "app_id": "a\u00e9\ud83d\ude00"}}
 		],
 		"time_zone": "Europe/Helsinki", "is_final_chunk": true, "end_date": "2017-03-08", "start_date": "2017-03-01T00:00:00Z",
-		"unknown": {"nested": [[]]}, "provider": "apple_health_kit", "stage": "historical"}`))
+		"unknown": {"nested": [[]]}, "provider": "apple_health_kit", "stage": "historical"}`), insulin)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,9 +67,39 @@ func TestBothFormsOfSample(t *testing.T) {
 	}
 }
 
+// The words of a resource's further fields part samples as their type does. A
+// field that the resource does not have is passed over, whatever is in it.
+func TestWordsOfFurtherFields(t *testing.T) {
+	const list = `[{"timestamp":"2017-03-07T06:30:00Z","value":4,"delivery_mode":"bolus","delivery_form":null,"bolus_purpose":"meal"},
+		{"timestamp":"2017-03-07T06:31:00Z","value":3,"bolusPurpose":"meal","deliveryMode":"bolus","sensor_location":7},
+		{"timestamp":"2017-03-07T06:32:00Z","value":2,"delivery_mode":null},
+		{"timestamp":"2017-03-07T06:33:00Z","value":1,"bolus_purpose":"me\u0061l","intensity":{}},
+		{"timestamp":"2017-03-07T06:34:00Z","value":5}]`
+	got, err := Parse(body(list), insulin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	series, err := ParseSeries(seriesBody(`{"insulin_injection":` + list + `,"heartrate":[{"timestamp":"2017-03-07T06:30:00Z","value":60,"delivery_mode":1}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, groups := range [][]Group{got.Groups, series.Parts[0].Groups} {
+		var words []string
+		for _, g := range groups {
+			words = append(words, fmt.Sprint(g.Extra, g.Value))
+		}
+		if want := "bolus,,meal[4 3] [2 5] ,,meal[1]"; strings.Join(words, " ") != want {
+			t.Errorf("got %q, want %s", words, want)
+		}
+	}
+	if g := series.Parts[1].Groups; len(g) != 1 || g[0].Extra != "" {
+		t.Errorf("heart rates %+v", g)
+	}
+}
+
 func TestPressureOfAnSDK(t *testing.T) {
 	got, err := Parse(body(`[{"systolic":{"value":120,"startDate":"2017-03-07T06:30:00Z","unit":"mmHg"},"diastolic":{"value":80.5,"unit":"mmHg"}},
-		{"timestamp":"2017-03-07T06:31:00Z","systolic":121,"diastolic":81,"unit":"mmHg"}]`))
+		{"timestamp":"2017-03-07T06:31:00Z","systolic":121,"diastolic":81,"unit":"mmHg"}]`), insulin)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,6 +138,8 @@ func TestFaultsNameTheField(t *testing.T) {
 		{string(body(`[{` + ok + `,"value":01}]`)), "json_invalid", "body"},
 		{string(body(`[{` + ok + `,"timezone_offset":0.5}]`)), "int_type", "body.data.0.timezone_offset"},
 		{string(body(`[{` + ok + `,"device_id":"x"}]`)), "uuid_parsing", "body.data.0.source_device_id"},
+		{string(body(`[{` + ok + `,"delivery_form":7}]`)), "string_type", "body.data.0.delivery_form"},
+		{string(body(`[{` + ok + `,"bolusPurpose":"` + strings.Repeat("m", 257) + `"}]`)), "string_too_long", "body.data.0.bolus_purpose"},
 		{string(body(`[{` + ok + `,"source":[]}]`)), "model_attributes_type", "body.data.0.source"},
 		{string(body(`[{` + ok + `,"unit":"` + strings.Repeat("m", 257) + `"}]`)), "string_too_long", "body.data.0.unit"},
 		{string(body(`[{` + ok + `,"x":` + strings.Repeat("[", 1000) + strings.Repeat("]", 1000) + `}]`)), "value_error", "body.data.0"},
@@ -112,7 +147,7 @@ func TestFaultsNameTheField(t *testing.T) {
 		{"{\"stage\":\"\xff\"}", "json_invalid", "body"},
 		{string(body("[{" + ok + ",\"unit\":\"a\nb\"}]")), "json_invalid", "body"},
 	} {
-		_, err := Parse([]byte(c.body))
+		_, err := Parse([]byte(c.body), insulin)
 		var list fault.List
 		var one *fault.Error
 		if errors.As(err, &list) {
@@ -130,11 +165,11 @@ func TestFaultsNameTheField(t *testing.T) {
 func TestTooManySamples(t *testing.T) {
 	one := `{"timestamp":"2017-03-07T06:30:00Z","value":1}`
 	full := body("[" + strings.Repeat(one+",", MostSamples-1) + one + "]")
-	if got, err := Parse(full); err != nil || got.Count != MostSamples {
+	if got, err := Parse(full, insulin); err != nil || got.Count != MostSamples {
 		t.Fatal(err)
 	}
 	over := body("[" + strings.Repeat(one+",", MostSamples) + one + "]")
-	if _, err := Parse(over); !fault.Is(err, fault.TooLarge) {
+	if _, err := Parse(over, insulin); !fault.Is(err, fault.TooLarge) {
 		t.Fatalf("got %v", err)
 	}
 }
@@ -215,7 +250,7 @@ func TestColumnsAgreeWithEncodingJSON(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := Parse(data)
+		got, err := Parse(data, insulin)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -249,7 +284,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(body(`[{"startDate":"2017-03-07T06:30:00+01:00","value":{"value":-0},"source":{"app_id":"\u00e9\ud83d"}}, {}]`))
 	f.Add([]byte(`{"a":[tru,"\x",01,1.,1e,{"b":nul}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		got, err := Parse(data)
+		got, err := Parse(data, insulin)
 		if err == nil {
 			if !json.Valid(data) || !utf8.Valid(data) {
 				t.Fatalf("%q was taken", data)
@@ -286,9 +321,10 @@ func BenchmarkParse(b *testing.B) {
 	}
 	sb.WriteString(`]}`)
 	data := []byte(sb.String())
+	heart, _ := wearables.ResourceNamed("heartrate")
 	b.SetBytes(int64(len(data)))
 	for b.Loop() {
-		if _, err := Parse(data); err != nil {
+		if _, err := Parse(data, heart); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -82,6 +82,7 @@ func (p *seriesParser) resource(key []byte) error {
 	if slices.ContainsFunc(p.lists, func(l listOf) bool { return l.resource == r }) {
 		return p.wrong("value_error", "Value error, this resource stands there twice")
 	}
+	p.of(r)
 	if err := p.samples(MostSamples-p.count, []string{"series", name}); err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func seriesBody(series string, more ...string) []byte {
 func TestSeriesAreWhatTheirListsAreApart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		zone := rapid.SampledFrom([]string{"", `,"time_zone":"Europe/Helsinki"`}).Draw(t, "zone")
-		names := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"heartrate", "glucose", "steps", "blood_pressure", "body_weight"}), 0, 5, rapid.ID[string]).Draw(t, "names")
+		names := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"heartrate", "glucose", "steps", "blood_pressure", "body_weight", "insulin_injection"}), 0, 6, rapid.ID[string]).Draw(t, "names")
 		var lists []string
 		var want wearables.Batch
 		var rejects [][]Reject
@@ -32,11 +32,11 @@ func TestSeriesAreWhatTheirListsAreApart(t *testing.T) {
 		for _, name := range names {
 			list := "[" + strings.Join(drawAlike(t), ",") + "]"
 			lists = append(lists, fmt.Sprintf("%q:%s", name, list))
-			alone, err := Parse([]byte(`{"stage":"daily","provider":"apple_health_kit","data":` + list + zone + `}`))
+			r, _ := wearables.ResourceNamed(name)
+			alone, err := Parse([]byte(`{"stage":"daily","provider":"apple_health_kit","data":`+list+zone+`}`), r)
 			if err != nil {
 				t.Skip("not a body") // TestFaultsInSeriesNameTheField has those
 			}
-			r, _ := wearables.ResourceNamed(name)
 			batch, unfit := alone.Batch(r)
 			want.Samples, count = append(want.Samples, batch.Samples...), count+alone.Count
 			rejects = append(rejects, alone.Rejects(unfit, wearables.Result{}))

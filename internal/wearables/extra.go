@@ -1,0 +1,82 @@
+package wearables
+
+import (
+	"slices"
+	"strings"
+)
+
+// Samples of some resources carry words besides the common fields: where a
+// thermometer was, what an injection was for. All samples of a series share
+// them, as they share its type, so they are kept as one text: the words in the
+// order of the resource's table with commas between them, and empty where there
+// is none.
+//
+// Reference 7.7.
+
+// Extra is a field of samples that holds one of a few words, or null.
+type Extra struct {
+	Name  string
+	Camel string   // the name as SDKs write it
+	Words []string // none for a field that is always null
+}
+
+func oneOf(name string, words ...string) Extra {
+	parts := strings.Split(name, "_")
+	for i, part := range parts[1:] {
+		parts[1+i] = strings.ToUpper(part[:1]) + part[1:]
+	}
+	return Extra{name, strings.Join(parts, ""), words}
+}
+
+// ExtraText is the text of words, one for each field of the resource's table in
+// its order; an empty one means null.
+func ExtraText[T string | []byte](words ...T) string {
+	text, empty := []byte(nil), true
+	for i, word := range words {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text, empty = append(text, word...), empty && len(word) == 0
+	}
+	if empty {
+		return ""
+	}
+	return string(text)
+}
+
+// ExtraWord is the word of a field in a text; empty when there is none.
+func (r *Resource) ExtraWord(text, field string) string {
+	words := strings.Split(text, ",")
+	for i := range min(len(words), len(r.Extra)) {
+		if r.Extra[i].Name == field {
+			return words[i]
+		}
+	}
+	return ""
+}
+
+// refusesExtra tells why samples may not have the text; empty when they may.
+func (r *Resource) refusesExtra(text string) string {
+	if text == "" {
+		return ""
+	}
+	words := strings.Split(text, ",")
+	for i, e := range r.Extra {
+		if i < len(words) && words[i] != "" && !slices.Contains(e.Words, words[i]) {
+			return UnknownWord + e.Name
+		}
+	}
+	if len(words) != len(r.Extra) || ExtraText(words...) == "" {
+		return UnknownWord + "field"
+	}
+	return ""
+}
+
+// AppendExtra appends the fields of a text behind the others of an object.
+func (r *Resource) AppendExtra(dst []byte, text string) []byte {
+	for _, e := range r.Extra {
+		dst = append(appendText(append(dst, ','), e.Name), ':')
+		dst = appendTextOrNull(dst, r.ExtraWord(text, e.Name))
+	}
+	return dst
+}
