@@ -53,7 +53,8 @@ type App struct {
 	DB      *store.DB
 	Metrics *ops.Metrics
 	Health  *ops.Health
-	// First is the team and key made because there was no team; nil otherwise.
+	// First is the team and key that Start made because there was no team; nil
+	// otherwise.
 	First *First
 	// RootKeyMade tells that a root key file was made, of which a copy must be kept.
 	RootKeyMade bool
@@ -74,8 +75,7 @@ type App struct {
 	hush             func()        // closes it
 }
 
-// New opens and migrates the database, makes the first team when there is
-// none, and builds the doors. Nothing listens or works yet.
+// New opens and migrates the database. Nothing listens or works yet.
 func New(ctx context.Context, o Options) (_ *App, err error) {
 	if o.Log == nil {
 		o.Log = ops.Discard()
@@ -95,9 +95,6 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		return nil, err
 	}
 	if a.traces, err = ops.NewTraces(ctx, o.Config.OTLPEndpoint, o.Version, o.Log); err != nil {
-		return nil, err
-	}
-	if a.First, err = a.firstTeam(ctx); err != nil {
 		return nil, err
 	}
 	a.Health = ops.NewHealth(o.Log, a.checks()...)
@@ -126,7 +123,10 @@ func (a *App) openStore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.RootKeyMade = made
+	if a.RootKeyMade = made; made { // said here: a start that fails shows no first screen, and the next one makes no key
+		a.Log.Warn("a root key was made; keep a copy in another place, without it nothing sealed can ever be read",
+			"file", filepath.Join(cfg.Data, secrets.RootFileName))
+	}
 	a.links = a.requisitionLinks(root)
 	a.Metrics = ops.NewMetrics(a.Version, string(engine))
 	a.DB, err = store.Open(ctx, store.Options{

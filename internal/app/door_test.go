@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"io"
@@ -17,6 +18,7 @@ import (
 	"hale/internal/app"
 	"hale/internal/app/apptest"
 	"hale/internal/config"
+	"hale/internal/secrets"
 	"hale/internal/store"
 	"hale/internal/store/storetest"
 	"hale/internal/teams"
@@ -191,6 +193,68 @@ func TestATakenPortIsSaidPlainly(t *testing.T) {
 	if err := a.Stop(context.Background()); err != nil {
 		t.Error(err)
 	}
+}
+
+// The key of the first team is shown once: it is made when nothing else can keep
+// the node from starting.
+func TestAStartThatFailsMakesNoKey(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	d := storetest.NewSQLite(t)
+	for name, spoil := range map[string]func(cfg *config.Config){
+		"a taken port":             func(cfg *config.Config) { cfg.Listen = l.Addr().String() },
+		"no such file of networks": func(cfg *config.Config) { cfg.Networks = filepath.Join(d.Dir, "absent.yaml") },
+	} {
+		cfg := apptest.Config(t, d)
+		spoil(cfg)
+		a, err := app.New(t.Context(), app.Options{Config: cfg})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Start(t.Context()); err == nil || a.First != nil {
+			t.Errorf("%s: %v, first team %v", name, err, a.First)
+		}
+		if err := a.Stop(context.Background()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if a := apptest.Start(t, d); a.First == nil {
+		t.Error("the first start that succeeds shows no key")
+	}
+}
+
+// Two nodes that begin together on a fresh database, each with a root key of its
+// own: what one seals the other could not open.
+func TestNodesHaveOneRootKey(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
+		if d.Engine == store.SQLite {
+			t.Skip("SQLite has one node")
+		}
+		var nodes []*app.App
+		for range 2 {
+			cfg := apptest.Config(t, d)
+			cfg.RootKey = secrets.Text(base64.StdEncoding.EncodeToString(secrets.Bytes(secrets.KeySize)))
+			a, err := app.New(t.Context(), app.Options{Config: cfg})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				if err := a.Stop(context.Background()); err != nil {
+					t.Error(err)
+				}
+			}()
+			nodes = append(nodes, a)
+		}
+		if err := nodes[0].Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := nodes[1].Start(t.Context()); !errors.Is(err, app.ErrRootKey) {
+			t.Errorf("a second root key: %v", err)
+		}
+	})
 }
 
 func TestAForeignRootKeyIsRefused(t *testing.T) {

@@ -2,6 +2,9 @@ package app
 
 import (
 	"context"
+	"errors"
+
+	"github.com/google/uuid"
 
 	"hale/internal/labs"
 	"hale/internal/secrets"
@@ -18,12 +21,27 @@ type First struct {
 	Given bool
 }
 
-// firstTeam makes a team and a key when there is no team. Several nodes may
-// start at once; one of them does it.
+// found makes what every database has: something sealed, which only the right
+// root key opens, and a team. It comes when nothing else can keep the node from
+// starting, since the key of the team is shown once.
+func (a *App) found(ctx context.Context) (err error) {
+	a.First, err = a.firstTeam(ctx)
+	if err == nil || errors.Is(err, secrets.ErrSealed) {
+		return a.proveRootKey(ctx)
+	}
+	return err
+}
+
+// firstTeam makes a team and a key when there is no team, and the system's own
+// sealing key. Several nodes may start at once; one of them does it, and those
+// that have another root key find that it does not open that one's.
 func (a *App) firstTeam(ctx context.Context) (first *First, err error) {
 	err = a.DB.Write(ctx, func(tx *store.Tx) error {
 		first = nil
 		if err := tx.Lock(ctx, "first team"); err != nil {
+			return err
+		}
+		if _, err := tx.Seal(ctx, uuid.Nil, uuid.Nil, "root key", nil); err != nil { // makes the key, or opens it
 			return err
 		}
 		all, err := teams.List(ctx, tx)

@@ -17,24 +17,54 @@ import (
 	"hale/internal/store"
 )
 
-// Start listens, starts the workers and returns. Errors that end the node
-// later come from Failed.
+// Start listens, makes the first team when there is none, starts the workers and
+// returns. Errors that end the node later come from Failed.
 func (a *App) Start(ctx context.Context) error {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", a.Config.Listen)
+	public, machines, err := a.listen(ctx)
 	if err != nil {
-		return fmt.Errorf("app: listening on %s: %w", a.Config.Listen, err)
+		return err
 	}
-	a.publicAddr = listener.Addr()
 	work, stop := context.WithCancel(store.AsSystem(context.WithoutCancel(ctx)))
 	a.stop = stop
-	if err := a.build(work); err != nil {
+	err = a.build(work)
+	if err == nil {
+		err = a.found(store.AsSystem(ctx))
+	}
+	if err != nil {
 		stop()
-		return errors.Join(err, listener.Close())
+		return errors.Join(err, closeAll(public, machines))
 	}
 	a.workers.start(work, a.failed)
 	a.public = newServer(a.traces.Middleware(a.Metrics.InFlight(a.api)), a.Log)
-	a.serve(a.public, listener, "api")
-	return a.startMachines(ctx)
+	a.serve(a.public, public, "api")
+	if machines != nil {
+		a.machines = ops.MachineServer(a.Metrics, a.Health)
+		a.machines.ErrorLog = a.public.ErrorLog
+		a.serve(a.machines, machines, "metrics")
+	}
+	return nil
+}
+
+// listen takes the addresses. machines is nil when there is none for metrics.
+func (a *App) listen(ctx context.Context) (public, machines net.Listener, err error) {
+	public, err = new(net.ListenConfig).Listen(ctx, "tcp", a.Config.Listen)
+	if err != nil {
+		return nil, nil, fmt.Errorf("app: listening on %s: %w", a.Config.Listen, err)
+	}
+	a.publicAddr = public.Addr()
+	if machines, err = a.listenMachines(ctx); err != nil {
+		return nil, nil, errors.Join(err, public.Close())
+	}
+	return public, machines, nil
+}
+
+func closeAll(listeners ...net.Listener) (err error) {
+	for _, l := range listeners {
+		if l != nil {
+			err = errors.Join(err, l.Close())
+		}
+	}
+	return err
 }
 
 // build makes the doors once the address is known, which links carry.
@@ -87,25 +117,22 @@ func (h acceptErrors) Handle(ctx context.Context, r slog.Record) error {
 	return h.Handler.Handle(ctx, told)
 }
 
-// startMachines opens the listener for metrics. An address that nobody chose
-// and that cannot be had, such as a taken port, only costs the metrics.
-func (a *App) startMachines(ctx context.Context) error {
+// listenMachines takes the address for metrics. One that nobody chose and that
+// cannot be had, such as a taken port, only costs the metrics.
+func (a *App) listenMachines(ctx context.Context) (net.Listener, error) {
 	if a.Config.MetricsListen == "" {
-		return nil
+		return nil, nil
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", a.Config.MetricsListen)
 	if err != nil {
 		if a.Config.IsDefault("metrics-listen") {
 			a.Log.Warn("no metrics listener at the default address", "listen", a.Config.MetricsListen, "error", err)
-			return nil
+			return nil, nil
 		}
-		return fmt.Errorf("app: listening for metrics: %w", err)
+		return nil, fmt.Errorf("app: listening for metrics: %w", err)
 	}
 	a.machinesAddr = listener.Addr()
-	a.machines = ops.MachineServer(a.Metrics, a.Health)
-	a.machines.ErrorLog = a.public.ErrorLog
-	a.serve(a.machines, listener, "metrics")
-	return nil
+	return listener, nil
 }
 
 // MetricsURL is the base of /metrics, empty when there is no such listener.

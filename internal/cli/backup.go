@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,7 +30,7 @@ type manifest struct {
 	Schema    int64     `json:"schema"`
 	SHA256    string    `json:"sha256"` // of the database
 	Bytes     int64     `json:"bytes"`
-	Files     int       `json:"files"`    // uploads and other files beside the database
+	Files     int       `json:"files"`    // beside the database; older versions copied uploads, too
 	RootKey   bool      `json:"root_key"` // whether it is in the backup
 	Integrity string    `json:"integrity,omitempty"`
 }
@@ -43,7 +41,6 @@ var backupView = view{
 		{"backup", "path"},
 		{"made", "made_at"},
 		{"database bytes", "bytes"},
-		{"files", "files"},
 		{"root key inside", "root_key"},
 		{"integrity", "integrity"},
 	},
@@ -52,9 +49,10 @@ var backupView = view{
 func (s *shell) backupCommand() *cobra.Command {
 	var withRootKey bool
 	c := &cobra.Command{
-		Use: "backup FOLDER", Short: "copy the embedded database and uploads, also while serving",
-		Long: `Copy the embedded database and the files beside it to a new folder, also while
-hale serve runs. The copy is consistent: it is the database of one moment.
+		Use: "backup FOLDER", Short: "copy the embedded database, also while serving",
+		Long: `Copy the embedded database to a new folder, also while hale serve runs. The copy
+is consistent: it is the database of one moment, with every upload that was
+answered. One that was still arriving begins anew.
 
 Personal data in it is sealed, and the root key is not part of it unless
 --with-root-key says so. Keep the two in different places: with both, anybody
@@ -106,11 +104,6 @@ func (s *shell) backup(ctx context.Context, cfg *config.Config, target string, w
 	}()
 	m := manifest{MadeAt: s.now().UTC().Truncate(time.Second), MadeBy: version(), RootKey: withRootKey}
 	if m.Schema, err = s.backupDatabase(ctx, cfg, filepath.Join(target, store.FileName)); err != nil {
-		return err
-	}
-	// The files follow the database: everything that its rows name was there
-	// before they were.
-	if m.Files, err = copyFolders(cfg.Data, target); err != nil {
 		return err
 	}
 	if withRootKey {
@@ -227,56 +220,4 @@ func watchSize(ctx context.Context, path string, total int64, meter *progress.Me
 			}
 		}
 	}
-}
-
-// setAsidePrefix begins the names of folders that a restore made of what was
-// there before.
-const setAsidePrefix = "before-restore-"
-
-// besides reports that an entry of a data folder is not part of what it holds:
-// backups, an attempt to restore that failed, what earlier ones set aside.
-func besides(name string) bool {
-	return name == backupsFolder || name == stagingFolder || strings.HasPrefix(name, setAsidePrefix)
-}
-
-// copyFolders copies the folders beside the database (uploads and the like).
-// A file that goes away meanwhile belonged to work that is finished.
-func copyFolders(from, to string) (files int, err error) {
-	entries, err := os.ReadDir(from)
-	if err != nil {
-		return 0, err
-	}
-	for _, entry := range entries {
-		if !entry.IsDir() || besides(entry.Name()) {
-			continue
-		}
-		err := filepath.WalkDir(filepath.Join(from, entry.Name()), func(path string, d fs.DirEntry, err error) error {
-			if errors.Is(err, fs.ErrNotExist) {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			inside, err := filepath.Rel(from, path)
-			if err != nil {
-				return err
-			}
-			switch {
-			case d.IsDir():
-				return os.MkdirAll(filepath.Join(to, inside), 0o700)
-			case !d.Type().IsRegular():
-				return fmt.Errorf("%s is neither a file nor a folder", inside)
-			}
-			err = copyFile(path, filepath.Join(to, inside))
-			if errors.Is(err, fs.ErrNotExist) {
-				return nil
-			}
-			files++
-			return err
-		})
-		if err != nil {
-			return files, err
-		}
-	}
-	return files, nil
 }

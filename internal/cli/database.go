@@ -63,7 +63,7 @@ func (s *shell) openDatabase(ctx context.Context, cfg *config.Config) (*store.DB
 		return nil, err
 	}
 	if root == nil {
-		root = new(secrets.Root) // opens nothing; none of these commands seals
+		root = new(secrets.Root) // opens nothing, so whatever needs what is sealed fails
 	} else {
 		links := &documents.Links{Root: root, BaseURL: cfg.URL}
 		orders.SignRequisitions(links.URL) // events of orders are made here too
@@ -77,7 +77,7 @@ func (s *shell) openDatabase(ctx context.Context, cfg *config.Config) (*store.DB
 	}
 	db, err := store.Open(ctx, o)
 	if err != nil {
-		return nil, withHint(err, "hale doctor looks for the reason")
+		return nil, withHint(err, doctorLooks)
 	}
 	return db, nil
 }

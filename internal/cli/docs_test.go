@@ -7,8 +7,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"gopkg.in/yaml.v3"
 
 	"hale/internal/app/apptest"
 	"hale/internal/providers/applehealth/applehealthtest"
@@ -76,5 +79,33 @@ func TestTheCommandsOfThePagesWork(t *testing.T) {
 				t.Error("the page does not say where the id of an upload comes from")
 			}
 		})
+	}
+}
+
+// The example in deploy/ makes files of secrets in the source tree: git passes
+// them over, and so does the build of the image.
+func TestSecretsOfTheExampleStayOutside(t *testing.T) {
+	root := filepath.Join("..", "..")
+	text, err := os.ReadFile(filepath.Join(root, "deploy", "compose.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var compose struct {
+		Secrets map[string]struct{ File string }
+	}
+	if err := yaml.Unmarshal(text, &compose); err != nil || len(compose.Secrets) == 0 {
+		t.Fatalf("%d secrets, %v", len(compose.Secrets), err)
+	}
+	for _, name := range []string{".gitignore", ".dockerignore"} {
+		ignored, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, secret := range compose.Secrets {
+			path := "deploy/" + strings.TrimPrefix(secret.File, "./")
+			if !slices.ContainsFunc(strings.Split(string(ignored), "\n"), func(line string) bool { return strings.TrimPrefix(line, "/") == path }) {
+				t.Errorf("%s lacks %s", name, path)
+			}
+		}
 	}
 }

@@ -5,8 +5,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // copyFile copies a file durably, readable by its owner only.
@@ -41,6 +43,40 @@ func syncFolder(path string) error {
 		return err
 	}
 	return errors.Join(folder.Sync(), folder.Close())
+}
+
+// ownByFolder gives entries of a data folder, which root made, to the owner of
+// the folder: the service may be somebody else, and must open them. Nothing
+// outside of the folder is touched, whatever links are in it.
+func ownByFolder(data string, names ...string) error {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	root, err := os.OpenRoot(data)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	info, err := root.Stat(".")
+	if err != nil {
+		return err
+	}
+	owner, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return nil
+	}
+	for _, name := range names {
+		err := fs.WalkDir(root.FS(), name, func(path string, _ fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			return root.Lchown(path, int(owner.Uid), int(owner.Gid))
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // digest is the SHA-256 of a file, in hex, and its size.

@@ -117,7 +117,7 @@ type listener struct {
 	http   *http.Client
 
 	sent, refused int
-	next          int64 // number of the last event seen
+	next          int64 // number of the last event that was posted or passed by
 }
 
 func newListener(s *shell, target string, secret webhooks.Secret) *listener {
@@ -143,17 +143,18 @@ type forwarded struct {
 
 // forward posts one event. A receiver that fails is reported and passed by.
 func (l *listener) forward(ctx context.Context, e feedEvent) error {
-	l.next = e.Seq
 	line := forwarded{Seq: e.Seq, ID: e.ID, Type: e.Type}
 	if len(e.Event) == 0 || string(e.Event) == "null" {
+		l.next = e.Seq
 		line.Error = "its user is erased"
 		return l.print(line)
 	}
 	began := l.s.now()
 	status, err := l.post(ctx, e)
-	if ctx.Err() != nil {
+	if status == 0 && ctx.Err() != nil { // interrupted: nobody knows what came of it
 		return ctx.Err()
 	}
+	l.next = e.Seq
 	line.Status, line.Millis = status, l.s.now().Sub(began).Milliseconds()
 	if err != nil {
 		line.Error = err.Error()

@@ -43,10 +43,14 @@ func (s *shell) ordersList() *cobra.Command {
 		Args:    takes(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			query := url.Values{"page": {strconv.Itoa(page)}, "size": {strconv.Itoa(size)}, "status": statuses, "order_type": methods}
-			for name, value := range map[string]string{"search_input": search, "user_id": user, "order_key": order} {
-				if value != "" {
-					query.Set(name, value)
+			setIf(query, "search_input", search)
+			setIf(query, "order_key", order)
+			if user != "" {
+				_, id, err := s.findUser(c.Context(), user)
+				if err != nil {
+					return err
 				}
+				query.Set("user_id", id)
 			}
 			body, err := s.call(c.Context(), http.MethodGet, "/v3/orders", query, nil)
 			if err != nil {
@@ -63,7 +67,7 @@ func (s *shell) ordersList() *cobra.Command {
 	flags.StringSliceVar(&statuses, "status", nil, "only these statuses, such as partial_results")
 	flags.StringSliceVar(&methods, "method", nil, "only these collection methods")
 	flags.StringVar(&search, "search", "", "order, user, patient's name or birth date, recipient")
-	flags.StringVar(&user, "user", "", "only orders of this user_id")
+	flags.StringVar(&user, "user", "", "only orders of this user: user_id or client_user_id")
 	flags.StringVar(&order, "sort", "", "created_at, patient_name or last_status")
 	flags.IntVar(&page, "page", 1, "which page")
 	flags.IntVar(&size, "size", 50, "orders on a page, at most 100")

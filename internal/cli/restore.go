@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,7 +28,10 @@ migrations, and whether the root key opens what is sealed.
 
 The data folder must be empty but for backups in it; with --force what is there is set aside in a
 folder before-restore-… inside of it, and nothing is deleted. It is refused
-while hale serve uses the folder.`,
+while hale serve uses the folder. --dry-run makes the same checks, on a copy that
+it removes again, also while hale serve runs.
+
+What root restores belongs to the owner of the data folder.`,
 		Example: examples(
 			"hale restore /backups/hale-2026-03-01",
 			"hale restore ./copy --data /var/lib/hale --force",
@@ -48,9 +52,7 @@ while hale serve uses the folder.`,
 			return err
 		}
 		if dryRun {
-			s.sayDone("the backup is complete; nothing was changed")
-			m.Path, m.Integrity = absolute(args[0]), "complete"
-			return s.showValue(backupView, m)
+			return s.rehearse(c.Context(), cfg, args[0], m)
 		}
 		return s.restore(c.Context(), cfg, args[0], m, force)
 	}
@@ -81,8 +83,21 @@ func readManifest(folder string) (manifest, error) {
 }
 
 // stagingFolder receives the backup inside the data folder, which may be a
-// mount point of its own, until everything is checked.
+// mount point of its own, until everything is checked. The names of those of
+// dry runs begin with it.
 const stagingFolder = ".restoring"
+
+// setAsidePrefix begins the names of folders that a restore made of what was
+// there before.
+const setAsidePrefix = "before-restore-"
+
+// besides reports that an entry of a data folder is not part of what it holds:
+// backups, attempts to restore, what earlier ones set aside, what the file
+// system keeps for itself.
+func besides(name string) bool {
+	return name == backupsFolder || name == "lost+found" ||
+		strings.HasPrefix(name, stagingFolder) || strings.HasPrefix(name, setAsidePrefix)
+}
 
 func (s *shell) restore(ctx context.Context, cfg *config.Config, from string, m manifest, force bool) error {
 	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
@@ -96,6 +111,9 @@ func (s *shell) restore(ctx context.Context, cfg *config.Config, from string, m 
 		return err
 	}
 	defer lock.Close()
+	if err := ownByFolder(cfg.Data, app.LockName); err != nil {
+		return err
+	}
 	before, err := entriesOf(cfg.Data)
 	if err != nil {
 		return err
@@ -103,18 +121,21 @@ func (s *shell) restore(ctx context.Context, cfg *config.Config, from string, m 
 	if len(before) > 0 && !force {
 		return withHint(fault.Newf(fault.Conflict, "%s is not empty", cfg.Data), "--force sets aside what is there and deletes nothing")
 	}
-	staging := filepath.Join(cfg.Data, stagingFolder)
-	if err := os.RemoveAll(staging); err != nil {
+	if err := removeStaging(cfg.Data); err != nil {
 		return err
 	}
-	if err := s.stage(cfg, from, staging); err != nil {
-		return errors.Join(err, os.RemoveAll(staging))
+	staging := filepath.Join(cfg.Data, stagingFolder)
+	if err := os.Mkdir(staging, 0o700); err != nil {
+		return err
 	}
-	keyFits, err := s.checkRestored(ctx, cfg, staging)
-	if err != nil {
-		return errors.Join(err, os.RemoveAll(staging))
+	keyFits, err := s.stage(ctx, cfg, from, staging, m)
+	if err == nil {
+		err = ownByFolder(cfg.Data, stagingFolder)
 	}
-	if err := s.swap(cfg.Data, staging, before); err != nil {
+	if err == nil {
+		err = s.swap(cfg.Data, staging, before)
+	}
+	if err = errors.Join(err, os.RemoveAll(staging)); err != nil {
 		return err
 	}
 	switch {
@@ -127,19 +148,75 @@ func (s *shell) restore(ctx context.Context, cfg *config.Config, from string, m 
 	return s.showValue(backupView, m)
 }
 
-// stage copies the backup into the staging folder, with the root key of the
-// backup or else the one that the data folder has. With one in the settings it
-// copies neither: they may be others, and only that one is checked.
-func (s *shell) stage(cfg *config.Config, from, staging string) error {
-	if err := os.Mkdir(staging, 0o700); err != nil {
+// rehearse makes all checks of a restore, on a copy of the backup beside what
+// is there.
+func (s *shell) rehearse(ctx context.Context, cfg *config.Config, from string, m manifest) error {
+	staging, err := os.MkdirTemp(standing(cfg.Data), stagingFolder+"-*")
+	if err != nil {
 		return err
 	}
+	keyFits, err := s.stage(ctx, cfg, from, staging, m)
+	if err = errors.Join(err, os.RemoveAll(staging)); err != nil {
+		return err
+	}
+	if !keyFits {
+		s.say("there is no %s here: whether it opens what is sealed was not checked", secrets.RootFileName)
+	}
+	s.sayDone("the backup is whole; nothing was changed")
+	m.Path, m.Integrity = absolute(from), "checked"
+	return s.showValue(backupView, m)
+}
+
+// standing is a folder, or else the nearest above it that is there.
+func standing(folder string) string {
+	folder = absolute(folder)
+	for {
+		if _, err := os.Stat(folder); err == nil || folder == filepath.Dir(folder) {
+			return folder
+		}
+		folder = filepath.Dir(folder)
+	}
+}
+
+// removeStaging removes what attempts left that did not come to their end.
+func removeStaging(data string) error {
+	entries, err := os.ReadDir(data)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), stagingFolder) {
+			if err := os.RemoveAll(filepath.Join(data, entry.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// stage copies the backup into the staging folder and checks it there. keyFits
+// tells that its root key is there, or that it needs none.
+func (s *shell) stage(ctx context.Context, cfg *config.Config, from, staging string, m manifest) (keyFits bool, err error) {
 	if err := copyFile(filepath.Join(from, store.FileName), filepath.Join(staging, store.FileName)); err != nil {
-		return err
+		return false, err
 	}
-	if _, err := copyFolders(from, staging); err != nil {
-		return err
+	files, err := copyFolders(from, staging)
+	if err != nil {
+		return false, err
 	}
+	if files < m.Files {
+		return false, fmt.Errorf("the backup is damaged: %d of its %d files are there", files, m.Files)
+	}
+	if err := stageRootKey(cfg, from, staging); err != nil {
+		return false, err
+	}
+	return s.checkRestored(ctx, cfg, staging)
+}
+
+// stageRootKey copies the root key of the backup or else the one that the data
+// folder has. With one in the settings it copies neither: they may be others,
+// and only that one is checked.
+func stageRootKey(cfg *config.Config, from, staging string) error {
 	if cfg.RootKey != "" {
 		return nil
 	}
@@ -150,6 +227,41 @@ func (s *shell) stage(cfg *config.Config, from, staging string) error {
 		}
 	}
 	return nil
+}
+
+// copyFolders copies the folders beside the database, which backups of older
+// versions have: uploads that no import had read.
+func copyFolders(from, to string) (files int, err error) {
+	entries, err := os.ReadDir(from)
+	if err != nil {
+		return 0, err
+	}
+	for _, entry := range entries {
+		if !entry.IsDir() || besides(entry.Name()) {
+			continue
+		}
+		err := filepath.WalkDir(filepath.Join(from, entry.Name()), func(path string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			inside, err := filepath.Rel(from, path)
+			if err != nil {
+				return err
+			}
+			switch {
+			case d.IsDir():
+				return os.MkdirAll(filepath.Join(to, inside), 0o700)
+			case !d.Type().IsRegular():
+				return fmt.Errorf("%s is neither a file nor a folder", inside)
+			}
+			files++
+			return copyFile(path, filepath.Join(to, inside))
+		})
+		if err != nil {
+			return files, err
+		}
+	}
+	return files, nil
 }
 
 // checkRestored reads the whole staged database. keyFits tells that its root
@@ -184,42 +296,59 @@ func (s *shell) checkRestored(ctx context.Context, cfg *config.Config, staging s
 }
 
 // swap sets aside what was there and puts the staged files in its place. The
-// database comes last: without it the folder is nobody's data yet.
+// database comes last: without it the folder is nobody's data yet. When
+// something cannot be moved, everything is where it was.
 func (s *shell) swap(data, staging string, before []string) error {
-	if len(before) > 0 {
-		aside := filepath.Join(data, setAsidePrefix+s.now().UTC().Format("20060102T150405Z"))
-		if err := os.Mkdir(aside, 0o700); err != nil {
-			return err
-		}
-		if err := moveAll(data, aside, before); err != nil {
-			return err
-		}
-		s.say("what was there is in %s", absolute(aside))
-	}
-	staged, err := os.ReadDir(staging)
+	staged, err := stagedEntries(staging)
 	if err != nil {
 		return err
 	}
-	var first, last []string
-	for _, entry := range staged {
-		switch name := entry.Name(); {
-		case name == store.FileName:
-			last = append(last, name)
-		case !strings.HasPrefix(name, store.FileName): // the log of the check just made is empty
-			first = append(first, name)
-		}
+	if len(before) == 0 {
+		return moveAll(staging, data, staged)
 	}
-	if err := moveAll(staging, data, append(first, last...)); err != nil {
+	aside := filepath.Join(data, setAsidePrefix+s.now().UTC().Format("20060102T150405Z"))
+	if err := os.Mkdir(aside, 0o700); err != nil {
 		return err
 	}
-	return errors.Join(os.RemoveAll(staging), syncFolder(data))
+	err = ownByFolder(data, filepath.Base(aside))
+	if err == nil {
+		err = moveAll(data, aside, before)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(aside))
+	}
+	if err := moveAll(staging, data, staged); err != nil {
+		return errors.Join(err, moveAll(aside, data, before), os.Remove(aside))
+	}
+	s.say("what was there is in %s", absolute(aside))
+	return nil
 }
 
-func moveAll(from, to string, names []string) error {
-	for _, name := range names {
-		if err := os.Rename(filepath.Join(from, name), filepath.Join(to, name)); err != nil {
-			return err
+// stagedEntries lists what is staged, the database last.
+func stagedEntries(staging string) (names []string, err error) {
+	all, err := os.ReadDir(staging)
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range all {
+		if name := entry.Name(); !strings.HasPrefix(name, store.FileName) { // the log of the check just made is empty
+			names = append(names, name)
 		}
+	}
+	return append(names, store.FileName), nil
+}
+
+// moveAll moves entries of a folder to another, all of them or none.
+func moveAll(from, to string, names []string) error {
+	for i, name := range names {
+		err := os.Rename(filepath.Join(from, name), filepath.Join(to, name))
+		if err == nil {
+			continue
+		}
+		for _, moved := range names[:i] {
+			err = errors.Join(err, os.Rename(filepath.Join(to, moved), filepath.Join(from, moved)))
+		}
+		return errors.Join(err, syncFolder(from))
 	}
 	return syncFolder(to)
 }

@@ -101,21 +101,28 @@ func (s *shell) reviewList() *cobra.Command {
 		Example: examples("hale results review list", "hale results review list --team Acme -o id"),
 		Args:    takes(),
 		RunE: func(c *cobra.Command, _ []string) error {
+			if limit < 1 {
+				return badUsagef("--limit is 1 or more")
+			}
 			return s.withDatabase(c, func(ctx context.Context, db *store.DB) error {
 				all, err := s.someTeams(ctx, db, name)
 				if err != nil {
 					return err
 				}
-				lines := []reviewLine{}
+				lines, total := []reviewLine{}, 0
 				for _, team := range all {
-					some, err := waiting(ctx, db, team, limit)
+					some, n, err := waiting(ctx, db, team, limit)
 					if err != nil {
 						return err
 					}
-					lines = append(lines, some...)
+					lines, total = append(lines, some...), total+n
 				}
 				slices.SortFunc(lines, func(a, b reviewLine) int { return a.CreatedAt.Compare(b.CreatedAt) })
-				return s.showValue(reviewView, lines[:min(limit, len(lines))])
+				lines = lines[:min(limit, len(lines))]
+				if more := total - len(lines); more > 0 {
+					s.sayDone("%d more wait; --limit %d shows all", more, total)
+				}
+				return s.showValue(reviewView, lines)
 			})
 		},
 	}
@@ -133,11 +140,13 @@ func (s *shell) someTeams(ctx context.Context, db *store.DB, name string) ([]tea
 	return []teams.Team{team}, err
 }
 
-// waiting are a team's results that wait for those who run the service.
-func waiting(ctx context.Context, db *store.DB, team teams.Team, limit int) (lines []reviewLine, err error) {
+// waiting are a team's results that wait for those who run the service, the
+// oldest of them, and how many there are in all.
+func waiting(ctx context.Context, db *store.DB, team teams.Team, limit int) (lines []reviewLine, total int, err error) {
 	err = db.Read(ctx, func(tx *store.Tx) error {
 		lines = nil
-		found, _, err := matching.List(ctx, tx, team.ID, matching.Filter{Status: matching.ByOps, Limit: limit})
+		var found []matching.Item
+		found, total, err = matching.List(ctx, tx, team.ID, matching.Filter{Status: matching.ByOps, Limit: limit, Oldest: true})
 		if err != nil {
 			return err
 		}
@@ -150,7 +159,7 @@ func waiting(ctx context.Context, db *store.DB, team teams.Team, limit int) (lin
 		}
 		return nil
 	})
-	return lines, err
+	return lines, total, err
 }
 
 func (s *shell) reviewShow() *cobra.Command {

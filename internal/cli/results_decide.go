@@ -32,21 +32,24 @@ made again; the order that has the result then is printed.`,
 				}
 				choice.Order = &id
 			}
-			if user != "" {
-				id, err := ids.Parse[users.User](user)
-				if err != nil {
-					return badUsagef("--user is a user_id")
-				}
-				choice.User = &id
-			}
 			return s.decide(c, args[0], func(ctx context.Context, tx *store.Tx, team teams.ID, id matching.ID) (string, error) {
+				if user != "" {
+					found, err := users.Lookup(ctx, tx, team, user)
+					if fault.Is(err, fault.NotFound) {
+						return "", badUsagef("--user is a user_id or a client_user_id of the team")
+					}
+					if err != nil {
+						return "", err
+					}
+					choice.User = &found.ID
+				}
 				o, err := matching.OperatorAccept(ctx, tx, team, id, choice)
 				return "accepted for the order " + o.ID.String(), err
 			})
 		},
 	}
 	c.Flags().StringVar(&order, "order", "", "the order whose result it is")
-	c.Flags().StringVar(&user, "user", "", "whose result it is")
+	c.Flags().StringVar(&user, "user", "", "whose result it is: user_id or client_user_id")
 	addNote(c, &note)
 	return c
 }

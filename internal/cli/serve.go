@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"path/filepath"
 	"runtime"
 	"time"
@@ -58,7 +59,7 @@ func (s *shell) runApp(ctx context.Context, cfg *config.Config) error {
 	}
 	a, err := app.New(running, app.Options{Config: cfg, Log: log, Now: s.now, Version: version()})
 	if err != nil {
-		return explainStart(err, cfg)
+		return explainStart(withHint(err, doctorLooks), cfg)
 	}
 	if err := a.Start(running); err != nil {
 		return explainStart(errors.Join(err, a.Stop(running)), cfg)
@@ -98,14 +99,20 @@ func (s *shell) moreThreads() {
 	}
 }
 
+// doctorLooks is the hint about what the doctor examines.
+const doctorLooks = "hale doctor looks for the reason"
+
 func explainStart(err error, cfg *config.Config) error {
+	var network *net.OpError
 	switch {
 	case errors.Is(err, app.ErrInUse):
 		return withHint(err, "another hale serve uses %s; --data names another folder", cfg.Data)
 	case addressInUse(err):
 		return withHint(err, "something listens there already; --listen 127.0.0.1:0 picks a free port")
+	case errors.As(err, &network):
+		return withHint(err, doctorLooks)
 	}
-	return withHint(err, "hale doctor looks for the reason")
+	return err
 }
 
 // welcome is the first screen: where it is, what opens it, what to try.

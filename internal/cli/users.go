@@ -169,12 +169,7 @@ func (s *shell) usersUndelete() *cobra.Command {
 		Example: examples("hale users undelete 0198…", "hale users undelete anna"),
 		Args:    takes("USER"),
 		RunE: func(c *cobra.Command, args []string) error {
-			by := "client_user_id"
-			if _, err := uuid.Parse(args[0]); err == nil {
-				by = "user_id"
-			}
-			_, err := s.call(c.Context(), http.MethodPost, "/v2/user/undo_delete", nil, map[string]string{by: args[0]})
-			if err != nil {
+			if err := s.undelete(c.Context(), args[0]); err != nil {
 				return err
 			}
 			s.sayDone("brought back; its connections stay ended")
@@ -185,6 +180,22 @@ func (s *shell) usersUndelete() *cobra.Command {
 			return s.show(userView, body)
 		},
 	}
+}
+
+// undelete brings back a user by user_id or client_user_id, as findUser finds one.
+func (s *shell) undelete(ctx context.Context, name string) error {
+	by := func(field string) error {
+		_, err := s.call(ctx, http.MethodPost, "/v2/user/undo_delete", nil, map[string]string{field: name})
+		return err
+	}
+	err := error(fault.New(fault.NotFound, "no such user"))
+	if _, notID := uuid.Parse(name); notID == nil {
+		err = by("user_id")
+	}
+	if fault.Is(err, fault.NotFound) {
+		err = by("client_user_id")
+	}
+	return err
 }
 
 func (s *shell) usersSearch() *cobra.Command {

@@ -47,7 +47,7 @@ type Config struct {
 	// once. A RateLimit of zero means no limit.
 	RateLimit float64
 	RateBurst int
-	// ShutdownDrain is how long a stop waits for requests and jobs to finish.
+	// ShutdownDrain is how long a stop waits for requests and webhook posts to end.
 	ShutdownDrain time.Duration
 
 	// Data is the folder of the embedded database, the root key, the uploads.

@@ -1,8 +1,10 @@
 package config
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,11 +31,21 @@ func readFile(path string) (map[string]given, error) {
 }
 
 func parseFile(name string, content []byte) (map[string]given, error) {
-	var document yaml.Node
-	if err := yaml.Unmarshal(content, &document); err != nil {
-		return nil, errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
+	var document, another yaml.Node
+	decoder := yaml.NewDecoder(bytes.NewReader(content))
+	err := decoder.Decode(&document)
+	if err == io.EOF { // nothing but comments
+		return nil, nil
 	}
-	if len(document.Content) == 0 {
+	if err == nil {
+		err = decoder.Decode(&another)
+	}
+	switch {
+	case err == nil:
+		return nil, fmt.Errorf("line %d: a second document begins; the settings are one", another.Line)
+	case err != io.EOF:
+		return nil, errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
+	case len(document.Content) == 0:
 		return nil, nil
 	}
 	root := document.Content[0]

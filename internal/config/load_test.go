@@ -175,6 +175,8 @@ func TestErrorsNameSettingAndOrigin(t *testing.T) {
 		{"nested", "", "data: {a: b}", "must be a plain value"},
 		{"no mapping", "", "- listen", "must be a list of `key: value` lines"},
 		{"not YAML", "", "a: [", "did not find expected"},
+		{"two documents", "", "data: a\n---\nenvironment: production\n", "line 2: a second document begins"},
+		{"a broken second one", "", "data: a\n---\na: [", "did not find expected"},
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {

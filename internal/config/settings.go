@@ -99,7 +99,7 @@ var settings = []Setting{
 	},
 	{
 		Key: "shutdown-drain", Env: "HALE_SHUTDOWN_DRAIN", Default: "25s",
-		Usage: "how long a stop waits for requests and jobs",
+		Usage: "how long a stop waits for requests and webhook posts",
 		at:    func(c *Config) any { return &c.ShutdownDrain },
 	},
 	{

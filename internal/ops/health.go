@@ -27,15 +27,39 @@ type Check struct {
 // Health answers /livez and /readyz. A status of 200 or 503 is the answer;
 // the text is for people: ?verbose lists the checks, ?exclude=NAME leaves one
 // out. The reason of a failure goes to the log alone.
+//
+// Whoever reaches the address may ask, and a check may write. So all who ask
+// at once share one run of it, and its outcome serves for a second.
 type Health struct {
 	log      *slog.Logger
-	checks   []Check
+	now      func() time.Time
+	checks   []*sharedCheck
 	draining atomic.Bool
+}
+
+// fresh is how long the outcome of a check serves.
+const fresh = time.Second
+
+type sharedCheck struct {
+	Check
+	mu   sync.Mutex
+	last *outcome // nil before the first run
+}
+
+// outcome is what a run of a check found; it can be read once done is closed.
+type outcome struct {
+	done chan struct{}
+	err  error
+	at   time.Time
 }
 
 // NewHealth makes the handlers over some checks.
 func NewHealth(log *slog.Logger, checks ...Check) *Health {
-	return &Health{log: log, checks: checks}
+	h := &Health{log: log, now: time.Now}
+	for _, check := range checks {
+		h.checks = append(h.checks, &sharedCheck{Check: check})
+	}
+	return h
 }
 
 // Drain makes the node not ready, so that balancers turn away from it while
@@ -48,7 +72,7 @@ func (h *Health) Live(w http.ResponseWriter, _ *http.Request) { say(w, http.Stat
 // Ready answers 200 when every check passes.
 func (h *Health) Ready(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
-	failed, report := h.run(r.Context(), query["exclude"])
+	failed, report := h.report(r.Context(), query["exclude"])
 	if h.draining.Load() {
 		failed, report = true, report+"[-] stopping\n"
 	}
@@ -62,17 +86,14 @@ func (h *Health) Ready(w http.ResponseWriter, r *http.Request) {
 	say(w, status, verdict)
 }
 
-// run does the checks side by side and reports them in their order.
-func (h *Health) run(ctx context.Context, exclude []string) (failed bool, report string) {
-	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
-	defer cancel()
+// report does the checks side by side and reports them in their order.
+func (h *Health) report(ctx context.Context, exclude []string) (failed bool, report string) {
 	errs := make([]error, len(h.checks))
 	var wait sync.WaitGroup
 	for i, check := range h.checks {
-		if slices.Contains(exclude, check.Name) {
-			continue
+		if !slices.Contains(exclude, check.Name) {
+			wait.Go(func() { errs[i] = h.outcome(ctx, check) })
 		}
-		wait.Go(func() { errs[i] = check.Run(ctx) })
 	}
 	wait.Wait()
 	var lines strings.Builder
@@ -82,13 +103,49 @@ func (h *Health) run(ctx context.Context, exclude []string) (failed bool, report
 			fmt.Fprintf(&lines, "[ ] %s excluded\n", check.Name)
 		case errs[i] != nil:
 			failed = true
-			h.log.Warn("not ready", "check", check.Name, "error", errs[i])
 			fmt.Fprintf(&lines, "[-] %s\n", check.Name)
 		default:
 			fmt.Fprintf(&lines, "[+] %s\n", check.Name)
 		}
 	}
 	return failed, lines.String()
+}
+
+// outcome is that of the run that goes on, of one a moment ago, or else of a new
+// one. A run does not end with the request that began it.
+func (h *Health) outcome(ctx context.Context, check *sharedCheck) error {
+	check.mu.Lock()
+	o := check.last
+	begin := o == nil || o.over() && h.now().Sub(o.at) >= fresh
+	if begin {
+		o = &outcome{done: make(chan struct{})}
+		check.last = o
+	}
+	check.mu.Unlock()
+	if begin {
+		h.run(context.WithoutCancel(ctx), check, o)
+	}
+	<-o.done
+	return o.err
+}
+
+func (o *outcome) over() bool {
+	select {
+	case <-o.done:
+		return true
+	default:
+		return false
+	}
+}
+
+func (h *Health) run(ctx context.Context, check *sharedCheck, o *outcome) {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	if o.err = check.Run(ctx); o.err != nil {
+		h.log.Warn("not ready", "check", check.Name, "error", o.err)
+	}
+	o.at = h.now()
+	close(o.done)
 }
 
 func say(w http.ResponseWriter, status int, text string) {

@@ -7,8 +7,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 func ask(h http.HandlerFunc, target string) (int, string) {
@@ -24,6 +27,9 @@ func TestReady(t *testing.T) {
 		Check{"database", func(context.Context) error { return broken }},
 		Check{"disk", func(context.Context) error { return nil }})
 
+	moment := time.Now()
+	h.now = func() time.Time { return moment }
+
 	if code, body := ask(h.Ready, "/readyz"); code != 200 || body != "ok\n" {
 		t.Errorf("well: %d %q", code, body)
 	}
@@ -31,6 +37,7 @@ func TestReady(t *testing.T) {
 		t.Errorf("verbose: %q", body)
 	}
 	broken = errors.New("reason-canary")
+	moment = moment.Add(fresh)
 	code, body := ask(h.Ready, "/readyz")
 	if code != 503 || body != "[-] database\n[+] disk\nnot ready\n" {
 		t.Errorf("broken: %d %q", code, body)
@@ -42,6 +49,7 @@ func TestReady(t *testing.T) {
 		t.Errorf("excluded: %d", code)
 	}
 	broken = nil
+	moment = moment.Add(fresh)
 	h.Drain()
 	if code, body := ask(h.Ready, "/readyz"); code != 503 || !strings.Contains(body, "stopping") {
 		t.Errorf("draining: %d %q", code, body)
@@ -57,6 +65,50 @@ func TestReadyDoesNotWaitForAHangingCheck(t *testing.T) {
 		if code, _ := ask(h.Ready, "/readyz"); code != 503 {
 			t.Errorf("status %d", code)
 		}
+	})
+}
+
+// A crowd costs one run of a check, and so does everybody within a second.
+func TestACrowdSharesOneCheck(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var runs atomic.Int64
+		h := NewHealth(Discard(), Check{"database", func(ctx context.Context) error {
+			runs.Add(1)
+			select {
+			case <-time.After(fresh / 2):
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}})
+		crowd := func(n int64) {
+			t.Helper()
+			var wait sync.WaitGroup
+			for i := range 50 {
+				wait.Go(func() {
+					request := httptest.NewRequest(http.MethodGet, "/readyz", nil)
+					ctx, hangUp := context.WithCancel(request.Context())
+					defer hangUp()
+					if i%2 == 0 {
+						hangUp() // whoever begins the run may have gone
+					}
+					w := httptest.NewRecorder()
+					h.Ready(w, request.WithContext(ctx))
+					if w.Code != http.StatusOK {
+						t.Errorf("status %d", w.Code)
+					}
+				})
+			}
+			wait.Wait()
+			if got := runs.Load(); got != n {
+				t.Errorf("%d runs, want %d", got, n)
+			}
+		}
+		crowd(1)
+		time.Sleep(fresh - 1)
+		crowd(1)
+		time.Sleep(1)
+		crowd(2)
 	})
 }
 

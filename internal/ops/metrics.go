@@ -145,8 +145,8 @@ func (m *Metrics) Commit(took time.Duration, transactions int) {
 	}
 }
 
-// Attempt records one webhook attempt; outcome is one of a few words, such as
-// ok, status, timeout, connect.
+// Attempt records one webhook attempt; outcome is what became of the delivery:
+// sent, retried or failed.
 func (m *Metrics) Attempt(outcome string, took time.Duration) {
 	if m != nil {
 		m.attempts.WithLabelValues(outcome).Observe(took.Seconds())

@@ -2,7 +2,9 @@ package ops
 
 import (
 	"bytes"
+	"debug/elf"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -11,40 +13,57 @@ import (
 // dropProgramPages takes the pages of the program's own file out of this
 // process. The kernel maps some sixteen of them around each one that is touched,
 // so that a start leaves most of a large program mapped. Only what cannot be
-// written is dropped: it is in the file.
+// written is dropped: it is in the file. That goes for code always, and for
+// constants unless they were written when the program was loaded, before their
+// pages were closed: those of a program that can lie anywhere are.
 func dropProgramPages() {
 	program, err := os.Readlink("/proc/self/exe")
 	if err != nil {
 		return
 	}
+	relocated := relocatedAtLoad(program)
 	maps, err := os.ReadFile("/proc/self/maps")
 	if err != nil {
 		return
 	}
 	for line := range bytes.Lines(maps) {
-		if start, size, ok := readOnlyPart(string(line), program); ok {
+		if start, size, code, ok := readOnlyPart(string(line), program); ok && (code || !relocated) {
 			_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, start, size, syscall.MADV_DONTNEED)
 		}
 	}
+}
+
+// relocatedAtLoad reports that addresses were written into the program when it
+// was loaded, as into one built with -buildmode=pie, or that nobody can tell. A
+// program without a dynamic section has none.
+//
+// elf(5), PT_DYNAMIC.
+func relocatedAtLoad(program string) bool {
+	file, err := elf.Open(program)
+	if err != nil {
+		return true
+	}
+	defer file.Close()
+	return slices.ContainsFunc(file.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_DYNAMIC || p.Type == elf.PT_GNU_RELRO })
 }
 
 // readOnlyPart reads a line of /proc/self/maps: address, permissions, offset,
 // device, inode, path. It is one of the program's that nobody writes, or not ok.
 //
 // proc_pid_maps(5).
-func readOnlyPart(line, program string) (start, size uintptr, ok bool) {
+func readOnlyPart(line, program string) (start, size uintptr, code, ok bool) {
 	fields := strings.Fields(line)
 	if len(fields) != 6 || fields[5] != program || len(fields[1]) != 4 || fields[1][1] != '-' || fields[1][3] != 'p' {
-		return 0, 0, false
+		return 0, 0, false, false
 	}
 	from, to, found := strings.Cut(fields[0], "-")
 	first, err := strconv.ParseUint(from, 16, 64)
 	if err != nil || !found {
-		return 0, 0, false
+		return 0, 0, false, false
 	}
 	end, err := strconv.ParseUint(to, 16, 64)
 	if err != nil || end <= first {
-		return 0, 0, false
+		return 0, 0, false, false
 	}
-	return uintptr(first), uintptr(end - first), true
+	return uintptr(first), uintptr(end - first), fields[1][2] == 'x', true
 }

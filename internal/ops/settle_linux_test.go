@@ -3,6 +3,7 @@ package ops
 import (
 	"bytes"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,9 +21,19 @@ func TestReadOnlyPart(t *testing.T) {
 		"x-01a00000 r--p 01600000 fe:00 42                                /srv/hale":           false,
 		"": false,
 	} {
-		start, size, ok := readOnlyPart(line, "/srv/hale")
-		if ok != want || ok && (start == 0 || size == 0) {
-			t.Errorf("%q: %x %x %t", line, start, size, ok)
+		start, size, code, ok := readOnlyPart(line, "/srv/hale")
+		if ok != want || ok && (start == 0 || size == 0) || code != (ok && strings.Contains(line, "r-xp")) {
+			t.Errorf("%q: %x %x %t %t", line, start, size, code, ok)
+		}
+	}
+}
+
+// Programs of the system are position-independent; what is no program cannot be
+// told.
+func TestRelocatedAtLoad(t *testing.T) {
+	for _, program := range []string{"/bin/sh", "/proc/self/status", "/absent"} {
+		if program, err := filepath.EvalSymlinks(program); err == nil && !relocatedAtLoad(program) {
+			t.Errorf("%s has the constants of its file", program)
 		}
 	}
 }

@@ -18,7 +18,6 @@ import (
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
-	"go.opentelemetry.io/otel/trace/noop"
 )
 
 // Traces sends spans to a collector. A nil *Traces makes none and costs nothing.
@@ -71,14 +70,6 @@ func (t *Traces) Close(ctx context.Context) error {
 		return nil
 	}
 	return t.provider.Shutdown(ctx)
-}
-
-// Tracer makes spans for work that is not a request.
-func (t *Traces) Tracer() trace.Tracer {
-	if t == nil {
-		return noop.NewTracerProvider().Tracer("")
-	}
-	return t.tracer
 }
 
 // Middleware gives each request a span, below the caller's when the caller

@@ -1,0 +1,206 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"hale/internal/store"
+)
+
+// hale runs a command and returns its exit code and what it said.
+func hale(t *testing.T, args ...string) (code int, said string) {
+	t.Helper()
+	term := newTerminal()
+	code = term.run(context.Background(), args)
+	return code, term.out.String() + term.err.String()
+}
+
+// aBackup makes a data folder and a backup of it.
+func aBackup(t *testing.T) (data, backup string) {
+	t.Helper()
+	data, backup = filepath.Join(t.TempDir(), "data"), filepath.Join(t.TempDir(), "copy")
+	if err := os.Mkdir(data, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"migrate", "up", "--data", data}, {"backup", backup, "--data", data}} {
+		if code, said := hale(t, args...); code != 0 {
+			t.Fatalf("%v: %d %s", args, code, said)
+		}
+	}
+	return data, backup
+}
+
+// say changes what a backup says of itself.
+func say(t *testing.T, backup string, change func(m *manifest)) {
+	t.Helper()
+	path := filepath.Join(backup, manifestFile)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m manifest
+	if err := json.Unmarshal(text, &m); err != nil {
+		t.Fatal(err)
+	}
+	change(&m)
+	if text, err = json.Marshal(m); err != nil {
+		t.Fatal(err)
+	}
+	write(t, path, text)
+}
+
+func write(t *testing.T, path string, text []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// namesIn are all files below a folder.
+func namesIn(t *testing.T, folder string) (names []string) {
+	t.Helper()
+	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			name, _ := filepath.Rel(folder, path)
+			names = append(names, name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// Backups of older versions have uploads beside the database: all of those
+// that they speak of, or they are damaged.
+func TestFilesOfOlderBackups(t *testing.T) {
+	_, backup := aBackup(t)
+	write(t, filepath.Join(backup, "imports", "one"), []byte("an upload"))
+	say(t, backup, func(m *manifest) { m.Files = 2 })
+	target := t.TempDir()
+	for _, more := range [][]string{nil, {"--dry-run"}} {
+		code, said := hale(t, append([]string{"restore", backup, "--data", target}, more...)...)
+		if code != exitFailure || !strings.Contains(said, "1 of its 2 files are there") {
+			t.Errorf("%v: %d %s", more, code, said)
+		}
+	}
+	say(t, backup, func(m *manifest) { m.Files = 1 })
+	if code, said := hale(t, "restore", backup, "--data", target); code != 0 {
+		t.Fatalf("%d %s", code, said)
+	}
+	if names := namesIn(t, target); !slices.Contains(names, filepath.Join("imports", "one")) {
+		t.Errorf("restored %v", names)
+	}
+}
+
+// A dry run reads what a restore would read: a page that was damaged before the
+// backup was made has the right digest.
+func TestADryRunReadsEveryPage(t *testing.T) {
+	data, backup := aBackup(t)
+	before := namesIn(t, data)
+	if code, said := hale(t, "restore", backup, "--data", data, "--dry-run"); code != 0 {
+		t.Fatalf("%d %s", code, said)
+	}
+	path := filepath.Join(backup, store.FileName)
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const page = 4096
+	for at := len(content) / 2 / page * page; at < len(content); at += page {
+		copy(content[at:], strings.Repeat("damage", 20))
+	}
+	write(t, path, content)
+	sum, size, err := digest(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	say(t, backup, func(m *manifest) { m.SHA256, m.Bytes = sum, size })
+	if code, said := hale(t, "restore", backup, "--data", data, "--dry-run"); code == 0 {
+		t.Errorf("a damaged database is whole: %s", said)
+	}
+	if after := namesIn(t, data); !slices.Equal(before, after) {
+		t.Errorf("the dry run left %v", after)
+	}
+}
+
+// The service runs as the owner of its data folder, root restores into it.
+func TestWhatRootRestoresBelongsToTheOwner(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root gives files away")
+	}
+	data, backup := aBackup(t)
+	write(t, filepath.Join(backup, "imports", "one"), []byte("an upload"))
+	const service = 4242
+	if err := filepath.WalkDir(data, func(path string, _ fs.DirEntry, _ error) error { return os.Lchown(path, service, service) }); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		code int
+		args []string
+	}{{exitConflict, nil}, {exitOK, []string{"--force"}}} { // the lock is made in either case
+		if code, said := hale(t, append([]string{"restore", backup, "--data", data}, c.args...)...); code != c.code {
+			t.Fatalf("%d %s", code, said)
+		}
+	}
+	seen := 0
+	err := filepath.WalkDir(data, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		if owner := info.Sys().(*syscall.Stat_t); owner.Uid != service || owner.Gid != service {
+			t.Errorf("%s belongs to %d:%d", path, owner.Uid, owner.Gid)
+		}
+		seen++
+		return nil
+	})
+	if err != nil || seen < 7 { // the folder, the lock, the database, imports, one, what was set aside
+		t.Errorf("%d seen, %v", seen, err)
+	}
+}
+
+// Whatever cannot be moved, everything is where it was.
+func TestASwapThatFailsChangesNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		before []string
+	}{
+		"what was there cannot be set aside": {[]string{store.FileName, "gone"}},
+		"the new cannot take its place":      {[]string{store.FileName}}, // imports, which nobody sets aside, holds the place
+	} {
+		t.Run(name, func(t *testing.T) {
+			data := t.TempDir()
+			staging := filepath.Join(data, stagingFolder)
+			for _, one := range []string{store.FileName, "imports/old", stagingFolder + "/a", stagingFolder + "/imports/new", stagingFolder + "/" + store.FileName} {
+				write(t, filepath.Join(data, one), []byte(one))
+			}
+			before := namesIn(t, data)
+			if err := newTerminal().swap(data, staging, c.before); err == nil {
+				t.Fatal("no error")
+			}
+			if after := namesIn(t, data); !slices.Equal(before, after) {
+				t.Errorf("%v became %v", before, after)
+			}
+			if entries, _ := filepath.Glob(filepath.Join(data, setAsidePrefix+"*")); len(entries) > 0 {
+				t.Errorf("left %v", entries)
+			}
+			if text, _ := os.ReadFile(filepath.Join(data, store.FileName)); string(text) != store.FileName {
+				t.Errorf("the database is %q", text)
+			}
+		})
+	}
+}
