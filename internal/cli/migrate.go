@@ -86,7 +86,10 @@ func (s *shell) migrateUp() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return errors.Join(s.applyMigrations(ctx, db), db.Close())
+			if err := errors.Join(s.applyMigrations(ctx, db), db.Close()); err != nil || isPostgres(cfg) {
+				return err
+			}
+			return ownByFolder(cfg.Data, store.FileName) // it may have been made just now
 		},
 	}
 }
