@@ -34,6 +34,9 @@ type seen struct {
 		Status string `json:"status"`
 	} `json:"order_transaction"`
 	LabTest struct {
+		Lab struct {
+			Slug string `json:"slug"`
+		} `json:"lab"`
 		Markers []struct {
 			ID  int64 `json:"id"`
 			AOE *struct {
@@ -173,7 +176,10 @@ func (c *clinic) until(id, status string) seen {
 // hear reports a status from the lab's side and waits for it.
 func (c *clinic) hear(id, status, full string) {
 	c.t.Helper()
-	if err := c.lab.Report(c.t.Context(), id+status, networks.Report{Placer: id, Status: status, At: time.Now()}); err != nil {
+	var o seen
+	c.Get("/v3/order/"+id, &o)
+	r := networks.Report{Placer: id, Lab: o.LabTest.Lab.Slug, Status: status, At: time.Now()} // the lab may never have been given the order
+	if err := c.lab.Report(c.t.Context(), id+status, r); err != nil {
 		c.t.Fatal(err)
 	}
 	c.until(id, full)
