@@ -176,7 +176,7 @@ func (r *rig) work(until func(all []messages.Shown) bool) {
 	}
 	loop := jobs.NewLoop(jobs.NewRunner(r.db, jobs.Config{Node: node, Kinds: r.service.Jobs()}).Run)
 	loop.Start(system)
-	for deadline := time.Now().Add(30 * time.Second); !until(r.list(messages.Filter{})); time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); !until(r.list(messages.Filter{})) || r.running(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			r.t.Fatalf("the jobs did not end: %s", r.states())
 		}
@@ -184,4 +184,17 @@ func (r *rig) work(until func(all []messages.Shown) bool) {
 	if err := errors.Join(loop.Stop(system), node.Stop(system)); err != nil {
 		r.t.Error(err)
 	}
+}
+
+// running tells that a job has not written yet how it ended: one that is stopped
+// before that is as one that was not tried.
+func (r *rig) running() (yes bool) {
+	r.t.Helper()
+	err := r.db.Read(store.AsSystem(context.Background()), func(tx *store.Tx) error {
+		return tx.QueryRow(r.ctx, `SELECT EXISTS (SELECT 1 FROM jobs WHERE status = 'running')`).Scan(&yes)
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return yes
 }
