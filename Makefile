@@ -5,6 +5,8 @@ TOOL     := $(GO) tool -modfile=tools/go.mod
 WITH_PG  := $(GO) run ./internal/store/pgtemp/with-postgres
 PACKAGES ?= ./...
 TIMEOUT  ?= 20m
+# One package more is tested than there are cores: many wait for time to pass.
+ATONCE   ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 FUZZTIME ?= 20s
 CYCLES   ?= 200
 CHECKS   ?= 1000
@@ -35,7 +37,7 @@ build: ## one static binary, bin/hale
 ## Every change
 test: ## every test, on SQLite and on a PostgreSQL that it brings along; vet is lint's
 	@scripts/ensure.sh postgres chromium
-	$(WITH_PG) $(GO) test -vet=off -timeout $(TIMEOUT) $(PACKAGES)
+	$(WITH_PG) $(GO) test -vet=off -p $(ATONCE) -timeout $(TIMEOUT) $(PACKAGES)
 
 lint: vet ## gofumpt, goimports, go vet, staticcheck, golangci-lint; all pinned in tools/go.mod
 	@scripts/unformatted.sh

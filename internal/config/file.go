@@ -34,7 +34,7 @@ func parseFile(name string, content []byte) (map[string]given, error) {
 	var document, another yaml.Node
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
 	err := decoder.Decode(&document)
-	if err == io.EOF { // nothing but comments
+	if errors.Is(err, io.EOF) { // nothing but comments
 		return nil, nil
 	}
 	if err == nil {
@@ -43,7 +43,7 @@ func parseFile(name string, content []byte) (map[string]given, error) {
 	switch {
 	case err == nil:
 		return nil, fmt.Errorf("line %d: a second document begins; the settings are one", another.Line)
-	case err != io.EOF:
+	case !errors.Is(err, io.EOF):
 		return nil, errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
 	case len(document.Content) == 0:
 		return nil, nil

@@ -105,9 +105,9 @@ func TestACrowdSharesOneCheck(t *testing.T) {
 			}
 		}
 		crowd(1)
-		time.Sleep(fresh - 1)
+		time.Sleep(fresh - time.Nanosecond)
 		crowd(1)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		crowd(2)
 	})
 }
