@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 	"sync"
 	"time"
+
+	"hale/internal/store/walfile"
 )
 
 // mostInGroup bounds how many transactions one commit carries, and so how
@@ -91,7 +93,8 @@ func (g *groupWriter) commit(group []*write) {
 	start := time.Now()
 	err := g.transact(group)
 	if err != nil {
-		_ = g.exec("ROLLBACK")
+		_ = g.exec("ROLLBACK") // may have happened already
+		walfile.Drop(g.db.path)
 	}
 	g.db.observe(time.Since(start), len(group))
 	for _, w := range group {

@@ -48,6 +48,8 @@ func (g *gathered) add(piece []byte, at int64) (now bool) {
 	return g.through
 }
 
+func (g *gathered) drop() { g.data = g.data[:0] }
+
 // takes says whether a piece can be gathered with those before it.
 func (g *gathered) takes(at int64, n int) bool {
 	return len(g.data) == 0 || at == g.at+int64(len(g.data)) && len(g.data)+n <= mostPending

@@ -1,6 +1,7 @@
 package walfile
 
 import (
+	"path/filepath"
 	"sync"
 	"unsafe"
 
@@ -59,6 +60,7 @@ func address[F any](f F) uintptr { return *(*uintptr)(unsafe.Pointer(&struct{ f 
 // logFile is a log that is open. It is used by one goroutine at a time, that of
 // its connection.
 type logFile struct {
+	path    string
 	methods lib.Tsqlite3_io_methods // SQLite's own
 	read    func(tls *libc.TLS, file, to uintptr, n int32, offset int64) int32
 	write   func(tls *libc.TLS, file, from uintptr, n int32, offset int64) int32
@@ -92,6 +94,7 @@ func openFile(tls *libc.TLS, vfs, path, file uintptr, flags int32, outFlags uint
 		*at[lib.Tsqlite3_io_methods](methods.address) = ours
 	}
 	files.Store(file, &logFile{
+		path:    libc.GoString(path),
 		methods: theirs,
 		read:    function[func(*libc.TLS, uintptr, uintptr, int32, int64) int32](theirs.FxRead),
 		write:   function[func(*libc.TLS, uintptr, uintptr, int32, int64) int32](theirs.FxWrite),
@@ -105,6 +108,25 @@ func logOf(file uintptr) *logFile {
 	return l.(*logFile)
 }
 
+// Drop forgets what was gathered of a transaction that was rolled back whole. Its
+// place in the log is free, and the next to write there may be another process.
+// Whoever writes the database calls it, between two transactions.
+func Drop(database string) {
+	path, err := filepath.Abs(database)
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
+	if err != nil {
+		return
+	}
+	files.Range(func(_, l any) bool {
+		if l := l.(*logFile); l.path == path+"-wal" { //nolint:forcetypeassert // only logs are stored
+			l.pending.drop()
+		}
+		return true
+	})
+}
+
 // flush writes what is pending. What cannot be written is gone: SQLite ends the
 // transaction with the error, and the next one writes over its place.
 func (l *logFile) flush(tls *libc.TLS, file uintptr) int32 {
@@ -113,7 +135,7 @@ func (l *logFile) flush(tls *libc.TLS, file uintptr) int32 {
 		return lib.SQLITE_OK
 	}
 	code := l.write(tls, file, uintptr(unsafe.Pointer(unsafe.SliceData(p.data))), int32(len(p.data)), p.at)
-	p.data = p.data[:0]
+	p.drop()
 	return code
 }
 
@@ -132,10 +154,10 @@ func writeLog(tls *libc.TLS, file, from uintptr, n int32, offset int64) int32 {
 
 func readLog(tls *libc.TLS, file, to uintptr, n int32, offset int64) int32 {
 	l := logOf(file)
-	if l.pending.touches(offset, int(n)) {
-		if code := l.flush(tls, file); code != lib.SQLITE_OK {
-			return code
-		}
+	if l.pending.touches(offset, int(n)) && l.flush(tls, file) != lib.SQLITE_OK {
+		// Whatever the reason is: of one that is no error of reading, such as a full
+		// disk, SQLite would undo the one statement and keep the others.
+		return lib.SQLITE_IOERR_WRITE
 	}
 	return l.read(tls, file, to, n, offset)
 }
@@ -173,12 +195,10 @@ func sizeOfLog(tls *libc.TLS, file, size uintptr) int32 {
 	return function[func(*libc.TLS, uintptr, uintptr) int32](l.methods.FxFileSize)(tls, file, size)
 }
 
+// closeLog closes a log. What is pending then belongs to no transaction that was
+// committed.
 func closeLog(tls *libc.TLS, file uintptr) int32 {
 	l := logOf(file)
-	flushed := l.flush(tls, file)
 	files.Delete(file)
-	if code := function[func(*libc.TLS, uintptr) int32](l.methods.FxClose)(tls, file); code != lib.SQLITE_OK {
-		return code
-	}
-	return flushed
+	return function[func(*libc.TLS, uintptr) int32](l.methods.FxClose)(tls, file)
 }

@@ -189,6 +189,59 @@ func calls(t *testing.T) (n int) {
 	return 0
 }
 
+// Pages that went to the log early, and cannot be written when they are read
+// again, take the whole transaction with them: not the statement that read them
+// alone, as a full disk does otherwise.
+func TestAFullDiskWhileReading(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.db")
+	c := openWAL(t, path)
+	defer c.Close()
+	exec(t, c, "BEGIN")
+	for i := range 20 {
+		exec(t, c, "INSERT INTO t VALUES (?, randomblob(3000))", i)
+	}
+	exec(t, c, "COMMIT")
+	exec(t, c, "BEGIN")
+	exec(t, c, "UPDATE t SET body = randomblob(3001) WHERE id < 15") // more than the cache holds, less than is gathered
+	room := walfile.FillDisk(path + "-wal")
+	err := sqlitex.Execute(c, "UPDATE t SET body = randomblob(3002)", nil)
+	room()
+	if err == nil {
+		t.Fatal("pages were read that are nowhere")
+	}
+	if !c.AutocommitEnabled() {
+		t.Errorf("after %v the transaction goes on", err)
+	}
+	if got := rows(t, c); got[1] != 3000 || len(got) != 20 {
+		t.Errorf("there is %v", got)
+	}
+}
+
+// What was gathered of a transaction that was rolled back never reaches the log,
+// where another connection may have written since.
+func TestWhatWasRolledBackIsForgotten(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.db")
+	c := openWAL(t, path, "PRAGMA wal_autocheckpoint(0)")
+	defer c.Close()
+	other, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	exec(t, c, "BEGIN")
+	for i := range 20 {
+		exec(t, c, "INSERT INTO t VALUES (?, randomblob(3000))", i)
+	}
+	exec(t, c, "ROLLBACK")
+	walfile.Drop(path)
+	exec(t, other, "INSERT INTO t VALUES (100, randomblob(50))")
+	exec(t, c, "INSERT INTO t VALUES (101, randomblob(60))")
+	want := map[int64]int64{100: 50, 101: 60}
+	if got := rowsAfterACrash(t, path); !maps.Equal(got, want) {
+		t.Errorf("there is %v, not %v", got, want)
+	}
+}
+
 // A log that cannot be written fails the commit, and the next one is good.
 func TestAFullDisk(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.db")

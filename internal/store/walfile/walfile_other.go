@@ -7,3 +7,6 @@ const Name = ""
 
 // Register adds none: the log is written as SQLite does it.
 func Register() bool { return false }
+
+// Drop has nothing to forget.
+func Drop(string) {}
