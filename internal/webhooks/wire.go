@@ -48,7 +48,8 @@ func newWire(g Guard, dial Dial, roots *tls.Config) *wire {
 // connection carries one exchange at a time.
 type connection struct {
 	net.Conn
-	to   string // scheme and address
+	raw  net.Conn // what carries it, which differs over TLS
+	to   string   // scheme and address
 	in   *bufio.Reader
 	out  *bufio.Writer
 	left int64 // how much of an answer's head may still come
@@ -71,11 +72,15 @@ func (c *connection) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// Close closes what carries the connection. TLS would first say goodbye, for
+// which it waits as long as the other side does not read.
+func (c *connection) Close() error { return c.raw.Close() }
+
 // RoundTrip makes one exchange; see http.RoundTripper. The context's deadline
 // counts to the end of the answer's body, which must be closed. A connection that
-// was closed while it lay idle is found out by using it: then the post is made
-// once more on a new one, which is safe, since the message id tells the receiver
-// of a repetition.
+// is closed at the moment it is used again is no failure: the post is made once
+// more on a new one, which is safe, since the message id tells the receiver of a
+// repetition.
 func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx := req.Context()
 	c, err := w.take(ctx, req.URL)
@@ -101,8 +106,7 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 // some of it came.
 func (w *wire) exchange(c *connection, req *http.Request) (res *http.Response, begun bool, err error) {
 	ctx := req.Context()
-	deadline, _ := ctx.Deadline()
-	err = c.SetDeadline(deadline)
+	err = c.limit(ctx)
 	spared := context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) })
 	if err == nil {
 		c.left = maxHeader
@@ -140,6 +144,16 @@ func (w *wire) exchange(c *connection, req *http.Request) (res *http.Response, b
 		}
 	}}
 	return res, begun, nil
+}
+
+// limit gives the exchange until the context's deadline, and writing seven eighths
+// of it: whoever answers without reading the post to its end is heard in the rest.
+func (c *connection) limit(ctx context.Context) error {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return c.SetDeadline(time.Time{})
+	}
+	return errors.Join(c.SetReadDeadline(deadline), c.SetWriteDeadline(deadline.Add(-time.Until(deadline)/8)))
 }
 
 // mostHints is how many answers of 1xx may come before the answer.
@@ -181,7 +195,9 @@ func (b *answerBody) Close() error {
 	return nil
 }
 
-// take gives a connection that lay idle, or a new one.
+// take gives a connection that lay idle, or a new one. One on which something
+// came meanwhile is not used again: a receiver that hangs up may say so first, and
+// what it says is no answer to the next post.
 func (w *wire) take(ctx context.Context, to *url.URL) (*connection, error) {
 	name := nameOf(to)
 	w.mu.Lock()
@@ -190,12 +206,12 @@ func (w *wire) take(ctx context.Context, to *url.URL) (*connection, error) {
 		last := len(w.idle) - 1
 		c := w.idle[last]
 		w.idle = w.idle[:last]
-		if c.to == name {
+		if c.to == name && silent(c.raw) { // else the endpoint moved, or hung up
 			w.mu.Unlock()
 			c.used, c.old = true, false
 			return c, nil
 		}
-		_ = c.Close() // the endpoint moved
+		_ = c.Close()
 	}
 	w.mu.Unlock()
 	return w.connect(ctx, to)
@@ -214,6 +230,7 @@ func (w *wire) connect(ctx context.Context, to *url.URL) (*connection, error) {
 	if raw == nil {
 		return nil, net.ErrClosed
 	}
+	conn := raw
 	if to.Scheme == "https" {
 		config := w.tls.Clone()
 		config.ServerName = host
@@ -224,9 +241,9 @@ func (w *wire) connect(ctx context.Context, to *url.URL) (*connection, error) {
 			_ = raw.Close()
 			return nil, err
 		}
-		raw = secure
+		conn = secure
 	}
-	c := &connection{Conn: raw, to: nameOf(to), out: bufio.NewWriterSize(raw, 8<<10)}
+	c := &connection{Conn: conn, raw: raw, to: nameOf(to), out: bufio.NewWriterSize(conn, 8<<10)}
 	c.in = bufio.NewReader(c)
 	return c, nil
 }

@@ -142,6 +142,91 @@ func TestAnIdleConnectionThatWasClosed(t *testing.T) {
 	}
 }
 
+// What a receiver says on an idle connection is no answer to the next post:
+// the connection is not used again.
+func TestWordsOnAnIdleConnection(t *testing.T) {
+	for name, words := range map[string]string{
+		"hangs up with a word":   "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+		"answers what never was": "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+		"an empty line more":     "\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			said := make(chan struct{})
+			var posts atomic.Int32
+			to := answering(t, func(_ int, conn net.Conn, in *bufio.Reader) {
+				for {
+					if _, ok := read(in); !ok {
+						return
+					}
+					first := posts.Add(1) == 1
+					_, _ = io.WriteString(conn, "HTTP/1.1 204 No Content\r\n\r\n")
+					if first {
+						time.Sleep(20 * time.Millisecond) // until the answer was read by itself
+						_, _ = io.WriteString(conn, words)
+						close(said)
+					}
+				}
+			})
+			w := openWire(t)
+			for i := range 2 {
+				if o := postTo(t.Context(), w, to, "1"); o.Code != 204 {
+					t.Errorf("post %d: got %d %q", i, o.Code, o.Problem)
+				}
+				<-said
+			}
+			if posts.Load() != 2 {
+				t.Errorf("the receiver had %d posts", posts.Load())
+			}
+		})
+	}
+}
+
+// Whoever answers and reads no further is heard, over TLS too, and costs no more
+// time than a post may take.
+func TestAnAnswerByOneWhoDoesNotRead(t *testing.T) {
+	answer := func(conn net.Conn) {
+		in := bufio.NewReader(conn)
+		if _, err := http.ReadRequest(in); err == nil {
+			_, _ = io.WriteString(conn, "HTTP/1.1 410 Gone\r\nContent-Length: 0\r\n\r\n")
+			<-t.Context().Done()
+		}
+	}
+	secure := httptest.NewUnstartedServer(nil)
+	secure.StartTLS()
+	defer secure.Close()
+	l, err := tls.Listen("tcp", "127.0.0.1:0", secure.TLS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go answer(conn)
+		}
+	}()
+	plain := answering(t, func(_ int, conn net.Conn, in *bufio.Reader) { answer(conn) })
+	dial := func(ctx context.Context, network, to string) (net.Conn, error) {
+		if strings.HasPrefix(to, "example.com:") {
+			to = l.Addr().String()
+		}
+		return (&net.Dialer{}).DialContext(ctx, network, to)
+	}
+	w := newWire(Guard{AllowPrivate: true}, dial, secure.Client().Transport.(*http.Transport).TLSClientConfig)
+	defer w.CloseIdleConnections()
+	for _, to := range []string{plain, "https://example.com/"} {
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		o := postTo(ctx, w, to, strings.Repeat("b", 32<<20))
+		cancel()
+		if o.Code != 410 || o.Took > 2*time.Second {
+			t.Errorf("%s: got %d %q after %v", to[:5], o.Code, o.Problem, o.Took)
+		}
+	}
+}
+
 // An answer that comes before all of the post was read counts.
 func TestAnEarlyAnswer(t *testing.T) {
 	to := answering(t, func(_ int, conn net.Conn, in *bufio.Reader) {
