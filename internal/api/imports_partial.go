@@ -129,11 +129,16 @@ func (a *API) appendUpload(ctx context.Context, c Caller, w http.ResponseWriter,
 		return fault.New(fault.Invalid, "Input should be a valid integer").At("header", offsetHeader).WithType("int_parsing")
 	}
 	if made == nil {
-		if err := a.Imports.Append(ctx, &p, offset, r.Body); err != nil {
+		err := a.Imports.ReceivePart(ctx, &p, offset, r.Body, func() (err error) {
+			// A file of gigabytes takes its time: who asks again finds it done.
+			made, err = a.completeUpload(context.WithoutCancel(ctx), c, &p)
+			return err
+		})
+		if err != nil {
 			return err
 		}
-		if p.Offset == p.Size && p.Import == nil {
-			if made, err = a.completeUpload(ctx, c, &p); err != nil {
+		if made == nil && p.Import != nil { // somebody else's last part
+			if p, made, err = a.partial(ctx, c, user, id); err != nil {
 				return err
 			}
 		}

@@ -396,7 +396,7 @@ func TestSweepOfUploadsInParts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := b.service.Append(b.ctx, &p, 0, bytes.NewReader(data)); err != nil {
+		if err := b.service.ReceivePart(b.ctx, &p, 0, bytes.NewReader(data), later); err != nil {
 			t.Fatal(err)
 		}
 		return p

@@ -170,9 +170,9 @@ func (s *Service) Partial(team teams.ID, user users.ID, id PartialID) (p Partial
 	return p, nil
 }
 
-// Append writes a part behind what is here. Whatever of it arrives stays, also
-// when the line breaks; offset must be where the upload is.
-func (s *Service) Append(ctx context.Context, p *Partial, offset int64, body io.Reader) error {
+// ReceivePart appends a part and, when the file is whole with it, calls whole. One
+// part of an upload is received at a time, and a last one to the end of that.
+func (s *Service) ReceivePart(ctx context.Context, p *Partial, offset int64, body io.Reader, whole func() error) error {
 	if _, busy := appending.LoadOrStore(p.ID, true); busy {
 		return fault.New(fault.Conflict, "A part of this upload is being received")
 	}
@@ -182,6 +182,15 @@ func (s *Service) Append(ctx context.Context, p *Partial, offset int64, body io.
 		return err
 	}
 	*p = fresh
+	if err := s.append(ctx, p, offset, body); err != nil || p.Offset < p.Size || p.Import != nil {
+		return err
+	}
+	return whole()
+}
+
+// append writes a part behind what is here. Whatever of it arrives stays, also
+// when the line breaks; offset must be where the upload is.
+func (s *Service) append(ctx context.Context, p *Partial, offset int64, body io.Reader) error {
 	if offset != p.Offset {
 		return fault.Newf(fault.Conflict, "The upload is at offset %d", p.Offset)
 	}
@@ -205,8 +214,8 @@ func (s *Service) Append(ctx context.Context, p *Partial, offset int64, body io.
 	return noRoom(errors.Join(err, file.Sync(), file.Close()))
 }
 
-// Complete makes an upload of parts that are all here. A file that is of no
-// kind, or not the one that was announced, is removed.
+// Complete makes an upload of parts that are all here, inside of ReceivePart. A file
+// that is of no kind, or not the one that was announced, is removed.
 func (s *Service) Complete(p *Partial) (*Upload, error) {
 	sum, err := digestOf(s.path(dataOf(p.ID)))
 	if err != nil {
@@ -218,7 +227,9 @@ func (s *Service) Complete(p *Partial) (*Upload, error) {
 		return nil, fault.New(fault.Invalid, "The file is not the one whose SHA-256 was stated").At("body")
 	}
 	if up.Kind, err = s.recognise(s.path(dataOf(p.ID)), p.Kind); err != nil {
-		s.Abandon(p)
+		if fault.KindOf(err) != fault.Internal { // the file is to blame
+			s.Abandon(p)
+		}
 		return nil, err
 	}
 	// A second name for the same bytes: until the import is committed and noted,

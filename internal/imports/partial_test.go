@@ -39,6 +39,9 @@ func sumOf(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// later completes an upload elsewhere.
+func later() error { return nil }
+
 // A line that breaks, a process that dies, the same command again: what
 // arrived stays, and the import is that of the whole file.
 func TestUploadsGoOn(t *testing.T) {
@@ -52,7 +55,7 @@ func TestUploadsGoOn(t *testing.T) {
 		}
 		third := len(data) / 3
 		broken := io.MultiReader(bytes.NewReader(data[:third]), iotest.ErrReader(errors.New("the line broke")))
-		if err := b.service.Append(b.ctx, &p, 0, broken); !fault.Is(err, fault.Refused) || p.Offset != int64(third) {
+		if err := b.service.ReceivePart(b.ctx, &p, 0, broken, later); !fault.Is(err, fault.Refused) || p.Offset != int64(third) {
 			t.Fatalf("at %d, %v", p.Offset, err)
 		}
 		other := *b.service // another process with the same folder
@@ -60,16 +63,16 @@ func TestUploadsGoOn(t *testing.T) {
 		if err != nil || p.Offset != int64(third) {
 			t.Fatalf("the same file again: at %d, %v", p.Offset, err)
 		}
-		if err := other.Append(b.ctx, &p, 0, bytes.NewReader(data)); !fault.Is(err, fault.Conflict) {
+		if err := other.ReceivePart(b.ctx, &p, 0, bytes.NewReader(data), later); !fault.Is(err, fault.Conflict) {
 			t.Errorf("at a wrong offset: %v", err)
 		}
-		if err := other.Append(b.ctx, &p, int64(third), bytes.NewReader(append(slices.Clone(data[third:]), 'x'))); !fault.Is(err, fault.Invalid) {
+		if err := other.ReceivePart(b.ctx, &p, int64(third), bytes.NewReader(append(slices.Clone(data[third:]), 'x')), later); !fault.Is(err, fault.Invalid) {
 			t.Errorf("longer than it said: %v", err)
 		}
 		if p, err = other.Partial(b.user.Team, b.user.ID, p.ID); err != nil || p.Offset != int64(third) {
 			t.Fatalf("at %d, %v", p.Offset, err)
 		}
-		if err := other.Append(b.ctx, &p, int64(third), bytes.NewReader(data[third:])); err != nil || p.Offset != p.Size {
+		if err := other.ReceivePart(b.ctx, &p, int64(third), bytes.NewReader(data[third:]), later); err != nil || p.Offset != p.Size {
 			t.Fatalf("at %d, %v", p.Offset, err)
 		}
 		up, err := other.Complete(&p)
@@ -90,6 +93,35 @@ func TestUploadsGoOn(t *testing.T) {
 	})
 }
 
+// While a file is made an import of, which takes its time, whoever sends the last
+// part again waits: nothing is done twice, and nothing is taken away.
+func TestTheLastPartAgain(t *testing.T) {
+	b := newBed(t, storetest.SQLite(t))
+	data := export(t, 1)
+	p, err := b.service.Begin(b.user.Team, b.user.ID, imports.NewPartial{Size: int64(len(data))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := p
+	err = b.service.ReceivePart(b.ctx, &p, 0, bytes.NewReader(data), func() error {
+		up, err := b.service.Complete(&p)
+		if err != nil {
+			return err
+		}
+		if err := b.service.ReceivePart(b.ctx, &again, p.Size, bytes.NewReader(nil), later); !fault.Is(err, fault.Conflict) {
+			t.Errorf("again: %v", err)
+		}
+		return b.service.Imported(&p, create(t, b, up).ID)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.Offset = 0
+	if err := b.service.ReceivePart(b.ctx, &again, p.Size, bytes.NewReader(nil), later); err != nil || again.Import == nil || *again.Import != *p.Import {
+		t.Errorf("afterwards %+v, %v", again, err)
+	}
+}
+
 func TestUploadsOfOthersAndOfNobody(t *testing.T) {
 	b := newBed(t, storetest.SQLite(t))
 	p, err := b.service.Begin(b.user.Team, b.user.ID, imports.NewPartial{Size: 5})
@@ -108,7 +140,7 @@ func TestUploadsOfOthersAndOfNobody(t *testing.T) {
 	if _, err := b.service.Begin(b.user.Team, b.user.ID, imports.NewPartial{Size: 1 << 60}); !fault.Is(err, fault.TooLarge) {
 		t.Errorf("too large: %v", err)
 	}
-	if err := b.service.Append(b.ctx, &p, 0, bytes.NewReader([]byte("diary"))); err != nil {
+	if err := b.service.ReceivePart(b.ctx, &p, 0, bytes.NewReader([]byte("diary")), later); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.service.Complete(&p); !fault.Is(err, fault.Invalid) || len(b.files()) != 0 {
@@ -119,7 +151,7 @@ func TestUploadsOfOthersAndOfNobody(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.service.Append(b.ctx, &wrong, 0, bytes.NewReader(data)); err != nil {
+	if err := b.service.ReceivePart(b.ctx, &wrong, 0, bytes.NewReader(data), later); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.service.Complete(&wrong); !fault.Is(err, fault.Invalid) || len(b.files()) != 0 {

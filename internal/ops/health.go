@@ -2,6 +2,7 @@ package ops
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -16,6 +17,9 @@ import (
 // checkTimeout bounds one health check. Machines ask every few seconds and
 // take silence for failure.
 const checkTimeout = 2 * time.Second
+
+// grace is what a check that has run out of time gets to say so.
+const grace = 100 * time.Millisecond
 
 // Check is one thing that must be well for this node to take requests. What
 // others run (a receiver, a provider, a lab) is never one.
@@ -112,7 +116,8 @@ func (h *Health) report(ctx context.Context, exclude []string) (failed bool, rep
 }
 
 // outcome is that of the run that goes on, of one a moment ago, or else of a new
-// one. A run does not end with the request that began it.
+// one. A run does not end with the request that began it, and one that does not
+// look at its time, as whatever waits for a disk, is not waited for any longer.
 func (h *Health) outcome(ctx context.Context, check *sharedCheck) error {
 	check.mu.Lock()
 	o := check.last
@@ -123,10 +128,19 @@ func (h *Health) outcome(ctx context.Context, check *sharedCheck) error {
 	}
 	check.mu.Unlock()
 	if begin {
-		h.run(context.WithoutCancel(ctx), check, o)
+		go h.run(context.WithoutCancel(ctx), check, o)
 	}
-	<-o.done
-	return o.err
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout+grace)
+	defer cancel()
+	select {
+	case <-o.done:
+		return o.err
+	case <-ctx.Done():
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			h.log.Warn("not ready", "check", check.Name, "error", "it does not end")
+		}
+		return ctx.Err()
+	}
 }
 
 func (o *outcome) over() bool {
