@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -143,12 +144,43 @@ func (a *API) anyContentType(ctx huma.Context, next func(huma.Context)) {
 
 var errBadText = errors.New("api: text with NUL or broken UTF-8")
 
-// checkJSON refuses what encoding/json would let through and a database not.
+// checkJSON refuses what encoding/json would let through and a database not, and
+// halves of surrogate pairs, which it would make one and the same character of.
 func checkJSON(body []byte) error {
-	if !utf8.Valid(body) || bytes.Contains(body, []byte(`\u0000`)) {
+	if !utf8.Valid(body) {
 		return errBadText
 	}
+	for at := bytes.IndexByte(body, '\\'); at >= 0 && at+1 < len(body); {
+		next := at + 2
+		if first, ok := escaped(body[at:]); ok {
+			second, paired := escaped(body[at+6:])
+			switch pair := utf16.DecodeRune(first, second); {
+			case first == 0:
+				return errBadText
+			case !utf16.IsSurrogate(first):
+				next = at + 6
+			case paired && pair != utf8.RuneError:
+				next = at + 12
+			default:
+				return errBadText
+			}
+		}
+		more := bytes.IndexByte(body[next:], '\\')
+		if more < 0 {
+			break
+		}
+		at = next + more
+	}
 	return nil
+}
+
+// escaped is the code unit that a text begins with as \uXXXX.
+func escaped(text []byte) (unit rune, ok bool) {
+	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(string(text[2:6]), 16, 16)
+	return rune(n), err == nil
 }
 
 // rateLimits has a bucket for each key and each phone.

@@ -330,3 +330,14 @@ func BenchmarkParse(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/sample")
 }
+
+// Half of a surrogate pair would make one app of all that differ in it.
+func TestHalfOfAPair(t *testing.T) {
+	for _, app := range []string{`\ud83d`, `\ude00x`, `a\ud83d\u0041`} {
+		_, err := Parse(body(`[{"timestamp":"2017-03-07T06:30:00Z","value":1,"source":{"app_id":"`+app+`"}}]`), insulin)
+		var one *fault.Error
+		if !errors.As(err, &one) || one.Code() != "string_unicode" {
+			t.Errorf("%s: %v", app, err)
+		}
+	}
+}

@@ -160,7 +160,10 @@ func (s *scanner) escaped() ([]byte, error) {
 			if !ok {
 				return nil, s.bad()
 			}
-			s.buf = utf8.AppendRune(s.buf, s.surrogate(r))
+			if r, ok = s.surrogate(r); !ok {
+				return nil, s.wrong("string_unicode", "Half of a surrogate pair is no text")
+			}
+			s.buf = utf8.AppendRune(s.buf, r)
 		default:
 			return nil, s.bad()
 		}
@@ -188,22 +191,18 @@ func (s *scanner) hex() (r rune, ok bool) {
 	return r, true
 }
 
-// surrogate joins a pair of escapes; a lone half is the replacement character.
-func (s *scanner) surrogate(r rune) rune {
+// surrogate joins a pair of escapes. A lone half is no character.
+func (s *scanner) surrogate(r rune) (pair rune, ok bool) {
 	if !utf16.IsSurrogate(r) {
-		return r
+		return r, true
 	}
-	if len(s.b)-s.pos >= 6 && s.b[s.pos] == '\\' && s.b[s.pos+1] == 'u' {
-		before := s.pos
-		s.pos += 2
-		if low, ok := s.hex(); ok {
-			if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
-				return pair
-			}
-		}
-		s.pos = before
+	if len(s.b)-s.pos < 6 || s.b[s.pos] != '\\' || s.b[s.pos+1] != 'u' {
+		return 0, false
 	}
-	return utf8.RuneError
+	s.pos += 2
+	low, ok := s.hex()
+	pair = utf16.DecodeRune(r, low)
+	return pair, ok && pair != utf8.RuneError
 }
 
 // skip reads any value and forgets it.
