@@ -17,7 +17,7 @@ ENGINES  ?= sqlite,postgres
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test race cover truth fuzz crash bench check lint fmt vet generate generate-check
+.PHONY: help run build test race cover truth fuzz walk crash bench check lint fmt vet generate generate-check
 
 help: ## this list
 	@awk 'BEGIN {FS = ":.*## "} \
@@ -53,7 +53,7 @@ fmt: ## rewrite the Go files in the one format
 vet:
 	$(GO) vet $(PACKAGES)
 
-generate: ## rewrite generated files: OpenAPI document, catalogues, diagrams
+generate: ## rewrite generated files: docs/openapi.json, docs/order-states.md
 	$(GO) generate ./...
 
 generate-check: ## fail when a generated file or go.mod is not what would be generated

@@ -3,6 +3,7 @@
 // a ratio travels between machines and a rate does not.
 //
 //	bench [-engines sqlite,postgres] [-only NAME,…] [-for 10s] [-apple-mb 256]
+//		[-orders 1000000] [-orders-in DIR [-orders-database URL]]
 //
 // The method of every figure is in docs/performance.md. No test asserts any of
 // them: a busy machine makes them smaller, never wrong.

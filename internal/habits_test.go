@@ -10,16 +10,15 @@ import (
 // Domains know no HTTP: a door, a job, the command line and a simulator move
 // the same things. These packages are where HTTP belongs.
 var mayUseHTTP = map[string]string{
-	"api":       "the JSON door",
-	"portal":    "the HTML door",
-	"ops":       "health, metrics and traces are HTTP",
-	"app":       "starts the servers",
-	"cli":       "calls the API",
-	"client":    "calls the API",
-	"webhooks":  "posts to endpoints",
-	"providers": "connectors call providers",
-	"messages":  "posts to the SMS gateway",
-	"harness":   "calls the server from the outside",
+	"api":      "the JSON door",
+	"portal":   "the HTML door",
+	"ops":      "health, metrics and traces are HTTP",
+	"app":      "starts the servers",
+	"cli":      "calls the API",
+	"client":   "calls the API",
+	"webhooks": "posts to endpoints",
+	"messages": "posts to the SMS gateway",
+	"harness":  "calls the server from the outside",
 }
 
 func TestOnlyDoorsKnowHTTP(t *testing.T) {

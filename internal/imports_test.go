@@ -35,7 +35,7 @@ var mayImport = map[string]string{
 
 	// Written inside the caller's transaction.
 	"jobs":   foundations,
-	"events": foundations + " jobs rows",
+	"events": foundations + " rows",
 
 	// Domains: types, rules, SQL. All know teams, whose ID is an argument of
 	// everything that belongs to one.

@@ -14,10 +14,12 @@ import (
 	"hale/internal/store/storetest"
 )
 
+//go:generate go test ./ -run TestTheOpenAPIDocument -update
+
 var update = flag.Bool("update", false, "rewrite docs/openapi.json")
 
 // The description is kept in the repository, so that a change of the wire
-// shows in a review: go test ./internal/app -run OpenAPI -update.
+// shows in a review: go generate ./internal/app.
 func TestTheOpenAPIDocumentIsTheOneInDocs(t *testing.T) {
 	a := apptest.Start(t, storetest.NewSQLite(t), func(c *config.Config) { c.BaseURL = "http://127.0.0.1:8080" })
 	answer := httptest.NewRecorder()
@@ -37,6 +39,6 @@ func TestTheOpenAPIDocumentIsTheOneInDocs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Error("docs/openapi.json is not what is served; look at the change and run with -update")
+		t.Error("docs/openapi.json is not what is served: go generate ./internal/app, and look at the change")
 	}
 }

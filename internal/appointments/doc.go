@@ -32,7 +32,8 @@
 //	document.go   the wire shape, which events carry too
 //	tickets.go    booking keys
 //	slots.go, centers.go, stale.go          free times
-//	rules.go, book.go, change.go            what callers do
+//	service.go, nobody.go                   the networks that can be asked
+//	rules.go, book.go, change.go, resume.go what callers do
 //	carry.go, settle.go                     asking the network, and the job that never forgets
 //	visits.go, follow.go                    what networks say, and what happens to orders
 package appointments

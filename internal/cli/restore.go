@@ -229,8 +229,8 @@ func stageRootKey(cfg *config.Config, from, staging string) error {
 	return nil
 }
 
-// copyFolders copies the folders beside the database, which backups of older
-// versions have: uploads that no import had read.
+// copyFolders copies the folders beside the database that a backup may have:
+// uploads that no import had read.
 func copyFolders(from, to string) (files int, err error) {
 	entries, err := os.ReadDir(from)
 	if err != nil {

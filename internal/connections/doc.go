@@ -12,7 +12,7 @@
 //	announce.go     what is told of a new connection or device
 //	linked.go       which providers many users are linked to
 //	devices.go      EnsureDevice, and reading devices
-//	refresh.go      asking providers for new data now
+//	refresh.go      asking for new data now, and which sources cannot be asked
 //	demo.go         connections whose data is invented; package demo invents it
 //	metrics.go      a team's connections in numbers
 package connections

@@ -6,10 +6,15 @@
 // the other, and no second store that could miss it.
 //
 //	emit.go       writing an event and its deliveries
-//	envelope.go   the bytes that are stored, signed and sent, always the same
+//	many.go       the same for many events, in a batch of the caller's
+//	envelope.go, rows.go   the bytes that are stored, signed and sent, always the same
+//	body.go, id.go         a stored body; how an event's id looks outside
+//	courier.go    handing new deliveries over to who posts them
+//	bell.go       telling this process that events or deliveries are new
+//	recent.go     the newest envelopes, in memory
 //	catalogue.go  the types there are, with a sentence and an example each
-//	types.go      the catalogue's contents
-//	feed.go       reading events by number: GET /v2/events?after=N
+//	types*.go     the catalogue's contents
+//	feed.go, await.go      reading events by number: GET /v2/events?after=N
 //	sequence.go   numbering on PostgreSQL
 //	retention.go  forgetting old events, and a user's when the user is erased
 //
@@ -21,7 +26,9 @@
 // visible before a smaller one. SQLite has one writer, so there an event is
 // numbered as it is written. On PostgreSQL transactions commit in another
 // order than they began, so events commit without a number and a sequencer
-// numbers, under a lock, what has become visible; deliveries wait for that.
+// numbers, under a lock, what has become visible; deliveries wait for that. A
+// transaction that ends with its events (Add) takes that lock and numbers them
+// itself.
 //
 // The next number is the greatest so far plus one, so retention keeps each
 // team's last event whatever its age.

@@ -13,5 +13,6 @@
 // results.
 //
 // Reading order: inbox.go (taking), process.go (handling), match.go (whose it
-// is), apply.go (what it changes).
+// is), endings.go (what it means for that order), apply.go (what it changes),
+// give.go (a report that turns out to be somebody's, or nobody's).
 package inbox

@@ -12,6 +12,7 @@
 // federal government; the record holds the code of the state's plan instead.
 //
 //	insurance.go    records: adding one, the newest one
+//	inforce.go      the one that an order is billed to
 //	payors.go       what a payor is
 //	plans.go        the plans of the states
 //	directory.go    what ships and what was imported, in memory

@@ -6,8 +6,9 @@
 //	batch.go   results recorded in groups
 //	kinds.go   Define: a kind of job, its function and its limits
 //	enqueue.go asking for a job
-//	runner.go  claiming what is due, running it, recording how it went
+//	runner.go, run.go   claiming what is due, running it, recording how it went
 //	claim.go   the SQL of that
+//	loop.go    a function that works until it is stopped, as a worker
 //	list.go    what is there to see
 //
 // # Leases

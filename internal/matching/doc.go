@@ -25,6 +25,7 @@
 //	take.go, find.go, match.go   from the inbox to a verdict
 //	rows.go, list.go             storing, listing, searching
 //	accept.go, target.go, resolve.go   what the team decides
+//	operate.go    what those who run the service decide
 //	announce.go   events
 //	forget.go     retention and erasure
 //

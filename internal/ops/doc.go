@@ -7,7 +7,7 @@
 // and never a path, and a failing health check gives its name.
 //
 //	log.go      text or JSON lines, with the last line of defence
-//	metrics.go  the registry and what is in it
+//	metrics.go  the registry and what is in it; labels.go what labels may say
 //	traces.go   a span for each request, sent to a collector when there is one
 //	health.go   /livez and /readyz
 //	server.go   the separate listener for machines

@@ -16,13 +16,15 @@
 //	status.go     the words
 //	table.go      the moves; printed as docs/order-states.md
 //	order.go      the types
-//	rows.go       reading and writing them
+//	rows.go       reading and writing them; load.go many at once
 //	advance.go    the one way to move an order
 //	listen.go     how other domains follow along
 //	transactions.go, redraw.go   several orders for one need
-//	payload.go    the wire shape, which events carry too
+//	payload.go, document.go   the wire shape, which events carry too
 //	request.go, check*.go, create.go, kits.go, import.go   coming into being
-//	place.go      handing orders to the lab's network, in the background
+//	place.go, fornetwork.go   handing orders to the lab's network, in the background
+//	notice.go     whether a patient must be told that an insurance may not pay
 //	calls.go      cancelling, scheduling, and what else a team may ask for
-//	list.go, memory*.go, changes.go   lists of a million orders
+//	list.go, list_*.go, memory*.go, bits.go, positions.go, changes.go   lists of a million orders
+//	erasure.go    what deleting a user removes
 package orders

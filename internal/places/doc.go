@@ -24,5 +24,6 @@
 // everywhere as soon as it is committed.
 //
 // Reads in this order: zip.go, sphere.go, index.go, site.go, list.go, directory.go,
-// madeup.go; hours.go, coverage.go; records.go, geojson.go, form.go, parse.go, import.go.
+// madeup.go; hours.go, coverage.go; records.go, geojson.go, form.go, parse*.go, import*.go,
+// write.go.
 package places

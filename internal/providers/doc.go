@@ -7,6 +7,6 @@
 // (logo.go), so that nothing is loaded from elsewhere and no trademark is
 // copied.
 //
-// Connectors live in folders beside this file, one for each provider, and are
-// not known here.
+// The folders below read what people upload, one format each, and hold what
+// the readers share (files, sheet, replies and others). They are not known here.
 package providers

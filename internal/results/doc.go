@@ -12,9 +12,10 @@
 // # Reading order
 //
 //	types.go      a revision of an order's results
-//	merge.go      many reports as one
+//	merge.go, observations.go, names.go   many reports as one
 //	expected.go   what the ordered markers owe
 //	normalise.go, values.go, judge.go   one result: value, range, interpretation
+//	signal.go     the names of one test's rows
 //	missing.go, failure.go              what is not there, and why
 //	take.go       a report that arrives
 //	settle.go     what it does to the order

@@ -7,5 +7,5 @@
 // Keys are stored by hash and shown once. Rotation makes a new key and lets
 // the old one live on for an overlap; revocation ends it at once.
 //
-// Reads in this order: teams.go, keys.go.
+// Reads in this order: teams.go, switches.go (a team's settings), keys.go.
 package teams

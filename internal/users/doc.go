@@ -12,8 +12,10 @@
 // removes every row that any domain keeps about the user and shreds the key.
 // Domains join in that by Register (erasure.go).
 //
-// Reads in this order: users.go, check.go, sql.go, list.go, counts.go,
-// deletion.go, erasure.go, info.go, search.go, portallinks.go,
+// Reads in this order: users.go, check.go, sql.go, errors.go, list.go, walk.go,
+// zones.go (the fallback zones that somebody had),
+// counts.go, crowd.go (many users at once), deletion.go, erasure.go, info.go,
+// search.go and names.go (the sealed names, in memory), portallinks.go,
 // portalsessions.go. The rules for names, addresses and numbers are in
 // users/person.
 package users

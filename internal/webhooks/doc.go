@@ -14,8 +14,12 @@
 //
 //	deliverer.go sweep.go         the loop over all endpoints
 //	line.go claiming.go worker.go one endpoint's share of it
-//	post.go                       one HTTP exchange
+//	fresh.go                      deliveries that are handed over as they are written
+//	queue.go bucket.go            what waits in memory, and the rate at which it goes
+//	bell.go                       telling this process that endpoints changed
+//	post.go wire.go silent*.go    one HTTP exchange, and the connections that carry it
 //	claim.go record.go            the SQL of claims and results
+//	record_health.go              what results say of an endpoint
 //	hold.go                       what waits for an endpoint that is switched on
 //
 //	log.go attempts.go            deliveries and attempts to look at
@@ -24,11 +28,16 @@
 //
 // # How a delivery goes
 //
-// A delivery is a row that is pending and due. The deliverer claims due rows
-// of one endpoint at a time, up to a couple of hundred, passing over those
-// already in hand: on SQLite a set in memory, on PostgreSQL the node's id in
-// the row. It posts them outside of any transaction, at most 32 at a time to
-// one endpoint, and records results in groups. Only when a result is on disk
+// A delivery is a row that is pending and due. While an endpoint keeps up, the
+// transaction that writes many events hands their rows over as it commits
+// (fresh.go), and nothing is looked for. Everything else waits in the database:
+// single events, retries, what comes while an endpoint is behind, what another
+// node left. The deliverer claims due rows of one endpoint at a time, up to a
+// couple of hundred, passing over those already in hand: on SQLite a set in
+// memory, on PostgreSQL the node's id in the row.
+//
+// Posts are made outside of any transaction, at most 32 at a time to one
+// endpoint, and results are recorded in groups. Only when a result is on disk
 // is the row no longer in hand. A crash in between repeats a post, with the
 // same message id: that is the only way to a duplicate.
 //

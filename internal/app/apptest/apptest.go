@@ -1,7 +1,7 @@
 // Package apptest starts the whole service for a test: the same thing that
 // `hale serve` starts, on a port of its own and a fresh database.
 //
-//	storetest.EachDatabase(t, func(t testing.TB, d storetest.Database) {
+//	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 //		a := apptest.Start(t, d)
 //		status, body := a.Call("POST", "/v2/user/", `{"client_user_id": "ann-1"}`)
 package apptest
