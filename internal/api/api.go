@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
 
 	"hale/internal/ops"
 	"hale/internal/store"
@@ -78,7 +79,7 @@ func New(d Deps) *API {
 		Deps: d, db: d.DB, router: chi.NewRouter(), keys: newKeyCache(), limits: newRateLimits(d), running: claims{held: map[claim]bool{}},
 		own: map[string]bool{}, anybody: map[string]bool{}, guesses: newGuessRation(),
 	}
-	a.router.Use(patient, a.observe, checkURL, trimSlash, decompress, compress)
+	a.router.Use(patient, a.observe, checkURL, trimSlash, middleware.GetHead, decompress, compress)
 	a.router.NotFound(func(w http.ResponseWriter, r *http.Request) { writeDetail(w, http.StatusNotFound, "Not Found") })
 	a.router.MethodNotAllowed(a.methodNotAllowed)
 	a.router.Group(func(r chi.Router) {

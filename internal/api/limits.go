@@ -108,6 +108,9 @@ func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
 		if a.router.Match(chi.NewRouteContext(), method, r.URL.Path) {
 			w.Header().Add("Allow", method)
+			if method == http.MethodGet { // see middleware.GetHead
+				w.Header().Add("Allow", http.MethodHead)
+			}
 		}
 	}
 	writeDetail(w, http.StatusMethodNotAllowed, "Method Not Allowed")

@@ -47,10 +47,11 @@ func (a *API) readWorkoutStream(ctx context.Context, c Caller, in *workoutStream
 	return write(wearables.AppendStream(nil, stream)), nil
 }
 
-// session finds a summary of one of the team's active users.
+// session finds a summary of one of the team's active users, or of the user whose
+// phone asks.
 func (a *API) session(ctx context.Context, tx *store.Tx, c Caller, id users.ID, resource, missing string) (wearables.StoredSummary, error) {
 	s, err := wearables.SummaryByID(ctx, tx, c.Team.UUID(), id.UUID(), resource)
-	if errors.Is(err, store.ErrNoRows) {
+	if errors.Is(err, store.ErrNoRows) || err == nil && !c.User.IsZero() && users.ID(s.User) != c.User {
 		return s, fault.New(fault.NotFound, missing)
 	}
 	if err != nil {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"hale/internal/civil"
 	"hale/internal/store"
 	"hale/internal/teams"
+	"hale/internal/users"
 	"hale/internal/users/userstest"
 	"hale/internal/wearables"
 )
@@ -108,6 +110,15 @@ func TestStreamsOfSessions(t *testing.T) {
 		d.get("/v2/timeseries/workouts/"+workout+"/stream", &stream)
 		if len(stream) != 11 || stream["time"] == nil || len(stream["time"]) != 0 {
 			t.Errorf("%v", stream)
+		}
+
+		own := d.signedIn()
+		other := d
+		other.user = userstest.New(d.t, d.db, d.user.Team, users.NewUser{})
+		phone := other.signedIn()
+		for _, path := range []string{"/v2/timeseries/workouts/" + workout + "/stream", "/v2/timeseries/sleep/" + sleep + "/stream"} {
+			d.status(http.StatusOK, d.as(own.AccessToken, "GET", path, ""))
+			d.status(http.StatusNotFound, d.as(phone.AccessToken, "GET", path, ""))
 		}
 
 		foreign := d

@@ -18,8 +18,8 @@ func (a *API) timeseriesRoutes() []route {
 		writes[groupsBody](get("/v2/timeseries/{user_id}/{resource}/grouped", a.readSamples, "Read a user's samples of one resource, grouped by source")).own(),
 		takes[pushedSeries](post("/v2/timeseries/{user_id}", a.pushSeries, "Push samples of several resources from a phone").push()),
 		takes[pushedSamples](post("/v2/timeseries/{user_id}/{resource}", a.pushSamples, "Push samples of one resource from a phone").push()),
-		writes[streamBody](get("/v2/timeseries/workouts/{workout_id}/stream", a.readWorkoutStream, "Read the stream of a workout")),
-		writes[sleepStreamBody](get("/v2/timeseries/sleep/{sleep_id}/stream", a.readSleepStream, "Read what was measured during a sleep")),
+		writes[streamBody](get("/v2/timeseries/workouts/{workout_id}/stream", a.readWorkoutStream, "Read the stream of a workout").own()),
+		writes[sleepStreamBody](get("/v2/timeseries/sleep/{sleep_id}/stream", a.readSleepStream, "Read what was measured during a sleep").own()),
 	}
 }
 

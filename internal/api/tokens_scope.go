@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
@@ -11,8 +12,8 @@ import (
 )
 
 // own lets a person's phone call the operation, for that person: see
-// ownDataOnly. The path must name the user as user_id. Every other operation
-// is for the team's key alone.
+// ownDataOnly. The path names the user as user_id, or the handler sees to whose
+// data it is (API.session). Every other operation is for the team's key alone.
 func (rt route) own() route {
 	rt.ownData = true
 	rt.op.Description += "A phone that is signed in as the user may call it for that user, with its access token."
@@ -28,7 +29,11 @@ func (rt route) open() route {
 
 // named is how the tables of open and own operations name a request.
 func named(r *http.Request) string {
-	return r.Method + " " + chi.RouteContext(r.Context()).RoutePattern()
+	method := r.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	return method + " " + chi.RouteContext(r.Context()).RoutePattern()
 }
 
 // ownDataOnly refuses a phone everything but its own user's data: an operation
@@ -37,14 +42,23 @@ func named(r *http.Request) string {
 func (a *API) ownDataOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c := CallerOf(r.Context()); !c.User.IsZero() {
-			id, err := ids.Parse[users.User](chi.URLParam(r, "user_id"))
-			if err != nil || id != c.User || !a.own[named(r)] {
+			if !a.own[named(r)] || !isOwn(r, c.User) {
 				writeDetail(w, http.StatusForbidden, "This token is for sending and reading its own user's data only")
 				return
 			}
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// isOwn tells that the path names the user, or nobody.
+func isOwn(r *http.Request, user users.ID) bool {
+	named := chi.RouteContext(r.Context()).URLParams.Keys
+	if !slices.Contains(named, "user_id") {
+		return true
+	}
+	id, err := ids.Parse[users.User](chi.URLParam(r, "user_id"))
+	return err == nil && id == user
 }
 
 // limitedAs is what the caller's rate is counted by: its key, or its phone.

@@ -200,14 +200,29 @@ func FuzzPatchUser(f *testing.F) {
 	})
 }
 
+// HEAD is GET without a body, wherever there is a GET (RFC 9110, 9.1).
+func TestHead(t *testing.T) {
+	c := newCaller(t)
+	id := c.user("ann")
+	for path, want := range map[string]int{"/v2/user/" + id: 200, "/v2/user/" + id + "/": 200, "/docs": 200, "/openapi.json": 200, "/v2/link/exchange": 405} {
+		r := httptest.NewRequestWithContext(t.Context(), "HEAD", path, nil)
+		r.Header.Set("X-Service-Api-Key", c.key)
+		w := httptest.NewRecorder()
+		c.door.ServeHTTP(w, r)
+		if w.Code != want {
+			t.Errorf("HEAD %s: %d, want %d", path, w.Code, want)
+		}
+	}
+}
+
 func TestAllowNamesTheMethods(t *testing.T) {
 	c := newCaller(t)
 	id := c.user("ann")
 	for path, want := range map[string]string{
-		"/v2/user/":            "GET,POST",
-		"/v2/user/" + id:       "GET,PATCH,DELETE",
-		"/v2/user/metrics":     "GET,PATCH,DELETE", // the id's methods fit it too
-		"/v2/user/undo_delete": "GET,POST,PATCH,DELETE",
+		"/v2/user/":            "GET,HEAD,POST",
+		"/v2/user/" + id:       "GET,HEAD,PATCH,DELETE",
+		"/v2/user/metrics":     "GET,HEAD,PATCH,DELETE", // the id's methods fit it too
+		"/v2/user/undo_delete": "GET,HEAD,POST,PATCH,DELETE",
 	} {
 		r := httptest.NewRequestWithContext(t.Context(), "PUT", path, nil)
 		w := httptest.NewRecorder()

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"hale/internal/events"
+	"hale/internal/fault"
 	"hale/internal/store"
 	"hale/internal/webhooks"
 )
@@ -30,6 +31,9 @@ func (a *API) replay(ctx context.Context, c Caller, in *replayIn) (*out[replayBo
 	id, err := in.id()
 	if err != nil {
 		return nil, err
+	}
+	if in.Body.MessageID != "" && in.Body.From+in.Body.To > 0 {
+		return nil, fault.New(fault.Invalid, "Value error, either one message or a range").At("body", "message_id")
 	}
 	if in.Body.MessageID == "" {
 		return a.startReplay(ctx, c, webhooks.Replay{Endpoint: id, From: in.Body.From, To: in.Body.To}, in.Body.DryRun)
@@ -109,8 +113,11 @@ func (a *API) reconcile(ctx context.Context, c Caller, in *reconcileIn) (*out[re
 	if err != nil {
 		return nil, err
 	}
-	if in.To == 0 {
+	switch {
+	case in.To == 0:
 		in.To = 1<<63 - 1
+	case in.To < in.From:
+		return nil, fault.New(fault.Invalid, "Value error, the range ends before it begins").At("query", "to")
 	}
 	var account webhooks.Account
 	err = a.db.Read(ctx, func(tx *store.Tx) (err error) {

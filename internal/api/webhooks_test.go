@@ -276,6 +276,8 @@ func TestWebhookRefusals(t *testing.T) {
 	}
 	a.Expect(422, "PUT", "/v2/webhooks/"+hook.ID+"/headers", `{"headers":{"Idempotency-Key":"x"}}`, nil)
 	a.Expect(404, "POST", "/v2/webhooks/"+hook.ID+"/replay", `{"message_id":"msg_00000000000000000000000000"}`, nil)
+	a.Expect(422, "POST", "/v2/webhooks/"+hook.ID+"/replay", `{"message_id":"msg_00000000000000000000000000","from_seq":1}`, nil)
+	a.Expect(422, "GET", "/v2/webhooks/"+hook.ID+"/reconcile?from=10&to=1", "", nil)
 	a.Expect(404, "GET", "/v2/webhooks/ep_nonsense", "", nil)
 	a.Expect(422, "GET", "/v2/events?types=no.such", "", nil)
 	a.Expect(422, "GET", "/v2/events?wait=31", "", nil)

@@ -84,14 +84,14 @@ func openKind(name string) (files.Kind, error) {
 }
 
 // checkKind reads a kind's name, which may have hyphens; empty means that it
-// is to be recognised.
-func checkKind(name string) (string, error) {
+// is to be recognised. loc is where the request has it.
+func checkKind(name string, loc ...string) (string, error) {
 	name = strings.ReplaceAll(name, "-", "_")
 	if _, ok := kindNamed(name); ok || name == "" {
 		return name, nil
 	}
 	return "", fault.New(fault.Invalid, "kind should be one of "+strings.Join(Kinds(), ", ")).
-		At("query", "kind").WithType("enum").WithInput(name)
+		At(loc...).WithType("enum").WithInput(name)
 }
 
 // recognise finds the kind of a file by its content. With a name it only

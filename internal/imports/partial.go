@@ -57,7 +57,7 @@ func metaOf(id PartialID) string { return id.String() + ".meta" + unfinished }
 // Begin makes room for an upload in parts. A sender who says the digest of the
 // file gets back the upload of it that broke off, if there is one.
 func (s *Service) Begin(team teams.ID, user users.ID, n NewPartial) (Partial, error) {
-	kind, err := checkKind(n.Kind)
+	kind, err := checkKind(n.Kind, "body", "kind")
 	if err != nil {
 		return Partial{}, err
 	}

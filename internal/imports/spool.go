@@ -46,7 +46,7 @@ const unfinished = ".part"
 // Receive streams a body into the spool folder, waits until file and folder
 // are on disk, and finds out what it is. An empty kind is recognised.
 func (s *Service) Receive(ctx context.Context, kind string, body io.Reader) (*Upload, error) {
-	kind, err := checkKind(kind)
+	kind, err := checkKind(kind, "query", "kind")
 	if err != nil {
 		return nil, err
 	}
