@@ -2,6 +2,7 @@ package internal_test
 
 import (
 	"go/ast"
+	"go/token"
 	"strconv"
 	"strings"
 	"testing"
@@ -57,15 +58,39 @@ func TestOnlyTheAppReadsTheClock(t *testing.T) {
 		if _, may := mayReadTheClock[top(file.dir)]; may {
 			continue
 		}
-		ast.Inspect(file.syntax, func(n ast.Node) bool {
-			selector, ok := n.(*ast.SelectorExpr)
-			if !ok {
-				return true
-			}
-			if of, ok := selector.X.(*ast.Ident); ok && of.Name == "time" && selector.Sel.Name == "Now" {
-				t.Errorf("%s: %s may not read the clock: use tx.Now() or db.Now()", file.position(n.Pos()), file.dir)
-			}
-			return true
-		})
+		for _, at := range uses(file, "time", "Now") {
+			t.Errorf("%s: %s may not read the clock: use tx.Now() or db.Now()", at, file.dir)
+		}
 	}
+}
+
+// store names the error of a row that is not there, so that a domain needs to
+// know no other package for it. These read a database of their own.
+var mayAskTheDriver = map[string]string{
+	"store":                   "names it",
+	"providers/healthconnect": "reads the database that a phone exported",
+}
+
+func TestRowsThatAreNotThereHaveOneName(t *testing.T) {
+	for file := range sources(t) {
+		if _, may := mayAskTheDriver[file.dir]; may {
+			continue
+		}
+		for _, at := range uses(file, "sql", "ErrNoRows") {
+			t.Errorf("%s: use store.ErrNoRows", at)
+		}
+	}
+}
+
+// uses lists where a file names something of a package.
+func uses(file source, pkg, name string) (at []token.Position) {
+	ast.Inspect(file.syntax, func(n ast.Node) bool {
+		if selector, ok := n.(*ast.SelectorExpr); ok && selector.Sel.Name == name {
+			if of, ok := selector.X.(*ast.Ident); ok && of.Name == pkg {
+				at = append(at, file.position(n.Pos()))
+			}
+		}
+		return true
+	})
+	return at
 }

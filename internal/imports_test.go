@@ -92,6 +92,7 @@ var mayImport = map[string]string{
 	"harness":                       "",
 	"apitest":                       "",
 	"store/storetest":               "store store/pgtemp",
+	"jobs/jobstest":                 "store",
 	"app/apptest":                   domains + " ops config store/storetest",
 	"providers/files/filestest":     domain + " users wearables connections",                          // imports a file and looks at what became of it
 	"providers/sheet/sheettest":     domain + " users wearables connections",                          // imports a file as the job does

@@ -1,6 +1,7 @@
 package aggregate
 
 import (
+	"context"
 	"slices"
 
 	"hale/internal/aggregate/query"
@@ -13,7 +14,7 @@ import (
 // its last row, and as far beyond as values are carried, never past now.
 //
 // Reference 7.12, ALIGN.
-func (r *Request) align(t *Table) (*Table, error) {
+func (r *Request) align(ctx context.Context, t *Table) (*Table, error) {
 	p := r.Plan
 	trunc := p.TruncKey()
 	bucket, others := -1, []int(nil)
@@ -43,7 +44,7 @@ func (r *Request) align(t *Table) (*Table, error) {
 		rows := parts[code]
 		slices.SortFunc(rows, func(a, b int32) int { return t.Columns[bucket].compare(int(a), int(b)) })
 		first, last := t.Columns[bucket].Time[rows[0]], t.Columns[bucket].Time[rows[len(rows)-1]]
-		line, ok := spine(p.Align, period, first, last, now, MostResults-total)
+		line, ok := spine(p.Align, period, first, last, now, r.mostResults()-total)
 		if !ok {
 			return nil, errTooWide
 		}
@@ -52,6 +53,9 @@ func (r *Request) align(t *Table) (*Table, error) {
 	}
 	out := Empty(p)
 	for i, o := range p.Outputs {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		for _, a := range all {
 			a.column(p, t, i, o, i == bucket, &out.Columns[i].Vector, bucket)
 		}

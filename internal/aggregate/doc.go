@@ -8,6 +8,8 @@
 //	run.go       Run: load, filter, group, choose sources, reduce, align
 //	vector.go    Vector: one column in memory
 //	floating.go  what the clock on the person's wall showed
+//	extent.go    when there may be data at all
+//	outside.go   how samples are told apart outside
 //	load.go, load_series.go, load_summaries.go    the rows of a table
 //	document.go, lists.go, macros.go              values out of a summary
 //	filter.go    conditions, with unknown where a value is missing
@@ -16,8 +18,10 @@
 //	table.go, json.go, parquet.go                 results, and their two forms
 //
 // Everything is columns from the packed blocks to the answer; there is one
-// read of each series and each kind of summary, whatever the number of rows.
-// How much one query may read and give is bounded in run.go.
+// read of each series that reaches into the time and of each kind of summary,
+// whatever the number of rows.
+// How much one query may read and give, and a batch of them, is bounded in
+// run.go.
 //
 // Below it, query is the language and continuous keeps the results of stored
 // queries up to date. Formulas are named in docs/aggregation.md.

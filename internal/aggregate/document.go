@@ -3,7 +3,7 @@ package aggregate
 import (
 	"bytes"
 	"encoding/json"
-	"math"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -29,6 +29,9 @@ func parseSummary(s *wearables.StoredSummary, w *wall) (*summary, error) {
 	if err := d.Decode(&out.fields); err != nil {
 		return nil, err
 	}
+	if s.Resource == "sleep" {
+		maps.Copy(out.fields, wearables.SleepFollows(s.Body)) // as reads have it
+	}
 	if seconds, ok := number(out.fields["timezone_offset"]); ok {
 		out.offset = int32(seconds)
 	}
@@ -43,10 +46,6 @@ func (s *summary) appendTo(dst *Vector, in query.Input) {
 		return
 	}
 	c := in.Column
-	if c.From == query.FromInBed {
-		s.appendInBed(dst)
-		return
-	}
 	if name, ok := strings.CutPrefix(c.From, query.FromMacro); ok {
 		s.appendMacro(dst, name)
 		return
@@ -137,23 +136,6 @@ func (s *summary) moment(from string) (time.Time, bool) {
 	text, _ := s.at(from).(string)
 	t, err := time.Parse(time.RFC3339, text)
 	return t, err == nil
-}
-
-// appendInBed appends the seconds in bed of a sleep: those that were stated,
-// else stop less start, as reads have it.
-//
-// Reference 7.5, sleep.
-func (s *summary) appendInBed(dst *Vector) {
-	start, okStart := s.moment("bedtime_start")
-	stop, okStop := s.moment("bedtime_stop")
-	switch seconds, stated := number(s.fields["duration"]); {
-	case stated:
-		dst.appendNumber(seconds)
-	case okStart && okStop:
-		dst.appendNumber(max(0, math.Trunc(stop.Sub(start).Seconds())))
-	default:
-		dst.appendNull()
-	}
 }
 
 // measured is when a body was measured: the instant that the provider stated,

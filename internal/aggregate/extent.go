@@ -21,13 +21,7 @@ func Extent(ctx context.Context, tx *store.Tx, user users.User, p *query.Plan) (
 	}
 	from, to = query.EndOfTime, query.FirstMoment
 	for i := range all {
-		oldest, newest, ok, err := all[i].Extent(ctx, tx)
-		if err != nil {
-			return 0, 0, err
-		}
-		if ok {
-			from, to = min(from, oldest-Zones), max(to, newest+Zones+1)
-		}
+		from, to = min(from, all[i].Oldest-Zones), max(to, all[i].Newest+Zones+1)
 	}
 	return from, to, nil
 }

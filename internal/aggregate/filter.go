@@ -2,6 +2,7 @@ package aggregate
 
 import (
 	"cmp"
+	"context"
 	"strings"
 
 	"hale/internal/aggregate/query"
@@ -17,10 +18,22 @@ const (
 	yes     truth = 2
 )
 
-// matching lists the rows, of n, for which a condition is true.
-func matching(c *query.Condition, columns []Vector, n int) []int32 {
-	rows := make([]int32, 0, n)
-	for i := range n {
+// filter keeps the rows for which a condition is true.
+func (f *frame) filter(ctx context.Context, c *query.Condition) error {
+	rows := make([]int32, 0, len(f.index))
+	for from := 0; from < len(f.index); from += stride {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		rows = appendMatching(rows, c, f.inputs, from, min(from+stride, len(f.index)))
+	}
+	f.keep(rows)
+	return nil
+}
+
+// appendMatching appends the rows, [from, to), for which a condition is true.
+func appendMatching(rows []int32, c *query.Condition, columns []Vector, from, to int) []int32 {
+	for i := from; i < to; i++ {
 		if c == nil || holds(c, columns, i) == yes {
 			rows = append(rows, int32(i))
 		}

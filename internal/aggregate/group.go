@@ -1,6 +1,7 @@
 package aggregate
 
 import (
+	"context"
 	"encoding/binary"
 	"math"
 	"slices"
@@ -16,7 +17,7 @@ type groups struct {
 
 // group finds the groups of all rows. Without keys there is one group, even of
 // no rows.
-func group(p *query.Plan, f *frame) *groups {
+func group(ctx context.Context, p *query.Plan, f *frame) (*groups, error) {
 	g := &groups{keys: make([]Vector, len(p.Keys)), of: make([]int32, len(f.index))}
 	values := make([]Vector, len(p.Keys))
 	for i, k := range p.Keys {
@@ -26,6 +27,9 @@ func group(p *query.Plan, f *frame) *groups {
 	known := map[string]int32{}
 	var code, before []byte
 	for row := range f.index {
+		if row%stride == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		code = code[:0]
 		for i := range values {
 			code = appendCode(code, &values[i], row)
@@ -45,7 +49,7 @@ func group(p *query.Plan, f *frame) *groups {
 		}
 		g.of[row] = n
 	}
-	return g
+	return g, nil
 }
 
 // len is the number of groups.

@@ -18,7 +18,7 @@ func appendList(dst *Vector, list []any, in query.Input) {
 			appendScalar(&fields[i], v, c)
 		}
 	}
-	rows := matching(in.List.Where, fields, len(list))
+	rows := appendMatching(make([]int32, 0, len(list)), in.List.Where, fields, 0, len(list))
 	if in.List.Field < 0 {
 		dst.appendNumber(float64(len(rows)))
 		return

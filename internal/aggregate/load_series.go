@@ -31,14 +31,7 @@ func (r *Request) loadSeries(ctx context.Context, tx *store.Tx) (*frame, error) 
 		s := &all[i]
 		taken := keys.taken(s)
 		var times []int64
-		oldest, newest, ok, err := s.Extent(ctx, tx)
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			continue
-		}
-		from, to := max(oldest, r.From-Zones), min(newest+1, r.To+Zones)
+		from, to := max(s.Oldest, r.From-Zones), min(s.Newest+1, r.To+Zones)
 		for width := firstStretch; from < to; {
 			end, err := fit(ctx, tx, s, from, min(from+width, to))
 			if err != nil {

@@ -31,6 +31,9 @@ func (r *Request) loadSummaries(ctx context.Context, tx *store.Tx) (*frame, erro
 	}
 	f := newFrame(p)
 	for i := range stored {
+		if i%stride == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		s := &stored[i]
 		doc, err := parseSummary(s, &r.wall)
 		if err != nil {

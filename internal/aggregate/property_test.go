@@ -26,12 +26,23 @@ func TestGroupsAgainstAPlainReading(t *testing.T) {
 		p := plan(unit, function, byType)
 		r := Request{Plan: p}
 		f := frameOf(p, rows)
-		g := group(p, f)
-		got := r.reduce(f, g, g.rows())
+		got := reduced(t, r, f)
 		if want := naive(rows, unit, function, byType); describe(got) != want {
 			t.Fatalf("gave\n%swanted\n%s", describe(got), want)
 		}
 	})
+}
+
+func reduced(t *rapid.T, r Request, f *frame) *Table {
+	g, err := group(t.Context(), r.Plan, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := r.reduce(t.Context(), f, g, g.rows())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
 }
 
 // row is one sample, as a test draws it.
@@ -202,9 +213,7 @@ func TestTablesSurviveTheirText(t *testing.T) {
 		rows := rapid.SliceOfN(rapid.Custom(drawRow), 0, 20).Draw(t, "rows")
 		p := plan("hour", "mean", true)
 		f := frameOf(p, rows)
-		g := group(p, f)
-		r := Request{Plan: p}
-		before := r.reduce(f, g, g.rows())
+		before := reduced(t, Request{Plan: p}, f)
 		after, err := ParseTable(before.AppendJSON(nil, nil), p)
 		if err != nil {
 			t.Fatal(err)

@@ -11,15 +11,17 @@ import (
 )
 
 // How much one query may read, and how many rows it may give. A year of a
-// value a minute is half a million.
+// value a minute is half a million. Cells are rows times columns, of all results
+// that are held at once.
 const (
 	MostRows    = 2_000_000
 	MostResults = 500_000
+	MostCells   = 10_000_000
 )
 
 var (
 	errTooMuch = fault.New(fault.Unprocessable, "the query reads too many rows; ask for a shorter time")
-	errTooWide = fault.New(fault.Unprocessable, "the query has too many rows in its result; group by longer periods or ask for a shorter time")
+	errTooWide = fault.New(fault.Unprocessable, "the query has too many rows in its result, or the batch too many values; group by longer periods, or ask for a shorter time or for less at once")
 )
 
 // Request is a plan and whose data it is about.
@@ -32,8 +34,10 @@ type Request struct {
 	Overrides []string
 	Now       time.Time // no aligned row is later
 	Most      int       // rows to read; 0 means MostRows
+	MostCells int       // of the results of a batch; 0 means MostCells
 
 	wall wall
+	used int // cells of the results before this one
 }
 
 func (r *Request) mostRows() int {
@@ -42,6 +46,37 @@ func (r *Request) mostRows() int {
 	}
 	return MostRows
 }
+
+// mostResults is how many rows the result may have.
+func (r *Request) mostResults() int {
+	cells := r.MostCells
+	if cells == 0 {
+		cells = MostCells
+	}
+	return min(MostResults, max(0, cells-r.used)/len(r.Plan.Outputs))
+}
+
+// MostOf is how many rows the result of one plan may have.
+func MostOf(p *query.Plan) int { return (&Request{Plan: p}).mostResults() }
+
+// RunAll answers a batch of queries that are alike but for their plans. All
+// results are there before the first is used, so together they are bounded.
+func RunAll(ctx context.Context, tx *store.Tx, r Request, plans []*query.Plan) ([]*Table, error) {
+	tables := make([]*Table, len(plans))
+	for i, plan := range plans {
+		r.Plan = plan
+		var err error
+		if tables[i], err = Run(ctx, tx, r); err != nil {
+			return nil, err
+		}
+		r.used += tables[i].Len() * len(plan.Outputs)
+	}
+	return tables, nil
+}
+
+// stride is how many rows are worked on between two looks at the context, which
+// ends when nobody waits for the answer any more.
+const stride = 1 << 16
 
 // Run answers a query in the caller's transaction, whose snapshot all of it
 // sees.
@@ -57,27 +92,32 @@ func Run(ctx context.Context, tx *store.Tx, r Request) (*Table, error) {
 	}
 	f.sortByIndex()
 	if r.Plan.Where != nil {
-		f.keep(matching(r.Plan.Where, f.inputs, len(f.index)))
+		if err := f.filter(ctx, r.Plan.Where); err != nil {
+			return nil, err
+		}
 	}
 	if !r.Plan.Aggregated {
-		if len(f.index) > MostResults {
+		if len(f.index) > r.mostResults() {
 			return nil, errTooWide
 		}
 		return r.plain(f), nil
 	}
-	g := group(r.Plan, f)
+	g, err := group(ctx, r.Plan, f)
+	if err != nil {
+		return nil, err
+	}
 	lists := g.rows()
 	if err := r.bestSources(ctx, tx, f, lists); err != nil {
 		return nil, err
 	}
-	if len(lists) > MostResults {
+	if len(lists) > r.mostResults() {
 		return nil, errTooWide
 	}
-	t := r.reduce(f, g, lists)
-	if r.Plan.Align == nil {
-		return t, nil
+	t, err := r.reduce(ctx, f, g, lists)
+	if err != nil || r.Plan.Align == nil {
+		return t, err
 	}
-	return r.align(t)
+	return r.align(ctx, t)
 }
 
 // plain is the result of a query without aggregates: a row for each row.
@@ -91,12 +131,15 @@ func (r *Request) plain(f *frame) *Table {
 
 // reduce is the result of a query with aggregates: a row for each group, in
 // order of the keys.
-func (r *Request) reduce(f *frame, g *groups, lists [][]int32) *Table {
+func (r *Request) reduce(ctx context.Context, f *frame, g *groups, lists [][]int32) (*Table, error) {
 	t := Empty(r.Plan)
 	order := g.order()
 	for i, o := range r.Plan.Outputs {
 		column := &t.Columns[i].Vector
-		for _, n := range order {
+		for at, n := range order {
+			if at%stride == 0 && ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
 			if o.Key >= 0 {
 				column.appendFrom(&g.keys[o.Key], int(n))
 			} else {
@@ -104,5 +147,5 @@ func (r *Request) reduce(f *frame, g *groups, lists [][]int32) *Table {
 			}
 		}
 	}
-	return t
+	return t, nil
 }

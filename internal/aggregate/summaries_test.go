@@ -122,16 +122,18 @@ func TestSubqueries(t *testing.T) {
 	})
 }
 
-// A sleep that does not state how long it was lasted from its start to its
-// stop, as reads have it.
-func TestDurationOfASleep(t *testing.T) {
+// A sleep lasted from its start to its stop, and what nobody told of it follows
+// from what was told, as reads have it.
+func TestWhatFollowsOfASleep(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newRig(t, db, "Europe/Berlin")
-		r.night("2026-03-28T22:00:00Z", "2026-03-29T06:00:00Z", `{}`) // the clocks go forward
-		r.night("2026-03-30T22:00:00Z", "2026-03-31T06:00:00Z", `{"duration":28000}`)
+		r.night("2026-03-28T22:00:00Z", "2026-03-29T06:00:00Z", `{"light":10000,"deep":5000,"rem":5000}`) // the clocks go forward
+		r.night("2026-03-30T22:00:00Z", "2026-03-31T06:00:00Z", `{"duration":100}`)
 		duration := `{"sleep":"duration_second"}`
-		r.expect("2026-03-31", 7, choose(duration), `{"duration_second":[28800,28000]}`)
-		r.expect("2026-03-31", 7, choose(of("sum", duration)), `{"sum.duration_second":[56800]}`)
+		r.expect("2026-03-31", 7, choose(duration, `{"sleep":"type"}`, `{"sleep":"stage_asleep_second"}`, `{"sleep":"efficiency"}`),
+			`{"duration_second":[28800,28800],"type":["long_sleep","long_sleep"],"stage_asleep_second":[20000,null],"efficiency":[69.4,null]}`)
+		r.expect("2026-03-31", 7, choose(of("sum", duration)), `{"sum.duration_second":[57600]}`)
+		r.expect("2026-03-31", 7, choose(`{"derived_readiness":"date"}`), `{"date":["2026-03-29","2026-03-31"]}`)
 	})
 }
 

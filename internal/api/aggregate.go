@@ -76,7 +76,7 @@ func (a *API) queryUser(ctx context.Context, c Caller, in *queryUserIn) (*writte
 		return nil, err
 	}
 	from, to := batch.Timeframe.Bounds()
-	tables := make([]*aggregate.Table, len(plans))
+	var tables []*aggregate.Table
 	limited, stop := context.WithTimeout(ctx, queryTime)
 	defer stop()
 	err = a.db.Read(limited, func(tx *store.Tx) error {
@@ -84,15 +84,10 @@ func (a *API) queryUser(ctx context.Context, c Caller, in *queryUserIn) (*writte
 		if err != nil {
 			return err
 		}
-		for i, plan := range plans {
-			tables[i], err = aggregate.Run(limited, tx, aggregate.Request{
-				User: user, Plan: plan, From: from, To: to, Overrides: batch.Config.Overrides, Now: tx.Now(),
-			})
-			if err != nil {
-				return err
-			}
-		}
-		return nil
+		tables, err = aggregate.RunAll(limited, tx, aggregate.Request{
+			User: user, From: from, To: to, Overrides: batch.Config.Overrides, Now: tx.Now(),
+		}, plans)
+		return err
 	})
 	if errors.Is(limited.Err(), context.DeadlineExceeded) && ctx.Err() == nil {
 		return nil, fault.New(fault.Unprocessable, "the queries take too long; ask for a shorter time")

@@ -52,7 +52,7 @@ type timeSlotBody struct {
 }
 
 func availabilityOf(found appointments.Availability, clock func(appointments.Day) string) availabilityBody {
-	body := availabilityBody{Slots: make([]daySlotsBody, len(found.Days)), TimeZone: orNothing(found.TimeZone)}
+	body := availabilityBody{Slots: make([]daySlotsBody, len(found.Days)), TimeZone: orNone(found.TimeZone)}
 	for i, day := range found.Days {
 		d := daySlotsBody{Date: day.Date, Slots: make([]timeSlotBody, len(day.Slots))}
 		if site := day.Site; site != nil {
@@ -68,7 +68,7 @@ func availabilityOf(found appointments.Availability, clock func(appointments.Day
 
 func slotLocationOf(site *appointments.NearSite, zone string) *slotLocationBody {
 	b := &slotLocationBody{
-		Location: lngLat{site.Lng, site.Lat}, Code: site.Code, Name: site.Name, TimeZone: orNothing(zone),
+		Location: lngLat{site.Lng, site.Lat}, Code: site.Code, Name: site.Name, TimeZone: orNone(zone),
 		Address: appointments.AddressDocumentOf(appointments.Address{
 			FirstLine: site.FirstLine, SecondLine: site.SecondLine, City: site.City, State: site.State, Zip: site.ZIP,
 		}),

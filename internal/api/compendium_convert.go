@@ -63,7 +63,7 @@ func (a *API) convertCompendium(ctx context.Context, c Caller, in *convertCompen
 				return err
 			}
 			sources = labs.SourcesOf(found, t)
-			body.SourceLabTestID, body.SourceLabID = textOrNull(id.String()), &t.Lab
+			body.SourceLabTestID, body.SourceLabID = orNone(id.String()), &t.Lab
 		} else if lab, ok := labs.OneLab(sources); ok {
 			body.SourceLabID = &lab
 		}

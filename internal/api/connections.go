@@ -16,7 +16,7 @@ func (a *API) connectionRoutes() []route {
 	return []route{
 		get("/v2/user/providers/{user_id}", a.listConnections, "List what a user is connected to").own(),
 		del("/v2/user/{user_id}/{provider}", a.deregister, "Disconnect a user from a provider; data stays"),
-		post("/v2/user/refresh/{user_id}", a.refreshUser, "Ask providers for a user's new data now"),
+		post("/v2/user/refresh/{user_id}", a.refreshUser, "Ask for a user's new data now"),
 	}
 }
 

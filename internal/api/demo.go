@@ -13,7 +13,7 @@ import (
 
 func (a *API) demoRoutes() []route {
 	return []route{
-		post("/v2/link/connect/demo", a.connectDemo, "Connect a user of a sandbox team to a provider of invented data"),
+		post("/v2/link/connect/demo", a.connectDemo, "Connect a user of a sandbox team to a provider of invented data").creates(),
 	}
 }
 
@@ -44,15 +44,16 @@ type connectDemoIn struct {
 type demoBody struct {
 	Success bool   `json:"success"`
 	Detail  string `json:"detail"`
+
+	user users.ID
 }
 
 func (a *API) connectDemo(ctx context.Context, c Caller, in *connectDemoIn) (*out[demoBody], error) {
 	user, provider := in.Body.UserID, string(in.Body.Provider)
-	err := a.db.Write(ctx, func(tx *store.Tx) error { return a.Demo.Connect(ctx, tx, c.Team, user, provider) })
-	if err != nil {
-		return nil, err
-	}
-	return answer(demoBody{true, fmt.Sprintf("Connected user %s to provider %s", user, provider)}), nil
+	return answering(ctx, a, func(tx *store.Tx) (demoBody, error) {
+		body := demoBody{true, fmt.Sprintf("Connected user %s to provider %s", user, provider), user}
+		return body, a.Demo.Connect(ctx, tx, c.Team, user, provider)
+	})
 }
 
 // refreshDemos makes what invented data is due, and says of which sources.

@@ -20,18 +20,18 @@ func (a *API) demographicsRoutes() []route {
 //
 // Reference 5.7, UserInfoCreateRequest.
 type infoIn struct {
-	FirstName         string          `json:"first_name"`
-	LastName          string          `json:"last_name"`
-	Email             string          `json:"email"`
-	PhoneNumber       string          `json:"phone_number" doc:"Kept as E.164. Without a country code it is read as North American."`
-	Gender            string          `json:"gender"`
-	DOB               dayText         `json:"dob"`
-	Address           addressIn       `json:"address"`
-	MedicalProxy      guarantorOrNull `json:"medical_proxy" required:"false" doc:"Who speaks for a minor."`
-	Race              *race           `json:"race" required:"false"`
-	Ethnicity         *ethnicity      `json:"ethnicity" required:"false"`
-	SexualOrientation *orientation    `json:"sexual_orientation" required:"false"`
-	GenderIdentity    *identityWord   `json:"gender_identity" required:"false"`
+	FirstName         string                    `json:"first_name"`
+	LastName          string                    `json:"last_name"`
+	Email             string                    `json:"email"`
+	PhoneNumber       string                    `json:"phone_number" doc:"Kept as E.164. Without a country code it is read as North American."`
+	Gender            string                    `json:"gender"`
+	DOB               dayText                   `json:"dob"`
+	Address           addressIn                 `json:"address"`
+	MedicalProxy      objectOrNull[guarantorIn] `json:"medical_proxy" required:"false" doc:"Who speaks for a minor."`
+	Race              *race                     `json:"race" required:"false"`
+	Ethnicity         *ethnicity                `json:"ethnicity" required:"false"`
+	SexualOrientation *orientation              `json:"sexual_orientation" required:"false"`
+	GenderIdentity    *identityWord             `json:"gender_identity" required:"false"`
 }
 
 type putInfoIn struct {
@@ -60,8 +60,8 @@ type infoBody struct {
 func infoOf(i users.Info) infoBody {
 	body := infoBody{
 		FirstName: i.FirstName, LastName: i.LastName, Email: i.Email, PhoneNumber: i.PhoneNumber, Gender: i.Gender, DOB: i.BirthDate,
-		Address: addressOf(i.Address), Race: orNothing(i.Race), Ethnicity: orNothing(i.Ethnicity),
-		SexualOrientation: orNothing(i.SexualOrientation), GenderIdentity: orNothing(i.GenderIdentity),
+		Address: addressOf(i.Address), Race: orNone(i.Race), Ethnicity: orNone(i.Ethnicity),
+		SexualOrientation: orNone(i.SexualOrientation), GenderIdentity: orNone(i.GenderIdentity),
 	}
 	if i.MedicalProxy != nil {
 		proxy := guarantorOf(*i.MedicalProxy)
@@ -78,7 +78,7 @@ func (b infoIn) info() (users.Info, error) {
 	var err1, err2, err3 *fault.Error
 	info.BirthDate, err1 = b.DOB.day("dob")
 	info.Address, err2 = b.Address.address("body", "address")
-	info.MedicalProxy, err3 = b.MedicalProxy.domain("body", "medical_proxy")
+	info.MedicalProxy, err3 = guarantorFrom(b.MedicalProxy, "body", "medical_proxy")
 	return info, fault.Join(err1, err2, err3)
 }
 

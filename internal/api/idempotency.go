@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"io"
@@ -20,7 +21,7 @@ import (
 )
 
 // A creation sent again with the same Idempotency-Key gets the first answer
-// again, for at least 24 hours, success and failure alike. The same key with
+// again, for two weeks, success and failure alike. The same key with
 // another request is a 409, and so is one whose first request still runs.
 // Nothing is kept of requests that failed validation or never got here.
 //
@@ -32,6 +33,8 @@ import (
 //   - A handler that asks somebody between two transactions writes in the first
 //     what it began (begins). The repeat is told of it (begun) and goes on.
 //   - A push changes nothing when it is carried out again, so it is.
+//   - An upload in parts lies in files alone. One that nobody heard of is swept,
+//     and the repeat begins another.
 //
 // docs/decisions/0008-idempotent-answers.md says why; idempotency_rows.go is
 // what is stored.
@@ -175,36 +178,50 @@ func begun(ctx context.Context) (what string, ok bool) {
 }
 
 func (a *API) idempotent(ctx huma.Context, next func(huma.Context)) {
-	key := ctx.Header(idempotencyHeader)
-	if key == "" {
-		key = ctx.Header(idempotencyTwin)
-	}
-	if key == "" || ctx.Query(dryRunParameter) == "true" { // a dry run does nothing that could be done twice
+	r, w := humachi.Unwrap(ctx)
+	if idempotencyKey(r) == "" || ctx.Query(dryRunParameter) == "true" { // a dry run does nothing that could be done twice
 		next(ctx)
 		return
 	}
-	r, w := humachi.Unwrap(ctx)
-	if len(key) > longestIdempotency {
-		e := fault.Newf(fault.Invalid, "String should have at most %d characters", longestIdempotency).WithType("string_too_long").At("header", idempotencyHeader)
-		writeError(w, a.refusal(r.Context(), e))
+	at, err := a.attempt(r, ctx.Operation().DefaultStatus)
+	if err != nil {
+		writeError(w, a.refusal(r.Context(), err))
 		return
 	}
+	defer a.running.release(at.claim)
 	body, err := io.ReadAll(io.LimitReader(r.Body, ctx.Operation().MaxBodyBytes+1))
 	if err != nil {
 		writeDetail(w, http.StatusBadRequest, "The request body could not be read")
 		return
 	}
-	at := &attempt{
-		claim: claimOf(CallerOf(r.Context()), key), request: fingerprint(r, body), node: a.nodeID(),
-		success: ctx.Operation().DefaultStatus, subject: userInPath(ctx),
-	}
+	at.request, at.subject = fingerprint(r, body), userInPath(ctx)
 	at.repeatable, _ = ctx.Operation().Metadata[metaRepeatable].(bool)
-	if !a.running.take(at.claim) {
-		writeError(w, a.refusal(r.Context(), errRuns))
-		return
-	}
-	defer a.running.release(at.claim)
 	a.once(ctx, r, w, next, at, body)
+}
+
+// idempotencyKey is the idempotency key of a request; empty for none.
+func idempotencyKey(r *http.Request) string {
+	return cmp.Or(r.Header.Get(idempotencyHeader), r.Header.Get(idempotencyTwin))
+}
+
+// attempt claims the key of a request on this node. Whoever gets one releases
+// its claim.
+func (a *API) attempt(r *http.Request, success int) (*attempt, error) {
+	key := idempotencyKey(r)
+	if len(key) > longestIdempotency {
+		return nil, fault.Newf(fault.Invalid, "String should have at most %d characters", longestIdempotency).WithType("string_too_long").At("header", idempotencyHeader)
+	}
+	at := &attempt{claim: claimOf(CallerOf(r.Context()), key), node: a.nodeID(), success: success}
+	if !a.running.take(at.claim) {
+		return nil, errRuns
+	}
+	return at, nil
+}
+
+// in is a context whose writes claim the key and whose answers are kept under
+// it.
+func (at *attempt) in(ctx context.Context) context.Context {
+	return store.Alongside(context.WithValue(ctx, attemptKey{}, at), func(tx *store.Tx) error { return at.take(ctx, tx) })
 }
 
 // nodeID is who we are in rows that others see.
@@ -241,8 +258,7 @@ func (a *API) once(ctx huma.Context, r *http.Request, w http.ResponseWriter, nex
 		return
 	}
 	rec := &answerBuffer{header: http.Header{}, status: http.StatusOK}
-	carried := store.Alongside(context.WithValue(r.Context(), attemptKey{}, at), func(tx *store.Tx) error { return at.take(r.Context(), tx) })
-	again := r.WithContext(carried)
+	again := r.WithContext(at.in(r.Context()))
 	again.Body = io.NopCloser(bytes.NewReader(body))
 	next(humachi.NewContext(ctx.Operation(), again, rec))
 	switch {

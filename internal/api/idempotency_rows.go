@@ -3,7 +3,6 @@ package api
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -24,9 +23,9 @@ import (
 
 var (
 	errRuns = fault.New(fault.Conflict, "A request with this Idempotency-Key is still running")
-	// errLost is the honest word for a row whose answer is not to be had: what it
-	// was about was forgotten since, or it is from before answers were committed
-	// with their changes.
+	// errLost is the honest word for a row whose answer is not to be had: whom it
+	// was about was forgotten since, or a process died between two transactions
+	// and had not said what it began.
 	errLost = fault.New(fault.Conflict, lostText).WithDetail(map[string]any{"error_type": "IDEMPOTENT_ANSWER_LOST", "error_message": lostText})
 )
 
@@ -130,7 +129,7 @@ func (a *API) kept(ctx context.Context, at *attempt) (rec *answerBuffer, err err
 		return json.Unmarshal([]byte(row.headers), &rec.header)
 	})
 	switch {
-	case errors.Is(err, sql.ErrNoRows):
+	case errors.Is(err, store.ErrNoRows):
 		return nil, nil
 	case err != nil:
 		return nil, err

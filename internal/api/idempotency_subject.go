@@ -36,6 +36,10 @@ func subjectOf(body any) uuid.UUID {
 		if b.UserID != nil {
 			return b.UserID.UUID()
 		}
+	case linkCodeBody:
+		return b.user.UUID()
+	case demoBody:
+		return b.user.UUID()
 	}
 	return uuid.Nil
 }

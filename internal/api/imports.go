@@ -20,7 +20,7 @@ import (
 
 func (a *API) importRoutes() []route {
 	return []route{
-		stream(http.MethodPost, "/v2/user/{user_id}/imports", a.createImport, "Import an export of health data", describeUpload),
+		stream(http.MethodPost, "/v2/user/{user_id}/imports", a.createImport, "Import an export of health data", describeUpload).creates(),
 		get("/v2/user/{user_id}/imports", a.listImports, "List a user's imports").tag("imports"),
 		get("/v2/user/{user_id}/imports/{import_id}", a.getImport, "Get an import").tag("imports"),
 		del("/v2/user/{user_id}/imports/{import_id}", a.cancelImport, "Cancel an import; what it has stored stays").tag("imports"),
@@ -96,13 +96,33 @@ func (a *API) createImport(ctx context.Context, c Caller, w http.ResponseWriter,
 	if err := a.db.Read(ctx, func(tx *store.Tx) error { return users.Exists(ctx, tx, c.Team, id) }); err != nil {
 		return err
 	}
+	var at *attempt // nil without an Idempotency-Key; a refusal is decided anew
+	if idempotencyKey(r) != "" {
+		if at, err = a.attempt(r, http.StatusAccepted); err != nil {
+			return err
+		}
+		defer a.running.release(at.claim)
+	}
 	up, err := a.Imports.Receive(ctx, query.Get("kind"), r.Body)
 	if err != nil {
 		return err
 	}
-	made, err := a.beginImport(ctx, c, id, up, historyOnly)
-	if err != nil {
+	if at != nil {
+		at.request, at.subject = fingerprint(r, up.SHA256), id.UUID()
+		if a.replayed(r, w, at) {
+			up.Discard()
+			return nil
+		}
+	}
+	made, err := a.beginImport(ctx, c, id, up, historyOnly, at)
+	switch {
+	case err != nil && at != nil && at.beaten && a.replayed(r, w, at):
+		return nil
+	case err != nil:
 		return err
+	case at != nil: // what is sent is what was stored
+		at.answer.writeTo(w)
+		return nil
 	}
 	body, err := json.Marshal(importOf(made))
 	if err != nil {
@@ -114,18 +134,24 @@ func (a *API) createImport(ctx context.Context, c Caller, w http.ResponseWriter,
 	return nil
 }
 
-// beginImport makes an import of a file that is here whole. A caller who hangs
-// up now has sent all of it, and finds the import in the list.
-func (a *API) beginImport(ctx context.Context, c Caller, id users.ID, up *imports.Upload, historyOnly bool) (made imports.Import, err error) {
+// beginImport makes an import of a file that is here whole, and keeps the answer
+// of an attempt in the transaction of that. A caller who hangs up now has sent
+// all of it, and finds the import in the list.
+func (a *API) beginImport(ctx context.Context, c Caller, id users.ID, up *imports.Upload, historyOnly bool, at *attempt) (made imports.Import, err error) {
 	ctx = context.WithoutCancel(ctx)
 	if err = a.Imports.Share(ctx, c.Team, id, up); err == nil {
+		if at != nil {
+			ctx = at.in(ctx)
+		}
 		err = a.db.Write(ctx, func(tx *store.Tx) error {
 			user, err := users.Get(ctx, tx, c.Team, id)
 			if err != nil {
 				return err
 			}
-			made, err = a.Imports.Create(ctx, tx, user, up, historyOnly)
-			return err
+			if made, err = a.Imports.Create(ctx, tx, user, up, historyOnly); err != nil {
+				return err
+			}
+			return answers(ctx, tx, importOf(made))
 		})
 	}
 	if err != nil {
@@ -199,12 +225,12 @@ func describeUpload(op *huma.Operation) {
 	for _, name := range imports.Kinds() {
 		kind.Enum = append(kind.Enum, name)
 	}
-	op.Parameters = []*huma.Param{
+	op.Parameters = append(op.Parameters, []*huma.Param{
 		{Name: "user_id", In: "path", Required: true, Schema: text("uuid")},
 		{Name: "kind", In: "query", Schema: kind, Description: "Recognised by the content when absent."},
 		{Name: "history_only", In: "query", Schema: &huma.Schema{Type: huma.TypeBoolean, Default: false}, Description: "Announce what was imported as history alone, without an event for each piece of data."},
 		{Name: "filename", In: "query", Schema: text(""), Description: "For the caller's own logs. It is neither needed nor kept: people put names into it."},
-	}
+	}...)
 	file := &huma.MediaType{Schema: text("binary")}
 	op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
 		"application/octet-stream": file, "application/zip": file, "application/xml": file,

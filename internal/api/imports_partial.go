@@ -21,7 +21,7 @@ import (
 // that breaks. The offset works as in the tus protocol.
 func (a *API) partialRoutes() []route {
 	return []route{
-		post("/v2/user/{user_id}/uploads", a.beginUpload, "Begin an upload in parts, or find the one that broke off").status(http.StatusCreated).tag("imports"),
+		post("/v2/user/{user_id}/uploads", a.beginUpload, "Begin an upload in parts, or find the one that broke off").creates().status(http.StatusCreated).tag("imports"),
 		get("/v2/user/{user_id}/uploads/{upload_id}", a.getUpload, "Ask how much of an upload has arrived").tag("imports"),
 		stream(http.MethodPatch, "/v2/user/{user_id}/uploads/{upload_id}", a.appendUpload, "Send a part of a file", describePart),
 		del("/v2/user/{user_id}/uploads/{upload_id}", a.abandonUpload, "Give an upload up").tag("imports"),
@@ -165,7 +165,7 @@ func (a *API) completeUpload(ctx context.Context, c Caller, p *imports.Partial) 
 	if err != nil {
 		return nil, err
 	}
-	made, err := a.beginImport(ctx, c, p.User, up, p.HistoryOnly)
+	made, err := a.beginImport(ctx, c, p.User, up, p.HistoryOnly, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,9 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -29,6 +31,7 @@ type importDoor struct {
 	server *httptest.Server
 	key    string
 	user   users.User
+	spool  string
 }
 
 func newImportDoor(t *testing.T, db *store.DB) *importDoor {
@@ -40,13 +43,14 @@ func newImportDoor(t *testing.T, db *store.DB) *importDoor {
 		key = text.Reveal()
 		return err
 	})
+	spool := filepath.Join(t.TempDir(), "spool")
 	door := api.New(api.Deps{
 		DB: db, Log: slog.New(slog.DiscardHandler), Version: "test",
-		Services: api.Services{Imports: &imports.Service{DB: db, Dir: filepath.Join(t.TempDir(), "spool"), MaxUpload: 4 << 20}},
+		Services: api.Services{Imports: &imports.Service{DB: db, Dir: spool, MaxUpload: 4 << 20}},
 	})
 	server := httptest.NewServer(door)
 	t.Cleanup(func() { server.Close(); door.Close() })
-	return &importDoor{t, server, key, userstest.New(t, db, team.ID, users.NewUser{})}
+	return &importDoor{t, server, key, userstest.New(t, db, team.ID, users.NewUser{}), spool}
 }
 
 func (d *importDoor) call(method, path string, body []byte, header ...string) (int, map[string]any) {
@@ -105,6 +109,72 @@ func TestUploadIsAccepted(t *testing.T) {
 		}
 		if status, got := d.call("DELETE", one, nil); status != 200 || got["status"] != "canceled" || got["finished_at"] == nil {
 			t.Errorf("%d %v", status, got)
+		}
+	})
+}
+
+// A file sent again under its Idempotency-Key has its first answer, also when
+// its import is over; another file is refused.
+func TestAnUploadUnderAKey(t *testing.T) {
+	var file bytes.Buffer
+	if _, err := applehealthtest.Write(&file, applehealthtest.Options{Days: 1}); err != nil {
+		t.Fatal(err)
+	}
+	other := append([]byte("<!-- another -->\n"), file.Bytes()...)
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		d := newImportDoor(t, db)
+		path := "/v2/user/" + d.user.ID.String() + "/imports"
+		status, made := d.call("POST", path, file.Bytes(), "Idempotency-Key", "export-1")
+		if status != http.StatusAccepted {
+			t.Fatalf("%d %v", status, made)
+		}
+		if status, got := d.call("DELETE", path+"/"+made["id"].(string), nil); status != 200 {
+			t.Fatalf("%d %v", status, got)
+		}
+		for range 2 {
+			if status, again := d.call("POST", path, file.Bytes(), "X-Idempotency-Key", "export-1"); status != http.StatusAccepted || !reflect.DeepEqual(again, made) {
+				t.Errorf("%d %v, not %v", status, again, made)
+			}
+		}
+		for name, c := range map[string]struct {
+			path string
+			body []byte
+		}{
+			"another file":   {path, other},
+			"another wish":   {path + "?history_only=true", file.Bytes()},
+			"another upload": {"/v2/user/" + d.user.ID.String() + "/uploads", []byte(`{"size":5}`)},
+		} {
+			if status, got := d.call("POST", c.path, c.body, "Idempotency-Key", "export-1"); status != http.StatusConflict {
+				t.Errorf("%s: %d %v", name, status, got)
+			}
+		}
+		if status, got := d.call("GET", path, nil); status != 200 || len(got["imports"].([]any)) != 1 {
+			t.Errorf("%d %v", status, got)
+		}
+		left, err := os.ReadDir(d.spool)
+		if err != nil || len(left) != 0 {
+			t.Errorf("%d files are left, %v", len(left), err)
+		}
+		if status, got := d.call("POST", path, other, "Idempotency-Key", "export-2"); status != http.StatusAccepted || got["id"] == made["id"] {
+			t.Errorf("another key: %d %v", status, got)
+		}
+	})
+}
+
+// An upload in parts is begun once under a key.
+func TestAnUploadInPartsUnderAKey(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		d := newImportDoor(t, db)
+		path := "/v2/user/" + d.user.ID.String() + "/uploads"
+		status, begun := d.call("POST", path, []byte(`{"size":5}`), "Idempotency-Key", "export-1")
+		if status != http.StatusCreated {
+			t.Fatalf("%d %v", status, begun)
+		}
+		if status, again := d.call("POST", path, []byte(`{"size":5}`), "Idempotency-Key", "export-1"); status != http.StatusCreated || !reflect.DeepEqual(again, begun) {
+			t.Errorf("%d %v, not %v", status, again, begun)
+		}
+		if status, got := d.call("POST", path, []byte(`{"size":6}`), "Idempotency-Key", "export-1"); status != http.StatusConflict {
+			t.Errorf("another size: %d %v", status, got)
 		}
 	})
 }

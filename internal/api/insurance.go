@@ -19,13 +19,13 @@ func (a *API) insuranceRoutes() []route {
 type createInsuranceIn struct {
 	UserPath
 	Body struct {
-		PayorCode    string          `json:"payor_code" doc:"A code of the payor directory; MEDFED or MAIDFED for the plan of the insured person's state."`
-		MemberID     string          `json:"member_id"`
-		GroupID      *string         `json:"group_id" required:"false"`
-		Relationship string          `json:"relationship" enum:"Self,Spouse,Other"`
-		Insured      insuredIn       `json:"insured"`
-		Guarantor    guarantorOrNull `json:"guarantor" required:"false" doc:"Needed unless the relationship is Self."`
-		IsPrimary    *bool           `json:"is_primary" required:"false" default:"true"`
+		PayorCode    string                    `json:"payor_code" doc:"A code of the payor directory; MEDFED or MAIDFED for the plan of the insured person's state."`
+		MemberID     string                    `json:"member_id"`
+		GroupID      *string                   `json:"group_id" required:"false"`
+		Relationship string                    `json:"relationship" enum:"Self,Spouse,Other"`
+		Insured      insuredIn                 `json:"insured"`
+		Guarantor    objectOrNull[guarantorIn] `json:"guarantor" required:"false" doc:"Needed unless the relationship is Self."`
+		IsPrimary    *bool                     `json:"is_primary" required:"false" default:"true"`
 	}
 }
 
@@ -71,7 +71,7 @@ type companyBody struct {
 func insuranceOf(r insurance.Record) insuranceBody {
 	i := r.Insured
 	body := insuranceBody{
-		PayorCode: r.PayorCode, MemberID: r.MemberID, GroupID: orNothing(r.GroupID), Relationship: string(r.Relationship),
+		PayorCode: r.PayorCode, MemberID: r.MemberID, GroupID: orNone(r.GroupID), Relationship: string(r.Relationship),
 		Insured:   insuredBody{i.FirstName, i.LastName, i.Gender, i.BirthDate, i.Email, i.PhoneNumber, addressOf(i.Address)},
 		Company:   companyBody{r.Company.Name, addressOf(r.Company.Address)},
 		IsPrimary: r.IsPrimary,
@@ -96,7 +96,7 @@ func (in *createInsuranceIn) record() (insurance.Record, error) {
 	var err1, err2, err3 *fault.Error
 	r.Insured.BirthDate, err1 = b.Insured.DOB.day("insured", "dob")
 	r.Insured.Address, err2 = b.Insured.Address.address("body", "insured", "address")
-	r.Guarantor, err3 = b.Guarantor.domain("body", "guarantor")
+	r.Guarantor, err3 = guarantorFrom(b.Guarantor, "body", "guarantor")
 	return r, fault.Join(err1, err2, err3)
 }
 

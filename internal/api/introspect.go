@@ -11,6 +11,7 @@ import (
 	"hale/internal/fault"
 	"hale/internal/ids"
 	"hale/internal/paging"
+	"hale/internal/providers"
 	"hale/internal/store"
 	"hale/internal/users"
 	"hale/internal/wearables"
@@ -29,6 +30,17 @@ type introspectIn struct {
 	UserLimit  int64  `query:"user_limit" default:"50" minimum:"1" maximum:"500" doc:"Users in a page."`
 	NextCursor string `query:"next_cursor" doc:"Where the page before ended."`
 	Cursor     string `query:"cursor" deprecated:"true" doc:"The same as next_cursor."`
+}
+
+// known wants a provider that exists, where one is named: an answer without it
+// would say that nothing was heard of it.
+//
+// Reference 7.10, provider.
+func (in *introspectIn) known() error {
+	if _, ok := providers.Find(in.Provider); ok || in.Provider == "" {
+		return nil
+	}
+	return fault.New(fault.Invalid, "Value error, must be a provider of the catalogue").At("query", "provider").WithType("enum").WithInput(in.Provider)
 }
 
 // resourcesBody and what is in it are by user, provider and resource.
@@ -58,6 +70,9 @@ type lastAttemptBody struct {
 }
 
 func (a *API) introspectResources(ctx context.Context, c Caller, in *introspectIn) (*out[resourcesBody], error) {
+	if err := in.known(); err != nil {
+		return nil, err
+	}
 	var page userPage
 	var heard wearables.Heard
 	err := a.db.Read(ctx, func(tx *store.Tx) (err error) {

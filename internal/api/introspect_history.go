@@ -50,6 +50,9 @@ type timelineBody struct {
 }
 
 func (a *API) introspectHistory(ctx context.Context, c Caller, in *introspectIn) (*out[pullsBody], error) {
+	if err := in.known(); err != nil && !isLab(in.Provider) {
+		return nil, err
+	}
 	var page userPage
 	var heard wearables.Heard
 	var pulls wearables.Pulls

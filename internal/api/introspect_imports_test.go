@@ -60,6 +60,23 @@ func TestIntrospectHistoryTellsOfImports(t *testing.T) {
 	}
 }
 
+// So it is of every kind that brings a past.
+func TestIntrospectHistoryTellsOfAllKinds(t *testing.T) {
+	eachDataDoor(t, func(d dataDoor) {
+		for kind, at := range map[string][2]string{
+			"oura": {"oura", "sleep"}, "strava": {"strava", "workouts"}, "whoop": {"whoop_v2", "sleep"}, "suunto": {"manual", "steps"},
+		} {
+			if got := d.pull(at[0], at[1]); got.Status != "" {
+				t.Errorf("%s, before: %+v", kind, got)
+			}
+			id := d.imported(imported{kind, "failed", "historical", "the file is cut short", 1})
+			if got := d.pull(at[0], at[1]); got.Status != "failure" || got.TraceID == nil || *got.TraceID != id {
+				t.Errorf("%s: %+v", kind, got)
+			}
+		}
+	})
+}
+
 func TestIntrospectHistoryLeavesWhatIsThere(t *testing.T) {
 	eachDataDoor(t, func(d dataDoor) {
 		var pushed pushBody

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hale/internal/connections"
+	"hale/internal/paging"
 	"hale/internal/store"
 	"hale/internal/users"
 	"hale/internal/users/userstest"
@@ -165,6 +166,67 @@ func TestIntrospectPages(t *testing.T) {
 				if w := d.do(http.MethodGet, path+query, ""); w.Code != status {
 					t.Errorf("%s%s: %d %s", path, query, w.Code, w.Body)
 				}
+			}
+		}
+		// One of another list would begin at the beginning, for ever.
+		another := paging.Encode(samplesCursor{"heartrate", 1, 1})
+		if w := d.do(http.MethodGet, path+"&next_cursor="+another, ""); w.Code != 422 || !strings.Contains(w.Body.String(), "next_cursor") {
+			t.Errorf("%d %s", w.Code, w.Body)
+		}
+	})
+}
+
+// A slug that nothing has would be answered with nothing.
+func TestIntrospectKnowsProviders(t *testing.T) {
+	eachDataDoor(t, func(d dataDoor) {
+		for _, c := range []struct {
+			provider           string
+			resources, history int
+		}{{"oura", 200, 200}, {"", 200, 200}, {"apple_health", 422, 422}, {"quest", 422, 200}} {
+			for path, want := range map[string]int{"resources": c.resources, "historical_pull": c.history} {
+				if w := d.do(http.MethodGet, "/v2/introspect/"+path+"?provider="+c.provider, ""); w.Code != want {
+					t.Errorf("%s of %q: %d %s", path, c.provider, w.Code, w.Body)
+				}
+			}
+		}
+	})
+}
+
+// A phone that does not say what its history covers: the bounds are those of
+// what came, in whatever chunks, and what comes after the end is counted too. A
+// range that ends before it starts is refused at every door.
+func TestIntrospectHistoryOfUnknownRange(t *testing.T) {
+	eachDataDoor(t, func(d dataDoor) {
+		var pushed pushBody
+		heart := d.path("/v2/timeseries/{user_id}/heartrate")
+		beat := func(date string, more ...string) {
+			d.post(heart, historical(`[{"timestamp":"`+date+`T08:00:00Z","value":61}]`, more...), &pushed)
+		}
+		beat("2026-02-05")
+		beat("2026-01-05", `,"is_final_chunk":true`)
+		told := d.eventTypes()
+		if n := len(told); told[n-1] != "historical.data.heartrate.created" {
+			t.Errorf("told %v", told)
+		}
+		beat("2026-01-20")
+		var pulls pullsBody
+		d.get("/v2/introspect/historical_pull", &pulls)
+		p := pulls.Data[0].Provider["apple_health_kit"].Pulled["heartrate"]
+		if from, to := p.RangeStart.Value, p.RangeEnd.Value; from == nil || from.String() != "2026-01-05T08:00:00+00:00" || to.String() != "2026-02-05T08:00:00+00:00" || p.DaysWithData != 3 {
+			t.Errorf("%v to %v, %d days", from, to, p.DaysWithData)
+		}
+		if n := len(d.eventTypes()); n != len(told) {
+			t.Errorf("%d events more", n-len(told))
+		}
+		const wrong = `,"start_date":"2026-02-01","end_date":"2026-01-01","is_final_chunk":true`
+		for path, body := range map[string]string{
+			heart:                                    historical(heartbeats(1), wrong),
+			d.path("/v2/timeseries/{user_id}"):       `{"stage":"historical","provider":"apple_health_kit","series":{}` + wrong + `}`,
+			d.path("/v2/summary/activity/{user_id}"): historical(`[]`, wrong),
+		} {
+			w := d.do("POST", path, body)
+			if d.status(http.StatusUnprocessableEntity, w); !strings.Contains(w.Body.String(), `["body","end_date"]`) {
+				t.Error(w.Body)
 			}
 		}
 	})

@@ -47,14 +47,6 @@ func jobOf(j jobs.Job) jobBody {
 	}
 }
 
-// orNone is a text, or nil for an empty one.
-func orNone(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
-}
-
 type jobsIn struct {
 	Kind   string `query:"kind" maxLength:"100"`
 	Status string `query:"status" enum:"queued,running,succeeded,failed,canceled"`

@@ -37,11 +37,11 @@ type labAccountBody struct {
 func labAccountOf(account labs.Account) labAccountBody {
 	b := labAccountBody{
 		ID: account.ID.String(), Lab: account.Lab.Slug, Status: string(account.Status), DelegatedFlow: string(account.Flow),
-		ProviderAccountID: account.Number, AccountName: textOrNull(account.Name), DefaultClinicalNotes: textOrNull(account.DefaultNotes),
+		ProviderAccountID: account.Number, AccountName: orNone(account.Name), DefaultClinicalNotes: orNone(account.DefaultNotes),
 		BusinessUnits: append([]string{}, account.BusinessUnits...), AllowedBilling: map[string][]string{}, TeamIDAllowlist: append([]teams.ID{}, account.Teams...),
 	}
 	if account.Owner != nil {
-		b.OrgID = textOrNull(account.Owner.String())
+		b.OrgID = orNone(account.Owner.String())
 	}
 	for billing, states := range account.AllowedBilling {
 		b.AllowedBilling[string(billing)] = states

@@ -73,7 +73,7 @@ type answerBody struct {
 func markerOf(m *labs.Marker) markerBody {
 	b := markerBody{
 		ID: m.ID, Name: m.Name, Slug: m.Slug, Description: m.Description, LabID: m.Lab, ProviderID: m.ProviderID, Type: string(m.Type),
-		Unit: textOrNull(m.Unit), Price: cmp.Or(m.Price, "N/A"), ALaCarteEnabled: m.ALaCarte, CommonTATDays: m.CommonTAT,
+		Unit: orNone(m.Unit), Price: cmp.Or(m.Price, "N/A"), ALaCarteEnabled: m.ALaCarte, CommonTATDays: m.CommonTAT,
 		WorstTATDays: m.WorstTAT, IsOrderable: m.Orderable && !m.Reflex && m.Active, ExpectedResults: []expectedResultBody{},
 	}
 	if len(m.Questions) > 0 {
@@ -92,7 +92,7 @@ func loincOf(c *loinc.Code) *loincBody {
 	if c == nil {
 		return nil
 	}
-	return &loincBody{ID: c.ID, Name: c.Name, Slug: c.Slug(), Code: c.Code, Unit: textOrNull(c.Unit)}
+	return &loincBody{ID: c.ID, Name: c.Name, Slug: c.Slug(), Code: c.Code, Unit: orNone(c.Unit)}
 }
 
 func aoeOf(questions []labs.Question) aoeBody {
@@ -100,7 +100,7 @@ func aoeOf(questions []labs.Question) aoeBody {
 	for _, q := range questions {
 		b := questionBody{
 			ID: q.ID, Required: q.Required, Code: q.Code, Value: q.Value, Type: string(q.Type), Sequence: q.Sequence,
-			Answers: []answerBody{}, Constraint: textOrNull(q.Constraint), Default: textOrNull(q.Default),
+			Answers: []answerBody{}, Constraint: orNone(q.Constraint), Default: orNone(q.Default),
 		}
 		for _, answer := range q.Answers {
 			b.Answers = append(b.Answers, answerBody(answer))
@@ -108,11 +108,4 @@ func aoeOf(questions []labs.Question) aoeBody {
 		body.Questions = append(body.Questions, b)
 	}
 	return body
-}
-
-func textOrNull(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
 }

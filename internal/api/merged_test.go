@@ -103,9 +103,11 @@ func TestMergedPages(t *testing.T) {
 		if len(second.Data) != 10_000 || second.NextCursor != nil || !time.Time(second.Data[0].Start).After(time.Time(first.Data[49_999].Start)) {
 			t.Errorf("%d in the second page", len(second.Data))
 		}
-		other := d.path("/v2/timeseries/{user_id}/steps/merged?start_date=2026-01-01&next_cursor=")
-		if w := d.do("GET", other+*first.NextCursor, ""); w.Code != 422 {
-			t.Errorf("%d %s", w.Code, w.Body)
+		for _, other := range []string{"steps/merged", "heartrate/daily", "heartrate/grouped"} {
+			path := d.path("/v2/timeseries/{user_id}/" + other + "?start_date=2026-01-01&next_cursor=")
+			if w := d.do("GET", path+*first.NextCursor, ""); w.Code != 422 {
+				t.Errorf("%s: %d %.200s", other, w.Code, w.Body)
+			}
 		}
 	})
 }

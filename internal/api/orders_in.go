@@ -112,24 +112,24 @@ type aoeAnswerIn struct {
 //
 // Reference 1.9, PatientDetailsWithValidation.
 type patientIn struct {
-	FirstName         string          `json:"first_name" doc:"1 to 50 characters, ASCII."`
-	LastName          string          `json:"last_name" doc:"1 to 50 characters, ASCII."`
-	DOB               dayText         `json:"dob"`
-	Gender            string          `json:"gender" doc:"female, male, other or unknown."`
-	PhoneNumber       string          `json:"phone_number"`
-	Email             string          `json:"email"`
-	MedicalProxy      guarantorOrNull `json:"medical_proxy" required:"false" doc:"Who speaks for a minor."`
-	Race              *string         `json:"race" required:"false"`
-	Ethnicity         *string         `json:"ethnicity" required:"false"`
-	SexualOrientation *string         `json:"sexual_orientation" required:"false"`
-	GenderIdentity    *string         `json:"gender_identity" required:"false"`
-	HouseholdIncome   *int64          `json:"household_income" required:"false" doc:"US dollars a year."`
-	HouseholdSize     *int64          `json:"household_size" required:"false"`
+	FirstName         string                    `json:"first_name" doc:"1 to 50 characters, ASCII."`
+	LastName          string                    `json:"last_name" doc:"1 to 50 characters, ASCII."`
+	DOB               dayText                   `json:"dob"`
+	Gender            string                    `json:"gender" doc:"female, male, other or unknown."`
+	PhoneNumber       string                    `json:"phone_number"`
+	Email             string                    `json:"email"`
+	MedicalProxy      objectOrNull[guarantorIn] `json:"medical_proxy" required:"false" doc:"Who speaks for a minor."`
+	Race              *string                   `json:"race" required:"false"`
+	Ethnicity         *string                   `json:"ethnicity" required:"false"`
+	SexualOrientation *string                   `json:"sexual_orientation" required:"false"`
+	GenderIdentity    *string                   `json:"gender_identity" required:"false"`
+	HouseholdIncome   *int64                    `json:"household_income" required:"false" doc:"US dollars a year."`
+	HouseholdSize     *int64                    `json:"household_size" required:"false"`
 }
 
 func (in patientIn) patient() (orders.Patient, error) {
 	dob, err1 := in.DOB.day("patient_details", "dob")
-	proxy, err2 := in.MedicalProxy.domain("body", "patient_details", "medical_proxy")
+	proxy, err2 := guarantorFrom(in.MedicalProxy, "body", "patient_details", "medical_proxy")
 	trimmed := func(text *string) string { return strings.TrimSpace(word(text)) }
 	return orders.Patient{
 		FirstName: in.FirstName, LastName: in.LastName, BirthDate: dob, Gender: in.Gender, PhoneNumber: in.PhoneNumber, Email: in.Email,

@@ -1,9 +1,6 @@
 package api
 
 import (
-	"encoding/json"
-	"reflect"
-
 	"github.com/danielgtaylor/huma/v2"
 
 	"hale/internal/fault"
@@ -79,28 +76,12 @@ func (g guarantorIn) guarantor(at ...string) (person.Guarantor, *fault.Error) {
 	}, err
 }
 
-// guarantorOrNull is a guarantor that may be null or absent. Its schema stands
-// inline, so that what is wrong inside is named field by field.
-type guarantorOrNull struct{ *guarantorIn }
-
-// UnmarshalJSON reads the object or null.
-func (g *guarantorOrNull) UnmarshalJSON(data []byte) error {
-	return json.Unmarshal(data, &g.guarantorIn)
-}
-
-// Schema says either.
-func (guarantorOrNull) Schema(r huma.Registry) *huma.Schema {
-	s := *r.Schema(reflect.TypeFor[guarantorIn](), false, "")
-	s.Nullable = true
-	return &s
-}
-
-// domain is the domain's form, nil for none.
-func (g guarantorOrNull) domain(at ...string) (*person.Guarantor, *fault.Error) {
-	if g.guarantorIn == nil {
+// guarantorFrom is the domain's form, nil for none.
+func guarantorFrom(in objectOrNull[guarantorIn], at ...string) (*person.Guarantor, *fault.Error) {
+	if in.Value == nil {
 		return nil, nil
 	}
-	guarantor, err := g.guarantor(at...)
+	guarantor, err := in.Value.guarantor(at...)
 	return &guarantor, err
 }
 
@@ -127,12 +108,12 @@ func word[T ~string](w *T) string {
 	return string(*w)
 }
 
-// orNothing is a text that is null when it is empty.
-func orNothing(w string) *string {
-	if w == "" {
+// orNone is a text that is null when it is empty.
+func orNone(text string) *string {
+	if text == "" {
 		return nil
 	}
-	return &w
+	return &text
 }
 
 // Words of the demographics' closed lists. OpenAPI names them; the domain

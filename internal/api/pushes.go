@@ -7,6 +7,7 @@ import (
 	"hale/internal/ledger"
 	"hale/internal/providers"
 	"hale/internal/store"
+	"hale/internal/teams"
 	"hale/internal/users"
 	"hale/internal/wearables"
 	"hale/internal/wearables/push"
@@ -86,7 +87,7 @@ func (a *API) pushSamples(ctx context.Context, c Caller, in *pushIn) (*out[pushB
 	if err != nil {
 		return nil, err
 	}
-	if err := pushedBy(body.Provider); err != nil {
+	if err := pushable(&body.Head); err != nil {
 		return nil, err
 	}
 	// Packed now, while nobody waits for the writer, and before Batch makes other
@@ -94,6 +95,9 @@ func (a *API) pushSamples(ctx context.Context, c Caller, in *pushIn) (*out[pushB
 	packed := ledger.PackRows(ledger.Samples, body.Provider, r.Name, in.RawBody, body.Rows)
 	batch, rejects := body.Batch(r)
 	batch.Also = a.keepSamples(c, in.UserID, packed)
+	if batch.Push, err = a.tellsHistory(ctx, c, batch.Stage); err != nil {
+		return nil, err
+	}
 	user, result, err := a.Wearables.Push(ctx, c.Team, in.UserID, batch)
 	if err != nil {
 		return nil, err
@@ -112,12 +116,39 @@ func (a *API) pushingUser(ctx context.Context, c Caller, id users.ID) (user user
 	return user, err
 }
 
-// pushedBy wants a provider whose data phones send, or manual.
+// pushable wants a provider whose data phones send, or manual, and a range that
+// does not end before it starts.
+func pushable(head *push.Head) error {
+	if err := pushedBy(head.Provider); err != nil {
+		return err
+	}
+	if !head.Start.IsZero() && !head.End.IsZero() && head.End.Before(head.Start) {
+		return fault.New(fault.Invalid, "Value error, must not be before start_date").At("body", "end_date")
+	}
+	return nil
+}
+
 func pushedBy(slug string) error {
 	if p, ok := providers.Find(slug); !ok || !p.PushedByPhone() && slug != users.Manual {
 		return fault.New(fault.Invalid, "Value error, must be manual or a provider of the catalogue whose auth_type is sdk").At("body", "provider")
 	}
 	return nil
+}
+
+// tellsHistory says whether history is sent value by value as well, which is a
+// team's choice.
+//
+// Reference 8.5, push_historical_data.
+func (a *API) tellsHistory(ctx context.Context, c Caller, stage wearables.Stage) (tells bool, err error) {
+	if stage != wearables.Historical {
+		return false, nil
+	}
+	err = a.db.Peek(ctx, func(tx *store.Tx) error {
+		team, err := teams.Get(ctx, tx, c.Team)
+		tells = team.Settings.PushHistoricalData
+		return err
+	})
+	return tells, err
 }
 
 // finishPush announces the end of a resource's history with its last chunk.
@@ -129,16 +160,9 @@ func (a *API) finishHistory(ctx context.Context, user users.User, head *push.Hea
 	if head.Stage != wearables.Historical || !head.Final || result.Paused {
 		return nil
 	}
-	span := head.Range()
-	if span.End.IsZero() {
-		span.End = a.db.Now()
-	}
-	if span.Start.IsZero() {
-		span.Start = span.End
-	}
 	done := make(map[string]wearables.Range, len(resources))
 	for _, resource := range resources {
-		done[resource] = span
+		done[resource] = head.Range()
 	}
 	return a.Wearables.HistoricalDone(ctx, user, head.Provider, done)
 }

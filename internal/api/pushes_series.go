@@ -45,12 +45,15 @@ func (a *API) pushSeries(ctx context.Context, c Caller, in *seriesIn) (*out[push
 	if err != nil {
 		return nil, err
 	}
-	if err := pushedBy(body.Provider); err != nil {
+	if err := pushable(&body.Head); err != nil {
 		return nil, err
 	}
 	packed := ledger.Pack(ledger.Series, body.Provider, "", in.RawBody)
 	batch := body.Batch()
 	batch.Also = a.keepSamples(c, in.UserID, packed)
+	if batch.Push, err = a.tellsHistory(ctx, c, batch.Stage); err != nil {
+		return nil, err
+	}
 	user, result, err := a.Wearables.Push(ctx, c.Team, in.UserID, batch)
 	if err != nil {
 		return nil, err

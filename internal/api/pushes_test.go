@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -13,6 +14,8 @@ import (
 	"hale/internal/events"
 	"hale/internal/secrets"
 	"hale/internal/store"
+	"hale/internal/teams"
+	"hale/internal/users"
 	"hale/internal/users/userstest"
 )
 
@@ -183,6 +186,72 @@ func TestZonesOfPushedSummaries(t *testing.T) {
 		}
 		if d.post(path, pushText(night, `,"time_zone":"Asia/Tokyo"`), &pushed); pushed.Unchanged != 1 {
 			t.Errorf("%+v", pushed)
+		}
+	})
+}
+
+// History is told value by value as well where the team wants that, through
+// every door, and its end is told in any case.
+func TestHistoryValueByValue(t *testing.T) {
+	eachDataDoor(t, func(d dataDoor) {
+		for _, on := range []bool{false, true} {
+			d.team.Settings.PushHistoricalData = on
+			userstest.Write(t, d.db, func(ctx context.Context, tx *store.Tx) error { return teams.Update(ctx, tx, d.team) })
+			d.user = userstest.New(t, d.db, d.team.ID, users.NewUser{})
+			before := len(d.eventTypes())
+			const head = `{"stage":"historical","provider":"apple_health_kit","start_date":"2026-03-01","is_final_chunk":true,`
+			for path, data := range map[string]string{
+				"/v2/timeseries/{user_id}/heartrate": `"data":` + heartbeats(3),
+				"/v2/timeseries/{user_id}":           `"series":{"glucose":[{"timestamp":"2026-03-01T10:00:00Z","value":5.1}]}`,
+				"/v2/summary/activity/{user_id}":     `"data":[{"calendar_date":"2026-03-01","steps":7}]`,
+			} {
+				var pushed PushCounts
+				if d.post(d.path(path), head+data+`}`, &pushed); pushed.Created == 0 {
+					t.Errorf("%s: %+v", path, pushed)
+				}
+			}
+			told := strings.Join(d.eventTypes()[before:], " ")
+			for _, resource := range []string{"heartrate", "glucose", "activity"} {
+				if n := strings.Count(told, "daily.data."+resource+".created"); n != map[bool]int{true: 1}[on] {
+					t.Errorf("%t: %d of %s in %s", on, n, resource, told)
+				}
+				if strings.Count(told, "historical.data."+resource+".created") != 1 {
+					t.Errorf("%t: the end of %s in %s", on, resource, told)
+				}
+			}
+		}
+	})
+}
+
+// A session is filed under the day of the place where it was, whoever says it:
+// the text of its instants, the device's zone or the user's.
+func TestDaysOfPushedSessions(t *testing.T) {
+	eachDataDoor(t, func(d dataDoor) {
+		for _, c := range []struct{ resource, item, head, zone, day, offset string }{
+			{"sleep", `{"bedtime_start":"2026-03-01T14:00:00Z","bedtime_stop":"2026-03-01T22:00:00Z"}`, `,"time_zone":"Asia/Tokyo"`, "", "2026-03-02", "32400"},
+			{"sleep_cycle", `{"session_start":"2026-03-01T14:00:00Z","session_end":"2026-03-01T22:00:00Z"}`, `,"time_zone":"Asia/Tokyo"`, "", "2026-03-02", ""},
+			{"electrocardiogram", `{"session_start":"2026-03-01T22:00:00Z","session_end":"2026-03-01T22:00:30Z"}`, `,"time_zone":"Asia/Tokyo"`, "", "2026-03-02", ""},
+			{"workouts", `{"time_start":"2026-03-02T03:00:00Z","time_end":"2026-03-02T04:00:00Z"}`, ``, "America/Los_Angeles", "2026-03-01", "-28800"},
+			{"workouts", `{"time_start":"2026-03-01T23:30:00-05:00","time_end":"2026-03-01T23:50:00-05:00"}`, `,"time_zone":"Asia/Tokyo"`, "Europe/Berlin", "2026-03-01", "-18000"},
+		} {
+			d := d
+			var person users.NewUser
+			if c.zone != "" {
+				person.TimeZone = &c.zone
+			}
+			d.user = userstest.New(t, d.db, d.team.ID, person)
+			var pushed pushBody
+			d.post(d.path("/v2/summary/"+c.resource+"/{user_id}"), pushText("["+c.item+"]", c.head), &pushed)
+			path := d.path("/v2/summary/" + c.resource + "/{user_id}?start_date=" + c.day + "&end_date=" + c.day)
+			var found map[string][]struct {
+				Day    *string         `json:"calendar_date"`
+				Offset json.RawMessage `json:"timezone_offset"`
+			}
+			d.get(path, &found)
+			all := found[c.resource]
+			if len(all) != 1 || all[0].Day != nil && *all[0].Day != c.day || string(all[0].Offset) != c.offset {
+				t.Errorf("%s %s: on %s there are %+v", c.resource, c.item, c.day, all)
+			}
 		}
 	})
 }

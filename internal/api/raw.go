@@ -129,7 +129,12 @@ func (a *API) rawOf(ctx context.Context, c Caller, user users.ID, q wearables.Su
 		if err != nil {
 			return err
 		}
-		from := &payloads{tx: tx, caller: c, user: user, open: map[ledger.ID]*payload{}}
+		from := &payloads{tx: tx, caller: c, user: user, asked: map[ledger.ID][]int{}, open: map[ledger.ID]*payload{}}
+		for i := range stored {
+			if origin, ok := origins[stored[i].ID]; ok {
+				from.asked[origin.Payload] = append(from.asked[origin.Payload], origin.Place)
+			}
+		}
 		all = nil
 		for i := range stored {
 			origin, ok := origins[stored[i].ID]

@@ -103,6 +103,25 @@ func TestRawFollowsTheNewestPayload(t *testing.T) {
 	})
 }
 
+// What one read opens is bounded, however small it is at rest. One body can be
+// read, whatever its size.
+func TestRawIsBounded(t *testing.T) {
+	eachDataDoor(t, func(d dataDoor) {
+		padding := strings.Repeat(" ", 40<<20)
+		for _, day := range []string{"2026-03-01", "2026-03-02"} {
+			d.pushSummary("activity", `[{"calendar_date":"`+day+`","steps":10},`+padding+`{"calendar_date":"2026-01-01","steps":10}]`)
+		}
+		path := d.path("/v2/summary/activity/{user_id}/raw?end_date=2026-03-02&start_date=2026-03-0")
+		var got rawActivities
+		if d.get(path+"2", &got); len(got.Activity) != 1 || !strings.Contains(string(got.Activity[0].Data), "2026-03-02") {
+			t.Errorf("%+v", got)
+		}
+		if w := d.do(http.MethodGet, path+"1", ""); w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), "shorter time") {
+			t.Errorf("%d %.300s", w.Code, w.Body)
+		}
+	})
+}
+
 func TestRawDevices(t *testing.T) {
 	eachDataDoor(t, func(d dataDoor) {
 		ctx := store.WithTeam(t.Context(), d.team.ID.UUID())

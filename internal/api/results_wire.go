@@ -193,12 +193,7 @@ func dateOf(m networks.Moment) string {
 }
 
 // given is nil for a text that is not there.
-func given(text string) *string {
-	if text = strings.TrimSpace(text); text == "" {
-		return nil
-	}
-	return &text
-}
+func given(text string) *string { return orNone(strings.TrimSpace(text)) }
 
 func biomarkerBodyOf(r results.Result) biomarkerBody {
 	b := biomarkerBody{

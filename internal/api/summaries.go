@@ -136,11 +136,15 @@ func (a *API) pushSummaries(ctx context.Context, c Caller, in *pushSummariesIn, 
 	if err != nil {
 		return nil, err
 	}
-	if err := pushedBy(body.Provider); err != nil {
+	if err := pushable(&body.Head); err != nil {
+		return nil, err
+	}
+	each, err := a.tellsHistory(ctx, c, body.Stage)
+	if err != nil {
 		return nil, err
 	}
 	result, err := a.Wearables.Ingest(ctx, user, wearables.Batch{
-		Provider: body.Provider, Stage: body.Stage, Summaries: body.Summaries,
+		Provider: body.Provider, Stage: body.Stage, Push: each, Summaries: body.Summaries,
 		Also: a.keepSummaries(c, in.UserID, body.Provider, d.Name, in.RawBody, body.Summaries),
 	})
 	if err != nil {

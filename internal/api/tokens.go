@@ -13,13 +13,14 @@ import (
 	"hale/internal/users"
 )
 
-// Nothing here honours Idempotency-Key: a kept answer would be a kept secret,
-// and making another token hurts nobody.
+// What a team asks for may be asked for again under one Idempotency-Key: the
+// answer is sealed with the person's key, and its secret is as good as it was,
+// for one exchange. What a phone exchanges has rules of its own.
 func (a *API) tokenRoutes() []route {
 	return []route{
-		post("/v2/user/{user_id}/sign_in_token", a.createSignInToken, "Make a token with which a phone signs in as a user"),
+		post("/v2/user/{user_id}/sign_in_token", a.createSignInToken, "Make a token with which a phone signs in as a user").creates(),
 		del("/v2/user/{user_id}/sign_in_token", a.endSignIns, "Sign out every phone of a user"),
-		post("/v2/link/code/create", a.createLinkCode, "Make a code with which a phone signs in as a user"),
+		post("/v2/link/code/create", a.createLinkCode, "Make a code with which a phone signs in as a user").creates(),
 		post("/v2/link/exchange", a.exchangeSignIn, "Exchange a sign-in token or a link code for tokens of a phone").open().sensitive(),
 		post("/v2/link/refresh", a.refreshTokens, "Renew the tokens of a phone").open().sensitive(),
 		post("/v2/link/sign_out", a.signOut, "Sign a phone out").open().sensitive(),
@@ -35,15 +36,10 @@ type signInTokenBody struct {
 }
 
 func (a *API) createSignInToken(ctx context.Context, c Caller, in *UserPath) (*out[signInTokenBody], error) {
-	var token secrets.Text
-	err := a.db.Write(ctx, func(tx *store.Tx) (err error) {
-		token, err = tokens.CreateSignIn(ctx, tx, c.Team, in.UserID)
-		return err
+	return answering(ctx, a, func(tx *store.Tx) (signInTokenBody, error) {
+		token, err := tokens.CreateSignIn(ctx, tx, c.Team, in.UserID)
+		return signInTokenBody{in.UserID, token.Reveal()}, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return answer(signInTokenBody{in.UserID, token.Reveal()}), nil
 }
 
 func (a *API) endSignIns(ctx context.Context, c Caller, in *UserPath) (*out[successBody], error) {
@@ -66,19 +62,16 @@ type linkCodeBody struct {
 	Code        string `json:"code" pattern:"^(sk|pk)(eu|us)[0-9a-f]{8}$" doc:"For one exchange. Show it to the person; it is too short to be sent around."`
 	ExchangeURL string `json:"exchange_url" doc:"Opens an app that has the scheme hale with the code, such as from a QR code."`
 	ExpiresAt   Time   `json:"expires_at"`
+
+	user users.ID
 }
 
 func (a *API) createLinkCode(ctx context.Context, c Caller, in *linkCodeIn) (*out[linkCodeBody], error) {
-	var code tokens.Code
-	err := a.db.Write(ctx, func(tx *store.Tx) (err error) {
-		code, err = tokens.CreateCode(ctx, tx, c.Team, in.UserID, in.ExpiresAt.pointer())
-		return err
+	return answering(ctx, a, func(tx *store.Tx) (linkCodeBody, error) {
+		code, err := tokens.CreateCode(ctx, tx, c.Team, in.UserID, in.ExpiresAt.pointer())
+		text := code.Text.Reveal()
+		return linkCodeBody{text, "hale://link?code=" + text, Time(code.ExpiresOn), in.UserID}, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	text := code.Text.Reveal()
-	return answer(linkCodeBody{text, "hale://link?code=" + text, Time(code.ExpiresOn)}), nil
 }
 
 type exchangeIn struct {

@@ -1,12 +1,14 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
+	"hale/internal/store"
 	"hale/internal/users"
 	"hale/internal/users/userstest"
 )
@@ -153,6 +155,30 @@ func TestTokensEndAtOnce(t *testing.T) {
 		d.status(http.StatusOK, d.do("DELETE", d.path("/v2/user/{user_id}/sign_in_token"), ""))
 		d.status(http.StatusUnauthorized, d.as(renewed.AccessToken, "GET", read, ""))
 		d.status(http.StatusUnauthorized, d.anybody("/v2/link/refresh", `{"refresh_token":"`+renewed.RefreshToken+`"}`, "192.0.2.1:1"))
+	})
+}
+
+// What a phone signs in with is made once under an Idempotency-Key, and what is
+// kept of it is sealed and goes with the person.
+func TestASignInUnderAKey(t *testing.T) {
+	eachDataDoor(t, func(d dataDoor) {
+		answers := 0
+		for _, path := range []string{"/v2/link/code/create?user_id=" + d.user.ID.String(), d.path("/v2/user/{user_id}/sign_in_token")} {
+			first, again := d.keyed(path, path, ""), d.keyed(path, path, "")
+			d.status(http.StatusOK, first)
+			if again.Body.String() != first.Body.String() || again.Header().Get(replayedHeader) != "true" {
+				t.Errorf("%s, and again %d %s", first.Body, again.Code, again.Body)
+			}
+			answers++
+		}
+		userstest.Read(t, d.db, func(ctx context.Context, tx *store.Tx) error {
+			var about int
+			err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM idempotency_keys WHERE team_id = $1 AND subject_id = $2`, d.team.ID, d.user.ID).Scan(&about)
+			if about != answers {
+				t.Errorf("%d answers are about the person, not %d", about, answers)
+			}
+			return err
+		})
 	})
 }
 

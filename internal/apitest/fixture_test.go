@@ -120,8 +120,9 @@ func isIdentity(name string) bool {
 // chosen are places whose value the caller makes up, so that nobody else's can
 // be meant.
 var chosen = map[string]bool{
-	"POST /v2/user body client_user_id":            true,
-	"PATCH /v2/user/{user_id} body client_user_id": true,
+	"POST /v2/user body client_user_id":             true,
+	"PATCH /v2/user/{user_id} body client_user_id":  true,
+	"POST /v2/user/{user_id}/device body device_id": true,
 }
 
 // somebody is a name for a user that no other has.

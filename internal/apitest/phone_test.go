@@ -26,10 +26,20 @@ func forPhones(o operation) bool {
 			"GET /v2/timeseries/{user_id}/{resource}/merged",
 			"GET /v2/timeseries/{user_id}/{resource}/daily",
 			"GET /v2/user/{user_id}/device",
+			"POST /v2/user/{user_id}/device",
 			"GET /v2/user/{user_id}/device/{device_id}",
 			"GET /v2/user/providers/{user_id}",
-		}, name)
+		}, name) || ofSessions(o)
 	}
+}
+
+// ofSessions are operations whose path names a session and not its user: another
+// user's is unknown there.
+func ofSessions(o operation) bool {
+	return slices.Contains([]string{
+		"GET /v2/timeseries/workouts/{workout_id}/stream",
+		"GET /v2/timeseries/sleep/{sleep_id}/stream",
+	}, o.String())
 }
 
 // A phone's token opens its own user's data and nothing else: of every
@@ -49,7 +59,14 @@ func TestAPhoneReachesItsOwnUsersDataOnly(t *testing.T) {
 			continue
 		}
 		own, foreign, nobody := mine.known(), mine.known(), mine.known()
-		foreign["user_id"], nobody["user_id"] = others.ids["user_id"], unknownLike(others.ids["user_id"])
+		refused := http.StatusForbidden
+		named := []string{"user_id"}
+		if ofSessions(o) {
+			refused, named = http.StatusNotFound, []string{"workout_id", "sleep_id"}
+		}
+		for _, name := range named {
+			foreign[name], nobody[name] = others.ids[name], unknownLike(others.ids[name])
+		}
 		status := func(values map[string]string) int {
 			r := s.whole(t, o, values)
 			r.headers["authorization"] = "Bearer " + token
@@ -66,8 +83,8 @@ func TestAPhoneReachesItsOwnUsersDataOnly(t *testing.T) {
 			t.Errorf("%v, which is not for phones, was answered %d", o, got)
 		}
 		for _, values := range []map[string]string{foreign, nobody} {
-			if got := status(values); got != http.StatusForbidden {
-				t.Errorf("%v for %s was answered %d", o, values["user_id"], got)
+			if got := status(values); got != refused {
+				t.Errorf("%v for %s was answered %d", o, values[named[0]], got)
 			}
 		}
 	}

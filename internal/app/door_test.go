@@ -81,7 +81,7 @@ func TestARevokedKeyEndsAndARotatedOneOverlaps(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			return teams.RevokeKey(ctx, tx, key.Team, key.ID)
+			return teams.EndKey(ctx, tx, key.Team, key.ID, tx.Now())
 		}); err != nil {
 			t.Fatal(err)
 		}

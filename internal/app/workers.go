@@ -27,8 +27,8 @@ import (
 	"hale/internal/webhooks"
 )
 
-// workers run beside the requests. They start together and stop in the
-// opposite order, each to its end.
+// workers run beside the requests. They start together and are told to stop
+// together; the stop waits for their ends as long as it may.
 type workers struct {
 	node *jobs.Node
 	all  []*worker
@@ -60,7 +60,7 @@ func (w *workers) start(ctx context.Context, failed chan<- error) {
 	}
 }
 
-// halt ends every loop.
+// halt ends every loop, and waits for it until ctx ends.
 func (w *workers) halt(ctx context.Context) {
 	var wait sync.WaitGroup
 	for _, one := range w.all {
@@ -127,7 +127,7 @@ func (a *App) services(ctx context.Context) (api.Services, error) {
 	}
 	a.workers.add("upload sweeping", func(ctx context.Context) error { return uploads.KeepSwept(ctx, 10*time.Minute) })
 	again := &replay.Service{
-		DB: a.DB, Sink: &wearables.Ingester{DB: a.DB, Describe: describe, Changed: continuous.Changed}, Imports: uploads, Dir: uploads.Dir, Log: a.Log,
+		DB: a.DB, Sink: &wearables.Ingester{DB: a.DB, Describe: describe, Changed: continuous.Changed, Again: true}, Imports: uploads, Dir: uploads.Dir, Log: a.Log,
 	}
 	telling, err := a.messages()
 	if err != nil {
@@ -163,6 +163,8 @@ func (a *App) kinds() []jobs.Handler {
 		webhooks.ReplayJob,
 		continuous.Job,
 		continuous.BackfillJob,
+		continuous.FillJob,
+		continuous.RescheduleJob,
 		jobs.Define("idempotency.forget", func(ctx context.Context, run *jobs.Run, _ struct{}) error {
 			return run.DB().Write(ctx, func(tx *store.Tx) error {
 				_, err := api.ForgetIdempotency(ctx, tx)

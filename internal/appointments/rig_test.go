@@ -296,7 +296,7 @@ func (r *rig) path(o orders.Order) (all []orders.Status) {
 	r.t.Helper()
 	userstest.Read(r.t, r.DB, func(ctx context.Context, tx *store.Tx) error {
 		all = nil
-		history, err := orders.History(ctx, tx, &o)
+		history, err := orderstest.History(ctx, tx, &o)
 		for _, e := range history {
 			all = append(all, e.Status)
 		}

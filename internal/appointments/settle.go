@@ -18,11 +18,11 @@ type jobArgs struct {
 	Appointment ID       `json:"appointment"`
 }
 
-// The kinds of job. These are for asking; Jobs has the functions.
+// The kinds of job.
 var (
-	settleKind    = jobs.Define[jobArgs]("appointments.settle", nil).With(settleLimits)
-	lapseKind     = jobs.Define[jobArgs]("appointments.lapse", nil).With(settleLimits)
-	confirmKind   = jobs.Define[jobArgs]("appointments.confirm", nil).With(settleLimits)
+	settleKind    = jobs.Named[jobArgs]("appointments.settle").With(settleLimits)
+	lapseKind     = jobs.Named[jobArgs]("appointments.lapse").With(settleLimits)
+	confirmKind   = jobs.Named[jobArgs]("appointments.confirm").With(settleLimits)
 	settleLimits  = jobs.Limits{Concurrency: 8, Timeout: 2 * time.Minute, Attempts: 24}
 	networkAnswer = 30 * time.Second // that a job waits for one answer
 )
@@ -30,11 +30,11 @@ var (
 // Jobs are the kinds of job that a runner needs.
 func (s *Service) Jobs() []jobs.Handler {
 	return []jobs.Handler{
-		jobs.Define(settleKind.Name(), func(ctx context.Context, _ *jobs.Run, args jobArgs) error {
+		settleKind.Do(func(ctx context.Context, _ *jobs.Run, args jobArgs) error {
 			return s.settle(ctx, args.Team, args.Appointment)
-		}).With(settleLimits),
-		jobs.Define(lapseKind.Name(), s.lapse).With(settleLimits),
-		jobs.Define(confirmKind.Name(), s.confirm).With(settleLimits),
+		}),
+		lapseKind.Do(s.lapse),
+		confirmKind.Do(s.confirm),
 		jobs.Define("appointments.forget_keys", func(ctx context.Context, run *jobs.Run, _ struct{}) error {
 			return run.DB().Write(ctx, func(tx *store.Tx) error { return forgetKeys(ctx, tx) })
 		}).Every(time.Hour),

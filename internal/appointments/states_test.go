@@ -20,7 +20,7 @@ func TestArrows(t *testing.T) {
 	for _, k := range []Kind{Phlebotomy, AtCenter} {
 		reached := map[Status]bool{Asked: true}
 		for range Statuses {
-			for _, a := range Arrows(k) {
+			for _, a := range arrows[k] {
 				if !reached[a.From] {
 					continue
 				}

@@ -88,9 +88,6 @@ var arrows = map[Kind][]Arrow{
 	},
 }
 
-// Arrows lists the moves of a kind.
-func Arrows(k Kind) []Arrow { return arrows[k] }
-
 // May reports whether an appointment of the kind can move between two statuses.
 func (k Kind) May(from, to Status) bool {
 	for _, a := range arrows[k] {

@@ -30,7 +30,6 @@ type manifest struct {
 	Schema    int64     `json:"schema"`
 	SHA256    string    `json:"sha256"` // of the database
 	Bytes     int64     `json:"bytes"`
-	Files     int       `json:"files"`    // beside the database: uploads, where a backup has any
 	RootKey   bool      `json:"root_key"` // whether it is in the backup
 	Integrity string    `json:"integrity,omitempty"`
 }

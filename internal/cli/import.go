@@ -84,14 +84,21 @@ type importState struct {
 		Records int64  `json:"records"`
 	} `json:"progress"`
 	Report struct {
-		Types map[string]struct {
+		Truncated bool `json:"truncated"`
+		Types     map[string]struct {
 			Read   int64 `json:"read"`
 			Mapped int64 `json:"mapped"`
+			Copies int64 `json:"copies"`
 		} `json:"types"`
 		FirstSkipped map[string]struct {
 			Record int64  `json:"record"`
 			Reason string `json:"reason"`
 		} `json:"first_skipped"`
+		Rejections    map[string]int64 `json:"rejections"` // by resource: rule
+		FirstRejected map[string]struct {
+			At         string `json:"at"`
+			SourceType string `json:"source_type"`
+		} `json:"first_rejected"`
 	} `json:"report"`
 }
 
@@ -107,9 +114,11 @@ var importView = view{
 		{"unchanged", "unchanged"},
 		{"rejected", "rejected"},
 		{"skipped", "skipped"},
+		{"copies", "report.copies"},
 		{"days", "report.days"},
 		{"workouts", "report.workouts"},
 		{"damaged places", "report.damaged"},
+		{"truncated", "report.truncated"},
 		{"error", "error"},
 	},
 }
@@ -212,6 +221,10 @@ func (s *shell) awaitImport(ctx context.Context, path, id string) error {
 	if err := s.show(importView, body); err != nil {
 		return err
 	}
+	if state.Report.Truncated {
+		s.say("truncated: the file ends in the middle; what came before was kept")
+	}
+	s.sayRejected(&state)
 	s.sayLeft(&state)
 	return outcome("import", state.Status, state.Error)
 }
@@ -239,10 +252,33 @@ func (s *shell) sayLeft(state *importState) {
 	}
 }
 
+// sayRejected tells people which rules were broken, the commonest first.
+func (s *shell) sayRejected(state *importState) {
+	all := state.Report.Rejections
+	rules := slices.SortedFunc(maps.Keys(all), func(a, b string) int {
+		return cmp.Or(cmp.Compare(all[b], all[a]), cmp.Compare(a, b))
+	})
+	for i, name := range rules {
+		if i == mostLeft {
+			s.sayDone("and %d rules more; -o json has them all", len(rules)-i)
+			return
+		}
+		first, example := state.Report.FirstRejected[name], ""
+		if first.At != "" {
+			example = ", first at " + first.At
+		}
+		if first.SourceType != "" {
+			example += " of source type " + first.SourceType
+		}
+		resource, rule, _ := strings.Cut(name, ": ")
+		s.sayDone("rejected: %d of %s (%s%s)", all[name], resource, leftReason(rule), example)
+	}
+}
+
 // left is how many records of a type were left out.
 func (s *importState) left(name string) int64 {
 	t := s.Report.Types[name]
-	return t.Read - t.Mapped
+	return t.Read - t.Mapped - t.Copies
 }
 
 // leftReason is a reason in words.

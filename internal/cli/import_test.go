@@ -84,6 +84,37 @@ func TestImportUploadsFollowsAndReports(t *testing.T) {
 	}
 }
 
+// What was not stored is told with its reasons, and a file that was cut is never
+// passed over in silence.
+func TestImportTellsWhatIsMissing(t *testing.T) {
+	server := importServer(t, func(*http.Request) {}, `{"id":"i-1","status":"succeeded","rejected":5,"skipped":2,"report":{"truncated":true,
+		"types":{"device":{"read":5,"mapped":1,"copies":2,"skipped":2}},"first_skipped":{"device":{"record":3,"reason":"skipped"}},
+		"rejections":{"profile: bad_document":1,"heartrate: implausible_value":4},
+		"first_rejected":{"heartrate: implausible_value":{"at":"2021-04-24T20:31:37Z","source_type":"watch"},"profile: bad_document":{"at":"","source_type":""}}}}`)
+	term := newTerminal("HALE_URL=" + server.URL)
+	if code := term.run(t.Context(), []string{"import", export(t), "--user", "anna"}); code != 0 {
+		t.Fatalf("exit code %d: %s", code, &term.err)
+	}
+	if got := strings.Join(strings.Fields(term.out.String()), " "); !strings.Contains(got, "truncated true") {
+		t.Errorf("the report is\n%s", &term.out)
+	}
+	for _, want := range []string{
+		"truncated: the file ends in the middle; what came before was kept\n",
+		"rejected: 4 of heartrate (implausible value, first at 2021-04-24T20:31:37Z of source type watch)\n" +
+			"rejected: 1 of profile (bad document)\n",
+		"left out: 2 of device (no home, first number 3 of its type)\n",
+	} {
+		if !strings.Contains(term.err.String(), want) {
+			t.Errorf("%q is not said:\n%s", want, &term.err)
+		}
+	}
+	term = newTerminal("HALE_URL=" + server.URL)
+	term.run(t.Context(), []string{"import", export(t), "--user", "anna", "-o", "json"})
+	if got := term.err.String(); !strings.Contains(got, "truncated: ") || strings.Contains(got, "rejected: ") {
+		t.Errorf("a program hears\n%s", got)
+	}
+}
+
 func TestImportThatFails(t *testing.T) {
 	server := importServer(t, func(*http.Request) {}, `{"id":"i-1","status":"failed","error":"the file ends in the middle"}`)
 	term := newTerminal("HALE_URL=" + server.URL)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -128,7 +127,7 @@ func (s *shell) restore(ctx context.Context, cfg *config.Config, from string, m 
 	if err := os.Mkdir(staging, 0o700); err != nil {
 		return err
 	}
-	keyFits, err := s.stage(ctx, cfg, from, staging, m)
+	keyFits, err := s.stage(ctx, cfg, from, staging)
 	if err == nil {
 		err = ownByFolder(cfg.Data, stagingFolder)
 	}
@@ -155,7 +154,7 @@ func (s *shell) rehearse(ctx context.Context, cfg *config.Config, from string, m
 	if err != nil {
 		return err
 	}
-	keyFits, err := s.stage(ctx, cfg, from, staging, m)
+	keyFits, err := s.stage(ctx, cfg, from, staging)
 	if err = errors.Join(err, os.RemoveAll(staging)); err != nil {
 		return err
 	}
@@ -196,16 +195,9 @@ func removeStaging(data string) error {
 
 // stage copies the backup into the staging folder and checks it there. keyFits
 // tells that its root key is there, or that it needs none.
-func (s *shell) stage(ctx context.Context, cfg *config.Config, from, staging string, m manifest) (keyFits bool, err error) {
+func (s *shell) stage(ctx context.Context, cfg *config.Config, from, staging string) (keyFits bool, err error) {
 	if err := copyFile(filepath.Join(from, store.FileName), filepath.Join(staging, store.FileName)); err != nil {
 		return false, err
-	}
-	files, err := copyFolders(from, staging)
-	if err != nil {
-		return false, err
-	}
-	if files < m.Files {
-		return false, fmt.Errorf("the backup is damaged: %d of its %d files are there", files, m.Files)
 	}
 	if err := stageRootKey(cfg, from, staging); err != nil {
 		return false, err
@@ -227,41 +219,6 @@ func stageRootKey(cfg *config.Config, from, staging string) error {
 		}
 	}
 	return nil
-}
-
-// copyFolders copies the folders beside the database that a backup may have:
-// uploads that no import had read.
-func copyFolders(from, to string) (files int, err error) {
-	entries, err := os.ReadDir(from)
-	if err != nil {
-		return 0, err
-	}
-	for _, entry := range entries {
-		if !entry.IsDir() || besides(entry.Name()) {
-			continue
-		}
-		err := filepath.WalkDir(filepath.Join(from, entry.Name()), func(path string, d fs.DirEntry, err error) error {
-			if err != nil {
-				return err
-			}
-			inside, err := filepath.Rel(from, path)
-			if err != nil {
-				return err
-			}
-			switch {
-			case d.IsDir():
-				return os.MkdirAll(filepath.Join(to, inside), 0o700)
-			case !d.Type().IsRegular():
-				return fmt.Errorf("%s is neither a file nor a folder", inside)
-			}
-			files++
-			return copyFile(path, filepath.Join(to, inside))
-		})
-		if err != nil {
-			return files, err
-		}
-	}
-	return files, nil
 }
 
 // checkRestored reads the whole staged database. keyFits tells that its root

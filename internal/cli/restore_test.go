@@ -82,28 +82,6 @@ func namesIn(t *testing.T, folder string) (names []string) {
 	return names
 }
 
-// Backups of older versions have uploads beside the database: all of those
-// that they speak of, or they are damaged.
-func TestFilesOfOlderBackups(t *testing.T) {
-	_, backup := aBackup(t)
-	write(t, filepath.Join(backup, "imports", "one"), []byte("an upload"))
-	say(t, backup, func(m *manifest) { m.Files = 2 })
-	target := t.TempDir()
-	for _, more := range [][]string{nil, {"--dry-run"}} {
-		code, said := hale(t, append([]string{"restore", backup, "--data", target}, more...)...)
-		if code != exitFailure || !strings.Contains(said, "1 of its 2 files are there") {
-			t.Errorf("%v: %d %s", more, code, said)
-		}
-	}
-	say(t, backup, func(m *manifest) { m.Files = 1 })
-	if code, said := hale(t, "restore", backup, "--data", target); code != 0 {
-		t.Fatalf("%d %s", code, said)
-	}
-	if names := namesIn(t, target); !slices.Contains(names, filepath.Join("imports", "one")) {
-		t.Errorf("restored %v", names)
-	}
-}
-
 // A dry run reads what a restore would read: a page that was damaged before the
 // backup was made has the right digest.
 func TestADryRunReadsEveryPage(t *testing.T) {
@@ -141,7 +119,6 @@ func TestWhatRootRestoresBelongsToTheOwner(t *testing.T) {
 		t.Skip("only root gives files away")
 	}
 	data, backup := aBackup(t)
-	write(t, filepath.Join(backup, "imports", "one"), []byte("an upload"))
 	const service = 4242
 	if err := filepath.WalkDir(data, func(path string, _ fs.DirEntry, _ error) error { return os.Lchown(path, service, service) }); err != nil {
 		t.Fatal(err)
@@ -154,7 +131,7 @@ func TestWhatRootRestoresBelongsToTheOwner(t *testing.T) {
 			t.Fatalf("%d %s", code, said)
 		}
 	}
-	if seen := allBelongTo(t, data, service); seen < 7 { // the folder, the lock, the database, imports, one, what was set aside
+	if seen := allBelongTo(t, data, service); seen < 5 { // the folder, the lock, the database, what was set aside
 		t.Errorf("%d seen", seen)
 	}
 }

@@ -221,8 +221,10 @@ func TestDevices(t *testing.T) {
 		if again := see(watch); again != first {
 			t.Error("a new version made a new device")
 		}
-		watch.Version = ""
-		see(watch)
+		for _, version := range []string{"9.6.3", ""} { // an older file, and one that says nothing
+			watch.Version = version
+			see(watch)
+		}
 		other := watch
 		other.Model = "Watch7,1\x00" + string([]byte{0xff})
 		second := see(other)

@@ -9,6 +9,7 @@ import (
 
 	"hale/internal/fault"
 	"hale/internal/ids"
+	"hale/internal/providers"
 	"hale/internal/store"
 	"hale/internal/teams"
 	"hale/internal/users"
@@ -51,8 +52,8 @@ func (d *Device) tidy() {
 }
 
 // EnsureDevice finds the user's device or stores it, and returns our id of it.
-// A new device is announced, and so is a new version: of many in an import,
-// give the newest.
+// A new device is announced, and so is a newer version. An older one changes
+// nothing: files come in any order, and again.
 func EnsureDevice(ctx context.Context, tx *store.Tx, user users.User, d Device) (DeviceID, error) {
 	d.tidy()
 	d.User = user.ID
@@ -65,7 +66,7 @@ func EnsureDevice(ctx context.Context, tx *store.Tx, user users.User, d Device) 
 		return createDevice(ctx, tx, user, d)
 	case err != nil:
 		return DeviceID{}, fmt.Errorf("connections: finding a device: %w", err)
-	case d.Version == "" || d.Version == known.Version:
+	case !providers.Newer(d.Version, known.Version):
 		return known.ID, nil
 	}
 	_, err = tx.Exec(ctx, `UPDATE devices SET version = $4, updated_on = $5 WHERE team_id = $1 AND user_id = $2 AND device_id = $3`,

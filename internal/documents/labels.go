@@ -14,9 +14,6 @@ const (
 	labelEdge   = 6.0
 )
 
-// MostLabels is how many labels one document may have.
-const MostLabels = 100
-
 // SandboxAccount is the account number on labels of the sandbox.
 //
 // Reference 1.15.

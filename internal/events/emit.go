@@ -126,26 +126,6 @@ const listening = `e.team_id = $1 AND e.deleted_at IS NULL AND (NOT e.filtered O
 const insertListening = `INSERT INTO webhook_deliveries (` + deliveryColumns + `)
 	SELECT e.team_id, e.id, $2, 'pending', 0, $6, 0, 0 FROM webhook_endpoints e WHERE ` + listening
 
-// Split calls fn with successive parts of items whose lengths are taken from
-// sizes, a descending list that ends in 1. So a statement for many rows has
-// only a few texts to prepare.
-func Split[T any](items []T, sizes []int, fn func(part []T) error) error {
-	for len(items) > 0 {
-		n := 1
-		for _, size := range sizes {
-			if len(items) >= size {
-				n = size
-				break
-			}
-		}
-		if err := fn(items[:n]); err != nil {
-			return err
-		}
-		items = items[n:]
-	}
-	return nil
-}
-
 // orNull binds the zero UUID as NULL.
 func orNull(id uuid.UUID) any {
 	if id == uuid.Nil {

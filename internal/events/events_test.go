@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"hale/internal/events"
-	"hale/internal/jobs"
+	"hale/internal/jobs/jobstest"
 	"hale/internal/store"
 	"hale/internal/store/storetest"
 	"hale/internal/teams"
@@ -30,7 +30,7 @@ func newTeam(t testing.TB, db *store.DB) uuid.UUID {
 		team, err = teams.Create(system, tx, "Test", teams.Sandbox)
 		return err
 	})
-	loop := jobs.NewLoop((&events.Sequencer{DB: db}).Run)
+	loop := jobstest.NewLoop((&events.Sequencer{DB: db}).Run)
 	loop.Start(system)
 	t.Cleanup(func() {
 		if err := loop.Stop(system); err != nil {

@@ -198,7 +198,7 @@ func TestForget(t *testing.T) {
 		mu.Lock()
 		now = now.Add(31 * 24 * time.Hour)
 		mu.Unlock()
-		n, err := events.Forget(system, db, team, db.Now().Add(-events.DefaultRetention))
+		n, err := events.Forget(system, db, team, db.Now().Add(-30*24*time.Hour))
 		if err != nil || n != 4 {
 			t.Fatalf("forgot %d, %v; want 4", n, err)
 		}

@@ -139,7 +139,7 @@ func addDeliveries(tx *store.Tx, b *store.Batch, rows []written, h *handing) {
 		byType[rows[i].Type] = append(byType[rows[i].Type], &rows[i])
 	}
 	for _, kind := range order { // so that it is asked once for each type who listens
-		_ = Split(byType[kind], together, func(part []*written) error {
+		_ = store.Split(byType[kind], together, func(part []*written) error {
 			args := make([]any, 0, 3+len(part))
 			args = append(args, store.Micros(tx.Now()))
 			for _, w := range part {

@@ -10,9 +10,6 @@ import (
 	"hale/internal/store"
 )
 
-// DefaultRetention is how long events, deliveries and attempts are kept.
-const DefaultRetention = 30 * 24 * time.Hour
-
 // forgetAtOnce bounds the rows that one transaction deletes.
 const forgetAtOnce = 500
 

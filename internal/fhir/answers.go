@@ -1,6 +1,9 @@
 package fhir
 
-import "strconv"
+import (
+	"cmp"
+	"strconv"
+)
 
 // answers adds what was answered at order entry for a test: the request
 // refers to it as supporting information, the way laboratories take it.
@@ -10,7 +13,7 @@ func (e *exporter) answers(at int, test Test) []Reference {
 		Subject: &e.subject, Authored: instant(e.order.PlacedAt),
 	}
 	for i, a := range test.Answers {
-		item := ResponseItem{LinkID: or(clean(a.Code), strconv.Itoa(i+1)), Text: clean(a.Question)}
+		item := ResponseItem{LinkID: cmp.Or(clean(a.Code), strconv.Itoa(i+1)), Text: clean(a.Question)}
 		for _, g := range a.Given {
 			if value := e.given(g); value != (ItemAnswer{}) {
 				item.Answer = append(item.Answer, value)

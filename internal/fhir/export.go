@@ -1,6 +1,7 @@
 package fhir
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/google/uuid"
@@ -85,7 +86,7 @@ func (e *exporter) organization(o Organization) Reference {
 		return ref
 	}
 	r := OrganizationResource{
-		ResourceType: "Organization", ID: e.id("laboratory " + o.Key), Name: or(clean(o.Name), or(o.Key, "Laboratory")),
+		ResourceType: "Organization", ID: e.id("laboratory " + o.Key), Name: cmp.Or(clean(o.Name), o.Key, "Laboratory"),
 		Type:    []CodeableConcept{concept(terminology+"organization-type", "prov", "Healthcare Provider")},
 		Telecom: contact("phone", o.Phone), Address: address(o.Address, "work"),
 	}
@@ -106,7 +107,7 @@ func (e *exporter) coverage() {
 		return
 	}
 	payor := OrganizationResource{
-		ResourceType: "Organization", ID: e.id("payor"), Name: or(clean(c.Payor), "Payor"),
+		ResourceType: "Organization", ID: e.id("payor"), Name: cmp.Or(clean(c.Payor), "Payor"),
 		Type: []CodeableConcept{concept(terminology+"organization-type", "pay", "Payer")},
 	}
 	if c.PayorCode != "" {
@@ -155,11 +156,4 @@ func address(a Address, use string) []PostalAddress {
 	}
 	p.Use = use
 	return []PostalAddress{p}
-}
-
-func or(value, otherwise string) string {
-	if value == "" {
-		return otherwise
-	}
-	return value
 }

@@ -1,6 +1,7 @@
 package fhir
 
 import (
+	"cmp"
 	"regexp"
 	"strconv"
 	"strings"
@@ -14,8 +15,8 @@ func (e *exporter) observation(i int, result Result) Reference {
 	if o.Status == "" && report.Status == "partial" {
 		o.Status = "preliminary"
 	}
-	o.Status = or(o.Status, "final")
-	o.EffectiveDateTime = or(dateTime(result.At), dateTime(report.Specimen.Collected))
+	o.Status = cmp.Or(o.Status, "final")
+	o.EffectiveDateTime = cmp.Or(dateTime(result.At), dateTime(report.Specimen.Collected))
 	if lab, known := e.labs[result.Laboratory]; known {
 		o.Performer = []Reference{lab}
 	}
@@ -104,7 +105,7 @@ func (o *Observation) numeric(text string, r Result) bool {
 
 // measured is a quantity in the unit of a result, still without its number.
 func measured(r Result) *Quantity {
-	q := Quantity{Unit: clean(or(r.Unit, r.UCUM))}
+	q := Quantity{Unit: clean(cmp.Or(r.Unit, r.UCUM))}
 	if r.UCUM != "" {
 		q.System, q.Code = ucum, r.UCUM
 	}

@@ -1,6 +1,9 @@
 package fhir
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // report adds the observations, and the DiagnosticReport that holds them
 // together.
@@ -14,7 +17,7 @@ func (e *exporter) report() {
 	}
 	r := DiagnosticReport{
 		ResourceType: "DiagnosticReport", ID: e.id("report"), BasedOn: e.tests,
-		Status:   or(reportStatuses[report.Status], "unknown"),
+		Status:   cmp.Or(reportStatuses[report.Status], "unknown"),
 		Category: []CodeableConcept{concept(terminology+"v2-0074", "LAB", "Laboratory")},
 		Code:     CodeableConcept{Coding: []Coding{{loinc, "11502-2", "Laboratory report"}}}, Subject: &e.subject,
 		EffectiveDateTime: dateTime(report.Specimen.Collected), Issued: instant(report.Issued), Performer: []Reference{e.lab},

@@ -1,6 +1,9 @@
 package fhir
 
-import "strconv"
+import (
+	"cmp"
+	"strconv"
+)
 
 // requests adds a ServiceRequest for each test. They share a requisition, so
 // that they are seen to be one order.
@@ -13,7 +16,7 @@ func (e *exporter) requests() {
 		r := ServiceRequest{
 			ResourceType: "ServiceRequest", ID: e.id("test " + strconv.Itoa(i)),
 			Identifier:  []Identifier{{Type: &placer, System: uris, Value: requisition.Value}},
-			Requisition: &requisition, Status: or(requestStatuses[o.Status], "unknown"), Intent: "order",
+			Requisition: &requisition, Status: cmp.Or(requestStatuses[o.Status], "unknown"), Intent: "order",
 			Category: []CodeableConcept{concept(snomed, "108252007", "Laboratory procedure")}, Priority: "routine",
 			Code: &code, Subject: e.subject, AuthoredOn: instant(o.PlacedAt), Requester: e.requester,
 			Performer: []Reference{e.lab}, Insurance: e.insurance, Supporting: e.answers(i, test), Note: notes(o.Notes),
@@ -32,7 +35,7 @@ func (e *exporter) requests() {
 }
 
 // labSystem is the namespace of the lab's own codes.
-func (e *exporter) labSystem() string { return e.system("lab:" + or(e.order.Lab.Key, "unknown")) }
+func (e *exporter) labSystem() string { return e.system("lab:" + cmp.Or(e.order.Lab.Key, "unknown")) }
 
 // specimen adds the sample, once it has a number or a time.
 func (e *exporter) specimen() {
@@ -40,7 +43,7 @@ func (e *exporter) specimen() {
 	if e.order.Report != nil {
 		s = e.order.Report.Specimen
 	}
-	number := or(s.Number, e.order.SampleID)
+	number := cmp.Or(s.Number, e.order.SampleID)
 	collection := Collection{CollectedDateTime: dateTime(s.Collected)}
 	if s.Fasting != nil {
 		c := concept(terminology+"v2-0916", "NF", "The patient indicated they did not fast prior to the procedure.")

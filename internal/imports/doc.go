@@ -12,6 +12,7 @@
 //	keep.go     the files in the ledger, and reading them again
 //	kinds.go    which exports there are and how they are told apart
 //	run.go      the job
+//	past.go     imports that bring the past of a user's data
 //	report.go   what an import found and changed
 //	sql.go      rows
 package imports

@@ -49,18 +49,17 @@ func (a *attempt) keep(ctx context.Context) (files.Sink, error) {
 	return &linking{Sink: a.s.Sink, payload: id}, nil
 }
 
-// linking notes with each summary that it was read from a payload.
+// linking notes with each summary that it was read from a payload, and when
+// that was read.
 type linking struct {
 	files.Sink
 	payload ledger.ID
 }
 
 // Ingest stores a batch and, in the same transaction, where its summaries come
-// from.
+// from. A file is read for a while, and days are made at its end of all that
+// came meanwhile: its place in the ledger is behind that.
 func (l *linking) Ingest(ctx context.Context, user users.User, b wearables.Batch) (wearables.Result, error) {
-	if len(b.Summaries) == 0 {
-		return l.Sink.Ingest(ctx, user, b)
-	}
 	items := make([]ledger.Item, len(b.Summaries))
 	for i := range b.Summaries {
 		s := &b.Summaries[i]
@@ -71,6 +70,9 @@ func (l *linking) Ingest(ctx context.Context, user users.User, b wearables.Batch
 		items[i] = ledger.Item{Summary: wearables.SummaryID(user.ID.UUID(), provider, s.Resource, s.Key), Place: -1}
 	}
 	b.Also = func(ctx context.Context, tx *store.Tx, _ *store.Batch) error {
+		if err := ledger.Touch(ctx, tx, user.Team, user.ID, l.payload); err != nil {
+			return err
+		}
 		return ledger.Link(ctx, tx, user.Team, user.ID, l.payload, items)
 	}
 	return l.Sink.Ingest(ctx, user, b)
@@ -112,28 +114,24 @@ func (s *Service) restore(ctx context.Context, p *ledger.Payload, path string) e
 	return nil
 }
 
-// Wanted finds the payloads of a user's files that are to be read again. A file
-// all of whose imports were canceled is not among them, and neither is one that
-// no import came of: what it brought stays, and no more of it comes.
+// Wanted finds the payloads of a user's files that are to be read again: those
+// of imports that ended by themselves. A file all of whose imports were canceled
+// is not among them, and neither is one that no import came of: what it brought
+// stays, and no more of it comes. One that still waits or is being read says
+// itself what it brings.
 func Wanted(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (map[ledger.ID]bool, error) {
 	id, err := ledger.FileIDs(ctx, tx, team, user)
 	if err != nil {
 		return nil, err
 	}
-	all, err := query(ctx, tx, `SELECT `+columns+` FROM imports WHERE team_id = $1 AND user_id = $2 AND status <> $3 ORDER BY id`,
-		team, user, string(Canceled))
+	all, err := query(ctx, tx, `SELECT `+columns+` FROM imports WHERE team_id = $1 AND user_id = $2 AND status IN ($3, $4) ORDER BY id`,
+		team, user, string(Succeeded), string(Failed))
 	if err != nil {
 		return nil, fmt.Errorf("imports: finding what is wanted: %w", err)
 	}
 	wanted := map[ledger.ID]bool{}
 	for i := range all {
-		live := all[i].live()
-		if err := reconcile(ctx, tx, &all[i]); err != nil {
-			return nil, err
-		}
-		if !live || all[i].live() { // one whose job was canceled never says so
-			wanted[id(all[i].Kind, all[i].SHA256)] = true
-		}
+		wanted[id(all[i].Kind, all[i].SHA256)] = true
 	}
 	return wanted, nil
 }

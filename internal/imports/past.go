@@ -6,26 +6,11 @@ import (
 	"fmt"
 	"time"
 
-	"hale/internal/providers/applehealth"
-	"hale/internal/providers/clarity"
-	"hale/internal/providers/fitbitexport"
-	"hale/internal/providers/healthconnect"
-	"hale/internal/providers/libreview"
 	"hale/internal/store"
 	"hale/internal/teams"
 	"hale/internal/users"
 	"hale/internal/wearables"
 )
-
-// pastOf names the provider whose past a file of a kind brings. Recordings
-// bring none, and entries that people typed have none to be fetched.
-var pastOf = map[string]string{
-	applehealth.Kind.Name:   applehealth.Provider,
-	healthconnect.Kind.Name: healthconnect.Provider,
-	clarity.Kind.Name:       clarity.Provider,
-	libreview.Kind.Name:     libreview.Provider,
-	fitbitexport.Kind.Name:  fitbitexport.Provider,
-}
 
 // Past is an import that is to bring the past of a user's data at a provider
 // and has not done so yet, or has failed to.
@@ -66,22 +51,22 @@ func Pasts(ctx context.Context, tx *store.Tx, team teams.ID, first, last users.I
 	for rows.Next() {
 		var user users.ID
 		var p Past
-		var kind, text string
-		if err := rows.Scan(&user, &p.Import, &kind, &p.Status, &text, &p.Attempts,
+		var name, text string
+		if err := rows.Scan(&user, &p.Import, &name, &p.Status, &text, &p.Attempts,
 			store.ScanTime(&p.Created), store.ScanNullTime(&p.Started), store.ScanNullTime(&p.Finished)); err != nil {
 			return nil, fmt.Errorf("imports: reading pasts: %w", err)
 		}
-		provider, ok := pastOf[kind]
-		if !ok {
+		kind, _ := kindNamed(name)
+		if kind.Provider == "" { // a recording, or of a kind of another version
 			continue
 		}
 		if found[user] == nil {
 			found[user] = map[string]Past{}
 		}
 		p.Problem = problemOf(p, text)
-		found[user][provider] = p // the later of two counts
+		found[user][kind.Provider] = p // the later of two counts
 		if p.Status == Succeeded {
-			delete(found[user], provider)
+			delete(found[user], kind.Provider)
 		}
 	}
 	return found, errors.Join(rows.Err(), rows.Close())

@@ -27,6 +27,7 @@ type Report struct {
 	Types      map[string]*files.TypeCount `json:"types" doc:"What was in the file, by the file's own names of types"`
 	FirstLeft  map[string]files.LeftOut    `json:"first_skipped" doc:"The first record of each type that was left out: where and why, never what it says"`
 	Rejections map[string]int              `json:"rejections" doc:"How many break which rule, as resource: rule"`
+	Refused    map[string]files.Refused    `json:"first_rejected" doc:"The first value that breaks each of them: when it was measured and by what, never what it was"`
 }
 
 // Counts tells what became of the values of one resource.
@@ -47,6 +48,7 @@ func reportOf(o *files.Outcome) *Report {
 		Workouts: o.Workouts, Routes: o.Routes, Days: int64(o.Days), Damaged: o.Damaged, Truncated: o.Truncated,
 		Created: o.Created, Updated: o.Updated, Unchanged: o.Unchanged, Rejected: o.Rejected,
 		Resources: map[string]Counts{}, Types: o.Types, FirstLeft: o.FirstLeft(), Rejections: o.Rejections,
+		Refused: o.Refused,
 	}
 	for resource, c := range o.Resources {
 		r.Resources[resource] = countsOf(c)

@@ -80,14 +80,10 @@ type laneArgs struct {
 	Lane string `json:"lane"`
 }
 
-var laneKind = jobs.Define[laneArgs]("inbox.handle", nil).With(laneLimits)
-
-var laneLimits = jobs.Limits{Concurrency: 8, Timeout: 5 * time.Minute, Attempts: 100}
+var laneKind = jobs.Named[laneArgs]("inbox.handle").With(jobs.Limits{Concurrency: 8, Timeout: 5 * time.Minute, Attempts: 100})
 
 // Job is the kind of job that a runner needs.
-func (s *Service) Job() jobs.Handler {
-	return jobs.Define(laneKind.Name(), s.handle).With(laneLimits)
-}
+func (s *Service) Job() jobs.Handler { return laneKind.Do(s.handle) }
 
 // The places of what is sealed.
 const (

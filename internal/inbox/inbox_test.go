@@ -163,7 +163,7 @@ func (r *rig) get(o orders.Order) (now orders.Order, path []orders.Status) {
 			return err
 		}
 		path = nil
-		rows, err := orders.History(ctx, tx, &now)
+		rows, err := orderstest.History(ctx, tx, &now)
 		for _, e := range rows {
 			path = append(path, e.Status)
 		}
@@ -337,15 +337,15 @@ func TestMessagesAreSealedForThePerson(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			m, err := inbox.MessageOf(ctx, tx, report)
-			if string(m.Raw) != "raw alone" || m.Network != orders.SandboxNetwork {
-				t.Errorf("the message is %+v", m)
+			raw, err := inbox.RawOf(ctx, tx, report)
+			if string(raw) != "raw alone" {
+				t.Errorf("the message is %q", raw)
 			}
 			return err
 		})
 		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error { return tx.Shred(ctx, r.team.UUID(), one.User.UUID()) })
 		ctx := store.AsSystem(t.Context())
-		if err := db.Read(ctx, func(tx *store.Tx) error { _, err := inbox.MessageOf(ctx, tx, report); return err }); err == nil {
+		if err := db.Read(ctx, func(tx *store.Tx) error { _, err := inbox.RawOf(ctx, tx, report); return err }); err == nil {
 			t.Error("the message is readable without the person's key")
 		}
 	})

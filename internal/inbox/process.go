@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -116,27 +115,4 @@ func reseal(ctx context.Context, tx *store.Tx, message uuid.UUID, of *owner) err
 		return fmt.Errorf("inbox: sealing a message: %w", err)
 	}
 	return nil
-}
-
-// Message is what came, for those who look into a report later.
-type Message struct {
-	Network    string
-	ReceivedAt time.Time
-	Raw        []byte
-}
-
-// MessageOf returns the message that an arrival came in, as it came.
-func MessageOf(ctx context.Context, tx *store.Tx, report uuid.UUID) (Message, error) {
-	var m Message
-	var id, team uuid.UUID
-	var user uuid.NullUUID
-	var raw []byte
-	err := tx.QueryRow(ctx, `SELECT m.id, m.team_id, m.user_id, m.network, m.received_at, m.raw FROM inbox_messages m
-		WHERE m.id = (SELECT r.message_id FROM inbox_reports r WHERE r.id = $1)`, report).
-		Scan(&id, &team, &user, &m.Network, store.ScanTime(&m.ReceivedAt), &raw)
-	if err != nil {
-		return Message{}, fmt.Errorf("inbox: reading a message: %w", err)
-	}
-	m.Raw, err = tx.Unseal(ctx, team, user.UUID, rawPlace+id.String(), raw)
-	return m, err
 }

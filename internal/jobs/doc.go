@@ -4,11 +4,10 @@
 //
 //	node.go    a process's lease on the rows that it has claimed
 //	batch.go   results recorded in groups
-//	kinds.go   Define: a kind of job, its function and its limits
+//	kinds.go   Define, Named: a kind of job, its function and its limits
 //	enqueue.go asking for a job
 //	runner.go, run.go   claiming what is due, running it, recording how it went
 //	claim.go   the SQL of that
-//	loop.go    a function that works until it is stopped, as a worker
 //	list.go    what is there to see
 //
 // # Leases

@@ -15,6 +15,7 @@ import (
 
 	"hale/internal/fault"
 	"hale/internal/jobs"
+	"hale/internal/jobs/jobstest"
 	"hale/internal/store"
 	"hale/internal/store/storetest"
 )
@@ -197,7 +198,7 @@ func TestWaitingIsNoFailure(t *testing.T) {
 		}
 		var log bytes.Buffer
 		runner := jobs.NewRunner(db, jobs.Config{Node: node, Kinds: []jobs.Handler{k}, Log: slog.New(slog.NewTextHandler(&log, nil))})
-		loop := jobs.NewLoop(runner.Run)
+		loop := jobstest.NewLoop(runner.Run)
 		loop.Start(system)
 		becomes(t, db, uuid.Nil, enqueue(t, db, k, jobs.Options{}), jobs.Succeeded)
 		if err := errors.Join(loop.Stop(system), node.Stop(system)); err != nil {

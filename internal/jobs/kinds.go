@@ -34,10 +34,23 @@ type Limits struct {
 	Attempts    int           // before a job has failed for good; 10
 }
 
-// Define makes a kind. Its name is lower case with dots, such as users.erase.
-// fn may be called more than once for one job, on any node, and must cope.
+// Named makes a kind that has no function yet: its jobs can be asked for, and
+// Do makes the kind that runs them. Its name is lower case with dots, such as
+// users.erase.
+func Named[Args any](kind string) Kind[Args] {
+	return Kind[Args]{name: kind, limits: Limits{Concurrency: 2, Timeout: time.Hour, Attempts: 10}}
+}
+
+// Do gives the kind its function. fn may be called more than once for one job,
+// on any node, and must cope.
+func (k Kind[Args]) Do(fn func(ctx context.Context, run *Run, args Args) error) Kind[Args] {
+	k.run = fn
+	return k
+}
+
+// Define makes a kind whose function needs nothing but the database.
 func Define[Args any](kind string, fn func(ctx context.Context, run *Run, args Args) error) Kind[Args] {
-	return Kind[Args]{name: kind, run: fn, limits: Limits{Concurrency: 2, Timeout: time.Hour, Attempts: 10}}
+	return Named[Args](kind).Do(fn)
 }
 
 // With sets limits.
@@ -85,6 +98,9 @@ func (k Kind[Args]) bounds() Limits        { return k.limits }
 func (k Kind[Args]) period() time.Duration { return k.every }
 
 func (k Kind[Args]) call(ctx context.Context, run *Run, raw []byte) error {
+	if k.run == nil {
+		return fmt.Errorf("jobs: %s has no function here", k.name)
+	}
 	var args Args
 	if err := json.Unmarshal(raw, &args); err != nil {
 		return Permanent(fmt.Errorf("jobs: reading the arguments of %s: %w", k.name, err))

@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"time"
@@ -64,7 +63,7 @@ func scan(row interface{ Scan(...any) error }) (Job, error) {
 // Get reads a job of a team; NotFound when the team has no such job.
 func Get(ctx context.Context, tx *store.Tx, team uuid.UUID, id ID) (Job, error) {
 	j, err := scan(tx.QueryRow(ctx, `SELECT `+columns+` FROM jobs WHERE team_id = $1 AND id = $2`, team, id))
-	if errors.Is(err, sql.ErrNoRows) {
+	if errors.Is(err, store.ErrNoRows) {
 		return Job{}, fault.New(fault.NotFound, "Job not found")
 	}
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"hale/internal/jobs"
+	"hale/internal/jobs/jobstest"
 	"hale/internal/store"
 	"hale/internal/store/storetest"
 )
@@ -39,7 +40,7 @@ func TestStopGivesBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		loop := jobs.NewLoop(jobs.NewRunner(db, jobs.Config{Node: membership, Kinds: []jobs.Handler{k}}).Run)
+		loop := jobstest.NewLoop(jobs.NewRunner(db, jobs.Config{Node: membership, Kinds: []jobs.Handler{k}}).Run)
 		loop.Start(system)
 		<-started
 		if err := errors.Join(loop.Stop(system), membership.Leave(system)); err != nil {

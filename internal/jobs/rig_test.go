@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"hale/internal/jobs"
+	"hale/internal/jobs/jobstest"
 	"hale/internal/store"
 )
 
@@ -25,7 +26,7 @@ func kind(name string, fn func(ctx context.Context, run *jobs.Run) error) jobs.K
 type node struct {
 	*jobs.Runner
 	membership *jobs.Node
-	loop       *jobs.Loop
+	loop       *jobstest.Loop
 }
 
 func start(t testing.TB, db *store.DB, kinds ...jobs.Handler) *node {
@@ -35,7 +36,7 @@ func start(t testing.TB, db *store.DB, kinds ...jobs.Handler) *node {
 		t.Fatal(err)
 	}
 	n := &node{Runner: jobs.NewRunner(db, jobs.Config{Node: membership, Kinds: kinds}), membership: membership}
-	n.loop = jobs.NewLoop(n.Run)
+	n.loop = jobstest.NewLoop(n.Run)
 	n.loop.Start(system)
 	t.Cleanup(func() { n.stop(t) })
 	return n

@@ -175,7 +175,7 @@ func orNull(text string) any {
 func LinkAccount(ctx context.Context, tx *store.Tx, id AccountID, team teams.ID) error {
 	var owned bool
 	err := tx.QueryRow(ctx, `SELECT owner IS NOT NULL FROM lab_accounts WHERE id = $1`, id).Scan(&owned)
-	if errors.Is(err, sql.ErrNoRows) {
+	if errors.Is(err, store.ErrNoRows) {
 		return fault.New(fault.NotFound, "Lab account does not exist")
 	}
 	if err != nil {

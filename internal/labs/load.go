@@ -2,7 +2,6 @@ package labs
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,7 +19,7 @@ func For(ctx context.Context, tx *store.Tx, team teams.ID) (*Catalogue, error) {
 	var environment, revision string
 	err := tx.QueryRow(ctx, `SELECT t.environment, c.revision FROM teams t, catalogue c WHERE t.id = $1 AND c.id = 1`, team).
 		Scan(&environment, &revision)
-	if errors.Is(err, sql.ErrNoRows) {
+	if errors.Is(err, store.ErrNoRows) {
 		return nil, fault.New(fault.NotFound, "Team not found")
 	}
 	if err != nil {

@@ -3,7 +3,6 @@ package labs
 import (
 	"context"
 	"crypto/sha256"
-	"database/sql"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -42,7 +41,7 @@ func scanTest(row scanner, team teams.ID) (Test, error) {
 // findTest reads a lab test; false when the team has none of that id.
 func findTest(ctx context.Context, tx *store.Tx, team teams.ID, id TestID) (Test, bool, error) {
 	t, err := scanTest(tx.QueryRow(ctx, `SELECT `+testColumns+` FROM lab_tests WHERE team_id = $1 AND id = $2`, team, id), team)
-	if errors.Is(err, sql.ErrNoRows) {
+	if errors.Is(err, store.ErrNoRows) {
 		return Test{}, false, nil
 	}
 	return t, err == nil, err

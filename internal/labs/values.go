@@ -62,15 +62,6 @@ var States = []string{
 	"OH", "OK", "OR", "PA", "RI", "SC", "SD", "TN", "TX", "UT", "VT", "VA", "WA", "WV", "WI", "WY",
 }
 
-// Slugs are the identifiers of labs that clients of the reference know. Others
-// may be imported.
-//
-// Reference 1.16, Labs.
-var Slugs = []string{
-	"ayumetrix", "spiriplex", "ussl", "quest", "sonora_quest", "labcorp", "bioreference", "us_biotek",
-	"manual", "sanocardio", "ihd", "nexus", "my_uti", "crl", "mtl",
-}
-
 // CentralSlugs are the labs that compendium and area lookups speak of.
 var CentralSlugs = []string{"labcorp", "quest", "bioreference", "sonora_quest"}
 

@@ -7,7 +7,7 @@
 //	keep.go      Keep: a body, in the transaction that stores what it says
 //	digest.go    telling the same body again from a new one
 //	file.go      KeepFile and Restore: an upload, a mebibyte at a time
-//	read.go      List, Get, Body
+//	read.go      List, Get, Body; Touch: a file is being read
 //	items.go     which payload a summary was read from
 //	forget.go    the end of the retention, and of a user
 //

@@ -69,7 +69,7 @@ func forgetSome(ctx context.Context, tx *store.Tx, team teams.ID, before time.Ti
 
 // forget removes a payload; more says that chunks are left and so is it.
 func (p *Payload) forget(ctx context.Context, tx *store.Tx) (more bool, err error) {
-	if p.Size > chunkSize || p.chunks > 0 {
+	if p.Size > chunkSize || p.chunks > 0 || !p.whole { // chunks are counted when all are written
 		n, err := tx.Exec(ctx, `DELETE FROM payload_chunks WHERE team_id = $1 AND user_id = $2 AND payload_id = $3 AND number IN (
 			SELECT number FROM payload_chunks WHERE team_id = $1 AND user_id = $2 AND payload_id = $3 ORDER BY number DESC LIMIT $4)`,
 			p.Team, p.User, p.ID, chunksAtOnce)

@@ -87,6 +87,17 @@ func (b *bed) body(p ledger.Payload) (body []byte) {
 	return body
 }
 
+// file is an upload of the user.
+func (b *bed) file(data []byte) ledger.File {
+	b.t.Helper()
+	path := filepath.Join(b.t.TempDir(), "upload")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		b.t.Fatal(err)
+	}
+	sum := sha256.Sum256(data)
+	return ledger.File{Team: b.user.Team, User: b.user.ID, Kind: "fit", Path: path, Size: int64(len(data)), SHA256: sum[:]}
+}
+
 // count is how many rows of a table the team has.
 func (b *bed) count(table string) (n int) {
 	b.t.Helper()
@@ -156,12 +167,7 @@ func TestTheSameBodyAgain(t *testing.T) {
 func TestFilesComeBack(t *testing.T) {
 	each(t, func(b *bed) {
 		data := append(noise(2<<20+5), bytes.Repeat([]byte("x"), 1<<20)...)
-		path := filepath.Join(t.TempDir(), "upload")
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		sum := sha256.Sum256(data)
-		f := ledger.File{Team: b.user.Team, User: b.user.ID, Kind: "fit", Path: path, Size: int64(len(data)), SHA256: sum[:]}
+		f := b.file(data)
 		broken, cancel := context.WithCancel(b.ctx)
 		cancel()
 		if _, err := b.l.KeepFile(broken, b.db, f); err == nil {
@@ -241,6 +247,40 @@ func TestRetention(t *testing.T) {
 		all := b.list()
 		if len(all) != 1 || string(b.body(all[0])) != "new" || b.count("payload_chunks") != 0 || b.count("payload_items") != 0 || !incomplete() {
 			t.Errorf("left %+v, %d chunks, %d items", all, b.count("payload_chunks"), b.count("payload_items"))
+		}
+	})
+}
+
+// A small file that was never written to its end leaves no chunk behind.
+func TestRetentionOfABrokenFile(t *testing.T) {
+	each(t, func(b *bed) {
+		f := b.file([]byte("the beginning of a file"))
+		if _, err := b.l.KeepFile(b.ctx, b.db, f); err != nil {
+			t.Fatal(err)
+		}
+		b.write(func(tx *store.Tx) error { // as it is before the last transaction
+			_, err := tx.Exec(b.ctx, `UPDATE payloads SET whole = FALSE, chunks = 0, packed = 0 WHERE team_id = $1`, b.user.Team)
+			return err
+		})
+		if n, err := ledger.Forget(b.ctx, b.db, b.user.Team, b.now.Add(time.Hour)); n != 1 || err != nil {
+			t.Errorf("forgot %d, %v", n, err)
+		}
+		if b.count("payloads") != 0 || b.count("payload_chunks") != 0 {
+			t.Errorf("left %d payloads, %d chunks", b.count("payloads"), b.count("payload_chunks"))
+		}
+	})
+}
+
+// A payload that is being read is later than what came meanwhile.
+func TestTouch(t *testing.T) {
+	each(t, func(b *bed) {
+		file := b.keep([]byte("file"))
+		b.later(time.Second)
+		b.keep([]byte("push"))
+		b.later(time.Second)
+		b.write(func(tx *store.Tx) error { return ledger.Touch(b.ctx, tx, b.user.Team, b.user.ID, file) })
+		if all := b.list(); all[1].ID != file || all[1].Times != 1 || !all[1].LastAt.Equal(*b.now) {
+			t.Errorf("%+v", all)
 		}
 	})
 }

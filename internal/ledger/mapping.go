@@ -16,13 +16,18 @@ const (
 // body or a file of a kind becomes raises its number; a kind that is not here
 // is at its first.
 var mappings = map[string]int{
-	// 2: sensor_location, intensity and the words of insulin.
-	Samples: 2,
-	Series:  2,
+	// 2: sensor_location, intensity and the words of insulin. 3: steps with an
+	// interval of seconds, or none.
+	Samples: 3,
+	Series:  3,
 
-	Summaries: 1,
+	// 2: a session or a meal that says no day has that of its place; the number of
+	// a sport.
+	Summaries: 2,
+
 	// 2: insulin, swimming strokes, sports of distance, cycles, electrocardiograms.
-	"apple_health": 2,
+	// 3: steps as above.
+	"apple_health": 3,
 
 	// 2: what was eaten or injected at one moment is added up.
 	"dexcom_clarity": 2, "nightscout": 2, "health_connect": 2,
@@ -30,6 +35,10 @@ var mappings = map[string]int{
 	"libreview": 2,
 	// 2: an activity is known by its id; the zone of the profile.
 	"fitbit": 2,
+	// 2: the stages of a night end with them; the height that was measured last.
+	"withings": 2,
+	// 2: the source type of a maker's recording is that of its replies.
+	"gpx": 2, "tcx": 2,
 }
 
 // Mapping is the version of today's reading of a kind of payload. A payload

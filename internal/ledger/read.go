@@ -82,6 +82,17 @@ func (p *Payload) chunk(ctx context.Context, tx *store.Tx, number int64) ([]byte
 	return p.open(ctx, tx, number, sealed)
 }
 
+// Touch notes that a payload is being read: it is later than all that came
+// before, since what is made of it may have seen that.
+func Touch(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, id ID) error {
+	_, err := tx.Exec(ctx, `UPDATE payloads SET last_at = $4 WHERE team_id = $1 AND user_id = $2 AND id = $3`,
+		team, user, id, store.Micros(tx.Now()))
+	if err != nil {
+		return fmt.Errorf("ledger: noting that a payload is read: %w", err)
+	}
+	return nil
+}
+
 // Latest is where the ledger of a user ends now.
 func Latest(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (at Mark, err error) {
 	err = tx.QueryRow(ctx, `SELECT COUNT(*), COALESCE(MAX(last_at), 0) FROM payloads WHERE team_id = $1 AND user_id = $2 AND whole`,

@@ -16,7 +16,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/klauspost/compress/zstd"
@@ -75,32 +74,6 @@ func (l *List[T]) Put(ctx context.Context, tx *store.Tx, edition string, entries
 		return fmt.Errorf("lists: storing %s: %w", l.Name, err)
 	}
 	return nil
-}
-
-// Edition says what was imported.
-type Edition struct {
-	Name       string
-	Edition    string
-	Entries    int
-	ImportedAt time.Time
-}
-
-// Editions lists what was imported, by name.
-func Editions(ctx context.Context, tx *store.Tx) ([]Edition, error) {
-	rows, err := tx.Query(ctx, `SELECT name, edition, entries, imported_at FROM public_lists ORDER BY name`)
-	if err != nil {
-		return nil, fmt.Errorf("lists: listing: %w", err)
-	}
-	defer rows.Close()
-	var all []Edition
-	for rows.Next() {
-		var e Edition
-		if err := rows.Scan(&e.Name, &e.Edition, &e.Entries, store.ScanTime(&e.ImportedAt)); err != nil {
-			return nil, err
-		}
-		all = append(all, e)
-	}
-	return all, rows.Err()
 }
 
 func read(ctx context.Context, tx *store.Tx, name string) (text []byte, revision uuid.UUID, err error) {

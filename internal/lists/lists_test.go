@@ -62,13 +62,13 @@ func TestImportReachesEveryNode(t *testing.T) {
 				t.Errorf("after the second import: %v, %v", got, err)
 			}
 		}
-		var all []lists.Edition
-		err := db.Read(system, func(tx *store.Tx) (err error) {
-			all, err = lists.Editions(system, tx)
-			return err
+		var edition string
+		var entries int
+		err := db.Read(system, func(tx *store.Tx) error {
+			return tx.QueryRow(system, `SELECT edition, entries FROM public_lists`).Scan(&edition, &entries)
 		})
-		if err != nil || len(all) != 1 || all[0].Edition != "2026" || all[0].Entries != 1 || all[0].ImportedAt.IsZero() {
-			t.Errorf("%+v, %v", all, err)
+		if err != nil || edition != "2026" || entries != 1 {
+			t.Errorf("edition %q of %d entries: %v", edition, entries, err)
 		}
 	})
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"hale/internal/fault"
 	"hale/internal/inbox"
 	"hale/internal/jobs"
@@ -50,8 +52,13 @@ func TestFromTheInbox(t *testing.T) {
 			t.Fatal(err)
 		}
 		userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
-			m, err := inbox.MessageOf(ctx, tx, page[0].ID.UUID())
-			if !bytes.Equal(m.Raw, raw) {
+			var id, team, user uuid.UUID
+			var sealed []byte
+			if err := tx.QueryRow(ctx, `SELECT id, team_id, user_id, raw FROM inbox_messages`).Scan(&id, &team, &user, &sealed); err != nil {
+				return err
+			}
+			got, err := tx.Unseal(ctx, team, user, "inbox_messages.raw:"+id.String(), sealed)
+			if !bytes.Equal(got, raw) {
 				t.Error("the raw message is not what came")
 			}
 			return err

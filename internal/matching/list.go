@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
-
-	"golang.org/x/text/unicode/norm"
 
 	"hale/internal/civil"
 	"hale/internal/labs"
+	"hale/internal/orders"
 	"hale/internal/store"
 	"hale/internal/teams"
 )
@@ -187,23 +185,8 @@ func sought(input string) func(Person) bool {
 	if day, err := civil.ParseDate(strings.TrimSpace(input)); err == nil {
 		return func(p Person) bool { return p.DOB == day }
 	}
-	part := fold(input)
+	part := orders.Fold(input)
 	return func(p Person) bool {
-		return part != "" && strings.Contains(fold(p.FirstName+" "+p.LastName+" "+p.FirstName), part)
+		return part != "" && strings.Contains(orders.Fold(p.FirstName+" "+p.LastName+" "+p.FirstName), part)
 	}
-}
-
-// fold is a name as it is searched: lower case, without accents and commas,
-// words parted by single spaces.
-func fold(name string) string {
-	plain := strings.Map(func(r rune) rune {
-		switch {
-		case unicode.Is(unicode.Mn, r):
-			return -1
-		case r == ',':
-			return ' '
-		}
-		return unicode.ToLower(r)
-	}, norm.NFD.String(name))
-	return strings.Join(strings.Fields(plain), " ")
 }

@@ -28,16 +28,14 @@ type matchArgs struct {
 	ID   ID       `json:"id"`
 }
 
-var matchKind = jobs.Define[matchArgs]("matching.match", nil).With(matchLimits)
-
-var matchLimits = jobs.Limits{Concurrency: 4, Timeout: 5 * time.Minute, Attempts: 100}
+var matchKind = jobs.Named[matchArgs]("matching.match").With(jobs.Limits{Concurrency: 4, Timeout: 5 * time.Minute, Attempts: 100})
 
 // Jobs are the kinds of job that a runner needs.
 func (q *Queue) Jobs() []jobs.Handler {
 	return []jobs.Handler{
-		jobs.Define(matchKind.Name(), func(ctx context.Context, run *jobs.Run, args matchArgs) error {
+		matchKind.Do(func(ctx context.Context, run *jobs.Run, args matchArgs) error {
 			return Match(ctx, run.DB(), args.Team, args.ID, false)
-		}).With(matchLimits),
+		}),
 		ForgetJob,
 	}
 }

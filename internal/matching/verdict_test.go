@@ -145,7 +145,7 @@ func TestNothingUnsafeByItself(t *testing.T) {
 			r.Lab, r.Account, r.SampleID = words(t, "report lab", "northlab", ""), words(t, "report account", "12345", ""), words(t, "report sample", "S-1", "S-2", "")
 		})
 		v := judge(r, among)
-		if !slices.Contains(Decisions, v.Decision) {
+		if v.Decision.Sentence() == "" {
 			t.Fatalf("decision %q", v.Decision)
 		}
 		for _, c := range v.Candidates {

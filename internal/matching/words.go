@@ -39,11 +39,6 @@ const (
 	NoMatch Decision = "no_match"
 )
 
-// Decisions lists them all.
-var Decisions = []Decision{
-	SampleMatch, CompletedMatch, CancelledMatch, WrongCollection, WrongLab, SeveralPeople, OtherPerson, PersonMatch, NoMatch,
-}
-
 // sentences say a decision to people. They name no person.
 var sentences = map[Decision]string{
 	SampleMatch:     "The result names the sample of this order.",

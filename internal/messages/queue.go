@@ -107,7 +107,7 @@ func Queue(ctx context.Context, tx *store.Tx, m Message) (ID, error) {
 	}
 	var job any
 	if ended == nil {
-		made, err := sendJob.Enqueue(ctx, tx, sendArgs{id}, jobs.Options{Team: m.Team.UUID(), At: m.Due})
+		made, err := sendKind.Enqueue(ctx, tx, sendArgs{id}, jobs.Options{Team: m.Team.UUID(), At: m.Due})
 		if err != nil {
 			return id, err
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"hale/internal/jobs"
+	"hale/internal/jobs/jobstest"
 	"hale/internal/messages"
 	"hale/internal/store"
 	"hale/internal/store/storetest"
@@ -174,7 +175,7 @@ func (r *rig) work(until func(all []messages.Shown) bool) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	loop := jobs.NewLoop(jobs.NewRunner(r.db, jobs.Config{Node: node, Kinds: r.service.Jobs()}).Run)
+	loop := jobstest.NewLoop(jobs.NewRunner(r.db, jobs.Config{Node: node, Kinds: r.service.Jobs()}).Run)
 	loop.Start(system)
 	for deadline := time.Now().Add(30 * time.Second); !until(r.list(messages.Filter{})) || r.running(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {

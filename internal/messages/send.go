@@ -24,13 +24,8 @@ const (
 	forgetting = 1000 // rows in one transaction
 )
 
-// limits of the job that sends one message.
-var limits = jobs.Limits{Concurrency: atOnce, Timeout: 2 * timeout, Attempts: attempts}
-
-// sendJob is what Queue asks for. A Service runs jobs of this kind.
-var sendJob = jobs.Define("messages.send", func(context.Context, *jobs.Run, sendArgs) error {
-	return errors.New("messages: no service runs here")
-}).With(limits)
+// sendKind is what Queue asks for: the job that sends one message.
+var sendKind = jobs.Named[sendArgs]("messages.send").With(jobs.Limits{Concurrency: atOnce, Timeout: 2 * timeout, Attempts: attempts})
 
 // Service sends messages.
 type Service struct {
@@ -44,7 +39,7 @@ type Service struct {
 // Jobs are the kinds that the service runs.
 func (s *Service) Jobs() []jobs.Handler {
 	return []jobs.Handler{
-		jobs.Define(sendJob.Name(), s.send).With(limits),
+		sendKind.Do(s.send),
 		jobs.Define("messages.forget", forget).Every(24 * time.Hour),
 	}
 }

@@ -135,12 +135,6 @@ func Amend(ctx context.Context, tx *store.Tx, o *Order, change func(o *Order)) e
 	return store.ErrLostRace
 }
 
-// History returns an order's events, oldest first.
-func History(ctx context.Context, tx *store.Tx, o *Order) ([]Event, error) {
-	all, err := histories(ctx, tx, []Order{*o})
-	return all[o.ID], err
-}
-
 // listWidth is how many orders one statement is given.
 const listWidth = 25
 

@@ -111,7 +111,7 @@ func TestPartialResults(t *testing.T) {
 func history(t *testing.T, db *store.DB, o orders.Order) (all []orders.Event) {
 	t.Helper()
 	userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) (err error) {
-		all, err = orders.History(ctx, tx, &o)
+		all, err = orderstest.History(ctx, tx, &o)
 		return err
 	})
 	return all
@@ -171,7 +171,7 @@ func sound(t *testing.T, db *store.DB, o orders.Order) {
 		if err != nil {
 			return err
 		}
-		rows, err := orders.History(ctx, tx, &now)
+		rows, err := orderstest.History(ctx, tx, &now)
 		if err != nil {
 			return err
 		}

@@ -42,10 +42,10 @@ func (m *memory) match(f Filter, within [][]ID, today civil.Date) bitmap {
 	f.Created.keep(b, m.created)
 	f.Updated.keep(b, m.updated)
 	if f.PatientName != "" {
-		m.names.narrow(b, m.names.patients, fold(f.PatientName), false)
+		m.names.narrow(b, m.names.patients, Fold(f.PatientName), false)
 	}
 	if f.Recipient != "" {
-		m.names.narrow(b, m.names.recipients, fold(f.Recipient), true)
+		m.names.narrow(b, m.names.recipients, Fold(f.Recipient), true)
 	}
 	if f.Search != "" {
 		b = m.search(b, strings.TrimSpace(f.Search))
@@ -141,7 +141,7 @@ func (m *memory) search(b bitmap, input string) bitmap {
 	if day, err := civil.ParseDate(input); err == nil {
 		found.or(kept(b, m.names.births, between(dayNumber(day), dayNumber(day))))
 	}
-	lines, beforeTail := m.names.texts.with(fold(input))
+	lines, beforeTail := m.names.texts.with(Fold(input))
 	if lines.count() > 0 {
 		found.or(kept(b, m.names.patients, in(lines)))
 		found.or(kept(b, m.names.recipients, in(beforeTail)))

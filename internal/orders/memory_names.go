@@ -28,11 +28,11 @@ var noNames names
 func sealNames(ctx context.Context, tx *store.Tx, o *Order) ([]byte, error) {
 	var lines [4]string
 	if p := o.Body.Patient; p != nil {
-		lines[0], lines[1], lines[2] = fold(p.LastName), fold(p.FirstName), p.BirthDate.String()
+		lines[0], lines[1], lines[2] = Fold(p.LastName), Fold(p.FirstName), p.BirthDate.String()
 	}
 	for _, a := range []*Address{o.Body.Shipping, o.Body.Address} {
 		if a != nil && lines[3] == "" {
-			lines[3] = fold(a.Receiver)
+			lines[3] = Fold(a.Receiver)
 		}
 	}
 	return tx.Seal(ctx, o.Team.UUID(), o.User.UUID(), namesPlace+o.ID.String(), []byte(strings.Join(lines[:], "\n")))
@@ -51,9 +51,9 @@ func parseNames(lines []byte) (names, error) {
 	return n, nil
 }
 
-// fold is a name as it is compared: lower case, without accents and commas,
+// Fold is a name as it is compared: lower case, without accents and commas,
 // words parted by single spaces.
-func fold(name string) string {
+func Fold(name string) string {
 	plain := strings.Map(func(r rune) rune {
 		switch {
 		case unicode.Is(unicode.Mn, r):

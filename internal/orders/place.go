@@ -30,11 +30,11 @@ type jobArgs struct {
 	Order ID       `json:"order"`
 }
 
-// The kinds of job. These are for asking; Jobs has the functions.
+// The kinds of job.
 var (
-	placeKind    = jobs.Define[jobArgs]("orders.place", nil).With(placeLimits)
-	withdrawKind = jobs.Define[jobArgs]("orders.withdraw", nil).With(placeLimits)
-	shipKind     = jobs.Define[jobArgs]("orders.ship", nil).With(placeLimits)
+	placeKind    = jobs.Named[jobArgs]("orders.place").With(placeLimits)
+	withdrawKind = jobs.Named[jobArgs]("orders.withdraw").With(placeLimits)
+	shipKind     = jobs.Named[jobArgs]("orders.ship").With(placeLimits)
 )
 
 // placeLimits let an order wait for its lab for some three days.
@@ -42,11 +42,7 @@ var placeLimits = jobs.Limits{Concurrency: 8, Timeout: 2 * time.Minute, Attempts
 
 // Jobs are the kinds of job that a runner needs.
 func (p *Placer) Jobs() []jobs.Handler {
-	return []jobs.Handler{
-		jobs.Define(placeKind.Name(), p.place).With(placeLimits),
-		jobs.Define(withdrawKind.Name(), p.withdraw).With(placeLimits),
-		jobs.Define(shipKind.Name(), p.ship).With(placeLimits),
-	}
+	return []jobs.Handler{placeKind.Do(p.place), withdrawKind.Do(p.withdraw), shipKind.Do(p.ship)}
 }
 
 func ask(ctx context.Context, tx *store.Tx, kind jobs.Kind[jobArgs], o *Order, at time.Time) error {

@@ -44,6 +44,22 @@ func TestADamagedCursorIsRefused(t *testing.T) {
 	}
 }
 
+// A position of another list has other fields, or the same by chance.
+func TestACursorOfAnotherListIsRefused(t *testing.T) {
+	type elsewhere place
+	for _, other := range []any{elsewhere{7, 8, "x"}, struct{ User string }{"y"}, int64(7)} {
+		var got place
+		if err := Decode(Encode(other), &got); !fault.Is(err, fault.Invalid) {
+			t.Errorf("%T: %v", other, err)
+		}
+	}
+	at := &place{7, 8, "x"}
+	got := &place{}
+	if err := Decode(Encode(at), &got); err != nil || *got != *at {
+		t.Errorf("by pointers: %+v, %v", got, err)
+	}
+}
+
 func FuzzDecode(f *testing.F) {
 	f.Add(Encode(place{1, 2, "a"}))
 	f.Add("")

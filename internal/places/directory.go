@@ -2,7 +2,6 @@ package places
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"sync"
@@ -91,7 +90,7 @@ func (*Directory) Site(ctx context.Context, tx *store.Tx, who Viewer, lab, code 
 	}
 	s, err := scanSite(tx.QueryRow(ctx, `SELECT `+siteColumns+` FROM service_centers
 		WHERE owner = $1 AND lab = $2 AND site_code = $3`, key.owner, key.lab, code))
-	if errors.Is(err, sql.ErrNoRows) || err == nil && !s.Open(civil.DateOf(tx.Now())) {
+	if errors.Is(err, store.ErrNoRows) || err == nil && !s.Open(civil.DateOf(tx.Now())) {
 		return Site{}, ErrNoSite
 	}
 	return s, err

@@ -128,7 +128,7 @@ func (b *bench) history() (all []results.Summary) {
 func (b *bench) path() (all []string) {
 	b.t.Helper()
 	b.read(func(tx *store.Tx) error {
-		rows, err := orders.History(b.t.Context(), tx, &b.order)
+		rows, err := orderstest.History(b.t.Context(), tx, &b.order)
 		all = nil
 		for _, e := range rows {
 			if e.Status != orders.Ordered && e.Status != orders.RequisitionCreated {

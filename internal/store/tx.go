@@ -135,17 +135,6 @@ func (tx *Tx) ForUpdateSkipLocked() string {
 	return ""
 }
 
-// TryLock takes a named lock until the transaction ends and reports whether
-// it was free. SQLite's one writer always has it.
-func (tx *Tx) TryLock(ctx context.Context, name string) (bool, error) {
-	if tx.db.engine == SQLite {
-		return true, nil
-	}
-	var got bool
-	err := tx.QueryRow(ctx, `SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0))`, name).Scan(&got)
-	return got, err
-}
-
 // Lock waits for a named lock and holds it until the transaction ends.
 func (tx *Tx) Lock(ctx context.Context, name string) error {
 	if tx.db.engine == SQLite {

@@ -70,6 +70,26 @@ func List(first, n int) string {
 	return b.String()
 }
 
+// Split calls fn with successive parts of items whose lengths are taken from
+// sizes, a descending list that ends in 1. So a statement for many rows has
+// only a few texts to prepare.
+func Split[T any](items []T, sizes []int, fn func(part []T) error) error {
+	for len(items) > 0 {
+		n := 1
+		for _, size := range sizes {
+			if len(items) >= size {
+				n = size
+				break
+			}
+		}
+		if err := fn(items[:n]); err != nil {
+			return err
+		}
+		items = items[n:]
+	}
+	return nil
+}
+
 // LikePrefix makes the pattern for `col LIKE $1 ESCAPE '\'` that finds texts
 // that start with prefix. Store the column folded: SQLite ignores ASCII case
 // here and PostgreSQL does not.

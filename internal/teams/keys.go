@@ -2,7 +2,6 @@ package teams
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -110,7 +109,7 @@ func Keys(ctx context.Context, tx *store.Tx, team ID) ([]Key, error) {
 // GetKey returns one key of a team, or a NotFound fault.
 func GetKey(ctx context.Context, tx *store.Tx, team ID, id KeyID) (Key, error) {
 	k, err := scanKey(tx.QueryRow(ctx, `SELECT `+keyColumns+` FROM api_keys WHERE team_id = $1 AND id = $2`, team, id))
-	if errors.Is(err, sql.ErrNoRows) {
+	if errors.Is(err, store.ErrNoRows) {
 		return Key{}, fault.New(fault.NotFound, "API key not found")
 	}
 	return k, err
@@ -124,11 +123,6 @@ func EndKey(ctx context.Context, tx *store.Tx, team ID, id KeyID, at time.Time) 
 		return fault.New(fault.NotFound, "API key not found")
 	}
 	return err
-}
-
-// RevokeKey ends a key now.
-func RevokeKey(ctx context.Context, tx *store.Tx, team ID, id KeyID) error {
-	return EndKey(ctx, tx, team, id, tx.Now())
 }
 
 // RotateKey makes a successor with the same label and lets the old key live
@@ -158,7 +152,7 @@ var ErrNoKey = errors.New("teams: no such API key")
 // whether the text is missing, wrong or ended.
 func Resolve(ctx context.Context, tx *store.Tx, text string) (Team, Key, error) {
 	key, err := scanKey(tx.QueryRow(ctx, `SELECT `+keyColumns+` FROM api_keys WHERE hash = $1`, secrets.Hash(text)))
-	if errors.Is(err, sql.ErrNoRows) || err == nil && !key.Live(tx.Now()) {
+	if errors.Is(err, store.ErrNoRows) || err == nil && !key.Live(tx.Now()) {
 		return Team{}, Key{}, ErrNoKey
 	}
 	if err != nil {

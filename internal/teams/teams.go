@@ -2,7 +2,6 @@ package teams
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -127,7 +126,7 @@ func scan(row scanner) (Team, error) {
 // Get returns a team, or a NotFound fault.
 func Get(ctx context.Context, tx *store.Tx, id ID) (Team, error) {
 	team, err := scan(tx.QueryRow(ctx, `SELECT `+columns+` FROM teams WHERE id = $1`, id))
-	if errors.Is(err, sql.ErrNoRows) {
+	if errors.Is(err, store.ErrNoRows) {
 		return Team{}, fault.New(fault.NotFound, "Team not found")
 	}
 	return team, err

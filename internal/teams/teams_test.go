@@ -66,10 +66,10 @@ func TestKeysOpenUntilTheyEnd(t *testing.T) {
 			if err != nil || len(all) != 2 {
 				t.Errorf("%d keys: %v", len(all), err)
 			}
-			return teams.RevokeKey(ctx, tx, team.ID, all[1].ID)
+			return teams.EndKey(ctx, tx, team.ID, all[1].ID, tx.Now())
 		})
 		if opens(next) {
-			t.Error("a revoked key opens")
+			t.Error("a key that has ended opens")
 		}
 	})
 }
@@ -91,8 +91,8 @@ func TestAKeyOfAnotherTeamIsUnknown(t *testing.T) {
 				return err
 			}
 			for name, err := range map[string]error{
-				"revoke": teams.RevokeKey(ctx, tx, mine.ID, key.ID),
-				"get":    second(teams.GetKey(ctx, tx, mine.ID, key.ID)),
+				"end": teams.EndKey(ctx, tx, mine.ID, key.ID, tx.Now()),
+				"get": second(teams.GetKey(ctx, tx, mine.ID, key.ID)),
 			} {
 				if !fault.Is(err, fault.NotFound) {
 					t.Errorf("%s: %v", name, err)

@@ -41,13 +41,8 @@ func Delete(ctx context.Context, tx *store.Tx, team teams.ID, id ID) error {
 	if err := count(ctx, tx, team, block, -1); err != nil {
 		return err
 	}
-	for _, r := range registered() {
-		if r.OnDelete == nil {
-			continue
-		}
-		if err := r.OnDelete(ctx, tx, team, id); err != nil {
-			return fmt.Errorf("users: deleting %s: %s: %w", id, r.Name, err)
-		}
+	if err := tell(ctx, tx, team, id, "deleting", func(r Records) Hook { return r.OnDelete }); err != nil {
+		return err
 	}
 	return scheduleErasure(ctx, tx, team, id)
 }
@@ -92,7 +87,10 @@ func Undo(ctx context.Context, tx *store.Tx, team teams.ID, ref Ref) error {
 	case err != nil:
 		return fmt.Errorf("users: bringing back %s: %w", id, err)
 	}
-	return count(ctx, tx, team, block, 1)
+	if err := count(ctx, tx, team, block, 1); err != nil {
+		return err
+	}
+	return tell(ctx, tx, team, id, "bringing back", func(r Records) Hook { return r.OnReturn })
 }
 
 func mark(ctx context.Context, tx *store.Tx, query string, args ...any) (block int64, err error) {

@@ -18,10 +18,33 @@ type Records struct {
 	// Name says what it is, for progress and errors: "connections".
 	Name string
 	// OnDelete, when set, runs in the transaction that deletes the user.
-	OnDelete func(ctx context.Context, tx *store.Tx, team teams.ID, user ID) error
+	OnDelete Hook
+	// OnReturn, when set, runs in the transaction that brings a deleted user
+	// back.
+	OnReturn Hook
+	// OnZone, when set, runs in the transaction that gives the user another
+	// fallback time zone, or none.
+	OnZone Hook
 	// Erase removes rows for good, a few thousand at most in one transaction,
 	// and reports whether there are more.
 	Erase func(ctx context.Context, tx *store.Tx, team teams.ID, user ID) (more bool, err error)
+}
+
+// Hook is how a domain hears of what happens to a user.
+type Hook func(ctx context.Context, tx *store.Tx, team teams.ID, user ID) error
+
+// tell calls one hook of all domains. what says what happens.
+func tell(ctx context.Context, tx *store.Tx, team teams.ID, user ID, what string, of func(Records) Hook) error {
+	for _, r := range registered() {
+		hook := of(r)
+		if hook == nil {
+			continue
+		}
+		if err := hook(ctx, tx, team, user); err != nil {
+			return fmt.Errorf("users: %s %s: %s: %w", what, user, r.Name, err)
+		}
+	}
+	return nil
 }
 
 var registry struct {

@@ -141,7 +141,7 @@ func many(ctx context.Context, tx *store.Tx, query string, args ...any) ([]User,
 }
 
 // insert stores a new user in the block that is being filled. It returns
-// sql.ErrNoRows when the client_user_id is taken.
+// store.ErrNoRows when the client_user_id is taken.
 func insert(ctx context.Context, tx *store.Tx, user *User) error {
 	birthDate, err := user.sealBirthDate(ctx, tx)
 	if err != nil {

@@ -2,7 +2,6 @@ package users
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -90,7 +89,7 @@ func Create(ctx context.Context, tx *store.Tx, team teams.ID, n NewUser) (User, 
 	user.setTimeZone(n.TimeZone, tx.Now())
 	user.setBirthDate(n.BirthDate, tx.Now())
 	err := insert(ctx, tx, &user)
-	if errors.Is(err, sql.ErrNoRows) {
+	if errors.Is(err, store.ErrNoRows) {
 		return User{}, taken(ctx, tx, team, n.ClientUserID)
 	}
 	if err != nil {
@@ -118,7 +117,7 @@ func (u *User) setBirthDate(day *civil.Date, now time.Time) {
 func Get(ctx context.Context, tx *store.Tx, team teams.ID, id ID, beside ...Beside) (User, error) {
 	user, deleted, err := find(ctx, tx, team, id, beside...)
 	switch {
-	case errors.Is(err, sql.ErrNoRows):
+	case errors.Is(err, store.ErrNoRows):
 		return User{}, fault.New(fault.NotFound, "Not found")
 	case err != nil:
 		return User{}, fmt.Errorf("users: reading %s: %w", id, err)
@@ -134,7 +133,7 @@ func Get(ctx context.Context, tx *store.Tx, team teams.ID, id ID, beside ...Besi
 func Exists(ctx context.Context, tx *store.Tx, team teams.ID, id ID) error {
 	var one int
 	err := tx.QueryRow(ctx, `SELECT 1 FROM users WHERE team_id = $1 AND user_id = $2 AND deleted_at IS NULL`, team, id).Scan(&one)
-	if errors.Is(err, sql.ErrNoRows) {
+	if errors.Is(err, store.ErrNoRows) {
 		return notFound()
 	}
 	return err
@@ -145,7 +144,7 @@ func Exists(ctx context.Context, tx *store.Tx, team teams.ID, id ID) error {
 // Spec: Users, GET /v2/user/resolve/{client_user_id}.
 func Resolve(ctx context.Context, tx *store.Tx, team teams.ID, clientUserID string, beside ...Beside) (User, error) {
 	user, err := findByClient(ctx, tx, team, clientUserID, beside...)
-	if errors.Is(err, sql.ErrNoRows) {
+	if errors.Is(err, store.ErrNoRows) {
 		return User{}, notFound()
 	}
 	if err != nil {
@@ -189,11 +188,26 @@ func Change(ctx context.Context, tx *store.Tx, team teams.ID, id ID, u Update) (
 	if err != nil {
 		return User{}, fmt.Errorf("users: reading %s: %w", id, err)
 	}
+	zone := user.zoneName()
 	u.apply(&user, tx.Now())
 	if err := checkBounds(user.IngestionStart, user.IngestionEnd); err != nil {
 		return User{}, err
 	}
-	return user, save(ctx, tx, &user)
+	if err := save(ctx, tx, &user); err != nil || user.zoneName() == zone {
+		return user, err
+	}
+	if err := leaveZone(ctx, tx, team, id, zone); err != nil {
+		return user, err
+	}
+	return user, tell(ctx, tx, team, id, "changing", func(r Records) Hook { return r.OnZone })
+}
+
+// zoneName is the name of the fallback time zone; empty for none.
+func (u *User) zoneName() string {
+	if u.TimeZone == nil {
+		return ""
+	}
+	return u.TimeZone.Name
 }
 
 func (u Update) apply(user *User, now time.Time) {

@@ -21,8 +21,9 @@ type Summary struct {
 	// change when values do. See SummaryID.
 	Key        string
 	Source     Source
-	Date       civil.Date // calendar_date; zero for a profile
+	Date       civil.Date // calendar_date; zero for a profile, and for a session that has the day of its place
 	Start, End time.Time  // zero when the summary has none
+	Measured   time.Time  // of a profile: when its height was; zero when nobody says
 	// Body holds the resource's wire fields (reference 7.5). The store adds id,
 	// user_id, source, created_at and updated_at, and fills date, calendar_date
 	// and the start and end of a session where Body leaves them out.
@@ -113,8 +114,5 @@ func (r Range) Join(o Range) Range {
 	case o == Range{}:
 		return r
 	}
-	if o.Start.Before(r.Start) {
-		r.Start = o.Start
-	}
-	return Range{r.Start, later(r.End, o.End)}
+	return Range{earlier(r.Start, o.Start), later(r.End, o.End)}
 }

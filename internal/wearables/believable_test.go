@@ -3,6 +3,7 @@ package wearables_test
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -141,4 +142,76 @@ func TestWhenASessionMayBe(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A cycle is foretold, a year ahead at most and within the user's bounds; a day
+// of anything else has been.
+func TestWhatMayLieAhead(t *testing.T) {
+	each(t, func(f fixture) {
+		today := civil.DateOf(clock())
+		for _, c := range []struct {
+			resource, body string
+			days           int
+			until          *civil.Date
+			reason         string
+		}{
+			{"menstrual_cycle", `{"is_predicted":true}`, 14, nil, ""},
+			{"menstrual_cycle", `{"is_predicted":true}`, 360, nil, ""},
+			{"menstrual_cycle", `{"is_predicted":true}`, 400, nil, wearables.BadTime},
+			{"menstrual_cycle", `{"is_predicted":true}`, 15, &today, wearables.OutOfBounds},
+			{"activity", `{"steps":7}`, 14, nil, wearables.BadTime},
+		} {
+			f.user.IngestionEnd = c.until
+			date := today.AddDays(c.days)
+			r := f.ingest(wearables.Batch{Summaries: []wearables.Summary{
+				{Resource: c.resource, Key: date.String(), Source: watch(), Date: date, Body: []byte(c.body)},
+			}})
+			if got := fmt.Sprint(r.Rejections); c.reason == "" && r.Created != 1 || c.reason != "" && !strings.Contains(got, c.reason) {
+				t.Errorf("%s in %d days: %+v", c.resource, c.days, r)
+			}
+		}
+	})
+}
+
+// A rate is one of ten minutes at least: what phones counted in that time they
+// may write with a few seconds. What somebody typed in has no length, and no
+// rate; a day has its bounds all the same.
+func TestHowManyStepsThereMayBe(t *testing.T) {
+	each(t, func(f fixture) {
+		for i, c := range []struct {
+			length time.Duration
+			value  float64
+			ok     bool
+		}{
+			{0, 301, true},
+			{0, 30_000, true},
+			{0, 100_001, false},
+			{5 * time.Second, 426, true}, // of export6s3sample.xml
+			{5 * time.Second, 3_000, true},
+			{5 * time.Second, 3_001, false},
+			{time.Minute, 30_000, false},
+			{10 * time.Minute, 3_001, false},
+			{time.Hour, 18_000, true},
+			{time.Hour, 18_001, false},
+		} {
+			for _, resource := range []string{"steps", "wheelchair_push"} {
+				at := day.AddDate(0, 0, i)
+				r := f.ingest(wearables.Batch{Samples: []wearables.Samples{{
+					Resource: resource, Time: []int64{at.UnixMicro()}, End: []int64{at.Add(c.length).UnixMicro()}, Value: []float64{c.value},
+				}}})
+				if c.ok && r.Created != 1 || !c.ok && (len(r.Rejections) != 1 || r.Rejections[0].Reason != wearables.Implausible) {
+					t.Errorf("%s: %v in %v: %+v", resource, c.value, c.length, r)
+				}
+			}
+		}
+	})
+}
+
+func TestEveryNumberOfASeriesHasBounds(t *testing.T) {
+	for _, r := range wearables.Resources() {
+		one := r.Name == "note" || r.Name == "heart_rate_alert" // their value is always the same
+		if r.Min > r.Max || r.Min == r.Max && !one || math.IsInf(r.Max-r.Min, 0) {
+			t.Errorf("%s may be from %v to %v", r.Name, r.Min, r.Max)
+		}
+	}
 }

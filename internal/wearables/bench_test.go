@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"hale/internal/store"
 	"hale/internal/store/storetest"
 	"hale/internal/users"
@@ -97,5 +99,33 @@ func BenchmarkMonth(b *testing.B) {
 		slices.Sort(took)
 		b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "ms-p99")
 		b.ReportMetric(float64(len(body))/1e6, "MB")
+	})
+}
+
+// BenchmarkDayAmongWorkouts reads one day of a person with a thousand
+// workouts, each of which is a series.
+func BenchmarkDayAmongWorkouts(b *testing.B) {
+	benchEach(b, func(b *testing.B, db *store.DB, in *wearables.Ingester, user users.User, ctx context.Context) {
+		var all []wearables.Samples
+		for i := range 1000 {
+			id := uuid.New()
+			s := beats(day.AddDate(0, 0, -i), 5, 6, 7)
+			s.Resource, s.Source.WorkoutID = "workout_distance", &id
+			all = append(all, s)
+		}
+		mustIngest(b, in, ctx, user, wearables.Batch{Stage: wearables.Historical, Samples: all})
+		for b.Loop() {
+			err := db.Read(ctx, func(tx *store.Tx) error {
+				groups, _, err := wearables.ListSamples(ctx, tx, user.Team.UUID(), user.ID.UUID(),
+					wearables.SamplesQuery{Resource: "workout_distance", From: day.UnixMicro(), To: clock().UnixMicro()})
+				if len(groups) != 1 {
+					b.Fatal(len(groups))
+				}
+				return err
+			})
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
 	})
 }

@@ -59,4 +59,6 @@ func (b *Batch) paused() Result {
 }
 
 // ended says whether the user's data is not collected any more.
-func (in *Ingester) ended(user users.User) bool { return Ended(in.DB.Now(), user.IngestionEnd) }
+func (in *Ingester) ended(user users.User) bool {
+	return !in.Again && Ended(in.DB.Now(), user.IngestionEnd)
+}

@@ -16,12 +16,15 @@ const (
 	UnknownWord     = "unknown_"                 // and the extra field's name: not one of its words
 	UnknownSource   = "unknown_source_type"      // not one of sourceTypes
 	UnknownUnit     = "unknown_unit"             // no conversion to the resource's unit
+	MissingType     = "missing_type"             // nobody stated it, and clients need one
+	MissingValue    = "missing_value"            // a blood pressure has two
 	NotFinite       = "not_finite"               // NaN or infinite
 	Implausible     = "implausible_value"        // no living body or working device gives it
-	BadTime         = "implausible_time"         // before 2000, or more than 26 hours ahead
+	BadTime         = "implausible_time"         // before 2000, or more than 26 hours ahead; of a cycle, a year
 	EndBeforeStart  = "end_before_start"         //
 	OutOfBounds     = "outside_ingestion_bounds" // the user's ingestion_start and ingestion_end, ± 1 day
-	ShortColumns    = "unequal_columns"          // columns of one group differ in length
+	ShortColumns    = "unequal_columns"          // columns of one group, or lists of one summary, differ in length
+	Overlapping     = "overlapping_stages"       // a stage of a sleep begins before the one in front of it ends
 	TooLarge        = "too_large"                // the document would not fit into an event
 	BadDocument     = "bad_document"             // not a JSON object of the resource's fields
 )
@@ -62,10 +65,10 @@ func (l *limits) takes(us int64, offset int32) string {
 	return ""
 }
 
-// takesDate is takes for a calendar date.
-func (l *limits) takesDate(d civil.Date) string {
+// takesDate is takes for a calendar date that may lie further ahead.
+func (l *limits) takesDate(d civil.Date, further time.Duration) string {
 	us := d.In(time.UTC).UnixMicro()
-	if us < l.earliest-dayUS || us > l.latest+dayUS {
+	if us < l.earliest-dayUS || us > l.latest+dayUS+further.Microseconds() {
 		return BadTime
 	}
 	if us < l.from || us >= l.to {
@@ -80,7 +83,7 @@ const besides = 3 * 24 * time.Hour
 
 // takesSummary is takes for a summary. Its date decides about the user's
 // bounds, and its session lies near that.
-func (l *limits) takesSummary(s *Summary) string {
+func (l *limits) takesSummary(s *Summary, d *Document) string {
 	for _, at := range []time.Time{s.Start, s.End} {
 		if us := at.UnixMicro(); !at.IsZero() && (us < l.earliest || us > l.latest) {
 			return BadTime
@@ -92,8 +95,13 @@ func (l *limits) takesSummary(s *Summary) string {
 	if !s.Start.IsZero() && s.Start.Sub(s.Date.In(time.UTC)).Abs() > besides {
 		return BadTime
 	}
-	return l.takesDate(s.Date)
+	return l.takesDate(s.Date, d.Foretold)
 }
+
+// leastMinutes is the time over which a rate is judged at least: phones count
+// for up to ten minutes, and some write the count of all of them with an
+// interval of seconds.
+const leastMinutes = 10
 
 // refuses tells why sample i may not be stored; empty when it may.
 func (r *Resource) refuses(l *limits, c *blocks.Columns, i int) string {
@@ -118,13 +126,15 @@ func (r *Resource) refuses(l *limits, c *blocks.Columns, i int) string {
 			return EndBeforeStart
 		case c.End[i] > l.latest:
 			return BadTime
-		case r.PerMinute > 0 && v > r.PerMinute*max(1, float64(length)/minuteUS):
+		case r.PerMinute > 0 && length > 0 && v > r.PerMinute*max(leastMinutes, float64(length)/minuteUS):
 			return Implausible
 		}
 	}
 	if r.Pair {
 		low := c.Value2[i]
 		switch {
+		case math.IsNaN(low): // left out
+			return MissingValue
 		case low-low != 0:
 			return NotFinite
 		case low < leastDiastolic || low > mostDiastolic || low >= v:

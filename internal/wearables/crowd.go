@@ -14,9 +14,10 @@ import (
 // dozen statements; those that wait together are stored together, in one
 // transaction, with a few statements for all of them.
 //
-// What a crowd takes is the ordinary case: a few samples of known series, for a
-// user whose connection is known. Everything else, and every push of a crowd
-// that could not be stored, goes the way of a single push, which decides.
+// What a crowd takes is the ordinary case: a few samples of known series, not
+// of history, for a user whose connection is known. Everything else, and every
+// push of a crowd that could not be stored, goes the way of a single push, which
+// decides.
 
 // mostInCrowd bounds how many pushes one transaction carries.
 const mostInCrowd = 64
@@ -47,7 +48,7 @@ type pushed struct {
 // Push stores what a phone sends for a user, with its events, in one
 // transaction that it may share with others. See Ingest.
 func (in *Ingester) Push(ctx context.Context, team teams.ID, id users.ID, b Batch) (users.User, Result, error) {
-	if b.small() && in.Linked != nil && !store.CarriesMore(ctx) {
+	if b.small() && b.Stage != Historical && in.Linked != nil && !store.CarriesMore(ctx) {
 		p := &pushed{team: team, id: id, batch: &b, done: make(chan struct{})}
 		in.crowd.join(in, p)
 		<-p.done
@@ -127,10 +128,32 @@ func (in *Ingester) tryCrowd(ctx context.Context, group []*pushed) error {
 			return in.writeCrowd(ctx, tx, group)
 		})
 	}
-	if err := in.DB.Peek(ctx, func(tx *store.Tx) error { return in.planCrowd(ctx, tx, group) }); err != nil {
+	var before int64
+	if err := in.DB.Peek(ctx, func(tx *store.Tx) (err error) {
+		if before, err = partings(ctx, tx); err != nil {
+			return err
+		}
+		return in.planCrowd(ctx, tx, group)
+	}); err != nil {
 		return err
 	}
-	return in.DB.Write(ctx, func(tx *store.Tx) error { return in.writeCrowd(ctx, tx, group) })
+	return in.DB.Write(ctx, func(tx *store.Tx) error {
+		now, err := partings(ctx, tx)
+		if err == nil && now != before { // somebody may be gone who was there
+			err = in.planCrowd(ctx, tx, group)
+		}
+		if err != nil {
+			return err
+		}
+		return in.writeCrowd(ctx, tx, group)
+	})
+}
+
+// partings is how often a connection of anybody was removed or paused: SQLite
+// counts them, so that one row tells whether a plan still holds.
+func partings(ctx context.Context, tx *store.Tx) (n int64, err error) {
+	err = tx.QueryRow(ctx, `SELECT partings FROM instance WHERE id = 1`).Scan(&n)
+	return n, err
 }
 
 // planCrowd looks up the users with their connections, then the blocks, and

@@ -68,7 +68,7 @@ func readHeads(ctx context.Context, tx *store.Tx, group []*pushed) (heads, error
 			team, users, series, buckets)
 		return all, tx.Run(ctx, &b)
 	}
-	err := events.Split(at, []int{16, 4, 1}, func(part []place) error {
+	err := store.Split(at, []int{16, 4, 1}, func(part []place) error {
 		args := make([]any, 0, 1+3*len(part))
 		for _, p := range part {
 			args = append(args, p.user, p.series, p.bucket)

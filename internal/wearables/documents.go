@@ -42,6 +42,8 @@ type Document struct {
 	Longest    time.Duration // of a believable session; 0 means any
 	Parallel   bool          // its lists belong together: none is stored without the others
 	Dated      bool          // has calendar_date
+	Wakes      bool          // a session that counts for the day on which it ends
+	Foretold   time.Duration // how far ahead its day may be told
 	Fields     []Field
 }
 
@@ -113,7 +115,7 @@ var documents = []*Document{
 		{"gender", Text, "female, male, other, unknown", ""},
 		{"sex", Text, "female, male, other", ""},
 	})},
-	{Name: "sleep", Key: "sleep", Dated: true, Start: "bedtime_start", End: "bedtime_stop", Longest: 24 * time.Hour, Fields: fields(days, []Field{
+	{Name: "sleep", Key: "sleep", Dated: true, Wakes: true, Start: "bedtime_start", End: "bedtime_stop", Longest: 24 * time.Hour, Fields: fields(days, []Field{
 		{"bedtime_start", Moment, "", ""},
 		{"bedtime_stop", Moment, "", ""},
 		{"type", Text, "long_sleep (3 h or more), short_sleep, acknowledged_nap, unknown (ongoing)", `"unknown"`},
@@ -139,7 +141,7 @@ var documents = []*Document{
 		{"respiratory_rate", Number, "breaths/min", ""},
 		{"sleep_stream", Object, "Deprecated: read the stream.", ""},
 	})},
-	{Name: "sleep_cycle", Key: "sleep_cycle", Dated: true, Start: "session_start", End: "session_end", Longest: 24 * time.Hour, Parallel: true, Fields: fields([]Field{
+	{Name: "sleep_cycle", Key: "sleep_cycle", Dated: true, Wakes: true, Start: "session_start", End: "session_end", Longest: 24 * time.Hour, Parallel: true, Fields: fields([]Field{
 		{"sleep_id", UUID, "The sleep it belongs to.", ""},
 		{"session_start", Moment, "", ""},
 		{"session_end", Moment, "", ""},
@@ -188,7 +190,7 @@ var documents = []*Document{
 		{"source_app_id", Text, "", ""},
 		{"source_device_id", UUID, "", ""},
 	})},
-	{Name: "menstrual_cycle", Key: "menstrual_cycle", Dated: true, Fields: fields([]Field{
+	{Name: "menstrual_cycle", Key: "menstrual_cycle", Dated: true, Foretold: 366 * 24 * time.Hour, Fields: fields([]Field{
 		{"period_start", Day, "", ""},
 		{"period_end", Day, "", ""},
 		{"cycle_end", Day, "", ""},

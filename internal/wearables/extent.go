@@ -2,21 +2,13 @@ package wearables
 
 import (
 	"context"
-	"database/sql"
 
 	"hale/internal/store"
 )
 
-// Extent is when the oldest and the newest sample of a series start, UTC
-// microseconds; ok is false when it has none.
-func (s *Series) Extent(ctx context.Context, tx *store.Tx) (oldest, newest int64, ok bool, err error) {
-	var first, last sql.NullInt64
-	err = tx.QueryRow(ctx, `SELECT
-		(SELECT t_min FROM sample_blocks WHERE team_id = $1 AND user_id = $2 AND series_id = $3 ORDER BY bucket LIMIT 1),
-		(SELECT t_max FROM sample_blocks WHERE team_id = $1 AND user_id = $2 AND series_id = $3 ORDER BY bucket DESC LIMIT 1)`,
-		s.Team, s.User, s.ID).Scan(&first, &last)
-	return first.Int64, last.Int64, first.Valid && last.Valid, err
-}
+// Within is whether a series that SeriesOf read may have samples that start in
+// [from, to), UTC microseconds.
+func (s *Series) Within(from, to int64) bool { return s.Newest >= from && s.Oldest < to }
 
 // Count is how many samples the blocks hold that reach into [from, to), UTC
 // microseconds: what reading it takes, and no fewer than start in it.

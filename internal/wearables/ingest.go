@@ -35,6 +35,9 @@ type Ingester struct {
 	Linked func(provider string) (column string, brings func(column string, resources []string) bool)
 	// Changed, when set, hears of what changed, in the same transaction.
 	Changed OnChange
+	// Again says that what is stored came in before and is read again: it is taken
+	// also when collection has ended since.
+	Again bool
 
 	cache seriesCache
 	crowd crowd
@@ -207,7 +210,7 @@ func (j *job) plan(ctx context.Context, tx *store.Tx) error {
 func (j *job) changes() bool {
 	return j.also != nil || j.in.Connect != nil && len(j.resources) > 0 || j.failed() ||
 		slices.ContainsFunc(j.series, func(w *seriesWrite) bool { return len(w.blocks) > 0 }) ||
-		slices.ContainsFunc(j.summaries, func(w *summaryWrite) bool { return w.verb != "" }) ||
+		slices.ContainsFunc(j.summaries, func(w *summaryWrite) bool { return w.verb != "" || w.measured }) ||
 		slices.ContainsFunc(j.streams, func(w *streamWrite) bool { return w.verb != "" })
 }
 

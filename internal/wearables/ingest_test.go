@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -228,18 +229,18 @@ func TestWhatIsRejected(t *testing.T) {
 			Resource: "steps", Source: watch(),
 			Time:  []int64{day.UnixMicro(), day.UnixMicro() + 1, day.UnixMicro() + 2},
 			End:   []int64{day.UnixMicro() + 60e6, day.UnixMicro(), day.UnixMicro() + 600e6},
-			Value: []float64{301, 5, 2999},
+			Value: []float64{3001, 5, 2999},
 		}
 		pressure := wearables.Samples{
-			Resource: "blood_pressure", Source: watch(), Time: []int64{day.UnixMicro(), day.UnixMicro() + 1},
-			Value: []float64{120, 80}, Value2: []float64{80, 120},
+			Resource: "blood_pressure", Source: watch(), Time: []int64{day.UnixMicro(), day.UnixMicro() + 1, day.UnixMicro() + 2},
+			Value: []float64{120, 80, 120}, Value2: []float64{80, 120, math.NaN()},
 		}
 		bad := beats(day, 61)
 		bad.Value = append(bad.Value, 62)
 		toaster := beats(day, 61)
 		toaster.Source.Type = "toaster"
 		r := f.ingest(wearables.Batch{Samples: []wearables.Samples{heart, old, older, ancient, unknown, typed, steps, pressure, bad, toaster}})
-		if got := counts(r); got != "4 created, 0 updated, 0 unchanged, 13 rejected" {
+		if got := counts(r); got != "4 created, 0 updated, 0 unchanged, 14 rejected" {
 			t.Error(got)
 		}
 		var got []string
@@ -249,7 +250,7 @@ func TestWhatIsRejected(t *testing.T) {
 		want := []string{
 			"heartrate implausible_value 2 at 0/1", "heartrate outside_ingestion_bounds 2 at 1/0", "heartrate implausible_time 1 at 3/0",
 			"mood unknown_resource 1 at 4/0", "heartrate unknown_type 1 at 5/0", "steps implausible_value 1 at 6/0",
-			"steps end_before_start 1 at 6/1", "blood_pressure implausible_value 1 at 7/1", "heartrate unequal_columns 2 at 8/0",
+			"steps end_before_start 1 at 6/1", "blood_pressure implausible_value 1 at 7/1", "blood_pressure missing_value 1 at 7/2", "heartrate unequal_columns 2 at 8/0",
 			"heartrate unknown_source_type 1 at 9/0",
 		}
 		if !slices.Equal(got, want) {

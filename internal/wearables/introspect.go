@@ -108,14 +108,39 @@ func PullsOf(ctx context.Context, tx *store.Tx, team uuid.UUID, in UserRange, he
 			}
 		}
 	}
-	return found, addAnnounced(ctx, tx, team, in, since, found)
+	if err := addAnnounced(ctx, tx, team, in, since, found); err != nil {
+		return nil, err
+	}
+	return found, found.count(ctx, tx, team)
+}
+
+// uncounted stands for the days of a history that has grown since it was
+// announced.
+const uncounted = -1
+
+// count counts the days that are not counted yet.
+func (all Pulls) count(ctx context.Context, tx *store.Tx, team uuid.UUID) (err error) {
+	for user, providers := range all {
+		for provider, resources := range providers {
+			for resource, p := range resources {
+				if p.Days != uncounted {
+					continue
+				}
+				if p.Days, err = daysWithData(ctx, tx, team, user, provider, resource, Range{*p.RangeStart, *p.RangeEnd}); err != nil {
+					return err
+				}
+				resources[resource] = p
+			}
+		}
+	}
+	return nil
 }
 
 // addAnnounced ends the pulls that were announced.
 func addAnnounced(ctx context.Context, tx *store.Tx, team uuid.UUID, in UserRange, since Since, found Pulls) error {
-	rows, err := tx.Query(ctx, `SELECT user_id, provider, resource, start_at, end_at, announced_at, COALESCE(days, 0) FROM history_announced
+	rows, err := tx.Query(ctx, `SELECT user_id, provider, resource, start_at, end_at, announced_at, COALESCE(days, $5) FROM history_announced
 		WHERE team_id = $1 AND user_id BETWEEN $2 AND $3 AND ($4 = '' OR provider = $4) ORDER BY announced_at`,
-		team, in.First, in.Last, in.Provider)
+		team, in.First, in.Last, in.Provider, uncounted)
 	if err != nil {
 		return fmt.Errorf("wearables: reading histories: %w", err)
 	}
@@ -149,6 +174,13 @@ func put[T any](found map[uuid.UUID]map[string]map[string]T, user uuid.UUID, pro
 		found[user][provider] = map[string]T{}
 	}
 	found[user][provider][resource] = v
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
 }
 
 func later(a, b time.Time) time.Time {

@@ -19,12 +19,13 @@ import (
 type heard struct {
 	resource string // its name in events
 	stored   bool   // anything of it could be stored
+	changed  bool   // anything of it is new
 	// oldest and newest bound the data, UTC microseconds; 0 when it has no time.
 	oldest, newest int64
 }
 
 // hear adds data of a resource to what the batch tells.
-func (j *job) hear(resource string, oldest, newest int64) {
+func (j *job) hear(resource string, oldest, newest int64, changed bool) {
 	h := j.heardOf(resource)
 	if !h.stored || oldest < h.oldest {
 		h.oldest = oldest
@@ -32,7 +33,7 @@ func (j *job) hear(resource string, oldest, newest int64) {
 	if !h.stored || newest > h.newest {
 		h.newest = newest
 	}
-	h.stored = true
+	h.stored, h.changed = true, h.changed || changed
 }
 
 func (j *job) heardOf(resource string) *heard {
@@ -50,17 +51,17 @@ func (j *job) heardOf(resource string) *heard {
 func (j *job) listen() {
 	j.heard = j.heard[:0]
 	for _, w := range j.series {
-		j.hear(w.resource.Event, w.add.Time[0], w.add.Time[len(w.add.Time)-1])
+		j.hear(w.resource.Event, w.add.Time[0], w.add.Time[len(w.add.Time)-1], len(w.blocks) > 0)
 	}
 	for _, w := range j.summaries {
 		if !w.tooLarge {
 			oldest, newest := w.bounds()
-			j.hear(w.Resource, oldest, newest)
+			j.hear(w.Resource, oldest, newest, w.verb != "")
 		}
 	}
 	for _, w := range j.streams {
 		if !w.orphan {
-			j.hear(WorkoutStream, w.span.Start.UnixMicro(), w.span.End.UnixMicro())
+			j.hear(WorkoutStream, w.span.Start.UnixMicro(), w.span.End.UnixMicro(), w.verb != "")
 		}
 	}
 	for _, r := range j.refusals() {
@@ -135,7 +136,7 @@ func (j *job) note(ctx context.Context, tx *store.Tx, sent []events.New) error {
 			return fmt.Errorf("wearables: keeping statistics: %w", err)
 		}
 	}
-	return nil
+	return j.uncount(ctx, tx)
 }
 
 func (n *noted) args() []any {

@@ -169,14 +169,33 @@ func (d *Document) beneath(user users.User, s *Summary, fields map[string]any) m
 	if start.IsZero() {
 		start = s.Date.In(zone)
 	}
+	if !d.placed() && d.Start != "" && fields["calendar_date"] == nil && !statesOffset(textOfMoment(fields[d.Start])) {
+		found["calendar_date"] = civil.DateOf(start.In(zone)).String()
+	}
 	if _, ok := d.Settable("timezone_offset"); ok && fields["timezone_offset"] == nil {
 		_, seconds := start.In(zone).Zone()
 		found["timezone_offset"] = json.Number(strconv.Itoa(seconds))
 	}
-	if _, ok := d.Settable("time_zone"); ok && fields["timezone_offset"] == nil {
+	if _, ok := d.Settable("time_zone"); ok && fields["timezone_offset"] == nil && !d.elsewhere(fields, zone) {
 		found["time_zone"] = zone.String()
 	}
 	return found
+}
+
+// placed says whether the document has a field for where the person was.
+func (d *Document) placed() bool {
+	_, offset := d.Settable("timezone_offset")
+	_, zone := d.Settable("time_zone")
+	return offset || zone
+}
+
+// elsewhere says whether the text of a session's start has another offset than
+// the zone had then.
+func (d *Document) elsewhere(fields map[string]any, zone *time.Location) bool {
+	at := textOfMoment(fields[d.Start])
+	_, there := at.In(zone).Zone()
+	_, stated := at.Zone()
+	return statesOffset(at) && stated != there
 }
 
 // OffsetsFound reads the offsets of a series' samples that start in [from, to),

@@ -11,6 +11,7 @@ import (
 	"hale/internal/civil"
 	"hale/internal/store"
 	"hale/internal/users"
+	"hale/internal/users/userstest"
 	"hale/internal/wearables"
 )
 
@@ -154,6 +155,155 @@ func TestNewSummariesGetTheFallbackZone(t *testing.T) {
 			t.Errorf("got %v\nwant %v", got, want)
 		}
 	})
+}
+
+// A session that says no day has that of the place where it was.
+func TestTheDayOfASession(t *testing.T) {
+	each(t, func(f fixture) {
+		at := func(text string) time.Time {
+			at, err := time.Parse(time.RFC3339, text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return at
+		}
+		for i, c := range []struct{ resource, start, end, body, zone, day string }{
+			{"workouts", "2026-03-02T03:00:00Z", "2026-03-02T04:00:00Z", `{}`, "", "2026-03-02"},
+			{"workouts", "2026-03-02T03:00:00Z", "2026-03-02T04:00:00Z", `{}`, "America/Los_Angeles", "2026-03-01"},
+			{"workouts", "2026-03-02T03:00:00Z", "2026-03-02T04:00:00Z", `{"timezone_offset":3600}`, "America/Los_Angeles", "2026-03-02"},
+			{"sleep", "2026-03-01T14:00:00Z", "2026-03-01T22:00:00Z", `{}`, "Asia/Tokyo", "2026-03-02"},
+			{"sleep_cycle", "2026-03-01T14:00:00Z", "2026-03-01T22:00:00Z", `{}`, "Asia/Tokyo", "2026-03-02"},
+			{"sleep_cycle", "2026-03-01T14:00:00Z", "2026-03-01T22:00:00Z", `{"time_zone":"Asia/Tokyo"}`, "", "2026-03-02"},
+			{"sleep_cycle", "2026-03-01T22:00:00-05:00", "2026-03-01T23:30:00-05:00", `{"session_start":"2026-03-01T22:00:00-05:00","session_end":"2026-03-01T23:30:00-05:00"}`, "Asia/Tokyo", "2026-03-01"},
+			{"electrocardiogram", "2026-03-01T22:00:00Z", "2026-03-01T22:00:30Z", `{"time_zone":"Asia/Tokyo"}`, "", "2026-03-02"},
+			{"meal", "2026-03-01T22:00:00Z", "", `{}`, "", "2026-03-01"},
+			{"meal", "2026-03-01T22:00:00Z", "", `{}`, "Asia/Tokyo", "2026-03-02"},
+			{"meal", "2026-03-01T22:00:00Z", "", `{"timestamp":"2026-03-01T17:00:00-05:00"}`, "Asia/Tokyo", "2026-03-01"},
+		} {
+			f := f
+			f.user = userstest.New(t, f.db, f.user.Team, users.NewUser{})
+			if c.zone != "" {
+				f = f.zoned(c.zone)
+			}
+			s := wearables.Summary{Resource: c.resource, Key: "k", Start: at(c.start), Body: []byte(c.body)}
+			if c.end != "" {
+				s.End = at(c.end)
+			}
+			for _, zone := range []string{c.zone, "Pacific/Kiritimati"} { // which moves nothing that is stored
+				r := f.ingest(wearables.Batch{Summaries: []wearables.Summary{s}})
+				if got := f.datesOf(c.resource); len(got) != 1 || got[0] != c.day || r.Rejected+r.Updated > 0 {
+					t.Errorf("%d: %s of %s in %q is of %v, want %s; %s", i, c.resource, c.start, zone, got, c.day, counts(r))
+				}
+				f = f.zoned("Pacific/Kiritimati")
+			}
+		}
+	})
+}
+
+// A meal that was stored under the day of UTC has that of its place when it is
+// told again with it, and keeps it when it is told without.
+func TestAMealIsFiledAnew(t *testing.T) {
+	each(t, func(f fixture) {
+		for i, c := range []struct{ day, want, filed string }{
+			{"", "1 created, 0 updated, 0 unchanged, 0 rejected", "2026-03-01"},
+			{"2026-03-02", "0 created, 1 updated, 0 unchanged, 0 rejected", "2026-03-02"},
+			{"", "0 created, 0 updated, 1 unchanged, 0 rejected", "2026-03-02"},
+		} {
+			meal := wearables.Summary{Resource: "meal", Key: "k", Start: day.Add(22 * time.Hour), Body: []byte(`{}`)}
+			if c.day != "" {
+				meal.Date = civil.MustParse(c.day)
+			}
+			if got := counts(f.ingest(wearables.Batch{Summaries: []wearables.Summary{meal}})); got != c.want {
+				t.Errorf("%d: %s, want %s", i, got, c.want)
+			}
+			if got := f.datesOf("meal"); len(got) != 1 || got[0] != c.filed || !strings.Contains(f.summaries("meal")[0], `"calendar_date":"`+c.filed+`"`) {
+				t.Errorf("%d: of %v, want %s", i, got, c.filed)
+			}
+			f = f.zoned("Pacific/Kiritimati") // which moves nothing that is stored
+		}
+		stated := wearables.Summary{Resource: "meal", Key: "2", Start: day.Add(22 * time.Hour), Date: civil.MustParse("2026-03-01"), Body: []byte(`{}`)}
+		f.ingest(wearables.Batch{Summaries: []wearables.Summary{stated}})
+		if got := f.datesOf("meal"); !slices.Contains(got, "2026-03-01") {
+			t.Errorf("the day that was stated: %v", got)
+		}
+	})
+}
+
+// The day of a session that says none follows its end.
+func TestTheDayFollowsTheEnd(t *testing.T) {
+	each(t, func(f fixture) {
+		f = f.zoned("America/Los_Angeles")
+		for _, c := range []struct {
+			length time.Duration
+			day    string
+		}{{8 * time.Hour, "2026-02-28"}, {10 * time.Hour, "2026-03-01"}} {
+			f.ingest(wearables.Batch{Summaries: []wearables.Summary{{
+				Resource: "sleep", Key: "k", Start: day.Add(-time.Hour), End: day.Add(c.length - time.Hour), Body: []byte(`{}`),
+			}}})
+			if got := f.datesOf("sleep"); len(got) != 1 || got[0] != c.day {
+				t.Errorf("%v, want %s", got, c.day)
+			}
+			f = f.zoned("Asia/Tokyo") // what is stored keeps its place
+		}
+	})
+}
+
+// A session that was filed under another day is filed under the one of its
+// place when it is told again.
+func TestASessionIsFiledAnew(t *testing.T) {
+	each(t, func(f fixture) {
+		cycle := wearables.Summary{
+			Resource: "sleep_cycle", Key: "k", Date: civil.DateOf(day), Start: day.Add(14 * time.Hour), End: day.Add(22 * time.Hour), Body: []byte(`{"time_zone":"Asia/Tokyo"}`),
+		}
+		f.ingest(wearables.Batch{Summaries: []wearables.Summary{cycle}})
+		cycle.Date = civil.Date{}
+		for _, want := range []string{"0 created, 1 updated, 0 unchanged, 0 rejected", "0 created, 0 updated, 1 unchanged, 0 rejected"} {
+			if got := counts(f.ingest(wearables.Batch{Summaries: []wearables.Summary{cycle}})); got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+		}
+		if got := f.datesOf("sleep_cycle"); len(got) != 1 || got[0] != "2026-03-02" {
+			t.Error(got)
+		}
+	})
+}
+
+// The bounds of a user hold for the local day of a session that says none.
+func TestBoundsOfASessionWithoutADay(t *testing.T) {
+	each(t, func(f fixture) {
+		f = f.zoned("America/Los_Angeles")
+		f.user.IngestionStart = &civil.Date{Year: 2026, Month: 3, Day: 3}
+		run := wearables.Summary{Resource: "workouts", Key: "k", Start: day.Add(27 * time.Hour), End: day.Add(28 * time.Hour), Body: []byte(`{}`)}
+		if r := f.ingest(wearables.Batch{Summaries: []wearables.Summary{run}}); r.Rejected != 1 || r.Rejections[0].Reason != wearables.OutOfBounds {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
+// datesOf are the days under which summaries are filed.
+func (f fixture) datesOf(resource string) (all []string) {
+	f.t.Helper()
+	err := f.db.Read(f.ctx, func(tx *store.Tx) error {
+		rows, err := tx.Query(f.ctx, `SELECT calendar_date FROM summaries WHERE team_id = $1 AND user_id = $2 AND resource = $3`,
+			f.user.Team, f.user.ID, resource)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		all = nil
+		for rows.Next() {
+			var day string
+			if err := rows.Scan(&day); err != nil {
+				return err
+			}
+			all = append(all, day)
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return all
 }
 
 // A copy of what is stored, given back, changes nothing: what a fallback gave

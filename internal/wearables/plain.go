@@ -1,31 +1,65 @@
 package wearables
 
+import (
+	"cmp"
+	"container/heap"
+)
+
 // AppendPlain appends the samples of all sources as one JSON array in order of
 // time, as the deprecated reads have it: nothing in it tells sources apart.
-// Each part must be in order of time.
+// Each part must be in order of time; of one moment the earlier part is first.
 //
 // Reference 7.7.
 func AppendPlain(dst []byte, all []Samples, spill Spill) []byte {
-	next := make([]int, len(all))
-	writers := make([]*sampleWriter, len(all))
+	var queue plainQueue
 	for i := range all {
-		writers[i] = newSampleWriter(&all[i])
+		if all[i].Len() > 0 {
+			queue = append(queue, &plainPart{times: all[i].Time, place: i, writer: newSampleWriter(&all[i])})
+		}
 	}
+	heap.Init(&queue)
 	dst = append(dst, '[')
-	for first := true; ; first = false {
-		at := -1
-		for i := range all {
-			if next[i] < all[i].Len() && (at < 0 || all[i].Time[next[i]] < all[at].Time[next[at]]) {
-				at = i
-			}
-		}
-		if at < 0 {
-			return append(dst, ']')
-		}
+	for first := true; len(queue) > 0; first = false {
 		if !first {
 			dst = append(dst, ',')
 		}
-		dst = spill(writers[at].append(dst, next[at]))
-		next[at]++
+		p := queue[0]
+		dst = spill(p.writer.append(dst, p.next))
+		if p.next++; p.next < len(p.times) {
+			heap.Fix(&queue, 0)
+		} else {
+			heap.Pop(&queue)
+		}
 	}
+	return append(dst, ']')
+}
+
+// plainPart is a part that is not yet written to its end.
+type plainPart struct {
+	times  []int64
+	next   int
+	place  int
+	writer *sampleWriter
+}
+
+// plainQueue is a heap of parts by their next sample: there is one for each
+// workout, and a look at all of them for each sample would take minutes.
+type plainQueue []*plainPart
+
+func (q plainQueue) Len() int      { return len(q) }
+func (q plainQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q plainQueue) Less(i, j int) bool {
+	a, b := q[i], q[j]
+	return cmp.Or(cmp.Compare(a.times[a.next], b.times[b.next]), cmp.Compare(a.place, b.place)) < 0
+}
+
+// Push is there for heap.Interface: all parts are known from the beginning.
+func (q *plainQueue) Push(p any) { *q = append(*q, p.(*plainPart)) }
+
+// Pop takes the last one.
+func (q *plainQueue) Pop() any {
+	last := len(*q) - 1
+	p := (*q)[last]
+	*q = (*q)[:last]
+	return p
 }

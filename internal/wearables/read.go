@@ -7,14 +7,18 @@ import (
 
 	"github.com/google/uuid"
 
+	"hale/internal/fault"
 	"hale/internal/store"
 	"hale/internal/wearables/blocks"
 )
 
-// ReadSeries appends a series' samples that start in [from, to), UTC
-// microseconds, to dst in time order.
+// ReadSeries appends the samples of a series of SeriesOf's that start in
+// [from, to), UTC microseconds, to dst in time order.
 func ReadSeries(ctx context.Context, tx *store.Tx, s Series, from, to int64, dst *Samples) error {
 	dst.Resource, dst.Type, dst.Extra, dst.Source = s.Resource, s.Type, s.Extra, s.Source
+	if !s.Within(from, to) {
+		return nil
+	}
 	c := dst.columns()
 	_, err := s.read(ctx, tx, from, to, math.MaxInt, false, &c)
 	dst.setColumns(&c)
@@ -114,7 +118,8 @@ type SamplesQuery struct {
 }
 
 // ListSamples returns one page of a user's samples: one group for each series
-// that has any, those of one source side by side. next is nil at the end.
+// that has any, those of one source side by side. next is nil at the end. A
+// place in a series that the user does not have is refused.
 //
 // Reference 7.7.
 func ListSamples(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q SamplesQuery) (groups []Samples, next *Place, err error) {
@@ -139,7 +144,7 @@ func ListSamples(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q Samp
 			}
 			skipping, from = false, max(from, q.After.Time+1)
 		}
-		if q.Provider != "" && s.Source.Provider != q.Provider {
+		if q.Provider != "" && s.Source.Provider != q.Provider || !s.Within(from, q.To) {
 			continue
 		}
 		if left == 0 {
@@ -159,6 +164,9 @@ func ListSamples(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q Samp
 		if more {
 			return groups, &Place{s.ID, c.Time[c.Len()-1]}, nil
 		}
+	}
+	if skipping { // a series stays until its user is erased
+		return nil, nil, fault.New(fault.Invalid, "Value error, this cursor belongs to another user").At("query", "next_cursor")
 	}
 	return groups, nil, nil
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"hale/internal/fault"
 	"hale/internal/store"
 	"hale/internal/wearables"
 )
@@ -88,6 +89,60 @@ func TestRangesAreHalfOpen(t *testing.T) {
 			}
 			if !slices.Equal(got.Value, []float64{62, 62}) || len(got.Offset) != 2 || got.Resource != "heartrate" {
 				t.Errorf("read %+v", got)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// A place in a series of somebody else's is no end.
+func TestAPlaceOfAnotherUserIsRefused(t *testing.T) {
+	each(t, func(f fixture) {
+		f.ingest(wearables.Batch{Samples: []wearables.Samples{beats(day, 60, 61)}})
+		q := wearables.SamplesQuery{Resource: "heartrate", To: clock().UnixMicro(), After: &wearables.Place{Series: 1, Time: day.UnixMicro()}}
+		if groups, next := f.page(q); len(groups) != 1 || groups[0].Len() != 1 || next != nil {
+			t.Errorf("%+v, %v", groups, next)
+		}
+		q.From = clock().UnixMicro() - 1
+		if groups, next := f.page(q); len(groups) != 0 || next != nil {
+			t.Errorf("of a later time: %+v, %v", groups, next)
+		}
+		q.After.Series = 2
+		err := f.db.Read(f.ctx, func(tx *store.Tx) error {
+			_, _, err := wearables.ListSamples(f.ctx, tx, f.user.Team.UUID(), f.user.ID.UUID(), q)
+			return err
+		})
+		if !fault.Is(err, fault.Invalid) {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+// A list of series says when their samples begin and end.
+func TestSeriesKnowTheirExtent(t *testing.T) {
+	each(t, func(f fixture) {
+		phone := beats(day, 60)
+		phone.Source.Type = "phone"
+		f.ingest(wearables.Batch{Samples: []wearables.Samples{phone, beats(day.AddDate(0, 0, -40), 61, 62), beats(day.AddDate(0, 0, 3), 63)}})
+		err := f.db.Read(f.ctx, func(tx *store.Tx) error {
+			for _, resource := range []string{"", "heartrate"} {
+				all, err := wearables.SeriesOf(f.ctx, tx, f.user.Team.UUID(), f.user.ID.UUID(), resource)
+				if err != nil || len(all) != 2 {
+					t.Fatalf("series %+v, %v", all, err)
+				}
+				if s := all[0]; s.Source.Type != "phone" || s.Oldest != day.UnixMicro() || s.Newest != s.Oldest {
+					t.Errorf("%+v", s)
+				}
+				from, to := day.AddDate(0, 0, -40).UnixMicro(), day.AddDate(0, 0, 3).UnixMicro()
+				if s := all[1]; s.Oldest != from || s.Newest != to {
+					t.Errorf("%+v", s)
+				}
+				if s := all[1]; !s.Within(from, from+1) || !s.Within(to, to+1) || s.Within(from-1, from) || s.Within(to+1, to+2) {
+					t.Error("in a wrong time")
+				}
 			}
 			return nil
 		})

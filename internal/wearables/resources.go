@@ -1,7 +1,6 @@
 package wearables
 
 import (
-	"math"
 	"slices"
 	"time"
 )
@@ -24,7 +23,11 @@ type Resource struct {
 	// Typed says that clients read the type as text always: it is empty, and
 	// not null, where nobody stated one.
 	Typed bool
-	// Min and Max bound a believable value; PerMinute an interval's rate.
+	// Kinds says that clients read one of Types always. Who pushes a sample has
+	// to say which; a file that does not know cannot be asked.
+	Kinds bool
+	// Min and Max bound a believable value; PerMinute an interval's rate. A value
+	// without length has no rate: it may be what somebody typed in for a day.
 	Min, Max  float64
 	PerMinute float64
 	// Width is how much time one block covers; a dense first batch narrows it.
@@ -52,8 +55,6 @@ const (
 // hypnogram is read from the sleep cycles that replaced it and never stored.
 const hypnogram = "hypnogram"
 
-var noLimit = math.Inf(1)
-
 // Reference 7.7, in its order; bounds from what bodies and devices can do.
 var resourceTable = []Resource{
 	metric("afib_burden", interval, "%", 0, 100, perMonth),
@@ -80,17 +81,17 @@ var resourceTable = []Resource{
 	metric("forced_vital_capacity", interval, "L", 0, 20, perMonth),
 	typed(metric("glucose", discrete, "mmol/L", 0.6, 50, perDay), "automatic", "manual_scan"),
 	metric("handwashing", interval, "count", 0, 10_000, perMonth),
-	always(typed(metric("heart_rate_alert", interval, "count", 1, 1, perMonth),
-		"low_heart_rate", "high_heart_rate", "irregular_rhythm")),
+	kinds(metric("heart_rate_alert", interval, "count", 1, 1, perMonth),
+		"low_heart_rate", "high_heart_rate", "irregular_rhythm"),
 	metric("heart_rate_recovery_one_minute", interval, "count", 0, 300, perMonth),
 	metric("heartrate", discrete, "bpm", 20, 300, perDay),
 	typed(metric("hrv", discrete, "rmssd", 0, 1_000, perDay), "rmssd", "sdnn"),
 	notPushed(metric(hypnogram, interval, "stage", -1, 5, perDay)),
-	always(anyType(metric("ige", discrete, "FSU", 0, noLimit, perMonth))),
-	always(anyType(metric("igg", discrete, "FSU", 0, noLimit, perMonth))),
+	always(anyType(metric("ige", discrete, "FSU", 0, 1_000_000, perMonth))),
+	always(anyType(metric("igg", discrete, "FSU", 0, 1_000_000, perMonth))),
 	metric("inhaler_usage", interval, "count", 0, 10_000, perMonth),
-	extra(always(typed(metric("insulin_injection", interval, "unit", 0, 1_000, perMonth),
-		"rapid_acting", "long_acting")), oneOf("delivery_mode", "basal", "bolus"),
+	extra(kinds(metric("insulin_injection", interval, "unit", 0, 1_000, perMonth),
+		"rapid_acting", "long_acting"), oneOf("delivery_mode", "basal", "bolus"),
 		oneOf("delivery_form", "standard", "extended"), oneOf("bolus_purpose", "meal", "correction", "mixed", "unknown")),
 	metric("lean_body_mass", interval, "kg", 1, 500, perMonth),
 	metric("mindfulness_minutes", interval, "min", 0, 1_500, perMonth),
@@ -101,7 +102,7 @@ var resourceTable = []Resource{
 	typed(metric("sleep_breathing_disturbance", interval, "count", 0, 10_000, perMonth),
 		"elevated", "not_elevated"),
 	metric("stand_duration", interval, "min", 0, 1_500, perDay),
-	always(typed(metric("stand_hour", interval, "count", 0, 1_500, perDay), "stood", "idle")),
+	kinds(metric("stand_hour", interval, "count", 0, 1_500, perDay), "stood", "idle"),
 	rated(metric("steps", interval, "count", 0, 100_000, perDay), 300),
 	metric("stress_level", discrete, "%", 0, 100, perDay),
 	metric("uv_exposure", interval, "index", 0, 50, perMonth),
@@ -125,6 +126,7 @@ func renamed(r Resource, event string) Resource    { r.Event = event; return r }
 func typed(r Resource, types ...string) Resource   { r.Types = types; return r }
 func anyType(r Resource) Resource                  { r.AnyType = true; return r }
 func always(r Resource) Resource                   { r.Typed = true; return r }
+func kinds(r Resource, types ...string) Resource   { r.Kinds = true; return always(typed(r, types...)) }
 func rated(r Resource, perMinute float64) Resource { r.PerMinute = perMinute; return r }
 func pair(r Resource) Resource                     { r.Pair = true; return r }
 func notPushed(r Resource) Resource                { r.Push = false; return r }

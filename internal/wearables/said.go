@@ -44,8 +44,12 @@ func (s *Series) leave(ctx context.Context, tx *store.Tx, begin int, dst *blocks
 	}
 	said := map[int64]bool{}
 	for i := range s.fuller {
+		first, last := dst.Time[begin], dst.Time[dst.Len()-1]
+		if !s.fuller[i].Within(first, last+1) {
+			continue
+		}
 		var found blocks.Columns
-		if _, err := s.fuller[i].read(ctx, tx, dst.Time[begin], dst.Time[dst.Len()-1]+1, math.MaxInt, true, &found); err != nil {
+		if _, err := s.fuller[i].read(ctx, tx, first, last+1, math.MaxInt, true, &found); err != nil {
 			return err
 		}
 		for _, at := range found.Time {

@@ -2,6 +2,7 @@ package wearables
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"sync"
 	"time"
@@ -22,6 +23,9 @@ type Series struct {
 	Extra      string // ExtraText of their further words, mostly empty
 	Source     Source
 	Width      time.Duration // how much time one of its blocks covers
+	// Oldest and Newest are when its first and its last sample start, UTC
+	// microseconds, where SeriesOf read it.
+	Oldest, Newest int64
 
 	fuller []Series // those that it leaves samples to: see said.go
 }
@@ -154,18 +158,30 @@ func (c *seriesCache) put(s Series, id identity) {
 	c.known[seriesKey{s.User, id}] = s
 }
 
-const seriesColumns = `id, team_id, user_id, resource, sample_type, extra, provider, source_type, app_id, device_id, sport, workout_id, width_us`
+// Every workout has a series of its own, so a list may be of thousands. One
+// statement tells which of them reach into a time: two lookups for each.
+const (
+	selectSeries = `SELECT id, team_id, user_id, resource, sample_type, extra, provider, source_type, app_id, device_id, sport, workout_id, width_us,
+			(SELECT b.t_min FROM sample_blocks b WHERE b.team_id = s.team_id AND b.user_id = s.user_id AND b.series_id = s.id
+				ORDER BY b.bucket LIMIT 1),
+			(SELECT b.t_max FROM sample_blocks b WHERE b.team_id = s.team_id AND b.user_id = s.user_id AND b.series_id = s.id
+				ORDER BY b.bucket DESC LIMIT 1)
+		FROM series s WHERE team_id = $1 AND user_id = $2`
+	inSeriesOrder = ` ORDER BY provider, source_type, app_id, device_id, sport, workout_id, sample_type, resource, extra DESC, id`
+)
 
-// SeriesOf lists a user's series of a resource, those of one source side by
-// side, and one without words behind its like with some. An empty resource
-// means all.
+// SeriesOf lists a user's series of a resource that have samples, those of one
+// source side by side, and one without words behind its like with some. An
+// empty resource means all.
 func SeriesOf(ctx context.Context, tx *store.Tx, team, user uuid.UUID, resource string) ([]Series, error) {
-	if r, ok := ResourceNamed(resource); ok {
-		resource = r.Name
+	query, args := selectSeries, []any{team, user}
+	if resource != "" {
+		if r, ok := ResourceNamed(resource); ok {
+			resource = r.Name
+		}
+		query, args = query+` AND resource = $3`, append(args, resource)
 	}
-	rows, err := tx.Query(ctx, `SELECT `+seriesColumns+` FROM series
-		WHERE team_id = $1 AND user_id = $2 AND ($3 = '' OR resource = $3)
-		ORDER BY provider, source_type, app_id, device_id, sport, workout_id, sample_type, resource, extra DESC, id`, team, user, resource)
+	rows, err := tx.Query(ctx, query+inSeriesOrder, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -176,11 +192,16 @@ func SeriesOf(ctx context.Context, tx *store.Tx, team, user uuid.UUID, resource 
 		var s Series
 		var id identity
 		var width int64
+		var oldest, newest sql.NullInt64
 		if err := rows.Scan(&s.ID, &s.Team, &s.User, &id.resource, &id.sampleType, &id.extra, &id.provider, &id.sourceType,
-			&id.appID, &id.device, &id.sport, &id.workout, &width); err != nil {
+			&id.appID, &id.device, &id.sport, &id.workout, &width, &oldest, &newest); err != nil {
 			return nil, err
 		}
+		if !oldest.Valid || !newest.Valid {
+			continue
+		}
 		s = id.series(s.Team, s.User, s.ID, time.Duration(width)*time.Microsecond)
+		s.Oldest, s.Newest = oldest.Int64, newest.Int64
 		s.fuller = like.fullerThan(id, s)
 		all = append(all, s)
 	}

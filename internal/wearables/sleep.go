@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"hale/internal/civil"
 	"hale/internal/store"
 )
 
@@ -72,6 +73,7 @@ type cycle struct {
 	source Source
 	sleep  uuid.UUID
 	start  time.Time
+	offset int32   // of its sleep, else of its own zone
 	from   []int64 // seconds from start
 	to     []int64
 	stage  []float64
@@ -85,6 +87,10 @@ func listCycles(ctx context.Context, tx *store.Tx, team, user uuid.UUID, provide
 		q.To = to.UTC().AddDate(0, 0, 2).Format(time.DateOnly)
 	}
 	stored, err := ListSummaries(ctx, tx, team, user, q)
+	if err != nil || len(stored) == 0 {
+		return nil, err
+	}
+	offsets, err := sleepOffsets(ctx, tx, team, user, q)
 	if err != nil {
 		return nil, err
 	}
@@ -93,6 +99,7 @@ func listCycles(ctx context.Context, tx *store.Tx, team, user uuid.UUID, provide
 		var body struct {
 			Sleep uuid.UUID `json:"sleep_id"`
 			Start time.Time `json:"session_start"`
+			Zone  string    `json:"time_zone"`
 			From  []int64   `json:"stage_start_offset_second"`
 			To    []int64   `json:"stage_end_offset_second"`
 			Stage []float64 `json:"stage_type"`
@@ -103,9 +110,39 @@ func listCycles(ctx context.Context, tx *store.Tx, team, user uuid.UUID, provide
 		if n := len(body.Stage); len(body.From) != n || len(body.To) != n {
 			continue // nor do lists that are not parallel
 		}
-		all = append(all, cycle{s.Source, body.Sleep, body.Start, body.From, body.To, body.Stage})
+		offset, ok := offsets[body.Sleep]
+		if !ok {
+			offset = offsetIn(body.Zone, body.Start)
+		}
+		all = append(all, cycle{s.Source, body.Sleep, body.Start, offset, body.From, body.To, body.Stage})
 	}
 	return all, nil
+}
+
+// sleepOffsets are the offsets of the sleeps that state one.
+func sleepOffsets(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q SummaryQuery) (map[uuid.UUID]int32, error) {
+	q.Resource = "sleep"
+	stored, err := ListSummaries(ctx, tx, team, user, q)
+	found := make(map[uuid.UUID]int32, len(stored))
+	for _, s := range stored {
+		var body struct {
+			Offset *int32 `json:"timezone_offset"`
+		}
+		if json.Unmarshal(s.Body, &body) == nil && body.Offset != nil {
+			found[s.ID] = *body.Offset
+		}
+	}
+	return found, err
+}
+
+// offsetIn is the offset of a zone at an instant; NoOffset for no zone.
+func offsetIn(name string, at time.Time) int32 {
+	zone, err := civil.Zone(name)
+	if name == "" || err != nil {
+		return NoOffset
+	}
+	_, seconds := at.In(zone).Zone()
+	return int32(seconds)
 }
 
 // hypnogram is a cycle as the deprecated series that it replaced.
@@ -115,6 +152,7 @@ func (c *cycle) hypnogram() Samples {
 	for i := range c.stage {
 		s.Time = append(s.Time, start+c.from[i]*secondUS)
 		s.End = append(s.End, start+c.to[i]*secondUS)
+		s.Offset = append(s.Offset, c.offset)
 	}
 	return s
 }
@@ -139,7 +177,8 @@ func listHypnograms(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q S
 				groups = append(groups, Samples{Resource: hypnogram, Source: c.source})
 			}
 			g := &groups[at]
-			g.Time, g.End, g.Value = append(g.Time, start), append(g.End, night.End[i]), append(g.Value, night.Value[i])
+			g.Time, g.End = append(g.Time, start), append(g.End, night.End[i])
+			g.Offset, g.Value = append(g.Offset, night.Offset[i]), append(g.Value, night.Value[i])
 		}
 	}
 	for i := range groups {

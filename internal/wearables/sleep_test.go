@@ -125,3 +125,32 @@ func TestACycleThatIsNoneIsPassedOver(t *testing.T) {
 		}
 	})
 }
+
+// The stages are where the sleep was, else where their cycle says.
+func TestWhereTheStagesOfASleepWere(t *testing.T) {
+	each(t, func(f fixture) {
+		for i, c := range []struct {
+			sleep, cycle string
+			want         int32
+		}{
+			{`"timezone_offset":7200`, ``, 7200},
+			{`"timezone_offset":7200`, `"time_zone":"Asia/Tokyo",`, 7200},
+			{``, `"time_zone":"Asia/Tokyo",`, 32400},
+			{``, ``, wearables.NoOffset},
+		} {
+			at := day.AddDate(0, 0, 3*i)
+			night := sleep(watch(), at, at.Add(time.Hour), `[2,1]`)
+			id := wearables.SummaryID(f.user.ID.UUID(), "apple_health_kit", "sleep", night[0].Key)
+			night[0].Body = []byte(`{` + c.sleep + `}`)
+			night[1].Body = fmt.Appendf(nil, `{"sleep_id":%q,%s%s`, id, c.cycle, night[1].Body[1:])
+			f.ingest(wearables.Batch{Summaries: night})
+			streamed := f.sleepStream(night[0]).Hypnogram
+			read, _ := f.page(wearables.SamplesQuery{Resource: "hypnogram", From: at.UnixMicro(), To: at.Add(time.Hour).UnixMicro()})
+			for name, groups := range map[string][]wearables.Samples{"streamed": streamed, "read": read} {
+				if len(groups) != 1 || !slices.Equal(groups[0].Offset, []int32{c.want, c.want}) {
+					t.Errorf("%+v: %s %+v", c, name, groups)
+				}
+			}
+		}
+	})
+}

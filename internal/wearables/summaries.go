@@ -47,10 +47,13 @@ type summaryWrite struct {
 	part     int // of the batch: the last one that is about it
 	id       uuid.UUID
 	fields   map[string]any
+	undated  bool // a session of which nobody said on which day it was
 
 	tooLarge  bool   // the version would not fit into an event
 	verb      string // created, updated, or empty when nothing changed
-	version   int64  // the new one
+	begins    time.Time
+	measured  bool  // a profile's height is the same, and was measured later
+	version   int64 // the new one
 	createdAt time.Time
 	body      []byte // canonical
 }
@@ -76,12 +79,26 @@ func (j *job) takeSummaries(all []Summary, bounds *limits) {
 		if reason == "" && !s.Source.named() {
 			reason = UnknownSource
 		}
+		undated := document.Dated && s.Date.IsZero()
+		if reason == "" && undated {
+			whole := maps.Clone(fields)
+			document.overlay(whole, document.beneath(j.whole, &s, fields))
+			s.Date = document.day(whole)
+		}
 		if reason == "" {
-			reason = bounds.takesSummary(&s)
+			reason = bounds.takesSummary(&s, document)
+		}
+		if reason == "" {
+			reason = document.contradicts(fields)
 		}
 		lost := 0
 		if reason == "" {
 			lost, reason = document.leaveOut(fields)
+		}
+		if reason == "" {
+			var more int
+			more, reason = bounds.leaveOut(fields)
+			lost += more
 		}
 		if reason != "" {
 			j.refused.add(s.Resource, reason, 1, part, 0)
@@ -93,10 +110,10 @@ func (j *job) takeSummaries(all []Summary, bounds *limits) {
 		id := SummaryID(j.user, s.Source.Provider, s.Resource, s.Key)
 		if w := byID[id]; w != nil {
 			document.overlay(w.fields, fields)
-			w.Summary, w.part = s, part
+			w.Summary, w.part, w.undated = s, part, undated
 			continue
 		}
-		w := &summaryWrite{Summary: s, document: document, part: part, id: id, fields: fields}
+		w := &summaryWrite{Summary: s, document: document, part: part, id: id, fields: fields, undated: undated}
 		byID[id] = w
 		j.summaries = append(j.summaries, w)
 		j.resources = append(j.resources, s.Resource)
@@ -126,13 +143,11 @@ func (d *Document) read(s *Summary) (fields map[string]any, reason string) {
 			return nil, BadDocument
 		}
 	}
-	if d.Dated && s.Date.IsZero() {
+	switch {
+	case d.Dated && !s.Date.IsZero():
+		d.setDay(fields, s.Date)
+	case d.Dated && s.Start.IsZero():
 		return nil, BadDocument
-	}
-	if d.Dated {
-		set(fields, d, "calendar_date", s.Date.String())
-		set(fields, d, "period_start", s.Date.String())
-		set(fields, d, "date", s.Date.String()+"T00:00:00+00:00")
 	}
 	if !s.Start.IsZero() {
 		set(fields, d, d.Start, instant(s.Start))
@@ -150,6 +165,51 @@ func (d *Document) read(s *Summary) (fields map[string]any, reason string) {
 		return nil, Implausible
 	}
 	return fields, ""
+}
+
+// setDay completes the fields that tell the day.
+func (d *Document) setDay(fields map[string]any, day civil.Date) {
+	set(fields, d, "calendar_date", day.String())
+	set(fields, d, "period_start", day.String())
+	set(fields, d, "date", day.String()+"T00:00:00+00:00")
+}
+
+// day is the local day of a session by its fields: by the offset that they
+// tell, else by the one in the text of its instant, else by the zone, else UTC.
+// One that has no field for its place keeps the day itself.
+func (d *Document) day(fields map[string]any) civil.Date {
+	if text, ok := fields["calendar_date"].(string); ok && !d.placed() {
+		if day, err := civil.ParseDate(text); err == nil {
+			return day
+		}
+	}
+	name := d.Start
+	if d.Wakes {
+		name = d.End
+	}
+	at := textOfMoment(fields[name])
+	zone, _ := fields["time_zone"].(string)
+	if offset, ok := fields["timezone_offset"].(json.Number); ok {
+		seconds, _ := offset.Float64()
+		at = at.In(time.FixedZone("", int(seconds)))
+	} else if there, err := civil.Zone(zone); err == nil && zone != "" && !statesOffset(at) {
+		at = at.In(there)
+	}
+	return civil.DateOf(at)
+}
+
+// textOfMoment reads a field that is a Moment; zero when it is not there.
+func textOfMoment(v any) time.Time {
+	text, _ := v.(string)
+	at, _ := time.Parse(time.RFC3339, text)
+	return at
+}
+
+// statesOffset says whether an instant was written with an offset. Z and +00:00
+// tell the instant only, and not where the person was.
+func statesOffset(at time.Time) bool {
+	_, seconds := at.Zone()
+	return seconds != 0
 }
 
 func set(fields map[string]any, d *Document, name, value string) {
@@ -198,10 +258,11 @@ func (k Kind) holds(v any) bool {
 // plan compares the summary with what is stored.
 func (w *summaryWrite) plan(ctx context.Context, tx *store.Tx, j *job) error {
 	was, err := readSummary(ctx, tx, j.team, j.user, w.id)
-	w.verb, w.tooLarge = "", false
+	w.verb, w.tooLarge, w.measured, w.begins = "", false, false, w.Start
 	if errors.Is(err, store.ErrNoRows) {
-		whole := maps.Clone(w.fields)
+		whole := maps.Clone(w.news(nil, &was, tx.Now()))
 		w.document.overlay(whole, w.beneath(j))
+		w.date(whole)
 		if w.fits(whole) {
 			w.verb, w.version = created, 1
 		}
@@ -214,13 +275,18 @@ func (w *summaryWrite) plan(ctx context.Context, tx *store.Tx, j *job) error {
 	if err != nil {
 		return err
 	}
-	same := w.document.sameMoments(older, w.fields)
-	w.document.overlay(older, w.fields)
+	newer := w.news(older, &was, tx.Now())
+	same := w.document.sameMoments(older, newer)
+	w.document.overlay(older, newer)
 	w.document.overlay(older, same)
+	w.date(older)
 	w.createdAt = was.CreatedAt
-	if w.fits(older) && (!bytes.Equal(w.body, was.Body) || !w.Source.Same(was.Source)) {
+	moved := w.undated && w.Date.String() != was.day
+	if w.fits(older) && (moved || !bytes.Equal(w.body, was.Body) || !w.Source.Same(was.Source)) {
 		w.verb, w.version = updated, was.version+1
+		return nil
 	}
+	w.measured, w.version = w.begins.After(was.Measured) && w.Resource == profile, was.version
 	return nil
 }
 
@@ -232,6 +298,19 @@ func (w *summaryWrite) beneath(j *job) map[string]any {
 		found["sleep_id"] = SummaryID(j.user, w.Source.Provider, "sleep", w.Key).String()
 	}
 	return found
+}
+
+// date gives a session of which nobody said on which day it was the day of the
+// place that its whole document tells: a fallback zone that was set since does
+// not move what is stored.
+func (w *summaryWrite) date(whole map[string]any) {
+	if !w.undated {
+		return
+	}
+	w.Date = w.document.day(whole)
+	delete(whole, "calendar_date")
+	delete(whole, "date")
+	w.document.setDay(whole, w.Date)
 }
 
 // fits writes the version's body and says whether an event can carry it. Only
@@ -266,7 +345,7 @@ func (d *Document) sameMoments(older, newer map[string]any) map[string]any {
 // when somebody stored another one meanwhile.
 func (w *summaryWrite) write(ctx context.Context, tx *store.Tx, j *job) ([]events.New, error) {
 	if w.verb == "" {
-		return nil, nil
+		return nil, w.remeasure(ctx, tx, j)
 	}
 	d := StoredSummary{
 		ID: w.id, Team: j.team, User: j.user, Resource: w.Resource, Source: w.Source, Body: w.body,
@@ -293,7 +372,7 @@ func (w *summaryWrite) write(ctx context.Context, tx *store.Tx, j *job) ([]event
 			version = excluded.version, updated_at = excluded.updated_at, body = excluded.body
 			WHERE summaries.version = excluded.version - 1`,
 		d.Team, d.User, d.ID, d.Resource, id.provider, id.sourceType, id.appID, id.device,
-		day, store.MicrosOrNil(&w.Start), store.MicrosOrNil(&w.End),
+		day, store.MicrosOrNil(&w.begins), store.MicrosOrNil(&w.End),
 		w.version, store.Micros(d.CreatedAt), store.Micros(d.UpdatedAt), sealed)
 	if err != nil {
 		return nil, err

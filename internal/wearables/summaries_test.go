@@ -246,6 +246,65 @@ func TestMapsAreReplacedAndObjectsJoined(t *testing.T) {
 	})
 }
 
+// The three lists of a sleep cycle belong together, and its stages follow each
+// other.
+func TestStagesThatContradict(t *testing.T) {
+	each(t, func(f fixture) {
+		for i, c := range []struct{ starts, ends, types, reason string }{
+			{"[0]", "[600,700]", "[1]", wearables.ShortColumns},
+			{"[0]", "[600]", "[]", wearables.ShortColumns},
+			{"[0]", "[600]", "null", wearables.ShortColumns},
+			{"null", "[600]", "[1]", wearables.ShortColumns},
+			{"[600]", "[0]", "[2]", wearables.EndBeforeStart},
+			{"[0,300]", "[600,900]", "[2,1]", wearables.Overlapping},
+			{"[600,0]", "[900,600]", "[2,1]", wearables.Overlapping},
+			{"[0,600]", "[600,900]", "[2,1]", ""},
+			{"[0,900]", "[600,900]", "[2,1]", ""},
+			{"[]", "[]", "[]", ""},
+			{"null", "null", "null", ""},
+		} {
+			r := f.ingest(wearables.Batch{Summaries: []wearables.Summary{{
+				Resource: "sleep_cycle", Key: fmt.Sprint(i), Source: watch(), Date: civil.DateOf(day), Start: day, End: day.Add(time.Hour),
+				Body: json.RawMessage(`{"stage_start_offset_second":` + c.starts + `,"stage_end_offset_second":` + c.ends + `,"stage_type":` + c.types + `}`),
+			}}})
+			switch {
+			case c.reason == "" && r.Created != 1, c.reason != "" && r.Rejected != 1, c.reason != "" && r.Rejections[0].Reason != c.reason:
+				t.Errorf("%+v: %+v", c, r)
+			}
+		}
+		if got := f.summaries("sleep_cycle"); len(got) != 4 || len(f.types()) != 4 {
+			t.Errorf("stored %d, announced %v", len(got), f.types())
+		}
+	})
+}
+
+// What no field of a summary can be although each number in it may be is left
+// out, and a cycle that ends before it begins is refused.
+func TestValuesThatContradict(t *testing.T) {
+	each(t, func(f fixture) {
+		for i, c := range []struct{ resource, body, want, counts string }{
+			{"profile", `{"height":180,"birth_date":"2026-03-23"}`, `"height":180,"birth_date":null`, "1 created, 0 updated, 0 unchanged, 1 rejected"},
+			{"profile", `{"height":180,"birth_date":"1700-01-01"}`, `"height":180,"birth_date":null`, "0 created, 0 updated, 1 unchanged, 1 rejected"},
+			{"profile", `{"birth_date":"2030-01-01"}`, `"height":180,"birth_date":null`, "0 created, 0 updated, 0 unchanged, 1 rejected"},
+			{"profile", `{"birth_date":"1912-06-23"}`, `"height":180,"birth_date":"1912-06-23"`, "0 created, 1 updated, 0 unchanged, 0 rejected"},
+			{"workouts", `{"steps":7,"hr_zones":[1,2,3]}`, `"hr_zones":null`, "1 created, 0 updated, 0 unchanged, 1 rejected"},
+			{"workouts", `{"steps":7,"hr_zones":[1,2,3,4,5,6]}`, `"hr_zones":[1,2,3,4,5,6]`, "0 created, 1 updated, 0 unchanged, 0 rejected"},
+			{"menstrual_cycle", `{"period_end":"2026-02-28"}`, ``, "0 created, 0 updated, 0 unchanged, 1 rejected"},
+			{"menstrual_cycle", `{"cycle_end":"2026-02-01"}`, ``, "0 created, 0 updated, 0 unchanged, 1 rejected"},
+			{"menstrual_cycle", `{"period_end":"2026-03-01","cycle_end":"2026-03-28"}`, `"period_end":"2026-03-01","cycle_end":"2026-03-28"`, "1 created, 0 updated, 0 unchanged, 0 rejected"},
+		} {
+			s := about(c.resource, c.body)
+			s.Key = "k"
+			if got := counts(f.ingest(wearables.Batch{Summaries: []wearables.Summary{s}})); got != c.counts {
+				t.Errorf("%d: %s, want %s", i, got, c.counts)
+			}
+			if got := strings.Join(f.summaries(c.resource), ""); !strings.Contains(got, c.want) || c.want == "" && got != "" {
+				t.Errorf("%d: %s", i, got)
+			}
+		}
+	})
+}
+
 func run() wearables.Summary {
 	return wearables.Summary{
 		Resource: "workouts", Key: "run-1", Source: watch(), Date: civil.DateOf(day), Start: day, End: day.Add(time.Hour),
@@ -353,7 +412,7 @@ func TestTheSameMomentInOtherWords(t *testing.T) {
 		if r := run(`"2026-03-01T02:00:00+02:00"`, `"2026-03-01T03:00:00+02:00"`, ``); r.Unchanged != 1 {
 			t.Errorf("with an offset: %+v", r)
 		}
-		if got := f.summaries("workouts"); len(got) != 1 || !strings.Contains(got[0], `"time_start":"2026-03-01T00:00:00Z","time_end":"2026-03-01T01:00:00Z"`) {
+		if got := f.summaries("workouts"); len(got) != 1 || !strings.Contains(got[0], `"time_start":"2026-03-01T00:00:00+00:00","time_end":"2026-03-01T01:00:00+00:00"`) {
 			t.Errorf("stored as %s", got)
 		}
 		if r := run(`"2026-03-01T00:00:00Z"`, `"2026-03-01T01:30:00Z"`, ``); r.Updated != 1 {
@@ -381,8 +440,86 @@ func TestASleepLastsFromStartToStop(t *testing.T) {
 		lasts("28800")
 		put(day.Add(9*time.Hour), `{"bedtime_stop":"2026-03-01T09:00:00Z"}`)
 		lasts("32400")
-		put(day.Add(9*time.Hour), `{"duration":30000}`)
-		lasts("30000")
+		put(day.Add(9*time.Hour), `{"duration":100}`)
+		lasts("32400")
+	})
+}
+
+// What nobody tells of a sleep follows from what is told, in reads and events,
+// and follows when that is revised.
+func TestWhatFollowsOfASleep(t *testing.T) {
+	each(t, func(f fixture) {
+		for i, c := range []struct {
+			hours int
+			body  string
+			want  string // type, duration, total, awake, efficiency
+		}{
+			{8, `{"light":10000,"deep":5000,"rem":5000}`, `"long_sleep" 28800 20000 8800 69.4`},
+			{8, `{"light":10000,"deep":5000,"rem":5000,"total":0,"duration":100}`, `"long_sleep" 28800 20000 8800 69.4`},
+			{8, `{"total":21600,"light":10000}`, `"long_sleep" 28800 21600 7200 75`},
+			{8, `{"total":21600,"awake":0,"efficiency":90}`, `"long_sleep" 28800 21600 0 90`},
+			{3, `{"total":10801}`, `"long_sleep" 10800 10801 0 null`},
+			{2, `{}`, `"short_sleep" 7200 0 0 null`},
+			{1, `{"type":"acknowledged_nap"}`, `"acknowledged_nap" 3600 0 0 null`},
+			{8, `{"type":"unknown","total":14400}`, `"unknown" 28800 14400 14400 50`},
+			{0, `{"light":0}`, `"short_sleep" 0 0 0 null`},
+		} {
+			key := fmt.Sprint(i)
+			put := func(hours int) {
+				start := day.AddDate(0, 0, i)
+				f.ingest(wearables.Batch{Summaries: []wearables.Summary{{
+					Resource: "sleep", Key: key, Source: watch(), Date: civil.DateOf(start), Start: start, End: start.Add(time.Duration(hours) * time.Hour), Body: json.RawMessage(c.body),
+				}}})
+			}
+			put(c.hours)
+			var fields map[string]json.RawMessage
+			for _, text := range []string{f.summaries("sleep")[i], string(f.events()[len(f.events())-1].Data)} {
+				if err := json.Unmarshal([]byte(text), &fields); err != nil {
+					t.Fatal(err)
+				}
+				if got := fmt.Sprintf("%s %s %s %s %s", fields["type"], fields["duration"], fields["total"], fields["awake"], fields["efficiency"]); got != c.want {
+					t.Errorf("%s in %d h: %s, want %s", c.body, c.hours, got, c.want)
+				}
+			}
+		}
+		f.ingest(wearables.Batch{Summaries: []wearables.Summary{{
+			Resource: "sleep", Key: "0", Source: watch(), Date: civil.DateOf(day), Start: day, End: day.Add(10 * time.Hour),
+			Body: json.RawMessage(`{"bedtime_stop":"2026-03-01T10:00:00Z","deep":6000}`),
+		}}})
+		if got := f.summaries("sleep")[0]; !strings.Contains(got, `"duration":36000,"total":21000,"awake":15000,"light":10000,"rem":5000,"deep":6000`) || !strings.Contains(got, `"efficiency":58.3`) {
+			t.Error(got)
+		}
+	})
+}
+
+// Instants are read and sent in UTC, however they were written. The same ones
+// in another spelling, whatever is stored, are no news.
+func TestInstantsAreOfUTC(t *testing.T) {
+	each(t, func(f fixture) {
+		put := func(start, end string) wearables.Result {
+			return f.ingest(wearables.Batch{Summaries: []wearables.Summary{{
+				Resource: "sleep", Key: "k", Source: watch(), Start: day.Add(-2 * time.Hour), End: day.Add(6 * time.Hour),
+				Body: json.RawMessage(`{"bedtime_start":"` + start + `","bedtime_stop":"` + end + `","timezone_offset":7200}`),
+			}}})
+		}
+		for i, spelled := range [][2]string{
+			{"2026-03-01T00:00:00+02:00", "2026-03-01T08:00:00+02:00"},
+			{"2026-02-28T22:00:00Z", "2026-03-01T06:00:00Z"},
+			{"2026-02-28T22:00:00+00:00", "2026-03-01T06:00:00.000+00:00"},
+		} {
+			if r := put(spelled[0], spelled[1]); i > 0 && r.Unchanged != 1 {
+				t.Errorf("%s: %+v", spelled, r)
+			}
+			all := f.events()
+			if len(all) != 1 {
+				t.Fatalf("%s: %d events", spelled, len(all))
+			}
+			for _, text := range []string{f.summaries("sleep")[0], string(all[0].Data)} {
+				if !strings.Contains(text, `"bedtime_start":"2026-02-28T22:00:00+00:00","bedtime_stop":"2026-03-01T06:00:00+00:00"`) {
+					t.Errorf("%s is told as %s", spelled, text)
+				}
+			}
+		}
 	})
 }
 

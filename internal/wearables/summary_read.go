@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -21,20 +20,26 @@ type StoredSummary struct {
 	Body       []byte // canonical JSON of what the provider said; unknown fields are absent
 	CreatedAt  time.Time
 	UpdatedAt  time.Time
+	Measured   time.Time // of a profile: when its height was
 
+	day     string // under which it is filed
 	version int64
 }
 
-const summaryColumns = `team_id, user_id, id, resource, provider, source_type, app_id, device_id, version, created_at, updated_at, body`
+const summaryColumns = `team_id, user_id, id, resource, provider, source_type, app_id, device_id, calendar_date, start_at, version, created_at, updated_at, body`
 
 // scan reads a row; the body stays sealed.
 func (s *StoredSummary) scan(row interface{ Scan(...any) error }) error {
 	var id identity
+	var start *time.Time
 	if err := row.Scan(&s.Team, &s.User, &s.ID, &s.Resource, &id.provider, &id.sourceType, &id.appID, &id.device,
-		&s.version, store.ScanTime(&s.CreatedAt), store.ScanTime(&s.UpdatedAt), &s.Body); err != nil {
+		&s.day, store.ScanNullTime(&start), &s.version, store.ScanTime(&s.CreatedAt), store.ScanTime(&s.UpdatedAt), &s.Body); err != nil {
 		return err
 	}
 	s.Source = id.source()
+	if start != nil && s.Resource == profile {
+		s.Measured = *start
+	}
 	return nil
 }
 
@@ -127,31 +132,34 @@ func AppendSummary(dst []byte, s *StoredSummary, describe Describe) ([]byte, err
 	if err := json.Unmarshal(s.Body, &known); err != nil {
 		return dst, fmt.Errorf("wearables: a stored %s summary: %w", s.Resource, err)
 	}
+	if d.Name == "sleep" {
+		for name, v := range SleepFollows(s.Body) {
+			known[name] = appendCanonical(nil, v)
+		}
+	}
 	for i, f := range d.Fields {
 		dst = append(dst, "{,"[min(i, 1)])
 		dst = append(appendText(dst, f.Name), ':')
 		switch v := known[f.Name]; {
-		case v != nil && !(f.Name == "wheelchair_use" && string(v) == "false"): // reference 7.5: true or null
-			dst = append(dst, v...)
-		case f.Name == "duration" && d.Name == "sleep":
-			dst = appendInBed(dst, known)
-		default:
+		case v == nil, f.Name == "wheelchair_use" && string(v) == "false": // reference 7.5: true or null
 			dst = s.appendOwn(dst, f, describe)
+		case f.Kind == Moment:
+			dst = appendMoment(dst, v)
+		default:
+			dst = append(dst, v...)
 		}
 	}
 	return append(dst, '}'), nil
 }
 
-// appendInBed appends the seconds in bed of a sleep that does not state them.
-// They are made when they are read, so that they follow when its end moves.
-//
-// Reference 7.5, sleep: stop less start.
-func appendInBed(dst []byte, known map[string]json.RawMessage) []byte {
-	var start, stop time.Time
-	if json.Unmarshal(known["bedtime_start"], &start) != nil || json.Unmarshal(known["bedtime_stop"], &stop) != nil {
-		return append(dst, '0')
+// appendMoment appends a stored instant as the wire has them. It is stored as
+// it was written, since its offset may be all that tells where the person was.
+func appendMoment(dst []byte, raw json.RawMessage) []byte {
+	var at time.Time
+	if json.Unmarshal(raw, &at) != nil {
+		return append(dst, raw...)
 	}
-	return strconv.AppendInt(dst, max(0, int64(stop.Sub(start)/time.Second)), 10)
+	return appendTime(dst, at.UnixMicro())
 }
 
 // appendOwn appends a field that is not in the body: one of the store's own,

@@ -67,15 +67,10 @@ func appendAll(dst []byte, all []Samples, spill Spill) []byte {
 	return append(dst, ']')
 }
 
-// AppendGroup appends the group of one source: its series may differ in the
-// words of their samples only.
+// SpillGroup appends the group of one source, whose series may differ in the
+// words of their samples only, for text that need not be in memory as a whole.
 //
 // Reference 7.7.
-func AppendGroup(dst []byte, series []Samples, describe Describe) []byte {
-	return SpillGroup(dst, series, describe, keep)
-}
-
-// SpillGroup is AppendGroup for text that need not be in memory as a whole.
 func SpillGroup(dst []byte, series []Samples, describe Describe, spill Spill) []byte {
 	dst = AppendSource(append(dst, `{"source":`...), series[0].Source, describe)
 	dst = appendAll(append(dst, `,"data":`...), series, spill)

@@ -2,7 +2,6 @@ package webhooks
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"net/http"
@@ -107,7 +106,7 @@ func GetDelivery(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID
 		JOIN webhook_endpoints e ON e.team_id = d.team_id AND e.id = d.endpoint_id
 		JOIN events v ON v.team_id = d.team_id AND v.id = d.event_id
 		WHERE d.team_id = $1 AND d.endpoint_id = $2 AND d.event_id = $3`, team, id, event))
-	if errors.Is(err, sql.ErrNoRows) {
+	if errors.Is(err, store.ErrNoRows) {
 		return Delivery{}, nil, fault.New(fault.NotFound, "Delivery not found")
 	}
 	if err != nil {

@@ -170,13 +170,6 @@ func (d *Deliverer) changed(team uuid.UUID) {
 	}
 }
 
-// Wake looks for due deliveries now, as after the clock was moved.
-func (d *Deliverer) Wake() {
-	for _, l := range d.all() {
-		l.poke(laneFirst, laneRetry, laneReplay)
-	}
-}
-
 func (d *Deliverer) all() []*line {
 	d.mu.Lock()
 	defer d.mu.Unlock()

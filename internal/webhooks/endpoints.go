@@ -2,7 +2,6 @@ package webhooks
 
 import (
 	"context"
-	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -105,7 +104,7 @@ func orZero(t *time.Time) time.Time {
 func Get(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID) (Endpoint, error) {
 	e, filtered, err := scanEndpoint(tx.QueryRow(ctx, `SELECT `+endpointColumns+` FROM webhook_endpoints e
 		WHERE e.team_id = $1 AND e.id = $2 AND e.deleted_at IS NULL`, team, id))
-	if errors.Is(err, sql.ErrNoRows) {
+	if errors.Is(err, store.ErrNoRows) {
 		return Endpoint{}, errNotFound()
 	}
 	if err != nil {

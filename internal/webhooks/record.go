@@ -111,7 +111,7 @@ func addSent(tx *store.Tx, b *store.Batch, group []result) {
 			b.Exec(nil, update+`= ANY ($6::uuid[])`, append(args, arrayOf(byKind[k]))...)
 			continue
 		}
-		_ = events.Split(byKind[k], widths, func(part []events.ID) error {
+		_ = store.Split(byKind[k], widths, func(part []events.ID) error {
 			args := args[:5:5]
 			for _, id := range part {
 				args = append(args, id)

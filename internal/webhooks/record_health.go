@@ -90,8 +90,8 @@ func (l *line) setHealth(h Health, now time.Time) {
 
 // switchOff turns an endpoint off and says so to the team's others.
 func switchOff(ctx context.Context, tx *store.Tx, e Endpoint, reason string) error {
-	n, err := tx.Exec(ctx, `UPDATE webhook_endpoints SET state = 'auto_off', reason = $1, hold_before = NULL, hold_through = NULL
-		WHERE team_id = $2 AND id = $3 AND state = 'on' AND deleted_at IS NULL`, reason, e.Team, e.ID)
+	n, err := tx.Exec(ctx, `UPDATE webhook_endpoints SET state = $1, reason = $2, hold_before = NULL, hold_through = NULL
+		WHERE team_id = $3 AND id = $4 AND state = 'on' AND deleted_at IS NULL`, AutoOff, reason, e.Team, e.ID)
 	if err != nil {
 		return fmt.Errorf("webhooks: switching an endpoint off: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hale/internal/jobs"
+	"hale/internal/jobs/jobstest"
 	"hale/internal/store"
 	"hale/internal/store/storetest"
 	"hale/internal/webhooks"
@@ -23,7 +24,7 @@ func (r *rig) runJobs() *jobs.Runner {
 		r.t.Fatal(err)
 	}
 	runner := jobs.NewRunner(r.db, jobs.Config{Node: node, Kinds: []jobs.Handler{webhooks.ReplayJob}})
-	loop := jobs.NewLoop(runner.Run)
+	loop := jobstest.NewLoop(runner.Run)
 	loop.Start(system)
 	r.t.Cleanup(func() {
 		if err := errors.Join(loop.Stop(system), node.Stop(system)); err != nil {

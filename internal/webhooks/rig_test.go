@@ -15,6 +15,7 @@ import (
 
 	"hale/internal/events"
 	"hale/internal/jobs"
+	"hale/internal/jobs/jobstest"
 	"hale/internal/store"
 	"hale/internal/teams"
 	"hale/internal/webhooks"
@@ -60,8 +61,8 @@ func (r *rig) deliver(cfg webhooks.Config) *webhooks.Deliverer {
 	cfg.Node = node
 	cfg.Guard.AllowPrivate = true
 	d := webhooks.NewDeliverer(r.db, cfg)
-	sequencer := jobs.NewLoop((&events.Sequencer{DB: r.db}).Run)
-	loop := jobs.NewLoop(d.Run)
+	sequencer := jobstest.NewLoop((&events.Sequencer{DB: r.db}).Run)
+	loop := jobstest.NewLoop(d.Run)
 	sequencer.Start(system)
 	loop.Start(system)
 	r.t.Cleanup(func() {

@@ -16,8 +16,8 @@ import (
 
 // A new query is answered for the data that is there already: a job walks over
 // the team's users and marks it stale for those who have data that it asks
-// about. Their runs then go the way of all others, and their rows are announced
-// like other new rows.
+// about. Their runs are jobs of a kind of their own, so that data that comes in
+// waits for none of them, and their rows are announced like other new rows.
 
 // backfillAfter is when the walk begins. By then every node knows the query,
 // so that a change that one of them does not mark lies before the walk.
@@ -36,6 +36,10 @@ type backfillArgs struct {
 var BackfillJob = jobs.Define("queries.backfill", func(ctx context.Context, run *jobs.Run, args backfillArgs) error {
 	return backfill(ctx, run.DB(), run.Team, args.Query)
 }).With(jobs.Limits{Concurrency: 1, Timeout: 12 * time.Hour})
+
+// FillJob is Job for many users at once, whose data did not change just now:
+// one run after the other.
+var FillJob = jobs.Define("queries.fill", refresh).With(jobs.Limits{Concurrency: 1, Timeout: runTime, Attempts: attempts})
 
 // askToBackfill asks for the walk of a query that has just been made.
 func (q *Query) askToBackfill(ctx context.Context, tx *store.Tx) error {
@@ -67,7 +71,7 @@ func backfill(ctx context.Context, db *store.DB, team uuid.UUID, id ID) error {
 				if !q.concerns(heard[user.UUID()]) {
 					continue
 				}
-				if err := q.mark(ctx, tx, user, query.FirstMoment, query.EndOfTime); err != nil {
+				if err := q.mark(ctx, tx, FillJob, user, query.FirstMoment, query.EndOfTime); err != nil {
 					return err
 				}
 			}

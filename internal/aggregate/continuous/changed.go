@@ -10,6 +10,7 @@ import (
 	"hale/internal/aggregate/query"
 	"hale/internal/jobs"
 	"hale/internal/store"
+	"hale/internal/teams"
 	"hale/internal/users"
 	"hale/internal/wearables"
 )
@@ -27,7 +28,7 @@ func Changed(ctx context.Context, tx *store.Tx, user users.User, changes []weara
 	}
 	for i := range all {
 		if from, to, concerned := all[i].stale(changes); concerned {
-			if err := all[i].mark(ctx, tx, user.ID, from, to); err != nil {
+			if err := all[i].mark(ctx, tx, Job, user.ID, from, to); err != nil {
 				return err
 			}
 		}
@@ -54,9 +55,32 @@ func (q *Query) stale(changes []wearables.Touched) (from, to int64, concerned bo
 	return from, to, concerned
 }
 
-// mark makes the query stale for the user. The first time, all of the user's
-// data counts.
-func (q *Query) mark(ctx context.Context, tx *store.Tx, user users.ID, from, to int64) error {
+// renew marks the queries stale, over all time, that ask about data that the
+// user has: when the user's floating time is another one, and when the user is
+// back from a deletion, during which no run looked and no new query was filled.
+func renew(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) error {
+	all, err := known.of(ctx, tx, team)
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	heard, err := wearables.StatisticsOf(ctx, tx, team.UUID(), wearables.UserRange{First: user.UUID(), Last: user.UUID()})
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		if !all[i].concerns(heard[user.UUID()]) {
+			continue
+		}
+		if err := all[i].mark(ctx, tx, Job, user, query.FirstMoment, query.EndOfTime); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mark makes the query stale for the user and asks for a job of a kind. The
+// first time, all of the user's data counts.
+func (q *Query) mark(ctx context.Context, tx *store.Tx, kind jobs.Kind[jobArgs], user users.ID, from, to int64) error {
 	var started sql.NullInt64
 	now := tx.Now()
 	err := tx.QueryRow(ctx, `INSERT INTO continuous_query_states AS s (team_id, user_id, query_id, changes, runs, stale_from, stale_to, scheduled_at)
@@ -71,18 +95,22 @@ func (q *Query) mark(ctx context.Context, tx *store.Tx, user users.ID, from, to 
 	if err != nil {
 		return fmt.Errorf("continuous: marking a query stale: %w", err)
 	}
-	at := now
+	return q.ask(ctx, tx, kind, user, q.notBefore(now, started))
+}
+
+// notBefore is when the next run may start.
+func (q *Query) notBefore(now time.Time, started sql.NullInt64) time.Time {
 	if q.MinimumGap != nil && started.Valid {
-		if next := store.FromMicros(started.Int64).Add(*q.MinimumGap); next.After(at) {
-			at = next
+		if next := store.FromMicros(started.Int64).Add(*q.MinimumGap); next.After(now) {
+			return next
 		}
 	}
-	return q.ask(ctx, tx, user, at)
+	return now
 }
 
 // ask asks for the job, one for each user however often it is asked.
-func (q *Query) ask(ctx context.Context, tx *store.Tx, user users.ID, at time.Time) error {
-	_, err := Job.Enqueue(ctx, tx, jobArgs{Query: q.ID, User: user}, jobs.Options{
+func (q *Query) ask(ctx context.Context, tx *store.Tx, kind jobs.Kind[jobArgs], user users.ID, at time.Time) error {
+	_, err := kind.Enqueue(ctx, tx, jobArgs{Query: q.ID, User: user}, jobs.Options{
 		Team: q.Team.UUID(), Key: q.ID.String() + "/" + user.String(), At: at,
 	})
 	return err

@@ -45,7 +45,7 @@ func (t *task) compute(ctx context.Context, tx *store.Tx) error {
 	for buckets := atOnce(period); from < to; {
 		next := min(to, period.Add(from, buckets))
 		err := t.add(ctx, tx, from, next)
-		if fault.Is(err, fault.Unprocessable) && buckets > 1 && t.fresh.Len() < aggregate.MostResults {
+		if fault.Is(err, fault.Unprocessable) && buckets > 1 && t.fresh.Len() < aggregate.MostOf(p) {
 			buckets = max(1, buckets/8)
 			continue
 		}
@@ -63,7 +63,7 @@ func atOnce(period query.Period) int {
 	return max(1, int(stretch/width))
 }
 
-var errTooLong = fault.New(fault.Unprocessable, "the result has too many rows; group by longer periods")
+var errTooLong = fault.New(fault.Unprocessable, "the result has too many rows; group by longer periods or select less")
 
 func (t *task) add(ctx context.Context, tx *store.Tx, from, to int64) error {
 	if from >= to {
@@ -75,7 +75,7 @@ func (t *task) add(ctx context.Context, tx *store.Tx, from, to int64) error {
 	if err != nil {
 		return err
 	}
-	if t.fresh.Len()+rows.Len() > aggregate.MostResults {
+	if t.fresh.Len()+rows.Len() > aggregate.MostOf(t.query.plan) {
 		return errTooLong
 	}
 	t.fresh.Append(rows)

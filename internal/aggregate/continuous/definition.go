@@ -149,31 +149,31 @@ type Update struct {
 	MinimumGap *time.Duration // nil takes it away
 }
 
-// Change changes a query. What it asks never changes.
+// Change changes a query, and of it what the update names and nothing else.
+// What it asks never changes.
 func Change(ctx context.Context, tx *store.Tx, team teams.ID, id ID, u Update) (Query, error) {
-	q, err := Get(ctx, tx, team, id)
-	if err != nil {
-		return q, err
-	}
+	var title any
 	if u.Title != nil {
 		if err := CheckTitle(*u.Title); err != nil {
-			return q, err
+			return Query{}, err
 		}
-		q.Title = strings.TrimSpace(*u.Title)
+		title = strings.TrimSpace(*u.Title)
 	}
-	if u.SetGap {
-		if err := checkGap(u.MinimumGap); err != nil {
-			return q, err
-		}
-		q.MinimumGap = u.MinimumGap
+	if err := checkGap(u.MinimumGap); err != nil {
+		return Query{}, err
 	}
-	_, err = tx.Exec(ctx, `UPDATE continuous_queries SET title = $3, minimum_gap = $4, updated_at = $5 WHERE team_id = $1 AND id = $2`,
-		team, id, q.Title, seconds(q.MinimumGap), store.Micros(tx.Now()))
+	q, err := found(tx.QueryRow(ctx, `UPDATE continuous_queries SET title = COALESCE(CAST($3 AS TEXT), title),
+			minimum_gap = CASE WHEN $4 THEN CAST($5 AS BIGINT) ELSE minimum_gap END, updated_at = $6
+		WHERE team_id = $1 AND id = $2 RETURNING `+queryColumns,
+		team, id, title, u.SetGap, seconds(u.MinimumGap), store.Micros(tx.Now())))
 	if err != nil {
-		return q, fmt.Errorf("continuous: changing a query: %w", err)
+		return Query{}, err
 	}
 	tx.AfterCommit(func() { known.forget(team) })
-	return q, nil
+	if !u.SetGap {
+		return q, nil
+	}
+	return q, q.askToReschedule(ctx, tx)
 }
 
 // Archive ends a query. Its results and its history stay to be read by its id.

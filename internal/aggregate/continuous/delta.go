@@ -98,15 +98,19 @@ func (t *task) announce(ctx context.Context, tx *store.Tx, delta *aggregate.Tabl
 	return err
 }
 
-// payloads halves the rows until each part fits.
+// payloads halves the rows until each part fits. A single row that does not is
+// left out: it stands in the result table, and no event could ever hold it.
 func (t *task) payloads(dst [][]byte, rows *aggregate.Table, room int) [][]byte {
 	slug, _ := json.Marshal(t.query.Slug) // a string always marshals
 	payload := append([]byte(`[{"query_id":"`), t.query.ID.String()...)
 	payload = append(append(payload, `","query_slug":`...), slug...)
 	payload = rows.AppendJSON(append(payload, `,"data":`...), nil)
 	payload = append(payload, `}]`...)
-	if len(payload) <= room || rows.Len() == 1 {
+	switch {
+	case len(payload) <= room:
 		return append(dst, payload)
+	case rows.Len() == 1:
+		return dst
 	}
 	half := rows.Len() / 2
 	dst = t.payloads(dst, rows.Pick(span(0, half)), room)

@@ -12,6 +12,7 @@
 //	definition.go, sql.go, known.go   queries, and what a process remembers of them
 //	changed.go   what a change of data makes stale, and the job that it asks for
 //	backfill.go  a new query, and the data that was there before it
+//	gap.go       a new gap, and the runs that wait for the end of the old one
 //	job.go       one run: begin, compute on a snapshot, store
 //	compute.go   the rows of the stale time, stretch by stretch
 //	pages.go     results at rest
@@ -22,9 +23,11 @@
 //
 // The transaction that stores data also marks the query stale for the user and
 // asks for the job; a process that dies the next moment loses neither. A run
-// reads one snapshot. What it found, the events about the rows that are new or
-// changed, and its line in the history are one commit; a change of data that
-// came meanwhile leaves the query stale, and the job runs again.
+// takes the stale time over and reads one snapshot. What it found, the events
+// about the rows that are new or changed, and its line in the history are one
+// commit, which ends that time; a run that fails leaves it to the next one. What
+// a change of data makes stale meanwhile is the next run's, and no more than
+// that: however steadily data comes in, the work shrinks to what is new.
 //
 // Reference 7.12, 8.3, 9.6.
 package continuous

@@ -2,7 +2,6 @@ package continuous
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"time"
@@ -90,7 +89,7 @@ func (q *Query) pending(ctx context.Context, tx *store.Tx, user users.ID) ([]Tas
 	err := tx.QueryRow(ctx, `SELECT scheduled_at, started_at FROM continuous_query_states
 		WHERE team_id = $1 AND user_id = $2 AND query_id = $3 AND scheduled_at IS NOT NULL`,
 		q.Team, user, q.ID).Scan(store.ScanTime(&t.ScheduledAt), store.ScanNullTime(&started))
-	if errors.Is(err, sql.ErrNoRows) {
+	if errors.Is(err, store.ErrNoRows) {
 		return nil, nil
 	}
 	if err != nil {
@@ -103,7 +102,9 @@ func (q *Query) pending(ctx context.Context, tx *store.Tx, user users.ID) ([]Tas
 }
 
 func init() {
-	for _, table := range []string{"continuous_query_states", "continuous_query_pages", "continuous_query_tasks"} {
+	const states = "continuous_query_states"
+	users.Register(users.Records{Name: states, Erase: users.EraseRows(states), OnZone: renew, OnReturn: renew})
+	for _, table := range []string{"continuous_query_pages", "continuous_query_tasks"} {
 		users.Register(users.Records{Name: table, Erase: users.EraseRows(table)})
 	}
 }

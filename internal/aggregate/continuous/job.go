@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
+
 	"hale/internal/aggregate"
 	"hale/internal/fault"
 	"hale/internal/jobs"
@@ -20,11 +22,13 @@ type jobArgs struct {
 	User  users.ID `json:"user"`
 }
 
-// attempts is how often a run that fails for reasons of ours is tried.
-const attempts = 8
+const (
+	attempts = 8 // at a run that fails for reasons of ours
+	runTime  = 10 * time.Minute
+)
 
-// Job brings one query up to date for one user.
-var Job = jobs.Define("queries.refresh", refresh).With(jobs.Limits{Concurrency: 2, Timeout: 10 * time.Minute, Attempts: attempts})
+// Job brings one query up to date for one user whose data changed.
+var Job = jobs.Define("queries.refresh", refresh).With(jobs.Limits{Concurrency: 2, Timeout: runTime, Attempts: attempts})
 
 // task is one run: what it was asked for, and what it sees.
 type task struct {
@@ -32,15 +36,15 @@ type task struct {
 	user       users.User
 	changes    int64 // of the data when the run began
 	run        int64 // this run's number
-	from, to   int64 // the stale time, UTC microseconds
+	from, to   int64 // the time that it looks at, UTC microseconds
 	scheduled  time.Time
 	startedAt  time.Time
-	fresh      *aggregate.Table // the rows of the stale time
-	begin, end int64            // the stale time in buckets, floating microseconds
+	fresh      *aggregate.Table // the rows of that time
+	begin, end int64            // that time in buckets, floating microseconds
 }
 
 func refresh(ctx context.Context, run *jobs.Run, args jobArgs) error {
-	t, err := begin(ctx, run.DB(), run, args)
+	t, err := begin(ctx, run.DB(), run.Team, args)
 	if err != nil || t == nil {
 		return err
 	}
@@ -59,19 +63,22 @@ func refresh(ctx context.Context, run *jobs.Run, args jobArgs) error {
 }
 
 // begin starts a run; t is nil when there is nothing to do.
-func begin(ctx context.Context, db *store.DB, run *jobs.Run, args jobArgs) (t *task, err error) {
+//
+// The state's row comes before the user: what is read of the user after it is
+// as new as the change that marked it.
+func begin(ctx context.Context, db *store.DB, team uuid.UUID, args jobArgs) (t *task, err error) {
 	err = db.Write(ctx, func(tx *store.Tx) error {
 		t = nil
 		next := &task{startedAt: tx.Now()}
 		var err error
-		if next.query, err = queryOf(ctx, tx, run.Team, args.Query); err != nil {
-			return gone(err)
+		if next.query, err = queryOf(ctx, tx, team, args.Query); err != nil {
+			return err
+		}
+		waiting, err := next.start(ctx, tx, args.User)
+		if err != nil || !waiting {
+			return err
 		}
 		if next.user, err = users.Get(ctx, tx, next.query.Team, args.User); err != nil {
-			return gone(err)
-		}
-		waiting, err := next.start(ctx, tx)
-		if err != nil || !waiting {
 			return err
 		}
 		if next.query.Archived {
@@ -80,10 +87,11 @@ func begin(ctx context.Context, db *store.DB, run *jobs.Run, args jobArgs) (t *t
 		t = next
 		return nil
 	})
-	return t, err
+	return t, gone(err)
 }
 
-// gone passes over queries and users that are not there any more.
+// gone passes over queries and users that are not there any more. A user that
+// comes back has all queries marked again.
 func gone(err error) error {
 	if fault.Is(err, fault.NotFound) {
 		return nil
@@ -91,21 +99,25 @@ func gone(err error) error {
 	return err
 }
 
-// start takes the next number for a run; waiting is false when nothing is
-// stale.
-func (t *task) start(ctx context.Context, tx *store.Tx) (waiting bool, err error) {
-	var from, to, scheduled sql.NullInt64
-	err = tx.QueryRow(ctx, `UPDATE continuous_query_states SET runs = runs + 1, started_at = $4
-		WHERE team_id = $1 AND user_id = $2 AND query_id = $3 AND stale_from IS NOT NULL
-		RETURNING changes, runs, stale_from, stale_to, scheduled_at`,
-		t.query.Team, t.user.ID, t.query.ID, store.Micros(t.startedAt)).Scan(&t.changes, &t.run, &from, &to, &scheduled)
+// start takes the stale time over, with what a run before it left undone;
+// waiting is false when there is none. What gets stale from now on is for the
+// run that follows.
+func (t *task) start(ctx context.Context, tx *store.Tx, user users.ID) (waiting bool, err error) {
+	var scheduled sql.NullInt64
+	err = tx.QueryRow(ctx, `UPDATE continuous_query_states SET runs = runs + 1, started_at = $4,
+			run_from = CASE WHEN run_from IS NULL OR stale_from < run_from THEN stale_from ELSE run_from END,
+			run_to = CASE WHEN run_to IS NULL OR stale_to > run_to THEN stale_to ELSE run_to END,
+			stale_from = NULL, stale_to = NULL
+		WHERE team_id = $1 AND user_id = $2 AND query_id = $3 AND (stale_from IS NOT NULL OR run_from IS NOT NULL)
+		RETURNING changes, runs, run_from, run_to, scheduled_at`,
+		t.query.Team, user, t.query.ID, store.Micros(t.startedAt)).Scan(&t.changes, &t.run, &t.from, &t.to, &scheduled)
 	if errors.Is(err, store.ErrNoRows) {
 		return false, nil
 	}
 	if err != nil {
 		return false, fmt.Errorf("continuous: starting a run: %w", err)
 	}
-	t.from, t.to, t.scheduled = from.Int64, to.Int64, t.startedAt
+	t.scheduled = t.startedAt
 	if scheduled.Valid {
 		t.scheduled = store.FromMicros(scheduled.Int64)
 	}
@@ -129,8 +141,8 @@ func (t *task) finish(ctx context.Context, tx *store.Tx) error {
 	return t.record(ctx, tx, "completed", "")
 }
 
-// fail leaves the result as it is. The data stays stale, so that the run after
-// the next change looks at it again.
+// fail leaves the result as it is. The time that the run took over stays noted,
+// so that the run after the next change looks at it again.
 func (t *task) fail(ctx context.Context, tx *store.Tx, says string) error {
 	return t.close(ctx, tx, "error", says)
 }
@@ -144,12 +156,12 @@ func (t *task) close(ctx context.Context, tx *store.Tx, status, says string) err
 }
 
 // release ends the run in the state's row; mine is false when another run
-// began meanwhile, whose result counts. Only a run that saw the newest data
-// leaves nothing stale; the job of a later change is waiting.
+// began meanwhile, whose result counts. The job of a change that came since it
+// began is waiting.
 func (t *task) release(ctx context.Context, tx *store.Tx, done bool) (mine bool, err error) {
 	n, err := tx.Exec(ctx, `UPDATE continuous_query_states SET
-			stale_from = CASE WHEN $6 AND changes = $5 THEN NULL ELSE stale_from END,
-			stale_to = CASE WHEN $6 AND changes = $5 THEN NULL ELSE stale_to END,
+			run_from = CASE WHEN $6 THEN NULL ELSE run_from END,
+			run_to = CASE WHEN $6 THEN NULL ELSE run_to END,
 			scheduled_at = CASE WHEN changes = $5 THEN NULL ELSE CAST($7 AS BIGINT) END
 		WHERE team_id = $1 AND user_id = $2 AND query_id = $3 AND runs = $4`,
 		t.query.Team, t.user.ID, t.query.ID, t.run, t.changes, done, store.Micros(tx.Now()))

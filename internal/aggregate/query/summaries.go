@@ -15,7 +15,7 @@ var Tables = map[string]*Table{
 			{Name: "session_start", Kind: Moment, From: "bedtime_start"},
 			{Name: "session_end", Kind: Moment, From: "bedtime_stop"},
 			text("state"), text("type"),
-			integer("duration_second", FromInBed),
+			integer("duration_second", "duration"),
 			integer("stage_asleep_second", "total"),
 			integer("stage_awake_second", "awake"),
 			integer("stage_light_second", "light"),

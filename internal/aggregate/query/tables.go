@@ -55,7 +55,6 @@ const (
 	FromWord     = "$word"     // the samples' type
 	FromExtra    = "$extra:"   // the name of a further word of the samples follows
 	FromMacro    = "$macro:"   // a macro's name follows
-	FromInBed    = "$inbed"    // a sleep's duration, or its stop less its start
 	FromMeasured = "$measured" // the day of a body summary, or its instant where one was stated
 )
 

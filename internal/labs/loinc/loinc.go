@@ -43,9 +43,6 @@ var (
 	byCode = sync.OnceValue(func() map[string]*Code { return index(all()) })
 )
 
-// All lists the table in its own order.
-func All() []*Code { return all() }
-
 // Find looks up a code such as 2345-7.
 func Find(code string) (*Code, bool) {
 	c, ok := byCode()[code]

@@ -17,8 +17,11 @@ import (
 // user whose payloads do not tell the whole story: days and workouts are
 // derived from all samples, also from those whose payload was forgotten.
 func (p *person) seed(ctx context.Context) error {
+	user := p.user
+	user.TimeZone = nil // they are as they are
 	return p.eachPage(ctx, p.DB, func(b wearables.Batch) error {
-		_, err := p.scratch.sink.Ingest(ctx, p.user, b)
+		b.Stage = wearables.Historical // nobody hears of it
+		_, err := p.scratch.sink.Ingest(ctx, user, b)
 		return err
 	})
 }
@@ -105,7 +108,7 @@ func (p *person) gather(ctx context.Context, some []uuid.UUID) (all []wearables.
 				all = append(all, wearables.Batch{Provider: what.provider})
 			}
 			summary := what.Summary
-			summary.Body, summary.Source = stored.Body, stored.Source
+			summary.Body, summary.Source, summary.Measured = stored.Body, stored.Source, stored.Measured
 			all[at].Summaries = append(all[at].Summaries, summary)
 			if !p.read.streams[id] {
 				continue

@@ -24,7 +24,7 @@ func TestABodyOfSeveralSeriesIsReadAgain(t *testing.T) {
 // The further words of samples are in the bodies that were kept, also in those
 // that came when nobody read them.
 func TestWordsOfKeptBodiesAreRead(t *testing.T) {
-	const list = `"insulin_injection":[{"timestamp":"2026-03-01T10:00:00Z","value":4,"delivery_mode":"bolus"}]`
+	const list = `"insulin_injection":[{"timestamp":"2026-03-01T10:00:00Z","value":4,"type":"rapid_acting","delivery_mode":"bolus"}]`
 	for kind, body := range map[string]string{ledger.Series: `"series":{` + list + `}`, ledger.Samples: `"data"` + list[len(`"insulin_injection"`):]} {
 		p := ledger.Payload{Kind: kind, Resource: "insulin_injection"}
 		batch, err := batchOf(&p, []byte(`{"stage":"daily","provider":"health_connect",`+body+`}`))

@@ -1,9 +1,10 @@
 // Package replay reads the ledger again with today's mapping and changes what
 // comes out differently, and nothing else.
 //
-// One user at a time: all payloads are read, in the order in which they came
-// last, into a scratch database that nobody sees. What stands there in the end
-// is what the store would hold had today's mapping been there from the start.
+// One user at a time: all payloads are read, in the order in which they came,
+// into a scratch database that nobody sees, where the stored summaries lie
+// already. What stands there in the end is what the store would hold had today's
+// mapping been there from the start.
 // The store then takes it as one batch more: what is equal stays silent, what
 // differs is updated and announced. So a value that later payloads revised
 // does not flicker through its older versions.

@@ -20,8 +20,9 @@ import (
 // Service runs replays. Its fields are set before first use.
 type Service struct {
 	DB *store.DB
-	// Sink is the store of data. It should not connect users to providers: what
-	// is read again says nothing about connections.
+	// Sink is the store of data, which takes what comes Again. It should not
+	// connect users to providers: what is read again says nothing about
+	// connections.
 	Sink *wearables.Ingester
 	// Imports reads files again.
 	Imports *imports.Service

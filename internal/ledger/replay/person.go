@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -30,6 +31,8 @@ func (w *walk) person(ctx context.Context, user users.User) error {
 		if err = p.replay(ctx); !errors.Is(err, errNewer) {
 			return err
 		}
+		w.scratch.drop() // it has the user already
+		w.scratch = nil
 	}
 	return err
 }
@@ -38,6 +41,7 @@ func (w *walk) person(ctx context.Context, user users.User) error {
 type person struct {
 	*walk
 	user     users.User
+	zones    users.Zones
 	payloads []ledger.Payload
 	mark     ledger.Mark
 	read     *recorder
@@ -50,6 +54,9 @@ func (p *person) replay(ctx context.Context) error {
 		if p.mark, err = ledger.Latest(ctx, tx, p.user.Team, p.user.ID); err != nil {
 			return err
 		}
+		if p.zones, err = users.ZonesOf(ctx, tx, p.user); err != nil {
+			return err
+		}
 		if incomplete, err = ledger.Incomplete(ctx, tx, p.user.Team, p.user.ID); err != nil {
 			return err
 		}
@@ -60,9 +67,9 @@ func (p *person) replay(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		all := len(p.payloads)
-		p.payloads = slices.DeleteFunc(p.payloads, func(l ledger.Payload) bool { return isFile(l) && !wanted[l.ID] })
-		incomplete = incomplete || len(p.payloads) < all
+		if p.passOver(wanted) {
+			incomplete = true
+		}
 		return nil
 	})
 	if err != nil {
@@ -93,7 +100,27 @@ func (p *person) replay(ctx context.Context) error {
 	return p.DB.Write(ctx, p.remap(ctx))
 }
 
-// prepare takes a scratch database with room for one more user.
+// passOver leaves out the files that are not wanted, and tells whether there
+// are any. What such a file had stored stays. So what came before it is left
+// out as well where today's mapping has read it already: it is stored, but for
+// what the file put in its place.
+func (p *person) passOver(wanted map[ledger.ID]bool) (found bool) {
+	var last time.Time
+	p.payloads = slices.DeleteFunc(p.payloads, func(l ledger.Payload) bool {
+		if !isFile(l) || wanted[l.ID] {
+			return false
+		}
+		found, last = true, l.LastAt // the latest comes last
+		return true
+	})
+	p.payloads = slices.DeleteFunc(p.payloads, func(l ledger.Payload) bool { return l.LastAt.Before(last) && !l.Stale() })
+	return found
+}
+
+// prepare takes a scratch database with room for one more user, and puts the
+// summaries there that are stored. What is read again finds them as it would in
+// the store: a session keeps the place and the day that it has, and one that
+// was told twice is not made a second time.
 func (p *person) prepare(ctx context.Context) error {
 	if p.scratch != nil && p.scratch.users >= mostUsers {
 		p.scratch.drop()
@@ -107,50 +134,56 @@ func (p *person) prepare(ctx context.Context) error {
 	}
 	p.scratch.users++
 	p.read = newRecorder(p.scratch.sink)
-	return nil
+	return wearables.CopySummaries(ctx, p.DB, p.scratch.db, p.user.Team.UUID(), p.user.ID.UUID())
 }
 
 // mostAtOnce is how many pushed samples are stored together.
 const mostAtOnce = 50_000
 
-// readAll reads every payload, in the order in which they came last. Bodies of
+// readAll reads every payload, in the order in which they came. Bodies of
 // samples that follow each other are stored together: of two samples of one
 // time the later counts, as it did one by one. A file finds all that came
 // before it stored, since its days are derived of that as well.
 func (p *person) readAll(ctx context.Context) error {
 	var waiting wearables.Batch
+	user := p.user // as it was when what waits came
 	samples := 0
 	flush := func() error {
 		if samples == 0 {
 			return nil
 		}
-		_, err := p.read.Ingest(ctx, p.user, waiting)
+		_, err := p.read.Ingest(ctx, user, waiting)
 		waiting, samples = wearables.Batch{}, 0
 		return err
 	}
-	for i := range p.payloads {
-		one := &p.payloads[i]
-		if isFile(*one) {
+	for _, came := range p.inOrder() {
+		one, then := came.payload, p.userAt(came.at)
+		if isFile(*one) || then.TimeZone != user.TimeZone {
 			if err := flush(); err != nil {
 				return err
 			}
 		}
-		batch, err := p.readOne(ctx, one)
+		user = then
+		batch, err := p.readOne(ctx, one, user)
 		if kind := fault.KindOf(err); err != nil && kind != fault.Internal && kind != fault.Unavailable {
-			p.seen.Unreadable[one.Kind]++
+			if !came.before {
+				p.seen.Unreadable[one.Kind]++
+			}
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		p.seen.Payloads++
+		if !came.before {
+			p.seen.Payloads++
+		}
 		if samples > 0 && (batch.Provider != waiting.Provider || len(batch.Summaries) > 0 || samples > mostAtOnce) {
 			if err := flush(); err != nil {
 				return err
 			}
 		}
 		if len(batch.Summaries) > 0 {
-			if _, err := p.read.Ingest(ctx, p.user, batch); err != nil {
+			if _, err := p.read.Ingest(ctx, user, batch); err != nil {
 				return err
 			}
 			continue
@@ -163,12 +196,49 @@ func (p *person) readAll(ctx context.Context) error {
 	return flush()
 }
 
+// coming is a time at which a payload came: the last one, or one before.
+type coming struct {
+	payload *ledger.Payload
+	at      time.Time
+	before  bool
+}
+
+// inOrder is when the payloads came, in order. A pushed body that came again is
+// as late as it came last; where a file came in between, it is also there at
+// its first time, for the file to find.
+func (p *person) inOrder() (all []coming) {
+	var files []time.Time
+	for i := range p.payloads {
+		if l := &p.payloads[i]; isFile(*l) {
+			files = append(files, l.LastAt)
+		}
+	}
+	for i := range p.payloads {
+		l := &p.payloads[i]
+		between := func(file time.Time) bool { return l.FirstAt.Before(file) && file.Before(l.LastAt) }
+		if !isFile(*l) && l.Times > 1 && slices.ContainsFunc(files, between) {
+			all = append(all, coming{l, l.FirstAt, true})
+		}
+		all = append(all, coming{l, l.LastAt, false})
+	}
+	slices.SortStableFunc(all, func(a, b coming) int { return a.at.Compare(b.at) })
+	return all
+}
+
+// userAt is the user with the fallback zone of an instant: with that, what came
+// then was stored.
+func (p *person) userAt(at time.Time) users.User {
+	user := p.user
+	user.TimeZone = p.zones.At(at)
+	return user
+}
+
 // readOne reads a pushed body into a batch, or a file into the scratch
 // database.
-func (p *person) readOne(ctx context.Context, one *ledger.Payload) (batch wearables.Batch, err error) {
+func (p *person) readOne(ctx context.Context, one *ledger.Payload, user users.User) (batch wearables.Batch, err error) {
 	if isFile(*one) {
 		_, err := p.Imports.Replay(ctx, one, files.Input{
-			DB: p.scratch.db, Sink: p.read, User: p.user, HistoryOnly: true, Device: p.device,
+			DB: p.scratch.db, Sink: p.read, User: user, HistoryOnly: true, Device: p.device,
 			Stage: func(context.Context, string) (wearables.Stage, error) { return wearables.Historical, nil },
 		})
 		return batch, err

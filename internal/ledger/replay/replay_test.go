@@ -24,6 +24,7 @@ import (
 	"hale/internal/users"
 	"hale/internal/users/userstest"
 	"hale/internal/wearables"
+	"hale/internal/wearables/derive"
 	"hale/internal/wearables/push"
 )
 
@@ -37,6 +38,7 @@ type bed struct {
 	sink    *wearables.Ingester
 	uploads *imports.Service
 	service *Service
+	idle    bool // no import is worked on
 }
 
 func newBed(t *testing.T, db *store.DB) *bed {
@@ -46,7 +48,7 @@ func newBed(t *testing.T, db *store.DB) *bed {
 	b := &bed{t: t, db: db, user: user, ctx: store.WithTeam(context.Background(), user.Team.UUID()), ledger: &ledger.Ledger{}}
 	b.sink = &wearables.Ingester{DB: db, Connect: connections.Ensure, Run: connections.Run}
 	b.uploads = &imports.Service{DB: db, Ledger: b.ledger, Sink: b.sink, Dir: dir}
-	b.service = &Service{DB: db, Sink: &wearables.Ingester{DB: db}, Imports: b.uploads, Dir: dir}
+	b.service = &Service{DB: db, Sink: &wearables.Ingester{DB: db, Again: true}, Imports: b.uploads, Dir: dir}
 	return b
 }
 
@@ -68,7 +70,10 @@ func (b *bed) work(done func() bool) {
 	ctx, cancel := context.WithCancel(system)
 	ended := make(chan error)
 	go func() {
-		kinds := []jobs.Handler{b.uploads.Job(), b.service.Job()}
+		kinds := []jobs.Handler{b.service.Job()}
+		if !b.idle {
+			kinds = append(kinds, b.uploads.Job())
+		}
 		ended <- jobs.NewRunner(b.db, jobs.Config{Node: node, Kinds: kinds}).Run(ctx)
 	}()
 	for range 1200 {
@@ -322,6 +327,32 @@ func TestStoryOfAMendedMapping(t *testing.T) {
 		}
 		if r := b.run(Order{}); r.Report.Users != 0 {
 			t.Errorf("still stale afterwards: %+v", r.Report)
+		}
+	})
+}
+
+// A workout that an earlier mapping stored under another source type is found
+// in the store, also when its file is read again beside it.
+func TestARecordingOfAnEarlierMapping(t *testing.T) {
+	const track = `<gpx version="1.1" creator="Garmin Connect"><trk><trkseg>
+		<trkpt lat="46.0" lon="14.0"><time>2026-02-01T08:00:00Z</time><extensions><hr>98</hr></extensions></trkpt>
+		<trkpt lat="46.001" lon="14.0"><time>2026-02-01T08:01:00Z</time><extensions><hr>99</hr></extensions></trkpt></trkseg></trk></gpx>`
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := newBed(t, db)
+		start := time.Date(2026, 2, 1, 8, 0, 0, 0, time.UTC)
+		unknown := wearables.Source{Type: "unknown"}
+		if _, err := b.sink.Ingest(b.ctx, b.user, wearables.Batch{Provider: "garmin", Stage: wearables.Daily, Summaries: []wearables.Summary{{
+			Resource: "workouts", Key: derive.WorkoutKey(start.UnixMicro(), unknown), Source: unknown,
+			Start: start, End: start.Add(time.Minute), Body: []byte(`{}`),
+		}}}); err != nil {
+			t.Fatal(err)
+		}
+		b.upload([]byte(track))
+		if r := b.run(Order{Every: true}); r.Report.Payloads != 1 || len(r.Report.Resources) != 0 {
+			t.Errorf("%+v %s", r.Report, asText(r.Report))
+		}
+		if all := b.summaries("workouts"); len(all) != 1 {
+			t.Errorf("%d workouts", len(all))
 		}
 	})
 }

@@ -47,7 +47,7 @@ func openScratch(ctx context.Context, under string, now func() time.Time) (*scra
 		s.drop()
 		return nil, fmt.Errorf("replay: making a scratch database: %w", err)
 	}
-	s.sink = &wearables.Ingester{DB: s.db}
+	s.sink = &wearables.Ingester{DB: s.db, Again: true}
 	return s, nil
 }
 

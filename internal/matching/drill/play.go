@@ -22,10 +22,9 @@ type args struct {
 const attempts = 5
 
 var (
-	limits = jobs.Limits{Concurrency: 2, Timeout: 5 * time.Minute, Attempts: attempts}
-	kind   = jobs.Define[args]("matching.drill", nil).With(limits)
+	kind = jobs.Named[args]("matching.drill").With(jobs.Limits{Concurrency: 2, Timeout: 5 * time.Minute, Attempts: attempts})
 	// Job is the kind of job that a runner needs.
-	Job = jobs.Define(kind.Name(), play).With(limits)
+	Job = kind.Do(play)
 )
 
 // rehearsal is a run on its way.

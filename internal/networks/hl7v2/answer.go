@@ -1,6 +1,7 @@
 package hl7v2
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -117,9 +118,9 @@ func (a answer) reason() string {
 		case "MSA":
 			add(s.Text(3))
 		case "ERR":
-			add(or(or(s.Text(8), s.Get(7)), or(s.Get(3, 2), s.Get(1, 4, 2))))
+			add(cmp.Or(s.Text(8), s.Get(7), s.Get(3, 2), s.Get(1, 4, 2)))
 		case "ORC":
-			add(or(s.Get(16, 2), s.Get(16)))
+			add(cmp.Or(s.Get(16, 2), s.Get(16)))
 		case "NTE":
 			add(s.Text(3))
 		}

@@ -1,6 +1,7 @@
 package hl7v2
 
 import (
+	"cmp"
 	"strings"
 
 	"hale/internal/networks"
@@ -38,7 +39,7 @@ func (e *entry) missing(why string) networks.Missing {
 func (t *test) missing(m networks.Missing) networks.Missing {
 	m.TestProviderID = t.code
 	for _, code := range t.rejects {
-		m.Reason = or(m.Reason, rejections[code].reason)
+		m.Reason = cmp.Or(m.Reason, rejections[code].reason)
 	}
 	return m
 }

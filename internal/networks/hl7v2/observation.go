@@ -1,6 +1,7 @@
 package hl7v2
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/hex"
 	"regexp"
@@ -18,7 +19,7 @@ func observation(c clock, t *test, o *observed) *entry {
 	e.ProviderID, e.Name, e.LOINC = coding(s, 3)
 	e.TestProviderID = t.code
 	e.SubID = s.Get(4)
-	e.Unit = or(s.Get(6), s.Get(6, 2))
+	e.Unit = cmp.Or(s.Get(6), s.Get(6, 2))
 	e.Range = s.Text(7)
 	e.Flag = abnormal(s.Field(8))
 	e.Status = strings.ToUpper(s.Get(11))
@@ -105,7 +106,7 @@ func structuredType(text string) string {
 // codedText is what the code says: its words, those that the lab read it from,
 // or the code.
 func codedText(v hl7.Value) string {
-	return or(or(v.Get(2), v.Get(9)), or(v.Get(5), v.Get(1)))
+	return cmp.Or(v.Get(2), v.Get(9), v.Get(5), v.Get(1))
 }
 
 // severity orders flags, the gravest first; a lab that repeats OBX-8 means the
@@ -178,7 +179,7 @@ var clia = regexp.MustCompile(`^\d{2}D\d{7}$`)
 // OBX-15) and returns the key that results name it by. A lab that names none
 // is the one that sends.
 func (r *results) laboratory(of *reader, s hl7.Segment) string {
-	lab := networks.Laboratory{Name: or(s.Get(23), s.Get(15, 2))}
+	lab := networks.Laboratory{Name: cmp.Or(s.Get(23), s.Get(15, 2))}
 	ids := []string{s.Get(23, 10), s.Get(23, 3), s.Get(15)}
 	if lab.Name == "" {
 		ids = append(ids, of.header.SendingFacility.Get(2))
@@ -197,7 +198,7 @@ func (r *results) laboratory(of *reader, s hl7.Segment) string {
 	if v := s.Field(25).First(); v.Raw() != "" {
 		lab.Director = director(v)
 	}
-	key := or(lab.CLIA, or(s.Get(15), lab.Name))
+	key := cmp.Or(lab.CLIA, s.Get(15), lab.Name)
 	if key == "" {
 		return ""
 	}
@@ -213,7 +214,7 @@ func (r *results) laboratory(of *reader, s hl7.Segment) string {
 	case lab.CLIA != "": // the one whose number is known stands for the report
 		r.set.CLIA, r.set.Laboratory = lab.CLIA, lab.Name
 	default:
-		r.set.Laboratory = or(r.set.Laboratory, lab.Name)
+		r.set.Laboratory = cmp.Or(r.set.Laboratory, lab.Name)
 	}
 	return key
 }

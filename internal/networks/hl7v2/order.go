@@ -1,6 +1,7 @@
 package hl7v2
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -57,7 +58,7 @@ func begin(lab Lab, order networks.Order, control string, at time.Time) *hl7.Mes
 		processing = "T"
 	}
 	return hl7.New(lab.charset(), hl7.Fields{
-		3: hl7.Of(lab.Application), 4: hl7.Of(or(lab.Facility, order.Account.Number)),
+		3: hl7.Of(lab.Application), 4: hl7.Of(cmp.Or(lab.Facility, order.Account.Number)),
 		5: hl7.Of(lab.LabApplication), 6: hl7.Of(lab.LabFacility),
 		7: hl7.Of(stamp(lab, at)), 9: kind, 10: hl7.Of(control), 11: hl7.Of(processing), 12: hl7.Of(lab.version()),
 	})

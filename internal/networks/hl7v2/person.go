@@ -1,6 +1,7 @@
 package hl7v2
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -91,7 +92,7 @@ func place(a networks.Address, kind string) hl7.Content {
 	if a.FirstLine == "" && a.City == "" && a.Zip == "" {
 		return nil
 	}
-	return hl7.Of(a.FirstLine, a.SecondLine, a.City, a.State, a.Zip, or(a.Country, "US"), kind)
+	return hl7.Of(a.FirstLine, a.SecondLine, a.City, a.State, a.Zip, cmp.Or(a.Country, "US"), kind)
 }
 
 // contacts are the phone and the mail address.

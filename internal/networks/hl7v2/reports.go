@@ -1,6 +1,7 @@
 package hl7v2
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -108,16 +109,16 @@ func (d *draft) finish() {
 // placerOf is our number of the order: OBR-2, ORC-2, or that of the parent that
 // a reflex test grew from (OBR-29).
 func placerOf(q *request) string {
-	return or(or(q.obr.Get(2), q.orc.Get(2)), q.obr.Get(29))
+	return cmp.Or(q.obr.Get(2), q.orc.Get(2), q.obr.Get(29))
 }
 
 // fillerOf is the lab's number: OBR-3 or ORC-3.
-func fillerOf(q *request) string { return or(q.obr.Get(3), q.orc.Get(3)) }
+func fillerOf(q *request) string { return cmp.Or(q.obr.Get(3), q.orc.Get(3)) }
 
 // account is the customer number: ORC-21, or the receiving facility of a lab
 // that addresses its customers so.
 func (r *reader) account(q *request) string {
-	if number := or(q.orc.Get(21, 10), q.orc.Get(21, 3)); number != "" {
+	if number := cmp.Or(q.orc.Get(21, 10), q.orc.Get(21, 3)); number != "" {
 		return number
 	}
 	if r.lab.Facility == "" && r.slug != "" {

@@ -1,6 +1,7 @@
 package hl7v2
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -74,7 +75,7 @@ func (r *results) add(of *reader, q *request) {
 			continue
 		}
 		if e.ProviderID == "" {
-			e.Name = or(e.Name, t.name) // text without a code is about the test
+			e.Name = cmp.Or(e.Name, t.name) // text without a code is about the test
 		}
 		e.Laboratory = r.laboratory(of, o.obx)
 		if e.At.Time.IsZero() {
@@ -234,15 +235,15 @@ func coding(s hl7.Segment, field int) (code, name, loinc string) {
 	case isLOINC(v.Get(3)):
 		loinc = code
 		if other := v.Get(4); other != "" { // the lab's own stands second
-			code, name = other, or(v.Get(5), name)
+			code, name = other, cmp.Or(v.Get(5), name)
 		}
 	case isLOINC(v.Get(6)):
 		loinc = v.Get(4)
-		code, name = or(code, loinc), or(name, v.Get(5))
+		code, name = cmp.Or(code, loinc), cmp.Or(name, v.Get(5))
 	default:
-		code, name = or(code, v.Get(4)), or(name, v.Get(5))
+		code, name = cmp.Or(code, v.Get(4)), cmp.Or(name, v.Get(5))
 	}
-	return code, or(name, v.Get(9)), loinc
+	return code, cmp.Or(name, v.Get(9)), loinc
 }
 
 func isLOINC(system string) bool {

@@ -2,6 +2,7 @@ package hl7v2
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -164,9 +165,9 @@ func (s Settings) Check() error {
 
 var versions = []string{"2.2", "2.3", "2.3.1", "2.4", "2.5", "2.5.1", "2.6", "2.7", "2.7.1", "2.8"}
 
-func (l Lab) order() string      { return or(l.Order, "OML") }
-func (l Lab) version() string    { return or(l.Version, "2.5.1") }
-func (l Lab) codeSystem() string { return or(l.CodeSystem, "L") }
+func (l Lab) order() string      { return cmp.Or(l.Order, "OML") }
+func (l Lab) version() string    { return cmp.Or(l.Version, "2.5.1") }
+func (l Lab) codeSystem() string { return cmp.Or(l.CodeSystem, "L") }
 
 // zone is where the lab's clocks hang. Check has seen that it exists.
 func (l Lab) zone() *time.Location {
@@ -191,12 +192,4 @@ func (l Lab) answersTo(h hl7.Header) bool {
 
 func isNamed(v hl7.Value, name string) bool {
 	return name == "" || strings.EqualFold(v.Get(1), name) || strings.EqualFold(v.Get(2), name)
-}
-
-func or[T comparable](value, otherwise T) T {
-	var zero T
-	if value == zero {
-		return otherwise
-	}
-	return value
 }

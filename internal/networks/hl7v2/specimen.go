@@ -1,6 +1,7 @@
 package hl7v2
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -12,8 +13,8 @@ import (
 func (r *results) specimen(of *reader, t *test, q *request) {
 	sample := &r.set.Specimen
 	for _, s := range q.specimens {
-		sample.Number = or(sample.Number, or(s.Get(2), s.Field(2).First().Get(2)))
-		sample.Volume = or(sample.Volume, quantity(s.Get(12), s.Get(12, 2), s.Get(12, 2, 2)))
+		sample.Number = cmp.Or(sample.Number, s.Get(2), s.Field(2).First().Get(2))
+		sample.Volume = cmp.Or(sample.Volume, quantity(s.Get(12), s.Get(12, 2), s.Get(12, 2, 2)))
 		fill(&sample.Collected, of.clock.moment(s.Get(17)))
 		fill(&sample.Received, of.clock.moment(s.Get(18)))
 		for _, reject := range s.Field(21).Repeats() {
@@ -29,12 +30,12 @@ func (r *results) specimen(of *reader, t *test, q *request) {
 	fill(&sample.Collected, of.clock.moment(q.obr.Get(7)))
 	fill(&sample.Received, of.clock.moment(q.obr.Get(14)))
 	fill(&sample.Reported, of.clock.moment(q.obr.Get(22)))
-	sample.Volume = or(sample.Volume, quantity(q.obr.Get(9), q.obr.Get(9, 2), ""))
+	sample.Volume = cmp.Or(sample.Volume, quantity(q.obr.Get(9), q.obr.Get(9, 2), ""))
 	information := q.obr.Text(13)
 	if sample.Fasting == nil {
 		sample.Fasting = fasting(information)
 	}
-	sample.Information = or(sample.Information, information)
+	sample.Information = cmp.Or(sample.Information, information)
 }
 
 func fill(at *networks.Moment, found networks.Moment) {
@@ -47,7 +48,7 @@ func quantity(amount, unit, words string) string {
 	if amount == "" {
 		return ""
 	}
-	return strings.TrimSpace(amount + " " + or(unit, words))
+	return strings.TrimSpace(amount + " " + cmp.Or(unit, words))
 }
 
 // fasting reads OBR-13, whose first word labs take from HL7 table 0916: F, NF,

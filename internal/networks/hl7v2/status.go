@@ -1,6 +1,7 @@
 package hl7v2
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -31,11 +32,11 @@ func (s *statuses) add(message string, q *request) {
 	if word == received {
 		of = &s.taken
 	}
-	of.word = or(of.word, word)
+	of.word = cmp.Or(of.word, word)
 	code, _, loinc := coding(q.obr, 4)
 	of.name(code)
 	of.name(loinc)
-	for _, text := range append([]string{or(q.orc.Get(16, 2), q.orc.Get(16))}, q.notes...) {
+	for _, text := range append([]string{cmp.Or(q.orc.Get(16, 2), q.orc.Get(16))}, q.notes...) {
 		if text != "" && !slices.Contains(of.why, text) && len(of.why) < mostWords {
 			of.why = append(of.why, text)
 		}

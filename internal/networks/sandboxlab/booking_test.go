@@ -194,7 +194,7 @@ func TestAVisitThatWasCancelled(t *testing.T) {
 // is given back, as late as that may be; and what was planned meanwhile stays.
 func TestGivingBackWhatWasReplaced(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		s := open(t, db)
+		s := still(t, db)
 		q := networks.SlotQuery{
 			Team: s.team.UUID(), Provider: sandboxlab.Getlabs, Zip: "85004", Zone: "America/Phoenix", Start: civil.DateOf(db.Now()), Now: db.Now(),
 		}

@@ -102,18 +102,15 @@ type turnArgs struct {
 }
 
 var (
-	turnKind     = jobs.Define[turnArgs]("sandbox.turn", nil).With(turnLimits)
-	simulateKind = jobs.Define[simulateArgs]("sandbox.simulate", nil).With(turnLimits)
+	turnKind     = jobs.Named[turnArgs]("sandbox.turn").With(turnLimits)
+	simulateKind = jobs.Named[simulateArgs]("sandbox.simulate").With(turnLimits)
 )
 
 var turnLimits = jobs.Limits{Concurrency: 4, Timeout: 10 * time.Minute, Attempts: 20}
 
 // Jobs are the kinds of job that a runner needs.
 func (l *Lab) Jobs() []jobs.Handler {
-	return []jobs.Handler{
-		jobs.Define(turnKind.Name(), l.turn).With(turnLimits),
-		jobs.Define(simulateKind.Name(), l.simulate).With(turnLimits),
-	}
+	return []jobs.Handler{turnKind.Do(l.turn), simulateKind.Do(l.simulate)}
 }
 
 // turn asks for what is due to be done. One job does it for a team, so that

@@ -64,8 +64,7 @@ type stage struct {
 
 func open(t *testing.T, db *store.DB) *stage {
 	t.Helper()
-	s := &stage{heard: &heard{}, t: t, db: db, team: orderstest.Team(t, db).ID}
-	s.Lab = &sandboxlab.Lab{DB: db, Inbox: s.heard, Log: ops.Discard()}
+	s := still(t, db)
 	ctx, stop := context.WithCancel(store.AsSystem(context.Background()))
 	node, err := jobs.Join(ctx, db, 0, ops.Discard())
 	if err != nil {
@@ -75,6 +74,14 @@ func open(t *testing.T, db *store.DB) *stage {
 	done := make(chan struct{})
 	go func() { defer close(done); _ = runner.Run(ctx) }()
 	t.Cleanup(func() { stop(); <-done })
+	return s
+}
+
+// still is open where nobody does what is planned.
+func still(t *testing.T, db *store.DB) *stage {
+	t.Helper()
+	s := &stage{heard: &heard{}, t: t, db: db, team: orderstest.Team(t, db).ID}
+	s.Lab = &sandboxlab.Lab{DB: db, Inbox: s.heard, Log: ops.Discard()}
 	return s
 }
 

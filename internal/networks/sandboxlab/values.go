@@ -1,6 +1,7 @@
 package sandboxlab
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -93,7 +94,7 @@ func (r *row) fill(s scene, i int, out Outcome, odd bool) {
 			r.kind = "numeric"
 		}
 	}
-	r.unit = or(r.expected.Unit, r.assay.Unit)
+	r.unit = cmp.Or(r.expected.Unit, r.assay.Unit)
 	version := ""
 	if out.Corrected {
 		version = " corrected"
@@ -235,11 +236,4 @@ func age(born, on civil.Date) int {
 		years--
 	}
 	return years
-}
-
-func or(value, otherwise string) string {
-	if value == "" {
-		return otherwise
-	}
-	return value
 }

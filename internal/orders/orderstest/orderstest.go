@@ -152,3 +152,12 @@ func Move(tb testing.TB, db *store.DB, o *orders.Order, m orders.Move) (changed 
 	})
 	return changed
 }
+
+// History reads an order's events, oldest first.
+func History(ctx context.Context, tx *store.Tx, o *orders.Order) ([]orders.Event, error) {
+	facts, err := orders.Around(ctx, tx, o.Team, []orders.Order{*o})
+	if err != nil {
+		return nil, err
+	}
+	return facts[0].Events, nil
+}

@@ -3,9 +3,9 @@ package applehealth
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 
+	"hale/internal/providers"
 	"hale/internal/providers/files"
 )
 
@@ -30,20 +30,9 @@ func (s *sources) note(d device, kind string) {
 	if !known && len(s.devices) >= maxDevices {
 		return
 	}
-	if !known || newer(d.software, version) {
+	if !known || providers.Newer(d.software, version) {
 		s.devices[hardware] = d.software
 	}
-}
-
-// newer compares versions such as 9.6.3 and 10.0 number by number.
-func newer(a, b string) bool {
-	number := func(text string) int {
-		n, _ := strconv.Atoi(text) // a part that is no number is older than any
-		return n
-	}
-	return slices.CompareFunc(strings.Split(a, "."), strings.Split(b, "."), func(x, y string) int {
-		return cmp.Or(cmp.Compare(number(x), number(y)), strings.Compare(x, y))
-	}) > 0
 }
 
 // Devices is the hardware that the records read so far name, in an order that

@@ -31,14 +31,3 @@ func TestDevicesOfRecords(t *testing.T) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 }
-
-func TestNewerVersions(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		want bool
-	}{{"10.1", "9.6.3", true}, {"9.6.3", "10.1", false}, {"9.6", "9.6", false}, {"9.6.1", "9.6", true}, {"1", "", true}, {"", "", false}} {
-		if newer(c.a, c.b) != c.want {
-			t.Errorf("%q after %q: %v", c.a, c.b, !c.want)
-		}
-	}
-}

@@ -12,7 +12,7 @@ import (
 )
 
 // Kind is that of HealthKit exports.
-var Kind = files.Kind{Name: "apple_health", Title: "Apple Health export (zip or XML)", Check: check, Run: run}
+var Kind = files.Kind{Name: "apple_health", Title: "Apple Health export (zip or XML)", Provider: Provider, Check: check, Run: run}
 
 func check(path string, limit int64) error {
 	export, err := Open(path, limit)

@@ -55,9 +55,9 @@ func TestImportMeals(t *testing.T) {
 			got = append(got, string(text))
 		}
 		want := []string{
-			`{"calendar_date":"2024-06-01","data":{},"energy":{"unit":"kcal","value":320},"macros":{"carbs":40,"protein":11},"name":"Oats \u0026 milk, Egg","timestamp":"2024-06-01T05:30:00Z"}`,
+			`{"calendar_date":"2024-06-01","data":{},"energy":{"unit":"kcal","value":320},"macros":{"carbs":40,"protein":11},"name":"Oats \u0026 milk, Egg","timestamp":"2024-06-01T05:30:00+00:00"}`,
 			`{"calendar_date":"2024-06-01","data":{},"energy":{"unit":"kcal","value":640},"macros":{"fats":{"saturated":3.5,"total":12}},` +
-				`"micros":{"minerals":{"sodium":1200},"trace_elements":{"copper":0.5,"iodine":150},"vitamins":{"vitamin_d":4}},"name":"","timestamp":"2024-06-01T10:15:00Z"}`,
+				`"micros":{"minerals":{"sodium":1200},"trace_elements":{"copper":0.5,"iodine":150},"vitamins":{"vitamin_d":4}},"name":"","timestamp":"2024-06-01T10:15:00+00:00"}`,
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)

@@ -4,7 +4,7 @@
 // A kind is one value (kind.go). Adding one takes a folder beside this one
 // whose package has a variable Kind, and one line in internal/imports/kinds.go:
 //
-//	var Kind = files.Kind{Name: "gpx", Title: "GPX", Check: check, Run: run}
+//	var Kind = files.Kind{Name: "gpx", Title: "GPX", Recording: true, Check: check, Run: run}
 //
 // Its Run reads the file, opens a Store for the provider that the file turns
 // out to be from, hands over what it finds, and finishes:

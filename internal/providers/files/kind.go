@@ -15,6 +15,9 @@ import (
 type Kind struct {
 	Name  string // on the wire, such as apple_health
 	Title string // in sentences, such as "Apple Health export"
+	// Provider is the slug of whose past a file brings; empty for recordings,
+	// which bring none.
+	Provider string
 	// Recording says that a file holds one recording, such as a ride, and not
 	// the history of a person: a first one does not fill the past.
 	Recording bool

@@ -1,6 +1,8 @@
 package files
 
 import (
+	"time"
+
 	"hale/internal/wearables"
 )
 
@@ -81,6 +83,7 @@ type TypeCount struct {
 	BadUnit  int64 `json:"bad_unit,omitempty"`
 	Unpaired int64 `json:"unpaired,omitempty" doc:"The other half of it is missing"`
 	TooMany  int64 `json:"too_many,omitempty" doc:"More than is kept of it"`
+	Copies   int64 `json:"copies,omitempty" doc:"The file has it a second time"`
 }
 
 // Skipped counts the records that did not become anything.
@@ -115,7 +118,8 @@ type Outcome struct {
 	wearables.Counts
 	Resources  map[string]wearables.Counts
 	Rejections map[string]int // "resource: reason" to count
-	Days       int            // with summaries
+	Refused    map[string]Refused
+	Days       int // with summaries
 
 	recorded int // recordings that were taken
 }
@@ -127,20 +131,60 @@ func (o *Outcome) Full() bool { return o.recorded >= MaxRecordings }
 func NewOutcome() *Outcome {
 	return &Outcome{
 		Report:    Report{Types: map[string]*TypeCount{}},
-		Resources: map[string]wearables.Counts{}, Rejections: map[string]int{},
+		Resources: map[string]wearables.Counts{}, Rejections: map[string]int{}, Refused: map[string]Refused{},
 	}
 }
 
+// Refused is the first value that broke a rule: when it was measured and by
+// what, never what it was.
+type Refused struct {
+	At         string `json:"at" doc:"When it was measured, in UTC; the date of a summary of a day, and empty for a profile."`
+	SourceType string `json:"source_type" doc:"Such as watch; empty for a stream, whose workout has it."`
+}
+
+// refusedOf finds what a rejection points at.
+func refusedOf(b *wearables.Batch, r *wearables.Rejection) (first Refused) {
+	at := func(all []int64, i int) string {
+		if i >= len(all) {
+			return ""
+		}
+		return time.UnixMicro(all[i]).UTC().Format(time.RFC3339)
+	}
+	_, series := wearables.ResourceNamed(r.Resource)
+	switch {
+	case r.Resource == wearables.WorkoutStream && r.Part < len(b.Streams):
+		first.At = at(b.Streams[r.Part].Time, 0)
+	case series && r.Part < len(b.Samples):
+		s := &b.Samples[r.Part]
+		first = Refused{at(s.Time, r.Index), s.Source.Type}
+	case !series && r.Part < len(b.Summaries):
+		s := &b.Summaries[r.Part]
+		first.SourceType = s.Source.Type
+		switch {
+		case !s.Start.IsZero():
+			first.At = s.Start.UTC().Format(time.RFC3339)
+		case !s.Date.IsZero():
+			first.At = s.Date.String()
+		}
+	}
+	return first
+}
+
 // add adds up what a batch changed.
-func (o *Outcome) add(r wearables.Result) {
+func (o *Outcome) add(b wearables.Batch, r wearables.Result) {
 	addCounts(&o.Counts, r.Counts)
 	for resource, c := range r.Resources {
 		sum := o.Resources[resource]
 		addCounts(&sum, c)
 		o.Resources[resource] = sum
 	}
-	for _, refused := range r.Rejections {
-		o.Rejections[refused.Resource+": "+refused.Reason] += refused.Count
+	for i := range r.Rejections {
+		refused := &r.Rejections[i]
+		name := refused.Resource + ": " + refused.Reason
+		if o.Rejections[name] == 0 {
+			o.Refused[name] = refusedOf(&b, refused)
+		}
+		o.Rejections[name] += refused.Count
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"hale/internal/civil"
@@ -38,10 +39,19 @@ func (s *Store) same(ctx context.Context, w *derive.Workout) error {
 	return nil
 }
 
+// earlier are the source types that a recording of a maker without a device may
+// be stored with: it has had the one of the maker's replies since the second
+// mapping only.
+var earlier = []string{"unknown", "phone"}
+
 // isSame is whether a stored workout is w, which is completed then.
 func (s *Store) isSame(stored *wearables.StoredSummary, w *derive.Workout) bool {
 	known, own := stored.Source, w.Source
-	if known.Type != own.Type || known.AppID != own.AppID || known.DeviceID != nil && own.DeviceID != nil && *known.DeviceID != *own.DeviceID {
+	typed := own.Type != "unknown" && own.Type == Recorder(s.deriver.Provider)
+	if known.Type != own.Type && !(typed && slices.Contains(earlier, known.Type)) {
+		return false
+	}
+	if known.AppID != own.AppID || known.DeviceID != nil && own.DeviceID != nil && *known.DeviceID != *own.DeviceID {
 		return false
 	}
 	var body struct {
@@ -53,15 +63,22 @@ func (s *Store) isSame(stored *wearables.StoredSummary, w *derive.Workout) bool 
 	}
 	nameless := own
 	nameless.DeviceID = nil
-	for _, source := range []wearables.Source{known, own, nameless} { // it may have learnt of its device later
+	sources := []wearables.Source{known, own, nameless} // it may have learnt of its device later
+	for _, kind := range earlier {
+		nameless.Type = kind
+		sources = append(sources, nameless)
+	}
+	for _, source := range sources {
 		key := derive.WorkoutKey(w.Start, source)
 		if wearables.SummaryID(stored.User, s.deriver.Provider, "workouts", key) != stored.ID {
 			continue
 		}
 		w.Key, w.ID = key, cmp.Or(w.ID, body.ID)
-		if own.DeviceID == nil && known.DeviceID != nil {
-			w.Source.DeviceID = known.DeviceID
-			w.End = max(w.End, body.End.UnixMicro())
+		if own.DeviceID == nil { // its series are those that are there
+			w.Source.Type, w.Source.DeviceID = known.Type, known.DeviceID
+			if known.DeviceID != nil {
+				w.End = max(w.End, body.End.UnixMicro())
+			}
 		}
 		return true
 	}

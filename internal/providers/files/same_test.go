@@ -74,6 +74,55 @@ func TestSameWorkout(t *testing.T) {
 	})
 }
 
+// A recording whose maker's source type was not known when it was stored is the
+// one that is read with it today, with its heart rates.
+func TestSameWorkoutOfAnEarlierReading(t *testing.T) {
+	start, device := time.Date(2025, 3, 2, 10, 0, 0, 0, time.UTC), uuid.New()
+	beat := files.At(start.UnixMicro())
+	beat.HeartRate = 120
+	told := func(kind string, device *uuid.UUID) files.Recording {
+		return files.Recording{
+			Workout: derive.Workout{
+				Sport: sports.Named("Running"), Source: wearables.Source{Type: kind, DeviceID: device},
+				Start: start.UnixMicro(), End: start.Add(time.Hour).UnixMicro(), Offset: wearables.NoOffset,
+			},
+			Course: files.Course{beat},
+		}
+	}
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		for _, test := range []struct {
+			provider, was, is string
+			device            *uuid.UUID
+			workouts, new     int
+		}{
+			{"garmin", "unknown", "watch", nil, 1, 0},
+			{"strava", "phone", "app", nil, 1, 0},
+			{"garmin", "unknown", "watch", &device, 1, 1}, // the heart rate of a device that is known now
+			{"manual", "unknown", "watch", nil, 2, 3},     // who knows of what
+		} {
+			user := sheettest.User(t, db, "")
+			ctx := filestest.Context(user)
+			created := 0
+			for i, one := range []files.Recording{told(test.was, nil), told(test.is, test.device), told(test.is, nil), told(test.is, test.device)} {
+				outcome := files.NewOutcome()
+				s, err := sheettest.Input(db, user, "").Store(ctx, test.provider, outcome)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := s.Recordings(ctx, []files.Recording{one}); err != nil {
+					t.Fatal(err)
+				}
+				if i > 0 {
+					created += outcome.Created
+				}
+			}
+			if all := filestest.Summaries(t, db, user, "workouts"); len(all) != test.workouts || created != test.new {
+				t.Errorf("%s, %s and %s: %d workouts, %d new values", test.provider, test.was, test.is, len(all), created)
+			}
+		}
+	})
+}
+
 // Only workouts that began together are looked at: another one of the day is
 // not even opened, so that a file of thousands costs no more for each.
 func TestSameLooksAtOneStart(t *testing.T) {

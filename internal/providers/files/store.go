@@ -74,14 +74,14 @@ func (s *Store) ingest(ctx context.Context, b wearables.Batch) error {
 	b.Provider, b.Stage, b.Push = s.deriver.Provider, s.stage, !s.in.HistoryOnly
 	result, err := s.in.Sink.Ingest(ctx, s.in.User, b)
 	if err == nil {
-		s.stored(result)
+		s.stored(b, result)
 	}
 	return err
 }
 
 // stored adds up what a batch changed, and when what was accepted of it is from.
-func (s *Store) stored(r wearables.Result) {
-	s.outcome.add(r)
+func (s *Store) stored(b wearables.Batch, r wearables.Result) {
+	s.outcome.add(b, r)
 	for resource, by := range r.Ranges {
 		s.ranges[resource] = s.ranges[resource].Join(by)
 	}

@@ -2,6 +2,7 @@ package files_test
 
 import (
 	"context"
+	"maps"
 	"testing"
 	"time"
 
@@ -68,6 +69,48 @@ func TestHistoryIsWhatWasAccepted(t *testing.T) {
 		}
 		if got := history(users.NewUser{IngestionEnd: &end}); len(got) != 0 {
 			t.Errorf("of a connection that is paused: %v", got)
+		}
+	})
+}
+
+// What breaks a rule is counted by the rule, with a first example that tells
+// when and of what, and no value.
+func TestWhatIsRefusedHasAnExample(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		user := sheettest.User(t, db, "")
+		ctx := filestest.Context(user)
+		outcome := files.NewOutcome()
+		s, err := sheettest.Input(db, user, "").Store(ctx, "withings", outcome)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := time.Date(2025, 5, 1, 8, 0, 0, 0, time.UTC)
+		beats := wearables.Samples{Resource: "heartrate", Source: wearables.Source{Type: "watch"}, Value: []float64{61, 900, 901}}
+		for i := range beats.Value {
+			beats.Time = append(beats.Time, first.Add(time.Duration(i)*time.Minute).UnixMicro())
+		}
+		for range 2 {
+			if err := s.Samples(ctx, []wearables.Samples{beats}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		day := civil.MustParse("2025-05-02")
+		err = s.Summaries(ctx, []wearables.Summary{
+			{Resource: "activity", Key: "x", Source: wearables.Source{Type: "phone"}, Date: day, Body: []byte(`{"words":1}`)},
+			{Resource: "profile", Key: "profile", Source: wearables.Source{Type: "app"}, Body: []byte(`[]`)},
+		}, wearables.Stream{WorkoutKey: "nobody's", Time: beats.Time, HeartRate: []float64{60, 61, 62}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rejections := map[string]int{
+			"heartrate: implausible_value": 4, "activity: bad_document": 1, "profile: bad_document": 1, "workout_stream: stream_without_workout": 1,
+		}
+		refused := map[string]files.Refused{
+			"heartrate: implausible_value": {At: "2025-05-01T08:01:00Z", SourceType: "watch"}, "activity: bad_document": {At: "2025-05-02", SourceType: "phone"},
+			"profile: bad_document": {SourceType: "app"}, "workout_stream: stream_without_workout": {At: "2025-05-01T08:00:00Z"},
+		}
+		if !maps.Equal(outcome.Rejections, rejections) || !maps.Equal(outcome.Refused, refused) {
+			t.Errorf("%v\n%v", outcome.Rejections, outcome.Refused)
 		}
 	})
 }

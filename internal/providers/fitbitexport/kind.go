@@ -14,7 +14,7 @@ import (
 const Provider = "fitbit"
 
 // Kind is a Fitabase table.
-var Kind = files.Kind{Name: "fitbit_fitabase", Title: "Fitabase table of Fitbit days or weights", Check: check, Run: run}
+var Kind = files.Kind{Name: "fitbit_fitabase", Title: "Fitabase table of Fitbit days or weights", Provider: Provider, Check: check, Run: run}
 
 var errUnlike = files.Unlike("the file has no header of a Fitabase table of days or weights")
 

@@ -14,7 +14,7 @@ import (
 const Provider = "health_connect"
 
 // Kind is a Health Connect export, or its records as JSON.
-var Kind = files.Kind{Name: "health_connect", Title: "Health Connect export", Check: check, Run: run}
+var Kind = files.Kind{Name: "health_connect", Title: "Health Connect export", Provider: Provider, Check: check, Run: run}
 
 // DefaultLimit bounds the database, in bytes. A year of a watch takes some
 // hundred megabytes.

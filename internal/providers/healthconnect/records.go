@@ -220,8 +220,9 @@ func (m *importer) take(ctx context.Context, r *rule, one *record, count *files.
 		value := one.value
 		m.store.Fact(localDate(one.start, one.offset), derive.DayFacts{RestingBPM: &value})
 	case height:
-		value := one.value
-		m.person.Height, m.person.HeightAt = &value, one.start
+		if value := one.value; m.person.Height == nil || one.start >= m.person.HeightAt {
+			m.person.Height, m.person.HeightAt = &value, one.start
+		}
 	case glucose:
 		m.gather.At(one.measured(key), one.start, one.offset, one.value)
 	case point, series:

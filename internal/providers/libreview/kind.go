@@ -15,7 +15,7 @@ import (
 const Provider = "abbott_libreview"
 
 // Kind is a LibreView export, or a graph of LibreLinkUp.
-var Kind = files.Kind{Name: "libreview", Title: "LibreView export", Check: check, Run: run}
+var Kind = files.Kind{Name: "libreview", Title: "LibreView export", Provider: Provider, Check: check, Run: run}
 
 var errUnlike = files.Unlike("the file has no header of a LibreView export")
 

@@ -15,7 +15,7 @@ const Provider = "manual"
 const AppID = "nightscout"
 
 // Kind is a list of Nightscout's records.
-var Kind = files.Kind{Name: "nightscout", Title: "Nightscout JSON", Check: check, Run: run}
+var Kind = files.Kind{Name: "nightscout", Title: "Nightscout JSON", Provider: Provider, Check: check, Run: run}
 
 var errUnlike = files.Unlike("the file is no JSON list of Nightscout's entries or treatments")
 

@@ -20,14 +20,14 @@ func (r *reader) physical(doc replies.Document) replies.Verdict {
 			r.Gather.At(sheet.Key{Resource: f.resource, Source: app}, at.UnixMicro(), offset, *v)
 		}
 	}
-	tall := r.height(d)
+	tall := r.height(d, at.UnixMicro())
 	return replies.Kept(r.Gather.N > before || tall)
 }
 
 // user takes the account. Names and the weight, which has no day, are not read.
 func (r *reader) user(doc replies.Document) replies.Verdict {
 	d := spelled(doc)
-	known := r.height(d)
+	known := r.height(d, 0)
 	if sex := strings.ToLower(d.Text("gender")); sex == "female" || sex == "male" {
 		r.person.Sex, known = sex, true
 	}
@@ -41,13 +41,15 @@ func (r *reader) user(doc replies.Document) replies.Verdict {
 	return replies.Mapped
 }
 
-// height is in cm.
-func (r *reader) height(d either) bool {
+// height is in cm; at is when it was told, in UTC microseconds, or 0.
+func (r *reader) height(d either, at int64) bool {
 	height := d.Positive("height")
 	if height == nil || *height < 30 || *height > 300 {
 		return false
 	}
-	r.person.Height = height
-	r.Sink.Person(&r.person)
+	if at >= r.person.HeightAt {
+		r.person.Height, r.person.HeightAt = height, at
+		r.Sink.Person(&r.person)
+	}
 	return true
 }

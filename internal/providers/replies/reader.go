@@ -171,7 +171,10 @@ func (r *Reader) became(count *files.TypeCount, v Verdict) {
 		count.Unpaired++
 	case TooMany:
 		count.TooMany++
-	case Copy, Waits:
+	case Copy:
+		count.Copies++
+		return
+	case Waits:
 		return
 	}
 	r.Report.Left(count)

@@ -2,7 +2,6 @@ package replies
 
 import (
 	"encoding/json"
-	"math"
 	"time"
 
 	"hale/internal/civil"
@@ -83,11 +82,8 @@ type Sleep struct {
 	Respiratory *float64 `json:"respiratory_rate,omitempty"`  // breaths a minute
 }
 
-const (
-	longSleep = 3 * time.Hour
-	// LongestSleep is more than any.
-	LongestSleep = 24 * time.Hour
-)
+// LongestSleep is more than any.
+const LongestSleep = 24 * time.Hour
 
 // Night is one sleep with its bounds.
 type Night struct {
@@ -129,10 +125,7 @@ func (r *Reader) Night(n Night) Verdict {
 func (b *Sleep) complete(length time.Duration) {
 	b.Duration = int64(length / time.Second)
 	if b.Type == "" {
-		b.Type = "short_sleep"
-		if length >= longSleep {
-			b.Type = "long_sleep"
-		}
+		b.Type = wearables.SleepType(length)
 	}
 	if b.Total == nil || *b.Total > b.Duration { // nobody sleeps longer than that
 		return
@@ -140,9 +133,8 @@ func (b *Sleep) complete(length time.Duration) {
 	if rest := b.Duration - *b.Total; b.Awake == nil {
 		b.Awake = &rest
 	}
-	if b.Efficiency == nil && b.Duration > 0 {
-		percent := math.Round(1000*float64(*b.Total)/float64(b.Duration)) / 10
-		b.Efficiency = &percent
+	if b.Efficiency == nil {
+		b.Efficiency = wearables.SleepEfficiency(*b.Total, b.Duration)
 	}
 }
 

@@ -23,7 +23,7 @@ func TestImportExport(t *testing.T) {
 		user := sheettest.User(t, db, "")
 		o := sheettest.Run(t, db, Kind, user, fixture("export.json"))
 		filestest.Types(t, o, map[string]files.TypeCount{
-			"activity": {Read: 10, Mapped: 5, BadDate: 3, BadValue: 1}, // and the details of one that the list has
+			"activity": {Read: 10, Mapped: 5, BadDate: 3, BadValue: 1, Copies: 1}, // the details of one that the list has
 			"stream":   {Read: 13, Mapped: 12, Unpaired: 1},
 			"athlete":  {Read: 1, Mapped: 1}, "athlete.weight": {Read: 1, Skipped: 1},
 			"lap": {Read: 1, Skipped: 1}, "athlete_stats": {Read: 1, Skipped: 1}, "athlete_zones": {Read: 1, Skipped: 1}, "activity_zones": {Read: 1, Skipped: 1},

@@ -50,7 +50,7 @@ func TestImportDays(t *testing.T) {
 		user := sheettest.User(t, db, "Europe/Berlin")
 		o := sheettest.Run(t, db, Kind, user, fixture("days.json"))
 		filestest.Types(t, o, map[string]files.TypeCount{
-			"sleep":    {Read: 5, Mapped: 2, BadDate: 1}, // and two versions of one
+			"sleep":    {Read: 5, Mapped: 2, BadDate: 1, Copies: 2}, // two versions of one
 			"activity": {Read: 4, Mapped: 2, Skipped: 1, BadDate: 1},
 			"recovery": {Read: 1, Skipped: 1}, "daily_statistics": {Read: 4, Mapped: 1, Skipped: 2, BadValue: 1},
 			"daily_statistics.day": {Read: 4, Mapped: 3, BadDate: 1}, "sleep.MaxSpo2": {Read: 1, Skipped: 1},

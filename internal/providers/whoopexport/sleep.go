@@ -10,11 +10,8 @@ import (
 	"hale/internal/wearables"
 )
 
-const (
-	longSleep = 3 * time.Hour
-	// maxNights bounds what is kept until both tables were read; a life has fewer.
-	maxNights = 100_000
-)
+// maxNights bounds what is kept until both tables were read; a life has fewer.
+const maxNights = 100_000
 
 // night is one sleep of both tables.
 type night struct {
@@ -47,16 +44,13 @@ func (r *reader) sleep(one row) verdict {
 // slept is what a row says of a sleep, in both tables.
 func (r row) slept(length time.Duration, offset int32) replies.Sleep {
 	s := replies.Sleep{
-		Type: "short_sleep", Duration: int64(length / time.Second),
+		Type: wearables.SleepType(length), Duration: int64(length / time.Second),
 		Total: r.seconds("Asleep duration (min)"), Awake: r.seconds("Awake duration (min)"), Light: r.seconds("Light sleep duration (min)"),
 		REM: r.seconds("REM duration (min)"), Deep: r.seconds("Deep (SWS) duration (min)"),
 		Score: replies.Whole(r.positive("Sleep performance %")), Efficiency: r.positive("Sleep efficiency %"), Respiratory: r.positive("Respiratory rate (rpm)"),
 	}
-	switch {
-	case strings.EqualFold(r.text("Nap"), "true"):
+	if strings.EqualFold(r.text("Nap"), "true") {
 		s.Type = "acknowledged_nap"
-	case length >= longSleep:
-		s.Type = "long_sleep"
 	}
 	if offset != wearables.NoOffset {
 		s.Offset = &offset

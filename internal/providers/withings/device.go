@@ -72,10 +72,6 @@ func sleepKind(d replies.Document) string {
 
 // device takes one of the wearer's devices.
 func (r *reader) device(d replies.Document) replies.Verdict {
-	id := files.Text(d.Text("deviceid"))
-	if r.owned[id] {
-		return replies.Copy
-	}
 	kind := kindOf(d)
 	if kind == "" {
 		kind = unknown
@@ -85,15 +81,19 @@ func (r *reader) device(d replies.Document) replies.Verdict {
 			}
 		}
 	}
-	if !r.Own(files.Device{
+	one := files.Device{
 		Provider: Provider, SourceType: kind, Manufacturer: "Withings", Model: files.Text(d.Text("model")),
-		ExternalID: id, Version: files.Text(d.Text("fw")),
-	}) {
+		ExternalID: files.Text(d.Text("deviceid")), Version: files.Text(d.Text("fw")),
+	}
+	if r.owned[one] {
+		return replies.Copy
+	}
+	if !r.Own(one) {
 		return replies.BadValue
 	}
 	if r.owned == nil {
-		r.owned = map[string]bool{}
+		r.owned = map[files.Device]bool{}
 	}
-	r.owned[id] = true
+	r.owned[one] = true
 	return replies.Mapped
 }

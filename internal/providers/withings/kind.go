@@ -1,6 +1,9 @@
 package withings
 
-import "hale/internal/providers/replies"
+import (
+	"hale/internal/providers/files"
+	"hale/internal/providers/replies"
+)
 
 // Provider is the catalogue's name for Withings.
 const Provider = "withings"
@@ -17,7 +20,7 @@ var Kind = maker.Files()
 // reader takes Withings' documents of one file.
 type reader struct {
 	*replies.Reader
-	owned     map[string]bool // devices by their id
-	heightAt  int64           // of the latest height, UTC microseconds
+	owned     map[files.Device]bool
+	heightAt  int64 // of the latest height, UTC microseconds
 	stretches []stretch
 }

@@ -23,7 +23,7 @@ var realFiles = map[string]repliestest.File{
 		"measure.fat_ratio": {432, 432}, "measure.fat_mass": {432, 0}, "measure.diastolic": {4, 4}, "measure.systolic": {4, 4},
 		"measure.heart_pulse": {402, 402},
 	},
-	"device.json":      {"device": {5, 1}}, // one id, five times
+	"device.json":      {"device": {5, 3}}, // of three models, all with the id that their publisher put there
 	"goals.json":       {"goals": {1, 0}},
 	"measurement.json": {"measuregrps": {2, 2}, "measure.weight": {2, 2}},
 	// Its publisher scrambled it: some fat ratios are 0, some pressures no pair.

@@ -133,7 +133,8 @@ func (r *reader) segments(night []stretch) []derive.Segment {
 
 // staged adds the stages to a night that is stored under their start, and says
 // whether there is one: that of a summary, which may end before its stretches
-// do, or one that stretches made and that has not grown since.
+// do, or one that stretches made and that has not grown since. The stages end
+// with their stretches, whether the summary came before them or after.
 func (r *reader) staged(ctx context.Context, night []stretch) (bool, error) {
 	start, end := time.Unix(night[0].start, 0).UTC(), time.Unix(night[0].end, 0).UTC()
 	stages := replies.Stages{}
@@ -153,14 +154,7 @@ func (r *reader) staged(ctx context.Context, night []stretch) (bool, error) {
 	}
 	r.Summary(wearables.Summary{
 		Resource: "sleep_cycle", Key: replies.SessionKey(start, source(night[0].kind)), Source: source(night[0].kind),
-		Date: known.Date, Start: start, End: later(known.Stop, end), Body: replies.Encode(stages),
+		Date: known.Date, Start: start, End: end, Body: replies.Encode(stages),
 	})
 	return true, nil
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
 }

@@ -27,7 +27,7 @@ func TestImportReplies(t *testing.T) {
 		filestest.Types(t, o, map[string]files.TypeCount{
 			"measuregrps": {Read: 12, Mapped: 10, Skipped: 1, BadDate: 1}, "measuregrps goal": {Read: 1, Skipped: 1},
 			"measuregrps ambiguous": {Read: 1, Skipped: 1},
-			"measure.weight":        {Read: 4, Mapped: 3, BadValue: 1}, "measure.fat_free_mass": {Read: 2, Mapped: 1},
+			"measure.weight":        {Read: 4, Mapped: 3, BadValue: 1}, "measure.fat_free_mass": {Read: 2, Mapped: 1, Copies: 1},
 			"measure.fat_ratio": {Read: 1, Mapped: 1}, "measure.fat_mass": {Read: 1, Skipped: 1},
 			"measure.muscle_mass": {Read: 2, Mapped: 1, Unpaired: 1}, "measure.hydration": {Read: 2, Mapped: 2},
 			"measure.bone_mass": {Read: 1, Mapped: 1}, "measure.visceral_fat": {Read: 1, Mapped: 1},
@@ -42,7 +42,7 @@ func TestImportReplies(t *testing.T) {
 			"activity": {Read: 3, Mapped: 2, BadDate: 1}, "activity.elevation": {Read: 1, Skipped: 1},
 			"intraday activity": {Read: 5, Mapped: 3, Skipped: 1, BadDate: 1},
 			"workout":           {Read: 4, Mapped: 2, Skipped: 1, BadDate: 1}, "workout.elevation": {Read: 1, Skipped: 1},
-			"device": {Read: 4, Mapped: 2, BadValue: 1}, "goals": {Read: 1, Skipped: 1}, "notification": {Read: 1, Skipped: 1},
+			"device": {Read: 4, Mapped: 2, BadValue: 1, Copies: 1}, "goals": {Read: 1, Skipped: 1}, "notification": {Read: 1, Skipped: 1},
 			"heart": {Read: 1, Skipped: 1}, "token": {Read: 1, Skipped: 1}, "empty": {Read: 1, Skipped: 1}, "other": {Read: 1, Skipped: 1},
 		})
 		if o.Records != 47 || o.Copies != 1 || o.Damaged != 0 || o.Truncated || o.Rejected != 0 {

@@ -39,7 +39,7 @@ type Deriver struct {
 	// Progress, when set, hears how many of the days are done.
 	Progress func(done, total int)
 	// Stored, when set, hears what became of every batch of summaries.
-	Stored func(wearables.Result)
+	Stored func(wearables.Batch, wearables.Result)
 }
 
 // Days derives the activity and body of the days from the stored series, with
@@ -137,7 +137,7 @@ func (d *Deriver) ingest(ctx context.Context, b wearables.Batch) error {
 	}
 	result, err := d.Ingester.Ingest(ctx, d.User, b)
 	if err == nil && d.Stored != nil {
-		d.Stored(result)
+		d.Stored(b, result)
 	}
 	return err
 }

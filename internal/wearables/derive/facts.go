@@ -89,6 +89,6 @@ type Person struct {
 	Birth      civil.Date // zero when not known
 	Sex        string     // female, male, other; empty when not known
 	Height     *float64   // cm
-	HeightAt   int64      // UTC microseconds of the measurement
+	HeightAt   int64      // UTC microseconds of the measurement; 0 when not known
 	Wheelchair bool
 }

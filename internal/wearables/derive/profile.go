@@ -2,6 +2,7 @@ package derive
 
 import (
 	"context"
+	"time"
 
 	"hale/internal/wearables"
 )
@@ -33,8 +34,12 @@ func (d *Deriver) Profile(ctx context.Context) error {
 		yes := true
 		body.WheelchairUse = &yes
 	}
-	return d.store(ctx, []wearables.Summary{{
+	s := wearables.Summary{
 		Resource: "profile", Key: "profile",
 		Source: wearables.Source{Provider: d.Provider, Type: "unknown"}, Body: encode(body),
-	}})
+	}
+	if p.Height != nil && p.HeightAt != 0 {
+		s.Measured = time.UnixMicro(p.HeightAt).UTC()
+	}
+	return d.store(ctx, []wearables.Summary{s})
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 	"sort"
-	"time"
 
 	"hale/internal/civil"
 	"hale/internal/store"
@@ -18,7 +17,6 @@ import (
 const (
 	longestPause      = 30 * 60 * secondUS
 	longestPhonePause = 120 * 60 * secondUS
-	longSleep         = 3 * time.Hour
 )
 
 // session is one sleep of one source.

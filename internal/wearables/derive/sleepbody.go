@@ -67,11 +67,9 @@ func (d *Deriver) sleepOf(s *session, found tracks) []wearables.Summary {
 // are not forced to add up. Without a word about being awake, it is the rest
 // of the time; a session that knows only the time in bed knows neither.
 func (s *session) body() sleepBody {
-	b := sleepBody{Type: "short_sleep", Offset: offsetOrNil(s.offset)}
 	length := s.End - s.Start
-	b.Duration = length / secondUS
-	if time.Duration(length)*time.Microsecond >= longSleep {
-		b.Type = "long_sleep"
+	b := sleepBody{
+		Type: wearables.SleepType(time.Duration(length) * time.Microsecond), Offset: offsetOrNil(s.offset), Duration: length / secondUS,
 	}
 	by := map[int8]int64{}
 	for _, p := range s.stages {
@@ -83,7 +81,7 @@ func (s *session) body() sleepBody {
 		if b.Awake == 0 {
 			b.Awake = b.Duration - b.Total
 		}
-		b.Efficiency = rounded(100*float64(b.Total)/float64(max(b.Duration, 1)), 1)
+		b.Efficiency = wearables.SleepEfficiency(b.Total, b.Duration)
 	}
 	if s.inBed {
 		b.Latency = s.latency()

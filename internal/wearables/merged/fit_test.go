@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"hale/internal/fault"
 	"hale/internal/store"
 	"hale/internal/store/storetest"
 	"hale/internal/users"
@@ -52,7 +53,15 @@ func TestAStretchIsCutBeforeItIsRead(t *testing.T) {
 			if kept != len(s.Time) || most > crowd {
 				t.Errorf("%d pieces of %d samples, %d at once", kept, len(s.Time), most)
 			}
-			return err
+			if err != nil {
+				return err
+			}
+			r.most = 100_000 // what cannot be cut to that is not read
+			err = r.walk(ctx, tx, 0, device.AddDate(0, 1, 0).UnixMicro(), func(line) bool { return true })
+			if !fault.Is(err, fault.Unprocessable) {
+				t.Errorf("crowded days: %v", err)
+			}
+			return nil
 		})
 		if err != nil {
 			t.Fatal(err)

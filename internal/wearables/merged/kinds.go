@@ -27,9 +27,15 @@ func Can(r *wearables.Resource) bool { return !unmerged[r.Name] }
 
 // Counts says whether a series belongs into its resource's merged line. The
 // distance of a workout on a bicycle or in water is no part of what a person
-// walked, but it is in a wheelchair.
+// walked, but it is in a wheelchair, for which there are two words.
+//
+// Reference 7.7, distance.
 func Counts(resource string, s wearables.Source) bool {
-	return resource != "distance" || s.Sport == "" || s.Sport == "wheelchair_pushing"
+	switch s.Sport {
+	case "", "wheelchair_pushing", "wheelchair_push":
+		return true
+	}
+	return resource != "distance"
 }
 
 // quantity is the type word by which a series is merged with others. Types are

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"hale/internal/fault"
 	"hale/internal/wearables"
 )
 
@@ -66,7 +67,16 @@ func (t *track) piece(i int, v Span, by int) Piece {
 type line struct {
 	explain     bool
 	kept, aside []Piece
+	parts, most int // into which samples were cut, and may be
 }
+
+// mostParts bounds the work and the memory for one stretch, which may be no
+// shorter than a day. What people wear gives a few parts for each sample; long
+// intervals that start at every second beside others of seconds give one for
+// each pair of them.
+const mostParts = 2_000_000
+
+var errCrowded = fault.New(fault.Unprocessable, "too many samples lie beside one another to be merged; read /grouped")
 
 func (l *line) sort() {
 	for _, pieces := range [][]Piece{l.kept, l.aside} {
@@ -83,7 +93,7 @@ func (l *line) sort() {
 //
 // The kept and the set-aside pieces of a sample make up its whole interval and
 // its whole value.
-func (l *line) addSums(tracks []*track) {
+func (l *line) addSums(tracks []*track) error {
 	var taken Coverage
 	var own []Span
 	for n, t := range tracks {
@@ -101,8 +111,12 @@ func (l *line) addSums(tracks []*track) {
 				}
 				l.add(p)
 			})
+			if l.parts > l.most {
+				return errCrowded
+			}
 		}
 	}
+	return nil
 }
 
 // addLevels merges levels. tracks come best first. A sample counts when no
@@ -130,6 +144,7 @@ func (l *line) addLevels(tracks []*track) {
 }
 
 func (l *line) add(p Piece) {
+	l.parts++
 	switch {
 	case p.By < 0:
 		l.kept = append(l.kept, p)

@@ -41,6 +41,16 @@ func aside(start, end int64, value float64, source, by int) Piece {
 	return p
 }
 
+// summed is the line of a few tracks that add up.
+func summed(tracks []*track) line {
+	l := line{explain: true, most: mostParts}
+	if err := l.addSums(tracks); err != nil {
+		panic(err)
+	}
+	l.sort()
+	return l
+}
+
 func TestSums(t *testing.T) {
 	for _, c := range []struct {
 		name        string
@@ -99,9 +109,7 @@ func TestSums(t *testing.T) {
 		{"longer than a day", []*track{samples(0, 0, float64(3*dayUS), 30)}, []Piece{kept(0, dayUS, 30, 0)}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			l := line{explain: true}
-			l.addSums(c.tracks)
-			l.sort()
+			l := summed(c.tracks)
 			if !slices.Equal(l.kept, c.kept) || !slices.Equal(l.aside, c.aside) {
 				t.Errorf("kept  %v\nwant  %v\naside %v\nwant  %v", l.kept, c.kept, l.aside, c.aside)
 			}
@@ -165,9 +173,7 @@ func drawTracks(t *rapid.T) []*track {
 func TestSumsKeepEverythingOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tracks := drawTracks(t)
-		l := line{explain: true}
-		l.addSums(tracks)
-		l.sort()
+		l := summed(tracks)
 		given, lies := 0.0, []Span(nil)
 		for _, s := range tracks {
 			for i := range s.Time {
@@ -209,9 +215,7 @@ func TestSumsKeepEverythingOnce(t *testing.T) {
 func TestSumsLeaveTheBestAlone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tracks := drawTracks(t)
-		var alone, among line
-		alone.addSums(tracks[:1])
-		among.addSums(tracks)
+		alone, among := summed(tracks[:1]), summed(tracks)
 		among.kept = slices.DeleteFunc(among.kept, func(p Piece) bool { return p.Source != 0 })
 		if !slices.Equal(alone.kept, among.kept) {
 			t.Fatalf("alone %v\namong %v", alone.kept, among.kept)

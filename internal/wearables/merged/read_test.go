@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"hale/internal/civil"
+	"hale/internal/fault"
 	"hale/internal/store"
 	"hale/internal/store/storetest"
 	"hale/internal/teams"
@@ -175,14 +176,15 @@ func TestWhatIsMerged(t *testing.T) {
 			at := march.Add(time.Duration(minute) * time.Minute).UnixMicro()
 			return wearables.Samples{Resource: resource, Type: kind, Source: source, Time: []int64{at}, End: []int64{at + 60e6}, Value: []float64{value}}
 		}
-		ride := watch
-		ride.Sport = "cycling"
+		ride, wheels, pushes := watch, watch, watch
+		ride.Sport, wheels.Sport, pushes.Sport = "cycling", "wheelchair_pushing", "wheelchair_push"
 		p.ingest(
 			one("cholesterol", "cholesterol/ldl", phone, 0, 2), one("cholesterol", "cholesterol/hdl", phone, 0, 1),
 			one("glucose", "manual_scan", phone, 1, 5), one("glucose", "automatic", phone, 2, 6),
 			one("distance", "", ride, 0, 900), one("distance", "", phone, 0, 50),
+			one("distance", "", wheels, 10, 30), one("distance", "", pushes, 20, 7),
 		)
-		for resource, want := range map[string]int{"cholesterol": 2, "glucose": 1, "distance": 1} {
+		for resource, want := range map[string]int{"cholesterol": 2, "glucose": 1, "distance": 3} {
 			page := p.read(p.query(resource), merged.Range{Span: day(0)})
 			if len(page.Pieces) != want {
 				t.Errorf("%s: %+v", resource, page.Pieces)
@@ -192,7 +194,7 @@ func TestWhatIsMerged(t *testing.T) {
 		if len(days.Days) != 2 || days.Days[0].Type != "cholesterol/hdl" || days.Days[1].Level.Max != 2 {
 			t.Errorf("days %+v", days.Days)
 		}
-		if days := p.days(p.query("distance"), merged.DaysRange{First: civil.DateOf(march), Last: civil.DateOf(march)}); days.Days[0].Total != 50 {
+		if days := p.days(p.query("distance"), merged.DaysRange{First: civil.DateOf(march), Last: civil.DateOf(march)}); days.Days[0].Total != 87 {
 			t.Errorf("distance %+v", days.Days)
 		}
 	})
@@ -293,6 +295,44 @@ func TestLevelsByDay(t *testing.T) {
 		}
 		if d := page.Days[1]; d.Count != 2 || d.Level.Min != 130 || d.Mean() != 135 || d.Level2.Max != 90 || d.Mean2() != 85 {
 			t.Errorf("%+v", d)
+		}
+	})
+}
+
+// Seconds of one source beside days of another, each from the next second on:
+// that is a piece for each pair of them. Such a line is refused, on each way to
+// it.
+func TestTooManyPiecesAreRefused(t *testing.T) {
+	eachPerson(t, func(t *testing.T, p person) {
+		seconds, days := wearables.Samples{Resource: "steps", Source: watch}, wearables.Samples{Resource: "steps", Source: phone}
+		for i := range int64(2500) {
+			at := march.UnixMicro() + i*2e6
+			for s, length := range map[*wearables.Samples]int64{&seconds: 1e6, &days: 86_400e6} {
+				s.Time, s.End, s.Value = append(s.Time, at), append(s.End, at+length), append(s.Value, 1)
+			}
+		}
+		p.ingest(seconds, days)
+		for _, explain := range []bool{false, true} {
+			err := p.db.Read(p.ctx, func(tx *store.Tx) error {
+				page, err := merged.Read(p.ctx, tx, p.query("steps"), merged.Range{Span: day(0), Explain: explain})
+				if err == nil {
+					t.Errorf("%d pieces", len(page.Pieces)+len(page.Aside))
+				}
+				return err
+			})
+			if !fault.Is(err, fault.Unprocessable) {
+				t.Errorf("explain %v: %v", explain, err)
+			}
+		}
+		err := p.db.Read(p.ctx, func(tx *store.Tx) error {
+			_, err := merged.ReadDays(p.ctx, tx, p.query("steps"), merged.DaysRange{First: civil.DateOf(march), Last: civil.DateOf(march)})
+			return err
+		})
+		if !fault.Is(err, fault.Unprocessable) {
+			t.Errorf("by day: %v", err)
+		}
+		if q := p.query("steps"); len(p.read(q, merged.Range{Span: day(-3)}).Pieces) != 0 {
+			t.Error("pieces of days before")
 		}
 	})
 }

@@ -28,17 +28,13 @@ type Source struct {
 // reader walks along the series of a query.
 type reader struct {
 	sums, explain bool
+	most          int // parts in a stretch
 
-	series []series // best first
-	lines  [][]int  // positions in series: one line for each quantity
+	series []wearables.Series // best first
+	lines  [][]int            // positions in series: one line for each quantity
 }
 
-type series struct {
-	wearables.Series
-	oldest, newest int64 // starts of its samples
-}
-
-// open finds the series of a query that have samples, and puts them in order.
+// open finds the series of a query and puts them in order.
 func (q *Query) open(ctx context.Context, tx *store.Tx) (*reader, error) {
 	all, err := wearables.SeriesOf(ctx, tx, q.Team, q.User, q.Resource.Name)
 	if err != nil {
@@ -52,23 +48,15 @@ func (q *Query) open(ctx context.Context, tx *store.Tx) (*reader, error) {
 		return q.Provider != "" && s.Source.Provider != q.Provider || !Counts(s.Resource, s.Source)
 	})
 	inOrder(all, priorities)
-	r := &reader{sums: AddsUp(q.Resource)}
+	r := &reader{sums: AddsUp(q.Resource), most: mostParts, series: all}
 	lines := map[string]int{}
-	for _, s := range all {
-		oldest, newest, ok, err := s.Extent(ctx, tx)
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			continue
-		}
-		name := quantity(&s)
+	for i := range all {
+		name := quantity(&all[i])
 		if _, ok := lines[name]; !ok {
 			lines[name] = len(r.lines)
 			r.lines = append(r.lines, nil)
 		}
-		r.lines[lines[name]] = append(r.lines[lines[name]], len(r.series))
-		r.series = append(r.series, series{s, oldest, newest})
+		r.lines[lines[name]] = append(r.lines[lines[name]], i)
 	}
 	return r, nil
 }
@@ -81,7 +69,7 @@ func (r *reader) source(i int) Source {
 func (r *reader) extent() Span {
 	v := Span{math.MaxInt64, math.MinInt64}
 	for _, s := range r.series {
-		v.Start, v.End = min(v.Start, s.oldest), max(v.End, s.newest+longest+1)
+		v.Start, v.End = min(v.Start, s.Oldest), max(v.End, s.Newest+longest+1)
 	}
 	return v
 }
@@ -105,6 +93,9 @@ func (r *reader) walk(ctx context.Context, tx *store.Tx, from, to int64, each fu
 		if err != nil {
 			return err
 		}
+		if n > r.most { // each sample is a part at least
+			return errCrowded
+		}
 		found, err := r.stretch(ctx, tx, from, end)
 		if err != nil || !each(found) {
 			return err
@@ -118,12 +109,12 @@ func (r *reader) walk(ctx context.Context, tx *store.Tx, from, to int64, each fu
 }
 
 // fit cuts a stretch to where no crowd of samples has to be read for it, and
-// counts them before any is. A day is taken however many it has.
+// counts them before any is. A day is not cut further.
 func (r *reader) fit(ctx context.Context, tx *store.Tx, from, to int64) (end int64, n int, err error) {
 	return wearables.Fit(from, to, dayUS, crowd, func(to int64) (n int, err error) {
 		first, last := around(from, to)
 		for i := range r.series {
-			if !r.series[i].within(first, last) {
+			if !r.series[i].Within(first, last) {
 				continue
 			}
 			more, err := r.series[i].Count(ctx, tx, first, last)
@@ -143,31 +134,28 @@ func around(from, to int64) (first, last int64) {
 	return floorDiv(from-longest, dayUS) * dayUS, (floorDiv(to+longest-1, dayUS) + 1) * dayUS
 }
 
-// within is whether the series may have samples in [from, to).
-func (s *series) within(from, to int64) bool { return s.newest >= from && s.oldest < to }
-
 // stretch merges the pieces that start in [from, to).
 func (r *reader) stretch(ctx context.Context, tx *store.Tx, from, to int64) (l line, err error) {
-	l.explain = r.explain
+	l.explain, l.most = r.explain, r.most
 	first, last := around(from, to)
 	for _, members := range r.lines {
 		var tracks []*track
 		for _, i := range members {
 			s := &r.series[i]
-			if !s.within(first, last) {
+			if !s.Within(first, last) {
 				continue
 			}
 			t := &track{source: i}
-			if err := wearables.ReadSeries(ctx, tx, s.Series, first, last, &t.Samples); err != nil {
+			if err := wearables.ReadSeries(ctx, tx, *s, first, last, &t.Samples); err != nil {
 				return line{}, err
 			}
 			tracks = append(tracks, t)
 			l.kept = slices.Grow(l.kept, t.Len())
 		}
-		if r.sums {
-			l.addSums(tracks)
-		} else {
+		if !r.sums {
 			l.addLevels(tracks)
+		} else if err := l.addSums(tracks); err != nil {
+			return line{}, err
 		}
 	}
 	outside := func(p Piece) bool { return p.Start < from || p.Start >= to }

@@ -2,6 +2,7 @@ package push
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"hale/internal/wearables"
@@ -21,11 +22,14 @@ func (b *Body) Batch(r *wearables.Resource) (wearables.Batch, []Reject) {
 	var rejects []Reject
 	kept := b.Groups[:0]
 	for _, g := range b.Groups {
-		if !g.convert(r) {
-			rejects = append(rejects, Reject{wearables.UnknownUnit, g.Len(), int(g.Index[0])})
+		if reason := g.unfit(r); reason != "" {
+			rejects = reject(rejects, reason, g.Len(), int(g.Index[0]))
 			continue
 		}
 		g.Resource = r.Name
+		if r.Pair && g.Value2 == nil { // as where only some have the second one
+			g.Value2 = slices.Repeat([]float64{math.NaN()}, g.Len())
+		}
 		if len(r.Types) == 0 && !r.AnyType {
 			g.Type = "" // an SDK's own word; the resource has none
 		}
@@ -36,20 +40,36 @@ func (b *Body) Batch(r *wearables.Resource) (wearables.Batch, []Reject) {
 	return batch, rejects
 }
 
+// unfit tells why the group does not take part; empty when it does. Its values
+// are in the resource's unit then.
+func (g *Group) unfit(r *wearables.Resource) string {
+	if !g.convert(r) {
+		return wearables.UnknownUnit
+	}
+	if r.Kinds && g.Type == "" {
+		return wearables.MissingType
+	}
+	return ""
+}
+
 // Rejects is what was refused of the batch, by its place in the list that was
 // sent: what Batch left out and what storing found.
 func (b *Body) Rejects(before []Reject, stored wearables.Result) []Reject {
 	all := slices.Clone(before)
 	for _, s := range stored.Rejections {
-		first := int(b.Groups[s.Part].Index[s.Index])
-		at := slices.IndexFunc(all, func(r Reject) bool { return r.Reason == s.Reason })
-		if at < 0 {
-			all = append(all, Reject{s.Reason, s.Count, first})
-			continue
-		}
-		all[at].Count += s.Count
-		all[at].First = min(all[at].First, first)
+		all = reject(all, s.Reason, s.Count, int(b.Groups[s.Part].Index[s.Index]))
 	}
 	slices.SortFunc(all, func(a, b Reject) int { return cmp.Compare(a.First, b.First) })
+	return all
+}
+
+// reject counts further samples under their reason.
+func reject(all []Reject, reason string, n, first int) []Reject {
+	at := slices.IndexFunc(all, func(r Reject) bool { return r.Reason == reason })
+	if at < 0 {
+		return append(all, Reject{reason, n, first})
+	}
+	all[at].Count += n
+	all[at].First = min(all[at].First, first)
 	return all
 }

@@ -12,6 +12,7 @@ import (
 	"hale/internal/civil"
 	"hale/internal/fault"
 	"hale/internal/wearables"
+	"hale/internal/wearables/sports"
 )
 
 // MostSummaries is how many summaries one body may have.
@@ -81,11 +82,12 @@ func ParseSummaries(data []byte, d *wearables.Document) (*Documents, error) {
 type draft struct {
 	wearables.Summary
 	fields map[string]json.RawMessage
+	offset *int // seconds east of UTC, of a session that has no field for it
 }
 
 // finish completes a summary that was read.
 func (s *scanner) finish(one *draft, d *wearables.Document, zone string) (wearables.Summary, error) {
-	if err := s.identify(&one.Summary, d, one.fields, zone); err != nil {
+	if err := s.identify(one, d, zone); err != nil {
 		return one.Summary, err
 	}
 	var err error
@@ -95,7 +97,7 @@ func (s *scanner) finish(one *draft, d *wearables.Document, zone string) (wearab
 
 // document reads one summary.
 func (s *scanner) document(d *wearables.Document) (draft, error) {
-	out := draft{wearables.Summary{Resource: d.Name}, map[string]json.RawMessage{}}
+	out := draft{Summary: wearables.Summary{Resource: d.Name}, fields: map[string]json.RawMessage{}}
 	err := s.object(func(key []byte) error {
 		name := snake(key)
 		s.field = name
@@ -113,6 +115,10 @@ func (s *scanner) document(d *wearables.Document) (draft, error) {
 				return s.wrong("value_error", "Value error, should be null or "+f.Shape().String())
 			}
 			out.fields[name] = json.RawMessage(raw)
+		} else if name == "timezone_offset" && d.Start != "" {
+			if err := s.besides(s.b[start:s.pos], &out.offset); err != nil {
+				return err
+			}
 		}
 		return s.sourceField(name, s.b[start:s.pos], &out.Source)
 	})
@@ -155,10 +161,20 @@ func (s *scanner) sourceField(name string, raw []byte, to *wearables.Source) err
 	return fitsWord(s, to.AppID)
 }
 
+// besides reads the offset of a session that has no field for it. It tells the
+// day and is not kept.
+func (s *scanner) besides(raw []byte, to **int) error {
+	if json.Unmarshal(raw, to) != nil || *to != nil && (**to < -26*3600 || **to > 26*3600) {
+		return s.wrong("int_type", "Input should be a whole number of seconds within 26 hours")
+	}
+	return nil
+}
+
 // identify fills in what tells the summary apart from others: a day with its
 // source, or a session's start with its source.
-func (s *scanner) identify(out *wearables.Summary, d *wearables.Document, fields map[string]json.RawMessage, zone string) error {
+func (s *scanner) identify(out *draft, d *wearables.Document, zone string) error {
 	s.field = ""
+	fields := out.fields
 	moment := func(name string) (t time.Time, err error) {
 		var text string
 		if raw := fields[name]; name != "" && raw != nil {
@@ -190,10 +206,7 @@ func (s *scanner) identify(out *wearables.Summary, d *wearables.Document, fields
 			return s.wrong("date_from_datetime_parsing", "Input should be a valid date in the format YYYY-MM-DD")
 		}
 	}
-	place(out, d, fields, zone)
-	if out.Date.IsZero() && !out.Start.IsZero() {
-		out.Date = dayOf(out, d, fields)
-	}
+	out.place(d, zone)
 	source := "|" + out.Source.Type + "|" + out.Source.AppID
 	switch {
 	case !d.Dated:
@@ -218,52 +231,63 @@ func (s *scanner) identify(out *wearables.Summary, d *wearables.Document, fields
 	return nil
 }
 
-// place says where a summary was made that does not say so itself, by the
-// device's zone.
-func place(out *wearables.Summary, d *wearables.Document, fields map[string]json.RawMessage, name string) {
-	zone, err := civil.Zone(name)
-	if name == "" || err != nil || !unsaid(fields["timezone_offset"]) || !unsaid(fields["time_zone"]) {
+// place says where a summary was made that does not say so itself: by the
+// offset in the text of its start, else by the device's zone. A session that
+// can not keep it has its day by it.
+func (one *draft) place(d *wearables.Document, name string) {
+	if !unsaid(one.fields["timezone_offset"]) || !unsaid(one.fields["time_zone"]) || one.Start.IsZero() && one.Date.IsZero() {
 		return
 	}
-	start := out.Start
+	zone, err := civil.Zone(name)
+	if name == "" || err != nil {
+		name, zone = "", time.UTC
+	}
+	start := one.Start
 	if start.IsZero() {
-		if out.Date.IsZero() {
-			return
-		}
-		start = out.Date.In(zone)
+		start = one.Date.In(zone)
 	}
+	_, seconds := start.In(zone).Zone()
+	_, stated := one.Start.Zone() // 0 for Z and +00:00, which tell the instant only
+	switch {
+	case one.offset != nil && (name == "" || *one.offset != seconds):
+		name, seconds = "", *one.offset
+	case one.offset != nil:
+	case stated != 0 && stated != seconds:
+		name, seconds = "", stated
+	case stated == 0 && name == "":
+		return
+	}
+	kept := false
 	if _, ok := d.Settable("timezone_offset"); ok {
-		_, seconds := start.In(zone).Zone()
-		fields["timezone_offset"] = strconv.AppendInt(nil, int64(seconds), 10)
+		one.fields["timezone_offset"], kept = strconv.AppendInt(nil, int64(seconds), 10), true
 	}
-	if _, ok := d.Settable("time_zone"); ok {
-		fields["time_zone"] = strconv.AppendQuote(nil, name) // of letters and slashes
+	if _, ok := d.Settable("time_zone"); ok && name != "" {
+		one.fields["time_zone"], kept = strconv.AppendQuote(nil, name), true // of letters and slashes
+	}
+	if !kept && d.Start != "" && one.Date.IsZero() {
+		at := one.Start
+		if d.Wakes && !one.End.IsZero() {
+			at = one.End
+		}
+		one.Date = civil.DateOf(at.In(time.FixedZone("", seconds)))
 	}
 }
 
 func unsaid(raw json.RawMessage) bool { return raw == nil || string(raw) == "null" }
 
-// dayOf is the local day of a session: that of waking up for a sleep, that of
-// the start for others.
-func dayOf(out *wearables.Summary, d *wearables.Document, fields map[string]json.RawMessage) civil.Date {
-	at := out.Start
-	if (d.Name == "sleep" || d.Name == "sleep_cycle") && !out.End.IsZero() {
-		at = out.End
-	}
-	if seconds, err := strconv.Atoi(string(fields["timezone_offset"])); err == nil {
-		at = at.UTC().Add(time.Duration(seconds) * time.Second)
-	}
-	return civil.DateOf(at)
-}
-
-// numbered gives a sport without a number that of HealthKit's "other". The
-// number means nothing any more, but clients still read it.
+// numbered gives a sport without a number the one that HealthKit has for its
+// slug, as imports do, else that of "other". The number means nothing any more,
+// but clients still read it.
 func numbered(raw []byte) []byte {
 	var sport map[string]any
 	if json.Unmarshal(raw, &sport) != nil || sport == nil || sport["id"] != nil {
 		return raw
 	}
 	sport["id"] = wearables.OtherSport
+	slug, _ := sport["slug"].(string)
+	if known, ok := sports.OfSlug(slug); ok {
+		sport["id"] = known.ID
+	}
 	out, _ := json.Marshal(sport) // was JSON before
 	return out
 }

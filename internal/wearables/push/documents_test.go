@@ -1,6 +1,7 @@
 package push
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -33,7 +34,7 @@ func TestSummariesInBothSpellings(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	first, second := got.Summaries[0], got.Summaries[1]
-	if first.Date.String() != "2026-02-28" || first.Key != "2026-02-28T23:00:00Z|watch|com.example" || first.Source.AppID != "com.example" {
+	if !first.Date.IsZero() || first.Key != "2026-02-28T23:00:00Z|watch|com.example" || first.Source.AppID != "com.example" {
 		t.Errorf("first %+v", first)
 	}
 	var body map[string]any
@@ -45,6 +46,72 @@ func TestSummariesInBothSpellings(t *testing.T) {
 	}
 	if second.Date.String() != "2026-03-03" || second.Source.Type != "phone" || second.Key != "2026-03-01T22:00:00Z|phone|" {
 		t.Errorf("second %+v", second)
+	}
+}
+
+// Where a session was: what it states, else what the text of its start has, else
+// the device's zone, whose name says nothing of a session somewhere else. A
+// summary that has no field for it has the day of that place at once.
+func TestWhereASessionWas(t *testing.T) {
+	for _, c := range []struct{ document, start, more, zone, offset, name, day string }{
+		{"sleep", "2026-03-01T22:00:00Z", ``, "Asia/Tokyo", "32400", "", ""},
+		{"sleep", "2026-03-01T22:00:00+00:00", ``, "Asia/Tokyo", "32400", "", ""},
+		{"sleep", "2026-03-01T22:00:00-05:00", ``, "Asia/Tokyo", "-18000", "", ""},
+		{"sleep", "2026-03-01T22:00:00-05:00", ``, "", "-18000", "", ""},
+		{"sleep", "2026-03-01T22:00:00-05:00", `,"timezone_offset":3600`, "Asia/Tokyo", "3600", "", ""},
+		{"sleep", "2026-03-01T22:00:00Z", ``, "", "", "", ""},
+		{"sleep_cycle", "2026-03-01T22:00:00Z", ``, "Asia/Tokyo", "", `"Asia/Tokyo"`, ""},
+		{"sleep_cycle", "2026-03-01T22:00:00+09:00", ``, "Asia/Tokyo", "", `"Asia/Tokyo"`, ""},
+		{"sleep_cycle", "2026-03-01T22:00:00-05:00", ``, "Asia/Tokyo", "", "", "2026-03-02"},
+		{"sleep_cycle", "2026-03-01T22:00:00Z", `,"timezone_offset":-28800`, "", "", "", "2026-03-01"},
+		{"sleep_cycle", "2026-03-01T22:00:00-05:00", `,"time_zone":"America/New_York"`, "Asia/Tokyo", "", `"America/New_York"`, ""},
+		{"meal", "2026-11-02T23:30:00Z", ``, "Europe/Berlin", "", "", "2026-11-03"},
+		{"meal", "2026-11-02T23:30:00Z", `,"timezone_offset":3600`, "", "", "", "2026-11-03"},
+		{"meal", "2026-11-02T23:30:00Z", `,"timezoneOffset":0`, "Europe/Berlin", "", "", "2026-11-02"},
+		{"meal", "2026-11-03T00:30:00+01:00", `,"timezone_offset":null`, "", "", "", "2026-11-03"},
+		{"meal", "2026-11-03T00:30:00+01:00", ``, "America/New_York", "", "", "2026-11-03"},
+		{"meal", "2026-11-02T23:30:00Z", `,"calendar_date":"2026-11-05"`, "Europe/Berlin", "", "", "2026-11-05"},
+		{"meal", "2026-11-02T23:30:00Z", ``, "", "", "", ""},
+		{"electrocardiogram", "2026-03-01T22:00:00Z", `,"timezone_offset":32400`, "", "", "", "2026-03-02"},
+	} {
+		d := documentNamed(t, c.document)
+		text := `{"stage":"daily","provider":"x","time_zone":"` + c.zone + `","data":[{"` + d.Start + `":"` + c.start + `","` + cmp.Or(d.End, "end") + `":"2026-03-02T06:00:00Z"` + c.more + `}]}`
+		if c.zone == "" {
+			text = strings.Replace(text, `"time_zone":"",`, "", 1)
+		}
+		got, err := ParseSummaries([]byte(text), d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var body map[string]json.RawMessage
+		if err := json.Unmarshal(got.Summaries[0].Body, &body); err != nil {
+			t.Fatal(err)
+		}
+		day := ""
+		if at := got.Summaries[0].Date; !at.IsZero() {
+			day = at.String()
+		}
+		if offset, name := string(body["timezone_offset"]), string(body["time_zone"]); offset != c.offset || name != c.name || day != c.day {
+			t.Errorf("%+v: offset %s, zone %s, day %s", c, offset, name, day)
+		}
+	}
+}
+
+// A sport without a number has that of HealthKit's list, as in imports.
+func TestNumbersOfSports(t *testing.T) {
+	for sport, want := range map[string]string{
+		`{"name":"Running","slug":"running"}`:        `"id":37`,
+		`{"name":"Chess","slug":"chess"}`:            `"id":3000`,
+		`{"id":7,"name":"Running","slug":"running"}`: `"id":7`,
+		`{"id":null,"name":"Yoga at","slug":"yoga"}`: `"id":57`,
+	} {
+		got, err := ParseSummaries(body(`[{"time_start":"2026-03-01T07:00:00Z","time_end":"2026-03-01T08:00:00Z","sport":`+sport+`}]`), documentNamed(t, "workouts"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := string(got.Summaries[0].Body); !strings.Contains(text, want+`,`) {
+			t.Errorf("%s is stored as %s", sport, text)
+		}
 	}
 }
 
@@ -72,6 +139,8 @@ func TestFaultsOfSummariesNameTheField(t *testing.T) {
 		{"activity", `[{"calendar_date":"2026-03-01"}`, "json_invalid", "body"},
 		{"workouts", `[{"title":"x"}]`, "missing", "body.data.0.time_start"},
 		{"workouts", `[{"time_start":"noon"}]`, "value_error", "body.data.0.time_start"},
+		{"meal", `[{"timestamp":"2026-03-01T22:00:00Z","timezone_offset":"1h"}]`, "int_type", "body.data.0.timezone_offset"},
+		{"meal", `[{"timestamp":"2026-03-01T22:00:00Z","timezone_offset":100000}]`, "int_type", "body.data.0.timezone_offset"},
 		{"sleep", `[{"bedtime_start":"2026-03-01T22:00:00"}]`, "value_error", "body.data.0.bedtime_start"},
 	} {
 		_, err := ParseSummaries(body(c.data), documentNamed(t, c.document))

@@ -134,6 +134,9 @@ func (p *parser) one(index int) error {
 	}
 	if !s.hasValue {
 		p.field = "value"
+		if s.hasValue2 {
+			p.field = "systolic"
+		}
 		return p.wrong("missing", "Field required")
 	}
 	s.extra = wearables.ExtraText(p.words...)

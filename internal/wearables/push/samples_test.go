@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -339,5 +340,51 @@ func TestHalfOfAPair(t *testing.T) {
 		if !errors.As(err, &one) || one.Code() != "string_unicode" {
 			t.Errorf("%s: %v", app, err)
 		}
+	}
+}
+
+// Where clients need a kind or two numbers, a sample without them is left out
+// and counted under what it lacks, whatever its source.
+func TestSamplesThatLackSomething(t *testing.T) {
+	named := func(name string) *wearables.Resource {
+		r, ok := wearables.ResourceNamed(name)
+		if !ok {
+			t.Fatal(name)
+		}
+		return r
+	}
+	const at = `"timestamp":"2017-03-07T06:30:00Z"`
+	for _, name := range []string{"heart_rate_alert", "insulin_injection", "stand_hour"} {
+		got, err := Parse(body(`[{`+at+`,"value":1,"type":"`+named(name).Types[0]+`"},{`+at+`,"value":1,"source_type":"watch"},{`+at+`,"value":1,"type":null}]`), named(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		batch, rejects := got.Batch(named(name))
+		if want := []Reject{{wearables.MissingType, 2, 1}}; !slices.Equal(rejects, want) || len(batch.Samples) != 1 || batch.Samples[0].Len() != 1 {
+			t.Errorf("%s: %+v, %+v", name, rejects, batch)
+		}
+	}
+	for _, name := range []string{"cholesterol", "ige", "sleep_breathing_disturbance"} {
+		got, err := Parse(body(`[{`+at+`,"value":1}]`), named(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if batch, rejects := got.Batch(named(name)); len(rejects) != 0 || len(batch.Samples) != 1 {
+			t.Errorf("%s: %+v", name, rejects)
+		}
+	}
+	pressure := named("blood_pressure")
+	for _, list := range []string{`[{` + at + `,"systolic":120}]`, `[{` + at + `,"systolic":120},{` + at + `,"systolic":120,"diastolic":80}]`} {
+		got, err := Parse(body(list), pressure)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if batch, _ := got.Batch(pressure); len(batch.Samples[0].Value2) != batch.Samples[0].Len() || !math.IsNaN(batch.Samples[0].Value2[0]) {
+			t.Errorf("%s: %+v", list, batch)
+		}
+	}
+	_, err := Parse(body(`[{`+at+`,"diastolic":80}]`), pressure)
+	if one := (*fault.Error)(nil); !errors.As(err, &one) || one.Code() != "missing" || strings.Join(one.Loc(), ".") != "body.data.0.systolic" {
+		t.Error(err)
 	}
 }

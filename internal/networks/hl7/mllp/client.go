@@ -2,6 +2,7 @@ package mllp
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -85,7 +86,7 @@ func (c *Client) take(ctx context.Context) (*connection, error) {
 		return conn, nil
 	}
 	c.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, or(c.Connect, 10*time.Second))
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.Connect, 10*time.Second))
 	defer cancel()
 	var dialer interface {
 		DialContext(ctx context.Context, network, address string) (net.Conn, error)
@@ -104,7 +105,7 @@ func (c *Client) keep(conn *connection) {
 	conn.used = true
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.idle) < or(c.Keep, 4) {
+	if len(c.idle) < cmp.Or(c.Keep, 4) {
 		c.idle = append(c.idle, conn)
 		return
 	}
@@ -112,10 +113,10 @@ func (c *Client) keep(conn *connection) {
 }
 
 func (c *Client) exchange(ctx context.Context, conn *connection, message []byte, mine func([]byte) bool) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, or(c.Answer, 30*time.Second))
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.Answer, 30*time.Second))
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(longAgo) }) //nolint:errcheck // a closed one waits no more either
-	answer, err := conn.exchange(message, or(c.MaxMessage, 4<<20), mine)
+	answer, err := conn.exchange(message, cmp.Or(c.MaxMessage, 4<<20), mine)
 	if !stop() && err == nil { // the deadline fell on a connection that is about to be kept
 		err = ctx.Err()
 	}

@@ -2,6 +2,7 @@ package mllp
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -51,7 +52,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 	var (
 		work, abort = context.WithCancel(context.WithoutCancel(ctx))
-		slots       = make(chan struct{}, or(s.MaxConnections, 256))
+		slots       = make(chan struct{}, cmp.Or(s.MaxConnections, 256))
 		open        = connections{list: map[net.Conn]struct{}{}}
 		group       sync.WaitGroup
 		failure     error
@@ -82,7 +83,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 	l.Close() // closed above when ctx ended
 	open.stop()
-	drained := time.AfterFunc(or(s.Drain, 15*time.Second), func() {
+	drained := time.AfterFunc(cmp.Or(s.Drain, 15*time.Second), func() {
 		abort()
 		open.cut()
 	})
@@ -120,8 +121,8 @@ const (
 
 // serve answers the messages of one connection, one after another.
 func (s *Server) serve(ctx context.Context, conn net.Conn, open *connections) {
-	limit := or(s.MaxMessage, 32<<20)
-	idle, answer := or(s.Idle, 10*time.Minute), or(s.Answer, time.Minute)
+	limit := cmp.Or(s.MaxMessage, 32<<20)
+	idle, answer := cmp.Or(s.Idle, 10*time.Minute), cmp.Or(s.Answer, time.Minute)
 	// One timer ends a connection that waits too long for anything. Deadlines
 	// would have to read the clock for every message.
 	watch := time.AfterFunc(idle, func() { conn.Close() }) // nobody is left to tell
@@ -161,14 +162,6 @@ func shrink(buffer []byte) []byte {
 		return nil
 	}
 	return buffer
-}
-
-func or[T comparable](value, otherwise T) T {
-	var zero T
-	if value == zero {
-		return otherwise
-	}
-	return value
 }
 
 // connections are the open ones, so that a stop can end their waiting.

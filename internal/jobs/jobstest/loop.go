@@ -1,4 +1,5 @@
-package jobs
+// Package jobstest runs in tests what works until its context ends.
+package jobstest
 
 import (
 	"context"
@@ -40,6 +41,6 @@ func (l *Loop) Stop(ctx context.Context) error {
 	case <-l.done:
 		return l.err
 	case <-ctx.Done():
-		return fmt.Errorf("jobs: a worker did not stop in time: %w", ctx.Err())
+		return fmt.Errorf("jobstest: a worker did not stop in time: %w", ctx.Err())
 	}
 }

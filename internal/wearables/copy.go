@@ -1,0 +1,98 @@
+package wearables
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"hale/internal/store"
+)
+
+// copiedAtOnce bounds the summaries that are in memory: one may be a megabyte.
+const copiedAtOnce = 100
+
+// CopySummaries copies a user's summaries, as they are, into a database that
+// has none of that user. Nobody hears of it.
+func CopySummaries(ctx context.Context, from, to *store.DB, team, user uuid.UUID) error {
+	for after, more := uuid.Nil, true; more; {
+		var some []summaryRow
+		err := from.Read(ctx, func(tx *store.Tx) (err error) {
+			some, err = summaryRows(ctx, tx, team, user, after)
+			return err
+		})
+		if err == nil && len(some) > 0 {
+			err = to.Write(ctx, func(tx *store.Tx) error {
+				for i := range some {
+					if err := some[i].insert(ctx, tx, team, user); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		}
+		if err != nil {
+			return fmt.Errorf("wearables: copying summaries: %w", err)
+		}
+		if more = len(some) == copiedAtOnce; more {
+			after = some[len(some)-1].id
+		}
+	}
+	return nil
+}
+
+// summaryRow is a row of summaries, its body in the clear.
+type summaryRow struct {
+	id                                    uuid.UUID
+	resource, provider, sourceType, appID string
+	device                                uuid.UUID
+	day                                   string
+	start, end                            *int64
+	version, created, updated             int64
+	body                                  []byte
+}
+
+const summaryRowColumns = `id, resource, provider, source_type, app_id, device_id, calendar_date, start_at, end_at, version, created_at, updated_at, body`
+
+// summaryRows are some of a user's, behind an id.
+func summaryRows(ctx context.Context, tx *store.Tx, team, user, after uuid.UUID) (all []summaryRow, err error) {
+	rows, err := tx.Query(ctx, `SELECT `+summaryRowColumns+` FROM summaries
+		WHERE team_id = $1 AND user_id = $2 AND id > $3 ORDER BY id LIMIT $4`, team, user, after, copiedAtOnce)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var r summaryRow
+		if err := rows.Scan(&r.id, &r.resource, &r.provider, &r.sourceType, &r.appID, &r.device,
+			&r.day, &r.start, &r.end, &r.version, &r.created, &r.updated, &r.body); err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	for i := range all {
+		r := &all[i]
+		if r.body, err = tx.Unseal(ctx, team, user, placeOfSummary(r.id), r.body); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func (r *summaryRow) insert(ctx context.Context, tx *store.Tx, team, user uuid.UUID) error {
+	sealed, err := tx.Seal(ctx, team, user, placeOfSummary(r.id), r.body)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `INSERT INTO summaries (team_id, user_id, `+summaryRowColumns+`)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+		team, user, r.id, r.resource, r.provider, r.sourceType, r.appID, r.device,
+		r.day, r.start, r.end, r.version, r.created, r.updated, sealed)
+	return err
+}

@@ -1,0 +1,69 @@
+package wearables_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"hale/internal/connections"
+	"hale/internal/fault"
+	"hale/internal/store"
+	"hale/internal/users"
+	"hale/internal/users/userstest"
+	"hale/internal/wearables"
+)
+
+// What a crowd was planned with may be gone when it is written: who was deleted
+// gets nothing more, and whose provider was removed connects anew. PostgreSQL
+// plans in the transaction that writes.
+func TestWhoIsGoneWhenACrowdIsWritten(t *testing.T) {
+	each(t, func(f fixture) {
+		if f.db.Engine() == store.Postgres {
+			return
+		}
+		for _, c := range []struct {
+			name  string
+			part  func(f fixture, tx *store.Tx) error
+			fault fault.Kind
+			told  []string
+		}{
+			{"stays", func(fixture, *store.Tx) error { return nil }, 0, []string{"daily.data.heartrate.created"}},
+			{"deleted", func(f fixture, tx *store.Tx) error {
+				return users.Delete(f.ctx, tx, f.user.Team, f.user.ID)
+			}, fault.NotFound, nil},
+			{"removed", func(f fixture, tx *store.Tx) error {
+				return connections.Deregister(f.ctx, tx, f.user.Team, f.user.ID, "apple_health_kit")
+			}, 0, []string{"provider.connection.created", "daily.data.heartrate.created"}},
+			{"paused", func(f fixture, tx *store.Tx) error {
+				_, err := tx.Exec(f.ctx, `UPDATE connections SET status = 'paused' WHERE team_id = $1 AND user_id = $2`, f.user.Team, f.user.ID)
+				return err
+			}, 0, nil},
+		} {
+			f.user = userstest.New(t, f.db, f.user.Team, users.NewUser{})
+			f.in = &wearables.Ingester{DB: f.db, Connect: connections.Ensure}
+			f.ingest(wearables.Batch{Samples: []wearables.Samples{beats(day, 61)}})
+			before, planned := len(f.types()), 0
+			f.in.Linked = func(provider string) (string, func(string, []string) bool) {
+				column, brings := connections.Linked(provider)
+				return column, func(found string, resources []string) bool {
+					known := brings(found, resources)
+					if planned++; planned == 1 {
+						if err := f.db.Write(f.ctx, func(tx *store.Tx) error { return c.part(f, tx) }); err != nil {
+							t.Error(err)
+						}
+					}
+					return known
+				}
+			}
+			_, r, err := f.in.Push(f.ctx, f.user.Team, f.user.ID, wearables.Batch{
+				Provider: "apple_health_kit", Stage: wearables.Daily, Samples: []wearables.Samples{beats(day.Add(time.Hour), 62)},
+			})
+			if fault.KindOf(err) != c.fault {
+				t.Errorf("%s: %v", c.name, err)
+			}
+			if got := f.types()[before:]; !slices.Equal(got, c.told) || planned == 0 || r.Created != min(1, len(c.told)) {
+				t.Errorf("%s: told %v, want %v; %+v", c.name, got, c.told, r)
+			}
+		}
+	})
+}

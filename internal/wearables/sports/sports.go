@@ -1,0 +1,84 @@
+// Package sports is HealthKit's list of sports, so that a run is the same sport
+// from every provider. Makers' own words for them are in providers/sports.
+package sports
+
+import (
+	"strings"
+
+	"hale/internal/wearables/derive"
+)
+
+// Named is the sport of a name of the list, such as CrossCountrySkiing.
+func Named(name string) (sport derive.Sport, ok bool) {
+	sport, ok = byName[name]
+	return sport, ok
+}
+
+// OfSlug is the sport of a slug of the list, such as cross_country_skiing.
+func OfSlug(slug string) (sport derive.Sport, ok bool) {
+	sport, ok = bySlug[slug]
+	return sport, ok
+}
+
+var byName, bySlug = func() (byName, bySlug map[string]derive.Sport) {
+	byName, bySlug = map[string]derive.Sport{}, map[string]derive.Sport{}
+	for name, id := range activities {
+		words, renamed := sportNames[name]
+		if !renamed {
+			words = Spaced(name)
+		}
+		sport := derive.Sport{ID: id, Name: words, Slug: SlugOf(words)}
+		byName[name] = sport
+		if _, taken := bySlug[sport.Slug]; !taken || !renamed { // of two, whose own name it is
+			bySlug[sport.Slug] = sport
+		}
+	}
+	return byName, bySlug
+}()
+
+// SlugOf writes "Cross Country Skiing" as cross_country_skiing.
+func SlugOf(words string) string { return slugs.Replace(strings.ToLower(words)) }
+
+var slugs = strings.NewReplacer(" ", "_", "-", "_", "&", "and")
+
+// Spaced writes CrossCountrySkiing as "Cross Country Skiing".
+func Spaced(name string) string {
+	var b strings.Builder
+	for i, r := range name {
+		if i > 0 && r >= 'A' && r <= 'Z' {
+			b.WriteByte(' ')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// sportNames are where common words differ from HealthKit's.
+var sportNames = map[string]string{
+	"TraditionalStrengthTraining":   "Strength Training",
+	"MixedMetabolicCardioTraining":  "Mixed Cardio",
+	"HighIntensityIntervalTraining": "HIIT",
+	"SwimBikeRun":                   "Multisport",
+	"Play":                          "Free Play",
+}
+
+// activities have the numbers of HealthKit's own enumeration.
+var activities = map[string]int{
+	"AmericanFootball": 1, "Archery": 2, "AustralianFootball": 3, "Badminton": 4, "Baseball": 5,
+	"Basketball": 6, "Bowling": 7, "Boxing": 8, "Climbing": 9, "Cricket": 10, "CrossTraining": 11,
+	"Curling": 12, "Cycling": 13, "Dance": 14, "DanceInspiredTraining": 15, "Elliptical": 16,
+	"EquestrianSports": 17, "Fencing": 18, "Fishing": 19, "FunctionalStrengthTraining": 20, "Golf": 21,
+	"Gymnastics": 22, "Handball": 23, "Hiking": 24, "Hockey": 25, "Hunting": 26, "Lacrosse": 27,
+	"MartialArts": 28, "MindAndBody": 29, "MixedMetabolicCardioTraining": 30, "PaddleSports": 31,
+	"Play": 32, "PreparationAndRecovery": 33, "Racquetball": 34, "Rowing": 35, "Rugby": 36,
+	"Running": 37, "Sailing": 38, "SkatingSports": 39, "SnowSports": 40, "Soccer": 41, "Softball": 42,
+	"Squash": 43, "StairClimbing": 44, "SurfingSports": 45, "Swimming": 46, "TableTennis": 47,
+	"Tennis": 48, "TrackAndField": 49, "TraditionalStrengthTraining": 50, "Volleyball": 51,
+	"Walking": 52, "WaterFitness": 53, "WaterPolo": 54, "WaterSports": 55, "Wrestling": 56, "Yoga": 57,
+	"Barre": 58, "CoreTraining": 59, "CrossCountrySkiing": 60, "DownhillSkiing": 61, "Flexibility": 62,
+	"HighIntensityIntervalTraining": 63, "JumpRope": 64, "Kickboxing": 65, "Pilates": 66,
+	"Snowboarding": 67, "Stairs": 68, "StepTraining": 69, "WheelchairWalkPace": 70,
+	"WheelchairRunPace": 71, "TaiChi": 72, "MixedCardio": 73, "HandCycling": 74, "DiscSports": 75,
+	"FitnessGaming": 76, "CardioDance": 77, "SocialDance": 78, "Pickleball": 79, "Cooldown": 80,
+	"SwimBikeRun": 82, "Transition": 83, "UnderwaterDiving": 84, "Other": 3000,
+}
