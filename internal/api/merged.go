@@ -45,7 +45,7 @@ type mergedBody struct {
 	Unit       string       `json:"unit"`
 	Sources    []sourceBody `json:"sources" doc:"The sources that this page speaks of, best first."`
 	Data       []PieceBody  `json:"data" doc:"In order of start."`
-	SetAside   []asideBody  `json:"set_aside,omitempty" doc:"With explain=true: what does not count, because a better source was there."`
+	SetAside   []asideBody  `json:"set_aside,omitempty" doc:"With explain=true: what does not count, because a better source was there or because it is no part of the line."`
 	NextCursor *string      `json:"next_cursor" doc:"Pass it as next_cursor to go on; null at the end."`
 }
 
@@ -64,7 +64,7 @@ type PieceBody struct {
 
 type asideBody struct {
 	PieceBody
-	CoveredBy int `json:"covered_by" doc:"The better source: position in sources."`
+	CoveredBy *int `json:"covered_by" doc:"The better source: position in sources. Null for what is no part of the line, such as the distance of a ride."`
 }
 
 type mergedIn struct {

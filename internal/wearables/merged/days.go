@@ -70,7 +70,7 @@ const zones = 26 * hourUS
 // hours when the clocks go forward and 25 when they go back. What reaches over
 // midnight counts for both days by its share of time.
 func ReadDays(ctx context.Context, tx *store.Tx, q Query, in DaysRange) (Days, error) {
-	r, err := q.open(ctx, tx)
+	r, err := q.open(ctx, tx, false)
 	if err != nil {
 		return Days{}, err
 	}

@@ -36,7 +36,7 @@ func TestAStretchIsCutBeforeItIsRead(t *testing.T) {
 		resource, _ := wearables.ResourceNamed("heartrate")
 		q := Query{Team: user.Team.UUID(), User: user.ID.UUID(), Resource: resource}
 		err := db.Read(ctx, func(tx *store.Tx) error {
-			r, err := q.open(ctx, tx)
+			r, err := q.open(ctx, tx, false)
 			if err != nil {
 				return err
 			}

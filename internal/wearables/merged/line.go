@@ -19,11 +19,14 @@ const (
 type Piece struct {
 	Span
 	Source int   // position among the sources, best first
-	By     int   // of a piece that was set aside: the better source; else -1
+	By     int   // of a piece that was set aside: the better source, or apart; else -1
 	Offset int32 // seconds east of UTC, or wearables.NoOffset
 	// Value is what the piece counts, or the level; Value2 diastolic pressure.
 	Value, Value2 float64
 }
+
+// apart is By of what is no part of the line and takes no time of others.
+const apart = -2
 
 // longest is how long an interval may be. A longer one counts as if all of it
 // lay in its first day, so that a piece depends on the samples of two days

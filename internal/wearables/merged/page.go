@@ -13,7 +13,7 @@ import (
 type Page struct {
 	Sources []Source
 	Pieces  []Piece
-	Aside   []Piece // what better sources covered; nil unless an explanation was asked for
+	Aside   []Piece // what better sources covered, or is no part of the line; nil unless an explanation was asked for
 	Next    *int64  // start of the first piece of the next page, UTC microseconds; nil at the end
 }
 
@@ -29,7 +29,7 @@ type Range struct {
 // Read merges one page of a range. What a piece is does not depend on the
 // range or the page in which it is asked for, so pages fit together.
 func Read(ctx context.Context, tx *store.Tx, q Query, in Range) (Page, error) {
-	r, err := q.open(ctx, tx)
+	r, err := q.open(ctx, tx, in.Explain)
 	if err != nil {
 		return Page{}, err
 	}
@@ -37,7 +37,6 @@ func Read(ctx context.Context, tx *store.Tx, q Query, in Range) (Page, error) {
 	if most == 0 {
 		most = wearables.PageSamples
 	}
-	r.explain = in.Explain
 	from := in.Start - longest // a piece may reach into the range
 	if in.After != nil {
 		from = *in.After

@@ -190,6 +190,14 @@ func TestWhatIsMerged(t *testing.T) {
 				t.Errorf("%s: %+v", resource, page.Pieces)
 			}
 		}
+		page := p.read(p.query("distance"), merged.Range{Span: day(0), Explain: true})
+		if len(page.Pieces) != 3 || len(page.Aside) != 1 || page.Aside[0].Value != 900 || page.Sources[page.Aside[0].Source].Sport != "cycling" {
+			t.Errorf("explained: %+v, aside %+v", page.Pieces, page.Aside)
+		}
+		body := string(merged.AppendPage(nil, p.query("distance").Resource, &page, true, nil))
+		if !strings.Contains(body, `"set_aside":[{`) || strings.Count(body, `"covered_by":null`) != 1 {
+			t.Errorf("on the wire: %s", body)
+		}
 		days := p.days(p.query("cholesterol"), merged.DaysRange{First: civil.DateOf(march), Last: civil.DateOf(march)})
 		if len(days.Days) != 2 || days.Days[0].Type != "cholesterol/hdl" || days.Days[1].Level.Max != 2 {
 			t.Errorf("days %+v", days.Days)

@@ -32,10 +32,12 @@ type reader struct {
 
 	series []wearables.Series // best first
 	lines  [][]int            // positions in series: one line for each quantity
+	apart  []int              // of those that are in no line, where the reader explains
 }
 
-// open finds the series of a query and puts them in order.
-func (q *Query) open(ctx context.Context, tx *store.Tx) (*reader, error) {
+// open finds the series of a query and puts them in order: those of the line,
+// and those that are no part of it where it is to be explained.
+func (q *Query) open(ctx context.Context, tx *store.Tx, explain bool) (*reader, error) {
 	all, err := wearables.SeriesOf(ctx, tx, q.Team, q.User, q.Resource.Name)
 	if err != nil {
 		return nil, err
@@ -45,12 +47,16 @@ func (q *Query) open(ctx context.Context, tx *store.Tx) (*reader, error) {
 		return nil, err
 	}
 	all = slices.DeleteFunc(all, func(s wearables.Series) bool {
-		return q.Provider != "" && s.Source.Provider != q.Provider || !Counts(s.Resource, s.Source)
+		return q.Provider != "" && s.Source.Provider != q.Provider || !explain && !Counts(s.Resource, s.Source)
 	})
 	inOrder(all, priorities)
-	r := &reader{sums: AddsUp(q.Resource), most: mostParts, series: all}
+	r := &reader{sums: AddsUp(q.Resource), explain: explain, most: mostParts, series: all}
 	lines := map[string]int{}
 	for i := range all {
+		if !Counts(all[i].Resource, all[i].Source) {
+			r.apart = append(r.apart, i)
+			continue
+		}
 		name := quantity(&all[i])
 		if _, ok := lines[name]; !ok {
 			lines[name] = len(r.lines)
@@ -139,17 +145,11 @@ func (r *reader) stretch(ctx context.Context, tx *store.Tx, from, to int64) (l l
 	l.explain, l.most = r.explain, r.most
 	first, last := around(from, to)
 	for _, members := range r.lines {
-		var tracks []*track
-		for _, i := range members {
-			s := &r.series[i]
-			if !s.Within(first, last) {
-				continue
-			}
-			t := &track{source: i}
-			if err := wearables.ReadSeries(ctx, tx, *s, first, last, &t.Samples); err != nil {
-				return line{}, err
-			}
-			tracks = append(tracks, t)
+		tracks, err := r.tracks(ctx, tx, members, first, last)
+		if err != nil {
+			return line{}, err
+		}
+		for _, t := range tracks {
 			l.kept = slices.Grow(l.kept, t.Len())
 		}
 		if !r.sums {
@@ -158,9 +158,33 @@ func (r *reader) stretch(ctx context.Context, tx *store.Tx, from, to int64) (l l
 			return line{}, err
 		}
 	}
+	tracks, err := r.tracks(ctx, tx, r.apart, first, last)
+	if err != nil {
+		return line{}, err
+	}
+	for _, t := range tracks {
+		for i := range t.Time {
+			l.aside = append(l.aside, t.piece(i, t.span(i), apart))
+		}
+	}
 	outside := func(p Piece) bool { return p.Start < from || p.Start >= to }
 	l.kept = slices.DeleteFunc(l.kept, outside)
 	l.aside = slices.DeleteFunc(l.aside, outside)
 	l.sort()
 	return l, nil
+}
+
+// tracks reads some series between two instants, those that have samples there.
+func (r *reader) tracks(ctx context.Context, tx *store.Tx, members []int, first, last int64) (all []*track, err error) {
+	for _, i := range members {
+		if !r.series[i].Within(first, last) {
+			continue
+		}
+		t := &track{source: i}
+		if err := wearables.ReadSeries(ctx, tx, r.series[i], first, last, &t.Samples); err != nil {
+			return nil, err
+		}
+		all = append(all, t)
+	}
+	return all, nil
 }

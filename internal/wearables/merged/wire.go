@@ -53,8 +53,11 @@ func appendPieces(dst []byte, r *wearables.Resource, page *Page, pieces []Piece)
 		}
 		dst = r.AppendExtra(dst, page.Sources[p.Source].Extra)
 		dst = strconv.AppendInt(append(dst, `,"source":`...), int64(p.Source), 10)
-		if p.By >= 0 {
+		switch {
+		case p.By >= 0:
 			dst = strconv.AppendInt(append(dst, `,"covered_by":`...), int64(p.By), 10)
+		case p.By == apart:
+			dst = append(dst, `,"covered_by":null`...)
 		}
 		dst = append(dst, '}')
 	}
