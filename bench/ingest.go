@@ -31,6 +31,7 @@ func measureIngest(ctx context.Context, b *bench) error {
 	}
 	in := &ingest{bench: b, days: makeDays(amount(ingestDays))}
 	pushing, read := users[1:], users[0]
+	in.users, in.gateway = pushing, lean.Head(http.MethodPost, "/v2/timeseries", b.server.Address(), "x-service-api-key: "+b.key)
 	for _, user := range pushing {
 		in.pulse = append(in.pulse, b.pushHead(user, "/heartrate"))
 		in.sugar = append(in.sugar, b.pushHead(user, "/glucose"))
@@ -58,6 +59,8 @@ func measureIngest(ctx context.Context, b *bench) error {
 type ingest struct {
 	*bench
 	pulse, sugar, awake [][]byte // heads of requests, by user
+	users               []string
+	gateway             []byte // head of a request for several of them
 	days                []day
 	next                atomic.Int64 // the next user's day
 	stored              atomic.Int64 // samples that were taken
@@ -165,47 +168,73 @@ func (in *ingest) weigh(ctx context.Context) error {
 }
 
 // trickle pushes what phones have when they wake up every five minutes: five
-// heart rates and one glucose, in a request; and then the same in a request for
-// each. Every round is one user's next five minutes of a later year.
+// heart rates and one glucose. They come in a request for each person, in a
+// request for each series, and as a gateway sends them, which has gathered the
+// five minutes of all its people: each writer then has people of its own.
 func (in *ingest) trickle(ctx context.Context) error {
-	if err := in.fiveMinutes(ctx, "samples taken five minutes at a time", "≥ 80,000/s", 1, func(w *lean.Conn, user, day, minute int) error {
-		return in.send(w, in.awake[user], awakeBody(day, minute), 6)
-	}); err != nil {
-		return err
-	}
-	return in.fiveMinutes(ctx, "  a request for each series", "", 2, func(w *lean.Conn, user, day, minute int) error {
-		day += 30
-		if err := in.send(w, in.pulse[user], pushBody(day, minute, 5, pulse), 5); err != nil {
+	people := len(in.users)
+	for _, t := range []trickle{
+		{"samples taken five minutes at a time", "≥ 80,000/s", 1, 1, func(w *load.Worker, n int) error {
+			user, day, minute := in.turn(w, n)
+			return in.send(w.Conn, in.awake[user], awakeBody(day, minute), 6)
+		}},
+		{"  a request for each series", "", 1, 2, func(w *load.Worker, n int) error {
+			user, day, minute := in.turn(w, n)
+			day += 30
+			if err := in.send(w.Conn, in.pulse[user], pushBody(day, minute, 5, pulse), 5); err != nil {
+				return err
+			}
+			return in.send(w.Conn, in.sugar[user], pushBody(day, minute, 1, sugar), 1)
+		}},
+		{"  a request for the people of a writer", "≥ 80,000/s", float64(people) / trickleWriters, 1, func(w *load.Worker, n int) error {
+			own := in.users[w.Index*people/trickleWriters : (w.Index+1)*people/trickleWriters]
+			return in.send(w.Conn, in.gateway, gatheredBody(own, laterYear+60+n/288, n%288*5), 6*len(own))
+		}},
+	} {
+		if err := in.fiveMinutes(ctx, t); err != nil {
 			return err
 		}
-		return in.send(w, in.sugar[user], pushBody(day, minute, 1, sugar), 1)
-	})
+	}
+	return nil
 }
 
-// fiveMinutes lets push send a user's next five minutes in a number of
-// requests, as fast as answers come.
-func (in *ingest) fiveMinutes(ctx context.Context, name, wanted string, requests int, push func(w *lean.Conn, user, day, minute int) error) error {
-	var next atomic.Int64
+// trickle is a way in which five minutes come.
+type trickle struct {
+	name, wanted     string
+	people, requests float64 // of a round
+	round            func(w *load.Worker, n int) error
+}
+
+// turn is whose five minutes a writer pushes in its round n, and which: one
+// user's after the other's, of a later year.
+func (in *ingest) turn(w *load.Worker, n int) (user, day, minute int) {
+	k := n*trickleWriters + w.Index
+	slot := k / len(in.users)
+	return k % len(in.users), laterYear + slot/288, slot % 288 * 5
+}
+
+// fiveMinutes lets the writers go round as fast as answers come.
+func (in *ingest) fiveMinutes(ctx context.Context, t trickle) error {
 	use, err := watch(in.server)
 	if err != nil {
 		return err
 	}
+	var rounds atomic.Int64
 	plan := load.Plan{Address: in.server.Address(), Conns: trickleWriters, For: in.period}
-	result, err := load.Run(ctx, plan, func(w *load.Worker, _ int) error {
-		k := int(next.Add(1) - 1)
-		slot := k / len(in.pulse)
-		return push(w.Conn, k%len(in.pulse), laterYear+slot/288, slot%288*5)
+	result, err := load.Run(ctx, plan, func(w *load.Worker, n int) error {
+		rounds.Add(1)
+		return t.round(w, n)
 	})
 	if err != nil {
 		return err
 	}
-	cpu, err := use.perRequest(requests * int(next.Load()))
+	cpu, err := use.perRequest(int(float64(rounds.Load()) * t.people))
 	if err != nil {
 		return err
 	}
-	pushes := perSecond(result.PerSecond() * float64(requests))
-	in.report.line(name, perSecond(result.PerSecond()*6), fmt.Sprintf("%s pushes, %d writers", pushes, trickleWriters), target(in.bench, wanted, ""))
-	in.report.line("  server's processor time", fmt.Sprintf("%d µs/push", cpu.Microseconds()), "p99 of the five minutes "+millis(result.Quantile(.99)), "")
+	requests := perSecond(result.PerSecond() * t.requests)
+	in.report.line(t.name, perSecond(result.PerSecond()*t.people*6), fmt.Sprintf("%s requests, %d writers", requests, trickleWriters), target(in.bench, t.wanted, ""))
+	in.report.line("    server's processor time", fmt.Sprintf("%d µs/person", cpu.Microseconds()), "p99 of the five minutes "+millis(result.Quantile(.99)), "")
 	return nil
 }
 

@@ -65,6 +65,20 @@ func awakeBody(day, minute int) []byte {
 	return append(sugar.walk(body, day, minute, 1), `}}`...)
 }
 
+// gatheredBody is what a gateway has gathered of several users: awakeBody of each.
+func gatheredBody(users []string, day, minute int) []byte {
+	body := append(make([]byte, 0, 100+700*len(users)), `{"stage":"daily","provider":"apple_health_kit","users":[`...)
+	for i, user := range users {
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = append(append(append(body, `{"user_id":"`...), user...), `","series":{"heartrate":`...)
+		body = append(pulse.walk(body, day, minute, 5), `,"glucose":`...)
+		body = append(sugar.walk(body, day, minute, 1), `}}`...)
+	}
+	return append(body, `]}`...)
+}
+
 // walk appends a list of n samples from a minute of a day on.
 func (from source) walk(body []byte, day, minute, n int) []byte {
 	rng := rand.New(rand.NewPCG(uint64(day+1), uint64(minute))) //nolint:gosec // the same walk every time

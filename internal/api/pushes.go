@@ -178,7 +178,10 @@ func pushed(r wearables.Result, rejects []push.Reject) pushBody {
 // push marks an operation that takes what a phone or the team sends: its body
 // is large, it can be sent again under the same Idempotency-Key or without one,
 // and a signed-in phone may send its own user's data.
-func (rt route) push() route {
+func (rt route) push() route { return rt.pushAll().own() }
+
+// pushAll is push for several users, which no phone may do.
+func (rt route) pushAll() route {
 	rt.repeats = true
-	return rt.raw().sensitive().creates().own()
+	return rt.raw().sensitive().creates()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"hale/internal/ledger"
+	"hale/internal/wearables"
 	"hale/internal/wearables/push"
 )
 
@@ -58,17 +59,23 @@ func (a *API) pushSeries(ctx context.Context, c Caller, in *seriesIn) (*out[push
 	if err != nil {
 		return nil, err
 	}
-	told := pushedSeriesBody{countsOf(result), []seriesRejectBody{}}
-	var events []string
+	events := make([]string, len(body.Parts))
 	for i := range body.Parts {
-		part := &body.Parts[i]
-		events = append(events, part.Resource.Event)
-		for _, r := range part.Rejects(result) {
-			told.Rejected = append(told.Rejected, seriesRejectBody{part.Resource.Name, r.Reason, r.Count, r.First})
-		}
+		events[i] = body.Parts[i].Resource.Event
 	}
 	if err := a.finishHistory(ctx, user, &body.Head, events, result); err != nil {
 		return nil, err
 	}
-	return answer(told), nil
+	return answer(seriesTold(body, result)), nil
+}
+
+func seriesTold(body *push.Series, result wearables.Result) pushedSeriesBody {
+	told := pushedSeriesBody{countsOf(result), []seriesRejectBody{}}
+	for i := range body.Parts {
+		part := &body.Parts[i]
+		for _, r := range part.Rejects(result) {
+			told.Rejected = append(told.Rejected, seriesRejectBody{part.Resource.Name, r.Reason, r.Count, r.First})
+		}
+	}
+	return told
 }

@@ -17,6 +17,7 @@ func (a *API) timeseriesRoutes() []route {
 	return []route{
 		writes[groupsBody](get("/v2/timeseries/{user_id}/{resource}/grouped", a.readSamples, "Read a user's samples of one resource, grouped by source")).own(),
 		takes[pushedSeries](post("/v2/timeseries/{user_id}", a.pushSeries, "Push samples of several resources from a phone").push()),
+		takes[pushedPeople](post("/v2/timeseries", a.pushPeople, "Push samples of several users at once").pushAll()),
 		takes[pushedSamples](post("/v2/timeseries/{user_id}/{resource}", a.pushSamples, "Push samples of one resource from a phone").push()),
 		writes[streamBody](get("/v2/timeseries/workouts/{workout_id}/stream", a.readWorkoutStream, "Read the stream of a workout").own()),
 		writes[sleepStreamBody](get("/v2/timeseries/sleep/{sleep_id}/stream", a.readSleepStream, "Read what was measured during a sleep").own()),

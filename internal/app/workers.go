@@ -118,7 +118,7 @@ func (a *App) services(ctx context.Context) (api.Services, error) {
 	a.Metrics.Gauge("webhook_oldest_due_seconds", "How long the oldest due delivery has been waiting.", func() float64 { return deliverer.Lag().Seconds() })
 	a.Metrics.Gauge("webhook_in_hand", "Deliveries that this node has claimed and not yet recorded.", func() float64 { return float64(deliverer.InHand()) })
 	beats := &zones.Service{}
-	ingester := &wearables.Ingester{DB: a.DB, Describe: describe, Connect: connections.Ensure, Run: connections.Run, Linked: connections.Linked, Changed: wearables.Both(continuous.Changed, beats.Changed)}
+	ingester := &wearables.Ingester{DB: a.DB, Describe: describe, Connect: connections.Ensure, Run: connections.Run, Linked: connections.Linked, Hold: connections.Hold, Changed: wearables.Both(continuous.Changed, beats.Changed)}
 	beats.Ingester = ingester
 	kept := &ledger.Ledger{}
 	uploads := &imports.Service{

@@ -88,6 +88,11 @@ func available() Availability {
 //
 // It runs with every batch of data, so it reads first and mostly ends there.
 func Ensure(ctx context.Context, tx *store.Tx, user users.User, provider string, resources []string) error {
+	var b store.Batch
+	Hold(tx, &b, user.Team)
+	if err := tx.Run(ctx, &b); err != nil {
+		return fmt.Errorf("connections: holding: %w", err)
+	}
 	if brings, err := bringsAll(ctx, tx, user, provider, resources); err != nil || brings {
 		return err
 	}
@@ -99,6 +104,15 @@ func Ensure(ctx context.Context, tx *store.Tx, user users.User, provider string,
 		return fmt.Errorf("connections: reading: %w", err)
 	}
 	return c.add(ctx, tx, resources)
+}
+
+// Hold adds to b what lets nobody remove or pause a connection of the team before
+// the transaction ends: what later statements find is true when it commits.
+// SQLite's one writer needs none. The other half are triggers of the table.
+func Hold(tx *store.Tx, b *store.Batch, team teams.ID) {
+	if tx.Engine() == store.Postgres {
+		b.Exec(nil, `SELECT pg_advisory_xact_lock_shared(hashtextextended('partings:' || $1::text, 0))`, team.String())
+	}
 }
 
 // bringsAll looks for the names of the resources in the stored document as it

@@ -30,7 +30,7 @@ const (
 var errStored = errors.New("events: a stored body is damaged")
 
 var encoder = sync.OnceValue(func() *zstd.Encoder {
-	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithLowerEncoderMem(true))
+	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(MaxBody), zstd.WithLowerEncoderMem(true))
 	if err != nil {
 		panic(err) // only for contradicting options
 	}

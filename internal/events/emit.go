@@ -37,13 +37,20 @@ func Emit(ctx context.Context, tx *store.Tx, e New) (ID, error) {
 // EmitMany is Emit for many events of one team, in the given order, with fewer
 // statements.
 func EmitMany(ctx context.Context, tx *store.Tx, all []New) ([]ID, error) {
-	var b store.Batch
-	ids, err := add(ctx, tx, &b, all, false)
+	drafts, err := Draft(ctx, tx, all)
 	if err != nil {
+		return nil, err
+	}
+	var b store.Batch
+	if err := drafts.add(ctx, tx, &b, false); err != nil {
 		return nil, err
 	}
 	if err := tx.Run(ctx, &b); err != nil {
 		return nil, fmt.Errorf("events: writing: %w", err)
+	}
+	ids := make([]ID, len(drafts))
+	for i := range drafts {
+		ids[i] = drafts[i].id
 	}
 	return ids, nil
 }
@@ -136,4 +143,4 @@ func orNull(id uuid.UUID) any {
 
 // recent keeps the envelopes of the last moments, so that what is sent at once
 // need not be read back and opened.
-var recent = newCache(16<<20, time.Minute)
+var recent = newCache(8<<20, time.Minute)

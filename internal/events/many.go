@@ -11,30 +11,39 @@ import (
 	"hale/internal/store"
 )
 
-// Add adds to a batch what writes many events of one team, in the given order,
-// and a delivery for each endpoint that listens. On PostgreSQL the events get
-// their numbers here as well, under the sequencer's lock, which is held until
-// the transaction ends: let these be its last statements.
-func Add(ctx context.Context, tx *store.Tx, b *store.Batch, all []New) ([]ID, error) {
-	return add(ctx, tx, b, all, true)
-}
+// Drafts are events of one team that are sealed, with their ids, and not written.
+type Drafts []written
 
-func add(ctx context.Context, tx *store.Tx, b *store.Batch, all []New, number bool) ([]ID, error) {
-	if len(all) == 0 {
-		return nil, nil
-	}
-	team := all[0].Team
-	ids, rows := make([]ID, len(all)), make([]written, len(all))
+// Draft makes events ready to be written, in the given order. It may run on a
+// reader, so that SQLite's one writer need not do it.
+func Draft(ctx context.Context, tx *store.Tx, all []New) (Drafts, error) {
+	rows := make(Drafts, len(all))
 	for i, e := range all {
-		if e.Team != team {
+		if e.Team != all[0].Team {
 			return nil, errors.New("events: events of several teams at once")
 		}
 		w, err := prepare(ctx, tx, e)
 		if err != nil {
 			return nil, err
 		}
-		ids[i], rows[i] = w.id, w
+		rows[i] = w
 	}
+	return rows, nil
+}
+
+// Add adds to a batch what writes the events, and a delivery for each endpoint
+// that listens. On PostgreSQL the events get their numbers here as well, under
+// the sequencer's lock, which is held until the transaction ends: let these be
+// its last statements.
+func (d Drafts) Add(ctx context.Context, tx *store.Tx, b *store.Batch) error {
+	return d.add(ctx, tx, b, true)
+}
+
+func (d Drafts) add(ctx context.Context, tx *store.Tx, b *store.Batch, number bool) error {
+	if len(d) == 0 {
+		return nil
+	}
+	rows, team := d, d[0].Team
 	var h *handing
 	if number || tx.Serial() { // what has no number yet cannot be sent
 		h = hands(team)
@@ -42,7 +51,7 @@ func add(ctx context.Context, tx *store.Tx, b *store.Batch, all []New, number bo
 	switch {
 	case tx.Engine() == store.SQLite:
 		if err := numbers(ctx, tx, rows); err != nil {
-			return nil, err
+			return err
 		}
 		for i := range rows {
 			b.Insert(nil, insertInto, append(rows[i].args(tx), rows[i].seq), ``)
@@ -72,7 +81,7 @@ func add(ctx context.Context, tx *store.Tx, b *store.Batch, all []New, number bo
 			rung(tx.Engine(), team)
 		}
 	})
-	return ids, nil
+	return nil
 }
 
 // numbers gives rows the next numbers of their team. SQLite's one writer

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -55,6 +56,15 @@ func (b *Batch) Insert(changed *int64, into string, row []any, tail string) {
 		b.parts = append(b.parts, part{text: into, tail: tail, changed: changed})
 	}
 	b.parts[at].rows = append(b.parts[at].rows, row)
+}
+
+// Copy is a batch that can be run, and added to, while b stays as it is.
+func (b *Batch) Copy() Batch {
+	all := Batch{parts: slices.Clone(b.parts), inserts: maps.Clone(b.inserts)}
+	for i := range all.parts {
+		all.parts[i].rows = slices.Clip(all.parts[i].rows)
+	}
+	return all
 }
 
 // widest is how many rows one statement writes at most; fewer are written as

@@ -89,8 +89,18 @@ func (tx *Tx) start(ctx context.Context) error {
 	return nil
 }
 
-// AfterCommit calls fn once the transaction is durable, and never otherwise.
-func (tx *Tx) AfterCommit(fn func()) { tx.after = append(tx.after, fn) }
+// ReadOnly says that nothing can be written.
+func (tx *Tx) ReadOnly() bool { return tx.readOnly }
+
+// AfterCommit calls fn once the transaction is durable, and never otherwise. What
+// a reader sees is durable.
+func (tx *Tx) AfterCommit(fn func()) {
+	if tx.readOnly {
+		fn()
+		return
+	}
+	tx.after = append(tx.after, fn)
+}
 
 func (tx *Tx) committed() {
 	for subject, keys := range tx.fresh {

@@ -24,11 +24,11 @@ func (j *job) draft(drafts []draft, w *seriesWrite, verb string, c *blocks.Colum
 		return drafts
 	}
 	event := "daily.data." + w.resource.Event + "." + verb
-	room := events.Room(j.event(event, nil)) - len(j.samplesPayload(nil, &w.series, widestID, nil))
+	room := 0 // for the data, found out when it matters
 	writer := newSampleWriter(&Samples{
 		Resource: w.resource.Name, Type: w.id.sampleType, Extra: w.id.extra, Source: w.series.Source, Time: c.Time, End: c.End, Offset: c.Offset, Value: c.Value, Value2: c.Value2,
 	})
-	data := make([]byte, 0, min(room, 2+c.Len()*160))
+	data := make([]byte, 0, min(events.MaxBody, 2+c.Len()*160))
 	data = append(data, '[')
 	for i := range c.Time {
 		before := len(data)
@@ -36,7 +36,10 @@ func (j *job) draft(drafts []draft, w *seriesWrite, verb string, c *blocks.Colum
 			data = append(data, ',')
 		}
 		data = writer.append(data, i)
-		if len(data)+1 > room && before > 1 {
+		if room == 0 && len(data) > alwaysFits {
+			room = events.Room(j.event(event, nil)) - len(j.samplesPayload(nil, &w.series, widestID, nil))
+		}
+		if room > 0 && len(data)+1 > room && before > 1 {
 			whole := append(data[:before:before], ']')
 			rest := data[before+1:]
 			drafts = append(drafts, draft{event, whole})
@@ -45,6 +48,9 @@ func (j *job) draft(drafts []draft, w *seriesWrite, verb string, c *blocks.Colum
 	}
 	return append(drafts, draft{event, append(data, ']')})
 }
+
+// alwaysFits is how much data has room in any event.
+const alwaysFits = events.MaxBody / 4
 
 // widestID takes the room in an event that any series number will fit into.
 const widestID = 1 << 53
@@ -71,7 +77,7 @@ func (w *seriesWrite) announce(j *job, verb string, c *blocks.Columns) error {
 	event := j.event("daily.data."+w.resource.Event+"."+verb, nil)
 	if c.Len() < fewRows {
 		for _, d := range j.draft(nil, w, verb, c) {
-			event.Data = j.samplesPayload(nil, &w.series, w.series.ID, d.data)
+			event.Data = j.samplesPayload(make([]byte, 0, len(d.data)+512), &w.series, w.series.ID, d.data)
 			if err := event.Ready(); err != nil {
 				return err
 			}

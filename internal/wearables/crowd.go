@@ -20,7 +20,7 @@ import (
 // decides.
 
 // mostInCrowd bounds how many pushes one transaction carries.
-const mostInCrowd = 64
+const mostInCrowd = 256
 
 // crowds is how many transactions of pushes are on their way at once: while one
 // commits, the next is planned.
@@ -28,9 +28,10 @@ const crowds = 2
 
 // crowd gathers the pushes that wait.
 type crowd struct {
-	mu      sync.Mutex
-	waiting []*pushed
-	leaders int
+	mu       sync.Mutex
+	waiting  []*pushed
+	leaders  int
+	onTheWay map[users.ID]bool // users of the crowds that are being stored
 }
 
 // pushed is one push in a crowd.
@@ -45,25 +46,57 @@ type pushed struct {
 	done  chan struct{}
 }
 
+// Push is what is pushed for one user, and what became of it.
+type Push struct {
+	User  users.ID
+	Batch Batch
+
+	Result Result
+	Err    error // of this user alone; the others' data is stored
+}
+
 // Push stores what a phone sends for a user, with its events, in one
 // transaction that it may share with others. See Ingest.
 func (in *Ingester) Push(ctx context.Context, team teams.ID, id users.ID, b Batch) (users.User, Result, error) {
-	if b.small() && b.Stage != Historical && in.Linked != nil && !store.CarriesMore(ctx) {
-		p := &pushed{team: team, id: id, batch: &b, done: make(chan struct{})}
-		in.crowd.join(in, p)
-		<-p.done
-		if !p.alone {
-			return p.user, p.job.result(), nil
-		}
-	}
-	return in.IngestFor(ctx, func(tx *store.Tx) (users.User, error) { return users.Get(ctx, tx, team, id) }, b)
+	all := []Push{{User: id, Batch: b}}
+	who := in.PushAll(ctx, team, all)
+	return who[0], all[0].Result, all[0].Err
 }
 
-func (c *crowd) join(in *Ingester, p *pushed) {
+// PushAll is Push for several users, each of whom is there once. What one sends
+// is stored whole or not at all, whatever becomes of the others'.
+func (in *Ingester) PushAll(ctx context.Context, team teams.ID, all []Push) []users.User {
+	together := make([]*pushed, len(all))
+	var waiting []*pushed
+	for i := range all {
+		if b := &all[i].Batch; b.small() && b.Stage != Historical && in.Linked != nil && !store.CarriesMore(ctx) {
+			together[i] = &pushed{team: team, id: all[i].User, batch: b, done: make(chan struct{})}
+			waiting = append(waiting, together[i])
+		}
+	}
+	if len(waiting) > 0 {
+		in.crowd.join(in, waiting)
+	}
+	who := make([]users.User, len(all))
+	for i := range all {
+		p, one := together[i], &all[i]
+		if p != nil {
+			if <-p.done; !p.alone {
+				who[i], one.Result = p.user, p.job.result()
+				continue
+			}
+		}
+		find := func(tx *store.Tx) (users.User, error) { return users.Get(ctx, tx, team, one.User) }
+		who[i], one.Result, one.Err = in.IngestFor(ctx, find, one.Batch)
+	}
+	return who
+}
+
+func (c *crowd) join(in *Ingester, all []*pushed) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.waiting = append(c.waiting, p)
-	if c.leaders < crowds {
+	c.waiting = append(c.waiting, all...)
+	for n := len(all); n > 0 && c.leaders < crowds; n -= mostInCrowd {
 		c.leaders++
 		go c.lead(in)
 	}
@@ -71,9 +104,9 @@ func (c *crowd) join(in *Ingester, p *pushed) {
 
 // lead stores crowds until nobody waits.
 func (c *crowd) lead(in *Ingester) {
+	var group []*pushed
 	for {
-		group := c.next()
-		if group == nil {
+		if group = c.next(group); len(group) == 0 {
 			return
 		}
 		in.storeCrowd(group)
@@ -83,27 +116,36 @@ func (c *crowd) lead(in *Ingester) {
 	}
 }
 
-// next takes those who go together: one team, one provider, each user once.
-func (c *crowd) next() []*pushed {
+// next takes those who go together: one team, one provider, each user once, and
+// none of whom another crowd is being stored, which would be a race. stored is
+// the crowd that this leader has stored. Who waits for another leader's crowd is
+// that leader's to take.
+func (c *crowd) next(stored []*pushed) []*pushed {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.waiting) == 0 {
-		c.leaders--
-		return nil
+	for _, p := range stored {
+		delete(c.onTheWay, p.id)
 	}
-	first := c.waiting[0]
+	if c.onTheWay == nil {
+		c.onTheWay = map[users.ID]bool{}
+	}
 	group, rest := make([]*pushed, 0, min(len(c.waiting), mostInCrowd)), c.waiting[:0:0]
-	seen := make(map[users.ID]bool, len(c.waiting))
 	for _, p := range c.waiting {
-		if len(group) == mostInCrowd || p.team != first.team || p.batch.Provider != first.batch.Provider || seen[p.id] {
+		if len(group) == mostInCrowd || c.onTheWay[p.id] || len(group) > 0 && !p.goesWith(group[0]) {
 			rest = append(rest, p)
 			continue
 		}
-		seen[p.id] = true
+		c.onTheWay[p.id] = true
 		group = append(group, p)
 	}
-	c.waiting = rest
+	if c.waiting = rest; len(group) == 0 {
+		c.leaders--
+	}
 	return group
+}
+
+func (p *pushed) goesWith(o *pushed) bool {
+	return p.team == o.team && p.batch.Provider == o.batch.Provider
 }
 
 // storeCrowd stores the group in one transaction. Those that need more than it
@@ -111,7 +153,11 @@ func (c *crowd) next() []*pushed {
 // the error that is its own.
 func (in *Ingester) storeCrowd(group []*pushed) {
 	ctx := store.WithTeam(context.Background(), group[0].team.UUID())
-	if err := in.tryCrowd(ctx, group); err != nil {
+	err := in.tryCrowd(ctx, group)
+	if errors.Is(err, errRace) { // with who went alone, or with another node
+		err = in.tryCrowd(ctx, group)
+	}
+	if err != nil {
 		for _, p := range group {
 			p.alone = true
 		}
@@ -120,33 +166,48 @@ func (in *Ingester) storeCrowd(group []*pushed) {
 
 func (in *Ingester) tryCrowd(ctx context.Context, group []*pushed) error {
 	if in.DB.Engine() == store.Postgres {
-		// One transaction less: reading takes no locks there.
+		// One transaction less: nobody waits for one who reads.
 		return in.DB.Write(ctx, func(tx *store.Tx) error {
-			if err := in.planCrowd(ctx, tx, group); err != nil {
+			d, err := in.prepareCrowd(ctx, tx, group)
+			if err != nil {
 				return err
 			}
-			return in.writeCrowd(ctx, tx, group)
+			return d.write(ctx, tx)
 		})
 	}
 	var before int64
+	var d *crowdDraft
 	if err := in.DB.Peek(ctx, func(tx *store.Tx) (err error) {
 		if before, err = partings(ctx, tx); err != nil {
 			return err
 		}
-		return in.planCrowd(ctx, tx, group)
-	}); err != nil {
+		d, err = in.prepareCrowd(ctx, tx, group)
+		return err
+	}); err != nil || len(d.jobs) == 0 {
 		return err
 	}
 	return in.DB.Write(ctx, func(tx *store.Tx) error {
 		now, err := partings(ctx, tx)
-		if err == nil && now != before { // somebody may be gone who was there
-			err = in.planCrowd(ctx, tx, group)
-		}
 		if err != nil {
 			return err
 		}
-		return in.writeCrowd(ctx, tx, group)
+		if now == before {
+			return d.write(ctx, tx)
+		}
+		again, err := in.prepareCrowd(ctx, tx, group) // somebody may be gone who was there
+		if err != nil {
+			return err
+		}
+		return again.write(ctx, tx)
 	})
+}
+
+// prepareCrowd does all that comes before writing.
+func (in *Ingester) prepareCrowd(ctx context.Context, tx *store.Tx, group []*pushed) (*crowdDraft, error) {
+	if err := in.planCrowd(ctx, tx, group); err != nil {
+		return nil, err
+	}
+	return in.draftCrowd(ctx, tx, group)
 }
 
 // partings is how often a connection of anybody was removed or paused: SQLite
@@ -165,6 +226,9 @@ func (in *Ingester) planCrowd(ctx context.Context, tx *store.Tx, group []*pushed
 	}
 	column, brings := in.Linked(group[0].batch.Provider)
 	var b store.Batch
+	if in.Hold != nil {
+		in.Hold(tx, &b, group[0].team)
+	}
 	var who users.Crowd
 	who.Ask(tx, &b, group[0].team, ids, column)
 	if err := tx.Run(ctx, &b); err != nil {

@@ -120,19 +120,34 @@ func (j *job) planOn(ctx context.Context, tx *store.Tx, stored heads) error {
 	return nil
 }
 
-// writeCrowd writes the plans of a crowd: blocks, statistics, events.
-func (in *Ingester) writeCrowd(ctx context.Context, tx *store.Tx, group []*pushed) error {
-	var b store.Batch
+// crowdDraft is the plans of a crowd as they are written: sealed, so that
+// SQLite's one writer has nothing to do but write. It may be written more than
+// once.
+type crowdDraft struct {
+	batch  store.Batch
+	events events.Drafts
+	jobs   []*job
+
+	blocks, written int64
+}
+
+// draftCrowd seals what the plans of a crowd write: blocks, statistics, events,
+// and what goes into the ledger. Who cannot be drafted on a reader goes alone.
+func (in *Ingester) draftCrowd(ctx context.Context, tx *store.Tx, group []*pushed) (*crowdDraft, error) {
+	d := &crowdDraft{}
 	var all []events.New
 	var notes []noted
-	var blocks, written int64
 	for _, p := range group {
 		if p.alone {
 			continue
 		}
 		if p.job.also != nil {
-			if err := p.job.also(ctx, tx, &b); err != nil {
-				return err
+			if err := p.job.also(ctx, tx, &d.batch); err != nil {
+				if tx.ReadOnly() {
+					p.alone = true
+					continue
+				}
+				return nil, err
 			}
 		}
 		var own []events.New
@@ -141,29 +156,41 @@ func (in *Ingester) writeCrowd(ctx context.Context, tx *store.Tx, group []*pushe
 			for i := range w.blocks {
 				sealed, err := w.blocks[i].seal(ctx, tx, &w.series)
 				if err != nil {
-					return err
+					return nil, err
 				}
-				b.Insert(&written, intoBlocks, sealed.args(), replaceBlock)
-				blocks++
+				d.batch.Insert(&d.written, intoBlocks, sealed.args(), replaceBlock)
+				d.blocks++
 			}
-		}
-		if err := p.job.tell(ctx, tx); err != nil {
-			return err
 		}
 		notes = append(notes, p.job.notes(tx.Now(), own)...)
 		all = append(all, own...)
+		d.jobs = append(d.jobs, p.job)
 	}
 	slices.SortFunc(notes, noted.compare) // one order for all, so that no two wait for each other
 	for i := range notes {
-		b.Insert(nil, intoHeard, notes[i].args(), replaceHeard)
+		d.batch.Insert(nil, intoHeard, notes[i].args(), replaceHeard)
 	}
-	if _, err := events.Add(ctx, tx, &b, all); err != nil {
+	var err error
+	d.events, err = events.Draft(ctx, tx, all)
+	return d, err
+}
+
+// write writes the draft, and tells of it.
+func (d *crowdDraft) write(ctx context.Context, tx *store.Tx) error {
+	for _, j := range d.jobs {
+		if err := j.tell(ctx, tx); err != nil {
+			return err
+		}
+	}
+	b := d.batch.Copy()
+	if err := d.events.Add(ctx, tx, &b); err != nil {
 		return err
 	}
+	d.written = 0
 	if err := tx.Run(ctx, &b); err != nil {
 		return err
 	}
-	if written != blocks {
+	if d.written != d.blocks {
 		return errRace
 	}
 	return nil

@@ -13,32 +13,39 @@ import (
 	"hale/internal/wearables"
 )
 
+// parting is what may happen to a user between the plan of a crowd and its
+// transaction.
+type parting struct {
+	name  string
+	part  func(f fixture, tx *store.Tx) error
+	fault fault.Kind
+	told  []string
+}
+
+func partings() []parting {
+	return []parting{
+		{"stays", func(fixture, *store.Tx) error { return nil }, 0, []string{"daily.data.heartrate.created"}},
+		{"deleted", func(f fixture, tx *store.Tx) error {
+			return users.Delete(f.ctx, tx, f.user.Team, f.user.ID)
+		}, fault.NotFound, nil},
+		{"removed", func(f fixture, tx *store.Tx) error {
+			return connections.Deregister(f.ctx, tx, f.user.Team, f.user.ID, "apple_health_kit")
+		}, 0, []string{"provider.connection.created", "daily.data.heartrate.created"}},
+		{"paused", func(f fixture, tx *store.Tx) error {
+			_, err := tx.Exec(f.ctx, `UPDATE connections SET status = 'paused' WHERE team_id = $1 AND user_id = $2`, f.user.Team, f.user.ID)
+			return err
+		}, 0, nil},
+	}
+}
+
 // What a crowd was planned with may be gone when it is written: who was deleted
-// gets nothing more, and whose provider was removed connects anew. PostgreSQL
-// plans in the transaction that writes.
+// gets nothing more, and whose provider was removed connects anew.
 func TestWhoIsGoneWhenACrowdIsWritten(t *testing.T) {
 	each(t, func(f fixture) {
 		if f.db.Engine() == store.Postgres {
-			return
+			return // see TestWhoPartsWaitsForACrowd
 		}
-		for _, c := range []struct {
-			name  string
-			part  func(f fixture, tx *store.Tx) error
-			fault fault.Kind
-			told  []string
-		}{
-			{"stays", func(fixture, *store.Tx) error { return nil }, 0, []string{"daily.data.heartrate.created"}},
-			{"deleted", func(f fixture, tx *store.Tx) error {
-				return users.Delete(f.ctx, tx, f.user.Team, f.user.ID)
-			}, fault.NotFound, nil},
-			{"removed", func(f fixture, tx *store.Tx) error {
-				return connections.Deregister(f.ctx, tx, f.user.Team, f.user.ID, "apple_health_kit")
-			}, 0, []string{"provider.connection.created", "daily.data.heartrate.created"}},
-			{"paused", func(f fixture, tx *store.Tx) error {
-				_, err := tx.Exec(f.ctx, `UPDATE connections SET status = 'paused' WHERE team_id = $1 AND user_id = $2`, f.user.Team, f.user.ID)
-				return err
-			}, 0, nil},
-		} {
+		for _, c := range partings() {
 			f.user = userstest.New(t, f.db, f.user.Team, users.NewUser{})
 			f.in = &wearables.Ingester{DB: f.db, Connect: connections.Ensure}
 			f.ingest(wearables.Batch{Samples: []wearables.Samples{beats(day, 61)}})
@@ -63,6 +70,47 @@ func TestWhoIsGoneWhenACrowdIsWritten(t *testing.T) {
 			}
 			if got := f.types()[before:]; !slices.Equal(got, c.told) || planned == 0 || r.Created != min(1, len(c.told)) {
 				t.Errorf("%s: told %v, want %v; %+v", c.name, got, c.told, r)
+			}
+		}
+	})
+}
+
+// PostgreSQL plans in the transaction that writes, and whoever parts meanwhile
+// waits for it.
+func TestWhoPartsWaitsForACrowd(t *testing.T) {
+	each(t, func(f fixture) {
+		if f.db.Engine() == store.SQLite {
+			return
+		}
+		for _, c := range partings() {
+			if c.name == "stays" {
+				continue
+			}
+			f.user = userstest.New(t, f.db, f.user.Team, users.NewUser{})
+			f.in = &wearables.Ingester{DB: f.db, Connect: connections.Ensure, Hold: connections.Hold}
+			f.ingest(wearables.Batch{Samples: []wearables.Samples{beats(day, 61)}})
+			parted := make(chan error, 1)
+			f.in.Linked = func(provider string) (string, func(string, []string) bool) {
+				column, brings := connections.Linked(provider)
+				return column, func(found string, resources []string) bool {
+					go func() { parted <- f.db.Write(f.ctx, func(tx *store.Tx) error { return c.part(f, tx) }) }()
+					select {
+					case err := <-parted:
+						t.Errorf("%s: did not wait: %v", c.name, err)
+						parted <- err
+					case <-time.After(200 * time.Millisecond):
+					}
+					return brings(found, resources)
+				}
+			}
+			_, r, err := f.in.Push(f.ctx, f.user.Team, f.user.ID, wearables.Batch{
+				Provider: "apple_health_kit", Stage: wearables.Daily, Samples: []wearables.Samples{beats(day.Add(time.Hour), 62)},
+			})
+			if err != nil || r.Created != 1 {
+				t.Errorf("%s: %+v, %v", c.name, r, err)
+			}
+			if err := <-parted; err != nil {
+				t.Errorf("%s: %v", c.name, err)
 			}
 		}
 	})

@@ -12,6 +12,7 @@ import (
 	"hale/internal/events"
 	"hale/internal/fault"
 	"hale/internal/store"
+	"hale/internal/teams"
 	"hale/internal/users"
 )
 
@@ -33,6 +34,8 @@ type Ingester struct {
 	// find nothing to do: a text expression over the table users, and whether what
 	// it gave says that the connection brings the resources.
 	Linked func(provider string) (column string, brings func(column string, resources []string) bool)
+	// Hold adds what keeps that so until the transaction ends. It is set with Linked.
+	Hold func(tx *store.Tx, b *store.Batch, team teams.ID)
 	// Changed, when set, hears of what changed, in the same transaction.
 	Changed OnChange
 	// Again says that what is stored came in before and is read again: it is taken

@@ -77,7 +77,11 @@ func (r *rig) crowd(types []string) {
 			all[i].Type = kind
 		}
 		var b store.Batch
-		if _, err := events.Add(system, tx, &b, all); err != nil {
+		drafts, err := events.Draft(system, tx, all)
+		if err != nil {
+			return err
+		}
+		if err := drafts.Add(system, tx, &b); err != nil {
 			return err
 		}
 		return tx.Run(system, &b)
