@@ -23,7 +23,7 @@ type tellDeviceIn struct {
 	UserPath
 	Body struct {
 		Provider     string `json:"provider" doc:"Slug of a provider of the catalogue whose auth_type is sdk, or manual."`
-		SourceType   string `json:"source_type" required:"false" maxLength:"64" doc:"Such as phone, watch or ring."`
+		SourceType   string `json:"source_type" required:"false" maxLength:"64" doc:"A word of samples' source_type, such as phone, watch or ring; unknown when absent."`
 		AppID        string `json:"app_id" required:"false" maxLength:"200" doc:"Bundle id or package name."`
 		Manufacturer string `json:"device_manufacturer" required:"false" maxLength:"200"`
 		Model        string `json:"device_model" required:"false" maxLength:"200"`
@@ -38,14 +38,20 @@ func (in *tellDeviceIn) device() (connections.Device, error) {
 		Provider: b.Provider, SourceType: b.SourceType, AppID: b.AppID,
 		Manufacturer: b.Manufacturer, Model: b.Model, Version: b.Version, ExternalID: b.ExternalID,
 	}
-	if d.Manufacturer+d.Model+d.ExternalID == "" {
-		return d, fault.New(fault.Invalid, "Value error, a device has a manufacturer, a model or an id").At("body", "device_model")
+	if err := d.Check(); err != nil {
+		return d, err
 	}
 	return d, pushedBy(d.Provider)
 }
 
-// tellDevice stores a device under an id of ours, which samples then name as
-// source_device_id. The same device again has the same id.
+const pausedText = "The user's connection to this provider takes no data any more"
+
+// errPaused is the word of pushes for a user whose collection has ended.
+var errPaused = fault.New(fault.Refused, pausedText).WithDetail(map[string]any{"error_type": wearables.Paused, "error_message": pausedText})
+
+// tellDevice connects the user to the provider and stores a device under an id of
+// ours, which samples then name as source_device_id. The same device again has
+// the same id. Where pushes are rejected as connection_paused nothing is made.
 func (a *API) tellDevice(ctx context.Context, c Caller, in *tellDeviceIn) (*out[connections.DeviceData], error) {
 	d, err := in.device()
 	if err != nil {
@@ -56,8 +62,12 @@ func (a *API) tellDevice(ctx context.Context, c Caller, in *tellDeviceIn) (*out[
 		if err != nil {
 			return body, err
 		}
-		// A paused connection takes no data, and who made it is told all the same.
-		if err := connections.Ensure(ctx, tx, user, d.Provider, nil); err != nil && !errors.Is(err, wearables.ErrPaused) {
+		if wearables.Ended(tx.Now(), user.IngestionEnd) {
+			return body, errPaused
+		}
+		if err := connections.Ensure(ctx, tx, user, d.Provider, nil); errors.Is(err, wearables.ErrPaused) {
+			return body, errPaused
+		} else if err != nil {
 			return body, err
 		}
 		id, err := connections.EnsureDevice(ctx, tx, user, d)

@@ -30,12 +30,19 @@ func TestFaultsBecomeStatusAndBody(t *testing.T) {
 		status int
 		detail any
 	}{
-		"text":           {fault.New(fault.NotFound, "User not found"), 404, "User not found"},
-		"wrapped":        {errors.Join(fault.New(fault.Conflict, "taken")), 409, "taken"},
-		"object":         {fault.New(fault.Refused, "no").WithDetail(map[string]any{"error_type": "X"}), 400, map[string]any{"error_type": "X"}},
-		"one bad field":  {fault.New(fault.Invalid, "bad zone").At("fallback_time_zone"), 422, []any{map[string]any{"type": "value_error", "loc": []any{"body", "fallback_time_zone"}, "msg": "bad zone", "input": nil}}},
-		"two bad fields": {fault.Join(fault.New(fault.Invalid, "a").At("x"), fault.New(fault.Invalid, "b").At("body", "data", "3").WithType("enum").WithInput(7)), 422, []any{map[string]any{"type": "value_error", "loc": []any{"body", "x"}, "msg": "a", "input": nil}, map[string]any{"type": "enum", "loc": []any{"body", "data", 3.0}, "msg": "b", "input": 7.0}}},
-		"ours":           {errors.New("password is hunter2"), 500, "Internal Server Error"},
+		"text":          {fault.New(fault.NotFound, "User not found"), 404, "User not found"},
+		"wrapped":       {errors.Join(fault.New(fault.Conflict, "taken")), 409, "taken"},
+		"object":        {fault.New(fault.Refused, "no").WithDetail(map[string]any{"error_type": "X"}), 400, map[string]any{"error_type": "X"}},
+		"one bad field": {fault.New(fault.Invalid, "bad zone").At("fallback_time_zone"), 422, []any{map[string]any{"type": "value_error", "loc": []any{"body", "fallback_time_zone"}, "msg": "bad zone", "input": nil}}},
+		"two bad fields": {
+			fault.Join(fault.New(fault.Invalid, "a").At("x"), fault.New(fault.Invalid, "b").At("body", "data", "3").WithType("enum").WithInput(7)),
+			422,
+			[]any{
+				map[string]any{"type": "value_error", "loc": []any{"body", "x"}, "msg": "a", "input": nil},
+				map[string]any{"type": "enum", "loc": []any{"body", "data", 3.0}, "msg": "b", "input": 7.0},
+			},
+		},
+		"ours": {errors.New("password is hunter2"), 500, "Internal Server Error"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, body := render(t, a.refusal(t.Context(), c.err))

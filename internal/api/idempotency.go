@@ -33,8 +33,9 @@ import (
 //   - A handler that asks somebody between two transactions writes in the first
 //     what it began (begins). The repeat is told of it (begun) and goes on.
 //   - A push changes nothing when it is carried out again, so it is.
-//   - An upload in parts lies in files alone. One that nobody heard of is swept,
-//     and the repeat begins another.
+//   - An upload in parts lies in files alone, and grows. The repeat is told how it
+//     is by then (renews). One that nobody heard of, or that is gone, is begun
+//     anew.
 //
 // docs/decisions/0008-idempotent-answers.md says why; idempotency_rows.go is
 // what is stored.
@@ -115,6 +116,7 @@ type attempt struct {
 	began   bool          // with a note of what a repeat goes on with
 	beaten  bool          // another node committed first
 	answer  *answerBuffer // what was committed with the change
+	renewed string        // what the answer is about that is not kept: see renews
 }
 
 type attemptKey struct{}
@@ -257,24 +259,41 @@ func (a *API) once(ctx huma.Context, r *http.Request, w http.ResponseWriter, nex
 	if a.replayed(r, w, at) {
 		return
 	}
+	rec := at.carryOut(ctx, r, next, body)
+	switch {
+	case at.answer != nil: // what is sent is what was stored
+		at.answer.writeTo(w)
+	case at.beaten && a.replayed(r, w, at): // by another node's answer
+	case at.renewed != "" && at.renewed == at.resumes:
+		rec.replay(w)
+	default:
+		a.keepAlone(ctx, r, at, rec)
+		rec.writeTo(w)
+	}
+}
+
+// carryOut gives the request, whose body was read, to its handler.
+func (at *attempt) carryOut(ctx huma.Context, r *http.Request, next func(huma.Context), body []byte) *answerBuffer {
 	rec := &answerBuffer{header: http.Header{}, status: http.StatusOK}
 	again := r.WithContext(at.in(r.Context()))
 	again.Body = io.NopCloser(bytes.NewReader(body))
 	next(humachi.NewContext(ctx.Operation(), again, rec))
-	switch {
-	case at.answer != nil: // what is sent is what was stored
-		rec = at.answer
-	case at.beaten && a.replayed(r, w, at):
-		return
-	case at.claimed && !at.began && !at.repeatable:
+	return rec
+}
+
+// keepAlone keeps an answer that was not committed with a change, such as a
+// refusal.
+func (a *API) keepAlone(ctx huma.Context, r *http.Request, at *attempt, rec *answerBuffer) {
+	changed := at.claimed && !at.began && !at.repeatable
+	if changed {
 		a.Log.ErrorContext(r.Context(), "an operation does not answer in the transaction of its change", "operation", ctx.Operation().OperationID)
-		fallthrough
-	case !at.beaten && worthKeeping(r, rec.status):
-		if err := a.keep(r.Context(), at, rec); err != nil {
-			a.Log.ErrorContext(r.Context(), "answer of an idempotent request not kept", "request_id", requestID(r.Context()), "error", err)
-		}
 	}
-	rec.writeTo(w)
+	if !changed && (at.beaten || at.renewed != "" || !worthKeeping(r, rec.status)) {
+		return
+	}
+	if err := a.keep(r.Context(), at, rec); err != nil {
+		a.Log.ErrorContext(r.Context(), "answer of an idempotent request not kept", "request_id", requestID(r.Context()), "error", err)
+	}
 }
 
 // replayed answers with what is stored under the key, when there is something

@@ -13,6 +13,7 @@ import (
 	"hale/internal/fault"
 	"hale/internal/jobs"
 	"hale/internal/store"
+	"hale/internal/users"
 )
 
 // A row of idempotency_keys comes with the first transaction of its request:
@@ -79,6 +80,19 @@ func (at *attempt) begins(ctx context.Context, tx *store.Tx, what string) error 
 	tx.AfterCommit(func() { at.began = true })
 	_, err := tx.Exec(ctx, `UPDATE idempotency_keys SET resumes = $1, subject_id = $2 WHERE team_id = $3 AND key_hash = $4`, what, stored(at.subject), at.claim.team, at.claim.key[:])
 	return err
+}
+
+// renews is begins for what changes afterwards: no answer is kept, and each
+// repeat is told of it to answer with what is true then.
+func (a *API) renews(ctx context.Context, user users.ID, what string) error {
+	at, ok := ctx.Value(attemptKey{}).(*attempt)
+	if !ok {
+		return nil
+	}
+	return a.db.Write(ctx, func(tx *store.Tx) error {
+		tx.AfterCommit(func() { at.renewed = what })
+		return begins(ctx, tx, user, what)
+	})
 }
 
 // keep stores an answer that did not commit with a change: a refusal, or the

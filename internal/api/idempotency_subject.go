@@ -38,6 +38,8 @@ func subjectOf(body any) uuid.UUID {
 		}
 	case linkCodeBody:
 		return b.user.UUID()
+	case connectedBody:
+		return b.user.UUID()
 	case demoBody:
 		return b.user.UUID()
 	}

@@ -61,13 +61,30 @@ func (a *API) beginUpload(ctx context.Context, c Caller, in *beginUploadIn) (*ou
 	if err := a.db.Read(ctx, func(tx *store.Tx) error { return users.Exists(ctx, tx, c.Team, in.UserID) }); err != nil {
 		return nil, err
 	}
-	p, err := a.Imports.Begin(c.Team, in.UserID, imports.NewPartial{
-		Size: in.Body.Size, Kind: in.Body.Kind, SHA256: in.Body.SHA256, HistoryOnly: in.Body.HistoryOnly,
-	})
+	p, made, err := a.begunUpload(ctx, c, in.UserID)
+	if fault.Is(err, fault.NotFound) {
+		p, err = a.Imports.Begin(c.Team, in.UserID, imports.NewPartial{
+			Size: in.Body.Size, Kind: in.Body.Kind, SHA256: in.Body.SHA256, HistoryOnly: in.Body.HistoryOnly,
+		})
+	}
 	if err != nil {
 		return nil, err
 	}
-	return answer(uploadOf(&p, nil)), nil
+	if err := a.renews(ctx, in.UserID, p.ID.String()); err != nil {
+		return nil, err
+	}
+	return answer(uploadOf(&p, made)), nil
+}
+
+// begunUpload is what the same request began before, as it is now; NotFound where
+// there is no such request, or its upload is gone.
+func (a *API) begunUpload(ctx context.Context, c Caller, user users.ID) (imports.Partial, *imports.Import, error) {
+	what, _ := begun(ctx)
+	id, err := ids.Parse[imports.Partial](what)
+	if err != nil {
+		return imports.Partial{}, nil, fault.New(fault.NotFound, "Upload not found")
+	}
+	return a.partial(ctx, c, user, id)
 }
 
 type uploadPath struct {

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"hale/internal/imports"
 	"hale/internal/providers"
 	"hale/internal/store"
@@ -40,7 +42,15 @@ type pullBody struct {
 	Release      string               `json:"release" doc:"Version of this service."`
 	Attempts     int                  `json:"attempts" doc:"How often it was begun."`
 	TraceID      *string              `json:"trace_id" doc:"The id of the import that brings it."`
-	ErrorDetails *string              `json:"error_details" doc:"Why the last attempt failed. To be tried again: provider_rate_limit_exceeded, provider_unavailable, transport_failure, resource_contention. For good: non_retriable_error, unexpected_error, retry_quota_exhausted."`
+	ErrorDetails *string              `json:"error_details"`
+}
+
+// TransformSchema says what error_details may be.
+func (pullBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	s.Properties["error_details"].Description = "Why the last attempt failed. " +
+		"To be tried again: provider_rate_limit_exceeded, provider_unavailable, transport_failure, resource_contention. " +
+		"For good: non_retriable_error, unexpected_error, retry_quota_exhausted."
+	return s
 }
 
 type timelineBody struct {

@@ -2,9 +2,7 @@ package api
 
 import (
 	"bytes"
-	"compress/gzip"
 	"errors"
-	"io"
 	"math"
 	"net/http"
 	"net/url"
@@ -39,43 +37,6 @@ func compress(next http.Handler) http.Handler {
 		zipped.ServeHTTP(w, r)
 	})
 }
-
-// decompress opens gzip request bodies. The limits that follow count what
-// comes out, so a small body cannot grow without bound.
-func decompress(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch r.Header.Get("Content-Encoding") {
-		case "", "identity":
-		case "gzip":
-			r.Body = &gunzip{from: r.Body}
-			r.Header.Del("Content-Encoding")
-			r.ContentLength = -1
-		default:
-			writeDetail(w, http.StatusUnsupportedMediaType, "Content-Encoding should be gzip or absent")
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-// gunzip starts reading only when the handler does.
-type gunzip struct {
-	from io.ReadCloser
-	zip  *gzip.Reader
-}
-
-func (g *gunzip) Read(p []byte) (int, error) {
-	if g.zip == nil {
-		zip, err := gzip.NewReader(g.from)
-		if err != nil {
-			return 0, errors.New("api: the body is not gzip")
-		}
-		g.zip = zip
-	}
-	return g.zip.Read(p)
-}
-
-func (g *gunzip) Close() error { return g.from.Close() }
 
 // checkURL refuses what no database text may hold: NUL and broken UTF-8.
 func checkURL(next http.Handler) http.Handler {

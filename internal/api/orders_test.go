@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
+
 	"hale/internal/ids"
 	"hale/internal/labs"
 	"hale/internal/orders"
 	"hale/internal/orders/orderstest"
 	"hale/internal/store"
 	"hale/internal/users/userstest"
-
-	"github.com/google/uuid"
 )
 
 const (

@@ -41,7 +41,7 @@ type PlainRange struct {
 
 type plainIn struct {
 	PlainRange
-	Resource seriesName `path:"resource"`
+	Resource readName `path:"resource"`
 }
 
 func (a *API) readPlain(ctx context.Context, c Caller, in *plainIn) (*written, error) {

@@ -1,9 +1,15 @@
 package api
 
 import (
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"hale/internal/wearables"
 )
 
 // The further words of samples come in by every door that takes samples, and
@@ -25,7 +31,7 @@ func TestWordsOfSamplesAreReadBack(t *testing.T) {
 		if !strings.Contains(refused.Body.String(), `["body","data",0,"sensor_location"]`) {
 			t.Error(refused.Body)
 		}
-		d.status(http.StatusUnprocessableEntity, d.do("POST", d.path("/v2/timeseries/{user_id}/note"), head+`"data":[]}`))
+		d.status(http.StatusUnprocessableEntity, d.do("POST", d.path("/v2/timeseries/{user_id}/hypnogram"), head+`"data":[]}`))
 		d.status(http.StatusOK, d.do("POST", d.path("/v2/timeseries/{user_id}"), head+`"series":{"workout_duration":[
 			{"timestamp":"2026-03-01T08:00:00Z","end":"2026-03-01T08:10:00Z","value":10,"intensity":"high"}]}}`))
 		d.status(http.StatusOK, d.do("POST", d.path("/v2/user/{user_id}/entries"), `{"data":[{"resource":"insulin_injection",
@@ -52,4 +58,35 @@ func TestTheDocumentHasTheWords(t *testing.T) {
 			t.Errorf("%s: %+v", name, s)
 		}
 	}
+}
+
+// The document has of each resource what the table says, and offers where
+// samples are sent the resources of which they are taken.
+func TestTheDocumentHasTheTable(t *testing.T) {
+	doc := New(Deps{}).OpenAPI()
+	read, sent := doc.Components.Schemas.Map()["SampleBody"].Description, doc.Components.Schemas.Map()["PushedSample"].Description
+	series := doc.Paths["/v2/timeseries/{user_id}/{resource}"]
+	for _, r := range wearables.Resources() {
+		row := fmt.Sprintf("\n| %s | %s | %s | %s | %s | %s |\n", r.Name, r.Unit, r.Shape(), r.Range(), r.TypeWords(), r.FieldWords())
+		if strings.Contains(read, row) == r.Text || strings.Contains(sent, row) != r.Push {
+			t.Errorf("no row of %s, or one too many", r.Name)
+		}
+		for _, offer := range []struct {
+			op   *huma.Operation
+			want bool
+		}{{series.Get, !r.Text}, {doc.Paths["/v2/timeseries/{user_id}/{resource}/grouped"].Get, !r.Text}, {series.Post, r.Push}} {
+			if names := resourceParameter(offer.op).Enum; slices.Contains(names, any(r.Name)) != offer.want {
+				t.Errorf("%s offers %s: %v", offer.op.OperationID, r.Name, !offer.want)
+			}
+		}
+	}
+}
+
+func resourceParameter(op *huma.Operation) *huma.Schema {
+	for _, p := range op.Parameters {
+		if p.Name == "resource" {
+			return p.Schema
+		}
+	}
+	return nil
 }

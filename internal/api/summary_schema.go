@@ -1,7 +1,6 @@
 package api
 
 import (
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -135,25 +134,6 @@ func (summariesOf[D]) Schema(r huma.Registry) *huma.Schema {
 		Type: huma.TypeObject, Required: []string{key},
 		Properties: map[string]*huma.Schema{key: {Type: huma.TypeArray, Items: summaryOf[D]{}.Schema(r)}},
 	}
-	s.PrecomputeMessages()
-	return s
-}
-
-// pushedSummaries is what a phone sends.
-type pushedSummaries[D documentName] struct{}
-
-// Schema is the head of a push with a list of summaries as reads give them.
-func (pushedSummaries[D]) Schema(r huma.Registry) *huma.Schema {
-	item := summaryOf[D]{}.Schema(r)
-	item.Required = nil
-	for _, p := range item.Properties {
-		if p.Ref == "" && !p.Nullable {
-			maybeNull(p)
-		}
-	}
-	head := r.SchemaFromRef(r.Schema(reflect.TypeFor[PushHead](), true, "").Ref)
-	s := &huma.Schema{Type: huma.TypeObject, Required: append(slices.Clone(head.Required), "data"), Properties: maps.Clone(head.Properties)}
-	s.Properties["data"] = &huma.Schema{Type: huma.TypeArray, Items: item, Description: "Fields may be in snake_case or camelCase; unknown ones are skipped."}
 	s.PrecomputeMessages()
 	return s
 }

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"reflect"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"hale/internal/paging"
 	"hale/internal/store"
 	"hale/internal/users"
@@ -22,19 +20,6 @@ func (a *API) timeseriesRoutes() []route {
 		writes[streamBody](get("/v2/timeseries/workouts/{workout_id}/stream", a.readWorkoutStream, "Read the stream of a workout").own()),
 		writes[sleepStreamBody](get("/v2/timeseries/sleep/{sleep_id}/stream", a.readSleepStream, "Read what was measured during a sleep").own()),
 	}
-}
-
-// seriesName is the path segment of a time series.
-type seriesName string
-
-// Schema lists the resources.
-func (seriesName) Schema(huma.Registry) *huma.Schema {
-	s := &huma.Schema{Type: huma.TypeString, Description: "Kind of time series."}
-	for _, r := range wearables.Resources() {
-		s.Enum = append(s.Enum, r.Name)
-	}
-	s.PrecomputeMessages()
-	return s
 }
 
 // sourceBody is where values come from.
@@ -109,13 +94,13 @@ type groupsBody struct {
 }
 
 type samplesIn struct {
-	UserID     users.ID   `path:"user_id" format:"uuid"`
-	Resource   seriesName `path:"resource"`
-	StartDate  string     `query:"start_date" required:"true" doc:"First day (YYYY-MM-DD, UTC) or instant (ISO 8601), inclusive."`
-	EndDate    string     `query:"end_date" doc:"Last day or instant, inclusive."`
-	Provider   string     `query:"provider" doc:"Only this provider's samples."`
-	NextCursor string     `query:"next_cursor" doc:"Where the page before ended."`
-	Cursor     string     `query:"cursor" deprecated:"true" doc:"The same as next_cursor."`
+	UserID     users.ID `path:"user_id" format:"uuid"`
+	Resource   readName `path:"resource"`
+	StartDate  string   `query:"start_date" required:"true" doc:"First day (YYYY-MM-DD, UTC) or instant (ISO 8601), inclusive."`
+	EndDate    string   `query:"end_date" doc:"Last day or instant, inclusive."`
+	Provider   string   `query:"provider" doc:"Only this provider's samples."`
+	NextCursor string   `query:"next_cursor" doc:"Where the page before ended."`
+	Cursor     string   `query:"cursor" deprecated:"true" doc:"The same as next_cursor."`
 }
 
 // samplesCursor is where a page ended. It stays true while data comes in.

@@ -271,7 +271,7 @@ func TestWearableRefusals(t *testing.T) {
 			{"GET", "/v2/timeseries/" + foreign + "/heartrate/grouped?start_date=2026-01-01", "", 404, `"detail"`},
 			{"GET", "/v2/timeseries/me/heartrate/grouped?start_date=2026-01-01", "", 422, `"user_id"`},
 			{"POST", "/v2/timeseries/{user_id}/mood", ok, 422, `"resource"`},
-			{"POST", "/v2/timeseries/{user_id}/note", ok, 422, `"resource"`},
+			{"POST", "/v2/timeseries/{user_id}/hypnogram", ok, 422, `"resource"`},
 			{"POST", "/v2/timeseries/" + foreign + "/heartrate", ok, 404, `"detail"`},
 			{"POST", "/v2/timeseries/{user_id}/heartrate", strings.Replace(ok, "apple_health_kit", "fitbit", 1), 422, `["body","provider"]`},
 			{"POST", "/v2/timeseries/{user_id}/heartrate", strings.Replace(ok, "apple_health_kit", "nobody", 1), 422, `["body","provider"]`},

@@ -36,6 +36,9 @@ func named(r *http.Request) string {
 	return method + " " + chi.RouteContext(r.Context()).RoutePattern()
 }
 
+// othersData refuses a phone what is not its user's.
+const othersData = "This token is for sending and reading its own user's data only"
+
 // ownDataOnly refuses a phone everything but its own user's data: an operation
 // that is not marked own, and another user's id, whether there is such a user
 // or not. It runs before the handler sees anything of the request.
@@ -43,7 +46,7 @@ func (a *API) ownDataOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c := CallerOf(r.Context()); !c.User.IsZero() {
 			if !a.own[named(r)] || !isOwn(r, c.User) {
-				writeDetail(w, http.StatusForbidden, "This token is for sending and reading its own user's data only")
+				writeDetail(w, http.StatusForbidden, othersData)
 				return
 			}
 		}

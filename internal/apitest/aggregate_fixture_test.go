@@ -5,6 +5,11 @@ import (
 	"testing"
 )
 
+func init() {
+	wholeBodies["POST /v1/org/{org_id}/team/{team_id}/{environment}/continuous_query"] = fmt.Sprintf(someQuery, 0)
+	meant["GET /v2/team/users/search"] = map[string]string{"query_id": "user_id"}
+}
+
 const someQuery = `{"slug":"beats-%d","title":"Beats","query":{
 	"select":[{"group_key":"*"},{"func":"max","arg":{"timeseries":"heartrate","field":"value"}}],
 	"group_by":[{"date_trunc":{"unit":"day"},"arg":{"index":"timeseries"}}]}}`

@@ -1,7 +1,9 @@
 package apitest
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
@@ -16,6 +18,7 @@ import (
 	"hale/internal/ops"
 	"hale/internal/store"
 	"hale/internal/store/storetest"
+	"hale/internal/wearables/blocks"
 )
 
 // canaries are marks for everything that must never be seen outside an answer
@@ -112,6 +115,7 @@ func (s *service) live(t *testing.T) map[string]string {
 	s.good(t, "GET", "/v2/team/users/search?query_id=Canarylast", "")
 	s.good(t, "POST", "/v2/timeseries/"+user+"/heartrate", canaryPush)
 	s.good(t, "GET", "/v2/timeseries/"+user+"/heartrate/grouped?start_date=2026-01-01", "")
+	packed := s.pushMany(t, user)
 	link := s.field(t, "POST", base+"/create_portal_url", `{"context":"communications"}`, "url")
 	_, token, _ := strings.Cut(strings.TrimPrefix(link, "http://"), "/")
 	token = token[strings.LastIndexByte(token, '/')+1:]
@@ -123,7 +127,30 @@ func (s *service) live(t *testing.T) map[string]string {
 	if status := s.ended(t, base+"/imports/"+id); status != "succeeded" {
 		t.Fatalf("the import %s", status)
 	}
-	return map[string]string{"API key": apptest.Key, "portal token": token}
+	return map[string]string{"API key": apptest.Key, "portal token": token, "a block of samples": packed}
+}
+
+// pushMany pushes samples enough for a mark that their packed block has, of
+// which no value can be seen as text, and returns it.
+func (s *service) pushMany(t *testing.T, user string) (mark string) {
+	t.Helper()
+	var values []float64
+	var data []string
+	for i := range 40 {
+		values = append(values, 50+float64(i*37%101)+0.25)
+		data = append(data, fmt.Sprintf(`{"timestamp":"2026-02-20T12:%02d:00Z","value":%v,"unit":"bpm","source_type":"watch"}`, i, values[i]))
+	}
+	s.good(t, "POST", "/v2/timeseries/"+user+"/heartrate", `{"stage":"daily","provider":"apple_health_kit","data":[`+strings.Join(data, ",")+`]}`)
+	column := blocks.AppendFloats(nil, values)[1:] // behind its scale
+	whole := blocks.Columns{Time: make([]int64, len(values)), Value: values}
+	for i := range whole.Time {
+		whole.Time[i] = int64(i) * 60_000_000
+	}
+	block, err := blocks.Append(nil, &whole)
+	if err != nil || len(column) < 30 || !bytes.Contains(block, column) {
+		t.Fatalf("%d bytes of values are not in a block of %d: %v", len(column), len(block), err)
+	}
+	return string(column)
 }
 
 const canaryExport = `<?xml version="1.0"?><HealthData locale="en_US"><ExportDate value="2026-03-01 12:00:00 +0000"/>

@@ -9,7 +9,7 @@ var areas = []struct {
 	beginning []string
 }{
 	{"links to providers' clouds", []string{
-		"POST /v2/link/token", "GET /v2/link/provider…", "POST /v2/link/provider…",
+		"POST /v2/link/token", "GET /v2/link/provider…", "POST /v2/link/provider/password/…", "POST /v2/link/provider/email/…",
 	}},
 	{"bulk operations on connections", []string{"GET /v2/link/bulk_…", "POST /v2/link/bulk_…"}},
 	{"hosted webhook portal, of which the command line and /v2/webhooks have everything", []string{"GET /v2/team/svix/url"}},

@@ -93,6 +93,12 @@ func someSample(r wearables.Resource) string {
 	return text + fmt.Sprintf(`,"value":%v}`, max(r.Min, min(60, r.Max)))
 }
 
+func init() {
+	for name, data := range someSummaries {
+		wholeBodies["POST /v2/summary/"+name+"/{user_id}"] = `{"stage":"daily","provider":"apple_health_kit","data":[` + data + `]}`
+	}
+}
+
 var someSummaries = map[string]string{
 	"activity": `{"calendar_date":"2026-03-01"},{"calendar_date":"2026-03-02","steps":8214,"distance":6120.5,"calories_active":412,
 		"calories_total":2230,"floors_climbed":9,"low":31,"medium":20,"high":2.5,"time_zone":"Europe/Berlin","timezone_offset":3600,

@@ -39,6 +39,7 @@ var kept = []struct {
 		`answered ClientFacingHRVTimeseries.id is missing`,
 		`answered ClientFacingHeartRateTimeseries.id is missing`,
 		`answered ClientFacingHypnogramTimeseries.id is missing`,
+		`answered ClientFacingNoteSample.id is missing`,
 		`answered ClientFacingRespiratoryRateTimeseries.id is missing`,
 	}},
 	{"spec-notes, Lab orders: only ?dry_run=true, which the contract has not, answers another shape.", []string{

@@ -15,10 +15,20 @@ type fixture struct {
 	ids map[string]string
 }
 
-// notIdentities are path parameters whose values are words that everybody
-// knows. Every other path parameter is an identity, and the fixture must have
-// one: a new kind of id cannot go untested.
-var notIdentities = []string{"provider", "resource", "environment", "type", "event_type", "kind", "lab_id", "provider_id"}
+// notIdentities are names of parameters and fields whose values belong to no
+// team, with the reason. Every other path parameter, and everything that has the
+// form of an identity, must have a value in the fixture: a new kind of id cannot
+// go untested.
+var notIdentities = map[string]string{
+	"provider": "a word that everybody knows", "resource": "a word that everybody knows", "environment": "a word that everybody knows",
+	"type": "a word that everybody knows", "event_type": "a word that everybody knows", "kind": "a word that everybody knows",
+	"lab_id": "of the catalogue that all teams see", "provider_id": "a lab's or a maker's own code", "marker_id": "of the catalogue that all teams see",
+	"question_id":            "of the catalogue that all teams see",
+	"cancellation_reason_id": "of the list that all teams see", "cancellationReasonId": "of the list that all teams see",
+	"app_id": "the name of an app", "source_app_id": "the name of an app",
+	"member_id": "an insurer's own number", "group_id": "an insurer's own number", "provider_payor_id": "a code of the directory that all teams see",
+	"creator_member_id": "whoever the team says it is; nothing has such an identity",
+}
 
 // alias are names under which the document asks for something that the fixture
 // has under another.
@@ -27,6 +37,9 @@ var alias = map[string]string{
 	"job_id": "import_id", // an import has its job's id
 
 	"query_id_or_slug": "query_id",
+
+	"source_device_id":  "device_id",
+	"wrong_lab_test_id": "lab_test_id",
 }
 
 // meant are operations whose parameters mean something else than the fixture
@@ -86,43 +99,75 @@ func (f *fixture) knownTo(o operation) map[string]string {
 	return values
 }
 
-// identities lists the places of an operation that take an identity which the
-// fixture has, in the path, the query and the body.
+// identities lists the places of an operation that take an identity, in the
+// path, the query and the body.
 func (f *fixture) identities(t *testing.T, d *document, o operation) []place {
 	t.Helper()
-	known := f.known()
-	var places []place
+	var all []place
 	for _, p := range o.Params {
-		_, has := known[p.Name]
-		switch {
-		case slices.Contains(notIdentities, p.Name):
-		case p.In == "path" && !has:
-			t.Fatalf("%v: the fixture has no value for {%s}: make one in fixture_test.go", o, p.Name)
-		case p.In == "path" || p.In == "query" && has && isIdentity(p.Name):
-			places = append(places, place{p.In, p.Name})
+		if p.In == "path" || p.In == "query" && isIdentity(p.Name) {
+			all = append(all, place{p.In, p.Name})
 		}
 	}
-	if body := d.resolve(o.Body); body != nil {
-		for _, name := range slices.Sorted(maps.Keys(body.Properties)) {
-			_, has := known[name]
-			if p := (place{"body", name}); has && isIdentity(name) && !slices.Contains(notIdentities, name) && !chosen[o.String()+" "+p.String()] {
-				places = append(places, p)
+	all = append(all, d.identitiesOf(o.Body, "", 0)...)
+	known := f.known()
+	return slices.DeleteFunc(all, func(p place) bool {
+		if notIdentities[p.key()] != "" || chosen[o.String()+" "+p.String()] != "" || chosen[p.String()] != "" {
+			return true
+		}
+		if _, has := known[p.key()]; !has {
+			t.Fatalf("%v: the fixture has no value for the %v: make one in fixture_test.go, or say why there is none", o, p)
+		}
+		return false
+	})
+}
+
+// identitiesOf lists the fields of a body that have the form of an identity, by
+// their paths, such as order_set.lab_test_ids[] and data[].source.device_id.
+func (d *document) identitiesOf(s *schema, at string, depth int) (all []place) {
+	if s = d.resolve(s); s == nil || depth > 8 {
+		return nil
+	}
+	if name := (place{"body", at}).leaf(); s.Items == nil && isIdentity(name) {
+		return []place{{"body", at}}
+	}
+	all = d.identitiesOf(s.Items, at+"[]", depth+1)
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		all = append(all, d.identitiesOf(s.Properties[name], strings.TrimPrefix(at+"."+name, "."), depth+1)...)
+	}
+	for _, choice := range slices.Concat(s.AnyOf, s.OneOf, s.AllOf) {
+		for _, p := range d.identitiesOf(choice, at, depth+1) {
+			if !slices.Contains(all, p) {
+				all = append(all, p)
 			}
 		}
 	}
-	return places
+	return all
 }
 
 func isIdentity(name string) bool {
-	return strings.HasSuffix(name, "_id") || alias[name] != ""
+	for _, ending := range []string{"_id", "_ids", "Id", "Ids"} {
+		if strings.HasSuffix(name, ending) {
+			return true
+		}
+	}
+	return name == "id" || name == "ids" || alias[name] != ""
 }
 
-// chosen are places whose value the caller makes up, so that nobody else's can
-// be meant.
-var chosen = map[string]bool{
-	"POST /v2/user body client_user_id":             true,
-	"PATCH /v2/user/{user_id} body client_user_id":  true,
-	"POST /v2/user/{user_id}/device body device_id": true,
+// chosen are places whose value the caller makes up, or that are not looked at,
+// so that nobody else's can be meant, with the reason: of one operation, or of
+// all that have the place.
+var chosen = map[string]string{
+	"POST /v2/user body client_user_id":             "a new name",
+	"PATCH /v2/user/{user_id} body client_user_id":  "a new name",
+	"POST /v2/user/{user_id}/device body device_id": "the phone's own",
+
+	"body data[].id":                "a read says it, and what is written leaves it out",
+	"body data[].user_id":           "a read says it, and what is written leaves it out",
+	"body data[].source_id":         "a read says it, and what is written leaves it out",
+	"body data[].priority_id":       "a read says it, and what is written leaves it out",
+	"body data[].source.workout_id": "of series; what is written of a summary leaves it out",
+	"body data[].sport.id":          "of the list of sports that all teams see",
 }
 
 // somebody is a name for a user that no other has.

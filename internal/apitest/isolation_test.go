@@ -24,12 +24,14 @@ func TestAnotherTeamsIDIsAnUnknownID(t *testing.T) {
 		us := s.another("Us")
 		ours := us.fixture(t)
 		for _, o := range s.doc.operations {
+			us.look(t, o, ours, theirs)
+		}
+		for _, o := range s.doc.operations {
 			for _, foreign := range combinations(theirs.identities(t, s.doc, o)) {
 				t.Run(fmt.Sprintf("%v with their %v", o, foreign), func(t *testing.T) {
 					us.compare(t, o, ours, theirs, foreign)
 				})
 			}
-			us.look(t, o, ours, theirs)
 		}
 		if after := s.seen(t, theirs); after != before {
 			t.Errorf("the other team changed something:\nbefore %s\nafter  %s", before, after)
@@ -44,8 +46,11 @@ func (s *service) compare(t *testing.T, o operation, ours, theirs *fixture, fore
 	t.Helper()
 	named, unknown := ours.knownTo(o), ours.knownTo(o)
 	for _, p := range foreign {
-		named[p.name] = theirs.knownTo(o)[p.name]
+		named[p.name] = p.of(theirs.knownTo(o))
 		unknown[p.name] = unknownLike(named[p.name])
+	}
+	if asSent[foreign[0].String()] != "" { // what both change is there
+		s.send(t, s.whole(t, o, ours.knownTo(o), foreign...), s.Key)
 	}
 	// The unknown one first: whichever is second may not be answered better.
 	unheard := s.send(t, s.whole(t, o, unknown, foreign...), s.Key)

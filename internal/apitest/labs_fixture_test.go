@@ -16,7 +16,6 @@ func init() {
 	wholeBodies["POST /v3/compendium/search"] = `{"mode":"crosswalk","query":"lipid panel"}`
 	wholeBodies["POST /v3/compendium/convert"] = `{"target_lab":"labcorp"}`
 	wholeBodies["POST /v3/compendium/search_orderable_tests"] = `{"target_lab":"labcorp","provider_ids":["70002"]}`
-	indifferent["GET /v3/lab_test/lab_account query lab_account_id"] = "a list that finds nothing is an answer"
 }
 
 const someLabTest = `{"name":"Panel","description":"","method":"walk_in_test","provider_ids":["70002"],"lab_slug":"quest"}`

@@ -15,15 +15,20 @@ const (
 
 func init() {
 	wholeBodies["POST /v3/order"] = `{"user_id":"$user_id","lab_test_id":"$lab_test_id","lab_account_id":"$lab_account_id",` + orderPeople + `}`
-	wholeBodies["POST /v3/order/create"] = wholeBodies["POST /v3/order"]
-	wholeBodies["POST /v3/order/import"] = `{"user_id":"$user_id","sample_id":"IMPORTED-1","lab_account_id":"$lab_account_id","billing_type":"client_bill","collection_method":"walk_in_test","order_set":{"add_on":{"provider_ids":["70002"]}},` + orderPeople + `}`
+	wholeBodies["POST /v3/order with order_set.lab_test_ids[]"] = `{"user_id":"$user_id",` + orderPeople + `}`
+	wholeBodies["POST /v3/order with order_set.lab_account_id"] = `{"user_id":"$user_id","order_set":{"lab_test_ids":["$lab_test_id"]},` + orderPeople + `}`
+	for _, with := range []string{"", " with order_set.lab_test_ids[]", " with order_set.lab_account_id"} {
+		wholeBodies["POST /v3/order/create"+with] = wholeBodies["POST /v3/order"+with]
+	}
+	wholeBodies["POST /v3/order/import"] = `{"user_id":"$user_id","sample_id":"IMPORTED-1","lab_account_id":"$lab_account_id","billing_type":"client_bill",` +
+		`"collection_method":"walk_in_test","order_set":{"add_on":{"provider_ids":["70002"]}},` + orderPeople + `}`
 	wholeBodies["POST /v3/order/testkit"] = `{"user_id":"$user_id","lab_test_id":"$kit_test_id","shipping_details":` + orderAddress + `}`
 	wholeBodies["POST /v3/order/testkit/register"] = `{"sample_id":"$sample_id",` + orderPeople + `}`
 	wholeBodies["POST /v3/order/resend_events"] = `{"start_at":"2026-01-01T00:00:00Z","end_at":"2026-01-02T00:00:00Z"}`
+	wholeBodies["POST /v3/order/resend_events with order_ids[]"] = `{}`
 	wholeBodies["PATCH /v3/order/{order_id}"] = `{"activate_by":null}`
-	chosen["POST /v3/order/import body sample_id"] = true
+	chosen["POST /v3/order/import body sample_id"] = "a new name"
 	indifferent["POST /v3/order/testkit body lab_test_id"] = "the lab test of the fixture is no kit, and so refused like one that is not there"
-	indifferent["GET /v3/orders query order_transaction_id"] = "a list that finds nothing is an answer"
 }
 
 // orders makes an order, a kit that can be registered, and an order with
@@ -47,10 +52,20 @@ func (s *service) order(t *testing.T, f *fixture) (id, transaction string) {
 	return order["id"].(string), order["order_transaction"].(map[string]any)["id"].(string)
 }
 
-// settle waits until the fixture's work is done and stands still.
+// settle waits until the fixture's work is done and stands still: PostgreSQL
+// numbers events a moment after the work that made them.
 func (s *service) settle(t *testing.T) {
 	t.Helper()
-	await(t, "the end of a fixture's work", func() bool { return !s.atWork(t) })
+	last := func() (n int64) {
+		var feed struct{ Last int64 }
+		s.get(t, "/v2/events", &feed)
+		return feed.Last
+	}
+	await(t, "the end of a fixture's work", func() bool {
+		before := last()
+		time.Sleep(100 * time.Millisecond)
+		return !s.atWork(t) && last() == before
+	})
 }
 
 // working are the jobs that hand over orders and speak of them, or rehearse

@@ -22,6 +22,8 @@ func forPhones(o operation) bool {
 			"POST /v2/timeseries/{user_id}",
 			"POST /v2/timeseries/{user_id}/{resource}",
 			"POST /v2/user/{user_id}/entries",
+			"POST /v2/timeseries/{user_id}/note",
+			"GET /v2/timeseries/{user_id}/note/grouped",
 			"GET /v2/timeseries/{user_id}/{resource}/grouped",
 			"GET /v2/timeseries/{user_id}/{resource}/merged",
 			"GET /v2/timeseries/{user_id}/{resource}/daily",
@@ -29,6 +31,7 @@ func forPhones(o operation) bool {
 			"POST /v2/user/{user_id}/device",
 			"GET /v2/user/{user_id}/device/{device_id}",
 			"GET /v2/user/providers/{user_id}",
+			"POST /v2/link/provider/manual/{provider}",
 		}, name) || ofSessions(o)
 	}
 }

@@ -20,6 +20,8 @@ func init() {
 	wholeBodies["POST /v3/unmatched_result_test"] = `{"case":"no_match","order_source":"managed"}`
 	const later = "what takes part is looked at when the run has started"
 	indifferent["POST /v3/unmatched_result_test body lab_test_id"] = later
+	wholeBodies["POST /v3/unmatched_result_test with wrong_lab_test_id"] = `{"case":"wrong_lab","order_source":"managed"}`
+	indifferent["POST /v3/unmatched_result_test body wrong_lab_test_id"] = later
 }
 
 // unmatched makes a result that fits no order, and a rehearsal that has ended.

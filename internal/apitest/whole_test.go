@@ -10,10 +10,59 @@ import (
 	"testing"
 )
 
-// place is where a request has an identity.
+// place is where a request has an identity. In a body the name is a path, such
+// as order_set.lab_test_ids[].
 type place struct{ in, name string }
 
 func (p place) String() string { return p.in + " " + p.name }
+
+// leaf is the name of the field or parameter itself.
+func (p place) leaf() string {
+	return strings.TrimRight(p.name[strings.LastIndexByte(p.name, '.')+1:], "[]")
+}
+
+// key is the name under which there is one value of the place's kind.
+func (p place) key() string {
+	name := p.leaf()
+	if one, several := strings.CutSuffix(name, "_ids"); several {
+		name = one + "_id"
+	}
+	return name
+}
+
+// of is the value of a place: its own, or that of its kind.
+func (p place) of(values map[string]string) string {
+	if value, own := values[p.name]; own {
+		return value
+	}
+	return values[p.key()]
+}
+
+// put sets the value of the place in a body, and what is around it.
+func (p place) put(object map[string]any, value string) {
+	at := object
+	steps := strings.Split(p.name, ".")
+	for _, step := range steps[:len(steps)-1] {
+		name, list := strings.CutSuffix(step, "[]")
+		var inner map[string]any
+		if list {
+			items, _ := at[name].([]any)
+			if len(items) == 0 {
+				items = []any{map[string]any{}}
+			}
+			at[name] = items[:1]
+			inner, _ = items[0].(map[string]any)
+		} else if inner, _ = at[name].(map[string]any); inner == nil {
+			inner = map[string]any{}
+			at[name] = inner
+		}
+		at = inner
+	}
+	name, list := strings.CutSuffix(steps[len(steps)-1], "[]")
+	if at[name] = value; list {
+		at[name] = []any{value}
+	}
+}
 
 // whole builds the plainest valid request of an operation: what is required,
 // and of what is optional only the given places. values are used by name
@@ -23,8 +72,8 @@ func (s *service) whole(t *testing.T, o operation, values map[string]string, wit
 	r := request{method: o.Method, headers: map[string]string{}}
 	path, query := map[string]string{}, url.Values{}
 	for _, p := range o.Params {
-		value, known := values[p.Name]
-		if !known {
+		value := place{p.In, p.Name}.of(values)
+		if value == "" {
 			value = fmt.Sprint(s.doc.plain(p.Schema, p.Name, values))
 		}
 		switch {
@@ -55,6 +104,11 @@ func (s *service) whole(t *testing.T, o operation, values map[string]string, wit
 func (s *service) wholeBody(t *testing.T, o operation, values map[string]string, with []place) []byte {
 	t.Helper()
 	text, special := wholeBodies[o.String()]
+	for _, p := range with {
+		if other, ok := wholeBodies[o.String()+" with "+p.name]; ok {
+			text = other
+		}
+	}
 	if o.Body == nil {
 		if special {
 			return []byte(text)
@@ -71,7 +125,7 @@ func (s *service) wholeBody(t *testing.T, o operation, values map[string]string,
 	if object, ok := value.(map[string]any); ok {
 		for _, p := range with {
 			if p.in == "body" {
-				object[p.name] = values[p.name]
+				p.put(object, p.of(values))
 				delete(object, instead[p.name])
 			}
 		}
@@ -86,7 +140,8 @@ func (s *service) wholeBody(t *testing.T, o operation, values map[string]string,
 // instead are fields of which a body has the one or the other.
 var instead = map[string]string{"message_id": "from_seq"}
 
-// wholeBodies are bodies whose rules go beyond their schema.
+// wholeBodies are bodies whose rules go beyond their schema. One operation may
+// have another "with" a field.
 var wholeBodies = map[string]string{
 	"PATCH /v2/user/{user_id}/info":            someInfo,
 	"POST /v2/user/{user_id}/insurance":        someInsurance,

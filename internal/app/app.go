@@ -72,7 +72,7 @@ type App struct {
 	failed           chan error
 	stop             context.CancelFunc
 	stopping         chan struct{} // closed when the first stop begins
-	hush             func()        // closes it
+	beginStop        func()        // closes it, once
 }
 
 // New opens and migrates the database. Nothing listens or works yet.
@@ -84,7 +84,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		o.Now = time.Now
 	}
 	a := &App{Options: o, failed: make(chan error, 4), stopping: make(chan struct{})}
-	a.hush = sync.OnceFunc(func() { close(a.stopping) })
+	a.beginStop = sync.OnceFunc(func() { close(a.stopping) })
 	defer func() {
 		if err != nil {
 			a.close()
@@ -97,7 +97,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 	if a.traces, err = ops.NewTraces(ctx, o.Config.OTLPEndpoint, o.Version, o.Log); err != nil {
 		return nil, err
 	}
-	a.Health = ops.NewHealth(o.Log, a.checks()...)
+	a.Health = ops.NewHealth(o.Log, o.Now, a.checks()...)
 	return a, nil
 }
 

@@ -21,10 +21,10 @@ type First struct {
 	Given bool
 }
 
-// found makes what every database has: something sealed, which only the right
+// bootstrap makes what every database has: something sealed, which only the right
 // root key opens, and a team. It comes when nothing else can keep the node from
 // starting, since the key of the team is shown once.
-func (a *App) found(ctx context.Context) (err error) {
+func (a *App) bootstrap(ctx context.Context) (err error) {
 	a.First, err = a.firstTeam(ctx)
 	if err == nil || errors.Is(err, secrets.ErrSealed) {
 		return a.proveRootKey(ctx)

@@ -28,7 +28,7 @@ func (a *App) Start(ctx context.Context) error {
 	a.stop = stop
 	err = a.build(work)
 	if err == nil {
-		err = a.found(store.AsSystem(ctx))
+		err = a.bootstrap(store.AsSystem(ctx))
 	}
 	if err != nil {
 		stop()
@@ -161,7 +161,7 @@ func (a *App) Stop(ctx context.Context) error {
 	a.Health.Drain()
 	ctx, cancel := context.WithTimeout(ctx, a.Config.ShutdownDrain)
 	defer cancel()
-	a.hush()
+	a.beginStop()
 	var errs []error
 	var halted sync.WaitGroup
 	halted.Go(func() { a.workers.halt(ctx) })

@@ -78,7 +78,8 @@ var stories = []story{
 	}},
 	{"testkit", "corrected", []scene{
 		{placed, "new received.ordered", "active", "", ""},
-		{simulate("completed.*.completed"), "received.requisition_created, collecting_sample.transit_customer, collecting_sample.out_for_delivery, collecting_sample.with_customer, collecting_sample.transit_lab, sample_with_lab.delivered_to_lab, completed.completed", "completed", "normal", ""},
+		{simulate("completed.*.completed"), "received.requisition_created, collecting_sample.transit_customer, collecting_sample.out_for_delivery, " +
+			"collecting_sample.with_customer, collecting_sample.transit_lab, sample_with_lab.delivered_to_lab, completed.completed", "completed", "normal", ""},
 		{simulate("completed.*.corrected"), "completed.corrected", "completed", "normal", ""},
 	}},
 	{"testkit", "failed", []scene{

@@ -3,27 +3,21 @@ package app
 import (
 	"context"
 	"errors"
-	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
 	"hale/internal/aggregate/continuous"
 	"hale/internal/api"
 	"hale/internal/connections"
-	"hale/internal/connections/demo"
 	"hale/internal/documents"
 	"hale/internal/events"
-	"hale/internal/imports"
 	"hale/internal/jobs"
 	"hale/internal/ledger"
-	"hale/internal/ledger/replay"
-	"hale/internal/providers"
 	"hale/internal/store"
 	"hale/internal/teams"
 	"hale/internal/tokens"
 	"hale/internal/users"
-	"hale/internal/wearables"
-	"hale/internal/wearables/zones"
 	"hale/internal/webhooks"
 )
 
@@ -100,6 +94,30 @@ func (a *App) services(ctx context.Context) (api.Services, error) {
 		return api.Services{}, err
 	}
 	a.workers.node = node
+	posting := a.posting(node)
+	intake := a.intake()
+	telling, err := a.messages()
+	if err != nil {
+		return api.Services{}, err
+	}
+	ordering, err := a.ordering()
+	if err != nil {
+		return api.Services{}, err
+	}
+	runner := jobs.NewRunner(a.DB, jobs.Config{
+		Node: node, Log: a.Log, Observe: a.Metrics.Job,
+		Kinds: slices.Concat(a.kinds(), intake.jobs(), telling.Jobs(), ordering.jobs()),
+	})
+	a.workers.add("jobs", runner.Run)
+	return api.Services{
+		Wearables: intake.ingester, Imports: intake.uploads, Ledger: intake.ledger, Replay: intake.replay, Demo: intake.demos,
+		Places: ordering.visits.Places, Appointments: ordering.visits, Sandbox: ordering.sandbox,
+		Webhooks: posting, Node: node, Links: a.links, ResultDocuments: documents.Reports{},
+	}, nil
+}
+
+// posting numbers events and posts them to the teams' endpoints.
+func (a *App) posting(node *jobs.Node) webhooks.Config {
 	sequencer := &events.Sequencer{DB: a.DB, Log: a.Log}
 	a.workers.add("event numbering", sequencer.Run)
 	posting := webhooks.Config{
@@ -117,41 +135,7 @@ func (a *App) services(ctx context.Context) (api.Services, error) {
 	a.workers.add("webhook delivery", deliverer.Run)
 	a.Metrics.Gauge("webhook_oldest_due_seconds", "How long the oldest due delivery has been waiting.", func() float64 { return deliverer.Lag().Seconds() })
 	a.Metrics.Gauge("webhook_in_hand", "Deliveries that this node has claimed and not yet recorded.", func() float64 { return float64(deliverer.InHand()) })
-	beats := &zones.Service{}
-	ingester := &wearables.Ingester{DB: a.DB, Describe: describe, Connect: connections.Ensure, Run: connections.Run, Linked: connections.Linked, Hold: connections.Hold, Changed: wearables.Both(continuous.Changed, beats.Changed)}
-	beats.Ingester = ingester
-	kept := &ledger.Ledger{}
-	uploads := &imports.Service{
-		DB: a.DB, Ledger: kept, Sink: ingester, Dir: filepath.Join(a.Config.Data, "imports"), MaxUpload: int64(a.Config.ImportLimit),
-		Log: a.Log, Records: a.Metrics.Records,
-	}
-	a.workers.add("upload sweeping", func(ctx context.Context) error { return uploads.KeepSwept(ctx, 10*time.Minute) })
-	again := &replay.Service{
-		DB: a.DB, Sink: &wearables.Ingester{DB: a.DB, Describe: describe, Changed: continuous.Changed, Again: true}, Imports: uploads, Dir: uploads.Dir, Log: a.Log,
-	}
-	telling, err := a.messages()
-	if err != nil {
-		return api.Services{}, err
-	}
-	demos := &demo.Service{DB: a.DB, Sink: ingester}
-	kinds := append(a.kinds(), uploads.Job(), again.Job())
-	kinds = append(kinds, beats.Job())
-	kinds = append(kinds, demos.Jobs()...)
-	kinds = append(kinds, telling.Jobs()...)
-	ordering, err := a.ordering()
-	if err != nil {
-		return api.Services{}, err
-	}
-	kinds = append(kinds, ordering.jobs()...)
-	runner := jobs.NewRunner(a.DB, jobs.Config{Node: node, Log: a.Log, Observe: a.Metrics.Job, Kinds: kinds})
-	a.workers.add("jobs", runner.Run)
-	return api.Services{Imports: uploads, Demo: demos, Ledger: kept, Replay: again, Wearables: ingester, Webhooks: posting, Node: node, Places: ordering.visits.Places, Appointments: ordering.visits, Sandbox: ordering.sandbox, Links: a.links, ResultDocuments: documents.Reports{}}, nil
-}
-
-// describe names a provider for the deprecated fields of a source.
-func describe(slug string) (name, logo string) {
-	p := providers.Named(slug)
-	return p.Name, p.LogoURL()
+	return posting
 }
 
 // kinds is every kind of background job that needs no service.

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"hale/internal/store"
 )
 
 // copyFile copies a file durably, readable by its owner only.
@@ -23,7 +25,7 @@ func copyFile(from, to string) error {
 		return err
 	}
 	_, err = io.Copy(target, source)
-	return errors.Join(err, target.Sync(), target.Close(), syncFolder(filepath.Dir(to)))
+	return errors.Join(err, target.Sync(), target.Close(), store.SyncFolder(filepath.Dir(to)))
 }
 
 // writeDurably writes a new file that survives a power cut.
@@ -33,16 +35,7 @@ func writeDurably(path string, content []byte) error {
 		return err
 	}
 	_, err = f.Write(content)
-	return errors.Join(err, f.Sync(), f.Close(), syncFolder(filepath.Dir(path)))
-}
-
-// syncFolder makes names in a folder durable.
-func syncFolder(path string) error {
-	folder, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
+	return errors.Join(err, f.Sync(), f.Close(), store.SyncFolder(filepath.Dir(path)))
 }
 
 // ownByFolder gives entries of a data folder, which root made, to the owner of

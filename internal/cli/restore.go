@@ -305,9 +305,9 @@ func moveAll(from, to string, names []string) error {
 		for _, moved := range names[:i] {
 			err = errors.Join(err, os.Rename(filepath.Join(to, moved), filepath.Join(from, moved)))
 		}
-		return errors.Join(err, syncFolder(from))
+		return errors.Join(err, store.SyncFolder(from))
 	}
-	return syncFolder(to)
+	return store.SyncFolder(to)
 }
 
 // entriesOf lists what a data folder holds, but for the lock.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"hale/internal/fault"
@@ -33,22 +32,6 @@ type Device struct {
 	ExternalID   string // the provider's own id
 	Version      string // newest software or hardware version
 	CreatedOn    time.Time
-}
-
-// longestText is in bytes; what is longer is no name of a device.
-const longestText = 200
-
-// tidy makes the texts fit to be kept: devices and exports say anything.
-func (d *Device) tidy() {
-	for _, text := range []*string{&d.SourceType, &d.AppID, &d.Manufacturer, &d.Model, &d.ExternalID, &d.Version} {
-		*text = strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(*text, ""), "\x00", ""))
-		if len(*text) > longestText {
-			*text = strings.ToValidUTF8((*text)[:longestText], "")
-		}
-	}
-	if d.SourceType == "" {
-		d.SourceType = "unknown"
-	}
 }
 
 // EnsureDevice finds the user's device or stores it, and returns our id of it.

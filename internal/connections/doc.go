@@ -12,6 +12,8 @@
 //	announce.go     what is told of a new connection or device
 //	linked.go       which providers many users are linked to
 //	devices.go      EnsureDevice, and reading devices
+//	devicetexts.go  what a device may say of itself
+//	known.go        which devices are whose
 //	refresh.go      asking for new data now, and which sources cannot be asked
 //	demo.go         connections whose data is invented; package demo invents it
 //	metrics.go      a team's connections in numbers

@@ -50,7 +50,8 @@ func (s *Subject) Notice() ([]byte, error) {
 	p.box("I want the tests, and do not want the insurance to be billed. I am billed now and cannot appeal, because the insurance is not asked.")
 	p.box("I do not want the tests. I am not billed, and nobody can ask the insurance whether it would have paid.")
 	p.heading("What you should know")
-	p.paragraph("This notice is an opinion, not a decision of the insurance. Ask whoever ordered the tests, or the insurance, about anything that is not clear. By signing you say that you have read and understood it; you get a copy.", normal, "")
+	p.paragraph("This notice is an opinion, not a decision of the insurance. Ask whoever ordered the tests, or the insurance, about anything that is not clear. "+
+		"By signing you say that you have read and understood it; you get a copy.", normal, "")
 	p.blanks("Signature of the patient or the representative", "Date")
 	return p.bytes()
 }

@@ -2,8 +2,11 @@ package events
 
 import (
 	"encoding/json"
+	"strconv"
 
 	"github.com/google/uuid"
+
+	"hale/internal/wearables/resources"
 )
 
 // The catalogue of reference 8.1, without the hypnogram types that the spec
@@ -26,81 +29,33 @@ var summaries = map[string]string{
 	"workouts":          `"calendar_date":"2026-03-01","title":"Morning run","sport":{"id":1,"name":"Running","slug":"running"},"time_start":"2026-03-01T06:30:00+00:00","time_end":"2026-03-01T07:05:00+00:00","average_hr":148,"distance":6050.0,"calories":410.0,"provider_id":"run-1"`,
 }
 
-// sample is what the events of a series carry many of.
-type sample struct {
-	unit, kind string // kind is the sample's type
-	value      string // JSON members
-	interval   bool   // it has a start and an end
-}
-
-// series are the resources whose events carry samples.
-//
-// Reference 7.7. Events name weight and fat where paths say body_weight and
-// body_fat.
-var series = map[string]sample{
-	"afib_burden":                    {unit: "%", value: `"value":2`, interval: true},
-	"basal_body_temperature":         {unit: "°C", value: `"value":36.4`, interval: true},
-	"blood_oxygen":                   {unit: "%", value: `"value":97`},
-	"blood_pressure":                 {unit: "mmHg", value: `"systolic":118,"diastolic":76,"grouping":["watch",null,null,null]`},
-	"body_mass_index":                {unit: "index", value: `"value":22.6`, interval: true},
-	"body_temperature":               {unit: "°C", value: `"value":36.8,"sensor_location":"wrist"`, interval: true},
-	"body_temperature_delta":         {unit: "°C", value: `"value":-0.2,"sensor_location":"wrist"`, interval: true},
-	"caffeine":                       {unit: "g", value: `"value":0.08`, interval: true},
-	"calories_active":                {unit: "kcal", value: `"value":4.2`, interval: true},
-	"calories_basal":                 {unit: "kcal", value: `"value":71`},
-	"carbohydrates":                  {unit: "g", value: `"value":45`, interval: true},
-	"cholesterol":                    {unit: "mmol/L", kind: "cholesterol/ldl", value: `"value":4.9`},
-	"daylight_exposure":              {unit: "min", value: `"value":12`, interval: true},
-	"distance":                       {unit: "m", value: `"value":812.5`, interval: true},
-	"electrocardiogram_voltage":      {unit: "mV", kind: "lead_1", value: `"value":0.11`},
-	"fall":                           {unit: "count", value: `"value":1`, interval: true},
-	"fat":                            {unit: "%", value: `"value":18.2`},
-	"floors_climbed":                 {unit: "count", value: `"value":3`},
-	"forced_expiratory_volume_1":     {unit: "L", value: `"value":3.1`, interval: true},
-	"forced_vital_capacity":          {unit: "L", value: `"value":4.2`, interval: true},
-	"glucose":                        {unit: "mmol/L", kind: "automatic", value: `"value":5.4`},
-	"handwashing":                    {unit: "count", value: `"value":1`, interval: true},
-	"heart_rate_alert":               {unit: "count", kind: "high_heart_rate", value: `"value":1`, interval: true},
-	"heart_rate_recovery_one_minute": {unit: "count", value: `"value":28`, interval: true},
-	"heartrate":                      {unit: "bpm", value: `"value":62`},
-	"hrv":                            {unit: "rmssd", kind: "rmssd", value: `"value":48`},
-	"ige":                            {unit: "FSU", kind: "baha_grass", value: `"value":1.2`},
-	"igg":                            {unit: "FSU", kind: "dairy", value: `"value":0.7`},
-	"inhaler_usage":                  {unit: "count", value: `"value":1`, interval: true},
-	"insulin_injection":              {unit: "unit", kind: "rapid_acting", value: `"value":6,"delivery_mode":"bolus","delivery_form":"standard","bolus_purpose":"meal"`, interval: true},
-	"lean_body_mass":                 {unit: "kg", value: `"value":57.9`, interval: true},
-	"mindfulness_minutes":            {unit: "min", value: `"value":10`, interval: true},
-	"note":                           {unit: "text", value: `"value":"before lunch","tags":["food"]`, interval: true},
-	"peak_expiratory_flow_rate":      {unit: "L/min", value: `"value":480`, interval: true},
-	"respiratory_rate":               {unit: "bpm", value: `"value":14`},
-	"sleep_apnea_alert":              {unit: "count", value: `"value":1`, interval: true},
-	"sleep_breathing_disturbance":    {unit: "count", kind: "not_elevated", value: `"value":1`, interval: true},
-	"stand_duration":                 {unit: "min", value: `"value":4`, interval: true},
-	"stand_hour":                     {unit: "count", kind: "stood", value: `"value":1`, interval: true},
-	"steps":                          {unit: "count", value: `"value":214`, interval: true},
-	"stress_level":                   {unit: "%", value: `"value":31`},
-	"uv_exposure":                    {unit: "index", value: `"value":4`, interval: true},
-	"vo2_max":                        {unit: "mL/kg/min", value: `"value":46.1`, interval: true},
-	"waist_circumference":            {unit: "cm", value: `"value":82`, interval: true},
-	"water":                          {unit: "ml", value: `"value":250`},
-	"weight":                         {unit: "kg", value: `"value":71.4`},
-	"wheelchair_push":                {unit: "count", value: `"value":40`, interval: true},
-	"workout_distance":               {unit: "m", value: `"value":1000`, interval: true},
-	"workout_duration":               {unit: "min", value: `"value":35,"intensity":"medium"`, interval: true},
-	"workout_swimming_stroke":        {unit: "count", value: `"value":18`, interval: true},
-}
-
-// json is an example of the sample.
-func (s sample) json() string {
+// sample is an invented one of a time series, whose unit, words and shape are
+// those of the table in wearables/resources.
+func sample(r resources.Resource) string {
 	text := `{"timestamp":"2026-03-01T07:30:00+00:00"`
-	if s.interval {
+	if r.Interval {
 		text += `,"start":"2026-03-01T07:30:00+00:00","end":"2026-03-01T07:45:00+00:00"`
 	}
-	kind := "null"
-	if s.kind != "" {
-		kind = `"` + s.kind + `"`
+	value := strconv.FormatFloat(r.Example.Value, 'f', -1, 64)
+	text += `,"timezone_offset":3600,"type":` + wordOrNull(r.Example.Type) + `,"unit":"` + r.Unit + `",`
+	switch {
+	case r.Text:
+		return text + `"value":"before lunch","tags":["` + r.Tags[0] + `"]}`
+	case r.Pair:
+		return text + `"systolic":` + value + `,"diastolic":` + strconv.FormatFloat(r.Example.Low, 'f', -1, 64) + `,"grouping":["watch",null,null,null]}`
 	}
-	return text + `,"timezone_offset":3600,"type":` + kind + `,"unit":"` + s.unit + `",` + s.value + `}`
+	text += `"value":` + value
+	for _, field := range r.Extra {
+		text += `,"` + field.Name + `":` + wordOrNull(field.Example)
+	}
+	return text + `}`
+}
+
+func wordOrNull(word string) string {
+	if word == "" {
+		return "null"
+	}
+	return `"` + word + `"`
 }
 
 // sourceOf is the source of data of a type of source.
@@ -125,25 +80,21 @@ func init() {
 		}
 		defineData(resource, "A summary", example)
 	}
-	for resource, s := range series {
-		defineData(resource, "Samples", about(source+`,"source_id":1,"data":[`+s.json()+`]`))
+	for _, r := range resources.All() {
+		if r.Name != resources.Hypnogram {
+			defineData(r.Event, "Samples", about(source+`,"source_id":1,"data":[`+sample(r)+`]`))
+		}
 	}
 	for _, t := range others {
 		Define(t)
 	}
 }
 
-// unsent says of resources why nothing tells of them yet.
-var unsent = map[string]string{
-	"note": " Not sent yet: no source of notes is read.",
-}
-
 func defineData(resource, what string, example func(uuid.UUID) json.RawMessage) {
-	why := unsent[resource]
 	Define(
-		Type{"daily.data." + resource + ".created", what + " of " + resource + " came in for the first time." + why, example},
-		Type{"daily.data." + resource + ".updated", what + " of " + resource + " replaced an earlier version." + why, example},
-		Type{"historical.data." + resource + ".created", "The history of " + resource + " of a new connection has been fetched to its end." + why, about(historical)},
+		Type{"daily.data." + resource + ".created", what + " of " + resource + " came in for the first time.", example},
+		Type{"daily.data." + resource + ".updated", what + " of " + resource + " replaced an earlier version.", example},
+		Type{"historical.data." + resource + ".created", "The history of " + resource + " of a new connection has been fetched to its end.", about(historical)},
 	)
 }
 

@@ -61,8 +61,16 @@ func fullOrder() Order {
 			Status: "corrected", Issued: time.Date(2026, 3, 4, 14, 25, 0, 0, time.UTC),
 			Specimen: Specimen{Number: "798656817356", Collected: at("2026-03-03T08:15:00-05:00"), Received: at("2026-03-03T19:00:00-05:00"), Fasting: pointer(true), Information: "Slightly lipemic"},
 			Results: []Result{
-				{Code: "GLU", TestCode: "CMP01", Name: "Glucose", LOINC: "2345-7", Value: "91.0", Type: "numeric", Unit: "mg/dL", UCUM: "mg/dL", Range: "65-99", Low: pointer(65.0), High: pointer(99.0), Interpretation: "normal", Flag: "N", Status: "F", At: at("2026-03-03T08:15:00-05:00")},
-				{Code: "K", TestCode: "CMP01", Name: "Potassium", LOINC: "2823-3", Value: "6.8", Type: "numeric", Unit: "mmol/L", UCUM: "mmol/L", Range: "3.5-5.3", Low: pointer(3.5), High: pointer(5.3), Interpretation: "critical", Flag: "HH", Status: "C", Notes: []string{"Repeated and verified."}, Laboratory: "south"},
+				{
+					Code: "GLU", TestCode: "CMP01", Name: "Glucose", LOINC: "2345-7", Value: "91.0", Type: "numeric", Unit: "mg/dL", UCUM: "mg/dL",
+					Range: "65-99", Low: pointer(65.0), High: pointer(99.0), Interpretation: "normal", Flag: "N", Status: "F",
+					At: at("2026-03-03T08:15:00-05:00"),
+				},
+				{
+					Code: "K", TestCode: "CMP01", Name: "Potassium", LOINC: "2823-3", Value: "6.8", Type: "numeric", Unit: "mmol/L", UCUM: "mmol/L",
+					Range: "3.5-5.3", Low: pointer(3.5), High: pointer(5.3), Interpretation: "critical", Flag: "HH", Status: "C",
+					Notes: []string{"Repeated and verified."}, Laboratory: "south",
+				},
 				{Code: "EGFR", TestCode: "CMP01", Name: "eGFR", Value: ">90", Type: "range", Unit: "mL/min/1.73m2", UCUM: "mL/min/{1.73_m2}", Range: "> OR = 60", Low: pointer(60.0), Interpretation: "normal"},
 				{Code: "RBC", TestCode: "CMP01", Name: "Red cells, urine", Value: "0-2", Type: "range", Unit: "/HPF", Interpretation: "unknown"},
 				{Code: "ABO", Name: "ABO group", LOINC: "882-1", Value: "Group A", Type: "coded_value"},

@@ -28,7 +28,8 @@ var r4 = map[string]resourceRules{
 		must: "status beneficiary payor", statuses: "active cancelled draft entered-in-error",
 	},
 	"ServiceRequest": {
-		may:  "identifier basedOn replaces requisition status intent category priority doNotPerform code orderDetail subject occurrenceDateTime authoredOn requester performerType performer reasonCode reasonReference insurance supportingInfo specimen bodySite note patientInstruction",
+		may: "identifier basedOn replaces requisition status intent category priority doNotPerform code orderDetail subject " +
+			"occurrenceDateTime authoredOn requester performerType performer reasonCode reasonReference insurance supportingInfo specimen bodySite note patientInstruction",
 		must: "status intent subject", statuses: "draft active on-hold revoked completed entered-in-error unknown",
 	},
 	"QuestionnaireResponse": {
@@ -44,7 +45,8 @@ var r4 = map[string]resourceRules{
 		must: "status code", statuses: "registered partial preliminary final amended corrected appended cancelled entered-in-error unknown",
 	},
 	"Observation": {
-		may:  "identifier basedOn partOf status category code subject effectiveDateTime issued performer valueQuantity valueCodeableConcept valueString valueRange dataAbsentReason interpretation note bodySite method specimen device referenceRange hasMember derivedFrom component",
+		may: "identifier basedOn partOf status category code subject effectiveDateTime issued performer " +
+			"valueQuantity valueCodeableConcept valueString valueRange dataAbsentReason interpretation note bodySite method specimen device referenceRange hasMember derivedFrom component",
 		must: "status code", statuses: "registered preliminary final amended corrected cancelled entered-in-error unknown",
 	},
 }

@@ -3,8 +3,10 @@ package imports_test
 import (
 	"archive/zip"
 	"bytes"
+	"compress/flate"
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -78,54 +80,85 @@ func TestHostileFiles(t *testing.T) {
 			}
 		})
 	}
-	for name, data := range map[string][]byte{"zeros over the limit": bomb, "blanks over the limit": large} {
-		t.Run(name, func(t *testing.T) {
-			b := newBed(t, storetest.SQLite(t))
-			b.service.MaxDocument = 8 << 20
-			up, err := b.service.Receive(b.ctx, "", bytes.NewReader(data))
-			if err == nil {
-				made := create(t, b, up)
-				stop := b.work(b.service)
-				ended := b.over(made.ID)
-				stop()
-				if ended.Status != imports.Failed || ended.Error == "" || strings.Contains(ended.Error, "internal error") {
-					t.Errorf("%s: %s", ended.Status, ended.Error)
-				}
-				return
-			}
-			if kind := fault.KindOf(err); kind != fault.Invalid && kind != fault.TooLarge {
-				t.Errorf("%v: %v", kind, err)
-			}
-		})
-	}
 }
 
-// A zip that states five gigabytes is refused before any of them is unpacked.
-func TestAnEntryOfFiveGigabytes(t *testing.T) {
-	b := newBed(t, storetest.SQLite(t))
-	b.service.MaxDocument = 4 << 30
-	var packed bytes.Buffer
-	z := zip.NewWriter(&packed)
-	entry, err := z.CreateRaw(&zip.FileHeader{
-		Name: "apple_health_export/export.xml", Method: zip.Store, UncompressedSize64: 5 << 30, CompressedSize64: uint64(len(exportHead)),
-	})
+// deflated is a zip with one entry, packed, whose directory states other sizes
+// than it has.
+func deflated(t *testing.T, content io.Reader, stated, packed uint64) []byte {
+	t.Helper()
+	var body bytes.Buffer
+	w, err := flate.NewWriter(&body, flate.BestSpeed)
 	if err == nil {
-		_, err = io.WriteString(entry, exportHead)
+		_, err = io.Copy(w, content)
 	}
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	entry, made := z.CreateRaw(&zip.FileHeader{
+		Name: "apple_health_export/export.xml", Method: zip.Deflate, UncompressedSize64: stated, CompressedSize64: max(packed, uint64(body.Len())),
+	})
+	if err := errors.Join(err, w.Close(), made); err != nil {
+		t.Fatal(err)
+	}
+	_, err = body.WriteTo(entry)
 	if err := errors.Join(err, z.Close()); err != nil {
 		t.Fatal(err)
 	}
-	up, err := b.service.Receive(b.ctx, "", bytes.NewReader(packed.Bytes()))
-	if err == nil {
-		made := create(t, b, up)
-		defer b.work(b.service)()
-		if ended := b.over(made.ID); ended.Status != imports.Failed || ended.Error == "" || strings.Contains(ended.Error, "internal error") {
-			t.Errorf("%s: %s", ended.Status, ended.Error)
-		}
-		return
+	return b.Bytes()
+}
+
+// A document that is larger than the limit, as its zip says, is refused by that
+// before more than its head is unpacked: the five gigabytes are not even there.
+// None of these is packed so tightly, or so large, that it is refused for that.
+func TestADocumentOverTheLimit(t *testing.T) {
+	const mib = 1 << 20
+	const whole = exportHead + "</HealthData>"
+	head := func() io.Reader { return strings.NewReader(exportHead) }
+	blanks := func(n int) io.Reader { return strings.NewReader(strings.Repeat(" ", n)) }
+	filled := func(with io.Reader) io.Reader {
+		return io.MultiReader(head(), io.LimitReader(with, 16*mib), strings.NewReader("</HealthData>"))
 	}
-	if kind := fault.KindOf(err); kind != fault.Invalid && kind != fault.TooLarge {
-		t.Errorf("%v: %v", kind, err)
+	for name, test := range map[string]struct {
+		data  []byte
+		limit int64
+	}{
+		"zeros":           {zipped(t, "export.xml", filled(zeros{})), 8 * mib},
+		"blanks":          {zipped(t, "export.xml", filled(blanks(16*mib))), 8 * mib},
+		"five gigabytes":  {deflated(t, io.MultiReader(head(), blanks(mib)), 5<<30, 64*mib), 4 << 30},
+		"not in a zip":    {[]byte(exportHead + strings.Repeat(" ", 8*mib) + "</HealthData>"), 8 * mib},
+		"one byte beyond": {zipped(t, "export.xml", strings.NewReader(whole)), int64(len(exportHead+"</HealthData>") - 1)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBed(t, storetest.SQLite(t))
+			b.service.MaxDocument = test.limit
+			_, err := b.service.Receive(b.ctx, "", bytes.NewReader(test.data))
+			if !fault.Is(err, fault.TooLarge) || !strings.Contains(err.Error(), fmt.Sprintf("larger than %d bytes", test.limit)) || len(b.files()) != 0 {
+				t.Errorf("%v, files %v", err, b.files())
+			}
+		})
+	}
+	t.Run("as large as the limit", func(t *testing.T) {
+		b := newBed(t, storetest.SQLite(t))
+		b.service.MaxDocument = int64(len(whole))
+		if _, err := b.service.Receive(b.ctx, "", bytes.NewReader(zipped(t, "export.xml", strings.NewReader(whole)))); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A document that is longer than the zip's directory says is read that far, and
+// the report tells that it is cut.
+func TestADocumentLargerThanItsZipSays(t *testing.T) {
+	b := newBed(t, storetest.SQLite(t))
+	b.service.MaxDocument = 8 << 20
+	blanks := strings.NewReader(strings.Repeat(" ", 16<<20))
+	up, err := b.service.Receive(b.ctx, "", bytes.NewReader(deflated(t, io.MultiReader(strings.NewReader(exportHead), blanks), 1<<20, 0)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := create(t, b, up)
+	defer b.work(b.service)()
+	if ended := b.over(made.ID); ended.Status != imports.Succeeded || !ended.Report.Truncated {
+		t.Errorf("%s: %s, %+v", ended.Status, ended.Error, ended.Report)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"hale/internal/ledger"
 	"hale/internal/providers/files"
@@ -114,12 +115,16 @@ func (s *Service) restore(ctx context.Context, p *ledger.Payload, path string) e
 	return nil
 }
 
+// Span is when a file was read: by its last import that succeeded, else by the
+// first one that failed.
+type Span struct{ From, To time.Time }
+
 // Wanted finds the payloads of a user's files that are to be read again: those
-// of imports that ended by themselves. A file all of whose imports were canceled
-// is not among them, and neither is one that no import came of: what it brought
-// stays, and no more of it comes. One that still waits or is being read says
-// itself what it brings.
-func Wanted(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (map[ledger.ID]bool, error) {
+// of imports that ended by themselves, with when it was read. A file
+// all of whose imports were canceled is not among them, and neither is one that
+// no import came of: what it brought stays, and no more of it comes. One that
+// still waits or is being read says itself what it brings.
+func Wanted(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (map[ledger.ID]Span, error) {
 	id, err := ledger.FileIDs(ctx, tx, team, user)
 	if err != nil {
 		return nil, err
@@ -129,11 +134,27 @@ func Wanted(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (ma
 	if err != nil {
 		return nil, fmt.Errorf("imports: finding what is wanted: %w", err)
 	}
-	wanted := map[ledger.ID]bool{}
+	wanted := map[ledger.ID]Span{}
 	for i := range all {
-		wanted[id(all[i].Kind, all[i].SHA256)] = true
+		file := id(all[i].Kind, all[i].SHA256)
+		if _, known := wanted[file]; !known || all[i].Status == Succeeded {
+			wanted[file] = all[i].span()
+		}
 	}
 	return wanted, nil
+}
+
+// span is when all attempts of an import read its file or, where it succeeded,
+// the last one, which read all of it.
+func (i *Import) span() Span {
+	s := Span{i.CreatedAt, i.CreatedAt}
+	if i.Status == Succeeded && i.StartedAt != nil {
+		s.From = *i.StartedAt
+	}
+	if i.FinishedAt != nil {
+		s.To = *i.FinishedAt
+	}
+	return s
 }
 
 // Replay reads a file of the ledger again, as an import would today, into

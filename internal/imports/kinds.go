@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -22,6 +23,7 @@ import (
 	"hale/internal/providers/oura"
 	"hale/internal/providers/polar"
 	"hale/internal/providers/runkeeper"
+	"hale/internal/providers/sheet"
 	"hale/internal/providers/strava"
 	"hale/internal/providers/suunto"
 	"hale/internal/providers/tcx"
@@ -95,26 +97,43 @@ func checkKind(name string, loc ...string) (string, error) {
 }
 
 // recognise finds the kind of a file by its content. With a name it only
-// checks that the file is one of those.
+// checks that the file is one of those. One that ends in the middle of its
+// first record may look like a kind that it is not, and goes to any other that
+// takes it.
 func (s *Service) recognise(path, name string) (string, error) {
 	var titles []string
+	var is string // what is wrong with it, in words
+	var ends *files.CutError
 	for _, k := range kinds {
 		if name != "" && name != k.Name {
 			continue
 		}
 		err := k.Check(path, s.MaxDocument)
 		var unlike *files.UnlikeError
+		var cut *files.CutError
 		switch {
 		case err == nil:
 			return k.Name, nil
+		case errors.As(err, &cut):
+			ends = cmp.Or(ends, cut)
 		case !errors.As(err, &unlike):
 			return "", unreadable(err)
 		case name != "":
-			return "", atBody(unlike.Error())
+			is = unlike.Error()
 		}
 		titles = append(titles, k.Title)
 	}
-	return "", atBody("the file is none of those that can be imported: " + strings.Join(titles, ", "))
+	if ends != nil {
+		return "", atBody(ends.Error())
+	}
+	if is == "" {
+		is = "the file is none of those that can be imported: " + strings.Join(titles, ", ")
+	}
+	early, err := sheet.EndsEarly(path)
+	if err == nil && early {
+		is = "the file ends in the middle, which may be why it is not known: " + is
+	}
+	return "", cmp.Or(err, atBody(is))
 }
 
 // unreadable is why a file can not be imported although its kind is known.

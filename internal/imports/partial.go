@@ -17,6 +17,7 @@ import (
 
 	"hale/internal/fault"
 	"hale/internal/ids"
+	"hale/internal/store"
 	"hale/internal/teams"
 	"hale/internal/users"
 )
@@ -88,7 +89,7 @@ func (s *Service) Begin(team teams.ID, user users.ID, n NewPartial) (Partial, er
 	if err != nil {
 		return p, fmt.Errorf("imports: beginning an upload: %w", err)
 	}
-	return p, errors.Join(file.Sync(), file.Close(), syncFolder(s.Dir))
+	return p, errors.Join(file.Sync(), file.Close(), store.SyncFolder(s.Dir))
 }
 
 // brokenOff finds an upload of the same file for the same order.
@@ -130,7 +131,7 @@ func (s *Service) describe(p *Partial) error {
 	if err != nil {
 		return noRoom(errors.Join(fmt.Errorf("imports: noting an upload: %w", err), os.Remove(draft)))
 	}
-	return syncFolder(s.Dir)
+	return store.SyncFolder(s.Dir)
 }
 
 // appending has the uploads that receive a part in this process.
@@ -241,7 +242,7 @@ func (s *Service) Complete(p *Partial) (*Upload, error) {
 			return nil, fmt.Errorf("imports: completing an upload: %w", err)
 		}
 	}
-	return up, syncFolder(s.Dir)
+	return up, store.SyncFolder(s.Dir)
 }
 
 func digestOf(path string) ([]byte, error) {

@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/google/uuid"
+
+	"hale/internal/connections"
 	"hale/internal/store"
 	"hale/internal/teams"
 	"hale/internal/users"
@@ -82,4 +86,51 @@ func problemOf(p Past, text string) Problem {
 		return TryAgain
 	}
 	return ""
+}
+
+// pastFilled says whether the past of the user's data at a provider is there, or
+// is on its way from a phone, in the present run of the connection. What an
+// import that came to nothing has left of it does not count.
+func (a *attempt) pastFilled(ctx context.Context, tx *store.Tx, provider string) (bool, error) {
+	links, err := connections.Links(ctx, tx, a.user.Team, a.user.ID)
+	if err != nil {
+		return false, err
+	}
+	all := links[a.user.ID]
+	at := slices.IndexFunc(all, func(l connections.Link) bool { return l.Provider.Slug == provider })
+	if at < 0 {
+		return false, nil
+	}
+	began := func(uuid.UUID, string) time.Time { return all[at].CreatedOn }
+	user := wearables.UserRange{First: a.user.ID.UUID(), Last: a.user.ID.UUID(), Provider: provider}
+	heard, err := wearables.StatisticsOf(ctx, tx, a.user.Team.UUID(), user)
+	if err != nil {
+		return false, err
+	}
+	pulls, err := wearables.PullsOf(ctx, tx, a.user.Team.UUID(), user, heard, began)
+	if err != nil {
+		return false, err
+	}
+	begun := false
+	for _, p := range pulls[a.user.ID.UUID()][provider] {
+		if p.Status == wearables.PullSuccess {
+			return true, nil
+		}
+		begun = true
+	}
+	if !begun {
+		return false, nil
+	}
+	ours, err := a.importBegan(ctx, tx, provider)
+	return !ours, err
+}
+
+// importBegan says whether another import began to fill the past and has not done so.
+func (a *attempt) importBegan(ctx context.Context, tx *store.Tx, provider string) (bool, error) {
+	all, err := query(ctx, tx, `SELECT `+columns+` FROM imports WHERE team_id = $1 AND user_id = $2 AND id <> $3 AND stage = $4 AND status <> $5`,
+		a.row.Team, a.row.User, a.row.ID, string(wearables.Historical), string(Succeeded))
+	return slices.ContainsFunc(all, func(i Import) bool {
+		kind, _ := kindNamed(i.Kind)
+		return kind.Provider == provider
+	}), err
 }

@@ -1,6 +1,8 @@
 package imports
 
 import (
+	"encoding/json"
+
 	"hale/internal/providers/files"
 	"hale/internal/wearables"
 )
@@ -54,4 +56,26 @@ func reportOf(o *files.Outcome) *Report {
 		r.Resources[resource] = countsOf(c)
 	}
 	return r
+}
+
+// openReport reads a stored report. One that was stored before a field was there
+// says nothing of it.
+func openReport(stored []byte) (*Report, error) {
+	var r Report
+	if err := json.Unmarshal(stored, &r); err != nil {
+		return nil, err
+	}
+	made(&r.Resources)
+	made(&r.Types)
+	made(&r.FirstLeft)
+	made(&r.Rejections)
+	made(&r.Refused)
+	return &r, nil
+}
+
+// made makes a map that is not there.
+func made[V any](m *map[string]V) {
+	if *m == nil {
+		*m = map[string]V{}
+	}
 }

@@ -113,23 +113,24 @@ func (a *attempt) absent() error {
 	return jobs.Permanent(a.end(nil, err))
 }
 
-// stage is historical while the user is not connected to the provider: then
-// a whole history fills the past. A later file brings what is new since, unless its
-// sender wants it to count as history. Later attempts keep to the answer,
-// since the first one made the connection.
+// stage is historical while nothing of the past of the provider's data is there:
+// then a whole history fills it. A later file brings what is new since, unless its
+// sender wants it to count as history. Later attempts keep to the answer.
 func (a *attempt) stage(ctx context.Context, kind files.Kind, provider string) (wearables.Stage, error) {
 	if a.row.stage != "" {
 		return a.row.stage, nil
 	}
 	var stage wearables.Stage
 	err := a.s.DB.Write(ctx, func(tx *store.Tx) error {
-		run, err := connections.Run(ctx, tx, a.user, provider)
-		if err != nil {
-			return err
-		}
 		stage = wearables.Historical
-		if !a.row.HistoryOnly && (run != "" || kind.Recording) {
-			stage = wearables.Daily
+		if !a.row.HistoryOnly {
+			filled, err := a.pastFilled(ctx, tx, provider)
+			if err != nil {
+				return err
+			}
+			if filled || kind.Recording {
+				stage = wearables.Daily
+			}
 		}
 		return noteStage(ctx, tx, &a.row, stage)
 	})

@@ -95,7 +95,7 @@ func (s *Service) save(ctx context.Context, up *Upload, body io.Reader) error {
 	if err := errors.Join(file.Sync(), file.Close(), os.Rename(part, s.path(up.name))); err != nil {
 		return err
 	}
-	return syncFolder(s.Dir)
+	return store.SyncFolder(s.Dir)
 }
 
 // writing hides the file's other methods, so that io.Copy uses our buffer and
@@ -120,14 +120,6 @@ func (r *reading) Read(p []byte) (int, error) {
 		return n, r.err
 	}
 	return n, err
-}
-
-func syncFolder(dir string) error {
-	folder, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
 }
 
 func noRoom(err error) error {

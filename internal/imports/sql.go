@@ -45,8 +45,8 @@ func (r *row) open(ctx context.Context, tx *store.Tx) (Import, error) {
 	if err != nil {
 		return r.Import, err
 	}
-	r.Report = &Report{}
-	return r.Import, json.Unmarshal(plain, r.Report)
+	r.Report, err = openReport(plain)
+	return r.Import, err
 }
 
 func placeOfReport(id ID) string { return "imports.report:" + id.String() }

@@ -14,7 +14,8 @@
 //
 // Claiming writes the node's id into the row, once. The lease itself is one
 // row of the table nodes that the process keeps renewing: when a process dies,
-// its row lapses, and everything it had claimed is free again at once. Work
+// its row lapses, and everything it had claimed is free again at once. The
+// other nodes know when that is and look at that moment. Work
 // always looks for due rows that nobody holds, and never remembers how far it
 // got: a position in the order of due times would step over rows that become
 // due behind it.

@@ -31,7 +31,12 @@ type node struct {
 
 func start(t testing.TB, db *store.DB, kinds ...jobs.Handler) *node {
 	t.Helper()
-	membership, err := jobs.Join(system, db, 0, nil)
+	return startLeased(t, db, 0, kinds...)
+}
+
+func startLeased(t testing.TB, db *store.DB, lease time.Duration, kinds ...jobs.Handler) *node {
+	t.Helper()
+	membership, err := jobs.Join(system, db, lease, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -76,6 +76,7 @@ func (r *Runner) Run(ctx context.Context) error {
 	base, interrupt := context.WithCancelCause(context.WithoutCancel(ctx))
 	sweep := time.NewTicker(sweepEvery)
 	defer sweep.Stop()
+	lapsed := r.node.Lapsed()
 	r.sweep(system)
 	for ctx.Err() == nil {
 		next := r.pass(system, base)
@@ -83,6 +84,9 @@ func (r *Runner) Run(ctx context.Context) error {
 		case <-ctx.Done():
 		case <-r.poke:
 			r.stopCanceled(system)
+		case <-lapsed:
+			lapsed = r.node.Lapsed()
+			r.sweep(system)
 		case <-sweep.C:
 			r.sweep(system)
 		case <-time.After(next):

@@ -398,3 +398,16 @@ func TestRowsComeBack(t *testing.T) {
 		}
 	})
 }
+
+// Steps of a short interval are judged over ten minutes since these versions, so
+// what older ones refused is to be read again, from whatever can tell of steps.
+func TestWhatTellsOfStepsIsReadAgain(t *testing.T) {
+	for kind, older := range map[string]int{
+		ledger.Samples: 2, ledger.Series: 2, "apple_health": 2, "health_connect": 2, "fitbit": 2,
+		"withings": 1, "fit": 1, "garmin": 1, "google_fit": 1, "polar": 1,
+	} {
+		if p := (ledger.Payload{Kind: kind, Mapping: older}); !p.Stale() {
+			t.Errorf("%s that version %d read is not read again", kind, older)
+		}
+	}
+}

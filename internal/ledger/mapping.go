@@ -26,17 +26,23 @@ var mappings = map[string]int{
 	Summaries: 2,
 
 	// 2: insulin, swimming strokes, sports of distance, cycles, electrocardiograms.
-	// 3: steps as above.
-	"apple_health": 3,
+	// 3: steps as above. 4: the words of insulin; where a thermometer was.
+	"apple_health": 4,
 
-	// 2: what was eaten or injected at one moment is added up.
-	"dexcom_clarity": 2, "nightscout": 2, "health_connect": 2,
+	// 2: what was eaten or injected at one moment is added up. 3, of those that
+	// have them: steps as above; the height that was measured last; the words of
+	// insulin; where a thermometer was.
+	"dexcom_clarity": 2, "nightscout": 3, "health_connect": 3,
 	// 2: the same; times are those of the clock on the wall.
 	"libreview": 2,
-	// 2: an activity is known by its id; the zone of the profile.
-	"fitbit": 2,
-	// 2: the stages of a night end with them; the height that was measured last.
+	// 2: an activity is known by its id; the zone of the profile. 3: steps as above.
+	"fitbit": 3,
+	// 2: the stages of a night end with them; the height that was measured last;
+	// steps as above.
 	"withings": 2,
+	// 2: steps as above; the height that was measured last, of Polar also the
+	// account's; of FIT also the beats of a strap and R-R intervals.
+	"fit": 2, "garmin": 2, "google_fit": 2, "polar": 2,
 	// 2: the source type of a maker's recording is that of its replies.
 	"gpx": 2, "tcx": 2,
 }

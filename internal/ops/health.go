@@ -57,9 +57,10 @@ type outcome struct {
 	at   time.Time
 }
 
-// NewHealth makes the handlers over some checks.
-func NewHealth(log *slog.Logger, checks ...Check) *Health {
-	h := &Health{log: log, now: time.Now}
+// NewHealth makes the handlers over some checks. now is the one clock: by it an
+// outcome ages.
+func NewHealth(log *slog.Logger, now func() time.Time, checks ...Check) *Health {
+	h := &Health{log: log, now: now}
 	for _, check := range checks {
 		h.checks = append(h.checks, &sharedCheck{Check: check})
 	}

@@ -23,12 +23,10 @@ func ask(h http.HandlerFunc, target string) (int, string) {
 func TestReady(t *testing.T) {
 	var log bytes.Buffer
 	var broken error
-	h := NewHealth(NewLogger(&log, "text", "info"),
+	moment := time.Now()
+	h := NewHealth(NewLogger(&log, "text", "info"), func() time.Time { return moment },
 		Check{"database", func(context.Context) error { return broken }},
 		Check{"disk", func(context.Context) error { return nil }})
-
-	moment := time.Now()
-	h.now = func() time.Time { return moment }
 
 	if code, body := ask(h.Ready, "/readyz"); code != 200 || body != "ok\n" {
 		t.Errorf("well: %d %q", code, body)
@@ -66,7 +64,7 @@ func TestReadyDoesNotWaitForAHangingCheck(t *testing.T) {
 			"heeds its time": func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
 			"does not":       func(context.Context) error { <-disk; return nil },
 		} {
-			h := NewHealth(Discard(), Check{name, run})
+			h := NewHealth(Discard(), time.Now, Check{name, run})
 			for range 2 { // the second finds the run of the first
 				began := time.Now()
 				if code, _ := ask(h.Ready, "/readyz"); code != 503 || time.Since(began) > checkTimeout+grace {
@@ -82,7 +80,7 @@ func TestReadyDoesNotWaitForAHangingCheck(t *testing.T) {
 func TestACrowdSharesOneCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var runs atomic.Int64
-		h := NewHealth(Discard(), Check{"database", func(ctx context.Context) error {
+		h := NewHealth(Discard(), time.Now, Check{"database", func(ctx context.Context) error {
 			runs.Add(1)
 			select {
 			case <-time.After(fresh / 2):
@@ -125,7 +123,7 @@ func TestACrowdSharesOneCheck(t *testing.T) {
 func TestMachineServer(t *testing.T) {
 	m := NewMetrics("v1", "sqlite")
 	m.Gauge("webhook_oldest_pending_seconds", "Age of the oldest due delivery.", func() float64 { return 4.5 })
-	server := MachineServer(m, NewHealth(Discard(), DiskCheck(t.TempDir())))
+	server := MachineServer(m, NewHealth(Discard(), time.Now, DiskCheck(t.TempDir())))
 	for path, want := range map[string]string{
 		"/metrics": "webhook_oldest_pending_seconds 4.5",
 		"/livez":   "ok",

@@ -20,7 +20,8 @@
 //	advance.go    the one way to move an order
 //	listen.go     how other domains follow along
 //	transactions.go, redraw.go   several orders for one need
-//	payload.go, document.go   the wire shape, which events carry too
+//	document.go   the wire shape; document_values.go has its dates and nulls, document_of.go writes it
+//	payload.go    what it needs beside the order's row, and the events that carry it
 //	request.go, check*.go, create.go, kits.go, import.go   coming into being
 //	place.go, fornetwork.go   handing orders to the lab's network, in the background
 //	notice.go     whether a patient must be told that an insurance may not pay

@@ -1,16 +1,12 @@
 package orders
 
 import (
-	"encoding/json"
-	"time"
-
 	"github.com/google/uuid"
 
 	"hale/internal/civil"
 	"hale/internal/labs"
 	"hale/internal/teams"
 	"hale/internal/users"
-	"hale/internal/users/person"
 )
 
 // Document is an order on the wire. T is the shape of the lab test: events
@@ -196,161 +192,4 @@ type LabTestDocument struct {
 	HasInstructions bool            `json:"has_collection_instructions"`
 	CommonTAT       *int            `json:"common_tat_days"`
 	WorstTAT        *int            `json:"worst_case_tat_days"`
-}
-
-// Null is an object that may be null.
-type Null[T any] struct{ Value *T }
-
-// MarshalJSON writes the object or null.
-func (n Null[T]) MarshalJSON() ([]byte, error) { return json.Marshal(n.Value) }
-
-// UnmarshalJSON reads the object or null.
-func (n *Null[T]) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, &n.Value) }
-
-// NullID is an identifier that may be null.
-type NullID struct{ Value *uuid.UUID }
-
-// NullIDOf is an order's identifier, or null.
-func NullIDOf(id *ID) NullID {
-	if id == nil {
-		return NullID{}
-	}
-	plain := id.UUID()
-	return NullID{&plain}
-}
-
-// MarshalJSON writes the identifier or null.
-func (n NullID) MarshalJSON() ([]byte, error) { return json.Marshal(n.Value) }
-
-// UnmarshalJSON reads the identifier or null.
-func (n *NullID) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, &n.Value) }
-
-// Instant is a moment in whole seconds: 2026-01-02T03:04:05+00:00.
-type Instant time.Time
-
-// MarshalText writes it.
-func (i Instant) MarshalText() ([]byte, error) {
-	return time.Time(i).UTC().AppendFormat(nil, "2006-01-02T15:04:05-07:00"), nil
-}
-
-// UnmarshalText reads RFC 3339.
-func (i *Instant) UnmarshalText(text []byte) error {
-	return (*time.Time)(i).UnmarshalText(text)
-}
-
-// Precise is a moment in microseconds: 2026-01-02T03:04:05.000006Z. Members of
-// transactions have these.
-type Precise time.Time
-
-// MarshalText writes it.
-func (p Precise) MarshalText() ([]byte, error) {
-	return time.Time(p).UTC().AppendFormat(nil, "2006-01-02T15:04:05.000000Z"), nil
-}
-
-// UnmarshalText reads RFC 3339.
-func (p *Precise) UnmarshalText(text []byte) error {
-	return (*time.Time)(p).UnmarshalText(text)
-}
-
-// DocumentOf writes an order for the wire. now dates the links in it.
-func DocumentOf[T any](o *Order, f Facts, test T, now time.Time) Document[T] {
-	d := Document[T]{
-		ID: o.ID, TeamID: o.Team, UserID: o.User, LabTest: test, Details: detailsOf(o),
-		SampleID: o.SampleID, Notes: o.Body.Notes, ClinicalNotes: given(o.Body.ClinicalNotes),
-		CreatedAt: Instant(o.CreatedAt), UpdatedAt: Instant(o.UpdatedAt), Events: make([]OrderEventDocument, len(f.Events)),
-		Status: o.Status.Stage(o.Method), HealthInsuranceID: NullID{o.Insurance}, RequisitionFormURL: requisitionLink(o, f.Events, now),
-		Priority: o.Priority, ActivateBy: o.ActivateBy, Passthrough: o.Body.Passthrough, BillingType: o.Billing,
-		ICDCodes: o.Body.ICDCodes, HasABN: o.HasABN, HasMissingResults: o.HasMissing, ExpectedBy: o.ExpectedBy, WorstBy: o.WorstBy,
-		Origin: o.Origin, Transaction: transactionOf(f.Transaction),
-	}
-	for i, e := range f.Events {
-		d.Events[i] = OrderEventDocument{ID: e.ID, CreatedAt: Instant(e.CreatedAt), Status: e.Status.Full(o.Method), Detail: given(e.Detail)}
-		d.LastEvent = d.Events[i]
-	}
-	if o.Interpretation != "" {
-		d.Interpretation = &o.Interpretation
-	}
-	if p := o.Body.Patient; p != nil {
-		d.Patient.Value = patientOf(*p)
-	}
-	if a := o.Body.Address; a != nil {
-		d.Address.Value = &PatientAddressDocument{
-			a.Receiver, a.FirstLine, a.SecondLine, a.City, a.State, a.Zip, a.Country, a.AccessNotes, a.PhoneNumber,
-		}
-	}
-	if a := o.Body.Shipping; a != nil {
-		d.Shipping.Value = &ShippingDocument{a.Receiver, a.FirstLine, a.SecondLine, a.City, a.State, a.Zip, a.Country, a.PhoneNumber}
-	}
-	if p := o.Body.Physician; p != nil {
-		d.Physician.Value = &PhysicianDocument{p.FirstName, p.LastName, p.NPI}
-	}
-	return d
-}
-
-// given is nil for a text that is not there.
-func given[S ~string](s S) *S {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
-func patientOf(p Patient) *PatientDocument {
-	d := &PatientDocument{
-		FirstName: given(p.FirstName), LastName: given(p.LastName), BirthDate: p.BirthDate, Gender: p.Gender,
-		PhoneNumber: given(p.PhoneNumber), Email: given(p.Email), Race: given(p.Race), Ethnicity: given(p.Ethnicity),
-		SexualOrientation: given(p.SexualOrientation), GenderIdentity: given(p.GenderIdentity),
-	}
-	if g := p.MedicalProxy; g != nil {
-		d.MedicalProxy.Value = guarantorOf(*g)
-	}
-	return d
-}
-
-func guarantorOf(g person.Guarantor) *GuarantorDocument {
-	a := g.Address
-	return &GuarantorDocument{
-		FirstName: g.FirstName, LastName: g.LastName, PhoneNumber: g.PhoneNumber, Email: g.Email,
-		HouseholdIncome: g.HouseholdIncome, HouseholdSize: g.HouseholdSize,
-		Address: GuarantorAddressDocument{a.FirstLine, a.SecondLine, a.Country, a.Zip, a.City, a.State, a.AccessNotes},
-	}
-}
-
-func detailsOf(o *Order) DetailsDocument {
-	data := DetailsDataDocument{ID: o.Details, CreatedAt: Instant(o.CreatedAt), UpdatedAt: Instant(o.UpdatedAt)}
-	switch o.Method {
-	case labs.TestKit:
-		data.Shipment = &Null[ShipmentDocument]{}
-		if s := o.Shipment; s != nil {
-			data.Shipment.Value = &ShipmentDocument{
-				s.ID, s.Outbound.TrackingNumber, s.Outbound.TrackingURL, s.Inbound.TrackingNumber, s.Inbound.TrackingURL,
-				s.Outbound.Courier, s.Inbound.Courier, s.Notes, Instant(s.CreatedAt), Instant(s.UpdatedAt),
-			}
-		}
-	case labs.WalkIn, labs.AtHome:
-		data.AppointmentID = &NullID{o.Appointment}
-	case labs.OnSite:
-	}
-	return DetailsDocument{o.Method, data}
-}
-
-func transactionOf(t Transaction) TransactionDocument {
-	d := TransactionDocument{ID: t.ID, Status: t.Status, Orders: make([]MemberDocument, len(t.Members))}
-	for i, m := range t.Members {
-		d.Orders[i] = MemberDocument{m.ID, m.Status, Precise(m.StatusAt), m.Origin, NullIDOf(m.Parent), Precise(m.CreatedAt), Precise(m.UpdatedAt)}
-	}
-	return d
-}
-
-// Document is the transaction on the wire, as results and orders show it.
-func (t Transaction) Document() TransactionDocument { return transactionOf(t) }
-
-func labTestOf(t labs.Test, markers []*labs.Marker) LabTestDocument {
-	d := LabTestDocument{
-		ID: t.ID, Slug: t.Slug, Name: t.Name, Description: t.Description, SampleType: t.SampleType, Method: t.Method,
-		Price: float64(t.PriceMinor) / 100, IsActive: t.Status() == labs.Active, Status: t.Status(), Fasting: t.Fasting,
-		AutoGenerated: t.AutoGenerated, HasInstructions: true,
-	}
-	d.CommonTAT, d.WorstTAT = labs.TAT(markers)
-	return d
 }

@@ -3,19 +3,52 @@ package providers
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 )
 
 // Newer says whether the first of two versions, such as 10.0 and 9.6.3, is the
-// later one. They are compared number by number, so that it does not matter
-// which was heard of first.
+// later one. They are compared part by part, and within a part, such as 10b or
+// Build 100, number by number, so that it does not matter which was heard of
+// first. What is no number is older than any.
 func Newer(a, b string) bool {
-	number := func(text string) int {
-		n, _ := strconv.Atoi(text) // a part that is no number is older than any
-		return n
-	}
-	return slices.CompareFunc(strings.Split(a, "."), strings.Split(b, "."), func(x, y string) int {
-		return cmp.Or(cmp.Compare(number(x), number(y)), strings.Compare(x, y))
-	}) > 0
+	return cmp.Or(slices.CompareFunc(strings.Split(a, "."), strings.Split(b, "."), natural), strings.Compare(a, b)) > 0
 }
+
+// natural compares two texts run by run: runs of digits as numbers, others as
+// texts, in which case does not matter.
+func natural(a, b string) int {
+	for a != "" && b != "" {
+		x, y := run(a), run(b)
+		a, b = a[len(x):], b[len(y):]
+		if by := compareRuns(x, y); by != 0 {
+			return by
+		}
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+func compareRuns(x, y string) int {
+	number, other := isDigit(x[0]), isDigit(y[0])
+	switch {
+	case number && other:
+		x, y = strings.TrimLeft(x, "0"), strings.TrimLeft(y, "0")
+		return cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(x, y))
+	case number:
+		return 1
+	case other:
+		return -1
+	}
+	return strings.Compare(strings.ToLower(x), strings.ToLower(y))
+}
+
+// run is what a text that is not empty begins with: digits alone, or none.
+func run(text string) string {
+	for i := range len(text) {
+		if isDigit(text[i]) != isDigit(text[0]) {
+			return text[:i]
+		}
+	}
+	return text
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }

@@ -52,12 +52,31 @@ var rules = []rule{
 	{MissingResultCalc, saying(`(unable|not able|cannot|can not|could not|not) (to )?(be )?(calculat|comput)`, `calculation (is )?not (possible|performed|valid)`, `not calculated`, `component\w* (is |are )?(missing|not available)`)},
 	{PatientCondition, saying(`lipa?emi[ac]`, `icteric`, `icterus`, `heterophil`, `paraprotein`, `interfering (substance|antibod)`, `cold agglutinin`, `interference`, `turbid`)},
 	{NonFailure, saying(`duplicate`, `reported (separately|elsewhere|under)`, `see (separate|other) report`, `included in`, `replaced by`, `already (reported|performed)`)},
-	{OrderEntry, saying(`not ordered`, `no test (was )?(ordered|requested)`, `order(ing)? (entry )?error`, `test code`, `not on (the )?requisition`, `wrong test (was )?ordered`, `invalid order`, `discontinued`, `name mis-?match`, `demographic`, `no (collection )?date`)},
+	{OrderEntry, saying(
+		`not ordered`, `no test (was )?(ordered|requested)`, `order(ing)? (entry )?error`, `test code`, `not on (the )?requisition`,
+		`wrong test (was )?ordered`, `invalid order`, `discontinued`, `name mis-?match`, `demographic`, `no (collection )?date`,
+	)},
 	{InsufficientVolume, saying(`(insufficient|inadequate|low|short) (sample |specimen |fill )?volume`, `volume (was |is )?(insufficient|too low|inadequate)`, `under-?filled`, `short draw`)},
-	{QuantityNotSufficient, saying(`\bqns\b`, `quantity (was |is )?not sufficient`, `(insufficient|inadequate|not enough|too little) (quantity|amount|blood|serum|plasma|urine|saliva|stool|material|specimen|sample)`, `(specimen|sample) (was |is |too )*(insufficient|too small)`)},
-	{CollectionProcess, saying(`ha?emoly[sz]`, `clot`, `not (been )?(centrifuged|spun)`, `unspun`, `(wrong|incorrect|improper|unacceptable|inappropriate) (tube|container|specimen|sample|collection|anticoagulant|preservative|handling)`, `improperly (collected|handled|labell?ed|processed|stored)`, `contaminat`, `(un|mis)-?labell?ed`, `not (refrigerated|cooled|frozen|protected from light)`, `expired (tube|container|kit)`, `overfilled`)},
-	{DropOff, saying(`(leak|spill|broken|cracked|crushed|damaged)`, `(received|arrived) (thawed|warm|ambient|frozen|at (the )?wrong temperature|too late|beyond|outside)`, `stability`, `too old`, `delay\w* (in )?(transit|transport|receipt)`, `(lost|delayed) in transit`, `(specimen|sample) (has )?expired`, `temperature`, `(specimen|sample) not received`, `no (specimen|sample) received`)},
-	{InternalLab, saying(`(lab|laborator\w+) (accident|error|failure)`, `instrument`, `analy[sz]er`, `reagent`, `technical (problem|difficult|error|failure|issue)`, `equipment`, `lost (in|at|by) (the )?lab`, `quality control`, `\bqc\b`, `unable to (obtain|report) (a )?(valid|reliable)`, `repeated(ly)? fail`)},
+	{QuantityNotSufficient, saying(
+		`\bqns\b`, `quantity (was |is )?not sufficient`,
+		`(insufficient|inadequate|not enough|too little) (quantity|amount|blood|serum|plasma|urine|saliva|stool|material|specimen|sample)`,
+		`(specimen|sample) (was |is |too )*(insufficient|too small)`,
+	)},
+	{CollectionProcess, saying(
+		`ha?emoly[sz]`, `clot`, `not (been )?(centrifuged|spun)`, `unspun`,
+		`(wrong|incorrect|improper|unacceptable|inappropriate) (tube|container|specimen|sample|collection|anticoagulant|preservative|handling)`,
+		`improperly (collected|handled|labell?ed|processed|stored)`, `contaminat`, `(un|mis)-?labell?ed`,
+		`not (refrigerated|cooled|frozen|protected from light)`, `expired (tube|container|kit)`, `overfilled`,
+	)},
+	{DropOff, saying(
+		`(leak|spill|broken|cracked|crushed|damaged)`, `(received|arrived) (thawed|warm|ambient|frozen|at (the )?wrong temperature|too late|beyond|outside)`,
+		`stability`, `too old`, `delay\w* (in )?(transit|transport|receipt)`, `(lost|delayed) in transit`, `(specimen|sample) (has )?expired`, `temperature`,
+		`(specimen|sample) not received`, `no (specimen|sample) received`,
+	)},
+	{InternalLab, saying(
+		`(lab|laborator\w+) (accident|error|failure)`, `instrument`, `analy[sz]er`, `reagent`, `technical (problem|difficult|error|failure|issue)`,
+		`equipment`, `lost (in|at|by) (the )?lab`, `quality control`, `\bqc\b`, `unable to (obtain|report) (a )?(valid|reliable)`, `repeated(ly)? fail`,
+	)},
 }
 
 func saying(patterns ...string) *regexp.Regexp {

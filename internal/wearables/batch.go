@@ -21,9 +21,10 @@ type Summary struct {
 	// change when values do. See SummaryID.
 	Key        string
 	Source     Source
-	Date       civil.Date // calendar_date; zero for a profile, and for a session that has the day of its place
+	Date       civil.Date // calendar_date; zero for a profile, and for a session of which this version states no day
 	Start, End time.Time  // zero when the summary has none
 	Measured   time.Time  // of a profile: when its height was; zero when nobody says
+	Came       time.Time  // when it came in, where it is read again; zero means now
 	// Body holds the resource's wire fields (reference 7.5). The store adds id,
 	// user_id, source, created_at and updated_at, and fills date, calendar_date
 	// and the start and end of a session where Body leaves them out.

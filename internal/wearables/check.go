@@ -15,6 +15,7 @@ const (
 	UnknownType     = "unknown_type"             // not a type word of the resource
 	UnknownWord     = "unknown_"                 // and the extra field's name: not one of its words
 	UnknownSource   = "unknown_source_type"      // not one of sourceTypes
+	UnknownDevice   = "unknown_device"           // its device is none of the user's
 	UnknownUnit     = "unknown_unit"             // no conversion to the resource's unit
 	MissingType     = "missing_type"             // nobody stated it, and clients need one
 	MissingValue    = "missing_value"            // a blood pressure has two
@@ -137,7 +138,7 @@ func (r *Resource) refuses(l *limits, c *blocks.Columns, i int) string {
 			return MissingValue
 		case low-low != 0:
 			return NotFinite
-		case low < leastDiastolic || low > mostDiastolic || low >= v:
+		case low < r.LeastLow || low > r.MostLow || low >= v:
 			return Implausible
 		}
 	}

@@ -11,6 +11,8 @@ import (
 // empty when they can.
 func (d *Document) contradicts(fields map[string]any) (reason string) {
 	switch d.Name {
+	case note:
+		return noteContradicts(fields)
 	case "sleep_cycle":
 		return stagesContradict(fields)
 	case "menstrual_cycle":

@@ -47,12 +47,13 @@ type summaryRow struct {
 	resource, provider, sourceType, appID string
 	device                                uuid.UUID
 	day                                   string
+	dayStated                             bool
 	start, end                            *int64
 	version, created, updated             int64
 	body                                  []byte
 }
 
-const summaryRowColumns = `id, resource, provider, source_type, app_id, device_id, calendar_date, start_at, end_at, version, created_at, updated_at, body`
+const summaryRowColumns = `id, resource, provider, source_type, app_id, device_id, calendar_date, day_stated, start_at, end_at, version, created_at, updated_at, body`
 
 // summaryRows are some of a user's, behind an id.
 func summaryRows(ctx context.Context, tx *store.Tx, team, user, after uuid.UUID) (all []summaryRow, err error) {
@@ -65,7 +66,7 @@ func summaryRows(ctx context.Context, tx *store.Tx, team, user, after uuid.UUID)
 	for rows.Next() {
 		var r summaryRow
 		if err := rows.Scan(&r.id, &r.resource, &r.provider, &r.sourceType, &r.appID, &r.device,
-			&r.day, &r.start, &r.end, &r.version, &r.created, &r.updated, &r.body); err != nil {
+			&r.day, &r.dayStated, &r.start, &r.end, &r.version, &r.created, &r.updated, &r.body); err != nil {
 			return nil, err
 		}
 		all = append(all, r)
@@ -91,8 +92,8 @@ func (r *summaryRow) insert(ctx context.Context, tx *store.Tx, team, user uuid.U
 		return err
 	}
 	_, err = tx.Exec(ctx, `INSERT INTO summaries (team_id, user_id, `+summaryRowColumns+`)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
 		team, user, r.id, r.resource, r.provider, r.sourceType, r.appID, r.device,
-		r.day, r.start, r.end, r.version, r.created, r.updated, sealed)
+		r.day, r.dayStated, r.start, r.end, r.version, r.created, r.updated, sealed)
 	return err
 }

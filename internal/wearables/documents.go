@@ -36,7 +36,7 @@ type Field struct {
 // Reference 7.5.
 type Document struct {
 	Name string // activity; also in paths and event types
-	Key  string // of the list in a read
+	Key  string // of the list in a read; empty where a read has another shape
 	// Start and End name the fields of a session's bounds; empty for days.
 	Start, End string
 	Longest    time.Duration // of a believable session; 0 means any
@@ -217,6 +217,13 @@ var documents = []*Document{
 		{"algorithm_version", Text, "", ""},
 		{"time_zone", Text, "IANA name", ""},
 		{"source_device_model", Text, "", ""},
+	}, flat)},
+	{Name: note, Dated: true, Start: "timestamp", Fields: fields([]Field{
+		{"timestamp", Moment, "With an offset.", ""},
+		{"end", Moment, "The same as timestamp when absent.", ""},
+		{"timezone_offset", Integer, "seconds east of UTC", ""},
+		{"value", Text, "The note itself.", ""},
+		{"tags", List, "What it is about.", ""},
 	}, flat)},
 }
 

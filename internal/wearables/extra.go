@@ -13,21 +13,6 @@ import (
 //
 // Reference 7.7.
 
-// Extra is a field of samples that holds one of a few words, or null.
-type Extra struct {
-	Name  string
-	Camel string   // the name as SDKs write it
-	Words []string // none for a field that is always null
-}
-
-func oneOf(name string, words ...string) Extra {
-	parts := strings.Split(name, "_")
-	for i, part := range parts[1:] {
-		parts[1+i] = strings.ToUpper(part[:1]) + part[1:]
-	}
-	return Extra{name, strings.Join(parts, ""), words}
-}
-
 // ExtraText is the text of words, one for each field of the resource's table in
 // its order; an empty one means null.
 func ExtraText[T string | []byte](words ...T) string {

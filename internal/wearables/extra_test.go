@@ -9,9 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
-
-	"hale/internal/events"
 	"hale/internal/wearables"
 )
 
@@ -125,31 +122,6 @@ func TestWordsThatComeLater(t *testing.T) {
 			t.Errorf("pages of %s\nwant     %s", got, want)
 		}
 	})
-}
-
-// The examples of events speak the words of the table.
-func TestExamplesOfEventsHaveTheWords(t *testing.T) {
-	examples := map[string]json.RawMessage{}
-	for _, kind := range events.Types() {
-		examples[kind.Name] = kind.Example(uuid.Nil)
-	}
-	for _, r := range wearables.Resources() {
-		var payload struct {
-			Data []map[string]any `json:"data"`
-		}
-		if r.Name == "hypnogram" {
-			continue
-		}
-		if err := json.Unmarshal(examples["daily.data."+r.Event+".created"], &payload); err != nil || len(payload.Data) != 1 {
-			t.Fatalf("%s: %+v, %v", r.Name, payload, err)
-		}
-		for _, field := range r.Extra {
-			word, _ := payload.Data[0][field.Name].(string)
-			if len(field.Words) > 0 && !slices.Contains(field.Words, word) {
-				t.Errorf("the example of %s has %q as %s", r.Name, word, field.Name)
-			}
-		}
-	}
 }
 
 // The page about pushing lists the words of the table.

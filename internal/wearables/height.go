@@ -16,12 +16,15 @@ const (
 
 // news is the version, without its height where the stored one was measured
 // later: a profile has no day, and files come in any order. A height of which
-// nobody says when it was measured is that of today, unless it is the stored
-// one. When it was stands in start_at.
+// nobody says when it was measured is that of the day on which it came, unless
+// it is the stored one. When it was stands in start_at.
 func (w *summaryWrite) news(older map[string]any, was *StoredSummary, now time.Time) map[string]any {
 	tall := w.fields[height]
 	if w.Resource != profile || tall == nil {
 		return w.fields
+	}
+	if !w.Came.IsZero() {
+		now = w.Came
 	}
 	at := w.Measured
 	if at.IsZero() || at.After(now) {

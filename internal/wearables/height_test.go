@@ -76,3 +76,19 @@ func TestAHeightOfNoMoment(t *testing.T) {
 		f.tall(174)
 	})
 }
+
+// One that is read again is that of the day on which it came first.
+func TestAHeightThatIsReadAgain(t *testing.T) {
+	each(t, func(f fixture) {
+		for _, one := range []struct{ height, measured, came, want int }{
+			{180, 2024, 0, 180}, {172, 0, 2023, 180}, {171, 0, 2025, 171}, {170, 2030, 2024, 171}, {169, 2026, 2026, 169},
+		} {
+			s := profile(one.height, one.measured)
+			if one.came > 0 {
+				s.Came = time.Date(one.came, 6, 1, 7, 0, 0, 0, time.UTC)
+			}
+			f.ingest(wearables.Batch{Summaries: []wearables.Summary{s}})
+			f.tall(one.want)
+		}
+	})
+}

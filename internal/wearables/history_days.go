@@ -92,7 +92,7 @@ func daysWithData(ctx context.Context, tx *store.Tx, team, user uuid.UUID, provi
 // block of a day or less tells by being there; a longer one is opened.
 func (s *Series) addDays(ctx context.Context, tx *store.Tx, r Range, days map[int64]bool) error {
 	from, to := r.Start.UnixMicro(), r.End.UnixMicro()
-	if s.Width > perDay {
+	if s.Width > 24*time.Hour {
 		var found Samples
 		if err := ReadSeries(ctx, tx, *s, from, to+1, &found); err != nil {
 			return err

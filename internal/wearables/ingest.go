@@ -213,7 +213,7 @@ func (j *job) plan(ctx context.Context, tx *store.Tx) error {
 func (j *job) changes() bool {
 	return j.also != nil || j.in.Connect != nil && len(j.resources) > 0 || j.failed() ||
 		slices.ContainsFunc(j.series, func(w *seriesWrite) bool { return len(w.blocks) > 0 }) ||
-		slices.ContainsFunc(j.summaries, func(w *summaryWrite) bool { return w.verb != "" || w.measured }) ||
+		slices.ContainsFunc(j.summaries, func(w *summaryWrite) bool { return w.verb != "" || w.measured || w.refiled }) ||
 		slices.ContainsFunc(j.streams, func(w *streamWrite) bool { return w.verb != "" })
 }
 

@@ -49,8 +49,8 @@ func (j *job) takeSamples(s *Samples, part int, bounds *limits, bySeries map[ide
 		j.refused.add(r.Name, reason, s.Len(), part, 0)
 		return
 	}
-	if !s.Source.named() {
-		j.refused.add(r.Name, UnknownSource, s.Len(), part, 0)
+	if reason := s.Source.refused(); reason != "" {
+		j.refused.add(r.Name, reason, s.Len(), part, 0)
 		return
 	}
 	c, ok := columnsOf(r, s)

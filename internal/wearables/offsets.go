@@ -1,7 +1,6 @@
 package wearables
 
 import (
-	"context"
 	"encoding/json"
 	"math"
 	"slices"
@@ -9,7 +8,6 @@ import (
 	"time"
 
 	"hale/internal/civil"
-	"hale/internal/store"
 	"hale/internal/users"
 	"hale/internal/wearables/blocks"
 )
@@ -25,8 +23,9 @@ import (
 // Found says how the offset of a stored sample was found.
 type Found int8
 
-// Nothing stated one; the device or provider stated it, itself or by a zone;
-// the user's fallback zone gave it.
+// Nothing stated one; who sent it stated it, itself or by a zone; the user's
+// fallback zone gave it. Who sent it is known by the provider of the series: of
+// some it is the person's device, of others the provider.
 const (
 	Unstated Found = iota
 	Stated
@@ -196,36 +195,4 @@ func (d *Document) elsewhere(fields map[string]any, zone *time.Location) bool {
 	_, there := at.In(zone).Zone()
 	_, stated := at.Zone()
 	return statesOffset(at) && stated != there
-}
-
-// OffsetsFound reads the offsets of a series' samples that start in [from, to),
-// and how each was found.
-func OffsetsFound(ctx context.Context, tx *store.Tx, s Series, from, to int64) (offsets []int32, how []Found, err error) {
-	for bucket := s.bucketOf(from); ; {
-		stored, err := readBlocks(ctx, tx, &s, bucket, to-1)
-		if err != nil {
-			return nil, nil, err
-		}
-		for i := range stored {
-			var c blocks.Columns
-			if err := stored[i].open(ctx, tx, &s, &c); err != nil {
-				return nil, nil, err
-			}
-			for k, at := range c.Time {
-				if at < from || at >= to {
-					continue
-				}
-				offset := NoOffset
-				if len(c.Offset) > 0 {
-					offset = c.Offset[k]
-				}
-				seconds, found := offsetFound(offset)
-				offsets, how = append(offsets, seconds), append(how, found)
-			}
-		}
-		if len(stored) < blocksAtOnce {
-			return offsets, how, nil
-		}
-		bucket = stored[len(stored)-1].bucket + 1
-	}
 }

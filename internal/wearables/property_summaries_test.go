@@ -1,8 +1,8 @@
 package wearables_test
 
 import (
-	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -11,25 +11,17 @@ import (
 	"hale/internal/civil"
 	"hale/internal/store"
 	"hale/internal/store/storetest"
-	"hale/internal/users"
-	"hale/internal/users/userstest"
 	"hale/internal/wearables"
 )
 
 // However days are cut into batches, mixed and sent again, also after the
-// fallback zone was moved: each is stored once, announced once as created, and
-// says in the end what it says when all come at once.
+// fallback zone was moved: each is stored once, announced once, as created, and
+// says there and in the end what it says when all come at once.
 func TestOrderSplitAndRepetitionOfSummariesDoNotMatter(t *testing.T) {
 	db := storetest.NewSQLite(t).Open(t, clock)
-	team := userstest.Team(t, db)
-	ctx := store.WithTeam(context.Background(), team.ID.UUID())
 	rapid.Check(t, func(rt *rapid.T) {
 		all := drawDays(rt)
-		person := func() fixture {
-			user := userstest.New(t, db, team.ID, users.NewUser{})
-			return fixture{t: t, db: db, in: &wearables.Ingester{DB: db}, ctx: ctx, user: user}.zoned("Europe/Berlin")
-		}
-		f, g := person(), person()
+		f, g := person(t, db).zoned("Europe/Berlin"), person(t, db).zoned("Europe/Berlin")
 		if whole := f.ingest(wearables.Batch{Summaries: all}); whole.Created != len(all) {
 			rt.Fatalf("%d distinct days gave %+v", len(all), whole.Counts)
 		}
@@ -51,6 +43,38 @@ func TestOrderSplitAndRepetitionOfSummariesDoNotMatter(t *testing.T) {
 		}
 		if got, want := g.bodies(), f.bodies(); !slices.Equal(got, want) {
 			rt.Fatalf("in pieces\n%q\nat once\n%q", got, want)
+		}
+		if got, want := g.told(), f.told(); len(want) != len(all) || !slices.Equal(inOrder(got), inOrder(want)) {
+			rt.Fatalf("announced in pieces\n%v\nat once\n%v", inOrder(got), inOrder(want))
+		}
+	})
+}
+
+// Days that come again with other values are announced as created once and
+// first, as updated with each change, and last as they are stored. The same
+// again says nothing.
+func TestRevisionsOfDaysAreAnnouncedAsTheyAreStored(t *testing.T) {
+	db := storetest.NewSQLite(t).Open(t, clock)
+	rapid.Check(t, func(rt *rapid.T) {
+		f := person(t, db).zoned("Europe/Berlin")
+		for range rapid.IntRange(1, 6).Draw(rt, "batches") {
+			batch := wearables.Batch{Summaries: slices.Concat(drawDays(rt), drawDays(rt))}
+			f.ingest(batch)
+			said := len(f.told())
+			if r := f.ingest(batch); r.Created+r.Updated != 0 || len(f.told()) != said {
+				rt.Fatalf("again it gave %+v and announced %v", r.Counts, f.told()[said:])
+			}
+		}
+		last := map[string]string{}
+		for _, e := range f.told() {
+			was, known := last[e.key]
+			if known == (e.verb == "created") || was == e.value {
+				rt.Fatalf("%+v after %q", e, was)
+			}
+			last[e.key] = e.value
+		}
+		if stored := f.days(); !maps.Equal(stored, last) {
+			rt.Fatalf("stored    %v\nannounced %v", stored, last)
 		}
 	})
 }

@@ -3,6 +3,7 @@ package wearables_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -17,24 +18,22 @@ import (
 
 // TestOrderSplitAndRepetitionDoNotMatter: however samples of distinct keys are
 // cut into batches, mixed and sent again, the same rows are stored, the results
-// add up, and each sample is announced as created exactly once.
+// add up, and each sample is announced once, as created and as it is stored.
 func TestOrderSplitAndRepetitionDoNotMatter(t *testing.T) {
 	db := storetest.NewSQLite(t).Open(t, clock)
-	team := userstest.Team(t, db)
-	ctx := store.WithTeam(context.Background(), team.ID.UUID())
 	rapid.Check(t, func(rt *rapid.T) {
-		f := fixture{t: t, db: db, in: &wearables.Ingester{DB: db}, ctx: ctx, user: userstest.New(t, db, team.ID, users.NewUser{})}
-		g := f
-		g.user = userstest.New(t, db, team.ID, users.NewUser{})
-
+		f, g := person(t, db), person(t, db)
 		all := drawSamples(rt)
-		whole := f.ingest(wearables.Batch{Stage: wearables.Historical, Samples: all})
+		announced := drawAnnounced(rt)
+		once := announced
+		once.Samples = all
+		whole := f.ingest(once)
 		if whole.Updated+whole.Unchanged+whole.Rejected != 0 {
 			rt.Fatalf("distinct samples gave %+v", whole.Counts)
 		}
 
 		created, sent := 0, 0
-		for _, batch := range drawBatches(rt, all) {
+		for _, batch := range drawBatches(rt, all, announced) {
 			r := g.ingest(batch)
 			created += r.Created
 			sent += r.Created + r.Unchanged
@@ -54,7 +53,87 @@ func TestOrderSplitAndRepetitionDoNotMatter(t *testing.T) {
 				rt.Fatalf("%s:\ngot  %v\nwant %v", resource, describe(got), describe(want))
 			}
 		}
+		want, got := f.told(), g.told()
+		if len(want) != whole.Created || !slices.Equal(inOrder(got), inOrder(want)) {
+			rt.Fatalf("announced of %d:\ngot  %v\nwant %v", whole.Created, inOrder(got), inOrder(want))
+		}
+		for _, e := range slices.Concat(want, got) {
+			if e.verb != "created" {
+				rt.Fatalf("announced as %+v", e)
+			}
+		}
 	})
+}
+
+// TestRevisionsAreAnnouncedAsTheyAreStored: whatever comes again with other
+// values, in whatever batches, a key is announced as created once and first, as
+// updated only with what is new, and what was said of it last is what is stored.
+// The same batch again says nothing.
+func TestRevisionsAreAnnouncedAsTheyAreStored(t *testing.T) {
+	db := storetest.NewSQLite(t).Open(t, clock)
+	rapid.Check(t, func(rt *rapid.T) {
+		f := person(t, db)
+		announced := drawAnnounced(rt)
+		for range rapid.IntRange(1, 12).Draw(rt, "batches") {
+			batch := announced
+			for range rapid.IntRange(1, 4).Draw(rt, "pieces") {
+				batch.Samples = append(batch.Samples, drawRevision(rt))
+			}
+			f.ingest(batch)
+			said := len(f.told())
+			if r := f.ingest(batch); r.Created+r.Updated != 0 || len(f.told()) != said {
+				rt.Fatalf("again it gave %+v and announced %v", r.Counts, f.told()[said:])
+			}
+		}
+		last := map[string]string{}
+		for _, e := range f.told() {
+			was, known := last[e.key]
+			if known == (e.verb == "created") || was == e.value {
+				rt.Fatalf("%+v after %q", e, was)
+			}
+			last[e.key] = e.value
+		}
+		stored := f.stored("heartrate", "steps", "blood_pressure")
+		if !maps.Equal(stored, last) {
+			rt.Fatalf("stored    %v\nannounced %v", stored, last)
+		}
+	})
+}
+
+// person is a new user of a new team.
+func person(t *testing.T, db *store.DB) fixture {
+	team := userstest.Team(t, db)
+	return fixture{
+		t: t, db: db, in: &wearables.Ingester{DB: db}, ctx: store.WithTeam(context.Background(), team.ID.UUID()),
+		user: userstest.New(t, db, team.ID, users.NewUser{}),
+	}
+}
+
+// drawAnnounced is an empty batch of either sort that is announced value by value.
+func drawAnnounced(t *rapid.T) wearables.Batch {
+	return rapid.SampledFrom([]wearables.Batch{{Stage: wearables.Daily}, {Stage: wearables.Historical, Push: true}}).Draw(t, "stage")
+}
+
+// drawRevision is a stretch of samples, a sample each five minutes of two hours,
+// so that many are about the same key.
+func drawRevision(t *rapid.T) wearables.Samples {
+	s := wearables.Samples{
+		Resource: rapid.SampledFrom([]string{"heartrate", "steps", "blood_pressure"}).Draw(t, "resource"),
+		Source:   wearables.Source{Type: rapid.SampledFrom([]string{"watch", "phone"}).Draw(t, "source")},
+	}
+	for range rapid.IntRange(1, 30).Draw(t, "samples") {
+		at := day.UnixMicro() + rapid.Int64Range(0, 24).Draw(t, "at")*5*60_000_000
+		s.Time = append(s.Time, at)
+		s.Value = append(s.Value, float64(rapid.IntRange(90, 95).Draw(t, "value")))
+		s.Offset = append(s.Offset, int32(rapid.IntRange(0, 1).Draw(t, "offset"))*3600)
+		switch s.Resource {
+		case "steps":
+			s.End = append(s.End, at+int64(rapid.IntRange(1, 2).Draw(t, "minutes"))*60_000_000)
+		case "blood_pressure":
+			s.Value2 = append(s.Value2, float64(rapid.IntRange(60, 62).Draw(t, "diastolic")))
+		}
+	}
+	return s
 }
 
 // describe is what was stored, without the pointers of sources.
@@ -97,7 +176,7 @@ func drawSamples(t *rapid.T) []wearables.Samples {
 
 // drawBatches cuts samples into single pieces, repeats some, shuffles them and
 // deals them out to batches.
-func drawBatches(t *rapid.T, all []wearables.Samples) []wearables.Batch {
+func drawBatches(t *rapid.T, all []wearables.Samples, like wearables.Batch) []wearables.Batch {
 	var pieces []wearables.Samples
 	for _, s := range all {
 		for i := 0; i < s.Len(); {
@@ -118,7 +197,7 @@ func drawBatches(t *rapid.T, all []wearables.Samples) []wearables.Batch {
 	batches := make([]wearables.Batch, rapid.IntRange(1, 8).Draw(t, "batches"))
 	for i, piece := range pieces {
 		b := &batches[i%len(batches)]
-		b.Stage = wearables.Historical
+		b.Stage, b.Push = like.Stage, like.Push
 		b.Samples = append(b.Samples, piece)
 	}
 	return slices.DeleteFunc(batches, func(b wearables.Batch) bool { return len(b.Samples) == 0 })

@@ -116,7 +116,7 @@ const dense = 10 * time.Second
 func widthFor(r *Resource, c *blocks.Columns) time.Duration {
 	n := c.Len()
 	if n >= 60 && time.Duration(c.Time[n-1]-c.Time[0])*time.Microsecond/time.Duration(n-1) < dense {
-		return min(r.Width, perHour)
+		return min(r.Width, time.Hour)
 	}
 	return r.Width
 }

@@ -177,6 +177,8 @@ var shapes = map[string]*Shape{
 	"heart_rate_mean":       like(Integer, "heartrate"),
 	"sampling_frequency_hz": number(0, 100_000),
 
+	"tags": listOf(words(resourcesByName[note].Tags...)),
+
 	"classification":     words("sinus_rhythm", "atrial_fibrillation", "inconclusive"),
 	"inconclusive_cause": words("high_heart_rate", "low_heart_rate", "poor_reading"),
 }

@@ -47,11 +47,13 @@ type summaryWrite struct {
 	part     int // of the batch: the last one that is about it
 	id       uuid.UUID
 	fields   map[string]any
-	undated  bool // a session of which nobody said on which day it was
+	undated  bool // a session of which no version in the batch says on which day it was
 
 	tooLarge  bool   // the version would not fit into an event
 	verb      string // created, updated, or empty when nothing changed
 	begins    time.Time
+	stated    bool  // somebody says on which day it was, here or before
+	refiled   bool  // nothing changed but its day, which its body does not show, or that somebody says so now
 	measured  bool  // a profile's height is the same, and was measured later
 	version   int64 // the new one
 	createdAt time.Time
@@ -76,8 +78,13 @@ func (j *job) takeSummaries(all []Summary, bounds *limits) {
 		}
 		s.Source.tidy()
 		fields, reason := document.read(&s)
-		if reason == "" && !s.Source.named() {
-			reason = UnknownSource
+		if reason == "" {
+			reason = s.Source.refused()
+		}
+		id := SummaryID(j.user, s.Source.Provider, s.Resource, s.Key)
+		w := byID[id]
+		if document.Dated && s.Date.IsZero() && w != nil && !w.undated {
+			s.Date = w.Date
 		}
 		undated := document.Dated && s.Date.IsZero()
 		if reason == "" && undated {
@@ -107,13 +114,12 @@ func (j *job) takeSummaries(all []Summary, bounds *limits) {
 		if lost > 0 {
 			j.refused.add(s.Resource, Implausible, lost, part, 0)
 		}
-		id := SummaryID(j.user, s.Source.Provider, s.Resource, s.Key)
-		if w := byID[id]; w != nil {
+		if w != nil {
 			document.overlay(w.fields, fields)
 			w.Summary, w.part, w.undated = s, part, undated
 			continue
 		}
-		w := &summaryWrite{Summary: s, document: document, part: part, id: id, fields: fields, undated: undated}
+		w = &summaryWrite{Summary: s, document: document, part: part, id: id, fields: fields, undated: undated}
 		byID[id] = w
 		j.summaries = append(j.summaries, w)
 		j.resources = append(j.resources, s.Resource)
@@ -167,51 +173,6 @@ func (d *Document) read(s *Summary) (fields map[string]any, reason string) {
 	return fields, ""
 }
 
-// setDay completes the fields that tell the day.
-func (d *Document) setDay(fields map[string]any, day civil.Date) {
-	set(fields, d, "calendar_date", day.String())
-	set(fields, d, "period_start", day.String())
-	set(fields, d, "date", day.String()+"T00:00:00+00:00")
-}
-
-// day is the local day of a session by its fields: by the offset that they
-// tell, else by the one in the text of its instant, else by the zone, else UTC.
-// One that has no field for its place keeps the day itself.
-func (d *Document) day(fields map[string]any) civil.Date {
-	if text, ok := fields["calendar_date"].(string); ok && !d.placed() {
-		if day, err := civil.ParseDate(text); err == nil {
-			return day
-		}
-	}
-	name := d.Start
-	if d.Wakes {
-		name = d.End
-	}
-	at := textOfMoment(fields[name])
-	zone, _ := fields["time_zone"].(string)
-	if offset, ok := fields["timezone_offset"].(json.Number); ok {
-		seconds, _ := offset.Float64()
-		at = at.In(time.FixedZone("", int(seconds)))
-	} else if there, err := civil.Zone(zone); err == nil && zone != "" && !statesOffset(at) {
-		at = at.In(there)
-	}
-	return civil.DateOf(at)
-}
-
-// textOfMoment reads a field that is a Moment; zero when it is not there.
-func textOfMoment(v any) time.Time {
-	text, _ := v.(string)
-	at, _ := time.Parse(time.RFC3339, text)
-	return at
-}
-
-// statesOffset says whether an instant was written with an offset. Z and +00:00
-// tell the instant only, and not where the person was.
-func statesOffset(at time.Time) bool {
-	_, seconds := at.Zone()
-	return seconds != 0
-}
-
 func set(fields map[string]any, d *Document, name, value string) {
 	if _, ok := d.Settable(name); ok && fields[name] == nil {
 		fields[name] = value
@@ -258,11 +219,11 @@ func (k Kind) holds(v any) bool {
 // plan compares the summary with what is stored.
 func (w *summaryWrite) plan(ctx context.Context, tx *store.Tx, j *job) error {
 	was, err := readSummary(ctx, tx, j.team, j.user, w.id)
-	w.verb, w.tooLarge, w.measured, w.begins = "", false, false, w.Start
+	w.verb, w.tooLarge, w.measured, w.refiled, w.begins = "", false, false, false, w.Start
 	if errors.Is(err, store.ErrNoRows) {
 		whole := maps.Clone(w.news(nil, &was, tx.Now()))
 		w.document.overlay(whole, w.beneath(j))
-		w.date(whole)
+		w.date(whole, civil.Date{})
 		if w.fits(whole) {
 			w.verb, w.version = created, 1
 		}
@@ -275,18 +236,19 @@ func (w *summaryWrite) plan(ctx context.Context, tx *store.Tx, j *job) error {
 	if err != nil {
 		return err
 	}
+	stated := w.document.statedBefore(&was, older)
 	newer := w.news(older, &was, tx.Now())
 	same := w.document.sameMoments(older, newer)
 	w.document.overlay(older, newer)
 	w.document.overlay(older, same)
-	w.date(older)
+	w.date(older, stated)
 	w.createdAt = was.CreatedAt
-	moved := w.undated && w.Date.String() != was.day
-	if w.fits(older) && (moved || !bytes.Equal(w.body, was.Body) || !w.Source.Same(was.Source)) {
+	if w.fits(older) && (!bytes.Equal(w.body, was.Body) || !w.Source.Same(was.Source)) {
 		w.verb, w.version = updated, was.version+1
 		return nil
 	}
 	w.measured, w.version = w.begins.After(was.Measured) && w.Resource == profile, was.version
+	w.refiled = w.document.Dated && w.document.Start != "" && (w.Date.String() != was.day || w.stated && !was.dayStated)
 	return nil
 }
 
@@ -298,19 +260,6 @@ func (w *summaryWrite) beneath(j *job) map[string]any {
 		found["sleep_id"] = SummaryID(j.user, w.Source.Provider, "sleep", w.Key).String()
 	}
 	return found
-}
-
-// date gives a session of which nobody said on which day it was the day of the
-// place that its whole document tells: a fallback zone that was set since does
-// not move what is stored.
-func (w *summaryWrite) date(whole map[string]any) {
-	if !w.undated {
-		return
-	}
-	w.Date = w.document.day(whole)
-	delete(whole, "calendar_date")
-	delete(whole, "date")
-	w.document.setDay(whole, w.Date)
 }
 
 // fits writes the version's body and says whether an event can carry it. Only
@@ -345,7 +294,7 @@ func (d *Document) sameMoments(older, newer map[string]any) map[string]any {
 // when somebody stored another one meanwhile.
 func (w *summaryWrite) write(ctx context.Context, tx *store.Tx, j *job) ([]events.New, error) {
 	if w.verb == "" {
-		return nil, w.remeasure(ctx, tx, j)
+		return nil, errors.Join(w.remeasure(ctx, tx, j), w.refile(ctx, tx, j))
 	}
 	d := StoredSummary{
 		ID: w.id, Team: j.team, User: j.user, Resource: w.Resource, Source: w.Source, Body: w.body,
@@ -364,15 +313,15 @@ func (w *summaryWrite) write(ctx context.Context, tx *store.Tx, j *job) ([]event
 		day = w.Date.String()
 	}
 	changed, err := tx.Exec(ctx, `INSERT INTO summaries (team_id, user_id, id, resource, provider, source_type, app_id, device_id,
-			calendar_date, start_at, end_at, version, created_at, updated_at, body)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+			calendar_date, day_stated, start_at, end_at, version, created_at, updated_at, body)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
 		ON CONFLICT (user_id, id) DO UPDATE SET source_type = excluded.source_type, app_id = excluded.app_id,
-			device_id = excluded.device_id, calendar_date = excluded.calendar_date,
+			device_id = excluded.device_id, calendar_date = excluded.calendar_date, day_stated = excluded.day_stated,
 			start_at = COALESCE(excluded.start_at, summaries.start_at), end_at = COALESCE(excluded.end_at, summaries.end_at),
 			version = excluded.version, updated_at = excluded.updated_at, body = excluded.body
 			WHERE summaries.version = excluded.version - 1`,
 		d.Team, d.User, d.ID, d.Resource, id.provider, id.sourceType, id.appID, id.device,
-		day, store.MicrosOrNil(&w.begins), store.MicrosOrNil(&w.End),
+		day, w.stated, store.MicrosOrNil(&w.begins), store.MicrosOrNil(&w.End),
 		w.version, store.Micros(d.CreatedAt), store.Micros(d.UpdatedAt), sealed)
 	if err != nil {
 		return nil, err
@@ -383,7 +332,7 @@ func (w *summaryWrite) write(ctx context.Context, tx *store.Tx, j *job) ([]event
 	if !j.announces {
 		return nil, nil
 	}
-	payload, err := AppendSummary(nil, &d, j.in.Describe)
+	payload, err := w.payload(ctx, tx, j, &d)
 	if err != nil {
 		return nil, err
 	}

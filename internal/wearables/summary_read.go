@@ -22,18 +22,19 @@ type StoredSummary struct {
 	UpdatedAt  time.Time
 	Measured   time.Time // of a profile: when its height was
 
-	day     string // under which it is filed
-	version int64
+	day       string // under which it is filed
+	dayStated bool   // by somebody, and not found by the place
+	version   int64
 }
 
-const summaryColumns = `team_id, user_id, id, resource, provider, source_type, app_id, device_id, calendar_date, start_at, version, created_at, updated_at, body`
+const summaryColumns = `team_id, user_id, id, resource, provider, source_type, app_id, device_id, calendar_date, day_stated, start_at, version, created_at, updated_at, body`
 
 // scan reads a row; the body stays sealed.
 func (s *StoredSummary) scan(row interface{ Scan(...any) error }) error {
 	var id identity
 	var start *time.Time
 	if err := row.Scan(&s.Team, &s.User, &s.ID, &s.Resource, &id.provider, &id.sourceType, &id.appID, &id.device,
-		&s.day, store.ScanNullTime(&start), &s.version, store.ScanTime(&s.CreatedAt), store.ScanTime(&s.UpdatedAt), &s.Body); err != nil {
+		&s.day, &s.dayStated, store.ScanNullTime(&start), &s.version, store.ScanTime(&s.CreatedAt), store.ScanTime(&s.UpdatedAt), &s.Body); err != nil {
 		return err
 	}
 	s.Source = id.source()

@@ -22,6 +22,7 @@ type Source struct {
 	DeviceID  *uuid.UUID // our id of the device; nil when not certain
 	Sport     string     // workout series only
 	WorkoutID *uuid.UUID // workout series only
+	Stranger  bool       // DeviceID is no device of the user's: a batch is refused what it brings
 }
 
 // sourceTypes are the kinds of source that there are.
@@ -32,11 +33,22 @@ var sourceTypes = []string{
 	"insulin_pump", "scale", "chest_strap", "ring", "lab", "exercise_machine", "earphone",
 }
 
+// SourceTypes are the kinds of source that there are.
+func SourceTypes() []string { return slices.Clone(sourceTypes) }
+
 // Same says that two sources are one.
 func (s Source) Same(o Source) bool { return identityOf(s) == identityOf(o) }
 
-// named is whether the kind of source is one that there is, or left out.
-func (s *Source) named() bool { return s.Type == "" || slices.Contains(sourceTypes, s.Type) }
+// refused tells why nothing is taken from the source; empty when it is.
+func (s *Source) refused() string {
+	switch {
+	case s.Type != "" && !slices.Contains(sourceTypes, s.Type):
+		return UnknownSource
+	case s.Stranger:
+		return UnknownDevice
+	}
+	return ""
+}
 
 // longestWord bounds the words of a source, in bytes.
 const longestWord = 256

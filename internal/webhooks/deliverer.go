@@ -104,12 +104,16 @@ func (d *Deliverer) Run(ctx context.Context) error {
 	for range claimers {
 		claiming.Go(func() { d.claimLoop(work) })
 	}
+	lapsed := d.lapsed()
 	d.sweep(work, true)
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
+		case <-lapsed:
+			lapsed = d.lapsed()
+			d.sweep(work, false)
 		case <-tick.C:
 			d.sweep(work, false)
 		case <-d.news:
@@ -252,4 +256,12 @@ func (d *Deliverer) peers() int {
 		return 1
 	}
 	return d.cfg.Node.Peers()
+}
+
+// lapsed is closed when the deliveries of another node have become free.
+func (d *Deliverer) lapsed() <-chan struct{} {
+	if d.cfg.Node == nil {
+		return nil
+	}
+	return d.cfg.Node.Lapsed()
 }

@@ -3,7 +3,12 @@ package continuous
 import (
 	"context"
 	"testing"
+	"time"
 
+	"github.com/google/uuid"
+
+	"hale/internal/ids"
+	"hale/internal/jobs"
 	"hale/internal/store"
 	"hale/internal/users"
 )
@@ -15,16 +20,33 @@ var (
 	Reschedule = reschedule
 )
 
-// Begin starts a run as Job does and gives what is left of it to do; nil when
-// there is nothing.
+// AskToFill asks for a run of a query for a user, at once, as a walk over many
+// users does.
+func AskToFill(ctx context.Context, tx *store.Tx, team uuid.UUID, query ID, user users.ID) error {
+	q, err := queryOf(ctx, tx, team, query)
+	if err != nil {
+		return err
+	}
+	return q.ask(ctx, tx, FillJob, user, tx.Now())
+}
+
+// Begin starts a run as a job of its own does and gives what is left of it to
+// do; nil when there is nothing.
 func Begin(ctx context.Context, t *testing.T, db *store.DB, q Query, user users.User) (end func()) {
 	t.Helper()
-	run, err := begin(ctx, db, q.Team.UUID(), jobArgs{Query: q.ID, User: user.ID})
+	end, _ = BeginFor(ctx, t, db, q, user, ids.From[jobs.Job](uuid.New()))
+	return end
+}
+
+// BeginFor is Begin for a job, and tells how long it has to wait.
+func BeginFor(ctx context.Context, t *testing.T, db *store.DB, q Query, user users.User, job jobs.ID) (end func(), wait time.Duration) {
+	t.Helper()
+	run, wait, err := begin(ctx, db, q.Team.UUID(), job, jobArgs{Query: q.ID, User: user.ID})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if run == nil {
-		return nil
+		return nil, wait
 	}
 	return func() {
 		t.Helper()
@@ -34,5 +56,5 @@ func Begin(ctx context.Context, t *testing.T, db *store.DB, q Query, user users.
 		if err := db.Write(ctx, func(tx *store.Tx) error { return run.finish(ctx, tx) }); err != nil {
 			t.Fatal(err)
 		}
-	}
+	}, wait
 }

@@ -3,7 +3,9 @@ package continuous
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -12,9 +14,37 @@ import (
 	"hale/internal/users"
 )
 
-// A gap that becomes shorter, or goes, counts for the runs that wait for its end
-// already: a job walks over their users and asks for the runs anew. A longer
-// one counts for runs that are not asked for yet.
+// A run is asked for at the end of the gap after the one before. More than one
+// job may ask for it, of one kind for a change of data and of another for a walk
+// over many users, so that the gap is looked at again when a run begins: so a
+// longer one counts for the runs that wait already. For a shorter one, or none,
+// a job walks over their users and asks for the runs anew.
+
+// startedBy is when the run before must have started at the latest for another
+// one to start now; nil where that does not matter.
+func (q *Query) startedBy(now time.Time) *time.Time {
+	if q.MinimumGap == nil || q.Archived {
+		return nil
+	}
+	latest := now.Add(-*q.MinimumGap)
+	return &latest
+}
+
+// gapLeft is how long a run for the user still has to wait; 0 where nothing
+// waits.
+func (q *Query) gapLeft(ctx context.Context, tx *store.Tx, user users.ID) (time.Duration, error) {
+	var started sql.NullInt64
+	err := tx.QueryRow(ctx, `SELECT started_at FROM continuous_query_states
+		WHERE team_id = $1 AND user_id = $2 AND query_id = $3 AND (stale_from IS NOT NULL OR run_from IS NOT NULL)`,
+		q.Team, user, q.ID).Scan(&started)
+	if errors.Is(err, store.ErrNoRows) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("continuous: looking for the run before: %w", err)
+	}
+	return q.notBefore(tx.Now(), started).Sub(tx.Now()), nil
+}
 
 // RescheduleJob asks anew for the runs of a query that wait.
 var RescheduleJob = jobs.Define("queries.reschedule", func(ctx context.Context, run *jobs.Run, args backfillArgs) error {

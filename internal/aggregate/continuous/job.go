@@ -44,9 +44,14 @@ type task struct {
 }
 
 func refresh(ctx context.Context, run *jobs.Run, args jobArgs) error {
-	t, err := begin(ctx, run.DB(), run.Team, args)
-	if err != nil || t == nil {
+	t, wait, err := begin(ctx, run.DB(), run.Team, run.ID, args)
+	switch {
+	case err != nil:
 		return err
+	case wait > 0:
+		return jobs.Later(wait)
+	case t == nil:
+		return nil
 	}
 	err = run.DB().Read(ctx, func(tx *store.Tx) error { return t.compute(ctx, tx) })
 	if err == nil {
@@ -62,20 +67,24 @@ func refresh(ctx context.Context, run *jobs.Run, args jobArgs) error {
 	return err
 }
 
-// begin starts a run; t is nil when there is nothing to do.
+// begin starts a run for a job; t is nil when there is nothing to do, or not
+// yet: then wait is the rest of the gap after the run before.
 //
 // The state's row comes before the user: what is read of the user after it is
 // as new as the change that marked it.
-func begin(ctx context.Context, db *store.DB, team uuid.UUID, args jobArgs) (t *task, err error) {
+func begin(ctx context.Context, db *store.DB, team uuid.UUID, job jobs.ID, args jobArgs) (t *task, wait time.Duration, err error) {
 	err = db.Write(ctx, func(tx *store.Tx) error {
-		t = nil
+		t, wait = nil, 0
 		next := &task{startedAt: tx.Now()}
 		var err error
 		if next.query, err = queryOf(ctx, tx, team, args.Query); err != nil {
 			return err
 		}
-		waiting, err := next.start(ctx, tx, args.User)
-		if err != nil || !waiting {
+		started, err := next.start(ctx, tx, args.User, job)
+		if err == nil && !started {
+			wait, err = next.query.gapLeft(ctx, tx, args.User)
+		}
+		if err != nil || !started {
 			return err
 		}
 		if next.user, err = users.Get(ctx, tx, next.query.Team, args.User); err != nil {
@@ -87,7 +96,7 @@ func begin(ctx context.Context, db *store.DB, team uuid.UUID, args jobArgs) (t *
 		t = next
 		return nil
 	})
-	return t, gone(err)
+	return t, wait, gone(err)
 }
 
 // gone passes over queries and users that are not there any more. A user that
@@ -100,17 +109,20 @@ func gone(err error) error {
 }
 
 // start takes the stale time over, with what a run before it left undone;
-// waiting is false when there is none. What gets stale from now on is for the
-// run that follows.
-func (t *task) start(ctx context.Context, tx *store.Tx, user users.ID) (waiting bool, err error) {
+// started is false when there is none, and within the gap after the run before.
+// A job that tries again to end its own run waits for no gap. What gets stale
+// from now on is for the run that follows.
+func (t *task) start(ctx context.Context, tx *store.Tx, user users.ID, job jobs.ID) (started bool, err error) {
 	var scheduled sql.NullInt64
-	err = tx.QueryRow(ctx, `UPDATE continuous_query_states SET runs = runs + 1, started_at = $4,
+	err = tx.QueryRow(ctx, `UPDATE continuous_query_states SET runs = runs + 1, started_at = $4, run_job = $5,
 			run_from = CASE WHEN run_from IS NULL OR stale_from < run_from THEN stale_from ELSE run_from END,
 			run_to = CASE WHEN run_to IS NULL OR stale_to > run_to THEN stale_to ELSE run_to END,
 			stale_from = NULL, stale_to = NULL
 		WHERE team_id = $1 AND user_id = $2 AND query_id = $3 AND (stale_from IS NOT NULL OR run_from IS NOT NULL)
+			AND (CAST($6 AS BIGINT) IS NULL OR started_at IS NULL OR started_at <= $6 OR run_job = $5)
 		RETURNING changes, runs, run_from, run_to, scheduled_at`,
-		t.query.Team, user, t.query.ID, store.Micros(t.startedAt)).Scan(&t.changes, &t.run, &t.from, &t.to, &scheduled)
+		t.query.Team, user, t.query.ID, store.Micros(t.startedAt), job,
+		store.MicrosOrNil(t.query.startedBy(t.startedAt))).Scan(&t.changes, &t.run, &t.from, &t.to, &scheduled)
 	if errors.Is(err, store.ErrNoRows) {
 		return false, nil
 	}
@@ -162,6 +174,7 @@ func (t *task) release(ctx context.Context, tx *store.Tx, done bool) (mine bool,
 	n, err := tx.Exec(ctx, `UPDATE continuous_query_states SET
 			run_from = CASE WHEN $6 THEN NULL ELSE run_from END,
 			run_to = CASE WHEN $6 THEN NULL ELSE run_to END,
+			run_job = NULL,
 			scheduled_at = CASE WHEN changes = $5 THEN NULL ELSE CAST($7 AS BIGINT) END
 		WHERE team_id = $1 AND user_id = $2 AND query_id = $3 AND runs = $4`,
 		t.query.Team, t.user.ID, t.query.ID, t.run, t.changes, done, store.Micros(tx.Now()))

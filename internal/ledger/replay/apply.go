@@ -10,6 +10,7 @@ import (
 
 	"hale/internal/ledger"
 	"hale/internal/store"
+	"hale/internal/users"
 	"hale/internal/wearables"
 )
 
@@ -17,13 +18,19 @@ import (
 // user whose payloads do not tell the whole story: days and workouts are
 // derived from all samples, also from those whose payload was forgotten.
 func (p *person) seed(ctx context.Context) error {
-	user := p.user
-	user.TimeZone = nil // they are as they are
 	return p.eachPage(ctx, p.DB, func(b wearables.Batch) error {
 		b.Stage = wearables.Historical // nobody hears of it
-		_, err := p.scratch.sink.Ingest(ctx, user, b)
+		_, err := p.scratch.sink.Ingest(ctx, p.settled(), b)
 		return err
 	})
+}
+
+// settled is the user for what was stored before, here or in the scratch
+// database: it is as it is, whatever the fallback zone is now.
+func (p *person) settled() users.User {
+	user := p.user
+	user.TimeZone = nil
+	return user
 }
 
 // apply gives the store what stands in the scratch database.
@@ -52,25 +59,16 @@ func (p *person) eachPage(ctx context.Context, db *store.DB, fn func(b wearables
 			continue
 		}
 		q := wearables.SamplesQuery{Resource: r.Name, From: math.MinInt64 / 2, To: math.MaxInt64 / 2, Marked: true}
-		for {
-			var page []wearables.Samples
-			var next *wearables.Place
-			err := db.Read(ctx, func(tx *store.Tx) (err error) {
-				page, next, err = wearables.ListSamples(ctx, tx, p.user.Team.UUID(), p.user.ID.UUID(), q)
-				return err
-			})
-			if err != nil {
-				return err
-			}
+		err := shelf{db, p.user}.each(ctx, q, func(page []wearables.Samples) error {
 			for _, b := range byProvider(page) {
 				if err := fn(b); err != nil {
 					return err
 				}
 			}
-			if next == nil {
-				break
-			}
-			q.After = next
+			return nil
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil
@@ -109,6 +107,9 @@ func (p *person) gather(ctx context.Context, some []uuid.UUID) (all []wearables.
 			}
 			summary := what.Summary
 			summary.Body, summary.Source, summary.Measured = stored.Body, stored.Source, stored.Measured
+			if day := stored.StatedDay(); !day.IsZero() { // maybe by a version before the last
+				summary.Date = day
+			}
 			all[at].Summaries = append(all[at].Summaries, summary)
 			if !p.read.streams[id] {
 				continue
@@ -129,7 +130,7 @@ func (p *person) gather(ctx context.Context, some []uuid.UUID) (all []wearables.
 // changes is counted in the same transaction.
 func (p *person) give(ctx context.Context, b wearables.Batch) error {
 	b.Stage = wearables.Daily
-	_, changes, err := p.Sink.Preview(ctx, p.user, b)
+	_, changes, err := p.Sink.Preview(ctx, p.settled(), b)
 	if err != nil || len(changes) == 0 {
 		return err
 	}
@@ -149,7 +150,7 @@ func (p *person) give(ctx context.Context, b wearables.Batch) error {
 		}
 		return ahead.save(ctx, tx)
 	}
-	if _, err = p.Sink.Ingest(ctx, p.user, b); err == nil {
+	if _, err = p.Sink.Ingest(ctx, p.settled(), b); err == nil {
 		*p.run = ahead
 	}
 	return err

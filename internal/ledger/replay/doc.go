@@ -13,6 +13,9 @@
 //	report.go   what it changed, or would
 //	job.go      the job: user after user, with a cursor
 //	person.go   one user
+//	order.go    in which order payloads are read, and which
+//	rules.go    what counts of one where the order does not tell
+//	shelf.go    what lies in a database
 //	scratch.go  the database that is thrown away
 //	recorder.go what reading brought, by what it is about
 //	bodies.go   from pushed bodies to batches

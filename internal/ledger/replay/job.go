@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"hale/internal/fault"
@@ -74,25 +75,47 @@ func (s *Service) run(ctx context.Context, job *jobs.Run, _ args) error {
 	}
 	w.run = &run
 	defer func() { w.scratch.drop() }()
+	began := s.DB.Now()
 	err = w.everybody(ctx)
-	if err != nil && !errors.Is(context.Cause(ctx), jobs.ErrCanceled) {
+	canceled := err != nil && errors.Is(context.Cause(ctx), jobs.ErrCanceled)
+	busy := errors.Is(err, errNewer) && !canceled
+	if err != nil && !canceled && !busy {
 		return err
 	}
 	kept := context.WithoutCancel(ctx)
-	return errors.Join(err, s.DB.Write(kept, func(tx *store.Tx) error {
+	var took time.Duration
+	written := s.DB.Write(kept, func(tx *store.Tx) error {
 		now := tx.Now()
 		ended := *w.run
-		ended.Status, ended.FinishedAt = Succeeded, &now
-		if err != nil {
-			ended.Status = Canceled
+		switch took = now.Sub(began); {
+		case busy:
+			ended.Status = Queued
+		case canceled:
+			ended.Status, ended.FinishedAt = Canceled, &now
+		default:
+			ended.Status, ended.FinishedAt = Succeeded, &now
 		}
 		return ended.save(kept, tx)
-	}))
+	})
+	if busy && written == nil {
+		return jobs.Later(min(max(took, leastPause), longestPause))
+	}
+	return errors.Join(err, written)
 }
 
+// A run waits for users to whom data keeps coming, as while an export is
+// imported, for as long as it took to find that out, within bounds. That counts
+// as no attempt.
+const (
+	leastPause   = 2 * time.Second
+	longestPause = 10 * time.Minute
+)
+
+// everybody goes over the users that are left, and then over those who were put
+// off. It returns errNewer when some of them are to be put off still.
 func (w *walk) everybody(ctx context.Context) error {
 	if w.run.User != nil {
-		return w.one(ctx, *w.run.User)
+		return w.done(ctx, *w.run.User, w.one(ctx, *w.run.User))
 	}
 	for {
 		var next users.ID
@@ -101,39 +124,77 @@ func (w *walk) everybody(ctx context.Context) error {
 			next, ok, err = ledger.NextUser(ctx, tx, w.run.Team, w.run.last)
 			return err
 		})
-		if err != nil || !ok {
+		if err != nil {
 			return err
 		}
-		if err := w.one(ctx, next); err != nil {
+		if !ok {
+			return w.late(ctx)
+		}
+		err = w.one(ctx, next)
+		if errors.Is(err, errNewer) {
+			err = w.note(ctx, func(r *Run) { r.last, r.late = next, append(slices.Clone(r.late), next) })
+		} else {
+			err = w.done(ctx, next, err)
+		}
+		if err != nil {
 			return err
 		}
 	}
 }
 
-// one reads one user again and notes that it is done.
+// late goes once over those who were put off.
+func (w *walk) late(ctx context.Context) error {
+	for _, id := range slices.Clone(w.run.late) {
+		err := w.done(ctx, id, w.one(ctx, id))
+		if err != nil && !errors.Is(err, errNewer) {
+			return err
+		}
+	}
+	if len(w.run.late) > 0 {
+		return errNewer
+	}
+	return nil
+}
+
+// one reads one user again. It returns errNewer when something newer kept
+// coming in.
 func (w *walk) one(ctx context.Context, id users.ID) error {
 	var user users.User
 	err := w.DB.Read(ctx, func(tx *store.Tx) (err error) {
 		user, err = users.Get(ctx, tx, w.run.Team, id)
 		return err
 	})
-	switch {
-	case err == nil:
-		err = w.person(ctx, user)
-	case fault.Is(err, fault.NotFound): // deleted, and soon erased
-		err = nil
+	if fault.Is(err, fault.NotFound) { // deleted, and soon erased
+		return nil
 	}
 	if err != nil {
 		return err
 	}
-	err = w.DB.Write(ctx, func(tx *store.Tx) error {
-		ahead := *w.run
-		ahead.Done, ahead.last = ahead.Done+1, id
-		if err := ahead.save(ctx, tx); err != nil {
-			return err
+	return w.person(ctx, user)
+}
+
+// done notes that a user is, unless reading them failed.
+func (w *walk) done(ctx context.Context, id users.ID, err error) error {
+	if err != nil {
+		return err
+	}
+	return w.note(ctx, func(r *Run) {
+		at := slices.Index(r.late, id)
+		if r.Done++; at < 0 {
+			r.last = id
+			return
 		}
-		tx.AfterCommit(func() { w.run.Done, w.run.last = ahead.Done, id })
-		return nil
+		r.late = slices.Delete(slices.Clone(r.late), at, at+1)
+	})
+}
+
+// note writes how far the run is.
+func (w *walk) note(ctx context.Context, change func(r *Run)) error {
+	err := w.DB.Write(ctx, func(tx *store.Tx) error {
+		ahead := *w.run
+		change(&ahead)
+		tx.AfterCommit(func() { *w.run = ahead })
+		return ahead.save(ctx, tx)
 	})
 	if err != nil {
 		return err

@@ -22,7 +22,7 @@ import (
 var errNewer = errors.New("replay: something newer came in")
 
 // tries is how often a user is begun again because something newer came in.
-const tries = 10
+const tries = 3
 
 func (w *walk) person(ctx context.Context, user users.User) error {
 	var err error
@@ -43,7 +43,10 @@ type person struct {
 	user     users.User
 	zones    users.Zones
 	payloads []ledger.Payload
+	spans    map[ledger.ID]imports.Span // of the files among them
+	passed   time.Time                  // when the last file that is passed over came; zero when none is
 	mark     ledger.Mark
+	devices  connections.KnownDevices
 	read     *recorder
 	seen     *Changes // of this user: payloads alone
 }
@@ -67,9 +70,8 @@ func (p *person) replay(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if p.passOver(wanted) {
-			incomplete = true
-		}
+		p.spans, p.passed = wanted, p.passOver(wanted)
+		incomplete = incomplete || !p.passed.IsZero()
 		return nil
 	})
 	if err != nil {
@@ -100,23 +102,6 @@ func (p *person) replay(ctx context.Context) error {
 	return p.DB.Write(ctx, p.remap(ctx))
 }
 
-// passOver leaves out the files that are not wanted, and tells whether there
-// are any. What such a file had stored stays. So what came before it is left
-// out as well where today's mapping has read it already: it is stored, but for
-// what the file put in its place.
-func (p *person) passOver(wanted map[ledger.ID]bool) (found bool) {
-	var last time.Time
-	p.payloads = slices.DeleteFunc(p.payloads, func(l ledger.Payload) bool {
-		if !isFile(l) || wanted[l.ID] {
-			return false
-		}
-		found, last = true, l.LastAt // the latest comes last
-		return true
-	})
-	p.payloads = slices.DeleteFunc(p.payloads, func(l ledger.Payload) bool { return l.LastAt.Before(last) && !l.Stale() })
-	return found
-}
-
 // prepare takes a scratch database with room for one more user, and puts the
 // summaries there that are stored. What is read again finds them as it would in
 // the store: a session keeps the place and the day that it has, and one that
@@ -133,7 +118,7 @@ func (p *person) prepare(ctx context.Context) error {
 		}
 	}
 	p.scratch.users++
-	p.read = newRecorder(p.scratch.sink)
+	p.read = newRecorder(p.scratch.sink, p.DB)
 	return wearables.CopySummaries(ctx, p.DB, p.scratch.db, p.user.Team.UUID(), p.user.ID.UUID())
 }
 
@@ -157,16 +142,16 @@ func (p *person) readAll(ctx context.Context) error {
 		return err
 	}
 	for _, came := range p.inOrder() {
-		one, then := came.payload, p.userAt(came.at)
-		if isFile(*one) || then.TimeZone != user.TimeZone {
+		one, then := came.payload, p.userAt(came.told)
+		if isFile(*one) || then.TimeZone != user.TimeZone || came.rule != p.read.rule {
 			if err := flush(); err != nil {
 				return err
 			}
 		}
-		user = then
+		user, p.read.rule, p.read.came = then, came.rule, came.told
 		batch, err := p.readOne(ctx, one, user)
 		if kind := fault.KindOf(err); err != nil && kind != fault.Internal && kind != fault.Unavailable {
-			if !came.before {
+			if !came.besides {
 				p.seen.Unreadable[one.Kind]++
 			}
 			continue
@@ -174,7 +159,7 @@ func (p *person) readAll(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if !came.before {
+		if !came.besides {
 			p.seen.Payloads++
 		}
 		if samples > 0 && (batch.Provider != waiting.Provider || len(batch.Summaries) > 0 || samples > mostAtOnce) {
@@ -196,43 +181,6 @@ func (p *person) readAll(ctx context.Context) error {
 	return flush()
 }
 
-// coming is a time at which a payload came: the last one, or one before.
-type coming struct {
-	payload *ledger.Payload
-	at      time.Time
-	before  bool
-}
-
-// inOrder is when the payloads came, in order. A pushed body that came again is
-// as late as it came last; where a file came in between, it is also there at
-// its first time, for the file to find.
-func (p *person) inOrder() (all []coming) {
-	var files []time.Time
-	for i := range p.payloads {
-		if l := &p.payloads[i]; isFile(*l) {
-			files = append(files, l.LastAt)
-		}
-	}
-	for i := range p.payloads {
-		l := &p.payloads[i]
-		between := func(file time.Time) bool { return l.FirstAt.Before(file) && file.Before(l.LastAt) }
-		if !isFile(*l) && l.Times > 1 && slices.ContainsFunc(files, between) {
-			all = append(all, coming{l, l.FirstAt, true})
-		}
-		all = append(all, coming{l, l.LastAt, false})
-	}
-	slices.SortStableFunc(all, func(a, b coming) int { return a.at.Compare(b.at) })
-	return all
-}
-
-// userAt is the user with the fallback zone of an instant: with that, what came
-// then was stored.
-func (p *person) userAt(at time.Time) users.User {
-	user := p.user
-	user.TimeZone = p.zones.At(at)
-	return user
-}
-
 // readOne reads a pushed body into a batch, or a file into the scratch
 // database.
 func (p *person) readOne(ctx context.Context, one *ledger.Payload, user users.User) (batch wearables.Batch, err error) {
@@ -251,7 +199,10 @@ func (p *person) readOne(ctx context.Context, one *ledger.Payload, user users.Us
 	if err != nil {
 		return batch, err
 	}
-	return batchOf(one, body)
+	if batch, err = batchOf(one, body); err != nil {
+		return batch, err
+	}
+	return batch, p.devices.Mark(ctx, p.DB, p.user.Team, p.user.ID, &batch)
 }
 
 // isFile says that a payload was uploaded and not pushed.

@@ -2,10 +2,13 @@ package replay
 
 import (
 	"context"
+	"slices"
+	"time"
 
 	"github.com/google/uuid"
 
 	"hale/internal/providers/files"
+	"hale/internal/store"
 	"hale/internal/users"
 	"hale/internal/wearables"
 )
@@ -15,9 +18,13 @@ import (
 // the store itself keeps only the id that is made of it.
 type recorder struct {
 	sink      *wearables.Ingester
+	stored    *store.DB
 	summaries map[uuid.UUID]about
 	order     []uuid.UUID
 	streams   map[uuid.UUID]bool // workouts
+
+	rule rule      // for what is read now
+	came time.Time // when it did
 }
 
 // about is a summary without its body.
@@ -28,29 +35,44 @@ type about struct {
 
 var _ files.Sink = (*recorder)(nil)
 
-func newRecorder(sink *wearables.Ingester) *recorder {
-	return &recorder{sink: sink, summaries: map[uuid.UUID]about{}, streams: map[uuid.UUID]bool{}}
+func newRecorder(sink *wearables.Ingester, stored *store.DB) *recorder {
+	return &recorder{sink: sink, stored: stored, summaries: map[uuid.UUID]about{}, streams: map[uuid.UUID]bool{}}
 }
 
-// Ingest stores a batch in the scratch database.
+// Ingest stores of a batch what its rule leaves in the scratch database.
 func (r *recorder) Ingest(ctx context.Context, user users.User, b wearables.Batch) (wearables.Result, error) {
-	for _, s := range b.Summaries {
-		one := about{b.Provider, s}
-		if s.Source.Provider != "" {
-			one.provider = s.Source.Provider
-		}
-		one.Body = nil
-		id := wearables.SummaryID(user.ID.UUID(), one.provider, s.Resource, s.Key)
+	if r.rule == asStored {
+		user.TimeZone, b.Marked = nil, true // what is stored is as it is
+	}
+	b, err := r.leave(ctx, user, b)
+	if err != nil {
+		return wearables.Result{}, err
+	}
+	b.Summaries = slices.Clone(b.Summaries)
+	for i := range b.Summaries {
+		s := &b.Summaries[i]
+		id, provider := identify(user, b.Provider, s)
 		if _, known := r.summaries[id]; !known {
 			r.order = append(r.order, id)
 		}
+		one := about{provider, *s}
+		one.Body = nil
 		r.summaries[id] = one
+		s.Came = r.came
 	}
 	for _, s := range b.Streams {
 		r.streams[wearables.SummaryID(user.ID.UUID(), b.Provider, "workouts", s.WorkoutKey)] = true
 	}
 	b.Stage, b.Push, b.Also = wearables.Historical, false, nil
 	return r.sink.Ingest(ctx, user, b)
+}
+
+// identify finds the id of a summary, and its provider.
+func identify(user users.User, provider string, s *wearables.Summary) (uuid.UUID, string) {
+	if s.Source.Provider != "" {
+		provider = s.Source.Provider
+	}
+	return wearables.SummaryID(user.ID.UUID(), provider, s.Resource, s.Key), provider
 }
 
 // HistoricalDone is nothing that is said again.

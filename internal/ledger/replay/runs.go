@@ -52,7 +52,14 @@ type Run struct {
 	CreatedAt   time.Time
 	FinishedAt  *time.Time
 
-	last users.ID // the last one that is finished
+	last users.ID   // the last one that is finished or put off
+	late []users.ID // who is put off, to be read again at the end
+}
+
+// saved is a run's report as its row has it.
+type saved struct {
+	*Changes
+	Late []users.ID `json:"late,omitempty"`
 }
 
 const columns = `team_id, id, user_id, dry_run, every, status, done, total, last_user, report, error, created_at, finished_at`
@@ -72,7 +79,10 @@ func (r *Run) scan(row interface{ Scan(...any) error }) error {
 		r.last = users.ID(*last)
 	}
 	r.Report = *newChanges()
-	return json.Unmarshal([]byte(report), &r.Report)
+	kept := saved{Changes: &r.Report}
+	err := json.Unmarshal([]byte(report), &kept)
+	r.late = kept.Late
+	return err
 }
 
 // Create asks for a run, and for its job in the same transaction. The user, if
@@ -159,7 +169,7 @@ func reconcile(ctx context.Context, tx *store.Tx, r *Run) error {
 
 // save writes how far the run is and what it changed.
 func (r *Run) save(ctx context.Context, tx *store.Tx) error {
-	report, err := json.Marshal(r.Report)
+	report, err := json.Marshal(saved{&r.Report, r.late})
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,12 @@ import (
 // pushSummaries stores summaries as their door does.
 func (b *bed) pushSummaries(resource, data string) {
 	b.t.Helper()
-	text := []byte(`{"stage":"daily","provider":"health_connect","data":[` + data + `]}`)
+	b.pushSummariesOf("health_connect", resource, data)
+}
+
+func (b *bed) pushSummariesOf(provider, resource, data string) {
+	b.t.Helper()
+	text := []byte(`{"stage":"daily","provider":"` + provider + `","data":[` + data + `]}`)
 	d, _ := wearables.DocumentNamed(resource)
 	body, err := push.ParseSummaries(text, d)
 	if err != nil {
@@ -36,7 +41,7 @@ func (b *bed) pushSummaries(resource, data string) {
 			return err
 		},
 	})
-	if err != nil || r.Created == 0 {
+	if err != nil || r.Created+r.Updated == 0 {
 		b.t.Fatalf("%+v, %v", r, err)
 	}
 }
@@ -239,6 +244,9 @@ func TestWhatACanceledImportCorrected(t *testing.T) {
 		b.stale()
 		if r := b.run(Order{}); r.Report.Payloads != 2 {
 			t.Errorf("what another mapping read is not read again: %s", asText(r.Report))
+		}
+		if got := b.samples("heartrate", "health_connect").Value; !slices.Equal(got, []float64{100, 70}) {
+			t.Errorf("what another mapping read goes first: %v", got)
 		}
 	})
 }

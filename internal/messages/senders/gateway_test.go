@@ -10,13 +10,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	standard "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"hale/internal/ids"
 	"hale/internal/messages"
 	"hale/internal/messages/senders"
-
-	"github.com/google/uuid"
 )
 
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"

@@ -21,11 +21,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"hale/internal/ids"
 	"hale/internal/messages"
 	"hale/internal/messages/senders"
-
-	"github.com/google/uuid"
 )
 
 // mailServer is an SMTP server (RFC 5321) as far as a test needs one: EHLO,

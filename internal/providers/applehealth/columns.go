@@ -6,6 +6,7 @@ import "hale/internal/wearables"
 // so comparing them is cheap.
 type columnKey struct {
 	resource, kind, sport string
+	words                 string // wearables.ExtraText; mostly empty
 	source                int
 }
 
@@ -31,7 +32,7 @@ func (c *columns) at(key columnKey, list []wearables.Source) *wearables.Samples 
 	col, ok := c.byKey[key]
 	if !ok {
 		col = c.storage()
-		col.Resource, col.Type = key.resource, key.kind
+		col.Resource, col.Type, col.Extra = key.resource, key.kind, key.words
 		col.Source = list[key.source]
 		col.Source.Sport = key.sport
 		c.byKey[key] = col

@@ -38,6 +38,7 @@ type entry struct {
 	field  *bool   // protection_used
 	value  float64 // °C
 	count  *files.TypeCount
+	record int64 // the how-manieth of its type
 }
 
 // note keeps an entry until the end of the file.
@@ -48,7 +49,7 @@ func (r *Reader) note(p *pending) bool {
 	r.noted++
 	d := r.diaryOf(p.source)
 	d.entries = append(d.entries, entry{
-		list: p.rule.resource, day: localDate(p.start, p.offset), word: p.kind, begins: p.begins, field: p.protected, count: p.count,
+		list: p.rule.resource, day: localDate(p.start, p.offset), word: p.kind, begins: p.begins, field: p.protected, count: p.count, record: p.count.Read,
 	})
 	return true
 }
@@ -101,7 +102,7 @@ func (r *Reader) cycles() ([]wearables.Summary, error) {
 			c := cycleOf(found, e.day)
 			if c == nil {
 				e.count.Unpaired++
-				r.report.Left(e.count)
+				r.report.LeftAt(e.count, e.record, "unpaired")
 				continue
 			}
 			c.add(e)

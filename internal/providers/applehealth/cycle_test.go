@@ -55,6 +55,9 @@ func TestImportCycles(t *testing.T) {
 		if o.Records != 15 || o.Mapped != 13 || o.Types["SexualActivity"].Unpaired != 1 || o.Types["CervicalMucusQuality"].BadValue != 1 {
 			t.Errorf("%d of %d, %+v", o.Mapped, o.Records, o.FirstLeft())
 		}
+		if left := o.FirstLeft()["SexualActivity"]; left != (files.LeftOut{Record: 1, Reason: "unpaired"}) {
+			t.Errorf("the first that was left out: %+v", left)
+		}
 		all := filestest.Summaries(t, db, user, "menstrual_cycle")
 		slices.SortFunc(all, func(a, b map[string]any) int {
 			return strings.Compare(a["period_start"].(string), b["period_start"].(string))
@@ -123,6 +126,27 @@ func TestHomelessElementsAreCounted(t *testing.T) {
 	}
 }
 
+// Where a thermometer was is one of eleven words, or nobody knows.
+func TestThermometers(t *testing.T) {
+	for location, want := range map[string]string{"1": "armpit", "6": "mouth", "9": "eardrum", " 11 ": "forehead", "0": "", "12": "", "x": ""} {
+		entry := `><MetadataEntry key="HKBodyTemperatureSensorLocation" value="` + location + `"/></Record>`
+		g, err := gather(t, strings.NewReader(opening+
+			record(quantity+"BodyTemperature", "degC", "36.8", entry)+
+			strings.Replace(record(quantity+"BodyTemperature", "degC", "36.9", "/>"), "10:00:00", "10:05:00", 1)+
+			strings.Replace(record(quantity+"HeartRate", "count/min", "61", entry), "10:00:00", "10:06:00", 1)+"</HealthData>"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range g.samples {
+			for i, v := range s.Value {
+				if is := s.Extra; v == 36.8 && is != want || v != 36.8 && is != "" {
+					t.Errorf("%q: %v of %q", location, s.Value[i], is)
+				}
+			}
+		}
+	}
+}
+
 func TestInsulin(t *testing.T) {
 	insulinRecord := func(reason string) string {
 		return `<Record type="HKQuantityTypeIdentifierInsulinDelivery" sourceName="Pump" unit="IU" value="4.5" startDate="2024-05-01 12:0` + reason + `:00 +0200" endDate="2024-05-01 12:0` + reason + `:00 +0200">` +
@@ -134,9 +158,9 @@ func TestInsulin(t *testing.T) {
 	}
 	byType := map[string]float64{}
 	for _, s := range g.samples {
-		byType[s.Type] = s.Value[0]
+		byType[s.Type+" "+s.Extra] = s.Value[0]
 	}
-	if want := map[string]float64{"": 4.5, "rapid_acting": 4.5}; !maps.Equal(byType, want) {
+	if want := map[string]float64{" basal,,": 4.5, "rapid_acting bolus,,": 4.5}; !maps.Equal(byType, want) {
 		t.Errorf("%v", byType)
 	}
 }

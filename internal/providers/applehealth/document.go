@@ -73,7 +73,7 @@ type Reader struct {
 	zones   zoneMemo
 
 	record        pending // the record whose children may follow
-	halves        map[half]float64
+	halves        map[half]halfOf
 	portions      map[portionKey]*eaten
 	meals         meals
 	sleepers      map[int]*derive.Sleeper // by number of the source
@@ -102,7 +102,7 @@ func NewReader(give func(*Chunk) error) *Reader {
 		report:  files.Report{Types: map[string]*files.TypeCount{}},
 		sources: newSources(), columns: newColumns(), free: make(chan *columns, 2),
 		types: newTypeMemo(), zones: zoneMemo{},
-		halves: map[half]float64{}, portions: map[portionKey]*eaten{}, meals: newMeals(), course: course{of: map[courseKey]*derive.Course{}}, sleepers: map[int]*derive.Sleeper{}, diaries: map[int]*diary{}, facts: derive.Facts{},
+		halves: map[half]halfOf{}, portions: map[portionKey]*eaten{}, meals: newMeals(), course: course{of: map[courseKey]*derive.Course{}}, sleepers: map[int]*derive.Sleeper{}, diaries: map[int]*diary{}, facts: derive.Facts{},
 		restAt: map[civil.Date]int64{}, walkAt: map[civil.Date]int64{},
 	}
 }

@@ -359,6 +359,9 @@ func TestReaderBloodPressure(t *testing.T) {
 	if c := g.report.Types["BloodPressureSystolic"]; c.Read != 2 || c.Mapped != 1 || c.Unpaired != 1 || g.report.Copies != 1 {
 		t.Errorf("%+v, %d copies", c, g.report.Copies)
 	}
+	if left := g.report.FirstLeft()["BloodPressureSystolic"]; left != (files.LeftOut{Record: 2, Reason: "unpaired"}) {
+		t.Errorf("the first that was left out: %+v", left)
+	}
 }
 
 // Foods of one meal stand at one moment and add up; a repeated record does not.

@@ -18,6 +18,7 @@ type pending struct {
 	offset     int32
 	value      float64
 	kind       string
+	words      string // wearables.ExtraText of what the record says beside its value
 	source     int
 	begins     bool  // a first day of bleeding
 	protected  *bool // whether protection was used
@@ -35,6 +36,12 @@ type half struct {
 	at     int64
 	source int
 	shape  shape
+}
+
+// halfOf is one of them, until the other comes.
+type halfOf struct {
+	value  float64
+	record int64 // the how-manieth of its type
 }
 
 // onRecord reads one Record. Those inside a correlation also stand outside,
@@ -104,7 +111,7 @@ func (r *Reader) readRecord(tag *xmlscan.Tag) {
 		return
 	}
 	p.source = r.sources.of(name, device)
-	p.begins, p.protected = false, nil
+	p.begins, p.protected, p.words = false, nil, ""
 	p.open = true
 }
 
@@ -158,7 +165,7 @@ func (r *Reader) endRecord() {
 
 // keep adds the record to its columns.
 func (r *Reader) keep(p *pending) {
-	col := r.columns.at(columnKey{p.rule.resource, p.kind, p.rule.sport, p.source}, r.sources.list)
+	col := r.columns.at(columnKey{p.rule.resource, p.kind, p.rule.sport, p.words, p.source}, r.sources.list)
 	if p.rule.shape != point {
 		col.End = append(col.End, p.end)
 	}
@@ -188,20 +195,20 @@ func (r *Reader) pair(p *pending) {
 	if p.rule.shape == systolic {
 		other.shape = diastolic
 	}
-	value, ok := r.halves[other]
+	found, ok := r.halves[other]
 	if !ok {
 		if len(r.halves) < maxHalves {
-			r.halves[half{p.start, p.source, p.rule.shape}] = p.value
+			r.halves[half{p.start, p.source, p.rule.shape}] = halfOf{p.value, p.count.Read}
 		} else {
 			p.count.Unpaired++
-			r.report.Left(p.count)
+			r.report.LeftAt(p.count, p.count.Read, "unpaired")
 		}
 		return
 	}
 	delete(r.halves, other)
-	high, low := p.value, value
+	high, low := p.value, found.value
 	if p.rule.shape == diastolic {
-		high, low = value, p.value
+		high, low = low, high
 	}
 	col := r.columns.at(columnKey{resource: p.rule.resource, source: p.source}, r.sources.list)
 	r.columns.add(col, p.start, p.offset, high)
@@ -214,13 +221,14 @@ func (r *Reader) pair(p *pending) {
 
 // unpaired counts the halves that are left at the end.
 func (r *Reader) unpaired() {
-	for h := range r.halves {
+	for h, found := range r.halves {
 		name := "BloodPressureSystolic"
 		if h.shape == diastolic {
 			name = "BloodPressureDiastolic"
 		}
-		r.report.Type(name).Unpaired++
-		r.report.Left(r.report.Type(name))
+		count := r.report.Type(name)
+		count.Unpaired++
+		r.report.LeftAt(count, found.record, "unpaired")
 	}
 }
 
@@ -255,8 +263,12 @@ func (r *Reader) recordMetadata(key, value []byte) {
 			r.record.source = r.sources.manual(r.record.source)
 		}
 	case "HKInsulinDeliveryReason":
-		if string(bytes.TrimSpace(value)) == "2" && r.record.rule.resource == insulin {
-			r.record.kind = "rapid_acting"
+		if r.record.rule.resource == insulin {
+			r.record.delivered(string(bytes.TrimSpace(value)))
+		}
+	case "HKBodyTemperatureSensorLocation":
+		if r.record.rule.resource == "body_temperature" {
+			r.record.words = thermometers[string(bytes.TrimSpace(value))]
 		}
 	case "HKMenstrualCycleStart":
 		r.record.begins = string(bytes.TrimSpace(value)) == "1"

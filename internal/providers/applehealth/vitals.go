@@ -1,8 +1,33 @@
 package applehealth
 
+import "hale/internal/wearables"
+
 // insulin has the type rapid_acting where the record says that it was a bolus.
 // Basal insulin has none: of a pump it is as rapid, of a pen it is not.
 const insulin = "insulin_injection"
+
+// delivered takes in why insulin was given: 1 is basal, 2 a bolus.
+func (p *pending) delivered(reason string) {
+	switch reason {
+	case "1":
+		p.words = basalDose
+	case "2":
+		p.kind, p.words = "rapid_acting", bolusDose
+	}
+}
+
+var (
+	basalDose = wearables.ExtraText("basal", "", "")
+	bolusDose = wearables.ExtraText("bolus", "", "")
+)
+
+// thermometers are the words for where one was.
+//
+// Source: HKBodyTemperatureSensorLocation.
+var thermometers = map[string]string{
+	"1": "armpit", "2": "body", "3": "ear", "4": "finger", "5": "gastrointestinal", "6": "mouth", "7": "rectum", "8": "toe",
+	"9": "eardrum", "10": "temporal_artery", "11": "forehead",
+}
 
 // vitals are what the heart, the blood and the lungs say.
 //

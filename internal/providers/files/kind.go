@@ -22,7 +22,8 @@ type Kind struct {
 	// the history of a person: a first one does not fill the past.
 	Recording bool
 	// Check tells by its content whether a file is one, without reading it to
-	// the end. What is none gives Unlike; what is one but can not be read, such
+	// the end. What is none gives Unlike; what seems to be one and ends before
+	// anything of it is whole gives Cut; what is one but can not be read, such
 	// as a locked zip, gives another fault. limit bounds the document,
 	// uncompressed, in bytes; 0 leaves it to the kind.
 	Check func(path string, limit int64) error
@@ -74,3 +75,17 @@ func (e *UnlikeError) Error() string { return e.text }
 
 // Kind makes it a fault.
 func (e *UnlikeError) Kind() fault.Kind { return fault.Unprocessable }
+
+// CutError says that a file seems to be of a kind, but ends in the middle of
+// its first record, so that nothing of it can be read.
+type CutError struct{ title string }
+
+// Cut is the answer of a Check to such a file. title is that of the kind.
+func Cut(title string) error { return &CutError{title} }
+
+func (e *CutError) Error() string {
+	return "the file is " + e.title + " that ends in the middle of its first record, so that nothing of it can be read"
+}
+
+// Kind makes it a fault.
+func (e *CutError) Kind() fault.Kind { return fault.Unprocessable }

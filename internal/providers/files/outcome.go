@@ -29,14 +29,13 @@ type LeftOut struct {
 	Reason string `json:"reason" doc:"skipped (the type has no home), bad_date, bad_value, bad_unit, unpaired or too_many."`
 }
 
-// Left remembers the first record of a type that was left out. Call it after
-// the count.
+// Left remembers the first record of a type that was left out: the first of
+// those that were read last, where several are left out together. Call it after
+// the count. Where another is meant, as often where the half of one is missing,
+// LeftAt says which.
 func (r *Report) Left(c *TypeCount) {
 	if _, known := r.left[c]; known {
 		return
-	}
-	if r.left == nil {
-		r.left = map[*TypeCount]LeftOut{}
 	}
 	for _, reason := range []struct {
 		n    int64
@@ -50,14 +49,30 @@ func (r *Report) Left(c *TypeCount) {
 		{c.TooMany, "too_many"},
 	} {
 		if reason.n > 0 {
-			example := LeftOut{Record: c.Read, Reason: reason.word}
-			if reason.word == "unpaired" || reason.n > 1 {
+			example := LeftOut{Record: c.Read - reason.n + 1, Reason: reason.word}
+			if reason.word == "unpaired" {
 				example.Record = 0
 			}
-			r.left[c] = example
+			r.keepLeft(c, example)
 			return
 		}
 	}
+}
+
+// LeftAt remembers a record that turned out to be left out after others of its
+// type had been read: the how-manieth it was, from 1, and why. The one that
+// stands first in the file counts.
+func (r *Report) LeftAt(c *TypeCount, record int64, reason string) {
+	if was, known := r.left[c]; !known || was.Record == 0 || record < was.Record {
+		r.keepLeft(c, LeftOut{Record: record, Reason: reason})
+	}
+}
+
+func (r *Report) keepLeft(c *TypeCount, example LeftOut) {
+	if r.left == nil {
+		r.left = map[*TypeCount]LeftOut{}
+	}
+	r.left[c] = example
 }
 
 // FirstLeft is the first record that was left out, by type.

@@ -28,6 +28,9 @@ type Recording struct {
 	// What no course says: the average power that a meter measured, and the
 	// average in which harder parts weigh more; W.
 	Metered, Weighted *float64
+	// Own says that the file is the device's own, which records one workout at a
+	// time; Cut that it breaks off, so that another copy may tell more.
+	Own, Cut bool
 }
 
 // MaxRecordings bounds the recordings of one file: more than a life of sport
@@ -64,6 +67,10 @@ func (s *Store) recording(ctx context.Context, r *Recording) error {
 		r.Metres = far
 	}
 	r.Route = r.Course.route()
+	known, err := s.copyOf(ctx, r)
+	if err != nil {
+		return err
+	}
 	hearts := r.Course.samples("heartrate", func(m *Moment) *float64 { return &m.HeartRate }, r.Source, r.Offset)
 	breaths := r.Course.samples("respiratory_rate", func(m *Moment) *float64 { return &m.Breaths }, r.Source, r.Offset)
 	var some []wearables.Samples
@@ -75,9 +82,26 @@ func (s *Store) recording(ctx context.Context, r *Recording) error {
 	if err := s.ingest(ctx, wearables.Batch{Samples: some}); err != nil {
 		return err
 	}
+	if r.yields(known) {
+		return s.touch(ctx, some)
+	}
 	d := s.deriver
-	d.Ingester = &withCourse{Sink: s.in.Sink, recording: r}
+	with := &withCourse{Sink: s.in.Sink, recording: r}
+	if r.Cut && known != nil && known.Moving != nil && r.Moving == nil {
+		with.told = known
+		r.Start, r.End = known.Start.UnixMicro(), max(r.End, known.End.UnixMicro())
+	}
+	d.Ingester = with
 	if err := d.Workouts(ctx, []derive.Workout{r.Workout}); err != nil {
+		return err
+	}
+	return s.touch(ctx, some)
+}
+
+// Aside stores samples of an activity that lie in no workout of it, or are not a
+// part of one. Like a recording they make no activity of their day.
+func (s *Store) Aside(ctx context.Context, some []wearables.Samples) error {
+	if err := s.ingest(ctx, wearables.Batch{Samples: some}); err != nil {
 		return err
 	}
 	return s.touch(ctx, some)
@@ -113,6 +137,7 @@ func (s *Store) touch(ctx context.Context, some []wearables.Samples) error {
 type withCourse struct {
 	Sink
 	recording *Recording
+	told      *toldWorkout // what to leave as it is; nil replaces it
 }
 
 // Ingest stores what was derived.
@@ -123,6 +148,11 @@ func (w *withCourse) Ingest(ctx context.Context, user users.User, b wearables.Ba
 		var err error
 		if one.Body, err = w.recording.complete(one.Body); err != nil {
 			return wearables.Result{}, err
+		}
+		if w.told != nil {
+			if one.Body, err = w.told.add(one.Body); err != nil {
+				return wearables.Result{}, fmt.Errorf("files: adding to a workout: %w", err)
+			}
 		}
 		if len(w.recording.Course) > 0 {
 			b.Streams = append(b.Streams, w.recording.Course.stream(one.Key))

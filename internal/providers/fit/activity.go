@@ -79,6 +79,20 @@ func wider(m interface{ IsExpandedField(num byte) bool }, num byte, enhanced, fi
 	return either(enhanced, field)
 }
 
+// takeEvent keeps when the timer was started first, which is when the session
+// of the file begins.
+func (p *part) takeEvent(m *proto.Message) {
+	e := mesgdef.NewEvent(m)
+	at, ok := instant(e.Timestamp)
+	if !ok {
+		return
+	}
+	p.clock = at
+	if p.began == 0 && e.Event == typedef.EventTimer && e.EventType == typedef.EventTypeStart {
+		p.began = at
+	}
+}
+
 // takeRecord keeps a record as a moment.
 func (p *part) takeRecord(m *proto.Message) fate {
 	if !p.records() {
@@ -90,6 +104,7 @@ func (p *part) takeRecord(m *proto.Message) fate {
 	if !ok {
 		return badDate
 	}
+	p.clock = at
 	if len(p.moments) >= files.MaxMoments {
 		return tooMany
 	}
@@ -156,14 +171,52 @@ func bounds(s *mesgdef.Session) (begin, end int64, ok bool) {
 	return 0, 0, false
 }
 
-// recordings makes one workout of each session, with the moments that came
-// after its start and before the next one's. A file without sessions was cut
-// off: its moments alone are the workout.
+// recordings are the workouts of the file, with what a strap handed over.
 func (p *part) recordings() []files.Recording {
 	slices.SortStableFunc(p.moments, func(a, b files.Moment) int { return cmp.Compare(a.Time, b.Time) })
-	if len(p.sessions) == 0 {
-		return p.unfinished()
+	rest := p.afterSessions()
+	all := append(p.finished(), p.unfinished(rest)...)
+	p.wear(all)
+	for i := range all {
+		all[i].Own, all[i].Cut = true, p.cut
 	}
+	return all
+}
+
+// afterSessions takes out the moments of which no session tells: all where the
+// file has none, and where it breaks off between two sessions, those behind the
+// last.
+func (p *part) afterSessions() (rest files.Course) {
+	last := int64(math.MinInt64)
+	for i := range p.sessions {
+		_, end, _ := bounds(&p.sessions[i])
+		last = max(last, end)
+	}
+	n := len(p.moments)
+	if len(p.sessions) > 0 && (!p.cut || n == 0 || p.moments[n-1].Time <= last+settles) {
+		return nil
+	}
+	i, _ := slices.BinarySearchFunc(p.moments, last+1, func(m files.Moment, at int64) int { return cmp.Compare(m.Time, at) })
+	if rest = p.moments[i:]; len(p.sessions) > 0 && !isCourse(rest) {
+		return nil
+	}
+	p.moments = p.moments[:i]
+	return rest
+}
+
+// isCourse says whether records may be a workout by themselves.
+func isCourse(all files.Course) bool {
+	n := len(all)
+	return n >= 2 && all[n-1].Time-all[0].Time <= files.LongestWorkout.Microseconds()
+}
+
+// settles is for how long a device may go on with records of a session that it
+// has ended.
+const settles = int64(time.Minute / time.Microsecond)
+
+// finished makes one workout of each session, with the moments that came after
+// its start and before the next one's.
+func (p *part) finished() []files.Recording {
 	slices.SortStableFunc(p.sessions, func(a, b mesgdef.Session) int { return a.StartTime.Compare(b.StartTime) })
 	all := make([]files.Recording, len(p.sessions))
 	for i := range p.sessions {
@@ -221,18 +274,22 @@ func (p *part) workout(s *mesgdef.Session) files.Recording {
 	return r
 }
 
-// unfinished is the workout of a file without a session.
-func (p *part) unfinished() []files.Recording {
-	if len(p.moments) < 2 {
+// unfinished is the workout of records without a session, as in a file that
+// breaks off. It began when the timer was started.
+func (p *part) unfinished(course files.Course) []files.Recording {
+	if !isCourse(course) {
 		return nil
 	}
-	first, last := p.moments[0].Time, p.moments[len(p.moments)-1].Time
-	if last-first > files.LongestWorkout.Microseconds() {
-		return nil
+	first, last := course[0].Time, course[len(course)-1].Time
+	if len(p.sessions) == 0 && p.began != 0 && p.began < first && first-p.began <= strayed {
+		first = p.began
 	}
 	r := files.Recording{
 		Workout: derive.Workout{Sport: p.sport.named(), Start: first, End: last, Offset: p.offset},
-		Course:  p.moments,
+		Course:  course,
+	}
+	if machines[p.sport.sub] {
+		r.Source.Type = "exercise_machine"
 	}
 	finish(&r, p.sport.main, p.sport.sub)
 	return []files.Recording{r}

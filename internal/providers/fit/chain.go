@@ -20,11 +20,11 @@ const maxParts = 10_000
 func readChain(ctx context.Context, raw []byte, outcome *files.Outcome) ([]*part, error) {
 	outcome.Bytes = int64(len(raw))
 	var parts []*part
-	for at := 0; at < len(raw); {
+	for at, n := 0, 0; at < len(raw); n++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if !isHeader(raw[at:]) || len(parts) >= maxParts {
+		if !isHeader(raw[at:]) || n >= maxParts {
 			outcome.Damaged++ // something stands behind the last file
 			break
 		}
@@ -32,6 +32,13 @@ func readChain(ctx context.Context, raw []byte, outcome *files.Outcome) ([]*part
 		length := p.read(raw[at:])
 		at += length
 		p.end = int64(at)
+		if p.cut {
+			p.strap.breakOff()
+		}
+		if n := len(parts); n > 0 && p.isStrap() {
+			parts[n-1].join(p)
+			continue
+		}
 		parts = append(parts, p)
 	}
 	if outcome.Records == 0 {
@@ -47,7 +54,7 @@ func (p *part) read(raw []byte) int {
 	whole := header + size + 2 // with the checksum behind it
 	if size == 0 || header > len(raw) || size > len(raw) || whole > len(raw) {
 		// Devices write the size when they close a file.
-		p.outcome.Truncated = true
+		p.outcome.Truncated, p.cut = true, true
 		whole = len(raw)
 		raw = bytes.Clone(raw)
 		binary.LittleEndian.PutUint32(raw[4:8], uint32(max(1, whole-header)))
@@ -58,8 +65,11 @@ func (p *part) read(raw []byte) int {
 	// The library checks the sum as if headers had one of their own, which
 	// many have not: it would refuse one good file in five.
 	d := decoder.New(bytes.NewReader(raw[:whole]), decoder.WithIgnoreChecksum(), decoder.WithBroadcastOnly(), decoder.WithMesgListener(p))
-	if _, err := d.Decode(); err != nil && !p.outcome.Truncated {
-		p.outcome.Damaged++
+	if _, err := d.Decode(); err != nil {
+		p.cut = true
+		if !p.outcome.Truncated {
+			p.outcome.Damaged++
+		}
 	}
 	return whole
 }

@@ -12,7 +12,8 @@
 //   - chain.go: one file of a chain after the other, checksum and damage
 //   - messages.go: which message goes where, and what is counted
 //   - activity.go: records and sessions to workouts
-//   - wellness.go, monitoring.go, body.go: all other measurements
+//   - strap.go, intervals.go: beats of the heart beside records
+//   - wellness.go, nights.go, monitoring.go, body.go: all other measurements
 //   - maker.go: provider, source and device
 //
 // Facts about the format: the FIT protocol and Profile 21, and public files

@@ -8,6 +8,8 @@ import (
 	"os"
 	"slices"
 
+	"github.com/google/uuid"
+
 	"hale/internal/fault"
 	"hale/internal/providers/files"
 )
@@ -73,9 +75,11 @@ func run(ctx context.Context, in files.Input) (*files.Outcome, error) {
 		return outcome, err
 	}
 	stores := map[string]*files.Store{} // a chain may hold files of several makers
+	var nights []*found
+	owned := &devices{in.Device, map[files.Device]uuid.UUID{}}
 	useful := false
 	for _, p := range parts {
-		found, err := p.find(ctx, in.Device)
+		found, err := p.find(ctx, owned)
 		if err != nil {
 			return outcome, err
 		}
@@ -93,6 +97,9 @@ func run(ctx context.Context, in files.Input) (*files.Outcome, error) {
 		if err := found.keep(ctx, store, outcome); err != nil {
 			return outcome, err
 		}
+		if found.tellsNights() {
+			nights = append(nights, found)
+		}
 		store.Tell(p.end, int64(len(raw)), outcome.Records, outcome.Skipped())
 	}
 	if !useful {
@@ -100,6 +107,11 @@ func run(ctx context.Context, in files.Input) (*files.Outcome, error) {
 	}
 	for _, provider := range slices.Sorted(maps.Keys(stores)) {
 		if err := stores[provider].Finish(ctx); err != nil {
+			return outcome, err
+		}
+	}
+	for _, found := range nights { // the sleeps of the file are stored by now
+		if err := found.joinNights(ctx, stores[found.provider], outcome); err != nil {
 			return outcome, err
 		}
 	}

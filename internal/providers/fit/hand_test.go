@@ -12,6 +12,7 @@ import (
 type plain struct {
 	num    uint16
 	fields map[byte]uint64
+	arrays map[byte][]byte // the same as it stands in the file
 }
 
 // readByHand lists the messages of a file; what it does not know ends it.
@@ -59,7 +60,7 @@ func readByHand(raw []byte) []plain {
 			defs[local] = d
 			continue
 		}
-		m := plain{fields: map[byte]uint64{}}
+		m := plain{fields: map[byte]uint64{}, arrays: map[byte][]byte{}}
 		if head&0x80 != 0 { // a short header that holds the last bits of the time
 			local = head >> 5 & 3
 			lastTime += (uint32(head) - lastTime) & 0x1F
@@ -75,6 +76,7 @@ func readByHand(raw []byte) []plain {
 				return all
 			}
 			b := slices.Clone(raw[at : at+int(f.size)])
+			m.arrays[f.num] = raw[at : at+int(f.size)]
 			if d.order == binary.BigEndian {
 				slices.Reverse(b)
 			}
@@ -105,6 +107,18 @@ type value struct {
 
 var baseTypes = map[byte]byte{1: 0x02, 2: 0x84, 4: 0x86}
 
+// baseType is uint8 for a list of heart rates and byte for the ends of their
+// times, however long they are.
+func (m *message) baseType(f value) byte {
+	switch {
+	case m.num == numHr && f.num == 6:
+		return 0x02
+	case m.num == numHr && f.num == 10:
+		return 0x0D
+	}
+	return baseTypes[f.size]
+}
+
 // writeByHand writes one file of messages.
 func writeByHand(messages ...message) []byte {
 	var data []byte
@@ -113,7 +127,7 @@ func writeByHand(messages ...message) []byte {
 		data = binary.LittleEndian.AppendUint16(data, m.num)
 		data = append(data, byte(len(m.fields)))
 		for _, f := range m.fields {
-			data = append(data, f.num, f.size, baseTypes[f.size])
+			data = append(data, f.num, f.size, m.baseType(f))
 		}
 		data = append(data, 0)
 		for _, f := range m.fields {

@@ -59,22 +59,42 @@ var machines = map[typedef.SubSport]bool{
 
 // source is where the measurements of the file come from. The device is known
 // for certain where it wrote its serial number.
-func (p *part) source(ctx context.Context, device func(context.Context, files.Device) (uuid.UUID, error)) (wearables.Source, error) {
+func (p *part) source(ctx context.Context, owned *devices) (wearables.Source, error) {
 	source := wearables.Source{Provider: providerOf(p.id.Manufacturer), Type: p.sourceType()}
 	serial := p.id.SerialNumber
-	if device == nil || serial == 0 || serial == basetype.Uint32Invalid || p.id.Manufacturer == typedef.ManufacturerInvalid ||
+	if owned == nil || serial == 0 || serial == basetype.Uint32Invalid || p.id.Manufacturer == typedef.ManufacturerInvalid ||
 		p.id.Manufacturer == typedef.ManufacturerDevelopment {
 		return source, nil
 	}
-	id, err := device(ctx, files.Device{
+	var err error
+	source.DeviceID, err = owned.own(ctx, files.Device{
 		Provider: source.Provider, SourceType: source.Type, Manufacturer: p.id.Manufacturer.String(), Model: p.model(),
 		ExternalID: strconv.FormatUint(uint64(serial), 10), Version: p.version,
 	})
-	if err != nil {
-		return source, err
+	return source, err
+}
+
+// devices are the user's that a chain names. There are files.MaxDevices at most:
+// what comes from one more is stored without its device.
+type devices struct {
+	find  func(context.Context, files.Device) (uuid.UUID, error) // nil keeps none
+	known map[files.Device]uuid.UUID
+}
+
+func (d *devices) own(ctx context.Context, one files.Device) (*uuid.UUID, error) {
+	id, known := d.known[one]
+	switch {
+	case known:
+		return &id, nil
+	case d.find == nil || len(d.known) == files.MaxDevices:
+		return nil, nil
 	}
-	source.DeviceID = &id
-	return source, nil
+	id, err := d.find(ctx, one)
+	if err != nil {
+		return nil, err
+	}
+	d.known[one] = id
+	return &id, nil
 }
 
 // model is the name of the product, else its number.

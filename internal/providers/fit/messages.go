@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/muktihari/fit/kit/datetime"
 	"github.com/muktihari/fit/profile/mesgdef"
 	"github.com/muktihari/fit/profile/typedef"
@@ -20,6 +19,8 @@ import (
 type part struct {
 	outcome *files.Outcome
 	end     int64 // in bytes of the chain
+	cut     bool  // it breaks off
+	named   bool  // it says what it is
 
 	id      mesgdef.FileId
 	undated bool   // records have times that are none of day
@@ -28,14 +29,20 @@ type part struct {
 	sport   sport
 	offset  int32 // seconds east of UTC, or wearables.NoOffset
 
-	record   mesgdef.Record // reused
-	moments  files.Course
-	sessions []mesgdef.Session
+	record    mesgdef.Record // reused
+	moments   files.Course
+	sessions  []mesgdef.Session
+	clock     int64 // of the newest record or event, UTC microseconds
+	began     int64 // when the timer was started first; 0 when not known
+	strap     strap
+	intervals intervals
+	aside     []*wearables.Samples // measured in an activity, and in no workout
 
 	series   []*wearables.Samples
 	counters counters
 	resting  []resting
 	levels   []level
+	nights   []nightly
 	people   map[typedef.MessageIndex]bool // who the weights are of
 }
 
@@ -87,6 +94,7 @@ func (p *part) take(m *proto.Message) fate {
 	switch m.Num {
 	case mesgnum.FileId:
 		p.id.Reset(m)
+		p.named = true
 	case mesgnum.FileCreator:
 		if v := mesgdef.NewFileCreator(m).SoftwareVersion; v != 0xFFFF {
 			p.version = strconv.FormatFloat(float64(v)/100, 'f', 2, 64)
@@ -96,10 +104,17 @@ func (p *part) take(m *proto.Message) fate {
 	case mesgnum.Activity:
 		a := mesgdef.NewActivity(m)
 		p.setOffset(a.Timestamp, a.LocalTimestamp)
+	case mesgnum.Event:
+		p.takeEvent(m)
+		return skipped
 	case mesgnum.Record:
 		return p.takeRecord(m)
 	case mesgnum.Session:
 		return p.takeSession(m)
+	case mesgnum.Hr:
+		return p.takeStrap(mesgdef.NewHr(m))
+	case mesgnum.Hrv:
+		return p.takeIntervals(mesgdef.NewHrv(m))
 	case mesgnum.MonitoringInfo:
 		return p.takeInfo(mesgdef.NewMonitoringInfo(m))
 	case mesgnum.Monitoring:
@@ -114,6 +129,8 @@ func (p *part) take(m *proto.Message) fate {
 		return p.takeOxygen(mesgdef.NewSpo2Data(m))
 	case mesgnum.HrvValue:
 		return p.takeHRV(mesgdef.NewHrvValue(m))
+	case mesgnum.HrvStatusSummary:
+		return p.takeNight(mesgdef.NewHrvStatusSummary(m))
 	case mesgnum.MaxMetData:
 		return p.takeVO2(mesgdef.NewMaxMetData(m))
 	case mesgnum.SleepLevel:
@@ -173,19 +190,24 @@ type found struct {
 	provider   string
 	recordings []files.Recording
 	series     []wearables.Samples
+	aside      []wearables.Samples
 	resting    []resting
 	levels     []level
+	nights     []nightly
+	cut        bool
 	source     wearables.Source
 	offset     int32
 }
 
 func (f *found) empty() bool {
-	return len(f.recordings)+len(f.series)+len(f.resting)+len(f.levels) == 0
+	return len(f.recordings)+len(f.series)+len(f.aside)+len(f.resting)+len(f.levels)+len(f.nights) == 0
 }
 
 // find turns what was read into what is stored.
-func (p *part) find(ctx context.Context, device func(context.Context, files.Device) (uuid.UUID, error)) (*found, error) {
-	f := &found{provider: providerOf(p.id.Manufacturer), resting: p.resting, levels: p.levels, offset: p.offset}
+func (p *part) find(ctx context.Context, owned *devices) (*found, error) {
+	f := &found{
+		provider: providerOf(p.id.Manufacturer), resting: p.resting, levels: p.levels, nights: p.nights, cut: p.cut, offset: p.offset,
+	}
 	if err := p.onePerson(); err != nil {
 		return f, err
 	}
@@ -194,21 +216,15 @@ func (p *part) find(ctx context.Context, device func(context.Context, files.Devi
 	if len(recordings) == 1 && recordings[0].Title == "" { // of several, it is that of the last one
 		recordings[0].Title = p.title
 	}
-	if len(recordings)+len(p.series)+len(p.resting)+len(p.levels) == 0 {
+	p.variability()
+	if len(recordings)+len(p.series)+len(p.aside)+len(p.resting)+len(p.levels)+len(p.nights) == 0 {
 		return f, nil
 	}
 	var err error
-	if f.source, err = p.source(ctx, device); err != nil {
+	if f.source, err = p.source(ctx, owned); err != nil {
 		return f, err
 	}
-	for _, s := range p.series {
-		s.Source = f.source
-		s.Offset = make([]int32, s.Len())
-		for i := range s.Offset {
-			s.Offset[i] = p.offset
-		}
-		f.series = append(f.series, *s)
-	}
+	f.series, f.aside = p.from(f.source, p.series), p.from(f.source, p.aside)
 	for i := range recordings {
 		kind := recordings[i].Source.Type
 		recordings[i].Source = f.source
@@ -220,13 +236,31 @@ func (p *part) find(ctx context.Context, device func(context.Context, files.Devi
 	return f, nil
 }
 
+// from says where the series of the file come from.
+func (p *part) from(source wearables.Source, all []*wearables.Samples) (some []wearables.Samples) {
+	for _, s := range all {
+		s.Source = source
+		s.Offset = make([]int32, s.Len())
+		for i := range s.Offset {
+			s.Offset[i] = p.offset
+		}
+		some = append(some, *s)
+	}
+	return some
+}
+
 // keep stores it.
 func (f *found) keep(ctx context.Context, s *files.Store, outcome *files.Outcome) error {
 	if err := s.Samples(ctx, f.series); err != nil {
 		return err
 	}
+	if err := s.Aside(ctx, f.aside); err != nil {
+		return err
+	}
 	f.rest(s)
-	f.sleep(s)
+	if err := f.sleep(ctx, s); err != nil {
+		return err
+	}
 	for i := range f.recordings {
 		outcome.Workouts++
 		if err := s.Recordings(ctx, f.recordings[i:i+1]); err != nil {

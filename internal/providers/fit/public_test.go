@@ -31,6 +31,8 @@ const (
 	numSession    = 18
 	numRecord     = 20
 	numMonitoring = 55
+	numHrv        = 78
+	numHr         = 132
 	fieldTime     = 253
 )
 

@@ -1,7 +1,9 @@
 package fit
 
 import (
+	"context"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/muktihari/fit/profile/basetype"
@@ -36,11 +38,6 @@ func (p *part) takeOxygen(m *mesgdef.Spo2Data) fate {
 		return badValue
 	}
 	return p.add("blood_oxygen", "", m.Timestamp, whole8(m.ReadingSpo2))
-}
-
-// takeHRV keeps the five-minute rmssd, in ms.
-func (p *part) takeHRV(m *mesgdef.HrvValue) fate {
-	return p.add("hrv", "rmssd", m.Timestamp, m.ValueScaled())
 }
 
 func (p *part) takeVO2(m *mesgdef.MaxMetData) fate {
@@ -125,9 +122,9 @@ const unmeasured int8 = 0
 const longestLevel = int64(time.Hour / time.Microsecond)
 
 // sleep makes segments of the levels: each lasts until the next one.
-func (f *found) sleep(s *files.Store) {
+func (f *found) sleep(ctx context.Context, s *files.Store) error {
 	if len(f.levels) == 0 {
-		return
+		return nil
 	}
 	one := &derive.Sleeper{Source: f.source}
 	for i, l := range f.levels {
@@ -144,9 +141,32 @@ func (f *found) sleep(s *files.Store) {
 		}
 		one.Segments = append(one.Segments, derive.Segment{Start: l.at, End: end, Offset: f.offset, Stage: l.stage})
 	}
+	if f.cut {
+		if err := f.sleptLonger(ctx, s, one); err != nil {
+			return err
+		}
+	}
 	if len(one.Segments) > 0 {
 		s.Sleep(one)
 	}
+	return nil
+}
+
+// sleptLonger leaves out the night in which the file breaks off, where a whole
+// copy told more of it.
+func (f *found) sleptLonger(ctx context.Context, s *files.Store, one *derive.Sleeper) error {
+	n := len(one.Segments)
+	if n == 0 {
+		return nil
+	}
+	last := one.Segments[n-1].End
+	known, err := f.stored(ctx, s, one.Segments[0].Start, last)
+	for _, night := range known {
+		if start := night.Start.UnixMicro(); night.Stop.UnixMicro() > last {
+			one.Segments = slices.DeleteFunc(one.Segments, func(g derive.Segment) bool { return g.Start >= start })
+		}
+	}
+	return err
 }
 
 // Fields hold the greatest number of their size where a value is missing.

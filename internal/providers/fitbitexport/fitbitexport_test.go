@@ -10,17 +10,21 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"hale/internal/fault"
 	"hale/internal/providers/files"
 	"hale/internal/providers/files/filestest"
+	"hale/internal/providers/fitbitweb"
 	"hale/internal/providers/sheet/sheettest"
 	"hale/internal/store"
 	"hale/internal/store/storetest"
 	"hale/internal/testdata"
+	"hale/internal/users"
 	"hale/internal/wearables"
+	"hale/internal/wearables/merged"
 )
 
 // personOf is the header and the rows of one person of a study's table, by
@@ -155,9 +159,100 @@ func TestImportFixtures(t *testing.T) {
 	})
 }
 
+// Hours are stored as they stand, beside minutes that Fitbit told and beside
+// the total of the day, and whoever asks for one number gets each step once.
+func TestHours(t *testing.T) {
+	rows, table := personOf(t, testdata.Shared(t, "wearables/fitbit/fitabase-hourlySteps_merged.csv"), "1503960366")
+	sum := 0.0
+	for _, row := range rows {
+		sum += float(t, row[2])
+	}
+	days, _ := personOf(t, testdata.Shared(t, "wearables/fitbit/fitabase-dailyActivity_merged.csv"), "1503960366")
+	_, daily := personOf(t, testdata.Shared(t, "wearables/fitbit/fitabase-dailyActivity_merged.csv"), "1503960366")
+	const minutes = `{"activities-steps": [{"dateTime": "2016-04-12", "value": "700"}], "activities-steps-intraday": {"dataset": [
+		{"time": "00:00:00", "value": 7}, {"time": "00:01:00", "value": 5}], "datasetInterval": 1, "datasetType": "minute"}}`
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		user := sheettest.User(t, db, "")
+		for _, kind := range []files.Kind{Kind, fitbitweb.Kind, Kind} { // whatever comes first
+			content := table
+			if kind.Name != Kind.Name {
+				content = []byte(minutes)
+			}
+			sheettest.Run(t, db, kind, user, filestest.Save(t, content))
+		}
+		sheettest.Run(t, db, Kind, user, filestest.Save(t, daily))
+		o := sheettest.Run(t, db, Kind, user, filestest.Save(t, table))
+		if o.Mapped != int64(len(rows)) || o.Created+o.Updated+o.Rejected != 0 || o.Unchanged != len(rows) {
+			t.Errorf("again: %+v %+v", o.Report, o.Counts)
+		}
+		got, told := 0.0, 0
+		for _, s := range sheettest.Series(t, db, user) {
+			if s.Source.AppID == "" {
+				told += s.Len()
+				continue
+			}
+			for i, v := range s.Value {
+				got += v
+				if s.Resource != "steps" || s.End[i]-s.Time[i] != hour {
+					t.Fatalf("%s of %d µs", s.Resource, s.End[i]-s.Time[i])
+				}
+			}
+		}
+		if got != sum || told != 2 {
+			t.Errorf("%v steps in hours, want %v; %d minutes", got, sum, told)
+		}
+		for _, doc := range filestest.Summaries(t, db, user, "activity") {
+			if doc["calendar_date"] == "2016-04-12" && doc["steps"] != float(t, days[0][2]) {
+				t.Errorf("the day has %v steps, want %s", doc["steps"], days[0][2])
+			}
+		}
+		if total, want := merge(t, db, user), sum-2.0/60*float(t, rows[0][2])+12; math.Abs(total-want) > 1e-6 {
+			t.Errorf("one line has %v steps, want %v", total, want)
+		}
+	})
+}
+
+// merge is the sum of the merged line of steps.
+func merge(t *testing.T, db *store.DB, user users.User) (total float64) {
+	t.Helper()
+	resource, _ := wearables.ResourceNamed("steps")
+	ctx := store.WithTeam(t.Context(), user.Team.UUID())
+	err := db.Read(ctx, func(tx *store.Tx) error {
+		page, err := merged.Read(ctx, tx, merged.Query{Team: user.Team.UUID(), User: user.ID.UUID(), Resource: resource}, merged.Range{Span: merged.Span{
+			Start: time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro(), End: time.Date(2017, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro(),
+		}})
+		for _, p := range page.Pieces {
+			total += p.Value
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return total
+}
+
+func TestHoursLeaveOut(t *testing.T) {
+	k := &keeper{}
+	report, err := readAll([]byte("Id,ActivityHour,StepTotal\n1,4/12/2016 1:00:00 AM,3\n1,2016-4-12 2:00,0\n1,x,3\n1,4/12/2016 3:00:00 AM,-1\n1,4/12/2016 4:00:00 AM,many\n"), k)
+	if c := report.Types["hourlySteps"]; err != nil || *c != (files.TypeCount{Read: 5, Mapped: 2, BadDate: 1, BadValue: 2}) {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+// What is known and can not be imported is refused by its name.
+func TestTablesThatAreRefused(t *testing.T) {
+	for name, word := range map[string]string{"hourlyCalories": "at rest", "sleepDay": "began or ended"} {
+		path := testdata.Shared(t, "wearables/fitbit/fitabase-"+name+"_merged.csv")
+		if err := check(path, 0); !fault.Is(err, fault.Unprocessable) || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), word) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	for name, content := range map[string]string{
-		"hours": "Id,ActivityHour,StepTotal\n1,4/12/2016 1:00:00 AM,3\n", "sleep": "Id,SleepDay,TotalSleepRecords\n", "text": "hello\n", "zip": "PK\x03\x04",
+		"minutes": "Id,ActivityMinute,Steps\n1,4/12/2016 1:00:00 AM,3\n", "nobody's": "ActivityHour,StepTotal\n", "text": "hello\n", "zip": "PK\x03\x04",
 	} {
 		var unlike *files.UnlikeError
 		if err := check(filestest.Save(t, []byte(content)), 0); !errors.As(err, &unlike) {

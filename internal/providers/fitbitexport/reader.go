@@ -87,11 +87,7 @@ func (r *reader) row(row []string) error {
 		r.report.Damaged++
 		return nil
 	}
-	if r.daily {
-		return r.day(row)
-	}
-	r.weight(row)
-	return nil
+	return r.sort.take(r, row)
 }
 
 // daysAtOnce is how many days are stored together.

@@ -13,7 +13,7 @@ var weights = []struct{ column, resource string }{
 }
 
 // weight takes one row: a weight, and what else was known with it.
-func (r *reader) weight(row []string) {
+func (r *reader) weight(row []string) error {
 	count := r.report.Type("weightLogInfo")
 	r.report.Records++
 	count.Read++
@@ -21,7 +21,7 @@ func (r *reader) weight(row []string) {
 	if !ok {
 		count.BadDate++
 		r.report.Left(count)
-		return
+		return nil
 	}
 	at, offset := r.wall.Instant(wall)
 	source := wearables.Source{Provider: Provider, Type: "scale"}
@@ -38,8 +38,9 @@ func (r *reader) weight(row []string) {
 	if !kept {
 		count.BadValue++
 		r.report.Left(count)
-		return
+		return nil
 	}
 	count.Mapped++
 	r.report.Mapped++
+	return nil
 }

@@ -105,7 +105,7 @@ func (r *reader) endActivities(ctx context.Context) error {
 		} else {
 			r.Workout(w)
 		}
-		r.Waited("activity", became)
+		r.Waited("activity", became, 0)
 	}
 	r.coarse = nil
 	return nil

@@ -146,6 +146,9 @@ func TestNights(t *testing.T) {
 	if c := o.Types["hrv of a night"]; o.Updated != 1 || c.Mapped != 1 || c.Unpaired != 1 {
 		t.Errorf("%+v %+v", o.Counts, c)
 	}
+	if left := o.FirstLeft()["hrv of a night"]; left != (files.LeftOut{Record: 2, Reason: "unpaired"}) {
+		t.Errorf("the first that was left out: %+v", left)
+	}
 	filestest.Same(t, byType["acknowledged_nap"], map[string]any{"duration": 1500.0, "total": 1500.0})
 	cycles := filestest.Summaries(t, db, user, "sleep_cycle")
 	if len(cycles) != 1 || cycles[0]["sleep_id"] != byType["long_sleep"]["id"] {

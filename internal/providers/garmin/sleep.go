@@ -232,6 +232,9 @@ func (r *reader) aboutNight(n replies.Nightly) replies.Verdict {
 	if len(r.nightly) == mostNightly {
 		return replies.TooMany
 	}
+	if n.Name != "" {
+		n.Nth = r.Nth(n.Name)
+	}
 	r.nightly = append(r.nightly, n)
 	return replies.Waits
 }

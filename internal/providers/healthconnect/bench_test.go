@@ -4,9 +4,8 @@ import (
 	"testing"
 
 	"hale/internal/providers/files"
-	"hale/internal/store/storetest"
-
 	"hale/internal/providers/sheet/sheettest"
+	"hale/internal/store/storetest"
 )
 
 // A month of heart rate at one sample in five seconds, and of steps that a

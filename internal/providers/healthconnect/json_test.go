@@ -179,13 +179,42 @@ func same(t *testing.T, db *store.DB, path string) {
 	}
 }
 
+// Where a thermometer was is told with what it measured. A value that came
+// without is read once, with it.
+func TestThermometers(t *testing.T) {
+	insert := func(location string) string {
+		return `INSERT INTO application_info_table (row_id, package_name) VALUES (7, 'com.example.diary');
+			INSERT INTO body_temperature_record_table (app_info_id, recording_method, time, zone_offset, measurement_location, temperature) VALUES (7, 3, 1719835200000, 0, ` + location + `, 36.8)`
+	}
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		for location, want := range map[string]string{"1": "armpit", "4": "mouth", "6": "temporal_artery", "9": "wrist", "10": "", "0": "", "'x'": "", "NULL": ""} {
+			user := sheettest.User(t, db, "")
+			sheettest.Run(t, db, Kind, user, build(t, "schema.sql", insert("NULL")))
+			text := `{"BodyTemperature":{"records":[{"time":"2024-07-01T12:00:00Z","zoneOffset":{"totalSeconds":0},"temperature":{"inCelsius":36.8},` +
+				`"measurementLocation":` + strings.ToLower(strings.ReplaceAll(location, "'", `"`)) + `,"metadata":{"dataOrigin":"com.example.diary","recordingMethod":3}}]}}`
+			for _, path := range []string{build(t, "schema.sql", insert(location)), filestest.Save(t, []byte(text))} {
+				sheettest.Run(t, db, Kind, user, path)
+				values := 0
+				for _, s := range sheettest.Series(t, db, user) {
+					if values += s.Len(); s.Resource != "body_temperature" || s.Len() > 0 && s.Extra != want {
+						t.Errorf("%s: %s of %q, want %q", location, s.Resource, s.Extra, want)
+					}
+				}
+				if values != 1 {
+					t.Errorf("%s: the value is there %d times", location, values)
+				}
+			}
+		}
+	})
+}
+
 // rowsOf is what a user has, by what tells it apart, without what is each
 // user's own.
 func rowsOf(t *testing.T, db *store.DB, user users.User) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	for _, s := range sheettest.Series(t, db, user) {
-		all[fmt.Sprintf("%s %s %+v", s.Resource, s.Type, s.Source)] = fmt.Sprint(s.Time, s.End, s.Offset, s.Value, s.Value2)
+		all[fmt.Sprintf("%s %s %s %+v", s.Resource, s.Type, s.Extra, s.Source)] = fmt.Sprint(s.Time, s.End, s.Offset, s.Value, s.Value2)
 	}
 	for _, resource := range []string{"activity", "body", "profile", "sleep", "sleep_cycle", "workouts"} {
 		var docs []string
@@ -468,7 +497,7 @@ func (c columns) add(f *form, w *written, values ...any) (int64, bool, error) {
 }
 
 func (c columns) samplesOf(f *form, w *written) (int64, error) {
-	row, _, err := c.add(f, w)
+	row, _, err := c.add(f, w, make([]any, len(f.fields))...)
 	return row, err
 }
 

@@ -20,6 +20,7 @@ type record struct {
 	offset              int32
 	value, value2       float64
 	source              string // of glucose: what was measured
+	where               string // of a thermometer
 }
 
 // statement selects the rows of a rule's table in order of time, so that
@@ -58,13 +59,17 @@ func (db *database) statement(r *rule) (text string, ok bool) {
 	if value2 == "" {
 		value2 = "NULL"
 	}
+	location := "NULL"
+	if r.where != nil {
+		location = db.column(table, prefix, "measurement_location")
+	}
 	return `SELECT ` + db.column(table, prefix, "app_info_id") + `, ` + db.column(table, prefix, "device_info_id") + `, ` +
 		db.column(table, prefix, "recording_method") + `, ` + start + `, ` + db.column(table, prefix, offset) + `, ` +
-		end + `, ` + value + `, ` + value2 + ` FROM ` + from + ` ORDER BY ` + start, true
+		end + `, ` + value + `, ` + value2 + `, ` + location + ` FROM ` + from + ` ORDER BY ` + start, true
 }
 
 // statementColumns is how many a statement selects.
-const statementColumns = 8
+const statementColumns = 9
 
 // read reads a table. What comes before damage is kept, and the next table is
 // read all the same.
@@ -153,6 +158,9 @@ func (m *importer) record(r *rule, row []any, count *files.TypeCount) (one recor
 	}
 	one.value *= r.times
 	one.source = specimen(row[7])
+	if n, ok := integer(row[8]); ok && n > 0 && n < int64(len(r.where)) {
+		one.where = r.where[n]
+	}
 	return one, true
 }
 
@@ -208,7 +216,7 @@ func (m *importer) take(ctx context.Context, r *rule, one *record, count *files.
 	count.Mapped++
 	m.outcome.Report.Mapped++
 	source := m.sources.of(one.app, one.device, one.method)
-	key := sheet.Key{Resource: r.resource, Type: r.kind, Source: source}
+	key := sheet.Key{Resource: r.resource, Type: r.kind, Extra: one.where, Source: source}
 	switch r.shape {
 	case span, length:
 		if r.resource != "" {

@@ -17,7 +17,7 @@ func (r *reader) series(one told, w *written) error {
 		}
 		return r.stage.insert(m.table, row, w.start, m.readFlat(one.values))
 	}
-	row, err := r.add(one.form, w)
+	row, err := r.add(one.form, w, one.form.values(one.values)...)
 	if err != nil || row == 0 {
 		return err
 	}

@@ -35,6 +35,9 @@ type many struct {
 	field
 }
 
+// location is where a thermometer was, as a number.
+var location = []field{{column: "measurement_location", name: "measurementLocation", in: plain, may: true}}
+
 // forms are the records that something is made of. What that is the table of
 // rules says for both, the export and the JSON.
 var forms = []form{
@@ -58,7 +61,7 @@ var forms = []form{
 		table: "heart_rate_record_series_table", list: "samples",
 		field: field{column: "beats_per_minute", name: "beatsPerMinute", in: plain, flat: "bpm", times: 1},
 	}},
-	{record: "SkinTemperature", table: "skin_temperature_record_table", span: true, many: &many{
+	{record: "SkinTemperature", table: "skin_temperature_record_table", span: true, fields: location, many: &many{
 		table: "skin_temperature_delta_table", list: "deltas",
 		field: field{column: "delta", name: "delta", in: celsius, flat: "delta_celsius", times: 1},
 	}},
@@ -69,7 +72,7 @@ var forms = []form{
 	},
 	{record: "OxygenSaturation", table: "oxygen_saturation_record_table", fields: []field{{column: "percentage", name: "percentage", in: plain, flat: "percentage", times: 1}}},
 	{record: "RespiratoryRate", table: "respiratory_rate_record_table", fields: []field{{column: "rate", name: "rate", in: plain, flat: "rate", times: 1}}},
-	{record: "BodyTemperature", table: "body_temperature_record_table", fields: []field{{column: "temperature", name: "temperature", in: celsius, flat: "celsius", times: 1}}},
+	{record: "BodyTemperature", table: "body_temperature_record_table", fields: append([]field{{column: "temperature", name: "temperature", in: celsius, flat: "celsius", times: 1}}, location...)},
 	{record: "BasalBodyTemperature", table: "basal_body_temperature_record_table", fields: []field{{column: "temperature", name: "temperature", in: celsius, flat: "celsius", times: 1}}},
 	{record: "BloodGlucose", table: "blood_glucose_record_table", fields: []field{
 		{column: "level", name: "level", in: millimolar, flat: "mmol_per_liter", times: 1},

@@ -129,7 +129,7 @@ func (m *importer) readStages(ctx context.Context, nights map[int64]*night) erro
 			m.outcome.Left(count)
 		case n == nil:
 			count.Unpaired++
-			m.outcome.Left(count)
+			m.outcome.LeftAt(count, count.Read, "unpaired")
 		case kept >= maxStages:
 			count.TooMany++
 			m.outcome.Left(count)

@@ -226,7 +226,7 @@ func (s *staging) samplesOf(f *form, w *written) (row int64, err error) {
 	}
 	only := *w
 	only.id, only.start, only.end = nil, nil, nil
-	if row, _, err = s.add(f, &only); err == nil && len(s.parents) < maxSources {
+	if row, _, err = s.add(f, &only, make([]any, len(f.fields))...); err == nil && len(s.parents) < maxSources {
 		s.parents[key] = row
 	}
 	return row, err

@@ -22,13 +22,23 @@ type rule struct {
 	value    string // column
 	value2   string // the second column of a pair or of glucose
 	shape    shape
-	resource string  // our series; empty when only workouts use it
-	kind     string  // its `type` word
-	times    float64 // from the platform's unit to ours
-	category int64   // of the person's order of apps
-	parent   string  // table of a series' records
-	effort   effort  // what it adds to a workout around it
+	resource string   // our series; empty when only workouts use it
+	kind     string   // its `type` word
+	times    float64  // from the platform's unit to ours
+	category int64    // of the person's order of apps
+	parent   string   // table of a series' records
+	effort   effort   // what it adds to a workout around it
+	where    []string // words for where a thermometer was, by the number of measurement_location; empty without one
 }
+
+// Where thermometers are. A word that we have not is empty.
+//
+// Source: android.health.connect.datatypes, BodyTemperatureMeasurementLocation
+// and SkinTemperatureRecord.
+var (
+	thermometers = []string{"", "armpit", "finger", "forehead", "mouth", "rectum", "temporal_artery", "toe", "ear", "wrist"}
+	onSkin       = []string{"", "finger", "toe", "wrist"}
+)
 
 // Categories of data, by which the person orders apps.
 const (
@@ -54,12 +64,12 @@ var rules = []rule{
 	{table: "mindfulness_session_record_table", shape: length, resource: "mindfulness_minutes", times: 1, category: wellness},
 
 	{table: "heart_rate_record_series_table", parent: "heart_rate_record_table", value: "beats_per_minute", shape: series, resource: "heartrate", times: 1, category: vitals},
-	{table: "skin_temperature_delta_table", parent: "skin_temperature_record_table", value: "delta", shape: series, resource: "body_temperature_delta", times: 1, category: vitals},
+	{table: "skin_temperature_delta_table", parent: "skin_temperature_record_table", value: "delta", shape: series, resource: "body_temperature_delta", times: 1, category: vitals, where: onSkin},
 
 	{table: "heart_rate_variability_rmssd_record_table", value: "heart_rate_variability_millis", shape: point, resource: "hrv", kind: "rmssd", times: 1, category: vitals},
 	{table: "oxygen_saturation_record_table", value: "percentage", shape: point, resource: "blood_oxygen", times: 1, category: vitals},
 	{table: "respiratory_rate_record_table", value: "rate", shape: point, resource: "respiratory_rate", times: 1, category: vitals},
-	{table: "body_temperature_record_table", value: "temperature", shape: point, resource: "body_temperature", times: 1, category: vitals},
+	{table: "body_temperature_record_table", value: "temperature", shape: point, resource: "body_temperature", times: 1, category: vitals, where: thermometers},
 	{table: "basal_body_temperature_record_table", value: "temperature", shape: point, resource: "basal_body_temperature", times: 1, category: vitals},
 	{table: "blood_glucose_record_table", value: "level", value2: "specimen_source", shape: glucose, resource: "glucose", times: 1, category: vitals},
 	{table: "blood_pressure_record_table", value: "systolic", value2: "diastolic", shape: pair, resource: "blood_pressure", times: 1, category: vitals},

@@ -138,6 +138,7 @@ func recordOf(tb testing.TB, db *sql.DB, record string, row map[string]any) map[
 			return map[string]any{"time": instantOf(s["epoch_millis"]), "beatsPerMinute": s["beats_per_minute"]}
 		})
 	case "SkinTemperature":
+		r["measurementLocation"] = row["measurement_location"]
 		r["deltas"] = samplesOf(tb, db, "skin_temperature_delta_table", row["row_id"], func(s map[string]any) map[string]any {
 			return map[string]any{"time": instantOf(s["epoch_millis"]), "delta": scaled(s["delta"], map[string]float64{"inCelsius": 1})}
 		})
@@ -148,6 +149,7 @@ func recordOf(tb testing.TB, db *sql.DB, record string, row map[string]any) map[
 	case "RespiratoryRate":
 		r["rate"] = row["rate"]
 	case "BodyTemperature", "BasalBodyTemperature":
+		r["measurementLocation"] = row["measurement_location"]
 		r["temperature"] = scaled(row["temperature"], map[string]float64{"inCelsius": 1})
 	case "BloodGlucose":
 		r["level"] = scaled(row["level"], map[string]float64{"inMillimolesPerLiter": 1, "inMilligramsPerDeciliter": 18})

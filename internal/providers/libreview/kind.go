@@ -23,7 +23,7 @@ func check(path string, limit int64) error {
 	return sheet.Check(path, limit, func(in io.Reader) error {
 		start := bufio.NewReader(in)
 		if isObject(start) {
-			_, err := readGraph(start)
+			_, _, err := readGraph(start)
 			return err
 		}
 		_, _, err := open(start)

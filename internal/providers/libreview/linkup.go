@@ -8,7 +8,8 @@ import (
 	"io"
 	"time"
 
-	"hale/internal/fault"
+	"hale/internal/providers/files"
+	"hale/internal/providers/replies"
 	"hale/internal/providers/sheet"
 	"hale/internal/wearables"
 )
@@ -38,35 +39,40 @@ type graph struct {
 	} `json:"data"`
 }
 
-// readGraph reads the whole document. A list of connections, which has the
-// latest readings of several people, is none.
-func readGraph(in io.Reader) (*graph, error) {
+// readGraph reads the whole document; of one that ends in the middle, what is
+// whole of it. A list of connections, which has the latest readings of several
+// people, is none.
+func readGraph(in io.Reader) (g *graph, cut bool, err error) {
 	raw, err := io.ReadAll(io.LimitReader(in, maxGraph+1))
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if len(raw) > maxGraph {
-		return nil, errUnlike
+		return nil, false, errUnlike
 	}
-	g := &graph{}
+	g = &graph{}
 	raw = bytes.TrimPrefix(raw, sheet.Mark)
 	err = json.Unmarshal(raw, g)
 	var syntax *json.SyntaxError
-	switch {
-	case errors.As(err, &syntax) && syntax.Offset >= int64(len(raw)) && bytes.Contains(raw, []byte(`"graphData"`)):
-		return nil, fault.New(fault.Unprocessable, "the JSON document ends in the middle")
-	case err != nil, g.Data.Readings == nil:
-		return nil, errUnlike
+	if cut = errors.As(err, &syntax) && syntax.Offset >= int64(len(raw)); cut {
+		err = json.Unmarshal(replies.Ended(raw), g)
 	}
-	return g, nil
+	switch {
+	case cut && g.Data.Readings == nil && bytes.Contains(raw, []byte(`"graphData"`)):
+		return nil, cut, files.Cut("a graph of LibreLinkUp")
+	case err != nil, g.Data.Readings == nil:
+		return nil, cut, errUnlike
+	}
+	return g, cut, nil
 }
 
 // readLinkUp reads a graph.
 func readLinkUp(ctx context.Context, d *sheet.Document, in io.Reader) error {
-	g, err := readGraph(in)
+	g, cut, err := readGraph(in)
 	if err != nil {
 		return err
 	}
+	d.Report.Truncated = cut
 	for _, one := range g.Data.Readings {
 		one.take(d)
 	}

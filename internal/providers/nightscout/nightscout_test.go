@@ -17,6 +17,7 @@ import (
 	"hale/internal/store"
 	"hale/internal/store/storetest"
 	"hale/internal/testdata"
+	"hale/internal/wearables"
 )
 
 func TestImportRealDocuments(t *testing.T) {
@@ -135,6 +136,39 @@ func TestAtOneMoment(t *testing.T) {
 	if again := sheettest.Run(t, db, Kind, user, filestest.Save(t, []byte(strings.Join(all, "\n")))); again.Unchanged != 3 || again.Created+again.Updated != 0 {
 		t.Errorf("in the other order: %+v", again.Counts)
 	}
+}
+
+// What a treatment says of its insulin is kept; a dose that was stored without
+// is read once, with it.
+func TestBoluses(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		for kind, want := range map[string]string{
+			"Meal Bolus": "bolus,,meal", "Snack Bolus": "bolus,,meal", "Correction Bolus": "bolus,,", "Bolus": "bolus,,", "Note": "", "Anything": "",
+		} {
+			user := sheettest.User(t, db, "")
+			at := time.Date(2024, 5, 1, 6, 30, 0, 0, time.UTC)
+			before := wearables.Batch{Provider: Provider, Stage: wearables.Daily, Samples: []wearables.Samples{{
+				Resource: "insulin_injection", Type: "rapid_acting", Source: sourceOf("app"),
+				Time: []int64{at.UnixMicro()}, End: []int64{at.UnixMicro()}, Offset: []int32{wearables.NoOffset}, Value: []float64{4.5},
+			}}}
+			in := sheettest.Input(db, user, "")
+			if _, err := in.Sink.Ingest(filestest.Context(user), user, before); err != nil {
+				t.Fatal(err)
+			}
+			sheettest.Run(t, db, Kind, user, filestest.Save(t, []byte(`[{"eventType":"`+kind+`","created_at":"2024-05-01T06:30:00Z","insulin":4.5}]`)))
+			total := 0.0
+			for _, s := range sheettest.Series(t, db, user) {
+				for _, v := range s.Value {
+					if total += v; s.Extra != want {
+						t.Errorf("%s: %q, want %q", kind, s.Extra, want)
+					}
+				}
+			}
+			if total != 4.5 {
+				t.Errorf("%s: %v units", kind, total)
+			}
+		}
+	})
 }
 
 func TestOtherFilesAreUnlike(t *testing.T) {

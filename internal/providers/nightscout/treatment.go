@@ -5,6 +5,7 @@ import (
 
 	"hale/internal/providers/files"
 	"hale/internal/providers/sheet"
+	"hale/internal/wearables"
 )
 
 var (
@@ -20,6 +21,19 @@ var treatmentTypes = []string{
 	"Pump Battery Change", "Insulin Change", "Temp Basal Start", "Temp Basal End", "Temp Basal", "Profile Switch",
 	"D.A.D. Alert", "Temporary Target", "OpenAPS Offline", "<none>",
 }
+
+// boluses are the words of treatments that say that their insulin was a bolus.
+// Loops call each of theirs a correction, so that the word tells no purpose.
+var boluses = map[string]string{
+	"Bolus": bolus, "Bolus Wizard": bolus, "Combo Bolus": bolus, "Correction Bolus": bolus, "SMB": bolus,
+	"Meal Bolus": mealBolus, "Snack Bolus": mealBolus,
+}
+
+// In the order of delivery_mode, delivery_form and bolus_purpose.
+var (
+	bolus     = wearables.ExtraText("bolus", "", "")
+	mealBolus = wearables.ExtraText("bolus", "", "meal")
+)
 
 // takeTreatment reads a treatment: one may have insulin, carbohydrates and a
 // drop of blood at once. Basal rates have no series of ours.
@@ -49,6 +63,7 @@ func takeTreatment(d *sheet.Document, r *record) {
 		if r.isPump() {
 			key = pumped
 		}
+		key.Extra = boluses[string(r.EventType)]
 		d.Portion(key, at, offset, insulin)
 	}
 	if hasGrams {
@@ -125,6 +140,8 @@ func takePumpEvent(d *sheet.Document, r *record) {
 		d.Report.Left(count)
 		return
 	}
-	d.Portion(pumped, at, offset, amount)
+	key := pumped
+	key.Extra = bolus
+	d.Portion(key, at, offset, amount)
 	mapped(d, count)
 }

@@ -41,13 +41,16 @@ func (r *reader) user(doc replies.Document) replies.Verdict {
 	return replies.Mapped
 }
 
-// height is in cm; at is when it was told, in UTC microseconds, or 0.
+// height is in cm; at is when it was told, in UTC microseconds. The account's has
+// none, and 0 instead: it is that of the day on which the file came, which is
+// later than any in the file.
 func (r *reader) height(d either, at int64) bool {
 	height := d.Positive("height")
 	if height == nil || *height < 30 || *height > 300 {
 		return false
 	}
-	if at >= r.person.HeightAt {
+	undated := r.person.Height != nil && r.person.HeightAt == 0
+	if at == 0 || !undated && at >= r.person.HeightAt {
 		r.person.Height, r.person.HeightAt = height, at
 		r.Sink.Person(&r.person)
 	}

@@ -29,6 +29,7 @@
 //	maker.go     what a maker is; telling its documents apart
 //	kind.go      recognising a file; the run of an import
 //	walk.go      from bytes to documents
+//	cut.go       what is whole of a file that ends in the middle
 //	document.go  a document's fields
 //	time.go      its dates and instants
 //	reader.go    counting, gathering, storing

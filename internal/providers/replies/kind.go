@@ -20,7 +20,7 @@ func (m *Maker) Files() files.Kind {
 
 var errFound = errors.New("replies: a document was found")
 
-// check looks at the first document. No byte of a file that has none among its
+// check looks at the first document, which the file may end in. No byte of a file that has none among its
 // first MaxRecord is read beyond those.
 func (m *Maker) check(path string, limit int64) error {
 	unlike := files.Unlike("the file is no " + m.Title + " as the maker's web interface replies it")
@@ -36,8 +36,13 @@ func (m *Maker) check(path string, limit int64) error {
 			}
 			return errFound
 		}
-		if err := w.walk(sheet.NewBoundedTo(in, MaxRecord)); errors.Is(err, errFound) {
+		cut := false
+		w.lost = func() { cut = true }
+		switch err := w.walk(sheet.NewBoundedTo(in, MaxRecord)); {
+		case errors.Is(err, errFound):
 			return refused
+		case cut && errors.Is(err, io.ErrUnexpectedEOF):
+			return files.Cut(m.Title)
 		}
 		return unlike
 	})

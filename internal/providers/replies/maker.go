@@ -46,6 +46,10 @@ type Resource struct {
 	Is func(d Document) bool
 	// Take reads a document; nil where there is no home for any of it.
 	Take func(d Document) Verdict
+	// Values says that a document is hardly more than a list of values which
+	// stand alone. Where the file ends in one, what came before is taken: then
+	// other fields may be missing. A document of another sort is whole or lost.
+	Values bool
 	// Refuse, when set, is why a file that begins with one is refused, as a
 	// sentence: it has a secret, or several people's data.
 	Refuse string

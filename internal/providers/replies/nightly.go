@@ -22,6 +22,7 @@ type Nightly struct {
 	// Name is the resource of the document, whose verdict was Waits; empty for
 	// a part of one that is counted already.
 	Name string
+	Nth  int64 // of that resource; 0 for the one that is being taken
 	// Found, when set, hears of the night, to place what has a time of day and
 	// no date. What it adds to the reader is stored.
 	Found func(start, end time.Time, offset int32)
@@ -37,6 +38,9 @@ const mostNightly = 1 << 18
 func (r *Reader) Nightly(n Nightly) Verdict {
 	if len(r.nightly) == mostNightly {
 		return TooMany
+	}
+	if n.Name != "" && n.Nth == 0 {
+		n.Nth = r.Nth(n.Name)
 	}
 	r.nightly = append(r.nightly, n)
 	return Waits
@@ -96,7 +100,7 @@ func (r *Reader) joinNight(said Nightly, ofDay []storedNight) {
 		}
 	}
 	if said.Name != "" {
-		r.Waited(said.Name, became)
+		r.Waited(said.Name, became, said.Nth)
 	}
 }
 

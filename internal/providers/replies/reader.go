@@ -139,45 +139,53 @@ func (r *Reader) take(of *Resource, d *Document) {
 	if of != nil && of.Take != nil {
 		became = of.Take(*d)
 	}
-	r.record(count, became)
+	r.record(count, became, count.Read)
 }
 
-// record counts what became of a record.
-func (r *Reader) record(count *files.TypeCount, v Verdict) {
+// record counts what became of a record, the how-manieth of its type.
+func (r *Reader) record(count *files.TypeCount, v Verdict, at int64) {
 	if v == Mapped {
 		r.Report.Mapped++
 	}
 	if v == Copy {
 		r.Report.Copies++
 	}
-	r.became(count, v)
+	r.became(count, v, at)
 }
 
-// became counts what became of something that was read.
-func (r *Reader) became(count *files.TypeCount, v Verdict) {
+// became counts what became of something that was read, the how-manieth of its
+// type.
+func (r *Reader) became(count *files.TypeCount, v Verdict, at int64) {
+	var reason string
 	switch v {
 	case Mapped:
 		count.Mapped++
 		return
 	case Skipped:
 		count.Skipped++
+		reason = "skipped"
 	case BadDate:
 		count.BadDate++
+		reason = "bad_date"
 	case BadValue:
 		count.BadValue++
+		reason = "bad_value"
 	case BadUnit:
 		count.BadUnit++
+		reason = "bad_unit"
 	case Unpaired:
 		count.Unpaired++
+		reason = "unpaired"
 	case TooMany:
 		count.TooMany++
+		reason = "too_many"
 	case Copy:
 		count.Copies++
 		return
 	case Waits:
 		return
 	}
-	r.Report.Left(count)
+	r.Report.LeftAt(count, at, reason)
 }
 
 // Part counts what became of a part of a document, by a name of ours: never a
@@ -185,13 +193,16 @@ func (r *Reader) became(count *files.TypeCount, v Verdict) {
 func (r *Reader) Part(name string, v Verdict) {
 	count := r.Report.Type(name)
 	count.Read++
-	r.became(count, v)
+	r.became(count, v, count.Read)
 }
 
+// Nth is the how-manieth of its resource the document is that is being taken.
+func (r *Reader) Nth(name string) int64 { return r.Report.Type(name).Read }
+
 // Waited counts what became of a document that was Waits, by the name of its
-// resource; Nightly does so itself.
-func (r *Reader) Waited(name string, v Verdict) {
-	r.record(r.Report.Type(name), v)
+// resource and the how-manieth of it that it was; Nightly does so itself.
+func (r *Reader) Waited(name string, v Verdict, nth int64) {
+	r.record(r.Report.Type(name), v, nth)
 }
 
 // Homeless counts fields of a document that is kept which have no home.

@@ -27,6 +27,7 @@ type walker struct {
 	reading Reading
 	found   found
 	next    func() // hears that a record ended; may be nil
+	lost    func() // hears of a document that the file ends in; may be nil
 	late    *late  // may be nil
 }
 
@@ -85,7 +86,7 @@ func (w *walker) list(at place) error {
 	for w.decoder.More() {
 		var raw json.RawMessage
 		if err := w.decoder.Decode(&raw); err != nil {
-			return err
+			return w.ends(err, at.deeper())
 		}
 		if err := w.inside(raw, at.deeper()); err != nil {
 			return err
@@ -100,18 +101,19 @@ func (w *walker) list(at place) error {
 // name.
 func (w *walker) object(at place) error {
 	d := &Document{Under: at.under, fields: map[string]json.RawMessage{}, outer: at.outer}
-	page := 0 // its number, once a list of it was met
-	held := 0 // bytes of its fields, which lists between them would let grow for ever
+	page := 0  // its number, once a list of it was met
+	last := "" // of its fields
+	held := 0  // bytes of its fields, which lists between them would let grow for ever
 	for w.decoder.More() {
 		name, err := w.decoder.Token()
 		if err != nil {
-			return err
+			return w.endsIn(err, d, "", at.depth)
 		}
 		key, _ := name.(string) // the decoder takes nothing else for a name
 		if at.depth < deepest && slices.Contains(w.lists, key) {
 			token, err := w.decoder.Token()
 			if err != nil {
-				return err
+				return w.endsIn(err, d, "", at.depth)
 			}
 			if _, compound := token.(json.Delim); compound {
 				if page == 0 {
@@ -133,16 +135,19 @@ func (w *walker) object(at place) error {
 		}
 		var raw json.RawMessage
 		if err := w.decoder.Decode(&raw); err != nil {
-			return err
+			return w.endsIn(err, d, key, at.depth)
 		}
-		d.fields[key] = raw
+		d.fields[key], last = raw, key
 		if held += len(key) + len(raw); held > MaxRecord {
 			return errTooLong
 		}
 		w.late.see(page, key, raw)
 	}
 	if _, err := w.decoder.Token(); err != nil {
-		return err
+		if unfinished(d.fields[last]) {
+			delete(d.fields, last)
+		}
+		return w.endsIn(err, d, "", at.depth)
 	}
 	return w.document(d, page > 0, at.depth)
 }
@@ -201,7 +206,7 @@ func mayHold(raw json.RawMessage) bool {
 	if raw[0] == '[' {
 		raw = bytes.TrimLeft(raw[1:], " \t\r\n")
 	}
-	return raw[0] == '[' || raw[0] == '{'
+	return len(raw) > 0 && (raw[0] == '[' || raw[0] == '{')
 }
 
 // unexpected is the end of the file in the middle of a value.

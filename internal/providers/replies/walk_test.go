@@ -37,6 +37,12 @@ func invented(seen *[]string) replies.Maker {
 				}
 				return replies.Mapped
 			}},
+			{Name: "track", Keys: []string{"of", "values"}, Values: true, Take: func(d replies.Document) replies.Verdict {
+				for _, v := range d.List("values") {
+					*seen = append(*seen, string(v))
+				}
+				return replies.Kept(len(d.List("values")) > 0)
+			}},
 			{Name: "empty", Is: func(d replies.Document) bool { return d.Has("beats") && len(d.List("beats")) == 0 }},
 			{Name: "secret", Keys: []string{"secret"}, Refuse: "it is secret"},
 		}}
@@ -128,6 +134,49 @@ func TestDamageIsOnlyWhereItIs(t *testing.T) {
 		g := repliestest.Gather(t, invented(&seen), nil, []byte(test.content))
 		if g.Err != nil || g.Report.Mapped != test.mapped || g.Report.Damaged != test.damaged || g.Report.Truncated != test.truncated {
 			t.Errorf("%s: %v, %d mapped, %d damaged, truncated %v", name, g.Err, g.Report.Mapped, g.Report.Damaged, g.Report.Truncated)
+		}
+	}
+}
+
+// Of a file that ends in the middle what is whole is taken: documents, and the
+// values of those that are lists of values. One whose first document is lost is
+// said to end there.
+func TestCutFiles(t *testing.T) {
+	one := `{"id":1,"at":1740897000}`
+	for name, test := range map[string]struct {
+		content string
+		seen    string
+		check   string
+	}{
+		"in the first document":       {`{"id":1,"at":1740897000,"x":[1,2`, "", "ends in the middle of its first record"},
+		"in its last field":           {`{"id":1,"x":2,"at":1740897000`, "", "is no invented JSON"},
+		"before its last brace":       {`{"id":1,"at":1740897000,"x":"y"`, "", "ends in the middle of its first record"},
+		"before it is told":           {`{"id":1,"a`, "", "is no invented JSON"},
+		"in the first of a list":      {`[{"id":1,"at":1740897000,"x"`, "", "ends in the middle of its first record"},
+		"in the second":               {`[` + one + `,{"id":2,"at":1740897060,"x"`, "1  ", ""},
+		"behind the first":            {`[` + one, "1  ", ""},
+		"in an exchange":              {`[{"path":"/x","inner":[` + one + `,{"id":2,"at":17408`, "1 inner ", ""},
+		"zone before":                 {`{"zone":"Z","inner":[` + one + `,{"id":2,"at":17408`, "1 inner Z", ""},
+		"in a later field":            {`{"inner":{"more":` + one + `},"then":{"x":`, "1 more ", ""},
+		"values":                      {`{"of":1,"values":[10,20,3`, "10,20", ""},
+		"values, whole":               {`{"of":1,"values":[10,20,30],"x":[7`, "10,20,30", ""},
+		"values, none whole":          {`{"of":1,"values":[1`, "", "is no invented JSON"},
+		"values of objects":           {`[{"of":1,"values":[{"v":1},{"v":`, `{"v":1}`, ""},
+		"values, none whole, objects": {`[{"of":1,"values":[{"v":1,"w":`, "", "ends in the middle of its first record"},
+		"a list that is not empty":    {`[{"beats":[{"i`, "", "is no invented JSON"},
+		"a secret":                    {`{"secret":"s","x":"`, "", "it is secret"},
+		"in another's":                {`{"x":{"y":1},"z":[`, "", "is no invented JSON"},
+		"too deep":                    {strings.Repeat(`{"a":`, 100), "", "is no invented JSON"},
+	} {
+		var seen []string
+		m := invented(&seen)
+		err := m.Files().Check(filestest.Save(t, []byte(test.content)), 0)
+		if err == nil && test.check != "" || err != nil && (test.check == "" || !strings.Contains(err.Error(), test.check)) {
+			t.Errorf("%s: recognised as %v, want %q", name, err, test.check)
+		}
+		g := repliestest.Gather(t, m, nil, []byte(test.content))
+		if got := strings.Join(seen, ","); got != test.seen || g.Err != nil || !g.Report.Truncated || g.Report.Damaged != 0 {
+			t.Errorf("%s: %q, want %q; %v, %+v", name, got, test.seen, g.Err, g.Report)
 		}
 	}
 }

@@ -8,6 +8,7 @@ const Full = 1 << 14
 // Key tells the series of one file apart.
 type Key struct {
 	Resource, Type string
+	Extra          string // wearables.ExtraText of further words; mostly empty
 	Source         wearables.Source
 }
 
@@ -43,7 +44,7 @@ func (g *Gather) Pair(k Key, at int64, offset int32, value, value2 float64) {
 func (g *Gather) series(k Key) *wearables.Samples {
 	s, ok := g.byKey[k]
 	if !ok {
-		s = &wearables.Samples{Resource: k.Resource, Type: k.Type, Source: k.Source}
+		s = &wearables.Samples{Resource: k.Resource, Type: k.Type, Extra: k.Extra, Source: k.Source}
 		if g.byKey == nil {
 			g.byKey = map[Key]*wearables.Samples{}
 		}

@@ -22,10 +22,15 @@ type portionKey struct {
 type portion struct {
 	offset int32
 	values []float64
+	extra  string // words that all of them have
 }
 
-// Portion adds what was eaten, drunk or injected at a moment.
+// Portion adds what was eaten, drunk or injected at a moment. Amounts that are
+// told in different words are one sum without any: beside one with words it
+// would be left out when it is read.
 func (d *Document) Portion(k Key, at int64, offset int32, value float64) {
+	extra := k.Extra
+	k.Extra = ""
 	key := portionKey{k, at}
 	p := d.portions[key]
 	if p == nil {
@@ -35,11 +40,14 @@ func (d *Document) Portion(k Key, at int64, offset int32, value float64) {
 		if d.portions == nil {
 			d.portions = map[portionKey]*portion{}
 		}
-		p = &portion{offset: offset}
+		p = &portion{offset: offset, extra: extra}
 		d.portions[key] = p
 		d.moments = append(d.moments, key)
 	}
 	p.offset = max(p.offset, offset)
+	if p.extra != extra {
+		p.extra = ""
+	}
 	if len(p.values) < mostAtOnce && !slices.Contains(p.values, value) {
 		p.values = append(p.values, value)
 	}
@@ -59,6 +67,7 @@ func (d *Document) portionsUp(but int64) {
 		for _, v := range p.values {
 			sum += v
 		}
+		key.Extra = p.extra
 		d.Gather.Span(key.Key, key.at, key.at, p.offset, sum)
 	}
 	d.moments = kept

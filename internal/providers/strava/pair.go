@@ -107,6 +107,9 @@ func (m *reader) stream(d replies.Document) replies.Verdict {
 	}
 	became := p.open.add(name, d)
 	if became == replies.Waits {
+		if p.open.n == 0 {
+			p.open.first = m.Nth("stream")
+		}
 		p.open.n++
 	}
 	return became
@@ -167,8 +170,8 @@ func (m *reader) join(s *streams) bool {
 }
 
 func (m *reader) count(s *streams, v replies.Verdict) {
-	for range s.n {
-		m.Waited("stream", v)
+	for i := range s.n {
+		m.Waited("stream", v, s.first+int64(i))
 	}
 }
 

@@ -50,6 +50,7 @@ func ofType(name string) func(replies.Document) bool {
 type streams struct {
 	activity string // its id, where the file says so
 	n        int    // documents
+	first    int64  // of those, the how-manieth stream of the file
 	numbers  map[string][]*float64
 	places   [][]float64
 }

@@ -60,7 +60,7 @@ func (m *reader) keepNights() {
 	}
 	slices.SortFunc(all, func(a, b replies.Night) int { return a.Start.Compare(b.Start) })
 	for _, n := range all {
-		m.Waited("sleep", m.Night(n))
+		m.Waited("sleep", m.Night(n), 0)
 	}
 	m.nights = map[time.Time]replies.Night{}
 }

@@ -30,11 +30,12 @@ type reader struct {
 func open(r *replies.Reader) replies.Reading {
 	m := &reader{r}
 	var all []replies.Resource
+	values := false // whether a metric is hardly more than a list of them
 	metric := func(name string, take func(item, body replies.Document) replies.Verdict) {
 		quoted := `"` + name + `"`
 		is := func(d replies.Document) bool { return string(d.Raw("type")) == quoted }
 		one := func(within string, body func(replies.Document) replies.Document) {
-			res := replies.Resource{Name: name, Keys: []string{"type", within}, Is: is}
+			res := replies.Resource{Name: name, Keys: []string{"type", within}, Is: is, Values: values}
 			if take != nil {
 				res.Take = func(d replies.Document) replies.Verdict { return take(d, body(d)) }
 			}
@@ -43,9 +44,11 @@ func open(r *replies.Reader) replies.Reading {
 		one("object", func(d replies.Document) replies.Document { return d.Inner("object") })
 		one("values", func(d replies.Document) replies.Document { return d })
 	}
+	values = true
 	for _, s := range series {
 		metric(s.name, func(item, body replies.Document) replies.Verdict { return m.series(item, body, s) })
 	}
+	values = false
 	metric("steps", m.steps)
 	metric("Sleep", m.sleep)
 	metric("sleep", m.sleep)

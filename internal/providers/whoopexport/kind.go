@@ -25,11 +25,22 @@ func check(path string, limit int64) error {
 			return errUnlike
 		}
 		all, err := sources(file)
-		if err == nil && len(all) == 0 {
+		switch most := limitOf(limit); {
+		case err == nil && len(all) == 0:
 			return errUnlike
+		case err == nil && sizeOf(all) > most:
+			return tooLarge(most)
 		}
 		return err
 	})
+}
+
+// limitOf is how long tables may be together.
+func limitOf(limit int64) int64 {
+	if limit == 0 || limit > sheet.DefaultLimit {
+		return sheet.DefaultLimit
+	}
+	return limit
 }
 
 func run(ctx context.Context, in files.Input) (*files.Outcome, error) {
@@ -51,11 +62,8 @@ func run(ctx context.Context, in files.Input) (*files.Outcome, error) {
 		return outcome, err
 	}
 	store.DaysAreStated(true, true)
-	limit := in.Limit
-	if limit == 0 || limit > sheet.DefaultLimit {
-		limit = sheet.DefaultLimit
-	}
-	r := &reader{report: &outcome.Report, zone: sheet.Zone(in), sink: store, left: limit, limit: limit}
+	limit := limitOf(in.Limit)
+	r := &reader{report: &outcome.Report, zone: sheet.Zone(in), sink: store, left: limit, limit: limit, size: sizeOf(all)}
 	if err := r.read(ctx, all); err != nil {
 		return outcome, err
 	}

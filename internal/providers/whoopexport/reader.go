@@ -43,6 +43,8 @@ type reader struct {
 	zone        *time.Location // the user's fallback zone; nil when none is set
 	sink        sink
 	left, limit int64 // bytes of all tables
+	size        int64 // of them, as is claimed
+	told        int64 // how much of them was read when that was told last
 
 	summaries []wearables.Summary
 	nights    map[string]*night // by key
@@ -51,6 +53,7 @@ type reader struct {
 
 func (r *reader) read(ctx context.Context, all []source) error {
 	r.nights, r.days = map[string]*night{}, map[civil.Date]cycle{}
+	r.tell(0)
 	for _, one := range all {
 		if err := r.table(ctx, one); err != nil {
 			return err
@@ -91,7 +94,7 @@ func (r *reader) table(ctx context.Context, from source) error {
 			return err
 		}
 		r.take(from.table, row{h, cells, wall})
-		r.report.Bytes = r.limit - r.left
+		r.tell(tellEvery)
 		if err := r.flush(ctx, false); err != nil {
 			return err
 		}
@@ -145,7 +148,20 @@ func (r *reader) flush(ctx context.Context, end bool) error {
 			}
 		}
 		r.summaries = nil
-		r.sink.Tell(r.report.Bytes, r.report.Bytes, r.report.Records, r.report.Skipped())
+		r.tell(0)
 	}
 	return ctx.Err()
+}
+
+// tellEvery is how many bytes are read until it is told how far that is.
+const tellEvery = 1 << 20
+
+// tell says how far reading is once that many bytes more were read.
+func (r *reader) tell(every int64) {
+	done := r.limit - r.left
+	r.report.Bytes = done
+	if done-r.told >= every {
+		r.told = done
+		r.sink.Tell(done, max(done, r.size), r.report.Records, r.report.Skipped())
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -195,6 +196,64 @@ func TestZipThatLies(t *testing.T) {
 	in.Limit = 4 << 20
 	if o, err := run(t.Context(), in); err != nil || o.Records != 60_000 {
 		t.Errorf("%v", err)
+	}
+}
+
+// claiming is a zip whose directory claims sizes of the table in it.
+func claiming(t *testing.T, sizes ...uint64) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for i, size := range sizes {
+		raw := content(t, "journal_entries.csv")
+		w, err := z.CreateRaw(&zip.FileHeader{Name: fmt.Sprint(i, ".csv"), Method: zip.Store, CompressedSize64: uint64(len(raw)), UncompressedSize64: size})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write(raw); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// What a zip claims to unpack to is looked at before anything of it is read.
+func TestClaimedSizes(t *testing.T) {
+	for name, sizes := range map[string][]uint64{
+		"one": {5 << 30}, "together": {600 << 20, 600 << 20}, "no number of bytes": {1 << 63}, "endless": {1<<63 - 1, 1<<63 - 1},
+	} {
+		if err := check(filestest.Save(t, claiming(t, sizes...)), 0); !fault.Is(err, fault.TooLarge) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := check(filestest.Save(t, claiming(t, 600<<20, 400<<20)), 0); err != nil {
+		t.Errorf("below the limit: %v", err)
+	}
+}
+
+// How far it is is told while rows are read of which nothing is stored.
+func TestProgress(t *testing.T) {
+	row := "2024-03-01 23:30:00,,UTC+01:00,Read a book?,true,\n"
+	table := []byte("Cycle start time,Cycle end time,Cycle timezone,Question text,Answered yes,Notes\n" + strings.Repeat(row, 100_000))
+	var all []files.Progress
+	in := files.Input{
+		Path: filestest.Save(t, export(t, map[string][]byte{"journal_entries.csv": table})), DB: storetest.SQLite(t), Sink: &keeper{},
+		Progress: func(p files.Progress) { all = append(all, p) },
+	}
+	if _, err := run(t.Context(), in); err != nil {
+		t.Fatal(err)
+	}
+	first, last := all[0], all[len(all)-1]
+	if len(all) < 5 || first.Done != 0 || last.Done != last.Total || last.Records != 100_000 {
+		t.Fatalf("%d times: %+v to %+v", len(all), first, last)
+	}
+	for i, p := range all {
+		if p.Step != files.Reading || p.Total != int64(len(table)) || i > 0 && p.Done < all[i-1].Done {
+			t.Errorf("%d: %+v", i, p)
+		}
 	}
 }
 

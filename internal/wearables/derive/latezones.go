@@ -97,7 +97,7 @@ func streamed(ctx context.Context, tx *store.Tx, w *Zoneless) (*track, error) {
 // WithZones is the workout with its zones, to be stored.
 func (w *Zoneless) WithZones(all []int64) wearables.Summary {
 	return wearables.Summary{
-		Resource: "workouts", Key: w.Key, Source: w.stored.Source, Date: w.day,
+		Resource: "workouts", Key: w.Key, Source: w.stored.Source, Date: w.stored.StatedDay(),
 		Start: instant(w.start), End: instant(w.end),
 		Body: encode(struct {
 			Zones []int64 `json:"hr_zones"`

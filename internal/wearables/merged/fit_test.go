@@ -1,6 +1,7 @@
 package merged
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -65,6 +66,62 @@ func TestAStretchIsCutBeforeItIsRead(t *testing.T) {
 		})
 		if err != nil {
 			t.Fatal(err)
+		}
+	})
+}
+
+// Intervals of an hour beside those of seconds cut one another into many parts.
+// Whether they are too many is the same in whichever range a day is read.
+func TestWhatIsTooCrowdedDependsOnNoRange(t *testing.T) {
+	first := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	storetest.EachAt(t, func() time.Time { return first.AddDate(0, 1, 0) }, func(t *testing.T, db *store.DB) {
+		user := userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{})
+		ctx := store.WithTeam(t.Context(), user.Team.UUID())
+		// every is an interval that comes again for eight days.
+		every := func(kind string, length, lasts time.Duration) wearables.Samples {
+			s := wearables.Samples{Resource: "steps", Source: wearables.Source{Type: kind}}
+			for at := first; at.Before(first.AddDate(0, 0, 8)); at = at.Add(length) {
+				s.Time, s.End, s.Value = append(s.Time, at.UnixMicro()), append(s.End, at.Add(lasts).UnixMicro()), append(s.Value, 1)
+			}
+			return s
+		}
+		in := &wearables.Ingester{DB: db}
+		if _, err := in.Ingest(ctx, user, wearables.Batch{Provider: "apple_health_kit", Stage: wearables.Historical, Samples: []wearables.Samples{
+			every("watch", time.Minute, 30*time.Second), every("phone", time.Hour, time.Hour),
+		}}); err != nil {
+			t.Fatal(err)
+		}
+		resource, _ := wearables.ResourceNamed("steps")
+		q := Query{Team: user.Team.UUID(), User: user.ID.UUID(), Resource: resource}
+		// Three days have 3 × 24 × 60 samples of the watch, and twice as many parts of
+		// the phone's.
+		for most, crowded := range map[int]bool{3*1440*3 + 200: false, 3*1440*3 - 200: true, 3*1440 - 200: true} {
+			for _, of := range []struct{ from, to time.Duration }{
+				{0, 192}, {72, 96}, {72, 168}, {24, 120}, {75, 76}, {90, 100}, {-4000, 4000},
+			} {
+				err := db.Read(ctx, func(tx *store.Tx) error {
+					r, err := q.open(ctx, tx, false)
+					if err != nil {
+						return err
+					}
+					r.most = most
+					sum := 0.0
+					from, to := first.Add(of.from*time.Hour), first.Add(of.to*time.Hour)
+					err = r.walk(ctx, tx, from.UnixMicro(), to.UnixMicro(), func(l line) bool {
+						for _, p := range l.kept {
+							sum += p.Value
+						}
+						return true
+					})
+					if want := min(of.to, 192) - max(of.from, 0); err == nil && math.Abs(sum-60.5*float64(want)) > 1 {
+						t.Errorf("%d parts, hours %d to %d: %v steps, not %v", most, of.from, of.to, sum, 60.5*float64(want))
+					}
+					return err
+				})
+				if fault.Is(err, fault.Unprocessable) != crowded || err != nil && !crowded {
+					t.Errorf("%d parts, hours %d to %d: %v", most, of.from, of.to, err)
+				}
+			}
 		}
 	})
 }

@@ -73,8 +73,8 @@ type line struct {
 	parts, most int // into which samples were cut, and may be
 }
 
-// mostParts bounds the work and the memory for one stretch, which may be no
-// shorter than a day. What people wear gives a few parts for each sample; long
+// mostParts bounds the work and the memory for one stretch, which may be a day
+// with the days around it. What people wear gives a few parts for each sample; long
 // intervals that start at every second beside others of seconds give one for
 // each pair of them.
 const mostParts = 2_000_000

@@ -2,6 +2,7 @@ package merged
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 
@@ -99,14 +100,11 @@ func (r *reader) walk(ctx context.Context, tx *store.Tx, from, to int64, each fu
 		if err != nil {
 			return err
 		}
-		if n > r.most { // each sample is a part at least
-			return errCrowded
-		}
-		found, err := r.stretch(ctx, tx, from, end)
+		found, end, err := r.shorten(ctx, tx, from, end)
 		if err != nil || !each(found) {
 			return err
 		}
-		if width = end - from; n < sparse {
+		if width = max(end-from, dayUS); n < sparse {
 			width = min(2*width, widestStretch)
 		}
 		from = end
@@ -114,23 +112,46 @@ func (r *reader) walk(ctx context.Context, tx *store.Tx, from, to int64, each fu
 	return nil
 }
 
+// shorten merges a stretch, or as much of it as can be merged at once. A UTC day
+// is not cut further: whichever part of it is read, the samples around it are
+// the same. So whether a day is refused depends on them alone, and not on the
+// range in which it is read.
+func (r *reader) shorten(ctx context.Context, tx *store.Tx, from, to int64) (found line, end int64, err error) {
+	midnight := (floorDiv(from, dayUS) + 1) * dayUS
+	for end = to; ; end = max(midnight, from+(end-from)/2) {
+		n, err := r.count(ctx, tx, from, end)
+		if err != nil {
+			return line{}, end, err
+		}
+		if err = errCrowded; n <= r.most { // each sample is a part at least
+			found, err = r.stretch(ctx, tx, from, end)
+		}
+		if !errors.Is(err, errCrowded) || end <= midnight {
+			return found, end, err
+		}
+	}
+}
+
 // fit cuts a stretch to where no crowd of samples has to be read for it, and
 // counts them before any is. A day is not cut further.
 func (r *reader) fit(ctx context.Context, tx *store.Tx, from, to int64) (end int64, n int, err error) {
-	return wearables.Fit(from, to, dayUS, crowd, func(to int64) (n int, err error) {
-		first, last := around(from, to)
-		for i := range r.series {
-			if !r.series[i].Within(first, last) {
-				continue
-			}
-			more, err := r.series[i].Count(ctx, tx, first, last)
-			if err != nil {
-				return 0, err
-			}
-			n += more
+	return wearables.Fit(from, to, dayUS, crowd, func(to int64) (int, error) { return r.count(ctx, tx, from, to) })
+}
+
+// count is how many samples are read to merge a stretch.
+func (r *reader) count(ctx context.Context, tx *store.Tx, from, to int64) (n int, err error) {
+	first, last := around(from, to)
+	for i := range r.series {
+		if !r.series[i].Within(first, last) {
+			continue
 		}
-		return n, nil
-	})
+		more, err := r.series[i].Count(ctx, tx, first, last)
+		if err != nil {
+			return 0, err
+		}
+		n += more
+	}
+	return n, nil
 }
 
 // around is the time whose samples say what the pieces that start in [from, to)

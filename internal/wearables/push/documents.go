@@ -2,6 +2,7 @@ package push
 
 import (
 	"encoding/json"
+	"math"
 	"strconv"
 	"time"
 	"unicode"
@@ -106,7 +107,7 @@ func (s *scanner) document(d *wearables.Document) (draft, error) {
 		if err := s.skip(0); err != nil {
 			return err
 		}
-		if f, ok := d.Settable(name); ok {
+		if f, ok := d.Settable(name); ok && name != midnight {
 			raw := s.b[start:s.pos]
 			if name == "sport" {
 				raw = numbered(raw)
@@ -162,10 +163,17 @@ func (s *scanner) sourceField(name string, raw []byte, to *wearables.Source) err
 }
 
 // besides reads the offset of a session that has no field for it. It tells the
-// day and is not kept.
+// day and is not kept. A whole number may be written in any way, as in fields
+// that are kept: 7200.0 and 7.2e3 are 7200.
 func (s *scanner) besides(raw []byte, to **int) error {
-	if json.Unmarshal(raw, to) != nil || *to != nil && (**to < -26*3600 || **to > 26*3600) {
+	var offset *float64
+	if json.Unmarshal(raw, &offset) != nil || offset != nil && (*offset != math.Trunc(*offset) || math.Abs(*offset) > 26*3600) {
 		return s.wrong("int_type", "Input should be a whole number of seconds within 26 hours")
+	}
+	*to = nil
+	if offset != nil {
+		seconds := int(*offset)
+		*to = &seconds
 	}
 	return nil
 }
@@ -220,10 +228,14 @@ func (s *scanner) identify(out *draft, d *wearables.Document, zone string) error
 			s.field = d.End
 			return s.wrong("missing", "Field required")
 		}
+		if d.Name == "note" && unsaid(fields["value"]) {
+			s.field = "value"
+			return s.wrong("missing", "Field required")
+		}
 		out.Key = out.Start.UTC().Format(time.RFC3339Nano) + source
 	default:
 		if out.Date.IsZero() {
-			s.field = "calendar_date"
+			s.field = neededOf(d)[0]
 			return s.wrong("missing", "Field required")
 		}
 		out.Key = out.Date.String() + source

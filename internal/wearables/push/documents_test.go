@@ -73,6 +73,10 @@ func TestWhereASessionWas(t *testing.T) {
 		{"meal", "2026-11-02T23:30:00Z", `,"calendar_date":"2026-11-05"`, "Europe/Berlin", "", "", "2026-11-05"},
 		{"meal", "2026-11-02T23:30:00Z", ``, "", "", "", ""},
 		{"electrocardiogram", "2026-03-01T22:00:00Z", `,"timezone_offset":32400`, "", "", "", "2026-03-02"},
+		{"sleep", "2026-03-01T22:00:00Z", `,"timezone_offset":7200.0`, "", "7200.0", "", ""},
+		{"meal", "2026-03-01T22:00:00Z", `,"timezone_offset":7200.0`, "", "", "", "2026-03-02"},
+		{"sleep_cycle", "2026-03-01T22:00:00Z", `,"timezone_offset":-3.6e4`, "", "", "", "2026-03-01"},
+		{"electrocardiogram", "2026-03-01T22:00:00Z", `,"timezoneOffset":-0.0`, "Asia/Tokyo", "", "", "2026-03-01"},
 	} {
 		d := documentNamed(t, c.document)
 		text := `{"stage":"daily","provider":"x","time_zone":"` + c.zone + `","data":[{"` + d.Start + `":"` + c.start + `","` + cmp.Or(d.End, "end") + `":"2026-03-02T06:00:00Z"` + c.more + `}]}`
@@ -141,6 +145,8 @@ func TestFaultsOfSummariesNameTheField(t *testing.T) {
 		{"workouts", `[{"time_start":"noon"}]`, "value_error", "body.data.0.time_start"},
 		{"meal", `[{"timestamp":"2026-03-01T22:00:00Z","timezone_offset":"1h"}]`, "int_type", "body.data.0.timezone_offset"},
 		{"meal", `[{"timestamp":"2026-03-01T22:00:00Z","timezone_offset":100000}]`, "int_type", "body.data.0.timezone_offset"},
+		{"meal", `[{"timestamp":"2026-03-01T22:00:00Z","timezone_offset":-93600.5}]`, "int_type", "body.data.0.timezone_offset"},
+		{"meal", `[{"timestamp":"2026-03-01T22:00:00Z","timezone_offset":1e999}]`, "finite_number", "body.data.0.timezone_offset"},
 		{"sleep", `[{"bedtime_start":"2026-03-01T22:00:00"}]`, "value_error", "body.data.0.bedtime_start"},
 	} {
 		_, err := ParseSummaries(body(c.data), documentNamed(t, c.document))

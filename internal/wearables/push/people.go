@@ -2,6 +2,7 @@ package push
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 
 	"github.com/google/uuid"
@@ -170,7 +171,7 @@ func userID(text []byte) (uuid.UUID, error) {
 func placed(err error, at []string) error {
 	move := func(e *fault.Error) {
 		if loc := e.Loc(); len(loc) > 0 && loc[0] == "body" {
-			e.At(append(append([]string{"body"}, at...), loc[1:]...)...)
+			_ = e.At(slices.Concat([]string{"body"}, at, loc[1:])...)
 		}
 	}
 	var list fault.List

@@ -1,6 +1,7 @@
 package push
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -53,6 +54,15 @@ const (
 	mgOfCholesterol   = 38.67
 	mgOfTriglycerides = 88.57
 )
+
+// Units are the units that samples of a resource are taken in besides its own,
+// in lower case and sorted; case does not matter.
+func Units(r *wearables.Resource) []string {
+	canonical := strings.ToLower(r.Unit)
+	all := slices.AppendSeq(slices.Clone(aliases[canonical]), maps.Keys(conversions[canonical]))
+	slices.Sort(all)
+	return slices.Compact(all)
+}
 
 // convert brings the values of a group into the resource's unit. ok is false
 // for a unit that it does not know.

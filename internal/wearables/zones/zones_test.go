@@ -188,6 +188,30 @@ func TestEachWorkoutHasItsTwoDays(t *testing.T) {
 	})
 }
 
+// Zones say nothing of the day: one that was found by the place still follows
+// it.
+func TestZonesStateNoDay(t *testing.T) {
+	each(t, func(r *rig) {
+		send := func(extra string) {
+			r.send("workouts", fmt.Sprintf(`{"stage":"daily","provider":"health_connect","data":[{"time_start":%q,"time_end":%q,
+				"source_type":"watch","app_id":"com.example.sport"%s}]}`, began.Format(time.RFC3339), began.Add(time.Hour).Format(time.RFC3339), extra))
+		}
+		send("")
+		r.hearts(60, 80)
+		if _, found := r.look(); found == nil {
+			r.t.Fatal("no zones")
+		}
+		send(`,"timezone_offset":50400`)
+		userstest.Read(r.t, r.db, func(ctx context.Context, tx *store.Tx) error {
+			all, err := wearables.ListSummaries(ctx, tx, r.user.Team.UUID(), r.user.ID.UUID(), wearables.SummaryQuery{Resource: "workouts", From: "2026-03-02"})
+			if len(all) != 1 {
+				r.t.Errorf("%d workouts on the day of the place", len(all))
+			}
+			return err
+		})
+	})
+}
+
 // In the running service nobody has to ask: the job follows the push.
 func TestZonesFollowAPush(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {

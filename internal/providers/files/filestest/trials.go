@@ -15,7 +15,8 @@ import (
 	"hale/internal/users"
 )
 
-// Types compares all that a file counted, by type.
+// Types compares all that a file counted, by type, and checks that the first of
+// what was left out has its place.
 func Types(tb testing.TB, o *files.Outcome, want map[string]files.TypeCount) {
 	tb.Helper()
 	for of, n := range want {
@@ -26,6 +27,11 @@ func Types(tb testing.TB, o *files.Outcome, want map[string]files.TypeCount) {
 	for of, got := range o.Types {
 		if _, ok := want[of]; !ok {
 			tb.Errorf("%s is %+v, not expected", of, *got)
+		}
+	}
+	for of, left := range o.FirstLeft() {
+		if left.Record < 1 || left.Record > o.Types[of].Read {
+			tb.Errorf("the first %s that was left out is %+v", of, left)
 		}
 	}
 }

@@ -15,15 +15,14 @@ import (
 	"hale/internal/civil"
 	"hale/internal/fault"
 	"hale/internal/providers/files"
+	"hale/internal/providers/files/filestest"
 	"hale/internal/providers/replies"
+	"hale/internal/providers/sheet/sheettest"
 	"hale/internal/store"
 	"hale/internal/store/storetest"
 	"hale/internal/testdata"
 	"hale/internal/wearables"
 	"hale/internal/wearables/derive"
-
-	"hale/internal/providers/files/filestest"
-	"hale/internal/providers/sheet/sheettest"
 )
 
 // Gathered is what one reading found, without a database.

@@ -1,0 +1,100 @@
+package api
+
+import (
+	"context"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"hale/internal/fault"
+	"hale/internal/store"
+	"hale/internal/users"
+	"hale/internal/wearables"
+)
+
+// Notes are the one time series whose values are texts. They have the paths of
+// every other, with shapes of their own.
+//
+// Reference 7.7, note.
+func (a *API) noteRoutes() []route {
+	d := documentOf[noteDoc]()
+	send := func(ctx context.Context, c Caller, in *pushSummariesIn) (*out[pushBody], error) {
+		return a.pushSummaries(ctx, c, in, d)
+	}
+	named := func(id string) func(op *huma.Operation) { return func(op *huma.Operation) { op.OperationID = id } }
+	return []route{
+		writes[noteGroupsBody](get("/v2/timeseries/{user_id}/note/grouped", a.readNotes, "Read a user's notes, grouped by source")).own(),
+		writes[[]noteBody](get("/v2/timeseries/{user_id}/note", a.readPlainNotes, "Read a user's notes, whatever their source").deprecated()),
+		takes[pushedSummaries[noteDoc]](post("/v2/timeseries/{user_id}/note", send, "Push notes from a phone").push().describe(named("pushNotes"))),
+	}
+}
+
+type noteDoc struct{}
+
+func (noteDoc) name() string { return "note" }
+
+// noteBody is a note as a sample.
+//
+// Reference contract: ClientFacingNoteSample.
+type noteBody struct {
+	Timestamp      Time             `json:"timestamp" doc:"The same as start."`
+	Start          Time             `json:"start" doc:"Inclusive."`
+	End            Time             `json:"end" doc:"Exclusive. The same as start of what has no length."`
+	TimezoneOffset *int             `json:"timezone_offset" doc:"Seconds east of UTC where the person was; null when not known."`
+	Type           orNull[string]   `json:"type" doc:"Null."`
+	Unit           string           `json:"unit" enum:"text"`
+	Value          string           `json:"value" doc:"The note itself."`
+	Tags           orNull[[]string] `json:"tags" doc:"What it is about: food, exercise, insulin_injection, unspecified."`
+}
+
+// noteGroupBody is the contract's GroupedNote.
+type noteGroupBody struct {
+	Source sourceBody `json:"source"`
+	Data   []noteBody `json:"data"`
+}
+
+type noteGroupsBody struct {
+	Groups     map[string][]noteGroupBody `json:"groups" doc:"By provider slug: one group for each source."`
+	NextCursor *string                    `json:"next_cursor" doc:"Null: notes have no pages."`
+	Next       *string                    `json:"next" deprecated:"true" doc:"The same as next_cursor."`
+}
+
+type notesIn struct {
+	PlainRange
+	NextCursor string `query:"next_cursor" doc:"Leave it out: notes have no pages."`
+	Cursor     string `query:"cursor" deprecated:"true" doc:"The same as next_cursor."`
+}
+
+func (a *API) readNotes(ctx context.Context, c Caller, in *notesIn) (*written, error) {
+	if in.NextCursor+in.Cursor != "" {
+		return nil, fault.New(fault.Invalid, "Value error, this cursor belongs to another list").At("query", "next_cursor")
+	}
+	all, err := a.notes(ctx, c, &in.PlainRange)
+	if err != nil {
+		return nil, err
+	}
+	body := wearables.AppendNoteGroups([]byte(`{"groups":`), all, a.Wearables.Describe)
+	return write(append(body, `,"next_cursor":null,"next":null}`...)), nil
+}
+
+func (a *API) readPlainNotes(ctx context.Context, c Caller, in *PlainRange) (*written, error) {
+	all, err := a.notes(ctx, c, in)
+	if err != nil {
+		return nil, err
+	}
+	return write(wearables.AppendPlainNotes(nil, all)), nil
+}
+
+func (a *API) notes(ctx context.Context, c Caller, in *PlainRange) (all []wearables.Note, err error) {
+	start, end, err := between(in.StartDate, in.EndDate)
+	if err != nil {
+		return nil, err
+	}
+	err = a.db.Read(ctx, func(tx *store.Tx) error {
+		if err := users.Exists(ctx, tx, c.Team, in.UserID); err != nil {
+			return err
+		}
+		all, err = wearables.ListNotes(ctx, tx, c.Team.UUID(), in.UserID.UUID(), wearables.SamplesQuery{Provider: in.Provider, From: start.from, To: end.to})
+		return err
+	})
+	return all, err
+}

@@ -1,0 +1,125 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/providers"
+	"hale/internal/store"
+	"hale/internal/users"
+	"hale/internal/wearables"
+)
+
+func (a *API) offsetRoutes() []route {
+	rt := get("/v2/timeseries/{user_id}/{resource}/offsets", a.readOffsets, "See what time zone offsets a user's samples have, and how they were found")
+	return []route{rt}
+}
+
+// offsetsBody is an addition of ours.
+type offsetsBody struct {
+	Groups map[string][]offsetsOfSource `json:"groups" doc:"By provider slug: one group for each source."`
+}
+
+type offsetsOfSource struct {
+	Source sourceBody    `json:"source"`
+	Data   []offsetCount `json:"data" doc:"Each offset and way it was found, in the order in which they first occur."`
+}
+
+type offsetCount struct {
+	TimezoneOffset *int   `json:"timezone_offset" doc:"Seconds east of UTC; null where nobody knows."`
+	Found          string `json:"found" enum:"device,provider,fallback,none" doc:"Stated by the person's device or by whoever typed the value in, stated by the provider, given by the user's fallback_time_zone, or not at all."`
+	Count          int64  `json:"count" doc:"Samples."`
+	First          Time   `json:"first" doc:"When the first of them starts."`
+	Last           Time   `json:"last" doc:"When the last of them starts."`
+}
+
+type offsetsIn struct {
+	UserID    users.ID   `path:"user_id" format:"uuid"`
+	Resource  seriesName `path:"resource"`
+	StartDate string     `query:"start_date" required:"true" doc:"First day (YYYY-MM-DD, UTC) or instant (ISO 8601), inclusive."`
+	EndDate   string     `query:"end_date" doc:"Last day or instant, inclusive."`
+	Provider  string     `query:"provider" doc:"Only this provider's samples."`
+}
+
+// readOffsets counts the offsets of samples.
+//
+// Reference 7.10, time zones.
+func (a *API) readOffsets(ctx context.Context, c Caller, in *offsetsIn) (*out[offsetsBody], error) {
+	start, end, err := between(in.StartDate, in.EndDate)
+	if err != nil {
+		return nil, err
+	}
+	q := wearables.SamplesQuery{Resource: string(in.Resource), Provider: in.Provider, From: start.from, To: end.to}
+	var all []wearables.SourceOffsets
+	err = a.db.Read(ctx, func(tx *store.Tx) error {
+		if err := users.Exists(ctx, tx, c.Team, in.UserID); err != nil {
+			return err
+		}
+		all, err = wearables.OffsetsOf(ctx, tx, c.Team.UUID(), in.UserID.UUID(), q)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	body := offsetsBody{map[string][]offsetsOfSource{}}
+	for _, of := range all {
+		group := offsetsOfSource{Source: a.sourceOf(of.Source)}
+		for _, o := range of.Offsets {
+			group.Data = append(group.Data, offsetCount{offsetOrNull(o.Seconds), foundBy(o.How, of.Source.Provider), o.Samples, Time(time.UnixMicro(o.First)), Time(time.UnixMicro(o.Last))})
+		}
+		body.Groups[of.Source.Provider] = append(body.Groups[of.Source.Provider], group)
+	}
+	return answer(body), nil
+}
+
+// foundBy says how an offset was found. What a phone sends or a person types in
+// is stated there; of everything else the provider states it, in its files and
+// replies.
+func foundBy(how wearables.Found, provider string) string {
+	switch {
+	case how == wearables.Unstated:
+		return "none"
+	case how == wearables.ByFallback:
+		return "fallback"
+	case provider == users.Manual || providers.Named(provider).PushedByPhone():
+		return "device"
+	}
+	return "provider"
+}
+
+func offsetOrNull(seconds int32) *int {
+	if seconds == wearables.NoOffset {
+		return nil
+	}
+	east := int(seconds)
+	return &east
+}
+
+func (a *API) sourceOf(s wearables.Source) sourceBody {
+	name, logo := "", ""
+	if a.Wearables.Describe != nil {
+		name, logo = a.Wearables.Describe(s.Provider)
+	}
+	return sourceBody{
+		Provider: s.Provider, Type: cmp.Or(s.Type, "unknown"), AppID: textOrNull(s.AppID), DeviceID: idOrNull(s.DeviceID),
+		Sport: textOrNull(s.Sport), WorkoutID: idOrNull(s.WorkoutID), Name: name, Slug: s.Provider, Logo: logo,
+	}
+}
+
+func textOrNull(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+func idOrNull(id *uuid.UUID) *string {
+	if id == nil {
+		return nil
+	}
+	text := id.String()
+	return &text
+}

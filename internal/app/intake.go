@@ -1,0 +1,60 @@
+package app
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	"hale/internal/aggregate/continuous"
+	"hale/internal/connections"
+	"hale/internal/connections/demo"
+	"hale/internal/imports"
+	"hale/internal/jobs"
+	"hale/internal/ledger"
+	"hale/internal/ledger/replay"
+	"hale/internal/providers"
+	"hale/internal/wearables"
+	"hale/internal/wearables/zones"
+)
+
+// intake is what takes a person's data in, and reads it again.
+type intake struct {
+	ingester *wearables.Ingester
+	beats    *zones.Service
+	ledger   *ledger.Ledger
+	uploads  *imports.Service
+	replay   *replay.Service
+	demos    *demo.Service
+}
+
+// intake makes them, and the loop that sweeps uploads.
+func (a *App) intake() intake {
+	in := intake{beats: &zones.Service{}, ledger: &ledger.Ledger{}}
+	in.ingester = &wearables.Ingester{
+		DB: a.DB, Describe: describe,
+		Connect: connections.Ensure, Run: connections.Run, Linked: connections.Linked, Hold: connections.Hold,
+		Changed: wearables.Both(continuous.Changed, in.beats.Changed),
+	}
+	in.beats.Ingester = in.ingester
+	in.uploads = &imports.Service{
+		DB: a.DB, Ledger: in.ledger, Sink: in.ingester, Dir: filepath.Join(a.Config.Data, "imports"), MaxUpload: int64(a.Config.ImportLimit),
+		Log: a.Log, Records: a.Metrics.Records,
+	}
+	a.workers.add("upload sweeping", func(ctx context.Context) error { return in.uploads.KeepSwept(ctx, 10*time.Minute) })
+	in.replay = &replay.Service{
+		DB: a.DB, Sink: &wearables.Ingester{DB: a.DB, Describe: describe, Changed: continuous.Changed, Again: true},
+		Imports: in.uploads, Dir: in.uploads.Dir, Log: a.Log,
+	}
+	in.demos = &demo.Service{DB: a.DB, Sink: in.ingester}
+	return in
+}
+
+func (in intake) jobs() []jobs.Handler {
+	return append(in.demos.Jobs(), in.uploads.Job(), in.replay.Job(), in.beats.Job())
+}
+
+// describe names a provider for the deprecated fields of a source.
+func describe(slug string) (name, logo string) {
+	p := providers.Named(slug)
+	return p.Name, p.LogoURL()
+}

@@ -1,0 +1,185 @@
+package replies
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"slices"
+)
+
+// ends goes through what there is of a value of a list, where err says that the
+// file ends in it. Any other error stays as it is.
+func (w *walker) ends(err error, at place) error {
+	rest, err := w.rest(err)
+	if rest == nil {
+		return err
+	}
+	return cmp.Or(w.cut(rest, at), err)
+}
+
+// endsIn does so for a document whose whole fields are known, and the name of
+// the one that the file ends in; empty where it ends between two.
+func (w *walker) endsIn(err error, d *Document, name string, depth int) error {
+	rest, err := w.rest(err)
+	if rest == nil {
+		return err
+	}
+	if name == "" {
+		rest = nil
+	}
+	return cmp.Or(w.cutDocument(d, name, rest, depth), err)
+}
+
+// rest is what there is of the value that the decoder failed at because the
+// file ends; nil where that is not why.
+func (w *walker) rest(err error) ([]byte, error) {
+	if err = unexpected(err); !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, err
+	}
+	rest, _ := io.ReadAll(w.decoder.Buffered()) // it is in memory
+	return rest, err
+}
+
+// cut goes through the documents of a value that the file ends in.
+func (w *walker) cut(raw []byte, at place) error {
+	raw = bytes.TrimLeft(raw, " \t\r\n")
+	if len(raw) == 0 || at.depth >= deepest || !mayHold(raw) {
+		return nil
+	}
+	if raw[0] == '{' {
+		d := &Document{Under: at.under, outer: at.outer}
+		fields, name, rest := cutFields(raw)
+		d.fields = fields
+		return w.cutDocument(d, name, rest, at.depth)
+	}
+	whole, rest := cutList(raw)
+	for _, one := range whole {
+		if err := w.inside(one, at.deeper()); err != nil {
+			return err
+		}
+	}
+	return w.cut(rest, at.deeper())
+}
+
+// cutDocument takes a document in which the file ends: d has its whole fields,
+// and rest is what there is of the one by that name. One that is a list of
+// values is read as far as it goes, any other is lost. What is no document may
+// hold whole ones.
+func (w *walker) cutDocument(d *Document, name string, rest []byte, depth int) error {
+	like := &Document{Under: d.Under, fields: maps.Clone(d.fields), outer: d.outer}
+	if there := closed(rest, true); there != nil {
+		like.fields[name] = there
+	}
+	if r := w.reading.recognise(*like); r != nil {
+		if whole := closed(rest, false); whole != nil {
+			d.fields[name] = whole
+		}
+		if again := w.reading.recognise(*d); again == r && (r.Values || r.Refuse != "") {
+			return w.found(r, d)
+		}
+		w.lose()
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.fields)) {
+		if raw := d.fields[name]; depth < deepest && mayHold(raw) {
+			if err := w.inside(raw, place{name, d, depth + 1}); err != nil {
+				return err
+			}
+		}
+	}
+	return w.cut(rest, place{name, d, depth + 1})
+}
+
+func (w *walker) lose() {
+	if w.lost != nil {
+		w.lost()
+	}
+}
+
+// cutList splits a list that the file ends in into its whole elements and what
+// there is of the next.
+func cutList(raw []byte) (whole []json.RawMessage, rest []byte) {
+	in := json.NewDecoder(bytes.NewReader(raw))
+	_, _ = in.Token() // the bracket
+	for in.More() {
+		one, rest := cutValue(in, raw)
+		if one == nil {
+			return whole, rest
+		}
+		whole = append(whole, one)
+	}
+	return whole, nil
+}
+
+// cutFields splits an object that the file ends in into its whole fields, and
+// the name and what there is of the next.
+func cutFields(raw []byte) (whole map[string]json.RawMessage, name string, rest []byte) {
+	whole = map[string]json.RawMessage{}
+	in := json.NewDecoder(bytes.NewReader(raw))
+	_, _ = in.Token() // the brace
+	for in.More() {
+		token, err := in.Token()
+		name, ok := token.(string)
+		if err != nil || !ok {
+			break
+		}
+		one, rest := cutValue(in, raw)
+		if one == nil {
+			return whole, name, rest
+		}
+		whole[name] = one
+	}
+	return whole, "", nil
+}
+
+// cutValue is the next value of a text that ends in the middle; nil when it is
+// not whole, and what there is of it.
+func cutValue(in *json.Decoder, text []byte) (one json.RawMessage, rest []byte) {
+	if in.Decode(&one) != nil {
+		rest, _ = io.ReadAll(in.Buffered()) // it is in memory
+		return nil, rest
+	}
+	if in.InputOffset() == int64(len(text)) && unfinished(one) {
+		return nil, nil
+	}
+	return one, nil
+}
+
+// unfinished is whether more could follow behind a value at the end of a file:
+// digits of a number.
+func unfinished(raw json.RawMessage) bool {
+	return len(raw) > 0 && raw[len(raw)-1] >= '0' && raw[len(raw)-1] <= '9'
+}
+
+// Ended is what is whole of a value that a text ends in the middle of; nil when
+// nothing is.
+func Ended(raw []byte) json.RawMessage { return closed(raw, false) }
+
+// closed makes a value of what there is of one; nil when that is nothing. The
+// element of a list that the file ends in is a part of it only if partial is
+// set.
+func closed(raw []byte, partial bool) json.RawMessage {
+	raw = bytes.TrimLeft(raw, " \t\r\n")
+	switch {
+	case bytes.HasPrefix(raw, []byte("[")):
+		all, rest := cutList(raw)
+		if last := closed(rest, partial); partial && last != nil {
+			all = append(all, last)
+		}
+		if len(all) > 0 {
+			return Encode(all)
+		}
+	case bytes.HasPrefix(raw, []byte("{")):
+		fields, name, rest := cutFields(raw)
+		if last := closed(rest, partial); last != nil {
+			fields[name] = last
+		}
+		if len(fields) > 0 {
+			return Encode(fields)
+		}
+	}
+	return nil
+}

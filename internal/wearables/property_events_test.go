@@ -1,0 +1,149 @@
+package wearables_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"hale/internal/events"
+	"hale/internal/store"
+	"hale/internal/wearables"
+)
+
+// said is what an event announced of one key: of a sample that of its series and
+// its start, of a day its date.
+type said struct{ verb, key, value string }
+
+// inOrder are announcements as text, whatever their order was.
+func inOrder(all []said) (texts []string) {
+	for _, e := range all {
+		texts = append(texts, fmt.Sprint(e))
+	}
+	slices.Sort(texts)
+	return texts
+}
+
+// told is everything that was announced to the team of the fixture about single
+// values, oldest first.
+func (f fixture) told() (all []said) {
+	f.t.Helper()
+	for after, more := int64(0), true; more; {
+		err := f.db.Read(f.ctx, func(tx *store.Tx) error {
+			page, err := events.After(f.ctx, tx, f.user.Team.UUID(), after, events.MaxPage, nil)
+			for _, m := range page.Events {
+				var e event
+				if err := json.Unmarshal(m.Body, &e); err != nil {
+					return err
+				}
+				all = append(all, f.saidBy(e)...)
+			}
+			after, more = page.Next, page.HasMore
+			return err
+		})
+		if err != nil {
+			f.t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// saidBy takes an event apart.
+func (f fixture) saidBy(e event) (all []said) {
+	f.t.Helper()
+	name, ours := strings.CutPrefix(e.Type, "daily.data.")
+	if !ours {
+		return nil
+	}
+	resource, verb, _ := strings.Cut(name, ".")
+	var samples struct {
+		Source json.RawMessage
+		Data   []map[string]any
+	}
+	if err := json.Unmarshal(e.Data, &samples); err != nil {
+		f.t.Fatal(err)
+	}
+	if samples.Data == nil {
+		key, value := f.dayOf(e.Data)
+		return []said{{verb, key, value}}
+	}
+	for _, sample := range samples.Data {
+		key, value := f.sampleOf(resource, samples.Source, sample)
+		all = append(all, said{verb, key, value})
+	}
+	return all
+}
+
+// sampleOf parts what a sample is about from what it says of it.
+func (f fixture) sampleOf(resource string, source []byte, sample map[string]any) (key, value string) {
+	revised := map[string]any{}
+	for _, name := range []string{"value", "systolic", "diastolic", "end", "timezone_offset", "grouping"} {
+		if v, ok := sample[name]; ok {
+			revised[name] = v
+			delete(sample, name)
+		}
+	}
+	return resource + f.text(json.RawMessage(source)) + f.text(sample), f.text(revised)
+}
+
+// dayOf does so for a summary of a day.
+func (f fixture) dayOf(data []byte) (key, value string) {
+	var fields map[string]any
+	if err := json.Unmarshal(data, &fields); err != nil {
+		f.t.Fatal(err)
+	}
+	for _, name := range []string{"id", "user_id", "created_at", "updated_at"} {
+		delete(fields, name)
+	}
+	return fmt.Sprint(fields["calendar_date"]), f.text(fields)
+}
+
+func (f fixture) text(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// stored are the samples of some resources as a read gives them, by key.
+func (f fixture) stored(resources ...string) map[string]string {
+	f.t.Helper()
+	all := map[string]string{}
+	for _, resource := range resources {
+		for _, group := range f.samples(resource) {
+			var data []map[string]any
+			if err := json.Unmarshal(wearables.AppendSamples(nil, &group), &data); err != nil {
+				f.t.Fatal(err)
+			}
+			known, _ := wearables.ResourceNamed(resource)
+			for _, sample := range data {
+				key, value := f.sampleOf(known.Event, wearables.AppendSource(nil, group.Source, nil), sample)
+				all[key] = value
+			}
+		}
+	}
+	return all
+}
+
+// days are the stored days as a read gives them, by date.
+func (f fixture) days() map[string]string {
+	f.t.Helper()
+	all := map[string]string{}
+	err := f.db.Read(f.ctx, func(tx *store.Tx) error {
+		stored, err := wearables.ListSummaries(f.ctx, tx, f.user.Team.UUID(), f.user.ID.UUID(), wearables.SummaryQuery{Resource: "activity"})
+		for i := range stored {
+			body, err := wearables.AppendSummary(nil, &stored[i], nil)
+			if err != nil {
+				return err
+			}
+			key, value := f.dayOf(body)
+			all[key] = value
+		}
+		return err
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return all
+}

@@ -1,0 +1,117 @@
+package resources
+
+import "time"
+
+// Block widths. A full block should hold some hundred to a thousand samples.
+const (
+	perHour  = time.Hour
+	perDay   = 24 * time.Hour
+	perMonth = 32 * 24 * time.Hour
+)
+
+const (
+	discrete = false
+	interval = true
+)
+
+// Hypnogram is read from the sleep cycles that replaced it and never stored.
+const Hypnogram = "hypnogram"
+
+// Reference 7.7, in its order; bounds from what bodies and devices can do.
+var table = []Resource{
+	metric("afib_burden", interval, "%", 0, 100, 2, perMonth),
+	metric("basal_body_temperature", interval, "°C", 25, 45, 36.4, perMonth),
+	metric("blood_oxygen", discrete, "%", 50, 100, 97, perDay),
+	pair(metric("blood_pressure", discrete, "mmHg", 40, 300, 118, perMonth), 20, 200, 76),
+	renamed(metric("body_fat", discrete, "%", 1, 75, 18.2, perMonth), "fat"),
+	metric("body_mass_index", interval, "index", 5, 150, 22.6, perMonth),
+	extra(metric("body_temperature", interval, "°C", 25, 45, 36.8, perDay), sensorLocation),
+	extra(metric("body_temperature_delta", interval, "°C", -20, 20, -0.2, perDay), sensorLocation),
+	renamed(metric("body_weight", discrete, "kg", 1, 500, 71.4, perMonth), "weight"),
+	metric("caffeine", interval, "g", 0, 20, 0.08, perMonth),
+	metric("calories_active", interval, "kcal", 0, 20_000, 4.2, perDay),
+	metric("calories_basal", discrete, "kcal", 0, 20_000, 71, perDay),
+	metric("carbohydrates", interval, "g", 0, 5_000, 45, perMonth),
+	always(typed(metric("cholesterol", discrete, "mmol/L", 0, 60, 4.9, perMonth),
+		"cholesterol/ldl", "cholesterol/hdl", "cholesterol/total", "cholesterol/triglycerides")),
+	metric("daylight_exposure", interval, "min", 0, 1_500, 12, perDay),
+	metric("distance", interval, "m", 0, 1_000_000, 812.5, perDay),
+	always(anyType(metric("electrocardiogram_voltage", discrete, "mV", -100, 100, 0.11, perHour), "lead_1")),
+	metric("fall", interval, "count", 0, 10_000, 1, perMonth),
+	metric("floors_climbed", discrete, "count", 0, 10_000, 3, perDay),
+	metric("forced_expiratory_volume_1", interval, "L", 0, 20, 3.1, perMonth),
+	metric("forced_vital_capacity", interval, "L", 0, 20, 4.2, perMonth),
+	typed(metric("glucose", discrete, "mmol/L", 0.6, 50, 5.4, perDay), "automatic", "manual_scan"),
+	metric("handwashing", interval, "count", 0, 10_000, 1, perMonth),
+	kinds(metric("heart_rate_alert", interval, "count", 1, 1, 1, perMonth),
+		"low_heart_rate", "high_heart_rate", "irregular_rhythm"),
+	metric("heart_rate_recovery_one_minute", interval, "count", 0, 300, 28, perMonth),
+	metric("heartrate", discrete, "bpm", 20, 300, 62, perDay),
+	typed(metric("hrv", discrete, "rmssd", 0, 1_000, 48, perDay), "rmssd", "sdnn"),
+	notPushed(metric(Hypnogram, interval, "stage", -1, 5, 2, perDay)),
+	always(anyType(metric("ige", discrete, "FSU", 0, 1_000_000, 1.2, perMonth), "baha_grass")),
+	always(anyType(metric("igg", discrete, "FSU", 0, 1_000_000, 0.7, perMonth), "dairy")),
+	metric("inhaler_usage", interval, "count", 0, 10_000, 1, perMonth),
+	extra(kinds(metric("insulin_injection", interval, "unit", 0, 1_000, 6, perMonth),
+		"rapid_acting", "long_acting"), such(oneOf("delivery_mode", "basal", "bolus"), "bolus"),
+		oneOf("delivery_form", "standard", "extended"), oneOf("bolus_purpose", "meal", "correction", "mixed", "unknown")),
+	metric("lean_body_mass", interval, "kg", 1, 500, 57.9, perMonth),
+	metric("mindfulness_minutes", interval, "min", 0, 1_500, 10, perMonth),
+	text(metric("note", interval, "text", 0, 0, 0, perMonth), "food", "exercise", "insulin_injection", "unspecified"),
+	metric("peak_expiratory_flow_rate", interval, "L/min", 0, 2_000, 480, perMonth),
+	metric("respiratory_rate", discrete, "bpm", 3, 80, 14, perDay),
+	metric("sleep_apnea_alert", interval, "count", 0, 10_000, 1, perMonth),
+	typed(metric("sleep_breathing_disturbance", interval, "count", 0, 10_000, 1, perMonth),
+		"elevated", "not_elevated"),
+	metric("stand_duration", interval, "min", 0, 1_500, 4, perDay),
+	kinds(metric("stand_hour", interval, "count", 0, 1_500, 1, perDay), "stood", "idle"),
+	rated(metric("steps", interval, "count", 0, 100_000, 214, perDay), 300),
+	metric("stress_level", discrete, "%", 0, 100, 31, perDay),
+	metric("uv_exposure", interval, "index", 0, 50, 4, perMonth),
+	metric("vo2_max", interval, "mL/kg/min", 5, 120, 46.1, perMonth),
+	metric("waist_circumference", interval, "cm", 10, 400, 82, perMonth),
+	metric("water", discrete, "ml", 0, 50_000, 250, perMonth),
+	rated(metric("wheelchair_push", interval, "count", 0, 100_000, 40, perDay), 300),
+	metric("workout_distance", interval, "m", 0, 1_000_000, 1000, perDay),
+	extra(metric("workout_duration", interval, "min", 0, 10_080, 35, perMonth), oneOf("intensity", "low", "medium", "high")),
+	metric("workout_swimming_stroke", interval, "count", 0, 100_000, 18, perDay),
+}
+
+// metric is a resource whose values lie between least and most and may look
+// like example.
+func metric(name string, interval bool, unit string, least, most, example float64, width time.Duration) Resource {
+	return Resource{
+		Name: name, Event: name, Unit: unit, Interval: interval,
+		Min: least, Max: most, Width: width, Push: true, Example: Example{Value: example},
+	}
+}
+
+func renamed(r Resource, event string) Resource { r.Event = event; return r }
+func anyType(r Resource, example string) Resource {
+	r.AnyType, r.Example.Type = true, example
+	return r
+}
+func always(r Resource) Resource                   { r.Typed = true; return r }
+func kinds(r Resource, types ...string) Resource   { r.Kinds = true; return always(typed(r, types...)) }
+func rated(r Resource, perMinute float64) Resource { r.PerMinute = perMinute; return r }
+func notPushed(r Resource) Resource                { r.Push = false; return r }
+func extra(r Resource, fields ...Extra) Resource   { r.Extra = fields; return r }
+func such(e Extra, example string) Extra           { e.Example = example; return e }
+
+func text(r Resource, tags ...string) Resource {
+	r.Push, r.Text, r.Tags = false, true, tags
+	return r
+}
+
+func typed(r Resource, types ...string) Resource {
+	r.Types, r.Example.Type = types, types[0]
+	return r
+}
+
+func pair(r Resource, leastLow, mostLow, example float64) Resource {
+	r.Pair, r.LeastLow, r.MostLow, r.Example.Low = true, leastLow, mostLow, example
+	return r
+}
+
+var sensorLocation = such(oneOf("sensor_location", "armpit", "body", "ear", "finger", "gastrointestinal", "mouth", "rectum", "toe",
+	"eardrum", "temporal_artery", "forehead", "wrist"), "wrist")
