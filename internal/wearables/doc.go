@@ -8,17 +8,19 @@
 // The order of reading:
 //
 //	types.go, batch.go   samples, summaries, streams, and a batch of them
-//	resources.go         every kind of time series, in one table
+//	resources.go         every kind of time series; the table is in resources/
 //	extra.go, said.go    words that some of them have, and what came without
 //	documents.go         every kind of summary, in one table
-//	ingest.go            Ingester: check, plan on a snapshot, commit
+//	ingest.go, outcome.go                 Ingester: check, plan on a snapshot, commit; what became of it
 //	crowd.go, crowd_store.go              pushes of many phones in one transaction
 //	preview.go           what storing a batch would change
 //	check.go, intake.go, order.go         which values are believed, and how they are sorted
 //	shapes.go, believable.go              the same of what is inside a summary
-//	bounds.go, offsets.go                 when collection ends; the fallback time zone
+//	bounds.go, offsets.go, offsets_found.go    when collection ends; the fallback time zone
 //	series.go, samples.go, announce.go    samples into sealed blocks, and events
 //	summaries.go, merge.go, height.go     documents, version by version
+//	summary_day.go, night.go, contradict.go    the day of a session; what a sleep leaves out; what none may say
+//	notes.go             the one time series of texts
 //	streams.go, stream_pack.go, stream_store.go    the course of a workout
 //	history.go, history_days.go           when a connection's past has arrived
 //	changes.go, both.go  telling a listener what changed, in the same transaction
