@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"hale/internal/connections"
+	"hale/internal/providers/files"
 	"hale/internal/store"
 	"hale/internal/teams"
 	"hale/internal/users"
@@ -133,4 +134,29 @@ func (a *attempt) importBegan(ctx context.Context, tx *store.Tx, provider string
 		kind, _ := kindNamed(i.Kind)
 		return kind.Provider == provider
 	}), err
+}
+
+// unheard says of which resources the user had nothing at a provider when the file
+// came, where an earlier file has brought the past: exports that are a file for
+// each resource bring it one by one.
+func (a *attempt) unheard(ctx context.Context, kind files.Kind, provider string) (func(resource string) bool, error) {
+	heard := map[string]bool{}
+	filled := false
+	err := a.s.DB.Read(ctx, func(tx *store.Tx) error {
+		all, err := query(ctx, tx, `SELECT `+columns+` FROM imports WHERE team_id = $1 AND user_id = $2 AND id <> $3 AND stage = $4 AND status = $5`,
+			a.row.Team, a.row.User, a.row.ID, string(wearables.Historical), string(Succeeded))
+		if err != nil {
+			return err
+		}
+		filled = slices.ContainsFunc(all, func(i Import) bool {
+			kind, _ := kindNamed(i.Kind)
+			return kind.Provider == provider
+		})
+		names, err := wearables.HeardBefore(ctx, tx, a.user.Team.UUID(), a.user.ID.UUID(), provider, a.row.CreatedAt)
+		for _, name := range names {
+			heard[name] = true
+		}
+		return err
+	})
+	return func(resource string) bool { return filled && !kind.Recording && !heard[resource] }, err
 }

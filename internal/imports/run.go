@@ -169,6 +169,9 @@ func (a *attempt) work(ctx context.Context) (*files.Outcome, error) {
 		Stage: func(ctx context.Context, provider string) (wearables.Stage, error) {
 			return a.stage(ctx, kind, provider)
 		},
+		Unheard: func(ctx context.Context, provider string) (func(string) bool, error) {
+			return a.unheard(ctx, kind, provider)
+		},
 		Progress: func(p files.Progress) {
 			if err := a.note(ctx, p); err != nil {
 				stop(err)

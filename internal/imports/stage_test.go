@@ -3,6 +3,7 @@ package imports_test
 import (
 	"bytes"
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -110,4 +111,33 @@ func (b *bed) pastsTold() (n int) {
 		}
 	}
 	return n
+}
+
+// An export may be a file for each resource. Each brings the past of its own, and
+// the next one of the same resource what is new.
+func TestThePastComesFileByFile(t *testing.T) {
+	beats := `{"data":[{"bpm":61,"source":"rest","timestamp":"2025-03-05T08:00:00+00:00"}],"next_token":null}`
+	later := strings.Replace(beats, "08:00", "09:00", 1)
+	workout := `{"data":[{"id":"w1","activity":"running","calories":210.5,"day":"2025-03-05","distance":5000,"end_datetime":"2025-03-05T09:30:00+01:00",` +
+		`"intensity":"moderate","label":null,"source":"manual","start_datetime":"2025-03-05T09:00:00+01:00"}],"next_token":null}`
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := newBed(t, db)
+		defer b.work(b.service)()
+		for _, c := range []struct{ data, past string }{
+			{beats, "activity heartrate"}, {workout, "workout_stream workouts"}, {later, ""}, {workout, ""},
+		} {
+			before := filestest.Events(t, b.db, b.user)
+			b.await(b.upload([]byte(c.data), false).ID, imports.Succeeded)
+			var told []string
+			for kind, n := range filestest.Events(t, b.db, b.user) {
+				if name, ok := strings.CutPrefix(kind, "historical.data."); ok && n > before[kind] {
+					told = append(told, strings.TrimSuffix(name, ".created"))
+				}
+			}
+			slices.Sort(told)
+			if got := strings.Join(told, " "); got != c.past {
+				t.Errorf("%.40s: told %q, want %q", c.data, got, c.past)
+			}
+		}
+	})
 }

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"time"
+
+	"github.com/google/uuid"
 
 	"hale/internal/events"
 	"hale/internal/store"
@@ -103,6 +106,28 @@ func bounded(ctx context.Context, tx *store.Tx, user users.User, provider, resou
 		return Range{earlier(oldest, r.End), r.End}, nil
 	}
 	return Range{r.Start, later(r.Start, newest)}, nil
+}
+
+// HeardBefore names the resources of which the user had data of a provider at a
+// moment.
+func HeardBefore(ctx context.Context, tx *store.Tx, team, user uuid.UUID, provider string, at time.Time) (all []string, err error) {
+	rows, err := tx.Query(ctx, `SELECT resource FROM series WHERE team_id = $1 AND user_id = $2 AND provider = $3 AND created_at < $4
+		UNION SELECT resource FROM summaries WHERE team_id = $1 AND user_id = $2 AND provider = $3 AND created_at < $4`,
+		team, user, provider, store.Micros(at))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		if all = append(all, name); name == "workouts" {
+			all = append(all, WorkoutStream)
+		}
+	}
+	return all, rows.Err()
 }
 
 // eventName is the resource's name in event types.

@@ -44,6 +44,10 @@ type Input struct {
 	// Stage says which stage data of a provider is in. It answers the same in
 	// every attempt at one import. Nil means daily.
 	Stage func(ctx context.Context, provider string) (wearables.Stage, error)
+	// Unheard says of which resources of a provider nothing was there before the
+	// file came, where another file has brought the rest of the past. Nil means of
+	// none.
+	Unheard func(ctx context.Context, provider string) (func(resource string) bool, error)
 	// Device finds or makes one of the user's devices. Nil keeps none.
 	Device   func(ctx context.Context, d Device) (uuid.UUID, error)
 	Progress func(Progress) // called often, from one goroutine at a time; may be nil

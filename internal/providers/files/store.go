@@ -131,10 +131,29 @@ func (s *Store) Finish(ctx context.Context) error {
 	if err := s.deriver.Profile(ctx); err != nil {
 		return err
 	}
-	if s.stage != wearables.Historical {
-		return nil
+	past, err := s.past(ctx)
+	if err != nil {
+		return err
 	}
-	return s.in.Sink.HistoricalDone(ctx, s.in.User, s.deriver.Provider, s.ranges)
+	return s.in.Sink.HistoricalDone(ctx, s.in.User, s.deriver.Provider, past)
+}
+
+// past is the ranges of the resources whose history the file has brought: an
+// export may be a file for each resource.
+func (s *Store) past(ctx context.Context) (map[string]wearables.Range, error) {
+	if s.stage == wearables.Historical {
+		return s.ranges, nil
+	}
+	if s.in.Unheard == nil || len(s.ranges) == 0 {
+		return nil, nil
+	}
+	unheard, err := s.in.Unheard(ctx, s.deriver.Provider)
+	if err != nil {
+		return nil, err
+	}
+	past := maps.Clone(s.ranges)
+	maps.DeleteFunc(past, func(resource string, _ wearables.Range) bool { return !unheard(resource) })
+	return past, nil
 }
 
 // Tell says how far reading is: bytes of the document and records.
