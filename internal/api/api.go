@@ -12,7 +12,6 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
 
-	"hale/internal/connections"
 	"hale/internal/ops"
 	"hale/internal/store"
 )
@@ -54,7 +53,6 @@ type API struct {
 	keys    *keyCache
 	limits  *rateLimits
 	running claims // idempotency keys whose requests run here
-	devices connections.KnownDevices
 
 	own, anybody map[string]bool // operations that phones may call; that need no key at all
 	guesses      *guessRation

@@ -72,6 +72,17 @@ func takes[T any](rt route) route {
 	return rt
 }
 
+// appended is a part of an answer that is written as text of the shape of T.
+type appended[T any] []byte
+
+// MarshalJSON gives the text.
+func (text appended[T]) MarshalJSON() ([]byte, error) { return text, nil }
+
+// Schema says what the text is.
+func (appended[T]) Schema(r huma.Registry) *huma.Schema {
+	return r.Schema(reflect.TypeFor[T](), true, "")
+}
+
 func jsonOf[T any](a *API) map[string]*huma.MediaType {
 	schema := a.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[T](), true, "")
 	return map[string]*huma.MediaType{"application/json": {Schema: schema}}

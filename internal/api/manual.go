@@ -94,9 +94,6 @@ func (a *API) pushEntries(ctx context.Context, c Caller, in *entriesIn) (*out[pu
 			keep = append(keep, a.keepSamples(c, in.UserID, ledger.Pack(ledger.Samples, users.Manual, p.series.Name, p.body())))
 		}
 	}
-	if err := a.devices.Mark(ctx, a.db, c.Team, in.UserID, &batch); err != nil {
-		return nil, err
-	}
 	batch.Also = allOf(keep)
 	result, err := a.Wearables.Ingest(ctx, user, batch)
 	if err != nil {

@@ -1,11 +1,8 @@
 package api
 
 import (
-	"cmp"
 	"context"
 	"time"
-
-	"github.com/google/uuid"
 
 	"hale/internal/providers"
 	"hale/internal/store"
@@ -24,8 +21,8 @@ type offsetsBody struct {
 }
 
 type offsetsOfSource struct {
-	Source sourceBody    `json:"source"`
-	Data   []offsetCount `json:"data" doc:"Each offset and way it was found, in the order in which they first occur."`
+	Source appended[sourceBody] `json:"source"`
+	Data   []offsetCount        `json:"data" doc:"Each offset and way it was found, in the order in which they first occur."`
 }
 
 type offsetCount struct {
@@ -66,7 +63,7 @@ func (a *API) readOffsets(ctx context.Context, c Caller, in *offsetsIn) (*out[of
 	}
 	body := offsetsBody{map[string][]offsetsOfSource{}}
 	for _, of := range all {
-		group := offsetsOfSource{Source: a.sourceOf(of.Source)}
+		group := offsetsOfSource{Source: wearables.AppendSource(nil, of.Source, a.Wearables.Describe)}
 		for _, o := range of.Offsets {
 			group.Data = append(group.Data, offsetCount{offsetOrNull(o.Seconds), foundBy(o.How, of.Source.Provider), o.Samples, Time(time.UnixMicro(o.First)), Time(time.UnixMicro(o.Last))})
 		}
@@ -96,30 +93,4 @@ func offsetOrNull(seconds int32) *int {
 	}
 	east := int(seconds)
 	return &east
-}
-
-func (a *API) sourceOf(s wearables.Source) sourceBody {
-	name, logo := "", ""
-	if a.Wearables.Describe != nil {
-		name, logo = a.Wearables.Describe(s.Provider)
-	}
-	return sourceBody{
-		Provider: s.Provider, Type: cmp.Or(s.Type, "unknown"), AppID: textOrNull(s.AppID), DeviceID: idOrNull(s.DeviceID),
-		Sport: textOrNull(s.Sport), WorkoutID: idOrNull(s.WorkoutID), Name: name, Slug: s.Provider, Logo: logo,
-	}
-}
-
-func textOrNull(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
-}
-
-func idOrNull(id *uuid.UUID) *string {
-	if id == nil {
-		return nil
-	}
-	text := id.String()
-	return &text
 }

@@ -27,7 +27,13 @@ func TestHowOffsetsWereFoundIsTold(t *testing.T) {
 		}
 		d.post(d.path("/v2/user/{user_id}/entries"), `{"time_zone":"Europe/Berlin","data":[{"resource":"heartrate","timestamp":"2026-03-02T08:00:00Z","value":64}]}`, &pushed)
 
-		var told offsetsBody
+		type answer struct {
+			Groups map[string][]struct {
+				Source sourceBody    `json:"source"`
+				Data   []offsetCount `json:"data"`
+			} `json:"groups"`
+		}
+		var told answer
 		d.get(path+"/offsets?start_date=2026-03-01", &told)
 		var got []string
 		for _, provider := range []string{"apple_health_kit", "oura", users.Manual} {
@@ -49,7 +55,7 @@ func TestHowOffsetsWereFoundIsTold(t *testing.T) {
 		}
 
 		for query, want := range map[string]int{"?start_date=2026-03-01&provider=oura": 1, "?start_date=2026-03-02&end_date=2026-03-02": 1, "?start_date=2026-02-01&end_date=2026-02-02": 0} {
-			told = offsetsBody{}
+			told = answer{}
 			if d.get(path+"/offsets"+query, &told); len(told.Groups) != want {
 				t.Errorf("%s: %+v", query, told)
 			}

@@ -61,9 +61,6 @@ func (a *API) pushPeople(ctx context.Context, c Caller, in *peopleIn) (*out[push
 		packed := ledger.Pack(ledger.Series, p.Provider, "", p.Text)
 		all[i].Batch = p.Batch()
 		all[i].Batch.Also = a.keepSamples(c, all[i].User, packed)
-		if err := a.devices.Mark(ctx, a.db, c.Team, all[i].User, &all[i].Batch); err != nil {
-			return nil, err
-		}
 	}
 	a.Wearables.PushAll(ctx, c.Team, all)
 	told := pushedPeopleBody{make([]personBody, len(all))}

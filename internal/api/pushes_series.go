@@ -55,9 +55,6 @@ func (a *API) pushSeries(ctx context.Context, c Caller, in *seriesIn) (*out[push
 	if batch.Push, err = a.tellsHistory(ctx, c, batch.Stage); err != nil {
 		return nil, err
 	}
-	if err := a.devices.Mark(ctx, a.db, c.Team, in.UserID, &batch); err != nil {
-		return nil, err
-	}
 	user, result, err := a.Wearables.Push(ctx, c.Team, in.UserID, batch)
 	if err != nil {
 		return nil, err

@@ -147,9 +147,6 @@ func (a *API) pushSummaries(ctx context.Context, c Caller, in *pushSummariesIn, 
 		Provider: body.Provider, Stage: body.Stage, Push: each, Summaries: body.Summaries,
 		Also: a.keepSummaries(c, in.UserID, body.Provider, d.Name, in.RawBody, body.Summaries),
 	}
-	if err := a.devices.Mark(ctx, a.db, c.Team, in.UserID, &batch); err != nil {
-		return nil, err
-	}
 	result, err := a.Wearables.Ingest(ctx, user, batch)
 	if err != nil {
 		return nil, err

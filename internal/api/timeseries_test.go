@@ -41,7 +41,8 @@ func eachDataDoor(t *testing.T, fn func(d dataDoor)) {
 
 func eachDataDoorAt(t *testing.T, now func() time.Time, fn func(d dataDoor)) {
 	storetest.EachAt(t, now, func(t *testing.T, db *store.DB) {
-		ingester := &wearables.Ingester{DB: db, Connect: connections.Ensure, Run: connections.Run, Linked: connections.Linked, Hold: connections.Hold, Describe: func(slug string) (string, string) {
+		devices := &connections.KnownDevices{DB: db}
+		ingester := &wearables.Ingester{DB: db, Devices: devices.Mark, Connect: connections.Ensure, Run: connections.Run, Linked: connections.Linked, Hold: connections.Hold, Describe: func(slug string) (string, string) {
 			return providers.Named(slug).Name, "https://hale.example/logo/" + slug
 		}}
 		d := dataDoor{

@@ -30,8 +30,9 @@ type intake struct {
 // intake makes them, and the loop that sweeps uploads.
 func (a *App) intake() intake {
 	in := intake{beats: &zones.Service{}, ledger: &ledger.Ledger{}}
+	devices := &connections.KnownDevices{DB: a.DB}
 	in.ingester = &wearables.Ingester{
-		DB: a.DB, Describe: describe,
+		DB: a.DB, Describe: describe, Devices: devices.Mark,
 		Connect: connections.Ensure, Run: connections.Run, Linked: connections.Linked, Hold: connections.Hold,
 		Changed: wearables.Both(continuous.Changed, in.beats.Changed),
 	}

@@ -13,9 +13,11 @@ import (
 )
 
 // KnownDevices tells which devices are whose, and remembers it: a device stays
-// its user's for as long as either is there. The zero value is ready for use, by
-// many at once.
+// its user's for as long as either is there. DB is set before first use, which
+// may be by many at once.
 type KnownDevices struct {
+	DB *store.DB
+
 	mu  sync.Mutex
 	of  map[users.ID]map[uuid.UUID]bool
 	all int // devices in of
@@ -27,13 +29,13 @@ const mostKnown = 100_000
 // Mark notes which sources of a batch name a device that is none of the user's:
 // what they sent is refused as wearables.UnknownDevice. It asks the database only
 // for devices that it does not remember.
-func (k *KnownDevices) Mark(ctx context.Context, db *store.DB, team teams.ID, user users.ID, b *wearables.Batch) error {
+func (k *KnownDevices) Mark(ctx context.Context, team teams.ID, user users.ID, b *wearables.Batch) error {
 	strange := k.strange(user, b)
 	if len(strange) == 0 {
 		return nil
 	}
 	var known []Device
-	err := db.Peek(ctx, func(tx *store.Tx) (err error) {
+	err := k.DB.Peek(ctx, func(tx *store.Tx) (err error) {
 		known, err = Devices(ctx, tx, team, user)
 		return err
 	})

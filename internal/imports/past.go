@@ -122,13 +122,14 @@ func (a *attempt) pastFilled(ctx context.Context, tx *store.Tx, provider string)
 	if !begun {
 		return false, nil
 	}
-	ours, err := a.importBegan(ctx, tx, provider)
+	ours, err := a.anotherImport(ctx, tx, provider, `status <> $5`)
 	return !ours, err
 }
 
-// importBegan says whether another import began to fill the past and has not done so.
-func (a *attempt) importBegan(ctx context.Context, tx *store.Tx, provider string) (bool, error) {
-	all, err := query(ctx, tx, `SELECT `+columns+` FROM imports WHERE team_id = $1 AND user_id = $2 AND id <> $3 AND stage = $4 AND status <> $5`,
+// anotherImport says whether another import is to fill, or has filled, the past
+// of the user's data at a provider. Its status is compared with Succeeded.
+func (a *attempt) anotherImport(ctx context.Context, tx *store.Tx, provider, status string) (bool, error) {
+	all, err := query(ctx, tx, `SELECT `+columns+` FROM imports WHERE team_id = $1 AND user_id = $2 AND id <> $3 AND stage = $4 AND `+status,
 		a.row.Team, a.row.User, a.row.ID, string(wearables.Historical), string(Succeeded))
 	return slices.ContainsFunc(all, func(i Import) bool {
 		kind, _ := kindNamed(i.Kind)
@@ -142,16 +143,10 @@ func (a *attempt) importBegan(ctx context.Context, tx *store.Tx, provider string
 func (a *attempt) unheard(ctx context.Context, kind files.Kind, provider string) (func(resource string) bool, error) {
 	heard := map[string]bool{}
 	filled := false
-	err := a.s.DB.Read(ctx, func(tx *store.Tx) error {
-		all, err := query(ctx, tx, `SELECT `+columns+` FROM imports WHERE team_id = $1 AND user_id = $2 AND id <> $3 AND stage = $4 AND status = $5`,
-			a.row.Team, a.row.User, a.row.ID, string(wearables.Historical), string(Succeeded))
-		if err != nil {
+	err := a.s.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		if filled, err = a.anotherImport(ctx, tx, provider, `status = $5`); err != nil {
 			return err
 		}
-		filled = slices.ContainsFunc(all, func(i Import) bool {
-			kind, _ := kindNamed(i.Kind)
-			return kind.Provider == provider
-		})
 		names, err := wearables.HeardBefore(ctx, tx, a.user.Team.UUID(), a.user.ID.UUID(), provider, a.row.CreatedAt)
 		for _, name := range names {
 			heard[name] = true

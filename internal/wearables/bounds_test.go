@@ -9,7 +9,6 @@ import (
 	"hale/internal/civil"
 	"hale/internal/connections"
 	"hale/internal/store"
-	"hale/internal/users"
 	"hale/internal/wearables"
 )
 
@@ -128,8 +127,7 @@ func TestAPausedConnectionTakesNothing(t *testing.T) {
 			if got := counts(r); got != "0 created, 0 updated, 0 unchanged, 2 rejected" || !r.Paused {
 				t.Error(got)
 			}
-			find := func(tx *store.Tx) (users.User, error) { return f.user, nil }
-			if _, r, err := f.in.IngestFor(f.ctx, find, b); err != nil || !r.Paused {
+			if _, r, err := f.in.Push(f.ctx, f.user.Team, f.user.ID, b); err != nil || !r.Paused {
 				t.Errorf("a small batch: %+v, %v", r, err)
 			}
 		}

@@ -69,7 +69,11 @@ func (in *Ingester) PushAll(ctx context.Context, team teams.ID, all []Push) []us
 	together := make([]*pushed, len(all))
 	var waiting []*pushed
 	for i := range all {
-		if b := &all[i].Batch; b.small() && b.Stage != Historical && in.Linked != nil && !store.CarriesMore(ctx) {
+		b := &all[i].Batch
+		if all[i].Err = in.mark(ctx, team, all[i].User, b); all[i].Err != nil {
+			continue
+		}
+		if b.small() && b.Stage != Historical && in.Linked != nil && !store.CarriesMore(ctx) {
 			together[i] = &pushed{team: team, id: all[i].User, batch: b, done: make(chan struct{})}
 			waiting = append(waiting, together[i])
 		}
@@ -80,16 +84,60 @@ func (in *Ingester) PushAll(ctx context.Context, team teams.ID, all []Push) []us
 	who := make([]users.User, len(all))
 	for i := range all {
 		p, one := together[i], &all[i]
+		if one.Err != nil {
+			continue
+		}
 		if p != nil {
 			if <-p.done; !p.alone {
 				who[i], one.Result = p.user, p.job.result()
 				continue
 			}
 		}
-		find := func(tx *store.Tx) (users.User, error) { return users.Get(ctx, tx, team, one.User) }
-		who[i], one.Result, one.Err = in.IngestFor(ctx, find, one.Batch)
+		who[i], one.Result, one.Err = in.alone(ctx, team, one.User, one.Batch)
 	}
 	return who
+}
+
+// alone is Ingest for a user who is looked up, in the same transaction when the
+// batch is small.
+func (in *Ingester) alone(ctx context.Context, team teams.ID, id users.ID, b Batch) (user users.User, r Result, err error) {
+	find := func(tx *store.Tx) error {
+		user, err = users.Get(ctx, tx, team, id)
+		return err
+	}
+	if !b.small() {
+		if err := in.DB.Peek(ctx, find); err != nil {
+			return user, Result{}, err
+		}
+		r, err = in.Ingest(ctx, user, b)
+		return user, r, err
+	}
+	for range persistent {
+		var j *job
+		err = in.DB.Write(ctx, func(tx *store.Tx) error {
+			if err := find(tx); err != nil {
+				return err
+			}
+			if in.ended(user) {
+				return ErrPaused
+			}
+			j = in.intake(user, &b)
+			if err := j.plan(ctx, tx); err != nil || !j.changes() {
+				return err
+			}
+			return j.commit(ctx, tx)
+		})
+		if err == nil {
+			return user, j.result(), nil
+		}
+		if errors.Is(err, ErrPaused) {
+			return user, b.paused(), nil
+		}
+		if !errors.Is(err, errRace) {
+			return user, Result{}, err
+		}
+	}
+	return user, Result{}, errBusy
 }
 
 func (c *crowd) join(in *Ingester, all []*pushed) {

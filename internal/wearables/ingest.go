@@ -21,6 +21,9 @@ type Ingester struct {
 	DB *store.DB
 	// Describe names a provider for the deprecated fields of a source. Optional.
 	Describe Describe
+	// Devices, when set, marks the sources of a batch that name a device that is
+	// none of the user's.
+	Devices func(ctx context.Context, team teams.ID, user users.ID, b *Batch) error
 	// Connect, when set, makes sure that the user is connected to the provider
 	// with the resources. It runs inside the transaction that stores the data,
 	// and refuses with ErrPaused when the connection takes none.
@@ -66,6 +69,9 @@ func (in *Ingester) Ingest(ctx context.Context, user users.User, b Batch) (Resul
 	if in.ended(user) {
 		return b.paused(), nil
 	}
+	if err := in.mark(ctx, user.Team, user.ID, &b); err != nil {
+		return Result{}, err
+	}
 	j := in.intake(user, &b)
 	for attempt := range persistent {
 		err := j.try(ctx, attempt < optimistic)
@@ -82,56 +88,22 @@ func (in *Ingester) Ingest(ctx context.Context, user users.User, b Batch) (Resul
 	return Result{}, errBusy
 }
 
+// mark looks whose devices a batch names, where anybody can tell.
+func (in *Ingester) mark(ctx context.Context, team teams.ID, user users.ID, b *Batch) error {
+	if in.Devices == nil {
+		return nil
+	}
+	return in.Devices(ctx, team, user, b)
+}
+
+// errBusy is the end of a race that never was won.
+var errBusy = fault.New(fault.Unavailable, "the user's data is being written by too many others; try again")
+
 // fewSamples is how many samples are merged inside the writing transaction.
 // Looking first and writing later keeps the one writer free while whole days
 // are packed; for a few samples the second transaction would cost more than
 // the merging.
 const fewSamples = 256
-
-// IngestFor is Ingest for a user that find looks up, in the same transaction
-// when the batch is small.
-func (in *Ingester) IngestFor(ctx context.Context, find func(tx *store.Tx) (users.User, error), b Batch) (user users.User, r Result, err error) {
-	if !b.small() {
-		if err := in.DB.Peek(ctx, func(tx *store.Tx) error {
-			user, err = find(tx)
-			return err
-		}); err != nil {
-			return user, Result{}, err
-		}
-		r, err = in.Ingest(ctx, user, b)
-		return user, r, err
-	}
-	for range persistent {
-		var j *job
-		err = in.DB.Write(ctx, func(tx *store.Tx) error {
-			var err error
-			if user, err = find(tx); err != nil {
-				return err
-			}
-			if in.ended(user) {
-				return ErrPaused
-			}
-			j = in.intake(user, &b)
-			if err := j.plan(ctx, tx); err != nil || !j.changes() {
-				return err
-			}
-			return j.commit(ctx, tx)
-		})
-		if err == nil {
-			return user, j.result(), nil
-		}
-		if errors.Is(err, ErrPaused) {
-			return user, b.paused(), nil
-		}
-		if !errors.Is(err, errRace) {
-			return user, Result{}, err
-		}
-	}
-	return user, Result{}, errBusy
-}
-
-// errBusy is the end of a race that never was won.
-var errBusy = fault.New(fault.Unavailable, "the user's data is being written by too many others; try again")
 
 func (b *Batch) small() bool {
 	n := 0

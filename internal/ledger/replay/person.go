@@ -27,7 +27,7 @@ const tries = 3
 func (w *walk) person(ctx context.Context, user users.User) error {
 	var err error
 	for range tries {
-		p := &person{walk: w, user: user, seen: newChanges()}
+		p := &person{walk: w, user: user, devices: connections.KnownDevices{DB: w.DB}, seen: newChanges()}
 		if err = p.replay(ctx); !errors.Is(err, errNewer) {
 			return err
 		}
@@ -202,7 +202,7 @@ func (p *person) readOne(ctx context.Context, one *ledger.Payload, user users.Us
 	if batch, err = batchOf(one, body); err != nil {
 		return batch, err
 	}
-	return batch, p.devices.Mark(ctx, p.DB, p.user.Team, p.user.ID, &batch)
+	return batch, p.devices.Mark(ctx, p.user.Team, p.user.ID, &batch)
 }
 
 // isFile says that a payload was uploaded and not pushed.

@@ -100,7 +100,7 @@ func (r *reader) walk(ctx context.Context, tx *store.Tx, from, to int64, each fu
 		if err != nil {
 			return err
 		}
-		found, end, err := r.shorten(ctx, tx, from, end)
+		found, end, err := r.shorten(ctx, tx, from, end, n)
 		if err != nil || !each(found) {
 			return err
 		}
@@ -112,22 +112,22 @@ func (r *reader) walk(ctx context.Context, tx *store.Tx, from, to int64, each fu
 	return nil
 }
 
-// shorten merges a stretch, or as much of it as can be merged at once. A UTC day
-// is not cut further: whichever part of it is read, the samples around it are
-// the same. So whether a day is refused depends on them alone, and not on the
-// range in which it is read.
-func (r *reader) shorten(ctx context.Context, tx *store.Tx, from, to int64) (found line, end int64, err error) {
+// shorten merges a stretch of n samples, or as much of it as can be merged at
+// once. A UTC day is not cut further: whichever part of it is read, the samples
+// around it are the same. So whether a day is refused depends on them alone, and
+// not on the range in which it is read.
+func (r *reader) shorten(ctx context.Context, tx *store.Tx, from, to int64, n int) (found line, end int64, err error) {
 	midnight := (floorDiv(from, dayUS) + 1) * dayUS
-	for end = to; ; end = max(midnight, from+(end-from)/2) {
-		n, err := r.count(ctx, tx, from, end)
-		if err != nil {
-			return line{}, end, err
-		}
+	for end = to; ; {
 		if err = errCrowded; n <= r.most { // each sample is a part at least
 			found, err = r.stretch(ctx, tx, from, end)
 		}
 		if !errors.Is(err, errCrowded) || end <= midnight {
 			return found, end, err
+		}
+		end = max(midnight, from+(end-from)/2)
+		if n, err = r.count(ctx, tx, from, end); err != nil {
+			return line{}, end, err
 		}
 	}
 }
