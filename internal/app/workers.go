@@ -14,6 +14,7 @@ import (
 	"hale/internal/events"
 	"hale/internal/jobs"
 	"hale/internal/ledger"
+	"hale/internal/ops"
 	"hale/internal/store"
 	"hale/internal/teams"
 	"hale/internal/tokens"
@@ -109,6 +110,9 @@ func (a *App) services(ctx context.Context) (api.Services, error) {
 		Kinds: slices.Concat(a.kinds(), intake.jobs(), telling.Jobs(), ordering.jobs()),
 	})
 	a.workers.add("jobs", runner.Run)
+	if file := a.DB.Path(); file != "" {
+		a.workers.add("memory", func(ctx context.Context) error { return ops.KeepSettled(ctx, file) })
+	}
 	return api.Services{
 		Wearables: intake.ingester, Imports: intake.uploads, Ledger: intake.ledger, Replay: intake.replay, Demo: intake.demos,
 		Places: ordering.visits.Places, Appointments: ordering.visits, Sandbox: ordering.sandbox,

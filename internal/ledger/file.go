@@ -35,7 +35,7 @@ func (l *Ledger) KeepFile(ctx context.Context, db *store.DB, f File) (ID, error)
 		return p.ID, fmt.Errorf("ledger: keeping a file: %w", err)
 	}
 	defer file.Close()
-	chunk := make([]byte, chunkSize)
+	chunk, packed := make([]byte, chunkSize), make([]byte, 0, chunkSize+chunkSize/8)
 	for {
 		n, err := io.ReadFull(file, chunk)
 		if n == 0 && errors.Is(err, io.EOF) {
@@ -44,7 +44,7 @@ func (l *Ledger) KeepFile(ctx context.Context, db *store.DB, f File) (ID, error)
 		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 			return p.ID, fmt.Errorf("ledger: keeping a file: %w", err)
 		}
-		packed := encoder.EncodeAll(chunk[:n], nil)
+		packed = encoder.EncodeAll(chunk[:n], packed[:0])
 		var written int64
 		if err := db.Write(ctx, func(tx *store.Tx) (err error) {
 			written, err = p.putChunk(ctx, tx, p.chunks, packed)

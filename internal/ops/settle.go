@@ -1,6 +1,11 @@
 package ops
 
-import "runtime/debug"
+import (
+	"context"
+	"path/filepath"
+	"runtime/debug"
+	"time"
+)
 
 // Settle gives back what starting took and running does not need: the garbage
 // of start-up, and the pages of the program that were read for it. Call it once
@@ -9,4 +14,30 @@ import "runtime/debug"
 func Settle() {
 	debug.FreeOSMemory()
 	dropProgramPages()
+}
+
+// mostMapped is how much of its program and its database a node keeps mapped.
+const mostMapped = 64 << 20
+
+// KeepSettled gives back the pages of a large database that were read, again and
+// again until ctx ends. They stay in the system's cache, but as long as they are
+// mapped they count as this process's memory, once for each connection.
+func KeepSettled(ctx context.Context, database string) error {
+	if file, err := filepath.EvalSymlinks(database); err == nil {
+		database = file
+	}
+	if file, err := filepath.Abs(database); err == nil {
+		database = file
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(500 * time.Millisecond):
+		}
+		if mappedBytes() > mostMapped {
+			dropPages(database, true)
+			dropProgramPages()
+		}
+	}
 }

@@ -21,16 +21,37 @@ func dropProgramPages() {
 	if err != nil {
 		return
 	}
-	relocated := relocatedAtLoad(program)
+	dropPages(program, !relocatedAtLoad(program))
+}
+
+// dropPages takes the pages of a file that nobody can write through them out of
+// this process: all of them, or those of code only.
+func dropPages(file string, all bool) {
 	maps, err := os.ReadFile("/proc/self/maps")
 	if err != nil {
 		return
 	}
 	for line := range bytes.Lines(maps) {
-		if start, size, code, ok := readOnlyPart(string(line), program); ok && (code || !relocated) {
+		if start, size, code, ok := readOnlyPart(string(line), file); ok && (code || all) {
 			_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, start, size, syscall.MADV_DONTNEED)
 		}
 	}
+}
+
+// mappedBytes is how much of files this process has mapped and touched.
+//
+// proc_pid_statm(5), shared.
+func mappedBytes() int {
+	text, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0
+	}
+	fields := strings.Fields(string(text))
+	if len(fields) < 3 {
+		return 0
+	}
+	pages, _ := strconv.Atoi(fields[2]) // 0 when it is no number
+	return pages * os.Getpagesize()
 }
 
 // relocatedAtLoad reports that addresses were written into the program when it
@@ -48,12 +69,14 @@ func relocatedAtLoad(program string) bool {
 }
 
 // readOnlyPart reads a line of /proc/self/maps: address, permissions, offset,
-// device, inode, path. It is one of the program's that nobody writes, or not ok.
+// device, inode, path, which may hold spaces. It is one of the file's that
+// nobody writes, or not ok.
 //
 // proc_pid_maps(5).
-func readOnlyPart(line, program string) (start, size uintptr, code, ok bool) {
+func readOnlyPart(line, file string) (start, size uintptr, code, ok bool) {
+	line, ok = strings.CutSuffix(strings.TrimSuffix(line, "\n"), " "+file)
 	fields := strings.Fields(line)
-	if len(fields) != 6 || fields[5] != program || len(fields[1]) != 4 || fields[1][1] != '-' || fields[1][3] != 'p' {
+	if !ok || len(fields) != 5 || len(fields[1]) != 4 || fields[1][1] != '-' {
 		return 0, 0, false, false
 	}
 	from, to, found := strings.Cut(fields[0], "-")

@@ -2,11 +2,14 @@ package ops
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 )
 
 func TestReadOnlyPart(t *testing.T) {
@@ -14,7 +17,7 @@ func TestReadOnlyPart(t *testing.T) {
 		"00400000-01a00000 r-xp 00000000 fe:00 42                         /srv/hale":           true,
 		"01a00000-03000000 r--p 01600000 fe:00 42                         /srv/hale":           true,
 		"03000000-03200000 rw-p 02c00000 fe:00 42                         /srv/hale":           false, // data
-		"7f0000000000-7f0040000000 r--s 00000000 fe:00 43                 /srv/hale.db":        false, // shared, another's
+		"7f0000000000-7f0040000000 r--s 00000000 fe:00 43                 /srv/hale.db":        false, // another's
 		"00400000-01a00000 r-xp 00000000 fe:00 42                         /srv/hale (deleted)": false,
 		"c000000000-c000400000 rw-p 00000000 00:00 0":                                          false,
 		"01a00000-01a00000 r--p 01600000 fe:00 42                         /srv/hale":           false,
@@ -68,4 +71,50 @@ func mappedFile(t *testing.T) int {
 	}
 	t.Skip("the kernel does not tell RssFile")
 	return 0
+}
+
+// Pages of a mapped file are given back while it stays mapped, and come back
+// when they are read. Its path may hold spaces.
+func TestPagesOfAMappedFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "health data.db")
+	const size = 2 * mostMapped
+	if err := os.WriteFile(path, bytes.Repeat([]byte{7}, size), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	mapped, err := syscall.Mmap(int(file.Fd()), 0, size, syscall.PROT_READ, syscall.MAP_SHARED)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = syscall.Munmap(mapped) }()
+	sum := func() (n int) {
+		for i := 0; i < size; i += 4096 {
+			n += int(mapped[i])
+		}
+		return n
+	}
+	want := sum()
+	if n := mappedBytes(); n < size {
+		t.Fatalf("%d bytes mapped, of %d that were read", n, size)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- KeepSettled(ctx, path) }()
+	for deadline := time.Now().Add(20 * time.Second); mappedBytes() > mostMapped && time.Now().Before(deadline); {
+		time.Sleep(10 * time.Millisecond)
+	}
+	stop()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if n := mappedBytes(); n > mostMapped {
+		t.Errorf("%d bytes stay mapped", n)
+	}
+	if n := sum(); n != want {
+		t.Errorf("read %d, then %d", want, n)
+	}
 }

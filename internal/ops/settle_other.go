@@ -4,3 +4,7 @@ package ops
 
 // Other systems are left to take pages back as they need them.
 func dropProgramPages() {}
+
+func dropPages(string, bool) {}
+
+func mappedBytes() int { return 0 }

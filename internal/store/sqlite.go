@@ -63,7 +63,8 @@ type readerPool struct{ idle chan *lite }
 func newReaderPool(path string, o Options, n int) (*readerPool, error) {
 	p := &readerPool{idle: make(chan *lite, n)}
 	for range n {
-		l, err := openLite(path, append(pragmas(o), "query_only(1)"))
+		// Most of what they read is mapped, and not in their cache.
+		l, err := openLite(path, append(pragmas(o), "query_only(1)", "cache_size(-4096)"))
 		if err != nil {
 			for len(p.idle) > 0 {
 				_ = (<-p.idle).close()

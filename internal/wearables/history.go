@@ -25,9 +25,9 @@ func (in *Ingester) HistoricalDone(ctx context.Context, user users.User, provide
 	if len(resources) == 0 {
 		return nil
 	}
-	return in.DB.Write(ctx, func(tx *store.Tx) error {
-		run, err := in.run(ctx, tx, user, provider)
-		if err != nil {
+	var run string
+	err := in.DB.Write(ctx, func(tx *store.Tx) (err error) {
+		if run, err = in.run(ctx, tx, user, provider); err != nil {
 			return err
 		}
 		var all []events.New
@@ -41,6 +41,10 @@ func (in *Ingester) HistoricalDone(ctx context.Context, user users.User, provide
 		_, err = events.EmitMany(ctx, tx, all)
 		return err
 	})
+	if err != nil {
+		return err
+	}
+	return in.countDays(ctx, user, provider, run)
 }
 
 // run names the present run of the connection. The end of a history connects as
@@ -72,8 +76,8 @@ func (in *Ingester) announceHistory(ctx context.Context, tx *store.Tx, user user
 	if err != nil {
 		return nil, err
 	}
-	if err := countDays(ctx, tx, user, provider, resource, run); err != nil || fresh == 0 {
-		return nil, err
+	if fresh == 0 {
+		return nil, nil
 	}
 	data := appendUUID([]byte(`{"user_id":`), user.ID.UUID())
 	data = appendTime(append(data, `,"start_date":`...), r.Start.UnixMicro())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/google/uuid"
@@ -73,6 +74,9 @@ type SummaryQuery struct {
 	Provider string    // empty means all
 	Since    time.Time // changed then or later; zero means whenever
 	Start    time.Time // of the session, to the microsecond; zero means any
+
+	After *StoredSummary // only those that follow this one; nil means all
+	Limit int            // at most so many; zero means all
 }
 
 // ListSummaries returns a user's summaries by day.
@@ -82,6 +86,13 @@ func ListSummaries(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q Su
 	to := q.To
 	if to == "" {
 		to = "9999-12-31"
+	}
+	limit, from, after := q.Limit, q.From, uuid.Nil
+	if limit == 0 {
+		limit = math.MaxInt32
+	}
+	if q.After != nil {
+		from, after = q.After.day, q.After.ID
 	}
 	var since, start int64
 	if !q.Since.IsZero() {
@@ -93,7 +104,8 @@ func ListSummaries(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q Su
 	rows, err := tx.Query(ctx, `SELECT `+summaryColumns+` FROM summaries
 		WHERE team_id = $1 AND user_id = $2 AND resource = $3 AND calendar_date BETWEEN $4 AND $5
 			AND ($6 = '' OR provider = $6) AND updated_at >= $7 AND (start_at = $8 OR $8 = 0)
-		ORDER BY calendar_date, id`, team, user, q.Resource, q.From, to, q.Provider, since, start)
+			AND (calendar_date > $4 OR id > $9)
+		ORDER BY calendar_date, id LIMIT $10`, team, user, q.Resource, from, to, q.Provider, since, start, after, limit)
 	if err != nil {
 		return nil, err
 	}

@@ -55,6 +55,10 @@ const (
 	old      = 7 * 24 * time.Hour
 )
 
+// together is how long a job waits before it looks at all: the workouts of one
+// file come in many batches.
+const together = 2 * time.Second
+
 // Changed asks for a job when workouts have come in. It runs in the
 // transaction that stores them.
 func (s *Service) Changed(ctx context.Context, tx *store.Tx, user users.User, changes []wearables.Touched) error {
@@ -63,7 +67,7 @@ func (s *Service) Changed(ctx context.Context, tx *store.Tx, user users.User, ch
 			continue
 		}
 		_, err := s.kind().Enqueue(ctx, tx, args{user.ID, store.Micros(tx.Now())}, jobs.Options{
-			Team: user.Team.UUID(), Key: user.ID.String(),
+			Team: user.Team.UUID(), Key: user.ID.String(), At: tx.Now().Add(together),
 		})
 		if err != nil {
 			return fmt.Errorf("zones: %w", err)
@@ -90,56 +94,81 @@ func (s *Service) kind() jobs.Kind[args] {
 	})
 }
 
+// mostLooked is how many workouts are read at once.
+const mostLooked = 100
+
 // Look gives zones to those of a user's recent workouts whose heart rate has
 // come, and tells whether others still wait for theirs.
 func (s *Service) Look(ctx context.Context, db *store.DB, team teams.ID, id users.ID) (waiting bool, err error) {
-	var user users.User
-	found := map[string][]wearables.Summary{}
-	err = db.Read(ctx, func(tx *store.Tx) error {
-		clear(found)
-		waiting = false
-		if user, err = users.Get(ctx, tx, team, id); err != nil {
-			return err
-		}
-		recent := wearables.SummaryQuery{Resource: "workouts", Since: tx.Now().Add(-old)}
-		all, err := wearables.ListSummaries(ctx, tx, team.UUID(), id.UUID(), recent)
-		if err != nil {
-			return err
-		}
-		derivers := map[string]*derive.Deriver{}
-		for i := range all {
-			w, ok := derive.ZonelessWorkout(&all[i])
-			if !ok {
-				continue
+	recent := wearables.SummaryQuery{Resource: "workouts", Limit: mostLooked}
+	for {
+		var user users.User
+		var some look
+		err := db.Read(ctx, func(tx *store.Tx) (err error) {
+			if user, err = users.Get(ctx, tx, team, id); err != nil {
+				return err
 			}
-			age := tx.Now().Sub(all[i].UpdatedAt)
-			provider := all[i].Source.Provider
-			if derivers[provider] == nil {
-				if derivers[provider], err = deriver(ctx, tx, user, provider); err != nil {
-					return err
-				}
-			}
-			zones, err := derivers[provider].Zones(ctx, tx, &w, age >= patience)
+			recent.Since = tx.Now().Add(-old)
+			workouts, err := wearables.ListSummaries(ctx, tx, team.UUID(), id.UUID(), recent)
 			if err != nil {
 				return err
 			}
-			if zones == nil {
-				waiting = waiting || age < patience
-				continue
+			some, err = lookAt(ctx, tx, user, workouts)
+			return err
+		})
+		if err != nil {
+			return false, err
+		}
+		waiting = waiting || some.waiting
+		for provider, found := range some.found {
+			if _, err := s.Ingester.Ingest(ctx, user, wearables.Batch{Provider: provider, Stage: wearables.Daily, Summaries: found}); err != nil {
+				return waiting, err
 			}
-			found[provider] = append(found[provider], w.WithZones(zones))
 		}
-		return nil
-	})
-	if err != nil {
-		return false, err
-	}
-	for provider, some := range found {
-		if _, err := s.Ingester.Ingest(ctx, user, wearables.Batch{Provider: provider, Stage: wearables.Daily, Summaries: some}); err != nil {
-			return waiting, err
+		if some.last == nil {
+			return waiting, nil
 		}
+		recent.After = some.last
 	}
-	return waiting, nil
+}
+
+// look is what some workouts show.
+type look struct {
+	found   map[string][]wearables.Summary // by provider: those that get zones
+	waiting bool                           // others wait for their heart rate
+	last    *wearables.StoredSummary       // where the next ones follow; nil when there are none
+}
+
+func lookAt(ctx context.Context, tx *store.Tx, user users.User, workouts []wearables.StoredSummary) (look, error) {
+	l := look{found: map[string][]wearables.Summary{}}
+	derivers := map[string]*derive.Deriver{}
+	for i := range workouts {
+		w, ok := derive.ZonelessWorkout(&workouts[i])
+		if !ok {
+			continue
+		}
+		age := tx.Now().Sub(workouts[i].UpdatedAt)
+		provider := workouts[i].Source.Provider
+		if derivers[provider] == nil {
+			var err error
+			if derivers[provider], err = deriver(ctx, tx, user, provider); err != nil {
+				return l, err
+			}
+		}
+		zones, err := derivers[provider].Zones(ctx, tx, &w, age >= patience)
+		if err != nil {
+			return l, err
+		}
+		if zones == nil {
+			l.waiting = l.waiting || age < patience
+			continue
+		}
+		l.found[provider] = append(l.found[provider], w.WithZones(zones))
+	}
+	if len(workouts) == mostLooked {
+		l.last = &workouts[mostLooked-1]
+	}
+	return l, nil
 }
 
 // deriver knows how old the user is by the provider's word.

@@ -79,12 +79,19 @@ func (r *rig) look() (waiting bool, found []int) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
+	return waiting, r.zones()[began]
+}
+
+// zones are those of all workouts that have some, by when they began.
+func (r *rig) zones() map[time.Time][]int {
+	r.t.Helper()
+	found := map[time.Time][]int{}
 	userstest.Read(r.t, r.db, func(ctx context.Context, tx *store.Tx) error {
+		clear(found)
 		all, err := wearables.ListSummaries(ctx, tx, r.user.Team.UUID(), r.user.ID.UUID(), wearables.SummaryQuery{Resource: "workouts"})
 		if err != nil {
 			return err
 		}
-		found = nil
 		for i := range all {
 			var body struct {
 				Start time.Time `json:"time_start"`
@@ -93,13 +100,13 @@ func (r *rig) look() (waiting bool, found []int) {
 			if err := json.Unmarshal(all[i].Body, &body); err != nil {
 				return err
 			}
-			if body.Start.Equal(began) {
-				found = body.Zones
+			if body.Zones != nil {
+				found[body.Start.UTC()] = body.Zones
 			}
 		}
 		return nil
 	})
-	return waiting, found
+	return found
 }
 
 func each(t *testing.T, fn func(r *rig)) {
@@ -184,6 +191,20 @@ func TestEachWorkoutHasItsTwoDays(t *testing.T) {
 		}
 		if waiting, found := r.look(); !waiting || !slices.Equal(found, []int{0, 0, 620, 0, 0, 0}) {
 			r.t.Errorf("waiting %v, zones %v", waiting, found)
+		}
+	})
+}
+
+// A file brings more workouts than are read at once.
+func TestManyWorkouts(t *testing.T) {
+	each(t, func(r *rig) {
+		const n = 250
+		for i := range n {
+			r.workoutAt(began.Add(time.Duration(i)*time.Minute), "")
+		}
+		r.hearts(n+60, 119)
+		if waiting, _ := r.look(); waiting || len(r.zones()) != n {
+			r.t.Errorf("waiting %v, %d of %d have zones", waiting, len(r.zones()), n)
 		}
 	})
 }
