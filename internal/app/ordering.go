@@ -37,6 +37,7 @@ func (a *App) ordering() (ordering, error) {
 	}
 	o.visits = &appointments.Service{DB: a.DB, Networks: o.placer.Networks, Places: new(places.Directory), Log: a.Log}
 	o.inbox.Handlers.Visits = o.visits
+	o.placer.Answers = o.inbox
 	o.unmatched = &matching.Queue{Log: a.Log}
 	o.inbox.Handlers.Unmatched = o.unmatched
 	o.sandbox = &sandboxlab.Lab{DB: a.DB, Inbox: o.inbox, Log: a.Log}

@@ -22,15 +22,19 @@ import (
 const wireCompendium = `{
 	"lab": {"slug":"wire_lab","name":"Wire Laboratory","address":"1 Example Way","city":"Nowhere","zip":"85004",
 		"methods":["walk_in_test"],"sample_types":["serum"],"states":["AZ"],"billings":["client_bill"]},
-	"markers": [{"provider_id":"W1","name":"Glucose","expected_results":[{"provider_id":"W1-1","loinc":"2345-7"}]}]
+	"markers": [{"provider_id":"W1","name":"Glucose","expected_results":[{"provider_id":"W1-1","loinc":"2345-7"}]},
+		{"provider_id":"W2","name":"Lead","expected_results":[{"provider_id":"W2-1","loinc":"5671-3"}]}]
 }`
 
 // wired is a production team with one real lab.
 func wired(t *testing.T, d storetest.Database) (*clinic, *networktest.WireLab, string) {
 	t.Helper()
-	lab := &networktest.WireLab{Codes: map[string][]networktest.WireResult{
-		"W1": {{Code: "W1-1", Name: "Glucose", LOINC: "2345-7", Value: "91", Unit: "mg/dL", Range: "70-99"}},
-	}}
+	lab := &networktest.WireLab{
+		Codes: map[string][]networktest.WireResult{
+			"W1": {{Code: "W1-1", Name: "Glucose", LOINC: "2345-7", Value: "91", Unit: "mg/dL", Range: "70-99"}},
+		},
+		Refuses: map[string]string{"W2": "Not offered here"},
+	}
 	address, err := lab.Open()
 	if err != nil {
 		t.Fatal(err)
@@ -105,12 +109,15 @@ func administer(t *testing.T, s *apptest.Service) {
 	}
 }
 
-func (c *clinic) orderFromWireLab() seen {
+func (c *clinic) orderFromWireLab() seen { return c.orderOf(`"W1"`) }
+
+// orderOf orders tests of the lab, by its codes.
+func (c *clinic) orderOf(codes string) seen {
 	c.t.Helper()
 	var made struct{ Order seen }
 	c.Expect(200, "POST", "/v3/order", fmt.Sprintf(
-		`{"user_id":%q,"order_set":{"add_on":{"provider_ids":["W1"]}},"collection_method":"walk_in_test","patient_details":%s,"patient_address":%s}`,
-		c.user, aPatient, anAddress), &made)
+		`{"user_id":%q,"order_set":{"add_on":{"provider_ids":[%s]}},"collection_method":"walk_in_test","patient_details":%s,"patient_address":%s}`,
+		c.user, codes, aPatient, anAddress), &made)
 	return made.Order
 }
 
@@ -144,6 +151,44 @@ func TestStoryOverHL7(t *testing.T) {
 		c.eventually(func() bool { return lab.Orders()[gone.ID].Cancelled == 1 }, "the lab never heard of the cancellation")
 		if status, body := c.Call("POST", "/v3/order/"+gone.ID+"/test", ``); status != 404 {
 			t.Errorf("simulating a real order was answered %d %s", status, body)
+		}
+	})
+}
+
+// A test that the lab refuses in its answer is missing as soon as the order has
+// its requisition, with the lab's words.
+func TestARefusedTestOverHL7(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
+		c, lab, listen := wired(t, d)
+		o := c.orderOf(`"W1", "W2"`)
+		c.until(o.ID, "received.walk_in_test.requisition_created")
+		var now struct {
+			Missing *bool `json:"has_missing_results"`
+		}
+		var found struct {
+			Metadata struct{ Status string }
+			Results  []map[string]any
+			Missing  []struct {
+				Failure string  `json:"inferred_failure_type"`
+				Note    *string `json:"note"`
+				LOINC   string  `json:"loinc"`
+			} `json:"missing_results"`
+		}
+		c.Get("/v3/order/"+o.ID, &now)
+		c.Get("/v3/order/"+o.ID+"/result", &found)
+		if now.Missing == nil || !*now.Missing || found.Metadata.Status != "partial" || len(found.Results) != 0 || len(found.Missing) != 1 {
+			t.Fatalf("the order has missing results: %v; its results are %+v", now.Missing, found)
+		}
+		if m := found.Missing[0]; m.LOINC != "5671-3" || m.Failure != "order_entry_failure" || m.Note == nil || *m.Note != "Not offered here" {
+			t.Errorf("missing is %+v", m)
+		}
+		if err := lab.Report(t.Context(), o.ID, "F", listen); err != nil {
+			t.Fatal(err)
+		}
+		c.until(o.ID, "completed.walk_in_test.completed")
+		c.Get("/v3/order/"+o.ID+"/result", &found)
+		if len(found.Results) != 1 || len(found.Missing) != 1 {
+			t.Errorf("at the end: %+v", found)
 		}
 	})
 }

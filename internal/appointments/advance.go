@@ -123,7 +123,7 @@ func knowledge(ctx context.Context, tx *store.Tx, a *Appointment, o *orders.Orde
 	common, worst := labs.TAT(facts[0].Markers)
 	return func(o *orders.Order) {
 		o.Appointment = &id
-		o.Collected(at, common, worst)
+		o.Drawn(at, common, worst)
 	}, nil
 }
 

@@ -40,6 +40,76 @@ func TestDatesOfResults(t *testing.T) {
 	})
 }
 
+// A sample whose time was written down is not dated anew by the end of its visit.
+func TestASampleDatedBeforeItsVisitIsOver(t *testing.T) {
+	each(t, func(r *rig) {
+		o := r.order(labs.AtHome, false)
+		slot := r.slots(Phlebotomy)[0]
+		d := r.booked(o, Phlebotomy, slot.Key)
+		r.clock.turn(slot.End.Sub(r.DB.Now()) + time.Minute)
+		written := slot.End.Add(-20 * time.Minute)
+		r.stated(o, written)
+		r.says(o, networks.Visit{BookingID: d.ProviderID, Status: "completed", Start: slot.Start, End: slot.End})
+		if now := r.now(o); now.Status != orders.DrawCompleted || now.CollectedAt == nil || !now.CollectedAt.Equal(written) {
+			r.t.Errorf("%s: collected at %v, want %v", now.Full(), now.CollectedAt, written)
+		}
+	})
+}
+
+// stated notes what is written on the sample of an order.
+func (r *rig) stated(o orders.Order, at time.Time) {
+	r.t.Helper()
+	userstest.Write(r.t, r.DB, func(ctx context.Context, tx *store.Tx) error {
+		o, err := orders.Get(ctx, tx, r.team.ID, o.ID)
+		if err != nil {
+			return err
+		}
+		return orders.Amend(ctx, tx, &o, func(o *orders.Order) { o.Stated(networks.Moment{Time: at}, time.Time{}, nil, nil) })
+	})
+}
+
+// A visit that was not arranged here says when the sample was drawn all the same,
+// and so does one to a service center, which moves no order. What is written on
+// the sample counts for more than either.
+func TestDrawsAtForeignVisits(t *testing.T) {
+	each(t, func(r *rig) {
+		end := noon.Add(-3 * time.Hour)
+		foreign := networks.Visit{BookingID: "somebody else's", Status: "completed", Start: end.Add(-time.Hour), End: end}
+		ahead := foreign
+		ahead.End = noon.Add(24 * time.Hour)
+		for name, c := range map[string]struct {
+			method orders.Method
+			visit  networks.Visit
+			moved  bool
+			stated time.Time // written on the sample, known before
+			want   time.Time // zero for now
+		}{
+			"at home":                    {labs.AtHome, foreign, true, time.Time{}, end},
+			"at home, with a sample":     {labs.AtHome, foreign, true, end.Add(-time.Minute), end.Add(-time.Minute)},
+			"at home, ahead of time":     {labs.AtHome, ahead, true, time.Time{}, time.Time{}},
+			"at a service center":        {labs.WalkIn, foreign, false, time.Time{}, end},
+			"at a center, with a sample": {labs.WalkIn, foreign, false, end.Add(-time.Minute), end.Add(-time.Minute)},
+		} {
+			o := r.order(c.method, false)
+			before := r.now(o).Status
+			if !c.stated.IsZero() {
+				r.stated(o, c.stated)
+			}
+			r.says(o, c.visit)
+			now := r.now(o)
+			if moved := now.Status == orders.DrawCompleted; moved != c.moved || !moved && now.Status != before {
+				r.t.Errorf("%s: the order stands at %s", name, now.Full())
+			}
+			if c.want.IsZero() {
+				c.want = now.UpdatedAt
+			}
+			if now.CollectedAt == nil || now.CollectedAt.Sub(c.want).Abs() > time.Second {
+				r.t.Errorf("%s: collected at %v, want %v", name, now.CollectedAt, c.want)
+			}
+		}
+	})
+}
+
 // A booking whose answer is still to come is settled, also when the order's
 // account is not the team's to order under any more.
 func TestSettledWithoutTheLinkToTheAccount(t *testing.T) {

@@ -40,8 +40,10 @@ func (s *Service) unbooked(ctx context.Context, tx *store.Tx, o *orders.Order, r
 	if o.Method == methodOf[Phlebotomy] {
 		k = Phlebotomy
 	}
-	to, ok := follows(k, statusOf(r.Report.Visit.Status))
-	if !ok || !o.Status.HasRequisition() || o.Status == to || string(to) == r.Report.Status {
+	to, moves := follows(k, statusOf(r.Report.Visit.Status))
+	moves = moves && o.Status != to && string(to) != r.Report.Status
+	drawn := statusOf(r.Report.Visit.Status) == Completed && o.Status.Stage(o.Method) != orders.StageCancelled
+	if !moves && !drawn || !o.Status.HasRequisition() {
 		return nil
 	}
 	if a, err := Latest(ctx, tx, o); err == nil && (r.Report.Visit.BookingID == "" || a.Body.Booking.ID == r.Report.Visit.BookingID) {
@@ -49,8 +51,34 @@ func (s *Service) unbooked(ctx context.Context, tx *store.Tx, o *orders.Order, r
 	} else if err != nil && !gone(err) {
 		return err
 	}
-	_, err := orders.Advance(ctx, tx, o, orders.Move{To: to, By: orders.Appointment, At: r.Report.At, Key: r.Key + ":visit"})
-	return err
+	m := orders.Move{To: to, By: orders.Appointment, At: r.Report.At, Key: r.Key + ":visit"}
+	if drawn {
+		common, worst, err := orders.Turnaround(ctx, tx, o)
+		if err != nil {
+			return err
+		}
+		at := ended(*r.Report.Visit, tx.Now())
+		m.Change = func(o *orders.Order) { o.Drawn(at, common, worst) }
+	}
+	if moves {
+		moved, err := orders.Advance(ctx, tx, o, m)
+		if err != nil || moved {
+			return err
+		}
+	}
+	if !drawn {
+		return nil
+	}
+	return orders.Amend(ctx, tx, o, m.Change)
+}
+
+// ended is when a visit that was completed came to its end; now when that is not
+// said or lies ahead.
+func ended(v networks.Visit, now time.Time) time.Time {
+	if v.End.IsZero() || v.End.After(now) {
+		return now
+	}
+	return v.End
 }
 
 // statusOf reads a network's word: the contract has both scheduled and
@@ -79,9 +107,7 @@ func heard(ctx context.Context, tx *store.Tx, a *Appointment, o *orders.Order, v
 		}
 	case InProgress:
 	case Completed:
-		if s.at = v.End; s.at.IsZero() || s.at.After(tx.Now()) {
-			s.at = tx.Now()
-		}
+		s.at = ended(v, tx.Now())
 	}
 	_, err := advance(ctx, tx, a, o, s)
 	return err

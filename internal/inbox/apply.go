@@ -46,7 +46,7 @@ func confirm(ctx context.Context, tx *store.Tx, o *orders.Order, a Arrival) erro
 	if err != nil || placed != o.ID || a.Network != o.Network || !sent(o, tx.Now()) {
 		return nil //nolint:nilerr // a report that does not bear our number confirms nothing
 	}
-	_, err = orders.Advance(ctx, tx, o, orders.Move{To: orders.RequisitionCreated, By: orders.Requisition, Change: changes(a.Report, tx.Now())})
+	_, err = orders.Advance(ctx, tx, o, orders.Move{To: orders.RequisitionCreated, By: orders.Requisition, Change: changes(a.Report, tx.Now(), nil)})
 	return err
 }
 
@@ -70,9 +70,14 @@ func misplaced(o *orders.Order) Reason {
 	return ""
 }
 
-// apply makes the changes that a report asks for.
+// apply makes the changes that a report asks for. What will not come is on the
+// order before it is told of a step.
 func (s *Service) apply(ctx context.Context, tx *store.Tx, o *orders.Order, a Arrival) error {
-	r, err := meant(ctx, tx, o, a.Report)
+	know, err := collection(ctx, tx, o, a.Report)
+	if err != nil {
+		return err
+	}
+	r, on, err := meant(ctx, tx, o, a.Report)
 	if err != nil {
 		return err
 	}
@@ -82,23 +87,19 @@ func (s *Service) apply(ctx context.Context, tx *store.Tx, o *orders.Order, a Ar
 		r.Results = &set
 	}
 	a.Report = r
-	moved := false
-	if status := orders.Status(r.Status); slices.Contains(orders.Statuses, status) && !s.follows(status, r) {
-		by := from(status)
-		if r.Reason != "" && status.Stage(o.Method) == orders.StageCancelled && o.Course().May(o.Status, status, by) {
-			if err := orders.Explain(ctx, tx, o, r.Reason); err != nil {
-				return err
-			}
-		}
-		moved, err = orders.Advance(ctx, tx, o, orders.Move{
-			To: status, By: by, Detail: detail(r.Detail), At: r.At, Key: a.Key, Change: changes(r, tx.Now()),
-		})
-		if err != nil {
+	first := r.Results != nil && len(r.Results.Results) == 0 && (on || orders.Status(r.Status) == orders.RequisitionCreated)
+	if first {
+		if err := s.results(ctx, tx, o, a); err != nil {
 			return err
 		}
 	}
-	if !moved && r.Shipment != nil {
-		if err := orders.Amend(ctx, tx, o, func(o *orders.Order) { shipped(o, *r.Shipment, tx.Now()) }); err != nil {
+	moved, err := s.step(ctx, tx, o, a, know)
+	if err != nil {
+		return err
+	}
+	if on && moved {
+		_, err := orders.Advance(ctx, tx, o, orders.Move{To: orders.DeliveredToLab, By: orders.Lab, At: r.At, Key: a.Key + ":others"})
+		if err != nil {
 			return err
 		}
 	}
@@ -107,10 +108,39 @@ func (s *Service) apply(ctx context.Context, tx *store.Tx, o *orders.Order, a Ar
 			return err
 		}
 	}
-	if r.Results != nil && s.Handlers.Results != nil {
-		return s.Handlers.Results.TakeResults(ctx, tx, o, a)
+	if first {
+		return nil
 	}
-	return nil
+	return s.results(ctx, tx, o, a)
+}
+
+// results hands what a report has of them to their keeper.
+func (s *Service) results(ctx context.Context, tx *store.Tx, o *orders.Order, a Arrival) error {
+	if a.Report.Results == nil || s.Handlers.Results == nil {
+		return nil
+	}
+	return s.Handlers.Results.TakeResults(ctx, tx, o, a)
+}
+
+// step brings an order to the status of a report, with what else the report says
+// of it, and reports whether the order moved. know, when there is one, is its time
+// of collection.
+func (s *Service) step(ctx context.Context, tx *store.Tx, o *orders.Order, a Arrival, know func(o *orders.Order)) (moved bool, err error) {
+	r := a.Report
+	change := changes(r, tx.Now(), know)
+	if status := orders.Status(r.Status); slices.Contains(orders.Statuses, status) && !s.follows(status, r) {
+		by := from(status)
+		if r.Reason != "" && status.Stage(o.Method) == orders.StageCancelled && o.Course().May(o.Status, status, by) {
+			if err := orders.Explain(ctx, tx, o, r.Reason); err != nil {
+				return false, err
+			}
+		}
+		moved, err = orders.Advance(ctx, tx, o, orders.Move{To: status, By: by, Detail: detail(r.Detail), At: r.At, Key: a.Key, Change: change})
+	}
+	if err != nil || moved || r.Shipment == nil && know == nil {
+		return moved, err
+	}
+	return false, orders.Amend(ctx, tx, o, aside(r, tx.Now(), know))
 }
 
 // follows reports whether a status follows from the results of the same
@@ -141,10 +171,21 @@ func detail(word string) orders.Detail {
 }
 
 // changes are what goes with a move.
-func changes(r networks.Report, now time.Time) func(o *orders.Order) {
+func changes(r networks.Report, now time.Time, know func(o *orders.Order)) func(o *orders.Order) {
+	beside := aside(r, now, know)
 	return func(o *orders.Order) {
 		if o.SampleID == "" {
 			o.SampleID = r.SampleID
+		}
+		beside(o)
+	}
+}
+
+// aside is what a report changes of an order whether or not it moves it.
+func aside(r networks.Report, now time.Time, know func(o *orders.Order)) func(o *orders.Order) {
+	return func(o *orders.Order) {
+		if know != nil {
+			know(o)
 		}
 		if r.Shipment != nil {
 			shipped(o, *r.Shipment, now)

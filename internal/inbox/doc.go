@@ -13,6 +13,7 @@
 // results.
 //
 // Reading order: inbox.go (taking), process.go (handling), match.go (whose it
-// is), endings.go (what it means for that order), apply.go (what it changes),
-// give.go (a report that turns out to be somebody's, or nobody's).
+// is), endings.go (what it means for that order), apply.go and collection.go (what
+// it changes), answer.go (what comes with the receipt of an order), give.go (a
+// report that turns out to be somebody's, or nobody's).
 package inbox

@@ -19,35 +19,39 @@ var endings = []orders.Status{orders.Cancelled, orders.DoNotProcess, orders.Samp
 
 // meant is what a report means for this order. Tests that end while others go
 // on, or beside values, leave the order where it is: their results will not
-// come. Only kits know do_not_process; for the rest a lab's no is a cancellation.
-func meant(ctx context.Context, tx *store.Tx, o *orders.Order, r networks.Report) (networks.Report, error) {
+// come. Tests that are held up while others go on are missing until they come, and
+// on is true. Only kits know do_not_process; for the rest a lab's no is a
+// cancellation.
+func meant(ctx context.Context, tx *store.Tx, o *orders.Order, r networks.Report) (_ networks.Report, on bool, err error) {
 	status := orders.Status(r.Status)
-	ends := slices.Contains(endings, status)
-	if !ends && len(r.Refused) == 0 {
-		return r, nil
+	ends, blocks := slices.Contains(endings, status), status == orders.LabProcessingBlocked
+	if !ends && !blocks && len(r.Refused) == 0 {
+		return r, false, nil
 	}
 	of, err := testsOf(ctx, tx, o)
 	if err != nil {
-		return r, err
+		return r, false, err
 	}
-	on := !ends
-	if ends {
-		if on, err = goesOn(ctx, tx, o, of, r); err != nil {
-			return r, err
+	var before told
+	others := false
+	if ends || blocks {
+		if before, err = toldBefore(ctx, tx, o); err != nil {
+			return r, false, err
 		}
+		others = goesOn(of, before, r)
 	}
 	switch {
-	case on || status == orders.SampleError && valued(o):
+	case others || !ends && len(r.Refused) > 0 || status == orders.SampleError && valued(o):
 		if misplaced(o) == "" || sent(o, tx.Now()) {
-			r.Results = without(o, of, r)
+			r.Results = without(o, of, r, others)
 		}
-		if ends {
+		if ends || others && before.holds(r.Tests) {
 			r.Status, r.Detail = "", ""
 		}
 	case status == orders.DoNotProcess && o.Method != labs.TestKit:
 		r.Status = string(orders.Cancelled)
 	}
-	return r, nil
+	return r, blocks && others, nil
 }
 
 // valued reports whether an order has results with a value. Those in which
@@ -98,55 +102,73 @@ func (n names) whole(m *labs.Marker) bool {
 	return n[m.ProviderID] || len(m.Results) > 0 && !slices.ContainsFunc(m.Results, lacks)
 }
 
-// goesOn reports whether an order has other tests than those that end now and
-// those that ended before. Where none of its tests is named it is the whole order
-// that ends.
-func goesOn(ctx context.Context, tx *store.Tx, o *orders.Order, of tests, r networks.Report) (bool, error) {
+// goesOn reports whether an order has other tests than those that end now, or are
+// held up now, and those of which the lab said so before. Where none of its tests
+// is named it is the whole order that is meant.
+func goesOn(of tests, before told, r networks.Report) bool {
 	if !slices.ContainsFunc(of.all, namesOf(r.Tests).some) {
-		return false, nil
+		return false
 	}
-	before, err := endedBefore(ctx, tx, o)
-	if err != nil {
-		return false, err
+	out := namesOf(before.ended, r.Tests, r.Refused)
+	if orders.Status(r.Status) == orders.LabProcessingBlocked {
+		out = namesOf(before.ended, before.blocked, r.Tests, r.Refused)
 	}
-	ended := namesOf(before, r.Tests, r.Refused)
-	return slices.ContainsFunc(of.ordered, func(m *labs.Marker) bool { return !ended.whole(m) }), nil
+	return slices.ContainsFunc(of.ordered, func(m *labs.Marker) bool { return !out.whole(m) })
 }
 
-// endedBefore are the tests of an order that reports before this one ended: many
-// labs send a message for each.
-func endedBefore(ctx context.Context, tx *store.Tx, o *orders.Order) (ended []string, err error) {
+// told are the tests of an order that the lab spoke of before, by its names:
+// those that ended, and those that it holds up.
+type told struct{ ended, blocked []string }
+
+// add adds a report. A sample that arrived, and values, end what was held up.
+func (t *told) add(r networks.Report) {
+	t.ended = append(t.ended, r.Refused...)
+	switch status := orders.Status(r.Status); {
+	case slices.Contains(endings, status):
+		t.ended = append(t.ended, r.Tests...)
+	case status == orders.LabProcessingBlocked:
+		t.blocked = append(t.blocked, r.Tests...)
+	case status == orders.DeliveredToLab || r.Results != nil && len(r.Results.Results) > 0:
+		t.blocked = nil
+	}
+}
+
+// holds reports whether the lab holds up these tests already.
+func (t *told) holds(tests []string) bool {
+	return !slices.ContainsFunc(tests, func(name string) bool { return !slices.Contains(t.blocked, name) })
+}
+
+// toldBefore is what reports before this one said of an order's tests: many labs
+// send a message for each.
+func toldBefore(ctx context.Context, tx *store.Tx, o *orders.Order) (before told, err error) {
 	rows, err := tx.Query(ctx, `SELECT id, team_id, user_id, body FROM inbox_reports WHERE order_id = $1 AND state = 'applied' ORDER BY id`, o.ID)
 	if err != nil {
-		return nil, fmt.Errorf("inbox: reading the reports of %s: %w", o.ID, err)
+		return before, fmt.Errorf("inbox: reading the reports of %s: %w", o.ID, err)
 	}
 	defer rows.Close()
 	var all []held
 	for rows.Next() {
 		h := held{place: reportPlace}
 		if err := rows.Scan(&h.id, &h.team, &h.subject, &h.sealed); err != nil {
-			return nil, fmt.Errorf("inbox: reading the reports of %s: %w", o.ID, err)
+			return before, fmt.Errorf("inbox: reading the reports of %s: %w", o.ID, err)
 		}
 		all = append(all, h)
 	}
 	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("inbox: reading the reports of %s: %w", o.ID, err)
+		return before, fmt.Errorf("inbox: reading the reports of %s: %w", o.ID, err)
 	}
 	for _, h := range all {
 		doc, err := tx.Unseal(ctx, h.team, h.subject.UUID, h.place+h.id.String(), h.sealed)
 		if err != nil {
-			return nil, err
+			return before, err
 		}
 		var r networks.Report
 		if err := json.Unmarshal(doc, &r); err != nil {
-			return nil, fmt.Errorf("inbox: a stored report %s: %w", h.id, err)
+			return before, fmt.Errorf("inbox: a stored report %s: %w", h.id, err)
 		}
-		if slices.Contains(endings, orders.Status(r.Status)) {
-			ended = append(ended, r.Tests...)
-		}
-		ended = append(ended, r.Refused...)
+		before.add(r)
 	}
-	return ended, nil
+	return before, nil
 }
 
 // reasons say why a result is missing of a sample that was rejected.
@@ -158,24 +180,32 @@ var reasons = map[string]string{
 	string(orders.StabilityExceeded):        "drop_off_failure",
 }
 
-// without are the results of a report in which the tests that it ends are
-// missing. The values of the others are still to come.
-func without(o *orders.Order, of tests, r networks.Report) *networks.ResultSet {
+// heldUp is why a result is missing that the lab waits with: it lacks something
+// that should have come with the order.
+const heldUp = "order_entry_failure"
+
+// without are the results of a report in which the tests are missing that it ends
+// or, as long as others go on, holds up. The values of the others are still to
+// come.
+func without(o *orders.Order, of tests, r networks.Report, others bool) *networks.ResultSet {
 	set := networks.ResultSet{Partial: true}
 	if r.Results != nil {
 		set = *r.Results
 		set.Partial = set.Partial || len(set.Results) == 0 && !valued(o)
 		set.Missing = slices.Clone(set.Missing)
 	}
-	refused := r.Refused
-	switch {
-	case r.Status == string(orders.SampleError):
-		lost := networks.Missing{Reason: reasons[r.Detail], Rest: true}
-		if len(refused) == 0 {
-			lost.Note = r.Reason
-		}
+	refused, lost := r.Refused, networks.Missing{Rest: true}
+	if len(refused) == 0 {
+		lost.Note = r.Reason
+	}
+	switch status := orders.Status(r.Status); {
+	case status == orders.SampleError:
+		lost.Reason = reasons[r.Detail]
 		lose(&set, of, namesOf(r.Tests), lost)
-	case slices.Contains(endings, orders.Status(r.Status)):
+	case status == orders.LabProcessingBlocked && others:
+		lost.Reason = heldUp
+		lose(&set, of, namesOf(r.Tests), lost)
+	case slices.Contains(endings, status):
 		refused = slices.Concat(refused, r.Tests)
 	}
 	lose(&set, of, namesOf(refused), networks.Missing{Refused: true, Note: r.Reason, Rest: true})

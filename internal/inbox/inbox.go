@@ -100,7 +100,7 @@ func (s *Service) Put(ctx context.Context, m networks.Message) error {
 	ctx = store.AsSystem(ctx)
 	return s.DB.Write(ctx, func(tx *store.Tx) error {
 		id := tx.NewUUID()
-		kept, err := keep(ctx, tx, id, m)
+		kept, err := keep(ctx, tx, id, m, owner{})
 		if err == nil && !kept {
 			kept, err = s.keepOther(ctx, tx, id, m)
 		}
@@ -116,19 +116,27 @@ func (s *Service) Put(ctx context.Context, m networks.Message) error {
 	})
 }
 
-// keep stores a message and reports whether its key is new.
-func keep(ctx context.Context, tx *store.Tx, id uuid.UUID, m networks.Message) (bool, error) {
-	raw, err := tx.Seal(ctx, uuid.Nil, uuid.Nil, rawPlace+id.String(), m.Raw)
+// keep stores a message and reports whether its key is new. That of nobody yet is
+// the service's.
+func keep(ctx context.Context, tx *store.Tx, id uuid.UUID, m networks.Message, of owner) (bool, error) {
+	raw, err := tx.Seal(ctx, of.team, of.user, rawPlace+id.String(), m.Raw)
 	if err != nil {
 		return false, err
 	}
 	digest := sha256.Sum256(m.Raw)
-	n, err := tx.Exec(ctx, `INSERT INTO inbox_messages (team_id, id, network, key, received_at, raw, digest) VALUES ($1, $2, $3, $4, $5, $6, $7)
-		ON CONFLICT (network, key) DO NOTHING`, uuid.Nil, id, m.Network, m.Key, store.Micros(tx.Now()), raw, digest[:])
+	n, err := tx.Exec(ctx, `INSERT INTO inbox_messages (team_id, user_id, id, network, key, received_at, raw, digest) VALUES ($1, $8, $2, $3, $4, $5, $6, $7)
+		ON CONFLICT (network, key) DO NOTHING`, of.team, id, m.Network, m.Key, store.Micros(tx.Now()), raw, digest[:], orNil(of.user))
 	if err != nil {
 		return false, fmt.Errorf("inbox: storing a message: %w", err)
 	}
 	return n == 1, nil
+}
+
+func orNil(id uuid.UUID) any {
+	if id == uuid.Nil {
+		return nil
+	}
+	return id
 }
 
 // keepOther stores a message whose key another one has, under a key with its
@@ -145,7 +153,7 @@ func (s *Service) keepOther(ctx context.Context, tx *store.Tx, id uuid.UUID, m n
 		return false, nil
 	}
 	m.Key += "|" + hex.EncodeToString(digest[:])
-	kept, err := keep(ctx, tx, id, m)
+	kept, err := keep(ctx, tx, id, m, owner{})
 	if kept {
 		s.Log.WarnContext(ctx, "a network numbers another message like an earlier one; both are kept", "network", m.Network, "message", id)
 	}

@@ -63,8 +63,13 @@ func oldest(ctx context.Context, tx *store.Tx, lane string) (queued, error) {
 	err := tx.QueryRow(ctx, `SELECT r.id, r.message_id, r.n, r.received_at, r.body, m.network, m.key FROM inbox_reports r
 		JOIN inbox_messages m ON m.id = r.message_id WHERE r.lane = $1 AND r.state = 'queued' ORDER BY r.id LIMIT 1`, lane).
 		Scan(&q.ID, &q.message, &n, store.ScanTime(&q.ReceivedAt), &q.body, &q.Network, &messageKey)
-	q.Key = fmt.Sprintf("%s:%s:%d", q.Network, messageKey, n)
+	q.Key = reportKey(q.Network, messageKey, n)
 	return q, err
+}
+
+// reportKey names a report for ever: the n-th of a message.
+func reportKey(network, message string, n int64) string {
+	return fmt.Sprintf("%s:%s:%d", network, message, n)
 }
 
 // owner is whose a report turned out to be.

@@ -43,6 +43,10 @@ type Receipt struct {
 	// Notice means that the lab wants the patient to sign, before the sample is
 	// taken, that an insurance may not pay.
 	Notice bool
+	// Answer is the lab's answer where it says more of the order than that it is
+	// taken, such as the tests that it refuses; nil otherwise. It is handled with
+	// the receipt, so its reports name no status.
+	Answer *Message
 }
 
 // Refusal is a lab's final no.

@@ -34,10 +34,13 @@ type Report struct {
 	Detail string
 	// Reason is why the lab says no, in its own words; empty when it gave none.
 	// Beside Refused it is why those are. Personal.
-	Reason   string `json:",omitempty"`
-	Shipment *Shipment
-	Visit    *Visit
-	Results  *ResultSet
+	Reason string `json:",omitempty"`
+	// Collected is when the sample was taken, as it is written on it. Results have
+	// it for each specimen; a report without results says it here.
+	Collected Moment `json:",omitzero"`
+	Shipment  *Shipment
+	Visit     *Visit
+	Results   *ResultSet
 }
 
 // Shipment is what a carrier says of one leg of a kit.

@@ -81,47 +81,15 @@ func CompleteDraw(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (Orde
 	if o.Method != labs.OnSite {
 		return Order{}, fault.New(fault.Refused, "Only on-site collection orders can be marked as drawn")
 	}
-	common, worst, err := turnaround(ctx, tx, &o)
+	common, worst, err := Turnaround(ctx, tx, &o)
 	if err != nil {
 		return Order{}, err
 	}
-	changed, err := Advance(ctx, tx, &o, Move{To: DrawCompleted, By: Call, Change: func(o *Order) { o.Collected(tx.Now(), common, worst) }})
+	changed, err := Advance(ctx, tx, &o, Move{To: DrawCompleted, By: Call, Change: func(o *Order) { o.Drawn(tx.Now(), common, worst) }})
 	if err == nil && !changed {
 		err = fault.Newf(fault.Refused, "Order status %s cannot be marked as drawn", o.Full())
 	}
 	return o, err
-}
-
-// turnaround is how many days the order's lab test takes.
-func turnaround(ctx context.Context, tx *store.Tx, o *Order) (common, worst *int, err error) {
-	catalogue, err := labs.For(ctx, tx, o.Team)
-	if err != nil {
-		return nil, nil, err
-	}
-	test, err := labs.GetTest(ctx, tx, o.Team, o.LabTest)
-	if err != nil {
-		return nil, nil, err
-	}
-	common, worst = labs.TAT(catalogue.MarkersOf(test))
-	return common, worst, nil
-}
-
-// Collected notes when the sample was taken, and with the turnaround times of
-// the order's panel when results can be expected.
-//
-// Reference 1.14: collection plus the times, null when a panel has none.
-func (o *Order) Collected(at time.Time, common, worst *int) {
-	o.CollectedAt = &at
-	day := civil.DateOf(at.UTC())
-	for _, d := range []struct {
-		days *int
-		to   **civil.Date
-	}{{common, &o.ExpectedBy}, {worst, &o.WorstBy}} {
-		if d.days != nil {
-			due := day.AddDays(*d.days)
-			*d.to = &due
-		}
-	}
 }
 
 // SetSMS turns text messages about an order on or off.

@@ -11,6 +11,7 @@ import (
 	"hale/internal/civil"
 	"hale/internal/fault"
 	"hale/internal/labs"
+	"hale/internal/networks"
 	"hale/internal/orders"
 	"hale/internal/orders/orderstest"
 	"hale/internal/store"
@@ -103,23 +104,19 @@ func TestCompleteDraw(t *testing.T) {
 			t.Errorf("%v: %s, collected at %v", err, o.Full(), o.CollectedAt)
 		}
 		wantRefusal(t, draw(&o), fault.Refused, "Order status sample_with_lab.on_site_collection.draw_completed cannot be marked as drawn")
+		written := o.StatusAt.Add(-time.Hour).UTC()
+		dated := orderstest.New(t, db, team.ID, labs.OnSite)
+		orderstest.To(t, db, &dated, orders.RequisitionCreated)
+		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
+			return orders.Amend(ctx, tx, &dated, func(o *orders.Order) { o.Stated(networks.Moment{Time: written}, written, nil, nil) })
+		})
+		if err := draw(&dated); err != nil || dated.CollectedAt == nil || !dated.CollectedAt.Equal(written) {
+			t.Errorf("%v: collected at %v, and written on the sample is %v", err, dated.CollectedAt, written)
+		}
 		kit := orderstest.New(t, db, team.ID, labs.TestKit)
 		wantRefusal(t, draw(&kit), fault.Refused, "Only on-site collection orders can be marked as drawn")
 		sound(t, db, o)
 	})
-}
-
-func TestResultsAreExpectedByADay(t *testing.T) {
-	common, worst := 3, 10
-	var o orders.Order
-	o.Collected(time.Date(2026, 2, 27, 23, 30, 0, 0, time.UTC), &common, &worst)
-	if o.ExpectedBy == nil || o.ExpectedBy.String() != "2026-03-02" || o.WorstBy == nil || o.WorstBy.String() != "2026-03-09" {
-		t.Errorf("expected by %v, at worst %v", o.ExpectedBy, o.WorstBy)
-	}
-	o = orders.Order{}
-	if o.Collected(time.Now(), nil, nil); o.ExpectedBy != nil || o.WorstBy != nil {
-		t.Error("a panel without times has a day")
-	}
 }
 
 // What is sent again is the latest event of each order, once however often it

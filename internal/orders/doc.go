@@ -25,6 +25,7 @@
 //	request.go, check*.go, create.go, kits.go, import.go   coming into being
 //	place.go, fornetwork.go   handing orders to the lab's network, in the background
 //	notice.go     whether a patient must be told that an insurance may not pay
+//	collection.go when the sample was taken, and by when results are expected
 //	calls.go      cancelling, scheduling, and what else a team may ask for
 //	list.go, list_*.go, memory*.go, bits.go, positions.go, changes.go   lists of a million orders
 //	erasure.go    what deleting a user removes

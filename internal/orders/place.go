@@ -22,7 +22,16 @@ type Placer struct {
 	DB *store.DB
 	// Networks by their slugs.
 	Networks map[string]networks.Network
-	Log      *slog.Logger
+	// Answers keeps what labs say of an order beside their receipt; nil drops it.
+	Answers Answers
+	Log     *slog.Logger
+}
+
+// Answers takes a lab's answer to an order, in the transaction of the receipt and
+// before the order moves: whoever is told that the lab has the order is told of
+// the tests that it refuses.
+type Answers interface {
+	TakeAnswer(ctx context.Context, tx *store.Tx, o *Order, answer networks.Message) error
 }
 
 type jobArgs struct {
@@ -95,14 +104,19 @@ func (p *Placer) place(ctx context.Context, run *jobs.Run, args jobArgs) error {
 	case err != nil:
 		return fmt.Errorf("orders: placing %s: %w", o.ID, err)
 	}
-	return p.DB.Write(ctx, func(tx *store.Tx) error { return placed(ctx, tx, args, receipt) })
+	return p.DB.Write(ctx, func(tx *store.Tx) error { return p.placed(ctx, tx, args, receipt) })
 }
 
 // placed records a lab's receipt.
-func placed(ctx context.Context, tx *store.Tx, args jobArgs, receipt networks.Receipt) error {
+func (p *Placer) placed(ctx context.Context, tx *store.Tx, args jobArgs, receipt networks.Receipt) error {
 	o, err := Get(ctx, tx, args.Team, args.Order)
 	if err != nil {
 		return err
+	}
+	if receipt.Answer != nil && p.Answers != nil {
+		if err := p.Answers.TakeAnswer(ctx, tx, &o, *receipt.Answer); err != nil {
+			return err
+		}
 	}
 	if !receipt.Pending {
 		_, err = Advance(ctx, tx, &o, Move{To: RequisitionCreated, By: Requisition, Change: func(o *Order) {

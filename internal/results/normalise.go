@@ -72,10 +72,8 @@ func CollectedOn(o *orders.Order, v *Version) civil.Date { return collected(o, v
 
 // collected is the day on which the sample was taken, as far as it is known.
 func collected(o *orders.Order, samples []Sample) civil.Date {
-	for _, s := range samples {
-		if at := s.Specimen.Collected; !at.Time.IsZero() {
-			return civil.DateOf(Local(at.Time, at.Offset))
-		}
+	if at := stated(samples); !at.Time.IsZero() {
+		return civil.DateOf(Local(at.Time, at.Offset))
 	}
 	if o.CollectedAt != nil {
 		return civil.DateOf(*o.CollectedAt)

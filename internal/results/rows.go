@@ -149,7 +149,19 @@ func one(ctx context.Context, tx *store.Tx, o *orders.Order, query string, args 
 // there is none (yet).
 func Get(ctx context.Context, tx *store.Tx, o *orders.Order, number int) (Revision, error) {
 	r, _, err := get(ctx, tx, o, number)
+	r.complete(o)
 	return r, err
+}
+
+// complete gives the samples the order's time of collection when the lab's
+// results have none.
+func (v *Version) complete(o *orders.Order) {
+	if o.CollectedAt == nil || !stated(v.Samples).Time.IsZero() {
+		return
+	}
+	for i := range v.Samples {
+		v.Samples[i].Specimen.Collected.Time = *o.CollectedAt
+	}
 }
 
 func get(ctx context.Context, tx *store.Tx, o *orders.Order, number int) (Revision, uuid.UUID, error) {

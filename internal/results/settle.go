@@ -2,9 +2,9 @@ package results
 
 import (
 	"context"
-	"time"
 
 	"hale/internal/labs"
+	"hale/internal/networks"
 	"hale/internal/orders"
 	"hale/internal/store"
 )
@@ -26,7 +26,7 @@ func settle(ctx context.Context, tx *store.Tx, o *orders.Order, before, now *Rev
 			return err
 		}
 	}
-	m := orders.Move{By: orders.Lab, At: a.At, Key: a.Key + ":results", Change: func(o *orders.Order) { now.mark(o, e, a.SampleID) }}
+	m := orders.Move{By: orders.Lab, At: a.At, Key: a.Key + ":results", Change: func(o *orders.Order) { now.mark(o, e, a) }}
 	moved := false
 	if changed {
 		var err error
@@ -69,24 +69,36 @@ func complete(ctx context.Context, tx *store.Tx, o *orders.Order, now *Revision,
 }
 
 // mark puts on an order what lists and events say of its results.
-func (v *Revision) mark(o *orders.Order, e *expectations, sample string) {
+func (v *Revision) mark(o *orders.Order, e *expectations, a Arrival) {
 	missing := v.HasMissing()
 	o.Interpretation, o.IsCritical, o.HasMissing = v.Interpretation, v.Interpretation == orders.Critical, &missing
 	if o.SampleID == "" {
-		o.SampleID = sample
+		o.SampleID = a.SampleID
 	}
-	if at, known := v.collected(); known && o.CollectedAt == nil {
-		common, worst := labs.TAT(e.ordered)
-		o.Collected(at, common, worst)
-	}
+	common, worst := labs.TAT(e.ordered)
+	o.Stated(stated(v.Samples), a.At, common, worst)
 }
 
-// collected is when the sample was taken, says the lab.
-func (v *Version) collected() (at time.Time, known bool) {
-	for _, s := range v.Samples {
-		if at := s.Specimen.Collected.Time; !at.IsZero() {
-			return at, true
+// stated is when the first of the samples was taken that the lab has a time of.
+func stated(samples []Sample) networks.Moment {
+	for _, s := range samples {
+		if at := s.Specimen.Collected; !at.Time.IsZero() {
+			return at
 		}
 	}
-	return at, false
+	return networks.Moment{}
+}
+
+// dated notes when the sample was taken of an order whose lab sent no more than
+// documents yet.
+func dated(ctx context.Context, tx *store.Tx, o *orders.Order, m merged, a Arrival) error {
+	at := stated(m.samples)
+	if at.Time.IsZero() {
+		return nil
+	}
+	common, worst, err := orders.Turnaround(ctx, tx, o)
+	if err != nil {
+		return err
+	}
+	return orders.Amend(ctx, tx, o, func(o *orders.Order) { o.Stated(at, a.At, common, worst) })
 }

@@ -67,14 +67,14 @@ func prepare(tx *store.Tx, a Arrival) (Report, []byte, error) {
 
 // revise makes the results anew and adds a revision when they are other ones.
 func revise(ctx context.Context, tx *store.Tx, o *orders.Order, all []Report, a Arrival) error {
+	m := merge(all, o.SampleID)
 	if !slices.ContainsFunc(all, func(r Report) bool { return r.says() }) {
-		return nil // nothing but documents yet
+		return dated(ctx, tx, o, m, a) // nothing but documents yet
 	}
 	e, err := expect(ctx, tx, o)
 	if err != nil {
 		return err
 	}
-	m := merge(all, o.SampleID)
 	next := Revision{Order: o.ID, Number: 1, CreatedAt: tx.Now(), Version: version(&e, m)}
 	before, documented, err := latest(ctx, tx, o)
 	if err != nil {

@@ -42,6 +42,7 @@ func OfTransaction(ctx context.Context, tx *store.Tx, team teams.ID, id orders.T
 			return Together{}, err
 		}
 		if r != nil {
+			r.complete(&members[i])
 			t.Orders, t.Revisions = append(t.Orders, members[i]), append(t.Revisions, *r)
 		}
 	}

@@ -12,7 +12,13 @@ import (
 
 // answer is what a lab says to an order or a cancellation: a general ACK, or
 // an ORL^O22 or ORR^O02 that repeats the order with what became of it.
-type answer struct{ m *hl7.Message }
+type answer struct {
+	m   *hl7.Message
+	raw []byte
+}
+
+// refusals are the order controls of a test that the lab will not do.
+var refusals = []string{"UA", "UN", "DE", "CR", "CA", "OC"}
 
 // Codes of HL7 table 0357 that no repetition will change: the message or one
 // of its values is not what the lab takes.
@@ -32,8 +38,7 @@ func (a answer) receipt(order networks.Order) (networks.Receipt, error) {
 		if s.Name() != "ORC" {
 			continue
 		}
-		switch strings.ToUpper(s.Get(1)) {
-		case "UA", "UN", "DE", "CR", "CA", "OC":
+		if slices.Contains(refusals, strings.ToUpper(s.Get(1))) {
 			refused++
 			continue
 		}
@@ -45,12 +50,29 @@ func (a answer) receipt(order networks.Order) (networks.Receipt, error) {
 			receipt.SampleID = filler
 		}
 	}
-	// A lab that takes some of the tests has taken the order; the others will be
-	// missing from its results.
+	// A lab that takes some of the tests has taken the order.
 	if refused > 0 && taken == 0 {
 		return networks.Receipt{}, &networks.Refusal{Reason: a.reason()}
 	}
+	receipt.Answer = a.beside(order)
 	return receipt, nil
+}
+
+// beside is the answer of a lab that refuses tests beside others: which, by the
+// codes of OBR-4, and why. It is nil when the answer names none.
+func (a answer) beside(order networks.Order) *networks.Message {
+	var no verdict
+	for _, q := range requests(a.m) {
+		if slices.Contains(refusals, strings.ToUpper(q.orc.Get(1))) {
+			no.hear(q)
+		}
+	}
+	if len(no.tests) == 0 {
+		return nil
+	}
+	return &networks.Message{Network: Slug, Key: "answer:" + order.ID.String(), Raw: a.raw, Reports: []networks.Report{{
+		Placer: order.ID.String(), Lab: order.Lab, At: a.m.Header().Time.UTC(), Refused: no.tests, Reason: no.reason(),
+	}}}
 }
 
 // cancelled reads the answer to a cancellation.

@@ -1,6 +1,7 @@
 package hl7v2
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/base32"
@@ -73,19 +74,19 @@ func (n *Network) exchange(ctx context.Context, client *mllp.Client, message *hl
 	if err != nil {
 		return answer{}, err
 	}
-	var reply *hl7.Message
+	var reply answer
 	_, err = client.Exchange(ctx, raw, func(frame []byte) bool {
 		m, err := hl7.Parse(frame)
 		if err != nil || m.First("MSA").Get(2) != control {
 			return false // an answer to another message, or to one given up on
 		}
-		reply = m
+		reply = answer{m, bytes.Clone(frame)} // the connection reads the next message into it
 		return true
 	})
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{reply}, nil
+	return reply, nil
 }
 
 // controlID is MSH-10 of an order's message: the same each time, and not over

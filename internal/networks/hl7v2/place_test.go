@@ -125,6 +125,47 @@ func TestPlace(t *testing.T) {
 	}
 }
 
+// What a lab refuses beside others is in its answer, and is known at once: by
+// the codes of the tests, with the lab's words.
+func TestTestsThatTheAnswerRefuses(t *testing.T) {
+	why := strings.Repeat("|", 14) + "X9^Not offered"
+	for name, c := range map[string]struct {
+		answer  []string
+		refused string
+	}{
+		"none":             {[]string{"ORC|OK|P1|F-1", "OBR|1|P1|F-1|CMP01", "ORC|OK|P1|F-1", "OBR|2|P1|F-1|LEAD"}, ""},
+		"one":              {[]string{"ORC|OK|P1|F-1", "OBR|1|P1|F-1|CMP01", "ORC|UA|P1" + why, "OBR|2|P1||LEAD"}, "LEAD: Not offered"},
+		"by two codings":   {[]string{"ORC|UA|P1", "OBR|1|P1||LEAD^Lead^99NL^5671-3^Lead^LN", "NTE|1||No tube", "ORC|OK|P1|F-1"}, "LEAD 5671-3: No tube"},
+		"without a code":   {[]string{"ORC|UA|P1", "ORC|OK|P1|F-1"}, ""},
+		"a general answer": {nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lab := fakeLab{answer: says(append([]string{"MSA|AA|$ID"}, c.answer...)...)}
+			order := bigOrder()
+			receipt, err := lab.network(t, modern).Place(t.Context(), order)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.refused == "" {
+				if receipt.Answer != nil {
+					t.Errorf("the answer refuses %+v", receipt.Answer.Reports)
+				}
+				return
+			}
+			if receipt.Answer == nil || len(receipt.Answer.Reports) != 1 {
+				t.Fatalf("the answer is %+v", receipt.Answer)
+			}
+			r := receipt.Answer.Reports[0]
+			if got := strings.Join(r.Refused, " ") + ": " + r.Reason; got != c.refused || r.Placer != order.ID.String() || r.Lab != "northlab" || r.Status != "" {
+				t.Errorf("refused are %s, in %+v", got, r)
+			}
+			if raw := string(receipt.Answer.Raw); !strings.Contains(raw, "ORC|UA|") || receipt.Answer.Network != Slug {
+				t.Errorf("kept as %q of %s", raw, receipt.Answer.Network)
+			}
+		})
+	}
+}
+
 // Who must be told that an insurance may not pay stands in ORC-20, both ways.
 func TestNotices(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -177,7 +177,7 @@ func rejectedForGood(t *testing.T, raw []byte) {
 		t.Fatal(err)
 	}
 	var refusal *networks.Refusal
-	if err := (answer{m}).transport(); !errors.As(err, &refusal) {
+	if err := (answer{m: m}).transport(); !errors.As(err, &refusal) {
 		t.Errorf("the lab would send it again: %s", raw)
 	}
 }

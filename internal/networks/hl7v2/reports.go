@@ -20,7 +20,7 @@ func read(m *hl7.Message, header hl7.Header, slug string, lab Lab) []networks.Re
 	var reports []networks.Report
 	for _, d := range r.drafts {
 		d.finish()
-		if d.report.Status != "" || d.report.Results != nil {
+		if r := &d.report; r.Status != "" || r.Results != nil || !r.Collected.Time.IsZero() {
 			reports = append(reports, d.report)
 		}
 	}
@@ -84,6 +84,8 @@ func (r *reader) draft(q *request) *draft {
 func (d *draft) add(q *request) {
 	if d.header.Type == "ORU" {
 		d.results.add(d.reader, q)
+	} else {
+		fill(&d.report.Collected, d.collected(q))
 	}
 	d.statuses.add(d.header.Type, q)
 }
@@ -102,6 +104,8 @@ func (d *draft) finish() {
 	}
 	if d.results.says() {
 		d.report.Results = set
+	} else {
+		fill(&d.report.Collected, set.Specimen.Collected)
 	}
 	d.statuses.outcome(&d.results, &d.report)
 }

@@ -219,6 +219,24 @@ func (r *results) finish() {
 			set.Missing = append(set.Missing, e.missing(""))
 		}
 	}
+	if len(set.Results) > 0 {
+		r.withoutSpecimen()
+	}
+}
+
+// withoutSpecimen adds the tests that are missing beside values because their
+// specimen was rejected. Those that the lab only waits with may still come.
+func (r *results) withoutSpecimen() {
+	for _, t := range r.tests {
+		if len(t.rejects) == 0 || t.entries > 0 || t.status == "X" {
+			continue
+		}
+		waits := func(code string) bool { return rejections[code].status == blocked }
+		r.set.Partial = r.set.Partial || !slices.ContainsFunc(t.rejects, func(code string) bool { return !waits(code) })
+		r.set.Missing = append(r.set.Missing, t.missing(networks.Missing{
+			ProviderID: t.code, Name: t.name, LOINC: t.loinc, Note: lines(t.notes...), Rest: true,
+		}))
+	}
 }
 
 // says reports whether there is anything in the set.

@@ -146,6 +146,9 @@ func tell(reports []networks.Report, loc *time.Location) string {
 			word("refused", strings.Join(r.Refused, ",")) + word("because", r.Reason); said != "" {
 			line("%s", said[1:])
 		}
+		if at := moment(r.Collected); at != "" {
+			line("drawn %s", at)
+		}
 		if r.Results != nil {
 			tellResults(line, *r.Results)
 		}

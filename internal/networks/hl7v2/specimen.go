@@ -38,6 +38,25 @@ func (r *results) specimen(of *reader, t *test, q *request) {
 	sample.Information = cmp.Or(sample.Information, information)
 }
 
+// collected is when the sample of a test was taken, by a message without results:
+// SPM-17, or OBR-7. Of an order message it is a lab's word only where the message
+// tells of a status or of observations; an answer repeats the order, whose OBR-7
+// may be the time that somebody planned.
+func (d *draft) collected(q *request) networks.Moment {
+	answer := d.header.Type == "ORL" || d.header.Type == "ORR"
+	if !answer && !slices.Contains([]string{"SC", "SN", "SR", "RE"}, strings.ToUpper(q.orc.Get(1))) {
+		return networks.Moment{}
+	}
+	var at networks.Moment
+	for _, s := range q.specimens {
+		fill(&at, d.clock.moment(s.Get(17)))
+	}
+	if !answer {
+		fill(&at, d.clock.moment(q.obr.Get(7)))
+	}
+	return at
+}
+
 func fill(at *networks.Moment, found networks.Moment) {
 	if at.Time.IsZero() {
 		*at = found

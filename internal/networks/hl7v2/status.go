@@ -33,15 +33,22 @@ func (s *statuses) add(message string, q *request) {
 		of = &s.taken
 	}
 	of.word = cmp.Or(of.word, word)
+	of.hear(q)
+}
+
+// hear adds a test, and the words of ORC-16 and of its notes.
+func (v *verdict) hear(q *request) {
 	code, _, loinc := coding(q.obr, 4)
-	of.name(code)
-	of.name(loinc)
+	v.name(code)
+	v.name(loinc)
 	for _, text := range append([]string{cmp.Or(q.orc.Get(16, 2), q.orc.Get(16))}, q.notes...) {
-		if text != "" && !slices.Contains(of.why, text) && len(of.why) < mostWords {
-			of.why = append(of.why, text)
+		if text != "" && !slices.Contains(v.why, text) && len(v.why) < mostWords {
+			v.why = append(v.why, text)
 		}
 	}
 }
+
+func (v *verdict) reason() string { return strings.Join(v.why, "; ") }
 
 // name adds a name of a test, each once.
 func (v *verdict) name(test string) {
@@ -93,7 +100,7 @@ func control(code, status, message string) string {
 // counts before its words on the order, and a lab that takes some of the tests
 // has taken the order.
 func (s *statuses) outcome(r *results, to *networks.Report) {
-	to.Refused, to.Reason = s.refused.tests, strings.Join(s.refused.why, "; ")
+	to.Refused, to.Reason = s.refused.tests, s.refused.reason()
 	rejected, detail := r.rejected()
 	switch {
 	case len(r.set.Results) > 0:

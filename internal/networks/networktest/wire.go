@@ -27,6 +27,8 @@ const (
 type WireLab struct {
 	// Codes are the results of each of its tests.
 	Codes map[string][]WireResult
+	// Refuses says of which tests the lab wants nothing, and why.
+	Refuses map[string]string
 
 	listener net.Listener
 	mu       sync.Mutex
@@ -77,7 +79,8 @@ func (l *WireLab) Orders() map[string]WireOrder {
 	return all
 }
 
-// answer takes an order: ORL^O22, with the lab's number.
+// answer takes an order: ORL^O22, with the lab's number and, of each test, whether
+// it does it.
 func (l *WireLab) answer(_ context.Context, raw []byte) []byte {
 	m, err := hl7.Parse(raw)
 	if err != nil {
@@ -89,9 +92,18 @@ func (l *WireLab) answer(_ context.Context, raw []byte) []byte {
 	ack := m.Acknowledge(hl7.Accepted, "A"+header.ControlID, header.Time.Time, nil)
 	for _, s := range m.Segments {
 		if s.Name() == "ORC" {
-			answered := map[string]string{"NW": "OK", "CA": "CR"}[s.Get(1)]
-			ack.Add("ORC", hl7.Fields{1: hl7.Of(answered), 2: hl7.Of(s.Get(2)), 3: hl7.Of(number)})
+			orc = s
 		}
+		if s.Name() != "OBR" {
+			continue
+		}
+		answered := map[string]string{"NW": "OK", "CA": "CR"}[orc.Get(1)]
+		why := l.Refuses[s.Get(4)]
+		if why != "" && answered == "OK" {
+			answered = "UA"
+		}
+		ack.Add("ORC", hl7.Fields{1: hl7.Of(answered), 2: hl7.Of(orc.Get(2)), 3: hl7.Of(number), 16: hl7.Of("", why)})
+		ack.Add("OBR", hl7.Fields{1: hl7.Of(s.Get(1)), 2: hl7.Of(orc.Get(2)), 3: hl7.Of(number), 4: hl7.Of(s.Get(4), s.Get(4, 2))})
 	}
 	out, err := ack.Emit()
 	if err != nil {

@@ -1,0 +1,60 @@
+package hl7v2
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// When the sample was drawn is known from a message without results as well.
+func TestDrawsWithoutResults(t *testing.T) {
+	head := func(kind string) string { return "MSH|^~\\&|NLIS|NORTH|HALE||202603040930||" + kind + "|N-1|P|2.5.1\r" }
+	orc := func(control string) string { return "ORC|" + control + "|" + orderA + "|F1\r" }
+	obr := "OBR|1|" + orderA + "|F1|K|||20260302081500-0500"
+	spm := "SPM|1" + strings.Repeat("|", 16) + "20260302080000-0500"
+	at := func(clock string) string { return "drawn 2026-03-02T" + clock + "-05:00" }
+	for name, c := range map[string]struct{ message, want string }{
+		"a sample that arrived":       {head("ORU^R01") + obr + strings.Repeat("|", 18) + "I\r", "status delivered_to_lab\n" + at("08:15:00")},
+		"a sample in progress":        {head("ORU^R01") + obr + strings.Repeat("|", 18) + "O\r", at("08:15:00")},
+		"what is on the tube":         {head("ORU^R01") + obr + "\r" + spm + "\r", at("08:00:00")},
+		"a sample that is rejected":   {head("ORU^R01") + obr + "\r" + spm + "||||RH\r", "status sample_error detail sample_hemolyzed tests K\n" + at("08:00:00")},
+		"a status that changed":       {head("ORM^O01") + orc("SC") + obr, at("08:15:00")},
+		"an order with its sample":    {head("OML^O21") + orc("SC") + "OBR|1|" + orderA + "|F1|K\r" + spm, at("08:00:00")},
+		"a new order":                 {head("OML^O21") + orc("NW") + obr + "\r" + spm, ""},
+		"a time that somebody plans":  {head("ORL^O22") + "MSA|AA|1\r" + orc("OK") + obr, "status requisition_created tests K"},
+		"an answer with a sample":     {head("ORL^O22") + "MSA|AA|1\r" + orc("OK") + obr + "\r" + spm, "status requisition_created tests K\n" + at("08:00:00")},
+		"no time and nothing to say":  {head("ORM^O01") + orc("SC") + "OBR|1|" + orderA + "|F1|K|||soon", ""},
+		"two tests, the first counts": {head("ORM^O01") + orc("SC") + obr + "\r" + orc("SC") + "OBR|2|" + orderA + "|F1|NA|||20260303", at("08:15:00")},
+	} {
+		want := ""
+		if c.want != "" {
+			want = "order " + orderA + " sample F1 of   0000-00-00 at 2026-03-04T09:30:00Z\n" + c.want
+		}
+		t.Run(name, func(t *testing.T) { expect(t, reports(t, c.message, modernNoZone()), 0, want) })
+	}
+}
+
+// A specimen that is rejected beside values of others is why its tests are
+// missing, whatever their own status says.
+func TestRejectionsBesideValues(t *testing.T) {
+	for name, c := range map[string]struct{ status, code, missing string }{
+		"rejected":                   {"F", "RH", "missing CBC: CBC because collection_process_failure rest"},
+		"without a status":           {"", "RH", "missing CBC: CBC because collection_process_failure rest"},
+		"held up":                    {"", "RI", "partial missing CBC: CBC because order_entry_failure rest"},
+		"held up and rejected":       {"", "RI~QS", "missing CBC: CBC because order_entry_failure rest"},
+		"held up, and it gives up":   {"X", "RI", "missing CBC: CBC because order_entry_failure rest"},
+		"a reason that nobody knows": {"", "ZZ", "missing CBC: CBC rest"},
+	} {
+		got := tell(reports(t, oruHead+"OBR|1|"+orderA+"|F1|K\rOBX|1|NM|K||4||||||F\rOBR|2|"+orderA+"|F1|CBC"+strings.Repeat("|", 21)+c.status+
+			"\rSPM|1"+strings.Repeat("|", 20)+c.code+"\r", modernNoZone()), time.UTC)
+		var kept []string
+		for line := range strings.Lines(got) {
+			if line = strings.TrimSpace(line); line == "partial" || strings.HasPrefix(line, "missing") || strings.HasPrefix(line, "status") {
+				kept = append(kept, line)
+			}
+		}
+		if said := strings.Join(kept, " "); said != c.missing {
+			t.Errorf("%s: %q", name, said)
+		}
+	}
+}
