@@ -17,7 +17,7 @@ func Settle() {
 }
 
 // mostMapped is how much of its program and its database a node keeps mapped.
-const mostMapped = 64 << 20
+const mostMapped = 48 << 20
 
 // KeepSettled gives back the pages of a large database that were read, again and
 // again until ctx ends. They stay in the system's cache, but as long as they are
@@ -29,15 +29,19 @@ func KeepSettled(ctx context.Context, database string) error {
 	if file, err := filepath.Abs(database); err == nil {
 		database = file
 	}
-	for {
+	for mapped := 0; ; mapped = mappedBytes() {
+		if mapped > mostMapped {
+			dropPages(database, true)
+			dropProgramPages()
+		}
+		wait := 500 * time.Millisecond
+		if mapped > mostMapped/2 { // a scan maps a mebibyte in a millisecond
+			wait = 25 * time.Millisecond
+		}
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(500 * time.Millisecond):
-		}
-		if mappedBytes() > mostMapped {
-			dropPages(database, true)
-			dropProgramPages()
+		case <-time.After(wait):
 		}
 	}
 }

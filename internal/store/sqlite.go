@@ -32,6 +32,12 @@ func (db *DB) openSQLite(ctx context.Context, o Options) error {
 		_ = writer.close()
 		return fmt.Errorf("store: opening SQLite readers: %w", err)
 	}
+	o.NoMmap = true
+	if db.scanner, err = newReaderPool(db.path, o, 1); err != nil {
+		db.readers.close()
+		_ = writer.close()
+		return fmt.Errorf("store: opening SQLite readers: %w", err)
+	}
 	db.group = newGroupWriter(db, writer)
 	return nil
 }

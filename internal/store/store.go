@@ -62,6 +62,7 @@ type DB struct {
 
 	group   *groupWriter // SQLite
 	readers *readerPool  // SQLite
+	scanner *readerPool  // SQLite; of one
 	closed  atomic.Bool
 }
 
@@ -116,6 +117,17 @@ func (db *DB) Now() time.Time { return db.now().UTC().Truncate(time.Microsecond)
 
 // Read runs fn on one snapshot. fn must not write.
 func (db *DB) Read(ctx context.Context, fn func(tx *Tx) error) (err error) {
+	return db.read(ctx, db.readers, fn)
+}
+
+// Scan is Read for work in the background that goes over much of somebody's data:
+// on SQLite it takes no reader from those who are waited for, and keeps no pages.
+// One runs at a time; fn must not begin another.
+func (db *DB) Scan(ctx context.Context, fn func(tx *Tx) error) (err error) {
+	return db.read(ctx, db.scanner, fn)
+}
+
+func (db *DB) read(ctx context.Context, from *readerPool, fn func(tx *Tx) error) (err error) {
 	defer mark(&err)
 	if db.closed.Load() {
 		return ErrClosed
@@ -124,7 +136,7 @@ func (db *DB) Read(ctx context.Context, fn func(tx *Tx) error) (err error) {
 		return err
 	}
 	if db.engine == SQLite {
-		return db.readers.read(ctx, db, fn)
+		return from.read(ctx, db, fn)
 	}
 	return db.postgresRead(ctx, fn)
 }
@@ -173,8 +185,10 @@ func (db *DB) Close() error {
 	if db.group != nil {
 		errs = append(errs, db.group.close())
 	}
-	if db.readers != nil {
-		db.readers.close()
+	for _, p := range []*readerPool{db.readers, db.scanner} {
+		if p != nil {
+			p.close()
+		}
 	}
 	if db.pool != nil {
 		errs = append(errs, db.pool.Close())

@@ -17,7 +17,7 @@ import (
 // when somebody asks.
 func (in *Ingester) countDays(ctx context.Context, user users.User, provider, run string) error {
 	var all []counted
-	err := in.DB.Read(ctx, func(tx *store.Tx) (err error) {
+	err := in.DB.Scan(ctx, func(tx *store.Tx) (err error) {
 		if all, err = uncountedOf(ctx, tx, user, provider, run); err != nil {
 			return err
 		}

@@ -94,7 +94,7 @@ func (d *Deriver) stretch(ctx context.Context, days []civil.Date) error {
 	to := (numberOfDate(days[len(days)-1])+1)*dayUS + after
 	var found tracks
 	var stated map[civil.Date]wearables.Source
-	err := d.DB.Read(ctx, func(tx *store.Tx) error {
+	err := d.DB.Scan(ctx, func(tx *store.Tx) error {
 		all, err := d.seriesNamed(ctx, tx, dayResources...)
 		if err != nil {
 			return err

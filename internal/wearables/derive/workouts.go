@@ -67,7 +67,7 @@ func (d *Deriver) Workouts(ctx context.Context, all []Workout) error {
 func (d *Deriver) workouts(ctx context.Context, all []Workout) error {
 	summaries := make([]wearables.Summary, 0, len(all))
 	var streams []wearables.Stream
-	err := d.DB.Read(ctx, func(tx *store.Tx) error {
+	err := d.DB.Scan(ctx, func(tx *store.Tx) error {
 		summaries, streams = summaries[:0], streams[:0]
 		hearts, err := d.seriesNamed(ctx, tx, "heartrate")
 		if err != nil {

@@ -104,7 +104,7 @@ func (s *Service) Look(ctx context.Context, db *store.DB, team teams.ID, id user
 	for {
 		var user users.User
 		var some look
-		err := db.Read(ctx, func(tx *store.Tx) (err error) {
+		err := db.Scan(ctx, func(tx *store.Tx) (err error) {
 			if user, err = users.Get(ctx, tx, team, id); err != nil {
 				return err
 			}
