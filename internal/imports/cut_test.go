@@ -31,6 +31,9 @@ var jsonFixtures = map[string][]string{
 	"health_connect": {"healthconnect/testdata/client.json", "healthconnect/testdata/gateway.json", "healthconnect/testdata/webhook.jsonl"},
 }
 
+// oneRecord are fixtures of a single record, of which a part is none.
+var oneRecord = map[string]bool{"strava/testdata/list.json": true, "runkeeper/testdata/activity.json": true}
+
 // A file that ends in the middle is read to where it ends, or its refusal says
 // that it does; that it is known then as what it is, whole or not.
 func TestCutFixturesAreReadToWhereTheyEnd(t *testing.T) {
@@ -40,7 +43,9 @@ func TestCutFixturesAreReadToWhereTheyEnd(t *testing.T) {
 		for _, name := range names {
 			raw := bytes.TrimSpace(provider(t, name))
 			for _, share := range []int{3, 50, 67, 99} {
-				b.cut(name, kind, raw[:len(raw)*share/100])
+				if read := b.cut(name, kind, raw[:len(raw)*share/100]); read != (share > 3 && !oneRecord[name]) {
+					t.Errorf("%d %% of %s: read %t", share, name, read)
+				}
 			}
 		}
 	}
@@ -59,6 +64,12 @@ var inValues = map[string]bool{
 	"open-wearables-test_ultrahuman_data_247.json": true, "librelinkup-graph.json": true, "go_oura-daily_stress-2.json": true,
 }
 
+// ofNoKind are files beside the real ones that are none to import.
+var ofNoKind = map[string]bool{
+	"shimmer-sleep-date-range-empty-sleep-list.json": true, "schema-v14.json": true, "librelinkup-connections.json": true,
+	"open-wearables-test_sensorbio_247_data.json": true, "stravalib-strava_swagger.json": true,
+}
+
 // So are the files that makers and other programs wrote.
 func TestCutRealFilesAreReadToWhereTheyEnd(t *testing.T) {
 	b := newBed(t, storetest.SQLite(t))
@@ -74,7 +85,10 @@ func TestCutRealFilesAreReadToWhereTheyEnd(t *testing.T) {
 		}
 		whole, err := b.service.Receive(b.ctx, "", bytes.NewReader(raw))
 		if err != nil {
-			return nil //nolint:nilerr // of no kind
+			if !ofNoKind[filepath.Base(path)] {
+				t.Errorf("%s: %v", filepath.Base(path), err)
+			}
+			return nil
 		}
 		whole.Discard()
 		seen++

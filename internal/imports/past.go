@@ -89,26 +89,33 @@ func problemOf(p Past, text string) Problem {
 	return ""
 }
 
+// began tells when the present run of the user's connection to a provider did;
+// false where there is none.
+func (a *attempt) began(ctx context.Context, tx *store.Tx, provider string) (time.Time, bool, error) {
+	links, err := connections.Links(ctx, tx, a.user.Team, a.user.ID)
+	for _, link := range links[a.user.ID] {
+		if link.Provider.Slug == provider {
+			return link.CreatedOn, true, err
+		}
+	}
+	return time.Time{}, false, err
+}
+
 // pastFilled says whether the past of the user's data at a provider is there, or
 // is on its way from a phone, in the present run of the connection. What an
-// import that came to nothing has left of it does not count.
+// import that came to nothing in this run has left of it does not count.
 func (a *attempt) pastFilled(ctx context.Context, tx *store.Tx, provider string) (bool, error) {
-	links, err := connections.Links(ctx, tx, a.user.Team, a.user.ID)
-	if err != nil {
+	began, connected, err := a.began(ctx, tx, provider)
+	if err != nil || !connected {
 		return false, err
 	}
-	all := links[a.user.ID]
-	at := slices.IndexFunc(all, func(l connections.Link) bool { return l.Provider.Slug == provider })
-	if at < 0 {
-		return false, nil
-	}
-	began := func(uuid.UUID, string) time.Time { return all[at].CreatedOn }
+	since := func(uuid.UUID, string) time.Time { return began }
 	user := wearables.UserRange{First: a.user.ID.UUID(), Last: a.user.ID.UUID(), Provider: provider}
 	heard, err := wearables.StatisticsOf(ctx, tx, a.user.Team.UUID(), user)
 	if err != nil {
 		return false, err
 	}
-	pulls, err := wearables.PullsOf(ctx, tx, a.user.Team.UUID(), user, heard, began)
+	pulls, err := wearables.PullsOf(ctx, tx, a.user.Team.UUID(), user, heard, since)
 	if err != nil {
 		return false, err
 	}
@@ -122,15 +129,17 @@ func (a *attempt) pastFilled(ctx context.Context, tx *store.Tx, provider string)
 	if !begun {
 		return false, nil
 	}
-	ours, err := a.anotherImport(ctx, tx, provider, `status <> $5`)
+	ours, err := a.anotherImport(ctx, tx, provider, `status <> $5`, began)
 	return !ours, err
 }
 
-// anotherImport says whether another import is to fill, or has filled, the past
-// of the user's data at a provider. Its status is compared with Succeeded.
-func (a *attempt) anotherImport(ctx context.Context, tx *store.Tx, provider, status string) (bool, error) {
-	all, err := query(ctx, tx, `SELECT `+columns+` FROM imports WHERE team_id = $1 AND user_id = $2 AND id <> $3 AND stage = $4 AND `+status,
-		a.row.Team, a.row.User, a.row.ID, string(wearables.Historical), string(Succeeded))
+// anotherImport says whether another import is to fill the past of the user's data
+// at a provider, or was over in the run of the connection that began then. Its
+// status is compared with Succeeded.
+func (a *attempt) anotherImport(ctx context.Context, tx *store.Tx, provider, status string, began time.Time) (bool, error) {
+	all, err := query(ctx, tx, `SELECT `+columns+` FROM imports WHERE team_id = $1 AND user_id = $2 AND id <> $3 AND stage = $4 AND `+status+`
+		AND (finished_at IS NULL OR finished_at >= $6)`,
+		a.row.Team, a.row.User, a.row.ID, string(wearables.Historical), string(Succeeded), store.Micros(began))
 	return slices.ContainsFunc(all, func(i Import) bool {
 		kind, _ := kindNamed(i.Kind)
 		return kind.Provider == provider
@@ -138,16 +147,20 @@ func (a *attempt) anotherImport(ctx context.Context, tx *store.Tx, provider, sta
 }
 
 // unheard says of which resources the user had nothing at a provider when the file
-// came, where an earlier file has brought the past: exports that are a file for
-// each resource bring it one by one.
+// came, where an earlier file has brought the past, both in the present run of the
+// connection: exports that are a file for each resource bring it one by one.
 func (a *attempt) unheard(ctx context.Context, kind files.Kind, provider string) (func(resource string) bool, error) {
 	heard := map[string]bool{}
 	filled := false
-	err := a.s.DB.Read(ctx, func(tx *store.Tx) (err error) {
-		if filled, err = a.anotherImport(ctx, tx, provider, `status = $5`); err != nil {
+	err := a.s.DB.Read(ctx, func(tx *store.Tx) error {
+		began, _, err := a.began(ctx, tx, provider)
+		if err != nil {
 			return err
 		}
-		names, err := wearables.HeardBefore(ctx, tx, a.user.Team.UUID(), a.user.ID.UUID(), provider, a.row.CreatedAt)
+		if filled, err = a.anotherImport(ctx, tx, provider, `status = $5`, began); err != nil {
+			return err
+		}
+		names, err := wearables.HeardBefore(ctx, tx, a.user.Team.UUID(), a.user.ID.UUID(), provider, began, a.row.CreatedAt)
 		for _, name := range names {
 			heard[name] = true
 		}

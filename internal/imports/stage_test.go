@@ -26,6 +26,12 @@ func (b *bed) tell() {
 	})
 }
 
+func (b *bed) deregister(provider string) {
+	userstest.Write(b.t, b.db, func(ctx context.Context, tx *store.Tx) error {
+		return connections.Deregister(ctx, tx, b.user.Team, b.user.ID, provider)
+	})
+}
+
 func (b *bed) push(stage wearables.Stage) {
 	b.t.Helper()
 	_, err := b.service.Sink.Ingest(b.ctx, b.user, wearables.Batch{Provider: phone, Stage: stage, Samples: []wearables.Samples{{
@@ -79,12 +85,16 @@ func TestWhatFillsThePast(t *testing.T) {
 		{"a phone has sent the past", func(b *bed) { b.push(wearables.Historical); b.finishHistory() }, false},
 		{"a phone had no past", (*bed).finishHistory, false},
 		{"an import broke off", func(b *bed) { b.push(wearables.Historical); b.brokenOff() }, true},
+		{"an import broke off before the provider was removed, and a phone is sending the past", func(b *bed) {
+			b.tell()
+			b.brokenOff()
+			b.deregister(phone)
+			b.push(wearables.Historical)
+		}, false},
 		{"an import has filled the past", func(b *bed) { b.await(b.upload(export(b.t, 2), false).ID, imports.Succeeded) }, false},
 		{"it was filled before the provider was removed", func(b *bed) {
 			b.finishHistory()
-			userstest.Write(b.t, b.db, func(ctx context.Context, tx *store.Tx) error {
-				return connections.Deregister(ctx, tx, b.user.Team, b.user.ID, phone)
-			})
+			b.deregister(phone)
 			b.tell()
 		}, true},
 	} {
@@ -114,7 +124,8 @@ func (b *bed) pastsTold() (n int) {
 }
 
 // An export may be a file for each resource. Each brings the past of its own, and
-// the next one of the same resource what is new.
+// the next one of the same resource what is new. So it is again when the provider
+// was removed and is connected anew.
 func TestThePastComesFileByFile(t *testing.T) {
 	beats := `{"data":[{"bpm":61,"source":"rest","timestamp":"2025-03-05T08:00:00+00:00"}],"next_token":null}`
 	later := strings.Replace(beats, "08:00", "09:00", 1)
@@ -124,8 +135,20 @@ func TestThePastComesFileByFile(t *testing.T) {
 		b := newBed(t, db)
 		defer b.work(b.service)()
 		for _, c := range []struct{ data, past string }{
-			{beats, "activity heartrate"}, {workout, "workout_stream workouts"}, {later, ""}, {workout, ""},
+			{beats, "activity heartrate"},
+			{workout, "workout_stream workouts"},
+			{later, ""},
+			{workout, ""},
+			{"", ""},
+			{beats, "activity heartrate"},
+			{workout, "workout_stream workouts"},
+			{later, ""},
+			{workout, ""},
 		} {
+			if c.data == "" {
+				b.deregister("oura")
+				continue
+			}
 			before := filestest.Events(t, b.db, b.user)
 			b.await(b.upload([]byte(c.data), false).ID, imports.Succeeded)
 			var told []string

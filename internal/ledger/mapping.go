@@ -31,8 +31,8 @@ var mappings = map[string]int{
 
 	// 2: what was eaten or injected at one moment is added up. 3, of those that
 	// have them: steps as above; the height that was measured last; the words of
-	// insulin; where a thermometer was.
-	"dexcom_clarity": 2, "nightscout": 3, "health_connect": 3,
+	// insulin; where a thermometer was. 4: all insulin of Nightscout is a bolus.
+	"dexcom_clarity": 2, "nightscout": 4, "health_connect": 3,
 	// 2: the same; times are those of the clock on the wall.
 	"libreview": 2,
 	// 2: an activity is known by its id; the zone of the profile. 3: steps as above.
@@ -41,8 +41,12 @@ var mappings = map[string]int{
 	// steps as above.
 	"withings": 2,
 	// 2: steps as above; the height that was measured last, of Polar also the
-	// account's; of FIT also the beats of a strap and R-R intervals.
-	"fit": 2, "garmin": 2, "google_fit": 2, "polar": 2,
+	// account's; of FIT also the beats of a strap and R-R intervals. 3: a stated
+	// variability is that of the night before it; of Polar also the steps in which a
+	// file ends.
+	"fit": 3, "garmin": 2, "google_fit": 2, "polar": 3,
+	// 2: the hours of the days on which the clock is set.
+	"fitbit_fitabase": 2,
 	// 2: the source type of a maker's recording is that of its replies.
 	"gpx": 2, "tcx": 2,
 }

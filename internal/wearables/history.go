@@ -112,12 +112,13 @@ func bounded(ctx context.Context, tx *store.Tx, user users.User, provider, resou
 	return Range{r.Start, later(r.Start, newest)}, nil
 }
 
-// HeardBefore names the resources of which the user had data of a provider at a
-// moment.
-func HeardBefore(ctx context.Context, tx *store.Tx, team, user uuid.UUID, provider string, at time.Time) (all []string, err error) {
-	rows, err := tx.Query(ctx, `SELECT resource FROM series WHERE team_id = $1 AND user_id = $2 AND provider = $3 AND created_at < $4
-		UNION SELECT resource FROM summaries WHERE team_id = $1 AND user_id = $2 AND provider = $3 AND created_at < $4`,
-		team, user, provider, store.Micros(at))
+// HeardBefore names the resources of which the first data of a provider came to
+// the user between two moments: when the present run of the connection began, and
+// the end.
+func HeardBefore(ctx context.Context, tx *store.Tx, team, user uuid.UUID, provider string, began, end time.Time) (all []string, err error) {
+	rows, err := tx.Query(ctx, `SELECT resource FROM series WHERE team_id = $1 AND user_id = $2 AND provider = $3 AND created_at >= $4 AND created_at < $5
+		UNION SELECT resource FROM summaries WHERE team_id = $1 AND user_id = $2 AND provider = $3 AND created_at >= $4 AND created_at < $5`,
+		team, user, provider, store.Micros(began), store.Micros(end))
 	if err != nil {
 		return nil, err
 	}

@@ -101,11 +101,15 @@ func ListSummaries(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q Su
 	if !q.Start.IsZero() {
 		start = store.Micros(q.Start)
 	}
-	rows, err := tx.Query(ctx, `SELECT `+summaryColumns+` FROM summaries
-		WHERE team_id = $1 AND user_id = $2 AND resource = $3 AND calendar_date BETWEEN $4 AND $5
+	return summariesWhere(ctx, tx, `WHERE team_id = $1 AND user_id = $2 AND resource = $3 AND calendar_date BETWEEN $4 AND $5
 			AND ($6 = '' OR provider = $6) AND updated_at >= $7 AND (start_at = $8 OR $8 = 0)
 			AND (calendar_date > $4 OR id > $9)
 		ORDER BY calendar_date, id LIMIT $10`, team, user, q.Resource, from, to, q.Provider, since, start, after, limit)
+}
+
+// summariesWhere reads summaries and opens them.
+func summariesWhere(ctx context.Context, tx *store.Tx, where string, args ...any) ([]StoredSummary, error) {
+	rows, err := tx.Query(ctx, `SELECT `+summaryColumns+` FROM summaries `+where, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -14,10 +14,14 @@ import (
 	"hale/internal/wearables"
 )
 
-// seed copies the samples that are stored into the scratch database, for a
-// user whose payloads do not tell the whole story: days and workouts are
-// derived from all samples, also from those whose payload was forgotten.
+// seed copies the samples and streams that are stored into the scratch database,
+// for a user whose payloads do not tell the whole story: days and workouts are
+// derived from all samples, also from those whose payload was forgotten, and a
+// recording that breaks off yields to the stream of a whole one.
 func (p *person) seed(ctx context.Context) error {
+	if err := wearables.CopyStreams(ctx, p.DB, p.scratch.db, p.user.Team.UUID(), p.user.ID.UUID()); err != nil {
+		return err
+	}
 	return p.eachPage(ctx, p.DB, func(b wearables.Batch) error {
 		b.Stage = wearables.Historical // nobody hears of it
 		_, err := p.scratch.sink.Ingest(ctx, p.settled(), b)

@@ -137,12 +137,14 @@ func TestThermometers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		words := map[float64]string{}
 		for _, s := range g.samples {
-			for i, v := range s.Value {
-				if is := s.Extra; v == 36.8 && is != want || v != 36.8 && is != "" {
-					t.Errorf("%q: %v of %q", location, s.Value[i], is)
-				}
+			for _, v := range s.Value {
+				words[v] = s.Extra
 			}
+		}
+		if want := map[float64]string{36.8: want, 36.9: "", 61: ""}; !maps.Equal(words, want) {
+			t.Errorf("%q: %v, want %v", location, words, want)
 		}
 	}
 }

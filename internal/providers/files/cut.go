@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -23,6 +24,19 @@ func (s *Store) Stored(ctx context.Context, resource string, from, to civil.Date
 		return err
 	})
 	return all, err
+}
+
+// Measured says whether the store's provider has samples of a resource between
+// two instants.
+func (s *Store) Measured(ctx context.Context, resource string, from, to time.Time) (found bool, err error) {
+	err = s.in.DB.Read(ctx, func(tx *store.Tx) error {
+		some, _, err := wearables.ListSamples(ctx, tx, s.in.User.Team.UUID(), s.in.User.ID.UUID(), wearables.SamplesQuery{
+			Resource: resource, Provider: s.deriver.Provider, From: from.UnixMicro(), To: to.UnixMicro(), Most: 1,
+		})
+		found = len(some) > 0
+		return err
+	})
+	return found, err
 }
 
 // toldWorkout is what is stored of a workout that a recording is a copy of.
@@ -45,26 +59,9 @@ func (s *Store) copyOf(ctx context.Context, r *Recording) (*toldWorkout, error) 
 	if !r.Own {
 		return nil, nil
 	}
-	day := civil.DateOf(time.UnixMicro(r.Start).UTC())
-	all, err := s.Stored(ctx, "workouts", day.AddDays(-1), day.AddDays(1))
+	found, err := s.copyAmong(ctx, r)
 	if err != nil {
 		return nil, err
-	}
-	key := cmp.Or(r.Key, derive.WorkoutKey(r.Start, r.Source))
-	own := wearables.SummaryID(s.in.User.ID.UUID(), s.deriver.Provider, "workouts", key)
-	var found *toldWorkout
-	for i := range all {
-		one := &toldWorkout{body: all[i].Body, id: all[i].ID}
-		if json.Unmarshal(all[i].Body, one) != nil {
-			continue
-		}
-		if all[i].ID == own {
-			found = one
-			break
-		}
-		if found == nil && one.copies(r, &all[i].Source) && s.take(one, &all[i].Source, r) {
-			found = one
-		}
 	}
 	if found == nil || !r.Cut {
 		return found, nil
@@ -81,6 +78,39 @@ func (s *Store) copyOf(ctx context.Context, r *Recording) (*toldWorkout, error) 
 		return err
 	})
 	return found, err
+}
+
+// copyAmong finds the workout that copyOf does. Of those that are stored it looks
+// at the ones of its time alone: a file may have a thousand of one day.
+func (s *Store) copyAmong(ctx context.Context, r *Recording) (*toldWorkout, error) {
+	team, user := s.in.User.Team.UUID(), s.in.User.ID.UUID()
+	own := wearables.SummaryID(user, s.deriver.Provider, "workouts", cmp.Or(r.Key, derive.WorkoutKey(r.Start, r.Source)))
+	var all []wearables.StoredSummary
+	err := s.in.DB.Read(ctx, func(tx *store.Tx) error {
+		one, err := wearables.SummaryByID(ctx, tx, team, own, "workouts")
+		if err == nil {
+			all = []wearables.StoredSummary{one}
+		}
+		if !errors.Is(err, store.ErrNoRows) {
+			return err
+		}
+		first, last := time.UnixMicro(r.Start-nearly), time.UnixMicro(max(r.Start, r.End)+nearly)
+		all, err = wearables.WorkoutsBetween(ctx, tx, team, user, s.deriver.Provider, r.Source.AppID, first, last)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		one := &toldWorkout{body: all[i].Body, id: all[i].ID}
+		if json.Unmarshal(all[i].Body, one) != nil {
+			continue
+		}
+		if one.id == own || one.copies(r, &all[i].Source) && s.take(one, &all[i].Source, r) {
+			return one, nil
+		}
+	}
+	return nil, nil
 }
 
 // nearly is how far the beginnings of two copies may be apart: one knows when

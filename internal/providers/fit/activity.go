@@ -133,6 +133,7 @@ func (p *part) takeRecord(m *proto.Message) fate {
 		x.Lat, x.Lng = lat, lng
 	}
 	p.moments = append(p.moments, x)
+	p.recorded = append(p.recorded, recorded{at, p.outcome.Type("record").Read})
 	return mapped
 }
 
@@ -222,24 +223,40 @@ func (p *part) finished() []files.Recording {
 	for i := range p.sessions {
 		all[i] = p.workout(&p.sessions[i])
 	}
-	i := 0
+	i, stray := 0, map[int64]bool{}
 	for _, m := range p.moments {
 		for i+1 < len(all) && m.Time >= all[i+1].Start {
 			i++
 		}
 		if r := &all[i]; m.Time < r.Start-strayed || m.Time > r.End+strayed {
-			p.outcome.Type("record").Mapped--
-			p.outcome.Type("record").BadDate++
-			p.outcome.Left(p.outcome.Type("record"))
-			p.outcome.Mapped--
+			stray[m.Time] = true
 			continue
 		}
 		all[i].Course = append(all[i].Course, m)
 	}
+	p.leave(stray)
 	for i := range all {
 		finish(&all[i], p.sessions[i].Sport, p.sessions[i].SubSport)
 	}
 	return all
+}
+
+// recorded is a record that was kept: its time, in UTC microseconds, and the
+// how-manieth it was.
+type recorded struct{ at, record int64 }
+
+// leave counts the records of times that lie in no session.
+func (p *part) leave(stray map[int64]bool) {
+	if len(stray) == 0 {
+		return
+	}
+	count := p.outcome.Type("record")
+	for _, r := range p.recorded {
+		if stray[r.at] {
+			p.turn("record", 1, func(c *files.TypeCount) *int64 { return &c.BadDate })
+			p.outcome.LeftAt(count, r.record, "bad_date")
+		}
+	}
 }
 
 // strayed is how far a record may lie outside of its session: clocks are set

@@ -4,9 +4,11 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/muktihari/fit/profile/mesgdef"
 
+	"hale/internal/providers/files"
 	"hale/internal/wearables"
 )
 
@@ -48,6 +50,9 @@ const (
 	mostChange = 0.2
 )
 
+// maxWindows bounds the windows of one file: those of the longest workout.
+const maxWindows = int(files.LongestWorkout / (5 * time.Minute))
+
 // missing is that of a uint16.
 const missing = math.MaxUint16
 
@@ -69,6 +74,9 @@ func (p *part) takeIntervals(m *mesgdef.Hrv) fate {
 	}
 	number := (p.clock - x.began) / windowLength
 	w := x.windows[number]
+	if w == nil && len(x.windows) >= maxWindows {
+		return tooMany
+	}
 	if w == nil {
 		w = &window{}
 		x.windows[number] = w

@@ -125,3 +125,17 @@ func TestPublicIntervals(t *testing.T) {
 		})
 	}
 }
+
+// The windows of a file are bounded, however far apart its messages are.
+func TestIntervalsOfManyDays(t *testing.T) {
+	t0 := stamp("2020-05-01T00:00:00Z")
+	all := []message{fileID(typeActivity, garmin, 77)}
+	for i := range int64(maxWindows + 10) {
+		all = append(all, message{20, []value{{253, 4, t0 + 300*i}, {3, 1, 60}}}, message{numHrv, []value{{0, 2, 1000}}})
+	}
+	all = append(all, message{18, []value{{253, 4, t0 + 600}, {2, 4, t0}, {7, 4, 600_000}, {8, 4, 600_000}}})
+	o, err := filestest.New(t, storetest.SQLite(t)).Import(Kind, filestest.Save(t, writeByHand(all...)))
+	if c := o.Types["hrv"]; err != nil || *c != (files.TypeCount{Read: int64(maxWindows) + 10, Mapped: int64(maxWindows), TooMany: 10}) {
+		t.Errorf("%+v, %v", c, err)
+	}
+}

@@ -31,6 +31,7 @@ type part struct {
 
 	record    mesgdef.Record // reused
 	moments   files.Course
+	recorded  []recorded // the moments as they stand in the file
 	sessions  []mesgdef.Session
 	clock     int64 // of the newest record or event, UTC microseconds
 	began     int64 // when the timer was started first; 0 when not known

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/muktihari/fit/profile/mesgdef"
@@ -18,7 +19,11 @@ import (
 type nightly struct {
 	at      int64
 	average float64
+	record  int64 // the how-manieth message it was
 }
+
+// nightStatus is the message that states it, by its name in the Profile.
+const nightStatus = "hrv_status_summary"
 
 // takeHRV keeps the five-minute rmssd, in ms.
 func (p *part) takeHRV(m *mesgdef.HrvValue) fate {
@@ -37,7 +42,7 @@ func (p *part) takeNight(m *mesgdef.HrvStatusSummary) fate {
 	case len(p.nights) >= maxLevels:
 		return tooMany
 	}
-	p.nights = append(p.nights, nightly{at, m.LastNightAverageScaled()})
+	p.nights = append(p.nights, nightly{at, m.LastNightAverageScaled(), p.outcome.Type(nightStatus).Read})
 	return mapped
 }
 
@@ -72,35 +77,69 @@ func (f *found) joinNights(ctx context.Context, s *files.Store, outcome *files.O
 	if err != nil {
 		return err
 	}
+	stated := f.stated(known, outcome)
 	var some []wearables.Summary
-	paired := map[nightly]bool{}
-	for _, sleep := range known {
-		average := math.NaN()
-		for _, n := range f.nights {
-			if f.day(n.at) == sleep.Date {
-				paired[n] = true
-				if sleep.Average == nil {
-					average = n.average
-				}
+	for i, sleep := range known {
+		average := meanBetween(values, sleep.Start.UnixMicro(), sleep.Stop.UnixMicro())
+		if said, ok := stated[i]; ok && math.IsNaN(average) {
+			measured, err := s.Measured(ctx, "hrv", sleep.Start, sleep.Stop)
+			if err != nil {
+				return err
 			}
-		}
-		if mean := meanBetween(values, sleep.Start.UnixMicro(), sleep.Stop.UnixMicro()); !math.IsNaN(mean) {
-			average = mean
+			if !measured {
+				average = said
+			}
 		}
 		if !math.IsNaN(average) {
 			some = append(some, sleep.with(f.source, average))
 		}
 	}
-	count := outcome.Type("hrv_status_summary")
+	return s.Summaries(ctx, some)
+}
+
+// longestAwake is how long before its status a night may have ended, and
+// latestWord how long after: a watch may think that the night is over.
+const (
+	longestAwake = 12 * time.Hour
+	latestWord   = time.Hour
+)
+
+// stated are the means that the device states, by the places of their sleeps in
+// known: each is that of the long sleep that ended last. A nap is no night, also
+// where the night is not known, whose file may come yet. Those without a night
+// are counted.
+func (f *found) stated(known []night, outcome *files.Outcome) map[int]float64 {
+	slices.SortFunc(known, func(a, b night) int { return a.Stop.Compare(b.Stop) })
+	of := map[int]float64{}
 	for _, n := range f.nights {
-		if !paired[n] {
-			count.Mapped--
-			count.Unpaired++
-			outcome.Mapped--
-			outcome.Left(count)
+		if i := nightBefore(known, time.UnixMicro(n.at)); i >= 0 {
+			of[i] = n.average
+			continue
+		}
+		count := outcome.Type(nightStatus)
+		count.Mapped--
+		count.Unpaired++
+		outcome.Mapped--
+		outcome.LeftAt(count, n.record, "unpaired")
+	}
+	return of
+}
+
+// nightBefore finds the night that a status tells of among sleeps in the order of
+// their ends; -1 when it is not there.
+func nightBefore(known []night, status time.Time) int {
+	i, _ := slices.BinarySearchFunc(known, status.Add(latestWord), func(n night, at time.Time) int {
+		if n.Stop.After(at) {
+			return 1
+		}
+		return -1
+	})
+	for i--; i >= 0 && status.Sub(known[i].Stop) <= longestAwake; i-- {
+		if known[i].Type == "long_sleep" && known[i].Start.Before(status) {
+			return i
 		}
 	}
-	return s.Summaries(ctx, some)
+	return -1
 }
 
 // meanBetween is the mean of what was measured from start on until stop; NaN
@@ -124,10 +163,10 @@ func (f *found) day(at int64) civil.Date {
 
 // night is the part of a stored sleep that finding it takes.
 type night struct {
-	Start   time.Time  `json:"bedtime_start"`
-	Stop    time.Time  `json:"bedtime_stop"`
-	Date    civil.Date `json:"calendar_date"`
-	Average *float64   `json:"average_hrv"`
+	Start time.Time  `json:"bedtime_start"`
+	Stop  time.Time  `json:"bedtime_stop"`
+	Date  civil.Date `json:"calendar_date"`
+	Type  string     `json:"type"`
 }
 
 // with is the version of the sleep that has the mean.
@@ -141,7 +180,7 @@ func (n *night) with(source wearables.Source, average float64) wearables.Summary
 
 // stored are the sleeps of the file's source about an interval.
 func (f *found) stored(ctx context.Context, s *files.Store, first, last int64) (some []night, err error) {
-	all, err := s.Stored(ctx, "sleep", f.day(first).AddDays(-1), f.day(last).AddDays(2))
+	all, err := s.Stored(ctx, "sleep", f.day(first).AddDays(-2), f.day(last).AddDays(2))
 	for i := range all {
 		var n night
 		if json.Unmarshal(all[i].Body, &n) != nil || n.Start.IsZero() {

@@ -24,6 +24,7 @@ type strap struct {
 	event   uint32 // 1/1024 s
 	seconds []strapSecond
 	read    int64 // messages that were kept
+	first   int64 // the how-manieth the first of them was
 }
 
 // strapSecond adds up the heart rates since the second before.
@@ -67,7 +68,9 @@ func (p *part) takeStrap(m *mesgdef.Hr) fate {
 		result = mapped
 	}
 	if result == mapped {
-		s.read++
+		if s.read++; s.read == 1 {
+			s.first = p.outcome.Type("hr").Read
+		}
 	}
 	return result
 }
@@ -103,7 +106,7 @@ func (p *part) join(more *part) {
 	p.end, p.cut = more.end, p.cut || more.cut
 	if len(p.strap.seconds)+len(more.strap.seconds) > files.MaxMoments {
 		p.turn("hr", more.strap.read, func(c *files.TypeCount) *int64 { return &c.TooMany })
-		p.outcome.Left(p.outcome.Type("hr"))
+		p.outcome.LeftAt(p.outcome.Type("hr"), more.strap.first, "too_many")
 		return
 	}
 	p.strap.seconds = append(p.strap.seconds, more.strap.seconds...)

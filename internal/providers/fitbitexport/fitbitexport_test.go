@@ -310,6 +310,7 @@ func FuzzRead(f *testing.F) {
 		}
 		f.Add(raw)
 	}
+	f.Add([]byte("Id,ActivityHour,StepTotal\n1,4/12/2016 1:00:00 AM,3\n1,2016-4-12 2:00,0\n1,x,3\n1,4/12/2016 3:00:00 AM,-1\n"))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		k := &keeper{}
 		report, err := readAll(content, k)

@@ -23,6 +23,7 @@ type reader struct {
 	*table
 	report *files.Report
 	wall   sheet.Wall
+	passes passes // of the hours
 	gather sheet.Gather
 	days   []wearables.Summary
 	sink   sink

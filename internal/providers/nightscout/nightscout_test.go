@@ -17,6 +17,7 @@ import (
 	"hale/internal/store"
 	"hale/internal/store/storetest"
 	"hale/internal/testdata"
+	"hale/internal/users"
 	"hale/internal/wearables"
 )
 
@@ -138,13 +139,11 @@ func TestAtOneMoment(t *testing.T) {
 	}
 }
 
-// What a treatment says of its insulin is kept; a dose that was stored without
-// is read once, with it.
+// A dose is a bolus, whatever the type of its treatment; one that was stored
+// without words is read once, with them.
 func TestBoluses(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		for kind, want := range map[string]string{
-			"Meal Bolus": "bolus,,meal", "Snack Bolus": "bolus,,meal", "Correction Bolus": "bolus,,", "Bolus": "bolus,,", "Note": "", "Anything": "",
-		} {
+		for _, kind := range []string{"Meal Bolus", "Snack Bolus", "Correction Bolus", "Bolus", "Note", "Anything"} {
 			user := sheettest.User(t, db, "")
 			at := time.Date(2024, 5, 1, 6, 30, 0, 0, time.UTC)
 			before := wearables.Batch{Provider: Provider, Stage: wearables.Daily, Samples: []wearables.Samples{{
@@ -156,19 +155,55 @@ func TestBoluses(t *testing.T) {
 				t.Fatal(err)
 			}
 			sheettest.Run(t, db, Kind, user, filestest.Save(t, []byte(`[{"eventType":"`+kind+`","created_at":"2024-05-01T06:30:00Z","insulin":4.5}]`)))
-			total := 0.0
-			for _, s := range sheettest.Series(t, db, user) {
-				for _, v := range s.Value {
-					if total += v; s.Extra != want {
-						t.Errorf("%s: %q, want %q", kind, s.Extra, want)
-					}
-				}
-			}
-			if total != 4.5 {
-				t.Errorf("%s: %v units", kind, total)
+			if got := doses(t, db, user); !slices.Equal(got, []float64{4.5}) {
+				t.Errorf("%s: %v units", kind, got)
 			}
 		}
 	})
+}
+
+// doses are the units of insulin that are read, which are boluses.
+func doses(t *testing.T, db *store.DB, user users.User) (all []float64) {
+	t.Helper()
+	for _, s := range sheettest.Series(t, db, user) {
+		if all = append(all, s.Value...); s.Len() > 0 && s.Extra != "bolus,," {
+			t.Errorf("words %q of %v units", s.Extra, s.Value)
+		}
+	}
+	return all
+}
+
+// What a later export tells of a moment takes the place of what an earlier one
+// told, also where the type of a treatment was corrected or a second one joined
+// it; so that only the last export counts.
+func TestLaterExports(t *testing.T) {
+	one := func(kind, units string) string {
+		return `{"eventType":"` + kind + `","created_at":"2024-05-01T06:30:00Z","insulin":` + units + `}`
+	}
+	correction := one("Correction Bolus", "3")
+	for name, c := range map[string]struct {
+		exports []string
+		want    float64
+	}{
+		"the type":              {[]string{correction, one("Meal Bolus", "3")}, 3},
+		"the type and amount":   {[]string{correction, one("Meal Bolus", "4")}, 4},
+		"the type, and back":    {[]string{correction, one("Meal Bolus", "3"), one("Correction Bolus", "2")}, 2},
+		"a second dose":         {[]string{correction, correction + "," + one("Meal Bolus", "2")}, 5},
+		"a second, of no bolus": {[]string{correction, correction + "," + one("Note", "2")}, 5},
+		"the second is gone":    {[]string{correction + "," + one("Meal Bolus", "2"), correction}, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			storetest.Each(t, func(t *testing.T, db *store.DB) {
+				user := sheettest.User(t, db, "")
+				for _, list := range c.exports {
+					sheettest.Run(t, db, Kind, user, filestest.Save(t, []byte("["+list+"]")))
+				}
+				if got := doses(t, db, user); !slices.Equal(got, []float64{c.want}) {
+					t.Errorf("%v units, want %v", got, c.want)
+				}
+			})
+		})
+	}
 }
 
 func TestOtherFilesAreUnlike(t *testing.T) {

@@ -10,9 +10,16 @@ import (
 
 var (
 	carbs    = sheet.Key{Resource: "carbohydrates", Source: sourceOf("app")}
-	injected = sheet.Key{Resource: "insulin_injection", Type: "rapid_acting", Source: sourceOf("app")}
-	pumped   = sheet.Key{Resource: "insulin_injection", Type: "rapid_acting", Source: sourceOf("insulin_pump")}
+	injected = sheet.Key{Resource: "insulin_injection", Type: "rapid_acting", Extra: bolus, Source: sourceOf("app")}
+	pumped   = sheet.Key{Resource: "insulin_injection", Type: "rapid_acting", Extra: bolus, Source: sourceOf("insulin_pump")}
 )
+
+// bolus are the words of all insulin, as Nightscout itself counts the insulin of
+// every treatment as a bolus: delivery_mode, and neither delivery_form nor
+// bolus_purpose. The type of a treatment, which a person may correct, adds none:
+// a series has one set of words, and a dose that moved from one series to
+// another would be there twice.
+var bolus = wearables.ExtraText("bolus", "", "")
 
 // treatmentTypes are the names that careportal and the common uploaders give.
 var treatmentTypes = []string{
@@ -21,19 +28,6 @@ var treatmentTypes = []string{
 	"Pump Battery Change", "Insulin Change", "Temp Basal Start", "Temp Basal End", "Temp Basal", "Profile Switch",
 	"D.A.D. Alert", "Temporary Target", "OpenAPS Offline", "<none>",
 }
-
-// boluses are the words of treatments that say that their insulin was a bolus.
-// Loops call each of theirs a correction, so that the word tells no purpose.
-var boluses = map[string]string{
-	"Bolus": bolus, "Bolus Wizard": bolus, "Combo Bolus": bolus, "Correction Bolus": bolus, "SMB": bolus,
-	"Meal Bolus": mealBolus, "Snack Bolus": mealBolus,
-}
-
-// In the order of delivery_mode, delivery_form and bolus_purpose.
-var (
-	bolus     = wearables.ExtraText("bolus", "", "")
-	mealBolus = wearables.ExtraText("bolus", "", "meal")
-)
 
 // takeTreatment reads a treatment: one may have insulin, carbohydrates and a
 // drop of blood at once. Basal rates have no series of ours.
@@ -63,7 +57,6 @@ func takeTreatment(d *sheet.Document, r *record) {
 		if r.isPump() {
 			key = pumped
 		}
-		key.Extra = boluses[string(r.EventType)]
 		d.Portion(key, at, offset, insulin)
 	}
 	if hasGrams {
@@ -140,8 +133,6 @@ func takePumpEvent(d *sheet.Document, r *record) {
 		d.Report.Left(count)
 		return
 	}
-	key := pumped
-	key.Extra = bolus
-	d.Portion(key, at, offset, amount)
+	d.Portion(pumped, at, offset, amount)
 	mapped(d, count)
 }

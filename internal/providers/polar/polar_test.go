@@ -303,6 +303,7 @@ func TestDurations(t *testing.T) {
 
 func TestDamage(t *testing.T) {
 	one := `{"date":"2025-03-02","heart_rate_samples":[{"heart_rate":60,"sample_time":"00:05:00"}]}`
+	steps := `{"date":"2025-06-30","steps":{"interval_ms":60000,"total_steps":9,"samples":[{"steps":5,"timestamp":"2025-06-30T10:00:00"},{"steps":4,"timestamp":"2025-06-30T10:01:00"},{"`
 	for name, test := range map[string]struct {
 		content   string
 		mapped    int64
@@ -311,6 +312,8 @@ func TestDamage(t *testing.T) {
 	}{
 		"whole":             {`{"heart_rates":[` + one + `]}`, 1, 0, false},
 		"cut in a document": {`{"heart_rates":[` + one + `,{"date":"2025-`, 1, 0, true},
+		"cut in the steps":  {steps, 1, 0, true},
+		"cut behind them":   {steps + `steps":1,"timestamp":"2025-06-30T10:02:00"}]},"activity_zones":{"samples":[{"zo`, 1, 0, true},
 		"no JSON from here": {`[` + one + `,{date:}]`, 1, 1, true},
 	} {
 		g := repliestest.Gather(t, maker, nil, []byte(test.content))

@@ -18,7 +18,10 @@ func open(r *replies.Reader) replies.Reading {
 		{Name: "daily activity", Keys: []string{"start_time", "end_time", "active_duration"}, Take: m.activity},
 		{Name: "daily activity", Keys: []string{"date", "calories", "active_calories"}, Take: m.activity},
 		{Name: "daily activity", Keys: []string{"date", "calories", "active-calories"}, Take: m.activity},
-		{Name: "activity samples", Values: true, Keys: []string{"steps", "activity_zones"}, Is: func(d replies.Document) bool { return d.Inner("steps").Has("samples") }, Take: m.steps},
+		{Name: "activity samples", Values: true, Keys: []string{"steps"}, Is: func(d replies.Document) bool {
+			steps := d.Inner("steps") // a file may end in them, before the zones
+			return steps.Has("samples") && (steps.Has("interval_ms") || d.Has("activity_zones"))
+		}, Take: m.steps},
 		{Name: "cardio load", Keys: []string{"date", "cardio_load_status"}},
 		{Name: "physical information", Keys: []string{"created", "maximum_heart_rate", "weight"}, Take: m.physical},
 		{Name: "physical information", Keys: []string{"created", "maximum-heart-rate", "weight"}, Take: m.physical},

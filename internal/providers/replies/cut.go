@@ -157,29 +157,3 @@ func unfinished(raw json.RawMessage) bool {
 // Ended is what is whole of a value that a text ends in the middle of; nil when
 // nothing is.
 func Ended(raw []byte) json.RawMessage { return closed(raw, false) }
-
-// closed makes a value of what there is of one; nil when that is nothing. The
-// element of a list that the file ends in is a part of it only if partial is
-// set.
-func closed(raw []byte, partial bool) json.RawMessage {
-	raw = bytes.TrimLeft(raw, " \t\r\n")
-	switch {
-	case bytes.HasPrefix(raw, []byte("[")):
-		all, rest := cutList(raw)
-		if last := closed(rest, partial); partial && last != nil {
-			all = append(all, last)
-		}
-		if len(all) > 0 {
-			return Encode(all)
-		}
-	case bytes.HasPrefix(raw, []byte("{")):
-		fields, name, rest := cutFields(raw)
-		if last := closed(rest, partial); last != nil {
-			fields[name] = last
-		}
-		if len(fields) > 0 {
-			return Encode(fields)
-		}
-	}
-	return nil
-}

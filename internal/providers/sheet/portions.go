@@ -22,15 +22,12 @@ type portionKey struct {
 type portion struct {
 	offset int32
 	values []float64
-	extra  string // words that all of them have
 }
 
-// Portion adds what was eaten, drunk or injected at a moment. Amounts that are
-// told in different words are one sum without any: beside one with words it
-// would be left out when it is read.
+// Portion adds what was eaten, drunk or injected at a moment. The words of a key
+// should not depend on the amount: they are a part of what the series is, and
+// one that is told in other words later would be there twice.
 func (d *Document) Portion(k Key, at int64, offset int32, value float64) {
-	extra := k.Extra
-	k.Extra = ""
 	key := portionKey{k, at}
 	p := d.portions[key]
 	if p == nil {
@@ -40,14 +37,11 @@ func (d *Document) Portion(k Key, at int64, offset int32, value float64) {
 		if d.portions == nil {
 			d.portions = map[portionKey]*portion{}
 		}
-		p = &portion{offset: offset, extra: extra}
+		p = &portion{offset: offset}
 		d.portions[key] = p
 		d.moments = append(d.moments, key)
 	}
 	p.offset = max(p.offset, offset)
-	if p.extra != extra {
-		p.extra = ""
-	}
 	if len(p.values) < mostAtOnce && !slices.Contains(p.values, value) {
 		p.values = append(p.values, value)
 	}
@@ -67,7 +61,6 @@ func (d *Document) portionsUp(but int64) {
 		for _, v := range p.values {
 			sum += v
 		}
-		key.Extra = p.extra
 		d.Gather.Span(key.Key, key.at, key.at, p.offset, sum)
 	}
 	d.moments = kept

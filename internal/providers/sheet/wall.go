@@ -1,6 +1,7 @@
 package sheet
 
 import (
+	"slices"
 	"time"
 
 	"hale/internal/civil"
@@ -60,6 +61,22 @@ func (w *Wall) Instant(wall time.Time) (at int64, offset int32) {
 	w.last = chosen.UnixMicro()
 	_, seconds := chosen.In(w.Zone).Zone()
 	return w.last, int32(seconds)
+}
+
+// Passes are the UTC instants, in microseconds, at which the clock showed wall,
+// in order: two in the hour that comes twice, none in one that is jumped over. A
+// floating time has one.
+func (w *Wall) Passes(wall time.Time) (all []int64) {
+	if w.Zone == nil {
+		return []int64{wall.UnixMicro()}
+	}
+	for _, away := range []time.Duration{-26 * time.Hour, 26 * time.Hour} {
+		if at := w.candidate(wall, away); w.shows(at, wall) && !slices.Contains(all, at.UnixMicro()) {
+			all = append(all, at.UnixMicro())
+		}
+	}
+	slices.Sort(all)
+	return all
 }
 
 // candidate is the instant by the offset that holds somewhat before or after.

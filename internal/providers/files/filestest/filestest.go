@@ -43,6 +43,9 @@ func New(tb testing.TB, db *store.DB) *Bed {
 	}
 }
 
+// In gives the user a fallback zone.
+func (b *Bed) In(zone string) { b.user.TimeZone = &users.TimeZone{Name: zone} }
+
 // Import imports a file of a kind.
 func (b *Bed) Import(kind files.Kind, path string) (*files.Outcome, error) {
 	return kind.Run(b.ctx, files.Input{

@@ -3,6 +3,7 @@ package filestest
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,10 +30,23 @@ func Types(tb testing.TB, o *files.Outcome, want map[string]files.TypeCount) {
 			tb.Errorf("%s is %+v, not expected", of, *got)
 		}
 	}
-	for of, left := range o.FirstLeft() {
-		if left.Record < 1 || left.Record > o.Types[of].Read {
-			tb.Errorf("the first %s that was left out is %+v", of, left)
+	first := o.FirstLeft()
+	for of, got := range o.Types {
+		left, named := first[of]
+		n := leftOut(got)[left.Reason]
+		switch some := slices.Max(slices.Collect(maps.Values(leftOut(got)))) > 0; {
+		case named != some:
+			tb.Errorf("the first %s that was left out is %+v, of %+v", of, left, *got)
+		case named && (n == 0 || left.Record < 1 || left.Record+n-1 > got.Read):
+			tb.Errorf("the first %s that was left out can not be %+v, of %+v", of, left, *got)
 		}
+	}
+}
+
+// leftOut is how many of a type were left out, by the words of the reasons.
+func leftOut(c *files.TypeCount) map[string]int64 {
+	return map[string]int64{
+		"skipped": c.Skipped, "bad_date": c.BadDate, "bad_value": c.BadValue, "bad_unit": c.BadUnit, "unpaired": c.Unpaired, "too_many": c.TooMany,
 	}
 }
 

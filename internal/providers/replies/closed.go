@@ -1,0 +1,119 @@
+package replies
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+)
+
+// mostOpen bounds the lists and objects that may be open where a text ends. What
+// lies deeper is left out.
+const mostOpen = 1000
+
+// opened is a list or an object that has not ended.
+type opened struct {
+	list  bool
+	named bool // the name of the next field was read
+	whole int  // where the last whole element ends; 0 before there is one
+}
+
+// closed makes a value of what there is of one; nil when that is nothing. The
+// element of a list that the text ends in is a part of it only if partial is
+// set. It goes through the text once, whatever is open.
+func closed(raw []byte, partial bool) json.RawMessage {
+	raw = bytes.TrimLeft(raw, " \t\r\n")
+	open, end := unclosed(raw)
+	if value := raw[:end]; end > 0 && json.Valid(value) {
+		return bytes.Clone(value)
+	}
+	if list := slices.IndexFunc(open, func(o opened) bool { return o.list }); list >= 0 && !partial {
+		open = open[:list+1]
+	}
+	for len(open) > 0 && open[len(open)-1].whole == 0 {
+		open = open[:len(open)-1]
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	value := bytes.Clone(raw[:open[len(open)-1].whole])
+	for _, o := range slices.Backward(open) {
+		if o.list {
+			value = append(value, ']')
+		} else {
+			value = append(value, '}')
+		}
+	}
+	if !json.Valid(value) {
+		return nil
+	}
+	return value
+}
+
+// unclosed is what is open at the end of a text, from the outside in. For a list
+// or an object that has an end, and something inside, it is where that is.
+func unclosed(raw []byte) (open []opened, end int) {
+	for i := 0; i < len(raw); {
+		switch c := raw[i]; c {
+		case ' ', '\t', '\r', '\n', ',', ':':
+			i++
+			continue
+		case '[', '{':
+			if len(open) == mostOpen {
+				return open, 0
+			}
+			open = append(open, opened{list: c == '['})
+			i++
+			continue
+		case ']', '}':
+			i++
+			if len(open) == 0 {
+				return nil, 0
+			}
+			if n := len(open) - 1; n > 0 {
+				open = open[:n]
+			} else if open[0].whole > 0 {
+				return nil, i
+			} else {
+				return nil, 0
+			}
+		default:
+			n := scalar(raw[i:])
+			if n == 0 {
+				return open, 0
+			}
+			i += n
+		}
+		if len(open) == 0 {
+			return nil, 0
+		}
+		in := &open[len(open)-1]
+		if in.named = !in.list && !in.named; !in.named {
+			in.whole = i
+		}
+	}
+	return open, 0
+}
+
+// scalar is how long a text, a number or a word at the start is; 0 where it is
+// not whole, as digits are not at the end: more could follow.
+func scalar(raw []byte) int {
+	if raw[0] != '"' {
+		n := bytes.IndexAny(raw, ",:]}[{\" \t\r\n")
+		switch {
+		case n >= 0:
+			return n
+		case unfinished(raw) || !json.Valid(raw):
+			return 0
+		}
+		return len(raw)
+	}
+	for i := 1; i < len(raw); i++ {
+		switch raw[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return 0
+}
