@@ -160,7 +160,7 @@ func (a *API) kept(ctx context.Context, at *attempt) (rec *answerBuffer, err err
 func (a *API) takeOver(ctx context.Context, at *attempt, row *keptRow) error {
 	return a.db.Write(ctx, func(tx *store.Tx) error {
 		n, err := tx.Exec(ctx, `UPDATE idempotency_keys SET node_id = $1, locked_until = $2 WHERE team_id = $3 AND key_hash = $4 AND status = 0 AND locked_until = $5
-			AND (node_id = $1 OR locked_until <= $6 OR `+jobs.Free("node_id", "$6")+`)`,
+			AND (node_id = $1 OR locked_until <= $6 OR `+jobs.Free("node_id")+`)`,
 			at.node, tx.Now().Add(longestRun), at.claim.team, at.claim.key[:], row.locked, tx.Now())
 		switch {
 		case err != nil:

@@ -263,7 +263,7 @@ func lapse(t *testing.T, c *clinic) {
 	t.Helper()
 	ctx := store.AsSystem(t.Context())
 	if err := c.DB.Write(ctx, func(tx *store.Tx) error {
-		_, err := tx.Exec(ctx, `UPDATE nodes SET until = 0 WHERE started_at < (SELECT MAX(started_at) FROM nodes)`)
+		_, err := tx.Exec(ctx, `DELETE FROM nodes WHERE started_at < (SELECT MAX(started_at) FROM nodes)`)
 		return err
 	}); err != nil {
 		t.Fatal(err)

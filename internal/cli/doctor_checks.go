@@ -25,6 +25,10 @@ func (s *shell) examineVariables() finding {
 	return finding{Check: "settings", Verdict: good, Detail: "readable, none unknown"}
 }
 
+// probeSize is what the doctor writes to see whether the disk takes anything, in
+// bytes.
+const probeSize = 64 << 10
+
 func examineFolder(cfg *config.Config) finding {
 	info, err := os.Stat(cfg.Data)
 	switch {
@@ -39,8 +43,9 @@ func examineFolder(cfg *config.Config) finding {
 	if err != nil {
 		return finding{"data folder", broken, "not writable: " + err.Error(), "let the user that runs hale own it"}
 	}
-	if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
-		return finding{"data folder", broken, err.Error(), ""}
+	_, err = probe.Write(make([]byte, probeSize))
+	if err := errors.Join(err, probe.Sync(), probe.Close(), os.Remove(probe.Name())); err != nil {
+		return finding{"data folder", broken, "not writable: " + err.Error(), unwritten}
 	}
 	if info.Mode().Perm()&0o077 != 0 {
 		return finding{"data folder", unwell, "other users of this machine may look into " + absolute(cfg.Data), "chmod 700 " + cfg.Data}
@@ -108,7 +113,7 @@ var built = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 func (s *shell) examineClock() finding {
 	now := s.now().UTC()
 	if now.Before(built) {
-		return finding{"clock", broken, "it is " + now.Format(time.RFC3339) + " here", "set the clock: signatures and leases depend on it"}
+		return finding{"clock", broken, "it is " + now.Format(time.RFC3339) + " here", "set the clock: signatures and due times depend on it"}
 	}
 	return finding{Check: "clock", Verdict: good, Detail: now.Format(time.RFC3339)}
 }
@@ -131,7 +136,7 @@ func examineAddress(ctx context.Context, name, address string) finding {
 		f := finding{Check: name, Verdict: good, Detail: "hale serves " + address + " and is ready"}
 		if !ready {
 			f.Verdict, f.Detail = broken, "hale serves "+address+" and is not ready"
-			f.Hint = "curl " + config.DeriveBaseURL(address) + "/readyz names the check that fails"
+			f.Hint = "curl " + config.DeriveBaseURL(address) + "/readyz names the check that fails; the log line `not ready` has the reason"
 		}
 		return f
 	}

@@ -41,12 +41,13 @@ func (s *shell) examineDatabase(ctx context.Context, cfg *config.Config, deep bo
 		findings = append(findings, examineRole(ctx, db))
 	}
 	if findings[1].Verdict == good {
+		findings[0] = examineWriting(ctx, db, findings[0])
 		findings = append(findings, examineSeals(ctx, cfg, db))
 	}
-	if skew > time.Second {
+	if skew > store.MostSkew {
 		findings = append(findings, finding{
 			"database clock", unwell, fmt.Sprintf("differs from this machine's by %s", skew.Round(time.Millisecond)),
-			"let both follow the same time server: nodes judge leases by it",
+			"let both follow the same time server: nodes tell by their own clocks when work is due",
 		})
 	}
 	if deep && db.Engine() == store.SQLite {
@@ -54,6 +55,34 @@ func (s *shell) examineDatabase(ctx context.Context, cfg *config.Config, deep bo
 	}
 	return findings
 }
+
+// lockWait is how long the doctor waits for the write lock: longer than any
+// transaction of a healthy service.
+const lockWait = 3 * time.Second
+
+// errUndo rolls the doctor's write back.
+var errUndo = errors.New("nothing to keep")
+
+// examineWriting is the finding about the database once a write, which is
+// rolled back, was tried. Room on the disk is the data folder's finding: a
+// write that is rolled back takes none.
+func examineWriting(ctx context.Context, db *store.DB, readable finding) finding {
+	ctx, cancel := context.WithTimeout(ctx, lockWait)
+	defer cancel()
+	err := db.Write(ctx, func(tx *store.Tx) error {
+		_, err := tx.Exec(ctx, `UPDATE instance SET pinged_at = pinged_at WHERE id = 1`)
+		return errors.Join(err, errUndo)
+	})
+	switch {
+	case ctx.Err() != nil:
+		return finding{"database", broken, "the write lock is held by another process", "find what has the database open and end its transaction; reads go on"}
+	case err != nil && err.Error() != errUndo.Error():
+		return finding{"database", broken, "cannot be written: " + err.Error(), unwritten}
+	}
+	return readable
+}
+
+const unwritten = "is the disk full or mounted read-only, may this user write?"
 
 // unopened says what to look at when the database does not answer.
 func unopened(cfg *config.Config) string {
@@ -75,13 +104,14 @@ func (s *shell) askDatabase(ctx context.Context, db *store.DB) (version string, 
 			return err
 		}
 		var number string
-		var theirs int64
-		err := tx.QueryRow(ctx, `SELECT current_setting('server_version'), CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)`).Scan(&number, &theirs)
+		err := tx.QueryRow(ctx, `SELECT current_setting('server_version')`).Scan(&number)
 		version = "PostgreSQL " + number
-		skew = s.now().Sub(store.FromMicros(theirs)).Abs()
 		return err
 	})
-	return version, skew, err
+	if err == nil {
+		skew, err = db.Skew(ctx)
+	}
+	return version, skew.Abs(), err
 }
 
 func examineMigrations(ctx context.Context, db *store.DB) finding {

@@ -116,7 +116,7 @@ func (s *shell) hintFor(command *cobra.Command, err error) string {
 		if answer.Status == 0 {
 			return "is hale serve running at " + s.serverURL() + "? HALE_URL or --server name another place"
 		}
-		return "try again in a moment; hale doctor looks for the reason"
+		return "try again in a moment; the server's log and hale doctor have the reason"
 	case fault.Internal:
 		if answer.RequestID != "" {
 			return "the server's log has more under request_id " + answer.RequestID

@@ -27,8 +27,9 @@ type feedEvent struct {
 	Type      string    `json:"event_type"`
 	CreatedAt time.Time `json:"created_at"`
 	// Event holds the very bytes that webhooks sign and send; null once the
-	// user is erased.
-	Event json.RawMessage `json:"event"`
+	// user is erased, and where there is a problem.
+	Event   json.RawMessage `json:"event"`
+	Problem string          `json:"problem"` // unreadable; empty for none
 }
 
 // feed reads a team's events in their order, and waits for new ones.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -146,7 +147,7 @@ func (l *listener) forward(ctx context.Context, e feedEvent) error {
 	line := forwarded{Seq: e.Seq, ID: e.ID, Type: e.Type}
 	if len(e.Event) == 0 || string(e.Event) == "null" {
 		l.next = e.Seq
-		line.Error = "its user is erased"
+		line.Error = cmp.Or(e.Problem, "its user is erased")
 		return l.print(line)
 	}
 	began := l.s.now()

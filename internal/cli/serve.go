@@ -13,6 +13,7 @@ import (
 
 	"hale/internal/app"
 	"hale/internal/config"
+	"hale/internal/fault"
 	"hale/internal/ops"
 )
 
@@ -102,13 +103,21 @@ func (s *shell) moreThreads() {
 // doctorLooks is the hint about what the doctor examines.
 const doctorLooks = "hale doctor looks for the reason"
 
+// placeHeld is a folder or an address that something else has.
+type placeHeld struct{ error }
+
+func (e *placeHeld) Unwrap() error { return e.error }
+
+// Kind is that of a conflict.
+func (*placeHeld) Kind() fault.Kind { return fault.Conflict }
+
 func explainStart(err error, cfg *config.Config) error {
 	var network *net.OpError
 	switch {
 	case errors.Is(err, app.ErrInUse):
-		return withHint(err, "another hale serve uses %s; --data names another folder", cfg.Data)
+		return withHint(&placeHeld{errors.New("the data folder is in use")}, "another hale serve uses %s; --data names another folder", cfg.Data)
 	case addressInUse(err):
-		return withHint(err, "something listens there already; --listen 127.0.0.1:0 picks a free port")
+		return withHint(&placeHeld{err}, "something listens there already; --listen 127.0.0.1:0 picks a free port")
 	case errors.As(err, &network):
 		return withHint(err, doctorLooks)
 	}

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -20,6 +21,7 @@ type claimed struct {
 	attempts int
 	most     int
 	node     uuid.UUID
+	started  int64    // as the row has it, which tells one attempt of a node from the next
 	before   Progress // as an earlier attempt left it
 }
 
@@ -29,7 +31,7 @@ func claim(ctx context.Context, tx *store.Tx, node uuid.UUID, kind string, most 
 		WHERE (team_id, id) IN (
 			SELECT team_id, id FROM jobs WHERE kind = $3 AND status = 'queued' AND run_at <= $2
 			ORDER BY run_at LIMIT $4`+tx.ForUpdateSkipLocked()+`)
-		RETURNING id, team_id, kind, key, args, attempts, max_attempts, node, progress_done, progress_total, progress_note`,
+		RETURNING id, team_id, kind, key, args, attempts, max_attempts, node, started_at, progress_done, progress_total, progress_note`,
 		node, store.Micros(tx.Now()), kind, most)
 	if err != nil {
 		return nil, fmt.Errorf("jobs: claiming %s: %w", kind, err)
@@ -38,7 +40,7 @@ func claim(ctx context.Context, tx *store.Tx, node uuid.UUID, kind string, most 
 	var all []claimed
 	for rows.Next() {
 		var c claimed
-		if err := rows.Scan(&c.id, &c.team, &c.kind, &c.key, &c.args, &c.attempts, &c.most, &c.node,
+		if err := rows.Scan(&c.id, &c.team, &c.kind, &c.key, &c.args, &c.attempts, &c.most, &c.node, &c.started,
 			&c.before.Done, &c.before.Total, &c.before.Note); err != nil {
 			return nil, err
 		}
@@ -75,7 +77,7 @@ func rescue(ctx context.Context, tx *store.Tx) (int64, error) {
 			progress_total = CASE WHEN again THEN 0 ELSE progress_total END,
 			progress_note = CASE WHEN again THEN '' ELSE progress_note END,
 			again = FALSE, cancel = (cancel AND NOT again)
-		WHERE status = 'running' AND `+Free("jobs.node", "$1"), store.Micros(tx.Now()))
+		WHERE status = 'running' AND `+Free("jobs.node"), store.Micros(tx.Now()))
 	if err != nil {
 		return 0, fmt.Errorf("jobs: rescuing: %w", err)
 	}
@@ -85,6 +87,7 @@ func rescue(ctx context.Context, tx *store.Tx) (int64, error) {
 // outcome is how one attempt ended.
 type outcome struct {
 	claimed
+	run      *Run // nil for one that never began
 	status   Status
 	runAt    time.Time // when queued again
 	attempts int
@@ -93,18 +96,19 @@ type outcome struct {
 	ended    time.Time
 }
 
-// record writes an outcome, unless the job is no longer this node's. A job
+// record writes an outcome, and reports whether it did: it does not when the
+// attempt has lost the job, or ended before. A job
 // that was asked for again while it ran is queued whatever came of it, and one
 // that somebody canceled is not tried again.
 //
 // The casts are for PostgreSQL, which takes a parameter beside a literal number
 // for one of 32 bits.
-func record(ctx context.Context, tx *store.Tx, o outcome) error {
+func record(ctx context.Context, tx *store.Tx, o outcome) (bool, error) {
 	var done, total, text any
 	if p := o.progress; p != nil {
 		done, total, text = p.Done, p.Total, p.Note
 	}
-	_, err := tx.Exec(ctx, `UPDATE jobs SET
+	n, err := tx.Exec(ctx, `UPDATE jobs SET
 			status = CASE WHEN again THEN 'queued' WHEN cancel AND $1 = 'queued' THEN 'canceled' ELSE $1 END,
 			run_at = CASE WHEN again THEN run_at ELSE $2 END,
 			attempts = CASE WHEN again THEN 0 ELSE CAST($3 AS BIGINT) END,
@@ -114,47 +118,50 @@ func record(ctx context.Context, tx *store.Tx, o outcome) error {
 			progress_total = CASE WHEN again THEN 0 ELSE COALESCE(CAST($7 AS BIGINT), progress_total) END,
 			progress_note = CASE WHEN again THEN '' ELSE COALESCE($8, progress_note) END,
 			again = FALSE, cancel = (cancel AND NOT again), node = NULL
-		WHERE team_id = $9 AND id = $10 AND status = 'running' AND node = $11`,
+		WHERE team_id = $9 AND id = $10 AND status = 'running' AND node = $11 AND started_at = $12`,
 		string(o.status), store.Micros(o.runAt), o.attempts, store.Micros(o.ended),
 		o.err, done, total, text,
-		o.team, o.id, o.node)
+		o.team, o.id, o.node, o.started)
 	if err != nil {
-		return fmt.Errorf("jobs: recording: %w", err)
+		return false, fmt.Errorf("jobs: recording: %w", err)
 	}
-	return nil
+	return n > 0, nil
 }
 
-// note writes progress and reports whether the job is to stop.
+// note writes progress and reports whether the job is to stop. It fails with
+// ErrLost when the attempt has lost the job, and then writes nothing.
 func note(ctx context.Context, tx *store.Tx, c claimed, p Progress) (stop bool, err error) {
-	rows, err := tx.Query(ctx, `UPDATE jobs SET progress_done = $1, progress_total = $2, progress_note = $3
-		WHERE team_id = $4 AND id = $5 AND status = 'running' AND node = $6 RETURNING cancel`,
-		p.Done, p.Total, p.Note, c.team, c.id, c.node)
+	err = tx.QueryRow(ctx, `UPDATE jobs SET progress_done = $1, progress_total = $2, progress_note = $3
+		WHERE team_id = $4 AND id = $5 AND status = 'running' AND node = $6 AND started_at = $7 RETURNING cancel`,
+		p.Done, p.Total, p.Note, c.team, c.id, c.node, c.started).Scan(&stop)
+	if errors.Is(err, store.ErrNoRows) {
+		return false, ErrLost
+	}
 	if err != nil {
 		return false, fmt.Errorf("jobs: noting progress: %w", err)
 	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := rows.Scan(&stop); err != nil {
-			return false, err
-		}
-	}
-	return stop, rows.Err()
+	return stop, nil
 }
 
-// toStop lists the running jobs of a node that somebody canceled.
-func toStop(ctx context.Context, tx *store.Tx, node uuid.UUID) ([]ID, error) {
-	rows, err := tx.Query(ctx, `SELECT id FROM jobs WHERE status = 'running' AND cancel AND node = $1`, node)
+// held is a job that the database has as running on a node.
+type held struct {
+	claimed // without what its function needs
+	cancel  bool
+}
+
+func heldBy(ctx context.Context, tx *store.Tx, node uuid.UUID) ([]held, error) {
+	rows, err := tx.Query(ctx, `SELECT id, team_id, kind, attempts, node, started_at, cancel FROM jobs WHERE status = 'running' AND node = $1`, node)
 	if err != nil {
-		return nil, fmt.Errorf("jobs: looking for canceled jobs: %w", err)
+		return nil, fmt.Errorf("jobs: looking at what a node holds: %w", err)
 	}
 	defer rows.Close()
-	var all []ID
+	var all []held
 	for rows.Next() {
-		var id ID
-		if err := rows.Scan(&id); err != nil {
+		var h held
+		if err := rows.Scan(&h.id, &h.team, &h.kind, &h.attempts, &h.node, &h.started, &h.cancel); err != nil {
 			return nil, err
 		}
-		all = append(all, id)
+		all = append(all, h)
 	}
 	return all, rows.Err()
 }

@@ -7,6 +7,8 @@
 //	kinds.go   Define, Named: a kind of job, its function and its limits
 //	enqueue.go asking for a job
 //	runner.go, run.go   claiming what is due, running it, recording how it went
+//	sweep.go   what dead nodes left, and what was claimed without an answer
+//	clock.go   a warning when the clocks differ
 //	claim.go   the SQL of that
 //	list.go    what is there to see
 //
@@ -14,8 +16,9 @@
 //
 // Claiming writes the node's id into the row, once. The lease itself is one
 // row of the table nodes that the process keeps renewing: when a process dies,
-// its row lapses, and everything it had claimed is free again at once. The
-// other nodes know when that is and look at that moment. Work
+// its row lapses, the others remove it, and everything it had claimed is free
+// again at once. They know when that is and look at that moment. The clock of the
+// database alone says when a lease ends. Work
 // always looks for due rows that nobody holds, and never remembers how far it
 // got: a position in the order of due times would step over rows that become
 // due behind it.

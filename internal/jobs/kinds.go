@@ -146,5 +146,6 @@ func (l later) Error() string { return "not yet" }
 // ErrCanceled is the cause of a job's context when somebody canceled the job.
 var ErrCanceled = errors.New("jobs: canceled")
 
-// ErrLost is the cause of a job's context when this node's lease lapsed.
-var ErrLost = errors.New("jobs: the lease lapsed")
+// ErrLost is the cause of a job's context when this node's lease lapsed, or the
+// job is another attempt's by now; Save and Progress return it then as well.
+var ErrLost = errors.New("jobs: the job is no longer this attempt's")

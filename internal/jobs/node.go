@@ -25,7 +25,10 @@ const TakeOver = 15 * time.Second
 // fifths of its lease and keeps it.
 const renewals = 5
 
-// Node is this process's membership. Its id marks the rows that it works on.
+// Node is this process's membership. Its id marks the rows that it works on, and
+// holds them for as long as the table of nodes has its row. Each node renews its
+// own row, and removes those of others whose lease has ended. Leases are written
+// and judged by the clock of the database alone: those of the nodes may differ.
 //
 // On SQLite there is one process, so joining frees what an earlier one had
 // claimed, and nothing needs renewing.
@@ -36,6 +39,8 @@ type Node struct {
 	stop  context.CancelFunc
 	done  chan struct{}
 
+	skewed bool // the clocks differed when they were last compared; of keep alone
+
 	mu     sync.Mutex
 	id     uuid.UUID
 	others others
@@ -44,7 +49,7 @@ type Node struct {
 }
 
 // others are the nodes that are alive beside this one, with the ends of their
-// leases.
+// leases by this node's clock.
 type others map[uuid.UUID]time.Time
 
 // Join makes this process a node and keeps its lease until Leave. A lease of 0
@@ -61,6 +66,7 @@ func Join(ctx context.Context, db *store.DB, lease time.Duration, log *slog.Logg
 	if err := n.register(ctx); err != nil {
 		return nil, err
 	}
+	n.compareClocks(ctx)
 	ctx, n.stop = context.WithCancel(ctx)
 	go n.keep(ctx)
 	return n, nil
@@ -87,6 +93,22 @@ func (n *Node) Lost() <-chan struct{} {
 	defer n.mu.Unlock()
 	return n.lost
 }
+
+// over is closed when an id that this node has or had is no longer ours.
+func (n *Node) over(id uuid.UUID) <-chan struct{} {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.id == id {
+		return n.lost
+	}
+	return closed
+}
+
+var closed = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
 
 // Lapsed is closed once another node has left, or its lease has ended: what it
 // had claimed is free. The next to go closes the channel of a later call, so
@@ -117,15 +139,19 @@ func (n *Node) register(ctx context.Context) error {
 	var alive others
 	err := n.db.Write(ctx, func(tx *store.Tx) (err error) {
 		id = tx.NewUUID()
+		lease := n.lease
 		if tx.Engine() == store.SQLite {
+			lease = forever
 			if _, err := tx.Exec(ctx, `DELETE FROM nodes`); err != nil {
 				return err
 			}
 		}
-		if _, err := tx.Exec(ctx, `INSERT INTO nodes (id, until, started_at) VALUES ($1, $2, $3)`, id, n.until(tx), store.Micros(tx.Now())); err != nil {
+		_, err = tx.Exec(ctx, `INSERT INTO nodes (id, until, started_at) VALUES ($1, `+tx.Clock()+` + $2, $3)`,
+			id, lease.Microseconds(), store.Micros(tx.Now()))
+		if err != nil {
 			return err
 		}
-		alive, err = readOthers(ctx, tx, id)
+		alive, err = n.bury(ctx, tx, id)
 		return err
 	})
 	if err != nil {
@@ -141,13 +167,8 @@ func (n *Node) register(ctx context.Context) error {
 	return nil
 }
 
-// until is when the lease ends if nothing more is heard.
-func (n *Node) until(tx *store.Tx) int64 {
-	if tx.Engine() == store.SQLite {
-		return store.Micros(tx.Now().AddDate(1000, 0, 0))
-	}
-	return store.Micros(tx.Now().Add(n.lease))
-}
+// forever is the lease of a process that is alone.
+const forever = 200 * 365 * 24 * time.Hour
 
 func (n *Node) keep(ctx context.Context) {
 	defer close(n.done)
@@ -155,10 +176,14 @@ func (n *Node) keep(ctx context.Context) {
 		<-ctx.Done()
 		return
 	}
+	clocks := time.NewTicker(compareEvery)
+	defer clocks.Stop()
 	for wait := n.wait(); ; {
 		select {
 		case <-ctx.Done():
 			return
+		case <-clocks.C:
+			n.compareClocks(ctx)
 		case <-time.After(wait):
 		}
 		err := n.renew(ctx)
@@ -182,20 +207,22 @@ func (n *Node) wait() time.Duration {
 	return max(wait, time.Millisecond)
 }
 
-// renew extends the lease, looks who else is alive and removes those that are
-// long gone. A lease that has lapsed is not revived: others may have acted on it.
+// renew extends the lease, and looks who else is alive. Nobody has acted on a
+// lease whose row is there, even when it had ended; what is gone is not revived.
 func (n *Node) renew(ctx context.Context) error {
 	var kept int64
 	var alive others
 	err := n.db.Write(ctx, func(tx *store.Tx) (err error) {
-		kept, err = tx.Exec(ctx, `UPDATE nodes SET until = $1 WHERE id = $2 AND until > $3`, n.until(tx), n.ID(), store.Micros(tx.Now()))
+		// Others pass over a row that is being renewed. Should this process stop dead
+		// here, PostgreSQL lets go of the row long before its lease ends.
+		if _, err := tx.Exec(ctx, fmt.Sprintf(`SET LOCAL idle_in_transaction_session_timeout = %d`, (n.lease/2).Milliseconds())); err != nil {
+			return err
+		}
+		kept, err = tx.Exec(ctx, `UPDATE nodes SET until = `+tx.Clock()+` + $1 WHERE id = $2`, n.lease.Microseconds(), n.ID())
 		if err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, `DELETE FROM nodes WHERE until < $1`, store.Micros(tx.Now().Add(-time.Hour))); err != nil {
-			return err
-		}
-		alive, err = readOthers(ctx, tx, n.ID())
+		alive, err = n.bury(ctx, tx, n.ID())
 		return err
 	})
 	if err != nil {
@@ -209,8 +236,15 @@ func (n *Node) renew(ctx context.Context) error {
 	return nil
 }
 
-func readOthers(ctx context.Context, tx *store.Tx, own uuid.UUID) (others, error) {
-	rows, err := tx.Query(ctx, `SELECT id, until FROM nodes WHERE until > $1 AND id <> $2`, store.Micros(tx.Now()), own)
+// bury removes the nodes whose lease has ended, but for one that is being
+// renewed, and returns those that are left beside the own one.
+func (n *Node) bury(ctx context.Context, tx *store.Tx, own uuid.UUID) (others, error) {
+	_, err := tx.Exec(ctx, `DELETE FROM nodes WHERE id IN (
+		SELECT id FROM nodes WHERE until <= `+tx.Clock()+` AND id <> $1`+tx.ForUpdateSkipLocked()+`)`, own)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := tx.Query(ctx, `SELECT id, until - `+tx.Clock()+` FROM nodes WHERE id <> $1`, own)
 	if err != nil {
 		return nil, err
 	}
@@ -218,11 +252,15 @@ func readOthers(ctx context.Context, tx *store.Tx, own uuid.UUID) (others, error
 	alive := others{}
 	for rows.Next() {
 		var id uuid.UUID
-		var until time.Time
-		if err := rows.Scan(&id, store.ScanTime(&until)); err != nil {
+		var left int64 // microseconds
+		if err := rows.Scan(&id, &left); err != nil {
 			return nil, err
 		}
-		alive[id] = until
+		remains := time.Duration(left) * time.Microsecond
+		if remains <= 0 { // it is being renewed
+			remains = n.lease / renewals
+		}
+		alive[id] = n.db.Now().Add(remains)
 	}
 	return alive, rows.Err()
 }
@@ -242,10 +280,9 @@ func (n *Node) noteOthers(alive others) {
 }
 
 // Free is the SQL condition under which the node column of a row allows a
-// claim: nobody holds the row, or who holds it is no longer alive. now is the
-// parameter that holds the present moment.
-func Free(column, now string) string {
-	return `(` + column + ` IS NULL OR NOT EXISTS (SELECT 1 FROM nodes WHERE nodes.id = ` + column + ` AND nodes.until > ` + now + `))`
+// claim: nobody holds the row, or who held it is a node no more.
+func Free(column string) string {
+	return `(` + column + ` IS NULL OR NOT EXISTS (SELECT 1 FROM nodes WHERE nodes.id = ` + column + `))`
 }
 
 // Start is here so that a Node can stand in a list of workers; Join has

@@ -36,7 +36,7 @@ func (r *Runner) launch(base context.Context, k Handler, c claimed) {
 func (r *Runner) attempt(ctx context.Context, k Handler, run *Run) (err error) {
 	ctx, stop := context.WithTimeout(scope(ctx, run.Team), k.bounds().Timeout)
 	defer stop()
-	lost := r.node.Lost()
+	lost := r.node.over(run.job.node)
 	go func() {
 		select {
 		case <-lost:
@@ -57,7 +57,7 @@ func (r *Runner) attempt(ctx context.Context, k Handler, run *Run) (err error) {
 func (r *Runner) judge(ctx context.Context, k Handler, run *Run, err error) outcome {
 	now := r.db.Now()
 	latest := run.progress()
-	o := outcome{claimed: run.job, attempts: run.job.attempts, runAt: now, ended: now, progress: &latest}
+	o := outcome{claimed: run.job, run: run, attempts: run.job.attempts, runAt: now, ended: now, progress: &latest}
 	var l later
 	var p permanent
 	switch cause := context.Cause(ctx); {
@@ -138,6 +138,10 @@ func (r *Run) Progress(ctx context.Context, done, total int64, text string) erro
 		stop, err = note(ctx, tx, r.job, Progress{done, total, text})
 		return err
 	})
+	if errors.Is(err, ErrLost) {
+		r.cancel(ErrLost)
+		return ErrLost
+	}
 	if err != nil && ctx.Err() == nil {
 		r.runner.log.WarnContext(ctx, "writing a job's progress", "job", r.ID, "error", err)
 	}
@@ -150,10 +154,15 @@ func (r *Run) Progress(ctx context.Context, done, total int64, text string) erro
 
 // Save writes progress in the function's own transaction, so that what was
 // done and how far the job is commit together. An attempt that follows finds
-// it with Saved and can go on from there.
+// it with Saved and can go on from there. It fails with ErrLost when the job is
+// no longer this attempt's: then the transaction must not commit, since another
+// attempt does, or has done, the same.
 func (r *Run) Save(ctx context.Context, tx *store.Tx, p Progress) error {
 	stop, err := note(ctx, tx, r.job, p)
 	if err != nil {
+		if errors.Is(err, ErrLost) {
+			r.cancel(ErrLost)
+		}
 		return err
 	}
 	tx.AfterCommit(func() {

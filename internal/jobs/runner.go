@@ -25,7 +25,8 @@ type Config struct {
 	Kinds []Handler
 	Log   *slog.Logger
 	// Observe is told of each attempt that ended, with succeeded, retried,
-	// failed, canceled or stranded, which means rescued from a dead node.
+	// failed, canceled or stranded, which means rescued from a dead node, or
+	// claimed without this one's knowing.
 	Observe func(kind, outcome string, took time.Duration)
 }
 
@@ -164,7 +165,9 @@ func (r *Runner) due(ctx context.Context, kind string) (at time.Time, err error)
 	return at, err
 }
 
-// start claims up to most jobs of a kind and runs each on a goroutine.
+// start claims up to most jobs of a kind and runs each on a goroutine. A claim
+// that failed may be committed all the same: of one whose commit PostgreSQL did
+// not answer, nobody knows.
 func (r *Runner) start(ctx, base context.Context, k Handler, most int) int {
 	var all []claimed
 	err := r.db.Write(ctx, func(tx *store.Tx) (err error) {
@@ -173,53 +176,13 @@ func (r *Runner) start(ctx, base context.Context, k Handler, most int) int {
 	})
 	if err != nil {
 		r.log.ErrorContext(ctx, "claiming jobs", "kind", k.Name(), "error", err)
+		r.giveBackStrays(ctx)
 		return 0
 	}
 	for _, c := range all {
 		r.launch(base, k, c)
 	}
 	return len(all)
-}
-
-// sweep rescues jobs of dead nodes.
-func (r *Runner) sweep(ctx context.Context) {
-	var n int64
-	err := r.db.Write(ctx, func(tx *store.Tx) (err error) {
-		n, err = rescue(ctx, tx)
-		return err
-	})
-	if err != nil {
-		r.log.ErrorContext(ctx, "sweeping jobs", "error", err)
-	}
-	for range n {
-		r.observe("", "stranded", 0)
-	}
-	r.stopCanceled(ctx)
-}
-
-// stopCanceled interrupts running jobs that somebody canceled.
-func (r *Runner) stopCanceled(ctx context.Context) {
-	r.mu.Lock()
-	idle := len(r.running) == 0
-	r.mu.Unlock()
-	if idle {
-		return
-	}
-	var stop []ID
-	err := r.db.Read(ctx, func(tx *store.Tx) (err error) {
-		stop, err = toStop(ctx, tx, r.node.ID())
-		return err
-	})
-	if err != nil {
-		r.log.ErrorContext(ctx, "looking for canceled jobs", "error", err)
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, id := range stop {
-		if run := r.running[id]; run != nil {
-			run.cancel(ErrCanceled)
-		}
-	}
 }
 
 // drain waits for interrupted functions to return, but not for ever: a row
@@ -250,7 +213,9 @@ func (r *Runner) flush(ctx context.Context, group []outcome) {
 	}
 	r.mu.Lock()
 	for _, o := range group {
-		delete(r.running, o.id)
+		if r.running[o.id] == o.run { // and not the attempt after it
+			delete(r.running, o.id)
+		}
 		r.busy[o.kind]--
 	}
 	r.mu.Unlock()
@@ -260,7 +225,7 @@ func (r *Runner) flush(ctx context.Context, group []outcome) {
 func (r *Runner) write(ctx context.Context, group ...outcome) error {
 	return r.db.Write(ctx, func(tx *store.Tx) error {
 		for _, o := range group {
-			if err := record(ctx, tx, o); err != nil {
+			if _, err := record(ctx, tx, o); err != nil {
 				return err
 			}
 		}

@@ -21,6 +21,9 @@ const checkTimeout = 2 * time.Second
 // grace is what a check that has run out of time gets to say so.
 const grace = 100 * time.Millisecond
 
+// noAnswer is why a check has failed that ran out of time.
+var noAnswer = fmt.Sprintf("no answer within %v: a lock or a disk that hangs", checkTimeout)
+
 // Check is one thing that must be well for this node to take requests. What
 // others run (a receiver, a provider, a lab) is never one.
 type Check struct {
@@ -138,7 +141,7 @@ func (h *Health) outcome(ctx context.Context, check *sharedCheck) error {
 		return o.err
 	case <-ctx.Done():
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			h.log.Warn("not ready", "check", check.Name, "error", "it does not end")
+			h.log.Warn("not ready", "check", check.Name, "error", noAnswer)
 		}
 		return ctx.Err()
 	}
@@ -156,7 +159,10 @@ func (o *outcome) over() bool {
 func (h *Health) run(ctx context.Context, check *sharedCheck, o *outcome) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	if o.err = check.Run(ctx); o.err != nil {
+	if o.err = check.Run(ctx); errors.Is(o.err, context.DeadlineExceeded) {
+		o.err = fmt.Errorf("%s: %w", noAnswer, o.err)
+	}
+	if o.err != nil {
 		h.log.Warn("not ready", "check", check.Name, "error", o.err)
 	}
 	o.at = h.now()

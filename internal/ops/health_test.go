@@ -64,12 +64,16 @@ func TestReadyDoesNotWaitForAHangingCheck(t *testing.T) {
 			"heeds its time": func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
 			"does not":       func(context.Context) error { <-disk; return nil },
 		} {
-			h := NewHealth(Discard(), time.Now, Check{name, run})
+			var log bytes.Buffer
+			h := NewHealth(NewLogger(&log, "text", "info"), time.Now, Check{name, run})
 			for range 2 { // the second finds the run of the first
 				began := time.Now()
 				if code, _ := ask(h.Ready, "/readyz"); code != 503 || time.Since(began) > checkTimeout+grace {
 					t.Errorf("a check that %s: status %d after %v", name, code, time.Since(began))
 				}
+			}
+			if !strings.Contains(log.String(), "no answer within 2s: a lock or a disk that hangs") {
+				t.Errorf("a check that %s: the log says %q", name, log.String())
 			}
 		}
 		close(disk)

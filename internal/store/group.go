@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"zombiezen.com/go/sqlite"
+
 	"hale/internal/store/walfile"
 )
 
@@ -100,7 +102,7 @@ func (g *groupWriter) commit(group []*write) {
 	for _, w := range group {
 		switch {
 		case err != nil && w.caught == nil:
-			w.err = fmt.Errorf("store: committing: %w", err)
+			w.err = err
 		case w.err == nil && w.caught == nil:
 			w.tx.committed()
 		}
@@ -110,28 +112,43 @@ func (g *groupWriter) commit(group []*write) {
 
 func (g *groupWriter) transact(group []*write) error {
 	if err := g.exec("BEGIN IMMEDIATE"); err != nil {
-		return err
+		return fmt.Errorf("store: beginning: %w", err)
 	}
 	for _, w := range group {
 		if w.err = w.ctx.Err(); w.err != nil {
 			continue
 		}
 		if err := g.exec("SAVEPOINT one"); err != nil {
-			return err
+			return fmt.Errorf("store: in a group of transactions: %w", err)
 		}
 		w.tx = &Tx{db: g.db, lite: g.lite, now: g.db.Now(), drops: g.db.keys.drops.Load()}
 		g.call(w)
 		g.lite.settle()
 		if w.err != nil || w.caught != nil {
 			if err := g.exec("ROLLBACK TO one"); err != nil { // a full disk ends the whole transaction
-				return errors.Join(w.err, err)
+				return fmt.Errorf("store: in a group of transactions: %w", errors.Join(w.err, err))
 			}
 		}
 		if err := g.exec("RELEASE one"); err != nil {
-			return err
+			return fmt.Errorf("store: in a group of transactions: %w", err)
 		}
 	}
-	return g.exec("COMMIT")
+	return committing(g.exec("COMMIT"))
+}
+
+// committing is the error of a COMMIT. One for which there is no room wrote no
+// whole frame that ends the transaction, so that nothing was done. After any other
+// trouble, such as that of syncing, that frame may be in the log: nobody reads it
+// now, and the next transaction is written in its place, but a crash before that
+// brings the transaction back.
+func committing(err error) error {
+	if err == nil {
+		return nil
+	}
+	if code := sqlite.ErrCode(err).ToPrimary(); code == sqlite.ResultFull || code == sqlite.ResultBusy {
+		return fmt.Errorf("store: committing, which did nothing: %w", err)
+	}
+	return fmt.Errorf("%w: %w", errCommitting, err)
 }
 
 // call runs one member; its panic fails that member alone.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -49,6 +50,7 @@ func (p *parcel) hand() hand { return hand{p.event, p.attempts} }
 // haul is what one claim brought.
 type haul struct {
 	parcels  []*parcel
+	left     int       // how many of them were marked as this node's, and in nobody's hand
 	revision int64     // of the endpoint; 0 when there was no row to tell
 	next     time.Time // when the next retry is due; zero when none is known
 }
@@ -67,7 +69,7 @@ const revision = `(SELECT e.revision FROM webhook_endpoints e WHERE e.team_id = 
 // stops reading when it has enough; a LIMIT that differs from call to call
 // would make SQLite plan the statement anew each time.
 func claimSQLite(ctx context.Context, tx *store.Tx, team uuid.UUID, id EndpointID, lane, most int, inHand map[hand]struct{}) (haul, error) {
-	rows, err := tx.Query(ctx, `SELECT c.event_id, v.seq, v.type, v.user_id, v.created_at, c.due_at, c.attempts, c.tries, `+revision+`, TRUE
+	rows, err := tx.Query(ctx, `SELECT c.event_id, v.seq, v.type, v.user_id, v.created_at, c.due_at, c.attempts, c.tries, `+revision+`, FALSE
 		FROM (SELECT d.event_id, d.due_at, d.attempts, d.tries FROM webhook_deliveries d WHERE `+due+` ORDER BY d.due_at, d.event_id LIMIT 10000) AS c
 		CROSS JOIN events v WHERE v.team_id = $1 AND v.id = c.event_id`,
 		team, id, lane, store.Micros(tx.Now()))
@@ -79,13 +81,18 @@ func claimSQLite(ctx context.Context, tx *store.Tx, team uuid.UUID, id EndpointI
 }
 
 // claimPostgres marks due rows as this node's. Rows that another transaction
-// is claiming are passed over, and so are those of nodes that are alive. When
-// unsure, after a claim whose commit may or may not have come through, it takes
-// rows that are marked as ours as well, if they are not in hand.
-func claimPostgres(ctx context.Context, tx *store.Tx, team uuid.UUID, id EndpointID, lane, most int, node uuid.UUID, unsure bool, inHand map[hand]struct{}) (haul, error) {
-	free, limit := jobs.Free("d.node", "$4"), most
-	if unsure {
-		free, limit = `(d.node = $6 OR `+free+`)`, most+len(inHand)
+// is claiming are passed over, and so are those of nodes that are alive and, since
+// this node's lease may have lapsed, those that are in hand. Rows that are marked
+// as ours and not in hand were left so by a commit of which no answer came; those
+// that are due since ours are taken as well, unless it is zero.
+func claimPostgres(ctx context.Context, tx *store.Tx, team uuid.UUID, id EndpointID, lane, most int, node uuid.UUID, ours time.Time, inHand map[hand]struct{}) (haul, error) {
+	held, attempts := make([][16]byte, 0, len(inHand)), make([]int64, 0, len(inHand))
+	for h := range inHand {
+		held, attempts = append(held, h.event), append(attempts, int64(h.attempts))
+	}
+	since := int64(math.MinInt64)
+	if !ours.IsZero() {
+		since = store.Micros(ours)
 	}
 	// OFFSET 0 keeps the lookup of the event a lookup: as a plain join it tempts
 	// PostgreSQL, while there are no statistics, to begin with the wrong table.
@@ -94,39 +101,42 @@ func claimPostgres(ctx context.Context, tx *store.Tx, team uuid.UUID, id Endpoin
 			FROM webhook_deliveries d CROSS JOIN LATERAL (
 				SELECT v.seq, v.type, v.user_id, v.created_at FROM events v
 				WHERE v.id = d.event_id AND v.team_id = d.team_id AND v.seq IS NOT NULL OFFSET 0) AS v
-			WHERE `+due+` AND `+free+` ORDER BY d.due_at, d.event_id LIMIT $5 FOR UPDATE OF d SKIP LOCKED)
+			WHERE `+due+` AND (d.node = $6 AND d.due_at <= $7 OR `+jobs.Free("d.node")+`)
+				AND (d.event_id, d.attempts) NOT IN (SELECT * FROM UNNEST($8::uuid[], $9::bigint[]))
+			ORDER BY d.due_at, d.event_id LIMIT $5 FOR UPDATE OF d SKIP LOCKED)
 		UPDATE webhook_deliveries d SET node = $6 FROM c
 		WHERE d.event_id = c.event_id AND d.endpoint_id = $2 AND d.team_id = $1
 		RETURNING d.event_id, c.seq, c.type, c.user_id, c.created_at, d.due_at, d.attempts, d.tries, `+revision+`, c.mine`,
-		team, id, lane, store.Micros(tx.Now()), limit, node)
+		team, id, lane, store.Micros(tx.Now()), most, node, since, held, attempts)
 	if err != nil {
 		return haul{}, fmt.Errorf("webhooks: claiming: %w", err)
 	}
 	defer rows.Close()
-	h, err := readHaul(rows, lane, limit, inHand)
+	h, err := readHaul(rows, lane, most, nil)
 	slices.SortFunc(h.parcels, func(a, b *parcel) int { return cmp.Compare(a.seq, b.seq) })
 	return h, err
 }
 
-// readHaul keeps what is not in hand. marked, the last column, tells that the
-// row was this node's before, or on SQLite that nothing but memory can tell; a
-// row that was free is never in hand.
+// readHaul keeps what is not in hand.
 func readHaul(rows *store.Rows, lane, most int, inHand map[hand]struct{}) (haul, error) {
 	var h haul
 	for len(h.parcels) < most && rows.Next() {
 		p := &parcel{lane: lane}
 		var user *uuid.UUID
-		var marked bool
+		var left bool
 		err := rows.Scan(&p.event, &p.seq, &p.kind, &user, store.ScanTime(&p.created), store.ScanTime(&p.due),
-			&p.attempts, &p.tries, &h.revision, &marked)
+			&p.attempts, &p.tries, &h.revision, &left)
 		if err != nil {
 			return h, fmt.Errorf("webhooks: scanning a delivery: %w", err)
 		}
 		if user != nil {
 			p.user = *user
 		}
-		if _, held := inHand[p.hand()]; !held || !marked {
-			h.parcels = append(h.parcels, p)
+		if _, held := inHand[p.hand()]; held {
+			continue
+		}
+		if h.parcels = append(h.parcels, p); left {
+			h.left++
 		}
 	}
 	return h, rows.Err()

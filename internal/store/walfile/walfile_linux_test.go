@@ -242,6 +242,33 @@ func TestWhatWasRolledBackIsForgotten(t *testing.T) {
 	}
 }
 
+// What a commit wrote that could not be synced is gone for every connection, and
+// there again after a crash: nothing but the next transaction, which is written
+// in its place, makes it go. So whoever was told of the failure does not know.
+func TestWhatWasNotSyncedComesBackAfterACrash(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.db")
+	c := openWAL(t, path)
+	defer c.Close()
+	exec(t, c, "INSERT INTO t VALUES (1, randomblob(100))")
+	works := walfile.FailSync(path + "-wal")
+	err := sqlitex.Execute(c, "INSERT INTO t VALUES (2, randomblob(200))", nil)
+	works()
+	if sqlite.ErrCode(err) != sqlite.ResultIOErrFsync {
+		t.Fatalf("not synced, and %v", err)
+	}
+	walfile.Drop(path)
+	if got, want := rows(t, c), (map[int64]int64{1: 100}); !maps.Equal(got, want) {
+		t.Errorf("there is %v, not %v", got, want)
+	}
+	if got, want := rowsAfterACrash(t, path), (map[int64]int64{1: 100, 2: 200}); !maps.Equal(got, want) {
+		t.Errorf("after a crash there is %v, not %v", got, want)
+	}
+	exec(t, c, "INSERT INTO t VALUES (3, randomblob(300))")
+	if got, want := rowsAfterACrash(t, path), (map[int64]int64{1: 100, 3: 300}); !maps.Equal(got, want) {
+		t.Errorf("after a crash there is %v, not %v", got, want)
+	}
+}
+
 // A log that cannot be written fails the commit, and the next one is good.
 func TestAFullDisk(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.db")
@@ -263,6 +290,9 @@ func TestAFullDisk(t *testing.T) {
 	}
 	if !c.AutocommitEnabled() {
 		exec(t, c, "ROLLBACK")
+	}
+	if got := rowsAfterACrash(t, path); !maps.Equal(got, map[int64]int64{1: 100}) {
+		t.Errorf("after a crash there is %v", got)
 	}
 	exec(t, c, "INSERT INTO t VALUES (2, randomblob(200))")
 	want := map[int64]int64{1: 100, 2: 200}
