@@ -39,7 +39,8 @@ type feedEvent struct {
 	ID        string          `json:"id" doc:"msg_…, the webhook-id of its deliveries."`
 	EventType string          `json:"event_type"`
 	CreatedAt Time            `json:"created_at"`
-	Event     json.RawMessage `json:"event" doc:"The envelope; null once its user is erased."`
+	Event     json.RawMessage `json:"event" doc:"The envelope; null once its user is erased, and where problem is given."`
+	Problem   string          `json:"problem,omitempty" enum:"unreadable" doc:"unreadable: what is stored of the event cannot be opened. Left out of every other."`
 }
 
 func (a *API) readFeed(ctx context.Context, c Caller, in *feedIn) (*written, error) {
@@ -89,7 +90,10 @@ func appendFeedEvent(buf []byte, e *events.Message) []byte {
 	buf = append(buf, `","created_at":"`...)
 	buf = append(buf, Time(e.CreatedAt).String()...)
 	buf = append(buf, `","event":`...)
-	if e.Body == nil {
+	switch {
+	case e.Unreadable != nil:
+		return append(buf, `null,"problem":"unreadable"}`...)
+	case e.Body == nil:
 		return append(buf, `null}`...)
 	}
 	buf = append(buf, e.Body...)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"hale/internal/connections"
+	"hale/internal/events"
 	"hale/internal/ledger"
 	"hale/internal/providers"
 	"hale/internal/store"
@@ -193,11 +194,15 @@ func TestPushConnectsAndAnnouncesTheEndOfHistory(t *testing.T) {
 	})
 }
 
+// eventTypes are those of the team's events, in the order of their numbers.
 func (d dataDoor) eventTypes() (names []string) {
 	d.t.Helper()
 	ctx := store.AsSystem(context.Background())
+	if err := (&events.Sequencer{DB: d.db}).Settle(ctx); err != nil {
+		d.t.Fatal(err)
+	}
 	err := d.db.Read(ctx, func(tx *store.Tx) error {
-		rows, err := tx.Query(ctx, `SELECT type FROM events WHERE team_id = $1 ORDER BY created_at, id`, d.team.ID)
+		rows, err := tx.Query(ctx, `SELECT type FROM events WHERE team_id = $1 ORDER BY seq`, d.team.ID)
 		if err != nil {
 			return err
 		}

@@ -103,10 +103,13 @@ func TestUnmatchedResultsStory(t *testing.T) {
 				}
 			}
 		}
-		s.Get("/v2/events?limit=1000&types=labtest.match_review.created", &events)
 		var told []string
-		for _, e := range events.Events {
-			told = append(told, e.Event.Data.ID)
+		for deadline := time.Now().Add(10 * time.Second); len(told) < len(all) && time.Now().Before(deadline); { // PostgreSQL numbers them a moment later
+			s.Get("/v2/events?limit=1000&types=labtest.match_review.created", &events)
+			told = nil
+			for _, e := range events.Events {
+				told = append(told, e.Event.Data.ID)
+			}
 		}
 		if !slices.Equal(told, all) {
 			t.Errorf("told of %v, not of %v", told, all)

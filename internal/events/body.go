@@ -10,6 +10,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"hale/internal/rows"
+	"hale/internal/secrets"
 	"hale/internal/store"
 )
 
@@ -27,7 +28,9 @@ const (
 	maxStoredPlain = MaxBody + 1
 )
 
-var errStored = errors.New("events: a stored body is damaged")
+// ErrUnreadable says of one event that its stored body is damaged, or written as
+// only a newer version writes it.
+var ErrUnreadable = errors.New("events: a stored body cannot be read")
 
 var encoder = sync.OnceValue(func() *zstd.Encoder {
 	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(MaxBody), zstd.WithLowerEncoderMem(true))
@@ -54,7 +57,7 @@ func pack(body []byte) []byte {
 
 func unpack(stored []byte) ([]byte, error) {
 	if len(stored) == 0 {
-		return nil, errStored
+		return nil, ErrUnreadable
 	}
 	switch stored[0] {
 	case plain:
@@ -62,28 +65,32 @@ func unpack(stored []byte) ([]byte, error) {
 	case compressed:
 		body, err := decoder().DecodeAll(stored[1:], nil)
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", errStored, err)
+			return nil, fmt.Errorf("%w: %w", ErrUnreadable, err)
 		}
 		return body, nil
 	case asRows:
 		body, err := rows.Unpack(nil, stored[1:], MaxBody)
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", errStored, err)
+			return nil, fmt.Errorf("%w: %w", ErrUnreadable, err)
 		}
 		return body, nil
 	}
-	return nil, errStored
+	return nil, fmt.Errorf("%w: format %d is unknown", ErrUnreadable, stored[0])
 }
 
 func sealBody(ctx context.Context, tx *store.Tx, e New, id ID, packed []byte) ([]byte, error) {
 	return tx.Seal(ctx, e.Team, e.User, bodyColumn+id.String(), packed)
 }
 
-// openBody gives the envelope, or nil when the user it is about was erased.
+// openBody gives the envelope, or nil when the user it is about was erased. The
+// error is ErrUnreadable when it is about this body alone.
 func openBody(ctx context.Context, tx *store.Tx, team, user uuid.UUID, id ID, sealed []byte) ([]byte, error) {
 	stored, err := tx.Unseal(ctx, team, user, bodyColumn+id.String(), sealed)
 	if errors.Is(err, store.ErrNoKey) {
 		return nil, nil
+	}
+	if errors.Is(err, secrets.ErrSealed) {
+		return nil, fmt.Errorf("%w: %w", ErrUnreadable, err)
 	}
 	if err != nil {
 		return nil, err

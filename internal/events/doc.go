@@ -28,7 +28,9 @@
 // order than they began, so events commit without a number and a sequencer
 // numbers, under a lock, what has become visible; deliveries wait for that. A
 // transaction that ends with its events (Add) takes that lock and numbers them
-// itself.
+// itself, after what the team has committed without a number until then. So an
+// event has a greater number than every event that was committed before its
+// transaction began.
 //
 // The next number is the greatest so far plus one, so retention keeps each
 // team's last event whatever its age.

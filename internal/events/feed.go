@@ -2,12 +2,14 @@ package events
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
+	"hale/internal/fault"
 	"hale/internal/store"
 )
 
@@ -19,6 +21,9 @@ type Message struct {
 	User      uuid.UUID // zero when the event is about no user
 	CreatedAt time.Time
 	Body      []byte // the envelope; nil once the user is erased
+	// Unreadable is [ErrUnreadable] when what is stored cannot be opened or is in a
+	// format that this version does not know; Body is nil then.
+	Unreadable error
 }
 
 // Page is a part of a team's feed.
@@ -42,10 +47,17 @@ const (
 // After reads the events of a team whose number is greater than after, in
 // order; only those of the given types unless types is empty. Every event
 // committed before the last one of the page is in it, or was in one before.
+//
+// Nobody was told of a number above the last, unless by a database from which
+// this one was restored: whoever comes with such a number is refused, since the
+// numbers behind it are given once more, to other events.
 func After(ctx context.Context, tx *store.Tx, team uuid.UUID, after int64, limit int, types []string) (Page, error) {
 	last, err := LastNumber(ctx, tx, team)
 	page := Page{Next: after, Last: last}
-	if err != nil || last <= after {
+	if err == nil && after > last {
+		err = ahead(last)
+	}
+	if err != nil || last == after {
 		return page, err
 	}
 	limit = min(max(limit, 1), MaxPage)
@@ -66,6 +78,12 @@ func After(ctx context.Context, tx *store.Tx, team uuid.UUID, after int64, limit
 	}
 	page.HasMore = page.Next < last
 	return page, nil
+}
+
+// ahead is the fault of a reader who has more than there is.
+func ahead(last int64) error {
+	return fault.New(fault.Invalid, fmt.Sprintf("is greater than the number of your newest event, %d: the database was restored from "+
+		"an earlier state, and numbers above it are given again to other events; go on from %d or from before", last, last)).At("query", "after")
 }
 
 // readPage fills the page with events up to number until; cut tells that it
@@ -122,9 +140,10 @@ func Get(ctx context.Context, tx *store.Tx, team uuid.UUID, id ID) (Message, err
 const bodiesAtOnce = 16
 
 // Bodies reads envelopes by event id. Those of the last moments come from
-// memory; unknown and erased ones are left out.
-func Bodies(ctx context.Context, tx *store.Tx, team uuid.UUID, ids []ID) (map[ID][]byte, error) {
-	found := make(map[ID][]byte, len(ids))
+// memory; unknown and erased ones are left out, and so are unreadable ones, of
+// which bad tells.
+func Bodies(ctx context.Context, tx *store.Tx, team uuid.UUID, ids []ID) (found map[ID][]byte, bad map[ID]error, err error) {
+	found, bad = make(map[ID][]byte, len(ids)), map[ID]error{}
 	var missing []ID
 	for _, id := range ids {
 		if body := recent.get(id, tx.Now()); body != nil {
@@ -136,16 +155,19 @@ func Bodies(ctx context.Context, tx *store.Tx, team uuid.UUID, ids []ID) (map[ID
 	for part := range slices.Chunk(missing, bodiesAtOnce) {
 		stored, err := byID(ctx, tx, team, part)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, m := range stored {
-			if m.Body != nil {
+			switch {
+			case m.Unreadable != nil:
+				bad[m.ID] = m.Unreadable
+			case m.Body != nil:
 				found[m.ID] = m.Body
 				recent.put(m.ID, m.Body, tx.Now())
 			}
 		}
 	}
-	return found, nil
+	return found, bad, nil
 }
 
 func byID(ctx context.Context, tx *store.Tx, team uuid.UUID, ids []ID) ([]Message, error) {
@@ -195,12 +217,16 @@ func scanSealed(rows interface{ Scan(...any) error }) (Message, error) {
 }
 
 // openAll replaces sealed bodies by the envelopes, after the rows are closed:
-// opening may need the team's key from the database.
+// opening may need the team's key from the database. One that does not open says
+// so and stops none of the others.
 func openAll(ctx context.Context, tx *store.Tx, team uuid.UUID, all []Message) error {
 	for i := range all {
 		m := &all[i]
 		body, err := openBody(ctx, tx, team, m.User, m.ID, m.Body)
-		if err != nil {
+		switch {
+		case errors.Is(err, ErrUnreadable):
+			m.Unreadable = err
+		case err != nil:
 			return err
 		}
 		m.Body = body

@@ -32,9 +32,9 @@ func Draft(ctx context.Context, tx *store.Tx, all []New) (Drafts, error) {
 }
 
 // Add adds to a batch what writes the events, and a delivery for each endpoint
-// that listens. On PostgreSQL the events get their numbers here as well, under
-// the sequencer's lock, which is held until the transaction ends: let these be
-// its last statements.
+// that listens. On PostgreSQL the events get their numbers here as well, after
+// those of the team that were committed without one, under the sequencer's lock,
+// which is held until the transaction ends: let these be its last statements.
 func (d Drafts) Add(ctx context.Context, tx *store.Tx, b *store.Batch) error {
 	return d.add(ctx, tx, b, true)
 }
@@ -45,6 +45,8 @@ func (d Drafts) add(ctx context.Context, tx *store.Tx, b *store.Batch, number bo
 	}
 	rows, team := d, d[0].Team
 	var h *handing
+	var earlier int64 // events from before that get their numbers here
+
 	if number || tx.Serial() { // what has no number yet cannot be sent
 		h = hands(team)
 	}
@@ -57,7 +59,7 @@ func (d Drafts) add(ctx context.Context, tx *store.Tx, b *store.Batch, number bo
 			b.Insert(nil, insertInto, append(rows[i].args(tx), rows[i].seq), ``)
 		}
 	case number:
-		b.Exec(nil, takeSequencerLock)
+		addNumberEarlier(b, team, &earlier)
 		addArrays(tx, b, rows, number)
 	default:
 		addArrays(tx, b, rows, number)
@@ -71,7 +73,7 @@ func (d Drafts) add(ctx context.Context, tx *store.Tx, b *store.Batch, number bo
 		case h != nil:
 			h.to.Hand(team, h.fresh)
 			ready.ring(team)
-			if h.left {
+			if h.left || earlier > 0 {
 				due.ring(team)
 			}
 		case number:

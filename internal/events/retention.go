@@ -42,33 +42,62 @@ func Forget(ctx context.Context, db *store.DB, team uuid.UUID, before time.Time)
 // forgetSome looks at the next events in order of number. last is 0 when none
 // of them was old enough.
 func forgetSome(ctx context.Context, tx *store.Tx, team uuid.UUID, before time.Time, after int64) (last, n int64, err error) {
+	if err := Keep(ctx, tx, team); err != nil {
+		return 0, 0, err
+	}
 	newest, err := LastNumber(ctx, tx, team)
 	if err != nil {
 		return 0, 0, err
 	}
-	const some = `FROM (SELECT seq, id, team_id, created_at FROM events WHERE team_id = $1 AND seq > $2 AND seq < $3 ORDER BY seq LIMIT $4) AS v
-		WHERE v.created_at < $5`
-	args := []any{team, after, newest, forgetAtOnce, store.Micros(before)}
-	if err := tx.QueryRow(ctx, `SELECT COALESCE(MAX(v.seq), 0) `+some, args...).Scan(&last); err != nil || last == 0 {
-		return 0, 0, err
+	last, old, err := readOld(ctx, tx, team, before, after, newest)
+	if err != nil || len(old) == 0 {
+		return last, 0, err
 	}
-	old := `(SELECT v.id ` + some + ` AND NOT ` + waits + `)`
-	for _, table := range []string{"webhook_attempts", "webhook_deliveries"} {
-		_, err := tx.Exec(ctx, `DELETE FROM `+table+` WHERE team_id = $1 AND event_id IN `+old+`
-			AND endpoint_id IN (SELECT id FROM webhook_endpoints WHERE team_id = $1)`, again(args)...)
-		if err != nil {
-			return 0, 0, fmt.Errorf("events: forgetting %s: %w", table, err)
+	// The same events in all three tables, though deliveries end meanwhile.
+	for _, part := range []string{
+		`webhook_attempts WHERE team_id = $1 AND endpoint_id IN (SELECT id FROM webhook_endpoints WHERE team_id = $1) AND event_id IN `,
+		`webhook_deliveries WHERE team_id = $1 AND endpoint_id IN (SELECT id FROM webhook_endpoints WHERE team_id = $1) AND event_id IN `,
+		`events WHERE team_id = $1 AND id IN `,
+	} {
+		if n, err = tx.Exec(ctx, `DELETE FROM `+part+store.List(2, len(old)), append([]any{team}, old...)...); err != nil {
+			return 0, 0, fmt.Errorf("events: forgetting: %w", err)
 		}
-	}
-	n, err = tx.Exec(ctx, `DELETE FROM events WHERE team_id = $1 AND id IN `+old, again(args)...)
-	if err != nil {
-		return 0, 0, fmt.Errorf("events: forgetting: %w", err)
 	}
 	return last, n, nil
 }
 
-// again copies arguments, which a statement may change.
-func again(args []any) []any { return append([]any(nil), args...) }
+// readOld finds those of the next events that are from before a moment and not
+// on their way. last is the number of the last old one that it looked at.
+func readOld(ctx context.Context, tx *store.Tx, team uuid.UUID, before time.Time, after, newest int64) (last int64, ids []any, err error) {
+	rows, err := tx.Query(ctx, `SELECT v.seq, v.id, `+waits+` FROM (
+			SELECT seq, id, team_id, created_at FROM events WHERE team_id = $1 AND seq > $2 AND seq < $3 ORDER BY seq LIMIT $4) AS v
+		WHERE v.created_at < $5 ORDER BY v.seq`, team, after, newest, forgetAtOnce, store.Micros(before))
+	if err != nil {
+		return 0, nil, fmt.Errorf("events: looking for what is old: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id ID
+		var waiting bool
+		if err := rows.Scan(&last, &id, &waiting); err != nil {
+			return 0, nil, fmt.Errorf("events: looking for what is old: %w", err)
+		}
+		if !waiting {
+			ids = append(ids, id)
+		}
+	}
+	return last, ids, rows.Err()
+}
+
+// Keep keeps a team's events from being forgotten until the transaction ends.
+// Who writes deliveries of events that were there before asks for it, so that
+// none is left without its event.
+func Keep(ctx context.Context, tx *store.Tx, team uuid.UUID) error {
+	if err := tx.Lock(ctx, "events.forget:"+team.String()); err != nil {
+		return fmt.Errorf("events: keeping: %w", err)
+	}
+	return nil
+}
 
 // Erase forgets what memory holds of a user's events. What is stored can not
 // be read once the user's key is gone, which the caller sees to; numbers and

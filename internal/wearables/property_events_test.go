@@ -1,13 +1,22 @@
 package wearables_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+	"testing"
 
+	"pgregory.net/rapid"
+
+	"hale/internal/connections"
 	"hale/internal/events"
+	"hale/internal/patch"
 	"hale/internal/store"
+	"hale/internal/store/storetest"
+	"hale/internal/users"
+	"hale/internal/users/userstest"
 	"hale/internal/wearables"
 )
 
@@ -24,10 +33,67 @@ func inOrder(all []said) (texts []string) {
 	return texts
 }
 
+// eachRapid checks a property on both engines, over people of one database.
+func eachRapid(t *testing.T, check func(t *testing.T, db *store.DB, rt *rapid.T)) {
+	storetest.EachAt(t, clock, func(t *testing.T, db *store.DB) {
+		rapid.Check(t, func(rt *rapid.T) { check(t, db, rt) })
+	})
+}
+
+// person is a new user of a new team.
+func person(t *testing.T, db *store.DB) fixture {
+	team := userstest.Team(t, db)
+	return fixture{
+		t: t, db: db, ctx: store.WithTeam(context.Background(), team.ID.UUID()),
+		in:   &wearables.Ingester{DB: db, Connect: connections.Ensure, Linked: connections.Linked, Hold: connections.Hold},
+		user: userstest.New(t, db, team.ID, users.NewUser{}),
+	}
+}
+
+// livesIn moves the user's fallback zone.
+func (f fixture) livesIn(zone string) fixture {
+	f.t.Helper()
+	err := f.db.Write(f.ctx, func(tx *store.Tx) (err error) {
+		f.user, err = users.Change(f.ctx, tx, f.user.Team, f.user.ID, users.Update{TimeZone: patch.Of(zone)})
+		return err
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return f
+}
+
+// store stores a batch in one of the ways in which data comes: as what was
+// imported, or as a phone's push, which has its events numbered in its commit
+// where it is an ordinary one.
+func (f fixture) store(rt *rapid.T, b wearables.Batch) wearables.Result {
+	f.t.Helper()
+	if !rapid.Bool().Draw(rt, "pushed") {
+		return f.ingest(b)
+	}
+	return f.push(b)
+}
+
+func (f fixture) push(b wearables.Batch) wearables.Result {
+	f.t.Helper()
+	b.Provider = "apple_health_kit"
+	if b.Stage == "" {
+		b.Stage = wearables.Daily
+	}
+	_, r, err := f.in.Push(f.ctx, f.user.Team, f.user.ID, b)
+	if err != nil {
+		f.t.Error(err) // not from the test's goroutine only
+	}
+	return r
+}
+
 // told is everything that was announced to the team of the fixture about single
-// values, oldest first.
+// values, in the order of numbers.
 func (f fixture) told() (all []said) {
 	f.t.Helper()
+	if err := (&events.Sequencer{DB: f.db}).Settle(store.AsSystem(f.ctx)); err != nil {
+		f.t.Fatal(err)
+	}
 	for after, more := int64(0), true; more; {
 		err := f.db.Read(f.ctx, func(tx *store.Tx) error {
 			page, err := events.After(f.ctx, tx, f.user.Team.UUID(), after, events.MaxPage, nil)

@@ -12,7 +12,13 @@ import (
 func (l *line) claim(ctx context.Context) {
 	l.mu.Lock()
 	l.offered, l.claiming, l.claimed = false, true, l.d.db.Now()
-	c := claim{known: l.target, unsure: l.unsure || l.checking, reload: l.reload}
+	c := claim{known: l.target, unsure: l.unsure, reload: l.reload}
+	switch {
+	case l.unsure:
+		c.ours = l.claimed
+	case l.checking:
+		c.ours = l.claimed.Add(-overdue)
+	}
 	l.reload = false
 	for lane := range c.most {
 		if c.most[lane] = l.room(lane); c.most[lane] > 0 {
@@ -71,10 +77,12 @@ func (l *line) takeIn(ctx context.Context, c *claim, err error) (back []*parcel)
 		l.bucket.setRate(float64(l.target.rate) / float64(l.d.peers()))
 	}
 	l.unsure = l.unsure && !c.unsure
+	more := false // than one claim takes
 	for lane, h := range c.got {
 		l.accept(lane, h, c.most[lane])
+		more = more || h.left > 0 && len(h.parcels) == c.most[lane]
 	}
-	l.checking = false
+	l.checking, l.idle = l.checking && more, false
 	l.staff()
 	l.ask()
 	return nil
@@ -92,8 +100,12 @@ func (l *line) accept(lane int, h haul, most int) {
 	if !h.next.IsZero() {
 		l.setTimer(h.next)
 	}
-	if l.checking && len(h.parcels) > 0 {
-		l.d.cfg.Stranded(len(h.parcels))
+	stranded := h.left
+	if l.idle {
+		stranded = len(h.parcels)
+	}
+	if l.checking && stranded > 0 {
+		l.d.cfg.Stranded(stranded)
 	}
 }
 
@@ -113,8 +125,9 @@ func (l *line) askLater(most [lanes]int) {
 type claim struct {
 	most   [lanes]int
 	known  *target
-	unsure bool // take rows that are marked as ours as well
-	reload bool // the endpoint is not as known, whatever the rows say
+	unsure bool
+	ours   time.Time // take rows that are marked as ours and due since then as well
+	reload bool      // the endpoint is not as known, whatever the rows say
 
 	got   [lanes]haul
 	fresh *target // the endpoint, when it is not as known
@@ -152,7 +165,7 @@ func (l *line) take(ctx context.Context, c *claim) error {
 			if n == 0 {
 				continue
 			}
-			if c.got[lane], err = l.takeLane(ctx, tx, lane, n, c.unsure); err != nil {
+			if c.got[lane], err = l.takeLane(ctx, tx, lane, n, c.ours); err != nil {
 				return err
 			}
 		}
@@ -173,9 +186,9 @@ func (l *line) take(ctx context.Context, c *claim) error {
 	})
 }
 
-func (l *line) takeLane(ctx context.Context, tx *store.Tx, lane, most int, unsure bool) (h haul, err error) {
+func (l *line) takeLane(ctx context.Context, tx *store.Tx, lane, most int, ours time.Time) (h haul, err error) {
 	if tx.Engine() == store.Postgres {
-		h, err = claimPostgres(ctx, tx, l.team, l.id, lane, most, l.d.cfg.Node.ID(), unsure, l.inHand)
+		h, err = claimPostgres(ctx, tx, l.team, l.id, lane, most, l.d.cfg.Node.ID(), ours, l.inHand)
 	} else {
 		h, err = claimSQLite(ctx, tx, l.team, l.id, lane, most, l.inHand)
 	}
@@ -199,7 +212,7 @@ func (l *line) lacksBodies(all []*parcel) bool {
 }
 
 // loadBodies reads the envelopes that are not in memory, as many as fit. The
-// rest is read when its turn comes.
+// rest is read when its turn comes, and so is one that could not be read.
 func (l *line) loadBodies(ctx context.Context, tx *store.Tx, all []*parcel) error {
 	budget := bodiesAtOnce
 	for from := 0; from < len(all) && budget > 0; from += 16 {
@@ -208,7 +221,7 @@ func (l *line) loadBodies(ctx context.Context, tx *store.Tx, all []*parcel) erro
 		for i, p := range part {
 			wanted[i] = p.event
 		}
-		bodies, err := events.Bodies(ctx, tx, l.team, wanted)
+		bodies, _, err := events.Bodies(ctx, tx, l.team, wanted)
 		if err != nil {
 			return err
 		}

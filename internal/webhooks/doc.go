@@ -19,6 +19,7 @@
 //	bell.go                       telling this process that endpoints changed
 //	post.go wire.go silent*.go    one HTTP exchange, and the connections that carry it
 //	claim.go record.go            the SQL of claims and results
+//	record_refused.go             results that the database does not take
 //	record_health.go              what results say of an endpoint
 //	hold.go                       what waits for an endpoint that is switched on
 //

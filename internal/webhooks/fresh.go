@@ -42,23 +42,31 @@ func (l *line) keepsUp() bool {
 
 // Hand takes committed deliveries in, or gives them back.
 func (d *Deliverer) Hand(team uuid.UUID, all []events.Fresh) {
-	d.mu.Lock()
-	own := d.byTeam[team]
-	d.mu.Unlock()
-	for _, l := range own {
-		var parcels []*parcel
-		revision := int64(0)
-		for i := range all {
-			if f := &all[i]; f.Endpoint == uuid.UUID(l.id) {
-				revision = f.Revision
-				parcels = append(parcels, &parcel{
-					event: f.Event, seq: f.Seq, kind: f.Type, user: f.User, created: f.Created, due: f.Created, lane: laneFirst, body: f.Body,
-				})
-			}
+	type taken struct {
+		parcels  []*parcel
+		revision int64
+	}
+	byEndpoint := map[EndpointID]*taken{}
+	for i := range all {
+		f := &all[i]
+		of := byEndpoint[EndpointID(f.Endpoint)]
+		if of == nil {
+			of = &taken{}
+			byEndpoint[EndpointID(f.Endpoint)] = of
 		}
-		if len(parcels) > 0 {
-			l.hand(parcels, revision)
+		of.revision = f.Revision
+		of.parcels = append(of.parcels, &parcel{
+			event: f.Event, seq: f.Seq, kind: f.Type, user: f.User, created: f.Created, due: f.Created, lane: laneFirst, body: f.Body,
+		})
+	}
+	for id, of := range byEndpoint {
+		d.mu.Lock()
+		l := d.lines[id]
+		d.mu.Unlock()
+		if l == nil { // gone by now: a new one gives back what it gets, and ends with the next sweep if the endpoint is off
+			l = d.line(team, id)
 		}
+		l.hand(of.parcels, of.revision)
 	}
 }
 

@@ -31,12 +31,14 @@ type line struct {
 	claiming bool
 	offered  bool // waits for a claimer
 	closed   bool
-	checking bool      // a sweep found old rows although the line was idle
+	checking bool      // a sweep found old rows: some may be marked as ours that are not in hand
+	idle     bool      // and that although nothing was in hand
 	unsure   bool      // rows may be marked as ours that are not in hand
 	claimed  time.Time // when the last claim began
 	pausing  bool      // the next claim waits for more to come together
 
 	workers int
+	posting int // how many of them have a parcel
 	window  int // how many workers there may be
 	turn    int
 	bucket  bucket
@@ -105,8 +107,8 @@ func (l *line) found(b *backlog, starting bool) {
 			l.setTimer(at)
 		default:
 			l.wanted[lane] = true
-			if idle && !starting && now.Sub(at) > overdue {
-				l.checking = true
+			if !starting && now.Sub(at) > overdue {
+				l.checking, l.idle = true, l.idle || idle
 			}
 		}
 	}

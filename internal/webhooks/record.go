@@ -15,26 +15,40 @@ import (
 const (
 	recordMost = 200
 	recordWait = 2 * time.Millisecond
-	// postponement is the wait after an attempt that could not be made.
+	// postponement is the least wait after an attempt that could not be made.
 	postponement = time.Minute
 	// healthEvery is how often a success is written to a healthy endpoint.
 	healthEvery = time.Minute
 )
 
-// record writes results and only then lets go of their rows. It does not
-// return before they are on disk: a result that is lost would be a duplicate.
+// record writes results and only then lets go of their rows. It does not return
+// before they are on disk, since a result that is lost would be a duplicate, or
+// set aside.
 func (d *Deliverer) record(ctx context.Context, group []result) {
-	for wait := 10 * time.Millisecond; ; wait = min(2*wait, time.Second) {
-		err := d.db.Write(ctx, func(tx *store.Tx) error { return recordAll(ctx, tx, group) })
+	left := group
+	for wait := 10 * time.Millisecond; len(left) > 0; wait = min(2*wait, time.Second) {
+		err := d.write(ctx, left, recordAll)
 		if err == nil {
-			break
+			d.letGo(left)
+			return
 		}
 		d.cfg.Log.ErrorContext(ctx, "recording deliveries", "error", err)
 		if errors.Is(err, store.ErrClosed) {
 			return
 		}
+		if d.db.Ping(ctx) == nil {
+			left = d.oneByOne(ctx, left)
+		}
 		time.Sleep(wait)
 	}
+}
+
+func (d *Deliverer) write(ctx context.Context, group []result, how func(context.Context, *store.Tx, []result) error) error {
+	return d.db.Write(ctx, func(tx *store.Tx) error { return how(ctx, tx, group) })
+}
+
+// letGo frees the rows of results that are recorded.
+func (d *Deliverer) letGo(group []result) {
 	for i := range group {
 		r := &group[i]
 		r.line.release(r.parcel.hand(), r.retryAt)
@@ -49,8 +63,17 @@ func (d *Deliverer) record(ctx context.Context, group []result) {
 
 func (r *result) attempted() bool { return r.fate == sent || r.fate == retried || r.fate == failed }
 
-// recordAll writes the attempts and the new states of a group.
+// recordAll writes the attempts and the new states of a group, and what they say
+// of their endpoints.
 func recordAll(ctx context.Context, tx *store.Tx, group []result) error {
+	if err := recordDeliveries(ctx, tx, group); err != nil {
+		return err
+	}
+	return recordHealth(ctx, tx, group)
+}
+
+// recordDeliveries writes the attempts and the new states of a group.
+func recordDeliveries(ctx context.Context, tx *store.Tx, group []result) error {
 	var b store.Batch
 	events.AddPreferIndexes(tx, &b)
 	addSent(tx, &b, group)
@@ -69,7 +92,7 @@ func recordAll(ctx context.Context, tx *store.Tx, group []result) error {
 			return err
 		}
 	}
-	return recordHealth(ctx, tx, group)
+	return nil
 }
 
 // widths are how many rows one statement changes on SQLite: few texts to
@@ -144,9 +167,8 @@ func recordOther(ctx context.Context, tx *store.Tx, r *result) error {
 			_, err = tx.Exec(ctx, `UPDATE webhook_deliveries SET node = NULL`+mine, key...)
 		}
 	case postponed:
-		r.retryAt = tx.Now().Add(postponement)
 		_, err = tx.Exec(ctx, `UPDATE webhook_deliveries SET lane = 1, due_at = $5, node = NULL`+mine, append(key, store.Micros(r.retryAt))...)
-	case erased:
+	case erased, unreadable:
 		_, err = tx.Exec(ctx, `UPDATE webhook_deliveries SET state = 'failed', ended_at = $5, node = NULL`+mine, append(key, store.Micros(tx.Now()))...)
 	case retried:
 		_, err = tx.Exec(ctx, `UPDATE webhook_deliveries

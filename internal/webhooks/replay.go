@@ -33,6 +33,9 @@ func resendable(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID,
 		return events.Message{}, fault.New(fault.Unavailable, "the webhook was just switched on, and what waited for it is being held; ask again in a moment")
 	}
 	m, err := events.Get(ctx, tx, team.UUID(), event)
+	if err == nil && m.Unreadable != nil {
+		return m, fault.New(fault.Unprocessable, "the stored event cannot be read")
+	}
 	if err == nil && m.Body == nil {
 		return m, fault.New(fault.Unprocessable, "the user this event was about has been erased, and the event with the user")
 	}
@@ -42,6 +45,9 @@ func resendable(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID,
 // Resend sends one message to one endpoint once more, or for the first time,
 // whatever the endpoint's filter says.
 func Resend(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID, event events.ID) error {
+	if err := events.Keep(ctx, tx, team.UUID()); err != nil {
+		return err
+	}
 	m, err := resendable(ctx, tx, team, id, event)
 	if err != nil {
 		return err
@@ -173,6 +179,18 @@ func (r Replay) Start(ctx context.Context, tx *store.Tx, team teams.ID) (jobs.ID
 		if err := reachBack(ctx, tx, team, r.Endpoint, r.From); err != nil {
 			return jobs.ID{}, err
 		}
+		last, err := events.LastNumber(ctx, tx, team.UUID())
+		if err != nil {
+			return jobs.ID{}, err
+		}
+		// What comes after this moment is not part of it, however late the job
+		// runs and however often it is interrupted.
+		if r.To == 0 || r.To > last {
+			r.To = last
+		}
+		if last == 0 {
+			r.To = -1 // 0 would mean all
+		}
 	}
 	return ReplayJob.Enqueue(ctx, tx, r, jobs.Options{Team: team.UUID()})
 }
@@ -237,6 +255,9 @@ func (r Replay) byNumber(ctx context.Context, run *jobs.Run) error {
 }
 
 func (r Replay) addRange(ctx context.Context, tx *store.Tx, team uuid.UUID, from, to int64) error {
+	if err := events.Keep(ctx, tx, team); err != nil {
+		return err
+	}
 	_, err := tx.Exec(ctx, `INSERT INTO webhook_deliveries (team_id, endpoint_id, event_id, state, lane, due_at, attempts, tries)
 		SELECT v.team_id, e.id, v.id, 'pending', 2, $4, 0, 0
 		FROM events v JOIN webhook_endpoints e ON e.team_id = v.team_id AND e.id = $2

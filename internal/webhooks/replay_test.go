@@ -9,8 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"hale/internal/events"
 	"hale/internal/jobs"
 	"hale/internal/jobs/jobstest"
+	"hale/internal/patch"
 	"hale/internal/store"
 	"hale/internal/store/storetest"
 	"hale/internal/webhooks"
@@ -145,4 +147,46 @@ func TestReconcile(t *testing.T) {
 			t.Errorf("open: %+v", a.Open)
 		}
 	})
+}
+
+// A replay without an end ends where the numbers ended when it was asked for,
+// however late its job runs.
+func TestReplaysEndWhereTheyWereAskedFor(t *testing.T) {
+	for _, before := range []int{0, 3} {
+		storetest.Each(t, func(t *testing.T, db *store.DB) {
+			r := newRig(t, db, webhooks.Config{})
+			rc := newReceiver(t, nil)
+			r.emit(before)
+			eventually(t, time.Minute, "numbered", func() bool { return r.last() == int64(before) })
+			e := r.endpoint(webhooks.NewEndpoint{URL: rc.server.URL, Types: []string{"daily.data.sleep.created"}})
+			var job jobs.ID
+			r.write(func(tx *store.Tx) (err error) {
+				job, err = webhooks.Replay{Endpoint: e.ID, From: 1}.Start(system, tx, r.team)
+				return err
+			})
+			r.emit(2)
+			eventually(t, time.Minute, "numbered", func() bool { return r.last() == int64(before+2) })
+			r.update(e.ID, webhooks.Changes{Types: patch.Of([]string{"daily.data.steps.created"})})
+			r.runJobs()
+			eventually(t, time.Minute, "replayed", func() bool {
+				return r.count(`SELECT COUNT(*) FROM jobs WHERE id = $1 AND status = 'succeeded'`, job) == 1
+			})
+			if n := r.count(`SELECT COUNT(*) FROM webhook_deliveries WHERE endpoint_id = $1`, e.ID); n != before {
+				t.Errorf("%d of %d replayed", n, before)
+			}
+		})
+	}
+}
+
+// last is the greatest number of the team's events.
+func (r *rig) last() (n int64) {
+	r.t.Helper()
+	err := r.db.Read(system, func(tx *store.Tx) (err error) {
+		n, err = events.LastNumber(system, tx, r.team.UUID())
+		return err
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return n
 }

@@ -1,8 +1,10 @@
 package webhooks
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -11,13 +13,14 @@ import (
 	"hale/internal/store"
 )
 
-// staff starts as many workers as there is work for. l.mu is held.
+// staff starts as many workers as there is work for that nobody is about to
+// take: those that are posting may be at it for long. l.mu is held.
 func (l *line) staff() {
 	waiting := 0
 	for lane := range l.queues {
 		waiting += l.queues[lane].len()
 	}
-	for l.workers < min(l.window, waiting) && !l.closed {
+	for l.workers < l.window && l.workers-l.posting < waiting && !l.closed {
 		l.workers++
 		l.d.posts.Go(l.work)
 	}
@@ -41,7 +44,11 @@ func (l *line) work() {
 			signing.giveBack(signer)
 			signer, signing = t.signer(), t
 		}
-		l.d.results.Add(l.send(ctx, p, t, signer))
+		r := l.send(ctx, p, t, signer)
+		l.mu.Lock()
+		l.posting--
+		l.mu.Unlock()
+		l.d.results.Add(r)
 	}
 }
 
@@ -114,6 +121,7 @@ func (l *line) next() (*parcel, *target) {
 	}
 	for _, lane := range order {
 		if p := l.queues[lane].pop(); p != nil {
+			l.posting++
 			l.ask()
 			return p, l.target
 		}
@@ -141,7 +149,7 @@ func (l *line) send(ctx context.Context, p *parcel, t *target, signer *Signer) r
 	if p.body == nil {
 		if err := l.readBody(ctx, p); err != nil {
 			l.d.cfg.Log.ErrorContext(ctx, "reading an event", "event", p.event, "error", err)
-			return result{line: l, parcel: p, fate: postponed}
+			return l.unread(p, err)
 		}
 		if p.body == nil {
 			return result{line: l, parcel: p, fate: erased}
@@ -159,10 +167,29 @@ func (l *line) send(ctx context.Context, p *parcel, t *target, signer *Signer) r
 
 func (l *line) readBody(ctx context.Context, p *parcel) error {
 	return l.d.db.Read(ctx, func(tx *store.Tx) error {
-		bodies, err := events.Bodies(ctx, tx, l.team, []events.ID{p.event})
+		bodies, bad, err := events.Bodies(ctx, tx, l.team, []events.ID{p.event})
 		p.body = bodies[p.event]
-		return err
+		return cmp.Or(err, bad[p.event])
 	})
+}
+
+// unreadableFor is how long after an event a body that cannot be read is tried
+// again: in that time a node of a newer version, which can, may be started.
+const unreadableFor = 24 * time.Hour
+
+// unread decides what becomes of a delivery whose body could not be read: it is
+// tried again in a minute, or later the older it is. When only this body cannot
+// be read, that ends after a day.
+func (l *line) unread(p *parcel, err error) result {
+	r := result{line: l, parcel: p, fate: postponed}
+	now := l.d.db.Now()
+	age := now.Sub(p.created)
+	if errors.Is(err, events.ErrUnreadable) && age >= unreadableFor {
+		r.fate = unreadable
+		return r
+	}
+	r.retryAt = now.Add(max(postponement, min(age, unreadableFor)/10))
+	return r
 }
 
 // fate is what becomes of a delivery after an attempt.
@@ -172,13 +199,14 @@ const (
 	sent fate = iota
 	retried
 	failed
-	returned  // not attempted; free to be claimed again
-	postponed // could not be attempted; tried again shortly
-	erased    // never attempted: the user it is about is gone
+	returned   // not attempted; free to be claimed again
+	postponed  // could not be attempted; tried again later
+	erased     // never attempted: the user it is about is gone
+	unreadable // never attempted: its body cannot be read
 )
 
 func (f fate) String() string {
-	return [...]string{"sent", "retried", "failed", "returned", "postponed", "erased"}[f]
+	return [...]string{"sent", "retried", "failed", "returned", "postponed", "erased", "unreadable"}[f]
 }
 
 // result is an attempt to be recorded.
@@ -193,6 +221,7 @@ type result struct {
 	outcome   Outcome
 	retryAt   time.Time
 	exhausted *events.New // announces a failure for good
+	refused   int         // how often the database refused to record it
 }
 
 func (r *result) decide(s Schedule, now time.Time, random float64) {
