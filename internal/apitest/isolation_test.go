@@ -20,6 +20,7 @@ func TestAnotherTeamsIDIsAnUnknownID(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		s := start(t, d)
 		theirs := s.fixture(t)
+		s.rest(t)
 		before := s.seen(t, theirs)
 		us := s.another("Us")
 		ours := us.fixture(t)

@@ -64,18 +64,25 @@ func (s *service) settle(t *testing.T) {
 	await(t, "the end of a fixture's work", func() bool {
 		before := last()
 		time.Sleep(100 * time.Millisecond)
-		return !s.atWork(t) && last() == before
+		return !s.atWork(t, working, 0) && last() == before
 	})
 }
 
-// working are the jobs that hand over orders and speak of them, rehearse results,
-// or look for the heart rate of a workout. When none is left nothing changes any
-// more by itself.
-var working = []string{"orders.place", "orders.ship", "messages.send", "matching.match", "matching.drill", "wearables.zones"}
+// working are the jobs that hand over orders and speak of them, or rehearse
+// results. When none is left nothing changes any more by itself, but for workouts
+// that wait some seconds for their heart rate.
+var working = []string{"orders.place", "orders.ship", "messages.send", "matching.match", "matching.drill"}
 
-// atWork reports whether one of these is due within seconds. A job that is due
-// only later is not waited for.
-func (s *service) atWork(t *testing.T) bool {
+// rest is settle for one who looks at the jobs as well.
+func (s *service) rest(t *testing.T) {
+	t.Helper()
+	await(t, "the end of looking for heart rate", func() bool { return !s.atWork(t, []string{"wearables.zones"}, 5*time.Second) })
+	s.settle(t)
+}
+
+// atWork reports whether a job of some kinds is due soon. One that is due only
+// later is not waited for.
+func (s *service) atWork(t *testing.T, kinds []string, soon time.Duration) bool {
 	t.Helper()
 	for _, status := range []string{"queued", "running"} {
 		var page struct {
@@ -87,7 +94,7 @@ func (s *service) atWork(t *testing.T) bool {
 		}
 		s.get(t, "/v2/jobs?limit=500&status="+status, &page)
 		for _, job := range page.Jobs {
-			if slices.Contains(working, job.Kind) && job.RunAt.Before(time.Now().Add(5*time.Second)) {
+			if slices.Contains(kinds, job.Kind) && job.RunAt.Before(time.Now().Add(soon)) {
 				return true
 			}
 		}
