@@ -46,6 +46,13 @@ The same file may be imported again: what is there already is left as it is.`,
 			"hale import export.zip --user anna --no-wait -o id",
 		),
 	}, ""))
+	one := c.Args
+	c.Args = func(c *cobra.Command, args []string) error {
+		if len(args) == 2 { // a word before the file, which is no sub-command
+			return withHint(badUsagef("takes one FILE, and %q is no kind of file", args[0]), "hale import --help lists the kinds; without one it is recognised")
+		}
+		return one(c, args)
+	}
 	for _, name := range imports.Kinds() { // a sub-command names the kind; without one the server recognises it
 		kind := strings.ReplaceAll(name, "_", "-")
 		c.AddCommand(s.importVerb(&cobra.Command{
