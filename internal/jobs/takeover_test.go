@@ -20,15 +20,18 @@ const (
 	noticing   = time.Second
 )
 
-// stuck is a kind whose first attempt never ends by itself.
-func stuck(name string) jobs.Kind[nothing] {
+// stuck is a kind whose first attempt never ends by itself. began is closed when
+// it is under way.
+func stuck(name string) (k jobs.Kind[nothing], began chan struct{}) {
+	began = make(chan struct{})
 	var runs atomic.Int32
 	return kind(name, func(ctx context.Context, _ *jobs.Run) error {
 		if runs.Add(1) == 1 {
+			close(began)
 			<-ctx.Done()
 		}
 		return context.Cause(ctx)
-	})
+	}), began
 }
 
 // The jobs of a node that is not heard of any more run elsewhere as soon as its
@@ -38,10 +41,11 @@ func TestAKilledNodeDelaysNoLongerThanItsLease(t *testing.T) {
 		t.Errorf("a lease of %v and a promise of %v", jobs.DefaultLease, jobs.TakeOver)
 	}
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		k := stuck("test.killed")
+		k, began := stuck("test.killed")
 		id := enqueue(t, db, k, jobs.Options{})
 		first := startLeased(t, db, shortLease, k)
 		becomes(t, db, uuid.Nil, id, jobs.Running)
+		<-began // a job is marked as running a moment before
 		least, most := time.Duration(0), noticing
 		if db.Engine() == store.Postgres {
 			startLeased(t, db, shortLease, k) // is there before, and sees it die
