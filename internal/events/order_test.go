@@ -187,6 +187,47 @@ func TestNumbersDoNotGoByClocks(t *testing.T) {
 	}
 }
 
+// A transaction that began first and waited for another's lock comes after it,
+// though its own id is the older one.
+func TestNumbersFollowTheLocks(t *testing.T) {
+	db := storetest.Postgres(t)
+	for name, end := range map[string]func(team uuid.UUID){
+		"the sequencer": func(uuid.UUID) {
+			if err := (&events.Sequencer{DB: db}).Settle(system); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"a crowd": func(team uuid.UUID) {
+			write(t, db, func(tx *store.Tx) error { return crowd(tx, steps(team, `3`)) })
+		},
+	} {
+		team, began, first := bareTeam(t, db), make(chan struct{}), make(chan struct{})
+		var waited sync.WaitGroup
+		waited.Go(func() {
+			err := db.Write(system, func(tx *store.Tx) error {
+				var id int64
+				if err := tx.QueryRow(system, `SELECT pg_current_xact_id()::text::bigint`).Scan(&id); err != nil {
+					return err
+				}
+				close(began)
+				<-first
+				return one(tx, steps(team, `2`))
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+		<-began
+		write(t, db, func(tx *store.Tx) error { return one(tx, steps(team, `1`)) })
+		close(first)
+		waited.Wait()
+		end(team)
+		if got := inFeed(t, db, team); len(got) < 2 || !slices.Equal(got[:2], []string{"1", "2"}) {
+			t.Errorf("by %s: %v", name, got)
+		}
+	}
+}
+
 // typesInOrder are the types of a team's events in order of number.
 func typesInOrder(t *testing.T, db *store.DB, team uuid.UUID) (all []string) {
 	t.Helper()

@@ -88,9 +88,11 @@ func (s *Sequencer) waiting(ctx context.Context) (found bool) {
 	return found || err != nil
 }
 
-// number gives the next numbers to what is visible, in its order: first by the
-// transaction, since one that began after another had committed has the younger
-// id whatever the clocks of nodes say, then by the event's id.
+// number gives the next numbers to what is visible, in the order in which it was
+// written. That is the order of what it tells of too: who writes an event holds
+// what the event is about, so that nobody else's can follow before the commit.
+// Neither the ids of events nor those of transactions are in that order: ids go
+// by the clocks of nodes, and a transaction may begin first and wait.
 func (s *Sequencer) number(ctx context.Context) (n int, err error) {
 	err = s.DB.Write(ctx, func(tx *store.Tx) error {
 		n = 0
@@ -144,7 +146,7 @@ func assign(ctx context.Context, tx *store.Tx) (teams map[uuid.UUID]int64, total
 func readUnnumbered(ctx context.Context, tx *store.Tx) ([]unnumbered, error) {
 	rows, err := tx.Query(ctx, `SELECT u.team_id, u.id, COALESCE((
 			SELECT m.seq FROM events m WHERE m.team_id = u.team_id AND m.seq IS NOT NULL ORDER BY m.seq DESC LIMIT 1), 0)
-		FROM (SELECT team_id, id, xmin AS by FROM events WHERE seq IS NULL ORDER BY id LIMIT $1) AS u ORDER BY age(u.by) DESC, u.id`, numberAtOnce)
+		FROM (SELECT team_id, id, turn FROM events WHERE seq IS NULL ORDER BY turn LIMIT $1) AS u ORDER BY u.turn`, numberAtOnce)
 	if err != nil {
 		return nil, err
 	}
@@ -184,8 +186,8 @@ func addNumberEarlier(b *store.Batch, team uuid.UUID, changed *int64) {
 	b.Exec(nil, takeSequencerLock+`, set_config('enable_seqscan', 'off', TRUE),
 		set_config('enable_bitmapscan', 'off', TRUE), set_config('enable_hashjoin', 'off', TRUE), set_config('enable_mergejoin', 'off', TRUE)`)
 	b.Exec(changed, `UPDATE events SET seq = n.seq FROM (
-			SELECT u.id, last.seq + ROW_NUMBER() OVER (ORDER BY age(u.by) DESC, u.id) AS seq
-			FROM (SELECT id, xmin AS by FROM events WHERE team_id = $1 AND seq IS NULL) AS u,
+			SELECT u.id, last.seq + ROW_NUMBER() OVER (ORDER BY u.turn) AS seq
+			FROM (SELECT id, turn FROM events WHERE team_id = $1 AND seq IS NULL) AS u,
 				(SELECT COALESCE(MAX(seq), 0) AS seq FROM events WHERE team_id = $1) AS last) AS n
 		WHERE events.id = n.id AND events.team_id = $1`, team)
 }
