@@ -2,6 +2,8 @@ package secrets
 
 import (
 	"bytes"
+	"crypto/aes"
+	"crypto/cipher"
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
@@ -9,8 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/tink-crypto/tink-go/v2/aead/subtle"
 )
 
 // KeySize is the length of every sealing key: AES-256.
@@ -20,31 +20,39 @@ const KeySize = 32
 // another place, or damage. It never says which.
 var ErrSealed = errors.New("secrets: sealed value does not open")
 
+// Overhead is how many bytes a sealed value is longer than its plain text: a
+// random nonce of 12 bytes before it and a tag of 16 behind it.
+const Overhead = 28
+
 // Key seals and opens values with AES-256-GCM. The place a value stands in
 // (table, column, row) is bound to it, so that a value moved elsewhere does
-// not open. A sealed value is 28 bytes longer than its plain text.
-type Key struct{ aead *subtle.AESGCM }
+// not open.
+type Key struct{ aead cipher.AEAD }
 
 // NewKey makes a key of 32 bytes.
 func NewKey(raw []byte) (*Key, error) {
 	if len(raw) != KeySize {
 		return nil, fmt.Errorf("secrets: a key has %d bytes, not %d", KeySize, len(raw))
 	}
-	aead, err := subtle.NewAESGCM(raw)
+	block, err := aes.NewCipher(raw)
+	if err != nil {
+		return nil, fmt.Errorf("secrets: making a key: %w", err)
+	}
+	aead, err := cipher.NewGCMWithRandomNonce(block)
 	if err != nil {
 		return nil, fmt.Errorf("secrets: making a key: %w", err)
 	}
 	return &Key{aead}, nil
 }
 
-// Seal encrypts plain for the place where.
-func (k *Key) Seal(where string, plain []byte) ([]byte, error) {
-	return k.aead.Encrypt(plain, []byte(where))
+// Seal encrypts plain for the place where, and appends it to dst.
+func (k *Key) Seal(dst []byte, where string, plain []byte) []byte {
+	return k.aead.Seal(dst, nil, plain, []byte(where))
 }
 
 // Open decrypts what Seal made for the same place.
 func (k *Key) Open(where string, sealed []byte) ([]byte, error) {
-	plain, err := k.aead.Decrypt(sealed, []byte(where))
+	plain, err := k.aead.Open(make([]byte, 0, max(0, len(sealed)-Overhead)), nil, sealed, []byte(where))
 	if err != nil {
 		return nil, ErrSealed
 	}
@@ -94,11 +102,7 @@ func (r *Root) Seal(where string, plain []byte) ([]byte, error) {
 		return nil, errors.New("secrets: there is no root key to seal with")
 	}
 	first := r.keys[0]
-	sealed, err := first.key.Seal(where, plain)
-	if err != nil {
-		return nil, err
-	}
-	return append(first.id[:], sealed...), nil
+	return first.key.Seal(bytes.Clone(first.id[:]), where, plain), nil
 }
 
 // Open unwraps a team's key with the root key that wrapped it.

@@ -2,6 +2,8 @@ package secrets
 
 import (
 	"bytes"
+	"crypto/aes"
+	"crypto/cipher"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -41,9 +43,9 @@ func TestASealedValueOpensOnlyInItsPlace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sealed, err := key.Seal("a:1", []byte("x"))
-	if err != nil {
-		t.Fatal(err)
+	sealed := key.Seal(nil, "a:1", []byte("x"))
+	if len(sealed) != 1+Overhead {
+		t.Errorf("%d bytes", len(sealed))
 	}
 	if plain, err := key.Open("a:1", sealed); err != nil || string(plain) != "x" {
 		t.Errorf("%q, %v", plain, err)
@@ -57,6 +59,43 @@ func TestASealedValueOpensOnlyInItsPlace(t *testing.T) {
 	}
 	if _, err := key.Open("a:2", sealed); err == nil {
 		t.Error("opened in another place")
+	}
+}
+
+// What is stored is the nonce, then what AES-GCM makes of it (RFC 5116), with
+// the place as what is not encrypted; whichever library wrote it, it opens.
+func TestWhatASealedValueIs(t *testing.T) {
+	raw := Bytes(KeySize)
+	key, err := NewKey(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, err := aes.NewCipher(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gcm, err := cipher.NewGCM(block)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, plain := range []string{"", "x", strings.Repeat("long ", 1000)} {
+		nonce := Bytes(gcm.NonceSize())
+		if got, err := key.Open("a:1", gcm.Seal(nonce, nonce, []byte(plain), []byte("a:1"))); err != nil || string(got) != plain || got == nil {
+			t.Errorf("opened %q, %v", got, err)
+		}
+		sealed := key.Seal([]byte("before"), "a:1", []byte(plain))
+		rest, ok := bytes.CutPrefix(sealed, []byte("before"))
+		if !ok || len(rest) != len(plain)+Overhead {
+			t.Fatalf("%d bytes of %d", len(rest), len(plain))
+		}
+		if got, err := gcm.Open(nil, rest[:gcm.NonceSize()], rest[gcm.NonceSize():], []byte("a:1")); err != nil || string(got) != plain {
+			t.Errorf("sealed %q, %v", got, err)
+		}
+	}
+	for n := range Overhead {
+		if _, err := key.Open("a:1", make([]byte, n)); !errors.Is(err, ErrSealed) {
+			t.Errorf("%d bytes: %v", n, err)
+		}
 	}
 }
 

@@ -36,11 +36,8 @@ func (tx *Tx) Seal(ctx context.Context, team, user uuid.UUID, where string, plai
 	if err != nil {
 		return nil, fmt.Errorf("store: sealing %s: %w", column(where), err)
 	}
-	sealed, err := keys.byNo[keys.newest].Seal(where, plain)
-	if err != nil {
-		return nil, fmt.Errorf("store: sealing %s: %w", column(where), err)
-	}
-	return append([]byte{keys.newest}, sealed...), nil
+	sealed := append(make([]byte, 0, 1+len(plain)+secrets.Overhead), keys.newest)
+	return keys.byNo[keys.newest].Seal(sealed, where, plain), nil
 }
 
 // Unseal decrypts what Seal made for the same team, user and place.
