@@ -2,6 +2,8 @@ package events
 
 import (
 	"bytes"
+	"encoding/json"
+	"strings"
 	"testing"
 )
 
@@ -29,4 +31,19 @@ func FuzzPack(f *testing.F) {
 			t.Errorf("%d bytes came back as %d, %v", len(body), len(again), err)
 		}
 	})
+}
+
+// What is plain is copied, what is not is written as everywhere.
+func TestTextsInEnvelopes(t *testing.T) {
+	for _, text := range []string{
+		"", "u-1", "a b~", `"`, `\`, "<a>&", "\x00", "\n", "\x7f", "é", "\u2028", "\xff", "日本", strings.Repeat("x", 300) + `"`,
+	} {
+		want, err := json.Marshal(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := appendText([]byte("-"), text); string(got) != "-"+string(want) {
+			t.Errorf("%q is %s, want %s", text, got[1:], want)
+		}
+	}
 }

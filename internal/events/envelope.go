@@ -31,11 +31,24 @@ type New struct {
 // of the caller's own making, since it is not looked at again. An event that
 // is not ready is emitted all the same.
 func (e *New) Ready() error {
-	body, err := e.enclose()
-	if err != nil {
+	return e.ReadyWith(len(e.Data), func(dst []byte) []byte { return append(dst, e.Data...) })
+}
+
+// ReadyWith is Ready for a payload that is written where it belongs, instead of
+// Data; it has about size bytes.
+func (e *New) ReadyWith(size int, payload func(dst []byte) []byte) error {
+	if err := e.sound(); err != nil {
 		return err
 	}
-	e.body, e.packed = body, pack(body)
+	stored := append(make([]byte, 0, 1+e.around()+size), plain)
+	stored = e.appendTail(payload(e.appendHead(stored)))
+	if err := e.fits(stored[1:]); err != nil {
+		return err
+	}
+	e.body, e.packed = stored[1:], stored
+	if len(e.body) > compressAbove {
+		e.packed = pack(e.body)
+	}
 	return nil
 }
 
@@ -47,11 +60,22 @@ func Room(e New) int { return MaxBody - len(envelope(e, nil)) }
 //
 // Spec: Events, Envelope.
 func envelope(e New, data []byte) []byte {
-	buf := make([]byte, 0, len(data)+len(e.ClientUserID)+len(e.Type)+180)
+	buf := e.appendHead(make([]byte, 0, len(data)+e.around()))
+	return e.appendTail(append(buf, data...))
+}
+
+// around is the room, or a little more, for what an envelope has beside its payload.
+func (e *New) around() int { return len(e.ClientUserID) + len(e.Type) + 180 }
+
+// appendHead appends what goes before the payload.
+func (e *New) appendHead(buf []byte) []byte {
 	buf = append(buf, `{"event_type":"`...)
 	buf = append(buf, e.Type...)
-	buf = append(buf, `","data":`...)
-	buf = append(buf, data...)
+	return append(buf, `","data":`...)
+}
+
+// appendTail appends what follows the payload.
+func (e *New) appendTail(buf []byte) []byte {
 	buf = append(buf, `,"team_id":"`...)
 	buf = appendUUID(buf, e.Team)
 	buf = append(buf, `","user_id":`...)
@@ -61,12 +85,21 @@ func envelope(e New, data []byte) []byte {
 	buf = append(buf, '"')
 	buf = appendUUID(buf, e.User)
 	buf = append(buf, `","client_user_id":`...)
-	name, err := json.Marshal(e.ClientUserID)
-	if err != nil {
-		panic(err) // a string always marshals
+	return append(appendText(buf, e.ClientUserID), '}')
+}
+
+// appendText appends a JSON string.
+func appendText(buf []byte, text string) []byte {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
+			quoted, err := json.Marshal(text)
+			if err != nil {
+				panic(err) // a string always marshals
+			}
+			return append(buf, quoted...)
+		}
 	}
-	buf = append(buf, name...)
-	return append(buf, '}')
+	return append(append(append(buf, '"'), text...), '"')
 }
 
 func appendUUID(buf []byte, id uuid.UUID) []byte {
@@ -82,15 +115,26 @@ func (e New) marshal() ([]byte, error) {
 }
 
 func (e New) enclose() ([]byte, error) {
-	if e.Team == uuid.Nil {
-		return nil, errors.New("events: an event needs a team")
-	}
-	if !Known(e.Type) {
-		return nil, fmt.Errorf("events: type %q is not in the catalogue", e.Type)
+	if err := e.sound(); err != nil {
+		return nil, err
 	}
 	body := envelope(e, e.Data)
-	if len(body) > MaxBody {
-		return nil, fmt.Errorf("%w: %s of %d bytes", ErrTooLarge, e.Type, len(body))
+	return body, e.fits(body)
+}
+
+func (e *New) sound() error {
+	if e.Team == uuid.Nil {
+		return errors.New("events: an event needs a team")
 	}
-	return body, nil
+	if !Known(e.Type) {
+		return fmt.Errorf("events: type %q is not in the catalogue", e.Type)
+	}
+	return nil
+}
+
+func (e *New) fits(body []byte) error {
+	if len(body) > MaxBody {
+		return fmt.Errorf("%w: %s of %d bytes", ErrTooLarge, e.Type, len(body))
+	}
+	return nil
 }

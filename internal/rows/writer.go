@@ -29,6 +29,9 @@ type clockAt struct {
 	day int64
 }
 
+// stampSize is the room that most stamps need.
+const stampSize = 192
+
 // Writer makes one for the rows of t, which must stay as it is.
 func (t *Text) Writer() Writer {
 	w := Writer{text: t}
@@ -77,6 +80,9 @@ func (w *Writer) serves(i int) bool {
 // makeStamp makes the stamp from row i.
 func (w *Writer) makeStamp(i int) {
 	t := w.text
+	if w.stamp == nil {
+		w.stamp, w.clocks = make([]byte, 0, stampSize), make([]clockAt, 0, len(t.Holes))
+	}
 	w.stamp, w.clocks, w.good, w.offset = w.stamp[:0], w.clocks[:0], true, blocks.NoOffset
 	if o := t.Columns.Offset; len(o) > 0 {
 		w.offset = o[i]

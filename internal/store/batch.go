@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -19,7 +18,7 @@ import (
 // go into one table go there with few statements on both.
 type Batch struct {
 	parts   []part
-	inserts map[string]int // place in parts by text
+	inserts []int // which parts are of Insert: as many as there are tables
 }
 
 type part struct {
@@ -46,21 +45,19 @@ func (b *Batch) Exec(changed *int64, text string, args ...any) {
 // of rows that were changed is added to changed, unless that is nil; it must be
 // the same for all of them.
 func (b *Batch) Insert(changed *int64, into string, row []any, tail string) {
-	at, ok := b.inserts[into+tail]
-	if !ok {
-		if b.inserts == nil {
-			b.inserts = map[string]int{}
+	for _, at := range b.inserts {
+		if p := &b.parts[at]; p.text == into && p.tail == tail {
+			p.rows = append(p.rows, row)
+			return
 		}
-		at = len(b.parts)
-		b.inserts[into+tail] = at
-		b.parts = append(b.parts, part{text: into, tail: tail, changed: changed})
 	}
-	b.parts[at].rows = append(b.parts[at].rows, row)
+	b.inserts = append(b.inserts, len(b.parts))
+	b.parts = append(b.parts, part{text: into, tail: tail, changed: changed, rows: [][]any{row}})
 }
 
 // Copy is a batch that can be run, and added to, while b stays as it is.
 func (b *Batch) Copy() Batch {
-	all := Batch{parts: slices.Clone(b.parts), inserts: maps.Clone(b.inserts)}
+	all := Batch{parts: slices.Clone(b.parts), inserts: slices.Clone(b.inserts)}
 	for i := range all.parts {
 		all.parts[i].rows = slices.Clip(all.parts[i].rows)
 	}

@@ -25,9 +25,7 @@ func (j *job) draft(drafts []draft, w *seriesWrite, verb string, c *blocks.Colum
 	}
 	event := "daily.data." + w.resource.Event + "." + verb
 	room := 0 // for the data, found out when it matters
-	writer := newSampleWriter(&Samples{
-		Resource: w.resource.Name, Type: w.id.sampleType, Extra: w.id.extra, Source: w.series.Source, Time: c.Time, End: c.End, Offset: c.Offset, Value: c.Value, Value2: c.Value2,
-	})
+	writer := newSampleWriter(w.samples(c))
 	data := make([]byte, 0, min(events.MaxBody, 2+c.Len()*160))
 	data = append(data, '[')
 	for i := range c.Time {
@@ -56,11 +54,15 @@ const alwaysFits = events.MaxBody / 4
 const widestID = 1 << 53
 
 func (j *job) samplesPayload(dst []byte, s *Series, id int64, data []byte) []byte {
+	return append(append(j.samplesHead(dst, s, id), data...), '}')
+}
+
+// samplesHead appends what of a payload goes before its samples.
+func (j *job) samplesHead(dst []byte, s *Series, id int64) []byte {
 	dst = appendUUID(append(dst, `{"user_id":`...), j.user)
 	dst = strconv.AppendInt(append(dst, `,"source_id":`...), id, 10)
 	dst = AppendSource(append(dst, `,"source":`...), s.Source, j.in.Describe)
-	dst = append(append(dst, `,"data":`...), data...)
-	return append(dst, '}')
+	return append(dst, `,"data":`...)
 }
 
 func (j *job) event(kind string, data []byte) events.New {
@@ -74,16 +76,17 @@ func (w *seriesWrite) announce(j *job, verb string, c *blocks.Columns) error {
 		w.drafts = j.draft(w.drafts, w, verb, c)
 		return nil
 	}
+	if c.Len() == 0 {
+		return nil
+	}
 	event := j.event("daily.data."+w.resource.Event+"."+verb, nil)
 	if c.Len() < fewRows {
-		for _, d := range j.draft(nil, w, verb, c) {
-			event.Data = j.samplesPayload(make([]byte, 0, len(d.data)+512), &w.series, w.series.ID, d.data)
-			if err := event.Ready(); err != nil {
-				return err
-			}
-			w.ready = append(w.ready, event)
-		}
-		return nil
+		err := event.ReadyWith(512+160*c.Len(), func(dst []byte) []byte {
+			dst = AppendSamples(j.samplesHead(dst, &w.series, w.series.ID), w.samples(c))
+			return append(dst, '}')
+		})
+		w.ready = append(w.ready, event)
+		return err
 	}
 	for rest := *c; rest.Len() > 0; {
 		n, err := event.ReadyRows(w.payload(j, &rest))
@@ -96,14 +99,20 @@ func (w *seriesWrite) announce(j *job, verb string, c *blocks.Columns) error {
 	return nil
 }
 
-// fewRows are not worth a shape.
+// fewRows are not worth a shape, and fit into any event.
 const fewRows = 16
+
+// samples are those of some columns of the series.
+func (w *seriesWrite) samples(c *blocks.Columns) *Samples {
+	return &Samples{
+		Resource: w.resource.Name, Type: w.id.sampleType, Extra: w.id.extra, Source: w.series.Source,
+		Time: c.Time, End: c.End, Offset: c.Offset, Value: c.Value, Value2: c.Value2,
+	}
+}
 
 // payload is the payload of an event about samples, as rows.
 func (w *seriesWrite) payload(j *job, c *blocks.Columns) rows.Text {
-	t := sampleRows(&Samples{
-		Resource: w.resource.Name, Type: w.id.sampleType, Extra: w.id.extra, Source: w.series.Source, Time: c.Time, End: c.End, Offset: c.Offset, Value: c.Value, Value2: c.Value2,
-	})
+	t := sampleRows(w.samples(c))
 	around := j.samplesPayload(nil, &w.series, w.series.ID, []byte("[]"))
 	at := len(around) - len("]}")
 	t.Head, t.Tail = append(around[:at:at], t.Head...), append(t.Tail, around[at:]...)

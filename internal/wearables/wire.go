@@ -2,6 +2,7 @@ package wearables
 
 import (
 	"slices"
+	"sync"
 
 	"hale/internal/rows"
 	"hale/internal/wearables/blocks"
@@ -96,12 +97,31 @@ func (w *sampleWriter) append(dst []byte, i int) []byte {
 
 // sampleRows is the samples of one series as rows of text, without what goes
 // before the first and behind the last one.
-func sampleRows(s *Samples) rows.Text {
-	r, ok := ResourceNamed(s.Resource)
-	if !ok {
-		r = &Resource{}
+func sampleRows(s *Samples) (t rows.Text) {
+	key := [3]string{s.Resource, s.Type, s.Extra}
+	if known, ok := looks.Load(key); ok {
+		t = known.(rows.Text) //nolint:forcetypeassert // only those are stored
+	} else {
+		r, ok := ResourceNamed(s.Resource)
+		if !ok {
+			r = &Resource{}
+		}
+		t = r.look(s)
+		if ok && !r.Pair {
+			looks.Store(key, t)
+		}
 	}
-	t := rows.Text{Columns: blocks.Columns{Time: s.Time, End: s.End, Offset: s.Offset, Value: s.Value, Value2: s.Value2}}
+	t.Columns = blocks.Columns{Time: s.Time, End: s.End, Offset: s.Offset, Value: s.Value, Value2: s.Value2}
+	return t
+}
+
+// looks remembers what look made, where the source has no part in it. They
+// are as few as the words that the resources know.
+var looks sync.Map
+
+// look is how the samples of a series look. Nothing may be appended to its
+// slices in place.
+func (r *Resource) look(s *Samples) (t rows.Text) {
 	hole := func(what rows.Hole, behind string) {
 		t.Holes, t.Between = append(t.Holes, what), append(t.Between, []byte(behind))
 	}
@@ -135,6 +155,7 @@ func sampleRows(s *Samples) rows.Text {
 	}
 	t.Tail = append(t.Tail, '}')
 	t.Between[len(t.Between)-1] = slices.Concat(t.Tail, []byte(","), t.Head)
+	t.Head, t.Tail = slices.Clip(t.Head), slices.Clip(t.Tail)
 	return t
 }
 
