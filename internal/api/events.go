@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"hale/internal/events"
+	"hale/internal/fault"
+	"hale/internal/store"
 )
 
 func (a *API) eventRoutes() []route {
@@ -19,19 +21,21 @@ func (a *API) eventRoutes() []route {
 
 // feedIn asks for a part of the feed.
 type feedIn struct {
-	After int64    `query:"after" minimum:"0" default:"0" doc:"Number of the last event you have; 0 for none."`
-	Limit int      `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"A page may hold fewer, when they are large."`
-	Types []string `query:"types,explode" doc:"Only these event types, repeated or with commas between."`
-	Wait  int      `query:"wait" minimum:"0" maximum:"30" default:"0" doc:"Seconds to wait for events when there are none yet."`
+	After   int64    `query:"after" minimum:"0" default:"0" doc:"Number of the last event you have; 0 for none."`
+	AfterID string   `query:"after_id" doc:"Id of the event numbered after, if you keep it: 422 when another event has that number since the database was restored from a backup."`
+	Limit   int      `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"A page may hold fewer, when they are large."`
+	Types   []string `query:"types,explode" doc:"Only these event types, repeated or with commas between."`
+	Wait    int      `query:"wait" minimum:"0" maximum:"30" default:"0" doc:"Seconds to wait for events when there are none yet."`
 }
 
 // feedBody describes the answer, which readFeed writes itself so that each
 // event has the very bytes that webhooks sign and send.
 type feedBody struct {
-	Events    []feedEvent `json:"events"`
-	NextAfter int64       `json:"next_after" doc:"Pass it as after to go on."`
-	Last      int64       `json:"last" doc:"Number of the team's newest event; 0 for none."`
-	HasMore   bool        `json:"has_more" doc:"There is more right now."`
+	Events      []feedEvent `json:"events"`
+	NextAfter   int64       `json:"next_after" doc:"Pass it as after to go on."`
+	NextAfterID *string     `json:"next_after_id" doc:"Id of the event numbered next_after, to be kept with it and passed as after_id. Null for none, and for one that was forgotten."`
+	Last        int64       `json:"last" doc:"Number of the team's newest event; 0 for none."`
+	HasMore     bool        `json:"has_more" doc:"There is more right now."`
 }
 
 type feedEvent struct {
@@ -48,11 +52,45 @@ func (a *API) readFeed(ctx context.Context, c Caller, in *feedIn) (*written, err
 	if err != nil {
 		return nil, err
 	}
+	has, err := a.confirmed(ctx, c, in)
+	if err != nil {
+		return nil, err
+	}
 	page, err := events.Await(ctx, a.db, c.Team.UUID(), in.After, in.Limit, types, time.Duration(in.Wait)*time.Second, a.Stopping)
 	if err != nil {
 		return nil, err
 	}
-	return write(appendFeed(nil, &page)), nil
+	if page.Next != in.After || has == (events.ID{}) {
+		if has, err = a.lastOf(ctx, c, &page); err != nil {
+			return nil, err
+		}
+	}
+	return write(appendFeed(nil, &page, has)), nil
+}
+
+// confirmed is the id of the event that the reader has last, zero when it is not
+// told.
+func (a *API) confirmed(ctx context.Context, c Caller, in *feedIn) (events.ID, error) {
+	if in.AfterID == "" {
+		return events.ID{}, nil
+	}
+	id, err := events.Parse(in.AfterID)
+	if err != nil {
+		return id, fault.New(fault.Invalid, "Input should be the id of an event, msg_…").At("query", "after_id")
+	}
+	return id, a.db.Read(ctx, func(tx *store.Tx) error { return events.Confirm(ctx, tx, c.Team.UUID(), in.After, id) })
+}
+
+// lastOf is the id of the event at which a page ends, zero for none.
+func (a *API) lastOf(ctx context.Context, c Caller, page *events.Page) (id events.ID, err error) {
+	if n := len(page.Events); n > 0 && page.Events[n-1].Seq == page.Next {
+		return page.Events[n-1].ID, nil
+	}
+	err = a.db.Read(ctx, func(tx *store.Tx) error {
+		id, err = events.IDOf(ctx, tx, c.Team.UUID(), page.Next)
+		return err
+	})
+	return id, err
 }
 
 // commaLists splits each value at its commas.
@@ -63,7 +101,7 @@ func commaLists(values []string) (all []string) {
 	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
 }
 
-func appendFeed(buf []byte, page *events.Page) []byte {
+func appendFeed(buf []byte, page *events.Page, last events.ID) []byte {
 	buf = append(buf, `{"events":[`...)
 	for i := range page.Events {
 		if i > 0 {
@@ -73,6 +111,12 @@ func appendFeed(buf []byte, page *events.Page) []byte {
 	}
 	buf = append(buf, `],"next_after":`...)
 	buf = strconv.AppendInt(buf, page.Next, 10)
+	buf = append(buf, `,"next_after_id":`...)
+	if last == (events.ID{}) {
+		buf = append(buf, `null`...)
+	} else {
+		buf = strconv.AppendQuote(buf, last.String())
+	}
 	buf = append(buf, `,"last":`...)
 	buf = strconv.AppendInt(buf, page.Last, 10)
 	buf = append(buf, `,"has_more":`...)

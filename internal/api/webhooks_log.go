@@ -107,13 +107,14 @@ type attemptBody struct {
 	ResponseCode *int              `json:"response_code" doc:"Null when no answer came."`
 	Problem      *string           `json:"problem" doc:"Why it failed: status, redirect, timeout, address, name, refused, tls or connection. Null for success."`
 	Response     string            `json:"response" doc:"The first KiB of the answer."`
+	Unreadable   []webhooks.Part   `json:"unreadable,omitempty" enum:"request,response" doc:"What is stored damaged of it and therefore empty: the request is url and what request_headers had of yours. Left out of every other."`
 }
 
 func attemptOf(at webhooks.Attempt) attemptBody {
 	return attemptBody{
 		MessageID: at.Event.String(), EventType: at.Type, Number: at.N, AttemptedAt: Time(at.At),
 		TookMS: float64(at.Took.Microseconds()) / 1000, URL: at.URL, Headers: at.Headers,
-		ResponseCode: at.Code, Problem: orNone(string(at.Problem)), Response: at.Answer,
+		ResponseCode: at.Code, Problem: orNone(string(at.Problem)), Response: at.Answer, Unreadable: at.Unreadable,
 	}
 }
 

@@ -52,10 +52,13 @@ func EnsureDevice(ctx context.Context, tx *store.Tx, user users.User, d Device) 
 	case !providers.Newer(d.Version, known.Version):
 		return known.ID, nil
 	}
-	_, err = tx.Exec(ctx, `UPDATE devices SET version = $4, updated_on = $5 WHERE team_id = $1 AND user_id = $2 AND device_id = $3`,
-		user.Team, user.ID, known.ID, d.Version, tx.Now())
+	n, err := tx.Exec(ctx, `UPDATE devices SET version = $4, updated_on = $5 WHERE team_id = $1 AND user_id = $2 AND device_id = $3 AND version = $6`,
+		user.Team, user.ID, known.ID, d.Version, tx.Now(), known.Version)
 	if err != nil {
 		return DeviceID{}, fmt.Errorf("connections: updating a device: %w", err)
+	}
+	if n == 0 { // another version came first, and may be the newer one
+		return DeviceID{}, store.ErrLostRace
 	}
 	known.Version = d.Version
 	return known.ID, announce(ctx, tx, user, DeviceUpdatedEvent, known.Data())

@@ -15,6 +15,7 @@
 //	catalogue.go  the types there are, with a sentence and an example each
 //	types*.go     the catalogue's contents
 //	feed.go, await.go      reading events by number: GET /v2/events?after=N
+//	position.go   whether a reader has the events that we have
 //	sequence.go   numbering on PostgreSQL
 //	retention.go  forgetting old events, and a user's when the user is erased
 //
@@ -26,11 +27,16 @@
 // visible before a smaller one. SQLite has one writer, so there an event is
 // numbered as it is written. On PostgreSQL transactions commit in another
 // order than they began, so events commit without a number and a sequencer
-// numbers, under a lock, what has become visible; deliveries wait for that. A
-// transaction that ends with its events (Add) takes that lock and numbers them
-// itself, after what the team has committed without a number until then. So an
+// numbers, under a lock, what has become visible, in the order in which it was
+// written; deliveries wait for that. A transaction that ends with its events (Add)
+// takes that lock and numbers them itself, after what the team has committed
+// without a number until then, unless that is the backlog of an outage. So an
 // event has a greater number than every event that was committed before its
 // transaction began.
+//
+// Who emits an event holds what it is about: it emits after the statement that
+// changes that, or locks it before it reads it. Else what somebody else changes
+// meanwhile is told before what it replaced.
 //
 // The next number is the greatest so far plus one, so retention keeps each
 // team's last event whatever its age.

@@ -220,3 +220,30 @@ func TestForget(t *testing.T) {
 		}
 	})
 }
+
+// A body that names a key which its user has not is damaged; only one whose user
+// has no key is erased.
+func TestADamagedKeyNumberIsNoErasure(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		team := newTeam(t, db)
+		e := steps(team, `{}`)
+		write(t, db, func(tx *store.Tx) error { return one(tx, e) })
+		settled(t, db, team, 1)
+		write(t, db, func(tx *store.Tx) error {
+			var body []byte
+			if err := tx.QueryRow(system, `SELECT body FROM events WHERE team_id = $1`, team).Scan(&body); err != nil {
+				return err
+			}
+			body[0] ^= 0x10
+			_, err := tx.Exec(system, `UPDATE events SET body = $1 WHERE team_id = $2`, body, team)
+			return err
+		})
+		if m := after(t, db, team, 0, 1).Events[0]; m.Body != nil || !errors.Is(m.Unreadable, events.ErrUnreadable) {
+			t.Errorf("%q, %v", m.Body, m.Unreadable)
+		}
+		write(t, db, func(tx *store.Tx) error { return tx.Shred(system, team, e.User) })
+		if m := after(t, db, team, 0, 1).Events[0]; m.Body != nil || m.Unreadable != nil {
+			t.Errorf("erased: %q, %v", m.Body, m.Unreadable)
+		}
+	})
+}

@@ -35,6 +35,8 @@ func Draft(ctx context.Context, tx *store.Tx, all []New) (Drafts, error) {
 // that listens. On PostgreSQL the events get their numbers here as well, after
 // those of the team that were committed without one, under the sequencer's lock,
 // which is held until the transaction ends: let these be its last statements.
+// Where more than numberAtOnce wait for theirs, all of it is left to the
+// sequencer.
 func (d Drafts) Add(ctx context.Context, tx *store.Tx, b *store.Batch) error {
 	return d.add(ctx, tx, b, true)
 }
@@ -59,10 +61,9 @@ func (d Drafts) add(ctx context.Context, tx *store.Tx, b *store.Batch, number bo
 			b.Insert(nil, insertInto, append(rows[i].args(tx), rows[i].seq), ``)
 		}
 	case number:
-		addNumberEarlier(b, team, &earlier)
-		addArrays(tx, b, rows, number)
+		addNumbered(tx, b, rows, &earlier)
 	default:
-		addArrays(tx, b, rows, number)
+		addArrays(tx, b, rows)
 	}
 	addDeliveries(tx, b, rows, h)
 	tx.AfterCommit(func() {
@@ -70,17 +71,17 @@ func (d Drafts) add(ctx context.Context, tx *store.Tx, b *store.Batch, number bo
 			recent.put(rows[i].id, rows[i].body, tx.Now())
 		}
 		switch {
+		case rows[0].seq == 0:
+			rung(tx.Engine(), team)
 		case h != nil:
 			h.to.Hand(team, h.fresh)
 			ready.ring(team)
 			if h.left || earlier > 0 {
 				due.ring(team)
 			}
-		case number:
+		default:
 			ready.ring(team)
 			due.ring(team)
-		default:
-			rung(tx.Engine(), team)
 		}
 	})
 	return nil
@@ -100,8 +101,17 @@ func numbers(ctx context.Context, tx *store.Tx, rows []written) error {
 	return nil
 }
 
-// addArrays writes any number of rows with one text.
-func addArrays(tx *store.Tx, b *store.Batch, rows []written, number bool) {
+// addArrays writes any number of rows with one text, without numbers.
+func addArrays(tx *store.Tx, b *store.Batch, rows []written) {
+	b.Exec(nil, `INSERT INTO events (`+eventColumns+`)
+		SELECT $1, n.id, n.user_id, n.type, n.size, $2, n.body, NULL FROM `+fromArrays, arraysOf(tx, rows)...)
+}
+
+// fromArrays are the rows of arraysOf as n.
+const fromArrays = `UNNEST($3::uuid[], $4::uuid[], $5::text[], $6::bigint[], $7::bytea[])
+	WITH ORDINALITY AS n(id, user_id, type, size, body, place)`
+
+func arraysOf(tx *store.Tx, rows []written) []any {
 	n := len(rows)
 	ids, users, types := make([][16]byte, n), make([]*[16]byte, n), make([]string, n)
 	sizes, bodies := make([]int64, n), make([][]byte, n)
@@ -112,26 +122,7 @@ func addArrays(tx *store.Tx, b *store.Batch, rows []written, number bool) {
 			users[i] = (*[16]byte)(&w.User)
 		}
 	}
-	args := []any{rows[0].Team, store.Micros(tx.Now()), ids, users, types, sizes, bodies}
-	const from = `UNNEST($3::uuid[], $4::uuid[], $5::text[], $6::bigint[], $7::bytea[])
-		WITH ORDINALITY AS n(id, user_id, type, size, body, place)`
-	if !number {
-		b.Exec(nil, `INSERT INTO events (`+eventColumns+`)
-			SELECT $1, n.id, n.user_id, n.type, n.size, $2, n.body, NULL FROM `+from, args...)
-		return
-	}
-	b.Query(func(row store.Scanner) error {
-		var place, seq int64
-		err := row.Scan(&place, &seq)
-		if err == nil {
-			rows[place-1].seq = seq
-		}
-		return err
-	}, `WITH w AS (INSERT INTO events (`+eventColumns+`)
-			SELECT $1, n.id, n.user_id, n.type, n.size, $2, n.body, last.seq + n.place
-			FROM `+from+`, (SELECT COALESCE(MAX(seq), 0) AS seq FROM events WHERE team_id = $1) AS last
-			RETURNING id, seq)
-		SELECT n.place, w.seq FROM w JOIN UNNEST($3::uuid[]) WITH ORDINALITY AS n(id, place) ON n.id = w.id`, args...)
+	return []any{rows[0].Team, store.Micros(tx.Now()), ids, users, types, sizes, bodies}
 }
 
 // addDeliveries writes a delivery for every endpoint that listens, and marks
@@ -223,8 +214,9 @@ func addDeliveryArrays(tx *store.Tx, b *store.Batch, rows []written, h *handing)
 	for i, id := range h.endpoints {
 		mine[i] = id
 	}
-	b.Query(h.row(tx, written), text(`CASE WHEN e.state = 'on' AND e.id = ANY ($5::uuid[]) THEN $6::uuid END`)+returning,
-		append(args, mine, h.node)...)
+	b.Query(h.row(tx, written), text(`CASE WHEN e.state = 'on' AND e.id = ANY ($5::uuid[])
+			AND (SELECT v.seq FROM events v WHERE v.id = $7 AND v.team_id = $1) IS NOT NULL THEN $6::uuid END`)+returning,
+		append(args, mine, h.node, rows[0].id)...)
 }
 
 // row reads what returning returns.

@@ -177,20 +177,56 @@ func writeNumbers(ctx context.Context, tx *store.Tx, part []unnumbered, numbers 
 	return err
 }
 
-// addNumberEarlier takes the sequencer's lock and numbers what the team has
-// committed without a number, so that no event is overtaken by one of a
-// transaction that began after it was committed. Mostly there is none, and this
-// is one look into the index of those that wait. The statement reads after the
-// lock is taken and so sees all that was committed before.
-func addNumberEarlier(b *store.Batch, team uuid.UUID, changed *int64) {
-	b.Exec(nil, takeSequencerLock+`, set_config('enable_seqscan', 'off', TRUE),
-		set_config('enable_bitmapscan', 'off', TRUE), set_config('enable_hashjoin', 'off', TRUE), set_config('enable_mergejoin', 'off', TRUE)`)
-	b.Exec(changed, `UPDATE events SET seq = n.seq FROM (
-			SELECT u.id, last.seq + ROW_NUMBER() OVER (ORDER BY u.turn) AS seq
-			FROM (SELECT id, turn FROM events WHERE team_id = $1 AND seq IS NULL) AS u,
-				(SELECT COALESCE(MAX(seq), 0) AS seq FROM events WHERE team_id = $1) AS last) AS n
-		WHERE events.id = n.id AND events.team_id = $1`, team)
+// addNumbered takes the sequencer's lock, numbers what the team has committed
+// without a number, and writes the rows with the numbers that follow: no event is
+// overtaken by one of a transaction that began after it was committed. Mostly none
+// waits, and this is one look into the index of those that do. The statement reads
+// after the lock is taken and so sees all that was committed before.
+//
+// The work of an outage is not for this transaction, which others wait for: where
+// more than numberAtOnce wait, nothing gets a number here. The rows are written in
+// their turn, and the sequencer comes to them after what was before. It is decided
+// once for all rows, whose seq is 0 then.
+func addNumbered(tx *store.Tx, b *store.Batch, rows []written, earlier *int64) {
+	b.Exec(nil, takeSequencerLock+preferTeam)
+	place := make(map[ID]int, len(rows))
+	for i := range rows {
+		place[rows[i].id] = i
+	}
+	b.Query(func(row store.Scanner) error {
+		var id ID
+		var seq *int64
+		if err := row.Scan(&id, &seq, earlier); err != nil {
+			return err
+		}
+		w := &rows[place[id]]
+		if w.seq = 0; seq != nil {
+			w.seq = *seq
+		}
+		return nil
+	}, writeNumbered, append(arraysOf(tx, rows), numberAtOnce)...)
 }
+
+// preferTeam goes on with a SELECT and makes PostgreSQL take that index of what
+// waits which has the fewest rows to look at, the team's: what is new is in
+// memory, so its order on the disk, which may speak for another one, is nothing.
+const preferTeam = `, set_config('enable_seqscan', 'off', TRUE), set_config('enable_bitmapscan', 'off', TRUE),
+	set_config('enable_hashjoin', 'off', TRUE), set_config('enable_mergejoin', 'off', TRUE),
+	set_config('seq_page_cost', '0', TRUE), set_config('random_page_cost', '0', TRUE)`
+
+// writeNumbered has the parameters of arraysOf, and how many may get their
+// numbers beside the rows.
+const writeNumbered = `WITH waiting AS MATERIALIZED (
+		SELECT id, turn FROM events WHERE team_id = $1 AND seq IS NULL ORDER BY turn LIMIT $8 + 1),
+	has AS MATERIALIZED (
+		SELECT COUNT(*) AS n, COALESCE((SELECT MAX(seq) FROM events WHERE team_id = $1), 0) AS last FROM waiting),
+	earlier AS (UPDATE events SET seq = u.seq
+		FROM (SELECT w.id, has.last + ROW_NUMBER() OVER (ORDER BY w.turn) AS seq FROM waiting w, has WHERE has.n <= $8) AS u
+		WHERE events.id = u.id AND events.team_id = $1),
+	added AS (INSERT INTO events (` + eventColumns + `)
+		SELECT $1, n.id, n.user_id, n.type, n.size, $2, n.body, CASE WHEN has.n <= $8 THEN has.last + has.n + n.place END
+		FROM ` + fromArrays + `, has RETURNING id, seq)
+	SELECT added.id, added.seq, has.n FROM added, has`
 
 // PreferIndexes makes PostgreSQL reach rows through indexes, and in their
 // order, for the rest of the transaction, and plan each statement for the tables as they are now.

@@ -2,6 +2,8 @@ package orders
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -159,11 +161,12 @@ func (r *Resend) Named(ctx context.Context, tx *store.Tx, team teams.ID) ([]ID, 
 }
 
 // SendAgain announces the orders as they are now; unknown ones are passed over.
-// It returns those that were announced.
+// It returns those that were announced. Nobody moves one meanwhile, whose event
+// would come before that of the state it left.
 func SendAgain(ctx context.Context, tx *store.Tx, team teams.ID, all []ID) ([]ID, error) {
 	var sent []ID
 	for _, id := range all {
-		o, err := Get(ctx, tx, team, id)
+		o, err := getHeld(ctx, tx, team, id)
 		if fault.Is(err, fault.NotFound) {
 			continue
 		}
@@ -180,4 +183,14 @@ func SendAgain(ctx context.Context, tx *store.Tx, team teams.ID, all []ID) ([]ID
 		sent = append(sent, id)
 	}
 	return sent, nil
+}
+
+// getHeld is Get of an order that nobody else changes until the transaction ends.
+func getHeld(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (Order, error) {
+	var held int
+	err := tx.QueryRow(ctx, `SELECT 1 FROM orders WHERE team_id = $1 AND id = $2`+tx.ForUpdate(), team, id).Scan(&held)
+	if err != nil && !errors.Is(err, store.ErrNoRows) {
+		return Order{}, fmt.Errorf("orders: holding %s: %w", id, err)
+	}
+	return Get(ctx, tx, team, id)
 }

@@ -172,7 +172,8 @@ var (
 // Translate turns a migration, written in PostgreSQL's words, into the words
 // of an engine: SQLite has fewer types and its tables are STRICT; on PostgreSQL
 // a migration sees the rows of every team, which row security hides from the
-// owner of the tables too. A part between `-- sqlite: begin` and
+// owner of the tables too, and what was committed until its locks were free,
+// whatever isolation is the default. A part between `-- sqlite: begin` and
 // `-- sqlite: end` is for that engine only.
 func Translate(engine Engine, text string) string {
 	text = block.ReplaceAllStringFunc(text, func(part string) string {
@@ -185,7 +186,7 @@ func Translate(engine Engine, text string) string {
 	if engine == SQLite {
 		return endOfTable.ReplaceAllString(typeWords.Replace(text), ") STRICT;")
 	}
-	return strings.Replace(text, up, up+"SET LOCAL hale.team = '*';\n", 1)
+	return strings.Replace(text, up, up+"SET TRANSACTION ISOLATION LEVEL READ COMMITTED;\nSET LOCAL hale.team = '*';\n", 1)
 }
 
 // AboveRowSecurity reports that the role by which PostgreSQL is used is one that
@@ -204,7 +205,18 @@ func (db *DB) AboveRowSecurity(ctx context.Context) (above bool, err error) {
 // each table with a team_id shows a session only the rows of the team it
 // names, and binds the owner of the table too.
 func (db *DB) enforceRowSecurity(ctx context.Context) error {
-	_, err := db.pool.ExecContext(ctx, `DO $wall$
+	err := db.Write(ctx, func(tx *Tx) error {
+		_, err := tx.Exec(ctx, buildWall)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("store: setting row security: %w", err)
+	}
+	return nil
+}
+
+// buildWall waits for other nodes that build it and does what they have not done.
+const buildWall = `DO $wall$
 DECLARE t text;
 BEGIN
 	PERFORM pg_advisory_xact_lock(7305808869229538);
@@ -219,9 +231,4 @@ BEGIN
 		EXECUTE format('CREATE POLICY one_team ON %I USING (current_setting(''hale.team'', true) = ''*'''
 			' OR team_id = NULLIF(NULLIF(current_setting(''hale.team'', true), ''*''), '''')::uuid)', t);
 	END LOOP;
-END $wall$`)
-	if err != nil {
-		return fmt.Errorf("store: setting row security: %w", err)
-	}
-	return nil
-}
+END $wall$`

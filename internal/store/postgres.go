@@ -41,14 +41,24 @@ func (db *DB) openPostgres(ctx context.Context, o Options) error {
 	return nil
 }
 
+// Every transaction says how it is isolated, whatever is the default of the role
+// or of the database.
+const (
+	// beginReading gives all statements one snapshot.
+	beginReading = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+	// beginWriting lets each statement see what was committed before it: what
+	// follows a lock sees what was done under it, and a compare-and-set the winner.
+	beginWriting = "BEGIN ISOLATION LEVEL READ COMMITTED"
+)
+
 func (db *DB) postgresRead(ctx context.Context, fn func(tx *Tx) error) error {
-	return db.postgresTx(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", true, fn)
+	return db.postgresTx(ctx, beginReading, true, fn)
 }
 
 func (db *DB) postgresWrite(ctx context.Context, fn func(tx *Tx) error) error {
 	for try := 1; ; try++ {
 		start := time.Now()
-		err := db.postgresTx(ctx, "BEGIN", false, fn)
+		err := db.postgresTx(ctx, beginWriting, false, fn)
 		if err == nil {
 			db.observe(time.Since(start), 1)
 			return nil

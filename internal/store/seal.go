@@ -21,8 +21,8 @@ import (
 // seal_keys.go makes, wraps and opens the keys; seal_cache.go keeps opened ones
 // in memory; seal_warm.go reads those of many users at once.
 
-// ErrNoKey is returned when a value is to be opened whose key was shredded, or
-// when a read-only transaction would have to make a key.
+// ErrNoKey is returned when a value is to be opened of a subject whose keys were
+// shredded, or when a read-only transaction would have to make a key.
 var ErrNoKey = errors.New("store: no sealing key")
 
 // Seal encrypts plain with the subject's key, which it makes on first use.
@@ -40,7 +40,9 @@ func (tx *Tx) Seal(ctx context.Context, team, user uuid.UUID, where string, plai
 	return keys.byNo[keys.newest].Seal(sealed, where, plain), nil
 }
 
-// Unseal decrypts what Seal made for the same team, user and place.
+// Unseal decrypts what Seal made for the same team, user and place. Shredding
+// takes all keys of a subject, so a value that names none of those that are there
+// is damaged: secrets.ErrSealed.
 func (tx *Tx) Unseal(ctx context.Context, team, user uuid.UUID, where string, sealed []byte) ([]byte, error) {
 	if len(sealed) == 0 {
 		return nil, fmt.Errorf("store: opening %s: %w", column(where), secrets.ErrSealed)
@@ -51,7 +53,9 @@ func (tx *Tx) Unseal(ctx context.Context, team, user uuid.UUID, where string, se
 	}
 	key, ok := keys.byNo[sealed[0]]
 	if !ok {
-		return nil, fmt.Errorf("store: opening %s: %w", column(where), ErrNoKey)
+		if key, err = tx.unfamiliar(ctx, subject{team, user}, sealed[0]); err != nil {
+			return nil, fmt.Errorf("store: opening %s: %w", column(where), err)
+		}
 	}
 	plain, err := key.Open(where, sealed[1:])
 	if err != nil {

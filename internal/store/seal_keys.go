@@ -46,6 +46,27 @@ func (tx *Tx) keysOf(ctx context.Context, s subject) (*subjectKeys, error) {
 	return keys, nil
 }
 
+// unfamiliar is a key that memory does not know of a subject that has keys there:
+// another node may have made it, or shredded them all.
+func (tx *Tx) unfamiliar(ctx context.Context, s subject, no byte) (*secrets.Key, error) {
+	wrapped, err := tx.wrappedKeys(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	if len(wrapped) == 0 {
+		return nil, ErrNoKey
+	}
+	keys, err := tx.openKeys(ctx, s, wrapped)
+	if err != nil {
+		return nil, err
+	}
+	if keys.byNo[no] == nil {
+		return nil, fmt.Errorf("%w: its subject has no key %d", secrets.ErrSealed, no)
+	}
+	tx.remember(s, keys)
+	return keys.byNo[no], nil
+}
+
 func (tx *Tx) wrappedKeys(ctx context.Context, s subject) (map[byte][]byte, error) {
 	rows, err := tx.Query(ctx, `SELECT number, wrapped FROM sealing_keys WHERE team_id = $1 AND subject_id = $2`, s.team, s.user)
 	if err != nil {

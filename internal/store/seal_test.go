@@ -125,3 +125,34 @@ func newRoot(t *testing.T) *secrets.Root {
 	}
 	return root
 }
+
+// A value that names a key which its subject has not is damaged, and that of a
+// subject who has no key any more is gone. What another node has made since, or
+// shredded, is looked up.
+func TestKeyNumbers(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
+		node, other := d.Open(t, nil), d.Open(t, nil)
+		ctx := store.AsSystem(t.Context())
+		team, user := uuid.New(), uuid.New()
+		var sealed, newer []byte
+		write(t, node, func(tx *store.Tx) (err error) {
+			sealed, err = tx.Seal(ctx, team, user, "t.c:1", []byte("secret"))
+			return err
+		})
+		newer = append([]byte{sealed[0] + 1}, sealed[1:]...)
+		opens := func(what string, value []byte, want error) {
+			t.Helper()
+			err := node.Read(ctx, func(tx *store.Tx) error {
+				_, err := tx.Unseal(ctx, team, user, "t.c:1", value)
+				return err
+			})
+			if !errors.Is(err, want) {
+				t.Errorf("%s: %v, want %v", what, err, want)
+			}
+		}
+		opens("as it was sealed", sealed, nil)
+		opens("with another number", newer, secrets.ErrSealed)
+		write(t, other, func(tx *store.Tx) error { return tx.Shred(ctx, team, user) })
+		opens("with another number, shredded", newer, store.ErrNoKey)
+	})
+}

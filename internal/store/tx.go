@@ -145,6 +145,16 @@ func (tx *Tx) ForUpdateSkipLocked() string {
 	return ""
 }
 
+// ForUpdate ends a SELECT of rows that nobody else may change until the
+// transaction ends: it waits for who is changing them and reads what they are
+// then. On SQLite, which has one writer, it is empty.
+func (tx *Tx) ForUpdate() string {
+	if tx.db.engine == Postgres {
+		return " FOR UPDATE"
+	}
+	return ""
+}
+
 // Lock waits for a named lock and holds it until the transaction ends.
 func (tx *Tx) Lock(ctx context.Context, name string) error {
 	if tx.db.engine == SQLite {

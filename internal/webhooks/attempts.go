@@ -13,6 +13,7 @@ import (
 
 	"hale/internal/events"
 	"hale/internal/fault"
+	"hale/internal/secrets"
 	"hale/internal/store"
 	"hale/internal/teams"
 )
@@ -29,6 +30,9 @@ type Attempt struct {
 	Code    *int              // nil when no answer came
 	Problem Problem           // empty for success
 	Answer  string            // first KiB of the body
+	// Unreadable names the parts that are damaged where they are stored; they are
+	// empty then.
+	Unreadable []Part
 
 	seq       int64
 	user      uuid.UUID
@@ -36,6 +40,15 @@ type Attempt struct {
 	target    int64
 	answer    []byte
 }
+
+// Part is a part of an attempt that is stored sealed.
+type Part string
+
+// The request is the URL and the custom headers, the response what came back.
+const (
+	Request  Part = "request"
+	Response Part = "response"
+)
 
 // AttemptPosition is the place of an attempt in the list, to go on from: its
 // event's number and its own.
@@ -145,11 +158,13 @@ func scanAttempts(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointI
 	return all, describe(ctx, tx, team, id, all)
 }
 
-// describe fills in what attempts store sealed or by reference.
+// describe fills in what attempts store sealed or by reference. What is damaged of
+// one attempt keeps nobody from seeing the others.
 func describe(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID, attempts []Attempt) error {
 	type known struct {
 		address string
 		custom  map[string]string
+		damaged bool
 	}
 	targets := map[int64]known{}
 	for i := range attempts {
@@ -157,25 +172,37 @@ func describe(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID, a
 		t, ok := targets[a.target]
 		if !ok {
 			var err error
-			if t.address, t.custom, err = readTarget(ctx, tx, team, id, a.target); err != nil {
+			t.address, t.custom, err = readTarget(ctx, tx, team, id, a.target)
+			if t.damaged = errors.Is(err, secrets.ErrSealed); err != nil && !t.damaged {
 				return err
 			}
 			targets[a.target] = t
 		}
+		if t.damaged {
+			a.Unreadable = append(a.Unreadable, Request)
+		}
 		a.URL, a.Headers = t.address, sentHeaders(t.custom, a)
-		if a.answer == nil {
-			continue
-		}
-		plain, err := tx.Unseal(ctx, team.UUID(), a.user, answerPlace(id, a.Event, a.N), a.answer)
-		if errors.Is(err, store.ErrNoKey) {
-			continue // erased with the user
-		}
-		if err != nil {
+		if err := a.openAnswer(ctx, tx, team, id); err != nil {
 			return err
 		}
-		a.Answer = strings.ToValidUTF8(string(plain), "\uFFFD")
 	}
 	return nil
+}
+
+func (a *Attempt) openAnswer(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID) error {
+	if a.answer == nil {
+		return nil
+	}
+	plain, err := tx.Unseal(ctx, team.UUID(), a.user, answerPlace(id, a.Event, a.N), a.answer)
+	switch {
+	case errors.Is(err, store.ErrNoKey): // erased with the user
+		return nil
+	case errors.Is(err, secrets.ErrSealed):
+		a.Unreadable = append(a.Unreadable, Response)
+		return nil
+	}
+	a.Answer = strings.ToValidUTF8(string(plain), "\uFFFD")
+	return err
 }
 
 // Withheld stands in the log for the value of a secret header.

@@ -53,7 +53,8 @@ func (l *line) work() {
 }
 
 // pay waits until the endpoint's rate allows one more post. It is false, and
-// the worker gone, when the line is closed or nothing waits to be posted.
+// the worker gone, when the line is closed, nothing waits to be posted, or there
+// are more workers than the window has room for, which would pay for nothing.
 func (l *line) pay() bool {
 	l.mu.Lock()
 	limited := l.bucket.rate > 0
@@ -70,7 +71,7 @@ func (l *line) pay() bool {
 	defer func() { <-l.pace }()
 	for {
 		l.mu.Lock()
-		if l.closed || l.empty() {
+		if l.closed || l.workers > l.window || l.empty() {
 			l.workers--
 			l.mu.Unlock()
 			return false

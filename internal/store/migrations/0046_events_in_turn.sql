@@ -2,14 +2,16 @@
 
 -- The order in which events were written, whichever node did and whatever its
 -- clock says: who waits for a lock takes its turn after the one who held it.
--- Numbers follow it. SQLite numbers while writing.
+-- Numbers follow it: the sequencer numbers what waits of all teams, a crowd what
+-- waits of its own, however much waits of others. SQLite numbers while writing.
 -- postgres: begin
 CREATE SEQUENCE events_turn;
 ALTER TABLE events ADD COLUMN turn BIGINT;
 UPDATE events SET turn = n.turn FROM (
-	SELECT u.id, nextval('events_turn') AS turn FROM (SELECT id FROM events WHERE seq IS NULL ORDER BY id) AS u) AS n
+	SELECT u.id, nextval('events_turn') AS turn FROM (SELECT id FROM events WHERE seq IS NULL ORDER BY age(xmin) DESC, id) AS u) AS n
 WHERE events.id = n.id;
 ALTER TABLE events ALTER COLUMN turn SET DEFAULT nextval('events_turn');
 DROP INDEX events_unnumbered;
 CREATE INDEX events_unnumbered ON events (turn) WHERE seq IS NULL;
+CREATE INDEX events_unnumbered_of_team ON events (team_id, turn) WHERE seq IS NULL;
 -- postgres: end

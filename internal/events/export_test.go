@@ -1,0 +1,7 @@
+package events
+
+// What tests look at.
+const (
+	NumberAtOnce = numberAtOnce
+	PreferTeam   = preferTeam
+)
