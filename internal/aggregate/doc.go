@@ -17,11 +17,10 @@
 //	align.go     rows for empty buckets, filled from their neighbours
 //	table.go, json.go, parquet.go                 results, and their two forms
 //
-// Everything is columns from the packed blocks to the answer; there is one
-// read of each series that reaches into the time and of each kind of summary,
-// whatever the number of rows.
-// How much one query may read and give, and a batch of them, is bounded in
-// run.go.
+// Everything is columns from the packed blocks to the answer. A series is read
+// in stretches of time and summaries some hundred at a time, so that what does
+// not fit is noticed early. How much one query may read, hold and give, and a
+// batch of them, is bounded in run.go.
 //
 // Below it, query is the language and continuous keeps the results of stored
 // queries up to date. Formulas are named in docs/aggregation.md.

@@ -15,9 +15,9 @@ type groups struct {
 	of   []int32  // group of each row
 }
 
-// group finds the groups of all rows. Without keys there is one group, even of
-// no rows.
-func group(ctx context.Context, p *query.Plan, f *frame) (*groups, error) {
+// group finds the groups of all rows, of which there may be so many. Without
+// keys there is one group, even of no rows.
+func group(ctx context.Context, p *query.Plan, f *frame, most int) (*groups, error) {
 	g := &groups{keys: make([]Vector, len(p.Keys)), of: make([]int32, len(f.index))}
 	values := make([]Vector, len(p.Keys))
 	for i, k := range p.Keys {
@@ -41,6 +41,9 @@ func group(ctx context.Context, p *query.Plan, f *frame) (*groups, error) {
 		before = append(before[:0], code...)
 		n, ok := known[string(code)]
 		if !ok {
+			if len(known) >= most {
+				return nil, errTooWide
+			}
 			n = int32(len(known))
 			known[string(code)] = n
 			for i := range values {
@@ -48,6 +51,9 @@ func group(ctx context.Context, p *query.Plan, f *frame) (*groups, error) {
 			}
 		}
 		g.of[row] = n
+	}
+	if g.len() > most { // the one group of no rows
+		return nil, errTooWide
 	}
 	return g, nil
 }

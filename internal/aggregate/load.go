@@ -14,18 +14,30 @@ type frame struct {
 	origin  []int32 // position in origins
 	origins []origin
 	inputs  []Vector
+
+	width int // bytes of a row, without its texts
+	texts int // bytes of all texts that the rows do not share
 }
 
 // origin is what sources are chosen by.
 type origin struct{ provider, sourceType string }
 
 func newFrame(p *query.Plan) *frame {
-	f := &frame{inputs: make([]Vector, len(p.Inputs))}
+	f := &frame{inputs: make([]Vector, len(p.Inputs)), width: 8 + 4} // index and origin
 	for i, in := range p.Inputs {
 		f.inputs[i].Kind = in.Kind
+		f.width += width(in.Kind)
+	}
+	for _, k := range p.Keys {
+		if k.Trunc != nil || k.Part != "" { // a column that groups are found by
+			f.width += width(k.Kind)
+		}
 	}
 	return f
 }
+
+// bytes is what the frame holds with so many rows more.
+func (f *frame) bytes(more int) int { return (len(f.index)+more)*f.width + f.texts }
 
 func (f *frame) originOf(o origin) int32 {
 	at := slices.Index(f.origins, o)

@@ -13,7 +13,7 @@ import (
 
 // A series is read stretch by stretch, so that too much of it is noticed
 // before it is in memory. A stretch is cut to where it has few samples, or is
-// a day or a block; the next one tries to be twice as long.
+// a block; the next one tries to be twice as long.
 const (
 	firstStretch = 32 * dayUS
 	fewSamples   = 400_000
@@ -33,7 +33,7 @@ func (r *Request) loadSeries(ctx context.Context, tx *store.Tx) (*frame, error) 
 		var times []int64
 		from, to := max(s.Oldest, r.From-Zones), min(s.Newest+1, r.To+Zones)
 		for width := firstStretch; from < to; {
-			end, err := fit(ctx, tx, s, from, min(from+width, to))
+			end, err := fit(ctx, tx, s, from, min(from+width, to), fewSamples)
 			if err != nil {
 				return nil, err
 			}
@@ -44,6 +44,9 @@ func (r *Request) loadSeries(ctx context.Context, tx *store.Tx) (*frame, error) 
 			if len(f.index)+found.Len() > r.mostRows() {
 				return nil, errTooMuch
 			}
+			if !r.holds(f.bytes(found.Len())) {
+				return nil, errTooHeavy
+			}
 			r.addSamples(f, s, &found, taken)
 			times = append(times, found.Time...)
 			width, from = 2*(end-from), end
@@ -53,9 +56,10 @@ func (r *Request) loadSeries(ctx context.Context, tx *store.Tx) (*frame, error) 
 	return f, nil
 }
 
-// fit cuts a stretch of a series to where it has few samples.
-func fit(ctx context.Context, tx *store.Tx, s *wearables.Series, from, to int64) (end int64, err error) {
-	end, _, err = wearables.Fit(from, to, max(dayUS, s.Width.Microseconds()), fewSamples, func(to int64) (int, error) {
+// fit cuts a stretch of a series to where it has few samples, or to one block:
+// a day of voltages may have forty million.
+func fit(ctx context.Context, tx *store.Tx, s *wearables.Series, from, to int64, few int) (end int64, err error) {
+	end, _, err = wearables.Fit(from, to, s.Width.Microseconds(), few, func(to int64) (int, error) {
 		return s.Count(ctx, tx, from, to)
 	})
 	return end, err

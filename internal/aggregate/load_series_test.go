@@ -12,7 +12,7 @@ import (
 )
 
 // A stretch that years of few samples have made long is cut where a device with
-// one a second begins, and no shorter than a day or a block.
+// one a second begins, and no shorter than a block.
 func TestAStretchIsCutBeforeItIsRead(t *testing.T) {
 	device := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	storetest.EachAt(t, func() time.Time { return device.AddDate(0, 1, 0) }, func(t *testing.T, db *store.DB) {
@@ -38,7 +38,7 @@ func TestAStretchIsCutBeforeItIsRead(t *testing.T) {
 				t.Fatalf("%d series, %v", len(all), err)
 			}
 			from := device.AddDate(0, 0, -100).UnixMicro()
-			end, err := fit(ctx, tx, &all[0], from, from+1000*dayUS)
+			end, err := fit(ctx, tx, &all[0], from, from+1000*dayUS, fewSamples)
 			if err != nil {
 				return err
 			}
@@ -48,6 +48,10 @@ func TestAStretchIsCutBeforeItIsRead(t *testing.T) {
 			}
 			if found.Len() > fewSamples || end <= from {
 				t.Errorf("%d samples at once, to %v", found.Len(), time.UnixMicro(end).UTC())
+			}
+			all[0].Width = time.Hour
+			if end, err = fit(ctx, tx, &all[0], device.UnixMicro(), device.UnixMicro()+dayUS, 10); end-device.UnixMicro() != 3600e6 || err != nil {
+				t.Errorf("a day of many blocks is read to %v, %v", time.UnixMicro(end).UTC(), err)
 			}
 			return nil
 		})

@@ -34,7 +34,7 @@ func TestGroupsAgainstAPlainReading(t *testing.T) {
 }
 
 func reduced(t *rapid.T, r Request, f *frame) *Table {
-	g, err := group(t.Context(), r.Plan, f)
+	g, err := group(t.Context(), r.Plan, f, MostResults)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,16 +12,20 @@ import (
 
 // How much one query may read, and how many rows it may give. A year of a
 // value a minute is half a million. Cells are rows times columns, of all results
-// that are held at once.
+// that are held at once. Bytes are those of the rows that one query holds while
+// it works, and of all results that are held at once; sorting and filtering
+// copy them once more.
 const (
 	MostRows    = 2_000_000
 	MostResults = 500_000
 	MostCells   = 10_000_000
+	MostBytes   = 256 << 20
 )
 
 var (
-	errTooMuch = fault.New(fault.Unprocessable, "the query reads too many rows; ask for a shorter time")
-	errTooWide = fault.New(fault.Unprocessable, "the query has too many rows in its result, or the batch too many values; group by longer periods, or ask for a shorter time or for less at once")
+	errTooMuch  = fault.New(fault.Unprocessable, "the query reads too many rows; ask for a shorter time")
+	errTooHeavy = fault.New(fault.Unprocessable, "the query, or the results of the batch, would hold more than 256 MiB at once; select or group by fewer columns and shorter texts, or ask for a shorter time")
+	errTooWide  = fault.New(fault.Unprocessable, "the query has too many rows in its result, or the batch too many values; group by longer periods, or ask for a shorter time or for less at once")
 )
 
 // Request is a plan and whose data it is about.
@@ -35,9 +39,11 @@ type Request struct {
 	Now       time.Time // no aligned row is later
 	Most      int       // rows to read; 0 means MostRows
 	MostCells int       // of the results of a batch; 0 means MostCells
+	MostBytes int       // to hold at once; 0 means MostBytes
 
 	wall wall
 	used int // cells of the results before this one
+	held int // bytes of the results before this one
 }
 
 func (r *Request) mostRows() int {
@@ -45,6 +51,16 @@ func (r *Request) mostRows() int {
 		return r.Most
 	}
 	return MostRows
+}
+
+// holds says whether so many bytes may be held, beside the results that there
+// are.
+func (r *Request) holds(bytes int) bool {
+	most := r.MostBytes
+	if most == 0 {
+		most = MostBytes
+	}
+	return bytes <= most-r.held
 }
 
 // mostResults is how many rows the result may have.
@@ -70,6 +86,7 @@ func RunAll(ctx context.Context, tx *store.Tx, r Request, plans []*query.Plan) (
 			return nil, err
 		}
 		r.used += tables[i].Len() * len(plan.Outputs)
+		r.held += tables[i].Bytes()
 	}
 	return tables, nil
 }
@@ -81,6 +98,14 @@ const stride = 1 << 16
 // Run answers a query in the caller's transaction, whose snapshot all of it
 // sees.
 func Run(ctx context.Context, tx *store.Tx, r Request) (*Table, error) {
+	t, err := r.run(ctx, tx)
+	if err == nil && !r.holds(t.Bytes()) {
+		return nil, errTooHeavy
+	}
+	return t, err
+}
+
+func (r *Request) run(ctx context.Context, tx *store.Tx) (*Table, error) {
 	r.wall = wallOf(r.User)
 	load := r.loadSummaries
 	if r.Plan.Table.Series != "" {
@@ -102,16 +127,13 @@ func Run(ctx context.Context, tx *store.Tx, r Request) (*Table, error) {
 		}
 		return r.plain(f), nil
 	}
-	g, err := group(ctx, r.Plan, f)
+	g, err := group(ctx, r.Plan, f, r.mostResults())
 	if err != nil {
 		return nil, err
 	}
 	lists := g.rows()
 	if err := r.bestSources(ctx, tx, f, lists); err != nil {
 		return nil, err
-	}
-	if len(lists) > r.mostResults() {
-		return nil, errTooWide
 	}
 	t, err := r.reduce(ctx, f, g, lists)
 	if err != nil || r.Plan.Align == nil {

@@ -163,3 +163,17 @@ func TestACycleThatIsNone(t *testing.T) {
 		r.expect("2026-03-02", 1, choose(`{"value_macro":"awakenings"}`), `{"awakenings":[null]}`)
 	})
 }
+
+// A session may lie days from the date that its provider gives it: it is found
+// by its own time.
+func TestASessionFarFromItsDate(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		r := newRig(t, db, "")
+		from, to := instant(t, "2026-03-03T23:00:00Z"), instant(t, "2026-03-04T22:00:00Z")
+		r.put(wearables.Batch{Summaries: []wearables.Summary{{
+			Resource: "sleep", Key: "far", Source: watch, Date: civil.MustParse("2026-03-01"),
+			Start: time.UnixMicro(from), End: time.UnixMicro(to), Body: json.RawMessage(`{"timezone_offset":50400}`),
+		}}})
+		r.expect("2026-03-05", 1, choose(`{"sleep":"session_end"}`), `{"session_end":["2026-03-05T12:00:00"]}`)
+	})
+}

@@ -21,6 +21,18 @@ func (t *Table) Len() int {
 	return t.Columns[0].Len()
 }
 
+// Bytes is about what the table takes in memory and written out. A text counts
+// as often as it stands there.
+func (t *Table) Bytes() (n int) {
+	for i := range t.Columns {
+		n += t.Len() * width(t.Columns[i].Kind)
+		for _, text := range t.Columns[i].Text {
+			n += len(text)
+		}
+	}
+	return n
+}
+
 // Pick is the table of some rows, in their order.
 func (t *Table) Pick(rows []int32) *Table {
 	out := &Table{Columns: make([]Column, len(t.Columns))}

@@ -16,6 +16,14 @@ type Vector struct {
 	Text []string
 }
 
+// width is how many bytes a value takes, without those of a text.
+func width(k query.Kind) int {
+	if k == query.Text {
+		return 1 + 16
+	}
+	return 1 + 8
+}
+
 // Len is the number of rows.
 func (v *Vector) Len() int { return len(v.Null) }
 

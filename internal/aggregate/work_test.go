@@ -22,7 +22,7 @@ func TestWorkEndsWithItsContext(t *testing.T) {
 	rows := []row{{at: 0, kind: "watch", value: 60}, {at: 1, kind: "phone", value: 70}}
 	r := Request{Plan: p}
 	f := frameOf(p, rows)
-	g, err := group(t.Context(), p, f)
+	g, err := group(t.Context(), p, f, MostResults)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestWorkEndsWithItsContext(t *testing.T) {
 	end()
 	for name, work := range map[string]func(context.Context) error{
 		"filter": func(ctx context.Context) error { return frameOf(filtered, rows).filter(ctx, filtered.Where) },
-		"group":  func(ctx context.Context) error { _, err := group(ctx, p, f); return err },
+		"group":  func(ctx context.Context) error { _, err := group(ctx, p, f, MostResults); return err },
 		"reduce": func(ctx context.Context) error { _, err := r.reduce(ctx, f, g, g.rows()); return err },
 		"align":  func(ctx context.Context) error { _, err := r.align(ctx, table); return err },
 	} {

@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"mime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,27 +14,58 @@ import (
 	"hale/internal/wearables"
 )
 
-// accepts says whether an Accept header asks for the packed form. Without the
-// header, and for whatever takes JSON, the answer is JSON.
+// accepts says whether an Accept header asks for the packed form: by its name,
+// and no less than for JSON. Without the header, and for whatever takes both,
+// the answer is JSON.
 func accepts(header, packed string) (bool, error) {
 	if header == "" {
 		return false, nil
 	}
-	json := false
-	for part := range strings.SplitSeq(header, ",") {
-		media, _, err := mime.ParseMediaType(part)
-		switch {
-		case err != nil:
-		case media == packed:
-			return true, nil
-		case media == "application/json", media == "application/*", media == "*/*":
-			json = true
-		}
-	}
-	if !json {
+	asked := preferences(header)
+	json, archive := asked.of("application/json"), asked.of(packed)
+	switch _, named := asked[packed]; {
+	case archive > json, named && archive > 0 && archive == json:
+		return true, nil
+	case json <= 0:
 		return false, fault.New(fault.Invalid, "Input should be one of: */*, application/json, "+packed).At("header", "accept").WithType("enum")
 	}
 	return false, nil
+}
+
+// preference is how much each media range of an Accept header is wanted, 0 to 1.
+type preference map[string]float64
+
+// preferences reads the ranges that can be understood; the last of two that are
+// the same counts.
+//
+// RFC 9110, 12.5.1.
+func preferences(header string) preference {
+	all := preference{}
+	for part := range strings.SplitSeq(header, ",") {
+		media, parameters, err := mime.ParseMediaType(part)
+		if err != nil {
+			continue
+		}
+		weight := 1.0
+		if q, given := parameters["q"]; given {
+			if weight, err = strconv.ParseFloat(q, 64); err != nil || !(weight >= 0 && weight <= 1) {
+				continue
+			}
+		}
+		all[media] = weight
+	}
+	return all
+}
+
+// of is how much a media type is wanted: by the closest range that has it.
+func (p preference) of(media string) float64 {
+	family, _, _ := strings.Cut(media, "/")
+	for _, name := range []string{media, family + "/*", "*/*"} {
+		if weight, there := p[name]; there {
+			return weight
+		}
+	}
+	return 0
 }
 
 // writeResults sends JSON while it is made of the columns.

@@ -71,7 +71,7 @@ type mergedIn struct {
 	UserID     users.ID   `path:"user_id" format:"uuid"`
 	Resource   mergedName `path:"resource"`
 	StartDate  string     `query:"start_date" required:"true" doc:"First day (YYYY-MM-DD, UTC) or instant (ISO 8601), inclusive."`
-	EndDate    string     `query:"end_date" doc:"Last day or instant, inclusive."`
+	EndDate    string     `query:"end_date" doc:"Last day, inclusive, or the instant to which intervals count; what was measured at it counts too."`
 	Provider   string     `query:"provider" doc:"Merge only this provider's sources."`
 	NextCursor string     `query:"next_cursor" doc:"Where the page before ended."`
 	Explain    bool       `query:"explain" doc:"Also list what was set aside, and for which source."`
@@ -90,6 +90,9 @@ func (a *API) readMerged(ctx context.Context, c Caller, in *mergedIn) (*written,
 		return nil, err
 	}
 	r := merged.Range{Span: merged.Span{Start: start.from, End: end.to}, Explain: in.Explain}
+	if end.instant { // an interval that begins there has no time inside
+		r.End, r.Through = end.from, true
+	}
 	if in.NextCursor != "" {
 		at := mergedCursor{}
 		if err := resume(in.NextCursor, &at, &at.Resource, string(in.Resource)); err != nil {
@@ -189,11 +192,11 @@ type daysCursor struct {
 
 // readDays is one page of days, a year of them.
 func (a *API) readDays(ctx context.Context, c Caller, in *daysIn) (*written, error) {
-	start, end, err := between(in.StartDate, in.EndDate)
+	first, last, err := daysBetween(in.StartDate, in.EndDate)
 	if err != nil {
 		return nil, err
 	}
-	r := merged.DaysRange{First: civil.MustParse(start.day), Last: civil.MustParse(end.day)}
+	r := merged.DaysRange{First: civil.MustParse(first), Last: civil.MustParse(last)}
 	if in.NextCursor != "" {
 		at := daysCursor{}
 		if err := resume(in.NextCursor, &at, &at.Resource, string(in.Resource)); err != nil {

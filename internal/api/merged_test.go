@@ -40,17 +40,20 @@ func TestMergedIsOneLine(t *testing.T) {
 			`{"start":"2026-02-01T09:30:00+00:00","end":"2026-02-01T10:00:00+00:00","timezone_offset":3600,"type":null,"value":450,"source":1,"covered_by":0}],`
 		days := `"data":[{"date":"2026-02-01","type":null,"total":2280,"sources":[0,1]},{"date":"2026-02-02","type":null,"total":30,"sources":[1]}],`
 		early := `"data":[{"start":"2026-02-01T08:00:00+00:00","end":"2026-02-01T08:30:00+00:00","timezone_offset":3600,"type":null,"value":300,"source":0}],`
+		nothing := `{"resource":"steps","unit":"count","sources":[],`
 		phone := `{"resource":"steps","unit":"count","sources":[` + sourceText("phone", `"com.example.phone"`) + `],`
 		for query, want := range map[string]string{
-			"/merged?start_date=2026-02-01":                                                head + data + `"next_cursor":null}`,
-			"/merged?start_date=2026-02-01&end_date=2026-02-01&explain=true":               head + data + aside + `"next_cursor":null}`,
-			"/merged?start_date=2026-02-02":                                                `{"resource":"steps","unit":"count","sources":[],"data":[],"next_cursor":null}`,
-			"/merged?start_date=2026-02-01&provider=fitbit":                                `{"resource":"steps","unit":"count","sources":[],"data":[],"next_cursor":null}`,
-			"/merged?start_date=2026-02-02&explain=true":                                   `{"resource":"steps","unit":"count","sources":[],"data":[],"set_aside":[],"next_cursor":null}`,
-			"/daily?start_date=2026-02-01":                                                 head + days + `"next_cursor":null}`,
-			"/daily?start_date=2026-02-02&end_date=2026-02-02&provider=apple_health_kit":   phone + `"data":[{"date":"2026-02-02","type":null,"total":30,"sources":[0]}],"next_cursor":null}`,
-			"/daily?start_date=2026-02-03":                                                 `{"resource":"steps","unit":"count","sources":[],"data":[],"next_cursor":null}`,
-			"/merged?start_date=2026-02-01T08:00:00Z&end_date=2026-02-01T08:29:59.999999Z": phone + early + `"next_cursor":null}`,
+			"/merged?start_date=2026-02-01":                                                      head + data + `"next_cursor":null}`,
+			"/merged?start_date=2026-02-01&end_date=2026-02-01&explain=true":                     head + data + aside + `"next_cursor":null}`,
+			"/merged?start_date=2026-02-02":                                                      `{"resource":"steps","unit":"count","sources":[],"data":[],"next_cursor":null}`,
+			"/merged?start_date=2026-02-01&provider=fitbit":                                      `{"resource":"steps","unit":"count","sources":[],"data":[],"next_cursor":null}`,
+			"/merged?start_date=2026-02-02&explain=true":                                         `{"resource":"steps","unit":"count","sources":[],"data":[],"set_aside":[],"next_cursor":null}`,
+			"/daily?start_date=2026-02-01":                                                       head + days + `"next_cursor":null}`,
+			"/daily?start_date=2026-02-02&end_date=2026-02-02&provider=apple_health_kit":         phone + `"data":[{"date":"2026-02-02","type":null,"total":30,"sources":[0]}],"next_cursor":null}`,
+			"/daily?start_date=2026-02-03":                                                       `{"resource":"steps","unit":"count","sources":[],"data":[],"next_cursor":null}`,
+			"/merged?start_date=2026-02-01T08:00:00Z&end_date=2026-02-01T08:30:00Z":              phone + early + `"next_cursor":null}`,
+			"/merged?start_date=2026-02-01T07:00:00Z&end_date=2026-02-01T08:00:00Z&explain=true": nothing + `"data":[],"set_aside":[],"next_cursor":null}`,
+			"/merged?start_date=2026-02-01T08:15:00Z&end_date=2026-02-01T08:15:00Z":              nothing + `"data":[],"next_cursor":null}`,
 		} {
 			var body struct{}
 			if got := strings.TrimSpace(d.get(base+query, &body)); got != want {

@@ -2,10 +2,13 @@ package api
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"hale/internal/aggregate/continuous"
 	"hale/internal/fault"
 	"hale/internal/providers"
 	"hale/internal/store"
@@ -74,13 +77,35 @@ func (a *API) setPriorities(ctx context.Context, c Caller, in *setPrioritiesIn) 
 	}
 	var all []merged.Priority
 	err := a.db.Write(ctx, func(tx *store.Tx) (err error) {
+		before, err := merged.Priorities(ctx, tx, c.Team.UUID(), "")
+		if err != nil {
+			return err
+		}
 		if err := merged.SetPriorities(ctx, tx, c.Team.UUID(), changes); err != nil {
 			return err
 		}
-		all, err = merged.Priorities(ctx, tx, c.Team.UUID(), "")
-		return err
+		if all, err = merged.Priorities(ctx, tx, c.Team.UUID(), ""); err != nil {
+			return err
+		}
+		return continuous.Reordered(ctx, tx, c.Team, reordered(before, all))
 	})
 	return answer(prioritiesOf(all)), err
+}
+
+// reordered are the types of data of which some provider has another priority.
+func reordered(before, now []merged.Priority) []string {
+	return slices.DeleteFunc(merged.DataTypes(), func(dataType string) bool {
+		of := func(all []merged.Priority) map[string]int64 {
+			found := map[string]int64{}
+			for _, p := range all {
+				if p.DataType == dataType && p.Priority != 0 { // one without a priority has 0
+					found[p.Provider] = p.Priority
+				}
+			}
+			return found
+		}
+		return maps.Equal(of(before), of(now))
+	})
 }
 
 // checkPriorities wants providers of the catalogue, each once for a type.

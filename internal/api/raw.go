@@ -102,11 +102,11 @@ func (a *API) rawDevices(ctx context.Context, c Caller, in *profileIn) (*out[raw
 }
 
 func (a *API) rawSummaries(ctx context.Context, c Caller, in *summariesIn, resource string) ([]rawOne, error) {
-	start, end, err := between(in.StartDate, in.EndDate)
+	first, last, err := daysBetween(in.StartDate, in.EndDate)
 	if err != nil {
 		return nil, err
 	}
-	return a.rawOf(ctx, c, in.UserID, wearables.SummaryQuery{Resource: resource, Provider: in.Provider, From: start.day, To: end.day})
+	return a.rawOf(ctx, c, in.UserID, wearables.SummaryQuery{Resource: resource, Provider: in.Provider, From: first, To: last})
 }
 
 // rawOne is a summary with what it was read from.

@@ -64,41 +64,55 @@ type summariesIn struct {
 	Provider  string   `query:"provider" doc:"Only this provider's summaries."`
 }
 
+// mostSummaries bounds an answer without pages: bytes, of some four thousand
+// rides with their routes.
+var mostSummaries = 256 << 20
+
+// summariesAtOnce are in memory as they are stored, while they are written.
+const summariesAtOnce = 200
+
 // listSummaries reads all summaries of the days asked for; there is no paging.
 //
 // Reference 7.2.
-func (a *API) listSummaries(ctx context.Context, c Caller, in *summariesIn, d *wearables.Document) ([]byte, error) {
-	start, end, err := between(in.StartDate, in.EndDate)
+func (a *API) listSummaries(ctx context.Context, c Caller, in *summariesIn, d *wearables.Document) (body []byte, err error) {
+	first, last, err := daysBetween(in.StartDate, in.EndDate)
 	if err != nil {
 		return nil, err
 	}
-	q := wearables.SummaryQuery{Resource: d.Name, Provider: in.Provider, From: start.day, To: end.day}
-	all, err := a.readSummaries(ctx, c, in.UserID, q)
-	if err != nil {
-		return nil, err
-	}
-	body := append([]byte(`{"`), d.Key...)
-	body = append(body, `":[`...)
-	for i := range all {
-		if i > 0 {
-			body = append(body, ',')
-		}
-		if body, err = wearables.AppendSummary(body, &all[i], a.Wearables.Describe); err != nil {
-			return nil, err
-		}
-	}
-	return append(body, `]}`...), nil
-}
-
-func (a *API) readSummaries(ctx context.Context, c Caller, user users.ID, q wearables.SummaryQuery) (all []wearables.StoredSummary, err error) {
 	err = a.db.Read(ctx, func(tx *store.Tx) error {
-		if err := users.Exists(ctx, tx, c.Team, user); err != nil {
+		if err := users.Exists(ctx, tx, c.Team, in.UserID); err != nil {
 			return err
 		}
-		all, err = wearables.ListSummaries(ctx, tx, c.Team.UUID(), user.UUID(), q)
+		q := wearables.SummaryQuery{Resource: d.Name, Provider: in.Provider, From: first, To: last, Limit: summariesAtOnce}
+		body, err = a.appendSummaries(ctx, tx, append([]byte(`{"`+d.Key), `":[`...), c, in.UserID, q)
 		return err
 	})
-	return all, err
+	return append(body, `]}`...), err
+}
+
+// appendSummaries appends the summaries of a query with commas between them.
+func (a *API) appendSummaries(ctx context.Context, tx *store.Tx, dst []byte, c Caller, user users.ID, q wearables.SummaryQuery) ([]byte, error) {
+	for {
+		page, err := wearables.ListSummaries(ctx, tx, c.Team.UUID(), user.UUID(), q)
+		if err != nil {
+			return nil, err
+		}
+		for i := range page {
+			if i > 0 || q.After != nil {
+				dst = append(dst, ',')
+			}
+			if dst, err = wearables.AppendSummary(dst, &page[i], a.Wearables.Describe); err != nil {
+				return nil, err
+			}
+			if len(dst) > mostSummaries {
+				return nil, fault.New(fault.Invalid, "Value error, too much for an answer without pages: narrow the range").At("query", "start_date")
+			}
+		}
+		if len(page) < q.Limit {
+			return dst, nil
+		}
+		q.After = &page[len(page)-1]
+	}
 }
 
 type profileIn struct {
@@ -108,7 +122,14 @@ type profileIn struct {
 
 // readProfile is the profile that was changed last.
 func (a *API) readProfile(ctx context.Context, c Caller, in *profileIn) (*written, error) {
-	all, err := a.readSummaries(ctx, c, in.UserID, wearables.SummaryQuery{Resource: "profile", Provider: in.Provider})
+	var all []wearables.StoredSummary
+	err := a.db.Read(ctx, func(tx *store.Tx) error {
+		err := users.Exists(ctx, tx, c.Team, in.UserID)
+		if err == nil {
+			all, err = wearables.ListSummaries(ctx, tx, c.Team.UUID(), in.UserID.UUID(), wearables.SummaryQuery{Resource: "profile", Provider: in.Provider})
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

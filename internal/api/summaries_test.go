@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -45,6 +46,66 @@ func TestPushedSummariesAreReadBack(t *testing.T) {
 			}
 		}
 	})
+}
+
+// More summaries than are read at once come in one answer, in order and each
+// once; what is too large for one is refused.
+func TestManySummariesInOneAnswer(t *testing.T) {
+	eachDataDoor(t, func(d dataDoor) {
+		var rows []string
+		for i := range 450 {
+			day := civil.MustParse("2025-01-01").AddDays(i / 3) // three sources of a day
+			rows = append(rows, fmt.Sprintf(`{"calendar_date":"%s","weight":%d,"source_type":"scale","source_app_id":"com.example.app%d"}`, day, 40+i/3, i%3))
+		}
+		path := d.path("/v2/summary/body/{user_id}")
+		for some := range slices.Chunk(rows, 150) {
+			var pushed pushBody
+			if d.post(path, pushText("["+strings.Join(some, ",")+"]"), &pushed); pushed.Created != len(some) {
+				t.Fatalf("%+v", pushed)
+			}
+		}
+		var got struct {
+			Body []struct {
+				ID  string     `json:"id"`
+				Day civil.Date `json:"calendar_date"`
+			}
+		}
+		text := d.get(path+"?start_date=2025-01-01", &got)
+		seen := map[string]bool{}
+		for i, b := range got.Body {
+			if seen[b.ID] = true; b.Day != civil.MustParse("2025-01-01").AddDays(i/3) {
+				t.Fatalf("%d. is of %v", i, b.Day)
+			}
+		}
+		if len(got.Body) != 450 || len(seen) != 450 {
+			t.Errorf("%d summaries, %d different ones", len(got.Body), len(seen))
+		}
+		before := mostSummaries
+		defer func() { mostSummaries = before }()
+		mostSummaries = len(text) / 2
+		if w := d.do(http.MethodGet, path+"?start_date=2025-01-01", ""); w.Code != 422 || !strings.Contains(w.Body.String(), `["query","start_date"]`) {
+			t.Errorf("%d %.200s", w.Code, w.Body)
+		}
+	})
+}
+
+// The calendar dates of instants bound a read by days, each as its own offset
+// has it.
+func TestInstantsNameTheirDays(t *testing.T) {
+	for _, c := range []struct{ start, end, first, last string }{
+		{"2026-03-01", "2026-03-02", "2026-03-01", "2026-03-02"},
+		{"2026-03-01", "", "2026-03-01", "9999-12-31"},
+		{"2026-03-01T23:00:00-05:00", "2026-03-01", "2026-03-01", "2026-03-01"},
+		{"2026-03-01T01:00:00Z", "2026-03-01T01:00:00Z", "2026-03-01", "2026-03-01"},
+		{"2026-03-01T23:00:00Z", "2026-03-01T01:00:00Z", "", ""},
+		{"2026-03-02T01:00:00+02:00", "2026-03-01", "", ""},
+		{"2026-03-02", "2026-03-01", "", ""},
+	} {
+		first, last, err := daysBetween(c.start, c.end)
+		if refused := c.first == ""; refused != (err != nil) || !refused && (first != c.first || last != c.last) {
+			t.Errorf("%s to %s gives %s to %s, %v", c.start, c.end, first, last, err)
+		}
+	}
 }
 
 func TestEveryReadHasItsKey(t *testing.T) {

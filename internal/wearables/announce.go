@@ -82,7 +82,7 @@ func (w *seriesWrite) announce(j *job, verb string, c *blocks.Columns) error {
 	event := j.event("daily.data."+w.resource.Event+"."+verb, nil)
 	if c.Len() < fewRows {
 		err := event.ReadyWith(512+160*c.Len(), func(dst []byte) []byte {
-			dst = AppendSamples(j.samplesHead(dst, &w.series, w.series.ID), w.samples(c))
+			dst = AppendAll(j.samplesHead(dst, &w.series, w.series.ID), []Samples{*w.samples(c)})
 			return append(dst, '}')
 		})
 		w.ready = append(w.ready, event)

@@ -7,6 +7,9 @@ import (
 	"hale/internal/users"
 )
 
+// AppendSamples appends the samples of one series as a JSON array.
+func AppendSamples(dst []byte, s *Samples) []byte { return AppendAll(dst, []Samples{*s}) }
+
 // EraseAll is what deleting a user does to this package's tables.
 func EraseAll(ctx context.Context, tx *store.Tx, user users.User) error {
 	if _, err := eraseBlocks(ctx, tx, user.Team, user.ID); err != nil {

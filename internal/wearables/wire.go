@@ -40,9 +40,6 @@ func AppendSource(dst []byte, s Source, describe Describe) []byte {
 	return append(dst, '}')
 }
 
-// AppendSamples appends the samples of one series as a JSON array.
-func AppendSamples(dst []byte, s *Samples) []byte { return AppendAll(dst, []Samples{*s}) }
-
 // AppendAll appends the samples of several series as one JSON array.
 func AppendAll(dst []byte, all []Samples) []byte { return appendAll(dst, all, keep) }
 

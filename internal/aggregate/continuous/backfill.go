@@ -10,6 +10,7 @@ import (
 	"hale/internal/aggregate/query"
 	"hale/internal/jobs"
 	"hale/internal/store"
+	"hale/internal/teams"
 	"hale/internal/users"
 	"hale/internal/wearables"
 )
@@ -27,12 +28,13 @@ const backfillAfter = 2 * remembered
 // nobody waits for it.
 const pageOfUsers = 100
 
-// backfillArgs name a new query.
+// backfillArgs name a query.
 type backfillArgs struct {
 	Query ID `json:"query"`
 }
 
-// BackfillJob fills the result tables of a new query.
+// BackfillJob fills the result tables of a new query, and those whose sources
+// have another order.
 var BackfillJob = jobs.Define("queries.backfill", func(ctx context.Context, run *jobs.Run, args backfillArgs) error {
 	return backfill(ctx, run.DB(), run.Team, args.Query)
 }).With(jobs.Limits{Concurrency: 1, Timeout: 12 * time.Hour})
@@ -41,12 +43,36 @@ var BackfillJob = jobs.Define("queries.backfill", func(ctx context.Context, run 
 // one run after the other.
 var FillJob = jobs.Define("queries.fill", refresh).With(jobs.Limits{Concurrency: 1, Timeout: runTime, Attempts: attempts})
 
-// askToBackfill asks for the walk of a query that has just been made.
+// askToBackfill asks for the walk of a query.
 func (q *Query) askToBackfill(ctx context.Context, tx *store.Tx) error {
 	_, err := BackfillJob.Enqueue(ctx, tx, backfillArgs{q.ID}, jobs.Options{
 		Team: q.Team.UUID(), Key: q.ID.String(), At: tx.Now().Add(backfillAfter),
 	})
 	return err
+}
+
+// Reordered has the team's results computed anew, user by user, that choose
+// among the sources of some types of data: its order of providers for them is
+// another one.
+//
+// Reference 7.11.
+func Reordered(ctx context.Context, tx *store.Tx, team teams.ID, dataTypes []string) error {
+	if len(dataTypes) == 0 {
+		return nil
+	}
+	all, err := List(ctx, tx, team)
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		if p := all[i].plan; !p.Prioritised || !slices.Contains(dataTypes, p.Table.Priorities) {
+			continue
+		}
+		if err := all[i].askToBackfill(ctx, tx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // backfill marks the query stale for every user with data that it asks about.

@@ -26,14 +26,14 @@ const stretch = int64(32 * 24 * 3600 * 1e6)
 func (t *task) compute(ctx context.Context, tx *store.Tx) error {
 	p := t.query.plan
 	period := *p.Keys[p.TruncKey()].Trunc
-	t.begin, t.end = query.FirstMoment, query.EndOfTime
+	t.begin, t.end = period.Truncate(query.FirstMoment), query.EndOfTime
 	if t.from > query.FirstMoment {
 		t.begin = period.Truncate(max(t.from-aggregate.Zones, query.FirstMoment))
 	}
 	if t.to < query.EndOfTime {
 		t.end = period.Add(period.Truncate(t.to+aggregate.Zones), 1)
 	}
-	t.fresh = aggregate.Empty(p)
+	t.fresh, t.bytes = aggregate.Empty(p), 0
 	from, to, err := aggregate.Extent(ctx, tx, t.user, p)
 	if err != nil {
 		return err
@@ -45,7 +45,7 @@ func (t *task) compute(ctx context.Context, tx *store.Tx) error {
 	for buckets := atOnce(period); from < to; {
 		next := min(to, period.Add(from, buckets))
 		err := t.add(ctx, tx, from, next)
-		if fault.Is(err, fault.Unprocessable) && buckets > 1 && t.fresh.Len() < aggregate.MostOf(p) {
+		if fault.Is(err, fault.Unprocessable) && buckets > 1 && t.fresh.Len() < aggregate.MostOf(p) && t.bytes <= mostBytes {
 			buckets = max(1, buckets/8)
 			continue
 		}
@@ -63,7 +63,13 @@ func atOnce(period query.Period) int {
 	return max(1, int(stretch/width))
 }
 
-var errTooLong = fault.New(fault.Unprocessable, "the result has too many rows; group by longer periods or select less")
+var (
+	errTooLong  = fault.New(fault.Unprocessable, "the result has too many rows; group by longer periods or select less")
+	errTooHeavy = fault.New(fault.Unprocessable, "the result is larger than 256 MiB; group by longer periods, or select fewer columns and shorter texts")
+)
+
+// mostBytes and mostCells bound a result that is held while it is stored or read.
+var mostBytes, mostCells = aggregate.MostBytes, aggregate.MostCells
 
 func (t *task) add(ctx context.Context, tx *store.Tx, from, to int64) error {
 	if from >= to {
@@ -77,6 +83,9 @@ func (t *task) add(ctx context.Context, tx *store.Tx, from, to int64) error {
 	}
 	if t.fresh.Len()+rows.Len() > aggregate.MostOf(t.query.plan) {
 		return errTooLong
+	}
+	if t.bytes += rows.Bytes(); t.bytes > mostBytes {
+		return errTooHeavy
 	}
 	t.fresh.Append(rows)
 	return nil

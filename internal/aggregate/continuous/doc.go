@@ -3,6 +3,7 @@
 //
 //	Create, List, Get, Update, Archive   the queries themselves
 //	Changed     called in the transaction that changes a user's data
+//	Reordered   called in the transaction that changes the team's order of sources
 //	Job         brings one query up to date for one user
 //	Result      the whole table of a user
 //	History     the runs

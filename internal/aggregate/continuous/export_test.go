@@ -58,3 +58,20 @@ func BeginFor(ctx context.Context, t *testing.T, db *store.DB, q Query, user use
 		}
 	}, wait
 }
+
+// Compute begins a run and looks for its rows, no more.
+func Compute(ctx context.Context, t *testing.T, db *store.DB, q Query, user users.User) error {
+	t.Helper()
+	run, _, err := begin(ctx, db, q.Team.UUID(), ids.From[jobs.Job](uuid.New()), jobArgs{Query: q.ID, User: user.ID})
+	if err != nil || run == nil {
+		t.Fatal("no run", err)
+	}
+	return db.Read(ctx, func(tx *store.Tx) error { return run.compute(ctx, tx) })
+}
+
+// HoldAtMost bounds the bytes and the cells of results while a test runs.
+func HoldAtMost(t *testing.T, bytes, cells int) {
+	bytesBefore, cellsBefore := mostBytes, mostCells
+	mostBytes, mostCells = bytes, cells
+	t.Cleanup(func() { mostBytes, mostCells = bytesBefore, cellsBefore })
+}

@@ -40,6 +40,7 @@ type task struct {
 	scheduled  time.Time
 	startedAt  time.Time
 	fresh      *aggregate.Table // the rows of that time
+	bytes      int              // that they take
 	begin, end int64            // that time in buckets, floating microseconds
 }
 

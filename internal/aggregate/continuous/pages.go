@@ -10,6 +10,7 @@ import (
 
 	"hale/internal/aggregate"
 	"hale/internal/aggregate/query"
+	"hale/internal/fault"
 	"hale/internal/store"
 	"hale/internal/users"
 )
@@ -115,8 +116,29 @@ func (q *Query) writePage(ctx context.Context, tx *store.Tx, user users.ID, page
 	return nil
 }
 
+var errTooLarge = fault.New(fault.Unprocessable,
+	"the result table has too many rows to be read at once; make a query with longer periods or fewer columns")
+
+// readable refuses a result that is too large to be read at once. Runs add what
+// is new, year after year, so that it can be larger than what one run may find.
+func (q *Query) readable(ctx context.Context, tx *store.Tx, user users.ID) error {
+	var rows, bytes int
+	err := tx.QueryRow(ctx, `SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT), CAST(COALESCE(SUM(LENGTH(data)), 0) AS BIGINT) FROM continuous_query_pages
+		WHERE team_id = $1 AND user_id = $2 AND query_id = $3`, q.Team, user, q.ID).Scan(&rows, &bytes)
+	switch {
+	case err != nil:
+		return fmt.Errorf("continuous: looking how large a result is: %w", err)
+	case rows > mostCells/len(q.plan.Outputs) || bytes > mostBytes:
+		return errTooLarge
+	}
+	return nil
+}
+
 // Result is the whole result table of a user, in order of its group keys.
 func (q *Query) Result(ctx context.Context, tx *store.Tx, user users.ID) (*aggregate.Table, error) {
+	if err := q.readable(ctx, tx, user); err != nil {
+		return nil, err
+	}
 	width := pageWidth(q.plan)
 	pages, err := q.readPages(ctx, tx, user, pageOf(query.FirstMoment, width)-1, pageOf(query.EndOfTime, width)+1)
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"hale/internal/aggregate/continuous"
 	"hale/internal/store"
 	"hale/internal/store/storetest"
@@ -129,6 +131,68 @@ func TestRunsThatWaitComeWhenTheGapGoes(t *testing.T) {
 		change(nil)
 		if got := r.due(); len(got) > 0 {
 			t.Errorf("with nothing stale %v", got)
+		}
+	})
+}
+
+// With another order of providers the results that choose among them are
+// computed anew, and no others: in the transaction that changes it, a job is
+// asked for.
+func TestAnotherOrderOfProviders(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
+		s := begin(t, d)
+		ctx := store.WithTeam(t.Context(), uuid.MustParse(strings.Split(s.org, "/")[3]))
+		byHand := s.create(strings.ReplaceAll(stepsByDay, `{"index":"timeseries"}}`, `{"index":"timeseries"}},{"source":"source_provider"},{"source":"source_type"}`))
+		id := s.create(strings.ReplaceAll(stepsByDay, "steps-by-day", "best"))
+		s.push("2026-03-01T10", 100)
+		s.Expect(http.StatusOK, "POST", "/v2/timeseries/"+s.user+"/steps", `{"stage":"daily","provider":"health_connect","data":[
+			{"timestamp":"2026-03-01T10:00:00Z","end":"2026-03-01T10:59:00Z","value":70,"source_type":"watch"}]}`, nil)
+		settled := func(want string) {
+			t.Helper()
+			for range 500 {
+				if strings.Contains(s.result(id), want) {
+					return
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+			t.Errorf("the result %s, want %s", s.result(id), want)
+		}
+		walks := func(query string) (n int) {
+			err := s.DB.Read(ctx, func(tx *store.Tx) error {
+				return tx.QueryRow(ctx, `SELECT COUNT(*) FROM jobs WHERE kind = 'queries.backfill' AND key = $1`, query).Scan(&n)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		forget := func() {
+			err := s.DB.Write(ctx, func(tx *store.Tx) error {
+				_, err := tx.Exec(ctx, `DELETE FROM jobs WHERE kind = 'queries.backfill'`)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		settled(`"sum.value":[100]`)
+		prefer := func(priority string) {
+			s.Expect(http.StatusOK, "PATCH", "/v2/team/source/priorities",
+				`[{"data_type":"timeseries","provider":"health_connect","priority":`+priority+`},{"data_type":"sleep","provider":"oura","priority":`+priority+`}]`, nil)
+		}
+		forget()
+		prefer("3")
+		if walks(id) != 1 || walks(byHand) != 0 {
+			t.Errorf("%d walks for the one that chooses, %d for the other", walks(id), walks(byHand))
+		}
+		s.backfill(id)
+		settled(`"sum.value":[70]`)
+		forget()
+		if prefer("3"); walks(id) != 0 {
+			t.Error("the same order asks for a walk")
+		}
+		if prefer("null"); walks(id) != 1 {
+			t.Error("an order that is gone asks for none")
 		}
 	})
 }

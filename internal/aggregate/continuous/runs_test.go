@@ -12,6 +12,7 @@ import (
 	"hale/internal/aggregate/continuous"
 	"hale/internal/aggregate/query"
 	"hale/internal/civil"
+	"hale/internal/fault"
 	"hale/internal/store"
 	"hale/internal/store/storetest"
 	"hale/internal/users"
@@ -256,6 +257,61 @@ func TestARowThatNoEventHolds(t *testing.T) {
 		})
 		if events != 1 || bytes > 1000 {
 			t.Errorf("%d events of %d bytes", events, bytes)
+		}
+	})
+}
+
+// A result is bounded by its bytes, over all the stretches in which it is
+// computed: rows of 9 and 9 bytes, one for each day.
+func TestBytesOfAResult(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		r := newRig(t, db)
+		q := r.create(stepsByDay)
+		for _, at := range []string{"2025-01-01T10:00:00Z", "2025-06-01T10:00:00Z", "2026-01-01T10:00:00Z"} {
+			r.steps(at, 10)
+		}
+		for bytes, fits := range map[int]bool{53: false, 54: true} {
+			continuous.HoldAtMost(t, bytes, 100)
+			if err := continuous.Compute(r.ctx, t, db, q, r.user); fits != (err == nil) || !fits && !fault.Is(err, fault.Unprocessable) {
+				t.Errorf("%d bytes: %v", bytes, err)
+			}
+		}
+	})
+}
+
+// A slug may look like an id, and is one all the same.
+func TestASlugLikeAnID(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		r := newRig(t, db)
+		const slug = "0197f3a0-1111-7222-8333-444455556666"
+		q := r.create(strings.Replace(stepsByDay, "steps-by-day", slug, 1))
+		for name, fits := range map[string]bool{slug: true, q.ID.String(): true, strings.Replace(slug, "6666", "6667", 1): false} {
+			err := db.Read(r.ctx, func(tx *store.Tx) error { _, err := continuous.Find(r.ctx, tx, r.user.Team, name); return err })
+			if fits != (err == nil) || !fits && !fault.Is(err, fault.NotFound) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
+}
+
+// A result that grew over many runs is read as long as it fits.
+func TestAResultTooLargeToRead(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		r := newRig(t, db)
+		q := r.create(stepsByDay)
+		for _, at := range []string{"2025-01-01T10:00:00Z", "2025-06-01T10:00:00Z", "2026-01-01T10:00:00Z"} {
+			r.steps(at, 10)
+			r.begin(q)()
+		}
+		for _, c := range []struct {
+			bytes, cells int
+			fits         bool
+		}{{10_000, 6, true}, {10_000, 5, false}, {50, 6, false}} {
+			continuous.HoldAtMost(t, c.bytes, c.cells)
+			err := db.Read(r.ctx, func(tx *store.Tx) error { _, err := q.Result(r.ctx, tx, r.user.ID); return err })
+			if c.fits != (err == nil) || !c.fits && !fault.Is(err, fault.Unprocessable) {
+				t.Errorf("%+v: %v", c, err)
+			}
 		}
 	})
 }

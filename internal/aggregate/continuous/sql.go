@@ -45,10 +45,13 @@ func Get(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (Query, error)
 	return found(tx.QueryRow(ctx, `SELECT `+queryColumns+` FROM continuous_queries WHERE team_id = $1 AND id = $2`, team, id))
 }
 
-// Find reads a query by its id, or an active one by its slug.
+// Find reads a query by its id, or an active one by its slug, which may look
+// like an id.
 func Find(ctx context.Context, tx *store.Tx, team teams.ID, idOrSlug string) (Query, error) {
 	if id, err := ids.Parse[Query](idOrSlug); err == nil {
-		return Get(ctx, tx, team, id)
+		if q, err := Get(ctx, tx, team, id); !fault.Is(err, fault.NotFound) {
+			return q, err
+		}
 	}
 	return found(tx.QueryRow(ctx, `SELECT `+queryColumns+` FROM continuous_queries
 		WHERE team_id = $1 AND slug = $2 AND status = 'active'`, team, idOrSlug))

@@ -203,6 +203,9 @@ func decodeAlign(n node) (*Align, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := o.only("carry"); err != nil {
+		return nil, err
+	}
 	carry, err := o.need("carry")
 	if err != nil {
 		return nil, err
@@ -220,6 +223,9 @@ func decodeAlign(n node) (*Align, error) {
 		return nil, err
 	}
 	a := &Align{Mode: Mode(word), at: carry.at}
+	if err := c.only("mode", a.windowName()); err != nil {
+		return nil, err
+	}
 	if window, ok := c.take(a.windowName()); ok {
 		p, err := decodePeriod(window)
 		if err != nil {

@@ -183,10 +183,18 @@ func decodeField(n node, of *Expr) (string, error) {
 		if v != true {
 			return "", o.child(ElementField, v).fail("enum", "Input should be true")
 		}
-		return ElementField, nil
+		return ElementField, o.only(ElementField)
 	}
 	if of.Op != OfTable || !o.has(of.Name) { // only summaries have lists of objects
 		return "", wrong(n.at, "the argument is a field of the unnested column, or element")
+	}
+	if err := o.only("field_for", of.Name); err != nil {
+		return "", err
+	}
+	if table, ok := o.take("field_for"); ok {
+		if _, err := table.word([]string{of.Table}); err != nil {
+			return "", err
+		}
 	}
 	column := Tables[of.Table].Column(of.Name)
 	return o.child(of.Name, o.fields[of.Name]).word(column.fieldNames())

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -83,6 +84,17 @@ func (o object) need(name string) (node, error) {
 func (o object) take(name string) (node, bool) {
 	v := o.fields[name]
 	return o.child(name, v), v != nil
+}
+
+// only refuses fields beside the given ones, where one that is passed over would
+// give another answer than the one that was asked for.
+func (o object) only(names ...string) error {
+	for _, name := range slices.Sorted(maps.Keys(o.fields)) {
+		if !slices.Contains(names, name) {
+			return o.child(name, nil).fail("extra_forbidden", "Extra inputs are not permitted")
+		}
+	}
+	return nil
 }
 
 // items are the elements of a list, at most most.

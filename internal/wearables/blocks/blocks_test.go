@@ -239,7 +239,8 @@ func drawValues(t *rapid.T, n int) []float64 {
 }
 
 func checkHeader(t *rapid.T, packed []byte, c *Columns) {
-	h, err := ReadHeader(packed)
+	r := reader{data: packed}
+	h, _, err := r.header()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,13 +33,6 @@ type Header struct {
 	Max   float64
 }
 
-// ReadHeader reads the header of a block.
-func ReadHeader(data []byte) (Header, error) {
-	r := reader{data: data}
-	h, _, err := r.header()
-	return h, err
-}
-
 // layout is what decoding needs of a header besides the Header itself.
 type layout struct {
 	flags byte

@@ -264,16 +264,17 @@ type firstOffset struct {
 	offset int32
 }
 
-// firstOffsets finds where the person was when each day began.
+// firstOffsets finds where the person was when each day began, by the first
+// sample of the day that tells.
 func (d *Deriver) firstOffsets(found tracks, first, last int64) map[int64]firstOffset {
 	days := map[int64]firstOffset{}
 	zone := d.zone()
 	for _, name := range append([]string{"heartrate"}, sums...) {
 		for _, t := range found[name] {
-			if zone == nil && len(t.Offset) == 0 {
-				continue
-			}
 			for i, at := range t.Time {
+				if zone == nil && (len(t.Offset) == 0 || t.Offset[i] == wearables.NoOffset) {
+					continue
+				}
 				offset := t.offset(i, zone)
 				n := dayNumber(at, offset)
 				if n < first || n > last {

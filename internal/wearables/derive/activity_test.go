@@ -204,3 +204,18 @@ func TestBodiesStayApart(t *testing.T) {
 		t.Errorf("%d summaries of days that nobody asked for", len(none))
 	}
 }
+
+// A day has the offset of its first sample that tells one: a sample that states
+// none, of a person who is not said to live anywhere, does not make it UTC.
+func TestOffsetsOfDays(t *testing.T) {
+	first := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
+	steps := &track{Samples: wearables.Samples{
+		Resource: "steps", Time: []int64{first, first + 60e6, first + dayUS}, Value: []float64{1, 2, 3},
+		Offset: []int32{wearables.NoOffset, 7200, wearables.NoOffset},
+	}}
+	d := &Deriver{}
+	found := d.firstOffsets(tracks{"steps": {steps}}, -1<<40, 1<<40)
+	if len(found) != 1 || found[dayNumber(first, 0)].offset != 7200 {
+		t.Errorf("%+v", found)
+	}
+}

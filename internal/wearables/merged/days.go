@@ -177,7 +177,9 @@ func (d *daily) numberOf(p Piece) int64 {
 	return numberOf(civil.DateOf(time.UnixMicro(p.Start).In(zone)))
 }
 
-// begin is when a local day begins where a piece was measured.
+// begin is when a local day begins where a piece was measured. Where a zone
+// left a day out, as Samoa did when it crossed the date line, it is when the
+// next one does.
 func (d *daily) begin(n int64, p Piece) int64 {
 	zone := d.zoneOf(p)
 	switch {
@@ -186,7 +188,11 @@ func (d *daily) begin(n int64, p Piece) int64 {
 	case zone == nil:
 		return n * dayUS
 	}
-	return dateOf(n).In(zone).UnixMicro()
+	for ; ; n++ {
+		if day := dateOf(n).In(zone); civil.DateOf(day) == dateOf(n) {
+			return day.UnixMicro()
+		}
+	}
 }
 
 // zoneOf is the zone for a piece that states no offset; nil where times float.

@@ -21,6 +21,7 @@ type Page struct {
 // share inside.
 type Range struct {
 	Span
+	Through bool   // with what was measured at End, and intervals no longer than to End
 	After   *int64 // Page.Next of the page before
 	Most    int    // pieces in a page; 0 means wearables.PageSamples
 	Explain bool   // tell what was set aside
@@ -42,7 +43,11 @@ func Read(ctx context.Context, tx *store.Tx, q Query, in Range) (Page, error) {
 		from = *in.After
 	}
 	var p Page
-	err = r.walk(ctx, tx, from, in.End, func(l line) bool {
+	to := in.End
+	if in.Through {
+		to++
+	}
+	err = r.walk(ctx, tx, from, to, func(l line) bool {
 		p.Pieces = in.clip(p.Pieces, l.kept, r.sums)
 		p.Aside = in.clip(p.Aside, l.aside, r.sums)
 		return len(p.Pieces) <= most && len(p.Aside) <= most
@@ -61,10 +66,10 @@ func (in *Range) clip(dst, pieces []Piece, sums bool) []Piece {
 	for _, p := range pieces {
 		v := p.Span
 		if p.Start < in.Start || sums && p.End > in.End {
-			if !sums || p.End <= in.Start {
+			v = Span{max(p.Start, in.Start), min(p.End, in.End)}
+			if !sums || v.length() <= 0 {
 				continue
 			}
-			v = Span{max(p.Start, in.Start), min(p.End, in.End)}
 			p.Value *= float64(v.length()) / float64(p.length())
 		}
 		p.Span = v
