@@ -136,9 +136,16 @@ func alignSchema(period *huma.Schema) *huma.Schema {
 	carry := func(window, mode string) *huma.Schema {
 		s := objectOf("mode", oneWordOf([]string{mode}))
 		s.Properties[window] = anyOf(period, &huma.Schema{Type: "null"})
-		return s
+		return closed(s)
 	}
-	return anyOf(objectOf("carry", anyOf(carry("max_age", "carry_forward"), carry("max_age", "carry_backward"), carry("span", "carry_nearest"))), &huma.Schema{Type: "null"})
+	modes := anyOf(carry("max_age", "carry_forward"), carry("max_age", "carry_backward"), carry("span", "carry_nearest"))
+	return anyOf(closed(objectOf("carry", modes)), &huma.Schema{Type: "null"})
+}
+
+// closed has no other fields: one that is passed over would change the answer.
+func closed(s *huma.Schema) *huma.Schema {
+	s.AdditionalProperties = false
+	return s
 }
 
 func objectOf(name string, s *huma.Schema) *huma.Schema {

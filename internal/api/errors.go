@@ -175,10 +175,10 @@ func init() {
 		&validation.MsgExpectedArray:                  "list_type" + separator + "Input should be a valid list",
 		&validation.MsgExpectedObject:                 "model_attributes_type" + separator + "Input should be a valid dictionary or object to extract fields from",
 		&validation.MsgExpectedOneOf:                  "enum" + separator + "Input should be one of: %s",
-		&validation.MsgExpectedMinimumNumber:          "greater_than_equal" + separator + "Input should be greater than or equal to %v",
-		&validation.MsgExpectedExclusiveMinimumNumber: "greater_than" + separator + "Input should be greater than %v",
-		&validation.MsgExpectedMaximumNumber:          "less_than_equal" + separator + "Input should be less than or equal to %v",
-		&validation.MsgExpectedExclusiveMaximumNumber: "less_than" + separator + "Input should be less than %v",
+		&validation.MsgExpectedMinimumNumber:          "greater_than_equal" + separator + "Input should be greater than or equal to %.15g",
+		&validation.MsgExpectedExclusiveMinimumNumber: "greater_than" + separator + "Input should be greater than %.15g",
+		&validation.MsgExpectedMaximumNumber:          "less_than_equal" + separator + "Input should be less than or equal to %.15g",
+		&validation.MsgExpectedExclusiveMaximumNumber: "less_than" + separator + "Input should be less than %.15g",
 		&validation.MsgExpectedMinLength:              "string_too_short" + separator + "String should have at least %d characters",
 		&validation.MsgExpectedMaxLength:              "string_too_long" + separator + "String should have at most %d characters",
 		&validation.MsgExpectedMatchPattern:           "string_pattern_mismatch" + separator + "String should match pattern '%s'",
@@ -228,7 +228,7 @@ func schemaProblem(d *huma.ErrorDetail, withheld bool) problem {
 	p := problem{Type: code, Msg: sentence, Loc: location(d.Location)}
 	switch {
 	case missing != "":
-		p.Loc = append(p.Loc, missing)
+		p.Loc = append(p.Loc, location(missing)...)
 		return p
 	case !found:
 		p.Type, p.Msg = plainProblem(d)

@@ -7,6 +7,8 @@ import (
 	"crypto/sha256"
 	"io"
 	"net/http"
+	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -181,7 +183,7 @@ func begun(ctx context.Context) (what string, ok bool) {
 
 func (a *API) idempotent(ctx huma.Context, next func(huma.Context)) {
 	r, w := humachi.Unwrap(ctx)
-	if idempotencyKey(r) == "" || ctx.Query(dryRunParameter) == "true" { // a dry run does nothing that could be done twice
+	if idempotencyKey(r) == "" || isDryRun(ctx) { // a dry run does nothing that could be done twice
 		next(ctx)
 		return
 	}
@@ -199,6 +201,13 @@ func (a *API) idempotent(ctx huma.Context, next func(huma.Context)) {
 	at.request, at.subject = fingerprint(r, body), userInPath(ctx)
 	at.repeatable, _ = ctx.Operation().Metadata[metaRepeatable].(bool)
 	a.once(ctx, r, w, next, at, body)
+}
+
+// isDryRun reports that an operation which can be tried is only tried. Of others
+// the parameter is passed over, like everything that they do not know.
+func isDryRun(ctx huma.Context) bool {
+	yes, err := strconv.ParseBool(ctx.Query(dryRunParameter)) // as the parameter is read
+	return err == nil && yes && slices.ContainsFunc(ctx.Operation().Parameters, func(p *huma.Param) bool { return p.Name == dryRunParameter })
 }
 
 // idempotencyKey is the idempotency key of a request; empty for none.
@@ -325,28 +334,4 @@ func worthKeeping(r *http.Request, status int) bool {
 		return false
 	}
 	return status != http.StatusUnprocessableEntity && status != closedByCaller && status < http.StatusInternalServerError
-}
-
-// answerBuffer holds an answer until it is stored.
-type answerBuffer struct {
-	header http.Header
-	status int
-	body   bytes.Buffer
-}
-
-func (b *answerBuffer) Header() http.Header         { return b.header }
-func (b *answerBuffer) WriteHeader(status int)      { b.status = status }
-func (b *answerBuffer) Write(p []byte) (int, error) { return b.body.Write(p) }
-
-func (b *answerBuffer) writeTo(w http.ResponseWriter) {
-	for name, values := range b.header {
-		w.Header()[name] = values
-	}
-	w.WriteHeader(b.status)
-	_, _ = w.Write(b.body.Bytes())
-}
-
-func (b *answerBuffer) replay(w http.ResponseWriter) {
-	w.Header().Set(replayedHeader, "true")
-	b.writeTo(w)
 }

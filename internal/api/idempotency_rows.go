@@ -12,6 +12,7 @@ import (
 
 	"hale/internal/fault"
 	"hale/internal/jobs"
+	"hale/internal/secrets"
 	"hale/internal/store"
 	"hale/internal/users"
 )
@@ -25,7 +26,7 @@ import (
 var (
 	errRuns = fault.New(fault.Conflict, "A request with this Idempotency-Key is still running")
 	// errLost is the honest word for a row whose answer is not to be had: whom it
-	// was about was forgotten since, or a process died between two transactions
+	// was about was forgotten since, it is damaged, or a process died between two transactions
 	// and had not said what it began.
 	errLost = fault.New(fault.Conflict, lostText).WithDetail(map[string]any{"error_type": "IDEMPOTENT_ANSWER_LOST", "error_message": lostText})
 )
@@ -51,8 +52,8 @@ func (at *attempt) take(ctx context.Context, tx *store.Tx) error {
 func (at *attempt) insert(ctx context.Context, tx *store.Tx, status int, subject uuid.UUID, headers, body []byte) (int64, error) {
 	tx.AfterCommit(func() { at.claimed = true })
 	return tx.Exec(ctx, `INSERT INTO idempotency_keys (team_id, key_hash, request, status, headers, body, locked_until, created_at, node_id, subject_id)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (team_id, key_hash) DO NOTHING`,
-		at.claim.team, at.claim.key[:], at.request, status, string(headers), body, tx.Now().Add(longestRun), tx.Now(), at.node, stored(subject))
+		VALUES ($1, $2, $3, $4, $5, $6, `+tx.Clock()+` + $7, $8, $9, $10) ON CONFLICT (team_id, key_hash) DO NOTHING`,
+		at.claim.team, at.claim.key[:], at.request, status, string(headers), body, longestRun.Microseconds(), tx.Now(), at.node, stored(subject))
 }
 
 // record puts the answer into the row.
@@ -98,7 +99,8 @@ func (a *API) renews(ctx context.Context, user users.ID, what string) error {
 // keep stores an answer that did not commit with a change: a refusal, or the
 // end of a request of several transactions.
 func (a *API) keep(ctx context.Context, at *attempt, rec *answerBuffer) error {
-	return a.db.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
+	ctx = context.WithoutCancel(ctx) // a caller that hung up may come again
+	return a.db.Write(ctx, func(tx *store.Tx) error {
 		if at.claimed {
 			return at.record(ctx, tx, rec)
 		}
@@ -132,7 +134,7 @@ func (a *API) kept(ctx context.Context, at *attempt) (rec *answerBuffer, err err
 			return err
 		}
 		body, err := tx.Unseal(ctx, at.claim.team, row.subject.UUID, at.place(), row.sealed)
-		if errors.Is(err, store.ErrNoKey) { // whom it was about was forgotten
+		if errors.Is(err, store.ErrNoKey) || errors.Is(err, secrets.ErrSealed) { // whom it was about was forgotten, or it is damaged
 			return errLost
 		}
 		if err != nil {
@@ -156,12 +158,13 @@ func (a *API) kept(ctx context.Context, at *attempt) (rec *answerBuffer, err err
 }
 
 // takeOver makes a request ours that somebody else began. That nobody carries
-// it out on this node is known: only one holds its claim.
+// it out on this node is known: only one holds its claim. How long another node may
+// be at it goes by the clock of the database, which they share.
 func (a *API) takeOver(ctx context.Context, at *attempt, row *keptRow) error {
 	return a.db.Write(ctx, func(tx *store.Tx) error {
-		n, err := tx.Exec(ctx, `UPDATE idempotency_keys SET node_id = $1, locked_until = $2 WHERE team_id = $3 AND key_hash = $4 AND status = 0 AND locked_until = $5
-			AND (node_id = $1 OR locked_until <= $6 OR `+jobs.Free("node_id")+`)`,
-			at.node, tx.Now().Add(longestRun), at.claim.team, at.claim.key[:], row.locked, tx.Now())
+		n, err := tx.Exec(ctx, `UPDATE idempotency_keys SET node_id = $1, locked_until = `+tx.Clock()+` + $2 WHERE team_id = $3 AND key_hash = $4 AND status = 0 AND locked_until = $5
+			AND (node_id = $1 OR locked_until <= `+tx.Clock()+` OR `+jobs.Free("node_id")+`)`,
+			at.node, longestRun.Microseconds(), at.claim.team, at.claim.key[:], row.locked)
 		switch {
 		case err != nil:
 			return err

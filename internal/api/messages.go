@@ -122,15 +122,14 @@ type setMessageSettingsIn struct {
 func (a *API) setMessageSettings(ctx context.Context, c Caller, in *setMessageSettingsIn) (*out[messageSettings], error) {
 	var s messages.Settings
 	err := a.db.Write(ctx, func(tx *store.Tx) (err error) {
-		if s, err = messages.SettingsOf(ctx, tx, c.Team); err != nil {
-			return err
-		}
-		for at, turned := range map[*bool]*bool{&s.SMS: in.Body.SMS, &s.Email: in.Body.Email, &s.Reminders: in.Body.Reminders} {
-			if turned != nil {
-				*at = *turned
+		s, err = messages.Change(ctx, tx, c.Team, func(s *messages.Settings) {
+			for at, turned := range map[*bool]*bool{&s.SMS: in.Body.SMS, &s.Email: in.Body.Email, &s.Reminders: in.Body.Reminders} {
+				if turned != nil {
+					*at = *turned
+				}
 			}
-		}
-		return messages.Change(ctx, tx, c.Team, s)
+		})
+		return err
 	})
 	return answer(settingsOf(s)), err
 }

@@ -68,7 +68,7 @@ func (a *API) finish(w middleware.WrapResponseWriter, r *http.Request, about *se
 		route = rc.RoutePattern()
 	}
 	a.Metrics.Request(route, r.Method, status, took)
-	level := levelOf(r.Method, status)
+	level := levelOf(route, r.Method, status)
 	if !a.Log.Enabled(r.Context(), level) {
 		return
 	}
@@ -80,8 +80,11 @@ func (a *API) finish(w middleware.WrapResponseWriter, r *http.Request, about *se
 
 // levelOf is how loud a request's line is. Reads that went well are counted
 // and not told: they are most of the traffic, and a line costs a tenth of one.
-func levelOf(method string, status int) slog.Level {
+// Nor are probes, of which ops tells what changed.
+func levelOf(route, method string, status int) slog.Level {
 	switch {
+	case route == "/livez" || route == "/readyz":
+		return slog.LevelDebug
 	case status >= http.StatusInternalServerError:
 		return slog.LevelError
 	case status < http.StatusBadRequest && (method == http.MethodGet || method == http.MethodHead):

@@ -39,7 +39,13 @@ func unmarshalJSON(data []byte, v any) error {
 	if err := checkJSON(data); err != nil {
 		return err
 	}
-	return json.Unmarshal(data, v)
+	if err := json.Unmarshal(data, v); err != nil {
+		return err
+	}
+	if _, form := v.(*any); form { // the first of two readings
+		return checkMembers(data)
+	}
+	return nil
 }
 
 // refusals are the answers that every operation may give in place of its own.

@@ -70,7 +70,7 @@ func (a *API) readForTrial(op *huma.Operation) { op.Middlewares = append(op.Midd
 // tryForm answers a dry run whose body the schema refuses. Everything else goes
 // the ordinary way.
 func (a *API) tryForm(ctx huma.Context, next func(huma.Context)) {
-	if ctx.Query(dryRunParameter) != "true" {
+	if !isDryRun(ctx) {
 		next(ctx)
 		return
 	}

@@ -14,6 +14,7 @@ func init() {
 	wholeBodies["POST "+visit+"/request"] = `{"provider":"phlebfinders","address":` + visitedAddress + `}`
 	wholeBodies["PATCH "+visit+"/cancel"] = `{"cancellation_reason_id":"5c0257ef-6fea-4c0e-8a4d-5f1c1f1a0001"}`
 	wholeBodies["PATCH "+center+"/cancel"] = `{"cancellationReasonId":"226a6520-6fea-4c0e-8a4d-5f1c1f1a0101"}`
+	// Orders with appointments have a test of their own, in appointments_test.go.
 	for _, operation := range []string{"GET " + visit, "POST " + visit + "/book", "POST " + visit + "/request", "PATCH " + visit + "/reschedule", "PATCH " + visit + "/cancel"} {
 		indifferent[operation+" path order_id"] = "the order of the fixture is a walk-in, and not found like one that is not there"
 	}

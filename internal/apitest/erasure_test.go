@@ -2,9 +2,7 @@ package apitest
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -17,11 +15,11 @@ import (
 	"hale/internal/users"
 )
 
-// whatStays are the tables in which rows of an erased person stay, and why. All
+// whatStays are the tables in which an erased person's id stays, and why. All
 // that was sealed in them is unreadable, since the person's key is gone.
 var whatStays = map[string]string{
-	"users":  "the mark that somebody was here, so that the id is not given again",
 	"events": "the sequence that a team can prove to be whole; the bodies are sealed",
+	"jobs":   "runs that are over, for seven days; they name ids only",
 
 	"renormalisations": "runs of the team's operator, with counts and names of fields only",
 }
@@ -40,6 +38,9 @@ func TestErasureReachesEveryTable(t *testing.T) {
 		if n := before["idempotency_keys"]; n < 4 {
 			t.Errorf("%d answers about the person are kept; a user, an order, a record and a link at least were made", n)
 		}
+		if d.Engine == store.SQLite {
+			s.fillIn(t, f, before)
+		}
 		s.make(t, "DELETE", "/v2/user/"+f.ids["user_id"], "")
 		ahead.Store(int64(users.Grace + time.Hour))
 		await(t, "the erasure", func() bool {
@@ -57,7 +58,7 @@ func TestErasureReachesEveryTable(t *testing.T) {
 		if n := s.count(t, `SELECT COUNT(*) FROM sealing_keys WHERE subject_id = $1`, uuid.MustParse(f.ids["user_id"])); n != 0 {
 			t.Error("the person's key is still there")
 		}
-		s.search(t)
+		s.search(t, uuid.MustParse(f.ids["user_id"]))
 		s.searchAnswers(t, f)
 	})
 }
@@ -151,41 +152,6 @@ func (s *service) searchAnswers(t *testing.T, f *fixture) {
 				}
 			}
 			return err
-		})
-	}
-}
-
-// personal are values of the fixture's person.
-var personal = []string{"person@example.com", "4155550123", "1 Example Street"}
-
-// search looks for the person's data in every row of every table.
-func (s *service) search(t *testing.T) {
-	t.Helper()
-	for table, columns := range s.columns(t) {
-		s.read(t, func(tx *store.Tx) error {
-			rows, err := tx.Query(t.Context(), `SELECT `+strings.Join(columns, `, `)+` FROM `+table)
-			if err != nil {
-				return err
-			}
-			defer rows.Close()
-			for rows.Next() {
-				values := make([]any, len(columns))
-				for i := range values {
-					values[i] = new(any)
-				}
-				if err := rows.Scan(values...); err != nil {
-					return err
-				}
-				for i, v := range values {
-					text := fmt.Appendf(nil, "%s", *v.(*any))
-					for _, canary := range personal {
-						if bytes.Contains(text, []byte(canary)) {
-							t.Errorf("%s.%s holds %q in plain", table, columns[i], canary)
-						}
-					}
-				}
-			}
-			return rows.Err()
 		})
 	}
 }

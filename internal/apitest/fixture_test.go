@@ -37,6 +37,7 @@ var alias = map[string]string{
 	"job_id": "import_id", // an import has its job's id
 
 	"query_id_or_slug": "query_id",
+	"after_id":         "message_id", // of an event
 
 	"source_device_id":  "device_id",
 	"wrong_lab_test_id": "lab_test_id",
@@ -151,7 +152,7 @@ func isIdentity(name string) bool {
 			return true
 		}
 	}
-	return name == "id" || name == "ids" || alias[name] != ""
+	return name == "id" || name == "ids" || name == "payor_code" || alias[name] != ""
 }
 
 // chosen are places whose value the caller makes up, or that are not looked at,

@@ -28,7 +28,7 @@ func init() {
 	wholeBodies["POST /v3/order/resend_events with order_ids[]"] = `{}`
 	wholeBodies["PATCH /v3/order/{order_id}"] = `{"activate_by":null}`
 	chosen["POST /v3/order/import body sample_id"] = "a new name"
-	indifferent["POST /v3/order/testkit body lab_test_id"] = "the lab test of the fixture is no kit, and so refused like one that is not there"
+	meant["POST /v3/order/testkit"] = map[string]string{"lab_test_id": "kit_test_id"}
 }
 
 // orders makes an order, a kit that can be registered, and an order with

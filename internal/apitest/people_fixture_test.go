@@ -19,6 +19,8 @@ const (
 
 	someInsurance = `{"payor_code":"MEDFED","member_id":"member","group_id":null,"relationship":"Self","is_primary":true,"insured":{` + somePerson + `}}`
 
+	somePayor = `{"name":"Example Mutual","address":{"first_line":"5 Insurer Street","city":"Phoenix","state":"AZ","zip":"85004","country":"US"}}`
+
 	someExport = `<?xml version="1.0"?><HealthData locale="en_US"><ExportDate value="2026-03-01 12:00:00 +0000"/></HealthData>`
 
 	somePush = `{"stage":"daily","provider":"apple_health_kit","data":[
@@ -34,6 +36,7 @@ func (s *service) person(t *testing.T, f *fixture) {
 	f.ids["user_id"], f.ids["team_id"] = user["user_id"].(string), user["team_id"].(string)
 	base := "/v2/user/" + f.ids["user_id"]
 	s.make(t, "PATCH", base+"/info", someInfo)
+	f.ids["payor_code"] = s.field(t, "POST", "/v3/payor", somePayor, "payor_code")
 	s.make(t, "POST", base+"/insurance", someInsurance)
 	f.ids["device_id"] = s.device(t, f)
 	if s.serves("POST /v2/user/{user_id}/imports") {

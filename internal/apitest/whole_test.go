@@ -146,7 +146,7 @@ var wholeBodies = map[string]string{
 	"PATCH /v2/user/{user_id}/info":            someInfo,
 	"POST /v2/user/{user_id}/insurance":        someInsurance,
 	"POST /v3/insurance/search/payor":          `{"insurance_name":"aetna"}`,
-	"POST /v3/payor":                           `{"name":"Example Mutual",` + someAddress + `}`,
+	"POST /v3/payor":                           somePayor,
 	"POST /v2/user/{user_id}/imports":          someExport,
 	"POST /v2/timeseries/{user_id}/{resource}": somePush,
 	"POST /v2/webhooks/{webhook_id}/replay":    `{"from_seq":1}`,

@@ -95,12 +95,12 @@ func (s *subject) clear(ctx context.Context, tx *store.Tx, topics ...string) err
 }
 
 // SilenceSMS clears what an order still has to say by SMS, as when its switch
-// is turned off.
+// is turned off. What failed and waits to be tried again is cleared, too.
 func SilenceSMS(ctx context.Context, tx *store.Tx, team teams.ID, order uuid.UUID) error {
 	return clearWhere(ctx, tx, team, `order_id = $2 AND channel = $3`, order, string(SMS))
 }
 
-// clearWhere ends what was planned and not yet sent, and its jobs. The
+// clearWhere ends what was planned or is to be tried again, and its jobs. The
 // condition's parameters begin with $2.
 func clearWhere(ctx context.Context, tx *store.Tx, team teams.ID, condition string, args ...any) error {
 	planned, err := plannedJobs(ctx, tx, team, condition, args)
@@ -108,7 +108,7 @@ func clearWhere(ctx context.Context, tx *store.Tx, team teams.ID, condition stri
 		return err
 	}
 	for id, job := range planned {
-		_, err := tx.Exec(ctx, `UPDATE messages SET state = 'cleared', ended_at = $3 WHERE team_id = $1 AND id = $2 AND state = 'scheduled'`, team, id, tx.Now())
+		_, err := tx.Exec(ctx, `UPDATE messages SET state = 'cleared', ended_at = $3 WHERE team_id = $1 AND id = $2 AND state IN ('scheduled', 'queued')`, team, id, tx.Now())
 		if err != nil {
 			return fmt.Errorf("messages: clearing: %w", err)
 		}
@@ -120,7 +120,7 @@ func clearWhere(ctx context.Context, tx *store.Tx, team teams.ID, condition stri
 }
 
 func plannedJobs(ctx context.Context, tx *store.Tx, team teams.ID, condition string, args []any) (map[ID]jobs.ID, error) {
-	rows, err := tx.Query(ctx, `SELECT id, job_id FROM messages WHERE team_id = $1 AND state = 'scheduled' AND `+condition, append([]any{team}, args...)...)
+	rows, err := tx.Query(ctx, `SELECT id, job_id FROM messages WHERE team_id = $1 AND state IN ('scheduled', 'queued') AND `+condition, append([]any{team}, args...)...)
 	if err != nil {
 		return nil, fmt.Errorf("messages: looking for what is planned: %w", err)
 	}

@@ -112,7 +112,10 @@ func (r *rig) write(fn func(ctx context.Context, tx *store.Tx) error) {
 
 func (r *rig) settings(s messages.Settings) {
 	r.t.Helper()
-	r.write(func(ctx context.Context, tx *store.Tx) error { return messages.Change(ctx, tx, r.team, s) })
+	r.write(func(ctx context.Context, tx *store.Tx) error {
+		_, err := messages.Change(ctx, tx, r.team, func(turned *messages.Settings) { *turned = s })
+		return err
+	})
 }
 
 func (r *rig) event(method, status string) messages.OrderEvent {

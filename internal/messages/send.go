@@ -48,7 +48,6 @@ func (s *Service) Jobs() []jobs.Handler {
 type due struct {
 	Message
 	id      ID
-	state   State
 	sealed  []byte
 	team    teams.Team
 	content content
@@ -90,9 +89,9 @@ func (s *Service) send(ctx context.Context, run *jobs.Run, args sendArgs) error 
 func find(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (*due, error) {
 	d := due{id: id, Message: Message{Team: team}}
 	var expires *time.Time
-	err := tx.QueryRow(ctx, `SELECT user_id, order_id, channel, template, state, topic, content, due_at, expires_at FROM messages
+	err := tx.QueryRow(ctx, `SELECT user_id, order_id, channel, template, topic, content, due_at, expires_at FROM messages
 		WHERE team_id = $1 AND id = $2 AND state IN ('scheduled', 'queued')`, team, id).
-		Scan(&d.User, &d.Order, &d.Channel, &d.Template, &d.state, &d.Topic, &d.sealed, store.ScanTime(&d.Due), store.ScanNullTime(&expires))
+		Scan(&d.User, &d.Order, &d.Channel, &d.Template, &d.Topic, &d.sealed, store.ScanTime(&d.Due), store.ScanNullTime(&expires))
 	if errors.Is(err, store.ErrNoRows) {
 		return nil, nil
 	}
@@ -116,10 +115,15 @@ func (s *Service) prepare(ctx context.Context, tx *store.Tx, d *due) (*Outgoing,
 	if err != nil {
 		return nil, err
 	}
+	err = users.Exists(ctx, tx, d.Team, d.User)
 	switch {
+	case fault.Is(err, fault.NotFound): // deleted while this was written
+		return nil, d.end(ctx, tx, Cleared, "")
+	case err != nil:
+		return nil, err
 	case !d.Expires.IsZero() && !tx.Now().Before(d.Expires):
 		return nil, d.end(ctx, tx, Cleared, "late")
-	case d.state == Scheduled && !settings.allow(d.Channel, d.Topic != ""):
+	case !settings.allow(d.Channel, d.Topic != ""):
 		return nil, d.end(ctx, tx, Cleared, "switched_off")
 	}
 	if d.content.Text == "" {
@@ -189,14 +193,16 @@ func (s *Service) carrier(c Channel) Sender {
 	return s.SMS
 }
 
-// hand gives a message to its sender.
+// hand gives a message to its sender. It is not broken off when the process is to
+// stop: nobody would know whether the message arrived, and it would be sent again.
 func (s *Service) hand(ctx context.Context, channel Channel, out Outgoing) error {
-	ctx, stop := context.WithTimeout(ctx, timeout)
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	defer stop()
 	return s.carrier(channel).Send(ctx, out)
 }
 
 // note records an attempt. The job fails with the message, so that both show.
+// What was sent is sent, also when it was cleared meanwhile.
 func (s *Service) note(ctx context.Context, run *jobs.Run, team teams.ID, id ID, problem error) error {
 	state, word, final := Sent, "", false
 	if problem != nil {
@@ -205,13 +211,14 @@ func (s *Service) note(ctx context.Context, run *jobs.Run, team teams.ID, id ID,
 			state = Failed
 		}
 	}
-	err := run.DB().Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
+	ctx = context.WithoutCancel(ctx)
+	err := run.DB().Write(ctx, func(tx *store.Tx) error {
 		var ended *time.Time
 		if now := tx.Now(); state != Queued {
 			ended = &now
 		}
 		_, err := tx.Exec(ctx, `UPDATE messages SET state = $3, problem = $4, attempts = attempts + 1, ended_at = $5
-			WHERE team_id = $1 AND id = $2 AND state = 'queued'`, team, id, string(state), word, store.MicrosOrNil(ended))
+			WHERE team_id = $1 AND id = $2 AND (state = 'queued' OR $6)`, team, id, string(state), word, store.MicrosOrNil(ended), state == Sent)
 		if err != nil {
 			return fmt.Errorf("messages: noting an attempt: %w", err)
 		}

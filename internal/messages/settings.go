@@ -37,13 +37,22 @@ func SettingsOf(ctx context.Context, tx *store.Tx, team teams.ID) (Settings, err
 	return s, nil
 }
 
-// Change replaces a team's switches.
-func Change(ctx context.Context, tx *store.Tx, team teams.ID, s Settings) error {
-	_, err := tx.Exec(ctx, `INSERT INTO message_settings (team_id, sms, email, reminders) VALUES ($1, $2, $3, $4)
+// Change turns a team's switches and returns how they are then. Two changes at
+// once do not undo each other.
+func Change(ctx context.Context, tx *store.Tx, team teams.ID, turn func(s *Settings)) (Settings, error) {
+	if err := tx.Lock(ctx, "message_settings:"+team.String()); err != nil {
+		return Settings{}, err
+	}
+	s, err := SettingsOf(ctx, tx, team)
+	if err != nil {
+		return s, err
+	}
+	turn(&s)
+	_, err = tx.Exec(ctx, `INSERT INTO message_settings (team_id, sms, email, reminders) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (team_id) DO UPDATE SET sms = excluded.sms, email = excluded.email, reminders = excluded.reminders`,
 		team, s.SMS, s.Email, s.Reminders)
 	if err != nil {
-		return fmt.Errorf("messages: storing settings: %w", err)
+		return s, fmt.Errorf("messages: storing settings: %w", err)
 	}
-	return nil
+	return s, nil
 }

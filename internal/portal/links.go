@@ -19,6 +19,7 @@ type linkView struct {
 	frame
 	Intro    string
 	Once     bool   // the link works once
+	Page     string // secret of this very page, by which it is known when it is sent twice
 	AsksDate bool   // this device is new
 	Problem  string // what was wrong with the date
 	Month    string // as it was typed
@@ -57,13 +58,13 @@ func (p *Portal) linkView(r *http.Request) (linkView, error) {
 	t := textFor(r)
 	return linkView{
 		frame: frameFor(r, t.LinkTitle), Intro: fmt.Sprintf(t.LinkIntro, team.Name),
-		Once: link.Context == users.Launch, AsksDate: asks,
+		Once: link.Context == users.Launch, Page: users.NewPage().Reveal(), AsksDate: asks,
 	}, nil
 }
 
 func tokenOf(r *http.Request) secrets.Text { return secrets.Text(r.PathValue("token")) }
 
-// largestForm is in bytes: three short fields.
+// largestForm is in bytes: four short fields.
 const largestForm = 4 << 10
 
 // useLink exchanges the link for a session and sends the browser on.
@@ -73,6 +74,9 @@ func (p *Portal) useLink(w http.ResponseWriter, r *http.Request) error {
 		return errForeignForm
 	}
 	view, err := p.linkView(r)
+	if errors.Is(err, users.ErrLinkGone) {
+		return p.useAgain(w, r)
+	}
 	if err != nil {
 		return err
 	}
@@ -86,10 +90,12 @@ func (p *Portal) useLink(w http.ResponseWriter, r *http.Request) error {
 	ctx := store.AsSystem(r.Context())
 	var entry users.Entry
 	err = p.db.Write(ctx, func(tx *store.Tx) (err error) {
-		entry, err = users.Enter(ctx, tx, tokenOf(r), p.cookies.device(r), day)
+		entry, err = users.Enter(ctx, tx, tokenOf(r), p.cookies.device(r), pageOf(r), day)
 		return err
 	})
 	switch {
+	case errors.Is(err, users.ErrLinkGone): // by the same page, at the same time
+		return p.useAgain(w, r)
 	case err != nil:
 		return err
 	case entry.Wrong && entry.TriesLeft == 0:
@@ -108,6 +114,24 @@ func (p *Portal) useLink(w http.ResponseWriter, r *http.Request) error {
 		to = ordersPath + entry.Order.String()
 	}
 	http.Redirect(w, r, to, http.StatusSeeOther)
+	return nil
+}
+
+func pageOf(r *http.Request) secrets.Text { return secrets.Text(r.PostForm.Get("page")) }
+
+// useAgain lets a person in who pressed the button twice.
+func (p *Portal) useAgain(w http.ResponseWriter, r *http.Request) error {
+	ctx := store.AsSystem(r.Context())
+	var session secrets.Text
+	err := p.db.Read(ctx, func(tx *store.Tx) (err error) {
+		session, err = users.EnterAgain(ctx, tx, tokenOf(r), pageOf(r))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	p.cookies.setSession(w, session)
+	http.Redirect(w, r, homePath, http.StatusSeeOther)
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"hale/internal/documents"
 	"hale/internal/fault"
@@ -42,6 +43,9 @@ func New(o Options) *Portal {
 	p := &Portal{db: o.DB, log: o.Log, cookies: cookiesFor(o.BaseURL)}
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
+	}
+	if p.cookies.secure && strings.HasPrefix(o.BaseURL, "http:") {
+		p.log.Warn("browsers keep no cookies of the portal over http, so that nobody can sign in: the base URL should begin with https")
 	}
 	mux := http.NewServeMux()
 	for _, path := range []string{users.LaunchPath, users.CommunicationsPath} {

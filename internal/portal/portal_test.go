@@ -1,8 +1,10 @@
 package portal
 
 import (
+	"bytes"
 	"context"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -302,6 +304,18 @@ func TestCookies(t *testing.T) {
 		got := w.Result().Cookies()[0]
 		if got.Name != want.name || got.Secure != want.secure || !got.HttpOnly || got.Path != "/" || got.Domain != "" || got.SameSite != http.SameSiteLaxMode {
 			t.Errorf("%q: %+v", base, got)
+		}
+	}
+}
+
+func TestOnHTTPTheLogWarns(t *testing.T) {
+	for base, warns := range map[string]bool{
+		"https://hale.example.org": false, "http://127.0.0.1:8080": false, "http://localhost": false, "": false, "http://hale.example.org": true,
+	} {
+		var log bytes.Buffer
+		New(Options{BaseURL: base, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		if strings.Contains(log.String(), "base URL") != warns {
+			t.Errorf("%q: %q", base, log.String())
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"strings"
 	"time"
 
 	"hale/internal/fault"
@@ -35,6 +36,8 @@ const (
 	longestText = 200
 	// ShortestKey is the least length of a key given from outside.
 	ShortestKey = 16
+	// PhonePrefix begins the access tokens of phones, and no key.
+	PhonePrefix = "ua_"
 	// LongestOverlap bounds how long a rotated key lives on.
 	LongestOverlap = 7 * 24 * time.Hour
 )
@@ -63,6 +66,9 @@ func AddKey(ctx context.Context, tx *store.Tx, team Team, label string, text sec
 	plain := text.Reveal()
 	if len(plain) < ShortestKey || len(plain) > longestText {
 		return Key{}, fault.Newf(fault.Invalid, "an API key has %d to %d characters", ShortestKey, longestText).At("key")
+	}
+	if strings.HasPrefix(plain, PhonePrefix) || strings.ContainsFunc(plain, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return Key{}, fault.New(fault.Invalid, "an API key has visible ASCII characters only and does not begin with "+PhonePrefix).At("key")
 	}
 	if len(label) > longestText {
 		return Key{}, fault.Newf(fault.Invalid, "a label has at most %d characters", longestText).At("label")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"hale/internal/fault"
@@ -81,8 +82,8 @@ const longestName = 80
 
 func checkName(name string) (string, error) {
 	name = strings.TrimSpace(name)
-	if name == "" || utf8.RuneCountInString(name) > longestName || !utf8.ValidString(name) || strings.ContainsRune(name, 0) {
-		return "", fault.Newf(fault.Invalid, "a team's name has 1 to %d characters", longestName).At("name")
+	if name == "" || utf8.RuneCountInString(name) > longestName || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+		return "", fault.Newf(fault.Invalid, "a team's name has 1 to %d characters in one line", longestName).At("name")
 	}
 	return name, nil
 }

@@ -133,3 +133,46 @@ func TestTheSameKeyTwiceIsAConflict(t *testing.T) {
 		}
 	})
 }
+
+// A key that no header can carry, or that would be taken for a phone's token,
+// would open nothing.
+func TestKeysThatCouldNotBeSentAreRefused(t *testing.T) {
+	db := storetest.SQLite(t)
+	ctx := store.AsSystem(t.Context())
+	err := db.Write(ctx, func(tx *store.Tx) error {
+		team, err := teams.Create(ctx, tx, "team", teams.Sandbox)
+		if err != nil {
+			return err
+		}
+		for _, given := range []secrets.Text{
+			" sk_given_from_outside", "sk_given_from_outside\n", "sk_given from_outside", "sk_gegeben_von_außen", "ſk_given_from_outside",
+			"sk_given_from\x00outside", "ua_given_from_outside",
+		} {
+			if _, err := teams.AddKey(ctx, tx, team, "", given); !fault.Is(err, fault.Invalid) {
+				t.Errorf("%q: %v", given.Reveal(), err)
+			}
+		}
+		_, err = teams.AddKey(ctx, tx, team, "", "given!from~outside?yes=1")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestNamesOfTeamsAreOneLine(t *testing.T) {
+	db := storetest.SQLite(t)
+	ctx := store.AsSystem(t.Context())
+	for name, good := range map[string]bool{
+		"Clinic": true, "Praxis Dr. Müller & Söhne": true, "": false, " ": false, "a\nBcc: b": false, "a\x00b": false, "a\x7fb": false,
+		strings.Repeat("é", 80): true, strings.Repeat("é", 81): false, "\xff": false,
+	} {
+		err := db.Write(ctx, func(tx *store.Tx) error {
+			_, err := teams.Create(ctx, tx, name, teams.Sandbox)
+			return err
+		})
+		if (err == nil) != good {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}

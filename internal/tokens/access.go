@@ -15,7 +15,7 @@ import (
 )
 
 // AccessPrefix begins every access token; no team's key begins so.
-const AccessPrefix = "ua_"
+const AccessPrefix = teams.PhonePrefix
 
 // IsAccess says whether a text is meant to be an access token.
 func IsAccess(text string) bool { return strings.HasPrefix(text, AccessPrefix) }

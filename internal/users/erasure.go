@@ -132,7 +132,11 @@ func isDue(ctx context.Context, tx *store.Tx, args eraseArgs) (bool, error) {
 
 func eraseRecords(ctx context.Context, run *jobs.Run, args eraseArgs, r Records) error {
 	for more := true; more; {
-		err := run.DB().Write(ctx, func(tx *store.Tx) (err error) {
+		err := run.DB().Write(ctx, func(tx *store.Tx) error {
+			due, err := isDue(ctx, tx, args)
+			if more = due; err != nil || !due {
+				return err
+			}
 			more, err = r.Erase(ctx, tx, args.Team, args.User)
 			return err
 		})
@@ -143,15 +147,20 @@ func eraseRecords(ctx context.Context, run *jobs.Run, args eraseArgs, r Records)
 	return nil
 }
 
-// finish removes the user itself. The key goes last: until then a crash
-// leaves rows that can still be read, and the job starts over.
+// finish removes the user itself, and the key. Until then a crash leaves rows
+// that can still be read, and the job starts over. Whoever is there again, by a
+// node whose clock is slow, keeps the key.
 func finish(ctx context.Context, tx *store.Tx, args eraseArgs) error {
-	if err := tx.Shred(ctx, args.Team.UUID(), args.User.UUID()); err != nil {
-		return fmt.Errorf("users: shredding the key of %s: %w", args.User, err)
-	}
-	_, err := tx.Exec(ctx, `DELETE FROM users WHERE team_id = $1 AND user_id = $2 AND deleted_at IS NOT NULL`, args.Team, args.User)
+	n, err := tx.Exec(ctx, `DELETE FROM users WHERE team_id = $1 AND user_id = $2 AND deleted_at <= $3`,
+		args.Team, args.User, tx.Now().Add(-Grace))
 	if err != nil {
 		return fmt.Errorf("users: erasing %s: %w", args.User, err)
+	}
+	if n == 0 {
+		return nil
+	}
+	if err := tx.Shred(ctx, args.Team.UUID(), args.User.UUID()); err != nil {
+		return fmt.Errorf("users: shredding the key of %s: %w", args.User, err)
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func link(tb testing.TB, db *store.DB, user users.User, purpose users.LinkContex
 func enter(db *store.DB, token, device secrets.Text, day *civil.Date) (entry users.Entry, err error) {
 	ctx := store.AsSystem(context.Background())
 	err = db.Write(ctx, func(tx *store.Tx) (err error) {
-		entry, err = users.Enter(ctx, tx, token, device, day)
+		entry, err = users.Enter(ctx, tx, token, device, "", day)
 		return err
 	})
 	return entry, err
@@ -244,4 +244,47 @@ func TestSessionNeedsTouchOnceAMinute(t *testing.T) {
 	if s.NeedsTouch(now.Add(59*time.Second)) || !s.NeedsTouch(now.Add(time.Minute)) {
 		t.Error("a session is touched at the wrong time")
 	}
+}
+
+// What was being made while its person was deleted, which no deletion could see,
+// opens nothing.
+func TestNothingOpensForADeletedUser(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		user := patient(t, db)
+		if err := del(db, user.Team, user.ID); err != nil {
+			t.Fatal(err)
+		}
+		const token = secrets.Text("made-meanwhile")
+		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
+			_, err := tx.Exec(ctx, `INSERT INTO portal_links (token_hash, team_id, user_id, context, created_on, expires_on, tries, order_id)
+				VALUES ($1, $2, $3, 'launch', $4, $5, 0, NULL)`, secrets.Hash(token.Reveal()), user.Team, user.ID, tx.Now(), tx.Now().Add(time.Minute))
+			if err != nil {
+				return err
+			}
+			_, err = tx.Exec(ctx, `INSERT INTO portal_sessions (token_hash, team_id, user_id, created_on, seen_at) VALUES ($1, $2, $3, $4, $4)`,
+				secrets.Hash(token.Reveal()), user.Team, user.ID, tx.Now())
+			return err
+		})
+		_, err := enter(db, token, "", nil)
+		wantFault(t, err, fault.NotFound, "This link cannot be used")
+		_, err = resume(db, token)
+		wantFault(t, err, fault.Unauthenticated, "")
+	})
+}
+
+// A device that is no longer known is forgotten when the next one becomes known.
+func TestDevicesAreForgotten(t *testing.T) {
+	clk := newClock()
+	storetest.EachAt(t, clk.Now, func(t *testing.T, db *store.DB) {
+		user := patient(t, db)
+		for range 3 {
+			if entry, err := enter(db, link(t, db, user, users.Communications).Token, "", &born); err != nil || entry.Device == "" {
+				t.Fatalf("%+v, %v", entry, err)
+			}
+			if n := rowsOf(t, db, "portal_devices", user.ID); n != 1 {
+				t.Errorf("%d devices", n)
+			}
+			clk.advance(users.DeviceKnown)
+		}
+	})
 }

@@ -103,7 +103,8 @@ const mostTries = 5
 // scope: ctx is the system's.
 func FindPortalLink(ctx context.Context, tx *store.Tx, token secrets.Text) (PortalLink, error) {
 	var link PortalLink
-	err := tx.QueryRow(ctx, `SELECT team_id, user_id, context, expires_on, tries, order_id FROM portal_links WHERE token_hash = $1`,
+	err := tx.QueryRow(ctx, `SELECT team_id, user_id, context, expires_on, tries, order_id FROM portal_links
+		WHERE token_hash = $1 AND `+notDeleted("portal_links"),
 		secrets.Hash(token.Reveal())).Scan(&link.Team, &link.User, &link.Context, store.ScanTime(&link.ExpiresOn), &link.tries, &link.Order)
 	switch {
 	case errors.Is(err, store.ErrNoRows):
@@ -114,6 +115,12 @@ func FindPortalLink(ctx context.Context, tx *store.Tx, token secrets.Text) (Port
 		return PortalLink{}, ErrLinkGone
 	}
 	return link, nil
+}
+
+// notDeleted holds for rows of users who are there. A deletion removes a user's
+// links and sessions; one that was being made meanwhile is left.
+func notDeleted(table string) string {
+	return `EXISTS (SELECT 1 FROM users u WHERE u.team_id = ` + table + `.team_id AND u.user_id = ` + table + `.user_id AND u.deleted_at IS NULL)`
 }
 
 // consume uses a link up.

@@ -2,6 +2,9 @@ package users
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"time"
@@ -70,8 +73,9 @@ func NeedsBirthDate(ctx context.Context, tx *store.Tx, link PortalLink, device s
 }
 
 // Enter uses a link. A wrong date of birth is no error: it is counted, and
-// after five the link is gone.
-func Enter(ctx context.Context, tx *store.Tx, token, device secrets.Text, birthDate *civil.Date) (Entry, error) {
+// after five the link is gone. page is a secret of the page that the link was
+// shown on, for EnterAgain; empty for none.
+func Enter(ctx context.Context, tx *store.Tx, token, device, page secrets.Text, birthDate *civil.Date) (Entry, error) {
 	link, err := FindPortalLink(ctx, tx, token)
 	if err != nil {
 		return Entry{}, err
@@ -92,8 +96,43 @@ func Enter(ctx context.Context, tx *store.Tx, token, device secrets.Text, birthD
 		}
 	}
 	entry.Order = link.Order
-	entry.Session, err = begin(ctx, tx, link)
-	return entry, err
+	if link.Context != Launch { // which works again
+		page = ""
+	}
+	entry.Session = sessionToken(token, page)
+	return entry, begin(ctx, tx, link, entry.Session)
+}
+
+// NewPage makes the secret of a page that shows a link.
+func NewPage() secrets.Text { return newToken() }
+
+// sentTwice is how long after the first time the same page may be sent again.
+const sentTwice = time.Minute
+
+// EnterAgain gives the session that a page was let in with, to a person who
+// pressed its button twice: of the two answers the browser keeps the last. A link
+// that works once would be gone by then. Everybody else gets ErrLinkGone.
+func EnterAgain(ctx context.Context, tx *store.Tx, token, page secrets.Text) (secrets.Text, error) {
+	if page == "" {
+		return "", ErrLinkGone
+	}
+	session := sessionToken(token, page)
+	s, err := Resume(ctx, tx, session)
+	if errors.Is(err, ErrNoSession) || err == nil && tx.Now().Sub(s.CreatedOn) > sentTwice {
+		return "", ErrLinkGone
+	}
+	return session, err
+}
+
+// sessionToken follows from the link's token and the secret of the page, both of
+// which only that page has.
+func sessionToken(token, page secrets.Text) secrets.Text {
+	if page == "" {
+		return newToken()
+	}
+	sum := hmac.New(sha256.New, []byte(token.Reveal()))
+	sum.Write([]byte(page.Reveal()))
+	return secrets.Text(base64.RawURLEncoding.EncodeToString(sum.Sum(nil)))
 }
 
 func checkDevice(ctx context.Context, tx *store.Tx, link PortalLink, token secrets.Text, birthDate *civil.Date) (Entry, error) {
@@ -114,6 +153,10 @@ func checkDevice(ctx context.Context, tx *store.Tx, link PortalLink, token secre
 	if err := giveBack(ctx, tx, token); err != nil {
 		return Entry{}, err
 	}
+	_, err = tx.Exec(ctx, `DELETE FROM portal_devices WHERE team_id = $1 AND user_id = $2 AND expires_on <= $3`, link.Team, link.User, tx.Now())
+	if err != nil {
+		return Entry{}, fmt.Errorf("users: forgetting devices: %w", err)
+	}
 	entry := Entry{Device: newToken()}
 	_, err = tx.Exec(ctx, `INSERT INTO portal_devices (token_hash, team_id, user_id, expires_on) VALUES ($1, $2, $3, $4)`,
 		secrets.Hash(entry.Device.Reveal()), link.Team, link.User, tx.Now().Add(DeviceKnown))
@@ -123,19 +166,18 @@ func checkDevice(ctx context.Context, tx *store.Tx, link PortalLink, token secre
 	return entry, nil
 }
 
-func begin(ctx context.Context, tx *store.Tx, link PortalLink) (secrets.Text, error) {
+func begin(ctx context.Context, tx *store.Tx, link PortalLink, token secrets.Text) error {
 	_, err := tx.Exec(ctx, `DELETE FROM portal_sessions WHERE team_id = $1 AND user_id = $2 AND (seen_at <= $3 OR created_on <= $4)`,
 		link.Team, link.User, tx.Now().Add(-SessionIdle), tx.Now().Add(-SessionLongest))
 	if err != nil {
-		return "", fmt.Errorf("users: removing old portal sessions: %w", err)
+		return fmt.Errorf("users: removing old portal sessions: %w", err)
 	}
-	token := newToken()
 	_, err = tx.Exec(ctx, `INSERT INTO portal_sessions (token_hash, team_id, user_id, created_on, seen_at) VALUES ($1, $2, $3, $4, $4)`,
 		secrets.Hash(token.Reveal()), link.Team, link.User, tx.Now())
 	if err != nil {
-		return "", fmt.Errorf("users: beginning a portal session: %w", err)
+		return fmt.Errorf("users: beginning a portal session: %w", err)
 	}
-	return token, nil
+	return nil
 }
 
 // ErrNoSession says that a person is not, or no longer, signed in.
@@ -144,7 +186,8 @@ var ErrNoSession = fault.New(fault.Unauthenticated, "No portal session")
 // Resume finds a live session by its token; ctx is the system's.
 func Resume(ctx context.Context, tx *store.Tx, token secrets.Text) (Session, error) {
 	var s Session
-	err := tx.QueryRow(ctx, `SELECT team_id, user_id, created_on, seen_at FROM portal_sessions WHERE token_hash = $1`,
+	err := tx.QueryRow(ctx, `SELECT team_id, user_id, created_on, seen_at FROM portal_sessions
+		WHERE token_hash = $1 AND `+notDeleted("portal_sessions"),
 		secrets.Hash(token.Reveal())).Scan(&s.Team, &s.User, store.ScanTime(&s.CreatedOn), store.ScanTime(&s.SeenAt))
 	switch {
 	case errors.Is(err, store.ErrNoRows):

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/wneessen/go-mail"
+	"github.com/wneessen/go-mail/smtp"
 
 	"hale/internal/messages"
 )
@@ -90,33 +91,62 @@ func (s *SMTP) Send(ctx context.Context, m messages.Outgoing) error {
 	out.Subject(m.Subject)
 	out.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: nobody's holiday answers this
 	out.SetBodyString(mail.TypeTextPlain, m.Text)
-	client, err := mail.NewClient(s.host, s.options...)
+	mailer, err := mail.NewClient(s.host, s.options...)
 	if err != nil {
 		return &messages.Problem{Word: "bad_server", Final: true}
 	}
-	ended := make(chan error, 1) // the library looks at ctx only until it is connected, and ends by its own limit
-	go func() { ended <- client.DialAndSendWithContext(ctx, out) }()
+	conn, err := connect(ctx, mailer)
+	if err != nil {
+		return sorted(err)
+	}
+	err = mailer.SendWithSMTPClient(conn, out) // not broken off: nobody would know whether the server has it
+	_ = mailer.CloseWithSMTPClient(conn)
+	_ = conn.Close()       // which a QUIT that fails leaves open
+	if out.IsDelivered() { // whatever the server says to what follows
+		return nil
+	}
+	return sorted(err)
+}
+
+// connect signs in at the server. The library looks at ctx only until there is
+// a connection and ends by its own limit, so it is left to itself when ctx ends.
+func connect(ctx context.Context, mailer *mail.Client) (*smtp.Client, error) {
+	type outcome struct {
+		conn *smtp.Client
+		err  error
+	}
+	made := make(chan outcome, 1)
+	go func() {
+		conn, err := mailer.DialToSMTPClientWithContext(ctx)
+		made <- outcome{conn, err}
+	}()
 	select {
-	case err := <-ended:
-		return sorted(ctx, err)
+	case o := <-made:
+		return o.conn, o.err
 	case <-ctx.Done():
-		return &messages.Problem{Word: "timeout"}
+		go func() {
+			if o := <-made; o.conn != nil {
+				_ = o.conn.Close()
+			}
+		}()
+		return nil, &messages.Problem{Word: "timeout"}
 	}
 }
 
 // sorted makes a Problem of an error whose text may name a person.
-func sorted(ctx context.Context, err error) error {
-	if err == nil {
-		return nil
-	}
+func sorted(err error) error {
+	var problem *messages.Problem
 	var refused *mail.SendError
+	var slow interface{ Timeout() bool }
 	switch {
-	case ctx.Err() != nil:
-		return &messages.Problem{Word: "timeout"}
+	case errors.As(err, &problem):
+		return problem
 	case errors.As(err, &refused) && refused.ErrorCode() >= 500:
 		return &messages.Problem{Word: "refused", Final: true}
 	case errors.As(err, &refused) && refused.ErrorCode() >= 400:
 		return &messages.Problem{Word: "deferred"}
+	case errors.As(err, &slow) && slow.Timeout():
+		return &messages.Problem{Word: "timeout"}
 	}
 	return &messages.Problem{Word: "unreachable"}
 }

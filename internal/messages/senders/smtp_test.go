@@ -33,9 +33,11 @@ import (
 type mailServer struct {
 	t        *testing.T
 	listener net.Listener
-	tls      *tls.Config // STARTTLS is offered when set
-	refuse   string      // answer to RCPT, instead of 250
-	silent   bool        // never greets
+	tls      *tls.Config   // STARTTLS is offered when set
+	refuse   string        // answer to RCPT, instead of 250
+	silent   bool          // never greets
+	hangsUp  string        // the verb, after an e-mail, at which it closes the connection
+	takes    time.Duration // over an e-mail, before it says that it has it
 
 	mu   sync.Mutex
 	got  []envelope
@@ -87,7 +89,11 @@ func (s *mailServer) serve(conn net.Conn) {
 			return
 		}
 		line = strings.TrimSpace(line)
-		switch verb, rest, _ := strings.Cut(line, " "); strings.ToUpper(verb) {
+		verb, rest, _ := strings.Cut(line, " ")
+		if e.data != "" && verb == s.hangsUp {
+			return
+		}
+		switch strings.ToUpper(verb) {
 		case "EHLO":
 			say("250-test")
 			if s.tls != nil && !encrypted {
@@ -128,6 +134,7 @@ func (s *mailServer) serve(conn net.Conn) {
 			s.mu.Lock()
 			s.got = append(s.got, e)
 			s.mu.Unlock()
+			time.Sleep(s.takes)
 			say("250 taken")
 		case "QUIT":
 			say("221 bye")
@@ -203,6 +210,37 @@ func TestMailWithPassword(t *testing.T) {
 			plain, err := base64.StdEncoding.DecodeString(s.auth)
 			if len(s.received()) != 1 || err != nil || string(plain) != "\x00lab\x00secret" {
 				t.Errorf("%d e-mails, signed in with %q, %v", len(s.received()), plain, err)
+			}
+		})
+	}
+}
+
+// A server that has an e-mail has it, whatever comes of the end of the
+// conversation: who is told otherwise sends it again.
+func TestMailThatWasTakenIsSent(t *testing.T) {
+	for name, change := range map[string]func(s *mailServer){
+		"it hangs up at once":                   func(s *mailServer) { s.hangsUp = "RSET" },
+		"it hangs up without a word of goodbye": func(s *mailServer) { s.hangsUp = "QUIT" },
+		"we are told to stop meanwhile":         func(s *mailServer) { s.takes = 300 * time.Millisecond },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newMailServer(t, change)
+			sender, err := senders.NewSMTP("smtp://"+s.listener.Addr().String()+"?tls=off", "lab@example.org", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			if s.takes > 0 {
+				go func() {
+					for len(s.received()) == 0 {
+						time.Sleep(time.Millisecond)
+					}
+					stop()
+				}()
+			}
+			if err := sender.Send(ctx, letter); err != nil || len(s.received()) != 1 {
+				t.Errorf("%v, with %d at the server", err, len(s.received()))
 			}
 		})
 	}
