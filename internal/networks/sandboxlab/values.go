@@ -67,10 +67,11 @@ func assayOf(m *labs.Marker, e networks.Expected) labs.Assay {
 	return labs.Assay{Scale: labs.Words}
 }
 
-// pick chooses the result that stands out; -1 for none. A critical one has to
+// pick chooses the result that stands out; -1 for none. One that is unknown has
+// an ordinary value, and is flagged as indeterminate. A critical one has to
 // have a critical bound, if any has, and partial results show it too.
 func pick(all []row, as orders.Interpretation, order orders.ID) int {
-	if len(all) == 0 || as != orders.Abnormal && as != orders.Critical {
+	if len(all) == 0 || as == orders.Normal || as == "" {
 		return -1
 	}
 	half := all[:(len(all)+1)/2]
@@ -94,6 +95,8 @@ func (r *row) fill(s scene, i int, out Outcome, odd bool) {
 			r.kind = "numeric"
 		}
 	}
+	doubtful := odd && out.Interpretation == orders.Unknown
+	odd = odd && !doubtful
 	r.unit = cmp.Or(r.expected.Unit, r.assay.Unit)
 	version := ""
 	if out.Corrected {
@@ -112,6 +115,9 @@ func (r *row) fill(s scene, i int, out Outcome, odd bool) {
 	default:
 		r.value, r.unit = words(r.assay, f, odd), ""
 		r.flag = flagOf(odd, out.Interpretation)
+	}
+	if doubtful {
+		r.flag = "IND"
 	}
 }
 
