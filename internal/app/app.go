@@ -97,7 +97,11 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 	if a.traces, err = ops.NewTraces(ctx, o.Config.OTLPEndpoint, o.Version, o.Log); err != nil {
 		return nil, err
 	}
-	a.Health = ops.NewHealth(o.Log, o.Now, a.checks()...)
+	disk := ops.NewDisk(o.Config.Data)
+	a.Health = ops.NewHealth(o.Log, o.Now,
+		ops.Check{Name: "database", Run: func(ctx context.Context) error { return a.DB.Ping(store.AsSystem(ctx)) }},
+		disk.Check())
+	a.Metrics.Node(a.Health, disk)
 	return a, nil
 }
 
@@ -132,7 +136,7 @@ func (a *App) openStore(ctx context.Context) error {
 	a.DB, err = store.Open(ctx, store.Options{
 		URL: url, Dir: cfg.Data, Root: root, Now: a.Now,
 		Synchronous: cfg.SQLiteSynchronous, NoMmap: !cfg.SQLiteMmap, Conns: cfg.DatabaseConnections,
-		Observe: a.committed,
+		Observe: a.committed, LockHeld: a.lockHeld,
 	})
 	if err != nil {
 		return err
@@ -155,6 +159,13 @@ func (a *App) committed(took time.Duration, transactions int) {
 	if a.Committed != nil {
 		a.Committed()
 	}
+}
+
+// lockHeld says in the log that writes wait for another process. The store calls
+// it once a minute at most.
+func (a *App) lockHeld(waited time.Duration) {
+	a.Log.Warn("writes wait: another process holds the write lock of the database; `fuser` on its file names it",
+		"waited", waited.Round(time.Millisecond), "file", a.DB.Path())
 }
 
 // ErrRootKey is returned when the root key does not open what the database
@@ -182,13 +193,6 @@ func rootKey(cfg *config.Config) (root *secrets.Root, made bool, err error) {
 		return root, false, err
 	}
 	return secrets.RootFile(cfg.Data)
-}
-
-func (a *App) checks() []ops.Check {
-	return []ops.Check{
-		{Name: "database", Run: func(ctx context.Context) error { return a.DB.Ping(store.AsSystem(ctx)) }},
-		ops.DiskCheck(a.Config.Data),
-	}
 }
 
 // URL is the address that callers know this node by.

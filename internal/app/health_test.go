@@ -2,7 +2,11 @@ package app_test
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -32,8 +36,73 @@ func TestHealthGoesByTheOneClock(t *testing.T) {
 	ready("at first", http.StatusOK)
 	away := d.Dir + ".away"
 	rename(d.Dir, away) // the check of its disk fails
-	defer rename(away, d.Dir)
 	ready("in the same moment", http.StatusOK)
+	for range 3 {
+		passed.Add(int64(time.Second))
+		ready("a second later", http.StatusServiceUnavailable)
+	}
+	rename(away, d.Dir)
 	passed.Add(int64(time.Second))
-	ready("a second later", http.StatusServiceUnavailable)
+	ready("when it is back", http.StatusOK)
+
+	log := a.Log.String()
+	for line, want := range map[string]int{`msg="not ready"`: 1, `msg="ready again"`: 1, "route=/readyz": 0, "level=ERROR": 0} {
+		if n := strings.Count(log, line); n != want {
+			t.Errorf("the log says %s %d times, want %d:\n%s", line, n, want, log)
+		}
+	}
+}
+
+// Whoever watches the node sees whether it is ready, the room on its disk and
+// what waits of each kind of job.
+func TestFiguresOfANode(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
+		a := apptest.Start(t, d)
+		waitFor(t, a, "hale_ready 1")
+		waitFor(t, a, `jobs_due{kind="users.erase"} 0`)
+		waitFor(t, a, `job_oldest_due_seconds{kind="users.erase"} 0`)
+		w := httptest.NewRecorder()
+		a.Metrics.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+		for _, name := range []string{"data_disk_free_bytes", "data_disk_size_bytes"} {
+			if !strings.Contains(w.Body.String(), "\n"+name+" ") {
+				t.Errorf("the metrics lack %s", name)
+			}
+		}
+		a.End()
+		waitFor(t, a, "hale_ready 0")
+	})
+}
+
+// The pages name every figure of ours, and no other.
+func TestFiguresAreDescribed(t *testing.T) {
+	a := apptest.Start(t, storetest.NewSQLite(t))
+	a.Get("/v2/user", nil)
+	w := httptest.NewRecorder()
+	a.Metrics.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	operations, playbook := page(t, "operations.md"), page(t, "playbook.md")
+	for _, line := range regexp.MustCompile(`(?m)^# TYPE (\S+)`).FindAllStringSubmatch(w.Body.String(), -1) {
+		if name := line[1]; !strings.HasPrefix(name, "go_") && !strings.HasPrefix(name, "process_") && !strings.HasPrefix(name, "promhttp_") && !strings.Contains(operations, "`"+name) {
+			t.Errorf("docs/operations.md does not describe %s", name)
+		}
+	}
+	figures := regexp.MustCompile(`\b(?:hale|http_server|db|webhook|jobs?|data_disk)_[a-z_]+\b`)
+	named := figures.FindAllString(playbook, -1)
+	if len(named) < 10 {
+		t.Errorf("only %d figures were found in the playbook", len(named))
+	}
+	for _, name := range named {
+		name = strings.TrimSuffix(strings.TrimSuffix(name, "_bucket"), "_count")
+		if !strings.Contains(operations, "`"+name) {
+			t.Errorf("docs/playbook.md names %s, which docs/operations.md does not describe", name)
+		}
+	}
+}
+
+func page(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }

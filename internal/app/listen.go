@@ -49,7 +49,7 @@ func (a *App) Start(ctx context.Context) error {
 func (a *App) listen(ctx context.Context) (public, machines net.Listener, err error) {
 	public, err = new(net.ListenConfig).Listen(ctx, "tcp", a.Config.Listen)
 	if err != nil {
-		return nil, nil, fmt.Errorf("app: listening on %s: %w", a.Config.Listen, err)
+		return nil, nil, &ListenError{"listen", a.Config.Listen, err}
 	}
 	a.publicAddr = public.Addr()
 	if machines, err = a.listenMachines(ctx); err != nil {
@@ -57,6 +57,19 @@ func (a *App) listen(ctx context.Context) (public, machines net.Listener, err er
 	}
 	return public, machines, nil
 }
+
+// ListenError is an address that cannot be had.
+type ListenError struct {
+	Setting string // listen or metrics-listen
+	Address string // as it was set
+	Cause   error
+}
+
+func (e *ListenError) Error() string {
+	return fmt.Sprintf("app: listening at %s (%s): %v", e.Address, e.Setting, e.Cause)
+}
+
+func (e *ListenError) Unwrap() error { return e.Cause }
 
 func closeAll(listeners ...net.Listener) (err error) {
 	for _, l := range listeners {
@@ -129,7 +142,7 @@ func (a *App) listenMachines(ctx context.Context) (net.Listener, error) {
 			a.Log.Warn("no metrics listener at the default address", "listen", a.Config.MetricsListen, "error", err)
 			return nil, nil
 		}
-		return nil, fmt.Errorf("app: listening for metrics: %w", err)
+		return nil, &ListenError{"metrics-listen", a.Config.MetricsListen, err}
 	}
 	a.machinesAddr = listener.Addr()
 	return listener, nil

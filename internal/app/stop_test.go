@@ -1,7 +1,6 @@
 package app_test
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -14,7 +13,6 @@ import (
 
 	"hale/internal/app/apptest"
 	"hale/internal/config"
-	"hale/internal/store"
 	"hale/internal/store/storetest"
 )
 
@@ -72,41 +70,6 @@ func TestALongRequestDoesNotTakeTheWholeDrain(t *testing.T) {
 			}
 		}
 	})
-}
-
-// Trouble of the database asks callers to come again and tells them no more; the
-// log has the cause.
-func TestAFullDiskAsksToComeAgain(t *testing.T) {
-	a := apptest.Start(t, storetest.NewSQLite(t))
-	room := func(pages string) {
-		ctx := store.AsSystem(t.Context())
-		err := a.DB.Write(ctx, func(tx *store.Tx) error {
-			rows, err := tx.Query(ctx, `PRAGMA max_page_count = `+pages)
-			return errors.Join(err, rows.Close())
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	room("1") // never less than there are
-	for i := 0; ; i++ {
-		res := a.Do("POST", "/v2/user", fmt.Sprintf(`{"client_user_id":"%d-%s"}`, i, strings.Repeat("x", 200)))
-		text, err := io.ReadAll(res.Body)
-		if err := errors.Join(err, res.Body.Close()); err != nil {
-			t.Fatal(err)
-		}
-		if res.StatusCode == http.StatusOK && i < 10_000 {
-			continue
-		}
-		if res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") == "" || strings.Contains(string(text), "full") {
-			t.Errorf("%d %s, after %s seconds", res.StatusCode, text, res.Header.Get("Retry-After"))
-		}
-		break
-	}
-	if !strings.Contains(a.Log.String(), "disk is full") {
-		t.Errorf("the log does not say why: %s", a.Log)
-	}
-	room("1000000")
 }
 
 // endless sends a request whose body does not come.

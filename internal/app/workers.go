@@ -110,6 +110,7 @@ func (a *App) services(ctx context.Context) (api.Services, error) {
 		Kinds: slices.Concat(a.kinds(), intake.jobs(), telling.Jobs(), ordering.jobs()),
 	})
 	a.workers.add("jobs", runner.Run)
+	a.watchJobs(runner)
 	if file := a.DB.Path(); file != "" {
 		a.workers.add("memory", func(ctx context.Context) error { return ops.KeepSettled(ctx, file) })
 	}
@@ -140,6 +141,23 @@ func (a *App) posting(node *jobs.Node) webhooks.Config {
 	a.Metrics.Gauge("webhook_oldest_due_seconds", "How long the oldest due delivery has been waiting.", func() float64 { return deliverer.Lag().Seconds() })
 	a.Metrics.Gauge("webhook_in_hand", "Deliveries that this node has claimed and not yet recorded.", func() float64 { return float64(deliverer.InHand()) })
 	return posting
+}
+
+// watchJobs registers the figures of jobs that wait.
+func (a *App) watchJobs(runner *jobs.Runner) {
+	byKind := func(figure func(jobs.Waiting) float64) func() map[string]float64 {
+		return func() map[string]float64 {
+			figures := map[string]float64{}
+			for kind, waiting := range runner.Waiting() {
+				figures[kind] = figure(waiting)
+			}
+			return figures
+		}
+	}
+	a.Metrics.GaugeBy("kind", "jobs_due", "Background jobs that are due and have not begun.",
+		byKind(func(w jobs.Waiting) float64 { return float64(w.Jobs) }))
+	a.Metrics.GaugeBy("kind", "job_oldest_due_seconds", "How long the oldest due job has been waiting.",
+		byKind(func(w jobs.Waiting) float64 { return w.Oldest.Seconds() }))
 }
 
 // kinds is every kind of background job that needs no service.

@@ -49,9 +49,13 @@ type waitedFor struct {
 // and returns the last answer. A server that restarts only makes it wait: the
 // work survives that too.
 func (s *shell) await(ctx context.Context, path string, w waitedFor) (body json.RawMessage, err error) {
-	meter := progress.Start(s.err, progress.Options{Label: w.label, Unit: w.unit, Terminal: s.terminal})
+	var meter *progress.Meter // from the first answer on: of work that is not there nothing is shown
 	var now step
-	defer func() { meter.Finish(err == nil && now.ok) }()
+	defer func() {
+		if meter != nil {
+			meter.Finish(err == nil && now.ok)
+		}
+	}()
 	pause := 100 * time.Millisecond
 	for {
 		body, err = s.call(ctx, http.MethodGet, path, nil, nil)
@@ -62,6 +66,9 @@ func (s *shell) await(ctx context.Context, path string, w waitedFor) (body json.
 		default:
 			if now, err = w.read(body); err != nil {
 				return nil, err
+			}
+			if meter == nil {
+				meter = progress.Start(s.err, progress.Options{Label: w.label, Unit: w.unit, Terminal: s.terminal})
 			}
 			meter.Set(now.done, now.total, now.note)
 			if now.over {

@@ -149,10 +149,13 @@ func makeTarget(data, target string) error {
 		}
 	}
 	err := os.Mkdir(target, 0o700)
-	if errors.Is(err, os.ErrExist) {
+	switch {
+	case errors.Is(err, os.ErrExist):
 		return withHint(fault.Newf(fault.Conflict, "%s is there already", target), "a backup goes into a new folder")
+	case errors.Is(err, os.ErrNotExist):
+		return withHint(fault.Newf(fault.NotFound, "%s: no such folder", filepath.Dir(target)), "make it; a backup makes only its own")
 	}
-	return err
+	return fileTrouble(target, err)
 }
 
 // inside is the way from a folder to a path below it, which need not be there.

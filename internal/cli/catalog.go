@@ -99,14 +99,14 @@ func readCompendium(name string) (*labs.Compendium, error) {
 func readBounded(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, err
+		return nil, fileTrouble(name, err)
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, labs.LargestCompendium+1))
 	if err == nil && len(text) > labs.LargestCompendium {
-		err = fault.New(fault.TooLarge, "the file is larger than 64 MiB")
+		return nil, fault.New(fault.TooLarge, "the file is larger than 64 MiB")
 	}
-	return text, err
+	return text, fileTrouble(name, err)
 }
 
 // labFlag reads --lab: a slug, or the file of a description.

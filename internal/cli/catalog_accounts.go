@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"hale/internal/fault"
-	"hale/internal/ids"
 	"hale/internal/labs"
 	"hale/internal/store"
 	"hale/internal/teams"
@@ -196,9 +195,5 @@ func (s *shell) accountsLink(link bool) *cobra.Command {
 }
 
 func accountArg(text string) (labs.AccountID, error) {
-	id, err := ids.Parse[labs.Account](text)
-	if err != nil {
-		return id, badUsagef("ACCOUNT is the id of a lab account")
-	}
-	return id, nil
+	return idArg[labs.Account]("ACCOUNT", "an account with a lab", text, "hale catalog accounts list shows them")
 }

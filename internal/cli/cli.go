@@ -89,6 +89,7 @@ server; those that call one read HALE_URL and HALE_API_KEY.`,
 	root.SetIn(s.in)
 	root.SetOut(s.out)
 	root.SetErr(s.err)
+	root.SetFlagErrorFunc(badFlag)
 	root.PersistentFlags().StringVarP(&s.format, "output", "o", formatTable, "format of results: table, json, jsonl or id")
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
 	addGroup(root, "run", "Run it:", s.serveCommand(), s.doctorCommand(), s.configCommand(), s.migrateCommand(), s.backupCommand(), s.restoreCommand())
@@ -102,6 +103,12 @@ server; those that call one read HALE_URL and HALE_API_KEY.`,
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
 		c.Short = plain(c.Short) // the library's own two speak in another voice
+		switch c.Name() {
+		case "help":
+			c.Args = knownCommand
+		case "completion":
+			noun(c)
+		}
 	}
 	return root
 }

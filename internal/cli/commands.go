@@ -27,6 +27,19 @@ func noun(c *cobra.Command, verbs ...*cobra.Command) *cobra.Command {
 	return c
 }
 
+// knownCommand refuses help about what is no command, where cobra would print
+// that of the whole and succeed.
+func knownCommand(c *cobra.Command, args []string) error {
+	found, rest, err := c.Root().Find(args)
+	if err == nil && len(rest) > 0 {
+		err = found.Args(found, rest)
+		if !found.HasSubCommands() {
+			err = nil // its arguments
+		}
+	}
+	return withHint(err, "hale help lists the commands")
+}
+
 // takes checks that a command has exactly its arguments. The names are those
 // of its usage line; one that ends in … may come several times, and one in
 // brackets may be left out.

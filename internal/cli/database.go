@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"hale/internal/app"
 	"hale/internal/config"
 	"hale/internal/documents"
 	"hale/internal/fault"
@@ -56,8 +59,15 @@ func mustExist(cfg *config.Config) error {
 }
 
 // openDatabase opens what the settings name and creates what is absent, but
-// never a root key: that is for hale serve, which says so.
+// never a root key: that is for hale serve, which says so. Locks of another
+// process are waited for as hale serve waits.
 func (s *shell) openDatabase(ctx context.Context, cfg *config.Config) (*store.DB, error) {
+	return s.openWaiting(ctx, cfg, 0)
+}
+
+// openWaiting is openDatabase for a command that waits so long for a lock of
+// another process; 0 is as long as hale serve does.
+func (s *shell) openWaiting(ctx context.Context, cfg *config.Config, lockWait time.Duration) (*store.DB, error) {
 	root, err := existingRoot(cfg)
 	if err != nil {
 		return nil, err
@@ -71,11 +81,20 @@ func (s *shell) openDatabase(ctx context.Context, cfg *config.Config) (*store.DB
 	o := store.Options{
 		URL: cfg.Database.Reveal(), Dir: cfg.Data, Root: root, Now: s.now,
 		Synchronous: cfg.SQLiteSynchronous, NoMmap: !cfg.SQLiteMmap, Conns: cfg.DatabaseConnections,
+		LockWait: lockWait,
 	}
 	if isPostgres(cfg) {
 		o.Dir = ""
 	}
+	app.FollowOrders() // orders move here too
 	db, err := store.Open(ctx, o)
+	var folder *fs.PathError
+	switch {
+	case errors.As(err, &folder) && folder.Path == cfg.Data:
+		return nil, folderTrouble(folder)
+	case isPostgres(cfg):
+		err = databaseTrouble(err)
+	}
 	if err != nil {
 		return nil, withHint(err, doctorLooks)
 	}

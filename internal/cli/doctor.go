@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -31,7 +32,8 @@ func (s *shell) doctorCommand() *cobra.Command {
 		Use: "doctor", Short: "look for what is wrong before it hurts",
 		Long: `Look for what is wrong before it hurts: settings, data folder, disk, root key,
 database, migrations, clock, addresses, webhook policy. It changes nothing and
-may run beside hale serve. Give it the flags, environment and file of the server.
+may run beside hale serve. A lock that another process holds is waited for two
+seconds. Give it the flags, environment and file of the server.
 
 The exit code is 1 when something is broken; warnings alone are 0.`,
 		Example: examples("hale doctor", "hale doctor --deep", "hale doctor -o json | jq -r '.[] | select(.verdict != \"ok\")'"),
@@ -70,6 +72,7 @@ func isOrAre(n int, word string) string {
 }
 
 // examine makes every finding, in the order in which a server would stumble.
+// What may have to wait for somebody else is examined side by side.
 func (s *shell) examine(ctx context.Context, cfg *config.Config, deep bool) []finding {
 	findings := []finding{
 		s.examineVariables(),
@@ -77,13 +80,15 @@ func (s *shell) examine(ctx context.Context, cfg *config.Config, deep bool) []fi
 		examineDisk(cfg),
 		examineRootKey(cfg),
 	}
-	findings = append(findings, s.examineDatabase(ctx, cfg, deep)...)
-	return append(findings,
-		s.examineClock(),
-		examineAddress(ctx, "listen", cfg.Listen),
-		examineAddress(ctx, "metrics-listen", cfg.MetricsListen),
-		examineWebhooks(cfg),
-	)
+	var database []finding
+	var public, machines finding
+	var wait sync.WaitGroup
+	wait.Go(func() { database = s.examineDatabase(ctx, cfg, deep) })
+	wait.Go(func() { public = examineAddress(ctx, "listen", cfg.Listen) })
+	wait.Go(func() { machines = examineAddress(ctx, "metrics-listen", cfg.MetricsListen) })
+	wait.Wait()
+	findings = append(findings, database...)
+	return append(findings, s.examineClock(), public, machines, examineWebhooks(cfg))
 }
 
 func (s *shell) showFindings(findings []finding) error {

@@ -65,7 +65,7 @@ func examineDisk(cfg *config.Config) finding {
 		}
 		folder = filepath.Dir(folder)
 	}
-	free, err := ops.DiskFree(folder)
+	free, _, err := ops.DiskSpace(folder)
 	if err != nil {
 		return finding{"disk", broken, err.Error(), ""}
 	}
@@ -130,7 +130,7 @@ func examineAddress(ctx context.Context, name, address string) finding {
 		return finding{Check: name, Verdict: good, Detail: address + " is free"}
 	}
 	if !addressInUse(err) {
-		return finding{name, broken, err.Error(), "--" + name + " names another address"}
+		return finding{name, broken, addressTrouble(name, address, err).Error(), "--" + name + " names another address"}
 	}
 	if ready, alive := askReady(ctx, config.DeriveBaseURL(address)); alive {
 		f := finding{Check: name, Verdict: good, Detail: "hale serves " + address + " and is ready"}

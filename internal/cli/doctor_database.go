@@ -27,14 +27,14 @@ func (s *shell) examineDatabase(ctx context.Context, cfg *config.Config, deep bo
 		ctx, cancel = context.WithTimeout(ctx, 20*time.Second)
 		defer cancel()
 	}
-	db, err := s.openDatabase(ctx, cfg)
+	db, err := s.openWaiting(ctx, cfg, lockWait)
 	if err != nil {
-		return []finding{{"database", broken, err.Error(), unopened(cfg)}}
+		return []finding{unopened(cfg, err)}
 	}
 	defer db.Close()
 	version, skew, err := s.askDatabase(ctx, db)
 	if err != nil {
-		return []finding{{"database", broken, err.Error(), unopened(cfg)}}
+		return []finding{unopened(cfg, err)}
 	}
 	findings := []finding{{Check: "database", Verdict: good, Detail: version}, examineMigrations(ctx, db)}
 	if db.Engine() == store.Postgres {
@@ -58,7 +58,7 @@ func (s *shell) examineDatabase(ctx context.Context, cfg *config.Config, deep bo
 
 // lockWait is how long the doctor waits for the write lock: longer than any
 // transaction of a healthy service.
-const lockWait = 3 * time.Second
+const lockWait = 2 * time.Second
 
 // errUndo rolls the doctor's write back.
 var errUndo = errors.New("nothing to keep")
@@ -74,8 +74,11 @@ func examineWriting(ctx context.Context, db *store.DB, readable finding) finding
 		return errors.Join(err, errUndo)
 	})
 	switch {
-	case ctx.Err() != nil:
-		return finding{"database", broken, "the write lock is held by another process", "find what has the database open and end its transaction; reads go on"}
+	case ctx.Err() != nil, store.IsLocked(err):
+		return finding{
+			"database", broken, fmt.Sprintf("the write lock is held by another process, for more than %s by now", lockWait),
+			"find what has the database open" + holders(db.Path()) + " and end its transaction; reads go on",
+		}
 	case err != nil && err.Error() != errUndo.Error():
 		return finding{"database", broken, "cannot be written: " + err.Error(), unwritten}
 	}
@@ -84,12 +87,28 @@ func examineWriting(ctx context.Context, db *store.DB, readable finding) finding
 
 const unwritten = "is the disk full or mounted read-only, may this user write?"
 
-// unopened says what to look at when the database does not answer.
-func unopened(cfg *config.Config) string {
-	if isPostgres(cfg) {
-		return "is the address right, does it run, may this user in?"
+// holders is how to find who has a file open; nothing for a server.
+func holders(path string) string {
+	if path == "" {
+		return ""
 	}
-	return "may this user read and write the data folder? When the file is damaged, stop hale serve and restore the last backup"
+	return " (fuser -v " + path + " lists it, and hale serve)"
+}
+
+// unopened is the finding about a database that does not answer, and what to look
+// at.
+func unopened(cfg *config.Config, err error) finding {
+	f := finding{Check: "database", Verdict: broken, Detail: withoutPackage(databaseTrouble(err).Error())}
+	switch {
+	case isPostgres(cfg):
+		f.Hint = "is the address right, does it run, may this user in?"
+	case store.IsLocked(err):
+		f.Detail = fmt.Sprintf("another process has the whole database locked, for more than %s by now", lockWait)
+		f.Hint = "find it" + holders(filepath.Join(cfg.Data, store.FileName)) + " and end it"
+	default:
+		f.Hint = "may this user read and write the data folder? When the file is damaged, stop hale serve and restore the last backup"
+	}
+	return f
 }
 
 // askDatabase is the product and version of the database, and how far its

@@ -76,7 +76,7 @@ func exitCode(err error) int {
 // complain prints `name: what happened` and, where there is one, a hint.
 func (s *shell) complain(command *cobra.Command, err error) {
 	name := strings.TrimPrefix(command.CommandPath(), command.Root().Name()+" ")
-	for _, line := range strings.Split(err.Error(), "\n") {
+	for _, line := range strings.Split(textOf(command, err), "\n") {
 		fmt.Fprintf(s.err, "%s: %s\n", name, plain(line))
 	}
 	if hint := s.hintFor(command, err); hint != "" {
@@ -104,6 +104,12 @@ func (s *shell) hintFor(command *cobra.Command, err error) string {
 	var usage *usageError
 	if errors.As(err, &usage) {
 		return command.CommandPath() + " --help shows how"
+	}
+	if hint := annotation(command, absentHint); hint != "" && fault.Is(err, fault.NotFound) {
+		return hint
+	}
+	if strings.Contains(err.Error(), "/v2/webhooks/event_types") {
+		return "hale events types lists them"
 	}
 	var answer *client.Error
 	if !errors.As(err, &answer) {

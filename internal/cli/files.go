@@ -72,6 +72,21 @@ func ownByFolder(data string, names ...string) error {
 	return nil
 }
 
+// moveAll moves entries of a folder to another, all of them or none.
+func moveAll(from, to string, names []string) error {
+	for i, name := range names {
+		err := os.Rename(filepath.Join(from, name), filepath.Join(to, name))
+		if err == nil {
+			continue
+		}
+		for _, moved := range names[:i] {
+			err = errors.Join(err, os.Rename(filepath.Join(to, moved), filepath.Join(from, moved)))
+		}
+		return errors.Join(err, store.SyncFolder(from))
+	}
+	return store.SyncFolder(to)
+}
+
 // digest is the SHA-256 of a file, in hex, and its size.
 func digest(path string) (sum string, size int64, err error) {
 	f, err := os.Open(path)

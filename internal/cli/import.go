@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"hale/internal/client"
-	"hale/internal/fault"
 	"hale/internal/imports"
 	"hale/internal/progress"
 )
@@ -158,11 +157,8 @@ func (s *shell) importFile(ctx context.Context, path string, order importOrder) 
 // openExport opens a file that can be sent.
 func openExport(path string) (*os.File, int64, error) {
 	info, err := os.Stat(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, 0, fault.Newf(fault.NotFound, "%s: no such file", path)
-	}
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, fileTrouble(path, err)
 	}
 	if info.IsDir() {
 		return nil, 0, withHint(badUsagef("%s is a folder", path), "name a file in it")
@@ -171,7 +167,7 @@ func openExport(path string) (*os.File, int64, error) {
 		return nil, 0, badUsagef("%s is empty", path)
 	}
 	file, err := os.Open(path)
-	return file, info.Size(), err
+	return file, info.Size(), fileTrouble(path, err)
 }
 
 func (s *shell) upload(ctx context.Context, file *os.File, size int64, user string, order importOrder) (json.RawMessage, error) {

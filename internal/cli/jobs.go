@@ -14,15 +14,27 @@ import (
 
 	"hale/internal/client"
 	"hale/internal/fault"
+	"hale/internal/jobs"
 )
 
 func (s *shell) jobsCommand() *cobra.Command {
 	return s.calls(noun(&cobra.Command{
 		Use: "jobs", Short: "see and cancel background work",
-		Long: `See and cancel background work: imports, erasures of deleted users and the like. A
-job survives a restart of the server, and one whose node dies is taken over.`,
-		Example: examples("hale jobs list --status failed", "hale jobs wait 0198…"),
+		Long: `See and cancel the background work of a team: imports, erasures of deleted users
+and the like. A job survives a restart of the server, and one whose node dies is
+taken over. Jobs that ended are kept for seven days. Those that a server runs for
+itself are of no team: /metrics and the log have them.`,
+		Example:     examples("hale jobs list --status failed", "hale jobs wait 0198…"),
+		Annotations: map[string]string{absentHint: listsJobs + "; those that ended are kept for seven days"},
 	}, s.jobsList(), s.jobsShow(), s.jobsCancel(), s.jobsWait()))
+}
+
+const listsJobs = "hale jobs list shows the jobs there are"
+
+// jobPath checks the id of a job, and is where the API has it.
+func jobPath(text string) (string, error) {
+	id, err := idArg[jobs.Job]("JOB", "a job", text, listsJobs)
+	return client.Path("v2", "jobs", id.String()), err
 }
 
 var jobColumns = []column{
@@ -70,7 +82,7 @@ func (s *shell) jobsList() *cobra.Command {
 	}
 	c.Flags().StringVar(&kind, "kind", "", "only jobs of this kind")
 	c.Flags().StringVar(&status, "status", "", "only queued, running, succeeded, failed or canceled ones")
-	c.Flags().IntVar(&limit, "limit", 50, "how many")
+	c.Flags().IntVar(&limit, "limit", 50, "how many, at most 500")
 	return c
 }
 
@@ -80,7 +92,11 @@ func (s *shell) jobsShow() *cobra.Command {
 		Example: examples("hale jobs show 0198…"),
 		Args:    takes("JOB"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return s.showGet(c.Context(), jobView, client.Path("v2", "jobs", args[0]), nil)
+			path, err := jobPath(args[0])
+			if err != nil {
+				return err
+			}
+			return s.showGet(c.Context(), jobView, path, nil)
 		},
 	}
 }
@@ -95,10 +111,14 @@ erasure of a deleted user or the placing of an order.`,
 		Example: examples("hale jobs cancel 0198…", "hale jobs cancel 0198… --dry-run"),
 		Args:    takes("JOB"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if dryRun {
-				return s.jobsCancelDry(c.Context(), client.Path("v2", "jobs", args[0]))
+			path, err := jobPath(args[0])
+			if err != nil {
+				return err
 			}
-			body, err := s.call(c.Context(), http.MethodPost, client.Path("v2", "jobs", args[0], "cancel"), nil, nil)
+			if dryRun {
+				return s.jobsCancelDry(c.Context(), path)
+			}
+			body, err := s.call(c.Context(), http.MethodPost, path+"/cancel", nil, nil)
 			if err != nil {
 				return err
 			}
@@ -133,6 +153,13 @@ func (s *shell) jobsWait() *cobra.Command {
 		Example: examples("hale jobs wait 0198… && echo done", "hale jobs wait 0198… --timeout 10m"),
 		Args:    takes("JOB"),
 		RunE: func(c *cobra.Command, args []string) error {
+			path, err := jobPath(args[0])
+			if err != nil {
+				return err
+			}
+			if timeout < 0 {
+				return badUsagef("--timeout must be longer than nothing, or 0 to wait as long as it takes")
+			}
 			var job jobState
 			ctx := c.Context()
 			if timeout > 0 {
@@ -140,7 +167,7 @@ func (s *shell) jobsWait() *cobra.Command {
 				ctx, cancel = context.WithTimeout(ctx, timeout)
 				defer cancel()
 			}
-			body, err := s.await(ctx, client.Path("v2", "jobs", args[0]), waitedFor{label: "job", read: func(body []byte) (step, error) {
+			body, err := s.await(ctx, path, waitedFor{label: "job", read: func(body []byte) (step, error) {
 				job = jobState{}
 				err := json.Unmarshal(body, &job)
 				p := job.Progress

@@ -22,6 +22,8 @@ func (s *shell) keysCommand() *cobra.Command {
 database keeps its hash. Running servers notice a change within five seconds.
 The commands work on the database itself and need no API key.`,
 		Example: examples("hale keys create --label laptop", "hale keys list", "hale keys rotate KEY_ID --overlap 24h"),
+
+		Annotations: map[string]string{absentHint: "hale keys list --all shows the ids"},
 	}, s.keysCreate(&team), s.keysList(&team), s.keysRotate(&team), s.keysExpire(&team), s.keysRevoke(&team))
 	addSettings(c.PersistentFlags(), storageSettings...)
 	c.PersistentFlags().StringVar(&team, "team", "", "team, by id or name; may be left out when there is only one")
@@ -235,7 +237,8 @@ func (s *shell) endKey(c *cobra.Command, name, text string, dryRun bool, at func
 func keyID(text string) (teams.KeyID, error) {
 	id, err := ids.Parse[teams.Key](text)
 	if err != nil {
-		return id, withHint(fault.New(fault.Invalid, "KEY_ID is the id of a key, and no key"), "hale keys list shows the ids")
+		return id, withHint(fault.New(fault.Invalid, "KEY_ID must be the id of a key, such as "+exampleID+", and not the key itself"),
+			"hale keys list shows the ids")
 	}
 	return id, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hale/internal/client"
+	"hale/internal/orders"
 )
 
 func (s *shell) ordersCommand() *cobra.Command {
@@ -16,7 +17,15 @@ func (s *shell) ordersCommand() *cobra.Command {
 		Use: "orders", Short: "find, follow and cancel lab orders",
 		Long:    `Find, follow and cancel lab orders. New ones come through the API; see docs/ordering.md.`,
 		Example: examples("hale orders list --status partial_results", "hale orders get ORDER", "hale orders cancel ORDER"),
+
+		Annotations: map[string]string{absentHint: listsOrders},
 	}, s.ordersList(), s.ordersGet(), s.ordersCancel(), s.ordersResend()))
+}
+
+const listsOrders = "hale orders list shows the orders there are"
+
+func orderArg(text string) (orders.ID, error) {
+	return idArg[orders.Order]("ORDER", "an order", text, listsOrders)
 }
 
 var orderColumns = []column{
@@ -41,6 +50,8 @@ func (s *shell) ordersList() *cobra.Command {
 		Use: "list", Short: "list orders, newest first",
 		Example: examples("hale orders list", "hale orders list --search byron", "hale orders list --status completed --method testkit -o jsonl"),
 		Args:    takes(),
+
+		Annotations: map[string]string{"order_type": "--method", "order_key": "--sort", "search_input": "--search"},
 		RunE: func(c *cobra.Command, _ []string) error {
 			query := url.Values{"page": {strconv.Itoa(page)}, "size": {strconv.Itoa(size)}, "status": statuses, "order_type": methods}
 			setIf(query, "search_input", search)
@@ -80,7 +91,11 @@ func (s *shell) ordersGet() *cobra.Command {
 		Example: examples("hale orders get ORDER", "hale orders get ORDER -o json"),
 		Args:    takes("ORDER"),
 		RunE: func(c *cobra.Command, args []string) error {
-			body, err := s.call(c.Context(), http.MethodGet, client.Path("v3", "order", args[0]), nil, nil)
+			id, err := orderArg(args[0])
+			if err != nil {
+				return err
+			}
+			body, err := s.call(c.Context(), http.MethodGet, client.Path("v3", "order", id.String()), nil, nil)
 			if err != nil {
 				return err
 			}
@@ -95,7 +110,11 @@ func (s *shell) ordersCancel() *cobra.Command {
 		Example: examples("hale orders cancel ORDER"),
 		Args:    takes("ORDER"),
 		RunE: func(c *cobra.Command, args []string) error {
-			body, err := s.call(c.Context(), http.MethodPost, client.Path("v3", "order", args[0], "cancel"), nil, nil)
+			id, err := orderArg(args[0])
+			if err != nil {
+				return err
+			}
+			body, err := s.call(c.Context(), http.MethodPost, client.Path("v3", "order", id.String(), "cancel"), nil, nil)
 			if err != nil {
 				return err
 			}
@@ -118,6 +137,11 @@ func (s *shell) ordersResend() *cobra.Command {
 		Example: examples("hale orders resend ORDER"),
 		Args:    takes("ORDER…"),
 		RunE: func(c *cobra.Command, args []string) error {
+			for _, text := range args {
+				if _, err := orderArg(text); err != nil {
+					return err
+				}
+			}
 			body, err := s.call(c.Context(), http.MethodPost, "/v3/order/resend_events", nil, map[string]any{"order_ids": args})
 			if err != nil {
 				return err

@@ -5,6 +5,8 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
+
+	"hale/internal/orders"
 )
 
 var outboxView = view{
@@ -40,7 +42,13 @@ time.`,
 				}
 				query.Set("user_id", id)
 			}
-			setIf(query, "order_id", order)
+			if order != "" {
+				id, err := idArg[orders.Order]("--order", "an order", order, listsOrders)
+				if err != nil {
+					return err
+				}
+				query.Set("order_id", id.String())
+			}
 			setIf(query, "channel", channel)
 			setIf(query, "state", state)
 			return s.showGet(c.Context(), outboxView, "/v2/team/outbox", query)

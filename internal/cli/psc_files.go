@@ -20,11 +20,8 @@ func readPlaces[T any](s *shell, path string, o pscOrder, read func(io.Reader) (
 	file := s.in
 	if path != "-" {
 		opened, err := os.Open(path)
-		if errors.Is(err, os.ErrNotExist) {
-			return nil, fault.Newf(fault.NotFound, "%s: no such file", path)
-		}
 		if err != nil {
-			return nil, err
+			return nil, fileTrouble(path, err)
 		}
 		defer opened.Close()
 		file = opened

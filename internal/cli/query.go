@@ -98,7 +98,7 @@ func (s *shell) query(c *cobra.Command, q question, user string) error {
 func (q question) body(text []byte, now time.Time) ([]byte, error) {
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(text, &given); err != nil {
-		return nil, badUsagef("-d is not a JSON object: %v", err)
+		return nil, badUsagef("-d must be a JSON object; @FILE reads one from a file")
 	}
 	if given["queries"] != nil {
 		return text, nil

@@ -3,12 +3,14 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"net/http"
 	"net/url"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -30,7 +32,8 @@ func (s *shell) apiCommand() *cobra.Command {
 	c := s.calls(&cobra.Command{
 		Use: "api [METHOD] PATH", Short: "call any operation of the API",
 		Long: `Call any operation of the API and print its answer. An answer that refuses is
-printed too, and decides the exit code. GET may be left out.`,
+printed too, and decides the exit code. METHOD may be left out: it is POST with
+-d, and GET without.`,
 		Example: examples(
 			"hale api /v2/user -q limit=5",
 			`hale api POST /v2/user -d '{"client_user_id":"anna"}' -H 'Idempotency-Key: 1'`,
@@ -73,12 +76,37 @@ func (s *shell) rawCall(c *cobra.Command, r rawCall, args []string) error {
 		return err
 	}
 	s.printBody(body)
-	return client.Refusal(answer, body)
+	return s.plainRefusal(client.Refusal(answer, body))
 }
+
+// plainRefusal is the error of an answer that stands on the screen already: in
+// the API's words, since the request was.
+func (s *shell) plainRefusal(err error) error {
+	var refused *client.Error
+	if !errors.As(err, &refused) {
+		return err
+	}
+	text, hint := refused.Error(), ""
+	switch {
+	case refused.Status == http.StatusMethodNotAllowed:
+		text, hint = "the API does not take this METHOD at this path", s.serverURL()+"/docs lists what it takes"
+	case refused.Status == http.StatusNotFound && text == http.StatusText(http.StatusNotFound):
+		text, hint = "the API has no such path", s.serverURL()+"/docs lists what it has"
+	default:
+		return sayingf(err, "%s", text)
+	}
+	return withHint(sayingf(err, "%s", text), "%s", hint)
+}
+
+// method is a word that HTTP can carry.
+var method = regexp.MustCompile(`^[A-Za-z]+$`)
 
 func (r rawCall) request(in io.Reader, args []string) (client.Request, error) {
 	request := client.Request{Method: http.MethodGet, Path: args[len(args)-1], Header: http.Header{}}
 	if len(args) == 2 {
+		if !method.MatchString(args[0]) {
+			return request, badUsagef("METHOD must be a word such as GET or POST")
+		}
 		request.Method = strings.ToUpper(args[0])
 	} else if r.data != "" {
 		request.Method = http.MethodPost
@@ -123,7 +151,8 @@ func readData(data string, in io.Reader) ([]byte, error) {
 	case data == "-" || data == "@-":
 		return io.ReadAll(in)
 	case strings.HasPrefix(data, "@"):
-		return os.ReadFile(data[1:])
+		text, err := os.ReadFile(data[1:])
+		return text, fileTrouble(data[1:], err)
 	}
 	return []byte(data), nil
 }

@@ -25,10 +25,10 @@ func (s *shell) restoreCommand() *cobra.Command {
 		Long: `Put a backup into the data folder and check it: every page of the database, its
 migrations, and whether the root key opens what is sealed.
 
-The data folder must be empty but for backups in it; with --force what is there is set aside in a
-folder before-restore-… inside of it, and nothing is deleted. It is refused
-while hale serve uses the folder. --dry-run makes the same checks, on a copy that
-it removes again, also while hale serve runs.
+The data folder must be empty but for backups in it; with --force what is there
+is set aside in a folder before-restore-… inside of it, and nothing is deleted.
+It is refused while hale serve uses the folder. --dry-run makes the same checks,
+on a copy that it removes again, also while hale serve runs.
 
 What root restores belongs to the owner of the data folder.`,
 		Example: examples(
@@ -60,18 +60,32 @@ What root restores belongs to the owner of the data folder.`,
 
 // readManifest checks that a folder is a whole backup.
 func readManifest(folder string) (manifest, error) {
+	const hint = "FOLDER is one that hale backup made"
 	var m manifest
-	text, err := os.ReadFile(filepath.Join(folder, manifestFile))
+	info, err := os.Stat(folder)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return m, withHint(fault.Newf(fault.NotFound, "%s: no such folder", folder), hint)
+	case err != nil:
+		return m, fileTrouble(folder, err)
+	case !info.IsDir():
+		return m, withHint(badUsagef("%s is a file", folder), hint)
+	}
+	path := filepath.Join(folder, manifestFile)
+	text, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return m, fault.Newf(fault.NotFound, "%s is no backup: it has no %s", folder, manifestFile)
+		return m, withHint(fault.Newf(fault.NotFound, "%s is no backup: it has no %s", folder, manifestFile), hint)
 	}
 	if err != nil {
-		return m, err
+		return m, fileTrouble(path, err)
 	}
 	if err := json.Unmarshal(text, &m); err != nil {
-		return m, fmt.Errorf("%s is not readable: %w", manifestFile, err)
+		return m, sayingf(err, "the backup is damaged: its %s is not JSON", manifestFile)
 	}
 	sum, size, err := digest(filepath.Join(folder, store.FileName))
+	if errors.Is(err, os.ErrNotExist) {
+		return m, fmt.Errorf("the backup is damaged: it has no %s", store.FileName)
+	}
 	if err != nil {
 		return m, err
 	}
@@ -263,8 +277,8 @@ func (s *shell) swap(data, staging string, before []string) error {
 	if len(before) == 0 {
 		return moveAll(staging, data, staged)
 	}
-	aside := filepath.Join(data, setAsidePrefix+s.now().UTC().Format("20060102T150405Z"))
-	if err := os.Mkdir(aside, 0o700); err != nil {
+	aside, err := s.makeAside(data)
+	if err != nil {
 		return err
 	}
 	err = ownByFolder(data, filepath.Base(aside))
@@ -281,6 +295,20 @@ func (s *shell) swap(data, staging string, before []string) error {
 	return nil
 }
 
+// makeAside makes the folder that is named for this second, with a number when
+// there is one already.
+func (s *shell) makeAside(data string) (string, error) {
+	name := filepath.Join(data, setAsidePrefix+s.now().UTC().Format("20060102T150405Z"))
+	aside := name
+	for n := 2; ; n++ {
+		err := os.Mkdir(aside, 0o700)
+		if !errors.Is(err, os.ErrExist) {
+			return aside, err
+		}
+		aside = fmt.Sprintf("%s-%d", name, n)
+	}
+}
+
 // stagedEntries lists what is staged, the database last.
 func stagedEntries(staging string) (names []string, err error) {
 	all, err := os.ReadDir(staging)
@@ -293,21 +321,6 @@ func stagedEntries(staging string) (names []string, err error) {
 		}
 	}
 	return append(names, store.FileName), nil
-}
-
-// moveAll moves entries of a folder to another, all of them or none.
-func moveAll(from, to string, names []string) error {
-	for i, name := range names {
-		err := os.Rename(filepath.Join(from, name), filepath.Join(to, name))
-		if err == nil {
-			continue
-		}
-		for _, moved := range names[:i] {
-			err = errors.Join(err, os.Rename(filepath.Join(to, moved), filepath.Join(from, moved)))
-		}
-		return errors.Join(err, store.SyncFolder(from))
-	}
-	return store.SyncFolder(to)
 }
 
 // entriesOf lists what a data folder holds, but for the lock.

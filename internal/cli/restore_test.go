@@ -209,3 +209,17 @@ func TestASwapThatFailsChangesNothing(t *testing.T) {
 		})
 	}
 }
+
+// Two restores within a second set aside in two folders.
+func TestRestoringTwiceAtOnce(t *testing.T) {
+	data, backup := aBackup(t)
+	for range 3 {
+		if code, said := hale(t, "restore", backup, "--force", "--data", data); code != 0 {
+			t.Fatalf("%d %s", code, said)
+		}
+	}
+	entries, err := filepath.Glob(filepath.Join(data, setAsidePrefix+"*"))
+	if err != nil || len(entries) != 3 {
+		t.Errorf("set aside: %v, %v", entries, err)
+	}
+}

@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"hale/internal/fault"
-	"hale/internal/ids"
 	"hale/internal/matching"
 	"hale/internal/orders"
 	"hale/internal/store"
@@ -26,9 +25,9 @@ made again; the order that has the result then is printed.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			choice := matching.Choice{Note: noteOf(note)}
 			if order != "" {
-				id, err := ids.Parse[orders.Order](order)
+				id, err := idArg[orders.Order]("--order", "an order", order, "hale results review show RESULT has the orders that it may belong to")
 				if err != nil {
-					return badUsagef("--order is an order's id")
+					return err
 				}
 				choice.Order = &id
 			}

@@ -67,9 +67,16 @@ func (s *shell) sandboxRun() *cobra.Command {
 		Long: `Let an order fare in a way from here on. Nothing happens yet: turn the clock with
 hale sandbox advance.`,
 		Example: examples("hale sandbox run 0198… lost_kit", "hale sandbox run 0198… critical && hale sandbox advance 14d"),
-		Args:    takes("ORDER", "SCRIPT"),
+
+		Annotations: map[string]string{absentHint: listsOrders},
+
+		Args: takes("ORDER", "SCRIPT"),
 		RunE: func(c *cobra.Command, args []string) error {
-			path := client.Path("v3", "sandbox", "order", args[0], "run")
+			id, err := orderArg(args[0])
+			if err != nil {
+				return err
+			}
+			path := client.Path("v3", "sandbox", "order", id.String(), "run")
 			body, err := s.call(c.Context(), http.MethodPost, path, nil, map[string]any{"script": args[1]})
 			if err != nil {
 				return err

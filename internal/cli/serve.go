@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"path/filepath"
 	"runtime"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -112,17 +114,49 @@ func (e *placeHeld) Unwrap() error { return e.error }
 // Kind is that of a conflict.
 func (*placeHeld) Kind() fault.Kind { return fault.Conflict }
 
+// explainStart says plainly why the node does not start.
 func explainStart(err error, cfg *config.Config) error {
-	var network *net.OpError
+	var address *app.ListenError
+	var folder *fs.PathError
 	switch {
 	case errors.Is(err, app.ErrInUse):
 		return withHint(&placeHeld{errors.New("the data folder is in use")}, "another hale serve uses %s; --data names another folder", cfg.Data)
-	case addressInUse(err):
-		return withHint(&placeHeld{err}, "something listens there already; --listen 127.0.0.1:0 picks a free port")
-	case errors.As(err, &network):
-		return withHint(err, doctorLooks)
+	case errors.As(err, &address):
+		return addressTrouble(address.Setting, address.Address, err)
+	case errors.As(err, &folder) && folder.Path == cfg.Data:
+		return folderTrouble(folder)
+	case isPostgres(cfg):
+		return databaseTrouble(err)
 	}
 	return err
+}
+
+// folderTrouble says why the data folder cannot be used.
+func folderTrouble(err *fs.PathError) error {
+	return withHint(sayingf(err, "the data folder %s cannot be used: %s", err.Path, reasonOf(err)), "%s", "--data names another; "+doctorLooks)
+}
+
+// addressTrouble says why an address of a setting cannot be had. All but a taken
+// one is a mistake in the setting.
+func addressTrouble(setting, address string, err error) error {
+	if addressInUse(err) {
+		free := "--listen 127.0.0.1:0 picks a free port"
+		if setting != "listen" {
+			free = "--" + setting + " names another address; off does without"
+		}
+		return withHint(sayingf(&placeHeld{err}, "the address %s is taken", address), "something listens there already; %s", free)
+	}
+	hint := "--" + setting + " names another address; :8080 is every address of this machine"
+	var name *net.DNSError
+	switch {
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return withHint(badUsage(sayingf(err, "%s is no address of this machine", address)), "%s", hint)
+	case errors.Is(err, fs.ErrPermission):
+		return withHint(badUsage(sayingf(err, "this user may not listen at %s", address)), "%s", "ports below 1024 are kept for root; "+hint)
+	case errors.As(err, &name):
+		return withHint(badUsage(sayingf(err, "cannot listen at %s: %s", address, reasonOf(err))), "%s", hint)
+	}
+	return withHint(sayingf(err, "cannot listen at %s: %s", address, reasonOf(err)), "%s", hint)
 }
 
 // welcome is the first screen: where it is, what opens it, what to try.

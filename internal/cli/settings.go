@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"errors"
+	"io/fs"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -70,6 +72,10 @@ func (s *shell) settings(c *cobra.Command) (*config.Config, error) {
 		file = c.Flags().Lookup("config").Value.String()
 	}
 	cfg, err := config.Load(config.Input{Flags: given, LookupEnv: s.lookupEnv, File: file})
+	var unread *fs.PathError
+	if errors.As(err, &unread) && unread.Path == file {
+		err = sayingf(err, "the file of settings %s: %s", file, reasonOf(err))
+	}
 	if err != nil {
 		return nil, badUsage(withHint(err, "docs/operations.md lists the settings; %s --help their flags", c.CommandPath()))
 	}

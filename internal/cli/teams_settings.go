@@ -27,6 +27,7 @@ request on; hale serve need not be started again.`,
 			"hale teams settings Acme",
 			"hale teams settings Acme result_reviews_enabled=on partial_webhooks_enabled=off",
 		),
+		Annotations: map[string]string{"setting": "SETTING"},
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return badUsagef("needs TEAM")

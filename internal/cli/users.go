@@ -112,6 +112,8 @@ func (s *shell) usersCreate() *cobra.Command {
 			"id=$(hale users create anna -o id)",
 		),
 		Args: takes("CLIENT_USER_ID"),
+
+		Annotations: map[string]string{"fallback_time_zone": "--time-zone", "fallback_birth_date": "--birth-date"},
 		RunE: func(c *cobra.Command, args []string) error {
 			user := map[string]string{"client_user_id": args[0]}
 			for name, value := range map[string]string{

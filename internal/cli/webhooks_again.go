@@ -40,7 +40,7 @@ not. A message keeps its id, so that a receiver can tell that it has it.`,
 			case from == 0 && to == 0 && len(args) == 2:
 				body["message_id"] = args[1]
 			default:
-				return badUsagef("needs MESSAGE, or --from and --to")
+				return badUsagef("needs MESSAGE, or --from with or without --to")
 			}
 			return s.sendAgain(c, args[0], "replay", body)
 		},

@@ -59,6 +59,10 @@ func (s *shell) webhooksDeliveries() *cobra.Command {
 			"hale webhooks deliveries ep_… --state pending",
 			"hale webhooks deliveries ep_… msg_… -o json   # requests and answers too",
 		),
+		Annotations: map[string]string{
+			"event_type": "--type",
+			absentHint:   "hale webhooks list shows the endpoints there are, hale webhooks deliveries WEBHOOK its messages",
+		},
 		Args: takesUpTo("WEBHOOK", "MESSAGE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 2 {

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -79,6 +80,7 @@ func TestErrors(t *testing.T) {
 		{"no JSON", 502, `<html>`, fault.Unavailable, "bad gateway"},
 		{"empty", 500, ``, fault.Internal, "internal server error"},
 		{"unheard of", 599, `{}`, fault.Internal, "status 599"},
+		{"method", 405, `{"detail":"Method Not Allowed"}`, fault.Invalid, "Method Not Allowed"},
 		{"redirect", 307, ``, fault.Internal, "temporary redirect"},
 	}
 	for _, tc := range cases {
@@ -98,6 +100,19 @@ func TestErrors(t *testing.T) {
 				t.Errorf("got kind %d, %q, id %q", e.Kind(), e.Error(), e.RequestID)
 			}
 		})
+	}
+}
+
+// Bad fields are told one by one too, without the first word of their place.
+func TestProblems(t *testing.T) {
+	c := serve(t, Options{}, func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusUnprocessableEntity)
+		_, _ = io.WriteString(w, `{"detail":[{"loc":["query","status",0],"msg":"bad"},{"loc":["body"],"msg":"worse"}]}`)
+	})
+	_, err := c.Call(t.Context(), Request{Method: "GET", Path: "/"})
+	var e *Error
+	if !errors.As(err, &e) || fmt.Sprint(e.Problems) != "[{[status 0] bad} {[] worse}]" {
+		t.Errorf("%v", err)
 	}
 }
 

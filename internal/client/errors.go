@@ -13,9 +13,17 @@ import (
 type Error struct {
 	Status    int
 	RequestID string // for the server's log
-	kind      fault.Kind
-	text      string
-	cause     error
+	// Problems are the bad fields that the answer names, if it does.
+	Problems []Problem
+	kind     fault.Kind
+	text     string
+	cause    error
+}
+
+// Problem is one bad field of a request.
+type Problem struct {
+	Loc []string // where, without the first word; empty for the whole body
+	Msg string   // the server's sentence
 }
 
 func (e *Error) Error() string { return e.text }
@@ -30,6 +38,7 @@ var kindOf = map[int]fault.Kind{
 	http.StatusUnauthorized:          fault.Unauthenticated,
 	http.StatusForbidden:             fault.Forbidden,
 	http.StatusNotFound:              fault.NotFound,
+	http.StatusMethodNotAllowed:      fault.Invalid,
 	http.StatusConflict:              fault.Conflict,
 	http.StatusRequestEntityTooLarge: fault.TooLarge,
 	http.StatusUnprocessableEntity:   fault.Unprocessable,
@@ -95,10 +104,19 @@ func (e *Error) sentence(detail json.RawMessage) string {
 		parts := make([]string, len(list))
 		for i, p := range list {
 			parts[i] = place(p.Loc) + p.Msg
+			e.Problems = append(e.Problems, Problem{names(p.Loc), p.Msg})
 		}
 		return strings.Join(parts, "; ")
 	}
 	return ""
+}
+
+// names are the words of a place after the first, which is body, query or path.
+func names(loc []any) (all []string) {
+	for _, p := range loc[min(1, len(loc)):] {
+		all = append(all, fmt.Sprint(p))
+	}
+	return all
 }
 
 // place is where a bad field is, without the first word when names follow it:

@@ -8,6 +8,7 @@
 //	enqueue.go asking for a job
 //	runner.go, run.go   claiming what is due, running it, recording how it went
 //	sweep.go   what dead nodes left, and what was claimed without an answer
+//	waiting.go what is due and has not begun, for whoever watches
 //	clock.go   a warning when the clocks differ
 //	claim.go   the SQL of that
 //	list.go    what is there to see

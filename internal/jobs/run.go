@@ -96,7 +96,7 @@ func (r *Runner) report(ctx context.Context, k Handler, o outcome, err error, to
 	case errors.As(err, &l):
 		r.log.DebugContext(ctx, "a job waits", "kind", k.Name(), "job", o.id, "after", l.after)
 	case err != nil:
-		r.log.WarnContext(ctx, "a job's attempt failed", "kind", k.Name(), "job", o.id, "attempt", o.claimed.attempts, "status", o.status, "error", err)
+		r.log.WarnContext(ctx, "a job's attempt failed", "kind", k.Name(), "job", o.id, "team", o.team, "attempt", o.claimed.attempts, "status", o.status, "error", err)
 	}
 }
 

@@ -39,6 +39,7 @@ type Runner struct {
 	kinds   []Handler
 	poke    chan struct{}
 	results *Batcher[outcome]
+	noticed noticed
 
 	mu      sync.Mutex
 	running map[ID]*Run

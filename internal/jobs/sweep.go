@@ -6,7 +6,8 @@ import (
 	"hale/internal/store"
 )
 
-// sweep rescues jobs of dead nodes, and those of this one that do not run.
+// sweep rescues jobs of dead nodes, and those of this one that do not run, and
+// looks at what waits.
 func (r *Runner) sweep(ctx context.Context) {
 	var n int64
 	err := r.db.Write(ctx, func(tx *store.Tx) (err error) {
@@ -20,6 +21,7 @@ func (r *Runner) sweep(ctx context.Context) {
 		r.observe("", "stranded", 0)
 	}
 	r.giveBackStrays(ctx)
+	r.noticeDue(ctx)
 }
 
 // stopCanceled interrupts running jobs that somebody canceled.

@@ -8,11 +8,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// DiskFree is the bytes that this process may still write in a folder.
-func DiskFree(dir string) (uint64, error) {
+// DiskSpace is the bytes that this process may still write in a folder, and the
+// size of its disk in bytes.
+func DiskSpace(dir string) (free, size uint64, err error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(dir, &s); err != nil {
-		return 0, fmt.Errorf("ops: asking for free space: %w", err)
+		return 0, 0, fmt.Errorf("ops: asking for free space: %w", err)
 	}
-	return uint64(s.Bavail) * uint64(s.Bsize), nil //nolint:unconvert // the types differ between systems
+	block := uint64(s.Bsize) //nolint:unconvert // the types differ between systems
+	return uint64(s.Bavail) * block, uint64(s.Blocks) * block, nil
 }

@@ -8,7 +8,8 @@
 //
 //	log.go      text or JSON lines, with the last line of defence
 //	metrics.go  the registry and what is in it; labels.go what labels may say
+//	gauges.go   figures that are asked for at each scrape
 //	traces.go   a span for each request, sent to a collector when there is one
-//	health.go   /livez and /readyz
+//	health.go   /livez and /readyz; disk.go the room on the data folder's disk
 //	server.go   the separate listener for machines
 package ops

@@ -36,7 +36,9 @@ type Check struct {
 // out. The reason of a failure goes to the log alone.
 //
 // Whoever reaches the address may ask, and a check may write. So all who ask
-// at once share one run of it, and its outcome serves for a second.
+// at once share one run of it, and its outcome serves for a second. The log is
+// told when a check begins to fail and when it passes again, however often
+// somebody asks in between.
 type Health struct {
 	log      *slog.Logger
 	now      func() time.Time
@@ -49,8 +51,9 @@ const fresh = time.Second
 
 type sharedCheck struct {
 	Check
-	mu   sync.Mutex
-	last *outcome // nil before the first run
+	mu    sync.Mutex
+	last  *outcome  // nil before the first run
+	since time.Time // when it began to fail; zero while it passes
 }
 
 // outcome is what a run of a check found; it can be read once done is closed.
@@ -81,9 +84,6 @@ func (h *Health) Live(w http.ResponseWriter, _ *http.Request) { say(w, http.Stat
 func (h *Health) Ready(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	failed, report := h.report(r.Context(), query["exclude"])
-	if h.draining.Load() {
-		failed, report = true, report+"[-] stopping\n"
-	}
 	status, verdict := http.StatusOK, "ok\n"
 	if failed {
 		status, verdict = http.StatusServiceUnavailable, "not ready\n"
@@ -116,6 +116,10 @@ func (h *Health) report(ctx context.Context, exclude []string) (failed bool, rep
 			fmt.Fprintf(&lines, "[+] %s\n", check.Name)
 		}
 	}
+	if h.draining.Load() {
+		failed = true
+		lines.WriteString("[-] stopping\n")
+	}
 	return failed, lines.String()
 }
 
@@ -141,7 +145,7 @@ func (h *Health) outcome(ctx context.Context, check *sharedCheck) error {
 		return o.err
 	case <-ctx.Done():
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			h.log.Warn("not ready", "check", check.Name, "error", noAnswer)
+			h.note(check, errors.New(noAnswer))
 		}
 		return ctx.Err()
 	}
@@ -162,11 +166,30 @@ func (h *Health) run(ctx context.Context, check *sharedCheck, o *outcome) {
 	if o.err = check.Run(ctx); errors.Is(o.err, context.DeadlineExceeded) {
 		o.err = fmt.Errorf("%s: %w", noAnswer, o.err)
 	}
-	if o.err != nil {
-		h.log.Warn("not ready", "check", check.Name, "error", o.err)
-	}
+	h.note(check, o.err)
 	o.at = h.now()
 	close(o.done)
+}
+
+// note says in the log that a check no longer passes, and why, or that it does
+// again.
+func (h *Health) note(check *sharedCheck, err error) {
+	now := h.now()
+	check.mu.Lock()
+	since := check.since
+	switch {
+	case err == nil:
+		check.since = time.Time{}
+	case since.IsZero():
+		check.since = now
+	}
+	check.mu.Unlock()
+	switch failed := !since.IsZero(); {
+	case err != nil && !failed:
+		h.log.Warn("not ready", "check", check.Name, "error", err)
+	case err == nil && failed:
+		h.log.Info("ready again", "check", check.Name, "after", now.Sub(since).Round(time.Millisecond))
+	}
 }
 
 func say(w http.ResponseWriter, status int, text string) {
@@ -174,22 +197,4 @@ func say(w http.ResponseWriter, status int, text string) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, text)
-}
-
-// MinFree is the space below which a node stops being ready: room for the
-// write-ahead log and for a checkpoint.
-const MinFree = 64 << 20
-
-// DiskCheck fails when a folder's disk is nearly full.
-func DiskCheck(dir string) Check {
-	return Check{"disk", func(context.Context) error {
-		free, err := DiskFree(dir)
-		if err != nil {
-			return err
-		}
-		if free < MinFree {
-			return fmt.Errorf("ops: %d bytes free in the data folder, %d are needed", free, MinFree)
-		}
-		return nil
-	}}
 }

@@ -127,7 +127,8 @@ func TestACrowdSharesOneCheck(t *testing.T) {
 func TestMachineServer(t *testing.T) {
 	m := NewMetrics("v1", "sqlite")
 	m.Gauge("webhook_oldest_pending_seconds", "Age of the oldest due delivery.", func() float64 { return 4.5 })
-	server := MachineServer(m, NewHealth(Discard(), time.Now, DiskCheck(t.TempDir())))
+	disk := NewDisk(t.TempDir())
+	server := MachineServer(m, NewHealth(Discard(), time.Now, disk.Check()))
 	for path, want := range map[string]string{
 		"/metrics": "webhook_oldest_pending_seconds 4.5",
 		"/livez":   "ok",
@@ -141,11 +142,44 @@ func TestMachineServer(t *testing.T) {
 	}
 }
 
-func TestDiskFree(t *testing.T) {
-	if free, err := DiskFree(t.TempDir()); err != nil || free == 0 {
-		t.Errorf("DiskFree = %d, %v", free, err)
+func TestDiskSpace(t *testing.T) {
+	if free, size, err := DiskSpace(t.TempDir()); err != nil || free == 0 || size < free {
+		t.Errorf("DiskSpace = %d, %d, %v", free, size, err)
 	}
-	if _, err := DiskFree(t.TempDir() + "/absent"); err == nil {
+	if _, _, err := DiskSpace(t.TempDir() + "/absent"); err == nil {
 		t.Error("an absent folder has no free space")
 	}
+}
+
+// The log tells of a check when it begins to fail and when it passes again, and
+// not of each look in between.
+func TestTheLogTellsOfChanges(t *testing.T) {
+	var log bytes.Buffer
+	var broken error
+	moment := time.Now()
+	h := NewHealth(NewLogger(&log, "text", "info"), func() time.Time { return moment },
+		Check{"database", func(context.Context) error { return broken }})
+	look := func(times, failures, recoveries int) {
+		t.Helper()
+		for range times {
+			ask(h.Ready, "/readyz")
+			moment = moment.Add(fresh)
+		}
+		said := log.String()
+		if f, r := strings.Count(said, `msg="not ready"`), strings.Count(said, `msg="ready again"`); f != failures || r != recoveries {
+			t.Errorf("not ready %d times, want %d; ready again %d times, want %d\n%s", f, failures, r, recoveries, said)
+		}
+	}
+	look(3, 0, 0)
+	broken = errors.New("locked")
+	look(3, 1, 0)
+	broken = errors.New("another reason")
+	look(3, 1, 0)
+	broken = nil
+	look(3, 1, 1)
+	if !strings.Contains(log.String(), "after=6s") {
+		t.Errorf("the log does not say how long it took: %s", log.String())
+	}
+	broken = errors.New("locked")
+	look(1, 2, 1)
 }

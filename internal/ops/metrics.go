@@ -99,14 +99,6 @@ func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry, EnableOpenMetrics: true})
 }
 
-// Gauge registers a figure that is asked for at each scrape, such as the age
-// of the oldest due delivery. fn may be called concurrently.
-func (m *Metrics) Gauge(name, help string, fn func() float64) {
-	if m != nil {
-		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, fn))
-	}
-}
-
 // Request records an answered request. route is a template, never a path.
 func (m *Metrics) Request(route, method string, status int, took time.Duration) {
 	if m != nil {

@@ -37,7 +37,8 @@ var listeners struct {
 	all []Listener
 }
 
-// Listen adds a listener. Domains call it from an init function.
+// Listen adds a listener for as long as the process lives. Whoever puts the
+// parts together calls it, before any order moves.
 func Listen(l Listener) {
 	listeners.Lock()
 	defer listeners.Unlock()

@@ -45,7 +45,7 @@ func TestEveryResourceHasAHome(t *testing.T) {
 		t.Fatalf("only %d resources were understood", len(listed))
 	}
 	for _, name := range listed {
-		if !IsResource(name) {
+		if !isResource(name) {
 			t.Errorf("%s is not in our table", name)
 		}
 		if _, other := elsewhere[name]; wearables.KeepsData(name) == other {
@@ -88,7 +88,7 @@ func TestTheContractKnowsTheSameResources(t *testing.T) {
 	for _, value := range contract.Schemas["Resource"].Enum {
 		name, _ := value.(string)
 		named[name] = true
-		if name != "result_table" && !IsResource(name) {
+		if name != "result_table" && !isResource(name) {
 			t.Errorf("%s is not in our table", name)
 		}
 	}

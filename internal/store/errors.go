@@ -31,6 +31,19 @@ func IsUnique(err error) bool {
 	return code == sqlite.ResultConstraintUnique || code == sqlite.ResultConstraintPrimaryKey
 }
 
+// IsFull reports that there was no room on the disk for a write.
+func IsFull(err error) bool {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		return pg.Code == "53100"
+	}
+	return sqlite.ErrCode(err).ToPrimary() == sqlite.ResultFull
+}
+
+// IsLocked reports that another process held a lock of SQLite for longer than is
+// waited.
+func IsLocked(err error) bool { return sqlite.ErrCode(err).ToPrimary() == sqlite.ResultBusy }
+
 // Unavailable is trouble of the database itself: it cannot be reached, is
 // shutting down, has no room. Nothing was done, and the same may be asked again.
 type Unavailable struct{ Cause error }
@@ -42,8 +55,14 @@ func (e *Unavailable) Unwrap() error { return e.Cause }
 // Kind asks the caller to come again.
 func (*Unavailable) Kind() fault.Kind { return fault.Unavailable }
 
-// Message is what callers are told. The cause is for the log.
-func (*Unavailable) Message() string { return "The database is not available now: try again" }
+// Message is what callers are told. The cause is for the log, but for a full
+// disk: nothing is gained by trying again before somebody makes room.
+func (e *Unavailable) Message() string {
+	if IsFull(e.Cause) {
+		return "The server's disk is full and nothing was stored: try again when there is room"
+	}
+	return "The database is not available now: try again"
+}
 
 // RetryAfter is how many seconds to wait.
 func (*Unavailable) RetryAfter() int { return 2 }

@@ -26,6 +26,8 @@ type groupWriter struct {
 	queue chan *write
 	done  chan struct{}
 
+	told time.Time // when lockHeld was last called
+
 	mu     sync.RWMutex // held for reading while sending on queue
 	closed bool
 }
@@ -111,7 +113,7 @@ func (g *groupWriter) commit(group []*write) {
 }
 
 func (g *groupWriter) transact(group []*write) error {
-	if err := g.exec("BEGIN IMMEDIATE"); err != nil {
+	if err := g.begin(); err != nil {
 		return fmt.Errorf("store: beginning: %w", err)
 	}
 	for _, w := range group {
@@ -134,6 +136,26 @@ func (g *groupWriter) transact(group []*write) error {
 		}
 	}
 	return committing(g.exec("COMMIT"))
+}
+
+// A wait for the write lock is told of when it is longer than longWait, and not
+// twice within tellEvery.
+const (
+	longWait  = time.Second
+	tellEvery = time.Minute
+)
+
+// begin takes the write lock. Within the process nobody else wants it: a wait is
+// for another process.
+func (g *groupWriter) begin() error {
+	began := time.Now()
+	err := g.exec("BEGIN IMMEDIATE")
+	ended := time.Now()
+	if waited := ended.Sub(began); waited > longWait && g.db.lockHeld != nil && ended.Sub(g.told) >= tellEvery {
+		g.told = ended
+		g.db.lockHeld(waited)
+	}
+	return err
 }
 
 // committing is the error of a COMMIT. One for which there is no room wrote no

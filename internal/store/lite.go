@@ -37,7 +37,8 @@ type prepared struct {
 // texts built with lists of varying length could fill it.
 const mostStatements = 1000
 
-// busyFor is how long a lock that another process holds is waited for.
+// busyFor is how long a lock that another process holds is waited for, unless
+// Options.LockWait says otherwise.
 const busyFor = 10 * time.Second
 
 // openLite opens a database file, and makes it when there is none.

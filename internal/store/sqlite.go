@@ -50,7 +50,10 @@ const checkpointAt = "wal_autocheckpoint(4000)"
 // pragmas are what a connection needs. ANALYZE is never run: with it the
 // planner turns point lookups into plans made anew at each execution.
 func pragmas(o Options) []string {
-	synchronous, mmap := "full", 1<<30
+	synchronous, mmap, wait := "full", 1<<30, o.LockWait
+	if wait == 0 {
+		wait = busyFor
+	}
 	if strings.EqualFold(o.Synchronous, "normal") {
 		synchronous = "normal"
 	}
@@ -58,7 +61,7 @@ func pragmas(o Options) []string {
 		mmap = 0
 	}
 	return []string{
-		fmt.Sprintf("busy_timeout(%d)", busyFor.Milliseconds()), "journal_mode(wal)", "synchronous(" + synchronous + ")",
+		fmt.Sprintf("busy_timeout(%d)", wait.Milliseconds()), "journal_mode(wal)", "synchronous(" + synchronous + ")",
 		"foreign_keys(on)", "temp_store(memory)", fmt.Sprintf("mmap_size(%d)", mmap), "cache_size(-16384)",
 	}
 }

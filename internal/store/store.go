@@ -47,6 +47,12 @@ type Options struct {
 	// Observe, when set, is told of every commit: how long it took and how many
 	// transactions it carried.
 	Observe func(took time.Duration, transactions int)
+	// LockWait is how long locks of SQLite that another process holds are waited
+	// for; 0 means ten seconds.
+	LockWait time.Duration
+	// LockHeld, when set, is told how long a commit waited for SQLite's write lock
+	// because another process held it: of more than a second, once a minute.
+	LockHeld func(waited time.Duration)
 }
 
 // DB is an open database, safe for concurrent use.
@@ -59,6 +65,8 @@ type DB struct {
 	pool    *sql.DB // PostgreSQL
 	url     string
 	path    string // SQLite file
+
+	lockHeld func(time.Duration) // nil for nobody
 
 	group   *groupWriter // SQLite
 	readers *readerPool  // SQLite
@@ -73,7 +81,7 @@ var ErrClosed = errors.New("store: the database is closed")
 // Migrate.
 func Open(ctx context.Context, o Options) (_ *DB, err error) {
 	defer mark(&err)
-	db := &DB{now: o.Now, observe: o.Observe, root: o.Root, url: o.URL}
+	db := &DB{now: o.Now, observe: o.Observe, lockHeld: o.LockHeld, root: o.Root, url: o.URL}
 	if db.now == nil {
 		db.now = time.Now
 	}

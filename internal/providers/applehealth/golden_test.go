@@ -81,7 +81,7 @@ func seriesText(t *testing.T, db *store.DB, user users.User) map[string]json.Raw
 				return err
 			}
 			name := s.Resource + " " + s.Type + "|" + s.Source.Type + "|" + s.Source.AppID + "|" + s.Source.Sport
-			text[name] = wearables.AppendSamples(nil, &samples)
+			text[name] = wearables.AppendAll(nil, []wearables.Samples{samples})
 		}
 		return nil
 	})

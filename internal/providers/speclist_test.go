@@ -22,5 +22,5 @@ var resources = []string{
 	"sleep_stream", "hypnogram",
 }
 
-// IsResource reports whether the spec knows a resource by that name.
-func IsResource(name string) bool { return slices.Contains(resources, name) }
+// isResource reports whether the spec knows a resource by that name.
+func isResource(name string) bool { return slices.Contains(resources, name) }

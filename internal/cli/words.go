@@ -1,0 +1,229 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"hale/internal/client"
+	"hale/internal/fault"
+	"hale/internal/ids"
+)
+
+// What errors say to people: in the words of the command line, and without those
+// of the code or of the API's fields.
+
+// plainly is an error that speaks for itself; its cause decides the exit code.
+type plainly struct {
+	error
+	text string
+}
+
+func (e *plainly) Error() string { return e.text }
+
+func (e *plainly) Unwrap() error { return e.error }
+
+func sayingf(err error, format string, args ...any) error {
+	return &plainly{err, fmt.Sprintf(format, args...)}
+}
+
+// textOf is what an error says to people.
+func textOf(command *cobra.Command, err error) string {
+	var own *plainly
+	if errors.As(err, &own) {
+		return own.text
+	}
+	if problems := problemsOf(err); len(problems) > 0 {
+		parts := make([]string, len(problems))
+		for i, p := range problems {
+			parts[i] = sentence(placeOf(command, p.Loc), p.Msg)
+		}
+		return strings.Join(parts, "; ")
+	}
+	return withoutPackage(err.Error())
+}
+
+// problemsOf are the bad fields that an error is about, the server's or our own.
+func problemsOf(err error) []client.Problem {
+	var answer *client.Error
+	if errors.As(err, &answer) {
+		return answer.Problems
+	}
+	var list fault.List
+	var one *fault.Error
+	switch {
+	case errors.As(err, &list):
+	case errors.As(err, &one) && len(one.Loc()) > 0:
+		list = fault.List{one}
+	}
+	problems := make([]client.Problem, len(list))
+	for i, e := range list {
+		if loc := e.Loc(); len(loc) > 0 {
+			problems[i].Loc = loc[1:] // body, query or path
+		}
+		problems[i].Msg = e.Message()
+	}
+	return problems
+}
+
+// placeOf is what people typed for a field: a flag, an argument, or else the
+// field's own name. Annotations name flags that are called otherwise than their
+// fields.
+func placeOf(command *cobra.Command, loc []string) string {
+	for len(loc) > 1 && isNumber(loc[len(loc)-1]) { // of a list that a flag holds
+		loc = loc[:len(loc)-1]
+	}
+	field := strings.Join(loc, ".")
+	if typed := annotation(command, field); typed != "" {
+		return typed
+	}
+	if flag := strings.ReplaceAll(field, "_", "-"); command.Flags().Lookup(flag) != nil {
+		return "--" + flag
+	}
+	if argument := strings.ToUpper(field); slices.Contains(strings.Fields(command.Use), argument) {
+		return argument
+	}
+	return field
+}
+
+func isNumber(text string) bool { return strings.Trim(text, "0123456789") == "" }
+
+// ours replaces what the messages of bad fields begin with.
+var ours = strings.NewReplacer(
+	"Input should be greater than or equal to ", "must be at least ",
+	"Input should be less than or equal to ", "must be at most ",
+	"Input should be one of: ", "must be one of ",
+	"Input should be ", "must be ",
+	"String should have ", "must have ",
+	"List should have ", "must have ",
+	"Field required", "is missing",
+	"Value error, ", "",
+	"; see GET /v2/webhooks/event_types", "",
+)
+
+// sentence says what is wrong with what stands somewhere.
+func sentence(place, msg string) string {
+	msg = ours.Replace(msg)
+	switch {
+	case place == "":
+		return msg
+	case strings.HasPrefix(msg, "must "), strings.HasPrefix(msg, "is "):
+		return place + " " + msg
+	}
+	return place + ": " + msg
+}
+
+// packages are names of ours that errors begin with, for the log.
+var packages = []string{"app", "client", "config", "labs", "ops", "orders", "places", "secrets", "store", "teams"}
+
+func withoutPackage(text string) string {
+	if name, rest, ok := strings.Cut(text, ": "); ok && slices.Contains(packages, name) {
+		return rest
+	}
+	return text
+}
+
+// badFlag is the error of a flag that does not parse.
+func badFlag(_ *cobra.Command, err error) error {
+	var bad *pflag.InvalidValueError
+	var alone *pflag.ValueRequiredError
+	switch {
+	case errors.As(err, &alone):
+		return sayingf(err, "--%s needs a value", alone.GetFlag().Name)
+	case !errors.As(err, &bad):
+		return err
+	}
+	must := map[string]string{
+		"int": "a whole number", "int64": "a whole number", "bool": "true or false",
+		"duration": "a time span, such as 90s, 25m or 24h",
+	}
+	f := bad.GetFlag()
+	if want, ok := must[f.Value.Type()]; ok {
+		return sayingf(err, "--%s must be %s", f.Name, want)
+	}
+	return err
+}
+
+// exampleID is one, for people who wonder what an id looks like.
+const exampleID = "01980000-0000-7000-8000-000000000000"
+
+// idArg checks an argument or a flag that is the id of something.
+func idArg[T any](name, what, text, hint string) (ids.Of[T], error) {
+	id, err := ids.Parse[T](text)
+	if err != nil {
+		return id, withHint(badUsagef("%s must be the id of %s, such as %s", name, what, exampleID), "%s", hint)
+	}
+	return id, nil
+}
+
+// absentHint is the annotation that says where to look for what is not there.
+const absentHint = "absent"
+
+// annotation is that of a command, or of the nearest above it that has one.
+func annotation(command *cobra.Command, name string) string {
+	for c := command; c != nil; c = c.Parent() {
+		if text, ok := c.Annotations[name]; ok {
+			return text
+		}
+	}
+	return ""
+}
+
+// fileTrouble is the error of a file or folder that people named.
+func fileTrouble(path string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		return fault.Newf(fault.NotFound, "%s: no such file", path)
+	case errors.Is(err, syscall.EISDIR):
+		return withHint(badUsagef("%s is a folder", path), "name a file in it")
+	}
+	return sayingf(err, "%s: %s", path, reasonOf(err))
+}
+
+// reasonOf is the system's own word for why something failed, such as
+// permission denied.
+func reasonOf(err error) string {
+	var number syscall.Errno
+	var name *net.DNSError
+	switch {
+	case errors.As(err, &name) && name.IsNotFound:
+		return "no machine has that name"
+	case errors.As(err, &name):
+		return "its name cannot be looked up"
+	case errors.As(err, &number):
+		return number.Error()
+	}
+	var op *net.OpError
+	if errors.As(err, &op) {
+		return op.Err.Error()
+	}
+	return withoutPackage(err.Error())
+}
+
+// databaseTrouble is why a database does not open, of PostgreSQL without the
+// words of its driver.
+func databaseTrouble(err error) error {
+	var refusal interface {
+		error
+		SQLState() string
+	}
+	var op *net.OpError
+	switch {
+	case errors.As(err, &refusal):
+		return sayingf(err, "no way into PostgreSQL: %s", refusal.Error())
+	case errors.As(err, &op) && op.Addr != nil:
+		return sayingf(err, "no answer from PostgreSQL at %s: %s", op.Addr, reasonOf(err))
+	case errors.As(err, &op):
+		return sayingf(err, "no answer from PostgreSQL: %s", reasonOf(err))
+	}
+	return err
+}
