@@ -87,9 +87,9 @@ func (s *shell) runApp(ctx context.Context, cfg *config.Config) error {
 // newBallast is memory that nobody touches, so it takes no room. It makes the
 // garbage collector, which waits until the heap has doubled, wait for more
 // than the few megabytes that a node lives on: a busy node would otherwise be
-// collected dozens of times a second. Of 16 MiB instead of 48, each small push
-// takes a twelfth more of the processors.
-func newBallast() *[48 << 20]byte { return new([48 << 20]byte) }
+// collected dozens of times a second. Of half as much, each small push takes a
+// thirtieth more of the processors; of more, imports take more memory.
+func newBallast() *[32 << 20]byte { return new([32 << 20]byte) }
 
 // moreThreads lets a node on few cores run more goroutines at once than it has
 // cores. Reads of the embedded database spend much of their time in system

@@ -66,7 +66,7 @@ func (s *Service) run(ctx context.Context, run *jobs.Run, _ args) error {
 // thrift is how much garbage the collector lets gather while a file is read, in
 // percent of what is in use. An import makes more of it in a second than a node
 // needs at all; a node runs one at a time.
-const thrift = 30
+const thrift = 25
 
 // errOver says that an import was canceled before the attempt began.
 var errOver = errors.New("imports: already over")
