@@ -65,10 +65,11 @@ func (s *Service) write(ctx context.Context, asked *Appointment, call Call, book
 		if err != nil {
 			return err
 		}
-		if c := a.Body.Call; c != nil && c.ID == call.ID {
+		switch c := a.Body.Call; {
+		case c != nil && c.ID == call.ID:
 			refusal, err = s.reply(ctx, tx, &a, &o, booking, answer, sandbox)
-		} else if !a.has(call) { // the job was faster, and it did not come to that
-			refusal = errSilent
+		case !a.has(call): // the job was faster, and it did not come to that
+			refusal, err = errSilent, returnLate(ctx, tx, &a, booking)
 		}
 		if err != nil || refusal != nil {
 			return err
@@ -78,11 +79,35 @@ func (s *Service) write(ctx context.Context, asked *Appointment, call Call, book
 	})
 	switch {
 	case gone(err):
+		s.returnOrphan(ctx, asked, booking)
 		return Document{}, errSilent
 	case err == nil:
 		err = refusal
 	}
 	return doc, err
+}
+
+// returnLate gives back what a network granted to a caller after it had told
+// the job no: another order's slot had become free in between.
+func returnLate(ctx context.Context, tx *store.Tx, a *Appointment, late networks.Booking) error {
+	if late.ID == "" || late.ID == a.Body.Booking.ID {
+		return nil
+	}
+	a.release(late)
+	if err := save(ctx, tx, a); err != nil {
+		return err
+	}
+	return later(ctx, tx, a, tx.Now())
+}
+
+// returnOrphan is returnLate for an appointment that is there no more.
+func (s *Service) returnOrphan(ctx context.Context, a *Appointment, late networks.Booking) {
+	if late.ID == "" {
+		return
+	}
+	if err := s.booker(a.Network).Unbook(ctx, late); err != nil {
+		s.Log.WarnContext(ctx, "giving back the slot of an appointment that is gone", "appointment", a.ID, "network", a.Network, "error", err)
+	}
 }
 
 // has reports that what a call asked for has come about.

@@ -83,6 +83,44 @@ func TestKilledWhileBooking(t *testing.T) {
 	})
 }
 
+// A slot that is granted to a caller after the job was told no, as it had become
+// free in between, is given back: the caller has heard no, too.
+func TestGrantedTooLate(t *testing.T) {
+	each(t, func(r *rig) {
+		for _, anew := range []bool{true, false} { // a first booking, and the move of one
+			o, rival := r.order(labs.AtHome, false), r.order(labs.AtHome, false)
+			slots := r.slots(Phlebotomy)
+			var a *Appointment
+			if anew {
+				a = r.drafted(o, Phlebotomy, slots[0])
+			} else {
+				r.booked(o, Phlebotomy, slots[1].Key)
+				a = r.moving(o, slots[0])
+			}
+			call := *a.Body.Call
+			r.booked(rival, Phlebotomy, r.slots(Phlebotomy)[0].Key)
+			r.clock.turn(time.Minute)
+			r.work() // the job is told no
+			if _, err := r.cancel(rival, Phlebotomy, phlebotomyReasons[0], ""); err != nil {
+				r.t.Fatal(err)
+			}
+			r.work()
+			late, err := r.call(r.ctx, a, r.whole(a))
+			if err != nil {
+				r.t.Fatal(err)
+			}
+			before := r.agency.holds(o.ID)
+			if _, err := r.write(r.ctx, a, call, late, nil, true); !fault.Is(err, fault.Unavailable) {
+				r.t.Errorf("the caller hears %v", err)
+			}
+			r.work()
+			if after := r.agency.holds(o.ID); after != before-1 {
+				r.t.Errorf("anew %v: %d slots are held, %d before", anew, after, before)
+			}
+		}
+	})
+}
+
 // A move that nobody answers leaves the appointment where it was, and one that
 // somebody else was faster with, too.
 func TestMoveThatFails(t *testing.T) {

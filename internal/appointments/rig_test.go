@@ -527,3 +527,17 @@ func (r *rig) drafted(o orders.Order, k Kind, slot Slot) (a *Appointment) {
 	}
 	return a
 }
+
+// moving is an appointment whose move was written and that was asked for of
+// nobody yet.
+func (r *rig) moving(o orders.Order, slot Slot) (a *Appointment) {
+	r.t.Helper()
+	err := r.DB.Write(r.ctx, func(tx *store.Tx) (err error) {
+		a, err = r.reschedule(r.ctx, tx, r.who, Change{Order: o.ID, Kind: Phlebotomy, Key: slot.Key})
+		return err
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return a
+}

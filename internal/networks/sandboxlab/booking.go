@@ -50,7 +50,8 @@ func (a *appointment) step(status string, to orders.Status, due time.Time) Step 
 }
 
 // Book takes a slot; the wish is the booking's id. An order may hold its slot
-// twice for a moment, when it takes back what it is about to give away.
+// twice for a moment, when it takes back what it is about to give away: the slot
+// is then over-full, and whoever has it by an earlier wish still does.
 func (l *Lab) Book(ctx context.Context, wish uuid.UUID, order networks.Order, slot networks.Slot) (networks.Booking, error) {
 	b := networks.Booking{Provider: slot.Provider, Slot: slot, ID: wish.String(), ExternalID: externalID(wish)}
 	most := visitsAtOnce
@@ -62,13 +63,14 @@ func (l *Lab) Book(ctx context.Context, wish uuid.UUID, order networks.Order, sl
 		if err := tx.Lock(ctx, place); err != nil {
 			return err
 		}
-		var others int
-		err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM sandbox_bookings WHERE team_id = $1 AND provider = $2 AND site = $3 AND starts_at = $4
-			AND state = 'booked' AND order_id <> $5`, o.Team, slot.Provider, slot.Site, store.Micros(slot.Start), o.ID).Scan(&others)
+		var others, granted int
+		err := tx.QueryRow(ctx, `SELECT COUNT(*) FILTER (WHERE order_id <> $5), COUNT(*) FILTER (WHERE id = $6)
+			FROM sandbox_bookings WHERE team_id = $1 AND provider = $2 AND site = $3 AND starts_at = $4 AND state = 'booked'`,
+			o.Team, slot.Provider, slot.Site, store.Micros(slot.Start), o.ID, wish).Scan(&others, &granted)
 		switch {
 		case err != nil:
 			return err
-		case others >= most:
+		case others >= most && granted == 0:
 			return networks.ErrSlotTaken
 		}
 		return keep(ctx, tx, o, wish, slot, "booked")

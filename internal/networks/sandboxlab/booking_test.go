@@ -118,6 +118,33 @@ func TestBookingASlot(t *testing.T) {
 	})
 }
 
+// What was granted stays granted, also while another order holds the slot twice.
+func TestBookingIsGrantedAgain(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		s := open(t, db)
+		slots, err := s.Slots(t.Context(), networks.SlotQuery{
+			Team: s.team.UUID(), Provider: sandboxlab.Getlabs, Zip: "85004", Zone: "America/Phoenix", Start: civil.DateOf(db.Now()), Now: db.Now(),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		slot, wish := slots[0], uuid.New()
+		first := s.place(orderstest.New(t, db, s.team, labs.AtHome))
+		if _, err := s.Book(t.Context(), wish, first, slot); err != nil {
+			t.Fatal(err)
+		}
+		second := s.place(orderstest.New(t, db, s.team, labs.AtHome))
+		for range slot.Free {
+			if _, err := s.Book(t.Context(), uuid.New(), second, slot); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if b, err := s.Book(t.Context(), wish, first, slot); err != nil || b.ID != wish.String() {
+			t.Errorf("asked again, it was answered %+v, %v", b, err)
+		}
+	})
+}
+
 // visits are what the Inbox heard of appointments, in words.
 func (s *stage) visits() (all []string) {
 	for _, r := range s.reports() {
