@@ -16,6 +16,7 @@ import (
 type feedPage struct {
 	Events  []feedEvent `json:"events"`
 	Next    int64       `json:"next_after"` // where to go on
+	NextID  string      `json:"next_after_id"`
 	Last    int64       `json:"last"`       // number of the newest event
 	HasMore bool        `json:"has_more"`
 }
@@ -44,10 +45,15 @@ type feed struct {
 // idle timeouts of common proxies.
 const pollWait = 25 * time.Second
 
-// page reads what follows after, waiting for it when there is nothing yet.
-func (f feed) page(ctx context.Context, after int64, wait time.Duration) (page feedPage, err error) {
+// page reads what follows the event numbered after, waiting for it when there is
+// nothing yet. With that event's id, a server that was restored from a backup
+// and has given the number to another one since refuses.
+func (f feed) page(ctx context.Context, after int64, id string, wait time.Duration) (page feedPage, err error) {
 	query := url.Values{
 		"after": {strconv.FormatInt(after, 10)}, "wait": {strconv.Itoa(int(wait.Seconds()))}, "types": f.types,
+	}
+	if id != "" {
+		query.Set("after_id", id)
 	}
 	body, err := f.server.Call(ctx, client.Request{
 		Method: http.MethodGet, Path: "/v2/events", Query: query, Timeout: wait + 15*time.Second,
@@ -61,9 +67,9 @@ func (f feed) page(ctx context.Context, after int64, wait time.Duration) (page f
 // follow hands every event after a number to fn, until ctx ends or fn fails. A
 // server that restarts in between only makes it wait.
 func (f feed) follow(ctx context.Context, after int64, fn func(feedEvent) error) error {
-	pause := time.Second
+	pause, id := time.Second, ""
 	for {
-		page, err := f.page(ctx, after, pollWait)
+		page, err := f.page(ctx, after, id, pollWait)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -83,7 +89,7 @@ func (f feed) follow(ctx context.Context, after int64, fn func(feedEvent) error)
 				return err
 			}
 		}
-		after = page.Next
+		after, id = page.Next, page.NextID
 	}
 }
 
