@@ -23,8 +23,12 @@ import (
 const mostInCrowd = 256
 
 // crowds is how many transactions of pushes are on their way at once: while one
-// commits, the next is planned.
-const crowds = 2
+// commits, the next is planned. A second one is worth a commit of its own when
+// enough wait for it; a few are cheaper in the next.
+const (
+	crowds = 2
+	enough = 64
+)
 
 // crowd gathers the pushes that wait.
 type crowd struct {
@@ -144,7 +148,8 @@ func (c *crowd) join(in *Ingester, all []*pushed) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.waiting = append(c.waiting, all...)
-	for n := len(all); n > 0 && c.leaders < crowds; n -= mostInCrowd {
+	apart := !all[0].goesWith(c.waiting[0])
+	for c.leaders == 0 || c.leaders < crowds && (apart || len(c.waiting) >= enough) {
 		c.leaders++
 		go c.lead(in)
 	}
