@@ -88,7 +88,7 @@ func ParseSettings(document []byte) (Settings, error) {
 		Networks map[string]yaml.Node `yaml:"networks"`
 	}
 	if err := yaml.Unmarshal(document, &sections); err != nil {
-		return Settings{}, errors.New("networks: " + strings.TrimPrefix(err.Error(), "yaml: "))
+		return Settings{}, unreadable("networks", err)
 	}
 	section, ok := sections.Networks[Slug]
 	if !ok {
@@ -102,9 +102,17 @@ func ParseSettings(document []byte) (Settings, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	decoder.KnownFields(true)
 	if err := decoder.Decode(&s); err != nil {
-		return Settings{}, fmt.Errorf("networks.%s: %s", Slug, strings.TrimPrefix(err.Error(), "yaml: "))
+		return Settings{}, unreadable("networks."+Slug, err)
 	}
 	return s, s.Check()
+}
+
+// unreadable says what the YAML of a section is not, in lines that all say
+// something: they may quote the text, whose own may be empty.
+func unreadable(section string, err error) error {
+	lines := strings.Split(strings.TrimPrefix(err.Error(), "yaml: "), "\n")
+	lines = slices.DeleteFunc(lines, func(line string) bool { return strings.TrimSpace(line) == "" })
+	return errors.New(section + ": " + strings.Join(lines, "\n"))
 }
 
 // Check reports everything that is wrong with the settings, and fills in no

@@ -12,6 +12,7 @@ func FuzzParseSettings(f *testing.F) {
 	f.Add([]byte("networks:\n  hl7v2: &a\n    labs: {x: *a}\n"))
 	f.Add([]byte("networks:\n  hl7v2:\n    labs:\n      x: {application: HALE, lab_application: X, timeout: 9223372036s, zone: ../../etc}\n"))
 	f.Add([]byte("networks: {hl7v2: null}"))
+	f.Add([]byte("word\n\n\nword")) // quoted with its empty line
 	f.Fuzz(func(t *testing.T, text []byte) {
 		s, err := ParseSettings(text)
 		if err != nil {

@@ -217,9 +217,12 @@ func TestTooLargeOrCut(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	filestest.Seed(f, "clarity-mmol.csv")
 	f.Add([]byte("Timestamp;Event Type;Glucose Value (mg/dL)\n2024-01-01 10:00:00;EGV;\"103\n"))
+	f.Add([]byte("Timestamp,Event Type,Event Subtype,Glucose Value (mg/dL),Insulin Value (u)\n" +
+		"2024-01-01 10:00:00,Insulin,Fast-Acting,,1\n2024-01-01 10:00:00,Insulin,Fast-Acting,,2\n"))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		g := sheettest.Gather(t, read, time.UTC, content)
-		if n := g.Check(t); n != g.Report.Mapped {
+		// Portions of one moment are one sample.
+		if n := g.Check(t); n > g.Report.Mapped || n == 0 && g.Report.Mapped > 0 {
 			t.Fatalf("%d samples of %d mapped records", n, g.Report.Mapped)
 		}
 	})
