@@ -205,13 +205,9 @@ func (j *job) commit(ctx context.Context, tx *store.Tx) error {
 			return err
 		}
 	}
-	var all []events.New
-	for _, w := range j.summaries {
-		event, err := w.write(ctx, tx, j)
-		if err != nil {
-			return err
-		}
-		all = append(all, event...)
+	all, err := j.writeSummaries(ctx, tx)
+	if err != nil {
+		return err
 	}
 	for _, w := range j.streams {
 		event, err := w.write(ctx, tx, j)
@@ -233,7 +229,7 @@ func (j *job) commit(ctx context.Context, tx *store.Tx) error {
 	if err := j.tell(ctx, tx); err != nil {
 		return err
 	}
-	_, err := events.EmitMany(ctx, tx, all)
+	_, err = events.EmitMany(ctx, tx, all)
 	return err
 }
 

@@ -129,6 +129,29 @@ func (j *job) takeSummaries(all []Summary, bounds *limits) {
 	})
 }
 
+// writeSummaries writes all in one order for all batches, so that no two wait
+// for each other, and returns the events in the order in which things happened.
+func (j *job) writeSummaries(ctx context.Context, tx *store.Tx) ([]events.New, error) {
+	sent := make(map[*summaryWrite][]events.New, len(j.summaries))
+	for _, w := range j.summaries {
+		event, err := w.write(ctx, tx, j)
+		if err != nil {
+			return nil, err
+		}
+		sent[w] = event
+	}
+	inTime := slices.SortedStableFunc(slices.Values(j.summaries), func(a, b *summaryWrite) int {
+		first, _ := a.bounds()
+		second, _ := b.bounds()
+		return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(first, second))
+	})
+	var all []events.New
+	for _, w := range inTime {
+		all = append(all, sent[w]...)
+	}
+	return all, nil
+}
+
 // rank puts a sleep before its cycle and a workout before its stream.
 func (w *summaryWrite) rank() int { return slices.Index(documents, w.document) }
 

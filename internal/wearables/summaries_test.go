@@ -548,3 +548,48 @@ func TestSummariesThatBeganTogether(t *testing.T) {
 		}
 	})
 }
+
+// The sessions of one day are read, on one page or on several, and announced in
+// the order in which they began, whatever their ids are.
+func TestSessionsInTheOrderOfTime(t *testing.T) {
+	each(t, func(f fixture) {
+		day := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
+		var batch wearables.Batch
+		var want []string
+		for hour := range 12 {
+			start := day.Add(time.Duration(hour) * time.Hour)
+			batch.Summaries = append(batch.Summaries, wearables.Summary{
+				Resource: "workouts", Key: start.String(), Date: civil.DateOf(day), Start: start, End: start.Add(time.Hour), Body: []byte(`{}`),
+			})
+			want = append(want, start.Format(`"time_start":"2006-01-02T15:04:05+00:00"`))
+		}
+		slices.Reverse(batch.Summaries)
+		f.ingest(batch)
+		var told []string
+		for _, e := range f.events() {
+			told = append(told, string(e.Data))
+		}
+		var read []string
+		q := wearables.SummaryQuery{Resource: "workouts", From: "2026-03-02", Limit: 5}
+		for len(read) < len(want) {
+			var page []wearables.StoredSummary
+			if err := f.db.Read(f.ctx, func(tx *store.Tx) (err error) {
+				page, err = wearables.ListSummaries(f.ctx, tx, f.user.Team.UUID(), f.user.ID.UUID(), q)
+				return err
+			}); err != nil || len(page) == 0 {
+				t.Fatalf("after %d: %d, %v", len(read), len(page), err)
+			}
+			for i := range page {
+				read = append(read, string(page[i].Body))
+			}
+			q.After = &page[len(page)-1]
+		}
+		for name, got := range map[string][]string{"read": read, "told": told} {
+			for i, start := range want {
+				if len(got) != len(want) || !strings.Contains(got[i], start) {
+					t.Fatalf("%s: %d of %d; number %d does not hold %s: %s", name, len(got), len(want), i, start, got[min(i, len(got)-1)])
+				}
+			}
+		}
+	})
+}

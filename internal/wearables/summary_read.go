@@ -24,6 +24,7 @@ type StoredSummary struct {
 	Measured   time.Time // of a profile: when its height was
 
 	day       string // under which it is filed
+	start     int64  // of a session, in microseconds since 1970; 0 for none
 	dayStated bool   // by somebody, and not found by the place
 	version   int64
 }
@@ -39,6 +40,9 @@ func (s *StoredSummary) scan(row interface{ Scan(...any) error }) error {
 		return err
 	}
 	s.Source = id.source()
+	if start != nil {
+		s.start = store.Micros(*start)
+	}
 	if start != nil && s.Resource == profile {
 		s.Measured = *start
 	}
@@ -79,7 +83,8 @@ type SummaryQuery struct {
 	Limit int            // at most so many; zero means all
 }
 
-// ListSummaries returns a user's summaries by day.
+// ListSummaries returns a user's summaries by day, and those of one day in the
+// order in which they began.
 //
 // Reference 7.2.
 func ListSummaries(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q SummaryQuery) ([]StoredSummary, error) {
@@ -87,12 +92,12 @@ func ListSummaries(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q Su
 	if to == "" {
 		to = "9999-12-31"
 	}
-	limit, from, after := q.Limit, q.From, uuid.Nil
+	limit, from, after, begun := q.Limit, q.From, uuid.Nil, int64(math.MinInt64)
 	if limit == 0 {
 		limit = math.MaxInt32
 	}
 	if q.After != nil {
-		from, after = q.After.day, q.After.ID
+		from, after, begun = q.After.day, q.After.ID, q.After.start
 	}
 	var since, start int64
 	if !q.Since.IsZero() {
@@ -103,8 +108,9 @@ func ListSummaries(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q Su
 	}
 	return summariesWhere(ctx, tx, `WHERE team_id = $1 AND user_id = $2 AND resource = $3 AND calendar_date BETWEEN $4 AND $5
 			AND ($6 = '' OR provider = $6) AND updated_at >= $7 AND (start_at = $8 OR $8 = 0)
-			AND (calendar_date > $4 OR id > $9)
-		ORDER BY calendar_date, id LIMIT $10`, team, user, q.Resource, from, to, q.Provider, since, start, after, limit)
+			AND (calendar_date > $4 OR COALESCE(start_at, 0) > $11 OR COALESCE(start_at, 0) = $11 AND id > $9)
+		ORDER BY calendar_date, COALESCE(start_at, 0), id LIMIT $10`,
+		team, user, q.Resource, from, to, q.Provider, since, start, after, limit, begun)
 }
 
 // summariesWhere reads summaries and opens them.
