@@ -17,7 +17,7 @@ type feedPage struct {
 	Events  []feedEvent `json:"events"`
 	Next    int64       `json:"next_after"` // where to go on
 	NextID  string      `json:"next_after_id"`
-	Last    int64       `json:"last"`       // number of the newest event
+	Last    int64       `json:"last"` // number of the newest event
 	HasMore bool        `json:"has_more"`
 }
 

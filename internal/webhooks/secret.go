@@ -36,7 +36,7 @@ func ParseSecret(text string) (Secret, error) {
 		return Secret{}, fault.New(fault.Invalid, "must begin with whsec_ followed by the base64 of 24 to 64 bytes")
 	}
 	key, err := base64.StdEncoding.Strict().DecodeString(encoded)
-	if err != nil {
+	if err != nil || strings.ContainsAny(encoded, "\r\n") { // which the decoder passes over
 		return Secret{}, fault.New(fault.Invalid, "must be standard base64 with padding after whsec_")
 	}
 	if len(key) < minSecretLen || len(key) > maxSecretLen {

@@ -86,6 +86,7 @@ func TestSecretsStayHidden(t *testing.T) {
 func FuzzParseSecret(f *testing.F) {
 	f.Add("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 	f.Add("whsec_")
+	f.Add("whsec_MfKQ9r8GKYqrTwjU\rPD8ILPZIo2LaLaSw")
 	f.Add("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 	f.Fuzz(func(t *testing.T, text string) {
 		s, err := webhooks.ParseSecret(text)
