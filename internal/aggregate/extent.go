@@ -10,9 +10,9 @@ import (
 )
 
 // Extent is the floating time in which a plan may find data of a user. Only
-// time series tell; of summaries it is all time.
+// samples tell; of documents it is all time.
 func Extent(ctx context.Context, tx *store.Tx, user users.User, p *query.Plan) (from, to int64, err error) {
-	if p.Table.Series == "" {
+	if p.Table.Document != "" {
 		return query.FirstMoment, query.EndOfTime, nil
 	}
 	all, err := wearables.SeriesOf(ctx, tx, user.Team.UUID(), user.ID.UUID(), p.Table.Series)

@@ -37,8 +37,8 @@ func (r *Request) each(ctx context.Context, tx *store.Tx, document string, do fu
 	}
 }
 
-// loadSummaries reads the summaries of a kind, and the stages of the nights
-// where they are needed.
+// loadSummaries reads the summaries of a kind, or notes, and the stages of the
+// nights where they are needed.
 func (r *Request) loadSummaries(ctx context.Context, tx *store.Tx) (f *frame, err error) {
 	var nights map[uuid.UUID]*stages
 	if r.Plan.NeedsCycles() {
@@ -48,7 +48,7 @@ func (r *Request) loadSummaries(ctx context.Context, tx *store.Tx) (f *frame, er
 	}
 	f = newFrame(r.Plan)
 	err = r.each(ctx, tx, r.Plan.Table.Document, func(s *wearables.StoredSummary) error {
-		doc, err := parseSummary(s, &r.wall)
+		doc, err := parseSummary(s, r.wall.of(s.Source.Provider))
 		if err != nil {
 			return fmt.Errorf("aggregate: a stored %s summary: %w", s.Resource, err)
 		}

@@ -107,9 +107,9 @@ func Run(ctx context.Context, tx *store.Tx, r Request) (*Table, error) {
 
 func (r *Request) run(ctx context.Context, tx *store.Tx) (*Table, error) {
 	r.wall = wallOf(r.User)
-	load := r.loadSummaries
-	if r.Plan.Table.Series != "" {
-		load = r.loadSeries
+	load := r.loadSeries
+	if r.Plan.Table.Document != "" {
+		load = r.loadSummaries
 	}
 	f, err := load(ctx, tx)
 	if err != nil {

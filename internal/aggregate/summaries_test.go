@@ -48,6 +48,28 @@ func TestColumnsOfActivity(t *testing.T) {
 	})
 }
 
+// Notes are a series of texts: their columns, their tags one by one, and when
+// they were written down, which no zone moves for a clock that has none.
+func TestNotes(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		r := newRig(t, db, "Asia/Tokyo")
+		libre := wearables.Source{Provider: "freestyle_libre", Type: "app"}
+		r.day("note", "2026-03-01", watch, `{"timestamp":"2026-03-01T20:00:00+00:00","value":"Soup","tags":["food","exercise"],"timezone_offset":3600}`)
+		r.day("note", "2026-03-02", watch, `{"timestamp":"2026-03-01T21:00:00+00:00","value":"Tea"}`)
+		r.day("note", "2026-03-03", libre, `{"timestamp":"2026-03-03T08:00:00+00:00","value":"Bread","tags":["food"]}`)
+		c := func(name string) string { return `{"timeseries":"note","field":"` + name + `"}` }
+		tags := func(where string) string {
+			return `{"select":{"func":"count","arg":{"element":true}},"from":{"unnest":` + c("tags") + `}` + where + `}`
+		}
+		r.expect("2026-03-08", 30, choose(`{"index":"timeseries"}`, c("content"), c("source_provider"), c("timezone_offset"), c("type"), c("source_sport"), tags("")), `{
+			"timestamp":["2026-03-01T21:00:00","2026-03-02T06:00:00","2026-03-03T08:00:00"],"content":["Soup","Tea","Bread"],
+			"source_provider":["apple_health_kit","apple_health_kit","freestyle_libre"],"timezone_offset":[3600,32400,null],
+			"type":[null,null,null],"source_sport":[null,null,null],"count.tags.element":[2,0,1]}`)
+		r.expect("2026-03-08", 30, grouped([]string{trunc(1, "month", "timeseries"), c("source_provider")}, of("sum", tags(`,"where":"element = 'food'"`))),
+			`{"group_key.0":["2026-03-01T00:00:00","2026-03-01T00:00:00"],"group_key.1":["apple_health_kit","freestyle_libre"],"sum.count.tags.element":[1,1]}`)
+	})
+}
+
 // Phone and watch count the same steps: of each group only the best source
 // counts, unless the sources are what is asked about.
 func TestBestSourceOfEachGroup(t *testing.T) {

@@ -47,7 +47,7 @@ func (q *Query) stale(changes []wearables.Touched) (from, to int64, concerned bo
 			continue
 		}
 		concerned = true
-		if q.plan.Table.Series == "" || q.plan.Align != nil {
+		if q.plan.Table.Document != "" || q.plan.Align != nil {
 			return query.FirstMoment, query.EndOfTime, true
 		}
 		from, to = min(from, c.Oldest), max(to, c.Newest+1)

@@ -38,7 +38,7 @@ func (t *task) compute(ctx context.Context, tx *store.Tx) error {
 	if err != nil {
 		return err
 	}
-	if p.Table.Series == "" || p.Align != nil {
+	if p.Table.Document != "" || p.Align != nil {
 		return t.add(ctx, tx, max(t.begin, from), min(t.end, to))
 	}
 	from, to = max(t.begin, period.Truncate(from)), min(t.end, to)

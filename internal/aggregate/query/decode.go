@@ -96,8 +96,8 @@ func decodePeriod(n node) (p Period, err error) {
 		return p, err
 	}
 	p.Value = 1
-	if v, ok := o.fields["value"]; ok {
-		if p.Value, err = n.child("value", v).integer(1, mostPeriod); err != nil {
+	if v, ok := o.take("value"); ok {
+		if p.Value, err = v.integer(1, mostPeriod); err != nil {
 			return p, err
 		}
 	}

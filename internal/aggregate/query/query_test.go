@@ -98,6 +98,19 @@ func TestMistakesAreToldAtTheirPlace(t *testing.T) {
 	}
 }
 
+// A period is one of its unit where no value is told, as null or not at all.
+func TestPeriodWithoutAValue(t *testing.T) {
+	for _, value := range []string{"", `"value":null,`, `"value":1,`} {
+		_, q, err := compileText(one(`{"select":[{"func":"sum","arg":` + steps + `}],"group_by":[{"date_trunc":{` + value + `"unit":"week"},"arg":{"index":"timeseries"}}]}`))
+		if err != nil {
+			t.Fatalf("%s: %v", value, err)
+		}
+		if got := q.GroupBy[0].Period; got != (Period{1, "week"}) {
+			t.Errorf("%s: %+v", value, got)
+		}
+	}
+}
+
 // A query that is written and read again is the same query.
 func TestQueriesSurviveTheirText(t *testing.T) {
 	for _, q := range everyForm {

@@ -52,22 +52,41 @@ var seriesTables = func() map[string]*Table {
 			Columns: slices.Concat(seriesColumns, fieldsOf(name)),
 		}
 	}
+	tables[note] = notes
 	return tables
 }()
+
+const note = "note"
+
+// notes are a time series of texts, which are stored as documents.
+//
+// Reference contract: NoteTimeseriesExpr.
+var notes = &Table{
+	Name: timeseries, Document: note, Series: note, Resource: note, Priorities: timeseries,
+	Index: Column{Name: indexColumn, Kind: Moment, From: "timestamp"},
+	Columns: []Column{
+		{Name: "source_provider", Kind: Text, From: FromProvider},
+		{Name: "source_type", Kind: Text, From: FromType},
+		{Name: "source_app_id", Kind: Text, From: FromApp},
+		{Name: "source_workout_id", Kind: Text},
+		{Name: "source_sport", Kind: Text},
+		{Name: "timezone_offset", Kind: Integer, From: "timezone_offset"},
+		{Name: "type", Kind: Text},
+		{Name: "tags", Kind: List, From: "tags", Fields: []Column{{Name: ElementField, Kind: Text}}},
+		{Name: "content", Kind: Text, From: "value"},
+	},
+}
 
 // SeriesTable is the table of a time series.
 func SeriesTable(name string) *Table { return seriesTables[name] }
 
-// fieldsOf are the fields of a series beside the common ones. Samples have no
-// text and no lists, so those of notes are null.
+// fieldsOf are the fields of a series of numbers beside the common ones.
 func fieldsOf(name string) []Column {
 	value := Column{Name: "value", Kind: Number, From: FromValue}
 	length := Column{Name: "duration", Kind: Number, From: FromLength}
 	switch {
 	case name == "blood_pressure":
 		return []Column{{Name: "systolic", Kind: Number, From: FromValue}, {Name: "diastolic", Kind: Number, From: FromValue2}}
-	case name == "note":
-		return []Column{{Name: "tags", Kind: List, Fields: []Column{{Name: ElementField, Kind: Text}}}, {Name: "content", Kind: Text}}
 	case slices.Contains(discreteSeries, name):
 		return []Column{value}
 	}

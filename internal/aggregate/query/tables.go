@@ -61,7 +61,7 @@ const (
 // Table is what queries read: one kind of summary, or one time series.
 type Table struct {
 	Name     string // in expressions
-	Document string // kind of summary; empty for a series
+	Document string // kind of document that is stored, such as a summary; empty for samples
 	Series   string // kind of time series; empty for a summary
 	Resource string // in events
 	// Priorities is the data type whose provider priorities count; empty for none.
