@@ -138,6 +138,11 @@ func TestPriorities(t *testing.T) {
 		if got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
+		for _, nothing := range []string{"", "[]"} {
+			if same := change(nothing); same != want {
+				t.Errorf("a change of nothing, %q, answered %s", nothing, same)
+			}
+		}
 		if text := d.get(path+"?data_type=sleep", &rows); len(rows) != 1 {
 			t.Errorf("sleep alone: %s", text)
 		}

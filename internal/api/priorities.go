@@ -54,7 +54,7 @@ type priorityChange struct {
 }
 
 type setPrioritiesIn struct {
-	Body []priorityChange `maxItems:"1000" doc:"Providers that are not named stay as they are."`
+	Body *[]priorityChange `maxItems:"1000" doc:"Providers that are not named stay as they are: none where there is no body."`
 }
 
 func (a *API) listPriorities(ctx context.Context, c Caller, in *listPrioritiesIn) (*out[[]priorityBody], error) {
@@ -66,13 +66,18 @@ func (a *API) listPriorities(ctx context.Context, c Caller, in *listPrioritiesIn
 	return answer(prioritiesOf(all)), err
 }
 
-// setPriorities answers with all that is set then.
+// setPriorities answers with all that is set then. The reference's client
+// libraries have no way to send it a body.
 func (a *API) setPriorities(ctx context.Context, c Caller, in *setPrioritiesIn) (*out[[]priorityBody], error) {
-	if err := checkPriorities(in.Body); err != nil {
+	var rows []priorityChange
+	if in.Body != nil {
+		rows = *in.Body
+	}
+	if err := checkPriorities(rows); err != nil {
 		return nil, err
 	}
-	changes := make([]merged.Change, len(in.Body))
-	for i, p := range in.Body {
+	changes := make([]merged.Change, len(rows))
+	for i, p := range rows {
 		changes[i] = merged.Change{DataType: string(p.DataType), Provider: p.Provider, Priority: p.Priority}
 	}
 	var all []merged.Priority

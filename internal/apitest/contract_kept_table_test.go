@@ -83,9 +83,6 @@ var kept = []struct {
 	{"spec-notes, Lab orders: passed over. A requisition leaves a line for the signature, and shows no image.", []string{
 		`sent PhysicianCreateRequest.signature_image is missing`,
 	}},
-	{"spec-notes, Wearable data: the contract leaves the body open, and a change without one changes nothing.", []string{
-		`sent PATCH /v2/team/source/priorities body is required`,
-	}},
 	{"spec-notes, Aggregation: placeholders belong to queries of the platform, which are not offered; refused.", []string{
 		`sent Placeholder.anchor is required`,
 		`sent Placeholder.func is required`,
