@@ -146,7 +146,8 @@ func (s scene) observation(m *hl7.Message, n int, r row, status string) {
 	f := hl7.Fields{
 		1: hl7.Of(strconv.Itoa(n)), 3: hl7.Of(r.expected.ProviderID, r.expected.Name, "L"),
 		6: hl7.Of(r.unit), 7: hl7.Of(r.bounds), 8: hl7.Of(r.flag), 11: hl7.Of(status), 14: s.time(-day), 19: s.time(0),
-		23: hl7.Of("Sandbox Laboratory", "", "", "", "", "", "", "", "", clia), 25: hl7.Of("", "Noone", "Nina", "", "", "Dr."),
+		23: hl7.Of("Sandbox Laboratory", "", "", "", "", "", "", "", "", clia),
+		24: hl7.Of("1 Invented Parkway", "", "Phoenix", "AZ", "85004", "US"), 25: hl7.Of("", "Noone", "Nina", "", "", "Dr."),
 	}
 	if r.expected.LOINC != "" {
 		f[3] = hl7.Of(r.expected.ProviderID, r.expected.Name, "L", r.expected.LOINC, r.expected.Name, "LN")

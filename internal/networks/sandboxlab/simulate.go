@@ -144,6 +144,9 @@ func way(o *orders.Order, to orders.Status, visit *appointment) []Step {
 	case orders.DrawCompleted:
 		return after(steps, o.Status)
 	default:
+		if visit != nil {
+			steps = append(steps, visit.confirmation()...)
+		}
 		return after(append(steps, ending(o.Method, to)...), o.Status)
 	}
 }

@@ -45,6 +45,8 @@ func TestTheWayToAStatus(t *testing.T) {
 		{"another method's status", labs.WalkIn, orders.RequisitionCreated, "failed.testkit.lost", nil, "partial_results completed"},
 		{"a failure", labs.WalkIn, orders.AppointmentScheduled, "failed.walk_in_test.sample_error", nil, "sample_error"},
 		{"with partial results", labs.WalkIn, orders.PartialResults, "", nil, "completed"},
+		{"booked at a center", labs.WalkIn, orders.AppointmentScheduled, "", visit, "partial_results completed"},
+		{"at a center that says yes later", labs.WalkIn, orders.RequisitionCreated, "", &appointment{Requested: true}, "visit scheduled partial_results completed"},
 		{"an imported order", labs.WalkIn, orders.RequisitionBypassed, "", nil, "partial_results completed"},
 		{"corrected at once", labs.WalkIn, orders.RequisitionCreated, "completed.walk_in_test.corrected", nil, "partial_results completed corrected"},
 		{"corrected afterwards", labs.WalkIn, orders.Completed, "completed.walk_in_test.corrected", nil, "corrected"},
