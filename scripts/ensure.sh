@@ -3,6 +3,7 @@
 #   postgres   initdb and postgres; never a running server, the tests start their own
 #   chromium   a browser for the portal's tests
 #   gcc        the C compiler that the race detector needs
+#   clients    the reference's client libraries, by npm, for the walks in clients/
 # Root on Debian gets a missing one from apt. Anybody else is told what to
 # install; the tests that need it then skip and say so. In CI that is a failure.
 set -uo pipefail
@@ -41,15 +42,33 @@ install() {
   } </dev/null >&2
 }
 
-missing=()
+# The libraries are no package of Debian's, and their registry is not ours to
+# answer for: without them the walks skip, in CI too.
+clients() {
+  [ clients/node_modules/.package-lock.json -nt clients/package-lock.json ] && return
+  if ! command -v npm >/dev/null; then
+    echo "ensure: npm is missing; the walks of the reference's client libraries will skip" >&2
+    return
+  fi
+  echo "ensure: installing the reference's client libraries" >&2
+  npm ci --prefix clients --no-audit --no-fund --loglevel=error </dev/null >&2 ||
+    echo "ensure: npm could not install them; their walks will skip" >&2
+}
+
+things=()
 for thing in "$@"; do
+  if [ "$thing" = clients ]; then (cd "$(dirname "$0")/.." && clients); else things+=("$thing"); fi
+done
+
+missing=()
+for thing in "${things[@]}"; do
   have "$thing" || missing+=("$(package "$thing")")
 done
 [ ${#missing[@]} = 0 ] && exit 0
 install "${missing[@]}"
 
 status=0
-for thing in "$@"; do
+for thing in "${things[@]}"; do
   if ! have "$thing"; then
     echo "ensure: $thing is missing (Debian: sudo apt-get install $(package "$thing")); tests that need it will skip" >&2
     [ "${CI:-}" = true ] && status=1

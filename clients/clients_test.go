@@ -1,0 +1,144 @@
+// Package clients runs the reference's own client libraries against the whole
+// service. They are what a team's program that moves here already has, and they
+// decode strictly: a member that is missing or of another type throws.
+//
+// The walks, one file for each area, stand in walks/; walk.mjs runs them with
+// each library. They need Node and the packages of package.json, which
+// `make test` installs where it can; without them the test skips.
+package clients
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"net/http"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"hale/internal/app/apptest"
+	"hale/internal/config"
+	"hale/internal/labs"
+	"hale/internal/store"
+	"hale/internal/store/storetest"
+	"hale/internal/teams"
+)
+
+// keyHeader is the header that the libraries send keys in; --api-key-header
+// tells a service to accept it.
+const keyHeader = "x-vital-api-key"
+
+// sources are embedded so that go test runs again what was changed.
+//
+//go:embed *.mjs walks/*.mjs package-lock.json
+var _ embed.FS
+
+// line is what walk.mjs prints of a walk, and of the library when its walks are
+// done.
+type line struct {
+	Walk     string
+	Error    string
+	Uncalled []string
+}
+
+func TestLibrariesOfTheReference(t *testing.T) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("the client libraries need Node, which is not here")
+	}
+	if _, err := os.Stat("node_modules"); err != nil {
+		t.Skip("the client libraries are not here: npm ci in clients/ brings them")
+	}
+	for _, library := range []string{"junction", "vital"} {
+		t.Run(library, func(t *testing.T) {
+			s := apptest.Start(t, storetest.NewSQLite(t), func(c *config.Config) {
+				c.APIKeyHeaders = append(c.APIKeyHeaders, keyHeader)
+			})
+			addPhysician(t, s)
+			walk := exec.CommandContext(t.Context(), node, "walk.mjs", library)
+			walk.Env = append(os.Environ(), "HALE_URL="+s.URL(), "HALE_API_KEY="+s.Key)
+			report(t, walk)
+		})
+	}
+}
+
+// report runs the walks, each of which is a test of its own, and compares the
+// methods that none called with those that the page for readers calls absent.
+func report(t *testing.T, walk *exec.Cmd) {
+	var said bytes.Buffer
+	walk.Stderr = &said
+	out, err := walk.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s%s", err, out, &said)
+	}
+	for text := range bytes.Lines(out) {
+		var l line
+		if err := json.Unmarshal(text, &l); err != nil {
+			t.Fatalf("%v: %s", err, text)
+		}
+		if l.Walk == "" {
+			t.Run("methods", func(t *testing.T) { compare(t, l.Uncalled, absent(t)) })
+			continue
+		}
+		t.Run(l.Walk, func(t *testing.T) {
+			if l.Error != "" {
+				t.Error(l.Error)
+			}
+		})
+	}
+}
+
+// absent are the methods that docs/client-libraries.md says Hale does not serve.
+func absent(t *testing.T) []string {
+	page, err := os.ReadFile("../docs/client-libraries.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "\n## What is absent\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	var all []string
+	for row := range strings.Lines(section) {
+		cells := strings.Split(row, "|")
+		if len(cells) < 3 {
+			continue
+		}
+		for _, m := range method.FindAllStringSubmatch(cells[1], -1) {
+			all = append(all, m[1])
+		}
+	}
+	return all
+}
+
+var method = regexp.MustCompile("`(\\w+\\.\\w+)`")
+
+// compare fails for each method that no walk has called with success and that
+// is not absent. An older library may lack what is absent.
+func compare(t *testing.T, uncalled, absent []string) {
+	if len(absent) == 0 {
+		t.Error("the page names no absent method")
+	}
+	for _, name := range uncalled {
+		if !slices.Contains(absent, name) {
+			t.Errorf("%s: no walk has called it with success", name)
+		}
+	}
+}
+
+// addPhysician gives the team a physician, which no request can.
+func addPhysician(t *testing.T, s *apptest.Service) {
+	var of struct {
+		TeamID teams.ID `json:"team_id"`
+	}
+	s.Expect(http.StatusOK, "GET", "/v2/user/metrics", "", &of)
+	ctx := store.AsSystem(t.Context())
+	err := s.DB.Write(ctx, func(tx *store.Tx) error {
+		_, err := labs.AddPhysician(ctx, tx, of.TeamID, labs.Physician{FirstName: "Jane", LastName: "Example", NPI: "1234567893", States: []string{"AZ"}})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,30 @@
+// Walks through the whole service with one of the reference's own client
+// libraries. They decode strictly: a member that is missing or of another type
+// throws.
+//
+//	HALE_URL=… HALE_API_KEY=sk_… node walk.mjs junction|vital [WALK …]
+//
+// Each line of the output is one JSON object: {walk, error} for a walk that
+// ended, without an error if it went well, and at last {uncalled}, the methods
+// that no walk has called with success.
+import { readdir } from 'node:fs/promises'
+import { inWords, library } from './libraries.mjs'
+
+const [name, ...only] = process.argv.slice(2)
+const through = library(name, process.env.HALE_URL, process.env.HALE_API_KEY)
+
+const walks = (await readdir(new URL('walks/', import.meta.url)))
+  .filter((file) => file.endsWith('.mjs'))
+  .map((file) => file.slice(0, -'.mjs'.length))
+  .filter((walk) => only.length === 0 || only.includes(walk))
+
+for (const walk of walks) {
+  const { default: run } = await import(`./walks/${walk}.mjs`)
+  try {
+    await run(through)
+    console.log(JSON.stringify({ walk }))
+  } catch (error) {
+    console.log(JSON.stringify({ walk, error: inWords(error) }))
+  }
+}
+console.log(JSON.stringify({ uncalled: through.uncalled() }))
