@@ -116,6 +116,9 @@ func (g *groupWriter) transact(group []*write) error {
 	if err := g.begin(); err != nil {
 		return fmt.Errorf("store: beginning: %w", err)
 	}
+	if len(group) == 1 {
+		return g.lone(group[0])
+	}
 	for _, w := range group {
 		if w.err = w.ctx.Err(); w.err != nil {
 			continue
@@ -123,10 +126,7 @@ func (g *groupWriter) transact(group []*write) error {
 		if err := g.exec("SAVEPOINT one"); err != nil {
 			return fmt.Errorf("store: in a group of transactions: %w", err)
 		}
-		w.tx = &Tx{db: g.db, lite: g.lite, now: g.db.Now(), drops: g.db.keys.drops.Load()}
-		g.call(w)
-		g.lite.settle()
-		if w.err != nil || w.caught != nil {
+		if !g.call(w) {
 			if err := g.exec("ROLLBACK TO one"); err != nil { // a full disk ends the whole transaction
 				return fmt.Errorf("store: in a group of transactions: %w", errors.Join(w.err, err))
 			}
@@ -136,6 +136,19 @@ func (g *groupWriter) transact(group []*write) error {
 		}
 	}
 	return committing(g.exec("COMMIT"))
+}
+
+// lone is a group of one, without a savepoint, for which SQLite copies each page
+// before it changes: there is nobody whose part would have to stay.
+func (g *groupWriter) lone(w *write) error {
+	if w.err = w.ctx.Err(); w.err == nil && g.call(w) {
+		return committing(g.exec("COMMIT"))
+	}
+	if err := g.exec("ROLLBACK"); err != nil {
+		return fmt.Errorf("store: in a transaction: %w", errors.Join(w.err, err))
+	}
+	walfile.Drop(g.db.path)
+	return nil
 }
 
 // A wait for the write lock is told of when it is longer than longWait, and not
@@ -173,14 +186,20 @@ func committing(err error) error {
 	return fmt.Errorf("%w: %w", errCommitting, err)
 }
 
-// call runs one member; its panic fails that member alone.
-func (g *groupWriter) call(w *write) {
-	defer func() {
-		if v := recover(); v != nil {
-			w.caught = &panicked{v, debug.Stack()}
-		}
+// call runs one member, and tells whether it is to be kept; its panic fails that
+// member alone.
+func (g *groupWriter) call(w *write) bool {
+	w.tx = &Tx{db: g.db, lite: g.lite, now: g.db.Now(), drops: g.db.keys.drops.Load()}
+	func() {
+		defer func() {
+			if v := recover(); v != nil {
+				w.caught = &panicked{v, debug.Stack()}
+			}
+		}()
+		w.err = w.fn(w.tx)
 	}()
-	w.err = w.fn(w.tx)
+	g.lite.settle()
+	return w.err == nil && w.caught == nil
 }
 
 func (g *groupWriter) exec(text string) error {

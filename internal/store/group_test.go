@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,6 +19,19 @@ import (
 // What a transaction wrote that was rolled back as a whole is not in the log
 // later: another process may have written in its place since.
 func TestWhatIsRolledBackIsNotWrittenLater(t *testing.T) {
+	for name, fail := range map[string]func(ctx context.Context, tx *store.Tx) error{
+		"by SQLite, as where a disk is full": func(ctx context.Context, tx *store.Tx) error {
+			_, err := tx.Exec(ctx, `ROLLBACK`)
+			return err
+		},
+		"for its error": func(context.Context, *store.Tx) error { return errors.New("no") },
+		"for a panic":   func(context.Context, *store.Tx) error { panic("no") },
+	} {
+		t.Run(name, func(t *testing.T) { rolledBack(t, fail) })
+	}
+}
+
+func rolledBack(t *testing.T, fail func(ctx context.Context, tx *store.Tx) error) {
 	d := storetest.NewSQLite(t)
 	db := d.Open(t, nil)
 	ctx := store.AsSystem(t.Context())
@@ -26,16 +40,14 @@ func TestWhatIsRolledBackIsNotWrittenLater(t *testing.T) {
 		return errors.Join(err, rows.Close())
 	})
 	write(t, db, func(tx *store.Tx) error { return addTeam(ctx, tx, uuid.New(), "before") })
-	err := db.Write(ctx, func(tx *store.Tx) error {
+	if writeOrPanic(ctx, db, func(tx *store.Tx) error {
 		for range 20 {
 			if err := addTeam(ctx, tx, uuid.New(), strings.Repeat("x", 3000)); err != nil {
 				return err
 			}
 		}
-		_, err := tx.Exec(ctx, `ROLLBACK`) // as SQLite does it where a disk is full
-		return err
-	})
-	if err == nil {
+		return fail(ctx, tx)
+	}) == nil {
 		t.Fatal("a transaction that was rolled back was committed")
 	}
 	path := filepath.Join(d.Dir, store.FileName)
@@ -52,6 +64,16 @@ func TestWhatIsRolledBackIsNotWrittenLater(t *testing.T) {
 	if got, want := namesAfterACrash(ctx, t, path), "after, another process, before"; got != want {
 		t.Errorf("there is %s, want %s", got, want)
 	}
+}
+
+// writeOrPanic is Write with a panic as an error.
+func writeOrPanic(ctx context.Context, db *store.DB, fn func(tx *store.Tx) error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("%v", v)
+		}
+	}()
+	return db.Write(ctx, fn)
 }
 
 // namesAfterACrash are the teams of a database whose process ends now.

@@ -23,8 +23,9 @@ import (
 const mostInCrowd = 256
 
 // crowds is how many transactions of pushes are on their way at once: while one
-// commits, the next is planned. A second one is worth a commit of its own when
-// enough wait for it; a few are cheaper in the next.
+// commits, the next is planned on a reader. That is worth a commit and a
+// snapshot of its own when enough wait for it; a few are cheaper in the next, and
+// planned where they are written, whose pages are at hand.
 const (
 	crowds = 2
 	enough = 64
@@ -218,8 +219,7 @@ func (in *Ingester) storeCrowd(group []*pushed) {
 }
 
 func (in *Ingester) tryCrowd(ctx context.Context, group []*pushed) error {
-	if in.DB.Engine() == store.Postgres {
-		// One transaction less: nobody waits for one who reads.
+	if len(group) <= enough || in.DB.Engine() == store.Postgres { // on which nobody waits for one who writes
 		return in.DB.Write(ctx, func(tx *store.Tx) error {
 			d, err := in.prepareCrowd(ctx, tx, group)
 			if err != nil {

@@ -7,6 +7,9 @@ import (
 	"hale/internal/users"
 )
 
+// Enough is the largest crowd that SQLite plans where it is written.
+const Enough = enough
+
 // AppendSamples appends the samples of one series as a JSON array.
 func AppendSamples(dst []byte, s *Samples) []byte { return AppendAll(dst, []Samples{*s}) }
 
