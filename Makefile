@@ -24,7 +24,7 @@ help: ## this list
 		/^## / {printf "\n%s\n", substr($$0, 4)} \
 		/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo
-	@echo 'Narrow or widen one:  make test PACKAGES=./internal/users/...   make fuzz FUZZTIME=5m'
+	@echo 'Narrow or widen one:  make test PACKAGES=./internal/users/...   make fuzz FUZZ=providers/ FUZZTIME=10m'
 	@echo '                      make crash CYCLES=1000 ENGINES=sqlite     make bench ENGINES=postgres'
 
 ## Use it

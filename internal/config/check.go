@@ -51,6 +51,19 @@ func checkURL(text string, schemes ...string) error {
 	return nil
 }
 
+// checkOrigin takes an address at whose root the service is: links are made of
+// it and a path of ours, and pages lead to each other by path.
+func checkOrigin(text string) error {
+	if err := checkURL(text, "http", "https"); text == "" || err != nil {
+		return err
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || strings.ContainsAny(text, "?#") {
+		return errors.New("must be an address alone, such as https://health.example: the service is at its root, under no path")
+	}
+	return nil
+}
+
 // headerNameMarks are the characters beside letters and digits that RFC 9110
 // allows in a field name.
 const headerNameMarks = "!#$%&'*+-.^_`|~"

@@ -52,7 +52,7 @@ var settings = []Setting{
 		Key: "base-url", Env: "HALE_BASE_URL",
 		Usage: "how callers reach the API; derived from the address when empty",
 		at:    func(c *Config) any { return &c.BaseURL },
-		check: func(c *Config) error { return checkURL(c.BaseURL, "http", "https") },
+		check: func(c *Config) error { return checkOrigin(c.BaseURL) },
 	},
 	{
 		Key: "environment", Env: "HALE_ENVIRONMENT", Default: Sandbox,

@@ -17,9 +17,10 @@ const (
 // is at its first.
 var mappings = map[string]int{
 	// 2: sensor_location, intensity and the words of insulin. 3: steps with an
-	// interval of seconds, or none.
-	Samples: 3,
-	Series:  3,
+	// interval of seconds, or none. 4: what came in another unit is the nearest
+	// number in ours: 2.3 g for 2300 mg.
+	Samples: 4,
+	Series:  4,
 
 	// 2: a session or a meal that says no day has that of its place; the number of
 	// a sport.
@@ -27,12 +28,14 @@ var mappings = map[string]int{
 
 	// 2: insulin, swimming strokes, sports of distance, cycles, electrocardiograms.
 	// 3: steps as above. 4: the words of insulin; where a thermometer was.
-	"apple_health": 4,
+	// 5: units as above.
+	"apple_health": 5,
 
 	// 2: what was eaten or injected at one moment is added up. 3, of those that
 	// have them: steps as above; the height that was measured last; the words of
-	// insulin; where a thermometer was. 4: all insulin of Nightscout is a bolus.
-	"dexcom_clarity": 2, "nightscout": 4, "health_connect": 3,
+	// insulin; where a thermometer was. 4: all insulin of Nightscout is a bolus; of
+	// Health Connect, units as above.
+	"dexcom_clarity": 2, "nightscout": 4, "health_connect": 4,
 	// 2: the same; times are those of the clock on the wall.
 	"libreview": 2,
 	// 2: an activity is known by its id; the zone of the profile. 3: steps as above.

@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"hale/internal/wearables/derive"
+	"hale/internal/wearables/units"
 )
 
 // courses are the types that sensors write during a workout. There is no
@@ -19,7 +20,7 @@ var courses = []rule{
 	{name: quantity + "CyclingCadence", shape: onTheWay, kind: "cadence", units: inBeats},
 }
 
-var inMetresPerSecond = units{"m/s": one, "km/hr": over(3.6), "km/h": over(3.6), "mi/hr": times(0.44704), "mi/h": times(0.44704), "ft/s": times(0.3048)}
+var inMetresPerSecond = spellings{"m/s": one, "km/hr": units.Over(3.6), "km/h": units.Over(3.6), "mi/hr": units.Times(0.44704), "mi/h": units.Times(0.44704), "ft/s": units.Times(0.3048)}
 
 // maxOnTheWay bounds the readings that wait for their workouts, which stand at
 // the end of the file: two readings every three seconds for five hundred hours.

@@ -39,9 +39,9 @@ var nutrition = append([]rule{
 )...)
 
 // nutrients are rules of types that only meals have.
-func nutrients(units units, under string, names map[string]string) (all []rule) {
+func nutrients(in spellings, under string, names map[string]string) (all []rule) {
 	for name, field := range names {
-		all = append(all, rule{name: quantity + "Dietary" + name, shape: portion, units: units, nutrient: under + field})
+		all = append(all, rule{name: quantity + "Dietary" + name, shape: portion, units: in, nutrient: under + field})
 	}
 	return all
 }

@@ -31,12 +31,12 @@ const (
 type rule struct {
 	name     string // as in the record's type attribute
 	shape    shape
-	resource string // our series
-	kind     string // its `type` word
-	sport    string // the source's sport
-	units    units  // nil for categories
-	words    words  // of a cycleNote; nil when it has no value
-	nutrient string // where it stands in a meal, such as macros.protein; empty for none
+	resource string    // our series
+	kind     string    // its `type` word
+	sport    string    // the source's sport
+	units    spellings // nil for categories
+	words    words     // of a cycleNote; nil when it has no value
+	nutrient string    // where it stands in a meal, such as macros.protein; empty for none
 }
 
 // rules are all families together, by type.

@@ -5,6 +5,7 @@ import (
 
 	"hale/internal/providers/files"
 	"hale/internal/providers/xmlscan"
+	"hale/internal/wearables/units"
 )
 
 // typeState is what is known about one type while a file is read.
@@ -12,7 +13,7 @@ type typeState struct {
 	rule  *rule // nil when the type has no home
 	count *files.TypeCount
 	unit  []byte // the unit of the record before
-	scale scale
+	scale units.Scale
 	known bool // unit was looked up and is good
 }
 
@@ -95,5 +96,5 @@ func (t *typeState) quantity(unit, value []byte) (float64, bool) {
 		t.count.BadValue++
 		return 0, false
 	}
-	return t.scale.apply(v), true
+	return t.scale.Of(v), true
 }

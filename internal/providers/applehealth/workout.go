@@ -8,6 +8,7 @@ import (
 	"hale/internal/providers/sports"
 	"hale/internal/providers/xmlscan"
 	"hale/internal/wearables/derive"
+	"hale/internal/wearables/units"
 )
 
 // onWorkout reads a Workout. Its totals are attributes in older exports and
@@ -46,8 +47,8 @@ func (r *Reader) readWorkout(tag *xmlscan.Tag) {
 		Sport: sports.Named(strings.TrimPrefix(string(a["workoutActivityType"]), "HKWorkoutActivityType")), Source: source, Start: start, End: end, Offset: offset,
 	}}
 	// Older exports write 0 where a sport has no distance or no energy.
-	w.Moving = amount(a["duration"], a["durationUnit"], times(60), inSeconds)
-	w.Metres = positive(amount(a["totalDistance"], a["totalDistanceUnit"], times(1000), inMetres))
+	w.Moving = amount(a["duration"], a["durationUnit"], units.Times(60), inSeconds)
+	w.Metres = positive(amount(a["totalDistance"], a["totalDistanceUnit"], units.Times(1000), inMetres))
 	w.Kcal = positive(amount(a["totalEnergyBurned"], a["totalEnergyBurnedUnit"], one, inKilocalories))
 	r.workout = w
 }
@@ -142,7 +143,7 @@ func (r *Reader) workoutMetadata(key, value []byte) {
 	}
 }
 
-var inSeconds = units{"s": one, "min": times(60), "hr": times(3600), "h": times(3600)}
+var inSeconds = spellings{"s": one, "min": units.Times(60), "hr": units.Times(3600), "h": units.Times(3600)}
 
 // attributes are those of a rare element, by name.
 func attributes(tag *xmlscan.Tag) map[string][]byte {
@@ -155,7 +156,7 @@ func attributes(tag *xmlscan.Tag) map[string][]byte {
 
 // amount reads a number with its unit; a missing unit means the given scale.
 // It is nil when there is no number or the unit is not known.
-func amount(raw, unit []byte, missing scale, known units) *float64 {
+func amount(raw, unit []byte, missing units.Scale, known spellings) *float64 {
 	v, ok := xmlscan.Number(raw)
 	if !ok {
 		return nil
@@ -166,12 +167,12 @@ func amount(raw, unit []byte, missing scale, known units) *float64 {
 			return nil
 		}
 	}
-	v = s.apply(v)
+	v = s.Of(v)
 	return &v
 }
 
 // measured reads a number and a unit in one text: "4210 cm".
-func measured(raw []byte, known units) *float64 {
+func measured(raw []byte, known spellings) *float64 {
 	number, unit, _ := bytes.Cut(bytes.TrimSpace(raw), []byte(" "))
 	return amount(number, unit, one, known)
 }

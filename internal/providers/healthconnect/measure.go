@@ -24,7 +24,7 @@ type unit struct {
 var (
 	plain      = measure{{"", 1, 1}}
 	metre      = measure{{"meter", 1, 1}, {"kilometer", 1000, 1}, {"mile", 1609.344, 1}, {"inch", 0.0254, 1}, {"feet", 0.3048, 1}}
-	calorie    = measure{{"calorie", 1, 1}, {"kilocalorie", 1000, 1}, {"joule", 1, 4.184}, {"kilojoule", 1000, 4.184}}
+	calorie    = measure{{"calorie", 1, 1}, {"kilocalorie", 1000, 1}, {"joule", 1000, 4184}, {"kilojoule", 1e6, 4184}}
 	gram       = measure{{"gram", 1, 1}, {"kilogram", 1000, 1}, {"milligram", 1, 1000}, {"microgram", 1, 1e6}, {"ounce", 28.34952, 1}, {"pound", 453.59237, 1}}
 	litre      = measure{{"liter", 1, 1}, {"milliliter", 1, 1000}, {"fluidOunceUs", 0.02957353, 1}}
 	celsius    = measure{{"celsius", 1, 1}}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hale/internal/wearables"
+	"hale/internal/wearables/units"
 )
 
 // aliases are other spellings of the canonical units, in lower case.
@@ -28,32 +29,22 @@ var aliases = map[string][]string{
 	"mv":        {"millivolt"},
 }
 
-// conversion turns a value into the canonical unit: v*factor + add.
-type conversion struct{ factor, add float64 }
-
-const perKcal = 4.184 // kJ in a kcal
-
 // conversions lists what other units a canonical one is made of; both in lower
-// case. Cholesterol has factors of its own, which depend on its type.
-var conversions = map[string]map[string]conversion{
-	"kcal":   {"kj": {1 / perKcal, 0}, "j": {1 / perKcal / 1000, 0}},
-	"m":      {"km": {1000, 0}, "mi": {1609.344, 0}, "yd": {0.9144, 0}, "ft": {0.3048, 0}},
-	"kg":     {"g": {0.001, 0}, "lb": {0.45359237, 0}, "st": {6.35029318, 0}, "oz": {0.028349523125, 0}},
-	"°c":     {"degf": {1 / 1.8, -32 / 1.8}, "°f": {1 / 1.8, -32 / 1.8}, "fahrenheit": {1 / 1.8, -32 / 1.8}},
-	"cm":     {"m": {100, 0}, "in": {2.54, 0}, "ft": {30.48, 0}},
-	"min":    {"s": {1.0 / 60, 0}, "sec": {1.0 / 60, 0}, "hr": {60, 0}, "h": {60, 0}},
-	"ml":     {"l": {1000, 0}, "fl_oz_us": {29.5735296875, 0}, "cup_us": {236.5882365, 0}},
-	"g":      {"mg": {0.001, 0}, "kg": {1000, 0}},
-	"l":      {"ml": {0.001, 0}},
-	"rmssd":  {"s": {1000, 0}},
-	"mv":     {"mcv": {0.001, 0}, "µv": {0.001, 0}, "v": {1000, 0}},
-	"mmol/l": {"mg/dl": {1 / 18.0182, 0}}, // of glucose
+// case. Cholesterol has scales of its own, which depend on its type.
+var conversions = map[string]map[string]units.Scale{
+	"kcal":   {"kj": units.Kilojoule, "j": units.Joule},
+	"m":      {"km": units.Times(1000), "mi": units.Mile, "yd": units.Yard, "ft": units.Foot},
+	"kg":     {"g": units.Over(1000), "lb": units.Pound, "st": units.Stone, "oz": units.Ounce},
+	"°c":     {"degf": units.Fahrenheit, "°f": units.Fahrenheit, "fahrenheit": units.Fahrenheit},
+	"cm":     {"m": units.Times(100), "in": units.Times(2.54), "ft": units.Times(30.48)},
+	"min":    {"s": units.Over(60), "sec": units.Over(60), "hr": units.Times(60), "h": units.Times(60)},
+	"ml":     {"l": units.Times(1000), "fl_oz_us": units.FluidOunceUS, "cup_us": units.CupUS},
+	"g":      {"mg": units.Over(1000), "kg": units.Times(1000)},
+	"l":      {"ml": units.Over(1000)},
+	"rmssd":  {"s": units.Times(1000)},
+	"mv":     {"mcv": units.Over(1000), "µv": units.Over(1000), "v": units.Times(1000)},
+	"mmol/l": {"mg/dl": units.Glucose},
 }
-
-const (
-	mgOfCholesterol   = 38.67
-	mgOfTriglycerides = 88.57
-)
 
 // Units are the units that samples of a resource are taken in besides its own,
 // in lower case and sorted; case does not matter.
@@ -71,22 +62,22 @@ func (g *Group) convert(r *wearables.Resource) (ok bool) {
 	if unit == "" || unit == canonical || slices.Contains(aliases[canonical], unit) {
 		return true
 	}
-	c, ok := conversions[canonical][unit]
+	scale, ok := conversions[canonical][unit]
 	switch {
 	case !ok:
 		return false
 	case r.Name == "body_temperature_delta":
-		c.add = 0
+		scale = scale.Difference()
 	case r.Name == "cholesterol" && g.Type == "cholesterol/triglycerides":
-		c.factor = 1 / mgOfTriglycerides
+		scale = units.Triglycerides
 	case r.Name == "cholesterol":
-		c.factor = 1 / mgOfCholesterol
+		scale = units.Cholesterol
 	}
 	for i, v := range g.Value {
-		g.Value[i] = v*c.factor + c.add
+		g.Value[i] = scale.Of(v)
 	}
 	for i, v := range g.Value2 {
-		g.Value2[i] = v*c.factor + c.add
+		g.Value2[i] = scale.Of(v)
 	}
 	return true
 }
