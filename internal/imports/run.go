@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime/debug"
 	"time"
 
 	"github.com/google/uuid"
@@ -52,7 +51,7 @@ func (s *Service) run(ctx context.Context, run *jobs.Run, _ args) error {
 	case err != nil || !ready:
 		return err
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(thrift))
+	defer withThrift()()
 	outcome, err := a.work(ctx)
 	switch {
 	case errors.Is(context.Cause(ctx), jobs.ErrCanceled):
@@ -62,11 +61,6 @@ func (s *Service) run(ctx context.Context, run *jobs.Run, _ args) error {
 	}
 	return a.end(outcome, err)
 }
-
-// thrift is how much garbage the collector lets gather while a file is read, in
-// percent of what is in use. An import makes more of it in a second than a node
-// needs at all; a node runs one at a time.
-const thrift = 25
 
 // errOver says that an import was canceled before the attempt began.
 var errOver = errors.New("imports: already over")
