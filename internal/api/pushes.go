@@ -92,7 +92,7 @@ func (a *API) pushSamples(ctx context.Context, c Caller, in *pushIn) (*out[pushB
 	}
 	// Packed now, while nobody waits for the writer, and before Batch makes other
 	// units of the values.
-	packed := ledger.PackRows(ledger.Samples, body.Provider, r.Name, in.RawBody, body.Rows)
+	packed := ledger.PackRows(ledger.Samples, body.Provider, r.Name, in.RawBody, body.Rows).About(body.First())
 	batch, rejects := body.Batch(r)
 	batch.Also = a.keepSamples(c, in.UserID, packed)
 	if batch.Push, err = a.tellsHistory(ctx, c, batch.Stage); err != nil {

@@ -58,7 +58,7 @@ func (a *API) pushPeople(ctx context.Context, c Caller, in *peopleIn) (*out[push
 	for i := range body.Each {
 		p := &body.Each[i]
 		all[i].User = users.ID(p.User)
-		packed := ledger.Pack(ledger.Series, p.Provider, "", p.Text)
+		packed := ledger.Pack(ledger.Series, p.Provider, "", p.Text).About(p.First())
 		all[i].Batch = p.Batch()
 		all[i].Batch.Also = a.keepSamples(c, all[i].User, packed)
 	}

@@ -49,7 +49,7 @@ func (a *API) pushSeries(ctx context.Context, c Caller, in *seriesIn) (*out[push
 	if err := pushable(&body.Head); err != nil {
 		return nil, err
 	}
-	packed := ledger.Pack(ledger.Series, body.Provider, "", in.RawBody)
+	packed := ledger.Pack(ledger.Series, body.Provider, "", in.RawBody).About(body.First())
 	batch := body.Batch()
 	batch.Also = a.keepSamples(c, in.UserID, packed)
 	if batch.Push, err = a.tellsHistory(ctx, c, batch.Stage); err != nil {

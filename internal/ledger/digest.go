@@ -5,6 +5,7 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"sync"
@@ -97,8 +98,10 @@ func makeKey(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (k
 	return key, err
 }
 
-// digest makes the id of what the parts say together.
-func digest(key [keySize]byte, kind, provider, resource string, parts ...[]byte) ID {
+// digest makes the id of what the parts say together. What is about an hour
+// begins with it, as ids of version 7 begin with a time; other ids are of version
+// 8, which says nothing.
+func digest(key [keySize]byte, about hour, kind, provider, resource string, parts ...[]byte) ID {
 	mac := hmac.New(sha256.New, key[:])
 	for _, word := range []string{kind, provider, resource} {
 		mac.Write(append([]byte(word), 0))
@@ -108,6 +111,11 @@ func digest(key [keySize]byte, kind, provider, resource string, parts ...[]byte)
 	}
 	var id uuid.UUID
 	copy(id[:], mac.Sum(nil))
-	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80 // version 8: an id of our own making
+	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80
+	if about > 0 {
+		binary.BigEndian.PutUint32(id[:], uint32(about.millis()>>16))
+		binary.BigEndian.PutUint16(id[4:], uint16(about.millis()))
+		id[6] = id[6]&0x0f | 0x70
+	}
 	return ids.From[Payload](id)
 }

@@ -6,6 +6,7 @@
 //	mapping.go   the version of today's mapping of each kind
 //	keep.go      Keep: a body, in the transaction that stores what it says
 //	digest.go    telling the same body again from a new one
+//	hour.go      which bodies lie together
 //	file.go      KeepFile and Restore: an upload, a mebibyte at a time
 //	read.go      List, Get, Body; Touch: a file is being read
 //	items.go     which payload a summary was read from

@@ -66,13 +66,13 @@ func (l *Ledger) start(ctx context.Context, db *store.DB, f File) (p Payload, kn
 			return err
 		}
 		p = Payload{
-			ID: digest(key, f.Kind, "", "", f.SHA256), Team: f.Team, User: f.User,
+			ID: digest(key, noHour, f.Kind, "", "", f.SHA256), Team: f.Team, User: f.User,
 			Kind: f.Kind, Mapping: Mapping(f.Kind), Size: f.Size,
 		}
 		if err := p.put(ctx, tx, nil); err != nil {
 			return err
 		}
-		err = tx.QueryRow(ctx, `SELECT whole FROM payloads WHERE team_id = $1 AND user_id = $2 AND id = $3`, p.Team, p.User, p.ID).Scan(&known)
+		err = tx.QueryRow(ctx, `SELECT whole FROM payloads WHERE `+itself, p.itself()...).Scan(&known)
 		if err != nil {
 			return fmt.Errorf("ledger: keeping a file: %w", err)
 		}
@@ -82,8 +82,7 @@ func (l *Ledger) start(ctx context.Context, db *store.DB, f File) (p Payload, kn
 }
 
 func (p *Payload) complete(ctx context.Context, tx *store.Tx) error {
-	_, err := tx.Exec(ctx, `UPDATE payloads SET whole = TRUE, chunks = $4, packed = $5 WHERE team_id = $1 AND user_id = $2 AND id = $3`,
-		p.Team, p.User, p.ID, p.chunks, p.Packed)
+	_, err := tx.Exec(ctx, `UPDATE payloads SET whole = TRUE, chunks = $5, packed = $6 WHERE `+itself, p.itself(p.chunks, p.Packed)...)
 	if err != nil {
 		return fmt.Errorf("ledger: keeping a file: %w", err)
 	}
@@ -119,7 +118,7 @@ func FileIDs(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (f
 	if err != nil {
 		return nil, fmt.Errorf("ledger: the key of digests: %w", err)
 	}
-	return func(kind string, sha256 []byte) ID { return digest(key, kind, "", "", sha256) }, nil
+	return func(kind string, sha256 []byte) ID { return digest(key, noHour, kind, "", "", sha256) }, nil
 }
 
 // FileOf finds the payload of an upload, by what was uploaded. ok is false
@@ -132,8 +131,8 @@ func (l *Ledger) FileOf(ctx context.Context, tx *store.Tx, f File) (p Payload, o
 	if err != nil {
 		return p, false, fmt.Errorf("ledger: the key of digests: %w", err)
 	}
-	err = p.scan(tx.QueryRow(ctx, `SELECT `+columns+` FROM payloads WHERE team_id = $1 AND user_id = $2 AND id = $3 AND whole`,
-		f.Team, f.User, digest(key, f.Kind, "", "", f.SHA256)))
+	at := Payload{Team: f.Team, User: f.User, ID: digest(key, noHour, f.Kind, "", "", f.SHA256)}
+	err = p.scan(tx.QueryRow(ctx, `SELECT `+columns+` FROM payloads WHERE `+itself+` AND whole`, at.itself()...))
 	if errors.Is(err, store.ErrNoRows) {
 		return p, false, nil
 	}

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -77,20 +78,43 @@ func (p *Payload) forget(ctx context.Context, tx *store.Tx) (more bool, err erro
 			return false, err
 		}
 		if n == chunksAtOnce { // what is left of it can no longer be read
-			_, err := tx.Exec(ctx, `UPDATE payloads SET whole = FALSE WHERE team_id = $1 AND user_id = $2 AND id = $3`, p.Team, p.User, p.ID)
+			_, err := tx.Exec(ctx, `UPDATE payloads SET whole = FALSE WHERE `+itself, p.itself()...)
 			return true, err
 		}
 	}
-	for _, query := range []string{
-		`DELETE FROM payload_items WHERE team_id = $1 AND user_id = $2 AND payload_id = $3`,
-		`DELETE FROM payloads WHERE team_id = $1 AND user_id = $2 AND id = $3`,
-	} {
-		if _, err := tx.Exec(ctx, query, p.Team, p.User, p.ID); err != nil {
-			return false, err
-		}
+	_, err = tx.Exec(ctx, `DELETE FROM payload_items WHERE team_id = $1 AND user_id = $2 AND payload_id = $3`, p.Team, p.User, p.ID)
+	if err != nil {
+		return false, err
+	}
+	if _, err := tx.Exec(ctx, `DELETE FROM payloads WHERE `+itself, p.itself()...); err != nil {
+		return false, err
+	}
+	if err := p.forgetHour(ctx, tx); err != nil {
+		return false, err
 	}
 	_, err = tx.Exec(ctx, `UPDATE payload_keys SET forgotten = TRUE WHERE team_id = $1 AND user_id = $2 AND NOT forgotten`, p.Team, p.User)
 	return false, err
+}
+
+// forgetHour forgets the payload's hour where it was the last one of it. Who keeps
+// another one just now has locked the hour, and is waited for.
+func (p *Payload) forgetHour(ctx context.Context, tx *store.Tx) error {
+	about := hourIn(p.ID)
+	if about == noHour {
+		return nil
+	}
+	var locked hour
+	err := tx.QueryRow(ctx, `SELECT hour FROM payload_hours WHERE team_id = $1 AND user_id = $2 AND hour = $3`+tx.ForUpdate(),
+		p.Team, p.User, about).Scan(&locked)
+	if errors.Is(err, store.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `DELETE FROM payload_hours WHERE team_id = $1 AND user_id = $2 AND hour = $3
+		AND NOT EXISTS (SELECT 1 FROM payloads WHERE hour = $3 AND user_id = $2)`, p.Team, p.User, about)
+	return err
 }
 
 // Incomplete says whether payloads of the user were forgotten, so that those
@@ -104,14 +128,15 @@ func Incomplete(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID)
 	return n > 0, nil
 }
 
+const eraseOfUser = `DELETE FROM payloads WHERE (hour, user_id, id) IN (SELECT hour, user_id, id FROM ` + ofUser + ` LIMIT $3)`
+
 // records is what the ledger keeps about a user.
 var records = []users.Records{
 	{Name: "payload_chunks", Erase: eraseSome(`DELETE FROM payload_chunks
 		WHERE team_id = $1 AND user_id = $2 AND (payload_id, number) IN (
 			SELECT payload_id, number FROM payload_chunks WHERE team_id = $1 AND user_id = $2 ORDER BY payload_id, number LIMIT $3)`, chunksAtOnce)},
-	{Name: "payloads", Erase: eraseSome(`DELETE FROM payloads
-		WHERE team_id = $1 AND user_id = $2 AND id IN (
-			SELECT id FROM payloads WHERE team_id = $1 AND user_id = $2 ORDER BY id LIMIT $3)`, payloadsAtOnce)},
+	{Name: "payloads", Erase: eraseSome(eraseOfUser, payloadsAtOnce)},
+	{Name: "payload_hours", Erase: users.EraseRows("payload_hours")},
 	{Name: "payload_items", Erase: users.EraseRows("payload_items")},
 	{Name: "payload_keys", Erase: users.EraseRows("payload_keys")},
 }

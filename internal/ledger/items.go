@@ -41,10 +41,10 @@ type Origin struct {
 }
 
 // Origins finds where the summaries of a user were read from. Those whose
-// payload is gone have none.
+// payload is gone have none. What has summaries in it is about no hour.
 func Origins(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (map[uuid.UUID]Origin, error) {
 	rows, err := tx.Query(ctx, `SELECT i.summary_id, i.payload_id, i.place FROM payload_items i
-		JOIN payloads p ON p.user_id = i.user_id AND p.id = i.payload_id
+		JOIN payloads p ON p.hour = 0 AND p.user_id = i.user_id AND p.id = i.payload_id
 		WHERE i.team_id = $1 AND i.user_id = $2 AND p.team_id = $1 AND p.whole`, team, user)
 	if err != nil {
 		return nil, fmt.Errorf("ledger: finding payloads: %w", err)

@@ -20,7 +20,7 @@ func (l *Ledger) Keep(ctx context.Context, tx *store.Tx, b *store.Batch, team te
 		return ID{}, err
 	}
 	row := Payload{
-		ID: digest(key, p.kind, p.provider, p.resource, p.chunks...), Team: team, User: user,
+		ID: digest(key, p.about, p.kind, p.provider, p.resource, p.chunks...), Team: team, User: user,
 		Kind: p.kind, Provider: p.provider, Resource: p.resource, Mapping: Mapping(p.kind), Size: p.size, whole: true,
 	}
 	var data []byte
@@ -44,14 +44,24 @@ func (l *Ledger) Keep(ctx context.Context, tx *store.Tx, b *store.Batch, team te
 		}
 	}
 	b.Insert(nil, intoPayloads, row.args(tx, data), cameOnceMore)
+	if p.about > 0 {
+		b.Insert(nil, intoHours, []any{team, user, p.about}, knownHour)
+	}
 	return row.ID, nil
 }
 
 // A payload's row, and what is noted when it came again.
 const (
-	intoPayloads = `INSERT INTO payloads (team_id, user_id, id, kind, provider, resource, mapping, size, packed,
+	intoPayloads = `INSERT INTO payloads (team_id, user_id, hour, id, kind, provider, resource, mapping, size, packed,
 		chunks, whole, times, first_at, last_at, data)`
-	cameOnceMore = `ON CONFLICT (user_id, id) DO UPDATE SET times = payloads.times + 1, last_at = excluded.last_at, mapping = excluded.mapping`
+	cameOnceMore = `ON CONFLICT (hour, user_id, id) DO UPDATE SET times = payloads.times + 1, last_at = excluded.last_at, mapping = excluded.mapping`
+)
+
+// A row for each hour that a user's bodies are about. One that is known stays as
+// it is, locked until the body is kept: see forgetHour.
+const (
+	intoHours = `INSERT INTO payload_hours (team_id, user_id, hour)`
+	knownHour = `ON CONFLICT (user_id, hour) DO UPDATE SET hour = excluded.hour WHERE FALSE`
 )
 
 func (p *Payload) args(tx *store.Tx, data []byte) []any {
@@ -60,7 +70,7 @@ func (p *Payload) args(tx *store.Tx, data []byte) []any {
 		sealed = data
 	}
 	return []any{
-		p.Team, p.User, p.ID, p.Kind, p.Provider, p.Resource, p.Mapping, p.Size, p.Packed,
+		p.Team, p.User, hourIn(p.ID), p.ID, p.Kind, p.Provider, p.Resource, p.Mapping, p.Size, p.Packed,
 		p.chunks, p.whole, 1, store.Micros(tx.Now()), store.Micros(tx.Now()), sealed,
 	}
 }
@@ -77,8 +87,8 @@ func (p *Payload) put(ctx context.Context, tx *store.Tx, data []byte) error {
 // cameAgain notes that a payload came again, where it is known. It spares
 // writing the chunks of a large one.
 func (p *Payload) cameAgain(ctx context.Context, tx *store.Tx) (bool, error) {
-	n, err := tx.Exec(ctx, `UPDATE payloads SET times = times + 1, last_at = $4, mapping = $5
-		WHERE team_id = $1 AND user_id = $2 AND id = $3 AND whole`, p.Team, p.User, p.ID, store.Micros(tx.Now()), p.Mapping)
+	n, err := tx.Exec(ctx, `UPDATE payloads SET times = times + 1, last_at = $5, mapping = $6 WHERE `+itself+` AND whole`,
+		p.itself(store.Micros(tx.Now()), p.Mapping)...)
 	if err != nil {
 		return false, fmt.Errorf("ledger: keeping a payload: %w", err)
 	}

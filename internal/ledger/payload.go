@@ -62,7 +62,15 @@ func must[T any](v T, err error) T {
 type Packed struct {
 	kind, provider, resource string
 	size                     int64
+	about                    hour
 	chunks                   [][]byte // compressed, not sealed; at least one
+}
+
+// About notes when the first sample of the body was measured, in microseconds.
+// Bodies about the same hour lie together.
+func (p *Packed) About(first int64) *Packed {
+	p.about = hourOf(first)
+	return p
 }
 
 // Pack compresses a body. It costs 0.1 ms for a day of one sample a minute, so

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"bytes"
 	"context"
 	"testing"
 
@@ -89,6 +90,35 @@ func TestJobsThatLiveMayStillBeCanceled(t *testing.T) {
 		}
 		if n := rowsOf(t, db, `SELECT COUNT(*) FROM jobs WHERE cancelable AND (kind = 'messages.send' OR status = 'succeeded')`); n != 0 {
 			t.Errorf("%d of them may not", n)
+		}
+	})
+}
+
+// What lay in the ledger before payloads had hours lies in it as before, with
+// its bytes.
+func TestPayloadsFromBeforeTheHours(t *testing.T) {
+	eachOlder(t, 46, func(t *testing.T, db *store.DB) {
+		ctx := store.AsSystem(t.Context())
+		team, user := uuid.New(), uuid.New()
+		for i := range 3 {
+			exec(ctx, t, db, `INSERT INTO payloads (team_id, user_id, id, kind, provider, resource, mapping, size, packed,
+				chunks, whole, times, first_at, last_at, data)
+				VALUES ($1, $2, $3, 'push_samples', 'p', 'heartrate', 3, 5, 4, 0, TRUE, $4, 6, 7, $5)`,
+				team, user, uuid.New(), i, []byte{0, byte(i), 255})
+		}
+		if err := db.Migrate(ctx); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 3 {
+			var data []byte
+			err := db.Read(ctx, func(tx *store.Tx) error {
+				return tx.QueryRow(ctx, `SELECT data FROM payloads WHERE team_id = $1 AND user_id = $2 AND hour = 0 AND whole AND times = $3
+					AND kind = 'push_samples' AND provider = 'p' AND resource = 'heartrate' AND mapping = 3 AND size = 5 AND packed = 4
+					AND chunks = 0 AND first_at = 6 AND last_at = 7`, team, user, i).Scan(&data)
+			})
+			if err != nil || !bytes.Equal(data, []byte{0, byte(i), 255}) {
+				t.Errorf("payload %d: %v, %v", i, data, err)
+			}
 		}
 	})
 }

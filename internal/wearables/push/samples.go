@@ -35,6 +35,15 @@ type Body struct {
 	Rows *rows.Text
 }
 
+// First is when the first sample of the body was measured, in microseconds; 0
+// when it has none.
+func (b *Body) First() int64 {
+	if len(b.Groups) == 0 || len(b.Groups[0].Time) == 0 {
+		return 0
+	}
+	return b.Groups[0].Time[0]
+}
+
 // Parse reads a pushed body of samples of a resource. Faults name the field.
 func Parse(data []byte, r *wearables.Resource) (*Body, error) {
 	p := parser{scanner: scanner{b: data, index: -1}}

@@ -16,6 +16,15 @@ type Series struct {
 	Count int    // samples in all
 }
 
+// First is when the first sample of the body was measured, in microseconds; 0
+// when it has none.
+func (s *Series) First() int64 {
+	if len(s.Parts) == 0 {
+		return 0
+	}
+	return s.Parts[0].First()
+}
+
 // Part is the samples of one resource.
 type Part struct {
 	Body
