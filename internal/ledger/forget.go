@@ -37,9 +37,10 @@ func Forget(ctx context.Context, db *store.DB, team teams.ID, before time.Time) 
 }
 
 // forgetSome removes the oldest payloads: those without chunks many at once,
-// one with chunks by itself.
+// one with chunks by itself. One that comes once more just now is waited for, and
+// is no old one then.
 func forgetSome(ctx context.Context, tx *store.Tx, team teams.ID, before time.Time) (int64, error) {
-	rows, err := tx.Query(ctx, `SELECT `+columns+` FROM payloads WHERE team_id = $1 AND last_at < $2 ORDER BY last_at, id LIMIT $3`,
+	rows, err := tx.Query(ctx, `SELECT `+columns+` FROM payloads WHERE team_id = $1 AND last_at < $2 ORDER BY last_at, id LIMIT $3`+tx.ForUpdate(),
 		team, store.Micros(before), payloadsAtOnce)
 	if err != nil {
 		return 0, err

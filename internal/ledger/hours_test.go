@@ -117,8 +117,13 @@ func TestRetentionForgetsHours(t *testing.T) {
 }
 
 // Who keeps a body while the last other one of its hour is forgotten has an
-// hour to find it by.
-func TestAnHourIsNotForgottenUnderABody(t *testing.T) {
+// hour to find it by; and one that comes once more just then is kept.
+func TestABodyThatComesWhileItsHourIsForgotten(t *testing.T) {
+	t.Run("new", func(t *testing.T) { comesWhileForgotten(t, "new") })
+	t.Run("once more", func(t *testing.T) { comesWhileForgotten(t, "old") })
+}
+
+func comesWhileForgotten(t *testing.T, body string) {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).UnixMicro()
 	each(t, func(b *bed) {
 		b.about("old", noon)
@@ -126,7 +131,7 @@ func TestAnHourIsNotForgottenUnderABody(t *testing.T) {
 		forgotten := make(chan error, 1)
 		b.write(func(tx *store.Tx) error {
 			var kept store.Batch
-			packed := ledger.Pack(ledger.Samples, "apple_health_kit", "heartrate", []byte("new")).About(noon)
+			packed := ledger.Pack(ledger.Samples, "apple_health_kit", "heartrate", []byte(body)).About(noon)
 			if _, err := b.l.Keep(b.ctx, tx, &kept, b.user.Team, b.user.ID, packed); err != nil {
 				return err
 			}
@@ -143,7 +148,7 @@ func TestAnHourIsNotForgottenUnderABody(t *testing.T) {
 		if err := <-forgotten; err != nil {
 			t.Fatal(err)
 		}
-		if all := b.list(); len(all) != 1 || string(b.body(all[0])) != "new" {
+		if all := b.list(); len(all) != 1 || string(b.body(all[0])) != body {
 			t.Errorf("%d payloads are found, in the hours %v", len(all), b.hours())
 		}
 	})
