@@ -85,15 +85,13 @@ func (at *attempt) begins(ctx context.Context, tx *store.Tx, what string) error 
 
 // renews is begins for what changes afterwards: no answer is kept, and each
 // repeat is told of it to answer with what is true then.
-func (a *API) renews(ctx context.Context, user users.ID, what string) error {
+func renews(ctx context.Context, tx *store.Tx, user users.ID, what string) error {
 	at, ok := ctx.Value(attemptKey{}).(*attempt)
 	if !ok {
 		return nil
 	}
-	return a.db.Write(ctx, func(tx *store.Tx) error {
-		tx.AfterCommit(func() { at.renewed = what })
-		return begins(ctx, tx, user, what)
-	})
+	tx.AfterCommit(func() { at.renewed = what })
+	return begins(ctx, tx, user, what)
 }
 
 // keep stores an answer that did not commit with a change: a refusal, or the

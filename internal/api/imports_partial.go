@@ -58,19 +58,23 @@ func uploadOf(p *imports.Partial, i *imports.Import) uploadBody {
 }
 
 func (a *API) beginUpload(ctx context.Context, c Caller, in *beginUploadIn) (*out[uploadBody], error) {
-	if err := a.db.Read(ctx, func(tx *store.Tx) error { return users.Exists(ctx, tx, c.Team, in.UserID) }); err != nil {
-		return nil, err
-	}
-	p, made, err := a.begunUpload(ctx, c, in.UserID)
-	if fault.Is(err, fault.NotFound) {
-		p, err = a.Imports.Begin(c.Team, in.UserID, imports.NewPartial{
-			Size: in.Body.Size, Kind: in.Body.Kind, SHA256: in.Body.SHA256, HistoryOnly: in.Body.HistoryOnly,
-		})
-	}
+	var p imports.Partial
+	var made *imports.Import
+	err := a.db.Write(ctx, func(tx *store.Tx) (err error) {
+		if err = users.Exists(ctx, tx, c.Team, in.UserID); err != nil {
+			return err
+		}
+		if p, made, err = begunUpload(ctx, tx, c, in.UserID); fault.Is(err, fault.NotFound) {
+			p, err = a.Imports.Begin(ctx, tx, c.Team, in.UserID, imports.NewPartial{
+				Size: in.Body.Size, Kind: in.Body.Kind, SHA256: in.Body.SHA256, HistoryOnly: in.Body.HistoryOnly,
+			})
+		}
+		if err != nil {
+			return err
+		}
+		return renews(ctx, tx, in.UserID, p.ID.String())
+	})
 	if err != nil {
-		return nil, err
-	}
-	if err := a.renews(ctx, in.UserID, p.ID.String()); err != nil {
 		return nil, err
 	}
 	return answer(uploadOf(&p, made)), nil
@@ -78,13 +82,13 @@ func (a *API) beginUpload(ctx context.Context, c Caller, in *beginUploadIn) (*ou
 
 // begunUpload is what the same request began before, as it is now; NotFound where
 // there is no such request, or its upload is gone.
-func (a *API) begunUpload(ctx context.Context, c Caller, user users.ID) (imports.Partial, *imports.Import, error) {
+func begunUpload(ctx context.Context, tx *store.Tx, c Caller, user users.ID) (imports.Partial, *imports.Import, error) {
 	what, _ := begun(ctx)
 	id, err := ids.Parse[imports.Partial](what)
 	if err != nil {
 		return imports.Partial{}, nil, fault.New(fault.NotFound, "Upload not found")
 	}
-	return a.partial(ctx, c, user, id)
+	return partial(ctx, tx, c, user, id)
 }
 
 type uploadPath struct {
@@ -92,25 +96,29 @@ type uploadPath struct {
 	UploadID imports.PartialID `path:"upload_id" format:"uuid"`
 }
 
-// partial finds an upload of a user who is there, and its import where it has
-// become one.
-func (a *API) partial(ctx context.Context, c Caller, user users.ID, id imports.PartialID) (p imports.Partial, made *imports.Import, err error) {
-	if err := a.db.Read(ctx, func(tx *store.Tx) error { return users.Exists(ctx, tx, c.Team, user) }); err != nil {
+// partial finds an upload, and its import where it has become one.
+func partial(ctx context.Context, tx *store.Tx, c Caller, user users.ID, id imports.PartialID) (imports.Partial, *imports.Import, error) {
+	p, err := imports.GetPartial(ctx, tx, c.Team, user, id)
+	if err != nil || p.Import == nil {
 		return p, nil, err
 	}
-	if p, err = a.Imports.Partial(c.Team, user, id); err != nil || p.Import == nil {
-		return p, nil, err
-	}
-	err = a.db.Read(ctx, func(tx *store.Tx) error {
-		i, err := imports.Get(ctx, tx, c.Team, user, *p.Import)
-		made = &i
+	made, err := imports.Get(ctx, tx, c.Team, user, *p.Import)
+	return p, &made, err
+}
+
+// findUpload is partial of a user who is there.
+func (a *API) findUpload(ctx context.Context, c Caller, user users.ID, id imports.PartialID) (p imports.Partial, made *imports.Import, err error) {
+	err = a.db.Read(ctx, func(tx *store.Tx) (err error) {
+		if err = users.Exists(ctx, tx, c.Team, user); err == nil {
+			p, made, err = partial(ctx, tx, c, user, id)
+		}
 		return err
 	})
 	return p, made, err
 }
 
 func (a *API) getUpload(ctx context.Context, c Caller, in *uploadPath) (*out[uploadBody], error) {
-	p, made, err := a.partial(ctx, c, in.UserID, in.UploadID)
+	p, made, err := a.findUpload(ctx, c, in.UserID, in.UploadID)
 	if err != nil {
 		return nil, err
 	}
@@ -118,11 +126,13 @@ func (a *API) getUpload(ctx context.Context, c Caller, in *uploadPath) (*out[upl
 }
 
 func (a *API) abandonUpload(ctx context.Context, c Caller, in *uploadPath) (*out[successBody], error) {
-	p, _, err := a.partial(ctx, c, in.UserID, in.UploadID)
+	p, _, err := a.findUpload(ctx, c, in.UserID, in.UploadID)
+	if err == nil {
+		err = a.Imports.Abandon(ctx, &p)
+	}
 	if err != nil {
 		return nil, err
 	}
-	a.Imports.Abandon(&p)
 	return answer(successBody{true}), nil
 }
 
@@ -138,7 +148,7 @@ func (a *API) appendUpload(ctx context.Context, c Caller, w http.ResponseWriter,
 	case badID != nil:
 		return fault.New(fault.Invalid, "Input should be a valid UUID").At("path", "upload_id").WithType("uuid_parsing")
 	}
-	p, made, err := a.partial(ctx, c, user, id)
+	p, made, err := a.findUpload(ctx, c, user, id)
 	if err != nil {
 		return err
 	}
@@ -146,18 +156,15 @@ func (a *API) appendUpload(ctx context.Context, c Caller, w http.ResponseWriter,
 		return fault.New(fault.Invalid, "Input should be a valid integer").At("header", offsetHeader).WithType("int_parsing")
 	}
 	if made == nil {
-		err := a.Imports.ReceivePart(ctx, &p, offset, r.Body, func() (err error) {
-			// A file of gigabytes takes its time: who asks again finds it done.
-			made, err = a.completeUpload(context.WithoutCancel(ctx), c, &p)
-			return err
-		})
-		if err != nil {
+		if err := a.Imports.ReceivePart(ctx, &p, offset, r.ContentLength, r.Body); err != nil {
 			return err
 		}
-		if made == nil && p.Import != nil { // somebody else's last part
-			if p, made, err = a.partial(ctx, c, user, id); err != nil {
+		if p.Offset == p.Size { // a file of gigabytes takes its time: who asks again finds it done
+			one, err := a.Imports.Complete(context.WithoutCancel(ctx), &p)
+			if err != nil {
 				return err
 			}
+			made = &one
 		}
 	}
 	body, err := json.Marshal(uploadOf(&p, made))
@@ -176,18 +183,6 @@ func (a *API) appendUpload(ctx context.Context, c Caller, w http.ResponseWriter,
 // offsetHeader says where a part begins, and in the answer where the next one
 // does.
 const offsetHeader = "Upload-Offset"
-
-func (a *API) completeUpload(ctx context.Context, c Caller, p *imports.Partial) (*imports.Import, error) {
-	up, err := a.Imports.Complete(p)
-	if err != nil {
-		return nil, err
-	}
-	made, err := a.beginImport(ctx, c, p.User, up, p.HistoryOnly, nil)
-	if err != nil {
-		return nil, err
-	}
-	return &made, a.Imports.Imported(p, made.ID)
-}
 
 // describePart says in OpenAPI what appendUpload reads by hand.
 func describePart(op *huma.Operation) {

@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"hale/internal/app/apptest"
+	"hale/internal/providers/applehealth/applehealthtest"
 	"hale/internal/store/storetest"
 )
 
@@ -116,6 +118,47 @@ func TestTwoNodesShareTheWork(t *testing.T) {
 	for id, times := range box.got {
 		if times != 1 {
 			t.Errorf("%s came %d times", id, times)
+		}
+	}
+}
+
+// A file comes in parts to two nodes in turn, as a balancer sends them, and the
+// one that took its beginning is gone before its end.
+func TestAnUploadGoesOnAtAnotherNode(t *testing.T) {
+	var file bytes.Buffer
+	if _, err := applehealthtest.WriteZip(&file, applehealthtest.Options{Days: 1}); err != nil {
+		t.Fatal(err)
+	}
+	data := file.String()
+	d := storetest.NewPostgres(t)
+	one := apptest.Start(t, d)
+	two, stop := apptest.StartStoppable(t, d)
+	var user struct {
+		ID string `json:"user_id"`
+	}
+	one.Expect(200, "POST", "/v2/user/", `{"client_user_id": "ann"}`, &user)
+	base := "/v2/user/" + user.ID
+	var up struct {
+		ID     string
+		Offset int
+		Import struct{ ID, Status string }
+	}
+	two.Expect(201, "POST", base+"/uploads", fmt.Sprintf(`{"size": %d}`, len(data)), &up)
+	send := func(node *apptest.Service, to, want int) {
+		t.Helper()
+		status, body := node.Call("PATCH", base+"/uploads/"+up.ID, data[up.Offset:to], "Upload-Offset", fmt.Sprint(up.Offset), "Content-Type", "application/offset+octet-stream")
+		if err := json.Unmarshal(body, &up); err != nil || status != want || up.Offset != to {
+			t.Fatalf("%d %s, %v", status, body, err)
+		}
+	}
+	send(two, 100, 200)
+	send(one, 200, 200)
+	send(two, 300, 200)
+	stop()
+	send(one, len(data), 202)
+	for end := time.Now().Add(20 * time.Second); up.Import.Status != "succeeded"; time.Sleep(20 * time.Millisecond) {
+		if one.Get(base+"/imports/"+up.Import.ID, &up.Import); time.Now().After(end) {
+			t.Fatalf("the import is %s", up.Import.Status)
 		}
 	}
 }

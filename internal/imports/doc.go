@@ -6,13 +6,14 @@
 // file into the store. Killed at any moment, it starts again: what is stored
 // already changes nothing and announces nothing.
 //
-//	imports.go  what an import is: Create, Get, List, Cancel
-//	spool.go    the folder of uploaded files
-//	partial.go  uploads in parts, which go on after the line broke
-//	keep.go     the files in the ledger, and reading them again
-//	kinds.go    which exports there are and how they are told apart
-//	run.go      the job
-//	past.go     imports that bring the past of a user's data
-//	report.go   what an import found and changed
-//	sql.go      rows
+//	imports.go      what an import is: Create, Get, List, Cancel
+//	spool.go        the folder of uploaded files
+//	partial.go      uploads in parts, which go on after the line broke
+//	partial_sql.go  their rows, and what arrived
+//	keep.go         the files in the ledger, and reading them again
+//	kinds.go        which exports there are and how they are told apart
+//	run.go          the job
+//	past.go         imports that bring the past of a user's data
+//	report.go       what an import found and changed
+//	sql.go          rows
 package imports

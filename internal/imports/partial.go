@@ -4,44 +4,41 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
 
 	"hale/internal/fault"
 	"hale/internal/ids"
+	"hale/internal/ledger"
 	"hale/internal/store"
 	"hale/internal/teams"
 	"hale/internal/users"
 )
 
-// An upload in parts survives a broken line: what arrived lies on disk beside a
-// small file that says whose it is, and the sender goes on behind it. The file
-// itself says how much there is, so a crash loses nothing that was synced.
+// An upload in parts survives a broken line, and the node that took its
+// beginning: what arrived lies in the database, sealed, and whichever node is
+// asked goes on behind it.
 
 // PartialID identifies an upload in parts.
 type PartialID = ids.Of[Partial]
 
 // Partial is a file that is being uploaded in parts.
 type Partial struct {
-	ID          PartialID `json:"id"`
-	Team        teams.ID  `json:"team"`
-	User        users.ID  `json:"user"`
-	Kind        string    `json:"kind"`   // empty is recognised
-	Size        int64     `json:"size"`   // of the whole file
-	SHA256      string    `json:"sha256"` // in hexadecimal; empty when the sender did not say
-	HistoryOnly bool      `json:"history_only"`
-	CreatedAt   time.Time `json:"created_at"`
-	Import      *ID       `json:"import"` // what became of it, once it is whole
-
-	Offset int64 `json:"-"` // bytes that are here
+	ID          PartialID
+	Team        teams.ID
+	User        users.ID
+	Kind        string // empty is recognised
+	Size        int64  // of the whole file
+	SHA256      []byte // of the whole file; empty when the sender did not say
+	HistoryOnly bool
+	Offset      int64 // bytes that are here
+	Import      *ID   // what became of it, once it is whole
+	CreatedAt   time.Time
 }
 
 // NewPartial is what a sender says before the first part.
@@ -52,224 +49,177 @@ type NewPartial struct {
 	HistoryOnly bool
 }
 
-func dataOf(id PartialID) string { return id.String() + ".data" + unfinished }
-func metaOf(id PartialID) string { return id.String() + ".meta" + unfinished }
-
 // Begin makes room for an upload in parts. A sender who says the digest of the
 // file gets back the upload of it that broke off, if there is one.
-func (s *Service) Begin(team teams.ID, user users.ID, n NewPartial) (Partial, error) {
+func (s *Service) Begin(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, n NewPartial) (Partial, error) {
 	kind, err := checkKind(n.Kind, "body", "kind")
 	if err != nil {
 		return Partial{}, err
 	}
+	sum, err := hex.DecodeString(n.SHA256)
+	switch {
+	case n.Size < 1:
+		return Partial{}, fault.New(fault.Invalid, "Input should be greater than 0").At("body", "size").WithType("greater_than")
+	case n.Size > s.most():
+		return Partial{}, fault.Newf(fault.TooLarge, "An import may have at most %d bytes", s.most()).At("body", "size")
+	case err != nil || len(sum) > 0 && len(sum) != sha256.Size:
+		return Partial{}, fault.New(fault.Invalid, "Value error, should be a SHA-256 in hexadecimal").At("body", "sha256")
+	}
 	p := Partial{
 		ID: ids.From[Partial](uuid.New()), Team: team, User: user, Kind: kind, Size: n.Size,
-		SHA256: strings.ToLower(n.SHA256), HistoryOnly: n.HistoryOnly, CreatedAt: s.DB.Now(),
+		SHA256: sum, HistoryOnly: n.HistoryOnly, CreatedAt: tx.Now(),
 	}
-	switch sum, err := hex.DecodeString(p.SHA256); {
-	case p.Size < 1:
-		return p, fault.New(fault.Invalid, "Input should be greater than 0").At("body", "size").WithType("greater_than")
-	case p.Size > s.most():
-		return p, fault.Newf(fault.TooLarge, "An import may have at most %d bytes", s.most()).At("body", "size")
-	case err != nil || p.SHA256 != "" && len(sum) != sha256.Size:
-		return p, fault.New(fault.Invalid, "Value error, should be a SHA-256 in hexadecimal").At("body", "sha256")
-	}
-	if p.SHA256 != "" {
-		if broken, ok := s.brokenOff(&p); ok {
-			return broken, nil
+	if len(sum) > 0 {
+		if broken, err := brokenOff(ctx, tx, &p); !errors.Is(err, store.ErrNoRows) {
+			return broken, err
 		}
 	}
-	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
-		return p, fmt.Errorf("imports: making the spool folder: %w", err)
-	}
-	if err := s.describe(&p); err != nil {
-		return p, err
-	}
-	file, err := os.OpenFile(s.path(dataOf(p.ID)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return p, fmt.Errorf("imports: beginning an upload: %w", err)
-	}
-	return p, errors.Join(file.Sync(), file.Close(), store.SyncFolder(s.Dir))
+	return p, insertPartial(ctx, tx, &p)
 }
 
-// brokenOff finds an upload of the same file for the same order.
-func (s *Service) brokenOff(like *Partial) (Partial, bool) {
-	entries, err := os.ReadDir(s.Dir)
-	if err != nil {
-		return Partial{}, false
+// chunkSize is how much of a part is stored at once, and the most of it that a
+// killed process loses.
+const chunkSize = 1 << 20
+
+var errTooLong = fault.New(fault.Invalid, "The file is longer than the size that was stated").At("body")
+
+// ReceivePart stores a part behind what is here. Whatever of it arrives stays, also
+// when the line breaks; offset must be where the upload is. length is how long
+// the part says it is, -1 when it does not.
+func (s *Service) ReceivePart(ctx context.Context, p *Partial, offset, length int64, body io.Reader) error {
+	switch {
+	case offset != p.Offset:
+		return isAt(p)
+	case length > p.Size-p.Offset:
+		return errTooLong
 	}
-	for _, entry := range entries {
-		text, isMeta := strings.CutSuffix(entry.Name(), ".meta"+unfinished)
-		id, err := ids.Parse[Partial](text)
-		if !isMeta || err != nil {
-			continue
+	defer withThrift()()
+	kept := context.WithoutCancel(ctx) // what came of a caller who is gone
+	in := &reading{ctx: ctx, in: body}
+	var packed []byte
+	for chunk, ended := make([]byte, chunkSize), false; !ended; {
+		n, err := io.ReadFull(in, chunk)
+		if ended = err != nil || p.Offset+int64(n) >= p.Size; ended {
+			beyond, _ := io.ReadFull(in, make([]byte, 1))
+			if p.Offset+int64(n+beyond) > p.Size {
+				return errTooLong
+			}
 		}
-		p, err := s.Partial(like.Team, like.User, id)
-		if err == nil && p.Import == nil && p.SHA256 == like.SHA256 && p.Size == like.Size &&
-			p.Kind == like.Kind && p.HistoryOnly == like.HistoryOnly {
-			return p, true
+		if n == 0 {
+			break
+		}
+		packed = ledger.PackChunk(packed[:0], chunk[:n])
+		if err := s.keepChunk(kept, p, int64(n), packed); err != nil {
+			return err
 		}
 	}
-	return Partial{}, false
+	return in.err
 }
 
-// describe writes what an upload is, whole or not at all.
-func (s *Service) describe(p *Partial) error {
-	text, err := json.Marshal(p)
-	if err != nil {
-		return err
-	}
-	draft := s.path(uuid.NewString() + unfinished)
-	file, err := os.OpenFile(draft, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return fmt.Errorf("imports: noting an upload: %w", err)
-	}
-	_, err = file.Write(text)
-	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
-		err = os.Rename(draft, s.path(metaOf(p.ID)))
-	}
-	if err != nil {
-		return noRoom(errors.Join(fmt.Errorf("imports: noting an upload: %w", err), os.Remove(draft)))
-	}
-	return store.SyncFolder(s.Dir)
+// isAt tells a sender who thinks otherwise where an upload is.
+func isAt(p *Partial) error {
+	return fault.Newf(fault.Conflict, "The upload is at offset %d", p.Offset)
 }
 
-// appending has the uploads that receive a part in this process.
-var appending sync.Map // by PartialID
+// completing is for how long a node that makes an import of an upload keeps
+// others from doing so, too. Two that do make the same one.
+const completing = 2 * time.Minute
 
-// errNoPartial is the answer to ids of uploads that are not on this node.
-var errNoPartial = fault.New(fault.NotFound, "Upload not found")
-
-// Partial returns an upload in parts. One of another user is unknown, and so
-// is one that another node took.
-func (s *Service) Partial(team teams.ID, user users.ID, id PartialID) (p Partial, err error) {
-	text, err := os.ReadFile(s.path(metaOf(id)))
-	if errors.Is(err, os.ErrNotExist) {
-		return p, errNoPartial
+// Complete makes an import of an upload whose parts are all here. A file that is of
+// no kind, or not the one that was announced, is given up.
+func (s *Service) Complete(ctx context.Context, p *Partial) (made Import, err error) {
+	if err := s.claim(ctx, p); err != nil {
+		return Import{}, err
 	}
-	if err != nil {
-		return p, fmt.Errorf("imports: reading an upload: %w", err)
+	defer withThrift()()
+	up, err := s.gather(ctx, p)
+	switch fault.KindOf(err) {
+	case fault.Invalid, fault.Unprocessable: // the file is to blame
+		return made, errors.Join(err, s.Abandon(ctx, p))
 	}
-	if err := json.Unmarshal(text, &p); err != nil {
-		return p, fmt.Errorf("imports: reading an upload: %w", err)
-	}
-	if p.Team != team || p.User != user {
-		return Partial{}, errNoPartial
-	}
-	if p.Import != nil {
-		p.Offset = p.Size
-		return p, nil
-	}
-	info, err := os.Stat(s.path(dataOf(id)))
-	if errors.Is(err, os.ErrNotExist) {
-		return p, errNoPartial
-	}
-	if err != nil {
-		return p, fmt.Errorf("imports: reading an upload: %w", err)
-	}
-	p.Offset = info.Size()
-	return p, nil
-}
-
-// ReceivePart appends a part and, when the file is whole with it, calls whole. One
-// part of an upload is received at a time, and a last one to the end of that.
-func (s *Service) ReceivePart(ctx context.Context, p *Partial, offset int64, body io.Reader, whole func() error) error {
-	if _, busy := appending.LoadOrStore(p.ID, true); busy {
-		return fault.New(fault.Conflict, "A part of this upload is being received")
-	}
-	defer appending.Delete(p.ID)
-	fresh, err := s.Partial(p.Team, p.User, p.ID)
-	if err != nil {
-		return err
-	}
-	*p = fresh
-	if err := s.append(ctx, p, offset, body); err != nil || p.Offset < p.Size || p.Import != nil {
-		return err
-	}
-	return whole()
-}
-
-// append writes a part behind what is here. Whatever of it arrives stays, also
-// when the line breaks; offset must be where the upload is.
-func (s *Service) append(ctx context.Context, p *Partial, offset int64, body io.Reader) error {
-	if offset != p.Offset {
-		return fault.Newf(fault.Conflict, "The upload is at offset %d", p.Offset)
-	}
-	if p.Import != nil {
-		return nil
-	}
-	file, err := os.OpenFile(s.path(dataOf(p.ID)), os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		return fmt.Errorf("imports: receiving a part: %w", err)
-	}
-	in := &reading{ctx: ctx, in: io.LimitReader(body, p.Size-p.Offset+1)}
-	n, err := io.CopyBuffer(writing{file}, in, make([]byte, 1<<18))
-	if p.Offset+n > p.Size { // more than there should be: none of this part counts
-		err = errors.Join(file.Truncate(offset), fault.Newf(fault.Invalid, "The file is longer than the size that was stated").At("body"))
-		n = 0
-	}
-	p.Offset += n
 	if err == nil {
-		err = in.err
+		made, err = s.adopt(ctx, p, up)
 	}
-	return noRoom(errors.Join(err, file.Sync(), file.Close()))
+	if err != nil {
+		return made, errors.Join(err, s.release(ctx, p))
+	}
+	p.Import = &made.ID
+	s.tidy(ctx, p)
+	return made, nil
 }
 
-// Complete makes an upload of parts that are all here, inside of ReceivePart. A file
-// that is of no kind, or not the one that was announced, is removed.
-func (s *Service) Complete(p *Partial) (*Upload, error) {
-	sum, err := digestOf(s.path(dataOf(p.ID)))
-	if err != nil {
-		return nil, err
+// gather writes the parts to a file, and finds out what that is.
+func (s *Service) gather(ctx context.Context, p *Partial) (_ *Upload, err error) {
+	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("imports: making the spool folder: %w", err)
 	}
-	up := &Upload{service: s, name: uuid.NewString(), Size: p.Size, SHA256: sum}
-	if p.SHA256 != "" && p.SHA256 != hex.EncodeToString(sum) {
-		s.Abandon(p)
+	up := &Upload{service: s, name: uuid.NewString(), Size: p.Size}
+	arriving.Store(up.name, true)
+	defer func() {
+		if err != nil {
+			s.remove(up.name + unfinished)
+			up.Discard()
+		}
+	}()
+	digest := sha256.New()
+	err = s.write(up, func(to io.Writer) error { return s.readChunks(ctx, p, io.MultiWriter(to, digest)) })
+	if err != nil {
+		return nil, noRoom(err)
+	}
+	up.SHA256 = digest.Sum(nil)
+	if len(p.SHA256) > 0 && string(p.SHA256) != string(up.SHA256) {
 		return nil, fault.New(fault.Invalid, "The file is not the one whose SHA-256 was stated").At("body")
 	}
-	if up.Kind, err = s.recognise(s.path(dataOf(p.ID)), p.Kind); err != nil {
-		if fault.KindOf(err) != fault.Internal { // the file is to blame
-			s.Abandon(p)
+	up.Kind, err = s.recognise(s.path(up.name), p.Kind)
+	return up, err
+}
+
+// adopt makes the import, and notes it with the upload for a sender who misses
+// the answer.
+func (s *Service) adopt(ctx context.Context, p *Partial, up *Upload) (made Import, err error) {
+	defer func() {
+		if err != nil {
+			up.Discard()
 		}
-		return nil, err
+	}()
+	if err := s.Share(ctx, p.Team, p.User, up); err != nil {
+		return made, err
 	}
-	// A second name for the same bytes: until the import is committed and noted,
-	// a crash leaves the upload as it is, to be completed again.
-	arriving.Store(up.name, true)
-	if err := os.Link(s.path(dataOf(p.ID)), s.path(up.name)); err != nil {
-		if err := os.Rename(s.path(dataOf(p.ID)), s.path(up.name)); err != nil { // a disk without such names
-			arriving.Delete(up.name)
-			return nil, fmt.Errorf("imports: completing an upload: %w", err)
+	err = s.DB.Write(ctx, func(tx *store.Tx) error {
+		user, err := users.Get(ctx, tx, p.Team, p.User)
+		if err != nil {
+			return err
 		}
-	}
-	return up, store.SyncFolder(s.Dir)
+		now, err := lockPartial(ctx, tx, p)
+		if err != nil {
+			return err
+		}
+		if now.Import != nil { // another node was faster
+			tx.AfterCommit(up.Discard)
+			made, err = Get(ctx, tx, p.Team, p.User, *now.Import)
+			return err
+		}
+		if made, err = s.Create(ctx, tx, user, up, p.HistoryOnly); err != nil {
+			return err
+		}
+		return notePartial(ctx, tx, p, made.ID)
+	})
+	return made, err
 }
 
-func digestOf(path string) ([]byte, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("imports: completing an upload: %w", err)
+// Abandon gives an upload up, and removes what arrived of it.
+func (s *Service) Abandon(ctx context.Context, p *Partial) error {
+	err := s.DB.Write(ctx, func(tx *store.Tx) error { return giveUp(ctx, tx, p) })
+	if err == nil {
+		s.tidy(ctx, p)
 	}
-	defer file.Close()
-	digest := sha256.New()
-	if _, err := io.Copy(digest, file); err != nil {
-		return nil, fmt.Errorf("imports: completing an upload: %w", err)
-	}
-	return digest.Sum(nil), nil
+	return err
 }
 
-// Imported notes what became of an upload, for a sender who missed the answer.
-func (s *Service) Imported(p *Partial, id ID) error {
-	p.Import = &id
-	if err := s.describe(p); err != nil {
-		return err
+// tidy removes what is not needed any more. What cannot be removed now is swept
+// later.
+func (s *Service) tidy(ctx context.Context, p *Partial) {
+	if err := s.clear(ctx, p); err != nil {
+		s.log().WarnContext(ctx, "removing what arrived of an upload", "error", err)
 	}
-	s.remove(dataOf(p.ID))
-	return nil
-}
-
-// Abandon removes an upload and what arrived of it.
-func (s *Service) Abandon(p *Partial) {
-	s.remove(dataOf(p.ID))
-	s.remove(metaOf(p.ID))
 }

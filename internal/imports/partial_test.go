@@ -6,8 +6,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -39,123 +42,218 @@ func sumOf(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// later completes an upload elsewhere.
-func later() error { return nil }
+// begun begins an upload in parts.
+func (b *bed) begun(n imports.NewPartial) (p imports.Partial, err error) {
+	err = b.db.Write(b.ctx, func(tx *store.Tx) (err error) {
+		p, err = b.service.Begin(b.ctx, tx, b.user.Team, b.user.ID, n)
+		return err
+	})
+	return p, err
+}
 
-// A line that breaks, a process that dies, the same command again: what
-// arrived stays, and the import is that of the whole file.
+func (b *bed) partial(user users.ID, id imports.PartialID) (p imports.Partial, err error) {
+	err = b.db.Read(b.ctx, func(tx *store.Tx) (err error) {
+		p, err = imports.GetPartial(b.ctx, tx, b.user.Team, user, id)
+		return err
+	})
+	return p, err
+}
+
+// chunks is how many pieces of uploads in parts are stored.
+func (b *bed) chunks() (n int) {
+	b.t.Helper()
+	err := b.db.Read(b.ctx, func(tx *store.Tx) error {
+		return tx.QueryRow(b.ctx, `SELECT COUNT(*) FROM upload_chunks`).Scan(&n)
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return n
+}
+
+// A line that breaks, another node, the same command again: what arrived stays,
+// and the import is that of the whole file.
 func TestUploadsGoOn(t *testing.T) {
 	data := export(t, 2)
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newBed(t, db)
 		order := imports.NewPartial{Size: int64(len(data)), SHA256: sumOf(data)}
-		p, err := b.service.Begin(b.user.Team, b.user.ID, order)
+		p, err := b.begun(order)
 		if err != nil || p.Offset != 0 {
 			t.Fatalf("%+v, %v", p, err)
 		}
 		third := len(data) / 3
 		broken := io.MultiReader(bytes.NewReader(data[:third]), iotest.ErrReader(errors.New("the line broke")))
-		if err := b.service.ReceivePart(b.ctx, &p, 0, broken, later); !fault.Is(err, fault.Refused) || p.Offset != int64(third) {
+		if err := b.service.ReceivePart(b.ctx, &p, 0, int64(len(data)), broken); !fault.Is(err, fault.Refused) || p.Offset != int64(third) {
 			t.Fatalf("at %d, %v", p.Offset, err)
 		}
-		other := *b.service // another process with the same folder
-		p, err = other.Begin(b.user.Team, b.user.ID, order)
-		if err != nil || p.Offset != int64(third) {
+		late := p
+		other := *b.service
+		other.Dir = filepath.Join(t.TempDir(), "elsewhere")
+		order.SHA256 = strings.ToUpper(order.SHA256)
+		if p, err = b.begun(order); err != nil || p.ID != late.ID || p.Offset != int64(third) {
 			t.Fatalf("the same file again: at %d, %v", p.Offset, err)
 		}
-		if err := other.ReceivePart(b.ctx, &p, 0, bytes.NewReader(data), later); !fault.Is(err, fault.Conflict) {
+		if err := other.ReceivePart(b.ctx, &p, 0, -1, bytes.NewReader(data)); !fault.Is(err, fault.Conflict) {
 			t.Errorf("at a wrong offset: %v", err)
 		}
-		if err := other.ReceivePart(b.ctx, &p, int64(third), bytes.NewReader(append(slices.Clone(data[third:]), 'x')), later); !fault.Is(err, fault.Invalid) {
-			t.Errorf("longer than it said: %v", err)
+		longer := append(slices.Clone(data[third:]), 'x')
+		for _, length := range []int64{-1, int64(len(longer))} {
+			if err := other.ReceivePart(b.ctx, &p, int64(third), length, bytes.NewReader(longer)); !fault.Is(err, fault.Invalid) {
+				t.Errorf("longer than it said: %v", err)
+			}
 		}
-		if p, err = other.Partial(b.user.Team, b.user.ID, p.ID); err != nil || p.Offset != int64(third) {
+		if p, err = b.partial(b.user.ID, p.ID); err != nil || p.Offset != int64(third) {
 			t.Fatalf("at %d, %v", p.Offset, err)
 		}
-		if err := other.ReceivePart(b.ctx, &p, int64(third), bytes.NewReader(data[third:]), later); err != nil || p.Offset != p.Size {
+		if err := other.ReceivePart(b.ctx, &p, int64(third), -1, bytes.NewReader(data[third:2*third])); err != nil || p.Offset != int64(2*third) {
 			t.Fatalf("at %d, %v", p.Offset, err)
 		}
-		up, err := other.Complete(&p)
-		if err != nil {
-			t.Fatal(err)
+		if err := b.service.ReceivePart(b.ctx, &late, int64(third), -1, bytes.NewReader(data[third:])); !fault.Is(err, fault.Conflict) {
+			t.Errorf("what is there already, of one who did not know: %v", err)
 		}
-		made := create(t, b, up)
-		if err := other.Imported(&p, made.ID); err != nil {
-			t.Fatal(err)
+		if err := other.ReceivePart(b.ctx, &p, p.Offset, -1, bytes.NewReader(data[2*third:])); err != nil || p.Offset != p.Size {
+			t.Fatalf("at %d, %v", p.Offset, err)
 		}
-		if p, err = other.Partial(b.user.Team, b.user.ID, p.ID); err != nil || p.Import == nil || *p.Import != made.ID || p.Offset != p.Size {
+		made, err := other.Complete(b.ctx, &p)
+		if err != nil || b.chunks() != 0 {
+			t.Fatalf("%v, and %d chunks are left", err, b.chunks())
+		}
+		if p, err = b.partial(b.user.ID, p.ID); err != nil || p.Import == nil || *p.Import != made.ID || p.Offset != p.Size {
 			t.Errorf("afterwards %+v, %v", p, err)
 		}
-		defer b.work(b.service)()
-		if i := b.over(made.ID); i.Status != imports.Succeeded || !bytes.Equal(i.SHA256, up.SHA256) || i.Size != int64(len(data)) {
+		defer b.work(&other)()
+		if i := b.over(made.ID); i.Status != imports.Succeeded || hex.EncodeToString(i.SHA256) != sumOf(data) || i.Size != int64(len(data)) {
 			t.Errorf("%+v", i)
 		}
 	})
 }
 
+// A file of several chunks, in parts that begin and end anywhere, comes out as it
+// went in.
+func TestPartsOfAnySize(t *testing.T) {
+	noise := make([]byte, 5<<19)
+	rand.NewChaCha8([32]byte{1}).Read(noise)
+	data := slices.Concat([]byte(exportHead+"\n<!--"), []byte(hex.EncodeToString(noise)), []byte("--></HealthData>"))
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := newBed(t, db)
+		p, err := b.begun(imports.NewPartial{Size: int64(len(data)), Kind: "apple_health"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range []int{1, 1 << 20, 0, 3<<20 - 7, len(data)} {
+			part := data[p.Offset:min(int64(len(data)), p.Offset+int64(n))]
+			if err := b.service.ReceivePart(b.ctx, &p, p.Offset, -1, iotest.HalfReader(bytes.NewReader(part))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		made, err := b.service.Complete(b.ctx, &p)
+		if err != nil || hex.EncodeToString(made.SHA256) != sumOf(data) || made.Size != int64(len(data)) {
+			t.Errorf("%+v, %v", made, err)
+		}
+	})
+}
+
 // While a file is made an import of, which takes its time, whoever sends the last
-// part again waits: nothing is done twice, and nothing is taken away.
+// part again waits: nothing is done twice, and nothing is taken away. A node that
+// dies meanwhile holds it up for two minutes.
 func TestTheLastPartAgain(t *testing.T) {
 	b := newBed(t, storetest.SQLite(t))
 	data := export(t, 1)
-	p, err := b.service.Begin(b.user.Team, b.user.ID, imports.NewPartial{Size: int64(len(data))})
+	p, err := b.begun(imports.NewPartial{Size: int64(len(data))})
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := b.service.ReceivePart(b.ctx, &p, 0, -1, bytes.NewReader(data)); err != nil {
+		t.Fatal(err)
+	}
+	busy := func(until time.Time) {
+		t.Helper()
+		b.exec(`UPDATE uploads SET busy_until = $1`, store.Micros(until))
+	}
+	busy(time.Now().Add(time.Minute))
+	if _, err := b.service.Complete(b.ctx, &p); !fault.Is(err, fault.Conflict) {
+		t.Errorf("while another does: %v", err)
+	}
+	busy(time.Now().Add(-time.Second))
 	again := p
-	err = b.service.ReceivePart(b.ctx, &p, 0, bytes.NewReader(data), func() error {
-		up, err := b.service.Complete(&p)
-		if err != nil {
-			return err
-		}
-		if err := b.service.ReceivePart(b.ctx, &again, p.Size, bytes.NewReader(nil), later); !fault.Is(err, fault.Conflict) {
-			t.Errorf("again: %v", err)
-		}
-		return b.service.Imported(&p, create(t, b, up).ID)
-	})
+	made, err := b.service.Complete(b.ctx, &p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again.Offset = 0
-	if err := b.service.ReceivePart(b.ctx, &again, p.Size, bytes.NewReader(nil), later); err != nil || again.Import == nil || *again.Import != *p.Import {
-		t.Errorf("afterwards %+v, %v", again, err)
+	if _, err := b.service.Complete(b.ctx, &again); !fault.Is(err, fault.Conflict) {
+		t.Errorf("by one who did not know: %v", err)
+	}
+	if p, err = b.partial(b.user.ID, p.ID); err != nil || p.Import == nil || *p.Import != made.ID {
+		t.Errorf("afterwards %+v, %v", p, err)
+	}
+}
+
+// What can be tried again stays, and what cannot is removed.
+func TestUploadsThatCannotBeCompleted(t *testing.T) {
+	b := newBed(t, storetest.SQLite(t))
+	data := export(t, 1)
+	whole := func(n imports.NewPartial, data []byte) imports.Partial {
+		t.Helper()
+		n.Size = int64(len(data))
+		p, err := b.begun(n)
+		if err == nil {
+			err = b.service.ReceivePart(b.ctx, &p, 0, n.Size, bytes.NewReader(data))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	for name, p := range map[string]imports.Partial{
+		"of no kind":        whole(imports.NewPartial{}, []byte("diary")),
+		"of another kind":   whole(imports.NewPartial{Kind: "gpx"}, data),
+		"of another digest": whole(imports.NewPartial{SHA256: sumOf([]byte("another"))}, data),
+	} {
+		if _, err := b.service.Complete(b.ctx, &p); !fault.Is(err, fault.Invalid) || len(b.files()) != 0 {
+			t.Errorf("%s: %v, files %v", name, err, b.files())
+		}
+		if _, err := b.partial(b.user.ID, p.ID); !fault.Is(err, fault.NotFound) {
+			t.Errorf("%s is left: %v", name, err)
+		}
+	}
+	p := whole(imports.NewPartial{}, data)
+	broken := *b.service
+	broken.Dir = filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(broken.Dir, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := broken.Complete(b.ctx, &p); fault.KindOf(err) != fault.Internal {
+		t.Errorf("on a node without a folder: %v", err)
+	}
+	if _, err := b.service.Complete(b.ctx, &p); err != nil || b.chunks() != 0 {
+		t.Errorf("%v, and %d chunks are left", err, b.chunks())
 	}
 }
 
 func TestUploadsOfOthersAndOfNobody(t *testing.T) {
 	b := newBed(t, storetest.SQLite(t))
-	p, err := b.service.Begin(b.user.Team, b.user.ID, imports.NewPartial{Size: 5})
+	p, err := b.begun(imports.NewPartial{Size: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
 	other := userstest.New(t, b.db, b.user.Team, users.NewUser{})
-	if _, err := b.service.Partial(b.user.Team, other.ID, p.ID); !fault.Is(err, fault.NotFound) {
+	if _, err := b.partial(other.ID, p.ID); !fault.Is(err, fault.NotFound) {
 		t.Errorf("of another user: %v", err)
 	}
-	for _, n := range []imports.NewPartial{{Size: 0}, {Size: 1, Kind: "diary"}, {Size: 1, SHA256: "abc"}} {
-		if _, err := b.service.Begin(b.user.Team, b.user.ID, n); !fault.Is(err, fault.Invalid) {
+	for _, n := range []imports.NewPartial{{Size: 0}, {Size: 1, Kind: "diary"}, {Size: 1, SHA256: "abc"}, {Size: 1, SHA256: "abcd"}} {
+		if _, err := b.begun(n); !fault.Is(err, fault.Invalid) {
 			t.Errorf("%+v: %v", n, err)
 		}
 	}
-	if _, err := b.service.Begin(b.user.Team, b.user.ID, imports.NewPartial{Size: 1 << 60}); !fault.Is(err, fault.TooLarge) {
+	if _, err := b.begun(imports.NewPartial{Size: 1 << 60}); !fault.Is(err, fault.TooLarge) {
 		t.Errorf("too large: %v", err)
 	}
-	if err := b.service.ReceivePart(b.ctx, &p, 0, bytes.NewReader([]byte("diary")), later); err != nil {
+	if err := b.service.Abandon(b.ctx, &p); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.service.Complete(&p); !fault.Is(err, fault.Invalid) || len(b.files()) != 0 {
-		t.Errorf("of no kind: %v, files %v", err, b.files())
-	}
-	data := export(t, 1)
-	wrong, err := b.service.Begin(b.user.Team, b.user.ID, imports.NewPartial{Size: int64(len(data)), SHA256: sumOf([]byte("another"))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := b.service.ReceivePart(b.ctx, &wrong, 0, bytes.NewReader(data), later); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := b.service.Complete(&wrong); !fault.Is(err, fault.Invalid) || len(b.files()) != 0 {
-		t.Errorf("of another digest: %v, files %v", err, b.files())
+	if err := b.service.ReceivePart(b.ctx, &p, 0, -1, bytes.NewReader([]byte("diary"))); !fault.Is(err, fault.NotFound) || b.chunks() != 0 {
+		t.Errorf("given up: %v, and %d chunks are left", err, b.chunks())
 	}
 }
 

@@ -69,29 +69,41 @@ func (s *Service) Receive(ctx context.Context, kind string, body io.Reader) (*Up
 
 func (s *Service) path(name string) string { return filepath.Join(s.Dir, name) }
 
-// save writes the body to a file that gets its name only when it is whole.
+// save writes the body to the upload's file.
 func (s *Service) save(ctx context.Context, up *Upload, body io.Reader) error {
+	most := s.most()
+	digest := sha256.New()
+	in := &reading{ctx: ctx, in: io.LimitReader(body, most+1)}
+	err := s.write(up, func(to io.Writer) (err error) {
+		up.Size, err = io.CopyBuffer(io.MultiWriter(to, digest), in, make([]byte, 1<<18))
+		switch {
+		case in.err != nil:
+			return in.err
+		case err != nil:
+			return err
+		case up.Size > most:
+			return fault.Newf(fault.TooLarge, "An import may have at most %d bytes", most)
+		case up.Size == 0:
+			return fault.New(fault.Invalid, "The body is empty").At("body").WithType("missing")
+		}
+		return nil
+	})
+	up.SHA256 = digest.Sum(nil)
+	return err
+}
+
+// write makes the file of an upload. It gets its name only when it is whole and on
+// disk.
+func (s *Service) write(up *Upload, fill func(to io.Writer) error) error {
 	part := s.path(up.name + unfinished)
 	file, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	most := s.most()
-	digest := sha256.New()
-	in := &reading{ctx: ctx, in: io.LimitReader(body, most+1)}
-	up.Size, err = io.CopyBuffer(io.MultiWriter(writing{file}, digest), in, make([]byte, 1<<18))
-	switch {
-	case in.err != nil:
-		return in.err
-	case err != nil:
+	if err := fill(writing{file}); err != nil {
 		return err
-	case up.Size > most:
-		return fault.Newf(fault.TooLarge, "An import may have at most %d bytes", most)
-	case up.Size == 0:
-		return fault.New(fault.Invalid, "The body is empty").At("body").WithType("missing")
 	}
-	up.SHA256 = digest.Sum(nil)
 	if err := errors.Join(file.Sync(), file.Close(), os.Rename(part, s.path(up.name))); err != nil {
 		return err
 	}
@@ -147,7 +159,7 @@ func (s *Service) removeAll(name string) {
 }
 
 // Ages at which what nothing refers to is swept. An upload may take hours to
-// arrive; payloads are read again for a day at most.
+// arrive, and a day to be gone on with; payloads are read again for a day at most.
 const (
 	orphanAge     = 10 * time.Minute
 	unfinishedAge = 24 * time.Hour
@@ -174,6 +186,9 @@ func (s *Service) KeepSwept(ctx context.Context, every time.Duration) error {
 // Sweep removes the files that no live import refers to, what arrived of
 // uploads that nobody went on with, and folders that a crash left.
 func (s *Service) Sweep(ctx context.Context) error {
+	if err := s.sweepPartials(ctx); err != nil {
+		return err
+	}
 	entries, err := os.ReadDir(s.Dir)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -181,14 +196,15 @@ func (s *Service) Sweep(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("imports: sweeping: %w", err)
 	}
-	now, touched := s.DB.Now(), lastTouched(entries)
+	now := s.DB.Now()
 	for _, entry := range entries {
 		name := entry.Name()
-		at, there := touched[uploadOf(name)]
-		age := now.Sub(at)
-		switch {
-		case !there:
+		info, err := entry.Info()
+		if err != nil { // removed meanwhile
 			continue
+		}
+		age := now.Sub(info.ModTime())
+		switch {
 		case entry.IsDir():
 			if strings.HasPrefix(name, ReplayPrefix) && age >= unfinishedAge {
 				s.removeAll(name)
@@ -214,28 +230,6 @@ func (s *Service) Sweep(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// uploadOf is what the files of one upload in parts have in common: what is
-// described once is written for hours.
-func uploadOf(name string) string {
-	upload, _, _ := strings.Cut(name, ".")
-	return upload
-}
-
-// lastTouched is when any file of an upload was written last.
-func lastTouched(entries []os.DirEntry) map[string]time.Time {
-	all := map[string]time.Time{}
-	for _, entry := range entries {
-		info, err := entry.Info()
-		if err != nil { // removed meanwhile
-			continue
-		}
-		if upload := uploadOf(entry.Name()); info.ModTime().After(all[upload]) {
-			all[upload] = info.ModTime()
-		}
-	}
-	return all
 }
 
 // referred is whether a live import needs the file.

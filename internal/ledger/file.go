@@ -94,7 +94,7 @@ func (p *Payload) Restore(ctx context.Context, db *store.DB, to io.Writer) error
 	var plain []byte
 	for number := range max(1, p.chunks) {
 		var packed []byte
-		err := db.Read(ctx, func(tx *store.Tx) (err error) {
+		err := db.Scan(ctx, func(tx *store.Tx) (err error) {
 			packed, err = p.chunk(ctx, tx, number)
 			return err
 		})

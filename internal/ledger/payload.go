@@ -101,6 +101,12 @@ func PackRows(kind, provider, resource string, body []byte, text *rows.Text) *Pa
 // mostRows bounds what rows are unpacked to. It is above what a body may be.
 const mostRows = 64 << 20
 
+// PackChunk appends up to a mebibyte of an upload that is on its way, compressed.
+func PackChunk(dst, plain []byte) []byte { return encoder.EncodeAll(plain, dst) }
+
+// UnpackChunk appends what such a chunk was made of.
+func UnpackChunk(dst, packed []byte) ([]byte, error) { return unpack(dst, packed) }
+
 // unpack appends what a chunk was made of. The decoder bounds each chunk by
 // itself, so that no damaged one makes more than a chunk can hold.
 func unpack(dst, packed []byte) ([]byte, error) {
