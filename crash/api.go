@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"time"
@@ -80,6 +83,38 @@ func (t *trial) startImport(ctx context.Context, user string) (string, error) {
 		return "", errors.New("an import without an id")
 	}
 	return made.ID, nil
+}
+
+// startInParts uploads the export in parts of any size, each to any node. A part
+// that was acknowledged is there from then on.
+func (t *trial) startInParts(ctx context.Context, user string) (string, error) {
+	var up struct {
+		ID     string `json:"id"`
+		Offset int    `json:"offset"`
+		Import *struct {
+			ID string `json:"id"`
+		} `json:"import"`
+	}
+	sum, path := sha256.Sum256(t.export), "/v2/user/"+user+"/uploads"
+	begin := map[string]any{"size": len(t.export), "sha256": hex.EncodeToString(sum[:])}
+	if err := t.call.ask(ctx, http.MethodPost, path, begin, &up); err != nil {
+		return "", err
+	}
+	for path += "/" + up.ID; up.Import == nil; {
+		had := up.Offset
+		end := min(len(t.export), had+1+rand.IntN(len(t.export)/2)) //nolint:gosec // any will do
+		err := t.call.ask(ctx, http.MethodPatch, path, part{had, t.export[had:end]}, &up)
+		if _, conflict := isStatus(err, http.StatusConflict); conflict { // an attempt without an answer had stored it, or is at the import
+			err = t.call.ask(ctx, http.MethodGet, path, nil, &up)
+		}
+		if err != nil {
+			return "", err
+		}
+		if up.Offset < had {
+			return "", fmt.Errorf("%d bytes of an upload were acknowledged, and %d are there", had, up.Offset)
+		}
+	}
+	return up.Import.ID, nil
 }
 
 // unfinishedImports counts the acknowledged imports that are not done yet.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"strconv"
 	"time"
 )
 
@@ -49,8 +50,14 @@ func (e *refused) Error() string {
 	return fmt.Sprintf("%s was answered %d: %.400s", e.what, e.status, e.body)
 }
 
+// part is a piece of a file, and where in it that begins.
+type part struct {
+	at   int
+	data []byte
+}
+
 // ask sends one request until there is an answer. body is sent as JSON unless
-// kind names another type. out, when not nil, receives the decoded answer.
+// it is bytes or a part. out, when not nil, receives the decoded answer.
 func (c *caller) ask(ctx context.Context, method, path string, body any, out any) error {
 	return c.askOnce(ctx, "", method, path, body, out)
 }
@@ -58,11 +65,20 @@ func (c *caller) ask(ctx context.Context, method, path string, body any, out any
 // askOnce is ask for a request that must count once however often it is sent:
 // key is its X-Idempotency-Key.
 func (c *caller) askOnce(ctx context.Context, key, method, path string, body any, out any) error {
-	text, kind := []byte(nil), "application/json"
+	var text []byte
+	header := http.Header{"Content-Type": {"application/json"}}
+	if key != "" {
+		header.Set("X-Idempotency-Key", key)
+	}
 	switch body := body.(type) {
 	case nil:
 	case []byte:
-		text, kind = body, "application/octet-stream"
+		text = body
+		header.Set("Content-Type", "application/octet-stream")
+	case part:
+		text = body.data
+		header.Set("Content-Type", "application/offset+octet-stream")
+		header.Set("Upload-Offset", strconv.Itoa(body.at))
 	default:
 		var err error
 		if text, err = json.Marshal(body); err != nil {
@@ -70,7 +86,7 @@ func (c *caller) askOnce(ctx context.Context, key, method, path string, body any
 		}
 	}
 	for again := false; ; again = true {
-		got, err := c.once(ctx, key, method, path, kind, text)
+		got, err := c.once(ctx, method, path, header, text)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -94,19 +110,14 @@ func (c *caller) askOnce(ctx context.Context, key, method, path string, body any
 	}
 }
 
-func (c *caller) once(ctx context.Context, key, method, path, kind string, body []byte) (reply, error) {
+func (c *caller) once(ctx context.Context, method, path string, header http.Header, body []byte) (reply, error) {
 	node := c.nodes[rand.IntN(len(c.nodes))] //nolint:gosec // any of them
 	request, err := http.NewRequestWithContext(ctx, method, "http://"+node+path, bytes.NewReader(body))
 	if err != nil {
 		return reply{}, err
 	}
+	request.Header = header.Clone()
 	request.Header.Set("x-service-api-key", c.key)
-	if key != "" {
-		request.Header.Set("X-Idempotency-Key", key)
-	}
-	if body != nil {
-		request.Header.Set("Content-Type", kind)
-	}
 	response, err := c.http.Do(request)
 	if err != nil {
 		return reply{}, err

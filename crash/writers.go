@@ -151,15 +151,20 @@ func (t *trial) makeLinks(ctx context.Context, writer int) error {
 	}
 }
 
-// upload sends the export for a new user each time. The answer says that the
-// file is stored and a job will read it; from then on it must happen.
+// upload sends the export for a new user each time, whole and in parts by turns.
+// The answer says that the file is stored and a job will read it; from then on it
+// must happen.
 func (t *trial) upload(ctx context.Context, writer int) error {
 	for n := 0; ; n++ {
 		user, err := t.createUser(ctx, fmt.Sprintf("crash-import-%d-%d", writer, n))
 		if err != nil {
 			return err
 		}
-		id, err := t.startImport(ctx, user)
+		start := t.startImport
+		if n%2 == 1 {
+			start = t.startInParts
+		}
+		id, err := start(ctx, user)
 		if err != nil {
 			return err
 		}

@@ -39,7 +39,7 @@ func (a *App) intake() intake {
 	in.beats.Ingester = in.ingester
 	in.uploads = &imports.Service{
 		DB: a.DB, Ledger: in.ledger, Sink: in.ingester, Dir: filepath.Join(a.Config.Data, "imports"), MaxUpload: int64(a.Config.ImportLimit),
-		Log: a.Log, Records: a.Metrics.Records,
+		Node: a.workers.node.ID, Log: a.Log, Records: a.Metrics.Records,
 	}
 	a.workers.add("upload sweeping", func(ctx context.Context) error { return in.uploads.KeepSwept(ctx, 10*time.Minute) })
 	in.replay = &replay.Service{

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/google/uuid"
+
 	"hale/internal/fault"
 	"hale/internal/ids"
 	"hale/internal/jobs"
@@ -69,6 +71,8 @@ type Service struct {
 	// Ledger keeps the files themselves; nil keeps none.
 	Ledger *ledger.Ledger
 	Dir    string // the spool folder; made when absent
+	// Node is the id that claims carry of this process; nil is none.
+	Node func() uuid.UUID
 	// MaxUpload bounds an upload, MaxDocument the document in it, uncompressed;
 	// 0 means 16 GiB and what the kind sees fit.
 	MaxUpload, MaxDocument int64
@@ -204,6 +208,14 @@ func (s *Service) Cancel(ctx context.Context, tx *store.Tx, team teams.ID, user 
 
 func init() {
 	users.Register(users.Records{Name: "imports", Erase: users.EraseRows("imports")})
+}
+
+func (s *Service) node() *uuid.UUID {
+	if s.Node == nil {
+		return nil
+	}
+	id := s.Node()
+	return &id
 }
 
 func (s *Service) log() *slog.Logger {

@@ -121,31 +121,30 @@ func isAt(p *Partial) error {
 	return fault.Newf(fault.Conflict, "The upload is at offset %d", p.Offset)
 }
 
-// completing is for how long a node that makes an import of an upload keeps
-// others from doing so, too. Two that do make the same one.
-const completing = 2 * time.Minute
-
 // Complete makes an import of an upload whose parts are all here. A file that is of
 // no kind, or not the one that was announced, is given up.
 func (s *Service) Complete(ctx context.Context, p *Partial) (made Import, err error) {
 	if err := s.claim(ctx, p); err != nil {
 		return Import{}, err
 	}
+	defer func() {
+		if p.Import == nil {
+			err = errors.Join(err, s.release(ctx, p))
+		}
+	}()
 	defer withThrift()()
 	up, err := s.gather(ctx, p)
-	switch fault.KindOf(err) {
-	case fault.Invalid, fault.Unprocessable: // the file is to blame
+	switch {
+	case fault.Is(err, fault.Invalid): // the file is to blame
 		return made, errors.Join(err, s.Abandon(ctx, p))
+	case err != nil:
+		return made, err
 	}
-	if err == nil {
-		made, err = s.adopt(ctx, p, up)
+	if made, err = s.adopt(ctx, p, up); err == nil {
+		p.Import = &made.ID
+		s.tidy(ctx, p)
 	}
-	if err != nil {
-		return made, errors.Join(err, s.release(ctx, p))
-	}
-	p.Import = &made.ID
-	s.tidy(ctx, p)
-	return made, nil
+	return made, err
 }
 
 // gather writes the parts to a file, and finds out what that is.

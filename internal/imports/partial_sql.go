@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"hale/internal/fault"
+	"hale/internal/jobs"
 	"hale/internal/ledger"
 	"hale/internal/store"
 	"hale/internal/teams"
@@ -32,8 +33,8 @@ func scanPartial(row store.Scanner) (p Partial, err error) {
 }
 
 func insertPartial(ctx context.Context, tx *store.Tx, p *Partial) error {
-	_, err := tx.Exec(ctx, `INSERT INTO uploads (team_id, user_id, id, kind, size, sha256, history_only, state, arrived, busy_until, created_at, touched_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, 'arriving', 0, 0, $8, $8)`,
+	_, err := tx.Exec(ctx, `INSERT INTO uploads (team_id, user_id, id, kind, size, sha256, history_only, state, arrived, created_at, touched_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, 'arriving', 0, $8, $8)`,
 		p.Team, p.User, p.ID, p.Kind, p.Size, p.SHA256, p.HistoryOnly, store.Micros(p.CreatedAt))
 	if err != nil {
 		return fmt.Errorf("imports: beginning an upload: %w", err)
@@ -141,12 +142,12 @@ func (s *Service) readChunks(ctx context.Context, p *Partial, to io.Writer) erro
 	return nil
 }
 
-// claim keeps others from making an import of the upload for a while.
+// claim keeps others from making an import of the upload for as long as this node
+// lives.
 func (s *Service) claim(ctx context.Context, p *Partial) error {
 	return s.DB.Write(ctx, func(tx *store.Tx) error {
-		now := tx.Now()
-		n, err := tx.Exec(ctx, `UPDATE uploads SET busy_until = $4, touched_at = $5 WHERE `+thisPartial+` AND state = 'arriving' AND arrived = size AND busy_until <= $5`,
-			p.Team, p.User, p.ID, store.Micros(now.Add(completing)), store.Micros(now))
+		n, err := tx.Exec(ctx, `UPDATE uploads SET node_id = $4, touched_at = $5 WHERE `+thisPartial+`
+			AND state = 'arriving' AND arrived = size AND `+jobs.Free("node_id"), p.Team, p.User, p.ID, s.node(), store.Micros(tx.Now()))
 		if err != nil {
 			return fmt.Errorf("imports: completing an upload: %w", err)
 		}
@@ -160,7 +161,7 @@ func (s *Service) claim(ctx context.Context, p *Partial) error {
 // release lets others try.
 func (s *Service) release(ctx context.Context, p *Partial) error {
 	return s.DB.Write(ctx, func(tx *store.Tx) error {
-		_, err := tx.Exec(ctx, `UPDATE uploads SET busy_until = 0 WHERE `+thisPartial, p.Team, p.User, p.ID)
+		_, err := tx.Exec(ctx, `UPDATE uploads SET node_id = NULL WHERE `+thisPartial, p.Team, p.User, p.ID)
 		return err
 	})
 }

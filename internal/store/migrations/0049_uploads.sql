@@ -13,7 +13,7 @@ CREATE TABLE uploads (
 	history_only BOOLEAN NOT NULL,
 	state        TEXT NOT NULL,
 	arrived      BIGINT NOT NULL, -- bytes
-	busy_until   BIGINT NOT NULL, -- a node makes an import of it
+	node_id      UUID, -- which makes an import of it
 	import_id    UUID,
 	created_at   BIGINT NOT NULL,
 	touched_at   BIGINT NOT NULL,
