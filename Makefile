@@ -2,7 +2,7 @@
 
 GO       ?= go
 TOOL     := $(GO) tool -modfile=tools/go.mod
-WITH_PG  := $(GO) run ./internal/store/pgtemp/with-postgres
+WITH_PG  := $(GO) run ./internal/platform/store/pgtemp/with-postgres
 PACKAGES ?= ./...
 TIMEOUT  ?= 20m
 # One package more is tested than there are cores: many wait for time to pass.
@@ -24,7 +24,7 @@ help: ## this list
 		/^## / {printf "\n%s\n", substr($$0, 4)} \
 		/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo
-	@echo 'Narrow or widen one:  make test PACKAGES=./internal/users/...   make fuzz FUZZ=providers/ FUZZTIME=10m'
+	@echo 'Narrow or widen one:  make test PACKAGES=./internal/people/users/...   make fuzz FUZZ=formats/ FUZZTIME=10m'
 	@echo '                      make crash CYCLES=1000 ENGINES=sqlite     make bench ENGINES=postgres'
 
 ## Use it
@@ -78,7 +78,7 @@ fuzz: ## every fuzz target in the tree, FUZZTIME each
 
 walk: ## a million random triggers on orders in each database
 	@scripts/ensure.sh postgres
-	$(WITH_PG) $(GO) test ./internal/orders -run TestRandomWalks -steps 1000000 -timeout 0 -v
+	$(WITH_PG) $(GO) test ./internal/labs/orders -run TestRandomWalks -steps 1000000 -timeout 0 -v
 
 crash: ## CYCLES times kill -9 under load, with an oracle outside; on each engine
 	@scripts/ensure.sh postgres

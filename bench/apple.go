@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"hale/internal/providers/applehealth/applehealthtest"
+	"hale/internal/wearables/formats/applehealth/applehealthtest"
 )
 
 // measureApple imports a generated Apple Health export over HTTP, twice: a

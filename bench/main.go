@@ -24,7 +24,7 @@ import (
 	"time"
 
 	"hale/internal/harness/proc"
-	"hale/internal/store/pgtemp"
+	"hale/internal/platform/store/pgtemp"
 )
 
 // measure is one group of figures, taken on a fresh installation.

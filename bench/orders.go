@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"hale/internal/harness/proc"
-	"hale/internal/store"
+	"hale/internal/platform/store"
 )
 
 var seededOrders = flag.Int("orders", 1_000_000, "orders that are there before lists are measured")

@@ -10,9 +10,9 @@ import (
 
 	"hale/internal/harness/lean"
 	"hale/internal/harness/load"
-	"hale/internal/labs"
-	"hale/internal/store"
-	"hale/internal/users"
+	"hale/internal/labs/catalogue"
+	"hale/internal/people/users"
+	"hale/internal/platform/store"
 )
 
 const (
@@ -127,7 +127,7 @@ func (s *seeding) request(ctx context.Context) (body []byte, err error) {
 		return nil, err
 	}
 	for _, t := range s.tests {
-		if t.Method != labs.OnSite {
+		if t.Method != catalogue.OnSite {
 			continue
 		}
 		return json.Marshal(map[string]any{

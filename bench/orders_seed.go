@@ -6,13 +6,13 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"hale/internal/civil"
-	"hale/internal/labs"
-	"hale/internal/orders"
-	"hale/internal/store"
-	"hale/internal/teams"
-	"hale/internal/users"
-	"hale/internal/users/person"
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/orders"
+	"hale/internal/people/users"
+	"hale/internal/people/users/person"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
 )
 
 // ordersPerUser is how often a patient came back.
@@ -23,8 +23,8 @@ type seeding struct {
 	db    *store.DB
 	rng   *rand.Rand
 	team  teams.ID
-	tests []labs.Test
-	lab   map[labs.LabID]labs.AccountID
+	tests []catalogue.Test
+	lab   map[catalogue.LabID]catalogue.AccountID
 	some  []orders.Order // a few of them
 }
 
@@ -82,12 +82,12 @@ func (s *seeding) begin(ctx context.Context) func(tx *store.Tx) error {
 		if err != nil {
 			return err
 		}
-		s.team, s.lab = all[0].ID, map[labs.LabID]labs.AccountID{}
-		if s.tests, err = labs.ListTests(ctx, tx, s.team, labs.TestFilter{}); err != nil {
+		s.team, s.lab = all[0].ID, map[catalogue.LabID]catalogue.AccountID{}
+		if s.tests, err = catalogue.ListTests(ctx, tx, s.team, catalogue.TestFilter{}); err != nil {
 			return err
 		}
 		for _, t := range s.tests {
-			account, err := labs.ChooseAccount(ctx, tx, s.team, t.Lab, nil, false)
+			account, err := catalogue.ChooseAccount(ctx, tx, s.team, t.Lab, nil, false)
 			if err != nil {
 				return err
 			}
@@ -132,7 +132,7 @@ func (s *seeding) order(user users.User, patient orders.Patient, now time.Time) 
 	o := orders.Order{
 		Team: s.team, User: user.ID, Origin: orders.Initial, Lab: test.Lab, LabTest: test.ID, Account: s.lab[test.Lab], Network: orders.SandboxNetwork,
 		Method: test.Method, Status: arrows[s.rng.IntN(len(arrows))].To, StatusAt: at.Add(time.Hour), CreatedAt: at, UpdatedAt: at.Add(time.Hour),
-		Billing: labs.ClientBill, SMSEnabled: true, SampleID: fmt.Sprintf("B%X", s.rng.Uint64()),
+		Billing: catalogue.ClientBill, SMSEnabled: true, SampleID: fmt.Sprintf("B%X", s.rng.Uint64()),
 		Body: orders.Body{Patient: &patient, Address: &orders.Address{
 			Address:  person.Address{FirstLine: "1 Example Street", City: "Phoenix", State: "AZ", Zip: "85004", Country: "US"},
 			Receiver: patient.FirstName + " " + patient.LastName,

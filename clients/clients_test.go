@@ -20,11 +20,11 @@ import (
 	"testing"
 
 	"hale/internal/app/apptest"
-	"hale/internal/config"
-	"hale/internal/labs"
-	"hale/internal/store"
-	"hale/internal/store/storetest"
-	"hale/internal/teams"
+	"hale/internal/labs/catalogue"
+	"hale/internal/platform/config"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
+	"hale/internal/platform/teams"
 )
 
 // keyHeader is the header that the libraries send keys in; --api-key-header
@@ -135,7 +135,7 @@ func addPhysician(t *testing.T, s *apptest.Service) {
 	s.Expect(http.StatusOK, "GET", "/v2/user/metrics", "", &of)
 	ctx := store.AsSystem(t.Context())
 	err := s.DB.Write(ctx, func(tx *store.Tx) error {
-		_, err := labs.AddPhysician(ctx, tx, of.TeamID, labs.Physician{FirstName: "Jane", LastName: "Example", NPI: "1234567893", States: []string{"AZ"}})
+		_, err := catalogue.AddPhysician(ctx, tx, of.TeamID, catalogue.Physician{FirstName: "Jane", LastName: "Example", NPI: "1234567893", States: []string{"AZ"}})
 		return err
 	})
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"hale/internal/harness/proc"
-	"hale/internal/networks/networktest"
+	"hale/internal/labs/networks/networktest"
 )
 
 // lab is the laboratory of the run: it lives in this process, where no kill

@@ -54,7 +54,7 @@ import (
 
 	"hale/internal/harness/proc"
 	"hale/internal/harness/sink"
-	"hale/internal/store/pgtemp"
+	"hale/internal/platform/store/pgtemp"
 )
 
 // settings are what a run is made of.

@@ -14,7 +14,7 @@ import (
 
 	"hale/internal/harness/proc"
 	"hale/internal/harness/sink"
-	"hale/internal/providers/applehealth/applehealthtest"
+	"hale/internal/wearables/formats/applehealth/applehealthtest"
 )
 
 // trial is one engine's run: an installation, its callers, its receiver, and

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"hale/internal/store"
+	"hale/internal/platform/store"
 )
 
 // settleFor bounds the wait for imports and deliveries at the end. It is rarely

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/store"
+	"hale/internal/platform/store"
 )
 
 // verify compares what was acknowledged of the clinic's orders and appointments

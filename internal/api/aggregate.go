@@ -9,13 +9,13 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-chi/chi/v5"
 
-	"hale/internal/aggregate"
-	"hale/internal/aggregate/continuous"
-	"hale/internal/aggregate/query"
-	"hale/internal/fault"
-	"hale/internal/providers"
-	"hale/internal/store"
-	"hale/internal/users"
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/wearables/aggregate"
+	"hale/internal/wearables/aggregate/continuous"
+	"hale/internal/wearables/aggregate/query"
+	"hale/internal/wearables/providers"
 )
 
 func (a *API) aggregateRoutes() []route {

@@ -9,9 +9,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"hale/internal/aggregate"
-	"hale/internal/fault"
+	"hale/internal/platform/fault"
 	"hale/internal/wearables"
+	"hale/internal/wearables/aggregate"
 )
 
 // accepts says whether an Accept header asks for the packed form: by its name,

@@ -4,14 +4,14 @@ import (
 	"context"
 	"time"
 
-	"hale/internal/aggregate/continuous"
-	"hale/internal/aggregate/query"
-	"hale/internal/fault"
-	"hale/internal/ids"
-	"hale/internal/paging"
-	"hale/internal/patch"
-	"hale/internal/store"
-	"hale/internal/users"
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/ids"
+	"hale/internal/platform/paging"
+	"hale/internal/platform/patch"
+	"hale/internal/platform/store"
+	"hale/internal/wearables/aggregate/continuous"
+	"hale/internal/wearables/aggregate/query"
 )
 
 // Continuous queries are managed under the reference's management paths.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"hale/internal/aggregate/query"
-	"hale/internal/civil"
+	"hale/internal/platform/civil"
+	"hale/internal/wearables/aggregate/query"
 )
 
 // The language of queries in OpenAPI, made of the tables that its decoder has.

@@ -3,10 +3,10 @@ package api
 import (
 	"github.com/danielgtaylor/huma/v2"
 
-	"hale/internal/aggregate/continuous"
-	"hale/internal/aggregate/query"
-	"hale/internal/teams"
-	"hale/internal/users"
+	"hale/internal/people/users"
+	"hale/internal/platform/teams"
+	"hale/internal/wearables/aggregate/continuous"
+	"hale/internal/wearables/aggregate/query"
 )
 
 // createQueryBody makes a continuous query.

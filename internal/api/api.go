@@ -12,8 +12,8 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
 
-	"hale/internal/ops"
-	"hale/internal/store"
+	"hale/internal/platform/ops"
+	"hale/internal/platform/store"
 )
 
 // Deps are what the door needs from the rest of the program.

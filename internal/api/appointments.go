@@ -8,10 +8,10 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
 
-	"hale/internal/appointments"
-	"hale/internal/ids"
-	"hale/internal/orders"
-	"hale/internal/store"
+	"hale/internal/labs/appointments"
+	"hale/internal/labs/orders"
+	"hale/internal/platform/ids"
+	"hale/internal/platform/store"
 )
 
 // appointmentRoutes are visits: of a phlebotomist, and at a service center.

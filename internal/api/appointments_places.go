@@ -3,10 +3,10 @@ package api
 import (
 	"context"
 
-	"hale/internal/fault"
-	"hale/internal/labs"
-	"hale/internal/orders"
-	"hale/internal/store"
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/orders"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
 )
 
 // orderPSCInfoIn asks for the service centers near an order's patient.
@@ -28,11 +28,11 @@ func (a *API) orderPSCInfo(ctx context.Context, c Caller, in *orderPSCInfoIn) (*
 		if o.Body.Address == nil || len(o.Body.Address.Zip) < 5 {
 			return errNoPatientAddress
 		}
-		catalogue, err := labs.For(ctx, tx, c.Team)
+		offered, err := catalogue.For(ctx, tx, c.Team)
 		if err != nil {
 			return err
 		}
-		lab, known := catalogue.Lab(o.Lab)
+		lab, known := offered.Lab(o.Lab)
 		if !known {
 			return fault.New(fault.NotFound, "Lab not found.")
 		}

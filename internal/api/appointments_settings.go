@@ -3,8 +3,8 @@ package api
 import (
 	"context"
 
-	"hale/internal/appointments"
-	"hale/internal/store"
+	"hale/internal/labs/appointments"
+	"hale/internal/platform/store"
 )
 
 // appointmentSettings are a team's switches, which the reference turns for its

@@ -7,9 +7,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"hale/internal/appointments"
-	"hale/internal/civil"
-	"hale/internal/fault"
+	"hale/internal/labs/appointments"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/fault"
 )
 
 // availabilityBody is the free times of 14 days.

@@ -9,11 +9,11 @@ import (
 	"sync"
 	"time"
 
-	"hale/internal/secrets"
-	"hale/internal/store"
-	"hale/internal/teams"
-	"hale/internal/tokens"
-	"hale/internal/users"
+	"hale/internal/people/tokens"
+	"hale/internal/people/users"
+	"hale/internal/platform/secrets"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
 )
 
 // Caller is who sent a request: a team, by one of its keys, or a phone that is

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"hale/internal/fault"
-	"hale/internal/labs"
+	"hale/internal/labs/catalogue"
+	"hale/internal/platform/fault"
 )
 
 func (a *API) compendiumRoutes() []route {
@@ -90,23 +90,23 @@ func (a *API) searchCompendium(ctx context.Context, c Caller, in *searchCompendi
 	return answer(body), nil
 }
 
-func (in *searchCompendiumIn) candidates(found *labs.Catalogue, limit int) []labs.Match {
+func (in *searchCompendiumIn) candidates(found *catalogue.Catalogue, limit int) []catalogue.Match {
 	if in.Body.Query != nil && strings.TrimSpace(*in.Body.Query) != "" {
 		return found.Canonicals(*in.Body.Query, in.Body.CPTCodes, limit)
 	}
 	if set, ok := found.CanonicalHashed(*in.Body.LOINCSetHash); ok {
-		return []labs.Match{{Canonical: set, Confidence: 1}}
+		return []catalogue.Match{{Canonical: set, Confidence: 1}}
 	}
 	return nil
 }
 
 // crosswalk goes on from a canonical set to the labs' tests.
-func (in *searchCompendiumIn) crosswalk(found *labs.Catalogue, selected labs.Match, limit int, body *searchCompendiumBody) {
+func (in *searchCompendiumIn) crosswalk(found *catalogue.Catalogue, selected catalogue.Match, limit int, body *searchCompendiumBody) {
 	chosen := canonicalOf(selected)
 	body.SelectedCanonical = nullable(&chosen)
 	slugs := slices.Compact(slices.Sorted(slices.Values(textsOf(in.Body.Labs))))
 	if len(slugs) == 0 {
-		slugs = labs.CentralSlugs
+		slugs = catalogue.CentralSlugs
 	}
 	for _, slug := range slugs {
 		body.PerLab[slug] = []labTestMatched{}

@@ -5,14 +5,14 @@ import (
 	"math"
 	"slices"
 
-	"hale/internal/fault"
-	"hale/internal/labs"
-	"hale/internal/store"
+	"hale/internal/labs/catalogue"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
 )
 
 type convertCompendiumIn struct {
 	Body struct {
-		LabTestID   *labs.TestID       `json:"lab_test_id" required:"false" format:"uuid" nullable:"true" doc:"Either this or provider_ids."`
+		LabTestID   *catalogue.TestID  `json:"lab_test_id" required:"false" format:"uuid" nullable:"true" doc:"Either this or provider_ids."`
 		ProviderIDs listOrNull[string] `json:"provider_ids" required:"false" maxItems:"100"`
 		TargetLab   compendiumLabSlug  `json:"target_lab"`
 		Limit       *int               `json:"limit" required:"false" default:"3" doc:"Candidates of each, 1 to 20."`
@@ -47,7 +47,7 @@ func (a *API) convertCompendium(ctx context.Context, c Caller, in *convertCompen
 	}
 	var body convertCompendiumBody
 	err := a.db.Read(ctx, func(tx *store.Tx) error {
-		found, err := labs.For(ctx, tx, c.Team)
+		found, err := catalogue.For(ctx, tx, c.Team)
 		if err != nil {
 			return err
 		}
@@ -55,16 +55,16 @@ func (a *API) convertCompendium(ctx context.Context, c Caller, in *convertCompen
 		if err != nil {
 			return err
 		}
-		sources := labs.Sources(found, in.Body.ProviderIDs)
+		sources := catalogue.Sources(found, in.Body.ProviderIDs)
 		body = convertCompendiumBody{}
 		if id := in.Body.LabTestID; id != nil {
-			t, err := labs.GetTest(ctx, tx, c.Team, *id)
+			t, err := catalogue.GetTest(ctx, tx, c.Team, *id)
 			if err != nil {
 				return err
 			}
-			sources = labs.SourcesOf(found, t)
+			sources = catalogue.SourcesOf(found, t)
 			body.SourceLabTestID, body.SourceLabID = orNone(id.String()), &t.Lab
-		} else if lab, ok := labs.OneLab(sources); ok {
+		} else if lab, ok := catalogue.OneLab(sources); ok {
 			body.SourceLabID = &lab
 		}
 		body.convert(found, sources, target, *in.Body.Limit)
@@ -78,15 +78,15 @@ func (a *API) convertCompendium(ctx context.Context, c Caller, in *convertCompen
 
 // targetLab is a lab of the catalogue: production teams have none before the
 // first import.
-func targetLab(found *labs.Catalogue, slug compendiumLabSlug) (labs.Lab, error) {
+func targetLab(found *catalogue.Catalogue, slug compendiumLabSlug) (catalogue.Lab, error) {
 	l, ok := found.LabNamed(string(slug))
 	if !ok {
-		return labs.Lab{}, fault.New(fault.Refused, "The target lab is not in the catalogue").At("body", "target_lab")
+		return catalogue.Lab{}, fault.New(fault.Refused, "The target lab is not in the catalogue").At("body", "target_lab")
 	}
 	return l, nil
 }
 
-func (b *convertCompendiumBody) convert(found *labs.Catalogue, sources []labs.Source, target labs.Lab, limit int) {
+func (b *convertCompendiumBody) convert(found *catalogue.Catalogue, sources []catalogue.Source, target catalogue.Lab, limit int) {
 	b.TargetLabID, b.TargetLabSlug = target.ID, target.Slug
 	b.SourceProviderIDs, b.ConvertedProviderIDs, b.UnresolvedProviderIDs = []string{}, []string{}, []string{}
 	b.BySourceProviderID = map[string]conversionBody{}
@@ -94,7 +94,7 @@ func (b *convertCompendiumBody) convert(found *labs.Catalogue, sources []labs.So
 		candidates := s.At(found, target, math.MaxInt) // what covers a code need not be among the first
 		b.SourceProviderIDs = append(b.SourceProviderIDs, s.ProviderID)
 		b.BySourceProviderID[s.ProviderID] = conversionBody{s.ProviderID, matchedAll(candidates[:min(limit, len(candidates))])}
-		switch best, ok := labs.Covering(candidates); {
+		switch best, ok := catalogue.Covering(candidates); {
 		case !ok:
 			b.UnresolvedProviderIDs = append(b.UnresolvedProviderIDs, s.ProviderID)
 		case !slices.Contains(b.ConvertedProviderIDs, best.Marker.ProviderID):
@@ -103,7 +103,7 @@ func (b *convertCompendiumBody) convert(found *labs.Catalogue, sources []labs.So
 	}
 }
 
-func matchedAll(candidates []labs.Candidate) []labTestMatched {
+func matchedAll(candidates []catalogue.Candidate) []labTestMatched {
 	bodies := []labTestMatched{}
 	for _, x := range candidates {
 		bodies = append(bodies, matchedOf(x))
@@ -136,7 +136,7 @@ func (a *API) searchOrderable(ctx context.Context, c Caller, in *searchOrderable
 		return nil, err
 	}
 	body := searchOrderableBody{map[string][]labTestMatched{}}
-	for _, s := range labs.Sources(found, in.Body.ProviderIDs) {
+	for _, s := range catalogue.Sources(found, in.Body.ProviderIDs) {
 		body.Candidates[s.ProviderID] = matchedAll(s.At(found, target, *in.Body.PerProviderLimit))
 	}
 	return answer(body), nil

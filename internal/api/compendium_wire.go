@@ -1,6 +1,6 @@
 package api
 
-import "hale/internal/labs"
+import "hale/internal/labs/catalogue"
 
 // canonicalBody is a set of codes that some lab reports.
 //
@@ -49,7 +49,7 @@ type relatedBody struct {
 	ReasonCodes []string      `json:"reason_codes"`
 }
 
-func canonicalOf(m labs.Match) canonicalBody {
+func canonicalOf(m catalogue.Match) canonicalBody {
 	return canonicalBody{
 		LOINCSetHash: m.Hash, DisplayName: m.Name, Aliases: some(m.Aliases), LOINCCodes: m.Codes, ProviderIDs: some(m.ProviderIDs),
 		LOINCComponents: m.Codes.Components(), LOINCGroups: m.Codes.Groups(), CPTCodes: some(m.CPT),
@@ -57,7 +57,7 @@ func canonicalOf(m labs.Match) canonicalBody {
 	}
 }
 
-func matchedOf(x labs.Candidate) labTestMatched {
+func matchedOf(x catalogue.Candidate) labTestMatched {
 	names := make([]string, len(x.Marker.Results))
 	for i, r := range x.Marker.Results {
 		names[i] = r.Name

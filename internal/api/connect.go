@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 
-	"hale/internal/connections"
-	"hale/internal/fault"
-	"hale/internal/providers"
-	"hale/internal/store"
-	"hale/internal/users"
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
 	"hale/internal/wearables"
+	"hale/internal/wearables/connections"
+	"hale/internal/wearables/providers"
 )
 
 func (a *API) connectRoutes() []route {

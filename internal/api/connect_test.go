@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"hale/internal/connections"
-	"hale/internal/store"
+	"hale/internal/platform/store"
+	"hale/internal/wearables/connections"
 )
 
 // An app that asks the person first connects the user before any data is there.

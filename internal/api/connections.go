@@ -5,11 +5,11 @@ import (
 	"errors"
 	"net/http"
 
-	"hale/internal/connections"
-	"hale/internal/fault"
-	"hale/internal/providers"
-	"hale/internal/store"
-	"hale/internal/users"
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/wearables/connections"
+	"hale/internal/wearables/providers"
 )
 
 func (a *API) connectionRoutes() []route {

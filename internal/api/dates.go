@@ -3,7 +3,7 @@ package api
 import (
 	"time"
 
-	"hale/internal/fault"
+	"hale/internal/platform/fault"
 )
 
 // endOfTime is behind every sample, UTC microseconds.

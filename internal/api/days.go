@@ -6,9 +6,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"hale/internal/civil"
-	"hale/internal/fault"
-	"hale/internal/patch"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/patch"
 )
 
 // dayText is a date in the body of a request, as it was sent. The reference

@@ -6,9 +6,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"hale/internal/connections"
-	"hale/internal/store"
-	"hale/internal/users"
+	"hale/internal/people/users"
+	"hale/internal/platform/store"
+	"hale/internal/wearables/connections"
 )
 
 func (a *API) demoRoutes() []route {

@@ -3,10 +3,10 @@ package api
 import (
 	"context"
 
-	"hale/internal/civil"
-	"hale/internal/fault"
-	"hale/internal/store"
-	"hale/internal/users"
+	"hale/internal/people/users"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
 )
 
 func (a *API) demographicsRoutes() []route {

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 
-	"hale/internal/connections"
-	"hale/internal/fault"
-	"hale/internal/store"
-	"hale/internal/users"
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
 	"hale/internal/wearables"
+	"hale/internal/wearables/connections"
 )
 
 func (a *API) deviceRoutes() []route {

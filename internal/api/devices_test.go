@@ -10,10 +10,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/connections"
-	"hale/internal/store"
-	"hale/internal/users"
-	"hale/internal/users/userstest"
+	"hale/internal/people/users"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/store"
+	"hale/internal/wearables/connections"
 )
 
 func TestAPhoneTellsOfItsDevice(t *testing.T) {

@@ -3,8 +3,8 @@ package api
 import (
 	"context"
 
-	"hale/internal/diagnoses"
-	"hale/internal/store"
+	"hale/internal/labs/diagnoses"
+	"hale/internal/platform/store"
 )
 
 func (a *API) diagnosisRoutes() []route {

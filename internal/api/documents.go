@@ -8,10 +8,10 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
 
-	"hale/internal/documents"
-	"hale/internal/fault"
-	"hale/internal/labs"
-	"hale/internal/store"
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/documents"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
 )
 
 func (a *API) documentRoutes() []route {
@@ -94,7 +94,7 @@ func moment(name, text string) (time.Time, error) {
 }
 
 type testPaperIn struct {
-	LabTestID labs.TestID `path:"lab_test_id" format:"uuid"`
+	LabTestID catalogue.TestID `path:"lab_test_id" format:"uuid"`
 }
 
 func (a *API) testInstructionsPDF(ctx context.Context, c Caller, in *testPaperIn) (*written, error) {

@@ -9,7 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/go-cmp/cmp"
 
-	"hale/internal/fault"
+	"hale/internal/platform/fault"
 )
 
 func render(t *testing.T, r *refusal) (int, map[string]any) {

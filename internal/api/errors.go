@@ -12,8 +12,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/validation"
 
-	"hale/internal/fault"
-	"hale/internal/store"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
 )
 
 // The one place where an error becomes a status and a body. The body is

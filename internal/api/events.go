@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"hale/internal/events"
-	"hale/internal/fault"
-	"hale/internal/store"
+	"hale/internal/platform/events"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
 )
 
 func (a *API) eventRoutes() []route {

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"hale/internal/events"
-	"hale/internal/store"
+	"hale/internal/platform/events"
+	"hale/internal/platform/store"
 )
 
 // Whoever keeps the id of the last event beside its number is told when that

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"hale/internal/store"
+	"hale/internal/platform/store"
 )
 
 // Whoever has more events than there are is told so: numbers are given again

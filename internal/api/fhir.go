@@ -10,13 +10,13 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"hale/internal/fault"
-	"hale/internal/fhir"
-	"hale/internal/labs"
-	"hale/internal/networks"
-	"hale/internal/orders"
-	"hale/internal/results"
-	"hale/internal/store"
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/fhir"
+	"hale/internal/labs/networks"
+	"hale/internal/labs/orders"
+	"hale/internal/labs/results"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
 )
 
 func writesFHIR(rt route) route {
@@ -35,14 +35,14 @@ func (a *API) getOrderFHIR(ctx context.Context, c Caller, in *OrderPath) (*writt
 		if err != nil {
 			return err
 		}
-		catalogue, err := labs.For(ctx, tx, c.Team)
+		offered, err := catalogue.For(ctx, tx, c.Team)
 		if err != nil {
 			return err
 		}
-		lab, _ := catalogue.Lab(o.Lab)
+		lab, _ := offered.Lab(o.Lab)
 		exported := fhirOrder(&o, whole, lab)
 		for i, t := range whole.Tests {
-			exported.Tests[i].Answers = fhirAnswers(catalogue, t.MarkerID, o.Body.Answers)
+			exported.Tests[i].Answers = fhirAnswers(offered, t.MarkerID, o.Body.Answers)
 		}
 		r, err := results.Get(ctx, tx, &o, 0)
 		switch {
@@ -69,7 +69,7 @@ func (a *API) getOrderFHIR(ctx context.Context, c Caller, in *OrderPath) (*writt
 	return writeAs(fhir.ContentType, body), nil
 }
 
-func fhirOrder(o *orders.Order, n networks.Order, lab labs.Lab) fhir.Order {
+func fhirOrder(o *orders.Order, n networks.Order, lab catalogue.Lab) fhir.Order {
 	f := fhir.Order{
 		ID: n.ID, SampleID: o.SampleID, Status: string(o.Status.Stage(o.Method)), PlacedAt: o.CreatedAt, Priority: o.Priority,
 		Notes: n.Notes, ICDCodes: n.ICDCodes, Tests: fhirTests(n.Tests),
@@ -104,8 +104,8 @@ func fhirTests(all []networks.Test) []fhir.Test {
 
 // fhirAnswers are those to the questions of a marker, with what the lab calls
 // an answer that was chosen.
-func fhirAnswers(catalogue *labs.Catalogue, marker labs.MarkerID, given []orders.Answer) []fhir.Answer {
-	m, ok := catalogue.Marker(marker)
+func fhirAnswers(offered *catalogue.Catalogue, marker catalogue.MarkerID, given []orders.Answer) []fhir.Answer {
+	m, ok := offered.Marker(marker)
 	if !ok {
 		return nil
 	}
@@ -117,17 +117,17 @@ func fhirAnswers(catalogue *labs.Catalogue, marker labs.MarkerID, given []orders
 		}
 		a := fhir.Answer{Code: q.Code, Question: q.Value}
 		switch q.Type {
-		case labs.Choice, labs.MultiChoice:
+		case catalogue.Choice, catalogue.MultiChoice:
 			for code := range strings.SplitSeq(given[at].Answer, ",") {
 				code = strings.TrimSpace(code)
 				chosen := fhir.Given{Code: code}
-				if i := slices.IndexFunc(q.Answers, func(x labs.Answer) bool { return x.Code == code }); i >= 0 {
+				if i := slices.IndexFunc(q.Answers, func(x catalogue.Answer) bool { return x.Code == code }); i >= 0 {
 					chosen.Text = q.Answers[i].Value
 				}
 				a.Given = append(a.Given, chosen)
 			}
-		case labs.Numeric, labs.Text:
-			a.Given = []fhir.Given{{Text: given[at].Answer, Numeric: q.Type == labs.Numeric}}
+		case catalogue.Numeric, catalogue.Text:
+			a.Given = []fhir.Given{{Text: given[at].Answer, Numeric: q.Type == catalogue.Numeric}}
 		}
 		all = append(all, a)
 	}

@@ -16,10 +16,10 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 	"github.com/google/uuid"
 
-	"hale/internal/fault"
-	"hale/internal/secrets"
-	"hale/internal/store"
-	"hale/internal/users"
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/secrets"
+	"hale/internal/platform/store"
 )
 
 // A creation sent again with the same Idempotency-Key gets the first answer

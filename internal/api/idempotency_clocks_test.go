@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"hale/internal/jobs"
-	"hale/internal/store"
-	"hale/internal/store/storetest"
-	"hale/internal/users/userstest"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/jobs"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
 )
 
 // How long a request may run on a node that is alive does not depend on the

@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"testing"
 
-	"hale/internal/store"
-	"hale/internal/store/storetest"
-	"hale/internal/users/userstest"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
 )
 
 // A stored answer that cannot be opened is lost, and the request is not carried

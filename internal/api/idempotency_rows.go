@@ -10,11 +10,11 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/fault"
-	"hale/internal/jobs"
-	"hale/internal/secrets"
-	"hale/internal/store"
-	"hale/internal/users"
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/jobs"
+	"hale/internal/platform/secrets"
+	"hale/internal/platform/store"
 )
 
 // A row of idempotency_keys comes with the first transaction of its request:

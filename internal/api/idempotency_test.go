@@ -9,9 +9,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/store"
-	"hale/internal/store/storetest"
-	"hale/internal/users/userstest"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
 )
 
 // What became of a request is kept though its caller has hung up meanwhile.

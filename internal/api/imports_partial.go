@@ -10,11 +10,11 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-chi/chi/v5"
 
-	"hale/internal/fault"
-	"hale/internal/ids"
-	"hale/internal/imports"
-	"hale/internal/store"
-	"hale/internal/users"
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/ids"
+	"hale/internal/platform/store"
+	"hale/internal/wearables/imports"
 )
 
 // Uploads in parts are an addition of ours: a file of gigabytes over a line

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"testing"
 
-	"hale/internal/providers/applehealth/applehealthtest"
-	"hale/internal/store"
-	"hale/internal/store/storetest"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
+	"hale/internal/wearables/formats/applehealth/applehealthtest"
 )
 
 // A beginning sent again under its Idempotency-Key is answered with how the

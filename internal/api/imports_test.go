@@ -16,13 +16,13 @@ import (
 	"testing"
 
 	"hale/internal/api"
-	"hale/internal/imports"
-	"hale/internal/providers/applehealth/applehealthtest"
-	"hale/internal/store"
-	"hale/internal/store/storetest"
-	"hale/internal/teams"
-	"hale/internal/users"
-	"hale/internal/users/userstest"
+	"hale/internal/people/users"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
+	"hale/internal/platform/teams"
+	"hale/internal/wearables/formats/applehealth/applehealthtest"
+	"hale/internal/wearables/imports"
 )
 
 // importDoor is a served door with one user and nobody who works on imports.

@@ -7,14 +7,14 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/connections"
-	"hale/internal/fault"
-	"hale/internal/ids"
-	"hale/internal/paging"
-	"hale/internal/providers"
-	"hale/internal/store"
-	"hale/internal/users"
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/ids"
+	"hale/internal/platform/paging"
+	"hale/internal/platform/store"
 	"hale/internal/wearables"
+	"hale/internal/wearables/connections"
+	"hale/internal/wearables/providers"
 )
 
 func (a *API) introspectRoutes() []route {

@@ -7,11 +7,11 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"hale/internal/imports"
-	"hale/internal/providers"
-	"hale/internal/store"
-	"hale/internal/users"
+	"hale/internal/people/users"
+	"hale/internal/platform/store"
 	"hale/internal/wearables"
+	"hale/internal/wearables/imports"
+	"hale/internal/wearables/providers"
 )
 
 // pullsBody and what is in it are by user, provider and resource.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/store"
-	"hale/internal/users/userstest"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/store"
 )
 
 // imported is a row of an import as a node would have left it.

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"hale/internal/connections"
-	"hale/internal/paging"
-	"hale/internal/store"
-	"hale/internal/users"
-	"hale/internal/users/userstest"
+	"hale/internal/people/users"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/paging"
+	"hale/internal/platform/store"
+	"hale/internal/wearables/connections"
 )
 
 func historical(data string, more ...string) string {

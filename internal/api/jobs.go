@@ -3,9 +3,9 @@ package api
 import (
 	"context"
 
-	"hale/internal/jobs"
-	"hale/internal/paging"
-	"hale/internal/store"
+	"hale/internal/platform/jobs"
+	"hale/internal/platform/paging"
+	"hale/internal/platform/store"
 )
 
 func (a *API) jobRoutes() []route {

@@ -4,10 +4,10 @@ import (
 	"context"
 	"strings"
 
-	"hale/internal/fault"
-	"hale/internal/labs"
-	"hale/internal/store"
-	"hale/internal/teams"
+	"hale/internal/labs/catalogue"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
 )
 
 func (a *API) labAccountRoutes() []route {
@@ -34,7 +34,7 @@ type labAccountBody struct {
 	TeamIDAllowlist      []teams.ID          `json:"team_id_allowlist" doc:"Teams it is linked to, as far as you may know; empty for accounts of the platform."`
 }
 
-func labAccountOf(account labs.Account) labAccountBody {
+func labAccountOf(account catalogue.Account) labAccountBody {
 	b := labAccountBody{
 		ID: account.ID.String(), Lab: account.Lab.Slug, Status: string(account.Status), DelegatedFlow: string(account.Flow),
 		ProviderAccountID: account.Number, AccountName: orNone(account.Name), DefaultClinicalNotes: orNone(account.DefaultNotes),
@@ -54,19 +54,19 @@ type labAccountsBody struct {
 }
 
 type listLabAccountsIn struct {
-	LabAccountID Maybe[labs.AccountID] `query:"lab_account_id" format:"uuid"`
-	Status       string                `query:"status" doc:"active, pending, suspended or ready_to_launch, in any case."`
+	LabAccountID Maybe[catalogue.AccountID] `query:"lab_account_id" format:"uuid"`
+	Status       string                     `query:"status" doc:"active, pending, suspended or ready_to_launch, in any case."`
 }
 
 func (a *API) listLabAccounts(ctx context.Context, c Caller, in *listLabAccountsIn) (*out[labAccountsBody], error) {
-	f := labs.AccountFilter{ID: in.LabAccountID.pointer(), Status: labs.AccountStatus(strings.ToLower(in.Status))}
+	f := catalogue.AccountFilter{ID: in.LabAccountID.pointer(), Status: catalogue.AccountStatus(strings.ToLower(in.Status))}
 	if f.Status != "" && !f.Status.Known() {
 		return nil, fault.New(fault.Invalid, "Input should be 'active', 'pending', 'suspended' or 'ready_to_launch'").
 			At("query", "status").WithType("enum").WithInput(in.Status)
 	}
 	body := labAccountsBody{}
 	err := a.db.Read(ctx, func(tx *store.Tx) error {
-		accounts, err := labs.Accounts(ctx, tx, c.Team, f)
+		accounts, err := catalogue.Accounts(ctx, tx, c.Team, f)
 		body.Data = []labAccountBody{}
 		for _, account := range accounts {
 			body.Data = append(body.Data, labAccountOf(account))
@@ -98,7 +98,7 @@ func (a *API) listPhysicians(ctx context.Context, c Caller, in *physiciansIn) (*
 	}
 	bodies := []physicianBody{}
 	err := a.db.Read(ctx, func(tx *store.Tx) error {
-		all, err := labs.Physicians(ctx, tx, c.Team)
+		all, err := catalogue.Physicians(ctx, tx, c.Team)
 		bodies = []physicianBody{}
 		for _, p := range all {
 			bodies = append(bodies, physicianBody{p.FirstName, p.LastName, p.NPI})

@@ -3,9 +3,9 @@ package api
 import (
 	"context"
 
-	"hale/internal/fault"
-	"hale/internal/labs"
-	"hale/internal/store"
+	"hale/internal/labs/catalogue"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
 )
 
 func (a *API) labRoutes() []route {
@@ -33,7 +33,7 @@ type labBody struct {
 	LogoURL           *string  `json:"logo_url"`
 }
 
-func labOf(l labs.Lab) labBody {
+func labOf(l catalogue.Lab) labBody {
 	b := labBody{
 		ID: l.ID, Slug: l.Slug, Name: l.Name, FirstLineAddress: l.Address, City: l.City, Zipcode: l.Zip,
 		CollectionMethods: textsOf(l.Methods), SampleTypes: textsOf(l.SampleTypes),
@@ -53,9 +53,9 @@ func textsOf[T ~string](words []T) []string {
 }
 
 // catalogue is what the caller's team sees of labs and markers.
-func (a *API) catalogue(ctx context.Context, c Caller) (found *labs.Catalogue, err error) {
+func (a *API) catalogue(ctx context.Context, c Caller) (found *catalogue.Catalogue, err error) {
 	err = a.db.Read(ctx, func(tx *store.Tx) error {
-		found, err = labs.For(ctx, tx, c.Team)
+		found, err = catalogue.For(ctx, tx, c.Team)
 		return err
 	})
 	return found, err
@@ -74,24 +74,24 @@ func (a *API) listLabs(ctx context.Context, c Caller, _ *struct{}) (*out[[]labBo
 }
 
 // accountAsked is the account that a query names, nil for none.
-func accountAsked(ctx context.Context, tx *store.Tx, c Caller, id labs.AccountID) (*labs.Account, error) {
+func accountAsked(ctx context.Context, tx *store.Tx, c Caller, id catalogue.AccountID) (*catalogue.Account, error) {
 	if id.IsZero() {
 		return nil, nil
 	}
-	account, err := labs.GetAccount(ctx, tx, c.Team, id)
+	account, err := catalogue.GetAccount(ctx, tx, c.Team, id)
 	return &account, err
 }
 
 type labMarkerIn struct {
-	LabID        labs.LabID     `path:"lab_id"`
-	ProviderID   string         `path:"provider_id" doc:"The lab's own code."`
-	LabAccountID labs.AccountID `query:"lab_account_id" format:"uuid" doc:"Only what this account offers."`
+	LabID        catalogue.LabID     `path:"lab_id"`
+	ProviderID   string              `path:"provider_id" doc:"The lab's own code."`
+	LabAccountID catalogue.AccountID `query:"lab_account_id" format:"uuid" doc:"Only what this account offers."`
 }
 
 func (a *API) labMarker(ctx context.Context, c Caller, in *labMarkerIn) (*out[markerBody], error) {
 	var body markerBody
 	err := a.db.Read(ctx, func(tx *store.Tx) error {
-		found, err := labs.For(ctx, tx, c.Team)
+		found, err := catalogue.For(ctx, tx, c.Team)
 		if err != nil {
 			return err
 		}

@@ -3,7 +3,7 @@ package api
 import (
 	"cmp"
 
-	"hale/internal/labs"
+	"hale/internal/labs/catalogue"
 	"hale/internal/labs/loinc"
 )
 
@@ -70,7 +70,7 @@ type answerBody struct {
 	Value string `json:"value"`
 }
 
-func markerOf(m *labs.Marker) markerBody {
+func markerOf(m *catalogue.Marker) markerBody {
 	b := markerBody{
 		ID: m.ID, Name: m.Name, Slug: m.Slug, Description: m.Description, LabID: m.Lab, ProviderID: m.ProviderID, Type: string(m.Type),
 		Unit: orNone(m.Unit), Price: cmp.Or(m.Price, "N/A"), ALaCarteEnabled: m.ALaCarte, CommonTATDays: m.CommonTAT,
@@ -95,7 +95,7 @@ func loincOf(c *loinc.Code) *loincBody {
 	return &loincBody{ID: c.ID, Name: c.Name, Slug: c.Slug(), Code: c.Code, Unit: orNone(c.Unit)}
 }
 
-func aoeOf(questions []labs.Question) aoeBody {
+func aoeOf(questions []catalogue.Question) aoeBody {
 	body := aoeBody{}
 	for _, q := range questions {
 		b := questionBody{

@@ -3,8 +3,8 @@ package api
 import (
 	"context"
 
-	"hale/internal/labs"
-	"hale/internal/store"
+	"hale/internal/labs/catalogue"
+	"hale/internal/platform/store"
 )
 
 // PageQuery asks for a page of a list, counted from 1. It is exported for huma
@@ -27,7 +27,7 @@ type markersBody struct {
 }
 
 // pageOfMarkers cuts a page out of a list.
-func pageOfMarkers(all []*labs.Marker, p PageQuery, priced bool) markersBody {
+func pageOfMarkers(all []*catalogue.Marker, p PageQuery, priced bool) markersBody {
 	body := markersBody{Markers: []markerBody{}, Total: len(all), Page: p.Page, Size: p.Size, Pages: (len(all) + p.Size - 1) / p.Size}
 	from := min((p.Page-1)*p.Size, len(all))
 	page := all[from:min(from+p.Size, len(all))]
@@ -41,19 +41,19 @@ func pageOfMarkers(all []*labs.Marker, p PageQuery, priced bool) markersBody {
 }
 
 type listMarkersIn struct {
-	LabID          []labs.LabID   `query:"lab_id,explode" doc:"Only these labs."`
-	LabSlug        string         `query:"lab_slug" doc:"Only this lab; beats lab_id."`
-	Name           string         `query:"name" maxLength:"200" doc:"Part of the name, or the start of the lab's code."`
-	ALaCarte       Maybe[bool]    `query:"a_la_carte_enabled" doc:"Only what may be ordered by itself, or only what may not."`
-	IncludePricing bool           `query:"include_pricing"`
-	LabAccountID   labs.AccountID `query:"lab_account_id" format:"uuid" doc:"Only what this account offers."`
+	LabID          []catalogue.LabID   `query:"lab_id,explode" doc:"Only these labs."`
+	LabSlug        string              `query:"lab_slug" doc:"Only this lab; beats lab_id."`
+	Name           string              `query:"name" maxLength:"200" doc:"Part of the name, or the start of the lab's code."`
+	ALaCarte       Maybe[bool]         `query:"a_la_carte_enabled" doc:"Only what may be ordered by itself, or only what may not."`
+	IncludePricing bool                `query:"include_pricing"`
+	LabAccountID   catalogue.AccountID `query:"lab_account_id" format:"uuid" doc:"Only what this account offers."`
 	PageQuery
 }
 
 func (a *API) listMarkers(ctx context.Context, c Caller, in *listMarkersIn) (*out[markersBody], error) {
 	var body markersBody
 	err := a.db.Read(ctx, func(tx *store.Tx) error {
-		found, err := labs.For(ctx, tx, c.Team)
+		found, err := catalogue.For(ctx, tx, c.Team)
 		if err != nil {
 			return err
 		}
@@ -61,11 +61,11 @@ func (a *API) listMarkers(ctx context.Context, c Caller, in *listMarkersIn) (*ou
 		if err != nil {
 			return err
 		}
-		filter := labs.MarkerFilter{Labs: in.LabID, Name: in.Name, ALaCarte: in.ALaCarte.pointer()}
+		filter := catalogue.MarkerFilter{Labs: in.LabID, Name: in.Name, ALaCarte: in.ALaCarte.pointer()}
 		if in.LabSlug != "" {
-			filter.Labs = []labs.LabID{}
+			filter.Labs = []catalogue.LabID{}
 			if l, ok := found.LabNamed(in.LabSlug); ok {
-				filter.Labs = []labs.LabID{l.ID}
+				filter.Labs = []catalogue.LabID{l.ID}
 			}
 		}
 		markers := found.Markers(filter)
@@ -82,8 +82,8 @@ func (a *API) listMarkers(ctx context.Context, c Caller, in *listMarkersIn) (*ou
 }
 
 // ofLab keeps the markers of one lab.
-func ofLab(markers []*labs.Marker, lab labs.LabID) []*labs.Marker {
-	var kept []*labs.Marker
+func ofLab(markers []*catalogue.Marker, lab catalogue.LabID) []*catalogue.Marker {
+	var kept []*catalogue.Marker
 	for _, m := range markers {
 		if m.Lab == lab {
 			kept = append(kept, m)
@@ -96,19 +96,19 @@ func ofLab(markers []*labs.Marker, lab labs.LabID) []*labs.Marker {
 //
 // Reference 1.9, OrderSetRequest.
 type orderSetIn struct {
-	LabTestIDs   listOrNull[labs.TestID] `json:"lab_test_ids" required:"false" doc:"Lab tests of one lab and one collection method."`
-	AddOn        orNull[addOnIn]         `json:"add_on" required:"false" doc:"Single markers, alone or beside lab tests."`
-	LabAccountID *labs.AccountID         `json:"lab_account_id" required:"false" format:"uuid" nullable:"true"`
+	LabTestIDs   listOrNull[catalogue.TestID] `json:"lab_test_ids" required:"false" doc:"Lab tests of one lab and one collection method."`
+	AddOn        orNull[addOnIn]              `json:"add_on" required:"false" doc:"Single markers, alone or beside lab tests."`
+	LabAccountID *catalogue.AccountID         `json:"lab_account_id" required:"false" format:"uuid" nullable:"true"`
 }
 
 type addOnIn struct {
-	MarkerIDs   listOrNull[labs.MarkerID] `json:"marker_ids" required:"false"`
-	ProviderIDs listOrNull[string]        `json:"provider_ids" required:"false" doc:"The lab's own codes; not together with marker_ids."`
+	MarkerIDs   listOrNull[catalogue.MarkerID] `json:"marker_ids" required:"false"`
+	ProviderIDs listOrNull[string]             `json:"provider_ids" required:"false" doc:"The lab's own codes; not together with marker_ids."`
 }
 
 // set is the order set for the domain.
-func (in orderSetIn) set() labs.OrderSet {
-	set := labs.OrderSet{TestIDs: in.LabTestIDs}
+func (in orderSetIn) set() catalogue.OrderSet {
+	set := catalogue.OrderSet{TestIDs: in.LabTestIDs}
 	if add := in.AddOn.Value; add != nil {
 		set.AddOn, set.MarkerIDs, set.ProviderIDs = true, add.MarkerIDs, add.ProviderIDs
 	}
@@ -124,7 +124,7 @@ type orderSetMarkersIn struct {
 func (a *API) orderSetMarkers(ctx context.Context, c Caller, in *orderSetMarkersIn) (*out[markersBody], error) {
 	var body markersBody
 	err := a.db.Read(ctx, func(tx *store.Tx) error {
-		markers, err := labs.OrderSetMarkers(ctx, tx, c.Team, in.Body.set(), in.Body.LabAccountID)
+		markers, err := catalogue.OrderSetMarkers(ctx, tx, c.Team, in.Body.set(), in.Body.LabAccountID)
 		body = pageOfMarkers(markers, in.PageQuery, false)
 		return err
 	})
@@ -135,15 +135,15 @@ func (a *API) orderSetMarkers(ctx context.Context, c Caller, in *orderSetMarkers
 }
 
 type labTestMarkersIn struct {
-	LabTestID    labs.TestID    `path:"lab_test_id" format:"uuid"`
-	LabAccountID labs.AccountID `query:"lab_account_id" format:"uuid" doc:"Only what this account offers."`
+	LabTestID    catalogue.TestID    `path:"lab_test_id" format:"uuid"`
+	LabAccountID catalogue.AccountID `query:"lab_account_id" format:"uuid" doc:"Only what this account offers."`
 	PageQuery
 }
 
 func (a *API) labTestMarkers(ctx context.Context, c Caller, in *labTestMarkersIn) (*out[markersBody], error) {
 	var body markersBody
 	err := a.db.Read(ctx, func(tx *store.Tx) error {
-		found, err := labs.For(ctx, tx, c.Team)
+		found, err := catalogue.For(ctx, tx, c.Team)
 		if err != nil {
 			return err
 		}

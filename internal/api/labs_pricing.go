@@ -7,7 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"hale/internal/labs"
+	"hale/internal/labs/catalogue"
 )
 
 // pricingBody says what something costs, or why that is not said.
@@ -70,7 +70,7 @@ type labTestPricingBody struct {
 	MarkerBreakdown map[string]pricingBody `json:"marker_breakdown" doc:"By marker id."`
 }
 
-func pricingOf(p labs.Pricing) pricingBody {
+func pricingOf(p catalogue.Pricing) pricingBody {
 	if p.Unspecified != "" {
 		return pricingBody{unspecified: p.Unspecified}
 	}
@@ -81,14 +81,14 @@ func pricingOf(p labs.Pricing) pricingBody {
 	return pricingBody{amount: amount}
 }
 
-func pricingsOf(markers []*labs.Marker) *markerPricingsBody {
+func pricingsOf(markers []*catalogue.Marker) *markerPricingsBody {
 	return &markerPricingsBody{"USD", breakdown(markers)}
 }
 
-func breakdown(markers []*labs.Marker) map[string]pricingBody {
+func breakdown(markers []*catalogue.Marker) map[string]pricingBody {
 	data := map[string]pricingBody{}
 	for _, m := range markers {
-		data[strconv.FormatInt(m.ID, 10)] = pricingOf(labs.PriceOf(m))
+		data[strconv.FormatInt(m.ID, 10)] = pricingOf(catalogue.PriceOf(m))
 	}
 	return data
 }

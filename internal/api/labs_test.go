@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"hale/internal/labs"
-	"hale/internal/store"
-	"hale/internal/teams"
-	"hale/internal/users/userstest"
+	"hale/internal/labs/catalogue"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
 )
 
 // withLabs is a caller whose team has its seeded lab tests, and their ids by
@@ -22,7 +22,7 @@ func withLabs(t testing.TB) (*caller, map[string]string) {
 		if err != nil {
 			return err
 		}
-		return labs.Seed(ctx, tx, team)
+		return catalogue.Seed(ctx, tx, team)
 	})
 	var page struct{ Data []struct{ ID, Method string } }
 	decode(t, c.want(200, "GET", "/v3/lab_test", ""), &page)
@@ -51,7 +51,7 @@ func TestLabShapes(t *testing.T) {
 // What an imported list leaves out of a marker is no null where the
 // specification has a text or an object.
 func TestMarkerThatAListSaysLittleOf(t *testing.T) {
-	text, err := json.Marshal(markerOf(&labs.Marker{Name: "Bare", Results: []labs.Result{{Name: "Row"}}}))
+	text, err := json.Marshal(markerOf(&catalogue.Marker{Name: "Bare", Results: []catalogue.Result{{Name: "Row"}}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,19 +73,19 @@ func TestFlowOfATeam(t *testing.T) {
 		t.Helper()
 		c.want(200, "GET", path, "", `"delegated_flow":"`+flow+`"`)
 	}
-	account := func(flow labs.DelegatedFlow, status labs.AccountStatus) {
+	account := func(flow catalogue.DelegatedFlow, status catalogue.AccountStatus) {
 		t.Helper()
 		userstest.Write(t, c.db, func(ctx context.Context, tx *store.Tx) error {
-			_, err := labs.AddAccount(ctx, tx, labs.NewAccount{Owner: &c.team, Lab: 1, Status: status, Flow: flow, Number: "12345"})
+			_, err := catalogue.AddAccount(ctx, tx, catalogue.NewAccount{Owner: &c.team, Lab: 1, Status: status, Flow: flow, Number: "12345"})
 			return err
 		})
 	}
 	says("order_and_results_with_vital_physician_network")
-	account(labs.OrderDelegated, labs.AccountPending)
+	account(catalogue.OrderDelegated, catalogue.AccountPending)
 	says("order_and_results_with_vital_physician_network")
-	account(labs.ResultDelegated, labs.AccountActive)
+	account(catalogue.ResultDelegated, catalogue.AccountActive)
 	says("order_with_vital_physician_network")
-	account(labs.OrderDelegated, labs.AccountActive)
+	account(catalogue.OrderDelegated, catalogue.AccountActive)
 	says("order_and_results_with_customer_physician_network")
 	if alone := flowOf(nil); alone != "order_and_results_with_customer_physician_network" {
 		t.Errorf("without accounts: %s", alone)

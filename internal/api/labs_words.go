@@ -6,7 +6,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
 
-	"hale/internal/labs"
+	"hale/internal/labs/catalogue"
 )
 
 // Words of lab ordering that a request must choose from. Answers say them as
@@ -21,9 +21,9 @@ type (
 	compendiumLabSlug string
 )
 
-func (collectionMethod) Schema(huma.Registry) *huma.Schema  { return wordsOf(labs.Methods) }
-func (labTestStatus) Schema(huma.Registry) *huma.Schema     { return wordsOf(labs.TestStatuses) }
-func (compendiumLabSlug) Schema(huma.Registry) *huma.Schema { return wordsOf(labs.CentralSlugs) }
+func (collectionMethod) Schema(huma.Registry) *huma.Schema  { return wordsOf(catalogue.Methods) }
+func (labTestStatus) Schema(huma.Registry) *huma.Schema     { return wordsOf(catalogue.TestStatuses) }
+func (compendiumLabSlug) Schema(huma.Registry) *huma.Schema { return wordsOf(catalogue.CentralSlugs) }
 func (orderDirection) Schema(huma.Registry) *huma.Schema    { return wordsOf([]string{"asc", "desc"}) }
 
 func (generationMethod) Schema(huma.Registry) *huma.Schema {
@@ -31,7 +31,7 @@ func (generationMethod) Schema(huma.Registry) *huma.Schema {
 }
 
 func (labTestOrderKey) Schema(huma.Registry) *huma.Schema {
-	return wordsOf([]labs.TestOrder{labs.ByPrice, labs.ByCreation, labs.ByUpdate})
+	return wordsOf([]catalogue.TestOrder{catalogue.ByPrice, catalogue.ByCreation, catalogue.ByUpdate})
 }
 
 func (compendiumMode) Schema(huma.Registry) *huma.Schema {

@@ -3,32 +3,32 @@ package api
 import (
 	"context"
 
-	"hale/internal/fault"
-	"hale/internal/labs"
-	"hale/internal/paging"
-	"hale/internal/store"
+	"hale/internal/labs/catalogue"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/paging"
+	"hale/internal/platform/store"
 )
 
 // LabTestQuery narrows and sorts lists of lab tests. It is exported for huma
 // to see it embedded.
 type LabTestQuery struct {
-	GenerationMethod generationMethod `query:"generation_method" default:"manual" doc:"auto: made for orders of single markers."`
-	LabSlug          string           `query:"lab_slug"`
-	CollectionMethod collectionMethod `query:"collection_method"`
-	Status           labTestStatus    `query:"status"`
-	MarkerIDs        []labs.MarkerID  `query:"marker_ids,explode" maxItems:"100" doc:"Only lab tests with all of these."`
-	ProviderIDs      []string         `query:"provider_ids,explode" maxItems:"100" doc:"Only lab tests with all of these lab codes."`
-	Name             string           `query:"name" maxLength:"200" doc:"Part of the name."`
-	OrderKey         labTestOrderKey  `query:"order_key" doc:"created_at when absent."`
-	OrderDirection   orderDirection   `query:"order_direction" default:"asc"`
+	GenerationMethod generationMethod     `query:"generation_method" default:"manual" doc:"auto: made for orders of single markers."`
+	LabSlug          string               `query:"lab_slug"`
+	CollectionMethod collectionMethod     `query:"collection_method"`
+	Status           labTestStatus        `query:"status"`
+	MarkerIDs        []catalogue.MarkerID `query:"marker_ids,explode" maxItems:"100" doc:"Only lab tests with all of these."`
+	ProviderIDs      []string             `query:"provider_ids,explode" maxItems:"100" doc:"Only lab tests with all of these lab codes."`
+	Name             string               `query:"name" maxLength:"200" doc:"Part of the name."`
+	OrderKey         labTestOrderKey      `query:"order_key" doc:"created_at when absent."`
+	OrderDirection   orderDirection       `query:"order_direction" default:"asc"`
 }
 
 // filter is the query for the domain; false when its lab is unknown, so that
 // nothing is found.
-func (q LabTestQuery) filter(found *labs.Catalogue) (labs.TestFilter, bool) {
-	f := labs.TestFilter{
-		Method: labs.Method(q.CollectionMethod), Status: labs.TestStatus(q.Status), MarkerIDs: q.MarkerIDs, ProviderIDs: q.ProviderIDs,
-		Name: q.Name, Order: labs.TestOrder(q.OrderKey), Descending: q.OrderDirection == "desc",
+func (q LabTestQuery) filter(found *catalogue.Catalogue) (catalogue.TestFilter, bool) {
+	f := catalogue.TestFilter{
+		Method: catalogue.Method(q.CollectionMethod), Status: catalogue.TestStatus(q.Status), MarkerIDs: q.MarkerIDs, ProviderIDs: q.ProviderIDs,
+		Name: q.Name, Order: catalogue.TestOrder(q.OrderKey), Descending: q.OrderDirection == "desc",
 	}
 	if q.GenerationMethod != "all" {
 		generated := q.GenerationMethod == "auto"
@@ -48,7 +48,7 @@ func (a *API) listAllLabTests(ctx context.Context, c Caller, in *LabTestQuery) (
 	bodies := []labTestBody{}
 	err := a.db.Read(ctx, func(tx *store.Tx) error {
 		bodies = []labTestBody{}
-		found, err := labs.For(ctx, tx, c.Team)
+		found, err := catalogue.For(ctx, tx, c.Team)
 		if err != nil {
 			return err
 		}
@@ -56,7 +56,7 @@ func (a *API) listAllLabTests(ctx context.Context, c Caller, in *LabTestQuery) (
 		if !ok {
 			return nil
 		}
-		tests, err := labs.ListTests(ctx, tx, c.Team, f)
+		tests, err := catalogue.ListTests(ctx, tx, c.Team, f)
 		for _, t := range tests {
 			bodies = append(bodies, labTestOf(found, t))
 		}
@@ -70,10 +70,10 @@ func (a *API) listAllLabTests(ctx context.Context, c Caller, in *LabTestQuery) (
 
 type listLabTestsIn struct {
 	LabTestQuery
-	Limit          int            `query:"lab_test_limit" minimum:"1" maximum:"500" default:"50"`
-	NextCursor     string         `query:"next_cursor" doc:"next_cursor of the page before."`
-	IncludePricing bool           `query:"include_pricing"`
-	LabAccountID   labs.AccountID `query:"lab_account_id" format:"uuid" doc:"Only what this account offers."`
+	Limit          int                 `query:"lab_test_limit" minimum:"1" maximum:"500" default:"50"`
+	NextCursor     string              `query:"next_cursor" doc:"next_cursor of the page before."`
+	IncludePricing bool                `query:"include_pricing"`
+	LabAccountID   catalogue.AccountID `query:"lab_account_id" format:"uuid" doc:"Only what this account offers."`
 }
 
 // labTestsBody is a page of lab tests.
@@ -87,9 +87,9 @@ type labTestsBody struct {
 
 // labTestCursor is where a page ended, and in which order.
 type labTestCursor struct {
-	Order      labs.TestOrder `json:"o"`
-	Descending bool           `json:"d"`
-	labs.TestPlace
+	Order      catalogue.TestOrder `json:"o"`
+	Descending bool                `json:"d"`
+	catalogue.TestPlace
 }
 
 func (a *API) listLabTests(ctx context.Context, c Caller, in *listLabTestsIn) (*out[labTestsBody], error) {
@@ -99,7 +99,7 @@ func (a *API) listLabTests(ctx context.Context, c Caller, in *listLabTestsIn) (*
 		if in.IncludePricing {
 			body.Pricing = &labTestPricingsBody{"USD", map[string]labTestPricingBody{}}
 		}
-		found, err := labs.For(ctx, tx, c.Team)
+		found, err := catalogue.For(ctx, tx, c.Team)
 		if err != nil {
 			return err
 		}
@@ -111,7 +111,7 @@ func (a *API) listLabTests(ctx context.Context, c Caller, in *listLabTestsIn) (*
 			return err
 		}
 		f.Limit = in.Limit + 1
-		tests, err := labs.ListTests(ctx, tx, c.Team, f)
+		tests, err := catalogue.ListTests(ctx, tx, c.Team, f)
 		if err != nil {
 			return err
 		}
@@ -130,7 +130,7 @@ func (a *API) listLabTests(ctx context.Context, c Caller, in *listLabTestsIn) (*
 }
 
 // after is where the cursor says to go on, nil for the beginning.
-func (in *listLabTestsIn) after(f labs.TestFilter) (*labs.TestPlace, error) {
+func (in *listLabTestsIn) after(f catalogue.TestFilter) (*catalogue.TestPlace, error) {
 	if in.NextCursor == "" {
 		return nil, nil
 	}
@@ -144,7 +144,7 @@ func (in *listLabTestsIn) after(f labs.TestFilter) (*labs.TestPlace, error) {
 	return &at.TestPlace, nil
 }
 
-func (b *labTestsBody) add(found *labs.Catalogue, tests []labs.Test) {
+func (b *labTestsBody) add(found *catalogue.Catalogue, tests []catalogue.Test) {
 	for _, t := range tests {
 		b.Data = append(b.Data, labTestOf(found, t))
 		if b.Pricing != nil {

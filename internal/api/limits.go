@@ -19,7 +19,7 @@ import (
 	"github.com/klauspost/compress/gzhttp"
 	"golang.org/x/time/rate"
 
-	"hale/internal/teams"
+	"hale/internal/platform/teams"
 )
 
 // compress answers in gzip where the caller takes it and the body is worth it.

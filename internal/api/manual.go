@@ -9,11 +9,11 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"hale/internal/fault"
-	"hale/internal/ledger"
-	"hale/internal/store"
-	"hale/internal/users"
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
 	"hale/internal/wearables"
+	"hale/internal/wearables/ledger"
 	"hale/internal/wearables/push"
 )
 

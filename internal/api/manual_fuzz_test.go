@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"hale/internal/connections"
-	"hale/internal/ledger"
-	"hale/internal/store/storetest"
-	"hale/internal/users"
-	"hale/internal/users/userstest"
+	"hale/internal/people/users"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/store/storetest"
 	"hale/internal/wearables"
+	"hale/internal/wearables/connections"
+	"hale/internal/wearables/ledger"
 )
 
 // Any body is stored, with refusals that point into its list, or is refused in

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"hale/internal/connections"
+	"hale/internal/wearables/connections"
 )
 
 const typedIn = `{"time_zone":"Europe/Berlin","data":[

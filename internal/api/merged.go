@@ -7,11 +7,11 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"hale/internal/civil"
-	"hale/internal/fault"
-	"hale/internal/paging"
-	"hale/internal/store"
-	"hale/internal/users"
+	"hale/internal/people/users"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/paging"
+	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/merged"
 )

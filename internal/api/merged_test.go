@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"hale/internal/providers"
-	"hale/internal/users"
-	"hale/internal/users/userstest"
+	"hale/internal/people/users"
+	"hale/internal/people/users/userstest"
+	"hale/internal/wearables/providers"
 )
 
 // counted is what a phone and a watch push: hours of steps, of which the watch

@@ -5,10 +5,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/messages"
-	"hale/internal/paging"
-	"hale/internal/store"
-	"hale/internal/users"
+	"hale/internal/people/messages"
+	"hale/internal/people/users"
+	"hale/internal/platform/paging"
+	"hale/internal/platform/store"
 )
 
 // What patients are told. The reference shows it only in its dashboard.

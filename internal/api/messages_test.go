@@ -6,10 +6,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/messages"
-	"hale/internal/store"
-	"hale/internal/users"
-	"hale/internal/users/userstest"
+	"hale/internal/people/messages"
+	"hale/internal/people/users"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/store"
 )
 
 // tell lets an order of the user come to a status.

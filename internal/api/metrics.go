@@ -3,14 +3,14 @@ package api
 import (
 	"context"
 
-	"hale/internal/connections"
-	"hale/internal/fault"
-	"hale/internal/labs"
-	"hale/internal/messages"
-	"hale/internal/orders"
-	"hale/internal/store"
-	"hale/internal/teams"
-	"hale/internal/users"
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/orders"
+	"hale/internal/people/messages"
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
+	"hale/internal/wearables/connections"
 )
 
 func (a *API) metricRoutes() []route {
@@ -95,13 +95,13 @@ const (
 
 // flowOf is the word that asks most of the team under any of its accounts. A
 // team without an account has nobody's physicians but its own.
-func flowOf(accounts []labs.Account) string {
+func flowOf(accounts []catalogue.Account) string {
 	word := servicePhysicians
 	for _, a := range accounts {
 		switch {
 		case a.Flow.TeamOrders():
 			return teamPhysicians
-		case a.Flow == labs.ResultDelegated:
+		case a.Flow == catalogue.ResultDelegated:
 			word = serviceOrders
 		}
 	}
@@ -134,7 +134,7 @@ func (a *API) getTeam(ctx context.Context, c Caller, in *getTeamIn) (*out[teamBo
 	}
 	var team teams.Team
 	var says messages.Settings
-	var accounts []labs.Account
+	var accounts []catalogue.Account
 	err := a.db.Read(ctx, func(tx *store.Tx) (err error) {
 		if team, err = teams.Get(ctx, tx, c.Team); err != nil {
 			return err
@@ -142,7 +142,7 @@ func (a *API) getTeam(ctx context.Context, c Caller, in *getTeamIn) (*out[teamBo
 		if says, err = messages.SettingsOf(ctx, tx, c.Team); err != nil {
 			return err
 		}
-		accounts, err = labs.Accounts(ctx, tx, c.Team, labs.AccountFilter{Status: labs.AccountActive})
+		accounts, err = catalogue.Accounts(ctx, tx, c.Team, catalogue.AccountFilter{Status: catalogue.AccountActive})
 		return err
 	})
 	if err != nil {

@@ -4,10 +4,10 @@ import (
 	"context"
 	"time"
 
-	"hale/internal/providers"
-	"hale/internal/store"
-	"hale/internal/users"
+	"hale/internal/people/users"
+	"hale/internal/platform/store"
 	"hale/internal/wearables"
+	"hale/internal/wearables/providers"
 )
 
 func (a *API) offsetRoutes() []route {

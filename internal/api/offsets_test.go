@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"hale/internal/store"
-	"hale/internal/users"
+	"hale/internal/people/users"
+	"hale/internal/platform/store"
 	"hale/internal/wearables"
 )
 

@@ -5,13 +5,13 @@ import (
 	"slices"
 	"time"
 
-	"hale/internal/civil"
-	"hale/internal/labs"
-	"hale/internal/messages"
-	"hale/internal/orders"
-	"hale/internal/patch"
-	"hale/internal/store"
-	"hale/internal/teams"
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/orders"
+	"hale/internal/people/messages"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/patch"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
 )
 
 func (a *API) orderRoutes() []route {
@@ -53,16 +53,16 @@ func orderBodies(ctx context.Context, tx *store.Tx, team teams.ID, all []orders.
 	if err != nil {
 		return nil, err
 	}
-	catalogue, err := labs.For(ctx, tx, team)
+	offered, err := catalogue.For(ctx, tx, team)
 	if err != nil {
 		return nil, err
 	}
-	tests := map[labs.TestID]labTestBody{}
+	tests := map[catalogue.TestID]labTestBody{}
 	bodies := make([]orderBody, len(all))
 	for i := range all {
 		test, known := tests[all[i].LabTest]
 		if !known {
-			test = labTestOf(catalogue, facts[i].Test)
+			test = labTestOf(offered, facts[i].Test)
 			tests[all[i].LabTest] = test
 		}
 		bodies[i] = orders.DocumentOf(&all[i], facts[i], test, tx.Now())

@@ -6,11 +6,11 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/fault"
-	"hale/internal/labs"
-	"hale/internal/orders"
-	"hale/internal/users"
-	"hale/internal/users/person"
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/orders"
+	"hale/internal/people/users"
+	"hale/internal/people/users/person"
+	"hale/internal/platform/fault"
 )
 
 // Bodies of requests about orders. Their rules are in the domain, which takes
@@ -22,7 +22,7 @@ import (
 // Reference 1.9, CreateOrderRequestCompatible.
 type createOrderBody struct {
 	UserID           users.ID                  `json:"user_id" format:"uuid"`
-	LabTestID        *labs.TestID              `json:"lab_test_id" required:"false" format:"uuid" nullable:"true" doc:"Deprecated: see order_set."`
+	LabTestID        *catalogue.TestID         `json:"lab_test_id" required:"false" format:"uuid" nullable:"true" doc:"Deprecated: see order_set."`
 	OrderSet         objectOrNull[orderedIn]   `json:"order_set" required:"false" doc:"What is ordered: lab tests, single markers, or both."`
 	CollectionMethod *string                   `json:"collection_method" required:"false" doc:"testkit, walk_in_test, at_home_phlebotomy or on_site_collection. Needed with add_on."`
 	Physician        objectOrNull[physicianIn] `json:"physician" required:"false" doc:"Needed when orders under the lab account are delegated to you."`
@@ -35,16 +35,16 @@ type createOrderBody struct {
 	AOEAnswers       listOrNull[aoeAnswerIn]   `json:"aoe_answers" required:"false" maxItems:"500" doc:"Answers to what the markers ask."`
 	Passthrough      *string                   `json:"passthrough" required:"false" doc:"Yours: given back as it is."`
 	ClinicalNotes    *string                   `json:"clinical_notes" required:"false" doc:"For the lab's requisition, at most 1,000 characters."`
-	LabAccountID     *labs.AccountID           `json:"lab_account_id" required:"false" format:"uuid" nullable:"true" doc:"Chosen when absent."`
+	LabAccountID     *catalogue.AccountID      `json:"lab_account_id" required:"false" format:"uuid" nullable:"true" doc:"Chosen when absent."`
 	CreatorMemberID  *uuid.UUID                `json:"creator_member_id" required:"false" format:"uuid" nullable:"true"`
 	PatientDetails   patientIn                 `json:"patient_details"`
 	PatientAddress   patientAddressIn          `json:"patient_address"`
 }
 
 type orderedIn struct {
-	LabTestIDs   listOrNull[labs.TestID]        `json:"lab_test_ids" required:"false" maxItems:"50"`
+	LabTestIDs   listOrNull[catalogue.TestID]   `json:"lab_test_ids" required:"false" maxItems:"50"`
 	AddOn        objectOrNull[orderedMarkersIn] `json:"add_on" required:"false"`
-	LabAccountID *labs.AccountID                `json:"lab_account_id" required:"false" format:"uuid" nullable:"true"`
+	LabAccountID *catalogue.AccountID           `json:"lab_account_id" required:"false" format:"uuid" nullable:"true"`
 }
 
 type orderedMarkersIn struct {
@@ -68,12 +68,12 @@ type physicianIn struct {
 	LicensedStates listOrNull[string] `json:"licensed_states" required:"false" maxItems:"60"`
 }
 
-func physicianFrom(in objectOrNull[physicianIn]) *labs.Physician {
+func physicianFrom(in objectOrNull[physicianIn]) *catalogue.Physician {
 	if in.Value == nil {
 		return nil
 	}
 	p := in.Value
-	return &labs.Physician{FirstName: p.FirstName, LastName: p.LastName, NPI: p.NPI, Email: word(p.Email), States: p.LicensedStates}
+	return &catalogue.Physician{FirstName: p.FirstName, LastName: p.LastName, NPI: p.NPI, Email: word(p.Email), States: p.LicensedStates}
 }
 
 // coverageIn is what is still read of the older way to give an insurance.
@@ -167,7 +167,7 @@ func (b *createOrderBody) request() (orders.Request, error) {
 	patient, unread := b.PatientDetails.patient()
 	r := orders.Request{
 		User: b.UserID, LabTest: b.LabTestID, Physician: physicianFrom(b.Physician), Priority: b.Priority,
-		Billing: labs.Billing(strings.TrimSpace(word(b.BillingType))), ICDCodes: b.ICDCodes, Consents: consentsFrom(b.Consents),
+		Billing: catalogue.Billing(strings.TrimSpace(word(b.BillingType))), ICDCodes: b.ICDCodes, Consents: consentsFrom(b.Consents),
 		Passthrough: b.Passthrough, ClinicalNotes: word(b.ClinicalNotes), Account: b.LabAccountID, Creator: b.CreatorMemberID,
 		Patient: patient, Address: b.PatientAddress.address(),
 	}
@@ -175,7 +175,7 @@ func (b *createOrderBody) request() (orders.Request, error) {
 		r.Set = b.OrderSet.Value.set()
 	}
 	if b.CollectionMethod != nil {
-		method := labs.Method(strings.TrimSpace(*b.CollectionMethod))
+		method := catalogue.Method(strings.TrimSpace(*b.CollectionMethod))
 		r.Method = &method
 	}
 	if len(r.ICDCodes) == 0 {

@@ -4,20 +4,20 @@ import (
 	"context"
 	"strings"
 
-	"hale/internal/fault"
-	"hale/internal/labs"
-	"hale/internal/orders"
-	"hale/internal/store"
-	"hale/internal/users"
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/orders"
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
 )
 
 type createTestkitOrderIn struct {
 	Body struct {
-		UserID          users.ID        `json:"user_id" format:"uuid"`
-		LabTestID       labs.TestID     `json:"lab_test_id" format:"uuid"`
-		ShippingDetails shippingIn      `json:"shipping_details"`
-		Passthrough     *string         `json:"passthrough" required:"false" doc:"Yours: given back as it is."`
-		LabAccountID    *labs.AccountID `json:"lab_account_id" required:"false" format:"uuid" nullable:"true"`
+		UserID          users.ID             `json:"user_id" format:"uuid"`
+		LabTestID       catalogue.TestID     `json:"lab_test_id" format:"uuid"`
+		ShippingDetails shippingIn           `json:"shipping_details"`
+		Passthrough     *string              `json:"passthrough" required:"false" doc:"Yours: given back as it is."`
+		LabAccountID    *catalogue.AccountID `json:"lab_account_id" required:"false" format:"uuid" nullable:"true"`
 	}
 }
 
@@ -87,7 +87,7 @@ type importOrderIn struct {
 		PatientDetails   patientIn                 `json:"patient_details"`
 		PatientAddress   patientAddressIn          `json:"patient_address" doc:"Only looked at for what must be there; receiver_name is needed."`
 		SampleID         string                    `json:"sample_id" doc:"The lab's number of the order; no other order may have it."`
-		LabAccountID     *labs.AccountID           `json:"lab_account_id" required:"false" format:"uuid" nullable:"true" doc:"A pending account will do."`
+		LabAccountID     *catalogue.AccountID      `json:"lab_account_id" required:"false" format:"uuid" nullable:"true" doc:"A pending account will do."`
 	}
 }
 
@@ -102,8 +102,8 @@ func (a *API) importOrder(ctx context.Context, c Caller, in *importOrderIn) (*ou
 	}
 	return a.ordered(ctx, c, func(tx *store.Tx) (orders.Order, string, error) {
 		o, err := orders.Adopt(ctx, tx, c.Team, orders.Import{
-			User: b.UserID, Billing: labs.Billing(strings.TrimSpace(b.BillingType)), Set: *b.OrderSet.set(),
-			Method: labs.Method(strings.TrimSpace(b.CollectionMethod)), Physician: physicianFrom(b.Physician),
+			User: b.UserID, Billing: catalogue.Billing(strings.TrimSpace(b.BillingType)), Set: *b.OrderSet.set(),
+			Method: catalogue.Method(strings.TrimSpace(b.CollectionMethod)), Physician: physicianFrom(b.Physician),
 			Patient: patient, Address: b.PatientAddress.address(), SampleID: b.SampleID, Account: b.LabAccountID,
 		})
 		return o, "Order imported successfully", err

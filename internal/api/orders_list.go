@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"slices"
 
-	"hale/internal/fault"
-	"hale/internal/ids"
-	"hale/internal/labs"
-	"hale/internal/orders"
-	"hale/internal/store"
-	"hale/internal/teams"
-	"hale/internal/users"
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/orders"
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/ids"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
 )
 
 // listOrdersIn is the query of the orders list.
@@ -132,16 +132,16 @@ func orderPage(ctx context.Context, tx *store.Tx, team teams.ID, page []orders.O
 	if err != nil {
 		return nil, err
 	}
-	catalogue, err := labs.For(ctx, tx, team)
+	offered, err := catalogue.For(ctx, tx, team)
 	if err != nil {
 		return nil, err
 	}
-	tests := map[labs.TestID][]byte{}
+	tests := map[catalogue.TestID][]byte{}
 	parts := [][]byte{[]byte(`{"orders":[`)}
 	for i := range page {
 		test, known := tests[page[i].LabTest]
 		if !known {
-			if test, err = json.Marshal(labTestOf(catalogue, facts[i].Test)); err != nil {
+			if test, err = json.Marshal(labTestOf(offered, facts[i].Test)); err != nil {
 				return nil, fmt.Errorf("api: encoding a lab test: %w", err)
 			}
 			tests[page[i].LabTest] = test

@@ -9,10 +9,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/ids"
-	"hale/internal/orders"
-	"hale/internal/store"
-	"hale/internal/users/userstest"
+	"hale/internal/labs/orders"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/ids"
+	"hale/internal/platform/store"
 )
 
 // Each parameter of the list means its own filter. There is one order, created

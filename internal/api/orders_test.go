@@ -8,12 +8,12 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/ids"
-	"hale/internal/labs"
-	"hale/internal/orders"
-	"hale/internal/orders/orderstest"
-	"hale/internal/store"
-	"hale/internal/users/userstest"
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/orders"
+	"hale/internal/labs/orders/orderstest"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/ids"
+	"hale/internal/platform/store"
 )
 
 const (
@@ -26,7 +26,7 @@ const (
 func ordering(t testing.TB) (c *caller, body string) {
 	t.Helper()
 	c, tests := withLabs(t)
-	test := orderstest.Test(t, c.db, c.team, labs.TestKit)
+	test := orderstest.Test(t, c.db, c.team, catalogue.TestKit)
 	answers, err := json.Marshal(orderstest.Answers(t, c.db, c.team, test))
 	if err != nil {
 		t.Fatal(err)

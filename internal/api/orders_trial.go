@@ -13,9 +13,9 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 
-	"hale/internal/fault"
-	"hale/internal/orders"
-	"hale/internal/store"
+	"hale/internal/labs/orders"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
 )
 
 // A dry run of an order says everything at once: what the body lacks, what

@@ -6,7 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"hale/internal/orders"
+	"hale/internal/labs/orders"
 )
 
 // Words of the orders list.

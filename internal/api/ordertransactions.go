@@ -3,9 +3,9 @@ package api
 import (
 	"context"
 
-	"hale/internal/orders"
-	"hale/internal/store"
-	"hale/internal/teams"
+	"hale/internal/labs/orders"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
 )
 
 // TransactionPath is the part of an input that names an order transaction.

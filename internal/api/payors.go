@@ -3,8 +3,8 @@ package api
 import (
 	"context"
 
-	"hale/internal/insurance"
-	"hale/internal/store"
+	"hale/internal/people/insurance"
+	"hale/internal/platform/store"
 )
 
 func (a *API) payorRoutes() []route {

@@ -3,9 +3,9 @@ package api
 import (
 	"github.com/danielgtaylor/huma/v2"
 
-	"hale/internal/fault"
-	"hale/internal/users"
-	"hale/internal/users/person"
+	"hale/internal/people/users"
+	"hale/internal/people/users/person"
+	"hale/internal/platform/fault"
 )
 
 // The parts that demographics and insurance share on the wire.

@@ -9,11 +9,11 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/connections"
-	"hale/internal/providers"
-	"hale/internal/store"
-	"hale/internal/users"
-	"hale/internal/users/userstest"
+	"hale/internal/people/users"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/store"
+	"hale/internal/wearables/connections"
+	"hale/internal/wearables/providers"
 )
 
 const goodInfo = `{"first_name":"Ada","last_name":"Byron","email":"Ada@Example.org","phone_number":"(415) 555-0132","gender":"Female","dob":"1984-12-10",` +

@@ -7,11 +7,11 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"hale/internal/fault"
-	"hale/internal/labs"
-	"hale/internal/places"
-	"hale/internal/store"
-	"hale/internal/teams"
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/places"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
 )
 
 func (a *API) placeRoutes() []route {
@@ -60,11 +60,11 @@ func viewer(c Caller) places.Viewer {
 }
 
 type pscInfoIn struct {
-	ZipCode      string         `query:"zip_code" required:"true" pattern:"^\\d{5}$" doc:"5 digits."`
-	LabID        labs.LabID     `query:"lab_id" required:"true"`
-	Radius       radius         `query:"radius" default:"25" doc:"Miles."`
-	Capabilities []capability   `query:"capabilities,explode" doc:"Only centers that have all of these; repeat the parameter."`
-	LabAccountID labs.AccountID `query:"lab_account_id" format:"uuid" doc:"Account that the order will be placed under."`
+	ZipCode      string              `query:"zip_code" required:"true" pattern:"^\\d{5}$" doc:"5 digits."`
+	LabID        catalogue.LabID     `query:"lab_id" required:"true"`
+	Radius       radius              `query:"radius" default:"25" doc:"Miles."`
+	Capabilities []capability        `query:"capabilities,explode" doc:"Only centers that have all of these; repeat the parameter."`
+	LabAccountID catalogue.AccountID `query:"lab_account_id" format:"uuid" doc:"Account that the order will be placed under."`
 }
 
 // pscInfoBody is a lab's service centers around a ZIP code, nearest first.
@@ -129,16 +129,16 @@ type lngLat struct {
 func (a *API) pscInfo(ctx context.Context, c Caller, in *pscInfoIn) (*out[pscInfoBody], error) {
 	var body pscInfoBody
 	err := a.db.Read(ctx, func(tx *store.Tx) error {
-		catalogue, err := labs.For(ctx, tx, c.Team)
+		offered, err := catalogue.For(ctx, tx, c.Team)
 		if err != nil {
 			return err
 		}
-		lab, known := catalogue.Lab(in.LabID)
+		lab, known := offered.Lab(in.LabID)
 		if !known {
 			return fault.New(fault.NotFound, "Lab not found.")
 		}
 		if !in.LabAccountID.IsZero() {
-			account, err := labs.ChooseAccount(ctx, tx, c.Team, lab.ID, &in.LabAccountID, false)
+			account, err := catalogue.ChooseAccount(ctx, tx, c.Team, lab.ID, &in.LabAccountID, false)
 			if err != nil {
 				return err
 			}
@@ -154,8 +154,8 @@ func (a *API) pscInfo(ctx context.Context, c Caller, in *pscInfoIn) (*out[pscInf
 }
 
 // billingsOf are the ways to pay that an account allows in any state.
-func billingsOf(account labs.Account) (all []labs.Billing) {
-	for _, b := range labs.Billings {
+func billingsOf(account catalogue.Account) (all []catalogue.Billing) {
+	for _, b := range catalogue.Billings {
 		if len(account.AllowedBilling[b]) > 0 {
 			all = append(all, b)
 		}
@@ -165,7 +165,7 @@ func billingsOf(account labs.Account) (all []labs.Billing) {
 
 // pscsNear are a lab's service centers around a ZIP code. An order that knows
 // its ZIP code and lab asks it the same.
-func (a *API) pscsNear(ctx context.Context, tx *store.Tx, c Caller, lab labs.Lab, zip string, r radius, caps []capability) (pscInfoBody, error) {
+func (a *API) pscsNear(ctx context.Context, tx *store.Tx, c Caller, lab catalogue.Lab, zip string, r radius, caps []capability) (pscInfoBody, error) {
 	body := pscInfoBody{LabID: lab.ID, Slug: lab.Slug, Places: []pscBody{}}
 	place, known := places.Zip(zip)
 	q := places.Query{Lab: lab.Slug, From: place.Point, Miles: r.miles(), Capabilities: capabilitiesOf(caps)}

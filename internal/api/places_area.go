@@ -6,18 +6,18 @@ import (
 	"slices"
 	"strconv"
 
-	"hale/internal/fault"
-	"hale/internal/labs"
-	"hale/internal/places"
-	"hale/internal/store"
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/places"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
 )
 
 type areaInfoIn struct {
-	ZipCode      string         `query:"zip_code" required:"true" pattern:"^\\d{5}$" doc:"5 digits."`
-	Radius       radius         `query:"radius" default:"25" doc:"Miles."`
-	Lab          string         `query:"lab" deprecated:"true" doc:"Slug of a lab; use labs."`
-	Labs         []string       `query:"labs,explode" doc:"Only these labs, by slug; repeat the parameter. All that have service centers when absent."`
-	LabAccountID labs.AccountID `query:"lab_account_id" format:"uuid" doc:"Only the lab of this account, and how it may be paid."`
+	ZipCode      string              `query:"zip_code" required:"true" pattern:"^\\d{5}$" doc:"5 digits."`
+	Radius       radius              `query:"radius" default:"25" doc:"Miles."`
+	Lab          string              `query:"lab" deprecated:"true" doc:"Slug of a lab; use labs."`
+	Labs         []string            `query:"labs,explode" doc:"Only these labs, by slug; repeat the parameter. All that have service centers when absent."`
+	LabAccountID catalogue.AccountID `query:"lab_account_id" format:"uuid" doc:"Only the lab of this account, and how it may be paid."`
 }
 
 // areaInfoBody is what there is around a ZIP code.
@@ -96,14 +96,14 @@ func phlebotomyOf(offers []places.Offer) phlebotomyBody {
 
 // labAsked is a lab that area info speaks of.
 type labAsked struct {
-	labs.Lab
+	catalogue.Lab
 	named bool // by the caller, who wants to hear that it has nothing here
 }
 
 // labsAsked are the labs that the request is about: of the catalogue, and those
 // that it names though the team's catalogue has them not.
 func (a *API) labsAsked(ctx context.Context, tx *store.Tx, c Caller, in *areaInfoIn) ([]labAsked, error) {
-	catalogue, err := labs.For(ctx, tx, c.Team)
+	offered, err := catalogue.For(ctx, tx, c.Team)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (a *API) labsAsked(ctx context.Context, tx *store.Tx, c Caller, in *areaInf
 	if in.Lab != "" {
 		named = append(named, in.Lab)
 	}
-	if err := checkLabs(catalogue, in); err != nil {
+	if err := checkLabs(offered, in); err != nil {
 		return nil, err
 	}
 	account, err := accountAsked(ctx, tx, c, in.LabAccountID)
@@ -119,18 +119,18 @@ func (a *API) labsAsked(ctx context.Context, tx *store.Tx, c Caller, in *areaInf
 		return nil, err
 	}
 	var asked []labAsked
-	for _, lab := range catalogue.Labs() {
+	for _, lab := range offered.Labs() {
 		if account != nil && account.Lab.ID != lab.ID || len(named) > 0 && !slices.Contains(named, lab.Slug) {
 			continue
 		}
 		if account != nil {
 			lab.Billings = billingsOf(*account)
 		}
-		asked = append(asked, labAsked{lab, len(named) > 0 || slices.Contains(labs.CentralSlugs, lab.Slug)})
+		asked = append(asked, labAsked{lab, len(named) > 0 || slices.Contains(catalogue.CentralSlugs, lab.Slug)})
 	}
 	for _, slug := range named {
-		_, offered := catalogue.LabNamed(slug)
-		if lab, known := labs.LabKnown(slug); known && !offered && account == nil {
+		_, ok := offered.LabNamed(slug)
+		if lab, known := catalogue.LabKnown(slug); known && !ok && account == nil {
 			lab.Billings = nil // nothing can be ordered there
 			asked = append(asked, labAsked{lab, true})
 		}
@@ -140,9 +140,9 @@ func (a *API) labsAsked(ctx context.Context, tx *store.Tx, c Caller, in *areaInf
 
 // checkLabs refuses a slug that is neither in the catalogue nor one that
 // clients know.
-func checkLabs(catalogue *labs.Catalogue, in *areaInfoIn) error {
+func checkLabs(offered *catalogue.Catalogue, in *areaInfoIn) error {
 	check := func(slug string, at ...string) *fault.Error {
-		if _, known := catalogue.LabNamed(slug); known || slices.Contains(labs.CentralSlugs, slug) {
+		if _, known := offered.LabNamed(slug); known || slices.Contains(catalogue.CentralSlugs, slug) {
 			return nil
 		}
 		return fault.New(fault.Invalid, "Input should be the slug of a lab").At(append([]string{"query"}, at...)...).WithType("enum").WithInput(slug)

@@ -9,19 +9,19 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"hale/internal/labs"
-	"hale/internal/places"
-	"hale/internal/store"
-	"hale/internal/store/storetest"
-	"hale/internal/teams"
-	"hale/internal/users/userstest"
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/places"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
+	"hale/internal/platform/teams"
 )
 
 // placesDoor is the door of a sandbox team, with one imported site beside the
 // made-up ones of other labs.
 type placesDoor struct {
 	dataDoor
-	labs map[string]labs.Lab
+	labs map[string]catalogue.Lab
 }
 
 func eachPlacesDoor(t *testing.T, fn func(d placesDoor)) {
@@ -29,14 +29,14 @@ func eachPlacesDoor(t *testing.T, fn func(d placesDoor)) {
 		d := placesDoor{dataDoor: dataDoor{
 			t: t, db: db, team: userstest.Team(t, db),
 			api: New(Deps{DB: db, BaseURL: "https://hale.example", Services: Services{Places: new(places.Directory)}}),
-		}, labs: map[string]labs.Lab{}}
+		}, labs: map[string]catalogue.Lab{}}
 		d.key = d.newKey(d.team)
 		err := db.Write(store.AsSystem(t.Context()), func(tx *store.Tx) error {
-			catalogue, err := labs.For(t.Context(), tx, d.team.ID)
+			offered, err := catalogue.For(t.Context(), tx, d.team.ID)
 			if err != nil {
 				return err
 			}
-			for _, lab := range catalogue.Labs() {
+			for _, lab := range offered.Labs() {
 				d.labs[lab.Slug] = lab
 			}
 			hours, _ := places.ParseHours("Mo 07:00-12:00,13:00-15:30; Tu-Su off")

@@ -5,11 +5,11 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/fault"
-	"hale/internal/orders"
-	"hale/internal/store"
-	"hale/internal/teams"
-	"hale/internal/users"
+	"hale/internal/labs/orders"
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
 )
 
 func (a *API) portalLinkRoutes() []route {

@@ -8,11 +8,11 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"hale/internal/aggregate/continuous"
-	"hale/internal/fault"
-	"hale/internal/providers"
-	"hale/internal/store"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/wearables/aggregate/continuous"
 	"hale/internal/wearables/merged"
+	"hale/internal/wearables/providers"
 )
 
 func (a *API) priorityRoutes() []route {

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	"hale/internal/providers"
+	"hale/internal/wearables/providers"
 )
 
 func (a *API) providerRoutes() []route {

@@ -3,13 +3,13 @@ package api
 import (
 	"context"
 
-	"hale/internal/fault"
-	"hale/internal/ledger"
-	"hale/internal/providers"
-	"hale/internal/store"
-	"hale/internal/teams"
-	"hale/internal/users"
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
 	"hale/internal/wearables"
+	"hale/internal/wearables/ledger"
+	"hale/internal/wearables/providers"
 	"hale/internal/wearables/push"
 )
 

@@ -3,10 +3,10 @@ package api
 import (
 	"context"
 
-	"hale/internal/fault"
-	"hale/internal/ledger"
-	"hale/internal/users"
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
 	"hale/internal/wearables"
+	"hale/internal/wearables/ledger"
 	"hale/internal/wearables/push"
 )
 

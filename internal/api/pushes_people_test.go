@@ -8,9 +8,9 @@ import (
 	"sync"
 	"testing"
 
-	"hale/internal/ledger"
-	"hale/internal/users"
-	"hale/internal/users/userstest"
+	"hale/internal/people/users"
+	"hale/internal/people/users/userstest"
+	"hale/internal/wearables/ledger"
 )
 
 // gathered is a body of several users; lists are their heart rates.

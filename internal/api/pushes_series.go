@@ -3,8 +3,8 @@ package api
 import (
 	"context"
 
-	"hale/internal/ledger"
 	"hale/internal/wearables"
+	"hale/internal/wearables/ledger"
 	"hale/internal/wearables/push"
 )
 

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"hale/internal/ledger"
-	"hale/internal/store"
-	"hale/internal/users"
-	"hale/internal/users/userstest"
+	"hale/internal/people/users"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/store"
+	"hale/internal/wearables/ledger"
 )
 
 // wokeUp is what a phone has at once: of its watch, its sensor and itself.

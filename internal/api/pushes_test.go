@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"hale/internal/connections"
-	"hale/internal/events"
-	"hale/internal/secrets"
-	"hale/internal/store"
-	"hale/internal/teams"
-	"hale/internal/users"
-	"hale/internal/users/userstest"
+	"hale/internal/people/users"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/events"
+	"hale/internal/platform/secrets"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
+	"hale/internal/wearables/connections"
 )
 
 // keyed is a push with an Idempotency-Key.

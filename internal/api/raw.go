@@ -6,13 +6,13 @@ import (
 	"slices"
 	"time"
 
-	"hale/internal/connections"
-	"hale/internal/fault"
-	"hale/internal/ledger"
-	"hale/internal/providers/sports"
-	"hale/internal/store"
-	"hale/internal/users"
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
 	"hale/internal/wearables"
+	"hale/internal/wearables/connections"
+	"hale/internal/wearables/formats/sports"
+	"hale/internal/wearables/ledger"
 )
 
 // The raw reads answer what a provider said, word for word, beside the id of

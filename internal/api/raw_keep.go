@@ -3,10 +3,10 @@ package api
 import (
 	"context"
 
-	"hale/internal/ledger"
-	"hale/internal/store"
-	"hale/internal/users"
+	"hale/internal/people/users"
+	"hale/internal/platform/store"
 	"hale/internal/wearables"
+	"hale/internal/wearables/ledger"
 )
 
 // keepSamples is what puts a pushed body of samples into the ledger, in the

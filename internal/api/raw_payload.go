@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"hale/internal/fault"
-	"hale/internal/ledger"
-	"hale/internal/store"
-	"hale/internal/users"
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
 	"hale/internal/wearables"
+	"hale/internal/wearables/ledger"
 )
 
 // payloads opens each payload of a read once.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"net/http"
 
-	"hale/internal/ledger/replay"
-	"hale/internal/store"
-	"hale/internal/users"
+	"hale/internal/people/users"
+	"hale/internal/platform/store"
+	"hale/internal/wearables/ledger/replay"
 )
 
 // Reading the ledger again is an addition of ours.

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"hale/internal/connections"
-	"hale/internal/ledger"
-	"hale/internal/providers/sports"
-	"hale/internal/store"
+	"hale/internal/platform/store"
+	"hale/internal/wearables/connections"
+	"hale/internal/wearables/formats/sports"
+	"hale/internal/wearables/ledger"
 )
 
 // pushSummary sends summaries of a resource.

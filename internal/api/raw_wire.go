@@ -6,8 +6,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
 
-	"hale/internal/connections"
-	"hale/internal/users"
+	"hale/internal/people/users"
+	"hale/internal/wearables/connections"
 )
 
 // rawObject is an object of a provider's making.

@@ -3,11 +3,11 @@ package api
 import (
 	"context"
 
-	"hale/internal/fault"
-	"hale/internal/orders"
-	"hale/internal/results"
-	"hale/internal/store"
-	"hale/internal/teams"
+	"hale/internal/labs/orders"
+	"hale/internal/labs/results"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
 )
 
 func (a *API) resultRoutes() []route {

@@ -6,10 +6,10 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-chi/chi/v5"
 
-	"hale/internal/fault"
-	"hale/internal/orders"
-	"hale/internal/results"
-	"hale/internal/store"
+	"hale/internal/labs/orders"
+	"hale/internal/labs/results"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
 )
 
 // ResultDocuments renders results as a document, for laboratories that send

@@ -11,14 +11,14 @@ import (
 	"codeberg.org/go-pdf/fpdf"
 	"github.com/pdfcpu/pdfcpu/pkg/api"
 
-	"hale/internal/labs"
-	"hale/internal/networks"
-	"hale/internal/orders"
-	"hale/internal/orders/orderstest"
-	"hale/internal/results"
-	"hale/internal/store"
-	"hale/internal/teams"
-	"hale/internal/users/userstest"
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/networks"
+	"hale/internal/labs/orders"
+	"hale/internal/labs/orders/orderstest"
+	"hale/internal/labs/results"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
 )
 
 // page is a document of one page.
@@ -39,7 +39,7 @@ func page(t testing.TB, says string) []byte {
 func atTheLab(t testing.TB) (*caller, *orders.Order) {
 	t.Helper()
 	c, _ := withLabs(t)
-	o := orderstest.New(t, c.db, c.team, labs.WalkIn)
+	o := orderstest.New(t, c.db, c.team, catalogue.WalkIn)
 	orderstest.To(t, c.db, &o, orders.RequisitionCreated)
 	return c, &o
 }
@@ -138,7 +138,7 @@ func TestTransactionResults(t *testing.T) {
 	c.want(404, "GET", path+"/result", "", "Results are not available for order transaction "+o.Transaction.String())
 	c.want(404, "GET", "/v3/order_transaction/019f0000-0000-7000-8000-000000000000/result", "", `"Order transaction not found"`)
 	c.want(404, "GET", "/v3/order_transaction/019f0000-0000-7000-8000-000000000000/result/pdf", "", `"Order transaction not found"`)
-	var owed []labs.Result
+	var owed []catalogue.Result
 	var next orders.Order
 	userstest.Write(t, c.db, func(ctx context.Context, tx *store.Tx) error {
 		facts, err := orders.Around(ctx, tx, c.team, []orders.Order{*o})

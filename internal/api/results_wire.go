@@ -9,11 +9,11 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"hale/internal/labs"
-	"hale/internal/networks"
-	"hale/internal/orders"
-	"hale/internal/results"
-	"hale/internal/results/refrange"
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/networks"
+	"hale/internal/labs/orders"
+	"hale/internal/labs/results"
+	"hale/internal/labs/results/refrange"
 )
 
 // resultsBody is what a laboratory found.
@@ -96,10 +96,10 @@ type boundBody struct {
 //
 // Reference 3, ParentBiomarkerData.
 type parentMarkerBody struct {
-	MarkerID   labs.MarkerID `json:"marker_id"`
-	Name       string        `json:"name"`
-	Slug       string        `json:"slug"`
-	ProviderID *string       `json:"provider_id" nullable:"true"`
+	MarkerID   catalogue.MarkerID `json:"marker_id"`
+	Name       string             `json:"name"`
+	Slug       string             `json:"slug"`
+	ProviderID *string            `json:"provider_id" nullable:"true"`
 }
 
 // missingResultBody is a result that will not come.

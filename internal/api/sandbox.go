@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"hale/internal/networks/sandboxlab"
-	"hale/internal/orders"
-	"hale/internal/store"
+	"hale/internal/labs/networks/sandboxlab"
+	"hale/internal/labs/orders"
+	"hale/internal/platform/store"
 )
 
 // The lab of sandbox teams: bringing an order to a status as the reference

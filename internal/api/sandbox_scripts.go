@@ -5,9 +5,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"hale/internal/networks/sandboxlab"
-	"hale/internal/orders"
-	"hale/internal/store"
+	"hale/internal/labs/networks/sandboxlab"
+	"hale/internal/labs/orders"
+	"hale/internal/platform/store"
 )
 
 type sandboxScriptBody struct {

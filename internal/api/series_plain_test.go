@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"hale/internal/store"
+	"hale/internal/platform/store"
 	"hale/internal/wearables"
 )
 

@@ -1,17 +1,17 @@
 package api
 
 import (
-	"hale/internal/appointments"
-	"hale/internal/connections/demo"
-	"hale/internal/documents"
-	"hale/internal/imports"
-	"hale/internal/jobs"
-	"hale/internal/ledger"
-	"hale/internal/ledger/replay"
-	"hale/internal/networks/sandboxlab"
-	"hale/internal/places"
+	"hale/internal/labs/appointments"
+	"hale/internal/labs/documents"
+	"hale/internal/labs/networks/sandboxlab"
+	"hale/internal/labs/places"
+	"hale/internal/platform/jobs"
+	"hale/internal/platform/webhooks"
 	"hale/internal/wearables"
-	"hale/internal/webhooks"
+	"hale/internal/wearables/connections/demo"
+	"hale/internal/wearables/imports"
+	"hale/internal/wearables/ledger"
+	"hale/internal/wearables/ledger/replay"
 )
 
 // Services are the parts of the program that handlers call beside the plain

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 
-	"hale/internal/fault"
-	"hale/internal/store"
-	"hale/internal/users"
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
 	"hale/internal/wearables"
 )
 

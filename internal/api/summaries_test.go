@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"hale/internal/civil"
-	"hale/internal/store"
-	"hale/internal/teams"
-	"hale/internal/users"
-	"hale/internal/users/userstest"
+	"hale/internal/people/users"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
 	"hale/internal/wearables"
 )
 

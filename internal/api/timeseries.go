@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"reflect"
 
-	"hale/internal/paging"
-	"hale/internal/store"
-	"hale/internal/users"
+	"hale/internal/people/users"
+	"hale/internal/platform/paging"
+	"hale/internal/platform/store"
 	"hale/internal/wearables"
 )
 

@@ -11,16 +11,16 @@ import (
 	"testing"
 	"time"
 
-	"hale/internal/connections"
-	"hale/internal/events"
-	"hale/internal/ledger"
-	"hale/internal/providers"
-	"hale/internal/store"
-	"hale/internal/store/storetest"
-	"hale/internal/teams"
-	"hale/internal/users"
-	"hale/internal/users/userstest"
+	"hale/internal/people/users"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/events"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
+	"hale/internal/platform/teams"
 	"hale/internal/wearables"
+	"hale/internal/wearables/connections"
+	"hale/internal/wearables/ledger"
+	"hale/internal/wearables/providers"
 )
 
 // dataDoor is the door with a team, its key and a user, for what comes from

@@ -6,11 +6,11 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"hale/internal/fault"
-	"hale/internal/secrets"
-	"hale/internal/store"
-	"hale/internal/tokens"
-	"hale/internal/users"
+	"hale/internal/people/tokens"
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/secrets"
+	"hale/internal/platform/store"
 )
 
 // What a team asks for may be asked for again under one Idempotency-Key: the

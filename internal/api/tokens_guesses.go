@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"hale/internal/fault"
+	"hale/internal/platform/fault"
 )
 
 // A link code has 32 bits. What keeps it from being guessed is that wrong

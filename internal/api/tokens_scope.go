@@ -7,8 +7,8 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
 
-	"hale/internal/ids"
-	"hale/internal/users"
+	"hale/internal/people/users"
+	"hale/internal/platform/ids"
 )
 
 // own lets a person's phone call the operation, for that person: see

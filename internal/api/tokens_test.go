@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"hale/internal/store"
-	"hale/internal/users"
-	"hale/internal/users/userstest"
+	"hale/internal/people/users"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/store"
 )
 
 // as sends a request with an access token in place of the team's key.

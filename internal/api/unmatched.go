@@ -5,14 +5,14 @@ import (
 	"strings"
 	"time"
 
-	"hale/internal/civil"
-	"hale/internal/fault"
-	"hale/internal/labs"
-	"hale/internal/matching"
-	"hale/internal/orders"
-	"hale/internal/paging"
-	"hale/internal/store"
-	"hale/internal/users"
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/matching"
+	"hale/internal/labs/orders"
+	"hale/internal/people/users"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/paging"
+	"hale/internal/platform/store"
 )
 
 func (a *API) unmatchedRoutes() []route {
@@ -95,9 +95,9 @@ func (a *API) listUnmatchedResults(ctx context.Context, c Caller, in *listUnmatc
 			body.NextCursor = &next
 		}
 		body.Total = total
-		catalogue, err := labs.For(ctx, tx, c.Team)
+		offered, err := catalogue.For(ctx, tx, c.Team)
 		for i := range all {
-			body.Data = append(body.Data, unmatchedOf(&all[i], catalogue))
+			body.Data = append(body.Data, unmatchedOf(&all[i], offered))
 		}
 		return err
 	})
@@ -117,8 +117,8 @@ func (a *API) getUnmatchedResult(ctx context.Context, c Caller, in *UnmatchedPat
 		if err != nil {
 			return err
 		}
-		catalogue, err := labs.For(ctx, tx, c.Team)
-		body = unmatchedOf(&i, catalogue)
+		offered, err := catalogue.For(ctx, tx, c.Team)
+		body = unmatchedOf(&i, offered)
 		return err
 	})
 	if err != nil {
@@ -173,11 +173,11 @@ func (a *API) resolveUnmatchedResult(ctx context.Context, c Caller, in *resolveU
 		if err != nil {
 			return unmatchedBody{}, err
 		}
-		catalogue, err := labs.For(ctx, tx, c.Team)
+		offered, err := catalogue.For(ctx, tx, c.Team)
 		if err != nil {
 			return unmatchedBody{}, err
 		}
-		return unmatchedOf(&i, catalogue), nil
+		return unmatchedOf(&i, offered), nil
 	})
 }
 

@@ -3,12 +3,12 @@ package api
 import (
 	"context"
 
-	"hale/internal/labs"
-	"hale/internal/matching"
-	"hale/internal/matching/drill"
-	"hale/internal/orders"
-	"hale/internal/store"
-	"hale/internal/users"
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/matching"
+	"hale/internal/labs/matching/drill"
+	"hale/internal/labs/orders"
+	"hale/internal/people/users"
+	"hale/internal/platform/store"
 )
 
 // drillCase is a case that can be rehearsed.
@@ -70,11 +70,11 @@ func (in *createDrillIn) request() drill.Request {
 	return r
 }
 
-func testID(id orders.NullID) *labs.TestID {
+func testID(id orders.NullID) *catalogue.TestID {
 	if id.Value == nil {
 		return nil
 	}
-	test := labs.TestID(*id.Value)
+	test := catalogue.TestID(*id.Value)
 	return &test
 }
 

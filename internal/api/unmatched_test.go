@@ -5,15 +5,15 @@ import (
 	"encoding/json"
 	"testing"
 
-	"hale/internal/inbox"
-	"hale/internal/labs"
-	"hale/internal/matching"
-	"hale/internal/networks"
-	"hale/internal/orders"
-	"hale/internal/orders/orderstest"
-	"hale/internal/store"
-	"hale/internal/teams"
-	"hale/internal/users/userstest"
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/inbox"
+	"hale/internal/labs/matching"
+	"hale/internal/labs/networks"
+	"hale/internal/labs/orders"
+	"hale/internal/labs/orders/orderstest"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
 )
 
 // The answers about results whose order is not certain, as they go over the
@@ -25,7 +25,7 @@ func TestUnmatchedShapes(t *testing.T) {
 	c.as(t, team.ID)
 	c.want(200, "GET", "/v3/unmatched_result", "", `"data":[],"next_cursor":null,"total":0`)
 
-	o := orderstest.New(t, c.db, team.ID, labs.WalkIn)
+	o := orderstest.New(t, c.db, team.ID, catalogue.WalkIn)
 	orderstest.To(t, c.db, &o, orders.RequisitionCreated)
 	p := o.Body.Patient
 	likely := c.arrives(t, o, networks.ReportedPatient{FirstName: p.FirstName, LastName: p.LastName, DOB: p.BirthDate, Gender: "F"})

@@ -3,10 +3,10 @@ package api
 import (
 	"slices"
 
-	"hale/internal/labs"
-	"hale/internal/matching"
-	"hale/internal/orders"
-	"hale/internal/users"
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/matching"
+	"hale/internal/labs/orders"
+	"hale/internal/people/users"
 )
 
 // unmatchedBody is a result in the queue.
@@ -42,9 +42,9 @@ type reviewPatient struct {
 }
 
 type reviewLab struct {
-	ID   labs.LabID `json:"id" doc:"0 for a lab that is not in the catalogue."`
-	Name string     `json:"name"`
-	Slug string     `json:"slug"`
+	ID   catalogue.LabID `json:"id" doc:"0 for a lab that is not in the offered."`
+	Name string          `json:"name"`
+	Slug string          `json:"slug"`
 }
 
 type reviewMarker struct {
@@ -80,7 +80,7 @@ type reviewStatus struct {
 	Terminal bool   `json:"terminal" doc:"Nothing more is expected of the order."`
 }
 
-func unmatchedOf(i *matching.Item, catalogue *labs.Catalogue) unmatchedBody {
+func unmatchedOf(i *matching.Item, offered *catalogue.Catalogue) unmatchedBody {
 	body := unmatchedBody{
 		ID: i.ID, Status: i.Status, Decision: i.Decision, SubReasons: i.SubReasons(), Reason: i.Decision.Sentence(), Lab: reviewLab{ID: i.Lab},
 		Markers: []reviewMarker{}, Interpretation: i.Interpretation, ResultStatus: "final", AllowedActions: i.Actions(), Groups: groupsOf(i.Candidates),
@@ -96,7 +96,7 @@ func unmatchedOf(i *matching.Item, catalogue *labs.Catalogue) unmatchedBody {
 		id := i.User.UUID()
 		body.ResolvedUserID.Value = &id
 	}
-	lab, known := catalogue.Lab(i.Lab)
+	lab, known := offered.Lab(i.Lab)
 	body.Lab.Name, body.Lab.Slug = lab.Name, lab.Slug
 	if s := i.Summary; s != nil {
 		p := s.Patient

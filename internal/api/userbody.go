@@ -3,11 +3,11 @@ package api
 import (
 	"context"
 
-	"hale/internal/civil"
-	"hale/internal/connections"
-	"hale/internal/store"
-	"hale/internal/teams"
-	"hale/internal/users"
+	"hale/internal/people/users"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
+	"hale/internal/wearables/connections"
 )
 
 // userBody is a user on the wire.

@@ -3,12 +3,12 @@ package api
 import (
 	"context"
 
-	"hale/internal/connections"
-	"hale/internal/fault"
-	"hale/internal/ids"
-	"hale/internal/patch"
-	"hale/internal/store"
-	"hale/internal/users"
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/ids"
+	"hale/internal/platform/patch"
+	"hale/internal/platform/store"
+	"hale/internal/wearables/connections"
 )
 
 func (a *API) userRoutes() []route {

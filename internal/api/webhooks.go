@@ -6,13 +6,13 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"hale/internal/events"
-	"hale/internal/fault"
-	"hale/internal/paging"
-	"hale/internal/patch"
-	"hale/internal/store"
-	"hale/internal/teams"
-	"hale/internal/webhooks"
+	"hale/internal/platform/events"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/paging"
+	"hale/internal/platform/patch"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
+	"hale/internal/platform/webhooks"
 )
 
 // Endpoints of webhooks are managed under two paths by the same handlers: our

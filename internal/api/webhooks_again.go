@@ -4,10 +4,10 @@ import (
 	"context"
 	"time"
 
-	"hale/internal/events"
-	"hale/internal/fault"
-	"hale/internal/store"
-	"hale/internal/webhooks"
+	"hale/internal/platform/events"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/platform/webhooks"
 )
 
 type replayIn struct {

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 
-	"hale/internal/events"
-	"hale/internal/webhooks"
+	"hale/internal/platform/events"
+	"hale/internal/platform/webhooks"
 )
 
 type eventTypesBody struct {

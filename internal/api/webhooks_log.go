@@ -3,10 +3,10 @@ package api
 import (
 	"context"
 
-	"hale/internal/events"
-	"hale/internal/paging"
-	"hale/internal/store"
-	"hale/internal/webhooks"
+	"hale/internal/platform/events"
+	"hale/internal/platform/paging"
+	"hale/internal/platform/store"
+	"hale/internal/platform/webhooks"
 )
 
 // What became of deliveries. The reference has this, and what is in

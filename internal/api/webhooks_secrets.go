@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"hale/internal/fault"
-	"hale/internal/store"
-	"hale/internal/webhooks"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/platform/webhooks"
 )
 
 type webhookHeadersBody struct {

@@ -14,7 +14,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"hale/internal/app/apptest"
-	"hale/internal/store/storetest"
+	"hale/internal/platform/store/storetest"
 )
 
 // inbox keeps what was posted to it, by message id, and refuses while broken.

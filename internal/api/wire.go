@@ -8,9 +8,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"hale/internal/orders"
-	"hale/internal/patch"
-	"hale/internal/teams"
+	"hale/internal/labs/orders"
+	"hale/internal/platform/patch"
+	"hale/internal/platform/teams"
 )
 
 // Time is an instant on the wire: 2026-01-02T03:04:05+00:00, in UTC and whole

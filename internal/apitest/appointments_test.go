@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"hale/internal/app"
-	"hale/internal/store/storetest"
+	"hale/internal/platform/store/storetest"
 )
 
 // booking is how one kind of appointment is made and called off.

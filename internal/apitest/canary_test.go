@@ -15,10 +15,10 @@ import (
 
 	"hale/internal/app"
 	"hale/internal/app/apptest"
-	"hale/internal/ops"
-	"hale/internal/store"
-	"hale/internal/store/storetest"
-	"hale/internal/wearables/blocks"
+	"hale/internal/platform/blocks"
+	"hale/internal/platform/ops"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
 )
 
 // canaries are marks for everything that must never be seen outside an answer

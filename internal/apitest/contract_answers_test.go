@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"hale/internal/store/storetest"
+	"hale/internal/platform/store/storetest"
 	"hale/internal/wearables"
 )
 

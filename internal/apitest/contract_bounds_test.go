@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"hale/internal/store/storetest"
+	"hale/internal/platform/store/storetest"
 )
 
 // The document leaves out some bounds of the contract: of an order's texts,

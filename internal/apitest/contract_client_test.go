@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"hale/internal/app"
-	"hale/internal/store/storetest"
+	"hale/internal/platform/store/storetest"
 	"hale/internal/testdata"
 )
 

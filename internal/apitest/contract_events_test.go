@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/events"
-	"hale/internal/store/storetest"
+	"hale/internal/platform/events"
+	"hale/internal/platform/store/storetest"
 )
 
 // additions are event types of our own.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"hale/internal/store/storetest"
+	"hale/internal/platform/store/storetest"
 )
 
 // Client libraries of the reference run against this service: each operation

@@ -5,12 +5,12 @@ import (
 	"testing"
 	"time"
 
-	"hale/internal/ids"
-	"hale/internal/networks"
-	"hale/internal/orders"
-	"hale/internal/results"
-	"hale/internal/store"
-	"hale/internal/teams"
+	"hale/internal/labs/networks"
+	"hale/internal/labs/orders"
+	"hale/internal/labs/results"
+	"hale/internal/platform/ids"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
 )
 
 func init() {

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"hale/internal/store/storetest"
+	"hale/internal/platform/store/storetest"
 )
 
 // ends are the first and last moments that can be written, some of which are in

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/store"
+	"hale/internal/platform/store"
 )
 
 // personal are values of the fixture's person.

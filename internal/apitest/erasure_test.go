@@ -10,9 +10,9 @@ import (
 	"github.com/google/uuid"
 
 	"hale/internal/app"
-	"hale/internal/store"
-	"hale/internal/store/storetest"
-	"hale/internal/users"
+	"hale/internal/people/users"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
 )
 
 // whatStays are the tables in which an erased person's id stays, and why. All

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/store/storetest"
+	"hale/internal/platform/store/storetest"
 )
 
 // Another team's id is an unknown id: the same status, the same body, and no

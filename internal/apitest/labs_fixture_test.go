@@ -4,10 +4,10 @@ import (
 	"context"
 	"testing"
 
-	"hale/internal/ids"
-	"hale/internal/labs"
-	"hale/internal/store"
-	"hale/internal/teams"
+	"hale/internal/labs/catalogue"
+	"hale/internal/platform/ids"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
 )
 
 func init() {
@@ -27,20 +27,20 @@ func (s *service) labs(t *testing.T, f *fixture) {
 	f.ids["lab_test_id"] = s.activeTest(t, someLabTest)
 	team := ids.MustParse[teams.Team](f.ids["team_id"])
 	s.write(t, func(ctx context.Context, tx *store.Tx) error {
-		c, err := labs.For(ctx, tx, team)
+		c, err := catalogue.For(ctx, tx, team)
 		if err != nil {
 			return err
 		}
 		quest, _ := c.LabNamed("quest")
-		id, err := labs.AddAccount(ctx, tx, labs.NewAccount{
-			Owner: &team, Lab: quest.ID, Status: labs.AccountActive, Flow: labs.NotDelegated, Number: "12345",
-			AllowedBilling: map[labs.Billing][]string{labs.ClientBill: {"AZ"}},
+		id, err := catalogue.AddAccount(ctx, tx, catalogue.NewAccount{
+			Owner: &team, Lab: quest.ID, Status: catalogue.AccountActive, Flow: catalogue.NotDelegated, Number: "12345",
+			AllowedBilling: map[catalogue.Billing][]string{catalogue.ClientBill: {"AZ"}},
 		})
 		if err != nil {
 			return err
 		}
 		f.ids["lab_account_id"] = id.String()
-		_, err = labs.AddPhysician(ctx, tx, team, labs.Physician{FirstName: "Jane", LastName: "Example", NPI: "1234567893"})
+		_, err = catalogue.AddPhysician(ctx, tx, team, catalogue.Physician{FirstName: "Jane", LastName: "Example", NPI: "1234567893"})
 		return err
 	})
 }

@@ -4,11 +4,11 @@ import (
 	"context"
 	"testing"
 
-	"hale/internal/connections"
-	"hale/internal/ids"
-	"hale/internal/store"
-	"hale/internal/teams"
-	"hale/internal/users"
+	"hale/internal/people/users"
+	"hale/internal/platform/ids"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
+	"hale/internal/wearables/connections"
 )
 
 const (

@@ -13,9 +13,9 @@ import (
 
 	"hale/internal/app"
 	"hale/internal/app/apptest"
-	"hale/internal/networks"
-	"hale/internal/networks/networktest"
-	"hale/internal/store/storetest"
+	"hale/internal/labs/networks"
+	"hale/internal/labs/networks/networktest"
+	"hale/internal/platform/store/storetest"
 )
 
 // service is a running service, as one of its teams calls it, with the document

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"hale/internal/store/storetest"
+	"hale/internal/platform/store/storetest"
 )
 
 // Whatever a caller sends, the answer is one that the document declares, and a

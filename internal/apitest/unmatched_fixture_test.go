@@ -5,13 +5,13 @@ import (
 	"net/http"
 	"testing"
 
-	"hale/internal/civil"
-	"hale/internal/ids"
-	"hale/internal/inbox"
-	"hale/internal/matching"
-	"hale/internal/networks"
-	"hale/internal/store"
-	"hale/internal/teams"
+	"hale/internal/labs/inbox"
+	"hale/internal/labs/matching"
+	"hale/internal/labs/networks"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/ids"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
 )
 
 func init() {

@@ -25,12 +25,12 @@ import (
 	"time"
 
 	"hale/internal/api"
-	"hale/internal/config"
-	"hale/internal/documents"
-	"hale/internal/networks"
-	"hale/internal/ops"
-	"hale/internal/secrets"
-	"hale/internal/store"
+	"hale/internal/labs/documents"
+	"hale/internal/labs/networks"
+	"hale/internal/platform/config"
+	"hale/internal/platform/ops"
+	"hale/internal/platform/secrets"
+	"hale/internal/platform/store"
 )
 
 // Options are what an App is made of.

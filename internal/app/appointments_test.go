@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"hale/internal/networks/networktest"
-	"hale/internal/store/storetest"
+	"hale/internal/labs/networks/networktest"
+	"hale/internal/platform/store/storetest"
 )
 
 // visit is what a story looks at of an appointment.

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"hale/internal/app/apptest"
-	"hale/internal/store"
-	"hale/internal/store/storetest"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
 )
 
 // On a full disk a write is answered 503, says so and changes nothing; reads go

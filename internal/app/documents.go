@@ -1,9 +1,9 @@
 package app
 
 import (
-	"hale/internal/documents"
-	"hale/internal/orders"
-	"hale/internal/secrets"
+	"hale/internal/labs/documents"
+	"hale/internal/labs/orders"
+	"hale/internal/platform/secrets"
 )
 
 // requisitionLinks makes the addresses in requisition_form_url, and reads them.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/pdfcpu/pdfcpu/pkg/api"
 
-	"hale/internal/networks/networktest"
-	"hale/internal/store/storetest"
+	"hale/internal/labs/networks/networktest"
+	"hale/internal/platform/store/storetest"
 )
 
 // pdf gets a document, which must be one, and says how many pages it has.

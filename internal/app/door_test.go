@@ -17,11 +17,11 @@ import (
 
 	"hale/internal/app"
 	"hale/internal/app/apptest"
-	"hale/internal/config"
-	"hale/internal/secrets"
-	"hale/internal/store"
-	"hale/internal/store/storetest"
-	"hale/internal/teams"
+	"hale/internal/platform/config"
+	"hale/internal/platform/secrets"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
+	"hale/internal/platform/teams"
 )
 
 func TestTheDoorRefusesWithoutTelling(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 
 	"hale/internal/api"
 	"hale/internal/portal"
-	"hale/internal/providers"
+	"hale/internal/wearables/providers"
 )
 
 // mount adds the doors that are not JSON: the portal's pages and the logos.

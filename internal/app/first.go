@@ -6,10 +6,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/labs"
-	"hale/internal/secrets"
-	"hale/internal/store"
-	"hale/internal/teams"
+	"hale/internal/labs/catalogue"
+	"hale/internal/platform/secrets"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
 )
 
 // First is the team and key of a database that had no team.
@@ -62,7 +62,7 @@ func (a *App) firstTeam(ctx context.Context) (first *First, err error) {
 		if _, err := teams.AddKey(ctx, tx, team, "first key", key); err != nil {
 			return err
 		}
-		if err := labs.Seed(ctx, tx, team); err != nil {
+		if err := catalogue.Seed(ctx, tx, team); err != nil {
 			return err
 		}
 		first = &First{Team: team, Key: key, Given: a.Config.BootstrapAPIKey != ""}

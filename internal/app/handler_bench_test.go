@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"hale/internal/app/apptest"
-	"hale/internal/store/storetest"
+	"hale/internal/platform/store/storetest"
 )
 
 // What the door and the database cost, without the network.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"hale/internal/app/apptest"
-	"hale/internal/store/storetest"
+	"hale/internal/platform/store/storetest"
 )
 
 // What a health check found ages by the clock that everything else goes by.

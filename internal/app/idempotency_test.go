@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"hale/internal/app/apptest"
-	"hale/internal/config"
-	"hale/internal/store"
-	"hale/internal/store/storetest"
+	"hale/internal/platform/config"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
 )
 
 func TestACreationRepeatedWithItsKeyHappensOnce(t *testing.T) {

@@ -5,15 +5,15 @@ import (
 	"path/filepath"
 	"time"
 
-	"hale/internal/aggregate/continuous"
-	"hale/internal/connections"
-	"hale/internal/connections/demo"
-	"hale/internal/imports"
-	"hale/internal/jobs"
-	"hale/internal/ledger"
-	"hale/internal/ledger/replay"
-	"hale/internal/providers"
+	"hale/internal/platform/jobs"
 	"hale/internal/wearables"
+	"hale/internal/wearables/aggregate/continuous"
+	"hale/internal/wearables/connections"
+	"hale/internal/wearables/connections/demo"
+	"hale/internal/wearables/imports"
+	"hale/internal/wearables/ledger"
+	"hale/internal/wearables/ledger/replay"
+	"hale/internal/wearables/providers"
 	"hale/internal/wearables/zones"
 )
 

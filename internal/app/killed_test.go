@@ -18,8 +18,8 @@ import (
 
 	"hale/internal/app"
 	"hale/internal/app/apptest"
-	"hale/internal/store"
-	"hale/internal/store/storetest"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
 )
 
 // These tests kill -9 a process that serves, right after one of its commits and

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"hale/internal/store"
-	"hale/internal/store/storetest"
-	"hale/internal/teams"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
+	"hale/internal/platform/teams"
 )
 
 // full writes the event strings of a story: low-level statuses with their

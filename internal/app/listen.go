@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"hale/internal/api"
-	"hale/internal/ops"
-	"hale/internal/providers"
-	"hale/internal/store"
+	"hale/internal/platform/ops"
+	"hale/internal/platform/store"
+	"hale/internal/wearables/providers"
 )
 
 // Start listens, makes the first team when there is none, starts the workers and

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"hale/internal/ops"
+	"hale/internal/platform/ops"
 )
 
 // full is a listener of a process that has too many files open, and then ends.

@@ -1,8 +1,8 @@
 package app
 
 import (
-	"hale/internal/messages"
-	"hale/internal/messages/senders"
+	"hale/internal/people/messages"
+	"hale/internal/people/messages/senders"
 )
 
 // messages makes what sends messages to patients, with the channels that are

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"hale/internal/networks/networktest"
-	"hale/internal/store/storetest"
+	"hale/internal/labs/networks/networktest"
+	"hale/internal/platform/store/storetest"
 )
 
 // What happens to an order is said to its patient, once: in a sandbox team, in

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"hale/internal/store/storetest"
+	"hale/internal/platform/store/storetest"
 )
 
 // One order of each collection method to each end: what is done to it, what the

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"hale/internal/app/apptest"
-	"hale/internal/providers/applehealth/applehealthtest"
-	"hale/internal/store/storetest"
+	"hale/internal/platform/store/storetest"
+	"hale/internal/wearables/formats/applehealth/applehealthtest"
 )
 
 // inbox is a receiver of webhooks that counts messages by id.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"hale/internal/app/apptest"
-	"hale/internal/store/storetest"
+	"hale/internal/platform/store/storetest"
 )
 
 // A phone all day, a watch on the wrist in the morning, and an app that

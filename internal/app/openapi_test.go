@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"hale/internal/app/apptest"
-	"hale/internal/config"
-	"hale/internal/store/storetest"
+	"hale/internal/platform/config"
+	"hale/internal/platform/store/storetest"
 )
 
 //go:generate go test ./ -run TestTheOpenAPIDocument -update

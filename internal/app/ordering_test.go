@@ -12,9 +12,9 @@ import (
 
 	"hale/internal/app"
 	"hale/internal/app/apptest"
-	"hale/internal/networks"
-	"hale/internal/networks/networktest"
-	"hale/internal/store/storetest"
+	"hale/internal/labs/networks"
+	"hale/internal/labs/networks/networktest"
+	"hale/internal/platform/store/storetest"
 )
 
 // seen is what a story looks at of an order.

@@ -3,10 +3,10 @@ package app
 import (
 	"context"
 
-	"hale/internal/inbox"
-	"hale/internal/orders"
-	"hale/internal/results"
-	"hale/internal/store"
+	"hale/internal/labs/inbox"
+	"hale/internal/labs/orders"
+	"hale/internal/labs/results"
+	"hale/internal/platform/store"
 )
 
 // labResults brings what labs report to the keeper of results.

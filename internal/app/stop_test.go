@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"hale/internal/app/apptest"
-	"hale/internal/config"
-	"hale/internal/store/storetest"
+	"hale/internal/platform/config"
+	"hale/internal/platform/store/storetest"
 )
 
 // Somebody who waits for events, such as hale listen, gets what there is, and

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"hale/internal/app/apptest"
-	"hale/internal/store"
-	"hale/internal/store/storetest"
-	"hale/internal/teams"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
+	"hale/internal/platform/teams"
 )
 
 // rehearsal is what a story looks at of a run.

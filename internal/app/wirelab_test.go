@@ -12,11 +12,11 @@ import (
 
 	"hale/internal/app"
 	"hale/internal/app/apptest"
-	"hale/internal/labs"
-	"hale/internal/networks/networktest"
-	"hale/internal/store"
-	"hale/internal/store/storetest"
-	"hale/internal/teams"
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/networks/networktest"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
+	"hale/internal/platform/teams"
 )
 
 const wireCompendium = `{
@@ -81,26 +81,26 @@ func freePort(t *testing.T) string {
 func administer(t *testing.T, s *apptest.Service) {
 	t.Helper()
 	ctx := store.AsSystem(t.Context())
-	compendium, err := labs.ReadJSON([]byte(wireCompendium))
+	compendium, err := catalogue.ReadJSON([]byte(wireCompendium))
 	if err != nil {
 		t.Fatal(err)
 	}
 	err = s.DB.Write(ctx, func(tx *store.Tx) error {
-		if _, err := labs.Import(ctx, tx, compendium.Lab.Slug, compendium.Lab, compendium, true); err != nil {
+		if _, err := catalogue.Import(ctx, tx, compendium.Lab.Slug, compendium.Lab, compendium, true); err != nil {
 			return err
 		}
 		all, err := teams.List(ctx, tx)
 		if err != nil {
 			return err
 		}
-		catalogue, err := labs.For(ctx, tx, all[0].ID)
+		offered, err := catalogue.For(ctx, tx, all[0].ID)
 		if err != nil {
 			return err
 		}
-		lab, _ := catalogue.LabNamed(compendium.Lab.Slug)
-		_, err = labs.AddAccount(ctx, tx, labs.NewAccount{
-			Lab: lab.ID, Number: "44120", Status: labs.AccountActive, Flow: labs.NotDelegated,
-			AllowedBilling: map[labs.Billing][]string{labs.ClientBill: {"AZ"}},
+		lab, _ := offered.LabNamed(compendium.Lab.Slug)
+		_, err = catalogue.AddAccount(ctx, tx, catalogue.NewAccount{
+			Lab: lab.ID, Number: "44120", Status: catalogue.AccountActive, Flow: catalogue.NotDelegated,
+			AllowedBilling: map[catalogue.Billing][]string{catalogue.ClientBill: {"AZ"}},
 		})
 		return err
 	})

@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"time"
 
-	"hale/internal/fault"
-	"hale/internal/progress"
+	"hale/internal/cli/progress"
+	"hale/internal/platform/fault"
 )
 
 // succeeded is the status of work that did what it should.

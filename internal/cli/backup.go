@@ -11,11 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hale/internal/config"
-	"hale/internal/fault"
-	"hale/internal/progress"
-	"hale/internal/secrets"
-	"hale/internal/store"
+	"hale/internal/cli/progress"
+	"hale/internal/platform/config"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/secrets"
+	"hale/internal/platform/store"
 )
 
 // manifestFile describes a backup. It is written last: a folder without one

@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hale/internal/fault"
-	"hale/internal/ids"
-	"hale/internal/labs"
-	"hale/internal/store"
+	"hale/internal/labs/catalogue"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/ids"
+	"hale/internal/platform/store"
 )
 
 func (s *shell) catalogCommand() *cobra.Command {
@@ -56,9 +56,9 @@ all problems are shown with their lines.`,
 				return err
 			}
 			return s.withDatabase(c, func(ctx context.Context, db *store.DB) error {
-				var done labs.Imported
+				var done catalogue.Imported
 				err := db.Write(ctx, func(tx *store.Tx) (err error) {
-					if done, err = labs.Import(ctx, tx, slug, described, listed, !part); err == nil && dryRun {
+					if done, err = catalogue.Import(ctx, tx, slug, described, listed, !part); err == nil && dryRun {
 						err = errDryRun
 					}
 					return err
@@ -82,16 +82,16 @@ all problems are shown with their lines.`,
 var errDryRun = errors.New("cli: a dry run")
 
 // readCompendium reads a file of which its name tells the format.
-func readCompendium(name string) (*labs.Compendium, error) {
+func readCompendium(name string) (*catalogue.Compendium, error) {
 	text, err := readBounded(name)
 	if err != nil {
 		return nil, err
 	}
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".json":
-		return labs.ReadJSON(text)
+		return catalogue.ReadJSON(text)
 	case ".csv":
-		return labs.ReadCSV(text)
+		return catalogue.ReadCSV(text)
 	}
 	return nil, badUsagef("the name of a compendium ends in .csv or .json")
 }
@@ -102,15 +102,15 @@ func readBounded(name string) ([]byte, error) {
 		return nil, fileTrouble(name, err)
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, labs.LargestCompendium+1))
-	if err == nil && len(text) > labs.LargestCompendium {
+	text, err := io.ReadAll(io.LimitReader(f, catalogue.LargestCompendium+1))
+	if err == nil && len(text) > catalogue.LargestCompendium {
 		return nil, fault.New(fault.TooLarge, "the file is larger than 64 MiB")
 	}
 	return text, fileTrouble(name, err)
 }
 
 // labFlag reads --lab: a slug, or the file of a description.
-func labFlag(text string) (slug string, described *labs.Lab, err error) {
+func labFlag(text string) (slug string, described *catalogue.Lab, err error) {
 	if !strings.HasSuffix(text, ".json") {
 		return text, nil, nil
 	}
@@ -118,13 +118,13 @@ func labFlag(text string) (slug string, described *labs.Lab, err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	described, err = labs.ReadLab(body)
+	described, err = catalogue.ReadLab(body)
 	return "", described, err
 }
 
 // problems shows what is wrong with a file, a line each.
 func (s *shell) problems(err error) error {
-	var list labs.Problems
+	var list catalogue.Problems
 	if !errors.As(err, &list) {
 		return err
 	}
@@ -146,9 +146,9 @@ func (s *shell) catalogLabs() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				var all []labs.Lab
+				var all []catalogue.Lab
 				err = db.Read(ctx, func(tx *store.Tx) error {
-					found, err := labs.For(ctx, tx, owner.ID)
+					found, err := catalogue.For(ctx, tx, owner.ID)
 					if err == nil {
 						all = found.Labs()
 					}
@@ -178,7 +178,7 @@ func (s *shell) catalogApprove() *cobra.Command {
 		Example: examples("hale catalog approve 019f0000-0000-7000-8000-000000000000 --team Acme"),
 		Args:    takes("LAB_TEST"),
 		RunE: func(c *cobra.Command, args []string) error {
-			id, err := ids.Parse[labs.Test](args[0])
+			id, err := ids.Parse[catalogue.Test](args[0])
 			if err != nil {
 				return badUsagef("LAB_TEST is the id of a lab test")
 			}
@@ -187,9 +187,9 @@ func (s *shell) catalogApprove() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				var t labs.Test
+				var t catalogue.Test
 				err = db.Write(ctx, func(tx *store.Tx) (err error) {
-					t, err = labs.ApproveTest(ctx, tx, owner.ID, id)
+					t, err = catalogue.ApproveTest(ctx, tx, owner.ID, id)
 					return err
 				})
 				if err != nil {
@@ -207,11 +207,11 @@ var approvedView = view{id: "id", columns: []column{{"lab test", "id"}, {"name",
 
 // billingFlag reads --billing: JSON of billing types to states, or the word
 // all.
-func billingFlag(text string) (map[labs.Billing][]string, error) {
-	billing := map[labs.Billing][]string{}
+func billingFlag(text string) (map[catalogue.Billing][]string, error) {
+	billing := map[catalogue.Billing][]string{}
 	if text == "all" {
-		for _, b := range labs.Billings {
-			billing[b] = labs.States
+		for _, b := range catalogue.Billings {
+			billing[b] = catalogue.States
 		}
 		return billing, nil
 	}

@@ -5,10 +5,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hale/internal/fault"
-	"hale/internal/labs"
-	"hale/internal/store"
-	"hale/internal/teams"
+	"hale/internal/labs/catalogue"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
 )
 
 func (s *shell) catalogAccounts() *cobra.Command {
@@ -22,14 +22,14 @@ without (--platform) is open to every team that has no account with the lab.`,
 
 // accountLine is an account for the operator.
 type accountLine struct {
-	ID     labs.AccountID     `json:"lab_account_id"`
-	Owner  *teams.ID          `json:"owner"`
-	LabID  labs.LabID         `json:"lab_id"`
-	Status labs.AccountStatus `json:"status"`
-	Flow   labs.DelegatedFlow `json:"delegated_flow"`
-	Number string             `json:"provider_account_id"`
-	Name   string             `json:"account_name"`
-	Teams  []teams.ID         `json:"teams"`
+	ID     catalogue.AccountID     `json:"lab_account_id"`
+	Owner  *teams.ID               `json:"owner"`
+	LabID  catalogue.LabID         `json:"lab_id"`
+	Status catalogue.AccountStatus `json:"status"`
+	Flow   catalogue.DelegatedFlow `json:"delegated_flow"`
+	Number string                  `json:"provider_account_id"`
+	Name   string                  `json:"account_name"`
+	Teams  []teams.ID              `json:"teams"`
 }
 
 var accountView = view{
@@ -47,8 +47,8 @@ var accountView = view{
 	none: "no accounts yet: hale catalog accounts add makes one; sandbox teams have the platform's",
 }
 
-func accountLines(ctx context.Context, tx *store.Tx, only labs.AccountID) ([]accountLine, error) {
-	all, err := labs.StoredAccounts(ctx, tx)
+func accountLines(ctx context.Context, tx *store.Tx, only catalogue.AccountID) ([]accountLine, error) {
+	all, err := catalogue.StoredAccounts(ctx, tx)
 	lines := []accountLine{}
 	for _, a := range all {
 		if only.IsZero() || a.ID == only {
@@ -59,7 +59,7 @@ func accountLines(ctx context.Context, tx *store.Tx, only labs.AccountID) ([]acc
 }
 
 // changeAccount makes a change and shows the account that it was made to.
-func (s *shell) changeAccount(ctx context.Context, db *store.DB, change func(tx *store.Tx) (labs.AccountID, error)) error {
+func (s *shell) changeAccount(ctx context.Context, db *store.DB, change func(tx *store.Tx) (catalogue.AccountID, error)) error {
 	var lines []accountLine
 	err := db.Write(ctx, func(tx *store.Tx) error {
 		id, err := change(tx)
@@ -84,7 +84,7 @@ func (s *shell) accountsList() *cobra.Command {
 			return s.withDatabase(c, func(ctx context.Context, db *store.DB) error {
 				var lines []accountLine
 				err := db.Read(ctx, func(tx *store.Tx) (err error) {
-					lines, err = accountLines(ctx, tx, labs.AccountID{})
+					lines, err = accountLines(ctx, tx, catalogue.AccountID{})
 					return err
 				})
 				if err != nil {
@@ -99,7 +99,7 @@ func (s *shell) accountsList() *cobra.Command {
 func (s *shell) accountsAdd() *cobra.Command {
 	var team, lab, billing string
 	var platform bool
-	var n labs.NewAccount
+	var n catalogue.NewAccount
 	c := &cobra.Command{
 		Use: "add", Short: "add an account with a lab",
 		Example: examples(`hale catalog accounts add --team Acme --lab acme_lab --number 12345 --billing '{"client_bill":["AZ","CA"]}'`,
@@ -115,20 +115,20 @@ func (s *shell) accountsAdd() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return s.changeAccount(ctx, db, func(tx *store.Tx) (labs.AccountID, error) {
-					found, err := labs.For(ctx, tx, owner.ID)
+				return s.changeAccount(ctx, db, func(tx *store.Tx) (catalogue.AccountID, error) {
+					found, err := catalogue.For(ctx, tx, owner.ID)
 					if err != nil {
-						return labs.AccountID{}, err
+						return catalogue.AccountID{}, err
 					}
 					l, ok := found.LabNamed(lab)
 					if !ok {
-						return labs.AccountID{}, withHint(fault.New(fault.NotFound, "no such lab"), "hale catalog labs lists them")
+						return catalogue.AccountID{}, withHint(fault.New(fault.NotFound, "no such lab"), "hale catalog labs lists them")
 					}
 					n.Lab = l.ID
 					if n.Owner = &owner.ID; platform {
 						n.Owner = nil
 					}
-					return labs.AddAccount(ctx, tx, n)
+					return catalogue.AddAccount(ctx, tx, n)
 				})
 			})
 		},
@@ -136,8 +136,8 @@ func (s *shell) accountsAdd() *cobra.Command {
 	c.Flags().StringVar(&team, "team", "", "owner: id or name; may be left out when there is one team")
 	c.Flags().BoolVar(&platform, "platform", false, "open to every team; --team then only says whose labs are meant")
 	c.Flags().StringVar(&lab, "lab", "", "slug of the lab")
-	c.Flags().StringVar((*string)(&n.Status), "status", string(labs.AccountActive), "active, pending, suspended or ready_to_launch")
-	c.Flags().StringVar((*string)(&n.Flow), "flow", string(labs.NotDelegated), "not_delegated, order_delegated, result_delegated or fully_delegated")
+	c.Flags().StringVar((*string)(&n.Status), "status", string(catalogue.AccountActive), "active, pending, suspended or ready_to_launch")
+	c.Flags().StringVar((*string)(&n.Flow), "flow", string(catalogue.NotDelegated), "not_delegated, order_delegated, result_delegated or fully_delegated")
 	c.Flags().StringVar(&n.Number, "number", "", "the account's number at the lab")
 	c.Flags().StringVar(&n.Name, "name", "", "what people call it")
 	c.Flags().StringVar(&n.DefaultNotes, "notes", "", "clinical notes for every requisition, at most 1000 characters")
@@ -158,8 +158,8 @@ func (s *shell) accountsStatus() *cobra.Command {
 				return err
 			}
 			return s.withDatabase(c, func(ctx context.Context, db *store.DB) error {
-				return s.changeAccount(ctx, db, func(tx *store.Tx) (labs.AccountID, error) {
-					return id, labs.SetAccountStatus(ctx, tx, id, labs.AccountStatus(args[1]))
+				return s.changeAccount(ctx, db, func(tx *store.Tx) (catalogue.AccountID, error) {
+					return id, catalogue.SetAccountStatus(ctx, tx, id, catalogue.AccountStatus(args[1]))
 				})
 			})
 		},
@@ -168,9 +168,9 @@ func (s *shell) accountsStatus() *cobra.Command {
 
 // accountsLink is the command that links, or the one that unlinks.
 func (s *shell) accountsLink(link bool) *cobra.Command {
-	use, short, change := "link", "let a team order under an account", labs.LinkAccount
+	use, short, change := "link", "let a team order under an account", catalogue.LinkAccount
 	if !link {
-		use, short, change = "unlink", "take that back; placed orders stay", labs.UnlinkAccount
+		use, short, change = "unlink", "take that back; placed orders stay", catalogue.UnlinkAccount
 	}
 	return &cobra.Command{
 		Use: use + " ACCOUNT TEAM", Short: short,
@@ -186,7 +186,7 @@ func (s *shell) accountsLink(link bool) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return s.changeAccount(ctx, db, func(tx *store.Tx) (labs.AccountID, error) {
+				return s.changeAccount(ctx, db, func(tx *store.Tx) (catalogue.AccountID, error) {
 					return id, change(ctx, tx, id, team.ID)
 				})
 			})
@@ -194,6 +194,6 @@ func (s *shell) accountsLink(link bool) *cobra.Command {
 	}
 }
 
-func accountArg(text string) (labs.AccountID, error) {
-	return idArg[labs.Account]("ACCOUNT", "an account with a lab", text, "hale catalog accounts list shows them")
+func accountArg(text string) (catalogue.AccountID, error) {
+	return idArg[catalogue.Account]("ACCOUNT", "an account with a lab", text, "hale catalog accounts list shows them")
 }

@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hale/internal/civil"
-	"hale/internal/diagnoses"
-	"hale/internal/fault"
-	"hale/internal/insurance"
-	"hale/internal/store"
+	"hale/internal/labs/diagnoses"
+	"hale/internal/people/insurance"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
 )
 
 // Public lists for all teams: codes of diagnoses, and payors.

@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hale/internal/labs"
-	"hale/internal/store"
-	"hale/internal/teams"
+	"hale/internal/labs/catalogue"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
 )
 
 func (s *shell) catalogPhysicians() *cobra.Command {
@@ -45,9 +45,9 @@ func (s *shell) physiciansList(team *string) *cobra.Command {
 		Args:    takes(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return s.forTeam(c, *team, func(ctx context.Context, db *store.DB, owner teams.Team) error {
-				var all []labs.Physician
+				var all []catalogue.Physician
 				err := db.Read(ctx, func(tx *store.Tx) (err error) {
-					all, err = labs.Physicians(ctx, tx, owner.ID)
+					all, err = catalogue.Physicians(ctx, tx, owner.ID)
 					return err
 				})
 				if err != nil {
@@ -60,7 +60,7 @@ func (s *shell) physiciansList(team *string) *cobra.Command {
 }
 
 func (s *shell) physiciansAdd(team *string) *cobra.Command {
-	var p labs.Physician
+	var p catalogue.Physician
 	c := &cobra.Command{
 		Use: "add FIRST_NAME LAST_NAME NPI", Short: "add a physician, or replace the one with this NPI",
 		Example: examples("hale catalog physicians add Jane Example 1234567893 --states AZ,CA --team Acme"),
@@ -68,9 +68,9 @@ func (s *shell) physiciansAdd(team *string) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			p.FirstName, p.LastName, p.NPI = args[0], args[1], args[2]
 			return s.forTeam(c, *team, func(ctx context.Context, db *store.DB, owner teams.Team) error {
-				var added labs.Physician
+				var added catalogue.Physician
 				err := db.Write(ctx, func(tx *store.Tx) (err error) {
-					added, err = labs.AddPhysician(ctx, tx, owner.ID, p)
+					added, err = catalogue.AddPhysician(ctx, tx, owner.ID, p)
 					return err
 				})
 				if err != nil {
@@ -91,7 +91,7 @@ func (s *shell) physiciansRemove(team *string) *cobra.Command {
 		Args:    takes("NPI"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return s.forTeam(c, *team, func(ctx context.Context, db *store.DB, owner teams.Team) error {
-				err := db.Write(ctx, func(tx *store.Tx) error { return labs.RemovePhysician(ctx, tx, owner.ID, args[0]) })
+				err := db.Write(ctx, func(tx *store.Tx) error { return catalogue.RemovePhysician(ctx, tx, owner.ID, args[0]) })
 				if err == nil {
 					s.sayDone("removed")
 				}

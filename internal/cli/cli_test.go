@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hale/internal/config"
-	"hale/internal/fault"
+	"hale/internal/platform/config"
+	"hale/internal/platform/fault"
 )
 
 // terminal is a command line inside of a test.

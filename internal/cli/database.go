@@ -12,12 +12,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"hale/internal/app"
-	"hale/internal/config"
-	"hale/internal/documents"
-	"hale/internal/fault"
-	"hale/internal/orders"
-	"hale/internal/secrets"
-	"hale/internal/store"
+	"hale/internal/labs/documents"
+	"hale/internal/labs/orders"
+	"hale/internal/platform/config"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/secrets"
+	"hale/internal/platform/store"
 )
 
 // withDatabase runs fn on the configured database, which must exist and be up

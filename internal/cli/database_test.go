@@ -5,12 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"hale/internal/config"
-	"hale/internal/ops"
-	"hale/internal/orders"
-	"hale/internal/secrets"
-	"hale/internal/store"
-	"hale/internal/store/storetest"
+	"hale/internal/labs/orders"
+	"hale/internal/platform/config"
+	"hale/internal/platform/ops"
+	"hale/internal/platform/secrets"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
 )
 
 // A database that a newer version has migrated is nothing for this one: no

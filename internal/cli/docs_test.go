@@ -14,8 +14,8 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"hale/internal/app/apptest"
-	"hale/internal/providers/applehealth/applehealthtest"
-	"hale/internal/store/storetest"
+	"hale/internal/platform/store/storetest"
+	"hale/internal/wearables/formats/applehealth/applehealthtest"
 )
 
 var block = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hale/internal/config"
-	"hale/internal/fault"
+	"hale/internal/platform/config"
+	"hale/internal/platform/fault"
 )
 
 // Verdicts of a finding.

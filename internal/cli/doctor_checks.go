@@ -11,11 +11,11 @@ import (
 	"strings"
 	"time"
 
-	"hale/internal/config"
-	"hale/internal/ops"
-	"hale/internal/progress"
-	"hale/internal/secrets"
-	"hale/internal/store"
+	"hale/internal/cli/progress"
+	"hale/internal/platform/config"
+	"hale/internal/platform/ops"
+	"hale/internal/platform/secrets"
+	"hale/internal/platform/store"
 )
 
 func (s *shell) examineVariables() finding {

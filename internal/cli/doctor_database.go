@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"hale/internal/config"
-	"hale/internal/secrets"
-	"hale/internal/store"
+	"hale/internal/platform/config"
+	"hale/internal/platform/secrets"
+	"hale/internal/platform/store"
 )
 
 // examineDatabase opens the database, if there is one, and looks at its

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"hale/internal/store"
-	"hale/internal/store/storetest"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
 )
 
 // Beside a database that another process has locked for writing, the doctor says

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hale/internal/client"
-	"hale/internal/fault"
+	"hale/internal/cli/client"
+	"hale/internal/platform/fault"
 )
 
 // Exit codes, which scripts may rely on.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hale/internal/events"
+	"hale/internal/platform/events"
 )
 
 func (s *shell) eventsCommand() *cobra.Command {

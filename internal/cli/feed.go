@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"time"
 
-	"hale/internal/client"
-	"hale/internal/fault"
+	"hale/internal/cli/client"
+	"hale/internal/platform/fault"
 )
 
 // feedPage is a part of GET /v2/events.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"hale/internal/client"
-	"hale/internal/fault"
+	"hale/internal/cli/client"
+	"hale/internal/platform/fault"
 )
 
 // A reader that follows the feed names the event that it has last, so that a

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"hale/internal/store"
+	"hale/internal/platform/store"
 )
 
 // copyFile copies a file durably, readable by its owner only.

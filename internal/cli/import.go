@@ -15,9 +15,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hale/internal/client"
-	"hale/internal/imports"
-	"hale/internal/progress"
+	"hale/internal/cli/client"
+	"hale/internal/cli/progress"
+	"hale/internal/wearables/imports"
 )
 
 // importOrder is what an import command was asked to do.

@@ -13,9 +13,9 @@ import (
 	"strconv"
 	"time"
 
-	"hale/internal/client"
-	"hale/internal/fault"
-	"hale/internal/progress"
+	"hale/internal/cli/client"
+	"hale/internal/cli/progress"
+	"hale/internal/platform/fault"
 )
 
 // wholeAtOnce is the largest file that is sent as one request. A larger one

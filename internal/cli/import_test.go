@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"hale/internal/imports"
+	"hale/internal/wearables/imports"
 )
 
 // importServer has one user, anna, and one import whose states it tells one

@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hale/internal/client"
-	"hale/internal/fault"
-	"hale/internal/jobs"
+	"hale/internal/cli/client"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/jobs"
 )
 
 func (s *shell) jobsCommand() *cobra.Command {

@@ -6,12 +6,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hale/internal/config"
-	"hale/internal/fault"
-	"hale/internal/ids"
-	"hale/internal/secrets"
-	"hale/internal/store"
-	"hale/internal/teams"
+	"hale/internal/platform/config"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/ids"
+	"hale/internal/platform/secrets"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
 )
 
 func (s *shell) keysCommand() *cobra.Command {

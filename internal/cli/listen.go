@@ -19,9 +19,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hale/internal/fault"
-	"hale/internal/progress"
-	"hale/internal/webhooks"
+	"hale/internal/cli/progress"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/webhooks"
 )
 
 func (s *shell) listenCommand() *cobra.Command {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hale/internal/store"
+	"hale/internal/platform/store"
 )
 
 func (s *shell) migrateCommand() *cobra.Command {

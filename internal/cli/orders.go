@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hale/internal/client"
-	"hale/internal/orders"
+	"hale/internal/cli/client"
+	"hale/internal/labs/orders"
 )
 
 func (s *shell) ordersCommand() *cobra.Command {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hale/internal/orders"
+	"hale/internal/labs/orders"
 )
 
 var outboxView = view{

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"hale/internal/fault"
+	"hale/internal/platform/fault"
 )
 
 // Formats of results.

@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hale/internal/fault"
-	"hale/internal/places"
-	"hale/internal/store"
-	"hale/internal/teams"
+	"hale/internal/labs/places"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
 )
 
 func (s *shell) pscCommand() *cobra.Command {

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hale/internal/fault"
-	"hale/internal/places"
-	"hale/internal/store"
+	"hale/internal/labs/places"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
 )
 
 // readPlaces reads a file and complains about its bad lines, which refuse it

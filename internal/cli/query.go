@@ -16,7 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hale/internal/client"
+	"hale/internal/cli/client"
 )
 
 // question is what `hale query` was asked.

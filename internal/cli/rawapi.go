@@ -16,7 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hale/internal/client"
+	"hale/internal/cli/client"
 )
 
 // rawCall is what `hale api` was asked to send.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hale/internal/client"
-	"hale/internal/progress"
+	"hale/internal/cli/client"
+	"hale/internal/cli/progress"
 )
 
 func (s *shell) renormaliseCommand() *cobra.Command {

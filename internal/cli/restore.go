@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"hale/internal/app"
-	"hale/internal/config"
-	"hale/internal/fault"
-	"hale/internal/secrets"
-	"hale/internal/store"
+	"hale/internal/platform/config"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/secrets"
+	"hale/internal/platform/store"
 )
 
 func (s *shell) restoreCommand() *cobra.Command {

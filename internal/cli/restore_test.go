@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"hale/internal/store"
+	"hale/internal/platform/store"
 )
 
 // hale runs a command and returns its exit code and what it said.

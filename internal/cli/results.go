@@ -7,14 +7,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hale/internal/fault"
-	"hale/internal/ids"
-	"hale/internal/labs"
-	"hale/internal/matching"
-	"hale/internal/orders"
-	"hale/internal/store"
-	"hale/internal/teams"
-	"hale/internal/users"
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/matching"
+	"hale/internal/labs/orders"
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/ids"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
 )
 
 func (s *shell) resultsCommand() *cobra.Command {
@@ -79,11 +79,11 @@ var reviewView = view{
 }
 
 func lineOfReview(ctx context.Context, tx *store.Tx, team teams.Team, i *matching.Item) (reviewLine, error) {
-	catalogue, err := labs.For(ctx, tx, team.ID)
+	offered, err := catalogue.For(ctx, tx, team.ID)
 	if err != nil {
 		return reviewLine{}, err
 	}
-	lab, known := catalogue.Lab(i.Lab)
+	lab, known := offered.Lab(i.Lab)
 	if !known && i.Summary != nil {
 		lab.Slug = i.Summary.LabSlug
 	}

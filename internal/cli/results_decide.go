@@ -5,12 +5,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hale/internal/fault"
-	"hale/internal/matching"
-	"hale/internal/orders"
-	"hale/internal/store"
-	"hale/internal/teams"
-	"hale/internal/users"
+	"hale/internal/labs/matching"
+	"hale/internal/labs/orders"
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
 )
 
 func (s *shell) reviewAccept() *cobra.Command {

@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hale/internal/client"
-	"hale/internal/config"
+	"hale/internal/cli/client"
+	"hale/internal/platform/config"
 )
 
 var (

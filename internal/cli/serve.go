@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"hale/internal/app"
-	"hale/internal/config"
-	"hale/internal/fault"
-	"hale/internal/ops"
+	"hale/internal/platform/config"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/ops"
 )
 
 func (s *shell) serveCommand() *cobra.Command {

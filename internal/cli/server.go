@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hale/internal/client"
+	"hale/internal/cli/client"
 )
 
 // serverFlags say which running server a command calls and as whom.

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"hale/internal/config"
+	"hale/internal/platform/config"
 )
 
 // storageSettings are what a command needs that works on the database itself.

@@ -7,11 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hale/internal/fault"
-	"hale/internal/ids"
-	"hale/internal/labs"
-	"hale/internal/store"
-	"hale/internal/teams"
+	"hale/internal/labs/catalogue"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/ids"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
 )
 
 func (s *shell) teamsCommand() *cobra.Command {
@@ -64,7 +64,7 @@ func (s *shell) teamsCreate() *cobra.Command {
 					if team, err = teams.Create(ctx, tx, args[0], env); err != nil {
 						return err
 					}
-					return labs.Seed(ctx, tx, team)
+					return catalogue.Seed(ctx, tx, team)
 				})
 				if err != nil {
 					return err

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hale/internal/store"
-	"hale/internal/teams"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
 )
 
 type switchLine struct {

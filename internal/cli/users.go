@@ -11,8 +11,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"hale/internal/client"
-	"hale/internal/fault"
+	"hale/internal/cli/client"
+	"hale/internal/platform/fault"
 )
 
 func (s *shell) usersCommand() *cobra.Command {

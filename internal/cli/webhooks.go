@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hale/internal/client"
+	"hale/internal/cli/client"
 )
 
 func (s *shell) webhooksCommand() *cobra.Command {

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hale/internal/client"
-	"hale/internal/config"
-	"hale/internal/fault"
+	"hale/internal/cli/client"
+	"hale/internal/platform/config"
+	"hale/internal/platform/fault"
 )
 
 // Sending again, and sending examples.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hale/internal/config"
+	"hale/internal/platform/config"
 )
 
 // What goes along with every post of an endpoint: custom headers and the

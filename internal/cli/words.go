@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"hale/internal/client"
-	"hale/internal/fault"
-	"hale/internal/ids"
+	"hale/internal/cli/client"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/ids"
 )
 
 // What errors say to people: in the words of the command line, and without those

@@ -11,8 +11,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"hale/internal/providers"
-	"hale/internal/users"
+	"hale/internal/people/users"
+	"hale/internal/wearables/providers"
 )
 
 // openBrowser starts a real browser, or skips where there is none.

@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"net/url"
 
-	"hale/internal/secrets"
-	"hale/internal/users"
+	"hale/internal/people/users"
+	"hale/internal/platform/secrets"
 )
 
 // cookies writes and reads what the browser keeps: the session's token and the

@@ -7,15 +7,15 @@ import (
 	"slices"
 	"time"
 
-	"hale/internal/civil"
-	"hale/internal/connections"
-	"hale/internal/fault"
-	"hale/internal/orders"
-	"hale/internal/providers"
-	"hale/internal/secrets"
-	"hale/internal/store"
-	"hale/internal/teams"
-	"hale/internal/users"
+	"hale/internal/labs/orders"
+	"hale/internal/people/users"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/secrets"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
+	"hale/internal/wearables/connections"
+	"hale/internal/wearables/providers"
 )
 
 // homeView is what a signed-in person sees.

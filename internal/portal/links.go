@@ -7,11 +7,11 @@ import (
 	"strconv"
 	"strings"
 
-	"hale/internal/civil"
-	"hale/internal/secrets"
-	"hale/internal/store"
-	"hale/internal/teams"
-	"hale/internal/users"
+	"hale/internal/people/users"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/secrets"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
 )
 
 // linkView is the page that a link opens.

@@ -6,15 +6,15 @@ import (
 	"net/http"
 	"time"
 
-	"hale/internal/appointments"
-	"hale/internal/civil"
-	"hale/internal/documents"
-	"hale/internal/fault"
-	"hale/internal/ids"
-	"hale/internal/orders"
-	"hale/internal/store"
-	"hale/internal/teams"
-	"hale/internal/users"
+	"hale/internal/labs/appointments"
+	"hale/internal/labs/documents"
+	"hale/internal/labs/orders"
+	"hale/internal/people/users"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/ids"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
 )
 
 // ordersPath is where the pages of orders are.

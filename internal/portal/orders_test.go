@@ -9,13 +9,13 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/appointments"
-	"hale/internal/labs"
-	"hale/internal/orders"
-	"hale/internal/orders/orderstest"
-	"hale/internal/store"
-	"hale/internal/users"
-	"hale/internal/users/userstest"
+	"hale/internal/labs/appointments"
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/orders"
+	"hale/internal/labs/orders/orderstest"
+	"hale/internal/people/users"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/store"
 )
 
 // order is an order of the person, of a method, at a status.
@@ -25,7 +25,7 @@ func (s *site) order(t *testing.T, method orders.Method, at orders.Status) order
 	if err != nil {
 		t.Fatal(err)
 	}
-	userstest.Write(t, s.db, func(ctx context.Context, tx *store.Tx) error { return labs.Seed(ctx, tx, team) })
+	userstest.Write(t, s.db, func(ctx context.Context, tx *store.Tx) error { return catalogue.Seed(ctx, tx, team) })
 	test := orderstest.Test(t, s.db, team.ID, method)
 	request := orderstest.Request(t, s.db, s.user, test)
 	var o orders.Order
@@ -40,7 +40,7 @@ func (s *site) order(t *testing.T, method orders.Method, at orders.Status) order
 // A link for an order opens it, after the date of birth where that is asked for.
 func TestALinkOpensItsOrder(t *testing.T) {
 	s := newSite(t)
-	o := s.order(t, labs.WalkIn, orders.RequisitionCreated)
+	o := s.order(t, catalogue.WalkIn, orders.RequisitionCreated)
 	id := o.ID.UUID()
 	for purpose, form := range map[users.LinkContext][]string{
 		users.Launch: nil, users.Communications: {"month", "12", "day", "10", "year", "1984"},
@@ -68,8 +68,8 @@ func TestALinkOpensItsOrder(t *testing.T) {
 
 func TestOnlyOnesOwnOrdersHavePages(t *testing.T) {
 	s := newSite(t)
-	early := s.order(t, labs.WalkIn, orders.Ordered)
-	other := orderstest.New(t, s.db, s.user.Team, labs.WalkIn)
+	early := s.order(t, catalogue.WalkIn, orders.Ordered)
+	other := orderstest.New(t, s.db, s.user.Team, catalogue.WalkIn)
 	newBrowser(t).get(s.url+"/portal/orders/"+early.ID.String()).want(t, 401, "You are signed out")
 	person := newBrowser(t)
 	person.post(s.linkTo(t, users.Launch, nil)).want(t, 303)
@@ -93,7 +93,7 @@ func TestAnOrderThatIsOverHasNoForm(t *testing.T) {
 	person := newBrowser(t)
 	person.post(s.linkTo(t, users.Launch, nil)).want(t, 303)
 	for _, at := range []orders.Status{orders.RedrawAvailable, orders.Completed, orders.Cancelled} {
-		o := s.order(t, labs.WalkIn, orders.RequisitionCreated)
+		o := s.order(t, catalogue.WalkIn, orders.RequisitionCreated)
 		path := s.url + "/portal/orders/" + o.ID.String()
 		person.get(path+"/form").want(t, 200)
 		orderstest.To(t, s.db, &o, at)

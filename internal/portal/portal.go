@@ -10,10 +10,10 @@ import (
 	"strconv"
 	"strings"
 
-	"hale/internal/documents"
-	"hale/internal/fault"
-	"hale/internal/store"
-	"hale/internal/users"
+	"hale/internal/labs/documents"
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
 )
 
 // Options are what the portal needs from the rest of the program.

@@ -15,12 +15,12 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/connections"
-	"hale/internal/store"
-	"hale/internal/store/storetest"
-	"hale/internal/teams"
-	"hale/internal/users"
-	"hale/internal/users/userstest"
+	"hale/internal/people/users"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
+	"hale/internal/platform/teams"
+	"hale/internal/wearables/connections"
 )
 
 // site is a running portal with one person in it.

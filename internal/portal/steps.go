@@ -1,8 +1,8 @@
 package portal
 
 import (
-	"hale/internal/appointments"
-	"hale/internal/orders"
+	"hale/internal/labs/appointments"
+	"hale/internal/labs/orders"
 )
 
 // englishSteps are the statuses of orders in plain words. They tell nothing of

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"time"
 
-	"hale/internal/orders"
+	"hale/internal/labs/orders"
 )
 
 // text is every word of the pages in one language. Verbs in a text are filled

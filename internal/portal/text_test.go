@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"hale/internal/providers"
 	"hale/internal/wearables"
+	"hale/internal/wearables/providers"
 )
 
 func TestEveryResourceHasWords(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"hale/internal/users"
+	"hale/internal/people/users"
 )
 
 // Of two presses of the button the browser keeps the second answer, when the

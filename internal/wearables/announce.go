@@ -3,9 +3,9 @@ package wearables
 import (
 	"strconv"
 
-	"hale/internal/events"
-	"hale/internal/rows"
-	"hale/internal/wearables/blocks"
+	"hale/internal/platform/blocks"
+	"hale/internal/platform/events"
+	"hale/internal/platform/rows"
 )
 
 // draft is the data array of one event about samples. Only the series number

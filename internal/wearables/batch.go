@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"time"
 
-	"hale/internal/civil"
-	"hale/internal/store"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/store"
 )
 
 // Summary is one document about a day, a session or a person. A later version

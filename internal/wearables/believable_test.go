@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"hale/internal/civil"
+	"hale/internal/platform/civil"
 	"hale/internal/wearables"
 )
 

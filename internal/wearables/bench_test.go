@@ -9,10 +9,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/store"
-	"hale/internal/store/storetest"
-	"hale/internal/users"
-	"hale/internal/users/userstest"
+	"hale/internal/people/users"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
 	"hale/internal/wearables"
 )
 

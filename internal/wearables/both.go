@@ -3,8 +3,8 @@ package wearables
 import (
 	"context"
 
-	"hale/internal/store"
-	"hale/internal/users"
+	"hale/internal/people/users"
+	"hale/internal/platform/store"
 )
 
 // Both tells two listeners.

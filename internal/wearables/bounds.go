@@ -4,8 +4,8 @@ import (
 	"errors"
 	"time"
 
-	"hale/internal/civil"
-	"hale/internal/users"
+	"hale/internal/people/users"
+	"hale/internal/platform/civil"
 )
 
 // Paused is the reason for which nothing of a batch is stored: the connection

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"hale/internal/civil"
-	"hale/internal/connections"
-	"hale/internal/store"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/store"
 	"hale/internal/wearables"
+	"hale/internal/wearables/connections"
 )
 
 func TestEnded(t *testing.T) {

@@ -4,8 +4,8 @@ import (
 	"math"
 	"time"
 
-	"hale/internal/civil"
-	"hale/internal/wearables/blocks"
+	"hale/internal/platform/blocks"
+	"hale/internal/platform/civil"
 )
 
 // Reasons for which a sample or summary is not stored. They name the rule;

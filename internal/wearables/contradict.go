@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"hale/internal/civil"
+	"hale/internal/platform/civil"
 )
 
 // contradicts tells why the fields of a summary can not be true together;

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/store"
+	"hale/internal/platform/store"
 )
 
 // copiedAtOnce bounds the summaries that are in memory: one may be a megabyte.

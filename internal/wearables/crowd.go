@@ -5,9 +5,9 @@ import (
 	"errors"
 	"sync"
 
-	"hale/internal/store"
-	"hale/internal/teams"
-	"hale/internal/users"
+	"hale/internal/people/users"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
 )
 
 // Many phones push a few samples at the same moment. Each push on its own is a

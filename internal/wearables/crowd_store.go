@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/events"
-	"hale/internal/store"
+	"hale/internal/platform/events"
+	"hale/internal/platform/store"
 )
 
 // place is where a block of a user lies.

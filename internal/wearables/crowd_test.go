@@ -10,13 +10,13 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/connections"
-	"hale/internal/fault"
-	"hale/internal/store"
-	"hale/internal/store/storetest"
-	"hale/internal/users"
-	"hale/internal/users/userstest"
+	"hale/internal/people/users"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
 	"hale/internal/wearables"
+	"hale/internal/wearables/connections"
 )
 
 // parting is what may happen to a user between the plan of a crowd and its

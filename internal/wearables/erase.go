@@ -5,8 +5,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/store"
-	"hale/internal/users"
+	"hale/internal/people/users"
+	"hale/internal/platform/store"
 )
 
 func init() {

@@ -3,7 +3,7 @@ package wearables
 import (
 	"context"
 
-	"hale/internal/store"
+	"hale/internal/platform/store"
 )
 
 // Within is whether a series that SeriesOf read may have samples that start in

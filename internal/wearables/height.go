@@ -6,7 +6,7 @@ import (
 	"maps"
 	"time"
 
-	"hale/internal/store"
+	"hale/internal/platform/store"
 )
 
 const (

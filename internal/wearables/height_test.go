@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"hale/internal/users"
-	"hale/internal/users/userstest"
+	"hale/internal/people/users"
+	"hale/internal/people/users/userstest"
 	"hale/internal/wearables"
 )
 

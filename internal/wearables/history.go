@@ -9,9 +9,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/events"
-	"hale/internal/store"
-	"hale/internal/users"
+	"hale/internal/people/users"
+	"hale/internal/platform/events"
+	"hale/internal/platform/store"
 )
 
 // HistoricalDone announces that the history of resources of a connection has

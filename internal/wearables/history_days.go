@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/store"
-	"hale/internal/users"
+	"hale/internal/people/users"
+	"hale/internal/platform/store"
 )
 
 // countDays keeps how many days of the announced histories have data, of those

@@ -8,10 +8,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/civil"
-	"hale/internal/connections"
-	"hale/internal/store"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/store"
 	"hale/internal/wearables"
+	"hale/internal/wearables/connections"
 )
 
 // A final chunk that comes again opens no block: those here can not be.

@@ -8,11 +8,11 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/events"
-	"hale/internal/fault"
-	"hale/internal/store"
-	"hale/internal/teams"
-	"hale/internal/users"
+	"hale/internal/people/users"
+	"hale/internal/platform/events"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
 )
 
 // Ingester stores batches of wearable data and announces what they changed.

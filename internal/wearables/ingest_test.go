@@ -13,12 +13,12 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/civil"
-	"hale/internal/events"
-	"hale/internal/store"
-	"hale/internal/store/storetest"
-	"hale/internal/users"
-	"hale/internal/users/userstest"
+	"hale/internal/people/users"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/events"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
 	"hale/internal/wearables"
 )
 

@@ -1,8 +1,8 @@
 package wearables
 
 import (
-	"hale/internal/users"
-	"hale/internal/wearables/blocks"
+	"hale/internal/people/users"
+	"hale/internal/platform/blocks"
 )
 
 // intake checks a batch and sorts it into one piece of work per series,

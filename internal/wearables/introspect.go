@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/store"
+	"hale/internal/platform/store"
 )
 
 // Statistics is what was heard of one resource of a user from one provider.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/events"
-	"hale/internal/store"
+	"hale/internal/platform/events"
+	"hale/internal/platform/store"
 )
 
 // heard is what a batch tells of one resource, for introspection.

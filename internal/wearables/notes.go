@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/store"
+	"hale/internal/platform/store"
 )
 
 // Notes are a time series whose values are texts. Blocks hold numbers, so each

@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/events"
-	"hale/internal/store"
+	"hale/internal/platform/events"
+	"hale/internal/platform/store"
 	"hale/internal/wearables"
 )
 

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"time"
 
-	"hale/internal/civil"
-	"hale/internal/users"
-	"hale/internal/wearables/blocks"
+	"hale/internal/people/users"
+	"hale/internal/platform/blocks"
+	"hale/internal/platform/civil"
 )
 
 // Where a person was when something was measured is mostly stated with the

@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/store"
-	"hale/internal/wearables/blocks"
+	"hale/internal/platform/blocks"
+	"hale/internal/platform/store"
 )
 
 // OffsetCount is an offset that samples of a source have, found in one way.

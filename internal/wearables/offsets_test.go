@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"hale/internal/civil"
-	"hale/internal/store"
-	"hale/internal/users"
-	"hale/internal/users/userstest"
+	"hale/internal/people/users"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/store"
 	"hale/internal/wearables"
 )
 

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"hale/internal/wearables/blocks"
+	"hale/internal/platform/blocks"
 )
 
 // increasing says whether the times are in order with none twice, as a block

@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/civil"
-	"hale/internal/store"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/store"
 )
 
 // mostOverlapping bounds the workouts of one app that are looked at together:

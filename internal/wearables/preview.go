@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"slices"
 
-	"hale/internal/store"
-	"hale/internal/users"
+	"hale/internal/people/users"
+	"hale/internal/platform/store"
 )
 
 // Change is what storing a batch would do to one series or one summary. It

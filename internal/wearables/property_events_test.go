@@ -10,14 +10,14 @@ import (
 
 	"pgregory.net/rapid"
 
-	"hale/internal/connections"
-	"hale/internal/events"
-	"hale/internal/patch"
-	"hale/internal/store"
-	"hale/internal/store/storetest"
-	"hale/internal/users"
-	"hale/internal/users/userstest"
+	"hale/internal/people/users"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/events"
+	"hale/internal/platform/patch"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
 	"hale/internal/wearables"
+	"hale/internal/wearables/connections"
 )
 
 // said is what an event announced of one key: of a sample that of its series and

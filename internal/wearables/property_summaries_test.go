@@ -8,8 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"hale/internal/civil"
-	"hale/internal/store"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/store"
 	"hale/internal/wearables"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"hale/internal/store"
+	"hale/internal/platform/store"
 	"hale/internal/wearables"
 )
 

@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/fault"
-	"hale/internal/store"
-	"hale/internal/wearables/blocks"
+	"hale/internal/platform/blocks"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
 )
 
 // ReadSeries appends the samples of a series of SeriesOf's that start in

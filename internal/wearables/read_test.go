@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"hale/internal/fault"
-	"hale/internal/store"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
 	"hale/internal/wearables"
 )
 

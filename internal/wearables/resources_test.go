@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/events"
+	"hale/internal/platform/events"
 	"hale/internal/wearables"
 )
 

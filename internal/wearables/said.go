@@ -4,8 +4,8 @@ import (
 	"context"
 	"math"
 
-	"hale/internal/store"
-	"hale/internal/wearables/blocks"
+	"hale/internal/platform/blocks"
+	"hale/internal/platform/store"
 )
 
 // A measurement may come without its words first and with them later, when an

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"sync"
 
-	"hale/internal/events"
-	"hale/internal/store"
-	"hale/internal/wearables/blocks"
+	"hale/internal/platform/blocks"
+	"hale/internal/platform/events"
+	"hale/internal/platform/store"
 )
 
 // seriesWrite is what one batch does to one series. intake fills the first

@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/store"
-	"hale/internal/wearables/blocks"
+	"hale/internal/platform/blocks"
+	"hale/internal/platform/store"
 )
 
 // Series is one user's measurements of one kind from one source. Its ID is

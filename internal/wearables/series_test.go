@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"hale/internal/store/storetest"
+	"hale/internal/platform/store/storetest"
 )
 
 // A person may have thousands of series: where they begin and end is looked up.

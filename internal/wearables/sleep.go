@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/civil"
-	"hale/internal/store"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/store"
 )
 
 // SleepStream is what was measured during one sleep. A part without samples

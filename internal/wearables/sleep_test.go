@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"hale/internal/civil"
-	"hale/internal/store"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/store"
 	"hale/internal/wearables"
 )
 

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
-	"hale/internal/wearables/blocks"
+	"hale/internal/platform/blocks"
 )
 
 const streamVersion = 1

@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/events"
-	"hale/internal/store"
+	"hale/internal/platform/events"
+	"hale/internal/platform/store"
 )
 
 // streamWrite is what one batch does to one stream.

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strconv"
 
-	"hale/internal/wearables/blocks"
+	"hale/internal/platform/blocks"
 )
 
 // NoWorkout is why a stream is refused whose workout is neither stored nor in

@@ -13,9 +13,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/civil"
-	"hale/internal/events"
-	"hale/internal/store"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/events"
+	"hale/internal/platform/store"
 )
 
 // idSpace is the namespace of summary ids.

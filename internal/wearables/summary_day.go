@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"time"
 
-	"hale/internal/civil"
-	"hale/internal/store"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/store"
 )
 
 // The day of a session is the one that somebody states, however long ago; else

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"hale/internal/civil"
-	"hale/internal/store"
-	"hale/internal/store/storetest"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
 	"hale/internal/wearables"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/store"
+	"hale/internal/platform/store"
 )
 
 // StoredSummary is a summary as it is kept: the newest version.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"sync"
 
-	"hale/internal/rows"
-	"hale/internal/wearables/blocks"
+	"hale/internal/platform/blocks"
+	"hale/internal/platform/rows"
 )
 
 // The wire shapes of samples and sources. Events carry them, and so does the

@@ -17,12 +17,12 @@ import (
 	"time"
 
 	"hale/internal/app"
-	"hale/internal/config"
-	"hale/internal/ops"
-	"hale/internal/secrets"
-	"hale/internal/store"
-	"hale/internal/store/storetest"
-	"hale/internal/teams"
+	"hale/internal/platform/config"
+	"hale/internal/platform/ops"
+	"hale/internal/platform/secrets"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
+	"hale/internal/platform/teams"
 )
 
 // Key is the API key of the first team.

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"hale/internal/civil"
+	"hale/internal/platform/civil"
 	"hale/internal/wearables"
 )
 

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"hale/internal/civil"
+	"hale/internal/platform/civil"
 	"hale/internal/wearables"
 )
 

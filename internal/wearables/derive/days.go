@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"hale/internal/civil"
-	"hale/internal/store"
-	"hale/internal/users"
+	"hale/internal/people/users"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/store"
 	"hale/internal/wearables"
 )
 

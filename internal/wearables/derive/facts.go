@@ -1,7 +1,7 @@
 package derive
 
 import (
-	"hale/internal/civil"
+	"hale/internal/platform/civil"
 	"hale/internal/wearables"
 )
 

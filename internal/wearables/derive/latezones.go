@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"time"
 
-	"hale/internal/civil"
-	"hale/internal/store"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/store"
 	"hale/internal/wearables"
 )
 

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"hale/internal/civil"
-	"hale/internal/store"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/store"
 	"hale/internal/wearables"
 )
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"sort"
 
-	"hale/internal/civil"
-	"hale/internal/store"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/merged"
 )

@@ -9,10 +9,10 @@ import (
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
-	"hale/internal/civil"
-	"hale/internal/ids"
-	"hale/internal/store/storetest"
-	"hale/internal/users"
+	"hale/internal/people/users"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/ids"
+	"hale/internal/platform/store/storetest"
 	"hale/internal/wearables"
 	"hale/internal/wearables/merged"
 )

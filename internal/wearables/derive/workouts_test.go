@@ -9,8 +9,8 @@ import (
 	"github.com/twpayne/go-polyline"
 	"pgregory.net/rapid"
 
-	"hale/internal/civil"
-	"hale/internal/users"
+	"hale/internal/people/users"
+	"hale/internal/platform/civil"
 )
 
 func TestZones(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"hale/internal/civil"
-	"hale/internal/store/storetest"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/store/storetest"
 	"hale/internal/wearables"
 	"hale/internal/wearables/merged"
 )

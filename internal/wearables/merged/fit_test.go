@@ -5,11 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"hale/internal/fault"
-	"hale/internal/store"
-	"hale/internal/store/storetest"
-	"hale/internal/users"
-	"hale/internal/users/userstest"
+	"hale/internal/people/users"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
 	"hale/internal/wearables"
 )
 

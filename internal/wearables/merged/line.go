@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"hale/internal/fault"
+	"hale/internal/platform/fault"
 	"hale/internal/wearables"
 )
 

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"hale/internal/store"
+	"hale/internal/platform/store"
 	"hale/internal/wearables"
 )
 

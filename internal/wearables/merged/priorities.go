@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/store"
+	"hale/internal/platform/store"
 )
 
 // Timeseries is the data type whose priorities order the sources of series.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"hale/internal/civil"
+	"hale/internal/platform/civil"
 	"hale/internal/wearables"
 	"hale/internal/wearables/merged"
 )

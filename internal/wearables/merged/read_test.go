@@ -11,13 +11,13 @@ import (
 
 	"pgregory.net/rapid"
 
-	"hale/internal/civil"
-	"hale/internal/fault"
-	"hale/internal/store"
-	"hale/internal/store/storetest"
-	"hale/internal/teams"
-	"hale/internal/users"
-	"hale/internal/users/userstest"
+	"hale/internal/people/users"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
+	"hale/internal/platform/teams"
 	"hale/internal/wearables"
 	"hale/internal/wearables/merged"
 )

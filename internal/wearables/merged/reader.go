@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/store"
+	"hale/internal/platform/store"
 	"hale/internal/wearables"
 )
 

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"slices"
 
-	"hale/internal/rows"
-	"hale/internal/wearables/blocks"
+	"hale/internal/platform/blocks"
+	"hale/internal/platform/rows"
 )
 
 // Samples of one device look alike: all but the instant, its end and the number

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"hale/internal/rows"
+	"hale/internal/platform/rows"
 )
 
 // apart puts a space between samples, which keeps each of them from being read

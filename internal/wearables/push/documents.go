@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/civil"
-	"hale/internal/fault"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/fault"
 	"hale/internal/wearables"
 	"hale/internal/wearables/sports"
 )

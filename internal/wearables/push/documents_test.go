@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"hale/internal/fault"
+	"hale/internal/platform/fault"
 	"hale/internal/wearables"
 )
 

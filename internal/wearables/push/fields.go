@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/rows"
+	"hale/internal/platform/rows"
 	"hale/internal/wearables"
 )
 

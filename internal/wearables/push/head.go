@@ -3,8 +3,8 @@ package push
 import (
 	"time"
 
-	"hale/internal/civil"
-	"hale/internal/fault"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/fault"
 	"hale/internal/wearables"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/fault"
+	"hale/internal/platform/fault"
 	"hale/internal/wearables"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"hale/internal/fault"
+	"hale/internal/platform/fault"
 	"hale/internal/wearables"
 )
 

@@ -4,9 +4,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"hale/internal/civil"
-	"hale/internal/fault"
-	"hale/internal/rows"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/rows"
 	"hale/internal/wearables"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"hale/internal/fault"
+	"hale/internal/platform/fault"
 	"hale/internal/wearables"
 )
 

@@ -5,7 +5,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"hale/internal/fault"
+	"hale/internal/platform/fault"
 )
 
 // deepest bounds how far objects and lists may be nested.

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"hale/internal/fault"
+	"hale/internal/platform/fault"
 	"hale/internal/wearables"
 )
 

@@ -1,0 +1,289 @@
+package appointments
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/networks"
+	"hale/internal/labs/orders"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+)
+
+// A provider that does not answer leaves nothing booked, whether it had booked
+// or not; and until that is known the order's place is held.
+func TestProviderThatDoesNotAnswer(t *testing.T) {
+	each(t, func(r *rig) {
+		for i, deaf := range []bool{false, true} {
+			o := r.order(catalogue.AtHome, false)
+			slots := r.slots(Phlebotomy)[2*i:]
+			fail := func(n int) {
+				if r.agency.silent = n; deaf {
+					r.agency.silent, r.agency.deaf = 0, n
+				}
+			}
+			fail(1)
+			if _, err := r.book(o, Phlebotomy, slots[0].Key); !fault.Is(err, fault.Unavailable) {
+				r.t.Fatalf("without an answer: %v", err)
+			}
+			if _, err := r.get(o, Phlebotomy); !fault.Is(err, fault.NotFound) {
+				r.t.Errorf("an appointment that nobody confirmed is shown: %v", err)
+			}
+			fail(2) // the job fails once, and the next caller settles it
+			r.work()
+			if _, err := r.book(o, Phlebotomy, slots[1].Key); !fault.Is(err, fault.Unavailable) {
+				r.t.Errorf("while nobody knows: %v", err)
+			}
+			d := r.booked(o, Phlebotomy, slots[1].Key)
+			r.clock.turn(time.Hour)
+			r.work()
+			if r.agency.holds(o.ID) != 1 || !time.Time(*d.Start).Equal(slots[1].Start) {
+				r.t.Errorf("deaf %v: %d slots are held, at %v", deaf, r.agency.holds(o.ID), d.Start)
+			}
+			same(r.t, "order", r.path(o), []orders.Status{orders.Ordered, orders.RequisitionCreated, orders.AppointmentScheduled})
+			r.check(o, Phlebotomy)
+		}
+	})
+}
+
+// A process that dies after writing the call, or after the network's answer, is
+// followed by the job, which books once.
+func TestKilledWhileBooking(t *testing.T) {
+	each(t, func(r *rig) {
+		for _, asked := range []bool{false, true} {
+			o := r.order(catalogue.AtHome, false)
+			slot := r.slots(Phlebotomy)[0]
+			a := r.drafted(o, Phlebotomy, slot)
+			if asked {
+				if _, err := r.call(r.ctx, a, r.whole(a)); err != nil {
+					r.t.Fatal(err)
+				}
+			}
+			if _, err := r.book(o, Phlebotomy, r.slots(Phlebotomy)[1].Key); !fault.Is(err, fault.Refused) {
+				r.t.Errorf("a second booking meanwhile: %v", err)
+			}
+			r.clock.turn(time.Minute)
+			r.work()
+			d, err := r.get(o, Phlebotomy)
+			if err != nil || d.Status != "confirmed" || r.agency.holds(o.ID) != 1 {
+				r.t.Fatalf("after the crash: %+v, %v, %d held", d, err, r.agency.holds(o.ID))
+			}
+			same(r.t, "order", r.path(o), []orders.Status{orders.Ordered, orders.RequisitionCreated, orders.AppointmentScheduled})
+			if d, err = r.cancel(o, Phlebotomy, phlebotomyReasons[0], ""); err != nil || d.Status != "cancelled" {
+				r.t.Fatal(err)
+			}
+			r.work()
+			if r.agency.holds(o.ID) != 0 {
+				r.t.Error("the slot was not given back")
+			}
+		}
+	})
+}
+
+// A slot that is granted to a caller after the job was told no, as it had become
+// free in between, is given back: the caller has heard no, too.
+func TestGrantedTooLate(t *testing.T) {
+	each(t, func(r *rig) {
+		for _, anew := range []bool{true, false} { // a first booking, and the move of one
+			o, rival := r.order(catalogue.AtHome, false), r.order(catalogue.AtHome, false)
+			slots := r.slots(Phlebotomy)
+			var a *Appointment
+			if anew {
+				a = r.drafted(o, Phlebotomy, slots[0])
+			} else {
+				r.booked(o, Phlebotomy, slots[1].Key)
+				a = r.moving(o, slots[0])
+			}
+			call := *a.Body.Call
+			r.booked(rival, Phlebotomy, r.slots(Phlebotomy)[0].Key)
+			r.clock.turn(time.Minute)
+			r.work() // the job is told no
+			if _, err := r.cancel(rival, Phlebotomy, phlebotomyReasons[0], ""); err != nil {
+				r.t.Fatal(err)
+			}
+			r.work()
+			late, err := r.call(r.ctx, a, r.whole(a))
+			if err != nil {
+				r.t.Fatal(err)
+			}
+			before := r.agency.holds(o.ID)
+			if _, err := r.write(r.ctx, a, call, late, nil, true); !fault.Is(err, fault.Unavailable) {
+				r.t.Errorf("the caller hears %v", err)
+			}
+			r.work()
+			if after := r.agency.holds(o.ID); after != before-1 {
+				r.t.Errorf("anew %v: %d slots are held, %d before", anew, after, before)
+			}
+		}
+	})
+}
+
+// A move that nobody answers leaves the appointment where it was, and one that
+// somebody else was faster with, too.
+func TestMoveThatFails(t *testing.T) {
+	each(t, func(r *rig) {
+		o, rival := r.order(catalogue.WalkIn, false), r.order(catalogue.WalkIn, false)
+		slots := r.slots(AtCenter)
+		r.booked(o, AtCenter, slots[0].Key)
+		r.booked(rival, AtCenter, slots[1].Key)
+		move := func(slot Slot) error {
+			_, err := r.Reschedule(r.ctx, r.who, Change{Order: o.ID, Kind: AtCenter, Key: slot.Key})
+			return err
+		}
+		if err := move(r.slots(AtCenter)[1]); !fault.Is(err, fault.Refused) {
+			r.t.Errorf("a slot of somebody else: %v", err)
+		}
+		r.agency.deaf = 1
+		if err := move(slots[2]); !fault.Is(err, fault.Unavailable) {
+			r.t.Errorf("without an answer: %v", err)
+		}
+		r.work()
+		d, err := r.get(o, AtCenter)
+		if err != nil || !time.Time(*d.Start).Equal(slots[0].Start) || len(d.Events) != 2 || r.agency.holds(o.ID) != 1 {
+			r.t.Errorf("it is at %v with %d events, %d slots are held", d.Start, len(d.Events), r.agency.holds(o.ID))
+		}
+		if err := move(slots[3]); err != nil {
+			r.t.Error(err)
+		}
+		same := r.slots(AtCenter)[3]
+		if err := move(same); err != nil { // the slot that it has
+			r.t.Error(err)
+		}
+		r.work()
+		if r.agency.holds(o.ID) != 1 {
+			r.t.Errorf("%d slots are held", r.agency.holds(o.ID))
+		}
+		r.check(o, AtCenter)
+	})
+}
+
+// Asynchronous bookings are pending until the provider answers, and cancelled
+// when it never does.
+func TestConfirmedLater(t *testing.T) {
+	each(t, func(r *rig) {
+		book := func(o orders.Order) (Document, error) {
+			return r.Book(r.ctx, r.who, Booking{Order: o.ID, Kind: AtCenter, Key: r.slots(AtCenter)[0].Key, Async: true, SyncWait: time.Second, AsyncWait: time.Hour})
+		}
+		o := r.order(catalogue.WalkIn, false)
+		if _, err := book(o); !fault.Is(err, fault.Refused) {
+			r.t.Errorf("not switched on: %v", err)
+		}
+		r.switchOn(func(s *Settings) { s.AsyncConfirmation = true })
+		r.agency.silent = 2
+		d, err := book(o)
+		if err != nil || d.Status != "pending" || d.ProviderID != "" || d.Start == nil {
+			r.t.Fatalf("not answered: %+v, %v", d, err)
+		}
+		for range 5 {
+			r.clock.turn(again + time.Second)
+			r.clock.turn(time.Minute)
+			r.work()
+		}
+		if d, _ = r.get(o, AtCenter); d.Status != "confirmed" || d.ProviderID == "" {
+			r.t.Errorf("answered: %+v", d)
+		}
+		same(r.t, "order", r.path(o)[2:], []orders.Status{orders.AppointmentPending, orders.AppointmentScheduled})
+		never := r.order(catalogue.WalkIn, false)
+		r.agency.silent = 1000
+		if d, err = book(never); err != nil || d.Status != "pending" {
+			r.t.Fatal(err)
+		}
+		r.clock.turn(2 * time.Hour)
+		r.work()
+		if d, _ = r.get(never, AtCenter); d.Status != "cancelled" || d.EventData["origin"] != byProvider {
+			r.t.Errorf("never answered it is %s", d.Status)
+		}
+		same(r.t, "order", r.path(never)[2:], []orders.Status{orders.AppointmentPending, orders.AppointmentCancelled})
+		r.agency.silent = 0
+		r.clock.turn(12 * time.Hour)
+		r.work()
+		if r.agency.holds(never.ID) != 0 {
+			r.t.Error("a slot stayed booked")
+		}
+		r.check(o, AtCenter)
+		r.check(never, AtCenter)
+	})
+}
+
+// What the network says by itself before its answer is written does not keep
+// the answer from being written: the job would ask for ever.
+func TestAnswerAfterTheProvidersWord(t *testing.T) {
+	each(t, func(r *rig) {
+		moving := r.order(catalogue.AtHome, false)
+		slots := r.slots(Phlebotomy)
+		d := r.booked(moving, Phlebotomy, slots[0].Key)
+		userstest.Write(r.t, r.DB, func(ctx context.Context, tx *store.Tx) error { // killed before the network was asked
+			_, err := r.reschedule(ctx, tx, r.who, Change{Order: moving.ID, Kind: Phlebotomy, Key: slots[1].Key})
+			return err
+		})
+		r.says(moving, networks.Visit{BookingID: d.ProviderID, Status: "in_progress"})
+		r.switchOn(func(s *Settings) { s.BeforeRequisition, s.AsyncConfirmation = true, true })
+		held := r.order(catalogue.WalkIn, true)
+		r.agency.silent = 1
+		book := Booking{Order: held.ID, Kind: AtCenter, Key: r.slots(AtCenter)[0].Key, Async: true}
+		if d, err := r.Book(r.ctx, r.who, book); err != nil || d.Status != "pending" {
+			r.t.Fatalf("not answered: %+v, %v", d, err)
+		}
+		r.says(held, networks.Visit{Status: "reserved"})
+		r.clock.turn(time.Minute)
+		r.work()
+		if d, err := r.get(moving, Phlebotomy); err != nil || d.EventStatus != InProgress || !time.Time(*d.Start).Equal(slots[0].Start) || r.agency.holds(moving.ID) != 1 {
+			r.t.Errorf("the visit under way: %+v, %v, %d held", d, err, r.agency.holds(moving.ID))
+		}
+		if d, err := r.get(held, AtCenter); err != nil || d.EventStatus != Reserved || d.ProviderID == "" || r.agency.holds(held.ID) != 1 {
+			r.t.Errorf("the slot that is held: %+v, %v, %d held", d, err, r.agency.holds(held.ID))
+		}
+		r.check(moving, Phlebotomy)
+		r.check(held, AtCenter)
+	})
+}
+
+// A slot that is taken again while it is about to be given back stays taken:
+// what is given back is the first booking of it.
+func TestTakenBackBeforeItWasGivenBack(t *testing.T) {
+	each(t, func(r *rig) {
+		o := r.order(catalogue.AtHome, false)
+		first := r.booked(o, Phlebotomy, r.slots(Phlebotomy)[0].Key)
+		for _, n := range []int{1, 0} { // away and back
+			if _, err := r.Reschedule(r.ctx, r.who, Change{Order: o.ID, Kind: Phlebotomy, Key: r.slots(Phlebotomy)[n].Key}); err != nil {
+				r.t.Fatal(err)
+			}
+		}
+		if _, err := r.cancel(o, Phlebotomy, phlebotomyReasons[0], ""); err != nil {
+			r.t.Fatal(err)
+		}
+		again := r.booked(o, Phlebotomy, r.slots(Phlebotomy)[0].Key)
+		r.work()
+		if r.agency.holds(o.ID) != 1 || r.agency.booked[again.ProviderID].order != o.ID.UUID() || again.ProviderID == first.ProviderID {
+			r.t.Errorf("%d slots are held; the last booking is %s", r.agency.holds(o.ID), again.ProviderID)
+		}
+		r.check(o, Phlebotomy)
+	})
+}
+
+// An order that is cancelled while its appointment is being booked keeps nothing.
+func TestOrderCancelledWhileBooking(t *testing.T) {
+	each(t, func(r *rig) {
+		o := r.order(catalogue.AtHome, false)
+		slot := r.slots(Phlebotomy)[0]
+		a := r.drafted(o, Phlebotomy, slot)
+		o = r.now(o)
+		r.moveOrder(&o, orders.Move{To: orders.Cancelled, By: orders.Call})
+		if _, err := r.carry(r.ctx, a, defaultSyncWait); !fault.Is(err, fault.Refused) {
+			r.t.Errorf("the caller hears %v", err)
+		}
+		r.work()
+		if _, err := r.get(o, Phlebotomy); !fault.Is(err, fault.NotFound) || r.agency.holds(o.ID) != 0 {
+			r.t.Errorf("it is there: %v, %d held", err, r.agency.holds(o.ID))
+		}
+		var n int
+		if err := r.DB.Read(r.ctx, func(tx *store.Tx) error {
+			return tx.QueryRow(r.ctx, `SELECT COUNT(*) FROM appointments WHERE team_id = $1`, r.team.ID).Scan(&n)
+		}); err != nil || n != 0 {
+			r.t.Errorf("%d rows are left, %v", n, err)
+		}
+	})
+}

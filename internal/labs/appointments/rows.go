@@ -1,0 +1,218 @@
+package appointments
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"hale/internal/labs/orders"
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
+)
+
+const columns = `team_id, id, order_id, user_id, kind, provider, network, status, start_at, end_at, time_zone, reason_id, rev,
+	created_at, updated_at, body`
+
+const live = `status NOT IN ('completed', 'cancelled')`
+
+type scanner interface{ Scan(dest ...any) error }
+
+// sealed is an appointment as stored: what is personal still closed.
+type sealed struct {
+	Appointment
+	body []byte
+}
+
+func scan(from scanner) (sealed, error) {
+	var r sealed
+	var reason uuid.NullUUID
+	err := from.Scan(&r.Team, &r.ID, &r.Order, &r.User, &r.Kind, &r.Provider, &r.Network, &r.Status, store.ScanNullTime(&r.Start),
+		store.ScanNullTime(&r.End), &r.TimeZone, &reason, &r.rev, store.ScanTime(&r.CreatedAt), store.ScanTime(&r.UpdatedAt), &r.body)
+	if reason.Valid {
+		r.ReasonID = &reason.UUID
+	}
+	return r, err
+}
+
+func place(id ID) string { return "appointments.body:" + id.String() }
+
+// open unseals. It may run queries, so no rows may be open.
+func (r sealed) open(ctx context.Context, tx *store.Tx) (Appointment, error) {
+	a := r.Appointment
+	doc, err := tx.Unseal(ctx, a.Team.UUID(), a.User.UUID(), place(a.ID), r.body)
+	if err != nil {
+		return Appointment{}, err
+	}
+	if err := json.Unmarshal(doc, &a.Body); err != nil {
+		return Appointment{}, fmt.Errorf("appointments: what is stored of %s: %w", a.ID, err)
+	}
+	return a, nil
+}
+
+func (a *Appointment) seal(ctx context.Context, tx *store.Tx) ([]byte, error) {
+	doc, err := json.Marshal(a.Body)
+	if err != nil {
+		return nil, fmt.Errorf("appointments: marshalling %s: %w", a.ID, err)
+	}
+	return tx.Seal(ctx, a.Team.UUID(), a.User.UUID(), place(a.ID), doc)
+}
+
+var errNone = fault.New(fault.NotFound, "Appointment not found")
+
+func one(ctx context.Context, tx *store.Tx, condition string, args ...any) (Appointment, error) {
+	r, err := scan(tx.QueryRow(ctx, `SELECT `+columns+` FROM appointments WHERE `+condition, args...))
+	if errors.Is(err, store.ErrNoRows) {
+		return Appointment{}, errNone
+	}
+	if err != nil {
+		return Appointment{}, fmt.Errorf("appointments: reading: %w", err)
+	}
+	return r.open(ctx, tx)
+}
+
+// get returns an appointment of the team, also one that is not shown, or a
+// NotFound fault.
+func get(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (Appointment, error) {
+	return one(ctx, tx, `team_id = $1 AND id = $2`, team, id)
+}
+
+// Latest returns the newest appointment of an order that is shown: the live one
+// when there is one. NotFound when there never was any.
+func Latest(ctx context.Context, tx *store.Tx, o *orders.Order) (Appointment, error) {
+	return one(ctx, tx, `team_id = $1 AND order_id = $2 AND status <> '' ORDER BY created_at DESC, id DESC LIMIT 1`, o.Team, o.ID)
+}
+
+// current returns the live appointment of an order, also one that is being
+// asked for. NotFound when there is none.
+func current(ctx context.Context, tx *store.Tx, o *orders.Order) (Appointment, error) {
+	return one(ctx, tx, `team_id = $1 AND order_id = $2 AND `+live, o.Team, o.ID)
+}
+
+// inTheWay returns a live appointment that keeps an order from having another:
+// its own, or the patient's with the same phlebotomy provider.
+func inTheWay(ctx context.Context, tx *store.Tx, o *orders.Order, k Kind, provider string) (Appointment, error) {
+	a, err := current(ctx, tx, o)
+	if k != Phlebotomy || !fault.Is(err, fault.NotFound) {
+		return a, err
+	}
+	return one(ctx, tx, `team_id = $1 AND user_id = $2 AND provider = $3 AND kind = 'phlebotomy' AND `+live, o.Team, o.User, provider)
+}
+
+// insert stores a new appointment. It lost a race when another one has its place.
+func insert(ctx context.Context, tx *store.Tx, a *Appointment) error {
+	body, err := a.seal(ctx, tx)
+	if err != nil {
+		return err
+	}
+	n, err := tx.Exec(ctx, `INSERT INTO appointments (`+columns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+		ON CONFLICT DO NOTHING`,
+		a.Team, a.ID, a.Order, a.User, string(a.Kind), a.Provider, a.Network, string(a.Status), a.Start, a.End, a.TimeZone, a.ReasonID, a.rev,
+		a.CreatedAt, a.UpdatedAt, body)
+	switch {
+	case err != nil:
+		return fmt.Errorf("appointments: storing: %w", err)
+	case n == 0:
+		return store.ErrLostRace
+	}
+	return nil
+}
+
+// save writes the columns that change. The appointment must be as it was read
+// but for the changes; when somebody was faster the transaction starts again.
+func save(ctx context.Context, tx *store.Tx, a *Appointment) error {
+	a.UpdatedAt = tx.Now()
+	body, err := a.seal(ctx, tx)
+	if err != nil {
+		return err
+	}
+	n, err := tx.Exec(ctx, `UPDATE appointments SET status = $4, start_at = $5, end_at = $6, time_zone = $7, reason_id = $8, rev = rev + 1,
+		updated_at = $9, body = $10 WHERE team_id = $1 AND id = $2 AND rev = $3`,
+		a.Team, a.ID, a.rev, string(a.Status), a.Start, a.End, a.TimeZone, a.ReasonID, a.UpdatedAt, body)
+	switch {
+	case err != nil:
+		return fmt.Errorf("appointments: changing %s: %w", a.ID, err)
+	case n == 0:
+		return store.ErrLostRace
+	}
+	a.rev++
+	return nil
+}
+
+// forget removes an appointment that nobody was shown.
+func forget(ctx context.Context, tx *store.Tx, a *Appointment) error {
+	_, err := tx.Exec(ctx, `DELETE FROM appointments WHERE team_id = $1 AND id = $2 AND status = ''`, a.Team, a.ID)
+	if err != nil {
+		return fmt.Errorf("appointments: forgetting %s: %w", a.ID, err)
+	}
+	return nil
+}
+
+// saveOrForget is save, for one that nothing may be left of: an appointment
+// that was never shown goes when nothing is to be asked of its network.
+func saveOrForget(ctx context.Context, tx *store.Tx, a *Appointment) error {
+	if a.Status == Asked && a.idle() {
+		return forget(ctx, tx, a)
+	}
+	return save(ctx, tx, a)
+}
+
+func addEvent(ctx context.Context, tx *store.Tx, a *Appointment, data map[string]any) error {
+	var doc any
+	if data != nil {
+		text, err := json.Marshal(data)
+		if err != nil {
+			return fmt.Errorf("appointments: marshalling the data of an event: %w", err)
+		}
+		doc = string(text)
+	}
+	_, err := tx.Exec(ctx, `INSERT INTO appointment_events (team_id, appointment_id, status, data, created_at) VALUES ($1, $2, $3, $4, $5)`,
+		a.Team, a.ID, string(a.Status), doc, tx.Now())
+	if err != nil {
+		return fmt.Errorf("appointments: adding to the history of %s: %w", a.ID, err)
+	}
+	return nil
+}
+
+// History returns an appointment's events, oldest first.
+func History(ctx context.Context, tx *store.Tx, a *Appointment) ([]Event, error) {
+	rows, err := tx.Query(ctx, `SELECT status, COALESCE(data, ''), created_at FROM appointment_events
+		WHERE team_id = $1 AND appointment_id = $2 ORDER BY id`, a.Team, a.ID)
+	if err != nil {
+		return nil, fmt.Errorf("appointments: reading the history of %s: %w", a.ID, err)
+	}
+	defer rows.Close()
+	var all []Event
+	for rows.Next() {
+		var e Event
+		var data string
+		if err := rows.Scan(&e.Status, &data, store.ScanTime(&e.CreatedAt)); err != nil {
+			return nil, err
+		}
+		if data != "" {
+			if err := json.Unmarshal([]byte(data), &e.Data); err != nil {
+				return nil, fmt.Errorf("appointments: the history of %s: %w", a.ID, err)
+			}
+		}
+		all = append(all, e)
+	}
+	return all, rows.Err()
+}
+
+func init() {
+	users.Register(users.Records{Name: "appointments", Erase: func(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (bool, error) {
+		for _, query := range []string{
+			`DELETE FROM appointment_events WHERE team_id = $1 AND appointment_id IN (SELECT id FROM appointments WHERE team_id = $1 AND user_id = $2)`,
+			`DELETE FROM appointments WHERE team_id = $1 AND user_id = $2`,
+		} {
+			if _, err := tx.Exec(ctx, query, team, user); err != nil {
+				return false, fmt.Errorf("appointments: erasing: %w", err)
+			}
+		}
+		return false, nil
+	}})
+}

@@ -1,0 +1,99 @@
+package appointments
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/labs/networks"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/secrets"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
+)
+
+// keyLife is how long a booking key is good for. A slot that begins earlier
+// takes its keys along.
+const keyLife = 30 * time.Minute
+
+// ticket is what a booking key holds: all that booking needs to know. It is
+// sealed with the team's key, so that it tells nothing and cannot be made up,
+// and no key of one team opens for another.
+type ticket struct {
+	Network string        `json:"n"`
+	Kind    Kind          `json:"k"`
+	Slot    networks.Slot `json:"s"`
+	Address *Address      `json:"a,omitempty"` // of phlebotomy
+	Expires time.Time     `json:"x"`
+}
+
+const ticketPlace = "booking_key"
+
+// seal makes a booking key. No two are alike.
+func (t ticket) seal(ctx context.Context, tx *store.Tx, team teams.ID) (string, error) {
+	doc, err := json.Marshal(t)
+	if err != nil {
+		return "", fmt.Errorf("appointments: marshalling a booking key: %w", err)
+	}
+	closed, err := tx.Seal(ctx, team.UUID(), uuid.Nil, ticketPlace, doc)
+	return base64.RawURLEncoding.EncodeToString(closed), err
+}
+
+// The refusals of booking keys. Reference 2.7: 400 for each.
+var (
+	errBadKey     = badKey("booking_key is not one of this team's booking keys; ask for availability", "invalid")
+	errKeyExpired = badKey("booking_key has expired; ask for availability again", "expired")
+	errKeyUsed    = badKey("booking_key was used before; ask for availability again", "used")
+	errOtherKey   = badKey("booking_key is for another kind of appointment, lab or provider", "mismatch")
+)
+
+func badKey(msg, what string) error {
+	return fault.New(fault.Refused, msg).At("body", "booking_key").WithType("booking_key_" + what)
+}
+
+// openKey reads a booking key of the team.
+func openKey(ctx context.Context, tx *store.Tx, team teams.ID, key string) (ticket, error) {
+	var t ticket
+	closed, err := base64.RawURLEncoding.DecodeString(key)
+	if err != nil || len(closed) == 0 {
+		return t, errBadKey
+	}
+	doc, err := tx.Unseal(ctx, team.UUID(), uuid.Nil, ticketPlace, closed)
+	if errors.Is(err, secrets.ErrSealed) || errors.Is(err, store.ErrNoKey) {
+		return t, errBadKey
+	}
+	if err != nil {
+		return t, err
+	}
+	if err := json.Unmarshal(doc, &t); err != nil {
+		return t, errBadKey
+	}
+	if !tx.Now().Before(t.Expires) {
+		return t, errKeyExpired
+	}
+	return t, nil
+}
+
+// spend uses a booking key up, in the transaction that begins the booking.
+func (t ticket) spend(ctx context.Context, tx *store.Tx, team teams.ID, key string) error {
+	n, err := tx.Exec(ctx, `INSERT INTO booking_keys_used (team_id, key_hash, expires_at) VALUES ($1, $2, $3)
+		ON CONFLICT (team_id, key_hash) DO NOTHING`, team, secrets.Hash(key), t.Expires)
+	if err != nil {
+		return fmt.Errorf("appointments: using a booking key: %w", err)
+	}
+	if n == 0 {
+		return errKeyUsed
+	}
+	return nil
+}
+
+// forgetKeys removes keys that have expired: they are good for nothing anyway.
+func forgetKeys(ctx context.Context, tx *store.Tx) error {
+	_, err := tx.Exec(ctx, `DELETE FROM booking_keys_used WHERE expires_at < $1`, tx.Now())
+	return err
+}

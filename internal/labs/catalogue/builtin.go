@@ -1,0 +1,255 @@
+package catalogue
+
+import (
+	"bytes"
+	"embed"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/google/uuid"
+
+	"hale/internal/labs/loinc"
+	"hale/internal/platform/ids"
+)
+
+// The catalogue of the sandbox. All of it is invented: the slugs are the
+// identifiers that client libraries know, and nothing else in it is anybody's.
+//
+// Numbers in these files are never given to another row, since markers,
+// results and questions are known by them.
+//
+//go:embed data
+var data embed.FS
+
+// sandbox is what the files hold.
+type sandbox struct {
+	labs      []Lab
+	markers   []*Marker
+	accounts  []Account
+	physician Physician
+	questions []Question
+}
+
+// builtinQuestion finds one of the questions that are common to labs.
+func builtinQuestion(code string) (Question, bool) {
+	all := builtin().questions
+	i := slices.IndexFunc(all, func(q Question) bool { return q.Code == code })
+	if i < 0 {
+		return Question{}, false
+	}
+	return all[i], true
+}
+
+// LabKnown is the lab that client libraries mean by a slug. Its number is the
+// same everywhere, also where a team has no such lab.
+func LabKnown(slug string) (Lab, bool) {
+	all := builtin().labs
+	i := slices.IndexFunc(all, func(l Lab) bool { return l.Slug == slug })
+	if i < 0 {
+		return Lab{}, false
+	}
+	return all[i], true
+}
+
+var builtin = sync.OnceValue(mustReadBuiltin)
+
+// shipped is the catalogue of a sandbox without any import.
+var shipped = sync.OnceValue(func() *Catalogue {
+	b := builtin()
+	return newCatalogue(b.labs, b.markers, b.accounts, &b.physician)
+})
+
+// perLab is how far apart the numbers of two labs' rows are.
+const perLab = 10000
+
+// builtinLab is a row of labs.json.
+type builtinLab struct {
+	Lab
+	CodeFormat string `json:"code_format"` // makes the lab's codes of row numbers
+}
+
+func mustReadBuiltin() *sandbox {
+	var rows []builtinLab
+	mustJSON("labs.json", &rows)
+	var questions []Question
+	mustJSON("questions.json", &questions)
+	assays := mustAssays()
+	b := &sandbox{
+		questions: questions,
+		// The number is the one that the national registry gives as an example.
+		physician: Physician{FirstName: "Sandbox", LastName: "Physician", NPI: "1234567893", States: States},
+	}
+	markers := mustTable("markers.csv")
+	for _, l := range rows {
+		l.LogoURL = ""
+		b.labs = append(b.labs, l.Lab)
+		b.accounts = append(b.accounts, platformAccount(l.Lab))
+		for _, row := range markers {
+			if offeredBy(row["labs"], l.Slug) {
+				b.markers = append(b.markers, markerOf(l, row, assays, questions))
+			}
+		}
+	}
+	return b
+}
+
+// offeredBy reports whether a list of slugs names a lab; central stands for
+// the labs with service centres.
+func offeredBy(list, slug string) bool {
+	words := strings.Fields(list)
+	return slices.Contains(words, slug) || slices.Contains(words, "central") && known(slug, CentralSlugs)
+}
+
+// platformAccount is open to every sandbox team and allows everything the lab
+// knows, wherever it is licensed.
+func platformAccount(l Lab) Account {
+	billing := map[Billing][]string{}
+	for _, b := range l.Billings {
+		billing[b] = l.States
+	}
+	return Account{
+		ID: ids.From[Account](uuid.NewSHA1(uuid.NameSpaceURL, []byte("hale:sandbox-account:"+l.Slug))), Lab: l, Status: AccountActive,
+		Flow: NotDelegated, Number: "1234567890", Name: l.Name, BusinessUnits: []string{}, AllowedBilling: billing,
+	}
+}
+
+func markerOf(l builtinLab, row map[string]string, assays map[string]assayRow, questions []Question) *Marker {
+	number := mustInt(row["number"])
+	flags := strings.Fields(row["flags"])
+	m := &Marker{
+		ID: l.ID*perLab + int64(number), Lab: l.ID, ProviderID: fmt.Sprintf(l.CodeFormat, number),
+		Name: row["name"], Slug: loinc.Slug(row["name"]), Description: row["description"], Type: MarkerType(row["type"]), Price: row["price"],
+		Sample: SampleType(row["sample_type"]), Methods: methodsFor(SampleType(row["sample_type"]), l.Methods), Fasting: row["fasting"] == "yes",
+		ALaCarte: slices.Contains(flags, "alacarte"), Reflex: slices.Contains(flags, "reflex"), Active: true,
+		CPT: strings.Fields(row["cpt_codes"]), Covered: strings.Fields(row["medicare_icd_codes"]),
+	}
+	m.Orderable = !m.Reflex && !slices.Contains(flags, "unorderable")
+	common, worst := mustInt(row["common_tat_days"]), mustInt(row["worst_case_tat_days"])
+	m.CommonTAT, m.WorstTAT = &common, &worst
+	if row["reflex_of"] != "" {
+		m.ReflexOf = fmt.Sprintf(l.CodeFormat, mustInt(row["reflex_of"]))
+	}
+	optional := strings.Fields(row["optional"])
+	for _, code := range strings.Fields(row["results"]) {
+		a := assays[code]
+		m.Results = append(m.Results, Result{
+			ID: l.ID*perLab + int64(a.number), Name: a.name, Slug: loinc.Slug(a.name), ProviderID: fmt.Sprintf(l.CodeFormat, 500+a.number),
+			Required: !slices.Contains(optional, code), LOINC: code, Assay: a.Assay,
+		})
+	}
+	if m.Type == Biomarker && len(m.Results) == 1 {
+		m.Unit = m.Results[0].Assay.Unit
+	}
+	for i, code := range strings.Fields(row["questions"]) {
+		at := slices.IndexFunc(questions, func(q Question) bool { return q.Code == code })
+		q := questions[at]
+		q.Sequence = i + 1
+		m.Questions = append(m.Questions, q)
+	}
+	return m
+}
+
+// methodsFor are the ways in which a lab takes a sample: blood from a vein
+// needs somebody who draws it, the rest comes by post or is given on site.
+func methodsFor(sample SampleType, offered []Method) []Method {
+	return slices.DeleteFunc(slices.Clone(offered), func(m Method) bool {
+		switch sample {
+		case Serum:
+			return m == TestKit
+		case Urine:
+			return false
+		default:
+			return m != TestKit && m != OnSite
+		}
+	})
+}
+
+type assayRow struct {
+	number int
+	name   string
+	Assay
+}
+
+func mustAssays() map[string]assayRow {
+	m := map[string]assayRow{}
+	for _, row := range mustTable("assays.csv") {
+		a := assayRow{number: mustInt(row["number"]), name: row["name"]}
+		a.Scale, a.Unit = Scale(row["scale"]), row["unit"]
+		if row["decimals"] != "" {
+			a.Decimals = mustInt(row["decimals"])
+		}
+		var err error
+		if a.Ranges, err = ParseRanges(row["ranges"]); err != nil {
+			panic(fmt.Sprintf("labs: assays.csv, %s: %v", row["loinc"], err))
+		}
+		a.CriticalLow, a.CriticalHigh = mustFloat(row["critical_low"]), mustFloat(row["critical_high"])
+		a.Normal, a.Abnormal = words(row["normal"]), words(row["abnormal"])
+		m[row["loinc"]] = a
+	}
+	return m
+}
+
+func words(list string) []string {
+	if list == "" {
+		return nil
+	}
+	return strings.Split(list, "|")
+}
+
+// The files are part of the binary and tested: what is wrong in them is our
+// mistake and cannot be met at run time.
+
+func mustJSON(name string, into any) {
+	text, err := data.ReadFile("data/" + name)
+	if err == nil {
+		dec := json.NewDecoder(bytes.NewReader(text))
+		dec.DisallowUnknownFields()
+		err = dec.Decode(into)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("labs: %s: %v", name, err))
+	}
+}
+
+func mustTable(name string) []map[string]string {
+	text, err := data.ReadFile("data/" + name)
+	if err != nil {
+		panic(fmt.Sprintf("labs: %v", err))
+	}
+	rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	if err != nil {
+		panic(fmt.Sprintf("labs: %s: %v", name, err))
+	}
+	table := make([]map[string]string, len(rows)-1)
+	for i, row := range rows[1:] {
+		table[i] = map[string]string{}
+		for j, column := range rows[0] {
+			table[i][column] = row[j]
+		}
+	}
+	return table
+}
+
+func mustInt(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		panic(fmt.Sprintf("labs: a number of the catalogue: %v", err))
+	}
+	return n
+}
+
+func mustFloat(text string) *float64 {
+	if text == "" {
+		return nil
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		panic(fmt.Sprintf("labs: a number of the catalogue: %v", err))
+	}
+	return &v
+}

@@ -1,0 +1,165 @@
+package diagnoses
+
+import (
+	"bytes"
+	"cmp"
+	_ "embed"
+	"encoding/csv"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"hale/internal/platform/lists"
+)
+
+// Diagnosis is one code.
+//
+// Reference 1.18, ClientFacingDiagnosisInformation.
+type Diagnosis struct {
+	Code      string // with its dot
+	Title     string // the official one
+	Secondary bool   // may not be the first of an encounter
+}
+
+// row is a code as it is read from a file.
+type row struct {
+	plain    string // without the dot
+	complete bool   // may be billed: has no codes below it
+	title    string
+}
+
+// list is all codes, made for searching. Postings are positions in entries.
+type list struct {
+	entries  []entry
+	complete map[string]int  // position of each complete code
+	headings map[string]bool // what stands above complete codes
+	words    []string        // sorted
+	postings [][]uint32      // of each word
+	synonyms []synonym       // sorted by text
+}
+
+type entry struct {
+	plain, title string
+	folded       string // words of the title
+	common       bool   // ships: laboratories see it often
+}
+
+// synonym is what people say for some codes.
+type synonym struct {
+	text  string // folded
+	codes []int
+}
+
+var (
+	//go:embed common.csv
+	commonFile []byte
+	//go:embed synonyms.csv
+	synonymsFile []byte
+)
+
+// icd10 is the list in force.
+var icd10 = lists.List[*list]{
+	Name: "icd10",
+	Shipped: sync.OnceValue(func() *list {
+		rows := make([]row, 0, len(common()))
+		for plain, title := range common() {
+			rows = append(rows, row{plain, true, title})
+		}
+		return newList(rows)
+	}),
+	Parse: func(text []byte) (*list, error) {
+		rows, err := unpackRows(text)
+		if err != nil {
+			return nil, err
+		}
+		return newList(rows), nil
+	},
+}
+
+// common is the list that ships: titles by code without dot.
+var common = sync.OnceValue(func() map[string]string {
+	titles := map[string]string{}
+	for _, record := range shippedCSV(commonFile, "common.csv") {
+		plain, ok := compact(record[0])
+		if !ok {
+			panic("diagnoses: common.csv: " + record[0])
+		}
+		titles[plain] = record[1]
+	}
+	return titles
+})
+
+// shippedCSV reads a file of the binary, which is tested.
+func shippedCSV(file []byte, name string) [][]string {
+	records, err := csv.NewReader(bytes.NewReader(file)).ReadAll()
+	if err != nil {
+		panic(fmt.Sprintf("diagnoses: %s: %v", name, err))
+	}
+	return records[1:]
+}
+
+func newList(rows []row) *list {
+	slices.SortFunc(rows, func(a, b row) int { return cmp.Compare(a.plain, b.plain) })
+	l := &list{complete: map[string]int{}, headings: map[string]bool{}}
+	byWord := map[string][]uint32{}
+	add := func(text string, at int) {
+		for word := range strings.FieldsSeq(text) {
+			if p := byWord[word]; len(p) == 0 || p[len(p)-1] != uint32(at) {
+				byWord[word] = append(p, uint32(at))
+			}
+		}
+	}
+	for _, r := range rows {
+		if !r.complete {
+			l.headings[r.plain] = true
+			continue
+		}
+		for n := 3; n < len(r.plain); n++ {
+			l.headings[r.plain[:n]] = true
+		}
+		at := len(l.entries)
+		_, often := common()[r.plain]
+		e := entry{plain: r.plain, title: r.title, folded: fold(r.title), common: often}
+		l.entries, l.complete[r.plain] = append(l.entries, e), at
+		add(e.folded, at)
+	}
+	for _, record := range shippedCSV(synonymsFile, "synonyms.csv") {
+		s := synonym{text: fold(record[0])}
+		for code := range strings.FieldsSeq(record[1]) {
+			plain, _ := compact(code)
+			if at, ok := l.complete[plain]; ok {
+				s.codes = append(s.codes, at)
+			}
+		}
+		l.synonyms = append(l.synonyms, s)
+	}
+	slices.SortFunc(l.synonyms, func(a, b synonym) int { return cmp.Compare(a.text, b.text) })
+	for word := range byWord {
+		l.words = append(l.words, word)
+	}
+	slices.Sort(l.words)
+	l.postings = make([][]uint32, len(l.words))
+	for i, word := range l.words {
+		l.postings[i] = byWord[word]
+	}
+	return l
+}
+
+// fold takes case, accents and punctuation off a text; words stand apart by
+// one space.
+func fold(text string) string {
+	plain := strings.Map(func(r rune) rune {
+		switch {
+		case unicode.Is(unicode.Mn, r), r == '\'', r == '’':
+			return -1
+		case unicode.IsLetter(r), unicode.IsDigit(r):
+			return unicode.ToLower(r)
+		}
+		return ' '
+	}, norm.NFKD.String(text))
+	return strings.Join(strings.Fields(plain), " ")
+}

@@ -1,0 +1,273 @@
+package documents
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/orders"
+	"hale/internal/labs/results"
+	"hale/internal/platform/fault"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// papers makes one of each document of an order.
+func papers(s *Subject, r *results.Revision) map[string]func() ([]byte, error) {
+	return map[string]func() ([]byte, error){
+		"requisition":  s.Requisition,
+		"labels":       func() ([]byte, error) { return s.Labels(3, collected) },
+		"notice":       s.Notice,
+		"instructions": s.Instructions,
+		"report":       func() ([]byte, error) { return s.Report(r) },
+	}
+}
+
+func made(t testing.TB, render func() ([]byte, error)) []byte {
+	t.Helper()
+	body, err := render()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return body
+}
+
+// Golden files hold what the documents say, line by line.
+func TestWhatDocumentsSay(t *testing.T) {
+	for name, render := range papers(subject(4), revision(12)) {
+		t.Run(name, func(t *testing.T) {
+			pages := read(t, made(t, render))
+			within(t, pages)
+			got := whole(pages)
+			file := filepath.Join("testdata", name+".txt")
+			if *update {
+				if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != string(want) {
+				t.Errorf("%s says\n%s\nwant\n%s", name, got, want)
+			}
+		})
+	}
+}
+
+func TestTheSameOrderGivesTheSameBytes(t *testing.T) {
+	odd := subject(4)
+	odd.Full.Patient.LastName = "Łukasiewicz Жук"
+	for _, s := range []*Subject{subject(4), odd} {
+		again := papers(s, revision(12))
+		for name, render := range papers(s, revision(12)) {
+			if first := made(t, render); !bytes.Equal(first, made(t, again[name])) {
+				t.Errorf("%s is not the same twice", name)
+			}
+		}
+	}
+}
+
+// What is not on a page names nobody: properties, titles, and the object names
+// of the file.
+func TestOnlyPagesNamePeople(t *testing.T) {
+	s := subject(4)
+	for name, render := range papers(s, revision(12)) {
+		outside := regexp.MustCompile(`(?s)stream\r?\n.*?endstream`).ReplaceAll(made(t, render), nil)
+		for _, text := range []string{"Ada", "Byron", "1984", "ada@", "M-1", "S0012345678"} {
+			if bytes.Contains(outside, []byte(text)) {
+				t.Errorf("%s has %q outside of its pages", name, text)
+			}
+		}
+	}
+	if pages := read(t, made(t, s.Instructions)); strings.Contains(whole(pages), "Byron") {
+		t.Error("the instructions, which lie in an open box, name the patient")
+	}
+}
+
+func TestTheRequisitionIsScannedBack(t *testing.T) {
+	pages := read(t, made(t, subject(4).Requisition))
+	if got := scan128(t, pages[0]); got != "S0012345678" {
+		t.Errorf("the bar code reads %q", got)
+	}
+	for _, page := range read(t, made(t, papers(subject(4), nil)["labels"])) {
+		if page.width != 162 || page.height != 90 {
+			t.Errorf("a label is %v by %v points", page.width, page.height)
+		}
+		if got := scan128(t, page); got != "S0012345678" {
+			t.Errorf("the label's bar code reads %q", got)
+		}
+	}
+}
+
+// Sixty markers, names of fifty letters, and long notes run over pages, and
+// nothing is lost or leaves the paper.
+func TestLongOrders(t *testing.T) {
+	s := subject(60)
+	s.Full.Patient.FirstName = strings.Repeat("Wolfeschlegel", 4)[:50]
+	s.Full.Patient.LastName = strings.Repeat("Steinhausenberg", 4)[:50]
+	s.Full.Notes = strings.Repeat("A note that goes on and on. ", 35)
+	s.Full.Account.Name = strings.Repeat("Unbroken", 30)
+	for _, m := range s.Facts.Markers {
+		m.Name = strings.Repeat("Immunoglobulin subclass ", 8)
+	}
+	for i := range s.Full.Tests {
+		s.Full.Tests[i].Name += strings.Repeat(" of long name", 10)
+	}
+	r := revision(180)
+	r.Results[5].Notes = []string{strings.Repeat("A comment of the laboratory. ", 120)}
+	for name, render := range papers(s, r) {
+		pages := read(t, made(t, render))
+		within(t, pages)
+		said := whole(pages)
+		switch name {
+		case "requisition":
+			wants(t, pages, "70000", "70059", "Page 1 of", "LABORATORY REQUISITION, continued")
+			if len(pages) < 3 || strings.Count(said, "goes") != 35 {
+				t.Errorf("%d pages:\n%s", len(pages), said)
+			}
+		case "report":
+			wants(t, pages, "Analyte 1 ", "Analyte 180", "Marker number 18", "LABORATORY REPORT, continued")
+			if len(pages) < 4 {
+				t.Errorf("180 results have %d pages", len(pages))
+			}
+		case "labels":
+			wants(t, pages, "...")
+		}
+	}
+}
+
+func TestUnusualLetters(t *testing.T) {
+	s := subject(2)
+	s.Full.Patient.FirstName, s.Full.Patient.LastName = "Nguyễn Thị", "Łukasiewicz-Ólafsdóttir"
+	s.Full.Physician.LastName = "Жукова"
+	s.Full.Notes = "山 stands for a name; tab\there; (brackets) and \\ backslash; e\u0301 is one letter; \u202eright to left."
+	pages := read(t, made(t, s.Requisition))
+	within(t, pages)
+	wants(t, pages, "Łukasiewicz-Ólafsdóttir, Nguyễn Thị", "Жукова, Jane", "[U+5C71] stands for a name; tab here; (brackets) and \\ backslash; é is one letter; right to left.",
+		"[U+...] stands for a letter that cannot be printed here")
+	wants(t, read(t, made(t, papers(s, nil)["labels"])), "Łukasiewicz")
+}
+
+func TestDocumentsThatAnOrderDoesNotHave(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(s *Subject)
+		render func(s *Subject) ([]byte, error)
+	}{
+		"a requisition before the lab has the order": {func(s *Subject) { s.Facts.Events = s.Facts.Events[:1] }, (*Subject).Requisition},
+		"a requisition of an imported order":         {func(s *Subject) { s.Facts.Events[1].Status = orders.RequisitionBypassed }, (*Subject).Requisition},
+		"a requisition of nobody":                    {func(s *Subject) { s.Order.Body.Patient = nil }, (*Subject).Requisition},
+		"a notice that is not needed":                {func(s *Subject) { s.Order.HasABN = false }, (*Subject).Notice},
+		"labels without a number":                    {func(s *Subject) { s.Order.SampleID = "" }, func(s *Subject) ([]byte, error) { return s.Labels(1, placed) }},
+	} {
+		s := subject(1)
+		if _, err := test.render(s); err != nil {
+			t.Errorf("%s: %v before the change", name, err)
+		}
+		test.change(s)
+		if body, err := test.render(s); !fault.Is(err, fault.NotFound) || body != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestLabelsOfTheSandboxHaveItsAccount(t *testing.T) {
+	s := subject(1)
+	wants(t, read(t, made(t, papers(s, nil)["labels"])), "Acct A-77001", "Collected 03/06/2026 07:15", "DOB 12/10/1984", "3/3")
+	s.Full.Sandbox = true
+	pages := read(t, made(t, func() ([]byte, error) { return s.Labels(100, collected) }))
+	wants(t, pages, "Acct 1234567890", "100/100")
+	if len(pages) != 100 {
+		t.Errorf("%d labels", len(pages))
+	}
+}
+
+func TestReportsSayHowFinalTheyAre(t *testing.T) {
+	for _, test := range []struct {
+		status    results.Status
+		corrected bool
+		want      string
+	}{
+		{results.Final, false, "FINAL"},
+		{results.Partial, false, "PARTIAL - more results are to come"},
+		{results.Final, true, "CORRECTED - replaces earlier reports"},
+		{results.Partial, true, "CORRECTED, PARTIAL"},
+	} {
+		r := revision(3)
+		r.Status, r.Corrected = test.status, test.corrected
+		wants(t, read(t, made(t, papers(subject(1), r)["report"])), test.want)
+	}
+	r := revision(0)
+	r.Missing, r.Samples, r.Comments = nil, nil, nil
+	wants(t, read(t, made(t, papers(subject(1), r)["report"])), "There are no results yet.")
+}
+
+// Every method and sample has advice, and no list is empty.
+func TestInstructionsOfEveryKind(t *testing.T) {
+	for _, method := range catalogue.Methods {
+		for _, sample := range catalogue.SampleTypes {
+			s := &Sheet{Test: catalogue.Test{Name: "Panel", Method: method, SampleType: sample, Fasting: true, UpdatedAt: placed}, Samples: []catalogue.SampleType{sample}}
+			pages := read(t, made(t, s.Render))
+			within(t, pages)
+			wants(t, pages, "Do not eat for 8 to 12 hours", words(sample), "After")
+			if len(beforeOf[method]) == 0 || len(afterOf[method]) == 0 || len(stepsOf[stepsKey{self(method), sample}]) == 0 {
+				t.Errorf("no advice for %s by %s", sample, method)
+			}
+		}
+	}
+}
+
+// The font can write what the table says.
+func TestLettersAreInTheFont(t *testing.T) {
+	glyphs := fontGlyphs(t)
+	for _, r := range wideLetters.R16 {
+		for c := rune(r.Lo); c <= rune(r.Hi); c++ {
+			if !glyphs[c] {
+				t.Errorf("the font has no %U", c)
+			}
+		}
+	}
+}
+
+func FuzzPrintable(f *testing.F) {
+	f.Add("Ada")
+	f.Add("\xff\x00é\u0301山")
+	f.Fuzz(func(t *testing.T, s string) {
+		if len(s) > 2000 {
+			return
+		}
+		text := printable(s)
+		if strings.ContainsAny(text.letters, "\x00\r\t\x7f") {
+			t.Errorf("%q keeps control characters", text.letters)
+		}
+		body := drawing(func(p *sheet) { p.paragraph(s, normal, "") })
+		if len(body) == 0 {
+			t.Error("nothing was written")
+		}
+	})
+}
+
+func BenchmarkDocuments(b *testing.B) {
+	odd := subject(30)
+	odd.Full.Patient.LastName = "Жукова"
+	for _, of := range []struct {
+		name string
+		s    *Subject
+	}{{"western", subject(30)}, {"cyrillic", odd}} {
+		for name, render := range papers(of.s, revision(60)) {
+			b.Run(name+"/"+of.name, func(b *testing.B) {
+				for b.Loop() {
+					if _, err := render(); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package fhir
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/platform/civil"
+)
+
+// Order is an order with whatever is known of its results. Its zero fields are
+// left out of the bundle.
+type Order struct {
+	ID uuid.UUID
+	// SampleID is the requisition or control number.
+	SampleID string
+	// Status is received, collecting_sample, sample_with_lab, completed, cancelled
+	// or failed.
+	Status   string
+	PlacedAt time.Time
+	Priority bool
+	Notes    string
+	ICDCodes []string
+	Tests    []Test
+	Patient  Patient
+	// Physician signs the order; nil when nobody did yet.
+	Physician *Practitioner
+	Lab       Organization
+	// Coverage is set when an insurance pays.
+	Coverage *Coverage
+	// Report is nil until the lab reports.
+	Report *Report
+}
+
+// Test is one test that was ordered, by the lab's own code.
+type Test struct {
+	Code, Name, LOINC string
+	// Answers are those that the lab asked for at order entry.
+	Answers []Answer
+}
+
+// Answer answers a question, by the lab's code of it.
+type Answer struct {
+	Code, Question string
+	Given          []Given // several of a multiple choice
+}
+
+// Given is an answer: Code is the lab's of one that it offers, else Text is
+// what was written. Numeric says that it should be a number.
+type Given struct {
+	Code, Text string
+	Numeric    bool
+}
+
+// Patient is the person a sample is from. Personal: never log it.
+type Patient struct {
+	ID                  uuid.UUID
+	FirstName, LastName string
+	DOB                 civil.Date
+	// Gender is female, male, other or unknown.
+	Gender       string
+	Phone, Email string
+	Address      Address
+	// Race and Ethnicity are the words of the specification; empty when unknown.
+	Race, Ethnicity string
+}
+
+// Address is a place.
+type Address struct {
+	FirstLine, SecondLine, City, State, Zip, Country string
+}
+
+// Practitioner is a physician.
+type Practitioner struct {
+	FirstName, LastName, NPI string
+}
+
+// Organization is a laboratory. Key names it within the order; results name
+// who performed them by it.
+type Organization struct {
+	Key, Name, CLIA, Phone string
+	Address                Address
+}
+
+// Coverage is an insurance policy.
+type Coverage struct {
+	PayorCode, Payor, MemberID, GroupID string
+	// Relationship of the patient to who is insured is Self, Spouse or Other.
+	Relationship string
+}
+
+// Report is the present version of the results.
+type Report struct {
+	// Status is partial, final or corrected.
+	Status   string
+	Issued   time.Time
+	Specimen Specimen
+	Results  []Result
+	Missing  []Missing
+	// Laboratories performed tests, beside the one that the order went to.
+	Laboratories []Organization
+	Comments     []string
+	// PDF is the lab's own report.
+	PDF []byte
+}
+
+// Specimen is the sample.
+type Specimen struct {
+	Number              string
+	Collected, Received Moment
+	Fasting             *bool
+	Information         string
+}
+
+// Moment is an instant with the offset it was written in, in seconds east of
+// UTC. Without an offset nobody knows the hour, and only the day is exported.
+type Moment struct {
+	Time   time.Time
+	Offset *int
+}
+
+// Result is one value.
+type Result struct {
+	// Code is the lab's own, TestCode that of the test it was ordered under.
+	Code, TestCode, Name, LOINC string
+	// Value is text, such as 91, <5, 10-20 or Not detected. Type is numeric,
+	// range, comment or coded_value.
+	Value, Type string
+	// Unit is as printed, UCUM the same unit in that system; empty when unknown.
+	Unit, UCUM string
+	// Range is the reference range as printed, Low and High its bounds where it
+	// could be read.
+	Range     string
+	Low, High *float64
+	// Interpretation is normal, abnormal, critical or unknown; Flag is the lab's.
+	Interpretation, Flag string
+	// Status is a letter of HL7 table 0085: F, P, C …; empty means final, or
+	// preliminary in a partial report.
+	Status     string
+	At         Moment
+	Notes      []string
+	Laboratory string
+}
+
+// Missing is a result that will not come.
+type Missing struct {
+	Code, TestCode, Name, LOINC string
+	// Reason is a failure type of the reference, such as internal_lab_failure.
+	Reason, Note string
+}

@@ -1,0 +1,18 @@
+package inbox
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"hale/internal/platform/store"
+)
+
+// RawOf reads the message that a report came in alone, as it came.
+func RawOf(ctx context.Context, tx *store.Tx, report uuid.UUID) ([]byte, error) {
+	m, err := messageOf(ctx, tx, report)
+	if err != nil {
+		return nil, err
+	}
+	return tx.Unseal(ctx, m.team, m.subject.UUID, m.place+m.id.String(), m.sealed)
+}

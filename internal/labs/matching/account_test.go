@@ -1,0 +1,182 @@
+package matching_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/inbox"
+	"hale/internal/labs/matching"
+	"hale/internal/labs/networks"
+	"hale/internal/labs/orders"
+	"hale/internal/people/users"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
+	"hale/internal/platform/teams"
+)
+
+// account opens an account with a lab, which bills everywhere. Without an owner
+// it is the platform's.
+func (d desk) account(owner *teams.ID, lab catalogue.LabID, number string) (id catalogue.AccountID) {
+	d.t.Helper()
+	userstest.Write(d.t, d.db, func(ctx context.Context, tx *store.Tx) (err error) {
+		id, err = catalogue.AddAccount(ctx, tx, catalogue.NewAccount{
+			Owner: owner, Lab: lab, Status: catalogue.AccountActive, Flow: catalogue.NotDelegated, Number: number,
+			AllowedBilling: map[catalogue.Billing][]string{catalogue.ClientBill: catalogue.States},
+		})
+		return err
+	})
+	return id
+}
+
+// lab finds a lab of the catalogue by its slug.
+func (d desk) lab(slug string) (found catalogue.Lab) {
+	d.t.Helper()
+	d.read(func(tx *store.Tx) error {
+		c, err := catalogue.For(d.ctx(), tx, d.team.ID)
+		found, _ = c.LabNamed(slug)
+		return err
+	})
+	return found
+}
+
+// patient is a user of Phoenix.
+func (d desk) patient() users.User {
+	d.t.Helper()
+	info := userstest.Info()
+	info.Address.State, info.Address.City, info.Address.Zip = "AZ", "Phoenix", "85004"
+	user := userstest.New(d.t, d.db, d.team.ID, users.NewUser{})
+	userstest.WithInfo(d.t, d.db, user, info)
+	return user
+}
+
+func stranger(r *networks.Report) {
+	r.Patient = networks.ReportedPatient{FirstName: "Nobody", LastName: "Atall", DOB: civil.MustParse("1990-01-01")}
+}
+
+// A new order is made of what was reported, and under the account that it was
+// reported for, also when some of it could not be ordered so.
+func TestMadeOfWhatWasReported(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		d := newDesk(t, db)
+		o := d.order(orders.RequisitionCreated)
+		d.account(&d.team.ID, o.Lab, "111")
+		second := d.account(&d.team.ID, o.Lab, "222")
+		user := d.patient()
+		report := func(account string) networks.Report {
+			return d.report(o, stranger, func(r *networks.Report) {
+				r.Account = account
+				for _, code := range []string{"NO-SUCH-TEST", "70014"} { // the other one follows from a result, and is not ordered
+					r.Results.Results = append(r.Results.Results, networks.Result{TestProviderID: code, ProviderID: code, Name: "More", Value: "1"})
+				}
+			})
+		}
+		next, err := d.accept(d.arrive(report("222")), matching.Choice{User: &user.ID})
+		if err != nil || next.User != user.ID || next.Account != second || d.results(next) == 0 {
+			t.Fatalf("made %s under %s: %v", next.Status, next.Account, err)
+		}
+	})
+}
+
+// An order that is made again at another lab is under the account that the lab
+// reported for. Where nobody can tell which, the answer says what to do.
+func TestAccountsOfTheOtherLab(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		d := newDesk(t, db)
+		o := d.order(orders.RequisitionCreated)
+		other := d.lab("labcorp")
+		d.account(&d.team.ID, other.ID, "111")
+		second := d.account(&d.team.ID, other.ID, "222")
+		report := func(account string) matching.ID {
+			return d.arrive(d.report(o, func(r *networks.Report) {
+				r.Lab, r.Account = other.Slug, account
+				r.Results.Results = []networks.Result{{TestProviderID: "800002", ProviderID: "800002", Name: "Panel", Value: "1"}}
+			}))
+		}
+		if _, err := d.accept(report("333"), matching.Choice{}); !fault.Is(err, fault.Unprocessable) {
+			t.Errorf("an account that the team does not have: %v", err)
+		}
+		next, err := d.accept(report("222"), matching.Choice{})
+		if err != nil || next.Lab != other.ID || next.Account != second {
+			t.Fatalf("made at lab %d under %s: %v", next.Lab, next.Account, err)
+		}
+	})
+}
+
+// An order is made again once, also for results of a lab that is not in the
+// catalogue.
+func TestMadeAgainOnce(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		d := newDesk(t, db)
+		o := d.order(orders.Cancelled)
+		report := func(sample string) matching.ID {
+			return d.arrive(d.report(o, func(r *networks.Report) { r.Lab, r.SampleID = "a lab of its own", sample }))
+		}
+		first, second := report("UNKNOWN-1"), report("UNKNOWN-2")
+		next, err := d.accept(first, matching.Choice{Order: &o.ID})
+		if err != nil || next.ID == o.ID {
+			t.Fatalf("accepted for %s: %v", next.ID, err)
+		}
+		if again, err := d.accept(second, matching.Choice{Order: &o.ID}); err != nil || again.ID != next.ID {
+			t.Errorf("the second went to %s: %v", again.ID, err)
+		}
+	})
+}
+
+// A result that names no order is its account's team's. Another lab may have an
+// account of the same number, and the link may have been taken back since.
+func TestWhoseAccount(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		d := newDesk(t, db)
+		o := d.order(orders.RequisitionCreated)
+		d.account(&d.team.ID, o.Lab, "M-1")
+		shared, unlinked := d.account(&d.team.ID, o.Lab, "S-1"), d.account(&d.team.ID, o.Lab, "U-1")
+		d.account(nil, d.lab("labcorp").ID, "M-1")
+		d.account(nil, o.Lab, "P-1")
+		other := userstest.Team(t, db)
+		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
+			if err := catalogue.LinkAccount(ctx, tx, shared, other.ID); err != nil {
+				return err
+			}
+			return catalogue.UnlinkAccount(ctx, tx, unlinked, d.team.ID)
+		})
+		queue := &matching.Queue{Log: quiet()}
+		for number, want := range map[string]int{"M-1": 1, "U-1": 1, "S-1": 0, "P-1": 0, "X-1": 0} {
+			report := d.report(o, stranger, func(r *networks.Report) { r.Account = number })
+			before := count(t, db, `SELECT COUNT(*) FROM unmatched_results WHERE team_id = $1`, d.team.ID)
+			userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
+				a := inbox.Arrival{ID: uuid.New(), Network: "sandboxlab", Key: "of " + number, ReceivedAt: tx.Now(), Report: report}
+				return queue.TakeUnmatched(ctx, tx, a, inbox.NoOrder, nil)
+			})
+			if n := count(t, db, `SELECT COUNT(*) FROM unmatched_results WHERE team_id = $1`, d.team.ID) - before; n != want {
+				t.Errorf("%s: the team was given %d", number, n)
+			}
+		}
+	})
+}
+
+// An order keeps its account when the team may order under it no more: a report
+// for another one is not beyond doubt.
+func TestAccountThatWasUnlinked(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		d := newDesk(t, db)
+		id := d.account(&d.team.ID, d.lab("quest").ID, "U-1")
+		o := d.order(orders.RequisitionCreated)
+		if o.Account != id {
+			t.Fatalf("the order is under %s", o.Account)
+		}
+		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error { return catalogue.UnlinkAccount(ctx, tx, id, d.team.ID) })
+		got := d.get(d.arrive(d.report(o, func(r *networks.Report) { r.SampleID, r.Account = o.SampleID, "another" })))
+		if got.Status != matching.ByTeam || !got.AccountDiffers {
+			t.Errorf("for another account: %s, differs %v", got.Status, got.AccountDiffers)
+		}
+		if got := d.get(d.arrive(d.report(o, func(r *networks.Report) { r.SampleID, r.Account = o.SampleID, "U-1" }))); got.Status != matching.Matched {
+			t.Errorf("for its own account: %s", got.Status)
+		}
+	})
+}

@@ -1,0 +1,121 @@
+package matching
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"hale/internal/labs/orders"
+	"hale/internal/people/users"
+	"hale/internal/platform/events"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
+)
+
+// The types of event.
+const (
+	CreatedEvent = "labtest.match_review.created"
+	UpdatedEvent = "labtest.match_review.updated"
+)
+
+// payload is what both carry.
+//
+// Reference 8.3, MatchReviewWebhookPayload.
+type payload struct {
+	ID             ID         `json:"id"`
+	Status         Status     `json:"status"`
+	Decision       Decision   `json:"decision_code"`
+	SubReasons     []string   `json:"sub_reason_codes"`
+	Action         *Action    `json:"resolution_action"`
+	ResolvedUserID *users.ID  `json:"resolved_user_id"`
+	ResolvedOrder  *orders.ID `json:"resolved_order_id"`
+}
+
+// SubReasons are the reasons below the decision.
+func (i *Item) SubReasons() []string {
+	if i.AccountDiffers {
+		return []string{AccountMismatch}
+	}
+	return []string{}
+}
+
+func (i *Item) payload() payload {
+	p := payload{ID: i.ID, Status: i.Status, Decision: i.Decision, SubReasons: i.SubReasons(), ResolvedUserID: i.User, ResolvedOrder: i.Order}
+	if i.Action != "" {
+		p.Action = &i.Action
+	}
+	return p
+}
+
+// tell announces a result to a team that has a queue of its own; to any other
+// nothing was shown, and its order's events say what there is to say.
+func tell(ctx context.Context, tx *store.Tx, i *Item, kind string) error {
+	team, err := teams.Get(ctx, tx, i.Team)
+	if err != nil || !team.ReviewsResults() {
+		return err
+	}
+	return announce(ctx, tx, i, kind)
+}
+
+// announce tells the team of a result in its queue. The event is about the user
+// whose result it is, or can only be, while they are there: one who waits to be
+// erased is no reason to keep the decision from the team.
+func announce(ctx context.Context, tx *store.Tx, i *Item, kind string) error {
+	data, err := json.Marshal(i.payload())
+	if err != nil {
+		return fmt.Errorf("matching: marshalling a %s: %w", kind, err)
+	}
+	e := events.New{Team: i.Team.UUID(), Type: kind, Data: data}
+	if id := i.about(); id != nil {
+		user, err := users.Get(ctx, tx, i.Team, *id)
+		switch {
+		case err == nil:
+			e.User, e.ClientUserID = user.ID.UUID(), user.ClientUserID
+		case !fault.Is(err, fault.NotFound):
+			return err
+		}
+	}
+	_, err = events.Emit(ctx, tx, e)
+	return err
+}
+
+// about is the user whose result it is, or the only candidate.
+func (i *Item) about() *users.ID {
+	if i.User != nil {
+		return i.User
+	}
+	for _, c := range i.Candidates {
+		if c.User != i.Candidates[0].User {
+			return nil
+		}
+	}
+	if len(i.Candidates) == 0 || !i.Candidates[0].Alike {
+		return nil
+	}
+	return &i.Candidates[0].User
+}
+
+func init() {
+	id := uuid.MustParse("00000000-0000-4000-8000-000000000009")
+	order := orders.ID(uuid.MustParse("00000000-0000-4000-8000-000000000005"))
+	example := func(change func(i *Item, user users.ID)) func(uuid.UUID) json.RawMessage {
+		return func(user uuid.UUID) json.RawMessage {
+			i := Item{ID: ID(id), Status: ByTeam, Decision: PersonMatch}
+			change(&i, users.ID(user))
+			doc, err := json.Marshal(i.payload())
+			if err != nil {
+				panic(err) // a plain struct
+			}
+			return doc
+		}
+	}
+	events.Define(
+		events.Type{Name: CreatedEvent, Sentence: "A result could not be matched to an order and waits for a decision.", Example: example(func(*Item, users.ID) {})},
+		events.Type{Name: UpdatedEvent, Sentence: "A decision on an unmatched result was made.", Example: example(func(i *Item, user users.ID) {
+			i.Status, i.Action, i.User, i.Order = Resolved, Accept, &user, &order
+		})},
+	)
+}

@@ -1,0 +1,520 @@
+package matching_test
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/inbox"
+	"hale/internal/labs/matching"
+	"hale/internal/labs/networks"
+	"hale/internal/labs/orders"
+	"hale/internal/labs/orders/orderstest"
+	"hale/internal/labs/results"
+	"hale/internal/people/users"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/events"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
+	"hale/internal/platform/teams"
+)
+
+// desk is a team with its queue.
+type desk struct {
+	t    *testing.T
+	db   *store.DB
+	team teams.Team
+}
+
+func newDesk(t *testing.T, db *store.DB) desk {
+	t.Helper()
+	return desk{t, db, orderstest.Team(t, db)}
+}
+
+func (d desk) order(to orders.Status) orders.Order {
+	d.t.Helper()
+	o := orderstest.New(d.t, d.db, d.team.ID, catalogue.WalkIn)
+	if to != orders.Ordered {
+		orderstest.To(d.t, d.db, &o, orders.RequisitionCreated)
+	}
+	if to == orders.Cancelled {
+		orderstest.Move(d.t, d.db, &o, orders.Move{To: to, By: orders.Call})
+	} else if to != o.Status {
+		orderstest.To(d.t, d.db, &o, to)
+	}
+	return o
+}
+
+// report is of an order's markers, about its patient, with a sample that nobody
+// knows; change may make it another.
+func (d desk) report(o orders.Order, change ...func(r *networks.Report)) networks.Report {
+	d.t.Helper()
+	r := networks.Report{SampleID: "UNKNOWN-1", At: d.db.Now(), Results: &networks.ResultSet{}}
+	p := o.Body.Patient
+	r.Patient = networks.ReportedPatient{FirstName: p.FirstName, LastName: p.LastName, DOB: p.BirthDate, Gender: "F"}
+	userstest.Read(d.t, d.db, func(ctx context.Context, tx *store.Tx) error {
+		facts, err := orders.Around(ctx, tx, o.Team, []orders.Order{o})
+		if err != nil {
+			return err
+		}
+		r.Lab = facts[0].Lab.Slug
+		r.Results.Results = nil
+		for _, m := range facts[0].Markers {
+			for _, e := range m.Results {
+				r.Results.Results = append(r.Results.Results, networks.Result{
+					ProviderID: e.ProviderID, TestProviderID: m.ProviderID, Name: e.Name, LOINC: e.LOINC, Value: "7.5", Unit: e.Assay.Unit, Status: "F", Flag: "H",
+				})
+			}
+		}
+		return nil
+	})
+	for _, fn := range change {
+		fn(&r)
+	}
+	return r
+}
+
+// arrive puts a report before the queue and has it judged.
+func (d desk) arrive(r networks.Report) matching.ID {
+	d.t.Helper()
+	var id matching.ID
+	userstest.Write(d.t, d.db, func(ctx context.Context, tx *store.Tx) (err error) {
+		raw := tx.NewUUID()
+		id, err = matching.Put(ctx, tx, d.team.ID, inbox.Arrival{ID: raw, Network: "sandboxlab", Key: "test:" + raw.String(), ReceivedAt: tx.Now(), Report: r})
+		return err
+	})
+	if err := matching.Match(d.ctx(), d.db, d.team.ID, id, false); err != nil {
+		d.t.Fatal(err)
+	}
+	return id
+}
+
+func (d desk) ctx() context.Context { return store.WithTeam(d.t.Context(), d.team.ID.UUID()) }
+
+func (d desk) get(id matching.ID) (i matching.Item) {
+	d.t.Helper()
+	d.read(func(tx *store.Tx) (err error) {
+		i, err = matching.Get(d.ctx(), tx, d.team.ID, id)
+		return err
+	})
+	return i
+}
+
+func (d desk) read(fn func(tx *store.Tx) error) {
+	d.t.Helper()
+	if err := d.db.Read(d.ctx(), fn); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func (d desk) accept(id matching.ID, c matching.Choice) (o orders.Order, err error) {
+	err = d.db.Write(d.ctx(), func(tx *store.Tx) (err error) {
+		o, err = matching.AcceptFor(d.ctx(), tx, d.team.ID, id, c)
+		return err
+	})
+	return o, err
+}
+
+func (d desk) resolve(id matching.ID, a matching.Action) (i matching.Item, err error) {
+	note := "asked the lab"
+	err = d.db.Write(d.ctx(), func(tx *store.Tx) (err error) {
+		i, err = matching.Resolve(d.ctx(), tx, d.team.ID, id, a, &note)
+		return err
+	})
+	return i, err
+}
+
+func (d desk) results(o orders.Order) int {
+	d.t.Helper()
+	n := 0
+	d.read(func(tx *store.Tx) error {
+		r, err := results.Get(d.ctx(), tx, &o, 0)
+		if fault.Is(err, fault.NotFound) {
+			return nil
+		}
+		n = len(r.Results)
+		return err
+	})
+	return n
+}
+
+// announced lists the queue's events: kind and status.
+func (d desk) announced() []string {
+	d.t.Helper()
+	if err := (&events.Sequencer{DB: d.db}).Settle(store.AsSystem(d.t.Context())); err != nil {
+		d.t.Fatal(err)
+	}
+	var all []string
+	d.read(func(tx *store.Tx) error {
+		page, err := events.After(d.ctx(), tx, d.team.ID.UUID(), 0, 500, []string{matching.CreatedEvent, matching.UpdatedEvent})
+		for _, e := range page.Events {
+			var body struct {
+				EventType string `json:"event_type"`
+				Data      struct {
+					Status string `json:"status"`
+				} `json:"data"`
+			}
+			if err := json.Unmarshal(e.Body, &body); err != nil {
+				return err
+			}
+			all = append(all, body.EventType+" "+body.Data.Status)
+		}
+		return err
+	})
+	return all
+}
+
+const (
+	created  = matching.CreatedEvent + " pending_customer_review"
+	resolved = matching.UpdatedEvent + " resolved"
+)
+
+// A result whose sample and person are the order's goes to it by itself, and
+// nobody is bothered.
+func TestBeyondDoubt(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		d := newDesk(t, db)
+		o := d.order(orders.RequisitionCreated)
+		id := d.arrive(d.report(o, func(r *networks.Report) { r.SampleID = o.SampleID }))
+		if i := d.get(id); i.Status != matching.Matched || *i.Order != o.ID || *i.User != o.User || len(i.Actions()) != 0 {
+			t.Errorf("%s, order %v", i.Status, i.Order)
+		}
+		if d.results(o) == 0 || len(d.announced()) != 0 {
+			t.Errorf("%d results, events %v", d.results(o), d.announced())
+		}
+		if err := matching.Match(d.ctx(), db, d.team.ID, id, false); err != nil { // the job runs once more
+			t.Error(err)
+		}
+	})
+}
+
+// A result of a lab that nobody knows is never beyond doubt. A person may
+// accept it.
+func TestOfALabThatNobodyKnows(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		d := newDesk(t, db)
+		o := d.order(orders.RequisitionCreated)
+		id := d.arrive(d.report(o, func(r *networks.Report) { r.SampleID, r.Lab = o.SampleID, "" }))
+		if i := d.get(id); i.Status != matching.ByTeam || i.Decision != matching.SampleMatch {
+			t.Fatalf("%s %s", i.Status, i.Decision)
+		}
+		if got, err := d.accept(id, matching.Choice{}); err != nil || got.ID != o.ID || d.results(got) == 0 {
+			t.Errorf("accepted for %s: %v", got.ID, err)
+		}
+	})
+}
+
+// The default order of a result is the only one of the very person.
+func TestAcceptedForTheDefault(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		d := newDesk(t, db)
+		o := d.order(orders.RequisitionCreated)
+		id := d.arrive(d.report(o))
+		i := d.get(id)
+		if i.Status != matching.ByTeam || i.Decision != matching.PersonMatch || len(i.Candidates) != 1 || len(i.Actions()) != 3 || i.Interpretation != orders.Abnormal {
+			t.Fatalf("%s %s %+v", i.Status, i.Decision, i.Candidates)
+		}
+		got, err := d.accept(id, matching.Choice{})
+		if err != nil || got.ID != o.ID || got.Status != orders.Completed || d.results(got) == 0 {
+			t.Fatalf("accepted for %s at %s: %v", got.ID, got.Status, err)
+		}
+		if i := d.get(id); i.Status != matching.Resolved || i.Action != matching.Accept || *i.Order != o.ID || i.ReviewedAt == nil || len(i.Actions()) != 0 {
+			t.Errorf("%s %s", i.Status, i.Action)
+		}
+		if got := d.announced(); !slices.Equal(got, []string{created, resolved}) {
+			t.Errorf("events %v", got)
+		}
+		if _, err := d.accept(id, matching.Choice{}); !fault.Is(err, fault.NotFound) {
+			t.Errorf("accepted twice: %v", err)
+		}
+	})
+}
+
+// What the queue says of a result is what its order will say.
+func TestInterpretation(t *testing.T) {
+	db := storetest.SQLite(t)
+	d := newDesk(t, db)
+	o := d.order(orders.RequisitionCreated)
+	for flag, want := range map[string]orders.Interpretation{"PANIC": orders.Critical, "!!": orders.Critical, ">": orders.Abnormal, "NEG": orders.Normal, "ND": orders.Normal, "": orders.Normal} {
+		i := d.get(d.arrive(d.report(o, func(r *networks.Report) {
+			for n := range r.Results.Results {
+				r.Results.Results[n].Flag = flag
+			}
+		})))
+		if i.Interpretation != want {
+			t.Errorf("flag %q: %s, want %s", flag, i.Interpretation, want)
+		}
+	}
+	if i := d.get(d.arrive(d.report(o, func(r *networks.Report) { r.Results = nil }))); i.Interpretation != orders.Unknown {
+		t.Errorf("no results: %s", i.Interpretation)
+	}
+}
+
+// While the only candidate's user waits to be erased, a result comes into the
+// queue all the same, and can be decided.
+func TestCandidateInTheirGrace(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		d := newDesk(t, db)
+		o := d.order(orders.RequisitionCreated)
+		before := d.arrive(d.report(o))
+		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error { return users.Delete(ctx, tx, d.team.ID, o.User) })
+		meanwhile := d.arrive(d.report(o))
+		for id, action := range map[matching.ID]matching.Action{before: matching.Reject, meanwhile: matching.Unsure} {
+			if i := d.get(id); i.Status != matching.ByTeam {
+				t.Errorf("it waits as %s", i.Status)
+			}
+			if i, err := d.resolve(id, action); err != nil || i.Action != action {
+				t.Errorf("%s: %v", action, err)
+			}
+		}
+		if got := d.announced(); len(got) != 4 {
+			t.Errorf("announced %v", got)
+		}
+	})
+}
+
+// A cancelled order is made again, in its transaction; what comes of the same
+// sample later goes to the order made then.
+func TestCancelledOrderIsMadeAgain(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		d := newDesk(t, db)
+		o := d.order(orders.Cancelled)
+		first, second := d.arrive(d.report(o)), d.arrive(d.report(o, func(r *networks.Report) { r.SampleID = "UNKNOWN-2" }))
+		if i := d.get(first); i.Decision != matching.CancelledMatch {
+			t.Fatalf("judged %s", i.Decision)
+		}
+		next, err := d.accept(first, matching.Choice{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if next.ID == o.ID || next.Origin != orders.Recreation || *next.Parent != o.ID || next.Transaction != o.Transaction || next.SampleID != "UNKNOWN-1" ||
+			next.Status != orders.Completed || next.User != o.User {
+			t.Errorf("made %+v at %s", next.Origin, next.Status)
+		}
+		if again, err := d.accept(second, matching.Choice{Order: &o.ID}); err != nil || again.ID != next.ID {
+			t.Errorf("the second went to %s: %v", again.ID, err)
+		}
+	})
+}
+
+// Another person's sample: the order is made again for the user whose it is, in
+// a transaction of their own.
+func TestAcceptedForAnotherPerson(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		d := newDesk(t, db)
+		o := d.order(orders.RequisitionCreated)
+		info := userstest.Info()
+		info.FirstName, info.LastName, info.BirthDate = "Grace", "Hopper", civil.MustParse("1956-12-09")
+		grace := userstest.New(t, db, d.team.ID, users.NewUser{})
+		id := d.arrive(d.report(o, func(r *networks.Report) {
+			r.SampleID = o.SampleID
+			r.Patient = networks.ReportedPatient{FirstName: "Grace", LastName: "Hopper", DOB: info.BirthDate, Gender: "F"}
+		}))
+		if i := d.get(id); i.Decision != matching.OtherPerson || i.Status != matching.ByTeam {
+			t.Fatalf("judged %s", i.Decision)
+		}
+		for name, c := range map[string]matching.Choice{
+			"no default":     {},
+			"not theirs":     {Order: &o.ID, User: &grace.ID},
+			"unknown person": {User: &grace.ID},
+		} {
+			if _, err := d.accept(id, c); !fault.Is(err, fault.Unprocessable) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		userstest.WithInfo(t, db, grace, info)
+		next, err := d.accept(id, matching.Choice{User: &grace.ID})
+		if err != nil || next.User != grace.ID || next.Origin != orders.Recreation || next.Transaction == o.Transaction || next.Body.Patient.LastName != "Hopper" {
+			t.Fatalf("made for %s: %v", next.User, err)
+		}
+		userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
+			before, err := orders.Get(ctx, tx, d.team.ID, o.ID)
+			if before.Status != orders.Cancelled || d.results(before) != 0 {
+				t.Errorf("the order before is %s", before.Status)
+			}
+			return err
+		})
+	})
+}
+
+// A result of a lab that the order is not with: the order is made again there.
+func TestWrongLab(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		d := newDesk(t, db)
+		o := d.order(orders.RequisitionCreated)
+		var other catalogue.Lab
+		var marker *catalogue.Marker
+		userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
+			c, err := catalogue.For(ctx, tx, d.team.ID)
+			for _, lab := range c.Labs() {
+				for _, m := range c.Markers(catalogue.MarkerFilter{Labs: []catalogue.LabID{lab.ID}}) {
+					if lab.ID != o.Lab && m.CollectedBy(catalogue.WalkIn) && lab.Offers(catalogue.WalkIn) {
+						other, marker = lab, m
+					}
+				}
+			}
+			return err
+		})
+		id := d.arrive(d.report(o, func(r *networks.Report) {
+			r.Lab, r.Account = other.Slug, ""
+			r.Results.Results = append(r.Results.Results, networks.Result{TestProviderID: marker.ProviderID, ProviderID: marker.ProviderID, Name: marker.Name, Value: "1"})
+		}))
+		if i := d.get(id); i.Decision != matching.WrongLab || i.Lab != other.ID {
+			t.Fatalf("judged %s of lab %d", i.Decision, i.Lab)
+		}
+		next, err := d.accept(id, matching.Choice{})
+		if err != nil || next.Lab != other.ID || next.Account == o.Account || next.Origin != orders.Recreation || next.Transaction != o.Transaction {
+			t.Fatalf("made at lab %d: %v", next.Lab, err)
+		}
+	})
+}
+
+// What fits no order can become a new one of a user.
+func TestNoOrderAtAll(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		d := newDesk(t, db)
+		o := d.order(orders.RequisitionCreated)
+		id := d.arrive(d.report(o, func(r *networks.Report) {
+			r.Patient = networks.ReportedPatient{FirstName: "Nobody", LastName: "Atall", DOB: civil.MustParse("1990-01-01")}
+		}))
+		if i := d.get(id); i.Decision != matching.NoMatch || len(i.Candidates) != 0 {
+			t.Fatalf("judged %s, %d candidates", i.Decision, len(i.Candidates))
+		}
+		if _, err := d.accept(id, matching.Choice{}); !fault.Is(err, fault.Unprocessable) {
+			t.Errorf("no default: %v", err)
+		}
+		unknown := users.ID(uuid.New())
+		if _, err := d.accept(id, matching.Choice{User: &unknown}); !fault.Is(err, fault.NotFound) {
+			t.Errorf("an unknown user: %v", err)
+		}
+		info := userstest.Info()
+		info.Address.State, info.Address.City, info.Address.Zip = "AZ", "Phoenix", "85004"
+		user := userstest.New(t, db, d.team.ID, users.NewUser{})
+		userstest.WithInfo(t, db, user, info)
+		next, err := d.accept(id, matching.Choice{User: &user.ID})
+		if err != nil || next.User != user.ID || next.SampleID != "UNKNOWN-1" || d.results(next) == 0 {
+			t.Fatalf("made %s: %v", next.Status, err)
+		}
+	})
+}
+
+// Rejecting and passing on both close a result for the team.
+func TestRejectAndUnsure(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		d := newDesk(t, db)
+		o := d.order(orders.RequisitionCreated)
+		for action, want := range map[matching.Action]matching.Status{matching.Reject: matching.Resolved, matching.Unsure: matching.ByOps} {
+			id := d.arrive(d.report(o))
+			i, err := d.resolve(id, action)
+			if err != nil || i.Status != want || i.Action != action || len(i.Actions()) != 0 || i.Summary.Note != "asked the lab" || i.User != nil {
+				t.Errorf("%s: %s %v", action, i.Status, err)
+			}
+			if _, err := d.resolve(id, action); !fault.Is(err, fault.NotFound) {
+				t.Errorf("%s twice: %v", action, err)
+			}
+		}
+		if d.results(o) != 0 {
+			t.Error("a rejected result has an order")
+		}
+	})
+}
+
+// Lists show what waits, filtered by everything, and find people by any part
+// of the name or the birth date.
+func TestListAndSearch(t *testing.T) {
+	moment := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	storetest.EachAt(t, func() time.Time { moment = moment.Add(time.Second); return moment }, func(t *testing.T, db *store.DB) {
+		d := newDesk(t, db)
+		o := d.order(orders.RequisitionCreated)
+		var all []matching.ID
+		for _, p := range []networks.ReportedPatient{
+			{FirstName: "Zoë", LastName: "Müller-Lüdenscheidt", DOB: civil.MustParse("1990-01-01")},
+			{FirstName: "Ada", LastName: "Byron", DOB: o.Body.Patient.BirthDate},
+			{FirstName: "Bob", LastName: "Byron", DOB: civil.MustParse("1991-01-01")},
+		} {
+			all = append(all, d.arrive(d.report(o, func(r *networks.Report) { r.Patient = p })))
+		}
+		if _, err := d.resolve(all[2], matching.Reject); err != nil {
+			t.Fatal(err)
+		}
+		day, next := civil.DateOf(moment), civil.DateOf(moment).AddDays(1)
+		for name, c := range map[string]struct {
+			f    matching.Filter
+			want []matching.ID
+		}{
+			"what waits":     {matching.Filter{}, []matching.ID{all[1], all[0]}},
+			"what is over":   {matching.Filter{Status: matching.Resolved}, []matching.ID{all[2]}},
+			"by decision":    {matching.Filter{Decision: matching.PersonMatch}, []matching.ID{all[1]}},
+			"of today":       {matching.Filter{From: &day, To: &day}, []matching.ID{all[1], all[0]}},
+			"of tomorrow":    {matching.Filter{From: &next}, nil},
+			"unknown lab":    {matching.Filter{LabSlug: "nowhere"}, nil},
+			"without accent": {matching.Filter{Search: "zoe mul"}, []matching.ID{all[0]}},
+			"last, first":    {matching.Filter{Search: "byron, ada"}, []matching.ID{all[1]}},
+			"birth date":     {matching.Filter{Search: "1990-01-01"}, []matching.ID{all[0]}},
+			"nobody":         {matching.Filter{Search: "%"}, nil},
+		} {
+			d.read(func(tx *store.Tx) error {
+				c.f.Limit = 10
+				got, total, err := matching.List(d.ctx(), tx, d.team.ID, c.f)
+				if !slices.EqualFunc(got, c.want, func(i matching.Item, id matching.ID) bool { return i.ID == id }) || total != len(c.want) {
+					t.Errorf("%s: %d of %d", name, len(got), total)
+				}
+				return err
+			})
+		}
+		d.read(func(tx *store.Tx) error { // page by page
+			for _, search := range []string{"", "o"} {
+				f := matching.Filter{Limit: 1, Search: search}
+				for _, want := range []matching.ID{all[1], all[0]} {
+					got, total, err := matching.List(d.ctx(), tx, d.team.ID, f)
+					if err != nil || total != 2 || len(got) != 1 || got[0].ID != want {
+						t.Fatalf("%q: %d of %d: %v", search, len(got), total, err)
+					}
+					place := matching.PlaceOf(&got[0])
+					f.After = &place
+				}
+			}
+			f := matching.Filter{Limit: 1, Oldest: true}
+			for _, want := range []matching.ID{all[0], all[1]} {
+				got, total, err := matching.List(d.ctx(), tx, d.team.ID, f)
+				if err != nil || total != 2 || len(got) != 1 || got[0].ID != want {
+					t.Fatalf("oldest first: %d of %d: %v", len(got), total, err)
+				}
+				place := matching.PlaceOf(&got[0])
+				f.After = &place
+			}
+			return nil
+		})
+	})
+}
+
+// Where the team does not decide itself, those who run the service do.
+func TestSwitchedOff(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		d := newDesk(t, db)
+		o := d.order(orders.RequisitionCreated)
+		before := d.arrive(d.report(o))
+		off := false
+		d.team.Settings.ResultReviews = &off
+		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error { return teams.Update(ctx, tx, d.team) })
+		if i := d.get(d.arrive(d.report(o))); i.Status != matching.ByOps {
+			t.Errorf("waits for %s", i.Status)
+		}
+		if _, err := d.accept(before, matching.Choice{}); !fault.Is(err, fault.Refused) {
+			t.Errorf("accepted: %v", err)
+		}
+		if _, err := d.resolve(before, matching.Reject); !fault.Is(err, fault.Refused) {
+			t.Errorf("rejected: %v", err)
+		}
+		if got := d.announced(); len(got) != 1 {
+			t.Errorf("events %v", got)
+		}
+	})
+}

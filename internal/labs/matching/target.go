@@ -1,0 +1,208 @@
+package matching
+
+import (
+	"context"
+	"fmt"
+
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/networks"
+	"hale/internal/labs/orders"
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+)
+
+// target is the order that a result is going to.
+type target struct {
+	item   *Item
+	report networks.Report
+}
+
+// fitting is the order itself when it can have results of that lab. One that
+// was given up, that its lab never had or that is with another lab is made
+// again, once: what follows of the same sample goes to the order made then.
+//
+// Reference 1.7, recreation.
+func (t target) fitting(ctx context.Context, tx *store.Tx, o *orders.Order) (orders.Order, error) {
+	elsewhere := t.item.Lab != 0 && t.item.Lab != o.Lab
+	if !elsewhere && (o.Course().May(o.Status, orders.Completed, orders.Lab) || standingOf(o) == completed) {
+		return *o, nil
+	}
+	id, again, err := orders.Replaced(ctx, tx, o)
+	if err != nil {
+		return orders.Order{}, err
+	}
+	if again {
+		next, err := orders.Get(ctx, tx, o.Team, id)
+		if err == nil && (t.item.Lab == 0 || next.Lab == t.item.Lab) && standingOf(&next) != cancelled {
+			return next, nil
+		}
+		if err != nil && !fault.Is(err, fault.NotFound) {
+			return orders.Order{}, err
+		}
+	}
+	if o.Body.Patient == nil {
+		return orders.Order{}, inconsistent("The test kit of this order is not registered: register it first")
+	}
+	return t.again(ctx, tx, o, orders.Recreate{})
+}
+
+// forAnother makes somebody else's order again for the user whose sample it
+// turned out to be.
+func (t target) forAnother(ctx context.Context, tx *store.Tx, id orders.ID, user users.ID) (orders.Order, error) {
+	o, err := orders.Get(ctx, tx, t.item.Team, id)
+	if err != nil {
+		return orders.Order{}, err
+	}
+	patient, address, err := t.details(ctx, tx, user)
+	if err != nil {
+		return orders.Order{}, err
+	}
+	return t.again(ctx, tx, &o, orders.Recreate{User: &user, Patient: &patient, Address: &address})
+}
+
+func (t target) again(ctx context.Context, tx *store.Tx, o *orders.Order, how orders.Recreate) (orders.Order, error) {
+	how.SampleID = t.sample(o.SampleID)
+	if t.item.Lab == 0 || t.item.Lab == o.Lab {
+		return orders.Again(ctx, tx, o, how)
+	}
+	test, _, err := t.test(ctx, tx, &o.Method)
+	if err != nil {
+		return orders.Order{}, err
+	}
+	how.Test, how.IncorrectLab = &test.ID, true
+	if how.Account, err = t.account(ctx, tx); err != nil {
+		return orders.Order{}, err
+	}
+	next, err := orders.Again(ctx, tx, o, how)
+	if fault.Is(err, fault.Refused) {
+		return orders.Order{}, inconsistent("The team has no account, or no certain one, for an order with this lab: import one, and accept the result for it")
+	}
+	return next, err
+}
+
+// account is the team's account that the lab has reported for; nil when it has
+// none of that number.
+func (t target) account(ctx context.Context, tx *store.Tx) (*catalogue.AccountID, error) {
+	if t.report.Account == "" {
+		return nil, nil
+	}
+	all, err := catalogue.Accounts(ctx, tx, t.item.Team, catalogue.AccountFilter{})
+	for _, a := range all {
+		if a.Number == t.report.Account && a.Lab.ID == t.item.Lab {
+			return &a.ID, nil
+		}
+	}
+	return nil, err
+}
+
+// sample is the sample id of an order that is made for this result. It is never
+// empty: the lab has the sample, and must not be asked for another.
+func (t target) sample(before string) string {
+	switch {
+	case t.report.SampleID != "":
+		return t.report.SampleID
+	case t.report.Results != nil && t.report.Results.Specimen.Number != "":
+		return t.report.Results.Specimen.Number
+	case before != "":
+		return before
+	}
+	return "U-" + t.item.ID.String()[24:]
+}
+
+// anew orders for a user what the lab has reported, as an order that the lab
+// had before we did.
+func (t target) anew(ctx context.Context, tx *store.Tx, user users.ID) (orders.Order, error) {
+	patient, address, err := t.details(ctx, tx, user)
+	if err != nil {
+		return orders.Order{}, err
+	}
+	test, method, err := t.test(ctx, tx, nil)
+	if err != nil {
+		return orders.Order{}, err
+	}
+	account, err := t.account(ctx, tx)
+	if err != nil {
+		return orders.Order{}, err
+	}
+	o, err := orders.Adopt(ctx, tx, t.item.Team, orders.Import{
+		User: user, Billing: catalogue.ClientBill, Method: method, Patient: patient, Address: address, SampleID: t.sample(""),
+		Set: orders.OrderSet{TestIDs: []catalogue.TestID{test.ID}}, Account: account,
+	})
+	if err != nil && fault.KindOf(err) != fault.Internal {
+		return orders.Order{}, inconsistent("No order can be made of this result for the user: import one, and accept the result for it")
+	}
+	return o, err
+}
+
+func (t target) codes() []string {
+	var all []string
+	for _, m := range t.item.Summary.Markers {
+		if m.ProviderID != "" && !has(all, m.ProviderID) {
+			all = append(all, m.ProviderID)
+		}
+	}
+	return all
+}
+
+// test is a lab test of what the lab has reported, collected in a way, or in
+// any when none is given.
+func (t target) test(ctx context.Context, tx *store.Tx, method *catalogue.Method) (catalogue.Test, catalogue.Method, error) {
+	offered, err := catalogue.For(ctx, tx, t.item.Team)
+	if err != nil {
+		return catalogue.Test{}, "", err
+	}
+	var markers []catalogue.MarkerID
+	for _, code := range t.codes() {
+		if m, ok := offered.MarkerCoded(t.item.Lab, code); ok {
+			markers = append(markers, m.ID)
+		}
+	}
+	ways := catalogue.Methods
+	if method != nil {
+		ways = append([]catalogue.Method{*method}, catalogue.Methods...)
+	}
+	if len(markers) > 0 {
+		for _, way := range ways {
+			panel, err := catalogue.PanelOf(ctx, tx, t.item.Team, markers, way)
+			switch fault.KindOf(err) {
+			case fault.Refused, fault.Invalid, fault.NotFound:
+				continue
+			default:
+			}
+			if err != nil {
+				return catalogue.Test{}, "", fmt.Errorf("matching: a lab test of what was reported: %w", err)
+			}
+			return panel.Test, way, nil
+		}
+	}
+	return catalogue.Test{}, "", inconsistent("What the lab has reported is not in its offered: import an order, and accept the result for it")
+}
+
+// details are a user's demographics as an order has them.
+func (t target) details(ctx context.Context, tx *store.Tx, user users.ID) (orders.Patient, orders.Address, error) {
+	info, err := users.LatestInfo(ctx, tx, t.item.Team, user)
+	if users.IsNoInfo(err) {
+		return orders.Patient{}, orders.Address{}, inconsistent("The user's demographics are not known: set them first")
+	}
+	if err != nil {
+		return orders.Patient{}, orders.Address{}, err
+	}
+	patient := orders.Patient{
+		FirstName: info.FirstName, LastName: info.LastName, BirthDate: info.BirthDate, Gender: genderOf(info.Gender),
+		PhoneNumber: info.PhoneNumber, Email: info.Email, MedicalProxy: info.MedicalProxy, Race: info.Race, Ethnicity: info.Ethnicity,
+		SexualOrientation: info.SexualOrientation, GenderIdentity: info.GenderIdentity,
+	}
+	return patient, orders.Address{Address: info.Address, Receiver: info.Name(), PhoneNumber: info.PhoneNumber}, nil
+}
+
+// genderOf is a word that labs know.
+func genderOf(word string) string {
+	switch sex(word) {
+	case "f":
+		return "female"
+	case "m":
+		return "male"
+	}
+	return "unknown"
+}

@@ -1,0 +1,130 @@
+package hl7v2
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"hale/internal/labs/hl7/mllp"
+	"hale/internal/labs/networks"
+)
+
+// Network is every lab of the settings.
+type Network struct {
+	// Peers counts the nodes of this service that are alive; nil stands for one.
+	// With others, an address that is in use is waited for.
+	Peers func() int
+
+	settings Settings
+	clients  map[string]*mllp.Client
+	server   *tls.Config
+	now      func() time.Time
+	log      *slog.Logger
+	// answered counts acknowledgements, to number them.
+	answered atomic.Uint32
+}
+
+var (
+	_ networks.Network  = (*Network)(nil)
+	_ networks.Receiver = (*Network)(nil)
+)
+
+// New makes the network of settings that were checked, and reads the files of
+// their certificates. now stamps acknowledgements and cancellations.
+func New(s Settings, now func() time.Time, log *slog.Logger) (*Network, error) {
+	n := &Network{settings: s, clients: map[string]*mllp.Client{}, now: now, log: log}
+	if s.TLS != nil {
+		config, err := s.TLS.load()
+		if err != nil {
+			return nil, fmt.Errorf("networks.%s.tls: %w", Slug, err)
+		}
+		if config.RootCAs != nil {
+			config.ClientCAs, config.ClientAuth = config.RootCAs, tls.RequireAndVerifyClientCert
+		}
+		n.server = config
+	}
+	for slug, lab := range s.Labs {
+		if lab.Address == "" {
+			continue
+		}
+		client := &mllp.Client{Address: lab.Address, Answer: lab.Timeout}
+		if lab.TLS != nil {
+			config, err := lab.TLS.load()
+			if err != nil {
+				return nil, fmt.Errorf("networks.%s.labs.%s.tls: %w", Slug, slug, err)
+			}
+			client.TLS = config
+		}
+		n.clients[slug] = client
+	}
+	return n, nil
+}
+
+// Slug names the network.
+func (*Network) Slug() string { return Slug }
+
+// Run takes messages from labs until ctx ends.
+func (n *Network) Run(ctx context.Context, in networks.Inbox) error {
+	defer n.close()
+	if n.settings.Listen == "" {
+		<-ctx.Done()
+		return nil
+	}
+	l, err := n.listen(ctx)
+	if err != nil {
+		return err
+	}
+	return n.Serve(ctx, l, in)
+}
+
+// Serve is Run on a listener that stands already. It closes it.
+func (n *Network) Serve(ctx context.Context, l net.Listener, in networks.Inbox) error {
+	n.log.Info("taking HL7 messages", "listen", l.Addr().String(), "tls", n.server != nil)
+	server := mllp.Server{
+		Handle:   func(ctx context.Context, raw []byte) []byte { return n.Accept(ctx, in, raw) },
+		TooLarge: n.tooLarge,
+		Refused: func(err error) {
+			n.log.Warn("a connection for HL7 messages could not be accepted; trying again", "error", err)
+		},
+		TLS:            n.server,
+		MaxMessage:     n.settings.MaxMessage,
+		MaxConnections: n.settings.MaxConnections,
+	}
+	return server.Serve(ctx, l)
+}
+
+func (n *Network) close() {
+	for _, client := range n.clients {
+		client.Close()
+	}
+}
+
+// load reads the files.
+func (t *TLS) load() (*tls.Config, error) {
+	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName}
+	if t.Certificate != "" {
+		pair, err := tls.LoadX509KeyPair(t.Certificate, t.Key)
+		if err != nil {
+			return nil, err
+		}
+		config.Certificates = []tls.Certificate{pair}
+	}
+	if t.Authority != "" {
+		pem, err := os.ReadFile(t.Authority)
+		if err != nil {
+			return nil, err
+		}
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, errors.New("authority: no certificate in PEM")
+		}
+	}
+	return config, nil
+}

@@ -1,0 +1,230 @@
+package hl7v2
+
+import (
+	"cmp"
+	"encoding/base64"
+	"encoding/hex"
+	"regexp"
+	"slices"
+	"strings"
+
+	"hale/internal/labs/hl7"
+	"hale/internal/labs/networks"
+)
+
+// observation reads an OBX.
+func observation(c clock, t *test, o *observed) *entry {
+	s := o.obx
+	e := &entry{test: t}
+	e.ProviderID, e.Name, e.LOINC = coding(s, 3)
+	e.TestProviderID = t.code
+	e.SubID = s.Get(4)
+	e.Unit = cmp.Or(s.Get(6), s.Get(6, 2))
+	e.Range = s.Text(7)
+	e.Flag = abnormal(s.Field(8))
+	e.Status = strings.ToUpper(s.Get(11))
+	e.Notes = o.notes
+	e.At = c.first(s.Get(14), s.Get(19))
+	kind := strings.ToUpper(s.Get(2))
+	e.text = kind == "TX" || kind == "FT"
+	e.Value, e.Type = value(kind, s.Field(5))
+	return e
+}
+
+var number = regexp.MustCompile(`^[+-]?(\d+\.?\d*|\.\d+)$`)
+
+// value reads OBX-5 as its type says. The second result is the type of the
+// value; empty leaves it to be found from what it says.
+func value(kind string, f hl7.Field) (text, is string) {
+	repeats := f.Repeats()
+	if len(repeats) == 0 && kind != "TX" && kind != "FT" {
+		return "", ""
+	}
+	switch kind {
+	case "NM":
+		text = each(repeats, ", ", hl7.Value.Text)
+		if number.MatchString(text) {
+			return text, "numeric"
+		}
+		return text, ""
+	case "SN":
+		text = each(repeats, ", ", structured)
+		return text, structuredType(text)
+	case "CE", "CWE", "CNE", "CF":
+		return each(repeats, ", ", codedText), "coded_value"
+	case "TX", "FT":
+		return f.Text(), "comment"
+	case "RP": // a pointer to a document
+		return each(repeats, "\n", func(v hl7.Value) string { return v.Get(1) }), "comment"
+	case "ED": // a PDF was taken already, and of other documents only text can be shown
+		if v := repeats[0]; strings.EqualFold(v.Get(2), "TEXT") && strings.EqualFold(v.Get(4), "A") {
+			return v.Get(5), "comment"
+		}
+		return "", ""
+	case "CX", "EI", "XPN", "XCN", "XAD", "XTN", "XON":
+		return each(repeats, ", ", func(v hl7.Value) string { return strings.TrimSpace(strings.ReplaceAll(v.Text(), "^", " ")) }), ""
+	}
+	return each(repeats, "\n", hl7.Value.Text), ""
+}
+
+func each(values []hl7.Value, separator string, read func(hl7.Value) string) string {
+	var texts []string
+	for _, v := range values {
+		if text := strings.TrimSpace(read(v)); text != "" {
+			texts = append(texts, text)
+		}
+	}
+	return strings.Join(texts, separator)
+}
+
+// structured writes a structured number as a lab would print it: <5, 10-20,
+// 1:128, 2+.
+func structured(v hl7.Value) string {
+	comparator, first, separator, second := v.Get(1), v.Get(2), v.Get(3), v.Get(4)
+	if comparator == "<>" { // not equal, which nobody prints
+		comparator = "≠"
+	}
+	if comparator == "=" {
+		comparator = ""
+	}
+	return comparator + first + separator + second
+}
+
+// interval is what may be shown as a range: <5, >=60, 10-20.
+var interval = regexp.MustCompile(`^([<>]=?\d*(\.\d+)?|\d*(\.\d+)?-\d*(\.\d+)?)$`)
+
+func structuredType(text string) string {
+	switch {
+	case number.MatchString(text):
+		return "numeric"
+	case interval.MatchString(text):
+		return "range"
+	}
+	return ""
+}
+
+// codedText is what the code says: its words, those that the lab read it from,
+// or the code.
+func codedText(v hl7.Value) string {
+	return cmp.Or(v.Get(2), v.Get(9), v.Get(5), v.Get(1))
+}
+
+// severity orders flags, the gravest first; a lab that repeats OBX-8 means the
+// worst.
+var severity = strings.Fields("AA HH LL !! HC LC HU LU PANIC CRITICAL CRIT A H L ! * > < ABNORMAL HIGH LOW POS DET RR WR")
+
+// abnormal is OBX-8.
+func abnormal(f hl7.Field) string {
+	var flags []string
+	for _, v := range f.Repeats() {
+		if code := v.Get(1); code != "" {
+			flags = append(flags, code)
+		}
+	}
+	for _, worst := range severity {
+		if at := slices.IndexFunc(flags, func(f string) bool { return strings.EqualFold(f, worst) }); at >= 0 {
+			return flags[at]
+		}
+	}
+	if len(flags) == 0 {
+		return ""
+	}
+	return flags[0]
+}
+
+// document takes the PDF of an OBX and reports whether it was one. Of several,
+// the last is the newest.
+func (r *results) document(s hl7.Segment) bool {
+	if strings.ToUpper(s.Get(2)) != "ED" {
+		return false
+	}
+	v := s.Field(5).First()
+	data := v.Get(5)
+	isPDF := strings.EqualFold(v.Get(3), "PDF") || strings.EqualFold(v.Get(2), "PDF") || strings.HasPrefix(data, "JVBERi0")
+	if !isPDF {
+		return false
+	}
+	if pdf := decode(v.Get(4), data); len(pdf) > 0 {
+		r.set.PDF = pdf
+	}
+	return true
+}
+
+// decode reads a document as ED-4 says it is written. Senders break the lines
+// of it.
+func decode(encoding, data string) []byte {
+	data = strings.Map(func(c rune) rune {
+		if c <= ' ' {
+			return -1
+		}
+		return c
+	}, data)
+	if strings.EqualFold(encoding, "hex") {
+		out, err := hex.DecodeString(data)
+		if err != nil {
+			return nil
+		}
+		return out
+	}
+	out, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(data, "="))
+	if err != nil {
+		return nil
+	}
+	return out
+}
+
+var clia = regexp.MustCompile(`^\d{2}D\d{7}$`)
+
+// laboratory notes who performed a test (OBX-23 to 25, before version 2.5
+// OBX-15) and returns the key that results name it by. A lab that names none
+// is the one that sends.
+func (r *results) laboratory(of *reader, s hl7.Segment) string {
+	lab := networks.Laboratory{Name: cmp.Or(s.Get(23), s.Get(15, 2))}
+	ids := []string{s.Get(23, 10), s.Get(23, 3), s.Get(15)}
+	if lab.Name == "" {
+		ids = append(ids, of.header.SendingFacility.Get(2))
+	}
+	for _, id := range ids {
+		if clia.MatchString(id) {
+			lab.CLIA = id
+			break
+		}
+	}
+	if v := s.Field(24).First(); v.Raw() != "" {
+		lab.Address = &networks.Address{
+			FirstLine: v.Get(1), SecondLine: v.Get(2), City: v.Get(3), State: v.Get(4), Zip: v.Get(5), Country: v.Get(6),
+		}
+	}
+	if v := s.Field(25).First(); v.Raw() != "" {
+		lab.Director = director(v)
+	}
+	key := cmp.Or(lab.CLIA, s.Get(15), lab.Name)
+	if key == "" {
+		return ""
+	}
+	known, seen := r.set.Laboratories[key]
+	if !seen && r.set.Laboratories == nil {
+		r.set.Laboratories = map[string]networks.Laboratory{}
+	}
+	if !seen || known.Name == "" || known.Address == nil && lab.Address != nil {
+		r.set.Laboratories[key] = lab
+	}
+	switch {
+	case r.set.CLIA != "":
+	case lab.CLIA != "": // the one whose number is known stands for the report
+		r.set.CLIA, r.set.Laboratory = lab.CLIA, lab.Name
+	default:
+		r.set.Laboratory = cmp.Or(r.set.Laboratory, lab.Name)
+	}
+	return key
+}
+
+// director is the name of OBX-25 (XCN): prefix, given, family, degree.
+func director(v hl7.Value) string {
+	parts := slices.DeleteFunc([]string{v.Get(6), v.Get(3), v.Get(2)}, func(s string) bool { return s == "" })
+	name := strings.Join(parts, " ")
+	if degree := v.Get(7); degree != "" {
+		name += ", " + degree
+	}
+	return name
+}

@@ -1,0 +1,200 @@
+package hl7v2
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+
+	"hale/internal/labs/hl7"
+	"hale/internal/labs/networks"
+)
+
+// Accept takes one message, or a batch of them, as it came from a connection
+// or a file. It returns the acknowledgements to send, nil when the sender
+// wants none. A message is acknowledged with AA only after the Inbox stored
+// it; a failure there is answered AE, and the lab sends it again.
+func (n *Network) Accept(ctx context.Context, in networks.Inbox, raw []byte) []byte {
+	messages, err := hl7.Split(raw)
+	if err != nil {
+		n.log.Warn("an HL7 message cannot be read", "error", err)
+		return n.emit(n.unreadable(raw, hl7.SegmentSequence, "the message cannot be read: "+err.Error()))
+	}
+	var answers []byte
+	for _, message := range messages {
+		answers = append(answers, n.acceptOne(ctx, in, message)...)
+	}
+	return answers
+}
+
+func (n *Network) acceptOne(ctx context.Context, in networks.Inbox, raw []byte) []byte {
+	m, err := hl7.Parse(raw)
+	if err != nil {
+		n.log.Warn("an HL7 message cannot be read", "error", err)
+		return n.emit(n.unreadable(raw, hl7.SegmentSequence, err.Error()))
+	}
+	header := m.Header()
+	slug, lab, known := n.sender(header)
+	var trouble *hl7.Trouble
+	switch {
+	case !known && !n.settings.AcceptUnknown:
+		trouble = &hl7.Trouble{Code: hl7.UnknownKey, Text: "this sending application and facility are not set up here", Segment: "MSH", Sequence: 1, Field: 3}
+	case !lab.Sandbox && header.Processing != "P" && header.Processing != "":
+		// What a lab's test system sends must not end up with a patient.
+		trouble = &hl7.Trouble{Code: "202", Text: "only production messages are taken here", Segment: "MSH", Sequence: 1, Field: 11}
+	case !takes(header):
+		trouble = &hl7.Trouble{Code: hl7.UnsupportedMessageType, Text: "this message type is not taken here", Segment: "MSH", Sequence: 1, Field: 9}
+	}
+	var reports []networks.Report
+	if trouble == nil {
+		if reports = read(m, header, slug, lab); slices.ContainsFunc(reports, tooMany) {
+			// A code that is final: the same message sent again is the same.
+			trouble = &hl7.Trouble{Code: hl7.SegmentSequence, Text: "more results of one order than are taken at once"}
+		}
+	}
+	if trouble != nil {
+		n.log.Warn("an HL7 message was rejected", "lab", slug, "code", trouble.Code)
+		return n.acknowledge(m, header, hl7.Rejected, trouble)
+	}
+	err = in.Put(ctx, networks.Message{
+		Network: Slug,
+		Key:     key(header, raw),
+		Raw:     bytes.Clone(raw), // the connection reads the next message into it
+		Reports: reports,
+	})
+	if err != nil {
+		n.log.Error("an HL7 message could not be stored", "lab", slug, "error", err)
+		return n.acknowledge(m, header, hl7.Errored, &hl7.Trouble{Code: hl7.InternalError, Text: "the message could not be stored; please send it again"})
+	}
+	return n.acknowledge(m, header, hl7.Accepted, nil)
+}
+
+// mostResults bounds what one message says of one order, values and what is
+// missing: below each test, OBX-1 counts to 9999.
+const mostResults = 10_000
+
+func tooMany(r networks.Report) bool {
+	return r.Results != nil && len(r.Results.Results)+len(r.Results.Missing) > mostResults
+}
+
+// sender finds the lab by MSH-3 and MSH-4. Where several fit, the one whose
+// settings name both wins.
+func (n *Network) sender(header hl7.Header) (slug string, lab Lab, known bool) {
+	best := -1
+	for _, candidate := range slices.Sorted(maps.Keys(n.settings.Labs)) {
+		l := n.settings.Labs[candidate]
+		names := 0
+		if l.LabApplication != "" {
+			names++
+		}
+		if l.LabFacility != "" {
+			names++
+		}
+		if names > best && l.answersTo(header) {
+			slug, lab, known, best = candidate, l, true, names
+		}
+	}
+	return slug, lab, known
+}
+
+// takes reports whether messages of this type say something to us.
+func takes(h hl7.Header) bool {
+	switch h.Type {
+	case "ORU", "ORM", "OML", "ORL", "ORR":
+		return true
+	}
+	return false
+}
+
+// longest bounds, in bytes, what names something: the standard gives a number
+// at most 199 characters, and no index takes text of any length.
+const longest = 250
+
+// key names a message for ever. A sender that numbers nothing, or beyond all
+// bounds, is told apart by what it sends.
+func key(h hl7.Header, raw []byte) string {
+	id := h.ControlID
+	sender := h.SendingApplication.Get() + "|" + h.SendingFacility.Get() + "|"
+	if id != "" && len(sender+id) <= longest {
+		return sender + id
+	}
+	sum := sha256.Sum256(raw)
+	id = "sha256:" + hex.EncodeToString(sum[:])
+	if len(sender+id) > longest {
+		return id
+	}
+	return sender + id
+}
+
+// acknowledge answers in the mode that the sender asked for. In enhanced mode
+// there is a commit acknowledgement; a sender that wants none of it but an
+// application acknowledgement gets that, as storing is all we do while it
+// waits.
+func (n *Network) acknowledge(m *hl7.Message, h hl7.Header, code hl7.AckCode, trouble *hl7.Trouble) []byte {
+	wanted := func(when string) bool {
+		switch when {
+		case "AL":
+			return true
+		case "SU":
+			return code == hl7.Accepted
+		case "ER":
+			return code != hl7.Accepted
+		}
+		return false
+	}
+	switch {
+	case h.AcceptAck == "" && h.ApplicationAck == "": // the original mode
+	case wanted(h.AcceptAck):
+		code = map[hl7.AckCode]hl7.AckCode{
+			hl7.Accepted: hl7.CommitAccepted, hl7.Errored: hl7.CommitErrored, hl7.Rejected: hl7.CommitRejected,
+		}[code]
+	case !wanted(h.ApplicationAck):
+		return nil
+	}
+	return n.emit(m.Acknowledge(code, n.answerID(), n.now().UTC(), trouble))
+}
+
+// unreadable answers bytes that are no message, as well as the first twelve
+// fields of their first line allow: names, number and version.
+func (n *Network) unreadable(raw []byte, code, text string) *hl7.Message {
+	line, _, _ := bytes.Cut(bytes.ReplaceAll(bytes.TrimSpace(raw), []byte("\n"), []byte("\r")), []byte("\r"))
+	if len(line) > 3 {
+		fields := bytes.SplitN(line, line[3:4], 13)
+		line = bytes.Join(fields[:min(len(fields), 12)], line[3:4])
+	}
+	m, err := hl7.Parse(line)
+	if err != nil {
+		m = hl7.New(hl7.ASCII, hl7.Fields{})
+	}
+	return m.Acknowledge(hl7.Rejected, n.answerID(), n.now().UTC(), &hl7.Trouble{Code: code, Text: text})
+}
+
+// tooLarge answers a message over the limit.
+func (n *Network) tooLarge(beginning []byte) []byte {
+	n.log.Warn("an HL7 message is larger than allowed")
+	return n.emit(n.unreadable(beginning, hl7.SegmentSequence, "the message is larger than allowed"))
+}
+
+// answerID is MSH-10 of an acknowledgement: the second and a number.
+func (n *Network) answerID() string {
+	return fmt.Sprintf("%s%06d", n.now().UTC().Format("20060102150405"), n.answered.Add(1)%1_000_000)
+}
+
+// emit writes an answer. It repeats names in the character set of the message
+// that it answers. A byte that stands for nothing there is a character that only
+// UTF-8 can write; without an answer the lab would send the message for ever.
+func (n *Network) emit(m *hl7.Message) []byte {
+	raw, err := m.Emit()
+	if err != nil {
+		m.Charset = hl7.UTF8
+		raw, err = m.Emit()
+	}
+	if err != nil {
+		n.log.Error("an HL7 answer could not be written", "error", err)
+		return nil
+	}
+	return raw
+}

@@ -1,0 +1,205 @@
+package networktest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"hale/internal/labs/hl7"
+	"hale/internal/labs/hl7/mllp"
+)
+
+// The names of a WireLab and of those who order there: MSH-3 and MSH-4.
+const (
+	WireApplication = "WIRELAB"
+	WireFacility    = "WIRE"
+	WireCustomer    = "HALE"
+)
+
+// WireLab is a laboratory on a TCP port that speaks HL7 over MLLP: it takes
+// orders, counts them by their placer number and, when told, sends results. It
+// may stand in another process than the service it works for.
+type WireLab struct {
+	// Codes are the results of each of its tests.
+	Codes map[string][]WireResult
+	// Refuses says of which tests the lab wants nothing, and why.
+	Refuses map[string]string
+
+	listener net.Listener
+	mu       sync.Mutex
+	book     map[string]*WireOrder
+	sent     int
+}
+
+// WireResult is a row of its reports.
+type WireResult struct{ Code, Name, LOINC, Value, Unit, Range string }
+
+// WireOrder is what the lab knows of an order.
+type WireOrder struct {
+	// Messages counts what came about it; Different how many of them were not the
+	// first one again, byte for byte.
+	Messages, Different int
+	Cancelled           int
+	// Number is the lab's own.
+	Number string
+
+	raw []byte
+}
+
+// Open listens on a free loopback port.
+func (l *WireLab) Open() (address string, err error) {
+	var config net.ListenConfig
+	l.listener, err = config.Listen(context.Background(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	l.book = map[string]*WireOrder{}
+	return l.listener.Addr().String(), nil
+}
+
+// Run answers until ctx ends.
+func (l *WireLab) Run(ctx context.Context) error {
+	server := mllp.Server{Handle: l.answer, Drain: time.Second}
+	return server.Serve(ctx, l.listener)
+}
+
+// Orders is what the lab has in its book, by placer number.
+func (l *WireLab) Orders() map[string]WireOrder {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := map[string]WireOrder{}
+	for placer, o := range l.book {
+		all[placer] = *o
+	}
+	return all
+}
+
+// answer takes an order: ORL^O22, with the lab's number and, of each test, whether
+// it does it.
+func (l *WireLab) answer(_ context.Context, raw []byte) []byte {
+	m, err := hl7.Parse(raw)
+	if err != nil {
+		return nil
+	}
+	header := m.Header()
+	orc := m.First("ORC")
+	number := l.note(orc.Get(2), orc.Get(1), raw)
+	ack := m.Acknowledge(hl7.Accepted, "A"+header.ControlID, header.Time.Time, nil)
+	for _, s := range m.Segments {
+		if s.Name() == "ORC" {
+			orc = s
+		}
+		if s.Name() != "OBR" {
+			continue
+		}
+		answered := map[string]string{"NW": "OK", "CA": "CR"}[orc.Get(1)]
+		why := l.Refuses[s.Get(4)]
+		if why != "" && answered == "OK" {
+			answered = "UA"
+		}
+		ack.Add("ORC", hl7.Fields{1: hl7.Of(answered), 2: hl7.Of(orc.Get(2)), 3: hl7.Of(number), 16: hl7.Of("", why)})
+		ack.Add("OBR", hl7.Fields{1: hl7.Of(s.Get(1)), 2: hl7.Of(orc.Get(2)), 3: hl7.Of(number), 4: hl7.Of(s.Get(4), s.Get(4, 2))})
+	}
+	out, err := ack.Emit()
+	if err != nil {
+		return nil
+	}
+	return out
+}
+
+func (l *WireLab) note(placer, control string, raw []byte) (number string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	o, known := l.book[placer]
+	if !known {
+		o = &WireOrder{Number: fmt.Sprintf("W%06d", len(l.book)+1)}
+		l.book[placer] = o
+	}
+	if control == "CA" {
+		o.Cancelled++
+		return o.Number
+	}
+	o.Messages++
+	if o.raw == nil {
+		o.raw = bytes.Clone(raw)
+	} else if !bytes.Equal(o.raw, raw) {
+		o.Different++
+	}
+	return o.Number
+}
+
+// Report sends results of an order, final or of another status, until one of
+// the listeners says that it has them. A message that was not answered is sent
+// again under the same number, to the next.
+func (l *WireLab) Report(ctx context.Context, placer, status string, to ...string) error {
+	raw, control, err := l.report(placer, status)
+	if err != nil {
+		return err
+	}
+	for n := 0; ; n++ {
+		client := mllp.Client{Address: to[n%len(to)], Answer: 5 * time.Second, Connect: time.Second}
+		answer, err := client.Exchange(ctx, raw, func([]byte) bool { return true })
+		client.Close()
+		if err == nil {
+			ack, parsed := hl7.Parse(answer)
+			if parsed == nil && ack.First("MSA").Get(2) == control && ack.First("MSA").Get(1) == string(hl7.Accepted) {
+				return nil
+			}
+			if parsed == nil && ack.First("MSA").Get(1) == string(hl7.Rejected) {
+				return fmt.Errorf("networktest: the report was rejected: %s", ack.First("ERR").Get(8))
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// report is an ORU^R01 about an order in the book.
+func (l *WireLab) report(placer, status string) (raw []byte, control string, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	o, known := l.book[placer]
+	if !known {
+		return nil, "", fmt.Errorf("networktest: no order %s is in the book", placer)
+	}
+	order, err := hl7.Parse(o.raw)
+	if err != nil {
+		return nil, "", err
+	}
+	l.sent++
+	control = "R" + strconv.Itoa(l.sent)
+	at := order.First("MSH").Get(7)
+	m := hl7.New(hl7.UTF8, hl7.Fields{
+		3: hl7.Of(WireApplication), 4: hl7.Of(WireFacility), 5: hl7.Of(WireCustomer), 7: hl7.Of(at),
+		9: hl7.Of("ORU", "R01", "ORU_R01"), 10: hl7.Of(control), 11: hl7.Of("P"), 12: hl7.Of("2.5.1"),
+	})
+	pid := order.First("PID")
+	m.Add("PID", hl7.Fields{1: hl7.Of("1"), 5: hl7.Of(pid.Get(5), pid.Get(5, 2)), 7: hl7.Of(pid.Get(7)), 8: hl7.Of(pid.Get(8))})
+	for _, s := range order.Segments {
+		if s.Name() != "OBR" {
+			continue
+		}
+		code := s.Get(4)
+		m.Add("OBR", hl7.Fields{1: hl7.Of(s.Get(1)), 2: hl7.Of(placer), 3: hl7.Of(o.Number), 4: hl7.Of(code, s.Get(4, 2), "L"), 7: hl7.Of(at), 22: hl7.Of(at), 25: hl7.Of(status)})
+		for n, r := range l.Codes[code] {
+			kind := "NM"
+			if strings.ContainsAny(r.Value, "<>abcdefghijklmnopqrstuvwxyz") {
+				kind = "ST"
+			}
+			m.Add("OBX", hl7.Fields{
+				1: hl7.Of(strconv.Itoa(n + 1)), 2: hl7.Of(kind), 3: hl7.Of(r.Code, r.Name, "L", r.LOINC, r.Name, "LN"),
+				5: hl7.Of(r.Value), 6: hl7.Of(r.Unit), 7: hl7.Of(r.Range), 11: hl7.Of(status),
+			})
+		}
+	}
+	raw, err = m.Emit()
+	return raw, control, err
+}

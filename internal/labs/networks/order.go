@@ -1,0 +1,116 @@
+package networks
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/platform/civil"
+)
+
+// Order is an order as a lab needs it: whole, checked, and with everything
+// resolved to the lab's own codes.
+type Order struct {
+	// ID is the placer order number. Placing the same ID twice is placing it
+	// once.
+	ID          uuid.UUID
+	Transaction uuid.UUID
+	Team        uuid.UUID
+	// Sandbox orders must never reach a real lab.
+	Sandbox bool
+	// Lab is the slug of the lab that tests the sample.
+	Lab     string
+	Account Account
+	// Method is a collection method of the specification.
+	Method string
+	// SampleID is set when the kit or the import brought one; otherwise the
+	// network gives it.
+	SampleID  string
+	Priority  bool
+	Patient   Patient
+	Physician Physician
+	Tests     []Test
+	Answers   []Answer
+	Billing   string
+	ICDCodes  []string
+	Insurance *Insurance
+	// Notice means that the patient has to be told that the insurance may not
+	// pay: some test lacks a diagnosis that supports it.
+	Notice bool
+	// Notes are the clinical notes, at most 1,000 characters and the account's
+	// own after a line break.
+	Notes    string
+	Fasting  bool
+	PlacedAt time.Time
+	// ShipTo is where a kit goes; nil for other methods.
+	ShipTo *Address
+}
+
+// Account is the customer number that a lab bills and answers to.
+type Account struct {
+	Number, Name string
+}
+
+// Patient is the person a sample is from. Personal: never log it.
+type Patient struct {
+	// ID is the user id, the lab's external patient number.
+	ID                  uuid.UUID
+	FirstName, LastName string
+	DOB                 civil.Date
+	// Gender is female, male, other or unknown.
+	Gender       string
+	Phone, Email string
+	Address      Address
+	Race         string
+	Ethnicity    string
+}
+
+// Address is a place in the United States.
+type Address struct {
+	Receiver                  string
+	FirstLine, SecondLine     string
+	City, State, Zip, Country string
+	Phone                     string
+	AccessNotes               string
+}
+
+// Physician signs the order.
+type Physician struct {
+	FirstName, LastName, NPI string
+}
+
+// Test is one marker of the order under the lab's own code, with the results
+// that the lab owes for it.
+type Test struct {
+	MarkerID   int64
+	ProviderID string
+	Name, Slug string
+	Expected   []Expected
+}
+
+// Expected is one result that a test must bring.
+type Expected struct {
+	ProviderID string
+	Name, Slug string
+	// LOINC is the code, LOINCSlug and Unit (UCUM) go with it; empty when the
+	// lab never mapped it.
+	LOINC, LOINCSlug, Unit string
+	Required               bool
+}
+
+// Answer answers a question that the lab asks at order entry.
+type Answer struct {
+	MarkerID                       int64
+	ProviderID                     string
+	QuestionCode, Question, Answer string
+}
+
+// Insurance is who pays, when the lab bills a payor.
+type Insurance struct {
+	PayorCode, Company string
+	MemberID, GroupID  string
+	// Relationship is Self, Spouse or Other.
+	Relationship string
+	Insured      Patient
+	Guarantor    *Patient
+}

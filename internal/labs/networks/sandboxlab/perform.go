@@ -1,0 +1,189 @@
+package sandboxlab
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/hl7"
+	"hale/internal/labs/networks"
+	"hale/internal/labs/networks/hl7v2"
+	"hale/internal/labs/orders"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
+)
+
+// scene is what a step is performed with.
+type scene struct {
+	Planned
+	order     orders.Order
+	whole     networks.Order
+	catalogue *catalogue.Catalogue
+}
+
+// perform makes a step happen. Whatever it says has the key of the step, so
+// that saying it again changes nothing.
+func (l *Lab) perform(ctx context.Context, team teams.ID, p Planned) error {
+	s := scene{Planned: p}
+	err := l.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		if s.order, err = orders.Get(ctx, tx, team, p.Order); err != nil {
+			return err
+		}
+		if s.catalogue, err = catalogue.For(ctx, tx, team); err != nil {
+			return err
+		}
+		s.whole, err = orders.ForNetwork(ctx, tx, &s.order)
+		return err
+	})
+	if fault.Is(err, fault.NotFound) { // erased
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if p.Step.Act == Draw {
+		return l.draw(ctx, team, p.Order)
+	}
+	numbers := []string{p.ID.String()}
+	if p.Step.Twice {
+		numbers = append(numbers, p.ID.String(), p.ID.String()+"-again")
+	}
+	for _, number := range numbers {
+		if err := l.say(ctx, s, number); err != nil {
+			return fmt.Errorf("sandboxlab: %s of %s: %w", p.Step.Act, p.Order, err)
+		}
+	}
+	return nil
+}
+
+func (l *Lab) say(ctx context.Context, s scene, number string) error {
+	switch s.Step.Act {
+	case Accept:
+		return l.transmit(ctx, s, number, s.acceptance(number))
+	case Reject:
+		return l.transmit(ctx, s, number, s.rejection(number))
+	case Report:
+		m, err := s.report(number)
+		if err != nil {
+			return err
+		}
+		return l.transmit(ctx, s, number, m)
+	default:
+		r := s.notice()
+		raw, err := json.Marshal(r)
+		if err != nil {
+			return err
+		}
+		return l.Inbox.Put(ctx, networks.Message{Network: l.Slug(), Key: number, Raw: raw, Reports: []networks.Report{r}})
+	}
+}
+
+// drawWait is how long a draw waits for the requisition that it follows: that
+// was said to the Inbox, which may not have come to it yet. What takes longer
+// is put off, and the orders behind it go first.
+const drawWait = 2 * time.Second
+
+// errNotYet means that something must happen first that is not the lab's to do.
+var errNotYet = errors.New("sandboxlab: the order has no requisition yet")
+
+// draw has the sample of an on-site order taken, unless somebody said already
+// that it was, or the order is over.
+func (l *Lab) draw(ctx context.Context, team teams.ID, id orders.ID) error {
+	patience := time.NewTimer(drawWait)
+	defer patience.Stop()
+	for {
+		var o orders.Order
+		err := l.DB.Write(ctx, func(tx *store.Tx) (err error) {
+			if o, err = orders.Get(ctx, tx, team, id); err == nil && o.Status.HasRequisition() {
+				_, err = orders.CompleteDraw(ctx, tx, team, id)
+			}
+			return err
+		})
+		if fault.Is(err, fault.Refused) || fault.Is(err, fault.NotFound) {
+			return nil
+		}
+		if err != nil || o.Status.HasRequisition() || o.Status.Terminal() {
+			return err
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-patience.C:
+			return errNotYet
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// notice is what carriers and phlebotomists say.
+func (s scene) notice() networks.Report {
+	r := networks.Report{Placer: s.Order.String(), Lab: s.whole.Lab, At: s.Due}
+	if s.Step.Act == Visit {
+		r.Visit = &networks.Visit{BookingID: s.Step.Booking, Status: s.Step.Visit, Start: s.Step.Start, End: s.Step.End}
+		return r
+	}
+	r.Status = string(s.Step.Status)
+	if s.whole.Method == string(catalogue.TestKit) {
+		r.Shipment = shipment(s.Order.UUID(), s.Step.Status)
+	}
+	return r
+}
+
+// shipment is the leg that a scan is about; nil when it tells no more than
+// before.
+func shipment(order uuid.UUID, status orders.Status) *networks.Shipment {
+	inbound := false
+	switch status {
+	case orders.TransitCustomer:
+	case orders.TransitLab:
+		inbound = true
+	default:
+		return nil
+	}
+	number := fmt.Sprintf("SBX%012d", chance(order, fmt.Sprint("leg ", inbound))%1_000_000_000_000)
+	return &networks.Shipment{
+		Inbound: inbound, Courier: "sandbox", TrackingNumber: number,
+		TrackingURL: "https://carrier.example/track/" + number,
+	}
+}
+
+// transmit hands the bytes of a message to the reader that real labs' messages
+// go through, and looks at its acknowledgement as a lab does.
+func (l *Lab) transmit(ctx context.Context, s scene, number string, m *hl7.Message) error {
+	raw, err := m.Emit()
+	if err != nil {
+		return err
+	}
+	reader, err := hl7v2.New(hl7v2.Settings{Labs: map[string]hl7v2.Lab{s.whole.Lab: {
+		Application: us, LabApplication: application, LabFacility: s.whole.Lab, Sandbox: true,
+	}}}, func() time.Time { return s.Due }, l.Log)
+	if err != nil {
+		return err
+	}
+	ack, err := hl7.Parse(reader.Accept(ctx, renamed{l.Inbox, l.Slug(), number}, raw))
+	if err != nil {
+		return err
+	}
+	if code := ack.First("MSA").Get(1); code != string(hl7.Accepted) {
+		return fmt.Errorf("the message was answered %s", strings.TrimSpace(code))
+	}
+	return nil
+}
+
+// renamed is the Inbox for messages of this network and of a step's key.
+type renamed struct {
+	networks.Inbox
+	slug, key string
+}
+
+func (r renamed) Put(ctx context.Context, m networks.Message) error {
+	m.Network, m.Key = r.slug, r.key
+	return r.Inbox.Put(ctx, m)
+}

@@ -1,0 +1,181 @@
+package orders
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"hale/internal/platform/store"
+)
+
+// Move is a step that somebody wants an order to make.
+type Move struct {
+	To     Status
+	By     Trigger
+	Detail Detail
+	// At is when it was so, says who reports it; zero means now.
+	At time.Time
+	// Key makes a report that comes twice count once. Labs' and carriers'
+	// reports have one; calls and jobs, which look at the order first, need none.
+	Key string
+	// Change, when set, changes what goes with the move: a sample id, an
+	// interpretation, a shipment. It may run more than once.
+	Change func(o *Order)
+}
+
+// tries bounds how often a move looks again at an order that others move.
+const tries = 5
+
+// Advance makes a move when the table has it, and reports whether it did.
+// Whatever the table does not have (what comes late, twice or out of order) is
+// no error: a report with a key is recorded, and nothing else happens.
+//
+// o is the order as it was read, in this transaction or before; it is brought
+// up to date.
+func Advance(ctx context.Context, tx *store.Tx, o *Order, m Move) (changed bool, err error) {
+	if m.At.IsZero() {
+		m.At = tx.Now()
+	}
+	if m.Key != "" {
+		first, err := record(ctx, tx, o, m)
+		if err != nil || !first {
+			return false, err
+		}
+	}
+	for range tries {
+		if !o.Course().May(o.Status, m.To, m.By) {
+			return false, nil
+		}
+		changed, err = step(ctx, tx, o, m)
+		if !errors.Is(err, errStale) {
+			return changed, err
+		}
+		if err := reload(ctx, tx, o); err != nil {
+			return false, err
+		}
+	}
+	return false, store.ErrLostRace
+}
+
+func reload(ctx context.Context, tx *store.Tx, o *Order) (err error) {
+	*o, err = Get(ctx, tx, o.Team, o.ID)
+	return err
+}
+
+// step makes one move of the table.
+func step(ctx context.Context, tx *store.Tx, o *Order, m Move) (bool, error) {
+	before := *o
+	if m.Change != nil {
+		m.Change(o)
+	}
+	o.Status, o.StatusAt, o.UpdatedAt = m.To, tx.Now(), tx.Now()
+	if err := save(ctx, tx, o); err != nil {
+		return false, err
+	}
+	if m.Key != "" {
+		if err := recordMoved(ctx, tx, o, m.Key); err != nil {
+			return false, err
+		}
+	}
+	e, err := addEvent(ctx, tx, o, m.Detail)
+	if err != nil {
+		return false, err
+	}
+	if err := settle(ctx, tx, o.Team, o.Transaction); err != nil {
+		return false, err
+	}
+	return true, tell(ctx, tx, Change{Order: o, Before: before.Status, Event: e, By: m.By})
+}
+
+// addEvent writes the row of history for the order's present status.
+func addEvent(ctx context.Context, tx *store.Tx, o *Order, detail Detail) (Event, error) {
+	e := Event{Status: o.Status, Detail: detail, CreatedAt: o.StatusAt}
+	err := tx.QueryRow(ctx, `INSERT INTO order_events (team_id, order_id, status, detail, created_at) VALUES ($1, $2, $3, $4, $5) RETURNING id`,
+		o.Team, o.ID, string(e.Status), text(string(e.Detail)), e.CreatedAt).Scan(&e.ID)
+	if err != nil {
+		return Event{}, fmt.Errorf("orders: adding to the history of %s: %w", o.ID, err)
+	}
+	return e, nil
+}
+
+// record keeps a report and reports whether its key is new.
+func record(ctx context.Context, tx *store.Tx, o *Order, m Move) (first bool, err error) {
+	n, err := tx.Exec(ctx, `INSERT INTO order_reports (team_id, order_id, key, source, status, detail, reported_at, received_at, moved)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, FALSE) ON CONFLICT (team_id, order_id, key) DO NOTHING`,
+		o.Team, o.ID, m.Key, m.By.String(), string(m.To), text(string(m.Detail)), m.At, tx.Now())
+	if err != nil {
+		return false, fmt.Errorf("orders: recording a report of %s: %w", o.ID, err)
+	}
+	return n == 1, nil
+}
+
+func recordMoved(ctx context.Context, tx *store.Tx, o *Order, key string) error {
+	_, err := tx.Exec(ctx, `UPDATE order_reports SET moved = TRUE WHERE team_id = $1 AND order_id = $2 AND key = $3`, o.Team, o.ID, key)
+	if err != nil {
+		return fmt.Errorf("orders: recording a report of %s: %w", o.ID, err)
+	}
+	return nil
+}
+
+// Amend changes an order without moving it: nothing is announced. change may
+// run more than once and must leave the status alone.
+func Amend(ctx context.Context, tx *store.Tx, o *Order, change func(o *Order)) error {
+	for range tries {
+		change(o)
+		o.UpdatedAt = tx.Now()
+		err := save(ctx, tx, o)
+		if !errors.Is(err, errStale) {
+			return err
+		}
+		if err := reload(ctx, tx, o); err != nil {
+			return err
+		}
+	}
+	return store.ErrLostRace
+}
+
+// listWidth is how many orders one statement is given.
+const listWidth = 25
+
+// histories reads the events of some orders of one team.
+func histories(ctx context.Context, tx *store.Tx, of []Order) (map[ID][]Event, error) {
+	all := map[ID][]Event{}
+	err := inLists(of, func(team any, ids []any, list string) error {
+		rows, err := tx.Query(ctx, `SELECT order_id, id, status, COALESCE(detail, ''), created_at FROM order_events
+			WHERE team_id = $1 AND order_id IN `+list+` ORDER BY order_id, id`, append([]any{team}, ids...)...)
+		if err != nil {
+			return fmt.Errorf("orders: reading histories: %w", err)
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var id ID
+			var e Event
+			if err := rows.Scan(&id, &e.ID, &e.Status, &e.Detail, store.ScanTime(&e.CreatedAt)); err != nil {
+				return fmt.Errorf("orders: reading histories: %w", err)
+			}
+			all[id] = append(all[id], e)
+		}
+		return rows.Err()
+	})
+	return all, err
+}
+
+// inLists calls fn with lists of the orders' ids for IN, of one or of
+// listWidth; the last one is filled up by repeating.
+func inLists(of []Order, fn func(team any, ids []any, list string) error) error {
+	width := listWidth
+	if len(of) == 1 {
+		width = 1
+	}
+	for from := 0; from < len(of); from += width {
+		ids := make([]any, width)
+		for i := range ids {
+			ids[i] = of[min(from+i, len(of)-1)].ID
+		}
+		if err := fn(of[0].Team, ids, store.List(2, width)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,190 @@
+package orders_test
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/orders"
+	"hale/internal/labs/orders/orderstest"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/events"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
+)
+
+// An order of each course goes the shortest way to its end, and every step is
+// a row of history and an event.
+func TestTheStraightWay(t *testing.T) {
+	ways := map[orders.Course][]string{
+		orders.KitCourse: {
+			"received.testkit.ordered", "received.testkit.requisition_created", "collecting_sample.testkit.transit_customer",
+			"collecting_sample.testkit.out_for_delivery", "collecting_sample.testkit.with_customer", "collecting_sample.testkit.transit_lab",
+			"sample_with_lab.testkit.delivered_to_lab", "completed.testkit.completed", "completed.testkit.corrected",
+		},
+		orders.WalkInCourse: {
+			"received.walk_in_test.ordered", "received.walk_in_test.requisition_created", "completed.walk_in_test.completed", "completed.walk_in_test.corrected",
+		},
+		orders.AtHomeCourse: {
+			"received.at_home_phlebotomy.ordered", "received.at_home_phlebotomy.requisition_created", "collecting_sample.at_home_phlebotomy.appointment_pending",
+			"collecting_sample.at_home_phlebotomy.appointment_scheduled", "collecting_sample.at_home_phlebotomy.draw_completed",
+			"completed.at_home_phlebotomy.completed", "completed.at_home_phlebotomy.corrected",
+		},
+		orders.OnSiteCourse: {
+			"received.on_site_collection.ordered", "received.on_site_collection.requisition_created", "sample_with_lab.on_site_collection.draw_completed",
+			"completed.on_site_collection.completed", "completed.on_site_collection.corrected",
+		},
+	}
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		team := orderstest.Team(t, db)
+		for course, want := range ways {
+			o := orderstest.New(t, db, team.ID, course.Method())
+			orderstest.To(t, db, &o, orders.Corrected)
+			if got := heard(t, db, o); !slices.Equal(got, want) {
+				t.Errorf("%s: events of %v, want %v", course, got, want)
+			}
+			sound(t, db, o)
+		}
+	})
+}
+
+// What comes late, twice or out of order moves nothing.
+func TestLateReports(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		team := orderstest.Team(t, db)
+		o := orderstest.New(t, db, team.ID, catalogue.TestKit)
+		orderstest.To(t, db, &o, orders.WithCustomer)
+		before := heard(t, db, o)
+		for i, m := range []orders.Move{
+			{To: orders.OutForDelivery, By: orders.Carrier, Key: "late"},
+			{To: orders.TransitCustomer, By: orders.Carrier},
+			{To: orders.TransitLab, By: orders.Call},
+			{To: orders.DrawCompleted, By: orders.Appointment},
+			{To: orders.Cancelled, By: orders.Call},
+		} {
+			if orderstest.Move(t, db, &o, m) {
+				t.Errorf("move %d was made: %v", i, m)
+			}
+		}
+		if got := heard(t, db, o); !slices.Equal(got, before) {
+			t.Errorf("something was announced: %v", got)
+		}
+		// A scan was missed: the kit is at the lab all the same.
+		arrived := orders.Move{To: orders.DeliveredToLab, By: orders.Lab, Key: "arrived"}
+		if !orderstest.Move(t, db, &o, arrived) || orderstest.Move(t, db, &o, arrived) {
+			t.Error("a report with a key moves once")
+		}
+		stale := o
+		orderstest.To(t, db, &o, orders.Completed)
+		if orderstest.Move(t, db, &stale, orders.Move{To: orders.LabProcessingBlocked, By: orders.Lab}) {
+			t.Error("an order read long ago moved back")
+		}
+		if stale.Status != orders.Completed {
+			t.Errorf("the order read long ago shows %s", stale.Status)
+		}
+		sound(t, db, o)
+	})
+}
+
+// Each further partial result is a step; it is announced to teams that asked.
+func TestPartialResults(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		team := orderstest.Team(t, db)
+		o := orderstest.New(t, db, team.ID, catalogue.OnSite)
+		orderstest.To(t, db, &o, orders.DrawCompleted)
+		before := len(heard(t, db, o))
+		for _, key := range []string{"1", "2", "2"} {
+			orderstest.Move(t, db, &o, orders.Move{To: orders.PartialResults, By: orders.Lab, Key: key})
+		}
+		if got := len(history(t, db, o)); got != before+2 {
+			t.Errorf("%d rows of history, want %d", got, before+2)
+		}
+		if got := len(heard(t, db, o)); got != before {
+			t.Errorf("%d events, want %d", got, before)
+		}
+	})
+}
+
+// history reads the rows of an order.
+func history(t *testing.T, db *store.DB, o orders.Order) (all []orders.Event) {
+	t.Helper()
+	userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) (err error) {
+		all, err = orderstest.History(ctx, tx, &o)
+		return err
+	})
+	return all
+}
+
+// announced is what an event says of an order.
+type announced struct {
+	ID        orders.ID                 `json:"id"`
+	LastEvent struct{ Status string }   `json:"last_event"`
+	Events    []struct{ Status string } `json:"events"`
+}
+
+func (a announced) last(t *testing.T) string {
+	t.Helper()
+	if n := len(a.Events); n == 0 || a.Events[n-1] != a.LastEvent {
+		t.Errorf("last_event %v is not the last of %v", a.LastEvent, a.Events)
+	}
+	return a.LastEvent.Status
+}
+
+// heard are the last events of the announcements about an order, in order.
+func heard(t *testing.T, db *store.DB, o orders.Order) (all []string) {
+	t.Helper()
+	if err := (&events.Sequencer{DB: db}).Settle(t.Context()); err != nil { // on PostgreSQL a running node numbers events
+		t.Fatal(err)
+	}
+	err := db.Read(store.WithTeam(t.Context(), o.Team.UUID()), func(tx *store.Tx) error {
+		page := events.Page{HasMore: true}
+		for page.HasMore {
+			var err error
+			if page, err = events.After(t.Context(), tx, o.Team.UUID(), page.Next, events.MaxPage, nil); err != nil {
+				return err
+			}
+			for _, e := range page.Events {
+				var body struct{ Data announced }
+				if err := json.Unmarshal(e.Body, &body); err != nil {
+					return err
+				}
+				if body.Data.ID == o.ID {
+					all = append(all, body.Data.last(t))
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// sound fails when an order, its history and its transaction disagree.
+func sound(t *testing.T, db *store.DB, o orders.Order) {
+	t.Helper()
+	userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
+		now, err := orders.Get(ctx, tx, o.Team, o.ID)
+		if err != nil {
+			return err
+		}
+		rows, err := orderstest.History(ctx, tx, &now)
+		if err != nil {
+			return err
+		}
+		if last := rows[len(rows)-1]; last.Status != now.Status || !last.CreatedAt.Equal(now.StatusAt) {
+			t.Errorf("the order stands at %s, its history at %s", now.Status, last.Status)
+		}
+		whole, err := orders.GetTransaction(ctx, tx, o.Team, now.Transaction)
+		if err != nil {
+			return err
+		}
+		if want := orders.TransactionStatusOf(whole.Members); whole.Status != want {
+			t.Errorf("the transaction is %s, its orders make it %s", whole.Status, want)
+		}
+		return nil
+	})
+}

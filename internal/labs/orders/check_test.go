@@ -1,0 +1,339 @@
+package orders_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/orders"
+	"hale/internal/labs/orders/orderstest"
+	"hale/internal/people/users"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/ids"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
+	"hale/internal/platform/teams"
+)
+
+// counter is a request in the making: a team, its user and a good order of the
+// team's walk-in test.
+type counter struct {
+	testing.TB
+	db   *store.DB
+	team teams.Team
+	user users.User
+	r    orders.Request
+}
+
+func newCounter(tb testing.TB, db *store.DB) *counter {
+	tb.Helper()
+	c := &counter{TB: tb, db: db, team: orderstest.Team(tb, db)}
+	c.user = orderstest.User(tb, db, c.team.ID)
+	c.r = orderstest.Request(tb, db, c.user, orderstest.Test(tb, db, c.team.ID, catalogue.WalkIn))
+	return c
+}
+
+func (c *counter) write(fn func(ctx context.Context, tx *store.Tx) error) {
+	c.Helper()
+	userstest.Write(c, c.db, fn)
+}
+
+// settings changes the team's.
+func (c *counter) settings(change func(s *teams.Settings)) {
+	c.Helper()
+	c.write(func(ctx context.Context, tx *store.Tx) error {
+		change(&c.team.Settings)
+		return teams.Update(ctx, tx, c.team)
+	})
+}
+
+// account adds one with the lab of the walk-in test and links it to the team.
+func (c *counter) account(change func(n *catalogue.NewAccount)) (id catalogue.AccountID) {
+	c.Helper()
+	c.write(func(ctx context.Context, tx *store.Tx) (err error) {
+		n := catalogue.NewAccount{
+			Owner: &c.team.ID, Lab: c.lab(ctx, tx, "quest"), Status: catalogue.AccountActive, Flow: catalogue.NotDelegated, Number: "1",
+			AllowedBilling: map[catalogue.Billing][]string{catalogue.ClientBill: catalogue.States},
+		}
+		change(&n)
+		id, err = catalogue.AddAccount(ctx, tx, n)
+		return err
+	})
+	return id
+}
+
+func (c *counter) lab(ctx context.Context, tx *store.Tx, slug string) catalogue.LabID {
+	c.Helper()
+	offered, err := catalogue.For(ctx, tx, c.team.ID)
+	if err != nil {
+		c.Fatal(err)
+	}
+	lab, ok := offered.LabNamed(slug)
+	if !ok {
+		c.Fatalf("there is no lab %s", slug)
+	}
+	return lab.ID
+}
+
+// test makes one more lab test of the walk-in test's lab.
+func (c *counter) test(method catalogue.Method, codes ...string) (id catalogue.TestID) {
+	c.Helper()
+	c.write(func(ctx context.Context, tx *store.Tx) error {
+		made, err := catalogue.CreateTest(ctx, tx, c.team.ID, catalogue.NewTest{Name: "Another", Method: method, LabSlug: "quest", ProviderIDs: codes})
+		id = made.ID
+		return err
+	})
+	return id
+}
+
+// active approves a lab test.
+func (c *counter) active(id catalogue.TestID) catalogue.TestID {
+	c.Helper()
+	c.write(func(ctx context.Context, tx *store.Tx) error {
+		yes := true
+		_, err := catalogue.UpdateTest(ctx, tx, c.team.ID, id, catalogue.TestUpdate{Active: &yes})
+		return err
+	})
+	return id
+}
+
+// addOn asks for single markers, too.
+func (c *counter) addOn(a orders.AddOn, method catalogue.Method) {
+	c.r.Set.AddOn = &a
+	if method != "" {
+		c.r.Method = &method
+	}
+}
+
+// insured bills the order to an insurance, for a diagnosis.
+func (c *counter) insured(codes ...string) {
+	c.r.Billing, c.r.ICDCodes = catalogue.CommercialInsurance, codes
+}
+
+func (c *counter) ofAge(years int) {
+	c.r.Patient.BirthDate = civil.DateOf(c.db.Now()).AddDays(-366 * years)
+}
+
+// refusals are what Create says of the request, and makes sure that a dry run
+// says the same and that nothing was stored.
+func (c *counter) refusals() []*fault.Error {
+	c.Helper()
+	_, err := c.create()
+	var refused fault.List
+	if !errors.As(err, &refused) {
+		var one *fault.Error
+		if !errors.As(err, &one) {
+			c.Fatalf("answered %v", err)
+		}
+		refused = fault.List{one}
+	}
+	var trial orders.Trial
+	c.write(func(ctx context.Context, tx *store.Tx) (err error) {
+		trial, err = orders.Try(ctx, tx, c.team.ID, c.r)
+		if _, total, err := orders.List(ctx, tx, c.team.ID, orders.Filter{Page: 1, Size: 10}); err != nil || total != 0 {
+			c.Errorf("%d orders are left behind, %v", total, err)
+		}
+		return err
+	})
+	for _, e := range refused {
+		if !slices.ContainsFunc(trial.Problems, func(p *fault.Error) bool {
+			return p.Kind() == e.Kind() && p.Message() == e.Message() && p.Code() == e.Code()
+		}) {
+			c.Errorf("the dry run does not say: %v", e)
+		}
+	}
+	return refused
+}
+
+func (c *counter) create() (o orders.Order, err error) {
+	err = c.db.Write(store.WithTeam(c.Context(), c.team.ID.UUID()), func(tx *store.Tx) (err error) {
+		o, err = orders.Create(c.Context(), tx, c.team.ID, c.r)
+		return err
+	})
+	return o, err
+}
+
+// Every rule of reference 1.9 refuses with a status, a code, a field and a
+// sentence of its own, in a dry run as in earnest, and leaves nothing behind.
+func TestCreateRefuses(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		plain := newCounter(t, db)
+		good := plain.r
+		for _, rule := range rules {
+			c := plain
+			if rule.own { // it changes the team
+				c = newCounter(t, db)
+			} else {
+				c.r = good
+				set := *good.Set
+				c.r.Set = &set
+			}
+			rule.given(c)
+			got := c.refusals()
+			e := got[0]
+			if len(got) != 1 || e.Kind() != rule.kind || e.Code() != rule.code || strings.Join(e.Loc(), ".") != "body."+rule.at || e.Message() != rule.says {
+				t.Errorf("%s: %d refusals, the first is of kind %d, {%q, %q, %q}", rule.name, len(got), e.Kind(), e.Code(), strings.Join(e.Loc(), "."), e.Message())
+			}
+		}
+		plain.r = good
+		if _, err := plain.create(); err != nil {
+			t.Errorf("the request that all of them began with: %v", err)
+		}
+	})
+}
+
+// What nobody is refused for, a dry run warns of.
+func TestTrialWarns(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		own := &catalogue.Physician{FirstName: "Jane", LastName: "Example", NPI: "1234567893"}
+		agreed := []orders.Consent{{Type: orders.Consents[0]}}
+		for name, x := range map[string]struct {
+			given func(r *orders.Request)
+			want  []string
+		}{
+			"no consents":              {func(*orders.Request) {}, []string{"consents_missing body.consents"}},
+			"consents":                 {func(r *orders.Request) { r.Consents = agreed }, nil},
+			"the team's own physician": {func(r *orders.Request) { r.Physician = own }, nil},
+			"codes that clash": {func(r *orders.Request) {
+				r.Physician, r.ICDCodes = own, []string{"I10", "e119", "E10.9"}
+			}, []string{"icd_excludes1 body.icd_codes.2"}},
+			"codes that are not part of each other": {func(r *orders.Request) {
+				r.Physician, r.ICDCodes = own, []string{"E21.3", "E83.52"}
+			}, []string{"icd_excludes2 body.icd_codes.1"}},
+		} {
+			c := newCounter(t, db)
+			x.given(&c.r)
+			var trial orders.Trial
+			c.write(func(ctx context.Context, tx *store.Tx) (err error) {
+				trial, err = orders.Try(ctx, tx, c.team.ID, c.r)
+				return err
+			})
+			var got []string
+			for _, w := range trial.Warnings {
+				got = append(got, w.Code()+" "+strings.Join(w.Loc(), "."))
+			}
+			if len(trial.Problems) > 0 || !slices.Equal(got, x.want) {
+				t.Errorf("%s: %v, warnings %v", name, trial.Problems, got)
+			}
+			if _, err := c.create(); err != nil {
+				t.Errorf("%s: the order is refused: %v", name, err)
+			}
+		}
+	})
+}
+
+// A question takes one answer, and a numeric one a number as labs read it. What
+// is refused is not sent.
+func TestAnswers(t *testing.T) {
+	c := newCounter(t, storetest.SQLite(t))
+	walkIn := catalogue.WalkIn
+	marker, question := asking(c, "LASTDOSE")
+	c.r.Method, c.r.Set = &walkIn, &orders.OrderSet{AddOn: &orders.AddOn{MarkerIDs: []catalogue.MarkerID{marker}}}
+	for _, x := range []struct {
+		given []string
+		want  string
+	}{
+		{[]string{"12"}, ""},
+		{[]string{" -1.5 "}, ""},
+		{[]string{".5"}, ""},
+		{[]string{"12", "14"}, "aoe_repeated"},
+		{[]string{"12", "12"}, "aoe_repeated"},
+		{[]string{"NaN"}, "aoe_answer"},
+		{[]string{"-Inf"}, "aoe_answer"},
+		{[]string{"0x1p4"}, "aoe_answer"},
+		{[]string{"1e3"}, "aoe_answer"},
+		{[]string{"."}, "aoe_answer"},
+		{[]string{"twelve"}, "aoe_answer"},
+	} {
+		c.r.Answers = nil
+		for _, text := range x.given {
+			c.r.Answers = append(c.r.Answers, orders.Answer{MarkerID: marker, QuestionID: question, Answer: text})
+		}
+		_, err := c.create()
+		var refused *fault.Error
+		if errors.As(err, &refused); err != nil && refused == nil || x.want != "" && refused == nil || refused != nil && refused.Code() != x.want {
+			t.Errorf("%q: %v, want %q", x.given, err, x.want)
+		}
+	}
+}
+
+// The diagnoses of a kit's registration are codes, as an order's are.
+func TestDiagnosesOfARegistration(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		team := orderstest.Team(t, db)
+		kit := orderstest.Kit(t, db, team.ID)
+		register := func(codes ...string) error {
+			ctx := store.WithTeam(t.Context(), team.ID.UUID())
+			return db.Write(ctx, func(tx *store.Tx) error {
+				_, err := orders.Register(ctx, tx, team.ID, orders.Registration{
+					SampleID: kit.SampleID, Patient: orderstest.Patient(), Address: orderstest.Address(), ICDCodes: codes,
+				})
+				return err
+			})
+		}
+		err := register("I10", "cough")
+		if !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "body.health_insurance.diagnosis_codes.1:") || strings.Contains(err.Error(), "cough") {
+			t.Errorf("a word for a code: %v", err)
+		}
+		if err := register("I10", "e119"); err != nil {
+			t.Errorf("codes: %v", err)
+		}
+	})
+}
+
+var unknownID = ids.MustParse[catalogue.Test]("019f0000-0000-7000-8000-000000000000")
+
+// seededTest is the team's seeded lab test of another method.
+func seededTest(c *counter, method catalogue.Method) catalogue.TestID {
+	return orderstest.Test(c, c.db, c.team.ID, method).ID
+}
+
+// bareUser is somebody of whom the team knows nothing.
+func bareUser(c *counter) users.User {
+	return userstest.New(c, c.db, c.team.ID, users.NewUser{})
+}
+
+// asking is a marker of the lab that asks a question, and the question.
+func asking(c *counter, code string) (marker catalogue.MarkerID, question int64) {
+	c.write(func(ctx context.Context, tx *store.Tx) error {
+		offered, err := catalogue.For(ctx, tx, c.team.ID)
+		if err != nil {
+			return err
+		}
+		for _, m := range offered.Markers(catalogue.MarkerFilter{Labs: []catalogue.LabID{c.lab(ctx, tx, "quest")}}) {
+			for _, q := range m.Questions {
+				if q.Code == code && len(m.Questions) == 1 {
+					marker, question = m.ID, q.ID
+				}
+			}
+		}
+		return nil
+	})
+	if question == 0 {
+		c.Fatalf("no marker asks %s", code)
+	}
+	return marker, question
+}
+
+// askingMarker is a marker of the lab that must know something which has no
+// default.
+func askingMarker(c *counter) (id catalogue.MarkerID) {
+	c.write(func(ctx context.Context, tx *store.Tx) error {
+		offered, err := catalogue.For(ctx, tx, c.team.ID)
+		if err != nil {
+			return err
+		}
+		m, ok := offered.MarkerCoded(c.lab(ctx, tx, "quest"), "70030") // clotting, which asks for anticoagulants
+		if !ok {
+			c.Fatal("the marker is gone")
+		}
+		id = m.ID
+		return nil
+	})
+	return id
+}

@@ -1,0 +1,156 @@
+package orders
+
+import (
+	"context"
+	"fmt"
+
+	"hale/internal/labs/catalogue"
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/ids"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
+)
+
+// Create orders a test. It is placed with the lab's network in the background,
+// at once or on the day of its activate_by.
+//
+// Reference 1.9.
+func Create(ctx context.Context, tx *store.Tx, team teams.ID, r Request) (Order, error) {
+	v := newReview(tx, team)
+	o := v.request(ctx, &r, func(set catalogue.OrderSet, method *Method, account *catalogue.AccountID) (catalogue.Panel, error) {
+		return catalogue.ResolveOrderSet(ctx, tx, team, set, method, account)
+	})
+	if err := v.verdict(); err != nil {
+		return Order{}, err
+	}
+	if err := start(ctx, tx, &o); err != nil {
+		return Order{}, err
+	}
+	return o, dispatch(ctx, tx, &o)
+}
+
+// Trial is what there is to say of a request: what it would be refused with,
+// and what it would not, but should be looked at.
+type Trial struct{ Problems, Warnings []*fault.Error }
+
+// Try is everything that Create would find wrong or doubtful, and stores
+// nothing.
+func Try(ctx context.Context, tx *store.Tx, team teams.ID, r Request) (Trial, error) {
+	v := newReview(tx, team)
+	v.request(ctx, &r, func(set catalogue.OrderSet, method *Method, account *catalogue.AccountID) (catalogue.Panel, error) {
+		return catalogue.PreviewOrderSet(ctx, tx, team, set, method, account)
+	})
+	return Trial{v.problems(), v.advice}, v.err
+}
+
+// request checks a request and makes the order that it asks for. The order is
+// good only when nothing was found wrong.
+func (v *review) request(ctx context.Context, r *Request, resolve resolve) Order {
+	v.texts(r)
+	v.patient(&r.Patient)
+	v.address("patient_address", &r.Address)
+	v.physician(r.Physician)
+	v.user(ctx, r.User)
+	set, account := r.set(v)
+	v.minor(ctx, r.User, &r.Patient)
+	billed := v.insurance(ctx, r.User, r.Billing, r.ICDCodes)
+	if len(v.problems()) > 0 && len(set.TestIDs)+len(set.MarkerIDs)+len(set.ProviderIDs) == 0 {
+		return Order{}
+	}
+	p, ok := v.place(ctx, resolve, set, r.Method, account, false)
+	if !ok {
+		return Order{}
+	}
+	v.terms(p, r.Address.State, r.Billing, r.Physician)
+	answers := v.answers(p.panel, r.Answers)
+	v.consented(ctx, r.Physician, r.Consents)
+	physician, err := physicianOf(ctx, v.tx, v.team, p.account, r.Physician)
+	v.found(err)
+	o := p.order(v.team, r.User)
+	o.ActivateBy, o.Scheduled = r.ActivateBy, r.ActivateBy != nil
+	o.Priority, o.Billing, o.Insurance = r.Priority, r.Billing, billed
+	o.Body = Body{
+		Patient: &r.Patient, Address: &r.Address, Physician: physician, ClinicalNotes: r.ClinicalNotes, Passthrough: r.Passthrough,
+		ICDCodes: r.ICDCodes, Answers: answers, Consents: r.Consents, Creator: r.Creator,
+	}
+	return o
+}
+
+// physicianOf is who signs: the one given, or the platform's for accounts that
+// leave ordering to it.
+func physicianOf(ctx context.Context, tx *store.Tx, team teams.ID, account catalogue.Account, given *catalogue.Physician) (*catalogue.Physician, error) {
+	if given != nil || account.Flow.TeamOrders() {
+		return given, nil
+	}
+	offered, err := catalogue.For(ctx, tx, team)
+	if err != nil {
+		return nil, err
+	}
+	if p, ok := offered.PlatformPhysician(); ok {
+		return &p, nil
+	}
+	return nil, nil
+}
+
+// order is an initial order of what was resolved.
+func (p place) order(team teams.ID, user users.ID) Order {
+	return Order{
+		Team: team, User: user, Origin: Initial, Lab: p.panel.Lab.ID, LabTest: p.panel.Test.ID, Account: p.account.ID,
+		Method: p.panel.Method, Billing: catalogue.ClientBill, SMSEnabled: true,
+	}
+}
+
+// start stores a new order as ordered, in its transaction or in a new one, and
+// announces it.
+func start(ctx context.Context, tx *store.Tx, o *Order) error {
+	team, err := teams.Get(ctx, tx, o.Team)
+	if err != nil {
+		return err
+	}
+	o.ID, o.Details, o.Network = ids.From[Order](tx.NewUUID()), tx.NewUUID(), networkOf(team)
+	o.Status, o.StatusAt, o.CreatedAt, o.UpdatedAt = Ordered, tx.Now(), tx.Now(), tx.Now()
+	if o.HasABN, err = needsNotice(ctx, tx, o); err != nil {
+		return err
+	}
+	joins := !o.Transaction.IsZero()
+	if !joins {
+		if o.Transaction, err = begin(ctx, tx, o.Team); err != nil {
+			return err
+		}
+	}
+	if err := insert(ctx, tx, o); err != nil {
+		return err
+	}
+	e, err := addEvent(ctx, tx, o, NoDetail)
+	if err != nil {
+		return err
+	}
+	if joins {
+		if err := settle(ctx, tx, o.Team, o.Transaction); err != nil {
+			return err
+		}
+	}
+	return tell(ctx, tx, Change{Order: o, Event: e, By: Call})
+}
+
+// The networks that orders go to. Orders of sandbox teams never leave the house.
+const (
+	SandboxNetwork = "sandboxlab"
+	HL7Network     = "hl7v2"
+)
+
+func networkOf(team teams.Team) string {
+	if team.Environment == teams.Sandbox {
+		return SandboxNetwork
+	}
+	return HL7Network
+}
+
+// must says that a move which nothing can stand in the way of was not made.
+func must(changed bool, err error, o *Order, to Status) error {
+	if err == nil && !changed {
+		return fmt.Errorf("orders: %s did not move from %s to %s", o.ID, o.Status, to)
+	}
+	return err
+}

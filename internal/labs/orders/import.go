@@ -1,0 +1,101 @@
+package orders
+
+import (
+	"context"
+	"log/slog"
+
+	"hale/internal/labs/catalogue"
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/secrets"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
+)
+
+// Import takes over an order that its lab has already.
+//
+// Reference 1.13, ImportOrderBody.
+type Import struct {
+	User      users.ID
+	Billing   catalogue.Billing
+	Set       OrderSet
+	Method    Method
+	Physician *catalogue.Physician
+	Patient   Patient
+	Address   Address
+	SampleID  string // the lab's number of the order
+	Account   *catalogue.AccountID
+}
+
+// LogValue keeps a person out of logs.
+func (Import) LogValue() slog.Value { return slog.StringValue(secrets.Withheld) }
+
+// Adopt imports an order. Nothing is placed, and accounts that are pending will do.
+//
+// Spec: Further operations, POST /v3/order/import.
+func Adopt(ctx context.Context, tx *store.Tx, team teams.ID, r Import) (Order, error) {
+	v := newReview(tx, team)
+	oneOf(v, "billing_type", r.Billing, catalogue.Billings)
+	oneOf(v, "collection_method", r.Method, catalogue.Methods)
+	v.patient(&r.Patient)
+	v.looseAddress("patient_address", &r.Address)
+	v.physician(r.Physician)
+	r.SampleID = v.form.Text("sample_id", r.SampleID, longestLine)
+	v.user(ctx, r.User)
+	v.minor(ctx, r.User, &r.Patient)
+	o := v.adopted(ctx, &r)
+	if len(v.problems()) == 0 {
+		v.freeSample(ctx, r.SampleID)
+	}
+	if err := v.verdict(); err != nil {
+		return Order{}, err
+	}
+	if err := start(ctx, tx, &o); err != nil {
+		return Order{}, err
+	}
+	changed, err := Advance(ctx, tx, &o, Move{To: RequisitionBypassed, By: Call})
+	return o, must(changed, err, &o, RequisitionBypassed)
+}
+
+func (v *review) adopted(ctx context.Context, r *Import) Order {
+	as := Request{Set: &r.Set, Method: &r.Method, Account: r.Account}
+	set, account := as.set(v)
+	if len(set.TestIDs)+len(set.MarkerIDs)+len(set.ProviderIDs) == 0 {
+		v.refuse("empty_order_set", "order_set must name lab_test_ids, or marker_ids or provider_ids in add_on", "order_set")
+		return Order{}
+	}
+	p, ok := v.place(ctx, func(set catalogue.OrderSet, method *Method, account *catalogue.AccountID) (catalogue.Panel, error) {
+		return catalogue.ResolveOrderSet(ctx, v.tx, v.team, set, method, account)
+	}, set, &r.Method, account, true)
+	if !ok {
+		return Order{}
+	}
+	if !catalogue.BillingAllowed(p.account, r.Billing, r.Address.State) {
+		v.refuse("billing_not_allowed", "Billing type "+string(r.Billing)+" is not allowed for this lab account in this state", "billing_type")
+	}
+	if p.account.Flow.TeamOrders() && r.Physician == nil {
+		v.refuse("physician_missing", "A physician is required: orders under this lab account are delegated to the team", "physician")
+	}
+	physician, err := physicianOf(ctx, v.tx, v.team, p.account, r.Physician)
+	v.found(err)
+	o := p.order(v.team, r.User)
+	o.Billing, o.SampleID = r.Billing, r.SampleID
+	o.Body = Body{Patient: &r.Patient, Address: &r.Address, Physician: physician}
+	return o
+}
+
+// freeSample refuses a sample id that another order of the team has. Imports
+// of the same one wait for each other.
+func (v *review) freeSample(ctx context.Context, sample string) {
+	if sample == "" {
+		return
+	}
+	if !v.found(v.tx.Lock(ctx, "orders.sample:"+v.team.String()+":"+sample)) {
+		return
+	}
+	var n int
+	err := v.tx.QueryRow(ctx, `SELECT COUNT(*) FROM orders WHERE sample_id = $2 AND team_id = $1`, v.team, sample).Scan(&n)
+	if v.found(err) && n > 0 {
+		v.faults = append(v.faults, fault.New(fault.Invalid, "Value error, an order with this sample_id exists").At("body", "sample_id"))
+	}
+}

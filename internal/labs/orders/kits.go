@@ -1,0 +1,161 @@
+package orders
+
+import (
+	"context"
+	"encoding/base32"
+	"log/slog"
+	"strings"
+	"time"
+
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/diagnoses"
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/secrets"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
+)
+
+// KitRequest orders a test kit of which nobody knows yet whom it is for.
+//
+// Reference 1.12, CreateRegistrableTestkitOrderRequest.
+type KitRequest struct {
+	User        users.ID
+	LabTest     catalogue.TestID
+	Shipping    Address
+	Passthrough *string
+	Account     *catalogue.AccountID
+}
+
+// LogValue keeps where a kit goes out of logs.
+func (KitRequest) LogValue() slog.Value { return slog.StringValue(secrets.Withheld) }
+
+// CreateKit orders a registrable test kit. Its sample id is printed on it.
+func CreateKit(ctx context.Context, tx *store.Tx, team teams.ID, r KitRequest) (Order, error) {
+	v := newReview(tx, team)
+	v.shipping(&r.Shipping)
+	if r.Passthrough != nil {
+		text := v.form.Optional("passthrough", *r.Passthrough, longestPassthrough)
+		r.Passthrough = &text
+	}
+	v.user(ctx, r.User)
+	o := v.kit(ctx, r)
+	if err := v.verdict(); err != nil {
+		return Order{}, err
+	}
+	if err := start(ctx, tx, &o); err != nil {
+		return Order{}, err
+	}
+	changed, err := Advance(ctx, tx, &o, Move{To: AwaitingRegistration, By: Call})
+	if err := must(changed, err, &o, AwaitingRegistration); err != nil {
+		return Order{}, err
+	}
+	return o, ask(ctx, tx, shipKind, &o, time.Time{})
+}
+
+func (v *review) kit(ctx context.Context, r KitRequest) Order {
+	method := catalogue.TestKit
+	p, ok := v.place(ctx, func(set catalogue.OrderSet, _ *Method, account *catalogue.AccountID) (catalogue.Panel, error) {
+		return catalogue.ResolveOrderSet(ctx, v.tx, v.team, set, &method, account)
+	}, catalogue.OrderSet{TestIDs: []catalogue.TestID{r.LabTest}}, nil, r.Account, false)
+	if !ok {
+		return Order{}
+	}
+	o := p.order(v.team, r.User)
+	o.Registrable, o.SampleID = true, kitNumber()
+	o.Body = Body{Shipping: &r.Shipping, Passthrough: r.Passthrough}
+	return o
+}
+
+// kitNumber is what is printed on a kit: ten characters that are not mixed up
+// when read aloud.
+func kitNumber() string {
+	letters := base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").WithPadding(base32.NoPadding)
+	return "K" + letters.EncodeToString(secrets.Bytes(7))[:10]
+}
+
+// Registration says whom a kit is for.
+//
+// Reference 1.12, RegisterTestkitRequest.
+type Registration struct {
+	User      *users.ID // another user of the team, to whom the order moves
+	SampleID  string
+	Patient   Patient
+	Address   Address
+	Physician *catalogue.Physician
+	Consents  []Consent
+	ICDCodes  []string
+}
+
+// LogValue keeps a person out of logs.
+func (Registration) LogValue() slog.Value { return slog.StringValue(secrets.Withheld) }
+
+// Register binds a kit to the person whose sample it will hold, and has the
+// order placed with the lab.
+func Register(ctx context.Context, tx *store.Tx, team teams.ID, r Registration) (Order, error) {
+	v := newReview(tx, team)
+	v.patient(&r.Patient)
+	v.address("patient_address", &r.Address)
+	v.physician(r.Physician)
+	v.consents(r.Consents)
+	v.diagnoses(r.ICDCodes, "health_insurance", "diagnosis_codes")
+	v.found(diagnoses.Valid(ctx, tx, r.ICDCodes, "health_insurance", "diagnosis_codes"))
+	r.SampleID = v.form.Text("sample_id", r.SampleID, longestLine)
+	if len(v.problems()) > 0 {
+		return Order{}, v.verdict()
+	}
+	o, err := kitBySample(ctx, tx, team, r.SampleID)
+	if err != nil {
+		return Order{}, err
+	}
+	if r.User != nil {
+		v.user(ctx, *r.User)
+		o.User = *r.User
+	}
+	v.registration(ctx, &o, &r)
+	if err := v.verdict(); err != nil {
+		return Order{}, err
+	}
+	if err := savePerson(ctx, tx, &o); err != nil {
+		return Order{}, lost(err)
+	}
+	changed, err := Advance(ctx, tx, &o, Move{To: Registered, By: Call})
+	if err == nil && !changed {
+		err = store.ErrLostRace // it could be registered when we looked
+	}
+	if err != nil {
+		return Order{}, err
+	}
+	return o, dispatch(ctx, tx, &o)
+}
+
+// registration checks what the order's lab asks for, and fills in the person.
+func (v *review) registration(ctx context.Context, o *Order, r *Registration) {
+	if !o.Course().May(o.Status, Registered, Call) {
+		v.refuse("kit_not_registrable", "A test kit in status "+o.Full()+" cannot be registered", "sample_id")
+		return
+	}
+	v.minor(ctx, o.User, &r.Patient)
+	account, err := catalogue.AccountOf(ctx, v.tx, v.team, o.Account)
+	if !v.found(err) {
+		return
+	}
+	v.terms(place{panel: catalogue.Panel{Lab: account.Lab}, account: account}, r.Address.State, o.Billing, r.Physician)
+	v.consented(ctx, r.Physician, r.Consents)
+	o.Body.Physician, err = physicianOf(ctx, v.tx, v.team, account, r.Physician)
+	v.found(err)
+	o.Body.Patient, o.Body.Address, o.Body.Consents, o.Body.ICDCodes = &r.Patient, &r.Address, r.Consents, r.ICDCodes
+}
+
+// kitBySample finds a registrable kit of the team by the number printed on it.
+func kitBySample(ctx context.Context, tx *store.Tx, team teams.ID, sample string) (Order, error) {
+	found, err := many(ctx, tx, `SELECT `+columns+` FROM orders WHERE team_id = $1 AND sample_id IN ($2, $3) AND registrable = TRUE
+		ORDER BY created_at DESC, id DESC LIMIT 1`, team, sample, strings.ToUpper(sample))
+	if err != nil {
+		return Order{}, err
+	}
+	if len(found) == 0 {
+		return Order{}, fault.New(fault.NotFound, "No test kit with this sample_id").At("body", "sample_id").WithType("unknown_sample_id")
+	}
+	return found[0], nil
+}

@@ -1,0 +1,151 @@
+package orders
+
+import (
+	"context"
+	"time"
+
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
+)
+
+// SortKey says what a list is sorted by.
+type SortKey string
+
+// The sort keys.
+const (
+	ByCreation    SortKey = "created_at"
+	ByPatientName SortKey = "patient_name" // last name, first name
+	ByLastStatus  SortKey = "last_status"  // the event string, as text
+)
+
+// SortKeys lists them all.
+var SortKeys = []SortKey{ByCreation, ByPatientName, ByLastStatus}
+
+// Activation is whether an order's day has come.
+type Activation string
+
+// The activations.
+const (
+	CurrentOrders   Activation = "current"
+	ScheduledOrders Activation = "scheduled"
+)
+
+// Activations lists them all.
+var Activations = []Activation{CurrentOrders, ScheduledOrders}
+
+// Span is a time with both ends in it; nil leaves an end open.
+type Span struct{ From, To *time.Time }
+
+// Filter narrows a list; empty fields do not.
+//
+// Spec: Lab lookups, GET /v3/orders.
+type Filter struct {
+	Search         string // order id, user id, patient, birth date, recipient
+	PatientName    string
+	Recipient      string
+	Created        Span
+	Updated        Span
+	Statuses       []Status
+	Methods        []Method
+	Critical       *bool
+	Interpretation Interpretation
+	Activations    []Activation
+	User           *users.ID
+	IDs            []ID
+	Transaction    *TransactionID
+
+	Key       SortKey // ByCreation when empty
+	Ascending bool
+	Page      int // from 1
+	Size      int
+}
+
+// List returns one page of a team's orders and how many there are in all.
+func List(ctx context.Context, tx *store.Tx, team teams.ID, f Filter) (page []Order, total int, err error) {
+	if f.User != nil {
+		err := users.Exists(ctx, tx, team, *f.User)
+		if fault.Is(err, fault.NotFound) {
+			err = fault.New(fault.NotFound, "User does not exist on this team")
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+	}
+	found, total, err := Select(ctx, tx, team, f)
+	if err != nil {
+		return nil, 0, err
+	}
+	page, err = byIDs(ctx, tx, team, found)
+	return page, total, err
+}
+
+// Select is List without reading the orders.
+func Select(ctx context.Context, tx *store.Tx, team teams.ID, f Filter) (page []ID, total int, err error) {
+	m := memories.of(team, tx.Now())
+	if err := m.prepare(ctx, tx, team); err != nil {
+		return nil, 0, err
+	}
+	within, err := f.within(ctx, tx, team)
+	if err != nil {
+		return nil, 0, err
+	}
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	memories.resize(m, m.len())
+	matching := m.match(f, within, Today(tx.Now()))
+	total = matching.count()
+	for _, at := range m.page(matching, total, f) {
+		page = append(page, m.ids[at])
+	}
+	return page, total, nil
+}
+
+// within are the lists of ids that an order has to be in: those of the filter,
+// and those of its transaction, which the database knows.
+func (f *Filter) within(ctx context.Context, tx *store.Tx, team teams.ID) (lists [][]ID, err error) {
+	if f.IDs != nil {
+		lists = append(lists, f.IDs)
+	}
+	if f.Transaction != nil {
+		of, err := idsOf(ctx, tx, `SELECT id FROM orders WHERE team_id = $1 AND transaction_id = $2`, team, *f.Transaction)
+		if err != nil {
+			return nil, err
+		}
+		lists = append(lists, of)
+	}
+	return lists, nil
+}
+
+// byIDOnly is the team of an order in a condition beside a list of ids: not the
+// bare column, for which SQLite would go through an index of all the team's
+// orders, as it takes a team to have ten.
+const byIDOnly = `COALESCE(team_id, team_id)`
+
+// byIDs reads orders in the order of their ids. One that was erased meanwhile
+// is left out.
+func byIDs(ctx context.Context, tx *store.Tx, team teams.ID, ids []ID) ([]Order, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	named := make([]Order, len(ids))
+	for i, id := range ids {
+		named[i] = Order{Team: team, ID: id}
+	}
+	read := map[ID]Order{}
+	err := inLists(named, func(team any, list []any, in string) error {
+		found, err := many(ctx, tx, `SELECT `+columns+` FROM orders WHERE `+byIDOnly+` = $1 AND id IN `+in, append([]any{team}, list...)...)
+		for _, o := range found {
+			read[o.ID] = o
+		}
+		return err
+	})
+	all := make([]Order, 0, len(ids))
+	for _, id := range ids {
+		if o, ok := read[id]; ok {
+			all = append(all, o)
+		}
+	}
+	return all, err
+}

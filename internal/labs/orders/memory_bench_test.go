@@ -1,0 +1,93 @@
+package orders
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"hale/internal/labs/catalogue"
+	"hale/internal/platform/civil"
+)
+
+// BenchmarkMatch filters a million orders, of 50,000 people and of a million,
+// and walks to the page. What it leaves out is reading the page's rows.
+func BenchmarkMatch(b *testing.B) {
+	today := civil.MustParse("2026-03-01")
+	yes := true
+	month := time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
+	end := month.AddDate(0, 1, 0)
+	cases := []struct {
+		name string
+		f    Filter
+	}{
+		{"nothing", Filter{}},
+		{"status", Filter{Statuses: []Status{Completed, PartialResults}}},
+		{"month", Filter{Created: Span{&month, &end}}},
+		{"critical", Filter{Critical: &yes}},
+		{"name one in ten", Filter{PatientName: "ada"}},
+		{"search one in ten", Filter{Search: "ada"}},
+		{"search a letter", Filter{Search: "a"}},
+		{"search a birth date", Filter{Search: "1950-01-08"}},
+		{"search nobody", Filter{Search: "zzyzx"}},
+		{"search an id", Filter{Search: "01234567-89ab"}},
+		{"by name, deep", Filter{Key: ByPatientName, Page: 19_000}},
+		{"by status, deep", Filter{Key: ByLastStatus, Page: 19_000}},
+		{"many", Filter{
+			Statuses: []Status{Completed, Ordered}, Methods: []Method{catalogue.WalkIn, catalogue.TestKit}, Activations: []Activation{CurrentOrders},
+			PatientName: "a", Recipient: "e", Search: "r", Updated: Span{From: &month}, Key: ByLastStatus,
+		}},
+	}
+	for _, people := range []int{50_000, 1_000_000} {
+		m := filled(1_000_000, people)
+		for _, c := range cases {
+			c.f.Page, c.f.Size = max(1, c.f.Page), 50
+			b.Run(fmt.Sprintf("%s/people=%d", c.name, people), func(b *testing.B) {
+				for b.Loop() {
+					matching := m.match(c.f, nil, today)
+					m.page(matching, matching.count(), c.f)
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkFill is what remains of the first list when nothing has to be read
+// or opened.
+func BenchmarkFill(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		filled(1_000_000, 50_000)
+	}
+}
+
+// filled is the memory of a year's orders.
+func filled(orders, people int) *memory {
+	rng := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same each time
+	id := func(n int) (id [16]byte) {
+		binary.BigEndian.PutUint64(id[:], uint64(n))
+		binary.LittleEndian.PutUint64(id[8:], rng.Uint64())
+		return id
+	}
+	first := []string{"ada", "grace", "alan", "edsger", "barbara", "donald", "frances", "john", "radia", "ken"}
+	persons := make([]columnRow, people)
+	for i := range persons {
+		persons[i].user = id(i)
+		n := names{first: first[rng.IntN(10)], last: fmt.Sprintf("example%x", i), birth: 19500101 + int32(rng.IntN(28))}
+		n.recipient = n.first + " " + n.last
+		persons[i].names = n
+	}
+	year := time.Date(2025, 3, 1, 0, 0, 0, 0, time.UTC)
+	m := &memory{}
+	for i := range orders {
+		r := persons[i%people]
+		r.id = id(i)
+		r.created = year.Add(time.Duration(rng.Int64N(int64(365 * 24 * time.Hour)))).UnixMicro()
+		r.updated, r.kind = r.created+1, kindOf(Statuses[rng.IntN(len(Statuses))], catalogue.Methods[rng.IntN(len(catalogue.Methods))])
+		r.result = resultOf(Interpretations[rng.IntN(len(Interpretations))], rng.IntN(10) == 0)
+		m.put(&r)
+	}
+	m.arrange(0)
+	return m
+}

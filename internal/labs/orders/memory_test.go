@@ -1,0 +1,145 @@
+package orders_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/orders"
+	"hale/internal/labs/orders/orderstest"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/ops"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
+)
+
+// What one node writes the next list of another one has, at once.
+func TestNodesSeeEachOther(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		team := orderstest.Team(t, db)
+		here, there := orders.NewNode(), orders.NewNode()
+		cancelled := orders.Filter{Statuses: []orders.Status{orders.Cancelled}}
+		for n := 1; n <= 3; n++ {
+			back := there.Be()
+			o := orderstest.New(t, db, team.ID, catalogue.WalkIn)
+			if got := total(t, db, team.ID, orders.Filter{}); got != n {
+				t.Errorf("there: %d orders, want %d", got, n)
+			}
+			back()
+			back = here.Be()
+			if got := total(t, db, team.ID, orders.Filter{PatientName: "byron"}); got != n {
+				t.Errorf("here: %d orders, want %d", got, n)
+			}
+			orderstest.To(t, db, &o, orders.Cancelled)
+			back()
+			back = there.Be()
+			if got := total(t, db, team.ID, cancelled); got != n {
+				t.Errorf("there: %d are cancelled, want %d", got, n)
+			}
+			back()
+		}
+	})
+}
+
+// A transaction that began before a list was read, and committed after a later
+// one, is not missed.
+func TestSlowTransactionIsSeen(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		if db.Engine() != store.Postgres {
+			t.Skip("SQLite has one writer")
+		}
+		defer orders.NewNode().Be()()
+		team := orderstest.Team(t, db)
+		slow, quick := orderstest.New(t, db, team.ID, catalogue.WalkIn), orderstest.New(t, db, team.ID, catalogue.WalkIn)
+		cancelled := orders.Filter{Statuses: []orders.Status{orders.Cancelled}}
+		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
+			if _, err := orders.Advance(ctx, tx, &slow, orders.Move{To: orders.Cancelled, By: orders.Operator}); err != nil {
+				return err
+			}
+			if n := total(t, db, team.ID, cancelled); n != 0 {
+				t.Errorf("%d are cancelled before the commit", n)
+			}
+			orderstest.To(t, db, &quick, orders.Cancelled)
+			if n := total(t, db, team.ID, cancelled); n != 1 {
+				t.Errorf("%d are cancelled, want the quick one", n)
+			}
+			return nil
+		})
+		if n := total(t, db, team.ID, cancelled); n != 2 {
+			t.Errorf("%d are cancelled, want both", n)
+		}
+	})
+}
+
+// A node that reads orders part by part, while they change, has them all and
+// as they are.
+func TestWarmingUp(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		team := orderstest.Team(t, db)
+		pattern := orderstest.New(t, db, team.ID, catalogue.WalkIn)
+		const more = 5300 // two parts
+		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
+			many := make([]orders.Order, more)
+			for i := range many {
+				many[i] = pattern
+				many[i].SampleID = fmt.Sprint("W", i)
+			}
+			return orders.Load(ctx, tx, many)
+		})
+		node := orders.NewNode()
+		defer node.Be()()
+		ctx := store.WithTeam(t.Context(), team.ID.UUID())
+		done := make(chan error, 2)
+		for range 2 {
+			go func() { done <- orders.Ready(ctx, db, team.ID) }()
+		}
+		orderstest.To(t, db, &pattern, orders.Cancelled)
+		orders.Warm(store.AsSystem(t.Context()), db, ops.Discard())
+		if err := errors.Join(<-done, <-done); err != nil {
+			t.Fatal(err)
+		}
+		userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
+			for want, f := range map[int]orders.Filter{
+				more + 1: {Key: orders.ByPatientName},
+				1:        {Statuses: []orders.Status{orders.Cancelled}},
+				more:     {Statuses: []orders.Status{orders.Ordered}, Search: "ada byron"},
+			} {
+				f.Page, f.Size = 2, 10
+				if _, n, err := orders.Select(ctx, tx, team.ID, f); err != nil || n != want {
+					t.Errorf("%d orders, want %d: %v", n, want, err)
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// Stamps of a database that was restored elsewhere may be ahead of it.
+func TestWarmingUpAfterARestore(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		team := orderstest.Team(t, db)
+		o := orderstest.New(t, db, team.ID, catalogue.WalkIn)
+		if db.Engine() != store.Postgres {
+			t.Skip("SQLite's counter is in the file")
+		}
+		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
+			_, err := tx.Exec(ctx, `UPDATE orders SET change = change + 1000000000000 WHERE team_id = $1`, team.ID)
+			return err
+		})
+		defer orders.NewNode().Be()()
+		orders.Warm(store.AsSystem(t.Context()), db, ops.Discard())
+		var change int64
+		userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
+			return tx.QueryRow(ctx, `SELECT change FROM orders WHERE team_id = $1 AND id = $2`, team.ID, o.ID).Scan(&change)
+		})
+		if change != 0 {
+			t.Errorf("the stamp is %d", change)
+		}
+		orderstest.To(t, db, &o, orders.Cancelled)
+		if n := total(t, db, team.ID, orders.Filter{Statuses: []orders.Status{orders.Cancelled}}); n != 1 {
+			t.Errorf("%d are cancelled, want 1", n)
+		}
+	})
+}

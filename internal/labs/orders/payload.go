@@ -1,0 +1,253 @@
+package orders
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/labs/catalogue"
+	"hale/internal/people/users"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/events"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
+)
+
+// Facts are what an order's document shows beside the order's own row.
+type Facts struct {
+	Events      []Event
+	Transaction Transaction
+	Test        catalogue.Test
+	Markers     []*catalogue.Marker
+	Lab         catalogue.Lab
+}
+
+// Around reads the facts of some orders of one team, in their order.
+func Around(ctx context.Context, tx *store.Tx, team teams.ID, of []Order) ([]Facts, error) {
+	if len(of) == 0 {
+		return nil, nil
+	}
+	events, err := histories(ctx, tx, of)
+	if err != nil {
+		return nil, err
+	}
+	groups, err := transactionsOf(ctx, tx, of)
+	if err != nil {
+		return nil, err
+	}
+	offered, err := catalogue.For(ctx, tx, team)
+	if err != nil {
+		return nil, err
+	}
+	tests := map[catalogue.TestID]catalogue.Test{}
+	all := make([]Facts, len(of))
+	for i, o := range of {
+		test, known := tests[o.LabTest]
+		if !known {
+			if test, err = catalogue.GetTest(ctx, tx, team, o.LabTest); err != nil {
+				return nil, fmt.Errorf("orders: the lab test of %s: %w", o.ID, err)
+			}
+			tests[o.LabTest] = test
+		}
+		lab, _ := offered.Lab(o.Lab) // one that is offered no more has no more than its id
+		all[i] = Facts{events[o.ID], groups[o.Transaction], test, offered.MarkersOf(test), lab}
+	}
+	return all, nil
+}
+
+// transactionsOf reads the transactions of some orders with all their members.
+func transactionsOf(ctx context.Context, tx *store.Tx, of []Order) (map[TransactionID]Transaction, error) {
+	all := map[TransactionID]Transaction{}
+	named := make([]Order, len(of))
+	for i, o := range of {
+		named[i] = Order{Team: o.Team, ID: ID(o.Transaction)}
+	}
+	err := inLists(named, func(team any, ids []any, list string) error {
+		rows, err := tx.Query(ctx, `SELECT t.id, t.status, t.created_at, t.updated_at, `+memberColumnsOf("m")+` FROM order_transactions t
+			JOIN orders m ON m.team_id = t.team_id AND m.transaction_id = t.id
+			WHERE t.team_id = $1 AND t.id IN `+list+`
+			ORDER BY t.id, m.created_at, m.id`, append([]any{team}, ids...)...)
+		if err != nil {
+			return fmt.Errorf("orders: reading transactions: %w", err)
+		}
+		defer rows.Close()
+		for rows.Next() {
+			t := Transaction{Team: of[0].Team}
+			m, err := scanMember(rows, &t.ID, &t.Status, store.ScanTime(&t.CreatedAt), store.ScanTime(&t.UpdatedAt))
+			if err != nil {
+				return fmt.Errorf("orders: reading transactions: %w", err)
+			}
+			t.Members = all[t.ID].Members
+			if n := len(t.Members); n == 0 || t.Members[n-1].ID != m.ID {
+				t.Members = append(t.Members, m)
+			}
+			all[t.ID] = t
+		}
+		return rows.Err()
+	})
+	return all, err
+}
+
+// requisitionURL makes the link to an order's requisition form.
+var requisitionURL atomic.Pointer[func(o *Order, now time.Time) string]
+
+// SignRequisitions sets how the link to an order's requisition form is made.
+// It is called once, before anything is served.
+func SignRequisitions(sign func(o *Order, now time.Time) string) { requisitionURL.Store(&sign) }
+
+// HasRequisition reports whether a history has got as far as a requisition. An
+// order that its lab had before we did never has one.
+//
+// Reference 1.13, 1.14.
+func HasRequisition(history []Event) bool {
+	return slices.ContainsFunc(history, func(e Event) bool { return e.Status == RequisitionCreated })
+}
+
+func requisitionLink(o *Order, history []Event, now time.Time) *string {
+	sign := requisitionURL.Load()
+	if sign == nil || o.SampleID == "" || !HasRequisition(history) {
+		return nil
+	}
+	link := (*sign)(o, now)
+	return &link
+}
+
+// The types of order events.
+//
+// Reference 8.3.
+const (
+	CreatedEvent  = "labtest.order.created"
+	UpdatedEvent  = "labtest.order.updated"
+	CriticalEvent = "labtest.result.critical"
+)
+
+// announce emits the event of a change: the whole order, its lab test without
+// lab and markers. Further results of a partial report are told only to teams
+// that asked for it, and nothing is told of a user who was deleted.
+func announce(ctx context.Context, tx *store.Tx, c Change) error {
+	o := c.Order
+	if c.Event.Status == PartialResults {
+		team, err := teams.Get(ctx, tx, o.Team)
+		if err != nil || !team.Settings.PartialWebhooks {
+			return err
+		}
+	}
+	kind := UpdatedEvent
+	if c.New() {
+		kind = CreatedEvent
+	}
+	return emit(ctx, tx, o, kind)
+}
+
+// emit sends the order as it is now.
+func emit(ctx context.Context, tx *store.Tx, o *Order, kind string) error {
+	facts, err := Around(ctx, tx, o.Team, []Order{*o})
+	if err != nil {
+		return err
+	}
+	return emitData(ctx, tx, o, kind, DocumentOf(o, facts[0], labTestOf(facts[0].Test, facts[0].Markers), tx.Now()))
+}
+
+func emitData(ctx context.Context, tx *store.Tx, o *Order, kind string, payload any) error {
+	user, err := users.Get(ctx, tx, o.Team, o.User)
+	if fault.Is(err, fault.NotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(payload)
+	if err != nil {
+		return fmt.Errorf("orders: marshalling a %s: %w", kind, err)
+	}
+	_, err = events.Emit(ctx, tx, events.New{
+		Team: o.Team.UUID(), User: o.User.UUID(), ClientUserID: user.ClientUserID, Type: kind, Data: data,
+	})
+	return err
+}
+
+// criticalData is the payload of labtest.result.critical.
+type criticalData struct {
+	OrderID        ID             `json:"order_id"`
+	SampleID       string         `json:"sample_id"`
+	Status         string         `json:"status"`
+	Interpretation Interpretation `json:"interpretation"`
+	TeamID         teams.ID       `json:"team_id"`
+	UserID         users.ID       `json:"user_id"`
+	CreatedAt      Instant        `json:"created_at"`
+	UpdatedAt      Instant        `json:"updated_at"`
+}
+
+// AnnounceCritical tells that an order has a critical result. resultStatus is
+// final or partial. Whoever stores results calls it, in their transaction.
+//
+// Reference 1.8.
+func AnnounceCritical(ctx context.Context, tx *store.Tx, o *Order, resultStatus string) error {
+	return emitData(ctx, tx, o, CriticalEvent, criticalData{
+		OrderID: o.ID, SampleID: o.SampleID, Status: resultStatus, Interpretation: Critical,
+		TeamID: o.Team, UserID: o.User, CreatedAt: Instant(o.CreatedAt), UpdatedAt: Instant(tx.Now()),
+	})
+}
+
+func init() {
+	example := func(user uuid.UUID) json.RawMessage {
+		o, facts := exampleOrder(users.ID(user))
+		doc, err := json.Marshal(DocumentOf(&o, facts, labTestOf(facts.Test, nil), o.CreatedAt))
+		if err != nil {
+			panic(err) // plain structs
+		}
+		return doc
+	}
+	events.Define(
+		events.Type{Name: CreatedEvent, Sentence: "A lab order was placed.", Example: example},
+		events.Type{Name: UpdatedEvent, Sentence: "A lab order moved on.", Example: example},
+		events.Type{Name: CriticalEvent, Sentence: "A result is critical and needs attention now.", Example: func(user uuid.UUID) json.RawMessage {
+			at := Instant(exampleTime)
+			doc, err := json.Marshal(criticalData{
+				OrderID: ID(exampleID(5)), SampleID: "S-1", Status: "final", Interpretation: Critical,
+				TeamID: teams.ID(exampleID(6)), UserID: users.ID(user), CreatedAt: at, UpdatedAt: at,
+			})
+			if err != nil {
+				panic(err) // a plain struct
+			}
+			return doc
+		}},
+	)
+}
+
+var exampleTime = time.Date(2026, 3, 5, 8, 0, 0, 0, time.UTC)
+
+func exampleID(n byte) uuid.UUID {
+	id := uuid.MustParse("00000000-0000-4000-8000-000000000000")
+	id[15] = n
+	return id
+}
+
+// exampleOrder is an order of nobody.
+func exampleOrder(user users.ID) (Order, Facts) {
+	o := Order{
+		ID: ID(exampleID(5)), Team: teams.ID(exampleID(6)), User: user, Transaction: TransactionID(exampleID(7)), Origin: Initial,
+		LabTest: catalogue.TestID(exampleID(8)), Method: catalogue.WalkIn, Status: Ordered, StatusAt: exampleTime,
+		CreatedAt: exampleTime, UpdatedAt: exampleTime, Billing: catalogue.ClientBill, Details: exampleID(9), SMSEnabled: true,
+		Body: Body{
+			Patient: &Patient{FirstName: "Ada", LastName: "Example", BirthDate: civil.MustParse("1990-01-02"), Gender: "female", PhoneNumber: "+14155550132", Email: "ada@example.org"},
+		},
+	}
+	o.Body.Address = &Address{Receiver: "Ada Example"}
+	o.Body.Address.FirstLine, o.Body.Address.City, o.Body.Address.State = "1 Example Street", "Phoenix", "AZ"
+	o.Body.Address.Zip, o.Body.Address.Country = "85004", "US"
+	member := Member{ID: o.ID, Origin: Initial, Method: o.Method, Status: Ordered, StatusAt: exampleTime, CreatedAt: exampleTime, UpdatedAt: exampleTime}
+	return o, Facts{
+		Events:      []Event{{ID: 1, Status: Ordered, CreatedAt: exampleTime}},
+		Transaction: Transaction{ID: o.Transaction, Team: o.Team, Status: TransactionActive, Members: []Member{member}},
+		Test: catalogue.Test{
+			ID: o.LabTest, Slug: "example-panel", Name: "Example panel", Method: catalogue.WalkIn, SampleType: catalogue.Serum, ApprovedAt: &exampleTime,
+		},
+	}
+}

@@ -1,0 +1,230 @@
+package orders
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/networks"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/jobs"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
+)
+
+// Placer hands orders to the networks, in background jobs. Every job is asked
+// for in the transaction that makes it necessary, so none is forgotten, and
+// networks take an order once however often it is handed over.
+type Placer struct {
+	DB *store.DB
+	// Networks by their slugs.
+	Networks map[string]networks.Network
+	// Answers keeps what labs say of an order beside their receipt; nil drops it.
+	Answers Answers
+	Log     *slog.Logger
+}
+
+// Answers takes a lab's answer to an order, in the transaction of the receipt and
+// before the order moves: whoever is told that the lab has the order is told of
+// the tests that it refuses.
+type Answers interface {
+	TakeAnswer(ctx context.Context, tx *store.Tx, o *Order, answer networks.Message) error
+}
+
+type jobArgs struct {
+	Team  teams.ID `json:"team"`
+	Order ID       `json:"order"`
+}
+
+// The kinds of job.
+var (
+	placeKind    = jobs.Named[jobArgs]("orders.place").With(placeLimits)
+	withdrawKind = jobs.Named[jobArgs]("orders.withdraw").With(placeLimits)
+	shipKind     = jobs.Named[jobArgs]("orders.ship").With(placeLimits)
+)
+
+// placeLimits let an order wait for its lab for some three days.
+var placeLimits = jobs.Limits{Concurrency: 8, Timeout: 2 * time.Minute, Attempts: 24}
+
+// Jobs are the kinds of job that a runner needs.
+func (p *Placer) Jobs() []jobs.Handler {
+	return []jobs.Handler{placeKind.Do(p.place), withdrawKind.Do(p.withdraw), shipKind.Do(p.ship)}
+}
+
+func ask(ctx context.Context, tx *store.Tx, kind jobs.Kind[jobArgs], o *Order, at time.Time) error {
+	_, err := kind.Enqueue(ctx, tx, jobArgs{o.Team, o.ID}, jobs.Options{Team: o.Team.UUID(), Key: o.ID.String(), At: at})
+	return err
+}
+
+// dispatch asks for an order to be placed, now or on the day of its activate_by.
+func dispatch(ctx context.Context, tx *store.Tx, o *Order) error {
+	var at time.Time
+	if o.ActivateBy != nil && o.ActivateBy.After(Today(tx.Now())) {
+		at = o.ActivateBy.In(newYork)
+	}
+	return ask(ctx, tx, placeKind, o, at)
+}
+
+// place hands one order over. The order is looked at before, and moved after:
+// between the two it may have been cancelled, and is then taken back.
+func (p *Placer) place(ctx context.Context, run *jobs.Run, args jobArgs) error {
+	var o Order
+	var whole networks.Order
+	err := p.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		if o, err = Get(ctx, tx, args.Team, args.Order); err != nil {
+			return err
+		}
+		whole, err = ForNetwork(ctx, tx, &o)
+		return err
+	})
+	if fault.Is(err, fault.NotFound) { // erased
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if o.Status != Ordered && o.Status != Registered || o.Registrable && o.Status == Ordered {
+		return nil
+	}
+	if o.ActivateBy != nil && o.ActivateBy.After(Today(run.DB().Now())) {
+		return jobs.Later(o.ActivateBy.In(newYork).Sub(run.DB().Now()))
+	}
+	network, err := p.network(o.Network)
+	if err != nil {
+		return err
+	}
+	receipt, err := network.Place(ctx, whole)
+	var refusal *networks.Refusal
+	switch {
+	case errors.As(err, &refusal):
+		return p.DB.Write(ctx, func(tx *store.Tx) error { return refused(ctx, tx, args, refusal) })
+	case err != nil:
+		return fmt.Errorf("orders: placing %s: %w", o.ID, err)
+	}
+	return p.DB.Write(ctx, func(tx *store.Tx) error { return p.placed(ctx, tx, args, receipt) })
+}
+
+// placed records a lab's receipt.
+func (p *Placer) placed(ctx context.Context, tx *store.Tx, args jobArgs, receipt networks.Receipt) error {
+	o, err := Get(ctx, tx, args.Team, args.Order)
+	if err != nil {
+		return err
+	}
+	if receipt.Answer != nil && p.Answers != nil {
+		if err := p.Answers.TakeAnswer(ctx, tx, &o, *receipt.Answer); err != nil {
+			return err
+		}
+	}
+	if !receipt.Pending {
+		_, err = Advance(ctx, tx, &o, Move{To: RequisitionCreated, By: Requisition, Change: func(o *Order) {
+			o.sample(receipt.SampleID)
+			o.HasABN = o.HasABN || receipt.Notice
+		}})
+	}
+	if err == nil && o.Status.Stage(o.Method) == StageCancelled {
+		err = ask(ctx, tx, withdrawKind, &o, time.Time{})
+	}
+	return err
+}
+
+// sample sets the sample id unless the kit or the import brought one.
+func (o *Order) sample(id string) {
+	if o.SampleID == "" {
+		o.SampleID = id
+	}
+}
+
+// refused ends an order that the lab will never take.
+func refused(ctx context.Context, tx *store.Tx, args jobArgs, refusal *networks.Refusal) error {
+	o, err := Get(ctx, tx, args.Team, args.Order)
+	if err != nil {
+		return err
+	}
+	if err := Explain(ctx, tx, &o, refusal.Reason); err != nil {
+		return err
+	}
+	to := Cancelled
+	if o.Method == catalogue.TestKit {
+		to = DoNotProcess
+	}
+	_, err = Advance(ctx, tx, &o, Move{To: to, By: Requisition})
+	return err
+}
+
+// Explain notes why an order is about to end, in its lab's words.
+func Explain(ctx context.Context, tx *store.Tx, o *Order, why string) error {
+	o.Body.Notes = why
+	return lost(savePerson(ctx, tx, o))
+}
+
+// lost makes the whole transaction start again after a race.
+func lost(err error) error {
+	if errors.Is(err, errStale) {
+		return store.ErrLostRace
+	}
+	return err
+}
+
+// withdraw takes a cancelled order back from its network.
+func (p *Placer) withdraw(ctx context.Context, _ *jobs.Run, args jobArgs) error {
+	o, whole, err := p.read(ctx, args)
+	if fault.Is(err, fault.NotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	network, err := p.network(o.Network)
+	if err != nil {
+		return err
+	}
+	if err := network.Cancel(ctx, whole); err != nil {
+		return fmt.Errorf("orders: withdrawing %s: %w", o.ID, err)
+	}
+	return nil
+}
+
+// ship sends out a kit that nobody has registered yet.
+func (p *Placer) ship(ctx context.Context, _ *jobs.Run, args jobArgs) error {
+	o, whole, err := p.read(ctx, args)
+	if fault.Is(err, fault.NotFound) || err == nil && o.Status != AwaitingRegistration {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	network, err := p.network(o.Network)
+	if err != nil {
+		return err
+	}
+	shipper, ok := network.(networks.Shipper)
+	if !ok { // the kits are sent by hand
+		return nil
+	}
+	if err := shipper.Ship(ctx, whole); err != nil {
+		return fmt.Errorf("orders: shipping %s: %w", o.ID, err)
+	}
+	return nil
+}
+
+func (p *Placer) read(ctx context.Context, args jobArgs) (o Order, whole networks.Order, err error) {
+	err = p.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		if o, err = Get(ctx, tx, args.Team, args.Order); err != nil {
+			return err
+		}
+		whole, err = ForNetwork(ctx, tx, &o)
+		return err
+	})
+	return o, whole, err
+}
+
+func (p *Placer) network(slug string) (networks.Network, error) {
+	n, ok := p.Networks[slug]
+	if !ok {
+		return nil, fmt.Errorf("orders: the network %s is not set up on this node", slug)
+	}
+	return n, nil
+}

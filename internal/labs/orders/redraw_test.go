@@ -1,0 +1,155 @@
+package orders_test
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/orders"
+	"hale/internal/labs/orders/orderstest"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/ids"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
+	"hale/internal/platform/teams"
+)
+
+// redraw asks for a redraw of an order's first marker.
+func redraw(t *testing.T, db *store.DB, o *orders.Order) (next orders.Order, done bool) {
+	t.Helper()
+	userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
+		test, err := catalogue.GetTest(ctx, tx, o.Team, o.LabTest)
+		if err != nil {
+			return err
+		}
+		next, done, err = orders.Redraw(ctx, tx, o, test.MarkerIDs[:1], orders.Move{Key: "final"})
+		return err
+	})
+	return next, done
+}
+
+// What a lab could not measure is ordered anew, once, in the same transaction.
+func TestRedraw(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		team := orderstest.Team(t, db)
+		drawn := orderstest.New(t, db, team.ID, catalogue.WalkIn)
+		orderstest.To(t, db, &drawn, orders.RequisitionCreated)
+		if _, done := redraw(t, db, &drawn); done || drawn.Status != orders.RequisitionCreated {
+			t.Error("a team that did not ask for redraws has one")
+		}
+		team.Settings.Redraws = true
+		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error { return teams.Update(ctx, tx, team) })
+		kit := orderstest.New(t, db, team.ID, catalogue.TestKit)
+		orderstest.To(t, db, &kit, orders.DeliveredToLab)
+		if _, done := redraw(t, db, &kit); done {
+			t.Error("a kit was redrawn")
+		}
+		next, done := redraw(t, db, &drawn)
+		if !done || drawn.Status != orders.RedrawAvailable {
+			t.Fatalf("done %v, the order stands at %s", done, drawn.Full())
+		}
+		if next.Origin != orders.RedrawOf || next.Parent == nil || *next.Parent != drawn.ID || next.Transaction != drawn.Transaction ||
+			next.User != drawn.User || next.Status != orders.Ordered || next.LabTest == drawn.LabTest || next.Body.Patient.Name() != drawn.Body.Patient.Name() {
+			t.Errorf("the redraw is %+v", next)
+		}
+		orderstest.To(t, db, &next, orders.RequisitionCreated)
+		if _, done := redraw(t, db, &next); done {
+			t.Error("a redraw was redrawn")
+		}
+		sound(t, db, next)
+		orderstest.To(t, db, &next, orders.Completed)
+		userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
+			whole, err := orders.GetTransaction(ctx, tx, team.ID, drawn.Transaction)
+			if whole.Status != orders.TransactionCompleted || len(whole.Members) != 2 || whole.Members[0].ID != drawn.ID {
+				t.Errorf("the transaction is %+v", whole)
+			}
+			return err
+		})
+	})
+}
+
+// again makes an order again.
+func again(db *store.DB, o *orders.Order, r orders.Recreate) (next orders.Order, err error) {
+	err = try(db, o.Team, func(ctx context.Context, tx *store.Tx) (err error) {
+		next, err = orders.Again(ctx, tx, o, r)
+		return err
+	})
+	return next, err
+}
+
+// An order at the wrong lab's account is made again with an account chosen
+// afresh; another one keeps its account.
+func TestAgainAtTheRightLab(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		team := orderstest.Team(t, db)
+		for _, incorrect := range []bool{false, true} {
+			old := orderstest.New(t, db, team.ID, catalogue.TestKit)
+			right, wrong := old.Account, ids.From[catalogue.Account](uuid.New())
+			old.Account = wrong
+			next, err := again(db, &old, orders.Recreate{IncorrectLab: incorrect})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := wrong
+			if incorrect {
+				want = right
+			}
+			if next.Account != want || next.Transaction != old.Transaction || next.Origin != orders.Recreation || old.Status != orders.Cancelled {
+				t.Errorf("incorrect %v: account %s, want %s; the old order stands at %s", incorrect, next.Account, want, old.Full())
+			}
+			sound(t, db, next)
+			userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
+				id, ok, err := orders.Replaced(ctx, tx, &old)
+				if !ok || id != next.ID {
+					t.Errorf("replaced by %s, %v", id, ok)
+				}
+				return err
+			})
+		}
+	})
+}
+
+// An order that goes to another person has a transaction of its own, that
+// person's details, and nothing of the first one.
+func TestAgainForAnotherPerson(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		team := orderstest.Team(t, db)
+		old := orderstest.New(t, db, team.ID, catalogue.WalkIn)
+		orderstest.To(t, db, &old, orders.RequisitionCreated)
+		mine, record := "the clinic's own", uuid.New()
+		old.Billing, old.Insurance = catalogue.CommercialInsurance, &record
+		old.Body.ICDCodes, old.Body.ClinicalNotes, old.Body.Passthrough = []string{"E11.9"}, "pregnant", &mine
+		old.Body.Answers = []orders.Answer{{MarkerID: 1, QuestionID: 1, Answer: "Y"}}
+		old.Body.Consents, old.Body.Shipping = []orders.Consent{{Type: "terms-of-use"}}, old.Body.Address
+		old.Body.Physician = &catalogue.Physician{FirstName: "Jane", LastName: "Example", NPI: "1234567893"}
+		other := orderstest.User(t, db, team.ID)
+		_, err := again(db, &old, orders.Recreate{User: &other.ID})
+		wantRefusal(t, err, fault.Unprocessable, "Another person's order needs that person's details")
+		if history := history(t, db, old); len(history) != 2 {
+			t.Errorf("a refusal left %d rows of history", len(history))
+		}
+		patient, address := orderstest.Patient(), orderstest.Address()
+		patient.FirstName = "Grace"
+		next, err := again(db, &old, orders.Recreate{User: &other.ID, Patient: &patient, Address: &address, SampleID: "S-1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if next.User != other.ID || next.Transaction == old.Transaction || next.Insurance != nil || next.Billing != catalogue.ClientBill {
+			t.Errorf("the new order is of %s: %v", next.User, next)
+		}
+		if want := (orders.Body{Patient: &patient, Address: &address, Physician: old.Body.Physician}); !reflect.DeepEqual(next.Body, want) {
+			t.Error("the new order has something of the first person")
+		}
+		want := []string{"received.walk_in_test.ordered", "received.walk_in_test.requisition_bypassed"}
+		if got := heard(t, db, next); !slices.Equal(got, want) || next.SampleID != "S-1" {
+			t.Errorf("heard %v, sample %q", got, next.SampleID)
+		}
+		sound(t, db, old)
+		sound(t, db, next)
+	})
+}

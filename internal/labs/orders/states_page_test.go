@@ -1,0 +1,137 @@
+package orders_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"hale/internal/labs/orders"
+)
+
+var update = flag.Bool("update", false, "rewrite docs/order-states.md")
+
+const statesPage = "../../../docs/order-states.md"
+
+// The page is printed from the tables, so that a change of a move shows in a
+// review as what it means.
+func TestOrderStatesPage(t *testing.T) {
+	page := printStates()
+	if *update {
+		if err := os.WriteFile(statesPage, []byte(page), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept, err := os.ReadFile(statesPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(kept) != page {
+		t.Error("docs/order-states.md is not what the tables say: go test ./internal/labs/orders -run TestOrderStatesPage -update")
+	}
+}
+
+func printStates() string {
+	var b strings.Builder
+	b.WriteString("# The states of an order\n\n" +
+		"Printed from the tables in `internal/labs/orders/table.go`; change those and run `go generate ./internal/labs/orders`.\n\n" +
+		"An event string is `<stage>.<method>.<status>`. Who may cause a move: *requisition* is our job that places the order, *carrier* and *lab* " +
+		"are what they report, *appointment* a visit or its booking, *call* the API, *operator* people who run the service. A move *over steps* " +
+		"passes states that nobody reported: a scan that was missed does not hold up what comes after it. Whatever is not in a table moves nothing: " +
+		"reports that come late or twice are recorded and change nothing.\n")
+	for _, c := range orders.Courses {
+		printCourse(&b, c)
+	}
+	return b.String()
+}
+
+func printCourse(b *strings.Builder, c orders.Course) {
+	fmt.Fprintf(b, "\n## %s\n\n```mermaid\nstateDiagram-v2\n    [*] --> %s\n", c, orders.Ordered)
+	for _, a := range orders.Arrows(c) {
+		if !a.Skips {
+			fmt.Fprintf(b, "    %s --> %s\n", a.From, a.To)
+		}
+	}
+	b.WriteString("```\n\n| From | To | By | |\n|---|---|---|---|\n")
+	for _, a := range orders.Arrows(c) {
+		remark := ""
+		if a.Skips {
+			remark = "over steps"
+		}
+		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", a.From, a.To, a.By, remark)
+	}
+	b.WriteString("\n| Status | Event string | |\n|---|---|---|\n")
+	for _, s := range orders.Statuses {
+		if !c.Has(s) {
+			continue
+		}
+		remark := ""
+		if s.Terminal() {
+			remark = "end"
+		}
+		fmt.Fprintf(b, "| %s | `%s` | %s |\n", s, s.Full(c.Method()), remark)
+	}
+}
+
+// Nothing leaves an end but a correction, and everything can be reached.
+func TestTables(t *testing.T) {
+	for _, c := range orders.Courses {
+		seen := map[orders.Status]bool{orders.Ordered: true}
+		for range orders.Statuses {
+			for _, a := range orders.Arrows(c) {
+				if seen[a.From] {
+					seen[a.To] = true
+				}
+			}
+		}
+		pairs := map[[2]orders.Status]bool{}
+		for _, a := range orders.Arrows(c) {
+			if a.From.Terminal() && (a.To != orders.Corrected || a.By != orders.Lab) {
+				t.Errorf("%s: %s goes on to %s", c, a.From, a.To)
+			}
+			if !seen[a.From] {
+				t.Errorf("%s: nothing leads to %s", c, a.From)
+			}
+			if pairs[[2]orders.Status{a.From, a.To}] {
+				t.Logf("%s: %s to %s stands twice", c, a.From, a.To)
+			}
+			pairs[[2]orders.Status{a.From, a.To}] = true
+			if a.By == 0 || !slices.Contains(orders.Statuses, a.To) {
+				t.Errorf("%s: %s to %s by nobody", c, a.From, a.To)
+			}
+		}
+		for s := range seen {
+			if s.Terminal() {
+				continue
+			}
+			if c.Path(s, orders.Completed) == nil {
+				t.Errorf("%s: no way from %s to completed", c, s)
+			}
+		}
+	}
+}
+
+// The strings are those of the reference, of which there are 54.
+func TestEventStrings(t *testing.T) {
+	all := map[string]bool{}
+	for _, c := range orders.Courses {
+		for _, s := range orders.Statuses {
+			if c.Has(s) {
+				all[s.Full(c.Method())] = true
+			}
+		}
+	}
+	if len(all) != 54 {
+		t.Errorf("%d event strings, want 54", len(all))
+	}
+	for _, s := range []string{
+		"sample_with_lab.on_site_collection.draw_completed", "collecting_sample.at_home_phlebotomy.draw_completed",
+		"collecting_sample.walk_in_test.redraw_available", "cancelled.testkit.do_not_process", "failed.testkit.lost", "received.testkit.registered",
+	} {
+		if !all[s] {
+			t.Errorf("%s is missing", s)
+		}
+	}
+}

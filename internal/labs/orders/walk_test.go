@@ -1,0 +1,269 @@
+package orders_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/orders"
+	"hale/internal/labs/orders/orderstest"
+	"hale/internal/people/users"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
+	"hale/internal/platform/teams"
+)
+
+// make walk, or
+//
+//	go test ./internal/labs/orders -run TestRandomWalks -steps 1000000 -timeout 0 -v
+var steps = flag.Int("steps", 2000, "triggers that TestRandomWalks tries on each engine")
+
+// A model of the machine, walked with a million random triggers: nothing but
+// the tables decides, so what they allow must keep the promises by itself.
+func TestRandomTriggersInTheTables(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 1_000_000 / 40 {
+		c := orders.Courses[rng.IntN(len(orders.Courses))]
+		at := orders.Ordered
+		for range 40 {
+			to := orders.Statuses[rng.IntN(len(orders.Statuses))]
+			if !c.May(at, to, 1<<rng.IntN(triggers)) {
+				continue
+			}
+			if at.Terminal() && to != orders.Corrected {
+				t.Fatalf("%s: %s was left for %s", c, at, to)
+			}
+			if to == orders.Ordered {
+				t.Fatalf("%s: %s went back to ordered", c, at)
+			}
+			at = to
+		}
+	}
+}
+
+// triggers is how many there are.
+const triggers = 6
+
+// Real orders in the database, alone and several to a transaction, moved by
+// several walkers at once through the functions that labs' messages, carriers,
+// jobs and callers come in by; with what is late, repeated and out of order.
+// The order, its history, its transaction and what was announced never disagree.
+func TestRandomWalks(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		began, report := time.Now(), time.Now()
+		var made int64
+		for done := 0; done < *steps; done += perTeam {
+			w := newWalk(t, db)
+			w.walk(perTeam)
+			w.check()
+			if made += w.moved.Load(); t.Failed() {
+				t.Fatalf("after %d triggers", done+perTeam)
+			}
+			if time.Since(report) > time.Minute {
+				report = time.Now()
+				t.Logf("%d triggers, %d moves, %v", done+perTeam, made, time.Since(began).Round(time.Second))
+			}
+		}
+		t.Logf("%d triggers, %d moves, %v", *steps, made, time.Since(began).Round(time.Millisecond))
+	})
+}
+
+const (
+	perTeam = 1000 // triggers, before all is checked
+	walkers = 4
+	crowd   = 6 // orders that walk at once
+)
+
+// walk is a team with a few orders that many move.
+type walk struct {
+	t     *testing.T
+	db    *store.DB
+	team  teams.Team
+	user  users.User
+	asks  map[catalogue.Method]orders.Request
+	moved atomic.Int64
+
+	mu   sync.Mutex
+	all  []orders.Order // as some caller read them, long ago or just now
+	keys []string       // of reports that were made
+}
+
+func newWalk(t *testing.T, db *store.DB) *walk {
+	t.Helper()
+	w := &walk{t: t, db: db, team: orderstest.Team(t, db), asks: map[catalogue.Method]orders.Request{}}
+	w.team.Settings.Redraws = true
+	userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error { return teams.Update(ctx, tx, w.team) })
+	w.user = orderstest.User(t, db, w.team.ID)
+	for _, m := range catalogue.Methods {
+		w.asks[m] = orderstest.Request(t, db, w.user, orderstest.Test(t, db, w.team.ID, m))
+	}
+	return w
+}
+
+// walk tries n triggers.
+func (w *walk) walk(n int) {
+	var left atomic.Int64
+	left.Store(int64(n))
+	var wait sync.WaitGroup
+	for i := range walkers {
+		rng := rand.New(rand.NewPCG(uint64(i), uint64(n)))
+		wait.Go(func() {
+			for left.Add(-1) >= 0 && !w.t.Failed() {
+				if err := w.step(w.t.Context(), rng); err != nil {
+					w.t.Error(err)
+				}
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// step makes an order, or tries something on one of those that are there.
+func (w *walk) step(ctx context.Context, rng *rand.Rand) error {
+	i, o := w.pick(rng)
+	act := w.move(rng, o)
+	switch n := rng.IntN(100); {
+	case i < 0:
+		act = w.begin(rng)
+	case n < 4:
+		act = w.call(rng, o)
+	case n < 6:
+		act = func(ctx context.Context, tx *store.Tx, o *orders.Order) (orders.Order, bool, error) {
+			next, err := orders.Again(ctx, tx, o, orders.Recreate{})
+			return next, err == nil, err
+		}
+	case n < 12:
+		act = redrawn
+	}
+	var now, next orders.Order
+	var made bool
+	err := w.db.Write(store.AsSystem(ctx), func(tx *store.Tx) (err error) {
+		now = o // the transaction may run again
+		next, made, err = act(store.AsSystem(ctx), tx, &now)
+		return err
+	})
+	var refused *fault.Error
+	var list fault.List
+	switch {
+	case errors.As(err, &refused) || errors.As(err, &list) || errors.Is(err, store.ErrLostRace):
+		return nil
+	case err != nil:
+		return err
+	}
+	w.keep(rng, i, now, next, made)
+	return nil
+}
+
+// pick chooses an order, or none (-1) while there are few that go anywhere.
+func (w *walk) pick(rng *rand.Rand) (int, orders.Order) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.all) < crowd {
+		return -1, orders.Order{}
+	}
+	recent := w.all[max(0, len(w.all)-3*crowd):]
+	i := rng.IntN(len(recent))
+	if o := recent[i]; !o.Status.Terminal() || rng.IntN(8) > 0 {
+		return len(w.all) - len(recent) + i, o
+	}
+	return -1, orders.Order{}
+}
+
+// keep notes what became of it; now and then an order stays as it was read, and
+// whoever picks it next comes with old knowledge.
+func (w *walk) keep(rng *rand.Rand, i int, now, next orders.Order, made bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if i >= 0 && rng.IntN(4) > 0 {
+		if w.all[i].Status != now.Status {
+			w.moved.Add(1)
+		}
+		w.all[i] = now
+	}
+	if made {
+		w.all = append(w.all, next)
+	}
+}
+
+// act does something to an order as somebody read it. It may make another one.
+type act func(ctx context.Context, tx *store.Tx, o *orders.Order) (next orders.Order, made bool, err error)
+
+func (w *walk) begin(rng *rand.Rand) act {
+	ask := w.asks[catalogue.Methods[rng.IntN(len(catalogue.Methods))]]
+	kit := rng.IntN(5) == 0
+	return func(ctx context.Context, tx *store.Tx, _ *orders.Order) (orders.Order, bool, error) {
+		if kit {
+			o, err := orders.CreateKit(ctx, tx, w.team.ID, orders.KitRequest{
+				User: w.user.ID, LabTest: w.asks[catalogue.TestKit].Set.TestIDs[0], Shipping: orderstest.Address(),
+			})
+			return o, err == nil, err
+		}
+		o, err := orders.Create(ctx, tx, w.team.ID, ask)
+		return o, err == nil, err
+	}
+}
+
+// move is one message: mostly one that somebody could send, half of those one
+// that is due; a third of the time one that has come before.
+func (w *walk) move(rng *rand.Rand, o orders.Order) act {
+	m := orders.Move{To: orders.Statuses[rng.IntN(len(orders.Statuses))], By: 1 << rng.IntN(triggers)}
+	arrows := orders.Arrows(o.Course())
+	if rng.IntN(2) == 0 {
+		arrows = slices.DeleteFunc(slices.Clone(arrows), func(a orders.Arrow) bool { return a.From != o.Status })
+	}
+	if len(arrows) > 0 && rng.IntN(4) > 0 {
+		a := arrows[rng.IntN(len(arrows))]
+		m.To, m.By = a.To, a.By
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch rng.IntN(3) {
+	case 0:
+		m.Key = fmt.Sprint("new", rng.Int64())
+		w.keys = append(w.keys, m.Key)
+	case 1:
+		if len(w.keys) > 0 {
+			m.Key = w.keys[rng.IntN(len(w.keys))]
+		}
+	}
+	return func(ctx context.Context, tx *store.Tx, o *orders.Order) (orders.Order, bool, error) {
+		_, err := orders.Advance(ctx, tx, o, m)
+		return orders.Order{}, false, err
+	}
+}
+
+// call is what the API may ask for.
+func (w *walk) call(rng *rand.Rand, o orders.Order) act {
+	n := rng.IntN(3)
+	return func(ctx context.Context, tx *store.Tx, now *orders.Order) (orders.Order, bool, error) {
+		var err error
+		switch n {
+		case 0:
+			*now, _, err = orders.Cancel(ctx, tx, o.Team, o.ID)
+		case 1:
+			*now, err = orders.CompleteDraw(ctx, tx, o.Team, o.ID)
+		default:
+			*now, err = orders.Register(ctx, tx, o.Team, orders.Registration{SampleID: o.SampleID, Patient: orderstest.Patient(), Address: orderstest.Address()})
+		}
+		return orders.Order{}, false, err
+	}
+}
+
+// redrawn are final results of which a marker could not be measured.
+func redrawn(ctx context.Context, tx *store.Tx, o *orders.Order) (orders.Order, bool, error) {
+	test, err := catalogue.GetTest(ctx, tx, o.Team, o.LabTest)
+	if err != nil {
+		return orders.Order{}, false, err
+	}
+	return orders.Redraw(ctx, tx, o, test.MarkerIDs[:1], orders.Move{Key: "final"})
+}

@@ -1,0 +1,167 @@
+package places
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"slices"
+
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
+)
+
+// Change is what an import did to one list.
+type Change struct {
+	List      string `json:"list"` // a lab's slug, or a phlebotomy provider's
+	Created   int    `json:"created"`
+	Updated   int    `json:"updated"`
+	Unchanged int    `json:"unchanged"`
+	// Ended counts what a full import did not name: sites become inactive,
+	// offers are removed.
+	Ended int `json:"ended"`
+}
+
+func (c Change) any() bool { return c.Created+c.Updated+c.Ended > 0 }
+
+// ImportSites puts sites into the lists of an owner, one list for each lab they
+// are of, all in the caller's transaction. A site is known again by its code.
+// What a full import does not name becomes inactive: nobody finds it, and the
+// next import that names it again brings it back.
+func ImportSites(ctx context.Context, tx *store.Tx, owner teams.ID, sites []Site, full bool) ([]Change, error) {
+	byLab := map[string][]Site{}
+	for _, s := range sites {
+		byLab[s.Lab] = append(byLab[s.Lab], s)
+	}
+	var changes []Change
+	for _, lab := range slices.Sorted(maps.Keys(byLab)) {
+		change, err := importList(ctx, tx, listKey{owner, lab}, byLab[lab], full)
+		if err != nil {
+			return nil, fmt.Errorf("places: importing the sites of %s: %w", lab, err)
+		}
+		changes = append(changes, change)
+	}
+	return changes, nil
+}
+
+func importList(ctx context.Context, tx *store.Tx, key listKey, sites []Site, full bool) (Change, error) {
+	change := Change{List: key.lab}
+	if err := tx.Lock(ctx, "service centers of "+key.lab); err != nil { // two imports of one list
+		return change, err
+	}
+	known, err := digests(ctx, tx, key)
+	if err != nil {
+		return change, err
+	}
+	for _, s := range sites {
+		values := s.columns()
+		digest := digestOf(values)
+		old, exists := known[s.Code]
+		delete(known, s.Code)
+		switch {
+		case exists && bytes.Equal(old.digest, digest):
+			change.Unchanged++
+			continue
+		case exists:
+			change.Updated++
+		default:
+			change.Created++
+		}
+		if _, err := tx.Exec(ctx, upsertSite, append(append([]any{key.owner}, values...), digest)...); err != nil {
+			return change, err
+		}
+	}
+	if full {
+		if change.Ended, err = endSites(ctx, tx, key, known); err != nil {
+			return change, err
+		}
+	}
+	return change, touchList(ctx, tx, key, change)
+}
+
+const upsertSite = `INSERT INTO service_centers (owner, ` + siteColumns + `, digest)
+	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
+	ON CONFLICT (owner, lab, site_code) DO UPDATE SET name = excluded.name, first_line = excluded.first_line,
+		second_line = excluded.second_line, city = excluded.city, state = excluded.state, zip_code = excluded.zip_code,
+		lat = excluded.lat, lng = excluded.lng, time_zone = excluded.time_zone, phone = excluded.phone, fax = excluded.fax,
+		website = excluded.website, capabilities = excluded.capabilities, hours = excluded.hours, active = excluded.active,
+		valid_from = excluded.valid_from, valid_to = excluded.valid_to, digest = excluded.digest`
+
+// digestOf tells whether a site is as it was.
+func digestOf(values []any) []byte {
+	var text []byte
+	for _, v := range values {
+		text = append(fmt.Append(text, v), 0)
+	}
+	sum := sha256.Sum256(text)
+	return sum[:16]
+}
+
+// stored is what an import needs to know of a site that is there.
+type stored struct {
+	digest []byte
+	active bool
+}
+
+func digests(ctx context.Context, tx *store.Tx, key listKey) (map[string]stored, error) {
+	rows, err := tx.Query(ctx, `SELECT site_code, digest, active FROM service_centers WHERE owner = $1 AND lab = $2`, key.owner, key.lab)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	known := map[string]stored{}
+	for rows.Next() {
+		var code string
+		var s stored
+		if err := rows.Scan(&code, &s.digest, &s.active); err != nil {
+			return nil, err
+		}
+		known[code] = s
+	}
+	return known, rows.Err()
+}
+
+// endSites makes sites inactive that still are active.
+func endSites(ctx context.Context, tx *store.Tx, key listKey, left map[string]stored) (ended int, err error) {
+	for _, code := range slices.Sorted(maps.Keys(left)) {
+		if !left[code].active {
+			continue
+		}
+		ended++
+		// An empty digest is nobody's: the next import that names it brings it back.
+		_, err := tx.Exec(ctx, `UPDATE service_centers SET active = FALSE, digest = $1 WHERE owner = $2 AND lab = $3 AND site_code = $4`,
+			[]byte{}, key.owner, key.lab, code)
+		if err != nil {
+			return ended, err
+		}
+	}
+	return ended, nil
+}
+
+// touchList gives a list a version, a new one when it changed.
+func touchList(ctx context.Context, tx *store.Tx, key listKey, change Change) error {
+	query := `INSERT INTO service_center_lists (owner, lab, version, imported_at) VALUES ($1, $2, $3, $4) ON CONFLICT (owner, lab) DO `
+	if change.any() {
+		query += `UPDATE SET version = excluded.version, imported_at = excluded.imported_at`
+	} else {
+		query += `UPDATE SET imported_at = excluded.imported_at`
+	}
+	_, err := tx.Exec(ctx, query, key.owner, key.lab, tx.NewUUID(), tx.Now())
+	return err
+}
+
+// RemoveSites takes an owner's list of a lab away, so that the next one counts
+// again. It returns how many sites were in it, or a NotFound fault.
+func RemoveSites(ctx context.Context, tx *store.Tx, owner teams.ID, lab string) (int, error) {
+	n, err := tx.Exec(ctx, `DELETE FROM service_center_lists WHERE owner = $1 AND lab = $2`, owner, lab)
+	if err != nil {
+		return 0, fmt.Errorf("places: removing a list: %w", err)
+	}
+	if n == 0 {
+		return 0, fault.New(fault.NotFound, "this lab has no such list")
+	}
+	n, err = tx.Exec(ctx, `DELETE FROM service_centers WHERE owner = $1 AND lab = $2`, owner, lab)
+	return int(n), err
+}

@@ -1,0 +1,195 @@
+package places
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"hale/internal/platform/fault"
+)
+
+// Problem is what is wrong with one line of a file.
+type Problem struct {
+	Line  int    `json:"line"`  // from 1; of GeoJSON the number of the feature
+	Field string `json:"field"` // empty when it is the line as a whole
+	Text  string `json:"problem"`
+}
+
+// mostProblems bounds a report; who made that many mistakes made one of them
+// in every line.
+const mostProblems = 1000
+
+// largestLine bounds what one line may take of memory.
+const largestLine = 1 << 20
+
+// record is one line of a file, whatever its format: texts by field.
+type record struct {
+	line   int
+	fields map[string]string
+}
+
+// other names of fields, as they are met in files.
+var otherNames = map[string]string{
+	"slug": "lab_slug", "lab": "lab_slug",
+	"code": "site_code", "site": "site_code",
+	"address": "first_line", "address_1": "first_line", "address_2": "second_line",
+	"zip": "zip_code", "zipcode": "zip_code", "postal_code": "zip_code",
+	"latitude": "lat", "longitude": "lng", "lon": "lng",
+	"phone_number": "phone", "fax_number": "fax",
+	"time_zone": "timezone", "tz": "timezone", "iana_timezone": "timezone",
+	"opening_hours": "hours", "appointment_url": "website", "url": "website",
+}
+
+// fieldName is the one name of a field.
+func fieldName(name string) string {
+	name = strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), " ", "_")
+	if better := otherNames[name]; better != "" {
+		return better
+	}
+	return name
+}
+
+// errLine is a line that cannot be read at all; reading goes on after it.
+type errLine struct{ Problem }
+
+func (e errLine) Error() string { return e.Text }
+
+// records yields the lines of a file in CSV with a line of titles, in JSON with
+// an object on each line, or in GeoJSON. The content tells which. fn is given a
+// record or an errLine; any other error of the file ends the reading.
+func records(file io.Reader, fn func(record, error)) error {
+	in := bufio.NewReaderSize(file, 64<<10)
+	head, err := in.Peek(3)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("places: reading the file: %w", err)
+	}
+	if bytes.Equal(head, []byte("\xef\xbb\xbf")) { // the mark that some programs put first
+		_, _ = in.Discard(3)
+	}
+	head, _ = in.Peek(in.Size())
+	switch start := bytes.TrimLeft(head, " \t\r\n"); {
+	case len(start) == 0:
+		return fault.New(fault.Invalid, "the file is empty")
+	case start[0] != '{':
+		return csvRecords(in, fn)
+	case isCollection(start):
+		return geoRecords(in, fn)
+	}
+	return jsonRecords(in, fn)
+}
+
+func csvRecords(in io.Reader, fn func(record, error)) error {
+	rows := csv.NewReader(in)
+	rows.TrimLeadingSpace, rows.FieldsPerRecord = true, -1
+	titles, err := rows.Read()
+	if err != nil {
+		return fault.New(fault.Invalid, "the first line is not one of CSV titles")
+	}
+	titles = slices.Clone(titles)
+	for i := range titles {
+		titles[i] = fieldName(titles[i])
+		if titles[i] != "" && slices.Contains(titles[:i], titles[i]) {
+			return fault.Newf(fault.Invalid, "two columns are %s", titles[i])
+		}
+	}
+	for {
+		row, err := rows.Read()
+		var broken *csv.ParseError
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case errors.As(err, &broken):
+			fn(record{}, errLine{Problem{Line: broken.StartLine, Text: "not CSV: " + broken.Err.Error()}})
+			continue
+		case err != nil:
+			return fmt.Errorf("places: reading the file: %w", err)
+		}
+		line, _ := rows.FieldPos(0)
+		if len(row) != len(titles) {
+			fn(record{}, errLine{Problem{Line: line, Text: fmt.Sprintf("has %d columns, the titles are %d", len(row), len(titles))}})
+			continue
+		}
+		r := record{line, make(map[string]string, len(row))}
+		for i, text := range row {
+			r.fields[titles[i]] = strings.TrimSpace(text)
+		}
+		fn(checked(r))
+	}
+}
+
+// jsonRecords reads an object on each line. One that is a GeoJSON feature is
+// read as one.
+func jsonRecords(in io.Reader, fn func(record, error)) error {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, largestLine)
+	for n := 1; lines.Scan(); n++ {
+		if text := bytes.TrimSpace(lines.Bytes()); len(text) > 0 {
+			fn(objectRecord(n, text))
+		}
+	}
+	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+		return fault.Newf(fault.Invalid, "a line is longer than %d bytes", largestLine)
+	} else if err != nil {
+		return fmt.Errorf("places: reading the file: %w", err)
+	}
+	return nil
+}
+
+func objectRecord(line int, text []byte) (record, error) {
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(text, &object); err != nil {
+		return record{}, errLine{Problem{Line: line, Text: "not a JSON object"}}
+	}
+	if _, isFeature := object["geometry"]; isFeature && object["properties"] != nil {
+		return featureRecord(line, text)
+	}
+	return fieldsOf(line, object)
+}
+
+// fieldsOf turns the values of an object into the texts that CSV has: a list
+// of words is joined, an object is its JSON, null is nothing.
+func fieldsOf(line int, object map[string]json.RawMessage) (record, error) {
+	r := record{line, make(map[string]string, len(object))}
+	for name, raw := range object {
+		name = fieldName(name)
+		if _, twice := r.fields[name]; twice {
+			return record{}, errLine{Problem{line, name, "stands twice, under two names"}}
+		}
+		var value any
+		if err := json.Unmarshal(raw, &value); err != nil {
+			return record{}, errLine{Problem{line, name, "not JSON"}}
+		}
+		switch v := value.(type) {
+		case nil:
+			r.fields[name] = ""
+		case string:
+			r.fields[name] = strings.TrimSpace(v)
+		case []any:
+			words := make([]string, len(v))
+			for i, word := range v {
+				words[i] = strings.TrimSpace(fmt.Sprint(word))
+			}
+			r.fields[name] = strings.Join(words, ";")
+		default: // numbers, true and false, objects
+			r.fields[name] = string(raw)
+		}
+	}
+	return checked(r)
+}
+
+// checked refuses text that one of the databases cannot store.
+func checked(r record) (record, error) {
+	for name, text := range r.fields {
+		if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+			return record{}, errLine{Problem{r.line, name, "is not UTF-8 text"}}
+		}
+	}
+	return r, nil
+}

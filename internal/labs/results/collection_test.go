@@ -1,0 +1,94 @@
+package results_test
+
+import (
+	"testing"
+	"time"
+
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/networks"
+	"hale/internal/labs/orders"
+	"hale/internal/labs/results"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
+)
+
+// collected has a lab report, with a time of collection of its own or none.
+func (b *bench) collected(hours int, at time.Time, set networks.ResultSet) {
+	b.t.Helper()
+	a := b.arrival(hours, set)
+	a.Set.Specimen.Collected = networks.Moment{Time: at}
+	b.take(a)
+}
+
+// amend changes the order as somebody else would.
+func (b *bench) amend(change func(o *orders.Order)) {
+	b.t.Helper()
+	b.read(func(tx *store.Tx) error {
+		o, err := orders.Get(b.t.Context(), tx, b.team.ID, b.order.ID)
+		if err != nil {
+			return err
+		}
+		return orders.Amend(b.t.Context(), tx, &o, change)
+	})
+}
+
+// is fails unless the order was collected then.
+func (b *bench) is(what string, want time.Time) {
+	b.t.Helper()
+	if at := b.order.CollectedAt; at == nil || !at.Equal(want) {
+		b.t.Errorf("%s: collected at %v, want %v", what, at, want)
+	}
+	if b.order.ExpectedBy == nil || b.order.WorstBy == nil {
+		b.t.Errorf("%s: results by %v, by %v at the latest", what, b.order.ExpectedBy, b.order.WorstBy)
+	}
+}
+
+// The lab's time stands in place of somebody's word of the draw, follows its
+// corrections, and is known from its document alone.
+func TestTheLabsTimeOfCollection(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := newBench(t, db, catalogue.OnSite)
+		b.amend(func(o *orders.Order) { o.Drawn(morning.Add(90*time.Minute), nil, nil) })
+		b.collected(3, morning, networks.ResultSet{Partial: true, Results: b.all("P")[:1]})
+		b.is("partial", morning)
+		b.collected(4, morning.Add(-time.Hour), networks.ResultSet{Results: b.all("F")})
+		b.is("final", morning.Add(-time.Hour))
+
+		b.again(catalogue.WalkIn)
+		b.collected(3, morning, networks.ResultSet{PDF: []byte("%PDF-1.7 one")})
+		b.is("a document alone", morning)
+	})
+}
+
+// Results whose lab gives no time of collection have the order's.
+func TestResultsWithoutATimeOfCollection(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := newBench(t, db, catalogue.WalkIn)
+		shown := func(what string, want time.Time) {
+			t.Helper()
+			b.read(func(tx *store.Tx) error {
+				r, err := results.Get(t.Context(), tx, &b.order, 0)
+				if err != nil {
+					return err
+				}
+				together, err := results.OfTransaction(t.Context(), tx, b.team.ID, b.order.Transaction)
+				for _, v := range []results.Version{r.Version, together.Version} {
+					if len(v.Samples) != 1 || !v.Samples[0].Specimen.Collected.Time.Equal(want) {
+						t.Errorf("%s: %+v", what, v.Samples)
+					}
+				}
+				return err
+			})
+		}
+		b.collected(3, time.Time{}, networks.ResultSet{Partial: true, Results: b.all("F")[:1]})
+		shown("nobody says", time.Time{})
+		b.amend(func(o *orders.Order) { o.Drawn(morning, nil, nil) })
+		b.collected(4, time.Time{}, networks.ResultSet{Results: b.all("F")})
+		shown("the order says", morning)
+		b.collected(5, morning.Add(-time.Hour), networks.ResultSet{Corrected: true, Results: b.all("C")})
+		shown("the lab says", morning.Add(-time.Hour))
+		if n := len(b.history()); n != 3 {
+			t.Errorf("%d revisions", n)
+		}
+	})
+}

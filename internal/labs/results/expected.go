@@ -1,0 +1,141 @@
+package results
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/loinc"
+	"hale/internal/labs/orders"
+	"hale/internal/platform/store"
+)
+
+// expectations are what an order's markers owe, and whom the sample is from.
+type expectations struct {
+	order *orders.Order
+	lab   catalogue.Lab
+	// ordered are the order's markers; all has those, too, that may follow from
+	// their results.
+	ordered, all []*catalogue.Marker
+	account      string
+}
+
+// expect reads what an order is of.
+func expect(ctx context.Context, tx *store.Tx, o *orders.Order) (expectations, error) {
+	facts, err := orders.Around(ctx, tx, o.Team, []orders.Order{*o})
+	if err != nil {
+		return expectations{}, err
+	}
+	offered, err := catalogue.For(ctx, tx, o.Team)
+	if err != nil {
+		return expectations{}, err
+	}
+	account, err := catalogue.AccountOf(ctx, tx, o.Team, o.Account)
+	if err != nil {
+		return expectations{}, err
+	}
+	f := facts[0]
+	return expectations{o, f.Lab, f.Markers, offered.WithReflex(f.Markers), account.Number}, nil
+}
+
+// owed is a result that the catalogue knows, with the ordered markers that owe
+// it.
+type owed struct {
+	catalogue.Result
+	markers []Marker
+}
+
+// find looks up a reported value: by the lab's code within its test, by the
+// code in any test, by LOINC, by name. Codes without a test may mean different
+// things in different tests, so the test comes first.
+func (e *expectations) find(code, test, loincCode, name string) (owed, bool) {
+	matches := []func(m *catalogue.Marker, r catalogue.Result) bool{
+		func(m *catalogue.Marker, r catalogue.Result) bool {
+			return code != "" && m.ProviderID == test && r.ProviderID == code
+		},
+		func(_ *catalogue.Marker, r catalogue.Result) bool { return code != "" && r.ProviderID == code },
+		func(m *catalogue.Marker, r catalogue.Result) bool {
+			return loincCode != "" && m.ProviderID == test && r.LOINC == loincCode
+		},
+		func(_ *catalogue.Marker, r catalogue.Result) bool { return loincCode != "" && r.LOINC == loincCode },
+		func(_ *catalogue.Marker, r catalogue.Result) bool {
+			return name != "" && strings.EqualFold(r.Name, name)
+		},
+	}
+	for _, match := range matches {
+		for _, m := range e.all {
+			for _, r := range m.Results {
+				if match(m, r) {
+					return owed{r, e.owing(r)}, true
+				}
+			}
+		}
+	}
+	return owed{}, false
+}
+
+// owing are the ordered markers that owe a result.
+func (e *expectations) owing(r catalogue.Result) []Marker {
+	var all []Marker
+	for _, m := range e.ordered {
+		if slices.ContainsFunc(m.Results, func(other catalogue.Result) bool { return same(r, other) }) {
+			all = append(all, markerOf(m))
+		}
+	}
+	return all
+}
+
+// same reports whether two rows of the catalogue are the same observation of a
+// lab.
+func same(a, b catalogue.Result) bool {
+	if a.ProviderID != "" || b.ProviderID != "" {
+		return a.ProviderID == b.ProviderID
+	}
+	if a.LOINC != "" || b.LOINC != "" {
+		return a.LOINC == b.LOINC
+	}
+	return a.Slug == b.Slug
+}
+
+// under is the ordered marker of a lab's test code.
+func (e *expectations) under(test string) []Marker {
+	for _, m := range e.ordered {
+		if test != "" && m.ProviderID == test {
+			return []Marker{markerOf(m)}
+		}
+	}
+	return nil
+}
+
+func markerOf(m *catalogue.Marker) Marker { return Marker{m.ID, m.Name, m.Slug, m.ProviderID} }
+
+// identity is what a result is called.
+type identity struct {
+	name, slug, code, loinc, loincSlug string
+	unit                               string // printed, of the catalogue
+	assay                              *catalogue.Assay
+	markers                            []Marker
+}
+
+// identify names a reported value in the words of the catalogue, or of the
+// report where the catalogue does not know it. A LOINC code whose check digit
+// is wrong is a slip of the lab's and is left out.
+func (e *expectations) identify(code, test, loincCode, name string) identity {
+	if !loinc.Valid(loincCode) {
+		loincCode = ""
+	}
+	id := identity{name: cmp.Or(name, code, "Result"), code: code, loinc: loincCode}
+	if r, known := e.find(code, test, loincCode, name); known {
+		id.name, id.slug, id.code = r.Name, r.Slug, cmp.Or(code, r.ProviderID)
+		id.loinc = cmp.Or(loincCode, r.LOINC)
+		id.unit, id.assay, id.markers = r.Assay.Unit, &r.Assay, r.markers
+	} else {
+		id.slug, id.markers = loinc.Slug(id.name), e.under(test)
+	}
+	if id.loinc != "" {
+		id.loincSlug = (catalogue.Result{Name: id.name, LOINC: id.loinc}).Code().Slug()
+	}
+	return id
+}

@@ -1,0 +1,180 @@
+package results
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"pgregory.net/rapid"
+
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/networks"
+	"hale/internal/labs/orders"
+)
+
+var day = time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
+
+// stored is a report as it is read from the database.
+func stored(t interface{ Fatal(...any) }, r Report) Report {
+	doc, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back Report
+	if err := json.Unmarshal(doc, &back); err != nil {
+		t.Fatal(err)
+	}
+	back.id, back.digest = r.id, sha256.Sum256(doc)
+	return back
+}
+
+// threeOwed is an order of a lab that owes a, b and c.
+func threeOwed() *expectations {
+	m := &catalogue.Marker{ID: 7, Name: "Panel", Slug: "panel", ProviderID: "T1"}
+	for i, code := range []string{"a", "b", "c"} {
+		m.Results = append(m.Results, catalogue.Result{ID: int64(i), Name: code, Slug: code, ProviderID: code, Required: true})
+	}
+	return &expectations{order: &orders.Order{SampleID: "S1", CreatedAt: day}, ordered: []*catalogue.Marker{m}, all: []*catalogue.Marker{m}}
+}
+
+// Any set of messages, in any order and with any of them twice, leaves the same
+// results.
+func TestOrderDoesNotMatter(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		reports := rapid.SliceOfN(rapid.Custom(aReport), 1, 6).Draw(t, "reports")
+		first := merge(unique(t, reports), "S1")
+		again := rapid.Permutation(append(reports, rapid.SliceOf(rapid.SampledFrom(reports)).Draw(t, "again")...)).Draw(t, "order")
+		second := merge(unique(t, again), "S1")
+		if a, b := text(t, first), text(t, second); a != b {
+			t.Fatalf("one way\n%s\nanother\n%s", a, b)
+		}
+	})
+}
+
+// unique keeps the first of reports that are the same, as Take does.
+func unique(t *rapid.T, reports []Report) []Report {
+	seen := map[[sha256.Size]byte]bool{}
+	var all []Report
+	for _, r := range reports {
+		if s := stored(t, r); !seen[s.digest] {
+			seen[s.digest] = true
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+func text(t *rapid.T, m merged) string {
+	doc, err := json.MarshalIndent(version(threeOwed(), m), "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(doc)
+}
+
+// aReport says anything of few values at few times, so that reports meet.
+func aReport(t *rapid.T) Report {
+	pick := func(name string, from ...string) string { return rapid.SampledFrom(from).Draw(t, name) }
+	r := Report{At: day.Add(time.Duration(rapid.IntRange(0, 3).Draw(t, "hour")) * time.Hour), SampleID: "S1", Account: pick("account", "", "1", "2"), id: uuid.New()}
+	r.Set.Partial, r.Set.Corrected = rapid.Bool().Draw(t, "partial"), rapid.Bool().Draw(t, "corrected")
+	r.Set.Specimen = networks.Specimen{Number: pick("specimen", "", "X", "Y"), Volume: pick("volume", "", "1 mL", "2 mL")}
+	r.Set.Comments = rapid.SliceOfN(rapid.SampledFrom([]string{"one", "two", "Lipemic"}), 0, 2).Draw(t, "comments")
+	if name := pick("laboratory", "", "L1", "L2"); name != "" {
+		r.Set.Laboratory, r.Set.Laboratories = name, map[string]networks.Laboratory{name: {Name: name}}
+	}
+	if rapid.Bool().Draw(t, "document") {
+		r.Document = []byte(pick("pdf", "p", "q"))
+	}
+	for range rapid.IntRange(0, 4).Draw(t, "values") {
+		r.Set.Results = append(r.Set.Results, networks.Result{
+			ProviderID: pick("code", "a", "b", "d", ""), SubID: pick("sub", "", "1", "2"), Name: pick("name", "a", "other"),
+			Value: pick("value", "1", "2", "<5", "NEG"), Status: pick("status", "", "P", "F", "C"), TestProviderID: pick("test", "", "T1"),
+		})
+	}
+	for range rapid.IntRange(0, 2).Draw(t, "missing") {
+		r.Set.Missing = append(r.Set.Missing, networks.Missing{
+			ProviderID: pick("gone", "a", "c", "T1"), Note: pick("note", "", "QNS", "clotted"),
+			Refused: rapid.Bool().Draw(t, "refused"), Rest: rapid.Bool().Draw(t, "rest"),
+		})
+	}
+	return r
+}
+
+// What counts of two reports about the same value.
+func TestWhichValueCounts(t *testing.T) {
+	say := func(hour int, status, value string) Report {
+		r := Report{At: day.Add(time.Duration(hour) * time.Hour), id: uuid.New()}
+		r.Set.Results = []networks.Result{{ProviderID: "a", Value: value, Status: status}}
+		return stored(t, r)
+	}
+	no := func(hour int, m networks.Missing) Report {
+		r := Report{At: day.Add(time.Duration(hour) * time.Hour), id: uuid.New()}
+		r.Set.Missing = []networks.Missing{m}
+		return stored(t, r)
+	}
+	gone := func(hour int) Report { return no(hour, networks.Missing{ProviderID: "a"}) }
+	rest := func(hour int) Report { return no(hour, networks.Missing{ProviderID: "a", Rest: true}) }
+	for name, c := range map[string]struct {
+		reports []Report
+		want    string
+	}{
+		"a final one counts over a later preliminary one": {[]Report{say(1, "F", "1"), say(2, "P", "2")}, "[1] 0"},
+		"of two final ones the later counts":              {[]Report{say(2, "F", "2"), say(1, "F", "1")}, "[2] 0"},
+		"a correction stays":                              {[]Report{say(1, "C", "1"), say(2, "F", "2")}, "[1] 0"},
+		"of two corrections the later counts":             {[]Report{say(1, "C", "1"), say(2, "C", "2")}, "[2] 0"},
+		"a value is withdrawn":                            {[]Report{say(1, "F", "1"), gone(2)}, "[] 1"},
+		"a value comes after all":                         {[]Report{say(2, "F", "1"), gone(1)}, "[1] 0"},
+		"a preliminary value withdrawn":                   {[]Report{say(2, "P", "1"), gone(1)}, "[] 1"},
+		"the rest of its test":                            {[]Report{say(1, "F", "1"), rest(2)}, "[1] 1"},
+		"a preliminary value and the rest of its test":    {[]Report{say(1, "P", "1"), rest(2)}, "[1] 1"},
+		"withdrawn before the rest of its test":           {[]Report{say(1, "F", "1"), gone(2), rest(3)}, "[] 1"},
+	} {
+		m := merge(c.reports, "S1")
+		var values []string
+		for _, r := range m.results {
+			values = append(values, r.Value)
+		}
+		if got := fmt.Sprintf("%v %d", values, len(m.missing)); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// Very many values of one code are all kept. To compare each with each would take
+// minutes, which whoever runs the test would notice: it measures no time itself.
+func TestManyValuesOfOneCode(t *testing.T) {
+	const many = 50_000
+	r := Report{At: day, id: uuid.New()}
+	for n := range many {
+		r.Set.Results = append(r.Set.Results, networks.Result{ProviderID: "a", Value: strconv.Itoa(n)}, networks.Result{ProviderID: strconv.Itoa(n)})
+	}
+	if m := merge([]Report{r, r}, "S1"); len(m.results) != 2*many {
+		t.Errorf("%d values", len(m.results))
+	}
+}
+
+// Values of one code with sub-ids of their own live side by side, and the same
+// value under two tests is one.
+func TestSubIDs(t *testing.T) {
+	both := Report{At: day, id: uuid.New()}
+	both.Set.Results = []networks.Result{
+		{ProviderID: "a", SubID: "1", Value: "E. coli"},
+		{ProviderID: "a", SubID: "2", Value: "K. oxytoca"},
+		{ProviderID: "b", TestProviderID: "T1", Value: "5"},
+		{ProviderID: "b", TestProviderID: "T2", Value: "5"},
+	}
+	second := Report{At: day.Add(time.Hour), id: uuid.New()}
+	second.Set.Results = []networks.Result{{ProviderID: "a", SubID: "2", Value: "K. pneumoniae"}}
+	m := merge([]Report{stored(t, both), stored(t, second)}, "S1")
+	got := map[string]bool{}
+	for _, r := range m.results {
+		got[r.Value] = true
+	}
+	if len(m.results) != 3 || !got["E. coli"] || !got["K. pneumoniae"] || !got["5"] {
+		t.Errorf("%+v", m.results)
+	}
+}

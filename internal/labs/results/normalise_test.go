@@ -1,0 +1,215 @@
+package results
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/networks"
+	"hale/internal/labs/orders"
+	"hale/internal/labs/results/refrange"
+	"hale/internal/platform/civil"
+)
+
+func TestRead(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		said Type
+		want string
+	}{
+		{"5.4", "", "numeric 5.4 5.4"},
+		{" 5 ", "", "numeric 5 5"},
+		{"-1.5", "", "numeric -1.5 -1.5"},
+		{".69", "", "numeric .69 0.69"},
+		{"+3", "", "numeric 3 3"},
+		{"1,234", "", "numeric 1234 1234"},
+		{"1e3", Numeric, "numeric 1e3 1000"},
+		{"5,4", "", "comment 5,4 -1"},
+		{"<5", "", "range <5 -1"},
+		{"≤ 5", "", "range <=5 -1"},
+		{"> 2000", Numeric, "range >2000 -1"},
+		{"10-20", "", "range 10-20 -1"},
+		{"0 - 2", Range, "range 0-2 -1"},
+		{"20-10", "", "comment 20-10 -1"},
+		{"<", "", "comment < -1"},
+		{"-", "", "comment - -1"},
+		{"Negative", "", "comment Negative -1"},
+		{"5", Comment, "comment 5 -1"},
+		{"Not detected", Coded, "coded_value NOT_DETECTED -1"},
+		{"NOT_DETECTED", Coded, "coded_value NOT_DETECTED -1"},
+		{"1:80", Coded, "comment 1:80 -1"},
+		{"—", Coded, "comment — -1"},
+		{strings.Repeat("a ", 60), Coded, "comment " + strings.TrimSpace(strings.Repeat("a ", 60)) + " -1"},
+		{"9e999", "", "comment 9e999 -1"},
+	} {
+		v := read(c.text, c.said)
+		number := -1.0
+		if v.number != nil {
+			number = *v.number
+		}
+		if got := fmt.Sprintf("%s %s %v", v.kind, v.text, number); got != c.want {
+			t.Errorf("%q: %s, want %s", c.text, got, c.want)
+		}
+	}
+}
+
+// Whatever a value says, its text has the form that its type promises.
+func TestReadKeepsItsPromise(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.OneOf(rapid.String(), rapid.StringMatching(`[<>=≤≥ ]{0,2}[0-9.,-]{0,8}( ?- ?[0-9.]{0,4})?`)).Draw(t, "text")
+		v := read(text, rapid.SampledFrom([]Type{"", Numeric, Range, Comment, Coded}).Draw(t, "said"))
+		switch v.kind {
+		case Numeric:
+			if v.number == nil || v.span == nil || !decimal.MatchString(v.text) {
+				t.Fatalf("%q: %+v", text, v)
+			}
+		case Range:
+			if v.number != nil || v.span == nil || !limit.MatchString(v.text) && !narrowed.MatchString(v.text) {
+				t.Fatalf("%q: %+v", text, v)
+			}
+		case Coded:
+			if !constant.MatchString(v.text) {
+				t.Fatalf("%q: %+v", text, v)
+			}
+		case Comment:
+			if v.text != strings.TrimSpace(text) {
+				t.Fatalf("%q: %+v", text, v)
+			}
+		}
+	})
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// hemoglobin has a range for each sex and critical limits.
+var hemoglobin = catalogue.Assay{
+	Scale: catalogue.Quantity, Unit: "g/dL", CriticalLow: ptr(7.0), CriticalHigh: ptr(20.0),
+	Ranges: []catalogue.Range{{Sex: "female", MinAge: 18, Low: ptr(11.1), High: ptr(15.9)}, {Sex: "male", MinAge: 18, Low: ptr(13.0), High: ptr(17.7)}},
+}
+
+func panel(sex string) *expectations {
+	m := &catalogue.Marker{ID: 7, Name: "Panel", Slug: "panel", ProviderID: "T1", Results: []catalogue.Result{
+		{Name: "Hemoglobin", Slug: "hemoglobin", ProviderID: "HGB", LOINC: "718-7", Required: true, Assay: hemoglobin},
+		{Name: "Nitrite", Slug: "nitrite", ProviderID: "NIT", Assay: catalogue.Assay{Scale: catalogue.Ordinal, Normal: []string{"Negative"}, Abnormal: []string{"Positive"}}},
+	}}
+	other := &catalogue.Marker{ID: 8, Name: "Blood count", Slug: "blood-count", ProviderID: "T2", Results: m.Results[:1]}
+	return &expectations{
+		order:   &orders.Order{CreatedAt: day, Body: orders.Body{Patient: &orders.Patient{BirthDate: civil.MustParse("1984-12-10"), Gender: sex}}},
+		ordered: []*catalogue.Marker{m, other}, all: []*catalogue.Marker{m, other}, lab: catalogue.Lab{Slug: "quest"},
+	}
+}
+
+func TestJudgement(t *testing.T) {
+	side := func(b *bool) string {
+		if b == nil {
+			return "?"
+		}
+		return map[bool]string{true: "yes", false: "no"}[*b]
+	}
+	for _, c := range []struct {
+		name, sex                           string
+		code, value, unit, rng, flag, wants string
+	}{
+		{"the flag counts", "female", "HGB", "12", "g/dL", "11-15", "H", "abnormal above no below no report"},
+		{"a critical flag", "female", "HGB", "12", "g/dL", "", "HH", "critical above no below no catalogue"},
+		{"a flag in words", "female", "X", "12", "", "", "(High)", "abnormal above yes below no"},
+		{"beyond the critical limit", "female", "HGB", "6.9", "g/dL", "11-15", "L", "critical above no below yes report"},
+		{"at the critical limit", "female", "HGB", "7", "g/dL", "", "", "critical above no below yes catalogue"},
+		{"critical in another unit is not known", "female", "HGB", "7", "mmol/L", "", "", "normal above ? below ?"},
+		{"the lab says normal", "female", "HGB", "6", "g/dL", "", "N", "normal above no below yes catalogue"},
+		{"her range", "female", "HGB", "12.5", "g/dL", "", "", "normal above no below no catalogue"},
+		{"his range", "male", "HGB", "12.5", "g/dL", "", "", "abnormal above no below yes catalogue"},
+		{"nobody's range", "other", "HGB", "12.5", "g/dL", "", "", "normal above ? below ?"},
+		{"printed for each sex", "male", "HGB", "13.2", "g/dL", "M: 13.5-17.5 F: 12.0-15.5", "", "abnormal above no below yes report"},
+		{"printed for others", "other", "HGB", "13.2", "g/dL", "M: 13.5-17.5 F: 12.0-15.5", "", "unknown above ? below ?"},
+		{"less than can be measured", "female", "X", "<5", "", "0-10", "", "unknown above no below ? report"},
+		{"a range that cannot be read", "female", "X", "5", "", "see chart 7", "", "unknown above ? below ?"},
+		{"no range at all", "female", "X", "5", "", "", "", "normal above ? below ?"},
+		{"no range established", "female", "X", "5", "", "Not Estab.", "", "normal above ? below ?"},
+		{"as expected", "female", "X", "NEGATIVE", "", "Neg", "", "normal above ? below ?"},
+		{"the contrary", "female", "X", "Detected", "", "Not Detected", "", "abnormal above ? below ?"},
+		{"other words", "female", "X", "Trace", "", "Negative", "", "unknown above ? below ?"},
+		{"either is expected", "female", "X", "Trace", "", "Negative/Trace", "", "normal above ? below ?"},
+		{"known words", "female", "NIT", "Positive", "", "", "", "abnormal above ? below ?"},
+	} {
+		e := panel(c.sex)
+		sex, age := e.person(nil)
+		r := e.normalise(found{Result: networks.Result{ProviderID: c.code, Name: c.code, Value: c.value, Unit: c.unit, Range: c.rng, Flag: c.flag}}, sex, age)
+		got := strings.TrimSpace(fmt.Sprintf("%s above %s below %s %s", r.Interpretation, side(r.Above), side(r.Below), r.Range.From))
+		if got != c.wants {
+			t.Errorf("%s: %s, want %s", c.name, got, c.wants)
+		}
+	}
+}
+
+// A report of which nobody knows yet whose it is means what its order's results
+// would: the table of flags is one.
+func TestAtFirstSight(t *testing.T) {
+	if got := AtFirstSight(catalogue.Lab{}, nil); got != orders.Unknown {
+		t.Errorf("nothing is %s", got)
+	}
+	for flag, want := range flags {
+		if got := AtFirstSight(catalogue.Lab{}, []networks.Result{{Value: "5", Flag: " (" + strings.ToLower(flag) + ")"}}); got != want {
+			t.Errorf("%s is %s, want %s", flag, got, want)
+		}
+	}
+	for _, c := range []struct {
+		want orders.Interpretation
+		all  []networks.Result
+	}{
+		{orders.Critical, []networks.Result{{Flag: "H"}, {Flag: "PANIC"}, {Flag: "N"}}},
+		{orders.Abnormal, []networks.Result{{Flag: "NEG"}, {Flag: ">"}}},
+		{orders.Abnormal, []networks.Result{{Value: "7", Range: "1-5"}}},
+		{orders.Unknown, []networks.Result{{Value: "7", Range: "see chart 7"}, {Flag: "N"}}},
+		{orders.Normal, []networks.Result{{Value: "3", Range: "1-5"}, {Value: "Negative"}}},
+	} {
+		if got := AtFirstSight(catalogue.Lab{}, c.all); got != c.want {
+			t.Errorf("%+v: %s, want %s", c.all, got, c.want)
+		}
+	}
+}
+
+// A result gets its names, codes and markers from the catalogue, and its own
+// where the catalogue does not know it.
+func TestIdentity(t *testing.T) {
+	e := panel("female")
+	known := e.normalise(found{Result: networks.Result{ProviderID: "HGB", Name: "HGB (Hgb)", Value: "12", Unit: "g/dl"}, sample: "S"}, "female", 41)
+	if known.Name != "Hemoglobin" || known.Slug != "hemoglobin" || known.LOINC != "718-7" || known.LOINCSlug == "" || known.UCUM != "g/dL" ||
+		len(known.Markers) != 2 || known.Markers[0].ID != 7 || known.Sample != "S" || known.Range.Kind != refrange.Interval {
+		t.Errorf("%+v", known)
+	}
+	byCode := e.normalise(found{Result: networks.Result{Name: "something", LOINC: "718-7", Value: "12"}}, "female", 41)
+	if byCode.Slug != "hemoglobin" || byCode.ProviderID != "HGB" {
+		t.Errorf("%+v", byCode)
+	}
+	under := e.normalise(found{Result: networks.Result{ProviderID: "ZZ", TestProviderID: "T2", Name: "Left Shift!", LOINC: "718-8", Value: "12"}}, "female", 41)
+	if len(under.Markers) != 1 || under.Markers[0].ID != 8 || under.Slug != "left-shift" || under.LOINC != "" {
+		t.Errorf("%+v", under)
+	}
+	if unasked := e.normalise(found{Result: networks.Result{ProviderID: "ZZ", Value: "x", Notes: []string{" careful "}}}, "female", 41); unasked.Markers != nil ||
+		strings.Join(unasked.Notes, "|") != "x|careful" {
+		t.Errorf("%+v", unasked)
+	}
+}
+
+// The test for signals of many cancers is critical in all its rows, or normal.
+func TestCancerSignal(t *testing.T) {
+	e := panel("female")
+	say := func(code, value, kind string) Result {
+		return e.normalise(found{Result: networks.Result{ProviderID: code, Value: value, Type: kind}}, "female", 41)
+	}
+	for _, c := range []struct{ code, value, kind, want string }{
+		{"86038987", "DETECTED", "coded_value", "galleri-cancer-signal critical"},
+		{"86038987", "Not detected", "coded_value", "galleri-cancer-signal normal"},
+		{"86038987_1", "COLON_RECTUM", "coded_value", "galleri-cancer-signal-origin critical"},
+		{"86038987_2", "LUNG", "coded_value", "galleri-cancer-signal-origin-subcategory critical"},
+		{"86038987_3", "Call the physician", "comment", "galleri-comment-3 critical"},
+	} {
+		if r := say(c.code, c.value, c.kind); r.Slug+" "+string(r.Interpretation) != c.want {
+			t.Errorf("%s %s: %s %s", c.code, c.value, r.Slug, r.Interpretation)
+		}
+	}
+}

@@ -1,0 +1,211 @@
+package results
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"hale/internal/labs/orders"
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+)
+
+func init() {
+	for _, table := range []string{"lab_reports", "lab_report_documents", "lab_results"} {
+		users.Register(users.Records{Name: table, Erase: users.EraseRows(table)})
+	}
+}
+
+// The places of what is sealed.
+const (
+	reportPlace   = "lab_reports.body:"
+	documentPlace = "lab_report_documents.body:"
+	versionPlace  = "lab_results.body:"
+)
+
+// keep stores a report and its document.
+func keep(ctx context.Context, tx *store.Tx, o *orders.Order, r Report, doc, pdf []byte) error {
+	team, user := o.Team.UUID(), o.User.UUID()
+	body, err := tx.Seal(ctx, team, user, reportPlace+r.id.String(), doc)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `INSERT INTO lab_reports (team_id, id, order_id, user_id, received_at, body) VALUES ($1, $2, $3, $4, $5, $6)`,
+		o.Team, r.id, o.ID, o.User, store.Micros(tx.Now()), body)
+	if err != nil {
+		return fmt.Errorf("results: storing a report of %s: %w", o.ID, err)
+	}
+	if len(pdf) == 0 {
+		return nil
+	}
+	if body, err = tx.Seal(ctx, team, user, documentPlace+r.id.String(), pdf); err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `INSERT INTO lab_report_documents (team_id, report_id, user_id, body) VALUES ($1, $2, $3, $4)`, o.Team, r.id, o.User, body)
+	if err != nil {
+		return fmt.Errorf("results: storing a document of %s: %w", o.ID, err)
+	}
+	return nil
+}
+
+// reports reads what labs reported of an order, without documents.
+func reports(ctx context.Context, tx *store.Tx, o *orders.Order) ([]Report, error) {
+	rows, err := tx.Query(ctx, `SELECT id, body FROM lab_reports WHERE team_id = $1 AND order_id = $2 ORDER BY id`, o.Team, o.ID)
+	if err != nil {
+		return nil, fmt.Errorf("results: reading the reports of %s: %w", o.ID, err)
+	}
+	defer rows.Close()
+	var all []Report
+	var sealed [][]byte
+	for rows.Next() {
+		var id uuid.UUID
+		var body []byte
+		if err := rows.Scan(&id, &body); err != nil {
+			return nil, fmt.Errorf("results: reading the reports of %s: %w", o.ID, err)
+		}
+		all, sealed = append(all, Report{id: id}), append(sealed, body)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return nil, fmt.Errorf("results: reading the reports of %s: %w", o.ID, err)
+	}
+	for i := range all {
+		doc, err := tx.Unseal(ctx, o.Team.UUID(), o.User.UUID(), reportPlace+all[i].id.String(), sealed[i])
+		if err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal(doc, &all[i]); err != nil {
+			return nil, fmt.Errorf("results: a stored report of %s: %w", o.ID, err)
+		}
+		all[i].digest = sha256.Sum256(doc)
+	}
+	return all, nil
+}
+
+// add stores a revision.
+func add(ctx context.Context, tx *store.Tx, o *orders.Order, r Revision, document uuid.UUID) error {
+	doc, err := json.Marshal(r.Version)
+	if err != nil {
+		return fmt.Errorf("results: marshalling a version: %w", err)
+	}
+	body, err := tx.Seal(ctx, o.Team.UUID(), o.User.UUID(), r.place(), doc)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `INSERT INTO lab_results (team_id, order_id, revision, user_id, created_at, status, corrected, interpretation, has_missing, document, body)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+		o.Team, o.ID, r.Number, o.User, store.Micros(r.CreatedAt), string(r.Status), r.Corrected, string(r.Interpretation), r.HasMissing(),
+		orNil(document), body)
+	if err != nil {
+		return fmt.Errorf("results: storing revision %d of %s: %w", r.Number, o.ID, err)
+	}
+	return nil
+}
+
+func orNil(id uuid.UUID) any {
+	if id == uuid.Nil {
+		return nil
+	}
+	return id
+}
+
+func (r *Revision) place() string { return fmt.Sprintf("%s%s/%d", versionPlace, r.Order, r.Number) }
+
+const revisionColumns = `revision, created_at, document, body`
+
+// latest is an order's newest revision, nil when there is none, with the report
+// whose document counts.
+func latest(ctx context.Context, tx *store.Tx, o *orders.Order) (*Revision, uuid.UUID, error) {
+	return one(ctx, tx, o, `SELECT `+revisionColumns+` FROM lab_results WHERE team_id = $1 AND order_id = $2 ORDER BY revision DESC LIMIT 1`, o.Team, o.ID)
+}
+
+func one(ctx context.Context, tx *store.Tx, o *orders.Order, query string, args ...any) (*Revision, uuid.UUID, error) {
+	r := Revision{Order: o.ID}
+	var document uuid.NullUUID
+	var body []byte
+	err := tx.QueryRow(ctx, query, args...).Scan(&r.Number, store.ScanTime(&r.CreatedAt), &document, &body)
+	if errors.Is(err, store.ErrNoRows) {
+		return nil, uuid.Nil, nil
+	}
+	if err != nil {
+		return nil, uuid.Nil, fmt.Errorf("results: reading the results of %s: %w", o.ID, err)
+	}
+	r.HasPDF = document.Valid
+	doc, err := tx.Unseal(ctx, o.Team.UUID(), o.User.UUID(), r.place(), body)
+	if err != nil {
+		return nil, uuid.Nil, err
+	}
+	if err := json.Unmarshal(doc, &r.Version); err != nil {
+		return nil, uuid.Nil, fmt.Errorf("results: the stored results of %s: %w", o.ID, err)
+	}
+	return &r, document.UUID, nil
+}
+
+// Get returns a revision of an order's results; 0 is the latest. NotFound when
+// there is none (yet).
+func Get(ctx context.Context, tx *store.Tx, o *orders.Order, number int) (Revision, error) {
+	r, _, err := get(ctx, tx, o, number)
+	r.complete(o)
+	return r, err
+}
+
+// complete gives the samples the order's time of collection when the lab's
+// results have none.
+func (v *Version) complete(o *orders.Order) {
+	if o.CollectedAt == nil || !stated(v.Samples).Time.IsZero() {
+		return
+	}
+	for i := range v.Samples {
+		v.Samples[i].Specimen.Collected.Time = *o.CollectedAt
+	}
+}
+
+func get(ctx context.Context, tx *store.Tx, o *orders.Order, number int) (Revision, uuid.UUID, error) {
+	r, document, err := latest(ctx, tx, o)
+	if number > 0 && err == nil {
+		r, document, err = one(ctx, tx, o, `SELECT `+revisionColumns+` FROM lab_results WHERE team_id = $1 AND order_id = $2 AND revision = $3`,
+			o.Team, o.ID, number)
+	}
+	switch {
+	case err != nil:
+		return Revision{}, uuid.Nil, err
+	case r == nil && number > 0:
+		return Revision{}, uuid.Nil, fault.Newf(fault.NotFound, "Results for order %s have no revision %d", o.ID, number)
+	case r == nil:
+		return Revision{}, uuid.Nil, fault.Newf(fault.NotFound, "Results are not available for order %s", o.ID)
+	}
+	return *r, document, nil
+}
+
+// Summary is a revision without the results themselves.
+type Summary struct {
+	Revision
+	HasMissing bool
+}
+
+// History lists the revisions of an order's results, oldest first. Their
+// versions have no more than status, correction and interpretation.
+func History(ctx context.Context, tx *store.Tx, o *orders.Order) ([]Summary, error) {
+	rows, err := tx.Query(ctx, `SELECT revision, created_at, status, corrected, interpretation, has_missing, document FROM lab_results
+		WHERE team_id = $1 AND order_id = $2 ORDER BY revision`, o.Team, o.ID)
+	if err != nil {
+		return nil, fmt.Errorf("results: reading the revisions of %s: %w", o.ID, err)
+	}
+	defer rows.Close()
+	var all []Summary
+	for rows.Next() {
+		s := Summary{Revision: Revision{Order: o.ID}}
+		var document uuid.NullUUID
+		err := rows.Scan(&s.Number, store.ScanTime(&s.CreatedAt), &s.Status, &s.Corrected, &s.Interpretation, &s.HasMissing, &document)
+		if err != nil {
+			return nil, fmt.Errorf("results: reading the revisions of %s: %w", o.ID, err)
+		}
+		s.HasPDF = document.Valid
+		all = append(all, s)
+	}
+	return all, rows.Err()
+}

@@ -1,0 +1,361 @@
+package results_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/networks"
+	"hale/internal/labs/orders"
+	"hale/internal/labs/orders/orderstest"
+	"hale/internal/labs/results"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/events"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
+	"hale/internal/platform/teams"
+)
+
+// bench is an order at the lab, and the reports about it.
+type bench struct {
+	t     *testing.T
+	db    *store.DB
+	team  teams.Team
+	order orders.Order
+	owed  []catalogue.Result
+	test  string // the lab's code of the first marker
+	n     int
+}
+
+var morning = time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
+
+func newBench(t *testing.T, db *store.DB, method orders.Method) *bench {
+	t.Helper()
+	b := &bench{t: t, db: db, team: orderstest.Team(t, db)}
+	b.again(method)
+	return b
+}
+
+// again orders once more.
+func (b *bench) again(method orders.Method) {
+	b.t.Helper()
+	b.order, b.owed = orderstest.New(b.t, b.db, b.team.ID, method), nil
+	orderstest.To(b.t, b.db, &b.order, orders.RequisitionCreated)
+	b.read(func(tx *store.Tx) error {
+		facts, err := orders.Around(b.t.Context(), tx, b.team.ID, []orders.Order{b.order})
+		for _, m := range facts[0].Markers {
+			b.owed = append(b.owed, m.Results...)
+		}
+		b.test = facts[0].Markers[0].ProviderID
+		return err
+	})
+}
+
+func (b *bench) read(fn func(tx *store.Tx) error) {
+	b.t.Helper()
+	userstest.Write(b.t, b.db, func(_ context.Context, tx *store.Tx) error { return fn(tx) })
+}
+
+// value is a result of the owed row as a lab reports it.
+func (b *bench) value(row int, text, flag, status string) networks.Result {
+	r := b.owed[row]
+	return networks.Result{
+		ProviderID: r.ProviderID, Name: r.Name, LOINC: r.LOINC, Value: text, Unit: r.Assay.Unit, Flag: flag, Status: status,
+		At: networks.Moment{Time: morning},
+	}
+}
+
+// all are plain results of everything that is owed.
+func (b *bench) all(status string) []networks.Result {
+	var all []networks.Result
+	for i := range b.owed {
+		all = append(all, b.value(i, "1", "N", status))
+	}
+	return all
+}
+
+// arrival is a report some hours after the first.
+func (b *bench) arrival(hours int, set networks.ResultSet) results.Arrival {
+	b.n++
+	at := morning.Add(time.Duration(hours) * time.Hour)
+	set.Specimen = networks.Specimen{Number: "SP-1", Collected: networks.Moment{Time: morning}, Reported: networks.Moment{Time: at}}
+	return results.Arrival{Key: fmt.Sprintf("report %d", b.n), At: at, SampleID: b.order.SampleID, Set: set}
+}
+
+func (b *bench) take(a results.Arrival) {
+	b.t.Helper()
+	userstest.Write(b.t, b.db, func(ctx context.Context, tx *store.Tx) error {
+		o, err := orders.Get(ctx, tx, b.team.ID, b.order.ID)
+		if err != nil {
+			return err
+		}
+		b.order = o
+		return results.Take(ctx, tx, &b.order, a)
+	})
+}
+
+// report reports some hours after the first.
+func (b *bench) report(hours int, set networks.ResultSet) {
+	b.t.Helper()
+	b.take(b.arrival(hours, set))
+}
+
+func (b *bench) revision(number int) (r results.Revision) {
+	b.t.Helper()
+	b.read(func(tx *store.Tx) (err error) {
+		r, err = results.Get(b.t.Context(), tx, &b.order, number)
+		return err
+	})
+	return r
+}
+
+func (b *bench) history() (all []results.Summary) {
+	b.t.Helper()
+	b.read(func(tx *store.Tx) (err error) {
+		all, err = results.History(b.t.Context(), tx, &b.order)
+		return err
+	})
+	return all
+}
+
+// path is the order's history, without the steps before the lab.
+func (b *bench) path() (all []string) {
+	b.t.Helper()
+	b.read(func(tx *store.Tx) error {
+		rows, err := orderstest.History(b.t.Context(), tx, &b.order)
+		all = nil
+		for _, e := range rows {
+			if e.Status != orders.Ordered && e.Status != orders.RequisitionCreated {
+				all = append(all, string(e.Status))
+			}
+		}
+		return err
+	})
+	return all
+}
+
+// heard are the events about an order, in order: a status of its, or critical.
+func (b *bench) heard() (all []string) {
+	b.t.Helper()
+	if err := (&events.Sequencer{DB: b.db}).Settle(b.t.Context()); err != nil {
+		b.t.Fatal(err)
+	}
+	err := b.db.Read(store.WithTeam(b.t.Context(), b.team.ID.UUID()), func(tx *store.Tx) error {
+		page, err := events.After(b.t.Context(), tx, b.team.ID.UUID(), 0, 1000, nil)
+		for _, e := range page.Events {
+			var body struct {
+				Data struct {
+					ID, OrderID    string
+					Status         string
+					Interpretation *string
+					LastEvent      struct{ Status string } `json:"last_event"`
+				} `json:"data"`
+			}
+			if err := json.Unmarshal(e.Body, &body); err != nil {
+				return err
+			}
+			switch {
+			case e.Type == orders.CriticalEvent:
+				all = append(all, "critical "+body.Data.Status)
+			case body.Data.ID == b.order.ID.String():
+				step := body.Data.LastEvent.Status[strings.LastIndexByte(body.Data.LastEvent.Status, '.')+1:]
+				if body.Data.Interpretation != nil {
+					step += " " + *body.Data.Interpretation
+				}
+				all = append(all, step)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return all
+}
+
+// Results come in pieces, are final, and are corrected; every version stays.
+func TestFromPartialToCorrected(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := newBench(t, db, catalogue.OnSite)
+		b.report(1, networks.ResultSet{Partial: true, Results: b.all("F")[:1]})
+		b.report(2, networks.ResultSet{Partial: true, Results: []networks.Result{b.value(1, "2", "N", "P")}})
+		b.report(3, networks.ResultSet{Results: b.all("F")})
+		changed := b.value(0, "120", "H", "C")
+		b.report(4, networks.ResultSet{Corrected: true, Results: []networks.Result{changed}})
+		if got, want := b.path(), []string{"partial_results", "partial_results", "completed", "corrected"}; !slices.Equal(got, want) {
+			t.Errorf("the order went %v", got)
+		}
+		if got, want := b.heard(), []string{"ordered", "requisition_created", "completed normal", "corrected abnormal"}; !slices.Equal(got, want) {
+			t.Errorf("events: %v", got)
+		}
+		if o := b.order; o.Interpretation != orders.Abnormal || o.IsCritical || o.HasMissing == nil || *o.HasMissing || o.CollectedAt == nil {
+			t.Errorf("the order shows %s, critical %v, missing %v", o.Interpretation, o.IsCritical, o.HasMissing)
+		}
+		all := b.history()
+		if len(all) != 4 || all[1].Status != results.Partial || all[2].Status != results.Final || all[2].Corrected || !all[3].Corrected {
+			t.Fatalf("history: %+v", all)
+		}
+		for number, want := range map[int]string{1: "1", 3: "1", 4: "120", 0: "120"} {
+			r := b.revision(number)
+			at := slices.IndexFunc(r.Results, func(r results.Result) bool { return r.ProviderID == b.owed[0].ProviderID })
+			if at < 0 || r.Results[at].Text != want {
+				t.Errorf("revision %d has %+v", number, r.Results)
+			}
+		}
+		if n := len(b.revision(0).Results); n != len(b.owed) {
+			t.Errorf("%d results, want %d", n, len(b.owed))
+		}
+	})
+}
+
+// What comes twice, late or with nothing new in it changes nothing twice.
+func TestNothingTwice(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := newBench(t, db, catalogue.WalkIn)
+		early := b.arrival(1, networks.ResultSet{Partial: true, Results: b.all("P")[:2]})
+		whole := b.arrival(2, networks.ResultSet{Results: b.all("F")})
+		b.take(whole)
+		for _, a := range []results.Arrival{whole, early, early, whole} {
+			a.Key += " again"
+			b.take(a)
+		}
+		resent := whole // a day later, under a new date
+		resent.Key, resent.At = "resent", whole.At.Add(24*time.Hour)
+		resent.Set.Specimen.Reported.Time = resent.At
+		b.take(resent)
+		if got, want := b.path(), []string{"completed"}; !slices.Equal(got, want) {
+			t.Errorf("the order went %v", got)
+		}
+		if got := b.history(); len(got) != 2 { // the new date is worth a revision, and no event
+			t.Errorf("%d revisions", len(got))
+		}
+	})
+}
+
+// A critical value is told before the completion, once for each version.
+func TestCritical(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := newBench(t, db, catalogue.OnSite)
+		b.report(1, networks.ResultSet{Partial: true, Results: []networks.Result{b.value(0, "900", "HH", "F")}})
+		critical := b.arrival(2, networks.ResultSet{Results: append(b.all("F")[1:], b.value(0, "900", "HH", "F"))})
+		b.take(critical)
+		b.take(critical)
+		want := []string{"ordered", "requisition_created", "critical partial", "critical final", "completed critical"}
+		if got := b.heard(); !slices.Equal(got, want) {
+			t.Errorf("events: %v", got)
+		}
+		if !b.order.IsCritical {
+			t.Error("the order is not critical")
+		}
+		b.report(3, networks.ResultSet{Corrected: true, Results: []networks.Result{b.value(0, "90", "N", "C")}})
+		if b.order.IsCritical || b.order.Interpretation != orders.Normal {
+			t.Error("the order is still critical")
+		}
+	})
+}
+
+// What the lab could not measure is ordered anew, for teams that asked.
+func TestRedraw(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := newBench(t, db, catalogue.WalkIn)
+		lost := func() networks.ResultSet {
+			return networks.ResultSet{Results: b.all("F")[1:], Missing: []networks.Missing{{
+				ProviderID: b.owed[0].ProviderID, Name: b.owed[0].Name, Note: "Specimen hemolyzed, please recollect",
+			}}}
+		}
+		b.report(1, lost())
+		if got := b.path(); !slices.Equal(got, []string{"completed"}) || !*b.order.HasMissing {
+			t.Errorf("without redraws the order went %v", got)
+		}
+		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
+			b.team.Settings.Redraws = true
+			return teams.Update(ctx, tx, b.team)
+		})
+		b.again(catalogue.WalkIn)
+		first := b.order
+		b.report(1, lost())
+		if got := b.path(); !slices.Equal(got, []string{"redraw_available"}) {
+			t.Fatalf("the order went %v", got)
+		}
+		m := b.revision(0).Missing
+		if len(m) != 1 || m[0].Failure != results.CollectionProcess || len(m[0].Markers) == 0 || m[0].LOINC == "" {
+			t.Fatalf("missing: %+v", m)
+		}
+		b.read(func(tx *store.Tx) error {
+			members, err := orders.OfTransaction(t.Context(), tx, b.team.ID, first.Transaction)
+			if len(members) != 2 || members[1].Origin != orders.RedrawOf || members[1].Status != orders.Ordered {
+				t.Fatalf("%d orders", len(members))
+			}
+			b.order = members[1]
+			return err
+		})
+		orderstest.To(t, db, &b.order, orders.RequisitionCreated)
+		b.report(30, networks.ResultSet{Results: b.all("F")[:1]})
+		b.read(func(tx *store.Tx) error {
+			together, err := results.OfTransaction(t.Context(), tx, b.team.ID, first.Transaction)
+			if len(together.Results) != len(b.owed) || together.HasMissing() || together.Status != results.Final || len(together.Revisions) != 2 {
+				t.Errorf("together: %d results, missing %+v, %s", len(together.Results), together.Missing, together.Status)
+			}
+			return err
+		})
+	})
+}
+
+// A kit knows no partial results, and is at the lab all the same.
+func TestPartialResultsOfAKit(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := newBench(t, db, catalogue.TestKit)
+		b.report(1, networks.ResultSet{Partial: true, Results: b.all("P")[:1]})
+		if got := b.path(); !slices.Equal(got, []string{"delivered_to_lab"}) || b.order.Interpretation == "" {
+			t.Errorf("the order went %v", got)
+		}
+		b.report(2, networks.ResultSet{Results: b.all("F")})
+		if got := b.path(); !slices.Equal(got, []string{"delivered_to_lab", "completed"}) {
+			t.Errorf("the order went %v", got)
+		}
+	})
+}
+
+// Without results there is nothing to read, and a document alone is none.
+func TestNotYet(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := newBench(t, db, catalogue.WalkIn)
+		unavailable := func() {
+			t.Helper()
+			b.read(func(tx *store.Tx) error {
+				_, err := results.Get(t.Context(), tx, &b.order, 0)
+				if !fault.Is(err, fault.NotFound) || !strings.Contains(err.Error(), b.order.ID.String()) {
+					t.Errorf("%v", err)
+				}
+				_, err = results.OfTransaction(t.Context(), tx, b.team.ID, b.order.Transaction)
+				if !fault.Is(err, fault.NotFound) {
+					t.Errorf("%v", err)
+				}
+				return nil
+			})
+		}
+		unavailable()
+		b.report(1, networks.ResultSet{PDF: []byte("%PDF-1.7 one")})
+		unavailable()
+		b.report(2, networks.ResultSet{Results: b.all("F")})
+		b.report(3, networks.ResultSet{PDF: []byte("%PDF-1.7 two")})
+		for number, want := range map[int]string{1: "%PDF-1.7 one", 0: "%PDF-1.7 two"} {
+			b.read(func(tx *store.Tx) error {
+				got, err := results.PDF(t.Context(), tx, &b.order, number)
+				if string(got) != want {
+					t.Errorf("the document of revision %d is %q", number, got)
+				}
+				return err
+			})
+		}
+		if got := b.path(); !slices.Equal(got, []string{"completed"}) {
+			t.Errorf("the order went %v", got)
+		}
+	})
+}

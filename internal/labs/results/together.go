@@ -1,0 +1,101 @@
+package results
+
+import (
+	"context"
+	"slices"
+
+	"hale/internal/labs/orders"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
+)
+
+// Together is the results of all orders of a transaction as one.
+type Together struct {
+	Transaction orders.Transaction
+	// Orders are those that have results, oldest first, and Revisions the latest
+	// of each.
+	Orders    []orders.Order
+	Revisions []Revision
+	Version
+}
+
+// OfTransaction merges the results of a transaction's orders. What a later
+// order found stands in place of what an earlier one did, and nothing is
+// missing that any of them has. They are final when no more is expected of the
+// transaction.
+//
+// Reference 1.14.
+func OfTransaction(ctx context.Context, tx *store.Tx, team teams.ID, id orders.TransactionID) (Together, error) {
+	transaction, err := orders.GetTransaction(ctx, tx, team, id)
+	if err != nil {
+		return Together{}, err
+	}
+	members, err := orders.OfTransaction(ctx, tx, team, id)
+	if err != nil {
+		return Together{}, err
+	}
+	t := Together{Transaction: transaction}
+	for i := range members {
+		r, _, err := latest(ctx, tx, &members[i])
+		if err != nil {
+			return Together{}, err
+		}
+		if r != nil {
+			r.complete(&members[i])
+			t.Orders, t.Revisions = append(t.Orders, members[i]), append(t.Revisions, *r)
+		}
+	}
+	if len(t.Revisions) == 0 {
+		return Together{}, fault.Newf(fault.NotFound, "Results are not available for order transaction %s", id)
+	}
+	t.Version = join(t.Revisions)
+	if transaction.Status == orders.TransactionActive {
+		t.Status = Partial
+	}
+	return t, nil
+}
+
+// join puts versions together, oldest first.
+func join(all []Revision) Version {
+	v := all[0].Version
+	v.Results, v.Missing, v.Samples = slices.Clone(v.Results), nil, slices.Clone(v.Samples)
+	for _, next := range all[1:] {
+		v.Results = slices.DeleteFunc(v.Results, func(r Result) bool {
+			return slices.ContainsFunc(next.Results, func(n Result) bool { return n.replaces(&r) })
+		})
+		v.Results = append(v.Results, next.Results...)
+		for _, s := range next.Samples {
+			v.Samples = append(slices.DeleteFunc(v.Samples, func(known Sample) bool { return known.Key == s.Key }), s)
+		}
+		if next.Status == Partial {
+			v.Status = Partial
+		}
+		v.Corrected = v.Corrected || next.Corrected
+		v.Laboratory, v.CLIA, v.Account = next.Laboratory, next.CLIA, next.Account
+		v.Comments = append(slices.Clone(v.Comments), next.Comments...)
+	}
+	v.Interpretation = orders.Normal
+	for _, r := range v.Results {
+		v.Interpretation = gravest(v.Interpretation, r.Interpretation)
+	}
+	if len(v.Results) == 0 {
+		v.Interpretation = orders.Unknown
+	}
+	list := absent{results: v.Results}
+	for i := len(all) - 1; i >= 0; i-- { // the latest reason is the one that counts
+		for _, m := range all[i].Missing {
+			list.add(m, m.Failure)
+		}
+	}
+	v.Missing = list.all
+	return v
+}
+
+// replaces reports whether a result of a later order is the same observation.
+func (r *Result) replaces(earlier *Result) bool {
+	if r.ProviderID != "" || earlier.ProviderID != "" {
+		return r.ProviderID == earlier.ProviderID && r.SubID == earlier.SubID
+	}
+	return r.Slug == earlier.Slug && r.SubID == earlier.SubID
+}

@@ -1,0 +1,166 @@
+package results
+
+import (
+	"log/slog"
+	"time"
+
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/networks"
+	"hale/internal/labs/orders"
+	"hale/internal/labs/results/refrange"
+	"hale/internal/platform/secrets"
+)
+
+// Status says whether more is to come.
+type Status string
+
+// The statuses.
+const (
+	Partial Status = "partial"
+	Final   Status = "final"
+)
+
+// Type says what a result's text is.
+//
+// Reference 3.
+type Type string
+
+// The types of result.
+const (
+	Numeric Type = "numeric"     // a decimal
+	Range   Type = "range"       // <5, >=60, 10-20
+	Comment Type = "comment"     // words
+	Coded   Type = "coded_value" // an upper-case constant
+)
+
+// Revision is one version of an order's results with where it stands in their
+// history.
+type Revision struct {
+	Order orders.ID
+	// Number counts from 1.
+	Number    int
+	CreatedAt time.Time
+	// HasPDF reports that the lab sent a document.
+	HasPDF bool
+	Version
+}
+
+// Version is what the results are, made of all reports up to then.
+type Version struct {
+	Status    Status `json:"status"`
+	Corrected bool   `json:"corrected,omitempty"`
+	// Interpretation is the gravest of the results'.
+	Interpretation orders.Interpretation `json:"interpretation"`
+	Results        []Result              `json:"results,omitempty"`
+	Missing        []Missing             `json:"missing,omitempty"`
+	Samples        []Sample              `json:"samples,omitempty"`
+	Laboratory     string                `json:"laboratory,omitempty"`
+	CLIA           string                `json:"clia,omitempty"`
+	Account        string                `json:"account,omitempty"` // number
+	Comments       []string              `json:"comments,omitempty"`
+}
+
+// LogValue keeps results out of logs.
+func (Version) LogValue() slog.Value { return slog.StringValue(secrets.Withheld) }
+
+// HasMissing reports whether anything is not there that was expected.
+func (v *Version) HasMissing() bool { return len(v.Missing) > 0 }
+
+// Result is one value.
+//
+// Reference 3, BiomarkerResult.
+type Result struct {
+	Name string `json:"name"`
+	Slug string `json:"slug"`
+	// ProviderID is the lab's code of the result, TestID that of the test it was
+	// reported under. SubID tells several values of one code apart.
+	ProviderID string `json:"provider_id,omitempty"`
+	TestID     string `json:"test_id,omitempty"`
+	SubID      string `json:"sub_id,omitempty"`
+	LOINC      string `json:"loinc,omitempty"`
+	LOINCSlug  string `json:"loinc_slug,omitempty"`
+
+	Type Type   `json:"type"`
+	Text string `json:"text"`
+	// Number is set for numeric results.
+	Number *float64 `json:"number,omitempty"`
+	// Unit is as printed, UCUM the same in that system; empty when not known.
+	Unit string `json:"unit,omitempty"`
+	UCUM string `json:"ucum,omitempty"`
+	// Notes are the lab's; those of a text result begin with the text.
+	Notes []string `json:"notes,omitempty"`
+
+	Range Reference `json:"range"`
+	// Above and Below are nil when nobody can tell.
+	Above          *bool                 `json:"above,omitempty"`
+	Below          *bool                 `json:"below,omitempty"`
+	Interpretation orders.Interpretation `json:"interpretation"`
+	Flag           string                `json:"flag,omitempty"`   // the lab's own
+	Status         string                `json:"status,omitempty"` // HL7 table 0085: P, F, C
+
+	At         networks.Moment `json:"at"`
+	Laboratory string          `json:"laboratory,omitempty"` // key into the sample's
+	Sample     string          `json:"sample,omitempty"`     // key of the sample
+	// Markers are those of the order that owe this result; none for one that
+	// nobody ordered.
+	Markers []Marker `json:"markers,omitempty"`
+}
+
+// Reference is a result's reference range.
+type Reference struct {
+	// Text is as printed; empty when the lab printed none.
+	Text string          `json:"text,omitempty"`
+	Kind refrange.Kind   `json:"kind,omitempty"`
+	Low  *refrange.Bound `json:"low,omitempty"`
+	High *refrange.Bound `json:"high,omitempty"`
+	From ReferenceSource `json:"from,omitempty"`
+}
+
+// ReferenceSource says where bounds are from.
+type ReferenceSource string
+
+// The sources of bounds: the lab's report, or what our catalogue knows of the
+// lab's assay for people of the patient's sex and age.
+const (
+	FromReport    ReferenceSource = "report"
+	FromCatalogue ReferenceSource = "catalogue"
+)
+
+// Marker is an ordered marker that owes a result.
+//
+// Reference 3, ParentBiomarkerData.
+type Marker struct {
+	ID         catalogue.MarkerID `json:"id"`
+	Name       string             `json:"name"`
+	Slug       string             `json:"slug"`
+	ProviderID string             `json:"provider_id,omitempty"`
+}
+
+// Missing is a result that was expected and will not come.
+//
+// Reference 3, MissingBiomarkerResult.
+type Missing struct {
+	Name       string   `json:"name"`
+	Slug       string   `json:"slug"`
+	ProviderID string   `json:"provider_id,omitempty"`
+	TestID     string   `json:"test_id,omitempty"`
+	LOINC      string   `json:"loinc,omitempty"`
+	LOINCSlug  string   `json:"loinc_slug,omitempty"`
+	Failure    Failure  `json:"failure"`
+	Note       string   `json:"note,omitempty"`
+	Markers    []Marker `json:"markers,omitempty"`
+	// Said reports that the lab itself said so; others are just not there.
+	Said bool `json:"said,omitempty"`
+}
+
+// Sample is one specimen.
+//
+// Reference 3, SampleData.
+type Sample struct {
+	// Key names the sample in its order: its number, else the order's.
+	Key string `json:"key"`
+	// Control is the requisition or control number.
+	Control      string                         `json:"control,omitempty"`
+	Specimen     networks.Specimen              `json:"specimen"`
+	Laboratories map[string]networks.Laboratory `json:"laboratories,omitempty"`
+}

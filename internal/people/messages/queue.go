@@ -1,0 +1,139 @@
+package messages
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/people/users"
+	"hale/internal/platform/ids"
+	"hale/internal/platform/jobs"
+	"hale/internal/platform/secrets"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
+)
+
+// ID identifies a message.
+type ID = ids.Of[Message]
+
+// Message is something to say to a person.
+type Message struct {
+	Team      teams.ID
+	User      users.ID
+	Order     uuid.UUID
+	Channel   Channel
+	Template  string // of templates.txt
+	Recipient string // telephone number or e-mail address
+	FirstName string
+	Due       time.Time // zero for at once
+	Expires   time.Time // zero for never: later than this it is not sent
+	Topic     string    // for clearing; empty for what is said at once
+}
+
+// LogValue keeps a message out of logs.
+func (Message) LogValue() slog.Value { return slog.StringValue(secrets.Withheld) }
+
+// State is where a message stands.
+type State string
+
+// A message is scheduled until its time, queued until it is sent. In sandbox
+// teams it ends in the outbox.
+const (
+	Scheduled State = "scheduled"
+	Queued    State = "queued"
+	Sent      State = "sent"
+	Outbox    State = "outbox"
+	Failed    State = "failed"
+	Cleared   State = "cleared" // something happened first, or a switch was turned
+)
+
+// content is the sealed part of a row.
+type content struct {
+	Recipient string `json:"recipient"`
+	FirstName string `json:"first_name"`
+	Subject   string `json:"subject,omitempty"` // once filled in
+	Text      string `json:"text,omitempty"`    // once filled in
+}
+
+func place(id ID) string { return "messages.content:" + id.String() }
+
+func seal(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, id ID, c content) ([]byte, error) {
+	doc, err := json.Marshal(c)
+	if err != nil {
+		return nil, fmt.Errorf("messages: marshalling: %w", err)
+	}
+	return tx.Seal(ctx, team.UUID(), user.UUID(), place(id), doc)
+}
+
+func unseal(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, id ID, sealed []byte) (content, error) {
+	var c content
+	doc, err := tx.Unseal(ctx, team.UUID(), user.UUID(), place(id), sealed)
+	if err != nil {
+		return c, err
+	}
+	return c, json.Unmarshal(doc, &c)
+}
+
+// sendArgs name the message of a job.
+type sendArgs struct {
+	Message ID `json:"message"`
+}
+
+// Queue writes a message, and the job that sends it, in the caller's
+// transaction. A sandbox team's message that needs no link is in the outbox at
+// once.
+func Queue(ctx context.Context, tx *store.Tx, m Message) (ID, error) {
+	id := ids.From[Message](tx.NewUUID())
+	team, err := teams.Get(ctx, tx, m.Team)
+	if err != nil {
+		return id, err
+	}
+	if m.Due.IsZero() || m.Due.Before(tx.Now()) {
+		m.Due = tx.Now()
+	}
+	c := content{Recipient: m.Recipient, FirstName: m.FirstName}
+	state, ended := Queued, (*time.Time)(nil)
+	switch {
+	case m.Due.After(tx.Now()):
+		state = Scheduled
+	case team.Environment == teams.Sandbox && !needsLink(m.Template):
+		now := tx.Now()
+		state, ended = Outbox, &now
+		c.Subject, c.Text = fill(m.Template, filling{c.FirstName, team.Name, ""})
+	}
+	var job any
+	if ended == nil {
+		made, err := sendKind.Enqueue(ctx, tx, sendArgs{id}, jobs.Options{Team: m.Team.UUID(), At: m.Due})
+		if err != nil {
+			return id, err
+		}
+		job = made.UUID()
+	}
+	sealed, err := seal(ctx, tx, m.Team, m.User, id, c)
+	if err != nil {
+		return id, err
+	}
+	_, err = tx.Exec(ctx, `INSERT INTO messages (team_id, id, user_id, order_id, channel, template, topic, state, problem, attempts,
+			content, job_id, due_at, expires_at, created_at, ended_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, '', 0, $9, $10, $11, $12, $13, $14)`,
+		m.Team, id, m.User, m.Order, string(m.Channel), m.Template, m.Topic, string(state), sealed, job,
+		m.Due, store.MicrosOrNil(&m.Expires), tx.Now(), store.MicrosOrNil(ended))
+	if err != nil {
+		return id, fmt.Errorf("messages: storing: %w", err)
+	}
+	return id, nil
+}
+
+func init() {
+	users.Register(users.Records{
+		Name:  "messages",
+		Erase: users.EraseRows("messages"),
+		OnDelete: func(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) error {
+			return clearWhere(ctx, tx, team, `user_id = $2`, user)
+		},
+	})
+}

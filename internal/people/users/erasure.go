@@ -1,0 +1,166 @@
+package users
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"hale/internal/platform/events"
+	"hale/internal/platform/jobs"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
+)
+
+// Records is what one domain keeps about users. Every domain that stores
+// anything about a user registers it, so that deleting one forgets nothing.
+type Records struct {
+	// Name says what it is, for progress and errors: "connections".
+	Name string
+	// OnDelete, when set, runs in the transaction that deletes the user.
+	OnDelete Hook
+	// OnReturn, when set, runs in the transaction that brings a deleted user
+	// back.
+	OnReturn Hook
+	// OnZone, when set, runs in the transaction that gives the user another
+	// fallback time zone, or none.
+	OnZone Hook
+	// Erase removes rows for good, a few thousand at most in one transaction,
+	// and reports whether there are more.
+	Erase func(ctx context.Context, tx *store.Tx, team teams.ID, user ID) (more bool, err error)
+}
+
+// Hook is how a domain hears of what happens to a user.
+type Hook func(ctx context.Context, tx *store.Tx, team teams.ID, user ID) error
+
+// tell calls one hook of all domains. what says what happens.
+func tell(ctx context.Context, tx *store.Tx, team teams.ID, user ID, what string, of func(Records) Hook) error {
+	for _, r := range registered() {
+		hook := of(r)
+		if hook == nil {
+			continue
+		}
+		if err := hook(ctx, tx, team, user); err != nil {
+			return fmt.Errorf("users: %s %s: %s: %w", what, user, r.Name, err)
+		}
+	}
+	return nil
+}
+
+var registry struct {
+	sync.Mutex
+	records []Records
+}
+
+// Register adds records. Domains call it from an init function.
+func Register(r Records) {
+	registry.Lock()
+	defer registry.Unlock()
+	registry.records = append(registry.records, r)
+}
+
+func registered() []Records {
+	registry.Lock()
+	defer registry.Unlock()
+	return slices.Clone(registry.records)
+}
+
+// EraseRows is the Erase of a table with a few rows for each user. The table
+// has columns team_id and user_id.
+func EraseRows(table string) func(context.Context, *store.Tx, teams.ID, ID) (bool, error) {
+	query := `DELETE FROM ` + table + ` WHERE team_id = $1 AND user_id = $2`
+	return func(ctx context.Context, tx *store.Tx, team teams.ID, user ID) (bool, error) {
+		_, err := tx.Exec(ctx, query, team, user)
+		return false, err
+	}
+}
+
+func init() {
+	for _, table := range []string{"portal_links", "portal_sessions", "portal_devices"} {
+		erase := EraseRows(table)
+		Register(Records{Name: table, Erase: erase, OnDelete: func(ctx context.Context, tx *store.Tx, team teams.ID, user ID) error {
+			_, err := erase(ctx, tx, team, user)
+			return err
+		}})
+	}
+	Register(Records{Name: "user_info", Erase: EraseRows("user_info")})
+	Register(Records{Name: "events", Erase: func(ctx context.Context, tx *store.Tx, team teams.ID, user ID) (bool, error) {
+		return false, events.Erase(ctx, tx, team.UUID(), user.UUID())
+	}})
+}
+
+type eraseArgs struct {
+	Team teams.ID `json:"team"`
+	User ID       `json:"user"`
+}
+
+// EraseJob removes everything about a user whose grace period is over. It
+// changes nothing when the user was brought back, or deleted again later: the
+// later deletion has a job of its own.
+var EraseJob = jobs.Define("users.erase", erase).With(jobs.Limits{Attempts: 1000}) // an erasure is never given up
+
+func erase(ctx context.Context, run *jobs.Run, args eraseArgs) error {
+	var due bool
+	err := run.DB().Read(ctx, func(tx *store.Tx) (err error) {
+		due, err = isDue(ctx, tx, args)
+		return err
+	})
+	if err != nil || !due {
+		return err
+	}
+	records := registered()
+	for i, r := range records {
+		if r.Erase == nil {
+			continue
+		}
+		if err := eraseRecords(ctx, run, args, r); err != nil {
+			return fmt.Errorf("users: erasing %s of %s: %w", r.Name, args.User, err)
+		}
+		if err := run.Progress(ctx, int64(i+1), int64(len(records)), r.Name); err != nil {
+			return err
+		}
+	}
+	return run.DB().Write(ctx, func(tx *store.Tx) error { return finish(ctx, tx, args) })
+}
+
+func isDue(ctx context.Context, tx *store.Tx, args eraseArgs) (bool, error) {
+	var n int
+	err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM users WHERE team_id = $1 AND user_id = $2 AND deleted_at <= $3`,
+		args.Team, args.User, tx.Now().Add(-Grace)).Scan(&n)
+	return n > 0, err
+}
+
+func eraseRecords(ctx context.Context, run *jobs.Run, args eraseArgs, r Records) error {
+	for more := true; more; {
+		err := run.DB().Write(ctx, func(tx *store.Tx) error {
+			due, err := isDue(ctx, tx, args)
+			if more = due; err != nil || !due {
+				return err
+			}
+			more, err = r.Erase(ctx, tx, args.Team, args.User)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// finish removes the user itself, and the key. Until then a crash leaves rows
+// that can still be read, and the job starts over. Whoever is there again, by a
+// node whose clock is slow, keeps the key.
+func finish(ctx context.Context, tx *store.Tx, args eraseArgs) error {
+	n, err := tx.Exec(ctx, `DELETE FROM users WHERE team_id = $1 AND user_id = $2 AND deleted_at <= $3`,
+		args.Team, args.User, tx.Now().Add(-Grace))
+	if err != nil {
+		return fmt.Errorf("users: erasing %s: %w", args.User, err)
+	}
+	if n == 0 {
+		return nil
+	}
+	if err := tx.Shred(ctx, args.Team.UUID(), args.User.UUID()); err != nil {
+		return fmt.Errorf("users: shredding the key of %s: %w", args.User, err)
+	}
+	return nil
+}

@@ -1,0 +1,290 @@
+package users_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"hale/internal/people/users"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/secrets"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
+)
+
+func link(tb testing.TB, db *store.DB, user users.User, purpose users.LinkContext) (made users.PortalLink) {
+	tb.Helper()
+	userstest.Write(tb, db, func(ctx context.Context, tx *store.Tx) (err error) {
+		made, err = users.CreatePortalLink(ctx, tx, user.Team, user.ID, purpose, nil)
+		return err
+	})
+	return made
+}
+
+func enter(db *store.DB, token, device secrets.Text, day *civil.Date) (entry users.Entry, err error) {
+	ctx := store.AsSystem(context.Background())
+	err = db.Write(ctx, func(tx *store.Tx) (err error) {
+		entry, err = users.Enter(ctx, tx, token, device, "", day)
+		return err
+	})
+	return entry, err
+}
+
+func resume(db *store.DB, token secrets.Text) (s users.Session, err error) {
+	ctx := store.AsSystem(context.Background())
+	err = db.Read(ctx, func(tx *store.Tx) (err error) {
+		s, err = users.Resume(ctx, tx, token)
+		return err
+	})
+	return s, err
+}
+
+func patient(tb testing.TB, db *store.DB) users.User {
+	tb.Helper()
+	user := userstest.New(tb, db, userstest.Team(tb, db).ID, users.NewUser{})
+	userstest.WithInfo(tb, db, user, userstest.Info())
+	return user
+}
+
+var born = civil.MustParse("1984-12-10") // as userstest.Info says
+
+func TestPortalLinkNeedsDemographics(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		user := userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{})
+		err := write(db, user.Team, func(ctx context.Context, tx *store.Tx) error {
+			_, err := users.CreatePortalLink(ctx, tx, user.Team, user.ID, users.Launch, nil)
+			return err
+		})
+		wantFault(t, err, fault.Unprocessable, "User demographics data not found")
+	})
+}
+
+func TestPortalTokenIsHashedAtRest(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		user := patient(t, db)
+		made := link(t, db, user, users.Communications)
+		var stored []byte
+		userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
+			return tx.QueryRow(ctx, `SELECT token_hash FROM portal_links WHERE user_id = $1`, user.ID).Scan(&stored)
+		})
+		if len(stored) != 32 || bytes.Contains(stored, []byte(made.Token.Reveal())) || len(made.Token.Reveal()) != 43 {
+			t.Errorf("token of %d characters stored in %d bytes", len(made.Token.Reveal()), len(stored))
+		}
+		if !strings.HasPrefix(made.Path(), "/p/") || !strings.HasPrefix(link(t, db, user, users.Launch).Path(), "/portal/enter/") {
+			t.Errorf("paths %s", made.Path())
+		}
+	})
+}
+
+func TestLaunchLink(t *testing.T) {
+	clk := newClock()
+	storetest.EachAt(t, clk.Now, func(t *testing.T, db *store.DB) {
+		user := patient(t, db)
+		made := link(t, db, user, users.Launch)
+		clk.advance(10*time.Minute - time.Second)
+		entry, err := enter(db, made.Token, "", nil)
+		if err != nil || entry.Session == "" || entry.Device != "" {
+			t.Fatalf("entry %+v, %v", entry, err)
+		}
+		s, err := resume(db, entry.Session)
+		if err != nil || s.User != user.ID || s.Team != user.Team {
+			t.Errorf("session %+v, %v", s, err)
+		}
+		_, err = enter(db, made.Token, "", nil)
+		wantFault(t, err, fault.NotFound, "This link cannot be used")
+		late := link(t, db, user, users.Launch)
+		clk.advance(10 * time.Minute)
+		_, err = enter(db, late.Token, "", nil)
+		wantFault(t, err, fault.NotFound, "This link cannot be used")
+		_, err = enter(db, "no-such-token", "", nil)
+		wantFault(t, err, fault.NotFound, "This link cannot be used")
+	})
+}
+
+func TestLaunchLinkLetsOneIn(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		made := link(t, db, patient(t, db), users.Launch)
+		var in atomic.Int64
+		var wg sync.WaitGroup
+		for range 12 {
+			wg.Go(func() {
+				if _, err := enter(db, made.Token, "", nil); err == nil {
+					in.Add(1)
+				}
+			})
+		}
+		wg.Wait()
+		if in.Load() != 1 {
+			t.Errorf("%d came in", in.Load())
+		}
+	})
+}
+
+func TestCommunicationsLinkAsksNewDevices(t *testing.T) {
+	clk := newClock()
+	storetest.EachAt(t, clk.Now, func(t *testing.T, db *store.DB) {
+		user := patient(t, db)
+		made := link(t, db, user, users.Communications)
+		wrong := civil.MustParse("1984-12-11")
+		for left := int64(4); left >= 3; left-- {
+			entry, err := enter(db, made.Token, "", &wrong)
+			if err != nil || !entry.Wrong || entry.TriesLeft != left || entry.Session != "" {
+				t.Errorf("wrong date: %+v, %v", entry, err)
+			}
+		}
+		first, err := enter(db, made.Token, "", &born)
+		if err != nil || first.Session == "" || first.Device == "" {
+			t.Fatalf("right date: %+v, %v", first, err)
+		}
+		clk.advance(13 * 24 * time.Hour)
+		again, err := enter(db, made.Token, first.Device, nil)
+		if err != nil || again.Session == "" || again.Device != "" {
+			t.Errorf("known device: %+v, %v", again, err)
+		}
+		if entry, err := enter(db, made.Token, "", nil); err != nil || !entry.Wrong || entry.TriesLeft != 2 {
+			t.Errorf("a right date gave tries back: %+v, %v", entry, err)
+		}
+		other := link(t, db, patient(t, db), users.Communications)
+		if entry, err := enter(db, other.Token, first.Device, nil); err != nil || !entry.Wrong {
+			t.Errorf("a device counts for another person: %+v, %v", entry, err)
+		}
+		clk.advance(24 * time.Hour)
+		_, err = enter(db, made.Token, first.Device, nil)
+		wantFault(t, err, fault.NotFound, "This link cannot be used")
+	})
+}
+
+func TestFiveWrongDatesEndALink(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		made := link(t, db, patient(t, db), users.Communications)
+		var wrong, gone atomic.Int64
+		var wg sync.WaitGroup
+		for i := range 20 { // at once, as a guesser would
+			wg.Go(func() {
+				guess := born.AddDays(i + 1)
+				entry, err := enter(db, made.Token, "", &guess)
+				switch {
+				case errors.Is(err, users.ErrLinkGone):
+					gone.Add(1)
+				case err == nil && entry.Wrong:
+					wrong.Add(1)
+				default:
+					t.Errorf("guess %d: %+v, %v", i, entry, err)
+				}
+			})
+		}
+		wg.Wait()
+		if wrong.Load() != 5 || gone.Load() != 15 {
+			t.Errorf("%d guesses judged, %d refused", wrong.Load(), gone.Load())
+		}
+		_, err := enter(db, made.Token, "", &born)
+		wantFault(t, err, fault.NotFound, "This link cannot be used")
+	})
+}
+
+func TestSessionEnds(t *testing.T) {
+	clk := newClock()
+	storetest.EachAt(t, clk.Now, func(t *testing.T, db *store.DB) {
+		user := patient(t, db)
+		begin := func() secrets.Text {
+			entry, err := enter(db, link(t, db, user, users.Launch).Token, "", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return entry.Session
+		}
+		touch := func(s secrets.Text) {
+			userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error { return users.Touch(ctx, tx, s) })
+		}
+		idle := begin()
+		clk.advance(users.SessionIdle - time.Second)
+		if _, err := resume(db, idle); err != nil {
+			t.Error(err)
+		}
+		clk.advance(time.Second)
+		_, err := resume(db, idle)
+		wantFault(t, err, fault.Unauthenticated, "")
+
+		busy := begin()
+		for range 8*60/10 - 1 {
+			clk.advance(10 * time.Minute)
+			touch(busy)
+			if _, err := resume(db, busy); err != nil {
+				t.Fatal(err)
+			}
+		}
+		clk.advance(10 * time.Minute)
+		_, err = resume(db, busy)
+		wantFault(t, err, fault.Unauthenticated, "")
+
+		left := begin()
+		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error { return users.Leave(ctx, tx, left) })
+		_, err = resume(db, left)
+		wantFault(t, err, fault.Unauthenticated, "")
+
+		deleted := begin()
+		if err := del(db, user.Team, user.ID); err != nil {
+			t.Fatal(err)
+		}
+		_, err = resume(db, deleted)
+		wantFault(t, err, fault.Unauthenticated, "")
+	})
+}
+
+func TestSessionNeedsTouchOnceAMinute(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	s := users.Session{CreatedOn: now, SeenAt: now}
+	if s.NeedsTouch(now.Add(59*time.Second)) || !s.NeedsTouch(now.Add(time.Minute)) {
+		t.Error("a session is touched at the wrong time")
+	}
+}
+
+// What was being made while its person was deleted, which no deletion could see,
+// opens nothing.
+func TestNothingOpensForADeletedUser(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		user := patient(t, db)
+		if err := del(db, user.Team, user.ID); err != nil {
+			t.Fatal(err)
+		}
+		const token = secrets.Text("made-meanwhile")
+		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
+			_, err := tx.Exec(ctx, `INSERT INTO portal_links (token_hash, team_id, user_id, context, created_on, expires_on, tries, order_id)
+				VALUES ($1, $2, $3, 'launch', $4, $5, 0, NULL)`, secrets.Hash(token.Reveal()), user.Team, user.ID, tx.Now(), tx.Now().Add(time.Minute))
+			if err != nil {
+				return err
+			}
+			_, err = tx.Exec(ctx, `INSERT INTO portal_sessions (token_hash, team_id, user_id, created_on, seen_at) VALUES ($1, $2, $3, $4, $4)`,
+				secrets.Hash(token.Reveal()), user.Team, user.ID, tx.Now())
+			return err
+		})
+		_, err := enter(db, token, "", nil)
+		wantFault(t, err, fault.NotFound, "This link cannot be used")
+		_, err = resume(db, token)
+		wantFault(t, err, fault.Unauthenticated, "")
+	})
+}
+
+// A device that is no longer known is forgotten when the next one becomes known.
+func TestDevicesAreForgotten(t *testing.T) {
+	clk := newClock()
+	storetest.EachAt(t, clk.Now, func(t *testing.T, db *store.DB) {
+		user := patient(t, db)
+		for range 3 {
+			if entry, err := enter(db, link(t, db, user, users.Communications).Token, "", &born); err != nil || entry.Device == "" {
+				t.Fatalf("%+v, %v", entry, err)
+			}
+			if n := rowsOf(t, db, "portal_devices", user.ID); n != 1 {
+				t.Errorf("%d devices", n)
+			}
+			clk.advance(users.DeviceKnown)
+		}
+	})
+}

@@ -1,0 +1,206 @@
+package users
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"hale/internal/platform/civil"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
+)
+
+const columns = `team_id, user_id, block, client_user_id, created_on, deleted_at,
+	time_zone, time_zone_at, birth_date, birth_date_at, ingestion_start, ingestion_end, info_rev`
+
+type scanner interface{ Scan(dest ...any) error }
+
+// row is a user as stored: the birth date still sealed.
+type row struct {
+	User
+	deletedAt   *time.Time
+	zone        *string
+	zoneAt      *time.Time
+	birthDate   []byte
+	birthDateAt *time.Time
+}
+
+// Beside is a column that another domain adds to a query for one user, so that
+// both are read at once. Its SQL is an expression over the table users.
+type Beside struct {
+	SQL  string
+	Dest any
+}
+
+func scan(from scanner, beside ...Beside) (row, error) {
+	var r row
+	dest := []any{
+		&r.Team, &r.ID, &r.block, &r.ClientUserID, store.ScanTime(&r.CreatedOn), store.ScanNullTime(&r.deletedAt),
+		&r.zone, store.ScanNullTime(&r.zoneAt), &r.birthDate, store.ScanNullTime(&r.birthDateAt),
+		nullDate{&r.IngestionStart},
+		nullDate{&r.IngestionEnd},
+		&r.infoRev,
+	}
+	for _, b := range beside {
+		dest = append(dest, b.Dest)
+	}
+	return r, from.Scan(dest...)
+}
+
+// columnsWith is columns and those beside them.
+func columnsWith(beside []Beside) string {
+	text := columns
+	for _, b := range beside {
+		text += ", " + b.SQL
+	}
+	return text
+}
+
+// open unseals what is sealed. It runs queries, so no rows may be open.
+func (r row) open(ctx context.Context, tx *store.Tx) (User, error) {
+	if r.zone != nil && r.zoneAt != nil {
+		r.TimeZone = &TimeZone{*r.zone, Manual, *r.zoneAt}
+	}
+	if r.birthDate == nil || r.birthDateAt == nil {
+		return r.User, nil
+	}
+	plain, err := tx.Unseal(ctx, r.Team.UUID(), r.ID.UUID(), birthDatePlace(r.ID), r.birthDate)
+	if err != nil {
+		return User{}, err
+	}
+	day, err := civil.ParseDate(string(plain))
+	if err != nil {
+		return User{}, fmt.Errorf("users: birth date of %s: %w", r.ID, err)
+	}
+	r.BirthDate = &BirthDate{day, Manual, *r.birthDateAt}
+	return r.User, nil
+}
+
+func birthDatePlace(id ID) string { return "users.birth_date:" + id.String() }
+
+type nullDate struct{ d **civil.Date }
+
+func (n nullDate) Scan(src any) error {
+	*n.d = nil
+	if src == nil {
+		return nil
+	}
+	var day civil.Date
+	if err := day.Scan(src); err != nil {
+		return err
+	}
+	*n.d = &day
+	return nil
+}
+
+// find reads a user in whatever state, and when it was deleted, nil for never.
+func find(ctx context.Context, tx *store.Tx, team teams.ID, id ID, beside ...Beside) (User, *time.Time, error) {
+	r, err := scan(tx.QueryRow(ctx, `SELECT `+columnsWith(beside)+` FROM users WHERE team_id = $1 AND user_id = $2`, team, id), beside...)
+	if err != nil || r.deletedAt != nil {
+		return r.User, r.deletedAt, err
+	}
+	user, err := r.open(ctx, tx)
+	return user, nil, err
+}
+
+func findByClient(ctx context.Context, tx *store.Tx, team teams.ID, clientUserID string, beside ...Beside) (User, error) {
+	r, err := scan(tx.QueryRow(ctx, `SELECT `+columnsWith(beside)+` FROM users
+		WHERE team_id = $1 AND client_user_id = $2 AND deleted_at IS NULL`, team, clientUserID), beside...)
+	if err != nil {
+		return User{}, err
+	}
+	return r.open(ctx, tx)
+}
+
+// many runs a query of users and opens them all.
+func many(ctx context.Context, tx *store.Tx, query string, args ...any) ([]User, error) {
+	rows, err := tx.Query(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var found []row
+	for rows.Next() {
+		r, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, r)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	all := make([]User, len(found))
+	for i, r := range found {
+		if all[i], err = r.open(ctx, tx); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// insert stores a new user in the block that is being filled. It returns
+// store.ErrNoRows when the client_user_id is taken.
+func insert(ctx context.Context, tx *store.Tx, user *User) error {
+	birthDate, err := user.sealBirthDate(ctx, tx)
+	if err != nil {
+		return err
+	}
+	zone, zoneAt, birthDateAt := user.fallbackColumns()
+	return tx.QueryRow(ctx, `INSERT INTO users (`+columns+`, info_version)
+		VALUES ($1, $2, `+fillingBlock+`, $3, $4, NULL, $5, $6, $7, $8, $9, $10, 0, 0)
+		ON CONFLICT (team_id, client_user_id) WHERE deleted_at IS NULL DO NOTHING RETURNING block`,
+		user.Team, user.ID, user.ClientUserID, user.CreatedOn, zone, zoneAt, birthDate, birthDateAt,
+		user.IngestionStart, user.IngestionEnd).Scan(&user.block)
+}
+
+// lock makes other changes of the user wait until the transaction ends.
+func lock(ctx context.Context, tx *store.Tx, team teams.ID, id ID) error {
+	n, err := tx.Exec(ctx, `UPDATE users SET block = block WHERE team_id = $1 AND user_id = $2 AND deleted_at IS NULL`, team, id)
+	if err != nil {
+		return fmt.Errorf("users: locking %s: %w", id, err)
+	}
+	if n == 0 {
+		return gone(ctx, tx, team, id)
+	}
+	return nil
+}
+
+// save writes the changeable columns of a locked user.
+func save(ctx context.Context, tx *store.Tx, user *User) error {
+	birthDate, err := user.sealBirthDate(ctx, tx)
+	if err != nil {
+		return err
+	}
+	zone, zoneAt, birthDateAt := user.fallbackColumns()
+	n, err := tx.Exec(ctx, `UPDATE users SET client_user_id = $3, time_zone = $4, time_zone_at = $5,
+		birth_date = $6, birth_date_at = $7, ingestion_start = $8, ingestion_end = $9
+		WHERE team_id = $1 AND user_id = $2 AND NOT EXISTS (SELECT 1 FROM users o
+			WHERE o.team_id = $1 AND o.client_user_id = $3 AND o.deleted_at IS NULL AND o.user_id <> $2)`,
+		user.Team, user.ID, user.ClientUserID, zone, zoneAt, birthDate, birthDateAt, user.IngestionStart, user.IngestionEnd)
+	switch {
+	case store.IsUnique(err), err == nil && n == 0: // a concurrent transaction can still take the name
+		return alreadyExists()
+	case err != nil:
+		return fmt.Errorf("users: changing %s: %w", user.ID, err)
+	}
+	return nil
+}
+
+func (u *User) sealBirthDate(ctx context.Context, tx *store.Tx) ([]byte, error) {
+	if u.BirthDate == nil {
+		return nil, nil
+	}
+	return tx.Seal(ctx, u.Team.UUID(), u.ID.UUID(), birthDatePlace(u.ID), []byte(u.BirthDate.Value.String()))
+}
+
+func (u *User) fallbackColumns() (zone sql.NullString, zoneAt, birthDateAt *time.Time) {
+	if u.TimeZone != nil {
+		zone, zoneAt = sql.NullString{String: u.TimeZone.Name, Valid: true}, &u.TimeZone.UpdatedAt
+	}
+	if u.BirthDate != nil {
+		birthDateAt = &u.BirthDate.UpdatedAt
+	}
+	return zone, zoneAt, birthDateAt
+}

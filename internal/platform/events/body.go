@@ -1,0 +1,99 @@
+package events
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/google/uuid"
+	"github.com/klauspost/compress/zstd"
+
+	"hale/internal/platform/rows"
+	"hale/internal/platform/secrets"
+	"hale/internal/platform/store"
+)
+
+// A stored body is one byte that says how the rest is written, then the
+// envelope, the whole sealed with the key of the user it is about, or with the
+// team's when it is about nobody. So erasing a user, which destroys the key,
+// erases the user's events, in backups too. Envelopes above a KiB are compressed
+// first; below, the frame would eat what it saves.
+const (
+	plain          = 0
+	compressed     = 1
+	asRows         = 2 // see rows.Pack
+	compressAbove  = 1 << 10
+	bodyColumn     = "events.body:"
+	maxStoredPlain = MaxBody + 1
+)
+
+// ErrUnreadable says of one event that its stored body is damaged, or written as
+// only a newer version writes it.
+var ErrUnreadable = errors.New("events: a stored body cannot be read")
+
+var encoder = sync.OnceValue(func() *zstd.Encoder {
+	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(MaxBody), zstd.WithLowerEncoderMem(true))
+	if err != nil {
+		panic(err) // only for contradicting options
+	}
+	return e
+})
+
+var decoder = sync.OnceValue(func() *zstd.Decoder {
+	d, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxStoredPlain), zstd.WithDecoderLowmem(true))
+	if err != nil {
+		panic(err)
+	}
+	return d
+})
+
+func pack(body []byte) []byte {
+	if len(body) > compressAbove {
+		return encoder().EncodeAll(body, append(make([]byte, 0, len(body)/2), compressed))
+	}
+	return append(append(make([]byte, 0, len(body)+1), plain), body...)
+}
+
+func unpack(stored []byte) ([]byte, error) {
+	if len(stored) == 0 {
+		return nil, ErrUnreadable
+	}
+	switch stored[0] {
+	case plain:
+		return stored[1:], nil
+	case compressed:
+		body, err := decoder().DecodeAll(stored[1:], nil)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrUnreadable, err)
+		}
+		return body, nil
+	case asRows:
+		body, err := rows.Unpack(nil, stored[1:], MaxBody)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrUnreadable, err)
+		}
+		return body, nil
+	}
+	return nil, fmt.Errorf("%w: format %d is unknown", ErrUnreadable, stored[0])
+}
+
+func sealBody(ctx context.Context, tx *store.Tx, e New, id ID, packed []byte) ([]byte, error) {
+	return tx.Seal(ctx, e.Team, e.User, bodyColumn+id.String(), packed)
+}
+
+// openBody gives the envelope, or nil when the user it is about was erased. The
+// error is ErrUnreadable when it is about this body alone.
+func openBody(ctx context.Context, tx *store.Tx, team, user uuid.UUID, id ID, sealed []byte) ([]byte, error) {
+	stored, err := tx.Unseal(ctx, team, user, bodyColumn+id.String(), sealed)
+	if errors.Is(err, store.ErrNoKey) {
+		return nil, nil
+	}
+	if errors.Is(err, secrets.ErrSealed) {
+		return nil, fmt.Errorf("%w: %w", ErrUnreadable, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return unpack(stored)
+}

@@ -1,0 +1,176 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/platform/store"
+)
+
+// claimed is a job that this node holds.
+type claimed struct {
+	id       ID
+	team     uuid.UUID
+	kind     string
+	key      string
+	args     string
+	attempts int
+	most     int
+	node     uuid.UUID
+	started  int64    // as the row has it, which tells one attempt of a node from the next
+	before   Progress // as an earlier attempt left it
+}
+
+// claim marks up to most due jobs of a kind as running on the node.
+func claim(ctx context.Context, tx *store.Tx, node uuid.UUID, kind string, most int) ([]claimed, error) {
+	rows, err := tx.Query(ctx, `UPDATE jobs SET status = 'running', node = $1, attempts = attempts + 1, started_at = $2
+		WHERE (team_id, id) IN (
+			SELECT team_id, id FROM jobs WHERE kind = $3 AND status = 'queued' AND run_at <= $2
+			ORDER BY run_at LIMIT $4`+tx.ForUpdateSkipLocked()+`)
+		RETURNING id, team_id, kind, key, args, attempts, max_attempts, node, started_at, progress_done, progress_total, progress_note`,
+		node, store.Micros(tx.Now()), kind, most)
+	if err != nil {
+		return nil, fmt.Errorf("jobs: claiming %s: %w", kind, err)
+	}
+	defer rows.Close()
+	var all []claimed
+	for rows.Next() {
+		var c claimed
+		if err := rows.Scan(&c.id, &c.team, &c.kind, &c.key, &c.args, &c.attempts, &c.most, &c.node, &c.started,
+			&c.before.Done, &c.before.Total, &c.before.Note); err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	return all, rows.Err()
+}
+
+// nextDue is when the next queued job of a kind is due; zero when none is.
+func nextDue(ctx context.Context, tx *store.Tx, kind string) (at time.Time, err error) {
+	var due *time.Time
+	err = tx.QueryRow(ctx, `SELECT MIN(run_at) FROM jobs WHERE kind = $1 AND status = 'queued'`, kind).Scan(store.ScanNullTime(&due))
+	if err != nil {
+		return at, fmt.Errorf("jobs: looking for due jobs: %w", err)
+	}
+	if due != nil {
+		at = *due
+	}
+	return at, nil
+}
+
+// rescue queues again what dead nodes were running. That a node died is seldom
+// the job's fault, so it fails only after three times its attempts: a job that
+// takes its node down with it must end somewhere. One that was asked for again
+// begins anew.
+func rescue(ctx context.Context, tx *store.Tx) (int64, error) {
+	n, err := tx.Exec(ctx, `UPDATE jobs SET node = NULL,
+			error = 'the node that ran it went away',
+			status = CASE WHEN again THEN 'queued' WHEN cancel THEN 'canceled' WHEN attempts >= 3 * max_attempts THEN 'failed' ELSE 'queued' END,
+			run_at = CASE WHEN again THEN run_at ELSE $1 END,
+			finished_at = CASE WHEN again THEN NULL WHEN cancel OR attempts >= 3 * max_attempts THEN $1 ELSE NULL END,
+			attempts = CASE WHEN again THEN 0 ELSE attempts END,
+			progress_done = CASE WHEN again THEN 0 ELSE progress_done END,
+			progress_total = CASE WHEN again THEN 0 ELSE progress_total END,
+			progress_note = CASE WHEN again THEN '' ELSE progress_note END,
+			again = FALSE, cancel = (cancel AND NOT again)
+		WHERE status = 'running' AND `+Free("jobs.node"), store.Micros(tx.Now()))
+	if err != nil {
+		return 0, fmt.Errorf("jobs: rescuing: %w", err)
+	}
+	return n, nil
+}
+
+// outcome is how one attempt ended.
+type outcome struct {
+	claimed
+	run      *Run // nil for one that never began
+	status   Status
+	runAt    time.Time // when queued again
+	attempts int
+	err      string
+	progress *Progress // nil leaves what was noted last
+	ended    time.Time
+}
+
+// record writes an outcome, and reports whether it did: it does not when the
+// attempt has lost the job, or ended before. A job
+// that was asked for again while it ran is queued whatever came of it, and one
+// that somebody canceled is not tried again.
+//
+// The casts are for PostgreSQL, which takes a parameter beside a literal number
+// for one of 32 bits.
+func record(ctx context.Context, tx *store.Tx, o outcome) (bool, error) {
+	var done, total, text any
+	if p := o.progress; p != nil {
+		done, total, text = p.Done, p.Total, p.Note
+	}
+	n, err := tx.Exec(ctx, `UPDATE jobs SET
+			status = CASE WHEN again THEN 'queued' WHEN cancel AND $1 = 'queued' THEN 'canceled' ELSE $1 END,
+			run_at = CASE WHEN again THEN run_at ELSE $2 END,
+			attempts = CASE WHEN again THEN 0 ELSE CAST($3 AS BIGINT) END,
+			finished_at = CASE WHEN again OR $1 = 'queued' AND NOT cancel THEN NULL ELSE CAST($4 AS BIGINT) END,
+			error = $5,
+			progress_done = CASE WHEN again THEN 0 ELSE COALESCE(CAST($6 AS BIGINT), progress_done) END,
+			progress_total = CASE WHEN again THEN 0 ELSE COALESCE(CAST($7 AS BIGINT), progress_total) END,
+			progress_note = CASE WHEN again THEN '' ELSE COALESCE($8, progress_note) END,
+			again = FALSE, cancel = (cancel AND NOT again), node = NULL
+		WHERE team_id = $9 AND id = $10 AND status = 'running' AND node = $11 AND started_at = $12`,
+		string(o.status), store.Micros(o.runAt), o.attempts, store.Micros(o.ended),
+		o.err, done, total, text,
+		o.team, o.id, o.node, o.started)
+	if err != nil {
+		return false, fmt.Errorf("jobs: recording: %w", err)
+	}
+	return n > 0, nil
+}
+
+// note writes progress and reports whether the job is to stop. It fails with
+// ErrLost when the attempt has lost the job, and then writes nothing.
+func note(ctx context.Context, tx *store.Tx, c claimed, p Progress) (stop bool, err error) {
+	err = tx.QueryRow(ctx, `UPDATE jobs SET progress_done = $1, progress_total = $2, progress_note = $3
+		WHERE team_id = $4 AND id = $5 AND status = 'running' AND node = $6 AND started_at = $7 RETURNING cancel`,
+		p.Done, p.Total, p.Note, c.team, c.id, c.node, c.started).Scan(&stop)
+	if errors.Is(err, store.ErrNoRows) {
+		return false, ErrLost
+	}
+	if err != nil {
+		return false, fmt.Errorf("jobs: noting progress: %w", err)
+	}
+	return stop, nil
+}
+
+// held is a job that the database has as running on a node.
+type held struct {
+	claimed // without what its function needs
+	cancel  bool
+}
+
+func heldBy(ctx context.Context, tx *store.Tx, node uuid.UUID) ([]held, error) {
+	rows, err := tx.Query(ctx, `SELECT id, team_id, kind, attempts, node, started_at, cancel FROM jobs WHERE status = 'running' AND node = $1`, node)
+	if err != nil {
+		return nil, fmt.Errorf("jobs: looking at what a node holds: %w", err)
+	}
+	defer rows.Close()
+	var all []held
+	for rows.Next() {
+		var h held
+		if err := rows.Scan(&h.id, &h.team, &h.kind, &h.attempts, &h.node, &h.started, &h.cancel); err != nil {
+			return nil, err
+		}
+		all = append(all, h)
+	}
+	return all, rows.Err()
+}
+
+// tidy deletes jobs that ended before the given moment.
+func tidy(ctx context.Context, tx *store.Tx, before time.Time) error {
+	_, err := tx.Exec(ctx, `DELETE FROM jobs WHERE finished_at < $1 AND status IN ('succeeded', 'failed', 'canceled')`, store.Micros(before))
+	if err != nil {
+		return fmt.Errorf("jobs: tidying: %w", err)
+	}
+	return nil
+}

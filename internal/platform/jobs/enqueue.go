@@ -1,0 +1,125 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/platform/fault"
+	"hale/internal/platform/ids"
+	"hale/internal/platform/store"
+)
+
+// Options say how a job is to run.
+type Options struct {
+	Team        uuid.UUID // zero for none
+	Key         string    // at most one live job of a kind and team has it; empty for any number
+	At          time.Time // not before; zero means at once
+	MaxAttempts int       // 0 means the kind's own
+}
+
+// Enqueue asks for a job in the caller's transaction. When a live job has the
+// key already, that job's id is returned: a queued one takes the new arguments
+// and the earlier time, and a running one will run once more afterwards.
+func (k Kind[Args]) Enqueue(ctx context.Context, tx *store.Tx, args Args, o Options) (ID, error) {
+	raw, err := json.Marshal(args)
+	if err != nil {
+		return ID{}, fmt.Errorf("jobs: arguments of %s: %w", k.name, err)
+	}
+	at := o.At
+	if at.IsZero() {
+		at = tx.Now()
+	}
+	most := o.MaxAttempts
+	if most == 0 {
+		most = k.limits.Attempts
+	}
+	id := ids.From[Job](tx.NewUUID())
+	err = tx.QueryRow(ctx, `INSERT INTO jobs (team_id, id, kind, key, args, status, run_at, attempts, max_attempts,
+			again, cancel, cancelable, progress_done, progress_total, progress_note, error, created_at)
+		VALUES ($1, $2, $3, $4, $5, 'queued', $6, 0, $7, FALSE, FALSE, $8, 0, 0, '', '', $9)
+		ON CONFLICT (team_id, kind, key) WHERE key <> '' AND status IN ('queued', 'running') DO UPDATE SET
+			args = excluded.args,
+			again = (jobs.status = 'running'),
+			run_at = CASE WHEN jobs.status = 'running' OR excluded.run_at < jobs.run_at THEN excluded.run_at ELSE jobs.run_at END
+		RETURNING id`,
+		o.Team, id, k.name, o.Key, string(raw), store.Micros(at), most, k.cancelable, store.Micros(tx.Now())).Scan(&id)
+	if err != nil {
+		return ID{}, fmt.Errorf("jobs: enqueueing %s: %w", k.name, err)
+	}
+	tx.AfterCommit(func() { rung.ring(k.name) })
+	return id, nil
+}
+
+// Cancel stops a job of any kind, for the domain that asked for it: a queued
+// one at once, a running one as soon as its function looks at its context. It
+// reports whether the job was live.
+func Cancel(ctx context.Context, tx *store.Tx, team uuid.UUID, id ID) (bool, error) {
+	n, err := tx.Exec(ctx, `UPDATE jobs SET cancel = TRUE, again = FALSE,
+			finished_at = CASE WHEN status = 'queued' THEN $3 ELSE finished_at END,
+			status = CASE WHEN status = 'queued' THEN 'canceled' ELSE status END
+		WHERE team_id = $1 AND id = $2 AND status IN ('queued', 'running')`, team, id, store.Micros(tx.Now()))
+	if err != nil {
+		return false, fmt.Errorf("jobs: canceling: %w", err)
+	}
+	tx.AfterCommit(func() { rung.ring("") })
+	return n > 0, nil
+}
+
+// Stop is Cancel for people. It returns the job as it is then. A job that is
+// over is a Conflict, and so is one whose kind is not Cancelable.
+func Stop(ctx context.Context, tx *store.Tx, team uuid.UUID, id ID) (Job, error) {
+	j, err := Get(ctx, tx, team, id)
+	if err != nil {
+		return Job{}, err
+	}
+	if !j.Cancelable {
+		return Job{}, fault.Newf(fault.Conflict, "a job of kind %s cannot be canceled: it finishes what was decided before", j.Kind)
+	}
+	live, err := Cancel(ctx, tx, team, id)
+	if err != nil {
+		return Job{}, err
+	}
+	if !live {
+		return Job{}, fault.New(fault.Conflict, "the job is over")
+	}
+	return Get(ctx, tx, team, id)
+}
+
+// rung wakes the runners of this process after a commit.
+var rung bell
+
+// bell calls its listeners with the kind that has new work; they must not block.
+type bell struct {
+	mu        sync.Mutex
+	next      int
+	listeners map[int]func(kind string)
+}
+
+func (b *bell) add(fn func(string)) (remove func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.listeners == nil {
+		b.listeners = map[int]func(string){}
+	}
+	own := b.next
+	b.next++
+	b.listeners[own] = fn
+	return func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		delete(b.listeners, own)
+	}
+}
+
+func (b *bell) ring(kind string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, fn := range b.listeners {
+		fn(kind)
+	}
+}

@@ -1,0 +1,188 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"hale/internal/platform/store"
+)
+
+// launch runs one claimed job on a goroutine.
+func (r *Runner) launch(base context.Context, k Handler, c claimed) {
+	ctx, cancel := context.WithCancelCause(base)
+	run := &Run{ID: c.id, Team: c.team, Key: c.key, Attempt: c.attempts, runner: r, job: c, cancel: cancel, latest: c.before}
+	r.mu.Lock()
+	r.running[c.id] = run
+	r.busy[c.kind]++
+	r.mu.Unlock()
+	r.wg.Add(1)
+	go func() {
+		defer r.wg.Done()
+		defer cancel(nil)
+		began := r.db.Now()
+		err := r.attempt(ctx, k, run)
+		o := r.judge(ctx, k, run, err)
+		r.report(ctx, k, o, err, r.db.Now().Sub(began))
+		r.results.Add(o)
+	}()
+}
+
+// attempt calls the job's function; its panic is an error like any other.
+func (r *Runner) attempt(ctx context.Context, k Handler, run *Run) (err error) {
+	ctx, stop := context.WithTimeout(scope(ctx, run.Team), k.bounds().Timeout)
+	defer stop()
+	lost := r.node.over(run.job.node)
+	go func() {
+		select {
+		case <-lost:
+			run.cancel(ErrLost)
+		case <-ctx.Done():
+		}
+	}()
+	defer func() {
+		if v := recover(); v != nil {
+			r.log.ErrorContext(ctx, "a job panicked", "kind", k.Name(), "job", run.ID, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+			err = errors.New("panic in the job's function; see the log")
+		}
+	}()
+	return k.call(ctx, run, []byte(run.job.args))
+}
+
+// judge decides what becomes of a job after an attempt.
+func (r *Runner) judge(ctx context.Context, k Handler, run *Run, err error) outcome {
+	now := r.db.Now()
+	latest := run.progress()
+	o := outcome{claimed: run.job, run: run, attempts: run.job.attempts, runAt: now, ended: now, progress: &latest}
+	var l later
+	var p permanent
+	switch cause := context.Cause(ctx); {
+	case err == nil:
+		o.status = Succeeded
+	case errors.Is(cause, ErrCanceled):
+		o.status, o.err = Canceled, "canceled"
+	case errors.Is(cause, errStopping), errors.Is(cause, ErrLost):
+		o.status, o.attempts = Queued, o.attempts-1
+	case errors.As(err, &l):
+		o.status, o.attempts, o.runAt = Queued, o.attempts-1, now.Add(l.after)
+	case errors.As(err, &p), o.attempts >= o.most:
+		o.status, o.err = Failed, short(err)
+	default:
+		o.status, o.err, o.runAt = Queued, short(err), now.Add(Backoff(o.attempts, rand.Float64()))
+	}
+	if k.period() > 0 && (o.status == Succeeded || o.status == Failed) {
+		o.status, o.attempts, o.runAt, o.progress = Queued, 0, now.Add(k.period()), &Progress{}
+	}
+	return o
+}
+
+func (r *Runner) report(ctx context.Context, k Handler, o outcome, err error, took time.Duration) {
+	word := string(o.status)
+	switch {
+	case err == nil:
+		word = string(Succeeded)
+	case o.status == Queued:
+		word = "retried"
+	}
+	r.observe(k.Name(), word, took)
+	var l later
+	switch {
+	case err != nil && errors.Is(context.Cause(ctx), errStopping):
+		r.log.DebugContext(ctx, "a job goes on elsewhere", "kind", k.Name(), "job", o.id)
+	case errors.As(err, &l):
+		r.log.DebugContext(ctx, "a job waits", "kind", k.Name(), "job", o.id, "after", l.after)
+	case err != nil:
+		r.log.WarnContext(ctx, "a job's attempt failed", "kind", k.Name(), "job", o.id, "team", o.team, "attempt", o.claimed.attempts, "status", o.status, "error", err)
+	}
+}
+
+// Backoff is the wait after the n-th attempt failed: 10 s, 20 s, 40 s and so
+// on up to six hours, widened by up to a tenth. random is in [0, 1).
+func Backoff(n int, random float64) time.Duration {
+	wait := 6 * time.Hour
+	if n < 12 {
+		wait = min(wait, 10*time.Second<<max(0, n-1))
+	}
+	return wait + time.Duration(float64(wait)*0.1*random)
+}
+
+// short is an error's text as a job's row keeps it. PostgreSQL stores no NUL.
+func short(err error) string {
+	text := err.Error()
+	text = strings.ToValidUTF8(text[:min(len(text), 1000)], "")
+	return strings.ReplaceAll(text, "\x00", "")
+}
+
+// progressEvery is the least time between two writes of a job's progress.
+const progressEvery = 500 * time.Millisecond
+
+// Progress tells how far the job is; total is 0 while it is not known. Calls
+// are cheap: at most two a second are written, and the last one when the
+// attempt ends. It returns an error when the job is to stop.
+func (r *Run) Progress(ctx context.Context, done, total int64, text string) error {
+	now := r.runner.db.Now()
+	r.mu.Lock()
+	r.latest = Progress{done, total, text}
+	write := now.Sub(r.written) >= progressEvery
+	if write {
+		r.written = now
+	}
+	r.mu.Unlock()
+	if !write {
+		return context.Cause(ctx)
+	}
+	var stop bool
+	err := r.runner.db.Write(ctx, func(tx *store.Tx) (err error) {
+		stop, err = note(ctx, tx, r.job, Progress{done, total, text})
+		return err
+	})
+	if errors.Is(err, ErrLost) {
+		r.cancel(ErrLost)
+		return ErrLost
+	}
+	if err != nil && ctx.Err() == nil {
+		r.runner.log.WarnContext(ctx, "writing a job's progress", "job", r.ID, "error", err)
+	}
+	if stop {
+		r.cancel(ErrCanceled)
+		return ErrCanceled
+	}
+	return context.Cause(ctx)
+}
+
+// Save writes progress in the function's own transaction, so that what was
+// done and how far the job is commit together. An attempt that follows finds
+// it with Saved and can go on from there. It fails with ErrLost when the job is
+// no longer this attempt's: then the transaction must not commit, since another
+// attempt does, or has done, the same.
+func (r *Run) Save(ctx context.Context, tx *store.Tx, p Progress) error {
+	stop, err := note(ctx, tx, r.job, p)
+	if err != nil {
+		if errors.Is(err, ErrLost) {
+			r.cancel(ErrLost)
+		}
+		return err
+	}
+	tx.AfterCommit(func() {
+		r.mu.Lock()
+		r.latest = p
+		r.mu.Unlock()
+		if stop {
+			r.cancel(ErrCanceled)
+		}
+	})
+	return nil
+}
+
+// Saved is the progress that an earlier attempt left, zero for the first.
+func (r *Run) Saved() Progress { return r.job.before }
+
+func (r *Run) progress() Progress {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.latest
+}

@@ -1,0 +1,142 @@
+package ops
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+
+	"hale/internal/platform/secrets"
+)
+
+// NewLogger writes text or json lines from a level on (debug, info, warn,
+// error). Values under names of personal data or secrets, and text that looks
+// like a key, are withheld whoever logs them.
+func NewLogger(w io.Writer, format, level string) *slog.Logger {
+	options := &slog.HandlerOptions{Level: levelOf(level), ReplaceAttr: withhold}
+	if format == "json" {
+		return slog.New(slog.NewJSONHandler(w, options))
+	}
+	return slog.New(slog.NewTextHandler(w, options))
+}
+
+// Discard is a logger for nobody.
+func Discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+func levelOf(word string) slog.Level {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(word)); err != nil {
+		return slog.LevelInfo
+	}
+	return level
+}
+
+// private are attribute names whose values never belong in a log, without
+// marks and in lower case. A name that ends in one of privateEndings is
+// private too: patient_first_name, webhook_secret.
+var private = map[string]bool{
+	"authorization": true, "cookie": true, "signature": true, "credentials": true,
+	"query": true, "rawquery": true, "url": true, "uri": true, "path": true,
+	"body": true, "payload": true, "data": true, "input": true, "detail": true,
+	"name": true, "clientuserid": true, "dob": true, "address": true, "zip": true,
+	"gender": true, "race": true, "ethnicity": true, "result": true, "results": true,
+	"value": true, "values": true, "memberid": true, "groupid": true, "args": true,
+}
+
+var privateEndings = []string{
+	"token", "secret", "password", "passphrase", "apikey", "rootkey", "privatekey",
+	"firstname", "lastname", "fullname", "email", "phone", "phonenumber", "birthdate",
+	"dateofbirth", "birthday", "firstline", "secondline", "zipcode", "postcode", "ssn",
+}
+
+var marks = strings.NewReplacer("_", "", "-", "", ".", "", " ", "")
+
+// judged remembers what was decided about a name: programs use few.
+var judged sync.Map
+
+func isPrivate(name string) bool {
+	if known, ok := judged.Load(name); ok {
+		return known.(bool)
+	}
+	verdict := judge(name)
+	judged.Store(name, verdict)
+	return verdict
+}
+
+func judge(name string) bool {
+	plain := strings.ToLower(marks.Replace(name))
+	if private[plain] {
+		return true
+	}
+	for _, ending := range privateEndings {
+		if strings.HasSuffix(plain, ending) {
+			return true
+		}
+	}
+	return false
+}
+
+// keyShaped finds API keys, webhook secrets, bearer tokens and passwords in
+// URLs inside longer text, such as the message of another library's error.
+var keyShaped = regexp.MustCompile(`\b(?:sk|pk)_[A-Za-z0-9_-]{8,}|\bwhsec_[A-Za-z0-9+/=]{8,}|(?i:\bbearer )[A-Za-z0-9._~+/=-]{8,}|://[^\s/:@]+:[^\s/@]+@`)
+
+func withhold(groups []string, a slog.Attr) slog.Attr {
+	if len(groups) == 0 {
+		switch a.Key {
+		case slog.TimeKey, slog.LevelKey, slog.SourceKey:
+			return a
+		case slog.MessageKey:
+			a.Value = slog.StringValue(scrub(a.Value.String()))
+			return a
+		}
+	}
+	if isPrivate(a.Key) {
+		return slog.String(a.Key, secrets.Withheld)
+	}
+	for _, group := range groups {
+		if isPrivate(group) {
+			return slog.String(a.Key, secrets.Withheld)
+		}
+	}
+	if a.Key == panicKey {
+		return slog.String(a.Key, describePanic(a.Value.Any()))
+	}
+	switch a.Value.Kind() {
+	case slog.KindString:
+		a.Value = slog.StringValue(scrub(a.Value.String()))
+	case slog.KindAny:
+		if err, ok := a.Value.Any().(error); ok {
+			a.Value = slog.StringValue(scrub(err.Error()))
+		}
+	default: // numbers, times and the like hold no key
+	}
+	return a
+}
+
+// panicKey is the name under which a recovered panic is logged.
+const panicKey = "panic"
+
+// describePanic quotes the runtime's own errors, such as an index out of
+// range. Of any other value it gives the type: its text may hold anything.
+func describePanic(p any) string {
+	if err, ok := p.(runtime.Error); ok {
+		return err.Error()
+	}
+	return fmt.Sprintf("%T %s", p, secrets.Withheld)
+}
+
+// keyHints are parts of everything keyShaped matches; text without one of them
+// is spared the search.
+var keyHints = []string{"k_", "whsec_", "://", "earer ", "EARER "}
+
+func scrub(text string) string {
+	for _, hint := range keyHints {
+		if strings.Contains(text, hint) {
+			return keyShaped.ReplaceAllString(text, secrets.Withheld)
+		}
+	}
+	return text
+}

@@ -1,0 +1,124 @@
+package store_test
+
+import (
+	"bytes"
+	"context"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
+)
+
+// eachOlder runs fn with a database whose schema is an older one.
+func eachOlder(t *testing.T, version int64, fn func(t *testing.T, db *store.DB)) {
+	t.Helper()
+	ctx := store.AsSystem(t.Context())
+	t.Run("sqlite", func(t *testing.T) {
+		older(ctx, t, storetest.Database{Engine: store.SQLite, Dir: t.TempDir()}.Open(t, nil), version, fn)
+	})
+	t.Run("postgres", func(t *testing.T) {
+		db := storetest.Postgres(t)
+		exec(ctx, t, db, `DROP SCHEMA public CASCADE`)
+		exec(ctx, t, db, `CREATE SCHEMA public`)
+		older(ctx, t, db, version, fn)
+	})
+}
+
+func older(ctx context.Context, t *testing.T, db *store.DB, version int64, fn func(t *testing.T, db *store.DB)) {
+	t.Helper()
+	if err := db.MigrateTo(ctx, version); err != nil {
+		t.Fatal(err)
+	}
+	fn(t, db)
+}
+
+func exec(ctx context.Context, t *testing.T, db *store.DB, query string, args ...any) {
+	t.Helper()
+	write(t, db, func(tx *store.Tx) error {
+		_, err := tx.Exec(ctx, query, args...)
+		return err
+	})
+}
+
+// rowsOf is how many rows a query counts, of all teams.
+func rowsOf(t *testing.T, db *store.DB, query string) (n int) {
+	t.Helper()
+	ctx := store.AsSystem(t.Context())
+	if err := db.Read(ctx, func(tx *store.Tx) error { return tx.QueryRow(ctx, query).Scan(&n) }); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// A migration changes the rows of every team, also by a role that row security
+// binds.
+func TestAMigrationSeesEveryTeam(t *testing.T) {
+	eachOlder(t, 32, func(t *testing.T, db *store.DB) {
+		ctx := store.AsSystem(t.Context())
+		for range 2 {
+			exec(ctx, t, db, `INSERT INTO phone_sessions (team_id, user_id, session_id, refresh_hash, created_on, refreshed_on, expires_on)
+				VALUES ($1, $2, $3, $4, 1, 1, 2)`, uuid.New(), uuid.New(), uuid.New(), []byte(uuid.NewString()))
+		}
+		if err := db.Migrate(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if n := rowsOf(t, db, `SELECT COUNT(*) FROM phone_sessions`); n != 0 {
+			t.Errorf("%d sessions without a renewal key are left", n)
+		}
+	})
+}
+
+// Jobs that live when jobs begin to say whether they may be canceled are said
+// to be what their kind says.
+func TestJobsThatLiveMayStillBeCanceled(t *testing.T) {
+	eachOlder(t, 30, func(t *testing.T, db *store.DB) {
+		ctx := store.AsSystem(t.Context())
+		for _, kind := range []string{"imports.run", "ledger.renormalise", "webhooks.replay", "messages.send"} {
+			for _, status := range []string{"queued", "running", "succeeded"} {
+				exec(ctx, t, db, `INSERT INTO jobs (team_id, id, kind, key, args, status, run_at, attempts, max_attempts,
+					again, cancel, progress_done, progress_total, progress_note, error, created_at)
+					VALUES ($1, $2, $3, '', '{}', $4, 1, 0, 1, FALSE, FALSE, 0, 0, '', '', 1)`, uuid.New(), uuid.New(), kind, status)
+			}
+		}
+		if err := db.Migrate(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if n := rowsOf(t, db, `SELECT COUNT(*) FROM jobs WHERE cancelable`); n != 6 {
+			t.Errorf("%d jobs may be canceled, not 6", n)
+		}
+		if n := rowsOf(t, db, `SELECT COUNT(*) FROM jobs WHERE cancelable AND (kind = 'messages.send' OR status = 'succeeded')`); n != 0 {
+			t.Errorf("%d of them may not", n)
+		}
+	})
+}
+
+// What lay in the ledger before payloads had hours lies in it as before, with
+// its bytes.
+func TestPayloadsFromBeforeTheHours(t *testing.T) {
+	eachOlder(t, 46, func(t *testing.T, db *store.DB) {
+		ctx := store.AsSystem(t.Context())
+		team, user := uuid.New(), uuid.New()
+		for i := range 3 {
+			exec(ctx, t, db, `INSERT INTO payloads (team_id, user_id, id, kind, provider, resource, mapping, size, packed,
+				chunks, whole, times, first_at, last_at, data)
+				VALUES ($1, $2, $3, 'push_samples', 'p', 'heartrate', 3, 5, 4, 0, TRUE, $4, 6, 7, $5)`,
+				team, user, uuid.New(), i, []byte{0, byte(i), 255})
+		}
+		if err := db.Migrate(ctx); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 3 {
+			var data []byte
+			err := db.Read(ctx, func(tx *store.Tx) error {
+				return tx.QueryRow(ctx, `SELECT data FROM payloads WHERE team_id = $1 AND user_id = $2 AND hour = 0 AND whole AND times = $3
+					AND kind = 'push_samples' AND provider = 'p' AND resource = 'heartrate' AND mapping = 3 AND size = 5 AND packed = 4
+					AND chunks = 0 AND first_at = 6 AND last_at = 7`, team, user, i).Scan(&data)
+			})
+			if err != nil || !bytes.Equal(data, []byte{0, byte(i), 255}) {
+				t.Errorf("payload %d: %v, %v", i, data, err)
+			}
+		}
+	})
+}

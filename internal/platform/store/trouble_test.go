@@ -1,0 +1,155 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"hale/internal/platform/fault"
+	"hale/internal/platform/secrets"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/pgtemp"
+	"hale/internal/platform/store/storetest"
+)
+
+// unavailable requires an error that asks to come again and does not say more.
+func unavailable(t *testing.T, what string, err error) {
+	t.Helper()
+	var down *store.Unavailable
+	if !fault.Is(err, fault.Unavailable) || !errors.As(err, &down) || down.Cause == nil {
+		t.Errorf("%s: %v", what, err)
+	}
+}
+
+// A disk without room fails the writes of a group, and no read; with room
+// again everything goes on.
+func TestAFullDiskIsNobodysMistake(t *testing.T) {
+	db := storetest.SQLite(t)
+	ctx := store.AsSystem(t.Context())
+	room := func(pages string) {
+		write(t, db, func(tx *store.Tx) error {
+			rows, err := tx.Query(ctx, `PRAGMA max_page_count = `+pages)
+			return errors.Join(err, rows.Close())
+		})
+	}
+	room("1") // never less than there are
+	err := db.Write(ctx, func(tx *store.Tx) error { return addTeam(ctx, tx, uuid.New(), strings.Repeat("x", 100_000)) })
+	unavailable(t, "without room", err)
+	if n := teamNames(t, db); n != 0 {
+		t.Errorf("%d rows", n)
+	}
+	room("1000000")
+	if err := db.Write(ctx, func(tx *store.Tx) error { return addTeam(ctx, tx, uuid.New(), "kept") }); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestALostConnectionIsNobodysMistake(t *testing.T) {
+	db := storetest.Postgres(t)
+	ctx := store.AsSystem(t.Context())
+	end := func(tx *store.Tx) error {
+		_, err := tx.Exec(ctx, `SELECT pg_terminate_backend(pg_backend_pid())`)
+		return err
+	}
+	unavailable(t, "a read", db.Read(ctx, end))
+	unavailable(t, "a write", db.Write(ctx, end))
+	unavailable(t, "what comes after", db.Write(ctx, func(tx *store.Tx) error {
+		_ = end(tx)
+		return addTeam(ctx, tx, uuid.New(), "lost")
+	}))
+	if n := teamNames(t, db); n != 0 {
+		t.Errorf("%d rows", n)
+	}
+}
+
+// Whether a write whose COMMIT met trouble was done, nobody knows: nobody is
+// told that it was not.
+func TestACommitWithoutAKnownEnd(t *testing.T) {
+	db := storetest.Postgres(t)
+	ctx := store.AsSystem(t.Context())
+	exec(ctx, t, db, `CREATE FUNCTION leave() RETURNS trigger LANGUAGE plpgsql AS
+		$$ BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END $$`)
+	exec(ctx, t, db, `CREATE CONSTRAINT TRIGGER leave AFTER INSERT ON teams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION leave()`)
+	err := db.Write(ctx, func(tx *store.Tx) error { return addTeam(ctx, tx, uuid.New(), "x") })
+	if err == nil || fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "committing") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestADatabaseThatIsNotThereIsNobodysMistake(t *testing.T) {
+	_, err := store.Open(t.Context(), store.Options{URL: "postgres://hale@127.0.0.1:1/hale", Root: new(secrets.Root)})
+	unavailable(t, "opening", err)
+	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
+		db, err := store.Open(t.Context(), store.Options{URL: d.URL, Dir: d.Dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		unavailable(t, "after closing", db.Read(store.AsSystem(t.Context()), func(*store.Tx) error { return nil }))
+	})
+}
+
+// What a transaction decides, what it breaks and who went away is not the
+// database's trouble.
+func TestOtherErrorsStayWhatTheyAre(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		ctx := store.AsSystem(t.Context())
+		refused := fault.New(fault.Refused, "no")
+		for name, fn := range map[string]func(tx *store.Tx) error{
+			"a refusal": func(*store.Tx) error { return refused },
+			"an error":  func(*store.Tx) error { return errors.New("no") },
+			"bad SQL":   func(tx *store.Tx) error { _, err := tx.Exec(ctx, `SELECT nothing`); return err },
+			"no such file": func(*store.Tx) error {
+				_, err := filepath.EvalSymlinks(filepath.Join(t.TempDir(), "x"))
+				return err
+			},
+		} {
+			if err := db.Write(ctx, fn); err == nil || fault.Is(err, fault.Unavailable) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		gone, leave := context.WithCancel(ctx)
+		err := db.Write(gone, func(tx *store.Tx) error {
+			leave()
+			return errors.Join(addTeam(gone, tx, uuid.New(), "x"), gone.Err())
+		})
+		if err == nil || fault.Is(err, fault.Unavailable) {
+			t.Errorf("after a caller left: %v", err)
+		}
+	})
+}
+
+// Only a role that is above row-level security is told of.
+func TestAboveRowSecurity(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		if above, err := db.AboveRowSecurity(store.AsSystem(t.Context())); err != nil || above {
+			t.Errorf("%t, %v", above, err)
+		}
+	})
+	cluster, err := pgtemp.Start(t.Context(), pgtemp.Fast)
+	if errors.Is(err, pgtemp.ErrMissing) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := cluster.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	db, err := store.Open(t.Context(), store.Options{URL: cluster.URL(), Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if above, err := db.AboveRowSecurity(store.AsSystem(t.Context())); err != nil || !above {
+		t.Errorf("of a superuser: %t, %v", above, err)
+	}
+}

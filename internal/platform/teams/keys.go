@@ -1,0 +1,175 @@
+package teams
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"strings"
+	"time"
+
+	"hale/internal/platform/fault"
+	"hale/internal/platform/ids"
+	"hale/internal/platform/secrets"
+	"hale/internal/platform/store"
+)
+
+// KeyID identifies an API key.
+type KeyID = ids.Of[Key]
+
+// Key is an API key without the key itself, which is shown once, when made.
+type Key struct {
+	ID        KeyID
+	Team      ID
+	Label     string
+	Hint      string // what may be shown: prefix and last four characters
+	CreatedAt time.Time
+	ExpiresAt *time.Time // set by Rotate and Revoke; nil while the key has no end
+	UsedAt    *time.Time // to the minute
+}
+
+// Live reports whether the key opens anything at the moment now.
+func (k Key) Live(now time.Time) bool { return k.ExpiresAt == nil || now.Before(*k.ExpiresAt) }
+
+const (
+	keyRandom   = 40 // base62 characters, 238 bits
+	longestText = 200
+	// ShortestKey is the least length of a key given from outside.
+	ShortestKey = 16
+	// PhonePrefix begins the access tokens of phones, and no key.
+	PhonePrefix = "ua_"
+	// LongestOverlap bounds how long a rotated key lives on.
+	LongestOverlap = 7 * 24 * time.Hour
+)
+
+// NewKeyText makes the text of a key: prefix, random part and a checksum by
+// which a typing error can be told from a wrong key without asking anybody.
+func NewKeyText(env Environment) secrets.Text {
+	prefix := "sk_"
+	if env == Production {
+		prefix = "pk_"
+	}
+	body := secrets.Random(keyRandom)
+	return secrets.Text(fmt.Sprintf("%s%s%08x", prefix, body, crc32.ChecksumIEEE([]byte(body))))
+}
+
+// CreateKey makes a key for a team and returns its text, this once.
+func CreateKey(ctx context.Context, tx *store.Tx, team Team, label string) (Key, secrets.Text, error) {
+	text := NewKeyText(team.Environment)
+	key, err := AddKey(ctx, tx, team, label, text)
+	return key, text, err
+}
+
+// AddKey stores a key whose text was chosen outside, such as one given at
+// first start. A key that exists already is a Conflict.
+func AddKey(ctx context.Context, tx *store.Tx, team Team, label string, text secrets.Text) (Key, error) {
+	plain := text.Reveal()
+	if len(plain) < ShortestKey || len(plain) > longestText {
+		return Key{}, fault.Newf(fault.Invalid, "an API key has %d to %d characters", ShortestKey, longestText).At("key")
+	}
+	if strings.HasPrefix(plain, PhonePrefix) || strings.ContainsFunc(plain, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return Key{}, fault.New(fault.Invalid, "an API key has visible ASCII characters only and does not begin with "+PhonePrefix).At("key")
+	}
+	if len(label) > longestText {
+		return Key{}, fault.Newf(fault.Invalid, "a label has at most %d characters", longestText).At("label")
+	}
+	key := Key{ID: ids.From[Key](tx.NewUUID()), Team: team.ID, Label: label, Hint: plain[:3] + "…" + plain[len(plain)-4:], CreatedAt: tx.Now()}
+	n, err := tx.Exec(ctx, `INSERT INTO api_keys (id, team_id, label, hint, hash, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (hash) DO NOTHING`,
+		key.ID, key.Team, key.Label, key.Hint, secrets.Hash(plain), key.CreatedAt)
+	if err != nil {
+		return Key{}, fmt.Errorf("teams: adding a key: %w", err)
+	}
+	if n == 0 {
+		return Key{}, fault.New(fault.Conflict, "this API key exists already")
+	}
+	return key, nil
+}
+
+const keyColumns = `id, team_id, label, hint, created_at, expires_at, used_at`
+
+func scanKey(row scanner) (Key, error) {
+	var k Key
+	err := row.Scan(&k.ID, &k.Team, &k.Label, &k.Hint, store.ScanTime(&k.CreatedAt), store.ScanNullTime(&k.ExpiresAt), store.ScanNullTime(&k.UsedAt))
+	return k, err
+}
+
+// Keys returns a team's keys, oldest first, ended ones too.
+func Keys(ctx context.Context, tx *store.Tx, team ID) ([]Key, error) {
+	rows, err := tx.Query(ctx, `SELECT `+keyColumns+` FROM api_keys WHERE team_id = $1 ORDER BY created_at, id`, team)
+	if err != nil {
+		return nil, fmt.Errorf("teams: listing keys: %w", err)
+	}
+	defer rows.Close()
+	var all []Key
+	for rows.Next() {
+		k, err := scanKey(rows)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, k)
+	}
+	return all, rows.Err()
+}
+
+// GetKey returns one key of a team, or a NotFound fault.
+func GetKey(ctx context.Context, tx *store.Tx, team ID, id KeyID) (Key, error) {
+	k, err := scanKey(tx.QueryRow(ctx, `SELECT `+keyColumns+` FROM api_keys WHERE team_id = $1 AND id = $2`, team, id))
+	if errors.Is(err, store.ErrNoRows) {
+		return Key{}, fault.New(fault.NotFound, "API key not found")
+	}
+	return k, err
+}
+
+// EndKey lets a key end at a moment; the earliest end counts.
+func EndKey(ctx context.Context, tx *store.Tx, team ID, id KeyID, at time.Time) error {
+	n, err := tx.Exec(ctx, `UPDATE api_keys SET expires_at = CASE WHEN expires_at IS NULL OR expires_at > $1 THEN $1 ELSE expires_at END
+		WHERE team_id = $2 AND id = $3`, at, team, id)
+	if err == nil && n == 0 {
+		return fault.New(fault.NotFound, "API key not found")
+	}
+	return err
+}
+
+// RotateKey makes a successor with the same label and lets the old key live
+// for the overlap, at most LongestOverlap.
+func RotateKey(ctx context.Context, tx *store.Tx, team Team, id KeyID, overlap time.Duration) (Key, secrets.Text, error) {
+	if overlap < 0 || overlap > LongestOverlap {
+		return Key{}, "", fault.Newf(fault.Invalid, "the overlap is between 0 and %s", LongestOverlap).At("overlap")
+	}
+	old, err := GetKey(ctx, tx, team.ID, id)
+	if err != nil {
+		return Key{}, "", err
+	}
+	if !old.Live(tx.Now()) {
+		return Key{}, "", fault.New(fault.Conflict, "this API key has ended")
+	}
+	if err := EndKey(ctx, tx, team.ID, id, tx.Now().Add(overlap)); err != nil {
+		return Key{}, "", err
+	}
+	return CreateKey(ctx, tx, team, old.Label)
+}
+
+// ErrNoKey is returned by Resolve for a text that is no live key: a wrong
+// one, an ended one and none at all, which nothing tells apart.
+var ErrNoKey = errors.New("teams: no such API key")
+
+// Resolve finds the team and key of a key text. It does the same work
+// whether the text is missing, wrong or ended.
+func Resolve(ctx context.Context, tx *store.Tx, text string) (Team, Key, error) {
+	key, err := scanKey(tx.QueryRow(ctx, `SELECT `+keyColumns+` FROM api_keys WHERE hash = $1`, secrets.Hash(text)))
+	if errors.Is(err, store.ErrNoRows) || err == nil && !key.Live(tx.Now()) {
+		return Team{}, Key{}, ErrNoKey
+	}
+	if err != nil {
+		return Team{}, Key{}, fmt.Errorf("teams: resolving a key: %w", err)
+	}
+	team, err := Get(ctx, tx, key.Team)
+	return team, key, err
+}
+
+// Touch records that a key was used.
+func Touch(ctx context.Context, tx *store.Tx, team ID, id KeyID) error {
+	_, err := tx.Exec(ctx, `UPDATE api_keys SET used_at = $1 WHERE team_id = $2 AND id = $3`, tx.Now(), team, id)
+	return err
+}

@@ -1,0 +1,125 @@
+package continuous
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/people/users"
+	"hale/internal/platform/jobs"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
+	"hale/internal/wearables"
+	"hale/internal/wearables/aggregate/query"
+)
+
+// A new query is answered for the data that is there already: a job walks over
+// the team's users and marks it stale for those who have data that it asks
+// about. Their runs are jobs of a kind of their own, so that data that comes in
+// waits for none of them, and their rows are announced like other new rows.
+
+// backfillAfter is when the walk begins. By then every node knows the query,
+// so that a change that one of them does not mark lies before the walk.
+const backfillAfter = 2 * remembered
+
+// pageOfUsers is how many users one transaction looks at: few enough that
+// nobody waits for it.
+const pageOfUsers = 100
+
+// backfillArgs name a query.
+type backfillArgs struct {
+	Query ID `json:"query"`
+}
+
+// BackfillJob fills the result tables of a new query, and those whose sources
+// have another order.
+var BackfillJob = jobs.Define("queries.backfill", func(ctx context.Context, run *jobs.Run, args backfillArgs) error {
+	return backfill(ctx, run.DB(), run.Team, args.Query)
+}).With(jobs.Limits{Concurrency: 1, Timeout: 12 * time.Hour})
+
+// FillJob is Job for many users at once, whose data did not change just now:
+// one run after the other.
+var FillJob = jobs.Define("queries.fill", refresh).With(jobs.Limits{Concurrency: 1, Timeout: runTime, Attempts: attempts})
+
+// askToBackfill asks for the walk of a query.
+func (q *Query) askToBackfill(ctx context.Context, tx *store.Tx) error {
+	_, err := BackfillJob.Enqueue(ctx, tx, backfillArgs{q.ID}, jobs.Options{
+		Team: q.Team.UUID(), Key: q.ID.String(), At: tx.Now().Add(backfillAfter),
+	})
+	return err
+}
+
+// Reordered has the team's results computed anew, user by user, that choose
+// among the sources of some types of data: its order of providers for them is
+// another one.
+//
+// Reference 7.11.
+func Reordered(ctx context.Context, tx *store.Tx, team teams.ID, dataTypes []string) error {
+	if len(dataTypes) == 0 {
+		return nil
+	}
+	all, err := List(ctx, tx, team)
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		if p := all[i].plan; !p.Prioritised || !slices.Contains(dataTypes, p.Table.Priorities) {
+			continue
+		}
+		if err := all[i].askToBackfill(ctx, tx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// backfill marks the query stale for every user with data that it asks about.
+// Run again, it marks them again, and runs that find nothing new tell nobody.
+func backfill(ctx context.Context, db *store.DB, team uuid.UUID, id ID) error {
+	for last, more := (users.ID{}), true; more; {
+		err := db.Write(ctx, func(tx *store.Tx) error {
+			more = false
+			q, err := queryOf(ctx, tx, team, id)
+			if err != nil || q.Archived {
+				return gone(err)
+			}
+			page, err := users.Walk(ctx, tx, q.Team, last, pageOfUsers)
+			if err != nil || len(page) == 0 {
+				return err
+			}
+			heard, err := wearables.StatisticsOf(ctx, tx, team, wearables.UserRange{First: page[0].UUID(), Last: page[len(page)-1].UUID()})
+			if err != nil {
+				return err
+			}
+			for _, user := range page {
+				if !q.concerns(heard[user.UUID()]) {
+					continue
+				}
+				if err := q.mark(ctx, tx, FillJob, user, query.FirstMoment, query.EndOfTime); err != nil {
+					return err
+				}
+			}
+			tx.AfterCommit(func() { last, more = page[len(page)-1], len(page) == pageOfUsers })
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// concerns says whether any provider brought data that the query asks about.
+func (q *Query) concerns(heard map[string]map[string]wearables.Statistics) bool {
+	wanted := q.plan.Resources()
+	for _, resources := range heard {
+		for resource := range resources {
+			if slices.Contains(wanted, resource) {
+				return true
+			}
+		}
+	}
+	return false
+}

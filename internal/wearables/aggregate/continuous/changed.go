@@ -1,0 +1,117 @@
+package continuous
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"time"
+
+	"hale/internal/people/users"
+	"hale/internal/platform/jobs"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
+	"hale/internal/wearables"
+	"hale/internal/wearables/aggregate/query"
+)
+
+// Changed marks the queries stale that a change of a user's data concerns, and
+// asks for the jobs that bring them up to date. It runs in the transaction
+// that changes the data.
+func Changed(ctx context.Context, tx *store.Tx, user users.User, changes []wearables.Touched) error {
+	if len(changes) == 0 {
+		return nil
+	}
+	all, err := known.of(ctx, tx, user.Team)
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		if from, to, concerned := all[i].stale(changes); concerned {
+			if err := all[i].mark(ctx, tx, Job, user.ID, from, to); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// stale is the time, UTC microseconds, whose rows the changes may have
+// touched. A summary's index may move with any of its fields, and an aligned
+// row depends on rows far away, so those are computed anew as a whole.
+func (q *Query) stale(changes []wearables.Touched) (from, to int64, concerned bool) {
+	from, to = query.EndOfTime, query.FirstMoment
+	wanted := q.plan.Resources()
+	for _, c := range changes {
+		if !slices.Contains(wanted, c.Resource) {
+			continue
+		}
+		concerned = true
+		if q.plan.Table.Document != "" || q.plan.Align != nil {
+			return query.FirstMoment, query.EndOfTime, true
+		}
+		from, to = min(from, c.Oldest), max(to, c.Newest+1)
+	}
+	return from, to, concerned
+}
+
+// renew marks the queries stale, over all time, that ask about data that the
+// user has: when the user's floating time is another one, and when the user is
+// back from a deletion, during which no run looked and no new query was filled.
+func renew(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) error {
+	all, err := known.of(ctx, tx, team)
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	heard, err := wearables.StatisticsOf(ctx, tx, team.UUID(), wearables.UserRange{First: user.UUID(), Last: user.UUID()})
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		if !all[i].concerns(heard[user.UUID()]) {
+			continue
+		}
+		if err := all[i].mark(ctx, tx, Job, user, query.FirstMoment, query.EndOfTime); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mark makes the query stale for the user and asks for a job of a kind. The
+// first time, all of the user's data counts.
+func (q *Query) mark(ctx context.Context, tx *store.Tx, kind jobs.Kind[jobArgs], user users.ID, from, to int64) error {
+	var started sql.NullInt64
+	now := tx.Now()
+	err := tx.QueryRow(ctx, `INSERT INTO continuous_query_states AS s (team_id, user_id, query_id, changes, runs, stale_from, stale_to, scheduled_at)
+		VALUES ($1, $2, $3, 1, 0, $4, $5, $6)
+		ON CONFLICT (team_id, user_id, query_id) DO UPDATE SET
+			changes = s.changes + 1,
+			stale_from = CASE WHEN s.stale_from IS NULL OR CAST($7 AS BIGINT) < s.stale_from THEN CAST($7 AS BIGINT) ELSE s.stale_from END,
+			stale_to = CASE WHEN s.stale_to IS NULL OR CAST($8 AS BIGINT) > s.stale_to THEN CAST($8 AS BIGINT) ELSE s.stale_to END,
+			scheduled_at = COALESCE(s.scheduled_at, excluded.scheduled_at)
+		RETURNING started_at`,
+		q.Team, user, q.ID, query.FirstMoment, query.EndOfTime, store.Micros(now), from, to).Scan(&started)
+	if err != nil {
+		return fmt.Errorf("continuous: marking a query stale: %w", err)
+	}
+	return q.ask(ctx, tx, kind, user, q.notBefore(now, started))
+}
+
+// notBefore is when the next run may start.
+func (q *Query) notBefore(now time.Time, started sql.NullInt64) time.Time {
+	if q.MinimumGap != nil && started.Valid {
+		if next := store.FromMicros(started.Int64).Add(*q.MinimumGap); next.After(now) {
+			return next
+		}
+	}
+	return now
+}
+
+// ask asks for the job, one for each user however often it is asked.
+func (q *Query) ask(ctx context.Context, tx *store.Tx, kind jobs.Kind[jobArgs], user users.ID, at time.Time) error {
+	_, err := kind.Enqueue(ctx, tx, jobArgs{Query: q.ID, User: user}, jobs.Options{
+		Team: q.Team.UUID(), Key: q.ID.String() + "/" + user.String(), At: at,
+	})
+	return err
+}

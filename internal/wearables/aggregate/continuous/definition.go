@@ -1,0 +1,198 @@
+package continuous
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"hale/internal/platform/fault"
+	"hale/internal/platform/ids"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
+	"hale/internal/wearables/aggregate/query"
+)
+
+// ID identifies a continuous query.
+type ID = ids.Of[Query]
+
+// Query is a stored query.
+//
+// Reference 9.6, ContinuousQuery.
+type Query struct {
+	ID       ID
+	Team     teams.ID
+	Slug     string // unique among the team's active queries
+	Title    string
+	Archived bool
+	Query    query.Query
+	Config   query.Config
+	// MinimumGap is the least time between the starts of two runs for one user.
+	MinimumGap *time.Duration
+	DataEvents bool // whether changes are announced
+
+	plan *query.Plan
+}
+
+// Plan is the query, compiled.
+func (q *Query) Plan() *query.Plan { return q.plan }
+
+// MostActive is how many queries of a team may be active. Each is looked at
+// whenever data comes in.
+const MostActive = 50
+
+// New is a query to be stored.
+type New struct {
+	Slug, Title string
+	Query       query.Query
+	Config      query.Config
+	MinimumGap  *time.Duration
+	DataEvents  bool
+}
+
+var (
+	slugs  = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+	titles = regexp.MustCompile(`^[A-Za-zÀ-ÖØ-öø-ÿ0-9()&_\-.\s]{0,50}$`)
+)
+
+// CheckTitle says whether a title is well formed.
+//
+// Reference 9.6: letters, digits and ()&_-. and spaces, at most 50.
+func CheckTitle(title string) error {
+	if !titles.MatchString(title) {
+		return fault.New(fault.Invalid, "String should have at most 50 letters, digits, spaces and ()&_-.").At("body", "title").WithType("string_pattern_mismatch")
+	}
+	return nil
+}
+
+// LeastGap is the least MinimumGap. Reference 9.6.
+const LeastGap = 1800 * time.Second
+
+func checkGap(gap *time.Duration) error {
+	if gap != nil && (*gap < LeastGap || *gap > 366*24*time.Hour) {
+		return fault.New(fault.Invalid, "Input should be between 1800 and 31622400").
+			At("body", "scheduling_preferences", "minimum_gap_duration_second").WithType("greater_than_equal")
+	}
+	return nil
+}
+
+// Check says whether the query may be stored, and compiles it.
+func (n *New) Check() (*query.Plan, error) {
+	if len(n.Slug) > 128 || !slugs.MatchString(n.Slug) {
+		return nil, fault.New(fault.Invalid, "String should have 1 to 128 lower-case letters, digits and single inner hyphens").
+			At("body", "slug").WithType("string_pattern_mismatch")
+	}
+	if err := CheckTitle(n.Title); err != nil {
+		return nil, err
+	}
+	if err := checkGap(n.MinimumGap); err != nil {
+		return nil, err
+	}
+	plan, err := query.Compile(n.Query)
+	if err != nil {
+		return nil, err
+	}
+	return plan, plan.CheckContinuous(n.Query)
+}
+
+// Create stores a query. It is evaluated for each user whose relevant data
+// changes from now on, and soon for each who has some already; the first time
+// for a user, over all of the user's data.
+func Create(ctx context.Context, tx *store.Tx, team teams.ID, n New) (Query, error) {
+	plan, err := n.Check()
+	if err != nil {
+		return Query{}, err
+	}
+	if err := tx.Lock(ctx, "continuous:"+team.String()); err != nil {
+		return Query{}, err
+	}
+	var active int
+	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM continuous_queries WHERE team_id = $1 AND status = 'active'`, team).Scan(&active); err != nil {
+		return Query{}, fmt.Errorf("continuous: counting queries: %w", err)
+	}
+	if active >= MostActive {
+		return Query{}, fault.Newf(fault.Refused, "a team has at most %d active continuous queries", MostActive)
+	}
+	q := Query{
+		ID: ids.From[Query](tx.NewUUID()), Team: team, Slug: n.Slug, Title: strings.TrimSpace(n.Title), Query: n.Query, Config: n.Config,
+		MinimumGap: n.MinimumGap, DataEvents: n.DataEvents, plan: plan,
+	}
+	text, err := json.Marshal(n.Query)
+	if err != nil {
+		return Query{}, err
+	}
+	config, err := json.Marshal(n.Config)
+	if err != nil {
+		return Query{}, err
+	}
+	made, err := tx.Exec(ctx, `INSERT INTO continuous_queries (team_id, id, slug, title, status, query, config, minimum_gap, data_events,
+			created_at, updated_at)
+		VALUES ($1, $2, $3, $4, 'active', $5, $6, $7, $8, $9, $9)
+		ON CONFLICT (team_id, slug) WHERE status = 'active' DO NOTHING`,
+		team, q.ID, q.Slug, q.Title, string(text), string(config), seconds(q.MinimumGap), q.DataEvents, store.Micros(tx.Now()))
+	if err != nil {
+		return Query{}, fmt.Errorf("continuous: storing a query: %w", err)
+	}
+	if made == 0 {
+		return Query{}, fault.New(fault.Conflict, "another continuous query has this slug")
+	}
+	tx.AfterCommit(func() { known.forget(team) })
+	return q, q.askToBackfill(ctx, tx)
+}
+
+// Update is a change; what is nil stays.
+type Update struct {
+	Title      *string
+	SetGap     bool
+	MinimumGap *time.Duration // nil takes it away
+}
+
+// Change changes a query, and of it what the update names and nothing else.
+// What it asks never changes.
+func Change(ctx context.Context, tx *store.Tx, team teams.ID, id ID, u Update) (Query, error) {
+	var title any
+	if u.Title != nil {
+		if err := CheckTitle(*u.Title); err != nil {
+			return Query{}, err
+		}
+		title = strings.TrimSpace(*u.Title)
+	}
+	if err := checkGap(u.MinimumGap); err != nil {
+		return Query{}, err
+	}
+	q, err := found(tx.QueryRow(ctx, `UPDATE continuous_queries SET title = COALESCE(CAST($3 AS TEXT), title),
+			minimum_gap = CASE WHEN $4 THEN CAST($5 AS BIGINT) ELSE minimum_gap END, updated_at = $6
+		WHERE team_id = $1 AND id = $2 RETURNING `+queryColumns,
+		team, id, title, u.SetGap, seconds(u.MinimumGap), store.Micros(tx.Now())))
+	if err != nil {
+		return Query{}, err
+	}
+	tx.AfterCommit(func() { known.forget(team) })
+	if !u.SetGap {
+		return q, nil
+	}
+	return q, q.askToReschedule(ctx, tx)
+}
+
+// Archive ends a query. Its results and its history stay to be read by its id.
+func Archive(ctx context.Context, tx *store.Tx, team teams.ID, id ID) error {
+	n, err := tx.Exec(ctx, `UPDATE continuous_queries SET status = 'archived', updated_at = $3 WHERE team_id = $1 AND id = $2`,
+		team, id, store.Micros(tx.Now()))
+	if err != nil {
+		return fmt.Errorf("continuous: archiving a query: %w", err)
+	}
+	if n == 0 {
+		return errNotFound()
+	}
+	tx.AfterCommit(func() { known.forget(team) })
+	return nil
+}
+
+func seconds(gap *time.Duration) any {
+	if gap == nil {
+		return nil
+	}
+	return int64(*gap / time.Second)
+}

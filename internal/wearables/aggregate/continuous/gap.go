@@ -1,0 +1,117 @@
+package continuous
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/people/users"
+	"hale/internal/platform/jobs"
+	"hale/internal/platform/store"
+)
+
+// A run is asked for at the end of the gap after the one before. More than one
+// job may ask for it, of one kind for a change of data and of another for a walk
+// over many users, so that the gap is looked at again when a run begins: so a
+// longer one counts for the runs that wait already. For a shorter one, or none,
+// a job walks over their users and asks for the runs anew.
+
+// startedBy is when the run before must have started at the latest for another
+// one to start now; nil where that does not matter.
+func (q *Query) startedBy(now time.Time) *time.Time {
+	if q.MinimumGap == nil || q.Archived {
+		return nil
+	}
+	latest := now.Add(-*q.MinimumGap)
+	return &latest
+}
+
+// gapLeft is how long a run for the user still has to wait; 0 where nothing
+// waits.
+func (q *Query) gapLeft(ctx context.Context, tx *store.Tx, user users.ID) (time.Duration, error) {
+	var started sql.NullInt64
+	err := tx.QueryRow(ctx, `SELECT started_at FROM continuous_query_states
+		WHERE team_id = $1 AND user_id = $2 AND query_id = $3 AND (stale_from IS NOT NULL OR run_from IS NOT NULL)`,
+		q.Team, user, q.ID).Scan(&started)
+	if errors.Is(err, store.ErrNoRows) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("continuous: looking for the run before: %w", err)
+	}
+	return q.notBefore(tx.Now(), started).Sub(tx.Now()), nil
+}
+
+// RescheduleJob asks anew for the runs of a query that wait.
+var RescheduleJob = jobs.Define("queries.reschedule", func(ctx context.Context, run *jobs.Run, args backfillArgs) error {
+	return reschedule(ctx, run.DB(), run.Team, args.Query)
+}).With(jobs.Limits{Concurrency: 1})
+
+// askToReschedule asks for the walk. It begins when every node knows the new
+// gap, so that no run that is asked for by the old one escapes it.
+func (q *Query) askToReschedule(ctx context.Context, tx *store.Tx) error {
+	_, err := RescheduleJob.Enqueue(ctx, tx, backfillArgs{q.ID}, jobs.Options{
+		Team: q.Team.UUID(), Key: q.ID.String(), At: tx.Now().Add(backfillAfter),
+	})
+	return err
+}
+
+// waiter is a user for whom a run is due, and when the last one started.
+type waiter struct {
+	user    users.ID
+	started sql.NullInt64
+}
+
+func reschedule(ctx context.Context, db *store.DB, team uuid.UUID, id ID) error {
+	for last, more := (users.ID{}), true; more; {
+		var page []waiter
+		err := db.Read(ctx, func(tx *store.Tx) (err error) {
+			page, err = waitingAfter(ctx, tx, team, id, last)
+			return err
+		})
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		err = db.Write(ctx, func(tx *store.Tx) error {
+			q, err := queryOf(ctx, tx, team, id)
+			if err != nil {
+				return gone(err)
+			}
+			for _, w := range page {
+				if err := q.ask(ctx, tx, FillJob, w.user, q.notBefore(tx.Now(), w.started)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		last, more = page[len(page)-1].user, len(page) == pageOfUsers
+	}
+	return nil
+}
+
+// waitingAfter is the next page of users who wait, in the order of their ids.
+// It looks at all users of the team, so it is for a reader.
+func waitingAfter(ctx context.Context, tx *store.Tx, team uuid.UUID, id ID, after users.ID) (page []waiter, err error) {
+	rows, err := tx.Query(ctx, `SELECT user_id, started_at FROM continuous_query_states
+		WHERE team_id = $1 AND user_id > $2 AND query_id = $3 AND scheduled_at IS NOT NULL ORDER BY user_id LIMIT $4`,
+		team, after, id, pageOfUsers)
+	if err != nil {
+		return nil, fmt.Errorf("continuous: looking for runs that wait: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var w waiter
+		if err := rows.Scan(&w.user, &w.started); err != nil {
+			return nil, err
+		}
+		page = append(page, w)
+	}
+	return page, rows.Err()
+}

@@ -1,0 +1,174 @@
+package continuous_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/people/users"
+	"hale/internal/platform/ids"
+	"hale/internal/platform/jobs"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
+	"hale/internal/wearables/aggregate/continuous"
+)
+
+// gapRig is a rig with a clock, a query with a gap, and jobs that try to run it.
+type gapRig struct {
+	*rig
+	q   continuous.Query
+	now time.Time
+}
+
+// eachGap runs fn with a query whose gap is an hour.
+func eachGap(t *testing.T, fn func(r *gapRig)) {
+	r := &gapRig{}
+	storetest.EachAt(t, func() time.Time { return r.now }, func(t *testing.T, db *store.DB) {
+		r.now = time.Date(2026, 3, 5, 12, 0, 0, 0, time.UTC)
+		r.rig = newRig(t, db)
+		r.q = r.create(stepsByDay)
+		r.gap(time.Hour)
+		fn(r)
+	})
+}
+
+func (r *gapRig) gap(gap time.Duration) {
+	r.t.Helper()
+	r.write(func(tx *store.Tx) (err error) {
+		r.q, err = continuous.Change(r.ctx, tx, r.user.Team, r.q.ID, continuous.Update{SetGap: true, MinimumGap: &gap})
+		return err
+	})
+}
+
+func aJob() jobs.ID { return ids.From[jobs.Job](uuid.New()) }
+
+// try has a job begin a run, which must not begin before a while is over.
+func (r *gapRig) try(what string, job jobs.ID, wait time.Duration) (end func()) {
+	r.t.Helper()
+	end, got := continuous.BeginFor(r.ctx, r.t, r.db, r.q, r.user, job)
+	if got != wait || end != nil && wait > 0 {
+		r.t.Fatalf("%s: it began is %v, it waits for %v, not for %v", what, end != nil, got, wait)
+	}
+	return end
+}
+
+// Whichever jobs wait for one user, of a change of data or of a walk over many
+// users, their runs keep the gap.
+func TestAllJobsKeepOneGap(t *testing.T) {
+	eachGap(t, func(r *gapRig) {
+		r.steps("2026-03-01T10:00:00Z", 100)
+		fill, refresh := aJob(), aJob()
+		r.try("the change of data", refresh, 0)()
+		r.steps("2026-03-02T10:00:00Z", 7)
+		r.try("the walk", fill, time.Hour)
+		r.now = r.now.Add(50 * time.Minute)
+		r.try("the walk, later", fill, 10*time.Minute)
+		if got := r.result(r.q); !strings.Contains(got, `"sum.value":[100]`) {
+			t.Errorf("the result within the gap %s", got)
+		}
+		r.now = r.now.Add(10 * time.Minute)
+		r.try("the walk, after the gap", fill, 0)()
+		if end := r.try("the change of data, when nothing is stale", refresh, 0); end != nil {
+			t.Error("it ran")
+		}
+		if got := r.result(r.q); !strings.Contains(got, `"sum.value":[100,7]`) {
+			t.Errorf("the result %s", got)
+		}
+	})
+}
+
+// A gap that was made longer counts for the runs that wait already.
+func TestALongerGapCountsForRunsThatWait(t *testing.T) {
+	eachGap(t, func(r *gapRig) {
+		r.steps("2026-03-01T10:00:00Z", 100)
+		r.try("at first", aJob(), 0)()
+		r.steps("2026-03-02T10:00:00Z", 7)
+		waits := aJob()
+		r.gap(3 * time.Hour)
+		r.now = r.now.Add(time.Hour)
+		r.try("at the end of the old gap", waits, 2*time.Hour)
+		r.now = r.now.Add(2 * time.Hour)
+		r.try("at the end of the new gap", waits, 0)()
+	})
+}
+
+// A job that tries again to end its run waits for no gap, and has no such right
+// when the run is over.
+func TestAttemptsAtOneRunKeepNoGap(t *testing.T) {
+	eachGap(t, func(r *gapRig) {
+		r.steps("2026-03-01T10:00:00Z", 100)
+		own, other := aJob(), aJob()
+		r.try("the first attempt", own, 0)
+		r.now = r.now.Add(time.Minute)
+		end := r.try("the second attempt", own, 0)
+		r.try("another job", other, time.Hour)
+		end()
+		r.steps("2026-03-02T10:00:00Z", 7)
+		r.try("the job of the run that ended", own, time.Hour)
+	})
+}
+
+// Where no gap is asked for, another node's clock does not matter.
+func TestWithoutAGapNothingWaits(t *testing.T) {
+	eachGap(t, func(r *gapRig) {
+		r.write(func(tx *store.Tx) (err error) {
+			r.q, err = continuous.Change(r.ctx, tx, r.user.Team, r.q.ID, continuous.Update{SetGap: true})
+			return err
+		})
+		r.steps("2026-03-01T10:00:00Z", 100)
+		r.try("at first", aJob(), 0)()
+		r.steps("2026-03-02T10:00:00Z", 7)
+		r.now = r.now.Add(-2 * time.Second)
+		if r.try("by a clock that is late", aJob(), 0) == nil {
+			t.Error("it did not run")
+		}
+	})
+}
+
+// In the running service a job that comes too early waits for the end of the
+// gap.
+func TestAJobWithinTheGapWaits(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
+		s := begin(t, d)
+		id := s.create(strings.Replace(stepsByDay, `"title"`, `"scheduling_preferences":{"minimum_gap_duration_second":1800},"title"`, 1))
+		s.push("2026-03-01T10", 100)
+		s.await(1)
+		s.push("2026-03-01T11", 1)
+		team := uuid.MustParse(strings.Split(s.org, "/")[3])
+		ctx := store.WithTeam(t.Context(), team)
+		if err := s.DB.Write(ctx, func(tx *store.Tx) error {
+			return continuous.AskToFill(ctx, tx, team, must(ids.Parse[continuous.Query](id)), must(ids.Parse[users.User](s.user)))
+		}); err != nil {
+			t.Fatal(err)
+		}
+		state, ahead := "", time.Duration(0)
+		for range 500 {
+			var at time.Time
+			if err := s.DB.Read(ctx, func(tx *store.Tx) error {
+				return tx.QueryRow(ctx, `SELECT status, run_at FROM jobs WHERE team_id = $1 AND kind = 'queries.fill'`, team).Scan(&state, store.ScanTime(&at))
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if ahead = at.Sub(s.DB.Now()); state == "queued" && ahead > 25*time.Minute {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		if state != "queued" || ahead < 25*time.Minute || ahead > 30*time.Minute {
+			t.Errorf("the job is %s, due in %v", state, ahead)
+		}
+		if n := s.runs(s.user, id); n != 1 {
+			t.Errorf("%d runs", n)
+		}
+	})
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(fmt.Sprint(err))
+	}
+	return v
+}

@@ -1,0 +1,152 @@
+package continuous
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/wearables/aggregate"
+	"hale/internal/wearables/aggregate/query"
+)
+
+// A page holds the rows whose buckets begin in one stretch of time. It is
+// sealed and written as a whole, so the stretch has some hundred buckets.
+func pageWidth(p *query.Plan) int64 {
+	const day = int64(24 * 3600 * 1e6)
+	switch p.Keys[p.TruncKey()].Trunc.Unit {
+	case query.Minute:
+		return day
+	case query.Hour:
+		return 8 * day
+	case query.Day:
+		return 128 * day
+	default:
+		return 3660 * day
+	}
+}
+
+func pageOf(us, width int64) int64 {
+	page := us / width
+	if us%width < 0 {
+		page--
+	}
+	return page
+}
+
+// layout is what the columns of a query's result mean.
+type layout struct {
+	bucket int   // column of the date_trunc
+	keys   []int // columns of all group keys, in their order
+}
+
+func layoutOf(p *query.Plan) (l layout) {
+	for i := range p.Keys {
+		at := slices.IndexFunc(p.Outputs, func(o query.Output) bool { return o.Key == i })
+		l.keys = append(l.keys, at)
+		if i == p.TruncKey() {
+			l.bucket = at
+		}
+	}
+	return l
+}
+
+// readPages reads the stored rows of pages from first to last.
+func (q *Query) readPages(ctx context.Context, tx *store.Tx, user users.ID, first, last int64) (map[int64]*aggregate.Table, error) {
+	type stored struct {
+		page   int64
+		sealed []byte
+	}
+	rows, err := tx.Query(ctx, `SELECT page, data FROM continuous_query_pages
+		WHERE team_id = $1 AND user_id = $2 AND query_id = $3 AND page BETWEEN $4 AND $5 ORDER BY page`,
+		q.Team, user, q.ID, first, last)
+	if err != nil {
+		return nil, fmt.Errorf("continuous: reading results: %w", err)
+	}
+	defer rows.Close()
+	var all []stored
+	for rows.Next() {
+		var s stored
+		if err := rows.Scan(&s.page, &s.sealed); err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return nil, err
+	}
+	pages := map[int64]*aggregate.Table{}
+	for _, s := range all {
+		text, err := tx.Unseal(ctx, q.Team.UUID(), user.UUID(), q.placeOf(s.page), s.sealed)
+		if err != nil {
+			return nil, err
+		}
+		if pages[s.page], err = aggregate.ParseTable(text, q.plan); err != nil {
+			return nil, fmt.Errorf("continuous: stored results of query %v: %w", q.ID, err)
+		}
+	}
+	return pages, nil
+}
+
+func (q *Query) placeOf(page int64) string {
+	return "continuous_query_pages.data:" + q.ID.String() + ":" + strconv.FormatInt(page, 10)
+}
+
+func (q *Query) writePage(ctx context.Context, tx *store.Tx, user users.ID, page int64, t *aggregate.Table) error {
+	if t.Len() == 0 {
+		_, err := tx.Exec(ctx, `DELETE FROM continuous_query_pages WHERE team_id = $1 AND user_id = $2 AND query_id = $3 AND page = $4`,
+			q.Team, user, q.ID, page)
+		return err
+	}
+	sealed, err := tx.Seal(ctx, q.Team.UUID(), user.UUID(), q.placeOf(page), t.AppendJSON(nil, nil))
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `INSERT INTO continuous_query_pages (team_id, user_id, query_id, page, n, data) VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT (team_id, user_id, query_id, page) DO UPDATE SET n = excluded.n, data = excluded.data`,
+		q.Team, user, q.ID, page, t.Len(), sealed)
+	if err != nil {
+		return fmt.Errorf("continuous: writing results: %w", err)
+	}
+	return nil
+}
+
+var errTooLarge = fault.New(fault.Unprocessable,
+	"the result table has too many rows to be read at once; make a query with longer periods or fewer columns")
+
+// readable refuses a result that is too large to be read at once. Runs add what
+// is new, year after year, so that it can be larger than what one run may find.
+func (q *Query) readable(ctx context.Context, tx *store.Tx, user users.ID) error {
+	var rows, bytes int
+	err := tx.QueryRow(ctx, `SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT), CAST(COALESCE(SUM(LENGTH(data)), 0) AS BIGINT) FROM continuous_query_pages
+		WHERE team_id = $1 AND user_id = $2 AND query_id = $3`, q.Team, user, q.ID).Scan(&rows, &bytes)
+	switch {
+	case err != nil:
+		return fmt.Errorf("continuous: looking how large a result is: %w", err)
+	case rows > mostCells/len(q.plan.Outputs) || bytes > mostBytes:
+		return errTooLarge
+	}
+	return nil
+}
+
+// Result is the whole result table of a user, in order of its group keys.
+func (q *Query) Result(ctx context.Context, tx *store.Tx, user users.ID) (*aggregate.Table, error) {
+	if err := q.readable(ctx, tx, user); err != nil {
+		return nil, err
+	}
+	width := pageWidth(q.plan)
+	pages, err := q.readPages(ctx, tx, user, pageOf(query.FirstMoment, width)-1, pageOf(query.EndOfTime, width)+1)
+	if err != nil {
+		return nil, err
+	}
+	t := aggregate.Empty(q.plan)
+	for _, page := range slices.Sorted(maps.Keys(pages)) {
+		t.Append(pages[page])
+	}
+	return t.Sorted(layoutOf(q.plan).keys), nil
+}

@@ -1,0 +1,136 @@
+package continuous_test
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"hale/internal/people/users"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
+	"hale/internal/wearables"
+	"hale/internal/wearables/aggregate"
+	"hale/internal/wearables/aggregate/continuous"
+	"hale/internal/wearables/aggregate/query"
+)
+
+// keptUp are queries whose rows depend on changes in different ways: of one
+// bucket, of the best source in it, of buckets far away, of what is revised.
+var keptUp = []string{
+	`{"select":[{"group_key":"*"},{"func":"sum","arg":{"timeseries":"steps","field":"value"}}],
+		"group_by":[{"date_trunc":{"unit":"week","value":2},"arg":{"index":"timeseries"}}]}`,
+	`{"select":[{"group_key":"*"},{"func":"newest","arg":{"timeseries":"steps","field":"value"}},{"func":"count","arg":{"timeseries":"steps","field":"source_app_id"}}],
+		"group_by":[{"source":"source_provider"},{"date_trunc":{"unit":"hour","value":5},"arg":{"index":"timeseries"}},{"source":"source_type"}]}`,
+	`{"select":[{"group_key":"*"},{"func":"mean","arg":{"timeseries":"steps","field":"value"}}],
+		"group_by":[{"date_trunc":{"unit":"day"},"arg":{"index":"timeseries"}}],"where":"value > 20",
+		"align":{"carry":{"mode":"carry_nearest","span":{"unit":"week"}}}}`,
+	`{"select":[{"group_key":"*"},{"func":"sum","arg":{"timeseries":"steps","field":"value"}}],
+		"group_by":[{"date_trunc":{"unit":"year","value":3000},"arg":{"index":"timeseries"}}]}`,
+	`{"select":[{"group_key":"*"},{"func":"max","arg":{"timeseries":"steps","field":"value"}}],
+		"group_by":[{"date_trunc":{"unit":"month"},"arg":{"index":"timeseries"}},{"date_part":"weekday","arg":{"index":"timeseries"}}]}`,
+}
+
+// However data comes in, late, revised, with another offset, while a run is on
+// its way, the table in the end is the one that the query gives when it is
+// asked anew, and another run finds nothing more to tell.
+func TestTablesAreWhatTheQueryGives(t *testing.T) {
+	db := storetest.NewSQLite(t).Open(t, func() time.Time { return time.Date(2026, 4, 10, 12, 0, 0, 0, time.UTC) })
+	rapid.Check(t, func(rt *rapid.T) {
+		r := newRig(t, db)
+		text := rapid.SampledFrom(keptUp).Draw(rt, "query")
+		q := r.create(`{"slug":"kept","title":"","query":` + text + `}`)
+		for range rapid.IntRange(1, 8).Draw(rt, "changes") {
+			r.drawn(rt)
+			switch rapid.IntRange(0, 2).Draw(rt, "run") {
+			case 0: // waits
+			case 1:
+				r.settle(q)
+			case 2: // data comes in while it runs
+				if end := continuous.Begin(r.ctx, t, db, q, r.user); end != nil {
+					r.drawn(rt)
+					end()
+				}
+			}
+		}
+		r.settle(q)
+		got, want := r.result(q), r.anew(q)
+		if got != want {
+			rt.Fatalf("%s\nthe table  %s\nasked anew %s", text, got, want)
+		}
+		before := r.told()
+		if err := continuous.Backfill(r.ctx, db, r.user.Team.UUID(), q.ID); err != nil {
+			rt.Fatal(err)
+		}
+		r.settle(q)
+		if again := r.result(q); r.told() != before || again != want {
+			rt.Fatalf("a run that found nothing new told of it, or made of\n%s\nthis\n%s", want, again)
+		}
+	})
+}
+
+// settle runs until nothing is stale.
+func (r *rig) settle(q continuous.Query) {
+	for end := continuous.Begin(r.ctx, r.t, r.db, q, r.user); end != nil; end = continuous.Begin(r.ctx, r.t, r.db, q, r.user) {
+		end()
+	}
+}
+
+// drawn stores some samples of some source, new ones or others in their place.
+func (r *rig) drawn(rt *rapid.T) {
+	provider := rapid.SampledFrom([]string{"apple_health_kit", "oura"}).Draw(rt, "provider")
+	s := wearables.Samples{Resource: "steps", Source: wearables.Source{Provider: provider, Type: rapid.SampledFrom([]string{"watch", "phone"}).Draw(rt, "type")}}
+	first := time.Date(2026, 1, 1, 22, 0, 0, 0, time.UTC).Add(time.Duration(rapid.SampledFrom([]int{0, 1, 2, 24, 30, 400, 1500, 2000}).Draw(rt, "hour")) * time.Hour)
+	for i := range rapid.IntRange(1, 3).Draw(rt, "samples") {
+		at := first.Add(time.Duration(i) * time.Hour).UnixMicro()
+		s.Time, s.End = append(s.Time, at), append(s.End, at+60e6)
+		s.Value = append(s.Value, float64(rapid.IntRange(10, 40).Draw(rt, "value")))
+		s.Offset = append(s.Offset, rapid.SampledFrom([]int32{0, 7200, -36000, 50400}).Draw(rt, "offset"))
+	}
+	if _, err := r.in.Ingest(r.ctx, r.user, wearables.Batch{Provider: provider, Stage: wearables.Daily, Samples: []wearables.Samples{s}}); err != nil {
+		rt.Fatal(err)
+	}
+}
+
+// anew is what the query gives of all time.
+func (r *rig) anew(q continuous.Query) (text string) {
+	r.t.Helper()
+	err := r.db.Read(r.ctx, func(tx *store.Tx) error {
+		user, err := users.Get(r.ctx, tx, r.user.Team, r.user.ID)
+		if err != nil {
+			return err
+		}
+		t, err := aggregate.Run(r.ctx, tx, aggregate.Request{User: user, Plan: q.Plan(), From: query.FirstMoment, To: query.EndOfTime, Now: tx.Now()})
+		if err == nil {
+			text = string(t.Sorted(keysOf(q)).AppendJSON(nil, nil))
+		}
+		return err
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return text
+}
+
+// keysOf are the columns of the group keys, in their order.
+func keysOf(q continuous.Query) []int {
+	all := make([]int, len(q.Plan().Keys))
+	for i, o := range q.Plan().Outputs {
+		if o.Key >= 0 {
+			all[o.Key] = i
+		}
+	}
+	return all
+}
+
+// told counts the events about results.
+func (r *rig) told() (n int) {
+	r.t.Helper()
+	err := r.db.Read(r.ctx, func(tx *store.Tx) error {
+		return tx.QueryRow(r.ctx, `SELECT COUNT(*) FROM events WHERE team_id = $1 AND type = 'continuous_query.result_table.changed'`, r.user.Team).Scan(&n)
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return n
+}

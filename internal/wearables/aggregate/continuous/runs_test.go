@@ -1,0 +1,350 @@
+package continuous_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hale/internal/people/users"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
+	"hale/internal/wearables"
+	"hale/internal/wearables/aggregate/continuous"
+	"hale/internal/wearables/aggregate/query"
+)
+
+// rig is a user of a team without a running service: a test begins and ends
+// runs itself.
+type rig struct {
+	t    *testing.T
+	db   *store.DB
+	in   *wearables.Ingester
+	user users.User
+	ctx  context.Context
+}
+
+func newRig(t *testing.T, db *store.DB) *rig {
+	t.Helper()
+	team := userstest.Team(t, db)
+	return &rig{
+		t: t, db: db, in: &wearables.Ingester{DB: db, Changed: continuous.Changed},
+		user: userstest.New(t, db, team.ID, users.NewUser{}), ctx: store.WithTeam(t.Context(), team.ID.UUID()),
+	}
+}
+
+func (r *rig) write(fn func(tx *store.Tx) error) {
+	r.t.Helper()
+	if err := r.db.Write(r.ctx, fn); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *rig) create(body string) (q continuous.Query) {
+	r.t.Helper()
+	stored, err := query.DecodeStored([]byte(body))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.write(func(tx *store.Tx) error {
+		q, err = continuous.Create(r.ctx, tx, r.user.Team, continuous.New{Slug: stored.Slug, Title: stored.Title, Query: stored.Query, DataEvents: true})
+		return err
+	})
+	return q
+}
+
+// steps stores a minute of steps.
+func (r *rig) steps(at string, value float64) {
+	r.t.Helper()
+	moment, err := time.Parse(time.RFC3339, at)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	us := moment.UnixMicro()
+	r.put(wearables.Batch{Samples: []wearables.Samples{{
+		Resource: "steps", Source: wearables.Source{Type: "watch"}, Time: []int64{us}, End: []int64{us + 60e6}, Value: []float64{value},
+	}}})
+}
+
+func (r *rig) put(b wearables.Batch) {
+	r.t.Helper()
+	b.Provider, b.Stage = "apple_health_kit", wearables.Daily
+	if result, err := r.in.Ingest(r.ctx, r.user, b); err != nil || result.Rejected > 0 {
+		r.t.Fatalf("%v, rejected %+v", err, result.Rejections)
+	}
+}
+
+// begin starts a run; there must be something to do.
+func (r *rig) begin(q continuous.Query) (end func()) {
+	r.t.Helper()
+	end = continuous.Begin(r.ctx, r.t, r.db, q, r.user)
+	if end == nil {
+		r.t.Fatal("nothing is stale")
+	}
+	return end
+}
+
+// stale is how many hours wait for a run; 0 for none.
+func (r *rig) stale(q continuous.Query) (hours float64) {
+	r.t.Helper()
+	err := r.db.Read(r.ctx, func(tx *store.Tx) error {
+		return tx.QueryRow(r.ctx, `SELECT COALESCE(stale_to - stale_from, 0) / 3600e6 FROM continuous_query_states
+			WHERE team_id = $1 AND user_id = $2 AND query_id = $3`, r.user.Team, r.user.ID, q.ID).Scan(&hours)
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return hours
+}
+
+func (r *rig) result(q continuous.Query) (text string) {
+	r.t.Helper()
+	err := r.db.Read(r.ctx, func(tx *store.Tx) error {
+		t, err := q.Result(r.ctx, tx, r.user.ID)
+		if err == nil {
+			text = string(t.AppendJSON(nil, nil))
+		}
+		return err
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return text
+}
+
+// However steadily data comes in, a run leaves nothing stale but what came
+// while it was on its way, and what a run left undone is done by the next.
+func TestARunTakesOverWhatIsStale(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		r := newRig(t, db)
+		q := r.create(stepsByDay)
+		r.steps("2026-03-01T10:00:00Z", 100)
+		if all := r.stale(q); all < 1e6 {
+			t.Errorf("at first %v hours are stale", all)
+		}
+		first := r.begin(q)
+		r.steps("2026-03-02T10:00:00Z", 50)
+		first()
+		if left := r.stale(q); left == 0 || left > 1 {
+			t.Errorf("after the first run %v hours are stale", left)
+		}
+		r.begin(q) // its process dies
+		if left := r.stale(q); left != 0 {
+			t.Errorf("while a run is on its way %v hours are stale", left)
+		}
+		r.steps("2026-03-04T10:00:00Z", 7)
+		r.begin(q)()
+		const want = `{"group_key.0":["2026-03-01T00:00:00","2026-03-02T00:00:00","2026-03-04T00:00:00"],"sum.value":[100,50,7]}`
+		if got := r.result(q); got != want {
+			t.Errorf("the result %s", got)
+		}
+		if continuous.Begin(r.ctx, t, db, q, r.user) != nil {
+			t.Error("a run without anything stale")
+		}
+	})
+}
+
+// A run that another one overtook stores nothing: that one looks at its time
+// too.
+func TestARunThatWasOvertakenStoresNothing(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		r := newRig(t, db)
+		q := r.create(stepsByDay)
+		r.steps("2026-03-01T10:00:00Z", 100)
+		slow, fast := r.begin(q), r.begin(q)
+		slow()
+		if got := r.result(q); strings.Contains(got, "2026") {
+			t.Errorf("the slow run stored %s", got)
+		}
+		fast()
+		if got := r.result(q); !strings.Contains(got, `"sum.value":[100]`) {
+			t.Errorf("the result %s", got)
+		}
+	})
+}
+
+// Users of a new query wait behind one another and hold up nobody whose data
+// changes.
+func TestBackfillHasJobsOfItsOwn(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		r := newRig(t, db)
+		r.steps("2026-03-01T10:00:00Z", 100)
+		q := r.create(stepsByDay)
+		if err := continuous.Backfill(r.ctx, db, r.user.Team.UUID(), q.ID); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.due(); !slices.Equal(got, []string{"queries.fill"}) {
+			t.Errorf("a new query asked for %v", got)
+		}
+		r.steps("2026-03-02T10:00:00Z", 50)
+		if got := r.due(); !slices.Equal(got, []string{"queries.fill", "queries.refresh"}) {
+			t.Errorf("with a change of data %v", got)
+		}
+	})
+}
+
+// due are the kinds of the jobs for runs that may begin.
+func (r *rig) due() (kinds []string) {
+	r.t.Helper()
+	r.write(func(tx *store.Tx) error {
+		rows, err := tx.Query(r.ctx, `SELECT kind FROM jobs WHERE status = 'queued' AND kind IN ('queries.fill', 'queries.refresh')
+			AND run_at <= $1 ORDER BY kind`, store.Micros(tx.Now()))
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		kinds = nil
+		for rows.Next() {
+			var kind string
+			if err := rows.Scan(&kind); err != nil {
+				return err
+			}
+			kinds = append(kinds, kind)
+		}
+		return rows.Err()
+	})
+	return kinds
+}
+
+// through ends the jobs that wait, as the runner does when their function is
+// through.
+func (r *rig) through() {
+	r.t.Helper()
+	r.write(func(tx *store.Tx) error {
+		_, err := tx.Exec(r.ctx, `UPDATE jobs SET status = 'succeeded', finished_at = 0 WHERE status = 'queued'`)
+		return err
+	})
+}
+
+// A row that is larger than an event may be stands in the result table, and the
+// others are told of.
+func TestARowThatNoEventHolds(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		r := newRig(t, db)
+		line := func(f string) string {
+			return `{"func":"` + f + `","arg":{"workout":"map_polyline"}}`
+		}
+		q := r.create(`{"slug":"routes","title":"","query":{"select":[{"group_key":0},` + line("oldest") + `,` + line("newest") + `],
+			"group_by":[{"date_trunc":{"unit":"month"},"arg":{"index":"workout"}}]}}`)
+		long := strings.Repeat("_p~iF~ps|U", 15_000)
+		for day, polyline := range map[string]string{"2026-03-01": long, "2026-03-02": long + "_", "2026-04-01": "_p~iF"} {
+			start, err := time.Parse(time.DateOnly, day)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, err := json.Marshal(map[string]any{"map": map[string]any{"polyline": polyline}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.put(wearables.Batch{Summaries: []wearables.Summary{{
+				Resource: "workouts", Key: day, Source: wearables.Source{Type: "watch"}, Date: civil.MustParse(day),
+				Start: start, End: start.Add(time.Hour), Body: body,
+			}}})
+		}
+		r.begin(q)()
+		if got := r.result(q); strings.Count(got, long) != 2 || strings.Count(got, `"_p~iF"`) != 2 {
+			t.Errorf("a result of %d bytes: %.200s", len(got), got)
+		}
+		var events, bytes int
+		r.write(func(tx *store.Tx) error {
+			return tx.QueryRow(r.ctx, `SELECT COUNT(*), COALESCE(SUM(size), 0) FROM events WHERE type = 'continuous_query.result_table.changed'`).Scan(&events, &bytes)
+		})
+		if events != 1 || bytes > 1000 {
+			t.Errorf("%d events of %d bytes", events, bytes)
+		}
+	})
+}
+
+// A result is bounded by its bytes, over all the stretches in which it is
+// computed: rows of 9 and 9 bytes, one for each day.
+func TestBytesOfAResult(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		r := newRig(t, db)
+		q := r.create(stepsByDay)
+		for _, at := range []string{"2025-01-01T10:00:00Z", "2025-06-01T10:00:00Z", "2026-01-01T10:00:00Z"} {
+			r.steps(at, 10)
+		}
+		for bytes, fits := range map[int]bool{53: false, 54: true} {
+			continuous.HoldAtMost(t, bytes, 100)
+			if err := continuous.Compute(r.ctx, t, db, q, r.user); fits != (err == nil) || !fits && !fault.Is(err, fault.Unprocessable) {
+				t.Errorf("%d bytes: %v", bytes, err)
+			}
+		}
+	})
+}
+
+// A slug may look like an id, and is one all the same.
+func TestASlugLikeAnID(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		r := newRig(t, db)
+		const slug = "0197f3a0-1111-7222-8333-444455556666"
+		q := r.create(strings.Replace(stepsByDay, "steps-by-day", slug, 1))
+		for name, fits := range map[string]bool{slug: true, q.ID.String(): true, strings.Replace(slug, "6666", "6667", 1): false} {
+			err := db.Read(r.ctx, func(tx *store.Tx) error { _, err := continuous.Find(r.ctx, tx, r.user.Team, name); return err })
+			if fits != (err == nil) || !fits && !fault.Is(err, fault.NotFound) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
+}
+
+// A result that grew over many runs is read as long as it fits.
+func TestAResultTooLargeToRead(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		r := newRig(t, db)
+		q := r.create(stepsByDay)
+		for _, at := range []string{"2025-01-01T10:00:00Z", "2025-06-01T10:00:00Z", "2026-01-01T10:00:00Z"} {
+			r.steps(at, 10)
+			r.begin(q)()
+		}
+		for _, c := range []struct {
+			bytes, cells int
+			fits         bool
+		}{{10_000, 6, true}, {10_000, 5, false}, {50, 6, false}} {
+			continuous.HoldAtMost(t, c.bytes, c.cells)
+			err := db.Read(r.ctx, func(tx *store.Tx) error { _, err := q.Result(r.ctx, tx, r.user.ID); return err })
+			if c.fits != (err == nil) || !c.fits && !fault.Is(err, fault.Unprocessable) {
+				t.Errorf("%+v: %v", c, err)
+			}
+		}
+	})
+}
+
+// Two changes of a query at once, of its title and of its gap, both count.
+func TestChangesOfAQueryAtOnce(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		r := newRig(t, db)
+		q := r.create(stepsByDay)
+		done := make(chan error, 1)
+		gap, title := 2*time.Hour, "Other"
+		r.write(func(tx *store.Tx) error {
+			if _, err := continuous.Change(r.ctx, tx, r.user.Team, q.ID, continuous.Update{Title: &title}); err != nil {
+				return err
+			}
+			go func() {
+				done <- db.Write(r.ctx, func(tx *store.Tx) error {
+					_, err := continuous.Change(r.ctx, tx, r.user.Team, q.ID, continuous.Update{SetGap: true, MinimumGap: &gap})
+					return err
+				})
+			}()
+			time.Sleep(100 * time.Millisecond) // the other one has read what is to be changed
+			return nil
+		})
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		r.write(func(tx *store.Tx) (err error) {
+			q, err = continuous.Get(r.ctx, tx, r.user.Team, q.ID)
+			return err
+		})
+		if got := fmt.Sprint(q.Title, *q.MinimumGap); got != "Other2h0m0s" {
+			t.Errorf("the query has %s", got)
+		}
+	})
+}

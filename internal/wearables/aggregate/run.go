@@ -1,0 +1,173 @@
+package aggregate
+
+import (
+	"context"
+	"time"
+
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/wearables/aggregate/query"
+)
+
+// How much one query may read, and how many rows it may give. A year of a
+// value a minute is half a million. Cells are rows times columns, of all results
+// that are held at once. Bytes are those of the rows that one query holds while
+// it works, and of all results that are held at once; sorting and filtering
+// copy them once more.
+const (
+	MostRows    = 2_000_000
+	MostResults = 500_000
+	MostCells   = 10_000_000
+	MostBytes   = 256 << 20
+)
+
+var (
+	errTooMuch  = fault.New(fault.Unprocessable, "the query reads too many rows; ask for a shorter time")
+	errTooHeavy = fault.New(fault.Unprocessable, "the query, or the results of the batch, would hold more than 256 MiB at once; select or group by fewer columns and shorter texts, or ask for a shorter time")
+	errTooWide  = fault.New(fault.Unprocessable, "the query has too many rows in its result, or the batch too many values; group by longer periods, or ask for a shorter time or for less at once")
+)
+
+// Request is a plan and whose data it is about.
+type Request struct {
+	User users.User
+	Plan *query.Plan
+	// From and To bound the index, floating microseconds, [From, To).
+	From, To int64
+	// Overrides are providers in order of preference, above the team's own.
+	Overrides []string
+	Now       time.Time // no aligned row is later
+	Most      int       // rows to read; 0 means MostRows
+	MostCells int       // of the results of a batch; 0 means MostCells
+	MostBytes int       // to hold at once; 0 means MostBytes
+
+	wall wall
+	used int // cells of the results before this one
+	held int // bytes of the results before this one
+}
+
+func (r *Request) mostRows() int {
+	if r.Most > 0 {
+		return r.Most
+	}
+	return MostRows
+}
+
+// holds says whether so many bytes may be held, beside the results that there
+// are.
+func (r *Request) holds(bytes int) bool {
+	most := r.MostBytes
+	if most == 0 {
+		most = MostBytes
+	}
+	return bytes <= most-r.held
+}
+
+// mostResults is how many rows the result may have.
+func (r *Request) mostResults() int {
+	cells := r.MostCells
+	if cells == 0 {
+		cells = MostCells
+	}
+	return min(MostResults, max(0, cells-r.used)/len(r.Plan.Outputs))
+}
+
+// MostOf is how many rows the result of one plan may have.
+func MostOf(p *query.Plan) int { return (&Request{Plan: p}).mostResults() }
+
+// RunAll answers a batch of queries that are alike but for their plans. All
+// results are there before the first is used, so together they are bounded.
+func RunAll(ctx context.Context, tx *store.Tx, r Request, plans []*query.Plan) ([]*Table, error) {
+	tables := make([]*Table, len(plans))
+	for i, plan := range plans {
+		r.Plan = plan
+		var err error
+		if tables[i], err = Run(ctx, tx, r); err != nil {
+			return nil, err
+		}
+		r.used += tables[i].Len() * len(plan.Outputs)
+		r.held += tables[i].Bytes()
+	}
+	return tables, nil
+}
+
+// stride is how many rows are worked on between two looks at the context, which
+// ends when nobody waits for the answer any more.
+const stride = 1 << 16
+
+// Run answers a query in the caller's transaction, whose snapshot all of it
+// sees.
+func Run(ctx context.Context, tx *store.Tx, r Request) (*Table, error) {
+	t, err := r.run(ctx, tx)
+	if err == nil && !r.holds(t.Bytes()) {
+		return nil, errTooHeavy
+	}
+	return t, err
+}
+
+func (r *Request) run(ctx context.Context, tx *store.Tx) (*Table, error) {
+	r.wall = wallOf(r.User)
+	load := r.loadSeries
+	if r.Plan.Table.Document != "" {
+		load = r.loadSummaries
+	}
+	f, err := load(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	f.sortByIndex()
+	if r.Plan.Where != nil {
+		if err := f.filter(ctx, r.Plan.Where); err != nil {
+			return nil, err
+		}
+	}
+	if !r.Plan.Aggregated {
+		if len(f.index) > r.mostResults() {
+			return nil, errTooWide
+		}
+		return r.plain(f), nil
+	}
+	g, err := group(ctx, r.Plan, f, r.mostResults())
+	if err != nil {
+		return nil, err
+	}
+	lists := g.rows()
+	if err := r.bestSources(ctx, tx, f, lists); err != nil {
+		return nil, err
+	}
+	t, err := r.reduce(ctx, f, g, lists)
+	if err != nil || r.Plan.Align == nil {
+		return t, err
+	}
+	return r.align(ctx, t)
+}
+
+// plain is the result of a query without aggregates: a row for each row.
+func (r *Request) plain(f *frame) *Table {
+	t := Empty(r.Plan)
+	for i, o := range r.Plan.Outputs {
+		t.Columns[i].Vector = f.inputs[o.Input]
+	}
+	return t
+}
+
+// reduce is the result of a query with aggregates: a row for each group, in
+// order of the keys.
+func (r *Request) reduce(ctx context.Context, f *frame, g *groups, lists [][]int32) (*Table, error) {
+	t := Empty(r.Plan)
+	order := g.order()
+	for i, o := range r.Plan.Outputs {
+		column := &t.Columns[i].Vector
+		for at, n := range order {
+			if at%stride == 0 && ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			if o.Key >= 0 {
+				column.appendFrom(&g.keys[o.Key], int(n))
+			} else {
+				reduce(o.Func, &f.inputs[o.Input], lists[n], column)
+			}
+		}
+	}
+	return t, nil
+}

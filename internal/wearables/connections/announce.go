@@ -1,0 +1,85 @@
+package connections
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"hale/internal/people/users"
+	"hale/internal/platform/events"
+	"hale/internal/platform/ids"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
+	"hale/internal/wearables/providers"
+)
+
+// The event types of this package.
+const (
+	CreatedEvent       = "provider.connection.created"
+	DeviceCreatedEvent = "provider.device.created"
+	DeviceUpdatedEvent = "provider.device.updated"
+)
+
+// createdData is the payload of provider.connection.created.
+//
+// Spec: Events, other named events; Versioning 3: provider replaces source.
+type createdData struct {
+	UserID         users.ID     `json:"user_id"`
+	Provider       providerData `json:"provider"`
+	ExternalUserID *string      `json:"external_user_id"`
+	Resources      Resources    `json:"resource_availability"`
+}
+
+type providerData struct {
+	Name string `json:"name"`
+	Slug string `json:"slug"`
+	Logo string `json:"logo"`
+}
+
+func (c Connection) createdData() createdData {
+	p := c.Provider
+	return createdData{UserID: c.User, Provider: providerData{p.Name, p.Slug, p.LogoURL()}, Resources: c.Resources}
+}
+
+func announceCreated(ctx context.Context, tx *store.Tx, user users.User, c Connection) error {
+	return announce(ctx, tx, user, CreatedEvent, c.createdData())
+}
+
+func announce(ctx context.Context, tx *store.Tx, user users.User, kind string, payload any) error {
+	data, err := json.Marshal(payload)
+	if err != nil {
+		return fmt.Errorf("connections: marshalling a %s: %w", kind, err)
+	}
+	_, err = events.Emit(ctx, tx, events.New{
+		Team: user.Team.UUID(), User: user.ID.UUID(), ClientUserID: user.ClientUserID, Type: kind, Data: data,
+	})
+	return err
+}
+
+func init() {
+	device := func(user uuid.UUID) json.RawMessage {
+		return example(Device{
+			ID: ids.From[Device](uuid.MustParse("00000000-0000-4000-8000-000000000004")), User: ids.From[users.User](user),
+			Provider: "apple_health_kit", SourceType: "watch", Manufacturer: "Example", Model: "Watch6,2", Version: "10.1",
+		}.Data())
+	}
+	events.Define(
+		events.Type{Name: CreatedEvent, Sentence: "A user connected a provider.", Example: func(user uuid.UUID) json.RawMessage {
+			p, _ := providers.Find("apple_health_kit")
+			c := Connection{User: ids.From[users.User](user), Team: teams.ID{}, Provider: p, Resources: Resources{"heartrate": available(), "sleep": available()}}
+			return example(c.createdData())
+		}},
+		events.Type{Name: DeviceCreatedEvent, Sentence: "A device was seen for the first time.", Example: device},
+		events.Type{Name: DeviceUpdatedEvent, Sentence: "What is known of a device changed.", Example: device},
+	)
+}
+
+func example(payload any) json.RawMessage {
+	doc, err := json.Marshal(payload)
+	if err != nil {
+		panic(err) // plain structs
+	}
+	return doc
+}

@@ -1,0 +1,210 @@
+package connections
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
+)
+
+// Demo connections show what a provider's data looks like: a user of a sandbox
+// team who is connected to nothing real gets invented data, new data every
+// while, and is removed after a week. Package demo invents the data.
+//
+// Reference 6.8.
+
+// DemoProviders are the providers that there is invented data of.
+//
+// Reference 6.4, DemoProviders.
+var DemoProviders = []string{"apple_health_kit", "fitbit", "freestyle_libre", "oura"}
+
+// DemoLife is how long a demo user lives.
+//
+// Reference 6.8.
+const DemoLife = 7 * 24 * time.Hour
+
+// Demo is one demo connection.
+type Demo struct {
+	Team     teams.ID
+	User     users.ID
+	Provider string
+	FilledTo *time.Time // data was made up to here; nil before the first time
+}
+
+// ConnectDemo connects a user to a provider of invented data. Doing it again
+// changes nothing. A user who is connected to anything real is refused: the
+// demo would take the real data along when it ends.
+func ConnectDemo(ctx context.Context, tx *store.Tx, user users.User, provider string, resources []string) error {
+	if !slices.Contains(DemoProviders, provider) {
+		return fault.New(fault.Invalid, "Input should be one of "+strings.Join(DemoProviders, ", ")).At("body", "provider").WithType("enum")
+	}
+	team, err := teams.Get(ctx, tx, user.Team)
+	if err != nil {
+		return fmt.Errorf("connections: reading a team: %w", err)
+	}
+	if team.Environment != teams.Sandbox {
+		return fault.New(fault.Refused, "Demo connections are only available in sandbox")
+	}
+	demos, err := demosOf(ctx, tx, user.Team, user.ID)
+	if err != nil {
+		return err
+	}
+	all, err := List(ctx, tx, user.Team, user.ID)
+	if err != nil {
+		return err
+	}
+	connected := false
+	for _, c := range all {
+		if _, invented := demos[c.Provider.Slug]; !invented {
+			return fault.New(fault.Refused, "The user already has a connection that is no demo; use another user")
+		}
+		connected = connected || c.Provider.Slug == provider
+	}
+	if connected {
+		return nil
+	}
+	ends := tx.Now().Add(DemoLife)
+	for _, first := range demos {
+		if first.ends.Before(ends) {
+			ends = first.ends
+		}
+	}
+	if _, err := tx.Exec(ctx, `INSERT INTO demo_connections (team_id, user_id, provider, filled_to, ends_at) VALUES ($1, $2, $3, NULL, $4)
+		ON CONFLICT (team_id, user_id, provider) DO UPDATE SET filled_to = NULL`,
+		user.Team, user.ID, provider, ends); err != nil {
+		return fmt.Errorf("connections: noting a demo: %w", err)
+	}
+	return create(ctx, tx, user, provider, resources)
+}
+
+// demo is what is kept of one.
+type demo struct {
+	filledTo *time.Time
+	ends     time.Time
+}
+
+func demosOf(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (map[string]demo, error) {
+	rows, err := tx.Query(ctx, `SELECT provider, filled_to, ends_at FROM demo_connections WHERE team_id = $1 AND user_id = $2`, team, user)
+	if err != nil {
+		return nil, fmt.Errorf("connections: reading demos: %w", err)
+	}
+	defer rows.Close()
+	found := map[string]demo{}
+	for rows.Next() {
+		var provider string
+		var d demo
+		if err := rows.Scan(&provider, store.ScanNullTime(&d.filledTo), store.ScanTime(&d.ends)); err != nil {
+			return nil, fmt.Errorf("connections: reading demos: %w", err)
+		}
+		found[provider] = d
+	}
+	return found, rows.Err()
+}
+
+// notForDemos refuses a connection to something real for a user whose data is
+// invented and is going to be removed.
+func notForDemos(ctx context.Context, tx *store.Tx, user users.User, provider string) error {
+	demos, err := demosOf(ctx, tx, user.Team, user.ID)
+	if err != nil {
+		return err
+	}
+	if _, invented := demos[provider]; len(demos) > 0 && !invented {
+		return fault.New(fault.Refused, "The user has demo data and is going to be removed; use another user")
+	}
+	return nil
+}
+
+// DemoOf is a user's demo connection to a provider, while it is there.
+func DemoOf(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, provider string) (d Demo, ok bool, err error) {
+	if _, err := find(ctx, tx, team, user, provider); errors.Is(err, store.ErrNoRows) {
+		return d, false, nil
+	} else if err != nil {
+		return d, false, err
+	}
+	all, err := demosOf(ctx, tx, team, user)
+	one, ok := all[provider]
+	return Demo{Team: team, User: user, Provider: provider, FilledTo: one.filledTo}, ok, err
+}
+
+// DemosOf are a user's demo connections, in the order of List.
+func DemosOf(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) ([]Connection, error) {
+	demos, err := demosOf(ctx, tx, team, user)
+	if err != nil || len(demos) == 0 {
+		return nil, err
+	}
+	all, err := List(ctx, tx, team, user)
+	return slices.DeleteFunc(all, func(c Connection) bool {
+		_, invented := demos[c.Provider.Slug]
+		return !invented
+	}), err
+}
+
+// Filled notes up to when data of a demo was made.
+func Filled(ctx context.Context, tx *store.Tx, d Demo, to time.Time) error {
+	_, err := tx.Exec(ctx, `UPDATE demo_connections SET filled_to = $4 WHERE team_id = $1 AND user_id = $2 AND provider = $3`,
+		d.Team, d.User, d.Provider, to)
+	if err != nil {
+		return fmt.Errorf("connections: noting what a demo has: %w", err)
+	}
+	return nil
+}
+
+// LivingDemos are the connections of all teams that go on, a page of them
+// after another one. ctx is the system's.
+func LivingDemos(ctx context.Context, tx *store.Tx, after Demo, most int) ([]Demo, error) {
+	rows, err := tx.Query(ctx, `SELECT d.team_id, d.user_id, d.provider FROM demo_connections d
+		JOIN connections c ON c.team_id = d.team_id AND c.user_id = d.user_id AND c.provider = d.provider
+		WHERE d.ends_at > $1 AND (d.team_id, d.user_id, d.provider) > ($2, $3, $4)
+		ORDER BY d.team_id, d.user_id, d.provider LIMIT $5`, tx.Now(), after.Team, after.User, after.Provider, most)
+	if err != nil {
+		return nil, fmt.Errorf("connections: listing demos: %w", err)
+	}
+	defer rows.Close()
+	var all []Demo
+	for rows.Next() {
+		var d Demo
+		if err := rows.Scan(&d.Team, &d.User, &d.Provider); err != nil {
+			return nil, fmt.Errorf("connections: listing demos: %w", err)
+		}
+		all = append(all, d)
+	}
+	return all, rows.Err()
+}
+
+// EndedDemos are users of all teams whose demo is over, at most so many. ctx
+// is the system's.
+func EndedDemos(ctx context.Context, tx *store.Tx, most int) ([]Demo, error) {
+	rows, err := tx.Query(ctx, `SELECT DISTINCT team_id, user_id FROM demo_connections WHERE ends_at <= $1
+		ORDER BY team_id, user_id LIMIT $2`, tx.Now(), most)
+	if err != nil {
+		return nil, fmt.Errorf("connections: listing ended demos: %w", err)
+	}
+	defer rows.Close()
+	var all []Demo
+	for rows.Next() {
+		var d Demo
+		if err := rows.Scan(&d.Team, &d.User); err != nil {
+			return nil, fmt.Errorf("connections: listing ended demos: %w", err)
+		}
+		all = append(all, d)
+	}
+	return all, rows.Err()
+}
+
+func init() {
+	erase := users.EraseRows("demo_connections")
+	users.Register(users.Records{
+		Name: "demo_connections", Erase: erase,
+		OnDelete: func(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) error {
+			_, err := erase(ctx, tx, team, user)
+			return err
+		},
+	})
+}

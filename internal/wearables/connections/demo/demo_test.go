@@ -1,0 +1,429 @@
+package demo_test
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hale/internal/people/users"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/events"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
+	"hale/internal/platform/teams"
+	"hale/internal/wearables"
+	"hale/internal/wearables/connections"
+	"hale/internal/wearables/connections/demo"
+	"hale/internal/wearables/providers"
+)
+
+// watched is a sink that notes what is refused: nothing that is invented may be.
+type watched struct {
+	*wearables.Ingester
+	t *testing.T
+}
+
+func (w watched) Ingest(ctx context.Context, user users.User, b wearables.Batch) (wearables.Result, error) {
+	r, err := w.Ingester.Ingest(ctx, user, b)
+	for _, refused := range r.Rejections {
+		w.t.Errorf("%s: %d refused: %s", refused.Resource, refused.Count, refused.Reason)
+	}
+	return r, err
+}
+
+// rig is a service at a moment that the test turns.
+type rig struct {
+	t    *testing.T
+	db   *store.DB
+	s    *demo.Service
+	user users.User
+	now  *time.Time
+}
+
+// each runs a test on both engines, on a day after the clocks were changed in
+// Berlin, so that the history has a day of 23 hours.
+func each(t *testing.T, fn func(r *rig)) {
+	now := new(time.Time)
+	*now = time.Date(2026, 4, 12, 15, 7, 0, 0, time.UTC)
+	storetest.EachAt(t, func() time.Time { return *now }, func(t *testing.T, db *store.DB) {
+		*now = time.Date(2026, 4, 12, 15, 7, 0, 0, time.UTC)
+		zone := "Europe/Berlin"
+		r := &rig{t: t, db: db, now: now, user: userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{TimeZone: &zone})}
+		r.s = &demo.Service{DB: db, Sink: watched{&wearables.Ingester{DB: db, Connect: connections.Ensure, Run: connections.Run}, t}}
+		fn(r)
+	})
+}
+
+func (r *rig) ctx() context.Context {
+	return store.WithTeam(context.Background(), r.user.Team.UUID())
+}
+
+func (r *rig) connect(provider string) error {
+	return r.db.Write(r.ctx(), func(tx *store.Tx) error {
+		return r.s.Connect(r.ctx(), tx, r.user.Team, r.user.ID, provider)
+	})
+}
+
+func (r *rig) fill(provider string) {
+	r.t.Helper()
+	if err := r.s.Fill(r.ctx(), r.user.Team, r.user.ID, provider); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// told counts the team's events by type.
+func (r *rig) told() map[string]int {
+	r.t.Helper()
+	sequencer := events.Sequencer{DB: r.db}
+	if err := sequencer.Settle(r.t.Context()); err != nil {
+		r.t.Fatal(err)
+	}
+	counts := map[string]int{}
+	for after := int64(0); ; {
+		var page events.Page
+		userstest.Read(r.t, r.db, func(ctx context.Context, tx *store.Tx) (err error) {
+			page, err = events.After(ctx, tx, r.user.Team.UUID(), after, events.MaxPage, nil)
+			return err
+		})
+		for _, e := range page.Events {
+			var envelope struct {
+				Type string `json:"event_type"`
+			}
+			if err := json.Unmarshal(e.Body, &envelope); err != nil {
+				r.t.Fatal(err)
+			}
+			counts[envelope.Type]++
+		}
+		if after = page.Next; !page.HasMore {
+			return counts
+		}
+	}
+}
+
+// The resources of a demo are some that the catalogue has for the provider,
+// and what is stored stays within them.
+func TestEveryProviderBringsWhatItSays(t *testing.T) {
+	for _, slug := range connections.DemoProviders {
+		t.Run(slug, func(t *testing.T) {
+			each(t, func(r *rig) {
+				r.t = t
+				if err := r.connect(slug); err != nil {
+					t.Fatal(err)
+				}
+				r.fill(slug)
+				p, _ := providers.Find(slug)
+				var conn connections.Connection
+				userstest.Read(t, r.db, func(ctx context.Context, tx *store.Tx) error {
+					all, err := connections.List(ctx, tx, r.user.Team, r.user.ID)
+					conn = all[0]
+					return err
+				})
+				counts := r.told()
+				for resource := range conn.Resources {
+					if resource == "workout_stream" { // comes with workouts and has no history of its own
+						continue
+					}
+					if !slices.Contains(p.SupportedResources, resource) {
+						t.Errorf("%s is not one of the provider's resources", resource)
+					}
+					if n := counts["historical.data."+resource+".created"]; n != 1 && resource != "profile" {
+						t.Errorf("%s: the end of its history was told %d times", resource, n)
+					}
+				}
+				if counts["provider.connection.created"] != 1 || counts["provider.device.created"] != 1 {
+					t.Errorf("events %v", counts)
+				}
+				for name := range counts {
+					if strings.HasPrefix(name, "daily.") {
+						t.Errorf("%s was told of history", name)
+					}
+				}
+			})
+		})
+	}
+}
+
+// Thirty days are there, and look like somebody's. Everybody is somebody else
+// in each run, so the bounds are those of what can be invented at all.
+func TestAHistoryLooksLikeSomebodys(t *testing.T) {
+	each(t, func(r *rig) {
+		if err := r.connect("apple_health_kit"); err != nil {
+			r.t.Fatal(err)
+		}
+		r.fill("apple_health_kit")
+		type night struct {
+			Date     civil.Date `json:"calendar_date"`
+			Duration int
+			Total    int
+			Deep     int
+			REM      int
+			HRV      float64 `json:"average_hrv"`
+			Lowest   int     `json:"hr_lowest"`
+		}
+		nights := summaries[night](r, "sleep")
+		if n := len(nights); n != demo.History && n != demo.History+1 { // the first may begin after midnight
+			r.t.Errorf("%d nights", len(nights))
+		}
+		for _, n := range nights {
+			if n.Duration < 6*3600 || n.Duration > 9*3600 || n.Total > n.Duration || n.Deep < 20*60 || n.REM < 20*60 || n.HRV < 8 || n.Lowest < 40 {
+				r.t.Errorf("a night %+v", n)
+			}
+		}
+		type activity struct {
+			Steps    int
+			Calories float64 `json:"calories_active"`
+			Heart    struct {
+				Avg float64 `json:"avg_bpm"`
+				Max float64 `json:"max_bpm"`
+			} `json:"heart_rate"`
+		}
+		days := summaries[activity](r, "activity")
+		if len(days) != demo.History+1 {
+			r.t.Errorf("%d days", len(days))
+		}
+		for _, d := range days[:demo.History] {
+			if d.Steps < 500 || d.Steps > 40_000 || d.Calories < 10 || d.Heart.Avg < 50 || d.Heart.Avg > 110 || d.Heart.Max > 200 {
+				r.t.Errorf("a day %+v", d)
+			}
+		}
+		type workout struct {
+			Title string
+			Zones []int `json:"hr_zones"`
+			HR    int   `json:"average_hr"`
+		}
+		workouts := summaries[workout](r, "workouts")
+		if len(workouts) == 0 {
+			r.t.Error("no workouts")
+		}
+		for _, w := range workouts {
+			if !strings.HasPrefix(w.Title, "Demo ") || len(w.Zones) != 6 || w.HR < 80 {
+				r.t.Errorf("a workout %+v", w)
+			}
+		}
+	})
+}
+
+// summaries are the stored ones of a resource, by day.
+func summaries[T any](r *rig, resource string) []T {
+	r.t.Helper()
+	var all []T
+	userstest.Read(r.t, r.db, func(ctx context.Context, tx *store.Tx) error {
+		all = nil
+		stored, err := wearables.ListSummaries(ctx, tx, r.user.Team.UUID(), r.user.ID.UUID(), wearables.SummaryQuery{Resource: resource})
+		if err != nil {
+			return err
+		}
+		var wires []json.RawMessage
+		for i := range stored {
+			wire, err := wearables.AppendSummary(nil, &stored[i], nil)
+			if err != nil {
+				return err
+			}
+			wires = append(wires, wire)
+		}
+		slices.SortFunc(wires, func(a, b json.RawMessage) int { return strings.Compare(dayIn(a), dayIn(b)) })
+		for _, wire := range wires {
+			var one T
+			if err := json.Unmarshal(wire, &one); err != nil {
+				return err
+			}
+			all = append(all, one)
+		}
+		return nil
+	})
+	return all
+}
+
+func dayIn(wire json.RawMessage) string {
+	var one struct {
+		Day string `json:"calendar_date"`
+	}
+	_ = json.Unmarshal(wire, &one) // what is no summary fails where it is read
+	return one.Day
+}
+
+// The same time invented again is the same: nothing is stored and nobody is
+// told. What comes later is told value by value.
+func TestTimeGoesOn(t *testing.T) {
+	each(t, func(r *rig) {
+		for _, slug := range []string{"oura", "freestyle_libre"} {
+			if err := r.connect(slug); err != nil {
+				r.t.Fatal(err)
+			}
+			r.fill(slug)
+			before := r.told()
+			r.fill(slug)
+			if err := r.connect(slug); err != nil {
+				r.t.Fatal(err)
+			}
+			if after := r.told(); !maps.Equal(before, after) {
+				r.t.Errorf("%s: %v became %v", slug, before, after)
+			}
+		}
+		nights := len(summaries[struct{}](r, "sleep"))
+		*r.now = r.now.Add(26 * time.Hour)
+		for _, slug := range []string{"oura", "freestyle_libre"} {
+			r.fill(slug)
+		}
+		counts := r.told()
+		for _, name := range []string{
+			"daily.data.heartrate.created", "daily.data.steps.created", "daily.data.sleep.created", "daily.data.activity.updated",
+			"daily.data.glucose.created",
+		} {
+			if counts[name] == 0 {
+				r.t.Errorf("no %s after a day: %v", name, counts)
+			}
+		}
+		if now := len(summaries[struct{}](r, "sleep")); now != nights+1 {
+			r.t.Errorf("%d nights became %d", nights, now)
+		}
+	})
+}
+
+// Two runs over pieces of time leave what one run over all of it leaves.
+func TestPiecesMakeTheWhole(t *testing.T) {
+	each(t, func(r *rig) {
+		if err := r.connect("fitbit"); err != nil {
+			r.t.Fatal(err)
+		}
+		r.fill("fitbit")
+		for range 9 {
+			*r.now = r.now.Add(2 * time.Hour)
+			r.fill("fitbit")
+		}
+		pieces := r.samples()
+		whole := &rig{t: r.t, db: r.db, s: r.s, now: r.now, user: r.user}
+		userstest.Write(r.t, r.db, func(ctx context.Context, tx *store.Tx) error {
+			return connections.Deregister(ctx, tx, r.user.Team, r.user.ID, "fitbit")
+		})
+		if err := whole.connect("fitbit"); err != nil {
+			r.t.Fatal(err)
+		}
+		whole.fill("fitbit")
+		if after := whole.samples(); after != pieces {
+			r.t.Errorf("%d samples in pieces, %d more at once", pieces, after-pieces)
+		}
+	})
+}
+
+// samples counts the user's heart beats and steps.
+func (r *rig) samples() (n int) {
+	r.t.Helper()
+	userstest.Read(r.t, r.db, func(ctx context.Context, tx *store.Tx) error {
+		n = 0
+		for _, resource := range []string{"heartrate", "steps", "hrv"} {
+			all, err := wearables.SeriesOf(ctx, tx, r.user.Team.UUID(), r.user.ID.UUID(), resource)
+			if err != nil {
+				return err
+			}
+			for _, s := range all {
+				var found wearables.Samples
+				if err := wearables.ReadSeries(ctx, tx, s, 0, 1<<60, &found); err != nil {
+					return err
+				}
+				n += found.Len()
+			}
+		}
+		return nil
+	})
+	return n
+}
+
+// Real and invented data do not meet in one user, and production has none.
+func TestWhoMayBeConnected(t *testing.T) {
+	each(t, func(r *rig) {
+		real := userstest.New(r.t, r.db, r.user.Team, users.NewUser{})
+		ensure := func(user users.User, provider string) error {
+			return r.db.Write(r.ctx(), func(tx *store.Tx) error {
+				return connections.Ensure(r.ctx(), tx, user, provider, []string{"steps"})
+			})
+		}
+		if err := ensure(real, "health_connect"); err != nil {
+			r.t.Fatal(err)
+		}
+		err := r.db.Write(r.ctx(), func(tx *store.Tx) error {
+			return r.s.Connect(r.ctx(), tx, real.Team, real.ID, "oura")
+		})
+		if !fault.Is(err, fault.Refused) {
+			r.t.Errorf("somebody with real data was connected: %v", err)
+		}
+		if err := r.connect("whoop_v2"); !fault.Is(err, fault.Invalid) {
+			r.t.Errorf("a provider without invented data: %v", err)
+		}
+		if err := r.connect("oura"); err != nil {
+			r.t.Fatal(err)
+		}
+		if err := ensure(r.user, "health_connect"); !fault.Is(err, fault.Refused) {
+			r.t.Errorf("real data came to a demo user: %v", err)
+		}
+		if err := r.connect("fitbit"); err != nil {
+			r.t.Errorf("a second demo: %v", err)
+		}
+		other := userstest.New(r.t, r.db, userstest.Team(r.t, r.db).ID, users.NewUser{})
+		err = r.db.Write(r.ctx(), func(tx *store.Tx) error {
+			return r.s.Connect(r.ctx(), tx, r.user.Team, other.ID, "oura")
+		})
+		if !fault.Is(err, fault.NotFound) {
+			r.t.Errorf("another team's user: %v", err)
+		}
+		var production teams.Team
+		userstest.Write(r.t, r.db, func(ctx context.Context, tx *store.Tx) (err error) {
+			production, err = teams.Create(ctx, tx, "Real", teams.Production)
+			return err
+		})
+		patient := userstest.New(r.t, r.db, production.ID, users.NewUser{})
+		ctx := store.WithTeam(context.Background(), production.ID.UUID())
+		err = r.db.Write(ctx, func(tx *store.Tx) error { return r.s.Connect(ctx, tx, production.ID, patient.ID, "oura") })
+		if !fault.Is(err, fault.Refused) {
+			r.t.Errorf("production was connected: %v", err)
+		}
+	})
+}
+
+// After a week the user is removed, whatever was connected when, and a
+// connection that was taken away gets nothing more until then.
+func TestTheEnd(t *testing.T) {
+	each(t, func(r *rig) {
+		system := store.AsSystem(context.Background())
+		for _, slug := range []string{"oura", "fitbit"} {
+			if err := r.connect(slug); err != nil {
+				r.t.Fatal(err)
+			}
+			*r.now = r.now.Add(3 * 24 * time.Hour)
+		}
+		userstest.Write(r.t, r.db, func(ctx context.Context, tx *store.Tx) error {
+			return connections.Deregister(ctx, tx, r.user.Team, r.user.ID, "fitbit")
+		})
+		var living []connections.Demo
+		userstest.Read(r.t, r.db, func(ctx context.Context, tx *store.Tx) (err error) {
+			living, err = connections.LivingDemos(ctx, tx, connections.Demo{}, 10)
+			return err
+		})
+		if len(living) != 1 || living[0].Provider != "oura" {
+			r.t.Errorf("living %+v", living)
+		}
+		there := func() bool {
+			err := r.db.Read(r.ctx(), func(tx *store.Tx) error { return users.Exists(r.ctx(), tx, r.user.Team, r.user.ID) })
+			return err == nil
+		}
+		if err := r.s.Tend(system); err != nil || !there() {
+			r.t.Errorf("gone after six days: %v", err)
+		}
+		*r.now = r.now.Add(24 * time.Hour)
+		if err := r.s.Tend(system); err != nil || there() {
+			r.t.Errorf("still there after seven days: %v", err)
+		}
+		if err := r.s.Tend(system); err != nil {
+			r.t.Errorf("the time after: %v", err)
+		}
+		if err := r.s.Fill(r.ctx(), r.user.Team, r.user.ID, "oura"); !fault.Is(err, fault.NotFound) {
+			r.t.Errorf("data for somebody who is gone: %v", err)
+		}
+	})
+}

@@ -1,0 +1,134 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"hale/internal/people/users"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
+	"hale/internal/wearables"
+	"hale/internal/wearables/connections"
+	"hale/internal/wearables/derive"
+	"hale/internal/wearables/formats/files"
+)
+
+// History is how many days a demo begins with.
+//
+// Reference 6.8.
+const History = 30
+
+// filling is a stretch of time that is being invented.
+type filling struct {
+	*person
+	from, to time.Time
+	days     []*day
+	nights   []civil.Date // whose sleep is over
+	samples  []*series
+	sleep    *derive.Sleeper
+	workouts []derive.Workout
+	who      *derive.Person
+}
+
+// Fill invents what a demo connection has not got yet, up to now, and stores
+// it with its events. The first time that is its history. A connection that is
+// not there any more is passed over.
+func (s *Service) Fill(ctx context.Context, team teams.ID, user users.ID, provider string) error {
+	var d connections.Demo
+	var who users.User
+	var settings teams.Settings
+	found := false
+	err := s.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		if who, err = users.Get(ctx, tx, team, user); err != nil {
+			return err
+		}
+		one, err := teams.Get(ctx, tx, team)
+		if err != nil {
+			return err
+		}
+		settings = one.Settings
+		d, found, err = connections.DemoOf(ctx, tx, team, user, provider)
+		return err
+	})
+	if err != nil || !found {
+		return err
+	}
+	now := s.DB.Now()
+	f := begin(who, d, now)
+	byProvider[provider].bring(f)
+	if err := s.store(ctx, f, d, who, settings); err != nil {
+		return fmt.Errorf("demo: %w", err)
+	}
+	return s.DB.Write(ctx, func(tx *store.Tx) error { return connections.Filled(ctx, tx, d, now) })
+}
+
+// begin lays out the days. A stretch that goes on begins at the midnight before
+// the last one that was seen whole, so that a night over it is whole.
+func begin(user users.User, d connections.Demo, now time.Time) *filling {
+	f := &filling{person: personOf(user), to: now}
+	today := civil.DateOf(now.In(f.zone))
+	first := today.AddDays(-History)
+	if d.FilledTo != nil {
+		first = civil.DateOf(d.FilledTo.In(f.zone)).AddDays(-1)
+	}
+	f.from = first.In(f.zone)
+	for date := first; !date.After(today); date = date.AddDays(1) {
+		f.days = append(f.days, f.dayOf(date))
+		if !f.wakeOn(date).After(now) {
+			f.nights = append(f.nights, date)
+		}
+	}
+	return f
+}
+
+// take keeps series that something was put into.
+func (f *filling) take(all ...*series) {
+	for _, s := range all {
+		if s != nil && s.Len() > 0 {
+			f.samples = append(f.samples, s)
+		}
+	}
+}
+
+// store takes what was invented the way that an imported file goes.
+func (s *Service) store(ctx context.Context, f *filling, d connections.Demo, user users.User, settings teams.Settings) error {
+	stage := wearables.Daily
+	if d.FilledTo == nil {
+		stage = wearables.Historical
+	}
+	in := files.Input{
+		DB: s.DB, Sink: s.Sink, User: user,
+		HistoryOnly: stage == wearables.Historical && !settings.PushHistoricalData,
+		Stage:       func(context.Context, string) (wearables.Stage, error) { return stage, nil },
+	}
+	to, err := in.Store(ctx, d.Provider, files.NewOutcome())
+	if err != nil {
+		return err
+	}
+	for _, one := range f.samples {
+		if err := to.Samples(ctx, []wearables.Samples{one.Samples}); err != nil {
+			return err
+		}
+	}
+	if err := to.Workouts(ctx, f.workouts); err != nil {
+		return err
+	}
+	if f.sleep != nil {
+		to.Sleep(f.sleep)
+	}
+	if f.who != nil {
+		to.Person(f.who)
+	}
+	return to.Finish(ctx)
+}
+
+// ensureDevice gives the user the hardware that the data comes from.
+func ensureDevice(ctx context.Context, tx *store.Tx, user users.User, provider string) error {
+	p := byProvider[provider]
+	_, err := connections.EnsureDevice(ctx, tx, user, connections.Device{
+		Provider: provider, SourceType: p.hardware, Manufacturer: "Demo", Model: p.model, ExternalID: "demo-" + p.hardware, Version: "1.0",
+	})
+	return err
+}

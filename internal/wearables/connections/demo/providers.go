@@ -1,0 +1,143 @@
+package demo
+
+import (
+	"math"
+	"time"
+
+	"hale/internal/wearables"
+	"hale/internal/wearables/derive"
+	"hale/internal/wearables/formats/sports"
+)
+
+// brought is what a provider brings.
+type brought struct {
+	resources       []string // of the connection
+	hardware, model string
+	bring           func(f *filling)
+}
+
+// byProvider has each provider with demo data. The resources are names that the
+// provider has in the catalogue.
+//
+// Reference 6.4, 11.
+var byProvider = map[string]brought{
+	"apple_health_kit": {
+		resources: []string{
+			"profile", "activity", "sleep", "sleep_cycle", "body", "workouts", "steps", "distance", "calories_active",
+			"heartrate", "hrv", "respiratory_rate", "blood_oxygen", "weight",
+		},
+		hardware: "watch", model: "Demo Watch", bring: apple,
+	},
+	"fitbit": {
+		resources: []string{
+			"profile", "activity", "sleep", "sleep_cycle", "body", "workouts", "steps", "distance", "calories_active",
+			"heartrate", "hrv", "respiratory_rate", "blood_oxygen", "weight",
+		},
+		hardware: "watch", model: "Demo Band", bring: fitbit,
+	},
+	"oura": {
+		resources: []string{
+			"profile", "activity", "sleep", "sleep_cycle", "workouts", "steps", "distance", "calories_active",
+			"heartrate", "hrv", "respiratory_rate",
+		},
+		hardware: "ring", model: "Demo Ring", bring: oura,
+	},
+	"freestyle_libre": {
+		resources: []string{"glucose"},
+		hardware:  "automatic", model: "Demo Sensor", bring: libre,
+	},
+}
+
+// app marks sources of phones, which have ids of apps.
+const app = "demo.health"
+
+func apple(f *filling) {
+	watch, phone := wearables.Source{Type: "watch", AppID: app}, wearables.Source{Type: "phone", AppID: app}
+	f.wear(watch, &phone, "sdnn", 2*time.Hour)
+	f.scale(wearables.Source{Type: "scale", AppID: app})
+	f.train(watch)
+	f.who = f.profile()
+}
+
+func fitbit(f *filling) {
+	watch := wearables.Source{Type: "watch"}
+	f.wear(watch, nil, "rmssd", 5*time.Minute)
+	f.scale(wearables.Source{Type: "scale"})
+	f.train(watch)
+	f.who = f.profile()
+}
+
+func oura(f *filling) {
+	ring := wearables.Source{Type: "ring"}
+	f.wear(ring, nil, "rmssd", 5*time.Minute)
+	f.train(ring)
+	f.who = f.profile()
+}
+
+func libre(f *filling) {
+	sensor := f.begin("glucose", "automatic", wearables.Source{Type: "automatic"})
+	scans := f.begin("glucose", "manual_scan", wearables.Source{Type: "manual_scan"})
+	for _, d := range f.days {
+		d.sugar(sensor, scans)
+	}
+	f.take(sensor, scans)
+}
+
+// wear is what something on the wrist or the finger measures; what a phone in
+// the pocket counted beside it comes along where there is one.
+func (f *filling) wear(worn wearables.Source, phone *wearables.Source, variability string, every time.Duration) {
+	hearts, moved := f.begin("heartrate", "", worn), f.movement(worn)
+	var counted *series
+	if phone != nil {
+		counted = f.begin("steps", "", *phone)
+	}
+	hrv := f.begin("hrv", variability, worn)
+	rate, oxygen := f.begin("respiratory_rate", "", worn), f.begin("blood_oxygen", "", worn)
+	f.sleep = &derive.Sleeper{Source: worn}
+	for _, d := range f.days {
+		d.hearts(hearts)
+		d.moves(moved, counted)
+	}
+	for _, date := range f.nights {
+		f.variability(date, every, hrv)
+		f.breath(date, rate, oxygen)
+		if f.bedOn(date.AddDays(-1)).Before(f.from) {
+			continue // the first night began before there was anything
+		}
+		f.sleep.Segments = append(f.sleep.Segments, f.night(date)...)
+	}
+	f.take(hearts, moved.steps, moved.distance, moved.active, counted, hrv, rate)
+	if worn.Type != "ring" {
+		f.take(oxygen)
+	}
+}
+
+// scale is the weight, twice a week after getting up.
+func (f *filling) scale(source wearables.Source) {
+	weight := f.begin("body_weight", "", source)
+	for _, d := range f.days {
+		if n := d.date.In(time.UTC).Unix() / 86400 % 7; n != 0 && n != 3 {
+			continue
+		}
+		r := f.random(d.date, aboutScale)
+		weight.at(d.wake.Add(10*time.Minute), math.Round(10*(f.weight+0.5*r.NormFloat64()))/10)
+	}
+	f.take(weight)
+}
+
+// train is the workouts that are over.
+func (f *filling) train(source wearables.Source) {
+	for _, d := range f.days {
+		s := d.sport
+		if s == nil || s.end.After(f.to) {
+			continue
+		}
+		seconds := s.end.Sub(s.start).Seconds()
+		metres, kcal := math.Round(s.speed*seconds), math.Round(s.kcal*seconds/60)
+		f.workouts = append(f.workouts, derive.Workout{
+			Title: "Demo " + s.kind, Sport: sports.Named(s.kind), Source: source,
+			Start: s.start.UnixMicro(), End: s.end.UnixMicro(), Offset: f.offset(s.start),
+			Moving: &seconds, Metres: &metres, Kcal: &kcal,
+		})
+	}
+}

@@ -1,0 +1,120 @@
+package demo
+
+import (
+	"context"
+	"time"
+
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/ids"
+	"hale/internal/platform/jobs"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
+	"hale/internal/wearables/connections"
+	"hale/internal/wearables/formats/files"
+)
+
+// Service makes demo connections and keeps them alive.
+type Service struct {
+	DB   *store.DB
+	Sink files.Sink
+}
+
+// args name a demo connection.
+type args struct {
+	User     users.ID `json:"user"`
+	Provider string   `json:"provider"`
+}
+
+// Connect connects a user to a provider of invented data, whose history
+// follows in the background.
+func (s *Service) Connect(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, provider string) error {
+	who, err := users.Get(ctx, tx, team, user)
+	if err != nil {
+		return err
+	}
+	if err := connections.ConnectDemo(ctx, tx, who, provider, byProvider[provider].resources); err != nil {
+		return err
+	}
+	if err := ensureDevice(ctx, tx, who, provider); err != nil {
+		return err
+	}
+	return s.ask(ctx, tx, connections.Demo{Team: team, User: user, Provider: provider})
+}
+
+// ask asks for what a demo has not got yet.
+func (s *Service) ask(ctx context.Context, tx *store.Tx, d connections.Demo) error {
+	_, err := s.fillJob().Enqueue(ctx, tx, args{d.User, d.Provider}, jobs.Options{
+		Team: d.Team.UUID(), Key: d.User.String() + "/" + d.Provider,
+	})
+	return err
+}
+
+// Jobs are what the runner is to know.
+func (s *Service) Jobs() []jobs.Handler { return []jobs.Handler{s.fillJob(), s.tendJob()} }
+
+func (s *Service) fillJob() jobs.Kind[args] {
+	return jobs.Define("connections.demo_fill", func(ctx context.Context, run *jobs.Run, a args) error {
+		err := s.Fill(ctx, ids.From[teams.Team](run.Team), a.User, a.Provider)
+		if fault.Is(err, fault.NotFound) { // the user is gone
+			return nil
+		}
+		return err
+	})
+}
+
+// every is how often new data comes.
+//
+// Reference 6.8: every couple of hours.
+const every = 2 * time.Hour
+
+// atOnce is how many demos one transaction looks at.
+const atOnce = 200
+
+func (s *Service) tendJob() jobs.Kind[struct{}] {
+	return jobs.Define("connections.demo", func(ctx context.Context, _ *jobs.Run, _ struct{}) error { return s.Tend(ctx) }).Every(every)
+}
+
+// Tend deletes the users of demos that are over, and asks for new data of every
+// other one. ctx is the system's.
+func (s *Service) Tend(ctx context.Context) error {
+	for {
+		var ended []connections.Demo
+		err := s.DB.Write(ctx, func(tx *store.Tx) (err error) {
+			if ended, err = connections.EndedDemos(ctx, tx, atOnce); err != nil {
+				return err
+			}
+			for _, d := range ended {
+				if err := users.Delete(ctx, tx, d.Team, d.User); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if len(ended) < atOnce {
+			break
+		}
+	}
+	var last connections.Demo
+	for {
+		var living []connections.Demo
+		err := s.DB.Write(ctx, func(tx *store.Tx) (err error) {
+			if living, err = connections.LivingDemos(ctx, tx, last, atOnce); err != nil {
+				return err
+			}
+			for _, d := range living {
+				if err := s.ask(ctx, tx, d); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil || len(living) < atOnce {
+			return err
+		}
+		last = living[len(living)-1]
+	}
+}

@@ -1,0 +1,52 @@
+package connections
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
+)
+
+// Metrics are a team's connections in numbers.
+//
+// Reference 5.10.
+type Metrics struct {
+	Connected int64 // all there are, working or not
+	Errored   int64
+	Weeks     []Week
+}
+
+// Week counts the connections that were made in a week and are still there.
+type Week struct {
+	Start time.Time // Monday, 00:00 UTC
+	Made  int64
+	All   int64 // up to its end
+}
+
+// firstMonday is 5 January 1970, from which weeks are counted.
+var firstMonday = time.Date(1970, 1, 5, 0, 0, 0, 0, time.UTC)
+
+const week = 7 * 24 * time.Hour
+
+// Measure counts a team's connections.
+func Measure(ctx context.Context, tx *store.Tx, team teams.ID) (Metrics, error) {
+	rows, err := tx.Query(ctx, `SELECT (created_on - $2) / $3, COUNT(*), COUNT(*) FILTER (WHERE status = 'error')
+		FROM connections WHERE team_id = $1 GROUP BY 1 ORDER BY 1`, team, store.Micros(firstMonday), week.Microseconds())
+	if err != nil {
+		return Metrics{}, fmt.Errorf("connections: measuring: %w", err)
+	}
+	defer rows.Close()
+	var m Metrics
+	for rows.Next() {
+		var no, made, errored int64
+		if err := rows.Scan(&no, &made, &errored); err != nil {
+			return Metrics{}, fmt.Errorf("connections: measuring: %w", err)
+		}
+		m.Connected += made
+		m.Errored += errored
+		m.Weeks = append(m.Weeks, Week{firstMonday.Add(time.Duration(no) * week), made, m.Connected})
+	}
+	return m, rows.Err()
+}

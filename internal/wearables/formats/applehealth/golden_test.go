@@ -1,0 +1,130 @@
+package applehealth
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"maps"
+	"os"
+	"slices"
+	"testing"
+
+	"hale/internal/people/users"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
+	"hale/internal/testdata"
+	"hale/internal/wearables"
+	"hale/internal/wearables/formats/files"
+	"hale/internal/wearables/formats/files/filestest"
+)
+
+// The fixture has one of everything: overlapping sources on the day on which
+// the clock goes forward, a night, a run with a route, damage.
+func TestGoldenImport(t *testing.T) {
+	xml, err := os.ReadFile("testdata/export.xml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gpx, err := os.ReadFile("testdata/route.gpx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := saved(t, zipped(t, "apple_health_export/Export.xml", string(xml),
+		"apple_health_export/workout-routes/route_2024-03-31_10.00am.gpx", string(gpx)))
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		sink, user := someone(t, db)
+		o := imported(t, files.Input{DB: db, Sink: sink, User: user, Path: name}, wearables.Historical)
+		got := map[string]any{
+			"types": o.Types, "rejections": o.Rejections, "resources": o.Resources,
+			"damaged": o.Damaged, "copies": o.Copies, "truncated": o.Truncated,
+			"series": seriesText(t, db, user), "streams": streamText(t, db, user),
+		}
+		for _, resource := range []string{"activity", "body", "sleep", "sleep_cycle", "workouts", "profile"} {
+			got[resource] = anonymous(filestest.Summaries(t, db, user, resource))
+		}
+		filestest.Golden(t, "export.golden.json", got)
+	})
+}
+
+// anonymous leaves out what differs from run to run, and what is null.
+func anonymous(all []map[string]any) []map[string]any {
+	for _, doc := range all {
+		for _, name := range []string{"id", "user_id", "sleep_id", "created_at", "updated_at"} {
+			delete(doc, name)
+		}
+		maps.DeleteFunc(doc, func(_ string, v any) bool { return v == nil })
+		if source, ok := doc["source"].(map[string]any); ok {
+			doc["source"] = map[string]any{"type": source["type"], "app_id": source["app_id"]}
+		}
+	}
+	slices.SortFunc(all, func(a, b map[string]any) int {
+		x, _ := json.Marshal(a)
+		y, _ := json.Marshal(b)
+		return bytes.Compare(x, y)
+	})
+	return all
+}
+
+// seriesText has every stored sample, by series.
+func seriesText(t *testing.T, db *store.DB, user users.User) map[string]json.RawMessage {
+	t.Helper()
+	ctx := store.WithTeam(context.Background(), user.Team.UUID())
+	text := map[string]json.RawMessage{}
+	err := db.Read(ctx, func(tx *store.Tx) error {
+		all, err := wearables.SeriesOf(ctx, tx, user.Team.UUID(), user.ID.UUID(), "")
+		if err != nil {
+			return err
+		}
+		for _, s := range all {
+			var samples wearables.Samples
+			if err := wearables.ReadSeries(ctx, tx, s, 0, 1<<60, &samples); err != nil {
+				return err
+			}
+			name := s.Resource + " " + s.Type + "|" + s.Source.Type + "|" + s.Source.AppID + "|" + s.Source.Sport
+			text[name] = wearables.AppendAll(nil, []wearables.Samples{samples})
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func streamText(t *testing.T, db *store.DB, user users.User) []json.RawMessage {
+	t.Helper()
+	ctx := store.WithTeam(context.Background(), user.Team.UUID())
+	var text []json.RawMessage
+	err := db.Read(ctx, func(tx *store.Tx) error {
+		text = nil
+		all, err := wearables.ListSummaries(ctx, tx, user.Team.UUID(), user.ID.UUID(), wearables.SummaryQuery{Resource: "workouts"})
+		if err != nil {
+			return err
+		}
+		for i := range all {
+			s, err := wearables.ReadStream(ctx, tx, &all[i])
+			if err != nil {
+				return err
+			}
+			if len(s.Time) > 0 {
+				text = append(text, wearables.AppendStream(nil, s))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// What becomes of each type of the public exports.
+func TestGoldenTypesOfPublicExports(t *testing.T) {
+	for _, name := range []string{"hkimport-export", "export6s3sample", "dogsheep-export"} {
+		t.Run(name, func(t *testing.T) {
+			testdata.Shared(t, "wearables/apple-health/"+name+".xml")
+			g := gatherFile(t, "wearables/apple-health/"+name+".xml")
+			filestest.Golden(t, name+".types.json", g.report.Types)
+		})
+	}
+}

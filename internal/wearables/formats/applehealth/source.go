@@ -1,0 +1,176 @@
+package applehealth
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"hale/internal/wearables"
+	"hale/internal/wearables/formats/files"
+	"hale/internal/wearables/formats/xmlscan"
+)
+
+// Provider is the slug that all data of an export carries.
+const Provider = "apple_health_kit"
+
+// HealthApp is the app id of what a person typed into the Health app.
+const HealthApp = "com.apple.Health"
+
+// maxSources bounds the sources of one file; the rest share a nameless one.
+const maxSources = 2000
+
+// sources turns the sourceName and device texts of records into Sources. Each
+// pair of texts is looked at once; afterwards it is one comparison with the
+// record before, or one map lookup.
+type sources struct {
+	list   []wearables.Source
+	index  map[wearables.Source]int
+	byText map[string]int
+	key    []byte // the texts of the record before
+	last   int
+
+	devices map[files.Device]string // without version, to the newest
+}
+
+func newSources() *sources {
+	return &sources{index: map[wearables.Source]int{}, byText: map[string]int{}, last: -1}
+}
+
+// of returns the number of a record's source.
+func (s *sources) of(name, device []byte) int {
+	device = afterPointer(device)
+	if s.last >= 0 && len(s.key) == len(name)+1+len(device) &&
+		bytes.Equal(s.key[:len(name)], name) && bytes.Equal(s.key[len(name)+1:], device) {
+		return s.last
+	}
+	s.key = append(append(append(s.key[:0], name...), 0), device...)
+	n, known := s.byText[string(s.key)]
+	if !known {
+		if len(s.byText) >= 4*maxSources {
+			clear(s.byText)
+		}
+		text := xmlscan.Unescape(device)
+		source := describe(xmlscan.Unescape(name), text)
+		n = s.number(source)
+		s.note(parseDevice(text), source.Type)
+		s.byText[string(s.key)] = n
+	}
+	s.last = n
+	return n
+}
+
+// manual is the source for values that the person typed in by hand.
+func (s *sources) manual(n int) int {
+	source := s.list[n]
+	source.Type = "app"
+	return s.number(source)
+}
+
+func (s *sources) number(source wearables.Source) int {
+	if n, ok := s.index[source]; ok {
+		return n
+	}
+	if len(s.list) >= maxSources {
+		source = wearables.Source{Provider: Provider, Type: "unknown"}
+		if n, ok := s.index[source]; ok {
+			return n
+		}
+	}
+	n := len(s.list)
+	s.list = append(s.list, source)
+	s.index[source] = n
+	return n
+}
+
+// afterPointer drops the object's address from a device text, which changes
+// from record to record: "<<HKDevice: 0x28…>, name:…".
+func afterPointer(device []byte) []byte {
+	if i := bytes.IndexByte(device, ','); i >= 0 {
+		return device[i:]
+	}
+	return nil
+}
+
+// describe infers the source of a pair of texts.
+func describe(name, device string) wearables.Source {
+	name = tidy(name)
+	d := parseDevice(device)
+	kind := d.sourceType()
+	if kind == "" {
+		kind = nameType(name)
+	}
+	return wearables.Source{Provider: Provider, Type: kind, AppID: appID(name, d, kind)}
+}
+
+// tidy normalises what varies in the spelling of one name: no-break and thin
+// spaces, typographic apostrophes, repeated spaces.
+func tidy(name string) string {
+	name = strings.Map(func(r rune) rune {
+		switch r {
+		case '\u00a0', '\u202f', '\u2007', '\u2009':
+			return ' '
+		case '\u2019', '\u2018', '\u02bc', '\u00b4', '`':
+			return '\''
+		case '\u200b', '\u200e', '\u200f', '\ufeff':
+			return -1
+		}
+		return r
+	}, name)
+	return strings.Join(strings.Fields(name), " ")
+}
+
+// healthNames are what the Health app calls itself in languages in which it
+// is not "Health".
+var healthNames = map[string]bool{
+	"health": true, "santé": true, "salud": true, "salute": true, "saúde": true, "gezondheid": true,
+	"hälsa": true, "helse": true, "sundhed": true, "terveys": true, "zdrowie": true, "zdraví": true,
+	"sağlık": true, "здоровье": true, "健康": true, "ヘルスケア": true, "건강": true,
+}
+
+// nameType infers the source type from a name alone, as exports without
+// device texts need. Third-party apps are unknown (reference 7.3).
+func nameType(name string) string {
+	folded := strings.ToLower(name)
+	switch {
+	case healthNames[folded]:
+		return "app"
+	case strings.Contains(folded, "iphone"), strings.Contains(folded, "ipod"):
+		return "phone"
+	case strings.Contains(folded, "apple watch"), strings.HasSuffix(folded, "watch"):
+		return "watch"
+	}
+	return "unknown"
+}
+
+// appSpace is the namespace of the ids made from source names.
+var appSpace = uuid.MustParse("6d3f5a52-0a5e-5c63-9a0d-6a41f5a10b5e")
+
+// appID is a stable id for a source, since exports carry no bundle ids. The
+// names of people's own devices often hold the person's name, so those become
+// a digest in the form that Apple's own sources have; apps keep a readable id.
+func appID(name string, d device, kind string) string {
+	switch {
+	case name == "":
+		return ""
+	case healthNames[strings.ToLower(name)] && d == device{}:
+		return HealthApp
+	case kind == "phone", kind == "watch" && d.apple(), strings.Contains(name, "'"), slug(name) == "":
+		return "com.apple.health." + strings.ToUpper(uuid.NewSHA1(appSpace, []byte(name)).String())
+	}
+	return "healthkit.source." + slug(name)
+}
+
+// slug folds a name to letters, digits and hyphens.
+func slug(name string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(name) {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			b.WriteRune(r)
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
+			b.WriteByte('-')
+		}
+	}
+	return strings.TrimSuffix(b.String()[:min(b.Len(), 60)], "-")
+}

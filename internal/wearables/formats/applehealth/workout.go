@@ -1,0 +1,202 @@
+package applehealth
+
+import (
+	"bytes"
+	"math"
+	"strings"
+
+	"hale/internal/wearables/derive"
+	"hale/internal/wearables/formats/sports"
+	"hale/internal/wearables/formats/xmlscan"
+	"hale/internal/wearables/units"
+)
+
+// onWorkout reads a Workout. Its totals are attributes in older exports and
+// WorkoutStatistics children in newer ones; what stands in both is the same.
+func (r *Reader) onWorkout(tag *xmlscan.Tag) error {
+	r.endRecord()
+	r.endWorkout()
+	if tag.Kind == xmlscan.Closing {
+		return nil
+	}
+	r.report.Workouts++
+	r.readWorkout(tag)
+	if tag.Kind == xmlscan.Empty {
+		r.endWorkout()
+	}
+	if len(r.workouts) >= flushWorkouts || r.points >= flushPoints {
+		return r.flush()
+	}
+	return nil
+}
+
+func (r *Reader) readWorkout(tag *xmlscan.Tag) {
+	a := attributes(tag)
+	start, offset, ok := parseMoment(a["startDate"])
+	end, _, endOK := parseMoment(a["endDate"])
+	count := r.report.Type("Workout")
+	count.Read++
+	if !ok || !endOK || end < start || start < earliest || end > latest {
+		count.BadDate++
+		r.report.Left(count)
+		return
+	}
+	r.workoutSource = r.sources.of(a["sourceName"], a["device"])
+	source := r.sources.list[r.workoutSource]
+	w := &RoutedWorkout{Workout: derive.Workout{
+		Sport: sports.Named(strings.TrimPrefix(string(a["workoutActivityType"]), "HKWorkoutActivityType")), Source: source, Start: start, End: end, Offset: offset,
+	}}
+	// Older exports write 0 where a sport has no distance or no energy.
+	w.Moving = amount(a["duration"], a["durationUnit"], units.Times(60), inSeconds)
+	w.Metres = positive(amount(a["totalDistance"], a["totalDistanceUnit"], units.Times(1000), inMetres))
+	w.Kcal = positive(amount(a["totalEnergyBurned"], a["totalEnergyBurnedUnit"], one, inKilocalories))
+	r.workout = w
+}
+
+// endWorkout keeps the workout whose children were read.
+func (r *Reader) endWorkout() {
+	r.segment = 0
+	if r.workout == nil {
+		return
+	}
+	r.report.Type("Workout").Mapped++
+	r.course.cut(r.workout, r.workoutSource)
+	r.workouts = append(r.workouts, *r.workout)
+	r.workout = nil
+}
+
+// onWorkoutPart reads a child of the workout: a total, or a route. Parts of a
+// multisport session have totals of their own, which are not the session's.
+func (r *Reader) onWorkoutPart(tag *xmlscan.Tag) {
+	if r.workout == nil || r.segment > 0 || tag.Kind == xmlscan.Closing {
+		return
+	}
+	a := attributes(tag)
+	switch string(tag.Name) {
+	case "WorkoutStatistics":
+		r.statistics(a)
+	case "FileReference":
+		if r.workout.RoutePath == "" {
+			r.workout.RoutePath = xmlscan.Unescape(a["path"])
+			r.report.Routes++
+		}
+	case "Location":
+		r.location(a)
+	}
+}
+
+func (r *Reader) statistics(a map[string][]byte) {
+	w, unit := r.workout, a["unit"]
+	switch kind := shortName(a["type"]); {
+	case kind == "ActiveEnergyBurned":
+		set(&w.Kcal, amount(a["sum"], unit, one, inKilocalories))
+	case strings.HasPrefix(kind, "Distance"):
+		set(&w.Metres, amount(a["sum"], unit, one, inMetres))
+	case kind == "StepCount":
+		set(&w.Steps, amount(a["sum"], unit, one, inCount))
+	case kind == "HeartRate":
+		set(&w.MeanBPM, amount(a["average"], unit, one, inBeats))
+		set(&w.MaxBPM, amount(a["maximum"], unit, one, inBeats))
+	case kind == "RunningPower", kind == "CyclingPower":
+		set(&w.Watts, amount(a["average"], unit, one, inWatts))
+		set(&w.MaxW, amount(a["maximum"], unit, one, inWatts))
+	}
+}
+
+// location reads a place of a route that stands in the document itself, as it
+// did in exports of one release.
+func (r *Reader) location(a map[string][]byte) {
+	at, _, ok := parseMoment(a["date"])
+	lat, latOK := xmlscan.Number(a["latitude"])
+	lng, lngOK := xmlscan.Number(a["longitude"])
+	if !ok || !latOK || !lngOK || math.Abs(lat) > 90 || math.Abs(lng) > 180 {
+		return
+	}
+	p := derive.Point{Time: at, Lat: lat, Lng: lng, Altitude: math.NaN(), Speed: math.NaN()}
+	if v, ok := xmlscan.Number(a["altitude"]); ok {
+		p.Altitude = v
+	}
+	if v, ok := xmlscan.Number(a["speed"]); ok && v >= 0 { // -1 means not known
+		p.Speed = v
+	}
+	if len(r.workout.Route) < maxPoints {
+		r.workout.Route = append(r.workout.Route, p)
+		r.points++
+	}
+}
+
+func (r *Reader) workoutMetadata(key, value []byte) {
+	w := r.workout
+	switch string(key) {
+	case "HKTimeZone":
+		w.Offset = r.zones.offset(value, w.Start, w.Offset)
+	case "HKExternalUUID":
+		w.ID = clip(xmlscan.Unescape(value))
+	case "HKWorkoutBrandName":
+		w.Title = clip(xmlscan.Unescape(value))
+	case "HKElevationAscended":
+		w.Gain = measured(value, inMetres)
+	case "HKWasUserEntered":
+		if string(bytes.TrimSpace(value)) == "1" {
+			w.Source.Type = "app"
+		}
+	}
+}
+
+var inSeconds = spellings{"s": one, "min": units.Times(60), "hr": units.Times(3600), "h": units.Times(3600)}
+
+// attributes are those of a rare element, by name.
+func attributes(tag *xmlscan.Tag) map[string][]byte {
+	all := make(map[string][]byte, len(tag.Attrs))
+	for _, a := range tag.Attrs {
+		all[string(a.Name)] = a.Value
+	}
+	return all
+}
+
+// amount reads a number with its unit; a missing unit means the given scale.
+// It is nil when there is no number or the unit is not known.
+func amount(raw, unit []byte, missing units.Scale, known spellings) *float64 {
+	v, ok := xmlscan.Number(raw)
+	if !ok {
+		return nil
+	}
+	s := missing
+	if len(unit) > 0 {
+		if s, ok = known[unitName(unit)]; !ok {
+			return nil
+		}
+	}
+	v = s.Of(v)
+	return &v
+}
+
+// measured reads a number and a unit in one text: "4210 cm".
+func measured(raw []byte, known spellings) *float64 {
+	number, unit, _ := bytes.Cut(bytes.TrimSpace(raw), []byte(" "))
+	return amount(number, unit, one, known)
+}
+
+func positive(v *float64) *float64 {
+	if v != nil && *v <= 0 {
+		return nil
+	}
+	return v
+}
+
+func set(field **float64, v *float64) {
+	if v != nil {
+		*field = v
+	}
+}
+
+// clip bounds a text that the file chooses.
+func clip(s string) string {
+	s = strings.TrimSpace(s)
+	for i := range s {
+		if i > 200 {
+			return s[:i]
+		}
+	}
+	return s
+}

@@ -1,0 +1,191 @@
+package files
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/platform/civil"
+	"hale/internal/platform/store"
+	"hale/internal/wearables"
+	"hale/internal/wearables/derive"
+)
+
+// Stored are the summaries of a resource that the store's provider has of days.
+func (s *Store) Stored(ctx context.Context, resource string, from, to civil.Date) (all []wearables.StoredSummary, err error) {
+	err = s.in.DB.Read(ctx, func(tx *store.Tx) error {
+		all, err = wearables.ListSummaries(ctx, tx, s.in.User.Team.UUID(), s.in.User.ID.UUID(), wearables.SummaryQuery{
+			Resource: resource, From: from.String(), To: to.String(), Provider: s.deriver.Provider,
+		})
+		return err
+	})
+	return all, err
+}
+
+// Measured says whether the store's provider has samples of a resource between
+// two instants.
+func (s *Store) Measured(ctx context.Context, resource string, from, to time.Time) (found bool, err error) {
+	err = s.in.DB.Read(ctx, func(tx *store.Tx) error {
+		some, _, err := wearables.ListSamples(ctx, tx, s.in.User.Team.UUID(), s.in.User.ID.UUID(), wearables.SamplesQuery{
+			Resource: resource, Provider: s.deriver.Provider, From: from.UnixMicro(), To: to.UnixMicro(), Most: 1,
+		})
+		found = len(some) > 0
+		return err
+	})
+	return found, err
+}
+
+// toldWorkout is what is stored of a workout that a recording is a copy of.
+type toldWorkout struct {
+	Start time.Time `json:"time_start"`
+	End   time.Time `json:"time_end"`
+	ID    string    `json:"provider_id"`
+	// Moving is stated by whoever told the whole workout, and never made of a
+	// course.
+	Moving *int64 `json:"moving_time"`
+
+	body json.RawMessage
+	id   uuid.UUID
+	rows int // of its stream; only a file that breaks off asks for them
+}
+
+// copyOf finds the stored workout that a device's own file is another copy of: the
+// one with its key, else one that overlaps it. The recording gets its key.
+func (s *Store) copyOf(ctx context.Context, r *Recording) (*toldWorkout, error) {
+	if !r.Own {
+		return nil, nil
+	}
+	found, err := s.copyAmong(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	if found == nil || !r.Cut {
+		return found, nil
+	}
+	err = s.in.DB.Read(ctx, func(tx *store.Tx) error {
+		workout, err := wearables.SummaryByID(ctx, tx, s.in.User.Team.UUID(), found.id, "workouts")
+		if err != nil {
+			return err
+		}
+		stream, err := wearables.ReadStream(ctx, tx, &workout)
+		if err == nil {
+			found.rows = len(stream.Time)
+		}
+		return err
+	})
+	return found, err
+}
+
+// copyAmong finds the workout that copyOf does. Of those that are stored it looks
+// at the ones of its time alone: a file may have a thousand of one day.
+func (s *Store) copyAmong(ctx context.Context, r *Recording) (*toldWorkout, error) {
+	team, user := s.in.User.Team.UUID(), s.in.User.ID.UUID()
+	own := wearables.SummaryID(user, s.deriver.Provider, "workouts", cmp.Or(r.Key, derive.WorkoutKey(r.Start, r.Source)))
+	var all []wearables.StoredSummary
+	err := s.in.DB.Read(ctx, func(tx *store.Tx) error {
+		one, err := wearables.SummaryByID(ctx, tx, team, own, "workouts")
+		if err == nil {
+			all = []wearables.StoredSummary{one}
+		}
+		if !errors.Is(err, store.ErrNoRows) {
+			return err
+		}
+		first, last := time.UnixMicro(r.Start-nearly), time.UnixMicro(max(r.Start, r.End)+nearly)
+		all, err = wearables.WorkoutsBetween(ctx, tx, team, user, s.deriver.Provider, r.Source.AppID, first, last)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		one := &toldWorkout{body: all[i].Body, id: all[i].ID}
+		if json.Unmarshal(all[i].Body, one) != nil {
+			continue
+		}
+		if one.id == own || one.copies(r, &all[i].Source) && s.take(one, &all[i].Source, r) {
+			return one, nil
+		}
+	}
+	return nil, nil
+}
+
+// nearly is how far the beginnings of two copies may be apart: one knows when
+// the session began, the other when its first record was made.
+const nearly = int64(5 * time.Second / time.Microsecond)
+
+// copies says whether a stored workout with another key is the recording's. A
+// device records one workout at a time, so that of one device those that overlap
+// are one, where one of them broke off. Without a device they have to begin
+// together.
+func (w *toldWorkout) copies(r *Recording, source *wearables.Source) bool {
+	if !sameRecorder(source.Type, r.Source.Type) || source.AppID != r.Source.AppID || !r.Cut && w.Moving != nil {
+		return false
+	}
+	start, end := w.Start.UnixMicro(), w.End.UnixMicro()
+	if source.DeviceID == nil || r.Source.DeviceID == nil {
+		return source.DeviceID == r.Source.DeviceID && max(start-r.Start, r.Start-start) <= nearly
+	}
+	if *source.DeviceID != *r.Source.DeviceID {
+		return false
+	}
+	if r.Cut {
+		return start-nearly <= r.Start && r.Start < end
+	}
+	return r.Start-nearly <= start && end <= r.End+nearly
+}
+
+// sameRecorder says whether two source types may be one device's: that it was on
+// a machine is known from the end of its file.
+func sameRecorder(a, b string) bool {
+	machine := func(kind string) bool { return kind == "exercise_machine" || kind == "watch" }
+	return a == b || machine(a) && machine(b)
+}
+
+// take gives the recording the key and the source type of the stored workout;
+// false where its key is not known any more.
+func (s *Store) take(w *toldWorkout, source *wearables.Source, r *Recording) bool {
+	own := r.Source
+	own.Type = source.Type
+	for _, key := range []string{derive.WorkoutKey(w.Start.UnixMicro(), own), w.ID} {
+		if wearables.SummaryID(s.in.User.ID.UUID(), s.deriver.Provider, "workouts", key) == w.id {
+			r.Key, r.ID, r.Source = key, cmp.Or(r.ID, w.ID), own
+			return true
+		}
+	}
+	return false
+}
+
+// yields says whether a recording of a file that breaks off has nothing to add
+// to what is stored of its workout. A copy with totals goes before one without,
+// and of two alike the longer.
+func (r *Recording) yields(w *toldWorkout) bool {
+	switch {
+	case w == nil || !r.Cut:
+		return false
+	case w.Moving == nil:
+		return r.Moving == nil && r.End <= w.End.UnixMicro()
+	case w.rows == 0: // nobody told its course
+		return false
+	}
+	return r.Moving == nil || len(r.Course) <= w.rows
+}
+
+// add takes out of a workout's body what is stored of it already: of a file that
+// breaks off, only the rest is news.
+func (w *toldWorkout) add(body json.RawMessage) (json.RawMessage, error) {
+	var known, fields map[string]json.RawMessage
+	if err := json.Unmarshal(w.body, &known); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(body, &fields); err != nil {
+		return nil, err
+	}
+	for name := range known {
+		delete(fields, name)
+	}
+	return json.Marshal(fields)
+}

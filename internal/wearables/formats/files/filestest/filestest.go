@@ -1,0 +1,176 @@
+// Package filestest imports files in tests of their readers and shows what
+// became of them.
+package filestest
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"hale/internal/people/users"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/store"
+	"hale/internal/wearables"
+	"hale/internal/wearables/connections"
+	"hale/internal/wearables/formats/files"
+)
+
+// Bed is a new user of a new team whose files are imported.
+type Bed struct {
+	tb   testing.TB
+	db   *store.DB
+	ctx  context.Context
+	user users.User
+	sink *wearables.Ingester
+}
+
+// New makes a user in the database.
+func New(tb testing.TB, db *store.DB) *Bed {
+	tb.Helper()
+	user := userstest.New(tb, db, userstest.Team(tb, db).ID, users.NewUser{})
+	return &Bed{
+		tb: tb, db: db, user: user, ctx: Context(user),
+		sink: &wearables.Ingester{DB: db, Connect: connections.Ensure, Run: connections.Run},
+	}
+}
+
+// In gives the user a fallback zone.
+func (b *Bed) In(zone string) { b.user.TimeZone = &users.TimeZone{Name: zone} }
+
+// Import imports a file of a kind.
+func (b *Bed) Import(kind files.Kind, path string) (*files.Outcome, error) {
+	return kind.Run(b.ctx, files.Input{
+		Path: path, DB: b.db, Sink: b.sink, User: b.user,
+		Device: func(ctx context.Context, d files.Device) (id uuid.UUID, err error) {
+			err = b.db.Write(ctx, func(tx *store.Tx) error {
+				made, err := connections.EnsureDevice(ctx, tx, b.user, connections.Device{
+					Provider: d.Provider, SourceType: d.SourceType, Manufacturer: d.Manufacturer,
+					Model: d.Model, ExternalID: d.ExternalID, Version: d.Version,
+				})
+				id = made.UUID()
+				return err
+			})
+			return id, err
+		},
+	})
+}
+
+// Workout is a stored workout as the API sends it, with its stream.
+type Workout struct {
+	Body   map[string]any
+	Stream *wearables.Stream
+}
+
+// Workouts are the user's, by their start.
+func (b *Bed) Workouts() []Workout {
+	b.tb.Helper()
+	var all []Workout
+	b.read(func(tx *store.Tx) error {
+		all = nil
+		stored, err := b.summaries(tx, "workouts")
+		if err != nil {
+			return err
+		}
+		for i := range stored {
+			w := Workout{}
+			if w.Body, err = fields(&stored[i]); err != nil {
+				return err
+			}
+			if w.Stream, err = wearables.ReadStream(b.ctx, tx, &stored[i]); err != nil {
+				return err
+			}
+			all = append(all, w)
+		}
+		slices.SortFunc(all, func(x, y Workout) int {
+			return cmp.Compare(fmt.Sprint(x.Body["time_start"]), fmt.Sprint(y.Body["time_start"]))
+		})
+		return nil
+	})
+	return all
+}
+
+// Summaries are the user's of a resource, as the API sends them, by day.
+func (b *Bed) Summaries(resource string) []map[string]any {
+	b.tb.Helper()
+	return Summaries(b.tb, b.db, b.user, resource)
+}
+
+func (b *Bed) summaries(tx *store.Tx, resource string) ([]wearables.StoredSummary, error) {
+	return wearables.ListSummaries(b.ctx, tx, b.user.Team.UUID(), b.user.ID.UUID(), wearables.SummaryQuery{Resource: resource})
+}
+
+// Samples are the user's of a resource, all series together.
+func (b *Bed) Samples(resource string) wearables.Samples {
+	b.tb.Helper()
+	var all wearables.Samples
+	b.read(func(tx *store.Tx) error {
+		all = wearables.Samples{Resource: resource}
+		series, err := wearables.SeriesOf(b.ctx, tx, b.user.Team.UUID(), b.user.ID.UUID(), resource)
+		if err != nil {
+			return err
+		}
+		for _, s := range series {
+			if err := wearables.ReadSeries(b.ctx, tx, s, 0, 1<<60, &all); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return all
+}
+
+// Events counts the user's events by type.
+func (b *Bed) Events() map[string]int {
+	b.tb.Helper()
+	return Events(b.tb, b.db, b.user)
+}
+
+func (b *Bed) read(fn func(tx *store.Tx) error) {
+	b.tb.Helper()
+	if err := b.db.Read(b.ctx, fn); err != nil {
+		b.tb.Fatal(err)
+	}
+}
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// Golden compares a value, as JSON, with a file in testdata.
+func Golden(tb testing.TB, name string, got any) {
+	tb.Helper()
+	raw, err := json.MarshalIndent(got, "", " ")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	raw = append(raw, '\n')
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, raw, 0o600); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	old, now := bytes.Split(want, []byte("\n")), bytes.Split(raw, []byte("\n"))
+	for i := range max(len(old), len(now)) {
+		if i >= len(old) || i >= len(now) || !bytes.Equal(old[i], now[i]) {
+			tb.Errorf("%s differs from line %d on:\n%s\nwant\n%s", path, i+1, from(now, i), from(old, i))
+			return
+		}
+	}
+}
+
+// from is some lines of a text.
+func from(lines [][]byte, i int) []byte {
+	return bytes.Join(lines[min(i, len(lines)):min(i+5, len(lines))], []byte("\n"))
+}

@@ -1,0 +1,95 @@
+package files
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/wearables"
+)
+
+// Kind is one sort of file that can be imported.
+type Kind struct {
+	Name  string // on the wire, such as apple_health
+	Title string // in sentences, such as "Apple Health export"
+	// Provider is the slug of whose past a file brings; empty for recordings,
+	// which bring none.
+	Provider string
+	// Recording says that a file holds one recording, such as a ride, and not
+	// the history of a person: a first one does not fill the past.
+	Recording bool
+	// Check tells by its content whether a file is one, without reading it to
+	// the end. What is none gives Unlike; what seems to be one and ends before
+	// anything of it is whole gives Cut; what is one but can not be read, such
+	// as a locked zip, gives another fault. limit bounds the document,
+	// uncompressed, in bytes; 0 leaves it to the kind.
+	Check func(path string, limit int64) error
+	// Run imports a file. An outcome comes along with an error too: it tells
+	// what was stored before.
+	Run func(ctx context.Context, in Input) (*Outcome, error)
+}
+
+// Input is what a reader works with.
+type Input struct {
+	Path  string
+	Limit int64 // of the document, uncompressed, in bytes; 0 leaves it to the kind
+	DB    *store.DB
+	Sink  Sink
+	User  users.User
+	// HistoryOnly announces the data as history as a whole, not value by value.
+	HistoryOnly bool
+	// Stage says which stage data of a provider is in. It answers the same in
+	// every attempt at one import. Nil means daily.
+	Stage func(ctx context.Context, provider string) (wearables.Stage, error)
+	// Unheard says of which resources of a provider nothing was there before the
+	// file came, where another file has brought the rest of the past. Nil means of
+	// none.
+	Unheard func(ctx context.Context, provider string) (func(resource string) bool, error)
+	// Device finds or makes one of the user's devices. Nil keeps none.
+	Device   func(ctx context.Context, d Device) (uuid.UUID, error)
+	Progress func(Progress) // called often, from one goroutine at a time; may be nil
+}
+
+// MaxDevices bounds the devices of one file: each is told to whoever listens.
+const MaxDevices = 100
+
+// Device is the hardware that a file says it comes from; texts that it leaves
+// out are empty.
+type Device struct {
+	Provider, SourceType, Manufacturer, Model, ExternalID, Version string
+}
+
+// Sink is where data goes; *wearables.Ingester is one.
+type Sink interface {
+	Ingest(ctx context.Context, user users.User, b wearables.Batch) (wearables.Result, error)
+	HistoricalDone(ctx context.Context, user users.User, provider string, resources map[string]wearables.Range) error
+}
+
+// UnlikeError says that a file is not of a kind, so that it may be of another.
+type UnlikeError struct{ text string }
+
+// Unlike is the answer of a Check to a file of another kind. The text says
+// what is missing.
+func Unlike(text string) error { return &UnlikeError{text} }
+
+func (e *UnlikeError) Error() string { return e.text }
+
+// Kind makes it a fault.
+func (e *UnlikeError) Kind() fault.Kind { return fault.Unprocessable }
+
+// CutError says that a file seems to be of a kind, but ends in the middle of
+// its first record, so that nothing of it can be read.
+type CutError struct{ title string }
+
+// Cut is the answer of a Check to such a file. title is that of the kind.
+func Cut(title string) error { return &CutError{title} }
+
+func (e *CutError) Error() string {
+	return "the file is " + e.title + " that ends in the middle of its first record, so that nothing of it can be read"
+}
+
+// Kind makes it a fault.
+func (e *CutError) Kind() fault.Kind { return fault.Unprocessable }

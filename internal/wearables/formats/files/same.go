@@ -1,0 +1,86 @@
+package files
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"hale/internal/platform/civil"
+	"hale/internal/platform/store"
+	"hale/internal/wearables"
+	"hale/internal/wearables/derive"
+)
+
+// same finds the workout among those that are stored, told once with the
+// serial number of its device, as in the device's own file, and once without,
+// as in a reply of the maker's interface. Of one provider and kind of source,
+// and begun at the same instant, the two are one workout: it keeps its ids, its
+// device, and its end, which a reply that leaves out pauses tells too early.
+func (s *Store) same(ctx context.Context, w *derive.Workout) error {
+	start := time.UnixMicro(w.Start).UTC()
+	day := civil.DateOf(start)
+	var all []wearables.StoredSummary
+	err := s.in.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		all, err = wearables.ListSummaries(ctx, tx, s.in.User.Team.UUID(), s.in.User.ID.UUID(), wearables.SummaryQuery{
+			Resource: "workouts", From: day.AddDays(-1).String(), To: day.AddDays(1).String(), Provider: s.deriver.Provider, Start: start,
+		})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		if s.isSame(&all[i], w) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// earlier are the source types that a recording of a maker without a device may
+// be stored with: it has had the one of the maker's replies since the second
+// mapping only.
+var earlier = []string{"unknown", "phone"}
+
+// isSame is whether a stored workout is w, which is completed then.
+func (s *Store) isSame(stored *wearables.StoredSummary, w *derive.Workout) bool {
+	known, own := stored.Source, w.Source
+	typed := own.Type != "unknown" && own.Type == Recorder(s.deriver.Provider)
+	if known.Type != own.Type && !(typed && slices.Contains(earlier, known.Type)) {
+		return false
+	}
+	if known.AppID != own.AppID || known.DeviceID != nil && own.DeviceID != nil && *known.DeviceID != *own.DeviceID {
+		return false
+	}
+	var body struct {
+		End time.Time `json:"time_end"`
+		ID  string    `json:"provider_id"`
+	}
+	if json.Unmarshal(stored.Body, &body) != nil {
+		return false
+	}
+	nameless := own
+	nameless.DeviceID = nil
+	sources := []wearables.Source{known, own, nameless} // it may have learnt of its device later
+	for _, kind := range earlier {
+		nameless.Type = kind
+		sources = append(sources, nameless)
+	}
+	for _, source := range sources {
+		key := derive.WorkoutKey(w.Start, source)
+		if wearables.SummaryID(stored.User, s.deriver.Provider, "workouts", key) != stored.ID {
+			continue
+		}
+		w.Key, w.ID = key, cmp.Or(w.ID, body.ID)
+		if own.DeviceID == nil { // its series are those that are there
+			w.Source.Type, w.Source.DeviceID = known.Type, known.DeviceID
+			if known.DeviceID != nil {
+				w.End = max(w.End, body.End.UnixMicro())
+			}
+		}
+		return true
+	}
+	return false
+}

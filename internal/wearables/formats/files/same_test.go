@@ -1,0 +1,178 @@
+package files_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
+	"hale/internal/wearables"
+	"hale/internal/wearables/derive"
+	"hale/internal/wearables/formats/files"
+	"hale/internal/wearables/formats/files/filestest"
+	"hale/internal/wearables/formats/sheet/sheettest"
+	"hale/internal/wearables/formats/sports"
+)
+
+// A device's own file and the reply of its maker are one workout, whichever
+// comes first; two devices, two kinds of source and two starts are not.
+func TestSameWorkout(t *testing.T) {
+	device, other := uuid.New(), uuid.New()
+	start := time.Date(2025, 3, 2, 10, 0, 0, 0, time.UTC)
+	told := func(device *uuid.UUID, kind, id string, after, length time.Duration) files.Recording {
+		return files.Recording{Workout: derive.Workout{
+			ID: id, Sport: sports.Named("Running"), Source: wearables.Source{Provider: "garmin", Type: kind, DeviceID: device},
+			Start: start.Add(after).UnixMicro(), End: start.Add(after + length).UnixMicro(), Offset: wearables.NoOffset,
+		}}
+	}
+	file := told(&device, "watch", "", 0, time.Hour)         // with its pauses
+	reply := told(nil, "watch", "4711", 0, 50*time.Minute)   // without
+	second := told(&other, "watch", "", 0, 70*time.Minute)   // on the other wrist
+	bicycle := told(nil, "exercise_machine", "4712", 0, 600) // begun together
+	later := told(nil, "watch", "4713", time.Second, time.Minute)
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		for name, test := range map[string]struct {
+			order []files.Recording
+			want  int
+		}{
+			"file, reply":                {[]files.Recording{file, reply, reply, file}, 1},
+			"reply, file":                {[]files.Recording{reply, file, reply, file}, 1},
+			"file, reply, another watch": {[]files.Recording{file, reply, second}, 2},
+			"file, machine, later":       {[]files.Recording{file, bicycle, later}, 3},
+		} {
+			user := sheettest.User(t, db, "")
+			ctx := filestest.Context(user)
+			var last wearables.Counts
+			for _, one := range test.order {
+				outcome := files.NewOutcome()
+				s, err := sheettest.Input(db, user, "").Store(ctx, "garmin", outcome)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := s.Recordings(ctx, []files.Recording{one}); err != nil {
+					t.Fatal(err)
+				}
+				last = outcome.Counts
+			}
+			all := filestest.Summaries(t, db, user, "workouts")
+			if len(all) != test.want {
+				t.Errorf("%s: %d workouts, want %d", name, len(all), test.want)
+			}
+			if test.want > 1 {
+				continue
+			}
+			w := all[0]
+			if w["source"].(map[string]any)["device_id"] != device.String() || w["provider_id"] != "4711" || w["time_end"] != "2025-03-02T11:00:00+00:00" {
+				t.Errorf("%s: %v", name, w)
+			}
+			if last.Created != 0 {
+				t.Errorf("%s: %+v", name, last)
+			}
+		}
+	})
+}
+
+// A recording whose maker's source type was not known when it was stored is the
+// one that is read with it today, with its heart rates.
+func TestSameWorkoutOfAnEarlierReading(t *testing.T) {
+	start, device := time.Date(2025, 3, 2, 10, 0, 0, 0, time.UTC), uuid.New()
+	beat := files.At(start.UnixMicro())
+	beat.HeartRate = 120
+	told := func(kind string, device *uuid.UUID) files.Recording {
+		return files.Recording{
+			Workout: derive.Workout{
+				Sport: sports.Named("Running"), Source: wearables.Source{Type: kind, DeviceID: device},
+				Start: start.UnixMicro(), End: start.Add(time.Hour).UnixMicro(), Offset: wearables.NoOffset,
+			},
+			Course: files.Course{beat},
+		}
+	}
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		for _, test := range []struct {
+			provider, was, is string
+			device            *uuid.UUID
+			workouts, new     int
+		}{
+			{"garmin", "unknown", "watch", nil, 1, 0},
+			{"strava", "phone", "app", nil, 1, 0},
+			{"garmin", "unknown", "watch", &device, 1, 1}, // the heart rate of a device that is known now
+			{"manual", "unknown", "watch", nil, 2, 3},     // who knows of what
+		} {
+			user := sheettest.User(t, db, "")
+			ctx := filestest.Context(user)
+			created := 0
+			for i, one := range []files.Recording{told(test.was, nil), told(test.is, test.device), told(test.is, nil), told(test.is, test.device)} {
+				outcome := files.NewOutcome()
+				s, err := sheettest.Input(db, user, "").Store(ctx, test.provider, outcome)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := s.Recordings(ctx, []files.Recording{one}); err != nil {
+					t.Fatal(err)
+				}
+				if i > 0 {
+					created += outcome.Created
+				}
+			}
+			if all := filestest.Summaries(t, db, user, "workouts"); len(all) != test.workouts || created != test.new {
+				t.Errorf("%s, %s and %s: %d workouts, %d new values", test.provider, test.was, test.is, len(all), created)
+			}
+		}
+	})
+}
+
+// Only workouts that began together are looked at: another one of the day is
+// not even opened, so that a file of thousands costs no more for each.
+func TestSameLooksAtOneStart(t *testing.T) {
+	start := time.Date(2025, 3, 2, 10, 0, 0, 0, time.UTC)
+	told := func(after time.Duration) files.Recording {
+		return files.Recording{Workout: derive.Workout{
+			Sport: sports.Named("Running"), Source: wearables.Source{Provider: "garmin", Type: "watch"},
+			Start: start.Add(after).UnixMicro(), End: start.Add(after + time.Minute).UnixMicro(), Offset: wearables.NoOffset,
+		}}
+	}
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		user := sheettest.User(t, db, "")
+		ctx := filestest.Context(user)
+		s, err := sheettest.Input(db, user, "").Store(ctx, "garmin", files.NewOutcome())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Recordings(ctx, []files.Recording{told(0)}); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Write(ctx, func(tx *store.Tx) error {
+			_, err := tx.Exec(ctx, `UPDATE summaries SET body = $1 WHERE team_id = $2`, []byte("no key opens this"), user.Team)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Recordings(ctx, []files.Recording{told(time.Microsecond)}); err != nil {
+			t.Error(err)
+		}
+		if err := s.Recordings(ctx, []files.Recording{told(0)}); err == nil {
+			t.Error("the workout that began then was not looked at")
+		}
+	})
+}
+
+func TestRecordingsOfAFileAreBounded(t *testing.T) {
+	db := storetest.SQLite(t)
+	user := sheettest.User(t, db, "")
+	ctx := filestest.Context(user)
+	outcome := files.NewOutcome()
+	s, err := sheettest.Input(db, user, "").Store(ctx, "garmin", outcome)
+	if err != nil {
+		t.Fatal(err)
+	}
+	outcome.Fill()
+	if err := s.Recordings(ctx, make([]files.Recording, 3)); err != nil {
+		t.Fatal(err)
+	}
+	filestest.Types(t, outcome, map[string]files.TypeCount{"recordings": {Read: 3, TooMany: 3}})
+	if all := filestest.Summaries(t, db, user, "workouts"); len(all) != 0 {
+		t.Error(all)
+	}
+}

@@ -1,0 +1,174 @@
+package files
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"hale/internal/platform/civil"
+	"hale/internal/wearables"
+	"hale/internal/wearables/derive"
+)
+
+// Store takes what a reader finds of one provider. It is used by one
+// goroutine at a time.
+type Store struct {
+	in      Input
+	outcome *Outcome
+	stage   wearables.Stage
+	deriver derive.Deriver
+	days    map[civil.Date]bool
+	ranges  map[string]wearables.Range // of what was accepted, by resource
+	zone    *time.Location             // of what states no offset; nil means UTC
+	told    Progress
+}
+
+// Store opens the store for data of a provider. What becomes of the data is
+// counted in outcome.
+func (in Input) Store(ctx context.Context, provider string, outcome *Outcome) (*Store, error) {
+	stage := wearables.Daily
+	if in.Stage != nil {
+		var err error
+		if stage, err = in.Stage(ctx, provider); err != nil {
+			return nil, err
+		}
+	}
+	s := &Store{
+		in: in, outcome: outcome, stage: stage, days: map[civil.Date]bool{}, ranges: map[string]wearables.Range{},
+		zone: wearables.FallbackFor(in.User, provider), told: Progress{Step: Reading},
+	}
+	s.deriver = derive.Deriver{
+		DB: in.DB, Ingester: in.Sink, User: in.User, Provider: provider, Stage: stage, Push: !in.HistoryOnly,
+		Facts: derive.Facts{}, Stored: s.stored, Progress: s.summarised,
+	}
+	return s, nil
+}
+
+// DaysAreStated says that the provider tells the totals of days itself, or
+// their heart rate: what its series have of a day is not put in their place.
+func (s *Store) DaysAreStated(totals, heart bool) {
+	s.deriver.TotalsStated, s.deriver.HeartStated = totals, heart
+}
+
+// Samples stores samples; their days are summarised at the end.
+func (s *Store) Samples(ctx context.Context, all []wearables.Samples) error {
+	if err := s.ingest(ctx, wearables.Batch{Samples: all}); err != nil {
+		return err
+	}
+	for i := range all {
+		derive.DaysOf(s.days, &all[i], s.zone)
+	}
+	return nil
+}
+
+// Summaries stores summaries that the file has ready, and streams.
+func (s *Store) Summaries(ctx context.Context, all []wearables.Summary, streams ...wearables.Stream) error {
+	return s.ingest(ctx, wearables.Batch{Summaries: all, Streams: streams})
+}
+
+func (s *Store) ingest(ctx context.Context, b wearables.Batch) error {
+	if len(b.Samples)+len(b.Summaries)+len(b.Streams) == 0 {
+		return nil
+	}
+	b.Provider, b.Stage, b.Push = s.deriver.Provider, s.stage, !s.in.HistoryOnly
+	result, err := s.in.Sink.Ingest(ctx, s.in.User, b)
+	if err == nil {
+		s.stored(b, result)
+	}
+	return err
+}
+
+// stored adds up what a batch changed, and when what was accepted of it is from.
+func (s *Store) stored(b wearables.Batch, r wearables.Result) {
+	s.outcome.add(b, r)
+	for resource, by := range r.Ranges {
+		s.ranges[resource] = s.ranges[resource].Join(by)
+	}
+}
+
+// Workouts stores workouts with their streams. Their heart rate should be
+// stored before: averages, zones and streams are made of it.
+func (s *Store) Workouts(ctx context.Context, all []derive.Workout) error {
+	return s.deriver.Workouts(ctx, all)
+}
+
+// Fact overlays what is newly known about a day.
+func (s *Store) Fact(day civil.Date, f derive.DayFacts) {
+	s.days[day] = true
+	known := s.deriver.Facts[day]
+	overlay(&known.RestingBPM, f.RestingBPM)
+	overlay(&known.WalkingBPM, f.WalkingBPM)
+	overlay(&known.ActiveKcal, f.ActiveKcal)
+	s.deriver.Facts[day] = known
+}
+
+func overlay(known **float64, v *float64) {
+	if v != nil {
+		*known = v
+	}
+}
+
+// Sleep keeps what one source knows of sleep until the nights are summarised.
+func (s *Store) Sleep(one *derive.Sleeper) {
+	s.deriver.Sleep = append(s.deriver.Sleep, one)
+	one.DaysOf(s.days, s.zone)
+}
+
+// Person keeps what the file says about the person, for zones and the profile.
+func (s *Store) Person(p *derive.Person) { s.deriver.Person = p }
+
+// Finish derives the summaries of all days that the file touched, and says
+// that the history is complete where that is what the file brought. Resources
+// of which nothing was accepted have none.
+func (s *Store) Finish(ctx context.Context) error {
+	s.told.Step, s.told.Done = Summarising, s.outcome.Bytes
+	s.told.Records, s.told.Skipped = s.outcome.Records, s.outcome.Skipped()
+	s.outcome.Days += len(s.days)
+	if err := s.deriver.Days(ctx, slices.Collect(maps.Keys(s.days))); err != nil {
+		return err
+	}
+	if err := s.deriver.Profile(ctx); err != nil {
+		return err
+	}
+	past, err := s.past(ctx)
+	if err != nil {
+		return err
+	}
+	return s.in.Sink.HistoricalDone(ctx, s.in.User, s.deriver.Provider, past)
+}
+
+// past is the ranges of the resources whose history the file has brought: an
+// export may be a file for each resource.
+func (s *Store) past(ctx context.Context) (map[string]wearables.Range, error) {
+	if s.stage == wearables.Historical {
+		return s.ranges, nil
+	}
+	if s.in.Unheard == nil || len(s.ranges) == 0 {
+		return nil, nil
+	}
+	unheard, err := s.in.Unheard(ctx, s.deriver.Provider)
+	if err != nil {
+		return nil, err
+	}
+	past := maps.Clone(s.ranges)
+	maps.DeleteFunc(past, func(resource string, _ wearables.Range) bool { return !unheard(resource) })
+	return past, nil
+}
+
+// Tell says how far reading is: bytes of the document and records.
+func (s *Store) Tell(done, total, records, skipped int64) {
+	s.told.Done, s.told.Total, s.told.Records, s.told.Skipped = done, total, records, skipped
+	s.tell()
+}
+
+func (s *Store) summarised(done, total int) {
+	s.told.Days, s.told.TotalDays = int64(done), int64(total)
+	s.tell()
+}
+
+func (s *Store) tell() {
+	if s.in.Progress != nil {
+		s.in.Progress(s.told)
+	}
+}

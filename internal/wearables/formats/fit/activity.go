@@ -1,0 +1,323 @@
+package fit
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/muktihari/fit/profile/basetype"
+	"github.com/muktihari/fit/profile/mesgdef"
+	"github.com/muktihari/fit/profile/typedef"
+	"github.com/muktihari/fit/profile/untyped/fieldnum"
+	"github.com/muktihari/fit/proto"
+
+	"hale/internal/wearables/derive"
+	"hale/internal/wearables/formats/files"
+	"hale/internal/wearables/formats/sports"
+)
+
+// sport is what a session was.
+type sport struct {
+	main typedef.Sport
+	sub  typedef.SubSport
+}
+
+var noSport = sport{typedef.SportInvalid, typedef.SubSportInvalid}
+
+// indoors are words for sports on machines that the main sport does not name.
+var indoors = map[typedef.SubSport]string{
+	typedef.SubSportTreadmill: "Running", typedef.SubSportIndoorCycling: "Cycling", typedef.SubSportSpin: "Cycling",
+	typedef.SubSportIndoorRowing: "Rowing", typedef.SubSportElliptical: "Elliptical", typedef.SubSportStairClimbing: "StairClimbing",
+	typedef.SubSportStrengthTraining: "TraditionalStrengthTraining", typedef.SubSportCardioTraining: "MixedCardio",
+	typedef.SubSportYoga: "Yoga", typedef.SubSportPilates: "Pilates", typedef.SubSportFlexibilityTraining: "Flexibility",
+}
+
+func (s sport) named() derive.Sport {
+	if s.main == typedef.SportFitnessEquipment || s.main == typedef.SportTraining {
+		if name, ok := indoors[s.sub]; ok {
+			return sports.Named(name)
+		}
+	}
+	word := s.main.String()
+	if !known(word) {
+		return sports.Other
+	}
+	return sports.OfWord(word)
+}
+
+// footSports are those whose cadence counts strides, of two steps each.
+var footSports = map[typedef.Sport]bool{
+	typedef.SportRunning: true, typedef.SportWalking: true, typedef.SportHiking: true,
+	typedef.SportMountaineering: true, typedef.SportSnowshoeing: true,
+}
+
+func (s sport) onFoot() bool {
+	return footSports[s.main] || s.main == typedef.SportFitnessEquipment && s.sub == typedef.SubSportTreadmill
+}
+
+// records says whether the file's records were recorded. Courses, workouts to
+// do and segments have records too, of what somebody planned.
+func (p *part) records() bool {
+	t := p.id.Type // the numbers of makers' own types, and that of none, are the highest
+	return t == typedef.FileActivity || t == typedef.FileActivitySummary || t >= typedef.FileMfgRangeMin
+}
+
+func (p *part) takeSport(s *mesgdef.Sport) {
+	p.sport = sport{s.Sport, s.SubSport}
+	p.title = files.Text(s.Name)
+}
+
+// wider is an enhanced field, which is the newer and wider one, or else the
+// plain field. Where the file has only the plain one, the library makes the
+// enhanced one of it and may lose the last digit, so that then the plain one
+// goes first.
+func wider(m interface{ IsExpandedField(num byte) bool }, num byte, enhanced, field float64) float64 {
+	if m.IsExpandedField(num) {
+		return either(field, enhanced)
+	}
+	return either(enhanced, field)
+}
+
+// takeEvent keeps when the timer was started first, which is when the session
+// of the file begins.
+func (p *part) takeEvent(m *proto.Message) {
+	e := mesgdef.NewEvent(m)
+	at, ok := instant(e.Timestamp)
+	if !ok {
+		return
+	}
+	p.clock = at
+	if p.began == 0 && e.Event == typedef.EventTimer && e.EventType == typedef.EventTypeStart {
+		p.began = at
+	}
+}
+
+// takeRecord keeps a record as a moment.
+func (p *part) takeRecord(m *proto.Message) fate {
+	if !p.records() {
+		return skipped
+	}
+	r := &p.record
+	r.Reset(m)
+	at, ok := instant(r.Timestamp)
+	if !ok {
+		return badDate
+	}
+	p.clock = at
+	if len(p.moments) >= files.MaxMoments {
+		return tooMany
+	}
+	x := files.At(at)
+	x.HeartRate = beats(r.HeartRate)
+	if r.Cadence != basetype.Uint8Invalid {
+		x.Cadence = float64(r.Cadence)
+		if r.FractionalCadence != basetype.Uint8Invalid {
+			x.Cadence += r.FractionalCadenceScaled()
+		}
+	}
+	if r.Power != basetype.Uint16Invalid {
+		x.Power = float64(r.Power)
+	}
+	if r.Temperature != basetype.Sint8Invalid {
+		x.Temperature = float64(r.Temperature)
+	}
+	if r.Resistance != basetype.Uint8Invalid {
+		x.Resistance = float64(r.Resistance)
+	}
+	x.Speed = wider(r, fieldnum.RecordEnhancedSpeed, r.EnhancedSpeedScaled(), r.SpeedScaled())
+	x.Altitude = wider(r, fieldnum.RecordEnhancedAltitude, r.EnhancedAltitudeScaled(), r.AltitudeScaled())
+	x.Distance = r.DistanceScaled()
+	x.Breaths = r.EnhancedRespirationRateScaled()
+	if lat, lng := r.PositionLatDegrees(), r.PositionLongDegrees(); math.Abs(lat) <= 90 && math.Abs(lng) <= 180 {
+		x.Lat, x.Lng = lat, lng
+	}
+	p.moments = append(p.moments, x)
+	p.recorded = append(p.recorded, recorded{at, p.outcome.Type("record").Read})
+	return mapped
+}
+
+// maxSessions bounds the workouts of one file.
+const maxSessions = 1000
+
+func (p *part) takeSession(m *proto.Message) fate {
+	if !p.records() {
+		return skipped
+	}
+	if len(p.sessions) >= maxSessions {
+		return tooMany
+	}
+	s := mesgdef.NewSession(m)
+	begin, end, ok := bounds(s)
+	if !ok || end-begin > files.LongestWorkout.Microseconds() {
+		return badDate
+	}
+	p.sessions = append(p.sessions, *s)
+	return mapped
+}
+
+// bounds are those of a session on the wall clock: pauses are inside.
+func bounds(s *mesgdef.Session) (begin, end int64, ok bool) {
+	length := either(s.TotalElapsedTimeScaled(), s.TotalTimerTimeScaled())
+	if begin, ok = instant(s.StartTime); ok {
+		if math.IsNaN(length) {
+			end, ok = instant(s.Timestamp) // when the session was written: at its end
+			return begin, max(begin, end), ok
+		}
+		return begin, begin + int64(length*1e6), true
+	}
+	if end, ok = instant(s.Timestamp); ok && !math.IsNaN(length) {
+		return end - int64(length*1e6), end, true
+	}
+	return 0, 0, false
+}
+
+// recordings are the workouts of the file, with what a strap handed over.
+func (p *part) recordings() []files.Recording {
+	slices.SortStableFunc(p.moments, func(a, b files.Moment) int { return cmp.Compare(a.Time, b.Time) })
+	rest := p.afterSessions()
+	all := append(p.finished(), p.unfinished(rest)...)
+	p.wear(all)
+	for i := range all {
+		all[i].Own, all[i].Cut = true, p.cut
+	}
+	return all
+}
+
+// afterSessions takes out the moments of which no session tells: all where the
+// file has none, and where it breaks off between two sessions, those behind the
+// last.
+func (p *part) afterSessions() (rest files.Course) {
+	last := int64(math.MinInt64)
+	for i := range p.sessions {
+		_, end, _ := bounds(&p.sessions[i])
+		last = max(last, end)
+	}
+	n := len(p.moments)
+	if len(p.sessions) > 0 && (!p.cut || n == 0 || p.moments[n-1].Time <= last+settles) {
+		return nil
+	}
+	i, _ := slices.BinarySearchFunc(p.moments, last+1, func(m files.Moment, at int64) int { return cmp.Compare(m.Time, at) })
+	if rest = p.moments[i:]; len(p.sessions) > 0 && !isCourse(rest) {
+		return nil
+	}
+	p.moments = p.moments[:i]
+	return rest
+}
+
+// isCourse says whether records may be a workout by themselves.
+func isCourse(all files.Course) bool {
+	n := len(all)
+	return n >= 2 && all[n-1].Time-all[0].Time <= files.LongestWorkout.Microseconds()
+}
+
+// settles is for how long a device may go on with records of a session that it
+// has ended.
+const settles = int64(time.Minute / time.Microsecond)
+
+// finished makes one workout of each session, with the moments that came after
+// its start and before the next one's.
+func (p *part) finished() []files.Recording {
+	slices.SortStableFunc(p.sessions, func(a, b mesgdef.Session) int { return a.StartTime.Compare(b.StartTime) })
+	all := make([]files.Recording, len(p.sessions))
+	for i := range p.sessions {
+		all[i] = p.workout(&p.sessions[i])
+	}
+	i, stray := 0, map[int64]bool{}
+	for _, m := range p.moments {
+		for i+1 < len(all) && m.Time >= all[i+1].Start {
+			i++
+		}
+		if r := &all[i]; m.Time < r.Start-strayed || m.Time > r.End+strayed {
+			stray[m.Time] = true
+			continue
+		}
+		all[i].Course = append(all[i].Course, m)
+	}
+	p.leave(stray)
+	for i := range all {
+		finish(&all[i], p.sessions[i].Sport, p.sessions[i].SubSport)
+	}
+	return all
+}
+
+// recorded is a record that was kept: its time, in UTC microseconds, and the
+// how-manieth it was.
+type recorded struct{ at, record int64 }
+
+// leave counts the records of times that lie in no session.
+func (p *part) leave(stray map[int64]bool) {
+	if len(stray) == 0 {
+		return
+	}
+	count := p.outcome.Type("record")
+	for _, r := range p.recorded {
+		if stray[r.at] {
+			p.turn("record", 1, func(c *files.TypeCount) *int64 { return &c.BadDate })
+			p.outcome.LeftAt(count, r.record, "bad_date")
+		}
+	}
+}
+
+// strayed is how far a record may lie outside of its session: clocks are set
+// while a device finds its satellites, and sessions are rounded.
+const strayed = int64(time.Hour / time.Microsecond)
+
+// workout is what a session says of itself.
+func (p *part) workout(s *mesgdef.Session) files.Recording {
+	kind := sport{s.Sport, s.SubSport}
+	begin, end, _ := bounds(s)
+	r := files.Recording{
+		Workout: derive.Workout{
+			Sport: kind.named(), Start: begin, End: end, Offset: p.offset,
+			Moving: stated(s.TotalTimerTimeScaled()), Metres: positive(s.TotalDistanceScaled()),
+			Kcal:    positive(whole16(s.TotalCalories)),
+			MeanBPM: stated(beats(s.AvgHeartRate)), MaxBPM: stated(beats(s.MaxHeartRate)),
+			Gain: stated(whole16(s.TotalAscent)), Watts: positive(whole16(s.AvgPower)), MaxW: positive(whole16(s.MaxPower)),
+		},
+		Speed:    positive(wider(s, fieldnum.SessionEnhancedAvgSpeed, s.EnhancedAvgSpeedScaled(), s.AvgSpeedScaled())),
+		MaxSpeed: positive(wider(s, fieldnum.SessionEnhancedMaxSpeed, s.EnhancedMaxSpeedScaled(), s.MaxSpeedScaled())),
+		High:     stated(wider(s, fieldnum.SessionEnhancedMaxAltitude, s.EnhancedMaxAltitudeScaled(), s.MaxAltitudeScaled())),
+		Low:      stated(wider(s, fieldnum.SessionEnhancedMinAltitude, s.EnhancedMinAltitudeScaled(), s.MinAltitudeScaled())),
+	}
+	r.Title = files.Text(s.SportProfileName)
+	if kind.onFoot() && s.TotalCycles != basetype.Uint32Invalid && s.TotalCycles > 0 {
+		steps := 2 * float64(s.TotalCycles)
+		r.Steps = &steps
+	}
+	if machines[s.SubSport] {
+		r.Source.Type = "exercise_machine"
+	}
+	return r
+}
+
+// unfinished is the workout of records without a session, as in a file that
+// breaks off. It began when the timer was started.
+func (p *part) unfinished(course files.Course) []files.Recording {
+	if !isCourse(course) {
+		return nil
+	}
+	first, last := course[0].Time, course[len(course)-1].Time
+	if len(p.sessions) == 0 && p.began != 0 && p.began < first && first-p.began <= strayed {
+		first = p.began
+	}
+	r := files.Recording{
+		Workout: derive.Workout{Sport: p.sport.named(), Start: first, End: last, Offset: p.offset},
+		Course:  course,
+	}
+	if machines[p.sport.sub] {
+		r.Source.Type = "exercise_machine"
+	}
+	finish(&r, p.sport.main, p.sport.sub)
+	return []files.Recording{r}
+}
+
+// finish makes steps of strides: a cadence on foot is told in steps.
+func finish(r *files.Recording, main typedef.Sport, sub typedef.SubSport) {
+	if !(sport{main, sub}).onFoot() {
+		return
+	}
+	for i := range r.Course {
+		r.Course[i].Cadence *= 2
+	}
+}

@@ -1,0 +1,85 @@
+package fit
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"hale/internal/wearables/formats/files"
+	"hale/internal/wearables/formats/files/filestest"
+)
+
+// glance is what one file holds, in few numbers.
+type glance struct {
+	Provider   string                      `json:"provider,omitempty"`
+	Types      map[string]*files.TypeCount `json:"types,omitempty"`
+	Records    int64                       `json:"records"`
+	Mapped     int64                       `json:"mapped"`
+	Damaged    int64                       `json:"damaged,omitempty"`
+	Truncated  bool                        `json:"truncated,omitempty"`
+	Recordings []glanced                   `json:"recordings,omitempty"`
+	Series     map[string]int              `json:"series,omitempty"`
+	Refused    string                      `json:"refused,omitempty"`
+}
+
+type glanced struct {
+	Sport   string   `json:"sport"`
+	Source  string   `json:"source"`
+	Seconds int64    `json:"seconds"`
+	Offset  int32    `json:"offset"`
+	Metres  *float64 `json:"metres"`
+	Kcal    *float64 `json:"kcal"`
+	MeanBPM *float64 `json:"mean_bpm"`
+	MaxBPM  *float64 `json:"max_bpm"`
+	Moving  *float64 `json:"moving"`
+	Moments int      `json:"moments"`
+}
+
+// look reads a file without storing it.
+func look(t testing.TB, path string) glance {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := glance{Series: map[string]int{}}
+	if err := check(path, 0); err != nil {
+		g.Refused = err.Error()
+		return g
+	}
+	o := files.NewOutcome()
+	parts, err := readChain(context.Background(), raw, o)
+	if err != nil {
+		g.Refused = err.Error()
+	}
+	for _, p := range parts {
+		f, err := p.find(context.Background(), nil)
+		if err != nil {
+			g.Refused = err.Error()
+			continue
+		}
+		g.Provider = f.provider
+		for _, s := range f.series {
+			g.Series[s.Resource] += s.Len()
+		}
+		for _, r := range f.recordings {
+			g.Recordings = append(g.Recordings, glanced{
+				Sport: r.Sport.Slug, Source: r.Source.Type, Seconds: (r.End - r.Start) / 1e6, Offset: r.Offset,
+				Metres: r.Metres, Kcal: r.Kcal, MeanBPM: r.MeanBPM, MaxBPM: r.MaxBPM, Moving: r.Moving, Moments: len(r.Course),
+			})
+		}
+	}
+	g.Types, g.Records, g.Mapped, g.Damaged, g.Truncated = o.Types, o.Records, o.Mapped, o.Damaged, o.Truncated
+	return g
+}
+
+// Every public file: what is in it, what becomes of it, and what does not.
+func TestGoldenPublicFiles(t *testing.T) {
+	all := map[string]glance{}
+	for _, name := range publicFiles(t) {
+		all[strings.TrimSuffix(filepath.Base(name), ".fit")] = look(t, name)
+	}
+	filestest.Golden(t, "public.golden.json", all)
+}

@@ -1,0 +1,125 @@
+package fit
+
+import (
+	"cmp"
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/muktihari/fit/profile/basetype"
+	"github.com/muktihari/fit/profile/typedef"
+
+	"hale/internal/wearables"
+	"hale/internal/wearables/formats/files"
+)
+
+// makers are the manufacturers that the catalogue has as providers. Dynastream,
+// who made ANT, is not Garmin here although Garmin owns it: makers without a
+// number of their own use its.
+var makers = map[typedef.Manufacturer]string{
+	typedef.ManufacturerGarmin:           "garmin",
+	typedef.ManufacturerGarminFr405Antfs: "garmin",
+	typedef.ManufacturerHammerhead:       "hammerhead",
+	typedef.ManufacturerPolarElectro:     "polar",
+	typedef.ManufacturerStrava:           "strava",
+	typedef.ManufacturerWahooFitness:     "wahoo",
+	typedef.ManufacturerWhoop:            "whoop_v2",
+	typedef.ManufacturerZwift:            "zwift",
+	typedef.ManufacturerZwiftByte:        "zwift",
+}
+
+// providerOf is the slug that the data carries. Where the maker of the device
+// is in the catalogue it is that maker's, so that a file and a later pull of
+// the same workout are the same workout, and priorities between providers
+// mean what they say. Everybody else is manual: a person brought the file, and
+// a maker's name in it is no provider that anybody could connect.
+func providerOf(m typedef.Manufacturer) string { return cmp.Or(makers[m], "manual") }
+
+// sourceType is what recorded the file: a scale writes weights, the apps that
+// write FIT are apps, and all else that does is worn or mounted, for which the
+// word is watch.
+func (p *part) sourceType() string {
+	switch {
+	case p.id.Type == typedef.FileWeight:
+		return "scale"
+	case p.id.Type == typedef.FileBloodPressure:
+		return "cuff"
+	case p.id.Manufacturer == typedef.ManufacturerStrava:
+		return "app"
+	}
+	return "watch"
+}
+
+// machines are sports on a machine that stands still, which counts whatever
+// recorded them.
+var machines = map[typedef.SubSport]bool{
+	typedef.SubSportIndoorCycling: true, typedef.SubSportSpin: true, typedef.SubSportVirtualActivity: true,
+}
+
+// source is where the measurements of the file come from. The device is known
+// for certain where it wrote its serial number.
+func (p *part) source(ctx context.Context, owned *devices) (wearables.Source, error) {
+	source := wearables.Source{Provider: providerOf(p.id.Manufacturer), Type: p.sourceType()}
+	serial := p.id.SerialNumber
+	if owned == nil || serial == 0 || serial == basetype.Uint32Invalid || p.id.Manufacturer == typedef.ManufacturerInvalid ||
+		p.id.Manufacturer == typedef.ManufacturerDevelopment {
+		return source, nil
+	}
+	var err error
+	source.DeviceID, err = owned.own(ctx, files.Device{
+		Provider: source.Provider, SourceType: source.Type, Manufacturer: p.id.Manufacturer.String(), Model: p.model(),
+		ExternalID: strconv.FormatUint(uint64(serial), 10), Version: p.version,
+	})
+	return source, err
+}
+
+// devices are the user's that a chain names. There are files.MaxDevices at most:
+// what comes from one more is stored without its device.
+type devices struct {
+	find  func(context.Context, files.Device) (uuid.UUID, error) // nil keeps none
+	known map[files.Device]uuid.UUID
+}
+
+func (d *devices) own(ctx context.Context, one files.Device) (*uuid.UUID, error) {
+	id, known := d.known[one]
+	switch {
+	case known:
+		return &id, nil
+	case d.find == nil || len(d.known) == files.MaxDevices:
+		return nil, nil
+	}
+	id, err := d.find(ctx, one)
+	if err != nil {
+		return nil, err
+	}
+	d.known[one] = id
+	return &id, nil
+}
+
+// model is the name of the product, else its number.
+func (p *part) model() string {
+	if p.id.ProductName != "" {
+		return p.id.ProductName
+	}
+	if p.id.Product == basetype.Uint16Invalid {
+		return ""
+	}
+	if p.id.Manufacturer == typedef.ManufacturerGarmin {
+		if name := typedef.GarminProduct(p.id.Product).String(); known(name) {
+			return name
+		}
+	}
+	return strconv.Itoa(int(p.id.Product))
+}
+
+// known is whether the Profile has a name for a value.
+func known(name string) bool { return !strings.Contains(name, "Invalid") }
+
+// typeWord names the type of a file; empty when it has none.
+func typeWord(t typedef.File) string {
+	if word := t.String(); known(word) {
+		return word
+	}
+	return ""
+}

@@ -1,0 +1,80 @@
+package fitbitexport
+
+import (
+	"slices"
+	"time"
+
+	"hale/internal/wearables"
+	"hale/internal/wearables/formats/sheet"
+)
+
+// hourly is where the steps of hours go. The app keeps them apart from the
+// minutes that Fitbit itself tells: both stand beside each other, and a merged
+// line, which takes the app without a name first, counts an hour once.
+var hourly = sheet.Key{Resource: "steps", Source: wearables.Source{Provider: Provider, Type: "watch", AppID: "fitabase"}}
+
+// hour is how long a row counts, in microseconds.
+const hour = 3600_000_000
+
+// hour takes one row of the steps of an hour, as it stands.
+func (r *reader) hour(row []string) error {
+	count := r.report.Type("hourlySteps")
+	r.report.Records++
+	count.Read++
+	wall, ok := wallOf(sheet.Cell(row, r.header.Column("activityhour")))
+	if !ok {
+		count.BadDate++
+		r.report.Left(count)
+		return nil
+	}
+	steps, ok := sheet.Number(sheet.Cell(row, r.header.Column("steptotal")))
+	if !ok || steps < 0 {
+		count.BadValue++
+		r.report.Left(count)
+		return nil
+	}
+	at, ok := r.passes.instant(&r.wall, wall)
+	if !ok {
+		count.BadDate++
+		r.report.Left(count)
+		return nil
+	}
+	r.gather.Span(hourly, at, at+hour, sheet.OffsetAt(r.wall.Zone, at), steps)
+	count.Mapped++
+	r.report.Mapped++
+	return nil
+}
+
+// passes tells the two rows of an hour that comes twice apart.
+type passes struct {
+	before time.Time      // what the clock showed in the row before
+	taken  map[int64]bool // instants of such hours that have their row
+}
+
+// instant is the beginning of the hour of a row; false in the hour that the clock
+// jumps over, which there was not. Of the two rows of an hour that comes twice
+// the first is that of the first pass, or of the second where the table has the
+// newest hour first. One more takes the place of the last.
+func (p *passes) instant(clock *sheet.Wall, wall time.Time) (at int64, ok bool) {
+	backwards := wall.Before(p.before)
+	p.before = wall
+	all := clock.Passes(wall)
+	switch {
+	case len(all) == 0:
+		return 0, false
+	case len(all) == 1:
+		return all[0], true
+	case backwards:
+		slices.Reverse(all)
+	}
+	for _, at = range all {
+		if !p.taken[at] {
+			break
+		}
+	}
+	if p.taken == nil {
+		p.taken = map[int64]bool{}
+	}
+	p.taken[at] = true
+	return at, true
+}

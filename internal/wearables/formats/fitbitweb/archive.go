@@ -1,0 +1,58 @@
+package fitbitweb
+
+import (
+	"time"
+
+	"hale/internal/platform/civil"
+	"hale/internal/wearables/formats/replies"
+	"hale/internal/wearables/formats/sheet"
+)
+
+// Google's archive has Fitbit's data once more, in files of their own. Their
+// sleep is that of the interface. Of the rest only what says what it is can be
+// read: steps, distances, energy and heights are all lists of
+// {"dateTime": …, "value": …} whose file's name alone tells them apart.
+//
+// Intraday times there are in UTC: a file of a day begins at the UTC time of
+// the wearer's midnight.
+
+// archiveDay is how the archive writes a date.
+const archiveDay = "01/02/06"
+
+// beat takes a heart rate of the archive. Without any confidence it is what
+// the tracker made up while it was not worn.
+func (r *reader) beat(d replies.Document) replies.Verdict {
+	at, err := time.Parse(archiveDay+" 15:04:05", d.Text("dateTime"))
+	if err != nil || !replies.Believable(at.Year()) {
+		return replies.BadDate
+	}
+	v := d.Inner("value")
+	bpm := v.Positive("bpm")
+	if bpm == nil || v.Positive("confidence") == nil {
+		return replies.BadValue
+	}
+	r.Gather.At(sheet.Key{Resource: "heartrate", Source: watch}, at.UnixMicro(), r.OffsetIn("", at), *bpm)
+	return replies.Mapped
+}
+
+// restingBeat takes the resting heart rate of a day of the archive.
+func (r *reader) restingBeat(d replies.Document) replies.Verdict {
+	v := d.Inner("value")
+	bpm := v.Positive("value")
+	if bpm == nil {
+		return replies.BadValue
+	}
+	day, ok := dayOfArchive(v.Text("date"))
+	if !ok {
+		return replies.BadDate
+	}
+	return r.Activity(watch, day, replies.Activity{HeartRate: &replies.HeartRate{Resting: bpm}})
+}
+
+func dayOfArchive(text string) (civil.Date, bool) {
+	at, err := time.Parse(archiveDay, text)
+	if err != nil || !replies.Believable(at.Year()) {
+		return civil.Date{}, false
+	}
+	return civil.DateOf(at), true
+}

@@ -1,0 +1,126 @@
+package fitbitweb
+
+import (
+	"strings"
+
+	"hale/internal/platform/civil"
+	"hale/internal/wearables/formats/replies"
+)
+
+// total is a time series with a value a day, which stands in a list under
+// activities- and its name.
+type total struct {
+	name string
+	set  func(a *replies.Activity, d replies.Document) // nil: no home
+}
+
+// totals are the daily series. What a tracker counted without activities that
+// were logged by hand is a second account of the same day; the others without
+// a home have no counterpart.
+var totals = []total{
+	{"steps", func(a *replies.Activity, d replies.Document) { a.Steps = replies.Whole(amount(d)) }},
+	{"distance", func(a *replies.Activity, d replies.Document) {
+		a.Distance = replies.Times(amount(d), metresPerKilometre)
+	}},
+	{"calories", func(a *replies.Activity, d replies.Document) { a.Total = amount(d) }},
+	{"activityCalories", func(a *replies.Activity, d replies.Document) { a.Active = amount(d) }},
+	{"floors", func(a *replies.Activity, d replies.Document) { a.Floors = replies.Whole(amount(d)) }},
+	{"minutesLightlyActive", func(a *replies.Activity, d replies.Document) { a.Low = amount(d) }},
+	{"minutesFairlyActive", func(a *replies.Activity, d replies.Document) { a.Medium = amount(d) }},
+	{"minutesVeryActive", func(a *replies.Activity, d replies.Document) { a.High = amount(d) }},
+	{"heart", resting},
+	{"minutesSedentary", nil},
+	{"caloriesBMR", nil},
+	{"elevation", nil},
+	{"swimming-strokes", nil},
+	{"active-zone-minutes", nil},
+	{"tracker-steps", nil},
+	{"tracker-distance", nil},
+	{"tracker-calories", nil},
+	{"tracker-activityCalories", nil},
+	{"tracker-floors", nil},
+	{"tracker-elevation", nil},
+	{"tracker-minutesSedentary", nil},
+	{"tracker-minutesLightlyActive", nil},
+	{"tracker-minutesFairlyActive", nil},
+	{"tracker-minutesVeryActive", nil},
+}
+
+func totalNames() []string {
+	names := make([]string, len(totals))
+	for i, t := range totals {
+		names[i] = "activities-" + t.name
+	}
+	return names
+}
+
+const (
+	metresPerKilometre = 1000
+	metresPerMile      = 1609.344
+)
+
+// amount is the value of a day, which is a number in a text.
+func amount(d replies.Document) *float64 {
+	v, ok := d.Loose("value")
+	if !ok || v < 0 || v > 1e9 {
+		return nil
+	}
+	return &v
+}
+
+// resting takes the resting heart rate. Of the minutes in four zones, and of
+// the mean of some hours, a day has no field.
+func resting(a *replies.Activity, d replies.Document) {
+	a.HeartRate = &replies.HeartRate{Resting: d.Inner("value").Positive("restingHeartRate")}
+}
+
+// total takes one value of a daily series.
+func (r *reader) total(d replies.Document, set func(*replies.Activity, replies.Document)) replies.Verdict {
+	day, ok := d.Day("dateTime")
+	if !ok {
+		return replies.BadDate
+	}
+	var body replies.Activity
+	set(&body, d)
+	if body.HeartRate != nil && body.HeartRate.Resting == nil {
+		return replies.Skipped
+	}
+	return r.Activity(watch, day, body)
+}
+
+// summary takes the summary of a day's activities.
+func (r *reader) summary(d replies.Document) replies.Verdict {
+	day, ok := dayOf(d.Outer())
+	if !ok {
+		return replies.BadDate
+	}
+	body := replies.Activity{
+		Total: d.Amount("caloriesOut"), Active: d.Amount("activityCalories"), Steps: d.Whole("steps"), Floors: d.Whole("floors"),
+		Low: d.Amount("lightlyActiveMinutes"), Medium: d.Amount("fairlyActiveMinutes"), High: d.Amount("veryActiveMinutes"),
+		HeartRate: &replies.HeartRate{Resting: d.Positive("restingHeartRate")},
+	}
+	for _, one := range d.Documents("distances") {
+		if one.Text("activity") == "total" {
+			body.Distance = replies.Times(one.Amount("distance"), metresPerKilometre)
+		}
+	}
+	return r.Activity(watch, day, body)
+}
+
+// dayOf is the date of a reply that says it nowhere: the one that was asked
+// for, where the file has the request, else that of its activities, which are
+// all of one day.
+func dayOf(reply replies.Document) (day civil.Date, ok bool) {
+	_, asked, _ := strings.Cut(reply.Around("path").Text("path"), "/activities/date/")
+	if day, err := civil.ParseDate(strings.TrimSuffix(asked, ".json")); err == nil {
+		return day, replies.Believable(day.Year)
+	}
+	for _, one := range reply.Documents("activities") {
+		of, known := one.Day("startDate")
+		if !known || ok && of != day {
+			return day, false
+		}
+		day, ok = of, true
+	}
+	return day, ok
+}

@@ -1,0 +1,159 @@
+package fitbitweb
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"hale/internal/platform/civil"
+	"hale/internal/wearables"
+	"hale/internal/wearables/derive"
+	"hale/internal/wearables/formats/files"
+	"hale/internal/wearables/formats/replies"
+	"hale/internal/wearables/formats/sheet"
+)
+
+// Provider is the catalogue's name for Fitbit.
+const Provider = "fitbit"
+
+var maker = replies.Maker{
+	Kind: "fitbit", Title: "Fitbit JSON", Provider: Provider,
+	Lists: append(intradayNames(), "dataset"),
+	Late:  append(totalNames(), "datasetInterval", "datasetType"),
+	Open:  open,
+}
+
+// Kind is a file of replies of Fitbit's Web API, about one person.
+var Kind = func() files.Kind {
+	kind := maker.Files()
+	kind.Run = run
+	return kind
+}()
+
+// run looks for the wearer's zone before it reads: most replies tell what the
+// clock on the wall showed, and the profile may stand behind them.
+//
+// Reference 7.10: the profile's zone goes before the fallback zone.
+func run(ctx context.Context, in files.Input) (*files.Outcome, error) {
+	var zone *time.Location
+	m := maker
+	m.Open = func(r *replies.Reader) replies.Reading {
+		r.Zone = cmp.Or(zone, r.Zone)
+		return open(r)
+	}
+	return m.OfOne(func(d replies.Document) string {
+		if !isUser(d) {
+			return ""
+		}
+		if known, err := civil.Zone(d.Text("timezone")); err == nil {
+			zone = known
+		}
+		return d.Text("encodedId")
+	}).Run(ctx, in)
+}
+
+// isUser is whether a document is a profile.
+func isUser(d replies.Document) bool { return d.Has("encodedId") && d.Has("memberSince") }
+
+// Sources: what a tracker or a scale measured, and what was typed in or came
+// from another app.
+var (
+	watch = wearables.Source{Provider: Provider, Type: "watch"}
+	scale = wearables.Source{Provider: Provider, Type: "scale"}
+	app   = wearables.Source{Provider: Provider, Type: "app"}
+	other = wearables.Source{Provider: Provider, Type: "unknown"}
+)
+
+// reader is the state of one reading.
+type reader struct {
+	*replies.Reader
+	clock sheet.Wall // of intraday values
+	dates struct {   // of the series that is being read
+		of   string
+		raw  json.RawMessage
+		days []civil.Date
+		now  int    // which of them
+		last string // the time before
+	}
+	listed map[string]bool // activities that the list of them told, by id
+	coarse []derive.Workout
+}
+
+func open(r *replies.Reader) replies.Reading {
+	m := &reader{Reader: r, clock: sheet.Wall{Zone: r.Zone}}
+	var all []replies.Resource
+	for _, s := range intraday {
+		name := "activities-" + s.name + "-intraday"
+		one := replies.Resource{Name: name, Keys: []string{"time", "value"}, Is: func(d replies.Document) bool {
+			return d.Under == "dataset" && d.Outer().Under == name
+		}}
+		if s.resource != "" {
+			one.Take = func(d replies.Document) replies.Verdict { return m.point(d, s) }
+		}
+		all = append(all, one)
+	}
+	for _, t := range totals {
+		one := replies.Resource{Name: "activities-" + t.name, Keys: []string{"dateTime", "value"}, Is: under("activities-" + t.name)}
+		if t.set != nil {
+			one.Take = func(d replies.Document) replies.Verdict { return m.total(d, t.set) }
+		}
+		all = append(all, one)
+	}
+	all = append(all, []replies.Resource{
+		{Name: "summary", Keys: []string{"caloriesOut", "sedentaryMinutes"}, Is: under("summary"), Take: m.summary},
+		{Name: "activity", Keys: []string{"logId", "activityId", "startDate", "startTime"}, Take: m.activityOfDay},
+		{Name: "activity log", Keys: []string{"logId", "activityName", "startTime"}, Take: m.activityLog},
+		{Name: "sleep", Keys: []string{"dateOfSleep", "startTime", "minutesAsleep"}, Take: m.sleep},
+		{Name: "weight", Keys: []string{"logId", "date", "time", "weight"}, Take: m.weight},
+		{Name: "fat", Keys: []string{"logId", "date", "time", "fat"}, Take: m.fat},
+		{Name: "heart_rate", Keys: []string{"dateTime", "value"}, Is: states("bpm", "confidence"), Take: m.beat},
+		{Name: "resting_heart_rate", Keys: []string{"dateTime", "value"}, Is: states("date", "value", "error"), Take: m.restingBeat},
+		{Name: "hrv", Keys: []string{"dateTime", "value"}, Is: under("hrv"), Take: m.hrv},
+		{Name: "hrv intraday", Values: true, Keys: []string{"dateTime", "minutes"}, Is: under("hrv"), Take: m.hrvIntraday},
+		{Name: "br", Keys: []string{"dateTime", "value"}, Is: under("br"), Take: m.breaths},
+		{Name: "spo2", Keys: []string{"dateTime", "value"}, Is: states("avg", "min", "max")},
+		{Name: "spo2 intraday", Values: true, Keys: []string{"dateTime", "minutes"}, Is: minutely, Take: m.oxygen},
+		{Name: "tempSkin", Keys: []string{"dateTime", "value"}, Is: under("tempSkin"), Take: m.skin},
+		{Name: "tempCore", Keys: []string{"dateTime", "value"}, Is: under("tempCore"), Take: m.core},
+		{Name: "cardioScore", Keys: []string{"dateTime", "value"}, Is: under("cardioScore"), Take: m.cardioScore},
+		{Name: "active-zone-minutes intraday", Keys: []string{"dateTime", "minutes"}, Is: under("activities-active-zone-minutes-intraday")},
+		{Name: "user", Keys: []string{"encodedId", "memberSince"}, Take: m.user},
+		{Name: "device", Keys: []string{"deviceVersion", "lastSyncTime", "id"}, Take: m.device},
+		{Name: "goals", Keys: []string{"caloriesOut", "steps"}, Is: under("goals")},
+		{Name: "sleep summary", Keys: []string{"totalMinutesAsleep", "totalSleepRecords"}},
+		{Name: "pagination", Keys: []string{"limit", "next", "offset", "previous"}, Is: under("pagination")},
+	}...)
+	return replies.Reading{Resources: all, End: m.endActivities}
+}
+
+func under(name string) func(replies.Document) bool {
+	return func(d replies.Document) bool { return d.Under == name }
+}
+
+// states is whether the value has some fields.
+func states(names ...string) func(replies.Document) bool {
+	return func(d replies.Document) bool {
+		in := d.Inner("value")
+		for _, name := range names {
+			if !in.Has(name) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// minutely is whether the minutes are those of the saturation, which have a
+// number each.
+func minutely(d replies.Document) bool {
+	if strings.HasPrefix(d.Under, "activities-") {
+		return false
+	}
+	for _, one := range d.Documents("minutes") {
+		_, ok := one.Number("value")
+		return ok && one.Has("minute")
+	}
+	return false
+}

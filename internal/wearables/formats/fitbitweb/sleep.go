@@ -1,0 +1,147 @@
+package fitbitweb
+
+import (
+	"time"
+
+	"hale/internal/wearables/derive"
+	"hale/internal/wearables/formats/replies"
+	"hale/internal/wearables/formats/sheet"
+)
+
+// sleep takes one sleep of either version.
+//
+// What Fitbit states is kept: the minutes in each stage are not added up from
+// the stages. The time to fall asleep is 0 wherever a tracker recognised the
+// sleep by itself, which says nothing.
+func (r *reader) sleep(d replies.Document) replies.Verdict {
+	from, ok := d.Wall("startTime")
+	if !ok {
+		return replies.BadDate
+	}
+	clock := sheet.Wall{Zone: r.Zone}
+	start, _ := clock.Instant(from)
+	to, ok := d.Wall("endTime")
+	if !ok {
+		length, ok := d.Integer("duration")
+		if !ok || length <= 0 || length > replies.LongestSleep.Milliseconds() {
+			return replies.BadDate
+		}
+		to = from.Add(time.Duration(length) * time.Millisecond)
+	}
+	ending := clock
+	end, offset := ending.Instant(to)
+	n := replies.Night{
+		Source: watch, Start: time.UnixMicro(start).UTC(), End: time.UnixMicro(end).UTC(), Offset: offset,
+		Sleep: replies.Sleep{
+			Total: minutes(d, "minutesAsleep"), Awake: minutes(d, "minutesAwake"), Efficiency: d.Positive("efficiency"),
+			Latency: positive(minutes(d, "minutesToFallAsleep")),
+		},
+	}
+	n.Date, _ = d.Day("dateOfSleep") // else that of waking up
+	if d.Text("logType") == "manual" {
+		n.Source = app
+	}
+	levels := d.Inner("levels")
+	by := levels.Inner("summary")
+	n.Sleep.Deep, n.Sleep.Light, n.Sleep.REM = minutes(by.Inner("deep"), "minutes"), minutes(by.Inner("light"), "minutes"), minutes(by.Inner("rem"), "minutes")
+	night := int64(n.End.Sub(n.Start) / time.Second)
+	for _, s := range stagesOf(d, levels, clock, start) {
+		n.Stages.Add(s.from, min(s.to, night), s.kind)
+	}
+	return r.Night(n)
+}
+
+// minutes is a field of minutes in seconds.
+func minutes(d replies.Document, name string) *int64 {
+	return replies.Whole(replies.Times(d.Amount(name), 60))
+}
+
+func positive(n *int64) *int64 {
+	if n == nil || *n == 0 {
+		return nil
+	}
+	return n
+}
+
+// stage is a stretch of one, in seconds from the start of the sleep.
+type stage struct {
+	from, to int64
+	kind     int8
+}
+
+// levelNames are Fitbit's words. Of sleep without stages it knows asleep,
+// restless and awake, and counts both of the latter as being awake.
+var levelNames = map[string]int8{
+	"deep": derive.Deep, "light": derive.Light, "rem": derive.REM, "wake": derive.Awake,
+	"asleep": derive.Asleep, "restless": derive.Awake, "awake": derive.Awake,
+}
+
+// stagesOf are the stages in order: version 1.2 lists stretches, and beside
+// them the moments of being awake that are too short for those; version 1 has
+// a number for each minute.
+func stagesOf(d, levels replies.Document, clock sheet.Wall, start int64) []stage {
+	if levels.Empty() {
+		var all []stage
+		for i, one := range d.Documents("minuteData") {
+			kind, ok := minuteLevels[one.Word("value")]
+			if at := int64(i) * 60; ok && i < 24*60 {
+				all = append(all, stage{at, at + 60, kind})
+			}
+		}
+		return all
+	}
+	short := clock
+	return overlaid(stretches(levels.Documents("data"), clock, start), stretches(levels.Documents("shortData"), short, start))
+}
+
+// minuteLevels are asleep, restless and awake.
+var minuteLevels = map[string]int8{"1": derive.Asleep, "2": derive.Awake, "3": derive.Awake}
+
+func stretches(all []replies.Document, clock sheet.Wall, start int64) []stage {
+	var out []stage
+	for _, one := range all {
+		wall, ok := one.Wall("dateTime")
+		seconds, counted := one.Integer("seconds")
+		kind, known := levelNames[one.Text("level")]
+		if !ok || !counted || !known || seconds <= 0 || seconds > 24*3600 {
+			continue
+		}
+		at, _ := clock.Instant(wall)
+		from := (at - start) / 1e6
+		if from < -24*3600 || from > 24*3600 {
+			continue
+		}
+		out = append(out, stage{max(from, 0), from + seconds, kind})
+	}
+	return out
+}
+
+// overlaid lays short stretches, in order, over long ones, in order. What is
+// told twice counts as it was told first.
+func overlaid(long, short []stage) []stage {
+	if len(short) == 0 {
+		return long
+	}
+	var out []stage
+	next, at := 0, int64(0)
+	for _, s := range long {
+		at = max(at, s.from)
+		for next < len(short) && short[next].to <= at {
+			next++
+		}
+		if at >= s.to {
+			continue
+		}
+		for i := next; i < len(short) && short[i].from < s.to; i++ {
+			from, to := max(short[i].from, at), min(short[i].to, s.to)
+			if from >= to {
+				continue
+			}
+			out = append(out, stage{at, from, s.kind}, stage{from, to, short[i].kind})
+			at = to
+		}
+		out = append(out, stage{at, s.to, s.kind})
+		at = s.to
+	}
+	return out
+}

@@ -1,0 +1,33 @@
+package fitbitweb
+
+import (
+	"time"
+
+	"hale/internal/platform/civil"
+	"hale/internal/wearables/formats/replies"
+	"hale/internal/wearables/formats/sheet"
+)
+
+// instant is when a clock on the wearer's wall showed a time.
+func (r *reader) instant(wall time.Time) (at int64, offset int32) {
+	one := sheet.Wall{Zone: r.Zone}
+	return one.Instant(wall)
+}
+
+// wallOf is a date of one field with the time of another: 11:55 or 11:55:30.
+func wallOf(d replies.Document, day, clock string) (time.Time, bool) {
+	date, ok := d.Day(day)
+	if !ok {
+		return time.Time{}, false
+	}
+	return clockOn(date, d.Text(clock))
+}
+
+func clockOn(date civil.Date, clock string) (time.Time, bool) {
+	for _, layout := range []string{"15:04:05", "15:04"} {
+		if at, err := time.Parse(layout, clock); err == nil {
+			return date.In(time.UTC).Add(time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute + time.Duration(at.Second())*time.Second), true
+		}
+	}
+	return time.Time{}, false
+}

@@ -1,0 +1,123 @@
+package garmin
+
+import (
+	"slices"
+	"strings"
+
+	"hale/internal/wearables/formats/replies"
+)
+
+// listNames are the names under which Garmin pushes lists, and ConnectStats
+// keeps one.
+var listNames = []string{
+	"activityList", "activities", "manuallyUpdatedActivities", "activityDetails", "moveIQActivities",
+	"dailies", "epochs", "sleeps", "bodyComps", "stressDetails", "userMetrics", "pulseox", "allDayRespiration",
+	"hrv", "healthSnapshot", "bloodPressures", "skinTemp", "menstrualCycleTracking",
+}
+
+// open gives the resources of one reading, in the order in which a document is
+// held against them.
+//
+// Those without a home: a level of stress, or a saturation, of a whole day has
+// no moment; the body battery is on a scale of its own; an activity that the
+// watch only guessed (Move IQ) is in the epochs too; what ConnectStats compares
+// activities by has no times. Empty replies are named, so that a report tells
+// them from what is not known.
+func open(r *replies.Reader) replies.Reading {
+	m := &reader{Reader: r}
+	health := func(keys ...string) []string { return append([]string{"summaryId"}, keys...) }
+	timed := func(keys ...string) []string {
+		return health(append([]string{"startTimeInSeconds", "durationInSeconds"}, keys...)...)
+	}
+	day := func(keys ...string) []string { return append([]string{"calendarDate"}, keys...) }
+	return replies.Reading{End: m.end, Resources: []replies.Resource{
+		// Pushed to partners.
+		{Name: "activity details", Keys: health("summary"), Take: m.details},
+		{Name: "activity files", Keys: health("callbackURL")},
+		{Name: "sleep", Keys: timed(), Is: replies.HasOne("deepSleepDurationInSeconds", "sleepLevelsMap", "validation"), Take: m.pushedSleep},
+		{Name: "stress", Values: true, Keys: timed(), Is: replies.HasOne("timeOffsetStressLevelValues", "timeOffsetBodyBatteryValues"), Take: m.pushedSeries("timeOffsetStressLevelValues", stress)},
+		{Name: "hrv", Keys: health("startTimeInSeconds"), Is: replies.HasOne("hrvValues", "lastNightAvg"), Take: m.pushedHRV},
+		{Name: "oxygen", Values: true, Keys: health("timeOffsetSpo2Values"), Take: m.pushedSeries("timeOffsetSpo2Values", oxygen)},
+		{Name: "breathing", Values: true, Keys: health("timeOffsetEpochToBreaths"), Take: m.pushedSeries("timeOffsetEpochToBreaths", breaths)},
+		{Name: "skin temperature", Keys: health("avgDeviationCelsius"), Take: m.skin},
+		{Name: "health snapshot", Keys: health("startTimeInSeconds", "summaries"), Take: m.snapshot},
+		{Name: "body composition", Keys: health("measurementTimeInSeconds"), Is: without("systolic"), Take: m.pushedWeight},
+		{Name: "blood pressure", Keys: health("measurementTimeInSeconds", "systolic"), Take: m.pushedPressure},
+		{Name: "user metrics", Keys: health("calendarDate"), Is: replies.HasOne("vo2Max", "vo2MaxCycling", "fitnessAge"), Take: m.metrics},
+		{Name: "menstrual cycle", Keys: health("periodStartDate")},
+		{Name: "move iq", Keys: timed("activitySubType")},
+		{Name: "daily", Keys: timed("calendarDate"), Take: m.pushedDay},
+		{Name: "activity of several sports", Keys: timed("isParent"), Is: isFlag("isParent")},
+		{Name: "activity", Keys: timed("activityType"), Is: isActivity, Take: m.pushedActivity},
+		{Name: "epoch", Keys: timed(), Take: m.epoch},
+
+		// Kept by ConnectStats.
+		{Name: "page", Keys: []string{"total", "start", "limit"}, Is: func(d replies.Document) bool { return m.listed && d.Under == "paging" }},
+		{Name: "comparison", Keys: []string{"types", "summaries", "duplicates"}},
+		{Name: "no activities", Keys: []string{"activityList"}, Is: func(d replies.Document) bool { return d.EmptyList("activityList") }},
+
+		// Of the pages of Garmin Connect.
+		{Name: "activity of several sports", Keys: []string{"activityId", "startTimeGMT", "activityType"}, Is: isFlag("parent")},
+		{Name: "activity", Keys: []string{"activityId", "startTimeGMT", "activityType"}, Take: m.listedActivity},
+		{Name: "activity of several sports", Keys: []string{"activityId", "activityTypeDTO", "summaryDTO"}, Is: isFlag("isMultiSportParent")},
+		{Name: "activity", Keys: []string{"activityId", "activityTypeDTO", "summaryDTO"}, Take: m.openedActivity},
+		{Name: "no sleep", Keys: []string{"dailySleepDTO"}, Is: noSleep},
+		{Name: "sleep", Keys: []string{"dailySleepDTO"}, Take: m.nightPage},
+		{Name: "hrv", Keys: []string{"hrvSummary", "hrvReadings"}, Take: m.hrvPage},
+		{Name: "hrv of a night", Keys: day("weeklyAvg", "lastNightAvg"), Take: m.hrvOfNight},
+		{Name: "sleep score", Keys: day("value"), Is: repliedBy("/sleep/score"), Take: m.sleepScore},
+		{Name: "heart rate", Values: true, Keys: day("heartRateValues"), Take: m.heartPage},
+		{Name: "stress", Values: true, Keys: day("stressValuesArray"), Take: m.stressPage},
+		{Name: "breathing", Values: true, Keys: day("respirationValuesArray"), Take: m.breathPage},
+		{Name: "oxygen", Keys: day("averageSpO2", "lowestSpO2"), Take: m.oxygenPage},
+		{Name: "body battery", Keys: []string{"bodyBatteryValuesArray", "charged"}},
+		{Name: "daily", Keys: day("totalSteps", "totalKilocalories"), Take: m.dayPage},
+		{Name: "steps of a day", Keys: day("totalSteps", "totalDistance"), Take: m.stepsOfDay},
+		{Name: "steps", Keys: []string{"startGMT", "endGMT", "steps"}, Take: m.steps},
+		{Name: "stress of a day", Keys: day("values"), Is: func(d replies.Document) bool { return d.Inner("values").Has("overallStressLevel") }},
+		{Name: "water", Keys: day("valueInML"), Take: m.water},
+		{Name: "no weight", Keys: []string{"samplePk", "timestampGMT", "weight"}, Is: func(d replies.Document) bool { return !d.States("samplePk") }},
+		{Name: "weight", Keys: []string{"samplePk", "timestampGMT", "weight"}, Take: m.weighing},
+		{Name: "average weight", Keys: []string{"from", "until", "weight"}},
+		{Name: "blood pressure", Keys: []string{"measurementTimestampGMT", "systolic"}, Take: m.pressurePage},
+		{Name: "vo2 max of cycling", Keys: day("vo2MaxPreciseValue"), Is: func(d replies.Document) bool { return d.Under == "cycling" }},
+		{Name: "vo2 max", Keys: day("vo2MaxPreciseValue"), Take: m.maxMetrics},
+		{Name: "settings", Keys: []string{"userData", "userSleep"}, Take: m.settings},
+		{Name: "no data", Keys: []string{"path", "status", "body"}, Is: noData},
+	}}
+}
+
+func without(name string) func(replies.Document) bool {
+	return func(d replies.Document) bool { return !d.Has(name) }
+}
+
+func isFlag(name string) func(replies.Document) bool {
+	return func(d replies.Document) bool { return d.Flag(name) }
+}
+
+// isActivity tells an activity from an epoch, which has a sort of activity too.
+func isActivity(d replies.Document) bool {
+	if d.Under == "epochs" {
+		return false
+	}
+	return replies.HasOne("deviceName", "activityId", "activityName", "averageHeartRateInBeatsPerMinute", "averageSpeedInMetersPerSecond")(d) ||
+		strings.Contains(strings.ToLower(d.Under), "activit")
+}
+
+// repliedBy is whether a document stands in the recorded reply of an address.
+// Some say nothing of what they are without it.
+func repliedBy(part string) func(replies.Document) bool {
+	return func(d replies.Document) bool { return strings.Contains(d.Around("path").Text("path"), part) }
+}
+
+func noSleep(d replies.Document) bool {
+	return !d.Inner("dailySleepDTO").States("sleepStartTimestampGMT")
+}
+
+// noData is a recorded reply of Connect's services that holds nothing.
+func noData(d replies.Document) bool {
+	if !strings.Contains(d.Text("path"), "-service/") {
+		return false
+	}
+	return !d.States("body") || slices.Contains([]string{"[]", "{}"}, string(d.Raw("body")))
+}

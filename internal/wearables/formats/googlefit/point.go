@@ -1,0 +1,120 @@
+package googlefit
+
+import (
+	"strings"
+	"time"
+
+	"hale/internal/wearables"
+	"hale/internal/wearables/formats/replies"
+)
+
+// value is one field of a point. Its type tells which fields there are and in
+// which order.
+type value struct {
+	Float *float64 `json:"fpVal"`
+	Int   *float64 `json:"intVal"`
+}
+
+func (v value) number() (float64, bool) {
+	switch {
+	case v.Float != nil:
+		return *v.Float, true
+	case v.Int != nil:
+		return *v.Int, true
+	}
+	return 0, false
+}
+
+// number is the i-th field of a point. The interface lists values, the archive
+// lists objects of one value.
+func number(d replies.Document, i int) (float64, bool) {
+	var plain []value
+	if d.Into("value", &plain) && i < len(plain) {
+		return plain[i].number()
+	}
+	var wrapped []struct {
+		Value value `json:"value"`
+	}
+	if d.Into("fitValue", &wrapped) && i < len(wrapped) {
+		return wrapped[i].Value.number()
+	}
+	return 0, false
+}
+
+// span is when a point begins and ends. What is measured in a moment has one
+// time, and may leave out the first.
+func span(d replies.Document) (start, end time.Time, ok bool) {
+	end, ok = d.UnixNano("endTimeNanos")
+	if !ok {
+		return start, end, false
+	}
+	if start, ok = d.UnixNano("startTimeNanos"); !ok {
+		if d.States("startTimeNanos") {
+			return start, end, false
+		}
+		start = end
+	}
+	return start, end, !end.Before(start)
+}
+
+// origin is where a point comes from: the stream that it names, else the one
+// that it stands in.
+func origin(d replies.Document) (source wearables.Source, stream string) {
+	if id := d.Text("originDataSourceId"); id != "" {
+		return sourceOf(id)
+	}
+	return container(d)
+}
+
+// container is the stream that a point stands in.
+func container(d replies.Document) (source wearables.Source, stream string) {
+	if id := d.Around("Data Source").Text("Data Source"); id != "" {
+		return sourceOf(id)
+	}
+	return sourceOf(d.Around("dataSourceId").Text("dataSourceId"))
+}
+
+const (
+	services  = "com.google.android.gms" // what the platform worked out by itself
+	userInput = "user_input"             // the stream of what was typed in
+)
+
+// sourceOf reads the id of a stream, raw or derived:
+//
+//	derived:com.google.step_count.delta:com.example.app:maker:model:serial:name
+//
+// in which the app, or the three words on the device, may be missing. Nothing
+// in it says what sort of device it is, so that the type is unknown, and what
+// the device is called is left alone.
+func sourceOf(id string) (source wearables.Source, stream string) {
+	source = wearables.Source{Provider: Provider, Type: "unknown"}
+	parts := strings.Split(id, ":")
+	if len(parts) < 3 || len(id) > 1000 {
+		return source, ""
+	}
+	if app := parts[2]; isPackage(app) {
+		source.AppID = app
+	}
+	if len(parts) > 3 {
+		stream = parts[len(parts)-1]
+	}
+	if stream == userInput {
+		source.Type = "app"
+	}
+	return source, stream
+}
+
+// isPackage is whether a word is a name such as com.example.app.
+func isPackage(s string) bool {
+	if len(s) > 200 || !strings.Contains(s, ".") || strings.HasPrefix(s, ".") || strings.HasSuffix(s, ".") {
+		return false
+	}
+	for _, c := range []byte(s) {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '_', c == '.':
+		default:
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,118 @@
+package googlefit
+
+import (
+	"hale/internal/wearables"
+	"hale/internal/wearables/formats/replies"
+	"hale/internal/wearables/formats/sheet"
+)
+
+// target is where the first field of a point goes.
+type target struct {
+	resource, sampleType string
+	times                float64 // from the platform's unit to ours
+}
+
+// levels are measured in a moment: bpm, kg, %, mmol/L, °C; litres that were
+// drunk.
+var levels = map[string]target{
+	"heart_rate.bpm":      {"heartrate", "", 1},
+	"weight":              {"body_weight", "", 1},
+	"body.fat.percentage": {"body_fat", "", 1},
+	"blood_glucose":       {"glucose", "", 1},
+	"oxygen_saturation":   {"blood_oxygen", "", 1},
+	"body.temperature":    {"body_temperature", "", 1},
+	"hydration":           {"water", "", 1000},
+}
+
+// amounts are counted from one time to another: steps, metres.
+var amounts = map[string]target{
+	"step_count.delta": {"steps", "", 1},
+	"distance.delta":   {"distance", "", 1},
+}
+
+func (m *reader) level(d replies.Document, to target) replies.Verdict {
+	start, _, ok := span(d)
+	if !ok {
+		return replies.BadDate
+	}
+	v, ok := number(d, 0)
+	if !ok || v <= 0 { // some devices write 0 while nobody wears them
+		return replies.BadValue
+	}
+	source, _ := origin(d)
+	m.Gather.At(sheet.Key{Resource: to.resource, Type: to.sampleType, Source: source}, start.UnixMicro(), wearables.NoOffset, v*to.times)
+	return replies.Mapped
+}
+
+func (m *reader) amount(d replies.Document, to target) replies.Verdict {
+	start, end, ok := span(d)
+	if !ok || end.Sub(start) > longestSpan {
+		return replies.BadDate
+	}
+	v, ok := number(d, 0)
+	if !ok || v < 0 {
+		return replies.BadValue
+	}
+	key := sheet.Key{Resource: to.resource, Type: to.sampleType, Source: counted(d)}
+	m.Gather.Span(key, start.UnixMicro(), end.UnixMicro(), wearables.NoOffset, v*to.times)
+	return replies.Mapped
+}
+
+// counted is the source of an amount. The archive has the same steps in
+// several streams that the platform made: merged, estimated, of one sensor.
+// They are cut at different times, so each is a source of its own there, and a
+// day takes of each what no other has. A reply is of one stream, so that its
+// points are told apart by the apps they come from.
+func counted(d replies.Document) wearables.Source {
+	if !d.Has("fitValue") {
+		source, _ := origin(d)
+		return source
+	}
+	source, stream := container(d)
+	if source.AppID == services && isWord(stream) {
+		source.AppID += ":" + stream
+	}
+	return source
+}
+
+func isWord(s string) bool {
+	for _, c := range []byte(s) {
+		if c != '_' && (c < 'a' || c > 'z') && (c < '0' || c > '9') {
+			return false
+		}
+	}
+	return s != "" && len(s) < 60
+}
+
+// pressure takes a systolic and a diastolic pressure, mmHg.
+func (m *reader) pressure(d replies.Document) replies.Verdict {
+	start, _, ok := span(d)
+	if !ok {
+		return replies.BadDate
+	}
+	systolic, high := number(d, 0)
+	diastolic, low := number(d, 1)
+	if !high || !low || systolic <= 0 || diastolic <= 0 {
+		return replies.BadValue
+	}
+	source, _ := origin(d)
+	m.Gather.Pair(sheet.Key{Resource: "blood_pressure", Source: source}, start.UnixMicro(), wearables.NoOffset, systolic, diastolic)
+	return replies.Mapped
+}
+
+// height keeps the last height, in metres, for the profile.
+func (m *reader) height(d replies.Document) replies.Verdict {
+	start, _, ok := span(d)
+	if !ok {
+		return replies.BadDate
+	}
+	metres, ok := number(d, 0)
+	if !ok || metres < 0.3 || metres > 3 {
+		return replies.BadValue
+	}
+	if at := start.UnixMicro(); m.person.Height == nil || at >= m.person.HeightAt {
+		centimetres := 100 * metres
+		m.person.Height, m.person.HeightAt = &centimetres, at
+	}
+	return replies.Mapped
+}

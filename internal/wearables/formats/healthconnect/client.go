@@ -1,0 +1,143 @@
+package healthconnect
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/wearables/formats/replies"
+)
+
+// written is what a record says besides its values. Times are milliseconds of
+// Unix time, offsets seconds, as the platform has them; nil where there is
+// none, or none that can be read.
+type written struct {
+	id       []byte // a UUID; nil when there is none
+	modified int64
+	app      string
+	device   int64 // its type; noDevice when there is none
+	method   int64
+
+	start, end             any // start alone for a moment
+	startOffset, endOffset any
+}
+
+const noDevice = -1
+
+// client reads what react-native-health-connect and capacitor-health-connect
+// write: the client library's names of everything.
+func client(d replies.Document, f *form) written {
+	w := written{device: noDevice}
+	meta := d.Inner("metadata")
+	w.app = meta.Text("dataOrigin")
+	w.identify(meta.Text("id"), meta.Text("lastModifiedTime"))
+	w.method, _ = meta.Integer("recordingMethod")
+	if n, ok := meta.Integer("device"); ok && n > 0 { // early versions have its type alone
+		w.device = n
+	}
+	if device := meta.Inner("device"); !device.Empty() {
+		w.device, _ = device.Integer("type")
+	}
+	if f.span {
+		w.start, w.end = millis(d.Text("startTime")), millis(d.Text("endTime"))
+		w.startOffset, w.endOffset = zoneOffset(d, "startZoneOffset"), zoneOffset(d, "endZoneOffset")
+		return w
+	}
+	w.start, w.startOffset = millis(d.Text("time")), zoneOffset(d, "zoneOffset")
+	return w
+}
+
+// gateway reads what HCGateway replies: the record without its metadata and
+// its times, which stand around it.
+func gateway(d replies.Document, f *form) written {
+	w := written{device: noDevice, app: d.Text("app"), start: millis(d.Text("start"))}
+	w.identify(d.Text("id"), "")
+	in := d.Inner("data")
+	if f.span {
+		w.end = millis(d.Text("end"))
+		w.startOffset, w.endOffset = zoneOffset(in, "startZoneOffset"), zoneOffset(in, "endZoneOffset")
+		return w
+	}
+	w.startOffset = zoneOffset(in, "zoneOffset")
+	return w
+}
+
+func (w *written) identify(id, modified string) {
+	if parsed, err := uuid.Parse(id); err == nil {
+		w.id = parsed[:]
+	}
+	if at, err := time.Parse(time.RFC3339Nano, modified); err == nil {
+		w.modified = at.UnixMilli()
+	}
+}
+
+// millis is an instant, cut to milliseconds as the platform does.
+func millis(s string) any {
+	at, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		return nil
+	}
+	return at.UnixMilli()
+}
+
+// zoneOffset is an offset as {"id": "+08:00", "totalSeconds": 28800}, or as its
+// id alone.
+func zoneOffset(d replies.Document, name string) any {
+	if seconds, ok := d.Inner(name).Integer("totalSeconds"); ok {
+		return seconds
+	}
+	id := d.Text(name)
+	if id == "Z" {
+		return int64(0)
+	}
+	for _, layout := range []string{"-07:00", "-07:00:00", "-07"} {
+		if at, err := time.Parse(layout, id); err == nil {
+			_, seconds := at.Zone()
+			return int64(seconds)
+		}
+	}
+	return nil
+}
+
+// values are those of a record in the order of its form's fields. What should
+// be there and is not is an empty text, which is no number; what may be
+// missing is nil.
+func (f *form) values(d replies.Document) []any {
+	all := make([]any, len(f.fields))
+	for i := range f.fields {
+		all[i] = f.fields[i].read(d)
+	}
+	return all
+}
+
+func (f *field) read(d replies.Document) any {
+	raw := d.Raw(f.name)
+	if len(f.in) == 0 {
+		return specimenCode(raw)
+	}
+	if v, ok := f.in.read(raw); ok {
+		return v
+	}
+	if f.may && !d.States(f.name) {
+		return nil
+	}
+	return ""
+}
+
+func specimenCode(raw json.RawMessage) any {
+	if v, ok := replies.NumberOf(raw); ok {
+		return int64(v)
+	}
+	word, err := strconv.Unquote(string(raw))
+	if err != nil {
+		return nil
+	}
+	if i := slices.Index(specimenWords, strings.ToLower(word)); i > 0 {
+		return int64(i)
+	}
+	return nil
+}

@@ -1,0 +1,110 @@
+package healthconnect
+
+import (
+	"context"
+	"time"
+
+	"hale/internal/platform/civil"
+	"hale/internal/wearables"
+	"hale/internal/wearables/derive"
+	"hale/internal/wearables/formats/files"
+	"hale/internal/wearables/formats/sheet"
+)
+
+// importer is one import.
+type importer struct {
+	db       *database
+	store    *files.Store
+	outcome  *files.Outcome
+	sources  *sources
+	zones    *zones
+	workouts *workouts
+	gather   sheet.Gather
+	person   derive.Person
+	from     int64 // bytes of the file that were read before
+	size     int64 // of the file, in bytes
+	done     int   // tables
+}
+
+// importDatabase reads all tables into the store. Of size bytes that the file
+// has, the first were read before.
+func importDatabase(ctx context.Context, in files.Input, db *database, from, size int64, outcome *files.Outcome) (err error) {
+	m := &importer{db: db, outcome: outcome, from: from, size: size}
+	if m.store, err = in.Store(ctx, Provider, outcome); err != nil {
+		return err
+	}
+	if m.sources, err = db.sources(ctx); err != nil {
+		return err
+	}
+	if m.zones, err = db.zones(ctx, sheet.Zone(in)); err != nil {
+		return err
+	}
+	if err := m.readWorkouts(ctx); err != nil {
+		return err
+	}
+	for i := range rules {
+		if err := m.read(ctx, &rules[i]); err != nil {
+			return err
+		}
+		m.done++
+		m.tell()
+	}
+	if err := m.flush(ctx, true); err != nil {
+		return err
+	}
+	if m.person.Height != nil {
+		m.store.Person(&m.person)
+	}
+	if err := m.readSleep(ctx); err != nil {
+		return err
+	}
+	if err := m.storeWorkouts(ctx); err != nil {
+		return err
+	}
+	if err := m.countHomeless(ctx); err != nil {
+		return err
+	}
+	outcome.Bytes = size
+	return m.store.Finish(ctx)
+}
+
+// tell says how far the import is. How many bytes a table has nobody knows, so
+// tables count alike.
+func (m *importer) tell() {
+	done := m.from + (m.size-m.from)*int64(m.done)/int64(len(rules)+1)
+	m.store.Tell(done, m.size, m.outcome.Records, m.outcome.Report.Skipped())
+}
+
+// countHomeless counts the rows of tables that nothing is made of.
+func (m *importer) countHomeless(ctx context.Context) error {
+	for _, table := range homeless {
+		if !m.db.has(table) {
+			continue
+		}
+		err := m.db.query(ctx, `SELECT COUNT(*) FROM `+table, 1, func(row []any) error {
+			n, _ := integer(row[0])
+			if n == 0 {
+				return nil
+			}
+			count := m.outcome.Type(name(table))
+			count.Read += n
+			count.Skipped += n
+			m.outcome.Left(count)
+			m.outcome.Records += n
+			return nil
+		})
+		if err := m.overDamage(err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// localDate is the calendar day of an instant at an offset; without one, the
+// day in UTC.
+func localDate(at int64, offset int32) civil.Date {
+	if offset == wearables.NoOffset {
+		offset = 0
+	}
+	return civil.DateOf(time.UnixMicro(at).UTC().Add(time.Duration(offset) * time.Second))
+}

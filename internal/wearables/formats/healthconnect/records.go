@@ -1,0 +1,274 @@
+package healthconnect
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"hale/internal/wearables"
+	"hale/internal/wearables/derive"
+	"hale/internal/wearables/formats/files"
+	"hale/internal/wearables/formats/sheet"
+)
+
+// record is one row of a table.
+type record struct {
+	app, device, method int64
+	start, end          int64 // UTC microseconds
+	offset              int32
+	value, value2       float64
+	source              string // of glucose: what was measured
+	where               string // of a thermometer
+}
+
+// statement selects the rows of a rule's table in order of time, so that
+// copies stand together and blocks of samples are filled one after the other.
+// A series' record is found by its rowid, which no two have.
+func (db *database) statement(r *rule) (text string, ok bool) {
+	at, offset := r.clock()
+	table, prefix, from := r.table, "", r.table
+	if r.shape == series {
+		if !db.has(r.table, "parent_key", "epoch_millis", r.value) {
+			return "", false
+		}
+		table, prefix = r.parent, "p."
+		from = r.table + ` s JOIN ` + r.parent + ` p ON p.rowid = s.parent_key`
+	}
+	end := "NULL"
+	if r.shape == span || r.shape == length {
+		end = "end_time"
+	}
+	needed := []string{at}
+	for _, c := range []string{end, r.value, r.value2} {
+		if c != "" && c != "NULL" && r.shape != series {
+			needed = append(needed, c)
+		}
+	}
+	if !db.has(table, needed...) {
+		return "", false
+	}
+	start, value, value2 := at, r.value, r.value2
+	if r.shape == series {
+		start, value = "s.epoch_millis", "s."+r.value
+	}
+	if value == "" {
+		value = "NULL"
+	}
+	if value2 == "" {
+		value2 = "NULL"
+	}
+	location := "NULL"
+	if r.where != nil {
+		location = db.column(table, prefix, "measurement_location")
+	}
+	return `SELECT ` + db.column(table, prefix, "app_info_id") + `, ` + db.column(table, prefix, "device_info_id") + `, ` +
+		db.column(table, prefix, "recording_method") + `, ` + start + `, ` + db.column(table, prefix, offset) + `, ` +
+		end + `, ` + value + `, ` + value2 + `, ` + location + ` FROM ` + from + ` ORDER BY ` + start, true
+}
+
+// statementColumns is how many a statement selects.
+const statementColumns = 9
+
+// read reads a table. What comes before damage is kept, and the next table is
+// read all the same.
+func (m *importer) read(ctx context.Context, r *rule) error {
+	text, ok := m.db.statement(r)
+	if !ok {
+		return nil
+	}
+	var count *files.TypeCount // an empty table is none of the file's types
+	var group []record
+	err := m.db.query(ctx, text, statementColumns, func(row []any) error {
+		if count == nil {
+			count = m.outcome.Type(name(r.table))
+		}
+		one, ok := m.record(r, row, count)
+		if !ok {
+			return nil
+		}
+		if r.shape != span {
+			return m.take(ctx, r, &one, count)
+		}
+		if len(group) > 0 && (group[0].start != one.start || len(group) > longestGroup) {
+			if err := m.takeAll(ctx, r, group, count); err != nil {
+				return err
+			}
+			group = group[:0]
+		}
+		group = append(group, one)
+		return nil
+	})
+	if err == nil || errors.Is(err, errDamaged) {
+		err = errors.Join(m.takeAll(ctx, r, group, count), err)
+	}
+	return m.overDamage(err)
+}
+
+// overDamage counts damage to the file and goes on.
+func (m *importer) overDamage(err error) error {
+	if errors.Is(err, errDamaged) {
+		m.outcome.Damaged++
+		m.outcome.Truncated = true
+		return nil
+	}
+	return err
+}
+
+// record reads a row. Rows without the value, as a meal without caffeine, are
+// none; a bad one is counted.
+func (m *importer) record(r *rule, row []any, count *files.TypeCount) (one record, ok bool) {
+	if r.value != "" && row[6] == nil {
+		return one, false
+	}
+	one.app, _ = integer(row[0])
+	one.device, _ = integer(row[1])
+	one.method, _ = integer(row[2])
+	var good bool
+	if one.start, good = moment(row[3]); good {
+		one.end = one.start
+		if row[5] != nil {
+			one.end, good = moment(row[5])
+		}
+	}
+	bad := func(why *int64) (record, bool) {
+		m.outcome.Records++
+		count.Read++
+		*why++
+		return record{}, false
+	}
+	if !good || one.end < one.start {
+		return bad(&count.BadDate)
+	}
+	one.offset = m.zones.of(one.app, one.start, row[4])
+	if r.value == "" {
+		one.value = float64(one.end-one.start) / 60e6
+		return one, true
+	}
+	one.value, good = number(row[6])
+	if r.shape == pair && good {
+		one.value2, good = number(row[7])
+	}
+	if !good {
+		return bad(&count.BadValue)
+	}
+	if r.category == nutrition && math.Abs(one.value) < 1e-300 {
+		return record{}, false // how the platform writes what nobody knows of a meal
+	}
+	one.value *= r.times
+	one.source = specimen(row[7])
+	if n, ok := integer(row[8]); ok && n > 0 && n < int64(len(r.where)) {
+		one.where = r.where[n]
+	}
+	return one, true
+}
+
+// takeAll takes records that start together, without copies. What was eaten and
+// drunk is added up.
+func (m *importer) takeAll(ctx context.Context, r *rule, group []record, count *files.TypeCount) error {
+	group = m.withoutCopies(group, r.category)
+	if r.category == nutrition {
+		group = m.meal(group, count)
+	}
+	for _, one := range group {
+		if err := m.take(ctx, r, &one, count); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// meal is what each source says was eaten or drunk at one moment, which diaries
+// tell food by food, and a series has one value at a time.
+func (m *importer) meal(group []record, count *files.TypeCount) (whole []record) {
+	slices.SortStableFunc(group, func(a, b record) int { return cmp.Compare(a.value, b.value) }) // so that sums are the same to the last digit
+	known := map[wearables.Source]int{}
+	for _, one := range group {
+		source := m.sources.of(one.app, one.device, one.method)
+		i, ok := known[source]
+		if !ok {
+			known[source] = len(whole)
+			whole = append(whole, one)
+			continue
+		}
+		sum := &whole[i]
+		sum.value += one.value
+		sum.end, sum.offset = max(sum.end, one.end), max(sum.offset, one.offset)
+		m.outcome.Records++
+		m.outcome.Report.Mapped++
+		count.Read++
+		count.Mapped++
+	}
+	return whole
+}
+
+// take adds a record to its series, or to what is known of the day or person.
+func (m *importer) take(ctx context.Context, r *rule, one *record, count *files.TypeCount) error {
+	m.outcome.Records++
+	count.Read++
+	used := m.workouts.add(r.effort, one)
+	if r.resource == "" && r.shape == span && !used {
+		count.Skipped++
+		m.outcome.Left(count)
+		return nil
+	}
+	count.Mapped++
+	m.outcome.Report.Mapped++
+	source := m.sources.of(one.app, one.device, one.method)
+	key := sheet.Key{Resource: r.resource, Type: r.kind, Extra: one.where, Source: source}
+	switch r.shape {
+	case span, length:
+		if r.resource != "" {
+			m.gather.Span(key, one.start, one.end, one.offset, one.value)
+		}
+	case pair:
+		m.gather.Pair(key, one.start, one.offset, one.value, one.value2)
+	case resting:
+		value := one.value
+		m.store.Fact(localDate(one.start, one.offset), derive.DayFacts{RestingBPM: &value})
+	case height:
+		if value := one.value; m.person.Height == nil || one.start >= m.person.HeightAt {
+			m.person.Height, m.person.HeightAt = &value, one.start
+		}
+	case glucose:
+		m.gather.At(one.measured(key), one.start, one.offset, one.value)
+	case point, series:
+		m.gather.At(key, one.start, one.offset, one.value)
+	}
+	return m.flush(ctx, false)
+}
+
+// measured tells a sensor's glucose from that of a drop of blood, unless the
+// person typed it in.
+func (one *record) measured(key sheet.Key) sheet.Key {
+	if one.source == "" || key.Source.Type == "app" {
+		return key
+	}
+	key.Source.Type = one.source
+	if one.source == "automatic" {
+		key.Type = "automatic"
+	}
+	return key
+}
+
+// specimen is a glucose record's source as a source type: interstitial fluid
+// is what sensors measure, capillary blood is a drop from a finger.
+func specimen(v any) string {
+	switch v {
+	case int64(1), "1":
+		return "automatic"
+	case int64(2), "2":
+		return "fingerprick"
+	}
+	return ""
+}
+
+// flush stores what was gathered once it is worth it, or at the end.
+func (m *importer) flush(ctx context.Context, end bool) error {
+	if m.gather.N == 0 || m.gather.N < sheet.Full && !end {
+		return nil
+	}
+	m.tell()
+	return m.store.Samples(ctx, m.gather.Take())
+}

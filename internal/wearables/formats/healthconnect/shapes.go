@@ -1,0 +1,167 @@
+package healthconnect
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"hale/internal/wearables/formats/replies"
+)
+
+// form is how a record looks as JSON, and where it stands in the export.
+type form struct {
+	record string // the client library's name of its class, without "Record"
+	table  string
+	span   bool // of startTime to endTime, else at time
+	fields []field
+	many   *many
+	also   []string // other names of it, as folded has them
+}
+
+// field is a value of a record.
+type field struct {
+	column string
+	name   string // in JSON
+	in     measure
+	flat   string  // HC Webhook's name of it; empty when it has none
+	times  float64 // from HC Webhook's unit to the platform's
+	may    bool    // be missing
+}
+
+// many are the samples of a record, which have a table of their own.
+type many struct {
+	table string
+	list  string // in JSON
+	field
+}
+
+// location is where a thermometer was, as a number.
+var location = []field{{column: "measurement_location", name: "measurementLocation", in: plain, may: true}}
+
+// forms are the records that something is made of. What that is the table of
+// rules says for both, the export and the JSON.
+var forms = []form{
+	{record: "Steps", table: "steps_record_table", span: true, fields: []field{{column: "count", name: "count", in: plain, flat: "count", times: 1}}},
+	{record: "Distance", table: "distance_record_table", span: true, fields: []field{{column: "distance", name: "distance", in: metre, flat: "meters", times: 1}}},
+	{
+		record: "ActiveCaloriesBurned", table: "active_calories_burned_record_table", span: true, also: []string{"activecalories"},
+		fields: []field{{column: "energy", name: "energy", in: calorie, flat: "calories", times: 1000}},
+	},
+	{record: "ElevationGained", table: "elevation_gained_record_table", span: true, fields: []field{{column: "elevation", name: "elevation", in: metre}}},
+	{record: "FloorsClimbed", table: "floors_climbed_record_table", span: true, fields: []field{{column: "floors", name: "floors", in: plain}}},
+	{record: "WheelchairPushes", table: "wheelchair_pushes_record_table", span: true, fields: []field{{column: "count", name: "count", in: plain}}},
+	{record: "Hydration", table: "hydration_record_table", span: true, fields: []field{{column: "volume", name: "volume", in: litre, flat: "liters", times: 1}}},
+	{record: "Nutrition", table: "nutrition_record_table", span: true, fields: []field{
+		{column: "total_carbohydrate", name: "totalCarbohydrate", in: gram, flat: "carbs_grams", times: 1, may: true},
+		{column: "caffeine", name: "caffeine", in: gram, may: true},
+	}},
+	{record: "MindfulnessSession", table: "mindfulness_session_record_table", span: true},
+
+	{record: "HeartRate", table: "heart_rate_record_table", span: true, many: &many{
+		table: "heart_rate_record_series_table", list: "samples",
+		field: field{column: "beats_per_minute", name: "beatsPerMinute", in: plain, flat: "bpm", times: 1},
+	}},
+	{record: "SkinTemperature", table: "skin_temperature_record_table", span: true, fields: location, many: &many{
+		table: "skin_temperature_delta_table", list: "deltas",
+		field: field{column: "delta", name: "delta", in: celsius, flat: "delta_celsius", times: 1},
+	}},
+
+	{
+		record: "HeartRateVariabilityRmssd", table: "heart_rate_variability_rmssd_record_table", also: []string{"heartratevariability"},
+		fields: []field{{column: "heart_rate_variability_millis", name: "heartRateVariabilityMillis", in: plain, flat: "rmssd_millis", times: 1}},
+	},
+	{record: "OxygenSaturation", table: "oxygen_saturation_record_table", fields: []field{{column: "percentage", name: "percentage", in: plain, flat: "percentage", times: 1}}},
+	{record: "RespiratoryRate", table: "respiratory_rate_record_table", fields: []field{{column: "rate", name: "rate", in: plain, flat: "rate", times: 1}}},
+	{record: "BodyTemperature", table: "body_temperature_record_table", fields: append([]field{{column: "temperature", name: "temperature", in: celsius, flat: "celsius", times: 1}}, location...)},
+	{record: "BasalBodyTemperature", table: "basal_body_temperature_record_table", fields: []field{{column: "temperature", name: "temperature", in: celsius, flat: "celsius", times: 1}}},
+	{record: "BloodGlucose", table: "blood_glucose_record_table", fields: []field{
+		{column: "level", name: "level", in: millimolar, flat: "mmol_per_liter", times: 1},
+		{column: "specimen_source", name: "specimenSource", in: specimens, may: true},
+	}},
+	{record: "BloodPressure", table: "blood_pressure_record_table", fields: []field{
+		{column: "systolic", name: "systolic", in: mercury, flat: "systolic", times: 1},
+		{column: "diastolic", name: "diastolic", in: mercury, flat: "diastolic", times: 1},
+	}},
+	{record: "Vo2Max", table: "vo2_max_record_table", fields: []field{{
+		column: "vo2_milliliters_per_minute_kilogram", name: "vo2MillilitersPerMinuteKilogram", in: plain, flat: "ml_per_kg_per_min", times: 1,
+	}}},
+	{record: "Weight", table: "weight_record_table", fields: []field{{column: "weight", name: "weight", in: gram, flat: "kilograms", times: 1000}}},
+	{record: "BodyFat", table: "body_fat_record_table", fields: []field{{column: "percentage", name: "percentage", in: plain, flat: "percentage", times: 1}}},
+	{record: "LeanBodyMass", table: "lean_body_mass_record_table", fields: []field{{column: "mass", name: "mass", in: gram, flat: "kilograms", times: 1000}}},
+	{record: "RestingHeartRate", table: "resting_heart_rate_record_table", fields: []field{{column: "beats_per_minute", name: "beatsPerMinute", in: plain, flat: "bpm", times: 1}}},
+	{record: "Height", table: "height_record_table", fields: []field{{column: "height", name: "height", in: metre, flat: "meters", times: 1}}},
+
+	{record: "SleepSession", table: sleepTable, span: true, also: []string{"sleep"}},
+	{record: "ExerciseSession", table: exerciseTable, span: true, also: []string{"exercise", "activitysession"}},
+}
+
+// homelessForms are the records that are counted alone: the table, and what
+// the client library or a writer calls it besides the table's own name.
+var homelessForms = func() (all []form) {
+	also := map[string][]string{
+		"total_calories_burned_record_table": {"totalcalories"}, "menstruation_flow_record_table": {"menstruation"},
+	}
+	for _, table := range homeless {
+		all = append(all, form{record: folded(name(table)), table: table, also: also[table]})
+	}
+	return all
+}()
+
+// formNamed is the record that a list or a record names: HeartRate, heartRate,
+// heart_rate, HeartRateRecord, HeartRateSeries; nil when there is none.
+func formNamed(s string) *form { return formsByName[folded(s)] }
+
+var formsByName = func() map[string]*form {
+	all := map[string]*form{}
+	for _, list := range [][]form{forms, homelessForms} {
+		for i := range list {
+			f := &list[i]
+			for _, name := range append([]string{folded(f.record)}, f.also...) {
+				all[name] = f
+			}
+		}
+	}
+	return all
+}()
+
+// folded is a name without its case, hyphens and endings.
+func folded(s string) string {
+	if len(s) > 60 {
+		return ""
+	}
+	s = strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || r == ' ' {
+			return -1
+		}
+		return r
+	}, strings.ToLower(s))
+	for _, end := range []string{"records", "record", "series"} {
+		if short, ok := strings.CutSuffix(s, end); ok {
+			return short
+		}
+	}
+	return s
+}
+
+// tellers are fields that only one kind of record has. Others, such as count,
+// energy, percentage, mass and temperature, say nothing of their record.
+var tellers = map[string]string{
+	"distance": "Distance", "elevation": "ElevationGained", "floors": "FloorsClimbed", "volume": "Hydration", "totalCarbohydrate": "Nutrition",
+	"deltas": "SkinTemperature", "heartRateVariabilityMillis": "HeartRateVariabilityRmssd", "rate": "RespiratoryRate", "level": "BloodGlucose",
+	"systolic": "BloodPressure", "vo2MillilitersPerMinuteKilogram": "Vo2Max", "weight": "Weight", "height": "Height", "beatsPerMinute": "RestingHeartRate",
+	"stages": "SleepSession", "exerciseType": "ExerciseSession", "basalMetabolicRate": "BasalMetabolicRate",
+}
+
+// formOf tells a record that nothing names by its fields; nil when they could
+// be those of several.
+func formOf(d replies.Document) *form {
+	if samples := d.Documents("samples"); len(samples) > 0 && samples[0].States("beatsPerMinute") {
+		return formNamed("HeartRate")
+	}
+	for _, name := range slices.Sorted(maps.Keys(tellers)) {
+		if d.States(name) {
+			return formNamed(tellers[name])
+		}
+	}
+	return nil
+}

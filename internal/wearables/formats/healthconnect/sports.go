@@ -1,0 +1,30 @@
+package healthconnect
+
+import (
+	"hale/internal/wearables/derive"
+	"hale/internal/wearables/formats/sports"
+)
+
+// exercises are the platform's types of exercise by their number, from 0, each
+// by its name in HealthKit's list or, where that has none, by its own.
+//
+// Source: android.health.connect.datatypes.ExerciseSessionType.
+var exercises = []string{
+	"Other", "Badminton", "Baseball", "Basketball", "Cycling", "StationaryCycling", "BootCamp", "Boxing", "Calisthenics", "Cricket",
+	"Dance", "ExerciseClass", "Fencing", "AmericanFootball", "AustralianFootball", "DiscSports", "Golf", "MindAndBody", "Gymnastics",
+	"Handball", "HighIntensityIntervalTraining", "Hiking", "Hockey", "SkatingSports", "MartialArts", "PaddleSports", "Paragliding",
+	"Pilates", "Racquetball", "Climbing", "RollerHockey", "Rowing", "Rugby", "Running", "TreadmillRunning", "Sailing",
+	"UnderwaterDiving", "SkatingSports", "DownhillSkiing", "Snowboarding", "SnowSports", "Soccer", "Softball", "Squash",
+	"StairClimbing", "TraditionalStrengthTraining", "Flexibility", "SurfingSports", "OpenWaterSwimming", "Swimming", "TableTennis",
+	"Tennis", "Volleyball", "Walking", "WaterPolo", "TraditionalStrengthTraining", "WheelchairWalkPace", "Yoga", "Other",
+	"StairClimbing", "Elliptical", "Rowing",
+}
+
+// sportOf is the sport of a type of exercise. A number that is newer than the
+// list is another sport.
+func sportOf(code int64) derive.Sport {
+	if code < 0 || code >= int64(len(exercises)) {
+		return sports.Other
+	}
+	return sports.Named(exercises[code])
+}

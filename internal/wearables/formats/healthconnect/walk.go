@@ -1,0 +1,184 @@
+package healthconnect
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+
+	"hale/internal/platform/fault"
+	"hale/internal/wearables/formats/replies"
+	"hale/internal/wearables/formats/sheet"
+)
+
+const (
+	// maxRecord bounds one record that is JSON, in bytes. A route of some hours
+	// with a place each second has five million.
+	maxRecord = 16 << 20
+	// deepest is how many lists and objects a record may lie inside.
+	deepest = 6
+)
+
+// where is the place that an object stands at.
+type where struct {
+	form    *form // the record that the lists around it are named for; may be nil
+	webhook bool  // inside of what HC Webhook sends
+	depth   int
+}
+
+// walker goes through a file. Lists under the names of records and pages are
+// read one object at a time, everything else is a field.
+//
+// The walk of package replies takes no name for a list that is a field's as
+// well, as weight, height and distance are here.
+type walker struct {
+	decoder *json.Decoder
+	record  func(d replies.Document, at where) (bool, error) // whether an object is a record
+	nothing func(object bool) error                          // what is none and holds none
+	ended   func()                                           // hears that a record ended
+}
+
+// walk finds the records of a file, in order. io.ErrUnexpectedEOF says that
+// the file ends too early; any other error of the two functions ends the walk.
+func (w *walker) walk(in *sheet.Bounded) error {
+	w.decoder = json.NewDecoder(in)
+	w.decoder.UseNumber()
+	w.ended = in.Next
+	for {
+		token, err := w.decoder.Token()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+		if err := w.element(token, where{}); err != nil {
+			return unexpected(err)
+		}
+	}
+}
+
+// unexpected is the end of the file in the middle of a value.
+func unexpected(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// element reads a value of a list, or of the file, behind its first token.
+func (w *walker) element(token json.Token, at where) error {
+	defer w.ended()
+	switch token {
+	case json.Delim('['):
+		return w.list(at)
+	case json.Delim('{'):
+		_, holds, err := w.object(at)
+		if err != nil || holds {
+			return err
+		}
+		return w.nothing(true)
+	}
+	return w.nothing(false)
+}
+
+var errDeep = fault.New(fault.Unprocessable, "the file has lists inside of lists inside of lists")
+
+func (w *walker) list(at where) error {
+	if at.depth++; at.depth > deepest {
+		return errDeep
+	}
+	for w.decoder.More() {
+		token, err := w.decoder.Token()
+		if err != nil {
+			return err
+		}
+		if err := w.element(token, at); err != nil {
+			return err
+		}
+	}
+	_, err := w.decoder.Token()
+	return err
+}
+
+// object reads an object and its end. holds says that it is a record or holds
+// some; else it is a field of the object around it, or nothing.
+func (w *walker) object(at where) (raw json.RawMessage, holds bool, err error) {
+	if at.depth++; at.depth > deepest {
+		return nil, false, errDeep
+	}
+	fields := map[string]json.RawMessage{}
+	for w.decoder.More() {
+		token, err := w.decoder.Token()
+		if err != nil {
+			return nil, false, err
+		}
+		name, _ := token.(string) // the decoder takes nothing else for a name
+		field, some, err := w.field(name, at, fields)
+		if err != nil {
+			return nil, false, err
+		}
+		// What holds records is none, so that its other fields are not kept:
+		// between the records they could be endless.
+		if holds = holds || some; !holds || tellsWebhook(name) {
+			fields[name] = field
+		}
+	}
+	if _, err := w.decoder.Token(); err != nil {
+		return nil, false, err
+	}
+	if holds {
+		return nil, true, nil
+	}
+	if raw, err = json.Marshal(fields); err != nil {
+		return nil, false, err
+	}
+	d, _ := replies.Parse(raw) // it was written here
+	holds, err = w.record(d, at)
+	return raw, holds, err
+}
+
+// field reads the value of a name. fields are those before it.
+func (w *walker) field(name string, at where, fields map[string]json.RawMessage) (raw json.RawMessage, holds bool, err error) {
+	inner, may := at.inside(name, fields)
+	if !may {
+		err = w.decoder.Decode(&raw)
+		return raw, false, err
+	}
+	token, err := w.decoder.Token()
+	if err != nil {
+		return nil, false, err
+	}
+	switch token {
+	case json.Delim('['):
+		return nil, true, w.list(inner)
+	case json.Delim('{'):
+		return w.object(inner)
+	}
+	raw, err = json.Marshal(token)
+	return raw, false, err
+}
+
+// pages are names under which records stand whatever they are.
+var pages = map[string]bool{
+	"records":     true, // a page of react-native-health-connect
+	"result":      true, // the same in its early versions
+	"data":        true, // what HCGateway is sent
+	"raw_records": true, // such pages by the names of their records, in one object
+}
+
+// tellsWebhook is whether a field shows what HC Webhook sends.
+func tellsWebhook(name string) bool { return name == "app_version" || name == "timestamp" }
+
+// inside is where the value of a name stands, and whether it may hold records.
+// fields are those before it.
+func (p where) inside(name string, fields map[string]json.RawMessage) (where, bool) {
+	p.webhook = p.webhook || len(fields["app_version"]) > 0 && len(fields["timestamp"]) > 0
+	if pages[name] {
+		return p, true
+	}
+	if f := formNamed(name); f != nil {
+		p.form = f
+		return p, true
+	}
+	return p, false
+}

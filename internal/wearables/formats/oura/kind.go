@@ -1,0 +1,23 @@
+package oura
+
+import (
+	"hale/internal/wearables"
+	"hale/internal/wearables/formats/replies"
+)
+
+// Provider is the catalogue's name for Oura.
+const Provider = "oura"
+
+var maker = replies.Maker{Kind: "oura", Title: "Oura JSON", Provider: Provider, Lists: listNames, Open: open}
+
+// Kind is a file of Oura's documents.
+var Kind = maker.Files()
+
+// Sources: what the ring measured, and what its wearer told the app.
+var (
+	ring = wearables.Source{Provider: Provider, Type: "ring"}
+	app  = wearables.Source{Provider: Provider, Type: "app"}
+)
+
+// reader takes Oura's documents of one file.
+type reader struct{ *replies.Reader }

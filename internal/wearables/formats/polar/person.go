@@ -1,0 +1,58 @@
+package polar
+
+import (
+	"strings"
+
+	"hale/internal/wearables/formats/replies"
+	"hale/internal/wearables/formats/sheet"
+)
+
+// physical takes what the wearer told Polar of the body, from when it was told.
+func (r *reader) physical(doc replies.Document) replies.Verdict {
+	d := spelled(doc)
+	at, _, ok := d.Moment("created") // in UTC everywhere
+	if !ok {
+		return replies.BadDate
+	}
+	before, offset := r.Gather.N, r.OffsetIn("", at)
+	for _, f := range []struct{ name, resource string }{{"weight", "body_weight"}, {"vo2_max", "vo2_max"}} {
+		if v := d.Positive(f.name); v != nil {
+			r.Gather.At(sheet.Key{Resource: f.resource, Source: app}, at.UnixMicro(), offset, *v)
+		}
+	}
+	tall := r.height(d, at.UnixMicro())
+	return replies.Kept(r.Gather.N > before || tall)
+}
+
+// user takes the account. Names and the weight, which has no day, are not read.
+func (r *reader) user(doc replies.Document) replies.Verdict {
+	d := spelled(doc)
+	known := r.height(d, 0)
+	if sex := strings.ToLower(d.Text("gender")); sex == "female" || sex == "male" {
+		r.person.Sex, known = sex, true
+	}
+	if born, ok := d.Birth("birthdate"); ok {
+		r.person.Birth, known = born, true
+	}
+	if !known {
+		return replies.BadValue
+	}
+	r.Sink.Person(&r.person)
+	return replies.Mapped
+}
+
+// height is in cm; at is when it was told, in UTC microseconds. The account's has
+// none, and 0 instead: it is that of the day on which the file came, which is
+// later than any in the file.
+func (r *reader) height(d either, at int64) bool {
+	height := d.Positive("height")
+	if height == nil || *height < 30 || *height > 300 {
+		return false
+	}
+	undated := r.person.Height != nil && r.person.HeightAt == 0
+	if at == 0 || !undated && at >= r.person.HeightAt {
+		r.person.Height, r.person.HeightAt = height, at
+		r.Sink.Person(&r.person)
+	}
+	return true
+}

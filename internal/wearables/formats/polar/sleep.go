@@ -1,0 +1,168 @@
+package polar
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+
+	"hale/internal/wearables"
+	"hale/internal/wearables/derive"
+	"hale/internal/wearables/formats/replies"
+	"hale/internal/wearables/formats/sheet"
+)
+
+// stages are Polar's numbers: awake, REM, two sorts of light sleep, deep. What
+// was not recognised is sleep without a stage.
+var stages = map[float64]int8{0: derive.Awake, 1: derive.REM, 2: derive.Light, 3: derive.Light, 4: derive.Deep}
+
+// sleep takes a night with its stages and heart rate.
+func (r *reader) sleep(d replies.Document) replies.Verdict {
+	start, offset, began := d.Moment("sleep_start_time")
+	end, waking, ended := d.Moment("sleep_end_time")
+	if !began || !ended || end.Sub(start) > replies.LongestSleep {
+		return replies.BadDate
+	}
+	night := replies.Night{
+		Source: watch, Start: start, End: end, Offset: waking,
+		Sleep: replies.Sleep{
+			Light: d.Whole("light_sleep"), Deep: d.Whole("deep_sleep"), REM: d.Whole("rem_sleep"),
+			Awake: d.Whole("total_interruption_duration"), Score: replies.Whole(d.Positive("sleep_score")),
+		},
+	}
+	if day, ok := d.Day("date"); ok {
+		night.Date = day
+	}
+	night.Sleep.Total = replies.Sum(night.Sleep.Light, night.Sleep.Deep, night.Sleep.REM, d.Whole("unrecognized_sleep_stage"))
+	night.Stages = r.hypnogram(d, start, end, offset)
+	became := r.Night(night)
+	if became == replies.Mapped {
+		r.clocked(clock(d, "heart_rate_samples"), hearts, start, end, offset, "sleep.heart_rate_samples")
+	}
+	return became
+}
+
+// shown is a value at a time on the clock, in minutes of its day; below zero
+// where that was none.
+type shown struct {
+	minute int
+	v      float64
+}
+
+// clock reads values by the time of a night: {"23:45": 54}.
+func clock(d replies.Document, name string) (values []shown) {
+	var all map[string]json.RawMessage
+	if !d.Into(name, &all) {
+		return nil
+	}
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		if v, stated := replies.NumberOf(all[key]); stated {
+			values = append(values, shown{minuteOf(key), v})
+		}
+	}
+	return values
+}
+
+// placed is a value at its instant.
+type placed struct {
+	at time.Time
+	v  float64
+}
+
+// inNight are values of a night at their instants, in order.
+func (r *reader) inNight(all []shown, start, end time.Time, offset int32, part string) (values []placed) {
+	for _, one := range all {
+		at, ok := inNight(one.minute, start, end, offset)
+		if !ok {
+			r.Part(part, replies.BadDate)
+			continue
+		}
+		values = append(values, placed{at, one.v})
+	}
+	slices.SortStableFunc(values, func(a, b placed) int { return a.at.Compare(b.at) })
+	return values
+}
+
+// clocked takes what was measured in a night.
+func (r *reader) clocked(all []shown, key sheet.Key, start, end time.Time, offset int32, part string) {
+	for _, one := range r.inNight(all, start, end, offset, part) {
+		if one.v <= 0 {
+			r.Part(part, replies.BadValue)
+			continue
+		}
+		r.Gather.At(key, one.at.UnixMicro(), offset, one.v)
+	}
+}
+
+// hypnogram lays the stages end to end: each lasts until the next one, the last
+// until waking up.
+func (r *reader) hypnogram(d replies.Document, start, end time.Time, offset int32) (s replies.Stages) {
+	all := r.inNight(clock(d, "hypnogram"), start, end, offset, "sleep.hypnogram")
+	length := int64(end.Sub(start) / time.Second)
+	for i, one := range all {
+		from, to := int64(one.at.Sub(start)/time.Second), length
+		if i+1 < len(all) {
+			to = min(length, int64(all[i+1].at.Sub(start)/time.Second))
+		}
+		kind, known := stages[one.v]
+		if !known {
+			kind = derive.Asleep
+		}
+		s.Add(max(0, from), to, kind)
+	}
+	return s
+}
+
+// mostWaiting bounds the values that wait for their nights: those of a value
+// every five minutes, twice, for more than twenty years.
+const mostWaiting = 1 << 20
+
+// waiting are values of a document that wait for its night. Nothing else of the
+// document is kept.
+func (r *reader) waiting(d replies.Document, name string) []shown {
+	all := clock(d, name)
+	if r.waits+len(all) > mostWaiting {
+		r.Part("nightly recharge."+name, replies.TooMany)
+		return nil
+	}
+	r.waits += len(all)
+	return all
+}
+
+// recharge takes what Polar says of a night's recovery: the means of four hours
+// and a value every five minutes. Those have the time of the night, so that
+// they wait for it.
+func (r *reader) recharge(d replies.Document) replies.Verdict {
+	day, ok := d.Day("date")
+	if !ok {
+		return replies.BadDate
+	}
+	variable, breathed := r.waiting(d, "hrv_samples"), r.waiting(d, "breathing_samples")
+	return r.Nightly(replies.Nightly{
+		Day: day, Source: watch, Name: "nightly recharge",
+		Sleep: replies.Sleep{AverageHRV: d.Positive("heart_rate_variability_avg"), Respiratory: d.Positive("breathing_rate_avg")},
+		Found: func(start, end time.Time, offset int32) {
+			if offset == wearables.NoOffset {
+				return
+			}
+			r.clocked(variable, variety, start, end, offset, "nightly recharge.hrv_samples")
+			r.clocked(breathed, breaths, start, end, offset, "nightly recharge.breathing_samples")
+		},
+	})
+}
+
+// skin takes a night's temperature of the skin.
+func (r *reader) skin(d replies.Document) replies.Verdict {
+	day, ok := d.Day("sleep_date")
+	celsius := d.Positive("sleep_time_skin_temperature_celsius")
+	switch {
+	case !ok:
+		return replies.BadDate
+	case celsius == nil:
+		return replies.BadValue
+	}
+	return r.Nightly(replies.Nightly{
+		Day: day, Source: watch, Name: "skin temperature",
+		Sleep: replies.Sleep{Skin: celsius, Temperature: d.Deviation("deviation_from_baseline_celsius")},
+	})
+}

@@ -1,0 +1,89 @@
+package replies
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/wearables"
+	"hale/internal/wearables/formats/files"
+	"hale/internal/wearables/formats/sheet"
+)
+
+// Files is the kind of file that holds the maker's replies.
+func (m *Maker) Files() files.Kind {
+	return files.Kind{Name: m.Kind, Title: m.Title, Provider: m.Provider, Check: m.check, Run: m.run}
+}
+
+var errFound = errors.New("replies: a document was found")
+
+// check looks at the first document, which the file may end in. No byte of a file that has none among its
+// first MaxRecord is read beyond those.
+func (m *Maker) check(path string, limit int64) error {
+	unlike := files.Unlike("the file is no " + m.Title + " as the maker's web interface replies it")
+	return sheet.Check(path, limit, func(in io.Reader) error {
+		var refused error
+		w := &walker{lists: m.Lists, reading: m.Open(&Reader{Report: &files.Report{}})}
+		w.found = func(r *Resource, _ *Document) error {
+			switch {
+			case r == nil:
+				return unlike
+			case r.Refuse != "":
+				refused = fault.New(fault.Unprocessable, r.Refuse)
+			}
+			return errFound
+		}
+		cut := false
+		w.lost = func() { cut = true }
+		switch err := w.walk(sheet.NewBoundedTo(in, MaxRecord)); {
+		case errors.Is(err, errFound):
+			return refused
+		case cut && errors.Is(err, io.ErrUnexpectedEOF):
+			return files.Cut(m.Title)
+		}
+		return unlike
+	})
+}
+
+func (m *Maker) run(ctx context.Context, in files.Input) (*files.Outcome, error) {
+	outcome := files.NewOutcome()
+	if err := m.check(in.Path, in.Limit); err != nil {
+		return outcome, err
+	}
+	file, err := os.Open(in.Path)
+	if err != nil {
+		return outcome, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return outcome, err
+	}
+	store, err := in.Store(ctx, m.Provider, outcome)
+	if err != nil {
+		return outcome, err
+	}
+	store.DaysAreStated(!m.SumsDays, m.HeartOfDays)
+	r := &Reader{
+		Report: &outcome.Report, Zone: sheet.Zone(in), Sink: store, Device: in.Device, Stored: m.stored(in),
+	}
+	if err := m.Read(ctx, file, info.Size(), r); err != nil {
+		return outcome, err
+	}
+	return outcome, store.Finish(ctx)
+}
+
+// stored reads the summaries of the maker's that the user has for some days.
+func (m *Maker) stored(in files.Input) func(context.Context, string, string, string) ([]wearables.StoredSummary, error) {
+	return func(ctx context.Context, resource, from, to string) (all []wearables.StoredSummary, err error) {
+		err = in.DB.Read(ctx, func(tx *store.Tx) (err error) {
+			all, err = wearables.ListSummaries(ctx, tx, in.User.Team.UUID(), in.User.ID.UUID(),
+				wearables.SummaryQuery{Resource: resource, From: from, To: to, Provider: m.Provider})
+			return err
+		})
+		return all, err
+	}
+}

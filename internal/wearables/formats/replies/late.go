@@ -1,0 +1,73 @@
+package replies
+
+import (
+	"encoding/json"
+	"io"
+	"slices"
+
+	"hale/internal/wearables/formats/sheet"
+)
+
+// Bounds of what is remembered of fields that stand behind a list.
+const (
+	mostLate    = 1 << 16 // pages
+	longestLate = 256     // bytes of a field
+)
+
+// late are fields beside lists that stand behind them, by the number of the
+// object, which both ways through the file count alike.
+type late struct {
+	names []string
+	found map[int]map[string]json.RawMessage
+	known bool // the second way: they are told
+	page  int
+}
+
+// open numbers an object whose first list begins, from 1, and gives it the
+// fields that are found behind its lists.
+func (l *late) open(d *Document) int {
+	if l == nil {
+		return 1
+	}
+	l.page++
+	if l.known {
+		for name, raw := range l.found[l.page] {
+			if !d.Has(name) {
+				d.fields[name] = raw
+			}
+		}
+	}
+	return l.page
+}
+
+// see remembers a field if it stands behind a list.
+func (l *late) see(page int, name string, raw json.RawMessage) {
+	if l == nil || l.known || page == 0 || len(raw) > longestLate || !slices.Contains(l.names, name) {
+		return
+	}
+	if l.found[page] == nil {
+		if len(l.found) == mostLate {
+			return
+		}
+		if l.found == nil {
+			l.found = map[int]map[string]json.RawMessage{}
+		}
+		l.found[page] = map[string]json.RawMessage{}
+	}
+	l.found[page][name] = raw
+}
+
+// lookAhead goes through a file for the fields that stand behind lists, and
+// back to its start. What is damaged will show again.
+func (m *Maker) lookAhead(file io.ReadSeeker) (*late, error) {
+	if len(m.Late) == 0 {
+		return nil, nil
+	}
+	l := &late{names: m.Late}
+	in := sheet.NewBoundedTo(file, MaxRecord)
+	w := &walker{lists: m.Lists, found: func(*Resource, *Document) error { return nil }, next: in.Next, late: l}
+	_ = w.walk(in)
+	l.known, l.page = true, 0
+	_, err := file.Seek(0, io.SeekStart)
+	return l, err
+}

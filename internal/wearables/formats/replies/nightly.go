@@ -1,0 +1,168 @@
+package replies
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/platform/civil"
+	"hale/internal/wearables"
+)
+
+// Nightly is what a maker says of the night of a day in a document of its own:
+// a score, the heart rate variability, breaths.
+type Nightly struct {
+	Day    civil.Date
+	Source wearables.Source // of the night
+	Sleep  Sleep            // what is said; the rest of the night stays
+	// Name is the resource of the document, whose verdict was Waits; empty for
+	// a part of one that is counted already.
+	Name string
+	Nth  int64 // of that resource; 0 for the one that is being taken
+	// Found, when set, hears of the night, to place what has a time of day and
+	// no date. What it adds to the reader is stored.
+	Found func(start, end time.Time, offset int32)
+}
+
+// mostNightly bounds what is kept so: a life of nights, with several documents
+// of each.
+const mostNightly = 1 << 18
+
+// Nightly keeps what is said of a night until the end of the file: the night
+// may stand behind it, or have come with a file before. Without a night it is
+// Unpaired.
+func (r *Reader) Nightly(n Nightly) Verdict {
+	if len(r.nightly) == mostNightly {
+		return TooMany
+	}
+	if n.Name != "" && n.Nth == 0 {
+		n.Nth = r.Nth(n.Name)
+	}
+	r.nightly = append(r.nightly, n)
+	return Waits
+}
+
+// nightsAtOnce is how many days of stored nights are looked at together.
+const nightsAtOnce = 60
+
+// joinNights adds what was said of nights to them.
+func (r *Reader) joinNights(ctx context.Context) error {
+	byDay := map[civil.Date][]Nightly{}
+	for _, n := range r.nightly {
+		byDay[n.Day] = append(byDay[n.Day], n)
+	}
+	r.nightly = nil
+	days := slices.SortedFunc(maps.Keys(byDay), civil.Date.Compare)
+	for len(days) > 0 {
+		n := 1
+		for n < len(days) && days[n].DaysSince(days[0]) < nightsAtOnce {
+			n++
+		}
+		stored, err := r.Stored(ctx, "sleep", days[0].String(), days[n-1].String())
+		if err != nil {
+			return err
+		}
+		nights := nightsOf(stored)
+		for _, day := range days[:n] {
+			for _, said := range byDay[day] {
+				r.joinNight(said, nights[day])
+			}
+		}
+		if err := r.flush(ctx, false); err != nil {
+			return err
+		}
+		days = days[n:]
+	}
+	return ctx.Err()
+}
+
+func (r *Reader) joinNight(said Nightly, ofDay []storedNight) {
+	night, ok := mainNight(ofDay, said.Source)
+	became := Unpaired
+	if ok {
+		became = Mapped
+		if said.Sleep != (Sleep{}) {
+			r.Summary(wearables.Summary{
+				Resource: "sleep", Key: SessionKey(night.Start, said.Source), Source: said.Source, Date: said.Day,
+				Start: night.Start, End: night.Stop, Body: Encode(said.Sleep),
+			})
+		}
+		if said.Found != nil {
+			offset := wearables.NoOffset
+			if night.Offset != nil {
+				offset = *night.Offset
+			}
+			said.Found(night.Start, night.Stop, offset)
+		}
+	}
+	if said.Name != "" {
+		r.Waited(said.Name, became, said.Nth)
+	}
+}
+
+// storedNight is the part of a stored sleep that finding it takes.
+type storedNight struct {
+	Start  time.Time  `json:"bedtime_start"`
+	Stop   time.Time  `json:"bedtime_stop"`
+	Date   civil.Date `json:"calendar_date"`
+	Type   string     `json:"type"`
+	Total  int64      `json:"total"` // seconds asleep
+	Offset *int32     `json:"timezone_offset"`
+
+	Score, Latency *int64
+
+	id, user uuid.UUID
+}
+
+// nightsOf reads stored sleeps, by their day.
+func nightsOf(stored []wearables.StoredSummary) map[civil.Date][]storedNight {
+	byDay := map[civil.Date][]storedNight{}
+	for i := range stored {
+		n := storedNight{id: stored[i].ID, user: stored[i].User}
+		if json.Unmarshal(stored[i].Body, &n) == nil && !n.Start.IsZero() {
+			byDay[n.Date] = append(byDay[n.Date], n)
+		}
+	}
+	return byDay
+}
+
+// mainNight is the night that what is said of a day is about: the long sleep,
+// and of several the one with the most sleep. A night that another reader made
+// has another key and is left alone.
+func mainNight(ofDay []storedNight, source wearables.Source) (best storedNight, found bool) {
+	for _, n := range ofDay {
+		if n.id != wearables.SummaryID(n.user, source.Provider, "sleep", SessionKey(n.Start, source)) {
+			continue
+		}
+		long, was := n.Type == "long_sleep", best.Type == "long_sleep"
+		if !found || long && !was || long == was && n.Total > best.Total {
+			best, found = n, true
+		}
+	}
+	return best, found
+}
+
+// StoredNight is what is stored of a sleep.
+type StoredNight struct {
+	Stop time.Time
+	Date civil.Date
+	// Told is whether a maker summed it up: no stages say how long it took to
+	// fall asleep in bed, or how good the sleep was.
+	Told bool
+}
+
+// NightAt is the sleep that a source began at an instant, among stored ones.
+func NightAt(stored []wearables.StoredSummary, start time.Time, source wearables.Source) (n StoredNight, ok bool) {
+	key := SessionKey(start, source)
+	for i := range stored {
+		var body storedNight
+		if stored[i].ID == wearables.SummaryID(stored[i].User, source.Provider, "sleep", key) && json.Unmarshal(stored[i].Body, &body) == nil {
+			return StoredNight{body.Stop, body.Date, body.Score != nil || body.Latency != nil}, true
+		}
+	}
+	return n, false
+}

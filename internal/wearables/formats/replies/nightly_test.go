@@ -1,0 +1,41 @@
+package replies
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/platform/civil"
+	"hale/internal/wearables"
+)
+
+// The scores of a day are about its long sleep, and of several the one with
+// the most sleep; nights that somebody else made are left alone.
+func TestNightOfTheDay(t *testing.T) {
+	day, user := civil.MustParse("2025-03-02"), uuid.New()
+	source := wearables.Source{Provider: "oura", Type: "ring"}
+	var stored []wearables.StoredSummary
+	add := func(kind string, hour int, total int64, ours bool) {
+		n := storedNight{Start: time.Date(2025, 3, 1, hour, 0, 0, 0, time.UTC), Date: day, Type: kind, Total: total}
+		body, err := json.Marshal(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := wearables.StoredSummary{User: user, Body: body}
+		if ours {
+			s.ID = wearables.SummaryID(user, source.Provider, "sleep", SessionKey(n.Start, source))
+		}
+		stored = append(stored, s)
+	}
+	add("acknowledged_nap", 1, 30_000, true)
+	add("long_sleep", 2, 11_000, true)
+	add("long_sleep", 3, 20_000, true)
+	add("long_sleep", 4, 15_000, true)
+	add("short_sleep", 5, 9_000, true)
+	add("long_sleep", 6, 40_000, false)
+	if got, ok := mainNight(nightsOf(stored)[day], source); !ok || got.Start.Hour() != 3 {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,109 @@
+package replies
+
+import (
+	"time"
+
+	"hale/internal/platform/civil"
+	"hale/internal/wearables"
+	"hale/internal/wearables/formats/sheet"
+)
+
+// Believable is whether there were such devices in a year.
+func Believable(year int) bool { return year >= 2000 && year < 2100 }
+
+// Day is a field with a date, such as 2025-03-02.
+func (d Document) Day(name string) (civil.Date, bool) {
+	date, err := civil.ParseDate(d.Text(name))
+	return date, err == nil && Believable(date.Year)
+}
+
+// Birth is a field with a birth date.
+func (d Document) Birth(name string) (civil.Date, bool) {
+	date, err := civil.ParseDate(d.Text(name))
+	return date, err == nil && date.Year >= 1900 && date.Year < 2100
+}
+
+// Moment is a field with an instant, and the offset from UTC, in seconds, that
+// it was written with.
+func (d Document) Moment(name string) (at time.Time, offset int32, ok bool) {
+	at, err := time.Parse(time.RFC3339Nano, d.Text(name))
+	if err != nil {
+		for _, layout := range []string{"2006-01-02T15:04:05.999999999Z0700", "2006-01-02 15:04:05Z07:00"} {
+			if at, err = time.Parse(layout, d.Text(name)); err == nil {
+				break
+			}
+		}
+	}
+	if err != nil || !Believable(at.UTC().Year()) {
+		return at, wearables.NoOffset, false
+	}
+	_, seconds := at.Zone()
+	if !IsOffset(int64(seconds)) {
+		return at, wearables.NoOffset, false
+	}
+	return at.UTC(), int32(seconds), true
+}
+
+// Wall is a field with a time on a clock, without a zone, as if it had hung in
+// UTC; sheet.Wall makes an instant of it.
+func (d Document) Wall(name string) (time.Time, bool) {
+	text := d.Text(name)
+	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04"} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at, Believable(at.Year())
+		}
+	}
+	return time.Time{}, false
+}
+
+// Unix is a field with an instant in seconds since 1970.
+func (d Document) Unix(name string) (time.Time, bool) { return d.since(name, time.Second) }
+
+// UnixMilli is a field with an instant in milliseconds since 1970.
+func (d Document) UnixMilli(name string) (time.Time, bool) { return d.since(name, time.Millisecond) }
+
+// UnixNano is a field with an instant in nanoseconds since 1970.
+func (d Document) UnixNano(name string) (time.Time, bool) { return d.since(name, time.Nanosecond) }
+
+func (d Document) since(name string, unit time.Duration) (time.Time, bool) {
+	n, ok := d.Integer(name)
+	if !ok {
+		return time.Time{}, false
+	}
+	return Since(n, unit)
+}
+
+// Since is the instant that many units behind 1970.
+func Since(n int64, unit time.Duration) (time.Time, bool) {
+	const end = 4102444800 // 2100
+	perSecond := int64(time.Second / unit)
+	if n < 0 || n/perSecond >= end {
+		return time.Time{}, false
+	}
+	at := time.Unix(n/perSecond, n%perSecond*int64(unit)).UTC()
+	return at, Believable(at.Year())
+}
+
+// IsOffset is whether clocks somewhere are that many seconds from UTC.
+func IsOffset(seconds int64) bool { return seconds >= -14*3600 && seconds <= 14*3600 }
+
+// LocalDay is the date of an instant where the offset holds; in UTC where
+// nobody stated one.
+func LocalDay(at time.Time, offset int32) civil.Date {
+	if offset != wearables.NoOffset {
+		at = at.Add(time.Duration(offset) * time.Second)
+	}
+	return civil.DateOf(at)
+}
+
+// OffsetIn is the offset from UTC, in seconds, that holds at an instant in a
+// zone by its IANA name. Without a name that is known it is that of the user's
+// fallback zone; without one of those, wearables.NoOffset.
+func (r *Reader) OffsetIn(zone string, at time.Time) int32 {
+	if zone != "" {
+		if place, err := civil.Zone(zone); err == nil {
+			return sheet.OffsetAt(place, at.UnixMicro())
+		}
+	}
+	return sheet.OffsetAt(r.Zone, at.UnixMicro())
+}

@@ -1,0 +1,218 @@
+package replies
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"slices"
+
+	"hale/internal/wearables/formats/sheet"
+)
+
+// deepest is how many lists and objects a document may lie inside.
+const deepest = 8
+
+var errTooLong = sheet.TooLong(MaxRecord)
+
+// found takes a document with its resource; nil is what no resource is known
+// for, and a nil document what is no object. An error ends the walk.
+type found func(r *Resource, d *Document) error
+
+// walker goes through a file.
+type walker struct {
+	decoder *json.Decoder
+	lists   []string
+	reading Reading
+	found   found
+	next    func() // hears that a record ended; may be nil
+	lost    func() // hears of a document that the file ends in; may be nil
+	late    *late  // may be nil
+}
+
+// walk finds the documents of a file, in order. Lists under the maker's names
+// are read one document at a time; everything else must fit into one record.
+// io.ErrUnexpectedEOF says that the file ends too early.
+func (w *walker) walk(in *sheet.Bounded) error {
+	w.decoder = json.NewDecoder(in)
+	w.decoder.UseNumber()
+	for {
+		token, err := w.decoder.Token()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+		if err := w.after(token, place{}); err != nil {
+			return unexpected(err)
+		}
+		w.ended()
+	}
+}
+
+// place is where a value stands.
+type place struct {
+	under string
+	outer *Document
+	depth int
+}
+
+func (p place) inside(under string, outer *Document) place { return place{under, outer, p.depth + 1} }
+
+// deeper is an element of a list, which stands where the list does.
+func (p place) deeper() place { p.depth++; return p }
+
+func (w *walker) ended() {
+	if w.next != nil {
+		w.next()
+	}
+}
+
+// after goes on behind the first token of a value.
+func (w *walker) after(token json.Token, at place) error {
+	switch token {
+	case json.Delim('['):
+		return w.list(at)
+	case json.Delim('{'):
+		return w.object(at)
+	}
+	return w.found(nil, nil)
+}
+
+// list reads the elements of a list and its end.
+func (w *walker) list(at place) error {
+	for w.decoder.More() {
+		var raw json.RawMessage
+		if err := w.decoder.Decode(&raw); err != nil {
+			return w.ends(err, at.deeper())
+		}
+		if err := w.inside(raw, at.deeper()); err != nil {
+			return err
+		}
+		w.ended()
+	}
+	_, err := w.decoder.Token()
+	return err
+}
+
+// object reads an object and its end: a document, or lists of documents by
+// name.
+func (w *walker) object(at place) error {
+	d := &Document{Under: at.under, fields: map[string]json.RawMessage{}, outer: at.outer}
+	page := 0  // its number, once a list of it was met
+	last := "" // of its fields
+	held := 0  // bytes of its fields, which lists between them would let grow for ever
+	for w.decoder.More() {
+		name, err := w.decoder.Token()
+		if err != nil {
+			return w.endsIn(err, d, "", at.depth)
+		}
+		key, _ := name.(string) // the decoder takes nothing else for a name
+		if at.depth < deepest && slices.Contains(w.lists, key) {
+			token, err := w.decoder.Token()
+			if err != nil {
+				return w.endsIn(err, d, "", at.depth)
+			}
+			if _, compound := token.(json.Delim); compound {
+				if page == 0 {
+					page = w.late.open(d)
+				}
+				if token == json.Delim('[') && !w.decoder.More() { // a reply without any is one too
+					d.fields[key] = json.RawMessage("[]")
+				}
+				if err := w.after(token, at.inside(key, d)); err != nil {
+					return err
+				}
+				continue
+			}
+			if d.fields[key], err = json.Marshal(token); err != nil {
+				return err
+			}
+			w.late.see(page, key, d.fields[key])
+			continue
+		}
+		var raw json.RawMessage
+		if err := w.decoder.Decode(&raw); err != nil {
+			return w.endsIn(err, d, key, at.depth)
+		}
+		d.fields[key], last = raw, key
+		if held += len(key) + len(raw); held > MaxRecord {
+			return errTooLong
+		}
+		w.late.see(page, key, raw)
+	}
+	if _, err := w.decoder.Token(); err != nil {
+		if unfinished(d.fields[last]) {
+			delete(d.fields, last)
+		}
+		return w.endsIn(err, d, "", at.depth)
+	}
+	return w.document(d, page > 0, at.depth)
+}
+
+// inside goes through a value that is in memory.
+func (w *walker) inside(raw json.RawMessage, at place) error {
+	switch raw[0] {
+	case '{':
+		d := &Document{Under: at.under, outer: at.outer}
+		if err := json.Unmarshal(raw, &d.fields); err != nil {
+			return err
+		}
+		return w.document(d, false, at.depth)
+	case '[':
+		var all []json.RawMessage
+		if err := json.Unmarshal(raw, &all); err != nil {
+			return err
+		}
+		if at.depth >= deepest {
+			return w.found(nil, nil)
+		}
+		for _, one := range all {
+			if err := w.inside(one, at.deeper()); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return w.found(nil, nil)
+}
+
+// document hands a document on. What is none may hold some; around a page
+// there are words, such as its next_token, that are none.
+func (w *walker) document(d *Document, page bool, depth int) error {
+	if r := w.reading.recognise(*d); r != nil {
+		return w.found(r, d)
+	}
+	holds := page
+	for _, name := range slices.Sorted(maps.Keys(d.fields)) {
+		if raw := d.fields[name]; depth < deepest && mayHold(raw) {
+			holds = true
+			if err := w.inside(raw, place{name, d, depth + 1}); err != nil {
+				return err
+			}
+		}
+	}
+	if holds {
+		return nil
+	}
+	return w.found(nil, d)
+}
+
+// mayHold is whether a value is an object, or a list that begins with one or
+// with a list: a list of words is a field like any other.
+func mayHold(raw json.RawMessage) bool {
+	if raw[0] == '[' {
+		raw = bytes.TrimLeft(raw[1:], " \t\r\n")
+	}
+	return len(raw) > 0 && (raw[0] == '[' || raw[0] == '{')
+}
+
+// unexpected is the end of the file in the middle of a value.
+func unexpected(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

@@ -1,0 +1,55 @@
+package replies
+
+import (
+	"context"
+	"os"
+
+	"hale/internal/platform/fault"
+	"hale/internal/wearables/formats/files"
+	"hale/internal/wearables/formats/sheet"
+)
+
+// OfOne is the kind of file that holds replies about one person. whose is the
+// maker's own name of the person that a document is about, empty where it does
+// not say. A file about several is refused whole: nobody can tell which of them
+// the user is, and a stranger's data is worse than none.
+func (m *Maker) OfOne(whose func(d Document) string) files.Kind {
+	kind := m.Files()
+	run := kind.Run
+	kind.Run = func(ctx context.Context, in files.Input) (*files.Outcome, error) {
+		if err := m.onePerson(in.Path, whose); err != nil {
+			return files.NewOutcome(), err
+		}
+		return run(ctx, in)
+	}
+	return kind
+}
+
+// onePerson goes through a file before anything of it is stored. What is
+// damaged will show again.
+func (m *Maker) onePerson(path string, whose func(d Document) string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	in, person := sheet.NewBoundedTo(file, MaxRecord), ""
+	w := &walker{lists: m.Lists, next: in.Next, reading: m.Open(&Reader{Report: &files.Report{}})}
+	var several error
+	w.found = func(_ *Resource, d *Document) error {
+		if d == nil {
+			return nil
+		}
+		one := whose(*d)
+		if person == "" {
+			person = one
+		}
+		if one != "" && one != person {
+			several = fault.New(fault.Unprocessable, "the file has data of several people; export those of one")
+			return several
+		}
+		return nil
+	}
+	_ = w.walk(in)
+	return several
+}

@@ -1,0 +1,36 @@
+package runkeeper
+
+import (
+	"strings"
+
+	"hale/internal/wearables"
+	"hale/internal/wearables/formats/replies"
+)
+
+// Provider is the catalogue's name for Runkeeper.
+const Provider = "runkeeper"
+
+var maker = replies.Maker{
+	Kind: "runkeeper", Title: "Runkeeper JSON", Provider: Provider, Lists: []string{"items"}, SumsDays: true, Open: open,
+}
+
+// Kind is a file of Runkeeper's replies.
+var Kind = maker.Files()
+
+var source = wearables.Source{Provider: Provider, Type: "app"}
+
+type reader struct{ *replies.Reader }
+
+func open(r *replies.Reader) replies.Reading {
+	m := &reader{r}
+	return replies.Reading{Resources: []replies.Resource{
+		{Name: "fitness_activity", Keys: []string{"uri", "type", "start_time", "duration"}, Is: at("/fitnessActivities/"), Take: m.activity},
+		{Name: "strength_training_activity", Keys: []string{"uri", "start_time"}, Is: at("/strengthTrainingActivities/")}, // weights lifted
+	}}
+}
+
+// at is whether a document has an address below a path. That is where its kind
+// is told.
+func at(path string) func(replies.Document) bool {
+	return func(d replies.Document) bool { return strings.Contains(d.Text("uri"), path) }
+}

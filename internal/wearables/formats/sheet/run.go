@@ -1,0 +1,135 @@
+package sheet
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"time"
+
+	"hale/internal/platform/fault"
+	"hale/internal/wearables"
+	"hale/internal/wearables/formats/files"
+)
+
+// DefaultLimit bounds a text export, in bytes. Ten years of a reading each
+// minute take some 500 MB.
+const DefaultLimit = 1 << 30
+
+// Check looks at a file. What is says whether it is an export, by its start;
+// a fault of its own is one of the export. Only then the size matters: a large
+// file may well be of another kind.
+func Check(path string, limit int64, is func(in io.Reader) error) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if err := is(file); err != nil {
+		return err
+	}
+	_, err = size(file, limit)
+	return err
+}
+
+// size is the length of a file, unless it is over the limit; limit 0 means
+// DefaultLimit.
+func size(file *os.File, limit int64) (int64, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return 0, err
+	}
+	if limit == 0 || limit > DefaultLimit {
+		limit = DefaultLimit
+	}
+	if info.Size() > limit {
+		return 0, fault.Newf(fault.TooLarge, "the export is larger than %d bytes", limit)
+	}
+	return info.Size(), nil
+}
+
+// Document is an export while it is read: what the reader needs, and where
+// what it finds goes.
+type Document struct {
+	File   io.ReadSeeker
+	Zone   *time.Location // the user's fallback zone; nil when none is set
+	Report *files.Report
+	Gather Gather
+	// Keep stores samples. Reading goes through Flush, which calls it.
+	Keep func(ctx context.Context, samples []wearables.Samples) error
+	// Tell hears how many bytes were read; may be nil.
+	Tell func(done int64)
+
+	portions map[portionKey]*portion
+	moments  []portionKey // of those, in the order of the document
+}
+
+// Flush stores what was gathered once it is worth it, or at the end.
+func (d *Document) Flush(ctx context.Context, done int64, end bool) error {
+	d.Report.Bytes = done
+	if end {
+		d.portionsUp(math.MinInt64)
+	}
+	if d.Gather.N < Full && !end {
+		return ctx.Err()
+	}
+	if d.Gather.N > 0 {
+		if err := d.Keep(ctx, d.Gather.Take()); err != nil {
+			return err
+		}
+	}
+	if d.Tell != nil {
+		d.Tell(done)
+	}
+	return ctx.Err()
+}
+
+// Each gives every row with at least as many cells as asked for to take, and
+// stores what it gathers. A shorter row is damaged; as the last one it says that
+// the document was cut.
+func (d *Document) Each(ctx context.Context, rows *Rows, least int, take func(row []string)) error {
+	for {
+		row, err := rows.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return d.Flush(ctx, rows.Bytes(), true)
+		case err != nil:
+			return errors.Join(d.Flush(ctx, rows.Bytes(), true), err)
+		}
+		if d.Report.Truncated = len(row) < least; d.Report.Truncated {
+			d.Report.Damaged++
+		} else {
+			take(row)
+		}
+		if err := d.Flush(ctx, rows.Bytes(), false); err != nil {
+			return err
+		}
+	}
+}
+
+// Run imports a text export of one provider whose records are all samples.
+func Run(ctx context.Context, in files.Input, provider string, read func(context.Context, *Document) error) (*files.Outcome, error) {
+	outcome := files.NewOutcome()
+	file, err := os.Open(in.Path)
+	if err != nil {
+		return outcome, err
+	}
+	defer file.Close()
+	total, err := size(file, in.Limit)
+	if err != nil {
+		return outcome, err
+	}
+	store, err := in.Store(ctx, provider, outcome)
+	if err != nil {
+		return outcome, err
+	}
+	d := &Document{
+		File: file, Zone: Zone(in), Report: &outcome.Report, Keep: store.Samples,
+		Tell: func(done int64) { store.Tell(done, total, outcome.Records, outcome.Report.Skipped()) },
+	}
+	if err := read(ctx, d); err != nil {
+		return outcome, err
+	}
+	return outcome, store.Finish(ctx)
+}

@@ -1,0 +1,96 @@
+// Package sheettest imports files in tests and tells what they left behind.
+package sheettest
+
+import (
+	"context"
+	"testing"
+
+	"hale/internal/people/users"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/store"
+	"hale/internal/wearables"
+	"hale/internal/wearables/connections"
+	"hale/internal/wearables/formats/files"
+	"hale/internal/wearables/formats/files/filestest"
+)
+
+// User makes a user of a new team; an empty zone sets no fallback time zone.
+func User(tb testing.TB, db *store.DB, zone string) users.User {
+	tb.Helper()
+	var n users.NewUser
+	if zone != "" {
+		n.TimeZone = &zone
+	}
+	return userstest.New(tb, db, userstest.Team(tb, db).ID, n)
+}
+
+// Run imports a file, which fills the past when the user is new. It must be
+// recognised, and go well.
+func Run(tb testing.TB, db *store.DB, kind files.Kind, user users.User, path string) *files.Outcome {
+	tb.Helper()
+	if err := kind.Check(path, 0); err != nil {
+		tb.Fatalf("not recognised: %v", err)
+	}
+	outcome, err := kind.Run(filestest.Context(user), Input(db, user, path))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return outcome
+}
+
+// Input is what the import job gives a reader.
+func Input(db *store.DB, user users.User, path string) files.Input {
+	return files.Input{
+		Path: path, DB: db, User: user,
+		Sink: &wearables.Ingester{DB: db, Connect: connections.Ensure, Run: connections.Run},
+		Stage: func(ctx context.Context, provider string) (stage wearables.Stage, err error) {
+			err = db.Read(ctx, func(tx *store.Tx) error {
+				run, err := connections.Run(ctx, tx, user, provider)
+				stage = wearables.Historical
+				if run != "" {
+					stage = wearables.Daily
+				}
+				return err
+			})
+			return stage, err
+		},
+	}
+}
+
+// Series is every sample of a user.
+func Series(tb testing.TB, db *store.DB, user users.User) []wearables.Samples {
+	tb.Helper()
+	ctx := filestest.Context(user)
+	var all []wearables.Samples
+	err := db.Read(ctx, func(tx *store.Tx) error {
+		all = nil
+		list, err := wearables.SeriesOf(ctx, tx, user.Team.UUID(), user.ID.UUID(), "")
+		if err != nil {
+			return err
+		}
+		for _, s := range list {
+			var samples wearables.Samples
+			if err := wearables.ReadSeries(ctx, tx, s, 0, 1<<60, &samples); err != nil {
+				return err
+			}
+			all = append(all, samples)
+		}
+		return nil
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return all
+}
+
+// Find is the one series of a resource, sample type and source type.
+func Find(tb testing.TB, all []wearables.Samples, resource, sampleType, sourceType string) wearables.Samples {
+	tb.Helper()
+	for _, s := range all {
+		if s.Resource == resource && s.Type == sampleType && s.Source.Type == sourceType {
+			return s
+		}
+	}
+	tb.Fatalf("no series %s %s of %s", resource, sampleType, sourceType)
+	return wearables.Samples{}
+}

@@ -1,0 +1,102 @@
+package sheet
+
+import (
+	"slices"
+	"time"
+
+	"hale/internal/platform/civil"
+	"hale/internal/wearables"
+	"hale/internal/wearables/formats/files"
+)
+
+// Wall turns the time on a clock, of which nobody says in which zone it hung,
+// into an instant.
+//
+// With the user's fallback zone the instant is that of the zone. Without one
+// the time floats: it is kept as if the clock had shown UTC, and its offset is
+// wearables.NoOffset, so that a reader sees the wall time and that no zone is
+// known.
+//
+// Reference 7.9: floating time, fallback zone.
+type Wall struct {
+	Zone *time.Location // nil floats
+	last int64          // the instant before
+}
+
+// Zone is the user's fallback time zone; nil when none is set.
+func Zone(in files.Input) *time.Location {
+	if in.User.TimeZone == nil {
+		return nil
+	}
+	zone, err := civil.Zone(in.User.TimeZone.Name)
+	if err != nil {
+		return nil
+	}
+	return zone
+}
+
+// Instant is the UTC instant, in microseconds, at which the clock showed wall,
+// which is given in UTC, and the zone's offset then.
+//
+// In the hour that comes twice in autumn the first pass is meant, unless the
+// time before, in a document that is in order, was later already. A time that
+// the clock jumps over in spring counts as if the clock had not been set yet.
+func (w *Wall) Instant(wall time.Time) (at int64, offset int32) {
+	if w.Zone == nil {
+		return wall.UnixMicro(), wearables.NoOffset
+	}
+	unset := w.candidate(wall, -26*time.Hour) // as if the clock had not been set yet
+	early, late := unset, w.candidate(wall, 26*time.Hour)
+	if late.Before(early) {
+		early, late = late, early
+	}
+	chosen := early
+	first, second := w.shows(early, wall), w.shows(late, wall)
+	switch {
+	case !first && !second: // jumped over
+		chosen = unset
+	case !first, second && w.last > early.UnixMicro() && w.last <= late.UnixMicro():
+		chosen = late
+	}
+	w.last = chosen.UnixMicro()
+	_, seconds := chosen.In(w.Zone).Zone()
+	return w.last, int32(seconds)
+}
+
+// Passes are the UTC instants, in microseconds, at which the clock showed wall,
+// in order: two in the hour that comes twice, none in one that is jumped over. A
+// floating time has one.
+func (w *Wall) Passes(wall time.Time) (all []int64) {
+	if w.Zone == nil {
+		return []int64{wall.UnixMicro()}
+	}
+	for _, away := range []time.Duration{-26 * time.Hour, 26 * time.Hour} {
+		if at := w.candidate(wall, away); w.shows(at, wall) && !slices.Contains(all, at.UnixMicro()) {
+			all = append(all, at.UnixMicro())
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// candidate is the instant by the offset that holds somewhat before or after.
+func (w *Wall) candidate(wall time.Time, away time.Duration) time.Time {
+	_, seconds := wall.Add(away).In(w.Zone).Zone()
+	return wall.Add(-time.Duration(seconds) * time.Second)
+}
+
+// shows is whether the clock shows wall at an instant.
+func (w *Wall) shows(at, wall time.Time) bool {
+	_, seconds := at.In(w.Zone).Zone()
+	return at.Add(time.Duration(seconds) * time.Second).Equal(wall)
+}
+
+// OffsetAt is the offset of a zone at an instant that is known without it;
+// wearables.NoOffset without a zone.
+func OffsetAt(zone *time.Location, at int64) int32 {
+	if zone == nil {
+		return wearables.NoOffset
+	}
+	_, seconds := time.UnixMicro(at).In(zone).Zone()
+	return int32(seconds)
+}

@@ -1,0 +1,123 @@
+package strava
+
+import (
+	"strings"
+	"time"
+
+	"hale/internal/platform/civil"
+	"hale/internal/wearables"
+	"hale/internal/wearables/derive"
+	"hale/internal/wearables/formats/files"
+	"hale/internal/wearables/formats/replies"
+)
+
+// activity takes an activity, as a list has it or with its details.
+//
+// Strava writes 0 for what it does not know: no workout has no speed. Its
+// kilojoules are the work that went into the pedals and no energy that the body
+// used. The average power of a ride without a meter is Strava's estimate; what
+// a meter measured is told a second time as device_watts.
+func (m *reader) activity(d replies.Document) replies.Verdict {
+	start, offset, ok := started(d)
+	if !ok {
+		return replies.BadDate
+	}
+	seconds := d.Amount("elapsed_time")
+	if seconds == nil {
+		return replies.BadValue
+	}
+	if *seconds > files.LongestWorkout.Seconds() {
+		return replies.BadDate
+	}
+	sport, foot := sportOf(d)
+	a := &activity{foot: foot, Recording: files.Recording{
+		Workout: derive.Workout{
+			ID: files.Text(d.Word("id")), Title: files.Text(d.Text("name")), Sport: sport, Source: source,
+			Start: start.UnixMicro(), End: start.Add(time.Duration(*seconds * float64(time.Second))).UnixMicro(), Offset: offset,
+			Moving: d.Positive("moving_time"), Metres: d.Positive("distance"), Kcal: d.Positive("calories"),
+			Gain: d.Amount("total_elevation_gain"), MeanBPM: d.Positive("average_heartrate"), MaxBPM: d.Positive("max_heartrate"),
+			Watts: d.Positive("average_watts"), MaxW: d.Positive("max_watts"),
+		},
+		Speed: d.Positive("average_speed"), MaxSpeed: d.Positive("max_speed"),
+		High: d.Signed("elev_high"), Low: d.Signed("elev_low"),
+		Polyline: line(d, "polyline"), Outline: line(d, "summary_polyline"),
+		Weighted: d.Positive("weighted_average_watts"),
+	}}
+	if d.Flag("device_watts") {
+		a.Metered = a.Watts
+	}
+	became := m.keep(a)
+	m.parts(d)
+	return became
+}
+
+// parts counts what an activity has that has no home, and takes the streams
+// that stand in it.
+func (m *reader) parts(d replies.Document) {
+	m.Homeless("activity", d, "kilojoules", "average_cadence", "average_temp", "suffer_score")
+	for _, name := range []string{"laps", "splits_metric", "splits_standard", "segment_efforts", "best_efforts"} {
+		if len(d.List(name)) > 0 {
+			m.Part("activity."+name, replies.Skipped)
+		}
+	}
+	for _, one := range d.Documents("streams") {
+		m.Take(one)
+	}
+	set := d.Inner("streams")
+	for _, name := range streamTypes {
+		if one := set.Inner(name); !one.Empty() {
+			m.Take(one)
+		}
+	}
+}
+
+// started is when an activity began, and the offset from UTC that held there.
+//
+// Where the athlete hides it, Strava says one second past midnight. That is no
+// time of a workout, and two of one day would be the same.
+func started(d replies.Document) (at time.Time, offset int32, ok bool) {
+	at, _, ok = d.Moment("start_date")
+	if !ok || strings.HasSuffix(d.Text("start_date_local"), "T00:00:01Z") {
+		return at, wearables.NoOffset, false
+	}
+	return at, offsetOf(d, at), true
+}
+
+// offsetOf is the offset at an instant: as Strava states it, else from its
+// local time, which is written as if it were UTC, else by the zone's name. The
+// figure before the name, as in "(GMT-08:00) America/Los_Angeles", knows no
+// summer.
+func offsetOf(d replies.Document, at time.Time) int32 {
+	if seconds, ok := d.Integer("utc_offset"); ok && replies.IsOffset(seconds) {
+		return int32(seconds)
+	}
+	if local, _, ok := d.Moment("start_date_local"); ok {
+		if seconds := int64(local.Sub(at) / time.Second); replies.IsOffset(seconds) {
+			return int32(seconds)
+		}
+	}
+	_, name, _ := strings.Cut(d.Text("timezone"), ") ")
+	zone, err := civil.Zone(name)
+	if name == "" || err != nil {
+		return wearables.NoOffset
+	}
+	_, seconds := at.In(zone).Zone()
+	return int32(seconds)
+}
+
+// longestLine bounds a route: a summary has to fit into one event.
+const longestLine = 100_000
+
+// line is a Google polyline; empty where there is none or it is damaged.
+func line(d replies.Document, name string) string {
+	s := d.Inner("map").Text(name)
+	if s == "" || len(s) > longestLine || s[len(s)-1] >= '_' { // which would be continued
+		return ""
+	}
+	for _, c := range []byte(s) {
+		if c < '?' || c > '~' {
+			return ""
+		}
+	}
+	return s
+}

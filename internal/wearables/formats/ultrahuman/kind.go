@@ -1,0 +1,103 @@
+package ultrahuman
+
+import (
+	"time"
+
+	"hale/internal/platform/civil"
+	"hale/internal/wearables"
+	"hale/internal/wearables/formats/replies"
+)
+
+// Provider is the catalogue's name for Ultrahuman.
+const Provider = "ultrahuman"
+
+var maker = replies.Maker{Kind: "ultrahuman", Title: "Ultrahuman JSON", Provider: Provider, Open: open}
+
+// Kind is a file of Ultrahuman's replies.
+var Kind = maker.Files()
+
+// Sources: the ring, and the glucose sensor.
+var (
+	ring   = wearables.Source{Provider: Provider, Type: "ring"}
+	sensor = wearables.Source{Provider: Provider, Type: "automatic"}
+)
+
+// reader is the state of one reading.
+type reader struct {
+	*replies.Reader
+}
+
+func open(r *replies.Reader) replies.Reading {
+	m := &reader{r}
+	var all []replies.Resource
+	values := false // whether a metric is hardly more than a list of them
+	metric := func(name string, take func(item, body replies.Document) replies.Verdict) {
+		quoted := `"` + name + `"`
+		is := func(d replies.Document) bool { return string(d.Raw("type")) == quoted }
+		one := func(within string, body func(replies.Document) replies.Document) {
+			res := replies.Resource{Name: name, Keys: []string{"type", within}, Is: is, Values: values}
+			if take != nil {
+				res.Take = func(d replies.Document) replies.Verdict { return take(d, body(d)) }
+			}
+			all = append(all, res)
+		}
+		one("object", func(d replies.Document) replies.Document { return d.Inner("object") })
+		one("values", func(d replies.Document) replies.Document { return d })
+	}
+	values = true
+	for _, s := range series {
+		metric(s.name, func(item, body replies.Document) replies.Verdict { return m.series(item, body, s) })
+	}
+	values = false
+	metric("steps", m.steps)
+	metric("Sleep", m.sleep)
+	metric("sleep", m.sleep)
+	metric("recovery_index", m.recovery)
+	metric("avg_sleep_hrv", m.variability)
+	metric("night_rhr", m.resting)
+	metric("sleep_rhr", m.resting)
+	metric("vo2_max", m.vo2Max)
+	for _, name := range homeless {
+		metric(name, nil)
+	}
+	all = append(all, replies.Resource{ // a night without the words around it
+		Name: "sleep", Keys: []string{"bedtime_start", "bedtime_end", "sleep_stages"},
+		Take: func(d replies.Document) replies.Verdict { return m.sleep(d, d) },
+	})
+	return replies.Reading{Resources: all}
+}
+
+// homeless are metrics without a home: the warmth of the skin is not that of
+// the body, and most others are scores of the maker's own. What a night says
+// of itself is read with the night.
+var homeless = []string{
+	"temp", "motion", "recovery", "metabolic_score", "glucose_variability", "average_glucose", "hba1c", "time_in_target",
+	"movement_index", "active_minutes", "weekly_active_minutes", "inactive_time", "sleep_score", "total_sleep", "sleep_efficiency",
+	"time_in_bed", "rem_sleep", "deep_sleep", "light_sleep", "temperature_deviation", "hr_drop", "restorative_sleep", "movements",
+	"morning_alertness", "full_sleep_cycles", "tosses_and_turns", "average_body_temperature",
+}
+
+// offset is that of the zone of the reply, else of the user's fallback zone.
+func (r *reader) offset(d replies.Document, at time.Time) int32 {
+	return r.OffsetIn(d.Around("latest_time_zone").Text("latest_time_zone"), at)
+}
+
+// dayOf is the day that a metric is about: the date it stands under, else the
+// one that its start of the day is the midnight of. Noon of that day is of the
+// same date in every zone but the last.
+func (r *reader) dayOf(item, body replies.Document) (civil.Date, bool) {
+	if date, err := civil.ParseDate(item.Under); err == nil {
+		return date, replies.Believable(date.Year)
+	}
+	for _, name := range []string{"date", "ultrahuman_date"} {
+		if date, ok := body.Day(name); ok {
+			return date, true
+		}
+	}
+	start, ok := body.Unix("day_start_timestamp")
+	if !ok {
+		return civil.Date{}, false
+	}
+	noon := start.Add(12 * time.Hour)
+	return replies.LocalDay(noon, r.offset(item, noon)), true
+}

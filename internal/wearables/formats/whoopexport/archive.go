@@ -1,0 +1,120 @@
+package whoopexport
+
+import (
+	"archive/zip"
+	"bytes"
+	"cmp"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"slices"
+
+	"hale/internal/platform/fault"
+	"hale/internal/wearables/formats/sheet"
+)
+
+// source is one table of a file.
+type source struct {
+	*table
+	open func() (io.ReadCloser, error)
+	size int64 // as the directory of the zip claims, or the length of the file
+}
+
+// sizeOf is how long tables are together, in bytes. What a zip claims beyond
+// any limit counts as that.
+func sizeOf(all []source) (sum int64) {
+	for _, one := range all {
+		if sum += one.size; sum < 0 || one.size < 0 {
+			return math.MaxInt64
+		}
+	}
+	return sum
+}
+
+// maxMembers bounds how many members of a zip are looked at; exports have four.
+const maxMembers = 50
+
+var (
+	zipMagic = []byte("PK\x03\x04")
+	damaged  = fault.New(fault.Unprocessable, "the zip file is damaged or incomplete")
+)
+
+// sources are the tables of a file in the order in which they are read; none
+// when it is no export.
+func sources(file *os.File) ([]source, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	start := make([]byte, len(zipMagic))
+	if _, err := file.ReadAt(start, 0); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if !bytes.Equal(start, zipMagic) {
+		one := func() (io.ReadCloser, error) {
+			_, err := file.Seek(0, io.SeekStart)
+			return io.NopCloser(file), err
+		}
+		return look(nil, one, info.Size())
+	}
+	z, err := zip.NewReader(file, info.Size())
+	if err != nil {
+		return nil, nil // it may be of another kind that can say more about it
+	}
+	var all []source
+	for _, member := range z.File[:min(len(z.File), maxMembers)] {
+		if member.Flags&1 != 0 || member.FileInfo().IsDir() { // locked
+			continue
+		}
+		if all, err = look(all, member.Open, int64(member.UncompressedSize64)); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortStableFunc(all, func(a, b source) int { return cmp.Compare(a.place(), b.place()) })
+	return all, nil
+}
+
+// look adds a table, if it is one, by its header.
+func look(all []source, open func() (io.ReadCloser, error), size int64) ([]source, error) {
+	in, err := open()
+	if err != nil {
+		return all, nil //nolint:nilerr // a member that can not be opened is no table
+	}
+	defer in.Close()
+	h, ok, err := sheet.Head(sheet.NewRows(in), 1, func(h sheet.Header) bool { return tableOf(h) != nil })
+	if err != nil || !ok {
+		return all, nil //nolint:nilerr // nor is one that can not be read
+	}
+	return append(all, source{tableOf(h), open, size}), nil
+}
+
+// place is where a table stands in the order of reading.
+func (s source) place() int {
+	return slices.IndexFunc(tables, func(t table) bool { return t.name == s.name })
+}
+
+// tooLarge refuses tables that are longer together than some bytes.
+func tooLarge(most int64) error {
+	return fault.Newf(fault.TooLarge, "the tables are larger than %d bytes", most)
+}
+
+// bounded reads the tables of a file, which together may not be endless: what
+// a zip says of the size of a member is a claim.
+type bounded struct {
+	in   io.Reader
+	left *int64
+	most int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if *b.left < 0 {
+		return 0, tooLarge(b.most)
+	}
+	n, err := b.in.Read(p[:min(int64(len(p)), *b.left+1)])
+	*b.left -= int64(n)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return n, damaged
+	}
+	return n, err
+}

@@ -1,0 +1,167 @@
+package whoopexport
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"io"
+	"slices"
+	"time"
+
+	"hale/internal/platform/civil"
+	"hale/internal/wearables"
+	"hale/internal/wearables/formats/files"
+	"hale/internal/wearables/formats/sheet"
+)
+
+// strap is where everything comes from. A band is worn as a watch is.
+var strap = wearables.Source{Provider: Provider, Type: "watch"}
+
+// atOnce is how many summaries are stored at once.
+const atOnce = 500
+
+// verdict is what became of a row.
+type verdict int
+
+const (
+	mapped verdict = iota
+	skipped
+	badDate
+	badValue
+	tooMany // another is kept in its place
+)
+
+// sink is where summaries go; *files.Store is one.
+type sink interface {
+	Summaries(ctx context.Context, all []wearables.Summary, streams ...wearables.Stream) error
+	Tell(done, total, records, skipped int64)
+}
+
+// reader reads the tables of one export.
+type reader struct {
+	report      *files.Report
+	zone        *time.Location // the user's fallback zone; nil when none is set
+	sink        sink
+	left, limit int64 // bytes of all tables
+	size        int64 // of them, as is claimed
+	told        int64 // how much of them was read when that was told last
+
+	summaries []wearables.Summary
+	nights    map[string]*night // by key
+	days      map[civil.Date]cycle
+}
+
+func (r *reader) read(ctx context.Context, all []source) error {
+	r.nights, r.days = map[string]*night{}, map[civil.Date]cycle{}
+	r.tell(0)
+	for _, one := range all {
+		if err := r.table(ctx, one); err != nil {
+			return err
+		}
+	}
+	r.storeNights()
+	r.storeDays()
+	return r.flush(ctx, true)
+}
+
+// table reads a table. What comes before any damage is kept.
+func (r *reader) table(ctx context.Context, from source) error {
+	in, err := from.open()
+	if err != nil {
+		return damaged
+	}
+	defer in.Close()
+	rows := sheet.NewRows(&bounded{in, &r.left, r.limit})
+	h, ok, err := sheet.Head(rows, 1, func(sheet.Header) bool { return true })
+	if err != nil || !ok {
+		return err
+	}
+	wall := &sheet.Wall{Zone: r.zone}
+	for {
+		cells, err := rows.Next()
+		var malformed *csv.ParseError
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case errors.As(err, &malformed):
+			r.report.Damaged++
+			continue
+		case errors.Is(err, damaged):
+			r.report.Damaged++
+			r.report.Truncated = true
+			return nil
+		case err != nil:
+			return err
+		}
+		r.take(from.table, row{h, cells, wall})
+		r.tell(tellEvery)
+		if err := r.flush(ctx, false); err != nil {
+			return err
+		}
+	}
+}
+
+// take reads a row and counts it.
+func (r *reader) take(t *table, one row) {
+	count := r.report.Type(t.name)
+	r.report.Records++
+	count.Read++
+	became := skipped
+	if t.take != nil {
+		became = t.take(r, one)
+	}
+	switch became {
+	case mapped:
+		count.Mapped++
+		r.report.Mapped++
+		return
+	case skipped:
+		count.Skipped++
+	case badDate:
+		count.BadDate++
+	case badValue:
+		count.BadValue++
+	case tooMany:
+		count.TooMany++
+	}
+	r.report.Left(count)
+}
+
+// homeless counts columns of a row that is kept which have no home.
+func (r *reader) homeless(one row, columns map[string]string) {
+	for column, name := range columns {
+		if one.text(column) != "" {
+			count := r.report.Type(name)
+			count.Read++
+			count.Skipped++
+			r.report.Left(count)
+		}
+	}
+}
+
+// flush stores what was gathered once it is worth it, or at the end.
+func (r *reader) flush(ctx context.Context, end bool) error {
+	if end || len(r.summaries) >= atOnce {
+		for part := range slices.Chunk(r.summaries, atOnce) {
+			if err := r.sink.Summaries(ctx, part); err != nil {
+				return err
+			}
+		}
+		r.summaries = nil
+		r.tell(0)
+	}
+	return ctx.Err()
+}
+
+// tellEvery is how many bytes are read until it is told how far that is.
+const tellEvery = 1 << 20
+
+// tell says how far reading is once that many bytes more were read.
+func (r *reader) tell(every int64) {
+	done := r.limit - r.left
+	r.report.Bytes = done
+	if done-r.told >= every {
+		r.told = done
+		r.sink.Tell(done, max(done, r.size), r.report.Records, r.report.Skipped())
+	}
+}

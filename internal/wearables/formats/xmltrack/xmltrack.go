@@ -1,0 +1,266 @@
+// Package xmltrack is what the XML formats for recorded workouts, TCX and GPX,
+// have in common: how a file is recognised, bounded, read and stored. What an
+// element means is theirs.
+package xmltrack
+
+import (
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"math"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/platform/fault"
+	"hale/internal/wearables"
+	"hale/internal/wearables/formats/files"
+	"hale/internal/wearables/formats/xmlscan"
+)
+
+// defaultLimit bounds a document, in bytes: twice what the richest course of
+// the most moments takes.
+const defaultLimit = 256 << 20
+
+// headSize is where the first element has to be.
+const headSize = 64 << 10
+
+// Format is one XML format.
+type Format struct {
+	Name, Title string
+	Root        string // the first element, without prefix
+	// New makes what reads one document.
+	New func(d *Document) Elements
+}
+
+// Elements take the elements of a document in order.
+type Elements interface {
+	// Open takes an element that begins. text is what stands in it.
+	Open(name string, tag *xmlscan.Tag, text string)
+	// Close takes an element that ends; for one without content just after Open.
+	Close(name string) error
+	// End is told that no more comes, in the middle of anything when the
+	// document is cut. It gives the reason when there is nothing of use.
+	End() error
+}
+
+// Kind is the kind of such files.
+func (f Format) Kind() files.Kind {
+	return files.Kind{Name: f.Name, Title: f.Title, Recording: true, Check: f.check, Run: f.run}
+}
+
+func (f Format) check(path string, limit int64) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if !f.begins(file) {
+		return files.Unlike("this is not a " + f.Title + ": its first element is not " + f.Root)
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	if most := atMost(limit); info.Size() > most {
+		return fault.Newf(fault.TooLarge, "a %s may have at most %d bytes", f.Title, most)
+	}
+	return nil
+}
+
+// begins is whether the first element is the right one.
+func (f Format) begins(in io.Reader) bool {
+	text, err := xmlscan.UTF8(io.LimitReader(in, headSize))
+	if err != nil {
+		return false
+	}
+	name, _, err := xmlscan.NewWalker(text).Next()
+	return err == nil && name == f.Root
+}
+
+func atMost(limit int64) int64 {
+	if limit <= 0 {
+		return defaultLimit
+	}
+	return min(limit, defaultLimit)
+}
+
+func (f Format) run(ctx context.Context, in files.Input) (*files.Outcome, error) {
+	d := &Document{Outcome: files.NewOutcome(), ctx: ctx, in: in, stores: map[string]*files.Store{}, owned: map[files.Device]uuid.UUID{}}
+	if err := f.check(in.Path, in.Limit); err != nil {
+		return d.Outcome, err
+	}
+	file, err := os.Open(in.Path)
+	if err != nil {
+		return d.Outcome, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return d.Outcome, err
+	}
+	d.size = info.Size()
+	if err := d.read(file, f.New(d)); err != nil {
+		return d.Outcome, err
+	}
+	for _, provider := range slices.Sorted(maps.Keys(d.stores)) {
+		if err := d.stores[provider].Finish(ctx); err != nil {
+			return d.Outcome, err
+		}
+	}
+	return d.Outcome, nil
+}
+
+// Document is one file while it is read.
+type Document struct {
+	Outcome *files.Outcome
+
+	ctx    context.Context
+	in     files.Input
+	size   int64
+	walker *xmlscan.Walker
+	stores map[string]*files.Store
+	owned  map[files.Device]uuid.UUID // the user's devices
+}
+
+// read gives every element to its reader. A document that is cut or damaged is
+// read as far as it goes.
+func (d *Document) read(in io.Reader, to Elements) error {
+	text, err := xmlscan.UTF8(in)
+	if err != nil {
+		return fault.New(fault.Unprocessable, err.Error())
+	}
+	d.walker = xmlscan.NewWalker(text)
+	for n := 0; ; n++ {
+		name, tag, err := d.walker.Next()
+		switch {
+		case err == nil:
+		case errors.Is(err, io.EOF), xmlscan.IsCut(err):
+			d.Outcome.Truncated = !errors.Is(err, io.EOF) || d.walker.Depth() > 0
+			d.Outcome.Bytes, d.Outcome.Damaged = d.walker.Offset(), d.walker.Damaged
+			return to.End()
+		default:
+			return err
+		}
+		if tag == nil {
+			if err := to.Close(name); err != nil {
+				return err
+			}
+			continue
+		}
+		to.Open(name, tag, d.text(tag))
+		if n&0xfff == 0 {
+			if err := d.ctx.Err(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// Parent is the element around the one that was opened last.
+func (d *Document) Parent() string { return d.walker.Parent() }
+
+// Within is whether an element of that name is open.
+func (d *Document) Within(name string) bool { return d.walker.Within(name) }
+
+// text is that of an element without others in it.
+func (d *Document) text(tag *xmlscan.Tag) string {
+	if tag.Kind != xmlscan.Opening {
+		return ""
+	}
+	return d.walker.PeekText()
+}
+
+// Give stores one workout. device is the hardware that it comes from, nil
+// where that is not certain.
+func (d *Document) Give(provider string, r files.Recording, device *files.Device) error {
+	r.Source.Provider = provider
+	if device != nil {
+		device.Provider, device.SourceType = provider, r.Source.Type
+		var err error
+		if r.Source.DeviceID, err = d.own(*device); err != nil {
+			return err
+		}
+	}
+	store := d.stores[provider]
+	if store == nil {
+		var err error
+		if store, err = d.in.Store(d.ctx, provider, d.Outcome); err != nil {
+			return err
+		}
+		d.stores[provider] = store
+	}
+	one := []files.Recording{r}
+	if err := store.Recordings(d.ctx, one); err != nil {
+		return err
+	}
+	d.Outcome.Workouts++
+	if len(one[0].Route) > 0 {
+		d.Outcome.Routes++
+	}
+	store.Tell(min(d.walker.Offset(), d.size), d.size, d.Outcome.Records, d.Outcome.Skipped())
+	return nil
+}
+
+// own is the id of one of the user's devices; nil when none are kept, and for
+// one of more than a file may have.
+func (d *Document) own(device files.Device) (*uuid.UUID, error) {
+	id, known := d.owned[device]
+	switch {
+	case known:
+		return &id, nil
+	case d.in.Device == nil || len(d.owned) == files.MaxDevices:
+		return nil, nil
+	}
+	id, err := d.in.Device(d.ctx, device)
+	if err != nil {
+		return nil, err
+	}
+	d.owned[device] = id
+	return &id, nil
+}
+
+// year2000 is before the first device that wrote one of these formats.
+var year2000 = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// Instant reads a time with its zone, in UTC microseconds. offset is the zone
+// where it is not UTC: that is how nearly all write whatever the place. A time
+// before 2000 is that of a clock that was never set.
+func Instant(text string) (micros int64, offset int32, ok bool) {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil || at.Before(year2000) {
+		return 0, 0, false
+	}
+	offset = wearables.NoOffset
+	if _, east := at.Zone(); east != 0 {
+		offset = int32(east)
+	}
+	return at.UnixMicro(), offset, true
+}
+
+// Number reads a number; NaN when there is none.
+func Number(text string) float64 {
+	if v, ok := xmlscan.Number([]byte(text)); ok {
+		return v
+	}
+	return math.NaN()
+}
+
+// Place reads a latitude or longitude, in degrees.
+func Place(text string, most float64) float64 {
+	if v := Number(text); math.Abs(v) <= most {
+		return v
+	}
+	return math.NaN()
+}
+
+// Beats reads a heart rate; NaN for the zero of a strap without contact.
+func Beats(text string) float64 {
+	if v := Number(text); v > 0 {
+		return v
+	}
+	return math.NaN()
+}

@@ -1,0 +1,226 @@
+package imports
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/ids"
+	"hale/internal/platform/jobs"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
+	"hale/internal/wearables"
+	"hale/internal/wearables/formats/files"
+	"hale/internal/wearables/ledger"
+)
+
+// ID identifies an import. It is the id of its job as well.
+type ID = ids.Of[Import]
+
+// Status is where an import stands. The words are those of jobs.
+type Status string
+
+// An import is queued until a node takes it, and again between attempts.
+const (
+	Queued    Status = "queued"
+	Running   Status = "running"
+	Succeeded Status = "succeeded"
+	Failed    Status = "failed"
+	Canceled  Status = "canceled"
+)
+
+// Import is one uploaded export.
+type Import struct {
+	ID          ID
+	Team        teams.ID
+	User        users.ID
+	Kind        string
+	Size        int64 // bytes of the upload
+	SHA256      []byte
+	HistoryOnly bool // announce history as a whole, not value by value
+	Status      Status
+	Progress    Progress
+	Report      *Report // nil until something was read
+	Error       string
+	Attempts    int
+	CreatedAt   time.Time
+	StartedAt   *time.Time // last attempt
+	FinishedAt  *time.Time
+
+	stage wearables.Stage
+	spool string
+}
+
+// Progress is how far an import is.
+type Progress struct {
+	Step             string // reading or summarising; empty before the first attempt
+	Done, Total      int64  // bytes of the document, uncompressed
+	Records, Skipped int64
+}
+
+// Service takes uploads and runs imports. Its fields are set before first use.
+type Service struct {
+	DB   *store.DB
+	Sink files.Sink // *wearables.Ingester
+	// Ledger keeps the files themselves; nil keeps none.
+	Ledger *ledger.Ledger
+	Dir    string // the spool folder; made when absent
+	// Node is the id that claims carry of this process; nil is none.
+	Node func() uuid.UUID
+	// MaxUpload bounds an upload, MaxDocument the document in it, uncompressed;
+	// 0 means 16 GiB and what the kind sees fit.
+	MaxUpload, MaxDocument int64
+	Log                    *slog.Logger // nil logs nothing
+	// Records counts records by what became of them; nil counts nothing.
+	Records func(outcome string, n int)
+}
+
+const defaultMaxUpload = 16 << 30
+
+// most is the size of the largest upload.
+func (s *Service) most() int64 {
+	if s.MaxUpload == 0 {
+		return defaultMaxUpload
+	}
+	return s.MaxUpload
+}
+
+// Create records an upload and asks for its job, in one transaction. When the
+// same file of the user is waiting or being worked on already, that import is
+// returned and the new file removed.
+func (s *Service) Create(ctx context.Context, tx *store.Tx, user users.User, up *Upload, historyOnly bool) (Import, error) {
+	twin, err := s.twin(ctx, tx, user, up, historyOnly)
+	if err != nil || twin != nil {
+		tx.AfterCommit(up.Discard)
+		return orZero(twin), err
+	}
+	job, err := s.kind().Enqueue(ctx, tx, args{}, jobs.Options{Team: user.Team.UUID()})
+	if err != nil {
+		return Import{}, err
+	}
+	i := Import{
+		ID: ids.From[Import](job.UUID()), Team: user.Team, User: user.ID, Kind: up.Kind, Size: up.Size, SHA256: up.SHA256,
+		HistoryOnly: historyOnly, Status: Queued, CreatedAt: tx.Now(), spool: up.name,
+	}
+	if err := insert(ctx, tx, &i); err != nil {
+		return Import{}, fmt.Errorf("imports: creating: %w", err)
+	}
+	tx.AfterCommit(func() { arriving.Delete(up.name) })
+	return i, nil
+}
+
+func orZero(i *Import) Import {
+	if i == nil {
+		return Import{}
+	}
+	return *i
+}
+
+// twin finds a live import of the same file.
+func (s *Service) twin(ctx context.Context, tx *store.Tx, user users.User, up *Upload, historyOnly bool) (*Import, error) {
+	all, err := sameFile(ctx, tx, user, up.SHA256, historyOnly)
+	if err != nil {
+		return nil, fmt.Errorf("imports: looking for the same file: %w", err)
+	}
+	for i := range all {
+		if err := reconcile(ctx, tx, &all[i]); err != nil {
+			return nil, err
+		}
+		if all[i].live() {
+			return &all[i], nil
+		}
+	}
+	return nil, nil
+}
+
+func (i *Import) live() bool { return i.Status == Queued || i.Status == Running }
+
+// Get returns an import of the user; unknown and foreign ones are NotFound.
+func Get(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, id ID) (Import, error) {
+	i, err := read(ctx, tx, team, id)
+	switch {
+	case errors.Is(err, store.ErrNoRows), err == nil && i.User != user:
+		return Import{}, fault.New(fault.NotFound, "Import not found")
+	case err != nil:
+		return Import{}, fmt.Errorf("imports: reading: %w", err)
+	}
+	return i, reconcile(ctx, tx, &i)
+}
+
+// List returns a user's imports, newest first.
+func List(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) ([]Import, error) {
+	all, err := list(ctx, tx, team, user)
+	if err != nil {
+		return nil, fmt.Errorf("imports: listing: %w", err)
+	}
+	for i := range all {
+		if err := reconcile(ctx, tx, &all[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// reconcile looks at the job of a live import, which can be canceled by itself
+// and then never tells its import.
+func reconcile(ctx context.Context, tx *store.Tx, i *Import) error {
+	if !i.live() {
+		return nil
+	}
+	how, at, problem, err := jobs.Ended(ctx, tx, i.Team.UUID(), ids.From[jobs.Job](i.ID.UUID()))
+	if err != nil || how == "" {
+		return err
+	}
+	i.Status, i.FinishedAt = Status(how), at
+	if problem != "" {
+		i.Error = problem
+	}
+	return nil
+}
+
+// Cancel stops an import: a queued one at once, a running one soon. What it
+// has stored stays. Canceling twice is fine; a finished import is a Conflict.
+func (s *Service) Cancel(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, id ID) (Import, error) {
+	i, err := Get(ctx, tx, team, user, id)
+	if err != nil || i.Status == Canceled {
+		return i, err
+	}
+	if !i.live() {
+		return i, fault.New(fault.Conflict, "The import is already finished")
+	}
+	if _, err := jobs.Cancel(ctx, tx, team.UUID(), ids.From[jobs.Job](id.UUID())); err != nil {
+		return i, err
+	}
+	now := tx.Now()
+	i.Status, i.FinishedAt = Canceled, &now
+	if err := finish(ctx, tx, &i); err != nil {
+		return i, fmt.Errorf("imports: canceling: %w", err)
+	}
+	tx.AfterCommit(func() { s.remove(i.spool) })
+	return i, nil
+}
+
+func init() {
+	users.Register(users.Records{Name: "imports", Erase: users.EraseRows("imports")})
+}
+
+func (s *Service) node() *uuid.UUID {
+	if s.Node == nil {
+		return nil
+	}
+	id := s.Node()
+	return &id
+}
+
+func (s *Service) log() *slog.Logger {
+	if s.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return s.Log
+}

@@ -1,0 +1,266 @@
+package imports
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/ids"
+	"hale/internal/platform/jobs"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
+	"hale/internal/wearables"
+	"hale/internal/wearables/connections"
+	"hale/internal/wearables/formats/files"
+)
+
+// args of the job: the job's own id and team say which import it is.
+type args struct{}
+
+// attempts is how often an import is tried before it has failed.
+const attempts = 6
+
+// Job is the handler for the runner.
+func (s *Service) Job() jobs.Handler { return s.kind() }
+
+func (s *Service) kind() jobs.Kind[args] {
+	return jobs.Define("imports.run", s.run).With(jobs.Limits{Concurrency: 1, Timeout: 12 * time.Hour, Attempts: attempts}).Cancelable()
+}
+
+// Waits for a file that is not on this node.
+const (
+	elsewhere     = 3 * time.Second
+	longestAbsent = 7 * 24 * time.Hour
+)
+
+// run works on one import. Whatever interrupts it, the next attempt starts
+// from the beginning of the file and passes over what is stored.
+func (s *Service) run(ctx context.Context, run *jobs.Run, _ args) error {
+	a := &attempt{s: s, run: run, kept: context.WithoutCancel(ctx)}
+	switch ready, err := a.begin(ctx); {
+	case fault.Is(err, fault.NotFound): // the user was deleted meanwhile
+		return jobs.Permanent(a.end(nil, err))
+	case errors.Is(err, errOver):
+		return nil
+	case err != nil || !ready:
+		return err
+	}
+	defer withThrift()()
+	outcome, err := a.work(ctx)
+	switch {
+	case errors.Is(context.Cause(ctx), jobs.ErrCanceled):
+		return errors.Join(a.finish(Canceled, outcome, ""), err)
+	case err != nil && ctx.Err() != nil && !errors.Is(context.Cause(ctx), context.DeadlineExceeded):
+		return err // the node is stopping: the next one starts again
+	}
+	return a.end(outcome, err)
+}
+
+// errOver says that an import was canceled before the attempt began.
+var errOver = errors.New("imports: already over")
+
+// attempt is one try at one import.
+type attempt struct {
+	s     *Service
+	run   *jobs.Run
+	kept  context.Context // outlives a cancellation, to record how it went
+	user  users.User
+	row   Import
+	noted time.Time
+}
+
+// begin finds the import, its user and its file, and marks it as running.
+func (a *attempt) begin(ctx context.Context) (ready bool, err error) {
+	err = a.s.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		a.row, err = read(ctx, tx, ids.From[teams.Team](a.run.Team), ids.From[Import](a.run.ID.UUID()))
+		if errors.Is(err, store.ErrNoRows) {
+			return jobs.Permanent(errors.New("imports: the import is gone"))
+		}
+		return err
+	})
+	if err != nil || !a.row.live() {
+		return false, err
+	}
+	if _, err := os.Stat(a.s.path(a.row.spool)); errors.Is(err, os.ErrNotExist) {
+		switch found, err := a.fetch(ctx); {
+		case err != nil:
+			return false, err
+		case !found:
+			return false, a.absent()
+		}
+	}
+	return true, a.s.DB.Write(ctx, func(tx *store.Tx) (err error) {
+		if a.user, err = users.Get(ctx, tx, a.row.Team, a.row.User); err != nil {
+			return err
+		}
+		return started(ctx, tx, &a.row)
+	})
+}
+
+// absent gives the job back, for the node that has the file: one that keeps no
+// ledger, or that was restored without it. A file that no node has shown for a
+// week is lost.
+func (a *attempt) absent() error {
+	if a.s.DB.Now().Sub(a.row.CreatedAt) < longestAbsent {
+		return jobs.Later(elsewhere)
+	}
+	err := fault.New(fault.Unprocessable, "the uploaded file is on no node any more; upload it again")
+	return jobs.Permanent(a.end(nil, err))
+}
+
+// stage is historical while nothing of the past of the provider's data is there:
+// then a whole history fills it. A later file brings what is new since, unless its
+// sender wants it to count as history. Later attempts keep to the answer.
+func (a *attempt) stage(ctx context.Context, kind files.Kind, provider string) (wearables.Stage, error) {
+	if a.row.stage != "" {
+		return a.row.stage, nil
+	}
+	var stage wearables.Stage
+	err := a.s.DB.Write(ctx, func(tx *store.Tx) error {
+		stage = wearables.Historical
+		if !a.row.HistoryOnly {
+			filled, err := a.pastFilled(ctx, tx, provider)
+			if err != nil {
+				return err
+			}
+			if filled || kind.Recording {
+				stage = wearables.Daily
+			}
+		}
+		return noteStage(ctx, tx, &a.row, stage)
+	})
+	a.row.stage = stage
+	return stage, err
+}
+
+// device finds or makes one of the user's devices.
+func (a *attempt) device(ctx context.Context, d files.Device) (uuid.UUID, error) {
+	var id connections.DeviceID
+	err := a.s.DB.Write(ctx, func(tx *store.Tx) (err error) {
+		id, err = connections.EnsureDevice(ctx, tx, a.user, connections.Device{
+			Provider: d.Provider, SourceType: d.SourceType, Manufacturer: d.Manufacturer,
+			Model: d.Model, ExternalID: d.ExternalID, Version: d.Version,
+		})
+		return err
+	})
+	return id.UUID(), err
+}
+
+// work reads the file.
+func (a *attempt) work(ctx context.Context) (*files.Outcome, error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	kind, err := openKind(a.row.Kind)
+	if err != nil {
+		return nil, err
+	}
+	sink, err := a.keep(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return kind.Run(ctx, files.Input{
+		Path: a.s.path(a.row.spool), Limit: a.s.MaxDocument, DB: a.s.DB, Sink: sink, User: a.user,
+		HistoryOnly: a.row.HistoryOnly, Device: a.device,
+		Stage: func(ctx context.Context, provider string) (wearables.Stage, error) {
+			return a.stage(ctx, kind, provider)
+		},
+		Unheard: func(ctx context.Context, provider string) (func(string) bool, error) {
+			return a.unheard(ctx, kind, provider)
+		},
+		Progress: func(p files.Progress) {
+			if err := a.note(ctx, p); err != nil {
+				stop(err)
+			}
+		},
+	})
+}
+
+// noteEvery is how often progress is written.
+const noteEvery = time.Second
+
+// note writes progress to the import and to its job.
+func (a *attempt) note(ctx context.Context, p files.Progress) error {
+	now := a.s.DB.Now()
+	if now.Sub(a.noted) < noteEvery {
+		return nil
+	}
+	a.noted = now
+	a.row.Progress = Progress{Step: string(p.Step), Done: p.Done, Total: p.Total, Records: p.Records, Skipped: p.Skipped}
+	if err := a.run.Progress(ctx, p.Done, p.Total, noteText(p)); err != nil {
+		return err
+	}
+	return a.s.DB.Write(ctx, func(tx *store.Tx) error { return noteProgress(ctx, tx, &a.row) })
+}
+
+// noteText says in words how far the import is.
+func noteText(p files.Progress) string {
+	if p.Step == files.Summarising {
+		return fmt.Sprintf("%d of %d days summarised", p.Days, p.TotalDays)
+	}
+	return fmt.Sprintf("%d records", p.Records)
+}
+
+// end decides what becomes of the import after an attempt that ran to its end.
+func (a *attempt) end(outcome *files.Outcome, err error) error {
+	switch kind := fault.KindOf(err); {
+	case err == nil:
+		a.count(outcome)
+		return a.finish(Succeeded, outcome, "")
+	case kind != fault.Internal && kind != fault.Unavailable:
+		return jobs.Permanent(errors.Join(err, a.finish(Failed, outcome, text(err))))
+	case a.run.Attempt >= attempts:
+		return errors.Join(err, a.finish(Failed, outcome, text(err)))
+	}
+	a.row.Status, a.row.Error = Queued, "an attempt failed; it will be tried again"
+	again := a.s.DB.Write(a.kept, func(tx *store.Tx) error { return waiting(a.kept, tx, &a.row) })
+	return errors.Join(err, again)
+}
+
+// finish records how the import ended and removes its file.
+func (a *attempt) finish(status Status, outcome *files.Outcome, problem string) error {
+	if outcome != nil {
+		a.row.Report = reportOf(outcome)
+		p := &a.row.Progress
+		p.Records, p.Skipped = a.row.Report.Records, a.row.Report.Skipped
+		if status == Succeeded {
+			p.Step, p.Done, p.Total = string(files.Summarising), outcome.Bytes, outcome.Bytes
+		}
+	}
+	a.row.Status, a.row.Error = status, problem
+	err := a.s.DB.Write(a.kept, func(tx *store.Tx) error {
+		now := tx.Now()
+		a.row.FinishedAt = &now
+		return finish(a.kept, tx, &a.row)
+	})
+	if err != nil {
+		return fmt.Errorf("imports: recording the end: %w", err)
+	}
+	a.s.remove(a.row.spool)
+	if status == Succeeded {
+		total := a.row.Progress.Total
+		return a.run.Progress(a.kept, total, total, fmt.Sprintf("%d records", a.row.Progress.Records))
+	}
+	return nil
+}
+
+func (a *attempt) count(o *files.Outcome) {
+	if a.s.Records != nil {
+		a.s.Records("mapped", int(o.Mapped))
+		a.s.Records("skipped", int(o.Skipped()))
+	}
+}
+
+// text is what the caller may read about an error.
+func text(err error) string {
+	var refused *fault.Error
+	if errors.As(err, &refused) {
+		return refused.Message()
+	}
+	return "an internal error; the log of the server has more"
+}

@@ -1,0 +1,253 @@
+package imports
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+)
+
+// Upload is a file that was received whole, lies on disk, and is an export of
+// a kind that we know.
+type Upload struct {
+	Kind   string
+	Size   int64
+	SHA256 []byte
+
+	service *Service
+	name    string // in the spool folder
+}
+
+// arriving has the uploads of this process that have no row yet. Sharing a
+// large one takes longer than an orphan is given.
+var arriving sync.Map // by name
+
+// Discard removes the file of an upload that no import came of.
+func (u *Upload) Discard() {
+	u.service.remove(u.name)
+	arriving.Delete(u.name)
+}
+
+// unfinished marks files that are still being received.
+const unfinished = ".part"
+
+// Receive streams a body into the spool folder, waits until file and folder
+// are on disk, and finds out what it is. An empty kind is recognised.
+func (s *Service) Receive(ctx context.Context, kind string, body io.Reader) (*Upload, error) {
+	kind, err := checkKind(kind, "query", "kind")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("imports: making the spool folder: %w", err)
+	}
+	up := &Upload{service: s, name: uuid.NewString()}
+	arriving.Store(up.name, true)
+	if err := s.save(ctx, up, body); err != nil {
+		arriving.Delete(up.name)
+		s.remove(up.name + unfinished)
+		return nil, noRoom(err)
+	}
+	if up.Kind, err = s.recognise(s.path(up.name), kind); err != nil {
+		up.Discard()
+		return nil, err
+	}
+	return up, nil
+}
+
+func (s *Service) path(name string) string { return filepath.Join(s.Dir, name) }
+
+// save writes the body to the upload's file.
+func (s *Service) save(ctx context.Context, up *Upload, body io.Reader) error {
+	most := s.most()
+	digest := sha256.New()
+	in := &reading{ctx: ctx, in: io.LimitReader(body, most+1)}
+	err := s.write(up, func(to io.Writer) (err error) {
+		up.Size, err = io.CopyBuffer(io.MultiWriter(to, digest), in, make([]byte, 1<<18))
+		switch {
+		case in.err != nil:
+			return in.err
+		case err != nil:
+			return err
+		case up.Size > most:
+			return fault.Newf(fault.TooLarge, "An import may have at most %d bytes", most)
+		case up.Size == 0:
+			return fault.New(fault.Invalid, "The body is empty").At("body").WithType("missing")
+		}
+		return nil
+	})
+	up.SHA256 = digest.Sum(nil)
+	return err
+}
+
+// write makes the file of an upload. It gets its name only when it is whole and on
+// disk.
+func (s *Service) write(up *Upload, fill func(to io.Writer) error) error {
+	part := s.path(up.name + unfinished)
+	file, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if err := fill(writing{file}); err != nil {
+		return err
+	}
+	if err := errors.Join(file.Sync(), file.Close(), os.Rename(part, s.path(up.name))); err != nil {
+		return err
+	}
+	return store.SyncFolder(s.Dir)
+}
+
+// writing hides the file's other methods, so that io.Copy uses our buffer and
+// our reader.
+type writing struct{ io.Writer }
+
+// reading tells failures of the body from failures of the disk.
+type reading struct {
+	ctx context.Context
+	in  io.Reader
+	err error
+}
+
+func (r *reading) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		r.err = err
+		return 0, err
+	}
+	n, err := r.in.Read(p)
+	if err != nil && err != io.EOF {
+		r.err = fault.New(fault.Refused, "The body could not be read to its end")
+		return n, r.err
+	}
+	return n, err
+}
+
+func noRoom(err error) error {
+	if errors.Is(err, syscall.ENOSPC) {
+		return fault.New(fault.Unavailable, "There is no room for the upload")
+	}
+	return err
+}
+
+// remove deletes a file of the spool folder. What cannot be deleted now is
+// swept later.
+func (s *Service) remove(name string) {
+	if err := os.Remove(s.path(name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		s.log().Warn("removing an uploaded file", "error", err)
+	}
+}
+
+// ReplayPrefix begins the names of folders in which payloads are read again.
+const ReplayPrefix = "replay-"
+
+func (s *Service) removeAll(name string) {
+	if err := os.RemoveAll(s.path(name)); err != nil {
+		s.log().Warn("removing a folder of the spool", "error", err)
+	}
+}
+
+// Ages at which what nothing refers to is swept. An upload may take hours to
+// arrive, and a day to be gone on with; payloads are read again for a day at most.
+const (
+	orphanAge     = 10 * time.Minute
+	unfinishedAge = 24 * time.Hour
+)
+
+// KeepSwept sweeps at once and then every so often, until ctx ends. Every node
+// does it: an import that another one worked on, or a user who was erased
+// there, leaves a file here.
+func (s *Service) KeepSwept(ctx context.Context, every time.Duration) error {
+	again := time.NewTicker(every)
+	defer again.Stop()
+	for {
+		if err := s.Sweep(ctx); err != nil && ctx.Err() == nil {
+			s.log().ErrorContext(ctx, "sweeping uploads", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-again.C:
+		}
+	}
+}
+
+// Sweep removes the files that no live import refers to, what arrived of
+// uploads that nobody went on with, and folders that a crash left.
+func (s *Service) Sweep(ctx context.Context) error {
+	if err := s.sweepPartials(ctx); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(s.Dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("imports: sweeping: %w", err)
+	}
+	now := s.DB.Now()
+	for _, entry := range entries {
+		name := entry.Name()
+		info, err := entry.Info()
+		if err != nil { // removed meanwhile
+			continue
+		}
+		age := now.Sub(info.ModTime())
+		switch {
+		case entry.IsDir():
+			if strings.HasPrefix(name, ReplayPrefix) && age >= unfinishedAge {
+				s.removeAll(name)
+			}
+			continue
+		case !entry.Type().IsRegular(), age < orphanAge:
+			continue
+		case strings.HasSuffix(name, unfinished):
+			if age >= unfinishedAge {
+				s.remove(name)
+			}
+			continue
+		}
+		if _, here := arriving.Load(name); here {
+			continue
+		}
+		live, err := s.referred(ctx, name)
+		if err != nil {
+			return err
+		}
+		if !live {
+			s.remove(name)
+		}
+	}
+	return nil
+}
+
+// referred is whether a live import needs the file.
+func (s *Service) referred(ctx context.Context, name string) (live bool, err error) {
+	err = s.DB.Read(store.AsSystem(ctx), func(tx *store.Tx) error {
+		i, err := bySpool(ctx, tx, name)
+		if errors.Is(err, store.ErrNoRows) {
+			live = false
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("imports: sweeping: %w", err)
+		}
+		if err := reconcile(ctx, tx, &i); err != nil {
+			return err
+		}
+		live = i.live()
+		return nil
+	})
+	return live, err
+}
