@@ -80,6 +80,18 @@ func TestRowsThatAreNotThereHaveOneName(t *testing.T) {
 	}
 }
 
+// Code over health data stays within the type system: no package unsafe, and so
+// no go:linkname, which needs it.
+func TestNoUnsafe(t *testing.T) {
+	for file := range sources(t) {
+		for _, spec := range file.syntax.Imports {
+			if spec.Path.Value == `"unsafe"` {
+				t.Errorf("%s: %s may not import unsafe", file.position(spec.Pos()), file.dir)
+			}
+		}
+	}
+}
+
 // uses lists where a file names something of a package.
 func uses(file source, pkg, name string) (at []token.Position) {
 	ast.Inspect(file.syntax, func(n ast.Node) bool {

@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"zombiezen.com/go/sqlite"
-
-	"hale/internal/platform/store/walfile"
 )
 
 // mostInGroup bounds how many transactions one commit carries, and so how
@@ -98,7 +96,6 @@ func (g *groupWriter) commit(group []*write) {
 	err := g.transact(group)
 	if err != nil {
 		_ = g.exec("ROLLBACK") // may have happened already
-		walfile.Drop(g.db.path)
 	}
 	g.db.observe(time.Since(start), len(group))
 	for _, w := range group {
@@ -147,7 +144,6 @@ func (g *groupWriter) lone(w *write) error {
 	if err := g.exec("ROLLBACK"); err != nil {
 		return fmt.Errorf("store: in a transaction: %w", errors.Join(w.err, err))
 	}
-	walfile.Drop(g.db.path)
 	return nil
 }
 

@@ -10,8 +10,6 @@ import (
 
 	"github.com/google/uuid"
 	"zombiezen.com/go/sqlite"
-
-	"hale/internal/platform/store/walfile"
 )
 
 // lite is one connection to SQLite, used by one goroutine at a time. It is
@@ -43,20 +41,7 @@ const busyFor = 10 * time.Second
 
 // openLite opens a database file, and makes it when there is none.
 func openLite(path string, pragmas []string) (*lite, error) {
-	return openLiteBy(path, sqlite.OpenReadWrite|sqlite.OpenCreate, pragmas)
-}
-
-// openWriter is openLite for the connection that writes, whose log goes through
-// walfile where there is one.
-func openWriter(path string, pragmas []string) (*lite, error) {
-	if !walfile.Register() {
-		return openLite(path, pragmas)
-	}
-	return openLiteBy(fileURI(path)+"?vfs="+walfile.Name, sqlite.OpenReadWrite|sqlite.OpenCreate|sqlite.OpenURI, pragmas)
-}
-
-func openLiteBy(name string, flags sqlite.OpenFlags, pragmas []string) (*lite, error) {
-	conn, err := sqlite.OpenConn(name, flags)
+	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite|sqlite.OpenCreate)
 	if err != nil {
 		return nil, err
 	}

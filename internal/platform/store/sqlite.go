@@ -22,7 +22,7 @@ func (db *DB) openSQLite(ctx context.Context, o Options) error {
 	unmapped := o
 	unmapped.NoMmap = true
 	// What the writer reads to remove it would stay mapped, and count as memory.
-	writer, err := openWriter(db.path, append(pragmas(unmapped), checkpointAt))
+	writer, err := openLite(db.path, append(pragmas(unmapped), checkpointAt))
 	if err != nil {
 		return fmt.Errorf("store: opening %s: %w", filepath.Base(db.path), err)
 	}
