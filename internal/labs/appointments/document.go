@@ -121,11 +121,11 @@ const (
 )
 
 // announce emits the event of a step: the whole appointment as it is now.
-// Nothing is told of a user who was deleted.
+// Events about a deleted user are sent until the grace period ends.
 func announce(ctx context.Context, tx *store.Tx, a *Appointment, o *orders.Order, first bool) error {
-	user, err := users.Get(ctx, tx, a.Team, a.User)
+	name, err := users.ClientUserID(ctx, tx, a.Team, a.User)
 	if fault.Is(err, fault.NotFound) {
-		return nil
+		return nil // the grace period is over: the user is being erased
 	}
 	if err != nil {
 		return err
@@ -142,7 +142,7 @@ func announce(ctx context.Context, tx *store.Tx, a *Appointment, o *orders.Order
 	if first {
 		kind = CreatedEvent
 	}
-	_, err = events.Emit(ctx, tx, events.New{Team: a.Team.UUID(), User: a.User.UUID(), ClientUserID: user.ClientUserID, Type: kind, Data: data})
+	_, err = events.Emit(ctx, tx, events.New{Team: a.Team.UUID(), User: a.User.UUID(), ClientUserID: name, Type: kind, Data: data})
 	return err
 }
 

@@ -60,9 +60,9 @@ func tell(ctx context.Context, tx *store.Tx, i *Item, kind string) error {
 	return announce(ctx, tx, i, kind)
 }
 
-// announce tells the team of a result in its queue. The event is about the user
-// whose result it is, or can only be, while they are there: one who waits to be
-// erased is no reason to keep the decision from the team.
+// announce emits an event about a result in the team's queue. The event belongs
+// to the user of the result, or to the only user it can be of. When that user is
+// being erased, the event belongs to the team alone.
 func announce(ctx context.Context, tx *store.Tx, i *Item, kind string) error {
 	data, err := json.Marshal(i.payload())
 	if err != nil {
@@ -70,10 +70,10 @@ func announce(ctx context.Context, tx *store.Tx, i *Item, kind string) error {
 	}
 	e := events.New{Team: i.Team.UUID(), Type: kind, Data: data}
 	if id := i.about(); id != nil {
-		user, err := users.Get(ctx, tx, i.Team, *id)
+		name, err := users.ClientUserID(ctx, tx, i.Team, *id)
 		switch {
 		case err == nil:
-			e.User, e.ClientUserID = user.ID.UUID(), user.ClientUserID
+			e.User, e.ClientUserID = id.UUID(), name
 		case !fault.Is(err, fault.NotFound):
 			return err
 		}

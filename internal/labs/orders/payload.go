@@ -128,8 +128,9 @@ const (
 )
 
 // announce emits the event of a change: the whole order, its lab test without
-// lab and markers. Further results of a partial report are told only to teams
-// that asked for it, and nothing is told of a user who was deleted.
+// lab and markers. Partial results are announced only to teams that set
+// partial_webhooks_enabled. Events about a deleted user are sent until the grace
+// period ends.
 func announce(ctx context.Context, tx *store.Tx, c Change) error {
 	o := c.Order
 	if c.Event.Status == PartialResults {
@@ -155,9 +156,9 @@ func emit(ctx context.Context, tx *store.Tx, o *Order, kind string) error {
 }
 
 func emitData(ctx context.Context, tx *store.Tx, o *Order, kind string, payload any) error {
-	user, err := users.Get(ctx, tx, o.Team, o.User)
+	name, err := users.ClientUserID(ctx, tx, o.Team, o.User)
 	if fault.Is(err, fault.NotFound) {
-		return nil
+		return nil // the grace period is over: the user is being erased
 	}
 	if err != nil {
 		return err
@@ -167,7 +168,7 @@ func emitData(ctx context.Context, tx *store.Tx, o *Order, kind string, payload 
 		return fmt.Errorf("orders: marshalling a %s: %w", kind, err)
 	}
 	_, err = events.Emit(ctx, tx, events.New{
-		Team: o.Team.UUID(), User: o.User.UUID(), ClientUserID: user.ClientUserID, Type: kind, Data: data,
+		Team: o.Team.UUID(), User: o.User.UUID(), ClientUserID: name, Type: kind, Data: data,
 	})
 	return err
 }

@@ -139,6 +139,22 @@ func Exists(ctx context.Context, tx *store.Tx, team teams.ID, id ID) error {
 	return err
 }
 
+// ClientUserID returns the team's own name for a user who is active, or deleted
+// and in the grace period. Any other user is a NotFound fault.
+//
+// Events about a user use it: they are sent until the grace period ends.
+func ClientUserID(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (name string, err error) {
+	err = tx.QueryRow(ctx, `SELECT client_user_id FROM users WHERE team_id = $1 AND user_id = $2 AND (deleted_at IS NULL OR deleted_at > $3)`,
+		team, id, tx.Now().Add(-Grace)).Scan(&name)
+	if errors.Is(err, store.ErrNoRows) {
+		return "", notFound()
+	}
+	if err != nil {
+		return "", fmt.Errorf("users: reading the name of %s: %w", id, err)
+	}
+	return name, nil
+}
+
 // Resolve returns the team's active user with a client_user_id.
 //
 // Spec: Users, GET /v2/user/resolve/{client_user_id}.

@@ -1,0 +1,108 @@
+package app_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hale/internal/platform/store/storetest"
+)
+
+// A lab still works on the orders of a deleted user. During the grace period the
+// team gets every order, result and appointment event, and the patient gets no
+// message. The events stay in the feed when the deletion is undone.
+func TestEventsOfADeletedUser(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
+		c := newClinic(t, d, nil)
+		box := c.postbox()
+		walkIn, visit := c.order("walk_in_test"), c.order("at_home_phlebotomy")
+		for _, o := range []seen{walkIn, visit} {
+			simulate("received.*.requisition_created")(c, o.ID)
+			c.until(o.ID, full(c.methodOf(o.ID), "received.requisition_created")[0])
+		}
+		book(c, visit.ID)
+		before := c.messages()
+
+		c.Expect(200, "DELETE", "/v2/user/"+c.user, "", nil)
+		c.script(walkIn.ID, "critical")
+		cancel(c, visit.ID)
+		c.advance(20)
+		wantWalkIn := []string{"new received.ordered", "received.requisition_created", "labtest.result.critical", "labtest.result.critical", "completed.completed"}
+		wantVisit := []string{
+			"new received.ordered", "received.requisition_created", "new visit pending", "collecting_sample.appointment_scheduled", "visit scheduled",
+			"cancelled.cancelled", "visit cancelled",
+		}
+		c.hears(box, walkIn.ID, "walk_in_test", wantWalkIn)
+		c.hears(box, visit.ID, "at_home_phlebotomy", wantVisit)
+		if after := c.messages(); !slices.Equal(after, before) {
+			t.Errorf("messages to a deleted user: %q, before the deletion %q", after, before)
+		}
+		for _, name := range c.clientIDs(walkIn.ID, visit.ID) {
+			if name != "patient-1" {
+				t.Errorf("an event of the deleted user has the client_user_id %q", name)
+			}
+		}
+
+		c.Expect(200, "POST", "/v2/user/undo_delete?user_id="+c.user, "", nil)
+		simulate("completed.*.corrected")(c, walkIn.ID)
+		wantWalkIn = append(wantWalkIn, "completed.corrected")
+		c.hears(box, walkIn.ID, "walk_in_test", wantWalkIn)
+		if got := c.fed(walkIn.ID, "walk_in_test"); !slices.Equal(got, wantWalkIn) {
+			t.Errorf("the feed has %q\nwant %q", got, wantWalkIn)
+		}
+		if got := c.fed(visit.ID, "at_home_phlebotomy"); !slices.Equal(got, wantVisit) {
+			t.Errorf("the feed has %q\nwant %q", got, wantVisit)
+		}
+		c.order("walk_in_test")
+		c.eventually(func() bool { return len(c.messages()) > len(before) }, "a user who is back gets no messages")
+	})
+}
+
+// messages lists the team's messages to patients, oldest first. It waits until
+// none is queued.
+func (c *clinic) messages() (all []string) {
+	c.t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		var outbox struct {
+			Data []struct{ Template, State string }
+		}
+		c.Get("/v2/team/outbox?limit=100", &outbox)
+		all = nil
+		queued := false
+		for _, m := range outbox.Data {
+			all = append(all, m.Template+" "+m.State)
+			queued = queued || m.State == "queued"
+		}
+		if !queued {
+			slices.Reverse(all)
+			return all
+		}
+		if time.Now().After(deadline) {
+			c.t.Fatalf("messages stay queued: %q", strings.Join(all, ", "))
+		}
+	}
+}
+
+// clientIDs lists the client_user_id of each event about some orders.
+func (c *clinic) clientIDs(orders ...string) (names []string) {
+	c.t.Helper()
+	var page struct {
+		Events []struct{ Event json.RawMessage }
+	}
+	c.Get("/v2/events?limit=1000", &page)
+	for _, e := range page.Events {
+		var head struct {
+			ClientUserID string `json:"client_user_id"`
+		}
+		if order, _ := sayingOf(c.t, e.Event); !slices.Contains(orders, order) {
+			continue
+		}
+		if err := json.Unmarshal(e.Event, &head); err != nil {
+			c.t.Fatal(err)
+		}
+		names = append(names, head.ClientUserID)
+	}
+	return names
+}
