@@ -17,7 +17,7 @@ ENGINES  ?= sqlite,postgres
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test race cover truth fuzz walk crash bench check lint fmt vet generate generate-check
+.PHONY: help run build release image-check chart-check test race cover truth fuzz walk crash bench check lint fmt vet generate generate-check
 
 help: ## this list
 	@awk 'BEGIN {FS = ":.*## "} \
@@ -31,8 +31,18 @@ help: ## this list
 run: ## start the service on this machine, data in ./hale-data
 	$(GO) run ./cmd/hale serve
 
-build: ## one static binary, bin/hale
-	$(GO) build -trimpath -o bin/hale ./cmd/hale
+build: ## one static, stripped binary, bin/hale
+	$(GO) build -trimpath -ldflags '-s -w' -o bin/hale ./cmd/hale
+
+## Release it
+release: ## VERSION=v1.2.3: binaries, deb packages, chart, SBOM and checksums in dist/
+	scripts/release.sh $(VERSION)
+
+image-check: ## build and run the content of the container image without a Docker engine
+	scripts/image-check.sh
+
+chart-check: ## lint and render the Helm chart
+	scripts/chart-check.sh
 
 ## Every change
 test: ## every test, on SQLite and on a PostgreSQL that it brings along; vet is lint's
