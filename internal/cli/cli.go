@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log"
 	"os"
 	"os/signal"
 	"syscall"
@@ -31,6 +32,9 @@ type shell struct {
 
 // Main runs the command line of this process and returns its exit code.
 func Main() int {
+	// net/http logs bytes that a webhook's receiver sends unasked. They may hold
+	// personal data.
+	log.SetOutput(io.Discard)
 	// A second signal ends the process at once: the first one restores the
 	// default as soon as it has been seen.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

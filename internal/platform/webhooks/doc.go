@@ -17,7 +17,7 @@
 //	fresh.go                      deliveries that are handed over as they are written
 //	queue.go bucket.go            what waits in memory, and the rate at which it goes
 //	bell.go                       telling this process that endpoints changed
-//	post.go wire.go silent*.go    one HTTP exchange, and the connections that carry it
+//	post.go                       one HTTP exchange, and the connections that carry it
 //	claim.go record.go            the SQL of claims and results
 //	record_refused.go             results that the database does not take
 //	record_health.go              what results say of an endpoint

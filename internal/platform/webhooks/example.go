@@ -49,7 +49,7 @@ func SendExample(ctx context.Context, db *store.DB, cfg Config, team teams.ID, i
 	trial := Trial{ID: events.ID(fresh), At: db.Now(), Body: body}
 	m := message{id: trial.ID.String(), body: body}
 	timestamp, signature := NewSigner(t.secrets).Sign(m.id, trial.At, body)
-	transport := newWire(cfg.Guard, cfg.Dial, cfg.TLS)
+	transport := newTransport(cfg.Guard, cfg.Dial, cfg.TLS)
 	defer transport.CloseIdleConnections()
 	trial.Outcome = post(ctx, transport, t, headersOf(t.header, m, timestamp, signature), body, db.Now)
 	trial.Headers = sentHeaders(custom, &Attempt{Event: trial.ID, At: trial.At, signature: signature})

@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"math/rand/v2"
+	"net/http"
 	"sync"
 	"time"
 
@@ -17,7 +18,7 @@ type line struct {
 	d         *Deliverer
 	team      uuid.UUID
 	id        EndpointID
-	transport *wire
+	transport *http.Transport
 	pace      chan struct{} // whoever is in it may take the next token
 
 	mu       sync.Mutex
@@ -60,7 +61,7 @@ const fewest = 4
 func newLine(d *Deliverer, team uuid.UUID, id EndpointID) *line {
 	return &line{
 		d: d, team: team, id: id,
-		transport: newWire(d.cfg.Guard, d.cfg.Dial, d.cfg.TLS),
+		transport: newTransport(d.cfg.Guard, d.cfg.Dial, d.cfg.TLS),
 		pace:      make(chan struct{}, 1),
 		inHand:    map[hand]struct{}{},
 		window:    maxInFlight,

@@ -23,7 +23,9 @@ const (
 	keptAnswer  = 1 << 10  // bytes kept of it
 	maxHeader   = 64 << 10
 	idleTimeout = 50 * time.Second
-	userAgent   = "Hale-Webhooks/1.0"
+	// connectTimeout bounds the dial, and again the TLS handshake.
+	connectTimeout = 10 * time.Second
+	userAgent      = "Hale-Webhooks/1.0"
 )
 
 // Problem says in a word why an attempt failed. It is empty for success.
@@ -69,6 +71,38 @@ func (o Outcome) gone() bool { return o.Code == http.StatusGone }
 // Dial makes a connection; see net.Dialer.
 type Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
+// newTransport makes the connections to one endpoint. Each endpoint has its own
+// transport: teams never share a connection, and no endpoint uses up another's
+// connections. A zero config is good.
+//
+// The transport speaks HTTP/1.1 only: a connection that dies silently holds up
+// one post. It uses no proxy, since the guard must see the address of the
+// receiver, and follows no redirect, since post uses it without a client.
+func newTransport(g Guard, dial Dial, config *tls.Config) *http.Transport {
+	if dial == nil {
+		dial = (&net.Dialer{Timeout: connectTimeout, KeepAlive: 30 * time.Second, Control: g.Control}).DialContext
+	}
+	if config == nil {
+		config = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	return &http.Transport{
+		Proxy:                  nil,
+		DialContext:            dial,
+		TLSClientConfig:        config.Clone(),
+		TLSHandshakeTimeout:    connectTimeout,
+		Protocols:              protocols,
+		MaxConnsPerHost:        maxInFlight,
+		MaxIdleConns:           maxInFlight,
+		MaxIdleConnsPerHost:    maxInFlight,
+		IdleConnTimeout:        idleTimeout,
+		MaxResponseHeaderBytes: maxHeader,
+		DisableCompression:     true,
+		WriteBufferSize:        8 << 10, // most posts need one write
+	}
+}
+
 // message is what is posted: an event, ready to be signed.
 type message struct {
 	id   string
@@ -100,6 +134,10 @@ func headersOf(custom http.Header, m message, timestamp, signature string) http.
 func post(ctx context.Context, rt http.RoundTripper, t *target, h http.Header, body []byte, now func() time.Time) Outcome {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
+	// The transport does not send a key without values. The key allows it to repeat
+	// a post on a new connection if the receiver closed the idle connection at the
+	// moment of its use. A repetition is safe: it has the same message id.
+	h["Idempotency-Key"] = []string{}
 	req := (&http.Request{
 		Method: http.MethodPost, URL: t.url, Host: t.url.Host, Header: h, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		ContentLength: int64(len(body)),
