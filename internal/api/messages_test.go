@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"hale/internal/labs/orders"
 	"hale/internal/people/messages"
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
@@ -17,7 +18,7 @@ func (c *caller) tell(userID string, order uuid.UUID, method, status string) {
 	c.t.Helper()
 	userstest.Write(c.t, c.db, func(ctx context.Context, tx *store.Tx) error {
 		return messages.OrderMoved(ctx, tx, messages.OrderEvent{
-			Team: c.team, User: users.ID(uuid.MustParse(userID)), Order: order, Method: method, Status: status, SMSEnabled: true,
+			Team: c.team, User: users.ID(uuid.MustParse(userID)), Order: order, Method: method, Status: status, Message: orders.Status(status).Message(orders.Method(method)), SMSEnabled: true,
 			Contact: messages.Contact{FirstName: "Ada", Phone: "+15125550132", Email: "ada@example.org"},
 		})
 	})

@@ -102,7 +102,7 @@ func tellPatient(ctx context.Context, tx *store.Tx, c orders.Change) error {
 	}
 	return messages.OrderMoved(ctx, tx, messages.OrderEvent{
 		Team: o.Team, User: o.User, Order: o.ID.UUID(), Method: string(o.Method), Status: string(o.Status),
-		SMSEnabled: o.SMSEnabled, Contact: contactOf(o),
+		Message: o.Status.Message(o.Method), SMSEnabled: o.SMSEnabled, Contact: contactOf(o),
 	})
 }
 

@@ -12,7 +12,7 @@
 //	portal.go   routes and what surrounds every page
 //	links.go    from link to session
 //	home.go     what a signed-in person sees
-//	orders.go   their orders and visits; steps.go where each stands, in words
+//	orders.go   their orders and visits
 //	cookies.go  sessions and known devices in the browser
 //	pages.go    templates and the fields every page has
 //	text.go     all words, in English; another language is another file

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"hale/internal/labs/appointments"
 	"hale/internal/labs/orders"
 )
 
@@ -36,7 +37,6 @@ type text struct {
 	ForeignForm, Trouble                   message
 	dateLayout, timeLayout                 string
 	resources                              map[string]string
-	steps                                  map[orders.Status]string
 	Visits                                 map[string]string // of appointments, by status
 }
 
@@ -61,8 +61,8 @@ func (t *text) Resource(name string) string {
 	return name
 }
 
-// Step is where an order stands in plain words.
-func (t *text) Step(s orders.Status) string { return t.steps[s] }
+// Step describes an order's status. A second language needs its own texts here.
+func (*text) Step(s orders.Status) string { return s.PatientText() }
 
 var english = text{
 	Lang:   "en",
@@ -131,6 +131,15 @@ var english = text{
 	dateLayout: "January 2, 2006",
 	timeLayout: "3:04 PM MST",
 	resources:  englishResources,
-	steps:      englishSteps,
 	Visits:     englishVisits,
+}
+
+// englishVisits describe the statuses of appointments.
+var englishVisits = map[string]string{
+	string(appointments.Pending):    "It was asked for and is not confirmed yet.",
+	string(appointments.Reserved):   "It is being confirmed.",
+	string(appointments.Scheduled):  "It is confirmed.",
+	string(appointments.InProgress): "It is going on.",
+	string(appointments.Completed):  "It is over.",
+	string(appointments.Cancelled):  "It was cancelled.",
 }

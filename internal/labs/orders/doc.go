@@ -13,8 +13,7 @@
 //
 // # Reading order
 //
-//	status.go     the words
-//	table.go      the moves; printed as docs/order-states.md
+//	table.go      the statuses and the moves between them; printed as docs/order-states.md
 //	order.go      the types
 //	rows.go       reading and writing them; load.go many at once
 //	advance.go    the one way to move an order

@@ -36,11 +36,17 @@ func TestOrderStatesPage(t *testing.T) {
 func printStates() string {
 	var b strings.Builder
 	b.WriteString("# The states of an order\n\n" +
-		"Printed from the tables in `internal/labs/orders/table.go`; change those and run `go generate ./internal/labs/orders`.\n\n" +
-		"An event string is `<stage>.<method>.<status>`. Who may cause a move: *requisition* is our job that places the order, *carrier* and *lab* " +
-		"are what they report, *appointment* a visit or its booking, *call* the API, *operator* people who run the service. A move *over steps* " +
-		"passes states that nobody reported: a scan that was missed does not hold up what comes after it. Whatever is not in a table moves nothing: " +
-		"reports that come late or twice are recorded and change nothing.\n")
+		"This page is generated from the tables in `internal/labs/orders/table.go`. To change it, edit the tables and run `go generate ./internal/labs/orders`.\n\n" +
+		"An event string is `<stage>.<method>.<status>`.\n\n" +
+		"| Source | Meaning |\n|---|---|\n" +
+		"| requisition | our job that places the order |\n" +
+		"| carrier | a report of the carrier |\n" +
+		"| lab | a report of the lab |\n" +
+		"| appointment | a visit or its booking |\n" +
+		"| call | the API |\n" +
+		"| operator | the people who run the service |\n\n" +
+		"A move *over steps* skips states that were not reported: a missed scan does not block later reports. " +
+		"Moves that are not in a table do not happen: late and repeated reports are recorded and change nothing.\n")
 	for _, c := range orders.Courses {
 		printCourse(&b, c)
 	}
@@ -54,7 +60,7 @@ func printCourse(b *strings.Builder, c orders.Course) {
 			fmt.Fprintf(b, "    %s --> %s\n", a.From, a.To)
 		}
 	}
-	b.WriteString("```\n\n| From | To | By | |\n|---|---|---|---|\n")
+	b.WriteString("```\n\n| From | To | Source | Remark |\n|---|---|---|---|\n")
 	for _, a := range orders.Arrows(c) {
 		remark := ""
 		if a.Skips {
@@ -62,7 +68,7 @@ func printCourse(b *strings.Builder, c orders.Course) {
 		}
 		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", a.From, a.To, a.By, remark)
 	}
-	b.WriteString("\n| Status | Event string | |\n|---|---|---|\n")
+	b.WriteString("\n| Status | Event string | Message to the patient | Portal text | Remark |\n|---|---|---|---|---|\n")
 	for _, s := range orders.Statuses {
 		if !c.Has(s) {
 			continue
@@ -71,7 +77,7 @@ func printCourse(b *strings.Builder, c orders.Course) {
 		if s.Terminal() {
 			remark = "end"
 		}
-		fmt.Fprintf(b, "| %s | `%s` | %s |\n", s, s.Full(c.Method()), remark)
+		fmt.Fprintf(b, "| %s | `%s` | %s | %s | %s |\n", s, s.Full(c.Method()), s.Message(c.Method()), s.PatientText(), remark)
 	}
 }
 

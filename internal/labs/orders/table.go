@@ -4,9 +4,216 @@ import (
 	"slices"
 
 	"hale/internal/labs/catalogue"
+	"hale/internal/people/messages"
 )
 
 //go:generate go test ./ -run TestOrderStatesPage -update
+
+// Method says how a sample is collected.
+type Method = catalogue.Method
+
+// Status is the last part of an order's event strings.
+//
+// Reference 1.3, low-level statuses. The list may grow.
+type Status string
+
+// The statuses. The rows of statusTable describe them.
+const (
+	Ordered              Status = "ordered"
+	AwaitingRegistration Status = "awaiting_registration"
+	Registered           Status = "registered"
+	RequisitionCreated   Status = "requisition_created"
+	RequisitionBypassed  Status = "requisition_bypassed"
+
+	TransitCustomer          Status = "transit_customer"
+	OutForDelivery           Status = "out_for_delivery"
+	WithCustomer             Status = "with_customer"
+	ProblemInTransitCustomer Status = "problem_in_transit_customer"
+	TransitLab               Status = "transit_lab"
+	ProblemInTransitLab      Status = "problem_in_transit_lab"
+
+	AppointmentPending   Status = "appointment_pending"
+	AppointmentScheduled Status = "appointment_scheduled"
+	AppointmentCancelled Status = "appointment_cancelled"
+	DrawCompleted        Status = "draw_completed"
+	RedrawAvailable      Status = "redraw_available"
+
+	DeliveredToLab       Status = "delivered_to_lab"
+	LabProcessingBlocked Status = "lab_processing_blocked"
+	PartialResults       Status = "partial_results"
+	Completed            Status = "completed"
+	Corrected            Status = "corrected"
+
+	FailureToDeliverToCustomer Status = "failure_to_deliver_to_customer"
+	FailureToDeliverToLab      Status = "failure_to_deliver_to_lab"
+	Lost                       Status = "lost"
+	SampleError                Status = "sample_error"
+	Cancelled                  Status = "cancelled"
+	DoNotProcess               Status = "do_not_process"
+)
+
+// Stage is the top-level status: the first part of the event strings.
+//
+// Reference 1.2.
+type Stage string
+
+// The stages.
+const (
+	StageReceived   Stage = "received"
+	StageCollecting Stage = "collecting_sample"
+	StageWithLab    Stage = "sample_with_lab"
+	StageCompleted  Stage = "completed"
+	StageCancelled  Stage = "cancelled"
+	StageFailed     Stage = "failed"
+)
+
+// Stages lists all stages.
+var Stages = []Stage{StageReceived, StageCollecting, StageWithLab, StageCompleted, StageCancelled, StageFailed}
+
+// statusRow holds every fact about a status except its moves.
+type statusRow struct {
+	status Status
+	stage  Stage
+	// onSiteStage replaces stage for on-site collection: a sample that is drawn
+	// on site is with the lab, one that is drawn at home still has to get there.
+	// Reference 1.3.
+	onSiteStage Stage
+	// unplaced: the lab does not have the order yet.
+	unplaced bool
+	// terminal: no further step is expected. A completed order may still be corrected.
+	terminal bool
+	// patientText is shown in the portal. It never mentions findings.
+	patientText string
+	// messages are the messages to the patient when an order reaches the status,
+	// by method. Messages about visits are in package messages.
+	// Reference 1.19.
+	messages map[Method]messages.Rule
+}
+
+// smsForAll sends an SMS whatever the method is.
+var smsForAll = map[Method]messages.Rule{catalogue.TestKit: messages.BySMS, catalogue.AtHome: messages.BySMS, catalogue.WalkIn: messages.BySMS, catalogue.OnSite: messages.BySMS}
+
+// smsForKits sends an SMS for test kits only.
+var smsForKits = map[Method]messages.Rule{catalogue.TestKit: messages.BySMS}
+
+// statusTable has one row per status, roughly in the order of an order's life.
+var statusTable = []statusRow{
+	// Before the lab has the order. A registrable kit is ordered before its user is known.
+	{status: Ordered, stage: StageReceived, unplaced: true, patientText: "We have received the order", messages: smsForAll},
+	{status: AwaitingRegistration, stage: StageReceived, unplaced: true, patientText: "The kit waits to be registered"},
+	{status: Registered, stage: StageReceived, unplaced: true, patientText: "The kit is registered"},
+
+	// The lab has the order; bypassed: the lab had it before we did.
+	{status: RequisitionCreated, stage: StageReceived, patientText: "The lab has the order", messages: map[Method]messages.Rule{
+		catalogue.AtHome: messages.BySMSAndEmail, catalogue.WalkIn: messages.BySMSAndEmail, catalogue.OnSite: messages.BySMSAndEmail,
+	}},
+	{status: RequisitionBypassed, stage: StageReceived, patientText: "The lab has the order"},
+
+	// A kit travels to the patient and back.
+	{status: TransitCustomer, stage: StageCollecting, patientText: "Your kit is on its way to you", messages: smsForKits},
+	{status: OutForDelivery, stage: StageCollecting, patientText: "Your kit is out for delivery", messages: smsForKits},
+	{status: WithCustomer, stage: StageCollecting, patientText: "Your kit has arrived"},
+	{status: ProblemInTransitCustomer, stage: StageCollecting, patientText: "The carrier has a problem with your kit"},
+	{status: TransitLab, stage: StageCollecting, patientText: "Your sample is on its way to the lab"},
+	{status: ProblemInTransitLab, stage: StageCollecting, patientText: "The carrier has a problem with your sample"},
+
+	// A visit: pending has no confirmed time, scheduled has one.
+	{status: AppointmentPending, stage: StageCollecting, patientText: "A visit was asked for and is not confirmed yet"},
+	{status: AppointmentScheduled, stage: StageCollecting, patientText: "Your visit is confirmed"},
+	{status: AppointmentCancelled, stage: StageCollecting, patientText: "Your visit was cancelled"},
+	{status: DrawCompleted, stage: StageCollecting, onSiteStage: StageWithLab, patientText: "Your sample was taken", messages: map[Method]messages.Rule{
+		catalogue.AtHome: messages.BySMS, catalogue.OnSite: messages.BySMS,
+	}},
+	// A redraw order takes over the markers that this order misses.
+	{status: RedrawAvailable, stage: StageCollecting, terminal: true, patientText: "The lab asks for another sample", messages: map[Method]messages.Rule{
+		catalogue.WalkIn: messages.BySMSAndEmail,
+	}},
+
+	// The lab has the sample; blocked: it waits for information.
+	{status: DeliveredToLab, stage: StageWithLab, patientText: "Your sample has arrived at the lab", messages: smsForKits},
+	{status: LabProcessingBlocked, stage: StageWithLab, patientText: "The lab is waiting for something"},
+	{status: PartialResults, stage: StageWithLab, patientText: "The lab has finished a part"},
+
+	{status: Completed, stage: StageCompleted, terminal: true, patientText: "The lab has finished", messages: smsForAll},
+	{status: Corrected, stage: StageCompleted, terminal: true, patientText: "The lab has finished, and corrected its report"},
+
+	{status: FailureToDeliverToCustomer, stage: StageFailed, terminal: true, patientText: "Your kit could not be delivered"},
+	{status: FailureToDeliverToLab, stage: StageFailed, terminal: true, patientText: "Your sample did not reach the lab"},
+	{status: Lost, stage: StageFailed, terminal: true, patientText: "Your kit was lost"},
+	{status: SampleError, stage: StageFailed, terminal: true, patientText: "The lab could not use your sample"},
+	{status: Cancelled, stage: StageCancelled, terminal: true, patientText: "The order was cancelled", messages: smsForAll},
+	{status: DoNotProcess, stage: StageCancelled, terminal: true, patientText: "The lab does not carry the order out"},
+}
+
+// Statuses lists all statuses in the order of statusTable.
+var Statuses = func() (all []Status) {
+	for _, row := range statusTable {
+		all = append(all, row.status)
+	}
+	return all
+}()
+
+// statusRows finds the row of a status.
+var statusRows = func() map[Status]statusRow {
+	rows := map[Status]statusRow{}
+	for _, row := range statusTable {
+		rows[row.status] = row
+	}
+	return rows
+}()
+
+// Stage returns the stage of an order that has the status and the method.
+func (s Status) Stage(m Method) Stage {
+	row := statusRows[s]
+	if m == catalogue.OnSite && row.onSiteStage != "" {
+		return row.onSiteStage
+	}
+	return row.stage
+}
+
+// Full returns the event string, such as collecting_sample.testkit.transit_customer.
+func (s Status) Full(m Method) string {
+	return string(s.Stage(m)) + "." + string(m) + "." + string(s)
+}
+
+// Terminal reports whether no further step of the order is expected. A completed
+// order may still be corrected.
+func (s Status) Terminal() bool { return statusRows[s].terminal }
+
+// HasRequisition reports whether the lab has, or had, the order at this point
+// of its life. It is meaningless for cancelled and failed orders.
+func (s Status) HasRequisition() bool { return !statusRows[s].unplaced }
+
+// PatientText describes the status to the patient, without any finding.
+func (s Status) PatientText() string { return statusRows[s].patientText }
+
+// Message returns the rule for the message that a patient gets at this status.
+func (s Status) Message(m Method) messages.Rule { return statusRows[s].messages[m] }
+
+// Detail refines a status; labs and fulfilment set it.
+//
+// Reference 1.5.
+type Detail string
+
+// The details.
+const (
+	NoDetail                 Detail = ""
+	CollectionDateMissing    Detail = "date_of_collection_unspecified"
+	DemographicsMissing      Detail = "demographic_information_unspecified"
+	DemographicsMismatch     Detail = "demographic_information_mismatch"
+	QuantityNotSufficient    Detail = "sample_quantity_not_sufficient"
+	SampleContaminated       Detail = "sample_contaminated"
+	StabilityExceeded        Detail = "sample_stability_exceeded"
+	SampleHemolyzed          Detail = "sample_hemolyzed"
+	SampleImproperCollection Detail = "sample_improper_collection"
+	FulfillmentError         Detail = "fulfillment_error"
+)
+
+// Details lists all details except the empty one.
+var Details = []Detail{
+	CollectionDateMissing, DemographicsMissing, DemographicsMismatch, QuantityNotSufficient, SampleContaminated,
+	StabilityExceeded, SampleHemolyzed, SampleImproperCollection, FulfillmentError,
+}
 
 // Course is the way an order goes: its method, and for test kits whether they
 // are registered when they are ordered or later.

@@ -19,7 +19,7 @@
 //
 // Reading order:
 //
-//	matrix.go     what is said when, and by which channel
+//	matrix.go     channels and rules; the rules for visits and reminders
 //	happened.go   what callers tell
 //	reminders.go  what is said later, unless something happens first
 //	queue.go      a message's row and job

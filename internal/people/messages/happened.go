@@ -32,6 +32,7 @@ type OrderEvent struct {
 	Order      uuid.UUID
 	Method     string // testkit, walk_in_test, at_home_phlebotomy or on_site_collection
 	Status     string // low-level, such as requisition_created
+	Message    Rule   // of the status and the method
 	SMSEnabled bool   // the order's own switch
 	Contact    Contact
 }
@@ -46,12 +47,8 @@ func OrderMoved(ctx context.Context, tx *store.Tx, e OrderEvent) error {
 	if err != nil {
 		return err
 	}
-	switch e.Status {
-	case pending, confirmed, calledOff:
-	default:
-		if err := s.say(ctx, tx, e.Status); err != nil {
-			return err
-		}
+	if err := s.say(ctx, tx, e.Status, e.Message, Message{}); err != nil {
+		return err
 	}
 	return s.orderReminders(ctx, tx, e.Status)
 }
@@ -80,7 +77,7 @@ func AppointmentMoved(ctx context.Context, tx *store.Tx, e AppointmentEvent) err
 	}
 	said := map[string]string{"pending": pending, "confirmed": confirmed, "cancelled": calledOff}
 	if status, ok := said[e.Status]; ok {
-		if err := s.say(ctx, tx, status); err != nil {
+		if err := s.say(ctx, tx, status, s.rule(status), Message{}); err != nil {
 			return err
 		}
 	}
@@ -122,14 +119,12 @@ func (s *subject) may(channel Channel) bool {
 	return s.settings.Email && s.contact.Email != ""
 }
 
-// say queues the messages of an event.
-func (s *subject) say(ctx context.Context, tx *store.Tx, event string) error {
-	return s.sayLater(ctx, tx, event, Message{})
-}
+// rule returns the rule of an event about a visit, or of a reminder.
+func (s *subject) rule(event string) Rule { return matrix[event][s.method] }
 
-// sayLater is say with a time and a topic.
-func (s *subject) sayLater(ctx context.Context, tx *store.Tx, event string, when Message) error {
-	for _, channel := range matrix[event][s.method].channels(s.may) {
+// say queues the messages of an event. The times and the topic come from when.
+func (s *subject) say(ctx context.Context, tx *store.Tx, event string, rule Rule, when Message) error {
+	for _, channel := range rule.channels(s.may) {
 		m := s.base
 		m.Channel, m.Template, m.FirstName = channel, templateFor(event, s.method, channel), s.contact.FirstName
 		m.Topic, m.Due, m.Expires = when.Topic, when.Due, when.Expires

@@ -9,14 +9,15 @@ const (
 	Email Channel = "email"
 )
 
-// cell is what the table has for an event and a collection method.
-type cell int
+// Rule names the channels that carry a message.
+type Rule int
 
+// The rules.
 const (
-	nothing cell = iota
-	sms
-	both         // SMS and e-mail
-	emailElseSMS // SMS only when no e-mail can be sent
+	NoMessage Rule = iota
+	BySMS
+	BySMSAndEmail
+	ByEmailOrSMS // SMS only when no e-mail can be sent
 )
 
 // Collection methods, as orders have them.
@@ -24,7 +25,6 @@ const (
 	testkit     = "testkit"
 	phlebotomy  = "at_home_phlebotomy"
 	walkIn      = "walk_in_test"
-	onSite      = "on_site_collection"
 	pending     = "appointment_pending"
 	confirmed   = "appointment_scheduled"
 	calledOff   = "appointment_cancelled"
@@ -33,40 +33,34 @@ const (
 	withPatient = "with_customer"
 )
 
-// matrix is what is said when. An event that is not in it, such as partial
-// results, a sample error or a requisition that was bypassed, says nothing.
+// String describes the rule.
+func (r Rule) String() string { return [...]string{"", "SMS", "SMS and e-mail", "e-mail (SMS if that is impossible)"}[r] }
+
+// matrix has the rules for messages about visits, and for reminders, by event and
+// method. The rules for statuses of orders come with the OrderEvent.
 //
 // Reference 1.19.
-var matrix = map[string]map[string]cell{
-	"ordered":            {testkit: sms, phlebotomy: sms, walkIn: sms, onSite: sms},
-	requisition:          {phlebotomy: both, walkIn: both, onSite: both},
-	pending:              {phlebotomy: emailElseSMS},
-	confirmed:            {phlebotomy: emailElseSMS, walkIn: sms},
-	calledOff:            {phlebotomy: emailElseSMS, walkIn: sms},
-	"draw_completed":     {phlebotomy: sms, onSite: sms},
-	"transit_customer":   {testkit: sms},
-	"out_for_delivery":   {testkit: sms},
-	"delivered_to_lab":   {testkit: sms},
-	"redraw_available":   {walkIn: both},
-	"completed":          {testkit: sms, phlebotomy: sms, walkIn: sms, onSite: sms},
-	"cancelled":          {testkit: sms, phlebotomy: sms, walkIn: sms, onSite: sms},
-	"reminder_kit":       {testkit: sms},
-	"reminder_booking":   {walkIn: sms},
-	"reminder_visit_24h": {phlebotomy: emailElseSMS, walkIn: sms},
-	"reminder_visit_2h":  {phlebotomy: emailElseSMS, walkIn: sms},
+var matrix = map[string]map[string]Rule{
+	pending:              {phlebotomy: ByEmailOrSMS},
+	confirmed:            {phlebotomy: ByEmailOrSMS, walkIn: BySMS},
+	calledOff:            {phlebotomy: ByEmailOrSMS, walkIn: BySMS},
+	"reminder_kit":       {testkit: BySMS},
+	"reminder_booking":   {walkIn: BySMS},
+	"reminder_visit_24h": {phlebotomy: ByEmailOrSMS, walkIn: BySMS},
+	"reminder_visit_2h":  {phlebotomy: ByEmailOrSMS, walkIn: BySMS},
 }
 
-// channels are the ways that are open for a cell: may says whether one is.
-func (c cell) channels(may func(Channel) bool) []Channel {
+// channels returns the channels that the rule names and that may allows.
+func (r Rule) channels(may func(Channel) bool) []Channel {
 	var wanted []Channel
-	switch c {
-	case nothing:
+	switch r {
+	case NoMessage:
 		return nil
-	case sms:
+	case BySMS:
 		wanted = []Channel{SMS}
-	case both:
+	case BySMSAndEmail:
 		wanted = []Channel{SMS, Email}
-	case emailElseSMS:
+	case ByEmailOrSMS:
 		wanted = []Channel{SMS}
 		if may(Email) {
 			wanted = []Channel{Email}

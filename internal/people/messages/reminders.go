@@ -56,7 +56,7 @@ func (s *subject) remind(ctx context.Context, tx *store.Tx, topic, event string,
 		return err
 	}
 	for _, wait := range after {
-		if err := s.sayLater(ctx, tx, event, Message{Topic: topic, Due: tx.Now().Add(wait)}); err != nil {
+		if err := s.say(ctx, tx, event, s.rule(event), Message{Topic: topic, Due: tx.Now().Add(wait)}); err != nil {
 			return err
 		}
 	}
@@ -77,7 +77,7 @@ func (s *subject) visitReminders(ctx context.Context, tx *store.Tx, e Appointmen
 		if !due.After(tx.Now()) {
 			continue
 		}
-		if err := s.sayLater(ctx, tx, r.event, Message{Topic: visitTopic, Due: due, Expires: e.Start}); err != nil {
+		if err := s.say(ctx, tx, r.event, s.rule(r.event), Message{Topic: visitTopic, Due: due, Expires: e.Start}); err != nil {
 			return err
 		}
 	}

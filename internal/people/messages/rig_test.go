@@ -118,8 +118,17 @@ func (r *rig) settings(s messages.Settings) {
 	})
 }
 
+// statusRules are the rules of the statuses that the tests use. Package orders
+// has the rules of all statuses.
+var statusRules = map[string]messages.Rule{
+	"ordered": messages.BySMS, "transit_customer": messages.BySMS, "draw_completed": messages.BySMS, "completed": messages.BySMS, "cancelled": messages.BySMS,
+	"requisition_created": messages.BySMSAndEmail,
+}
+
 func (r *rig) event(method, status string) messages.OrderEvent {
-	return messages.OrderEvent{Team: r.team, User: r.user.ID, Order: r.order, Method: method, Status: status, SMSEnabled: true, Contact: ada}
+	return messages.OrderEvent{
+		Team: r.team, User: r.user.ID, Order: r.order, Method: method, Status: status, Message: statusRules[status], SMSEnabled: true, Contact: ada,
+	}
 }
 
 func (r *rig) moved(e messages.OrderEvent) {

@@ -3,6 +3,7 @@ package store_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/google/uuid"
@@ -118,6 +119,61 @@ func TestPayloadsFromBeforeTheHours(t *testing.T) {
 			})
 			if err != nil || !bytes.Equal(data, []byte{0, byte(i), 255}) {
 				t.Errorf("payload %d: %v, %v", i, data, err)
+			}
+		}
+	})
+}
+
+// A status that only Go knows can be stored, also in a database from before
+// migration 50. Its rows stay as they are.
+func TestStatusesWithoutCheck(t *testing.T) {
+	eachOlder(t, 49, func(t *testing.T, db *store.DB) {
+		ctx := store.AsSystem(t.Context())
+		insert := func(status, method string) error {
+			return db.Write(ctx, func(tx *store.Tx) error {
+				_, err := tx.Exec(ctx, `INSERT INTO orders (team_id, id, transaction_id, origin, user_id, lab_id, lab_test_id, account_id, network,
+					method, registrable, status, status_at, rev, created_at, updated_at, scheduled, priority, billing_type, has_abn, sms_enabled,
+					details_id, is_critical, body, change)
+					VALUES ($1, $2, $3, 'initial', $4, 1, $5, $6, 'n', $7, FALSE, $8, 1, 1, 1, 1, FALSE, FALSE, 'client_bill', FALSE, FALSE, $9, FALSE, $10, 1)`,
+					uuid.New(), uuid.New(), uuid.New(), uuid.New(), uuid.New(), uuid.New(), method, status, uuid.New(), []byte{1})
+				return err
+			})
+		}
+		visit := func(status string) error {
+			return db.Write(ctx, func(tx *store.Tx) error {
+				_, err := tx.Exec(ctx, `INSERT INTO appointments (team_id, id, order_id, user_id, kind, provider, network, status, time_zone, rev,
+					created_at, updated_at, body) VALUES ($1, $2, $3, $4, 'phlebotomy', 'p', 'n', $5, 'UTC', 1, 1, 1, $6)`,
+					uuid.New(), uuid.New(), uuid.New(), uuid.New(), status, []byte{1})
+				return err
+			})
+		}
+		if err := errors.Join(insert("lost", "testkit"), visit("pending")); err != nil {
+			t.Fatal(err)
+		}
+		for _, err := range []error{insert("misplaced", "testkit"), insert("lost", "by_drone"), visit("misplaced")} {
+			if err == nil {
+				t.Fatal("the older schema takes an unknown word")
+			}
+		}
+		if err := db.Migrate(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(insert("misplaced", "by_drone"), visit("misplaced")); err != nil {
+			t.Fatal(err)
+		}
+		if n := rowsOf(t, db, `SELECT COUNT(*) FROM orders`) + rowsOf(t, db, `SELECT COUNT(*) FROM appointments WHERE status <> ''`); n != 4 {
+			t.Errorf("%d rows, want 4", n)
+		}
+		if err := insert("lost", ""); err != nil {
+			t.Error(err)
+		}
+		if db.Engine() != store.SQLite {
+			return
+		}
+		for _, check := range []string{`PRAGMA integrity_check`, `PRAGMA writable_schema`} {
+			var answer string
+			if err := db.Read(ctx, func(tx *store.Tx) error { return tx.QueryRow(ctx, check).Scan(&answer) }); err != nil || answer != "ok" && answer != "0" {
+				t.Errorf("%s: %q, %v", check, answer, err)
 			}
 		}
 	})
