@@ -57,14 +57,15 @@ type Options struct {
 
 // DB is an open database, safe for concurrent use.
 type DB struct {
-	engine  Engine
-	now     func() time.Time
-	observe func(time.Duration, int)
-	root    *secrets.Root
-	keys    keyCache
-	pool    *sql.DB // PostgreSQL
-	url     string
-	path    string // SQLite file
+	engine   Engine
+	now      func() time.Time
+	observe  func(time.Duration, int)
+	root     *secrets.Root
+	keys     keyCache
+	notifier notifier
+	pool     *sql.DB // PostgreSQL
+	url      string
+	path     string // SQLite file
 
 	lockHeld func(time.Duration) // nil for nobody
 
