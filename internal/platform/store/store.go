@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -73,6 +74,8 @@ type DB struct {
 	readers *readerPool  // SQLite
 	scanner *readerPool  // SQLite; of one
 	closed  atomic.Bool
+
+	slots sync.Map // *Slot to its value
 }
 
 // ErrClosed is returned after Close.
