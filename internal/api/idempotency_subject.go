@@ -72,9 +72,8 @@ func stored(subject uuid.UUID) any {
 	return subject
 }
 
-// UserRecords returns the rows of users in this package.
-func UserRecords() []users.Records {
-	return []users.Records{{Name: "idempotency_keys", Erase: eraseAnswers}}
+func init() {
+	users.Register(users.Records{Name: "idempotency_keys", Erase: eraseAnswers})
 }
 
 // eraseAnswers removes what was answered about a user.

@@ -25,7 +25,7 @@ func (a *API) messageRoutes() []route {
 type messageBody struct {
 	ID        messages.ID `json:"id" format:"uuid"`
 	UserID    users.ID    `json:"user_id" format:"uuid"`
-	OrderID   uuid.UUID   `json:"order_id" format:"uuid"`
+	OrderID   *uuid.UUID  `json:"order_id" format:"uuid" nullable:"true" doc:"Null for a code that opens the portal."`
 	Channel   string      `json:"channel" enum:"sms,email"`
 	Template  string      `json:"template" doc:"Which text it is, such as requisition_created.walk_in_test.sms."`
 	State     string      `json:"state" enum:"scheduled,queued,sent,outbox,failed,cleared" doc:"outbox: of a sandbox team, whose messages end here. cleared: a reminder that something made needless."`
@@ -33,15 +33,19 @@ type messageBody struct {
 	Attempts  int         `json:"attempts"`
 	Recipient string      `json:"recipient" doc:"Telephone number or e-mail address."`
 	Subject   *string     `json:"subject" doc:"Of e-mails."`
-	Text      string      `json:"text" doc:"A link into the portal is in it once it was sent."`
+	Text      string      `json:"text" doc:"A link into the portal is in it once it was sent. A code is shown to sandbox teams only."`
 	DueAt     Time        `json:"due_at"`
 	CreatedAt Time        `json:"created_at"`
 	EndedAt   *Time       `json:"ended_at" nullable:"true"`
 }
 
 func shownOf(m messages.Shown) messageBody {
+	var order *uuid.UUID
+	if m.Order != uuid.Nil {
+		order = &m.Order
+	}
 	return messageBody{
-		ID: m.ID, UserID: m.User, OrderID: m.Order, Channel: string(m.Channel), Template: m.Template, State: string(m.State),
+		ID: m.ID, UserID: m.User, OrderID: order, Channel: string(m.Channel), Template: m.Template, State: string(m.State),
 		Problem: orNone(m.Problem), Attempts: m.Attempts, Recipient: m.Recipient, Subject: orNone(m.Subject), Text: m.Text,
 		DueAt: Time(m.Due), CreatedAt: Time(m.CreatedAt), EndedAt: wireTime(m.EndedAt),
 	}

@@ -42,7 +42,7 @@ type reviewPatient struct {
 }
 
 type reviewLab struct {
-	ID   catalogue.LabID `json:"id" doc:"0 for a lab that is not in the offered."`
+	ID   catalogue.LabID `json:"id" doc:"0 for a lab that is not in the catalogue."`
 	Name string          `json:"name"`
 	Slug string          `json:"slug"`
 }

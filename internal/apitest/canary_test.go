@@ -122,7 +122,11 @@ func (s *service) live(t *testing.T) map[string]string {
 	if len(token) < 8 {
 		t.Fatalf("a portal link without a token: %s", link)
 	}
-	s.send(t, request{method: "GET", path: strings.TrimPrefix(link, s.URL())}, "")
+	path := strings.TrimPrefix(link, s.URL())
+	form := map[string]string{"content-type": "application/x-www-form-urlencoded"}
+	s.send(t, request{method: "GET", path: path}, "")
+	s.send(t, request{method: "POST", path: path, body: []byte("method=email"), headers: form}, "")
+	s.send(t, request{method: "POST", path: path + "/code", body: []byte("code=canarybroken"), headers: form}, "")
 	id := s.field(t, "POST", base+"/imports", canaryExport, "id")
 	if status := s.ended(t, base+"/imports/"+id); status != "succeeded" {
 		t.Fatalf("the import %s", status)

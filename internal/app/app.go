@@ -8,8 +8,8 @@
 //	…
 //	err = a.Stop(ctx)       // drains
 //
-// Reads in this order: app.go, registry.go (what the domains register with a
-// database), first.go (the first team and key), listen.go, workers.go, doors.go.
+// Reads in this order: app.go, first.go (the first team and key), listen.go,
+// workers.go, doors.go.
 package app
 
 import (
@@ -27,6 +27,7 @@ import (
 	"hale/internal/api"
 	"hale/internal/labs/documents"
 	"hale/internal/labs/networks"
+	"hale/internal/people/messages"
 	"hale/internal/platform/config"
 	"hale/internal/platform/ops"
 	"hale/internal/platform/secrets"
@@ -61,6 +62,7 @@ type App struct {
 
 	api     *api.API
 	links   *documents.Links
+	sending *messages.Service // to patients
 	traces  *ops.Traces
 	workers workers
 	lock    *os.File
@@ -141,7 +143,6 @@ func (a *App) openStore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	Register(a.DB)
 	if err := a.DB.Migrate(ctx); err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"hale/internal/people/users"
 	"hale/internal/platform/events"
 	"hale/internal/platform/jobs"
+	"hale/internal/platform/ops"
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
 	"hale/internal/platform/webhooks"
@@ -96,8 +97,7 @@ func (a *App) services(ctx context.Context) (api.Services, error) {
 	a.workers.node = node
 	posting := a.posting(node)
 	intake := a.intake()
-	telling, err := a.messages()
-	if err != nil {
+	if a.sending, err = a.messages(); err != nil {
 		return api.Services{}, err
 	}
 	ordering, err := a.ordering()
@@ -106,10 +106,13 @@ func (a *App) services(ctx context.Context) (api.Services, error) {
 	}
 	runner := jobs.NewRunner(a.DB, jobs.Config{
 		Node: node, Log: a.Log, Observe: a.Metrics.Job,
-		Kinds: slices.Concat(a.kinds(), intake.jobs(), telling.Jobs(), ordering.jobs()),
+		Kinds: slices.Concat(a.kinds(), intake.jobs(), a.sending.Jobs(), ordering.jobs()),
 	})
 	a.workers.add("jobs", runner.Run)
 	a.watchJobs(runner)
+	if file := a.DB.Path(); file != "" {
+		a.workers.add("memory", func(ctx context.Context) error { return ops.KeepSettled(ctx, file) })
+	}
 	return api.Services{
 		Wearables: intake.ingester, Imports: intake.uploads, Ledger: intake.ledger, Replay: intake.replay, Demo: intake.demos,
 		Places: ordering.visits.Places, Appointments: ordering.visits, Sandbox: ordering.sandbox,

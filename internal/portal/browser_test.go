@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"hale/internal/people/messages"
 	"hale/internal/people/users"
 	"hale/internal/wearables/providers"
 )
@@ -60,7 +61,7 @@ const audit = `(() => {
 		if (!e.naturalWidth) wrong.push('a picture that did not load: ' + e.src);
 	}
 	for (const e of all('button, a')) if (!e.textContent.trim()) wrong.push('a control without words');
-	for (const e of all('button, input')) {
+	for (const e of all('button, input:not([type=hidden])')) {
 		const r = e.getBoundingClientRect();
 		if (r.width < 24 || r.height < 44) wrong.push('too small to touch: ' + (e.name || e.textContent));
 	}
@@ -124,8 +125,19 @@ func focused(t *testing.T, ctx context.Context) string {
 	return name
 }
 
-// A person with a keyboard opens a link from an e-mail, mistypes, comes in,
-// looks and signs out.
+// tabTo presses Tab and expects the focus on each of the controls in turn.
+func tabTo(t *testing.T, ctx context.Context, controls ...string) {
+	t.Helper()
+	for _, want := range controls {
+		keys(t, ctx, kb.Tab)
+		if got := focused(t, ctx); got != want {
+			t.Errorf("the focus is on %q, want %q", got, want)
+		}
+	}
+}
+
+// A person with a keyboard opens a link from an e-mail, asks for a code,
+// mistypes it, signs in, looks and signs out.
 func TestPortalInABrowser(t *testing.T) {
 	ctx := openBrowser(t)
 	s := newSite(t)
@@ -136,31 +148,116 @@ func TestPortalInABrowser(t *testing.T) {
 	}
 	heading(t, ctx, "Open your health portal")
 	check(t, ctx, "link")
-	for _, want := range []string{"Skip to content", "month", "day", "year", "Continue"} {
-		keys(t, ctx, kb.Tab)
-		if got := focused(t, ctx); got != want {
-			t.Errorf("the focus is on %q, want %q", got, want)
-		}
+	tabTo(t, ctx, "Skip to content", "sms")
+	keys(t, ctx, kb.ArrowDown) // to the e-mail address
+	tabTo(t, ctx, "Continue")
+	keys(t, ctx, kb.Enter)
+	heading(t, ctx, "Enter your code")
+	check(t, ctx, "code")
+	if m := s.outbox(t); len(m) != 1 || m[0].Channel != messages.Email {
+		t.Errorf("%d messages were sent", len(m))
 	}
-	fillDate(t, ctx, "1", "2", "1990")
-	heading(t, ctx, "Open your health portal")
+	tabTo(t, ctx, "Skip to content", "code")
+	keys(t, ctx, s.wrongCode(t), kb.Enter)
 	waitFor(t, ctx, `document.title.startsWith('Error: ')`)
-	check(t, ctx, "wrong date")
+	check(t, ctx, "wrong code")
+	waitFor(t, ctx, `document.activeElement?.className === 'problem'`)
+	tabTo(t, ctx, "This is not the code that we sent. You can try 4 more times. After that you need a new code.")
+	if err := chromedp.Do(ctx, chromedp.Evaluate[chromedp.Void](`document.activeElement.click()`)); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, ctx, `document.activeElement?.id === 'code'`)
+	tabTo(t, ctx, "Continue", "Send a new code")
+	keys(t, ctx, kb.Enter)
+	waitFor(t, ctx, `!!document.querySelector('.notice')`)
+	check(t, ctx, "code that was sent already")
 
-	fillDate(t, ctx, "12", "10", "1984")
+	tabTo(t, ctx, "Skip to content", "code")
+	keys(t, ctx, s.code(t), kb.Enter)
 	heading(t, ctx, "Hello Ada")
 	check(t, ctx, "home")
 	if at, err := chromedp.Run(ctx, chromedp.Location()); err != nil || at != s.url+"/portal" {
 		t.Errorf("the address is %s, %v: the secret should be gone from it", at, err)
 	}
 
-	keys(t, ctx, kb.Tab, kb.Tab)
-	if got := focused(t, ctx); got != "Sign out" {
-		t.Errorf("the focus is on %q, want Sign out", got)
-	}
+	tabTo(t, ctx, "Skip to content", "Sign out")
 	keys(t, ctx, kb.Enter)
 	heading(t, ctx, "You have signed out")
 	check(t, ctx, "message")
+	if err := chromedp.Do(ctx, chromedp.Navigate(link)); err != nil {
+		t.Fatal(err)
+	}
+	heading(t, ctx, "Open your health portal")
+	waitFor(t, ctx, `!document.querySelector('fieldset')`) // the device is known
+	tabTo(t, ctx, "Skip to content", "Continue")
+	keys(t, ctx, kb.Enter)
+	heading(t, ctx, "Hello Ada")
+}
+
+// A code that was tried too often leads to a new one.
+func TestUsedUpCodeInABrowser(t *testing.T) {
+	ctx := openBrowser(t)
+	s := newSite(t)
+	link := s.link(t, users.Communications)
+	newBrowser(t).post(link, "method", "sms").want(t, 303)
+	if err := chromedp.Do(ctx, chromedp.Navigate(link+"/code")); err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		heading(t, ctx, "Enter your code")
+		waitFor(t, ctx, `document.getElementById('code').value === ''`)
+		focus := `document.getElementById('code').focus()`
+		if err := chromedp.Do(ctx, chromedp.Evaluate[chromedp.Void](focus)); err != nil {
+			t.Fatal(err)
+		}
+		keys(t, ctx, s.wrongCode(t), kb.Enter)
+		waitFor(t, ctx, `document.readyState === 'complete' && document.getElementById('code')?.value !== '`+s.wrongCode(t)+`'`)
+	}
+	heading(t, ctx, "This code no longer works")
+	check(t, ctx, "code over")
+	s.now = s.now.Add(time.Minute)
+	tabTo(t, ctx, "Skip to content", "Send a new code")
+	keys(t, ctx, kb.Enter)
+	heading(t, ctx, "Enter your code")
+	tabTo(t, ctx, "Skip to content", "code")
+	keys(t, ctx, s.code(t), kb.Enter)
+	heading(t, ctx, "Hello Ada")
+}
+
+// A team that accepts it lets the person enter the date of birth.
+func TestBirthDateInABrowser(t *testing.T) {
+	ctx := openBrowser(t)
+	s := newSite(t)
+	s.acceptBirthDate(t)
+	if err := chromedp.Do(ctx, chromedp.Navigate(s.link(t, users.Communications))); err != nil {
+		t.Fatal(err)
+	}
+	heading(t, ctx, "Open your health portal")
+	check(t, ctx, "link")
+	tabTo(t, ctx, "Skip to content", "sms")
+	keys(t, ctx, kb.ArrowUp) // to the last choice
+	tabTo(t, ctx, "Continue")
+	keys(t, ctx, kb.Enter)
+	heading(t, ctx, "Enter your date of birth")
+	check(t, ctx, "birth date")
+	tabTo(t, ctx, "Skip to content", "month", "day", "year", "Continue", "Choose another way")
+	fillDate(t, ctx, "1", "2", "1990")
+	waitFor(t, ctx, `document.title.startsWith('Error: ')`)
+	heading(t, ctx, "Enter your date of birth")
+	check(t, ctx, "wrong date")
+	fillDate(t, ctx, "12", "10", "1984")
+	heading(t, ctx, "Hello Ada")
+}
+
+func TestNoWayToCheckInABrowser(t *testing.T) {
+	ctx := openBrowser(t)
+	s := newSite(t)
+	s.goToProduction(t)
+	if err := chromedp.Do(ctx, chromedp.Navigate(s.link(t, users.Communications))); err != nil {
+		t.Fatal(err)
+	}
+	heading(t, ctx, "We cannot check that it is you")
+	check(t, ctx, "no way to check")
 }
 
 // fillDate types a date of birth and sends it with the keyboard.
@@ -179,7 +276,7 @@ func fillDate(t *testing.T, ctx context.Context, month, day, year string) {
 func waitFor(t *testing.T, ctx context.Context, condition string) {
 	t.Helper()
 	for range 100 {
-		if ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool](condition)); err == nil && ok {
+		if ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`document.readyState === 'complete' && (`+condition+`)`)); err == nil && ok {
 			return
 		}
 		time.Sleep(50 * time.Millisecond)

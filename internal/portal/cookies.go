@@ -1,16 +1,18 @@
 package portal
 
 import (
+	"encoding/hex"
 	"net"
 	"net/http"
 	"net/url"
+	"time"
 
 	"hale/internal/people/users"
 	"hale/internal/platform/secrets"
 )
 
-// cookies writes and reads what the browser keeps: the session's token and the
-// one of a known device.
+// cookies writes and reads the browser's cookies: the session's token, and for
+// each link the secret by which the device is known.
 //
 // Their names begin with __Host-, which binds them to this host and to https.
 // On http at a loopback address, where a person tries the service out, browsers
@@ -53,14 +55,22 @@ func (c cookies) setSession(w http.ResponseWriter, token secrets.Text) {
 	c.set(w, sessionCookie, token, int(users.SessionLongest.Seconds()))
 }
 
-func (c cookies) setDevice(w http.ResponseWriter, token secrets.Text) {
-	c.set(w, deviceCookie, token, int(users.DeviceKnown.Seconds()))
+func (c cookies) setDevice(w http.ResponseWriter, link users.PortalLink, device secrets.Text, now time.Time) {
+	c.set(w, deviceCookieOf(link.Token), device, int(link.ExpiresOn.Sub(now).Seconds()))
 }
 
 func (c cookies) dropSession(w http.ResponseWriter) { c.set(w, sessionCookie, "", -1) }
 
 func (c cookies) session(r *http.Request) secrets.Text { return c.get(r, sessionCookie) }
-func (c cookies) device(r *http.Request) secrets.Text  { return c.get(r, deviceCookie) }
+
+func (c cookies) device(r *http.Request, token secrets.Text) secrets.Text {
+	return c.get(r, deviceCookieOf(token))
+}
+
+// deviceCookieOf names the cookie of one link: a browser may know several.
+func deviceCookieOf(token secrets.Text) string {
+	return deviceCookie + "-" + hex.EncodeToString(secrets.Hash(token.Reveal())[:6])
+}
 
 func (c cookies) get(r *http.Request, base string) secrets.Text {
 	cookie, err := r.Cookie(c.name(base))

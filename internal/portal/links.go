@@ -4,157 +4,214 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
-	"strings"
 
+	"hale/internal/people/messages"
 	"hale/internal/people/users"
-	"hale/internal/platform/civil"
+	"hale/internal/platform/fault"
 	"hale/internal/platform/secrets"
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
 )
 
+// visitor is the state of a link in one browser.
+type visitor struct {
+	link    users.PortalLink
+	team    teams.Team
+	known   bool       // needs no check
+	info    users.Info // read only for a check
+	methods []users.CheckMethod
+	usable  bool // the code that was sent last
+}
+
 // linkView is the page that a link opens.
 type linkView struct {
 	frame
-	Intro    string
-	Once     bool   // the link works once
-	Page     string // secret of this very page, by which it is known when it is sent twice
-	AsksDate bool   // this device is new
-	Problem  string // what was wrong with the date
-	Month    string // as it was typed
-	Day      string
-	Year     string
+	Intro   string
+	Once    bool   // the link works once
+	Page    string // secret of this page, for users.EnterAgain
+	Problem string
+
+	Check   bool         // a new device
+	Methods []methodView // to choose from, if there are several
+	Only    *methodView  // the only one
+	Help    string
+}
+
+type methodView struct {
+	Method   users.CheckMethod
+	Label    string
+	SendCode bool
 }
 
 // showLink answers a link and changes nothing.
 func (p *Portal) showLink(w http.ResponseWriter, r *http.Request) error {
-	view, err := p.linkView(r)
+	v, err := p.visitor(r)
 	if err != nil {
 		return err
 	}
-	p.render(w, http.StatusOK, linkPage, view)
+	return p.renderLink(w, r, v, http.StatusOK, "")
+}
+
+// visitor reads the state of the link of the path.
+func (p *Portal) visitor(r *http.Request) (v visitor, err error) {
+	ctx := store.AsSystem(r.Context()) // the token is the only scope
+	token := tokenOf(r)
+	err = p.db.Read(ctx, func(tx *store.Tx) (err error) {
+		if v.link, err = users.FindPortalLink(ctx, tx, token); err != nil {
+			return err
+		}
+		if v.team, err = teams.Get(ctx, tx, v.link.Team); err != nil {
+			return err
+		}
+		v.known, err = users.KnowsDevice(ctx, tx, v.link, p.cookies.device(r, token))
+		if err != nil || v.known {
+			return err
+		}
+		v.usable = v.link.Code.Usable(tx.Now())
+		v.info, err = users.LatestInfo(ctx, tx, v.link.Team, v.link.User)
+		if fault.Is(err, fault.NotFound) {
+			return users.ErrLinkGone
+		}
+		return err
+	})
+	v.methods = p.methods(v)
+	return v, err
+}
+
+// methods returns the ways in which this person can be checked.
+func (p *Portal) methods(v visitor) (all []users.CheckMethod) {
+	if v.known {
+		return nil
+	}
+	if v.info.PhoneNumber != "" && p.messages.Carries(v.team.Environment, messages.SMS) {
+		all = append(all, users.CodeBySMS)
+	}
+	if v.info.Email != "" && p.messages.Carries(v.team.Environment, messages.Email) {
+		all = append(all, users.CodeByEmail)
+	}
+	if v.team.Settings.PortalBirthDate {
+		all = append(all, users.ByDateOfBirth)
+	}
+	return all
+}
+
+// renderLink renders the page that the link opens, with a problem or none.
+func (p *Portal) renderLink(w http.ResponseWriter, r *http.Request, v visitor, status int, problem string) error {
+	t := textFor(r)
+	if !v.known && len(v.methods) == 0 {
+		return p.renderMessage(w, r, http.StatusForbidden, t.NoCheck.with(v.team.Name))
+	}
+	view := linkView{
+		frame: frameFor(r, t.LinkTitle), Intro: fmt.Sprintf(t.LinkIntro, v.team.Name), Problem: problem, Check: !v.known,
+		Once: v.link.Context == users.Launch, Page: users.NewPage().Reveal(), Help: fmt.Sprintf(t.CheckHelp, v.team.Name),
+	}
+	switch len(v.methods) {
+	case 0:
+	case 1: // there is nothing to choose, so nothing was chosen wrongly
+		only := v.methodView(v.methods[0], t.OnlyMethod)
+		view.Only, view.Problem = &only, ""
+	default:
+		for _, m := range v.methods {
+			view.Methods = append(view.Methods, v.methodView(m, t.Method))
+		}
+	}
+	if view.Problem != "" {
+		view.Title = t.ErrorPrefix + view.Title
+	}
+	p.render(w, status, linkPage, view)
 	return nil
 }
 
-func (p *Portal) linkView(r *http.Request) (linkView, error) {
-	ctx := store.AsSystem(r.Context()) // the token is the only scope
-	var link users.PortalLink
-	var team teams.Team
-	var asks bool
-	err := p.db.Read(ctx, func(tx *store.Tx) (err error) {
-		if link, err = users.FindPortalLink(ctx, tx, tokenOf(r)); err != nil {
-			return err
-		}
-		if team, err = teams.Get(ctx, tx, link.Team); err != nil {
-			return err
-		}
-		asks, err = users.NeedsBirthDate(ctx, tx, link, p.cookies.device(r))
-		return err
-	})
-	if err != nil {
-		return linkView{}, err
+func (v *visitor) methodView(m users.CheckMethod, labels map[users.CheckMethod]string) methodView {
+	view := methodView{Method: m, Label: labels[m], SendCode: m != users.ByDateOfBirth}
+	if view.SendCode {
+		view.Label = fmt.Sprintf(view.Label, v.masked(m))
 	}
-	t := textFor(r)
-	return linkView{
-		frame: frameFor(r, t.LinkTitle), Intro: fmt.Sprintf(t.LinkIntro, team.Name),
-		Once: link.Context == users.Launch, Page: users.NewPage().Reveal(), AsksDate: asks,
-	}, nil
+	return view
 }
 
 func tokenOf(r *http.Request) secrets.Text { return secrets.Text(r.PathValue("token")) }
 
-// largestForm is in bytes: four short fields.
+// largestForm is in bytes: a few short fields.
 const largestForm = 4 << 10
 
-// useLink exchanges the link for a session and sends the browser on.
-func (p *Portal) useLink(w http.ResponseWriter, r *http.Request) error {
+func parseForm(w http.ResponseWriter, r *http.Request) error {
 	r.Body = http.MaxBytesReader(w, r.Body, largestForm)
 	if err := r.ParseForm(); err != nil {
 		return errForeignForm
 	}
-	view, err := p.linkView(r)
-	if errors.Is(err, users.ErrLinkGone) {
-		return p.useAgain(w, r)
-	}
-	if err != nil {
+	return nil
+}
+
+// useLink answers the button of the page that the link opens. On a known device
+// it signs the person in, on a new one it starts the check.
+func (p *Portal) useLink(w http.ResponseWriter, r *http.Request) error {
+	if err := parseForm(w, r); err != nil {
 		return err
 	}
-	var day *civil.Date
-	if view.AsksDate {
-		view.Month, view.Day, view.Year = r.PostForm.Get("month"), r.PostForm.Get("day"), r.PostForm.Get("year")
-		if day = parseDay(view.Year, view.Month, view.Day); day == nil { // a slip of the finger is no try
-			return p.refuse(w, view, view.Text.NotADate)
-		}
-	}
-	ctx := store.AsSystem(r.Context())
-	var entry users.Entry
-	err = p.db.Write(ctx, func(tx *store.Tx) (err error) {
-		entry, err = users.Enter(ctx, tx, tokenOf(r), p.cookies.device(r), pageOf(r), day)
-		return err
-	})
+	v, err := p.visitor(r)
 	switch {
-	case errors.Is(err, users.ErrLinkGone): // by the same page, at the same time
-		return p.useAgain(w, r)
+	case errors.Is(err, users.ErrLinkGone):
+		return p.enterAgain(w, r, err)
 	case err != nil:
 		return err
-	case entry.Wrong && entry.TriesLeft == 0:
-		return users.ErrLinkGone
-	case entry.Wrong && entry.TriesLeft == 1:
-		return p.refuse(w, view, view.Text.WrongDateOne)
-	case entry.Wrong:
-		return p.refuse(w, view, fmt.Sprintf(view.Text.WrongDate, entry.TriesLeft))
+	case !v.known:
+		return p.startCheck(w, r, v)
 	}
-	p.cookies.setSession(w, entry.Session)
-	if entry.Device != "" {
-		p.cookies.setDevice(w, entry.Device)
+	entry, err := p.enter(r, users.Proof{})
+	switch {
+	case errors.Is(err, users.ErrLinkGone): // the same page was sent twice at the same time
+		return p.enterAgain(w, r, err)
+	case err != nil:
+		return err
+	case entry.Refusal != "": // the device's cookie has just ended
+		return p.showLink(w, r)
 	}
-	to := homePath
-	if entry.Order != nil {
-		to = ordersPath + entry.Order.String()
-	}
-	http.Redirect(w, r, to, http.StatusSeeOther)
+	p.admit(w, r, entry)
 	return nil
+}
+
+func (p *Portal) enter(r *http.Request, proof users.Proof) (entry users.Entry, err error) {
+	ctx := store.AsSystem(r.Context())
+	token := tokenOf(r)
+	err = p.db.Write(ctx, func(tx *store.Tx) (err error) {
+		entry, err = users.Enter(ctx, tx, token, p.cookies.device(r, token), pageOf(r), proof)
+		return err
+	})
+	return entry, err
 }
 
 func pageOf(r *http.Request) secrets.Text { return secrets.Text(r.PostForm.Get("page")) }
 
-// useAgain lets a person in who pressed the button twice.
-func (p *Portal) useAgain(w http.ResponseWriter, r *http.Request) error {
+// enterAgain signs in a person who pressed the button twice. Any other request
+// fails with otherwise.
+func (p *Portal) enterAgain(w http.ResponseWriter, r *http.Request, otherwise error) error {
 	ctx := store.AsSystem(r.Context())
-	var session secrets.Text
+	var entry users.Entry
 	err := p.db.Read(ctx, func(tx *store.Tx) (err error) {
-		session, err = users.EnterAgain(ctx, tx, tokenOf(r), pageOf(r))
+		entry, err = users.EnterAgain(ctx, tx, tokenOf(r), pageOf(r))
 		return err
 	})
+	if errors.Is(err, users.ErrLinkGone) {
+		return otherwise
+	}
 	if err != nil {
 		return err
 	}
-	p.cookies.setSession(w, session)
-	http.Redirect(w, r, homePath, http.StatusSeeOther)
+	p.admit(w, r, entry)
 	return nil
 }
 
-// refuse shows the form again with what was wrong.
-func (p *Portal) refuse(w http.ResponseWriter, view linkView, problem string) error {
-	view.Problem = problem
-	view.Title = view.Text.ErrorPrefix + view.Title
-	p.render(w, http.StatusUnprocessableEntity, linkPage, view)
-	return nil
-}
-
-// parseDay reads a date of birth as people type it: without leading zeros,
-// with spaces around. Nil is no real date.
-func parseDay(year, month, day string) *civil.Date {
-	y, err1 := strconv.ParseUint(strings.TrimSpace(year), 10, 16)
-	m, err2 := strconv.ParseUint(strings.TrimSpace(month), 10, 8)
-	d, err3 := strconv.ParseUint(strings.TrimSpace(day), 10, 8)
-	if errors.Join(err1, err2, err3) != nil {
-		return nil
+// admit gives the browser its cookies and sends it to the person's page, or to
+// the order that the link names.
+func (p *Portal) admit(w http.ResponseWriter, r *http.Request, entry users.Entry) {
+	p.cookies.setSession(w, entry.Session)
+	if entry.Device != "" {
+		p.cookies.setDevice(w, entry.Link, entry.Device, p.db.Now())
 	}
-	date, err := civil.ParseDate(fmt.Sprintf("%04d-%02d-%02d", y, m, d))
-	if err != nil {
-		return nil
+	to := homePath
+	if entry.Link.Order != nil {
+		to = ordersPath + entry.Link.Order.String()
 	}
-	return &date
+	http.Redirect(w, r, to, http.StatusSeeOther)
 }

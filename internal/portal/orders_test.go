@@ -37,16 +37,19 @@ func (s *site) order(t *testing.T, method orders.Method, at orders.Status) order
 	return o
 }
 
-// A link for an order opens it, after the date of birth where that is asked for.
+// A link for an order opens it, after the code if the device is new.
 func TestALinkOpensItsOrder(t *testing.T) {
 	s := newSite(t)
 	o := s.order(t, catalogue.WalkIn, orders.RequisitionCreated)
 	id := o.ID.UUID()
-	for purpose, form := range map[users.LinkContext][]string{
-		users.Launch: nil, users.Communications: {"month", "12", "day", "10", "year", "1984"},
-	} {
+	for _, purpose := range []users.LinkContext{users.Launch, users.Communications} {
 		person := newBrowser(t)
-		in := person.post(s.linkTo(t, purpose, &id), form...)
+		link := s.linkTo(t, purpose, &id)
+		if purpose == users.Communications {
+			person.post(link, "method", "sms").want(t, 303)
+			link += "/code"
+		}
+		in := person.post(link, "code", s.code(t))
 		in.want(t, 303)
 		if to := in.header.Get("Location"); to != "/portal/orders/"+o.ID.String() {
 			t.Fatalf("%s leads to %q", purpose, to)

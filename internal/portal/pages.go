@@ -14,10 +14,12 @@ var templateFiles embed.FS
 
 // The pages. Each has the layout and a content of its own.
 var (
-	linkPage    = parse("link.html")
-	homePage    = parse("home.html")
-	orderPage   = parse("order.html")
-	messagePage = parse("message.html")
+	linkPage      = parse("link.html")
+	codePage      = parse("code.html")
+	birthDatePage = parse("birth_date.html")
+	homePage      = parse("home.html")
+	orderPage     = parse("order.html")
+	messagePage   = parse("message.html")
 )
 
 func parse(name string) *template.Template {
@@ -49,6 +51,11 @@ func frameFor(r *http.Request, title string) frame {
 type messageView struct {
 	frame
 	Message message
+}
+
+func (p *Portal) renderMessage(w http.ResponseWriter, r *http.Request, status int, m message) error {
+	p.render(w, status, messagePage, messageView{frame: frameFor(r, m.Title), Message: m})
+	return nil
 }
 
 // render runs a template into memory first, so that a failure shows no half

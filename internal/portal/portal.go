@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"hale/internal/labs/documents"
+	"hale/internal/people/messages"
 	"hale/internal/people/users"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/store"
@@ -22,14 +23,17 @@ type Options struct {
 	Log *slog.Logger
 	// BaseURL is the address that people reach the service at.
 	BaseURL string
+	// Messages says which channels can carry a code to a person.
+	Messages *messages.Service
 }
 
 // Portal serves the pages. It is an http.Handler for the paths of Patterns.
 type Portal struct {
-	db      *store.DB
-	log     *slog.Logger
-	cookies cookies
-	handler http.Handler
+	db       *store.DB
+	log      *slog.Logger
+	messages *messages.Service
+	cookies  cookies
+	handler  http.Handler
 }
 
 // Patterns are the paths that the portal answers, as chi writes them.
@@ -40,7 +44,7 @@ var static embed.FS
 
 // New makes the portal.
 func New(o Options) *Portal {
-	p := &Portal{db: o.DB, log: o.Log, cookies: cookiesFor(o.BaseURL)}
+	p := &Portal{db: o.DB, log: o.Log, messages: o.Messages, cookies: cookiesFor(o.BaseURL)}
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
 	}
@@ -52,6 +56,10 @@ func New(o Options) *Portal {
 		mux.HandleFunc("GET "+path+"{token}", p.page(p.showLink))
 		mux.HandleFunc("POST "+path+"{token}", p.page(p.useLink))
 	}
+	mux.HandleFunc("GET "+users.CommunicationsPath+"{token}"+codeSuffix, p.page(p.showCode))
+	mux.HandleFunc("POST "+users.CommunicationsPath+"{token}"+codeSuffix, p.page(p.useCode))
+	mux.HandleFunc("GET "+users.CommunicationsPath+"{token}"+birthDateSuffix, p.page(p.showBirthDate))
+	mux.HandleFunc("POST "+users.CommunicationsPath+"{token}"+birthDateSuffix, p.page(p.useBirthDate))
 	mux.HandleFunc("GET "+homePath, p.page(p.home))
 	mux.HandleFunc("GET "+homePath+"/{$}", p.page(p.home))
 	mux.HandleFunc("GET "+ordersPath+"{order}", p.page(p.order))
@@ -144,7 +152,7 @@ func (p *Portal) fail(w http.ResponseWriter, r *http.Request, err error) {
 		}
 		p.log.ErrorContext(r.Context(), "portal page failed", "error", err)
 	}
-	p.render(w, status, messagePage, messageView{frame: frameFor(r, message.Title), Message: message})
+	_ = p.renderMessage(w, r, status, message)
 }
 
 // serveStyle answers with the style sheet. Its address names its version, so

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"hale/internal/people/messages"
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
 	"hale/internal/platform/store"
@@ -29,11 +30,22 @@ type site struct {
 	url  string
 	user users.User
 	now  time.Time
+
+	service *messages.Service
 }
 
-func newSite(t *testing.T) *site {
-	s := &site{now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
-	s.db = storetest.NewSQLite(t).Open(t, func() time.Time { return s.now })
+func newSite(t *testing.T) *site { return newSiteOn(t, storetest.NewSQLite(t)) }
+
+// eachSite runs fn on both engines.
+func eachSite(t *testing.T, fn func(t *testing.T, s *site)) {
+	t.Helper()
+	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) { fn(t, newSiteOn(t, d)) })
+}
+
+func newSiteOn(t *testing.T, d storetest.Database) *site {
+	t.Helper()
+	s := &site{now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), service: &messages.Service{}}
+	s.db = d.Open(t, func() time.Time { return s.now })
 	zone := "America/New_York"
 	s.user = userstest.New(t, s.db, userstest.Team(t, s.db).ID, users.NewUser{TimeZone: &zone})
 	userstest.WithInfo(t, s.db, s.user, userstest.Info())
@@ -42,7 +54,7 @@ func newSite(t *testing.T) *site {
 	})
 	server := httptest.NewUnstartedServer(nil)
 	s.url = "http://" + server.Listener.Addr().String()
-	server.Config.Handler = serveLogos(New(Options{DB: s.db, BaseURL: s.url}))
+	server.Config.Handler = serveLogos(New(Options{DB: s.db, BaseURL: s.url, Messages: s.service}))
 	server.Start()
 	t.Cleanup(server.Close)
 	return s
@@ -165,38 +177,6 @@ func TestLaunch(t *testing.T) {
 	late.get(link).want(t, 404, "This link does not work")
 }
 
-func TestCommunicationsAsksOnce(t *testing.T) {
-	s := newSite(t)
-	link := s.link(t, users.Communications)
-	if !strings.HasPrefix(link, s.url+"/p/") {
-		t.Errorf("link %s is not short", link)
-	}
-	person := newBrowser(t)
-	person.get(link).want(t, 200, "Your date of birth", `<label for="month">`, `<label for="day">`, `<label for="year">`)
-	person.post(link, "month", "2", "day", "30", "year", "1984").want(t, 422, "make a real date", "<title>Error: ", `value="30"`, `aria-invalid="true"`)
-	person.post(link, "month", "12", "day", "11", "year", "1984").want(t, 422, "You can try 4 more times")
-	person.post(link, "month", " 12", "day", "10", "year", "1984").want(t, 303)
-	person.get(s.url+"/portal").want(t, 200, "Hello Ada")
-	s.now = s.now.Add(24 * time.Hour)
-	person.get(s.url+"/portal").want(t, 401, "You are signed out")
-	if page := person.get(link); strings.Contains(page.body, "date of birth") {
-		t.Error("a known device is asked again")
-	}
-	person.post(link).want(t, 303)
-	person.get(s.url+"/portal").want(t, 200, "Hello Ada")
-}
-
-func TestWrongDatesEndTheLink(t *testing.T) {
-	s := newSite(t)
-	link := s.link(t, users.Communications)
-	guesser := newBrowser(t)
-	for i := 4; i > 0; i-- {
-		guesser.post(link, "month", "1", "day", "1", "year", "1990").want(t, 422, "There is a problem")
-	}
-	guesser.post(link, "month", "1", "day", "1", "year", "1990").want(t, 404, "This link does not work")
-	newBrowser(t).post(link, "month", "12", "day", "10", "year", "1984").want(t, 404, "This link does not work")
-}
-
 func TestBadLinksLookAlike(t *testing.T) {
 	s := newSite(t)
 	used, expired := s.link(t, users.Launch), s.link(t, users.Launch)
@@ -250,11 +230,15 @@ func TestEveryPageIsGuarded(t *testing.T) {
 	s := newSite(t)
 	person := newBrowser(t)
 	link := s.link(t, users.Communications)
+	s.acceptBirthDate(t)
 	pages := map[string]answer{
-		"link": person.get(link), "wrong": person.post(link, "month", "1", "day", "1", "year", "1990"),
+		"link": person.get(link), "no choice": person.post(link),
+		"code sent": person.post(link, "method", "email"), "code": person.get(link + "/code"), "wrong code": person.post(link+"/code", "code", "x"),
+		"too early":  person.post(link, "method", "email"),
+		"birth date": person.get(link + "/birth-date"), "wrong date": person.post(link+"/birth-date", "month", "1", "day", "1", "year", "1990"),
 		"gone": person.get(s.url + "/p/x"), "signed off": person.get(s.url + "/portal"), "no page": person.get(s.url + "/portal/nothing"),
 	}
-	person.post(link, "month", "12", "day", "10", "year", "1984").want(t, 303)
+	person.post(link+"/birth-date", "month", "12", "day", "10", "year", "1984").want(t, 303)
 	pages["home"] = person.get(s.url + "/portal")
 	pages["signed out"] = person.get(s.url + "/portal/signed-out")
 	for name, page := range pages {

@@ -1,11 +1,13 @@
 package portal
 
 import (
+	"fmt"
 	"net/http"
 	"time"
 
 	"hale/internal/labs/appointments"
 	"hale/internal/labs/orders"
+	"hale/internal/people/users"
 )
 
 // text is every word of the pages in one language. Verbs in a text are filled
@@ -18,7 +20,17 @@ type text struct {
 
 	LinkTitle, LinkIntro, LinkButton       string
 	LinkOnce                               string
-	CheckIntro, CheckLegend, CheckHint     string
+	CheckIntro, CheckLegend, CheckHelp     string
+	Method, OnlyMethod                     map[users.CheckMethod]string
+	NoMethod, SendCode                     string
+	CodeTitle, CodeLabel, CodeHint         string
+	CodeSent                               map[users.CheckMethod]string
+	CodeSentAlready, CodeTooEarly          string
+	NotACode, WrongCode, WrongCodeOne      string
+	CodeOverTitle, CodeOver                string
+	NewCodeTitle, NewCodeHint, NewCode     string
+	OtherMethod, Sandbox                   string
+	BirthDateTitle, BirthDateHint          string
 	Month, Day, Year                       string
 	ErrorPrefix, ErrorTitle, NotADate      string
 	WrongDate, WrongDateOne                string
@@ -35,6 +47,8 @@ type text struct {
 	SignOut                                string
 	LinkGone, SignedOff, SignedOut, NoPage message
 	ForeignForm, Trouble                   message
+	NoCheck, CodeWait, NoMoreCodes         message
+	second, secondsMany                    string
 	dateLayout, timeLayout                 string
 	resources                              map[string]string
 	Visits                                 map[string]string // of appointments, by status
@@ -42,6 +56,11 @@ type text struct {
 
 // message is a heading with what to do.
 type message struct{ Title, Body string }
+
+// with fills a name or a time into the body.
+func (m message) with(word string) message {
+	return message{m.Title, fmt.Sprintf(m.Body, word)}
+}
 
 // textFor picks the language of a request. There is one so far.
 func textFor(*http.Request) *text { return &english }
@@ -51,6 +70,14 @@ func (t *text) Date(at time.Time) string { return at.Format(t.dateLayout) }
 
 // Clock is a time of day with its zone.
 func (t *text) Clock(at time.Time) string { return at.Format(t.timeLayout) }
+
+// seconds is a short wait.
+func (t *text) seconds(n int) string {
+	if n == 1 {
+		return t.second
+	}
+	return fmt.Sprintf(t.secondsMany, n)
+}
 
 // Resource is a resource in plain words; a name we have no words for is shown
 // as it is.
@@ -74,12 +101,47 @@ var english = text{
 	LinkButton: "Continue",
 	LinkOnce:   "This link works once, and only for a few minutes.",
 
-	CheckIntro:  "We do not know this device yet. Tell us your date of birth, so that nobody else opens your page.",
-	CheckLegend: "Your date of birth",
-	CheckHint:   "For example, 3 27 1985",
-	Month:       "Month",
-	Day:         "Day",
-	Year:        "Year",
+	CheckIntro:  "This device is new to us. Before we show your health data, we check that it is you.",
+	CheckLegend: "How should we check?",
+	CheckHelp:   "Is the phone number or the e-mail address no longer yours? Ask %s to correct it.",
+	Method: map[users.CheckMethod]string{
+		users.CodeBySMS:     "Send a code by text message to the number that ends in %s",
+		users.CodeByEmail:   "Send a code by e-mail to %s",
+		users.ByDateOfBirth: "Enter my date of birth",
+	},
+	OnlyMethod: map[users.CheckMethod]string{
+		users.CodeBySMS:     "We will send a code by text message to the number that ends in %s.",
+		users.CodeByEmail:   "We will send a code by e-mail to %s.",
+		users.ByDateOfBirth: "We will ask for your date of birth.",
+	},
+	NoMethod: "Choose how we should check that it is you.",
+	SendCode: "Send the code",
+
+	CodeTitle: "Enter your code",
+	CodeLabel: "Code",
+	CodeHint:  "It has six digits and works for ten minutes.",
+	CodeSent: map[users.CheckMethod]string{
+		users.CodeBySMS:   "We sent a code by text message to the number that ends in %s.",
+		users.CodeByEmail: "We sent a code by e-mail to %s. If you do not see it, look in your spam folder.",
+	},
+	CodeSentAlready: "We have just sent you a code. If it does not arrive, you can ask for a new one in %s.",
+	CodeTooEarly:    "You can ask for a new code in %s.",
+	NotACode:        "Enter the six digits of the code.",
+	WrongCode:       "This is not the code that we sent. You can try %d more times. After that you need a new code.",
+	WrongCodeOne:    "This is not the code that we sent. You can try one more time. After that you need a new code.",
+	CodeOverTitle:   "This code no longer works",
+	CodeOver:        "A code works for ten minutes, and you can try five times. You can ask for a new one.",
+	NewCodeTitle:    "No code?",
+	NewCodeHint:     "A code can take a minute to arrive. Only the newest code works.",
+	NewCode:         "Send a new code",
+	OtherMethod:     "Choose another way",
+	Sandbox:         "This is a sandbox: no message leaves the service. The team finds the code with “hale outbox”.",
+
+	BirthDateTitle: "Enter your date of birth",
+	BirthDateHint:  "For example, 3 27 1985",
+	Month:          "Month",
+	Day:            "Day",
+	Year:           "Year",
 
 	ErrorPrefix:  "Error: ",
 	ErrorTitle:   "There is a problem",
@@ -121,12 +183,18 @@ var english = text{
 	VisitEnd:   "Your visit ends at %s at the latest.",
 	SignOut:    "Sign out",
 
-	LinkGone:    message{"This link does not work", "It may be too old, it may have been used before, or a part of it may be missing. Ask whoever sent it to you for a new one."},
+	LinkGone:    message{"This link does not work", "It may be too old, it may have been used before, or a part of it may be missing. Ask for a new one."},
 	SignedOff:   message{"You are signed out", "For your safety a visit ends after a while. To come back, open the link that you were sent, or ask for a new one."},
 	SignedOut:   message{"You have signed out", "You can close this page now. To come back, open the link that you were sent, or ask for a new one."},
 	NoPage:      message{"This page does not exist", "Check the address, or open the link that you were sent."},
 	ForeignForm: message{"This did not come from our page", "Open the link that you were sent and try again."},
 	Trouble:     message{"Something went wrong", "It is not your fault, and nothing was changed. Try again in a few minutes."},
+
+	NoCheck:     message{"We cannot check that it is you", "This device is new to us, and your health data is private. We have no way to send you a code, so we cannot open your page here. Please contact %s the way you usually do. They can bring your phone number and e-mail address up to date, or let you in from their own app or website."},
+	CodeWait:    message{"Please wait a moment", "We have just sent you a code for another link. You can ask for one for this link in %s. Then go back and try again."},
+	NoMoreCodes: message{"This link gets no more codes", "We have sent ten codes for it. Please ask %s for a new link."},
+	second:      "one second",
+	secondsMany: "%d seconds",
 
 	dateLayout: "January 2, 2006",
 	timeLayout: "3:04 PM MST",

@@ -114,7 +114,8 @@ func TestStyleURLNamesItsVersion(t *testing.T) {
 func TestTextsWithVerbsAreFilled(t *testing.T) {
 	for text, args := range map[string][]any{
 		english.LinkIntro: {"T"}, english.WrongDate: {3}, english.HomeGreeting: {"A"}, english.HomeIntro: {"T"},
-		english.Since: {"x"}, english.StopText: {"T"}, english.VisitEnd: {"x"},
+		english.Since: {"x"}, english.StopText: {"T"}, english.VisitEnd: {"x"}, english.CheckHelp: {"T"}, english.WrongCode: {3},
+		english.CodeSentAlready: {"x"}, english.CodeTooEarly: {"x"}, english.secondsMany: {3}, english.NoCheck.Body: {"T"}, english.CodeWait.Body: {"x"}, english.NoMoreCodes.Body: {"T"},
 	} {
 		if got := fmt.Sprintf(text, args...); strings.Contains(got, "%!") {
 			t.Error(got)

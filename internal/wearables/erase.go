@@ -9,11 +9,13 @@ import (
 	"hale/internal/platform/store"
 )
 
-// UserRecords returns the rows of users in this package.
-func UserRecords() []users.Records {
+func init() {
 	samples := users.Records{Name: "sample_blocks"}
 	samples.Erase = eraseBlocks
-	return append(users.RowsOf("series", "summaries", "workout_streams", "history_announced", "resource_statistics"), samples)
+	users.Register(samples)
+	for _, table := range []string{"series", "summaries", "workout_streams", "history_announced", "resource_statistics"} {
+		users.Register(users.Records{Name: table, Erase: users.EraseRows(table)})
+	}
 }
 
 // eraseAtOnce is how many blocks one transaction deletes, so that years of

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"hale/internal/labs/hl7"
 	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
 	"hale/internal/labs/results"
@@ -182,15 +181,24 @@ func ownerOf(r *results.Result) string {
 	return r.Markers[0].Name
 }
 
-// flagOf returns the lab's flag, or ours where the lab gave none. A normal value
-// has none.
+// flagOf is the lab's own, or one of ours where it gave none.
 func flagOf(r *results.Result) string {
 	yes := func(b *bool) bool { return b != nil && *b }
-	if r.Flag != "" && r.Flag != hl7.FlagNormal {
+	switch {
+	case r.Flag != "" && r.Flag != "N":
 		return r.Flag
-	}
-	if flag := hl7.FlagFor(string(r.Interpretation), yes(r.Above), yes(r.Below)); flag != hl7.FlagNormal {
-		return flag
+	case r.Interpretation == orders.Critical && yes(r.Above):
+		return "HH"
+	case r.Interpretation == orders.Critical && yes(r.Below):
+		return "LL"
+	case r.Interpretation == orders.Critical:
+		return "AA"
+	case yes(r.Above):
+		return "H"
+	case yes(r.Below):
+		return "L"
+	case r.Interpretation == orders.Abnormal:
+		return "*"
 	}
 	return ""
 }

@@ -1,10 +1,6 @@
 package fhir
 
-import (
-	"strings"
-
-	"hale/internal/labs/hl7"
-)
+import "strings"
 
 // Systems that codes are of.
 const (
@@ -35,16 +31,23 @@ var observationStatuses = map[string]string{
 	"C": "corrected", "X": "cancelled", "D": "entered-in-error", "W": "entered-in-error",
 }
 
-// interpretationOf returns the lab's flag where FHIR has a code for it, otherwise
-// the code for our interpretation, word.
-func interpretationOf(word, flag string) []CodeableConcept {
-	code, _ := hl7.FindFlag(flag)
-	if code.Display == "" {
-		code, _ = hl7.FindFlag(hl7.FlagFor(word, false, false))
+// flags are the lab flags that are codes of the standard's too.
+var flags = map[string]string{
+	"H": "High", "L": "Low", "HH": "Critical high", "LL": "Critical low", "A": "Abnormal", "AA": "Critical abnormal",
+	"N": "Normal", "<": "Off scale low", ">": "Off scale high", "POS": "Positive", "NEG": "Negative", "DET": "Detected", "ND": "Not detected",
+	"S": "Susceptible", "I": "Intermediate", "R": "Resistant", "IND": "Indeterminate",
+}
+
+// interpreted is the lab's flag where that is a code, otherwise what was made
+// of the value.
+func interpreted(word, flag string) []CodeableConcept {
+	code := strings.ToUpper(flag)
+	if flags[code] == "" {
+		code = map[string]string{"normal": "N", "abnormal": "A", "critical": "AA"}[word]
 	}
 	concept := CodeableConcept{Text: clean(flag)}
-	if code.Display != "" {
-		concept.Coding = []Coding{{interpretation, code.Code, code.Display}}
+	if code != "" {
+		concept.Coding = []Coding{{interpretation, code, flags[code]}}
 	}
 	if concept.Coding == nil && concept.Text == "" {
 		return nil

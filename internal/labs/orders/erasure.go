@@ -9,9 +9,8 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// UserRecords returns the rows of users in this package.
-func UserRecords() []users.Records {
-	return []users.Records{{Name: "orders", Erase: erase}}
+func init() {
+	users.Register(users.Records{Name: "orders", Erase: erase})
 }
 
 // eraseAtOnce is how many orders go in one transaction.

@@ -15,9 +15,10 @@ import (
 	"hale/internal/platform/store"
 )
 
-// UserRecords returns the rows of users in this package.
-func UserRecords() []users.Records {
-	return users.RowsOf("lab_reports", "lab_report_documents", "lab_results")
+func init() {
+	for _, table := range []string{"lab_reports", "lab_report_documents", "lab_results"} {
+		users.Register(users.Records{Name: table, Erase: users.EraseRows(table)})
+	}
 }
 
 // The places of what is sealed.

@@ -16,12 +16,14 @@
 //	messages.OrderMoved(ctx, tx, messages.OrderEvent{…})             // every new status of an order
 //	messages.AppointmentMoved(ctx, tx, messages.AppointmentEvent{…}) // every new status or time of an appointment
 //	messages.SilenceSMS(ctx, tx, team, order)                        // sms_enabled of an order became false
+//	messages.SendPortalCode(ctx, tx, messages.PortalCode{…})         // the patient asked for a code
 //
 // Reading order:
 //
 //	matrix.go     channels and rules; the rules for visits and reminders
 //	happened.go   what callers tell
 //	reminders.go  what is said later, unless something happens first
+//	portal_code.go  the code that opens the portal on a new device
 //	queue.go      a message's row and job
 //	texts.go      templates.txt, filled in
 //	send.go       the job

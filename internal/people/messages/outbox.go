@@ -69,7 +69,10 @@ func List(ctx context.Context, tx *store.Tx, team teams.ID, f Filter) ([]Shown, 
 			return nil, err
 		}
 		if c.Text == "" {
-			c.Subject, c.Text = fill(m.Template, filling{c.FirstName, t.Name, ""})
+			if c.Code != "" {
+				c.Code = hiddenCode
+			}
+			c.Subject, c.Text = fill(m.Template, filling{Name: c.FirstName, Team: t.Name, Code: c.Code})
 		}
 		m.Recipient, m.Subject, m.Text = c.Recipient, c.Subject, c.Text
 	}

@@ -29,9 +29,10 @@ type Message struct {
 	Template  string // of templates.txt
 	Recipient string // telephone number or e-mail address
 	FirstName string
-	Due       time.Time // zero for at once
-	Expires   time.Time // zero for never: later than this it is not sent
-	Topic     string    // for clearing; empty for what is said at once
+	Code      secrets.Text // of a portal code; empty in other messages
+	Due       time.Time    // zero for at once
+	Expires   time.Time    // zero for never: later than this it is not sent
+	Topic     string       // for clearing; empty for what is said at once
 }
 
 // LogValue keeps a message out of logs.
@@ -55,6 +56,7 @@ const (
 type content struct {
 	Recipient string `json:"recipient"`
 	FirstName string `json:"first_name"`
+	Code      string `json:"code,omitempty"`
 	Subject   string `json:"subject,omitempty"` // once filled in
 	Text      string `json:"text,omitempty"`    // once filled in
 }
@@ -95,7 +97,7 @@ func Queue(ctx context.Context, tx *store.Tx, m Message) (ID, error) {
 	if m.Due.IsZero() || m.Due.Before(tx.Now()) {
 		m.Due = tx.Now()
 	}
-	c := content{Recipient: m.Recipient, FirstName: m.FirstName}
+	c := content{Recipient: m.Recipient, FirstName: m.FirstName, Code: m.Code.Reveal()}
 	state, ended := Queued, (*time.Time)(nil)
 	switch {
 	case m.Due.After(tx.Now()):
@@ -103,7 +105,7 @@ func Queue(ctx context.Context, tx *store.Tx, m Message) (ID, error) {
 	case team.Environment == teams.Sandbox && !needsLink(m.Template):
 		now := tx.Now()
 		state, ended = Outbox, &now
-		c.Subject, c.Text = fill(m.Template, filling{c.FirstName, team.Name, ""})
+		c.Subject, c.Text = fill(m.Template, filling{Name: c.FirstName, Team: team.Name, Code: c.Code})
 	}
 	var job any
 	if ended == nil {
@@ -128,13 +130,12 @@ func Queue(ctx context.Context, tx *store.Tx, m Message) (ID, error) {
 	return id, nil
 }
 
-// UserRecords returns the rows of users in this package.
-func UserRecords() []users.Records {
-	return []users.Records{{
+func init() {
+	users.Register(users.Records{
 		Name:  "messages",
 		Erase: users.EraseRows("messages"),
 		OnDelete: func(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) error {
 			return clearWhere(ctx, tx, team, `user_id = $2`, user)
 		},
-	}}
+	})
 }

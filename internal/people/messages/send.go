@@ -123,10 +123,11 @@ func (s *Service) prepare(ctx context.Context, tx *store.Tx, d *due) (*Outgoing,
 		return nil, err
 	case !d.Expires.IsZero() && !tx.Now().Before(d.Expires):
 		return nil, d.end(ctx, tx, Cleared, "late")
-	case !settings.allow(d.Channel, d.Topic != ""):
+	case d.content.Code == "" && !settings.allow(d.Channel, d.Topic != ""):
 		return nil, d.end(ctx, tx, Cleared, "switched_off")
 	}
-	if d.content.Text == "" {
+	subject, text := d.content.Subject, d.content.Text
+	if text == "" {
 		link, err := s.link(ctx, tx, d)
 		if err != nil {
 			return nil, err
@@ -134,15 +135,18 @@ func (s *Service) prepare(ctx context.Context, tx *store.Tx, d *due) (*Outgoing,
 		if link == "" && d.Topic != "" {
 			return nil, d.end(ctx, tx, Failed, "no_portal") // a reminder leads there
 		}
-		d.content.Subject, d.content.Text = fill(d.Template, filling{d.content.FirstName, d.team.Name, link})
+		subject, text = fill(d.Template, filling{Name: d.content.FirstName, Team: d.team.Name, Link: link, Code: d.content.Code})
+	}
+	if d.content.Code == "" { // a code is never part of the stored text: see hiddenCode
+		d.content.Subject, d.content.Text = subject, text
 	}
 	if d.team.Environment == teams.Sandbox {
 		return nil, d.end(ctx, tx, Outbox, "")
 	}
 	if s.carrier(d.Channel) == nil {
-		return nil, d.end(ctx, tx, Failed, "off") // a choice, which is nothing to alarm anybody
+		return nil, d.end(ctx, tx, Failed, "off") // a choice of the operator, so the job does not fail
 	}
-	out := &Outgoing{ID: d.id, Team: d.team.Name, Recipient: d.content.Recipient, Subject: d.content.Subject, Text: d.content.Text}
+	out := &Outgoing{ID: d.id, Team: d.team.Name, Recipient: d.content.Recipient, Subject: subject, Text: text}
 	return out, d.update(ctx, tx, Queued, "", nil)
 }
 
@@ -185,7 +189,13 @@ func (d *due) update(ctx context.Context, tx *store.Tx, state State, problem str
 	return nil
 }
 
-// carrier is who carries messages of a channel; nil when that is switched off.
+// Carries reports whether messages of a channel reach the people of a team. The
+// messages of a sandbox team end in the outbox, which is always there.
+func (s *Service) Carries(env teams.Environment, c Channel) bool {
+	return env == teams.Sandbox || s.carrier(c) != nil
+}
+
+// carrier returns the sender of a channel; nil when the channel is not set up.
 func (s *Service) carrier(c Channel) Sender {
 	if c == Email {
 		return s.Email

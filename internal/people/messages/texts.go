@@ -15,7 +15,7 @@ var templatesFile string
 var texts = template.Must(template.New("").Parse(templatesFile))
 
 // filling is what templates can name.
-type filling struct{ Name, Team, Link string }
+type filling struct{ Name, Team, Link, Code string }
 
 // templateFor is the text of an event for a method and a channel.
 func templateFor(event, method string, channel Channel) string {

@@ -18,7 +18,10 @@ func TestTexts(t *testing.T) {
 		case !strings.HasSuffix(name, "."+string(SMS)):
 			continue
 		}
-		for _, f := range []filling{{"Ada", "Example Clinic", "https://hale.example.org/p/x"}, {"", "Example Clinic", ""}} {
+		for _, f := range []filling{
+			{Name: "Ada", Team: "Example Clinic", Link: "https://hale.example.org/p/x", Code: "012345"},
+			{Team: "Example Clinic", Code: "012345"},
+		} {
 			look(t, name, channel, f)
 		}
 	}
@@ -54,7 +57,9 @@ func look(t *testing.T, name string, channel Channel, f filling) {
 	case (subject != "") != (channel == Email):
 		t.Errorf("%s has the subject %q", name, subject)
 	case f.Name != "" && !strings.Contains(text, f.Name), !strings.Contains(text, f.Team):
-		t.Errorf("%s names nobody: %q", name, text)
+		t.Errorf("%s lacks the first name or the team: %q", name, text)
+	case strings.HasPrefix(name, portalCode+".") != strings.Contains(text, f.Code):
+		t.Errorf("%s has no code, or one that it should not have: %q", name, text)
 	case strings.Contains(text, "<no value>"), strings.Contains(text, "  "), strings.TrimSpace(text) != text:
 		t.Errorf("%s is badly set: %q", name, text)
 	case needsLink(name) && link != "" && !strings.Contains(text, link):

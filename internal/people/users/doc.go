@@ -10,12 +10,12 @@
 // Everything personal is sealed with a key of the user's own; deleting the key
 // erases it. A deleted user can be brought back for seven days; then a job
 // removes every row that any domain keeps about the user and shreds the key.
-// The app registers the rows of every domain for that (erasure.go).
+// Domains join in that by Register (erasure.go).
 //
 // Reads in this order: users.go, check.go, sql.go, errors.go, list.go, walk.go,
 // zones.go (the fallback zones that somebody had),
 // counts.go, crowd.go (many users at once), deletion.go, erasure.go, info.go,
-// search.go and names.go (the sealed names, in memory), portallinks.go,
-// portalsessions.go. The rules for names, addresses and numbers are in
+// search.go and names.go (the sealed names, in memory), portal_links.go,
+// portal_checks.go (codes for new devices), portal_sessions.go. The rules for names, addresses and numbers are in
 // users/person.
 package users

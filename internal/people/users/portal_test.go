@@ -3,7 +3,6 @@ package users_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -12,7 +11,6 @@ import (
 
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
-	"hale/internal/platform/civil"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/secrets"
 	"hale/internal/platform/store"
@@ -28,10 +26,14 @@ func link(tb testing.TB, db *store.DB, user users.User, purpose users.LinkContex
 	return made
 }
 
-func enter(db *store.DB, token, device secrets.Text, day *civil.Date) (entry users.Entry, err error) {
+func enter(db *store.DB, token, device secrets.Text, proof users.Proof) (entry users.Entry, err error) {
+	return enterFrom(db, token, device, "", proof)
+}
+
+func enterFrom(db *store.DB, token, device, page secrets.Text, proof users.Proof) (entry users.Entry, err error) {
 	ctx := store.AsSystem(context.Background())
 	err = db.Write(ctx, func(tx *store.Tx) (err error) {
-		entry, err = users.Enter(ctx, tx, token, device, "", day)
+		entry, err = users.Enter(ctx, tx, token, device, page, proof)
 		return err
 	})
 	return entry, err
@@ -52,8 +54,6 @@ func patient(tb testing.TB, db *store.DB) users.User {
 	userstest.WithInfo(tb, db, user, userstest.Info())
 	return user
 }
-
-var born = civil.MustParse("1984-12-10") // as userstest.Info says
 
 func TestPortalLinkNeedsDemographics(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
@@ -89,7 +89,7 @@ func TestLaunchLink(t *testing.T) {
 		user := patient(t, db)
 		made := link(t, db, user, users.Launch)
 		clk.advance(10*time.Minute - time.Second)
-		entry, err := enter(db, made.Token, "", nil)
+		entry, err := enter(db, made.Token, "", users.Proof{})
 		if err != nil || entry.Session == "" || entry.Device != "" {
 			t.Fatalf("entry %+v, %v", entry, err)
 		}
@@ -97,13 +97,13 @@ func TestLaunchLink(t *testing.T) {
 		if err != nil || s.User != user.ID || s.Team != user.Team {
 			t.Errorf("session %+v, %v", s, err)
 		}
-		_, err = enter(db, made.Token, "", nil)
+		_, err = enter(db, made.Token, "", users.Proof{})
 		wantFault(t, err, fault.NotFound, "This link cannot be used")
 		late := link(t, db, user, users.Launch)
 		clk.advance(10 * time.Minute)
-		_, err = enter(db, late.Token, "", nil)
+		_, err = enter(db, late.Token, "", users.Proof{})
 		wantFault(t, err, fault.NotFound, "This link cannot be used")
-		_, err = enter(db, "no-such-token", "", nil)
+		_, err = enter(db, "no-such-token", "", users.Proof{})
 		wantFault(t, err, fault.NotFound, "This link cannot be used")
 	})
 }
@@ -115,7 +115,7 @@ func TestLaunchLinkLetsOneIn(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 12 {
 			wg.Go(func() {
-				if _, err := enter(db, made.Token, "", nil); err == nil {
+				if _, err := enter(db, made.Token, "", users.Proof{}); err == nil {
 					in.Add(1)
 				}
 			})
@@ -127,74 +127,12 @@ func TestLaunchLinkLetsOneIn(t *testing.T) {
 	})
 }
 
-func TestCommunicationsLinkAsksNewDevices(t *testing.T) {
-	clk := newClock()
-	storetest.EachAt(t, clk.Now, func(t *testing.T, db *store.DB) {
-		user := patient(t, db)
-		made := link(t, db, user, users.Communications)
-		wrong := civil.MustParse("1984-12-11")
-		for left := int64(4); left >= 3; left-- {
-			entry, err := enter(db, made.Token, "", &wrong)
-			if err != nil || !entry.Wrong || entry.TriesLeft != left || entry.Session != "" {
-				t.Errorf("wrong date: %+v, %v", entry, err)
-			}
-		}
-		first, err := enter(db, made.Token, "", &born)
-		if err != nil || first.Session == "" || first.Device == "" {
-			t.Fatalf("right date: %+v, %v", first, err)
-		}
-		clk.advance(13 * 24 * time.Hour)
-		again, err := enter(db, made.Token, first.Device, nil)
-		if err != nil || again.Session == "" || again.Device != "" {
-			t.Errorf("known device: %+v, %v", again, err)
-		}
-		if entry, err := enter(db, made.Token, "", nil); err != nil || !entry.Wrong || entry.TriesLeft != 2 {
-			t.Errorf("a right date gave tries back: %+v, %v", entry, err)
-		}
-		other := link(t, db, patient(t, db), users.Communications)
-		if entry, err := enter(db, other.Token, first.Device, nil); err != nil || !entry.Wrong {
-			t.Errorf("a device counts for another person: %+v, %v", entry, err)
-		}
-		clk.advance(24 * time.Hour)
-		_, err = enter(db, made.Token, first.Device, nil)
-		wantFault(t, err, fault.NotFound, "This link cannot be used")
-	})
-}
-
-func TestFiveWrongDatesEndALink(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		made := link(t, db, patient(t, db), users.Communications)
-		var wrong, gone atomic.Int64
-		var wg sync.WaitGroup
-		for i := range 20 { // at once, as a guesser would
-			wg.Go(func() {
-				guess := born.AddDays(i + 1)
-				entry, err := enter(db, made.Token, "", &guess)
-				switch {
-				case errors.Is(err, users.ErrLinkGone):
-					gone.Add(1)
-				case err == nil && entry.Wrong:
-					wrong.Add(1)
-				default:
-					t.Errorf("guess %d: %+v, %v", i, entry, err)
-				}
-			})
-		}
-		wg.Wait()
-		if wrong.Load() != 5 || gone.Load() != 15 {
-			t.Errorf("%d guesses judged, %d refused", wrong.Load(), gone.Load())
-		}
-		_, err := enter(db, made.Token, "", &born)
-		wantFault(t, err, fault.NotFound, "This link cannot be used")
-	})
-}
-
 func TestSessionEnds(t *testing.T) {
 	clk := newClock()
 	storetest.EachAt(t, clk.Now, func(t *testing.T, db *store.DB) {
 		user := patient(t, db)
 		begin := func() secrets.Text {
-			entry, err := enter(db, link(t, db, user, users.Launch).Token, "", nil)
+			entry, err := enter(db, link(t, db, user, users.Launch).Token, "", users.Proof{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -265,26 +203,9 @@ func TestNothingOpensForADeletedUser(t *testing.T) {
 				secrets.Hash(token.Reveal()), user.Team, user.ID, tx.Now())
 			return err
 		})
-		_, err := enter(db, token, "", nil)
+		_, err := enter(db, token, "", users.Proof{})
 		wantFault(t, err, fault.NotFound, "This link cannot be used")
 		_, err = resume(db, token)
 		wantFault(t, err, fault.Unauthenticated, "")
-	})
-}
-
-// A device that is no longer known is forgotten when the next one becomes known.
-func TestDevicesAreForgotten(t *testing.T) {
-	clk := newClock()
-	storetest.EachAt(t, clk.Now, func(t *testing.T, db *store.DB) {
-		user := patient(t, db)
-		for range 3 {
-			if entry, err := enter(db, link(t, db, user, users.Communications).Token, "", &born); err != nil || entry.Device == "" {
-				t.Fatalf("%+v, %v", entry, err)
-			}
-			if n := rowsOf(t, db, "portal_devices", user.ID); n != 1 {
-				t.Errorf("%d devices", n)
-			}
-			clk.advance(users.DeviceKnown)
-		}
 	})
 }

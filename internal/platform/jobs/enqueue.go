@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -50,7 +51,7 @@ func (k Kind[Args]) Enqueue(ctx context.Context, tx *store.Tx, args Args, o Opti
 	if err != nil {
 		return ID{}, fmt.Errorf("jobs: enqueueing %s: %w", k.name, err)
 	}
-	tx.Notify(changed, uuid.Nil)
+	tx.AfterCommit(func() { rung.ring(k.name) })
 	return id, nil
 }
 
@@ -65,7 +66,7 @@ func Cancel(ctx context.Context, tx *store.Tx, team uuid.UUID, id ID) (bool, err
 	if err != nil {
 		return false, fmt.Errorf("jobs: canceling: %w", err)
 	}
-	tx.Notify(changed, uuid.Nil)
+	tx.AfterCommit(func() { rung.ring("") })
 	return n > 0, nil
 }
 
@@ -89,5 +90,36 @@ func Stop(ctx context.Context, tx *store.Tx, team uuid.UUID, id ID) (Job, error)
 	return Get(ctx, tx, team, id)
 }
 
-// changed wakes the runners of this process: a job was queued or is to be canceled.
-const changed = store.Topic("jobs.changed")
+// rung wakes the runners of this process after a commit.
+var rung bell
+
+// bell calls its listeners with the kind that has new work; they must not block.
+type bell struct {
+	mu        sync.Mutex
+	next      int
+	listeners map[int]func(kind string)
+}
+
+func (b *bell) add(fn func(string)) (remove func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.listeners == nil {
+		b.listeners = map[int]func(string){}
+	}
+	own := b.next
+	b.next++
+	b.listeners[own] = fn
+	return func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		delete(b.listeners, own)
+	}
+}
+
+func (b *bell) ring(kind string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, fn := range b.listeners {
+		fn(kind)
+	}
+}

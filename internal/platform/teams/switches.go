@@ -50,6 +50,10 @@ var Switches = []Switch{
 		"result_reviews_enabled", "let the team decide about results that fit no order",
 		Team.ReviewsResults, func(s *Settings, on bool) { s.ResultReviews = &on },
 	},
+	{
+		"portal_birth_date_enabled", "accept the date of birth, in place of a code, on a new device in the portal",
+		func(t Team) bool { return t.Settings.PortalBirthDate }, func(s *Settings, on bool) { s.PortalBirthDate = on },
+	},
 }
 
 // SwitchNamed finds a setting, or returns an Invalid fault that lists them all.

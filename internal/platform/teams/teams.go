@@ -57,6 +57,9 @@ type Settings struct {
 	// ResultReviews lets the team decide about results that fit no order; nil
 	// means yes in the sandbox only.
 	ResultReviews *bool `json:"result_reviews_enabled,omitempty"`
+	// PortalBirthDate accepts the date of birth, in place of a code, on a new
+	// device that opens a portal link.
+	PortalBirthDate bool `json:"portal_birth_date_enabled,omitempty"`
 }
 
 // ReviewsResults reports whether the team itself decides about results that fit

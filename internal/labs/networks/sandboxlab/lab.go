@@ -132,9 +132,10 @@ func part(order uuid.UUID, purpose string) float64 {
 	return float64(chance(order, purpose)>>11) / (1 << 53)
 }
 
-// UserRecords returns the rows of users in this package.
-func UserRecords() []users.Records {
-	return users.RowsOf("sandbox_orders", "sandbox_steps", "sandbox_bookings")
+func init() {
+	for _, table := range []string{"sandbox_orders", "sandbox_steps", "sandbox_bookings"} {
+		users.Register(users.Records{Name: table, Erase: users.EraseRows(table)})
+	}
 }
 
 // day is one of the lab's.

@@ -8,7 +8,6 @@ import (
 	"strconv"
 
 	"hale/internal/labs/catalogue"
-	"hale/internal/labs/hl7"
 	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
 	"hale/internal/platform/civil"
@@ -118,7 +117,7 @@ func (r *row) fill(s scene, i int, out Outcome, odd bool) {
 		r.flag = flagOf(odd, out.Interpretation)
 	}
 	if doubtful {
-		r.flag = hl7.FlagUnclear
+		r.flag = "IND"
 	}
 }
 
@@ -137,9 +136,9 @@ func natural(a catalogue.Assay) string {
 func flagOf(odd bool, as orders.Interpretation) string {
 	switch {
 	case odd && as == orders.Critical:
-		return hl7.FlagCritical
+		return "AA"
 	case odd:
-		return hl7.FlagAbnormal
+		return "A"
 	}
 	return ""
 }
@@ -154,25 +153,25 @@ func number(a catalogue.Assay, r catalogue.Range, f float64, odd bool, as orders
 	case !odd:
 		return value, ""
 	case as == orders.Critical && a.CriticalHigh != nil:
-		return round(*a.CriticalHigh * (1 + f/10)), hl7.FlagCriticalHigh
+		return round(*a.CriticalHigh * (1 + f/10)), "HH"
 	case as == orders.Critical && a.CriticalLow != nil:
-		return round(*a.CriticalLow * (1 - f/10)), hl7.FlagCriticalLow
+		return round(*a.CriticalLow * (1 - f/10)), "LL"
 	case as == orders.Critical:
-		return value, hl7.FlagCritical
+		return value, "AA"
 	case r.High != nil:
 		beyond := *r.High + max((high-low)*f/4, step)
 		if a.CriticalHigh != nil && beyond >= *a.CriticalHigh {
 			beyond = (*r.High + *a.CriticalHigh) / 2
 		}
-		return round(beyond), hl7.FlagHigh
+		return round(beyond), "H"
 	case r.Low != nil:
 		beyond := *r.Low - max((high-low)*f/4, step)
 		if a.CriticalLow != nil && beyond <= *a.CriticalLow {
 			beyond = (*r.Low + *a.CriticalLow) / 2
 		}
-		return round(max(beyond, 0)), hl7.FlagLow
+		return round(max(beyond, 0)), "L"
 	}
-	return value, hl7.FlagAbnormal
+	return value, "A"
 }
 
 // span makes both ends of a range finite.

@@ -14,21 +14,21 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// LinkContext says what a portal link is for.
+// LinkContext is the purpose of a portal link.
 //
 // Spec: Users, POST /v2/user/{user_id}/create_portal_url.
 type LinkContext string
 
 // A Launch link takes a person from the team's own signed-in page straight
 // into the portal: ten minutes, one use. A Communications link travels by
-// e-mail or SMS: fourteen days, as often as needed, and a device that is new
-// is asked for the date of birth.
+// e-mail or SMS: fourteen days, any number of uses, and a new device must pass
+// a check (Proof).
 const (
 	Launch         LinkContext = "launch"
 	Communications LinkContext = "communications"
 )
 
-// Lifetime is how long a link of the context can be used.
+// Lifetime returns how long a link of the context can be used.
 func (c LinkContext) Lifetime() time.Duration {
 	if c == Communications {
 		return 14 * 24 * time.Hour
@@ -36,16 +36,17 @@ func (c LinkContext) Lifetime() time.Duration {
 	return 10 * time.Minute
 }
 
-// PortalLink lets whoever holds its token into one user's portal.
+// PortalLink opens one user's portal for the holder of its token.
 type PortalLink struct {
 	Team      teams.ID
 	User      ID
 	Context   LinkContext
-	Token     secrets.Text // known only when the link is made
-	Order     *uuid.UUID   // that it opens; nil for the person's first page
+	Token     secrets.Text
+	Order     *uuid.UUID // the order it opens; nil for the person's first page
 	ExpiresOn time.Time
+	Code      *SentCode // nil until a code was sent
 
-	tries int64
+	tries int64 // wrong dates of birth
 }
 
 // Paths of links, short where people see them.
@@ -54,7 +55,7 @@ const (
 	CommunicationsPath = "/p/"
 )
 
-// Path is where the portal answers the link.
+// Path returns the path at which the portal answers the link.
 func (l PortalLink) Path() string {
 	if l.Context == Communications {
 		return CommunicationsPath + l.Token.Reveal()
@@ -68,7 +69,7 @@ const tokenLength = 43
 func newToken() secrets.Text { return secrets.Text(secrets.Random(tokenLength)) }
 
 // CreatePortalLink makes a link for a user whose demographics are known. order,
-// when given, is one of theirs: the link opens it.
+// when given, is an order of the user: the link opens it.
 //
 // Spec: Users, create_portal_url; 422 without demographics.
 func CreatePortalLink(ctx context.Context, tx *store.Tx, team teams.ID, id ID, purpose LinkContext, order *uuid.UUID) (PortalLink, error) {
@@ -92,38 +93,44 @@ func CreatePortalLink(ctx context.Context, tx *store.Tx, team teams.ID, id ID, p
 	return link, nil
 }
 
-// ErrLinkGone is the one answer about a link that does not work, whether it
-// never existed, is over, was used or had too many wrong tries.
+// ErrLinkGone is the one answer about a link that does not work: unknown,
+// expired, used, or ended by too many wrong dates of birth.
 var ErrLinkGone = fault.New(fault.NotFound, "This link cannot be used")
 
-// mostTries is how many wrong dates of birth a link bears.
-const mostTries = 5
-
-// FindPortalLink looks at a link without using it. The token is the only
-// scope: ctx is the system's.
+// FindPortalLink reads a link without using it. The token is the only scope:
+// ctx is the system's.
 func FindPortalLink(ctx context.Context, tx *store.Tx, token secrets.Text) (PortalLink, error) {
-	var link PortalLink
-	err := tx.QueryRow(ctx, `SELECT team_id, user_id, context, expires_on, tries, order_id FROM portal_links
-		WHERE token_hash = $1 AND `+notDeleted("portal_links"),
-		secrets.Hash(token.Reveal())).Scan(&link.Team, &link.User, &link.Context, store.ScanTime(&link.ExpiresOn), &link.tries, &link.Order)
+	link := PortalLink{Token: token}
+	var code SentCode
+	var method *string
+	var sentOn *time.Time
+	err := tx.QueryRow(ctx, `SELECT team_id, user_id, context, expires_on, tries, order_id, code_hash IS NOT NULL, code_method, code_sent_on, code_tries
+		FROM portal_links WHERE token_hash = $1 AND `+notDeleted("portal_links"),
+		secrets.Hash(token.Reveal())).Scan(&link.Team, &link.User, &link.Context, store.ScanTime(&link.ExpiresOn), &link.tries, &link.Order,
+		&code.unused, &method, store.ScanNullTime(&sentOn), &code.tries)
 	switch {
 	case errors.Is(err, store.ErrNoRows):
 		return PortalLink{}, ErrLinkGone
 	case err != nil:
 		return PortalLink{}, fmt.Errorf("users: reading a portal link: %w", err)
-	case !tx.Now().Before(link.ExpiresOn), link.tries >= mostTries:
+	case !tx.Now().Before(link.ExpiresOn), link.tries >= maxBirthDateTries:
 		return PortalLink{}, ErrLinkGone
+	}
+	if method != nil && sentOn != nil {
+		code.Method, code.SentOn = CheckMethod(*method), *sentOn
+		link.Code = &code
 	}
 	return link, nil
 }
 
-// notDeleted holds for rows of users who are there. A deletion removes a user's
-// links and sessions; one that was being made meanwhile is left.
+// notDeleted is a condition on rows whose user is not deleted. Deleting a user
+// removes the user's links and sessions, except those that another transaction
+// inserts at the same time.
 func notDeleted(table string) string {
 	return `EXISTS (SELECT 1 FROM users u WHERE u.team_id = ` + table + `.team_id AND u.user_id = ` + table + `.user_id AND u.deleted_at IS NULL)`
 }
 
-// consume uses a link up.
+// consume removes a link that works once.
 func consume(ctx context.Context, tx *store.Tx, token secrets.Text) error {
 	n, err := tx.Exec(ctx, `DELETE FROM portal_links WHERE token_hash = $1`, secrets.Hash(token.Reveal()))
 	if err != nil {
@@ -131,29 +138,6 @@ func consume(ctx context.Context, tx *store.Tx, token secrets.Text) error {
 	}
 	if n == 0 { // another request was faster
 		return ErrLinkGone
-	}
-	return nil
-}
-
-// takeTry counts a try before it is judged, so that many at once cannot pass
-// the limit together; giveBack undoes it for a right one.
-func takeTry(ctx context.Context, tx *store.Tx, token secrets.Text) (left int64, err error) {
-	var tries int64
-	err = tx.QueryRow(ctx, `UPDATE portal_links SET tries = tries + 1 WHERE token_hash = $1 AND tries < $2 RETURNING tries`,
-		secrets.Hash(token.Reveal()), mostTries).Scan(&tries)
-	if errors.Is(err, store.ErrNoRows) {
-		return 0, ErrLinkGone
-	}
-	if err != nil {
-		return 0, fmt.Errorf("users: counting a try: %w", err)
-	}
-	return mostTries - tries, nil
-}
-
-func giveBack(ctx context.Context, tx *store.Tx, token secrets.Text) error {
-	_, err := tx.Exec(ctx, `UPDATE portal_links SET tries = tries - 1 WHERE token_hash = $1`, secrets.Hash(token.Reveal()))
-	if err != nil {
-		return fmt.Errorf("users: counting a try: %w", err)
 	}
 	return nil
 }

@@ -1,0 +1,310 @@
+package portal
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"hale/internal/people/messages"
+	"hale/internal/people/users"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/secrets"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
+)
+
+// Pages of the check, below the link's own path.
+const (
+	codeSuffix      = "/code"
+	birthDateSuffix = "/birth-date"
+)
+
+func linkPath(r *http.Request, suffix string) string {
+	return users.CommunicationsPath + r.PathValue("token") + suffix
+}
+
+// startCheck does what the person chose: it sends a code, or goes on to the
+// date of birth.
+func (p *Portal) startCheck(w http.ResponseWriter, r *http.Request, v visitor) error {
+	method := users.CheckMethod(r.PostForm.Get("method"))
+	switch {
+	case len(v.methods) > 0 && !slices.Contains(v.methods, method):
+		return p.renderLink(w, r, v, http.StatusUnprocessableEntity, textFor(r).NoMethod)
+	case len(v.methods) == 0:
+		return p.renderLink(w, r, v, http.StatusForbidden, "")
+	case method == users.ByDateOfBirth:
+		http.Redirect(w, r, linkPath(r, birthDateSuffix), http.StatusSeeOther)
+		return nil
+	}
+	err := p.sendCode(r, v, method)
+	var early *users.CodeWaitError
+	switch {
+	case errors.As(err, &early):
+		return p.renderTooEarly(w, r, v, early)
+	case errors.Is(err, users.ErrNoMoreCodes):
+		return p.renderMessage(w, r, http.StatusTooManyRequests, textFor(r).NoMoreCodes.with(v.team.Name))
+	case err != nil:
+		return err
+	}
+	http.Redirect(w, r, linkPath(r, codeSuffix), http.StatusSeeOther)
+	return nil
+}
+
+// renderTooEarly tells the person to wait for a new code.
+func (p *Portal) renderTooEarly(w http.ResponseWriter, r *http.Request, v visitor, early *users.CodeWaitError) error {
+	t := textFor(r)
+	wait := t.seconds(early.RetryAfter())
+	w.Header().Set("Retry-After", strconv.Itoa(early.RetryAfter()))
+	switch {
+	case v.link.Code == nil: // the last code was for another link
+		return p.renderMessage(w, r, http.StatusTooManyRequests, t.CodeWait.with(wait))
+	case v.usable:
+		return p.renderCode(w, r, v, http.StatusTooManyRequests, formNote{notice: fmt.Sprintf(t.CodeSentAlready, wait)})
+	}
+	return p.renderCode(w, r, v, http.StatusTooManyRequests, formNote{notice: fmt.Sprintf(t.CodeTooEarly, wait)})
+}
+
+// sendCode makes a code and its message in one transaction.
+func (p *Portal) sendCode(r *http.Request, v visitor, method users.CheckMethod) error {
+	ctx := store.AsSystem(r.Context())
+	return p.db.Write(ctx, func(tx *store.Tx) error {
+		code, err := users.CreateCode(ctx, tx, tokenOf(r), method)
+		if err != nil {
+			return err
+		}
+		return messages.SendPortalCode(ctx, tx, messages.PortalCode{
+			Team: v.link.Team, User: v.link.User, Channel: messages.Channel(method), Recipient: v.address(method),
+			FirstName: v.info.FirstName, Code: code.Digits, Expires: code.ExpiresOn,
+		})
+	})
+}
+
+// address returns where a code goes by a method.
+func (v *visitor) address(method users.CheckMethod) string {
+	if method == users.CodeByEmail {
+		return v.info.Email
+	}
+	return v.info.PhoneNumber
+}
+
+// masked returns a part of the address that its owner recognizes and that tells
+// others little: the last two digits of a phone number, or maskEmail.
+func (v *visitor) masked(method users.CheckMethod) string {
+	if method == users.CodeByEmail {
+		return maskEmail(v.info.Email)
+	}
+	return v.info.PhoneNumber[max(0, len(v.info.PhoneNumber)-2):]
+}
+
+const mask = "•••"
+
+// maskEmail leaves the first letter, and of the domain the first letter and the
+// last label: a•••@e•••.org.
+func maskEmail(address string) string {
+	at := strings.LastIndexByte(address, '@')
+	local, domain := address[:max(0, at)], address[at+1:]
+	return firstLetter(local) + mask + "@" + firstLetter(domain) + mask + domain[max(0, strings.LastIndexByte(domain, '.')):]
+}
+
+func firstLetter(s string) string {
+	for _, r := range s {
+		return string(r)
+	}
+	return ""
+}
+
+// formNote is a text above a form: an error about its fields, or a notice.
+type formNote struct{ problem, notice string }
+
+// triesLeft picks and fills the text for the tries that are left.
+func triesLeft(one, many string, n int64) string {
+	if n == 1 {
+		return one
+	}
+	return fmt.Sprintf(many, n)
+}
+
+// codeView is the page for the code.
+type codeView struct {
+	frame
+	Sent    string
+	Notice  string
+	Problem string
+	Over    bool // the code can no longer be used
+	Method  users.CheckMethod
+	Page    string // secret of this page, for users.EnterAgain
+	Link    string // path of the link's first page
+	Others  bool   // the person can choose another method
+	Sandbox bool
+}
+
+func (p *Portal) showCode(w http.ResponseWriter, r *http.Request) error {
+	v, err := p.visitor(r)
+	if err != nil {
+		return err
+	}
+	if v.known || v.link.Code == nil {
+		http.Redirect(w, r, linkPath(r, ""), http.StatusSeeOther)
+		return nil
+	}
+	return p.renderCode(w, r, v, http.StatusOK, formNote{})
+}
+
+func (p *Portal) renderCode(w http.ResponseWriter, r *http.Request, v visitor, status int, note formNote) error {
+	t := textFor(r)
+	view := codeView{
+		frame: frameFor(r, t.CodeTitle), Notice: note.notice, Problem: note.problem, Over: !v.usable,
+		Method: v.link.Code.Method, Page: users.NewPage().Reveal(), Link: linkPath(r, ""), Others: len(v.methods) > 1,
+		Sandbox: v.team.Environment == teams.Sandbox,
+	}
+	view.Sent = fmt.Sprintf(t.CodeSent[view.Method], v.masked(view.Method))
+	if view.Over {
+		view.Title = t.CodeOverTitle
+	}
+	if view.Problem != "" {
+		view.Title = t.ErrorPrefix + view.Title
+	}
+	p.render(w, status, codePage, view)
+	return nil
+}
+
+// useCode checks a code and signs the person in.
+func (p *Portal) useCode(w http.ResponseWriter, r *http.Request) error {
+	if err := parseForm(w, r); err != nil {
+		return err
+	}
+	v, err := p.visitor(r)
+	if err != nil {
+		return err
+	}
+	t := textFor(r)
+	code, ok := parseCode(r.PostForm.Get("code"))
+	if !ok && !v.known && v.usable { // a slip of the finger is not counted
+		return p.renderCode(w, r, v, http.StatusUnprocessableEntity, formNote{problem: t.NotACode})
+	}
+	entry, err := p.enter(r, users.Proof{Code: code})
+	if err != nil {
+		return err
+	}
+	switch {
+	case entry.Refusal == "":
+		p.admit(w, r, entry)
+		return nil
+	case entry.Refusal == users.WrongCode && entry.TriesLeft > 0:
+		return p.renderCode(w, r, v, http.StatusUnprocessableEntity, formNote{problem: triesLeft(t.WrongCodeOne, t.WrongCode, entry.TriesLeft)})
+	}
+	err = p.enterAgain(w, r, errCodeOver)
+	if !errors.Is(err, errCodeOver) {
+		return err
+	}
+	if v.link.Code == nil {
+		http.Redirect(w, r, linkPath(r, ""), http.StatusSeeOther)
+		return nil
+	}
+	v.usable = false
+	return p.renderCode(w, r, v, http.StatusUnprocessableEntity, formNote{})
+}
+
+var errCodeOver = errors.New("portal: the code can no longer be used")
+
+// parseCode reads a code as people type it: with spaces or hyphens.
+func parseCode(s string) (secrets.Text, bool) {
+	s = strings.NewReplacer(" ", "", "\u00a0", "", "-", "").Replace(s)
+	if len(s) != users.CodeDigits || strings.Trim(s, "0123456789") != "" {
+		return "", false
+	}
+	return secrets.Text(s), true
+}
+
+// birthDateView is the page for the date of birth.
+type birthDateView struct {
+	frame
+	Problem          string
+	Month, Day, Year string // as typed
+	Link             string // path of the link's first page
+	Others           bool   // the person can choose another method
+}
+
+// birthDateVisitor returns ok if the link asks this browser, and may ask it, for
+// the date of birth. If not, it sends the browser to the link's first page.
+func (p *Portal) birthDateVisitor(w http.ResponseWriter, r *http.Request) (v visitor, ok bool, err error) {
+	v, err = p.visitor(r)
+	if err != nil {
+		return v, false, err
+	}
+	if !slices.Contains(v.methods, users.ByDateOfBirth) {
+		http.Redirect(w, r, linkPath(r, ""), http.StatusSeeOther)
+		return v, false, nil
+	}
+	return v, true, nil
+}
+
+func (p *Portal) showBirthDate(w http.ResponseWriter, r *http.Request) error {
+	v, ok, err := p.birthDateVisitor(w, r)
+	if err != nil || !ok {
+		return err
+	}
+	return p.renderBirthDate(w, r, v, http.StatusOK, "")
+}
+
+func (p *Portal) renderBirthDate(w http.ResponseWriter, r *http.Request, v visitor, status int, problem string) error {
+	t := textFor(r)
+	view := birthDateView{
+		frame: frameFor(r, t.BirthDateTitle), Problem: problem, Link: linkPath(r, ""), Others: len(v.methods) > 1,
+		Month: r.PostForm.Get("month"), Day: r.PostForm.Get("day"), Year: r.PostForm.Get("year"),
+	}
+	if problem != "" {
+		view.Title = t.ErrorPrefix + view.Title
+	}
+	p.render(w, status, birthDatePage, view)
+	return nil
+}
+
+// useBirthDate checks a date of birth and signs the person in.
+func (p *Portal) useBirthDate(w http.ResponseWriter, r *http.Request) error {
+	if err := parseForm(w, r); err != nil {
+		return err
+	}
+	v, ok, err := p.birthDateVisitor(w, r)
+	if err != nil || !ok {
+		return err
+	}
+	t := textFor(r)
+	date := parseDay(r.PostForm.Get("year"), r.PostForm.Get("month"), r.PostForm.Get("day"))
+	if date == nil { // a slip of the finger is not counted
+		return p.renderBirthDate(w, r, v, http.StatusUnprocessableEntity, t.NotADate)
+	}
+	entry, err := p.enter(r, users.Proof{BirthDate: date})
+	switch {
+	case err != nil:
+		return err
+	case entry.Refusal == "":
+		p.admit(w, r, entry)
+		return nil
+	case entry.Refusal != users.WrongBirthDate: // the team has just turned it off
+		http.Redirect(w, r, linkPath(r, ""), http.StatusSeeOther)
+		return nil
+	case entry.TriesLeft == 0:
+		return users.ErrLinkGone
+	}
+	return p.renderBirthDate(w, r, v, http.StatusUnprocessableEntity, triesLeft(t.WrongDateOne, t.WrongDate, entry.TriesLeft))
+}
+
+// parseDay reads a date of birth as people type it: without leading zeros,
+// with spaces around. It returns nil if there is no such day.
+func parseDay(year, month, day string) *civil.Date {
+	y, err1 := strconv.ParseUint(strings.TrimSpace(year), 10, 16)
+	m, err2 := strconv.ParseUint(strings.TrimSpace(month), 10, 8)
+	d, err3 := strconv.ParseUint(strings.TrimSpace(day), 10, 8)
+	if errors.Join(err1, err2, err3) != nil {
+		return nil
+	}
+	date, err := civil.ParseDate(fmt.Sprintf("%04d-%02d-%02d", y, m, d))
+	if err != nil {
+		return nil
+	}
+	return &date
+}
