@@ -14,8 +14,8 @@ func (db *DB) Backup(ctx context.Context, path string) error {
 	if db.engine != SQLite {
 		return errors.New("store: PostgreSQL is backed up with its own tools (pg_dump, or base backups)")
 	}
-	if _, err := os.Stat(path); err == nil {
-		return fmt.Errorf("store: backup: %w", os.ErrExist)
+	if err := createPrivate(path); err != nil { // VACUUM INTO accepts an empty file
+		return fmt.Errorf("store: backup: %w", err)
 	}
 	l, err := openLite(db.path, pragmas(Options{}))
 	if err != nil {
@@ -32,7 +32,7 @@ func (db *DB) Backup(ctx context.Context, path string) error {
 	if err != nil {
 		return fmt.Errorf("store: backup: %w", err)
 	}
-	return errors.Join(f.Chmod(0o600), f.Sync(), f.Close())
+	return errors.Join(f.Sync(), f.Close())
 }
 
 // Check reads the whole SQLite database and reports damage.

@@ -2,7 +2,10 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -18,6 +21,9 @@ func (db *DB) openSQLite(ctx context.Context, o Options) error {
 	db.path = o.URL
 	if db.path == "" {
 		db.path = filepath.Join(o.Dir, FileName)
+	}
+	if err := createPrivate(db.path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("store: opening %s: %w", filepath.Base(db.path), err)
 	}
 	unmapped := o
 	unmapped.NoMmap = true
@@ -42,6 +48,17 @@ func (db *DB) openSQLite(ctx context.Context, o Options) error {
 	}
 	db.group = newGroupWriter(db, writer)
 	return nil
+}
+
+// createPrivate creates an empty file that only its owner may read, or returns
+// fs.ErrExist. SQLite would create it with mode 0644. It gives the -wal and -shm
+// files the mode of the database.
+func createPrivate(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // checkpointAt is how many pages of log are put back into the database together.
