@@ -92,5 +92,3 @@ require (
 	modernc.org/mathutil v1.7.1 // indirect
 	modernc.org/memory v1.12.1 // indirect
 )
-
-replace github.com/mattn/go-runewidth => github.com/mattn/go-runewidth v0.0.20

@@ -72,8 +72,9 @@ func stored(subject uuid.UUID) any {
 	return subject
 }
 
-func init() {
-	users.Register(users.Records{Name: "idempotency_keys", Erase: eraseAnswers})
+// UserRecords returns the rows of users in this package.
+func UserRecords() []users.Records {
+	return []users.Records{{Name: "idempotency_keys", Erase: eraseAnswers}}
 }
 
 // eraseAnswers removes what was answered about a user.

@@ -8,8 +8,8 @@
 //	…
 //	err = a.Stop(ctx)       // drains
 //
-// Reads in this order: app.go, first.go (the first team and key), listen.go,
-// workers.go, doors.go.
+// Reads in this order: app.go, registry.go (what the domains register with a
+// database), first.go (the first team and key), listen.go, workers.go, doors.go.
 package app
 
 import (
@@ -143,6 +143,7 @@ func (a *App) openStore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	Register(a.DB)
 	if err := a.DB.Migrate(ctx); err != nil {
 		return err
 	}

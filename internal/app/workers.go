@@ -13,7 +13,6 @@ import (
 	"hale/internal/people/users"
 	"hale/internal/platform/events"
 	"hale/internal/platform/jobs"
-	"hale/internal/platform/ops"
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
 	"hale/internal/platform/webhooks"
@@ -110,9 +109,6 @@ func (a *App) services(ctx context.Context) (api.Services, error) {
 	})
 	a.workers.add("jobs", runner.Run)
 	a.watchJobs(runner)
-	if file := a.DB.Path(); file != "" {
-		a.workers.add("memory", func(ctx context.Context) error { return ops.KeepSettled(ctx, file) })
-	}
 	return api.Services{
 		Wearables: intake.ingester, Imports: intake.uploads, Ledger: intake.ledger, Replay: intake.replay, Demo: intake.demos,
 		Places: ordering.visits.Places, Appointments: ordering.visits, Sandbox: ordering.sandbox,

@@ -98,6 +98,7 @@ func (s *shell) openWaiting(ctx context.Context, cfg *config.Config, lockWait ti
 	if err != nil {
 		return nil, withHint(err, doctorLooks)
 	}
+	app.Register(db)
 	return db, nil
 }
 

@@ -7,9 +7,7 @@ import (
 	"io/fs"
 	"net"
 	"path/filepath"
-	"runtime"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -56,10 +54,7 @@ func (s *shell) runApp(ctx context.Context, cfg *config.Config) error {
 	}
 	// The node outlives the signal: Stop drains it.
 	running := context.WithoutCancel(ctx)
-	defer runtime.KeepAlive(newBallast())
-	if !isPostgres(cfg) {
-		s.moreThreads()
-	}
+	ops.LimitMemory(log)
 	a, err := app.New(running, app.Options{Config: cfg, Log: log, Now: s.now, Version: version()})
 	if err != nil {
 		return explainStart(withHint(err, doctorLooks), cfg)
@@ -69,8 +64,6 @@ func (s *shell) runApp(ctx context.Context, cfg *config.Config) error {
 	}
 	s.welcome(a, cfg)
 	s.notify("READY=1")
-	// What starting left would lie there until the node is busy.
-	defer time.AfterFunc(time.Second, ops.Settle).Stop()
 	var failure error
 	select {
 	case <-ctx.Done():
@@ -82,25 +75,6 @@ func (s *shell) runApp(ctx context.Context, cfg *config.Config) error {
 	err = errors.Join(failure, a.Stop(running))
 	log.Info("stopped")
 	return err
-}
-
-// newBallast is memory that nobody touches, so it takes no room. It makes the
-// garbage collector, which waits until the heap has doubled, wait for more
-// than the few megabytes that a node lives on: a busy node would otherwise be
-// collected dozens of times a second. Of half as much, each small push takes a
-// thirtieth more of the processors; of more, imports take more memory.
-func newBallast() *[32 << 20]byte { return new([32 << 20]byte) }
-
-// moreThreads lets a node on few cores run more goroutines at once than it has
-// cores. Reads of the embedded database spend much of their time in system
-// calls, during which the runtime would leave a core to nobody: with four
-// instead of two, two cores serve an eighth more reads, with a shorter tail.
-// Beside a PostgreSQL on the same machine the same would halve the writes.
-func (s *shell) moreThreads() {
-	const least = 4
-	if _, chosen := s.lookupEnv("GOMAXPROCS"); !chosen && runtime.GOMAXPROCS(0) < least {
-		runtime.GOMAXPROCS(least)
-	}
 }
 
 // doctorLooks is the hint about what the doctor examines.

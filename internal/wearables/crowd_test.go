@@ -53,6 +53,7 @@ func TestWhoIsGoneWhenACrowdIsWritten(t *testing.T) {
 		if f.db.Engine() == store.Postgres {
 			t.Skip("PostgreSQL plans in the transaction that writes: see TestWhoPartsWaitsForASmallCrowd")
 		}
+		users.Register(f.db, connections.UserRecords()...)
 		for _, c := range partings() {
 			f.user = userstest.New(t, f.db, f.user.Team, users.NewUser{})
 			f.in = &wearables.Ingester{DB: f.db, Connect: connections.Ensure}
@@ -96,6 +97,7 @@ func TestWhoIsGoneWhenACrowdIsWritten(t *testing.T) {
 func TestWhoPartsWaitsForASmallCrowd(t *testing.T) {
 	each(t, func(f fixture) {
 		t := f.t
+		users.Register(f.db, connections.UserRecords()...)
 		for _, c := range partings() {
 			if c.name == "stays" {
 				continue

@@ -9,13 +9,11 @@ import (
 	"hale/internal/platform/store"
 )
 
-func init() {
+// UserRecords returns the rows of users in this package.
+func UserRecords() []users.Records {
 	samples := users.Records{Name: "sample_blocks"}
 	samples.Erase = eraseBlocks
-	users.Register(samples)
-	for _, table := range []string{"series", "summaries", "workout_streams", "history_announced", "resource_statistics"} {
-		users.Register(users.Records{Name: table, Erase: users.EraseRows(table)})
-	}
+	return append(users.RowsOf("series", "summaries", "workout_streams", "history_announced", "resource_statistics"), samples)
 }
 
 // eraseAtOnce is how many blocks one transaction deletes, so that years of

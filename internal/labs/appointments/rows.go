@@ -203,8 +203,9 @@ func History(ctx context.Context, tx *store.Tx, a *Appointment) ([]Event, error)
 	return all, rows.Err()
 }
 
-func init() {
-	users.Register(users.Records{Name: "appointments", Erase: func(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (bool, error) {
+// UserRecords returns the rows of users in this package.
+func UserRecords() []users.Records {
+	return []users.Records{{Name: "appointments", Erase: func(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (bool, error) {
 		for _, query := range []string{
 			`DELETE FROM appointment_events WHERE team_id = $1 AND appointment_id IN (SELECT id FROM appointments WHERE team_id = $1 AND user_id = $2)`,
 			`DELETE FROM appointments WHERE team_id = $1 AND user_id = $2`,
@@ -214,5 +215,5 @@ func init() {
 			}
 		}
 		return false, nil
-	}})
+	}}}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"hale/internal/labs/hl7"
 	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
 	"hale/internal/labs/results"
@@ -181,24 +182,15 @@ func ownerOf(r *results.Result) string {
 	return r.Markers[0].Name
 }
 
-// flagOf is the lab's own, or one of ours where it gave none.
+// flagOf returns the lab's flag, or ours where the lab gave none. A normal value
+// has none.
 func flagOf(r *results.Result) string {
 	yes := func(b *bool) bool { return b != nil && *b }
-	switch {
-	case r.Flag != "" && r.Flag != "N":
+	if r.Flag != "" && r.Flag != hl7.FlagNormal {
 		return r.Flag
-	case r.Interpretation == orders.Critical && yes(r.Above):
-		return "HH"
-	case r.Interpretation == orders.Critical && yes(r.Below):
-		return "LL"
-	case r.Interpretation == orders.Critical:
-		return "AA"
-	case yes(r.Above):
-		return "H"
-	case yes(r.Below):
-		return "L"
-	case r.Interpretation == orders.Abnormal:
-		return "*"
+	}
+	if flag := hl7.FlagFor(string(r.Interpretation), yes(r.Above), yes(r.Below)); flag != hl7.FlagNormal {
+		return flag
 	}
 	return ""
 }

@@ -1,6 +1,10 @@
 package fhir
 
-import "strings"
+import (
+	"strings"
+
+	"hale/internal/labs/hl7"
+)
 
 // Systems that codes are of.
 const (
@@ -31,23 +35,16 @@ var observationStatuses = map[string]string{
 	"C": "corrected", "X": "cancelled", "D": "entered-in-error", "W": "entered-in-error",
 }
 
-// flags are the lab flags that are codes of the standard's too.
-var flags = map[string]string{
-	"H": "High", "L": "Low", "HH": "Critical high", "LL": "Critical low", "A": "Abnormal", "AA": "Critical abnormal",
-	"N": "Normal", "<": "Off scale low", ">": "Off scale high", "POS": "Positive", "NEG": "Negative", "DET": "Detected", "ND": "Not detected",
-	"S": "Susceptible", "I": "Intermediate", "R": "Resistant", "IND": "Indeterminate",
-}
-
-// interpreted is the lab's flag where that is a code, otherwise what was made
-// of the value.
-func interpreted(word, flag string) []CodeableConcept {
-	code := strings.ToUpper(flag)
-	if flags[code] == "" {
-		code = map[string]string{"normal": "N", "abnormal": "A", "critical": "AA"}[word]
+// interpretationOf returns the lab's flag where FHIR has a code for it, otherwise
+// the code for our interpretation, word.
+func interpretationOf(word, flag string) []CodeableConcept {
+	code, _ := hl7.FindFlag(flag)
+	if code.Display == "" {
+		code, _ = hl7.FindFlag(hl7.FlagFor(word, false, false))
 	}
 	concept := CodeableConcept{Text: clean(flag)}
-	if code != "" {
-		concept.Coding = []Coding{{interpretation, code, flags[code]}}
+	if code.Display != "" {
+		concept.Coding = []Coding{{interpretation, code.Code, code.Display}}
 	}
 	if concept.Coding == nil && concept.Text == "" {
 		return nil

@@ -190,12 +190,12 @@ func TestInterpretations(t *testing.T) {
 		{"abnormal", "*", "A", "*"},
 		{"unknown", "?", "", "?"},
 	} {
-		got := interpreted(c.word, c.flag)
+		got := interpretationOf(c.word, c.flag)
 		if len(got) != 1 || got[0].Text != c.text || (c.code == "") != (got[0].Coding == nil) || c.code != "" && got[0].Coding[0].Code != c.code {
 			t.Errorf("%s %s: %+v", c.word, c.flag, got)
 		}
 	}
-	if got := interpreted("unknown", ""); got != nil {
+	if got := interpretationOf("unknown", ""); got != nil {
 		t.Errorf("nothing known: %+v", got)
 	}
 }

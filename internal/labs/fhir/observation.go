@@ -21,7 +21,7 @@ func (e *exporter) observation(i int, result Result) Reference {
 		o.Performer = []Reference{lab}
 	}
 	o.value(result)
-	o.Interpretation = interpreted(result.Interpretation, result.Flag)
+	o.Interpretation = interpretationOf(result.Interpretation, result.Flag)
 	o.Note = notes(result.Notes...)
 	o.ReferenceRange = usual(result)
 	return e.add(o.ID, o)

@@ -10,7 +10,8 @@
 //
 // Reads in this order: message.go (segments and how a value is asked for),
 // parse.go (bytes to message), charset.go, escape.go, emit.go (message to
-// bytes), build.go (a message of our own), ack.go, batch.go, time.go.
+// bytes), build.go (a message of our own), ack.go, batch.go, time.go, flags.go
+// (HL7 table 0078).
 //
 // Parsing copies the text once. Segments and fields are pieces of that copy,
 // and components are cut when somebody asks, so a message with a report of

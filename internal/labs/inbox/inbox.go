@@ -183,8 +183,5 @@ func put(ctx context.Context, tx *store.Tx, message uuid.UUID, n int, report net
 	return err
 }
 
-func init() {
-	for _, table := range []string{"inbox_messages", "inbox_reports"} {
-		users.Register(users.Records{Name: table, Erase: users.EraseRows(table)})
-	}
-}
+// UserRecords returns the rows of users in this package.
+func UserRecords() []users.Records { return users.RowsOf("inbox_messages", "inbox_reports") }

@@ -87,8 +87,9 @@ func itemsOf(ctx context.Context, tx *store.Tx, query string, args ...any) ([]It
 	return all, rows.Err()
 }
 
-func init() {
-	users.Register(users.Records{Name: "unmatched_results", Erase: erase})
+// UserRecords returns the rows of users in this package.
+func UserRecords() []users.Records {
+	return []users.Records{{Name: "unmatched_results", Erase: erase}}
 }
 
 // erase removes what the queue has of a user: the results that became theirs,

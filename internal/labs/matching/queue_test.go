@@ -35,6 +35,7 @@ type desk struct {
 
 func newDesk(t *testing.T, db *store.DB) desk {
 	t.Helper()
+	users.Register(db, matching.UserRecords()...)
 	return desk{t, db, orderstest.Team(t, db)}
 }
 

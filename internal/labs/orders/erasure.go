@@ -9,8 +9,9 @@ import (
 	"hale/internal/platform/teams"
 )
 
-func init() {
-	users.Register(users.Records{Name: "orders", Erase: erase})
+// UserRecords returns the rows of users in this package.
+func UserRecords() []users.Records {
+	return []users.Records{{Name: "orders", Erase: erase}}
 }
 
 // eraseAtOnce is how many orders go in one transaction.

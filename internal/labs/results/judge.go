@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"hale/internal/labs/catalogue"
+	"hale/internal/labs/hl7"
 	"hale/internal/labs/loinc"
 	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
@@ -22,26 +23,6 @@ func gravest(a, b orders.Interpretation) orders.Interpretation {
 	}
 	return a
 }
-
-// flags are what labs print beside a result: HL7 table 0078, and words.
-var flags = map[string]orders.Interpretation{
-	"HH": orders.Critical, "LL": orders.Critical, "AA": orders.Critical, "!!": orders.Critical, "HC": orders.Critical, "LC": orders.Critical,
-	"CRITICAL": orders.Critical, "PANIC": orders.Critical, "CRIT": orders.Critical, "HU": orders.Critical, "LU": orders.Critical,
-	"H": orders.Abnormal, "L": orders.Abnormal, "A": orders.Abnormal, ">": orders.Abnormal, "<": orders.Abnormal, "*": orders.Abnormal,
-	"!": orders.Abnormal, "HIGH": orders.Abnormal, "LOW": orders.Abnormal, "ABNORMAL": orders.Abnormal, "POS": orders.Abnormal, "DET": orders.Abnormal,
-	"RR": orders.Abnormal, "WR": orders.Abnormal, "↑": orders.Abnormal, "↓": orders.Abnormal,
-	"N": orders.Normal, "NORMAL": orders.Normal, "NEG": orders.Normal, "ND": orders.Normal, "NR": orders.Normal,
-	"IND": orders.Unknown,
-}
-
-// high and low are flags that say on which side a value is.
-var (
-	high = []string{"H", "HH", "HIGH", ">", "HU", "HC", "↑"}
-	low  = []string{"L", "LL", "LOW", "<", "LU", "LC", "↓"}
-)
-
-// flagOf is a flag without its brackets, in capitals.
-func flagOf(printed string) string { return strings.ToUpper(strings.Trim(printed, " ()[]")) }
 
 // AtFirstSight sums up results of a lab of which nobody knows yet whose they
 // are: by its flags, and by the ranges that it printed.
@@ -66,31 +47,28 @@ func AtFirstSight(lab catalogue.Lab, all []networks.Result) orders.Interpretatio
 // flag, it saw nothing to tell.
 func (r *Result) judge(v value, assay *catalogue.Assay, sex string, age int) {
 	expected := r.reference(assay, sex, age)
-	flag := flagOf(r.Flag)
+	flag, _ := hl7.FindFlag(r.Flag)
 	if v.span != nil {
 		verdict := expected.Judge(*v.span)
 		r.Above, r.Below = verdict.Above, verdict.Below
 	}
 	r.trust(flag)
-	said, known := flags[flag]
-	switch {
-	case known:
-		r.Interpretation = said
-	default:
+	reported := orders.Interpretation(flag.Interpretation)
+	if r.Interpretation = reported; reported == "" {
 		r.Interpretation = r.compare(v, expected, assay)
 	}
-	if said != orders.Normal && v.span != nil && r.critical(*v.span, assay) {
+	if reported != orders.Normal && v.span != nil && r.critical(*v.span, assay) {
 		r.Interpretation = orders.Critical
 	}
 }
 
 // trust takes the side from a flag where the numbers say nothing of it.
-func (r *Result) trust(flag string) {
+func (r *Result) trust(flag hl7.Flag) {
 	yes, no := true, false
 	switch {
-	case slices.Contains(high, flag) && r.Above == nil:
+	case flag.High && r.Above == nil:
 		r.Above, r.Below = &yes, &no
-	case slices.Contains(low, flag) && r.Below == nil:
+	case flag.Low && r.Below == nil:
 		r.Above, r.Below = &no, &yes
 	}
 }

@@ -1,13 +1,16 @@
 package results
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"hale/internal/labs/catalogue"
+	"hale/internal/labs/hl7"
 	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
 	"hale/internal/labs/results/refrange"
@@ -151,9 +154,10 @@ func TestAtFirstSight(t *testing.T) {
 	if got := AtFirstSight(catalogue.Lab{}, nil); got != orders.Unknown {
 		t.Errorf("nothing is %s", got)
 	}
-	for flag, want := range flags {
-		if got := AtFirstSight(catalogue.Lab{}, []networks.Result{{Value: "5", Flag: " (" + strings.ToLower(flag) + ")"}}); got != want {
-			t.Errorf("%s is %s, want %s", flag, got, want)
+	for _, f := range hl7.Flags {
+		want := cmp.Or(orders.Interpretation(f.Interpretation), orders.Normal)
+		if got := AtFirstSight(catalogue.Lab{}, []networks.Result{{Value: "5", Flag: " (" + strings.ToLower(f.Code) + ")"}}); got != want {
+			t.Errorf("%s is %s, want %s", f.Code, got, want)
 		}
 	}
 	for _, c := range []struct {
@@ -210,6 +214,15 @@ func TestCancerSignal(t *testing.T) {
 	} {
 		if r := say(c.code, c.value, c.kind); r.Slug+" "+string(r.Interpretation) != c.want {
 			t.Errorf("%s %s: %s %s", c.code, c.value, r.Slug, r.Interpretation)
+		}
+	}
+}
+
+// The table of flags is in package hl7, which knows no orders.
+func TestFlagsUseOurInterpretations(t *testing.T) {
+	for _, f := range hl7.Flags {
+		if word := orders.Interpretation(f.Interpretation); word != "" && !slices.Contains(orders.Interpretations, word) {
+			t.Errorf("the flag %s is %q", f.Code, word)
 		}
 	}
 }

@@ -15,10 +15,9 @@ import (
 	"hale/internal/platform/store"
 )
 
-func init() {
-	for _, table := range []string{"lab_reports", "lab_report_documents", "lab_results"} {
-		users.Register(users.Records{Name: table, Erase: users.EraseRows(table)})
-	}
+// UserRecords returns the rows of users in this package.
+func UserRecords() []users.Records {
+	return users.RowsOf("lab_reports", "lab_report_documents", "lab_results")
 }
 
 // The places of what is sealed.

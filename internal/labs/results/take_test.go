@@ -14,6 +14,7 @@ import (
 	"hale/internal/labs/orders"
 	"hale/internal/labs/orders/orderstest"
 	"hale/internal/labs/results"
+	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
 	"hale/internal/platform/events"
 	"hale/internal/platform/fault"
@@ -37,6 +38,7 @@ var morning = time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
 
 func newBench(t *testing.T, db *store.DB, method orders.Method) *bench {
 	t.Helper()
+	users.Register(db, results.UserRecords()...)
 	b := &bench{t: t, db: db, team: orderstest.Team(t, db)}
 	b.again(method)
 	return b

@@ -176,6 +176,5 @@ func one(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, row st
 
 func place(id uuid.UUID) string { return "insurance.body:" + id.String() }
 
-func init() {
-	users.Register(users.Records{Name: "insurance", Erase: users.EraseRows("insurance")})
-}
+// UserRecords returns the rows of users in this package.
+func UserRecords() []users.Records { return users.RowsOf("insurance") }

@@ -130,12 +130,13 @@ func Queue(ctx context.Context, tx *store.Tx, m Message) (ID, error) {
 	return id, nil
 }
 
-func init() {
-	users.Register(users.Records{
+// UserRecords returns the rows of users in this package.
+func UserRecords() []users.Records {
+	return []users.Records{{
 		Name:  "messages",
 		Erase: users.EraseRows("messages"),
 		OnDelete: func(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) error {
 			return clearWhere(ctx, tx, team, `user_id = $2`, user)
 		},
-	})
+	}}
 }

@@ -88,6 +88,7 @@ func eachRig(t *testing.T, env teams.Environment, fn func(t *testing.T, r *rig))
 
 func newRig(t testing.TB, db *store.DB, env teams.Environment, c *clock) *rig {
 	t.Helper()
+	users.Register(db, messages.UserRecords()...)
 	r := &rig{t: t, db: db, clock: c, order: uuid.New(), sent: &carrier{}}
 	r.service = &messages.Service{SMS: r.sent, Email: r.sent, BaseURL: func() string { return "https://hale.example.org/" }}
 	userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {

@@ -46,13 +46,14 @@ func erase(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) erro
 	return nil
 }
 
-func init() {
-	users.Register(users.Records{
+// UserRecords returns the rows of users in this package.
+func UserRecords() []users.Records {
+	return []users.Records{{
 		Name: "tokens", OnDelete: erase,
 		Erase: func(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (bool, error) {
 			return false, erase(ctx, tx, team, user)
 		},
-	})
+	}}
 }
 
 // ForgetJob removes what is over.

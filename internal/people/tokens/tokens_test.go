@@ -31,6 +31,7 @@ func each(t *testing.T, fn func(w ways)) {
 	var now time.Time
 	storetest.EachAt(t, func() time.Time { return now }, func(t *testing.T, db *store.DB) {
 		now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+		users.Register(db, tokens.UserRecords()...)
 		team := userstest.Team(t, db).ID
 		fn(ways{t, db, &now, team, userstest.New(t, db, team, users.NewUser{})})
 	})

@@ -41,7 +41,7 @@ func Delete(ctx context.Context, tx *store.Tx, team teams.ID, id ID) error {
 	if err := count(ctx, tx, team, block, -1); err != nil {
 		return err
 	}
-	if err := tell(ctx, tx, team, id, "deleting", func(r Records) Hook { return r.OnDelete }); err != nil {
+	if err := runHooks(ctx, tx, team, id, "deleting", func(r Records) Hook { return r.OnDelete }); err != nil {
 		return err
 	}
 	return scheduleErasure(ctx, tx, team, id)
@@ -90,7 +90,7 @@ func Undo(ctx context.Context, tx *store.Tx, team teams.ID, ref Ref) error {
 	if err := count(ctx, tx, team, block, 1); err != nil {
 		return err
 	}
-	return tell(ctx, tx, team, id, "bringing back", func(r Records) Hook { return r.OnReturn })
+	return runHooks(ctx, tx, team, id, "bringing back", func(r Records) Hook { return r.OnReturn })
 }
 
 func mark(ctx context.Context, tx *store.Tx, query string, args ...any) (block int64, err error) {

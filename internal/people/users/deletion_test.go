@@ -275,18 +275,6 @@ func TestErasureWaitsForTheLatestDeletion(t *testing.T) {
 	})
 }
 
-// whileErasing, when set, happens in the middle of an erasure.
-var whileErasing func(ctx context.Context, tx *store.Tx, user users.ID) error
-
-func init() {
-	users.Register(users.Records{Name: "test", Erase: func(ctx context.Context, tx *store.Tx, _ teams.ID, user users.ID) (bool, error) {
-		if whileErasing == nil {
-			return false, nil
-		}
-		return false, whileErasing(ctx, tx, user)
-	}})
-}
-
 // A node whose clock is slow may bring somebody back whose erasure has begun
 // elsewhere. Their key stays, without which nothing of theirs could be read.
 func TestErasureStopsForTheReturned(t *testing.T) {
@@ -294,11 +282,10 @@ func TestErasureStopsForTheReturned(t *testing.T) {
 	storetest.EachAt(t, clk.Now, func(t *testing.T, db *store.DB) {
 		team := userstest.Team(t, db).ID
 		user := userstest.New(t, db, team, users.NewUser{ClientUserID: "x", BirthDate: ptr(civil.MustParse("1984-12-10"))})
-		whileErasing = func(ctx context.Context, tx *store.Tx, id users.ID) error {
+		users.Register(db, users.Records{Name: "test", Erase: func(ctx context.Context, tx *store.Tx, _ teams.ID, id users.ID) (bool, error) {
 			_, err := tx.Exec(ctx, `UPDATE users SET deleted_at = NULL WHERE user_id = $1`, id)
-			return err
-		}
-		defer func() { whileErasing = nil }()
+			return false, err
+		}})
 		if err := del(db, team, user.ID); err != nil {
 			t.Fatal(err)
 		}

@@ -10,7 +10,7 @@
 // Everything personal is sealed with a key of the user's own; deleting the key
 // erases it. A deleted user can be brought back for seven days; then a job
 // removes every row that any domain keeps about the user and shreds the key.
-// Domains join in that by Register (erasure.go).
+// The app registers the rows of every domain for that (erasure.go).
 //
 // Reads in this order: users.go, check.go, sql.go, errors.go, list.go, walk.go,
 // zones.go (the fallback zones that somebody had),

@@ -3,8 +3,6 @@ package users
 import (
 	"context"
 	"fmt"
-	"slices"
-	"sync"
 
 	"hale/internal/platform/events"
 	"hale/internal/platform/jobs"
@@ -12,15 +10,15 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// Records is what one domain keeps about users. Every domain that stores
-// anything about a user registers it, so that deleting one forgets nothing.
+// Records describes rows that one domain keeps about users: how to erase them,
+// and what to do when a user is deleted, restored or changes zones. The app
+// registers the records of every domain (internal/app/registry.go).
 type Records struct {
-	// Name says what it is, for progress and errors: "connections".
+	// Name appears in progress and errors: "connections".
 	Name string
 	// OnDelete, when set, runs in the transaction that deletes the user.
 	OnDelete Hook
-	// OnReturn, when set, runs in the transaction that brings a deleted user
-	// back.
+	// OnReturn, when set, runs in the transaction that restores a deleted user.
 	OnReturn Hook
 	// OnZone, when set, runs in the transaction that gives the user another
 	// fallback time zone, or none.
@@ -30,43 +28,53 @@ type Records struct {
 	Erase func(ctx context.Context, tx *store.Tx, team teams.ID, user ID) (more bool, err error)
 }
 
-// Hook is how a domain hears of what happens to a user.
+// Hook runs in the transaction that changes a user. Its error undoes the change.
 type Hook func(ctx context.Context, tx *store.Tx, team teams.ID, user ID) error
 
-// tell calls one hook of all domains. what says what happens.
-func tell(ctx context.Context, tx *store.Tx, team teams.ID, user ID, what string, of func(Records) Hook) error {
-	for _, r := range registered() {
-		hook := of(r)
-		if hook == nil {
-			continue
-		}
-		if err := hook(ctx, tx, team, user); err != nil {
-			return fmt.Errorf("users: %s %s: %s: %w", what, user, r.Name, err)
+// registered has the records of every domain, for each database.
+var registered = store.NewSlot(ownRecords)
+
+// Register sets the records of all other domains. The app and the command line
+// call it before they use db. Without it a database has the records of this
+// package only.
+func Register(db *store.DB, others ...Records) {
+	registered.Set(db, append(ownRecords(), others...))
+}
+
+// ownRecords returns the rows of users in this package, and their events.
+func ownRecords() []Records {
+	events := Records{Name: "events", Erase: func(ctx context.Context, tx *store.Tx, team teams.ID, user ID) (bool, error) {
+		return false, events.Erase(ctx, tx, team.UUID(), user.UUID())
+	}}
+	return append(append(RowsUntilDeletion("portal_links", "portal_sessions"), RowsOf("user_info", "former_zones")...), events)
+}
+
+// RowsOf returns the records of tables with a few rows for each user. The
+// tables have columns team_id and user_id.
+func RowsOf(tables ...string) []Records {
+	all := make([]Records, len(tables))
+	for i, table := range tables {
+		all[i] = Records{Name: table, Erase: EraseRows(table)}
+	}
+	return all
+}
+
+// RowsUntilDeletion is RowsOf for rows that are deleted together with the user,
+// before the grace period.
+func RowsUntilDeletion(tables ...string) []Records {
+	all := RowsOf(tables...)
+	for i := range all {
+		erase := all[i].Erase
+		all[i].OnDelete = func(ctx context.Context, tx *store.Tx, team teams.ID, user ID) error {
+			_, err := erase(ctx, tx, team, user)
+			return err
 		}
 	}
-	return nil
+	return all
 }
 
-var registry struct {
-	sync.Mutex
-	records []Records
-}
-
-// Register adds records. Domains call it from an init function.
-func Register(r Records) {
-	registry.Lock()
-	defer registry.Unlock()
-	registry.records = append(registry.records, r)
-}
-
-func registered() []Records {
-	registry.Lock()
-	defer registry.Unlock()
-	return slices.Clone(registry.records)
-}
-
-// EraseRows is the Erase of a table with a few rows for each user. The table
-// has columns team_id and user_id.
+// EraseRows returns the Erase of a table with a few rows for each user. The
+// table has columns team_id and user_id.
 func EraseRows(table string) func(context.Context, *store.Tx, teams.ID, ID) (bool, error) {
 	query := `DELETE FROM ` + table + ` WHERE team_id = $1 AND user_id = $2`
 	return func(ctx context.Context, tx *store.Tx, team teams.ID, user ID) (bool, error) {
@@ -75,18 +83,18 @@ func EraseRows(table string) func(context.Context, *store.Tx, teams.ID, ID) (boo
 	}
 }
 
-func init() {
-	for _, table := range []string{"portal_links", "portal_sessions"} {
-		erase := EraseRows(table)
-		Register(Records{Name: table, Erase: erase, OnDelete: func(ctx context.Context, tx *store.Tx, team teams.ID, user ID) error {
-			_, err := erase(ctx, tx, team, user)
-			return err
-		}})
+// runHooks calls one hook of every domain. doing is for errors: "deleting".
+func runHooks(ctx context.Context, tx *store.Tx, team teams.ID, user ID, doing string, hookOf func(Records) Hook) error {
+	for _, r := range registered.Of(tx) {
+		hook := hookOf(r)
+		if hook == nil {
+			continue
+		}
+		if err := hook(ctx, tx, team, user); err != nil {
+			return fmt.Errorf("users: %s %s: %s: %w", doing, user, r.Name, err)
+		}
 	}
-	Register(Records{Name: "user_info", Erase: EraseRows("user_info")})
-	Register(Records{Name: "events", Erase: func(ctx context.Context, tx *store.Tx, team teams.ID, user ID) (bool, error) {
-		return false, events.Erase(ctx, tx, team.UUID(), user.UUID())
-	}})
+	return nil
 }
 
 type eraseArgs struct {
@@ -108,7 +116,7 @@ func erase(ctx context.Context, run *jobs.Run, args eraseArgs) error {
 	if err != nil || !due {
 		return err
 	}
-	records := registered()
+	records := registered.Of(run.DB())
 	for i, r := range records {
 		if r.Erase == nil {
 			continue

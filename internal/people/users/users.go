@@ -215,7 +215,7 @@ func Change(ctx context.Context, tx *store.Tx, team teams.ID, id ID, u Update) (
 	if err := leaveZone(ctx, tx, team, id, zone); err != nil {
 		return user, err
 	}
-	return user, tell(ctx, tx, team, id, "changing", func(r Records) Hook { return r.OnZone })
+	return user, runHooks(ctx, tx, team, id, "changing", func(r Records) Hook { return r.OnZone })
 }
 
 // zoneName is the name of the fallback time zone; empty for none.

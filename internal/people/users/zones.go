@@ -63,7 +63,3 @@ func leaveZone(ctx context.Context, tx *store.Tx, team teams.ID, id ID, zone str
 	}
 	return nil
 }
-
-func init() {
-	Register(Records{Name: "former_zones", Erase: EraseRows("former_zones")})
-}

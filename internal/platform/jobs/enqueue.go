@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -51,7 +50,7 @@ func (k Kind[Args]) Enqueue(ctx context.Context, tx *store.Tx, args Args, o Opti
 	if err != nil {
 		return ID{}, fmt.Errorf("jobs: enqueueing %s: %w", k.name, err)
 	}
-	tx.AfterCommit(func() { rung.ring(k.name) })
+	tx.Notify(changed, uuid.Nil)
 	return id, nil
 }
 
@@ -66,7 +65,7 @@ func Cancel(ctx context.Context, tx *store.Tx, team uuid.UUID, id ID) (bool, err
 	if err != nil {
 		return false, fmt.Errorf("jobs: canceling: %w", err)
 	}
-	tx.AfterCommit(func() { rung.ring("") })
+	tx.Notify(changed, uuid.Nil)
 	return n > 0, nil
 }
 
@@ -90,36 +89,5 @@ func Stop(ctx context.Context, tx *store.Tx, team uuid.UUID, id ID) (Job, error)
 	return Get(ctx, tx, team, id)
 }
 
-// rung wakes the runners of this process after a commit.
-var rung bell
-
-// bell calls its listeners with the kind that has new work; they must not block.
-type bell struct {
-	mu        sync.Mutex
-	next      int
-	listeners map[int]func(kind string)
-}
-
-func (b *bell) add(fn func(string)) (remove func()) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.listeners == nil {
-		b.listeners = map[int]func(string){}
-	}
-	own := b.next
-	b.next++
-	b.listeners[own] = fn
-	return func() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		delete(b.listeners, own)
-	}
-}
-
-func (b *bell) ring(kind string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, fn := range b.listeners {
-		fn(kind)
-	}
-}
+// changed wakes the runners of this process: a job was queued or is to be canceled.
+const changed = store.Topic("jobs.changed")

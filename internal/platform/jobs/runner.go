@@ -73,8 +73,7 @@ func (r *Runner) Run(ctx context.Context) error {
 		return err
 	}
 	r.results = NewBatcher(100, 2*time.Millisecond, func(group []outcome) { r.flush(system, group) })
-	remove := rung.add(func(string) { r.wake() })
-	defer remove()
+	defer r.db.OnCommit(changed, func(uuid.UUID) { r.wake() })()
 	base, interrupt := context.WithCancelCause(context.WithoutCancel(ctx))
 	sweep := time.NewTicker(sweepEvery)
 	defer sweep.Stop()

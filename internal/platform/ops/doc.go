@@ -11,5 +11,6 @@
 //	gauges.go   figures that are asked for at each scrape
 //	traces.go   a span for each request, sent to a collector when there is one
 //	health.go   /livez and /readyz; disk.go the room on the data folder's disk
+//	memory.go   the soft memory limit in a container
 //	server.go   the separate listener for machines
 package ops

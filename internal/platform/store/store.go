@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -57,14 +58,15 @@ type Options struct {
 
 // DB is an open database, safe for concurrent use.
 type DB struct {
-	engine  Engine
-	now     func() time.Time
-	observe func(time.Duration, int)
-	root    *secrets.Root
-	keys    keyCache
-	pool    *sql.DB // PostgreSQL
-	url     string
-	path    string // SQLite file
+	engine   Engine
+	now      func() time.Time
+	observe  func(time.Duration, int)
+	root     *secrets.Root
+	keys     keyCache
+	notifier notifier
+	pool     *sql.DB // PostgreSQL
+	url      string
+	path     string // SQLite file
 
 	lockHeld func(time.Duration) // nil for nobody
 
@@ -72,6 +74,8 @@ type DB struct {
 	readers *readerPool  // SQLite
 	scanner *readerPool  // SQLite; of one
 	closed  atomic.Bool
+
+	slots sync.Map // *Slot to its value
 }
 
 // ErrClosed is returned after Close.

@@ -20,6 +20,7 @@ type Tx struct {
 	begin    string // PostgreSQL: sent with the first statement, empty once it was
 	scope    string // PostgreSQL: whose rows the transaction may see
 	after    []func()
+	notices  map[notice]struct{}
 	fresh    map[subject]*subjectKeys // keys made or found in this transaction, not yet known to be committed
 	drops    uint64                   // from the cache of keys, before there was a snapshot
 }
@@ -109,6 +110,7 @@ func (tx *Tx) committed() {
 	for _, fn := range tx.after {
 		fn()
 	}
+	tx.db.notifier.publish(tx.notices)
 }
 
 // bind puts arguments into the forms that PostgreSQL's driver takes: UUIDs as

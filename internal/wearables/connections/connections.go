@@ -281,17 +281,9 @@ func Deregister(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID,
 	return nil
 }
 
-func init() {
-	erase := users.EraseRows("connections")
-	users.Register(users.Records{
-		Name: "connections", Erase: erase,
-		OnDelete: func(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) error {
-			_, err := erase(ctx, tx, team, user)
-			return err
-		},
-	})
-	users.Register(users.Records{Name: "devices", Erase: users.EraseRows("devices")})
-	users.Register(users.Records{Name: "refreshes", Erase: users.EraseRows("refreshes")})
+// UserRecords returns the rows of users in this package.
+func UserRecords() []users.Records {
+	return append(users.RowsUntilDeletion("connections", "demo_connections"), users.RowsOf("devices", "refreshes")...)
 }
 
 // orNil is a text that is null on the wire when it is not known.

@@ -111,6 +111,7 @@ func TestEnsureAtTheSameTimeLosesNothing(t *testing.T) {
 
 func TestEnsureRefusesTheDeleted(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		users.Register(db, connections.UserRecords()...)
 		user := userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{})
 		if err := ensure(db, user, "oura", "sleep"); err != nil {
 			t.Fatal(err)

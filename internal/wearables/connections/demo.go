@@ -197,14 +197,3 @@ func EndedDemos(ctx context.Context, tx *store.Tx, most int) ([]Demo, error) {
 	}
 	return all, rows.Err()
 }
-
-func init() {
-	erase := users.EraseRows("demo_connections")
-	users.Register(users.Records{
-		Name: "demo_connections", Erase: erase,
-		OnDelete: func(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) error {
-			_, err := erase(ctx, tx, team, user)
-			return err
-		},
-	})
-}

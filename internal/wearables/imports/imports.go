@@ -206,10 +206,6 @@ func (s *Service) Cancel(ctx context.Context, tx *store.Tx, team teams.ID, user 
 	return i, nil
 }
 
-func init() {
-	users.Register(users.Records{Name: "imports", Erase: users.EraseRows("imports")})
-}
-
 func (s *Service) node() *uuid.UUID {
 	if s.Node == nil {
 		return nil

@@ -23,7 +23,6 @@ func (s *Service) Share(ctx context.Context, team teams.ID, user users.ID, up *U
 	if s.Ledger == nil {
 		return nil
 	}
-	defer withThrift()()
 	_, err := s.Ledger.KeepFile(ctx, s.DB, ledger.File{
 		Team: team, User: user, Kind: up.Kind, Path: s.path(up.name), Size: up.Size, SHA256: up.SHA256,
 	})
@@ -165,7 +164,6 @@ func (s *Service) Replay(ctx context.Context, p *ledger.Payload, in files.Input)
 	if err != nil {
 		return nil, err
 	}
-	defer withThrift()()
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("imports: making the spool folder: %w", err)
 	}

@@ -93,7 +93,6 @@ func (s *Service) ReceivePart(ctx context.Context, p *Partial, offset, length in
 	case length > p.Size-p.Offset:
 		return errTooLong
 	}
-	defer withThrift()()
 	kept := context.WithoutCancel(ctx) // what came of a caller who is gone
 	in := &reading{ctx: ctx, in: body}
 	var packed []byte
@@ -132,7 +131,6 @@ func (s *Service) Complete(ctx context.Context, p *Partial) (made Import, err er
 			err = errors.Join(err, s.release(ctx, p))
 		}
 	}()
-	defer withThrift()()
 	up, err := s.gather(ctx, p)
 	switch {
 	case fault.Is(err, fault.Invalid): // the file is to blame

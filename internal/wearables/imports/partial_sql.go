@@ -242,11 +242,12 @@ func (s *Service) sweepPartials(ctx context.Context) error {
 	return nil
 }
 
-func init() {
-	users.Register(users.Records{Name: "upload_chunks", Erase: func(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (more bool, err error) {
+// UserRecords returns the rows of users in this package.
+func UserRecords() []users.Records {
+	chunks := users.Records{Name: "upload_chunks", Erase: func(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (more bool, err error) {
 		n, err := tx.Exec(ctx, `DELETE FROM upload_chunks WHERE team_id = $1 AND user_id = $2 AND (upload_id, at) IN (
 			SELECT upload_id, at FROM upload_chunks WHERE team_id = $1 AND user_id = $2 ORDER BY upload_id, at LIMIT $3)`, team, user, chunksAtOnce)
 		return n == chunksAtOnce, err
-	}})
-	users.Register(users.Records{Name: "uploads", Erase: users.EraseRows("uploads")})
+	}}
+	return append([]users.Records{chunks}, users.RowsOf("uploads", "imports")...)
 }

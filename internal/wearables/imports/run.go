@@ -51,7 +51,6 @@ func (s *Service) run(ctx context.Context, run *jobs.Run, _ args) error {
 	case err != nil || !ready:
 		return err
 	}
-	defer withThrift()()
 	outcome, err := a.work(ctx)
 	switch {
 	case errors.Is(context.Cause(ctx), jobs.ErrCanceled):

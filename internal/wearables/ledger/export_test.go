@@ -11,7 +11,7 @@ import (
 
 // EraseTable is what deleting a user does to one of this package's tables.
 func EraseTable(ctx context.Context, tx *store.Tx, table string, team teams.ID, user users.ID) (bool, error) {
-	for _, r := range records {
+	for _, r := range UserRecords() {
 		if r.Name == table {
 			return r.Erase(ctx, tx, team, user)
 		}

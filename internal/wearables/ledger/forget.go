@@ -131,21 +131,14 @@ func Incomplete(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID)
 
 const eraseOfUser = `DELETE FROM payloads WHERE (hour, user_id, id) IN (SELECT hour, user_id, id FROM ` + ofUser + ` LIMIT $3)`
 
-// records is what the ledger keeps about a user.
-var records = []users.Records{
-	{Name: "payload_chunks", Erase: eraseSome(`DELETE FROM payload_chunks
-		WHERE team_id = $1 AND user_id = $2 AND (payload_id, number) IN (
-			SELECT payload_id, number FROM payload_chunks WHERE team_id = $1 AND user_id = $2 ORDER BY payload_id, number LIMIT $3)`, chunksAtOnce)},
-	{Name: "payloads", Erase: eraseSome(eraseOfUser, payloadsAtOnce)},
-	{Name: "payload_hours", Erase: users.EraseRows("payload_hours")},
-	{Name: "payload_items", Erase: users.EraseRows("payload_items")},
-	{Name: "payload_keys", Erase: users.EraseRows("payload_keys")},
-}
-
-func init() {
-	for _, r := range records {
-		users.Register(r)
-	}
+// UserRecords returns the rows of users in this package.
+func UserRecords() []users.Records {
+	return append([]users.Records{
+		{Name: "payload_chunks", Erase: eraseSome(`DELETE FROM payload_chunks
+			WHERE team_id = $1 AND user_id = $2 AND (payload_id, number) IN (
+				SELECT payload_id, number FROM payload_chunks WHERE team_id = $1 AND user_id = $2 ORDER BY payload_id, number LIMIT $3)`, chunksAtOnce)},
+		{Name: "payloads", Erase: eraseSome(eraseOfUser, payloadsAtOnce)},
+	}, users.RowsOf("payload_hours", "payload_items", "payload_keys")...)
 }
 
 func eraseSome(query string, atOnce int64) func(context.Context, *store.Tx, teams.ID, users.ID) (bool, error) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hale/internal/labs/catalogue"
+	"hale/internal/labs/hl7"
 	"hale/internal/labs/inbox"
 	"hale/internal/labs/matching"
 	"hale/internal/labs/networks"
@@ -94,7 +95,7 @@ func value(a catalogue.Assay, grave orders.Interpretation) (text, flag string) {
 	if a.Scale != catalogue.Quantity {
 		words := a.Normal
 		if grave != orders.Normal {
-			words, flag = a.Abnormal, map[orders.Interpretation]string{orders.Abnormal: "A", orders.Critical: "AA"}[grave]
+			words, flag = a.Abnormal, hl7.FlagFor(string(grave), false, false)
 		}
 		if len(words) == 0 {
 			return "See note", flag
@@ -105,11 +106,11 @@ func value(a catalogue.Assay, grave orders.Interpretation) (text, flag string) {
 	n := (low + high) / 2
 	switch {
 	case grave == orders.Critical && a.CriticalHigh != nil:
-		n, flag = *a.CriticalHigh, "HH"
+		n, flag = *a.CriticalHigh, hl7.FlagCriticalHigh
 	case grave == orders.Critical:
-		n, flag = 2*high, "HH"
+		n, flag = 2*high, hl7.FlagCriticalHigh
 	case grave == orders.Abnormal:
-		n, flag = high+(high-low)/10, "H"
+		n, flag = high+(high-low)/10, hl7.FlagHigh
 	}
 	return strconv.FormatFloat(n, 'f', a.Decimals+1, 64), flag
 }

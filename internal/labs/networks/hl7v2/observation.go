@@ -21,7 +21,7 @@ func observation(c clock, t *test, o *observed) *entry {
 	e.SubID = s.Get(4)
 	e.Unit = cmp.Or(s.Get(6), s.Get(6, 2))
 	e.Range = s.Text(7)
-	e.Flag = abnormal(s.Field(8))
+	e.Flag = abnormalFlag(s.Field(8))
 	e.Status = strings.ToUpper(s.Get(11))
 	e.Notes = o.notes
 	e.At = c.first(s.Get(14), s.Get(19))
@@ -109,27 +109,15 @@ func codedText(v hl7.Value) string {
 	return cmp.Or(v.Get(2), v.Get(9), v.Get(5), v.Get(1))
 }
 
-// severity orders flags, the gravest first; a lab that repeats OBX-8 means the
-// worst.
-var severity = strings.Fields("AA HH LL !! HC LC HU LU PANIC CRITICAL CRIT A H L ! * > < ABNORMAL HIGH LOW POS DET RR WR")
-
-// abnormal is OBX-8.
-func abnormal(f hl7.Field) string {
+// abnormalFlag reads OBX-8. Of a repeated flag the worst counts.
+func abnormalFlag(f hl7.Field) string {
 	var flags []string
 	for _, v := range f.Repeats() {
 		if code := v.Get(1); code != "" {
 			flags = append(flags, code)
 		}
 	}
-	for _, worst := range severity {
-		if at := slices.IndexFunc(flags, func(f string) bool { return strings.EqualFold(f, worst) }); at >= 0 {
-			return flags[at]
-		}
-	}
-	if len(flags) == 0 {
-		return ""
-	}
-	return flags[0]
+	return hl7.WorstFlag(flags)
 }
 
 // document takes the PDF of an OBX and reports whether it was one. Of several,

@@ -132,10 +132,9 @@ func part(order uuid.UUID, purpose string) float64 {
 	return float64(chance(order, purpose)>>11) / (1 << 53)
 }
 
-func init() {
-	for _, table := range []string{"sandbox_orders", "sandbox_steps", "sandbox_bookings"} {
-		users.Register(users.Records{Name: table, Erase: users.EraseRows(table)})
-	}
+// UserRecords returns the rows of users in this package.
+func UserRecords() []users.Records {
+	return users.RowsOf("sandbox_orders", "sandbox_steps", "sandbox_bookings")
 }
 
 // day is one of the lab's.

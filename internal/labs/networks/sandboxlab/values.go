@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"hale/internal/labs/catalogue"
+	"hale/internal/labs/hl7"
 	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
 	"hale/internal/platform/civil"
@@ -117,7 +118,7 @@ func (r *row) fill(s scene, i int, out Outcome, odd bool) {
 		r.flag = flagOf(odd, out.Interpretation)
 	}
 	if doubtful {
-		r.flag = "IND"
+		r.flag = hl7.FlagUnclear
 	}
 }
 
@@ -136,9 +137,9 @@ func natural(a catalogue.Assay) string {
 func flagOf(odd bool, as orders.Interpretation) string {
 	switch {
 	case odd && as == orders.Critical:
-		return "AA"
+		return hl7.FlagCritical
 	case odd:
-		return "A"
+		return hl7.FlagAbnormal
 	}
 	return ""
 }
@@ -153,25 +154,25 @@ func number(a catalogue.Assay, r catalogue.Range, f float64, odd bool, as orders
 	case !odd:
 		return value, ""
 	case as == orders.Critical && a.CriticalHigh != nil:
-		return round(*a.CriticalHigh * (1 + f/10)), "HH"
+		return round(*a.CriticalHigh * (1 + f/10)), hl7.FlagCriticalHigh
 	case as == orders.Critical && a.CriticalLow != nil:
-		return round(*a.CriticalLow * (1 - f/10)), "LL"
+		return round(*a.CriticalLow * (1 - f/10)), hl7.FlagCriticalLow
 	case as == orders.Critical:
-		return value, "AA"
+		return value, hl7.FlagCritical
 	case r.High != nil:
 		beyond := *r.High + max((high-low)*f/4, step)
 		if a.CriticalHigh != nil && beyond >= *a.CriticalHigh {
 			beyond = (*r.High + *a.CriticalHigh) / 2
 		}
-		return round(beyond), "H"
+		return round(beyond), hl7.FlagHigh
 	case r.Low != nil:
 		beyond := *r.Low - max((high-low)*f/4, step)
 		if a.CriticalLow != nil && beyond <= *a.CriticalLow {
 			beyond = (*r.Low + *a.CriticalLow) / 2
 		}
-		return round(max(beyond, 0)), "L"
+		return round(max(beyond, 0)), hl7.FlagLow
 	}
-	return value, "A"
+	return value, hl7.FlagAbnormal
 }
 
 // span makes both ends of a range finite.

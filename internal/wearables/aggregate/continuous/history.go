@@ -101,10 +101,9 @@ func (q *Query) pending(ctx context.Context, tx *store.Tx, user users.ID) ([]Tas
 	return []Task{t}, nil
 }
 
-func init() {
-	const states = "continuous_query_states"
-	users.Register(users.Records{Name: states, Erase: users.EraseRows(states), OnZone: renew, OnReturn: renew})
-	for _, table := range []string{"continuous_query_pages", "continuous_query_tasks"} {
-		users.Register(users.Records{Name: table, Erase: users.EraseRows(table)})
-	}
+// UserRecords returns the rows of users in this package.
+func UserRecords() []users.Records {
+	all := users.RowsOf("continuous_query_states", "continuous_query_pages", "continuous_query_tasks")
+	all[0].OnZone, all[0].OnReturn = renew, renew
+	return all
 }

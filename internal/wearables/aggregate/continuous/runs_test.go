@@ -32,6 +32,7 @@ type rig struct {
 
 func newRig(t *testing.T, db *store.DB) *rig {
 	t.Helper()
+	users.Register(db, continuous.UserRecords()...)
 	team := userstest.Team(t, db)
 	return &rig{
 		t: t, db: db, in: &wearables.Ingester{DB: db, Changed: continuous.Changed},

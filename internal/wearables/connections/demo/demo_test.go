@@ -53,6 +53,7 @@ func each(t *testing.T, fn func(r *rig)) {
 	*now = time.Date(2026, 4, 12, 15, 7, 0, 0, time.UTC)
 	storetest.EachAt(t, func() time.Time { return *now }, func(t *testing.T, db *store.DB) {
 		*now = time.Date(2026, 4, 12, 15, 7, 0, 0, time.UTC)
+		users.Register(db, connections.UserRecords()...)
 		zone := "Europe/Berlin"
 		r := &rig{t: t, db: db, now: now, user: userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{TimeZone: &zone})}
 		r.s = &demo.Service{DB: db, Sink: watched{&wearables.Ingester{DB: db, Connect: connections.Ensure, Run: connections.Run}, t}}

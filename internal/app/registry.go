@@ -1,0 +1,40 @@
+package app
+
+import (
+	"slices"
+
+	"hale/internal/api"
+	"hale/internal/labs/appointments"
+	"hale/internal/labs/inbox"
+	"hale/internal/labs/matching"
+	"hale/internal/labs/networks/sandboxlab"
+	"hale/internal/labs/orders"
+	"hale/internal/labs/results"
+	"hale/internal/people/insurance"
+	"hale/internal/people/messages"
+	"hale/internal/people/tokens"
+	"hale/internal/people/users"
+	"hale/internal/platform/store"
+	"hale/internal/wearables"
+	"hale/internal/wearables/aggregate/continuous"
+	"hale/internal/wearables/connections"
+	"hale/internal/wearables/imports"
+	"hale/internal/wearables/ledger"
+)
+
+// Register connects the domains to each other, for one database. A node calls
+// it, and so does a command that opens the database itself.
+func Register(db *store.DB) {
+	users.Register(db, userRecords()...)
+}
+
+// userRecords returns the rows about users in all domains. An erasure deletes
+// them in this order.
+func userRecords() []users.Records {
+	return slices.Concat(
+		tokens.UserRecords(), messages.UserRecords(), insurance.UserRecords(),
+		wearables.UserRecords(), connections.UserRecords(), ledger.UserRecords(), imports.UserRecords(), continuous.UserRecords(),
+		orders.UserRecords(), results.UserRecords(), appointments.UserRecords(), inbox.UserRecords(), matching.UserRecords(), sandboxlab.UserRecords(),
+		api.UserRecords(),
+	)
+}

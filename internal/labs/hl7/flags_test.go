@@ -1,0 +1,68 @@
+package hl7_test
+
+import (
+	"slices"
+	"testing"
+
+	"hale/internal/labs/hl7"
+)
+
+// The order of the table is the order of gravity, so the gravest flag of a
+// repeated OBX-8 is the first in the table.
+func TestFlagsAreSortedByGravity(t *testing.T) {
+	gravity := []string{"critical", "abnormal", "", "unknown", "normal"}
+	at, seen := 0, map[string]bool{}
+	for _, f := range hl7.Flags {
+		i := slices.Index(gravity, f.Interpretation)
+		if i < at {
+			t.Errorf("%s (%q) is out of place", f.Code, f.Interpretation)
+		}
+		at = max(at, i)
+		if seen[f.Code] || f.High && f.Low {
+			t.Errorf("%s is listed twice or has two sides", f.Code)
+		}
+		seen[f.Code] = true
+		if found, ok := hl7.FindFlag("[" + f.Code + "] "); !ok || found.Code != f.Code {
+			t.Errorf("%s is not found in brackets", f.Code)
+		}
+	}
+}
+
+func TestWorstFlag(t *testing.T) {
+	for _, c := range []struct {
+		printed []string
+		want    string
+	}{
+		{nil, ""},
+		{[]string{"N", "hh", "H"}, "hh"},
+		{[]string{"N", "↑"}, "↑"},
+		{[]string{"(L)", "IND"}, "(L)"},
+		{[]string{"odd", "N"}, "N"},
+		{[]string{"odd", "word"}, "odd"},
+	} {
+		if got := hl7.WorstFlag(c.printed); got != c.want {
+			t.Errorf("of %q the worst is %q, want %q", c.printed, got, c.want)
+		}
+	}
+}
+
+// A flag that the service writes reads back as the interpretation that it was
+// written for.
+func TestWrittenFlagsAreReadBack(t *testing.T) {
+	for _, word := range []string{"critical", "abnormal", "normal"} {
+		f, ok := hl7.FindFlag(hl7.FlagFor(word, false, false))
+		if !ok || f.Interpretation != word {
+			t.Errorf("%s became %+v", word, f)
+		}
+	}
+	for _, word := range []string{"critical", "abnormal"} {
+		high, _ := hl7.FindFlag(hl7.FlagFor(word, true, false))
+		low, _ := hl7.FindFlag(hl7.FlagFor(word, false, true))
+		if high.Interpretation != word || !high.High || low.Interpretation != word || !low.Low {
+			t.Errorf("%s became %+v above and %+v below", word, high, low)
+		}
+	}
+	if got := hl7.FlagFor("unknown", false, false); got != "" {
+		t.Errorf("an unknown value has the flag %q", got)
+	}
+}
