@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,73 +12,209 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"hale/internal/app/apptest"
-	"hale/internal/platform/store/storetest"
 	"hale/internal/wearables/formats/applehealth/applehealthtest"
 )
 
-var block = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
+var block = regexp.MustCompile("(?ms)^ *```sh\n(.*?)^ *```$")
 
-// What the pages about bringing data in and reading it out tell a reader to
-// type works, in their order, in a shell that knows nothing but the names that
-// the pages use: an export, a user, an address and a key.
-func TestTheCommandsOfThePagesWork(t *testing.T) {
-	for _, tool := range []string{"sh", "curl", "sed"} {
+// skippedBlocks lists the command blocks that the test below does not run, by
+// page and position, with the reason.
+var skippedBlocks = map[string]map[int]string{
+	"README.md":                {1: "starts the service and runs this test"},
+	"CONTRIBUTING.md":          {1: "starts the service", 2: "runs this test", 3: "runs tests"},
+	"docs/aggregation.md":      {1: "run by internal/wearables/aggregate/continuous", 2: "as the first"},
+	"docs/client-libraries.md": {1: "starts the service; run by clients/"},
+	"docs/events.md":           {1: "runs until it is stopped"},
+	"docs/operations.md":       {4: "needs a stopped service; run by restore_test.go"},
+	"docs/performance.md":      {1: "measures"},
+	"docs/pushing-data.md":     nil, // run by internal/people/tokens
+	"docs/releases.md": {
+		1: "needs a release", 2: "needs a release", 3: "needs systemd", 4: "needs a Docker engine", 5: "needs a cluster", 6: "builds a release",
+	},
+	"docs/webhooks.md": {2: "needs a received webhook"},
+}
+
+// The commands of the README and of every guide run as they are written, in
+// their order, in a shell with a running service. A page may use the variables
+// HALE_URL, HALE_API_KEY, USER_ID, LAB_TEST_ID, ORDER_ID, OTHER_ORDER_ID and
+// BOOKING_KEY, and the files of docsFiles.
+func TestTheCommandsInTheDocsWork(t *testing.T) {
+	for _, tool := range []string{"sh", "curl", "sed", "timeout"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skipf("the commands of the pages need %s, which is not here", tool)
 		}
 	}
-	for page, least := range map[string]int{"importing.md": 3, "reading-data.md": 1} {
-		t.Run(page, func(t *testing.T) {
-			text, err := os.ReadFile(filepath.Join("../../docs", page))
-			if err != nil {
-				t.Fatal(err)
-			}
-			found := block.FindAllStringSubmatch(string(text), -1)
-			if len(found) < least {
-				t.Fatalf("%d blocks of commands were found", len(found))
-			}
-			s := apptest.Start(t, storetest.NewSQLite(t))
-			var user struct {
-				ID string `json:"user_id"`
-			}
-			s.Expect(http.StatusOK, "POST", "/v2/user", `{"client_user_id":"anna"}`, &user)
-			dir := t.TempDir()
-			export, err := os.Create(filepath.Join(dir, "export.zip"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := applehealthtest.WriteZip(export, applehealthtest.Options{Days: 2}); err != nil {
-				t.Fatal(err)
-			}
-			if err := export.Close(); err != nil {
-				t.Fatal(err)
-			}
-			script := "curl() { command curl -sS --fail-with-body \"$@\"; }\n"
-			for i, m := range found {
-				script += fmt.Sprintf("echo '# block %d' >&2\n%s\n", i+1, m[1])
-			}
-			shell := exec.CommandContext(t.Context(), "sh", "-eu", "-c", script)
-			shell.Dir = dir
-			shell.Env = append(os.Environ(), "HALE_URL="+s.URL(), "HALE_API_KEY="+apptest.Key, "USER_ID="+user.ID, "HALE_DATA="+dir)
-			if out, err := shell.CombinedOutput(); err != nil {
-				t.Fatalf("%v\n%s", err, out)
-			}
-			if page != "importing.md" {
-				return
-			}
-			var list struct {
-				Imports []struct{ Kind string }
-			}
-			s.Get("/v2/user/"+user.ID+"/imports", &list)
-			if len(list.Imports) == 0 || list.Imports[0].Kind != "apple_health" {
-				t.Errorf("imports after the page: %+v", list)
-			}
-			if !strings.Contains(string(text), "UPLOAD_ID=") {
-				t.Error("the page does not say where the id of an upload comes from")
-			}
-		})
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
 	}
+	ran := 0
+	for _, page := range append(pages, "../../README.md", "../../CONTRIBUTING.md") {
+		name := strings.TrimPrefix(filepath.ToSlash(page), "../../")
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks := block.FindAllStringSubmatch(string(text), -1)
+		skipped, listed := skippedBlocks[name]
+		for at := range skipped {
+			if at > len(blocks) {
+				t.Errorf("%s has no block %d: remove it from skippedBlocks", name, at)
+			}
+		}
+		if len(blocks) == 0 || listed && skipped == nil || len(skipped) == len(blocks) {
+			continue
+		}
+		ran++
+		t.Run(name, func(t *testing.T) { runBlocks(t, name, blocks, skipped) })
+	}
+	if ran < 10 {
+		t.Errorf("only %d pages have commands: the search is broken", ran)
+	}
+}
+
+// asOnThisMachine adapts what a page says about the reader's machine.
+var asOnThisMachine = strings.NewReplacer(
+	"export HALE_URL=http://127.0.0.1:8080 HALE_API_KEY=sk_…\n", "",
+	"go build -o hale ./cmd/hale\n", "",
+	"./hale ", "hale ",
+	"/backup/", "backup/",
+	"hale listen --forward-to http://127.0.0.1:9000/hook &\n", listenBriefly,
+	"hale listen --forward-to http://127.0.0.1:9000/hook\n", listenBriefly,
+	"https://api.example/hook", "https://api.example.invalid/hook",
+)
+
+// listenBriefly ends the listener, which runs until it is stopped.
+const listenBriefly = "timeout 2 hale listen --forward-to http://127.0.0.1:9000/hook || true\n"
+
+func runBlocks(t *testing.T, name string, blocks [][]string, skipped map[int]string) {
+	dir := t.TempDir()
+	bin := filepath.Join(dir, "bin")
+	if err := os.Mkdir(bin, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(self, filepath.Join(bin, "hale")); err != nil {
+		t.Fatal(err)
+	}
+	writeDocsFiles(t, dir)
+	env := append(os.Environ(),
+		"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "HALE_DATA="+filepath.Join(dir, "data"), "HALE_METRICS_LISTEN=off",
+		"HALE_BOOTSTRAP_API_KEY="+docsKey, "HALE_API_KEY="+docsKey, "GORACE=atexit_sleep_ms=0")
+	url := serveForDocs(t, filepath.Join(bin, "hale"), dir, env)
+	script := docsSetup + docsSetupOf[name]
+	for i, m := range blocks {
+		if skipped[i+1] == "" {
+			script += fmt.Sprintf("echo '# block %d' >&2\n%s\n", i+1, asOnThisMachine.Replace(m[1]))
+		}
+	}
+	shell := exec.CommandContext(t.Context(), "sh", "-eu", "-c", script)
+	shell.Dir = dir
+	shell.Env = append(env, "HALE_URL="+url)
+	if out, err := shell.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+const docsKey = "sk_test_key_of_the_documents"
+
+// docsSetup creates the objects that the pages refer to: a user with
+// demographics, a lab test and two orders.
+const docsSetup = `mkdir backup
+curl() { command curl -sS --fail-with-body "$@"; }
+field() { tr -d '\n ' | sed 's/^[^"]*//; s/.*"'"$1"'":"\([^"]*\)".*/\1/'; }
+lab_test() { hale api /v3/lab_tests | tr -d '\n ' | sed 's/{"id":"/\n/g' | sed -n 's/^\([0-9a-f-]*\)","slug":"'"$1"'".*/\1/p'; }
+order() {
+  hale api POST /v3/order -d "{\"user_id\": \"$USER_ID\", \"order_set\": {\"lab_test_ids\": [\"$(lab_test "$1")\"]},
+    \"patient_details\": {\"first_name\": \"Ada\", \"last_name\": \"Byron\", \"dob\": \"1984-12-10\", \"gender\": \"female\", \"phone_number\": \"+14155550132\", \"email\": \"ada@example.org\"},
+    \"patient_address\": {\"first_line\": \"1 Main Street\", \"city\": \"Phoenix\", \"state\": \"AZ\", \"zip\": \"85004\", \"country\": \"US\"}}" |
+    tr -d '\n ' | sed 's/.*"order":{"id":"\([^"]*\)".*/\1/'
+}
+export USER_ID LAB_TEST_ID ORDER_ID OTHER_ORDER_ID BOOKING_KEY
+USER_ID=$(hale users create anna -o id)
+hale api PATCH "/v2/user/$USER_ID/info" -d '{"first_name": "Ada", "last_name": "Byron", "dob": "1984-12-10", "gender": "female", "phone_number": "+14155550132", "email": "ada@example.org", "address": {"first_line": "1 Main Street", "city": "Phoenix", "state": "AZ", "zip": "85004", "country": "US"}}'
+LAB_TEST_ID=$(lab_test annual-check)
+ORDER_ID=$(order annual-check)
+OTHER_ORDER_ID=$(order annual-check)
+`
+
+// docsSetupOf adds to docsSetup for one page.
+var docsSetupOf = map[string]string{
+	"docs/appointments.md": `ORDER_ID=$(order annual-check-at-home)
+hale api POST "/v3/order/$ORDER_ID/test?final_status=received.at_home_phlebotomy.requisition_created"
+BOOKING_KEY=$(hale api POST /v3/order/phlebotomy/appointment/availability \
+  -d '{"first_line": "1 West Lincoln Street", "city": "Phoenix", "state": "AZ", "zip_code": "85004"}' | field booking_key)
+`,
+	"docs/lab-catalogue.md": "hale teams create Acme\n",
+	"docs/users.md":         "hale teams create Acme\n",
+}
+
+// serveForDocs starts the service and returns its address.
+func serveForDocs(t *testing.T, hale, dir string, env []string) string {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), hale, "serve", "--listen", "127.0.0.1:0")
+	command.Env, command.Dir = env, dir
+	log, err := os.Create(filepath.Join(dir, "serve.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	command.Stderr = log
+	stdout, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = command.Process.Signal(os.Interrupt)
+		_ = command.Wait()
+	})
+	screen := readScreen(stdout)
+	_, address, ok := strings.Cut(screen, " is ready at ")
+	if !ok {
+		text, _ := os.ReadFile(log.Name())
+		t.Fatalf("the service is not ready: %s%s", screen, text)
+	}
+	address, _, _ = strings.Cut(address, "\n")
+	return address
+}
+
+// writeDocsFiles writes the files that the pages name.
+func writeDocsFiles(t *testing.T, dir string) {
+	t.Helper()
+	export, err := os.Create(filepath.Join(dir, "export.zip"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := applehealthtest.WriteZip(export, applehealthtest.Options{Days: 2}); err != nil {
+		t.Fatal(err)
+	}
+	if err := export.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range docsFiles {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+var docsFiles = map[string]string{
+	"lab.json":       `{"slug":"acme_lab","name":"Acme","address":"1 Example Way","city":"Nowhere","zip":"85004","methods":["walk_in_test"],"sample_types":["serum"],"states":["AZ"],"billings":["client_bill"]}`,
+	"compendium.csv": "provider_id,name,results\nA1,Glucose,2345-7\n",
+	"compendium.json": `{"lab":{"slug":"acme_lab","name":"Acme","address":"1 Example Way","city":"Nowhere","zip":"85004","methods":["walk_in_test"],"sample_types":["serum"],"states":["AZ"],"billings":["client_bill"]},` +
+		`"markers":[{"provider_id":"A7","name":"Haemoglobin","expected_results":[{"loinc":"718-7"}]}]}`,
+	"additions.csv":            "provider_id,name,results\nA2,Kidneys,2160-0 3094-0?\n",
+	"icd10cm-order-2026.txt":   "00001 A00     0 Cholera                                                      Cholera\n00002 A000    1 Cholera due to Vibrio cholerae 01, biovar cholerae           Cholera due to Vibrio cholerae 01, biovar cholerae\n",
+	"icd10cm-tabular-2026.xml": `<ICD10CM.tabular><diag><name>A00</name><excludes1><note>diarrhea NOS (R19.7)</note></excludes1></diag></ICD10CM.tabular>`,
+	"centers.csv":              "site_code,name,first_line,city,state,zip_code\nC1,Center,1 Main Street,Phoenix,AZ,85004\n",
+	"visits.csv":               "provider,zip,tier\ngetlabs,85004,appointment-ready\n",
+	"query.json":               `{"select":[{"timeseries":"steps","field":"value"}]}`,
 }
 
 // The example in deploy/ makes files of secrets in the source tree: git passes
