@@ -133,7 +133,7 @@ func (a *App) openStore(ctx context.Context) error {
 		a.Log.Warn("a root key was made; keep a copy in another place, without it nothing sealed can ever be read",
 			"file", filepath.Join(cfg.Data, secrets.RootFileName))
 	}
-	a.links = a.requisitionLinks(root)
+	a.links = &documents.Links{Root: root, BaseURL: a.URL}
 	a.Metrics = ops.NewMetrics(a.Version, string(engine))
 	a.DB, err = store.Open(ctx, store.Options{
 		URL: url, Dir: cfg.Data, Root: root, Now: a.Now,
@@ -143,7 +143,7 @@ func (a *App) openStore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	Register(a.DB)
+	Register(a.DB, a.links)
 	if err := a.DB.Migrate(ctx); err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"sync"
 
 	"hale/internal/labs/appointments"
 	"hale/internal/labs/inbox"
@@ -32,7 +31,6 @@ type ordering struct {
 
 // ordering makes them, and the loops of the networks that report by themselves.
 func (a *App) ordering() (ordering, error) {
-	FollowOrders()
 	o := ordering{
 		placer: &orders.Placer{DB: a.DB, Networks: map[string]networks.Network{}, Log: a.Log},
 		inbox:  &inbox.Service{DB: a.DB, Log: a.Log, Handlers: inbox.Handlers{Results: labResults{}}},
@@ -83,13 +81,13 @@ func (o ordering) jobs() []jobs.Handler {
 	return append(append(all, o.unmatched.Jobs()...), drill.Job)
 }
 
-// FollowOrders lets everything hear of orders that follows them. Whatever moves
-// orders calls it first, a node or a command; once in a process is enough, and
-// more often does nothing more.
-var FollowOrders = sync.OnceFunc(func() {
-	orders.Listen(orders.Listener{Name: "patient messages", Changed: tellPatient})
-	orders.Listen(orders.Listener{Name: "appointments", Changed: appointments.OrderChanged})
-})
+// orderListeners returns the domains that follow orders.
+func orderListeners() []orders.Listener {
+	return []orders.Listener{
+		{Name: "patient messages", Changed: tellPatient},
+		{Name: "appointments", Changed: appointments.OrderChanged},
+	}
+}
 
 // tellPatient lets the patient know how the order is getting on. Of an order
 // that was imported nobody is told that it was made.

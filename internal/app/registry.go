@@ -5,6 +5,7 @@ import (
 
 	"hale/internal/api"
 	"hale/internal/labs/appointments"
+	"hale/internal/labs/documents"
 	"hale/internal/labs/inbox"
 	"hale/internal/labs/matching"
 	"hale/internal/labs/networks/sandboxlab"
@@ -23,9 +24,14 @@ import (
 )
 
 // Register connects the domains to each other, for one database. A node calls
-// it, and so does a command that opens the database itself.
-func Register(db *store.DB) {
+// it, and so does a command that opens the database itself. links is nil without
+// a root key.
+func Register(db *store.DB, links *documents.Links) {
 	users.Register(db, userRecords()...)
+	orders.Listen(db, orderListeners()...)
+	if links != nil {
+		orders.SignRequisitions(db, links.URL)
+	}
 }
 
 // userRecords returns the rows about users in all domains. An erasure deletes

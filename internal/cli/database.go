@@ -13,7 +13,6 @@ import (
 
 	"hale/internal/app"
 	"hale/internal/labs/documents"
-	"hale/internal/labs/orders"
 	"hale/internal/platform/config"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/secrets"
@@ -72,11 +71,11 @@ func (s *shell) openWaiting(ctx context.Context, cfg *config.Config, lockWait ti
 	if err != nil {
 		return nil, err
 	}
+	var links *documents.Links
 	if root == nil {
-		root = new(secrets.Root) // opens nothing, so whatever needs what is sealed fails
+		root = new(secrets.Root) // opens nothing, so reading a sealed value fails
 	} else {
-		links := &documents.Links{Root: root, BaseURL: cfg.URL}
-		orders.SignRequisitions(links.URL) // events of orders are made here too
+		links = &documents.Links{Root: root, BaseURL: cfg.URL}
 	}
 	o := store.Options{
 		URL: cfg.Database.Reveal(), Dir: cfg.Data, Root: root, Now: s.now,
@@ -86,7 +85,6 @@ func (s *shell) openWaiting(ctx context.Context, cfg *config.Config, lockWait ti
 	if isPostgres(cfg) {
 		o.Dir = ""
 	}
-	app.FollowOrders() // orders move here too
 	db, err := store.Open(ctx, o)
 	var folder *fs.PathError
 	switch {
@@ -98,7 +96,7 @@ func (s *shell) openWaiting(ctx context.Context, cfg *config.Config, lockWait ti
 	if err != nil {
 		return nil, withHint(err, doctorLooks)
 	}
-	app.Register(db)
+	app.Register(db, links) // commands change orders and delete users, too
 	return db, nil
 }
 

@@ -1,11 +1,15 @@
 package cli
 
 import (
+	"context"
 	"encoding/base64"
 	"strings"
 	"testing"
 
+	"hale/internal/labs/catalogue"
 	"hale/internal/labs/orders"
+	"hale/internal/labs/orders/orderstest"
+	"hale/internal/people/users/userstest"
 	"hale/internal/platform/config"
 	"hale/internal/platform/ops"
 	"hale/internal/platform/secrets"
@@ -60,13 +64,27 @@ func TestANewerDatabaseIsRefused(t *testing.T) {
 // those of the server.
 func TestCommandsSignLinks(t *testing.T) {
 	d := storetest.NewSQLite(t)
-	text := base64.StdEncoding.EncodeToString(secrets.Bytes(secrets.KeySize))
-	s := newTerminal("HALE_DATA="+d.Dir, "HALE_ROOT_KEY="+text)
-	if code := s.run(t.Context(), []string{"results", "review", "list", "--base-url", "https://health.example/"}); code != exitOK {
-		t.Fatalf("exit code %d: %s", code, s.err.String())
+	s := newTerminal()
+	cfg, err := config.Load(config.Input{Flags: map[string][]string{
+		"data": {d.Dir}, "base-url": {"https://health.example/"}, "root-key": {base64.StdEncoding.EncodeToString(secrets.Bytes(secrets.KeySize))},
+	}})
+	if err != nil {
+		t.Fatal(err)
 	}
-	o := orders.Order{SampleID: "1"}
-	document := orders.DocumentOf(&o, orders.Facts{Events: []orders.Event{{Status: orders.RequisitionCreated}}}, 0, s.now())
+	db, err := s.openDatabase(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	o := orderstest.New(t, db, orderstest.Team(t, db).ID, catalogue.WalkIn)
+	orderstest.To(t, db, &o, orders.RequisitionCreated)
+	o.SampleID = "1"
+	var facts []orders.Facts
+	userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) (err error) {
+		facts, err = orders.Around(ctx, tx, o.Team, []orders.Order{o})
+		return err
+	})
+	document := orders.DocumentOf(&o, facts[0], 0, s.now())
 	if link := document.RequisitionFormURL; link == nil || !strings.HasPrefix(*link, "https://health.example/v3/requisition_form?token=") {
 		t.Errorf("the link is %v", link)
 	}

@@ -28,10 +28,6 @@ import (
 	"hale/internal/platform/teams"
 )
 
-func init() {
-	orders.Listen(orders.Listener{Name: "appointments", Changed: OrderChanged})
-}
-
 // agency is a Booker for tests: it books every slot once, counts, and is slow
 // or wrong when told to.
 type agency struct {
@@ -204,6 +200,7 @@ func eachAt(t *testing.T, at time.Time, fn func(r *rig)) {
 
 func newRig(t *testing.T, db *store.DB, c *clock) *rig {
 	t.Helper()
+	orders.Listen(db, orders.Listener{Name: "appointments", Changed: OrderChanged})
 	g := &agency{}
 	team := orderstest.Team(t, db)
 	return &rig{

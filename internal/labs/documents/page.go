@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"codeberg.org/go-pdf/fpdf"
-	"github.com/pdfcpu/pdfcpu/pkg/api"
 )
 
 // The measures of a page, in points of 1/72 inch. Letter is 612 by 792.
@@ -18,8 +17,6 @@ const (
 	inner      = pageWidth - 2*margin
 	bottom     = pageHeight - margin - 16 // above the footer
 )
-
-func init() { api.DisableConfigDir() } // otherwise the PDF library writes into the home folder
 
 // sheet is a document in the making. y is where the next block begins, in
 // points from the upper edge of the page.

@@ -62,6 +62,7 @@ func (l leaf) say() string {
 // read validates a document by the strict rules and reads its pages back.
 func read(t testing.TB, body []byte) []leaf {
 	t.Helper()
+	api.DisableConfigDir() // otherwise the library writes into the home folder
 	conf := model.NewDefaultConfiguration()
 	conf.ValidationMode = model.ValidationStrict
 	if err := api.Validate(bytes.NewReader(body), conf); err != nil {

@@ -85,7 +85,7 @@ func step(ctx context.Context, tx *store.Tx, o *Order, m Move) (bool, error) {
 	if err := settle(ctx, tx, o.Team, o.Transaction); err != nil {
 		return false, err
 	}
-	return true, tell(ctx, tx, Change{Order: o, Before: before.Status, Event: e, By: m.By})
+	return true, announceChange(ctx, tx, Change{Order: o, Before: before.Status, Event: e, By: m.By})
 }
 
 // addEvent writes the row of history for the order's present status.

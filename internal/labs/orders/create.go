@@ -131,7 +131,7 @@ func start(ctx context.Context, tx *store.Tx, o *Order) error {
 			return err
 		}
 	}
-	return tell(ctx, tx, Change{Order: o, Event: e, By: Call})
+	return announceChange(ctx, tx, Change{Order: o, Event: e, By: Call})
 }
 
 // The networks that orders go to. Orders of sandbox teams never leave the house.

@@ -13,7 +13,7 @@ func DocumentOf[T any](o *Order, f Facts, test T, now time.Time) Document[T] {
 		ID: o.ID, TeamID: o.Team, UserID: o.User, LabTest: test, Details: detailsOf(o),
 		SampleID: o.SampleID, Notes: o.Body.Notes, ClinicalNotes: given(o.Body.ClinicalNotes),
 		CreatedAt: Instant(o.CreatedAt), UpdatedAt: Instant(o.UpdatedAt), Events: make([]OrderEventDocument, len(f.Events)),
-		Status: o.Status.Stage(o.Method), HealthInsuranceID: NullID{o.Insurance}, RequisitionFormURL: requisitionLink(o, f.Events, now),
+		Status: o.Status.Stage(o.Method), HealthInsuranceID: NullID{o.Insurance}, RequisitionFormURL: f.requisitionLink(o, now),
 		Priority: o.Priority, ActivateBy: o.ActivateBy, Passthrough: o.Body.Passthrough, BillingType: o.Billing,
 		ICDCodes: o.Body.ICDCodes, HasABN: o.HasABN, HasMissingResults: o.HasMissing, ExpectedBy: o.ExpectedBy, WorstBy: o.WorstBy,
 		Origin: o.Origin, Transaction: transactionOf(f.Transaction),

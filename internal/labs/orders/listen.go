@@ -3,8 +3,6 @@ package orders
 import (
 	"context"
 	"fmt"
-	"slices"
-	"sync"
 
 	"hale/internal/platform/store"
 )
@@ -32,28 +30,19 @@ type Listener struct {
 	Changed func(ctx context.Context, tx *store.Tx, c Change) error
 }
 
-var listeners struct {
-	sync.Mutex
-	all []Listener
-}
+// listeners has the listeners of each database, in the order of their calls.
+var listeners = store.NewSlot[[]Listener](nil)
 
-// Listen adds a listener for as long as the process lives. Whoever puts the
-// parts together calls it, before any order moves.
-func Listen(l Listener) {
-	listeners.Lock()
-	defer listeners.Unlock()
-	listeners.all = append(listeners.all, l)
-}
+// Listen sets the listeners of a database. The app calls it before any order
+// moves.
+func Listen(db *store.DB, all ...Listener) { listeners.Set(db, all) }
 
-// tell announces a change and calls the listeners.
-func tell(ctx context.Context, tx *store.Tx, c Change) error {
+// announceChange emits the event of a change and calls the listeners.
+func announceChange(ctx context.Context, tx *store.Tx, c Change) error {
 	if err := announce(ctx, tx, c); err != nil {
 		return err
 	}
-	listeners.Lock()
-	all := slices.Clone(listeners.all)
-	listeners.Unlock()
-	for _, l := range all {
+	for _, l := range listeners.Of(tx) {
 		if err := l.Changed(ctx, tx, c); err != nil {
 			return fmt.Errorf("orders: %s of order %s: %w", l.Name, c.Order.ID, err)
 		}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -26,6 +25,8 @@ type Facts struct {
 	Test        catalogue.Test
 	Markers     []*catalogue.Marker
 	Lab         catalogue.Lab
+
+	signRequisition RequisitionSigner
 }
 
 // Around reads the facts of some orders of one team, in their order.
@@ -56,7 +57,7 @@ func Around(ctx context.Context, tx *store.Tx, team teams.ID, of []Order) ([]Fac
 			tests[o.LabTest] = test
 		}
 		lab, _ := offered.Lab(o.Lab) // one that is offered no more has no more than its id
-		all[i] = Facts{events[o.ID], groups[o.Transaction], test, offered.MarkersOf(test), lab}
+		all[i] = Facts{events[o.ID], groups[o.Transaction], test, offered.MarkersOf(test), lab, requisitionSigner.Of(tx)}
 	}
 	return all, nil
 }
@@ -94,12 +95,15 @@ func transactionsOf(ctx context.Context, tx *store.Tx, of []Order) (map[Transact
 	return all, err
 }
 
-// requisitionURL makes the link to an order's requisition form.
-var requisitionURL atomic.Pointer[func(o *Order, now time.Time) string]
+// RequisitionSigner returns the link to an order's requisition form. now is the
+// start of the link's lifetime.
+type RequisitionSigner func(o *Order, now time.Time) string
 
-// SignRequisitions sets how the link to an order's requisition form is made.
-// It is called once, before anything is served.
-func SignRequisitions(sign func(o *Order, now time.Time) string) { requisitionURL.Store(&sign) }
+var requisitionSigner = store.NewSlot[RequisitionSigner](nil)
+
+// SignRequisitions sets the signer of a database. The app calls it before
+// anything is served; without it, orders have no links.
+func SignRequisitions(db *store.DB, sign RequisitionSigner) { requisitionSigner.Set(db, sign) }
 
 // HasRequisition reports whether a history has got as far as a requisition. An
 // order that its lab had before we did never has one.
@@ -109,12 +113,11 @@ func HasRequisition(history []Event) bool {
 	return slices.ContainsFunc(history, func(e Event) bool { return e.Status == RequisitionCreated })
 }
 
-func requisitionLink(o *Order, history []Event, now time.Time) *string {
-	sign := requisitionURL.Load()
-	if sign == nil || o.SampleID == "" || !HasRequisition(history) {
+func (f Facts) requisitionLink(o *Order, now time.Time) *string {
+	if f.signRequisition == nil || o.SampleID == "" || !HasRequisition(f.Events) {
 		return nil
 	}
-	link := (*sign)(o, now)
+	link := f.signRequisition(o, now)
 	return &link
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/google/uuid"
 	"github.com/pdfcpu/pdfcpu/pkg/api"
@@ -30,9 +31,11 @@ func PDF(ctx context.Context, tx *store.Tx, o *orders.Order, number int) ([]byte
 	return tx.Unseal(ctx, o.Team.UUID(), o.User.UUID(), documentPlace+document.String(), body)
 }
 
-func init() {
-	api.DisableConfigDir() // it would make a folder in the home directory
-}
+// pdfSettings returns the settings of the PDF library. Callers copy them.
+var pdfSettings = sync.OnceValue(func() *model.Configuration {
+	api.DisableConfigDir() // otherwise the library writes into the home folder
+	return model.NewDefaultConfiguration()
+})
 
 // MergePDFs makes one document of several. One that no reader could open is
 // refused.
@@ -44,9 +47,9 @@ func MergePDFs(documents [][]byte) ([]byte, error) {
 	for i, d := range documents {
 		in[i] = bytes.NewReader(d)
 	}
-	settings := model.NewDefaultConfiguration()
+	settings := *pdfSettings()
 	var out bytes.Buffer
-	if err := api.MergeRaw(in, &out, false, settings); err != nil {
+	if err := api.MergeRaw(in, &out, false, &settings); err != nil {
 		return nil, fault.New(fault.Conflict, "The documents of this transaction cannot be put together; get them order by order")
 	}
 	return out.Bytes(), nil

@@ -158,18 +158,21 @@ func addDeliveries(tx *store.Tx, b *store.Batch, rows []written, h *handing) {
 	}
 }
 
-// together is how many events of one type share a statement on SQLite, and those
-// are its texts; the handed ones return what becomes of each.
+// together lists how many events of one type share a statement on SQLite.
+// deliveryTexts has the statement for each number; those of handedTexts return
+// the new deliveries.
 var (
-	together                   = []int{32, 8, 2, 1}
-	deliveryTexts, handedTexts = map[int]string{}, map[int]string{}
+	together      = []int{32, 8, 2, 1}
+	deliveryTexts = textsOf(together, ``)
+	handedTexts   = textsOf(together, returning)
 )
 
-func init() {
-	for _, n := range together {
-		deliveryTexts[n] = deliveriesOf(n)
-		handedTexts[n] = deliveryTexts[n] + returning
+func textsOf(counts []int, ending string) map[int]string {
+	texts := map[int]string{}
+	for _, n := range counts {
+		texts[n] = deliveriesOf(n) + ending
 	}
+	return texts
 }
 
 // deliveriesOf is SQLite's text for the deliveries of n events of one type: the
