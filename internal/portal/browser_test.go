@@ -16,7 +16,7 @@ import (
 	"hale/internal/wearables/providers"
 )
 
-// openBrowser starts a real browser, or skips where there is none.
+// openBrowser starts a real browser, or skips the test if there is none.
 func openBrowser(t *testing.T) context.Context {
 	t.Helper()
 	path := ""
@@ -27,7 +27,7 @@ func openBrowser(t *testing.T) context.Context {
 		}
 	}
 	if path == "" {
-		t.Skip("no browser here: install chromium to test the portal as people see it")
+		t.Skip("no browser found: install chromium to test the portal in it")
 	}
 	ctx, cancel := chromedp.NewExecAllocator(t.Context(), chromedp.ExecPath(path), chromedp.Headless, chromedp.NoSandbox,
 		chromedp.DisableGPU, chromedp.NoFirstRun, chromedp.UserDataDir(t.TempDir()), chromedp.Flag("disable-dev-shm-usage", true))
@@ -39,8 +39,8 @@ func openBrowser(t *testing.T) context.Context {
 	return ctx
 }
 
-// audit looks at a page as a person with a screen reader, a keyboard or a
-// small screen would, and lists what is wrong with it.
+// audit lists what is wrong with a page for a person with a screen reader, a
+// keyboard or a small screen.
 const audit = `(() => {
 	const wrong = [], all = s => [...document.querySelectorAll(s)];
 	if (!document.documentElement.lang) wrong.push('the language is not named');
@@ -91,7 +91,7 @@ func check(t *testing.T, ctx context.Context, page string) {
 	}
 }
 
-// heading waits for a page by its main heading.
+// heading waits for the page with a main heading.
 func heading(t *testing.T, ctx context.Context, want string) {
 	t.Helper()
 	got := ""
@@ -115,7 +115,7 @@ func keys(t *testing.T, ctx context.Context, all ...string) {
 	}
 }
 
-// focused is what the keyboard would act on.
+// focused describes the element with the keyboard's focus.
 func focused(t *testing.T, ctx context.Context) string {
 	t.Helper()
 	name, err := chromedp.Run(ctx, chromedp.Evaluate[string](`(e => e.id || e.name || e.textContent.trim())(document.activeElement)`))
@@ -281,10 +281,10 @@ func waitFor(t *testing.T, ctx context.Context, condition string) {
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	t.Fatalf("never: %s", condition)
+	t.Fatalf("the page never met: %s", condition)
 }
 
-// serveLogos stands in for the JSON door, which serves the pictures.
+// serveLogos serves the pictures in place of the API.
 func serveLogos(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name, found := strings.CutPrefix(r.URL.Path, providers.LogoPath)

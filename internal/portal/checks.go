@@ -16,7 +16,7 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// Pages of the check, below the link's own path.
+// Paths of the check's pages, below the link's own path.
 const (
 	codeSuffix      = "/code"
 	birthDateSuffix = "/birth-date"
@@ -26,8 +26,8 @@ func linkPath(r *http.Request, suffix string) string {
 	return users.CommunicationsPath + r.PathValue("token") + suffix
 }
 
-// startCheck does what the person chose: it sends a code, or goes on to the
-// date of birth.
+// startCheck sends a code, or redirects to the page for the date of birth, as the
+// person chose.
 func (p *Portal) startCheck(w http.ResponseWriter, r *http.Request, v visitor) error {
 	method := users.CheckMethod(r.PostForm.Get("method"))
 	switch {
@@ -53,7 +53,7 @@ func (p *Portal) startCheck(w http.ResponseWriter, r *http.Request, v visitor) e
 	return nil
 }
 
-// renderTooEarly tells the person to wait for a new code.
+// renderTooEarly asks the person to wait before the next code.
 func (p *Portal) renderTooEarly(w http.ResponseWriter, r *http.Request, v visitor, early *users.CodeWaitError) error {
 	t := textFor(r)
 	wait := t.seconds(early.RetryAfter())
@@ -67,7 +67,7 @@ func (p *Portal) renderTooEarly(w http.ResponseWriter, r *http.Request, v visito
 	return p.renderCode(w, r, v, http.StatusTooManyRequests, formNote{notice: fmt.Sprintf(t.CodeTooEarly, wait)})
 }
 
-// sendCode makes a code and its message in one transaction.
+// sendCode creates a code and queues its message in one transaction.
 func (p *Portal) sendCode(r *http.Request, v visitor, method users.CheckMethod) error {
 	ctx := store.AsSystem(r.Context())
 	return p.db.Write(ctx, func(tx *store.Tx) error {
@@ -82,7 +82,7 @@ func (p *Portal) sendCode(r *http.Request, v visitor, method users.CheckMethod) 
 	})
 }
 
-// address returns where a code goes by a method.
+// address returns the recipient of a code.
 func (v *visitor) address(method users.CheckMethod) string {
 	if method == users.CodeByEmail {
 		return v.info.Email
@@ -90,8 +90,8 @@ func (v *visitor) address(method users.CheckMethod) string {
 	return v.info.PhoneNumber
 }
 
-// masked returns a part of the address that its owner recognizes and that tells
-// others little: the last two digits of a phone number, or maskEmail.
+// masked returns a part of the address that its owner recognizes: the last two
+// digits of a phone number, or maskEmail.
 func (v *visitor) masked(method users.CheckMethod) string {
 	if method == users.CodeByEmail {
 		return maskEmail(v.info.Email)
@@ -101,8 +101,8 @@ func (v *visitor) masked(method users.CheckMethod) string {
 
 const mask = "•••"
 
-// maskEmail leaves the first letter, and of the domain the first letter and the
-// last label: a•••@e•••.org.
+// maskEmail keeps the first letter of the name and of the domain, and the last
+// label: a•••@e•••.org.
 func maskEmail(address string) string {
 	at := strings.LastIndexByte(address, '@')
 	local, domain := address[:max(0, at)], address[at+1:]
@@ -116,7 +116,7 @@ func firstLetter(s string) string {
 	return ""
 }
 
-// formNote is a text above a form: an error about its fields, or a notice.
+// formNote is a text above a form: a problem with its fields, or a notice.
 type formNote struct{ problem, notice string }
 
 // triesLeft picks and fills the text for the tries that are left.
@@ -182,7 +182,7 @@ func (p *Portal) useCode(w http.ResponseWriter, r *http.Request) error {
 	}
 	t := textFor(r)
 	code, ok := parseCode(r.PostForm.Get("code"))
-	if !ok && !v.known && v.usable { // a slip of the finger is not counted
+	if !ok && !v.known && v.usable { // a typing error does not count as a try
 		return p.renderCode(w, r, v, http.StatusUnprocessableEntity, formNote{problem: t.NotACode})
 	}
 	entry, err := p.enter(r, users.Proof{Code: code})
@@ -210,7 +210,7 @@ func (p *Portal) useCode(w http.ResponseWriter, r *http.Request) error {
 
 var errCodeOver = errors.New("portal: the code can no longer be used")
 
-// parseCode reads a code as people type it: with spaces or hyphens.
+// parseCode reads a code as people type it, with spaces or hyphens.
 func parseCode(s string) (secrets.Text, bool) {
 	s = strings.NewReplacer(" ", "", "\u00a0", "", "-", "").Replace(s)
 	if len(s) != users.CodeDigits || strings.Trim(s, "0123456789") != "" {
@@ -228,8 +228,8 @@ type birthDateView struct {
 	Others           bool   // the person can choose another method
 }
 
-// birthDateVisitor returns ok if the link asks this browser, and may ask it, for
-// the date of birth. If not, it sends the browser to the link's first page.
+// birthDateVisitor returns ok if the link may ask this browser for the date of
+// birth. If not, it redirects to the link's first page.
 func (p *Portal) birthDateVisitor(w http.ResponseWriter, r *http.Request) (v visitor, ok bool, err error) {
 	v, err = p.visitor(r)
 	if err != nil {
@@ -274,7 +274,7 @@ func (p *Portal) useBirthDate(w http.ResponseWriter, r *http.Request) error {
 	}
 	t := textFor(r)
 	date := parseDay(r.PostForm.Get("year"), r.PostForm.Get("month"), r.PostForm.Get("day"))
-	if date == nil { // a slip of the finger is not counted
+	if date == nil { // a typing error does not count as a try
 		return p.renderBirthDate(w, r, v, http.StatusUnprocessableEntity, t.NotADate)
 	}
 	entry, err := p.enter(r, users.Proof{BirthDate: date})

@@ -11,12 +11,11 @@ import (
 	"hale/internal/platform/secrets"
 )
 
-// cookies writes and reads the browser's cookies: the session's token, and for
-// each link the secret by which the device is known.
+// cookies writes and reads the browser's cookies: the session's token, and the
+// secret of each link that knows the device.
 //
 // Their names begin with __Host-, which binds them to this host and to https.
-// On http at a loopback address, where a person tries the service out, browsers
-// would drop them, so there they have plain names.
+// Browsers drop such cookies over http, so a loopback address uses plain names.
 type cookies struct{ secure bool }
 
 func cookiesFor(baseURL string) cookies {
@@ -41,9 +40,9 @@ func (c cookies) name(base string) string {
 	return base
 }
 
-// set keeps a token for so many seconds; below zero removes it. Lax lets a
-// link in a mail program bring the cookie along, which Strict would not;
-// forms of other sites are refused by their origin.
+// set stores a token for a number of seconds; a negative number removes it.
+// SameSite is Lax: with Strict, browsers send no cookie when a person follows a
+// link in a mail program. guard refuses the forms of other sites.
 func (c cookies) set(w http.ResponseWriter, base string, token secrets.Text, seconds int) {
 	http.SetCookie(w, &http.Cookie{
 		Name: c.name(base), Value: token.Reveal(), Path: "/", MaxAge: seconds,
@@ -67,7 +66,8 @@ func (c cookies) device(r *http.Request, token secrets.Text) secrets.Text {
 	return c.get(r, deviceCookieOf(token))
 }
 
-// deviceCookieOf names the cookie of one link: a browser may know several.
+// deviceCookieOf returns the name of a link's cookie. A browser may know several
+// links.
 func deviceCookieOf(token secrets.Text) string {
 	return deviceCookie + "-" + hex.EncodeToString(secrets.Hash(token.Reveal())[:6])
 }

@@ -19,5 +19,4 @@
 //	cookies.go  sessions and known devices in the browser
 //	pages.go    templates and the fields of every page
 //	text.go     all words, in English; another language is another file
-//	labels.go   resources in plain words
 package portal

@@ -18,7 +18,7 @@ import (
 	"hale/internal/wearables/providers"
 )
 
-// homeView is what a signed-in person sees.
+// homeView is the first page of a signed-in person.
 type homeView struct {
 	frame
 	Greeting string
@@ -37,18 +37,18 @@ type sourceView struct {
 	Provides []string
 }
 
-// person is everything the home page reads.
-type person struct {
+// homeRecords holds the records of the home page.
+type homeRecords struct {
 	team        teams.Team
 	user        users.User
 	info        users.Info
 	connections []connections.Connection
 	orders      []orders.Order // newest first
-	facts       []orders.Facts // of those
+	facts       []orders.Facts // in the order of orders
 }
 
-// mostOrders is how many orders the first page shows.
-const mostOrders = 20
+// maxOrders bounds the orders on the first page.
+const maxOrders = 20
 
 func (p *Portal) home(w http.ResponseWriter, r *http.Request) error {
 	token := p.cookies.session(r)
@@ -56,18 +56,18 @@ func (p *Portal) home(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	who, err := p.read(r.Context(), session)
-	if fault.Is(err, fault.NotFound) { // deleted since
+	records, err := p.read(r.Context(), session)
+	if fault.Is(err, fault.NotFound) { // deleted in the meantime
 		return users.ErrNoSession
 	}
 	if err != nil {
 		return err
 	}
-	p.render(w, http.StatusOK, homePage, homeOf(r, who, session))
+	p.render(w, http.StatusOK, homePage, homeOf(r, records, session))
 	return nil
 }
 
-// resume finds the session and notes that it is in use.
+// resume reads the session and writes that it is in use.
 func (p *Portal) resume(ctx context.Context, token secrets.Text) (session users.Session, err error) {
 	ctx = store.AsSystem(ctx) // the token is the only scope
 	touch := false
@@ -82,49 +82,49 @@ func (p *Portal) resume(ctx context.Context, token secrets.Text) (session users.
 	return session, p.db.Write(ctx, func(tx *store.Tx) error { return users.Touch(ctx, tx, token) })
 }
 
-func (p *Portal) read(ctx context.Context, s users.Session) (who person, err error) {
+func (p *Portal) read(ctx context.Context, s users.Session) (records homeRecords, err error) {
 	ctx = store.WithTeam(ctx, s.Team.UUID())
 	err = p.db.Read(ctx, func(tx *store.Tx) (err error) {
-		if who.team, err = teams.Get(ctx, tx, s.Team); err != nil {
+		if records.team, err = teams.Get(ctx, tx, s.Team); err != nil {
 			return err
 		}
-		if who.user, err = users.Get(ctx, tx, s.Team, s.User); err != nil {
+		if records.user, err = users.Get(ctx, tx, s.Team, s.User); err != nil {
 			return err
 		}
-		if who.info, err = users.LatestInfo(ctx, tx, s.Team, s.User); err != nil {
+		if records.info, err = users.LatestInfo(ctx, tx, s.Team, s.User); err != nil {
 			return err
 		}
-		if who.connections, err = connections.List(ctx, tx, s.Team, s.User); err != nil {
+		if records.connections, err = connections.List(ctx, tx, s.Team, s.User); err != nil {
 			return err
 		}
-		if who.orders, err = orders.OfUser(ctx, tx, s.Team, s.User, mostOrders); err != nil {
+		if records.orders, err = orders.OfUser(ctx, tx, s.Team, s.User, maxOrders); err != nil {
 			return err
 		}
-		who.facts, err = orders.Around(ctx, tx, s.Team, who.orders)
+		records.facts, err = orders.Around(ctx, tx, s.Team, records.orders)
 		return err
 	})
-	return who, err
+	return records, err
 }
 
-func homeOf(r *http.Request, who person, s users.Session) homeView {
+func homeOf(r *http.Request, records homeRecords, s users.Session) homeView {
 	t := textFor(r)
 	view := homeView{
 		frame:    frameFor(r, t.HomeTitle),
-		Greeting: fmt.Sprintf(t.HomeGreeting, who.info.FirstName),
-		Intro:    fmt.Sprintf(t.HomeIntro, who.team.Name),
-		Stop:     fmt.Sprintf(t.StopText, who.team.Name),
-		End:      fmt.Sprintf(t.VisitEnd, t.Clock(s.EndsAt().In(zoneOf(who.user)))),
+		Greeting: fmt.Sprintf(t.HomeGreeting, records.info.FirstName),
+		Intro:    fmt.Sprintf(t.HomeIntro, records.team.Name),
+		Stop:     fmt.Sprintf(t.StopText, records.team.Name),
+		End:      fmt.Sprintf(t.VisitEnd, t.Clock(s.EndsAt().In(zoneOf(records.user)))),
 	}
-	for i, o := range who.orders {
-		view.Orders = append(view.Orders, orderLine{ordersPath + o.ID.String(), who.facts[i].Test.Name, t.Step(o.Status)})
+	for i, o := range records.orders {
+		view.Orders = append(view.Orders, orderLine{ordersPath + o.ID.String(), records.facts[i].Test.Name, t.Step(o.Status)})
 	}
-	for _, c := range who.connections {
-		view.Sources = append(view.Sources, sourceOf(t, c, zoneOf(who.user)))
+	for _, c := range records.connections {
+		view.Sources = append(view.Sources, sourceOf(t, c, zoneOf(records.user)))
 	}
 	return view
 }
 
-// zoneOf is the person's time zone as far as we know it.
+// zoneOf returns the person's time zone, or UTC if it is unknown.
 func zoneOf(u users.User) *time.Location {
 	if u.TimeZone != nil {
 		if zone, err := civil.Zone(u.TimeZone.Name); err == nil {
@@ -149,7 +149,7 @@ func sourceOf(t *text, c connections.Connection, zone *time.Location) sourceView
 	return view
 }
 
-// signOut ends the session and lets the browser forget what it kept of it.
+// signOut ends the session and clears what the browser stored.
 func (p *Portal) signOut(w http.ResponseWriter, r *http.Request) error {
 	ctx := store.AsSystem(r.Context())
 	token := p.cookies.session(r)

@@ -13,14 +13,14 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// visitor is the state of a link in one browser.
+// visitor is a link, and what is known about the browser that opened it.
 type visitor struct {
 	link    users.PortalLink
 	team    teams.Team
-	known   bool       // needs no check
-	info    users.Info // read only for a check
+	known   bool       // the device needs no check
+	info    users.Info // empty for a known device
 	methods []users.CheckMethod
-	usable  bool // the code that was sent last
+	usable  bool // the last code can still be entered
 }
 
 // linkView is the page that a link opens.
@@ -43,7 +43,7 @@ type methodView struct {
 	SendCode bool
 }
 
-// showLink answers a link and changes nothing.
+// showLink shows the page that the link opens. It changes nothing.
 func (p *Portal) showLink(w http.ResponseWriter, r *http.Request) error {
 	v, err := p.visitor(r)
 	if err != nil {
@@ -52,7 +52,7 @@ func (p *Portal) showLink(w http.ResponseWriter, r *http.Request) error {
 	return p.renderLink(w, r, v, http.StatusOK, "")
 }
 
-// visitor reads the state of the link of the path.
+// visitor reads the link of the request's path.
 func (p *Portal) visitor(r *http.Request) (v visitor, err error) {
 	ctx := store.AsSystem(r.Context()) // the token is the only scope
 	token := tokenOf(r)
@@ -95,7 +95,7 @@ func (p *Portal) methods(v visitor) (all []users.CheckMethod) {
 	return all
 }
 
-// renderLink renders the page that the link opens, with a problem or none.
+// renderLink renders the page that the link opens. problem is empty for none.
 func (p *Portal) renderLink(w http.ResponseWriter, r *http.Request, v visitor, status int, problem string) error {
 	t := textFor(r)
 	if !v.known && len(v.methods) == 0 {
@@ -107,7 +107,7 @@ func (p *Portal) renderLink(w http.ResponseWriter, r *http.Request, v visitor, s
 	}
 	switch len(v.methods) {
 	case 0:
-	case 1: // there is nothing to choose, so nothing was chosen wrongly
+	case 1: // the only method needs no choice
 		only := v.methodView(v.methods[0], t.OnlyMethod)
 		view.Only, view.Problem = &only, ""
 	default:
@@ -143,8 +143,8 @@ func parseForm(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// useLink answers the button of the page that the link opens. On a known device
-// it signs the person in, on a new one it starts the check.
+// useLink handles the button of the page that the link opens. A known device is
+// signed in. For a new device it starts the check.
 func (p *Portal) useLink(w http.ResponseWriter, r *http.Request) error {
 	if err := parseForm(w, r); err != nil {
 		return err
@@ -164,7 +164,7 @@ func (p *Portal) useLink(w http.ResponseWriter, r *http.Request) error {
 		return p.enterAgain(w, r, err)
 	case err != nil:
 		return err
-	case entry.Refusal != "": // the device's cookie has just ended
+	case entry.Refusal != "": // the device's cookie has just expired
 		return p.showLink(w, r)
 	}
 	p.admit(w, r, entry)

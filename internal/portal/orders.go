@@ -17,20 +17,20 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// ordersPath is where the pages of orders are.
+// ordersPath begins the paths of orders' pages.
 const ordersPath = homePath + "/orders/"
 
 // orderLine is an order on the first page.
 type orderLine struct{ Path, Name, Step string }
 
-// orderView is the page of one order: where it stands, when and where the visit
-// is, and the papers that there are. What was found is not on it.
+// orderView is the page of one order: its status, the visit and the documents. It
+// shows no results.
 type orderView struct {
 	frame
 	Name, Step, Since string
 	Help              string
 	Visit             *visitView
-	Form, How         string // paths of the requisition and of the instructions; empty where there is none
+	Form, How         string // paths of the requisition and the instructions; empty for none
 	Home              string
 }
 
@@ -39,8 +39,8 @@ type visitView struct {
 	Where       []string
 }
 
-// anOrder is everything that the page of an order reads.
-type anOrder struct {
+// orderRecords holds the records of an order's page.
+type orderRecords struct {
 	order orders.Order
 	facts orders.Facts
 	team  teams.Team
@@ -61,8 +61,8 @@ func (p *Portal) order(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// readOrder reads the order of the path, if it is the person's own.
-func (p *Portal) readOrder(r *http.Request, s users.Session) (it anOrder, err error) {
+// readOrder reads the order of the path if it belongs to the person.
+func (p *Portal) readOrder(r *http.Request, s users.Session) (it orderRecords, err error) {
 	id, err := ids.Parse[orders.Order](r.PathValue("order"))
 	if err != nil {
 		return it, errNoPage
@@ -81,7 +81,7 @@ func (p *Portal) readOrder(r *http.Request, s users.Session) (it anOrder, err er
 			return err
 		}
 		if it.user, err = users.Get(ctx, tx, s.Team, s.User); err != nil {
-			return signedOff(err)
+			return endedSession(err)
 		}
 		visit, err := appointments.Latest(ctx, tx, &it.order)
 		if err == nil {
@@ -94,7 +94,8 @@ func (p *Portal) readOrder(r *http.Request, s users.Session) (it anOrder, err er
 	return it, err
 }
 
-// ownOrder is an order of whoever the session is for. Another's is no page.
+// ownOrder reads an order of the session's user. Any other order is an unknown
+// page.
 func ownOrder(ctx context.Context, tx *store.Tx, s users.Session, id orders.ID) (orders.Order, error) {
 	o, err := orders.Get(ctx, tx, s.Team, id)
 	if fault.Is(err, fault.NotFound) || err == nil && o.User != s.User {
@@ -103,15 +104,15 @@ func ownOrder(ctx context.Context, tx *store.Tx, s users.Session, id orders.ID) 
 	return o, err
 }
 
-// signedOff is what a person is told who was deleted since.
-func signedOff(err error) error {
+// endedSession turns the error about a deleted user into ErrNoSession.
+func endedSession(err error) error {
 	if fault.Is(err, fault.NotFound) {
 		return users.ErrNoSession
 	}
 	return err
 }
 
-func orderOf(r *http.Request, it anOrder) orderView {
+func orderOf(r *http.Request, it orderRecords) orderView {
 	t, o := textFor(r), &it.order
 	path := ordersPath + o.ID.String()
 	view := orderView{
@@ -130,7 +131,7 @@ func orderOf(r *http.Request, it anOrder) orderView {
 	return view
 }
 
-// visitOf tells of a visit in the time of its place.
+// visitOf describes a visit in its place's time zone.
 func visitOf(t *text, a *appointments.Appointment) *visitView {
 	v := &visitView{State: t.Visits[string(a.Status)]}
 	if a.Start != nil && a.Status != appointments.Cancelled {
@@ -152,18 +153,18 @@ func visitOf(t *text, a *appointments.Appointment) *visitView {
 	return v
 }
 
-// form is the requisition of an order that a sample is still wanted for. Nobody
-// is to go to a lab with one that is over, such as that of which a redraw took
-// the rest.
-func form(s *documents.Subject) ([]byte, error) {
+// requisition returns the order form while the order needs a sample. An ended
+// order has none, so that no person takes it to a lab; a redraw, for example,
+// has a form of its own.
+func requisition(s *documents.Subject) ([]byte, error) {
 	if s.Order.Status.Terminal() {
 		return nil, errNoPage
 	}
 	return s.Requisition()
 }
 
-// paper answers with a document about the order of the path.
-func (p *Portal) paper(make func(*documents.Subject) ([]byte, error)) func(w http.ResponseWriter, r *http.Request) error {
+// document answers with a PDF about the order of the path.
+func (p *Portal) document(create func(*documents.Subject) ([]byte, error)) func(w http.ResponseWriter, r *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		session, err := p.resume(r.Context(), p.cookies.session(r))
 		if err != nil {
@@ -186,7 +187,7 @@ func (p *Portal) paper(make func(*documents.Subject) ([]byte, error)) func(w htt
 		if err != nil {
 			return err
 		}
-		body, err := make(subject)
+		body, err := create(subject)
 		if fault.Is(err, fault.NotFound) {
 			return errNoPage
 		}
@@ -194,7 +195,7 @@ func (p *Portal) paper(make func(*documents.Subject) ([]byte, error)) func(w htt
 			return err
 		}
 		w.Header().Set("Content-Type", "application/pdf")
-		_, _ = w.Write(body) // a person who has gone is nobody to tell
+		_, _ = w.Write(body) // an error means that the browser closed the connection
 		return nil
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"hale/internal/platform/store"
 )
 
-// order is an order of the person, of a method, at a status.
+// order creates an order of the person.
 func (s *site) order(t *testing.T, method orders.Method, at orders.Status) orders.Order {
 	t.Helper()
 	team, err := s.team(t)
@@ -37,8 +37,8 @@ func (s *site) order(t *testing.T, method orders.Method, at orders.Status) order
 	return o
 }
 
-// A link for an order opens it, after the code if the device is new.
-func TestALinkOpensItsOrder(t *testing.T) {
+// A new device opens the order after the code.
+func TestLinkOpensItsOrder(t *testing.T) {
 	s := newSite(t)
 	o := s.order(t, catalogue.WalkIn, orders.RequisitionCreated)
 	id := o.ID.UUID()
@@ -59,17 +59,17 @@ func TestALinkOpensItsOrder(t *testing.T) {
 		if strings.Contains(page.body, "Your visit") || page.header.Get("Content-Security-Policy") != policy {
 			t.Error(page.body)
 		}
-		for _, paper := range []string{"/form", "/instructions"} {
-			got := person.get(s.url + "/portal/orders/" + o.ID.String() + paper)
+		for _, document := range []string{"/form", "/instructions"} {
+			got := person.get(s.url + "/portal/orders/" + o.ID.String() + document)
 			if got.status != 200 || got.header.Get("Content-Type") != "application/pdf" || !bytes.HasPrefix([]byte(got.body), []byte("%PDF-")) || got.header.Get("Cache-Control") != "no-store" {
-				t.Errorf("%s: %d %v", paper, got.status, got.header)
+				t.Errorf("%s: %d %v", document, got.status, got.header)
 			}
 		}
 		person.get(s.url+"/portal").want(t, 200, "Your lab orders", "/portal/orders/"+o.ID.String(), "The lab has the order")
 	}
 }
 
-func TestOnlyOnesOwnOrdersHavePages(t *testing.T) {
+func TestOrdersOfOthersHaveNoPage(t *testing.T) {
 	s := newSite(t)
 	early := s.order(t, catalogue.WalkIn, orders.Ordered)
 	other := orderstest.New(t, s.db, s.user.Team, catalogue.WalkIn)
@@ -86,12 +86,11 @@ func TestOnlyOnesOwnOrdersHavePages(t *testing.T) {
 	page := person.get(s.url + "/portal/orders/" + early.ID.String())
 	page.want(t, 200, "We have received the order")
 	if strings.Contains(page.body, "Order form") {
-		t.Error("a form that is not there yet")
+		t.Error("an order without a requisition shows a form")
 	}
 }
 
-// The form of an order that is over is no longer handed out.
-func TestAnOrderThatIsOverHasNoForm(t *testing.T) {
+func TestEndedOrderHasNoForm(t *testing.T) {
 	s := newSite(t)
 	person := newBrowser(t)
 	person.post(s.linkTo(t, users.Launch, nil)).want(t, 303)
@@ -109,7 +108,7 @@ func TestAnOrderThatIsOverHasNoForm(t *testing.T) {
 	}
 }
 
-func TestTheVisitIsToldInTheTimeOfItsPlace(t *testing.T) {
+func TestVisitIsInTheTimeZoneOfItsPlace(t *testing.T) {
 	start := time.Date(2026, 3, 10, 17, 0, 0, 0, time.UTC)
 	at := appointments.Appointment{Status: appointments.Scheduled, Start: &start, TimeZone: "America/Phoenix"}
 	at.Body.Site = "Downtown Lab"
@@ -124,8 +123,8 @@ func TestTheVisitIsToldInTheTimeOfItsPlace(t *testing.T) {
 	}
 }
 
-// Whatever an order or a visit comes to, there are words for it.
-func TestEveryStepHasWords(t *testing.T) {
+// Every status of an order and of a visit has a text.
+func TestEveryStatusHasAText(t *testing.T) {
 	for _, status := range orders.Statuses {
 		if english.Step(status) == "" {
 			t.Errorf("no words for %s", status)

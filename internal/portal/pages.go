@@ -12,7 +12,7 @@ import (
 //go:embed templates/*.html
 var templateFiles embed.FS
 
-// The pages. Each has the layout and a content of its own.
+// The pages. They share the layout.
 var (
 	linkPage      = parse("link.html")
 	codePage      = parse("code.html")
@@ -26,14 +26,14 @@ func parse(name string) *template.Template {
 	return template.Must(template.ParseFS(templateFiles, "templates/layout.html", "templates/"+name))
 }
 
-// frame is what the layout needs of every page.
+// frame holds the fields that the layout needs.
 type frame struct {
 	Text  *text
 	Title string
 	Style string // address of the style sheet
 }
 
-// styleURL names the version of the style sheet that this binary has.
+// styleURL is the address of the style sheet, with a hash of its content.
 var styleURL = func() string {
 	css, err := static.ReadFile("static/portal.css")
 	if err != nil {
@@ -47,7 +47,7 @@ func frameFor(r *http.Request, title string) frame {
 	return frame{Text: textFor(r), Title: title, Style: styleURL}
 }
 
-// messageView is a page that only says something.
+// messageView is a page with a heading and a text.
 type messageView struct {
 	frame
 	Message message
@@ -58,8 +58,8 @@ func (p *Portal) renderMessage(w http.ResponseWriter, r *http.Request, status in
 	return nil
 }
 
-// render runs a template into memory first, so that a failure shows no half
-// page.
+// render executes the template in memory first, so that an error leaves no
+// half-written page.
 func (p *Portal) render(w http.ResponseWriter, status int, page *template.Template, view any) {
 	var buf bytes.Buffer
 	if err := page.ExecuteTemplate(&buf, "layout", view); err != nil {

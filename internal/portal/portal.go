@@ -17,13 +17,13 @@ import (
 	"hale/internal/platform/store"
 )
 
-// Options are what the portal needs from the rest of the program.
+// Options are the arguments of New.
 type Options struct {
 	DB  *store.DB
 	Log *slog.Logger
-	// BaseURL is the address that people reach the service at.
+	// BaseURL is the service's public address.
 	BaseURL string
-	// Messages says which channels can carry a code to a person.
+	// Messages reports which channels can carry a code to a person.
 	Messages *messages.Service
 }
 
@@ -36,20 +36,20 @@ type Portal struct {
 	handler  http.Handler
 }
 
-// Patterns are the paths that the portal answers, as chi writes them.
+// Patterns are the paths that the portal answers, in chi's notation.
 var Patterns = []string{"/portal", "/portal/*", users.CommunicationsPath + "*"}
 
 //go:embed static/portal.css
 var static embed.FS
 
-// New makes the portal.
+// New returns a portal.
 func New(o Options) *Portal {
 	p := &Portal{db: o.DB, log: o.Log, messages: o.Messages, cookies: cookiesFor(o.BaseURL)}
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
 	}
 	if p.cookies.secure && strings.HasPrefix(o.BaseURL, "http:") {
-		p.log.Warn("browsers keep no cookies of the portal over http, so that nobody can sign in: the base URL should begin with https")
+		p.log.Warn("browsers drop the portal's cookies over http, so signing in fails: set a base URL that begins with https")
 	}
 	mux := http.NewServeMux()
 	for _, path := range []string{users.LaunchPath, users.CommunicationsPath} {
@@ -63,8 +63,8 @@ func New(o Options) *Portal {
 	mux.HandleFunc("GET "+homePath, p.page(p.home))
 	mux.HandleFunc("GET "+homePath+"/{$}", p.page(p.home))
 	mux.HandleFunc("GET "+ordersPath+"{order}", p.page(p.order))
-	mux.HandleFunc("GET "+ordersPath+"{order}/form", p.page(p.paper(form)))
-	mux.HandleFunc("GET "+ordersPath+"{order}/instructions", p.page(p.paper((*documents.Subject).Instructions)))
+	mux.HandleFunc("GET "+ordersPath+"{order}/form", p.page(p.document(requisition)))
+	mux.HandleFunc("GET "+ordersPath+"{order}/instructions", p.page(p.document((*documents.Subject).Instructions)))
 	mux.HandleFunc("POST "+signOutPath, p.page(p.signOut))
 	mux.HandleFunc("GET "+signedOutPath, p.page(p.signedOut))
 	mux.HandleFunc("GET "+stylePath, serveStyle)
@@ -82,13 +82,13 @@ const (
 
 func (p *Portal) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.handler.ServeHTTP(w, r) }
 
-// guard refuses forms that another site submits. The service's own address is
-// trusted, since a proxy may send another Host.
+// guard refuses forms that another site submits. It trusts the service's own
+// address, because a proxy may send another Host.
 func (p *Portal) guard(baseURL string, next http.Handler) http.Handler {
 	protection := http.NewCrossOriginProtection()
 	if u, err := url.Parse(baseURL); err == nil && u.Host != "" {
 		if err := protection.AddTrustedOrigin(u.Scheme + "://" + u.Host); err != nil {
-			p.log.Warn("the base URL is no origin that browsers send", "error", err)
+			p.log.Warn("the base URL is not an origin that browsers send", "error", err)
 		}
 	}
 	protection.SetDenyHandler(p.page(func(http.ResponseWriter, *http.Request) error { return errForeignForm }))
@@ -97,15 +97,15 @@ func (p *Portal) guard(baseURL string, next http.Handler) http.Handler {
 
 var (
 	errNoPage      = fault.New(fault.NotFound, "no such page")
-	errForeignForm = fault.New(fault.Forbidden, "a form of another site")
+	errForeignForm = fault.New(fault.Forbidden, "the form came from another site")
 )
 
-// policy lets a page load the style sheet and pictures of this host and send
-// forms to it, and nothing else. There is no script.
+// policy allows a page only to load the style sheet and pictures of this host and
+// to send forms to it. There is no script.
 const policy = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-// page makes a handler of a page that may fail. Nothing personal may stay in
-// caches, leave with a referrer or show in a frame.
+// page wraps the handler of a page. Its headers keep personal data out of caches,
+// referrers and frames.
 func (p *Portal) page(fn func(w http.ResponseWriter, r *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -127,12 +127,12 @@ func (p *Portal) page(fn func(w http.ResponseWriter, r *http.Request) error) htt
 	}
 }
 
-// fail shows what went wrong in words for a person.
+// fail renders an error for a person.
 func (p *Portal) fail(w http.ResponseWriter, r *http.Request, err error) {
 	text := textFor(r)
 	status, message := http.StatusInternalServerError, text.Trouble
 	switch {
-	case errors.Is(err, context.Canceled): // the person has gone
+	case errors.Is(err, context.Canceled): // the browser closed the connection
 		return
 	case errors.Is(err, users.ErrLinkGone):
 		status, message = http.StatusNotFound, text.LinkGone
@@ -155,8 +155,8 @@ func (p *Portal) fail(w http.ResponseWriter, r *http.Request, err error) {
 	_ = p.renderMessage(w, r, status, message)
 }
 
-// serveStyle answers with the style sheet. Its address names its version, so
-// it may be kept.
+// serveStyle answers with the style sheet. Its address has its version, so
+// browsers may cache it forever.
 func serveStyle(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	w.Header().Set("X-Content-Type-Options", "nosniff")

@@ -9,6 +9,7 @@ import (
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -98,7 +99,7 @@ func newBrowser(t *testing.T) *browser {
 	return &browser{t, &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 }
 
-// answer is what came back.
+// answer is an HTTP response.
 type answer struct {
 	status int
 	body   string
@@ -159,11 +160,11 @@ func TestLaunch(t *testing.T) {
 	s := newSite(t)
 	link := s.link(t, users.Launch)
 	scanner, person, late := newBrowser(t), newBrowser(t), newBrowser(t)
-	for range 3 { // looking changes nothing
+	for range 3 { // GET changes nothing
 		page := scanner.get(link)
 		page.want(t, 200, "Open your health portal", "Test team sent you this link", `<form method="post"`)
 		if page.header.Get("Set-Cookie") != "" || strings.Contains(page.body, "Ada") {
-			t.Error("a look at the link gave something away")
+			t.Error("the page of the link has a cookie or a name")
 		}
 	}
 	in := person.post(link)
@@ -203,7 +204,7 @@ func TestSignOut(t *testing.T) {
 	out := person.post(s.url + "/portal/sign-out")
 	out.want(t, 303)
 	if out.header.Get("Clear-Site-Data") == "" {
-		t.Error("the browser is not told to forget")
+		t.Error("the answer does not clear the browser's data")
 	}
 	person.get(s.url+out.header.Get("Location")).want(t, 200, "You have signed out")
 	person.get(s.url+"/portal").want(t, 401, "You are signed out")
@@ -316,7 +317,7 @@ func FuzzParseDay(f *testing.F) {
 	})
 }
 
-func TestADatabaseThatIsAwayIsAskedAgain(t *testing.T) {
+func TestUnavailableDatabase(t *testing.T) {
 	s := newSite(t)
 	person := newBrowser(t)
 	person.post(s.link(t, users.Launch)).want(t, 303)
@@ -328,4 +329,34 @@ func TestADatabaseThatIsAwayIsAskedAgain(t *testing.T) {
 	if got := page.header.Get("Retry-After"); got != "2" {
 		t.Errorf("Retry-After: %q", got)
 	}
+}
+
+// When the button is pressed twice, the browser keeps the second answer, but the
+// first one used the link up. Another page or a later time gets no session.
+func TestButtonPressedTwice(t *testing.T) {
+	s := newSite(t)
+	link := s.link(t, users.Launch)
+	secret := regexp.MustCompile(`name="page" value="([0-9A-Za-z]{43})"`)
+	person, thief := newBrowser(t), newBrowser(t)
+	page := secret.FindStringSubmatch(person.get(link).body)
+	other := secret.FindStringSubmatch(thief.get(link).body)
+	if page == nil || other == nil || page[1] == other[1] {
+		t.Fatalf("the pages' secrets are %q and %q", page, other)
+	}
+	newBrowser(t).post(link, "page", page[1]).want(t, 303) // the answer that was lost
+	again := person.post(link, "page", page[1])
+	again.want(t, 303)
+	person.get(s.url+again.header.Get("Location")).want(t, 200, "Hello Ada")
+	for _, words := range [][]string{nil, {"page", ""}, {"page", other[1]}} {
+		thief.post(link, words...).want(t, 404, "This link does not work")
+	}
+	thief.get(s.url+"/portal").want(t, 401)
+	person.post(s.url+"/portal/sign-out").want(t, 303)
+	person.post(link, "page", page[1]).want(t, 404, "This link does not work")
+
+	link = s.link(t, users.Launch)
+	page = secret.FindStringSubmatch(person.get(link).body)
+	person.post(link, "page", page[1]).want(t, 303)
+	s.now = s.now.Add(time.Minute + time.Second)
+	person.post(link, "page", page[1]).want(t, 404, "This link does not work")
 }

@@ -10,8 +10,8 @@ import (
 	"hale/internal/people/users"
 )
 
-// text is every word of the pages in one language. Verbs in a text are filled
-// by printf in the templates.
+// text holds every word of the pages in one language. The pages fill the printf
+// verbs.
 type text struct {
 	Lang string // of the html element
 
@@ -38,10 +38,10 @@ type text struct {
 	OrdersTitle, OrderTitle, StepSince     string
 	OrderHelpTitle, OrderHelp, ToHome      string
 	YourVisit, VisitAt                     string
-	Papers, OrderForm, Instructions        string
+	Documents, OrderForm, Instructions     string
 	SourcesTitle, SourcesNone              string
 	Since, Provides, ProvidesNothing       string
-	Status                                 map[string]string // of connections that do not simply work
+	Status                                 map[string]string // of connections that do not work
 	StopTitle, StopText                    string
 	VisitTitle, VisitIdle, VisitEnd        string
 	SignOut                                string
@@ -54,7 +54,7 @@ type text struct {
 	Visits                                 map[string]string // of appointments, by status
 }
 
-// message is a heading with what to do.
+// message is a heading and what to do.
 type message struct{ Title, Body string }
 
 // with fills a name or a time into the body.
@@ -62,16 +62,16 @@ func (m message) with(word string) message {
 	return message{m.Title, fmt.Sprintf(m.Body, word)}
 }
 
-// textFor picks the language of a request. There is one so far.
+// textFor returns the texts for a request. There is one language.
 func textFor(*http.Request) *text { return &english }
 
-// Date is a day in the language's usual form.
+// Date formats a day.
 func (t *text) Date(at time.Time) string { return at.Format(t.dateLayout) }
 
-// Clock is a time of day with its zone.
+// Clock formats a time of day with its zone.
 func (t *text) Clock(at time.Time) string { return at.Format(t.timeLayout) }
 
-// seconds is a short wait.
+// seconds formats a short wait.
 func (t *text) seconds(n int) string {
 	if n == 1 {
 		return t.second
@@ -79,8 +79,8 @@ func (t *text) seconds(n int) string {
 	return fmt.Sprintf(t.secondsMany, n)
 }
 
-// Resource is a resource in plain words; a name we have no words for is shown
-// as it is.
+// Resource describes a resource. A name without a description is returned as it
+// is.
 func (t *text) Resource(name string) string {
 	if words, ok := t.resources[name]; ok {
 		return words
@@ -161,7 +161,7 @@ var english = text{
 	ToHome:         "All your orders and connections",
 	YourVisit:      "Your visit",
 	VisitAt:        "%s, %s",
-	Papers:         "Papers",
+	Documents:      "Documents",
 	OrderForm:      "Order form (PDF)",
 	Instructions:   "How to give your sample (PDF)",
 
@@ -176,10 +176,10 @@ var english = text{
 	},
 
 	StopTitle: "To stop sharing",
-	StopText:  "Turn sharing off in the app on your phone, or ask %s to disconnect it. What was shared before stays with them until they delete it.",
+	StopText:  "Turn sharing off in the app on your phone, or ask %s to disconnect it. Data that you shared before stays with them until they delete it.",
 
 	VisitTitle: "Your visit",
-	VisitIdle:  "You are signed out when you do nothing for 15 minutes.",
+	VisitIdle:  "After 15 minutes without activity, you are signed out.",
 	VisitEnd:   "Your visit ends at %s at the latest.",
 	SignOut:    "Sign out",
 
@@ -207,7 +207,75 @@ var englishVisits = map[string]string{
 	string(appointments.Pending):    "It was asked for and is not confirmed yet.",
 	string(appointments.Reserved):   "It is being confirmed.",
 	string(appointments.Scheduled):  "It is confirmed.",
-	string(appointments.InProgress): "It is going on.",
+	string(appointments.InProgress): "It has started.",
 	string(appointments.Completed):  "It is over.",
 	string(appointments.Cancelled):  "It was cancelled.",
+}
+
+// englishResources describes resources for people. Resources with the same
+// description are shown once.
+var englishResources = map[string]string{
+	"activity":                       "Daily activity",
+	"afib_burden":                    "Irregular heart rhythm",
+	"basal_body_temperature":         "Body temperature",
+	"blood_oxygen":                   "Blood oxygen",
+	"blood_pressure":                 "Blood pressure",
+	"body":                           "Body measurements",
+	"body_mass_index":                "Body mass index",
+	"body_temperature":               "Body temperature",
+	"body_temperature_delta":         "Body temperature",
+	"caffeine":                       "Caffeine",
+	"calories_active":                "Energy used",
+	"calories_basal":                 "Energy used",
+	"carbohydrates":                  "Carbohydrates",
+	"cholesterol":                    "Cholesterol",
+	"daylight_exposure":              "Time in daylight",
+	"device":                         "Your devices",
+	"distance":                       "Distance",
+	"electrocardiogram":              "Heart recordings (ECG)",
+	"electrocardiogram_voltage":      "Heart recordings (ECG)",
+	"fall":                           "Falls",
+	"fat":                            "Body fat",
+	"floors_climbed":                 "Floors climbed",
+	"forced_expiratory_volume_1":     "Breathing tests",
+	"forced_vital_capacity":          "Breathing tests",
+	"glucose":                        "Blood sugar",
+	"handwashing":                    "Hand washing",
+	"heart_rate_alert":               "Heart rate alerts",
+	"heart_rate_recovery_one_minute": "Heart rate after exercise",
+	"heartrate":                      "Heart rate",
+	"hrv":                            "Heart rate variability",
+	"hypnogram":                      "Sleep stages",
+	"ige":                            "Allergy test (IgE)",
+	"igg":                            "Allergy test (IgG)",
+	"inhaler_usage":                  "Inhaler use",
+	"insulin_injection":              "Insulin",
+	"lean_body_mass":                 "Lean body mass",
+	"meal":                           "Meals",
+	"menstrual_cycle":                "Menstrual cycle",
+	"mindfulness_minutes":            "Mindfulness",
+	"note":                           "Notes",
+	"peak_expiratory_flow_rate":      "Breathing tests",
+	"profile":                        "Profile (such as height and sex)",
+	"respiratory_rate":               "Breathing rate",
+	"sleep":                          "Sleep",
+	"sleep_apnea_alert":              "Sleep apnea alerts",
+	"sleep_breathing_disturbance":    "Breathing during sleep",
+	"sleep_cycle":                    "Sleep stages",
+	"sleep_stream":                   "Sleep stages",
+	"stand_duration":                 "Standing",
+	"stand_hour":                     "Standing",
+	"steps":                          "Steps",
+	"stress_level":                   "Stress level",
+	"uv_exposure":                    "Sun exposure",
+	"vo2_max":                        "Fitness level (VO₂ max)",
+	"waist_circumference":            "Waist size",
+	"water":                          "Water",
+	"weight":                         "Weight",
+	"wheelchair_push":                "Wheelchair pushes",
+	"workout_distance":               "Workouts",
+	"workout_duration":               "Workouts",
+	"workout_stream":                 "Workout details and routes",
+	"workout_swimming_stroke":        "Swimming strokes",
+	"workouts":                       "Workouts",
 }

@@ -13,19 +13,19 @@ import (
 	"hale/internal/wearables/providers"
 )
 
-func TestEveryResourceHasWords(t *testing.T) {
+func TestEveryResourceHasAText(t *testing.T) {
 	offered := map[string]bool{}
 	for _, p := range providers.All() {
 		for _, r := range p.SupportedResources {
 			offered[r] = true
 			if english.resources[r] == "" {
-				t.Errorf("%s of %s has no plain words", r, p.Slug)
+				t.Errorf("%s of %s has no text", r, p.Slug)
 			}
 		}
 	}
 	for r := range english.resources {
 		if !offered[r] && !wearables.KeepsData(r) {
-			t.Errorf("%s is no resource", r)
+			t.Errorf("%s is not a resource", r)
 		}
 	}
 }
@@ -104,14 +104,14 @@ func luminance(t *testing.T, colour string) float64 {
 	return 0.2126*parts[0] + 0.7152*parts[1] + 0.0722*parts[2]
 }
 
-// The address of the style sheet changes with its contents.
+// The address of the style sheet changes with its content.
 func TestStyleURLNamesItsVersion(t *testing.T) {
 	if !regexp.MustCompile(`^/portal/static/portal\.css\?v=[0-9a-f]{12}$`).MatchString(styleURL) {
 		t.Error(styleURL)
 	}
 }
 
-func TestTextsWithVerbsAreFilled(t *testing.T) {
+func TestTextsFillTheirVerbs(t *testing.T) {
 	for text, args := range map[string][]any{
 		english.LinkIntro: {"T"}, english.WrongDate: {3}, english.HomeGreeting: {"A"}, english.HomeIntro: {"T"},
 		english.Since: {"x"}, english.StopText: {"T"}, english.VisitEnd: {"x"}, english.CheckHelp: {"T"}, english.WrongCode: {3},
