@@ -72,7 +72,7 @@ func (n notes) between(a, b string) (kind Kind, found bool) {
 var excludesFile []byte
 
 // excludes are the notes in force.
-var excludes = lists.List[notes]{
+var excludes = lists.New(lists.Definition[notes]{
 	Name: "icd10_excludes",
 	Shipped: sync.OnceValue(func() notes {
 		all, err := parseNotes(shippedCSV(excludesFile, "excludes.csv"))
@@ -82,7 +82,7 @@ var excludes = lists.List[notes]{
 		return newNotes(all)
 	}),
 	Parse: unpackNotes,
-}
+})
 
 // parseNotes reads lines of where, kind and what, each where and what as the
 // tabular list writes them.

@@ -62,7 +62,7 @@ var (
 )
 
 // icd10 is the list in force.
-var icd10 = lists.List[*list]{
+var icd10 = lists.New(lists.Definition[*list]{
 	Name: "icd10",
 	Shipped: sync.OnceValue(func() *list {
 		rows := make([]row, 0, len(common()))
@@ -78,7 +78,7 @@ var icd10 = lists.List[*list]{
 		}
 		return newList(rows), nil
 	},
-}
+})
 
 // common is the list that ships: titles by code without dot.
 var common = sync.OnceValue(func() map[string]string {

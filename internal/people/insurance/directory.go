@@ -52,7 +52,7 @@ type directory struct {
 
 // platform is the directory in force: what ships, the plans of the states, and
 // what an operator imported.
-var platform = lists.List[*directory]{
+var platform = lists.New(lists.Definition[*directory]{
 	Name:    "payors",
 	Shipped: sync.OnceValue(func() *directory { return newDirectory(nil) }),
 	Parse: func(text []byte) (*directory, error) {
@@ -62,7 +62,7 @@ var platform = lists.List[*directory]{
 		}
 		return newDirectory(imported), nil
 	},
-}
+})
 
 var shipped = sync.OnceValue(func() []entry {
 	all, err := parseEntries(payorsFile)

@@ -1,14 +1,14 @@
-// Package lists keeps public lists that an operator imports for all teams,
-// such as the yearly codes of diagnoses: one packed row each in the database,
-// parsed into memory once.
+// Package lists keeps public lists that an operator imports for all teams, such
+// as the yearly diagnosis codes. Each list is one compressed row in the database
+// and is parsed into memory once per database.
 //
-// A domain declares its list with what ships in the binary:
+// A domain declares its list, with the content that ships in the binary:
 //
-//	var directory = lists.List[*Directory]{Name: "payors", Shipped: shipped, Parse: parse}
+//	var directory = lists.New(lists.Definition[*Directory]{Name: "payors", Shipped: shipped, Parse: parse})
 //
-// and asks for the current one inside any transaction. Every node looks at the
-// row's revision, which is one small read, and parses again only when another
-// import has come. What was handed out stays valid and never changes.
+// and calls Current in any transaction. Current reads the revision of the row,
+// and parses again only after another import. A list that Current returned stays
+// valid and never changes.
 package lists
 
 import (
@@ -23,20 +23,34 @@ import (
 	"hale/internal/platform/store"
 )
 
-// List is one public list in the form T, which must not be changed once made.
-type List[T any] struct {
+// Definition describes one public list.
+type Definition[T any] struct {
 	Name string
-	// Shipped is the list while nothing was imported.
+	// Shipped returns the list that is used until one is imported.
 	Shipped func() T
-	// Parse makes the list from the text that Put was given.
+	// Parse makes the list from the text that was given to Put.
 	Parse func(text []byte) (T, error)
-
-	mu       sync.Mutex
-	revision uuid.UUID
-	current  T
 }
 
-// Current is the list in force.
+// List is one public list in the form T. T must not be changed after Parse.
+type List[T any] struct {
+	Definition[T]
+	cache *store.Slot[*parsed[T]]
+}
+
+// parsed caches the imported list of one database.
+type parsed[T any] struct {
+	mu       sync.Mutex
+	revision uuid.UUID
+	list     T
+}
+
+// New returns the list of a definition.
+func New[T any](d Definition[T]) *List[T] {
+	return &List[T]{d, store.NewSlot(func() *parsed[T] { return &parsed[T]{} })}
+}
+
+// Current returns the imported list, or the shipped one if none was imported.
 func (l *List[T]) Current(ctx context.Context, tx *store.Tx) (T, error) {
 	var none T
 	var revision uuid.UUID
@@ -45,26 +59,27 @@ func (l *List[T]) Current(ctx context.Context, tx *store.Tx) (T, error) {
 		return l.Shipped(), nil
 	}
 	if err != nil {
-		return none, fmt.Errorf("lists: looking for %s: %w", l.Name, err)
+		return none, fmt.Errorf("lists: reading the revision of %s: %w", l.Name, err)
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if revision == l.revision {
-		return l.current, nil
+	cache := l.cache.Of(tx)
+	cache.mu.Lock()
+	defer cache.mu.Unlock()
+	if revision == cache.revision {
+		return cache.list, nil
 	}
 	text, revision, err := read(ctx, tx, l.Name)
 	if err != nil {
 		return none, err
 	}
-	made, err := l.Parse(text)
+	list, err := l.Parse(text)
 	if err != nil {
-		return none, fmt.Errorf("lists: reading %s: %w", l.Name, err)
+		return none, fmt.Errorf("lists: parsing %s: %w", l.Name, err)
 	}
-	l.current, l.revision = made, revision
-	return made, nil
+	cache.list, cache.revision = list, revision
+	return list, nil
 }
 
-// Put replaces the imported list. text must be what Parse reads.
+// Put replaces the imported list with text, which Parse must accept.
 func (l *List[T]) Put(ctx context.Context, tx *store.Tx, edition string, entries int, text []byte) error {
 	_, err := tx.Exec(ctx, `INSERT INTO public_lists (name, revision, edition, entries, body, imported_at) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (name) DO UPDATE SET revision = excluded.revision, edition = excluded.edition, entries = excluded.entries,
@@ -89,7 +104,7 @@ func read(ctx context.Context, tx *store.Tx, name string) (text []byte, revision
 	return text, revision, nil
 }
 
-// largest bounds an unpacked list, in bytes.
+// largest is the maximum size of an uncompressed list, in bytes.
 const largest = 256 << 20
 
 func pack(text []byte) []byte {

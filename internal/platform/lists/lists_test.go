@@ -15,7 +15,7 @@ var system = store.AsSystem(context.Background())
 
 // words is a list of words, shipped with one.
 func words() *lists.List[[]string] {
-	return &lists.List[[]string]{
+	return lists.New(lists.Definition[[]string]{
 		Name:    "payors",
 		Shipped: func() []string { return []string{"shipped"} },
 		Parse: func(text []byte) ([]string, error) {
@@ -24,7 +24,7 @@ func words() *lists.List[[]string] {
 			}
 			return strings.Fields(string(text)), nil
 		},
-	}
+	})
 }
 
 func current(t *testing.T, db *store.DB, l *lists.List[[]string]) (got []string, err error) {

@@ -16,7 +16,7 @@ import (
 // error). Values under names of personal data or secrets, and text that looks
 // like a key, are withheld whoever logs them.
 func NewLogger(w io.Writer, format, level string) *slog.Logger {
-	options := &slog.HandlerOptions{Level: levelOf(level), ReplaceAttr: withhold}
+	options := &slog.HandlerOptions{Level: levelOf(level), ReplaceAttr: new(redactor).withhold}
 	if format == "json" {
 		return slog.New(slog.NewJSONHandler(w, options))
 	}
@@ -54,19 +54,21 @@ var privateEndings = []string{
 
 var marks = strings.NewReplacer("_", "", "-", "", ".", "", " ", "")
 
-// judged remembers what was decided about a name: programs use few.
-var judged sync.Map
-
-func isPrivate(name string) bool {
-	if known, ok := judged.Load(name); ok {
-		return known.(bool)
-	}
-	verdict := judge(name)
-	judged.Store(name, verdict)
-	return verdict
+// redactor withholds private values of one logger.
+type redactor struct {
+	private sync.Map // attribute name: whether it is private; a program uses few names
 }
 
-func judge(name string) bool {
+func (r *redactor) isPrivate(name string) bool {
+	if known, ok := r.private.Load(name); ok {
+		return known.(bool)
+	}
+	private := isPrivate(name)
+	r.private.Store(name, private)
+	return private
+}
+
+func isPrivate(name string) bool {
 	plain := strings.ToLower(marks.Replace(name))
 	if private[plain] {
 		return true
@@ -83,7 +85,7 @@ func judge(name string) bool {
 // URLs inside longer text, such as the message of another library's error.
 var keyShaped = regexp.MustCompile(`\b(?:sk|pk)_[A-Za-z0-9_-]{8,}|\bwhsec_[A-Za-z0-9+/=]{8,}|(?i:\bbearer )[A-Za-z0-9._~+/=-]{8,}|://[^\s/:@]+:[^\s/@]+@`)
 
-func withhold(groups []string, a slog.Attr) slog.Attr {
+func (r *redactor) withhold(groups []string, a slog.Attr) slog.Attr {
 	if len(groups) == 0 {
 		switch a.Key {
 		case slog.TimeKey, slog.LevelKey, slog.SourceKey:
@@ -93,11 +95,11 @@ func withhold(groups []string, a slog.Attr) slog.Attr {
 			return a
 		}
 	}
-	if isPrivate(a.Key) {
+	if r.isPrivate(a.Key) {
 		return slog.String(a.Key, secrets.Withheld)
 	}
 	for _, group := range groups {
-		if isPrivate(group) {
+		if r.isPrivate(group) {
 			return slog.String(a.Key, secrets.Withheld)
 		}
 	}

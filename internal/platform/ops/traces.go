@@ -10,7 +10,6 @@ import (
 
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
-	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
@@ -42,8 +41,21 @@ func NewTraces(ctx context.Context, endpoint, version string, log *slog.Logger) 
 	if err != nil {
 		return nil, fmt.Errorf("ops: starting traces: %w", err)
 	}
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("traces", "error", err) }))
-	return newTraces(version, sdktrace.WithBatcher(exporter)), nil
+	return newTraces(version, sdktrace.WithBatcher(&loggedExporter{exporter, log})), nil
+}
+
+// loggedExporter logs spans that cannot be sent. The SDK would give the error to
+// a handler that the whole process shares.
+type loggedExporter struct {
+	sdktrace.SpanExporter
+	log *slog.Logger
+}
+
+func (e *loggedExporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
+	if err := e.SpanExporter.ExportSpans(ctx, spans); err != nil {
+		e.log.Warn("traces", "error", err)
+	}
+	return nil
 }
 
 func newTraces(version string, where sdktrace.TracerProviderOption) *Traces {

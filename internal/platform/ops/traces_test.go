@@ -1,11 +1,14 @@
 package ops
 
 import (
+	"bytes"
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-chi/chi/v5"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
@@ -85,12 +88,19 @@ func TestSpansReachACollector(t *testing.T) {
 	}
 	collector.Close()
 
-	away, err := NewTraces(t.Context(), collector.URL, "v1", Discard())
+	var log bytes.Buffer
+	away, err := NewTraces(t.Context(), collector.URL, "v1", NewLogger(&log, "text", "info"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if w := get(away.Middleware(http.NotFoundHandler()), "/x"); w.Code != http.StatusNotFound {
 		t.Errorf("status %d", w.Code)
+	}
+	ended, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond) // the exporter would retry for a minute
+	defer cancel()
+	_ = away.Close(ended)
+	if !strings.Contains(log.String(), "traces") {
+		t.Errorf("the log does not say that spans were lost: %q", log.String())
 	}
 }
 

@@ -125,7 +125,7 @@ func RootFile(dir string) (root *Root, created bool, err error) {
 	path := filepath.Join(dir, RootFileName)
 	text, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
-		if created, err = writeRootFile(path); err != nil {
+		if created, err = writeRootFile(path, os.Link); err != nil {
 			return nil, false, fmt.Errorf("secrets: writing the root key: %w", err)
 		}
 		text, err = os.ReadFile(path)
@@ -142,7 +142,7 @@ func RootFile(dir string) (root *Root, created bool, err error) {
 // writeRootFile makes the file durable before anything is sealed with it. It
 // gets its name when it is whole, so that no crash leaves half a key. Of several
 // processes that make one at once, one has created it.
-func writeRootFile(path string) (created bool, err error) {
+func writeRootFile(path string, link func(old, new string) error) (created bool, err error) {
 	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, RootFileName+".*") // readable by its owner alone
 	if err != nil {
@@ -154,7 +154,7 @@ func writeRootFile(path string) (created bool, err error) {
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return false, err
 	}
-	err = name(f.Name(), path)
+	err = rename(f.Name(), path, link)
 	if err != nil && !errors.Is(err, os.ErrExist) {
 		return false, err
 	}
@@ -167,12 +167,10 @@ func writeRootFile(path string) (created bool, err error) {
 	return err == nil, nil
 }
 
-// link is os.Link but where a test has a file system without hard links.
-var link = os.Link
-
-// name gives a file a name that no other has: a rename would replace one that
-// another process made meanwhile.
-func name(file, path string) error {
+// rename renames a file and returns os.ErrExist if path exists. os.Rename would
+// replace a file that another process created meanwhile. link is os.Link, or its
+// replacement in a test of file systems without hard links.
+func rename(file, path string, link func(old, new string) error) error {
 	err := link(file, path)
 	if err == nil || errors.Is(err, os.ErrExist) {
 		return err

@@ -160,16 +160,14 @@ func TestTheRootKeyFileIsMadeOnceAndIsPrivate(t *testing.T) {
 
 // Processes that start at once on an empty folder have one key.
 func TestTheRootKeyFileIsMadeByOne(t *testing.T) {
-	for name, by := range map[string]func(string, string) error{"link": os.Link, "no links": func(string, string) error { return errors.ErrUnsupported }} {
+	for name, link := range map[string]func(string, string) error{"link": os.Link, "no links": func(string, string) error { return errors.ErrUnsupported }} {
 		t.Run(name, func(t *testing.T) {
-			link = by
-			t.Cleanup(func() { link = os.Link })
 			path := filepath.Join(t.TempDir(), RootFileName)
 			var made atomic.Int64
 			var wg sync.WaitGroup
 			for range 8 { // each has seen that there is none
 				wg.Go(func() {
-					created, err := writeRootFile(path)
+					created, err := writeRootFile(path, link)
 					if err != nil {
 						t.Error(err)
 					}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -69,7 +68,7 @@ func (b *Batch) Copy() Batch {
 const widest = 32
 
 // statements are the parts as they are run.
-func statements(parts []part) []part {
+func (db *DB) statements(parts []part) []part {
 	all := make([]part, 0, len(parts))
 	for _, p := range parts {
 		if p.rows == nil {
@@ -81,24 +80,22 @@ func statements(parts []part) []part {
 			for n > len(rows) {
 				n /= 2
 			}
-			all = append(all, part{text: insertText(p.text, p.tail, n, len(rows[0])), args: slices.Concat(rows[:n]...), changed: p.changed})
+			all = append(all, part{text: db.insertText(p.text, p.tail, n, len(rows[0])), args: slices.Concat(rows[:n]...), changed: p.changed})
 			rows = rows[n:]
 		}
 	}
 	return all
 }
 
-// insertTexts remembers what insertText made; its texts are few.
-var insertTexts sync.Map
-
 type insertKey struct {
 	into, tail    string
 	rows, columns int
 }
 
-func insertText(into, tail string, rows, columns int) string {
+// insertText builds an INSERT, or returns one that was built before: there are few.
+func (db *DB) insertText(into, tail string, rows, columns int) string {
 	key := insertKey{into, tail, rows, columns}
-	if text, ok := insertTexts.Load(key); ok {
+	if text, ok := db.insertTexts.Load(key); ok {
 		return text.(string) //nolint:forcetypeassert // only texts are stored
 	}
 	var b strings.Builder
@@ -111,7 +108,7 @@ func insertText(into, tail string, rows, columns int) string {
 	}
 	b.WriteString(" " + tail)
 	text := b.String()
-	insertTexts.Store(key, text)
+	db.insertTexts.Store(key, text)
 	return text
 }
 
@@ -123,7 +120,7 @@ func (b *Batch) Query(each func(row Scanner) error, text string, args ...any) {
 // Run runs the statements in their order and forgets them. After an error none
 // of those that follow had any effect.
 func (tx *Tx) Run(ctx context.Context, b *Batch) error {
-	parts := statements(b.parts)
+	parts := tx.db.statements(b.parts)
 	*b = Batch{}
 	if len(parts) == 0 {
 		return nil

@@ -70,6 +70,8 @@ type DB struct {
 
 	lockHeld func(time.Duration) // nil for nobody
 
+	insertTexts sync.Map // insertKey: string
+
 	group   *groupWriter // SQLite
 	readers *readerPool  // SQLite
 	scanner *readerPool  // SQLite; of one
