@@ -24,9 +24,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Every measure runs once, briefly and with little, so that they all work on
-// the day somebody wants a figure. No figure is looked at: that is what
-// `make bench` is for.
+// Every measure runs once, briefly and on little data, so that all of them keep
+// working. The test checks no figure; `make bench` does.
 func TestEveryMeasureRuns(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the server and measures for a quarter of a minute")

@@ -18,7 +18,7 @@ import (
 
 const (
 	eventConns = 128
-	// eventUsers is how many people the pushes are about, in turn.
+	// eventUsers counts the users that the pushes are about, in turn.
 	eventUsers = 2000
 	// barePostsPerSecond times the period is how many posts the baseline sends.
 	barePostsPerSecond = 10_000
@@ -82,7 +82,7 @@ type pusher struct {
 	next  atomic.Int64
 }
 
-// firstSecond is when push number 0 was measured.
+// firstSecond is the time of push number 0.
 var firstSecond = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func (p *pusher) push(w *lean.Conn, heads [][]byte, slot int64) error {

@@ -53,7 +53,7 @@ func (in *inbox) url(path string) string { return "http://" + in.address + path 
 
 func (in *inbox) close() {
 	close(in.closing)
-	_ = in.server.Close() // nobody sends any more
+	_ = in.server.Close() // all senders have ended
 }
 
 func (in *inbox) hook(w http.ResponseWriter, r *http.Request) {

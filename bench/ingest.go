@@ -55,7 +55,7 @@ func measureIngest(ctx context.Context, b *bench) error {
 	return in.recordings(ctx, read)
 }
 
-// ingest is what the parts of the measure share.
+// ingest holds the state that the parts of the measure share.
 type ingest struct {
 	*bench
 	pulse, sugar, awake [][]byte // heads of requests, by user
@@ -205,8 +205,8 @@ type trickle struct {
 	round            func(w *load.Worker, n int) error
 }
 
-// turn is whose five minutes a writer pushes in its round n, and which: one
-// user's after the other's, of a later year.
+// turn returns the user and the five minutes that a writer pushes in its round n: one
+// user after another, then a later year.
 func (in *ingest) turn(w *load.Worker, n int) (user, day, minute int) {
 	k := n*trickleWriters + w.Index
 	slot := k / len(in.users)
@@ -238,8 +238,8 @@ func (in *ingest) fiveMinutes(ctx context.Context, t trickle) error {
 	return nil
 }
 
-// readingPace is how many days a second others push while reads are timed:
-// what a hundred thousand people with a watch make.
+// readingPace counts the days per second that others push while reads are timed: the
+// load of a hundred thousand people with a watch.
 const readingPace = 70
 
 // reads times reads of a day, a month and a year of one user, one after the

@@ -16,7 +16,7 @@ const (
 	laterYear = 500
 )
 
-// day is what one person's devices say in a day, as two bodies.
+// day holds the data of one person's devices for a day, as two bodies.
 type day struct{ pulse, sugar []byte }
 
 func makeDays(n int) []day {
@@ -57,15 +57,15 @@ func pushBody(day, minute, n int, from source) []byte {
 	return append(from.walk(body, day, minute, n), '}')
 }
 
-// awakeBody is what a phone has when it wakes up every five minutes: five
-// heart rates and one glucose.
+// awakeBody builds the body of a phone that wakes up every five minutes: five heart
+// rates and one glucose.
 func awakeBody(day, minute int) []byte {
 	body := append(make([]byte, 0, 700), `{"stage":"daily","provider":"apple_health_kit","series":{"heartrate":`...)
 	body = append(pulse.walk(body, day, minute, 5), `,"glucose":`...)
 	return append(sugar.walk(body, day, minute, 1), `}}`...)
 }
 
-// gatheredBody is what a gateway has gathered of several users: awakeBody of each.
+// gatheredBody builds the body of a gateway for several users: awakeBody of each.
 func gatheredBody(users []string, day, minute int) []byte {
 	body := append(make([]byte, 0, 100+700*len(users)), `{"stage":"daily","provider":"apple_health_kit","users":[`...)
 	for i, user := range users {

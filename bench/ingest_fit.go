@@ -68,7 +68,7 @@ func (b *bench) imported(ctx context.Context, user, id string) error {
 // code of its type.
 type fitField struct{ number, size, kind byte }
 
-// What is in the messages, by the FIT profile.
+// These types follow the messages of the FIT profile.
 var (
 	fileID  = []fitField{{0, 1, 0x00}, {1, 2, 0x84}, {2, 2, 0x84}, {3, 4, 0x8C}}                                                           // type, maker, product, serial number
 	record  = []fitField{{253, 4, 0x86}, {0, 4, 0x85}, {1, 4, 0x85}, {2, 2, 0x84}, {3, 1, 0x02}, {4, 1, 0x02}, {5, 4, 0x86}, {6, 2, 0x84}} // time, place, height, pulse, cadence, distance, speed

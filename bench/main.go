@@ -49,7 +49,7 @@ var shrink = 1
 
 func amount(n int) int { return max(1, n/shrink) }
 
-// bench is what a measure works with.
+// bench holds everything that a measure uses.
 type bench struct {
 	engine   string
 	database string       // PostgreSQL's address; empty for SQLite

@@ -59,8 +59,7 @@ func measureOrders(ctx context.Context, b *bench) (err error) {
 	return s.busy(ctx, b)
 }
 
-// moveTo goes on with an installation that is kept. Its server is closed as the
-// first one would have been.
+// moveTo continues with a kept installation. Its server is closed like the first one.
 func (b *bench) moveTo(ctx context.Context, dir, database string) error {
 	if err := b.server.Close(); err != nil {
 		return err

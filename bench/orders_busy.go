@@ -115,8 +115,7 @@ func (s *seeding) messages(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// request is the body of an order of the on-site test for somebody new,
-// answered for.
+// request builds the body of an order of the on-site test for a new user, with answers.
 func (s *seeding) request(ctx context.Context) (body []byte, err error) {
 	var user users.User
 	err = s.db.Write(ctx, func(tx *store.Tx) (err error) {

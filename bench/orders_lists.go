@@ -51,7 +51,7 @@ func (s *seeding) lists() []listCase {
 		{"search, a birth date", url.Values{"search_input": {p.BirthDate.String()}}, false},
 		{"search, a name, one in ten", url.Values{"search_input": {strings.ToLower(p.FirstName)}}, false},
 		{"search, a letter", url.Values{"search_input": {"a"}}, false},
-		{"search, nobody", url.Values{"search_input": {"zzyzx"}}, false},
+		{"search, no match", url.Values{"search_input": {"zzyzx"}}, false},
 		{"sorted by name, page 3,000", url.Values{"order_key": {"patient_name"}, "page": {"3000"}}, false},
 		{"sorted by status, page 3,000", url.Values{"order_key": {"last_status"}, "page": {"3000"}}, false},
 		{"five at once", url.Values{"status": {"completed"}, "interpretation": {"normal"}, "patient_name": {"ada"}, "order_type": {"walk_in_test"}, "order_key": {"patient_name"}}, false},

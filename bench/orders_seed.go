@@ -15,10 +15,10 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// ordersPerUser is how often a patient came back.
+// ordersPerUser counts the orders of each patient.
 const ordersPerUser = 20
 
-// seeding is a team and what its orders are made of.
+// seeding holds a team and the parts of its orders.
 type seeding struct {
 	db    *store.DB
 	rng   *rand.Rand
@@ -122,8 +122,8 @@ func (s *seeding) patient() orders.Patient {
 	}
 }
 
-// order is one at any point of its course, within the last year. One in fifty
-// of those that nobody began is for a day to come.
+// order returns an order at any point of its course, within the last year. One in fifty
+// of the orders that have not begun is scheduled for later.
 func (s *seeding) order(user users.User, patient orders.Patient, now time.Time) orders.Order {
 	test := s.tests[s.rng.IntN(len(s.tests))]
 	course := orders.CourseOf(test.Method, false)

@@ -14,7 +14,7 @@ import (
 	"hale/internal/harness/load"
 )
 
-// yearDays is how long a year is: a shrunken one still has a month to read.
+// yearDays is the length of a year: a shortened one still has a month to read.
 func yearDays() int { return max(32, amount(365)) }
 
 // yearStart is the first minute of the pushed year.

@@ -11,7 +11,7 @@ import (
 	_ "modernc.org/sqlite"             // the driver named sqlite
 )
 
-// footprint is what tables take, in bytes.
+// footprint holds the size of tables, in bytes.
 type footprint struct{ total, indexes int64 }
 
 // sampleBytes weighs series and sample_blocks with their indexes.

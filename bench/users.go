@@ -16,8 +16,8 @@ import (
 	"hale/internal/harness/load"
 )
 
-// userConns is how many callers wait for their answer at once. It is what a
-// group commit has to share one sync among.
+// userConns counts the callers that wait for their answer at once. A group commit
+// shares one sync among them.
 const userConns = 64
 
 // measureUsers creates users and reads them back, each through one small
@@ -109,7 +109,7 @@ func readUsers(ctx context.Context, b *bench, address string, ids []string) (loa
 	})
 }
 
-// bareUsers is what the same two requests cost a handler without storage.
+// bareUsers measures the same two requests on a handler without storage.
 func bareUsers(ctx context.Context, b *bench) (create, get float64, err error) {
 	bare, err := startBare(ctx)
 	if err != nil {

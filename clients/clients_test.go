@@ -1,10 +1,10 @@
-// Package clients runs the reference's own client libraries against the whole
-// service. They are what a team's program that moves here already has, and they
-// decode strictly: a member that is missing or of another type throws.
+// Package clients runs the reference's own client libraries against the whole service.
+// A team that moves to Hale already uses them, and they decode strictly: a missing
+// member, or one of another type, throws.
 //
-// The walks, one file for each area, stand in walks/; walk.mjs runs them with
-// each library. They need Node and the packages of package.json, which
-// `make test` installs where it can; without them the test skips.
+// The walks, one file per area, are in walks/; walk.mjs runs them with each library.
+// They need Node and the packages of package.json, which `make test` installs where it
+// can; without them the test skips.
 package clients
 
 import (
@@ -36,7 +36,7 @@ const keyHeader = "x-vital-api-key"
 //go:embed *.mjs walks/*.mjs package-lock.json
 var _ embed.FS
 
-// line is what walk.mjs prints of a walk, and of the library when its walks are
+// line holds the output of walk.mjs for a walk, and for the library when its walks are
 // done.
 type line struct {
 	Walk     string

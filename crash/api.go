@@ -64,7 +64,7 @@ func (t *trial) addEndpoint(ctx context.Context) (secret string, err error) {
 	return key.Key, err
 }
 
-// delivery is what the server says of an event on its way to us.
+// delivery describes the server's delivery of an event to this receiver.
 func (t *trial) delivery(ctx context.Context, event string) (json.RawMessage, error) {
 	var about json.RawMessage
 	err := t.call.ask(ctx, http.MethodGet, "/v2/webhooks/"+t.endpoint+"/deliveries/"+event, nil, &about)
@@ -141,8 +141,8 @@ func (t *trial) unfinishedImports(ctx context.Context) (n int, err error) {
 	return n, nil
 }
 
-// undisturbed imports the export before anybody kills, and returns the heart
-// rates that it leaves.
+// undisturbed imports the export before the first kill, and returns the heart rates
+// that it stores.
 func (t *trial) undisturbed(ctx context.Context) (map[int64]float64, error) {
 	user, err := t.createUser(ctx, "crash-undisturbed")
 	if err != nil {

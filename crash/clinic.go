@@ -10,10 +10,9 @@ import (
 	"sync"
 )
 
-// clinic has visits booked, moved and called off for the first team, whose
-// orders go to the sandbox that is built in: no network that this process could
-// play takes appointments. What the sandbox has booked is counted in its own
-// table when the nodes are gone.
+// clinic books, moves and cancels visits for the first team, whose orders go to the
+// built-in sandbox: no network that this process could play takes appointments. The
+// test compares the sandbox's own table of bookings after the nodes have ended.
 type clinic struct {
 	call     *caller
 	feed     *feed
@@ -65,8 +64,7 @@ type promise struct {
 	id        string // empty when a kill took the answer away
 }
 
-// errUnheard ends what is done for an order: nobody can know where it stands
-// until the end of the run.
+// errUnheard ends the work on an order whose state is unknown until the end of the run.
 var errUnheard = errors.New("the answer was lost")
 
 // creation is an answer to a POST of the clinic: an order or an appointment.
@@ -131,8 +129,8 @@ func (c *clinic) repeatSome(ctx context.Context) error {
 	return nil
 }
 
-// slotTaken reports that nothing came of a booking: somebody else has the slot,
-// or an attempt before this one, whose answer never came, was given up.
+// slotTaken reports that a booking failed: another order has the slot, or an earlier
+// attempt, whose answer never came, was given up.
 func slotTaken(err error) bool {
 	body, refused := isStatus(err, http.StatusBadRequest)
 	return refused && (bytes.Contains(body, []byte("The slot was taken")) || bytes.Contains(body, []byte("The provider did not take the appointment")))

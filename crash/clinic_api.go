@@ -18,8 +18,8 @@ const (
 	walkIn = "walk_in_test"
 )
 
-// visitedZip is where the sandbox's phlebotomists have slots, and askedZip where
-// they are asked first.
+// visitedZip is the ZIP code where the sandbox's phlebotomists have slots, and askedZip
+// the one where they take requests first.
 const (
 	visitedZip = "85004"
 	askedZip   = "54650"
@@ -50,7 +50,7 @@ func (a appointment) agrees() error {
 	return nil
 }
 
-// standing is where the appointment stands.
+// standing holds the state of an appointment.
 func (a appointment) standing() standing {
 	s := standing{visit: a.ID, status: booked}
 	if a.EventStatus == cancelled || a.EventStatus == completed {
@@ -114,8 +114,8 @@ func (c *clinic) free(ctx context.Context, method string, from time.Time) (a ava
 	return a, err
 }
 
-// pick chooses one of the next free times. All writers choose from the same
-// few, so that they get into each other's way. What is full is left behind.
+// pick chooses one of the next free times. All writers choose from the same few, so
+// that they compete. It skips full ones.
 func (c *clinic) pick(ctx context.Context, method string) (slot, error) {
 	for {
 		c.mu.Lock()

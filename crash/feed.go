@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// feed is what the server's event feed has said so far. It is read on from
-// after each kill, so a number that changes its event or goes missing shows.
+// feed records the server's event feed. The run continues to read it after each kill,
+// so a number that changes its event or disappears shows.
 type feed struct {
 	last    int64                        // greatest number read
 	digests map[string][sha256.Size]byte // event id → its bytes
@@ -21,8 +21,7 @@ type feed struct {
 	visits  map[string]*history          // and of each appointment
 }
 
-// history is what events have said of one thing: each carries all that has
-// become of it so far.
+// history records the events about one object: each contains the whole history so far.
 type history struct {
 	of     string // the order of an appointment
 	events int

@@ -127,10 +127,10 @@ func (l *lab) administer(ctx context.Context, t *trial, dir string) error {
 	return err
 }
 
-// orderTests orders one test after another, at a pace that leaves the server
-// room for its other callers. What got no answer is asked for again under the
-// same key. Where a kill fell between the change and its answer, the server
-// says so (409); recall looks into those at the end.
+// orderTests orders one test after another, at a pace that leaves the server room for
+// its other callers. It repeats an order without an answer under the same key. If a
+// kill fell between the change and its answer, the server answers 409; recall checks
+// those at the end.
 func (l *lab) orderTests(ctx context.Context, t *trial, writer int) error {
 	for n := 0; ; n++ {
 		if err := t.goOn(); err != nil {
@@ -194,9 +194,8 @@ func (l *lab) order(ctx context.Context, key string) (string, error) {
 	return made.Order.ID, err
 }
 
-// sendResults reports whatever is in the lab's book, as a lab does: until a
-// node says that it has the message. It goes on until everything is reported
-// and ctx ends.
+// sendResults reports the results in the lab's book, as a lab does: until a node
+// acknowledges the message. It runs until everything is reported and ctx ends.
 func (l *lab) sendResults(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(4)

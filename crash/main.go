@@ -7,9 +7,9 @@
 // links, upload exports, order tests, and book, move and call off appointments,
 // all at once. A laboratory in the run's own process takes the orders of a
 // production team over HL7 and sends results. Appointments are booked for a
-// sandbox team with the network that is built in, as HL7 has none. What the
-// server answers with 2xx is written into an oracle that the server never sees;
-// what it could not answer is asked again, as a good client would. Webhooks go
+// sandbox team with the network that is built in, as HL7 has none. An
+// oracle that the server never sees records every 2xx answer; requests without an
+// answer are repeated, as a good client would. Webhooks go
 // to a receiver that refuses, resets or ignores some of them.
 //
 // After each kill, and thoroughly at the end:
@@ -24,16 +24,16 @@
 //     hears again is byte for byte the one it has;
 //   - an order or appointment whose answer a kill took away, asked for again
 //     under its key, is there once; one that was answered is answered the same;
-//   - appointments stand where they were acknowledged to stand, or where the one
-//     request led that nobody heard the end of; their order stands where it
+//   - appointments stand where they were acknowledged to stand, or where a
+//     request without an answer led; their order stands where it
 //     must, and the events of both tell of every change, each in its turn;
 //   - the network's own bookings are these appointments, one for each, and no
 //     time has more than it can take;
 //   - all results that the lab was told are here read as it sent them;
 //   - the database file is whole.
 //
-// On PostgreSQL two nodes share one database: one is killed while the other
-// goes on, and takes over what the dead one had in hand.
+// On PostgreSQL two nodes share one database. One is killed while the other
+// continues and takes over the claims of the dead one.
 //
 // The exit status is 1 when any of this is not so.
 package main
@@ -57,7 +57,7 @@ import (
 	"hale/internal/platform/store/pgtemp"
 )
 
-// settings are what a run is made of.
+// settings hold the options of a run.
 type settings struct {
 	engines []string
 	cycles  int
@@ -149,7 +149,7 @@ func runEngine(ctx context.Context, out io.Writer, engine string, s settings, bi
 	var work sync.WaitGroup
 	keepUp := func(run func(context.Context) error) {
 		work.Go(func() {
-			if err := run(open); err != nil { // the run cannot go on without its lab
+			if err := run(open); err != nil { // the run cannot continue without its lab
 				end(fmt.Errorf("the lab: %w", err))
 			}
 		})

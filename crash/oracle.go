@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// oracle remembers what the server acknowledged, in memory and in a file that
-// somebody can look at afterwards. It is written only once the answer is here.
+// oracle remembers what the server acknowledged, in memory and in a file for later
+// inspection. It is written only after the answer.
 type oracle struct {
 	mu      sync.Mutex
 	file    *os.File
@@ -92,7 +92,7 @@ func (o *oracle) retried() {
 	o.retries++
 }
 
-// snapshot copies what is known, so that it can be checked while writers go on.
+// snapshot copies the recorded state, so that it can be checked while writers continue.
 func (o *oracle) snapshot() *oracle {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -19,8 +19,8 @@ import (
 // is due again after five minutes.
 const settleFor = 7 * time.Minute
 
-// verdict is what the run came to. Lost lists broken promises, one sentence
-// each; it must be empty.
+// verdict holds the outcome of the run. Lost lists broken promises, one sentence each;
+// it must be empty.
 type verdict struct {
 	mu         sync.Mutex
 	lost       []string
@@ -59,8 +59,8 @@ func (t *trial) verify(ctx context.Context) (*verdict, error) {
 			return nil, err
 		}
 	}
-	// Orders and visits went on until their own checks were done, and so did
-	// their events.
+	// Orders and visits continued until their own checks were done, and so did their
+	// events.
 	if err := t.settle(ctx, v); err != nil {
 		return nil, err
 	}
@@ -163,8 +163,8 @@ func (t *trial) verifyLinks(ctx context.Context, v *verdict) error {
 	return nil
 }
 
-// verifyImports compares what each import left with what the same file left on
-// a server that nobody killed.
+// verifyImports compares the data of each import with that of the same file on a server
+// without kills.
 func (t *trial) verifyImports(ctx context.Context, v *verdict) error {
 	return each(ctx, t.oracle.imports, func(ctx context.Context, _, user string) error {
 		got, err := t.heartRates(ctx, user)

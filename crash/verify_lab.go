@@ -48,7 +48,7 @@ func (s stored) agrees() error {
 	return nil
 }
 
-// course is what becomes of every order of the run.
+// course describes the outcome of every order of the run.
 var course = []string{"received.walk_in_test.ordered", "received.walk_in_test.requisition_created", "completed.walk_in_test.completed"}
 
 // allOrders reads all orders of a team.
@@ -132,7 +132,7 @@ func (l *lab) unanswered() (n int) {
 	return n
 }
 
-// recallFor is longer than a request may run that nobody hears of any more.
+// recallFor is longer than a request without a caller may run.
 const recallFor = 2 * time.Minute
 
 // verify compares what was acknowledged, what the server has, what the lab has
@@ -181,7 +181,7 @@ func (l *lab) verifyOrders(all map[string]stored, v *verdict) {
 	}
 }
 
-// verifyBook compares the orders with those that the lab was told of.
+// verifyBook compares the orders with those in the lab's book.
 func (l *lab) verifyBook(all map[string]stored, v *verdict) {
 	book := l.Orders()
 	v.placed = len(book)
@@ -193,7 +193,7 @@ func (l *lab) verifyBook(all map[string]stored, v *verdict) {
 			continue
 		case placed.Different > 0:
 			v.doubles++
-			v.lose("order %s was placed anew %d times", id, placed.Different)
+			v.lose("order %s was placed with other content %d times", id, placed.Different)
 		}
 		v.repeats += placed.Messages - 1
 	}
@@ -204,7 +204,7 @@ func (l *lab) verifyBook(all map[string]stored, v *verdict) {
 	}
 }
 
-// verifyResults reads what the lab was told is here.
+// verifyResults compares the results in the lab's book with the stored ones.
 func (l *lab) verifyResults(ctx context.Context, v *verdict) error {
 	l.mu.Lock()
 	taken := maps.Clone(l.taken)

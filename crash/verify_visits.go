@@ -15,9 +15,9 @@ import (
 	"hale/internal/platform/store"
 )
 
-// verify compares what was acknowledged of the clinic's orders and appointments
-// with what the server has and with what the feed announced. What the network
-// has is compared when the nodes are gone: verifyNetwork.
+// verify compares the acknowledged orders and appointments of the clinic with the
+// server's and with the feed. verifyNetwork compares those of the network after the
+// nodes have ended.
 func (c *clinic) verify(ctx context.Context, v *verdict) error {
 	if err := c.verifyPromises(ctx, v); err != nil {
 		return err
@@ -147,7 +147,7 @@ func (w *visit) check(o stored, a appointment, v *verdict) {
 		got = standing{}
 	}
 	if w.maybe != nil && got.status == w.maybe.status && got.start == w.maybe.start {
-		v.recovered++ // what was asked for last came about, though nobody heard
+		v.recovered++ // the last request took effect, but its answer was lost
 	} else if got != w.known {
 		v.lose("appointment of order %s: acknowledged %+v, asked for unheard %+v, it is %+v", w.order, w.known, w.maybe, got)
 	}
@@ -160,7 +160,7 @@ func (w *visit) check(o stored, a appointment, v *verdict) {
 		}
 	}
 	if want := goesWith(a, w); !slices.Contains(want, low(o.LastEvent.Status)) {
-		v.lose("order %s stands at %s, its appointment at %q", o.ID, o.LastEvent.Status, a.EventStatus)
+		v.lose("order %s has the status %s, its appointment %q", o.ID, o.LastEvent.Status, a.EventStatus)
 	}
 }
 
@@ -217,8 +217,8 @@ type booking struct {
 	start                            time.Time
 }
 
-// capacity is how many appointments a time has: of a phlebotomist, and at a
-// service center.
+// capacity counts the appointments of a time: of a phlebotomist, and at a service
+// center.
 func (b booking) capacity() int {
 	if b.site == "" {
 		return 2
@@ -266,7 +266,7 @@ func (c *clinic) verifyNetwork(bookings []booking, v *verdict) {
 		}
 		a, there := c.final[b.order]
 		if !there || a.EventStatus == cancelled || a.ProviderID != b.id {
-			v.lose("network: booking %s of order %s is held for nobody; the appointment is %q of %s", b.id, b.order, a.EventStatus, a.ProviderID)
+			v.lose("network: booking %s of order %s is held without an appointment; the appointment is %q of %s", b.id, b.order, a.EventStatus, a.ProviderID)
 		}
 		place := booking{provider: b.provider, site: b.site, start: b.start}
 		if full[place]++; b.state == booked && full[place] > b.capacity() {

@@ -44,9 +44,8 @@ func (c *clinic) begin(ctx context.Context, t *trial, key, method string) (*visi
 	})
 }
 
-// lead is what happens to one order. Some appointments are held until the
-// requisition comes; some are moved, called off and booked again; some take
-// place.
+// lead plays one order. Some appointments are reserved until the requisition comes;
+// some are moved, cancelled and booked again; some take place.
 func (c *clinic) lead(ctx context.Context, t *trial, v *visit) error {
 	steps := []func(context.Context, *trial, *visit) error{c.requisition, c.book}
 	if rand.IntN(3) == 0 { //nolint:gosec // any will do
@@ -94,7 +93,7 @@ func (c *clinic) requisition(ctx context.Context, _ *trial, v *visit) error {
 			return nil
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("order %s stands at %s, %v after its requisition", v.order, o.LastEvent.Status, settleFor)
+			return fmt.Errorf("order %s has the status %s, %v after its requisition", v.order, o.LastEvent.Status, settleFor)
 		}
 		select {
 		case <-time.After(20 * time.Millisecond):
@@ -145,8 +144,8 @@ func (c *clinic) book(ctx context.Context, t *trial, v *visit) error {
 	}
 }
 
-// move takes another slot in place of the one that is booked. There is no key
-// for that: an attempt that follows a lost one is told so.
+// move replaces the booked slot with another one. There is no key for that: an attempt
+// after a lost one gets a refusal.
 func (c *clinic) move(ctx context.Context, t *trial, v *visit) error {
 	if v.asked {
 		return nil // there is no time to move

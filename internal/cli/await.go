@@ -31,7 +31,7 @@ func outcome(what, status, reason string) error {
 	return fault.Newf(fault.Internal, "the %s failed: %s", what, reason)
 }
 
-// step is how far some work is.
+// step holds the progress of some work.
 type step struct {
 	done, total int64
 	note        string

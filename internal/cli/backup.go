@@ -22,7 +22,7 @@ import (
 // is no backup.
 const manifestFile = "backup.json"
 
-// manifest is what a backup says of itself.
+// manifest describes a backup, in the backup.
 type manifest struct {
 	Path      string    `json:"path,omitempty"`
 	MadeAt    time.Time `json:"made_at"`
@@ -50,15 +50,15 @@ func (s *shell) backupCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "backup FOLDER", Short: "copy the embedded database, also while serving",
 		Long: `Copy the embedded database to a new folder, also while hale serve runs. The copy
-is consistent: it is the database of one moment, with every upload that was
-answered. One that was still arriving begins anew.
+is the database at one moment, with every acknowledged upload. An upload that was
+still arriving starts again.
 
-Personal data in it is sealed, and the root key is not part of it unless
---with-root-key says so. Keep the two in different places: with both, anybody
-can read everything; without the key, nobody ever can.
+Personal data in it is sealed. It contains the root key only with
+--with-root-key. Keep the two in different places: with both, all data can be
+read; without the key, none.
 
-Inside the data folder, which may be all that a container has, backups go below
-its folder backups; later backups leave that out.
+Inside the data folder, which may be the only storage of a container, backups go
+below its folder backups. Later backups leave that folder out.
 
 PostgreSQL is backed up with its own tools, such as pg_dump.`,
 		Example: examples("hale backup /backups/hale-$(date +%F)", "hale backup /data/backups/$(date +%F)", "hale backup ./copy --data /var/lib/hale -o json"),
@@ -208,7 +208,7 @@ func (s *shell) backupDatabase(ctx context.Context, cfg *config.Config, target s
 	return schema, err
 }
 
-// watchSize moves a meter while somebody else writes a file.
+// watchSize moves a progress bar while another process writes a file.
 func watchSize(ctx context.Context, path string, total int64, meter *progress.Meter) {
 	ticker := time.NewTicker(250 * time.Millisecond)
 	defer ticker.Stop()

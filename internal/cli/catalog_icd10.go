@@ -21,7 +21,7 @@ import (
 
 var listView = view{columns: []column{{"list", "list"}, {"edition", "edition"}, {"entries", "entries"}}}
 
-// importedList is what such a command reports.
+// importedList holds the output of an import of a list.
 type importedList struct {
 	List    string `json:"list"`
 	Edition string `json:"edition"`

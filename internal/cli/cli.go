@@ -14,7 +14,7 @@ import (
 	"golang.org/x/term"
 )
 
-// shell is what a command runs in: its streams, its environment, its clock.
+// shell holds the environment of a command: streams, variables, clock.
 type shell struct {
 	in        io.Reader
 	out       io.Writer // results

@@ -42,7 +42,7 @@ func TestANewerDatabaseIsRefused(t *testing.T) {
 		}
 		const want = "the database has schema 9999"
 		if err := mustBeMigrated(ctx, db); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("a command goes on: %v", err)
+			t.Errorf("a command continues: %v", err)
 		}
 		if f := examineMigrations(ctx, db); f.Verdict != broken || !strings.Contains(f.Detail, want) {
 			t.Errorf("the doctor says %+v", f)

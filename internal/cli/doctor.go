@@ -14,11 +14,11 @@ import (
 // Verdicts of a finding.
 const (
 	good   = "ok"
-	unwell = "warning" // works, but somebody should know
+	unwell = "warning" // works, but needs attention
 	broken = "broken"  // hale serve fails, or loses something
 )
 
-// finding is what the doctor says about one thing.
+// finding holds the doctor's verdict about one thing.
 type finding struct {
 	Check   string `json:"check"`
 	Verdict string `json:"verdict"`
@@ -71,8 +71,8 @@ func isOrAre(n int, word string) string {
 	return fmt.Sprintf("%d %ss are", n, word)
 }
 
-// examine makes every finding, in the order in which a server would stumble.
-// What may have to wait for somebody else is examined side by side.
+// examine makes every finding, in the order in which a server would fail. Checks that
+// may wait for another process run side by side.
 func (s *shell) examine(ctx context.Context, cfg *config.Config, deep bool) []finding {
 	findings := []finding{
 		s.examineVariables(),

@@ -25,8 +25,7 @@ func (s *shell) examineVariables() finding {
 	return finding{Check: "settings", Verdict: good, Detail: "readable, none unknown"}
 }
 
-// probeSize is what the doctor writes to see whether the disk takes anything, in
-// bytes.
+// probeSize is the number of bytes that the doctor writes to test the disk.
 const probeSize = 64 << 10
 
 func examineFolder(cfg *config.Config) finding {

@@ -56,7 +56,7 @@ func (s *shell) examineDatabase(ctx context.Context, cfg *config.Config, deep bo
 	return findings
 }
 
-// lockWait is how long the doctor waits for the write lock: longer than any
+// lockWait is the time that the doctor waits for the write lock: longer than any
 // transaction of a healthy service.
 const lockWait = 2 * time.Second
 
@@ -77,7 +77,7 @@ func examineWriting(ctx context.Context, db *store.DB, readable finding) finding
 	case ctx.Err() != nil, store.IsLocked(err):
 		return finding{
 			"database", broken, fmt.Sprintf("the write lock is held by another process, for more than %s by now", lockWait),
-			"find what has the database open" + holders(db.Path()) + " and end its transaction; reads go on",
+			"find what has the database open" + holders(db.Path()) + " and end its transaction; reads continue",
 		}
 	case err != nil && err.Error() != errUndo.Error():
 		return finding{"database", broken, "cannot be written: " + err.Error(), unwritten}
@@ -87,7 +87,8 @@ func examineWriting(ctx context.Context, db *store.DB, readable finding) finding
 
 const unwritten = "is the disk full or mounted read-only, may this user write?"
 
-// holders is how to find who has a file open; nothing for a server.
+// holders returns a command that lists the processes with an open file; empty for a
+// server.
 func holders(path string) string {
 	if path == "" {
 		return ""

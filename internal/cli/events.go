@@ -17,9 +17,8 @@ import (
 func (s *shell) eventsCommand() *cobra.Command {
 	return s.calls(noun(&cobra.Command{
 		Use: "events", Short: "read the feed of events",
-		Long: `Read the feed of events. A team's events are numbered 1, 2, 3, … without a gap, so
-that a reader who goes on from the last number it has can prove that it missed
-nothing.`,
+		Long: `Read the event feed. A team's events have the numbers 1, 2, 3, … without a gap. A
+reader that continues from its last number can prove that it missed nothing.`,
 		Example: examples("hale events list --after 0", "hale events tail", "hale events types"),
 	}, s.eventsList(), s.eventsTail(), s.eventsTypes()))
 }

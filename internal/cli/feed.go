@@ -15,7 +15,7 @@ import (
 // feedPage is a part of GET /v2/events.
 type feedPage struct {
 	Events  []feedEvent `json:"events"`
-	Next    int64       `json:"next_after"` // where to go on
+	Next    int64       `json:"next_after"` // where to resume
 	NextID  string      `json:"next_after_id"`
 	Last    int64       `json:"last"` // number of the newest event
 	HasMore bool        `json:"has_more"`
@@ -37,12 +37,12 @@ type feedEvent struct {
 type feed struct {
 	server *client.Client
 	types  []string
-	// away is told each time the server cannot be reached; the feed tries again.
+	// away is called each time the server cannot be reached; the feed retries.
 	away func(error)
 }
 
-// pollWait is how long one request waits for an event. It stays below the
-// idle timeouts of common proxies.
+// pollWait is the time that one request waits for an event. It stays below the idle
+// timeouts of common proxies.
 const pollWait = 25 * time.Second
 
 // page reads what follows the event numbered after, waiting for it when there is

@@ -38,9 +38,9 @@ func writeDurably(path string, content []byte) error {
 	return errors.Join(err, f.Sync(), f.Close(), store.SyncFolder(filepath.Dir(path)))
 }
 
-// ownByFolder gives entries of a data folder, which root made, to the owner of
-// the folder: the service may be somebody else, and must open them. Nothing
-// outside of the folder is touched, whatever links are in it.
+// ownByFolder gives the entries of a data folder that root made to the owner of the
+// folder: the service may run as another user, and must open them. It touches nothing
+// outside of the folder, whatever links are in it.
 func ownByFolder(data string, names ...string) error {
 	if os.Geteuid() != 0 {
 		return nil

@@ -20,7 +20,7 @@ import (
 	"hale/internal/wearables/imports"
 )
 
-// importOrder is what an import command was asked to do.
+// importOrder holds the options of an import command.
 type importOrder struct {
 	kind        string // empty lets the server recognise it
 	user        string
@@ -32,12 +32,12 @@ func (s *shell) importCommand() *cobra.Command {
 	c := s.calls(s.importVerb(&cobra.Command{
 		Use: "import FILE", Short: "import an export of health data",
 		Long: `Import a file of health data for a user: an export, such as the export.zip of
-Apple Health, or a recording of a device, such as a FIT, TCX or GPX file. The
-kind is recognised by the content; a sub-command names it.
+Apple Health, or a recording, such as a FIT, TCX or GPX file. Hale recognizes the
+kind by the content; a sub-command names it.
 
-The file streams to the server, which answers once it is safely there, and then
-works on it by itself: Ctrl-C, or a restart of the server, no longer stops it.
-The same file may be imported again: what is there already is left as it is.`,
+The file streams to the server, which answers when it is on disk. Ctrl-C, or a
+restart of the server, does not stop the import after that. Importing a file
+again is harmless: unchanged data stays as it is.`,
 		Example: examples(
 			"hale import export.zip --user anna",
 			"hale import morning-run.fit --user anna",
@@ -78,7 +78,7 @@ func (s *shell) importVerb(c *cobra.Command, kind string) *cobra.Command {
 	return c
 }
 
-// importState is what the command reads of an import.
+// importState holds the fields of an import that the command reads.
 type importState struct {
 	ID       string `json:"id"`
 	Status   string `json:"status"`
@@ -198,9 +198,8 @@ func (s *shell) upload(ctx context.Context, file *os.File, size int64, user stri
 	return body, err
 }
 
-// awaitImport follows the work on an upload and reports what became of it.
-// Records are what a person counts, bytes are what the share and the time left
-// are made of.
+// awaitImport follows the import of an upload and reports its outcome. Records are the
+// count for a person; the share and the time left come from bytes.
 func (s *shell) awaitImport(ctx context.Context, path, id string) error {
 	var state importState
 	body, err := s.await(ctx, path, waitedFor{label: "import", unit: progress.Bytes, read: func(body []byte) (step, error) {
@@ -216,7 +215,7 @@ func (s *shell) awaitImport(ctx context.Context, path, id string) error {
 		return step{done: p.Done, total: p.Total, note: note, over: over(state.Status), ok: state.Status == succeeded}, nil
 	}})
 	if errors.Is(err, context.Canceled) {
-		return withHint(errInterrupted, "the import itself goes on: hale jobs wait %s follows it, hale jobs cancel %s stops it", id, id)
+		return withHint(errInterrupted, "the import itself continues: hale jobs wait %s follows it, hale jobs cancel %s stops it", id, id)
 	}
 	if err != nil {
 		return err
@@ -232,7 +231,7 @@ func (s *shell) awaitImport(ctx context.Context, path, id string) error {
 	return outcome("import", state.Status, state.Error)
 }
 
-// mostLeft is how many types of records that were left out are told.
+// mostLeft limits how many left-out types of records are printed.
 const mostLeft = 12
 
 // sayLeft tells people what was left out and why, the commonest first; programs
@@ -278,7 +277,7 @@ func (s *shell) sayRejected(state *importState) {
 	}
 }
 
-// left is how many records of a type were left out.
+// left counts the left-out records of a type.
 func (s *importState) left(name string) int64 {
 	t := s.Report.Types[name]
 	return t.Read - t.Mapped - t.Copies
@@ -287,7 +286,7 @@ func (s *importState) left(name string) int64 {
 // leftReason is a reason in words.
 func leftReason(word string) string {
 	if word == "skipped" {
-		return "no home"
+		return "no matching resource"
 	}
 	return strings.ReplaceAll(word, "_", " ")
 }

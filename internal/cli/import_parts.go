@@ -22,10 +22,10 @@ import (
 // goes in parts, so that a line that breaks costs what was on it and no more.
 const wholeAtOnce = 8 << 20
 
-// patience is how long an upload waits for a server that does not answer.
+// patience is the time that an upload waits for a server that does not answer.
 const patience = 5 * time.Minute
 
-// uploadState is what the command reads of an upload in parts.
+// uploadState holds the fields of an upload in parts that the command reads.
 type uploadState struct {
 	ID     string          `json:"id"`
 	Offset int64           `json:"offset"`
@@ -45,8 +45,8 @@ type parts struct {
 	stuck  time.Duration // without anything that arrived
 }
 
-// uploadInParts sends a file and goes on by itself where the line broke. The
-// same command again goes on as well: the server knows the file by its digest.
+// uploadInParts sends a file and resumes by itself after a broken connection. The same
+// command resumes as well: the server knows the file by its digest.
 func (s *shell) uploadInParts(ctx context.Context, server *client.Client, file *os.File, size int64, user string, order importOrder) (json.RawMessage, error) {
 	digest := sha256.New()
 	if _, err := io.Copy(digest, file); err != nil {
@@ -69,12 +69,12 @@ func (s *shell) uploadInParts(ctx context.Context, server *client.Client, file *
 		meter: progress.Start(s.err, progress.Options{Label: "upload", Unit: progress.Bytes, Total: size, Terminal: s.terminal}),
 	}
 	if state.Offset > 0 {
-		s.sayDone("going on with the upload that broke off at %d of %d bytes", state.Offset, size)
+		s.sayDone("resuming the upload that broke off at %d of %d bytes", state.Offset, size)
 	}
 	made, err := p.run(ctx, state)
 	p.meter.Finish(err == nil)
 	if errors.Is(err, context.Canceled) {
-		return nil, withHint(errInterrupted, "nothing was imported; the same command goes on where it was")
+		return nil, withHint(errInterrupted, "nothing was imported; the same command resumes the upload")
 	}
 	return made, err
 }
@@ -94,7 +94,7 @@ func (p *parts) run(ctx context.Context, state uploadState) (json.RawMessage, er
 		if next.Offset == state.Offset && !next.whole() {
 			p.stuck += pauseBetween
 			if p.stuck > patience {
-				return nil, withHint(fault.New(fault.Unavailable, "no part of the upload arrives"), "the same command goes on where it was")
+				return nil, withHint(fault.New(fault.Unavailable, "no part of the upload arrives"), "the same command resumes the upload")
 			}
 			if err := sleep(ctx, pauseBetween); err != nil {
 				return nil, err
@@ -111,7 +111,7 @@ func (p *parts) run(ctx context.Context, state uploadState) (json.RawMessage, er
 // the server knows better than we where the upload is.
 func again(err error) bool { return fault.Is(err, fault.Unavailable) || fault.Is(err, fault.Conflict) }
 
-// pauseBetween is how long to wait before a part or a question is sent again.
+// pauseBetween is the time before a part or a question is sent again.
 const pauseBetween = 300 * time.Millisecond
 
 // where asks until the server answers where the upload is.
@@ -124,7 +124,7 @@ func (p *parts) where(ctx context.Context, cause error) (state uploadState, err 
 			return state, err
 		}
 	}
-	return state, withHint(cause, "the same command goes on where it was")
+	return state, withHint(cause, "the same command resumes the upload")
 }
 
 // send sends everything behind an offset.

@@ -84,8 +84,8 @@ func TestImportUploadsFollowsAndReports(t *testing.T) {
 	}
 }
 
-// What was not stored is told with its reasons, and a file that was cut is never
-// passed over in silence.
+// The report lists data that was not stored with its reasons, and always says that a
+// file was truncated.
 func TestImportTellsWhatIsMissing(t *testing.T) {
 	server := importServer(t, func(*http.Request) {}, `{"id":"i-1","status":"succeeded","rejected":5,"skipped":2,"report":{"truncated":true,
 		"types":{"device":{"read":5,"mapped":1,"copies":2,"skipped":2}},"first_skipped":{"device":{"record":3,"reason":"skipped"}},
@@ -102,7 +102,7 @@ func TestImportTellsWhatIsMissing(t *testing.T) {
 		"truncated: the file ends in the middle; what came before was kept\n",
 		"rejected: 4 of heartrate (implausible value, first at 2021-04-24T20:31:37Z of source type watch)\n" +
 			"rejected: 1 of profile (bad document)\n",
-		"left out: 2 of device (no home, first number 3 of its type)\n",
+		"left out: 2 of device (no matching resource, first number 3 of its type)\n",
 	} {
 		if !strings.Contains(term.err.String(), want) {
 			t.Errorf("%q is not said:\n%s", want, &term.err)
@@ -133,7 +133,7 @@ func TestCtrlC(t *testing.T) {
 		hint string
 	}{
 		{"during the upload", "POST", "hint: nothing was imported; the same command starts again"},
-		{"during the work", "GET", "hint: the import itself goes on: hale jobs wait i-1 follows it"},
+		{"during the work", "GET", "hint: the import itself continues: hale jobs wait i-1 follows it"},
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {

@@ -54,7 +54,7 @@ var (
 		column{"started", "started_at"}, column{"finished", "finished_at"}, column{"cancelable", "cancelable"}, column{"error", "error"})}
 )
 
-// jobState is what the commands read of a job.
+// jobState holds the fields of a job that the commands read.
 type jobState struct {
 	Status     string `json:"status"`
 	Error      string `json:"error"`
@@ -105,9 +105,9 @@ func (s *shell) jobsCancel() *cobra.Command {
 	var dryRun bool
 	c := &cobra.Command{
 		Use: "cancel JOB", Short: "stop a job; what it did stays",
-		Long: `Stop a job; what it did stays. An import, a replay and a renormalising can be
-canceled. What finishes something that was decided before cannot, such as the
-erasure of a deleted user or the placing of an order.`,
+		Long: `Stop a job; its results so far stay. Imports, replays and reprocessing can be
+canceled. Jobs that complete an earlier decision cannot, such as the erasure of a
+deleted user or the placing of an order.`,
 		Example: examples("hale jobs cancel 0198…", "hale jobs cancel 0198… --dry-run"),
 		Args:    takes("JOB"),
 		RunE: func(c *cobra.Command, args []string) error {

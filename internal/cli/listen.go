@@ -32,14 +32,13 @@ func (s *shell) listenCommand() *cobra.Command {
 	c := s.calls(&cobra.Command{
 		Use: "listen", Short: "forward events to a receiver on this machine",
 		Long: `Forward events to a receiver on this machine, signed and with the headers of a real
-webhook. It reads the feed of events, so the server needs no way to reach you.
+webhook. It reads the event feed, so the server does not need to reach you.
 
-It begins with the next event, or after the number given by --after, and goes on
-until Ctrl-C. Every event is posted once; the line printed for it says what the
-receiver answered.
+It starts with the next event, or after the number given by --after, and runs
+until Ctrl-C. Every event is posted once; its line shows the receiver's answer.
 
-The signing secret follows from the API key: it is the same each time and nobody
-without the key can make it. --print-secret prints it for the receiver.`,
+The signing secret is derived from the API key and stays the same. --print-secret
+prints it for the receiver.`,
 		Example: examples(
 			"hale listen --forward-to http://127.0.0.1:9000/hook",
 			"hale listen --forward-to http://127.0.0.1:9000/hook --types daily.data.sleep.created --after 0",
@@ -152,7 +151,7 @@ func (l *listener) forward(ctx context.Context, e feedEvent) error {
 	}
 	began := l.s.now()
 	status, err := l.post(ctx, e)
-	if status == 0 && ctx.Err() != nil { // interrupted: nobody knows what came of it
+	if status == 0 && ctx.Err() != nil { // interrupted: the outcome is unknown
 		return ctx.Err()
 	}
 	l.next = e.Seq
@@ -212,15 +211,15 @@ func (l *listener) print(line forwarded) error {
 	return nil
 }
 
-// sum says how it went and how to go on.
+// sum prints the totals and how to resume.
 func (l *listener) sum() {
 	if l.sent+l.refused > 0 {
-		l.s.say("%s forwarded, %s refused; --after %d goes on from here",
+		l.s.say("%s forwarded, %s refused; --after %d continues from here",
 			progress.Count(int64(l.sent)), progress.Count(int64(l.refused)), l.next)
 	}
 }
 
-// reason is why no answer came, in a few words and without the address.
+// reason says in a few words, without the address, why no answer came.
 func reason(err error) error {
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {

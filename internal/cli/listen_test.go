@@ -100,7 +100,7 @@ func TestListenForwardsSignedEvents(t *testing.T) {
 	if len(lines) < 2 || lines[0].Status != 200 || lines[1].Error != "its user is erased" {
 		t.Errorf("lines %+v", lines)
 	}
-	for _, want := range []string{"service unavailable; trying again", "--after 6 goes on from here"} {
+	for _, want := range []string{"service unavailable; trying again", "--after 6 continues from here"} {
 		if !strings.Contains(term.err.String(), want) {
 			t.Errorf("talk lacks %q: %s", want, &term.err)
 		}

@@ -6,9 +6,9 @@ import (
 	"syscall"
 )
 
-// notify tells systemd about this service (Type=notify) through the socket
-// that it names; elsewhere there is none and nothing happens. A failure is of
-// no interest to anybody but systemd, which then times out and says so.
+// notify tells systemd about this service (Type=notify) through the socket that it
+// names. Without one nothing happens. It ignores failures: systemd then times out and
+// reports them.
 func (s *shell) notify(state string) {
 	path, ok := s.lookupEnv("NOTIFY_SOCKET")
 	if !ok || path == "" {

@@ -27,10 +27,9 @@ func (s *shell) outboxCommand() *cobra.Command {
 	var user, order, channel, state string
 	var limit int
 	c := &cobra.Command{
-		Use: "outbox", Short: "what patients are told by SMS and e-mail",
-		Long: `What patients are told by SMS and e-mail, newest first. In a sandbox team nothing
-is sent: messages end here. Reminders that are planned are scheduled until their
-time.`,
+		Use: "outbox", Short: "list messages to patients by SMS and e-mail",
+		Long: `List messages to patients by SMS and e-mail, newest first. A sandbox team sends
+nothing: its messages stay here. Planned reminders are scheduled until their time.`,
 		Example: examples("hale outbox", "hale outbox --user anna --state scheduled", "hale outbox --order 0198… -o json"),
 		Args:    takes(),
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -17,12 +17,12 @@ import (
 func (s *shell) pscCommand() *cobra.Command {
 	c := noun(&cobra.Command{
 		Use: "psc", Short: "where samples are drawn: service centers and phlebotomists",
-		Long: `Load where samples are drawn: the patient service centers of labs, and the ZIP
-codes that phlebotomists visit. The commands work on the database itself, also
-while hale serve runs, and need no API key; running servers see a change at once.
+		Long: `Import the patient service centers of labs, and the ZIP codes that phlebotomists
+visit. The commands work on the database itself, also while hale serve runs, and
+need no API key. Running servers see a change at once.
 
-A team sees its own list of a lab's centers where it has one (--team), else
-everybody's; in sandbox, where there is neither, centers that are made up.`,
+A team sees its own list of a lab's centers (--team), otherwise the list of all
+teams. In the sandbox, without either, it sees invented centers.`,
 		Example: examples("hale psc import centers.csv --lab labcorp --full", "hale psc import-coverage visits.csv",
 			"hale psc list", "hale psc sample --lab quest > example.csv"),
 	}, s.pscImport(), s.pscImportCoverage(), s.pscList(), s.pscRemove(), s.pscSample())
@@ -30,7 +30,7 @@ everybody's; in sandbox, where there is neither, centers that are made up.`,
 	return c
 }
 
-// pscOrder is what an import of places was asked to do.
+// pscOrder holds the options of an import of places.
 type pscOrder struct {
 	lab    string
 	team   string
@@ -151,7 +151,7 @@ func importPlaces[T any](s *shell, c *cobra.Command, path string, o pscOrder, re
 	})
 }
 
-// ownerOf is whose list is meant.
+// ownerOf returns the owner of the list.
 func ownerOf(ctx context.Context, db *store.DB, team string) (teams.ID, error) {
 	if team == "" {
 		return places.Everybody, nil

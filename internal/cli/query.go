@@ -19,7 +19,7 @@ import (
 	"hale/internal/cli/client"
 )
 
-// question is what `hale query` was asked.
+// question holds the options of `hale query`.
 type question struct {
 	data         string
 	past, anchor string
@@ -30,10 +30,9 @@ func (s *shell) queryCommand() *cobra.Command {
 	var q question
 	c := s.calls(&cobra.Command{
 		Use: "query USER", Short: "ask about a user's wearable data: sums, means, groups",
-		Long: `Ask about a user's wearable data. What is asked stands in -d: a query (select,
-group_by, where, align) for the time that --past and --anchor say, or a whole
-request with its timeframe and several queries, as the API takes it.
-docs/aggregation.md has the words.`,
+		Long: `Query a user's wearable data. -d has a query (select, group_by, where, align) for
+the time of --past and --anchor, or a whole request with a timeframe and several
+queries, as in the API. docs/aggregation.md describes queries.`,
 		Example: examples(
 			`hale query anna --past 7d -d '{"select":[{"func":"sum","arg":{"timeseries":"steps","field":"value"}}]}'`,
 			"hale query anna -d @sleep.json -o json",

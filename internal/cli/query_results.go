@@ -41,7 +41,7 @@ func (t *table) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// rows is how many rows there are.
+// rows counts the rows.
 func (t *table) rows() int {
 	if len(t.columns) == 0 {
 		return 0

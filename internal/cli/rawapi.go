@@ -19,7 +19,7 @@ import (
 	"hale/internal/cli/client"
 )
 
-// rawCall is what `hale api` was asked to send.
+// rawCall holds the request of `hale api`.
 type rawCall struct {
 	data    string
 	query   []string
@@ -79,8 +79,8 @@ func (s *shell) rawCall(c *cobra.Command, r rawCall, args []string) error {
 	return s.plainRefusal(client.Refusal(answer, body))
 }
 
-// plainRefusal is the error of an answer that stands on the screen already: in
-// the API's words, since the request was.
+// plainRefusal is the error of an answer that is already printed, in the API's words,
+// because the request was raw too.
 func (s *shell) plainRefusal(err error) error {
 	var refused *client.Error
 	if !errors.As(err, &refused) {
@@ -157,7 +157,7 @@ func readData(data string, in io.Reader) ([]byte, error) {
 	return []byte(data), nil
 }
 
-// printBody indents JSON for people and leaves all else alone.
+// printBody indents JSON for people and leaves other text unchanged.
 func (s *shell) printBody(body []byte) {
 	var out bytes.Buffer
 	var err error

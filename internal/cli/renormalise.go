@@ -26,12 +26,11 @@ func (s *shell) renormaliseCommand() *cobra.Command {
 	var noWait bool
 	c := s.calls(&cobra.Command{
 		Use: "renormalise", Short: "read what came in again with today's mapping",
-		Long: `Read everything that phones pushed and people uploaded again, with today's
-mapping, and change what comes out differently. What is the same stays as it is
-and is announced to nobody; what differs is updated, with an event for it.
+		Long: `Reprocess stored payloads with the current mapping. Changed values are updated,
+with an event. Unchanged values send no event.
 
-Without --every only users with something that an older mapping read are looked
-at. --dry-run tells what would change and changes nothing.`,
+Without --every only users with payloads of an older mapping are processed.
+--dry-run lists the changes without making them.`,
 		Example: examples(
 			"hale renormalise --dry-run",
 			"hale renormalise",
@@ -70,7 +69,7 @@ at. --dry-run tells what would change and changes nothing.`,
 	return c
 }
 
-// renormaliseState is what the command reads of a run.
+// renormaliseState holds the fields of a run that the command reads.
 type renormaliseState struct {
 	ID     string `json:"id"`
 	Status string `json:"status"`
@@ -114,7 +113,7 @@ func (s *shell) awaitRenormalise(ctx context.Context, id string) error {
 		return step{done: state.Done, total: state.Total, note: "users", over: over(state.Status), ok: state.Status == succeeded}, nil
 	}})
 	if errors.Is(err, context.Canceled) {
-		return withHint(errInterrupted, "the work goes on: hale jobs wait %s follows it, hale jobs cancel %s stops it", id, id)
+		return withHint(errInterrupted, "the work continues: hale jobs wait %s follows it, hale jobs cancel %s stops it", id, id)
 	}
 	if err != nil {
 		return err

@@ -22,15 +22,15 @@ func (s *shell) restoreCommand() *cobra.Command {
 	var force, dryRun bool
 	c := &cobra.Command{
 		Use: "restore FOLDER", Short: "put a backup into the data folder",
-		Long: `Put a backup into the data folder and check it: every page of the database, its
-migrations, and whether the root key opens what is sealed.
+		Long: `Check a backup and put it into the data folder. It checks every page of the
+database, its migrations, and that the root key opens the sealed data.
 
-The data folder must be empty but for backups in it; with --force what is there
-is set aside in a folder before-restore-… inside of it, and nothing is deleted.
-It is refused while hale serve uses the folder. --dry-run makes the same checks,
-on a copy that it removes again, also while hale serve runs.
+The data folder must be empty except for backups. --force sets existing data
+aside in a folder before-restore-… inside of it; nothing is deleted. A restore is
+refused while hale serve uses the folder. --dry-run makes the same checks on a
+temporary copy, also while hale serve runs.
 
-What root restores belongs to the owner of the data folder.`,
+Files that root restores belong to the owner of the data folder.`,
 		Example: examples(
 			"hale restore /backups/hale-2026-03-01",
 			"hale restore ./copy --data /var/lib/hale --force",
@@ -100,8 +100,8 @@ func readManifest(folder string) (manifest, error) {
 // dry runs begin with it.
 const stagingFolder = ".restoring"
 
-// setAsidePrefix begins the names of folders that a restore made of what was
-// there before.
+// setAsidePrefix begins the names of folders that a restore created for the previous
+// data.
 const setAsidePrefix = "before-restore-"
 
 // besides reports that an entry of a data folder is not part of what it holds:
@@ -266,9 +266,9 @@ func (s *shell) checkRestored(ctx context.Context, cfg *config.Config, staging s
 	return true, nil
 }
 
-// swap sets aside what was there and puts the staged files in its place. The
-// database comes last: without it the folder is nobody's data yet. When
-// something cannot be moved, everything is where it was.
+// swap sets the previous data aside and puts the staged files in its place. The
+// database comes last: without it the folder has no owner yet. If a file cannot be
+// moved, everything stays where it was.
 func (s *shell) swap(data, staging string, before []string) error {
 	staged, err := stagedEntries(staging)
 	if err != nil {

@@ -179,13 +179,13 @@ func allBelongTo(t *testing.T, folder string, who uint32) (seen int) {
 	return seen
 }
 
-// Whatever cannot be moved, everything is where it was.
+// If any file cannot be moved, everything stays where it was.
 func TestASwapThatFailsChangesNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		before []string
 	}{
 		"what was there cannot be set aside": {[]string{store.FileName, "gone"}},
-		"the new cannot take its place":      {[]string{store.FileName}}, // imports, which nobody sets aside, holds the place
+		"the new cannot take its place":      {[]string{store.FileName}}, // imports, which no restore sets aside, occupies the place
 	} {
 		t.Run(name, func(t *testing.T) {
 			data := t.TempDir()

@@ -20,10 +20,10 @@ import (
 func (s *shell) resultsCommand() *cobra.Command {
 	review := noun(&cobra.Command{
 		Use: "review", Short: "decide about results that fit no order",
-		Long: `Decide about results that fit no order and wait for those who run the service:
-the results of teams that do not decide themselves, and those of which a team was
-unsure. See docs/unmatched-results.md. The commands work on the database itself,
-also while hale serve runs. list names nobody; show says whom the report is about.`,
+		Long: `Decide about results without an order that wait for an operator: results of teams
+without a queue, and those of which a team was unsure. See
+docs/unmatched-results.md. The commands work on the database itself, also while
+hale serve runs. list prints no names; show names the person on the report.`,
 		Example: examples("hale results review list", "hale results review show RESULT", "hale results review accept RESULT --order ORDER",
 			"hale results review reject RESULT --note 'not one of ours'"),
 	}, s.reviewList(), s.reviewShow(), s.reviewAccept(), s.reviewReject(), s.reviewReturn())
@@ -36,7 +36,7 @@ also while hale serve runs. list names nobody; show says whom the report is abou
 	return c
 }
 
-// reviewLine is a result in the queue; it names nobody.
+// reviewLine is a result in the queue, without names.
 type reviewLine struct {
 	ID         matching.ID       `json:"result_id"`
 	Team       teams.ID          `json:"team_id"`

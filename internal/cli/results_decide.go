@@ -56,7 +56,7 @@ made again; the order that has the result then is printed.`,
 func (s *shell) reviewReject() *cobra.Command {
 	var note string
 	c := &cobra.Command{
-		Use: "reject RESULT", Short: "decide that it is nobody's; its data is destroyed after 90 days",
+		Use: "reject RESULT", Short: "reject a result; its data is destroyed after 90 days",
 		Example: examples("hale results review reject RESULT --note 'a sample of the lab itself'"),
 		Args:    takes("RESULT"),
 		RunE: func(c *cobra.Command, args []string) error {

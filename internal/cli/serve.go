@@ -20,13 +20,13 @@ import (
 func (s *shell) serveCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "serve", Short: "run the service: API, portal, workers",
-		Long: `Run the whole service: API, portal, workers. It makes its data folder, brings
-the database up to date and, when there is no team yet, makes a first team and
-an API key, which it prints once.
+		Long: `Run the whole service: API, portal and workers. It creates its data folder and
+migrates the database. If there is no team yet, it creates one with an API key,
+and prints the key once.
 
-SIGTERM or Ctrl-C stops it: it takes no new requests, finishes what it has for
-at most --shutdown-drain, and loses nothing that was acknowledged. A second
-signal ends it at once, which loses nothing either.`,
+SIGTERM or Ctrl-C stops it. It refuses new requests and finishes running ones for
+at most --shutdown-drain. A second signal ends it at once. Neither loses an
+acknowledged change.`,
 		Example: examples(
 			"hale serve",
 			"hale serve --listen :8080 --data /var/lib/hale --environment production",

@@ -11,7 +11,7 @@ import (
 	"hale/internal/cli/client"
 )
 
-// serverFlags say which running server a command calls and as whom.
+// serverFlags name the server that a command calls and its key.
 type serverFlags struct {
 	url, key, header string
 }

@@ -11,7 +11,7 @@ import (
 	"hale/internal/platform/config"
 )
 
-// storageSettings are what a command needs that works on the database itself.
+// storageSettings are the settings of commands that work on the database itself.
 var storageSettings = []string{"data", "database", "root-key"}
 
 // addSettings gives a command the flags of settings, all of them when none is

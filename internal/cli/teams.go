@@ -17,7 +17,7 @@ import (
 func (s *shell) teamsCommand() *cobra.Command {
 	c := noun(&cobra.Command{
 		Use: "teams", Short: "make and list teams",
-		Long: `Make and list teams. A team owns its users, keys, events and everything else. The
+		Long: `Create and list teams. A team owns its users, keys, events and all other data. The
 commands work on the database itself, also while hale serve runs, and need no
 API key.`,
 		Example: examples("hale teams list", `hale teams create "Acme Health"`),

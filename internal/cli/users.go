@@ -80,8 +80,8 @@ func (s *shell) usersGet() *cobra.Command {
 	}
 }
 
-// findUser finds a user by user_id or client_user_id. Text that looks like a
-// user_id may be somebody's client_user_id all the same.
+// findUser finds a user by user_id or client_user_id. Text that looks like a user_id
+// may also be a client_user_id.
 func (s *shell) findUser(ctx context.Context, name string) (body json.RawMessage, id string, err error) {
 	err = fault.New(fault.NotFound, "no such user")
 	if _, notID := uuid.Parse(name); notID == nil {

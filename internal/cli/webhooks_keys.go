@@ -9,8 +9,7 @@ import (
 	"hale/internal/platform/config"
 )
 
-// What goes along with every post of an endpoint: custom headers and the
-// signature.
+// These commands change the custom headers and the signature of an endpoint's posts.
 
 var headersView = view{columns: []column{{"shown", "headers"}, {"not shown", "sensitive"}}}
 

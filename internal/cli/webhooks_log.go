@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// What became of events at an endpoint.
+// These commands list the deliveries and attempts of an endpoint.
 
 var deliveryColumns = []column{
 	{"number", "seq"},

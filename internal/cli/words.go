@@ -17,8 +17,8 @@ import (
 	"hale/internal/platform/ids"
 )
 
-// What errors say to people: in the words of the command line, and without those
-// of the code or of the API's fields.
+// These functions turn errors into texts for people: in the words of the command line,
+// without those of the code or of the API's fields.
 
 // plainly is an error that speaks for itself; its cause decides the exit code.
 type plainly struct {
@@ -34,7 +34,7 @@ func sayingf(err error, format string, args ...any) error {
 	return &plainly{err, fmt.Sprintf(format, args...)}
 }
 
-// textOf is what an error says to people.
+// textOf returns the text of an error for people.
 func textOf(command *cobra.Command, err error) string {
 	var own *plainly
 	if errors.As(err, &own) {
@@ -73,9 +73,8 @@ func problemsOf(err error) []client.Problem {
 	return problems
 }
 
-// placeOf is what people typed for a field: a flag, an argument, or else the
-// field's own name. Annotations name flags that are called otherwise than their
-// fields.
+// placeOf names the input for a field: a flag, an argument, or the field's own name.
+// Annotations name flags whose names differ from their fields.
 func placeOf(command *cobra.Command, loc []string) string {
 	for len(loc) > 1 && isNumber(loc[len(loc)-1]) { // of a list that a flag holds
 		loc = loc[:len(loc)-1]
@@ -209,7 +208,7 @@ func reasonOf(err error) string {
 	return withoutPackage(err.Error())
 }
 
-// databaseTrouble is why a database does not open, of PostgreSQL without the
+// databaseTrouble explains why a database does not open; for PostgreSQL without the
 // words of its driver.
 func databaseTrouble(err error) error {
 	var refusal interface {

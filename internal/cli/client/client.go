@@ -20,7 +20,7 @@ import (
 	"hale/internal/platform/fault"
 )
 
-// Options say which server to call and as whom.
+// Options name the server to call and the key to use.
 type Options struct {
 	URL string // base URL, such as http://127.0.0.1:8080
 	Key string // API key; empty sends none
@@ -39,7 +39,7 @@ type Client struct {
 	http   *http.Client
 }
 
-// New checks the address. It calls nobody.
+// New checks the address. It makes no request.
 func New(o Options) (*Client, error) {
 	base, err := url.Parse(o.URL)
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {

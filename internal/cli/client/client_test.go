@@ -103,7 +103,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Bad fields are told one by one too, without the first word of their place.
+// Bad fields are listed one by one too, without the first word of their place.
 func TestProblems(t *testing.T) {
 	c := serve(t, Options{}, func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusUnprocessableEntity)

@@ -28,7 +28,7 @@ type Problem struct {
 
 func (e *Error) Error() string { return e.text }
 
-// Kind is what the server's own error was, as far as its status tells.
+// Kind derives the kind of the server's error from its status.
 func (e *Error) Kind() fault.Kind { return e.kind }
 
 func (e *Error) Unwrap() error { return e.cause }
@@ -119,7 +119,7 @@ func names(loc []any) (all []string) {
 	return all
 }
 
-// place is where a bad field is, without the first word when names follow it:
+// place names a bad field, without the first word if names follow it:
 // `fallback_time_zone: `.
 func place(loc []any) string {
 	if len(loc) > 1 {

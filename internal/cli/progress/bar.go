@@ -17,7 +17,7 @@ type bar struct {
 	fed       chan struct{}
 }
 
-// refresh is how often a bar moves: often enough to look alive.
+// refresh is the interval of a bar: often enough to look alive.
 const refresh = 120 * time.Millisecond
 
 func startBar(out io.Writer, now func() state) display {
@@ -34,7 +34,7 @@ func startBar(out io.Writer, now func() state) display {
 	return b
 }
 
-// feed moves the bar while the work goes on.
+// feed moves the bar while the work runs.
 func (b *bar) feed(now func() state) {
 	defer close(b.fed)
 	ticker := time.NewTicker(refresh)
@@ -69,7 +69,7 @@ func (b *bar) stop(last state) {
 	b.container.Wait()
 }
 
-// behindBar is what stands to the right of the bar.
+// behindBar is the text to the right of the bar.
 func (s state) behindBar(now time.Time) string {
 	text := s.amount(s.done)
 	if s.total > 0 {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Unit is what is counted.
+// Unit names what a meter counts.
 type Unit int
 
 const (
@@ -27,8 +27,8 @@ const (
 type Options struct {
 	Label string
 	Unit  Unit
-	// Total is what there is to do; 0 or less means that nobody knows, and
-	// then neither a share nor the time left is shown.
+	// Total is the amount of work; 0 or less means unknown, and then neither a share
+	// nor the time left is shown.
 	Total int64
 	// Terminal draws a bar instead of printing lines.
 	Terminal bool
@@ -43,7 +43,7 @@ type Meter struct {
 	show  display
 }
 
-// state is what is known at one moment.
+// state holds the progress at one moment.
 type state struct {
 	label       string
 	unit        Unit
@@ -80,8 +80,8 @@ func (m *Meter) Add(n int64) {
 	m.state.done += n
 }
 
-// Set replaces the counts and the note, for work that somebody else counts.
-// Counts never run backwards: an answer that arrives late changes nothing.
+// Set replaces the counts and the note, for work that another process counts. Counts
+// never run backwards: an answer that arrives late changes nothing.
 func (m *Meter) Set(done, total int64, note string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

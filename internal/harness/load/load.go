@@ -29,7 +29,7 @@ type Plan struct {
 	Rate    float64       // requests a second over all connections; 0 means as fast as answers come
 }
 
-// Result is what was measured.
+// Result holds the measured figures.
 type Result struct {
 	Requests int
 	Took     time.Duration

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Memory is what a process holds, in bytes.
+// Memory is the memory of a process, in bytes.
 type Memory struct {
 	Now  int64 // resident set
 	Peak int64 // its highest value since the process began, or since ResetPeak

@@ -1,6 +1,6 @@
-// Package proc runs the real binary as a process of its own, for crash and
-// bench runs: it builds it, starts it on a free loopback port, waits until it
-// is ready, reads what it costs from /proc, and kills it.
+// Package proc runs the real binary as a process of its own, for crash and bench runs.
+// It builds the binary, starts it on a free loopback port and waits until it is ready.
+// It reads its costs from /proc, and kills it.
 package proc
 
 import (
@@ -77,7 +77,8 @@ func New(o Options) (*Server, error) {
 // Address is host:port of the API.
 func (s *Server) Address() string { return s.address }
 
-// Environ is what client commands of the binary need to reach this server.
+// Environ returns the variables with which client commands of the binary reach this
+// server.
 func (s *Server) Environ() []string {
 	return append(plainEnviron(), "HALE_URL=http://"+s.address, "HALE_API_KEY="+s.options.APIKey)
 }

@@ -32,7 +32,7 @@ type Faults struct {
 	HangFor     time.Duration
 }
 
-// Message is what came for one event id.
+// Message holds the attempts received for one event id.
 type Message struct {
 	Digest   [sha256.Size]byte // of the body, the same for every delivery
 	Seq      string            // x-event-seq, the event's number in the feed
@@ -65,7 +65,7 @@ func Listen(faults Faults) (*Sink, error) {
 	return s, nil
 }
 
-// URL is where the webhooks go.
+// URL returns the address for webhooks.
 func (s *Sink) URL() string { return "http://" + s.address + "/hook" }
 
 // SetSecret makes every later delivery prove itself with a whsec_ secret.

@@ -33,7 +33,7 @@ type trial struct {
 	dir      string
 	export   []byte            // the file that importers upload
 	finished map[string]bool   // imports that were seen to be done
-	intact   map[int64]float64 // the heart rates that the export leaves on a server that nobody kills
+	intact   map[int64]float64 // the heart rates that the export stores on a server without kills
 	stopping chan struct{}     // closed when writers are to end after what they are at
 
 	kills      int
