@@ -22,8 +22,8 @@ import (
 // DefaultMaxBytes bounds the document of an export, uncompressed.
 const DefaultMaxBytes = 64 << 30
 
-// Real documents compress up to twentyfold, the same record for ever sixtyfold,
-// nothing at all a thousandfold. What is small does no harm.
+// Real documents compress up to twentyfold, repeated records sixtyfold, nothing a
+// thousandfold. Small documents do no harm.
 const (
 	mostCompressed = 200
 	harmless       = 32 << 20
@@ -43,8 +43,8 @@ type Export struct {
 	recordings []*zip.File
 }
 
-// Open opens an export. The document in a zip is found by its content, since
-// its name is in the phone's language. What is no export is a fault of kind
+// Open opens an export. It finds the document in a zip by its content, because its name
+// is in the phone's language. A file that is no export is a fault of kind
 // Unprocessable. maxBytes 0 means DefaultMaxBytes.
 func Open(name string, maxBytes int64) (*Export, error) {
 	file, err := os.Open(name)
@@ -127,7 +127,7 @@ func (e *Export) openZip(size int64) error {
 	return files.Unlike("the zip file holds no Apple Health export")
 }
 
-// isDocument is whether a member starts like an export.
+// isDocument reports whether a member starts like an export.
 func isDocument(f *zip.File) bool {
 	in, err := f.Open()
 	if err != nil {
@@ -221,7 +221,7 @@ func (c *capped) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// isCorrupt is whether compressed data turned out to be damaged.
+// isCorrupt reports whether compressed data is damaged.
 func isCorrupt(err error) bool {
 	var corrupt flate.CorruptInputError
 	return errors.As(err, &corrupt) || errors.Is(err, zip.ErrChecksum) || errors.Is(err, zip.ErrFormat)

@@ -8,8 +8,8 @@ import (
 	"hale/internal/wearables/units"
 )
 
-// courses are the types that sensors write during a workout. There is no
-// series of them: they stand in the workout's stream.
+// courses lists the types that sensors write during a workout. They have no series and
+// go to the workout's stream.
 //
 // Reference 7.8.
 var courses = []rule{
@@ -22,8 +22,8 @@ var courses = []rule{
 
 var inMetresPerSecond = spellings{"m/s": one, "km/hr": units.Over(3.6), "km/h": units.Over(3.6), "mi/hr": units.Times(0.44704), "mi/h": units.Times(0.44704), "ft/s": units.Times(0.3048)}
 
-// maxOnTheWay bounds the readings that wait for their workouts, which stand at
-// the end of the file: two readings every three seconds for five hundred hours.
+// maxOnTheWay bounds the readings that wait for their workouts at the end of the file:
+// two readings every three seconds for five hundred hours.
 const maxOnTheWay = 1 << 20
 
 // course gathers the readings of sensors until their workouts come.

@@ -17,13 +17,13 @@ import (
 // marked as a first one, or where it marked none, with a day of bleeding after
 // a week without; it lasts until the day before the next.
 
-// betweenPeriods is how many days without bleeding end a period.
+// betweenPeriods counts the days without bleeding that end a period.
 const betweenPeriods = 7
 
 // maxNoted bounds the diaries of one file: twenty entries a day for 35 years.
 const maxNoted = 1 << 18
 
-// diary is what one source knows.
+// diary holds the entries of one source.
 type diary struct {
 	entries []entry
 	warmth  []entry // basal temperatures, which are a series as well
@@ -79,7 +79,7 @@ func (e entry) compare(o entry) int {
 	return cmp.Or(e.day.Compare(o.day), strings.Compare(e.list, o.list), strings.Compare(e.word, o.word), cmp.Compare(e.value, o.value))
 }
 
-// bleeds is whether an entry is a day of a period.
+// bleeds reports whether an entry is a day of a period.
 func (e *entry) bleeds() bool { return e.list == "menstrual_flow" && e.word != "none" }
 
 // cycle is one cycle while it is put together.
@@ -184,8 +184,8 @@ func (c *cycle) add(e *entry) {
 	}
 }
 
-// summary writes the cycle. next is the start of the one after it, zero for
-// the last one, whose end nobody knows.
+// summary writes the cycle. next is the start of the following one, or zero for the
+// last one, whose end is unknown.
 //
 // Reference 7.5, menstrual_cycle.
 func (c *cycle) summary(source wearables.Source, next civil.Date) (wearables.Summary, error) {

@@ -26,8 +26,8 @@ func noted(kind, day, value string, metadata ...string) string {
 	return text + "</Record>\n"
 }
 
-// twoCycles has an entry before the first period, a cycle of 28 days and one
-// that goes on.
+// twoCycles has an entry before the first period, a cycle of 28 days and an unfinished
+// one.
 var twoCycles = []string{
 	noted("SexualActivity", "2024-05-01", "NotApplicable"),
 	noted("MenstrualFlow", "2024-05-03", "MenstrualFlowLight", "HKMenstrualCycleStart", "1"),
@@ -126,7 +126,7 @@ func TestHomelessElementsAreCounted(t *testing.T) {
 	}
 }
 
-// Where a thermometer was is one of eleven words, or nobody knows.
+// The place of a thermometer is one of eleven words, or unknown.
 func TestThermometers(t *testing.T) {
 	for location, want := range map[string]string{"1": "armpit", "6": "mouth", "9": "eardrum", " 11 ": "forehead", "0": "", "12": "", "x": ""} {
 		entry := `><MetadataEntry key="HKBodyTemperatureSensorLocation" value="` + location + `"/></Record>`

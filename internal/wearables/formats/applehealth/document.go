@@ -43,8 +43,8 @@ type Chunk struct {
 	free    chan *columns
 }
 
-// Release hands the memory of Samples back to the reader. Whoever stored the
-// chunk may call it once; a chunk that is kept needs no call.
+// Release returns the memory of Samples to the reader. The caller that stored the chunk
+// may call it once; a kept chunk needs no call.
 func (c *Chunk) Release() {
 	c.columns.reset()
 	c.Samples = nil
@@ -168,8 +168,8 @@ func readHead(in io.Reader) ([]byte, error) {
 	return nil, files.Unlike("this is not an Apple Health export: there is no HealthData element at the start")
 }
 
-// isCut is whether an error means that the input ends or breaks off, rather
-// than that it could not be read.
+// isCut reports whether an error means that the input ends early, rather than that
+// reading failed.
 func isCut(err error) bool {
 	return xmlscan.IsCut(err) || isCorrupt(err)
 }
@@ -218,8 +218,8 @@ func (r *Reader) handle(tag *xmlscan.Tag) error {
 	return nil
 }
 
-// onHomeless counts an element that is no Record and has no home: a clinical
-// record by its type, whose FHIR document is a file of its own, others by name.
+// onHomeless counts an element that is no Record and has no resource: a clinical record
+// by its type, whose FHIR document is a file of its own, others by name.
 func (r *Reader) onHomeless(tag *xmlscan.Tag) {
 	if tag.Kind == xmlscan.Closing {
 		return

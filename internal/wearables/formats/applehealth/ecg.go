@@ -82,8 +82,7 @@ func readRecording(in io.Reader) (r recording, ok bool, err error) {
 	return r, dated && r.start >= earliest && r.start <= latest && r.rate > 0 && len(r.millivolts) > 0, nil
 }
 
-// perUnit is how many of a unit make a millivolt. The micro sign has two
-// spellings.
+// perUnit maps units to their number per millivolt. The micro sign has two spellings.
 var perUnit = map[string]float64{"\u00b5V": 1000, "\u03bcV": 1000, "uV": 1000, "mV": 1}
 
 // headerOf splits a line of the head. A voltage with a decimal comma is none.
@@ -100,8 +99,8 @@ func decimal(text string) (float64, bool) {
 	return xmlscan.Number([]byte(strings.Replace(text, ",", ".", 1)))
 }
 
-// take reads a value of the head by what it looks like, since the labels are in
-// any language. What it does not know it leaves.
+// take recognizes a value of the head by its form, because the labels are in any
+// language. It ignores unknown values.
 func (r *recording) take(label, value string) {
 	first, unit, _ := strings.Cut(value, " ")
 	n, number := decimal(first)
@@ -146,7 +145,7 @@ func classify(folded string) (classification, cause string) {
 	return "", ""
 }
 
-// end is when the last voltage ends, UTC microseconds.
+// end is the end of the last voltage, UTC microseconds.
 func (r *recording) end() int64 { return r.at(len(r.millivolts)) }
 
 func (r *recording) at(i int) int64 { return r.start + int64(math.Round(float64(i)*1e6/r.rate)) }
@@ -162,7 +161,7 @@ func (r *recording) samples() wearables.Samples {
 	return s
 }
 
-// summary is what is said about the recording as a whole.
+// summary describes the whole recording.
 func (r *recording) summary() (wearables.Summary, error) {
 	start := time.UnixMicro(r.start).UTC()
 	body := map[string]any{

@@ -48,8 +48,8 @@ var fertility = []rule{
 
 const deviations = "detected_deviations"
 
-// wordField is what the word of an entry is called in each list; lists that are
-// not here have entries with a date alone, or with a value of their own.
+// wordField maps each list to the name of its word field. Entries of other lists have a
+// date alone, or a value of their own.
 var wordField = map[string]string{
 	"menstrual_flow": "flow", "cervical_mucus": "quality", "contraceptive": "type", deviations: "deviation",
 	"ovulation_test": "test_result", "home_pregnancy_test": "test_result", "home_progesterone_test": "test_result",

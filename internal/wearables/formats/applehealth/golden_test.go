@@ -118,7 +118,7 @@ func streamText(t *testing.T, db *store.DB, user users.User) []json.RawMessage {
 	return text
 }
 
-// What becomes of each type of the public exports.
+// This table lists the outcome of each type of the public exports.
 func TestGoldenTypesOfPublicExports(t *testing.T) {
 	for _, name := range []string{"hkimport-export", "export6s3sample", "dogsheep-export"} {
 		t.Run(name, func(t *testing.T) {

@@ -17,9 +17,9 @@ const routeWindow = 1 << 17
 // maxPoints bounds one route: more than two days at one place a second.
 const maxPoints = 200_000
 
-// readGPX reads the places of a route as the Health app writes it: GPX 1.1,
-// times in UTC. What was read before a cut or damage counts. Places without a
-// believable position or time are left out.
+// readGPX reads the points of a route as the Health app writes it: GPX 1.1, times in
+// UTC. Points before a cut or damage count. Points without a plausible position or time
+// are left out.
 func readGPX(in io.Reader) ([]derive.Point, error) {
 	var points []derive.Point
 	s := xmlscan.NewSize(in, routeWindow)

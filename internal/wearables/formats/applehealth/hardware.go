@@ -12,9 +12,9 @@ import (
 // maxDevices bounds the devices that one file may name.
 const maxDevices = 200
 
-// note remembers the hardware that a device text names. Its name is left out:
-// people's own names stand in it. Records of many years name one device with
-// many versions of its software, of which the newest counts.
+// note remembers the hardware that a device text names. It leaves out the name, which
+// often contains a person's name. Records of many years name one device with many
+// software versions, of which the newest counts.
 func (s *sources) note(d device, kind string) {
 	hardware := files.Device{
 		Provider: Provider, SourceType: kind, Manufacturer: d.manufacturer,

@@ -14,10 +14,9 @@ import (
 	"hale/internal/wearables/formats/xmlscan"
 )
 
-// A meal is what one source says was eaten at one moment: its dietary records,
-// which stand in the file type by type, far from each other. A diary that puts
-// its foods into correlations names them there; their records stand outside
-// once more, so only the names are taken.
+// A meal is the food of one source at one moment: its dietary records, which the file
+// lists by type, far from each other. A diary that puts its foods into correlations
+// names them there; their records are repeated outside, so only the names are used.
 
 // mealKey tells meals apart.
 type mealKey struct {
@@ -34,7 +33,7 @@ type meals struct {
 	typed bool // the correlation was entered by the person
 }
 
-// mealOf is one meal: amounts by where they stand in its body.
+// mealOf builds one meal: amounts by their place in its body.
 type mealOf struct {
 	offset  int32
 	amounts map[string]float64

@@ -1,9 +1,9 @@
 package applehealth
 
-// movement is what the body does: sums over an interval.
+// movement maps activity of the body: sums over an interval.
 //
-// Distance on a bicycle, in water, on snow and in a wheelchair is kept apart from
-// distance on foot by the sport in its source.
+// The sport of the source separates distance by bicycle, in water, on snow and in a
+// wheelchair from distance on foot.
 var movement = []rule{
 	{name: quantity + "StepCount", shape: span, resource: "steps", units: inCount},
 	{name: quantity + "DistanceWalkingRunning", shape: span, resource: "distance", units: inMetres},

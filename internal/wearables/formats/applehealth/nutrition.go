@@ -5,11 +5,10 @@ import (
 	"slices"
 )
 
-// nutrition has the three nutrients that are series of their own, and those
-// that meals are made of. Water and caffeine alone are no meal and belong to
-// none.
+// nutrition has the three nutrients with series of their own, and those of meals. Water
+// and caffeine alone are no meal and belong to none.
 //
-// Reference 7.5, meal: where each nutrient stands, and its unit.
+// Reference 7.5, meal: the place of each nutrient, and its unit.
 var nutrition = append([]rule{
 	{name: quantity + "DietaryWater", shape: portion, resource: "water", units: inMillilitres},
 	{name: quantity + "DietaryCaffeine", shape: portion, resource: "caffeine", units: inGrams},
@@ -46,9 +45,8 @@ func nutrients(in spellings, under string, names map[string]string) (all []rule)
 	return all
 }
 
-// maxPortions bounds the portions that wait for others of the same moment:
-// four meals a day of twenty nutrients for eighteen years. What comes after
-// them stands for itself, and makes no meal.
+// maxPortions bounds the portions that wait for others of the same moment: four meals a
+// day of twenty nutrients for eighteen years. Further portions join no meal.
 const maxPortions = 1 << 19
 
 // portionKey tells meals of one source apart.
@@ -58,9 +56,8 @@ type portionKey struct {
 	start  int64
 }
 
-// eaten is what one source says was eaten at one moment. Diaries put all foods
-// of a meal, or of a day, at one time: they are added up, while a record that
-// stands there twice counts once.
+// eaten holds the food of one source at one moment. Diaries put all foods of a meal, or
+// of a day, at one time: they are added up. A repeated record counts once.
 type eaten struct {
 	end    int64
 	offset int32

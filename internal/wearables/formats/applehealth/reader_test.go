@@ -91,8 +91,8 @@ type xmlRecord struct {
 	End   string `xml:"endDate,attr"`
 }
 
-// oracle reads an export with encoding/xml: top-level records, and how many
-// stand in correlations.
+// oracle reads an export with encoding/xml: top-level records, and the number of
+// records in correlations.
 func oracle(t testing.TB, name string) (records []xmlRecord, copies, workouts int) {
 	t.Helper()
 	data, err := os.ReadFile(testdata.Shared(t, name))
@@ -364,7 +364,7 @@ func TestReaderBloodPressure(t *testing.T) {
 	}
 }
 
-// Foods of one meal stand at one moment and add up; a repeated record does not.
+// Foods of one meal have one time and add up; a repeated record does not.
 func TestReaderPortions(t *testing.T) {
 	carbs := func(value string) string { return record(quantity+"DietaryCarbohydrates", "g", value, "/>") }
 	g, err := gather(t, strings.NewReader(opening+carbs("10")+carbs("20.5")+carbs("10")+"</HealthData>"))

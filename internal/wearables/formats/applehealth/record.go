@@ -172,8 +172,8 @@ func (r *Reader) keep(p *pending) {
 	r.columns.add(col, p.start, p.offset, p.value)
 }
 
-// sleep keeps a stage of sleep until the end: nights are made of stages, and
-// no series holds them.
+// sleep keeps a stage of sleep until the end: nights consist of stages, and no series
+// holds them.
 func (r *Reader) sleep(p *pending) bool {
 	if r.asleep >= maxSleep {
 		return false

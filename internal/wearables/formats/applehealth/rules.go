@@ -36,7 +36,7 @@ type rule struct {
 	sport    string    // the source's sport
 	units    spellings // nil for categories
 	words    words     // of a cycleNote; nil when it has no value
-	nutrient string    // where it stands in a meal, such as macros.protein; empty for none
+	nutrient string    // its place in a meal, such as macros.protein; empty for none
 }
 
 // rules are all families together, by type.

@@ -120,8 +120,8 @@ func tidy(name string) string {
 	return strings.Join(strings.Fields(name), " ")
 }
 
-// healthNames are what the Health app calls itself in languages in which it
-// is not "Health".
+// healthNames lists the names of the Health app in languages in which it is not
+// "Health".
 var healthNames = map[string]bool{
 	"health": true, "santé": true, "salud": true, "salute": true, "saúde": true, "gezondheid": true,
 	"hälsa": true, "helse": true, "sundhed": true, "terveys": true, "zdrowie": true, "zdraví": true,

@@ -8,9 +8,9 @@ import (
 	"hale/internal/wearables/units"
 )
 
-// typeState is what is known about one type while a file is read.
+// typeState holds the state of one type while a file is read.
 type typeState struct {
-	rule  *rule // nil when the type has no home
+	rule  *rule // nil for a type without a resource
 	count *files.TypeCount
 	unit  []byte // the unit of the record before
 	scale units.Scale

@@ -29,10 +29,10 @@ var thermometers = map[string]string{
 	"9": "eardrum", "10": "temporal_artery", "11": "forehead",
 }
 
-// vitals are what the heart, the blood and the lungs say.
+// vitals maps measurements of heart, blood and lungs.
 //
-// HeartRateVariabilitySDNN is SDNN while the reference's unit says rmssd: the
-// number is delivered as it is, and the type sdnn lets clients tell.
+// HeartRateVariabilitySDNN is SDNN while the reference's unit says rmssd: the number is
+// delivered unchanged, and the type sdnn tells clients.
 var vitals = []rule{
 	{name: quantity + "HeartRate", resource: "heartrate", units: inBeats},
 	{name: quantity + "RestingHeartRate", shape: restingHR, units: inBeats},

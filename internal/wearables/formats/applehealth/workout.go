@@ -12,7 +12,7 @@ import (
 )
 
 // onWorkout reads a Workout. Its totals are attributes in older exports and
-// WorkoutStatistics children in newer ones; what stands in both is the same.
+// WorkoutStatistics children in newer ones; values in both are equal.
 func (r *Reader) onWorkout(tag *xmlscan.Tag) error {
 	r.endRecord()
 	r.endWorkout()
@@ -103,8 +103,8 @@ func (r *Reader) statistics(a map[string][]byte) {
 	}
 }
 
-// location reads a place of a route that stands in the document itself, as it
-// did in exports of one release.
+// location reads a point of a route inside the document, as exports of one release have
+// it.
 func (r *Reader) location(a map[string][]byte) {
 	at, _, ok := parseMoment(a["date"])
 	lat, latOK := xmlscan.Number(a["latitude"])

@@ -98,8 +98,7 @@ func TestImportRealExport(t *testing.T) {
 	})
 }
 
-// What was eaten or injected at one moment is added up, and a row that stands
-// there twice counts once.
+// Food and insulin of one moment are added up, and a repeated row counts once.
 func TestAtOneMoment(t *testing.T) {
 	rows := "Index,Timestamp (x),Event Type,Event Subtype,Glucose Value (mg/dL),Insulin Value (u),Carb Value (grams)\n"
 	for _, row := range []string{"Carbs,,,,20", "Insulin,Fast-Acting,,2,", "Carbs,,,,30", "Insulin,Long-Acting,,14,", "Insulin,Fast-Acting,,0.5,", "Carbs,,,,20"} {

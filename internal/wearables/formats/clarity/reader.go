@@ -10,10 +10,11 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// headerRows is how far from the start the header may be; it is the first row.
+// headerRows bounds the distance of the header from the start; it is usually the first
+// row.
 const headerRows = 3
 
-// columns are where things stand; -1 where the export has no such column.
+// columns holds the position of each column; -1 if the export lacks it.
 type columns struct {
 	n                                          int
 	at, event, subtype, glucose, insulin, carb int
@@ -40,8 +41,8 @@ func open(in io.Reader) (*sheet.Rows, columns, error) {
 	return rows, c, nil
 }
 
-// Where the values of events come from. What the wearer typed in comes from
-// the app; a calibration is a drop of blood.
+// These are the sources of events. Typed values come from the app; a calibration is a
+// drop of blood.
 var (
 	sensor = wearables.Source{Provider: Provider, Type: "automatic"}
 	finger = wearables.Source{Provider: Provider, Type: "fingerprick"}
@@ -60,8 +61,8 @@ var homes = map[string]sheet.Key{
 // insulins are the subtypes of insulin as types of samples.
 var insulins = map[string]string{"Fast-Acting": "rapid_acting", "Long-Acting": "long_acting"}
 
-// homeless are types of events that are known and have no home. Only known
-// names go into a report: other cells of the column could say anything.
+// homeless lists known types of events without a resource. Only known names go into a
+// report: other cells of the column may contain anything.
 var homeless = map[string]bool{
 	"Alert": true, "Device": true, "Exercise": true, "Health": true, "Note": true, "Notes": true,
 	"FirstName": true, "LastName": true, "DateOfBirth": true,
@@ -151,7 +152,7 @@ func (c *columns) value(resource, cell string) (float64, bool) {
 	return sheet.Number(cell)
 }
 
-// outside is whether a reading is a word: lower or higher than the sensor can
+// outside reports whether a reading is a word: lower or higher than the sensor can
 // measure.
 func outside(cell string) bool {
 	return strings.EqualFold(cell, "Low") || strings.EqualFold(cell, "High")

@@ -9,7 +9,7 @@ import (
 	"hale/internal/wearables/derive"
 )
 
-// Moment is what a device recorded at one instant. What it did not is NaN.
+// Moment holds the values that a device recorded at one instant. Absent values are NaN.
 type Moment struct {
 	Time        int64   // UTC microseconds
 	HeartRate   float64 // bpm

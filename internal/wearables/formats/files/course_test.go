@@ -11,8 +11,8 @@ import (
 	"hale/internal/wearables/providers"
 )
 
-// Whatever order and however often moments come in, the course is one of
-// increasing times that loses no value.
+// Moments in any order and number give a course of increasing times that loses no
+// value.
 func TestCourseIsTidy(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		times := rapid.SliceOfN(rapid.Int64Range(0, 50), 1, 100).Draw(t, "times")

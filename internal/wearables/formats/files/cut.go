@@ -39,12 +39,12 @@ func (s *Store) Measured(ctx context.Context, resource string, from, to time.Tim
 	return found, err
 }
 
-// toldWorkout is what is stored of a workout that a recording is a copy of.
+// toldWorkout holds the stored state of a workout that a recording is a copy of.
 type toldWorkout struct {
 	Start time.Time `json:"time_start"`
 	End   time.Time `json:"time_end"`
 	ID    string    `json:"provider_id"`
-	// Moving is stated by whoever told the whole workout, and never made of a
+	// Moving is stated by the source of the whole workout, and never computed from a
 	// course.
 	Moving *int64 `json:"moving_time"`
 
@@ -113,8 +113,8 @@ func (s *Store) copyAmong(ctx context.Context, r *Recording) (*toldWorkout, erro
 	return nil, nil
 }
 
-// nearly is how far the beginnings of two copies may be apart: one knows when
-// the session began, the other when its first record was made.
+// nearly bounds the distance between the starts of two copies: one has the start of the
+// session, the other that of its first record.
 const nearly = int64(5 * time.Second / time.Microsecond)
 
 // copies says whether a stored workout with another key is the recording's. A
@@ -168,7 +168,7 @@ func (r *Recording) yields(w *toldWorkout) bool {
 		return false
 	case w.Moving == nil:
 		return r.Moving == nil && r.End <= w.End.UnixMicro()
-	case w.rows == 0: // nobody told its course
+	case w.rows == 0: // its course is unknown
 		return false
 	}
 	return r.Moving == nil || len(r.Course) <= w.rows

@@ -1,13 +1,13 @@
-// Package files is what the readers of uploaded files share: what a kind of
-// file is, how what was read gets into the store, and what is told about it.
+// Package files contains what the readers of uploaded files share: kinds of files,
+// storing of records, and reports.
 //
-// A kind is one value (kind.go). Adding one takes a folder beside this one
-// whose package has a variable Kind, and one line in internal/wearables/imports/kinds.go:
+// A kind is one value (kind.go). Adding one takes a folder beside this one whose
+// package has a variable Kind, and one line in internal/wearables/imports/kinds.go:
 //
 //	var Kind = files.Kind{Name: "gpx", Title: "GPX", Recording: true, Check: check, Run: run}
 //
-// Its Run reads the file, opens a Store for the provider that the file turns
-// out to be from, hands over what it finds, and finishes:
+// Its Run reads the file, opens a Store for the provider of the file, stores the
+// records, and finishes:
 //
 //	func run(ctx context.Context, in files.Input) (*files.Outcome, error) {
 //		outcome := files.NewOutcome()
@@ -18,15 +18,15 @@
 //		return outcome, store.Finish(ctx)
 //	}
 //
-// Run may be repeated from the start after any interruption: what is stored
-// already changes nothing.
+// Run may be repeated from the start after any interruption: stored records do not
+// change.
 //
-//	kind.go       what a kind is and what its reader is given
-//	store.go      from what was read to samples, summaries and history
+//	kind.go       kinds of files and the input of their readers
+//	store.go      stores records as samples, summaries and history
 //	course.go     a workout moment by moment, as devices record it
-//	recording.go  from that to a workout, its stream and its samples
-//	same.go       a workout that a device and its maker tell both
-//	maker.go      whose data a file is
-//	outcome.go    what was in the file and what it changed
-//	progress.go   how far it is
+//	recording.go  converts a course to a workout, its stream and its samples
+//	same.go       a workout of both a device and its manufacturer
+//	maker.go      the provider of a file
+//	outcome.go    the content of a file and its changes
+//	progress.go   the progress of an import
 package files

@@ -21,18 +21,17 @@ type Kind struct {
 	// Recording says that a file holds one recording, such as a ride, and not
 	// the history of a person: a first one does not fill the past.
 	Recording bool
-	// Check tells by its content whether a file is one, without reading it to
-	// the end. What is none gives Unlike; what seems to be one and ends before
-	// anything of it is whole gives Cut; what is one but can not be read, such
-	// as a locked zip, gives another fault. limit bounds the document,
-	// uncompressed, in bytes; 0 leaves it to the kind.
+	// Check tells by the content whether a file is of this kind, without reading it to
+	// the end. Other files give Unlike; a file that ends before its first complete
+	// record gives Cut; an unreadable one, such as a locked zip, gives another fault.
+	// limit bounds the document, uncompressed, in bytes; 0 leaves it to the kind.
 	Check func(path string, limit int64) error
 	// Run imports a file. An outcome comes along with an error too: it tells
 	// what was stored before.
 	Run func(ctx context.Context, in Input) (*Outcome, error)
 }
 
-// Input is what a reader works with.
+// Input is the input of a reader.
 type Input struct {
 	Path  string
 	Limit int64 // of the document, uncompressed, in bytes; 0 leaves it to the kind
@@ -53,7 +52,7 @@ type Input struct {
 	Progress func(Progress) // called often, from one goroutine at a time; may be nil
 }
 
-// MaxDevices bounds the devices of one file: each is told to whoever listens.
+// MaxDevices bounds the devices of one file, because each sends an event.
 const MaxDevices = 100
 
 // Device is the hardware that a file says it comes from; texts that it leaves
@@ -62,7 +61,7 @@ type Device struct {
 	Provider, SourceType, Manufacturer, Model, ExternalID, Version string
 }
 
-// Sink is where data goes; *wearables.Ingester is one.
+// Sink stores data; *wearables.Ingester is one.
 type Sink interface {
 	Ingest(ctx context.Context, user users.User, b wearables.Batch) (wearables.Result, error)
 	HistoricalDone(ctx context.Context, user users.User, provider string, resources map[string]wearables.Range) error

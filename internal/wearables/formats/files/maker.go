@@ -25,10 +25,10 @@ var makers = []struct{ word, slug string }{
 	{"withings", "withings"},
 }
 
-// Maker is the slug of the provider whose name a device or program carries.
-// Where the catalogue has the maker, the data is that maker's, so that a file
-// and a later pull of the same workout are the same workout. Everybody else is
-// manual: a person brought the file, and nobody could connect its maker.
+// Maker returns the slug of the provider whose name a device or program carries. If the
+// catalogue has the manufacturer, the data belongs to it, so that a file and a later
+// pull of the same workout are the same workout. Other files are manual: a person
+// provided the file, and its manufacturer cannot be connected.
 func Maker(name string) string {
 	folded := strings.ToLower(strings.TrimSpace(name))
 	for _, m := range makers {

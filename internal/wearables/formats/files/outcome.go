@@ -26,7 +26,7 @@ type Report struct {
 // why, never what it says.
 type LeftOut struct {
 	Record int64  `json:"record" doc:"The how-manieth of its type it is in the file, from 1; 0 where only the end of the file showed it."`
-	Reason string `json:"reason" doc:"skipped (the type has no home), bad_date, bad_value, bad_unit, unpaired or too_many."`
+	Reason string `json:"reason" doc:"skipped (no resource for the type), bad_date, bad_value, bad_unit, unpaired or too_many."`
 }
 
 // Left remembers the first record of a type that was left out: the first of
@@ -86,12 +86,12 @@ func (r *Report) FirstLeft() map[string]LeftOut {
 	return all
 }
 
-// TypeCount is what became of the records of one type. The reasons are the
-// same words for all kinds of files.
+// TypeCount counts the outcome of the records of one type. The reasons are the same
+// words for all kinds of files.
 type TypeCount struct {
 	Read    int64 `json:"read"`
 	Mapped  int64 `json:"mapped"`
-	Skipped int64 `json:"skipped,omitempty" doc:"The type has no home"`
+	Skipped int64 `json:"skipped,omitempty" doc:"No resource for the type"`
 	// Reasons for which single records of a known type were left out.
 	BadDate  int64 `json:"bad_date,omitempty"`
 	BadValue int64 `json:"bad_value,omitempty"`
@@ -139,7 +139,7 @@ type Outcome struct {
 	recorded int // recordings that were taken
 }
 
-// Full is whether the file had as many recordings as are taken of one.
+// Full reports whether the file reached the limit of recordings.
 func (o *Outcome) Full() bool { return o.recorded >= MaxRecordings }
 
 // NewOutcome is that of a file of which nothing was read yet.

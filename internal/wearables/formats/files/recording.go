@@ -19,14 +19,15 @@ import (
 type Recording struct {
 	derive.Workout
 	Course Course
-	// What the file states; where it is nil, it comes from the course.
+	// These fields hold the values that the file states; nil ones are computed from the
+	// course.
 	Speed, MaxSpeed *float64 // m/s
 	High, Low       *float64 // m
 	// Polyline and Outline are the route as Google polylines, a true and a rough
 	// one.
 	Polyline, Outline string
-	// What no course says: the average power that a meter measured, and the
-	// average in which harder parts weigh more; W.
+	// These values cannot be computed from a course: the average power that a meter
+	// measured, and the average that weights harder parts more; W.
 	Metered, Weighted *float64
 	// Own says that the file is the device's own, which records one workout at a
 	// time; Cut that it breaks off, so that another copy may tell more.
@@ -131,9 +132,9 @@ func (s *Store) touch(ctx context.Context, some []wearables.Samples) error {
 	})
 }
 
-// withCourse stores a derived workout together with what only its recording
-// knows: the whole course, which goes before a stream made of heart rate and
-// places alone, and what the device states of speed and height.
+// withCourse stores a derived workout together with the recording's own data: the whole
+// course, which replaces a stream of heart rate and places alone, and the device's
+// values of speed and height.
 type withCourse struct {
 	Sink
 	recording *Recording
@@ -220,5 +221,5 @@ type routeMap struct {
 	Outline  string `json:"summary_polyline,omitempty"`
 }
 
-// LongestWorkout is more than any race. What lasts longer is a wrong clock.
+// LongestWorkout is longer than any race. A longer one comes from a wrong clock.
 const LongestWorkout = 7 * 24 * time.Hour

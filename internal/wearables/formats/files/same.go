@@ -44,7 +44,7 @@ func (s *Store) same(ctx context.Context, w *derive.Workout) error {
 // mapping only.
 var earlier = []string{"unknown", "phone"}
 
-// isSame is whether a stored workout is w, which is completed then.
+// isSame reports whether a stored workout is w, and completes w from it.
 func (s *Store) isSame(stored *wearables.StoredSummary, w *derive.Workout) bool {
 	known, own := stored.Source, w.Source
 	typed := own.Type != "unknown" && own.Type == Recorder(s.deriver.Provider)

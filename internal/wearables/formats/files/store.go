@@ -24,8 +24,7 @@ type Store struct {
 	told    Progress
 }
 
-// Store opens the store for data of a provider. What becomes of the data is
-// counted in outcome.
+// Store opens the store for data of a provider, and counts its outcome.
 func (in Input) Store(ctx context.Context, provider string, outcome *Outcome) (*Store, error) {
 	stage := wearables.Daily
 	if in.Stage != nil {
@@ -87,8 +86,8 @@ func (s *Store) stored(b wearables.Batch, r wearables.Result) {
 	}
 }
 
-// Workouts stores workouts with their streams. Their heart rate should be
-// stored before: averages, zones and streams are made of it.
+// Workouts stores workouts with their streams. Store their heart rate before, because
+// averages, zones and streams use it.
 func (s *Store) Workouts(ctx context.Context, all []derive.Workout) error {
 	return s.deriver.Workouts(ctx, all)
 }

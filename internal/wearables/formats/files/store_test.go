@@ -30,9 +30,9 @@ func (a *announced) HistoricalDone(_ context.Context, _ users.User, _ string, ra
 	return nil
 }
 
-// The history that is announced is the one that was stored: neither the years
-// that the user's bounds leave out, nor the date that a broken clock wrote, nor
-// anything for somebody whose data is not collected any more.
+// The announced history covers the stored data: neither the years outside the user's
+// bounds, nor the date of a broken clock, nor data of a user after the end of
+// collection.
 func TestHistoryIsWhatWasAccepted(t *testing.T) {
 	now := time.Date(2026, 3, 20, 0, 0, 0, 0, time.UTC)
 	storetest.EachAt(t, func() time.Time { return now }, func(t *testing.T, db *store.DB) {
@@ -73,8 +73,8 @@ func TestHistoryIsWhatWasAccepted(t *testing.T) {
 	})
 }
 
-// What breaks a rule is counted by the rule, with a first example that tells
-// when and of what, and no value.
+// Values that break a rule are counted by the rule, with a first example that has time
+// and type, and no value.
 func TestWhatIsRefusedHasAnExample(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		user := sheettest.User(t, db, "")

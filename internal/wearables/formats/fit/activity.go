@@ -17,7 +17,7 @@ import (
 	"hale/internal/wearables/formats/sports"
 )
 
-// sport is what a session was.
+// sport holds the sport of a session.
 type sport struct {
 	main typedef.Sport
 	sub  typedef.SubSport
@@ -56,8 +56,8 @@ func (s sport) onFoot() bool {
 	return footSports[s.main] || s.main == typedef.SportFitnessEquipment && s.sub == typedef.SubSportTreadmill
 }
 
-// records says whether the file's records were recorded. Courses, workouts to
-// do and segments have records too, of what somebody planned.
+// records reports whether the file's records were recorded. Courses, planned workouts
+// and segments have planned records.
 func (p *part) records() bool {
 	t := p.id.Type // the numbers of makers' own types, and that of none, are the highest
 	return t == typedef.FileActivity || t == typedef.FileActivitySummary || t >= typedef.FileMfgRangeMin
@@ -211,8 +211,8 @@ func isCourse(all files.Course) bool {
 	return n >= 2 && all[n-1].Time-all[0].Time <= files.LongestWorkout.Microseconds()
 }
 
-// settles is for how long a device may go on with records of a session that it
-// has ended.
+// settles bounds the time for which a device may continue to write records of an ended
+// session.
 const settles = int64(time.Minute / time.Microsecond)
 
 // finished makes one workout of each session, with the moments that came after
@@ -259,11 +259,11 @@ func (p *part) leave(stray map[int64]bool) {
 	}
 }
 
-// strayed is how far a record may lie outside of its session: clocks are set
-// while a device finds its satellites, and sessions are rounded.
+// strayed bounds the distance of a record from its session: clocks are set while a
+// device finds its satellites, and sessions are rounded.
 const strayed = int64(time.Hour / time.Microsecond)
 
-// workout is what a session says of itself.
+// workout converts the fields of a session.
 func (p *part) workout(s *mesgdef.Session) files.Recording {
 	kind := sport{s.Sport, s.SubSport}
 	begin, end, _ := bounds(s)
@@ -312,7 +312,7 @@ func (p *part) unfinished(course files.Course) []files.Recording {
 	return []files.Recording{r}
 }
 
-// finish makes steps of strides: a cadence on foot is told in steps.
+// finish converts strides to steps: a cadence on foot counts steps.
 func finish(r *files.Recording, main typedef.Sport, sub typedef.SubSport) {
 	if !(sport{main, sub}).onFoot() {
 		return

@@ -14,9 +14,9 @@ import (
 // maxParts bounds the files of one chain.
 const maxParts = 10_000
 
-// readChain reads every file of a chain. What is damaged or cut is kept as far
-// as it can be read: an activity that ended with an empty battery is still an
-// activity. Only when nothing at all can be read it is a fault.
+// readChain reads every file of a chain. It keeps the readable part of a damaged or
+// truncated file: an activity that ended with an empty battery is still an activity.
+// Only a completely unreadable chain is a fault.
 func readChain(ctx context.Context, raw []byte, outcome *files.Outcome) ([]*part, error) {
 	outcome.Bytes = int64(len(raw))
 	var parts []*part

@@ -13,9 +13,9 @@ import (
 	"hale/internal/wearables/formats/files/filestest"
 )
 
-// sportOf is what a user has of sport, without what differs from user to user.
-// Where copies do not agree on when it began, or whether it was on a machine, the
-// workout has the name and the source type of the first.
+// sportOf returns a user's stored data of a sport, without fields that differ between
+// users. If copies disagree on the start, or on whether it was on a machine, the
+// workout has the name and source type of the first.
 func sportOf(bed *filestest.Bed, nameless bool) string {
 	var all []any
 	for _, w := range bed.Workouts() {

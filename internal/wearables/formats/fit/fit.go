@@ -122,7 +122,7 @@ func run(ctx context.Context, in files.Input) (*files.Outcome, error) {
 func describe(parts []*part) string {
 	for _, p := range parts {
 		if p.undated {
-			return "its times count from when the device was switched on, so nobody knows when it was"
+			return "its times count from when the device was switched on, so the time of day is unknown"
 		}
 		if word := typeWord(p.id.Type); word != "" {
 			return "it is a file of the type " + word

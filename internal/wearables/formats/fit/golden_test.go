@@ -11,7 +11,7 @@ import (
 	"hale/internal/wearables/formats/files/filestest"
 )
 
-// glance is what one file holds, in few numbers.
+// glance summarizes one file in few numbers.
 type glance struct {
 	Provider   string                      `json:"provider,omitempty"`
 	Types      map[string]*files.TypeCount `json:"types,omitempty"`

@@ -12,7 +12,7 @@ import (
 type plain struct {
 	num    uint16
 	fields map[byte]uint64
-	arrays map[byte][]byte // the same as it stands in the file
+	arrays map[byte][]byte // as in the file
 }
 
 // readByHand lists the messages of a file; what it does not know ends it.

@@ -22,7 +22,7 @@ type intervals struct {
 	windows map[int64]*window
 }
 
-// window is what five minutes say.
+// window holds the statistics of five minutes.
 type window struct {
 	squares float64 // of successive differences, ms²
 	n       float64
@@ -56,8 +56,7 @@ const maxWindows = int(files.LongestWorkout / (5 * time.Minute))
 // missing is that of a uint16.
 const missing = math.MaxUint16
 
-// takeIntervals adds the intervals of a message to the five minutes that it
-// stands in.
+// takeIntervals adds the intervals of a message to its five minutes.
 func (p *part) takeIntervals(m *mesgdef.Hrv) fate {
 	if !p.records() {
 		return skipped

@@ -29,15 +29,14 @@ var makers = map[typedef.Manufacturer]string{
 	typedef.ManufacturerZwiftByte:        "zwift",
 }
 
-// providerOf is the slug that the data carries. Where the maker of the device
-// is in the catalogue it is that maker's, so that a file and a later pull of
-// the same workout are the same workout, and priorities between providers
-// mean what they say. Everybody else is manual: a person brought the file, and
-// a maker's name in it is no provider that anybody could connect.
+// providerOf returns the slug of the data's provider. If the catalogue has the
+// manufacturer of the device, it is that, so that a file and a later pull of the same
+// workout are the same workout, and priorities between providers work. Other files are
+// manual: a person provided the file, and its manufacturer cannot be connected.
 func providerOf(m typedef.Manufacturer) string { return cmp.Or(makers[m], "manual") }
 
-// sourceType is what recorded the file: a scale writes weights, the apps that
-// write FIT are apps, and all else that does is worn or mounted, for which the
+// sourceType returns the type of the recording device: a scale writes weights, the apps
+// that write FIT are apps, and all other devices are worn or mounted, for which the
 // word is watch.
 func (p *part) sourceType() string {
 	switch {
@@ -57,8 +56,8 @@ var machines = map[typedef.SubSport]bool{
 	typedef.SubSportIndoorCycling: true, typedef.SubSportSpin: true, typedef.SubSportVirtualActivity: true,
 }
 
-// source is where the measurements of the file come from. The device is known
-// for certain where it wrote its serial number.
+// source describes the source of the file's measurements. The device is known for
+// certain if it wrote its serial number.
 func (p *part) source(ctx context.Context, owned *devices) (wearables.Source, error) {
 	source := wearables.Source{Provider: providerOf(p.id.Manufacturer), Type: p.sourceType()}
 	serial := p.id.SerialNumber
@@ -113,7 +112,7 @@ func (p *part) model() string {
 	return strconv.Itoa(int(p.id.Product))
 }
 
-// known is whether the Profile has a name for a value.
+// known reports whether the Profile has a name for a value.
 func known(name string) bool { return !strings.Contains(name, "Invalid") }
 
 // typeWord names the type of a file; empty when it has none.

@@ -31,7 +31,7 @@ type part struct {
 
 	record    mesgdef.Record // reused
 	moments   files.Course
-	recorded  []recorded // the moments as they stand in the file
+	recorded  []recorded // the moments, in the order of the file
 	sessions  []mesgdef.Session
 	clock     int64 // of the newest record or event, UTC microseconds
 	began     int64 // when the timer was started first; 0 when not known
@@ -54,12 +54,12 @@ func newPart(outcome *files.Outcome) *part {
 	}
 }
 
-// fate is what becomes of a message.
+// fate is the outcome of a message.
 type fate uint8
 
 const (
 	mapped   fate = iota
-	skipped       // it has no home
+	skipped       // it has no resource
 	badDate       // its time is missing or no time of day
 	badValue      // its value is missing, or the device says that it could not measure
 	tooMany
@@ -186,7 +186,7 @@ func (p *part) setOffset(utc, local time.Time) {
 	}
 }
 
-// found is what a file holds for the store.
+// found holds the content of a file for the store.
 type found struct {
 	provider   string
 	recordings []files.Recording

@@ -104,8 +104,8 @@ func (c *counters) moment(m *mesgdef.Monitoring) (time.Time, bool) {
 	return datetime.ToTime(c.last), true
 }
 
-// count takes a running total. The first one at the time the file begins says
-// where the file before it ended; a total that falls has begun anew.
+// count takes a running total. The first one at the start of the file is the end of the
+// previous file; a total that falls has restarted.
 func (c *counters) count(k counter, at int64, total float64) {
 	before, seen := c.before[k]
 	c.before[k] = total

@@ -97,8 +97,8 @@ func (f *found) joinNights(ctx context.Context, s *files.Store, outcome *files.O
 	return s.Summaries(ctx, some)
 }
 
-// longestAwake is how long before its status a night may have ended, and
-// latestWord how long after: a watch may think that the night is over.
+// longestAwake bounds the time from the end of a night to its status, and latestWord
+// the time from the status to the end: a watch may report the night too early.
 const (
 	longestAwake = 12 * time.Hour
 	latestWord   = time.Hour

@@ -70,7 +70,7 @@ func TestVariabilityOfANight(t *testing.T) {
 	})
 }
 
-// The same again changes nothing and is told to nobody.
+// Repeating it changes nothing and sends no event.
 func TestVariabilityOfANightAgain(t *testing.T) {
 	bed := filestest.New(t, storetest.SQLite(t))
 	imported(t, bed, slept())

@@ -237,7 +237,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// A wrong checksum is told and forgiven.
+// A wrong checksum is reported and tolerated.
 func TestChecksum(t *testing.T) {
 	raw := rode(garmin, "2024-05-01T06:00:00Z", 3)
 	raw[len(raw)-1] ^= 0xFF
@@ -295,7 +295,7 @@ func FuzzFIT(f *testing.F) {
 	})
 }
 
-// refused is whether there is an error, which must be one in words.
+// refused reports whether there is an error, which must be one in words.
 func refused(t *testing.T, err error) bool {
 	t.Helper()
 	if err != nil && !fault.Is(err, fault.Unprocessable) {

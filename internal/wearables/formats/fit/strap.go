@@ -12,12 +12,12 @@ import (
 	"hale/internal/wearables/formats/files"
 )
 
-// strap is what a chest strap kept in its memory, under water for instance, and
-// handed over when the activity was saved: heart rates with times of its own
-// clock, of which one message tells what time of day it was.
+// strap holds heart rates that a chest strap stored, for instance under water, and
+// transferred when the activity was saved. Their times use the strap's own clock; one
+// message gives its time of day.
 //
-// FIT Profile, hr: event_timestamp counts 1/1024 s, event_timestamp_12 has its
-// last twelve bits.
+// FIT Profile, hr: event_timestamp counts 1/1024 s, event_timestamp_12 has its last
+// twelve bits.
 type strap struct {
 	told    bool
 	at      int64  // of the event below, UTC microseconds
@@ -94,9 +94,8 @@ func (s *strap) add(at int64, bpm float64) bool {
 // beats are there.
 func (s *strap) breakOff() { s.seconds = s.seconds[:max(0, len(s.seconds)-1)] }
 
-// isStrap says whether the file is a strap's own. It says nothing else, not even
-// what sort of file it is, and stands in the chain behind the activity that it
-// belongs to.
+// isStrap reports whether the file belongs to a strap alone. It has no other content,
+// not even a file type, and follows its activity in the chain.
 func (p *part) isStrap() bool {
 	return !p.named && p.strap.read > 0 && len(p.moments)+len(p.sessions)+len(p.series)+len(p.levels)+len(p.resting) == 0
 }
@@ -130,8 +129,8 @@ func (s *strap) sort() {
 
 func (s *strapSecond) mean() float64 { return s.bpm / float64(s.n) }
 
-// wear gives the strap's heart rates to the workouts in whose time they are.
-// What was measured before, between and after them is aside.
+// wear assigns the strap's heart rates to the workouts at their time. Values before,
+// between and after them are aside.
 func (p *part) wear(all []files.Recording) {
 	s := &p.strap
 	if len(s.seconds) == 0 {

@@ -46,7 +46,7 @@ func strapped() []byte {
 	)
 }
 
-// What a strap hands over behind an activity is the heart rate of its workout.
+// The heart rates of a strap behind an activity belong to its workout.
 func TestStrap(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		bed := filestest.New(t, db)
@@ -88,7 +88,7 @@ func TestStrapBesideRecords(t *testing.T) {
 	}
 }
 
-// Times of a strap that nobody tied to a time of day are none.
+// Times of a strap without a time of day are ignored.
 func TestStrapWithoutTime(t *testing.T) {
 	lost := writeByHand(message{numHr, []value{{6, 2, 70}, {10, 3, 77}}})
 	o, err := filestest.New(t, storetest.SQLite(t)).Import(Kind, filestest.Save(t, append(swum(255), lost...)))

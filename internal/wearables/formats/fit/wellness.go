@@ -86,8 +86,7 @@ type level struct {
 	stage int8
 }
 
-// stages are those of the Profile's sleep_level. What could not be measured is
-// left open.
+// stages maps the Profile's sleep_level. Unmeasurable time stays open.
 var stages = map[typedef.SleepLevel]int8{
 	typedef.SleepLevelAwake: derive.Awake, typedef.SleepLevelLight: derive.Light,
 	typedef.SleepLevelDeep: derive.Deep, typedef.SleepLevelRem: derive.REM,
@@ -118,7 +117,7 @@ func (p *part) takeLevel(m *mesgdef.SleepLevel) fate {
 // unmeasured ends the stage before and is none itself.
 const unmeasured int8 = 0
 
-// longestLevel is how long a stage lasts at most when no other follows.
+// longestLevel bounds the length of a stage without a successor.
 const longestLevel = int64(time.Hour / time.Microsecond)
 
 // sleep makes segments of the levels: each lasts until the next one.

@@ -159,8 +159,8 @@ func TestImportFixtures(t *testing.T) {
 	})
 }
 
-// Hours are stored as they stand, beside minutes that Fitbit told and beside
-// the total of the day, and whoever asks for one number gets each step once.
+// Hours are stored beside Fitbit's minutes and the total of the day, and a merged total
+// counts each step once.
 func TestHours(t *testing.T) {
 	rows, table := personOf(t, testdata.Shared(t, "wearables/fitbit/fitabase-hourlySteps_merged.csv"), "1503960366")
 	sum := 0.0
@@ -240,7 +240,7 @@ func TestHoursLeaveOut(t *testing.T) {
 	}
 }
 
-// What is known and can not be imported is refused by its name.
+// Known tables that cannot be imported are refused by name.
 func TestTablesThatAreRefused(t *testing.T) {
 	for name, word := range map[string]string{"hourlyCalories": "at rest", "sleepDay": "began or ended"} {
 		path := testdata.Shared(t, "wearables/fitbit/fitabase-"+name+"_merged.csv")

@@ -1,9 +1,9 @@
-// Package applehealthtest writes synthetic HealthKit exports in the shapes of
-// real ones: a DTD, one block of records per type, several sources that
-// overlap, metadata, correlations that repeat records, workouts with routes,
-// rings and the person. The same options always give the same bytes.
+// Package applehealthtest writes synthetic HealthKit exports in the shapes of real
+// ones: a DTD, one block of records per type, several sources that overlap, metadata,
+// correlations that repeat records, workouts with routes, rings and the person. The
+// same options always give the same bytes.
 //
-// The values are invented; nobody's data is in them.
+// All values are invented.
 package applehealthtest
 
 import (
@@ -55,8 +55,8 @@ func Write(out io.Writer, o Options) (Stats, error) {
 	return w.stats, err
 }
 
-// WriteZip writes the zip as the phone makes it: the export, the clinical
-// document that nobody reads, and one GPX file for each route.
+// WriteZip writes the zip as the phone does: the export, the clinical document, and one
+// GPX file per route.
 func WriteZip(out io.Writer, o Options) (Stats, error) {
 	archive := zip.NewWriter(out)
 	xml, err := archive.Create("apple_health_export/Export.xml")

@@ -6,7 +6,7 @@ import (
 )
 
 type source struct {
-	name, version, device string // as they stand in the file, entities and all
+	name, version, device string // as in the file, with entities
 }
 
 var (

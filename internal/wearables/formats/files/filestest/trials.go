@@ -43,7 +43,7 @@ func Types(tb testing.TB, o *files.Outcome, want map[string]files.TypeCount) {
 	}
 }
 
-// leftOut is how many of a type were left out, by the words of the reasons.
+// leftOut counts the left-out records of a type, by reason.
 func leftOut(c *files.TypeCount) map[string]int64 {
 	return map[string]int64{
 		"skipped": c.Skipped, "bad_date": c.BadDate, "bad_value": c.BadValue, "bad_unit": c.BadUnit, "unpaired": c.Unpaired, "too_many": c.TooMany,
