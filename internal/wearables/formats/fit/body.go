@@ -49,8 +49,8 @@ func (p *part) takePressure(m *mesgdef.BloodPressure) fate {
 	return mapped
 }
 
-// onePerson refuses a scale's file with the weights of a household: the user's own
-// cannot be told apart, and a stranger's weight is worse than none.
+// onePerson refuses a scale's file with the weights of a household: nothing identifies
+// the user's own, and a stranger's weight is worse than none.
 func (p *part) onePerson() error {
 	if len(p.people) > 1 {
 		return fault.New(fault.Unprocessable, "the FIT file has measurements of several people; export those of one")

@@ -8,12 +8,12 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// hourly is where the steps of hours go. The app keeps them apart from the
-// minutes that Fitbit itself tells: both stand beside each other, and a merged
-// line, which takes the app without a name first, counts an hour once.
+// hourly is the source of hourly steps. Its app id separates them from Fitbit's own
+// minutes. A merged series takes the app without a name first, and so counts an hour
+// once.
 var hourly = sheet.Key{Resource: "steps", Source: wearables.Source{Provider: Provider, Type: "watch", AppID: "fitabase"}}
 
-// hour is how long a row counts, in microseconds.
+// hour is the length of a row, in microseconds.
 const hour = 3600_000_000
 
 // hour takes one row of the steps of an hour, as it stands.

@@ -30,7 +30,7 @@ type table struct {
 type sort struct {
 	columns []string // that tell it
 	take    func(r *reader, row []string) error
-	refuse  error // why nothing can be made of it
+	refuse  error // the reason why it cannot be imported
 }
 
 // sorts are the tables that are known, by their columns beside Id.
@@ -41,7 +41,7 @@ var sorts = []sort{
 	{columns: []string{"activityhour", "calories"}, refuse: fault.New(fault.Unprocessable,
 		"the table hourlyCalories counts what the body uses at rest together with the rest, and there is no series of both; dailyActivity has the total of the day")},
 	{columns: []string{"sleepday", "totalminutesasleep"}, refuse: fault.New(fault.Unprocessable,
-		"the table sleepDay does not say when a sleep began or ended, so that no sleep can be made of it")},
+		"the table sleepDay does not say when a sleep began or ended, so no sleep can be derived from it")},
 }
 
 // sortOf tells a table by its header; nil when it is none.

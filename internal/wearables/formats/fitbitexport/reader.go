@@ -11,7 +11,7 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// sink is where rows go; *files.Store is one.
+// sink stores rows; *files.Store is one.
 type sink interface {
 	Samples(ctx context.Context, all []wearables.Samples) error
 	Summaries(ctx context.Context, all []wearables.Summary, streams ...wearables.Stream) error
@@ -91,7 +91,7 @@ func (r *reader) row(row []string) error {
 	return r.sort.take(r, row)
 }
 
-// daysAtOnce is how many days are stored together.
+// daysAtOnce counts the days that are stored together.
 const daysAtOnce = 500
 
 func (r *reader) flush(ctx context.Context, end bool) error {

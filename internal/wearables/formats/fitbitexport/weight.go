@@ -12,7 +12,7 @@ var weights = []struct{ column, resource string }{
 	{"weightkg", "body_weight"}, {"fat", "body_fat"}, {"bmi", "body_mass_index"},
 }
 
-// weight takes one row: a weight, and what else was known with it.
+// weight takes one row: a weight and the values beside it.
 func (r *reader) weight(row []string) error {
 	count := r.report.Type("weightLogInfo")
 	r.report.Records++

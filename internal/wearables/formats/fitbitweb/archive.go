@@ -16,7 +16,7 @@ import (
 // Intraday times there are in UTC: a file of a day begins at the UTC time of
 // the wearer's midnight.
 
-// archiveDay is how the archive writes a date.
+// archiveDay is the date format of the archive.
 const archiveDay = "01/02/06"
 
 // beat takes a heart rate of the archive. Without any confidence it is what

@@ -12,12 +12,12 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// weight takes a weight, in kilograms, with what else was known.
+// weight takes a weight, in kilograms, and the values beside it.
 func (r *reader) weight(d replies.Document) replies.Verdict {
 	return r.weighed(d, [][2]string{{"weight", "body_weight"}, {"bmi", "body_mass_index"}, {"fat", "body_fat"}})
 }
 
-// fat takes a share of fat, in percent, that stands alone.
+// fat takes a share of fat, in percent, without a weight.
 func (r *reader) fat(d replies.Document) replies.Verdict {
 	return r.weighed(d, [][2]string{{"fat", "body_fat"}})
 }
@@ -43,8 +43,8 @@ func (r *reader) weighed(d replies.Document, fields [][2]string) replies.Verdict
 	return replies.Mapped
 }
 
-// scaleOf is who says a weight: a scale of Fitbit's, the app that it was typed
-// into, or whoever came through the interface; an old reply does not tell.
+// scaleOf returns the source of a weight: a Fitbit scale, the app it was typed into, or
+// a client of the API; an old reply does not say.
 func scaleOf(name string) wearables.Source {
 	switch {
 	case strings.HasPrefix(name, "Aria"):
@@ -70,8 +70,8 @@ func (r *reader) core(d replies.Document) replies.Verdict {
 	return replies.Mapped
 }
 
-// cardioScore takes the VO₂max of a day. Without runs on record Fitbit tells a
-// range, of which nobody knows where in it the value is.
+// cardioScore takes the VO₂max of a day. Without recorded runs Fitbit states a range,
+// in which the value is unknown.
 func (r *reader) cardioScore(d replies.Document) replies.Verdict {
 	day, ok := d.Day("dateTime")
 	if !ok {

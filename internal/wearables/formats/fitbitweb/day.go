@@ -7,16 +7,15 @@ import (
 	"hale/internal/wearables/formats/replies"
 )
 
-// total is a time series with a value a day, which stands in a list under
-// activities- and its name.
+// total is a time series with one value per day, in a list under activities- and its
+// name.
 type total struct {
 	name string
-	set  func(a *replies.Activity, d replies.Document) // nil: no home
+	set  func(a *replies.Activity, d replies.Document) // nil: no resource
 }
 
-// totals are the daily series. What a tracker counted without activities that
-// were logged by hand is a second account of the same day; the others without
-// a home have no counterpart.
+// totals lists the daily series. Values of a tracker without manually logged activities
+// repeat the same day; the others without a resource have no counterpart.
 var totals = []total{
 	{"steps", func(a *replies.Activity, d replies.Document) { a.Steps = replies.Whole(amount(d)) }},
 	{"distance", func(a *replies.Activity, d replies.Document) {

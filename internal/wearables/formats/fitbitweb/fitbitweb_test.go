@@ -194,8 +194,8 @@ func byDay(all []map[string]any) map[string]map[string]any {
 	return days
 }
 
-// Whatever comes first and whatever comes again, a day has the totals that
-// Fitbit states and the heart rate of the series.
+// In any order and with any repeats, a day has the totals that Fitbit states and the
+// heart rate of the series.
 func TestTotalsStandWhateverComesAfter(t *testing.T) {
 	total := `{"activities-steps":[{"dateTime":"2024-05-06","value":"9876"}],"activities-steps-intraday":{"dataset":[{"time":"08:15:00","value":400}],"datasetInterval":15,"datasetType":"minute"}}`
 	heart := `{"activities-heart":[{"dateTime":"2024-05-06","value":{"restingHeartRate":57}}],"activities-heart-intraday":{"dataset":[{"time":"08:15:00","value":80}],"datasetInterval":1,"datasetType":"minute"}}`
@@ -229,7 +229,7 @@ func TestNightsOfChangingClocks(t *testing.T) {
 		{"dateTime":"2024-10-27T02:15:00.000","level":"rem","seconds":13500}]}}]}`
 	for zone, want := range map[*time.Location]string{
 		berlin: "28800 [0 12600 15300] [12600 15300 28800]",
-		nil:    "25200 [0 12600 15300] [12600 15300 25200]", // where nobody knows of it, the rest is cut off
+		nil:    "25200 [0 12600 15300] [12600 15300 25200]", // without that knowledge the rest is cut off
 	} {
 		g := repliestest.Gather(t, maker, zone, []byte(text))
 		night, cycle := g.Bodies(t, "sleep"), g.Bodies(t, "sleep_cycle")
@@ -279,7 +279,7 @@ func TestIntervals(t *testing.T) {
 	}
 }
 
-// A night that is told over and over is one night.
+// A repeated night is one night.
 func TestOverlaidOnceAlone(t *testing.T) {
 	var long, short []stage
 	for i := range int64(1000) {

@@ -10,10 +10,10 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// within is a series of values within a day, which stands in the dataset of
+// within is a series of values within a day, in the dataset of
 // activities-<name>-intraday.
 type within struct {
-	name, resource string // an empty resource: no home
+	name, resource string // an empty resource: none
 	times          float64
 	amount         bool // of the interval that begins with the time
 }
@@ -67,8 +67,7 @@ func (r *reader) point(d replies.Document, s within) replies.Verdict {
 	return replies.Mapped
 }
 
-// intervalOf is how long each value of a dataset counts; 0 when it does not
-// say.
+// intervalOf returns the length of each value of a dataset; 0 if unknown.
 func intervalOf(list replies.Document) time.Duration {
 	n, ok := list.Integer("datasetInterval")
 	unit := map[string]time.Duration{"second": time.Second, "minute": time.Minute, "hour": time.Hour}[list.Text("datasetType")]
@@ -78,9 +77,8 @@ func intervalOf(list replies.Document) time.Duration {
 	return 0
 }
 
-// dayWithin is the date of a time of a dataset, which the daily series of the
-// same reply has. A reply may go over midnight: then it has two days, and the
-// times begin anew.
+// dayWithin returns the date of a time of a dataset, which the daily series of the same
+// reply has. A reply across midnight has two days, and its times restart.
 func (r *reader) dayWithin(list replies.Document, clock string) (civil.Date, bool) {
 	raw := list.Outer().Raw(strings.TrimSuffix(list.Under, "-intraday"))
 	at := &r.dates

@@ -54,7 +54,7 @@ func run(ctx context.Context, in files.Input) (*files.Outcome, error) {
 	}).Run(ctx, in)
 }
 
-// isUser is whether a document is a profile.
+// isUser reports whether a document is a profile.
 func isUser(d replies.Document) bool { return d.Has("encodedId") && d.Has("memberSince") }
 
 // Sources: what a tracker or a scale measured, and what was typed in or came
@@ -132,7 +132,7 @@ func under(name string) func(replies.Document) bool {
 	return func(d replies.Document) bool { return d.Under == name }
 }
 
-// states is whether the value has some fields.
+// states reports whether the value has some fields.
 func states(names ...string) func(replies.Document) bool {
 	return func(d replies.Document) bool {
 		in := d.Inner("value")
@@ -145,8 +145,8 @@ func states(names ...string) func(replies.Document) bool {
 	}
 }
 
-// minutely is whether the minutes are those of the saturation, which have a
-// number each.
+// minutely reports whether the minutes are those of the saturation, which have a number
+// each.
 func minutely(d replies.Document) bool {
 	if strings.HasPrefix(d.Under, "activities-") {
 		return false

@@ -17,8 +17,8 @@ func (r *reader) nightly(d replies.Document, name string, said replies.Sleep) re
 	return r.Nightly(replies.Nightly{Day: day, Source: watch, Sleep: said, Name: name})
 }
 
-// hrv takes the mean variability of a night (RMSSD, ms); that of deep sleep
-// alone has no home.
+// hrv takes the mean variability of a night (RMSSD, ms); that of deep sleep alone has
+// no resource.
 func (r *reader) hrv(d replies.Document) replies.Verdict {
 	v := d.Inner("value")
 	verdict := r.nightly(d, "hrv", replies.Sleep{AverageHRV: v.Positive("dailyRmssd")})
@@ -58,8 +58,8 @@ func (r *reader) perMinute(d replies.Document, key sheet.Key, value func(replies
 	return replies.Kept(kept)
 }
 
-// breaths takes the breaths a minute of a night: of all of it, in the summary
-// or among those of its stages, which have no home.
+// breaths takes the breaths per minute of a whole night, in the summary or among those
+// of its stages, which have no resource.
 func (r *reader) breaths(d replies.Document) replies.Verdict {
 	v := d.Inner("value")
 	rate := v.Positive("breathingRate")

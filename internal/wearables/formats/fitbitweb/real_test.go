@@ -30,7 +30,7 @@ func TestImportRealReplies(t *testing.T) {
 		"shimmer-activities-steps-timeseries.json":       {"activities-steps": {3, 3}},
 		"shimmer-body-log-weight.json":                   {"weight": {4, 4}},
 		"shimmer-sleep-date-empty-sleep-list.json":       {"sleep summary": {1, 0}},
-		"shimmer-sleep-date-range-empty-sleep-list.json": nil, // {"sleep": []} may be anybody's
+		"shimmer-sleep-date-range-empty-sleep-list.json": nil, // {"sleep": []} does not identify a person
 		"shimmer-sleep-date-range.json":                  {"sleep": {2, 2}},
 		"shimmer-sleep-date.json":                        {"sleep": {2, 2}, "sleep summary": {1, 0}},
 	})

@@ -10,9 +10,8 @@ import (
 
 // sleep takes one sleep of either version.
 //
-// What Fitbit states is kept: the minutes in each stage are not added up from
-// the stages. The time to fall asleep is 0 wherever a tracker recognised the
-// sleep by itself, which says nothing.
+// It keeps Fitbit's values: it does not add up the minutes of the stages. The time to
+// fall asleep is 0 if a tracker recognized the sleep by itself, which means unknown.
 func (r *reader) sleep(d replies.Document) replies.Verdict {
 	from, ok := d.Wall("startTime")
 	if !ok {
@@ -116,8 +115,8 @@ func stretches(all []replies.Document, clock sheet.Wall, start int64) []stage {
 	return out
 }
 
-// overlaid lays short stretches, in order, over long ones, in order. What is
-// told twice counts as it was told first.
+// overlaid puts short stretches, in order, over long ones, in order. The first of two
+// repeated stretches counts.
 func overlaid(long, short []stage) []stage {
 	if len(short) == 0 {
 		return long

@@ -8,7 +8,7 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// instant is when a clock on the wearer's wall showed a time.
+// instant returns the instant of a local clock time.
 func (r *reader) instant(wall time.Time) (at int64, offset int32) {
 	one := sheet.Wall{Zone: r.Zone}
 	return one.Instant(wall)

@@ -71,8 +71,8 @@ func (r *reader) activityLog(d replies.Document) replies.Verdict {
 	return became
 }
 
-// workout is what both say. Without a length it is no session. Both tell the
-// id, and a day the start to the minute alone: so the id is the key.
+// workout reads the fields that both have. Without a length it is no session. Both have
+// the id, and a day has the start only to the minute: so the id is the key.
 func workout(d replies.Document, name string, metres float64, w derive.Workout) (derive.Workout, replies.Verdict) {
 	length := d.Positive("duration")
 	if length == nil || *length > float64(files.LongestWorkout.Milliseconds()) {
@@ -111,8 +111,8 @@ func (r *reader) endActivities(ctx context.Context) error {
 	return nil
 }
 
-// isListed is whether the list told an activity, in this file or before. Only
-// it knows how long the wearer moved.
+// isListed reports whether the list has an activity, in this file or before. Only the
+// list has the moving time.
 func (r *reader) isListed(ctx context.Context, w *derive.Workout) (bool, error) {
 	if r.listed[w.ID] || r.Stored == nil {
 		return r.listed[w.ID], nil

@@ -137,7 +137,7 @@ func (r *reader) openedActivity(d replies.Document) replies.Verdict {
 	return r.connect(w, s, nil)
 }
 
-// connectActivity is what Connect calls alike everywhere.
+// connectActivity holds the fields that Connect names alike everywhere.
 func connectActivity(d replies.Document, kind string, typedIn bool) files.Recording {
 	w := files.Recording{
 		Workout: derive.Workout{
@@ -150,8 +150,8 @@ func connectActivity(d replies.Document, kind string, typedIn bool) files.Record
 	return w
 }
 
-// connect stores an activity of Connect's, and the VO2max that the watch made
-// of it.
+// connect stores an activity of Connect's, and the VO2max that the watch computed from
+// it.
 func (r *reader) connect(w files.Recording, d replies.Document, vo2 *float64) replies.Verdict {
 	start, ok := r.both(d, "startTimeGMT", "startTimeLocal")
 	length := d.Amount("elapsedDuration")

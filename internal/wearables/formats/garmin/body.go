@@ -71,8 +71,8 @@ func (r *reader) pushedWeight(d replies.Document) replies.Verdict {
 // day, for a life.
 const mostWeighings = 1 << 18
 
-// weighing takes a weight of Connect's. The last one of a day stands beside
-// the list of all.
+// weighing takes a weight of Connect's. The last one of a day is beside the list of
+// all.
 func (r *reader) weighing(d replies.Document) replies.Verdict {
 	id := files.Text(d.Word("samplePk"))
 	switch {

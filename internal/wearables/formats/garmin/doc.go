@@ -1,29 +1,27 @@
-// Package garmin reads JSON of Garmin as people and programs keep it: what the
-// Health and Activity interfaces push to partners (dailies, epochs, sleeps,
-// activities, …), lists of activities as ConnectStats received them, and what
-// the web pages of Garmin Connect are fed with, bare or in a recorded exchange
-// {"path", "status", "body"}.
+// Package garmin reads JSON of Garmin as people and programs keep it: messages that the
+// Health and Activity APIs push to partners (dailies, epochs, sleeps, activities, …),
+// lists of activities as ConnectStats received them, and responses behind the web pages
+// of Garmin Connect, alone or in a recorded exchange {"path", "status", "body"}.
 //
-// Garmin tells totals of a day and series beside each other. A day's activity
-// is what Garmin states; its series of steps, distance, energy and heart rate
-// stay series. What it calls the average heart rate of a day is that of a week,
-// so that a day has none.
+// Garmin has totals of a day and series beside each other. A day's activity has
+// Garmin's totals; its series of steps, distance, energy and heart rate stay series.
+// Garmin's average heart rate of a day is that of a week, so it is left out.
 //
-// Numbers below zero stand for a reason in place of a value: not worn, too
-// much movement, no signal. They are counted as bad values of the part.
+// Numbers below zero are reasons for a missing value: not worn, too much movement, no
+// signal. They count as bad values of their part.
 //
-//	kind.go      the maker; what is kept to the end of a file
-//	resource.go  telling documents apart
+//	kind.go      the provider; state kept to the end of a file
+//	resource.go  recognizes documents
 //	time.go      seconds with offsets, and the two clocks of Connect
-//	activity.go  activities to workouts
-//	sport.go     what they were
-//	day.go       days to activity
-//	epoch.go     quarters of an hour to steps, distance, energy
-//	series.go    values in the course of a day to samples
-//	sleep.go     nights and naps to sleep and sleep_cycle
-//	body.go      scales, cuffs, what the wearer drank
-//	person.go    settings to the profile
+//	activity.go  converts activities to workouts
+//	sport.go     their sports
+//	day.go       converts days to activity
+//	epoch.go     converts quarters of an hour to steps, distance, energy
+//	series.go    converts values of a day to samples
+//	sleep.go     converts nights and naps to sleep and sleep_cycle
+//	body.go      scales, cuffs, hydration
+//	person.go    converts settings to the profile
 //
-// Facts: public samples, and what several open projects read of it; Garmin
-// shows its own description to partners only.
+// Facts come from public samples and several open projects; Garmin shows its own
+// description to partners only.
 package garmin

@@ -31,8 +31,8 @@ type epoch struct {
 	steps, metres, kcal *float64
 }
 
-// quarter is how long epochs are, in seconds. The time of one says how much of
-// it its activity took.
+// quarter is the length of epochs, in seconds. The time of one is the part that its
+// activity took.
 const quarter = 900
 
 // mostEpochs bounds those of a file: five years of three a quarter.

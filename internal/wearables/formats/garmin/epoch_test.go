@@ -59,8 +59,8 @@ func TestEpochsAreStoredByAndBy(t *testing.T) {
 	}
 }
 
-// What a file calls its activities and weighings is kept until the end of it,
-// so no name is kept that is longer than names are.
+// A file's names of activities and weighings are kept until its end, so no name longer
+// than real names is kept.
 func TestNamesAreBounded(t *testing.T) {
 	r := &reader{Reader: &replies.Reader{Report: &files.Report{}}}
 	long := strings.Repeat("x", 1<<20)

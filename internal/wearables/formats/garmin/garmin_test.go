@@ -127,7 +127,7 @@ func TestDayIsAsStated(t *testing.T) {
 	}
 }
 
-// What is said of a night elsewhere is added to it.
+// Data about a night from elsewhere is added to it.
 func TestNights(t *testing.T) {
 	db := storetest.SQLite(t)
 	user := sheettest.User(t, db, "")
@@ -140,7 +140,7 @@ func TestNights(t *testing.T) {
 		"calendar_date": "2025-03-02", "total": 19800.0, "awake": 1800.0, "score": 79.0, "average_hrv": 45.0, "state": "confirmed",
 		"temperature_delta": -0.3, "hr_resting": 50.0, "hr_average": 55.0, "respiratory_rate": 13.0, "timezone_offset": 3600.0,
 	})
-	// A later file says more of the night, and of one that nobody knows.
+	// A later file adds to the night, and has data of an unknown one.
 	o := sheettest.Run(t, db, Kind, user, filestest.Save(t, []byte(`{"hrvSummaries": [
 		{"calendarDate": "2025-03-02", "weeklyAvg": 44, "lastNightAvg": 48}, {"calendarDate": "2025-03-09", "weeklyAvg": 44, "lastNightAvg": 48}]}`)))
 	if c := o.Types["hrv of a night"]; o.Updated != 1 || c.Mapped != 1 || c.Unpaired != 1 {

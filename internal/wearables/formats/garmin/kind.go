@@ -18,7 +18,7 @@ var maker = replies.Maker{
 // Kind is a file of Garmin's documents.
 var Kind = maker.OfOne(whose)
 
-// Sources: what is worn or mounted, scales, cuffs, and what somebody typed in.
+// These are the sources: worn or mounted devices, scales, cuffs, and typed values.
 var (
 	watch = wearables.Source{Provider: Provider, Type: "watch"}
 	scale = wearables.Source{Provider: Provider, Type: "scale"}
@@ -26,8 +26,8 @@ var (
 	app   = wearables.Source{Provider: Provider, Type: "app"}
 )
 
-// reader takes Garmin's documents of one file. What several of them say of one
-// thing is kept until the end.
+// reader takes Garmin's documents of one file. It keeps data that several of them share
+// until the end.
 type reader struct {
 	*replies.Reader
 	days    map[civil.Date]*replies.Activity

@@ -15,14 +15,13 @@ var listNames = []string{
 	"hrv", "healthSnapshot", "bloodPressures", "skinTemp", "menstrualCycleTracking",
 }
 
-// open gives the resources of one reading, in the order in which a document is
-// held against them.
+// open returns the resources of one reading, in the order in which a document is
+// compared with them.
 //
-// Those without a home: a level of stress, or a saturation, of a whole day has
-// no moment; the body battery is on a scale of its own; an activity that the
-// watch only guessed (Move IQ) is in the epochs too; what ConnectStats compares
-// activities by has no times. Empty replies are named, so that a report tells
-// them from what is not known.
+// Some have no resource. A level of stress or a saturation of a whole day has no time.
+// The body battery has a scale of its own. An activity that the watch guessed (Move IQ)
+// is in the epochs too. ConnectStats' comparison has no times. Empty replies are named,
+// so that a report separates them from unknown documents.
 func open(r *replies.Reader) replies.Reading {
 	m := &reader{Reader: r}
 	health := func(keys ...string) []string { return append([]string{"summaryId"}, keys...) }
@@ -104,8 +103,8 @@ func isActivity(d replies.Document) bool {
 		strings.Contains(strings.ToLower(d.Under), "activit")
 }
 
-// repliedBy is whether a document stands in the recorded reply of an address.
-// Some say nothing of what they are without it.
+// repliedBy reports whether a document is in the recorded reply of an address. Some
+// documents have no other hint of their kind.
 func repliedBy(part string) func(replies.Document) bool {
 	return func(d replies.Document) bool { return strings.Contains(d.Around("path").Text("path"), part) }
 }

@@ -11,7 +11,7 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// series is where values in the course of a day go, and the least of them that
+// series names the target of values in the course of a day, and the least number that
 // is a value and no code.
 type series struct {
 	key   sheet.Key
@@ -45,8 +45,7 @@ func (r *reader) value(of series, at moment, v float64, part string) bool {
 	return false
 }
 
-// longest is how far a value of a summary lies from its start at most, in
-// seconds.
+// longest bounds the distance of a value of a summary from its start, in seconds.
 const longest = 2 * 86400
 
 // offsets takes values by their seconds from the start of a summary:
@@ -80,7 +79,7 @@ func (r *reader) offsets(d replies.Document, name string, start moment, of serie
 	return some
 }
 
-// pushedSeries takes a summary whose values stand in one field.
+// pushedSeries takes a summary whose values are in one field.
 func (r *reader) pushedSeries(name string, of series) func(replies.Document) replies.Verdict {
 	return func(d replies.Document) replies.Verdict {
 		start, ok := r.start(d)
@@ -191,7 +190,7 @@ func (r *reader) rows(d replies.Document, name string, offset int32, of series) 
 	return some
 }
 
-// page takes a day of Connect's whose values stand in rows.
+// page takes a day of Connect's whose values are in rows.
 func (r *reader) page(d replies.Document, name string, of series) replies.Verdict {
 	start, ok := r.both(d, "startTimestampGMT", "startTimestampLocal")
 	if !ok {

@@ -198,7 +198,7 @@ func (r *reader) napPage(d replies.Document, offset int32) replies.Verdict {
 	})
 }
 
-// hrvOfNight takes the mean of a night that stands by itself.
+// hrvOfNight takes the mean of a night from a document of its own.
 func (r *reader) hrvOfNight(d replies.Document) replies.Verdict {
 	day, ok := d.Day("calendarDate")
 	mean := d.Positive("lastNightAvg")
@@ -211,7 +211,7 @@ func (r *reader) hrvOfNight(d replies.Document) replies.Verdict {
 	return r.aboutNight(replies.Nightly{Day: day, Source: watch, Sleep: replies.Sleep{AverageHRV: mean}, Name: "hrv of a night"})
 }
 
-// sleepScore takes a score that stands by itself.
+// sleepScore takes a score from a document of its own.
 func (r *reader) sleepScore(d replies.Document) replies.Verdict {
 	day, ok := d.Day("calendarDate")
 	value := d.Positive("value")
@@ -227,7 +227,7 @@ func (r *reader) sleepScore(d replies.Document) replies.Verdict {
 // mostNightly bounds what is kept so.
 const mostNightly = 1 << 18
 
-// aboutNight keeps what stands by itself until the file's nights are known.
+// aboutNight keeps separate values until the file's nights are known.
 func (r *reader) aboutNight(n replies.Nightly) replies.Verdict {
 	if len(r.nightly) == mostNightly {
 		return replies.TooMany
@@ -239,8 +239,8 @@ func (r *reader) aboutNight(n replies.Nightly) replies.Verdict {
 	return replies.Waits
 }
 
-// endNights hands on what was said of nights. What the page of the night in the
-// same file says itself goes first, or each import would change it twice.
+// endNights stores the values about nights. The night's own page in the same file takes
+// precedence, otherwise each import would change it twice.
 func (r *reader) endNights() {
 	for _, n := range r.nightly {
 		said := r.nights[n.Day]

@@ -20,13 +20,13 @@ type moment struct {
 func (m moment) micros() int64             { return m.at.UnixMicro() }
 func (m moment) after(s float64) time.Time { return m.at.Add(time.Duration(s * float64(time.Second))) }
 
-// start is when a pushed summary begins. Newer sorts of summaries call the
-// offset by another name.
+// start returns the start of a pushed summary. Newer kinds of summaries name the offset
+// differently.
 func (r *reader) start(d replies.Document) (moment, bool) {
 	return r.epochSeconds(d, "startTimeInSeconds", "startTimeOffsetInSeconds", "offsetStartTimeInSeconds")
 }
 
-// measured is when a pushed measurement was made.
+// measured returns the time of a pushed measurement.
 func (r *reader) measured(d replies.Document) (moment, bool) {
 	return r.epochSeconds(d, "measurementTimeInSeconds", "measurementTimeOffsetInSeconds")
 }
@@ -88,15 +88,15 @@ func clock(raw json.RawMessage) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// midnight is where a value stands that has a day and no time: when the day
-// began where the user lives. Without a zone it floats, as sheet.Wall says.
+// midnight returns the time for a value that has a day and no time: the start of the
+// day where the user lives. Without a zone it floats, as sheet.Wall says.
 func (r *reader) midnight(day civil.Date) moment {
 	wall := sheet.Wall{Zone: r.Zone}
 	at, offset := wall.Instant(day.In(time.UTC))
 	return moment{time.UnixMicro(at).UTC(), offset}
 }
 
-// offsetOf is nil where nobody stated an offset.
+// offsetOf returns nil for an unknown offset.
 func offsetOf(offset int32) *int32 {
 	if offset == wearables.NoOffset {
 		return nil

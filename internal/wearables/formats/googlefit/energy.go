@@ -8,8 +8,8 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// longestSpan is the longest stretch of one amount. A basal rate is told for
-// days at once; what lasts longer is a wrong clock.
+// longestSpan is the longest stretch of one amount. A basal rate may cover days; a
+// longer stretch comes from a wrong clock.
 const longestSpan = 31 * 24 * time.Hour
 
 // Streams of energy of which it is known what they count.
@@ -18,13 +18,12 @@ const (
 	activities = "from_activities" // meanwhile, with what would have been used at rest
 )
 
-// energy takes kilocalories that were used.
+// energy takes kilocalories.
 //
-// The type's own meaning is all energy, basal and active together, which is no
-// series of ours. Two of the platform's streams say which it is: together they
-// are the day, one for the times at rest and one for the others. What a person
-// typed in is that of an activity as well. The rest is counted and left out:
-// an app may mean either.
+// The type itself means all energy, basal and active together, which has no series. Two
+// of the platform's streams are specific: together they are the day, one for the times
+// at rest and one for the others. Typed values are those of an activity as well. The
+// rest is counted and left out: an app may mean either.
 func (m *reader) energy(d replies.Document) replies.Verdict {
 	start, end, ok := span(d)
 	if !ok || end.Sub(start) > longestSpan {

@@ -41,8 +41,8 @@ func number(d replies.Document, i int) (float64, bool) {
 	return 0, false
 }
 
-// span is when a point begins and ends. What is measured in a moment has one
-// time, and may leave out the first.
+// span returns the start and end of a point. A measurement has one time, and may leave
+// out the first.
 func span(d replies.Document) (start, end time.Time, ok bool) {
 	end, ok = d.UnixNano("endTimeNanos")
 	if !ok {
@@ -57,8 +57,7 @@ func span(d replies.Document) (start, end time.Time, ok bool) {
 	return start, end, !end.Before(start)
 }
 
-// origin is where a point comes from: the stream that it names, else the one
-// that it stands in.
+// origin returns the stream of a point: the one that it names, otherwise its container.
 func origin(d replies.Document) (source wearables.Source, stream string) {
 	if id := d.Text("originDataSourceId"); id != "" {
 		return sourceOf(id)
@@ -66,7 +65,7 @@ func origin(d replies.Document) (source wearables.Source, stream string) {
 	return container(d)
 }
 
-// container is the stream that a point stands in.
+// container is the stream that contains a point.
 func container(d replies.Document) (source wearables.Source, stream string) {
 	if id := d.Around("Data Source").Text("Data Source"); id != "" {
 		return sourceOf(id)
@@ -104,7 +103,7 @@ func sourceOf(id string) (source wearables.Source, stream string) {
 	return source, stream
 }
 
-// isPackage is whether a word is a name such as com.example.app.
+// isPackage reports whether a word is a name such as com.example.app.
 func isPackage(s string) bool {
 	if len(s) > 200 || !strings.Contains(s, ".") || strings.HasPrefix(s, ".") || strings.HasSuffix(s, ".") {
 		return false

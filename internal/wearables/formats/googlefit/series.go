@@ -6,7 +6,7 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// target is where the first field of a point goes.
+// target names the resource of the first field of a point.
 type target struct {
 	resource, sampleType string
 	times                float64 // from the platform's unit to ours
@@ -36,7 +36,7 @@ func (m *reader) level(d replies.Document, to target) replies.Verdict {
 		return replies.BadDate
 	}
 	v, ok := number(d, 0)
-	if !ok || v <= 0 { // some devices write 0 while nobody wears them
+	if !ok || v <= 0 { // some devices write 0 while they are not worn
 		return replies.BadValue
 	}
 	source, _ := origin(d)
@@ -58,11 +58,10 @@ func (m *reader) amount(d replies.Document, to target) replies.Verdict {
 	return replies.Mapped
 }
 
-// counted is the source of an amount. The archive has the same steps in
-// several streams that the platform made: merged, estimated, of one sensor.
-// They are cut at different times, so each is a source of its own there, and a
-// day takes of each what no other has. A reply is of one stream, so that its
-// points are told apart by the apps they come from.
+// counted returns the source of an amount. The archive has the same steps in several
+// streams of the platform: merged, estimated, of one sensor. They are cut at different
+// times, so each is a source of its own there, and a day takes from each only uncovered
+// time. A reply has one stream, so the apps of its points separate them.
 func counted(d replies.Document) wearables.Source {
 	if !d.Has("fitValue") {
 		source, _ := origin(d)

@@ -1,13 +1,12 @@
-// Package gpx reads GPX files: tracks of places with times, as nearly every
-// program for sports writes them.
+// Package gpx reads GPX files: tracks of points with times, as nearly every sports
+// program writes them.
 //
-// A track is a workout. It says where somebody was and when, in extensions
-// often with heart rate, cadence, power and temperature, and nothing else: no
-// energy, no totals, seldom a sport. Routes and waypoints are plans. A track
-// without times is one as well.
+// A track is a workout. It has positions and times, in extensions often heart rate,
+// cadence, power and temperature. It has no energy and no totals, and seldom a sport.
+// Routes and waypoints are plans, and so is a track without times.
 //
-// GPX 1.0 and 1.1; the extensions are told by their names, since programs
-// differ about the namespaces.
+// The package reads GPX 1.0 and 1.1. It recognizes extensions by their names, because
+// programs use different namespaces.
 package gpx
 
 import (
@@ -215,9 +214,9 @@ func (r *reader) give(t *track, first, last int64) error {
 	}, nil)
 }
 
-// sourceType is what recorded the track: what its maker's recordings are, else
-// what the program that wrote the file tells. Sites write files of what any
-// device recorded.
+// sourceType returns the type of the recording device: that of the manufacturer's
+// recordings, otherwise the hint of the program that wrote the file. Sites write files
+// of any device.
 func sourceType(provider, creator string) string {
 	kind, folded := files.Recorder(provider), strings.ToLower(creator)
 	if kind == "unknown" && (strings.Contains(folded, "iphone") || strings.Contains(folded, "android")) {

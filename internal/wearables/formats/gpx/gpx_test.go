@@ -15,7 +15,7 @@ import (
 	"hale/internal/wearables/formats/files/filestest"
 )
 
-// seen is what became of one file.
+// seen holds the outcome of one file.
 type seen struct {
 	Types     map[string]*files.TypeCount `json:"types"`
 	Resources map[string]int              `json:"created"`

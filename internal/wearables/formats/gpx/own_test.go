@@ -130,8 +130,7 @@ func TestSourceType(t *testing.T) {
 	}
 }
 
-// What is counted as kept is kept: the points of a track go where the track
-// goes.
+// Mapped points are stored: the points of a track share the outcome of the track.
 func TestPointsOfTracksThatAreLeftOut(t *testing.T) {
 	point := `<trkpt lat="46" lon="14"><time>%s</time></trkpt>`
 	at := func(all ...string) string {
@@ -191,7 +190,7 @@ func TestRefusals(t *testing.T) {
 	})
 }
 
-// What stands before a cut is kept.
+// Data before a cut is kept.
 func TestCut(t *testing.T) {
 	bed := filestest.New(t, storetest.SQLite(t))
 	cut := walk[:strings.Index(walk, "08:02:00")]

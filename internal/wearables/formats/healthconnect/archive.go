@@ -72,8 +72,8 @@ func tooLarge(limit int64) error {
 	return fault.Newf(fault.TooLarge, "the database is larger than %d bytes", limit)
 }
 
-// find looks for a database in a zip. What cannot be read as a zip may be of
-// another kind that can say more about it.
+// find looks for a database in a zip. A file that is no zip may be of another kind with
+// a better error.
 func (a *archive) find() error {
 	z, err := zip.NewReader(a.file, a.size)
 	if err != nil {
@@ -102,7 +102,7 @@ func head(f *zip.File, n int) ([]byte, error) {
 	return start[:n], err
 }
 
-// schemaWithin is how far into a database its schema may lie.
+// schemaWithin bounds the position of the schema in a database.
 const schemaWithin = 64 << 20
 
 // checkMember looks for the name of the table that tells the database of
