@@ -8,8 +8,8 @@ import (
 	"hale/internal/wearables/formats/sheet/sheettest"
 )
 
-// A month of heart rate at one sample in five seconds, and of steps that a
-// second app repeats. What is derived has no part in it.
+// The benchmark uses a month of heart rate at one sample in five seconds, and of steps
+// that a second app repeats. It excludes derived summaries.
 const month = `
 INSERT INTO heart_rate_record_table (row_id, app_info_id, recording_method, start_time, start_zone_offset, end_time)
 	WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 719)

@@ -12,9 +12,8 @@ import (
 	"hale/internal/wearables/formats/replies"
 )
 
-// written is what a record says besides its values. Times are milliseconds of
-// Unix time, offsets seconds, as the platform has them; nil where there is
-// none, or none that can be read.
+// written holds the fields of a record besides its values. Times are milliseconds of
+// Unix time, offsets seconds, as on the platform; nil if absent or unreadable.
 type written struct {
 	id       []byte // a UUID; nil when there is none
 	modified int64
@@ -103,9 +102,8 @@ func zoneOffset(d replies.Document, name string) any {
 	return nil
 }
 
-// values are those of a record in the order of its form's fields. What should
-// be there and is not is an empty text, which is no number; what may be
-// missing is nil.
+// values returns the values of a record in the order of its form's fields. A missing
+// required value is an empty text, which is no number; a missing optional one is nil.
 func (f *form) values(d replies.Document) []any {
 	all := make([]any, len(f.fields))
 	for i := range f.fields {

@@ -19,7 +19,7 @@ const telling = "steps_record_table"
 type database struct {
 	pool *sql.DB
 	conn *sql.Conn
-	// plain is what may be read: plain columns by plain tables. Virtual tables
+	// plain holds the readable schema: plain columns by plain tables. Virtual tables
 	// and views run code, and a generated column is an expression.
 	plain map[string]map[string]bool
 }
@@ -155,7 +155,7 @@ func isName(s string) bool {
 	return s != "" && len(s) < 100
 }
 
-// has is whether a table may be read and has the columns.
+// has reports whether a table may be read and has the columns.
 func (db *database) has(table string, columns ...string) bool {
 	for _, c := range columns {
 		if !db.plain[table][c] {
@@ -184,8 +184,7 @@ const (
 	shortRead = ioError | 2<<8 // the file ends in the middle of a page
 )
 
-// readError is what an error of SQLite says: that the file is damaged, or that
-// something went wrong here.
+// readError interprets an error of SQLite: a damaged file, or an internal failure.
 func readError(err error) error {
 	var of *sqlite.Error
 	if err == nil || !errors.As(err, &of) {

@@ -27,7 +27,7 @@ const (
 	atOnce      = 8       // workouts with routes in memory
 )
 
-// effort is what a record adds to the workout of the same app around it.
+// effort holds the amounts that a record adds to the workout of the same app around it.
 type effort uint8
 
 const (
@@ -138,12 +138,12 @@ func identifier(v any) string {
 	return hex.EncodeToString(raw)
 }
 
-// overlapping is how many workouts of all apps may have begun before a record
-// that one of them still holds.
+// overlapping bounds the number of workouts of all apps that began before a record
+// inside one of them.
 const overlapping = 8
 
-// add counts a record for the workout of its app that it lies in. It tells
-// whether there is one.
+// add counts a record for the workout of its app at its time, and reports whether there
+// is one.
 func (w *workouts) add(what effort, one *record) bool {
 	if what == nothing {
 		return false
@@ -238,8 +238,8 @@ func (m *importer) readRoutes(ctx context.Context) error {
 	return err
 }
 
-// place is a point of a route. The platform writes the smallest number there
-// is for an altitude that nobody knows.
+// place is a point of a route. The platform writes the smallest number for an unknown
+// altitude.
 func place(row []any) (p derive.Point, ok bool) {
 	at, good := moment(row[1])
 	lat, fine := number(row[2])

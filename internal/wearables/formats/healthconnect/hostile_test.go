@@ -52,7 +52,7 @@ func TestDamagedDatabases(t *testing.T) {
 	if err := check(filestest.Save(t, zipped(t, "a.db", whole)), 1000); !fault.Is(err, fault.TooLarge) {
 		t.Errorf("zip over the limit: %v", err)
 	}
-	// A file that lost its end has the schema still. What can be read is.
+	// A truncated file still has the schema. The readable part is read.
 	o, err := runAlone(t, whole[:len(whole)*2/3])
 	if err != nil && !fault.Is(err, fault.Unprocessable) {
 		t.Errorf("cut: %v", err)
@@ -62,7 +62,7 @@ func TestDamagedDatabases(t *testing.T) {
 	}
 }
 
-// What a zip says of the size of a member is a claim.
+// The stated size of a zip member is only a claim.
 func TestZipThatLies(t *testing.T) {
 	content := append(contents(t, build(t, plainSteps)), make([]byte, 4<<20)...)
 	z := zipped(t, "a.db", content)

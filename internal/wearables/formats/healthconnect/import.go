@@ -68,14 +68,13 @@ func importDatabase(ctx context.Context, in files.Input, db *database, from, siz
 	return m.store.Finish(ctx)
 }
 
-// tell says how far the import is. How many bytes a table has nobody knows, so
-// tables count alike.
+// tell reports the progress. The size of a table is unknown, so tables count equally.
 func (m *importer) tell() {
 	done := m.from + (m.size-m.from)*int64(m.done)/int64(len(rules)+1)
 	m.store.Tell(done, m.size, m.outcome.Records, m.outcome.Report.Skipped())
 }
 
-// countHomeless counts the rows of tables that nothing is made of.
+// countHomeless counts the rows of tables without a resource.
 func (m *importer) countHomeless(ctx context.Context) error {
 	for _, table := range homeless {
 		if !m.db.has(table) {

@@ -20,8 +20,8 @@ var (
 	errFound     = errors.New("healthconnect: a record was found")
 )
 
-// dialect is how a writer of JSON puts down a record: what it says of itself,
-// where its values are, and how they are read.
+// dialect describes how a writer of JSON writes a record: its own fields, the place of
+// its values, and their form.
 type dialect struct {
 	is     func(d replies.Document, at where) bool
 	values func(d replies.Document) replies.Document // the object with the values
@@ -50,8 +50,7 @@ func isClient(d replies.Document, _ where) bool {
 	return meta.Text("dataOrigin") != "" || meta.Text("id") != "" || formNamed(d.Text("recordType")) != nil
 }
 
-// told is a record with its dialect. Its form is nil where nobody knows what
-// it is.
+// told is a record with its dialect. Its form is nil if its kind is unknown.
 type told struct {
 	*dialect
 	form   *form
@@ -59,8 +58,8 @@ type told struct {
 	values replies.Document
 }
 
-// tell finds out what an object is; ok is false when it is no record. What it
-// says itself goes before the name of the list that it stands in.
+// tell recognizes an object; ok is false if it is no record. Its own fields take
+// precedence over the name of its list.
 func tell(d replies.Document, at where) (r told, ok bool) {
 	for i := range dialects {
 		by := &dialects[i]
@@ -74,8 +73,8 @@ func tell(d replies.Document, at where) (r told, ok bool) {
 	return r, false
 }
 
-// typeOf is what capacitor-health-connect calls a record. To HC Webhook, type
-// is that of an exercise.
+// typeOf returns the record type of capacitor-health-connect. In HC Webhook, type is
+// that of an exercise.
 func typeOf(d replies.Document, by *dialect) *form {
 	if by.flat {
 		return nil
@@ -138,7 +137,7 @@ func runJSON(ctx context.Context, in files.Input, outcome *files.Outcome) error 
 	return importDatabase(ctx, in, db, info.Size()/2, info.Size(), outcome)
 }
 
-// rows is where records are put; *staging is one.
+// rows stores records; *staging is one.
 type rows interface {
 	add(f *form, w *written, values ...any) (row int64, twice bool, err error)
 	samplesOf(f *form, w *written) (row int64, err error)
@@ -153,7 +152,7 @@ type reader struct {
 	progress func(files.Progress)
 }
 
-// read reads a file to its end. What comes before any damage is kept.
+// read reads a file to its end, and keeps data before any damage.
 func (r *reader) read(ctx context.Context, file io.Reader) error {
 	in := sheet.NewBoundedTo(file, maxRecord)
 	read := int64(0)
@@ -183,7 +182,7 @@ func (r *reader) read(ctx context.Context, file io.Reader) error {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		r.report.Truncated = true
 		return nil
-	case errors.As(err, &syntax): // nobody knows where the next record begins
+	case errors.As(err, &syntax): // the start of the next record is unknown
 		r.report.Damaged++
 		r.report.Truncated = true
 		return nil
@@ -198,7 +197,7 @@ func (r *reader) tell(done int64) {
 	}
 }
 
-// skip counts what nothing is made of.
+// skip counts a record without a resource.
 func (r *reader) skip(name string) {
 	count := r.report.Type(name)
 	count.Read++
@@ -219,7 +218,7 @@ func (r *reader) take(one told) error {
 		return nil
 	}
 	w := one.about(one.doc, f)
-	if len(w.app) > longestPackage { // nobody's, and a file may have thousands
+	if len(w.app) > longestPackage { // an unknown record, and a file may have thousands
 		w.app = ""
 	}
 	switch {

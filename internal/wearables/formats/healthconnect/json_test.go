@@ -25,7 +25,7 @@ import (
 	"hale/internal/wearables/formats/sheet/sheettest"
 )
 
-// What was in the files of the four writers, by type.
+// The table lists the content of the files of the four writers, by type.
 func TestJSONCounts(t *testing.T) {
 	type counts struct {
 		Types                                      map[string]*files.TypeCount
@@ -179,8 +179,8 @@ func same(t *testing.T, db *store.DB, path string) {
 	}
 }
 
-// Where a thermometer was is told with what it measured. A value that came
-// without is read once, with it.
+// Samples carry the place of the thermometer. A value that first came without it is
+// returned once, with it.
 func TestThermometers(t *testing.T) {
 	insert := func(location string) string {
 		return `INSERT INTO application_info_table (row_id, package_name) VALUES (7, 'com.example.diary');
@@ -208,8 +208,7 @@ func TestThermometers(t *testing.T) {
 	})
 }
 
-// rowsOf is what a user has, by what tells it apart, without what is each
-// user's own.
+// rowsOf returns a user's data by its keys, without fields that differ between users.
 func rowsOf(t *testing.T, db *store.DB, user users.User) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -263,7 +262,7 @@ func invented(r *rapid.T) string {
 		}).Draw(r, "table")
 		part := strings.SplitN(table, ".", 3)
 		fmt.Fprintf(&b, "INSERT INTO %s_record_table (app_info_id, device_info_id, recording_method, time, zone_offset, %s) VALUES (%d, %s, %d, %d, %s, %s);",
-			part[0], part[1], app, device, method, at+app, zone, part[2]) // resting rates of several apps at one time are told by nobody
+			part[0], part[1], app, device, method, at+app, zone, part[2]) // resting rates of several apps at one time are not used
 	}
 	for i := range rapid.IntRange(0, 4).Draw(r, "sessions") {
 		draw()

@@ -20,7 +20,7 @@ var Kind = files.Kind{Name: "health_connect", Title: "Health Connect export", Pr
 // hundred megabytes.
 const DefaultLimit = 8 << 30
 
-// checkWithin is how long looking at the schema of a database may take.
+// checkWithin bounds the time for inspecting the schema of a database.
 const checkWithin = 10 * time.Second
 
 var (
@@ -41,7 +41,7 @@ func check(path string, limit int64) error {
 	if a.member != nil {
 		return a.checkMember()
 	}
-	// Whoever sends the file waits for this.
+	// The uploading client waits for this.
 	ctx, cancel := context.WithTimeout(context.Background(), checkWithin)
 	defer cancel()
 	db, err := open(ctx, path)

@@ -13,9 +13,8 @@ import (
 	"hale/internal/wearables/formats/sheet/sheettest"
 )
 
-// The foods and drinks of one moment are added up, those of each source for
-// themselves. What a second app repeats, and what stands there twice, counts
-// once; in any order the sum is the same.
+// The foods and drinks of one moment are added up per source. Copies of a second app
+// and repeated records count once; in any order the sum is the same.
 func TestFoodsOfOneMoment(t *testing.T) {
 	one := func(app, name string, end int, value string) string {
 		return fmt.Sprintf(`{"recordType":%q,"startTime":"2024-07-01T12:00:00Z","endTime":"2024-07-01T12:%02d:00Z",%s,"metadata":{"dataOrigin":%q,"recordingMethod":3}}`, name, end, value, app)
@@ -52,7 +51,7 @@ func TestFoodsOfOneMoment(t *testing.T) {
 	})
 }
 
-// Records without ids that stand there twice count once, in their workout too.
+// Repeated records without ids count once, in their workout too.
 func TestTwiceWithoutIDs(t *testing.T) {
 	steps := `{"recordType":"Steps","startTime":"2024-07-01T12:10:00Z","endTime":"2024-07-01T12:20:00Z","count":900,"metadata":{"dataOrigin":"com.example.one"}}`
 	more := `{"recordType":"Steps","startTime":"2024-07-01T12:20:00Z","endTime":"2024-07-01T12:30:00Z","count":900,"metadata":{"dataOrigin":"com.example.one"}}`
@@ -67,7 +66,7 @@ func TestTwiceWithoutIDs(t *testing.T) {
 	}
 }
 
-// What an app calls itself takes no more memory than a name of a package.
+// An app's name takes no more memory than a package name.
 func TestNamesOfAppsAreBounded(t *testing.T) {
 	s, err := newStaging(t.Context(), filestest.Save(t, nil))
 	if err != nil {

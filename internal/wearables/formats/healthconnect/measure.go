@@ -7,9 +7,9 @@ import (
 	"hale/internal/wearables/formats/replies"
 )
 
-// measure are the units of a value by the client library's names, each in
-// those of the platform. The platform's own is first: it is taken where a value
-// is told in several, so that no digit is lost.
+// measure maps the client library's names of units to the platform's units. The
+// platform's own unit is first: it is used if a value has several, so that no digit is
+// lost.
 type measure []unit
 
 type unit struct {
@@ -17,8 +17,8 @@ type unit struct {
 	times, over float64
 }
 
-// Milligrams are eighteen to the millimole here as in the library, so that what
-// it made of the platform's value is turned back into that.
+// Eighteen milligrams are a millimole here as in the library, so that its converted
+// value is converted back exactly.
 //
 // Source: androidx.health.connect.client.units.
 var (

@@ -2,16 +2,16 @@ package healthconnect
 
 import "slices"
 
-// Apps that read from Health Connect and write back what they read make a
-// second record with the same start, end and value. The record of the device's
-// own app stays; the copy is left out and counted. A record that stands there
-// twice, word for word, as one without an id may in JSON, is one as well.
+// Apps that read from Health Connect and write the same data back make a second record
+// with the same start, end and value. The record of the device's own app stays; the
+// copy is left out and counted. A record that is repeated word for word, as one without
+// an id may be in JSON, is one as well.
 //
-// Measurements are not looked at: two apps may well measure the same pulse,
-// and every app's samples are a series of their own.
+// Measurements are not compared: two apps may measure the same pulse, and every app's
+// samples are a series of their own.
 
-// longestGroup is how many records with one start are compared; more than a
-// few is no mirror.
+// longestGroup bounds the number of compared records with one start; more than a few
+// are no mirror.
 const longestGroup = 64
 
 // withoutCopies leaves out the copies among records with the same start.
@@ -34,9 +34,9 @@ func (m *importer) withoutCopies(group []record, category int64) []record {
 	return kept
 }
 
-// better is whether a, and not its twin b, is the original: a device recorded
-// it; else the person put its app first; else it says at all how it was
-// recorded; else its app was there earlier.
+// better reports whether a, and not its copy b, is the original. The first difference
+// decides: a device recorded it; the person's order of apps; it says how it was
+// recorded; its app was there earlier.
 func (m *importer) better(a, b *record, category int64) bool {
 	if x, y := a.recorded(), b.recorded(); x != y {
 		return x
@@ -50,7 +50,7 @@ func (m *importer) better(a, b *record, category int64) bool {
 	return a.app < b.app
 }
 
-// recorded is whether a device made the record by itself.
+// recorded reports whether a device made the record by itself.
 func (r *record) recorded() bool {
 	return (r.method == automatic || r.method == active) && r.device != 0
 }

@@ -68,11 +68,10 @@ func (db *database) statement(r *rule) (text string, ok bool) {
 		end + `, ` + value + `, ` + value2 + `, ` + location + ` FROM ` + from + ` ORDER BY ` + start, true
 }
 
-// statementColumns is how many a statement selects.
+// statementColumns counts the columns that a statement selects.
 const statementColumns = 9
 
-// read reads a table. What comes before damage is kept, and the next table is
-// read all the same.
+// read reads a table. It keeps data before damage, and the next table is still read.
 func (m *importer) read(ctx context.Context, r *rule) error {
 	text, ok := m.db.statement(r)
 	if !ok {
@@ -106,7 +105,7 @@ func (m *importer) read(ctx context.Context, r *rule) error {
 	return m.overDamage(err)
 }
 
-// overDamage counts damage to the file and goes on.
+// overDamage counts damage to the file and continues.
 func (m *importer) overDamage(err error) error {
 	if errors.Is(err, errDamaged) {
 		m.outcome.Damaged++
@@ -154,7 +153,7 @@ func (m *importer) record(r *rule, row []any, count *files.TypeCount) (one recor
 		return bad(&count.BadValue)
 	}
 	if r.category == nutrition && math.Abs(one.value) < 1e-300 {
-		return record{}, false // how the platform writes what nobody knows of a meal
+		return record{}, false // the platform's value for an unknown kind of meal
 	}
 	one.value *= r.times
 	one.source = specimen(row[7])
@@ -164,8 +163,7 @@ func (m *importer) record(r *rule, row []any, count *files.TypeCount) (one recor
 	return one, true
 }
 
-// takeAll takes records that start together, without copies. What was eaten and
-// drunk is added up.
+// takeAll takes records that start together, without copies. It adds up food and drink.
 func (m *importer) takeAll(ctx context.Context, r *rule, group []record, count *files.TypeCount) error {
 	group = m.withoutCopies(group, r.category)
 	if r.category == nutrition {
@@ -179,8 +177,8 @@ func (m *importer) takeAll(ctx context.Context, r *rule, group []record, count *
 	return nil
 }
 
-// meal is what each source says was eaten or drunk at one moment, which diaries
-// tell food by food, and a series has one value at a time.
+// meal holds the food of each source at one moment. Diaries list food by food, while a
+// series has one value at a time.
 func (m *importer) meal(group []record, count *files.TypeCount) (whole []record) {
 	slices.SortStableFunc(group, func(a, b record) int { return cmp.Compare(a.value, b.value) }) // so that sums are the same to the last digit
 	known := map[wearables.Source]int{}

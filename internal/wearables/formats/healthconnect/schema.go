@@ -30,9 +30,8 @@ const (
 	leafPage     = 13
 )
 
-// boundSchema refuses a database whose schema is too large to be read. A tree
-// with a loop has more pages than any. What is no page of a table SQLite finds
-// damaged itself, when it comes to it.
+// boundSchema refuses a database whose schema is too large to read. A tree with a loop
+// has more pages than any limit. SQLite itself detects other pages as damage.
 func boundSchema(path string) error {
 	file, err := os.Open(path)
 	if err != nil {

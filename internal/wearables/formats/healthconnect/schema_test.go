@@ -54,7 +54,7 @@ func TestSchemaIsBounded(t *testing.T) {
 	}
 }
 
-// Whatever the file says, measuring ends.
+// Measuring ends for any file.
 func FuzzSchema(f *testing.F) {
 	f.Add(contents(f, build(f, plainSteps)))
 	f.Add(contents(f, build(f, views(20), plainSteps)))

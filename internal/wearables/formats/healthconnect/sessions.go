@@ -98,7 +98,7 @@ func (r *reader) exercise(one told, w *written) error {
 		if !here || !at.States("latitude") {
 			continue
 		}
-		// A height that nobody knows is written as 0 in every unit.
+		// An unknown height is written as 0 in every unit.
 		var altitude any
 		if height, ok := metre.read(at.Raw("altitude")); ok && height != 0 {
 			altitude = height

@@ -8,7 +8,7 @@ import (
 	"hale/internal/wearables/formats/replies"
 )
 
-// form is how a record looks as JSON, and where it stands in the export.
+// form describes a record as JSON, and its place in the export.
 type form struct {
 	record string // the client library's name of its class, without "Record"
 	table  string
@@ -35,11 +35,11 @@ type many struct {
 	field
 }
 
-// location is where a thermometer was, as a number.
+// location maps places of a thermometer to numbers.
 var location = []field{{column: "measurement_location", name: "measurementLocation", in: plain, may: true}}
 
-// forms are the records that something is made of. What that is the table of
-// rules says for both, the export and the JSON.
+// forms lists the records with a resource. The table of rules says which, for both the
+// export and JSON.
 var forms = []form{
 	{record: "Steps", table: "steps_record_table", span: true, fields: []field{{column: "count", name: "count", in: plain, flat: "count", times: 1}}},
 	{record: "Distance", table: "distance_record_table", span: true, fields: []field{{column: "distance", name: "distance", in: metre, flat: "meters", times: 1}}},

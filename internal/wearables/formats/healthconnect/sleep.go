@@ -157,9 +157,8 @@ func (db *database) sessions(table, more string) string {
 
 const sessionColumns = 11
 
-// session reads what sleep and workouts have in common. A night's offset is
-// that of waking up; a workout's that of its start, which is why both are told
-// apart by whoever calls.
+// session reads the common fields of sleep and workouts. A night's offset is that of
+// waking, a workout's that of its start, so the caller chooses.
 func (m *importer) session(row []any) (id int64, one record, ok bool) {
 	id, ok = integer(row[0])
 	one.app, _ = integer(row[1])

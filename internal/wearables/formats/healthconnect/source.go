@@ -92,8 +92,8 @@ var makers = []struct{ prefix, sourceType string }{
 	{"com.google.android.apps.fitness", "phone"},
 }
 
-// manual is how the platform marks what the person typed in; automatic and
-// active are what a device recorded.
+// manual marks typed records on the platform; automatic and active mark those of a
+// device.
 const (
 	active    = 1
 	automatic = 2
@@ -132,7 +132,7 @@ func (s *sources) rank(category, app int64) int {
 // longestPackage bounds the name of an app, in bytes.
 const longestPackage = 200
 
-// packageName is a name such as com.example.app; anything else is nobody's.
+// packageName is a name such as com.example.app; other names are ignored.
 func packageName(s string) string {
 	if len(s) > longestPackage || !strings.Contains(s, ".") {
 		return ""

@@ -11,11 +11,11 @@ import (
 	"strings"
 )
 
-// staging is a database in the shape of the phone's export, filled with records
-// that are JSON. So there is one reading of records, whatever they came as:
-// its orders by time, its copies and zones and workouts.
+// staging is a database with the tables of the phone's export, filled with records from
+// JSON. So there is one reader for both: its order by time, its copies, zones and
+// workouts.
 //
-// It lies beside the upload, where a sweep finds it after a crash.
+// It is in the same folder as the upload, where a sweep finds it after a crash.
 type staging struct {
 	ctx     context.Context
 	path    string

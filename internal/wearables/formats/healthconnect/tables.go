@@ -92,7 +92,7 @@ var homeless = []string{
 	"cervical_mucus_record_table", "ovulation_test_record_table", "sexual_activity_record_table", "planned_exercise_session_record_table",
 }
 
-// name is what a report calls a table.
+// name is the name of a table in a report.
 func name(table string) string {
 	for _, end := range []string{"_record_series_table", "_record_table", "_table"} {
 		if short, ok := strings.CutSuffix(table, end); ok {

@@ -14,22 +14,22 @@ const (
 	// maxRecord bounds one record that is JSON, in bytes. A route of some hours
 	// with a place each second has five million.
 	maxRecord = 16 << 20
-	// deepest is how many lists and objects a record may lie inside.
+	// deepest bounds the number of lists and objects around a record.
 	deepest = 6
 )
 
-// where is the place that an object stands at.
+// where is the place of an object.
 type where struct {
 	form    *form // the record that the lists around it are named for; may be nil
 	webhook bool  // inside of what HC Webhook sends
 	depth   int
 }
 
-// walker goes through a file. Lists under the names of records and pages are
-// read one object at a time, everything else is a field.
+// walker reads a file. Lists under the names of records and pages are read one object
+// at a time; all other values are fields.
 //
-// The walk of package replies takes no name for a list that is a field's as
-// well, as weight, height and distance are here.
+// The walk of package replies accepts no list name that is also a field, as weight,
+// height and distance are here.
 type walker struct {
 	decoder *json.Decoder
 	record  func(d replies.Document, at where) (bool, error) // whether an object is a record
@@ -117,7 +117,7 @@ func (w *walker) object(at where) (raw json.RawMessage, holds bool, err error) {
 		if err != nil {
 			return nil, false, err
 		}
-		// What holds records is none, so that its other fields are not kept:
+		// A container of records is no record, so its other fields are not kept:
 		// between the records they could be endless.
 		if holds = holds || some; !holds || tellsWebhook(name) {
 			fields[name] = field
@@ -166,10 +166,10 @@ var pages = map[string]bool{
 	"raw_records": true, // such pages by the names of their records, in one object
 }
 
-// tellsWebhook is whether a field shows what HC Webhook sends.
+// tellsWebhook reports whether a field shows that HC Webhook wrote the file.
 func tellsWebhook(name string) bool { return name == "app_version" || name == "timestamp" }
 
-// inside is where the value of a name stands, and whether it may hold records.
+// inside holds the place of the value of a name, and whether it may contain records.
 // fields are those before it.
 func (p where) inside(name string, fields map[string]json.RawMessage) (where, bool) {
 	p.webhook = p.webhook || len(fields["app_version"]) > 0 && len(fields["timestamp"]) > 0

@@ -7,21 +7,20 @@ import (
 	"hale/internal/wearables/formats/replies"
 )
 
-// HC Webhook sends {"timestamp", "app_version", "steps": […], "heart_rate": […],
-// …}: each sample of a series is an object of its own, values are numbers whose
-// names tell the unit, and no offset is told.
+// HC Webhook sends {"timestamp", "app_version", "steps": […], "heart_rate": […], …}:
+// each sample of a series is an object of its own, values are numbers whose names
+// contain the unit, and there is no offset.
 //
-// Set so, it sends sums of a day or of some minutes in the place of amounts,
-// without saying who wrote them, and means in the place of measurements, with
-// avg, min and max. Neither is a record: beside the records they are made of
-// they would count everything twice.
+// With a setting it sends sums of a day or of some minutes in place of amounts, without
+// the writing app, and means in place of measurements, with avg, min and max. Neither
+// is a record: beside the records they would count twice.
 
-// isWebhook is whether an object inside of such a payload is a record.
+// isWebhook reports whether an object inside of such a payload is a record.
 func isWebhook(d replies.Document, at where) bool {
 	return at.webhook && at.form != nil && (d.States("time") || d.States("start_time") && d.States("end_time") || d.States("session_end_time"))
 }
 
-// made is whether it was computed out of records.
+// made reports whether it was computed from records.
 func made(d replies.Document, f *form) bool {
 	if d.States("avg") || d.States("avg_delta_celsius") {
 		return true

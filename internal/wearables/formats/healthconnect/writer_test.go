@@ -175,7 +175,7 @@ func recordOf(tb testing.TB, db *sql.DB, record string, row map[string]any) map[
 		r["title"], r["exerciseType"] = row["title"], clientNumber[row["exercise_type"].(int64)]
 		r["exerciseRoute"] = map[string]any{"type": "DATA", "route": samplesOf(tb, db, "exercise_route_table", row["row_id"], func(s map[string]any) map[string]any {
 			height := s["altitude"]
-			if v, ok := height.(float64); ok && v < 1e-300 { // the platform's way to say that nobody knows
+			if v, ok := height.(float64); ok && v < 1e-300 { // the platform's value for unknown
 				height = 0.0
 			}
 			return map[string]any{

@@ -27,7 +27,7 @@ type zones struct {
 // maxDays bounds the days that are remembered: more than a century.
 const maxDays = 50_000
 
-// seen is how often apps saw an offset on a day.
+// seen counts how often apps used an offset on a day.
 type seen struct {
 	day    int64
 	offset int32

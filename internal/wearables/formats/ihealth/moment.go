@@ -9,8 +9,8 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// offsetOf is how far a record's clock was from UTC, in seconds east:
-// "-0800", "+05:30", "-8", or a number of hours.
+// offsetOf returns the offset of a record's clock from UTC, in seconds east: "-0800",
+// "+05:30", "-8", or a number of hours.
 func offsetOf(d replies.Document) (int32, bool) {
 	var seconds float64
 	if hours, ok := d.Number("TimeZone"); ok {

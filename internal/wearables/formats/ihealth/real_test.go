@@ -46,7 +46,7 @@ type record struct {
 	HoursSlept, SleepEfficiency               float64
 }
 
-// seconds is how far the record's clock is from UTC.
+// seconds returns the offset of the record's clock from UTC.
 func (r *record) seconds(t *testing.T) int64 {
 	t.Helper()
 	if hours, ok := r.TimeZone.(float64); ok {
@@ -76,8 +76,8 @@ func read(t *testing.T, name, list string) []record {
 	return all
 }
 
-// What a device measured was told within a minute, by the clock that tells UTC:
-// so the times of measurements are those of the wall.
+// Measurements of a device were sent within a minute, by the clock in UTC: so the times
+// of measurements are local.
 func TestRealTimesAreOfTheWall(t *testing.T) {
 	for _, file := range []struct{ name, list string }{{"bp.json", "BPDataList"}, {"glucose.json", "BGDataList"}, {"weight.json", "WeightDataList"}} {
 		one := read(t, file.name, file.list)[0]

@@ -20,7 +20,7 @@ func open(r *replies.Reader) replies.Reading {
 	}}
 }
 
-// isEmpty is whether a page has no records.
+// isEmpty reports whether a page has no records.
 func isEmpty(d replies.Document) bool {
 	return (d.Has("RecordCount") || d.Has("CurrentRecordCount")) && d.EmptyList(listNames...)
 }

@@ -13,9 +13,8 @@ const (
 	perStone = 6.35029318
 )
 
-// weight takes a weighing. Zero says that something was not measured. The
-// share of fat and of water is in percent; that of bone and muscle has no unit
-// beside it and no home.
+// weight takes a weighing. Zero means not measured. The share of fat and of water is in
+// percent; that of bone and muscle has no unit and no resource.
 func (r *reader) weight(d replies.Document) replies.Verdict {
 	at, offset, ok := r.moment(d, "MDate")
 	factor, known := unit(d, "WeightUnit", 1, perPound, perStone)

@@ -6,11 +6,11 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// headerRows is how far from the start the header may be: below a title and
+// headerRows bounds the distance of the header from the start: below a title and
 // perhaps a line with the date.
 const headerRows = 5
 
-// columns are where things stand; -1 where the export has no such column.
+// columns holds the position of each column; -1 if the export lacks it.
 type columns struct {
 	n                                 int
 	at, kind                          int

@@ -22,9 +22,8 @@ import (
 	"hale/internal/wearables/formats/sheet/sheettest"
 )
 
-// The readings of half a day, by another reader. Two clocks stand beside each
-// other in the document, an hour apart: that on the wall counts, whatever the
-// user's fallback zone is.
+// The test reads half a day of another reader. The document has two clocks, an hour
+// apart: the local one counts, whatever the user's fallback zone is.
 func TestImportRealGraph(t *testing.T) {
 	path := testdata.Shared(t, "wearables/libre/librelinkup-graph.json")
 	var other struct {
@@ -161,8 +160,7 @@ func TestLinkUpLeavesOut(t *testing.T) {
 	}
 }
 
-// What was eaten and injected at one moment is added up, and a row that stands
-// there twice counts once.
+// Food and insulin of one moment are added up, and a repeated row counts once.
 func TestAtOneMoment(t *testing.T) {
 	raw, err := os.ReadFile(filepath.Join("testdata", "us-mgdl.csv"))
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// order is how the file writes a date.
+// order is the date format of the file.
 type order int
 
 const (
@@ -20,7 +20,7 @@ const (
 	monthFirst              // 03-28-2024 2:05 PM
 )
 
-// evidence is what the dates of a file say about their order.
+// evidence collects hints of a file's dates about their order.
 type evidence struct{ day, month, halves bool }
 
 // orderOf looks at all dates of a file. A number above twelve settles the

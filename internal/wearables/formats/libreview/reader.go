@@ -142,12 +142,12 @@ func (r *reader) keep(all []amount, at int64, count *files.TypeCount) {
 	r.Report.Mapped++
 }
 
-// floating is what a clock on the wall showed, kept as it stands.
+// floating returns the local clock time unchanged.
 //
 // Reference 7.10, floating time: no zone moves the provider's times.
 func floating(wall time.Time) int64 { return wall.UnixMicro() }
 
-// outside is whether a reading is a word: lower or higher than the sensor can
+// outside reports whether a reading is a word: lower or higher than the sensor can
 // measure.
 func outside(cell string) bool {
 	return strings.EqualFold(cell, "LO") || strings.EqualFold(cell, "HI")

@@ -55,8 +55,7 @@ func takeEntry(d *sheet.Document, r *record) {
 	mapped(d, count)
 }
 
-// known is a name when it is one of those listed, so that reports hold no text
-// that somebody typed.
+// known returns a listed name, so that reports contain no typed text.
 func known(name string, list ...string) string {
 	for _, k := range list {
 		if name == k {

@@ -8,7 +8,7 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// Provider is where data from the wearer's own server goes; see the package.
+// Provider is the provider of data from the wearer's own server; see the package.
 const Provider = "manual"
 
 // AppID tells the data apart from what was typed in.

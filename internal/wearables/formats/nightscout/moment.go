@@ -8,13 +8,13 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// moment is when a record was made: UTC microseconds, and the offset of the
-// place where it is known.
+// moment is the time of a record: UTC microseconds, and the offset of the place if
+// known.
 //
-// Servers write times in UTC and the uploader's offset beside it, in minutes.
-// An offset of 0 stands there as often because the uploader sent UTC as
-// because the person lives there, so it says nothing; then the user's fallback
-// zone does. A time with an offset of its own says where it was made.
+// Servers write times in UTC and the uploader's offset beside it, in minutes. An offset
+// of 0 may mean that the uploader sent UTC or that the person lives there, so it is
+// ignored and the user's fallback zone applies. A time with an offset of its own has
+// the person's place.
 func (r *record) moment(zone *time.Location) (at int64, offset int32, ok bool) {
 	stated := wearables.NoOffset
 	for _, s := range []text{r.DateString, r.CreatedAt, r.Timestamp} {

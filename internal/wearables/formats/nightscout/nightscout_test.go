@@ -108,8 +108,8 @@ func TestImportFixtures(t *testing.T) {
 	})
 }
 
-// What was eaten and injected at one moment is added up, whatever the order of
-// the records, and one that stands there twice counts once.
+// Food and insulin of one moment are added up, in any order of the records, and a
+// repeated record counts once.
 func TestAtOneMoment(t *testing.T) {
 	one := func(id, kind, rest string) string {
 		return `{"_id":"` + id + `","eventType":"` + kind + `","created_at":"2024-05-01T06:30:00Z",` + rest + `}`
@@ -173,9 +173,8 @@ func doses(t *testing.T, db *store.DB, user users.User) (all []float64) {
 	return all
 }
 
-// What a later export tells of a moment takes the place of what an earlier one
-// told, also where the type of a treatment was corrected or a second one joined
-// it; so that only the last export counts.
+// A later export replaces an earlier one's values of a moment, also after a correction
+// of the type of a treatment or an additional one; so only the last export counts.
 func TestLaterExports(t *testing.T) {
 	one := func(kind, units string) string {
 		return `{"eventType":"` + kind + `","created_at":"2024-05-01T06:30:00Z","insulin":` + units + `}`

@@ -69,7 +69,7 @@ func unexpected(err error) error {
 	return err
 }
 
-// read reads a document to its end. What comes before any damage is kept.
+// read reads a document to its end, and keeps data before any damage.
 func read(ctx context.Context, d *sheet.Document) error {
 	l, err := open(d.File)
 	if err != nil {
@@ -87,7 +87,7 @@ func read(ctx context.Context, d *sheet.Document) error {
 		case errors.Is(err, io.ErrUnexpectedEOF):
 			d.Report.Truncated = true
 			return d.Flush(ctx, l.in.Bytes, true)
-		case errors.As(err, &syntax): // nobody knows where the next record begins
+		case errors.As(err, &syntax): // the start of the next record is unknown
 			d.Report.Damaged++
 			d.Report.Truncated = true
 			return d.Flush(ctx, l.in.Bytes, true)

@@ -8,8 +8,8 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// text is a field that uploaders write as text, as a number or as null. What
-// is neither is empty.
+// text is a field that uploaders write as text, as a number or as null. Other values
+// are empty.
 type text string
 
 // UnmarshalJSON takes every JSON value.

@@ -77,14 +77,14 @@ func takeTreatment(d *sheet.Document, r *record) {
 	}
 }
 
-// isPump is whether a pump gave the insulin: its driver says which one, or
-// that the loop decided it. Everything else was at least typed in.
+// isPump reports whether a pump gave the insulin: the record names its driver, or the
+// loop's decision. Other insulin was typed.
 func (r *record) isPump() bool {
 	return r.PumpID != "" || r.PumpType != "" || r.SMB == "true" || r.EventType == "SMB"
 }
 
-// isFingerprick is whether the treatment has a drop of blood. A sensor's value
-// beside a treatment is among the entries already.
+// isFingerprick reports whether the treatment has a drop of blood. A sensor's value in
+// a treatment is among the entries already.
 func (r *record) isFingerprick() bool {
 	return r.Glucose != "" && strings.EqualFold(string(r.GlucoseType), "finger")
 }

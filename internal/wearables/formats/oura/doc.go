@@ -1,28 +1,26 @@
-// Package oura reads the JSON documents of an Oura ring in the shapes of the
-// maker's second interface: one document, a list of them, a page
-// {"data": […], "next_token": …}, or one object that holds several of those by
-// the names of resources.
+// Package oura reads JSON documents of an Oura ring in the shapes of API v2: one
+// document, a list, a page {"data": […], "next_token": …}, or one object that holds
+// several of those by the names of resources.
 //
-// A document says in no field what it is, and a file's name is not looked at,
-// so each is told by the fields that only its resource has (resource.go). That
-// also lets one file hold several resources.
+// No field of a document names its kind, and file names are not used, so the fields
+// that only one resource has identify it (resource.go). So one file may hold several
+// resources.
 //
-// What Oura states is stored as it stands. In particular the durations of a
-// night are not recomputed from its hypnogram: real nights differ by minutes.
+// Oura's values are stored unchanged. In particular the durations of a night are not
+// recomputed from its hypnogram: real nights differ by minutes.
 //
-// Oura's day is from 4 o'clock to 4 o'clock. Its `day` is kept as the date of
-// an activity and of a night; heart rate, which the day's activity takes in,
-// is by calendar day.
+// Oura's day starts at 4 o'clock. Its `day` is the date of an activity and of a night;
+// heart rate, which the day's activity uses, is by calendar day.
 //
-// Package replies does what all makers' documents need.
+// Package replies contains the code that all providers' documents share.
 //
-//	kind.go      what Oura is among the makers
-//	resource.go  telling documents apart
-//	sleep.go     nights to sleep and sleep_cycle
-//	scores.go    what is said of a night elsewhere
-//	daily.go     days to activity
-//	series.go    heart rate and sessions to samples
+//	kind.go      the provider
+//	resource.go  recognizes documents
+//	sleep.go     converts nights to sleep and sleep_cycle
+//	scores.go    scores of a night from other documents
+//	daily.go     converts days to activity
+//	series.go    converts heart rate and sessions to samples
 //	workout.go, person.go
 //
-// Facts: Oura's OpenAPI document, and public samples.
+// Facts come from Oura's OpenAPI document and public samples.
 package oura

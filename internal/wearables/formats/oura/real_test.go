@@ -247,7 +247,7 @@ func only(t *testing.T, all []map[string]any) map[string]any {
 	return all[0]
 }
 
-// What other makers' interfaces answer is no file of Oura's.
+// Replies of other providers' APIs are not Oura's.
 func TestOtherMakersAreUnlike(t *testing.T) {
 	root := testdata.Shared(t, "wearables")
 	seen := 0

@@ -8,13 +8,12 @@ var listNames = []string{
 	"daily_cardiovascular_age", "heartrate", "workout", "session", "sleep_time", "enhanced_tag", "tag", "ring_configuration",
 }
 
-// open has the resources in the order in which a document is held against
-// them.
+// open lists the resources in the order in which a document is compared with them.
 //
-// Those without a home: a night's mean saturation has a day and no moment;
-// minutes of stress are not on the scale of stress_level, and no other score
-// of Oura's has a counterpart; tags are words; advice on going to bed is no
-// measurement. Sleep that its wearer deleted, or said was none, is none.
+// Some have no resource. A night's mean saturation has a day and no time. Minutes of
+// stress are not on the scale of stress_level, and Oura's other scores have no
+// counterpart. Tags are words; advice on going to bed is no measurement. Sleep that its
+// wearer deleted, or marked as none, is none.
 func open(r *replies.Reader) replies.Reading {
 	m := &reader{r}
 	return replies.Reading{Resources: []replies.Resource{
@@ -43,7 +42,7 @@ func typed(word string) func(replies.Document) bool {
 	return func(d replies.Document) bool { return d.Text("type") == word }
 }
 
-// dated is whether a night is told in Oura's way: others' have numbers.
+// dated reports whether a night has Oura's form of dates: others' have numbers.
 func dated(d replies.Document) bool {
 	_, began := d.Number("bedtime_start")
 	return !began

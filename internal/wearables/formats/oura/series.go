@@ -75,8 +75,8 @@ func (r *reader) tracked(d replies.Document, name string, key sheet.Key) bool {
 	return r.Gather.N > before
 }
 
-// exercises are the sessions of which somebody sat down to be mindful. Naps
-// and rests are none, and what they were as sleep is told among the sleep.
+// exercises are the sessions of deliberate mindfulness. Naps and rests are none, and
+// their sleep is in the sleep documents.
 var exercises = []string{"meditation", "breathing"}
 
 const longest = 24 * time.Hour

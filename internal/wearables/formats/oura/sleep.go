@@ -53,7 +53,7 @@ func stages(d replies.Document, length time.Duration) (s replies.Stages) {
 	}
 	end := int64(length / time.Second)
 	for i := range len(digits) {
-		stage := derive.Asleep // and nobody knows how
+		stage := derive.Asleep // and the kind is unknown
 		if n := strings.IndexByte("1234", digits[i]); n >= 0 {
 			stage = []int8{derive.Deep, derive.Light, derive.REM, derive.Awake}[n]
 		}
