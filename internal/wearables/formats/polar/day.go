@@ -5,8 +5,8 @@ import (
 	"hale/internal/wearables/formats/replies"
 )
 
-// activity takes a day, which begins when the watch's own clock says so. What
-// it did is stated twice in older documents: active steps are all steps.
+// activity takes a day, which begins by the watch's own clock. Older documents state
+// its values twice: active steps are all steps.
 func (r *reader) activity(doc replies.Document) replies.Verdict {
 	d := spelled(doc)
 	day, ok := d.Day("date")

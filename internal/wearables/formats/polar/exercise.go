@@ -14,8 +14,8 @@ import (
 	"hale/internal/wearables/formats/sports"
 )
 
-// exercise takes an exercise, with its samples and route where they stand in
-// it. Its start is the time on the watch, and the offset beside it in minutes.
+// exercise takes an exercise, with its samples and route if it has them. Its start is
+// the watch's local time, and the offset beside it in minutes.
 func (r *reader) exercise(doc replies.Document) replies.Verdict {
 	d := spelled(doc)
 	length, timed := lasts(d.Text("duration"))

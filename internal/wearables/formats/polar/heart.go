@@ -69,8 +69,7 @@ func (r *reader) steps(d replies.Document) replies.Verdict {
 	return replies.Kept(r.Gather.N > before)
 }
 
-// temperature takes those of the body's core. A skin's in the course of a day
-// has no home.
+// temperature takes core temperatures. Skin temperatures of the day have no resource.
 func (r *reader) temperature(d replies.Document) replies.Verdict {
 	if d.Text("measurement_type") != "TM_CORE_TEMPERATURE" {
 		return replies.Skipped

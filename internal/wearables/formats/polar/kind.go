@@ -20,7 +20,7 @@ var maker = replies.Maker{
 // Kind is a file of AccessLink's documents.
 var Kind = maker.OfOne(whose)
 
-// Sources: what is worn, and what somebody typed in.
+// These are the sources: worn devices, and typed values.
 var (
 	watch = wearables.Source{Provider: Provider, Type: "watch"}
 	app   = wearables.Source{Provider: Provider, Type: "app"}

@@ -7,7 +7,8 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// physical takes what the wearer told Polar of the body, from when it was told.
+// physical takes the wearer's statements about the body, from the time of the
+// statement.
 func (r *reader) physical(doc replies.Document) replies.Verdict {
 	d := spelled(doc)
 	at, _, ok := d.Moment("created") // in UTC everywhere
@@ -41,9 +42,9 @@ func (r *reader) user(doc replies.Document) replies.Verdict {
 	return replies.Mapped
 }
 
-// height is in cm; at is when it was told, in UTC microseconds. The account's has
-// none, and 0 instead: it is that of the day on which the file came, which is
-// later than any in the file.
+// height is in cm; at is the time of the statement, in UTC microseconds. The account's
+// has none, and 0 instead: its time is the day of the file's arrival, which is later
+// than any in the file.
 func (r *reader) height(d either, at int64) bool {
 	height := d.Positive("height")
 	if height == nil || *height < 30 || *height > 300 {

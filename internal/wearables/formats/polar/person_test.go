@@ -9,8 +9,8 @@ import (
 	"hale/internal/wearables/formats/sheet/sheettest"
 )
 
-// The account's height has no moment: it is that of the day on which the file
-// came, whatever was measured before and in whatever order both are told.
+// The account's height has no time: it is that of the day of the file's arrival, in any
+// order of measurements.
 func TestTheAccountsHeightIsOfToday(t *testing.T) {
 	const (
 		measured = `{"id":3,"transaction-id":9,"created":"2015-03-02T07:11:33.000Z","maximum-heart-rate":186,"weight":71.5,"height":170.0}`

@@ -336,8 +336,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// What waits for the end of the file is values, not the documents they stand
-// in, and no more of them than are kept.
+// Values that wait for the end of the file are kept without their documents, and their
+// number is bounded.
 func TestWhatWaitsIsSmall(t *testing.T) {
 	r := &reader{Reader: &replies.Reader{Report: &files.Report{}}}
 	var before, after runtime.MemStats

@@ -12,8 +12,8 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// stages are Polar's numbers: awake, REM, two sorts of light sleep, deep. What
-// was not recognised is sleep without a stage.
+// stages maps Polar's numbers: awake, REM, two kinds of light sleep, deep. Unrecognized
+// sleep has no stage.
 var stages = map[float64]int8{0: derive.Awake, 1: derive.REM, 2: derive.Light, 3: derive.Light, 4: derive.Deep}
 
 // sleep takes a night with its stages and heart rate.

@@ -81,7 +81,7 @@ func lasts(text string) (time.Duration, bool) {
 	return time.Duration(seconds * float64(time.Second)), true
 }
 
-// around is how far a sample of a night may lie outside of it.
+// around bounds the distance of a sample from its night.
 const around = time.Hour
 
 // minuteOf is the minute of the day of a time such as 23:45; below zero for

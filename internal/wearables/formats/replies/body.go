@@ -21,7 +21,7 @@ type Body struct {
 	Visceral *float64 `json:"visceral_fat_index,omitempty"`
 }
 
-// add takes over what else is said of the same weighing.
+// add takes further values of the same weighing.
 func (b *Body) add(more Body) {
 	b.Water, b.Muscle = cmp.Or(more.Water, b.Water), cmp.Or(more.Muscle, b.Muscle)
 	b.Bone, b.Visceral = cmp.Or(more.Bone, b.Bone), cmp.Or(more.Visceral, b.Visceral)
@@ -37,7 +37,7 @@ type bodyKey struct {
 // so that both are one.
 func (k bodyKey) String() string { return k.day.String() + "|" + k.kind + "|" + k.app }
 
-// weighing is what was said last of a day.
+// weighing holds the last values of a day.
 type weighing struct {
 	at     time.Time
 	source wearables.Source

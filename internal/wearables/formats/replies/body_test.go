@@ -43,7 +43,7 @@ func TestTheLastBodyOfADayCounts(t *testing.T) {
 	}
 }
 
-// What is reckoned of a sleep stays within it.
+// Computed values of a sleep stay within it.
 func TestASleepIsNoLongerThanItsNight(t *testing.T) {
 	start := time.Date(2025, 3, 1, 23, 0, 0, 0, time.UTC)
 	for total, want := range map[int64]string{

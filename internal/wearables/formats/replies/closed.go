@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// mostOpen bounds the lists and objects that may be open where a text ends. What
-// lies deeper is left out.
+// mostOpen bounds the lists and objects that may be open at the end of a text. Deeper
+// ones are left out.
 const mostOpen = 1000
 
 // opened is a list or an object that has not ended.
@@ -49,8 +49,8 @@ func closed(raw []byte, partial bool) json.RawMessage {
 	return value
 }
 
-// unclosed is what is open at the end of a text, from the outside in. For a list
-// or an object that has an end, and something inside, it is where that is.
+// unclosed lists the open values at the end of a text, from the outside in. For a list
+// or object with a complete value inside, it has the end of that value.
 func unclosed(raw []byte) (open []opened, end int) {
 	for i := 0; i < len(raw); {
 		switch c := raw[i]; c {
@@ -94,8 +94,8 @@ func unclosed(raw []byte) (open []opened, end int) {
 	return open, 0
 }
 
-// scalar is how long a text, a number or a word at the start is; 0 where it is
-// not whole, as digits are not at the end: more could follow.
+// scalar returns the length of a text, number or word at the start; 0 if it is
+// incomplete, as digits are at the end: more could follow.
 func scalar(raw []byte) int {
 	if raw[0] != '"' {
 		n := bytes.IndexAny(raw, ",:]}[{\" \t\r\n")

@@ -38,8 +38,7 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// Whatever is closed is a value or nothing, wherever a text ends and whatever
-// stands in it.
+// A closed text is a value or nothing, wherever it ends and whatever it contains.
 func TestClosedIsAValue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		word := rapid.SampledFrom([]string{"[", "]", "{", "}", ",", ":", `"a"`, `"`, `\`, "12", "true", "tr", "null", " ", `"b":`, `{"c":[`})

@@ -33,8 +33,8 @@ func (w *walker) endsIn(err error, d *Document, name string, depth int) error {
 	return cmp.Or(w.cutDocument(d, name, rest, depth), err)
 }
 
-// rest is what there is of the value that the decoder failed at because the
-// file ends; nil where that is not why.
+// rest returns the part of the value at which the decoder failed because the file ends;
+// nil for other failures.
 func (w *walker) rest(err error) ([]byte, error) {
 	if err = unexpected(err); !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, err
@@ -64,10 +64,9 @@ func (w *walker) cut(raw []byte, at place) error {
 	return w.cut(rest, at.deeper())
 }
 
-// cutDocument takes a document in which the file ends: d has its whole fields,
-// and rest is what there is of the one by that name. One that is a list of
-// values is read as far as it goes, any other is lost. What is no document may
-// hold whole ones.
+// cutDocument takes a document in which the file ends: d has its complete fields, and
+// rest the part of the one by that name. A list of values is read up to its end; any
+// other field is lost. A value that is no document may contain complete ones.
 func (w *walker) cutDocument(d *Document, name string, rest []byte, depth int) error {
 	like := &Document{Under: d.Under, fields: maps.Clone(d.fields), outer: d.outer}
 	if there := closed(rest, true); there != nil {
@@ -148,12 +147,12 @@ func cutValue(in *json.Decoder, text []byte) (one json.RawMessage, rest []byte) 
 	return one, nil
 }
 
-// unfinished is whether more could follow behind a value at the end of a file:
-// digits of a number.
+// unfinished reports whether more could follow a value at the end of a file: digits of
+// a number.
 func unfinished(raw json.RawMessage) bool {
 	return len(raw) > 0 && raw[len(raw)-1] >= '0' && raw[len(raw)-1] <= '9'
 }
 
-// Ended is what is whole of a value that a text ends in the middle of; nil when
-// nothing is.
+// Ended returns the complete part of a value in which a text ends; nil if there is
+// none.
 func Ended(raw []byte) json.RawMessage { return closed(raw, false) }

@@ -1,14 +1,13 @@
-// Package replies reads JSON as the web interfaces of makers reply it: one
-// reply, a list of them, one a line, pages, or one object that holds several
-// under names.
+// Package replies reads JSON of providers' APIs: one reply, a list of them, one a line,
+// pages, or one object that holds several under names.
 //
-// A document in such a file says in no field what it is, and a file's name is
-// not looked at, so each is told by the fields that only its resource has. That
-// also lets one file hold several resources, and keeps makers apart.
+// No field of a document names its kind, and file names are not used, so the fields
+// that only one resource has identify it. So one file may hold several resources, and
+// providers stay separate.
 //
-// A maker is one value (maker.go) and a function that opens its reading: the
-// table of its resources, each with the method that takes its documents. What
-// methods remember between documents is a field of their receiver:
+// A provider is one value (maker.go) and a function that opens its reading: the table
+// of its resources, each with the method that takes its documents. State between
+// documents is a field of the receiver:
 //
 //	var maker = replies.Maker{Kind: "oura", Title: "Oura JSON", Provider: "oura", Lists: []string{"data"}, Open: open}
 //
@@ -18,23 +17,23 @@
 //		m := &reader{Reader: r}
 //		return replies.Reading{Resources: []replies.Resource{
 //			{Name: "heartrate", Keys: []string{"bpm", "source", "timestamp"}, Take: m.heartrate},
-//			{Name: "tag", Keys: []string{"day", "tags"}}, // no home: counted and skipped
+//			{Name: "tag", Keys: []string{"day", "tags"}}, // no resource: counted and skipped
 //		}, End: m.join}
 //	}
 //
-// What a maker states is stored as it stands. A reader computes nothing that
-// does not follow from it, as the time awake does from the time asleep, and
-// counts what has no home by its name.
+// The provider's values are stored unchanged. A reader only computes values that follow
+// from them, as the time awake does from the time asleep, and counts parts without a
+// resource by name.
 //
-//	maker.go     what a maker is; telling its documents apart
-//	kind.go      recognising a file; the run of an import
-//	walk.go      from bytes to documents
-//	cut.go       what is whole of a file that ends in the middle
+//	maker.go     a provider; recognizes its documents
+//	kind.go      recognizes a file; the run of an import
+//	walk.go      splits bytes into documents
+//	cut.go       the complete part of a truncated file
 //	document.go  a document's fields
 //	time.go      its dates and instants
 //	reader.go    counting, gathering, storing
 //	summary.go   days, nights and their stages as summaries
-//	body.go      what no series has of a body
-//	nightly.go   what is said of a night elsewhere
-//	whose.go     files about several people
+//	body.go      body values without a series
+//	nightly.go   values about a night from other documents
+//	person.go    files about several people
 package replies

@@ -11,8 +11,8 @@ import (
 // Document is an object by its fields. A field that is missing, null or of
 // another type than asked for says nothing.
 type Document struct {
-	// Under is the name of the field or list that the document stands in; empty
-	// at the top of a file.
+	// Under is the name of the field or list that contains the document; empty at the
+	// top of a file.
 	Under string
 
 	fields map[string]json.RawMessage
@@ -24,16 +24,16 @@ func Parse(raw []byte) (d Document, ok bool) {
 	return d, json.Unmarshal(raw, &d.fields) == nil && d.fields != nil
 }
 
-// Has is whether a field is there, null or not.
+// Has reports whether a field is present, null or not.
 func (d Document) Has(name string) bool { _, ok := d.fields[name]; return ok }
 
-// States is whether a field is there and not null.
+// States reports whether a field is present and not null.
 func (d Document) States(name string) bool {
 	raw := d.fields[name]
 	return len(raw) > 0 && string(raw) != "null"
 }
 
-// Empty is whether there are no fields at all.
+// Empty reports whether there are no fields at all.
 func (d Document) Empty() bool { return len(d.fields) == 0 }
 
 // Raw is a field as it stands.
@@ -44,7 +44,7 @@ func (d Document) Into(name string, to any) bool {
 	return d.States(name) && json.Unmarshal(d.fields[name], to) == nil
 }
 
-// Outer is the object that the document stands in; an empty one at the top.
+// Outer is the object that contains the document; an empty one at the top.
 func (d Document) Outer() Document {
 	if d.outer == nil {
 		return Document{}
@@ -153,8 +153,8 @@ func (d Document) Signed(name string) *float64 {
 	return &v
 }
 
-// Deviation is how much warmer or colder than usual a skin was, in °C; nil where
-// there is none, or more than any skin's.
+// Deviation returns the difference of a skin temperature from the usual one, in °C; nil
+// if absent, or impossible for skin.
 func (d Document) Deviation(name string) *float64 {
 	v, ok := d.Number(name)
 	if !ok || math.Abs(v) > 20 {
@@ -230,7 +230,7 @@ func (d Document) List(name string) []json.RawMessage {
 	return all
 }
 
-// EmptyList is whether one of some fields is a list of nothing.
+// EmptyList reports whether one of some fields is an empty list.
 func (d Document) EmptyList(names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return d.Has(name) && len(d.List(name)) == 0 })
 }

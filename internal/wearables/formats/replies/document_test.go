@@ -121,7 +121,7 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// Whatever is added, stages lie end to end in order, and neighbours differ.
+// After any addition, stages are adjacent and in order, and neighbours differ.
 func TestStagesLieInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var s replies.Stages

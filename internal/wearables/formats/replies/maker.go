@@ -29,12 +29,12 @@ type Maker struct {
 	Open func(r *Reader) Reading
 }
 
-// Reading is how one file of a maker is read.
+// Reading describes how one file of a provider is read.
 type Reading struct {
 	// Resources are in the order in which a document is held against them.
 	Resources []Resource
-	// End, when set, runs behind the last document, when all was stored. What
-	// it adds to the reader is stored as well.
+	// End, when set, runs after the last document, when all was stored. Values that it
+	// adds to the reader are stored as well.
 	End func(ctx context.Context) error
 }
 
@@ -44,18 +44,18 @@ type Resource struct {
 	Keys []string // that all of its documents have, and together no other's
 	// Is narrows it to some documents; nil takes all. It may look around them.
 	Is func(d Document) bool
-	// Take reads a document; nil where there is no home for any of it.
+	// Take reads a document; nil if it has no resource.
 	Take func(d Document) Verdict
-	// Values says that a document is hardly more than a list of values which
-	// stand alone. Where the file ends in one, what came before is taken: then
-	// other fields may be missing. A document of another sort is whole or lost.
+	// Values marks a document that is mostly a list of independent values. If the file
+	// ends in one, the values before that are taken: then other fields may be missing.
+	// Other documents are complete or lost.
 	Values bool
 	// Refuse, when set, is why a file that begins with one is refused, as a
 	// sentence: it has a secret, or several people's data.
 	Refuse string
 }
 
-// Verdict is what became of a document or of a part of one.
+// Verdict is the outcome of a document or of a part of one.
 type Verdict int
 
 // Verdicts.

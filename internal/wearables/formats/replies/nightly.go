@@ -13,8 +13,8 @@ import (
 	"hale/internal/wearables"
 )
 
-// Nightly is what a maker says of the night of a day in a document of its own:
-// a score, the heart rate variability, breaths.
+// Nightly holds a provider's values about the night of a day from a document of its
+// own: a score, the heart rate variability, breaths.
 type Nightly struct {
 	Day    civil.Date
 	Source wearables.Source // of the night
@@ -23,8 +23,8 @@ type Nightly struct {
 	// a part of one that is counted already.
 	Name string
 	Nth  int64 // of that resource; 0 for the one that is being taken
-	// Found, when set, hears of the night, to place what has a time of day and
-	// no date. What it adds to the reader is stored.
+	// Found, when set, is called with the night, to place values that have a time of
+	// day and no date. Values that it adds to the reader are stored.
 	Found func(start, end time.Time, offset int32)
 }
 
@@ -46,7 +46,7 @@ func (r *Reader) Nightly(n Nightly) Verdict {
 	return Waits
 }
 
-// nightsAtOnce is how many days of stored nights are looked at together.
+// nightsAtOnce counts the days of stored nights that are read together.
 const nightsAtOnce = 60
 
 // joinNights adds what was said of nights to them.
@@ -146,12 +146,12 @@ func mainNight(ofDay []storedNight, source wearables.Source) (best storedNight, 
 	return best, found
 }
 
-// StoredNight is what is stored of a sleep.
+// StoredNight holds the stored values of a sleep.
 type StoredNight struct {
 	Stop time.Time
 	Date civil.Date
-	// Told is whether a maker summed it up: no stages say how long it took to
-	// fall asleep in bed, or how good the sleep was.
+	// Told reports whether the provider summarized it: stages do not contain the time
+	// to fall asleep or a score.
 	Told bool
 }
 

@@ -11,8 +11,8 @@ import (
 	"hale/internal/wearables"
 )
 
-// The scores of a day are about its long sleep, and of several the one with
-// the most sleep; nights that somebody else made are left alone.
+// The scores of a day are about its long sleep, and of several about the one with the
+// most sleep; nights of other providers do not change.
 func TestNightOfTheDay(t *testing.T) {
 	day, user := civil.MustParse("2025-03-02"), uuid.New()
 	source := wearables.Source{Provider: "oura", Type: "ring"}

@@ -19,7 +19,7 @@ import (
 // MaxRecord bounds one document, in bytes: a day of a value each second.
 const MaxRecord = 4 << 20
 
-// Sink is where documents go; *files.Store is one.
+// Sink stores documents; *files.Store is one.
 type Sink interface {
 	Samples(ctx context.Context, all []wearables.Samples) error
 	Summaries(ctx context.Context, all []wearables.Summary, streams ...wearables.Stream) error
@@ -66,8 +66,8 @@ type Reader struct {
 	bodies    map[bodyKey]*weighing
 }
 
-// Read reads a file of a maker's to its end with a reader whose exported
-// fields are set. What comes before any damage is kept.
+// Read reads a provider's file to its end with a reader whose exported fields are set.
+// It keeps data before any damage.
 func (m *Maker) Read(ctx context.Context, file io.ReadSeeker, size int64, r *Reader) error {
 	late, err := m.lookAhead(file)
 	if err != nil {
@@ -87,7 +87,7 @@ func (m *Maker) Read(ctx context.Context, file io.ReadSeeker, size int64, r *Rea
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		r.Report.Truncated, err = true, nil
-	case errors.As(err, &syntax): // nobody knows where the next document begins
+	case errors.As(err, &syntax): // the start of the next document is unknown
 		r.Report.Damaged++
 		r.Report.Truncated, err = true, nil
 	}
@@ -205,7 +205,7 @@ func (r *Reader) Waited(name string, v Verdict, nth int64) {
 	r.record(r.Report.Type(name), v, nth)
 }
 
-// Homeless counts fields of a document that is kept which have no home.
+// Homeless counts fields of a stored document that have no resource.
 func (r *Reader) Homeless(of string, d Document, names ...string) {
 	for _, name := range names {
 		if d.States(name) {

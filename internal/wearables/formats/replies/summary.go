@@ -92,7 +92,7 @@ type Night struct {
 	Date       civil.Date // zero: the day of waking up, where the offset holds
 	Offset     int32      // seconds east of UTC when it ended, or wearables.NoOffset
 	Sleep      Sleep
-	Stages     Stages // none when nobody says
+	Stages     Stages // none if unknown
 }
 
 // Night stores a sleep, and its sleep_cycle when it has stages. It is BadDate
@@ -127,7 +127,7 @@ func (b *Sleep) complete(length time.Duration) {
 	if b.Type == "" {
 		b.Type = wearables.SleepType(length)
 	}
-	if b.Total == nil || *b.Total > b.Duration { // nobody sleeps longer than that
+	if b.Total == nil || *b.Total > b.Duration { // no sleep is longer than that
 		return
 	}
 	if rest := b.Duration - *b.Total; b.Awake == nil {
@@ -153,11 +153,11 @@ type Stages struct {
 	Types  []int8  `json:"stage_type"`
 }
 
-// Len is how many there are.
+// Len counts the stages.
 func (s *Stages) Len() int { return len(s.Types) }
 
-// Add adds a stage behind the others: what overlaps the one before is cut, and
-// one that goes on is joined to it.
+// Add adds a stage after the others: it cuts an overlap with the previous one, and
+// joins equal neighbours.
 func (s *Stages) Add(from, to int64, stage int8) {
 	n := len(s.Types)
 	if n > 0 {

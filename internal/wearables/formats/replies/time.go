@@ -8,7 +8,7 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// Believable is whether there were such devices in a year.
+// Believable reports whether such devices existed in a year.
 func Believable(year int) bool { return year >= 2000 && year < 2100 }
 
 // Day is a field with a date, such as 2025-03-02.
@@ -84,11 +84,11 @@ func Since(n int64, unit time.Duration) (time.Time, bool) {
 	return at, Believable(at.Year())
 }
 
-// IsOffset is whether clocks somewhere are that many seconds from UTC.
+// IsOffset reports whether any time zone has that many seconds from UTC.
 func IsOffset(seconds int64) bool { return seconds >= -14*3600 && seconds <= 14*3600 }
 
-// LocalDay is the date of an instant where the offset holds; in UTC where
-// nobody stated one.
+// LocalDay returns the date of an instant at the offset; in UTC if the offset is
+// unknown.
 func LocalDay(at time.Time, offset int32) civil.Date {
 	if offset != wearables.NoOffset {
 		at = at.Add(time.Duration(offset) * time.Second)

@@ -11,7 +11,7 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// deepest is how many lists and objects a document may lie inside.
+// deepest bounds the number of lists and objects around a document.
 const deepest = 8
 
 var errTooLong = sheet.TooLong(MaxRecord)
@@ -31,8 +31,8 @@ type walker struct {
 	late    *late  // may be nil
 }
 
-// walk finds the documents of a file, in order. Lists under the maker's names
-// are read one document at a time; everything else must fit into one record.
+// walk finds the documents of a file, in order. Lists under the provider's names are
+// read one document at a time; all other values must fit into one record.
 // io.ErrUnexpectedEOF says that the file ends too early.
 func (w *walker) walk(in *sheet.Bounded) error {
 	w.decoder = json.NewDecoder(in)
@@ -52,7 +52,7 @@ func (w *walker) walk(in *sheet.Bounded) error {
 	}
 }
 
-// place is where a value stands.
+// place is the position of a value.
 type place struct {
 	under string
 	outer *Document
@@ -70,7 +70,7 @@ func (w *walker) ended() {
 	}
 }
 
-// after goes on behind the first token of a value.
+// after continues behind the first token of a value.
 func (w *walker) after(token json.Token, at place) error {
 	switch token {
 	case json.Delim('['):
@@ -179,8 +179,8 @@ func (w *walker) inside(raw json.RawMessage, at place) error {
 	return w.found(nil, nil)
 }
 
-// document hands a document on. What is none may hold some; around a page
-// there are words, such as its next_token, that are none.
+// document passes a document on. A value that is no document may contain some; around a
+// page there are words, such as its next_token, that contain none.
 func (w *walker) document(d *Document, page bool, depth int) error {
 	if r := w.reading.recognise(*d); r != nil {
 		return w.found(r, d)
@@ -200,8 +200,8 @@ func (w *walker) document(d *Document, page bool, depth int) error {
 	return w.found(nil, d)
 }
 
-// mayHold is whether a value is an object, or a list that begins with one or
-// with a list: a list of words is a field like any other.
+// mayHold reports whether a value is an object, or a list that begins with one or with
+// a list: a list of words is a field like any other.
 func mayHold(raw json.RawMessage) bool {
 	if raw[0] == '[' {
 		raw = bytes.TrimLeft(raw[1:], " \t\r\n")

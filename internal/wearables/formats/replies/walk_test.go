@@ -13,7 +13,7 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// invented is a maker of beats, whose zone stands beside the list.
+// invented is a provider of beats, whose zone is beside the list.
 func invented(seen *[]string) replies.Maker {
 	m := replies.Maker{
 		Kind: "invented", Title: "invented JSON", Provider: "oura", Lists: []string{"body", "beats", "scalar"}, Late: []string{"zone", "far"},

@@ -13,10 +13,10 @@ import (
 
 // activity takes an activity, as the feed has it or with its course.
 //
-// Its duration leaves out pauses and is all that is said of its end, so that
-// one with pauses ends too early here. An average heart rate is only taken
-// where the beats are not there as well: the feed has neither, and whoever
-// reads it later would put the average of the stored beats in its place.
+// Its duration leaves out pauses and is the only hint of its end, so an activity with
+// pauses ends too early here. An average heart rate is only taken if there are no
+// beats: otherwise a later read of the feed would replace the average of the stored
+// beats.
 func (m *reader) activity(d replies.Document) replies.Verdict {
 	start, offset, ok := m.started(d)
 	if !ok {

@@ -89,7 +89,7 @@ func look(all []source, open func() (io.ReadCloser, error), size int64) ([]sourc
 	return append(all, source{tableOf(h), open, size}), nil
 }
 
-// place is where a table stands in the order of reading.
+// place is the position of a table in the order of reading.
 func (s source) place() int {
 	return slices.IndexFunc(tables, func(t table) bool { return t.name == s.name })
 }

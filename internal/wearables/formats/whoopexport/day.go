@@ -16,8 +16,8 @@ type cycle struct {
 	body   replies.Activity
 }
 
-// cycleParts are the columns of a cycle that have no home. Strain is on a scale
-// of its own, and the blood's oxygen is a mean that has a day and no moment.
+// cycleParts lists the columns of a cycle without a resource. Strain has a scale of its
+// own, and the blood's oxygen is a mean that has a day and no time.
 var cycleParts = map[string]string{"Day Strain": "physiological_cycles.day_strain", "Blood oxygen %": "physiological_cycles.blood_oxygen"}
 
 // cycle takes a cycle: its recovery belongs to the sleep that it begins with,
@@ -30,7 +30,7 @@ func (r *reader) cycle(one row) verdict {
 	slept := r.recovery(one)
 	r.homeless(one, cycleParts)
 	date, length, ok := one.dayOf(start, offset)
-	if !ok { // the present one, of which nobody knows how long it gets
+	if !ok { // the current one, whose length is unknown
 		if slept {
 			return mapped
 		}
@@ -58,8 +58,8 @@ func (r *reader) cycle(one row) verdict {
 	return mapped
 }
 
-// recovery adds what a cycle says of its sleep, and whether it does. What both
-// tables tell is that of the sleeps.
+// recovery adds a cycle's values about its sleep, and reports whether there are any.
+// Values in both tables come from that of the sleeps.
 func (r *reader) recovery(one row) bool {
 	start, end, offset, ok := one.bounds()
 	if !ok {
@@ -79,8 +79,8 @@ func (r *reader) recovery(one row) bool {
 	return true
 }
 
-// dayOf is the date of a cycle: that of waking up, or, when nobody slept, the
-// one on which its middle lies.
+// dayOf returns the date of a cycle: that of waking, or, without sleep, that of its
+// middle.
 func (r row) dayOf(start time.Time, offset int32) (date civil.Date, length time.Duration, ok bool) {
 	if end, _, ended := r.moment("Cycle end time"); ended && end.After(start) {
 		length = end.Sub(start)

@@ -1,24 +1,23 @@
-// Package whoopexport reads the CSV files that WHOOP mails to whoever asks for
-// their data: a zip of physiological_cycles.csv, sleeps.csv, workouts.csv and
-// journal_entries.csv, or one of those. A file is told by its header, in
-// English or in Spanish: names are translated too.
+// Package whoopexport reads the CSV files that WHOOP sends on request: a zip of
+// physiological_cycles.csv, sleeps.csv, workouts.csv and journal_entries.csv, or one of
+// those. Its header identifies a file, in English or in Spanish: names are translated
+// too.
 //
-// A cycle is WHOOP's day, from falling asleep to falling asleep, and begins
-// the evening before the day that it is of. Its row says how the wearer woke up
-// (recovery), repeats the sleep that it begins with, and sums up the rest.
-// Times are those on the clock where the cycle began, "2024-03-01 23:12:00",
-// beside the zone "UTC+01:00", and "UTCZ" is UTC. Durations are minutes,
-// energy is kilocalories though it says cal, and zones of heart rate are shares
-// of a workout in percent, in whole numbers; what they leave is below the first.
+// A cycle is WHOOP's day, from falling asleep to falling asleep, and begins the evening
+// before its date. Its row has the state at waking (recovery), repeats the sleep at its
+// start, and sums up the rest. Times are local clock times where the cycle began,
+// "2024-03-01 23:12:00", beside the zone "UTC+01:00", and "UTCZ" is UTC. Durations are
+// minutes, energy is kilocalories though it says cal. Zones of heart rate are whole
+// percents of a workout; the rest is below the first zone.
 //
-// What WHOOP states is stored as it stands.
+// WHOOP's values are stored unchanged.
 //
-//	kind.go     recognising a file; the run of an import
+//	kind.go     recognizes a file; the run of an import
 //	archive.go  the tables in a zip
 //	table.go    the tables and their columns
 //	reader.go   counting and storing
-//	sleep.go, day.go, workout.go  rows to summaries
+//	sleep.go, day.go, workout.go  converts rows to summaries
 //
-// Facts: WHOOP's own page about its export, a header of each table in both
-// languages as users published them, and the readers of several others.
+// Facts come from WHOOP's own page about its export, a header of each table in both
+// languages as users published them, and several other readers.
 package whoopexport

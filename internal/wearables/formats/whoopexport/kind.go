@@ -35,7 +35,7 @@ func check(path string, limit int64) error {
 	})
 }
 
-// limitOf is how long tables may be together.
+// limitOf returns the limit of the tables' total length.
 func limitOf(limit int64) int64 {
 	if limit == 0 || limit > sheet.DefaultLimit {
 		return sheet.DefaultLimit

@@ -14,13 +14,13 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// strap is where everything comes from. A band is worn as a watch is.
+// strap is the source of all values. A band is worn as a watch is.
 var strap = wearables.Source{Provider: Provider, Type: "watch"}
 
-// atOnce is how many summaries are stored at once.
+// atOnce counts the summaries that are stored together.
 const atOnce = 500
 
-// verdict is what became of a row.
+// verdict is the outcome of a row.
 type verdict int
 
 const (
@@ -31,7 +31,7 @@ const (
 	tooMany // another is kept in its place
 )
 
-// sink is where summaries go; *files.Store is one.
+// sink stores summaries; *files.Store is one.
 type sink interface {
 	Summaries(ctx context.Context, all []wearables.Summary, streams ...wearables.Stream) error
 	Tell(done, total, records, skipped int64)
@@ -44,7 +44,7 @@ type reader struct {
 	sink        sink
 	left, limit int64 // bytes of all tables
 	size        int64 // of them, as is claimed
-	told        int64 // how much of them was read when that was told last
+	told        int64 // the bytes at the last progress report
 
 	summaries []wearables.Summary
 	nights    map[string]*night // by key
@@ -64,7 +64,7 @@ func (r *reader) read(ctx context.Context, all []source) error {
 	return r.flush(ctx, true)
 }
 
-// table reads a table. What comes before any damage is kept.
+// table reads a table, and keeps data before any damage.
 func (r *reader) table(ctx context.Context, from source) error {
 	in, err := from.open()
 	if err != nil {
@@ -127,7 +127,7 @@ func (r *reader) take(t *table, one row) {
 	r.report.Left(count)
 }
 
-// homeless counts columns of a row that is kept which have no home.
+// homeless counts columns of a stored row that have no resource.
 func (r *reader) homeless(one row, columns map[string]string) {
 	for column, name := range columns {
 		if one.text(column) != "" {
@@ -153,7 +153,7 @@ func (r *reader) flush(ctx context.Context, end bool) error {
 	return ctx.Err()
 }
 
-// tellEvery is how many bytes are read until it is told how far that is.
+// tellEvery is the number of bytes between two progress reports.
 const tellEvery = 1 << 20
 
 // tell says how far reading is once that many bytes more were read.

@@ -41,7 +41,7 @@ func (r *reader) sleep(one row) verdict {
 	return mapped
 }
 
-// slept is what a row says of a sleep, in both tables.
+// slept holds the values of a row about a sleep, in both tables.
 func (r row) slept(length time.Duration, offset int32) replies.Sleep {
 	s := replies.Sleep{
 		Type: wearables.SleepType(length), Duration: int64(length / time.Second),

@@ -12,13 +12,12 @@ import (
 type table struct {
 	name    string // in reports
 	columns []string
-	take    func(r *reader, row row) verdict // nil where there is no home
+	take    func(r *reader, row row) verdict // nil without a resource
 }
 
-// tables are told by columns that all of their files have and together no
-// other's: in English, then in Spanish. A sleep has no word of its own but Nap.
-// The order is that in which they are read: what a cycle says of its sleep is
-// for the sleep that is known by then.
+// tables are recognized by columns that all of their files have and that no other table
+// has together: in English, then in Spanish. A sleep has no word of its own but Nap.
+// The order is that of reading: a cycle's values about its sleep need a known sleep.
 var tables = []table{
 	{name: "sleeps", columns: []string{"Sleep onset", "Wake onset", "Nap"}, take: (*reader).sleep},
 	{name: "physiological_cycles", columns: []string{"Cycle start time", "Recovery score %", "Day Strain"}, take: (*reader).cycle},

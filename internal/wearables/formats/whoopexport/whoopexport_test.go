@@ -96,9 +96,9 @@ func TestImport(t *testing.T) {
 		)
 		filestest.Has(t, db, user, "activity",
 			map[string]any{"calendar_date": "2024-03-02", "calories_total": 2571, "heart_rate": map[string]any{"avg_bpm": 73.0, "max_bpm": 171.0, "resting_bpm": 57.0}},
-			map[string]any{"calendar_date": "2024-03-03", "calories_total": nil}, // the day that goes on
+			map[string]any{"calendar_date": "2024-03-03", "calories_total": nil}, // the unfinished day
 			map[string]any{"calendar_date": "2024-02-27", "calories_total": 2333},
-			map[string]any{"calendar_date": "2024-02-25", "calories_total": 401}, // nobody slept; the longer of two cycles
+			map[string]any{"calendar_date": "2024-02-25", "calories_total": 401}, // no sleep; the longer of two cycles
 		)
 		filestest.Has(t, db, user, "workouts",
 			map[string]any{
@@ -220,7 +220,7 @@ func claiming(t *testing.T, sizes ...uint64) []byte {
 	return b.Bytes()
 }
 
-// What a zip claims to unpack to is looked at before anything of it is read.
+// The claimed size of a zip is checked before anything is read.
 func TestClaimedSizes(t *testing.T) {
 	for name, sizes := range map[string][]uint64{
 		"one": {5 << 30}, "together": {600 << 20, 600 << 20}, "no number of bytes": {1 << 63}, "endless": {1<<63 - 1, 1<<63 - 1},
@@ -234,7 +234,7 @@ func TestClaimedSizes(t *testing.T) {
 	}
 }
 
-// How far it is is told while rows are read of which nothing is stored.
+// Progress is reported also while no read row is stored.
 func TestProgress(t *testing.T) {
 	row := "2024-03-01 23:30:00,,UTC+01:00,Read a book?,true,\n"
 	table := []byte("Cycle start time,Cycle end time,Cycle timezone,Question text,Answered yes,Notes\n" + strings.Repeat(row, 100_000))
@@ -257,7 +257,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// What comes before the damage is kept.
+// Data before the damage is kept.
 func TestDamage(t *testing.T) {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)

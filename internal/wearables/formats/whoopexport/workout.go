@@ -52,8 +52,8 @@ func (r *reader) workout(one row) verdict {
 	return mapped
 }
 
-// zones are the seconds in each zone of heart rate. What WHOOP leaves of the
-// workout is below its first zone, which is where ours begins.
+// zones holds the seconds in each zone of heart rate. The rest of the workout is below
+// WHOOP's first zone, in Hale's first.
 func (r row) zones(length time.Duration) []int64 {
 	all := make([]int64, 6)
 	left := 100.0

@@ -6,9 +6,8 @@ import (
 	"hale/internal/wearables/formats/replies"
 )
 
-// body takes a part of a weighing that is told with the body of its day.
-// Withings tells kilograms, the interface percent of the weight of the same
-// moment.
+// body takes a part of a weighing that belongs to the body of its day. Withings states
+// kilograms, the API of Hale percent of the weight at the same time.
 func (g *group) body(kind int64, value float64) replies.Verdict {
 	kilograms, known := g.values[weight]
 	switch {

@@ -11,8 +11,8 @@ import (
 
 // day takes the totals of a day. Durations are in seconds.
 //
-// What `elevation` counts is not certain: floors by the reference, but metres
-// by what public samples say of walks.
+// The unit of `elevation` is not certain: floors by the reference, but metres in public
+// samples of walks.
 func (r *reader) day(d replies.Document) replies.Verdict {
 	day, ok := d.Day("date")
 	if !ok {
@@ -44,14 +44,14 @@ func (r *reader) day(d replies.Document) replies.Verdict {
 	return became
 }
 
-// climbed counts a climb, which has no home.
+// climbed counts a climb, which has no resource.
 func (r *reader) climbed(of string, d replies.Document) {
 	if d.Positive("elevation") != nil {
 		r.Part(of+".elevation", replies.Skipped)
 	}
 }
 
-// longestMinute bounds a stretch of a day that is told as one.
+// longestMinute bounds an interval of a day in one value.
 const longestMinute = 24 * 3600
 
 // minute takes a stretch of a day, mostly a minute. One in which nothing was

@@ -26,7 +26,7 @@ func (r *reader) group(d replies.Document) replies.Verdict {
 	return replies.Mapped
 }
 
-// group is what was measured at one moment: values by their type.
+// group holds the measurements of one moment: values by their type.
 type group struct {
 	*reader
 	at     time.Time
@@ -39,8 +39,8 @@ type group struct {
 // whole is the position of a value of the whole body among those of its parts.
 const whole = 7
 
-// add takes one value. A value that a scale has a second time for the same
-// moment is counted as a copy, one of a part of the body has no home.
+// add takes one value. A scale's second value for the same moment is counted as a copy;
+// a segmental value has no resource.
 func (g *group) add(m replies.Document) {
 	kind, ok := m.Integer("type")
 	value, read := decimal(m)

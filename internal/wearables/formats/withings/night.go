@@ -32,7 +32,7 @@ func (r *reader) night(d replies.Document) replies.Verdict {
 	if ratio := data.Amount("sleep_efficiency"); ratio != nil && *ratio <= 1 {
 		s.Efficiency = replies.Times(ratio, 100)
 	}
-	if d.States("completed") && !d.Flag("completed") { // the night goes on
+	if d.States("completed") && !d.Flag("completed") { // the night continues
 		s.Type = "unknown"
 	}
 	became := r.Night(n)

@@ -11,8 +11,8 @@ import (
 	"hale/internal/wearables/formats/files/filestest"
 )
 
-// Files come in any order and again: what is stored is the same, and what came
-// before is announced to nobody.
+// Files in any order and any repeats give the same stored data, and a repeat sends no
+// event.
 func TestTheOrderOfFilesDoesNotMatter(t *testing.T) {
 	for name, c := range map[string]struct {
 		resources []string

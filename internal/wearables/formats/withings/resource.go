@@ -6,13 +6,12 @@ import (
 	"hale/internal/wearables/formats/replies"
 )
 
-// open has the resources in the order in which a document is held against
-// them.
+// open lists the resources in the order in which a document is compared with them.
 //
-// Those without a home: a goal is no measurement, even where it has the shape
-// of one; a subscription is not about health; what an electrocardiogram was
-// judged to be comes without its curve. A measure that may be somebody else's,
-// who used the same scale, is nobody's until its owner says so.
+// Some have no resource. A goal is no measurement, even in the form of one. A
+// subscription is not about health. The verdict of an electrocardiogram comes without
+// its curve. A measure that may belong to another user of the scale is ignored until
+// its owner claims it.
 func open(r *replies.Reader) replies.Reading {
 	m := &reader{Reader: r}
 	return replies.Reading{End: m.nights, Resources: []replies.Resource{
@@ -30,7 +29,7 @@ func open(r *replies.Reader) replies.Reading {
 		{Name: "notification", Keys: []string{"appli", "callbackurl"}},
 		{
 			Name: "token", Keys: []string{"access_token", "refresh_token"},
-			Refuse: "the file has the keys to an account and no data; whoever has seen it should withdraw them",
+			Refuse: "the file has the keys to an account and no data; withdraw these keys, since others may have seen them",
 		},
 		{Name: "empty", Is: isEmpty},
 	}}
@@ -46,13 +45,13 @@ func isNumber(name string) func(replies.Document) bool {
 
 func inBody(d replies.Document) bool { return d.Under == "body" }
 
-// isEmpty is whether a body is that of a reply without anything.
+// isEmpty reports whether a body is that of an empty reply.
 func isEmpty(d replies.Document) bool {
 	return inBody(d) && d.EmptyList("measuregrps", "series", "activities", "devices")
 }
 
-// isMinute is whether a document is a stretch of a day, which stands under the
-// instant that it begins at.
+// isMinute reports whether a document is an interval of a day, under the instant of its
+// start.
 func isMinute(d replies.Document) bool {
 	if len(d.Under) != 10 || strings.Trim(d.Under, "0123456789") != "" {
 		return false

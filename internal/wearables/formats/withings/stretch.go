@@ -27,7 +27,7 @@ const (
 	longest       = 24 * time.Hour
 )
 
-// stages are by their `state`. What was typed in is sleep of no known stage.
+// stages maps the `state`. Typed sleep has no known stage.
 var stages = []int8{derive.Awake, derive.Light, derive.Deep, derive.REM, derive.Asleep, derive.Asleep}
 
 // measured are the fields of a stretch with a value by instant that have a
@@ -131,10 +131,10 @@ func (r *reader) segments(night []stretch) []derive.Segment {
 	return all
 }
 
-// staged adds the stages to a night that is stored under their start, and says
-// whether there is one: that of a summary, which may end before its stretches
-// do, or one that stretches made and that has not grown since. The stages end
-// with their stretches, whether the summary came before them or after.
+// staged adds the stages to a night that is stored under their start, and reports
+// whether there is one. It is that of a summary, which may end before its segments, or
+// one from segments that has not grown since. The stages end with their segments,
+// whether the summary came before them or after.
 func (r *reader) staged(ctx context.Context, night []stretch) (bool, error) {
 	start, end := time.Unix(night[0].start, 0).UTC(), time.Unix(night[0].end, 0).UTC()
 	stages := replies.Stages{}

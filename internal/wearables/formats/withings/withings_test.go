@@ -117,7 +117,7 @@ func checkNights(t *testing.T, nights, cycles []map[string]any) {
 		"type": "long_sleep", "total": 23400.0, "awake": 1200.0, "light": 12000.0, "deep": 5400.0, "rem": 6000.0, "efficiency": 93.0,
 		"latency": 420.0, "hr_lowest": 49.0, "hr_average": 57.0, "respiratory_rate": 14.0, "score": 83.0, "timezone_offset": 7200.0,
 	})
-	filestest.Same(t, byDay["2025-03-03"], map[string]any{ // it goes on; its zone is none, so the fallback holds
+	filestest.Same(t, byDay["2025-03-03"], map[string]any{ // it continues; it has no zone, so the fallback applies
 		"type": "unknown", "total": 7000.0, "latency": 200.0, "timezone_offset": 3600.0,
 	})
 	filestest.Same(t, byDay["2025-03-04"], map[string]any{ // of stretches alone
@@ -173,8 +173,7 @@ func TestOrderOfSleepRepliesIsNoMatter(t *testing.T) {
 	}
 }
 
-// A summary that ends before its stretches do stays as it is told, however
-// often both come.
+// A summary that ends before its segments stays as stated, however often both arrive.
 func TestSummaryEndsBeforeItsStretches(t *testing.T) {
 	const file = `{"series":[{"startdate":1740867000,"enddate":1740892200,"date":"2025-03-02","timezone":"Europe/Helsinki","model":32,` +
 		`"data":{"total_sleep_time":23400,"sleep_score":83}}]}{"series":[{"startdate":1740867000,"enddate":1740892260,"state":1,"model_id":63}]}`

@@ -30,7 +30,7 @@ const (
 	Empty
 )
 
-// Attr is one attribute as it stands in the file: entities are not decoded.
+// Attr is one attribute as in the file: entities are not decoded.
 type Attr struct {
 	Name, Value []byte
 }
@@ -45,11 +45,10 @@ type Tag struct {
 
 // Scanner finds the tags of an XML document in one pass without allocating.
 //
-// It is not a validating parser: text between tags, comments, processing
-// instructions, CDATA and the DOCTYPE are passed over, and nesting is left to
-// the caller. A tag that is not well formed is counted and skipped, because
-// one damaged record must not cost the ten million others. Text is read with
-// Text, by whoever wants it.
+// It is not a validating parser: it skips text between tags, comments, processing
+// instructions, CDATA and the DOCTYPE, and leaves nesting to the caller. A malformed
+// tag is counted and skipped, because one damaged record must not cost the ten million
+// others. Callers that need text use Text.
 type Scanner struct {
 	in    io.Reader
 	buf   []byte
@@ -264,8 +263,8 @@ func (s *Scanner) skipDoctype() error {
 	}
 }
 
-// Text is what stands between the last tag and the next one, if the window
-// holds all of it. It is valid until the next call of Next.
+// Text returns the text between the last tag and the next one, if the window holds all
+// of it. It is valid until the next call of Next.
 func (s *Scanner) Text() []byte {
 	for {
 		if i := bytes.IndexByte(s.buf[s.pos:s.end], '<'); i >= 0 {
@@ -277,17 +276,17 @@ func (s *Scanner) Text() []byte {
 	}
 }
 
-// ahead reads on until n bytes are in the window or no more come. What went
-// wrong is said when that place is reached.
+// ahead reads until n bytes are in the window or the input ends. It reports an error
+// when that place is reached.
 func (s *Scanner) ahead(n int) {
 	for s.end-s.pos < n && s.ended == nil {
 		_ = s.fill()
 	}
 }
 
-// PeekText is what stands between the last tag and the next one, decoded and
-// without spaces around it, or the CDATA that stands there alone; empty when it
-// is longer than the window holds. The tag stays valid.
+// PeekText returns the text between the last tag and the next one, decoded and without
+// surrounding spaces, or the CDATA there; empty if it is longer than the window. The
+// tag stays valid.
 func (s *Scanner) PeekText() string {
 	window := s.buf[s.pos:s.end]
 	i := bytes.IndexByte(window, '<')
@@ -305,8 +304,8 @@ func (s *Scanner) PeekText() string {
 	return ""
 }
 
-// IsCut is whether an error means that the document ends or breaks off, rather
-// than that it could not be read.
+// IsCut reports whether an error means that the document ends early, rather than that
+// reading failed.
 func IsCut(err error) bool {
 	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, errTagTooLong) || errors.Is(err, errDoctype) || errors.Is(err, errDepth)
 }

@@ -193,8 +193,8 @@ func TestScannerDamage(t *testing.T) {
 // simpleDTD is a DTD without quotes, comments and brackets in brackets.
 var simpleDTD = regexp.MustCompile(`^[^\[\]<>"']*(\[\s*(<[^\[\]<>"'-]*>\s*)*\]\s*)?>`)
 
-// closesDTD is whether what stands between the brackets of each DTD is simple
-// enough to see that they are closed.
+// closesDTD reports whether the text between the brackets of each DTD is simple enough
+// to see that they are closed.
 func closesDTD(data []byte) bool {
 	for {
 		_, rest, found := bytes.Cut(data, []byte("<!"))
@@ -211,7 +211,7 @@ func FuzzScanner(f *testing.F) {
 	f.Add([]byte(`<?xml version="1.0"?><!DOCTYPE a [<!ELEMENT a EMPTY>]><a b="1" c='&lt;'><d/></a>`), uint8(3))
 	f.Add([]byte(`<r><a b="1/><c d="2"/><!-- x --><![CDATA[ ]]></r>`), uint8(1))
 	f.Add([]byte(`<!DOCTYPE a [<!ELEMENT a EMPTY>A><a/>`), uint8(3)) // the subset is never closed
-	f.Add([]byte(`<!DOCTYPE a [<d MENT]><a/><d/>`), uint8(5))        // nor is what is in it
+	f.Add([]byte(`<!DOCTYPE a [<d MENT]><a/><d/>`), uint8(5))        // nor its content
 	f.Fuzz(func(t *testing.T, data []byte, size uint8) {
 		whole, _, wholeErr := scanAll(bytes.NewReader(data))
 		cut, s, cutErr := scanAll(&pieces{in: bytes.NewReader(data), size: int(size)})
@@ -231,7 +231,7 @@ func FuzzScanner(f *testing.F) {
 	})
 }
 
-// asciiNames is whether no name has a colon or a byte outside ASCII: there
+// asciiNames reports whether no name has a colon or a byte outside ASCII: there
 // encoding/xml applies rules about names that an export never needs.
 func asciiNames(tags []string) bool {
 	for _, tag := range tags {

@@ -31,8 +31,8 @@ func parseTag(tag *Tag, window []byte) (int, tagState) {
 	}
 	tag.Name = window[start:i]
 	n, state := parseAttrs(tag, window, i)
-	// A '<' may not stand in a tag, not even in quotes: if one does, a quote
-	// before it was never closed and the rest is another tag.
+	// A tag contains no '<', not even in quotes: if one does, a quote before it was
+	// never closed and the rest is another tag.
 	if state != tagCut {
 		if inner := bytes.IndexByte(window[1:n], '<'); inner >= 0 {
 			return 1 + inner, tagDamaged
@@ -98,8 +98,8 @@ func parseAttrs(tag *Tag, window []byte, i int) (int, tagState) {
 	}
 }
 
-// nameBytes marks what may stand in names of elements and attributes. Bytes
-// from 0x80 on belong to letters outside ASCII.
+// nameBytes marks the bytes of names of elements and attributes. Bytes from 0x80 on
+// belong to letters outside ASCII.
 var nameBytes = func() (set [256]bool) {
 	for c := range set {
 		switch {

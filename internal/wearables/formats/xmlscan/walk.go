@@ -58,8 +58,8 @@ func (w *Walker) Next() (name string, tag *Tag, err error) {
 	}
 }
 
-// lookAhead is how much of the document is in the window when a tag is read,
-// so that the text behind it can be read while the tag stays where it is.
+// lookAhead is the part of the document in the window when a tag is read, so that the
+// text behind it can be read while the tag stays valid.
 const lookAhead = 8 << 10
 
 func (w *Walker) pop(at int) string {
@@ -80,7 +80,7 @@ func (w *Walker) Parent() string {
 	return w.path[len(w.path)-2]
 }
 
-// Within is whether an element of that name is open.
+// Within reports whether an element of that name is open.
 func (w *Walker) Within(name string) bool { return slices.Contains(w.path, name) }
 
 // maxNames bounds the names that are remembered; formats have some dozens.
@@ -98,8 +98,7 @@ func (w *Walker) local(raw []byte) string {
 	return name
 }
 
-// Attr is the value of an attribute by its name without prefix, as it stands
-// in the file.
+// Attr returns the value of an attribute by its name without prefix, as in the file.
 func (t *Tag) Attr(name string) []byte {
 	for _, a := range t.Attrs {
 		if string(a.Name[bytes.IndexByte(a.Name, ':')+1:]) == name {

@@ -47,7 +47,7 @@ func TestWalker(t *testing.T) {
 	}
 }
 
-// A value is read wherever it lies in the window.
+// A value is read at any place of the window.
 func TestWalkerTextAcrossWindows(t *testing.T) {
 	const n = 60_000
 	doc := "<r>" + strings.Repeat(`<v k="1">12345</v>`, n) + "</r>"

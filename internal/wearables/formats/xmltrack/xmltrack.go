@@ -1,6 +1,6 @@
-// Package xmltrack is what the XML formats for recorded workouts, TCX and GPX,
-// have in common: how a file is recognised, bounded, read and stored. What an
-// element means is theirs.
+// Package xmltrack contains the common parts of the XML formats for recorded workouts,
+// TCX and GPX: recognizing, bounding, reading and storing a file. The formats define
+// the meaning of elements.
 package xmltrack
 
 import (
@@ -25,7 +25,7 @@ import (
 // the most moments takes.
 const defaultLimit = 256 << 20
 
-// headSize is where the first element has to be.
+// headSize bounds the position of the first element.
 const headSize = 64 << 10
 
 // Format is one XML format.
@@ -38,12 +38,12 @@ type Format struct {
 
 // Elements take the elements of a document in order.
 type Elements interface {
-	// Open takes an element that begins. text is what stands in it.
+	// Open takes an element that begins. text is its text.
 	Open(name string, tag *xmlscan.Tag, text string)
 	// Close takes an element that ends; for one without content just after Open.
 	Close(name string) error
-	// End is told that no more comes, in the middle of anything when the
-	// document is cut. It gives the reason when there is nothing of use.
+	// End is called at the end of the input, in the middle of anything if the document
+	// is truncated. It returns the reason if there is nothing of use.
 	End() error
 }
 
@@ -71,7 +71,7 @@ func (f Format) check(path string, limit int64) error {
 	return nil
 }
 
-// begins is whether the first element is the right one.
+// begins reports whether the first element is the right one.
 func (f Format) begins(in io.Reader) bool {
 	text, err := xmlscan.UTF8(io.LimitReader(in, headSize))
 	if err != nil {
@@ -163,7 +163,7 @@ func (d *Document) read(in io.Reader, to Elements) error {
 // Parent is the element around the one that was opened last.
 func (d *Document) Parent() string { return d.walker.Parent() }
 
-// Within is whether an element of that name is open.
+// Within reports whether an element of that name is open.
 func (d *Document) Within(name string) bool { return d.walker.Within(name) }
 
 // text is that of an element without others in it.

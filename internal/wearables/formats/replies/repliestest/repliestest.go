@@ -25,7 +25,7 @@ import (
 	"hale/internal/wearables/formats/sheet/sheettest"
 )
 
-// Gathered is what one reading found, without a database.
+// Gathered holds the result of one reading, without a database.
 type Gathered struct {
 	Report    files.Report
 	Samples   []wearables.Samples
@@ -59,8 +59,8 @@ func Gather(tb testing.TB, m replies.Maker, zone *time.Location, content []byte)
 	return g
 }
 
-// Series is what was gathered of a resource, sample type and source type; an
-// empty one where there is nothing.
+// Series returns the gathered samples of a resource, sample type and source type; an
+// empty one if there are none.
 func (g *Gathered) Series(resource, sampleType, sourceType string) wearables.Samples {
 	all := wearables.Samples{Resource: resource, Type: sampleType}
 	for _, s := range g.Samples {
@@ -187,8 +187,8 @@ func (g *Gathered) checkSummary(tb testing.TB, s *wearables.Summary) {
 	}
 }
 
-// File is what a real file must come to: by type, what was read and what was
-// kept.
+// File states the expected outcome of a real file: by type, the read and the kept
+// records.
 type File map[string][2]int64
 
 // Rejected is the type under which a File has how many values the store must

@@ -19,7 +19,7 @@ const (
 type late struct {
 	names []string
 	found map[int]map[string]json.RawMessage
-	known bool // the second way: they are told
+	known bool // the second way counts them
 	page  int
 }
 
@@ -57,8 +57,8 @@ func (l *late) see(page int, name string, raw json.RawMessage) {
 	l.found[page][name] = raw
 }
 
-// lookAhead goes through a file for the fields that stand behind lists, and
-// back to its start. What is damaged will show again.
+// lookAhead scans a file for the fields behind lists, and returns to its start. Damage
+// will show again.
 func (m *Maker) lookAhead(file io.ReadSeeker) (*late, error) {
 	if len(m.Late) == 0 {
 		return nil, nil

@@ -9,10 +9,10 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// OfOne is the kind of file that holds replies about one person. whose is the
-// maker's own name of the person that a document is about, empty where it does
-// not say. A file about several is refused whole: nobody can tell which of them
-// the user is, and a stranger's data is worse than none.
+// OfOne is the kind of a file with replies about one person. whose returns the
+// provider's own name of a document's person, empty if unknown. A file about several
+// people is refused whole: nothing identifies the user among them, and a stranger's
+// data is worse than none.
 func (m *Maker) OfOne(whose func(d Document) string) files.Kind {
 	kind := m.Files()
 	run := kind.Run
@@ -25,8 +25,7 @@ func (m *Maker) OfOne(whose func(d Document) string) files.Kind {
 	return kind
 }
 
-// onePerson goes through a file before anything of it is stored. What is
-// damaged will show again.
+// onePerson scans a file before anything is stored. Damage will show again.
 func (m *Maker) onePerson(path string, whose func(d Document) string) error {
 	file, err := os.Open(path)
 	if err != nil {
