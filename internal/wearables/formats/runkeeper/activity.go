@@ -47,9 +47,8 @@ func (m *reader) activity(d replies.Document) replies.Verdict {
 	return replies.Mapped
 }
 
-// started is when an activity began: the time on the wall, and the hours that
-// the wall is from UTC. Where those are missing, the user's fallback zone
-// holds.
+// started returns the start of an activity from its local time and its offset in hours.
+// Without the offset, the user's fallback zone applies.
 func (m *reader) started(d replies.Document) (at int64, offset int32, ok bool) {
 	wall, err := time.Parse("Mon, 2 Jan 2006 15:04:05", d.Text("start_time"))
 	if err != nil || !replies.Believable(wall.Year()) {
@@ -64,8 +63,8 @@ func (m *reader) started(d replies.Document) (at int64, offset int32, ok bool) {
 	return at, offset, true
 }
 
-// course is what was measured on the way, in lists of their own: each with the
-// seconds since the start. What is of one moment comes together later.
+// course holds the measurements in separate lists, each with the seconds since the
+// start. They are joined by moment later.
 func course(d replies.Document, start int64) (c files.Course) {
 	for _, list := range []string{"path", "heart_rate", "distance"} {
 		for _, one := range d.Documents(list) {

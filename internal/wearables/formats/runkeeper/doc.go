@@ -1,14 +1,13 @@
-// Package runkeeper reads the fitness activities of Runkeeper's Health Graph:
-// pages of the feed, and single activities with their course.
+// Package runkeeper reads the fitness activities of Runkeeper's Health Graph: pages of
+// the feed, and single activities with their course.
 //
-// Every activity has the source type app: what a phone tracked and what was
-// typed in are told apart by fields that say how an activity came in, not by
-// what measured it.
+// Every activity has the source type app: fields name the way an activity arrived, not
+// the device that measured it.
 //
-//	kind.go      what a file may hold
-//	activity.go  an activity to a workout
-//	sport.go     what it was
+//	kind.go      documents of a file
+//	activity.go  converts an activity to a workout
+//	sport.go     its sport
 //
-// Facts: the Health Graph's page on fitness activities, and a public sample.
-// The interface has been closed to new programs since.
+// Facts come from the Health Graph's page on fitness activities and a public sample.
+// The API has been closed to new programs since.
 package runkeeper

@@ -29,8 +29,8 @@ func open(r *replies.Reader) replies.Reading {
 	}}
 }
 
-// at is whether a document has an address below a path. That is where its kind
-// is told.
+// at reports whether a document has an address below a path. The address shows its
+// kind.
 func at(path string) func(replies.Document) bool {
 	return func(d replies.Document) bool { return strings.Contains(d.Text("uri"), path) }
 }

@@ -16,7 +16,7 @@ var names = map[string]string{
 	"Sports": "Other",
 }
 
-// sportOf is what an activity was. Other says in its own words what.
+// sportOf returns the sport of an activity. Other has its own words.
 func sportOf(d replies.Document) derive.Sport {
 	word := d.Text("type")
 	if more := d.Text("secondary_type"); word == "Other" && more != "" {

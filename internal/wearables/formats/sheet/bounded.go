@@ -22,9 +22,9 @@ func TooLong(most int64) error {
 // Mark is the byte order mark, which some programs write before a text.
 var Mark = []byte("\xef\xbb\xbf")
 
-// Bounded reads a document in which no record may be longer than some bytes.
-// Whoever splits it into records calls Next after each. A byte order mark at
-// the start is passed over.
+// Bounded reads a document in which no record may be longer than some bytes. The caller
+// splits it into records and calls Next after each. It skips a byte order mark at the
+// start.
 type Bounded struct {
 	Bytes int64 // read so far
 

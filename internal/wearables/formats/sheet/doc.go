@@ -1,7 +1,10 @@
-// Package sheet is what the readers of small text exports share: rows of CSV
-// documents (rows.go), records that may not be endless (bounded.go), clocks on
-// the wall without a zone (wall.go), numbers as people's locales write them
-// (number.go), columns to store (gather.go), amounts of one moment
-// (portions.go), and the run of an import from opening the file to its
-// summaries (run.go).
+// Package sheet contains the common parts of readers of small text exports:
+//
+//	rows.go      rows of CSV documents
+//	bounded.go   records of bounded length
+//	wall.go      local clock times without a zone
+//	number.go    numbers in the formats of people's locales
+//	gather.go    columns to store
+//	portions.go  amounts of one moment
+//	run.go       the run of an import, from opening the file to its summaries
 package sheet

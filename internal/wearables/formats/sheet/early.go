@@ -11,8 +11,8 @@ import (
 // mostLooked bounds how much of a document is looked through for its end.
 const mostLooked = 16 << 20
 
-// EndsEarly is whether a file is JSON that ends in the middle. Of a file that
-// is longer than is looked through nobody knows: it is not said to be.
+// EndsEarly reports whether a file is JSON that ends in the middle. It reports false
+// for a file longer than the scanned part.
 func EndsEarly(path string) (bool, error) {
 	file, err := os.Open(path)
 	if err != nil {

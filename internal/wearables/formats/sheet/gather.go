@@ -2,7 +2,7 @@ package sheet
 
 import "hale/internal/wearables"
 
-// Full is how many samples are gathered before they should be stored.
+// Full is the number of samples to gather before storing them.
 const Full = 1 << 14
 
 // Key tells the series of one file apart.
@@ -54,7 +54,7 @@ func (g *Gather) series(k Key) *wearables.Samples {
 	return s
 }
 
-// Take gives away what was gathered and starts anew.
+// Take returns the gathered samples and starts again.
 func (g *Gather) Take() []wearables.Samples {
 	all := make([]wearables.Samples, len(g.order))
 	for i, s := range g.order {

@@ -2,10 +2,9 @@ package sheet
 
 import "slices"
 
-// A diary puts all foods of a meal at one time, and some programs put a dose
-// there in parts, while a series has one value at a time. So amounts of a
-// moment are added up, and one that stands there twice, word for word, counts
-// once.
+// A diary puts all foods of a meal at one time, and some programs split a dose, while a
+// series has one value at a time. So amounts of a moment are added up, and one that is
+// repeated word for word counts once.
 
 // mostPortions bounds the moments whose amounts wait for others. Documents are
 // in order of time mostly, so that those of a moment stand near each other.
@@ -24,9 +23,9 @@ type portion struct {
 	values []float64
 }
 
-// Portion adds what was eaten, drunk or injected at a moment. The words of a key
-// should not depend on the amount: they are a part of what the series is, and
-// one that is told in other words later would be there twice.
+// Portion adds an amount that was eaten, drunk or injected at a moment. The words of a
+// key should not depend on the amount: they identify the series, and other words later
+// would store it twice.
 func (d *Document) Portion(k Key, at int64, offset int32, value float64) {
 	key := portionKey{k, at}
 	p := d.portions[key]

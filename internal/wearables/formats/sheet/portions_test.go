@@ -10,8 +10,8 @@ import (
 	"hale/internal/wearables/formats/files"
 )
 
-// Amounts of one moment are one, however far apart they stand; what waits is
-// bounded, and those that stand beside each other are one at the bound too.
+// Amounts of one moment are joined at any distance in the file; the number of waiting
+// ones is bounded, and adjacent ones are joined at the bound too.
 func TestPortions(t *testing.T) {
 	food, drink := Key{Resource: "carbohydrates"}, Key{Resource: "water"}
 	for name, test := range map[string]struct {

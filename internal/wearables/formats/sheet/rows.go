@@ -40,7 +40,7 @@ func (r *Rows) Next() ([]string, error) {
 	return r.csv.Read()
 }
 
-// Bytes is how much of the document was read.
+// Bytes counts the bytes read so far.
 func (r *Rows) Bytes() int64 { return r.in.Bytes }
 
 // Header finds the columns of a document by their names.

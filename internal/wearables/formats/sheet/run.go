@@ -17,9 +17,9 @@ import (
 // minute take some 500 MB.
 const DefaultLimit = 1 << 30
 
-// Check looks at a file. What is says whether it is an export, by its start;
-// a fault of its own is one of the export. Only then the size matters: a large
-// file may well be of another kind.
+// Check recognizes a file. By its start it decides whether it is an export; its own
+// fault is one of the export. The size matters only then: a large file may be of
+// another kind.
 func Check(path string, limit int64, is func(in io.Reader) error) error {
 	file, err := os.Open(path)
 	if err != nil {

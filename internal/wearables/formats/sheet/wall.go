@@ -9,13 +9,11 @@ import (
 	"hale/internal/wearables/formats/files"
 )
 
-// Wall turns the time on a clock, of which nobody says in which zone it hung,
-// into an instant.
+// Wall converts a local clock time without a zone to an instant.
 //
-// With the user's fallback zone the instant is that of the zone. Without one
-// the time floats: it is kept as if the clock had shown UTC, and its offset is
-// wearables.NoOffset, so that a reader sees the wall time and that no zone is
-// known.
+// With the user's fallback zone the instant is that of the zone. Without one the time
+// floats: it is stored as if the clock had shown UTC, and its offset is
+// wearables.NoOffset, so that a reader sees the local time and an unknown zone.
 //
 // Reference 7.9: floating time, fallback zone.
 type Wall struct {
@@ -85,7 +83,7 @@ func (w *Wall) candidate(wall time.Time, away time.Duration) time.Time {
 	return wall.Add(-time.Duration(seconds) * time.Second)
 }
 
-// shows is whether the clock shows wall at an instant.
+// shows reports whether the clock shows the local time at an instant.
 func (w *Wall) shows(at, wall time.Time) bool {
 	_, seconds := at.In(w.Zone).Zone()
 	return at.Add(time.Duration(seconds) * time.Second).Equal(wall)

@@ -10,7 +10,7 @@ import (
 	list "hale/internal/wearables/sports"
 )
 
-// Other is a sport that nobody named.
+// Other is an unnamed sport.
 var Other, _ = list.Named("Other")
 
 // Named is the sport of a name of HealthKit's list, such as
@@ -27,7 +27,7 @@ func Named(name string) derive.Sport {
 	return derive.Sport{ID: Other.ID, Name: words, Slug: list.SlugOf(words)}
 }
 
-// isName is whether a name has letters and digits only.
+// isName reports whether a name has letters and digits only.
 func isName(name string) bool {
 	for _, c := range []byte(name) {
 		switch {

@@ -13,10 +13,9 @@ import (
 
 // activity takes an activity, as a list has it or with its details.
 //
-// Strava writes 0 for what it does not know: no workout has no speed. Its
-// kilojoules are the work that went into the pedals and no energy that the body
-// used. The average power of a ride without a meter is Strava's estimate; what
-// a meter measured is told a second time as device_watts.
+// Strava writes 0 for unknown: no workout has no speed. Its kilojoules are mechanical
+// work and no energy of the body. The average power of a ride without a meter is
+// Strava's estimate; device_watts repeats a measured one.
 func (m *reader) activity(d replies.Document) replies.Verdict {
 	start, offset, ok := started(d)
 	if !ok {
@@ -51,8 +50,8 @@ func (m *reader) activity(d replies.Document) replies.Verdict {
 	return became
 }
 
-// parts counts what an activity has that has no home, and takes the streams
-// that stand in it.
+// parts counts fields of an activity without a resource, and takes the streams inside
+// it.
 func (m *reader) parts(d replies.Document) {
 	m.Homeless("activity", d, "kilojoules", "average_cadence", "average_temp", "suffer_score")
 	for _, name := range []string{"laps", "splits_metric", "splits_standard", "segment_efforts", "best_efforts"} {
@@ -71,10 +70,10 @@ func (m *reader) parts(d replies.Document) {
 	}
 }
 
-// started is when an activity began, and the offset from UTC that held there.
+// started returns the start of an activity, and the offset from UTC at that time.
 //
-// Where the athlete hides it, Strava says one second past midnight. That is no
-// time of a workout, and two of one day would be the same.
+// If the athlete hides it, Strava writes one second past midnight. That is no time of a
+// workout, and two of one day would be the same.
 func started(d replies.Document) (at time.Time, offset int32, ok bool) {
 	at, _, ok = d.Moment("start_date")
 	if !ok || strings.HasSuffix(d.Text("start_date_local"), "T00:00:01Z") {

@@ -115,8 +115,8 @@ func (m *reader) stream(d replies.Document) replies.Verdict {
 	return became
 }
 
-// activityOf is the id of the activity that a stream stands in or beside, or
-// under; empty where nothing says so.
+// activityOf returns the id of the activity that contains a stream, is beside it, or is
+// its key; empty if unknown.
 func activityOf(d replies.Document) string {
 	for at := d; !at.Empty(); at = at.Outer() {
 		if id := at.Inner("activity").Word("id"); id != "" {

@@ -27,8 +27,8 @@ var words = map[string]string{
 // onFoot are those whose cadence counts strides, of two steps each.
 var onFoot = map[string]bool{"Running": true, "Walking": true, "Hiking": true, "SnowSports": true}
 
-// sportOf is what an activity was, and whether on foot. The older field knows
-// fewer words.
+// sportOf returns the sport of an activity, and whether it is on foot. The older field
+// knows fewer words.
 func sportOf(d replies.Document) (sport derive.Sport, foot bool) {
 	word := d.Text("sport_type")
 	if word == "" {

@@ -70,8 +70,8 @@ func TestImportExport(t *testing.T) {
 	})
 }
 
-// What is in a file already changes nothing and is announced to nobody, and
-// neither does a reply that says less.
+// Repeated data changes nothing and sends no event, and neither does a reply with fewer
+// fields.
 func TestAgain(t *testing.T) {
 	db := storetest.SQLite(t)
 	bed := filestest.New(t, db)

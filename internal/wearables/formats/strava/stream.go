@@ -55,7 +55,7 @@ type streams struct {
 	places   [][]float64
 }
 
-// has is whether the streams have one of a type.
+// has reports whether the streams have one of a type.
 func (s *streams) has(name string) bool {
 	if name == "latlng" {
 		return s.places != nil
@@ -63,8 +63,7 @@ func (s *streams) has(name string) bool {
 	return s.numbers[name] != nil
 }
 
-// add reads a stream; a value may be missing. What no course has room for is
-// not kept.
+// add reads a stream; a value may be missing. It drops values beyond the course.
 func (s *streams) add(name string, d replies.Document) replies.Verdict {
 	if name == "latlng" {
 		return s.addPlaces(d)
@@ -100,8 +99,7 @@ func (s *streams) addPlaces(d replies.Document) replies.Verdict {
 	return replies.Waits
 }
 
-// size is how many moments there are, at most; never 0, so that empty streams
-// are bounded too.
+// size bounds the number of moments; never 0, so that empty streams are bounded too.
 func (s *streams) size() int {
 	most := max(1, len(s.places))
 	for _, all := range s.numbers {

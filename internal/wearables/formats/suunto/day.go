@@ -17,9 +17,8 @@ var (
 	oxygen      = sheet.Key{Resource: "blood_oxygen", Source: watch}
 )
 
-// sample takes what a watch noted at a moment of the day. Steps and energy are
-// counted over a stretch of time that nobody states, so that they have no
-// home; the totals of days have.
+// sample takes a watch's values at a moment of the day. The interval of steps and
+// energy is unknown, so they have no resource; the totals of days have one.
 func (m *reader) sample(d replies.Document) replies.Verdict {
 	at, offset, ok := d.Moment("timestamp")
 	if !ok {
@@ -45,9 +44,8 @@ func (m *reader) sample(d replies.Document) replies.Verdict {
 	return became
 }
 
-// statistics takes the totals of days of one quantity, by watch. Nobody says
-// whether the energy counts what the body uses at rest, so only steps have a
-// home.
+// statistics takes the totals of days of one quantity, by watch. It is unknown whether
+// the energy includes the basal rate, so only steps have a resource.
 func (m *reader) statistics(d replies.Document) replies.Verdict {
 	if d.Text("Name") != "stepcount" || d.Text("Aggregation") != "sum" {
 		return replies.Skipped
@@ -72,8 +70,8 @@ func (m *reader) statistics(d replies.Document) replies.Verdict {
 	return became
 }
 
-// day is the day that most of the 24 hours are of which a total counts. They
-// begin at an instant, in UTC, that whoever asked chose.
+// day returns the day with most of the 24 hours of a total. They begin at an instant,
+// in UTC, that the requesting program chose.
 func (m *reader) day(d replies.Document) (civil.Date, bool) {
 	at, ok := d.Wall("TimeISO8601")
 	if !ok {

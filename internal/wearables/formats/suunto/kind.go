@@ -46,7 +46,7 @@ func open(r *replies.Reader) replies.Reading {
 // entryKeys are those of everything that a watch notes day and night.
 var entryKeys = []string{"timestamp", "entryData"}
 
-// notes is whether an entry has one of some fields.
+// notes reports whether an entry has one of some fields.
 func notes(names ...string) func(replies.Document) bool {
 	has := replies.HasOne(names...)
 	return func(d replies.Document) bool { return has(d.Inner("entryData")) }

@@ -10,8 +10,8 @@ import (
 // mostNights bounds the sleeps that wait for longer versions of themselves.
 const mostNights = 1 << 15
 
-// sleep takes one sleep; durations are in seconds. A watch tells a sleep again
-// when it went on: the longest counts.
+// sleep takes one sleep; durations are in seconds. A watch repeats a sleep that
+// continued: the longest counts.
 func (m *reader) sleep(d replies.Document) replies.Verdict {
 	e := d.Inner("entryData")
 	start, _, began := e.Moment("BedtimeStart")

@@ -177,7 +177,7 @@ func TestRealFiles(t *testing.T) {
 	})
 }
 
-// What the samples state, by another reader.
+// The expected values of the samples come from another reader.
 func TestRealValues(t *testing.T) {
 	folder := testdata.Shared(t, "wearables/suunto")
 	var workouts struct {

@@ -44,7 +44,7 @@ func (m *reader) workout(d replies.Document) replies.Verdict {
 	return replies.Mapped
 }
 
-// height is in metres; 0 says that nobody knows.
+// height is in metres; 0 means unknown.
 func height(d replies.Document, name string) *float64 {
 	v := d.Signed(name)
 	if v == nil || *v == 0 {

@@ -21,7 +21,7 @@ type activity struct {
 
 type creator struct{ name, unit, version string }
 
-// lap is what a lap says of itself; NaN is what it does not.
+// lap holds one lap's fields; absent fields are NaN.
 type lap struct {
 	start                           int64 // UTC microseconds; 0 when not known
 	seconds, metres, kcal           float64

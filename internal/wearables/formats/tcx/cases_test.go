@@ -74,7 +74,7 @@ func TestOwnActivity(t *testing.T) {
 	})
 }
 
-// What recorded it is told by the maker, also where the device has no number.
+// The manufacturer gives the source type, also if the device has no number.
 func TestSourceType(t *testing.T) {
 	for name, want := range map[string]string{"Garmin Forerunner 965": "watch", "Polar M430": "watch", "Strava": "app", "Somebody's": "unknown"} {
 		bed := filestest.New(t, storetest.SQLite(t))
@@ -89,8 +89,7 @@ func TestSourceType(t *testing.T) {
 	}
 }
 
-// A file has no more devices than anybody owns, and their workouts are kept
-// without them.
+// A file has a bounded number of devices, and further workouts are kept without them.
 func TestDevicesOfAFileAreBounded(t *testing.T) {
 	var all strings.Builder
 	all.WriteString("<TrainingCenterDatabase><Activities>")

@@ -1,9 +1,9 @@
-// Package tcx reads TCX files, Garmin's Training Center Database: activities
-// in laps with totals and a track of moments.
+// Package tcx reads TCX files, Garmin's Training Center Database: activities in laps
+// with totals and a track of moments.
 //
-// An activity is a workout: its laps are added up. Courses and workouts to do
-// stand in the same format and are plans. Extensions (ActivityExtension v2)
-// add speed, power and the cadence of runs, which counts strides.
+// An activity is a workout: its laps are added up. Courses and planned workouts have
+// the same format and are plans. Extensions (ActivityExtension v2) add speed, power and
+// the cadence of runs, which counts strides.
 package tcx
 
 import (

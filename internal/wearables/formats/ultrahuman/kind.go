@@ -67,9 +67,9 @@ func open(r *replies.Reader) replies.Reading {
 	return replies.Reading{Resources: all}
 }
 
-// homeless are metrics without a home: the warmth of the skin is not that of
-// the body, and most others are scores of the maker's own. What a night says
-// of itself is read with the night.
+// homeless lists metrics without a resource: skin temperature is not that of the body,
+// and most others are scores of the provider's own. A night's own values are read with
+// the night.
 var homeless = []string{
 	"temp", "motion", "recovery", "metabolic_score", "glucose_variability", "average_glucose", "hba1c", "time_in_target",
 	"movement_index", "active_minutes", "weekly_active_minutes", "inactive_time", "sleep_score", "total_sleep", "sleep_efficiency",

@@ -13,8 +13,8 @@ type measured struct {
 	times                      float64
 }
 
-// series are those metrics: bpm, ms, %, mg/dL. Nobody says of which kind the
-// variability is.
+// series lists these metrics: bpm, ms, %, mg/dL. The kind of the variability is
+// unknown.
 var series = []measured{
 	{"hr", "heartrate", "", ring, 1},
 	{"hrv", "hrv", "", ring, 1},

@@ -21,8 +21,8 @@ type source struct {
 	size int64 // as the directory of the zip claims, or the length of the file
 }
 
-// sizeOf is how long tables are together, in bytes. What a zip claims beyond
-// any limit counts as that.
+// sizeOf returns the total length of tables, in bytes. A claimed size beyond the limit
+// counts as the limit.
 func sizeOf(all []source) (sum int64) {
 	for _, one := range all {
 		if sum += one.size; sum < 0 || one.size < 0 {

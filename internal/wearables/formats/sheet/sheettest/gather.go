@@ -12,7 +12,7 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// Gathered is what one reading found, without a database.
+// Gathered holds the result of one reading, without a database.
 type Gathered struct {
 	Report  files.Report
 	Samples []wearables.Samples

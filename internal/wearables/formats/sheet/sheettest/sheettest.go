@@ -38,7 +38,7 @@ func Run(tb testing.TB, db *store.DB, kind files.Kind, user users.User, path str
 	return outcome
 }
 
-// Input is what the import job gives a reader.
+// Input is the input that the import job gives a reader.
 func Input(db *store.DB, user users.User, path string) files.Input {
 	return files.Input{
 		Path: path, DB: db, User: user,
