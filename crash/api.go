@@ -28,8 +28,8 @@ func pushBody(at int64, value float64) map[string]any {
 	}
 }
 
-// pushed is an answer to a push: each sample is one of the three.
-type pushed struct {
+// pushedSample is an answer to a push: each sample is one of the three.
+type pushedSample struct {
 	Created   int `json:"created"`
 	Updated   int `json:"updated"`
 	Unchanged int `json:"unchanged"` // an attempt whose answer was lost had stored it

@@ -222,7 +222,7 @@ func (c *clinic) simulate(ctx context.Context, order, status string) error {
 }
 
 // order reads an order back.
-func (c *clinic) order(ctx context.Context, id string) (o stored, err error) {
+func (c *clinic) order(ctx context.Context, id string) (o storedOrder, err error) {
 	err = c.call.ask(ctx, http.MethodGet, "/v3/order/"+id, nil, &o)
 	return o, err
 }

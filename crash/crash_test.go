@@ -93,7 +93,7 @@ func TestLossesAreFound(t *testing.T) {
 
 // So is each kind that orders may come to.
 func TestLossesOfOrdersAreFound(t *testing.T) {
-	order := stored{ID: "o", Passthrough: "k"}
+	order := storedOrder{ID: "o", Passthrough: "k"}
 	for _, status := range course {
 		order.Events = append(order.Events, happening{status})
 	}
@@ -105,22 +105,22 @@ func TestLossesOfOrdersAreFound(t *testing.T) {
 	twin := order
 	twin.ID = "twin"
 	for name, c := range map[string]struct {
-		stored  []stored
+		stored  []storedOrder
 		ordered map[string]string // key → order
 		lost    map[string]bool
 		want    int
 	}{
-		"all is well":            {[]stored{order}, map[string]string{"k": "o"}, nil, 0},
+		"all is well":            {[]storedOrder{order}, map[string]string{"k": "o"}, nil, 0},
 		"the order is gone":      {nil, map[string]string{"k": "o"}, nil, 1},
-		"its parts disagree":     {[]stored{astray}, map[string]string{"k": "o"}, nil, 1},
-		"it has no results":      {[]stored{short}, map[string]string{"k": "o"}, nil, 3}, // two of its parts, and one event too many
-		"it is there twice":      {[]stored{order, twin}, map[string]string{"k": "o"}, nil, 2},
-		"its claim was worth it": {[]stored{order}, nil, map[string]bool{"k": true}, 0},
+		"its parts disagree":     {[]storedOrder{astray}, map[string]string{"k": "o"}, nil, 1},
+		"it has no results":      {[]storedOrder{short}, map[string]string{"k": "o"}, nil, 3}, // two of its parts, and one event too many
+		"it is there twice":      {[]storedOrder{order, twin}, map[string]string{"k": "o"}, nil, 2},
+		"its claim was worth it": {[]storedOrder{order}, nil, map[string]bool{"k": true}, 0},
 		"its claim was a lie":    {nil, nil, map[string]bool{"k": true}, 1},
 	} {
 		l := &lab{feed: newFeed(), ordered: c.ordered, lost: c.lost}
 		l.feed.orders["o"] = &history{events: len(course), last: course[len(course)-1]}
-		all := map[string]stored{}
+		all := map[string]storedOrder{}
 		for _, o := range c.stored {
 			all[o.ID] = o
 		}
@@ -135,7 +135,7 @@ func TestLossesOfOrdersAreFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := &verdict{}
-	if l.verifyBook(map[string]stored{"o": order}, v); len(v.lost) != 1 {
+	if l.verifyBook(map[string]storedOrder{"o": order}, v); len(v.lost) != 1 {
 		t.Errorf("an order that the lab never saw: %v", v.lost)
 	}
 }
@@ -176,7 +176,7 @@ func TestLossesOfVisitsAreFound(t *testing.T) {
 		"the network has two":         {made("a", "scheduled", at), known, nil, map[string]history{"a": {"o", 2, "scheduled"}}, []booking{row("a", booked), row("z", booked)}, 2},
 	} {
 		c0, v := newClinic(nil, newFeed()), &verdict{}
-		o := stored{ID: "o", Status: "collecting_sample", LastEvent: happening{"collecting_sample.at_home_phlebotomy.appointment_scheduled"}}
+		o := storedOrder{ID: "o", Status: "collecting_sample", LastEvent: happening{"collecting_sample.at_home_phlebotomy.appointment_scheduled"}}
 		o.Events = []happening{o.LastEvent}
 		for id, h := range c.announced {
 			c0.feed.visits[id] = &h

@@ -114,7 +114,7 @@ func (f *feed) finished(e feedEvent) error {
 
 func (f *feed) ordered(e feedEvent) error {
 	var envelope struct {
-		Data stored `json:"data"`
+		Data storedOrder `json:"data"`
 	}
 	if err := json.Unmarshal(e.Body, &envelope); err != nil {
 		return fmt.Errorf("event %s does not read: %w", e.ID, err)

@@ -124,7 +124,7 @@ func (t *trial) explain(ctx context.Context, v *verdict) error {
 }
 
 func (t *trial) verifyUsers(ctx context.Context, v *verdict) error {
-	return each(ctx, t.oracle.users, func(ctx context.Context, id, clientID string) error {
+	return checkEach(ctx, t.oracle.users, func(ctx context.Context, id, clientID string) error {
 		err := t.checkUser(ctx, id, clientID)
 		var r *refused
 		if errors.As(err, &r) {
@@ -136,7 +136,7 @@ func (t *trial) verifyUsers(ctx context.Context, v *verdict) error {
 }
 
 func (t *trial) verifySamples(ctx context.Context, v *verdict) error {
-	return each(ctx, t.oracle.samples, func(ctx context.Context, user string, want map[int64]sample) error {
+	return checkEach(ctx, t.oracle.samples, func(ctx context.Context, user string, want map[int64]sample) error {
 		got, err := t.heartRates(ctx, user)
 		if err != nil {
 			return err
@@ -166,7 +166,7 @@ func (t *trial) verifyLinks(ctx context.Context, v *verdict) error {
 // verifyImports compares the data of each import with that of the same file on a server
 // without kills.
 func (t *trial) verifyImports(ctx context.Context, v *verdict) error {
-	return each(ctx, t.oracle.imports, func(ctx context.Context, _, user string) error {
+	return checkEach(ctx, t.oracle.imports, func(ctx context.Context, _, user string) error {
 		got, err := t.heartRates(ctx, user)
 		if err != nil {
 			return err
@@ -296,8 +296,8 @@ func (v *verdict) printLost(out io.Writer) {
 	}
 }
 
-// each calls fn for every entry, several at a time.
-func each[V any](ctx context.Context, all map[string]V, fn func(ctx context.Context, key string, value V) error) error {
+// checkEach calls fn for every entry, several at a time.
+func checkEach[V any](ctx context.Context, all map[string]V, fn func(ctx context.Context, key string, value V) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(16)
 	for key, value := range all {

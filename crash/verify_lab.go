@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// stored is an order as the server has it.
-type stored struct {
+// storedOrder is an order as the server has it.
+type storedOrder struct {
 	ID          string      `json:"id"`
 	Passthrough string      `json:"passthrough"`
 	Status      string      `json:"status"`
@@ -26,7 +26,7 @@ type happening struct {
 	Status string `json:"status"`
 }
 
-func (s stored) path() (all []string) {
+func (s storedOrder) path() (all []string) {
 	for _, e := range s.Events {
 		all = append(all, e.Status)
 	}
@@ -35,12 +35,12 @@ func (s stored) path() (all []string) {
 
 // told is the part of the path that is announced: partial results only are to
 // teams that asked for them.
-func (s stored) told() []string {
+func (s storedOrder) told() []string {
 	return slices.DeleteFunc(s.path(), func(status string) bool { return low(status) == "partial_results" })
 }
 
 // agrees reports whether the parts of an order say the same.
-func (s stored) agrees() error {
+func (s storedOrder) agrees() error {
 	path := s.path()
 	if len(path) == 0 || path[len(path)-1] != s.LastEvent.Status || !strings.HasPrefix(s.LastEvent.Status, s.Status+".") {
 		return fmt.Errorf("order %s is %s, its last event %s, its history %v", s.ID, s.Status, s.LastEvent.Status, path)
@@ -52,11 +52,11 @@ func (s stored) agrees() error {
 var course = []string{"received.walk_in_test.ordered", "received.walk_in_test.requisition_created", "completed.walk_in_test.completed"}
 
 // allOrders reads all orders of a team.
-func allOrders(ctx context.Context, c *caller) (map[string]stored, error) {
-	all := map[string]stored{}
+func allOrders(ctx context.Context, c *caller) (map[string]storedOrder, error) {
+	all := map[string]storedOrder{}
 	for page := 1; ; page++ {
 		var got struct {
-			Orders []stored `json:"orders"`
+			Orders []storedOrder `json:"orders"`
 		}
 		path := fmt.Sprintf("/v3/orders?size=100&page=%d&order_key=created_at&order_direction=asc", page)
 		if err := c.ask(ctx, http.MethodGet, path, nil, &got); err != nil {
@@ -72,7 +72,7 @@ func allOrders(ctx context.Context, c *caller) (map[string]stored, error) {
 }
 
 // settle waits until every order has its results.
-func (l *lab) settle(ctx context.Context) (all map[string]stored, err error) {
+func (l *lab) settle(ctx context.Context) (all map[string]storedOrder, err error) {
 	for deadline := time.Now().Add(settleFor); ; {
 		if all, err = allOrders(ctx, l.call); err != nil {
 			return nil, err
@@ -98,7 +98,7 @@ func (l *lab) settle(ctx context.Context) (all map[string]stored, err error) {
 // longer takes them for requests that still run. It gets the order, or learns
 // that there is one.
 func (l *lab) recall(ctx context.Context, t *trial, v *verdict) error {
-	return each(ctx, l.lost, func(ctx context.Context, key string, _ bool) error {
+	return checkEach(ctx, l.lost, func(ctx context.Context, key string, _ bool) error {
 		for deadline := time.Now().Add(recallFor); ; {
 			id, err := l.order(ctx, key)
 			body, claimed := isStatus(err, http.StatusConflict)
@@ -151,7 +151,7 @@ func (l *lab) verify(ctx context.Context, t *trial, v *verdict) error {
 }
 
 // verifyOrders looks for one order of each request, and one event of each step.
-func (l *lab) verifyOrders(all map[string]stored, v *verdict) {
+func (l *lab) verifyOrders(all map[string]storedOrder, v *verdict) {
 	byKey := map[string]int{}
 	for _, o := range all {
 		byKey[o.Passthrough]++
@@ -182,7 +182,7 @@ func (l *lab) verifyOrders(all map[string]stored, v *verdict) {
 }
 
 // verifyBook compares the orders with those in the lab's book.
-func (l *lab) verifyBook(all map[string]stored, v *verdict) {
+func (l *lab) verifyBook(all map[string]storedOrder, v *verdict) {
 	book := l.Orders()
 	v.placed = len(book)
 	for id := range all {
@@ -210,7 +210,7 @@ func (l *lab) verifyResults(ctx context.Context, v *verdict) error {
 	taken := maps.Clone(l.taken)
 	l.mu.Unlock()
 	v.reports = len(taken)
-	return each(ctx, taken, func(ctx context.Context, id string, _ bool) error {
+	return checkEach(ctx, taken, func(ctx context.Context, id string, _ bool) error {
 		var got struct {
 			Results []struct {
 				Result string `json:"result"`

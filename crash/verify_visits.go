@@ -63,7 +63,7 @@ func (c *clinic) verifyPromises(ctx context.Context, v *verdict) error {
 	for _, p := range c.promises {
 		byKey[p.key] = p
 	}
-	return each(ctx, byKey, func(ctx context.Context, key string, p *promise) error {
+	return checkEach(ctx, byKey, func(ctx context.Context, key string, p *promise) error {
 		if p.id == "" {
 			return c.recall(ctx, p, v)
 		}
@@ -126,7 +126,7 @@ func (c *clinic) settle(ctx context.Context, v *verdict) error {
 }
 
 // verifyKeys looks for one order of each request.
-func (c *clinic) verifyKeys(all map[string]stored, v *verdict) {
+func (c *clinic) verifyKeys(all map[string]storedOrder, v *verdict) {
 	byKey := map[string]int{}
 	for _, o := range all {
 		byKey[o.Passthrough]++
@@ -141,7 +141,7 @@ func (c *clinic) verifyKeys(all map[string]stored, v *verdict) {
 
 // check compares an order and its appointment, as they are, with what was
 // acknowledged of them and with each other.
-func (w *visit) check(o stored, a appointment, v *verdict) {
+func (w *visit) check(o storedOrder, a appointment, v *verdict) {
 	got := a.standing()
 	if a.ID == "" {
 		got = standing{}
@@ -183,7 +183,7 @@ func goesWith(a appointment, w *visit) []string {
 }
 
 // checkOrder compares an order with what was announced of it.
-func (f *feed) checkOrder(o stored, v *verdict) {
+func (f *feed) checkOrder(o storedOrder, v *verdict) {
 	h := f.orders[o.ID]
 	if told := o.told(); h == nil || h.events != len(told) || h.last != o.LastEvent.Status {
 		v.lose("order %s went %v, and the feed tells of %+v", o.ID, told, h)

@@ -111,7 +111,7 @@ func (t *trial) push(ctx context.Context, user string, at int64, value float64) 
 	if old, again := t.oracle.valueOf(user, at); again && old == value {
 		value++ // the same value again would change nothing
 	}
-	var stored pushed
+	var stored pushedSample
 	if err := t.call.ask(ctx, http.MethodPost, pushPath(user), pushBody(at, value), &stored); err != nil {
 		return err
 	}

@@ -160,7 +160,7 @@ func (a *API) rawOneOf(s *wearables.StoredSummary, data json.RawMessage) rawOne 
 		ProviderID string   `json:"provider_id"`
 		Sport      rawSport `json:"sport"`
 	}
-	said.Sport = rawSport(sports.Other)
+	said.Sport = rawSport(sports.OtherSport)
 	_ = json.Unmarshal(s.Body, &said) // a stored body is an object of these types
 	one := rawOne{RawHead: RawHead{
 		Data: rawObject(data), UserID: users.ID(s.User), ProviderID: said.ProviderID, ID: s.ID, DeviceID: s.Source.DeviceID,

@@ -68,8 +68,8 @@ func TestRawIsWhatWasPushed(t *testing.T) {
 			var any map[string]json.RawMessage
 			got := d.fixed(d.get(d.path("/v2/summary/"+c.path), &any))
 			source, _ := json.Marshal(d.api.rawSourceOf("apple_health_kit"))
-			sport, _ := json.Marshal(sports.Other)
-			want := strings.NewReplacer("SOURCE", string(source), "SPORTID", strconv.Itoa(sports.Other.ID), "SPORT", string(sport)).Replace(c.want)
+			sport, _ := json.Marshal(sports.OtherSport)
+			want := strings.NewReplacer("SOURCE", string(source), "SPORTID", strconv.Itoa(sports.OtherSport.ID), "SPORT", string(sport)).Replace(c.want)
 			if got != want {
 				t.Errorf("%s\ngot  %s\nwant %s", c.path, got, want)
 			}

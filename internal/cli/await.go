@@ -13,8 +13,8 @@ import (
 // succeeded is the status of work that did what it should.
 const succeeded = "succeeded"
 
-// over tells whether work with a status goes no further.
-func over(status string) bool {
+// hasEnded tells whether work with a status goes no further.
+func hasEnded(status string) bool {
 	return status == succeeded || status == "failed" || status == "canceled"
 }
 

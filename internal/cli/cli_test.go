@@ -42,18 +42,18 @@ func newTerminal(environ ...string) *terminal {
 	return t
 }
 
-// every walks all commands that people see.
-func every(c *cobra.Command, fn func(*cobra.Command)) {
+// walkCommands walks all commands that people see.
+func walkCommands(c *cobra.Command, fn func(*cobra.Command)) {
 	for _, child := range c.Commands() {
 		if child.Name() != "help" && child.Name() != "completion" && !child.Hidden {
 			fn(child)
-			every(child, fn)
+			walkCommands(child, fn)
 		}
 	}
 }
 
 func TestEveryCommandExplainsItself(t *testing.T) {
-	every(newTerminal().root(), func(c *cobra.Command) {
+	walkCommands(newTerminal().root(), func(c *cobra.Command) {
 		if c.Short == "" || c.Short != plain(c.Short) {
 			t.Errorf("%s: says what it is for in lower case without a full stop: %q", c.CommandPath(), c.Short)
 		}
@@ -70,7 +70,7 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 // right number of arguments.
 func TestExamplesParse(t *testing.T) {
 	root := newTerminal().root()
-	every(root, func(c *cobra.Command) {
+	walkCommands(root, func(c *cobra.Command) {
 		for line := range strings.Lines(c.Example) {
 			for _, args := range commandLines(line) {
 				found, rest, err := newTerminal().root().Find(args)
@@ -144,7 +144,7 @@ func document(t *testing.T, name string) string {
 
 func TestDocumentsAreComplete(t *testing.T) {
 	commands := document(t, "cli.md")
-	every(newTerminal().root(), func(c *cobra.Command) {
+	walkCommands(newTerminal().root(), func(c *cobra.Command) {
 		if c.Parent().Name() == "import" {
 			return // one for each kind of export, which docs/importing.md lists
 		}

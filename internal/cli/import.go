@@ -212,7 +212,7 @@ func (s *shell) awaitImport(ctx context.Context, path, id string) error {
 		if p.Step != "" && p.Step != "reading" {
 			note += ", " + p.Step
 		}
-		return step{done: p.Done, total: p.Total, note: note, over: over(state.Status), ok: state.Status == succeeded}, nil
+		return step{done: p.Done, total: p.Total, note: note, over: hasEnded(state.Status), ok: state.Status == succeeded}, nil
 	}})
 	if errors.Is(err, context.Canceled) {
 		return withHint(errInterrupted, "the import itself continues: hale jobs wait %s follows it, hale jobs cancel %s stops it", id, id)

@@ -84,7 +84,7 @@ func (p *parts) run(ctx context.Context, state uploadState) (json.RawMessage, er
 	for !state.whole() {
 		next, err := p.send(ctx, state.Offset)
 		if err != nil {
-			if !again(err) {
+			if !isTemporary(err) {
 				return nil, err
 			}
 			if next, err = p.where(ctx, err); err != nil {
@@ -107,9 +107,11 @@ func (p *parts) run(ctx context.Context, state uploadState) (json.RawMessage, er
 	return state.Import, nil
 }
 
-// again tells whether a part that failed may succeed later: the line broke, or
+// isTemporary tells whether a part that failed may succeed later: the line broke, or
 // the server knows better than we where the upload is.
-func again(err error) bool { return fault.Is(err, fault.Unavailable) || fault.Is(err, fault.Conflict) }
+func isTemporary(err error) bool {
+	return fault.Is(err, fault.Unavailable) || fault.Is(err, fault.Conflict)
+}
 
 // pauseBetween is the time before a part or a question is sent again.
 const pauseBetween = 300 * time.Millisecond
@@ -120,7 +122,7 @@ func (p *parts) where(ctx context.Context, cause error) (state uploadState, err 
 		if err := sleep(ctx, pauseBetween); err != nil {
 			return state, err
 		}
-		if state, err = p.ask(ctx); err == nil || !again(err) {
+		if state, err = p.ask(ctx); err == nil || !isTemporary(err) {
 			return state, err
 		}
 	}

@@ -138,7 +138,7 @@ func (s *shell) jobsCancelDry(ctx context.Context, path string) error {
 	if err := json.Unmarshal(body, &job); err != nil {
 		return err
 	}
-	if job.Cancelable && !over(job.Status) {
+	if job.Cancelable && !hasEnded(job.Status) {
 		s.sayDone("nothing was changed; this job would be canceled")
 	} else {
 		s.sayDone("nothing was changed; this job would not be canceled")
@@ -171,7 +171,7 @@ func (s *shell) jobsWait() *cobra.Command {
 				job = jobState{}
 				err := json.Unmarshal(body, &job)
 				p := job.Progress
-				return step{p.Done, p.Total, p.Note, over(job.Status), job.Status == succeeded}, err
+				return step{p.Done, p.Total, p.Note, hasEnded(job.Status), job.Status == succeeded}, err
 			}})
 			if errors.Is(err, context.DeadlineExceeded) {
 				return fault.Newf(fault.Unavailable, "the job is not over after %s", timeout)

@@ -104,10 +104,10 @@ const stagingFolder = ".restoring"
 // data.
 const setAsidePrefix = "before-restore-"
 
-// besides reports that an entry of a data folder is not part of what it holds:
+// staysInPlace reports that an entry of a data folder is not part of what it holds:
 // backups, attempts to restore, what earlier ones set aside, what the file
 // system keeps for itself.
-func besides(name string) bool {
+func staysInPlace(name string) bool {
 	return name == backupsFolder || name == "lost+found" ||
 		strings.HasPrefix(name, stagingFolder) || strings.HasPrefix(name, setAsidePrefix)
 }
@@ -331,7 +331,7 @@ func entriesOf(folder string) ([]string, error) {
 	}
 	var names []string
 	for _, entry := range all {
-		if name := entry.Name(); name != app.LockName && !besides(name) {
+		if name := entry.Name(); name != app.LockName && !staysInPlace(name) {
 			names = append(names, name)
 		}
 	}

@@ -55,15 +55,15 @@ request on; hale serve need not be started again.`,
 	}
 }
 
-// turned is a switch and where it goes.
-type turned struct {
+// settingChange is a switch and where it goes.
+type settingChange struct {
 	teams.Switch
 	on bool
 }
 
 // switchesIn reads words such as redraws_enabled=on.
-func switchesIn(words []string) ([]turned, error) {
-	var all []turned
+func switchesIn(words []string) ([]settingChange, error) {
+	var all []settingChange
 	for _, word := range words {
 		name, value, _ := strings.Cut(word, "=")
 		w, err := teams.SwitchNamed(name)
@@ -73,12 +73,12 @@ func switchesIn(words []string) ([]turned, error) {
 		if value != "on" && value != "off" {
 			return nil, badUsagef("%s is on or off, as in %s=on", name, name)
 		}
-		all = append(all, turned{w, value == "on"})
+		all = append(all, settingChange{w, value == "on"})
 	}
 	return all, nil
 }
 
-func turn(ctx context.Context, db *store.DB, id teams.ID, changes []turned) (team teams.Team, err error) {
+func turn(ctx context.Context, db *store.DB, id teams.ID, changes []settingChange) (team teams.Team, err error) {
 	err = db.Write(ctx, func(tx *store.Tx) (err error) {
 		if team, err = teams.Get(ctx, tx, id); err != nil {
 			return err

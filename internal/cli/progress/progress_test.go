@@ -106,7 +106,7 @@ func TestNumbersForPeople(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		850 * time.Millisecond: "850ms", 7 * time.Second: "7s", 200 * time.Second: "3m20s", 125 * time.Minute: "2h5m",
 	} {
-		if got := short(d); got != want {
+		if got := shortDuration(d); got != want {
 			t.Errorf("short(%v) = %s, want %s", d, got, want)
 		}
 	}

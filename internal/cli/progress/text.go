@@ -33,12 +33,12 @@ func (s state) rateAndRest(now time.Time) string {
 	text := s.amount(int64(rate)) + "/s"
 	switch {
 	case !s.ended.IsZero() && s.ok:
-		return text + ", done in " + short(took)
+		return text + ", done in " + shortDuration(took)
 	case !s.ended.IsZero():
-		return text + ", stopped after " + short(took)
+		return text + ", stopped after " + shortDuration(took)
 	case s.total > s.done && rate > 0:
 		left := time.Duration(float64(s.total-s.done) / rate * float64(time.Second))
-		return text + ", " + short(left) + " left"
+		return text + ", " + shortDuration(left) + " left"
 	}
 	return text
 }
@@ -87,8 +87,8 @@ func Count(n int64) string {
 	return b.String()
 }
 
-// short prints a span with two units at most: 850ms, 7s, 3m20s, 2h5m.
-func short(d time.Duration) string {
+// shortDuration prints a span with two units at most: 850ms, 7s, 3m20s, 2h5m.
+func shortDuration(d time.Duration) string {
 	switch {
 	case d < time.Second:
 		return d.Round(10 * time.Millisecond).String()

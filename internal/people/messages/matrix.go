@@ -34,7 +34,9 @@ const (
 )
 
 // String describes the rule.
-func (r Rule) String() string { return [...]string{"", "SMS", "SMS and e-mail", "e-mail (SMS if that is impossible)"}[r] }
+func (r Rule) String() string {
+	return [...]string{"", "SMS", "SMS and e-mail", "e-mail (SMS if that is impossible)"}[r]
+}
 
 // matrix has the rules for messages about visits, and for reminders, by event and
 // method. The rules for statuses of orders come with the OrderEvent.

@@ -135,7 +135,7 @@ func (f *filling) train(source wearables.Source) {
 		seconds := s.end.Sub(s.start).Seconds()
 		metres, kcal := math.Round(s.speed*seconds), math.Round(s.kcal*seconds/60)
 		f.workouts = append(f.workouts, derive.Workout{
-			Title: "Demo " + s.kind, Sport: sports.Named(s.kind), Source: source,
+			Title: "Demo " + s.kind, Sport: sports.NamedSport(s.kind), Source: source,
 			Start: s.start.UnixMicro(), End: s.end.UnixMicro(), Offset: f.offset(s.start),
 			Moving: &seconds, Metres: &metres, Kcal: &kcal,
 		})

@@ -15,7 +15,7 @@ import (
 	"hale/internal/wearables/formats/applehealth/applehealthtest"
 )
 
-func saved(t testing.TB, data []byte) string {
+func saveFile(t testing.TB, data []byte) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "upload")
 	if err := os.WriteFile(name, data, 0o600); err != nil {
@@ -54,7 +54,7 @@ func TestOpenFindsTheDocument(t *testing.T) {
 		"at the top":     zipped(t, "Export.XML", small, "notes.txt", "hello"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			e, err := Open(saved(t, data), 0)
+			e, err := Open(saveFile(t, data), 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -91,7 +91,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			if _, err := Open(saved(t, c.data), c.max); !fault.Is(err, c.kind) {
+			if _, err := Open(saveFile(t, c.data), c.max); !fault.Is(err, c.kind) {
 				t.Errorf("%v", err)
 			}
 		})
@@ -100,7 +100,7 @@ func TestOpenRefuses(t *testing.T) {
 
 // A zip whose directory promises less than there is must not be believed.
 func TestDocumentIsCapped(t *testing.T) {
-	e, err := Open(saved(t, []byte(small)), int64(len(small)))
+	e, err := Open(saveFile(t, []byte(small)), int64(len(small)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func TestDocumentDamagedInZip(t *testing.T) {
 	for i := range 64 {
 		data[len(data)/3+i] = 0xff
 	}
-	e, err := Open(saved(t, data), 0)
+	e, err := Open(saveFile(t, data), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestRoutes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := Open(saved(t, zipped(t, "apple_health_export/export.xml", small, "apple_health_export/workout-routes/route_2019-06-11_3.00pm.gpx", string(gpx))), 0)
+	e, err := Open(saveFile(t, zipped(t, "apple_health_export/export.xml", small, "apple_health_export/workout-routes/route_2019-06-11_3.00pm.gpx", string(gpx))), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

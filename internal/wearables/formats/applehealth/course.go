@@ -20,7 +20,7 @@ var courses = []rule{
 	{name: quantity + "CyclingCadence", shape: onTheWay, kind: "cadence", units: inBeats},
 }
 
-var inMetresPerSecond = spellings{"m/s": one, "km/hr": units.Over(3.6), "km/h": units.Over(3.6), "mi/hr": units.Times(0.44704), "mi/h": units.Times(0.44704), "ft/s": units.Times(0.3048)}
+var inMetresPerSecond = spellings{"m/s": unitOne, "km/hr": units.Over(3.6), "km/h": units.Over(3.6), "mi/hr": units.Times(0.44704), "mi/h": units.Times(0.44704), "ft/s": units.Times(0.3048)}
 
 // maxOnTheWay bounds the readings that wait for their workouts at the end of the file:
 // two readings every three seconds for five hundred hours.
@@ -64,12 +64,12 @@ func (c *course) add(p *pending) bool {
 func (c *course) cut(w *RoutedWorkout, source int) {
 	c.sort()
 	for kind, to := range map[string]*derive.Course{"speed": &w.Speeds, "power": &w.Powers, "cadence": &w.Cadences} {
-		if *to = within(c.of[courseKey{kind, source}], w.Start, w.End); len(to.Time) > 0 {
+		if *to = cutCourse(c.of[courseKey{kind, source}], w.Start, w.End); len(to.Time) > 0 {
 			continue
 		}
 		best := source
 		for key, all := range c.of {
-			part := within(all, w.Start, w.End)
+			part := cutCourse(all, w.Start, w.End)
 			if key.kind != kind || len(part.Time) < len(to.Time) || len(part.Time) == len(to.Time) && key.source > best {
 				continue
 			}
@@ -78,8 +78,8 @@ func (c *course) cut(w *RoutedWorkout, source int) {
 	}
 }
 
-// within copies the readings from start to end.
-func within(all *derive.Course, start, end int64) derive.Course {
+// cutCourse copies the readings from start to end.
+func cutCourse(all *derive.Course, start, end int64) derive.Course {
 	if all == nil {
 		return derive.Course{}
 	}

@@ -28,7 +28,7 @@ func TestImportWhatSensorsMeasureOnTheWay(t *testing.T) {
 		reading("CyclingCadence", "Meter", "count/min", 21, 88) +
 		reading("CyclingSpeed", "Rider", "km/hr", 19, 36) + reading("RunningPower", "Meter", "furlong", 19, 36) +
 		ride("10:00:00", "10:01:00") + ride("11:00:00", "11:01:00") + "</HealthData>"
-	name := saved(t, []byte(xml))
+	name := saveFile(t, []byte(xml))
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		sink, user := someone(t, db)
 		o := imported(t, files.Input{DB: db, Sink: sink, User: user, Path: name}, wearables.Historical)

@@ -16,8 +16,8 @@ import (
 	"hale/internal/wearables/formats/files/filestest"
 )
 
-// noted is a record of a cycle's diary.
-func noted(kind, day, value string, metadata ...string) string {
+// cycleRecord is a record of a cycle's diary.
+func cycleRecord(kind, day, value string, metadata ...string) string {
 	at := day + " 12:00:00 +0200"
 	text := fmt.Sprintf(`<Record type="%s" sourceName="Health" startDate="%s" endDate="%s" value="HKCategoryValue%s">`, category+kind, at, at, value)
 	for i := 0; i < len(metadata); i += 2 {
@@ -29,26 +29,26 @@ func noted(kind, day, value string, metadata ...string) string {
 // twoCycles has an entry before the first period, a cycle of 28 days and an unfinished
 // one.
 var twoCycles = []string{
-	noted("SexualActivity", "2024-05-01", "NotApplicable"),
-	noted("MenstrualFlow", "2024-05-03", "MenstrualFlowLight", "HKMenstrualCycleStart", "1"),
-	noted("MenstrualFlow", "2024-05-04", "VaginalBleedingHeavy", "HKMenstrualCycleStart", "0"),
-	noted("MenstrualFlow", "2024-05-06", "MenstrualFlowUnspecified", "HKMenstrualCycleStart", "0"),
-	noted("MenstrualFlow", "2024-05-07", "MenstrualFlowNone", "HKMenstrualCycleStart", "0"),
-	noted("CervicalMucusQuality", "2024-05-14", "CervicalMucusQualityEggWhite"),
-	noted("OvulationTestResult", "2024-05-16", "OvulationTestResultLuteinizingHormoneSurge"),
-	noted("SexualActivity", "2024-05-16", "NotApplicable", "HKSexualActivityProtectionUsed", "1"),
-	noted("IntermenstrualBleeding", "2024-05-20", "NotApplicable"),
-	noted("MenstrualFlow", "2024-05-31", "MenstrualFlowMedium"),
-	noted("PregnancyTestResult", "2024-06-02", "PregnancyTestResultNegative"),
-	noted("Contraceptive", "2024-06-02", "ContraceptiveIntrauterineDevice"),
-	noted("InfrequentMenstrualCycles", "2024-06-03", "NotApplicable"),
-	noted("CervicalMucusQuality", "2024-06-04", "CervicalMucusQualityUnheardOf"),
+	cycleRecord("SexualActivity", "2024-05-01", "NotApplicable"),
+	cycleRecord("MenstrualFlow", "2024-05-03", "MenstrualFlowLight", "HKMenstrualCycleStart", "1"),
+	cycleRecord("MenstrualFlow", "2024-05-04", "VaginalBleedingHeavy", "HKMenstrualCycleStart", "0"),
+	cycleRecord("MenstrualFlow", "2024-05-06", "MenstrualFlowUnspecified", "HKMenstrualCycleStart", "0"),
+	cycleRecord("MenstrualFlow", "2024-05-07", "MenstrualFlowNone", "HKMenstrualCycleStart", "0"),
+	cycleRecord("CervicalMucusQuality", "2024-05-14", "CervicalMucusQualityEggWhite"),
+	cycleRecord("OvulationTestResult", "2024-05-16", "OvulationTestResultLuteinizingHormoneSurge"),
+	cycleRecord("SexualActivity", "2024-05-16", "NotApplicable", "HKSexualActivityProtectionUsed", "1"),
+	cycleRecord("IntermenstrualBleeding", "2024-05-20", "NotApplicable"),
+	cycleRecord("MenstrualFlow", "2024-05-31", "MenstrualFlowMedium"),
+	cycleRecord("PregnancyTestResult", "2024-06-02", "PregnancyTestResultNegative"),
+	cycleRecord("Contraceptive", "2024-06-02", "ContraceptiveIntrauterineDevice"),
+	cycleRecord("InfrequentMenstrualCycles", "2024-06-03", "NotApplicable"),
+	cycleRecord("CervicalMucusQuality", "2024-06-04", "CervicalMucusQualityUnheardOf"),
 }
 
 const basal = `<Record type="HKQuantityTypeIdentifierBasalBodyTemperature" sourceName="Health" unit="degC" startDate="2024-05-17 07:00:00 +0200" endDate="2024-05-17 07:00:00 +0200" value="36.7"/>` + "\n"
 
 func TestImportCycles(t *testing.T) {
-	name := saved(t, []byte(opening+basal+strings.Join(twoCycles, "")+"</HealthData>"))
+	name := saveFile(t, []byte(opening+basal+strings.Join(twoCycles, "")+"</HealthData>"))
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		sink, user := someone(t, db)
 		o := imported(t, files.Input{DB: db, Sink: sink, User: user, Path: name}, wearables.Historical)

@@ -88,7 +88,7 @@ func TestReadRecordingRefuses(t *testing.T) {
 }
 
 func TestImportRecordings(t *testing.T) {
-	name := saved(t, zipped(t, "apple_health_export/export.xml", small,
+	name := saveFile(t, zipped(t, "apple_health_export/export.xml", small,
 		"apple_health_export/electrocardiograms/ecg_2024-03-14.csv", ecgHead+strings.Repeat("100\n-250.5\n", 512),
 		"apple_health_export/electrocardiograms/ecg_2024-03-15.csv", ecgHead,
 		"apple_health_export/other.csv", "a,b\n1,2\n"))

@@ -29,7 +29,7 @@ func TestGoldenImport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := saved(t, zipped(t, "apple_health_export/Export.xml", string(xml),
+	name := saveFile(t, zipped(t, "apple_health_export/Export.xml", string(xml),
 		"apple_health_export/workout-routes/route_2024-03-31_10.00am.gpx", string(gpx)))
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		sink, user := someone(t, db)

@@ -102,7 +102,7 @@ func TestImportGeneratedZip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := saved(t, file.Bytes())
+	name := saveFile(t, file.Bytes())
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		sink, user := someone(t, db)
 		var steps []files.Progress

@@ -36,7 +36,7 @@ func TestImportMeals(t *testing.T) {
 		ate("Sodium", lunch, "g", "1.2") + ate("VitaminD", lunch, "mcg", "4") + ate("Copper", lunch, "mg", "0.5") + ate("Iodine", lunch, "mg", "0.15") +
 		ate("Protein", breakfast, "g", "11") + ate("Water", "2024-06-01 09:00:00", "mL", "250") +
 		correlation("Oats &amp; milk") + correlation("Egg") + food
-	name := saved(t, []byte(xml))
+	name := saveFile(t, []byte(xml))
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		sink, user := someone(t, db)
 		o := imported(t, files.Input{DB: db, Sink: sink, User: user, Path: name}, wearables.Historical)

@@ -35,7 +35,7 @@ func (r *Reader) onRings(tag *xmlscan.Tag) {
 	r.rings++
 	a := attributes(tag)
 	day, err := civil.ParseDate(string(a["dateComponents"]))
-	kcal := positive(amount(a["activeEnergyBurned"], a["activeEnergyBurnedUnit"], one, inKilocalories))
+	kcal := positive(amount(a["activeEnergyBurned"], a["activeEnergyBurnedUnit"], unitOne, inKilocalories))
 	if err != nil || kcal == nil || day.Year < 1970 || day.Year > 2099 {
 		return
 	}

@@ -44,12 +44,12 @@ func (r *Reader) readWorkout(tag *xmlscan.Tag) {
 	r.workoutSource = r.sources.of(a["sourceName"], a["device"])
 	source := r.sources.list[r.workoutSource]
 	w := &RoutedWorkout{Workout: derive.Workout{
-		Sport: sports.Named(strings.TrimPrefix(string(a["workoutActivityType"]), "HKWorkoutActivityType")), Source: source, Start: start, End: end, Offset: offset,
+		Sport: sports.NamedSport(strings.TrimPrefix(string(a["workoutActivityType"]), "HKWorkoutActivityType")), Source: source, Start: start, End: end, Offset: offset,
 	}}
 	// Older exports write 0 where a sport has no distance or no energy.
 	w.Moving = amount(a["duration"], a["durationUnit"], units.Times(60), inSeconds)
 	w.Metres = positive(amount(a["totalDistance"], a["totalDistanceUnit"], units.Times(1000), inMetres))
-	w.Kcal = positive(amount(a["totalEnergyBurned"], a["totalEnergyBurnedUnit"], one, inKilocalories))
+	w.Kcal = positive(amount(a["totalEnergyBurned"], a["totalEnergyBurnedUnit"], unitOne, inKilocalories))
 	r.workout = w
 }
 
@@ -89,17 +89,17 @@ func (r *Reader) statistics(a map[string][]byte) {
 	w, unit := r.workout, a["unit"]
 	switch kind := shortName(a["type"]); {
 	case kind == "ActiveEnergyBurned":
-		set(&w.Kcal, amount(a["sum"], unit, one, inKilocalories))
+		set(&w.Kcal, amount(a["sum"], unit, unitOne, inKilocalories))
 	case strings.HasPrefix(kind, "Distance"):
-		set(&w.Metres, amount(a["sum"], unit, one, inMetres))
+		set(&w.Metres, amount(a["sum"], unit, unitOne, inMetres))
 	case kind == "StepCount":
-		set(&w.Steps, amount(a["sum"], unit, one, inCount))
+		set(&w.Steps, amount(a["sum"], unit, unitOne, inCount))
 	case kind == "HeartRate":
-		set(&w.MeanBPM, amount(a["average"], unit, one, inBeats))
-		set(&w.MaxBPM, amount(a["maximum"], unit, one, inBeats))
+		set(&w.MeanBPM, amount(a["average"], unit, unitOne, inBeats))
+		set(&w.MaxBPM, amount(a["maximum"], unit, unitOne, inBeats))
 	case kind == "RunningPower", kind == "CyclingPower":
-		set(&w.Watts, amount(a["average"], unit, one, inWatts))
-		set(&w.MaxW, amount(a["maximum"], unit, one, inWatts))
+		set(&w.Watts, amount(a["average"], unit, unitOne, inWatts))
+		set(&w.MaxW, amount(a["maximum"], unit, unitOne, inWatts))
 	}
 }
 
@@ -143,7 +143,7 @@ func (r *Reader) workoutMetadata(key, value []byte) {
 	}
 }
 
-var inSeconds = spellings{"s": one, "min": units.Times(60), "hr": units.Times(3600), "h": units.Times(3600)}
+var inSeconds = spellings{"s": unitOne, "min": units.Times(60), "hr": units.Times(3600), "h": units.Times(3600)}
 
 // attributes are those of a rare element, by name.
 func attributes(tag *xmlscan.Tag) map[string][]byte {
@@ -174,7 +174,7 @@ func amount(raw, unit []byte, missing units.Scale, known spellings) *float64 {
 // measured reads a number and a unit in one text: "4210 cm".
 func measured(raw []byte, known spellings) *float64 {
 	number, unit, _ := bytes.Cut(bytes.TrimSpace(raw), []byte(" "))
-	return amount(number, unit, one, known)
+	return amount(number, unit, unitOne, known)
 }
 
 func positive(v *float64) *float64 {

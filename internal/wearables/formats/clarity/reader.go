@@ -44,9 +44,9 @@ func open(in io.Reader) (*sheet.Rows, columns, error) {
 // These are the sources of events. Typed values come from the app; a calibration is a
 // drop of blood.
 var (
-	sensor = wearables.Source{Provider: Provider, Type: "automatic"}
-	finger = wearables.Source{Provider: Provider, Type: "fingerprick"}
-	typed  = wearables.Source{Provider: Provider, Type: "app"}
+	sensor      = wearables.Source{Provider: Provider, Type: "automatic"}
+	finger      = wearables.Source{Provider: Provider, Type: "fingerprick"}
+	typedSource = wearables.Source{Provider: Provider, Type: "app"}
 )
 
 // homes say what becomes of a type of event. Types without a home, such as
@@ -54,8 +54,8 @@ var (
 var homes = map[string]sheet.Key{
 	"EGV":         {Resource: "glucose", Type: "automatic", Source: sensor},
 	"Calibration": {Resource: "glucose", Source: finger},
-	"Carbs":       {Resource: "carbohydrates", Source: typed},
-	"Insulin":     {Resource: "insulin_injection", Source: typed},
+	"Carbs":       {Resource: "carbohydrates", Source: typedSource},
+	"Insulin":     {Resource: "insulin_injection", Source: typedSource},
 }
 
 // insulins are the subtypes of insulin as types of samples.

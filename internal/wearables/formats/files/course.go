@@ -24,8 +24,8 @@ type Moment struct {
 	Breaths     float64 // per minute
 }
 
-// At is a moment of which nothing but the time is known.
-func At(micros int64) Moment {
+// MomentAt is a moment of which nothing but the time is known.
+func MomentAt(micros int64) Moment {
 	m := Moment{Time: micros}
 	for _, c := range columns {
 		*c.of(&m) = math.NaN()

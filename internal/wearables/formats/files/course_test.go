@@ -19,7 +19,7 @@ func TestCourseIsTidy(t *testing.T) {
 		var c Course
 		hearts, powers := map[int64]bool{}, map[int64]bool{}
 		for i, at := range times {
-			m := At(at)
+			m := MomentAt(at)
 			if i%2 == 0 {
 				m.HeartRate = 60 + float64(at)
 				hearts[at] = true
@@ -47,7 +47,7 @@ func TestCourseIsTidy(t *testing.T) {
 // A value that nothing can be is none: what is reckoned from it would not be
 // a number.
 func TestCourseLeavesOutWhatNothingCanBe(t *testing.T) {
-	m := At(1)
+	m := MomentAt(1)
 	m.HeartRate, m.Altitude, m.Speed, m.Cadence = 60, -1e308, 1e308, math.Inf(1)
 	c := Course{m}.tidy()
 	if c[0].HeartRate != 60 || !math.IsNaN(c[0].Altitude) || !math.IsNaN(c[0].Speed) || !math.IsNaN(c[0].Cadence) {
@@ -60,7 +60,7 @@ func TestCourseLeavesOutWhatNothingCanBe(t *testing.T) {
 }
 
 func TestCourseMeasuresPlaces(t *testing.T) {
-	c := Course{At(0), At(1), At(2), At(3)}
+	c := Course{MomentAt(0), MomentAt(1), MomentAt(2), MomentAt(3)}
 	for i, lat := range []float64{46, math.NaN(), 46.001, 46.001} {
 		if c[i].Lat = lat; lat == lat {
 			c[i].Lng = 14
@@ -70,7 +70,7 @@ func TestCourseMeasuresPlaces(t *testing.T) {
 	if c[0].Distance != 0 || !math.IsNaN(c[1].Distance) || c[2].Distance != 111.2 || c[3].Distance != 111.2 {
 		t.Errorf("%v %v %v %v", c[0].Distance, c[1].Distance, c[2].Distance, c[3].Distance)
 	}
-	counted := Course{At(0), At(1)}
+	counted := Course{MomentAt(0), MomentAt(1)}
 	counted[1].Distance, counted[0].Lat, counted[0].Lng = 7, 46, 14
 	if counted.measure(); counted[1].Distance != 7 || !math.IsNaN(counted[0].Distance) {
 		t.Error("what the device counted was overwritten")
@@ -78,7 +78,7 @@ func TestCourseMeasuresPlaces(t *testing.T) {
 }
 
 func TestStreamLeavesOutEmptyColumns(t *testing.T) {
-	c := Course{At(1), At(2)}
+	c := Course{MomentAt(1), MomentAt(2)}
 	c[0].HeartRate = 70
 	s := c.stream("key")
 	if s.WorkoutKey != "key" || len(s.Time) != 2 || len(s.HeartRate) != 2 || s.Power != nil || s.Lat != nil || !math.IsNaN(s.HeartRate[1]) {

@@ -23,7 +23,7 @@ func TestSameWorkout(t *testing.T) {
 	start := time.Date(2025, 3, 2, 10, 0, 0, 0, time.UTC)
 	told := func(device *uuid.UUID, kind, id string, after, length time.Duration) files.Recording {
 		return files.Recording{Workout: derive.Workout{
-			ID: id, Sport: sports.Named("Running"), Source: wearables.Source{Provider: "garmin", Type: kind, DeviceID: device},
+			ID: id, Sport: sports.NamedSport("Running"), Source: wearables.Source{Provider: "garmin", Type: kind, DeviceID: device},
 			Start: start.Add(after).UnixMicro(), End: start.Add(after + length).UnixMicro(), Offset: wearables.NoOffset,
 		}}
 	}
@@ -78,12 +78,12 @@ func TestSameWorkout(t *testing.T) {
 // one that is read with it today, with its heart rates.
 func TestSameWorkoutOfAnEarlierReading(t *testing.T) {
 	start, device := time.Date(2025, 3, 2, 10, 0, 0, 0, time.UTC), uuid.New()
-	beat := files.At(start.UnixMicro())
+	beat := files.MomentAt(start.UnixMicro())
 	beat.HeartRate = 120
 	told := func(kind string, device *uuid.UUID) files.Recording {
 		return files.Recording{
 			Workout: derive.Workout{
-				Sport: sports.Named("Running"), Source: wearables.Source{Type: kind, DeviceID: device},
+				Sport: sports.NamedSport("Running"), Source: wearables.Source{Type: kind, DeviceID: device},
 				Start: start.UnixMicro(), End: start.Add(time.Hour).UnixMicro(), Offset: wearables.NoOffset,
 			},
 			Course: files.Course{beat},
@@ -129,7 +129,7 @@ func TestSameLooksAtOneStart(t *testing.T) {
 	start := time.Date(2025, 3, 2, 10, 0, 0, 0, time.UTC)
 	told := func(after time.Duration) files.Recording {
 		return files.Recording{Workout: derive.Workout{
-			Sport: sports.Named("Running"), Source: wearables.Source{Provider: "garmin", Type: "watch"},
+			Sport: sports.NamedSport("Running"), Source: wearables.Source{Provider: "garmin", Type: "watch"},
 			Start: start.Add(after).UnixMicro(), End: start.Add(after + time.Minute).UnixMicro(), Offset: wearables.NoOffset,
 		}}
 	}

@@ -144,7 +144,7 @@ func TestTheFallbackZoneGivesAWorkoutItsDay(t *testing.T) {
 					t.Fatal(err)
 				}
 				if err := s.Workouts(ctx, []derive.Workout{{
-					Sport: sports.Named("Running"), Source: wearables.Source{Provider: test.provider, Type: "watch"},
+					Sport: sports.NamedSport("Running"), Source: wearables.Source{Provider: test.provider, Type: "watch"},
 					Start: start.UnixMicro(), End: start.Add(time.Hour).UnixMicro(), Offset: wearables.NoOffset,
 				}}); err != nil {
 					t.Fatal(err)
@@ -200,13 +200,13 @@ func TestTheFallbackZoneGivesANightItsDay(t *testing.T) {
 	})
 }
 
-// few remembers the largest batch.
-type few struct {
+// shortBatches remembers the largest batch.
+type shortBatches struct {
 	files.Sink
 	most int
 }
 
-func (f *few) Ingest(ctx context.Context, user users.User, b wearables.Batch) (wearables.Result, error) {
+func (f *shortBatches) Ingest(ctx context.Context, user users.User, b wearables.Batch) (wearables.Result, error) {
 	f.most = max(f.most, len(b.Summaries), len(b.Streams))
 	return f.Sink.Ingest(ctx, user, b)
 }
@@ -216,7 +216,7 @@ func TestWorkoutsAreDerivedFewAtATime(t *testing.T) {
 	db := storetest.SQLite(t)
 	user := sheettest.User(t, db, "")
 	in := sheettest.Input(db, user, "")
-	counted := &few{Sink: in.Sink}
+	counted := &shortBatches{Sink: in.Sink}
 	in.Sink = counted
 	ctx := filestest.Context(user)
 	s, err := in.Store(ctx, "manual", files.NewOutcome())
@@ -227,7 +227,7 @@ func TestWorkoutsAreDerivedFewAtATime(t *testing.T) {
 	for i := range all {
 		start := time.Date(2026, 3, 1, 10, i, 0, 0, time.UTC).UnixMicro()
 		all[i] = derive.Workout{
-			Sport: sports.Named("Running"), Source: wearables.Source{Provider: "manual", Type: "watch"},
+			Sport: sports.NamedSport("Running"), Source: wearables.Source{Provider: "manual", Type: "watch"},
 			Start: start, End: start + 30e6, Offset: wearables.NoOffset,
 		}
 	}

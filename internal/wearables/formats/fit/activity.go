@@ -36,12 +36,12 @@ var indoors = map[typedef.SubSport]string{
 func (s sport) named() derive.Sport {
 	if s.main == typedef.SportFitnessEquipment || s.main == typedef.SportTraining {
 		if name, ok := indoors[s.sub]; ok {
-			return sports.Named(name)
+			return sports.NamedSport(name)
 		}
 	}
 	word := s.main.String()
-	if !known(word) {
-		return sports.Other
+	if !hasName(word) {
+		return sports.OtherSport
 	}
 	return sports.OfWord(word)
 }
@@ -74,9 +74,9 @@ func (p *part) takeSport(s *mesgdef.Sport) {
 // goes first.
 func wider(m interface{ IsExpandedField(num byte) bool }, num byte, enhanced, field float64) float64 {
 	if m.IsExpandedField(num) {
-		return either(field, enhanced)
+		return firstNumber(field, enhanced)
 	}
-	return either(enhanced, field)
+	return firstNumber(enhanced, field)
 }
 
 // takeEvent keeps when the timer was started first, which is when the session
@@ -108,7 +108,7 @@ func (p *part) takeRecord(m *proto.Message) fate {
 	if len(p.moments) >= files.MaxMoments {
 		return tooMany
 	}
-	x := files.At(at)
+	x := files.MomentAt(at)
 	x.HeartRate = beats(r.HeartRate)
 	if r.Cadence != basetype.Uint8Invalid {
 		x.Cadence = float64(r.Cadence)
@@ -158,7 +158,7 @@ func (p *part) takeSession(m *proto.Message) fate {
 
 // bounds are those of a session on the wall clock: pauses are inside.
 func bounds(s *mesgdef.Session) (begin, end int64, ok bool) {
-	length := either(s.TotalElapsedTimeScaled(), s.TotalTimerTimeScaled())
+	length := firstNumber(s.TotalElapsedTimeScaled(), s.TotalTimerTimeScaled())
 	if begin, ok = instant(s.StartTime); ok {
 		if math.IsNaN(length) {
 			end, ok = instant(s.Timestamp) // when the session was written: at its end
@@ -270,15 +270,15 @@ func (p *part) workout(s *mesgdef.Session) files.Recording {
 	r := files.Recording{
 		Workout: derive.Workout{
 			Sport: kind.named(), Start: begin, End: end, Offset: p.offset,
-			Moving: stated(s.TotalTimerTimeScaled()), Metres: positive(s.TotalDistanceScaled()),
+			Moving: numberOrNil(s.TotalTimerTimeScaled()), Metres: positive(s.TotalDistanceScaled()),
 			Kcal:    positive(whole16(s.TotalCalories)),
-			MeanBPM: stated(beats(s.AvgHeartRate)), MaxBPM: stated(beats(s.MaxHeartRate)),
-			Gain: stated(whole16(s.TotalAscent)), Watts: positive(whole16(s.AvgPower)), MaxW: positive(whole16(s.MaxPower)),
+			MeanBPM: numberOrNil(beats(s.AvgHeartRate)), MaxBPM: numberOrNil(beats(s.MaxHeartRate)),
+			Gain: numberOrNil(whole16(s.TotalAscent)), Watts: positive(whole16(s.AvgPower)), MaxW: positive(whole16(s.MaxPower)),
 		},
 		Speed:    positive(wider(s, fieldnum.SessionEnhancedAvgSpeed, s.EnhancedAvgSpeedScaled(), s.AvgSpeedScaled())),
 		MaxSpeed: positive(wider(s, fieldnum.SessionEnhancedMaxSpeed, s.EnhancedMaxSpeedScaled(), s.MaxSpeedScaled())),
-		High:     stated(wider(s, fieldnum.SessionEnhancedMaxAltitude, s.EnhancedMaxAltitudeScaled(), s.MaxAltitudeScaled())),
-		Low:      stated(wider(s, fieldnum.SessionEnhancedMinAltitude, s.EnhancedMinAltitudeScaled(), s.MinAltitudeScaled())),
+		High:     numberOrNil(wider(s, fieldnum.SessionEnhancedMaxAltitude, s.EnhancedMaxAltitudeScaled(), s.MaxAltitudeScaled())),
+		Low:      numberOrNil(wider(s, fieldnum.SessionEnhancedMinAltitude, s.EnhancedMinAltitudeScaled(), s.MinAltitudeScaled())),
 	}
 	r.Title = files.Text(s.SportProfileName)
 	if kind.onFoot() && s.TotalCycles != basetype.Uint32Invalid && s.TotalCycles > 0 {

@@ -75,7 +75,7 @@ func run(ctx context.Context, in files.Input) (*files.Outcome, error) {
 		return outcome, err
 	}
 	stores := map[string]*files.Store{} // a chain may hold files of several makers
-	var nights []*found
+	var nights []*fileContent
 	owned := &devices{in.Device, map[files.Device]uuid.UUID{}}
 	useful := false
 	for _, p := range parts {

@@ -105,19 +105,19 @@ func (p *part) model() string {
 		return ""
 	}
 	if p.id.Manufacturer == typedef.ManufacturerGarmin {
-		if name := typedef.GarminProduct(p.id.Product).String(); known(name) {
+		if name := typedef.GarminProduct(p.id.Product).String(); hasName(name) {
 			return name
 		}
 	}
 	return strconv.Itoa(int(p.id.Product))
 }
 
-// known reports whether the Profile has a name for a value.
-func known(name string) bool { return !strings.Contains(name, "Invalid") }
+// hasName reports whether the Profile has a name for a value.
+func hasName(name string) bool { return !strings.Contains(name, "Invalid") }
 
 // typeWord names the type of a file; empty when it has none.
 func typeWord(t typedef.File) string {
-	if word := t.String(); known(word) {
+	if word := t.String(); hasName(word) {
 		return word
 	}
 	return ""

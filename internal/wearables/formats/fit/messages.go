@@ -149,7 +149,7 @@ func (p *part) take(m *proto.Message) fate {
 // messageName is the Profile's name of a message, or its number: makers have
 // messages of their own.
 func messageName(n typedef.MesgNum) string {
-	if name := n.String(); known(name) {
+	if name := n.String(); hasName(name) {
 		return name
 	}
 	return "message_" + strconv.Itoa(int(n))
@@ -186,8 +186,8 @@ func (p *part) setOffset(utc, local time.Time) {
 	}
 }
 
-// found holds the content of a file for the store.
-type found struct {
+// fileContent holds the content of a file for the store.
+type fileContent struct {
 	provider   string
 	recordings []files.Recording
 	series     []wearables.Samples
@@ -200,13 +200,13 @@ type found struct {
 	offset     int32
 }
 
-func (f *found) empty() bool {
+func (f *fileContent) empty() bool {
 	return len(f.recordings)+len(f.series)+len(f.aside)+len(f.resting)+len(f.levels)+len(f.nights) == 0
 }
 
 // find turns what was read into what is stored.
-func (p *part) find(ctx context.Context, owned *devices) (*found, error) {
-	f := &found{
+func (p *part) find(ctx context.Context, owned *devices) (*fileContent, error) {
+	f := &fileContent{
 		provider: providerOf(p.id.Manufacturer), resting: p.resting, levels: p.levels, nights: p.nights, cut: p.cut, offset: p.offset,
 	}
 	if err := p.onePerson(); err != nil {
@@ -251,7 +251,7 @@ func (p *part) from(source wearables.Source, all []*wearables.Samples) (some []w
 }
 
 // keep stores it.
-func (f *found) keep(ctx context.Context, s *files.Store, outcome *files.Outcome) error {
+func (f *fileContent) keep(ctx context.Context, s *files.Store, outcome *files.Outcome) error {
 	if err := s.Samples(ctx, f.series); err != nil {
 		return err
 	}

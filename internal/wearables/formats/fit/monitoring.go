@@ -71,7 +71,7 @@ func (p *part) takeMonitoring(m *mesgdef.Monitoring) fate {
 		}
 	}
 	total("steps", steps(m))
-	total("distance", either(m.DistanceScaled(), whole16(m.Distance16)/100))
+	total("distance", firstNumber(m.DistanceScaled(), whole16(m.Distance16)/100))
 	total("calories_active", whole16(m.ActiveCalories))
 	return result
 }

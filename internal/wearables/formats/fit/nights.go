@@ -47,9 +47,9 @@ func (p *part) takeNight(m *mesgdef.HrvStatusSummary) fate {
 }
 
 // tellsNights says whether the file has the variability of nights.
-func (f *found) tellsNights() bool { return len(f.nights) > 0 || f.variability() != nil }
+func (f *fileContent) tellsNights() bool { return len(f.nights) > 0 || f.variability() != nil }
 
-func (f *found) variability() *wearables.Samples {
+func (f *fileContent) variability() *wearables.Samples {
 	for i := range f.series {
 		if f.series[i].Resource == "hrv" {
 			return &f.series[i]
@@ -61,7 +61,7 @@ func (f *found) variability() *wearables.Samples {
 // joinNights tells the stored sleeps of the same device their mean RMSSD: that
 // of the values in the night, as for a sleep that is imported after them, else
 // the one that the device states. A stated one without a sleep is unpaired.
-func (f *found) joinNights(ctx context.Context, s *files.Store, outcome *files.Outcome) error {
+func (f *fileContent) joinNights(ctx context.Context, s *files.Store, outcome *files.Outcome) error {
 	first, last := int64(math.MaxInt64), int64(math.MinInt64)
 	around := func(at int64) { first, last = min(first, at), max(last, at) }
 	for _, n := range f.nights {
@@ -108,7 +108,7 @@ const (
 // known: each is that of the long sleep that ended last. A nap is no night, also
 // where the night is not known, whose file may come yet. Those without a night
 // are counted.
-func (f *found) stated(known []night, outcome *files.Outcome) map[int]float64 {
+func (f *fileContent) stated(known []night, outcome *files.Outcome) map[int]float64 {
 	slices.SortFunc(known, func(a, b night) int { return a.Stop.Compare(b.Stop) })
 	of := map[int]float64{}
 	for _, n := range f.nights {
@@ -157,7 +157,7 @@ func meanBetween(s *wearables.Samples, start, stop int64) float64 {
 }
 
 // day is the local day of an instant.
-func (f *found) day(at int64) civil.Date {
+func (f *fileContent) day(at int64) civil.Date {
 	return civil.DateOf(time.UnixMicro(at).UTC().Add(time.Duration(f.east()) * time.Second))
 }
 
@@ -179,7 +179,7 @@ func (n *night) with(source wearables.Source, average float64) wearables.Summary
 }
 
 // stored are the sleeps of the file's source about an interval.
-func (f *found) stored(ctx context.Context, s *files.Store, first, last int64) (some []night, err error) {
+func (f *fileContent) stored(ctx context.Context, s *files.Store, first, last int64) (some []night, err error) {
 	all, err := s.Stored(ctx, "sleep", f.day(first).AddDays(-2), f.day(last).AddDays(2))
 	for i := range all {
 		var n night

@@ -179,7 +179,7 @@ func fill(r *files.Recording, some []strapSecond) (used bool) {
 			r.Course[i].HeartRate = some[k].mean()
 			continue
 		}
-		x := files.At(some[k].at)
+		x := files.MomentAt(some[k].at)
 		x.HeartRate = some[k].mean()
 		r.Course = append(r.Course, x) // put in order when it is stored
 	}

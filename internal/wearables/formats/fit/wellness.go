@@ -65,7 +65,7 @@ func (p *part) takeResting(m *mesgdef.MonitoringHrData) fate {
 	return mapped
 }
 
-func (f *found) rest(s *files.Store) {
+func (f *fileContent) rest(s *files.Store) {
 	for _, r := range f.resting {
 		day := civil.DateOf(time.UnixMicro(r.at).UTC().Add(time.Duration(f.east()) * time.Second))
 		s.Fact(day, derive.DayFacts{RestingBPM: &r.bpm})
@@ -73,7 +73,7 @@ func (f *found) rest(s *files.Store) {
 }
 
 // east is the offset for a calendar day: UTC where none is known.
-func (f *found) east() int32 {
+func (f *fileContent) east() int32 {
 	if f.offset == wearables.NoOffset {
 		return 0
 	}
@@ -121,7 +121,7 @@ const unmeasured int8 = 0
 const longestLevel = int64(time.Hour / time.Microsecond)
 
 // sleep makes segments of the levels: each lasts until the next one.
-func (f *found) sleep(ctx context.Context, s *files.Store) error {
+func (f *fileContent) sleep(ctx context.Context, s *files.Store) error {
 	if len(f.levels) == 0 {
 		return nil
 	}
@@ -153,7 +153,7 @@ func (f *found) sleep(ctx context.Context, s *files.Store) error {
 
 // sleptLonger leaves out the night in which the file breaks off, where a whole
 // copy told more of it.
-func (f *found) sleptLonger(ctx context.Context, s *files.Store, one *derive.Sleeper) error {
+func (f *fileContent) sleptLonger(ctx context.Context, s *files.Store, one *derive.Sleeper) error {
 	n := len(one.Segments)
 	if n == 0 {
 		return nil
@@ -191,16 +191,16 @@ func whole16(v uint16) float64 {
 	return float64(v)
 }
 
-// either is the first value, or the second where it is missing.
-func either(a, b float64) float64 {
+// firstNumber is the first value, or the second where it is missing.
+func firstNumber(a, b float64) float64 {
 	if math.IsNaN(a) {
 		return b
 	}
 	return a
 }
 
-// stated is nil for a missing value.
-func stated(v float64) *float64 {
+// numberOrNil is nil for a missing value.
+func numberOrNil(v float64) *float64 {
 	if math.IsNaN(v) {
 		return nil
 	}

@@ -23,7 +23,7 @@ const archiveDay = "01/02/06"
 // the tracker made up while it was not worn.
 func (r *reader) beat(d replies.Document) replies.Verdict {
 	at, err := time.Parse(archiveDay+" 15:04:05", d.Text("dateTime"))
-	if err != nil || !replies.Believable(at.Year()) {
+	if err != nil || !replies.IsBelievableYear(at.Year()) {
 		return replies.BadDate
 	}
 	v := d.Inner("value")
@@ -51,7 +51,7 @@ func (r *reader) restingBeat(d replies.Document) replies.Verdict {
 
 func dayOfArchive(text string) (civil.Date, bool) {
 	at, err := time.Parse(archiveDay, text)
-	if err != nil || !replies.Believable(at.Year()) {
+	if err != nil || !replies.IsBelievableYear(at.Year()) {
 		return civil.Date{}, false
 	}
 	return civil.DateOf(at), true

@@ -50,7 +50,7 @@ func scaleOf(name string) wearables.Source {
 	case strings.HasPrefix(name, "Aria"):
 		return scale
 	case name == "":
-		return other
+		return otherSource
 	}
 	return app
 }

@@ -112,7 +112,7 @@ func (r *reader) summary(d replies.Document) replies.Verdict {
 func dayOf(reply replies.Document) (day civil.Date, ok bool) {
 	_, asked, _ := strings.Cut(reply.Around("path").Text("path"), "/activities/date/")
 	if day, err := civil.ParseDate(strings.TrimSuffix(asked, ".json")); err == nil {
-		return day, replies.Believable(day.Year)
+		return day, replies.IsBelievableYear(day.Year)
 	}
 	for _, one := range reply.Documents("activities") {
 		of, known := one.Day("startDate")

@@ -27,12 +27,12 @@ import (
 	"hale/internal/wearables/formats/sheet/sheettest"
 )
 
-var own = filepath.Join("testdata", "replies.jsonl")
+var fixture = filepath.Join("testdata", "replies.jsonl")
 
 func TestImportReplies(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		user := sheettest.User(t, db, "Europe/Berlin")
-		o := sheettest.Run(t, db, Kind, user, own)
+		o := sheettest.Run(t, db, Kind, user, fixture)
 		checkTypes(t, o)
 		checkDays(t, filestest.Summaries(t, db, user, "activity"))
 		checkNights(t, filestest.Summaries(t, db, user, "sleep"), filestest.Summaries(t, db, user, "sleep_cycle"))
@@ -42,7 +42,7 @@ func TestImportReplies(t *testing.T) {
 			t.Errorf("profile %v", p)
 		}
 		before := filestest.Events(t, db, user)
-		if again := sheettest.Run(t, db, Kind, user, own); again.Created+again.Updated != 0 {
+		if again := sheettest.Run(t, db, Kind, user, fixture); again.Created+again.Updated != 0 {
 			t.Errorf("the second time: %+v %+v", again.Counts, again.Resources)
 		}
 		if after := filestest.Events(t, db, user); !maps.Equal(before, after) {
@@ -82,14 +82,14 @@ func checkTypes(t *testing.T, o *files.Outcome) {
 func checkDays(t *testing.T, all []map[string]any) {
 	t.Helper()
 	days := byDay(all)
-	filestest.Same(t, days["2024-05-06"], map[string]any{
+	filestest.CompareJSON(t, days["2024-05-06"], map[string]any{
 		"steps": 9876.0, "distance": 7125.0, "calories_total": 2345.0, "calories_active": 901.0, "low": 180.0, "medium": 21.0, "high": 33.0,
 		"floors_climbed": 14.0, "daily_movement": 7125.0,
 	})
 	// The later reply says it again, and the rest is that of the series.
-	filestest.Same(t, days["2024-05-06"]["heart_rate"], map[string]any{"resting_bpm": 57.0, "min_bpm": 61.0, "max_bpm": 118.0})
-	filestest.Same(t, days["2024-05-07"], map[string]any{"steps": 4321.0, "distance": 1500.0, "calories_total": 2222.0, "high": 12.0, "low": nil})
-	filestest.Same(t, days["2024-05-08"], map[string]any{"steps": nil, "distance": 2500.0})
+	filestest.CompareJSON(t, days["2024-05-06"]["heart_rate"], map[string]any{"resting_bpm": 57.0, "min_bpm": 61.0, "max_bpm": 118.0})
+	filestest.CompareJSON(t, days["2024-05-07"], map[string]any{"steps": 4321.0, "distance": 1500.0, "calories_total": 2222.0, "high": 12.0, "low": nil})
+	filestest.CompareJSON(t, days["2024-05-08"], map[string]any{"steps": nil, "distance": 2500.0})
 	if len(days) != 3 {
 		t.Errorf("%d days", len(days))
 	}
@@ -105,15 +105,15 @@ func checkNights(t *testing.T, nights, cycles []map[string]any) {
 		t.Fatalf("%d nights, %d cycles", len(nights), len(cycles))
 	}
 	long, nap, old := byStart["2024-05-05T21:00:00+00:00"], byStart["2024-05-06T11:00:00+00:00"], byStart["2014-07-18T21:58:00+00:00"]
-	filestest.Same(t, long, map[string]any{
+	filestest.CompareJSON(t, long, map[string]any{
 		"calendar_date": "2024-05-06", "type": "long_sleep", "duration": 27000.0, "total": 26280.0, "awake": 720.0, "deep": 5340.0,
 		"light": 15540.0, "rem": 5400.0, "efficiency": 93.0, "latency": nil, "timezone_offset": 7200.0,
 		"average_hrv": 42.75, "respiratory_rate": 15.25, "temperature_delta": -0.4,
 	})
-	filestest.Same(t, long["source"], map[string]any{"type": "watch", "provider": "fitbit"})
-	filestest.Same(t, nap, map[string]any{"type": "short_sleep", "total": 3240.0, "awake": 360.0, "deep": 0.0, "latency": 300.0, "average_hrv": nil})
-	filestest.Same(t, nap["source"], map[string]any{"type": "app"})
-	filestest.Same(t, old, map[string]any{"calendar_date": "2014-07-19", "duration": 300.0, "total": 180.0, "bedtime_stop": "2014-07-18T22:03:00+00:00"})
+	filestest.CompareJSON(t, long["source"], map[string]any{"type": "watch", "provider": "fitbit"})
+	filestest.CompareJSON(t, nap, map[string]any{"type": "short_sleep", "total": 3240.0, "awake": 360.0, "deep": 0.0, "latency": 300.0, "average_hrv": nil})
+	filestest.CompareJSON(t, nap["source"], map[string]any{"type": "app"})
+	filestest.CompareJSON(t, old, map[string]any{"calendar_date": "2014-07-19", "duration": 300.0, "total": 180.0, "bedtime_stop": "2014-07-18T22:03:00+00:00"})
 	for _, c := range cycles {
 		got := fmt.Sprint(c["stage_start_offset_second"], c["stage_end_offset_second"], c["stage_type"])
 		want := map[any]string{
@@ -138,17 +138,17 @@ func checkWorkouts(t *testing.T, all []map[string]any) {
 	if len(all) != 3 {
 		t.Fatalf("%d workouts", len(all))
 	}
-	filestest.Same(t, byID["7001"], map[string]any{
+	filestest.CompareJSON(t, byID["7001"], map[string]any{
 		"time_start": "2024-05-06T16:10:00+00:00", "time_end": "2024-05-06T16:55:00+00:00", "title": "Walk", "distance": 4250.0, "calories": 210.0,
 		"steps": 5200.0, "timezone_offset": 7200.0, "calendar_date": "2024-05-06", "max_hr": 118.0,
 	})
-	filestest.Same(t, byID["7101"], map[string]any{
+	filestest.CompareJSON(t, byID["7101"], map[string]any{
 		"time_start": "2024-05-07T15:30:00+00:00", "time_end": "2024-05-07T16:00:00+00:00", "distance": 11500.0, "average_hr": 131.0,
 		"moving_time": 1500.0, "total_elevation_gain": 84.5, "timezone_offset": 7200.0,
 	})
-	filestest.Same(t, byID["7101"]["sport"], map[string]any{"slug": "cycling"})
-	filestest.Same(t, byID["7102"], map[string]any{"distance": 4023.36, "total_elevation_gain": nil})
-	filestest.Same(t, byID["7102"]["source"], map[string]any{"type": "app"})
+	filestest.CompareJSON(t, byID["7101"]["sport"], map[string]any{"slug": "cycling"})
+	filestest.CompareJSON(t, byID["7102"], map[string]any{"distance": 4023.36, "total_elevation_gain": nil})
+	filestest.CompareJSON(t, byID["7102"]["source"], map[string]any{"type": "app"})
 }
 
 func checkSeries(t *testing.T, all []wearables.Samples) {
@@ -212,8 +212,8 @@ func TestTotalsStandWhateverComesAfter(t *testing.T) {
 		if len(days) != 1 {
 			t.Fatalf("%d days", len(days))
 		}
-		filestest.Same(t, days[0], map[string]any{"steps": 9876.0})
-		filestest.Same(t, days[0]["heart_rate"], map[string]any{"resting_bpm": 57.0, "avg_bpm": 80.0})
+		filestest.CompareJSON(t, days[0], map[string]any{"steps": 9876.0})
+		filestest.CompareJSON(t, days[0]["heart_rate"], map[string]any{"resting_bpm": 57.0, "avg_bpm": 80.0})
 	}
 }
 
@@ -370,7 +370,7 @@ func TestArchive(t *testing.T) {
 }
 
 func TestDevices(t *testing.T) {
-	raw, err := os.ReadFile(own)
+	raw, err := os.ReadFile(fixture)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -424,7 +424,7 @@ func TestDamage(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	raw, err := os.ReadFile(own)
+	raw, err := os.ReadFile(fixture)
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -10,9 +10,9 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// within is a series of values within a day, in the dataset of
+// intradaySeries is a series of values within a day, in the dataset of
 // activities-<name>-intraday.
-type within struct {
+type intradaySeries struct {
 	name, resource string // an empty resource: none
 	times          float64
 	amount         bool // of the interval that begins with the time
@@ -20,7 +20,7 @@ type within struct {
 
 // intraday are those series. Energy is all of it, basal and active together;
 // heights climbed are floors already.
-var intraday = []within{
+var intraday = []intradaySeries{
 	{"heart", "heartrate", 1, false},
 	{"steps", "steps", 1, true},
 	{"distance", "distance", metresPerKilometre, true},
@@ -39,7 +39,7 @@ func intradayNames() []string {
 }
 
 // point takes one value of an intraday series.
-func (r *reader) point(d replies.Document, s within) replies.Verdict {
+func (r *reader) point(d replies.Document, s intradaySeries) replies.Verdict {
 	list := d.Outer()
 	day, ok := r.dayWithin(list, d.Text("time"))
 	if !ok {

@@ -60,10 +60,10 @@ func isUser(d replies.Document) bool { return d.Has("encodedId") && d.Has("membe
 // Sources: what a tracker or a scale measured, and what was typed in or came
 // from another app.
 var (
-	watch = wearables.Source{Provider: Provider, Type: "watch"}
-	scale = wearables.Source{Provider: Provider, Type: "scale"}
-	app   = wearables.Source{Provider: Provider, Type: "app"}
-	other = wearables.Source{Provider: Provider, Type: "unknown"}
+	watch       = wearables.Source{Provider: Provider, Type: "watch"}
+	scale       = wearables.Source{Provider: Provider, Type: "scale"}
+	app         = wearables.Source{Provider: Provider, Type: "app"}
+	otherSource = wearables.Source{Provider: Provider, Type: "unknown"}
 )
 
 // reader is the state of one reading.
@@ -95,14 +95,14 @@ func open(r *replies.Reader) replies.Reading {
 		all = append(all, one)
 	}
 	for _, t := range totals {
-		one := replies.Resource{Name: "activities-" + t.name, Keys: []string{"dateTime", "value"}, Is: under("activities-" + t.name)}
+		one := replies.Resource{Name: "activities-" + t.name, Keys: []string{"dateTime", "value"}, Is: isUnder("activities-" + t.name)}
 		if t.set != nil {
 			one.Take = func(d replies.Document) replies.Verdict { return m.total(d, t.set) }
 		}
 		all = append(all, one)
 	}
 	all = append(all, []replies.Resource{
-		{Name: "summary", Keys: []string{"caloriesOut", "sedentaryMinutes"}, Is: under("summary"), Take: m.summary},
+		{Name: "summary", Keys: []string{"caloriesOut", "sedentaryMinutes"}, Is: isUnder("summary"), Take: m.summary},
 		{Name: "activity", Keys: []string{"logId", "activityId", "startDate", "startTime"}, Take: m.activityOfDay},
 		{Name: "activity log", Keys: []string{"logId", "activityName", "startTime"}, Take: m.activityLog},
 		{Name: "sleep", Keys: []string{"dateOfSleep", "startTime", "minutesAsleep"}, Take: m.sleep},
@@ -110,25 +110,25 @@ func open(r *replies.Reader) replies.Reading {
 		{Name: "fat", Keys: []string{"logId", "date", "time", "fat"}, Take: m.fat},
 		{Name: "heart_rate", Keys: []string{"dateTime", "value"}, Is: states("bpm", "confidence"), Take: m.beat},
 		{Name: "resting_heart_rate", Keys: []string{"dateTime", "value"}, Is: states("date", "value", "error"), Take: m.restingBeat},
-		{Name: "hrv", Keys: []string{"dateTime", "value"}, Is: under("hrv"), Take: m.hrv},
-		{Name: "hrv intraday", Values: true, Keys: []string{"dateTime", "minutes"}, Is: under("hrv"), Take: m.hrvIntraday},
-		{Name: "br", Keys: []string{"dateTime", "value"}, Is: under("br"), Take: m.breaths},
+		{Name: "hrv", Keys: []string{"dateTime", "value"}, Is: isUnder("hrv"), Take: m.hrv},
+		{Name: "hrv intraday", Values: true, Keys: []string{"dateTime", "minutes"}, Is: isUnder("hrv"), Take: m.hrvIntraday},
+		{Name: "br", Keys: []string{"dateTime", "value"}, Is: isUnder("br"), Take: m.breaths},
 		{Name: "spo2", Keys: []string{"dateTime", "value"}, Is: states("avg", "min", "max")},
 		{Name: "spo2 intraday", Values: true, Keys: []string{"dateTime", "minutes"}, Is: minutely, Take: m.oxygen},
-		{Name: "tempSkin", Keys: []string{"dateTime", "value"}, Is: under("tempSkin"), Take: m.skin},
-		{Name: "tempCore", Keys: []string{"dateTime", "value"}, Is: under("tempCore"), Take: m.core},
-		{Name: "cardioScore", Keys: []string{"dateTime", "value"}, Is: under("cardioScore"), Take: m.cardioScore},
-		{Name: "active-zone-minutes intraday", Keys: []string{"dateTime", "minutes"}, Is: under("activities-active-zone-minutes-intraday")},
+		{Name: "tempSkin", Keys: []string{"dateTime", "value"}, Is: isUnder("tempSkin"), Take: m.skin},
+		{Name: "tempCore", Keys: []string{"dateTime", "value"}, Is: isUnder("tempCore"), Take: m.core},
+		{Name: "cardioScore", Keys: []string{"dateTime", "value"}, Is: isUnder("cardioScore"), Take: m.cardioScore},
+		{Name: "active-zone-minutes intraday", Keys: []string{"dateTime", "minutes"}, Is: isUnder("activities-active-zone-minutes-intraday")},
 		{Name: "user", Keys: []string{"encodedId", "memberSince"}, Take: m.user},
 		{Name: "device", Keys: []string{"deviceVersion", "lastSyncTime", "id"}, Take: m.device},
-		{Name: "goals", Keys: []string{"caloriesOut", "steps"}, Is: under("goals")},
+		{Name: "goals", Keys: []string{"caloriesOut", "steps"}, Is: isUnder("goals")},
 		{Name: "sleep summary", Keys: []string{"totalMinutesAsleep", "totalSleepRecords"}},
-		{Name: "pagination", Keys: []string{"limit", "next", "offset", "previous"}, Is: under("pagination")},
+		{Name: "pagination", Keys: []string{"limit", "next", "offset", "previous"}, Is: isUnder("pagination")},
 	}...)
 	return replies.Reading{Resources: all, End: m.endActivities}
 }
 
-func under(name string) func(replies.Document) bool {
+func isUnder(name string) func(replies.Document) bool {
 	return func(d replies.Document) bool { return d.Under == name }
 }
 

@@ -55,7 +55,7 @@ func (r *reader) perMinute(d replies.Document, key sheet.Key, value func(replies
 		r.Gather.At(key, at, offset, *v)
 		kept = true
 	}
-	return replies.Kept(kept)
+	return replies.VerdictOf(kept)
 }
 
 // breaths takes the breaths per minute of a whole night, in the summary or among those

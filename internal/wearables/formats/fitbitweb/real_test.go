@@ -66,7 +66,7 @@ func inNewYork(t *testing.T, wall string) time.Time {
 	return at.UTC()
 }
 
-func told(at time.Time) string { return at.Format("2006-01-02T15:04:05+00:00") }
+func formatTime(at time.Time) string { return at.Format("2006-01-02T15:04:05+00:00") }
 
 func TestRealDays(t *testing.T) {
 	var day struct {
@@ -108,7 +108,7 @@ func TestRealDays(t *testing.T) {
 				metres = d.Distance * 1000
 			}
 		}
-		filestest.Same(t, days[day.Activities[0].StartDate], map[string]any{
+		filestest.CompareJSON(t, days[day.Activities[0].StartDate], map[string]any{
 			"steps": float64(day.Summary.Steps), "calories_total": day.Summary.CaloriesOut, "calories_active": day.Summary.ActivityCalories,
 			"low": day.Summary.LightlyActiveMinutes, "medium": day.Summary.FairlyActiveMinutes, "high": day.Summary.VeryActiveMinutes, "distance": metres,
 		})
@@ -117,7 +117,7 @@ func TestRealDays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		filestest.Same(t, days[steps.Days[0].DateTime], map[string]any{"steps": total})
+		filestest.CompareJSON(t, days[steps.Days[0].DateTime], map[string]any{"steps": total})
 		series := sheettest.Find(t, sheettest.Series(t, db, user), "steps", "", "watch")
 		sum := 0.0
 		for i, want := range steps.Rest.Dataset {
@@ -136,8 +136,8 @@ func TestRealDays(t *testing.T) {
 		}
 		a := day.Activities[0]
 		start := inNewYork(t, a.StartDate+" "+a.StartTime+":00")
-		filestest.Same(t, walks[0], map[string]any{
-			"provider_id": strconv.FormatInt(a.LogID, 10), "time_start": told(start), "time_end": told(start.Add(time.Duration(a.Duration) * time.Millisecond)),
+		filestest.CompareJSON(t, walks[0], map[string]any{
+			"provider_id": strconv.FormatInt(a.LogID, 10), "time_start": formatTime(start), "time_end": formatTime(start.Add(time.Duration(a.Duration) * time.Millisecond)),
 			"distance": a.Distance * 1000, "calories": a.Calories, "steps": float64(a.Steps), "title": a.Name, "timezone_offset": -14400.0,
 		})
 	})
@@ -167,12 +167,12 @@ func TestRealNights(t *testing.T) {
 	clock := func(s string) string { return s[:10] + " " + s[11:19] }
 	for _, want := range reply.Sleep {
 		start, end := inNewYork(t, clock(want.StartTime)), inNewYork(t, clock(want.EndTime))
-		at := slices.IndexFunc(nights, func(n map[string]any) bool { return n["bedtime_start"] == told(start) })
+		at := slices.IndexFunc(nights, func(n map[string]any) bool { return n["bedtime_start"] == formatTime(start) })
 		if at < 0 {
 			t.Fatalf("no night from %v", start)
 		}
-		filestest.Same(t, nights[at], map[string]any{
-			"calendar_date": want.DateOfSleep, "bedtime_stop": told(end), "duration": end.Sub(start).Seconds(), "timezone_offset": -18000.0,
+		filestest.CompareJSON(t, nights[at], map[string]any{
+			"calendar_date": want.DateOfSleep, "bedtime_stop": formatTime(end), "duration": end.Sub(start).Seconds(), "timezone_offset": -18000.0,
 			"total": 60 * want.MinutesAsleep, "awake": 60 * want.MinutesAwake, "efficiency": want.Efficiency, "type": "short_sleep",
 		})
 		for _, c := range cycles {

@@ -137,7 +137,7 @@ func (r *reader) isListed(ctx context.Context, w *derive.Workout) (bool, error) 
 // sportOf is the sport of an activity by its name.
 func sportOf(name string) derive.Sport {
 	if better, ok := sportNames[name]; ok {
-		return sports.Named(better)
+		return sports.NamedSport(better)
 	}
 	return sports.OfWord(name)
 }

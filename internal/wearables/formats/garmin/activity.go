@@ -89,7 +89,7 @@ func (r *reader) details(d replies.Document) replies.Verdict {
 
 // momentOf is one sample of an activity.
 func momentOf(d replies.Document, at int64) files.Moment {
-	m := files.At(at)
+	m := files.MomentAt(at)
 	for _, f := range []struct {
 		name string
 		to   *float64

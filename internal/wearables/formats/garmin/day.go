@@ -27,26 +27,26 @@ func (r *reader) day(day civil.Date, said replies.Activity) replies.Verdict {
 		known = &replies.Activity{}
 		r.days[day] = known
 	}
-	over(&known.Total, said.Total)
-	over(&known.Active, said.Active)
-	over(&known.Steps, said.Steps)
-	over(&known.Distance, said.Distance)
-	over(&known.Medium, said.Medium)
-	over(&known.High, said.High)
-	over(&known.Floors, said.Floors)
-	over(&known.Offset, said.Offset)
+	override(&known.Total, said.Total)
+	override(&known.Active, said.Active)
+	override(&known.Steps, said.Steps)
+	override(&known.Distance, said.Distance)
+	override(&known.Medium, said.Medium)
+	override(&known.High, said.High)
+	override(&known.Floors, said.Floors)
+	override(&known.Offset, said.Offset)
 	if said.HeartRate != nil {
 		if known.HeartRate == nil {
 			known.HeartRate = &replies.HeartRate{}
 		}
-		over(&known.HeartRate.Lowest, said.HeartRate.Lowest)
-		over(&known.HeartRate.Highest, said.HeartRate.Highest)
-		over(&known.HeartRate.Resting, said.HeartRate.Resting)
+		override(&known.HeartRate.Lowest, said.HeartRate.Lowest)
+		override(&known.HeartRate.Highest, said.HeartRate.Highest)
+		override(&known.HeartRate.Resting, said.HeartRate.Resting)
 	}
 	return replies.Mapped
 }
 
-func over[T any](known **T, said *T) {
+func override[T any](known **T, said *T) {
 	if said != nil {
 		*known = said
 	}

@@ -27,8 +27,8 @@ func fixture(tb testing.TB, name string) []byte {
 	return raw
 }
 
-// said is a reading as the golden files have it.
-func said(t *testing.T, g *repliestest.Gathered) map[string]any {
+// storedFields is a reading as the golden files have it.
+func storedFields(t *testing.T, g *repliestest.Gathered) map[string]any {
 	t.Helper()
 	types := map[string]files.TypeCount{}
 	for name, c := range g.Report.Types {
@@ -70,13 +70,13 @@ func said(t *testing.T, g *repliestest.Gathered) map[string]any {
 func TestPush(t *testing.T) {
 	g := repliestest.Gather(t, maker, nil, fixture(t, "push.json"))
 	g.Check(t)
-	filestest.Golden(t, "push.golden.json", said(t, g))
+	filestest.Golden(t, "push.golden.json", storedFields(t, g))
 }
 
 func TestConnect(t *testing.T) {
 	g := repliestest.Gather(t, maker, nil, fixture(t, "connect.json"))
 	g.Check(t)
-	filestest.Golden(t, "connect.golden.json", said(t, g))
+	filestest.Golden(t, "connect.golden.json", storedFields(t, g))
 }
 
 // Both engines take what is read, announce it once, and a second time change
@@ -114,13 +114,13 @@ func TestDayIsAsStated(t *testing.T) {
 	if len(days) != 2 {
 		t.Fatalf("%d days", len(days))
 	}
-	filestest.Same(t, days[0], map[string]any{
+	filestest.CompareJSON(t, days[0], map[string]any{
 		"calendar_date": "2025-03-02", "steps": 8123.0, "distance": 6210.5, "calories_active": 412.0, "calories_total": 2062.0,
 		"floors_climbed": 7.0, "medium": 30.0, "high": 10.5, "low": nil, "timezone_offset": 3600.0,
 	})
-	filestest.Same(t, days[0]["heart_rate"].(map[string]any), map[string]any{"resting_bpm": 51.0, "min_bpm": 48.0, "max_bpm": 150.0, "avg_bpm": nil})
-	filestest.Same(t, days[1], map[string]any{"calendar_date": "2025-03-03", "steps": 100.0})
-	filestest.Same(t, days[1]["heart_rate"].(map[string]any), map[string]any{"min_bpm": 47.0, "max_bpm": 140.0})
+	filestest.CompareJSON(t, days[0]["heart_rate"].(map[string]any), map[string]any{"resting_bpm": 51.0, "min_bpm": 48.0, "max_bpm": 150.0, "avg_bpm": nil})
+	filestest.CompareJSON(t, days[1], map[string]any{"calendar_date": "2025-03-03", "steps": 100.0})
+	filestest.CompareJSON(t, days[1]["heart_rate"].(map[string]any), map[string]any{"min_bpm": 47.0, "max_bpm": 140.0})
 	steps := sheettest.Find(t, sheettest.Series(t, db, user), "steps", "", "watch")
 	if steps.Len() != 1 || steps.Value[0] != 99 || steps.End[0]-steps.Time[0] != 900e6 {
 		t.Errorf("%+v: the activities of a quarter are added up, the newer version of one in place of the older", steps)
@@ -136,7 +136,7 @@ func TestNights(t *testing.T) {
 	for _, n := range filestest.Summaries(t, db, user, "sleep") {
 		byType[n["type"]] = n
 	}
-	filestest.Same(t, byType["long_sleep"], map[string]any{
+	filestest.CompareJSON(t, byType["long_sleep"], map[string]any{
 		"calendar_date": "2025-03-02", "total": 19800.0, "awake": 1800.0, "score": 79.0, "average_hrv": 45.0, "state": "confirmed",
 		"temperature_delta": -0.3, "hr_resting": 50.0, "hr_average": 55.0, "respiratory_rate": 13.0, "timezone_offset": 3600.0,
 	})
@@ -149,7 +149,7 @@ func TestNights(t *testing.T) {
 	if left := o.FirstLeft()["hrv of a night"]; left != (files.LeftOut{Record: 2, Reason: "unpaired"}) {
 		t.Errorf("the first that was left out: %+v", left)
 	}
-	filestest.Same(t, byType["acknowledged_nap"], map[string]any{"duration": 1500.0, "total": 1500.0})
+	filestest.CompareJSON(t, byType["acknowledged_nap"], map[string]any{"duration": 1500.0, "total": 1500.0})
 	cycles := filestest.Summaries(t, db, user, "sleep_cycle")
 	if len(cycles) != 1 || cycles[0]["sleep_id"] != byType["long_sleep"]["id"] {
 		t.Fatalf("%v", cycles)

@@ -16,7 +16,7 @@ var maker = replies.Maker{
 }
 
 // Kind is a file of Garmin's documents.
-var Kind = maker.OfOne(whose)
+var Kind = maker.OfOne(personOf)
 
 // These are the sources: worn or mounted devices, scales, cuffs, and typed values.
 var (
@@ -47,9 +47,9 @@ func (r *reader) end(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// whose is the user that a document is of, by Garmin's number; empty where it
+// personOf is the user that a document is of, by Garmin's number; empty where it
 // does not say.
-func whose(d replies.Document) string {
+func personOf(d replies.Document) string {
 	for _, name := range []string{"userId", "userProfilePK", "userProfilePk", "userProfileId", "ownerId"} {
 		if id := d.Word(name); id != "" {
 			return id

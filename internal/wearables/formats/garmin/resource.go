@@ -40,7 +40,7 @@ func open(r *replies.Reader) replies.Reading {
 		{Name: "breathing", Values: true, Keys: health("timeOffsetEpochToBreaths"), Take: m.pushedSeries("timeOffsetEpochToBreaths", breaths)},
 		{Name: "skin temperature", Keys: health("avgDeviationCelsius"), Take: m.skin},
 		{Name: "health snapshot", Keys: health("startTimeInSeconds", "summaries"), Take: m.snapshot},
-		{Name: "body composition", Keys: health("measurementTimeInSeconds"), Is: without("systolic"), Take: m.pushedWeight},
+		{Name: "body composition", Keys: health("measurementTimeInSeconds"), Is: lacksField("systolic"), Take: m.pushedWeight},
 		{Name: "blood pressure", Keys: health("measurementTimeInSeconds", "systolic"), Take: m.pushedPressure},
 		{Name: "user metrics", Keys: health("calendarDate"), Is: replies.HasOne("vo2Max", "vo2MaxCycling", "fitnessAge"), Take: m.metrics},
 		{Name: "menstrual cycle", Keys: health("periodStartDate")},
@@ -86,7 +86,7 @@ func open(r *replies.Reader) replies.Reading {
 	}}
 }
 
-func without(name string) func(replies.Document) bool {
+func lacksField(name string) func(replies.Document) bool {
 	return func(d replies.Document) bool { return !d.Has(name) }
 }
 

@@ -34,7 +34,7 @@ var (
 // value takes one value, or counts it by the name of its part.
 func (r *reader) value(of series, at moment, v float64, part string) bool {
 	switch {
-	case !replies.Believable(at.at.Year()):
+	case !replies.IsBelievableYear(at.at.Year()):
 		r.Part(part, replies.BadDate)
 	case v < of.least:
 		r.Part(part, replies.BadValue)
@@ -87,7 +87,7 @@ func (r *reader) pushedSeries(name string, of series) func(replies.Document) rep
 			return replies.BadDate
 		}
 		r.Homeless(of.key.Resource, d, "timeOffsetBodyBatteryValues")
-		return replies.Kept(r.offsets(d, name, start, of, of.key.Resource+"."+name))
+		return replies.VerdictOf(r.offsets(d, name, start, of, of.key.Resource+"."+name))
 	}
 }
 
@@ -102,7 +102,7 @@ func (r *reader) pushedHRV(d replies.Document) replies.Verdict {
 		r.aboutNight(replies.Nightly{Day: day, Source: watch, Sleep: replies.Sleep{AverageHRV: d.Positive("lastNightAvg")}})
 		some = some || d.Positive("lastNightAvg") != nil
 	}
-	return replies.Kept(some)
+	return replies.VerdictOf(some)
 }
 
 // skin takes the deviation of a sleep's skin temperature from the usual one.
@@ -138,7 +138,7 @@ func (r *reader) snapshot(d replies.Document) replies.Verdict {
 			r.Part("health snapshot.other", replies.Skipped)
 		}
 	}
-	return replies.Kept(some)
+	return replies.VerdictOf(some)
 }
 
 // maximum takes a VO2max, which has a day and no time: it stands where the day
@@ -196,7 +196,7 @@ func (r *reader) page(d replies.Document, name string, of series) replies.Verdic
 	if !ok {
 		return replies.BadDate
 	}
-	return replies.Kept(r.rows(d, name, start.offset, of))
+	return replies.VerdictOf(r.rows(d, name, start.offset, of))
 }
 
 func (r *reader) heartPage(d replies.Document) replies.Verdict {
@@ -234,7 +234,7 @@ func (r *reader) oxygenPage(d replies.Document) replies.Verdict {
 	r.Homeless("blood_oxygen", d, "spO2HourlyAverages")
 	before := r.Gather.N
 	r.latest(d, start.offset)
-	return replies.Kept(r.Gather.N > before)
+	return replies.VerdictOf(r.Gather.N > before)
 }
 
 // objects takes values of Connect's that are objects with a time.
@@ -264,5 +264,5 @@ func (r *reader) hrvPage(d replies.Document) replies.Verdict {
 	if day, ok := summary.Day("calendarDate"); ok && summary.Positive("lastNightAvg") != nil {
 		r.aboutNight(replies.Nightly{Day: day, Source: watch, Sleep: replies.Sleep{AverageHRV: summary.Positive("lastNightAvg")}})
 	}
-	return replies.Kept(some)
+	return replies.VerdictOf(some)
 }

@@ -39,7 +39,7 @@ func (r *reader) epochSeconds(d replies.Document, name string, offsets ...string
 		return moment{}, false
 	}
 	at := time.UnixMicro(int64(math.Round(seconds * 1e6))).UTC()
-	if !replies.Believable(at.Year()) {
+	if !replies.IsBelievableYear(at.Year()) {
 		return moment{}, false
 	}
 	for _, name := range offsets {
@@ -74,7 +74,7 @@ func clock(raw json.RawMessage) (time.Time, bool) {
 			return time.Time{}, false
 		}
 		at := time.UnixMilli(int64(math.Round(v))).UTC()
-		return at, replies.Believable(at.Year())
+		return at, replies.IsBelievableYear(at.Year())
 	}
 	var text string
 	if json.Unmarshal(raw, &text) != nil {
@@ -82,7 +82,7 @@ func clock(raw json.RawMessage) (time.Time, bool) {
 	}
 	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02 15:04:05", time.RFC3339} {
 		if at, err := time.Parse(layout, text); err == nil {
-			return at.UTC(), replies.Believable(at.Year())
+			return at.UTC(), replies.IsBelievableYear(at.Year())
 		}
 	}
 	return time.Time{}, false

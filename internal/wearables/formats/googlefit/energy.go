@@ -36,9 +36,9 @@ func (m *reader) energy(d replies.Document) replies.Verdict {
 	_, stream := origin(d)
 	switch stream {
 	case basal:
-		m.atRest(counted(d), start, end, v)
+		m.atRest(amountSource(d), start, end, v)
 	case activities, userInput:
-		key := sheet.Key{Resource: "calories_active", Source: counted(d)}
+		key := sheet.Key{Resource: "calories_active", Source: amountSource(d)}
 		m.Gather.Span(key, start.UnixMicro(), end.UnixMicro(), wearables.NoOffset, v)
 	default:
 		return replies.Skipped

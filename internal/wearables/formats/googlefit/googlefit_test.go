@@ -26,7 +26,7 @@ import (
 )
 
 var (
-	own       = filepath.Join("testdata", "datasets.jsonl")
+	fixture   = filepath.Join("testdata", "datasets.jsonl")
 	merged    = filepath.Join("testdata", "archive-merged.json")
 	estimated = filepath.Join("testdata", "archive-estimated.json")
 )
@@ -34,7 +34,7 @@ var (
 func TestImportDatasets(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		user := sheettest.User(t, db, "Europe/Berlin")
-		o := sheettest.Run(t, db, Kind, user, own)
+		o := sheettest.Run(t, db, Kind, user, fixture)
 		filestest.Types(t, o, map[string]files.TypeCount{
 			"step_count.delta": {Read: 4, Mapped: 2, BadDate: 1, BadValue: 1}, "distance.delta": {Read: 1, Mapped: 1},
 			"heart_rate.summary": {Read: 1, Skipped: 1}, "heart_rate.bpm": {Read: 2, Mapped: 1, BadValue: 1}, "weight": {Read: 1, Mapped: 1},
@@ -51,7 +51,7 @@ func TestImportDatasets(t *testing.T) {
 		checkSummaries(t, func(resource string) []map[string]any { return filestest.Summaries(t, db, user, resource) })
 
 		before := filestest.Events(t, db, user)
-		if again := sheettest.Run(t, db, Kind, user, own); again.Created+again.Updated != 0 {
+		if again := sheettest.Run(t, db, Kind, user, fixture); again.Created+again.Updated != 0 {
 			t.Errorf("the second time: %+v %+v", again.Counts, again.Resources)
 		}
 		if after := filestest.Events(t, db, user); !maps.Equal(before, after) {
@@ -109,19 +109,19 @@ func checkSummaries(t *testing.T, of func(string) []map[string]any) {
 	for _, d := range of("activity") {
 		days[d["calendar_date"]] = d
 	}
-	filestest.Same(t, days["2024-05-06"], map[string]any{"steps": 1500.0, "distance": 850.5, "calories_active": 210.5, "calories_total": 1010.5})
+	filestest.CompareJSON(t, days["2024-05-06"], map[string]any{"steps": 1500.0, "distance": 850.5, "calories_active": 210.5, "calories_total": 1010.5})
 	runs := of("workouts")
 	if len(runs) != 1 {
 		t.Fatalf("%d workouts", len(runs))
 	}
-	filestest.Same(t, runs[0], map[string]any{"time_start": "2024-05-06T07:00:00+00:00", "time_end": "2024-05-06T07:30:00+00:00", "timezone_offset": 7200.0, "calendar_date": "2024-05-06"})
-	filestest.Same(t, runs[0]["sport"], map[string]any{"slug": "running"})
+	filestest.CompareJSON(t, runs[0], map[string]any{"time_start": "2024-05-06T07:00:00+00:00", "time_end": "2024-05-06T07:30:00+00:00", "timezone_offset": 7200.0, "calendar_date": "2024-05-06"})
+	filestest.CompareJSON(t, runs[0]["sport"], map[string]any{"slug": "running"})
 	nights := map[any]map[string]any{}
 	for _, n := range of("sleep") {
 		nights[n["calendar_date"]] = n
 	}
-	filestest.Same(t, nights["2024-05-06"], map[string]any{"bedtime_start": "2024-05-06T00:00:00+00:00", "duration": 18000.0, "light": 3600.0, "total": 18000.0, "timezone_offset": 7200.0, "type": "long_sleep"})
-	filestest.Same(t, nights["2024-05-07"], map[string]any{"bedtime_start": "2024-05-07T00:00:00+00:00", "duration": 12000.0, "light": 3600.0, "deep": 1800.0, "rem": 6000.0, "awake": 600.0})
+	filestest.CompareJSON(t, nights["2024-05-06"], map[string]any{"bedtime_start": "2024-05-06T00:00:00+00:00", "duration": 18000.0, "light": 3600.0, "total": 18000.0, "timezone_offset": 7200.0, "type": "long_sleep"})
+	filestest.CompareJSON(t, nights["2024-05-07"], map[string]any{"bedtime_start": "2024-05-07T00:00:00+00:00", "duration": 12000.0, "light": 3600.0, "deep": 1800.0, "rem": 6000.0, "awake": 600.0})
 	for _, c := range of("sleep_cycle") {
 		if c["sleep_id"] == nights["2024-05-07"]["id"] {
 			if got := fmt.Sprint(c["stage_start_offset_second"], c["stage_type"]); got != "[0 3600 5400 6000] [2 1 4 3]" {
@@ -249,7 +249,7 @@ func TestDamage(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	for _, name := range []string{own, merged, estimated} {
+	for _, name := range []string{fixture, merged, estimated} {
 		raw, err := os.ReadFile(name)
 		if err != nil {
 			f.Fatal(err)

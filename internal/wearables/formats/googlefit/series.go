@@ -53,16 +53,16 @@ func (m *reader) amount(d replies.Document, to target) replies.Verdict {
 	if !ok || v < 0 {
 		return replies.BadValue
 	}
-	key := sheet.Key{Resource: to.resource, Type: to.sampleType, Source: counted(d)}
+	key := sheet.Key{Resource: to.resource, Type: to.sampleType, Source: amountSource(d)}
 	m.Gather.Span(key, start.UnixMicro(), end.UnixMicro(), wearables.NoOffset, v*to.times)
 	return replies.Mapped
 }
 
-// counted returns the source of an amount. The archive has the same steps in several
+// amountSource returns the source of an amount. The archive has the same steps in several
 // streams of the platform: merged, estimated, of one sensor. They are cut at different
 // times, so each is a source of its own there, and a day takes from each only uncovered
 // time. A reply has one stream, so the apps of its points separate them.
-func counted(d replies.Document) wearables.Source {
+func amountSource(d replies.Document) wearables.Source {
 	if !d.Has("fitValue") {
 		source, _ := origin(d)
 		return source

@@ -15,7 +15,7 @@ func sportOf(code float64) (sport derive.Sport, ok bool) {
 	if name == "" {
 		return sport, false
 	}
-	return sports.Named(name), true
+	return sports.NamedSport(name), true
 }
 
 // activityNames are the platform's activities by their numbers, in the words

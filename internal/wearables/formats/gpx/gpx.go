@@ -71,7 +71,7 @@ func (r *reader) Open(name string, tag *xmlscan.Tag, text string) {
 	case name == "trkseg":
 		t.segment = len(t.course)
 	case name == "trkpt":
-		t.point, t.timed = files.At(0), false
+		t.point, t.timed = files.MomentAt(0), false
 		t.point.Lat = xmltrack.Place(string(tag.Attr("lat")), 90)
 		t.point.Lng = xmltrack.Place(string(tag.Attr("lon")), 180)
 	case r.d.Within("trkpt"):

@@ -15,8 +15,8 @@ import (
 	"hale/internal/wearables/formats/files/filestest"
 )
 
-// seen holds the outcome of one file.
-type seen struct {
+// importResult holds the outcome of one file.
+type importResult struct {
 	Types     map[string]*files.TypeCount `json:"types"`
 	Resources map[string]int              `json:"created"`
 	Damaged   int64                       `json:"damaged,omitempty"`
@@ -25,11 +25,11 @@ type seen struct {
 	Workouts  []map[string]any            `json:"workouts"`
 }
 
-func look(t *testing.T, db *store.DB, path string) seen {
+func look(t *testing.T, db *store.DB, path string) importResult {
 	t.Helper()
 	bed := filestest.New(t, db)
 	o, err := bed.Import(Kind, path)
-	s := seen{Types: o.Types, Resources: map[string]int{}, Damaged: o.Damaged, Truncated: o.Truncated}
+	s := importResult{Types: o.Types, Resources: map[string]int{}, Damaged: o.Damaged, Truncated: o.Truncated}
 	if err != nil {
 		s.Refused = err.Error()
 	}
@@ -52,7 +52,7 @@ func TestGoldenPublicFiles(t *testing.T) {
 		t.Fatalf("%d files, %v", len(names), err)
 	}
 	db := storetest.SQLite(t)
-	all := map[string]seen{}
+	all := map[string]importResult{}
 	for _, name := range names {
 		all[strings.TrimSuffix(filepath.Base(name), ".gpx")] = look(t, db, name)
 	}
@@ -96,13 +96,13 @@ func TestPublicTrackAgainstEncodingXML(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				same(t, byStart[start.UnixMicro()], track)
+				compareTrack(t, byStart[start.UnixMicro()], track)
 			}
 		}
 	})
 }
 
-func same(t *testing.T, w filestest.Workout, want plainTrack) {
+func compareTrack(t *testing.T, w filestest.Workout, want plainTrack) {
 	t.Helper()
 	points, s := want.Points, w.Stream
 	if s == nil || len(s.Time) != len(points) {

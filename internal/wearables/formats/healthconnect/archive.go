@@ -161,7 +161,7 @@ func (a *archive) unpack(ctx context.Context, out io.Writer) error {
 	}
 	defer in.Close()
 	// The size that the zip states is a claim: the copy stops at the limit.
-	src := &watched{ctx: ctx, in: io.LimitReader(in, a.limit+1)}
+	src := &watchedReader{ctx: ctx, in: io.LimitReader(in, a.limit+1)}
 	n, err := io.Copy(struct{ io.Writer }{out}, src)
 	switch {
 	case src.err != nil:
@@ -175,14 +175,14 @@ func (a *archive) unpack(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// watched ends with its context, and tells a damaged zip from a full disk.
-type watched struct {
+// watchedReader ends with its context, and tells a damaged zip from a full disk.
+type watchedReader struct {
 	ctx context.Context
 	in  io.Reader
 	err error
 }
 
-func (w *watched) Read(p []byte) (int, error) {
+func (w *watchedReader) Read(p []byte) (int, error) {
 	if w.err = w.ctx.Err(); w.err != nil {
 		return 0, w.err
 	}

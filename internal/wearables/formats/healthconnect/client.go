@@ -12,9 +12,9 @@ import (
 	"hale/internal/wearables/formats/replies"
 )
 
-// written holds the fields of a record besides its values. Times are milliseconds of
+// writtenRecord holds the fields of a record besides its values. Times are milliseconds of
 // Unix time, offsets seconds, as on the platform; nil if absent or unreadable.
-type written struct {
+type writtenRecord struct {
 	id       []byte // a UUID; nil when there is none
 	modified int64
 	app      string
@@ -29,8 +29,8 @@ const noDevice = -1
 
 // client reads what react-native-health-connect and capacitor-health-connect
 // write: the client library's names of everything.
-func client(d replies.Document, f *form) written {
-	w := written{device: noDevice}
+func client(d replies.Document, f *form) writtenRecord {
+	w := writtenRecord{device: noDevice}
 	meta := d.Inner("metadata")
 	w.app = meta.Text("dataOrigin")
 	w.identify(meta.Text("id"), meta.Text("lastModifiedTime"))
@@ -52,8 +52,8 @@ func client(d replies.Document, f *form) written {
 
 // gateway reads what HCGateway replies: the record without its metadata and
 // its times, which stand around it.
-func gateway(d replies.Document, f *form) written {
-	w := written{device: noDevice, app: d.Text("app"), start: millis(d.Text("start"))}
+func gateway(d replies.Document, f *form) writtenRecord {
+	w := writtenRecord{device: noDevice, app: d.Text("app"), start: millis(d.Text("start"))}
 	w.identify(d.Text("id"), "")
 	in := d.Inner("data")
 	if f.span {
@@ -65,7 +65,7 @@ func gateway(d replies.Document, f *form) written {
 	return w
 }
 
-func (w *written) identify(id, modified string) {
+func (w *writtenRecord) identify(id, modified string) {
 	if parsed, err := uuid.Parse(id); err == nil {
 		w.id = parsed[:]
 	}

@@ -23,9 +23,9 @@ var (
 // dialect describes how a writer of JSON writes a record: its own fields, the place of
 // its values, and their form.
 type dialect struct {
-	is     func(d replies.Document, at where) bool
+	is     func(d replies.Document, at objectPlace) bool
 	values func(d replies.Document) replies.Document // the object with the values
-	about  func(d replies.Document, f *form) written
+	about  func(d replies.Document, f *form) writtenRecord
 	flat   bool // HC Webhook's names and units
 }
 
@@ -38,11 +38,11 @@ var dialects = []dialect{
 
 func itself(d replies.Document) replies.Document { return d }
 
-func isGateway(d replies.Document, _ where) bool {
+func isGateway(d replies.Document, _ objectPlace) bool {
 	return d.Text("app") != "" && d.Text("start") != "" && d.Has("end") && !d.Inner("data").Empty()
 }
 
-func isClient(d replies.Document, _ where) bool {
+func isClient(d replies.Document, _ objectPlace) bool {
 	if d.Text("time") == "" && d.Text("startTime") == "" {
 		return false
 	}
@@ -50,8 +50,8 @@ func isClient(d replies.Document, _ where) bool {
 	return meta.Text("dataOrigin") != "" || meta.Text("id") != "" || formNamed(d.Text("recordType")) != nil
 }
 
-// told is a record with its dialect. Its form is nil if its kind is unknown.
-type told struct {
+// recordForm is a record with its dialect. Its form is nil if its kind is unknown.
+type recordForm struct {
 	*dialect
 	form   *form
 	doc    replies.Document // all of it
@@ -60,13 +60,13 @@ type told struct {
 
 // tell recognizes an object; ok is false if it is no record. Its own fields take
 // precedence over the name of its list.
-func tell(d replies.Document, at where) (r told, ok bool) {
+func tell(d replies.Document, at objectPlace) (r recordForm, ok bool) {
 	for i := range dialects {
 		by := &dialects[i]
 		if !by.is(d, at) {
 			continue
 		}
-		r = told{dialect: by, doc: d, values: by.values(d)}
+		r = recordForm{dialect: by, doc: d, values: by.values(d)}
 		r.form = cmp.Or(formNamed(d.Text("recordType")), at.form, typeOf(d, by), formOf(r.values))
 		return r, true
 	}
@@ -87,7 +87,7 @@ func checkJSON(path string, limit int64) error {
 	return sheet.Check(path, limit, func(in io.Reader) error {
 		refused := error(nil)
 		w := &walker{
-			record: func(d replies.Document, at where) (bool, error) {
+			record: func(d replies.Document, at objectPlace) (bool, error) {
 				r, ok := tell(d, at)
 				if !ok {
 					return false, nil
@@ -139,8 +139,8 @@ func runJSON(ctx context.Context, in files.Input, outcome *files.Outcome) error 
 
 // rows stores records; *staging is one.
 type rows interface {
-	add(f *form, w *written, values ...any) (row int64, twice bool, err error)
-	samplesOf(f *form, w *written) (row int64, err error)
+	add(f *form, w *writtenRecord, values ...any) (row int64, twice bool, err error)
+	samplesOf(f *form, w *writtenRecord) (row int64, err error)
 	insert(table string, values ...any) error
 }
 
@@ -157,7 +157,7 @@ func (r *reader) read(ctx context.Context, file io.Reader) error {
 	in := sheet.NewBoundedTo(file, maxRecord)
 	read := int64(0)
 	w := &walker{
-		record: func(d replies.Document, at where) (bool, error) {
+		record: func(d replies.Document, at objectPlace) (bool, error) {
 			one, ok := tell(d, at)
 			if !ok {
 				return false, ctx.Err()
@@ -207,13 +207,13 @@ func (r *reader) skip(name string) {
 }
 
 // take turns a record into rows.
-func (r *reader) take(one told) error {
+func (r *reader) take(one recordForm) error {
 	f := one.form
 	switch {
 	case f == nil:
 		r.skip("unnamed")
 		return nil
-	case one.flat && made(one.doc, f):
+	case one.flat && isComputed(one.doc, f):
 		r.skip(name(f.table) + " summed")
 		return nil
 	}
@@ -238,7 +238,7 @@ func (r *reader) take(one told) error {
 }
 
 // add adds a record; row is 0 when the file has it a second time.
-func (r *reader) add(f *form, w *written, values ...any) (row int64, err error) {
+func (r *reader) add(f *form, w *writtenRecord, values ...any) (row int64, err error) {
 	row, twice, err := r.stage.add(f, w, values...)
 	if twice {
 		r.report.Copies++

@@ -144,20 +144,20 @@ func TestJSONSessions(t *testing.T) {
 // second way changes nothing.
 func TestSameBothWays(t *testing.T) {
 	path := build(t, "schema.sql", "week.sql")
-	storetest.Each(t, func(t *testing.T, db *store.DB) { same(t, db, path) })
+	storetest.Each(t, func(t *testing.T, db *store.DB) { compareImports(t, db, path) })
 }
 
 func TestSameBothWaysProperty(t *testing.T) {
 	db := storetest.SQLite(t)
 	days := rapid.Custom(invented)
 	for seed := range 25 {
-		if same(t, db, build(t, "schema.sql", days.Example(seed))); t.Failed() {
+		if compareImports(t, db, build(t, "schema.sql", days.Example(seed))); t.Failed() {
 			t.Fatalf("seed %d:\n%s", seed, days.Example(seed))
 		}
 	}
 }
 
-func same(t *testing.T, db *store.DB, path string) {
+func compareImports(t *testing.T, db *store.DB, path string) {
 	t.Helper()
 	text := filestest.Save(t, asJSON(t, path))
 	phone, client := sheettest.User(t, db, ""), sheettest.User(t, db, "")
@@ -484,18 +484,18 @@ func FuzzJSON(f *testing.F) {
 // columns checks that rows fit into their tables, and keeps none.
 type columns struct{ t *testing.T }
 
-func (c columns) add(f *form, w *written, values ...any) (int64, bool, error) {
+func (c columns) add(f *form, w *writtenRecord, values ...any) (int64, bool, error) {
 	times := 2
 	if f.span {
 		times = 4
 	}
-	if len(about)+times+len(values) != len(layout[f.table]) || len(w.id) != 0 && len(w.id) != 16 {
+	if len(commonColumns)+times+len(values) != len(layout[f.table]) || len(w.id) != 0 && len(w.id) != 16 {
 		c.t.Errorf("%s gets %v", f.table, values)
 	}
 	return 1, false, c.insert(f.table, make([]any, len(layout[f.table]))...)
 }
 
-func (c columns) samplesOf(f *form, w *written) (int64, error) {
+func (c columns) samplesOf(f *form, w *writtenRecord) (int64, error) {
 	row, _, err := c.add(f, w, make([]any, len(f.fields))...)
 	return row, err
 }

@@ -8,7 +8,7 @@ import (
 
 // series adds a record with its samples, or a sample that HC Webhook sends
 // alone.
-func (r *reader) series(one told, w *written) error {
+func (r *reader) series(one recordForm, w *writtenRecord) error {
 	m := one.form.many
 	if one.flat {
 		row, err := r.stage.samplesOf(one.form, w)
@@ -38,7 +38,7 @@ func bounds(d replies.Document) (start, end any) {
 }
 
 // sleep adds a night with its stages.
-func (r *reader) sleep(one told, w *written) error {
+func (r *reader) sleep(one recordForm, w *writtenRecord) error {
 	stages := one.values.Documents("stages")
 	if one.flat {
 		w.start = exactly(w.start, stages)
@@ -83,7 +83,7 @@ func code(raw json.RawMessage) any {
 }
 
 // exercise adds a workout with its route.
-func (r *reader) exercise(one told, w *written) error {
+func (r *reader) exercise(one recordForm, w *writtenRecord) error {
 	kind := one.values.Raw("exerciseType")
 	if one.flat {
 		kind = one.values.Raw("type")

@@ -14,7 +14,7 @@ type form struct {
 	table  string
 	span   bool // of startTime to endTime, else at time
 	fields []field
-	many   *many
+	many   *endlessRows
 	also   []string // other names of it, as folded has them
 }
 
@@ -28,8 +28,8 @@ type field struct {
 	may    bool    // be missing
 }
 
-// many are the samples of a record, which have a table of their own.
-type many struct {
+// endlessRows are the samples of a record, which have a table of their own.
+type endlessRows struct {
 	table string
 	list  string // in JSON
 	field
@@ -57,11 +57,11 @@ var forms = []form{
 	}},
 	{record: "MindfulnessSession", table: "mindfulness_session_record_table", span: true},
 
-	{record: "HeartRate", table: "heart_rate_record_table", span: true, many: &many{
+	{record: "HeartRate", table: "heart_rate_record_table", span: true, many: &endlessRows{
 		table: "heart_rate_record_series_table", list: "samples",
 		field: field{column: "beats_per_minute", name: "beatsPerMinute", in: plain, flat: "bpm", times: 1},
 	}},
-	{record: "SkinTemperature", table: "skin_temperature_record_table", span: true, fields: location, many: &many{
+	{record: "SkinTemperature", table: "skin_temperature_record_table", span: true, fields: location, many: &endlessRows{
 		table: "skin_temperature_delta_table", list: "deltas",
 		field: field{column: "delta", name: "delta", in: celsius, flat: "delta_celsius", times: 1},
 	}},

@@ -24,7 +24,7 @@ var exercises = []string{
 // list is another sport.
 func sportOf(code int64) derive.Sport {
 	if code < 0 || code >= int64(len(exercises)) {
-		return sports.Other
+		return sports.OtherSport
 	}
-	return sports.Named(exercises[code])
+	return sports.NamedSport(exercises[code])
 }

@@ -39,8 +39,8 @@ const (
 	devicesTable = "device_info_table"
 )
 
-// about are the columns that all records have.
-var about = []string{"row_id INTEGER PRIMARY KEY", "uuid BLOB UNIQUE", "modified INTEGER", "app_info_id", "device_info_id", "recording_method"}
+// commonColumns are the columns that all records have.
+var commonColumns = []string{"row_id INTEGER PRIMARY KEY", "uuid BLOB UNIQUE", "modified INTEGER", "app_info_id", "device_info_id", "recording_method"}
 
 // layout is the columns of the tables. They have no types: values stay what
 // they are.
@@ -54,7 +54,7 @@ var layout = func() map[string][]string {
 	for _, list := range [][]form{forms, homelessForms} {
 		for i := range list {
 			f := &list[i]
-			all[f.table] = append(slices.Clone(about), f.columns()...)
+			all[f.table] = append(slices.Clone(commonColumns), f.columns()...)
 			if f.many != nil {
 				all[f.many.table] = []string{"parent_key", "epoch_millis", f.many.column}
 			}
@@ -146,7 +146,7 @@ func (s *staging) failed(err error) error {
 
 // add adds a record. One that is there already, by its id, is twice: it makes
 // place for the new one if that was changed later, else row is 0.
-func (s *staging) add(f *form, w *written, values ...any) (row int64, twice bool, err error) {
+func (s *staging) add(f *form, w *writtenRecord, values ...any) (row int64, twice bool, err error) {
 	var id any // a nil slice would be an empty BLOB
 	if w.id != nil {
 		stays := false
@@ -170,7 +170,7 @@ func (s *staging) add(f *form, w *written, values ...any) (row int64, twice bool
 
 // known looks for a record with the same id, and removes it when the new one
 // was changed later. Samples without a record are none.
-func (s *staging) known(f *form, w *written) (twice, stays bool, err error) {
+func (s *staging) known(f *form, w *writtenRecord) (twice, stays bool, err error) {
 	if s.inserts[f.table] == nil {
 		return false, false, nil
 	}
@@ -191,7 +191,7 @@ func (s *staging) known(f *form, w *written) (twice, stays bool, err error) {
 
 // writer is the app and the device of a record by their rows; nil where there
 // is none.
-func (s *staging) writer(w *written) (app, device any, err error) {
+func (s *staging) writer(w *writtenRecord) (app, device any, err error) {
 	if w.app != "" {
 		row, ok := s.apps[w.app]
 		if !ok && len(s.apps) < maxSources {
@@ -218,7 +218,7 @@ func (s *staging) writer(w *written) (app, device any, err error) {
 
 // samplesOf is the row of a record that stands for the samples of a writer
 // which come without one.
-func (s *staging) samplesOf(f *form, w *written) (row int64, err error) {
+func (s *staging) samplesOf(f *form, w *writtenRecord) (row int64, err error) {
 	key := parent{f.table, w.app, w.device, w.method}
 	row, ok := s.parents[key]
 	if ok {

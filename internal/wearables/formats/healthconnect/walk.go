@@ -18,8 +18,8 @@ const (
 	deepest = 6
 )
 
-// where is the place of an object.
-type where struct {
+// objectPlace is the place of an object.
+type objectPlace struct {
 	form    *form // the record that the lists around it are named for; may be nil
 	webhook bool  // inside of what HC Webhook sends
 	depth   int
@@ -32,9 +32,9 @@ type where struct {
 // height and distance are here.
 type walker struct {
 	decoder *json.Decoder
-	record  func(d replies.Document, at where) (bool, error) // whether an object is a record
-	nothing func(object bool) error                          // what is none and holds none
-	ended   func()                                           // hears that a record ended
+	record  func(d replies.Document, at objectPlace) (bool, error) // whether an object is a record
+	nothing func(object bool) error                                // what is none and holds none
+	ended   func()                                                 // hears that a record ended
 }
 
 // walk finds the records of a file, in order. io.ErrUnexpectedEOF says that
@@ -51,7 +51,7 @@ func (w *walker) walk(in *sheet.Bounded) error {
 		case err != nil:
 			return err
 		}
-		if err := w.element(token, where{}); err != nil {
+		if err := w.element(token, objectPlace{}); err != nil {
 			return unexpected(err)
 		}
 	}
@@ -66,7 +66,7 @@ func unexpected(err error) error {
 }
 
 // element reads a value of a list, or of the file, behind its first token.
-func (w *walker) element(token json.Token, at where) error {
+func (w *walker) element(token json.Token, at objectPlace) error {
 	defer w.ended()
 	switch token {
 	case json.Delim('['):
@@ -83,7 +83,7 @@ func (w *walker) element(token json.Token, at where) error {
 
 var errDeep = fault.New(fault.Unprocessable, "the file has lists inside of lists inside of lists")
 
-func (w *walker) list(at where) error {
+func (w *walker) list(at objectPlace) error {
 	if at.depth++; at.depth > deepest {
 		return errDeep
 	}
@@ -102,7 +102,7 @@ func (w *walker) list(at where) error {
 
 // object reads an object and its end. holds says that it is a record or holds
 // some; else it is a field of the object around it, or nothing.
-func (w *walker) object(at where) (raw json.RawMessage, holds bool, err error) {
+func (w *walker) object(at objectPlace) (raw json.RawMessage, holds bool, err error) {
 	if at.depth++; at.depth > deepest {
 		return nil, false, errDeep
 	}
@@ -138,7 +138,7 @@ func (w *walker) object(at where) (raw json.RawMessage, holds bool, err error) {
 }
 
 // field reads the value of a name. fields are those before it.
-func (w *walker) field(name string, at where, fields map[string]json.RawMessage) (raw json.RawMessage, holds bool, err error) {
+func (w *walker) field(name string, at objectPlace, fields map[string]json.RawMessage) (raw json.RawMessage, holds bool, err error) {
 	inner, may := at.inside(name, fields)
 	if !may {
 		err = w.decoder.Decode(&raw)
@@ -171,7 +171,7 @@ func tellsWebhook(name string) bool { return name == "app_version" || name == "t
 
 // inside holds the place of the value of a name, and whether it may contain records.
 // fields are those before it.
-func (p where) inside(name string, fields map[string]json.RawMessage) (where, bool) {
+func (p objectPlace) inside(name string, fields map[string]json.RawMessage) (objectPlace, bool) {
 	p.webhook = p.webhook || len(fields["app_version"]) > 0 && len(fields["timestamp"]) > 0
 	if pages[name] {
 		return p, true

@@ -16,12 +16,12 @@ import (
 // is a record: beside the records they would count twice.
 
 // isWebhook reports whether an object inside of such a payload is a record.
-func isWebhook(d replies.Document, at where) bool {
+func isWebhook(d replies.Document, at objectPlace) bool {
 	return at.webhook && at.form != nil && (d.States("time") || d.States("start_time") && d.States("end_time") || d.States("session_end_time"))
 }
 
-// made reports whether it was computed from records.
-func made(d replies.Document, f *form) bool {
+// isComputed reports whether it was computed from records.
+func isComputed(d replies.Document, f *form) bool {
 	if d.States("avg") || d.States("avg_delta_celsius") {
 		return true
 	}
@@ -31,8 +31,8 @@ func made(d replies.Document, f *form) bool {
 // webhookMethods are its words for how a record was made, in the platform's order.
 var webhookMethods = []string{"unknown", "actively_recorded", "automatically_recorded", "manual_entry"}
 
-func webhook(d replies.Document, f *form) written {
-	w := written{device: noDevice}
+func webhook(d replies.Document, f *form) writtenRecord {
+	w := writtenRecord{device: noDevice}
 	meta := d.Inner("metadata")
 	w.app = meta.Text("data_origin")
 	w.method = int64(max(slices.Index(webhookMethods, meta.Text("recording_method")), 0))

@@ -27,15 +27,15 @@ type zones struct {
 // maxDays bounds the days that are remembered: more than a century.
 const maxDays = 50_000
 
-// seen counts how often apps used an offset on a day.
-type seen struct {
+// offsetCounts counts how often apps used an offset on a day.
+type offsetCounts struct {
 	day    int64
 	offset int32
 }
 
 func (db *database) zones(ctx context.Context, fallback *time.Location) (*zones, error) {
 	z := &zones{speaks: map[int64]bool{}, fallback: fallback}
-	counts := map[seen]int64{}
+	counts := map[offsetCounts]int64{}
 	for _, t := range tablesWithOffsets() {
 		at, offset := t.clock()
 		if !db.has(t.table, at, offset, "app_info_id") {
@@ -74,7 +74,7 @@ func (z *zones) listen(ctx context.Context, db *database, table, offset string) 
 }
 
 // look counts the offsets of those apps by day.
-func (z *zones) look(ctx context.Context, db *database, table, at, offset string, counts map[seen]int64) error {
+func (z *zones) look(ctx context.Context, db *database, table, at, offset string, counts map[offsetCounts]int64) error {
 	text := `SELECT app_info_id, ` + at + ` / 86400000, ` + offset + `, COUNT(*) FROM ` + table + ` GROUP BY 1, 2, 3`
 	err := db.query(ctx, text, 4, func(row []any) error {
 		app, _ := integer(row[0])
@@ -82,7 +82,7 @@ func (z *zones) look(ctx context.Context, db *database, table, at, offset string
 		seconds, good := offsetOf(row[2])
 		n, _ := integer(row[3])
 		if ok && good && z.speaks[app] && len(counts) < maxDays {
-			counts[seen{day, seconds}] += n
+			counts[offsetCounts{day, seconds}] += n
 		}
 		return nil
 	})
@@ -93,8 +93,8 @@ func (z *zones) look(ctx context.Context, db *database, table, at, offset string
 }
 
 // settle takes the commonest offset of each day.
-func (z *zones) settle(counts map[seen]int64) {
-	best := map[int64]seen{}
+func (z *zones) settle(counts map[offsetCounts]int64) {
+	best := map[int64]offsetCounts{}
 	for s, n := range counts {
 		b, ok := best[s.day]
 		if !ok || n > counts[b] || n == counts[b] && s.offset > b.offset {

@@ -18,7 +18,7 @@ import (
 	"hale/internal/wearables/formats/sheet/sheettest"
 )
 
-var own = filepath.Join("testdata", "pages.jsonl")
+var fixture = filepath.Join("testdata", "pages.jsonl")
 
 // local is 06:30 on the 2nd of March 2025, on the clock of the fixture.
 const local = 1740897000
@@ -26,7 +26,7 @@ const local = 1740897000
 func TestImportPages(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		user := sheettest.User(t, db, "Europe/Berlin")
-		o := sheettest.Run(t, db, Kind, user, own)
+		o := sheettest.Run(t, db, Kind, user, fixture)
 		filestest.Types(t, o, map[string]files.TypeCount{
 			"blood pressure": {Read: 4, Mapped: 2, BadValue: 1, BadDate: 1}, "blood pressure.IsArr": {Read: 1, Skipped: 1},
 			"glucose": {Read: 3, Mapped: 2, BadUnit: 1}, "glucose.Carbs": {Read: 1, Skipped: 1},
@@ -39,7 +39,7 @@ func TestImportPages(t *testing.T) {
 		if o.Records != 21 || o.Damaged != 0 || o.Truncated || o.Rejected != 0 {
 			t.Errorf("%d records, %d damaged, %v", o.Records, o.Damaged, o.Rejections)
 		}
-		if again := sheettest.Run(t, db, Kind, user, own); again.Created+again.Updated != 0 {
+		if again := sheettest.Run(t, db, Kind, user, fixture); again.Created+again.Updated != 0 {
 			t.Errorf("the second time %+v %+v", again.Counts, again.Resources)
 		}
 
@@ -67,23 +67,23 @@ func TestImportPages(t *testing.T) {
 		}
 		for _, day := range filestest.Summaries(t, db, user, "body") {
 			if day["calendar_date"] == "2025-03-02" { // of the later weighing, which stands first
-				filestest.Same(t, day, map[string]any{"weight": 72.5748, "fat": 18.5, "water_percentage": 55.5})
+				filestest.CompareJSON(t, day, map[string]any{"weight": 72.5748, "fat": 18.5, "water_percentage": 55.5})
 			}
 		}
 		for _, day := range filestest.Summaries(t, db, user, "activity") {
 			if day["calendar_date"] == "2025-03-02" {
-				filestest.Same(t, day, map[string]any{"steps": 8000.0, "distance": 5632.7, "calories_total": 2210.0, "timezone_offset": 7200.0})
+				filestest.CompareJSON(t, day, map[string]any{"steps": 8000.0, "distance": 5632.7, "calories_total": 2210.0, "timezone_offset": 7200.0})
 			}
 		}
-		filestest.Same(t, repliestest.Only(t, filestest.Summaries(t, db, user, "sleep")), map[string]any{
+		filestest.CompareJSON(t, repliestest.OnlySummary(t, filestest.Summaries(t, db, user, "sleep")), map[string]any{
 			"calendar_date": "2025-03-02", "total": 24000.0, "duration": 27000.0, "awake": 3000.0, "efficiency": 90.0, "timezone_offset": 7200.0,
 			"bedtime_stop": "2025-03-02T04:30:00+00:00",
 		})
-		swum := repliestest.Only(t, filestest.Summaries(t, db, user, "workouts"))
-		filestest.Same(t, swum, map[string]any{
+		swum := repliestest.OnlySummary(t, filestest.Summaries(t, db, user, "workouts"))
+		filestest.CompareJSON(t, swum, map[string]any{
 			"title": "Swimming, breaststroke", "calories": 210.5, "timezone_offset": 7200.0, "time_start": "2025-03-02T06:30:00+00:00",
 		})
-		filestest.Same(t, swum["sport"].(map[string]any), map[string]any{"slug": "swimming"})
+		filestest.CompareJSON(t, swum["sport"].(map[string]any), map[string]any{"slug": "swimming"})
 	})
 }
 
@@ -126,7 +126,7 @@ func TestOtherFilesAreUnlike(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	raw, err := os.ReadFile(own)
+	raw, err := os.ReadFile(fixture)
 	if err != nil {
 		f.Fatal(err)
 	}

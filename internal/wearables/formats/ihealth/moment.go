@@ -15,7 +15,7 @@ func offsetOf(d replies.Document) (int32, bool) {
 	var seconds float64
 	if hours, ok := d.Number("TimeZone"); ok {
 		seconds = 3600 * hours
-	} else if seconds, ok = written(d.Text("TimeZone")); !ok {
+	} else if seconds, ok = parseNumber(d.Text("TimeZone")); !ok {
 		return wearables.NoOffset, false
 	}
 	if !replies.IsOffset(int64(seconds)) {
@@ -24,8 +24,8 @@ func offsetOf(d replies.Document) (int32, bool) {
 	return int32(seconds), true
 }
 
-// written reads an offset that is a text.
-func written(text string) (float64, bool) {
+// parseNumber reads an offset that is a text.
+func parseNumber(text string) (float64, bool) {
 	for _, layout := range []string{"-0700", "-07:00", "Z0700", "-07"} {
 		if at, err := time.Parse(layout, text); err == nil {
 			_, seconds := at.Zone()

@@ -14,19 +14,19 @@ import (
 // Where readings come from: the sensor stores some by itself, the wearer scans
 // for others, strips are a drop of blood, and the rest is typed in.
 var (
-	sensor  = wearables.Source{Provider: Provider, Type: "automatic"}
-	scanned = wearables.Source{Provider: Provider, Type: "manual_scan"}
-	finger  = wearables.Source{Provider: Provider, Type: "fingerprick"}
-	typed   = wearables.Source{Provider: Provider, Type: "app"}
+	sensor      = wearables.Source{Provider: Provider, Type: "automatic"}
+	scanned     = wearables.Source{Provider: Provider, Type: "manual_scan"}
+	finger      = wearables.Source{Provider: Provider, Type: "fingerprick"}
+	typedSource = wearables.Source{Provider: Provider, Type: "app"}
 )
 
 var (
-	historic = sheet.Key{Resource: "glucose", Type: "automatic", Source: sensor}
-	scan     = sheet.Key{Resource: "glucose", Type: "manual_scan", Source: scanned}
-	strip    = sheet.Key{Resource: "glucose", Source: finger}
-	rapid    = sheet.Key{Resource: "insulin_injection", Type: "rapid_acting", Source: typed}
-	long     = sheet.Key{Resource: "insulin_injection", Type: "long_acting", Source: typed}
-	food     = sheet.Key{Resource: "carbohydrates", Source: typed}
+	historic   = sheet.Key{Resource: "glucose", Type: "automatic", Source: sensor}
+	scan       = sheet.Key{Resource: "glucose", Type: "manual_scan", Source: scanned}
+	strip      = sheet.Key{Resource: "glucose", Source: finger}
+	rapid      = sheet.Key{Resource: "insulin_injection", Type: "rapid_acting", Source: typedSource}
+	longActing = sheet.Key{Resource: "insulin_injection", Type: "long_acting", Source: typedSource}
+	food       = sheet.Key{Resource: "carbohydrates", Source: typedSource}
 )
 
 // kinds are the record types. Ketones and notes have no series of ours that an
@@ -110,7 +110,7 @@ func (r *reader) amounts(kind string, row []string) []amount {
 	}
 	var all []amount
 	for _, a := range []amount{
-		{rapid, sheet.Cell(row, r.rapid), ""}, {long, sheet.Cell(row, r.long), ""}, {food, sheet.Cell(row, r.grams), ""},
+		{rapid, sheet.Cell(row, r.rapid), ""}, {longActing, sheet.Cell(row, r.long), ""}, {food, sheet.Cell(row, r.grams), ""},
 	} {
 		if a.cell != "" {
 			all = append(all, a)

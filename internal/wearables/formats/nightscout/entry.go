@@ -30,7 +30,7 @@ func takeEntry(d *sheet.Document, r *record) {
 	case r.Type == "mbg" || r.Type == "" && r.SGV == "":
 		name, field, key = "mbg", r.MBG, finger
 	case r.Type != "sgv" && r.Type != "":
-		skip(d, known(string(r.Type), "cal", "rawbg", "etc"))
+		skip(d, listedName(string(r.Type), "cal", "rawbg", "etc"))
 		return
 	}
 	value, ok := field.number()
@@ -55,8 +55,8 @@ func takeEntry(d *sheet.Document, r *record) {
 	mapped(d, count)
 }
 
-// known returns a listed name, so that reports contain no typed text.
-func known(name string, list ...string) string {
+// listedName returns a listed name, so that reports contain no typed text.
+func listedName(name string, list ...string) string {
 	for _, k := range list {
 		if name == k {
 			return name

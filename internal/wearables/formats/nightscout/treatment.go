@@ -34,7 +34,7 @@ var treatmentTypes = []string{
 func takeTreatment(d *sheet.Document, r *record) {
 	name := "treatment"
 	if r.EventType != "" {
-		name = known(string(r.EventType), treatmentTypes...)
+		name = listedName(string(r.EventType), treatmentTypes...)
 	}
 	count := d.Report.Type(name)
 	count.Read++
@@ -114,7 +114,7 @@ var pumpEvents = []string{
 // takePumpEvent reads an event of the pump's history. Only a bolus is insulin
 // whose amount is known.
 func takePumpEvent(d *sheet.Document, r *record) {
-	name := known(string(r.PumpEvent), pumpEvents...)
+	name := listedName(string(r.PumpEvent), pumpEvents...)
 	if name != "Bolus" {
 		skip(d, name)
 		return

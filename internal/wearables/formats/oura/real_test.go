@@ -131,9 +131,9 @@ func TestRealValues(t *testing.T) {
 			t.Errorf("a score: %+v %+v", o.Report, o.Counts)
 		}
 
-		slept := only(t, filestest.Summaries(t, db, user, "sleep"))
+		slept := onlySummary(t, filestest.Summaries(t, db, user, "sleep"))
 		ready := night["readiness"].(map[string]any)
-		filestest.Same(t, slept, map[string]any{
+		filestest.CompareJSON(t, slept, map[string]any{
 			"calendar_date": night["day"], "type": "long_sleep", "timezone_offset": -18000.0, "duration": night["time_in_bed"],
 			"total": night["total_sleep_duration"], "awake": night["awake_time"], "light": night["light_sleep_duration"],
 			"rem": night["rem_sleep_duration"], "deep": night["deep_sleep_duration"], "latency": night["latency"],
@@ -144,19 +144,19 @@ func TestRealValues(t *testing.T) {
 		if got := utc(t, slept["bedtime_start"]); !got.Equal(utc(t, night["bedtime_start"])) {
 			t.Errorf("went to bed at %v", got)
 		}
-		checkStages(t, only(t, filestest.Summaries(t, db, user, "sleep_cycle")), slept["id"], night["sleep_phase_5_min"].(string), night["time_in_bed"].(float64))
+		checkStages(t, onlySummary(t, filestest.Summaries(t, db, user, "sleep_cycle")), slept["id"], night["sleep_phase_5_min"].(string), night["time_in_bed"].(float64))
 
 		for _, doc := range filestest.Summaries(t, db, user, "activity") {
 			if doc["calendar_date"] == day["day"] {
-				filestest.Same(t, doc, map[string]any{
+				filestest.CompareJSON(t, doc, map[string]any{
 					"steps": day["steps"], "calories_total": day["total_calories"], "calories_active": day["active_calories"],
 					"distance": day["equivalent_walking_distance"], "low": day["low_activity_time"].(float64) / 60,
 					"medium": day["medium_activity_time"].(float64) / 60, "high": day["high_activity_time"].(float64) / 60, "timezone_offset": -18000.0,
 				})
 			}
 		}
-		worked := only(t, filestest.Summaries(t, db, user, "workouts"))
-		filestest.Same(t, worked, map[string]any{"provider_id": ran["id"], "calendar_date": ran["day"], "distance": math.Round(100*ran["distance"].(float64)) / 100, "timezone_offset": -18000.0})
+		worked := onlySummary(t, filestest.Summaries(t, db, user, "workouts"))
+		filestest.CompareJSON(t, worked, map[string]any{"provider_id": ran["id"], "calendar_date": ran["day"], "distance": math.Round(100*ran["distance"].(float64)) / 100, "timezone_offset": -18000.0})
 		if got := worked["calories"].(float64); math.Abs(got-ran["calories"].(float64)) > 0.005 {
 			t.Errorf("%v kcal", got)
 		}
@@ -189,7 +189,7 @@ func TestRealValues(t *testing.T) {
 		if want := utc(t, sat["end_datetime"]).Sub(utc(t, sat["start_datetime"])); calm.Len() != 1 || calm.Value[0] != want.Minutes() || calm.Offset[0] != -4*3600 {
 			t.Errorf("%+v, want %v", calm, want)
 		}
-		filestest.Same(t, only(t, filestest.Summaries(t, db, user, "profile")), map[string]any{"height": 190.0, "sex": "male", "birth_date": nil})
+		filestest.CompareJSON(t, onlySummary(t, filestest.Summaries(t, db, user, "profile")), map[string]any{"height": 190.0, "sex": "male", "birth_date": nil})
 	})
 }
 
@@ -239,7 +239,7 @@ func byTime(times []int64, values []float64) map[int64]float64 {
 	return all
 }
 
-func only(t *testing.T, all []map[string]any) map[string]any {
+func onlySummary(t *testing.T, all []map[string]any) map[string]any {
 	t.Helper()
 	if len(all) != 1 {
 		t.Fatalf("%d summaries, want one", len(all))

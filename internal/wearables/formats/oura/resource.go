@@ -17,8 +17,8 @@ var listNames = []string{
 func open(r *replies.Reader) replies.Reading {
 	m := &reader{r}
 	return replies.Reading{Resources: []replies.Resource{
-		{Name: "sleep deleted", Keys: []string{"bedtime_start", "bedtime_end"}, Is: typed("deleted")},
-		{Name: "sleep rest", Keys: []string{"bedtime_start", "bedtime_end"}, Is: typed("rest")},
+		{Name: "sleep deleted", Keys: []string{"bedtime_start", "bedtime_end"}, Is: hasType("deleted")},
+		{Name: "sleep rest", Keys: []string{"bedtime_start", "bedtime_end"}, Is: hasType("rest")},
 		{Name: "sleep", Keys: []string{"bedtime_start", "bedtime_end"}, Is: dated, Take: m.sleep},
 		{Name: "daily_activity", Keys: []string{"day", "equivalent_walking_distance"}, Take: m.activity},
 		{Name: "daily_readiness", Keys: []string{"day", "contributors", "temperature_deviation"}, Take: m.readiness},
@@ -38,7 +38,7 @@ func open(r *replies.Reader) replies.Reading {
 	}}
 }
 
-func typed(word string) func(replies.Document) bool {
+func hasType(word string) func(replies.Document) bool {
 	return func(d replies.Document) bool { return d.Text("type") == word }
 }
 

@@ -36,7 +36,7 @@ func (r *reader) exercise(doc replies.Document) replies.Verdict {
 	return replies.Mapped
 }
 
-func (r *reader) began(d either) (at time.Time, offset int32, ok bool) {
+func (r *reader) began(d hyphenDocument) (at time.Time, offset int32, ok bool) {
 	text := d.Text("start_time")
 	if minutes, stated := d.Integer("start_time_utc_offset"); stated && minutes >= -840 && minutes <= 840 {
 		if shown, ok := wall(text); ok {
@@ -48,7 +48,7 @@ func (r *reader) began(d either) (at time.Time, offset int32, ok bool) {
 }
 
 // own keeps the watch that an exercise names by its number.
-func (r *reader) own(d either) {
+func (r *reader) own(d hyphenDocument) {
 	id := files.Text(d.Word("device_id"))
 	if id == "" || r.owned[id] {
 		return
@@ -107,7 +107,7 @@ func (r *reader) samples(d replies.Document, start time.Time) (course files.Cour
 				r.Part("exercise.samples", replies.TooMany)
 				return course
 			}
-			m := files.At(start.Add(after).UnixMicro())
+			m := files.MomentAt(start.Add(after).UnixMicro())
 			*column.of(&m) = v * column.factor
 			course = append(course, m)
 		}
@@ -120,7 +120,7 @@ func (r *reader) route(d replies.Document, start time.Time) (course files.Course
 	for _, one := range d.Documents("route") {
 		lat, north := one.Number("latitude")
 		lng, east := one.Number("longitude")
-		after, ok := since(one.Text("time"))
+		after, ok := durationSince(one.Text("time"))
 		switch {
 		case !north || !east || math.Abs(lat) > 90 || math.Abs(lng) > 180:
 			r.Part("exercise.route", replies.BadValue)
@@ -132,15 +132,15 @@ func (r *reader) route(d replies.Document, start time.Time) (course files.Course
 			r.Part("exercise.route", replies.TooMany)
 			return course
 		}
-		m := files.At(start.Add(after).UnixMicro())
+		m := files.MomentAt(start.Add(after).UnixMicro())
 		m.Lat, m.Lng = lat, lng
 		course = append(course, m)
 	}
 	return course
 }
 
-// since is a time from the start: 01:02:03, or PT1H2M3S.
-func since(text string) (time.Duration, bool) {
+// durationSince is a time from the start: 01:02:03, or PT1H2M3S.
+func durationSince(text string) (time.Duration, bool) {
 	parts := strings.Split(text, ":")
 	if len(parts) != 3 {
 		return lasts(text)

@@ -42,7 +42,7 @@ func (r *reader) heart(d replies.Document) replies.Verdict {
 			r.Gather.At(hearts, at, offset, bpm)
 		}
 	}
-	return replies.Kept(r.Gather.N > before)
+	return replies.VerdictOf(r.Gather.N > before)
 }
 
 // steps takes those of a day, minute by minute.
@@ -66,7 +66,7 @@ func (r *reader) steps(d replies.Document) replies.Verdict {
 		r.Gather.Span(stepped, at, at+int64(*interval*1000), offset, *n)
 	}
 	r.Homeless("activity samples", d, "activity_zones", "inactivity_stamps")
-	return replies.Kept(r.Gather.N > before)
+	return replies.VerdictOf(r.Gather.N > before)
 }
 
 // temperature takes core temperatures. Skin temperatures of the day have no resource.
@@ -87,7 +87,7 @@ func (r *reader) temperature(d replies.Document) replies.Verdict {
 		}
 		r.Gather.At(core, start+int64(*after)*1000, offset, celsius)
 	}
-	return replies.Kept(r.Gather.N > before)
+	return replies.VerdictOf(r.Gather.N > before)
 }
 
 // oxygen takes a test of the blood's oxygen; the offset is in minutes.

@@ -18,7 +18,7 @@ var maker = replies.Maker{
 }
 
 // Kind is a file of AccessLink's documents.
-var Kind = maker.OfOne(whose)
+var Kind = maker.OfOne(personOf)
 
 // These are the sources: worn devices, and typed values.
 var (
@@ -34,9 +34,9 @@ type reader struct {
 	person derive.Person
 }
 
-// whose is the number of the user that a document is of, which ends its
+// personOf is the number of the user that a document is of, which ends its
 // address; empty where it has none.
-func whose(d replies.Document) string {
+func personOf(d replies.Document) string {
 	if address := spelled(d).Text("polar_user"); address != "" {
 		return path.Base(strings.TrimRight(address, "/"))
 	}

@@ -22,7 +22,7 @@ func (r *reader) physical(doc replies.Document) replies.Verdict {
 		}
 	}
 	tall := r.height(d, at.UnixMicro())
-	return replies.Kept(r.Gather.N > before || tall)
+	return replies.VerdictOf(r.Gather.N > before || tall)
 }
 
 // user takes the account. Names and the weight, which has no day, are not read.
@@ -45,7 +45,7 @@ func (r *reader) user(doc replies.Document) replies.Verdict {
 // height is in cm; at is the time of the statement, in UTC microseconds. The account's
 // has none, and 0 instead: its time is the day of the file's arrival, which is later
 // than any in the file.
-func (r *reader) height(d either, at int64) bool {
+func (r *reader) height(d hyphenDocument, at int64) bool {
 	height := d.Positive("height")
 	if height == nil || *height < 30 || *height > 300 {
 		return false

@@ -105,7 +105,7 @@ func TestPeers(t *testing.T) {
 		sheettest.Run(t, db, Kind, user, testdata.Shared(t, "wearables/polar/open-wearables-test_polar_"+name+".json"))
 	}
 	night := filestest.Summaries(t, db, user, "sleep")[0]
-	filestest.Same(t, night, map[string]any{
+	filestest.CompareJSON(t, night, map[string]any{
 		"bedtime_start": "2024-01-14T21:00:00+00:00", "bedtime_stop": "2024-01-15T05:00:00+00:00", "calendar_date": "2024-01-15", "timezone_offset": 7200.0,
 		"total": 27000.0, "light": 14400.0, "deep": 5400.0, "rem": 7200.0, "awake": 1800.0, "score": 82.0, "type": "long_sleep",
 	})
@@ -121,11 +121,11 @@ func TestPeers(t *testing.T) {
 		t.Errorf("%+v", hearts)
 	}
 	ran := filestest.Summaries(t, db, user, "workouts")[0]
-	filestest.Same(t, ran, map[string]any{
+	filestest.CompareJSON(t, ran, map[string]any{
 		"provider_id": "ABC123", "time_start": "2024-01-15T07:00:00+00:00", "time_end": "2024-01-15T08:00:00+00:00", "timezone_offset": 3600.0,
 		"distance": 10000.0, "average_hr": 145.0, "max_hr": 175.0,
 	})
-	filestest.Same(t, ran["sport"].(map[string]any), map[string]any{"slug": "running"})
+	filestest.CompareJSON(t, ran["sport"].(map[string]any), map[string]any{"slug": "running"})
 }
 
 func fixture(tb testing.TB) []byte {
@@ -162,7 +162,7 @@ func TestImport(t *testing.T) {
 		checkNight(t, db, user)
 		checkDays(t, db, user)
 		checkExercises(t, db, user)
-		filestest.Same(t, filestest.Summaries(t, db, user, "profile")[0], map[string]any{"height": 176.0, "sex": "female", "birth_date": "1979-10-11"})
+		filestest.CompareJSON(t, filestest.Summaries(t, db, user, "profile")[0], map[string]any{"height": 176.0, "sex": "female", "birth_date": "1979-10-11"})
 
 		events := filestest.Events(t, db, user)
 		if again := sheettest.Run(t, db, Kind, user, path); again.Created+again.Updated != 0 {
@@ -184,7 +184,7 @@ func checkNight(t *testing.T, db *store.DB, user users.User) {
 	if len(nights) != 1 {
 		t.Fatalf("%d nights", len(nights))
 	}
-	filestest.Same(t, nights[0], map[string]any{
+	filestest.CompareJSON(t, nights[0], map[string]any{
 		"calendar_date": "2025-03-02", "duration": 26970.0, "total": 25260.0, "awake": 1710.0, "score": 78.0, "average_hrv": 41.0, "respiratory_rate": 13.4,
 		"skin_temperature": 35.8, "temperature_delta": -0.2, "timezone_offset": 3600.0,
 	})
@@ -220,9 +220,9 @@ func checkDays(t *testing.T, db *store.DB, user users.User) {
 	for _, day := range filestest.Summaries(t, db, user, "activity") {
 		switch day["calendar_date"] {
 		case "2025-03-01":
-			filestest.Same(t, day, map[string]any{"steps": 6100.0, "calories_total": 2100.0, "calories_active": 410.0})
+			filestest.CompareJSON(t, day, map[string]any{"steps": 6100.0, "calories_total": 2100.0, "calories_active": 410.0})
 		case "2025-03-02":
-			filestest.Same(t, day, map[string]any{"steps": 10250.0, "calories_total": 2300.0, "calories_active": 640.0, "distance": 7800.5})
+			filestest.CompareJSON(t, day, map[string]any{"steps": 10250.0, "calories_total": 2300.0, "calories_active": 640.0, "distance": 7800.5})
 		}
 	}
 }
@@ -236,16 +236,16 @@ func checkExercises(t *testing.T, db *store.DB, user users.User) {
 	for _, w := range all {
 		switch w["provider_id"] {
 		case "ex1":
-			filestest.Same(t, w, map[string]any{
+			filestest.CompareJSON(t, w, map[string]any{
 				"time_start": "2025-03-02T09:00:00+00:00", "time_end": "2025-03-02T09:30:15.500000+00:00", "timezone_offset": 3600.0,
 				"distance": 5012.5, "calories": 300.0, "average_hr": 140.0, "max_hr": 165.0, "max_speed": 4.0, "elev_high": 121.0,
 			})
-			filestest.Same(t, w["sport"].(map[string]any), map[string]any{"slug": "running"})
+			filestest.CompareJSON(t, w["sport"].(map[string]any), map[string]any{"slug": "running"})
 			if w["map"] == nil {
 				t.Error("no route")
 			}
 		case "77": // no offset: the user's zone
-			filestest.Same(t, w, map[string]any{"time_start": "2025-03-03T17:00:00+00:00", "timezone_offset": 3600.0, "average_hr": 110.0})
+			filestest.CompareJSON(t, w, map[string]any{"time_start": "2025-03-03T17:00:00+00:00", "timezone_offset": 3600.0, "average_hr": 110.0})
 		default:
 			t.Errorf("workout %v", w["provider_id"])
 		}

@@ -42,49 +42,49 @@ func (r *reader) sleep(d replies.Document) replies.Verdict {
 	return became
 }
 
-// shown is a value at a time on the clock, in minutes of its day; below zero
+// clockReading is a value at a time on the clock, in minutes of its day; below zero
 // where that was none.
-type shown struct {
+type clockReading struct {
 	minute int
 	v      float64
 }
 
 // clock reads values by the time of a night: {"23:45": 54}.
-func clock(d replies.Document, name string) (values []shown) {
+func clock(d replies.Document, name string) (values []clockReading) {
 	var all map[string]json.RawMessage
 	if !d.Into(name, &all) {
 		return nil
 	}
 	for _, key := range slices.Sorted(maps.Keys(all)) {
 		if v, stated := replies.NumberOf(all[key]); stated {
-			values = append(values, shown{minuteOf(key), v})
+			values = append(values, clockReading{minuteOf(key), v})
 		}
 	}
 	return values
 }
 
-// placed is a value at its instant.
-type placed struct {
+// placedValue is a value at its instant.
+type placedValue struct {
 	at time.Time
 	v  float64
 }
 
 // inNight are values of a night at their instants, in order.
-func (r *reader) inNight(all []shown, start, end time.Time, offset int32, part string) (values []placed) {
+func (r *reader) inNight(all []clockReading, start, end time.Time, offset int32, part string) (values []placedValue) {
 	for _, one := range all {
 		at, ok := inNight(one.minute, start, end, offset)
 		if !ok {
 			r.Part(part, replies.BadDate)
 			continue
 		}
-		values = append(values, placed{at, one.v})
+		values = append(values, placedValue{at, one.v})
 	}
-	slices.SortStableFunc(values, func(a, b placed) int { return a.at.Compare(b.at) })
+	slices.SortStableFunc(values, func(a, b placedValue) int { return a.at.Compare(b.at) })
 	return values
 }
 
 // clocked takes what was measured in a night.
-func (r *reader) clocked(all []shown, key sheet.Key, start, end time.Time, offset int32, part string) {
+func (r *reader) clocked(all []clockReading, key sheet.Key, start, end time.Time, offset int32, part string) {
 	for _, one := range r.inNight(all, start, end, offset, part) {
 		if one.v <= 0 {
 			r.Part(part, replies.BadValue)
@@ -119,7 +119,7 @@ const mostWaiting = 1 << 20
 
 // waiting are values of a document that wait for its night. Nothing else of the
 // document is kept.
-func (r *reader) waiting(d replies.Document, name string) []shown {
+func (r *reader) waiting(d replies.Document, name string) []clockReading {
 	all := clock(d, name)
 	if r.waits+len(all) > mostWaiting {
 		r.Part("nightly recharge."+name, replies.TooMany)

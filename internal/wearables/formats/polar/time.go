@@ -10,30 +10,32 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// either reads a document whose names may have hyphens in place of underscores.
-type either struct{ replies.Document }
+// hyphenDocument reads a document whose names may have hyphens in place of underscores.
+type hyphenDocument struct{ replies.Document }
 
-func spelled(d replies.Document) either { return either{d} }
+func spelled(d replies.Document) hyphenDocument { return hyphenDocument{d} }
 
-func (e either) name(name string) string {
+func (e hyphenDocument) name(name string) string {
 	if e.Has(name) {
 		return name
 	}
 	return strings.ReplaceAll(name, "_", "-")
 }
 
-func (e either) Text(name string) string       { return e.Document.Text(e.name(name)) }
-func (e either) Word(name string) string       { return e.Document.Word(e.name(name)) }
-func (e either) Positive(name string) *float64 { return e.Document.Positive(e.name(name)) }
-func (e either) Amount(name string) *float64   { return e.Document.Amount(e.name(name)) }
-func (e either) Whole(name string) *int64      { return e.Document.Whole(e.name(name)) }
-func (e either) Inner(name string) either      { return either{e.Document.Inner(e.name(name))} }
+func (e hyphenDocument) Text(name string) string       { return e.Document.Text(e.name(name)) }
+func (e hyphenDocument) Word(name string) string       { return e.Document.Word(e.name(name)) }
+func (e hyphenDocument) Positive(name string) *float64 { return e.Document.Positive(e.name(name)) }
+func (e hyphenDocument) Amount(name string) *float64   { return e.Document.Amount(e.name(name)) }
+func (e hyphenDocument) Whole(name string) *int64      { return e.Document.Whole(e.name(name)) }
+func (e hyphenDocument) Inner(name string) hyphenDocument {
+	return hyphenDocument{e.Document.Inner(e.name(name))}
+}
 
 // Integer is a whole number under either name.
-func (e either) Integer(name string) (int64, bool) { return e.Document.Integer(e.name(name)) }
+func (e hyphenDocument) Integer(name string) (int64, bool) { return e.Document.Integer(e.name(name)) }
 
 // Loose is a number, also as a text, under either name.
-func (e either) Loose(name string) (float64, bool) { return e.Document.Loose(e.name(name)) }
+func (e hyphenDocument) Loose(name string) (float64, bool) { return e.Document.Loose(e.name(name)) }
 
 // wall is a time on the watch. A Z behind it says nothing: Polar's own
 // examples have it behind local times.
@@ -41,7 +43,7 @@ func wall(text string) (time.Time, bool) {
 	text = strings.TrimSuffix(text, "Z")
 	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04"} {
 		if at, err := time.Parse(layout, text); err == nil {
-			return at, replies.Believable(at.Year())
+			return at, replies.IsBelievableYear(at.Year())
 		}
 	}
 	return time.Time{}, false
@@ -54,7 +56,7 @@ func instant(clock *sheet.Wall, text string) (at int64, offset int32, ok bool) {
 		return at, offset, true
 	}
 	exact, err := time.Parse(time.RFC3339, text)
-	if err != nil || !replies.Believable(exact.Year()) {
+	if err != nil || !replies.IsBelievableYear(exact.Year()) {
 		return 0, 0, false
 	}
 	_, seconds := exact.Zone()

@@ -10,8 +10,8 @@ import (
 // ones are left out.
 const mostOpen = 1000
 
-// opened is a list or an object that has not ended.
-type opened struct {
+// openValue is a list or an object that has not ended.
+type openValue struct {
 	list  bool
 	named bool // the name of the next field was read
 	whole int  // where the last whole element ends; 0 before there is one
@@ -26,7 +26,7 @@ func closed(raw []byte, partial bool) json.RawMessage {
 	if value := raw[:end]; end > 0 && json.Valid(value) {
 		return bytes.Clone(value)
 	}
-	if list := slices.IndexFunc(open, func(o opened) bool { return o.list }); list >= 0 && !partial {
+	if list := slices.IndexFunc(open, func(o openValue) bool { return o.list }); list >= 0 && !partial {
 		open = open[:list+1]
 	}
 	for len(open) > 0 && open[len(open)-1].whole == 0 {
@@ -51,7 +51,7 @@ func closed(raw []byte, partial bool) json.RawMessage {
 
 // unclosed lists the open values at the end of a text, from the outside in. For a list
 // or object with a complete value inside, it has the end of that value.
-func unclosed(raw []byte) (open []opened, end int) {
+func unclosed(raw []byte) (open []openValue, end int) {
 	for i := 0; i < len(raw); {
 		switch c := raw[i]; c {
 		case ' ', '\t', '\r', '\n', ',', ':':
@@ -61,7 +61,7 @@ func unclosed(raw []byte) (open []opened, end int) {
 			if len(open) == mostOpen {
 				return open, 0
 			}
-			open = append(open, opened{list: c == '['})
+			open = append(open, openValue{list: c == '['})
 			i++
 			continue
 		case ']', '}':

@@ -14,9 +14,9 @@ const (
 	longestLate = 256     // bytes of a field
 )
 
-// late are fields beside lists that stand behind them, by the number of the
+// lateField are fields beside lists that stand behind them, by the number of the
 // object, which both ways through the file count alike.
-type late struct {
+type lateField struct {
 	names []string
 	found map[int]map[string]json.RawMessage
 	known bool // the second way counts them
@@ -25,7 +25,7 @@ type late struct {
 
 // open numbers an object whose first list begins, from 1, and gives it the
 // fields that are found behind its lists.
-func (l *late) open(d *Document) int {
+func (l *lateField) open(d *Document) int {
 	if l == nil {
 		return 1
 	}
@@ -41,7 +41,7 @@ func (l *late) open(d *Document) int {
 }
 
 // see remembers a field if it stands behind a list.
-func (l *late) see(page int, name string, raw json.RawMessage) {
+func (l *lateField) see(page int, name string, raw json.RawMessage) {
 	if l == nil || l.known || page == 0 || len(raw) > longestLate || !slices.Contains(l.names, name) {
 		return
 	}
@@ -59,11 +59,11 @@ func (l *late) see(page int, name string, raw json.RawMessage) {
 
 // lookAhead scans a file for the fields behind lists, and returns to its start. Damage
 // will show again.
-func (m *Maker) lookAhead(file io.ReadSeeker) (*late, error) {
+func (m *Maker) lookAhead(file io.ReadSeeker) (*lateField, error) {
 	if len(m.Late) == 0 {
 		return nil, nil
 	}
-	l := &late{names: m.Late}
+	l := &lateField{names: m.Late}
 	in := sheet.NewBoundedTo(file, MaxRecord)
 	w := &walker{lists: m.Lists, found: func(*Resource, *Document) error { return nil }, next: in.Next, late: l}
 	_ = w.walk(in)

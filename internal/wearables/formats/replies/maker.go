@@ -71,9 +71,9 @@ const (
 	Waits    // the maker's own state counts it later
 )
 
-// Kept is the verdict of a document which is nothing without its values, of
+// VerdictOf is the verdict of a document which is nothing without its values, of
 // which there were some or none.
-func Kept(some bool) Verdict {
+func VerdictOf(some bool) Verdict {
 	if some {
 		return Mapped
 	}

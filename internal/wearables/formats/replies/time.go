@@ -8,13 +8,13 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// Believable reports whether such devices existed in a year.
-func Believable(year int) bool { return year >= 2000 && year < 2100 }
+// IsBelievableYear reports whether such devices existed in a year.
+func IsBelievableYear(year int) bool { return year >= 2000 && year < 2100 }
 
 // Day is a field with a date, such as 2025-03-02.
 func (d Document) Day(name string) (civil.Date, bool) {
 	date, err := civil.ParseDate(d.Text(name))
-	return date, err == nil && Believable(date.Year)
+	return date, err == nil && IsBelievableYear(date.Year)
 }
 
 // Birth is a field with a birth date.
@@ -34,7 +34,7 @@ func (d Document) Moment(name string) (at time.Time, offset int32, ok bool) {
 			}
 		}
 	}
-	if err != nil || !Believable(at.UTC().Year()) {
+	if err != nil || !IsBelievableYear(at.UTC().Year()) {
 		return at, wearables.NoOffset, false
 	}
 	_, seconds := at.Zone()
@@ -50,7 +50,7 @@ func (d Document) Wall(name string) (time.Time, bool) {
 	text := d.Text(name)
 	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04"} {
 		if at, err := time.Parse(layout, text); err == nil {
-			return at, Believable(at.Year())
+			return at, IsBelievableYear(at.Year())
 		}
 	}
 	return time.Time{}, false
@@ -70,18 +70,18 @@ func (d Document) since(name string, unit time.Duration) (time.Time, bool) {
 	if !ok {
 		return time.Time{}, false
 	}
-	return Since(n, unit)
+	return InstantSince(n, unit)
 }
 
-// Since is the instant that many units behind 1970.
-func Since(n int64, unit time.Duration) (time.Time, bool) {
+// InstantSince is the instant that many units behind 1970.
+func InstantSince(n int64, unit time.Duration) (time.Time, bool) {
 	const end = 4102444800 // 2100
 	perSecond := int64(time.Second / unit)
 	if n < 0 || n/perSecond >= end {
 		return time.Time{}, false
 	}
 	at := time.Unix(n/perSecond, n%perSecond*int64(unit)).UTC()
-	return at, Believable(at.Year())
+	return at, IsBelievableYear(at.Year())
 }
 
 // IsOffset reports whether any time zone has that many seconds from UTC.

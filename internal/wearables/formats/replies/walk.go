@@ -16,19 +16,19 @@ const deepest = 8
 
 var errTooLong = sheet.TooLong(MaxRecord)
 
-// found takes a document with its resource; nil is what no resource is known
+// takeFunc takes a document with its resource; nil is what no resource is known
 // for, and a nil document what is no object. An error ends the walk.
-type found func(r *Resource, d *Document) error
+type takeFunc func(r *Resource, d *Document) error
 
 // walker goes through a file.
 type walker struct {
 	decoder *json.Decoder
 	lists   []string
 	reading Reading
-	found   found
-	next    func() // hears that a record ended; may be nil
-	lost    func() // hears of a document that the file ends in; may be nil
-	late    *late  // may be nil
+	found   takeFunc
+	next    func()     // hears that a record ended; may be nil
+	lost    func()     // hears of a document that the file ends in; may be nil
+	late    *lateField // may be nil
 }
 
 // walk finds the documents of a file, in order. Lists under the provider's names are

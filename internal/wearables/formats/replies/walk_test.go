@@ -41,7 +41,7 @@ func invented(seen *[]string) replies.Maker {
 				for _, v := range d.List("values") {
 					*seen = append(*seen, string(v))
 				}
-				return replies.Kept(len(d.List("values")) > 0)
+				return replies.VerdictOf(len(d.List("values")) > 0)
 			}},
 			{Name: "empty", Is: func(d replies.Document) bool { return d.Has("beats") && len(d.List("beats")) == 0 }},
 			{Name: "secret", Keys: []string{"secret"}, Refuse: "it is secret"},

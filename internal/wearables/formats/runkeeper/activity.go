@@ -51,7 +51,7 @@ func (m *reader) activity(d replies.Document) replies.Verdict {
 // Without the offset, the user's fallback zone applies.
 func (m *reader) started(d replies.Document) (at int64, offset int32, ok bool) {
 	wall, err := time.Parse("Mon, 2 Jan 2006 15:04:05", d.Text("start_time"))
-	if err != nil || !replies.Believable(wall.Year()) {
+	if err != nil || !replies.IsBelievableYear(wall.Year()) {
 		return 0, 0, false
 	}
 	hours, stated := d.Number("utc_offset")
@@ -72,7 +72,7 @@ func course(d replies.Document, start int64) (c files.Course) {
 			if !ok || after < 0 || after > files.LongestWorkout.Seconds() || len(c) == files.MaxMoments {
 				continue
 			}
-			at := files.At(start + int64(after*1e6))
+			at := files.MomentAt(start + int64(after*1e6))
 			if fill(&at, one) {
 				c = append(c, at)
 			}

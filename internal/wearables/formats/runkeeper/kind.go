@@ -24,13 +24,13 @@ type reader struct{ *replies.Reader }
 func open(r *replies.Reader) replies.Reading {
 	m := &reader{r}
 	return replies.Reading{Resources: []replies.Resource{
-		{Name: "fitness_activity", Keys: []string{"uri", "type", "start_time", "duration"}, Is: at("/fitnessActivities/"), Take: m.activity},
-		{Name: "strength_training_activity", Keys: []string{"uri", "start_time"}, Is: at("/strengthTrainingActivities/")}, // weights lifted
+		{Name: "fitness_activity", Keys: []string{"uri", "type", "start_time", "duration"}, Is: isBelow("/fitnessActivities/"), Take: m.activity},
+		{Name: "strength_training_activity", Keys: []string{"uri", "start_time"}, Is: isBelow("/strengthTrainingActivities/")}, // weights lifted
 	}}
 }
 
-// at reports whether a document has an address below a path. The address shows its
+// isBelow reports whether a document has an address below a path. The address shows its
 // kind.
-func at(path string) func(replies.Document) bool {
+func isBelow(path string) func(replies.Document) bool {
 	return func(d replies.Document) bool { return strings.Contains(d.Text("uri"), path) }
 }

@@ -23,7 +23,7 @@ func sportOf(d replies.Document) derive.Sport {
 		word = more
 	}
 	if name, ok := names[word]; ok {
-		return sports.Named(name)
+		return sports.NamedSport(name)
 	}
 	return sports.OfWord(word)
 }

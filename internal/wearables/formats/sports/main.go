@@ -31,7 +31,7 @@ var mains = map[string]string{
 func MainOf(word string) derive.Sport {
 	word = strings.ReplaceAll(strings.ToLower(word), "-", "_")
 	if name, ok := mains[word]; ok {
-		return Named(name)
+		return NamedSport(name)
 	}
 	return OfWord(word)
 }

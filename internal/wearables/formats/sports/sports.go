@@ -10,21 +10,21 @@ import (
 	list "hale/internal/wearables/sports"
 )
 
-// Other is an unnamed sport.
-var Other, _ = list.Named("Other")
+// OtherSport is an unnamed sport.
+var OtherSport, _ = list.Named("Other")
 
-// Named is the sport of a name of HealthKit's list, such as
+// NamedSport is the sport of a name of HealthKit's list, such as
 // CrossCountrySkiing, or of a word in that form that is not in the list: that
 // becomes its own slug, with the number of Other.
-func Named(name string) derive.Sport {
+func NamedSport(name string) derive.Sport {
 	if s, ok := list.Named(name); ok {
 		return s
 	}
 	if name == "" || len(name) > 60 || name[0] <= '9' || !isName(name) {
-		return Other
+		return OtherSport
 	}
 	words := list.Spaced(name)
-	return derive.Sport{ID: Other.ID, Name: words, Slug: list.SlugOf(words)}
+	return derive.Sport{ID: OtherSport.ID, Name: words, Slug: list.SlugOf(words)}
 }
 
 // isName reports whether a name has letters and digits only.
@@ -47,9 +47,9 @@ func OfWord(word string) derive.Sport {
 		name.WriteString(strings.ToUpper(part[:1]) + part[1:])
 	}
 	if better, ok := synonyms[strings.ToLower(name.String())]; ok {
-		return Named(better)
+		return NamedSport(better)
 	}
-	return Named(name.String())
+	return NamedSport(name.String())
 }
 
 // synonyms are words of devices, folded, for sports of the list.

@@ -15,7 +15,7 @@ func TestNamed(t *testing.T) {
 		"9":                           {3000, "other"}, // a program's own number
 		"Sam's run":                   {3000, "other"},
 	} {
-		if got := Named(name); got.ID != want.id || got.Slug != want.slug {
+		if got := NamedSport(name); got.ID != want.id || got.Slug != want.slug {
 			t.Errorf("%q: %+v, want %+v", name, got, want)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // work and no energy of the body. The average power of a ride without a meter is
 // Strava's estimate; device_watts repeats a measured one.
 func (m *reader) activity(d replies.Document) replies.Verdict {
-	start, offset, ok := started(d)
+	start, offset, ok := startOf(d)
 	if !ok {
 		return replies.BadDate
 	}
@@ -70,11 +70,11 @@ func (m *reader) parts(d replies.Document) {
 	}
 }
 
-// started returns the start of an activity, and the offset from UTC at that time.
+// startOf returns the start of an activity, and the offset from UTC at that time.
 //
 // If the athlete hides it, Strava writes one second past midnight. That is no time of a
 // workout, and two of one day would be the same.
-func started(d replies.Document) (at time.Time, offset int32, ok bool) {
+func startOf(d replies.Document) (at time.Time, offset int32, ok bool) {
 	at, _, ok = d.Moment("start_date")
 	if !ok || strings.HasSuffix(d.Text("start_date_local"), "T00:00:01Z") {
 		return at, wearables.NoOffset, false

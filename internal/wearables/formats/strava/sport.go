@@ -35,7 +35,7 @@ func sportOf(d replies.Document) (sport derive.Sport, foot bool) {
 		word = d.Text("type")
 	}
 	if name, ok := words[word]; ok {
-		return sports.Named(name), onFoot[name]
+		return sports.NamedSport(name), onFoot[name]
 	}
-	return sports.Named(word), false
+	return sports.NamedSport(word), false
 }

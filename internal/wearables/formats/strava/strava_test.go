@@ -52,14 +52,14 @@ func TestImportExport(t *testing.T) {
 			"1004": {"title": nil, "timezone_offset": -5 * 3600.0, "calendar_date": "2025-01-10", "distance": nil, "average_speed": nil},
 			"1009": {"calories": 300.5, "max_speed": nil, "average_speed": 0.625, "map": nil},
 		} {
-			filestest.Same(t, byID[id], want)
+			filestest.CompareJSON(t, byID[id], want)
 		}
 		for id, slug := range map[string]string{"1001": "running", "1002": "cycling", "1004": "hiit", "1009": "swimming"} {
-			filestest.Same(t, byID[id]["sport"].(map[string]any), map[string]any{"slug": slug})
-			filestest.Same(t, byID[id]["source"].(map[string]any), map[string]any{"provider": "strava", "type": "app", "app_id": nil})
+			filestest.CompareJSON(t, byID[id]["sport"].(map[string]any), map[string]any{"slug": slug})
+			filestest.CompareJSON(t, byID[id]["source"].(map[string]any), map[string]any{"provider": "strava", "type": "app", "app_id": nil})
 		}
-		filestest.Same(t, byID["1001"]["map"].(map[string]any), map[string]any{"polyline": "_p~iF~ps|U_ulLnnqC_mqNvxq`@", "summary_polyline": "_p~iF~ps|U_ulLnnqC"})
-		filestest.Same(t, filestest.Summaries(t, db, user, "profile")[0], map[string]any{"sex": "female", "height": nil})
+		filestest.CompareJSON(t, byID["1001"]["map"].(map[string]any), map[string]any{"polyline": "_p~iF~ps|U_ulLnnqC_mqNvxq`@", "summary_polyline": "_p~iF~ps|U_ulLnnqC"})
+		filestest.CompareJSON(t, filestest.Summaries(t, db, user, "profile")[0], map[string]any{"sex": "female", "height": nil})
 		if got := filestest.Summaries(t, db, user, "body"); len(got) != 0 {
 			t.Errorf("a weight without a day became %v", got)
 		}

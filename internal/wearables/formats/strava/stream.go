@@ -125,7 +125,7 @@ func (s *streams) course(start int64, foot bool) files.Course {
 		if after == nil || *after < 0 || *after > files.LongestWorkout.Seconds() {
 			continue
 		}
-		at := files.At(start + int64(*after*1e6))
+		at := files.MomentAt(start + int64(*after*1e6))
 		for name, to := range columns {
 			if all := s.numbers[name]; all != nil && all[i] != nil {
 				*to(&at) = *all[i]

@@ -35,7 +35,7 @@ var activities = map[int64]string{
 func sportOf(d replies.Document) derive.Sport {
 	id, ok := d.Integer("activityId")
 	if !ok {
-		return sports.Other
+		return sports.OtherSport
 	}
-	return sports.Named(activities[id])
+	return sports.NamedSport(activities[id])
 }

@@ -57,7 +57,7 @@ func (r *reader) Open(name string, tag *xmlscan.Tag, text string) {
 			}
 		}
 	case name == "Trackpoint":
-		r.point, r.timed = files.At(0), false
+		r.point, r.timed = files.MomentAt(0), false
 	case r.d.Within("Trackpoint"):
 		r.field(name, text)
 	case r.d.Within("Lap") && r.lap != nil:

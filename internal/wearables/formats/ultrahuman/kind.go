@@ -87,7 +87,7 @@ func (r *reader) offset(d replies.Document, at time.Time) int32 {
 // same date in every zone but the last.
 func (r *reader) dayOf(item, body replies.Document) (civil.Date, bool) {
 	if date, err := civil.ParseDate(item.Under); err == nil {
-		return date, replies.Believable(date.Year)
+		return date, replies.IsBelievableYear(date.Year)
 	}
 	for _, name := range []string{"date", "ultrahuman_date"} {
 		if date, ok := body.Day(name); ok {

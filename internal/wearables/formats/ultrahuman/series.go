@@ -34,5 +34,5 @@ func (r *reader) series(item, body replies.Document, s measured) replies.Verdict
 		r.Gather.At(key, at.UnixMicro(), r.offset(item, at), *v*s.times)
 		kept = true
 	}
-	return replies.Kept(kept)
+	return replies.VerdictOf(kept)
 }

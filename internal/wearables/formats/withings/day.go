@@ -58,7 +58,7 @@ const longestMinute = 24 * 3600
 // counted is there as well, with its duration only.
 func (r *reader) minute(d replies.Document) replies.Verdict {
 	seconds, err := strconv.ParseInt(d.Under, 10, 64)
-	start, ok := replies.Since(seconds, time.Second)
+	start, ok := replies.InstantSince(seconds, time.Second)
 	if err != nil || !ok {
 		return replies.BadDate
 	}

@@ -21,4 +21,4 @@ var sportNames = map[int64]string{
 }
 
 // sportOf is the sport of a category.
-func sportOf(category int64) derive.Sport { return sports.Named(sportNames[category]) }
+func sportOf(category int64) derive.Sport { return sports.NamedSport(sportNames[category]) }

@@ -70,7 +70,7 @@ func (r *reader) values(d replies.Document, field string, key sheet.Key) {
 	}
 	for text, raw := range all {
 		seconds, err := strconv.ParseInt(text, 10, 64)
-		at, ok := replies.Since(seconds, time.Second)
+		at, ok := replies.InstantSince(seconds, time.Second)
 		v, read := replies.NumberOf(raw)
 		if err != nil || !ok || !read || v <= 0 {
 			r.Part("sleep."+field, replies.BadValue)
@@ -89,7 +89,7 @@ func (r *reader) nights(ctx context.Context) error {
 	})
 	derived := map[string]*derive.Sleeper{}
 	for len(r.stretches) > 0 {
-		night := first(r.stretches)
+		night := firstStretches(r.stretches)
 		r.stretches = r.stretches[len(night):]
 		kept, err := r.staged(ctx, night)
 		if err != nil {
@@ -110,8 +110,8 @@ func (r *reader) nights(ctx context.Context) error {
 	return nil
 }
 
-// first are the stretches of the first night.
-func first(all []stretch) []stretch {
+// firstStretches are the stretches of the first night.
+func firstStretches(all []stretch) []stretch {
 	end := all[0].end
 	for i, s := range all {
 		if s.kind != all[0].kind || s.start-end > longestPause || max(end, s.end)-all[0].start > int64(longest/time.Second) {

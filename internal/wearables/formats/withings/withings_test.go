@@ -18,12 +18,12 @@ import (
 	"hale/internal/wearables/formats/sheet/sheettest"
 )
 
-var own = filepath.Join("testdata", "replies.jsonl")
+var fixture = filepath.Join("testdata", "replies.jsonl")
 
 func TestImportReplies(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		user := sheettest.User(t, db, "Europe/Berlin")
-		o := sheettest.Run(t, db, Kind, user, own)
+		o := sheettest.Run(t, db, Kind, user, fixture)
 		filestest.Types(t, o, map[string]files.TypeCount{
 			"measuregrps": {Read: 12, Mapped: 10, Skipped: 1, BadDate: 1}, "measuregrps goal": {Read: 1, Skipped: 1},
 			"measuregrps ambiguous": {Read: 1, Skipped: 1},
@@ -48,7 +48,7 @@ func TestImportReplies(t *testing.T) {
 		if o.Records != 47 || o.Copies != 1 || o.Damaged != 0 || o.Truncated || o.Rejected != 0 {
 			t.Errorf("%d records, %d copies, %d damaged, %v", o.Records, o.Copies, o.Damaged, o.Rejections)
 		}
-		if again := sheettest.Run(t, db, Kind, user, own); again.Created+again.Updated != 0 {
+		if again := sheettest.Run(t, db, Kind, user, fixture); again.Created+again.Updated != 0 {
 			t.Errorf("the second time %+v %+v", again.Counts, again.Resources)
 		}
 
@@ -70,10 +70,10 @@ func TestImportReplies(t *testing.T) {
 		if steps := sheettest.Find(t, all, "steps", "", "watch"); steps.Value[0] != 90 || steps.End[0]-steps.Time[0] != 60e6 || steps.Offset[0] != 3600 {
 			t.Errorf("%+v", steps)
 		}
-		filestest.Same(t, repliestest.Only(t, filestest.Summaries(t, db, user, "profile")), map[string]any{"height": 171.0})
+		filestest.CompareJSON(t, repliestest.OnlySummary(t, filestest.Summaries(t, db, user, "profile")), map[string]any{"height": 171.0})
 		for _, day := range filestest.Summaries(t, db, user, "body") {
 			if day["source"].(map[string]any)["type"] == "scale" && day["calendar_date"] == "2025-03-02" {
-				filestest.Same(t, day, map[string]any{ // of the last weighing of the day, which stands first
+				filestest.CompareJSON(t, day, map[string]any{ // of the last weighing of the day, which stands first
 					"weight": 71.5, "fat": 16.8, "lean_body_mass_kilogram": 59.5, "water_percentage": 57.3427,
 					"muscle_mass_percentage": 79.021, "bone_mass_percentage": 4.1958, "visceral_fat_index": 2.5,
 				})
@@ -81,24 +81,24 @@ func TestImportReplies(t *testing.T) {
 		}
 		for _, day := range filestest.Summaries(t, db, user, "activity") {
 			if day["calendar_date"] == "2025-03-02" { // the totals of the day, not the minute that is known of it
-				filestest.Same(t, day, map[string]any{
+				filestest.CompareJSON(t, day, map[string]any{
 					"steps": 8421.0, "distance": 6012.25, "calories_active": 310.5, "calories_total": 2280.75, "low": 90.0,
 					"medium": 30.5, "high": 10.0, "time_zone": "Europe/Helsinki", "timezone_offset": 7200.0, "floors_climbed": nil,
 				})
-				filestest.Same(t, day["heart_rate"].(map[string]any), map[string]any{"avg_bpm": 71.0, "min_bpm": 48.0, "max_bpm": 151.0})
+				filestest.CompareJSON(t, day["heart_rate"].(map[string]any), map[string]any{"avg_bpm": 71.0, "min_bpm": 48.0, "max_bpm": 151.0})
 			}
 		}
 		checkNights(t, filestest.Summaries(t, db, user, "sleep"), filestest.Summaries(t, db, user, "sleep_cycle"))
 		for _, w := range filestest.Summaries(t, db, user, "workouts") {
 			if w["provider_id"] == "9001" {
-				filestest.Same(t, w, map[string]any{
+				filestest.CompareJSON(t, w, map[string]any{
 					"distance": 5000.0, "calories": 260.0, "average_hr": 142.0, "max_hr": 169.0, "steps": 4900.0,
 					"moving_time": 1680.0, "timezone_offset": 7200.0,
 				})
-				filestest.Same(t, w["sport"].(map[string]any), map[string]any{"slug": "running"})
+				filestest.CompareJSON(t, w["sport"].(map[string]any), map[string]any{"slug": "running"})
 			} else {
-				filestest.Same(t, w["source"].(map[string]any), map[string]any{"type": "app"})
-				filestest.Same(t, w["sport"].(map[string]any), map[string]any{"slug": "other"})
+				filestest.CompareJSON(t, w["source"].(map[string]any), map[string]any{"type": "app"})
+				filestest.CompareJSON(t, w["sport"].(map[string]any), map[string]any{"slug": "other"})
 			}
 		}
 	})
@@ -113,17 +113,17 @@ func checkNights(t *testing.T, nights, cycles []map[string]any) {
 	if len(nights) != 3 || len(cycles) != 2 {
 		t.Fatalf("%d nights, %d of them with stages", len(nights), len(cycles))
 	}
-	filestest.Same(t, byDay["2025-03-02"], map[string]any{ // the summary's own figures
+	filestest.CompareJSON(t, byDay["2025-03-02"], map[string]any{ // the summary's own figures
 		"type": "long_sleep", "total": 23400.0, "awake": 1200.0, "light": 12000.0, "deep": 5400.0, "rem": 6000.0, "efficiency": 93.0,
 		"latency": 420.0, "hr_lowest": 49.0, "hr_average": 57.0, "respiratory_rate": 14.0, "score": 83.0, "timezone_offset": 7200.0,
 	})
-	filestest.Same(t, byDay["2025-03-03"], map[string]any{ // it continues; it has no zone, so the fallback applies
+	filestest.CompareJSON(t, byDay["2025-03-03"], map[string]any{ // it continues; it has no zone, so the fallback applies
 		"type": "unknown", "total": 7000.0, "latency": 200.0, "timezone_offset": 3600.0,
 	})
-	filestest.Same(t, byDay["2025-03-04"], map[string]any{ // of stretches alone
+	filestest.CompareJSON(t, byDay["2025-03-04"], map[string]any{ // of stretches alone
 		"type": "long_sleep", "total": 14400.0, "light": 3600.0, "rem": 3600.0, "deep": 0.0, "timezone_offset": 3600.0,
 	})
-	filestest.Same(t, byDay["2025-03-04"]["source"].(map[string]any), map[string]any{"type": "watch"})
+	filestest.CompareJSON(t, byDay["2025-03-04"]["source"].(map[string]any), map[string]any{"type": "watch"})
 	for _, cycle := range cycles {
 		if cycle["sleep_id"] == byDay["2025-03-02"]["id"] {
 			if got := repliestest.List(cycle["stage_type"]); got != "4 2 1" {
@@ -139,7 +139,7 @@ func checkNights(t *testing.T, nights, cycles []map[string]any) {
 // Stretches and summaries of the same nights come in any order, in one file or
 // in two, and make the same nights.
 func TestOrderOfSleepRepliesIsNoMatter(t *testing.T) {
-	raw, err := os.ReadFile(own)
+	raw, err := os.ReadFile(fixture)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func TestSummaryEndsBeforeItsStretches(t *testing.T) {
 	if again := sheettest.Run(t, db, Kind, user, path); again.Created+again.Updated != 0 {
 		t.Errorf("the second time %+v", again.Counts)
 	}
-	filestest.Same(t, repliestest.Only(t, filestest.Summaries(t, db, user, "sleep")), map[string]any{"duration": 25200.0, "total": 23400.0, "light": 0.0})
+	filestest.CompareJSON(t, repliestest.OnlySummary(t, filestest.Summaries(t, db, user, "sleep")), map[string]any{"duration": 25200.0, "total": 23400.0, "light": 0.0})
 }
 
 // The keys to an account are no data: a file of them alone is refused, and
@@ -235,7 +235,7 @@ func TestValuesBeyondMeasure(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	raw, err := os.ReadFile(own)
+	raw, err := os.ReadFile(fixture)
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -164,13 +164,13 @@ func Golden(tb testing.TB, name string, got any) {
 	old, now := bytes.Split(want, []byte("\n")), bytes.Split(raw, []byte("\n"))
 	for i := range max(len(old), len(now)) {
 		if i >= len(old) || i >= len(now) || !bytes.Equal(old[i], now[i]) {
-			tb.Errorf("%s differs from line %d on:\n%s\nwant\n%s", path, i+1, from(now, i), from(old, i))
+			tb.Errorf("%s differs from line %d on:\n%s\nwant\n%s", path, i+1, joinLines(now, i), joinLines(old, i))
 			return
 		}
 	}
 }
 
-// from is some lines of a text.
-func from(lines [][]byte, i int) []byte {
+// joinLines is some lines of a text.
+func joinLines(lines [][]byte, i int) []byte {
 	return bytes.Join(lines[min(i, len(lines)):min(i+5, len(lines))], []byte("\n"))
 }

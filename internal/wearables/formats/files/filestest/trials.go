@@ -50,8 +50,8 @@ func leftOut(c *files.TypeCount) map[string]int64 {
 	}
 }
 
-// Same compares some fields of an object.
-func Same(tb testing.TB, got any, want map[string]any) {
+// CompareJSON compares some fields of an object.
+func CompareJSON(tb testing.TB, got any, want map[string]any) {
 	tb.Helper()
 	fields, _ := got.(map[string]any)
 	for name, v := range want {

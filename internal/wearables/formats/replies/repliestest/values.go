@@ -10,8 +10,8 @@ import (
 	"hale/internal/wearables"
 )
 
-// Only is the one body of a list.
-func Only(t *testing.T, all []map[string]any) map[string]any {
+// OnlySummary is the one body of a list.
+func OnlySummary(t *testing.T, all []map[string]any) map[string]any {
 	t.Helper()
 	if len(all) != 1 {
 		t.Fatalf("%d summaries, want one", len(all))
