@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"hale/internal/platform/events"
 	"hale/internal/platform/jobs"
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
@@ -41,12 +40,9 @@ func Register(db *store.DB, others ...Records) {
 	registered.Set(db, append(ownRecords(), others...))
 }
 
-// ownRecords returns the rows of users in this package, and their events.
+// ownRecords returns the rows of users in this package.
 func ownRecords() []Records {
-	events := Records{Name: "events", Erase: func(ctx context.Context, tx *store.Tx, team teams.ID, user ID) (bool, error) {
-		return false, events.Erase(ctx, tx, team.UUID(), user.UUID())
-	}}
-	return append(append(RowsUntilDeletion("portal_links", "portal_sessions"), RowsOf("user_info", "former_zones")...), events)
+	return append(RowsUntilDeletion("portal_links", "portal_sessions"), RowsOf("user_info", "former_zones")...)
 }
 
 // RowsOf returns the records of tables with a few rows for each user. The

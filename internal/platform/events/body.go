@@ -82,9 +82,9 @@ func sealBody(ctx context.Context, tx *store.Tx, e New, id ID, packed []byte) ([
 	return tx.Seal(ctx, e.Team, e.User, bodyColumn+id.String(), packed)
 }
 
-// openBody gives the envelope, or nil when the user it is about was erased. The
-// error is ErrUnreadable when it is about this body alone.
-func openBody(ctx context.Context, tx *store.Tx, team, user uuid.UUID, id ID, sealed []byte) ([]byte, error) {
+// Open opens a stored body. It returns the envelope, or nil if the user it is about
+// was erased. The error is ErrUnreadable if it concerns this body alone.
+func Open(ctx context.Context, tx *store.Tx, team, user uuid.UUID, id ID, sealed []byte) ([]byte, error) {
 	stored, err := tx.Unseal(ctx, team, user, bodyColumn+id.String(), sealed)
 	if errors.Is(err, store.ErrNoKey) {
 		return nil, nil

@@ -3,38 +3,39 @@ package events
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 
 	"hale/internal/platform/store"
 )
 
+// Topics of [store.DB.OnCommit]; the id is the team's.
+const (
+	written  = store.Topic("events.written")  // events wait for their numbers (PostgreSQL)
+	numbered = store.Topic("events.numbered") // events may be read and delivered
+)
+
+// OnNumbered calls fn whenever a team has new events to read and to deliver,
+// until stop is called. fn must not block. Events of another node come without a
+// call.
+func OnNumbered(db *store.DB, fn func(team uuid.UUID)) (stop func()) {
+	return db.OnCommit(numbered, fn)
+}
+
 // Emit writes an event, and a delivery for each endpoint that listens to its
 // type, in the caller's transaction.
 func Emit(ctx context.Context, tx *store.Tx, e New) (ID, error) {
-	w, err := prepare(ctx, tx, e)
+	ids, err := EmitMany(ctx, tx, []New{e})
 	if err != nil {
 		return ID{}, err
 	}
-	if tx.Engine() == store.Postgres {
-		_, err = tx.Exec(ctx, `WITH written AS (`+insertEvents(false, 1)+`) `+insertListening, w.args(tx)...)
-	} else if err = insert(ctx, tx, []written{w}); err == nil {
-		_, err = tx.Exec(ctx, insertListening, w.args(tx)[:6]...)
-	}
-	if err != nil {
-		return ID{}, fmt.Errorf("events: writing a %s: %w", e.Type, err)
-	}
-	tx.AfterCommit(func() {
-		recent.put(w.id, w.body, tx.Now())
-		rung(tx.Engine(), e.Team)
-	})
-	return w.id, nil
+	return ids[0], nil
 }
 
-// EmitMany is Emit for many events of one team, in the given order, with fewer
+// EmitMany writes events of one team in the given order, as Emit does, with fewer
 // statements.
 func EmitMany(ctx context.Context, tx *store.Tx, all []New) ([]ID, error) {
 	drafts, err := Draft(ctx, tx, all)
@@ -42,7 +43,7 @@ func EmitMany(ctx context.Context, tx *store.Tx, all []New) ([]ID, error) {
 		return nil, err
 	}
 	var b store.Batch
-	if err := drafts.add(ctx, tx, &b, false); err != nil {
+	if err := drafts.Add(ctx, tx, &b); err != nil {
 		return nil, err
 	}
 	if err := tx.Run(ctx, &b); err != nil {
@@ -55,83 +56,149 @@ func EmitMany(ctx context.Context, tx *store.Tx, all []New) ([]ID, error) {
 	return ids, nil
 }
 
-// written is an event as it goes into the table.
-type written struct {
+// Drafts are events of one team that are sealed and have ids, but are not yet
+// written.
+type Drafts []draft
+
+type draft struct {
 	New
-	id           ID
-	seq          int64 // 0 while it has none
-	body, sealed []byte
+	id     ID
+	sealed []byte
 }
 
-// args are the parameters of insertEvents for one row.
-func (w *written) args(tx *store.Tx) []any {
-	return []any{w.Team, uuid.UUID(w.id), orNull(w.User), w.Type, len(w.body), store.Micros(tx.Now()), w.sealed}
+// Draft seals events, in the given order. It may run on a reader, which spares
+// SQLite's one writer the work.
+func Draft(ctx context.Context, tx *store.Tx, all []New) (Drafts, error) {
+	drafts := make(Drafts, len(all))
+	for i, e := range all {
+		if e.Team != all[0].Team {
+			return nil, errors.New("events: events of several teams at once")
+		}
+		d, err := newDraft(ctx, tx, e)
+		if err != nil {
+			return nil, err
+		}
+		drafts[i] = d
+	}
+	return drafts, nil
 }
 
-func prepare(ctx context.Context, tx *store.Tx, e New) (written, error) {
+func newDraft(ctx context.Context, tx *store.Tx, e New) (draft, error) {
 	if e.packed == nil {
 		if !json.Valid(e.Data) {
-			return written{}, fmt.Errorf("events: the payload of a %s is not JSON", e.Type)
+			return draft{}, fmt.Errorf("events: the payload of a %s is not JSON", e.Type)
 		}
 		if err := e.Ready(); err != nil {
-			return written{}, err
+			return draft{}, err
 		}
 	}
-	w := written{New: e, id: ID(tx.NewUUID()), body: e.body}
+	d := draft{New: e, id: ID(tx.NewUUID())}
 	var err error
-	w.sealed, err = sealBody(ctx, tx, e, w.id, e.packed)
-	return w, err
+	d.sealed, err = sealBody(ctx, tx, e, d.id, e.packed)
+	return d, err
+}
+
+// Add adds statements to a batch that write the events, and a delivery for each
+// endpoint that listens. The same drafts may be added again when a transaction is
+// repeated.
+func (d Drafts) Add(ctx context.Context, tx *store.Tx, b *store.Batch) error {
+	if len(d) == 0 {
+		return nil
+	}
+	if tx.Engine() == store.Postgres {
+		d.addArrays(tx, b)
+		tx.Notify(written, d[0].Team)
+		return nil
+	}
+	if err := d.addRows(ctx, tx, b); err != nil {
+		return err
+	}
+	tx.Notify(numbered, d[0].Team)
+	return nil
 }
 
 const (
-	eventColumns = `team_id, id, user_id, type, size, created_at, body, seq`
-	eventParams  = 7
-	// SQLite's one writer commits in the order it writes, so the number is final.
-	// On PostgreSQL the sequencer gives it after the commit.
-	nextNumber = `(SELECT COALESCE(MAX(seq), 0) + 1 FROM events WHERE team_id = $1)`
+	insertEvents     = `INSERT INTO events (team_id, id, user_id, type, size, created_at, body, seq)`
+	insertDeliveries = `INSERT INTO webhook_deliveries (team_id, endpoint_id, event_id, state, lane, due_at, attempts, tries)`
 )
 
-func insert(ctx context.Context, tx *store.Tx, rows []written) error {
-	args := make([]any, 0, eventParams*len(rows))
-	for _, w := range rows {
-		args = append(args, w.args(tx)...)
+// addRows writes the events on SQLite, with their numbers: its one writer commits
+// in the order in which it writes, so the numbers are final.
+func (d Drafts) addRows(ctx context.Context, tx *store.Tx, b *store.Batch) error {
+	last, err := LastNumber(ctx, tx, d[0].Team)
+	if err != nil {
+		return err
 	}
-	if _, err := tx.Exec(ctx, insertEvents(tx.Serial(), len(rows)), args...); err != nil {
-		return fmt.Errorf("events: writing: %w", err)
+	now := store.Micros(tx.Now())
+	byType := map[string][]any{} // ids
+	var types []string
+	for i := range d {
+		e := &d[i]
+		b.Insert(nil, insertEvents, []any{e.Team, uuid.UUID(e.id), orNull(e.User), e.Type, len(e.body), now, e.sealed, last + 1 + int64(i)}, ``)
+		if byType[e.Type] == nil {
+			types = append(types, e.Type)
+		}
+		byType[e.Type] = append(byType[e.Type], e.id)
+	}
+	for _, name := range types {
+		_ = store.Split(byType[name], deliveryWidths, func(ids []any) error {
+			b.Exec(nil, deliveryTexts[len(ids)], append(append([]any{now}, ids...), d[0].Team, name)...)
+			return nil
+		})
 	}
 	return nil
 }
 
-const insertInto = `INSERT INTO events (` + eventColumns + `)`
-
-func insertEvents(number bool, rows int) string {
-	var b strings.Builder
-	b.WriteString(`INSERT INTO events (` + eventColumns + `) VALUES `)
-	seq := `NULL`
-	if number {
-		seq = nextNumber
-	}
-	for i := range rows {
-		if i > 0 {
-			b.WriteString(`, `)
-		}
-		list := store.List(1+i*eventParams, eventParams)
-		b.WriteString(strings.TrimSuffix(list, `)`) + `, ` + seq + `)`)
-	}
-	return b.String()
+// listening selects the endpoints (e) of a team that want a type. An endpoint that
+// is off listens too: its deliveries wait and are shown as held.
+func listening(team, kind string) string {
+	return `e.team_id = ` + team + ` AND e.deleted_at IS NULL AND (NOT e.filtered OR EXISTS (
+		SELECT 1 FROM webhook_filters f WHERE f.team_id = e.team_id AND f.endpoint_id = e.id AND f.type = ` + kind + `))`
 }
 
-const deliveryColumns = `team_id, endpoint_id, event_id, state, lane, due_at, attempts, tries`
+// deliveryWidths are how many events of one type share a statement on SQLite, and
+// deliveryTexts are its texts: few, so that each stays prepared.
+var (
+	deliveryWidths = []int{32, 8, 2, 1}
+	deliveryTexts  = map[int]string{32: deliveryText(32), 8: deliveryText(8), 2: deliveryText(2), 1: deliveryText(1)}
+)
 
-// listening selects the endpoints (e) of a team, $1, that want a type, $4. One
-// that is off listens too: its deliveries wait with it, shown as held.
-const listening = `e.team_id = $1 AND e.deleted_at IS NULL AND (NOT e.filtered OR EXISTS (
-	SELECT 1 FROM webhook_filters f WHERE f.team_id = e.team_id AND f.endpoint_id = e.id AND f.type = $4))`
+// deliveryText writes the deliveries of n events of one type. Its parameters are
+// the time, the events, the team and the type.
+func deliveryText(n int) string {
+	var ids strings.Builder
+	for i := range n {
+		if i > 0 {
+			ids.WriteString(", ")
+		}
+		fmt.Fprintf(&ids, "($%d)", 2+i)
+	}
+	return insertDeliveries + ` SELECT e.team_id, e.id, n.column1, 'pending', 0, $1, 0, 0
+		FROM webhook_endpoints e CROSS JOIN (VALUES ` + ids.String() + `) AS n
+		WHERE ` + listening(fmt.Sprintf("$%d", n+2), fmt.Sprintf("$%d", n+3))
+}
 
-// insertListening writes the deliveries of one event; its parameters are those
-// of insertEvents.
-const insertListening = `INSERT INTO webhook_deliveries (` + deliveryColumns + `)
-	SELECT e.team_id, e.id, $2, 'pending', 0, $6, 0, 0 FROM webhook_endpoints e WHERE ` + listening
+// addArrays writes the events on PostgreSQL, any number of them with one text,
+// without numbers: see Sequencer.
+func (d Drafts) addArrays(tx *store.Tx, b *store.Batch) {
+	n := len(d)
+	ids, users, types := make([][16]byte, n), make([]*[16]byte, n), make([]string, n)
+	sizes, bodies := make([]int64, n), make([][]byte, n)
+	for i := range d {
+		e := &d[i]
+		ids[i], types[i], sizes[i], bodies[i] = e.id, e.Type, int64(len(e.body)), e.sealed
+		if e.User != uuid.Nil {
+			users[i] = (*[16]byte)(&e.User)
+		}
+	}
+	team, now := d[0].Team, store.Micros(tx.Now())
+	b.Exec(nil, insertEvents+` SELECT $1, n.id, n.user_id, n.type, n.size, $2, n.body, NULL
+		FROM UNNEST($3::uuid[], $4::uuid[], $5::text[], $6::bigint[], $7::bytea[]) AS n(id, user_id, type, size, body)`,
+		team, now, ids, users, types, sizes, bodies)
+	b.Exec(nil, insertDeliveries+` SELECT e.team_id, e.id, n.id, 'pending', 0, $2, 0, 0
+		FROM UNNEST($3::uuid[], $4::text[]) AS n(id, type), webhook_endpoints e WHERE `+listening("$1", "n.type"),
+		team, now, ids, types)
+}
 
 // orNull binds the zero UUID as NULL.
 func orNull(id uuid.UUID) any {
@@ -140,7 +207,3 @@ func orNull(id uuid.UUID) any {
 	}
 	return id
 }
-
-// recent keeps the envelopes of the last moments, so that what is sent at once
-// need not be read back and opened.
-var recent = newCache(8<<20, time.Minute)

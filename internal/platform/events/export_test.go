@@ -1,7 +1,7 @@
 package events
 
-// What tests look at.
+// Internals that tests use.
 const (
-	NumberAtOnce = numberAtOnce
-	PreferTeam   = preferTeam
+	NumberAtOnce  = numberAtOnce
+	AssignNumbers = assignNumbers
 )

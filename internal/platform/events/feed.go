@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -126,79 +125,18 @@ func readPage(ctx context.Context, tx *store.Tx, team uuid.UUID, page *Page, unt
 
 // Get reads one event, or ErrUnknown.
 func Get(ctx context.Context, tx *store.Tx, team uuid.UUID, id ID) (Message, error) {
-	found, err := byID(ctx, tx, team, []ID{id})
+	m, err := scanSealed(tx.QueryRow(ctx, `SELECT id, seq, type, user_id, created_at, body FROM events
+		WHERE team_id = $1 AND id = $2`, team, id))
+	if errors.Is(err, store.ErrNoRows) {
+		return Message{}, ErrUnknown
+	}
 	if err != nil {
 		return Message{}, err
 	}
-	if len(found) == 0 {
-		return Message{}, ErrUnknown
-	}
-	return found[0], nil
+	all := []Message{m}
+	err = openAll(ctx, tx, team, all)
+	return all[0], err
 }
-
-// bodiesAtOnce is how many envelopes one query reads.
-const bodiesAtOnce = 16
-
-// Bodies reads envelopes by event id. Those of the last moments come from
-// memory; unknown and erased ones are left out, and so are unreadable ones, of
-// which bad tells.
-func Bodies(ctx context.Context, tx *store.Tx, team uuid.UUID, ids []ID) (found map[ID][]byte, bad map[ID]error, err error) {
-	found, bad = make(map[ID][]byte, len(ids)), map[ID]error{}
-	var missing []ID
-	for _, id := range ids {
-		if body := recent.get(id, tx.Now()); body != nil {
-			found[id] = body
-		} else {
-			missing = append(missing, id)
-		}
-	}
-	for part := range slices.Chunk(missing, bodiesAtOnce) {
-		stored, err := byID(ctx, tx, team, part)
-		if err != nil {
-			return nil, nil, err
-		}
-		for _, m := range stored {
-			switch {
-			case m.Unreadable != nil:
-				bad[m.ID] = m.Unreadable
-			case m.Body != nil:
-				found[m.ID] = m.Body
-				recent.put(m.ID, m.Body, tx.Now())
-			}
-		}
-	}
-	return found, bad, nil
-}
-
-func byID(ctx context.Context, tx *store.Tx, team uuid.UUID, ids []ID) ([]Message, error) {
-	args := make([]any, 0, len(ids)+1)
-	args = append(args, team)
-	for _, id := range ids {
-		args = append(args, id)
-	}
-	rows, err := tx.Query(ctx, `SELECT id, seq, type, user_id, created_at, body FROM events
-		WHERE team_id = $1 AND id IN `+store.List(2, len(ids)), args...)
-	if err != nil {
-		return nil, fmt.Errorf("events: reading by id: %w", err)
-	}
-	defer rows.Close()
-	found := make([]Message, 0, len(ids))
-	for rows.Next() {
-		m, err := scanSealed(rows)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, m)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return found, openAll(ctx, tx, team, found)
-}
-
-// Recent gives the envelope of an event that was written or read by this
-// process moments ago, and nil otherwise.
-func Recent(id ID, now time.Time) []byte { return recent.get(id, now) }
 
 func scanSealed(rows interface{ Scan(...any) error }) (Message, error) {
 	var m Message
@@ -222,7 +160,7 @@ func scanSealed(rows interface{ Scan(...any) error }) (Message, error) {
 func openAll(ctx context.Context, tx *store.Tx, team uuid.UUID, all []Message) error {
 	for i := range all {
 		m := &all[i]
-		body, err := openBody(ctx, tx, team, m.User, m.ID, m.Body)
+		body, err := Open(ctx, tx, team, m.User, m.ID, m.Body)
 		switch {
 		case errors.Is(err, ErrUnreadable):
 			m.Unreadable = err
@@ -260,4 +198,77 @@ func firstNumber(ctx context.Context, tx *store.Tx, team uuid.UUID, after int64)
 		return 0, fmt.Errorf("events: reading the next number: %w", err)
 	}
 	return n, nil
+}
+
+// awaitPoll is how often a waiting reader looks by itself: on PostgreSQL
+// another node's events come without a word.
+const awaitPoll = time.Second
+
+// Await is After for a reader that would rather wait than get an empty page:
+// it returns as soon as there are events, or an empty page after the wait, when
+// ctx ends, or when enough is closed, as it is before the process stops.
+func Await(ctx context.Context, db *store.DB, team uuid.UUID, after int64, limit int, types []string, wait time.Duration, enough <-chan struct{}) (Page, error) {
+	news := make(chan struct{}, 1)
+	defer OnNumbered(db, func(t uuid.UUID) {
+		if t != team {
+			return
+		}
+		select {
+		case news <- struct{}{}:
+		default:
+		}
+	})()
+	deadline := time.NewTimer(wait)
+	defer deadline.Stop()
+	for {
+		var page Page
+		err := db.Read(ctx, func(tx *store.Tx) (err error) {
+			page, err = After(ctx, tx, team, after, limit, types)
+			return err
+		})
+		if err != nil || len(page.Events) > 0 || page.HasMore || wait <= 0 {
+			return page, err
+		}
+		after = page.Next // what the types leave out need not be looked at again
+		poll := time.NewTimer(awaitPoll)
+		select {
+		case <-news:
+		case <-poll.C:
+		case <-deadline.C:
+			wait = 0
+		case <-enough:
+			wait = 0
+		case <-ctx.Done():
+			wait = 0
+		}
+		poll.Stop()
+		if ctx.Err() != nil {
+			return page, nil
+		}
+	}
+}
+
+// Confirm refuses a reader who has another event of this number than the one that
+// is stored: the database was restored from an earlier state, and the number was
+// given again. An event that was forgotten can not be compared and is taken for
+// the reader's.
+func Confirm(ctx context.Context, tx *store.Tx, team uuid.UUID, number int64, has ID) error {
+	stored, err := IDOf(ctx, tx, team, number)
+	if err != nil || stored == (ID{}) || stored == has {
+		return err
+	}
+	return fault.New(fault.Invalid, fmt.Sprintf("is not the id of your event number %d: the database was restored from an earlier state, "+
+		"and this number was given again to another event; go on from before the restore", number)).At("query", "after_id")
+}
+
+// IDOf is the id of the event with a number, zero when there is none.
+func IDOf(ctx context.Context, tx *store.Tx, team uuid.UUID, number int64) (id ID, err error) {
+	err = tx.QueryRow(ctx, `SELECT id FROM events WHERE team_id = $1 AND seq = $2`, team, number).Scan(&id)
+	if errors.Is(err, store.ErrNoRows) {
+		return ID{}, nil
+	}
+	if err != nil {
+		return ID{}, fmt.Errorf("events: reading an id: %w", err)
+	}
+	return id, nil
 }

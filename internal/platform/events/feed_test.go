@@ -29,9 +29,9 @@ func TestNumbersHaveNoGaps(t *testing.T) {
 				for i := range each {
 					var ids []events.ID
 					err := db.Write(system, func(tx *store.Tx) (err error) {
-						all := []events.New{steps(team, fmt.Sprintf(`{"w":%d,"i":%d}`, w, i))}
+						all := []events.New{stepsEvent(team, fmt.Sprintf(`{"w":%d,"i":%d}`, w, i))}
 						if i%4 == 0 {
-							all = append(all, steps(team, `{}`), steps(team, `{}`))
+							all = append(all, stepsEvent(team, `{}`), stepsEvent(team, `{}`))
 						}
 						if ids, err = events.EmitMany(system, tx, all); err == nil && i%3 == 0 {
 							return errors.New("changed my mind")
@@ -98,7 +98,7 @@ func TestFeedWithTypes(t *testing.T) {
 			var all []events.New
 			want = 0
 			for i := range 60 {
-				e := steps(team, `{}`)
+				e := stepsEvent(team, `{}`)
 				if i%7 == 0 {
 					e.Type = "daily.data.sleep.created"
 					want++
@@ -142,7 +142,7 @@ func TestAwaitReturnsWithTheEvent(t *testing.T) {
 		go func() {
 			time.Sleep(20 * time.Millisecond)
 			write(t, db, func(tx *store.Tx) error {
-				_, err := events.Emit(system, tx, steps(team, `{}`))
+				_, err := events.Emit(system, tx, stepsEvent(team, `{}`))
 				return err
 			})
 		}()
@@ -185,7 +185,7 @@ func TestForget(t *testing.T) {
 		})
 		for range 6 {
 			write(t, db, func(tx *store.Tx) error {
-				_, err := events.Emit(system, tx, steps(team, `{}`))
+				_, err := events.Emit(system, tx, stepsEvent(team, `{}`))
 				return err
 			})
 		}
@@ -207,7 +207,7 @@ func TestForget(t *testing.T) {
 			t.Errorf("left: %+v", page.Events)
 		}
 		write(t, db, func(tx *store.Tx) error {
-			_, err := events.Emit(system, tx, steps(team, `{}`))
+			_, err := events.Emit(system, tx, stepsEvent(team, `{}`))
 			return err
 		})
 		settled(t, db, team, 7)
@@ -226,8 +226,8 @@ func TestForget(t *testing.T) {
 func TestADamagedKeyNumberIsNoErasure(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		team := newTeam(t, db)
-		e := steps(team, `{}`)
-		write(t, db, func(tx *store.Tx) error { return one(tx, e) })
+		e := stepsEvent(team, `{}`)
+		emit(t, db, e)
 		settled(t, db, team, 1)
 		write(t, db, func(tx *store.Tx) error {
 			var body []byte

@@ -98,12 +98,3 @@ func Keep(ctx context.Context, tx *store.Tx, team uuid.UUID) error {
 	}
 	return nil
 }
-
-// Erase forgets what memory holds of a user's events. What is stored can not
-// be read once the user's key is gone, which the caller sees to; numbers and
-// types stay, so that the feed has no gap, and deliveries still on their way
-// fail.
-func Erase(_ context.Context, tx *store.Tx, _, _ uuid.UUID) error {
-	tx.AfterCommit(recent.clear)
-	return nil
-}

@@ -22,7 +22,7 @@ func TestForgetWhileADeliveryEnds(t *testing.T) {
 		return err
 	})
 	for range 3 {
-		write(t, db, func(tx *store.Tx) error { return one(tx, steps(team, `{}`)) })
+		emit(t, db, stepsEvent(team, `{}`))
 	}
 	settled(t, db, team, 3)
 	const of = ` WHERE event_id = (SELECT id FROM events WHERE team_id = $1 AND seq = $2)`

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -15,152 +14,203 @@ import (
 	"hale/internal/platform/store"
 )
 
-// Lanes keep late work from delaying fresh events.
+// Lanes keep retries and replays from delaying new events.
 const (
-	laneFirst = iota
+	laneNew = iota
 	laneRetry
 	laneReplay
 	lanes
 )
 
-// parcel is one delivery in hand: one event on its way to one endpoint.
-type parcel struct {
-	event    events.ID
-	seq      int64
-	kind     string
-	user     uuid.UUID // zero for none
-	created  time.Time
-	due      time.Time
-	lane     int
-	attempts int // made before this one
-	tries    int // of this round of the schedule
-	body     []byte
+// claimedDelivery is one event on its way to one endpoint.
+type claimedDelivery struct {
+	event     events.ID
+	seq       int64
+	eventType string
+	user      uuid.UUID // zero for none
+	created   time.Time
+	lane      int
+	attempts  int    // made before this one
+	tries     int    // of this round of the schedule
+	body      []byte // the envelope; nil if it is still to be read
 }
 
-// hand tells one parcel from another of the same delivery: once an attempt is
-// recorded, the row is a new one, which may be claimed before the record's
-// writer has let go of the old one.
-type hand struct {
+// claimKey identifies a claimed delivery. Once an attempt is recorded, the row may
+// be claimed again, with another number of attempts.
+type claimKey struct {
 	event    events.ID
 	attempts int
 }
 
-func (p *parcel) hand() hand { return hand{p.event, p.attempts} }
+func (c *claimedDelivery) key() claimKey { return claimKey{c.event, c.attempts} }
 
-// haul is what one claim brought.
-type haul struct {
-	parcels  []*parcel
-	left     int       // how many of them were marked as this node's, and in nobody's hand
-	revision int64     // of the endpoint; 0 when there was no row to tell
-	next     time.Time // when the next retry is due; zero when none is known
+// claim holds what one claim took of a lane.
+type claim struct {
+	deliveries []*claimedDelivery
+	revision   int64     // of the endpoint; 0 if there was no row
+	nextRetry  time.Time // when the next retry is due; zero if none is known
 }
 
-// due selects pending and due deliveries (d) of one lane of an endpoint that is
+// claimedBody is the largest envelope that a claim brings along, in bytes. A worker
+// reads a larger one itself.
+const claimedBody = 8 << 10
+
+// dueRows selects pending and due deliveries (d) of one lane of an endpoint that is
 // on. $1 team, $2 endpoint, $3 lane, $4 now.
-const due = `d.team_id = $1 AND d.endpoint_id = $2 AND d.state = 'pending' AND d.lane = $3 AND d.due_at <= $4
+const dueRows = `d.team_id = $1 AND d.endpoint_id = $2 AND d.state = 'pending' AND d.lane = $3 AND d.due_at <= $4
 	AND ` + revision + ` IS NOT NULL`
 
-// revision is that of the endpoint, NULL while it is off, or was switched on and
-// what waited is still being held.
+// revision is that of the endpoint. It is NULL while the endpoint is off, or holds
+// older deliveries after it was switched on.
 const revision = `(SELECT e.revision FROM webhook_endpoints e WHERE e.team_id = $1 AND e.id = $2 AND e.state = 'on' AND e.hold_before IS NULL AND e.deleted_at IS NULL)`
 
-// claimSQLite reads due rows and passes over those in hand. Nothing is
-// written: there is one process, and what it has in hand is in its memory. It
-// stops reading when it has enough; a LIMIT that differs from call to call
-// would make SQLite plan the statement anew each time.
-func claimSQLite(ctx context.Context, tx *store.Tx, team uuid.UUID, id EndpointID, lane, most int, inHand map[hand]struct{}) (haul, error) {
-	rows, err := tx.Query(ctx, `SELECT c.event_id, v.seq, v.type, v.user_id, v.created_at, c.due_at, c.attempts, c.tries, `+revision+`, FALSE
-		FROM (SELECT d.event_id, d.due_at, d.attempts, d.tries FROM webhook_deliveries d WHERE `+due+` ORDER BY d.due_at, d.event_id LIMIT 10000) AS c
-		CROSS JOIN events v WHERE v.team_id = $1 AND v.id = c.event_id`,
-		team, id, lane, store.Micros(tx.Now()))
-	if err != nil {
-		return haul{}, fmt.Errorf("webhooks: claiming: %w", err)
-	}
-	defer rows.Close()
-	return readHaul(rows, lane, most, inHand)
-}
+// nextRetry selects when the next retry will be due. $1 team, $2 endpoint, $3 now.
+const nextRetry = `SELECT MIN(due_at) FROM webhook_deliveries
+	WHERE team_id = $1 AND endpoint_id = $2 AND state = 'pending' AND lane = 1 AND due_at > $3`
 
-// claimPostgres marks due rows as this node's. Rows that another transaction
-// is claiming are passed over, and so are those of nodes that are alive and, since
-// this node's lease may have lapsed, those that are in hand. Rows that are marked
-// as ours and not in hand were left so by a commit of which no answer came; those
-// that are due since ours are taken as well, unless it is zero.
-func claimPostgres(ctx context.Context, tx *store.Tx, team uuid.UUID, id EndpointID, lane, most int, node uuid.UUID, ours time.Time, inHand map[hand]struct{}) (haul, error) {
-	held, attempts := make([][16]byte, 0, len(inHand)), make([]int64, 0, len(inHand))
-	for h := range inHand {
-		held, attempts = append(held, h.event), append(attempts, int64(h.attempts))
-	}
-	since := int64(math.MinInt64)
-	if !ours.IsZero() {
-		since = store.Micros(ours)
-	}
-	// OFFSET 0 keeps the lookup of the event a lookup: as a plain join it tempts
-	// PostgreSQL, while there are no statistics, to begin with the wrong table.
-	rows, err := tx.Query(ctx, `WITH c AS MATERIALIZED (
-			SELECT d.event_id, COALESCE(d.node = $6, FALSE) AS mine, v.seq, v.type, v.user_id, v.created_at
-			FROM webhook_deliveries d CROSS JOIN LATERAL (
-				SELECT v.seq, v.type, v.user_id, v.created_at FROM events v
-				WHERE v.id = d.event_id AND v.team_id = d.team_id AND v.seq IS NOT NULL OFFSET 0) AS v
-			WHERE `+due+` AND (d.node = $6 AND d.due_at <= $7 OR `+jobs.Free("d.node")+`)
-				AND (d.event_id, d.attempts) NOT IN (SELECT * FROM UNNEST($8::uuid[], $9::bigint[]))
-			ORDER BY d.due_at, d.event_id LIMIT $5 FOR UPDATE OF d SKIP LOCKED)
-		UPDATE webhook_deliveries d SET node = $6 FROM c
-		WHERE d.event_id = c.event_id AND d.endpoint_id = $2 AND d.team_id = $1
-		RETURNING d.event_id, c.seq, c.type, c.user_id, c.created_at, d.due_at, d.attempts, d.tries, `+revision+`, c.mine`,
-		team, id, lane, store.Micros(tx.Now()), most, node, since, held, attempts)
-	if err != nil {
-		return haul{}, fmt.Errorf("webhooks: claiming: %w", err)
-	}
-	defer rows.Close()
-	h, err := readHaul(rows, lane, most, nil)
-	slices.SortFunc(h.parcels, func(a, b *parcel) int { return cmp.Compare(a.seq, b.seq) })
-	return h, err
-}
-
-// readHaul keeps what is not in hand.
-func readHaul(rows *store.Rows, lane, most int, inHand map[hand]struct{}) (haul, error) {
-	var h haul
-	for len(h.parcels) < most && rows.Next() {
-		p := &parcel{lane: lane}
-		var user *uuid.UUID
-		var left bool
-		err := rows.Scan(&p.event, &p.seq, &p.kind, &user, store.ScanTime(&p.created), store.ScanTime(&p.due),
-			&p.attempts, &p.tries, &h.revision, &left)
+// claim takes at most the given number of due rows of each lane.
+func (q *endpointQueue) claim(ctx context.Context, most [lanes]int) (got [lanes]claim, err error) {
+	// SQLite could read on another connection, but after each commit that one finds
+	// its cache empty; the writer's is warm.
+	err = q.d.db.Write(ctx, func(tx *store.Tx) (err error) {
+		if tx.Engine() == store.SQLite {
+			got, err = q.claimSQLite(ctx, tx, most)
+		} else {
+			got, err = q.claimPostgres(ctx, tx, most)
+		}
 		if err != nil {
-			return h, fmt.Errorf("webhooks: scanning a delivery: %w", err)
+			return fmt.Errorf("webhooks: claiming: %w", err)
 		}
-		if user != nil {
-			p.user = *user
+		for lane := range got {
+			q.openBodies(ctx, tx, got[lane].deliveries)
 		}
-		if _, held := inHand[p.hand()]; held {
+		return nil
+	})
+	return got, err
+}
+
+// openBodies opens the envelopes that came with a claim. The worker reports one
+// that does not open.
+func (q *endpointQueue) openBodies(ctx context.Context, tx *store.Tx, all []*claimedDelivery) {
+	for _, c := range all {
+		if c.body != nil {
+			c.body, _ = events.Open(ctx, tx, q.team, c.user, c.event, c.body)
+		}
+	}
+}
+
+// claimSQLite reads due rows and passes over those that are claimed. It writes
+// nothing: there is one process, which knows what it has claimed. It stops reading
+// when it has enough; a LIMIT that differs from call to call would make SQLite
+// prepare the statement each time.
+func (q *endpointQueue) claimSQLite(ctx context.Context, tx *store.Tx, most [lanes]int) (got [lanes]claim, err error) {
+	for lane, n := range most {
+		if n == 0 {
 			continue
 		}
-		if h.parcels = append(h.parcels, p); left {
-			h.left++
+		if got[lane], err = q.readDue(ctx, tx, lane, n); err != nil {
+			return got, err
+		}
+		if lane == laneRetry && len(got[lane].deliveries) < n {
+			row := tx.QueryRow(ctx, nextRetry, q.team, q.id, store.Micros(tx.Now()))
+			if err := got[lane].scanNext(row); err != nil {
+				return got, err
+			}
 		}
 	}
-	return h, rows.Err()
+	return got, nil
 }
 
-// nextRetry is when the next retry of an endpoint will be due.
-func nextRetry(ctx context.Context, tx *store.Tx, team uuid.UUID, id EndpointID) (time.Time, error) {
-	var at *time.Time
-	err := tx.QueryRow(ctx, `SELECT MIN(due_at) FROM webhook_deliveries
-		WHERE team_id = $1 AND endpoint_id = $2 AND state = 'pending' AND lane = $3 AND due_at > $4`,
-		team, id, laneRetry, store.Micros(tx.Now())).Scan(store.ScanNullTime(&at))
+func (q *endpointQueue) readDue(ctx context.Context, tx *store.Tx, lane, most int) (got claim, err error) {
+	rows, err := tx.Query(ctx, `SELECT c.event_id, v.seq, v.type, v.user_id, v.created_at, c.attempts, c.tries, `+revision+`,
+			CASE WHEN v.size <= $5 THEN v.body END
+		FROM (SELECT d.event_id, d.due_at, d.attempts, d.tries FROM webhook_deliveries d WHERE `+dueRows+` ORDER BY d.due_at, d.event_id LIMIT 10000) AS c
+		CROSS JOIN events v WHERE v.team_id = $1 AND v.id = c.event_id`,
+		q.team, q.id, lane, store.Micros(tx.Now()), claimedBody)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("webhooks: looking for retries: %w", err)
+		return got, err
 	}
-	return orZero(at), nil
+	defer rows.Close()
+	for len(got.deliveries) < most && rows.Next() {
+		if err := got.scan(rows, lane); err != nil {
+			return got, err
+		}
+		if last := len(got.deliveries) - 1; q.hasClaimed(got.deliveries[last].key()) {
+			got.deliveries = got.deliveries[:last]
+		}
+	}
+	return got, rows.Err()
 }
 
-// backlog is what waits for one endpoint: the earliest due time of each lane,
-// zero for an empty one.
+// claimPostgres marks due rows as this node's. It passes over rows that another
+// node has claimed or is claiming, and over those that this node has in hand, under
+// its present id or an earlier one. A row that is marked and not in hand was left
+// by a claim whose commit got no answer, or by a queue that was closed.
+func (q *endpointQueue) claimPostgres(ctx context.Context, tx *store.Tx, most [lanes]int) (got [lanes]claim, err error) {
+	claimed, attempts := q.claimedKeys()
+	now := store.Micros(tx.Now())
+	var b store.Batch
+	events.AddPreferIndexes(tx, &b)
+	// A claim need not survive a crash, which ends the node's lease as well, so its
+	// commit does not wait for the disk.
+	b.Query(func(store.Scanner) error { return nil }, `SELECT set_config('synchronous_commit', 'off', TRUE)`)
+	for lane, n := range most {
+		if n == 0 {
+			continue
+		}
+		// OFFSET 0 keeps the lookup of the event a lookup: as a plain join it tempts
+		// PostgreSQL, while there are no statistics, to begin with the wrong table.
+		b.Query(func(row store.Scanner) error { return got[lane].scan(row, lane) }, `WITH c AS MATERIALIZED (
+				SELECT d.event_id, v.seq, v.type, v.user_id, v.created_at, v.body
+				FROM webhook_deliveries d CROSS JOIN LATERAL (
+					SELECT v.seq, v.type, v.user_id, v.created_at, CASE WHEN v.size <= $9 THEN v.body END AS body FROM events v
+					WHERE v.id = d.event_id AND v.team_id = d.team_id AND v.seq IS NOT NULL OFFSET 0) AS v
+				WHERE `+dueRows+` AND (d.node = $6 OR `+jobs.Free("d.node")+`)
+					AND (d.event_id, d.attempts) NOT IN (SELECT * FROM UNNEST($7::uuid[], $8::bigint[]))
+				ORDER BY d.due_at, d.event_id LIMIT $5 FOR UPDATE OF d SKIP LOCKED)
+			UPDATE webhook_deliveries d SET node = $6 FROM c
+			WHERE d.event_id = c.event_id AND d.endpoint_id = $2 AND d.team_id = $1
+			RETURNING d.event_id, c.seq, c.type, c.user_id, c.created_at, d.attempts, d.tries, `+revision+`, c.body`,
+			q.team, q.id, lane, now, n, q.d.cfg.Node.ID(), claimed, attempts, claimedBody)
+		if lane == laneRetry {
+			b.Query(got[lane].scanNext, nextRetry, q.team, q.id, now)
+		}
+	}
+	if err := tx.Run(ctx, &b); err != nil {
+		return got, err
+	}
+	for lane := range got {
+		slices.SortFunc(got[lane].deliveries, func(a, b *claimedDelivery) int { return cmp.Compare(a.seq, b.seq) })
+	}
+	return got, nil
+}
+
+// scan adds a row.
+func (c *claim) scan(row store.Scanner, lane int) error {
+	d := &claimedDelivery{lane: lane}
+	var user *uuid.UUID
+	err := row.Scan(&d.event, &d.seq, &d.eventType, &user, store.ScanTime(&d.created), &d.attempts, &d.tries, &c.revision, &d.body)
+	if user != nil {
+		d.user = *user
+	}
+	c.deliveries = append(c.deliveries, d)
+	return err
+}
+
+func (c *claim) scanNext(row store.Scanner) error {
+	var at *time.Time
+	err := row.Scan(store.ScanNullTime(&at))
+	c.nextRetry = orZero(at)
+	return err
+}
+
+// backlog describes what waits for one endpoint: the earliest due time of each
+// lane, zero for an empty one.
 type backlog struct {
 	team     uuid.UUID
 	endpoint EndpointID
 	revision int64
-	holding  bool // nothing is sent until what waited is held
+	holding  bool // nothing is sent until older deliveries are held
 	earliest [lanes]time.Time
 }
 

@@ -92,7 +92,7 @@ func TestHangingEndpointDelaysNoOther(t *testing.T) {
 		for i := range types {
 			types[i] = "daily.data.steps.created"
 		}
-		r.announce(types, true)
+		r.emitTypes(types...)
 		eventually(t, time.Minute, "the good endpoint has everything, recorded", func() bool { return r.states(e.ID)["sent"] == 300 })
 		eventually(t, time.Minute, "the hanging endpoint was tried", func() bool { return most.Load() > 0 })
 		if n := most.Load(); n > 32 {

@@ -3,24 +3,33 @@ package webhooks
 import (
 	"context"
 	"crypto/tls"
+	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
 
 	"hale/internal/platform/events"
+	"hale/internal/platform/fault"
 	"hale/internal/platform/jobs"
 	"hale/internal/platform/store"
-	"hale/internal/platform/teams"
 )
 
 const (
-	maxInFlight = 32  // posts to one endpoint at once
-	claimSize   = 200 // rows of one lane in hand, and of one claim
-	sweepEvery  = 10 * time.Second
-	overdue     = time.Minute // what a sweep finds later than this was stranded
+	sweepEvery = 10 * time.Second
+	overdue    = time.Minute // a sweep reports rows that are due for longer as stranded
+	// unknownEvery is how often the endpoints are read of teams that have events and,
+	// as far as this node knows, no endpoint: another node may have made one.
+	unknownEvery = time.Second
+	// claimers is how many queues claim at once.
+	claimers = 4
 )
+
+// changedEndpoints is notified when endpoints of a team change, or when deliveries
+// become due for them other than by new events.
+const changedEndpoints = store.Topic("webhooks.endpoints")
 
 // Config says how to deliver. The zero value of each field is good.
 type Config struct {
@@ -28,43 +37,45 @@ type Config struct {
 	Guard    Guard
 	Schedule Schedule // DefaultSchedule
 	Log      *slog.Logger
-	// Observe is told of each attempt once it is recorded.
+	// Observe is called with each attempt once it is recorded.
 	Observe func(Attempted)
-	// Stranded is told of deliveries that only the sweep found. Any number
-	// above zero is a fault of this program.
+	// Stranded is called with the number of deliveries that only the sweep found. Any
+	// number above zero is a fault of this program.
 	Stranded func(n int)
+	// RecordRetry is the wait before a result that the database refuses is recorded
+	// again. Zero means a minute.
+	RecordRetry time.Duration
 	// Dial and TLS replace the network, for tests.
 	Dial Dial
 	TLS  *tls.Config
 }
 
-// Attempted is what there is to measure of an attempt.
+// Attempted holds the figures of an attempt.
 type Attempted struct {
 	Outcome string        // sent, retried or failed
 	Took    time.Duration // of the exchange
 	Delay   time.Duration // from the event's commit to the end of the exchange
 }
 
-// Deliverer posts what is due, until it is stopped.
+// Deliverer posts what is due, until it is stopped. It keeps a queue for each
+// endpoint that is on.
 type Deliverer struct {
 	db      *store.DB
 	cfg     Config
 	results *jobs.Batcher[result]
+	claims  chan struct{} // holds a token for each queue that is claiming
+	wake    chan struct{} // changed has teams
+	halt    chan struct{} // closed when stopping
+	loops   sync.WaitGroup
+	posts   sync.WaitGroup
 
 	mu       sync.Mutex
-	lines    map[EndpointID]*line
-	byTeam   map[uuid.UUID][]*line
-	looked   map[uuid.UUID]time.Time // when a team without lines was last looked up
-	reload   map[uuid.UUID]bool      // teams whose endpoints changed
-	holding  map[EndpointID]bool     // those whose waiting deliveries are being held
-	claims   []*line                 // those that want to claim, in order of asking
 	stopping bool
-	oldest   time.Time // when the longest waiting due delivery was due, as of the last sweep
-
-	claimable chan struct{} // a token for each claimer that should look at claims
-	news      chan struct{} // reload has something
-	halt      chan struct{} // closed when stopping
-	posts     sync.WaitGroup
+	queues   map[EndpointID]*endpointQueue
+	byTeam   map[uuid.UUID][]*endpointQueue // the slices do not change
+	changed  map[uuid.UUID]struct{}         // teams whose endpoints are to be read
+	holding  map[EndpointID]struct{}        // endpoints whose older deliveries are being held
+	oldest   time.Time                      // when the oldest due delivery was due, as of the last sweep
 }
 
 // NewDeliverer makes a deliverer; Run starts it.
@@ -81,107 +92,244 @@ func NewDeliverer(db *store.DB, cfg Config) *Deliverer {
 	if cfg.Stranded == nil {
 		cfg.Stranded = func(int) {}
 	}
+	if cfg.RecordRetry == 0 {
+		cfg.RecordRetry = time.Minute
+	}
 	return &Deliverer{
 		db: db, cfg: cfg,
-		lines: map[EndpointID]*line{}, byTeam: map[uuid.UUID][]*line{},
-		looked: map[uuid.UUID]time.Time{}, reload: map[uuid.UUID]bool{}, holding: map[EndpointID]bool{},
-		claimable: make(chan struct{}, claimers), news: make(chan struct{}, 1), halt: make(chan struct{}),
+		claims: make(chan struct{}, claimers), wake: make(chan struct{}, 1), halt: make(chan struct{}),
+		queues: map[EndpointID]*endpointQueue{}, byTeam: map[uuid.UUID][]*endpointQueue{},
+		changed: map[uuid.UUID]struct{}{}, holding: map[EndpointID]struct{}{},
 	}
 }
-
-// claimers is how many endpoints are claimed for at once.
-const claimers = 4
 
 // Run delivers until ctx ends. Then it claims no more, lets the posts on their
 // way come to an end, and records them.
 func (d *Deliverer) Run(ctx context.Context) error {
 	work := store.AsSystem(context.WithoutCancel(ctx))
 	d.results = jobs.NewBatcher(recordMost, recordWait, func(group []result) { d.record(work, group) })
-	defer events.OnDue(d.ready)()
-	defer events.HandTo(d)()
-	defer changed.add(func(team teams.ID) { d.changed(team.UUID()) })()
-	var claiming sync.WaitGroup
-	for range claimers {
-		claiming.Go(func() { d.claimLoop(work) })
-	}
+	defer events.OnNumbered(d.db, d.addEvents)()
+	defer d.db.OnCommit(changedEndpoints, d.refreshLater)()
 	lapsed := d.lapsed()
 	d.sweep(work, true)
-	tick := time.NewTicker(sweepEvery)
-	defer tick.Stop()
+	sweep, unknown := time.NewTicker(sweepEvery), time.NewTicker(unknownEvery)
+	defer sweep.Stop()
+	defer unknown.Stop()
 	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
 		case <-lapsed:
 			lapsed = d.lapsed()
 			d.sweep(work, false)
-		case <-tick.C:
+		case <-sweep.C:
 			d.sweep(work, false)
-		case <-d.news:
+		case <-unknown.C:
+			d.refresh(work)
+		case <-d.wake:
 			d.refresh(work)
 		}
 	}
-	d.stop()
-	claiming.Wait()
+	d.mu.Lock()
+	d.stopping = true
+	d.mu.Unlock()
+	close(d.halt)
+	d.loops.Wait()
 	d.posts.Wait()
 	d.results.Close()
-	for _, l := range d.all() {
-		l.transport.CloseIdleConnections()
-	}
 	return nil
 }
 
-// ready is called when deliveries of a team were committed that nobody has in
-// hand.
-func (d *Deliverer) ready(team uuid.UUID) {
+// halted reports that the deliverer is stopping.
+func (d *Deliverer) halted() bool {
+	select {
+	case <-d.halt:
+		return true
+	default:
+		return false
+	}
+}
+
+// later runs fn beside the posts, unless the deliverer is stopping.
+func (d *Deliverer) later(fn func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.stopping {
+		d.posts.Go(fn)
+	}
+}
+
+// addEvents is called when a team has new events.
+func (d *Deliverer) addEvents(team uuid.UUID) {
 	d.mu.Lock()
 	own := d.byTeam[team]
-	d.mu.Unlock()
 	if len(own) == 0 {
-		d.lookAt(team)
-	}
-	for _, l := range own {
-		l.poke(laneFirst)
-	}
-}
-
-// lookAt reloads the endpoints of a team that has none, now and then: another
-// node may have made one.
-func (d *Deliverer) lookAt(team uuid.UUID) {
-	now := d.db.Now()
-	d.mu.Lock()
-	due := now.Sub(d.looked[team]) >= time.Second
-	if due {
-		if len(d.looked) > 10_000 {
-			clear(d.looked)
-		}
-		d.looked[team] = now
+		d.changed[team] = struct{}{}
 	}
 	d.mu.Unlock()
-	if due {
-		d.changed(team)
+	for _, q := range own {
+		q.addEvents()
 	}
 }
 
-// changed is called when endpoints of a team, or what is due for them, changed
-// other than by new events.
-func (d *Deliverer) changed(team uuid.UUID) {
+// refreshLater has the endpoints of a team read.
+func (d *Deliverer) refreshLater(team uuid.UUID) {
 	d.mu.Lock()
-	d.reload[team] = true
+	d.changed[team] = struct{}{}
 	d.mu.Unlock()
 	select {
-	case d.news <- struct{}{}:
+	case d.wake <- struct{}{}:
 	default:
 	}
 }
 
-func (d *Deliverer) all() []*line {
+// refresh reads the endpoints of teams that changed, and has everything claimed that
+// is due for them.
+func (d *Deliverer) refresh(ctx context.Context) {
+	d.mu.Lock()
+	changed := d.changed
+	d.changed = map[uuid.UUID]struct{}{}
+	d.mu.Unlock()
+	for team := range changed {
+		if err := d.refreshTeam(ctx, team); err != nil {
+			d.cfg.Log.ErrorContext(ctx, "reading endpoints", "error", err)
+		}
+	}
+}
+
+func (d *Deliverer) refreshTeam(ctx context.Context, team uuid.UUID) error {
+	return d.db.Read(ctx, func(tx *store.Tx) error {
+		rows, err := tx.Query(ctx, `SELECT id, revision, state = 'on' AND deleted_at IS NULL, hold_before IS NOT NULL
+			FROM webhook_endpoints WHERE team_id = $1`, team)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var id EndpointID
+			var revision int64
+			var on, holding bool
+			if err := rows.Scan(&id, &revision, &on, &holding); err != nil {
+				return err
+			}
+			if on && holding {
+				d.hold(team, id)
+			}
+			if q := d.known(id); q != nil {
+				q.refresh(revision)
+			} else if on && !holding {
+				d.queue(team, id).refresh(revision)
+			}
+		}
+		return rows.Err()
+	})
+}
+
+// sweep looks at every endpoint: it finds those that other nodes made, the times of
+// retries, and what is due. It starts the work after a restart; later it should find
+// only what other nodes left.
+func (d *Deliverer) sweep(ctx context.Context, starting bool) {
+	var all []backlog
+	err := d.db.Read(ctx, func(tx *store.Tx) (err error) {
+		all, err = readBacklogs(ctx, tx)
+		return err
+	})
+	if err != nil {
+		d.cfg.Log.ErrorContext(ctx, "looking for due deliveries", "error", err)
+		return
+	}
+	d.noteOldest(all)
+	on := make(map[EndpointID]bool, len(all))
+	for i := range all {
+		b := &all[i]
+		if b.holding {
+			d.hold(b.team, b.endpoint)
+			continue
+		}
+		on[b.endpoint] = true
+		d.queue(b.team, b.endpoint).discover(b, starting)
+	}
+	for _, q := range d.all() {
+		if !on[q.id] && q.close() {
+			d.remove(q)
+		}
+	}
+}
+
+func (d *Deliverer) noteOldest(all []backlog) {
+	now := d.db.Now()
+	var oldest time.Time
+	for i := range all {
+		for _, at := range all[i].earliest {
+			if !all[i].holding && !at.IsZero() && at.Before(now) && (oldest.IsZero() || at.Before(oldest)) {
+				oldest = at
+			}
+		}
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	all := make([]*line, 0, len(d.lines))
-	for _, l := range d.lines {
-		all = append(all, l)
+	d.oldest = oldest
+}
+
+// known returns the queue of an endpoint, or nil.
+func (d *Deliverer) known(id EndpointID) *endpointQueue {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.queues[id]
+}
+
+// queue finds the queue of an endpoint that is on, or starts one. Only Run's
+// goroutine calls it.
+func (d *Deliverer) queue(team uuid.UUID, id EndpointID) *endpointQueue {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	q := d.queues[id]
+	if q == nil {
+		q = newEndpointQueue(d, team, id)
+		d.queues[id] = q
+		d.byTeam[team] = append(slices.Clip(d.byTeam[team]), q)
+		d.loops.Go(func() { q.run(store.AsSystem(context.Background())) })
+	}
+	return q
+}
+
+// remove drops a queue that is closed. A queue stays until its posts are recorded, so
+// that they are not made twice when the endpoint is switched on again.
+func (d *Deliverer) remove(q *endpointQueue) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.queues, q.id)
+	rest := slices.DeleteFunc(slices.Clone(d.byTeam[q.team]), func(other *endpointQueue) bool { return other == q })
+	d.byTeam[q.team] = rest
+	if len(rest) == 0 {
+		delete(d.byTeam, q.team)
+	}
+}
+
+func (d *Deliverer) all() []*endpointQueue {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	all := make([]*endpointQueue, 0, len(d.queues))
+	for _, q := range d.queues {
+		all = append(all, q)
 	}
 	return all
+}
+
+// loadTarget reads what sending to an endpoint needs; nil if nothing is to be sent.
+func (d *Deliverer) loadTarget(ctx context.Context, team uuid.UUID, id EndpointID) (t *target, err error) {
+	err = d.db.Read(ctx, func(tx *store.Tx) (err error) {
+		t, err = loadTarget(ctx, tx, teamID(team), id, tx.Now())
+		return err
+	})
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("webhooks: reading a target: %w", err)
+	case !t.on:
+		return nil, nil
+	}
+	return t, nil
 }
 
 // Lag is how long the oldest due delivery has been waiting, as of the last
@@ -197,57 +345,12 @@ func (d *Deliverer) Lag() time.Duration {
 
 // InHand is the number of deliveries that are claimed and not yet recorded.
 func (d *Deliverer) InHand() (n int) {
-	for _, l := range d.all() {
-		l.mu.Lock()
-		n += len(l.inHand)
-		l.mu.Unlock()
+	for _, q := range d.all() {
+		q.mu.Lock()
+		n += len(q.claimed)
+		q.mu.Unlock()
 	}
 	return n
-}
-
-// offer puts a line into the queue of those that want to claim.
-func (d *Deliverer) offer(l *line) {
-	d.mu.Lock()
-	d.claims = append(d.claims, l)
-	d.mu.Unlock()
-	select {
-	case d.claimable <- struct{}{}:
-	default: // enough claimers are awake, and each empties the queue
-	}
-}
-
-func (d *Deliverer) claimLoop(ctx context.Context) {
-	for {
-		select {
-		case <-d.halt:
-			return
-		case <-d.claimable:
-		}
-		for l := d.nextClaim(); l != nil; l = d.nextClaim() {
-			l.claim(ctx)
-		}
-	}
-}
-
-func (d *Deliverer) nextClaim() *line {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.stopping || len(d.claims) == 0 {
-		return nil
-	}
-	l := d.claims[0]
-	d.claims = d.claims[1:]
-	return l
-}
-
-func (d *Deliverer) stop() {
-	d.mu.Lock()
-	d.stopping = true
-	d.mu.Unlock()
-	close(d.halt)
-	for _, l := range d.all() {
-		l.close()
-	}
 }
 
 // peers is how many nodes share the work.

@@ -90,8 +90,8 @@ func (o holdOrder) step(ctx context.Context, tx *store.Tx, team teams.ID, id End
 // hold carries out an endpoint's order, unless this process is at it.
 func (d *Deliverer) hold(team uuid.UUID, id EndpointID) {
 	d.mu.Lock()
-	busy := d.holding[id]
-	d.holding[id] = true
+	_, busy := d.holding[id]
+	d.holding[id] = struct{}{}
 	d.mu.Unlock()
 	if !busy {
 		d.later(func() { d.holdAll(teamID(team), id) })
@@ -108,7 +108,7 @@ func (d *Deliverer) holdAll(team teams.ID, id EndpointID) {
 	case err != nil: // the next sweep comes here again
 		d.cfg.Log.ErrorContext(ctx, "holding deliveries", "endpoint", id, "error", err)
 	case done:
-		d.changed(team.UUID())
+		d.refreshLater(team.UUID())
 	}
 }
 

@@ -22,10 +22,12 @@ func TestSwitchingOnWithMuchThatWaits(t *testing.T) {
 		r := teamRig(t, db)
 		rc := newReceiver(t, nil)
 		e := r.endpoint(webhooks.NewEndpoint{URL: rc.server.URL, Disabled: true})
-		r.crowd(slices.Repeat([]string{"daily.data.steps.created"}, old))
+		r.emitTypes(slices.Repeat([]string{"daily.data.steps.created"}, old)...)
+		r.settle()
 		time.Sleep(5 * time.Millisecond)
 		since := db.Now()
-		r.crowd(slices.Repeat([]string{"daily.data.steps.created"}, wanted))
+		r.emitTypes(slices.Repeat([]string{"daily.data.steps.created"}, wanted)...)
+		r.settle()
 		r.update(e.ID, webhooks.Changes{Disabled: patch.Of(false), SendHeldSince: &since})
 		if got := r.states(e.ID); got["held"] != 500 {
 			t.Errorf("the switch itself left %v", got)
@@ -54,7 +56,8 @@ func TestSwitchingOnWithMuchThatWaits(t *testing.T) {
 		eventually(t, time.Minute, "the jobs end", func() bool {
 			return r.count(`SELECT COUNT(*) FROM jobs WHERE kind = 'webhooks.replay' AND status <> 'succeeded'`) == 0
 		})
-		r.crowd([]string{"daily.data.steps.created"})
+		r.emitTypes("daily.data.steps.created")
+		r.settle()
 		eventually(t, time.Minute, "what is new is sent", func() bool { return r.states(e.ID)["sent"] == wanted+1 })
 	})
 }
@@ -66,7 +69,8 @@ func TestSwitchingOnOnceMore(t *testing.T) {
 		r := teamRig(t, db)
 		rc := newReceiver(t, nil)
 		e := r.endpoint(webhooks.NewEndpoint{URL: rc.server.URL, Disabled: true})
-		r.crowd(slices.Repeat([]string{"daily.data.steps.created"}, 1200))
+		r.emitTypes(slices.Repeat([]string{"daily.data.steps.created"}, 1200)...)
+		r.settle()
 		r.update(e.ID, webhooks.Changes{Disabled: patch.Of(false)})
 		long := time.Time{}
 		r.update(e.ID, webhooks.Changes{Disabled: patch.Of(true)})
@@ -83,7 +87,8 @@ func TestRecoveringWaitsForWhatIsBeingHeld(t *testing.T) {
 		r := teamRig(t, db)
 		rc := newReceiver(t, nil)
 		e := r.endpoint(webhooks.NewEndpoint{URL: rc.server.URL, Disabled: true})
-		r.crowd(slices.Repeat([]string{"daily.data.steps.created"}, 1200))
+		r.emitTypes(slices.Repeat([]string{"daily.data.steps.created"}, 1200)...)
+		r.settle()
 		r.update(e.ID, webhooks.Changes{Disabled: patch.Of(false)})
 		r.start(webhooks.Recover(e.ID, time.Time{}))
 		r.runJobs()
@@ -99,7 +104,8 @@ func TestNoReplayWaitsForAnEndpointThatIsOver(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := teamRig(t, db)
 		deleted := r.endpoint(webhooks.NewEndpoint{URL: newReceiver(t, nil).server.URL, Disabled: true})
-		r.crowd(slices.Repeat([]string{"daily.data.steps.created"}, 1200))
+		r.emitTypes(slices.Repeat([]string{"daily.data.steps.created"}, 1200)...)
+		r.settle()
 		r.update(deleted.ID, webhooks.Changes{Disabled: patch.Of(false)})
 		r.start(webhooks.Recover(deleted.ID, time.Time{}))
 		r.write(func(tx *store.Tx) error { return webhooks.Delete(system, tx, r.team, deleted.ID) })

@@ -19,9 +19,11 @@ func TestLogsLookThroughStretches(t *testing.T) {
 		r := newRig(t, db, webhooks.Config{})
 		rc := newReceiver(t, nil)
 		e := r.endpoint(webhooks.NewEndpoint{URL: rc.server.URL, Types: []string{"daily.data.weight.created"}})
-		r.crowd([]string{"daily.data.weight.created"})
+		r.emitTypes("daily.data.weight.created")
+		r.settle()
 		eventually(t, time.Minute, "one sent", func() bool { return r.states(e.ID)["sent"] == 1 })
-		r.crowd(slices.Repeat([]string{"daily.data.steps.created"}, 20_100))
+		r.emitTypes(slices.Repeat([]string{"daily.data.steps.created"}, 20_100)...)
+		r.settle()
 		first := r.walk(e.ID, 2)
 		later := r.endpoint(webhooks.NewEndpoint{URL: rc.server.URL})
 		if got := r.walk(later.ID, 1); got != (events.ID{}) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -51,12 +52,9 @@ func (d *Deliverer) write(ctx context.Context, group []result, how func(context.
 func (d *Deliverer) letGo(group []result) {
 	for i := range group {
 		r := &group[i]
-		r.line.release(r.parcel.hand(), r.retryAt)
-		if r.fate == returned {
-			r.line.poke(r.parcel.lane) // in case the line was opened again
-		}
+		r.queue.release(r.delivery.key(), r.retryAt)
 		if r.attempted() {
-			d.cfg.Observe(Attempted{Outcome: r.fate.String(), Took: r.outcome.Took, Delay: r.ended.Sub(r.parcel.created)})
+			d.cfg.Observe(Attempted{Outcome: r.fate.String(), Took: r.outcome.Took, Delay: r.ended.Sub(r.delivery.created)})
 		}
 	}
 }
@@ -119,11 +117,11 @@ func addSent(tx *store.Tx, b *store.Batch, group []result) {
 		if r.fate != sent {
 			continue
 		}
-		k := alike{r.line.team, r.line.id, r.parcel.attempts, r.outcome.Code}
+		k := alike{r.queue.team, r.queue.id, r.delivery.attempts, r.outcome.Code}
 		if byKind[k] == nil {
 			order = append(order, k)
 		}
-		byKind[k] = append(byKind[k], r.parcel.event)
+		byKind[k] = append(byKind[k], r.delivery.event)
 	}
 	const update = `UPDATE webhook_deliveries
 		SET state = 'sent', attempts = attempts + 1, tries = tries + 1, code = $1, ended_at = $2, node = NULL
@@ -155,17 +153,13 @@ func arrayOf(ids []events.ID) [][16]byte {
 
 // recordOther writes everything but a success.
 func recordOther(ctx context.Context, tx *store.Tx, r *result) error {
-	p := r.parcel
-	key := []any{r.line.team, r.line.id, p.event, p.attempts}
+	p := r.delivery
+	key := []any{r.queue.team, r.queue.id, p.event, p.attempts}
 	const mine = ` WHERE team_id = $1 AND endpoint_id = $2 AND event_id = $3 AND attempts = $4 AND ended_at IS NULL`
 	var err error
 	var n int64
 	switch r.fate {
 	case sent: // recorded with its like
-	case returned:
-		if tx.Engine() == store.Postgres {
-			_, err = tx.Exec(ctx, `UPDATE webhook_deliveries SET node = NULL`+mine, key...)
-		}
 	case postponed:
 		_, err = tx.Exec(ctx, `UPDATE webhook_deliveries SET lane = 1, due_at = $5, node = NULL`+mine, append(key, store.Micros(r.retryAt))...)
 	case erased, unreadable:
@@ -191,7 +185,7 @@ func recordOther(ctx context.Context, tx *store.Tx, r *result) error {
 // announce tells of a failure for good, unless the user it is about was erased
 // while the delivery was in hand.
 func announce(ctx context.Context, tx *store.Tx, r *result) error {
-	known, err := tx.HasKey(ctx, r.line.team, r.parcel.user)
+	known, err := tx.HasKey(ctx, r.queue.team, r.delivery.user)
 	if err == nil && known {
 		_, err = events.Emit(ctx, tx, *r.exhausted)
 	}
@@ -223,8 +217,8 @@ func (l *logged) args() []any {
 func (r *result) logged(ctx context.Context, tx *store.Tx) (logged, error) {
 	answer, err := sealAnswer(ctx, tx, r)
 	l := logged{
-		team: r.line.team, endpoint: uuid.UUID(r.line.id), event: uuid.UUID(r.parcel.event),
-		n: int64(r.parcel.attempts + 1), target: r.target, at: store.Micros(r.at), took: r.outcome.Took.Microseconds(),
+		team: r.queue.team, endpoint: uuid.UUID(r.queue.id), event: uuid.UUID(r.delivery.event),
+		n: int64(r.delivery.attempts + 1), target: r.target, at: store.Micros(r.at), took: r.outcome.Took.Microseconds(),
 		problem: string(r.outcome.Problem), signature: r.signature, answer: answer,
 	}
 	if r.outcome.Code != 0 {
@@ -291,8 +285,150 @@ func sealAnswer(ctx context.Context, tx *store.Tx, r *result) ([]byte, error) {
 	if len(r.outcome.Answer) == 0 {
 		return nil, nil
 	}
-	if known, err := tx.HasKey(ctx, r.line.team, r.parcel.user); err != nil || !known {
+	if known, err := tx.HasKey(ctx, r.queue.team, r.delivery.user); err != nil || !known {
 		return nil, err
 	}
-	return tx.Seal(ctx, r.line.team, r.parcel.user, answerPlace(r.line.id, r.parcel.event, r.parcel.attempts+1), r.outcome.Answer)
+	return tx.Seal(ctx, r.queue.team, r.delivery.user, answerPlace(r.queue.id, r.delivery.event, r.delivery.attempts+1), r.outcome.Answer)
+}
+
+// mostRecordings is how often a result is tried to be recorded in a row.
+const mostRecordings = 4
+
+// oneByOne records each result of a group by itself and returns those that are
+// left. What the database refuses of one must not keep the others waiting: of
+// that is recorded only what became of the delivery, and if that is refused as
+// well, the result is set aside with its row in hand.
+func (d *Deliverer) oneByOne(ctx context.Context, group []result) (left []result) {
+	for i := range group {
+		one := group[i : i+1 : i+1]
+		err := d.write(ctx, one, recordAll)
+		if err != nil {
+			d.cfg.Log.ErrorContext(ctx, "recording a delivery", "endpoint", one[0].queue.id, "event", one[0].delivery.event, "error", err)
+			err = d.write(ctx, one, recordBare)
+		}
+		if err == nil {
+			d.letGo(one)
+			continue
+		}
+		r := one[0]
+		if r.refused++; r.refused < mostRecordings {
+			left = append(left, r)
+			continue
+		}
+		r.refused = 0
+		d.later(func() { d.setAside(r) })
+	}
+	return left
+}
+
+// setAside hands a result in again after a while. If the process ends before,
+// the delivery is posted again by the next.
+func (d *Deliverer) setAside(r result) {
+	select {
+	case <-time.After(d.cfg.RecordRetry):
+		d.results.Add(r)
+	case <-d.halt:
+	}
+}
+
+// recordBare writes what became of deliveries, and neither what was answered nor
+// what follows from it.
+func recordBare(ctx context.Context, tx *store.Tx, group []result) error {
+	bare := slices.Clone(group)
+	for i := range bare {
+		bare[i].outcome.Answer, bare[i].exhausted = nil, nil
+	}
+	return recordDeliveries(ctx, tx, bare)
+}
+
+// recordHealth brings the endpoints' health forward and switches off those
+// that have been failing for days or answered 410.
+func recordHealth(ctx context.Context, tx *store.Tx, group []result) error {
+	byQueue := map[*endpointQueue][]*result{}
+	for i := range group {
+		if r := &group[i]; r.attempted() {
+			byQueue[r.queue] = append(byQueue[r.queue], r)
+		}
+	}
+	for q, results := range byQueue {
+		if !q.noteworthy(results, tx.Now()) {
+			continue
+		}
+		slices.SortFunc(results, func(a, b *result) int { return a.ended.Compare(b.ended) })
+		if err := noteHealth(ctx, tx, q, results); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// noteworthy reports whether results tell more of an endpoint than that it is
+// still well.
+func (q *endpointQueue) noteworthy(results []*result, now time.Time) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.health.FirstFailureAt.IsZero() || now.Sub(q.healthAt) >= healthEvery {
+		return true
+	}
+	return slices.ContainsFunc(results, func(r *result) bool { return r.fate != sent })
+}
+
+func noteHealth(ctx context.Context, tx *store.Tx, q *endpointQueue, results []*result) error {
+	e, _, err := scanEndpoint(tx.QueryRow(ctx, `SELECT `+endpointColumns+` FROM webhook_endpoints e WHERE e.team_id = $1 AND e.id = $2`, q.team, q.id))
+	if err != nil {
+		return fmt.Errorf("webhooks: reading health: %w", err)
+	}
+	before, reason := e.Health, ""
+	for _, r := range results {
+		if r.fate == sent {
+			e.Health = e.Health.Succeeded(r.ended)
+			continue
+		}
+		e.Health = e.Health.Failed(r.ended)
+		switch {
+		case r.outcome.gone():
+			reason = "it answered 410 Gone"
+		case e.Health.Dead(r.ended):
+			reason = "everything sent to it failed for 5 days"
+		}
+	}
+	if e.Health != before {
+		_, err = tx.Exec(ctx, `UPDATE webhook_endpoints SET first_failure_at = $1, failing_since = $2, last_success_at = $3
+			WHERE team_id = $4 AND id = $5`, store.MicrosOrNil(&e.Health.FirstFailureAt), store.MicrosOrNil(&e.Health.FailingSince),
+			store.MicrosOrNil(&e.Health.LastSuccessAt), q.team, q.id)
+		if err != nil {
+			return fmt.Errorf("webhooks: writing health: %w", err)
+		}
+	}
+	if reason != "" && e.State == On {
+		if err := switchOff(ctx, tx, e, reason); err != nil {
+			return err
+		}
+	}
+	tx.AfterCommit(func() { q.setHealth(e.Health, tx.Now()) })
+	return nil
+}
+
+func (q *endpointQueue) setHealth(h Health, now time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.health, q.healthAt = h, now
+}
+
+// switchOff turns an endpoint off and says so to the team's others.
+func switchOff(ctx context.Context, tx *store.Tx, e Endpoint, reason string) error {
+	n, err := tx.Exec(ctx, `UPDATE webhook_endpoints SET state = $1, reason = $2, hold_before = NULL, hold_through = NULL
+		WHERE team_id = $3 AND id = $4 AND state = 'on' AND deleted_at IS NULL`, AutoOff, reason, e.Team, e.ID)
+	if err != nil {
+		return fmt.Errorf("webhooks: switching an endpoint off: %w", err)
+	}
+	if n == 0 {
+		return nil
+	}
+	if err := touch(ctx, tx, e.Team, e.ID); err != nil {
+		return err
+	}
+	data := fmt.Sprintf(`{"endpoint_id":%q,"reason":%q}`, e.ID.String(), reason)
+	_, err = events.Emit(ctx, tx, events.New{Team: e.Team.UUID(), Type: events.EndpointDisabled, Data: []byte(data)})
+	return err
 }

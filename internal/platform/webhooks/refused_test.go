@@ -17,13 +17,12 @@ import (
 // those of others from being recorded. It is not posted again meanwhile, and is
 // recorded once the database takes it.
 func TestResultsThatAreRefused(t *testing.T) {
-	defer webhooks.SetAsideFor(500 * time.Millisecond)()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := teamRig(t, db)
 		rc := newReceiver(t, nil)
 		e, other := r.endpoint(webhooks.NewEndpoint{URL: rc.server.URL + "/refused"}), r.endpoint(webhooks.NewEndpoint{URL: rc.server.URL})
 		allow := r.refuse(`webhook_deliveries`, `UPDATE`, `NEW.state = 'sent' AND NEW.endpoint_id = `+literal(db, e.ID))
-		d := r.deliver(webhooks.Config{})
+		d := r.deliver(webhooks.Config{RecordRetry: 500 * time.Millisecond})
 		r.emit(3)
 		eventually(t, time.Minute, "the other's are recorded", func() bool { return r.states(other.ID)["sent"] == 3 })
 		r.emit(2)

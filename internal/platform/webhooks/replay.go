@@ -62,7 +62,7 @@ func Resend(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID, eve
 	if err != nil {
 		return fmt.Errorf("webhooks: resending: %w", err)
 	}
-	tx.AfterCommit(func() { changed.ring(team) })
+	tx.Notify(changedEndpoints, team.UUID())
 	return nil
 }
 
@@ -266,7 +266,7 @@ func (r Replay) addRange(ctx context.Context, tx *store.Tx, team uuid.UUID, from
 	if err != nil {
 		return fmt.Errorf("webhooks: replaying: %w", err)
 	}
-	tx.AfterCommit(func() { changed.ring(teamID(team)) })
+	tx.Notify(changedEndpoints, team)
 	return nil
 }
 
@@ -306,7 +306,7 @@ func (r Replay) addFailed(ctx context.Context, tx *store.Tx, team uuid.UUID, beg
 	if err != nil {
 		return 0, fmt.Errorf("webhooks: recovering: %w", err)
 	}
-	tx.AfterCommit(func() { changed.ring(teamID(team)) })
+	tx.Notify(changedEndpoints, team)
 	return n, nil
 }
 

@@ -74,7 +74,7 @@ func Create(ctx context.Context, tx *store.Tx, rules Rules, team teams.ID, n New
 	if err := addSecret(ctx, tx, team, id, secret); err != nil {
 		return Endpoint{}, err
 	}
-	tx.AfterCommit(func() { changed.ring(team) })
+	tx.Notify(changedEndpoints, team.UUID())
 	return Get(ctx, tx, team, id)
 }
 
@@ -234,7 +234,7 @@ func Delete(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID) err
 	if _, err := tx.Exec(ctx, `DELETE FROM webhook_secrets WHERE team_id = $1 AND endpoint_id = $2`, team, id); err != nil {
 		return fmt.Errorf("webhooks: deleting secrets: %w", err)
 	}
-	tx.AfterCommit(func() { changed.ring(team) })
+	tx.Notify(changedEndpoints, team.UUID())
 	return nil
 }
 
@@ -256,7 +256,7 @@ func touch(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID) erro
 	if err != nil {
 		return fmt.Errorf("webhooks: updating an endpoint: %w", err)
 	}
-	tx.AfterCommit(func() { changed.ring(team) })
+	tx.Notify(changedEndpoints, team.UUID())
 	return nil
 }
 

@@ -18,7 +18,8 @@ func TestDeliveriesOfADeadNode(t *testing.T) {
 		r := teamRig(t, db)
 		rc := newReceiver(t, nil)
 		e := r.endpoint(webhooks.NewEndpoint{URL: rc.server.URL})
-		r.crowd([]string{"daily.data.steps.created", "daily.data.steps.created"})
+		r.emitTypes("daily.data.steps.created", "daily.data.steps.created")
+		r.settle()
 		dead, until := uuid.New(), db.Now().Add(1500*time.Millisecond)
 		r.write(func(tx *store.Tx) error {
 			if _, err := tx.Exec(system, `INSERT INTO nodes (id, until, started_at) VALUES ($1, $2, $3)`, dead, store.Micros(until), store.Micros(tx.Now())); err != nil {

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -20,28 +19,12 @@ import (
 type target struct {
 	revision int64
 	number   int64 // of the URL and headers, for the attempt log
-	on       bool
-	rate     int // posts per second; 0 is no limit
+	on       bool  // what is due may be sent
+	rate     int   // posts per second; 0 is no limit
 	url      *url.URL
 	header   http.Header // custom headers, canonical names
 	secrets  []ValidSecret
 	health   Health
-
-	signers sync.Pool // *Signer of those secrets, which nobody uses now
-}
-
-// signer is one for the use of one worker, who gives it back.
-func (t *target) signer() *Signer {
-	if s, ok := t.signers.Get().(*Signer); ok {
-		return s
-	}
-	return NewSigner(t.secrets)
-}
-
-func (t *target) giveBack(s *Signer) {
-	if s != nil {
-		t.signers.Put(s)
-	}
 }
 
 func targetPlace(column string, id EndpointID, number int64) string {
@@ -103,7 +86,7 @@ func loadTarget(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID,
 	if err != nil {
 		return nil, err
 	}
-	t := &target{revision: e.revision, number: e.target, on: e.State == On, header: http.Header{}, health: e.Health}
+	t := &target{revision: e.revision, number: e.target, on: e.State == On && !e.holding, header: http.Header{}, health: e.Health}
 	if e.RateLimit != nil {
 		t.rate = *e.RateLimit
 	}

@@ -1,0 +1,448 @@
+package webhooks
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/platform/ids"
+	"hale/internal/platform/teams"
+)
+
+const (
+	maxInFlight = 32  // posts to one endpoint at once
+	claimSize   = 200 // rows of one lane in memory, and of one claim
+
+	// claimPause is the least time between two claims of a queue that has work. Each
+	// claim reads past the rows that are claimed, so larger claims cost less. A queue
+	// without work claims at once.
+	claimPause = 2 * time.Millisecond
+	// claimRetry is the wait after a claim that failed.
+	claimRetry = 250 * time.Millisecond
+
+	// leastWindow is the window of an endpoint that does not answer: enough to notice
+	// that it answers again.
+	leastWindow = 4
+)
+
+// endpointQueue delivers to one endpoint. Its loop claims due deliveries, keeps them
+// in lanes and starts workers. A worker posts one delivery after the other and gives
+// each result to the recorder, which releases the delivery once the result is on
+// disk.
+type endpointQueue struct {
+	d         *Deliverer
+	team      uuid.UUID
+	id        EndpointID
+	transport *http.Transport
+	wake      chan struct{} // the loop has something to do
+
+	mu       sync.Mutex
+	closed   bool                  // the loop ends, and nothing is claimed
+	target   *target               // where to post to; nil while the endpoint is off or was not read yet
+	revision int64                 // newest known of the endpoint; an older target is read again
+	health   Health                // as last read or written
+	healthAt time.Time             // when health was last written
+	due      [lanes]bool           // the database may have due rows
+	retryAt  time.Time             // when the next retry is due; zero if none is known
+	late     bool                  // a sweep found rows that the queue should have claimed
+	claimAt  time.Time             // when the last claim began
+	claimed  map[claimKey]struct{} // claimed and not yet recorded
+	waiting  [lanes]fifo           // claimed and not yet with a worker
+	workers  int                   // each has one delivery
+	window   int                   // how many workers there may be
+	taken    int                   // counts deliveries that workers took
+	limit    bucket                // of posts per second
+}
+
+func newEndpointQueue(d *Deliverer, team uuid.UUID, id EndpointID) *endpointQueue {
+	return &endpointQueue{
+		d: d, team: team, id: id,
+		transport: newTransport(d.cfg.Guard, d.cfg.Dial, d.cfg.TLS),
+		wake:      make(chan struct{}, 1),
+		claimed:   map[claimKey]struct{}{},
+		window:    maxInFlight,
+	}
+}
+
+func teamID(id uuid.UUID) teams.ID { return ids.From[teams.Team](id) }
+
+// run claims and starts workers until the queue is closed or the deliverer stops.
+func (q *endpointQueue) run(ctx context.Context) {
+	defer q.transport.CloseIdleConnections()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-q.d.halt:
+			return
+		case <-q.wake:
+		case <-timer.C:
+		}
+		wait, ok := q.step(ctx)
+		if !ok {
+			return
+		}
+		timer.Reset(wait)
+	}
+}
+
+// step claims what is due and starts workers. It returns how long the loop may
+// sleep, or false if the queue is closed.
+func (q *endpointQueue) step(ctx context.Context) (wait time.Duration, ok bool) {
+	most, pause := q.plan()
+	if most != ([lanes]int{}) {
+		got, err := q.claimAtMost(ctx, most)
+		if err != nil {
+			q.d.cfg.Log.ErrorContext(ctx, "claiming deliveries", "endpoint", q.id, "error", err)
+			q.addDue(most)
+			pause = claimRetry
+		}
+		q.accept(got, most)
+	}
+	if q.needsTarget() {
+		if err := q.loadTarget(ctx); err != nil {
+			q.d.cfg.Log.ErrorContext(ctx, "reading an endpoint", "endpoint", q.id, "error", err)
+			pause = claimRetry
+		}
+	}
+	return q.startWorkers(pause)
+}
+
+// notify wakes the loop.
+func (q *endpointQueue) notify() {
+	select {
+	case q.wake <- struct{}{}:
+	default:
+	}
+}
+
+// addEvents notes that there may be new events.
+func (q *endpointQueue) addEvents() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.due[laneNew] = true
+	q.notify()
+}
+
+// addDue notes that the lanes with a number may have due rows.
+func (q *endpointQueue) addDue(most [lanes]int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for lane, n := range most {
+		q.due[lane] = q.due[lane] || n > 0
+	}
+}
+
+// refresh notes that the endpoint, or what is due for it, may have changed. What
+// waits goes out as the newest revision says.
+func (q *endpointQueue) refresh(revision int64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.due = [lanes]bool{true, true, true}
+	q.revision = max(q.revision, revision)
+	q.notify()
+}
+
+// discover takes in what a sweep saw of the endpoint.
+func (q *endpointQueue) discover(b *backlog, starting bool) {
+	now := q.d.db.Now()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for lane, at := range b.earliest {
+		switch {
+		case at.IsZero():
+		case at.After(now):
+			q.retryBy(at)
+		default:
+			q.due[lane] = true
+			q.late = q.late || !starting && now.Sub(at) > overdue && q.claimAt.Before(at)
+		}
+	}
+	q.revision = max(q.revision, b.revision)
+	q.notify()
+}
+
+// retryBy makes the loop look for retries at a moment. q.mu is held.
+func (q *endpointQueue) retryBy(at time.Time) {
+	if q.retryAt.IsZero() || at.Before(q.retryAt) {
+		q.retryAt = at
+		q.notify()
+	}
+}
+
+// plan says how many rows of each lane to claim: none until few are left, so that
+// claims are large while there is much to do. pause is how long to wait for the
+// next claim, 0 for no time.
+func (q *endpointQueue) plan() (most [lanes]int, pause time.Duration) {
+	now := q.d.db.Now()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.retryAt.IsZero() && !now.Before(q.retryAt) {
+		q.due[laneRetry], q.retryAt = true, time.Time{}
+	}
+	for lane := range q.due {
+		if n := q.waiting[lane].len(); q.due[lane] && n <= maxInFlight {
+			most[lane] = claimSize - n
+		}
+	}
+	if most == ([lanes]int{}) {
+		return most, 0
+	}
+	if since := now.Sub(q.claimAt).Abs(); since < claimPause && len(q.claimed) > 0 {
+		return [lanes]int{}, claimPause - since
+	}
+	for lane, n := range most {
+		q.due[lane] = q.due[lane] && n == 0
+	}
+	q.claimAt = now
+	return most, 0
+}
+
+// claimAtMost claims, when few other queues do.
+func (q *endpointQueue) claimAtMost(ctx context.Context, most [lanes]int) (got [lanes]claim, err error) {
+	select {
+	case q.d.claims <- struct{}{}:
+		defer func() { <-q.d.claims }()
+		return q.claim(ctx, most)
+	case <-q.d.halt:
+		return got, nil
+	}
+}
+
+// accept puts the claimed rows into their lanes. A queue that was closed meanwhile
+// forgets them: a later claim takes them again.
+func (q *endpointQueue) accept(got [lanes]claim, most [lanes]int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return
+	}
+	for lane, c := range got {
+		for _, d := range c.deliveries {
+			q.claimed[d.key()] = struct{}{}
+			q.waiting[lane].push(d)
+		}
+		q.revision = max(q.revision, c.revision)
+		if n := len(c.deliveries); n > 0 && n == most[lane] {
+			q.due[lane] = true
+		}
+		if !c.nextRetry.IsZero() {
+			q.retryBy(c.nextRetry)
+		}
+		if q.late && len(c.deliveries) > 0 {
+			q.d.cfg.Stranded(len(c.deliveries))
+		}
+	}
+	q.late = false
+}
+
+// hasClaimed reports whether a delivery is claimed and not yet recorded.
+func (q *endpointQueue) hasClaimed(key claimKey) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	_, ok := q.claimed[key]
+	return ok
+}
+
+// claimedKeys lists what is claimed, as two arrays for PostgreSQL.
+func (q *endpointQueue) claimedKeys() (ids [][16]byte, attempts []int64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	ids, attempts = make([][16]byte, 0, len(q.claimed)), make([]int64, 0, len(q.claimed))
+	for key := range q.claimed {
+		ids, attempts = append(ids, key.event), append(attempts, int64(key.attempts))
+	}
+	return ids, attempts
+}
+
+// release ends the claim of a delivery whose result is on disk.
+func (q *endpointQueue) release(key claimKey, retryAt time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.claimed, key)
+	if !retryAt.IsZero() {
+		q.retryBy(retryAt)
+	}
+}
+
+// current returns the target, or nil if it is to be read first. q.mu is held.
+func (q *endpointQueue) current() *target {
+	if q.target == nil || q.target.revision < q.revision {
+		return nil
+	}
+	return q.target
+}
+
+// needsTarget reports whether deliveries wait for the endpoint to be read.
+func (q *endpointQueue) needsTarget() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return !q.closed && q.lane() >= 0 && q.current() == nil
+}
+
+// loadTarget reads the endpoint. One that is off, or was deleted, gets nothing: the
+// claims are given up.
+func (q *endpointQueue) loadTarget(ctx context.Context) error {
+	t, err := q.d.loadTarget(ctx, q.team, q.id)
+	if err != nil {
+		return err
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if t == nil {
+		q.target = nil
+		q.forget()
+		return nil
+	}
+	q.target, q.health = t, t.health
+	q.revision = max(q.revision, t.revision)
+	return nil
+}
+
+// forget gives up the claims of deliveries that wait. They stay pending in the
+// database. q.mu is held.
+func (q *endpointQueue) forget() {
+	for lane := range q.waiting {
+		for c := q.waiting[lane].pop(); c != nil; c = q.waiting[lane].pop() {
+			delete(q.claimed, c.key())
+		}
+	}
+}
+
+// close ends a queue that has nothing in hand, and reports whether it did.
+func (q *endpointQueue) close() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.target = nil // in case deliveries wait: the loop reads the endpoint and gives them up
+	q.closed = len(q.claimed) == 0
+	q.notify()
+	return q.closed
+}
+
+// startWorkers gives waiting deliveries to new workers, as many as the window and
+// the rate limit allow. It returns how long the loop may sleep, or false if the
+// queue is closed.
+func (q *endpointQueue) startWorkers(pause time.Duration) (wait time.Duration, ok bool) {
+	now := q.d.db.Now()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if wait = pause; wait == 0 {
+		wait = time.Hour // something wakes the loop before
+	}
+	if !q.retryAt.IsZero() {
+		wait = min(wait, max(0, q.retryAt.Sub(now)))
+	}
+	if q.target != nil {
+		q.limit.setRate(float64(q.target.rate) / float64(q.d.peers()))
+	}
+	for q.workers < q.window {
+		c, t, limited := q.next()
+		if c == nil {
+			if limited > 0 {
+				wait = min(wait, limited)
+			}
+			break
+		}
+		q.workers++
+		q.d.posts.Go(func() { q.work(c, t) })
+	}
+	return wait, !q.closed
+}
+
+// lane says from which lane the next delivery comes, or -1 if none waits. New events
+// go first, but every eighth delivery is a retry or a replay: a busy endpoint does
+// not starve its retries, and a replay does not delay new events. q.mu is held.
+func (q *endpointQueue) lane() int {
+	order := [lanes]int{laneNew, laneRetry, laneReplay}
+	if q.taken%8 == 7 {
+		order = [lanes]int{laneRetry, laneReplay, laneNew}
+	}
+	for _, lane := range order {
+		if q.waiting[lane].len() > 0 {
+			return lane
+		}
+	}
+	return -1
+}
+
+// next takes the next delivery to post, with where to. Without one, wait is how long
+// the rate limit delays it. q.mu is held.
+func (q *endpointQueue) next() (c *claimedDelivery, t *target, wait time.Duration) {
+	lane := q.lane()
+	if t = q.current(); lane < 0 || t == nil || q.d.halted() {
+		return nil, nil, 0
+	}
+	if wait = q.limit.take(q.d.db.Now()); wait > 0 {
+		return nil, nil, wait
+	}
+	q.taken++
+	c = q.waiting[lane].pop()
+	if q.due[lane] && q.waiting[lane].len() <= maxInFlight {
+		q.notify()
+	}
+	return c, t, 0
+}
+
+// fifo is a first-in, first-out list.
+type fifo struct {
+	items []*claimedDelivery
+	head  int
+}
+
+func (f *fifo) len() int { return len(f.items) - f.head }
+
+func (f *fifo) push(c *claimedDelivery) {
+	if f.head == len(f.items) {
+		f.items, f.head = f.items[:0], 0
+	}
+	f.items = append(f.items, c)
+}
+
+func (f *fifo) pop() *claimedDelivery {
+	if f.len() == 0 {
+		return nil
+	}
+	c := f.items[f.head]
+	f.items[f.head] = nil
+	f.head++
+	return c
+}
+
+// bucket is a token bucket: it lets rate posts per second through, and up to a
+// second's worth at once after a rest. The zero rate is no limit. It takes the
+// present moment as an argument and never waits itself.
+type bucket struct {
+	rate   float64
+	tokens float64
+	last   time.Time
+}
+
+// setRate changes the limit; a bucket that was unlimited starts full.
+func (b *bucket) setRate(perSecond float64) {
+	if b.rate == 0 {
+		b.tokens = max(perSecond, 1)
+	}
+	b.rate = perSecond
+	b.tokens = min(b.tokens, max(perSecond, 1))
+}
+
+// take removes one token, or says how long to wait for it.
+func (b *bucket) take(now time.Time) (wait time.Duration) {
+	if b.rate == 0 {
+		return 0
+	}
+	if elapsed := now.Sub(b.last); elapsed > 0 {
+		if !b.last.IsZero() {
+			b.tokens = min(b.tokens+elapsed.Seconds()*b.rate, max(b.rate, 1))
+		}
+		b.last = now
+	}
+	if b.tokens >= 1 {
+		b.tokens--
+		return 0
+	}
+	return time.Duration((1 - b.tokens) / b.rate * float64(time.Second))
+}
