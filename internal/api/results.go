@@ -122,7 +122,7 @@ func (a *API) listResultRevisions(ctx context.Context, c Caller, in *OrderPath) 
 func (a *API) getTransactionResults(ctx context.Context, c Caller, in *TransactionPath) (*out[resultsBody], error) {
 	var body resultsBody
 	err := a.db.Read(ctx, func(tx *store.Tx) error {
-		t, err := results.OfTransaction(ctx, tx, c.Team, in.TransactionID)
+		t, err := results.ForTransaction(ctx, tx, c.Team, in.TransactionID)
 		if err != nil {
 			return err
 		}

@@ -72,7 +72,7 @@ func (a *API) resultPDF(ctx context.Context, tx *store.Tx, o *orders.Order, r *r
 func (a *API) getTransactionResultPDF(ctx context.Context, c Caller, in *TransactionPath) (*written, error) {
 	var all [][]byte
 	err := a.db.Read(ctx, func(tx *store.Tx) error {
-		t, err := results.OfTransaction(ctx, tx, c.Team, in.TransactionID)
+		t, err := results.ForTransaction(ctx, tx, c.Team, in.TransactionID)
 		if err != nil {
 			return err
 		}

@@ -189,7 +189,7 @@ func dateOf(m networks.Moment) string {
 	if m.Offset == nil {
 		return m.Time.UTC().Format("2006-01-02T15:04:05")
 	}
-	return results.Local(m.Time, m.Offset).Format(timeLayout)
+	return results.AtOffset(m.Time, m.Offset).Format(timeLayout)
 }
 
 // given is nil for a text that is not there.

@@ -64,7 +64,7 @@ func (in *listUnmatchedIn) filter() (matching.Filter, error) {
 	if in.Cursor == "" {
 		return f, nil
 	}
-	f.After = &matching.Place{}
+	f.After = &matching.Position{}
 	return f, paging.Decode(in.Cursor, f.After)
 }
 
@@ -82,7 +82,7 @@ func (a *API) listUnmatchedResults(ctx context.Context, c Caller, in *listUnmatc
 	var body listUnmatchedBody
 	err = a.db.Read(ctx, func(tx *store.Tx) error {
 		body = listUnmatchedBody{Data: []unmatchedBody{}}
-		if err := matching.Enabled(ctx, tx, c.Team); err != nil {
+		if err := matching.RequireQueue(ctx, tx, c.Team); err != nil {
 			return err
 		}
 		all, total, err := matching.List(ctx, tx, c.Team, f)
@@ -91,7 +91,7 @@ func (a *API) listUnmatchedResults(ctx context.Context, c Caller, in *listUnmatc
 		}
 		if len(all) > in.Limit {
 			all = all[:in.Limit]
-			next := paging.Encode(matching.PlaceOf(&all[in.Limit-1]))
+			next := paging.Encode(matching.PositionOf(&all[in.Limit-1]))
 			body.NextCursor = &next
 		}
 		body.Total = total
@@ -110,7 +110,7 @@ func (a *API) listUnmatchedResults(ctx context.Context, c Caller, in *listUnmatc
 func (a *API) getUnmatchedResult(ctx context.Context, c Caller, in *UnmatchedPath) (*out[unmatchedBody], error) {
 	var body unmatchedBody
 	err := a.db.Read(ctx, func(tx *store.Tx) error {
-		if err := matching.Enabled(ctx, tx, c.Team); err != nil {
+		if err := matching.RequireQueue(ctx, tx, c.Team); err != nil {
 			return err
 		}
 		i, err := matching.Get(ctx, tx, c.Team, in.ID)
@@ -147,7 +147,7 @@ func (a *API) acceptUnmatchedResult(ctx context.Context, c Caller, in *acceptUnm
 		choice.User = &user
 	}
 	return answering(ctx, a, func(tx *store.Tx) (orderBody, error) {
-		o, err := matching.AcceptFor(ctx, tx, c.Team, in.ID, choice)
+		o, err := matching.AcceptResult(ctx, tx, c.Team, in.ID, choice)
 		if err != nil {
 			return orderBody{}, err
 		}

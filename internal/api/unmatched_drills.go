@@ -5,7 +5,7 @@ import (
 
 	"hale/internal/labs/catalogue"
 	"hale/internal/labs/matching"
-	"hale/internal/labs/matching/drill"
+	"hale/internal/labs/matching/rehearsal"
 	"hale/internal/labs/orders"
 	"hale/internal/people/users"
 	"hale/internal/platform/store"
@@ -24,12 +24,12 @@ type drillCasesBody struct {
 }
 
 func (a *API) listUnmatchedCases(ctx context.Context, c Caller, _ *empty) (*out[drillCasesBody], error) {
-	err := a.db.Read(ctx, func(tx *store.Tx) error { return drill.Check(ctx, tx, c.Team) })
+	err := a.db.Read(ctx, func(tx *store.Tx) error { return rehearsal.Check(ctx, tx, c.Team) })
 	if err != nil {
 		return nil, err
 	}
 	body := drillCasesBody{Data: []drillCase{}}
-	for _, k := range drill.Cases {
+	for _, k := range rehearsal.Cases {
 		body.Data = append(body.Data, drillCase{k.Decision, k.Roles, k.Required, k.Labs})
 	}
 	return answer(body), nil
@@ -52,10 +52,10 @@ type createDrillIn struct {
 // drillOrders name orders by role.
 type drillOrders map[string]orders.NullID
 
-func (in *createDrillIn) request() drill.Request {
+func (in *createDrillIn) request() rehearsal.Request {
 	b := &in.Body
-	r := drill.Request{
-		Case: matching.Decision(b.Case), Source: drill.Source(b.OrderSource), Partial: b.ResultStatus == "partial",
+	r := rehearsal.Request{
+		Case: matching.Decision(b.Case), Source: rehearsal.Source(b.OrderSource), Partial: b.ResultStatus == "partial",
 		Interpretation: orders.Interpretation(b.Interpretation), LabTest: testID(b.LabTestID), WrongLabTest: testID(b.WrongLabTestID),
 	}
 	if b.Orders.Value == nil {
@@ -79,14 +79,14 @@ func testID(id orders.NullID) *catalogue.TestID {
 }
 
 type createdDrillBody struct {
-	RunID  drill.ID     `json:"run_id" format:"uuid"`
-	Status drill.Status `json:"status" enum:"queued,running,succeeded,failed"`
+	RunID  rehearsal.ID     `json:"run_id" format:"uuid"`
+	Status rehearsal.Status `json:"status" enum:"queued,running,succeeded,failed"`
 }
 
 func (a *API) createUnmatchedTest(ctx context.Context, c Caller, in *createDrillIn) (*out[createdDrillBody], error) {
-	var r drill.Run
+	var r rehearsal.Run
 	err := a.db.Write(ctx, func(tx *store.Tx) (err error) {
-		r, err = drill.Create(ctx, tx, c.Team, in.Key, in.request())
+		r, err = rehearsal.Create(ctx, tx, c.Team, in.Key, in.request())
 		return err
 	})
 	if err != nil {
@@ -97,18 +97,18 @@ func (a *API) createUnmatchedTest(ctx context.Context, c Caller, in *createDrill
 
 // DrillPath is the part of an input that names a rehearsal.
 type DrillPath struct {
-	ID drill.ID `path:"run_id" format:"uuid"`
+	ID rehearsal.ID `path:"run_id" format:"uuid"`
 }
 
 // drillBody is a rehearsal.
 //
 // Reference 1.17, GetUnmatchedResultTestResponse.
 type drillBody struct {
-	RunID        drill.ID              `json:"run_id" format:"uuid"`
-	Status       drill.Status          `json:"status" enum:"queued,running,succeeded,failed"`
-	Stage        drill.Stage           `json:"stage" doc:"queued, validating, selecting_configuration, creating_orders, transitioning_orders, writing_result, matching_result, verifying_review, succeeded, failed."`
+	RunID        rehearsal.ID              `json:"run_id" format:"uuid"`
+	Status       rehearsal.Status          `json:"status" enum:"queued,running,succeeded,failed"`
+	Stage        rehearsal.Stage           `json:"stage" doc:"queued, validating, selecting_configuration, creating_orders, transitioning_orders, writing_result, matching_result, verifying_review, succeeded, failed."`
 	Case         matching.Decision     `json:"case"`
-	OrderSource  drill.Source          `json:"order_source"`
+	OrderSource  rehearsal.Source          `json:"order_source"`
 	ResultStatus string                `json:"result_status" enum:"final,partial"`
 	Orders       map[string]drillOrder `json:"orders" doc:"By role."`
 	RawResultID  orders.NullID         `json:"raw_result_id" doc:"Of the unmatched result, as soon as it is written."`
@@ -131,9 +131,9 @@ type drillFailure struct {
 }
 
 func (a *API) getUnmatchedTest(ctx context.Context, c Caller, in *DrillPath) (*out[drillBody], error) {
-	var r drill.Run
+	var r rehearsal.Run
 	err := a.db.Read(ctx, func(tx *store.Tx) (err error) {
-		r, err = drill.Get(ctx, tx, c.Team, in.ID)
+		r, err = rehearsal.Get(ctx, tx, c.Team, in.ID)
 		return err
 	})
 	if err != nil {
@@ -146,7 +146,7 @@ func (a *API) getUnmatchedTest(ctx context.Context, c Caller, in *DrillPath) (*o
 	if r.Partial {
 		body.ResultStatus = "partial"
 	}
-	for role, o := range r.Taking {
+	for role, o := range r.Artifacts {
 		body.Orders[role] = drillOrder{o.Order, o.User, o.Transaction}
 	}
 	if r.Result != nil {

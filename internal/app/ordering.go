@@ -8,7 +8,7 @@ import (
 	"hale/internal/labs/appointments"
 	"hale/internal/labs/inbox"
 	"hale/internal/labs/matching"
-	"hale/internal/labs/matching/drill"
+	"hale/internal/labs/matching/rehearsal"
 	"hale/internal/labs/networks"
 	"hale/internal/labs/networks/hl7v2"
 	"hale/internal/labs/networks/sandboxlab"
@@ -78,7 +78,7 @@ func (a *App) labs() (*hl7v2.Network, error) {
 func (o ordering) jobs() []jobs.Handler {
 	all := append(append(o.placer.Jobs(), o.inbox.Job()), o.sandbox.Jobs()...)
 	all = append(all, o.visits.Jobs()...)
-	return append(append(all, o.unmatched.Jobs()...), drill.Job)
+	return append(append(all, o.unmatched.Jobs()...), rehearsal.Job)
 }
 
 // orderListeners returns the domains that follow orders.

@@ -146,7 +146,7 @@ func waiting(ctx context.Context, db *store.DB, team teams.Team, limit int) (lin
 	err = db.Read(ctx, func(tx *store.Tx) error {
 		lines = nil
 		var found []matching.Item
-		found, total, err = matching.List(ctx, tx, team.ID, matching.Filter{Status: matching.ByOps, Limit: limit, Oldest: true})
+		found, total, err = matching.List(ctx, tx, team.ID, matching.Filter{Status: matching.OperatorReview, Limit: limit, Oldest: true})
 		if err != nil {
 			return err
 		}

@@ -78,7 +78,7 @@ func (s *shell) reviewReturn() *cobra.Command {
 		Args:    takes("RESULT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return s.decide(c, args[0], func(ctx context.Context, tx *store.Tx, team teams.ID, id matching.ID) (string, error) {
-				_, err := matching.HandBack(ctx, tx, team, id, noteOf(note))
+				_, err := matching.ReturnToTeam(ctx, tx, team, id, noteOf(note))
 				return "waits for the team", err
 			})
 		},

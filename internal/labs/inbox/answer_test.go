@@ -23,14 +23,15 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// picky is a lab that takes an order and refuses some of its tests in the answer.
-type picky struct {
+// refusingLab is a lab that takes an order and refuses some of its tests in
+// the answer.
+type refusingLab struct {
 	refuses func(o networks.Order) []string
 }
 
-func (picky) Slug() string { return orders.SandboxNetwork }
+func (refusingLab) Slug() string { return orders.SandboxNetwork }
 
-func (p picky) Place(_ context.Context, o networks.Order) (networks.Receipt, error) {
+func (p refusingLab) Place(_ context.Context, o networks.Order) (networks.Receipt, error) {
 	r := networks.Receipt{SampleID: "S-" + o.ID.String()[24:]}
 	if tests := p.refuses(o); len(tests) > 0 {
 		r.Answer = &networks.Message{Network: orders.SandboxNetwork, Key: "answer:" + o.ID.String(), Raw: []byte("no " + tests[0]), Reports: []networks.Report{
@@ -40,9 +41,9 @@ func (p picky) Place(_ context.Context, o networks.Order) (networks.Receipt, err
 	return r, nil
 }
 
-func (picky) Cancel(context.Context, networks.Order) error { return nil }
+func (refusingLab) Cancel(context.Context, networks.Order) error { return nil }
 
-// place runs the jobs that place orders, until none waits.
+// place runs the jobs that place orders until the test ends.
 func (r *rig) place(network networks.Network) {
 	r.t.Helper()
 	placer := &orders.Placer{DB: r.db, Networks: map[string]networks.Network{network.Slug(): network}, Answers: r.in, Log: ops.Discard()}
@@ -62,7 +63,7 @@ func (r *rig) place(network networks.Network) {
 	})
 }
 
-// await waits until something is so.
+// await waits until a condition holds.
 func (r *rig) await(what string, so func() bool) {
 	r.t.Helper()
 	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
@@ -73,9 +74,9 @@ func (r *rig) await(what string, so func() bool) {
 	r.t.Fatalf("waited in vain for %s", what)
 }
 
-// told are the has_missing_results of the events about an order, each with the
-// status it tells of.
-func (r *rig) told(o orders.Order) (all []string) {
+// events lists the steps of an order's events, each with its
+// has_missing_results.
+func (r *rig) events(o orders.Order) (all []string) {
 	r.t.Helper()
 	if err := (&events.Sequencer{DB: r.db}).Settle(r.t.Context()); err != nil {
 		r.t.Fatal(err)
@@ -99,14 +100,14 @@ func (r *rig) told(o orders.Order) (all []string) {
 			if body.Data.ID != o.ID.String() {
 				continue
 			}
-			said := body.Data.LastEvent.Status[strings.LastIndexByte(body.Data.LastEvent.Status, '.')+1:]
+			step := body.Data.LastEvent.Status[strings.LastIndexByte(body.Data.LastEvent.Status, '.')+1:]
 			if d := body.Data.LastEvent.Detail; d != nil {
-				said += " " + *d
+				step += " " + *d
 			}
 			if m := body.Data.Missing; m != nil && *m {
-				said += ", something is missing"
+				step += ", something is missing"
 			}
-			all = append(all, said)
+			all = append(all, step)
 		}
 		return err
 	})
@@ -116,16 +117,16 @@ func (r *rig) told(o orders.Order) (all []string) {
 	return all
 }
 
-// Tests that the lab refuses in its answer are missing from the beginning: whoever
-// hears of the requisition hears of them.
-func TestTestsThatAnAnswerRefuses(t *testing.T) {
+// Tests that the lab refuses in its answer are missing from the start: the
+// event of the requisition shows them.
+func TestAnswerRefusesTests(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newRig(t, db)
-		r.in.Handlers.Results = keeper{}
+		r.in.Handlers.Results = resultsHandler{}
 		picked, plain, over := orderstest.New(t, db, r.team, catalogue.WalkIn), orderstest.New(t, db, r.team, catalogue.WalkIn), orderstest.New(t, db, r.team, catalogue.TestKit)
 		codes, _ := r.tests(picked)
 		kitCodes, _ := r.tests(over)
-		r.place(picky{func(o networks.Order) []string {
+		r.place(refusingLab{func(o networks.Order) []string {
 			switch o.ID {
 			case picked.ID.UUID():
 				return codes[1:2]
@@ -141,27 +142,27 @@ func TestTestsThatAnAnswerRefuses(t *testing.T) {
 		if tests, why := r.missing(picked); !slices.Equal(tests, codes[1:2]) || why[0] != "order_entry_failure" {
 			t.Errorf("missing are %v, %v", tests, why)
 		}
-		if got, want := r.told(picked), []string{"ordered", "requisition_created, something is missing"}; !slices.Equal(got, want) {
-			t.Errorf("told: %q", got)
+		if got, want := r.events(picked), []string{"ordered", "requisition_created, something is missing"}; !slices.Equal(got, want) {
+			t.Errorf("events: %q", got)
 		}
-		if got, want := r.told(plain), []string{"ordered", "requisition_created"}; !slices.Equal(got, want) {
-			t.Errorf("told of another: %q", got)
+		if got, want := r.events(plain), []string{"ordered", "requisition_created"}; !slices.Equal(got, want) {
+			t.Errorf("events of the other order: %q", got)
 		}
 		if n := r.count(`SELECT COUNT(*) FROM inbox_reports WHERE order_id = $1 AND state = 'applied'`, picked.ID); n != 1 {
 			t.Errorf("%d reports are kept", n)
 		}
 
-		// What the answer refused counts when the lab cancels the rest.
-		r.said(over, orders.Cancelled, kitCodes[1:]...)
+		// The tests that the answer refused count when the lab cancels the rest.
+		r.reportStatus(over, orders.Cancelled, kitCodes[1:]...)
 		if now, _ := r.get(over); now.Status != orders.Cancelled {
-			t.Errorf("a kit of which nothing is left stands at %s", now.Full())
+			t.Errorf("a kit without any test left is %s", now.Full())
 		}
-		r.erased(picked)
+		r.wantErased(picked)
 	})
 }
 
-// erased fails unless nothing in the inbox of an order outlives its person.
-func (r *rig) erased(o orders.Order) {
+// wantErased fails unless the inbox rows of an order are erased with its user.
+func (r *rig) wantErased(o orders.Order) {
 	r.t.Helper()
 	userstest.Write(r.t, r.db, func(ctx context.Context, tx *store.Tx) error {
 		for _, table := range []string{"inbox_reports", "inbox_messages"} {
@@ -176,11 +177,11 @@ func (r *rig) erased(o orders.Order) {
 	}
 }
 
-// The same holds for an answer that comes by itself.
-func TestTestsThatALaterAnswerRefuses(t *testing.T) {
+// The same holds for an answer in a message of its own.
+func TestLaterAnswerRefusesTests(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newRig(t, db)
-		r.in.Handlers.Results = keeper{}
+		r.in.Handlers.Results = resultsHandler{}
 		r.work()
 		o := orderstest.New(t, db, r.team, catalogue.WalkIn)
 		codes, _ := r.tests(o)
@@ -188,8 +189,8 @@ func TestTestsThatALaterAnswerRefuses(t *testing.T) {
 			Placer: o.ID.String(), Status: string(orders.RequisitionCreated), Tests: codes[1:], Refused: codes[:1], Reason: "Not offered here",
 		})
 		r.settle()
-		if got, want := r.told(o), []string{"ordered", "requisition_created, something is missing"}; !slices.Equal(got, want) {
-			t.Errorf("told: %q", got)
+		if got, want := r.events(o), []string{"ordered", "requisition_created, something is missing"}; !slices.Equal(got, want) {
+			t.Errorf("events: %q", got)
 		}
 	})
 }

@@ -11,17 +11,18 @@ import (
 	"hale/internal/platform/store"
 )
 
-// take brings a report to its order, or to the queue of unmatched results.
-func (s *Service) take(ctx context.Context, tx *store.Tx, q queued, doc []byte) error {
+// process applies a report to its order, or passes it to the queue of
+// unmatched results.
+func (s *Service) process(ctx context.Context, tx *store.Tx, q queued, doc []byte) error {
 	o, candidates, why, err := match(ctx, tx, q.Report)
 	if err != nil {
 		return err
 	}
 	if why == "" && q.Report.Results != nil {
-		if err := confirm(ctx, tx, &o, q.Arrival); err != nil {
+		if err := confirmReceipt(ctx, tx, &o, q.Arrival); err != nil {
 			return err
 		}
-		why = misplaced(&o)
+		why = resultsRefused(&o)
 	}
 	if why != "" {
 		if q.Report.Results != nil && s.Handlers.Unmatched != nil {
@@ -29,38 +30,39 @@ func (s *Service) take(ctx context.Context, tx *store.Tx, q queued, doc []byte) 
 				return err
 			}
 		}
-		return handled(ctx, tx, q, doc, "unmatched", nil)
+		return markHandled(ctx, tx, q, doc, "unmatched", nil)
 	}
 	if err := s.apply(ctx, tx, &o, q.Arrival); err != nil {
 		return err
 	}
-	return handled(ctx, tx, q, doc, "applied", &owner{o.Team.UUID(), o.User.UUID(), o.ID.UUID()})
+	return markHandled(ctx, tx, q, doc, "applied", &owner{o.Team.UUID(), o.User.UUID(), o.ID.UUID()})
 }
 
-// confirm records that a lab has an order whose receipt is not recorded yet:
-// the lab's answer is under way, or a crash took it. Results under our own
-// number, from where the order was sent, are as good as that answer; the job
-// that places the order then finds nothing left to do.
-func confirm(ctx context.Context, tx *store.Tx, o *orders.Order, a Arrival) error {
+// confirmReceipt records that the lab has an order whose receipt is not
+// recorded yet: the lab's answer is still on its way, or a crash lost it.
+// Results under our own number from the network that has the order are as good
+// as that answer. The job that places the order then has nothing left to do.
+func confirmReceipt(ctx context.Context, tx *store.Tx, o *orders.Order, a Arrival) error {
 	placed, err := ids.Parse[orders.Order](a.Report.Placer)
-	if err != nil || placed != o.ID || a.Network != o.Network || !sent(o, tx.Now()) {
-		return nil //nolint:nilerr // a report that does not bear our number confirms nothing
+	if err != nil || placed != o.ID || a.Network != o.Network || !awaitsReceipt(o, tx.Now()) {
+		return nil //nolint:nilerr // a report without our number confirms nothing
 	}
-	_, err = orders.Advance(ctx, tx, o, orders.Move{To: orders.RequisitionCreated, By: orders.Requisition, Change: changes(a.Report, tx.Now(), nil)})
+	_, err = orders.Advance(ctx, tx, o, orders.Move{To: orders.RequisitionCreated, By: orders.Requisition, Change: moveChange(a.Report, tx.Now(), nil)})
 	return err
 }
 
-// sent reports whether an order waits for the lab's receipt.
-func sent(o *orders.Order, now time.Time) bool {
+// awaitsReceipt reports whether an order waits for the lab's receipt.
+func awaitsReceipt(o *orders.Order, now time.Time) bool {
 	waits := o.Status == orders.Registered || o.Status == orders.Ordered && !o.Registrable
 	return waits && (o.ActivateBy == nil || !o.ActivateBy.After(orders.Today(now)))
 }
 
-// misplaced says why results cannot be those of an order, for its state. Final
-// results that come once more are for the keeper of results to judge.
+// resultsRefused says why an order cannot have results in its present state;
+// it is empty when it can. For repeated final results the Results handler
+// decides.
 //
 // Reference 1.17, decision codes.
-func misplaced(o *orders.Order) Reason {
+func resultsRefused(o *orders.Order) Reason {
 	switch {
 	case o.Status.Stage(o.Method) == orders.StageCancelled:
 		return WasCancelled
@@ -70,34 +72,34 @@ func misplaced(o *orders.Order) Reason {
 	return ""
 }
 
-// apply makes the changes that a report asks for. What will not come is on the
-// order before it is told of a step.
+// apply makes the changes that a report asks for. Missing results are stored
+// before the order's step, so that the step's event shows them.
 func (s *Service) apply(ctx context.Context, tx *store.Tx, o *orders.Order, a Arrival) error {
-	know, err := collection(ctx, tx, o, a.Report)
+	setCollected, err := collectionChange(ctx, tx, o, a.Report)
 	if err != nil {
 		return err
 	}
-	r, on, err := meant(ctx, tx, o, a.Report)
+	r, continues, err := interpretReport(ctx, tx, o, a.Report)
 	if err != nil {
 		return err
 	}
 	if r.Status == string(orders.LabProcessingBlocked) && r.Results != nil {
 		set := *r.Results
-		set.Partial = true // what a block holds up may still come, whatever the lab marks as missing
+		set.Partial = true // blocked results may still come, even if the lab marks them as missing
 		r.Results = &set
 	}
 	a.Report = r
-	first := r.Results != nil && len(r.Results.Results) == 0 && (on || orders.Status(r.Status) == orders.RequisitionCreated)
+	first := r.Results != nil && len(r.Results.Results) == 0 && (continues || orders.Status(r.Status) == orders.RequisitionCreated)
 	if first {
-		if err := s.results(ctx, tx, o, a); err != nil {
+		if err := s.takeResults(ctx, tx, o, a); err != nil {
 			return err
 		}
 	}
-	moved, err := s.step(ctx, tx, o, a, know)
+	moved, err := s.moveOrder(ctx, tx, o, a, setCollected)
 	if err != nil {
 		return err
 	}
-	if on && moved {
+	if continues && moved {
 		_, err := orders.Advance(ctx, tx, o, orders.Move{To: orders.DeliveredToLab, By: orders.Lab, At: r.At, Key: a.Key + ":others"})
 		if err != nil {
 			return err
@@ -111,47 +113,47 @@ func (s *Service) apply(ctx context.Context, tx *store.Tx, o *orders.Order, a Ar
 	if first {
 		return nil
 	}
-	return s.results(ctx, tx, o, a)
+	return s.takeResults(ctx, tx, o, a)
 }
 
-// results hands what a report has of them to their keeper.
-func (s *Service) results(ctx context.Context, tx *store.Tx, o *orders.Order, a Arrival) error {
+// takeResults passes the results of a report to their handler.
+func (s *Service) takeResults(ctx context.Context, tx *store.Tx, o *orders.Order, a Arrival) error {
 	if a.Report.Results == nil || s.Handlers.Results == nil {
 		return nil
 	}
 	return s.Handlers.Results.TakeResults(ctx, tx, o, a)
 }
 
-// step brings an order to the status of a report, with what else the report says
-// of it, and reports whether the order moved. know, when there is one, is its time
-// of collection.
-func (s *Service) step(ctx context.Context, tx *store.Tx, o *orders.Order, a Arrival, know func(o *orders.Order)) (moved bool, err error) {
+// moveOrder moves an order to the status of a report, with the other facts of
+// the report, and reports whether the order moved. setCollected sets the time
+// of collection; nil when the report has none.
+func (s *Service) moveOrder(ctx context.Context, tx *store.Tx, o *orders.Order, a Arrival, setCollected func(o *orders.Order)) (moved bool, err error) {
 	r := a.Report
-	change := changes(r, tx.Now(), know)
-	if status := orders.Status(r.Status); slices.Contains(orders.Statuses, status) && !s.follows(status, r) {
-		by := from(status)
+	change := moveChange(r, tx.Now(), setCollected)
+	if status := orders.Status(r.Status); slices.Contains(orders.Statuses, status) && !s.followsResults(status, r) {
+		by := triggerOf(status)
 		if r.Reason != "" && status.Stage(o.Method) == orders.StageCancelled && o.Course().May(o.Status, status, by) {
 			if err := orders.Explain(ctx, tx, o, r.Reason); err != nil {
 				return false, err
 			}
 		}
-		moved, err = orders.Advance(ctx, tx, o, orders.Move{To: status, By: by, Detail: detail(r.Detail), At: r.At, Key: a.Key, Change: change})
+		moved, err = orders.Advance(ctx, tx, o, orders.Move{To: status, By: by, Detail: knownDetail(r.Detail), At: r.At, Key: a.Key, Change: change})
 	}
-	if err != nil || moved || r.Shipment == nil && know == nil {
+	if err != nil || moved || r.Shipment == nil && setCollected == nil {
 		return moved, err
 	}
-	return false, orders.Amend(ctx, tx, o, aside(r, tx.Now(), know))
+	return false, orders.Amend(ctx, tx, o, sideChange(r, tx.Now(), setCollected))
 }
 
-// follows reports whether a status follows from the results of the same
-// report. Whoever stores those makes the move, with what they say.
-func (s *Service) follows(status orders.Status, r networks.Report) bool {
+// followsResults reports whether a status follows from the results of the same
+// report. The Results handler makes that move, together with the results.
+func (s *Service) followsResults(status orders.Status, r networks.Report) bool {
 	ofResults := []orders.Status{orders.PartialResults, orders.Completed, orders.Corrected, orders.RedrawAvailable}
 	return s.Handlers.Results != nil && r.Results != nil && slices.Contains(ofResults, status)
 }
 
-// from is who may say that an order is in a status.
-func from(s orders.Status) orders.Trigger {
+// triggerOf returns the trigger that may set a status.
+func triggerOf(s orders.Status) orders.Trigger {
 	switch s {
 	case orders.RequisitionCreated:
 		return orders.Requisition
@@ -162,39 +164,40 @@ func from(s orders.Status) orders.Trigger {
 	}
 }
 
-// detail is a status_detail that we know; another word is left out.
-func detail(word string) orders.Detail {
+// knownDetail returns a status_detail that we know; any other word is dropped.
+func knownDetail(word string) orders.Detail {
 	if d := orders.Detail(word); slices.Contains(orders.Details, d) {
 		return d
 	}
 	return orders.NoDetail
 }
 
-// changes are what goes with a move.
-func changes(r networks.Report, now time.Time, know func(o *orders.Order)) func(o *orders.Order) {
-	beside := aside(r, now, know)
+// moveChange returns the changes that go with a move.
+func moveChange(r networks.Report, now time.Time, setCollected func(o *orders.Order)) func(o *orders.Order) {
+	side := sideChange(r, now, setCollected)
 	return func(o *orders.Order) {
 		if o.SampleID == "" {
 			o.SampleID = r.SampleID
 		}
-		beside(o)
+		side(o)
 	}
 }
 
-// aside is what a report changes of an order whether or not it moves it.
-func aside(r networks.Report, now time.Time, know func(o *orders.Order)) func(o *orders.Order) {
+// sideChange returns the changes that a report makes whether or not the order
+// moves.
+func sideChange(r networks.Report, now time.Time, setCollected func(o *orders.Order)) func(o *orders.Order) {
 	return func(o *orders.Order) {
-		if know != nil {
-			know(o)
+		if setCollected != nil {
+			setCollected(o)
 		}
 		if r.Shipment != nil {
-			shipped(o, *r.Shipment, now)
+			setShipment(o, *r.Shipment, now)
 		}
 	}
 }
 
-// shipped notes how a kit travels.
-func shipped(o *orders.Order, s networks.Shipment, now time.Time) {
+// setShipment stores the tracking of a kit's outbound or inbound leg.
+func setShipment(o *orders.Order, s networks.Shipment, now time.Time) {
 	next := orders.Shipment{ID: o.Details, CreatedAt: now}
 	if o.Shipment != nil {
 		next = *o.Shipment
@@ -206,4 +209,42 @@ func shipped(o *orders.Order, s networks.Shipment, now time.Time) {
 	*leg = orders.Leg{Courier: s.Courier, TrackingNumber: s.TrackingNumber, TrackingURL: s.TrackingURL}
 	next.UpdatedAt = now
 	o.Shipment = &next
+}
+
+// collectionChange returns the change that a report makes to an order's time
+// of collection; nil when the report says nothing of it. The Results handler
+// reads the times of specimens.
+func collectionChange(ctx context.Context, tx *store.Tx, o *orders.Order, r networks.Report) (func(o *orders.Order), error) {
+	states := r.Results == nil && !r.Collected.Time.IsZero() && (resultsRefused(o) == "" || awaitsReceipt(o, tx.Now()))
+	drawn := orders.Status(r.Status) == orders.DrawCompleted && o.Course().May(o.Status, orders.DrawCompleted, orders.Appointment)
+	if !states && !drawn {
+		return nil, nil
+	}
+	common, worst, err := orders.Turnaround(ctx, tx, o)
+	if err != nil {
+		return nil, err
+	}
+	at := drawTime(r, tx.Now())
+	return func(o *orders.Order) {
+		if states {
+			o.Stated(r.Collected, r.At, common, worst)
+		}
+		if drawn {
+			o.Drawn(at, common, worst)
+		}
+	}, nil
+}
+
+// drawTime returns when a draw was completed: the end of its visit, else the
+// time of the report. It is
+// never in the future.
+func drawTime(r networks.Report, now time.Time) time.Time {
+	at := r.At
+	if r.Visit != nil && !r.Visit.End.IsZero() {
+		at = r.Visit.End
+	}
+	if at.IsZero() || at.After(now) {
+		return now
+	}
+	return at
 }

@@ -1,19 +1,18 @@
-// Package inbox takes what lab networks report, keeps it, and brings it to the
-// order that it concerns.
+// Package inbox stores the messages of lab networks and applies their reports
+// to orders.
 //
-// A message is stored whole before the network hears that it arrived; the same
-// message a second time is no new one. Each of its reports is then handled in a
-// job of its own lane: what is said of one order is handled in the order in
-// which it came, what is said of different orders side by side.
+// A message is stored whole before it is acknowledged. A message that arrives
+// twice is stored once. Each report of a message is handled in a lane: reports
+// about one order run in the order of their arrival, reports about different
+// orders run at the same time.
 //
-// A report finds its order by our order number or by the sample id, and must be
-// about the same person. It moves the order (orders.Advance, which ignores what
-// comes late), and its results and visits go to the domains that know them, in
-// the same transaction. What finds no order goes to the queue of unmatched
-// results.
+// A report names its order by our order number or by the sample id, and must
+// be about the same person. It moves the order with orders.Advance, which
+// ignores late reports. Its results and visits go to the packages that keep
+// them, in the same transaction. Results that match no order go to the queue
+// of unmatched results.
 //
-// Reading order: inbox.go (taking), process.go (handling), match.go (whose it
-// is), endings.go (what it means for that order), apply.go and collection.go (what
-// it changes), answer.go (what comes with the receipt of an order), give.go (a
-// report that turns out to be somebody's, or nobody's).
+// Reading order: inbox.go (storing messages), process.go (handling reports,
+// and the owner of a report), match.go (finding the order), interpret.go (the
+// meaning of a report for its order), apply.go (changing the order).
 package inbox

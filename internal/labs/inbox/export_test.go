@@ -8,9 +8,9 @@ import (
 	"hale/internal/platform/store"
 )
 
-// RawOf reads the message that a report came in alone, as it came.
+// RawOf reads the message of a report that has no other report.
 func RawOf(ctx context.Context, tx *store.Tx, report uuid.UUID) ([]byte, error) {
-	m, err := messageOf(ctx, tx, report)
+	m, err := soleMessage(ctx, tx, report)
 	if err != nil {
 		return nil, err
 	}

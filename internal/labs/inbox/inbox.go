@@ -29,20 +29,20 @@ type Service struct {
 
 var _ networks.Inbox = (*Service)(nil)
 
-// Handlers are the domains that reports go to. A nil one leaves that part of
-// reports alone.
+// Handlers are the packages that reports go to. A nil handler ignores its part
+// of a report.
 type Handlers struct {
 	Results   Results
 	Visits    Visits
 	Unmatched Unmatched
 }
 
-// Arrival is one report with where it came from.
+// Arrival is one report with its origin.
 type Arrival struct {
-	// ID is the report's own, for ever.
+	// ID identifies the report. It never changes.
 	ID      uuid.UUID
 	Network string
-	// Key names the report for ever, for orders.Move.
+	// Key names the report for orders.Move. It never changes.
 	Key        string
 	ReceivedAt time.Time
 	Report     networks.Report
@@ -59,7 +59,7 @@ type Visits interface {
 	TakeVisit(ctx context.Context, tx *store.Tx, o *orders.Order, a Arrival) error
 }
 
-// Unmatched keeps results whose order is not certain.
+// Unmatched stores results whose order is not certain.
 type Unmatched interface {
 	TakeUnmatched(ctx context.Context, tx *store.Tx, a Arrival, why Reason, candidates []orders.Order) error
 }
@@ -67,13 +67,13 @@ type Unmatched interface {
 // Reason says why a report is not applied to an order.
 type Reason string
 
-// The reasons. Candidates are the orders that were found and not taken.
+// The reasons. Candidates are the orders that were found and rejected.
 const (
 	NoOrder      Reason = "no_order"      // neither our number nor the sample id is known
-	OtherPerson  Reason = "other_person"  // the order is of somebody else
-	OtherLab     Reason = "other_lab"     // the order is with another lab, or nobody knows whose report it is
+	OtherPerson  Reason = "other_person"  // the order has another patient
+	OtherLab     Reason = "other_lab"     // the order is with another lab, or the sender is no known lab
 	WasCancelled Reason = "was_cancelled" // results of an order that was cancelled
-	WrongMoment  Reason = "wrong_moment"  // results of an order that cannot have any yet
+	WrongMoment  Reason = "wrong_moment"  // results of an order that cannot have results yet
 )
 
 type laneArgs struct {
@@ -82,17 +82,18 @@ type laneArgs struct {
 
 var laneKind = jobs.Named[laneArgs]("inbox.handle").With(jobs.Limits{Concurrency: 8, Timeout: 5 * time.Minute, Attempts: 100})
 
-// Job is the kind of job that a runner needs.
+// Job returns the kind of job that a runner needs.
 func (s *Service) Job() jobs.Handler { return laneKind.Do(s.handle) }
 
-// The places of what is sealed.
+// The places of sealed columns.
 const (
 	rawPlace    = "inbox_messages.raw:"
 	reportPlace = "inbox_reports.body:"
 )
 
-// Put stores a message. It returns nil when the message is on disk, now or
-// since before. Another message under a key that was used is not the same one.
+// Put stores a message. It returns nil when the message is on disk, from this
+// call or an earlier one. A different message under a used key is stored as
+// well.
 func (s *Service) Put(ctx context.Context, m networks.Message) error {
 	if m.Network == "" || m.Key == "" {
 		return errors.New("inbox: a message needs a network and a key")
@@ -100,15 +101,15 @@ func (s *Service) Put(ctx context.Context, m networks.Message) error {
 	ctx = store.AsSystem(ctx)
 	return s.DB.Write(ctx, func(tx *store.Tx) error {
 		id := tx.NewUUID()
-		kept, err := keep(ctx, tx, id, m, owner{})
+		kept, err := storeMessage(ctx, tx, id, m, owner{})
 		if err == nil && !kept {
-			kept, err = s.keepOther(ctx, tx, id, m)
+			kept, err = s.storeReused(ctx, tx, id, m)
 		}
-		if err != nil || !kept { // it is here
+		if err != nil || !kept { // stored before
 			return err
 		}
 		for i, report := range m.Reports {
-			if err := put(ctx, tx, id, i, report); err != nil {
+			if err := storeReport(ctx, tx, id, i, report); err != nil {
 				return err
 			}
 		}
@@ -116,33 +117,33 @@ func (s *Service) Put(ctx context.Context, m networks.Message) error {
 	})
 }
 
-// keep stores a message and reports whether its key is new. That of nobody yet is
-// the service's.
-func keep(ctx context.Context, tx *store.Tx, id uuid.UUID, m networks.Message, of owner) (bool, error) {
+// storeMessage stores a message and reports whether its key is new. A message
+// without an owner is sealed with the service's key.
+func storeMessage(ctx context.Context, tx *store.Tx, id uuid.UUID, m networks.Message, of owner) (bool, error) {
 	raw, err := tx.Seal(ctx, of.team, of.user, rawPlace+id.String(), m.Raw)
 	if err != nil {
 		return false, err
 	}
 	digest := sha256.Sum256(m.Raw)
 	n, err := tx.Exec(ctx, `INSERT INTO inbox_messages (team_id, user_id, id, network, key, received_at, raw, digest) VALUES ($1, $8, $2, $3, $4, $5, $6, $7)
-		ON CONFLICT (network, key) DO NOTHING`, of.team, id, m.Network, m.Key, store.Micros(tx.Now()), raw, digest[:], orNil(of.user))
+		ON CONFLICT (network, key) DO NOTHING`, of.team, id, m.Network, m.Key, store.Micros(tx.Now()), raw, digest[:], nullableID(of.user))
 	if err != nil {
 		return false, fmt.Errorf("inbox: storing a message: %w", err)
 	}
 	return n == 1, nil
 }
 
-func orNil(id uuid.UUID) any {
+func nullableID(id uuid.UUID) any {
 	if id == uuid.Nil {
 		return nil
 	}
 	return id
 }
 
-// keepOther stores a message whose key another one has, under a key with its
-// own digest: a lab that begins to count anew uses its numbers again. It reports
-// false when the message is the same.
-func (s *Service) keepOther(ctx context.Context, tx *store.Tx, id uuid.UUID, m networks.Message) (bool, error) {
+// storeReused stores a message whose key another message has, under a key with
+// its own digest: a lab that restarts its counter uses its numbers again. It
+// reports false when the messages are equal.
+func (s *Service) storeReused(ctx context.Context, tx *store.Tx, id uuid.UUID, m networks.Message) (bool, error) {
 	var before []byte
 	err := tx.QueryRow(ctx, `SELECT digest FROM inbox_messages WHERE network = $1 AND key = $2`, m.Network, m.Key).Scan(&before)
 	if err != nil {
@@ -153,14 +154,14 @@ func (s *Service) keepOther(ctx context.Context, tx *store.Tx, id uuid.UUID, m n
 		return false, nil
 	}
 	m.Key += "|" + hex.EncodeToString(digest[:])
-	kept, err := keep(ctx, tx, id, m, owner{})
+	kept, err := storeMessage(ctx, tx, id, m, owner{})
 	if kept {
-		s.Log.WarnContext(ctx, "a network numbers another message like an earlier one; both are kept", "network", m.Network, "message", id)
+		s.Log.WarnContext(ctx, "a network reused a message number for a different message; both are stored", "network", m.Network, "message", id)
 	}
 	return kept, err
 }
 
-func put(ctx context.Context, tx *store.Tx, message uuid.UUID, n int, report networks.Report) error {
+func storeReport(ctx context.Context, tx *store.Tx, message uuid.UUID, n int, report networks.Report) error {
 	lane, err := laneOf(ctx, tx, report)
 	if err != nil {
 		return err
@@ -181,6 +182,42 @@ func put(ctx context.Context, tx *store.Tx, message uuid.UUID, n int, report net
 	}
 	_, err = laneKind.Enqueue(ctx, tx, laneArgs{lane}, jobs.Options{Key: lane})
 	return err
+}
+
+var _ orders.Answers = (*Service)(nil)
+
+// TakeAnswer stores a lab's answer to an order and applies its reports at
+// once. The user is known, so the rows are sealed with that user's key from
+// the start. An answer that is stored already changes nothing.
+func (s *Service) TakeAnswer(ctx context.Context, tx *store.Tx, o *orders.Order, m networks.Message) error {
+	of := owner{o.Team.UUID(), o.User.UUID(), o.ID.UUID()}
+	message := tx.NewUUID()
+	kept, err := storeMessage(ctx, tx, message, m, of)
+	if err != nil || !kept {
+		return err
+	}
+	for n, report := range m.Reports {
+		a := Arrival{ID: tx.NewUUID(), Network: m.Network, Key: reportKey(m.Network, m.Key, int64(n)), ReceivedAt: tx.Now(), Report: report}
+		if err := s.apply(ctx, tx, o, a); err != nil {
+			return err
+		}
+		doc, err := json.Marshal(report)
+		if err != nil {
+			return fmt.Errorf("inbox: marshalling a report: %w", err)
+		}
+		body, err := tx.Seal(ctx, of.team, of.user, reportPlace+a.ID.String(), doc)
+		if err != nil {
+			return err
+		}
+		now := store.Micros(tx.Now())
+		_, err = tx.Exec(ctx, `INSERT INTO inbox_reports (team_id, user_id, order_id, id, message_id, n, lane, state, received_at, handled_at, body)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, 'applied', $8, $8, $9)`,
+			of.team, of.user, of.order, a.ID, message, n, "order:"+o.ID.String(), now, body)
+		if err != nil {
+			return fmt.Errorf("inbox: storing a report: %w", err)
+		}
+	}
+	return nil
 }
 
 // UserRecords returns the rows of users in this package.

@@ -1,9 +1,12 @@
 package inbox_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -23,25 +26,25 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// rig is an inbox that works, with handlers that note what they get.
+// rig is an inbox with handlers that record their calls.
 type rig struct {
 	t    *testing.T
 	db   *store.DB
 	in   *inbox.Service
 	team teams.ID
 
-	mu   sync.Mutex
-	came map[string]string // what a report was found to be, by the key it arrived with
+	mu       sync.Mutex
+	outcomes map[string]string // outcome of each report, by its key
 }
 
 func newRig(t *testing.T, db *store.DB) *rig {
 	t.Helper()
-	r := &rig{t: t, db: db, team: orderstest.Team(t, db).ID, came: map[string]string{}}
+	r := &rig{t: t, db: db, team: orderstest.Team(t, db).ID, outcomes: map[string]string{}}
 	r.in = &inbox.Service{DB: db, Handlers: inbox.Handlers{Results: r, Unmatched: r}}
 	return r
 }
 
-// work starts handling what is in the inbox, until the test ends.
+// work handles reports until the test ends.
 func (r *rig) work() {
 	r.t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
@@ -64,14 +67,14 @@ func (r *rig) work() {
 func (r *rig) note(a inbox.Arrival, what string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.came[a.Key] = what
+	r.outcomes[a.Key] = what
 }
 
-// found is what the only report of a message was found to be.
-func (r *rig) found(key string) string {
+// outcome returns the outcome of the only report of a message.
+func (r *rig) outcome(key string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.came[orders.SandboxNetwork+":"+key+":0"]
+	return r.outcomes[orders.SandboxNetwork+":"+key+":0"]
 }
 
 // TakeResults completes the order.
@@ -81,13 +84,14 @@ func (r *rig) TakeResults(ctx context.Context, tx *store.Tx, o *orders.Order, a 
 	return err
 }
 
-// TakeUnmatched notes why.
+// TakeUnmatched records the reason.
 func (r *rig) TakeUnmatched(_ context.Context, _ *store.Tx, a inbox.Arrival, why inbox.Reason, candidates []orders.Order) error {
 	r.note(a, fmt.Sprintf("%s %d", why, len(candidates)))
 	return nil
 }
 
-// put sends reports of the labs that have the orders, unless they name another.
+// put sends reports of the labs that have the orders, unless they name another
+// lab.
 func (r *rig) put(key string, reports ...networks.Report) {
 	r.t.Helper()
 	for i := range reports {
@@ -98,7 +102,7 @@ func (r *rig) put(key string, reports ...networks.Report) {
 	r.send(orders.SandboxNetwork, key, reports...)
 }
 
-// send is a message as a network sends it.
+// send sends a message as a network does.
 func (r *rig) send(network, key string, reports ...networks.Report) {
 	r.t.Helper()
 	err := r.in.Put(context.Background(), networks.Message{Network: network, Key: key, Raw: []byte("raw " + key), Reports: reports})
@@ -107,7 +111,7 @@ func (r *rig) send(network, key string, reports ...networks.Report) {
 	}
 }
 
-// lab is the slug of the lab that has the order of a report.
+// lab returns the slug of the lab that has the order of a report.
 func (r *rig) lab(report networks.Report) (slug string) {
 	r.t.Helper()
 	userstest.Read(r.t, r.db, func(ctx context.Context, tx *store.Tx) error {
@@ -131,7 +135,7 @@ func (r *rig) lab(report networks.Report) (slug string) {
 	return slug
 }
 
-// settle waits until nothing is queued.
+// settle waits until no report is queued.
 func (r *rig) settle() {
 	r.t.Helper()
 	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
@@ -148,7 +152,7 @@ func (r *rig) count(query string, args ...any) (n int) {
 	return n
 }
 
-// order is one of a method, with its requisition.
+// order orders a test of a method, with its requisition.
 func (r *rig) order(method orders.Method) orders.Order {
 	r.t.Helper()
 	o := orderstest.New(r.t, r.db, r.team, method)
@@ -172,8 +176,8 @@ func (r *rig) get(o orders.Order) (now orders.Order, path []orders.Status) {
 	return now, path
 }
 
-// What is said of an order is handled in the order in which it came, whatever
-// else comes between; a message that comes twice counts once.
+// Reports about one order are handled in the order of their arrival, with
+// other reports between them. A message that arrives twice counts once.
 func TestReportsOfAnOrderKeepTheirOrder(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newRig(t, db)
@@ -205,8 +209,7 @@ func TestReportsOfAnOrderKeepTheirOrder(t *testing.T) {
 	})
 }
 
-// A shipment is noted with the step that it goes with, and without one; each
-// way has its own.
+// A shipment is stored with its step, and without one. Each leg has its own.
 func TestShipments(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newRig(t, db)
@@ -239,13 +242,13 @@ func TestShipments(t *testing.T) {
 	})
 }
 
-// Results go to their order, or with the reason why not to the queue.
-func TestWhoseResults(t *testing.T) {
+// Results go to their order, or to the queue with the reason.
+func TestResultsFindTheirOrder(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newRig(t, db)
 		r.work()
 		good, cancelled, other := r.order(catalogue.WalkIn), r.order(catalogue.WalkIn), r.order(catalogue.WalkIn)
-		early := orderstest.Kit(t, db, r.team) // nobody has registered it
+		early := orderstest.Kit(t, db, r.team) // not registered
 		unconfirmed, elsewhere := orderstest.New(t, db, r.team, catalogue.WalkIn), orderstest.New(t, db, r.team, catalogue.WalkIn)
 		orderstest.To(t, db, &cancelled, orders.Cancelled)
 		for _, c := range []struct {
@@ -253,7 +256,7 @@ func TestWhoseResults(t *testing.T) {
 			want   string
 		}{
 			{networks.Report{Placer: uuid.NewString()}, "no_order 0"},
-			{networks.Report{SampleID: "nobody's"}, "no_order 0"},
+			{networks.Report{SampleID: "unknown"}, "no_order 0"},
 			{networks.Report{Placer: cancelled.ID.String()}, "was_cancelled 1"},
 			{networks.Report{Placer: early.ID.String()}, "wrong_moment 1"},
 			{networks.Report{Placer: unconfirmed.ID.String(), SampleID: "S1"}, "results"},
@@ -265,38 +268,38 @@ func TestWhoseResults(t *testing.T) {
 			key := uuid.NewString()
 			r.put(key, c.report)
 			r.settle()
-			if got := r.found(key); got != c.want {
+			if got := r.outcome(key); got != c.want {
 				t.Errorf("%+v: %q, want %q", c.report, got, c.want)
 			}
 		}
 		if now, _ := r.get(good); now.Status != orders.Completed {
-			t.Errorf("the order stands at %s", now.Full())
+			t.Errorf("the order is %s", now.Full())
 		}
-		// The lab has what it reports on, though its receipt was not recorded.
+		// The lab has the order, although its receipt was not recorded.
 		now, path := r.get(unconfirmed)
 		if want := []orders.Status{orders.Ordered, orders.RequisitionCreated, orders.Completed}; !slices.Equal(path, want) || now.SampleID != "S1" {
 			t.Errorf("the order without a receipt went %v with the sample %q", path, now.SampleID)
 		}
-		// Another network's word is not its.
+		// A report of another network is not enough.
 		key := uuid.NewString()
 		report := networks.Report{Placer: elsewhere.ID.String(), Results: &networks.ResultSet{}}
 		report.Lab = r.lab(report)
 		r.send(orders.HL7Network, key, report)
 		r.settle()
-		if got := r.came[orders.HL7Network+":"+key+":0"]; got != "wrong_moment 1" {
+		if got := r.outcomes[orders.HL7Network+":"+key+":0"]; got != "wrong_moment 1" {
 			t.Errorf("results from elsewhere: %q", got)
 		}
 		for _, o := range []orders.Order{other, early, elsewhere} {
 			if now, _ := r.get(o); now.Status != o.Status {
-				t.Errorf("an order that nothing was said of stands at %s", now.Full())
+				t.Errorf("an order without a report is %s", now.Full())
 			}
 		}
 	})
 }
 
-// What a sender says that is no lab we know waits for review, and moves no
-// order: it may be anybody.
-func TestSendersThatNobodyKnows(t *testing.T) {
+// A report of a sender that is no known lab waits for review and moves no
+// order: it may come from anyone.
+func TestUnknownSenders(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newRig(t, db)
 		r.work()
@@ -305,18 +308,17 @@ func TestSendersThatNobodyKnows(t *testing.T) {
 		r.send(orders.SandboxNetwork, "cancelled", networks.Report{Placer: o.ID.String(), Status: string(orders.Cancelled)})
 		r.send(orders.SandboxNetwork, "results", networks.Report{Placer: o.ID.String(), SampleID: o.SampleID, Patient: patient, Results: &networks.ResultSet{}})
 		r.settle()
-		if got := r.found("results"); got != "other_lab 1" {
+		if got := r.outcome("results"); got != "other_lab 1" {
 			t.Errorf("the results were found to be %q", got)
 		}
 		if now, _ := r.get(o); now.Status != o.Status {
-			t.Errorf("the order stands at %s", now.Full())
+			t.Errorf("the order is %s", now.Full())
 		}
 	})
 }
 
-// Once it is known whose a message is, it can only be read with that person's
-// key.
-func TestMessagesAreSealedForThePerson(t *testing.T) {
+// Once its user is known, a message can only be read with that user's key.
+func TestMessagesAreSealedForTheUser(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newRig(t, db)
 		r.work()
@@ -326,10 +328,10 @@ func TestMessagesAreSealedForThePerson(t *testing.T) {
 		r.settle()
 		of := func(query string) int { return r.count(query, r.team, one.User) }
 		if n := of(`SELECT COUNT(*) FROM inbox_messages WHERE team_id = $1 AND user_id = $2`); n != 1 {
-			t.Errorf("%d messages are the person's, want 1", n)
+			t.Errorf("%d messages are the user's, want 1", n)
 		}
 		if n := of(`SELECT COUNT(*) FROM inbox_reports WHERE team_id = $1 AND user_id = $2`); n != 2 {
-			t.Errorf("%d reports are the person's, want 2", n)
+			t.Errorf("%d reports are the user's, want 2", n)
 		}
 		var report uuid.UUID
 		userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
@@ -346,7 +348,53 @@ func TestMessagesAreSealedForThePerson(t *testing.T) {
 		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error { return tx.Shred(ctx, r.team.UUID(), one.User.UUID()) })
 		ctx := store.AsSystem(t.Context())
 		if err := db.Read(ctx, func(tx *store.Tx) error { _, err := inbox.RawOf(ctx, tx, report); return err }); err == nil {
-			t.Error("the message is readable without the person's key")
+			t.Error("the message is readable without the user's key")
+		}
+	})
+}
+
+// A lab that restarts its counter reuses numbers. A different message under a
+// used key is stored, once, and the log says so without its content.
+func TestReusedMessageKeys(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		r := newRig(t, db)
+		var log bytes.Buffer
+		r.in.Log = slog.New(slog.NewTextHandler(&log, nil))
+		first, second := r.order(catalogue.TestKit), r.order(catalogue.TestKit)
+		put := func(o orders.Order, raw string) {
+			t.Helper()
+			err := r.in.Put(t.Context(), networks.Message{Network: orders.SandboxNetwork, Key: "LAB|SITE|1", Raw: []byte(raw), Reports: []networks.Report{
+				{Placer: o.ID.String(), Lab: r.lab(networks.Report{Placer: o.ID.String()}), Status: string(orders.TransitCustomer)},
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 2 {
+			put(first, "canary one")
+			put(second, "canary two")
+		}
+		if n := r.count(`SELECT COUNT(*) FROM inbox_messages`); n != 2 {
+			t.Errorf("%d messages", n)
+		}
+		r.work()
+		r.settle()
+		for _, o := range []orders.Order{first, second} {
+			if now, _ := r.get(o); now.Status != orders.TransitCustomer {
+				t.Errorf("the order is %s", now.Full())
+			}
+		}
+		if text := log.String(); strings.Count(text, "level=WARN") != 1 || strings.Contains(text, "canary") {
+			t.Errorf("logged: %s", text)
+		}
+		// A message that was stored before digests existed cannot be compared.
+		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
+			_, err := tx.Exec(ctx, `UPDATE inbox_messages SET digest = NULL`)
+			return err
+		})
+		put(first, "canary three")
+		if n := r.count(`SELECT COUNT(*) FROM inbox_messages`); n != 2 {
+			t.Errorf("%d messages", n)
 		}
 	})
 }

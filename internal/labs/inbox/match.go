@@ -13,8 +13,8 @@ import (
 	"hale/internal/platform/store"
 )
 
-// laneOf is what a report has to wait in line with: other reports of its
-// order, or of its sample as long as the order is not known.
+// laneOf returns the lane of a report: its order's, or its sample's while the
+// order is not known.
 func laneOf(ctx context.Context, tx *store.Tx, r networks.Report) (string, error) {
 	if id, err := ids.Parse[orders.Order](r.Placer); err == nil {
 		return "order:" + id.String(), nil
@@ -31,21 +31,21 @@ func laneOf(ctx context.Context, tx *store.Tx, r networks.Report) (string, error
 	return "sample:" + r.Lab + ":" + r.SampleID, nil
 }
 
-// match finds the order that a report is about, or says why it is none of the
-// candidates.
+// match finds the order that a report is about, or says why no candidate is
+// it.
 func match(ctx context.Context, tx *store.Tx, r networks.Report) (o orders.Order, candidates []orders.Order, why Reason, err error) {
-	if candidates, err = named(ctx, tx, r); err != nil {
+	if candidates, err = namedOrders(ctx, tx, r); err != nil {
 		return orders.Order{}, nil, "", err
 	}
 	why = NoOrder
 	for _, c := range candidates {
-		ok, err := withLab(ctx, tx, &c, r.Lab)
+		ok, err := isWithLab(ctx, tx, &c, r.Lab)
 		switch {
 		case err != nil:
 			return orders.Order{}, nil, "", err
 		case !ok:
 			why = OtherLab
-		case !about(&c, r.Patient):
+		case !matchesPatient(&c, r.Patient):
 			why = OtherPerson
 		default:
 			return c, candidates, "", nil
@@ -54,9 +54,9 @@ func match(ctx context.Context, tx *store.Tx, r networks.Report) (o orders.Order
 	return orders.Order{}, candidates, why, nil
 }
 
-// named are the orders that a report names: by our number, else by the sample
-// id, those that still wait for something first.
-func named(ctx context.Context, tx *store.Tx, r networks.Report) ([]orders.Order, error) {
+// namedOrders returns the orders that a report names: by our number, else by
+// the sample id with open orders first.
+func namedOrders(ctx context.Context, tx *store.Tx, r networks.Report) ([]orders.Order, error) {
 	if id, err := ids.Parse[orders.Order](r.Placer); err == nil {
 		o, err := orders.Find(ctx, tx, id)
 		if err == nil {
@@ -70,20 +70,20 @@ func named(ctx context.Context, tx *store.Tx, r networks.Report) ([]orders.Order
 		return nil, nil
 	}
 	found, err := orders.BySample(ctx, tx, r.SampleID)
-	slices.SortStableFunc(found, func(a, b orders.Order) int { return ended(&a) - ended(&b) })
+	slices.SortStableFunc(found, func(a, b orders.Order) int { return endedRank(&a) - endedRank(&b) })
 	return found, err
 }
 
-func ended(o *orders.Order) int {
+func endedRank(o *orders.Order) int {
 	if o.Status.Terminal() {
 		return 1
 	}
 	return 0
 }
 
-// withLab reports whether an order is with the lab that a report is of. What
-// nobody knows the lab of may come from anybody, and speaks of no order.
-func withLab(ctx context.Context, tx *store.Tx, o *orders.Order, slug string) (bool, error) {
+// isWithLab reports whether an order is with the lab of a report. A report
+// whose lab is not known may come from anyone, so it is about no order.
+func isWithLab(ctx context.Context, tx *store.Tx, o *orders.Order, slug string) (bool, error) {
 	if slug == "" {
 		return false, nil
 	}
@@ -95,14 +95,15 @@ func withLab(ctx context.Context, tx *store.Tx, o *orders.Order, slug string) (b
 	return !ok || lab.Slug == slug, nil
 }
 
-// about reports whether the person on a report can be the order's patient:
-// nothing that both sides know may differ but the spelling of the first name.
-func about(o *orders.Order, p networks.ReportedPatient) bool {
+// matchesPatient reports whether the person on a report can be the order's
+// patient. Of the facts that both sides know, only the spelling of the first
+// name may differ.
+func matchesPatient(o *orders.Order, p networks.ReportedPatient) bool {
 	known := o.Body.Patient
 	if known == nil {
 		return true
 	}
-	if p.LastName != "" && plain(p.LastName) != plain(known.LastName) {
+	if p.LastName != "" && foldName(p.LastName) != foldName(known.LastName) {
 		return false
 	}
 	if !p.DOB.IsZero() && p.DOB != known.BirthDate {
@@ -111,8 +112,8 @@ func about(o *orders.Order, p networks.ReportedPatient) bool {
 	return true
 }
 
-// plain is a name's letters.
-func plain(name string) string {
+// foldName returns a name's letters in lower case.
+func foldName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r == ' ' || r == '-' || r == '\'' || r == '.' || r == ',' {
 			return -1

@@ -19,7 +19,7 @@ type queued struct {
 	body    []byte
 }
 
-// handle works off a lane, one transaction for each report.
+// handle works through a lane, one transaction for each report.
 func (s *Service) handle(ctx context.Context, run *jobs.Run, args laneArgs) error {
 	ctx = store.AsSystem(ctx)
 	for n := int64(0); ; n++ {
@@ -39,7 +39,7 @@ func (s *Service) handle(ctx context.Context, run *jobs.Run, args laneArgs) erro
 
 // next handles the oldest report of a lane and reports whether there was one.
 func (s *Service) next(ctx context.Context, tx *store.Tx, lane string) (bool, error) {
-	q, err := oldest(ctx, tx, lane)
+	q, err := oldestReport(ctx, tx, lane)
 	if errors.Is(err, store.ErrNoRows) {
 		return false, nil
 	}
@@ -53,10 +53,10 @@ func (s *Service) next(ctx context.Context, tx *store.Tx, lane string) (bool, er
 	if err := json.Unmarshal(doc, &q.Report); err != nil {
 		return false, fmt.Errorf("inbox: a stored report %s: %w", q.ID, err)
 	}
-	return true, s.take(ctx, tx, q, doc)
+	return true, s.process(ctx, tx, q, doc)
 }
 
-func oldest(ctx context.Context, tx *store.Tx, lane string) (queued, error) {
+func oldestReport(ctx context.Context, tx *store.Tx, lane string) (queued, error) {
 	var q queued
 	var n int64
 	var messageKey string
@@ -67,19 +67,20 @@ func oldest(ctx context.Context, tx *store.Tx, lane string) (queued, error) {
 	return q, err
 }
 
-// reportKey names a report for ever: the n-th of a message.
+// reportKey names the n-th report of a message. It never changes.
 func reportKey(network, message string, n int64) string {
 	return fmt.Sprintf("%s:%s:%d", network, message, n)
 }
 
-// owner is whose a report turned out to be.
+// owner identifies the user and order of a report.
 type owner struct {
 	team, user, order uuid.UUID
 }
 
-// handled marks a report. Once it is known whose it is, the report and its
-// message are sealed with that person's key, so that they are erased with it.
-func handled(ctx context.Context, tx *store.Tx, q queued, doc []byte, state string, of *owner) error {
+// markHandled sets the state of a report. Once its user is known, the report
+// and its message are sealed with that user's key, so that they are erased
+// with the user.
+func markHandled(ctx context.Context, tx *store.Tx, q queued, doc []byte, state string, of *owner) error {
 	now := store.Micros(tx.Now())
 	if of == nil {
 		_, err := tx.Exec(ctx, `UPDATE inbox_reports SET state = $2, handled_at = $3 WHERE id = $1`, q.ID, state, now)
@@ -94,12 +95,12 @@ func handled(ctx context.Context, tx *store.Tx, q queued, doc []byte, state stri
 	if err != nil {
 		return fmt.Errorf("inbox: marking a report: %w", err)
 	}
-	return reseal(ctx, tx, q.message, of)
+	return resealMessage(ctx, tx, q.message, of)
 }
 
-// reseal gives a message to the person that its reports are about. One about
-// several people stays with the service.
-func reseal(ctx context.Context, tx *store.Tx, message uuid.UUID, of *owner) error {
+// resealMessage seals a message with the key of the user that its only report
+// is about. A message about several users stays with the service.
+func resealMessage(ctx context.Context, tx *store.Tx, message uuid.UUID, of *owner) error {
 	var raw []byte
 	var reports int
 	var team uuid.UUID
@@ -118,6 +119,85 @@ func reseal(ctx context.Context, tx *store.Tx, message uuid.UUID, of *owner) err
 	_, err = tx.Exec(ctx, `UPDATE inbox_messages SET team_id = $2, user_id = $3, raw = $4 WHERE id = $1`, message, of.team, of.user, raw)
 	if err != nil {
 		return fmt.Errorf("inbox: sealing a message: %w", err)
+	}
+	return nil
+}
+
+// Transfer moves a report to a team and seals it with a subject's key,
+// together with its message when the message has no other report. The subject
+// is the user, or an id that stands for the user until that is known. A report
+// that is not stored (any more) is ignored.
+func Transfer(ctx context.Context, tx *store.Tx, report, team, subject uuid.UUID) error {
+	r, err := readSealed(ctx, tx, `SELECT id, team_id, user_id, body FROM inbox_reports WHERE id = $1`, reportPlace, report)
+	if err != nil || r == nil {
+		return err
+	}
+	if err := r.resealFor(ctx, tx, `UPDATE inbox_reports SET team_id = $2, user_id = $3, body = $4 WHERE id = $1`, team, subject); err != nil {
+		return err
+	}
+	m, err := soleMessage(ctx, tx, report)
+	if err != nil || m == nil {
+		return err
+	}
+	return m.resealFor(ctx, tx, `UPDATE inbox_messages SET team_id = $2, user_id = $3, raw = $4 WHERE id = $1`, team, subject)
+}
+
+// Discard deletes a report, and its message when the message has no other
+// report.
+func Discard(ctx context.Context, tx *store.Tx, report uuid.UUID) error {
+	for _, query := range []string{
+		`DELETE FROM inbox_messages WHERE id = (SELECT r.message_id FROM inbox_reports r WHERE r.id = $1)
+			AND NOT EXISTS (SELECT 1 FROM inbox_reports o WHERE o.message_id = inbox_messages.id AND o.id <> $1)`,
+		`DELETE FROM inbox_reports WHERE id = $1`,
+	} {
+		if _, err := tx.Exec(ctx, query, report); err != nil {
+			return fmt.Errorf("inbox: discarding a report: %w", err)
+		}
+	}
+	return nil
+}
+
+// sealedRow is a sealed column with its owner and its place.
+type sealedRow struct {
+	id, team uuid.UUID
+	subject  uuid.NullUUID
+	place    string
+	sealed   []byte
+}
+
+// soleMessage returns the message of a report that has no other report, else
+// nil.
+func soleMessage(ctx context.Context, tx *store.Tx, report uuid.UUID) (*sealedRow, error) {
+	return readSealed(ctx, tx, `SELECT m.id, m.team_id, m.user_id, m.raw FROM inbox_messages m
+		WHERE m.id = (SELECT r.message_id FROM inbox_reports r WHERE r.id = $1)
+		AND NOT EXISTS (SELECT 1 FROM inbox_reports o WHERE o.message_id = m.id AND o.id <> $1)`, rawPlace, report)
+}
+
+func readSealed(ctx context.Context, tx *store.Tx, query, place string, id uuid.UUID) (*sealedRow, error) {
+	h := sealedRow{place: place}
+	err := tx.QueryRow(ctx, query, id).Scan(&h.id, &h.team, &h.subject, &h.sealed)
+	if errors.Is(err, store.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("inbox: reading a report to transfer: %w", err)
+	}
+	return &h, nil
+}
+
+// resealFor seals the column with another subject's key.
+func (h *sealedRow) resealFor(ctx context.Context, tx *store.Tx, query string, team, subject uuid.UUID) error {
+	place := h.place + h.id.String()
+	plain, err := tx.Unseal(ctx, h.team, h.subject.UUID, place, h.sealed)
+	if err != nil {
+		return err
+	}
+	sealed, err := tx.Seal(ctx, team, subject, place, plain)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, query, h.id, team, subject, sealed); err != nil {
+		return fmt.Errorf("inbox: transferring a report: %w", err)
 	}
 	return nil
 }

@@ -2,4 +2,4 @@ package matching_test
 
 import "log/slog"
 
-func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+func discardLog() *slog.Logger { return slog.New(slog.DiscardHandler) }

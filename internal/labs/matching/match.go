@@ -1,44 +1,51 @@
 package matching
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
+	"time"
 
+	"hale/internal/labs/catalogue"
 	"hale/internal/labs/inbox"
 	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
 	"hale/internal/labs/results"
+	"hale/internal/people/users"
 	"hale/internal/platform/fault"
+	"hale/internal/platform/ids"
+	"hale/internal/platform/jobs"
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
 )
 
-// Match judges a result that has arrived. It looks for candidates in a reading
-// transaction, and judges them anew where it writes, since they may have moved.
-// review keeps even what is beyond doubt in the queue.
+// Match judges a result. It looks for candidates in a reading transaction, and
+// judges them again in the writing transaction, since they may have moved.
+// review keeps even a safe match in the queue.
 func Match(ctx context.Context, db *store.DB, team teams.ID, id ID, review bool) error {
 	var likely []orders.ID
 	err := db.Read(ctx, func(tx *store.Tx) error {
 		likely = nil
-		_, r, err := arrived(ctx, tx, team, id)
+		_, r, err := readArrived(ctx, tx, team, id)
 		if err != nil {
 			return err
 		}
-		found, err := find(ctx, tx, team, incomingOf(r))
+		found, err := findOrders(ctx, tx, team, newReportFacts(r))
 		if err != nil {
 			return err
 		}
-		among, err := look(ctx, tx, team, found)
+		among, err := readOrders(ctx, tx, team, found)
 		if err != nil {
 			return err
 		}
-		for _, c := range judge(incomingOf(r), among).Candidates {
+		for _, c := range judge(newReportFacts(r), among).Candidates {
 			likely = append(likely, c.Order)
 		}
 		return nil
 	})
 	if err == nil {
-		err = db.Write(ctx, func(tx *store.Tx) error { return settle(ctx, tx, team, id, likely, review) })
+		err = db.Write(ctx, func(tx *store.Tx) error { return decide(ctx, tx, team, id, likely, review) })
 	}
 	if fault.Is(err, fault.NotFound) { // judged before, or erased
 		return nil
@@ -46,11 +53,11 @@ func Match(ctx context.Context, db *store.DB, team teams.ID, id ID, review bool)
 	return err
 }
 
-// arrived reads a result that waits to be judged.
-func arrived(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (Item, networks.Report, error) {
-	i, err := read(ctx, tx, team, id)
+// readArrived reads a result that waits to be judged.
+func readArrived(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (Item, networks.Report, error) {
+	i, err := readItem(ctx, tx, team, id)
 	if err == nil && i.Status != Arrived {
-		err = notThere()
+		err = notFound()
 	}
 	if err != nil {
 		return Item{}, networks.Report{}, err
@@ -59,17 +66,17 @@ func arrived(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (Item, net
 	return i, r, err
 }
 
-// settle gives a result to its order, or puts it into the queue.
-func settle(ctx context.Context, tx *store.Tx, team teams.ID, id ID, likely []orders.ID, review bool) error {
-	i, r, err := arrived(ctx, tx, team, id)
+// decide gives a result to its order, or puts it into the queue.
+func decide(ctx context.Context, tx *store.Tx, team teams.ID, id ID, likely []orders.ID, review bool) error {
+	i, r, err := readArrived(ctx, tx, team, id)
 	if err != nil {
 		return err
 	}
-	among, err := look(ctx, tx, team, likely)
+	among, err := readOrders(ctx, tx, team, likely)
 	if err != nil {
 		return err
 	}
-	v := judge(incomingOf(r), among)
+	v := judge(newReportFacts(r), among)
 	i.Decision, i.AccountDiffers, i.Candidates, i.UpdatedAt = v.Decision, v.AccountDiffers, v.Candidates, tx.Now()
 	if v.Safe != nil && !review {
 		o, err := orders.Get(ctx, tx, team, *v.Safe)
@@ -77,15 +84,15 @@ func settle(ctx context.Context, tx *store.Tx, team teams.ID, id ID, likely []or
 			return err
 		}
 		i.Status = Matched
-		return record(ctx, tx, &i, Arrived, &o, r)
+		return recordResult(ctx, tx, &i, Arrived, &o, r)
 	}
 	of, err := teams.Get(ctx, tx, team)
 	if err != nil {
 		return err
 	}
-	i.Status = ByOps
+	i.Status = OperatorReview
 	if of.ReviewsResults() {
-		i.Status = ByTeam
+		i.Status = TeamReview
 	}
 	if err := save(ctx, tx, &i, Arrived, true); err != nil {
 		return err
@@ -93,15 +100,15 @@ func settle(ctx context.Context, tx *store.Tx, team teams.ID, id ID, likely []or
 	if err := setCandidates(ctx, tx, &i); err != nil {
 		return err
 	}
-	if i.Status != ByTeam {
+	if i.Status != TeamReview {
 		return nil
 	}
 	return announce(ctx, tx, &i, CreatedEvent)
 }
 
-// record makes a report the result of an order. What the queue keeps of it is
-// from then on sealed with the key of the order's user, and goes with them.
-func record(ctx context.Context, tx *store.Tx, i *Item, from Status, o *orders.Order, r networks.Report) error {
+// recordResult gives a report to an order. From then on the queue's row is
+// sealed with the key of the order's user, and is erased with the user.
+func recordResult(ctx context.Context, tx *store.Tx, i *Item, from Status, o *orders.Order, r networks.Report) error {
 	if r.Results == nil {
 		return fmt.Errorf("matching: the report %s has no results", i.ID)
 	}
@@ -109,13 +116,222 @@ func record(ctx context.Context, tx *store.Tx, i *Item, from Status, o *orders.O
 	if err := results.Take(ctx, tx, o, a); err != nil {
 		return err
 	}
-	alone := i.subject()
+	ownKey := i.subject()
 	i.User, i.Order = &o.User, &o.ID
-	if err := inbox.Give(ctx, tx, i.ID.UUID(), i.Team.UUID(), o.User.UUID()); err != nil {
+	if err := inbox.Transfer(ctx, tx, i.ID.UUID(), i.Team.UUID(), o.User.UUID()); err != nil {
 		return err
 	}
 	if err := save(ctx, tx, i, from, false); err != nil {
 		return err
 	}
-	return tx.Shred(ctx, i.Team.UUID(), alone)
+	return tx.Shred(ctx, i.Team.UUID(), ownKey)
+}
+
+// Queue takes the results that the inbox could not match.
+type Queue struct {
+	Log *slog.Logger
+}
+
+var _ inbox.Unmatched = (*Queue)(nil)
+
+type matchArgs struct {
+	Team teams.ID `json:"team"`
+	ID   ID       `json:"id"`
+}
+
+var matchKind = jobs.Named[matchArgs]("matching.match").With(jobs.Limits{Concurrency: 4, Timeout: 5 * time.Minute, Attempts: 100})
+
+// Jobs returns the kinds of job that a runner needs.
+func (q *Queue) Jobs() []jobs.Handler {
+	return []jobs.Handler{
+		matchKind.Do(func(ctx context.Context, run *jobs.Run, args matchArgs) error {
+			return Match(ctx, run.DB(), args.Team, args.ID, false)
+		}),
+		ForgetJob,
+	}
+}
+
+// TakeUnmatched stores a report for judging. A report whose team is unknown
+// stays in the inbox, where operators find it.
+func (q *Queue) TakeUnmatched(ctx context.Context, tx *store.Tx, a inbox.Arrival, why inbox.Reason, candidates []orders.Order) error {
+	team, ok, err := teamOf(ctx, tx, a.Report, candidates)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		q.Log.WarnContext(ctx, "the team of a result is unknown; the result stays in the inbox", "report", a.ID, "reason", string(why))
+		return nil
+	}
+	id, err := Put(ctx, tx, team, a)
+	if err != nil {
+		return err
+	}
+	if err := inbox.Transfer(ctx, tx, a.ID, team.UUID(), id.UUID()); err != nil {
+		return err
+	}
+	_, err = matchKind.Enqueue(ctx, tx, matchArgs{team, id}, jobs.Options{Team: team.UUID(), Key: id.String()})
+	return err
+}
+
+// Put stores a report of a team as arrived.
+func Put(ctx context.Context, tx *store.Tx, team teams.ID, a inbox.Arrival) (ID, error) {
+	offered, err := catalogue.For(ctx, tx, team)
+	if err != nil {
+		return ID{}, err
+	}
+	lab, _ := offered.LabNamed(a.Report.Lab) // zero for an unknown lab
+	if a.Report.At.IsZero() {
+		a.Report.At = a.ReceivedAt
+	}
+	summary := summarise(a.Report)
+	set := cmp.Or(a.Report.Results, &networks.ResultSet{})
+	i := Item{
+		ID: ID(a.ID), Team: team, Status: Arrived, Lab: lab.ID, Network: a.Network, Key: a.Key,
+		Partial: set.Partial, Interpretation: results.InterpretUnmatched(lab, set.Results),
+		CreatedAt: tx.Now(), UpdatedAt: tx.Now(), Summary: &summary,
+	}
+	return i.ID, insert(ctx, tx, &i, a.Report)
+}
+
+// teamOf finds the team of a report: the team of the orders that it names, or
+// the only team with the account that it was reported for. An account that
+// several teams share decides nothing. An account without linked teams belongs
+// to its owner.
+func teamOf(ctx context.Context, tx *store.Tx, r networks.Report, named []orders.Order) (teams.ID, bool, error) {
+	found := map[teams.ID]bool{}
+	for _, o := range named {
+		found[o.Team] = true
+	}
+	if len(found) == 0 && r.Account != "" && r.Lab != "" {
+		accounts, err := catalogue.StoredAccounts(ctx, tx)
+		if err != nil {
+			return teams.ID{}, false, err
+		}
+		for _, a := range accounts {
+			if a.Number != r.Account || a.Lab.Slug != r.Lab {
+				continue
+			}
+			if a.Platform() {
+				return teams.ID{}, false, nil
+			}
+			if len(a.Teams) == 0 {
+				found[*a.Owner] = true
+			}
+			for _, team := range a.Teams {
+				found[team] = true
+			}
+		}
+	}
+	for team := range found {
+		return team, len(found) == 1, nil
+	}
+	return teams.ID{}, false, nil
+}
+
+const (
+	// the age of an order that a report can still find by its person
+	lookBack = 400 * 24 * time.Hour
+	// results of one lookup, newest first
+	maxFound = 60
+)
+
+// newReportFacts returns a report's facts for the comparison.
+func newReportFacts(r networks.Report) reportFacts {
+	s := summarise(r)
+	return reportFacts{Person: s.Patient, Lab: r.Lab, Account: r.Account, SampleID: r.SampleID, Placer: r.Placer, Markers: s.Markers, At: r.At}
+}
+
+// findOrders looks for orders that a report may belong to: by our number, by
+// sample, by birth date and by last name. The last two use this process's
+// index of sealed names. It runs in a reading transaction, because the index
+// must not take rows that may be rolled back.
+func findOrders(ctx context.Context, tx *store.Tx, team teams.ID, r reportFacts) ([]orders.ID, error) {
+	var all []orders.ID
+	add := func(id orders.ID) {
+		if !contains(all, id) {
+			all = append(all, id)
+		}
+	}
+	if id, err := ids.Parse[orders.Order](r.Placer); err == nil {
+		add(id)
+	}
+	if r.SampleID != "" {
+		found, err := orders.BySample(ctx, tx, r.SampleID)
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range found {
+			if o.Team == team {
+				add(o.ID)
+			}
+		}
+	}
+	since := tx.Now().Add(-lookBack)
+	f := orders.Filter{Created: orders.Span{From: &since}, Key: orders.ByCreation, Page: 1, Size: maxFound}
+	for _, look := range []struct{ search, name string }{{search: dayOf(r.Person)}, {name: r.Person.LastName}} {
+		if look.search == "" && look.name == "" {
+			continue
+		}
+		f.Search, f.PatientName = look.search, look.name
+		found, _, err := orders.Select(ctx, tx, team, f)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range found {
+			add(id)
+		}
+	}
+	return all, nil
+}
+
+func dayOf(p Person) string {
+	if p.DOB.IsZero() {
+		return ""
+	}
+	return p.DOB.String()
+}
+
+// readOrders reads orders for the comparison. It skips orders that do not
+// exist, of another team, or of a deleted user.
+func readOrders(ctx context.Context, tx *store.Tx, team teams.ID, at []orders.ID) ([]knownOrder, error) {
+	offered, err := catalogue.For(ctx, tx, team)
+	if err != nil {
+		return nil, err
+	}
+	numbers := map[catalogue.AccountID]string{}
+	var all []knownOrder
+	for _, id := range at {
+		o, err := orders.Get(ctx, tx, team, id)
+		if err == nil {
+			err = users.Exists(ctx, tx, team, o.User)
+		}
+		if fault.Is(err, fault.NotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		test, err := catalogue.GetTest(ctx, tx, team, o.LabTest)
+		if err != nil {
+			return nil, err
+		}
+		if _, known := numbers[o.Account]; !known {
+			account, err := catalogue.AccountOf(ctx, tx, team, o.Account)
+			if err != nil {
+				return nil, err
+			}
+			numbers[o.Account] = account.Number
+		}
+		lab, _ := offered.Lab(o.Lab)
+		all = append(all, knownOrder{Order: o, Person: patientOf(&o), Lab: lab.Slug, Account: numbers[o.Account], Markers: offered.MarkersOf(test)})
+	}
+	return all, nil
+}
+
+func patientOf(o *orders.Order) Person {
+	p := o.Body.Patient
+	if p == nil {
+		return Person{}
+	}
+	return Person{p.FirstName, p.LastName, p.BirthDate, p.Gender}
 }

@@ -6,25 +6,29 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
+	"hale/internal/labs/catalogue"
 	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
 	"hale/internal/people/users"
+	"hale/internal/platform/civil"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/ids"
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
 )
 
-// The places of what is sealed.
+// The places of sealed columns.
 const (
 	summaryPlace = "unmatched_results.summary:"
 	bodyPlace    = "unmatched_results.body:"
 )
 
-// subject is with whose key the result is sealed.
+// subject returns the id whose key seals the result.
 func (i *Item) subject() uuid.UUID {
 	if i.User != nil {
 		return i.User.UUID()
@@ -74,8 +78,9 @@ func insert(ctx context.Context, tx *store.Tx, i *Item, report networks.Report) 
 	return nil
 }
 
-// save writes what changes of a result that stands at a status; somebody else
-// was faster when it does not. The report goes once an order has it.
+// save writes the changes of a result that has the status from. When it has
+// another status, another transaction was faster. The report is deleted once
+// an order has it.
 func save(ctx context.Context, tx *store.Tx, i *Item, from Status, keepBody bool) error {
 	var summary, body any
 	var err error
@@ -116,7 +121,7 @@ func wordOrNil(a Action) any {
 
 type scanner interface{ Scan(dest ...any) error }
 
-// sealedItem is a result as stored: what is personal still closed.
+// sealedItem is a result as stored, with its personal columns sealed.
 type sealedItem struct {
 	Item
 	summary []byte
@@ -139,7 +144,7 @@ func scan(from scanner) (sealedItem, error) {
 	return s, err
 }
 
-// open unseals what reviewers are shown. No rows may be open.
+// open unseals the summary. No rows may be open.
 func (s sealedItem) open(ctx context.Context, tx *store.Tx) (Item, error) {
 	i := s.Item
 	if s.summary == nil {
@@ -149,22 +154,22 @@ func (s sealedItem) open(ctx context.Context, tx *store.Tx) (Item, error) {
 	return i, unseal(ctx, tx, &i, summaryPlace, s.summary, i.Summary)
 }
 
-// report is the report itself; it is gone once an order has it.
+// report returns the report; it is deleted once an order has it.
 func (i *Item) report(ctx context.Context, tx *store.Tx) (networks.Report, error) {
 	var r networks.Report
 	if i.body == nil {
-		return r, notThere()
+		return r, notFound()
 	}
 	return r, unseal(ctx, tx, i, bodyPlace, i.body, &r)
 }
 
-func notThere() error { return fault.New(fault.NotFound, "Unmatched result not found") }
+func notFound() error { return fault.New(fault.NotFound, "Unmatched result not found") }
 
-// read returns a result in any status, without candidates.
-func read(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (Item, error) {
+// readItem returns a result in any status, without candidates.
+func readItem(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (Item, error) {
 	s, err := scan(tx.QueryRow(ctx, `SELECT `+columns+` FROM unmatched_results WHERE team_id = $1 AND id = $2`, team, id))
 	if errors.Is(err, store.ErrNoRows) {
-		return Item{}, notThere()
+		return Item{}, notFound()
 	}
 	if err != nil {
 		return Item{}, fmt.Errorf("matching: reading %s: %w", id, err)
@@ -174,9 +179,9 @@ func read(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (Item, error)
 
 // Get returns a result with its candidates, or a NotFound fault.
 func Get(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (Item, error) {
-	i, err := read(ctx, tx, team, id)
+	i, err := readItem(ctx, tx, team, id)
 	if err == nil && i.Status == Arrived {
-		err = notThere()
+		err = notFound()
 	}
 	if err != nil {
 		return Item{}, err
@@ -196,7 +201,7 @@ func setCandidates(ctx context.Context, tx *store.Tx, i *Item) error {
 			return fmt.Errorf("matching: marshalling a candidate: %w", err)
 		}
 		_, err = tx.Exec(ctx, `INSERT INTO unmatched_candidates (team_id, result_id, n, user_id, order_id, kind, alike, body) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-			i.Team, i.ID, n, c.User, c.Order, string(c.Kind), c.Alike, string(doc))
+			i.Team, i.ID, n, c.User, c.Order, string(c.Kind), c.SamePerson, string(doc))
 		if err != nil {
 			return fmt.Errorf("matching: storing a candidate: %w", err)
 		}
@@ -204,11 +209,11 @@ func setCandidates(ctx context.Context, tx *store.Tx, i *Item) error {
 	return nil
 }
 
-// candidatesWidth is how many results one statement is given.
+// candidatesWidth is the number of results in one statement.
 const candidatesWidth = 25
 
-// addCandidates reads the candidates of some results, with where their orders
-// stand now. Orders that were erased are none any more.
+// addCandidates reads the candidates of some results, with the current status
+// of their orders. Erased orders are no candidates.
 func addCandidates(ctx context.Context, tx *store.Tx, team teams.ID, all []Item) error {
 	at := map[ID]int{}
 	for n := range all {
@@ -238,7 +243,7 @@ func scanCandidates(rows *store.Rows, add func(ID, Candidate)) error {
 		var id ID
 		var c Candidate
 		var doc string
-		if err := rows.Scan(&id, &c.User, &c.Order, &c.Kind, &c.Alike, &doc, &c.Transaction, &c.Status, &c.Method); err != nil {
+		if err := rows.Scan(&id, &c.User, &c.Order, &c.Kind, &c.SamePerson, &doc, &c.Transaction, &c.Status, &c.Method); err != nil {
 			return fmt.Errorf("matching: reading candidates: %w", err)
 		}
 		if err := json.Unmarshal([]byte(doc), &c.Grounds); err != nil {
@@ -247,4 +252,182 @@ func scanCandidates(rows *store.Rows, add func(ID, Candidate)) error {
 		add(id, c)
 	}
 	return rows.Err()
+}
+
+// Filter narrows the queue; empty fields do not.
+//
+// Reference 1.17, GET /v3/unmatched_result.
+type Filter struct {
+	Status   Status // results that wait for a decision when empty
+	Decision Decision
+	LabSlug  string
+	From, To *civil.Date // days of creation in UTC, both included
+	Search   string      // part of the patient's name, or the birth date
+	After    *Position
+	Limit    int
+	Oldest   bool // oldest first; not with Search
+}
+
+// Position is the place of a result in the list.
+type Position struct {
+	At int64 `json:"t"` // microseconds
+	ID ID    `json:"i"`
+}
+
+// PositionOf returns the position of a result.
+func PositionOf(i *Item) Position { return Position{store.Micros(i.CreatedAt), i.ID} }
+
+// List returns a page of a team's queue, newest first unless the filter says
+// otherwise, and how many results there are in all.
+func List(ctx context.Context, tx *store.Tx, team teams.ID, f Filter) (page []Item, total int, err error) {
+	q, ok, err := f.conditions(ctx, tx, team)
+	if err != nil || !ok {
+		return nil, 0, err
+	}
+	if f.Search != "" {
+		page, total, err = f.search(ctx, tx, q)
+	} else {
+		page, total, err = f.listPage(ctx, tx, q)
+	}
+	if err != nil || len(page) == 0 {
+		return nil, total, err
+	}
+	return page, total, addCandidates(ctx, tx, team, page)
+}
+
+// query is a condition with its arguments.
+type query struct {
+	text string
+	args []any
+}
+
+func (q *query) and(condition string, args ...any) {
+	for _, a := range args {
+		q.args = append(q.args, a)
+		condition = strings.Replace(condition, "?", fmt.Sprintf("$%d", len(q.args)), 1)
+	}
+	q.text += " AND " + condition
+}
+
+// conditions returns the filter in SQL, without position and search. ok is
+// false when no result can match.
+func (f *Filter) conditions(ctx context.Context, tx *store.Tx, team teams.ID) (q query, ok bool, err error) {
+	q = query{"team_id = $1", []any{team}}
+	if f.Status != "" {
+		q.and("status = ?", string(f.Status))
+	} else {
+		q.and("status IN (?, ?)", string(TeamReview), string(OperatorReview))
+	}
+	if f.Decision != "" {
+		q.and("decision = ?", string(f.Decision))
+	}
+	if f.From != nil {
+		q.and("created_at >= ?", store.Micros(f.From.In(time.UTC)))
+	}
+	if f.To != nil {
+		q.and("created_at < ?", store.Micros(f.To.AddDays(1).In(time.UTC)))
+	}
+	if f.LabSlug == "" {
+		return q, true, nil
+	}
+	offered, err := catalogue.For(ctx, tx, team)
+	if err != nil {
+		return q, false, err
+	}
+	lab, ok := offered.LabNamed(f.LabSlug)
+	q.and("lab_id = ?", lab.ID)
+	return q, ok, nil
+}
+
+// listPage reads a page of a filter that the database can apply.
+func (f *Filter) listPage(ctx context.Context, tx *store.Tx, q query) (page []Item, total int, err error) {
+	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM unmatched_results WHERE `+q.text, q.args...).Scan(&total); err != nil {
+		return nil, 0, fmt.Errorf("matching: counting: %w", err)
+	}
+	page, err = rowsAfter(ctx, tx, q, f.After, f.Limit, f.Oldest)
+	return page, total, err
+}
+
+// rowsAfter reads the results after a position, newest or oldest first.
+func rowsAfter(ctx context.Context, tx *store.Tx, q query, after *Position, limit int, oldest bool) ([]Item, error) {
+	behind, order := "<", "created_at DESC, id DESC"
+	if oldest {
+		behind, order = ">", "created_at, id"
+	}
+	if after != nil {
+		q.args = append([]any(nil), q.args...)
+		q.and("(created_at, id) "+behind+" (?, ?)", after.At, after.ID)
+	}
+	q.args = append(q.args, limit)
+	rows, err := tx.Query(ctx, `SELECT `+columns+` FROM unmatched_results WHERE `+q.text+
+		fmt.Sprintf(` ORDER BY %s LIMIT $%d`, order, len(q.args)), q.args...)
+	if err != nil {
+		return nil, fmt.Errorf("matching: listing: %w", err)
+	}
+	defer rows.Close()
+	var sealed []sealedItem
+	for rows.Next() {
+		s, err := scan(rows)
+		if err != nil {
+			return nil, fmt.Errorf("matching: listing: %w", err)
+		}
+		sealed = append(sealed, s)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("matching: listing: %w", err)
+	}
+	all := make([]Item, len(sealed))
+	for n, s := range sealed {
+		if all[n], err = s.open(ctx, tx); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// searchBatch is the number of rows that a search opens at a time.
+const searchBatch = 200
+
+// search reads the whole queue: names are sealed, and the queue is short
+// enough to open every row.
+func (f *Filter) search(ctx context.Context, tx *store.Tx, q query) (page []Item, total int, err error) {
+	wanted := matchPerson(f.Search)
+	for after := (*Position)(nil); ; {
+		some, err := rowsAfter(ctx, tx, q, after, searchBatch, false)
+		if err != nil {
+			return nil, 0, err
+		}
+		for n := range some {
+			i := &some[n]
+			if i.Summary == nil || !wanted(i.Summary.Patient) {
+				continue
+			}
+			total++
+			if len(page) < f.Limit && (f.After == nil || PositionOf(i).isAfter(*f.After)) {
+				page = append(page, *i)
+			}
+		}
+		if len(some) < searchBatch {
+			return page, total, nil
+		}
+		last := PositionOf(&some[len(some)-1])
+		after = &last
+	}
+}
+
+// isAfter reports whether a position comes after another in the list.
+func (p Position) isAfter(other Position) bool {
+	return p.At < other.At || p.At == other.At && p.ID.String() < other.ID.String()
+}
+
+// matchPerson returns a test for the person that the input describes: part of
+// the first name, the last name or both in either order, or the birth date.
+func matchPerson(input string) func(Person) bool {
+	if day, err := civil.ParseDate(strings.TrimSpace(input)); err == nil {
+		return func(p Person) bool { return p.DOB == day }
+	}
+	part := orders.Fold(input)
+	return func(p Person) bool {
+		return part != "" && strings.Contains(orders.Fold(p.FirstName+" "+p.LastName+" "+p.FirstName), part)
+	}
 }

@@ -12,29 +12,29 @@ import (
 	"hale/internal/platform/store"
 )
 
-// target is the order that a result is going to.
+// target is the order that a result goes to.
 type target struct {
 	item   *Item
 	report networks.Report
 }
 
-// fitting is the order itself when it can have results of that lab. One that
-// was given up, that its lab never had or that is with another lab is made
-// again, once: what follows of the same sample goes to the order made then.
+// usableOrder returns the order when it can have results of that lab. An order
+// that was cancelled, that its lab never had, or that is with another lab is
+// recreated, once: later results of the same sample go to the recreated order.
 //
 // Reference 1.7, recreation.
-func (t target) fitting(ctx context.Context, tx *store.Tx, o *orders.Order) (orders.Order, error) {
+func (t target) usableOrder(ctx context.Context, tx *store.Tx, o *orders.Order) (orders.Order, error) {
 	elsewhere := t.item.Lab != 0 && t.item.Lab != o.Lab
-	if !elsewhere && (o.Course().May(o.Status, orders.Completed, orders.Lab) || standingOf(o) == completed) {
+	if !elsewhere && (o.Course().May(o.Status, orders.Completed, orders.Lab) || orderStateOf(o) == stateCompleted) {
 		return *o, nil
 	}
-	id, again, err := orders.Replaced(ctx, tx, o)
+	id, replaced, err := orders.Replaced(ctx, tx, o)
 	if err != nil {
 		return orders.Order{}, err
 	}
-	if again {
+	if replaced {
 		next, err := orders.Get(ctx, tx, o.Team, id)
-		if err == nil && (t.item.Lab == 0 || next.Lab == t.item.Lab) && standingOf(&next) != cancelled {
+		if err == nil && (t.item.Lab == 0 || next.Lab == t.item.Lab) && orderStateOf(&next) != stateCancelled {
 			return next, nil
 		}
 		if err != nil && !fault.Is(err, fault.NotFound) {
@@ -42,14 +42,14 @@ func (t target) fitting(ctx context.Context, tx *store.Tx, o *orders.Order) (ord
 		}
 	}
 	if o.Body.Patient == nil {
-		return orders.Order{}, inconsistent("The test kit of this order is not registered: register it first")
+		return orders.Order{}, inconsistentChoice("The test kit of this order is not registered: register it first")
 	}
-	return t.again(ctx, tx, o, orders.Recreate{})
+	return t.recreate(ctx, tx, o, orders.Recreate{})
 }
 
-// forAnother makes somebody else's order again for the user whose sample it
-// turned out to be.
-func (t target) forAnother(ctx context.Context, tx *store.Tx, id orders.ID, user users.ID) (orders.Order, error) {
+// recreateFor recreates another person's order for the user whose sample it
+// is.
+func (t target) recreateFor(ctx context.Context, tx *store.Tx, id orders.ID, user users.ID) (orders.Order, error) {
 	o, err := orders.Get(ctx, tx, t.item.Team, id)
 	if err != nil {
 		return orders.Order{}, err
@@ -58,11 +58,11 @@ func (t target) forAnother(ctx context.Context, tx *store.Tx, id orders.ID, user
 	if err != nil {
 		return orders.Order{}, err
 	}
-	return t.again(ctx, tx, &o, orders.Recreate{User: &user, Patient: &patient, Address: &address})
+	return t.recreate(ctx, tx, &o, orders.Recreate{User: &user, Patient: &patient, Address: &address})
 }
 
-func (t target) again(ctx context.Context, tx *store.Tx, o *orders.Order, how orders.Recreate) (orders.Order, error) {
-	how.SampleID = t.sample(o.SampleID)
+func (t target) recreate(ctx context.Context, tx *store.Tx, o *orders.Order, how orders.Recreate) (orders.Order, error) {
+	how.SampleID = t.sampleID(o.SampleID)
 	if t.item.Lab == 0 || t.item.Lab == o.Lab {
 		return orders.Again(ctx, tx, o, how)
 	}
@@ -76,13 +76,13 @@ func (t target) again(ctx context.Context, tx *store.Tx, o *orders.Order, how or
 	}
 	next, err := orders.Again(ctx, tx, o, how)
 	if fault.Is(err, fault.Refused) {
-		return orders.Order{}, inconsistent("The team has no account, or no certain one, for an order with this lab: import one, and accept the result for it")
+		return orders.Order{}, inconsistentChoice("The team has no account, or no certain one, for an order with this lab: import one, and accept the result for it")
 	}
 	return next, err
 }
 
-// account is the team's account that the lab has reported for; nil when it has
-// none of that number.
+// account returns the team's account that the lab reported for; nil when the
+// team has no account of that number.
 func (t target) account(ctx context.Context, tx *store.Tx) (*catalogue.AccountID, error) {
 	if t.report.Account == "" {
 		return nil, nil
@@ -96,9 +96,10 @@ func (t target) account(ctx context.Context, tx *store.Tx) (*catalogue.AccountID
 	return nil, err
 }
 
-// sample is the sample id of an order that is made for this result. It is never
-// empty: the lab has the sample, and must not be asked for another.
-func (t target) sample(before string) string {
+// sampleID returns the sample id of an order that is created for this result.
+// It is never empty: the lab has the sample, and must not be asked for another
+// one.
+func (t target) sampleID(before string) string {
 	switch {
 	case t.report.SampleID != "":
 		return t.report.SampleID
@@ -110,9 +111,9 @@ func (t target) sample(before string) string {
 	return "U-" + t.item.ID.String()[24:]
 }
 
-// anew orders for a user what the lab has reported, as an order that the lab
-// had before we did.
-func (t target) anew(ctx context.Context, tx *store.Tx, user users.ID) (orders.Order, error) {
+// createOrder creates an order for a user with the reported tests, as an order
+// that the lab had before we did.
+func (t target) createOrder(ctx context.Context, tx *store.Tx, user users.ID) (orders.Order, error) {
 	patient, address, err := t.details(ctx, tx, user)
 	if err != nil {
 		return orders.Order{}, err
@@ -126,11 +127,11 @@ func (t target) anew(ctx context.Context, tx *store.Tx, user users.ID) (orders.O
 		return orders.Order{}, err
 	}
 	o, err := orders.Adopt(ctx, tx, t.item.Team, orders.Import{
-		User: user, Billing: catalogue.ClientBill, Method: method, Patient: patient, Address: address, SampleID: t.sample(""),
+		User: user, Billing: catalogue.ClientBill, Method: method, Patient: patient, Address: address, SampleID: t.sampleID(""),
 		Set: orders.OrderSet{TestIDs: []catalogue.TestID{test.ID}}, Account: account,
 	})
 	if err != nil && fault.KindOf(err) != fault.Internal {
-		return orders.Order{}, inconsistent("No order can be made of this result for the user: import one, and accept the result for it")
+		return orders.Order{}, inconsistentChoice("No order can be created from this result for the user: import one, and accept the result for it")
 	}
 	return o, err
 }
@@ -138,15 +139,15 @@ func (t target) anew(ctx context.Context, tx *store.Tx, user users.ID) (orders.O
 func (t target) codes() []string {
 	var all []string
 	for _, m := range t.item.Summary.Markers {
-		if m.ProviderID != "" && !has(all, m.ProviderID) {
+		if m.ProviderID != "" && !contains(all, m.ProviderID) {
 			all = append(all, m.ProviderID)
 		}
 	}
 	return all
 }
 
-// test is a lab test of what the lab has reported, collected in a way, or in
-// any when none is given.
+// test returns a lab test with the reported tests, for a collection method or
+// for any.
 func (t target) test(ctx context.Context, tx *store.Tx, method *catalogue.Method) (catalogue.Test, catalogue.Method, error) {
 	offered, err := catalogue.For(ctx, tx, t.item.Team)
 	if err != nil {
@@ -171,19 +172,19 @@ func (t target) test(ctx context.Context, tx *store.Tx, method *catalogue.Method
 			default:
 			}
 			if err != nil {
-				return catalogue.Test{}, "", fmt.Errorf("matching: a lab test of what was reported: %w", err)
+				return catalogue.Test{}, "", fmt.Errorf("matching: a lab test of the reported tests: %w", err)
 			}
 			return panel.Test, way, nil
 		}
 	}
-	return catalogue.Test{}, "", inconsistent("What the lab has reported is not in its offered: import an order, and accept the result for it")
+	return catalogue.Test{}, "", inconsistentChoice("The reported tests are not in the lab's catalogue: import an order, and accept the result for it")
 }
 
-// details are a user's demographics as an order has them.
+// details returns a user's demographics as an order has them.
 func (t target) details(ctx context.Context, tx *store.Tx, user users.ID) (orders.Patient, orders.Address, error) {
 	info, err := users.LatestInfo(ctx, tx, t.item.Team, user)
 	if users.IsNoInfo(err) {
-		return orders.Patient{}, orders.Address{}, inconsistent("The user's demographics are not known: set them first")
+		return orders.Patient{}, orders.Address{}, inconsistentChoice("The user's demographics are not known: set them first")
 	}
 	if err != nil {
 		return orders.Patient{}, orders.Address{}, err
@@ -196,9 +197,9 @@ func (t target) details(ctx context.Context, tx *store.Tx, user users.ID) (order
 	return patient, orders.Address{Address: info.Address, Receiver: info.Name(), PhoneNumber: info.PhoneNumber}, nil
 }
 
-// genderOf is a word that labs know.
+// genderOf returns a word that labs know.
 func genderOf(word string) string {
-	switch sex(word) {
+	switch sexLetter(word) {
 	case "f":
 		return "female"
 	case "m":

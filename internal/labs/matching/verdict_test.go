@@ -16,14 +16,14 @@ import (
 
 var ada = Person{"Ada", "Byron", civil.MustParse("1984-12-10"), "female"}
 
-// lipids is a marker that owes two results.
+// lipids is a marker with two required results.
 var lipids = &catalogue.Marker{ProviderID: "303756", Name: "Lipid panel", Results: []catalogue.Result{
 	{Name: "Cholesterol", ProviderID: "001065"}, {Name: "HDL", ProviderID: "011817"},
 }}
 
 // anOrder is Ada's walk-in order that waits for its results.
-func anOrder(change ...func(o *known)) known {
-	o := known{
+func anOrder(change ...func(o *knownOrder)) knownOrder {
+	o := knownOrder{
 		Order: orders.Order{
 			ID: orders.ID(uuid.New()), User: users.ID(uuid.New()), Method: catalogue.WalkIn, Status: orders.RequisitionCreated, SampleID: "S-1",
 			Body: orders.Body{Patient: &orders.Patient{}},
@@ -36,76 +36,75 @@ func anOrder(change ...func(o *known)) known {
 	return o
 }
 
-// aReport is of that order's markers, of Ada, with a sample that nobody knows.
-func aReport(change ...func(r *incoming)) incoming {
-	r := incoming{Person: ada, Lab: "northlab", Account: "12345", SampleID: "S-9", Markers: []Marker{{"303756", "Cholesterol"}}, At: time.Now()}
+// aReport has that order's markers and Ada, with an unknown sample.
+func aReport(change ...func(r *reportFacts)) reportFacts {
+	r := reportFacts{Person: ada, Lab: "northlab", Account: "12345", SampleID: "S-9", Markers: []Marker{{"303756", "Cholesterol"}}, At: time.Now()}
 	for _, fn := range change {
 		fn(&r)
 	}
 	return r
 }
 
-func sample(id string) func(r *incoming) { return func(r *incoming) { r.SampleID = id } }
-func person(p Person) func(r *incoming)  { return func(r *incoming) { r.Person = p } }
-func at(s orders.Status) func(o *known)  { return func(o *known) { o.Status = s } }
-func with(lab string) func(o *known)     { return func(o *known) { o.Lab = lab } }
-func method(m catalogue.Method) func(o *known) {
-	return func(o *known) { o.Method = m }
+func sample(id string) func(r *reportFacts)        { return func(r *reportFacts) { r.SampleID = id } }
+func person(p Person) func(r *reportFacts)         { return func(r *reportFacts) { r.Person = p } }
+func atStatus(s orders.Status) func(o *knownOrder) { return func(o *knownOrder) { o.Status = s } }
+func withLab(lab string) func(o *knownOrder)       { return func(o *knownOrder) { o.Lab = lab } }
+func method(m catalogue.Method) func(o *knownOrder) {
+	return func(o *knownOrder) { o.Method = m }
 }
-func noSample(o *known) { o.SampleID = "" }
+func noSample(o *knownOrder) { o.SampleID = "" }
 
-func somebodyElse() Person {
+func otherPerson() Person {
 	return Person{"Grace", "Hopper", civil.MustParse("1906-12-09"), "female"}
 }
 
-// Every decision, what it depends on, and whether the result goes to the order
-// without anybody looking.
-func TestEveryDecision(t *testing.T) {
+// Every decision, its conditions, and whether the match is safe.
+func TestDecisions(t *testing.T) {
 	wrongDay := ada
 	wrongDay.DOB = civil.MustParse("1984-12-11")
 	for _, c := range []struct {
 		name  string
-		r     incoming
-		among []known
+		r     reportFacts
+		among []knownOrder
 		want  Decision
 		safe  bool
 	}{
-		{"its sample", aReport(sample("S-1")), []known{anOrder()}, SampleMatch, true},
+		{"its sample", aReport(sample("S-1")), []knownOrder{anOrder()}, SampleMatch, true},
 		{
-			"its number", aReport(func(r *incoming) { r.Placer = "00000000-0000-4000-8000-000000000001" }),
-			[]known{anOrder(func(o *known) { o.ID = orders.ID(uuid.MustParse("00000000-0000-4000-8000-000000000001")) })},
+			"its number", aReport(func(r *reportFacts) { r.Placer = "00000000-0000-4000-8000-000000000001" }),
+			[]knownOrder{anOrder(func(o *knownOrder) { o.ID = orders.ID(uuid.MustParse("00000000-0000-4000-8000-000000000001")) })},
 			SampleMatch, true,
 		},
-		{"its sample, name written otherwise", aReport(sample("S-1"), person(Person{"ÁDA M", "BYRON", ada.DOB, "F"})), []known{anOrder()}, SampleMatch, true},
-		{"its sample, other account", aReport(sample("S-1"), func(r *incoming) { r.Account = "999" }), []known{anOrder()}, SampleMatch, false},
-		{"its sample, other tests", aReport(sample("S-1"), func(r *incoming) { r.Markers = []Marker{{"1", "Other"}} }), []known{anOrder()}, SampleMatch, false},
-		{"its sample, no birth date", aReport(sample("S-1"), person(Person{FirstName: "Ada", LastName: "Byron"})), []known{anOrder()}, SampleMatch, false},
-		{"its sample, other birth date", aReport(sample("S-1"), person(wrongDay)), []known{anOrder()}, OtherPerson, false},
-		{"its sample, somebody else", aReport(sample("S-1"), person(somebodyElse())), []known{anOrder()}, OtherPerson, false},
-		{"its sample, completed", aReport(sample("S-1")), []known{anOrder(at(orders.Completed))}, CompletedMatch, false},
-		{"its sample, cancelled", aReport(sample("S-1")), []known{anOrder(at(orders.Cancelled))}, CancelledMatch, false},
-		{"its sample, not with the lab yet", aReport(sample("S-1")), []known{anOrder(at(orders.Ordered))}, WrongCollection, false},
-		{"its sample, other lab", aReport(sample("S-1")), []known{anOrder(with("southlab"))}, WrongLab, false},
-		{"its sample, a lab that nobody knows", aReport(sample("S-1"), func(r *incoming) { r.Lab = "" }), []known{anOrder()}, SampleMatch, false},
-		{"two orders with its sample", aReport(sample("S-1")), []known{anOrder(), anOrder()}, SampleMatch, false},
-		{"a person", aReport(), []known{anOrder()}, PersonMatch, false},
-		{"a person, a lab that nobody knows", aReport(sample(""), func(r *incoming) { r.Lab = "" }), []known{anOrder()}, PersonMatch, false},
-		{"a person, order without a sample", aReport(), []known{anOrder(noSample)}, PersonMatch, true},
-		{"a person, report without a sample", aReport(sample("")), []known{anOrder()}, PersonMatch, true},
-		{"a person of unknown sex", aReport(sample(""), person(Person{"Ada", "Byron", ada.DOB, ""})), []known{anOrder()}, PersonMatch, false},
-		{"a person, more tests than ordered", aReport(sample(""), func(r *incoming) { r.Markers = append(r.Markers, Marker{"9", "More"}) }), []known{anOrder()}, PersonMatch, false},
-		{"a person with two orders", aReport(sample("")), []known{anOrder(), anOrder(noSample)}, SeveralPeople, false},
-		{"a person, completed", aReport(), []known{anOrder(at(orders.Completed))}, CompletedMatch, false},
-		{"a person, given up", aReport(), []known{anOrder(at(orders.SampleError))}, CancelledMatch, false},
-		{"a person, visit to come", aReport(), []known{anOrder(method(catalogue.AtHome), at(orders.AppointmentScheduled))}, WrongCollection, false},
-		{"a person, visit over", aReport(), []known{anOrder(method(catalogue.AtHome), at(orders.DrawCompleted), noSample)}, PersonMatch, true},
-		{"a person, other lab", aReport(), []known{anOrder(with("southlab"))}, WrongLab, false},
-		{"a person, other lab, other codes", aReport(func(r *incoming) { r.Markers = []Marker{{"1", "Other"}} }), []known{anOrder(with("southlab"))}, WrongLab, false},
-		{"a person, other tests", aReport(func(r *incoming) { r.Markers = []Marker{{"1", "Other"}} }), []known{anOrder()}, NoMatch, false},
-		{"an open order before a completed one", aReport(), []known{anOrder(at(orders.Completed)), anOrder(noSample)}, PersonMatch, true},
-		{"another lab before a completed one", aReport(), []known{anOrder(at(orders.Completed)), anOrder(with("southlab"))}, WrongLab, false},
-		{"nobody", aReport(person(somebodyElse())), []known{anOrder()}, NoMatch, false},
-		{"the same name on another day", aReport(person(wrongDay)), []known{anOrder(noSample)}, NoMatch, false},
+		{"its sample, name written otherwise", aReport(sample("S-1"), person(Person{"ÁDA M", "BYRON", ada.DOB, "F"})), []knownOrder{anOrder()}, SampleMatch, true},
+		{"its sample, other account", aReport(sample("S-1"), func(r *reportFacts) { r.Account = "999" }), []knownOrder{anOrder()}, SampleMatch, false},
+		{"its sample, other tests", aReport(sample("S-1"), func(r *reportFacts) { r.Markers = []Marker{{"1", "Other"}} }), []knownOrder{anOrder()}, SampleMatch, false},
+		{"its sample, no birth date", aReport(sample("S-1"), person(Person{FirstName: "Ada", LastName: "Byron"})), []knownOrder{anOrder()}, SampleMatch, false},
+		{"its sample, other birth date", aReport(sample("S-1"), person(wrongDay)), []knownOrder{anOrder()}, OtherPerson, false},
+		{"its sample, somebody else", aReport(sample("S-1"), person(otherPerson())), []knownOrder{anOrder()}, OtherPerson, false},
+		{"its sample, completed", aReport(sample("S-1")), []knownOrder{anOrder(atStatus(orders.Completed))}, CompletedMatch, false},
+		{"its sample, cancelled", aReport(sample("S-1")), []knownOrder{anOrder(atStatus(orders.Cancelled))}, CancelledMatch, false},
+		{"its sample, not with the lab yet", aReport(sample("S-1")), []knownOrder{anOrder(atStatus(orders.Ordered))}, WrongCollection, false},
+		{"its sample, other lab", aReport(sample("S-1")), []knownOrder{anOrder(withLab("southlab"))}, WrongLab, false},
+		{"its sample, a lab that nobody knows", aReport(sample("S-1"), func(r *reportFacts) { r.Lab = "" }), []knownOrder{anOrder()}, SampleMatch, false},
+		{"two orders with its sample", aReport(sample("S-1")), []knownOrder{anOrder(), anOrder()}, SampleMatch, false},
+		{"a person", aReport(), []knownOrder{anOrder()}, PersonMatch, false},
+		{"a person, a lab that nobody knows", aReport(sample(""), func(r *reportFacts) { r.Lab = "" }), []knownOrder{anOrder()}, PersonMatch, false},
+		{"a person, order without a sample", aReport(), []knownOrder{anOrder(noSample)}, PersonMatch, true},
+		{"a person, report without a sample", aReport(sample("")), []knownOrder{anOrder()}, PersonMatch, true},
+		{"a person of unknown sex", aReport(sample(""), person(Person{"Ada", "Byron", ada.DOB, ""})), []knownOrder{anOrder()}, PersonMatch, false},
+		{"a person, more tests than ordered", aReport(sample(""), func(r *reportFacts) { r.Markers = append(r.Markers, Marker{"9", "More"}) }), []knownOrder{anOrder()}, PersonMatch, false},
+		{"a person with two orders", aReport(sample("")), []knownOrder{anOrder(), anOrder(noSample)}, SeveralPeople, false},
+		{"a person, completed", aReport(), []knownOrder{anOrder(atStatus(orders.Completed))}, CompletedMatch, false},
+		{"a person, given up", aReport(), []knownOrder{anOrder(atStatus(orders.SampleError))}, CancelledMatch, false},
+		{"a person, visit to come", aReport(), []knownOrder{anOrder(method(catalogue.AtHome), atStatus(orders.AppointmentScheduled))}, WrongCollection, false},
+		{"a person, visit over", aReport(), []knownOrder{anOrder(method(catalogue.AtHome), atStatus(orders.DrawCompleted), noSample)}, PersonMatch, true},
+		{"a person, other lab", aReport(), []knownOrder{anOrder(withLab("southlab"))}, WrongLab, false},
+		{"a person, other lab, other codes", aReport(func(r *reportFacts) { r.Markers = []Marker{{"1", "Other"}} }), []knownOrder{anOrder(withLab("southlab"))}, WrongLab, false},
+		{"a person, other tests", aReport(func(r *reportFacts) { r.Markers = []Marker{{"1", "Other"}} }), []knownOrder{anOrder()}, NoMatch, false},
+		{"an open order before a completed one", aReport(), []knownOrder{anOrder(atStatus(orders.Completed)), anOrder(noSample)}, PersonMatch, true},
+		{"another lab before a completed one", aReport(), []knownOrder{anOrder(atStatus(orders.Completed)), anOrder(withLab("southlab"))}, WrongLab, false},
+		{"nobody", aReport(person(otherPerson())), []knownOrder{anOrder()}, NoMatch, false},
+		{"the same name on another day", aReport(person(wrongDay)), []knownOrder{anOrder(noSample)}, NoMatch, false},
 		{"nothing at all", aReport(), nil, NoMatch, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -117,9 +116,9 @@ func TestEveryDecision(t *testing.T) {
 	}
 }
 
-// Whatever else agrees, a result never goes by itself to somebody whose birth
-// date or last name is another, whose order is over or with another lab.
-func TestNothingUnsafeByItself(t *testing.T) {
+// A result never goes without a review to a person with another birth date or
+// last name, or to an order that is closed or with another lab.
+func TestUnsafeMatchesWaitForReview(t *testing.T) {
 	days := []civil.Date{ada.DOB, civil.MustParse("1984-12-11"), civil.MustParse("1948-10-12"), {}}
 	pick := func(t *rapid.T) Person {
 		return Person{
@@ -131,16 +130,16 @@ func TestNothingUnsafeByItself(t *testing.T) {
 	}
 	words := func(t *rapid.T, name string, of ...string) string { return rapid.SampledFrom(of).Draw(t, name) }
 	rapid.Check(t, func(t *rapid.T) {
-		among := make([]known, rapid.IntRange(0, 4).Draw(t, "orders"))
+		among := make([]knownOrder, rapid.IntRange(0, 4).Draw(t, "orders"))
 		for i := range among {
-			among[i] = anOrder(func(o *known) {
+			among[i] = anOrder(func(o *knownOrder) {
 				o.Person = pick(t)
 				o.Lab, o.Account, o.SampleID = words(t, "lab", "northlab", "southlab"), words(t, "account", "12345", "999", ""), words(t, "sample", "S-1", "S-2", "")
 				o.Status = rapid.SampledFrom(orders.Statuses).Draw(t, "status")
 				o.Method = rapid.SampledFrom(catalogue.Methods).Draw(t, "method")
 			})
 		}
-		r := aReport(func(r *incoming) {
+		r := aReport(func(r *reportFacts) {
 			r.Person = pick(t)
 			r.Lab, r.Account, r.SampleID = words(t, "report lab", "northlab", ""), words(t, "report account", "12345", ""), words(t, "report sample", "S-1", "S-2", "")
 		})
@@ -149,30 +148,30 @@ func TestNothingUnsafeByItself(t *testing.T) {
 			t.Fatalf("decision %q", v.Decision)
 		}
 		for _, c := range v.Candidates {
-			if c.Score < 0 || c.Score > 1 || c.Alike && has(c.Reasons, PersonDiffers) || c.Confidence() == High && !c.Alike {
+			if c.Score < 0 || c.Score > 1 || c.SamePerson && contains(c.Reasons, PersonDiffers) || c.Confidence() == High && !c.SamePerson {
 				t.Fatalf("candidate %+v", c.Grounds)
 			}
 		}
 		if v.Safe == nil {
 			return
 		}
-		o := among[slices.IndexFunc(among, func(o known) bool { return o.ID == *v.Safe })]
-		l := compare(r.Person, o.Person)
-		if l.DOB != same || l.Last != same || l.First != same || l.Sex == differs {
-			t.Fatalf("%+v went to %+v by itself", r.Person, o.Person)
+		o := among[slices.IndexFunc(among, func(o knownOrder) bool { return o.ID == *v.Safe })]
+		l := comparePersons(r.Person, o.Person)
+		if l.DOB != agrees || l.Last != agrees || l.First != agrees || l.Sex == differs {
+			t.Fatalf("%+v went to %+v without a review", r.Person, o.Person)
 		}
-		if o.Lab != r.Lab || standingOf(&o.Order) != open || o.Account != "" && r.Account != "" && o.Account != r.Account {
-			t.Fatalf("went to an order at %s of %s by itself", o.Status, o.Lab)
+		if o.Lab != r.Lab || orderStateOf(&o.Order) != stateOpen || o.Account != "" && r.Account != "" && o.Account != r.Account {
+			t.Fatalf("went to an order at %s of %s without a review", o.Status, o.Lab)
 		}
 	})
 }
 
-// The likeliest candidate comes first, and what speaks against one is said.
-func TestGroundsAreToldAndSorted(t *testing.T) {
-	best, elsewhere := anOrder(), anOrder(with("southlab"))
+// The likeliest candidate comes first, and each has the reasons against it.
+func TestCandidatesAreSortedWithReasons(t *testing.T) {
+	best, elsewhere := anOrder(), anOrder(withLab("southlab"))
 	elsewhere.User = best.User
-	stranger := anOrder(func(o *known) { o.Person = Person{"Eve", "Byron", civil.MustParse("2001-01-01"), "female"} })
-	v := judge(aReport(sample("S-1")), []known{stranger, elsewhere, best})
+	stranger := anOrder(func(o *knownOrder) { o.Person = Person{"Eve", "Byron", civil.MustParse("2001-01-01"), "female"} })
+	v := judge(aReport(sample("S-1")), []knownOrder{stranger, elsewhere, best})
 	if len(v.Candidates) != 3 || v.Candidates[0].Order != best.ID || v.Candidates[1].Order != elsewhere.ID || v.Candidates[2].Order != stranger.ID {
 		t.Fatalf("candidates %+v", v.Candidates)
 	}

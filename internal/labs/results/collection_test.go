@@ -12,7 +12,7 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// collected has a lab report, with a time of collection of its own or none.
+// collected takes a report with a time of collection, or without one.
 func (b *bench) collected(hours int, at time.Time, set networks.ResultSet) {
 	b.t.Helper()
 	a := b.arrival(hours, set)
@@ -20,7 +20,7 @@ func (b *bench) collected(hours int, at time.Time, set networks.ResultSet) {
 	b.take(a)
 }
 
-// amend changes the order as somebody else would.
+// amend changes the order outside of the test's copy.
 func (b *bench) amend(change func(o *orders.Order)) {
 	b.t.Helper()
 	b.read(func(tx *store.Tx) error {
@@ -32,8 +32,8 @@ func (b *bench) amend(change func(o *orders.Order)) {
 	})
 }
 
-// is fails unless the order was collected then.
-func (b *bench) is(what string, want time.Time) {
+// wantCollected fails unless the order was collected then.
+func (b *bench) wantCollected(what string, want time.Time) {
 	b.t.Helper()
 	if at := b.order.CollectedAt; at == nil || !at.Equal(want) {
 		b.t.Errorf("%s: collected at %v, want %v", what, at, want)
@@ -43,20 +43,20 @@ func (b *bench) is(what string, want time.Time) {
 	}
 }
 
-// The lab's time stands in place of somebody's word of the draw, follows its
-// corrections, and is known from its document alone.
-func TestTheLabsTimeOfCollection(t *testing.T) {
+// The lab's time replaces the time of the draw, follows its corrections, and
+// is known from a document alone.
+func TestCollectionTimeOfTheLab(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newBench(t, db, catalogue.OnSite)
 		b.amend(func(o *orders.Order) { o.Drawn(morning.Add(90*time.Minute), nil, nil) })
 		b.collected(3, morning, networks.ResultSet{Partial: true, Results: b.all("P")[:1]})
-		b.is("partial", morning)
+		b.wantCollected("partial", morning)
 		b.collected(4, morning.Add(-time.Hour), networks.ResultSet{Results: b.all("F")})
-		b.is("final", morning.Add(-time.Hour))
+		b.wantCollected("final", morning.Add(-time.Hour))
 
-		b.again(catalogue.WalkIn)
+		b.orderAgain(catalogue.WalkIn)
 		b.collected(3, morning, networks.ResultSet{PDF: []byte("%PDF-1.7 one")})
-		b.is("a document alone", morning)
+		b.wantCollected("a document alone", morning)
 	})
 }
 
@@ -71,7 +71,7 @@ func TestResultsWithoutATimeOfCollection(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				together, err := results.OfTransaction(t.Context(), tx, b.team.ID, b.order.Transaction)
+				together, err := results.ForTransaction(t.Context(), tx, b.team.ID, b.order.Transaction)
 				for _, v := range []results.Version{r.Version, together.Version} {
 					if len(v.Samples) != 1 || !v.Samples[0].Specimen.Collected.Time.Equal(want) {
 						t.Errorf("%s: %+v", what, v.Samples)

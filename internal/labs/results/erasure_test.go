@@ -14,7 +14,7 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// Everything goes with the person, and nothing of anybody else's.
+// Everything is erased with the user, and nothing of another user.
 func TestErasure(t *testing.T) {
 	now := morning
 	storetest.EachAt(t, func() time.Time { return now }, func(t *testing.T, db *store.DB) {
@@ -23,7 +23,7 @@ func TestErasure(t *testing.T) {
 		whole := networks.ResultSet{Results: b.all("F"), PDF: []byte("%PDF-1.7")}
 		b.report(1, whole)
 		gone := b.order.User
-		b.again(catalogue.WalkIn)
+		b.orderAgain(catalogue.WalkIn)
 		b.report(2, whole)
 		rows := func(user users.ID, want int) {
 			t.Helper()
@@ -46,7 +46,7 @@ func TestErasure(t *testing.T) {
 	})
 }
 
-// erase lets the job run that erases people.
+// erase runs the job that erases users.
 func erase(t *testing.T, db *store.DB) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())

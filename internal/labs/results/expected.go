@@ -12,18 +12,19 @@ import (
 	"hale/internal/platform/store"
 )
 
-// expectations are what an order's markers owe, and whom the sample is from.
+// expectations holds the results that an order's markers require, and the
+// order's patient.
 type expectations struct {
 	order *orders.Order
 	lab   catalogue.Lab
-	// ordered are the order's markers; all has those, too, that may follow from
-	// their results.
+	// ordered are the order's markers; all adds those that may follow from
+	// their results (reflex tests).
 	ordered, all []*catalogue.Marker
 	account      string
 }
 
-// expect reads what an order is of.
-func expect(ctx context.Context, tx *store.Tx, o *orders.Order) (expectations, error) {
+// readExpectations reads the markers and the account of an order.
+func readExpectations(ctx context.Context, tx *store.Tx, o *orders.Order) (expectations, error) {
 	facts, err := orders.Around(ctx, tx, o.Team, []orders.Order{*o})
 	if err != nil {
 		return expectations{}, err
@@ -40,17 +41,17 @@ func expect(ctx context.Context, tx *store.Tx, o *orders.Order) (expectations, e
 	return expectations{o, f.Lab, f.Markers, offered.WithReflex(f.Markers), account.Number}, nil
 }
 
-// owed is a result that the catalogue knows, with the ordered markers that owe
-// it.
-type owed struct {
+// expectedResult is a result of the catalogue with the ordered markers that
+// require it.
+type expectedResult struct {
 	catalogue.Result
 	markers []Marker
 }
 
 // find looks up a reported value: by the lab's code within its test, by the
-// code in any test, by LOINC, by name. Codes without a test may mean different
-// things in different tests, so the test comes first.
-func (e *expectations) find(code, test, loincCode, name string) (owed, bool) {
+// code in any test, by LOINC, by name. A code may mean different things in
+// different tests, so the test comes first.
+func (e *expectations) find(code, test, loincCode, name string) (expectedResult, bool) {
 	matches := []func(m *catalogue.Marker, r catalogue.Result) bool{
 		func(m *catalogue.Marker, r catalogue.Result) bool {
 			return code != "" && m.ProviderID == test && r.ProviderID == code
@@ -68,28 +69,28 @@ func (e *expectations) find(code, test, loincCode, name string) (owed, bool) {
 		for _, m := range e.all {
 			for _, r := range m.Results {
 				if match(m, r) {
-					return owed{r, e.owing(r)}, true
+					return expectedResult{r, e.markersFor(r)}, true
 				}
 			}
 		}
 	}
-	return owed{}, false
+	return expectedResult{}, false
 }
 
-// owing are the ordered markers that owe a result.
-func (e *expectations) owing(r catalogue.Result) []Marker {
+// markersFor returns the ordered markers that require a result.
+func (e *expectations) markersFor(r catalogue.Result) []Marker {
 	var all []Marker
 	for _, m := range e.ordered {
-		if slices.ContainsFunc(m.Results, func(other catalogue.Result) bool { return same(r, other) }) {
+		if slices.ContainsFunc(m.Results, func(other catalogue.Result) bool { return isSameResult(r, other) }) {
 			all = append(all, markerOf(m))
 		}
 	}
 	return all
 }
 
-// same reports whether two rows of the catalogue are the same observation of a
-// lab.
-func same(a, b catalogue.Result) bool {
+// isSameResult reports whether two rows of the catalogue are the same
+// observation of a lab.
+func isSameResult(a, b catalogue.Result) bool {
 	if a.ProviderID != "" || b.ProviderID != "" {
 		return a.ProviderID == b.ProviderID
 	}
@@ -99,8 +100,8 @@ func same(a, b catalogue.Result) bool {
 	return a.Slug == b.Slug
 }
 
-// under is the ordered marker of a lab's test code.
-func (e *expectations) under(test string) []Marker {
+// markersOfTest returns the ordered marker of a lab's test code.
+func (e *expectations) markersOfTest(test string) []Marker {
 	for _, m := range e.ordered {
 		if test != "" && m.ProviderID == test {
 			return []Marker{markerOf(m)}
@@ -111,17 +112,17 @@ func (e *expectations) under(test string) []Marker {
 
 func markerOf(m *catalogue.Marker) Marker { return Marker{m.ID, m.Name, m.Slug, m.ProviderID} }
 
-// identity is what a result is called.
+// identity holds the names and codes of a result.
 type identity struct {
 	name, slug, code, loinc, loincSlug string
-	unit                               string // printed, of the catalogue
+	unit                               string // as printed, from the catalogue
 	assay                              *catalogue.Assay
 	markers                            []Marker
 }
 
-// identify names a reported value in the words of the catalogue, or of the
-// report where the catalogue does not know it. A LOINC code whose check digit
-// is wrong is a slip of the lab's and is left out.
+// identify names a reported value as the catalogue does, or as the report does
+// where the catalogue does not know it. A LOINC code with a wrong check digit
+// is a typing error and is dropped.
 func (e *expectations) identify(code, test, loincCode, name string) identity {
 	if !loinc.Valid(loincCode) {
 		loincCode = ""
@@ -132,7 +133,7 @@ func (e *expectations) identify(code, test, loincCode, name string) identity {
 		id.loinc = cmp.Or(loincCode, r.LOINC)
 		id.unit, id.assay, id.markers = r.Assay.Unit, &r.Assay, r.markers
 	} else {
-		id.slug, id.markers = loinc.Slug(id.name), e.under(test)
+		id.slug, id.markers = loinc.Slug(id.name), e.markersOfTest(test)
 	}
 	if id.loinc != "" {
 		id.loincSlug = (catalogue.Result{Name: id.name, LOINC: id.loinc}).Code().Slug()

@@ -13,23 +13,24 @@ import (
 	"hale/internal/labs/networks"
 )
 
-// Report is what a lab says of one order at one time.
+// Report is a lab's report of one order at one time.
 type Report struct {
-	// At is when the lab reported it.
+	// At is the time of the report.
 	At       time.Time          `json:"at"`
 	SampleID string             `json:"sample_id,omitempty"`
 	Account  string             `json:"account,omitempty"`
 	Set      networks.ResultSet `json:"set"`
 
-	// Document is the SHA-256 of the PDF that came with it and is kept apart.
+	// Document is the SHA-256 of the PDF that came with it. The PDF is stored
+	// separately.
 	Document []byte `json:"document,omitempty"`
 
 	id     uuid.UUID
 	digest [sha256.Size]byte
 }
 
-// class orders reports by how far they go.
-func (r *Report) class() int {
+// completeness orders reports: partial, final, corrected.
+func (r *Report) completeness() int {
 	switch {
 	case r.Set.Corrected:
 		return 2
@@ -39,29 +40,29 @@ func (r *Report) class() int {
 	return 1
 }
 
-// says reports whether there is anything in a report beside documents.
-func (r *Report) says() bool { return len(r.Set.Results) > 0 || len(r.Set.Missing) > 0 }
+// hasContent reports whether a report has anything beside documents.
+func (r *Report) hasContent() bool { return len(r.Set.Results) > 0 || len(r.Set.Missing) > 0 }
 
-// reported is when the lab says that it reported.
-func (r *Report) reported() time.Time {
+// reportedAt returns the lab's own time of the report.
+func (r *Report) reportedAt() time.Time {
 	if at := r.Set.Specimen.Reported.Time; !at.IsZero() {
 		return at
 	}
 	return r.At
 }
 
-// inOrder sorts reports by how far they go, then by time. Two that are alike in
-// both stand in the order of their digests: any order will do as long as it is
-// not that of their arrival.
-func inOrder(a, b *Report) int {
-	return cmp.Or(cmp.Compare(a.class(), b.class()), a.reported().Compare(b.reported()), a.At.Compare(b.At), bytes.Compare(a.digest[:], b.digest[:]))
+// compareReports sorts reports by completeness, then by time. Reports that are
+// equal in both are sorted by their digests: any order will do, except the
+// order of arrival.
+func compareReports(a, b *Report) int {
+	return cmp.Or(cmp.Compare(a.completeness(), b.completeness()), a.reportedAt().Compare(b.reportedAt()), a.At.Compare(b.At), bytes.Compare(a.digest[:], b.digest[:]))
 }
 
-// merged is many reports as one.
-type merged struct {
+// mergedReport is the merge of all reports.
+type mergedReport struct {
 	status     Status
 	corrected  bool
-	results    []found
+	results    []sampledResult
 	missing    []networks.Missing
 	samples    []Sample
 	laboratory string
@@ -71,25 +72,25 @@ type merged struct {
 	document   uuid.UUID // the report whose PDF counts; zero for none
 }
 
-// found is a result with the sample that it is of.
-type found struct {
+// sampledResult is a result with the key of its sample.
+type sampledResult struct {
 	networks.Result
 	sample string
 }
 
-// merge puts reports together. Of one observation (the lab's code and sub-id)
-// that several reports have, the one counts whose status goes farthest
-// (preliminary, final, corrected), then the later one. The answer is the same
-// for any order of the reports.
-func merge(reports []Report, own string) merged {
+// merge merges reports. When several reports have one observation (the lab's
+// code and sub-id), the one with the more final status wins (preliminary,
+// final, corrected), then the later one. The outcome is the same for any order
+// of the reports.
+func merge(reports []Report, own string) mergedReport {
 	sorted := make([]*Report, len(reports))
 	for i := range reports {
 		sorted[i] = &reports[i]
 	}
-	slices.SortFunc(sorted, inOrder)
-	m := merged{status: Partial}
+	slices.SortFunc(sorted, compareReports)
+	m := mergedReport{status: Partial}
 	for _, r := range sorted {
-		if r.says() && !r.Set.Partial {
+		if r.hasContent() && !r.Set.Partial {
 			m.status = Final
 		}
 		m.corrected = m.corrected || r.Set.Corrected
@@ -103,14 +104,14 @@ func merge(reports []Report, own string) merged {
 		if len(r.Document) > 0 {
 			m.document = r.id
 		}
-		m.sample(r, own)
+		m.addSample(r, own)
 	}
-	m.observations(sorted, own)
+	m.addObservations(sorted, own)
 	return m
 }
 
-// sample adds what a report says of its specimen.
-func (m *merged) sample(r *Report, own string) {
+// addSample adds the specimen of a report.
+func (m *mergedReport) addSample(r *Report, own string) {
 	key := sampleKey(r, own)
 	at := slices.IndexFunc(m.samples, func(s Sample) bool { return s.Key == key })
 	if at < 0 {
@@ -142,4 +143,142 @@ func (m *merged) sample(r *Report, own string) {
 
 func sampleKey(r *Report, own string) string {
 	return cmp.Or(r.Set.Specimen.Number, own, r.SampleID)
+}
+
+// observationKey identifies the versions of one value.
+type observationKey struct{ code, sub string }
+
+// claim holds what one report has for an observation: values, or that there
+// will be none.
+type claim struct {
+	rank int
+	// place is the position of the report after sorting.
+	place   int
+	values  []sampledResult
+	missing *networks.Missing
+}
+
+// outranks compares claims by the finality of their status, then by their
+// reports.
+func (c *claim) outranks(other *claim) bool {
+	return cmp.Or(cmp.Compare(c.rank, other.rank), cmp.Compare(c.place, other.place)) > 0
+}
+
+// The ranks of a status.
+const (
+	rankPreliminary = 1 + iota
+	rankVerified    // by a person, not final
+	rankFinal
+	rankCorrected
+)
+
+// rank orders the statuses of HL7 table 0085 by finality. A result without a
+// status is as final as its report.
+func rank(status string, r *Report) int {
+	switch strings.ToUpper(status) {
+	case "P", "S", "A", "I":
+		return rankPreliminary
+	case "R":
+		return rankVerified
+	case "F", "U", "X":
+		return rankFinal
+	case "C", "D", "W":
+		return rankCorrected
+	}
+	return []int{rankPreliminary, rankFinal, rankCorrected}[r.completeness()]
+}
+
+// codeOf returns the lab's code of a value. Text without a code belongs to its
+// test.
+func codeOf(code, loinc, test, name string) string {
+	return strings.ToLower(cmp.Or(code, loinc, test+"/"+name))
+}
+
+// addObservations chooses the claims that win, and lists their values in the
+// order of the most final report that has them. A statement about the rest of
+// a test is listed and removes no value.
+func (m *mergedReport) addObservations(sorted []*Report, own string) {
+	best := map[observationKey]*claim{}
+	missing, denied := map[string]*claim{}, map[string]*claim{} // by code
+	listed := map[observationKey]bool{}
+	var order []observationKey
+	var codes []string
+	for place := len(sorted) - 1; place >= 0; place-- {
+		r := sorted[place]
+		for key, c := range claims(r, place, own) {
+			keepBest(best, key, c)
+		}
+		for i := range r.Set.Results {
+			if key := keyOf(&r.Set.Results[i]); !listed[key] {
+				listed[key] = true
+				order = append(order, key)
+			}
+		}
+		for i := range r.Set.Missing {
+			no := &r.Set.Missing[i]
+			c := &claim{rank: max(rankFinal, rank("", r)), place: place, missing: no}
+			code := codeOf(no.ProviderID, no.LOINC, no.TestProviderID, no.Name)
+			if missing[code] == nil {
+				codes = append(codes, code)
+			}
+			keepBest(missing, code, c)
+			if !no.Rest {
+				keepBest(denied, code, c)
+			}
+		}
+	}
+	present := map[string]bool{}
+	for _, key := range order {
+		if no := denied[key.code]; no != nil && no.outranks(best[key]) {
+			continue
+		}
+		present[key.code] = true
+		m.results = append(m.results, best[key].values...)
+	}
+	for _, code := range codes {
+		if no := missing[code].missing; no.Rest || !present[code] {
+			m.missing = append(m.missing, *no)
+		}
+	}
+}
+
+// keepBest keeps a claim that outranks the previous one.
+func keepBest[K comparable](best map[K]*claim, key K, c *claim) {
+	if known := best[key]; known == nil || c.outranks(known) {
+		best[key] = c
+	}
+}
+
+func keyOf(r *networks.Result) observationKey {
+	return observationKey{codeOf(r.ProviderID, r.LOINC, r.TestProviderID, r.Name), r.SubID}
+}
+
+// reportedValue is a report's value of an observation.
+type reportedValue struct {
+	observationKey
+	rank        int
+	value, unit string
+}
+
+// claims groups a report's values by observation. One value under two tests
+// counts once; two values of one code are both kept.
+func claims(r *Report, place int, own string) map[observationKey]*claim {
+	all := map[observationKey]*claim{}
+	before := map[reportedValue]bool{}
+	for i := range r.Set.Results {
+		one := &r.Set.Results[i]
+		key, rank := keyOf(one), rank(one.Status, r)
+		c := all[key]
+		if c == nil || rank > c.rank {
+			c = &claim{rank: rank, place: place}
+			all[key] = c
+		}
+		this := reportedValue{key, rank, one.Value, one.Unit}
+		again := before[this] && (one.ProviderID != "" || one.LOINC != "")
+		if rank == c.rank && !again {
+			c.values = append(c.values, sampledResult{*one, sampleKey(r, own)})
+		}
+		before[this] = true
+	}
+	return all
 }

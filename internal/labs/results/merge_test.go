@@ -18,8 +18,8 @@ import (
 
 var day = time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
 
-// stored is a report as it is read from the database.
-func stored(t interface{ Fatal(...any) }, r Report) Report {
+// storedReport returns a report as it is read from the database.
+func storedReport(t interface{ Fatal(...any) }, r Report) Report {
 	doc, err := json.Marshal(r)
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +32,7 @@ func stored(t interface{ Fatal(...any) }, r Report) Report {
 	return back
 }
 
-// threeOwed is an order of a lab that owes a, b and c.
+// threeOwed is an order of a lab that requires a, b and c.
 func threeOwed() *expectations {
 	m := &catalogue.Marker{ID: 7, Name: "Panel", Slug: "panel", ProviderID: "T1"}
 	for i, code := range []string{"a", "b", "c"} {
@@ -41,9 +41,9 @@ func threeOwed() *expectations {
 	return &expectations{order: &orders.Order{SampleID: "S1", CreatedAt: day}, ordered: []*catalogue.Marker{m}, all: []*catalogue.Marker{m}}
 }
 
-// Any set of messages, in any order and with any of them twice, leaves the same
-// results.
-func TestOrderDoesNotMatter(t *testing.T) {
+// Any set of messages leaves the same results, in any order and with any of
+// them twice.
+func TestMergeIgnoresArrivalOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		reports := rapid.SliceOfN(rapid.Custom(aReport), 1, 6).Draw(t, "reports")
 		first := merge(unique(t, reports), "S1")
@@ -55,12 +55,12 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	})
 }
 
-// unique keeps the first of reports that are the same, as Take does.
+// unique keeps the first of equal reports, as Take does.
 func unique(t *rapid.T, reports []Report) []Report {
 	seen := map[[sha256.Size]byte]bool{}
 	var all []Report
 	for _, r := range reports {
-		if s := stored(t, r); !seen[s.digest] {
+		if s := storedReport(t, r); !seen[s.digest] {
 			seen[s.digest] = true
 			all = append(all, s)
 		}
@@ -68,15 +68,15 @@ func unique(t *rapid.T, reports []Report) []Report {
 	return all
 }
 
-func text(t *rapid.T, m merged) string {
-	doc, err := json.MarshalIndent(version(threeOwed(), m), "", " ")
+func text(t *rapid.T, m mergedReport) string {
+	doc, err := json.MarshalIndent(buildVersion(threeOwed(), m), "", " ")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return string(doc)
 }
 
-// aReport says anything of few values at few times, so that reports meet.
+// aReport draws reports with few values at few times, so that reports overlap.
 func aReport(t *rapid.T) Report {
 	pick := func(name string, from ...string) string { return rapid.SampledFrom(from).Draw(t, name) }
 	r := Report{At: day.Add(time.Duration(rapid.IntRange(0, 3).Draw(t, "hour")) * time.Hour), SampleID: "S1", Account: pick("account", "", "1", "2"), id: uuid.New()}
@@ -104,17 +104,17 @@ func aReport(t *rapid.T) Report {
 	return r
 }
 
-// What counts of two reports about the same value.
-func TestWhichValueCounts(t *testing.T) {
+// Of two reports about one value, one wins.
+func TestWhichReportWins(t *testing.T) {
 	say := func(hour int, status, value string) Report {
 		r := Report{At: day.Add(time.Duration(hour) * time.Hour), id: uuid.New()}
 		r.Set.Results = []networks.Result{{ProviderID: "a", Value: value, Status: status}}
-		return stored(t, r)
+		return storedReport(t, r)
 	}
 	no := func(hour int, m networks.Missing) Report {
 		r := Report{At: day.Add(time.Duration(hour) * time.Hour), id: uuid.New()}
 		r.Set.Missing = []networks.Missing{m}
-		return stored(t, r)
+		return storedReport(t, r)
 	}
 	gone := func(hour int) Report { return no(hour, networks.Missing{ProviderID: "a"}) }
 	rest := func(hour int) Report { return no(hour, networks.Missing{ProviderID: "a", Rest: true}) }
@@ -144,8 +144,8 @@ func TestWhichValueCounts(t *testing.T) {
 	}
 }
 
-// Very many values of one code are all kept. To compare each with each would take
-// minutes, which whoever runs the test would notice: it measures no time itself.
+// Very many values of one code are all kept. Comparing each with each would
+// take minutes, so the test needs no clock.
 func TestManyValuesOfOneCode(t *testing.T) {
 	const many = 50_000
 	r := Report{At: day, id: uuid.New()}
@@ -157,8 +157,8 @@ func TestManyValuesOfOneCode(t *testing.T) {
 	}
 }
 
-// Values of one code with sub-ids of their own live side by side, and the same
-// value under two tests is one.
+// Values of one code with different sub-ids are all kept, and one value under
+// two tests counts once.
 func TestSubIDs(t *testing.T) {
 	both := Report{At: day, id: uuid.New()}
 	both.Set.Results = []networks.Result{
@@ -169,7 +169,7 @@ func TestSubIDs(t *testing.T) {
 	}
 	second := Report{At: day.Add(time.Hour), id: uuid.New()}
 	second.Set.Results = []networks.Result{{ProviderID: "a", SubID: "2", Value: "K. pneumoniae"}}
-	m := merge([]Report{stored(t, both), stored(t, second)}, "S1")
+	m := merge([]Report{storedReport(t, both), storedReport(t, second)}, "S1")
 	got := map[string]bool{}
 	for _, r := range m.results {
 		got[r.Value] = true

@@ -1,6 +1,7 @@
 package results
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -8,12 +9,12 @@ import (
 	"hale/internal/labs/networks"
 )
 
-// missing lists what the lab says that it will not report, and, once results
-// are final, whatever else the ordered markers owe and is not there.
-func (e *expectations) missing(v *Version, m merged) []Missing {
-	list := absent{e: e, results: v.Results}
-	for _, said := range m.missing {
-		list.said(said, m.comments)
+// listMissing lists the results that the lab will not report and, once results
+// are final, the required results that are absent.
+func (e *expectations) listMissing(v *Version, m mergedReport) []Missing {
+	list := missingList{e: e, results: v.Results}
+	for _, missing := range m.missing {
+		list.addReported(missing, m.comments)
 	}
 	if m.status != Final {
 		return list.all
@@ -21,61 +22,61 @@ func (e *expectations) missing(v *Version, m merged) []Missing {
 	for _, marker := range e.ordered {
 		for _, r := range marker.Results {
 			if r.Required {
-				list.add(e.lacking(r, marker.ProviderID), infer(strings.Join(m.comments, "\n")))
+				list.add(e.newMissing(r, marker.ProviderID), inferFailure(strings.Join(m.comments, "\n")))
 			}
 		}
 	}
 	return list.all
 }
 
-// absent gathers what is missing, each once.
-type absent struct {
+// missingList collects missing results, each once.
+type missingList struct {
 	e       *expectations
 	results []Result
 	all     []Missing
-	known   register // what is there or listed
+	known   nameIndex // known holds the results that are present or listed.
 }
 
-// said adds what the lab speaks of. Of a whole test, or of its panel, that is
-// everything in it that is not there.
-func (a *absent) said(gone networks.Missing, comments []string) {
-	failure := Failure(gone.Reason)
+// addReported adds a result that the lab reports as missing. For a whole test
+// or panel it adds every result that is absent.
+func (a *missingList) addReported(missing networks.Missing, comments []string) {
+	failure := Failure(missing.Reason)
 	if !slices.Contains(Failures, failure) {
-		failure = infer(gone.Note)
+		failure = inferFailure(missing.Note)
 	}
 	switch {
 	case failure != UnknownFailure:
-	case gone.Refused:
+	case missing.Refused:
 		failure = OrderEntry
-	case gone.Note == "":
-		failure = infer(strings.Join(comments, "\n"))
+	case missing.Note == "":
+		failure = inferFailure(strings.Join(comments, "\n"))
 	}
 	for _, marker := range a.e.ordered {
-		if marker.ProviderID != gone.ProviderID || gone.ProviderID == "" {
+		if marker.ProviderID != missing.ProviderID || missing.ProviderID == "" {
 			continue
 		}
 		for _, r := range marker.Results {
 			if !r.Required && len(marker.Results) > 1 {
 				continue
 			}
-			m := a.e.lacking(r, marker.ProviderID)
-			m.Note, m.Said = strings.TrimSpace(gone.Note), true
+			m := a.e.newMissing(r, marker.ProviderID)
+			m.Note, m.Reported = strings.TrimSpace(missing.Note), true
 			a.add(m, failure)
 		}
 		return
 	}
-	id := a.e.identify(gone.ProviderID, gone.TestProviderID, gone.LOINC, gone.Name)
+	id := a.e.identify(missing.ProviderID, missing.TestProviderID, missing.LOINC, missing.Name)
 	a.add(Missing{
-		Name: id.name, Slug: id.slug, ProviderID: id.code, TestID: gone.TestProviderID, LOINC: id.loinc, LOINCSlug: id.loincSlug,
-		Note: strings.TrimSpace(gone.Note), Markers: id.markers, Said: true,
+		Name: id.name, Slug: id.slug, ProviderID: id.code, TestID: missing.TestProviderID, LOINC: id.loinc, LOINCSlug: id.loincSlug,
+		Note: strings.TrimSpace(missing.Note), Markers: id.markers, Reported: true,
 	}, failure)
 }
 
-// add adds one that is neither there nor listed.
-func (a *absent) add(m Missing, why Failure) {
+// add adds a result that is neither present nor listed.
+func (a *missingList) add(m Missing, why Failure) {
 	m.Failure = why
 	if a.known == nil {
-		a.known = register{}
+		a.known = nameIndex{}
 		for i := range a.results {
 			a.known.add(a.results[i].naming())
 		}
@@ -86,22 +87,23 @@ func (a *absent) add(m Missing, why Failure) {
 	}
 }
 
-// lacking is a row of the catalogue that is not there.
-func (e *expectations) lacking(r catalogue.Result, test string) Missing {
-	m := Missing{Name: r.Name, Slug: r.Slug, ProviderID: r.ProviderID, TestID: test, LOINC: r.LOINC, Markers: e.owing(r)}
+// newMissing describes a missing row of the catalogue.
+func (e *expectations) newMissing(r catalogue.Result, test string) Missing {
+	m := Missing{Name: r.Name, Slug: r.Slug, ProviderID: r.ProviderID, TestID: test, LOINC: r.LOINC, Markers: e.markersFor(r)}
 	if c := r.Code(); c != nil {
 		m.LOINCSlug = c.Slug()
 	}
 	return m
 }
 
-// again are the markers for which a new sample would bring what is missing:
-// those that the lab says it could not measure, for a reason of its own, of the
-// sample's way, or for none. A result that nobody speaks of may still come.
-func (v *Version) again() []catalogue.MarkerID {
+// redrawMarkers returns the markers for which a new sample can bring the
+// missing results: the lab reports that it could not measure them, because of
+// the lab, of the sample's transport, or without a reason. A result that the
+// lab does not mention may still come.
+func (v *Version) redrawMarkers() []catalogue.MarkerID {
 	var all []catalogue.MarkerID
 	for _, m := range v.Missing {
-		if !m.Said || !m.Failure.Redrawable() && m.Failure != UnknownFailure {
+		if !m.Reported || !m.Failure.Redrawable() && m.Failure != UnknownFailure {
 			continue
 		}
 		for _, marker := range m.Markers {
@@ -111,4 +113,148 @@ func (v *Version) again() []catalogue.MarkerID {
 		}
 	}
 	return all
+}
+
+// Failure is the reason why a result is missing.
+//
+// Reference 3, FailureType.
+type Failure string
+
+// The failures.
+const (
+	QuantityNotSufficient Failure = "quantity_not_sufficient_failure" // too little of the sample
+	InsufficientVolume    Failure = "insufficient_volume"             // a tube filled too low
+	CollectionProcess     Failure = "collection_process_failure"      // the draw, or the handling of the sample after it
+	DropOff               Failure = "drop_off_failure"                // on the way to the lab
+	InternalLab           Failure = "internal_lab_failure"            // in the lab
+	OrderEntry            Failure = "order_entry_failure"             // the lab has no order for it
+	NonFailure            Failure = "non_failure"                     // reported elsewhere
+	UnknownFailure        Failure = "unknown_failure"
+	PatientCondition      Failure = "patient_condition_failure"     // a substance in the blood disturbs the test
+	MissingResultCalc     Failure = "missing_result_calc_failure"   // a calculated value lacks its inputs
+	MissingDemoCalc       Failure = "missing_demo_aoe_calc_failure" // a calculated value lacks age, sex or an answer
+)
+
+// Failures lists them all.
+var Failures = []Failure{
+	QuantityNotSufficient, CollectionProcess, DropOff, InternalLab, OrderEntry, NonFailure, UnknownFailure, PatientCondition,
+	MissingResultCalc, MissingDemoCalc, InsufficientVolume,
+}
+
+// Redrawable reports whether a new sample can bring the result, and the cause
+// is the sample, its transport or the lab.
+func (f Failure) Redrawable() bool {
+	return slices.Contains([]Failure{QuantityNotSufficient, InsufficientVolume, CollectionProcess, DropOff, InternalLab}, f)
+}
+
+// failureRule infers a failure from a lab's note.
+type failureRule struct {
+	failure Failure
+	pattern *regexp.Regexp
+}
+
+// failureRules are tried in this order, the more specific ones first.
+// docs/results.md prints them.
+var failureRules = []failureRule{
+	{MissingDemoCalc, matchAny(`(calculat\w*|comput\w*|risk score).*(\bage\b|\bsex\b|gender|\bweight\b|\bheight\b|gestation|demographic|race|information not (given|provided|received))`)},
+	{MissingDemoCalc, matchAny(`(\bage\b|\bsex\b|gender|\bweight\b|\bheight\b|gestation\w*|date of birth).*(missing|not (given|provided|received|stated)).*(calculat|comput)`)},
+	{MissingResultCalc, matchAny(`(unable|not able|cannot|can not|could not|not) (to )?(be )?(calculat|comput)`, `calculation (is )?not (possible|performed|valid)`, `not calculated`, `component\w* (is |are )?(missing|not available)`)},
+	{PatientCondition, matchAny(`lipa?emi[ac]`, `icteric`, `icterus`, `heterophil`, `paraprotein`, `interfering (substance|antibod)`, `cold agglutinin`, `interference`, `turbid`)},
+	{NonFailure, matchAny(`duplicate`, `reported (separately|elsewhere|under)`, `see (separate|other) report`, `included in`, `replaced by`, `already (reported|performed)`)},
+	{OrderEntry, matchAny(
+		`not ordered`, `no test (was )?(ordered|requested)`, `order(ing)? (entry )?error`, `test code`, `not on (the )?requisition`,
+		`wrong test (was )?ordered`, `invalid order`, `discontinued`, `name mis-?match`, `demographic`, `no (collection )?date`,
+	)},
+	{InsufficientVolume, matchAny(`(insufficient|inadequate|low|short) (sample |specimen |fill )?volume`, `volume (was |is )?(insufficient|too low|inadequate)`, `under-?filled`, `short draw`)},
+	{QuantityNotSufficient, matchAny(
+		`\bqns\b`, `quantity (was |is )?not sufficient`,
+		`(insufficient|inadequate|not enough|too little) (quantity|amount|blood|serum|plasma|urine|saliva|stool|material|specimen|sample)`,
+		`(specimen|sample) (was |is |too )*(insufficient|too small)`,
+	)},
+	{CollectionProcess, matchAny(
+		`ha?emoly[sz]`, `clot`, `not (been )?(centrifuged|spun)`, `unspun`,
+		`(wrong|incorrect|improper|unacceptable|inappropriate) (tube|container|specimen|sample|collection|anticoagulant|preservative|handling)`,
+		`improperly (collected|handled|labell?ed|processed|stored)`, `contaminat`, `(un|mis)-?labell?ed`,
+		`not (refrigerated|cooled|frozen|protected from light)`, `expired (tube|container|kit)`, `overfilled`,
+	)},
+	{DropOff, matchAny(
+		`(leak|spill|broken|cracked|crushed|damaged)`, `(received|arrived) (thawed|warm|ambient|frozen|at (the )?wrong temperature|too late|beyond|outside)`,
+		`stability`, `too old`, `delay\w* (in )?(transit|transport|receipt)`, `(lost|delayed) in transit`, `(specimen|sample) (has )?expired`, `temperature`,
+		`(specimen|sample) not received`, `no (specimen|sample) received`,
+	)},
+	{InternalLab, matchAny(
+		`(lab|laborator\w+) (accident|error|failure)`, `instrument`, `analy[sz]er`, `reagent`, `technical (problem|difficult|error|failure|issue)`,
+		`equipment`, `lost (in|at|by) (the )?lab`, `quality control`, `\bqc\b`, `unable to (obtain|report) (a )?(valid|reliable)`, `repeated(ly)? fail`,
+	)},
+}
+
+func matchAny(patterns ...string) *regexp.Regexp {
+	return regexp.MustCompile(`(?is)` + strings.Join(patterns, "|"))
+}
+
+// inferFailure finds a failure in a lab's note.
+func inferFailure(text string) Failure {
+	text = strings.Join(strings.Fields(text), " ")
+	for _, r := range failureRules {
+		if r.pattern.MatchString(text) {
+			return r.failure
+		}
+	}
+	return UnknownFailure
+}
+
+// resultNames holds the names of a result: the lab's code, LOINC, and the slug
+// of its name. Two results with codes are compared by code, else two with
+// LOINC by LOINC, else by slug.
+type resultNames struct{ code, loinc, slug string }
+
+func (r *Result) naming() resultNames  { return resultNames{r.ProviderID, r.LOINC, r.Slug} }
+func (m *Missing) naming() resultNames { return resultNames{m.ProviderID, m.LOINC, m.Slug} }
+
+// nameIndex finds results by their names. An order may have very many.
+type nameIndex map[nameKey]bool
+
+// nameKey is one name of a result, with the kinds of names that the result
+// has.
+type nameKey struct {
+	coded, loinc bool
+	kind         nameKind
+	name         string
+}
+
+type nameKind int8
+
+const (
+	byCode nameKind = iota
+	byLOINC
+	bySlug
+)
+
+func (r nameIndex) add(n resultNames) {
+	in := nameKey{coded: n.code != "", loinc: n.loinc != ""}
+	for at, name := range [...]string{byCode: n.code, byLOINC: n.loinc, bySlug: n.slug} {
+		in.kind, in.name = nameKind(at), name
+		r[in] = true
+	}
+}
+
+// has reports whether the index holds the same result. The names that are
+// compared depend on the names of the other result, so each combination is
+// looked up.
+func (r nameIndex) has(n resultNames) bool {
+	for _, coded := range []bool{true, false} {
+		for _, loinc := range []bool{true, false} {
+			other := nameKey{coded, loinc, bySlug, n.slug}
+			switch {
+			case coded && n.code != "":
+				other.kind, other.name = byCode, n.code
+			case loinc && n.loinc != "":
+				other.kind, other.name = byLOINC, n.loinc
+			}
+			if r[other] {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -3,14 +3,17 @@ package results
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"hale/internal/labs/catalogue"
 	"hale/internal/labs/networks"
 )
 
-// What labs write, and what is to be inferred from it.
-func TestInfer(t *testing.T) {
+// Notes that labs write, and the failure that each means.
+func TestInferFailure(t *testing.T) {
 	for note, want := range map[string]Failure{
 		"QNS": QuantityNotSufficient,
 		"Test not performed. Quantity not sufficient.":            QuantityNotSufficient,
@@ -37,18 +40,19 @@ func TestInfer(t *testing.T) {
 		"the laboratory withdrew this result":                     UnknownFailure,
 		"":                                                        UnknownFailure,
 	} {
-		if got := infer(note); got != want {
+		if got := inferFailure(note); got != want {
 			t.Errorf("%q is %s, want %s", note, got, want)
 		}
 	}
-	for _, r := range rules {
+	for _, r := range failureRules {
 		if !slices.Contains(Failures, r.failure) {
 			t.Errorf("%s is no failure", r.failure)
 		}
 	}
 }
 
-// What is not there at the end is missing; before that, what the lab says is.
+// At the end, absent results are missing; before that, only the ones that the
+// lab reports.
 func TestMissing(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -74,7 +78,7 @@ func TestMissing(t *testing.T) {
 		{"one that is not required", networks.ResultSet{Partial: true, Missing: []networks.Missing{{ProviderID: "NIT", Name: "Nitrite"}}}, "[nitrite unknown_failure 1]"},
 		{"one that nobody ordered", networks.ResultSet{Partial: true, Missing: []networks.Missing{{ProviderID: "Q9", Name: "Ninth"}}}, "[ninth unknown_failure 0]"},
 	} {
-		v := version(panel("female"), merge([]Report{stored(t, Report{At: day, Set: c.set})}, "S"))
+		v := buildVersion(panel("female"), merge([]Report{storedReport(t, Report{At: day, Set: c.set})}, "S"))
 		var got []string
 		for _, m := range v.Missing {
 			got = append(got, fmt.Sprintf("%s %s %d", m.Slug, m.Failure, len(m.Markers)))
@@ -85,17 +89,59 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// Only what the lab says it could not measure is drawn again.
-func TestAgain(t *testing.T) {
+// Only results that the lab could not measure are redrawn.
+func TestRedrawMarkers(t *testing.T) {
 	v := Version{Missing: []Missing{
-		{Failure: CollectionProcess, Said: true, Markers: []Marker{{ID: 1}, {ID: 2}}},
-		{Failure: InternalLab, Said: true, Markers: []Marker{{ID: 2}}},
-		{Failure: UnknownFailure, Said: true, Markers: []Marker{{ID: 3}}},
+		{Failure: CollectionProcess, Reported: true, Markers: []Marker{{ID: 1}, {ID: 2}}},
+		{Failure: InternalLab, Reported: true, Markers: []Marker{{ID: 2}}},
+		{Failure: UnknownFailure, Reported: true, Markers: []Marker{{ID: 3}}},
 		{Failure: UnknownFailure, Markers: []Marker{{ID: 4}}},
-		{Failure: PatientCondition, Said: true, Markers: []Marker{{ID: 5}}},
-		{Failure: NonFailure, Said: true, Markers: []Marker{{ID: 6}}},
+		{Failure: PatientCondition, Reported: true, Markers: []Marker{{ID: 5}}},
+		{Failure: NonFailure, Reported: true, Markers: []Marker{{ID: 6}}},
 	}}
-	if got := v.again(); !slices.Equal(got, []catalogue.MarkerID{1, 2, 3}) {
+	if got := v.redrawMarkers(); !slices.Equal(got, []catalogue.MarkerID{1, 2, 3}) {
 		t.Errorf("%v", got)
+	}
+}
+
+// The index finds a result exactly when a comparison with each entry does.
+func TestNameIndex(t *testing.T) {
+	same := func(a, b resultNames) bool {
+		switch {
+		case a.code != "" && b.code != "":
+			return a.code == b.code
+		case a.loinc != "" && b.loinc != "":
+			return a.loinc == b.loinc
+		}
+		return a.slug == b.slug
+	}
+	some := rapid.Custom(func(t *rapid.T) resultNames {
+		pick := func(part string, of ...string) string { return rapid.SampledFrom(of).Draw(t, part) }
+		return resultNames{pick("code", "", "A", "B"), pick("loinc", "", "1-8", "2-6"), pick("slug", "", "x", "y", "A")}
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		all, r := rapid.SliceOf(some).Draw(t, "all"), nameIndex{}
+		for _, n := range all {
+			r.add(n)
+		}
+		one := some.Draw(t, "one")
+		if got, want := r.has(one), slices.ContainsFunc(all, func(n resultNames) bool { return same(one, n) }); got != want {
+			t.Fatalf("%+v among %+v: %v", one, all, got)
+		}
+	})
+}
+
+// Very many missing results are listed, each once. Comparing each with each
+// would take minutes.
+func TestManyMissing(t *testing.T) {
+	const many = 100_000
+	var list missingList
+	for range 2 {
+		for i := range many {
+			list.add(Missing{Slug: strconv.Itoa(i)}, UnknownFailure)
+		}
+	}
+	if n := len(list.all); n != many {
+		t.Errorf("%d are listed", n)
 	}
 }

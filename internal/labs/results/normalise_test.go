@@ -17,7 +17,7 @@ import (
 	"hale/internal/platform/civil"
 )
 
-func TestRead(t *testing.T) {
+func TestParseValue(t *testing.T) {
 	for _, c := range []struct {
 		text string
 		said Type
@@ -48,7 +48,7 @@ func TestRead(t *testing.T) {
 		{strings.Repeat("a ", 60), Coded, "comment " + strings.TrimSpace(strings.Repeat("a ", 60)) + " -1"},
 		{"9e999", "", "comment 9e999 -1"},
 	} {
-		v := read(c.text, c.said)
+		v := parseValue(c.text, c.said)
 		number := -1.0
 		if v.number != nil {
 			number = *v.number
@@ -59,22 +59,22 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// Whatever a value says, its text has the form that its type promises.
-func TestReadKeepsItsPromise(t *testing.T) {
+// A parsed text always has the form that its type promises.
+func TestParseValueForms(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.StringMatching(`[<>=≤≥ ]{0,2}[0-9.,-]{0,8}( ?- ?[0-9.]{0,4})?`)).Draw(t, "text")
-		v := read(text, rapid.SampledFrom([]Type{"", Numeric, Range, Comment, Coded}).Draw(t, "said"))
+		v := parseValue(text, rapid.SampledFrom([]Type{"", Numeric, Range, Comment, Coded}).Draw(t, "said"))
 		switch v.kind {
 		case Numeric:
-			if v.number == nil || v.span == nil || !decimal.MatchString(v.text) {
+			if v.number == nil || v.span == nil || !decimalPattern.MatchString(v.text) {
 				t.Fatalf("%q: %+v", text, v)
 			}
 		case Range:
-			if v.number != nil || v.span == nil || !limit.MatchString(v.text) && !narrowed.MatchString(v.text) {
+			if v.number != nil || v.span == nil || !limitPattern.MatchString(v.text) && !intervalPattern.MatchString(v.text) {
 				t.Fatalf("%q: %+v", text, v)
 			}
 		case Coded:
-			if !constant.MatchString(v.text) {
+			if !constantPattern.MatchString(v.text) {
 				t.Fatalf("%q: %+v", text, v)
 			}
 		case Comment:
@@ -105,7 +105,7 @@ func panel(sex string) *expectations {
 	}
 }
 
-func TestJudgement(t *testing.T) {
+func TestInterpretation(t *testing.T) {
 	side := func(b *bool) string {
 		if b == nil {
 			return "?"
@@ -139,8 +139,8 @@ func TestJudgement(t *testing.T) {
 		{"known words", "female", "NIT", "Positive", "", "", "", "abnormal above ? below ?"},
 	} {
 		e := panel(c.sex)
-		sex, age := e.person(nil)
-		r := e.normalise(found{Result: networks.Result{ProviderID: c.code, Name: c.code, Value: c.value, Unit: c.unit, Range: c.rng, Flag: c.flag}}, sex, age)
+		sex, age := e.patient(nil)
+		r := e.normalise(sampledResult{Result: networks.Result{ProviderID: c.code, Name: c.code, Value: c.value, Unit: c.unit, Range: c.rng, Flag: c.flag}}, sex, age)
 		got := strings.TrimSpace(fmt.Sprintf("%s above %s below %s %s", r.Interpretation, side(r.Above), side(r.Below), r.Range.From))
 		if got != c.wants {
 			t.Errorf("%s: %s, want %s", c.name, got, c.wants)
@@ -148,15 +148,15 @@ func TestJudgement(t *testing.T) {
 	}
 }
 
-// A report of which nobody knows yet whose it is means what its order's results
-// would: the table of flags is one.
-func TestAtFirstSight(t *testing.T) {
-	if got := AtFirstSight(catalogue.Lab{}, nil); got != orders.Unknown {
+// A report without an order is interpreted like the results of an order: both
+// use one table of flags.
+func TestInterpretUnmatched(t *testing.T) {
+	if got := InterpretUnmatched(catalogue.Lab{}, nil); got != orders.Unknown {
 		t.Errorf("nothing is %s", got)
 	}
 	for _, f := range hl7.Flags {
 		want := cmp.Or(orders.Interpretation(f.Interpretation), orders.Normal)
-		if got := AtFirstSight(catalogue.Lab{}, []networks.Result{{Value: "5", Flag: " (" + strings.ToLower(f.Code) + ")"}}); got != want {
+		if got := InterpretUnmatched(catalogue.Lab{}, []networks.Result{{Value: "5", Flag: " (" + strings.ToLower(f.Code) + ")"}}); got != want {
 			t.Errorf("%s is %s, want %s", f.Code, got, want)
 		}
 	}
@@ -170,40 +170,40 @@ func TestAtFirstSight(t *testing.T) {
 		{orders.Unknown, []networks.Result{{Value: "7", Range: "see chart 7"}, {Flag: "N"}}},
 		{orders.Normal, []networks.Result{{Value: "3", Range: "1-5"}, {Value: "Negative"}}},
 	} {
-		if got := AtFirstSight(catalogue.Lab{}, c.all); got != c.want {
+		if got := InterpretUnmatched(catalogue.Lab{}, c.all); got != c.want {
 			t.Errorf("%+v: %s, want %s", c.all, got, c.want)
 		}
 	}
 }
 
-// A result gets its names, codes and markers from the catalogue, and its own
-// where the catalogue does not know it.
+// A result gets its names, codes and markers from the catalogue, and keeps its
+// own where the catalogue does not know it.
 func TestIdentity(t *testing.T) {
 	e := panel("female")
-	known := e.normalise(found{Result: networks.Result{ProviderID: "HGB", Name: "HGB (Hgb)", Value: "12", Unit: "g/dl"}, sample: "S"}, "female", 41)
+	known := e.normalise(sampledResult{Result: networks.Result{ProviderID: "HGB", Name: "HGB (Hgb)", Value: "12", Unit: "g/dl"}, sample: "S"}, "female", 41)
 	if known.Name != "Hemoglobin" || known.Slug != "hemoglobin" || known.LOINC != "718-7" || known.LOINCSlug == "" || known.UCUM != "g/dL" ||
 		len(known.Markers) != 2 || known.Markers[0].ID != 7 || known.Sample != "S" || known.Range.Kind != refrange.Interval {
 		t.Errorf("%+v", known)
 	}
-	byCode := e.normalise(found{Result: networks.Result{Name: "something", LOINC: "718-7", Value: "12"}}, "female", 41)
+	byCode := e.normalise(sampledResult{Result: networks.Result{Name: "something", LOINC: "718-7", Value: "12"}}, "female", 41)
 	if byCode.Slug != "hemoglobin" || byCode.ProviderID != "HGB" {
 		t.Errorf("%+v", byCode)
 	}
-	under := e.normalise(found{Result: networks.Result{ProviderID: "ZZ", TestProviderID: "T2", Name: "Left Shift!", LOINC: "718-8", Value: "12"}}, "female", 41)
+	under := e.normalise(sampledResult{Result: networks.Result{ProviderID: "ZZ", TestProviderID: "T2", Name: "Left Shift!", LOINC: "718-8", Value: "12"}}, "female", 41)
 	if len(under.Markers) != 1 || under.Markers[0].ID != 8 || under.Slug != "left-shift" || under.LOINC != "" {
 		t.Errorf("%+v", under)
 	}
-	if unasked := e.normalise(found{Result: networks.Result{ProviderID: "ZZ", Value: "x", Notes: []string{" careful "}}}, "female", 41); unasked.Markers != nil ||
+	if unasked := e.normalise(sampledResult{Result: networks.Result{ProviderID: "ZZ", Value: "x", Notes: []string{" careful "}}}, "female", 41); unasked.Markers != nil ||
 		strings.Join(unasked.Notes, "|") != "x|careful" {
 		t.Errorf("%+v", unasked)
 	}
 }
 
-// The test for signals of many cancers is critical in all its rows, or normal.
+// The multi-cancer test is critical in all its rows, or normal.
 func TestCancerSignal(t *testing.T) {
 	e := panel("female")
 	say := func(code, value, kind string) Result {
-		return e.normalise(found{Result: networks.Result{ProviderID: code, Value: value, Type: kind}}, "female", 41)
+		return e.normalise(sampledResult{Result: networks.Result{ProviderID: code, Value: value, Type: kind}}, "female", 41)
 	}
 	for _, c := range []struct{ code, value, kind, want string }{
 		{"86038987", "DETECTED", "coded_value", "galleri-cancer-signal critical"},

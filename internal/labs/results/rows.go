@@ -1,13 +1,18 @@
 package results
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"sync"
 
 	"github.com/google/uuid"
+	"github.com/pdfcpu/pdfcpu/pkg/api"
+	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
 
 	"hale/internal/labs/orders"
 	"hale/internal/people/users"
@@ -20,15 +25,15 @@ func UserRecords() []users.Records {
 	return users.RowsOf("lab_reports", "lab_report_documents", "lab_results")
 }
 
-// The places of what is sealed.
+// The places of sealed columns.
 const (
 	reportPlace   = "lab_reports.body:"
 	documentPlace = "lab_report_documents.body:"
 	versionPlace  = "lab_results.body:"
 )
 
-// keep stores a report and its document.
-func keep(ctx context.Context, tx *store.Tx, o *orders.Order, r Report, doc, pdf []byte) error {
+// storeReport stores a report and its document.
+func storeReport(ctx context.Context, tx *store.Tx, o *orders.Order, r Report, doc, pdf []byte) error {
 	team, user := o.Team.UUID(), o.User.UUID()
 	body, err := tx.Seal(ctx, team, user, reportPlace+r.id.String(), doc)
 	if err != nil {
@@ -52,8 +57,8 @@ func keep(ctx context.Context, tx *store.Tx, o *orders.Order, r Report, doc, pdf
 	return nil
 }
 
-// reports reads what labs reported of an order, without documents.
-func reports(ctx context.Context, tx *store.Tx, o *orders.Order) ([]Report, error) {
+// readReports reads the reports of an order, without documents.
+func readReports(ctx context.Context, tx *store.Tx, o *orders.Order) ([]Report, error) {
 	rows, err := tx.Query(ctx, `SELECT id, body FROM lab_reports WHERE team_id = $1 AND order_id = $2 ORDER BY id`, o.Team, o.ID)
 	if err != nil {
 		return nil, fmt.Errorf("results: reading the reports of %s: %w", o.ID, err)
@@ -85,8 +90,8 @@ func reports(ctx context.Context, tx *store.Tx, o *orders.Order) ([]Report, erro
 	return all, nil
 }
 
-// add stores a revision.
-func add(ctx context.Context, tx *store.Tx, o *orders.Order, r Revision, document uuid.UUID) error {
+// storeRevision stores a revision.
+func storeRevision(ctx context.Context, tx *store.Tx, o *orders.Order, r Revision, document uuid.UUID) error {
 	doc, err := json.Marshal(r.Version)
 	if err != nil {
 		return fmt.Errorf("results: marshalling a version: %w", err)
@@ -98,14 +103,14 @@ func add(ctx context.Context, tx *store.Tx, o *orders.Order, r Revision, documen
 	_, err = tx.Exec(ctx, `INSERT INTO lab_results (team_id, order_id, revision, user_id, created_at, status, corrected, interpretation, has_missing, document, body)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
 		o.Team, o.ID, r.Number, o.User, store.Micros(r.CreatedAt), string(r.Status), r.Corrected, string(r.Interpretation), r.HasMissing(),
-		orNil(document), body)
+		nullableID(document), body)
 	if err != nil {
 		return fmt.Errorf("results: storing revision %d of %s: %w", r.Number, o.ID, err)
 	}
 	return nil
 }
 
-func orNil(id uuid.UUID) any {
+func nullableID(id uuid.UUID) any {
 	if id == uuid.Nil {
 		return nil
 	}
@@ -116,13 +121,13 @@ func (r *Revision) place() string { return fmt.Sprintf("%s%s/%d", versionPlace, 
 
 const revisionColumns = `revision, created_at, document, body`
 
-// latest is an order's newest revision, nil when there is none, with the report
-// whose document counts.
-func latest(ctx context.Context, tx *store.Tx, o *orders.Order) (*Revision, uuid.UUID, error) {
-	return one(ctx, tx, o, `SELECT `+revisionColumns+` FROM lab_results WHERE team_id = $1 AND order_id = $2 ORDER BY revision DESC LIMIT 1`, o.Team, o.ID)
+// latestRevision returns an order's newest revision and the report whose
+// document counts; nil when there is none.
+func latestRevision(ctx context.Context, tx *store.Tx, o *orders.Order) (*Revision, uuid.UUID, error) {
+	return readRevision(ctx, tx, o, `SELECT `+revisionColumns+` FROM lab_results WHERE team_id = $1 AND order_id = $2 ORDER BY revision DESC LIMIT 1`, o.Team, o.ID)
 }
 
-func one(ctx context.Context, tx *store.Tx, o *orders.Order, query string, args ...any) (*Revision, uuid.UUID, error) {
+func readRevision(ctx context.Context, tx *store.Tx, o *orders.Order, query string, args ...any) (*Revision, uuid.UUID, error) {
 	r := Revision{Order: o.ID}
 	var document uuid.NullUUID
 	var body []byte
@@ -144,18 +149,18 @@ func one(ctx context.Context, tx *store.Tx, o *orders.Order, query string, args 
 	return &r, document.UUID, nil
 }
 
-// Get returns a revision of an order's results; 0 is the latest. NotFound when
-// there is none (yet).
+// Get returns a revision of an order's results; 0 is the latest. It is
+// NotFound when there is none (yet).
 func Get(ctx context.Context, tx *store.Tx, o *orders.Order, number int) (Revision, error) {
-	r, _, err := get(ctx, tx, o, number)
-	r.complete(o)
+	r, _, err := getRevision(ctx, tx, o, number)
+	r.fillCollectionTime(o)
 	return r, err
 }
 
-// complete gives the samples the order's time of collection when the lab's
-// results have none.
-func (v *Version) complete(o *orders.Order) {
-	if o.CollectedAt == nil || !stated(v.Samples).Time.IsZero() {
+// fillCollectionTime sets the order's time of collection on the samples when
+// the lab gives none.
+func (v *Version) fillCollectionTime(o *orders.Order) {
+	if o.CollectedAt == nil || !collectionTime(v.Samples).Time.IsZero() {
 		return
 	}
 	for i := range v.Samples {
@@ -163,10 +168,10 @@ func (v *Version) complete(o *orders.Order) {
 	}
 }
 
-func get(ctx context.Context, tx *store.Tx, o *orders.Order, number int) (Revision, uuid.UUID, error) {
-	r, document, err := latest(ctx, tx, o)
+func getRevision(ctx context.Context, tx *store.Tx, o *orders.Order, number int) (Revision, uuid.UUID, error) {
+	r, document, err := latestRevision(ctx, tx, o)
 	if number > 0 && err == nil {
-		r, document, err = one(ctx, tx, o, `SELECT `+revisionColumns+` FROM lab_results WHERE team_id = $1 AND order_id = $2 AND revision = $3`,
+		r, document, err = readRevision(ctx, tx, o, `SELECT `+revisionColumns+` FROM lab_results WHERE team_id = $1 AND order_id = $2 AND revision = $3`,
 			o.Team, o.ID, number)
 	}
 	switch {
@@ -180,14 +185,14 @@ func get(ctx context.Context, tx *store.Tx, o *orders.Order, number int) (Revisi
 	return *r, document, nil
 }
 
-// Summary is a revision without the results themselves.
+// Summary is a revision without the results.
 type Summary struct {
 	Revision
 	HasMissing bool
 }
 
 // History lists the revisions of an order's results, oldest first. Their
-// versions have no more than status, correction and interpretation.
+// versions have only the status, the correction and the interpretation.
 func History(ctx context.Context, tx *store.Tx, o *orders.Order) ([]Summary, error) {
 	rows, err := tx.Query(ctx, `SELECT revision, created_at, status, corrected, interpretation, has_missing, document FROM lab_results
 		WHERE team_id = $1 AND order_id = $2 ORDER BY revision`, o.Team, o.ID)
@@ -207,4 +212,43 @@ func History(ctx context.Context, tx *store.Tx, o *orders.Order) ([]Summary, err
 		all = append(all, s)
 	}
 	return all, rows.Err()
+}
+
+// PDF returns the lab's own document of a revision; 0 is the latest. It is nil
+// when the lab sent none, and NotFound when there are no results.
+func PDF(ctx context.Context, tx *store.Tx, o *orders.Order, number int) ([]byte, error) {
+	_, document, err := getRevision(ctx, tx, o, number)
+	if err != nil || document == uuid.Nil {
+		return nil, err
+	}
+	var body []byte
+	err = tx.QueryRow(ctx, `SELECT body FROM lab_report_documents WHERE team_id = $1 AND report_id = $2`, o.Team, document).Scan(&body)
+	if err != nil {
+		return nil, fmt.Errorf("results: reading a document of %s: %w", o.ID, err)
+	}
+	return tx.Unseal(ctx, o.Team.UUID(), o.User.UUID(), documentPlace+document.String(), body)
+}
+
+// pdfSettings returns the settings of the PDF library. Callers copy them.
+var pdfSettings = sync.OnceValue(func() *model.Configuration {
+	api.DisableConfigDir() // otherwise the library writes into the home folder
+	return model.NewDefaultConfiguration()
+})
+
+// MergePDFs merges documents into one. It refuses a document that cannot be
+// read.
+func MergePDFs(documents [][]byte) ([]byte, error) {
+	if len(documents) == 1 {
+		return documents[0], nil
+	}
+	in := make([]io.ReadSeeker, len(documents))
+	for i, d := range documents {
+		in[i] = bytes.NewReader(d)
+	}
+	settings := *pdfSettings()
+	var out bytes.Buffer
+	if err := api.MergeRaw(in, &out, false, &settings); err != nil {
+		return nil, fault.New(fault.Conflict, "The documents of this transaction cannot be merged; get them order by order")
+	}
+	return out.Bytes(), nil
 }

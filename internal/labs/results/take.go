@@ -9,49 +9,51 @@ import (
 	"slices"
 	"time"
 
+	"hale/internal/labs/catalogue"
 	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
 	"hale/internal/platform/store"
 )
 
-// Arrival is a report of an order as it comes.
+// Arrival is a report of an order that arrives.
 type Arrival struct {
-	// Key names the report for ever, for the order's history.
+	// Key names the report in the order's history. It never changes.
 	Key string
-	// At is when the lab reported.
+	// At is the time of the report.
 	At                time.Time
 	SampleID, Account string
 	Set               networks.ResultSet
 }
 
-// Take stores a report of an order, and, when it changes the order's results,
-// adds a revision and moves the order. What was taken before changes nothing.
+// Take stores a report of an order. When the report changes the order's
+// results, Take adds a revision and moves the order. A report that is stored
+// already changes nothing.
 //
-// o is the order as it was read; it is brought up to date.
+// o is the order as it was read; it is updated.
 func Take(ctx context.Context, tx *store.Tx, o *orders.Order, a Arrival) error {
 	if err := tx.Lock(ctx, "results:"+o.ID.String()); err != nil {
 		return fmt.Errorf("results: waiting for other reports of %s: %w", o.ID, err)
 	}
-	known, err := reports(ctx, tx, o)
+	known, err := readReports(ctx, tx, o)
 	if err != nil {
 		return err
 	}
-	next, doc, err := prepare(tx, a)
+	next, doc, err := newReport(tx, a)
 	if err != nil {
 		return err
 	}
 	if slices.ContainsFunc(known, func(r Report) bool { return r.digest == next.digest }) {
 		return nil
 	}
-	if err := keep(ctx, tx, o, next, doc, a.Set.PDF); err != nil {
+	if err := storeReport(ctx, tx, o, next, doc, a.Set.PDF); err != nil {
 		return err
 	}
 	return revise(ctx, tx, o, append(known, next), a)
 }
 
-// prepare is a report as it is stored: without its document, whose hash stands
-// for it.
-func prepare(tx *store.Tx, a Arrival) (Report, []byte, error) {
+// newReport returns a report as it is stored: with the hash of its document in
+// place of the document.
+func newReport(tx *store.Tx, a Arrival) (Report, []byte, error) {
 	r := Report{At: a.At.UTC(), SampleID: a.SampleID, Account: a.Account, Set: a.Set, id: tx.NewUUID()}
 	if len(a.Set.PDF) > 0 {
 		sum := sha256.Sum256(a.Set.PDF)
@@ -65,36 +67,36 @@ func prepare(tx *store.Tx, a Arrival) (Report, []byte, error) {
 	return r, doc, nil
 }
 
-// revise makes the results anew and adds a revision when they are other ones.
+// revise merges all reports and adds a revision when the results have changed.
 func revise(ctx context.Context, tx *store.Tx, o *orders.Order, all []Report, a Arrival) error {
 	m := merge(all, o.SampleID)
-	if !slices.ContainsFunc(all, func(r Report) bool { return r.says() }) {
-		return dated(ctx, tx, o, m, a) // nothing but documents yet
+	if !slices.ContainsFunc(all, func(r Report) bool { return r.hasContent() }) {
+		return setCollectionTime(ctx, tx, o, m, a) // only documents so far
 	}
-	e, err := expect(ctx, tx, o)
+	e, err := readExpectations(ctx, tx, o)
 	if err != nil {
 		return err
 	}
-	next := Revision{Order: o.ID, Number: 1, CreatedAt: tx.Now(), Version: version(&e, m)}
-	before, documented, err := latest(ctx, tx, o)
+	next := Revision{Order: o.ID, Number: 1, CreatedAt: tx.Now(), Version: buildVersion(&e, m)}
+	before, documented, err := latestRevision(ctx, tx, o)
 	if err != nil {
 		return err
 	}
 	if before != nil {
 		next.Number = before.Number + 1
-		same, err := alike(before.Version, next.Version)
+		same, err := isSameVersion(before.Version, next.Version)
 		if err != nil || same && documented == m.document {
 			return err
 		}
 	}
-	if err := add(ctx, tx, o, next, m.document); err != nil {
+	if err := storeRevision(ctx, tx, o, next, m.document); err != nil {
 		return err
 	}
-	return settle(ctx, tx, o, before, &next, &e, a)
+	return applyRevision(ctx, tx, o, before, &next, &e, a)
 }
 
-// alike reports whether two versions say the same.
-func alike(a, b Version) (bool, error) {
+// isSameVersion reports whether two versions are equal.
+func isSameVersion(a, b Version) (bool, error) {
 	one, err := json.Marshal(a)
 	if err != nil {
 		return false, fmt.Errorf("results: comparing versions: %w", err)
@@ -106,13 +108,107 @@ func alike(a, b Version) (bool, error) {
 	return bytes.Equal(one, other), nil
 }
 
-// news reports whether a version tells anything new of the patient: another
-// value, or that one is missing. A report that is sent again with a new date or
-// document is none.
-func news(before, after Version) (bool, error) {
+// changesResults reports whether a version has another value or another
+// missing result. A repeated report with a new date or document has neither.
+func changesResults(before, after Version) (bool, error) {
 	for _, v := range []*Version{&before, &after} {
 		v.Samples, v.Comments, v.Laboratory, v.CLIA, v.Account, v.Corrected = nil, nil, "", "", "", false
 	}
-	same, err := alike(before, after)
+	same, err := isSameVersion(before, after)
 	return !same, err
+}
+
+// applyRevision announces a critical revision, and moves the order to the
+// status of its results.
+//
+// Reference 1.7, 1.8.
+func applyRevision(ctx context.Context, tx *store.Tx, o *orders.Order, before, now *Revision, e *expectations, a Arrival) error {
+	changed := true
+	if before != nil {
+		var err error
+		if changed, err = changesResults(before.Version, now.Version); err != nil {
+			return err
+		}
+	}
+	if changed && now.Interpretation == orders.Critical {
+		if err := orders.AnnounceCritical(ctx, tx, o, string(now.Status)); err != nil {
+			return err
+		}
+	}
+	m := orders.Move{By: orders.Lab, At: a.At, Key: a.Key + ":results", Change: func(o *orders.Order) { now.markOrder(o, e, a) }}
+	moved := false
+	if changed {
+		var err error
+		if moved, err = moveOrder(ctx, tx, o, before, now, m); err != nil {
+			return err
+		}
+	}
+	if moved {
+		return nil
+	}
+	return orders.Amend(ctx, tx, o, m.Change)
+}
+
+// moveOrder makes the step of a revision, if the order can make it.
+func moveOrder(ctx context.Context, tx *store.Tx, o *orders.Order, before, now *Revision, m orders.Move) (bool, error) {
+	switch {
+	case now.Status == Partial && len(now.Results) == 0:
+		return false, nil // the missing results may have been cancelled before there was a sample
+	case now.Status == Partial && o.Method == catalogue.TestKit:
+		m.To = orders.DeliveredToLab // kits know no partial results, but the sample has arrived
+	case now.Status == Partial:
+		m.To = orders.PartialResults
+	case before != nil && before.Status == Final:
+		m.To = orders.Corrected
+	default:
+		return completeOrder(ctx, tx, o, now, m)
+	}
+	return orders.Advance(ctx, tx, o, m)
+}
+
+// completeOrder completes an order with its first final results, or redraws
+// the markers that the lab could not measure.
+func completeOrder(ctx context.Context, tx *store.Tx, o *orders.Order, now *Revision, m orders.Move) (bool, error) {
+	_, redrawn, err := orders.Redraw(ctx, tx, o, now.redrawMarkers(), m)
+	if err != nil || redrawn {
+		return redrawn, err
+	}
+	m.To = orders.Completed
+	return orders.Advance(ctx, tx, o, m)
+}
+
+// markOrder sets the fields of an order that lists and events show.
+func (v *Revision) markOrder(o *orders.Order, e *expectations, a Arrival) {
+	missing := v.HasMissing()
+	o.Interpretation, o.IsCritical, o.HasMissing = v.Interpretation, v.Interpretation == orders.Critical, &missing
+	if o.SampleID == "" {
+		o.SampleID = a.SampleID
+	}
+	common, worst := catalogue.TAT(e.ordered)
+	o.Stated(collectionTime(v.Samples), a.At, common, worst)
+}
+
+// collectionTime returns the time of collection of the first sample that has
+// one.
+func collectionTime(samples []Sample) networks.Moment {
+	for _, s := range samples {
+		if at := s.Specimen.Collected; !at.Time.IsZero() {
+			return at
+		}
+	}
+	return networks.Moment{}
+}
+
+// setCollectionTime sets the time of collection of an order whose lab has sent
+// only documents so far.
+func setCollectionTime(ctx context.Context, tx *store.Tx, o *orders.Order, m mergedReport, a Arrival) error {
+	at := collectionTime(m.samples)
+	if at.Time.IsZero() {
+		return nil
+	}
+	common, worst, err := orders.Turnaround(ctx, tx, o)
+	if err != nil {
+		return err
+	}
+	return orders.Amend(ctx, tx, o, func(o *orders.Order) { o.Stated(at, a.At, common, worst) })
 }

@@ -40,12 +40,12 @@ func newBench(t *testing.T, db *store.DB, method orders.Method) *bench {
 	t.Helper()
 	users.Register(db, results.UserRecords()...)
 	b := &bench{t: t, db: db, team: orderstest.Team(t, db)}
-	b.again(method)
+	b.orderAgain(method)
 	return b
 }
 
-// again orders once more.
-func (b *bench) again(method orders.Method) {
+// orderAgain places another order.
+func (b *bench) orderAgain(method orders.Method) {
 	b.t.Helper()
 	b.order, b.owed = orderstest.New(b.t, b.db, b.team.ID, method), nil
 	orderstest.To(b.t, b.db, &b.order, orders.RequisitionCreated)
@@ -64,7 +64,7 @@ func (b *bench) read(fn func(tx *store.Tx) error) {
 	userstest.Write(b.t, b.db, func(_ context.Context, tx *store.Tx) error { return fn(tx) })
 }
 
-// value is a result of the owed row as a lab reports it.
+// value is a result of a required row as a lab reports it.
 func (b *bench) value(row int, text, flag, status string) networks.Result {
 	r := b.owed[row]
 	return networks.Result{
@@ -73,7 +73,7 @@ func (b *bench) value(row int, text, flag, status string) networks.Result {
 	}
 }
 
-// all are plain results of everything that is owed.
+// all returns normal results for every required row.
 func (b *bench) all(status string) []networks.Result {
 	var all []networks.Result
 	for i := range b.owed {
@@ -102,7 +102,7 @@ func (b *bench) take(a results.Arrival) {
 	})
 }
 
-// report reports some hours after the first.
+// report takes a report some hours after the first.
 func (b *bench) report(hours int, set networks.ResultSet) {
 	b.t.Helper()
 	b.take(b.arrival(hours, set))
@@ -142,8 +142,8 @@ func (b *bench) path() (all []string) {
 	return all
 }
 
-// heard are the events about an order, in order: a status of its, or critical.
-func (b *bench) heard() (all []string) {
+// events lists the events about an order, in order: the status, or critical.
+func (b *bench) events() (all []string) {
 	b.t.Helper()
 	if err := (&events.Sequencer{DB: b.db}).Settle(b.t.Context()); err != nil {
 		b.t.Fatal(err)
@@ -181,7 +181,8 @@ func (b *bench) heard() (all []string) {
 	return all
 }
 
-// Results come in pieces, are final, and are corrected; every version stays.
+// Results come in pieces, become final, and are corrected; every version is
+// kept.
 func TestFromPartialToCorrected(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newBench(t, db, catalogue.OnSite)
@@ -193,7 +194,7 @@ func TestFromPartialToCorrected(t *testing.T) {
 		if got, want := b.path(), []string{"partial_results", "partial_results", "completed", "corrected"}; !slices.Equal(got, want) {
 			t.Errorf("the order went %v", got)
 		}
-		if got, want := b.heard(), []string{"ordered", "requisition_created", "completed normal", "corrected abnormal"}; !slices.Equal(got, want) {
+		if got, want := b.events(), []string{"ordered", "requisition_created", "completed normal", "corrected abnormal"}; !slices.Equal(got, want) {
 			t.Errorf("events: %v", got)
 		}
 		if o := b.order; o.Interpretation != orders.Abnormal || o.IsCritical || o.HasMissing == nil || *o.HasMissing || o.CollectedAt == nil {
@@ -216,8 +217,8 @@ func TestFromPartialToCorrected(t *testing.T) {
 	})
 }
 
-// What comes twice, late or with nothing new in it changes nothing twice.
-func TestNothingTwice(t *testing.T) {
+// A report that comes twice, late or without a change adds nothing.
+func TestRepeatedReports(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newBench(t, db, catalogue.WalkIn)
 		early := b.arrival(1, networks.ResultSet{Partial: true, Results: b.all("P")[:2]})
@@ -240,7 +241,7 @@ func TestNothingTwice(t *testing.T) {
 	})
 }
 
-// A critical value is told before the completion, once for each version.
+// A critical value is announced before the completion, once for each version.
 func TestCritical(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newBench(t, db, catalogue.OnSite)
@@ -249,7 +250,7 @@ func TestCritical(t *testing.T) {
 		b.take(critical)
 		b.take(critical)
 		want := []string{"ordered", "requisition_created", "critical partial", "critical final", "completed critical"}
-		if got := b.heard(); !slices.Equal(got, want) {
+		if got := b.events(); !slices.Equal(got, want) {
 			t.Errorf("events: %v", got)
 		}
 		if !b.order.IsCritical {
@@ -262,7 +263,8 @@ func TestCritical(t *testing.T) {
 	})
 }
 
-// What the lab could not measure is ordered anew, for teams that asked.
+// Markers that the lab could not measure are ordered again, for teams that
+// asked for it.
 func TestRedraw(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newBench(t, db, catalogue.WalkIn)
@@ -279,7 +281,7 @@ func TestRedraw(t *testing.T) {
 			b.team.Settings.Redraws = true
 			return teams.Update(ctx, tx, b.team)
 		})
-		b.again(catalogue.WalkIn)
+		b.orderAgain(catalogue.WalkIn)
 		first := b.order
 		b.report(1, lost())
 		if got := b.path(); !slices.Equal(got, []string{"redraw_available"}) {
@@ -300,7 +302,7 @@ func TestRedraw(t *testing.T) {
 		orderstest.To(t, db, &b.order, orders.RequisitionCreated)
 		b.report(30, networks.ResultSet{Results: b.all("F")[:1]})
 		b.read(func(tx *store.Tx) error {
-			together, err := results.OfTransaction(t.Context(), tx, b.team.ID, first.Transaction)
+			together, err := results.ForTransaction(t.Context(), tx, b.team.ID, first.Transaction)
 			if len(together.Results) != len(b.owed) || together.HasMissing() || together.Status != results.Final || len(together.Revisions) != 2 {
 				t.Errorf("together: %d results, missing %+v, %s", len(together.Results), together.Missing, together.Status)
 			}
@@ -309,7 +311,7 @@ func TestRedraw(t *testing.T) {
 	})
 }
 
-// A kit knows no partial results, and is at the lab all the same.
+// A kit knows no partial results; it becomes delivered_to_lab.
 func TestPartialResultsOfAKit(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newBench(t, db, catalogue.TestKit)
@@ -324,8 +326,8 @@ func TestPartialResultsOfAKit(t *testing.T) {
 	})
 }
 
-// Without results there is nothing to read, and a document alone is none.
-func TestNotYet(t *testing.T) {
+// Without results there is nothing to read, and a document alone is no result.
+func TestBeforeResults(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newBench(t, db, catalogue.WalkIn)
 		unavailable := func() {
@@ -335,7 +337,7 @@ func TestNotYet(t *testing.T) {
 				if !fault.Is(err, fault.NotFound) || !strings.Contains(err.Error(), b.order.ID.String()) {
 					t.Errorf("%v", err)
 				}
-				_, err = results.OfTransaction(t.Context(), tx, b.team.ID, b.order.Transaction)
+				_, err = results.ForTransaction(t.Context(), tx, b.team.ID, b.order.Transaction)
 				if !fault.Is(err, fault.NotFound) {
 					t.Errorf("%v", err)
 				}
@@ -358,6 +360,46 @@ func TestNotYet(t *testing.T) {
 		}
 		if got := b.path(); !slices.Equal(got, []string{"completed"}) {
 			t.Errorf("the order went %v", got)
+		}
+	})
+}
+
+// The results of an order are stored under its account, whether or not the
+// team may still order under it.
+func TestResultsAfterAccountIsUnlinked(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := newBench(t, db, catalogue.WalkIn)
+		owner := userstest.Team(t, db).ID
+		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
+			id, err := catalogue.AddAccount(ctx, tx, catalogue.NewAccount{Owner: &owner, Lab: b.order.Lab, Status: catalogue.AccountActive, Flow: catalogue.NotDelegated, Number: "L-100"})
+			if err != nil {
+				return err
+			}
+			_, err = tx.Exec(ctx, `UPDATE orders SET account_id = $1 WHERE id = $2`, id, b.order.ID)
+			return err
+		})
+		b.report(1, networks.ResultSet{Results: b.all("F")})
+		if got := b.path(); !slices.Equal(got, []string{"completed"}) || b.revision(0).Account != "L-100" {
+			t.Errorf("the order went %v, under account %q", got, b.revision(0).Account)
+		}
+	})
+}
+
+// Missing results alone move nothing while more may come: they may have been
+// cancelled before there was a sample.
+func TestMissingResultsMoveNothing(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		for _, method := range []orders.Method{catalogue.WalkIn, catalogue.TestKit} {
+			b := newBench(t, db, method)
+			gone := []networks.Missing{{ProviderID: b.test, TestProviderID: b.test}}
+			b.report(1, networks.ResultSet{Partial: true, Missing: gone})
+			if got := b.path(); len(got) != 0 || b.order.HasMissing == nil || !*b.order.HasMissing {
+				t.Errorf("%s: the order went %v", method, got)
+			}
+			b.report(2, networks.ResultSet{Missing: gone})
+			if got := b.path(); !slices.Equal(got, []string{"completed"}) {
+				t.Errorf("%s: the order went %v", method, got)
+			}
 		}
 	})
 }

@@ -11,7 +11,7 @@ import (
 	"hale/internal/platform/secrets"
 )
 
-// Status says whether more is to come.
+// Status says whether more results are to come.
 type Status string
 
 // The statuses.
@@ -20,7 +20,7 @@ const (
 	Final   Status = "final"
 )
 
-// Type says what a result's text is.
+// Type is the form of a result's text.
 //
 // Reference 3.
 type Type string
@@ -33,8 +33,7 @@ const (
 	Coded   Type = "coded_value" // an upper-case constant
 )
 
-// Revision is one version of an order's results with where it stands in their
-// history.
+// Revision is one version of an order's results with its number and time.
 type Revision struct {
 	Order orders.ID
 	// Number counts from 1.
@@ -45,11 +44,11 @@ type Revision struct {
 	Version
 }
 
-// Version is what the results are, made of all reports up to then.
+// Version holds the results, merged from all reports up to then.
 type Version struct {
 	Status    Status `json:"status"`
 	Corrected bool   `json:"corrected,omitempty"`
-	// Interpretation is the gravest of the results'.
+	// Interpretation is the worst of the results' interpretations.
 	Interpretation orders.Interpretation `json:"interpretation"`
 	Results        []Result              `json:"results,omitempty"`
 	Missing        []Missing             `json:"missing,omitempty"`
@@ -63,7 +62,7 @@ type Version struct {
 // LogValue keeps results out of logs.
 func (Version) LogValue() slog.Value { return slog.StringValue(secrets.Withheld) }
 
-// HasMissing reports whether anything is not there that was expected.
+// HasMissing reports whether an expected result is absent.
 func (v *Version) HasMissing() bool { return len(v.Missing) > 0 }
 
 // Result is one value.
@@ -72,8 +71,8 @@ func (v *Version) HasMissing() bool { return len(v.Missing) > 0 }
 type Result struct {
 	Name string `json:"name"`
 	Slug string `json:"slug"`
-	// ProviderID is the lab's code of the result, TestID that of the test it was
-	// reported under. SubID tells several values of one code apart.
+	// ProviderID is the lab's code of the result, TestID the code of its test.
+	// SubID separates several values of one code.
 	ProviderID string `json:"provider_id,omitempty"`
 	TestID     string `json:"test_id,omitempty"`
 	SubID      string `json:"sub_id,omitempty"`
@@ -84,25 +83,26 @@ type Result struct {
 	Text string `json:"text"`
 	// Number is set for numeric results.
 	Number *float64 `json:"number,omitempty"`
-	// Unit is as printed, UCUM the same in that system; empty when not known.
+	// Unit is as printed; UCUM is the same unit in that system, empty when it
+	// is unknown.
 	Unit string `json:"unit,omitempty"`
 	UCUM string `json:"ucum,omitempty"`
-	// Notes are the lab's; those of a text result begin with the text.
+	// Notes are the lab's. The notes of a text result begin with the text.
 	Notes []string `json:"notes,omitempty"`
 
 	Range Reference `json:"range"`
-	// Above and Below are nil when nobody can tell.
+	// Above and Below are nil when the comparison is undecided.
 	Above          *bool                 `json:"above,omitempty"`
 	Below          *bool                 `json:"below,omitempty"`
 	Interpretation orders.Interpretation `json:"interpretation"`
-	Flag           string                `json:"flag,omitempty"`   // the lab's own
+	Flag           string                `json:"flag,omitempty"`   // the lab's own flag
 	Status         string                `json:"status,omitempty"` // HL7 table 0085: P, F, C
 
 	At         networks.Moment `json:"at"`
 	Laboratory string          `json:"laboratory,omitempty"` // key into the sample's
 	Sample     string          `json:"sample,omitempty"`     // key of the sample
-	// Markers are those of the order that owe this result; none for one that
-	// nobody ordered.
+	// Markers are the ordered markers that require this result; empty for a
+	// result that was not ordered.
 	Markers []Marker `json:"markers,omitempty"`
 }
 
@@ -116,17 +116,17 @@ type Reference struct {
 	From ReferenceSource `json:"from,omitempty"`
 }
 
-// ReferenceSource says where bounds are from.
+// ReferenceSource is the source of bounds.
 type ReferenceSource string
 
-// The sources of bounds: the lab's report, or what our catalogue knows of the
-// lab's assay for people of the patient's sex and age.
+// The sources of bounds: the lab's report, or the catalogue's range of the
+// lab's assay for the patient's sex and age.
 const (
 	FromReport    ReferenceSource = "report"
 	FromCatalogue ReferenceSource = "catalogue"
 )
 
-// Marker is an ordered marker that owes a result.
+// Marker is an ordered marker that requires a result.
 //
 // Reference 3, ParentBiomarkerData.
 type Marker struct {
@@ -136,7 +136,7 @@ type Marker struct {
 	ProviderID string             `json:"provider_id,omitempty"`
 }
 
-// Missing is a result that was expected and will not come.
+// Missing is an expected result that will not come.
 //
 // Reference 3, MissingBiomarkerResult.
 type Missing struct {
@@ -149,8 +149,9 @@ type Missing struct {
 	Failure    Failure  `json:"failure"`
 	Note       string   `json:"note,omitempty"`
 	Markers    []Marker `json:"markers,omitempty"`
-	// Said reports that the lab itself said so; others are just not there.
-	Said bool `json:"said,omitempty"`
+	// Reported is true when the lab reports it as missing; other missing
+	// results are only absent.
+	Reported bool `json:"said,omitempty"`
 }
 
 // Sample is one specimen.

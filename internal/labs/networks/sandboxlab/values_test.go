@@ -45,7 +45,7 @@ func TestIntervalsAreDecided(t *testing.T) {
 		if !contractRange.MatchString(value) {
 			t.Fatalf("%s has not the form of a range", value)
 		}
-		verdict := refrange.Parse(printed(r, decimals)).Judge(lies(t, value))
+		verdict := refrange.Parse(printed(r, decimals)).Compare(lies(t, value))
 		if verdict.Above == nil || verdict.Below == nil || (*verdict.Above || *verdict.Below) != odd {
 			t.Fatalf("%s against %s: odd is %v, and read as %+v", value, printed(r, decimals), odd, verdict)
 		}
@@ -62,11 +62,11 @@ func lies(t *rapid.T, value string) refrange.Value {
 		return v
 	}
 	if rest, ok := strings.CutPrefix(value, "<"); ok {
-		return refrange.Below(refrange.Bound{Value: number(rest)})
+		return refrange.NewBelow(refrange.Bound{Value: number(rest)})
 	}
 	if rest, ok := strings.CutPrefix(value, ">"); ok {
-		return refrange.Above(refrange.Bound{Value: number(rest)})
+		return refrange.NewAbove(refrange.Bound{Value: number(rest)})
 	}
 	low, high, _ := strings.Cut(value, "-")
-	return refrange.Between(number(low), number(high))
+	return refrange.NewBetween(number(low), number(high))
 }

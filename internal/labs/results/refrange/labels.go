@@ -7,13 +7,13 @@ import (
 	"unicode"
 )
 
-// label is what stands before a colon: "Male:", "Near optimal:".
-var label = regexp.MustCompile(`([A-Za-z][A-Za-z -]*?)\s*[:=]\s*`)
+// labelPattern matches a label before a colon: "Male:", "Near optimal:".
+var labelPattern = regexp.MustCompile(`([A-Za-z][A-Za-z -]*?)\s*[:=]\s*`)
 
-// labelled reads "M: 13.5-17.5 F: 12.0-15.5" and "Normal: <5.7 High: >=5.7".
-// Every part must be a range for any of it to count.
-func labelled(text string) (Range, bool) {
-	marks := label.FindAllStringSubmatchIndex(text, -1)
+// parseLabelled parses "M: 13.5-17.5 F: 12.0-15.5" and "Normal: <5.7 High:
+// >=5.7". Every part must be a range, or nothing is read.
+func parseLabelled(text string) (Range, bool) {
+	marks := labelPattern.FindAllStringSubmatchIndex(text, -1)
 	if len(marks) == 0 || marks[0][0] != 0 {
 		return Range{}, false
 	}
@@ -23,7 +23,7 @@ func labelled(text string) (Range, bool) {
 		if i+1 < len(marks) {
 			end = marks[i+1][0]
 		}
-		part, ok := simple(strings.TrimRight(text[m[1]:end], " ;,.|/"))
+		part, ok := parseSimple(strings.TrimRight(text[m[1]:end], " ;,.|/"))
 		if !ok {
 			return Range{}, false
 		}
@@ -32,7 +32,7 @@ func labelled(text string) (Range, bool) {
 	if r, ok := bySex(names, parts); ok {
 		return r, true
 	}
-	return band(names, parts)
+	return findBand(names, parts)
 }
 
 var sexes = map[string]string{
@@ -56,13 +56,13 @@ func bySex(names []string, parts []Range) (Range, bool) {
 	return r, true
 }
 
-// normals are the labels of the band that is as it should be, the best first.
-var normals = []string{"normal", "optimal", "desirable", "sufficient", "sufficiency", "adequate", "acceptable", "non-diabetic", "nondiabetic"}
+// normalLabels are the labels of the normal band, the best first.
+var normalLabels = []string{"normal", "optimal", "desirable", "sufficient", "sufficiency", "adequate", "acceptable", "non-diabetic", "nondiabetic"}
 
-// band finds the normal one of labelled ranges. A name that two bands share
-// names none.
-func band(names []string, parts []Range) (Range, bool) {
-	for _, normal := range normals {
+// findBand finds the normal band. A label that two bands share decides
+// nothing.
+func findBand(names []string, parts []Range) (Range, bool) {
+	for _, normal := range normalLabels {
 		at := slices.IndexFunc(names, func(name string) bool { return strings.EqualFold(name, normal) })
 		if at < 0 {
 			continue
@@ -75,18 +75,18 @@ func band(names []string, parts []Range) (Range, bool) {
 	return Range{}, false
 }
 
-// spellings are words that stand for another.
+// spellings maps words to their usual spelling.
 var spellings = map[string]string{
 	"neg": "Negative", "pos": "Positive", "nonreactive": "Non Reactive", "non-reactive": "Non Reactive", "non reactive": "Non Reactive",
 	"nil": "Absent", "nd": "Not Detected", "not detected": "Not Detected",
 }
 
-// mostWords is how long an expected value may be; more words are prose.
-const mostWords = 4
+// maxWords bounds an expected value in words; more words are prose.
+const maxWords = 4
 
-// word reads an expected value in words, in one spelling.
-func word(text string) (string, bool) {
-	if len(strings.Fields(text)) > mostWords {
+// parseWord parses an expected value in words, in one spelling.
+func parseWord(text string) (string, bool) {
+	if len(strings.Fields(text)) > maxWords {
 		return "", false
 	}
 	for _, r := range text {
@@ -97,7 +97,8 @@ func word(text string) (string, bool) {
 	return Word(text), text != ""
 }
 
-// Word is one spelling of a value in words, so that values can be compared.
+// Word returns a value in words in one spelling, so that values can be
+// compared.
 func Word(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if known, ok := spellings[strings.ToLower(text)]; ok {

@@ -10,7 +10,7 @@ import (
 	"hale/internal/testdata"
 )
 
-// The notations that were seen on reports, each with what it means.
+// The notations that were seen on reports, each with its meaning.
 func TestNotations(t *testing.T) {
 	file, err := os.Open(testdata.Shared(t, "labs/refrange_notations.csv"))
 	if err != nil {
@@ -25,15 +25,15 @@ func TestNotations(t *testing.T) {
 		t.Fatalf("%d rows", len(rows))
 	}
 	for _, row := range rows[1:] {
-		got := written(Parse(row[0]))
+		got := tableRow(Parse(row[0]))
 		if want := [...]string{row[1], row[2], row[3], row[4], row[5], strings.TrimPrefix(row[6], "normal band = ")}; got != want {
 			t.Errorf("%q is %q, want %q", row[0], got, want)
 		}
 	}
 }
 
-// written is a range in the columns of the table.
-func written(r Range) (row [6]string) {
+// tableRow is a range in the columns of the table.
+func tableRow(r Range) (row [6]string) {
 	row[0], row[5] = string(r.Kind), r.Text
 	for i, b := range []*Bound{r.Low, r.High} {
 		if b == nil {
@@ -64,7 +64,7 @@ func ends(r *Range) string {
 
 func plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-// Forms beyond the table, in the columns of the table.
+// Notations beyond the table, in the columns of the table.
 func TestMoreNotations(t *testing.T) {
 	for text, want := range map[string][6]string{
 		"3.5-5.1 mmol/L":            {"interval", "3.5", "5.1", "1", "1", ""},
@@ -86,7 +86,7 @@ func TestMoreNotations(t *testing.T) {
 		"":                          {"none"},
 		"([70-99])":                 {"interval", "70", "99", "1", "1", ""},
 	} {
-		if got := written(Parse(text)); got != want {
+		if got := tableRow(Parse(text)); got != want {
 			t.Errorf("%q is %q, want %q", text, got, want)
 		}
 	}
@@ -100,14 +100,14 @@ func TestFor(t *testing.T) {
 		}
 	}
 	if got := r.For("other"); got.Bounded() {
-		t.Errorf("a range for nobody: %+v", got)
+		t.Errorf("a range without a sex: %+v", got)
 	}
 	if got := Parse("1-2").For(""); !got.Bounded() {
-		t.Error("a range for everybody is nobody's")
+		t.Error("a range for all lacks a bound without a sex")
 	}
 }
 
-// Whatever is printed, a range has its ends in order and of its kind.
+// For any text, a range has its ends in order and of its kind.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{"70-99", "< OR = 5.6", "M: 13.5-17.5 F: 12.0-15.5", "Normal: <5.7 High: >=5.7", "<1:80", "Negative", "-5.0 - +2.0"} {
 		f.Add(text)
@@ -120,7 +120,7 @@ func FuzzParse(f *testing.F) {
 		if bounded := r.Kind == Interval || r.Kind == Upper || r.Kind == Lower || r.Kind == Bands; bounded != r.Bounded() {
 			t.Errorf("%q of kind %s has bounds: %v", text, r.Kind, r.Bounded())
 		}
-		if again := Parse(text); written(again) != written(r) {
+		if again := Parse(text); tableRow(again) != tableRow(r) {
 			t.Errorf("%q reads differently twice", text)
 		}
 	})

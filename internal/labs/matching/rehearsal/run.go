@@ -1,4 +1,4 @@
-package drill
+package rehearsal
 
 import (
 	"bytes"
@@ -28,7 +28,7 @@ import (
 // ID identifies a run.
 type ID = ids.Of[Run]
 
-// Status is how a run stands.
+// Status is the state of a run.
 type Status string
 
 // The statuses.
@@ -39,11 +39,11 @@ const (
 	Failed    Status = "failed"
 )
 
-// Stage is what a run is doing. A run that is queued or over has its status as
-// stage.
+// Stage is the current stage of a run. A run that is queued or ended has its
+// status as stage.
 type Stage string
 
-// The stages between.
+// The stages in between.
 const (
 	Validating    Stage = "validating"
 	Selecting     Stage = "selecting_configuration"
@@ -74,7 +74,7 @@ type Run struct {
 	Status Status
 	Stage  Stage
 	Request
-	Taking      map[string]Artifact // by role
+	Artifacts   map[string]Artifact // by role
 	Result      *matching.ID
 	Failure     *Failure
 	CreatedAt   time.Time
@@ -83,22 +83,22 @@ type Run struct {
 	CompletedAt *time.Time
 }
 
-// Artifact is an order that takes part.
+// Artifact is an order of a run.
 type Artifact struct {
 	Order       orders.ID            `json:"order_id"`
 	User        users.ID             `json:"user_id"`
 	Transaction orders.TransactionID `json:"order_transaction_id"`
 }
 
-// Failure says why a run ended badly.
+// Failure is the reason why a run failed.
 type Failure struct{ Code, Message string }
 
-func (f *Failure) Error() string { return "drill: " + f.Code }
+func (f *Failure) Error() string { return "rehearsal: " + f.Code }
 
-func failed(code, msg string) error { return &Failure{code, msg} }
+func newFailure(code, msg string) error { return &Failure{code, msg} }
 
-// Check returns NotFound unless the team can rehearse: in the sandbox, with the
-// queue switched on.
+// Check returns NotFound unless the team can rehearse: in the sandbox, with
+// its own queue.
 func Check(ctx context.Context, tx *store.Tx, team teams.ID) error {
 	t, err := teams.Get(ctx, tx, team)
 	if err == nil && (t.Environment != teams.Sandbox || !t.ReviewsResults()) {
@@ -109,7 +109,7 @@ func Check(ctx context.Context, tx *store.Tx, team teams.ID) error {
 
 func notFound() error { return fault.New(fault.NotFound, "Not found") }
 
-// check looks at the form of a request.
+// check validates a request.
 func (r *Request) check() error {
 	bad := func(field, msg string) error { return fault.New(fault.Invalid, "Value error, "+msg).At("body", field) }
 	c, ok := caseOf(r.Case)
@@ -135,8 +135,8 @@ func (r *Request) check() error {
 	return nil
 }
 
-// Create asks for a run. The same key with the same request is the same run;
-// with another request it is a Conflict.
+// Create asks for a run. The same key with the same request returns the same
+// run; with another request it is a Conflict.
 //
 // Reference 1.10, 1.17.
 func Create(ctx context.Context, tx *store.Tx, team teams.ID, key string, r Request) (Run, error) {
@@ -148,7 +148,7 @@ func Create(ctx context.Context, tx *store.Tx, team teams.ID, key string, r Requ
 	}
 	doc, err := json.Marshal(r)
 	if err != nil {
-		return Run{}, fmt.Errorf("drill: marshalling a request: %w", err)
+		return Run{}, fmt.Errorf("rehearsal: marshalling a request: %w", err)
 	}
 	asked, hash := sha256.Sum256(doc), secrets.Hash(key)
 	id := ids.From[Run](tx.NewUUID())
@@ -156,10 +156,10 @@ func Create(ctx context.Context, tx *store.Tx, team teams.ID, key string, r Requ
 		VALUES ($1, $2, $3, $4, $5, 'queued', 'queued', '{}', $6, $6) ON CONFLICT (team_id, key_hash) DO NOTHING`,
 		team, id, hash[:], asked[:], string(doc), store.Micros(tx.Now()))
 	if err != nil {
-		return Run{}, fmt.Errorf("drill: storing: %w", err)
+		return Run{}, fmt.Errorf("rehearsal: storing: %w", err)
 	}
 	if n == 1 {
-		if _, err := kind.Enqueue(ctx, tx, args{team, id}, jobs.Options{Team: team.UUID(), Key: id.String()}); err != nil {
+		if _, err := jobKind.Enqueue(ctx, tx, jobArgs{team, id}, jobs.Options{Team: team.UUID(), Key: id.String()}); err != nil {
 			return Run{}, err
 		}
 		return Get(ctx, tx, team, id)
@@ -167,7 +167,7 @@ func Create(ctx context.Context, tx *store.Tx, team teams.ID, key string, r Requ
 	var before []byte
 	err = tx.QueryRow(ctx, `SELECT id, request FROM unmatched_drills WHERE team_id = $1 AND key_hash = $2`, team, hash[:]).Scan(&id, &before)
 	if err != nil {
-		return Run{}, fmt.Errorf("drill: reading: %w", err)
+		return Run{}, fmt.Errorf("rehearsal: reading: %w", err)
 	}
 	if !bytes.Equal(before, asked[:]) {
 		return Run{}, fault.New(fault.Conflict, "This X-Idempotency-Key was used with another request")
@@ -192,10 +192,10 @@ func Get(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (Run, error) {
 		return Run{}, fault.New(fault.NotFound, "Unmatched result test not found")
 	}
 	if err != nil {
-		return Run{}, fmt.Errorf("drill: reading %s: %w", id, err)
+		return Run{}, fmt.Errorf("rehearsal: reading %s: %w", id, err)
 	}
-	if err := errors.Join(json.Unmarshal([]byte(body), &r.Request), json.Unmarshal([]byte(taking), &r.Taking)); err != nil {
-		return Run{}, fmt.Errorf("drill: what is stored of %s: %w", id, err)
+	if err := errors.Join(json.Unmarshal([]byte(body), &r.Request), json.Unmarshal([]byte(taking), &r.Artifacts)); err != nil {
+		return Run{}, fmt.Errorf("rehearsal: what is stored of %s: %w", id, err)
 	}
 	if result.Valid {
 		id := matching.ID(result.UUID)
@@ -207,11 +207,11 @@ func Get(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (Run, error) {
 	return r, nil
 }
 
-// save writes how far a run is.
+// save writes the progress of a run.
 func (r *Run) save(ctx context.Context, tx *store.Tx) error {
-	taking, err := json.Marshal(r.Taking)
+	taking, err := json.Marshal(r.Artifacts)
 	if err != nil {
-		return fmt.Errorf("drill: marshalling orders: %w", err)
+		return fmt.Errorf("rehearsal: marshalling orders: %w", err)
 	}
 	var code, message, result any
 	if r.Result != nil {
@@ -224,7 +224,67 @@ func (r *Run) save(ctx context.Context, tx *store.Tx) error {
 		updated_at = $9, started_at = $10, completed_at = $11 WHERE team_id = $1 AND id = $2`,
 		r.Team, r.ID, string(r.Status), string(r.Stage), string(taking), result, code, message, store.Micros(tx.Now()), r.StartedAt, r.CompletedAt)
 	if err != nil {
-		return fmt.Errorf("drill: saving %s: %w", r.ID, err)
+		return fmt.Errorf("rehearsal: saving %s: %w", r.ID, err)
 	}
 	return nil
+}
+
+// Source says whose orders a run uses.
+type Source string
+
+// The sources: orders that the run creates, or the team's own.
+const (
+	Managed  Source = "managed"
+	Provided Source = "provided"
+)
+
+// The lab constraints of cases.
+const (
+	sameLab      = "same_lab"      // all orders are with the reporting lab
+	differentLab = "different_lab" // the reporting lab is not the order's
+)
+
+// Case is a decision that can be rehearsed.
+type Case struct {
+	Decision matching.Decision
+	// Roles name the orders of the case.
+	Roles []string
+	// Required is the status that each order must have.
+	Required map[string]orders.Status
+	Labs     []string
+
+	// providedOnly means that no order can be created for the case: the visit
+	// must have been requested.
+	providedOnly bool
+}
+
+const role = "order"
+
+func newCase(d matching.Decision, at orders.Status, lab string) Case {
+	return Case{Decision: d, Roles: []string{role}, Required: map[string]orders.Status{role: at}, Labs: []string{lab}}
+}
+
+// Cases lists them all.
+var Cases = []Case{
+	newCase(matching.CompletedMatch, orders.Completed, sameLab),
+	newCase(matching.CancelledMatch, orders.Cancelled, sameLab),
+	providedOnlyCase(newCase(matching.WrongCollection, orders.RequisitionCreated, sameLab)),
+	newCase(matching.WrongLab, orders.RequisitionCreated, differentLab),
+	{
+		Decision: matching.SeveralPeople, Roles: []string{"first", "second"}, Labs: []string{sameLab},
+		Required: map[string]orders.Status{"first": orders.RequisitionCreated, "second": orders.RequisitionCreated},
+	},
+	newCase(matching.OtherPerson, orders.RequisitionCreated, sameLab),
+	newCase(matching.PersonMatch, orders.RequisitionCreated, sameLab),
+	{Decision: matching.NoMatch, Roles: []string{}, Required: map[string]orders.Status{}, Labs: []string{}},
+}
+
+func providedOnlyCase(c Case) Case { c.providedOnly = true; return c }
+
+func caseOf(d matching.Decision) (Case, bool) {
+	i := slices.IndexFunc(Cases, func(c Case) bool { return c.Decision == d })
+	if i < 0 {
+		return Case{}, false
+	}
+	return Cases[i], true
 }

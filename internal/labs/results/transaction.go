@@ -10,54 +10,53 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// Together is the results of all orders of a transaction as one.
-type Together struct {
+// TransactionResults holds the merged results of all orders of a transaction.
+type TransactionResults struct {
 	Transaction orders.Transaction
-	// Orders are those that have results, oldest first, and Revisions the latest
-	// of each.
+	// Orders are those that have results, oldest first; Revisions has the
+	// latest revision of each.
 	Orders    []orders.Order
 	Revisions []Revision
 	Version
 }
 
-// OfTransaction merges the results of a transaction's orders. What a later
-// order found stands in place of what an earlier one did, and nothing is
-// missing that any of them has. They are final when no more is expected of the
-// transaction.
+// ForTransaction merges the results of a transaction's orders. A later order's
+// results replace those of an earlier order, and nothing is missing that any
+// order has. They are final when the transaction expects no more.
 //
 // Reference 1.14.
-func OfTransaction(ctx context.Context, tx *store.Tx, team teams.ID, id orders.TransactionID) (Together, error) {
+func ForTransaction(ctx context.Context, tx *store.Tx, team teams.ID, id orders.TransactionID) (TransactionResults, error) {
 	transaction, err := orders.GetTransaction(ctx, tx, team, id)
 	if err != nil {
-		return Together{}, err
+		return TransactionResults{}, err
 	}
 	members, err := orders.OfTransaction(ctx, tx, team, id)
 	if err != nil {
-		return Together{}, err
+		return TransactionResults{}, err
 	}
-	t := Together{Transaction: transaction}
+	t := TransactionResults{Transaction: transaction}
 	for i := range members {
-		r, _, err := latest(ctx, tx, &members[i])
+		r, _, err := latestRevision(ctx, tx, &members[i])
 		if err != nil {
-			return Together{}, err
+			return TransactionResults{}, err
 		}
 		if r != nil {
-			r.complete(&members[i])
+			r.fillCollectionTime(&members[i])
 			t.Orders, t.Revisions = append(t.Orders, members[i]), append(t.Revisions, *r)
 		}
 	}
 	if len(t.Revisions) == 0 {
-		return Together{}, fault.Newf(fault.NotFound, "Results are not available for order transaction %s", id)
+		return TransactionResults{}, fault.Newf(fault.NotFound, "Results are not available for order transaction %s", id)
 	}
-	t.Version = join(t.Revisions)
+	t.Version = joinVersions(t.Revisions)
 	if transaction.Status == orders.TransactionActive {
 		t.Status = Partial
 	}
 	return t, nil
 }
 
-// join puts versions together, oldest first.
-func join(all []Revision) Version {
+// joinVersions joins versions, oldest first.
+func joinVersions(all []Revision) Version {
 	v := all[0].Version
 	v.Results, v.Missing, v.Samples = slices.Clone(v.Results), nil, slices.Clone(v.Samples)
 	for _, next := range all[1:] {
@@ -77,13 +76,13 @@ func join(all []Revision) Version {
 	}
 	v.Interpretation = orders.Normal
 	for _, r := range v.Results {
-		v.Interpretation = gravest(v.Interpretation, r.Interpretation)
+		v.Interpretation = worseInterpretation(v.Interpretation, r.Interpretation)
 	}
 	if len(v.Results) == 0 {
 		v.Interpretation = orders.Unknown
 	}
-	list := absent{results: v.Results}
-	for i := len(all) - 1; i >= 0; i-- { // the latest reason is the one that counts
+	list := missingList{results: v.Results}
+	for i := len(all) - 1; i >= 0; i-- { // the latest reason counts
 		for _, m := range all[i].Missing {
 			list.add(m, m.Failure)
 		}

@@ -12,9 +12,10 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// The sample of an order may be drawn without a visit that was booked here. What
-// the network says of when is known at once, and with it when results are due.
-func TestDrawsWithoutAVisit(t *testing.T) {
+// A sample may be drawn without a visit that was booked here. The network's
+// time of collection is stored at once, and sets the dates when results are
+// due.
+func TestCollectionTimeWithoutVisit(t *testing.T) {
 	noon := time.Now().UTC().Truncate(time.Hour).Add(-48 * time.Hour)
 	at := func(hours int) networks.Moment {
 		return networks.Moment{Time: noon.Add(time.Duration(hours) * time.Hour)}
@@ -23,7 +24,7 @@ func TestDrawsWithoutAVisit(t *testing.T) {
 	drawn, rejected := string(orders.DrawCompleted), string(orders.SampleError)
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newRig(t, db)
-		r.in.Handlers.Results = keeper{}
+		r.in.Handlers.Results = resultsHandler{}
 		r.work()
 		for name, c := range map[string]struct {
 			method  orders.Method
@@ -47,7 +48,7 @@ func TestDrawsWithoutAVisit(t *testing.T) {
 			o := r.order(c.method)
 			for _, report := range c.reports {
 				report.Placer = o.ID.String()
-				r.hears(report)
+				r.receive(report)
 			}
 			now, _ := r.get(o)
 			switch {
@@ -60,9 +61,9 @@ func TestDrawsWithoutAVisit(t *testing.T) {
 			}
 		}
 		kit := orderstest.Kit(t, db, r.team)
-		r.hears(networks.Report{Placer: kit.ID.String(), Collected: at(1), At: reported})
+		r.receive(networks.Report{Placer: kit.ID.String(), Collected: at(1), At: reported})
 		if now, _ := r.get(kit); now.CollectedAt != nil {
-			t.Errorf("a kit that nobody registered was collected at %v", now.CollectedAt)
+			t.Errorf("an unregistered kit was collected at %v", now.CollectedAt)
 		}
 	})
 }

@@ -6,7 +6,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestJudge(t *testing.T) {
+func TestCompare(t *testing.T) {
 	verdict := func(b *bool) string {
 		switch {
 		case b == nil:
@@ -16,19 +16,19 @@ func TestJudge(t *testing.T) {
 		}
 		return "no"
 	}
-	under, over := func(v float64) Value { return Below(Bound{v, false}) }, func(v float64) Value { return Above(Bound{v, false}) }
+	under, over := func(v float64) Value { return NewBelow(Bound{v, false}) }, func(v float64) Value { return NewAbove(Bound{v, false}) }
 	for _, c := range []struct {
 		rng          string
 		value        Value
 		above, below string
 	}{
-		{"70-99", Exactly(99), "no", "no"},
-		{"70-99", Exactly(99.1), "yes", "no"},
-		{"70-99", Exactly(69), "no", "yes"},
-		{"<5.7", Exactly(5.7), "yes", "no"},
-		{"<=5.7", Exactly(5.7), "no", "no"},
-		{">59", Exactly(59), "no", "yes"},
-		{">=60", Exactly(60), "no", "no"},
+		{"70-99", NewExact(99), "no", "no"},
+		{"70-99", NewExact(99.1), "yes", "no"},
+		{"70-99", NewExact(69), "no", "yes"},
+		{"<5.7", NewExact(5.7), "yes", "no"},
+		{"<=5.7", NewExact(5.7), "no", "no"},
+		{">59", NewExact(59), "no", "yes"},
+		{">=60", NewExact(60), "no", "no"},
 		{"200-1100", over(2000), "yes", "no"},
 		{"200-1100", over(500), "?", "no"},
 		{"200-1100", over(1100), "yes", "no"},
@@ -37,21 +37,20 @@ func TestJudge(t *testing.T) {
 		{"<0.5", under(0.5), "no", "no"},
 		{"<=0.5", under(0.5), "no", "no"},
 		{">60", over(60), "no", "no"},
-		{"0-5", Between(0, 2), "no", "no"},
-		{"0-5", Between(10, 20), "yes", "no"},
-		{"0-5", Between(4, 6), "?", "no"},
-		{"Negative", Exactly(1), "?", "?"},
+		{"0-5", NewBetween(0, 2), "no", "no"},
+		{"0-5", NewBetween(10, 20), "yes", "no"},
+		{"0-5", NewBetween(4, 6), "?", "no"},
+		{"Negative", NewExact(1), "?", "?"},
 	} {
-		got := Parse(c.rng).Judge(c.value)
+		got := Parse(c.rng).Compare(c.value)
 		if verdict(got.Above) != c.above || verdict(got.Below) != c.below {
 			t.Errorf("%+v in %s: above %s, below %s", c.value, c.rng, verdict(got.Above), verdict(got.Below))
 		}
 	}
 }
 
-// What is said of a value that was narrowed down holds for every number that
-// it can be.
-func TestJudgeAgreesWithNumbers(t *testing.T) {
+// The comparison of an interval holds for every number in it.
+func TestCompareAgreesWithNumbers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := func(name string) float64 { return float64(rapid.IntRange(0, 6).Draw(t, name)) }
 		side := func(name string) *Bound {
@@ -63,8 +62,8 @@ func TestJudgeAgreesWithNumbers(t *testing.T) {
 		r := Range{Kind: Interval, Low: side("low"), High: side("high")}
 		from := n("from")
 		to := from + n("more")
-		got := r.Judge(Between(from, to))
-		one := r.Judge(Exactly(rapid.Float64Range(from, to).Draw(t, "value")))
+		got := r.Compare(NewBetween(from, to))
+		one := r.Compare(NewExact(rapid.Float64Range(from, to).Draw(t, "value")))
 		if got.Above != nil && *got.Above != *one.Above || got.Below != nil && *got.Below != *one.Below {
 			t.Fatalf("%+v of %v to %v", got, from, to)
 		}

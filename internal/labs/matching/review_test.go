@@ -26,7 +26,7 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// desk is a team with its queue.
+// desk is a team with its own queue.
 type desk struct {
 	t    *testing.T
 	db   *store.DB
@@ -53,8 +53,8 @@ func (d desk) order(to orders.Status) orders.Order {
 	return o
 }
 
-// report is of an order's markers, about its patient, with a sample that nobody
-// knows; change may make it another.
+// report has an order's markers and patient, with an unknown sample; change
+// may alter it.
 func (d desk) report(o orders.Order, change ...func(r *networks.Report)) networks.Report {
 	d.t.Helper()
 	r := networks.Report{SampleID: "UNKNOWN-1", At: d.db.Now(), Results: &networks.ResultSet{}}
@@ -82,8 +82,8 @@ func (d desk) report(o orders.Order, change ...func(r *networks.Report)) network
 	return r
 }
 
-// arrive puts a report before the queue and has it judged.
-func (d desk) arrive(r networks.Report) matching.ID {
+// receive stores a report and judges it.
+func (d desk) receive(r networks.Report) matching.ID {
 	d.t.Helper()
 	var id matching.ID
 	userstest.Write(d.t, d.db, func(ctx context.Context, tx *store.Tx) (err error) {
@@ -117,7 +117,7 @@ func (d desk) read(fn func(tx *store.Tx) error) {
 
 func (d desk) accept(id matching.ID, c matching.Choice) (o orders.Order, err error) {
 	err = d.db.Write(d.ctx(), func(tx *store.Tx) (err error) {
-		o, err = matching.AcceptFor(d.ctx(), tx, d.team.ID, id, c)
+		o, err = matching.AcceptResult(d.ctx(), tx, d.team.ID, id, c)
 		return err
 	})
 	return o, err
@@ -177,13 +177,13 @@ const (
 	resolved = matching.UpdatedEvent + " resolved"
 )
 
-// A result whose sample and person are the order's goes to it by itself, and
-// nobody is bothered.
-func TestBeyondDoubt(t *testing.T) {
+// A result with the sample and the person of an order goes to that order
+// without a review.
+func TestSafeMatch(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		d := newDesk(t, db)
 		o := d.order(orders.RequisitionCreated)
-		id := d.arrive(d.report(o, func(r *networks.Report) { r.SampleID = o.SampleID }))
+		id := d.receive(d.report(o, func(r *networks.Report) { r.SampleID = o.SampleID }))
 		if i := d.get(id); i.Status != matching.Matched || *i.Order != o.ID || *i.User != o.User || len(i.Actions()) != 0 {
 			t.Errorf("%s, order %v", i.Status, i.Order)
 		}
@@ -196,14 +196,13 @@ func TestBeyondDoubt(t *testing.T) {
 	})
 }
 
-// A result of a lab that nobody knows is never beyond doubt. A person may
-// accept it.
-func TestOfALabThatNobodyKnows(t *testing.T) {
+// A result of an unknown lab is never a safe match. A person may accept it.
+func TestUnknownLab(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		d := newDesk(t, db)
 		o := d.order(orders.RequisitionCreated)
-		id := d.arrive(d.report(o, func(r *networks.Report) { r.SampleID, r.Lab = o.SampleID, "" }))
-		if i := d.get(id); i.Status != matching.ByTeam || i.Decision != matching.SampleMatch {
+		id := d.receive(d.report(o, func(r *networks.Report) { r.SampleID, r.Lab = o.SampleID, "" }))
+		if i := d.get(id); i.Status != matching.TeamReview || i.Decision != matching.SampleMatch {
 			t.Fatalf("%s %s", i.Status, i.Decision)
 		}
 		if got, err := d.accept(id, matching.Choice{}); err != nil || got.ID != o.ID || d.results(got) == 0 {
@@ -212,14 +211,14 @@ func TestOfALabThatNobodyKnows(t *testing.T) {
 	})
 }
 
-// The default order of a result is the only one of the very person.
-func TestAcceptedForTheDefault(t *testing.T) {
+// The default order of a result is the only one of the same person.
+func TestAcceptDefaultOrder(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		d := newDesk(t, db)
 		o := d.order(orders.RequisitionCreated)
-		id := d.arrive(d.report(o))
+		id := d.receive(d.report(o))
 		i := d.get(id)
-		if i.Status != matching.ByTeam || i.Decision != matching.PersonMatch || len(i.Candidates) != 1 || len(i.Actions()) != 3 || i.Interpretation != orders.Abnormal {
+		if i.Status != matching.TeamReview || i.Decision != matching.PersonMatch || len(i.Candidates) != 1 || len(i.Actions()) != 3 || i.Interpretation != orders.Abnormal {
 			t.Fatalf("%s %s %+v", i.Status, i.Decision, i.Candidates)
 		}
 		got, err := d.accept(id, matching.Choice{})
@@ -238,13 +237,13 @@ func TestAcceptedForTheDefault(t *testing.T) {
 	})
 }
 
-// What the queue says of a result is what its order will say.
+// The queue shows the interpretation that the order will show.
 func TestInterpretation(t *testing.T) {
 	db := storetest.SQLite(t)
 	d := newDesk(t, db)
 	o := d.order(orders.RequisitionCreated)
 	for flag, want := range map[string]orders.Interpretation{"PANIC": orders.Critical, "!!": orders.Critical, ">": orders.Abnormal, "NEG": orders.Normal, "ND": orders.Normal, "": orders.Normal} {
-		i := d.get(d.arrive(d.report(o, func(r *networks.Report) {
+		i := d.get(d.receive(d.report(o, func(r *networks.Report) {
 			for n := range r.Results.Results {
 				r.Results.Results[n].Flag = flag
 			}
@@ -253,22 +252,22 @@ func TestInterpretation(t *testing.T) {
 			t.Errorf("flag %q: %s, want %s", flag, i.Interpretation, want)
 		}
 	}
-	if i := d.get(d.arrive(d.report(o, func(r *networks.Report) { r.Results = nil }))); i.Interpretation != orders.Unknown {
+	if i := d.get(d.receive(d.report(o, func(r *networks.Report) { r.Results = nil }))); i.Interpretation != orders.Unknown {
 		t.Errorf("no results: %s", i.Interpretation)
 	}
 }
 
-// While the only candidate's user waits to be erased, a result comes into the
-// queue all the same, and can be decided.
-func TestCandidateInTheirGrace(t *testing.T) {
+// While the only candidate's user is in the grace period, a result comes into
+// the queue and can be decided.
+func TestCandidateInGracePeriod(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		d := newDesk(t, db)
 		o := d.order(orders.RequisitionCreated)
-		before := d.arrive(d.report(o))
+		before := d.receive(d.report(o))
 		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error { return users.Delete(ctx, tx, d.team.ID, o.User) })
-		meanwhile := d.arrive(d.report(o))
+		meanwhile := d.receive(d.report(o))
 		for id, action := range map[matching.ID]matching.Action{before: matching.Reject, meanwhile: matching.Unsure} {
-			if i := d.get(id); i.Status != matching.ByTeam {
+			if i := d.get(id); i.Status != matching.TeamReview {
 				t.Errorf("it waits as %s", i.Status)
 			}
 			if i, err := d.resolve(id, action); err != nil || i.Action != action {
@@ -281,13 +280,13 @@ func TestCandidateInTheirGrace(t *testing.T) {
 	})
 }
 
-// A cancelled order is made again, in its transaction; what comes of the same
-// sample later goes to the order made then.
-func TestCancelledOrderIsMadeAgain(t *testing.T) {
+// A cancelled order is recreated in its transaction. Later results of the same
+// sample go to the recreated order.
+func TestCancelledOrderIsRecreated(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		d := newDesk(t, db)
 		o := d.order(orders.Cancelled)
-		first, second := d.arrive(d.report(o)), d.arrive(d.report(o, func(r *networks.Report) { r.SampleID = "UNKNOWN-2" }))
+		first, second := d.receive(d.report(o)), d.receive(d.report(o, func(r *networks.Report) { r.SampleID = "UNKNOWN-2" }))
 		if i := d.get(first); i.Decision != matching.CancelledMatch {
 			t.Fatalf("judged %s", i.Decision)
 		}
@@ -305,20 +304,20 @@ func TestCancelledOrderIsMadeAgain(t *testing.T) {
 	})
 }
 
-// Another person's sample: the order is made again for the user whose it is, in
-// a transaction of their own.
-func TestAcceptedForAnotherPerson(t *testing.T) {
+// Another person's sample: the order is recreated for the user whose sample it
+// is, in a new transaction.
+func TestAcceptForAnotherPerson(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		d := newDesk(t, db)
 		o := d.order(orders.RequisitionCreated)
 		info := userstest.Info()
 		info.FirstName, info.LastName, info.BirthDate = "Grace", "Hopper", civil.MustParse("1956-12-09")
 		grace := userstest.New(t, db, d.team.ID, users.NewUser{})
-		id := d.arrive(d.report(o, func(r *networks.Report) {
+		id := d.receive(d.report(o, func(r *networks.Report) {
 			r.SampleID = o.SampleID
 			r.Patient = networks.ReportedPatient{FirstName: "Grace", LastName: "Hopper", DOB: info.BirthDate, Gender: "F"}
 		}))
-		if i := d.get(id); i.Decision != matching.OtherPerson || i.Status != matching.ByTeam {
+		if i := d.get(id); i.Decision != matching.OtherPerson || i.Status != matching.TeamReview {
 			t.Fatalf("judged %s", i.Decision)
 		}
 		for name, c := range map[string]matching.Choice{
@@ -345,7 +344,8 @@ func TestAcceptedForAnotherPerson(t *testing.T) {
 	})
 }
 
-// A result of a lab that the order is not with: the order is made again there.
+// A result of another lab than the order's: the order is recreated at that
+// lab.
 func TestWrongLab(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		d := newDesk(t, db)
@@ -363,7 +363,7 @@ func TestWrongLab(t *testing.T) {
 			}
 			return err
 		})
-		id := d.arrive(d.report(o, func(r *networks.Report) {
+		id := d.receive(d.report(o, func(r *networks.Report) {
 			r.Lab, r.Account = other.Slug, ""
 			r.Results.Results = append(r.Results.Results, networks.Result{TestProviderID: marker.ProviderID, ProviderID: marker.ProviderID, Name: marker.Name, Value: "1"})
 		}))
@@ -377,12 +377,12 @@ func TestWrongLab(t *testing.T) {
 	})
 }
 
-// What fits no order can become a new one of a user.
-func TestNoOrderAtAll(t *testing.T) {
+// A result without any matching order can become a new order of a user.
+func TestAcceptWithoutOrder(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		d := newDesk(t, db)
 		o := d.order(orders.RequisitionCreated)
-		id := d.arrive(d.report(o, func(r *networks.Report) {
+		id := d.receive(d.report(o, func(r *networks.Report) {
 			r.Patient = networks.ReportedPatient{FirstName: "Nobody", LastName: "Atall", DOB: civil.MustParse("1990-01-01")}
 		}))
 		if i := d.get(id); i.Decision != matching.NoMatch || len(i.Candidates) != 0 {
@@ -406,13 +406,13 @@ func TestNoOrderAtAll(t *testing.T) {
 	})
 }
 
-// Rejecting and passing on both close a result for the team.
+// Rejecting and forwarding both close a result for the team.
 func TestRejectAndUnsure(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		d := newDesk(t, db)
 		o := d.order(orders.RequisitionCreated)
-		for action, want := range map[matching.Action]matching.Status{matching.Reject: matching.Resolved, matching.Unsure: matching.ByOps} {
-			id := d.arrive(d.report(o))
+		for action, want := range map[matching.Action]matching.Status{matching.Reject: matching.Resolved, matching.Unsure: matching.OperatorReview} {
+			id := d.receive(d.report(o))
 			i, err := d.resolve(id, action)
 			if err != nil || i.Status != want || i.Action != action || len(i.Actions()) != 0 || i.Summary.Note != "asked the lab" || i.User != nil {
 				t.Errorf("%s: %s %v", action, i.Status, err)
@@ -427,8 +427,8 @@ func TestRejectAndUnsure(t *testing.T) {
 	})
 }
 
-// Lists show what waits, filtered by everything, and find people by any part
-// of the name or the birth date.
+// Lists show waiting results, with every filter, and find people by any part
+// of the name or by birth date.
 func TestListAndSearch(t *testing.T) {
 	moment := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	storetest.EachAt(t, func() time.Time { moment = moment.Add(time.Second); return moment }, func(t *testing.T, db *store.DB) {
@@ -440,7 +440,7 @@ func TestListAndSearch(t *testing.T) {
 			{FirstName: "Ada", LastName: "Byron", DOB: o.Body.Patient.BirthDate},
 			{FirstName: "Bob", LastName: "Byron", DOB: civil.MustParse("1991-01-01")},
 		} {
-			all = append(all, d.arrive(d.report(o, func(r *networks.Report) { r.Patient = p })))
+			all = append(all, d.receive(d.report(o, func(r *networks.Report) { r.Patient = p })))
 		}
 		if _, err := d.resolve(all[2], matching.Reject); err != nil {
 			t.Fatal(err)
@@ -478,7 +478,7 @@ func TestListAndSearch(t *testing.T) {
 					if err != nil || total != 2 || len(got) != 1 || got[0].ID != want {
 						t.Fatalf("%q: %d of %d: %v", search, len(got), total, err)
 					}
-					place := matching.PlaceOf(&got[0])
+					place := matching.PositionOf(&got[0])
 					f.After = &place
 				}
 			}
@@ -488,7 +488,7 @@ func TestListAndSearch(t *testing.T) {
 				if err != nil || total != 2 || len(got) != 1 || got[0].ID != want {
 					t.Fatalf("oldest first: %d of %d: %v", len(got), total, err)
 				}
-				place := matching.PlaceOf(&got[0])
+				place := matching.PositionOf(&got[0])
 				f.After = &place
 			}
 			return nil
@@ -496,16 +496,16 @@ func TestListAndSearch(t *testing.T) {
 	})
 }
 
-// Where the team does not decide itself, those who run the service do.
-func TestSwitchedOff(t *testing.T) {
+// For a team without a queue, operators decide.
+func TestTeamWithoutQueue(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		d := newDesk(t, db)
 		o := d.order(orders.RequisitionCreated)
-		before := d.arrive(d.report(o))
+		before := d.receive(d.report(o))
 		off := false
 		d.team.Settings.ResultReviews = &off
 		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error { return teams.Update(ctx, tx, d.team) })
-		if i := d.get(d.arrive(d.report(o))); i.Status != matching.ByOps {
+		if i := d.get(d.receive(d.report(o))); i.Status != matching.OperatorReview {
 			t.Errorf("waits for %s", i.Status)
 		}
 		if _, err := d.accept(before, matching.Choice{}); !fault.Is(err, fault.Refused) {
@@ -516,6 +516,107 @@ func TestSwitchedOff(t *testing.T) {
 		}
 		if got := d.announced(); len(got) != 1 {
 			t.Errorf("events %v", got)
+		}
+	})
+}
+
+// decide makes a decision in a transaction of the team.
+func (d desk) decide(fn func(ctx context.Context, tx *store.Tx) error) error {
+	return d.db.Write(d.ctx(), func(tx *store.Tx) error { return fn(d.ctx(), tx) })
+}
+
+func (d desk) reviews(on bool) {
+	d.t.Helper()
+	d.team.Settings.ResultReviews = &on
+	userstest.Write(d.t, d.db, func(ctx context.Context, tx *store.Tx) error { return teams.Update(ctx, tx, d.team) })
+}
+
+func (d desk) operatorAccepts(id matching.ID) (o orders.Order, err error) {
+	err = d.decide(func(ctx context.Context, tx *store.Tx) (err error) {
+		o, err = matching.OperatorAccept(ctx, tx, d.team.ID, id, matching.Choice{})
+		return err
+	})
+	return o, err
+}
+
+func (d desk) returnToTeam(id matching.ID) error {
+	return d.decide(func(ctx context.Context, tx *store.Tx) error {
+		_, err := matching.ReturnToTeam(ctx, tx, d.team.ID, id, nil)
+		return err
+	})
+}
+
+// An operator decides for a team without a queue. An accepted result belongs
+// to the order, a rejected one to no user, and the team gets only the order's
+// events.
+func TestOperatorDecides(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		d := newDesk(t, db)
+		d.reviews(false)
+		o := d.order(orders.RequisitionCreated)
+		good, bad := d.receive(d.report(o)), d.receive(d.report(o))
+		got, err := d.operatorAccepts(good)
+		if err != nil || got.ID != o.ID || got.Status != orders.Completed {
+			t.Fatalf("accepted for %s, which is %s: %v", got.ID, got.Status, err)
+		}
+		d.read(func(tx *store.Tx) error {
+			r, err := results.Get(d.ctx(), tx, &got, 0)
+			if len(r.Results) == 0 {
+				t.Error("the order has no results")
+			}
+			return err
+		})
+		note := "a sample of the lab itself"
+		if err := d.decide(func(ctx context.Context, tx *store.Tx) error {
+			_, err := matching.OperatorReject(ctx, tx, d.team.ID, bad, &note)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if i := d.get(bad); i.Status != matching.Resolved || i.Action != matching.Reject || i.Summary.Note != note {
+			t.Errorf("rejected: %s, %s", i.Status, i.Action)
+		}
+		if _, err := d.operatorAccepts(bad); !fault.Is(err, fault.NotFound) {
+			t.Errorf("accepted what was rejected: %v", err)
+		}
+		if err := d.returnToTeam(bad); !fault.Is(err, fault.Refused) {
+			t.Errorf("returned to a team without a queue: %v", err)
+		}
+		if told := d.announced(); len(told) != 0 {
+			t.Errorf("a team without a queue got the events %v", told)
+		}
+	})
+}
+
+// When a team gets its own queue, operators can return waiting results to it,
+// and also results that it was unsure of.
+func TestOperatorReturnsToTeam(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		d := newDesk(t, db)
+		d.reviews(false)
+		one, other := d.order(orders.RequisitionCreated), d.order(orders.RequisitionCreated)
+		old := d.receive(d.report(one))
+		d.reviews(true)
+		fresh := d.receive(d.report(other))
+		if _, err := d.operatorAccepts(fresh); !fault.Is(err, fault.NotFound) {
+			t.Errorf("the operator decides what waits for the team: %v", err)
+		}
+		if _, err := d.resolve(fresh, matching.Unsure); err != nil {
+			t.Fatal(err)
+		}
+		for id, order := range map[matching.ID]orders.ID{old: one.ID, fresh: other.ID} {
+			if err := d.returnToTeam(id); err != nil {
+				t.Fatal(err)
+			}
+			if i := d.get(id); i.Status != matching.TeamReview || i.Action != "" || i.ReviewedAt != nil || len(i.Actions()) != 3 {
+				t.Errorf("returned: %s, %s, %v", i.Status, i.Action, i.Actions())
+			}
+			if _, err := d.accept(id, matching.Choice{Order: &order}); err != nil {
+				t.Errorf("the team cannot accept it: %v", err)
+			}
+		}
+		if told := d.announced(); len(told) != 6 { // fresh: came, unsure, back, accepted; old: came, accepted
+			t.Errorf("events %v", told)
 		}
 	})
 }

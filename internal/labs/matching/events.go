@@ -21,7 +21,7 @@ const (
 	UpdatedEvent = "labtest.match_review.updated"
 )
 
-// payload is what both carry.
+// payload is the data of both events.
 //
 // Reference 8.3, MatchReviewWebhookPayload.
 type payload struct {
@@ -34,7 +34,7 @@ type payload struct {
 	ResolvedOrder  *orders.ID `json:"resolved_order_id"`
 }
 
-// SubReasons are the reasons below the decision.
+// SubReasons returns the reasons below the decision.
 func (i *Item) SubReasons() []string {
 	if i.AccountDiffers {
 		return []string{AccountMismatch}
@@ -50,9 +50,9 @@ func (i *Item) payload() payload {
 	return p
 }
 
-// tell announces a result to a team that has a queue of its own; to any other
-// nothing was shown, and its order's events say what there is to say.
-func tell(ctx context.Context, tx *store.Tx, i *Item, kind string) error {
+// announceToReviewers emits an event for a team with its own queue. Any other
+// team was shown nothing, and the events of the order suffice.
+func announceToReviewers(ctx context.Context, tx *store.Tx, i *Item, kind string) error {
 	team, err := teams.Get(ctx, tx, i.Team)
 	if err != nil || !team.ReviewsResults() {
 		return err
@@ -69,7 +69,7 @@ func announce(ctx context.Context, tx *store.Tx, i *Item, kind string) error {
 		return fmt.Errorf("matching: marshalling a %s: %w", kind, err)
 	}
 	e := events.New{Team: i.Team.UUID(), Type: kind, Data: data}
-	if id := i.about(); id != nil {
+	if id := i.aboutUser(); id != nil {
 		name, err := users.ClientUserID(ctx, tx, i.Team, *id)
 		switch {
 		case err == nil:
@@ -82,8 +82,8 @@ func announce(ctx context.Context, tx *store.Tx, i *Item, kind string) error {
 	return err
 }
 
-// about is the user whose result it is, or the only candidate.
-func (i *Item) about() *users.ID {
+// aboutUser returns the user of the result, or the only candidate's.
+func (i *Item) aboutUser() *users.ID {
 	if i.User != nil {
 		return i.User
 	}
@@ -92,7 +92,7 @@ func (i *Item) about() *users.ID {
 			return nil
 		}
 	}
-	if len(i.Candidates) == 0 || !i.Candidates[0].Alike {
+	if len(i.Candidates) == 0 || !i.Candidates[0].SamePerson {
 		return nil
 	}
 	return &i.Candidates[0].User
@@ -103,7 +103,7 @@ func init() {
 	order := orders.ID(uuid.MustParse("00000000-0000-4000-8000-000000000005"))
 	example := func(change func(i *Item, user users.ID)) func(uuid.UUID) json.RawMessage {
 		return func(user uuid.UUID) json.RawMessage {
-			i := Item{ID: ID(id), Status: ByTeam, Decision: PersonMatch}
+			i := Item{ID: ID(id), Status: TeamReview, Decision: PersonMatch}
 			change(&i, users.ID(user))
 			doc, err := json.Marshal(i.payload())
 			if err != nil {

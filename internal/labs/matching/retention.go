@@ -13,18 +13,18 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// KeptRejected is how long a rejected result is kept. What remains then is that
-// there was one and what was decided.
-const KeptRejected = 90 * 24 * time.Hour
+// RejectedRetention is the time for which a rejected result is kept. After it
+// only the decision remains.
+const RejectedRetention = 90 * 24 * time.Hour
 
-// forgetAtOnce is how many results go in one transaction.
-const forgetAtOnce = 100
+// forgetBatch bounds the results of one transaction.
+const forgetBatch = 100
 
-// ForgetJob ends the retention of rejected results.
+// ForgetJob deletes the content of rejected results after their retention.
 var ForgetJob = jobs.Define("matching.forget", func(ctx context.Context, run *jobs.Run, _ struct{}) error {
 	for more := true; more; {
 		err := run.DB().Write(ctx, func(tx *store.Tx) (err error) {
-			more, err = Forget(ctx, tx, tx.Now().Add(-KeptRejected))
+			more, err = Forget(ctx, tx, tx.Now().Add(-RejectedRetention))
 			return err
 		})
 		if err != nil {
@@ -34,12 +34,12 @@ var ForgetJob = jobs.Define("matching.forget", func(ctx context.Context, run *jo
 	return nil
 }).Every(time.Hour)
 
-// Forget destroys what is personal of results that were rejected before a time,
-// some of them, and reports whether there may be more.
+// Forget deletes the personal content of a batch of results that were rejected
+// before a time, and reports whether there may be more.
 func Forget(ctx context.Context, tx *store.Tx, before time.Time) (more bool, err error) {
 	all, err := itemsOf(ctx, tx, `SELECT team_id, id FROM unmatched_results
 		WHERE reviewed_at < $1 AND reviewed_at IS NOT NULL AND summary IS NOT NULL AND user_id IS NULL AND status = 'resolved' LIMIT $2`,
-		store.Micros(before), forgetAtOnce)
+		store.Micros(before), forgetBatch)
 	if err != nil {
 		return false, err
 	}
@@ -50,11 +50,11 @@ func Forget(ctx context.Context, tx *store.Tx, before time.Time) (more bool, err
 			return false, err
 		}
 	}
-	return len(all) == forgetAtOnce, nil
+	return len(all) == forgetBatch, nil
 }
 
 // destroy makes a result unreadable that is sealed with its own key, and
-// removes what the inbox has of it.
+// deletes its report from the inbox.
 func (i Item) destroy(ctx context.Context, tx *store.Tx) error {
 	return errors.Join(
 		inbox.Discard(ctx, tx, i.ID.UUID()),
@@ -92,14 +92,14 @@ func UserRecords() []users.Records {
 	return []users.Records{{Name: "unmatched_results", Erase: erase}}
 }
 
-// erase removes what the queue has of a user: the results that became theirs,
-// and those that wait and can be nobody else's. Of others they are no candidate
-// any more.
+// erase deletes a user's rows of the queue: the results that were accepted for
+// the user, and the waiting results that can only be the user's. The user is
+// removed from the candidates of other results.
 func erase(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (more bool, err error) {
 	theirs, err := itemsOf(ctx, tx, `SELECT r.team_id, r.id FROM unmatched_results r WHERE r.team_id = $1 AND r.user_id IS NULL AND r.id IN (
 			SELECT c.result_id FROM unmatched_candidates c WHERE c.team_id = $1 AND c.user_id = $2 AND c.alike = TRUE)
 		AND NOT EXISTS (SELECT 1 FROM unmatched_candidates o WHERE o.team_id = $1 AND o.result_id = r.id AND o.user_id <> $2 AND o.alike = TRUE) LIMIT $3`,
-		team, user, forgetAtOnce)
+		team, user, forgetBatch)
 	if err != nil {
 		return false, err
 	}
@@ -108,7 +108,7 @@ func erase(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (mor
 			return false, err
 		}
 	}
-	if len(theirs) == forgetAtOnce {
+	if len(theirs) == forgetBatch {
 		return true, nil
 	}
 	for _, query := range []string{

@@ -1,4 +1,4 @@
-package drill
+package rehearsal
 
 import (
 	"context"
@@ -15,38 +15,39 @@ import (
 	"hale/internal/platform/store"
 )
 
-// choose finds what is ordered, and for the wrong lab what that one reports.
-func (p *rehearsal) choose(ctx context.Context) error {
+// chooseTests finds the test that is ordered, and for the wrong lab the test
+// that it reports.
+func (p *execution) chooseTests(ctx context.Context) error {
 	return p.db.Read(ctx, func(tx *store.Tx) (err error) {
 		at := p.LabTest
-		if o, ok := p.Taking[p.first()]; ok {
+		if o, ok := p.Artifacts[p.firstRole()]; ok {
 			order, err := orders.Get(ctx, tx, p.Team, o.Order)
 			if err != nil {
 				return err
 			}
 			at = &order.LabTest
 		}
-		if p.test, err = p.panel(ctx, tx, at, nil); err != nil {
+		if p.panel, err = p.findPanel(ctx, tx, at, nil); err != nil {
 			return err
 		}
-		if len(p.kase.Labs) == 0 || p.kase.Labs[0] != differentLab {
+		if len(p.testCase.Labs) == 0 || p.testCase.Labs[0] != differentLab {
 			return nil
 		}
-		p.wrong, err = p.panel(ctx, tx, p.WrongLabTest, p.test)
+		p.wrongPanel, err = p.findPanel(ctx, tx, p.WrongLabTest, p.panel)
 		return err
 	})
 }
 
-func (p *rehearsal) first() string {
-	if len(p.kase.Roles) == 0 {
+func (p *execution) firstRole() string {
+	if len(p.testCase.Roles) == 0 {
 		return ""
 	}
-	return p.kase.Roles[0]
+	return p.testCase.Roles[0]
 }
 
-// panel is the lab test that was named, or the first active one that people
-// walk in for; of another lab than not, when that is given.
-func (p *rehearsal) panel(ctx context.Context, tx *store.Tx, named *catalogue.TestID, not *panel) (*panel, error) {
+// findPanel returns the named lab test, or the first active walk-in test. When
+// not is set, the test is of another lab than not.
+func (p *execution) findPanel(ctx context.Context, tx *store.Tx, named *catalogue.TestID, not *panel) (*panel, error) {
 	offered, err := catalogue.For(ctx, tx, p.Team)
 	if err != nil {
 		return nil, err
@@ -55,16 +56,16 @@ func (p *rehearsal) panel(ctx context.Context, tx *store.Tx, named *catalogue.Te
 		lab, ok := offered.Lab(t.Lab)
 		switch {
 		case !ok:
-			return nil, failed("lab_gone", "The lab of the lab test is no longer offered")
+			return nil, newFailure("lab_gone", "The lab of the lab test is no longer offered")
 		case not != nil && not.lab.ID == t.Lab:
-			return nil, failed("same_lab", "wrong_lab_test_id must be of another lab than the order")
+			return nil, newFailure("same_lab", "wrong_lab_test_id must be of another lab than the order")
 		}
 		return &panel{lab, t, offered.MarkersOf(t)}, nil
 	}
 	if named != nil {
 		t, err := catalogue.GetTest(ctx, tx, p.Team, *named)
 		if fault.Is(err, fault.NotFound) {
-			return nil, failed("lab_test_not_found", "The lab test does not exist")
+			return nil, newFailure("lab_test_not_found", "The lab test does not exist")
 		}
 		if err != nil {
 			return nil, err
@@ -80,61 +81,61 @@ func (p *rehearsal) panel(ctx context.Context, tx *store.Tx, named *catalogue.Te
 			return whole(t)
 		}
 	}
-	if not != nil { // what any other lab offers will do
+	if not != nil { // any test of another lab will do
 		for _, lab := range offered.Labs() {
 			if markers := offered.Markers(catalogue.MarkerFilter{Labs: []catalogue.LabID{lab.ID}}); lab.ID != not.lab.ID && len(markers) > 0 {
 				return &panel{lab: lab, markers: markers[:1]}, nil
 			}
 		}
 	}
-	return nil, failed("no_lab_test", "The team has no active lab test that suits the case")
+	return nil, newFailure("no_lab_test", "The team has no active lab test that suits the case")
 }
 
-// create makes the users and orders of a managed run.
-func (p *rehearsal) create(ctx context.Context) error {
-	if p.Source != Managed || len(p.Taking) > 0 {
+// createOrders creates the users and orders of a managed run.
+func (p *execution) createOrders(ctx context.Context) error {
+	if p.Source != Managed || len(p.Artifacts) > 0 {
 		return nil
 	}
 	return p.db.Write(ctx, func(tx *store.Tx) error {
-		p.Taking = map[string]Artifact{}
-		for n, role := range p.kase.Roles {
-			o, err := p.order(ctx, tx, n)
+		p.Artifacts = map[string]Artifact{}
+		for n, role := range p.testCase.Roles {
+			o, err := p.createOrder(ctx, tx, n)
 			if fault.KindOf(err) != fault.Internal && err != nil {
-				return failed("order_refused", "An order of the lab test was refused: "+err.Error())
+				return newFailure("order_refused", "An order of the lab test was refused: "+err.Error())
 			}
 			if err != nil {
 				return err
 			}
-			p.Taking[role] = Artifact{o.ID, o.User, o.Transaction}
+			p.Artifacts[role] = Artifact{o.ID, o.User, o.Transaction}
 		}
 		return p.save(ctx, tx)
 	})
 }
 
-func (p *rehearsal) order(ctx context.Context, tx *store.Tx, n int) (orders.Order, error) {
-	who := p.somebody()
+func (p *execution) createOrder(ctx context.Context, tx *store.Tx, n int) (orders.Order, error) {
+	who := p.testPatient()
 	user, err := users.Create(ctx, tx, p.Team, users.NewUser{ClientUserID: fmt.Sprintf("unmatched-result-test-%s-%d", p.ID, n+1)})
 	if err != nil {
 		return orders.Order{}, err
 	}
 	_, err = users.PutInfo(ctx, tx, p.Team, user.ID, users.Info{
 		FirstName: who.FirstName, LastName: who.LastName, Email: who.Email, PhoneNumber: who.PhoneNumber, Gender: who.Gender,
-		BirthDate: who.BirthDate, Address: home,
+		BirthDate: who.BirthDate, Address: homeAddress,
 	})
 	if err != nil {
 		return orders.Order{}, err
 	}
 	return orders.Create(ctx, tx, p.Team, orders.Request{
-		User: user.ID, Set: &orders.OrderSet{TestIDs: []catalogue.TestID{p.test.test.ID}}, Patient: who,
-		Address: orders.Address{Address: home, Receiver: who.Name()}, Answers: answersTo(p.test.markers),
+		User: user.ID, Set: &orders.OrderSet{TestIDs: []catalogue.TestID{p.panel.test.ID}}, Patient: who,
+		Address: orders.Address{Address: homeAddress, Receiver: who.Name()}, Answers: answersTo(p.panel.markers),
 	})
 }
 
-var home = person.Address{FirstLine: "1 Example Street", City: "Phoenix", State: "AZ", Zip: "85004", Country: person.US}
+var homeAddress = person.Address{FirstLine: "1 Example Street", City: "Phoenix", State: "AZ", Zip: "85004", Country: person.US}
 
-// somebody is a person whom nobody else resembles: name and birth date follow
-// from the run's id.
-func (p *rehearsal) somebody() orders.Patient {
+// testPatient is a person unlike any other: name and birth date follow from
+// the run's id.
+func (p *execution) testPatient() orders.Patient {
 	id := p.ID.UUID()
 	name := strings.Map(func(r rune) rune { // hexadecimal digits as letters
 		switch {
@@ -152,7 +153,7 @@ func (p *rehearsal) somebody() orders.Patient {
 	}
 }
 
-// answersTo answers what the markers must know.
+// answersTo answers the required questions of the markers.
 func answersTo(markers []*catalogue.Marker) []orders.Answer {
 	var all []orders.Answer
 	for _, m := range markers {
@@ -169,18 +170,19 @@ func answersTo(markers []*catalogue.Marker) []orders.Answer {
 	return all
 }
 
-// transition brings the orders of a managed run to where the case needs them.
-func (p *rehearsal) transition(ctx context.Context) error {
+// transition moves the orders of a managed run to the status that the case
+// requires.
+func (p *execution) transition(ctx context.Context) error {
 	if p.Source != Managed {
 		return nil
 	}
-	for _, role := range p.kase.Roles {
+	for _, role := range p.testCase.Roles {
 		err := p.db.Write(ctx, func(tx *store.Tx) error {
-			o, err := orders.Get(ctx, tx, p.Team, p.Taking[role].Order)
+			o, err := orders.Get(ctx, tx, p.Team, p.Artifacts[role].Order)
 			if err != nil {
 				return err
 			}
-			return p.bring(ctx, tx, &o, p.kase.Required[role])
+			return p.moveTo(ctx, tx, &o, p.testCase.Required[role])
 		})
 		if err != nil {
 			return err
@@ -189,7 +191,7 @@ func (p *rehearsal) transition(ctx context.Context) error {
 	return nil
 }
 
-func (p *rehearsal) bring(ctx context.Context, tx *store.Tx, o *orders.Order, to orders.Status) error {
+func (p *execution) moveTo(ctx context.Context, tx *store.Tx, o *orders.Order, to orders.Status) error {
 	if o.Status == orders.Ordered {
 		sample := "T-" + o.ID.String()[24:]
 		_, err := orders.Advance(ctx, tx, o, orders.Move{
@@ -206,8 +208,8 @@ func (p *rehearsal) bring(ctx context.Context, tx *store.Tx, o *orders.Order, to
 		_, _, err := orders.Cancel(ctx, tx, p.Team, o.ID)
 		return err
 	case to == orders.Completed:
-		set := resultsOf(p.test.markers, orders.Normal, tx.Now())
+		set := resultsOf(p.panel.markers, orders.Normal, tx.Now())
 		return results.Take(ctx, tx, o, results.Arrival{Key: "drill:" + p.ID.String() + ":first", At: tx.Now(), SampleID: o.SampleID, Set: set})
 	}
-	return failed("order_status", "The order could not be brought to "+string(to))
+	return newFailure("order_status", "The order could not be brought to "+string(to))
 }

@@ -1,4 +1,4 @@
-package drill
+package rehearsal
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 	"hale/internal/platform/store"
 )
 
-// write puts the result of the case into the queue, as one that has arrived.
-func (p *rehearsal) write(ctx context.Context) error {
+// writeResult puts the result of the case into the queue as arrived.
+func (p *execution) writeResult(ctx context.Context) error {
 	if p.Result != nil {
 		return nil
 	}
@@ -36,25 +36,25 @@ func (p *rehearsal) write(ctx context.Context) error {
 	})
 }
 
-// report is the result of the case. But for the case of another person's
-// sample, it names a sample that nobody knows.
-func (p *rehearsal) report(ctx context.Context, tx *store.Tx) (networks.Report, error) {
-	from := p.test
-	if p.wrong != nil {
-		from = p.wrong
+// report builds the result of the case. It names an unknown sample, except in
+// the case of another person's sample.
+func (p *execution) report(ctx context.Context, tx *store.Tx) (networks.Report, error) {
+	from := p.panel
+	if p.wrongPanel != nil {
+		from = p.wrongPanel
 	}
 	set := resultsOf(from.markers, p.Interpretation, tx.Now())
 	set.Partial = p.Partial
 	r := networks.Report{Lab: from.lab.Slug, SampleID: "X-" + p.ID.String()[24:], At: tx.Now(), Results: &set}
-	who := p.somebody()
-	if o, ok := p.Taking[p.first()]; ok {
+	who := p.testPatient()
+	if o, ok := p.Artifacts[p.firstRole()]; ok {
 		order, err := orders.Get(ctx, tx, p.Team, o.Order)
 		if err != nil {
 			return r, err
 		}
 		who = *order.Body.Patient
 		if p.Case == matching.OtherPerson {
-			who = p.stranger(who)
+			who = p.otherPatient(who)
 			r.SampleID, r.Placer = order.SampleID, order.ID.String()
 		}
 	}
@@ -62,15 +62,15 @@ func (p *rehearsal) report(ctx context.Context, tx *store.Tx) (networks.Report, 
 	return r, nil
 }
 
-// stranger is somebody else than a patient.
-func (p *rehearsal) stranger(than orders.Patient) orders.Patient {
-	than.FirstName, than.LastName = "Stranger", "Not"+p.somebody().LastName
+// otherPatient returns a person who differs from a patient.
+func (p *execution) otherPatient(than orders.Patient) orders.Patient {
+	than.FirstName, than.LastName = "Stranger", "Not"+p.testPatient().LastName
 	than.BirthDate = than.BirthDate.AddDays(-1234)
 	return than
 }
 
-// resultsOf measures everything that markers owe. The first value is as grave
-// as asked for; of an unknown one the lab reports no values at all.
+// resultsOf returns results for every result of some markers. The first value
+// has the requested interpretation; for unknown the lab reports no values.
 func resultsOf(markers []*catalogue.Marker, grave orders.Interpretation, at time.Time) networks.ResultSet {
 	moment := networks.Moment{Time: at}
 	set := networks.ResultSet{Specimen: networks.Specimen{Collected: moment, Received: moment, Reported: moment}}
@@ -82,7 +82,7 @@ func resultsOf(markers []*catalogue.Marker, grave orders.Interpretation, at time
 				continue
 			}
 			r := networks.Result{ProviderID: e.ProviderID, TestProviderID: m.ProviderID, Name: e.Name, LOINC: e.LOINC, Unit: e.Assay.Unit, Status: "F", At: moment}
-			r.Value, r.Flag = value(e.Assay, first)
+			r.Value, r.Flag = resultValue(e.Assay, first)
 			set.Results = append(set.Results, r)
 			first = orders.Normal
 		}
@@ -90,8 +90,8 @@ func resultsOf(markers []*catalogue.Marker, grave orders.Interpretation, at time
 	return set
 }
 
-// value is a value of an assay with the lab's flag.
-func value(a catalogue.Assay, grave orders.Interpretation) (text, flag string) {
+// resultValue returns a value of an assay with the lab's flag.
+func resultValue(a catalogue.Assay, grave orders.Interpretation) (text, flag string) {
 	if a.Scale != catalogue.Quantity {
 		words := a.Normal
 		if grave != orders.Normal {
@@ -102,7 +102,7 @@ func value(a catalogue.Assay, grave orders.Interpretation) (text, flag string) {
 		}
 		return words[0], flag
 	}
-	low, high := bounds(a)
+	low, high := normalBounds(a)
 	n := (low + high) / 2
 	switch {
 	case grave == orders.Critical && a.CriticalHigh != nil:
@@ -115,8 +115,8 @@ func value(a catalogue.Assay, grave orders.Interpretation) (text, flag string) {
 	return strconv.FormatFloat(n, 'f', a.Decimals+1, 64), flag
 }
 
-// bounds of what is normal for a woman of forty.
-func bounds(a catalogue.Assay) (low, high float64) {
+// normalBounds returns the normal range of a woman of forty.
+func normalBounds(a catalogue.Assay) (low, high float64) {
 	low, high = 1, 2
 	if r, ok := a.RangeFor("female", 40); ok {
 		switch {

@@ -2,6 +2,7 @@ package matching_test
 
 import (
 	"context"
+	"reflect"
 	"testing"
 
 	"github.com/google/uuid"
@@ -11,6 +12,7 @@ import (
 	"hale/internal/labs/matching"
 	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
+	"hale/internal/labs/orders/orderstest"
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
 	"hale/internal/platform/civil"
@@ -20,7 +22,7 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// account opens an account with a lab, which bills everywhere. Without an owner
+// account opens an account with a lab that bills everywhere. Without an owner
 // it is the platform's.
 func (d desk) account(owner *teams.ID, lab catalogue.LabID, number string) (id catalogue.AccountID) {
 	d.t.Helper()
@@ -45,7 +47,7 @@ func (d desk) lab(slug string) (found catalogue.Lab) {
 	return found
 }
 
-// patient is a user of Phoenix.
+// patient creates a user in Phoenix.
 func (d desk) patient() users.User {
 	d.t.Helper()
 	info := userstest.Info()
@@ -55,13 +57,13 @@ func (d desk) patient() users.User {
 	return user
 }
 
-func stranger(r *networks.Report) {
+func otherPatient(r *networks.Report) {
 	r.Patient = networks.ReportedPatient{FirstName: "Nobody", LastName: "Atall", DOB: civil.MustParse("1990-01-01")}
 }
 
-// A new order is made of what was reported, and under the account that it was
-// reported for, also when some of it could not be ordered so.
-func TestMadeOfWhatWasReported(t *testing.T) {
+// A new order has the reported tests and the reported account, even if part of
+// it could not be ordered that way.
+func TestNewOrderFromReport(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		d := newDesk(t, db)
 		o := d.order(orders.RequisitionCreated)
@@ -69,23 +71,23 @@ func TestMadeOfWhatWasReported(t *testing.T) {
 		second := d.account(&d.team.ID, o.Lab, "222")
 		user := d.patient()
 		report := func(account string) networks.Report {
-			return d.report(o, stranger, func(r *networks.Report) {
+			return d.report(o, otherPatient, func(r *networks.Report) {
 				r.Account = account
 				for _, code := range []string{"NO-SUCH-TEST", "70014"} { // the other one follows from a result, and is not ordered
 					r.Results.Results = append(r.Results.Results, networks.Result{TestProviderID: code, ProviderID: code, Name: "More", Value: "1"})
 				}
 			})
 		}
-		next, err := d.accept(d.arrive(report("222")), matching.Choice{User: &user.ID})
+		next, err := d.accept(d.receive(report("222")), matching.Choice{User: &user.ID})
 		if err != nil || next.User != user.ID || next.Account != second || d.results(next) == 0 {
 			t.Fatalf("made %s under %s: %v", next.Status, next.Account, err)
 		}
 	})
 }
 
-// An order that is made again at another lab is under the account that the lab
-// reported for. Where nobody can tell which, the answer says what to do.
-func TestAccountsOfTheOtherLab(t *testing.T) {
+// An order that is recreated at another lab is under the account that the lab
+// reported for. When that account is unclear, the answer says what to do.
+func TestAccountOfRecreatedOrder(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		d := newDesk(t, db)
 		o := d.order(orders.RequisitionCreated)
@@ -93,7 +95,7 @@ func TestAccountsOfTheOtherLab(t *testing.T) {
 		d.account(&d.team.ID, other.ID, "111")
 		second := d.account(&d.team.ID, other.ID, "222")
 		report := func(account string) matching.ID {
-			return d.arrive(d.report(o, func(r *networks.Report) {
+			return d.receive(d.report(o, func(r *networks.Report) {
 				r.Lab, r.Account = other.Slug, account
 				r.Results.Results = []networks.Result{{TestProviderID: "800002", ProviderID: "800002", Name: "Panel", Value: "1"}}
 			}))
@@ -108,14 +110,14 @@ func TestAccountsOfTheOtherLab(t *testing.T) {
 	})
 }
 
-// An order is made again once, also for results of a lab that is not in the
+// An order is recreated once, also for results of a lab that is not in the
 // catalogue.
-func TestMadeAgainOnce(t *testing.T) {
+func TestOrderIsRecreatedOnce(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		d := newDesk(t, db)
 		o := d.order(orders.Cancelled)
 		report := func(sample string) matching.ID {
-			return d.arrive(d.report(o, func(r *networks.Report) { r.Lab, r.SampleID = "a lab of its own", sample }))
+			return d.receive(d.report(o, func(r *networks.Report) { r.Lab, r.SampleID = "a lab of its own", sample }))
 		}
 		first, second := report("UNKNOWN-1"), report("UNKNOWN-2")
 		next, err := d.accept(first, matching.Choice{Order: &o.ID})
@@ -128,9 +130,10 @@ func TestMadeAgainOnce(t *testing.T) {
 	})
 }
 
-// A result that names no order is its account's team's. Another lab may have an
-// account of the same number, and the link may have been taken back since.
-func TestWhoseAccount(t *testing.T) {
+// A result that names no order belongs to the team of its account. Another lab
+// may have an account of the same number, and the link may have been removed
+// since.
+func TestTeamOfAccount(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		d := newDesk(t, db)
 		o := d.order(orders.RequisitionCreated)
@@ -145,9 +148,9 @@ func TestWhoseAccount(t *testing.T) {
 			}
 			return catalogue.UnlinkAccount(ctx, tx, unlinked, d.team.ID)
 		})
-		queue := &matching.Queue{Log: quiet()}
+		queue := &matching.Queue{Log: discardLog()}
 		for number, want := range map[string]int{"M-1": 1, "U-1": 1, "S-1": 0, "P-1": 0, "X-1": 0} {
-			report := d.report(o, stranger, func(r *networks.Report) { r.Account = number })
+			report := d.report(o, otherPatient, func(r *networks.Report) { r.Account = number })
 			before := count(t, db, `SELECT COUNT(*) FROM unmatched_results WHERE team_id = $1`, d.team.ID)
 			userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
 				a := inbox.Arrival{ID: uuid.New(), Network: "sandboxlab", Key: "of " + number, ReceivedAt: tx.Now(), Report: report}
@@ -160,9 +163,9 @@ func TestWhoseAccount(t *testing.T) {
 	})
 }
 
-// An order keeps its account when the team may order under it no more: a report
-// for another one is not beyond doubt.
-func TestAccountThatWasUnlinked(t *testing.T) {
+// An order keeps its account when the team may no longer order under it: a
+// report for another account is no safe match.
+func TestUnlinkedAccount(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		d := newDesk(t, db)
 		id := d.account(&d.team.ID, d.lab("quest").ID, "U-1")
@@ -171,12 +174,49 @@ func TestAccountThatWasUnlinked(t *testing.T) {
 			t.Fatalf("the order is under %s", o.Account)
 		}
 		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error { return catalogue.UnlinkAccount(ctx, tx, id, d.team.ID) })
-		got := d.get(d.arrive(d.report(o, func(r *networks.Report) { r.SampleID, r.Account = o.SampleID, "another" })))
-		if got.Status != matching.ByTeam || !got.AccountDiffers {
+		got := d.get(d.receive(d.report(o, func(r *networks.Report) { r.SampleID, r.Account = o.SampleID, "another" })))
+		if got.Status != matching.TeamReview || !got.AccountDiffers {
 			t.Errorf("for another account: %s, differs %v", got.Status, got.AccountDiffers)
 		}
-		if got := d.get(d.arrive(d.report(o, func(r *networks.Report) { r.SampleID, r.Account = o.SampleID, "U-1" }))); got.Status != matching.Matched {
+		if got := d.get(d.receive(d.report(o, func(r *networks.Report) { r.SampleID, r.Account = o.SampleID, "U-1" }))); got.Status != matching.Matched {
 			t.Errorf("for its own account: %s", got.Status)
+		}
+	})
+}
+
+// An order that is recreated for another person has no answers or notes of the
+// first person.
+func TestRecreatedOrderHasNoDataOfTheFirstPerson(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		d := newDesk(t, db)
+		ask := orderstest.Request(t, db, orderstest.User(t, db, d.team.ID), orderstest.Test(t, db, d.team.ID, catalogue.WalkIn))
+		mine := "the clinic's own"
+		ask.ClinicalNotes, ask.Passthrough = "pregnant", &mine
+		var o orders.Order
+		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) (err error) {
+			o, err = orders.Create(ctx, tx, d.team.ID, ask)
+			return err
+		})
+		orderstest.To(t, db, &o, orders.RequisitionCreated)
+		info := userstest.Info()
+		info.FirstName, info.LastName, info.BirthDate = "Grace", "Hopper", civil.MustParse("1956-12-09")
+		grace := userstest.New(t, db, d.team.ID, users.NewUser{})
+		userstest.WithInfo(t, db, grace, info)
+		id := d.receive(d.report(o, func(r *networks.Report) {
+			r.SampleID = o.SampleID
+			r.Patient = networks.ReportedPatient{FirstName: "Grace", LastName: "Hopper", DOB: info.BirthDate, Gender: "F"}
+		}))
+		next, err := d.accept(id, matching.Choice{User: &grace.ID})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if next.User != grace.ID || next.Body.Patient.LastName != "Hopper" {
+			t.Fatalf("made for %s", next.User)
+		}
+		said := next.Body
+		said.Patient, said.Address, said.Physician = nil, nil, nil
+		if !reflect.DeepEqual(said, orders.Body{}) || next.Billing != catalogue.ClientBill {
+			t.Error("the order has something of the first person")
 		}
 	})
 }

@@ -1,4 +1,4 @@
-package drill
+package rehearsal
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"hale/internal/platform/teams"
 )
 
-type args struct {
+type jobArgs struct {
 	Team teams.ID `json:"team"`
 	Run  ID       `json:"run"`
 }
@@ -22,18 +22,19 @@ type args struct {
 const attempts = 5
 
 var (
-	kind = jobs.Named[args]("matching.drill").With(jobs.Limits{Concurrency: 2, Timeout: 5 * time.Minute, Attempts: attempts})
+	jobKind = jobs.Named[jobArgs]("matching.drill").With(jobs.Limits{Concurrency: 2, Timeout: 5 * time.Minute, Attempts: attempts})
 	// Job is the kind of job that a runner needs.
-	Job = kind.Do(play)
+	Job = jobKind.Do(execute)
 )
 
-// rehearsal is a run on its way.
-type rehearsal struct {
+// execution is a run in progress.
+type execution struct {
 	Run
-	db   *store.DB
-	kase Case
-	// test is what is ordered; wrong what the other lab reports.
-	test, wrong *panel
+	db       *store.DB
+	testCase Case
+	// panel is the ordered test; wrongPanel the one that the other lab
+	// reports.
+	panel, wrongPanel *panel
 }
 
 // panel is a lab test with its markers.
@@ -43,13 +44,13 @@ type panel struct {
 	markers []*catalogue.Marker
 }
 
-func (p *rehearsal) steps() []step {
+func (p *execution) steps() []step {
 	return []step{
 		{Validating, p.validate},
-		{Selecting, p.choose},
-		{Creating, p.create},
+		{Selecting, p.chooseTests},
+		{Creating, p.createOrders},
 		{Transitioning, p.transition},
-		{Writing, p.write},
+		{Writing, p.writeResult},
 		{Matching, func(ctx context.Context) error { return matching.Match(ctx, p.db, p.Team, *p.Result, true) }},
 		{Verifying, p.verify},
 	}
@@ -60,10 +61,10 @@ type step struct {
 	do    func(ctx context.Context) error
 }
 
-// play goes through the stages. An attempt that follows one that was cut off
-// goes through them again and finds made what was made.
-func play(ctx context.Context, run *jobs.Run, a args) error {
-	p := rehearsal{db: run.DB()}
+// execute runs the stages. An attempt that follows an interrupted one runs
+// them again and finds the rows that exist already.
+func execute(ctx context.Context, run *jobs.Run, a jobArgs) error {
+	p := execution{db: run.DB()}
 	err := p.db.Read(ctx, func(tx *store.Tx) (err error) {
 		p.Run, err = Get(ctx, tx, a.Team, a.Run)
 		return err
@@ -74,8 +75,8 @@ func play(ctx context.Context, run *jobs.Run, a args) error {
 	if err != nil {
 		return err
 	}
-	p.kase, _ = caseOf(p.Case)
-	err = p.walk(ctx)
+	p.testCase, _ = caseOf(p.Case)
+	err = p.runStages(ctx)
 	var failure *Failure
 	switch {
 	case err == nil:
@@ -83,12 +84,12 @@ func play(ctx context.Context, run *jobs.Run, a args) error {
 	case errors.As(err, &failure):
 		return p.end(ctx, Failed, failure)
 	case run.Attempt >= attempts:
-		return errors.Join(err, p.end(ctx, Failed, &Failure{"internal_error", "The run failed for a reason of ours"}))
+		return errors.Join(err, p.end(ctx, Failed, &Failure{"internal_error", "The run failed because of an internal error"}))
 	}
 	return err
 }
 
-func (p *rehearsal) walk(ctx context.Context) error {
+func (p *execution) runStages(ctx context.Context) error {
 	for _, s := range p.steps() {
 		err := p.db.Write(ctx, func(tx *store.Tx) error {
 			now := tx.Now()
@@ -108,7 +109,7 @@ func (p *rehearsal) walk(ctx context.Context) error {
 	return nil
 }
 
-func (p *rehearsal) end(ctx context.Context, status Status, failure *Failure) error {
+func (p *execution) end(ctx context.Context, status Status, failure *Failure) error {
 	return p.db.Write(ctx, func(tx *store.Tx) error {
 		now := tx.Now()
 		p.Status, p.Stage, p.Failure, p.CompletedAt = status, Stage(status), failure, &now
@@ -116,58 +117,58 @@ func (p *rehearsal) end(ctx context.Context, status Status, failure *Failure) er
 	})
 }
 
-// validate looks at the orders that were provided.
-func (p *rehearsal) validate(ctx context.Context) error {
+// validate checks the provided orders.
+func (p *execution) validate(ctx context.Context) error {
 	if p.Source != Provided {
 		return nil
 	}
 	return p.db.Write(ctx, func(tx *store.Tx) error {
-		p.Taking = map[string]Artifact{}
+		p.Artifacts = map[string]Artifact{}
 		var first *orders.Order
-		for _, role := range p.kase.Roles {
+		for _, role := range p.testCase.Roles {
 			o, err := orders.Get(ctx, tx, p.Team, p.Orders[role])
 			if fault.Is(err, fault.NotFound) {
-				return failed("order_not_found", "The order of role "+role+" does not exist")
+				return newFailure("order_not_found", "The order of role "+role+" does not exist")
 			}
 			if err != nil {
 				return err
 			}
-			if err := p.suits(&o, first, role); err != nil {
+			if err := p.checkOrder(&o, first, role); err != nil {
 				return err
 			}
 			if first == nil {
 				first = &o
 			}
-			p.Taking[role] = Artifact{o.ID, o.User, o.Transaction}
+			p.Artifacts[role] = Artifact{o.ID, o.User, o.Transaction}
 		}
 		return p.save(ctx, tx)
 	})
 }
 
-func (p *rehearsal) suits(o, first *orders.Order, role string) error {
+func (p *execution) checkOrder(o, first *orders.Order, role string) error {
 	switch {
-	case o.Status != p.kase.Required[role]:
-		return failed("order_status", "The order of role "+role+" must be "+string(p.kase.Required[role]))
+	case o.Status != p.testCase.Required[role]:
+		return newFailure("order_status", "The order of role "+role+" must be "+string(p.testCase.Required[role]))
 	case o.Body.Patient == nil:
-		return failed("order_not_registered", "The order of role "+role+" has no patient")
-	case p.kase.providedOnly && o.Method != catalogue.AtHome:
-		return failed("order_method", "The order must be of an at_home_phlebotomy")
+		return newFailure("order_not_registered", "The order of role "+role+" has no patient")
+	case p.testCase.providedOnly && o.Method != catalogue.AtHome:
+		return newFailure("order_method", "The order must be of an at_home_phlebotomy")
 	case first == nil:
 		return nil
 	case o.Lab != first.Lab:
-		return failed("order_labs", "The orders must be with one lab")
+		return newFailure("order_labs", "The orders must be with one lab")
 	case o.ID == first.ID:
-		return failed("order_twice", "The roles must be different orders")
+		return newFailure("order_twice", "The roles must be different orders")
 	}
 	a, b := o.Body.Patient, first.Body.Patient
 	if a.BirthDate != b.BirthDate || a.LastName != b.LastName || a.FirstName != b.FirstName {
-		return failed("patients_differ", "The patients of the orders must have the same name and birth date")
+		return newFailure("patients_differ", "The patients of the orders must have the same name and birth date")
 	}
 	return nil
 }
 
-// verify looks whether the verdict is the one that was to be rehearsed.
-func (p *rehearsal) verify(ctx context.Context) error {
+// verify checks that the decision is the expected one.
+func (p *execution) verify(ctx context.Context) error {
 	var i matching.Item
 	err := p.db.Read(ctx, func(tx *store.Tx) (err error) {
 		i, err = matching.Get(ctx, tx, p.Team, *p.Result)
@@ -177,7 +178,7 @@ func (p *rehearsal) verify(ctx context.Context) error {
 		return err
 	}
 	if i.Decision != p.Case {
-		return failed("unexpected_decision", "The result was judged "+string(i.Decision)+": other orders of the team fit it too")
+		return newFailure("unexpected_decision", "The result was judged "+string(i.Decision)+": other orders of the team fit it too")
 	}
 	return nil
 }

@@ -20,14 +20,14 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// A report that comes through the inbox: it is the team's from then on, is
-// judged in a job, and the user's once it is accepted.
+// A report from the inbox belongs to the team, is judged in a job, and belongs
+// to the user once it is accepted.
 func TestFromTheInbox(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		d := newDesk(t, db)
 		o := d.order(orders.RequisitionCreated)
-		queue := &matching.Queue{Log: quiet()}
-		box := &inbox.Service{DB: db, Log: quiet(), Handlers: inbox.Handlers{Unmatched: queue}}
+		queue := &matching.Queue{Log: discardLog()}
+		box := &inbox.Service{DB: db, Log: discardLog(), Handlers: inbox.Handlers{Unmatched: queue}}
 		r := d.report(o, func(r *networks.Report) {
 			r.SampleID, r.Placer = o.SampleID, o.ID.String()
 			r.Patient.LastName = "Lovelace"
@@ -39,7 +39,7 @@ func TestFromTheInbox(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		settle(t, db, append(queue.Jobs(), box.Job()))
+		runJobs(t, db, append(queue.Jobs(), box.Job()))
 		var page []matching.Item
 		d.read(func(tx *store.Tx) (err error) {
 			page, _, err = matching.List(d.ctx(), tx, d.team.ID, matching.Filter{Limit: 5})
@@ -75,20 +75,20 @@ func TestFromTheInbox(t *testing.T) {
 	})
 }
 
-// What waits and can only be one user's goes with them; what may be somebody
-// else's stays, without them among its candidates.
+// A waiting result that can only be one user's is erased with the user. Others
+// stay, without the user among their candidates.
 func TestErasureOfACandidate(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		d := newDesk(t, db)
 		o := d.order(orders.RequisitionCreated)
-		theirs := d.arrive(d.report(o))
-		other := d.arrive(d.report(o, func(r *networks.Report) {
+		theirs := d.receive(d.report(o))
+		other := d.receive(d.report(o, func(r *networks.Report) {
 			r.SampleID, r.Patient.FirstName, r.Patient.LastName = o.SampleID, "Grace", "Hopper"
 		}))
 		eraseUser(t, db, d, o.User)
 		d.read(func(tx *store.Tx) error {
 			if _, err := matching.Get(d.ctx(), tx, d.team.ID, theirs); !fault.Is(err, fault.NotFound) {
-				t.Errorf("theirs is still there: %v", err)
+				t.Errorf("the user's result is still there: %v", err)
 			}
 			i, err := matching.Get(d.ctx(), tx, d.team.ID, other)
 			if len(i.Candidates) != 0 || i.Summary == nil {
@@ -102,13 +102,14 @@ func TestErasureOfACandidate(t *testing.T) {
 	})
 }
 
-// A rejected result is forgotten in the end, but not that there was one.
+// The content of a rejected result is deleted after its retention, but not the
+// fact that there was one.
 func TestRejectedIsForgotten(t *testing.T) {
 	moment := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	storetest.EachAt(t, func() time.Time { return moment }, func(t *testing.T, db *store.DB) {
 		d := newDesk(t, db)
 		o := d.order(orders.RequisitionCreated)
-		rejected, waiting := d.arrive(d.report(o)), d.arrive(d.report(o))
+		rejected, waiting := d.receive(d.report(o)), d.receive(d.report(o))
 		if _, err := d.resolve(rejected, matching.Reject); err != nil {
 			t.Fatal(err)
 		}
@@ -140,7 +141,7 @@ func count(t *testing.T, db *store.DB, query string, args ...any) (n int) {
 	return n
 }
 
-// eraseUser deletes a user and lets the grace period pass.
+// eraseUser deletes a user and moves past the grace period.
 func eraseUser(t *testing.T, db *store.DB, d desk, user users.ID) {
 	t.Helper()
 	userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
@@ -154,21 +155,21 @@ func eraseUser(t *testing.T, db *store.DB, d desk, user users.ID) {
 		_, err = tx.Exec(ctx, `UPDATE jobs SET run_at = $1 WHERE kind = 'users.erase'`, tx.Now())
 		return err
 	})
-	settle(t, db, []jobs.Handler{users.EraseJob})
+	runJobs(t, db, []jobs.Handler{users.EraseJob})
 	if n := count(t, db, `SELECT COUNT(*) FROM users WHERE user_id = $1`, user); n != 0 {
 		t.Fatal("the user is still there")
 	}
 }
 
-// settle runs what jobs there are to their end.
-func settle(t *testing.T, db *store.DB, kinds []jobs.Handler) {
+// runJobs runs all jobs to their end.
+func runJobs(t *testing.T, db *store.DB, kinds []jobs.Handler) {
 	t.Helper()
 	ctx, stop := context.WithCancel(store.AsSystem(t.Context()))
-	node, err := jobs.Join(ctx, db, 0, quiet())
+	node, err := jobs.Join(ctx, db, 0, discardLog())
 	if err != nil {
 		t.Fatal(err)
 	}
-	runner := jobs.NewRunner(db, jobs.Config{Node: node, Log: quiet(), Kinds: kinds})
+	runner := jobs.NewRunner(db, jobs.Config{Node: node, Log: discardLog(), Kinds: kinds})
 	done := make(chan error, 1)
 	go func() { done <- runner.Run(ctx) }()
 	if err := runner.Settle(ctx); err != nil {

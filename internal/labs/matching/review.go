@@ -1,0 +1,252 @@
+package matching
+
+import (
+	"context"
+	"unicode/utf8"
+
+	"hale/internal/labs/orders"
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
+)
+
+// Choice names the order that a result is accepted for; empty means the
+// default order.
+type Choice struct {
+	Order *orders.ID
+	User  *users.ID
+	Note  *string
+}
+
+// AcceptResult gives a result to an order: the chosen one when it can have
+// results, else a new one in its place. It returns that order.
+//
+// Reference 1.17, POST …/accept.
+func AcceptResult(ctx context.Context, tx *store.Tx, team teams.ID, id ID, c Choice) (orders.Order, error) {
+	return acceptResult(ctx, tx, team, id, c, TeamReview)
+}
+
+// acceptResult is AcceptResult for the team or an operator.
+func acceptResult(ctx context.Context, tx *store.Tx, team teams.ID, id ID, c Choice, by Status) (orders.Order, error) {
+	i, err := readReviewable(ctx, tx, team, id, c.Note, by)
+	if err != nil {
+		return orders.Order{}, err
+	}
+	r, err := i.report(ctx, tx)
+	if err != nil {
+		return orders.Order{}, err
+	}
+	t := target{item: &i, report: r}
+	o, err := t.choose(ctx, tx, c)
+	if err != nil {
+		return orders.Order{}, err
+	}
+	i.setDecision(tx, Accept, c.Note)
+	i.Status = Resolved
+	if err := recordResult(ctx, tx, &i, by, &o, r); err != nil {
+		return orders.Order{}, err
+	}
+	return o, announceToReviewers(ctx, tx, &i, UpdatedEvent)
+}
+
+// choose finds or creates the order.
+func (t target) choose(ctx context.Context, tx *store.Tx, c Choice) (orders.Order, error) {
+	if c.User != nil {
+		if err := users.Exists(ctx, tx, t.item.Team, *c.User); err != nil {
+			return orders.Order{}, err
+		}
+	}
+	switch {
+	case c.Order != nil:
+		return t.namedOrder(ctx, tx, *c.Order, c.User)
+	case c.User != nil:
+		return t.orderOfUser(ctx, tx, *c.User)
+	}
+	one, ok := t.item.defaultCandidate()
+	if !ok {
+		return orders.Order{}, inconsistentChoice("There is no default order for this result: choose one with order_id or user_id")
+	}
+	return t.namedOrder(ctx, tx, one.Order, nil)
+}
+
+// namedOrder returns the named order, or one in its place.
+func (t target) namedOrder(ctx context.Context, tx *store.Tx, id orders.ID, user *users.ID) (orders.Order, error) {
+	o, err := orders.Get(ctx, tx, t.item.Team, id)
+	if err != nil {
+		return orders.Order{}, err
+	}
+	if user != nil && o.User != *user {
+		return orders.Order{}, inconsistentChoice("The order is of another user")
+	}
+	if err := users.Exists(ctx, tx, t.item.Team, o.User); err != nil {
+		return orders.Order{}, err
+	}
+	return t.usableOrder(ctx, tx, &o)
+}
+
+// orderOfUser returns the user's only candidate. Without one it recreates
+// another person's order for the user when the report named that order, and
+// else creates a new order.
+func (t target) orderOfUser(ctx context.Context, tx *store.Tx, user users.ID) (orders.Order, error) {
+	var own, named []Candidate
+	for _, c := range t.item.Candidates {
+		switch {
+		case c.User == user:
+			own = append(own, c)
+		case c.Kind == Provenance:
+			named = append(named, c)
+		}
+	}
+	switch {
+	case len(own) == 1, len(own) > 1 && own[0].Score > own[1].Score:
+		return t.namedOrder(ctx, tx, own[0].Order, &user)
+	case len(own) > 1:
+		return orders.Order{}, inconsistentChoice("Several orders of this user fit: choose one with order_id")
+	case len(named) > 0:
+		return t.recreateFor(ctx, tx, named[0].Order, user)
+	}
+	return t.createOrder(ctx, tx, user)
+}
+
+// defaultCandidate returns the candidate that a result is accepted for when no
+// order is named: the only order of the same person, when nothing speaks
+// against it.
+func (i *Item) defaultCandidate() (Candidate, bool) {
+	if i.Decision == OtherPerson || i.Decision == SeveralPeople {
+		return Candidate{}, false
+	}
+	var same []Candidate
+	for _, c := range i.Candidates {
+		if c.SamePerson {
+			same = append(same, c)
+		}
+	}
+	switch {
+	case len(same) == 1:
+		return same[0], true
+	case len(same) > 1 && same[0].Kind == Provenance && same[1].Kind != Provenance:
+		return same[0], true
+	}
+	return Candidate{}, false
+}
+
+func inconsistentChoice(msg string) error { return fault.New(fault.Unprocessable, msg) }
+
+// in characters
+const maxNote = 1000
+
+// RequireQueue refuses a team that does not decide about its results itself.
+func RequireQueue(ctx context.Context, tx *store.Tx, team teams.ID) error {
+	t, err := teams.Get(ctx, tx, team)
+	if err == nil && !t.ReviewsResults() {
+		err = fault.New(fault.Refused, "Unmatched results are not enabled for this team")
+	}
+	return err
+}
+
+// Resolve rejects a result, which then belongs to no user, or forwards it to
+// the operators.
+//
+// Reference 1.17, POST …/resolve.
+func Resolve(ctx context.Context, tx *store.Tx, team teams.ID, id ID, action Action, note *string) (Item, error) {
+	switch action {
+	case Reject:
+		return resolveItem(ctx, tx, team, id, action, note, TeamReview, Resolved)
+	case Unsure:
+		return resolveItem(ctx, tx, team, id, action, note, TeamReview, OperatorReview)
+	case Accept:
+	}
+	return Item{}, fault.New(fault.Invalid, "Input should be 'reject' or 'unsure'").At("body", "action").WithType("enum")
+}
+
+// resolveItem moves a result from the status by to another status.
+func resolveItem(ctx context.Context, tx *store.Tx, team teams.ID, id ID, action Action, note *string, by, to Status) (Item, error) {
+	i, err := readReviewable(ctx, tx, team, id, note, by)
+	if err != nil {
+		return Item{}, err
+	}
+	i.Status = to
+	i.setDecision(tx, action, note)
+	if err := save(ctx, tx, &i, by, true); err != nil {
+		return Item{}, err
+	}
+	return i, announceToReviewers(ctx, tx, &i, UpdatedEvent)
+}
+
+// readReviewable reads a result that waits for a decision of the team, or of
+// an operator.
+func readReviewable(ctx context.Context, tx *store.Tx, team teams.ID, id ID, note *string, by Status) (Item, error) {
+	if by == TeamReview {
+		if err := RequireQueue(ctx, tx, team); err != nil {
+			return Item{}, err
+		}
+	}
+	if note != nil && utf8.RuneCountInString(*note) > maxNote {
+		return Item{}, fault.Newf(fault.Invalid, "String should have at most %d characters", maxNote).At("body", "note").WithType("string_too_long")
+	}
+	i, err := Get(ctx, tx, team, id)
+	if err == nil && i.Status != by {
+		err = notFound()
+	}
+	return i, err
+}
+
+func (i *Item) setDecision(tx *store.Tx, action Action, note *string) {
+	now := tx.Now()
+	i.Action, i.ReviewedAt, i.UpdatedAt = action, &now, now
+	if note != nil && i.Summary != nil {
+		i.Summary.Note = *note
+	}
+}
+
+// Operators decide about the results of teams without a queue of their own, and
+// about results that a team was unsure of. Their decisions have the same effect
+// as a team's. A team with its own queue gets the events.
+
+// OperatorAccept is AcceptResult for a result that is pending_ops_review.
+func OperatorAccept(ctx context.Context, tx *store.Tx, team teams.ID, id ID, c Choice) (orders.Order, error) {
+	return acceptResult(ctx, tx, team, id, c, OperatorReview)
+}
+
+// OperatorReject decides that a result belongs to no user.
+func OperatorReject(ctx context.Context, tx *store.Tx, team teams.ID, id ID, note *string) (Item, error) {
+	return resolveItem(ctx, tx, team, id, Reject, note, OperatorReview, Resolved)
+}
+
+// ReturnToTeam leaves the decision about a result to its team, which must have
+// its own queue. It moves results that were waiting before the team had a
+// queue.
+func ReturnToTeam(ctx context.Context, tx *store.Tx, team teams.ID, id ID, note *string) (Item, error) {
+	if err := RequireQueue(ctx, tx, team); err != nil {
+		return Item{}, err
+	}
+	i, err := readReviewable(ctx, tx, team, id, note, OperatorReview)
+	if err != nil {
+		return Item{}, err
+	}
+	known := i.Action == Unsure // the team has seen it before
+	i.setDecision(tx, "", note)
+	i.Status, i.ReviewedAt = TeamReview, nil
+	if err := save(ctx, tx, &i, OperatorReview, true); err != nil {
+		return Item{}, err
+	}
+	if known {
+		return i, announceToReviewers(ctx, tx, &i, UpdatedEvent)
+	}
+	return i, announceToReviewers(ctx, tx, &i, CreatedEvent)
+}
+
+// TeamOf finds the team of a result, for an operator who has only its id.
+func TeamOf(ctx context.Context, tx *store.Tx, all []teams.Team, id ID) (teams.Team, error) {
+	for _, team := range all {
+		_, err := Get(ctx, tx, team.ID, id)
+		if err == nil {
+			return team, nil
+		}
+		if !fault.Is(err, fault.NotFound) {
+			return teams.Team{}, err
+		}
+	}
+	return teams.Team{}, notFound()
+}
