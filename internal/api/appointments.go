@@ -98,7 +98,7 @@ func (a *API) book(ctx context.Context, c Caller, in *bookIn, k appointments.Kin
 	b := in.Body
 	body, err := a.Appointments.Book(ctx, viewer(c), appointments.Booking{
 		Order: in.OrderID, Kind: k, Key: b.Key, Notes: word(b.Notes), Async: b.Async,
-		SyncWait: milliseconds(b.SyncTimeout), AsyncWait: milliseconds(b.AsyncTimeout), Began: beginsVisit(ctx),
+		SyncWait: milliseconds(b.SyncTimeout), AsyncWait: milliseconds(b.AsyncTimeout), OnStored: beginsVisit(ctx),
 	})
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (a *API) book(ctx context.Context, c Caller, in *bookIn, k appointments.Kin
 }
 
 // beginsVisit notes which appointment an idempotent request began.
-func beginsVisit(ctx context.Context) appointments.Began {
+func beginsVisit(ctx context.Context) appointments.OnStored {
 	return func(tx *store.Tx, visit *appointments.Appointment) error {
 		return begins(ctx, tx, visit.User, visit.ID.String())
 	}
@@ -157,7 +157,7 @@ func (a *API) requestPhlebotomy(ctx context.Context, c Caller, in *requestPhlebo
 	}
 	body, err := a.Appointments.RequestVisit(ctx, viewer(c), appointments.Request{
 		Order: in.OrderID, Provider: in.Body.Provider, Address: in.Body.Address.address(), Notes: word(in.Body.Notes),
-		Began: beginsVisit(ctx),
+		OnStored: beginsVisit(ctx),
 	})
 	if err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ import (
 	"hale/internal/platform/store"
 )
 
-// Who caused a step: the "origin" of an event's data.
+// The causes of a move: the "origin" of an event's data.
 const (
 	byPatient  = "patient"
 	byProvider = "provider"
@@ -20,24 +20,25 @@ const (
 	byTimer    = "timer"
 )
 
-// step is a move that an appointment is to make.
-type step struct {
+// move is a move of an appointment.
+type move struct {
 	to   Status
 	data map[string]any
-	// change, when set, changes what goes with the step.
+	// change, when set, changes other fields with the status.
 	change func(a *Appointment)
-	// passing steps are followed by another one in the same transaction: the
-	// order and the patient only hear of that one.
-	passing bool
-	// alone leaves the order as it is: it is where the step comes from.
-	alone bool
-	at    time.Time // when it was so; zero means now
+	// transient moves are followed by another move in the same transaction.
+	// The order and the patient see only that one.
+	transient bool
+	// keepOrder leaves the order as it is, because the move comes from the
+	// order.
+	keepOrder bool
+	at        time.Time // time of the move; zero means now
 }
 
-// advance makes a step when the table has it, and reports whether it did: the
-// row, its history, the order's own move, the event and the patient's message
-// are one transaction. o is the appointment's order; it is brought up to date.
-func advance(ctx context.Context, tx *store.Tx, a *Appointment, o *orders.Order, s step) (bool, error) {
+// advance makes a move that the table allows, and reports whether it did. The
+// row, its history, the order's own move, the event and the message to the
+// patient are one transaction. o is the appointment's order; it is updated.
+func advance(ctx context.Context, tx *store.Tx, a *Appointment, o *orders.Order, s move) (bool, error) {
 	if !a.Kind.May(a.Status, s.to) {
 		return false, nil
 	}
@@ -52,22 +53,22 @@ func advance(ctx context.Context, tx *store.Tx, a *Appointment, o *orders.Order,
 	if err := addEvent(ctx, tx, a, s.data); err != nil {
 		return false, err
 	}
-	if err := couple(ctx, tx, a, o, s); err != nil {
+	if err := moveOrder(ctx, tx, a, o, s); err != nil {
 		return false, err
 	}
 	if err := announce(ctx, tx, a, o, before == Asked); err != nil {
 		return false, err
 	}
-	if s.passing {
+	if s.transient {
 		return true, nil
 	}
-	return true, tellPatient(ctx, tx, a, o)
+	return true, messagePatient(ctx, tx, a, o)
 }
 
-// follows says which status of the order goes with one of the appointment.
+// orderStatusOf returns the order's status for a status of the appointment.
 //
 // Reference 2.5, coupling to the order.
-func follows(k Kind, s Status) (orders.Status, bool) {
+func orderStatusOf(k Kind, s Status) (orders.Status, bool) {
 	switch {
 	case s == Pending:
 		return orders.AppointmentPending, true
@@ -81,19 +82,19 @@ func follows(k Kind, s Status) (orders.Status, bool) {
 	return "", false
 }
 
-// couple takes the order along, when it has its requisition, and lets it know
-// its appointment.
-func couple(ctx context.Context, tx *store.Tx, a *Appointment, o *orders.Order, s step) error {
-	if s.alone {
+// moveOrder moves the order, when it has its requisition, and links it to the
+// appointment.
+func moveOrder(ctx context.Context, tx *store.Tx, a *Appointment, o *orders.Order, s move) error {
+	if s.keepOrder {
 		return nil
 	}
-	know, err := knowledge(ctx, tx, a, o, s)
+	change, err := orderChange(ctx, tx, a, o, s)
 	if err != nil {
 		return err
 	}
-	to, ok := follows(a.Kind, s.to)
-	if ok && !s.passing && o.Status.HasRequisition() {
-		moved, err := orders.Advance(ctx, tx, o, orders.Move{To: to, By: orders.Appointment, At: s.at, Change: know})
+	to, ok := orderStatusOf(a.Kind, s.to)
+	if ok && !s.transient && o.Status.HasRequisition() {
+		moved, err := orders.Advance(ctx, tx, o, orders.Move{To: to, By: orders.Appointment, At: s.at, Change: change})
 		if moved || err != nil {
 			return err
 		}
@@ -101,13 +102,13 @@ func couple(ctx context.Context, tx *store.Tx, a *Appointment, o *orders.Order, 
 	if o.Appointment != nil && *o.Appointment == a.ID.UUID() {
 		return nil
 	}
-	return orders.Amend(ctx, tx, o, know)
+	return orders.Amend(ctx, tx, o, change)
 }
 
-// knowledge is what a step changes of the order: it knows its appointment, and
-// from a visit that was completed when the sample was taken and its results are
-// due.
-func knowledge(ctx context.Context, tx *store.Tx, a *Appointment, o *orders.Order, s step) (func(o *orders.Order), error) {
+// orderChange returns the change that a move makes to the order: the link to
+// the appointment and, for a completed visit, the time of collection and the
+// dates of results.
+func orderChange(ctx context.Context, tx *store.Tx, a *Appointment, o *orders.Order, s move) (func(o *orders.Order), error) {
 	id := a.ID.UUID()
 	if s.to != Completed {
 		return func(o *orders.Order) { o.Appointment = &id }, nil
@@ -127,10 +128,10 @@ func knowledge(ctx context.Context, tx *store.Tx, a *Appointment, o *orders.Orde
 	}, nil
 }
 
-// tellPatient lets the patient know, and plans reminders anew.
+// messagePatient queues messages to the patient and plans the reminders again.
 //
 // Reference 1.19.
-func tellPatient(ctx context.Context, tx *store.Tx, a *Appointment, o *orders.Order) error {
+func messagePatient(ctx context.Context, tx *store.Tx, a *Appointment, o *orders.Order) error {
 	e := messages.AppointmentEvent{
 		Team: a.Team, User: a.User, Order: a.Order.UUID(), Appointment: a.ID.UUID(), Method: string(o.Method),
 		Status: a.Status.Word(), SMSEnabled: o.SMSEnabled,
@@ -149,5 +150,5 @@ func orderOf(ctx context.Context, tx *store.Tx, a *Appointment) (orders.Order, e
 	return orders.Get(ctx, tx, a.Team, a.Order)
 }
 
-// gone reports that an appointment or its order was erased in the meantime.
-func gone(err error) bool { return fault.Is(err, fault.NotFound) }
+// isErased reports that an appointment or its order was erased meanwhile.
+func isErased(err error) bool { return fault.Is(err, fault.NotFound) }

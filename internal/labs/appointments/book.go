@@ -5,22 +5,27 @@ import (
 	"errors"
 	"time"
 
+	"github.com/google/uuid"
+
+	"hale/internal/labs/catalogue"
 	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
 	"hale/internal/labs/places"
+	"hale/internal/platform/civil"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/ids"
 	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
 )
 
-// How long a caller waits for a provider, and how long a job goes on after a
-// caller who does not wait or is there no more. Reference 2.4.
+// A caller waits this long for a provider. The job continues this long after a
+// caller that does not wait or has disconnected. Reference 2.4.
 const (
 	defaultSyncWait  = 10 * time.Second
 	defaultAsyncWait = 48 * time.Hour
-	orphanWait       = 15 * time.Minute
-	// grace is left to a caller after its wait to write the answer.
-	grace = 5 * time.Second
+	abandonedWait    = 15 * time.Minute
+	// answerTime is left to a caller after its wait to write the answer.
+	answerTime = 5 * time.Second
 )
 
 // Booking asks for a slot.
@@ -31,23 +36,24 @@ type Booking struct {
 	Kind  Kind
 	Key   string
 	Notes string
-	// Async answers pending when the provider has not within SyncWait, and goes
-	// on until AsyncWait is over. Zero waits mean the defaults.
+	// Async answers pending when the provider has not answered within
+	// SyncWait, and continues until AsyncWait is over. Zero waits mean the
+	// defaults.
 	Async               bool
 	SyncWait, AsyncWait time.Duration
-	Began               Began
+	OnStored            OnStored
 }
 
-// Began is called in the transaction that writes what the network is to be
-// asked, so that a caller who is cut off can resume; nil when nobody will.
-type Began func(tx *store.Tx, a *Appointment) error
+// OnStored runs in the transaction that stores the call, so that a caller that
+// was cut off can resume; nil for callers that cannot resume.
+type OnStored func(tx *store.Tx, a *Appointment) error
 
-// Book makes an appointment of a booking key.
+// Book creates an appointment from a booking key.
 func (s *Service) Book(ctx context.Context, who places.Viewer, b Booking) (Document, error) {
-	return s.begin(ctx, who, b.Began, func(tx *store.Tx) (*Appointment, error) { return s.book(ctx, tx, who, b) })
+	return s.callNetwork(ctx, who, b.OnStored, func(tx *store.Tx) (*Appointment, error) { return s.book(ctx, tx, who, b) })
 }
 
-// Request asks for a visit at a time that provider and patient will agree.
+// Request asks for a visit at a time that provider and patient will agree on.
 //
 // Reference 2.3, RequestAppointmentRequest.
 type Request struct {
@@ -55,22 +61,24 @@ type Request struct {
 	Provider string
 	Address  Address
 	Notes    string
-	Began    Began
+	OnStored OnStored
 }
 
-// RequestVisit makes an appointment without a time.
+// RequestVisit creates an appointment without a time.
 func (s *Service) RequestVisit(ctx context.Context, who places.Viewer, r Request) (Document, error) {
-	return s.begin(ctx, who, r.Began, func(tx *store.Tx) (*Appointment, error) { return s.request(ctx, tx, who, r) })
+	return s.callNetwork(ctx, who, r.OnStored, func(tx *store.Tx) (*Appointment, error) { return s.request(ctx, tx, who, r) })
 }
 
-// unfinished is what keeps an order from a new appointment: one whose caller
-// never heard how it ended. It is settled first.
-type unfinished struct{ id ID }
+// unsettledError reports an appointment without a known outcome that blocks a
+// new one. It is settled first.
+type unsettledError struct{ id ID }
 
-func (unfinished) Error() string { return "appointments: another appointment must be settled first" }
+func (unsettledError) Error() string {
+	return "appointments: another appointment must be settled first"
+}
 
-// begin writes a call and carries it out.
-func (s *Service) begin(ctx context.Context, who places.Viewer, began Began, write func(tx *store.Tx) (*Appointment, error)) (Document, error) {
+// callNetwork stores a call and carries it out.
+func (s *Service) callNetwork(ctx context.Context, who places.Viewer, began OnStored, write func(tx *store.Tx) (*Appointment, error)) (Document, error) {
 	var a *Appointment
 	try := func() error {
 		return s.DB.Write(ctx, func(tx *store.Tx) (err error) {
@@ -81,20 +89,20 @@ func (s *Service) begin(ctx context.Context, who places.Viewer, began Began, wri
 		})
 	}
 	err := try()
-	if left := (unfinished{}); errors.As(err, &left) {
-		if err := s.settle(context.WithoutCancel(ctx), who.Team, left.id); err != nil {
-			s.Log.WarnContext(ctx, "settling an appointment that is in the way", "appointment", left.id, "error", err)
-			return Document{}, errSilent
+	if unsettled := (unsettledError{}); errors.As(err, &unsettled) {
+		if err := s.settle(context.WithoutCancel(ctx), who.Team, unsettled.id); err != nil {
+			s.Log.WarnContext(ctx, "settling an appointment that blocks a new one", "appointment", unsettled.id, "error", err)
+			return Document{}, errNoAnswer
 		}
 		err = try()
 	}
-	if left := (unfinished{}); errors.As(err, &left) {
-		return Document{}, errSilent
+	if unsettled := (unsettledError{}); errors.As(err, &unsettled) {
+		return Document{}, errNoAnswer
 	}
 	if err != nil {
 		return Document{}, err
 	}
-	return s.carry(ctx, a, a.Body.Call.Until.Sub(a.UpdatedAt)-grace)
+	return s.askAndStore(ctx, a, a.Body.Call.Until.Sub(a.UpdatedAt)-answerTime)
 }
 
 func (s *Service) book(ctx context.Context, tx *store.Tx, who places.Viewer, b Booking) (*Appointment, error) {
@@ -102,11 +110,11 @@ func (s *Service) book(ctx context.Context, tx *store.Tx, who places.Viewer, b B
 	if err != nil {
 		return nil, err
 	}
-	settings, err := s.may(ctx, tx, &o)
+	settings, err := s.readSettings(ctx, tx, &o)
 	if err != nil {
 		return nil, err
 	}
-	t, err := s.open(ctx, tx, &o, b.Kind, b.Key, settings)
+	t, err := s.openBookingKey(ctx, tx, &o, b.Kind, b.Key, settings)
 	if err != nil {
 		return nil, err
 	}
@@ -114,18 +122,18 @@ func (s *Service) book(ctx context.Context, tx *store.Tx, who places.Viewer, b B
 		return nil, fault.New(fault.Refused, "async_confirmation is not enabled for this team and kind of appointment").
 			At("body", "async_confirmation").WithType("async_confirmation_disabled")
 	}
-	if err := free(ctx, tx, &o, b.Kind, t.Slot.Provider); err != nil {
+	if err := requireFree(ctx, tx, &o, b.Kind, t.Slot.Provider); err != nil {
 		return nil, err
 	}
 	a := s.draft(tx, &o, b.Kind, t.Slot.Provider, t.Network, b.Notes)
 	a.Body.Call = newCall(tx, TakeSlot, t.Slot, b.SyncWait, b.Async, b.AsyncWait)
-	if err := s.locate(ctx, tx, who, a, t); err != nil {
+	if err := s.setPlace(ctx, tx, who, a, t); err != nil {
 		return nil, err
 	}
-	if err := t.spend(ctx, tx, who.Team, b.Key); err != nil {
+	if err := t.use(ctx, tx, who.Team, b.Key); err != nil {
 		return nil, err
 	}
-	return a, s.ordered(ctx, tx, a)
+	return a, s.storeDraft(ctx, tx, a)
 }
 
 func (s *Service) request(ctx context.Context, tx *store.Tx, who places.Viewer, r Request) (*Appointment, error) {
@@ -133,35 +141,35 @@ func (s *Service) request(ctx context.Context, tx *store.Tx, who places.Viewer, 
 	if err != nil {
 		return nil, err
 	}
-	settings, err := s.may(ctx, tx, &o)
+	settings, err := s.readSettings(ctx, tx, &o)
 	if err != nil {
 		return nil, err
 	}
-	if err := settings.open(""); err != nil {
+	if err := settings.checkAllowed(""); err != nil {
 		return nil, err
 	}
-	place, err := s.serves(ctx, tx, who, r)
+	place, err := s.checkCoverage(ctx, tx, who, r)
 	if err != nil {
 		return nil, err
 	}
-	if err := grown(&o, tx.Now(), place.TimeZone); err != nil {
+	if err := checkAge(&o, tx.Now(), place.TimeZone); err != nil {
 		return nil, err
 	}
-	if err := free(ctx, tx, &o, Phlebotomy, r.Provider); err != nil {
+	if err := requireFree(ctx, tx, &o, Phlebotomy, r.Provider); err != nil {
 		return nil, err
 	}
 	offering := s.bookers(who.Sandbox)
 	if len(offering) == 0 {
-		return nil, errSilent
+		return nil, errNoAnswer
 	}
 	a := s.draft(tx, &o, Phlebotomy, r.Provider, offering[0], r.Notes)
 	a.TimeZone, a.Body.Address, a.Body.Place = place.TimeZone, r.Address, place.Point
 	a.Body.Call = newCall(tx, AskVisit, networks.Slot{Provider: r.Provider, Zone: place.TimeZone}, 0, true, 0)
-	return a, s.ordered(ctx, tx, a)
+	return a, s.storeDraft(ctx, tx, a)
 }
 
-// serves finds out that a provider takes requests for an address.
-func (s *Service) serves(ctx context.Context, tx *store.Tx, who places.Viewer, r Request) (places.Place, error) {
+// checkCoverage checks that a provider takes requests for an address.
+func (s *Service) checkCoverage(ctx context.Context, tx *store.Tx, who places.Viewer, r Request) (places.Place, error) {
 	offers, err := places.Coverage(ctx, tx, who, r.Address.Zip)
 	if err != nil {
 		return places.Place{}, err
@@ -175,29 +183,31 @@ func (s *Service) serves(ctx context.Context, tx *store.Tx, who places.Viewer, r
 	return places.Place{}, fault.New(fault.NotFound, "The provider takes no appointment requests in this zip_code").At("body", "address", "zip_code").WithType("not_served")
 }
 
-// may reads the switches and refuses an order whose state allows nothing.
-func (s *Service) may(ctx context.Context, tx *store.Tx, o *orders.Order) (Settings, error) {
+// readSettings reads the settings and refuses an order whose state allows no
+// appointment.
+func (s *Service) readSettings(ctx context.Context, tx *store.Tx, o *orders.Order) (Settings, error) {
 	settings, err := SettingsOf(ctx, tx, o.Team)
 	if err == nil {
-		err = ready(o, settings)
+		err = checkOrder(o, settings)
 	}
 	return settings, err
 }
 
-// open reads a booking key and refuses one that does not fit the order.
-func (s *Service) open(ctx context.Context, tx *store.Tx, o *orders.Order, k Kind, key string, settings Settings) (ticket, error) {
+// openBookingKey opens a booking key and refuses one that does not fit the
+// order.
+func (s *Service) openBookingKey(ctx context.Context, tx *store.Tx, o *orders.Order, k Kind, key string, settings Settings) (bookingKey, error) {
 	t, err := openKey(ctx, tx, o.Team, key)
 	if err != nil {
 		return t, err
 	}
-	if err := settings.open(t.Slot.Provider); err != nil {
+	if err := settings.checkAllowed(t.Slot.Provider); err != nil {
 		return t, err
 	}
 	if t.Kind != k {
 		return t, errOtherKey
 	}
 	if k == Phlebotomy {
-		return t, grown(o, t.Slot.Start, t.Slot.Zone)
+		return t, checkAge(o, t.Slot.Start, t.Slot.Zone)
 	}
 	lab, err := labOf(ctx, tx, o)
 	if err == nil && lab != t.Slot.Provider {
@@ -206,28 +216,28 @@ func (s *Service) open(ctx context.Context, tx *store.Tx, o *orders.Order, k Kin
 	return t, err
 }
 
-// free refuses when another appointment is in the way. One that nobody waits
-// for any more is settled first.
-func free(ctx context.Context, tx *store.Tx, o *orders.Order, k Kind, provider string) error {
-	a, err := inTheWay(ctx, tx, o, k, provider)
+// requireFree refuses when another appointment blocks a new one. An
+// appointment that no caller waits for is settled first.
+func requireFree(ctx context.Context, tx *store.Tx, o *orders.Order, k Kind, provider string) error {
+	a, err := conflictingAppointment(ctx, tx, o, k, provider)
 	switch {
 	case fault.Is(err, fault.NotFound):
 		return nil
 	case err != nil:
 		return err
-	case a.Status == Asked && !a.waited(tx.Now()):
-		return unfinished{a.ID}
+	case a.Status == Asked && !a.callerWaits(tx.Now()):
+		return unsettledError{a.ID}
 	}
 	return errBooked
 }
 
-// waited reports that a caller still waits for the appointment's call.
-func (a *Appointment) waited(now time.Time) bool {
+// callerWaits reports that a caller still waits for the appointment's call.
+func (a *Appointment) callerWaits(now time.Time) bool {
 	c := a.Body.Call
 	return c != nil && !c.Abandoned && now.Before(c.Until)
 }
 
-// draft is an appointment before it is asked for.
+// draft returns an appointment before its call.
 func (s *Service) draft(tx *store.Tx, o *orders.Order, k Kind, provider, network, notes string) *Appointment {
 	return &Appointment{
 		ID: ids.From[Appointment](tx.NewUUID()), Team: o.Team, User: o.User, Order: o.ID, Kind: k, Provider: provider, Network: network,
@@ -239,8 +249,8 @@ func newCall(tx *store.Tx, verb Verb, slot networks.Slot, wait time.Duration, as
 	if wait == 0 {
 		wait = defaultSyncWait
 	}
-	c := &Call{ID: tx.NewUUID(), Verb: verb, Slot: slot, Until: tx.Now().Add(wait + grace), Async: async}
-	c.Deadline = c.Until.Add(orphanWait)
+	c := &Call{ID: tx.NewUUID(), Verb: verb, Slot: slot, Until: tx.Now().Add(wait + answerTime), Async: async}
+	c.Deadline = c.Until.Add(abandonedWait)
 	if async {
 		if asyncWait == 0 {
 			asyncWait = defaultAsyncWait
@@ -250,8 +260,8 @@ func newCall(tx *store.Tx, verb Verb, slot networks.Slot, wait time.Duration, as
 	return c
 }
 
-// locate gives an appointment the place of its slot.
-func (s *Service) locate(ctx context.Context, tx *store.Tx, who places.Viewer, a *Appointment, t ticket) error {
+// setPlace sets the place of an appointment's slot.
+func (s *Service) setPlace(ctx context.Context, tx *store.Tx, who places.Viewer, a *Appointment, t bookingKey) error {
 	b := &a.Body
 	if a.Kind == Phlebotomy {
 		if t.Address == nil {
@@ -263,7 +273,7 @@ func (s *Service) locate(ctx context.Context, tx *store.Tx, who places.Viewer, a
 	}
 	site, err := s.Places.Site(ctx, tx, who, t.Slot.Provider, t.Slot.Site)
 	if fault.Is(err, fault.NotFound) {
-		return fault.New(fault.Refused, "The site "+short(t.Slot.Site)+" is unknown or inactive").At("body", "booking_key").WithType("site_unknown")
+		return fault.New(fault.Refused, "The site "+shorten(t.Slot.Site)+" is unknown or inactive").At("body", "booking_key").WithType("site_unknown")
 	}
 	if err != nil {
 		return err
@@ -273,11 +283,236 @@ func (s *Service) locate(ctx context.Context, tx *store.Tx, who places.Viewer, a
 	return nil
 }
 
-// ordered stores a draft, and asks for the job that carries on should this
-// process die.
-func (s *Service) ordered(ctx context.Context, tx *store.Tx, a *Appointment) error {
+// storeDraft stores a draft, and enqueues the job that continues if this
+// process dies.
+func (s *Service) storeDraft(ctx context.Context, tx *store.Tx, a *Appointment) error {
 	if err := insert(ctx, tx, a); err != nil {
 		return err
 	}
-	return later(ctx, tx, a, a.Body.Call.Until)
+	return settleLater(ctx, tx, a, a.Body.Call.Until)
+}
+
+// Get returns the newest appointment of an order: the live one, else the last
+// one that ended.
+func Get(ctx context.Context, tx *store.Tx, team teams.ID, order orders.ID, k Kind) (Document, error) {
+	o, err := orderFor(ctx, tx, team, order, k)
+	if err != nil {
+		return Document{}, err
+	}
+	a, err := Latest(ctx, tx, &o)
+	if err != nil {
+		return Document{}, err
+	}
+	return document(ctx, tx, &a, &o)
+}
+
+// Change asks for another slot.
+//
+// Reference 2.4, AppointmentRescheduleRequest.
+type Change struct {
+	Order orders.ID
+	Kind  Kind
+	Key   string
+	Notes *string // nil keeps them
+}
+
+// Reschedule books another slot and releases the old one.
+func (s *Service) Reschedule(ctx context.Context, who places.Viewer, c Change) (Document, error) {
+	return s.callNetwork(ctx, who, nil, func(tx *store.Tx) (*Appointment, error) { return s.reschedule(ctx, tx, who, c) })
+}
+
+func (s *Service) reschedule(ctx context.Context, tx *store.Tx, who places.Viewer, c Change) (*Appointment, error) {
+	o, err := orderFor(ctx, tx, who.Team, c.Order, c.Kind)
+	if err != nil {
+		return nil, err
+	}
+	a, err := liveAppointment(ctx, tx, &o)
+	switch {
+	case err != nil:
+		return nil, err
+	case a.Status == Asked:
+		return nil, errNotFound
+	case !a.CanReschedule():
+		return nil, fault.Newf(fault.Refused, "A %s appointment with %s cannot be rescheduled; cancel it and book again", a.Status, a.Provider).WithType("not_reschedulable")
+	case a.Body.Call != nil && a.callerWaits(tx.Now()):
+		return nil, fault.New(fault.Conflict, "The appointment is being rescheduled")
+	case a.Body.Call != nil:
+		return nil, unsettledError{a.ID}
+	}
+	settings, err := SettingsOf(ctx, tx, who.Team)
+	if err != nil {
+		return nil, err
+	}
+	t, err := s.openBookingKey(ctx, tx, &o, c.Kind, c.Key, settings)
+	if err != nil {
+		return nil, err
+	}
+	if t.Slot.Provider != a.Provider || t.Network != a.Network {
+		return nil, errOtherKey
+	}
+	if err := t.use(ctx, tx, who.Team, c.Key); err != nil {
+		return nil, err
+	}
+	moved := a // with the new place
+	if err := s.setPlace(ctx, tx, who, &moved, t); err != nil {
+		return nil, err
+	}
+	a.Body.Call = newCall(tx, ChangeSlot, t.Slot, 0, false, 0)
+	a.Body.Call.Notes = c.Notes
+	a.Body.Call.To = &Destination{moved.Body.Address, moved.Body.Place, moved.Body.Site}
+	if err := save(ctx, tx, &a); err != nil {
+		return nil, err
+	}
+	return &a, settleLater(ctx, tx, &a, a.Body.Call.Until)
+}
+
+// Cancellation ends an appointment.
+//
+// Reference 2.6.
+type Cancellation struct {
+	Order  orders.ID
+	Kind   Kind
+	Reason uuid.UUID
+	Notes  string
+	// ReasonField and NotesField are the names of the fields in the caller's
+	// body.
+	ReasonField, NotesField string
+}
+
+// refundNotice is the time before a visit until which cancelling it is free.
+const refundNotice = 24 * time.Hour
+
+// Cancel ends an appointment. A job informs the network. An appointment that
+// is cancelled already is returned as it is.
+//
+// Reference 2.7: clients must treat that as done.
+func Cancel(ctx context.Context, tx *store.Tx, team teams.ID, c Cancellation) (Document, error) {
+	o, err := orderFor(ctx, tx, team, c.Order, c.Kind)
+	if err != nil {
+		return Document{}, err
+	}
+	a, err := Latest(ctx, tx, &o)
+	if err != nil {
+		return Document{}, err
+	}
+	reason, known := reasonOf(c.Kind, c.Reason)
+	switch {
+	case a.Status == Cancelled:
+		return document(ctx, tx, &a, &o)
+	case !known:
+		return Document{}, fault.Newf(fault.Refused, "%s is not one of the cancellation reasons", c.ReasonField).At("body", c.ReasonField).WithType("reason_unknown")
+	case c.Kind == Phlebotomy && reason.Name == otherReason && c.Notes == "":
+		return Document{}, fault.Newf(fault.Invalid, "%s must be given with the reason Other", c.NotesField).At("body", c.NotesField).WithType("missing")
+	case confirmsLater(a.Provider) || a.Status == InProgress || a.Status == Completed:
+		return Document{}, fault.Newf(fault.Refused, "A %s appointment with %s cannot be cancelled", a.Status, a.Provider).WithType("not_cancellable")
+	}
+	refund := reason.Refundable && (a.Start == nil || a.Start.Sub(tx.Now()) > refundNotice)
+	data := map[string]any{"origin": byPatient, "cancellation_reason": reason.Name}
+	if c.Kind == Phlebotomy {
+		data["is_refundable"] = refund
+	}
+	_, err = cancel(ctx, tx, &a, &o, move{to: Cancelled, data: data, change: func(a *Appointment) { a.ReasonID, a.Body.Canceled = &reason.ID, c.Notes }})
+	if err != nil {
+		return Document{}, err
+	}
+	return document(ctx, tx, &a, &o)
+}
+
+// cancel cancels an appointment and releases its slot.
+func cancel(ctx context.Context, tx *store.Tx, a *Appointment, o *orders.Order, s move) (bool, error) {
+	note := s.change
+	s.change = func(a *Appointment) {
+		if note != nil {
+			note(a)
+		}
+		a.abandon()
+	}
+	moved, err := advance(ctx, tx, a, o, s)
+	if err != nil || !moved || a.idle() {
+		return moved, err
+	}
+	return true, settleLater(ctx, tx, a, tx.Now())
+}
+
+// adultAge is the lowest age of a patient for a phlebotomist's visit.
+const adultAge = 18
+
+// methodOf maps a kind to its collection method.
+var methodOf = map[Kind]orders.Method{Phlebotomy: catalogue.AtHome, AtCenter: catalogue.WalkIn}
+
+var errBooked = fault.New(fault.Refused, "This order, or this patient with the same provider, has an appointment already").WithType("appointment_exists")
+
+// orderFor reads an order with the collection method of a kind. An order with
+// another method is not found.
+//
+// Reference 2.7.
+func orderFor(ctx context.Context, tx *store.Tx, team teams.ID, id orders.ID, k Kind) (orders.Order, error) {
+	o, err := orders.Get(ctx, tx, team, id)
+	if err == nil && o.Method != methodOf[k] {
+		err = fault.Newf(fault.NotFound, "This order is not a %s order", methodOf[k])
+	}
+	return o, err
+}
+
+// awaitsRequisition reports that the order has no requisition yet, and may get
+// one.
+func awaitsRequisition(o *orders.Order) bool { return o.Status == orders.Ordered }
+
+// checkOrder refuses an order whose state allows no appointment.
+func checkOrder(o *orders.Order, s Settings) error {
+	switch {
+	case awaitsRequisition(o) && s.BeforeRequisition:
+		return nil
+	case !o.Status.HasRequisition():
+		return fault.Newf(fault.Refused, "The order has no requisition yet: it is %s", o.Status).WithType("requisition_missing")
+	case !o.Course().May(o.Status, orders.AppointmentScheduled, orders.Appointment):
+		return fault.Newf(fault.Refused, "An order that is %s can have no appointment", o.Status).WithType("order_state")
+	}
+	return nil
+}
+
+// checkAge refuses a patient who is under age on the day of a visit, in the
+// zone of its place.
+func checkAge(o *orders.Order, at time.Time, zone string) error {
+	loc, err := civil.Zone(zone)
+	if err != nil {
+		return err
+	}
+	if p := o.Body.Patient; p == nil || p.Age(civil.DateOf(at.In(loc))) < adultAge {
+		return fault.Newf(fault.Refused, "Phlebotomy appointments are for patients of %d years and older", adultAge).WithType("patient_under_age")
+	}
+	return nil
+}
+
+// labOf returns the slug of an order's lab.
+func labOf(ctx context.Context, tx *store.Tx, o *orders.Order) (string, error) {
+	offered, err := catalogue.For(ctx, tx, o.Team)
+	if err != nil {
+		return "", err
+	}
+	lab, _ := offered.Lab(o.Lab)
+	return lab.Slug, nil
+}
+
+// The longest wait of an appointment for its order's requisition.
+//
+// Reference 2.5, auto-cancel.
+const (
+	maxWait   = 8 * time.Hour // after the order, unless it was scheduled for a day
+	minNotice = 2 * time.Hour
+)
+
+// lapseTime returns when an appointment is cancelled, unless the requisition
+// or the confirmation that it waits for has come. It is zero for never.
+func lapseTime(a *Appointment, o *orders.Order) time.Time {
+	var at time.Time
+	if awaitsRequisition(o) && !o.Scheduled {
+		at = o.CreatedAt.Add(maxWait)
+	}
+	if a.Start != nil {
+		if close := a.Start.Add(-minNotice); at.IsZero() || close.Before(at) {
+			at = close
+		}
+	}
+	return at
 }

@@ -10,9 +10,9 @@ import (
 	"hale/internal/platform/fault"
 )
 
-// A phlebotomist is booked, comes another day, and draws the sample.
+// A phlebotomist is booked, rescheduled, and draws the sample.
 func TestVisitAtHome(t *testing.T) {
-	each(t, func(r *rig) {
+	eachRig(t, func(r *rig) {
 		o := r.order(catalogue.AtHome, false)
 		slots := r.slots(Phlebotomy)
 		d := r.booked(o, Phlebotomy, slots[2].Key)
@@ -21,7 +21,7 @@ func TestVisitAtHome(t *testing.T) {
 			r.t.Fatalf("booked: %+v", d)
 		}
 		if got := r.agency.seen[0].Patient.Address; got.Zip != "85004" || got.AccessNotes != "Gate 4\nRing twice" {
-			r.t.Errorf("the phlebotomist is told %+v", got)
+			r.t.Errorf("the phlebotomist gets %+v", got)
 		}
 		notes := "Ring once"
 		moved, err := r.Reschedule(r.ctx, r.who, Change{Order: o.ID, Kind: Phlebotomy, Key: slots[5].Key, Notes: &notes})
@@ -30,27 +30,27 @@ func TestVisitAtHome(t *testing.T) {
 		}
 		r.work()
 		if r.agency.holds(o.ID) != 1 || r.agency.freed[d.ProviderID] != 1 {
-			r.t.Errorf("the first slot was not given back: %v", r.agency.freed)
+			r.t.Errorf("the first slot was not released: %v", r.agency.freed)
 		}
-		for range 2 { // and once more, late
+		for range 2 { // the second one is late
 			for _, status := range []string{"in_progress", "completed", "in_progress"} {
-				r.says(o, networks.Visit{BookingID: moved.ProviderID, Status: status, Start: slots[5].Start, End: slots[5].End})
+				r.reportVisit(o, networks.Visit{BookingID: moved.ProviderID, Status: status, Start: slots[5].Start, End: slots[5].End})
 			}
 		}
-		same(r.t, "order", r.path(o), []orders.Status{
+		wantEqual(r.t, "order", r.path(o), []orders.Status{
 			orders.Ordered, orders.RequisitionCreated, orders.AppointmentScheduled, orders.AppointmentScheduled, orders.DrawCompleted,
 		})
-		same(r.t, "events", r.events(), []string{CreatedEvent, UpdatedEvent, UpdatedEvent, UpdatedEvent, UpdatedEvent})
+		wantEqual(r.t, "events", r.events(), []string{CreatedEvent, UpdatedEvent, UpdatedEvent, UpdatedEvent, UpdatedEvent})
 		if now := r.now(o); now.Appointment == nil || *now.Appointment != d.ID.UUID() || now.CollectedAt == nil {
-			r.t.Errorf("the order does not know its appointment or its draw: %+v", now)
+			r.t.Errorf("the order lacks its appointment or its draw: %+v", now)
 		}
 		r.check(o, Phlebotomy)
 	})
 }
 
-// A visit is asked for, gets a time from the provider, and is called off.
-func TestVisitAskedFor(t *testing.T) {
-	each(t, func(r *rig) {
+// A visit is requested, gets a time from the provider, and is cancelled.
+func TestRequestedVisit(t *testing.T) {
+	eachRig(t, func(r *rig) {
 		o := r.order(catalogue.AtHome, false)
 		rural := Address{FirstLine: "1 Farm Road", City: "Onalaska", State: "WI", Zip: "54650"}
 		ask := func(a Address, provider string) (Document, error) {
@@ -69,14 +69,14 @@ func TestVisitAskedFor(t *testing.T) {
 			r.t.Fatalf("requested: %+v, %v", d, err)
 		}
 		start := noon.Add(50 * time.Hour)
-		r.says(o, networks.Visit{BookingID: d.ProviderID, Status: "scheduled", Start: start, End: start.Add(time.Hour)})
+		r.reportVisit(o, networks.Visit{BookingID: d.ProviderID, Status: "scheduled", Start: start, End: start.Add(time.Hour)})
 		if d, err = r.get(o, Phlebotomy); err != nil || d.Status != "confirmed" || !time.Time(*d.Start).Equal(start) {
 			r.t.Fatalf("agreed: %+v, %v", d, err)
 		}
 		if _, err := r.cancel(o, Phlebotomy, phlebotomyReasons[4], ""); !fault.Is(err, fault.Invalid) {
 			r.t.Errorf("Other without notes: %v", err)
 		}
-		for range 2 { // a second time it is done already
+		for range 2 { // the second call finds it cancelled
 			if d, err = r.cancel(o, Phlebotomy, phlebotomyReasons[4], "Ill"); err != nil || d.Status != "cancelled" || d.EventData["is_refundable"] != true || len(d.Events) != 3 {
 				r.t.Fatalf("cancelled: %+v, %v", d, err)
 			}
@@ -85,17 +85,18 @@ func TestVisitAskedFor(t *testing.T) {
 		if r.agency.holds(o.ID) != 0 {
 			r.t.Error("the request was not withdrawn")
 		}
-		same(r.t, "order", r.path(o), []orders.Status{
+		wantEqual(r.t, "order", r.path(o), []orders.Status{
 			orders.Ordered, orders.RequisitionCreated, orders.AppointmentPending, orders.AppointmentScheduled, orders.AppointmentCancelled,
 		})
-		r.booked(o, Phlebotomy, r.slots(Phlebotomy)[0].Key) // and anew
+		r.booked(o, Phlebotomy, r.slots(Phlebotomy)[0].Key) // the order is free again
 		r.check(o, Phlebotomy)
 	})
 }
 
-// Service centers have the clock of New York in sandbox, and results end the visit.
+// Service centers are in the zone of New York in sandbox, and results end the
+// visit.
 func TestVisitAtACenter(t *testing.T) {
-	each(t, func(r *rig) {
+	eachRig(t, func(r *rig) {
 		o := r.order(catalogue.WalkIn, false)
 		site := r.site()
 		slots := r.slots(AtCenter)
@@ -112,16 +113,16 @@ func TestVisitAtACenter(t *testing.T) {
 			r.t.Errorf("after the results the appointment is %s", d.Status)
 		}
 		if _, err := r.cancel(o, AtCenter, centerReasons[0], ""); !fault.Is(err, fault.Refused) {
-			r.t.Errorf("cancelling what is over: %v", err)
+			r.t.Errorf("cancelling an ended visit: %v", err)
 		}
 		r.check(o, AtCenter)
 	})
 }
 
-// Orders that are cancelled take their phlebotomist along, and leave a service
-// center as it is.
+// A cancelled order cancels its phlebotomist, and leaves a service center as
+// it is.
 func TestOrderCancelled(t *testing.T) {
-	each(t, func(r *rig) {
+	eachRig(t, func(r *rig) {
 		home, center := r.order(catalogue.AtHome, false), r.order(catalogue.WalkIn, false)
 		r.booked(home, Phlebotomy, r.slots(Phlebotomy)[0].Key)
 		r.booked(center, AtCenter, r.slots(AtCenter)[0].Key)
@@ -137,20 +138,21 @@ func TestOrderCancelled(t *testing.T) {
 		if d, _ = r.get(center, AtCenter); d.Status != "confirmed" || r.agency.holds(center.ID) != 1 {
 			r.t.Errorf("the center is %s", d.Status)
 		}
-		same(r.t, "order", r.path(home)[2:], []orders.Status{orders.AppointmentScheduled, orders.Cancelled})
+		wantEqual(r.t, "order", r.path(home)[2:], []orders.Status{orders.AppointmentScheduled, orders.Cancelled})
 	})
 }
 
-// Before the requisition a slot is only held, and confirmed when it comes.
-func TestBookedBeforeTheRequisition(t *testing.T) {
-	each(t, func(r *rig) {
+// Before the requisition a slot is only reserved; it is confirmed with the
+// requisition.
+func TestBookingBeforeTheRequisition(t *testing.T) {
+	eachRig(t, func(r *rig) {
 		r.switchOn(func(s *Settings) { s.BeforeRequisition = true })
 		for _, k := range []Kind{Phlebotomy, AtCenter} {
 			o := r.order(methodOf[k], true)
 			d := r.booked(o, k, r.slots(k)[4].Key)
 			first := map[Kind][]Status{Phlebotomy: {Pending, Reserved}, AtCenter: {Reserved}}[k]
-			same(r.t, "events", statusesOf(d), first)
-			same(r.t, "order", r.path(o), []orders.Status{orders.Ordered})
+			wantEqual(r.t, "events", statusesOf(d), first)
+			wantEqual(r.t, "order", r.path(o), []orders.Status{orders.Ordered})
 			if now := r.now(o); now.Appointment == nil {
 				r.t.Error("the order does not know its appointment")
 			}
@@ -158,24 +160,24 @@ func TestBookedBeforeTheRequisition(t *testing.T) {
 			r.moveOrder(&o, orders.Move{To: orders.RequisitionCreated, By: orders.Requisition})
 			r.work()
 			d, _ = r.get(o, k)
-			same(r.t, "events", statusesOf(d), append(first, Scheduled))
-			same(r.t, "order", r.path(o), []orders.Status{orders.Ordered, orders.RequisitionCreated, orders.AppointmentPending, orders.AppointmentScheduled})
+			wantEqual(r.t, "events", statusesOf(d), append(first, Scheduled))
+			wantEqual(r.t, "order", r.path(o), []orders.Status{orders.Ordered, orders.RequisitionCreated, orders.AppointmentPending, orders.AppointmentScheduled})
 			r.check(o, k)
 		}
 	})
 }
 
-// An appointment that waits in vain for a requisition lapses: eight hours after
-// the order, or two before the visit when the order was for a later day.
+// An appointment that waits too long for a requisition lapses: eight hours
+// after the order, or two before the visit when the order was for a later day.
 func TestLapse(t *testing.T) {
-	each(t, func(r *rig) {
+	eachRig(t, func(r *rig) {
 		r.switchOn(func(s *Settings) { s.BeforeRequisition = true })
 		o := r.order(catalogue.AtHome, true)
 		r.booked(o, Phlebotomy, r.slots(Phlebotomy)[9].Key)
 		for _, step := range []struct {
 			turn time.Duration
 			want string
-		}{{longestWait - time.Minute, "reserved"}, {2 * time.Minute, "cancelled"}} {
+		}{{maxWait - time.Minute, "reserved"}, {2 * time.Minute, "cancelled"}} {
 			r.clock.turn(step.turn)
 			r.work()
 			if d, _ := r.get(o, Phlebotomy); d.Status != step.want {
@@ -185,28 +187,28 @@ func TestLapse(t *testing.T) {
 		if r.agency.holds(o.ID) != 0 {
 			r.t.Error("the slot is still held")
 		}
-		same(r.t, "order", r.path(o), []orders.Status{orders.Ordered})
+		wantEqual(r.t, "order", r.path(o), []orders.Status{orders.Ordered})
 		start := noon.Add(30 * time.Hour)
 		a := &Appointment{Start: &start}
-		if got := lapses(a, &orders.Order{Status: orders.Ordered, Scheduled: true, CreatedAt: noon}); !got.Equal(start.Add(-closestStart)) {
+		if got := lapseTime(a, &orders.Order{Status: orders.Ordered, Scheduled: true, CreatedAt: noon}); !got.Equal(start.Add(-minNotice)) {
 			r.t.Errorf("of a scheduled order it lapses at %v", got)
 		}
 	})
 }
 
-// The Arizona laboratory confirms later, and orders hear of it only then.
+// The Arizona laboratory confirms later, and the order moves only then.
 func TestProviderThatConfirmsLater(t *testing.T) {
-	each(t, func(r *rig) {
+	eachRig(t, func(r *rig) {
 		r.switchOn(func(s *Settings) { s.SonoraQuest = true })
 		o := r.order(catalogue.WalkIn, false)
-		o.Lab = r.labNamed(sonora)
+		o.Lab = r.labNamed(sonoraQuest)
 		r.putLab(o)
-		found, err := r.AtCenters(r.ctx, r.who, CenterQuery{Lab: sonora, Zip: "85004", Radius: new(int)})
+		found, err := r.AtCenters(r.ctx, r.who, CenterQuery{Lab: sonoraQuest, Zip: "85004", Radius: new(int)})
 		if err == nil || found.Days != nil {
 			r.t.Errorf("a radius of 0 miles finds %d days, %v", len(found.Days), err)
 		}
 		miles := 25
-		if found, err = r.AtCenters(r.ctx, r.who, CenterQuery{Lab: sonora, Zip: "85004", Radius: &miles}); err != nil {
+		if found, err = r.AtCenters(r.ctx, r.who, CenterQuery{Lab: sonoraQuest, Zip: "85004", Radius: &miles}); err != nil {
 			r.t.Fatal(err)
 		}
 		slot := found.Days[1].Slots[0]
@@ -214,15 +216,15 @@ func TestProviderThatConfirmsLater(t *testing.T) {
 		if d.Status != "reserved" || d.Reschedules {
 			r.t.Fatalf("booked: %+v", d)
 		}
-		same(r.t, "order", r.path(o), []orders.Status{orders.Ordered, orders.RequisitionCreated})
+		wantEqual(r.t, "order", r.path(o), []orders.Status{orders.Ordered, orders.RequisitionCreated})
 		if _, err := r.cancel(o, AtCenter, centerReasons[0], ""); !fault.Is(err, fault.Refused) {
-			r.t.Errorf("cancelled by call: %v", err)
+			r.t.Errorf("cancelled through the API: %v", err)
 		}
-		r.says(o, networks.Visit{BookingID: d.ProviderID, Status: "scheduled", Start: slot.Start, End: slot.End})
+		r.reportVisit(o, networks.Visit{BookingID: d.ProviderID, Status: "scheduled", Start: slot.Start, End: slot.End})
 		if d, _ = r.get(o, AtCenter); d.Status != "confirmed" {
 			r.t.Errorf("confirmed it is %s", d.Status)
 		}
-		same(r.t, "order", r.path(o), []orders.Status{orders.Ordered, orders.RequisitionCreated, orders.AppointmentScheduled})
+		wantEqual(r.t, "order", r.path(o), []orders.Status{orders.Ordered, orders.RequisitionCreated, orders.AppointmentScheduled})
 		r.check(o, AtCenter)
 	})
 }

@@ -13,10 +13,10 @@ import (
 	"hale/internal/platform/store"
 )
 
-// A provider that does not answer leaves nothing booked, whether it had booked
-// or not; and until that is known the order's place is held.
-func TestProviderThatDoesNotAnswer(t *testing.T) {
-	each(t, func(r *rig) {
+// A provider that does not answer leaves no booking, whether it had booked or
+// not. Until that is known, the order can have no other appointment.
+func TestNoAnswer(t *testing.T) {
+	eachRig(t, func(r *rig) {
 		for i, deaf := range []bool{false, true} {
 			o := r.order(catalogue.AtHome, false)
 			slots := r.slots(Phlebotomy)[2*i:]
@@ -30,12 +30,12 @@ func TestProviderThatDoesNotAnswer(t *testing.T) {
 				r.t.Fatalf("without an answer: %v", err)
 			}
 			if _, err := r.get(o, Phlebotomy); !fault.Is(err, fault.NotFound) {
-				r.t.Errorf("an appointment that nobody confirmed is shown: %v", err)
+				r.t.Errorf("an unconfirmed appointment is shown: %v", err)
 			}
 			fail(2) // the job fails once, and the next caller settles it
 			r.work()
 			if _, err := r.book(o, Phlebotomy, slots[1].Key); !fault.Is(err, fault.Unavailable) {
-				r.t.Errorf("while nobody knows: %v", err)
+				r.t.Errorf("before the outcome is known: %v", err)
 			}
 			d := r.booked(o, Phlebotomy, slots[1].Key)
 			r.clock.turn(time.Hour)
@@ -43,22 +43,22 @@ func TestProviderThatDoesNotAnswer(t *testing.T) {
 			if r.agency.holds(o.ID) != 1 || !time.Time(*d.Start).Equal(slots[1].Start) {
 				r.t.Errorf("deaf %v: %d slots are held, at %v", deaf, r.agency.holds(o.ID), d.Start)
 			}
-			same(r.t, "order", r.path(o), []orders.Status{orders.Ordered, orders.RequisitionCreated, orders.AppointmentScheduled})
+			wantEqual(r.t, "order", r.path(o), []orders.Status{orders.Ordered, orders.RequisitionCreated, orders.AppointmentScheduled})
 			r.check(o, Phlebotomy)
 		}
 	})
 }
 
-// A process that dies after writing the call, or after the network's answer, is
-// followed by the job, which books once.
+// A process may die after storing the call, or after the network's answer. The
+// job continues and books once.
 func TestKilledWhileBooking(t *testing.T) {
-	each(t, func(r *rig) {
+	eachRig(t, func(r *rig) {
 		for _, asked := range []bool{false, true} {
 			o := r.order(catalogue.AtHome, false)
 			slot := r.slots(Phlebotomy)[0]
 			a := r.drafted(o, Phlebotomy, slot)
 			if asked {
-				if _, err := r.call(r.ctx, a, r.whole(a)); err != nil {
+				if _, err := r.askNetwork(r.ctx, a, r.whole(a)); err != nil {
 					r.t.Fatal(err)
 				}
 			}
@@ -71,60 +71,60 @@ func TestKilledWhileBooking(t *testing.T) {
 			if err != nil || d.Status != "confirmed" || r.agency.holds(o.ID) != 1 {
 				r.t.Fatalf("after the crash: %+v, %v, %d held", d, err, r.agency.holds(o.ID))
 			}
-			same(r.t, "order", r.path(o), []orders.Status{orders.Ordered, orders.RequisitionCreated, orders.AppointmentScheduled})
+			wantEqual(r.t, "order", r.path(o), []orders.Status{orders.Ordered, orders.RequisitionCreated, orders.AppointmentScheduled})
 			if d, err = r.cancel(o, Phlebotomy, phlebotomyReasons[0], ""); err != nil || d.Status != "cancelled" {
 				r.t.Fatal(err)
 			}
 			r.work()
 			if r.agency.holds(o.ID) != 0 {
-				r.t.Error("the slot was not given back")
+				r.t.Error("the slot was not released")
 			}
 		}
 	})
 }
 
-// A slot that is granted to a caller after the job was told no, as it had become
-// free in between, is given back: the caller has heard no, too.
-func TestGrantedTooLate(t *testing.T) {
-	each(t, func(r *rig) {
-		for _, anew := range []bool{true, false} { // a first booking, and the move of one
+// The network refuses the job, then grants the slot to the caller because it
+// has become free. The slot is released: the caller was refused as well.
+func TestLateAnswer(t *testing.T) {
+	eachRig(t, func(r *rig) {
+		for _, first := range []bool{true, false} { // a first booking, and a rescheduling
 			o, rival := r.order(catalogue.AtHome, false), r.order(catalogue.AtHome, false)
 			slots := r.slots(Phlebotomy)
 			var a *Appointment
-			if anew {
+			if first {
 				a = r.drafted(o, Phlebotomy, slots[0])
 			} else {
 				r.booked(o, Phlebotomy, slots[1].Key)
-				a = r.moving(o, slots[0])
+				a = r.rescheduling(o, slots[0])
 			}
 			call := *a.Body.Call
 			r.booked(rival, Phlebotomy, r.slots(Phlebotomy)[0].Key)
 			r.clock.turn(time.Minute)
-			r.work() // the job is told no
+			r.work() // the network refuses the job
 			if _, err := r.cancel(rival, Phlebotomy, phlebotomyReasons[0], ""); err != nil {
 				r.t.Fatal(err)
 			}
 			r.work()
-			late, err := r.call(r.ctx, a, r.whole(a))
+			late, err := r.askNetwork(r.ctx, a, r.whole(a))
 			if err != nil {
 				r.t.Fatal(err)
 			}
 			before := r.agency.holds(o.ID)
-			if _, err := r.write(r.ctx, a, call, late, nil, true); !fault.Is(err, fault.Unavailable) {
-				r.t.Errorf("the caller hears %v", err)
+			if _, err := r.storeAnswer(r.ctx, a, call, late, nil, true); !fault.Is(err, fault.Unavailable) {
+				r.t.Errorf("the caller gets %v", err)
 			}
 			r.work()
 			if after := r.agency.holds(o.ID); after != before-1 {
-				r.t.Errorf("anew %v: %d slots are held, %d before", anew, after, before)
+				r.t.Errorf("first booking %v: %d slots are held, %d before", first, after, before)
 			}
 		}
 	})
 }
 
-// A move that nobody answers leaves the appointment where it was, and one that
-// somebody else was faster with, too.
-func TestMoveThatFails(t *testing.T) {
-	each(t, func(r *rig) {
+// A rescheduling without an answer, or for a slot that was taken, leaves the
+// appointment where it was.
+func TestFailedReschedule(t *testing.T) {
+	eachRig(t, func(r *rig) {
 		o, rival := r.order(catalogue.WalkIn, false), r.order(catalogue.WalkIn, false)
 		slots := r.slots(AtCenter)
 		r.booked(o, AtCenter, slots[0].Key)
@@ -134,7 +134,7 @@ func TestMoveThatFails(t *testing.T) {
 			return err
 		}
 		if err := move(r.slots(AtCenter)[1]); !fault.Is(err, fault.Refused) {
-			r.t.Errorf("a slot of somebody else: %v", err)
+			r.t.Errorf("a taken slot: %v", err)
 		}
 		r.agency.deaf = 1
 		if err := move(slots[2]); !fault.Is(err, fault.Unavailable) {
@@ -162,8 +162,8 @@ func TestMoveThatFails(t *testing.T) {
 
 // Asynchronous bookings are pending until the provider answers, and cancelled
 // when it never does.
-func TestConfirmedLater(t *testing.T) {
-	each(t, func(r *rig) {
+func TestAsyncBooking(t *testing.T) {
+	eachRig(t, func(r *rig) {
 		book := func(o orders.Order) (Document, error) {
 			return r.Book(r.ctx, r.who, Booking{Order: o.ID, Kind: AtCenter, Key: r.slots(AtCenter)[0].Key, Async: true, SyncWait: time.Second, AsyncWait: time.Hour})
 		}
@@ -178,14 +178,14 @@ func TestConfirmedLater(t *testing.T) {
 			r.t.Fatalf("not answered: %+v, %v", d, err)
 		}
 		for range 5 {
-			r.clock.turn(again + time.Second)
+			r.clock.turn(askInterval + time.Second)
 			r.clock.turn(time.Minute)
 			r.work()
 		}
 		if d, _ = r.get(o, AtCenter); d.Status != "confirmed" || d.ProviderID == "" {
 			r.t.Errorf("answered: %+v", d)
 		}
-		same(r.t, "order", r.path(o)[2:], []orders.Status{orders.AppointmentPending, orders.AppointmentScheduled})
+		wantEqual(r.t, "order", r.path(o)[2:], []orders.Status{orders.AppointmentPending, orders.AppointmentScheduled})
 		never := r.order(catalogue.WalkIn, false)
 		r.agency.silent = 1000
 		if d, err = book(never); err != nil || d.Status != "pending" {
@@ -196,7 +196,7 @@ func TestConfirmedLater(t *testing.T) {
 		if d, _ = r.get(never, AtCenter); d.Status != "cancelled" || d.EventData["origin"] != byProvider {
 			r.t.Errorf("never answered it is %s", d.Status)
 		}
-		same(r.t, "order", r.path(never)[2:], []orders.Status{orders.AppointmentPending, orders.AppointmentCancelled})
+		wantEqual(r.t, "order", r.path(never)[2:], []orders.Status{orders.AppointmentPending, orders.AppointmentCancelled})
 		r.agency.silent = 0
 		r.clock.turn(12 * time.Hour)
 		r.work()
@@ -208,18 +208,18 @@ func TestConfirmedLater(t *testing.T) {
 	})
 }
 
-// What the network says by itself before its answer is written does not keep
-// the answer from being written: the job would ask for ever.
-func TestAnswerAfterTheProvidersWord(t *testing.T) {
-	each(t, func(r *rig) {
+// A report of the network before its answer is stored does not block the
+// answer: the job would retry for ever.
+func TestReportBeforeTheAnswerIsStored(t *testing.T) {
+	eachRig(t, func(r *rig) {
 		moving := r.order(catalogue.AtHome, false)
 		slots := r.slots(Phlebotomy)
 		d := r.booked(moving, Phlebotomy, slots[0].Key)
-		userstest.Write(r.t, r.DB, func(ctx context.Context, tx *store.Tx) error { // killed before the network was asked
+		userstest.Write(r.t, r.DB, func(ctx context.Context, tx *store.Tx) error { // killed before the request to the network
 			_, err := r.reschedule(ctx, tx, r.who, Change{Order: moving.ID, Kind: Phlebotomy, Key: slots[1].Key})
 			return err
 		})
-		r.says(moving, networks.Visit{BookingID: d.ProviderID, Status: "in_progress"})
+		r.reportVisit(moving, networks.Visit{BookingID: d.ProviderID, Status: "in_progress"})
 		r.switchOn(func(s *Settings) { s.BeforeRequisition, s.AsyncConfirmation = true, true })
 		held := r.order(catalogue.WalkIn, true)
 		r.agency.silent = 1
@@ -227,7 +227,7 @@ func TestAnswerAfterTheProvidersWord(t *testing.T) {
 		if d, err := r.Book(r.ctx, r.who, book); err != nil || d.Status != "pending" {
 			r.t.Fatalf("not answered: %+v, %v", d, err)
 		}
-		r.says(held, networks.Visit{Status: "reserved"})
+		r.reportVisit(held, networks.Visit{Status: "reserved"})
 		r.clock.turn(time.Minute)
 		r.work()
 		if d, err := r.get(moving, Phlebotomy); err != nil || d.EventStatus != InProgress || !time.Time(*d.Start).Equal(slots[0].Start) || r.agency.holds(moving.ID) != 1 {
@@ -241,13 +241,13 @@ func TestAnswerAfterTheProvidersWord(t *testing.T) {
 	})
 }
 
-// A slot that is taken again while it is about to be given back stays taken:
-// what is given back is the first booking of it.
-func TestTakenBackBeforeItWasGivenBack(t *testing.T) {
-	each(t, func(r *rig) {
+// A slot that is booked again before its release stays booked: only the first
+// booking is released.
+func TestSlotBookedAgainBeforeItsRelease(t *testing.T) {
+	eachRig(t, func(r *rig) {
 		o := r.order(catalogue.AtHome, false)
 		first := r.booked(o, Phlebotomy, r.slots(Phlebotomy)[0].Key)
-		for _, n := range []int{1, 0} { // away and back
+		for _, n := range []int{1, 0} { // to another slot and back
 			if _, err := r.Reschedule(r.ctx, r.who, Change{Order: o.ID, Kind: Phlebotomy, Key: r.slots(Phlebotomy)[n].Key}); err != nil {
 				r.t.Fatal(err)
 			}
@@ -264,16 +264,17 @@ func TestTakenBackBeforeItWasGivenBack(t *testing.T) {
 	})
 }
 
-// An order that is cancelled while its appointment is being booked keeps nothing.
+// An order that is cancelled while its appointment is being booked keeps no
+// booking.
 func TestOrderCancelledWhileBooking(t *testing.T) {
-	each(t, func(r *rig) {
+	eachRig(t, func(r *rig) {
 		o := r.order(catalogue.AtHome, false)
 		slot := r.slots(Phlebotomy)[0]
 		a := r.drafted(o, Phlebotomy, slot)
 		o = r.now(o)
 		r.moveOrder(&o, orders.Move{To: orders.Cancelled, By: orders.Call})
-		if _, err := r.carry(r.ctx, a, defaultSyncWait); !fault.Is(err, fault.Refused) {
-			r.t.Errorf("the caller hears %v", err)
+		if _, err := r.askAndStore(r.ctx, a, defaultSyncWait); !fault.Is(err, fault.Refused) {
+			r.t.Errorf("the caller gets %v", err)
 		}
 		r.work()
 		if _, err := r.get(o, Phlebotomy); !fault.Is(err, fault.NotFound) || r.agency.holds(o.ID) != 0 {

@@ -35,14 +35,14 @@ type Document struct {
 	Status      string               `json:"status" doc:"pending, reserved, confirmed, in_progress, completed, cancelled. The list may grow."`
 	ProviderID  string               `json:"provider_id" doc:"The provider's own; empty before it answered."`
 	ExternalID  *string              `json:"external_id" nullable:"true" doc:"The number to tell the patient."`
-	Reschedules bool                 `json:"can_reschedule" doc:"When false, cancel and book anew."`
+	Reschedules bool                 `json:"can_reschedule" doc:"When false, cancel and book again."`
 	Notes       *string              `json:"appointment_notes" nullable:"true"`
 	EventStatus Status               `json:"event_status" doc:"pending, reserved, scheduled, in_progress, completed, cancelled. The list may grow."`
 	EventData   DataDocument         `json:"event_data"`
 	Events      []EventDocument      `json:"events" nullable:"false"`
 }
 
-// AddressDocument is where a visit takes place, on the wire.
+// AddressDocument is the address of a visit on the wire.
 type AddressDocument struct {
 	FirstLine   string  `json:"first_line"`
 	SecondLine  *string `json:"second_line" nullable:"true"`
@@ -66,17 +66,17 @@ type EventDocument struct {
 	Data      DataDocument   `json:"data"`
 }
 
-// DataDocument is an object with more about an event, or null.
+// DataDocument is an object with more facts about an event, or null.
 type DataDocument map[string]any
 
-// AddressDocumentOf writes an address for the wire.
+// AddressDocumentOf returns the wire form of an address.
 func AddressDocumentOf(a Address) AddressDocument {
 	return AddressDocument{
-		FirstLine: a.FirstLine, SecondLine: given(a.SecondLine), City: a.City, State: a.State, Zip: a.Zip, AccessNotes: given(a.AccessNotes),
+		FirstLine: a.FirstLine, SecondLine: nullable(a.SecondLine), City: a.City, State: a.State, Zip: a.Zip, AccessNotes: nullable(a.AccessNotes),
 	}
 }
 
-func given(s string) *string {
+func nullable(s string) *string {
 	if s == "" {
 		return nil
 	}
@@ -91,13 +91,13 @@ func instant(t *time.Time) *orders.Instant {
 	return &i
 }
 
-// DocumentOf writes an appointment of an order for the wire.
+// DocumentOf returns the wire form of an appointment.
 func DocumentOf(a *Appointment, o *orders.Order, history []Event) Document {
 	d := Document{
 		ID: a.ID, UserID: a.User, OrderID: a.Order, Transaction: o.Transaction, Address: AddressDocumentOf(a.Body.Address),
 		Location: PointDocument{Lng: a.Body.Place.Lng, Lat: a.Body.Place.Lat}, Start: instant(a.Start), End: instant(a.End),
-		TimeZone: given(a.TimeZone), Kind: a.Kind, Provider: a.Provider, Status: a.Status.Word(), ProviderID: a.Body.Booking.ID,
-		ExternalID: given(a.Body.Booking.ExternalID), Reschedules: a.CanReschedule(), Notes: given(a.Body.Notes), EventStatus: a.Status,
+		TimeZone: nullable(a.TimeZone), Kind: a.Kind, Provider: a.Provider, Status: a.Status.Word(), ProviderID: a.Body.Booking.ID,
+		ExternalID: nullable(a.Body.Booking.ExternalID), Reschedules: a.CanReschedule(), Notes: nullable(a.Body.Notes), EventStatus: a.Status,
 		Events: make([]EventDocument, len(history)),
 	}
 	for i, e := range history {
@@ -120,7 +120,7 @@ const (
 	UpdatedEvent = "labtest.appointment.updated"
 )
 
-// announce emits the event of a step: the whole appointment as it is now.
+// announce emits the event of a move: the whole appointment as it is now.
 // Events about a deleted user are sent until the grace period ends.
 func announce(ctx context.Context, tx *store.Tx, a *Appointment, o *orders.Order, first bool) error {
 	name, err := users.ClientUserID(ctx, tx, a.Team, a.User)
@@ -162,7 +162,7 @@ func init() {
 	)
 }
 
-// exampleOf is an appointment of nobody.
+// exampleOf returns an invented appointment for the documentation of events.
 func exampleOf(user users.ID, status Status) Document {
 	id := func(n byte) uuid.UUID {
 		u := uuid.MustParse("00000000-0000-4000-8000-000000000000")

@@ -4,24 +4,26 @@ import (
 	"context"
 	"time"
 
+	"hale/internal/labs/inbox"
+	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/jobs"
 	"hale/internal/platform/store"
 )
 
-// OrderChanged follows an order: it is a listener of package orders. What has
-// to move the order itself is left to a job.
+// OrderChanged follows an order; it is a listener of package orders. A job
+// makes the changes that move the order itself.
 //
 // Reference 1.6, 2.5.
 func OrderChanged(ctx context.Context, tx *store.Tx, c orders.Change) error {
 	if c.New() {
 		return nil
 	}
-	s := step{alone: true}
+	s := move{keepOrder: true}
 	switch c.Event.Status {
 	case orders.RequisitionCreated, orders.RequisitionBypassed:
-		return requisitioned(ctx, tx, c.Order)
+		return confirmLater(ctx, tx, c.Order)
 	case orders.Cancelled, orders.DoNotProcess:
 		if c.Order.Method != methodOf[Phlebotomy] {
 			return nil // the patient may still arrive
@@ -34,38 +36,38 @@ func OrderChanged(ctx context.Context, tx *store.Tx, c orders.Change) error {
 	default:
 		return nil
 	}
-	a, err := current(ctx, tx, c.Order)
+	a, err := liveAppointment(ctx, tx, c.Order)
 	if fault.Is(err, fault.NotFound) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	o := *c.Order // a listener leaves the order alone
+	o := *c.Order // a listener must not change the order
 	switch {
 	case a.Status == Asked:
-		return unwant(ctx, tx, &a)
+		return abandonCall(ctx, tx, &a)
 	case s.to == Cancelled:
-		_, err = end(ctx, tx, &a, &o, s)
+		_, err = cancel(ctx, tx, &a, &o, s)
 	default:
 		_, err = advance(ctx, tx, &a, &o, s)
 	}
 	return err
 }
 
-// unwant has whatever is being booked given back.
-func unwant(ctx context.Context, tx *store.Tx, a *Appointment) error {
+// abandonCall releases the booking that is being made.
+func abandonCall(ctx context.Context, tx *store.Tx, a *Appointment) error {
 	a.abandon()
-	if err := saveOrForget(ctx, tx, a); err != nil || a.idle() {
+	if err := saveOrDelete(ctx, tx, a); err != nil || a.idle() {
 		return err
 	}
-	return later(ctx, tx, a, tx.Now())
+	return settleLater(ctx, tx, a, tx.Now())
 }
 
-// requisitioned asks for an appointment to be confirmed that waited for its
+// confirmLater enqueues the confirmation of an appointment that waited for its
 // order's requisition.
-func requisitioned(ctx context.Context, tx *store.Tx, o *orders.Order) error {
-	a, err := current(ctx, tx, o)
+func confirmLater(ctx context.Context, tx *store.Tx, o *orders.Order) error {
+	a, err := liveAppointment(ctx, tx, o)
 	if fault.Is(err, fault.NotFound) {
 		return nil
 	}
@@ -75,35 +77,36 @@ func requisitioned(ctx context.Context, tx *store.Tx, o *orders.Order) error {
 	return enqueue(ctx, tx, confirmKind, &a, tx.Now())
 }
 
-// confirm takes an order along that got its requisition after its appointment:
-// pending, and at once scheduled when the slot was held.
+// confirm moves an order that got its requisition after its appointment: to
+// pending, and to scheduled when the slot was reserved.
 //
 // Reference 2.5, requisition made.
 func (s *Service) confirm(ctx context.Context, _ *jobs.Run, args jobArgs) error {
 	return s.edit(ctx, &Appointment{Team: args.Team, ID: args.Appointment}, func(tx *store.Tx, a *Appointment, o *orders.Order) error {
-		if a.Status != Pending && a.Status != Reserved || early(o) || fixed(a.Provider) && !a.Body.Confirmed {
+		if a.Status != Pending && a.Status != Reserved || awaitsRequisition(o) || confirmsLater(a.Provider) && !a.Body.Confirmed {
 			return nil
 		}
 		_, err := orders.Advance(ctx, tx, o, orders.Move{To: orders.AppointmentPending, By: orders.Appointment})
 		if err != nil || a.Status == Pending || !o.Course().May(o.Status, orders.AppointmentScheduled, orders.Appointment) {
 			return err
 		}
-		_, err = advance(ctx, tx, a, o, step{to: Scheduled})
+		_, err = advance(ctx, tx, a, o, move{to: Scheduled})
 		return err
 	})
 }
 
-// lapseLater asks for the job that cancels an appointment which waits in vain.
+// lapseLater enqueues the job that cancels an appointment whose condition is
+// not met in time.
 func lapseLater(ctx context.Context, tx *store.Tx, a *Appointment, o *orders.Order) error {
-	at := lapses(a, o)
+	at := lapseTime(a, o)
 	if at.IsZero() {
 		return nil
 	}
 	return enqueue(ctx, tx, lapseKind, a, at)
 }
 
-// lapse cancels an appointment that waits in vain: for the requisition of its
-// order, or for the word of a provider that confirms later.
+// lapse cancels an appointment that waited too long for the requisition of its
+// order, or for the confirmation of a provider.
 //
 // Reference 2.5, auto-cancel.
 func (s *Service) lapse(ctx context.Context, _ *jobs.Run, args jobArgs) error {
@@ -112,21 +115,165 @@ func (s *Service) lapse(ctx context.Context, _ *jobs.Run, args jobArgs) error {
 		wait = 0
 		over := o.Status.Stage(o.Method) == orders.StageCancelled
 		waits := a.Status == Pending || a.Status == Reserved
-		if !waits || !early(o) && !over && (!fixed(a.Provider) || a.Body.Confirmed) {
+		if !waits || !awaitsRequisition(o) && !over && (!confirmsLater(a.Provider) || a.Body.Confirmed) {
 			return nil
 		}
-		at := lapses(a, o)
+		at := lapseTime(a, o)
 		if at.IsZero() && !over {
 			return nil
 		}
 		if wait = at.Sub(tx.Now()); wait > 0 {
 			return nil
 		}
-		_, err := end(ctx, tx, a, o, step{to: Cancelled, data: map[string]any{"origin": byTimer}})
+		_, err := cancel(ctx, tx, a, o, move{to: Cancelled, data: map[string]any{"origin": byTimer}})
 		return err
 	})
 	if err == nil && wait > 0 {
 		return jobs.Later(wait)
 	}
+	return err
+}
+
+var _ inbox.Visits = (*Service)(nil)
+
+// TakeVisit applies a network's report of a visit. A late or repeated report
+// changes nothing.
+func (s *Service) TakeVisit(ctx context.Context, tx *store.Tx, o *orders.Order, r inbox.Arrival) error {
+	v := *r.Report.Visit
+	a, err := liveAppointment(ctx, tx, o)
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return s.applyForeignVisit(ctx, tx, o, r)
+	case err != nil:
+		return err
+	case a.Status == Asked: // the answer to our call is not stored yet
+		a.Body.Early = &v
+		return save(ctx, tx, &a)
+	case v.BookingID != "" && a.Body.Booking.ID != "" && v.BookingID != a.Body.Booking.ID:
+		return nil // of a booking that was released
+	}
+	to, ok := orderStatusOf(a.Kind, statusOf(v.Status))
+	return applyVisit(ctx, tx, &a, o, v, ok && string(to) == r.Report.Status)
+}
+
+// applyForeignVisit moves only the order, after a visit that was not booked
+// through us.
+func (s *Service) applyForeignVisit(ctx context.Context, tx *store.Tx, o *orders.Order, r inbox.Arrival) error {
+	k := AtCenter
+	if o.Method == methodOf[Phlebotomy] {
+		k = Phlebotomy
+	}
+	to, moves := orderStatusOf(k, statusOf(r.Report.Visit.Status))
+	moves = moves && o.Status != to && string(to) != r.Report.Status
+	drawn := statusOf(r.Report.Visit.Status) == Completed && o.Status.Stage(o.Method) != orders.StageCancelled
+	if !moves && !drawn || !o.Status.HasRequisition() {
+		return nil
+	}
+	if a, err := Latest(ctx, tx, o); err == nil && (r.Report.Visit.BookingID == "" || a.Body.Booking.ID == r.Report.Visit.BookingID) {
+		return nil // an appointment of ours that has ended
+	} else if err != nil && !isErased(err) {
+		return err
+	}
+	m := orders.Move{To: to, By: orders.Appointment, At: r.Report.At, Key: r.Key + ":visit"}
+	if drawn {
+		common, worst, err := orders.Turnaround(ctx, tx, o)
+		if err != nil {
+			return err
+		}
+		at := visitEnd(*r.Report.Visit, tx.Now())
+		m.Change = func(o *orders.Order) { o.Drawn(at, common, worst) }
+	}
+	if moves {
+		moved, err := orders.Advance(ctx, tx, o, m)
+		if err != nil || moved {
+			return err
+		}
+	}
+	if !drawn {
+		return nil
+	}
+	return orders.Amend(ctx, tx, o, m.Change)
+}
+
+// visitEnd returns the end of a completed visit; now when the end is unknown
+// or in the future.
+func visitEnd(v networks.Visit, now time.Time) time.Time {
+	if v.End.IsZero() || v.End.After(now) {
+		return now
+	}
+	return v.End
+}
+
+// statusOf reads a network's word: the contract has both scheduled and
+// confirmed for one status.
+func statusOf(word string) Status {
+	if word == Scheduled.Word() {
+		return Scheduled
+	}
+	return Status(word)
+}
+
+// applyVisit makes the move of a network's report. keepOrder is set when the
+// same report has moved the order already.
+func applyVisit(ctx context.Context, tx *store.Tx, a *Appointment, o *orders.Order, v networks.Visit, keepOrder bool) error {
+	s := move{to: statusOf(v.Status), data: map[string]any{"origin": byProvider}, keepOrder: keepOrder}
+	switch s.to {
+	case Asked, Pending:
+		return nil
+	case Reserved, Scheduled:
+		return applyTime(ctx, tx, a, o, v, s)
+	case Cancelled: // the slot is released; a new slot that is being booked is no longer wanted
+		s.change = func(a *Appointment) {
+			if a.Body.Call != nil {
+				a.Body.Call.Abandoned = true
+			}
+		}
+	case InProgress:
+	case Completed:
+		s.at = visitEnd(v, tx.Now())
+	}
+	_, err := advance(ctx, tx, a, o, s)
+	return err
+}
+
+// applyTime applies a time that the provider set or confirmed.
+func applyTime(ctx context.Context, tx *store.Tx, a *Appointment, o *orders.Order, v networks.Visit, s move) error {
+	timed := func(a *Appointment) {
+		if !v.Start.IsZero() {
+			start, end := v.Start.UTC(), v.End.UTC()
+			if !v.End.After(v.Start) {
+				end = start.Add(time.Hour)
+			}
+			a.Start, a.End = &start, &end
+		}
+		if v.BookingID != "" {
+			a.Body.Booking.ID = v.BookingID
+		}
+		a.Body.Confirmed = statusOf(v.Status) == Scheduled
+	}
+	same := v.Start.IsZero() || a.Start != nil && a.Start.Equal(v.Start)
+	s.to, s.change = Scheduled, timed
+	switch {
+	case awaitsRequisition(o) && a.Status == Reserved && same, a.Status == Scheduled && same:
+		timed(a)
+		return save(ctx, tx, a)
+	case awaitsRequisition(o) && a.Status == Reserved:
+		timed(a)
+		if err := save(ctx, tx, a); err != nil {
+			return err
+		}
+		return lapseLater(ctx, tx, a, o)
+	case awaitsRequisition(o):
+		s.to = Reserved
+		if _, err := advance(ctx, tx, a, o, s); err != nil {
+			return err
+		}
+		return lapseLater(ctx, tx, a, o)
+	case confirmsLater(a.Provider) && statusOf(v.Status) == Reserved:
+		return nil
+	case a.Status == Scheduled:
+		s.data["is_reschedule"] = true
+	}
+	_, err := advance(ctx, tx, a, o, s)
 	return err
 }

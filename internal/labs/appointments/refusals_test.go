@@ -18,9 +18,9 @@ import (
 	"hale/internal/platform/store"
 )
 
-// Every row of reference 2.7, with its kind (which is its status) and its words.
+// Every row of reference 2.7, with its kind (its status) and its text.
 func TestRefusals(t *testing.T) {
-	each(t, func(r *rig) {
+	eachRig(t, func(r *rig) {
 		o, walk, early := r.order(catalogue.AtHome, false), r.order(catalogue.WalkIn, false), r.order(catalogue.AtHome, true)
 		rival := r.order(catalogue.WalkIn, false)
 		visits, chairs := r.slots(Phlebotomy), r.slots(AtCenter)
@@ -87,7 +87,7 @@ func TestRefusals(t *testing.T) {
 			{"already booked", book(rival, AtCenter, chairs[5].Key), fault.Refused, "already"},
 			{"unknown reason", func() error { _, err := r.cancel(rival, AtCenter, phlebotomyReasons[0], ""); return err }, fault.Refused, "reasons"},
 			{"team may not", func() error {
-				_, err := r.AtCenters(r.ctx, r.who, CenterQuery{Lab: sonora, Zip: "85004", Radius: &miles})
+				_, err := r.AtCenters(r.ctx, r.who, CenterQuery{Lab: sonoraQuest, Zip: "85004", Radius: &miles})
 				return err
 			}, fault.Forbidden, "sonora_quest"},
 			{"expired key", func() error {
@@ -117,9 +117,9 @@ func TestRefusals(t *testing.T) {
 	})
 }
 
-// A patient has one appointment with a phlebotomist, also of two orders.
-func TestOneVisitForEachPatient(t *testing.T) {
-	each(t, func(r *rig) {
+// A patient has one appointment with a phlebotomist, also for two orders.
+func TestOneVisitPerPatient(t *testing.T) {
+	eachRig(t, func(r *rig) {
 		o := r.order(catalogue.AtHome, false)
 		var second orders.Order
 		test := orderstest.Test(r.t, r.DB, r.team.ID, catalogue.AtHome)
@@ -137,13 +137,13 @@ func TestOneVisitForEachPatient(t *testing.T) {
 		if _, err := r.book(second, Phlebotomy, slots[1].Key); !fault.Is(err, fault.Refused) {
 			r.t.Errorf("a second visit to the same patient: %v", err)
 		}
-		r.says(o, networks.Visit{Status: "completed"})
+		r.reportVisit(o, networks.Visit{Status: "completed"})
 		r.booked(second, Phlebotomy, slots[1].Key) // the key was not used up
 	})
 }
 
-// A patient must be of age on the day of the visit, on the clock of its place.
-func TestOfAgeOnTheDay(t *testing.T) {
+// A patient must be of age on the day of the visit, in the zone of its place.
+func TestAgeOnTheDay(t *testing.T) {
 	o := &orders.Order{}
 	p := orderstest.Patient()
 	p.BirthDate = civil.MustParse("2009-04-15")
@@ -159,16 +159,16 @@ func TestOfAgeOnTheDay(t *testing.T) {
 		{midnight.Add(-time.Minute), "America/New_York", true},
 		{midnight, "Pacific/Honolulu", false},
 	} {
-		if err := grown(o, c.at, c.zone); (err == nil) != c.ok {
+		if err := checkAge(o, c.at, c.zone); (err == nil) != c.ok {
 			t.Errorf("%v in %s: %v", c.at, c.zone, err)
 		}
 	}
 }
 
-// A key works once, also when two hold it at the same moment, and keys of an
-// earlier search stay good.
+// A key works once, also when two callers use it at the same moment, and keys
+// of an earlier search stay valid.
 func TestKeysWorkOnce(t *testing.T) {
-	each(t, func(r *rig) {
+	eachRig(t, func(r *rig) {
 		first, second := r.slots(AtCenter), r.slots(AtCenter)
 		seen := map[string]bool{}
 		for _, s := range append(append([]Slot(nil), first...), second...) {
@@ -177,7 +177,7 @@ func TestKeysWorkOnce(t *testing.T) {
 			}
 			seen[s.Key] = true
 			if strings.Contains(s.Key, r.site().Code) || s.Expires.After(s.Start) {
-				r.t.Errorf("the key tells too much or lives too long: %v", s)
+				r.t.Errorf("the key is readable or lives too long: %v", s)
 			}
 		}
 		a, b := r.order(catalogue.WalkIn, false), r.order(catalogue.WalkIn, false)

@@ -18,18 +18,19 @@ import (
 const columns = `team_id, id, order_id, user_id, kind, provider, network, status, start_at, end_at, time_zone, reason_id, rev,
 	created_at, updated_at, body`
 
-const live = `status NOT IN ('completed', 'cancelled')`
+const liveCondition = `status NOT IN ('completed', 'cancelled')`
 
 type scanner interface{ Scan(dest ...any) error }
 
-// sealed is an appointment as stored: what is personal still closed.
-type sealed struct {
+// sealedAppointment is an appointment as stored, with its personal fields
+// sealed.
+type sealedAppointment struct {
 	Appointment
 	body []byte
 }
 
-func scan(from scanner) (sealed, error) {
-	var r sealed
+func scan(from scanner) (sealedAppointment, error) {
+	var r sealedAppointment
 	var reason uuid.NullUUID
 	err := from.Scan(&r.Team, &r.ID, &r.Order, &r.User, &r.Kind, &r.Provider, &r.Network, &r.Status, store.ScanNullTime(&r.Start),
 		store.ScanNullTime(&r.End), &r.TimeZone, &reason, &r.rev, store.ScanTime(&r.CreatedAt), store.ScanTime(&r.UpdatedAt), &r.body)
@@ -39,12 +40,12 @@ func scan(from scanner) (sealed, error) {
 	return r, err
 }
 
-func place(id ID) string { return "appointments.body:" + id.String() }
+func sealPlace(id ID) string { return "appointments.body:" + id.String() }
 
-// open unseals. It may run queries, so no rows may be open.
-func (r sealed) open(ctx context.Context, tx *store.Tx) (Appointment, error) {
+// open unseals the body. It may run queries, so no rows may be open.
+func (r sealedAppointment) open(ctx context.Context, tx *store.Tx) (Appointment, error) {
 	a := r.Appointment
-	doc, err := tx.Unseal(ctx, a.Team.UUID(), a.User.UUID(), place(a.ID), r.body)
+	doc, err := tx.Unseal(ctx, a.Team.UUID(), a.User.UUID(), sealPlace(a.ID), r.body)
 	if err != nil {
 		return Appointment{}, err
 	}
@@ -59,15 +60,15 @@ func (a *Appointment) seal(ctx context.Context, tx *store.Tx) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("appointments: marshalling %s: %w", a.ID, err)
 	}
-	return tx.Seal(ctx, a.Team.UUID(), a.User.UUID(), place(a.ID), doc)
+	return tx.Seal(ctx, a.Team.UUID(), a.User.UUID(), sealPlace(a.ID), doc)
 }
 
-var errNone = fault.New(fault.NotFound, "Appointment not found")
+var errNotFound = fault.New(fault.NotFound, "Appointment not found")
 
-func one(ctx context.Context, tx *store.Tx, condition string, args ...any) (Appointment, error) {
+func readOne(ctx context.Context, tx *store.Tx, condition string, args ...any) (Appointment, error) {
 	r, err := scan(tx.QueryRow(ctx, `SELECT `+columns+` FROM appointments WHERE `+condition, args...))
 	if errors.Is(err, store.ErrNoRows) {
-		return Appointment{}, errNone
+		return Appointment{}, errNotFound
 	}
 	if err != nil {
 		return Appointment{}, fmt.Errorf("appointments: reading: %w", err)
@@ -75,35 +76,35 @@ func one(ctx context.Context, tx *store.Tx, condition string, args ...any) (Appo
 	return r.open(ctx, tx)
 }
 
-// get returns an appointment of the team, also one that is not shown, or a
-// NotFound fault.
+// get returns an appointment of the team, shown or not, or a NotFound fault.
 func get(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (Appointment, error) {
-	return one(ctx, tx, `team_id = $1 AND id = $2`, team, id)
+	return readOne(ctx, tx, `team_id = $1 AND id = $2`, team, id)
 }
 
-// Latest returns the newest appointment of an order that is shown: the live one
-// when there is one. NotFound when there never was any.
+// Latest returns the newest appointment of an order that is shown: the live
+// one when there is one. It is NotFound when there never was one.
 func Latest(ctx context.Context, tx *store.Tx, o *orders.Order) (Appointment, error) {
-	return one(ctx, tx, `team_id = $1 AND order_id = $2 AND status <> '' ORDER BY created_at DESC, id DESC LIMIT 1`, o.Team, o.ID)
+	return readOne(ctx, tx, `team_id = $1 AND order_id = $2 AND status <> '' ORDER BY created_at DESC, id DESC LIMIT 1`, o.Team, o.ID)
 }
 
-// current returns the live appointment of an order, also one that is being
-// asked for. NotFound when there is none.
-func current(ctx context.Context, tx *store.Tx, o *orders.Order) (Appointment, error) {
-	return one(ctx, tx, `team_id = $1 AND order_id = $2 AND `+live, o.Team, o.ID)
+// liveAppointment returns the live appointment of an order, also one whose
+// call is open. It is NotFound when there is none.
+func liveAppointment(ctx context.Context, tx *store.Tx, o *orders.Order) (Appointment, error) {
+	return readOne(ctx, tx, `team_id = $1 AND order_id = $2 AND `+liveCondition, o.Team, o.ID)
 }
 
-// inTheWay returns a live appointment that keeps an order from having another:
-// its own, or the patient's with the same phlebotomy provider.
-func inTheWay(ctx context.Context, tx *store.Tx, o *orders.Order, k Kind, provider string) (Appointment, error) {
-	a, err := current(ctx, tx, o)
+// conflictingAppointment returns a live appointment that blocks a new one: the
+// order's own, or the patient's with the same phlebotomy provider.
+func conflictingAppointment(ctx context.Context, tx *store.Tx, o *orders.Order, k Kind, provider string) (Appointment, error) {
+	a, err := liveAppointment(ctx, tx, o)
 	if k != Phlebotomy || !fault.Is(err, fault.NotFound) {
 		return a, err
 	}
-	return one(ctx, tx, `team_id = $1 AND user_id = $2 AND provider = $3 AND kind = 'phlebotomy' AND `+live, o.Team, o.User, provider)
+	return readOne(ctx, tx, `team_id = $1 AND user_id = $2 AND provider = $3 AND kind = 'phlebotomy' AND `+liveCondition, o.Team, o.User, provider)
 }
 
-// insert stores a new appointment. It lost a race when another one has its place.
+// insert stores a new appointment. It fails with ErrLostRace when another one
+// blocks it.
 func insert(ctx context.Context, tx *store.Tx, a *Appointment) error {
 	body, err := a.seal(ctx, tx)
 	if err != nil {
@@ -122,8 +123,8 @@ func insert(ctx context.Context, tx *store.Tx, a *Appointment) error {
 	return nil
 }
 
-// save writes the columns that change. The appointment must be as it was read
-// but for the changes; when somebody was faster the transaction starts again.
+// save writes the columns that change. The row must be unchanged since it was
+// read; otherwise the transaction is retried.
 func save(ctx context.Context, tx *store.Tx, a *Appointment) error {
 	a.UpdatedAt = tx.Now()
 	body, err := a.seal(ctx, tx)
@@ -143,8 +144,8 @@ func save(ctx context.Context, tx *store.Tx, a *Appointment) error {
 	return nil
 }
 
-// forget removes an appointment that nobody was shown.
-func forget(ctx context.Context, tx *store.Tx, a *Appointment) error {
+// deleteHidden deletes an appointment that was never shown.
+func deleteHidden(ctx context.Context, tx *store.Tx, a *Appointment) error {
 	_, err := tx.Exec(ctx, `DELETE FROM appointments WHERE team_id = $1 AND id = $2 AND status = ''`, a.Team, a.ID)
 	if err != nil {
 		return fmt.Errorf("appointments: forgetting %s: %w", a.ID, err)
@@ -152,11 +153,11 @@ func forget(ctx context.Context, tx *store.Tx, a *Appointment) error {
 	return nil
 }
 
-// saveOrForget is save, for one that nothing may be left of: an appointment
-// that was never shown goes when nothing is to be asked of its network.
-func saveOrForget(ctx context.Context, tx *store.Tx, a *Appointment) error {
+// saveOrDelete saves an appointment, or deletes it when it was never shown and
+// no request to its network is open.
+func saveOrDelete(ctx context.Context, tx *store.Tx, a *Appointment) error {
 	if a.Status == Asked && a.idle() {
-		return forget(ctx, tx, a)
+		return deleteHidden(ctx, tx, a)
 	}
 	return save(ctx, tx, a)
 }

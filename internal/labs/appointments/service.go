@@ -1,9 +1,12 @@
 package appointments
 
 import (
+	"context"
 	"log/slog"
 	"maps"
 	"slices"
+
+	"github.com/google/uuid"
 
 	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
@@ -11,27 +14,28 @@ import (
 	"hale/internal/platform/store"
 )
 
-// Service makes appointments with the networks that can.
+// Service books appointments with networks.
 type Service struct {
 	DB *store.DB
-	// Networks by their slugs; those that are Bookers are asked.
+	// Networks by slug; those that implement Booker are asked.
 	Networks map[string]networks.Network
 	Places   *places.Directory
 	Log      *slog.Logger
 
-	stale staleTimes
+	siteCache siteCache
 }
 
-// booker is the network of a slug, or one that can nothing.
+// booker returns the network of a slug, or noBooker.
 func (s *Service) booker(slug string) networks.Booker {
 	if b, ok := s.Networks[slug].(networks.Booker); ok {
 		return b
 	}
-	return nobody{}
+	return noBooker{}
 }
 
-// bookers are the slugs of the networks to ask, in a fixed order. A team in
-// sandbox never reaches a real one, nor any other team the sandbox's.
+// bookers returns the slugs of the networks to ask, in a fixed order. A
+// sandbox team reaches only the sandbox network, any other team only real
+// ones.
 func (s *Service) bookers(sandbox bool) []string {
 	var all []string
 	for _, slug := range slices.Sorted(maps.Keys(s.Networks)) {
@@ -41,3 +45,21 @@ func (s *Service) bookers(sandbox bool) []string {
 	}
 	return all
 }
+
+// noBooker stands for a network that takes no appointments, or that this node
+// has no settings for.
+type noBooker struct{}
+
+func (noBooker) Slots(context.Context, networks.SlotQuery) ([]networks.Slot, error) {
+	return nil, networks.ErrUnsupported
+}
+
+func (noBooker) Book(context.Context, uuid.UUID, networks.Order, networks.Slot) (networks.Booking, error) {
+	return networks.Booking{}, networks.ErrUnsupported
+}
+
+func (noBooker) Request(context.Context, uuid.UUID, networks.Order, string, networks.Address, string) (networks.Booking, error) {
+	return networks.Booking{}, networks.ErrUnsupported
+}
+
+func (noBooker) Unbook(context.Context, networks.Booking) error { return networks.ErrUnsupported }

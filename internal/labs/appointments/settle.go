@@ -24,10 +24,10 @@ var (
 	lapseKind     = jobs.Named[jobArgs]("appointments.lapse").With(settleLimits)
 	confirmKind   = jobs.Named[jobArgs]("appointments.confirm").With(settleLimits)
 	settleLimits  = jobs.Limits{Concurrency: 8, Timeout: 2 * time.Minute, Attempts: 24}
-	networkAnswer = 30 * time.Second // that a job waits for one answer
+	answerTimeout = 30 * time.Second // of a job's request to a network
 )
 
-// Jobs are the kinds of job that a runner needs.
+// Jobs returns the kinds of job that a runner needs.
 func (s *Service) Jobs() []jobs.Handler {
 	return []jobs.Handler{
 		settleKind.Do(func(ctx context.Context, _ *jobs.Run, args jobArgs) error {
@@ -46,14 +46,14 @@ func enqueue(ctx context.Context, tx *store.Tx, kind jobs.Kind[jobArgs], a *Appo
 	return err
 }
 
-// later asks for the job that settles an appointment.
-func later(ctx context.Context, tx *store.Tx, a *Appointment, at time.Time) error {
+// settleLater enqueues the job that settles an appointment.
+func settleLater(ctx context.Context, tx *store.Tx, a *Appointment, at time.Time) error {
 	return enqueue(ctx, tx, settleKind, a, at)
 }
 
-// settle asks the network for everything that an appointment still wants of
-// it, and writes the answers. It returns nil when nothing is left, and a
-// jobs.Later while somebody else is at it or the network is to be asked again.
+// settle sends the open requests of an appointment to the network, and stores
+// the answers. It returns nil when none is left, and jobs.Later while a caller
+// waits or the network must be asked again.
 func (s *Service) settle(ctx context.Context, team teams.ID, id ID) error {
 	for {
 		var a Appointment
@@ -65,18 +65,18 @@ func (s *Service) settle(ctx context.Context, team teams.ID, id ID) error {
 			return err
 		})
 		switch {
-		case gone(err):
+		case isErased(err):
 			return nil
 		case err != nil:
 			return err
 		case a.idle():
 			return nil
 		case a.Body.Call == nil:
-			err = s.giveBack(ctx, &a)
-		case a.waited(s.DB.Now()):
+			err = s.releaseSlot(ctx, &a)
+		case a.callerWaits(s.DB.Now()):
 			return jobs.Later(a.Body.Call.Until.Sub(s.DB.Now()))
 		default:
-			err = s.finish(ctx, &a, whole)
+			err = s.retryCall(ctx, &a, whole)
 		}
 		if err != nil {
 			return err
@@ -84,30 +84,30 @@ func (s *Service) settle(ctx context.Context, team teams.ID, id ID) error {
 	}
 }
 
-// giveBack frees one slot.
-func (s *Service) giveBack(ctx context.Context, a *Appointment) error {
+// releaseSlot releases one slot.
+func (s *Service) releaseSlot(ctx context.Context, a *Appointment) error {
 	b := a.Body.Release[0]
-	asking, stop := context.WithTimeout(ctx, networkAnswer)
+	asking, stop := context.WithTimeout(ctx, answerTimeout)
 	defer stop()
 	if err := s.booker(a.Network).Unbook(asking, b); err != nil && !errors.Is(err, networks.ErrUnsupported) {
-		return fmt.Errorf("appointments: giving back the slot of %s: %w", a.ID, err)
+		return fmt.Errorf("appointments: releasing the slot of %s: %w", a.ID, err)
 	}
 	return s.edit(ctx, a, func(tx *store.Tx, a *Appointment, _ *orders.Order) error {
 		for i, other := range a.Body.Release {
 			if other.ID == b.ID {
 				a.Body.Release = append(a.Body.Release[:i:i], a.Body.Release[i+1:]...)
-				return saveOrForget(ctx, tx, a)
+				return saveOrDelete(ctx, tx, a)
 			}
 		}
 		return nil
 	})
 }
 
-// finish asks once more for what a call says.
-func (s *Service) finish(ctx context.Context, a *Appointment, whole networks.Order) error {
+// retryCall sends an open call again.
+func (s *Service) retryCall(ctx context.Context, a *Appointment, whole networks.Order) error {
 	call := *a.Body.Call
-	asking, stop := context.WithTimeout(ctx, networkAnswer)
-	booking, asked := s.call(asking, a, whole)
+	asking, stop := context.WithTimeout(ctx, answerTimeout)
+	booking, asked := s.askNetwork(asking, a, whole)
 	stop()
 	var wait time.Duration
 	err := s.edit(ctx, a, func(tx *store.Tx, a *Appointment, o *orders.Order) error {
@@ -117,17 +117,17 @@ func (s *Service) finish(ctx context.Context, a *Appointment, whole networks.Ord
 		}
 		switch {
 		case asked == nil:
-			_, err := s.answered(ctx, tx, a, o, booking)
+			_, err := s.applyYes(ctx, tx, a, o, booking)
 			return err
-		case final(asked):
-			return s.denied(ctx, tx, a, o)
+		case isFinal(asked):
+			return s.applyRefusal(ctx, tx, a, o)
 		case a.Body.Call.Abandoned:
 			return nil
 		case !tx.Now().Before(call.Deadline):
-			return s.giveUp(ctx, tx, a, o)
+			return s.abandon(ctx, tx, a, o)
 		}
-		if wait = again; call.Async {
-			return s.shown(ctx, tx, a, o)
+		if wait = askInterval; call.Async {
+			return s.showPending(ctx, tx, a, o)
 		}
 		return nil
 	})
@@ -136,24 +136,24 @@ func (s *Service) finish(ctx context.Context, a *Appointment, whole networks.Ord
 		return err
 	case wait > 0:
 		return jobs.Later(wait)
-	case asked != nil && !final(asked) && call.Abandoned:
-		return fmt.Errorf("appointments: taking back what was asked for %s: %w", a.ID, asked)
+	case asked != nil && !isFinal(asked) && call.Abandoned:
+		return fmt.Errorf("appointments: undoing the call of %s: %w", a.ID, asked)
 	}
 	return nil
 }
 
-// giveUp ends a call that was never answered; the job goes on until it knows
-// that nothing stays booked.
-func (s *Service) giveUp(ctx context.Context, tx *store.Tx, a *Appointment, o *orders.Order) error {
+// abandon ends a call that was never answered. The job continues until it
+// knows that no booking is left.
+func (s *Service) abandon(ctx context.Context, tx *store.Tx, a *Appointment, o *orders.Order) error {
 	a.Body.Call.Abandoned = true
 	if a.Status == Asked || a.Body.Call.Verb == ChangeSlot {
 		return save(ctx, tx, a)
 	}
-	_, err := end(ctx, tx, a, o, step{to: Cancelled, data: map[string]any{"origin": byProvider}})
+	_, err := cancel(ctx, tx, a, o, move{to: Cancelled, data: map[string]any{"origin": byProvider}})
 	return err
 }
 
-// edit changes an appointment as it is now.
+// edit changes an appointment as it is now stored.
 func (s *Service) edit(ctx context.Context, was *Appointment, change func(tx *store.Tx, a *Appointment, o *orders.Order) error) error {
 	err := s.DB.Write(ctx, func(tx *store.Tx) error {
 		a, err := get(ctx, tx, was.Team, was.ID)
@@ -166,7 +166,7 @@ func (s *Service) edit(ctx context.Context, was *Appointment, change func(tx *st
 		}
 		return change(tx, &a, &o)
 	})
-	if gone(err) {
+	if isErased(err) {
 		return nil
 	}
 	return err

@@ -9,13 +9,12 @@ import (
 	"hale/internal/platform/civil"
 )
 
-// Days are those of the place, also when the clocks change in the night: at
-// each of the two changes of a year no slot is lost, doubled or moved to
-// another day.
+// Days are those of the place, also when the clocks change in the night. At
+// both changes of a year no slot is lost, doubled or moved to another day.
 func TestDaysWhenClocksChange(t *testing.T) {
 	for _, start := range []string{"2027-03-08", "2027-11-01"} { // the changes are on 14 March and 7 November
 		at := civil.MustParse(start).In(time.UTC).Add(12 * time.Hour)
-		eachAt(t, at, func(r *rig) {
+		eachRigAt(t, at, func(r *rig) {
 			r.agency.hours = func(q networks.SlotQuery, day civil.Date, zone *time.Location) (all []networks.Slot) {
 				for t := day.In(zone); civil.DateOf(t) == day; t = t.Add(time.Hour) {
 					all = append(all, slotAt(q, t, time.Hour))
@@ -42,7 +41,7 @@ func TestDaysWhenClocksChange(t *testing.T) {
 				}
 				for _, s := range day.Slots {
 					if civil.DateOf(s.Start.In(zone)) != day.Date || seen[s.Start] {
-						r.t.Errorf("%v stands under %v, or twice", s.Start, day.Date)
+						r.t.Errorf("%v is listed under %v, or twice", s.Start, day.Date)
 					}
 					seen[s.Start] = true
 				}
@@ -54,8 +53,8 @@ func TestDaysWhenClocksChange(t *testing.T) {
 	}
 }
 
-// A provider's days, hours and notice hold on the clock of the place.
-func TestWithinTheOffer(t *testing.T) {
+// A provider's days, hours and notice apply in the zone of the place.
+func TestIsOffered(t *testing.T) {
 	zone, err := civil.Zone("America/Chicago")
 	if err != nil {
 		t.Fatal(err)
@@ -79,16 +78,16 @@ func TestWithinTheOffer(t *testing.T) {
 		{"on the next Sunday", slot(21, 9, 60), true},
 		{"at short notice", networks.Slot{Start: now.Add(time.Hour), End: now.Add(2 * time.Hour)}, false},
 	} {
-		if got := within(offer, c.slot, zone, now); got != c.want {
+		if got := isOffered(offer, c.slot, zone, now); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
 }
 
-// Times that were heard lately serve who allows it, while every one of the 14
-// days is younger than 15 minutes and not more than 21 days ahead.
-func TestStaleTimes(t *testing.T) {
-	each(t, func(r *rig) {
+// Recent answers serve searches that allow it, while each of the 14 days is
+// younger than 15 minutes and at most 21 days ahead.
+func TestSiteCache(t *testing.T) {
+	eachRig(t, func(r *rig) {
 		ask := func(start *civil.Date, stale bool) int {
 			r.t.Helper()
 			before := r.agency.asked
@@ -105,10 +104,10 @@ func TestStaleTimes(t *testing.T) {
 			turn  time.Duration
 			want  int
 		}{
-			{nil, true, 0, 1}, {nil, true, 0, 0}, {nil, false, 0, 1}, // a live answer is remembered, and asked for anew when wanted
+			{nil, true, 0, 1}, {nil, true, 0, 0}, {nil, false, 0, 1}, // a live answer is cached, and not used by a search that refuses the cache
 			{&week, true, 0, 1}, {&week, true, 0, 0}, {nil, true, 0, 0}, // together 21 days
 			{&far, true, 0, 1}, {&far, true, 0, 1}, // beyond
-			{nil, true, freshFor, 1},
+			{nil, true, freshness, 1},
 		} {
 			r.clock.turn(c.turn)
 			if got := ask(c.start, c.stale); got != c.want {

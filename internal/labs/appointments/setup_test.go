@@ -28,34 +28,34 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// agency is a Booker for tests: it books every slot once, counts, and is slow
-// or wrong when told to.
-type agency struct {
+// testNetwork is a Booker for tests: it books every slot once, counts, and is
+// slow or wrong on request.
+type testNetwork struct {
 	mu     sync.Mutex
-	booked map[string]held // by the booking's id
+	booked map[string]heldSlot // by the booking's id
 	seen   []networks.Order
 	freed  map[string]int
 	asked  int
-	// silent calls fail without having done anything; deaf ones book and then fail.
+	// silent calls fail without a booking; deaf ones book and then fail.
 	silent, deaf int
 	hours        func(q networks.SlotQuery, day civil.Date, zone *time.Location) []networks.Slot
 }
 
-// held is a slot that an order has.
-type held struct {
+// heldSlot is a slot that an order holds.
+type heldSlot struct {
 	slot  string
 	order uuid.UUID
 }
 
-func (*agency) Slug() string { return orders.SandboxNetwork }
+func (*testNetwork) Slug() string { return orders.SandboxNetwork }
 
-func (*agency) Place(context.Context, networks.Order) (networks.Receipt, error) {
+func (*testNetwork) Place(context.Context, networks.Order) (networks.Receipt, error) {
 	return networks.Receipt{Pending: true}, nil
 }
 
-func (*agency) Cancel(context.Context, networks.Order) error { return nil }
+func (*testNetwork) Cancel(context.Context, networks.Order) error { return nil }
 
-func (g *agency) Slots(_ context.Context, q networks.SlotQuery) ([]networks.Slot, error) {
+func (g *testNetwork) Slots(_ context.Context, q networks.SlotQuery) ([]networks.Slot, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.asked++
@@ -88,7 +88,7 @@ func slotAt(q networks.SlotQuery, start time.Time, long time.Duration) networks.
 
 var errLine = errors.New("the line is down")
 
-func (g *agency) answer(do func() (networks.Booking, error)) (networks.Booking, error) {
+func (g *testNetwork) answer(do func() (networks.Booking, error)) (networks.Booking, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.silent > 0 {
@@ -103,7 +103,7 @@ func (g *agency) answer(do func() (networks.Booking, error)) (networks.Booking, 
 	return b, err
 }
 
-func (g *agency) Book(_ context.Context, wish uuid.UUID, o networks.Order, slot networks.Slot) (networks.Booking, error) {
+func (g *testNetwork) Book(_ context.Context, wish uuid.UUID, o networks.Order, slot networks.Slot) (networks.Booking, error) {
 	return g.answer(func() (networks.Booking, error) {
 		for _, by := range g.booked {
 			if by.slot == slot.Key && by.order != o.ID {
@@ -115,22 +115,22 @@ func (g *agency) Book(_ context.Context, wish uuid.UUID, o networks.Order, slot 
 	})
 }
 
-func (g *agency) keep(id, slot string, o networks.Order) {
+func (g *testNetwork) keep(id, slot string, o networks.Order) {
 	if g.booked == nil {
-		g.booked = map[string]held{}
+		g.booked = map[string]heldSlot{}
 	}
-	g.booked[id] = held{slot, o.ID}
+	g.booked[id] = heldSlot{slot, o.ID}
 	g.seen = append(g.seen, o)
 }
 
-func (g *agency) Request(_ context.Context, wish uuid.UUID, o networks.Order, provider string, _ networks.Address, _ string) (networks.Booking, error) {
+func (g *testNetwork) Request(_ context.Context, wish uuid.UUID, o networks.Order, provider string, _ networks.Address, _ string) (networks.Booking, error) {
 	return g.answer(func() (networks.Booking, error) {
 		g.keep(wish.String(), "at any time|"+wish.String(), o)
 		return networks.Booking{Provider: provider, ID: wish.String()}, nil
 	})
 }
 
-func (g *agency) Unbook(_ context.Context, b networks.Booking) error {
+func (g *testNetwork) Unbook(_ context.Context, b networks.Booking) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.freed == nil {
@@ -141,8 +141,8 @@ func (g *agency) Unbook(_ context.Context, b networks.Booking) error {
 	return nil
 }
 
-// holds counts the slots that the agency keeps for an order.
-func (g *agency) holds(o orders.ID) (n int) {
+// holds counts the slots that the network holds for an order.
+func (g *testNetwork) holds(o orders.ID) (n int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, by := range g.booked {
@@ -153,7 +153,7 @@ func (g *agency) holds(o orders.ID) (n int) {
 	return n
 }
 
-// rig is a team with the service and a clock that the test turns.
+// rig is a team with the service and a clock that the test moves.
 type rig struct {
 	*Service
 	t      *testing.T
@@ -161,7 +161,7 @@ type rig struct {
 	ctx    context.Context
 	team   teams.Team
 	who    places.Viewer
-	agency *agency
+	agency *testNetwork
 }
 
 type clock struct {
@@ -185,12 +185,12 @@ func (c *clock) turn(d time.Duration) {
 // noon is a Wednesday in spring, at noon in New York.
 var noon = time.Date(2027, 4, 14, 16, 0, 0, 0, time.UTC)
 
-func each(t *testing.T, fn func(r *rig)) {
+func eachRig(t *testing.T, fn func(r *rig)) {
 	t.Helper()
-	eachAt(t, noon, fn)
+	eachRigAt(t, noon, fn)
 }
 
-func eachAt(t *testing.T, at time.Time, fn func(r *rig)) {
+func eachRigAt(t *testing.T, at time.Time, fn func(r *rig)) {
 	t.Helper()
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		c := &clock{at: at}
@@ -201,7 +201,7 @@ func eachAt(t *testing.T, at time.Time, fn func(r *rig)) {
 func newRig(t *testing.T, db *store.DB, c *clock) *rig {
 	t.Helper()
 	orders.Listen(db, orders.Listener{Name: "appointments", Changed: OrderChanged})
-	g := &agency{}
+	g := &testNetwork{}
 	team := orderstest.Team(t, db)
 	return &rig{
 		Service: &Service{DB: db, Networks: map[string]networks.Network{g.Slug(): g}, Places: new(places.Directory), Log: ops.Discard()},
@@ -233,7 +233,7 @@ func (r *rig) order(m orders.Method, early bool) orders.Order {
 
 var home = Address{FirstLine: "1 Main Street", City: "Phoenix", State: "AZ", Zip: "85004", AccessNotes: "Gate 4"}
 
-// site is a service center of the made-up list that takes appointments.
+// site returns a service center of the invented list that takes appointments.
 func (r *rig) site() places.Site {
 	r.t.Helper()
 	for _, s := range places.MadeUp("quest") {
@@ -245,7 +245,7 @@ func (r *rig) site() places.Site {
 	return places.Site{}
 }
 
-// slots are the free times that a search gives for a kind.
+// slots returns the free slots of a search for a kind.
 func (r *rig) slots(k Kind) []Slot {
 	r.t.Helper()
 	var found Availability
@@ -318,13 +318,13 @@ func (r *rig) cancel(o orders.Order, k Kind, reason Reason, notes string) (d Doc
 	return d, err
 }
 
-// says has the network speak of an order's visit.
-func (r *rig) says(o orders.Order, v networks.Visit) {
+// reportVisit sends a network's report of an order's visit.
+func (r *rig) reportVisit(o orders.Order, v networks.Visit) {
 	r.t.Helper()
-	r.hears(o, networks.Report{Visit: &v})
+	r.receive(o, networks.Report{Visit: &v})
 }
 
-func (r *rig) hears(o orders.Order, report networks.Report) {
+func (r *rig) receive(o orders.Order, report networks.Report) {
 	r.t.Helper()
 	userstest.Write(r.t, r.DB, func(ctx context.Context, tx *store.Tx) error {
 		o, err := orders.Get(ctx, tx, r.team.ID, o.ID)
@@ -381,7 +381,8 @@ func (r *rig) due() (all []dueJob) {
 	return all
 }
 
-// run does a job as the runner does: one that fails or waits is due again later.
+// run runs a job as the runner does: one that fails or waits is due again
+// later.
 func (r *rig) run(j dueJob) {
 	r.t.Helper()
 	status := `'succeeded'`
@@ -411,12 +412,12 @@ func (r *rig) run(j dueJob) {
 	finish(status, again)
 }
 
-// check holds against the rules that are never broken.
+// check checks the invariants.
 func (r *rig) check(o orders.Order, k Kind) {
 	r.t.Helper()
 	var n int
 	userstest.Read(r.t, r.DB, func(ctx context.Context, tx *store.Tx) error {
-		return tx.QueryRow(ctx, `SELECT COUNT(*) FROM appointments WHERE team_id = $1 AND order_id = $2 AND `+live, r.team.ID, o.ID).Scan(&n)
+		return tx.QueryRow(ctx, `SELECT COUNT(*) FROM appointments WHERE team_id = $1 AND order_id = $2 AND `+liveCondition, r.team.ID, o.ID).Scan(&n)
 	})
 	if n > 1 {
 		r.t.Errorf("%d live appointments of one order", n)
@@ -440,7 +441,7 @@ func (r *rig) check(o orders.Order, k Kind) {
 	}
 }
 
-// events are the types of the events about appointments, in order.
+// events lists the types of the events about appointments, in order.
 func (r *rig) events() (all []string) {
 	r.t.Helper()
 	userstest.Read(r.t, r.DB, func(ctx context.Context, tx *store.Tx) error {
@@ -462,7 +463,7 @@ func (r *rig) events() (all []string) {
 	return all
 }
 
-func same[T comparable](t *testing.T, what string, got, want []T) {
+func wantEqual[T comparable](t *testing.T, what string, got, want []T) {
 	t.Helper()
 	if !slices.Equal(got, want) {
 		t.Errorf("%s: %v, want %v", what, got, want)
@@ -472,7 +473,7 @@ func same[T comparable](t *testing.T, what string, got, want []T) {
 func (r *rig) moveOrder(o *orders.Order, m orders.Move) {
 	r.t.Helper()
 	if !orderstest.Move(r.t, r.DB, o, m) {
-		r.t.Fatalf("the order does not go from %s to %s", o.Status, m.To)
+		r.t.Fatalf("the order cannot move from %s to %s", o.Status, m.To)
 	}
 }
 
@@ -502,7 +503,7 @@ func (r *rig) putLab(o orders.Order) {
 	})
 }
 
-// whole is an appointment's order as its network gets it.
+// whole returns an appointment's order as its network gets it.
 func (r *rig) whole(a *Appointment) (whole networks.Order) {
 	r.t.Helper()
 	userstest.Read(r.t, r.DB, func(ctx context.Context, tx *store.Tx) (err error) {
@@ -512,7 +513,7 @@ func (r *rig) whole(a *Appointment) (whole networks.Order) {
 	return whole
 }
 
-// drafted is an appointment whose call is written and not carried out.
+// drafted returns an appointment whose call is stored and not sent.
 func (r *rig) drafted(o orders.Order, k Kind, slot Slot) (a *Appointment) {
 	r.t.Helper()
 	err := r.DB.Write(r.ctx, func(tx *store.Tx) (err error) {
@@ -525,9 +526,9 @@ func (r *rig) drafted(o orders.Order, k Kind, slot Slot) (a *Appointment) {
 	return a
 }
 
-// moving is an appointment whose move was written and that was asked for of
-// nobody yet.
-func (r *rig) moving(o orders.Order, slot Slot) (a *Appointment) {
+// rescheduling returns an appointment whose rescheduling is stored and not
+// sent.
+func (r *rig) rescheduling(o orders.Order, slot Slot) (a *Appointment) {
 	r.t.Helper()
 	err := r.DB.Write(r.ctx, func(tx *store.Tx) (err error) {
 		a, err = r.reschedule(r.ctx, tx, r.who, Change{Order: o.ID, Kind: Phlebotomy, Key: slot.Key})

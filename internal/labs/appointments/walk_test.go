@@ -14,19 +14,19 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// Every status of a kind can be reached and left as the reference says, and
-// nothing leaves an end.
-func TestArrows(t *testing.T) {
+// Every status of a kind can be reached and left as the reference says, and no
+// transition leaves an end.
+func TestTransitions(t *testing.T) {
 	for _, k := range []Kind{Phlebotomy, AtCenter} {
 		reached := map[Status]bool{Asked: true}
 		for range Statuses {
-			for _, a := range arrows[k] {
+			for _, a := range transitions[k] {
 				if !reached[a.From] {
 					continue
 				}
 				reached[a.To] = true
 				if !a.From.Live() {
-					t.Errorf("%s: %s is an end, and goes on to %s", k, a.From, a.To)
+					t.Errorf("%s: %s is an end, and has a transition to %s", k, a.From, a.To)
 				}
 			}
 		}
@@ -38,10 +38,10 @@ func TestArrows(t *testing.T) {
 	}
 }
 
-// Whatever callers, networks, orders and time do, in whatever order: an order
-// has one live appointment at most, its history is a walk through the table,
-// its order's own state agrees, and the network holds what it should.
-func TestWalks(t *testing.T) {
+// For any sequence of calls, reports, order changes and waits: an order has
+// one live appointment at most, its history follows the table, its order's
+// status agrees, and the network holds the right slots.
+func TestRandomWalks(t *testing.T) {
 	d := storetest.NewSQLite(t)
 	c := &clock{at: noon}
 	db := d.Open(t, c.now)
@@ -63,24 +63,24 @@ func TestWalks(t *testing.T) {
 			switch act := rapid.SampledFrom([]string{"book", "async", "move", "cancel", "visit", "order", "time", "work", "silent", "deaf"}).Draw(rt, "act"); act {
 			case "book", "async":
 				_, err := r.Book(r.ctx, r.who, Booking{Order: o.ID, Kind: k, Key: slot().Key, Async: act == "async" && k == AtCenter})
-				known(rt, err)
+				passRefusals(rt, err)
 			case "move":
 				_, err := r.Reschedule(r.ctx, r.who, Change{Order: o.ID, Kind: k, Key: slot().Key})
-				known(rt, err)
+				passRefusals(rt, err)
 			case "cancel":
 				_, err := r.cancel(o, k, Reasons(k)[0], "")
-				known(rt, err)
+				passRefusals(rt, err)
 			case "visit":
 				s := slot()
 				word := rapid.SampledFrom([]string{"pending", "reserved", "scheduled", "confirmed", "in_progress", "completed", "cancelled", "unheard_of"}).Draw(rt, "word")
 				said := networks.Visit{BookingID: booking(), Status: word, Start: s.Start, End: s.End}
-				if word == "cancelled" || word == "completed" { // whoever says so holds the slot no longer
+				if word == "cancelled" || word == "completed" { // a network that reports this has released the slot
 					_ = r.agency.Unbook(r.ctx, networks.Booking{ID: said.BookingID})
 				}
-				r.says(o, said)
+				r.reportVisit(o, said)
 			case "order":
 				o = r.now(o)
-				if arrows := leaving(&o); len(arrows) > 0 {
+				if arrows := transitionsFrom(&o); len(arrows) > 0 {
 					a := rapid.SampledFrom(arrows).Draw(rt, "arrow")
 					r.moveOrder(&o, orders.Move{To: a.To, By: a.By})
 				}
@@ -100,19 +100,20 @@ func TestWalks(t *testing.T) {
 			c.turn(time.Hour)
 			r.work()
 		}
-		settled(rt, r, o, k)
+		wantSettled(rt, r, o, k)
 	})
 }
 
-// known passes refusals, which are answers.
-func known(rt *rapid.T, err error) {
+// passRefusals ignores refusals, which are answers.
+func passRefusals(rt *rapid.T, err error) {
 	if err != nil && fault.KindOf(err) == fault.Internal {
 		rt.Fatal(err)
 	}
 }
 
-// leaving are the ways on from an order's status that appointments do not cause.
-func leaving(o *orders.Order) (all []orders.Arrow) {
+// transitionsFrom returns the moves of an order that appointments do not
+// cause.
+func transitionsFrom(o *orders.Order) (all []orders.Arrow) {
 	for _, a := range orders.Arrows(o.Course()) {
 		if a.From == o.Status && a.By&orders.Appointment == 0 {
 			all = append(all, a)
@@ -121,8 +122,8 @@ func leaving(o *orders.Order) (all []orders.Arrow) {
 	return all
 }
 
-// settled holds when all jobs are done.
-func settled(rt *rapid.T, r *rig, o orders.Order, k Kind) {
+// wantSettled checks the state after all jobs have run.
+func wantSettled(rt *rapid.T, r *rig, o orders.Order, k Kind) {
 	r.check(o, k)
 	held := r.agency.holds(o.ID)
 	d, err := r.get(o, k)
@@ -147,14 +148,14 @@ func settled(rt *rapid.T, r *rig, o orders.Order, k Kind) {
 	}
 }
 
-// Reports that come before our own transaction are not lost.
+// Reports that come before the answer is stored are not lost.
 func TestReportBeforeTheAnswer(t *testing.T) {
-	each(t, func(r *rig) {
+	eachRig(t, func(r *rig) {
 		o := r.order(catalogue.AtHome, false)
 		slot := r.slots(Phlebotomy)[0]
 		a := r.drafted(o, Phlebotomy, slot)
-		r.says(o, networks.Visit{BookingID: a.Body.Call.ID.String(), Status: "in_progress"})
-		d, err := r.carry(r.ctx, a, defaultSyncWait)
+		r.reportVisit(o, networks.Visit{BookingID: a.Body.Call.ID.String(), Status: "in_progress"})
+		d, err := r.askAndStore(r.ctx, a, defaultSyncWait)
 		if err != nil || d.EventStatus != InProgress {
 			r.t.Errorf("%+v, %v", d, err)
 		}

@@ -17,14 +17,14 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// keyLife is how long a booking key is good for. A slot that begins earlier
-// takes its keys along.
+// keyLife is the life of a booking key. A key expires earlier when its slot
+// begins earlier.
 const keyLife = 30 * time.Minute
 
-// ticket is what a booking key holds: all that booking needs to know. It is
-// sealed with the team's key, so that it tells nothing and cannot be made up,
-// and no key of one team opens for another.
-type ticket struct {
+// bookingKey is the content of a booking key: all that booking needs. It is
+// sealed with the team's key, so it cannot be read or forged, and does not
+// open for another team.
+type bookingKey struct {
 	Network string        `json:"n"`
 	Kind    Kind          `json:"k"`
 	Slot    networks.Slot `json:"s"`
@@ -32,15 +32,15 @@ type ticket struct {
 	Expires time.Time     `json:"x"`
 }
 
-const ticketPlace = "booking_key"
+const keyPlace = "booking_key"
 
-// seal makes a booking key. No two are alike.
-func (t ticket) seal(ctx context.Context, tx *store.Tx, team teams.ID) (string, error) {
+// seal returns the key. No two keys are equal.
+func (t bookingKey) seal(ctx context.Context, tx *store.Tx, team teams.ID) (string, error) {
 	doc, err := json.Marshal(t)
 	if err != nil {
 		return "", fmt.Errorf("appointments: marshalling a booking key: %w", err)
 	}
-	closed, err := tx.Seal(ctx, team.UUID(), uuid.Nil, ticketPlace, doc)
+	closed, err := tx.Seal(ctx, team.UUID(), uuid.Nil, keyPlace, doc)
 	return base64.RawURLEncoding.EncodeToString(closed), err
 }
 
@@ -56,14 +56,14 @@ func badKey(msg, what string) error {
 	return fault.New(fault.Refused, msg).At("body", "booking_key").WithType("booking_key_" + what)
 }
 
-// openKey reads a booking key of the team.
-func openKey(ctx context.Context, tx *store.Tx, team teams.ID, key string) (ticket, error) {
-	var t ticket
+// openKey opens a booking key of the team.
+func openKey(ctx context.Context, tx *store.Tx, team teams.ID, key string) (bookingKey, error) {
+	var t bookingKey
 	closed, err := base64.RawURLEncoding.DecodeString(key)
 	if err != nil || len(closed) == 0 {
 		return t, errBadKey
 	}
-	doc, err := tx.Unseal(ctx, team.UUID(), uuid.Nil, ticketPlace, closed)
+	doc, err := tx.Unseal(ctx, team.UUID(), uuid.Nil, keyPlace, closed)
 	if errors.Is(err, secrets.ErrSealed) || errors.Is(err, store.ErrNoKey) {
 		return t, errBadKey
 	}
@@ -79,8 +79,8 @@ func openKey(ctx context.Context, tx *store.Tx, team teams.ID, key string) (tick
 	return t, nil
 }
 
-// spend uses a booking key up, in the transaction that begins the booking.
-func (t ticket) spend(ctx context.Context, tx *store.Tx, team teams.ID, key string) error {
+// use marks a booking key as used, in the transaction that begins the booking.
+func (t bookingKey) use(ctx context.Context, tx *store.Tx, team teams.ID, key string) error {
 	n, err := tx.Exec(ctx, `INSERT INTO booking_keys_used (team_id, key_hash, expires_at) VALUES ($1, $2, $3)
 		ON CONFLICT (team_id, key_hash) DO NOTHING`, team, secrets.Hash(key), t.Expires)
 	if err != nil {
@@ -92,7 +92,7 @@ func (t ticket) spend(ctx context.Context, tx *store.Tx, team teams.ID, key stri
 	return nil
 }
 
-// forgetKeys removes keys that have expired: they are good for nothing anyway.
+// forgetKeys deletes used keys that have expired.
 func forgetKeys(ctx context.Context, tx *store.Tx) error {
 	_, err := tx.Exec(ctx, `DELETE FROM booking_keys_used WHERE expires_at < $1`, tx.Now())
 	return err

@@ -13,11 +13,11 @@ import (
 	"hale/internal/platform/store"
 )
 
-// From the visit on it is known when results are due.
+// After the visit the dates of the results are known.
 //
 // Reference 1.14.
-func TestDatesOfResults(t *testing.T) {
-	each(t, func(r *rig) {
+func TestResultDates(t *testing.T) {
+	eachRig(t, func(r *rig) {
 		o := r.order(catalogue.AtHome, false)
 		slot := r.slots(Phlebotomy)[0]
 		d := r.booked(o, Phlebotomy, slot.Key)
@@ -25,7 +25,7 @@ func TestDatesOfResults(t *testing.T) {
 		if before := r.now(o); before.ExpectedBy != nil || before.WorstBy != nil {
 			r.t.Errorf("before the draw: %v and %v", before.ExpectedBy, before.WorstBy)
 		}
-		r.says(o, networks.Visit{BookingID: d.ProviderID, Status: "completed", Start: slot.Start, End: slot.End})
+		r.reportVisit(o, networks.Visit{BookingID: d.ProviderID, Status: "completed", Start: slot.Start, End: slot.End})
 		var common, worst *int
 		userstest.Read(r.t, r.DB, func(ctx context.Context, tx *store.Tx) error {
 			facts, err := orders.Around(ctx, tx, r.team.ID, []orders.Order{o})
@@ -40,24 +40,25 @@ func TestDatesOfResults(t *testing.T) {
 	})
 }
 
-// A sample whose time was written down is not dated anew by the end of its visit.
-func TestASampleDatedBeforeItsVisitIsOver(t *testing.T) {
-	each(t, func(r *rig) {
+// The end of a visit does not replace a time of collection that is known
+// already.
+func TestCollectionTimeBeforeTheVisitEnds(t *testing.T) {
+	eachRig(t, func(r *rig) {
 		o := r.order(catalogue.AtHome, false)
 		slot := r.slots(Phlebotomy)[0]
 		d := r.booked(o, Phlebotomy, slot.Key)
 		r.clock.turn(slot.End.Sub(r.DB.Now()) + time.Minute)
 		written := slot.End.Add(-20 * time.Minute)
-		r.stated(o, written)
-		r.says(o, networks.Visit{BookingID: d.ProviderID, Status: "completed", Start: slot.Start, End: slot.End})
+		r.setCollected(o, written)
+		r.reportVisit(o, networks.Visit{BookingID: d.ProviderID, Status: "completed", Start: slot.Start, End: slot.End})
 		if now := r.now(o); now.Status != orders.DrawCompleted || now.CollectedAt == nil || !now.CollectedAt.Equal(written) {
 			r.t.Errorf("%s: collected at %v, want %v", now.Full(), now.CollectedAt, written)
 		}
 	})
 }
 
-// stated notes what is written on the sample of an order.
-func (r *rig) stated(o orders.Order, at time.Time) {
+// setCollected sets the time of collection of an order's sample.
+func (r *rig) setCollected(o orders.Order, at time.Time) {
 	r.t.Helper()
 	userstest.Write(r.t, r.DB, func(ctx context.Context, tx *store.Tx) error {
 		o, err := orders.Get(ctx, tx, r.team.ID, o.ID)
@@ -68,11 +69,11 @@ func (r *rig) stated(o orders.Order, at time.Time) {
 	})
 }
 
-// A visit that was not arranged here says when the sample was drawn all the same,
-// and so does one to a service center, which moves no order. What is written on
-// the sample counts for more than either.
-func TestDrawsAtForeignVisits(t *testing.T) {
-	each(t, func(r *rig) {
+// A visit that was not booked here gives the time of the draw as well, also
+// one to a service center, which moves no order. The time on the sample counts
+// for more.
+func TestForeignVisits(t *testing.T) {
+	eachRig(t, func(r *rig) {
 		end := noon.Add(-3 * time.Hour)
 		foreign := networks.Visit{BookingID: "somebody else's", Status: "completed", Start: end.Add(-time.Hour), End: end}
 		ahead := foreign
@@ -93,9 +94,9 @@ func TestDrawsAtForeignVisits(t *testing.T) {
 			o := r.order(c.method, false)
 			before := r.now(o).Status
 			if !c.stated.IsZero() {
-				r.stated(o, c.stated)
+				r.setCollected(o, c.stated)
 			}
-			r.says(o, c.visit)
+			r.reportVisit(o, c.visit)
 			now := r.now(o)
 			if moved := now.Status == orders.DrawCompleted; moved != c.moved || !moved && now.Status != before {
 				r.t.Errorf("%s: the order stands at %s", name, now.Full())
@@ -110,10 +111,10 @@ func TestDrawsAtForeignVisits(t *testing.T) {
 	})
 }
 
-// A booking whose answer is still to come is settled, also when the order's
-// account is not the team's to order under any more.
-func TestSettledWithoutTheLinkToTheAccount(t *testing.T) {
-	each(t, func(r *rig) {
+// A booking without an answer is settled even if the team can no longer order
+// under the order's account.
+func TestSettleAfterAccountIsUnlinked(t *testing.T) {
+	eachRig(t, func(r *rig) {
 		o := r.order(catalogue.AtHome, false)
 		slot := r.slots(Phlebotomy)[0]
 		r.agency.deaf = 1
