@@ -39,7 +39,7 @@ type messageBody struct {
 	EndedAt   *Time       `json:"ended_at" nullable:"true"`
 }
 
-func shownOf(m messages.Shown) messageBody {
+func shownOf(m messages.OutboxMessage) messageBody {
 	var order *uuid.UUID
 	if m.Order != uuid.Nil {
 		order = &m.Order
@@ -75,7 +75,7 @@ func (a *API) listOutbox(ctx context.Context, c Caller, in *listOutboxIn) (*out[
 			return nil, err
 		}
 	}
-	var all []messages.Shown
+	var all []messages.OutboxMessage
 	err := a.db.Read(ctx, func(tx *store.Tx) (err error) {
 		all, err = messages.List(ctx, tx, c.Team, f)
 		return err
@@ -126,7 +126,7 @@ type setMessageSettingsIn struct {
 func (a *API) setMessageSettings(ctx context.Context, c Caller, in *setMessageSettingsIn) (*out[messageSettings], error) {
 	var s messages.Settings
 	err := a.db.Write(ctx, func(tx *store.Tx) (err error) {
-		s, err = messages.Change(ctx, tx, c.Team, func(s *messages.Settings) {
+		s, err = messages.ChangeSettings(ctx, tx, c.Team, func(s *messages.Settings) {
 			for at, turned := range map[*bool]*bool{&s.SMS: in.Body.SMS, &s.Email: in.Body.Email, &s.Reminders: in.Body.Reminders} {
 				if turned != nil {
 					*at = *turned

@@ -17,7 +17,7 @@ import (
 )
 
 // outbox returns the site's messages, newest first.
-func (s *site) outbox(t *testing.T) (all []messages.Shown) {
+func (s *site) outbox(t *testing.T) (all []messages.OutboxMessage) {
 	t.Helper()
 	userstest.Read(t, s.db, func(ctx context.Context, tx *store.Tx) (err error) {
 		all, err = messages.List(ctx, tx, s.user.Team, messages.Filter{Limit: 100})

@@ -74,7 +74,7 @@ func TestPatientMessages(t *testing.T) {
 }
 
 // send moves an order of its own to a status and returns the messages.
-func send(t *testing.T, db *store.DB, e messages.OrderEvent) (sent []messages.Shown) {
+func send(t *testing.T, db *store.DB, e messages.OrderEvent) (sent []messages.OutboxMessage) {
 	t.Helper()
 	e.SMSEnabled, e.Contact = true, messages.Contact{FirstName: "Ada", Phone: "+15125550132", Email: "ada@example.org"}
 	userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) (err error) {

@@ -1,17 +1,16 @@
-// Package messages tells patients how their orders are getting on, by SMS and
-// e-mail, and reminds them of what they have to do.
+// Package messages writes to patients about their orders by SMS and e-mail, sends
+// reminders, and sends the codes that open the portal.
 //
-// What is said when is one table, matrix.go. A message is a row and a job in
-// the transaction of the change that causes it, so none is lost and none is
-// sent for a change that never was; the job sends it between transactions,
-// through a Sender. In sandbox teams nothing leaves the service: messages end
-// in the outbox, where the team can read them.
+// A message is a row and a job in the transaction of the change that causes it.
+// None is lost, and none is sent for a change that was rolled back. The job sends
+// the message between transactions, through a Sender. Messages of sandbox teams
+// never leave the service: they end in the outbox, where the team can read them.
 //
-// Texts are plain, say nothing about tests or results, and name nobody but by
-// the first name. Whatever is personal stands behind a portal link, which is
-// made when the message is sent.
+// Texts are plain, name only the first name, and say nothing about tests or
+// results. Personal data is behind a portal link, which is made when the message
+// is sent.
 //
-// Callers tell what happened, in plain words, in their own transaction:
+// Callers report events in their own transaction:
 //
 //	messages.OrderMoved(ctx, tx, messages.OrderEvent{…})             // every new status of an order
 //	messages.AppointmentMoved(ctx, tx, messages.AppointmentEvent{…}) // every new status or time of an appointment
@@ -20,14 +19,12 @@
 //
 // Reading order:
 //
-//	matrix.go     channels and rules; the rules for visits and reminders
-//	happened.go   what callers tell
-//	reminders.go  what is said later, unless something happens first
+//	events.go       channels and rules; the events that callers report
+//	reminders.go    messages that are planned, and cleared when they are not needed
 //	portal_code.go  the code that opens the portal on a new device
-//	queue.go      a message's row and job
-//	texts.go      templates.txt, filled in
-//	send.go       the job
-//	sender.go     how messages leave; package senders has SMTP and the SMS gateway
-//	outbox.go     what there is to see
-//	settings.go   a team's switches
+//	queue.go        a message's row and job
+//	texts.go        templates.txt, filled in
+//	send.go         the job; package senders has SMTP and the SMS gateway
+//	outbox.go       the list of messages
+//	settings.go     a team's switches
 package messages

@@ -15,8 +15,8 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// Shown is a message as its team can see it.
-type Shown struct {
+// OutboxMessage is a message as its team sees it.
+type OutboxMessage struct {
 	ID        ID
 	User      users.ID
 	Order     uuid.UUID
@@ -33,10 +33,10 @@ type Shown struct {
 	EndedAt   *time.Time
 }
 
-// LogValue keeps a message out of logs.
-func (Shown) LogValue() slog.Value { return slog.StringValue(secrets.Withheld) }
+// LogValue keeps personal data out of logs.
+func (OutboxMessage) LogValue() slog.Value { return slog.StringValue(secrets.Withheld) }
 
-// Filter narrows a list. Zero fields do not.
+// Filter restricts a list. A zero field does not restrict it.
 type Filter struct {
 	User    users.ID
 	Order   uuid.UUID
@@ -46,9 +46,9 @@ type Filter struct {
 	Limit   int
 }
 
-// List reads a team's messages, newest first. A user that the team does not
-// have is a NotFound fault.
-func List(ctx context.Context, tx *store.Tx, team teams.ID, f Filter) ([]Shown, error) {
+// List returns a team's messages, newest first. An unknown user of the team is a
+// NotFound fault.
+func List(ctx context.Context, tx *store.Tx, team teams.ID, f Filter) ([]OutboxMessage, error) {
 	if !f.User.IsZero() {
 		if err := users.Exists(ctx, tx, team, f.User); err != nil {
 			return nil, err
@@ -58,7 +58,7 @@ func List(ctx context.Context, tx *store.Tx, team teams.ID, f Filter) ([]Shown, 
 	if err != nil {
 		return nil, err
 	}
-	all, sealed, err := list(ctx, tx, team, f)
+	all, sealed, err := listRows(ctx, tx, team, f)
 	if err != nil {
 		return nil, err
 	}
@@ -72,14 +72,14 @@ func List(ctx context.Context, tx *store.Tx, team teams.ID, f Filter) ([]Shown, 
 			if c.Code != "" {
 				c.Code = hiddenCode
 			}
-			c.Subject, c.Text = fill(m.Template, filling{Name: c.FirstName, Team: t.Name, Code: c.Code})
+			c.Subject, c.Text = renderText(m.Template, templateData{Name: c.FirstName, Team: t.Name, Code: c.Code})
 		}
 		m.Recipient, m.Subject, m.Text = c.Recipient, c.Subject, c.Text
 	}
 	return all, nil
 }
 
-func list(ctx context.Context, tx *store.Tx, team teams.ID, f Filter) (all []Shown, sealed [][]byte, err error) {
+func listRows(ctx context.Context, tx *store.Tx, team teams.ID, f Filter) (all []OutboxMessage, sealed [][]byte, err error) {
 	if f.Before.IsZero() {
 		f.Before = ids.From[Message](uuid.Max)
 	}
@@ -103,7 +103,7 @@ func list(ctx context.Context, tx *store.Tx, team teams.ID, f Filter) (all []Sho
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var m Shown
+		var m OutboxMessage
 		var body []byte
 		if err := rows.Scan(&m.ID, &m.User, &m.Order, &m.Channel, &m.Template, &m.State, &m.Problem, &m.Attempts, &body,
 			store.ScanTime(&m.Due), store.ScanTime(&m.CreatedAt), store.ScanNullTime(&m.EndedAt)); err != nil {

@@ -13,7 +13,7 @@ import (
 	"hale/internal/platform/teams"
 )
 
-func (r *rig) sendCode(channel messages.Channel) {
+func (r *fixture) sendCode(channel messages.Channel) {
 	r.t.Helper()
 	r.write(func(ctx context.Context, tx *store.Tx) error {
 		return messages.SendPortalCode(ctx, tx, messages.PortalCode{
@@ -24,7 +24,7 @@ func (r *rig) sendCode(channel messages.Channel) {
 }
 
 func TestSandboxTeamsSeeTheCode(t *testing.T) {
-	eachRig(t, teams.Sandbox, func(t *testing.T, r *rig) {
+	eachFixture(t, teams.Sandbox, func(t *testing.T, r *fixture) {
 		r.sendCode(messages.SMS)
 		m := r.list(messages.Filter{})[0]
 		if m.State != messages.Outbox || m.Recipient != ada.Phone || m.Template != "portal_code.sms" ||
@@ -37,12 +37,12 @@ func TestSandboxTeamsSeeTheCode(t *testing.T) {
 // The code reaches the patient. The team sees that it was sent, and the row has
 // no code in clear.
 func TestProductionTeamsDoNotSeeTheCode(t *testing.T) {
-	eachRig(t, teams.Production, func(t *testing.T, r *rig) {
+	eachFixture(t, teams.Production, func(t *testing.T, r *fixture) {
 		r.sent.answer = func() error { return &messages.Problem{Word: "deferred"} }
 		r.sendCode(messages.Email)
-		r.work(func(all []messages.Shown) bool { return all[0].Attempts == 1 })
+		r.work(func(all []messages.OutboxMessage) bool { return all[0].Attempts == 1 })
 		r.sent.answer = nil
-		r.clock.turn(time.Minute)
+		r.clock.advance(time.Minute)
 		r.work(nil)
 		got := r.sent.all()
 		if len(got) != 2 || got[0] != got[1] || !strings.Contains(got[1].Text, "012345") || got[1].Subject == "" || strings.Contains(got[1].Subject, "012345") {
@@ -64,7 +64,7 @@ func TestProductionTeamsDoNotSeeTheCode(t *testing.T) {
 
 // The switches are about orders. A code was asked for by the patient.
 func TestSwitchesDoNotStopCodes(t *testing.T) {
-	eachRig(t, teams.Production, func(t *testing.T, r *rig) {
+	eachFixture(t, teams.Production, func(t *testing.T, r *fixture) {
 		r.settings(messages.Settings{})
 		r.sendCode(messages.SMS)
 		r.work(nil)
@@ -75,9 +75,9 @@ func TestSwitchesDoNotStopCodes(t *testing.T) {
 }
 
 func TestLateCodesAreNotSent(t *testing.T) {
-	eachRig(t, teams.Production, func(t *testing.T, r *rig) {
+	eachFixture(t, teams.Production, func(t *testing.T, r *fixture) {
 		r.sendCode(messages.SMS)
-		r.clock.turn(10 * time.Minute)
+		r.clock.advance(10 * time.Minute)
 		r.work(nil)
 		if m := r.list(messages.Filter{})[0]; m.State != messages.Cleared || m.Problem != "late" || len(r.sent.all()) != 0 {
 			t.Errorf("%s, %s", m.State, m.Problem)
@@ -86,7 +86,7 @@ func TestLateCodesAreNotSent(t *testing.T) {
 }
 
 func TestChannelsThatCarry(t *testing.T) {
-	s := &messages.Service{SMS: &carrier{}}
+	s := &messages.Service{SMS: &fakeSender{}}
 	for _, c := range []struct {
 		env     teams.Environment
 		channel messages.Channel

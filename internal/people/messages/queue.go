@@ -20,7 +20,7 @@ import (
 // ID identifies a message.
 type ID = ids.Of[Message]
 
-// Message is something to say to a person.
+// Message is a message to a person.
 type Message struct {
 	Team      teams.ID
 	User      users.ID
@@ -30,26 +30,26 @@ type Message struct {
 	Recipient string // telephone number or e-mail address
 	FirstName string
 	Code      secrets.Text // of a portal code; empty in other messages
-	Due       time.Time    // zero for at once
-	Expires   time.Time    // zero for never: later than this it is not sent
-	Topic     string       // for clearing; empty for what is said at once
+	Due       time.Time    // zero for now
+	Expires   time.Time    // not sent later than this; zero for no limit
+	Topic     string       // of a reminder; empty for other messages
 }
 
-// LogValue keeps a message out of logs.
+// LogValue keeps personal data out of logs.
 func (Message) LogValue() slog.Value { return slog.StringValue(secrets.Withheld) }
 
-// State is where a message stands.
+// State is the state of a message.
 type State string
 
-// A message is scheduled until its time, queued until it is sent. In sandbox
-// teams it ends in the outbox.
+// A message is scheduled until it is due, and queued until it is sent. Messages of
+// sandbox teams end in the outbox.
 const (
 	Scheduled State = "scheduled"
 	Queued    State = "queued"
 	Sent      State = "sent"
 	Outbox    State = "outbox"
 	Failed    State = "failed"
-	Cleared   State = "cleared" // something happened first, or a switch was turned
+	Cleared   State = "cleared" // not needed any more, or switched off
 )
 
 // content is the sealed part of a row.
@@ -57,37 +57,36 @@ type content struct {
 	Recipient string `json:"recipient"`
 	FirstName string `json:"first_name"`
 	Code      string `json:"code,omitempty"`
-	Subject   string `json:"subject,omitempty"` // once filled in
-	Text      string `json:"text,omitempty"`    // once filled in
+	Subject   string `json:"subject,omitempty"` // rendered
+	Text      string `json:"text,omitempty"`    // rendered
 }
 
-func place(id ID) string { return "messages.content:" + id.String() }
+func contentPlace(id ID) string { return "messages.content:" + id.String() }
 
 func seal(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, id ID, c content) ([]byte, error) {
 	doc, err := json.Marshal(c)
 	if err != nil {
 		return nil, fmt.Errorf("messages: marshalling: %w", err)
 	}
-	return tx.Seal(ctx, team.UUID(), user.UUID(), place(id), doc)
+	return tx.Seal(ctx, team.UUID(), user.UUID(), contentPlace(id), doc)
 }
 
 func unseal(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, id ID, sealed []byte) (content, error) {
 	var c content
-	doc, err := tx.Unseal(ctx, team.UUID(), user.UUID(), place(id), sealed)
+	doc, err := tx.Unseal(ctx, team.UUID(), user.UUID(), contentPlace(id), sealed)
 	if err != nil {
 		return c, err
 	}
 	return c, json.Unmarshal(doc, &c)
 }
 
-// sendArgs name the message of a job.
+// sendArgs are the arguments of the job that sends a message.
 type sendArgs struct {
 	Message ID `json:"message"`
 }
 
-// Queue writes a message, and the job that sends it, in the caller's
-// transaction. A sandbox team's message that needs no link is in the outbox at
-// once.
+// Queue writes a message and the job that sends it in the caller's transaction. A
+// sandbox team's message that needs no link goes to the outbox at once.
 func Queue(ctx context.Context, tx *store.Tx, m Message) (ID, error) {
 	id := ids.From[Message](tx.NewUUID())
 	team, err := teams.Get(ctx, tx, m.Team)
@@ -105,7 +104,7 @@ func Queue(ctx context.Context, tx *store.Tx, m Message) (ID, error) {
 	case team.Environment == teams.Sandbox && !needsLink(m.Template):
 		now := tx.Now()
 		state, ended = Outbox, &now
-		c.Subject, c.Text = fill(m.Template, filling{Name: c.FirstName, Team: team.Name, Code: c.Code})
+		c.Subject, c.Text = renderText(m.Template, templateData{Name: c.FirstName, Team: team.Name, Code: c.Code})
 	}
 	var job any
 	if ended == nil {

@@ -13,15 +13,15 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// Topics of reminders, which are cleared together.
+// Topics of reminders. The reminders of a topic are cleared together.
 const (
 	kitTopic     = "kit"
 	bookingTopic = "booking"
 	visitTopic   = "visit"
 )
 
-// When reminders are due: after the kit came, after the requisition, and
-// before the visit.
+// Times of reminders: after the kit arrived, after the requisition, and before the
+// visit.
 //
 // Reference 1.19.
 var (
@@ -33,40 +33,41 @@ var (
 	}{{"reminder_visit_24h", 24 * time.Hour}, {"reminder_visit_2h", 2 * time.Hour}}
 )
 
-// orderReminders plans and clears by an order's new status.
-func (s *subject) orderReminders(ctx context.Context, tx *store.Tx, status string) error {
+// updateOrderReminders plans and clears reminders for an order's new status.
+func (p *patient) updateOrderReminders(ctx context.Context, tx *store.Tx, status string) error {
 	switch status {
-	case "ordered": // there can be none yet
+	case "ordered": // a new order has no reminders
 		return nil
 	case withPatient:
-		return s.remind(ctx, tx, kitTopic, "reminder_kit", afterKit)
+		return p.planReminders(ctx, tx, kitTopic, "reminder_kit", afterKit)
 	case requisition, bypassed:
-		return s.remind(ctx, tx, bookingTopic, "reminder_booking", afterRequisition)
-	case pending, calledOff: // no time was found yet
-		return s.clear(ctx, tx, kitTopic)
+		return p.planReminders(ctx, tx, bookingTopic, "reminder_booking", afterRequisition)
+	case pending, cancelled: // the visit has no time yet
+		return p.clearTopics(ctx, tx, kitTopic)
 	case confirmed:
-		return s.clear(ctx, tx, kitTopic, bookingTopic)
+		return p.clearTopics(ctx, tx, kitTopic, bookingTopic)
 	}
-	return s.clear(ctx, tx, kitTopic, bookingTopic, visitTopic)
+	return p.clearTopics(ctx, tx, kitTopic, bookingTopic, visitTopic)
 }
 
-// remind plans a topic's reminders anew, at the given times from now.
-func (s *subject) remind(ctx context.Context, tx *store.Tx, topic, event string, after []time.Duration) error {
-	if err := s.clear(ctx, tx, topic); err != nil || !s.settings.Reminders {
+// planReminders replaces a topic's reminders with new ones, at the given times from
+// now.
+func (p *patient) planReminders(ctx context.Context, tx *store.Tx, topic, event string, after []time.Duration) error {
+	if err := p.clearTopics(ctx, tx, topic); err != nil || !p.settings.Reminders {
 		return err
 	}
 	for _, wait := range after {
-		if err := s.say(ctx, tx, event, s.rule(event), Message{Topic: topic, Due: tx.Now().Add(wait)}); err != nil {
+		if err := p.queueEvent(ctx, tx, event, p.visitRule(event), Message{Topic: topic, Due: tx.Now().Add(wait)}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// visitReminders plans those of an appointment anew. What is past already is
-// left out.
-func (s *subject) visitReminders(ctx context.Context, tx *store.Tx, e AppointmentEvent) error {
-	if err := s.clear(ctx, tx, visitTopic); err != nil || !s.settings.Reminders {
+// updateVisitReminders replaces an appointment's reminders. It plans none for a time
+// in the past.
+func (p *patient) updateVisitReminders(ctx context.Context, tx *store.Tx, e AppointmentEvent) error {
+	if err := p.clearTopics(ctx, tx, visitTopic); err != nil || !p.settings.Reminders {
 		return err
 	}
 	if e.Status != "confirmed" || e.Start.IsZero() {
@@ -77,16 +78,16 @@ func (s *subject) visitReminders(ctx context.Context, tx *store.Tx, e Appointmen
 		if !due.After(tx.Now()) {
 			continue
 		}
-		if err := s.say(ctx, tx, r.event, s.rule(r.event), Message{Topic: visitTopic, Due: due, Expires: e.Start}); err != nil {
+		if err := p.queueEvent(ctx, tx, r.event, p.visitRule(r.event), Message{Topic: visitTopic, Due: due, Expires: e.Start}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *subject) clear(ctx context.Context, tx *store.Tx, topics ...string) error {
+func (p *patient) clearTopics(ctx context.Context, tx *store.Tx, topics ...string) error {
 	for _, topic := range topics {
-		err := clearWhere(ctx, tx, s.base.Team, `order_id = $2 AND topic = $3`, s.base.Order, topic)
+		err := clearWhere(ctx, tx, p.base.Team, `order_id = $2 AND topic = $3`, p.base.Order, topic)
 		if err != nil {
 			return err
 		}
@@ -94,14 +95,14 @@ func (s *subject) clear(ctx context.Context, tx *store.Tx, topics ...string) err
 	return nil
 }
 
-// SilenceSMS clears what an order still has to say by SMS, as when its switch
-// is turned off. What failed and waits to be tried again is cleared, too.
+// SilenceSMS clears the planned SMS of an order whose switch was turned off. SMS
+// that wait for a retry are cleared, too.
 func SilenceSMS(ctx context.Context, tx *store.Tx, team teams.ID, order uuid.UUID) error {
 	return clearWhere(ctx, tx, team, `order_id = $2 AND channel = $3`, order, string(SMS))
 }
 
-// clearWhere ends what was planned or is to be tried again, and its jobs. The
-// condition's parameters begin with $2.
+// clearWhere clears messages that are planned or wait for a retry, and cancels
+// their jobs. The parameters of condition begin with $2.
 func clearWhere(ctx context.Context, tx *store.Tx, team teams.ID, condition string, args ...any) error {
 	planned, err := plannedJobs(ctx, tx, team, condition, args)
 	if err != nil {
@@ -122,7 +123,7 @@ func clearWhere(ctx context.Context, tx *store.Tx, team teams.ID, condition stri
 func plannedJobs(ctx context.Context, tx *store.Tx, team teams.ID, condition string, args []any) (map[ID]jobs.ID, error) {
 	rows, err := tx.Query(ctx, `SELECT id, job_id FROM messages WHERE team_id = $1 AND state IN ('scheduled', 'queued') AND `+condition, append([]any{team}, args...)...)
 	if err != nil {
-		return nil, fmt.Errorf("messages: looking for what is planned: %w", err)
+		return nil, fmt.Errorf("messages: reading planned messages: %w", err)
 	}
 	defer rows.Close()
 	planned := map[ID]jobs.ID{}

@@ -16,28 +16,28 @@ import (
 
 var everything = messages.Settings{SMS: true, Email: true, Reminders: true}
 
-// remindersSent turns the clock from one due message to the next, for so many
-// hours, and says after how many hours reminders went out.
-func (r *rig) remindersSent(hours int) string {
+// remindersSent advances the clock from one due message to the next for a number of
+// hours. It returns the reminders, each with the hour at which it was sent.
+func (r *fixture) remindersSent(hours int) string {
 	r.t.Helper()
 	begin := r.clock.Now()
 	end := begin.Add(time.Duration(hours) * time.Hour)
 	var at []string
 	seen := len(r.reminders())
 	for due := r.nextDue(); !due.IsZero() && !due.After(end); due = r.nextDue() {
-		r.clock.turn(max(0, due.Sub(r.clock.Now())))
+		r.clock.advance(max(0, due.Sub(r.clock.Now())))
 		r.work(nil)
 		for _, m := range r.reminders()[seen:] {
 			seen++
 			at = append(at, strings.TrimSuffix(m, " sent")+"@"+strings.TrimSuffix(r.clock.Now().Sub(begin).String(), "0m0s"))
 		}
 	}
-	r.clock.turn(end.Sub(r.clock.Now()))
+	r.clock.advance(end.Sub(r.clock.Now()))
 	return strings.Join(at, " ")
 }
 
-// nextDue is when the next message that waits is due; zero when none waits.
-func (r *rig) nextDue() (due time.Time) {
+// nextDue returns the due time of the next message; zero if none waits.
+func (r *fixture) nextDue() (due time.Time) {
 	for _, m := range r.list(messages.Filter{}) {
 		waits := m.State == messages.Scheduled || m.State == messages.Queued
 		if waits && (due.IsZero() || m.Due.Before(due)) {
@@ -47,8 +47,8 @@ func (r *rig) nextDue() (due time.Time) {
 	return due
 }
 
-// reminders are those that were sent, in the order of their times.
-func (r *rig) reminders() []string {
+// reminders returns the sent reminders, oldest first.
+func (r *fixture) reminders() []string {
 	var all []string
 	for _, m := range r.list(messages.Filter{State: messages.Sent}) {
 		if strings.HasPrefix(m.Template, "reminder_") {
@@ -59,7 +59,7 @@ func (r *rig) reminders() []string {
 }
 
 func TestKitReminders(t *testing.T) {
-	eachRig(t, teams.Production, func(t *testing.T, r *rig) {
+	eachFixture(t, teams.Production, func(t *testing.T, r *fixture) {
 		r.settings(everything)
 		r.moved(r.event("testkit", "with_customer"))
 		if got := r.remindersSent(24 * 8); got != "reminder_kit.sms@48h reminder_kit.sms@168h" {
@@ -68,8 +68,8 @@ func TestKitReminders(t *testing.T) {
 	})
 }
 
-func TestKitThatCameBack(t *testing.T) {
-	eachRig(t, teams.Production, func(t *testing.T, r *rig) {
+func TestReturnedKitEndsReminders(t *testing.T) {
+	eachFixture(t, teams.Production, func(t *testing.T, r *fixture) {
 		r.settings(everything)
 		r.moved(r.event("testkit", "with_customer"))
 		first := r.remindersSent(50)
@@ -84,7 +84,7 @@ func TestKitThatCameBack(t *testing.T) {
 }
 
 func TestBookingReminders(t *testing.T) {
-	eachRig(t, teams.Production, func(t *testing.T, r *rig) {
+	eachFixture(t, teams.Production, func(t *testing.T, r *fixture) {
 		r.settings(everything)
 		r.moved(r.event("walk_in_test", "requisition_created"))
 		if got := r.remindersSent(24 * 8); got != "reminder_booking.sms@24h reminder_booking.sms@72h reminder_booking.sms@168h" {
@@ -94,10 +94,10 @@ func TestBookingReminders(t *testing.T) {
 }
 
 func TestBookingEndsBookingReminders(t *testing.T) {
-	eachRig(t, teams.Production, func(t *testing.T, r *rig) {
+	eachFixture(t, teams.Production, func(t *testing.T, r *fixture) {
 		r.settings(everything)
 		r.moved(r.event("walk_in_test", "requisition_created"))
-		r.moved(r.event("walk_in_test", "appointment_pending")) // not a time yet
+		r.moved(r.event("walk_in_test", "appointment_pending")) // without a time
 		first := r.remindersSent(30)
 		r.moved(r.event("walk_in_test", "appointment_scheduled"))
 		if rest := r.remindersSent(24 * 8); first != "reminder_booking.sms@24h" || rest != "" {
@@ -114,13 +114,13 @@ func TestVisitReminders(t *testing.T) {
 		"in three days":  {72 * time.Hour, "reminder_visit_24h.email@48h reminder_visit_2h.email@70h"},
 		"in five hours":  {5 * time.Hour, "reminder_visit_2h.email@3h"},
 		"in an hour":     {time.Hour, ""},
-		"in a day":       {24 * time.Hour, "reminder_visit_2h.email@22h"}, // the moment is now: no reminder is needed
+		"in a day":       {24 * time.Hour, "reminder_visit_2h.email@22h"}, // due now: no reminder is needed
 		"an hour ago":    {-time.Hour, ""},
 		"without a time": {0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c0 := &clock{now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
-			r := newRig(t, storetest.NewSQLite(t).Open(t, c0.Now), teams.Production, c0)
+			r := newFixture(t, storetest.NewSQLite(t).Open(t, c0.Now), teams.Production, c0)
 			r.settings(everything)
 			var start time.Time
 			if c.ahead != 0 {
@@ -134,8 +134,8 @@ func TestVisitReminders(t *testing.T) {
 	}
 }
 
-func TestMovedAndCancelledVisit(t *testing.T) {
-	eachRig(t, teams.Production, func(t *testing.T, r *rig) {
+func TestRemindersFollowTheVisit(t *testing.T) {
+	eachFixture(t, teams.Production, func(t *testing.T, r *fixture) {
 		r.settings(everything)
 		start := r.clock.Now()
 		r.visit("walk_in_test", "confirmed", start.Add(48*time.Hour))
@@ -150,10 +150,10 @@ func TestMovedAndCancelledVisit(t *testing.T) {
 	})
 }
 
-func TestOrderThatEndsEndsReminders(t *testing.T) {
+func TestEndedOrderEndsReminders(t *testing.T) {
 	for _, status := range []string{"cancelled", "completed", "sample_error", "draw_completed", "partial_results"} {
 		t.Run(status, func(t *testing.T) {
-			r := newRig(t, storetest.SQLite(t), teams.Production, &clock{})
+			r := newFixture(t, storetest.SQLite(t), teams.Production, &clock{})
 			r.settings(everything)
 			r.visit("at_home_phlebotomy", "confirmed", time.Now().Add(100*time.Hour))
 			r.moved(r.event("at_home_phlebotomy", status))
@@ -165,7 +165,7 @@ func TestOrderThatEndsEndsReminders(t *testing.T) {
 }
 
 func TestRemindersAreOptIn(t *testing.T) {
-	eachRig(t, teams.Production, func(t *testing.T, r *rig) {
+	eachFixture(t, teams.Production, func(t *testing.T, r *fixture) {
 		r.moved(r.event("testkit", "with_customer"))
 		r.moved(r.event("walk_in_test", "requisition_bypassed"))
 		if got := r.states(); got != "" {
@@ -174,21 +174,21 @@ func TestRemindersAreOptIn(t *testing.T) {
 	})
 }
 
-// Switches count when a reminder is due, not only when it is planned.
-func TestSwitchesTurnedLater(t *testing.T) {
-	for name, turn := range map[string]func(r *rig){
-		"reminders off": func(r *rig) { r.settings(messages.Settings{SMS: true, Email: true}) },
-		"SMS off":       func(r *rig) { r.settings(messages.Settings{Email: true, Reminders: true}) },
-		"the order's is off": func(r *rig) {
+// Switches apply when a reminder is due, too.
+func TestSwitchesChangedAfterPlanning(t *testing.T) {
+	for name, turn := range map[string]func(r *fixture){
+		"reminders off": func(r *fixture) { r.settings(messages.Settings{SMS: true, Email: true}) },
+		"SMS off":       func(r *fixture) { r.settings(messages.Settings{Email: true, Reminders: true}) },
+		"the order's is off": func(r *fixture) {
 			r.write(func(ctx context.Context, tx *store.Tx) error { return messages.SilenceSMS(ctx, tx, r.team, r.order) })
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			eachRig(t, teams.Production, func(t *testing.T, r *rig) {
+			eachFixture(t, teams.Production, func(t *testing.T, r *fixture) {
 				r.settings(everything)
 				r.moved(r.event("testkit", "with_customer"))
 				turn(r)
-				r.clock.turn(8 * 24 * time.Hour)
+				r.clock.advance(8 * 24 * time.Hour)
 				r.work(nil)
 				if got := r.stored(); got != "cleared cleared" || len(r.sent.all()) != 0 {
 					t.Errorf("%s, %d sent", got, len(r.sent.all()))
@@ -198,13 +198,13 @@ func TestSwitchesTurnedLater(t *testing.T) {
 	}
 }
 
-// A reminder that could not be sent in time is not sent after the visit.
+// A late reminder is not sent after the visit.
 func TestLateReminder(t *testing.T) {
-	eachRig(t, teams.Production, func(t *testing.T, r *rig) {
+	eachFixture(t, teams.Production, func(t *testing.T, r *fixture) {
 		r.settings(everything)
 		r.visit("walk_in_test", "confirmed", r.clock.Now().Add(30*time.Hour))
 		r.work(nil)
-		r.clock.turn(31 * time.Hour)
+		r.clock.advance(31 * time.Hour)
 		r.work(nil)
 		if got := r.stored(); got != "sent cleared cleared" {
 			t.Error(got)
@@ -212,14 +212,13 @@ func TestLateReminder(t *testing.T) {
 	})
 }
 
-// A reminder leads into the portal, which does not know a user without
-// demographics.
+// A reminder needs a portal link, which needs demographics.
 func TestReminderWithoutPortal(t *testing.T) {
-	eachRig(t, teams.Production, func(t *testing.T, r *rig) {
+	eachFixture(t, teams.Production, func(t *testing.T, r *fixture) {
 		r.settings(everything)
 		r.user = userstest.New(t, r.db, r.team, users.NewUser{ClientUserID: "stranger"})
 		r.moved(r.event("testkit", "with_customer"))
-		r.clock.turn(49 * time.Hour)
+		r.clock.advance(49 * time.Hour)
 		r.work(nil)
 		if m := r.list(messages.Filter{State: messages.Failed}); len(m) != 1 || m[0].Problem != "no_portal" {
 			t.Errorf("%s", r.states())

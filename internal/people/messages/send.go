@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -12,31 +13,73 @@ import (
 	"hale/internal/people/users"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/jobs"
+	"hale/internal/platform/secrets"
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
 )
 
+// Outgoing is a message for a Sender.
+type Outgoing struct {
+	ID        ID     // the same in every attempt
+	Team      string // name
+	Recipient string
+	Subject   string // of e-mails
+	Text      string
+}
+
+// LogValue keeps personal data out of logs.
+func (Outgoing) LogValue() slog.Value { return slog.StringValue(secrets.Withheld) }
+
+// Sender sends the messages of one channel. It gets a message twice if the process
+// dies between sending and recording it. Its errors are Problems, or contain no
+// personal data.
+type Sender interface {
+	Send(ctx context.Context, m Outgoing) error
+}
+
+// Problem is the reason why a message could not be sent. Its word contains no
+// personal data, so it can be stored and shown.
+type Problem struct {
+	Word string // such as refused, unreachable or timeout
+	// Final means that a retry will not help.
+	Final bool
+}
+
+func (p *Problem) Error() string { return "messages: " + p.Word }
+
+// problemOf classifies the error of a sender.
+func problemOf(err error) (word string, final bool) {
+	var p *Problem
+	if errors.As(err, &p) {
+		return p.Word, p.Final
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return "timeout", false
+	}
+	return "unreachable", false
+}
+
 const (
-	attempts   = 8 // over about twenty minutes
-	timeout    = 30 * time.Second
-	atOnce     = 8
-	kept       = 90 * 24 * time.Hour
-	forgetting = 1000 // rows in one transaction
+	maxAttempts = 8 // in about twenty minutes
+	sendTimeout = 30 * time.Second
+	concurrency = 8
+	retention   = 90 * 24 * time.Hour
+	forgetBatch = 1000 // rows in one transaction
 )
 
-// sendKind is what Queue asks for: the job that sends one message.
-var sendKind = jobs.Named[sendArgs]("messages.send").With(jobs.Limits{Concurrency: atOnce, Timeout: 2 * timeout, Attempts: attempts})
+// sendKind is the job that sends one message.
+var sendKind = jobs.Named[sendArgs]("messages.send").With(jobs.Limits{Concurrency: concurrency, Timeout: 2 * sendTimeout, Attempts: maxAttempts})
 
 // Service sends messages.
 type Service struct {
-	// SMS and Email carry messages of production teams. Without one, messages
-	// of its channel fail with the problem off.
+	// SMS and Email send the messages of production teams. If one is nil, the
+	// messages of its channel fail with the problem off.
 	SMS, Email Sender
-	// BaseURL is the address that people know this service by, for links.
+	// BaseURL returns the service's public address, for links.
 	BaseURL func() string
 }
 
-// Jobs are the kinds that the service runs.
+// Jobs returns the job kinds of the service.
 func (s *Service) Jobs() []jobs.Handler {
 	return []jobs.Handler{
 		sendKind.Do(s.send),
@@ -44,8 +87,8 @@ func (s *Service) Jobs() []jobs.Handler {
 	}
 }
 
-// due is a message as the job finds it.
-type due struct {
+// dueMessage is a message that the job read.
+type dueMessage struct {
 	Message
 	id      ID
 	sealed  []byte
@@ -53,8 +96,8 @@ type due struct {
 	content content
 }
 
-// send makes one attempt: it fills the text in, hands the message over outside
-// any transaction, and notes what came of it.
+// send makes one attempt: it renders the text, sends the message outside any
+// transaction, and records the outcome.
 func (s *Service) send(ctx context.Context, run *jobs.Run, args sendArgs) error {
 	team := teams.ID(run.Team)
 	var out *Outgoing
@@ -62,7 +105,7 @@ func (s *Service) send(ctx context.Context, run *jobs.Run, args sendArgs) error 
 	var early time.Duration
 	err := run.DB().Write(ctx, func(tx *store.Tx) (err error) {
 		out, early = nil, 0
-		d, err := find(ctx, tx, team, args.Message)
+		d, err := findDue(ctx, tx, team, args.Message)
 		if err != nil || d == nil {
 			return err
 		}
@@ -81,13 +124,13 @@ func (s *Service) send(ctx context.Context, run *jobs.Run, args sendArgs) error 
 	case out == nil:
 		return nil
 	}
-	problem := s.hand(ctx, channel, *out)
-	return s.note(ctx, run, team, args.Message, problem)
+	problem := s.deliver(ctx, channel, *out)
+	return s.recordAttempt(ctx, run, team, args.Message, problem)
 }
 
-// find reads a message that waits; nil when there is none any more.
-func find(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (*due, error) {
-	d := due{id: id, Message: Message{Team: team}}
+// findDue reads a message that waits to be sent; nil if it was cleared or sent.
+func findDue(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (*dueMessage, error) {
+	d := dueMessage{id: id, Message: Message{Team: team}}
 	var expires *time.Time
 	err := tx.QueryRow(ctx, `SELECT user_id, order_id, channel, template, topic, content, due_at, expires_at FROM messages
 		WHERE team_id = $1 AND id = $2 AND state IN ('scheduled', 'queued')`, team, id).
@@ -108,16 +151,16 @@ func find(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (*due, error)
 	return &d, err
 }
 
-// prepare fills a message in and decides what becomes of it: nil when it is
-// not to leave the service.
-func (s *Service) prepare(ctx context.Context, tx *store.Tx, d *due) (*Outgoing, error) {
+// prepare renders a message. It returns nil, and ends the message, if the message
+// must not be sent.
+func (s *Service) prepare(ctx context.Context, tx *store.Tx, d *dueMessage) (*Outgoing, error) {
 	settings, err := SettingsOf(ctx, tx, d.Team)
 	if err != nil {
 		return nil, err
 	}
 	err = users.Exists(ctx, tx, d.Team, d.User)
 	switch {
-	case fault.Is(err, fault.NotFound): // deleted while this was written
+	case fault.Is(err, fault.NotFound): // deleted after the message was queued
 		return nil, d.end(ctx, tx, Cleared, "")
 	case err != nil:
 		return nil, err
@@ -133,9 +176,9 @@ func (s *Service) prepare(ctx context.Context, tx *store.Tx, d *due) (*Outgoing,
 			return nil, err
 		}
 		if link == "" && d.Topic != "" {
-			return nil, d.end(ctx, tx, Failed, "no_portal") // a reminder leads there
+			return nil, d.end(ctx, tx, Failed, "no_portal") // a reminder without a link is useless
 		}
-		subject, text = fill(d.Template, filling{Name: d.content.FirstName, Team: d.team.Name, Link: link, Code: d.content.Code})
+		subject, text = renderText(d.Template, templateData{Name: d.content.FirstName, Team: d.team.Name, Link: link, Code: d.content.Code})
 	}
 	if d.content.Code == "" { // a code is never part of the stored text: see hiddenCode
 		d.content.Subject, d.content.Text = subject, text
@@ -143,16 +186,16 @@ func (s *Service) prepare(ctx context.Context, tx *store.Tx, d *due) (*Outgoing,
 	if d.team.Environment == teams.Sandbox {
 		return nil, d.end(ctx, tx, Outbox, "")
 	}
-	if s.carrier(d.Channel) == nil {
+	if s.senderOf(d.Channel) == nil {
 		return nil, d.end(ctx, tx, Failed, "off") // a choice of the operator, so the job does not fail
 	}
 	out := &Outgoing{ID: d.id, Team: d.team.Name, Recipient: d.content.Recipient, Subject: subject, Text: text}
 	return out, d.update(ctx, tx, Queued, "", nil)
 }
 
-// link makes a portal link where the text has room for one; empty for a user
-// without demographics, whom the portal would not know.
-func (s *Service) link(ctx context.Context, tx *store.Tx, d *due) (string, error) {
+// link creates a portal link for a template that has one. It is empty for a user
+// without demographics, who cannot use the portal.
+func (s *Service) link(ctx context.Context, tx *store.Tx, d *dueMessage) (string, error) {
 	if !needsLink(d.Template) {
 		return "", nil
 	}
@@ -170,13 +213,13 @@ func (s *Service) link(ctx context.Context, tx *store.Tx, d *due) (string, error
 	return strings.TrimRight(s.BaseURL(), "/") + link.Path(), nil
 }
 
-func (d *due) end(ctx context.Context, tx *store.Tx, state State, problem string) error {
+func (d *dueMessage) end(ctx context.Context, tx *store.Tx, state State, problem string) error {
 	now := tx.Now()
 	return d.update(ctx, tx, state, problem, &now)
 }
 
-// update writes the filled-in content with the new state.
-func (d *due) update(ctx context.Context, tx *store.Tx, state State, problem string, ended *time.Time) error {
+// update writes the content and the new state.
+func (d *dueMessage) update(ctx context.Context, tx *store.Tx, state State, problem string, ended *time.Time) error {
 	sealed, err := seal(ctx, tx, d.Team, d.User, d.id, d.content)
 	if err != nil {
 		return err
@@ -192,32 +235,32 @@ func (d *due) update(ctx context.Context, tx *store.Tx, state State, problem str
 // Carries reports whether messages of a channel reach the people of a team. The
 // messages of a sandbox team end in the outbox, which is always there.
 func (s *Service) Carries(env teams.Environment, c Channel) bool {
-	return env == teams.Sandbox || s.carrier(c) != nil
+	return env == teams.Sandbox || s.senderOf(c) != nil
 }
 
-// carrier returns the sender of a channel; nil when the channel is not set up.
-func (s *Service) carrier(c Channel) Sender {
+// senderOf returns the sender of a channel; nil when the channel is not set up.
+func (s *Service) senderOf(c Channel) Sender {
 	if c == Email {
 		return s.Email
 	}
 	return s.SMS
 }
 
-// hand gives a message to its sender. It is not broken off when the process is to
-// stop: nobody would know whether the message arrived, and it would be sent again.
-func (s *Service) hand(ctx context.Context, channel Channel, out Outgoing) error {
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), timeout)
+// deliver passes a message to its sender. A process that stops does not interrupt
+// it: the outcome would be unknown, and the message would be sent again.
+func (s *Service) deliver(ctx context.Context, channel Channel, out Outgoing) error {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), sendTimeout)
 	defer stop()
-	return s.carrier(channel).Send(ctx, out)
+	return s.senderOf(channel).Send(ctx, out)
 }
 
-// note records an attempt. The job fails with the message, so that both show.
-// What was sent is sent, also when it was cleared meanwhile.
-func (s *Service) note(ctx context.Context, run *jobs.Run, team teams.ID, id ID, problem error) error {
+// recordAttempt writes the outcome of an attempt. The job fails with the message, so
+// that both lists show it. A message that was cleared while it was sent is sent.
+func (s *Service) recordAttempt(ctx context.Context, run *jobs.Run, team teams.ID, id ID, problem error) error {
 	state, word, final := Sent, "", false
 	if problem != nil {
-		word, final = wordOf(problem)
-		if state = Queued; final || run.Attempt >= attempts {
+		word, final = problemOf(problem)
+		if state = Queued; final || run.Attempt >= maxAttempts {
 			state = Failed
 		}
 	}
@@ -230,7 +273,7 @@ func (s *Service) note(ctx context.Context, run *jobs.Run, team teams.ID, id ID,
 		_, err := tx.Exec(ctx, `UPDATE messages SET state = $3, problem = $4, attempts = attempts + 1, ended_at = $5
 			WHERE team_id = $1 AND id = $2 AND (state = 'queued' OR $6)`, team, id, string(state), word, store.MicrosOrNil(ended), state == Sent)
 		if err != nil {
-			return fmt.Errorf("messages: noting an attempt: %w", err)
+			return fmt.Errorf("messages: recording an attempt: %w", err)
 		}
 		return nil
 	})
@@ -245,19 +288,19 @@ func (s *Service) note(ctx context.Context, run *jobs.Run, team teams.ID, id ID,
 	return &Problem{Word: word}
 }
 
-// forget deletes what ended long ago.
+// forget deletes messages that ended before the retention.
 func forget(ctx context.Context, run *jobs.Run, _ struct{}) error {
 	for {
 		var n int64
 		err := run.DB().Write(ctx, func(tx *store.Tx) (err error) {
 			n, err = tx.Exec(ctx, `DELETE FROM messages WHERE (team_id, id) IN (
-				SELECT team_id, id FROM messages WHERE ended_at IS NOT NULL AND ended_at < $1 ORDER BY ended_at LIMIT $2)`, tx.Now().Add(-kept), forgetting)
+				SELECT team_id, id FROM messages WHERE ended_at IS NOT NULL AND ended_at < $1 ORDER BY ended_at LIMIT $2)`, tx.Now().Add(-retention), forgetBatch)
 			return err
 		})
 		if err != nil {
-			return fmt.Errorf("messages: forgetting: %w", err)
+			return fmt.Errorf("messages: deleting old messages: %w", err)
 		}
-		if n < forgetting {
+		if n < forgetBatch {
 			return nil
 		}
 	}

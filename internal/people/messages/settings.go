@@ -11,15 +11,17 @@ import (
 
 // Settings are a team's switches.
 //
-// Reference 9.2, lab_tests_patient_sms_communication_enabled and its e-mail
-// twin, which are on unless turned off; reminders are off unless turned on.
+// SMS and e-mail are on by default, reminders are off.
+//
+// Reference 9.2, lab_tests_patient_sms_communication_enabled and
+// lab_tests_patient_email_communication_enabled.
 type Settings struct {
 	SMS       bool
 	Email     bool
 	Reminders bool
 }
 
-// allow reports whether something that was planned may still be said.
+// allow reports whether a planned message may be sent.
 func (s Settings) allow(channel Channel, reminder bool) bool {
 	if reminder && !s.Reminders {
 		return false
@@ -37,9 +39,9 @@ func SettingsOf(ctx context.Context, tx *store.Tx, team teams.ID) (Settings, err
 	return s, nil
 }
 
-// Change turns a team's switches and returns how they are then. Two changes at
-// once do not undo each other.
-func Change(ctx context.Context, tx *store.Tx, team teams.ID, turn func(s *Settings)) (Settings, error) {
+// ChangeSettings changes a team's switches and returns the new ones. Simultaneous
+// changes do not undo each other.
+func ChangeSettings(ctx context.Context, tx *store.Tx, team teams.ID, change func(s *Settings)) (Settings, error) {
 	if err := tx.Lock(ctx, "message_settings:"+team.String()); err != nil {
 		return Settings{}, err
 	}
@@ -47,7 +49,7 @@ func Change(ctx context.Context, tx *store.Tx, team teams.ID, turn func(s *Setti
 	if err != nil {
 		return s, err
 	}
-	turn(&s)
+	change(&s)
 	_, err = tx.Exec(ctx, `INSERT INTO message_settings (team_id, sms, email, reminders) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (team_id) DO UPDATE SET sms = excluded.sms, email = excluded.email, reminders = excluded.reminders`,
 		team, s.SMS, s.Email, s.Reminders)

@@ -11,13 +11,13 @@ import (
 //go:embed templates.txt
 var templatesFile string
 
-// texts are the templates; the file is part of the binary and tested.
+// texts are the parsed templates.
 var texts = template.Must(template.New("").Parse(templatesFile))
 
-// filling is what templates can name.
-type filling struct{ Name, Team, Link, Code string }
+// templateData has the fields of the templates.
+type templateData struct{ Name, Team, Link, Code string }
 
-// templateFor is the text of an event for a method and a channel.
+// templateFor returns the name of an event's template.
 func templateFor(event, method string, channel Channel) string {
 	if name := event + "." + method + "." + string(channel); texts.Lookup(name) != nil {
 		return name
@@ -25,23 +25,23 @@ func templateFor(event, method string, channel Channel) string {
 	return event + "." + string(channel)
 }
 
-// fill makes the subject, which only e-mails have, and the text of a message.
-func fill(name string, f filling) (subject, text string) {
+// renderText returns the text of a message, and for e-mails the subject.
+func renderText(name string, f templateData) (subject, text string) {
 	if texts.Lookup(name+".subject") != nil {
-		subject = execute(name+".subject", f)
+		subject = renderTemplate(name+".subject", f)
 	}
-	return subject, execute(name, f)
+	return subject, renderTemplate(name, f)
 }
 
-func execute(name string, f filling) string {
+func renderTemplate(name string, f templateData) string {
 	var b strings.Builder
 	if err := texts.ExecuteTemplate(&b, name, f); err != nil {
-		panic(fmt.Sprintf("messages: %v", err)) // every template is filled in by a test
+		panic(fmt.Sprintf("messages: %v", err)) // a test renders every template
 	}
-	return strings.TrimSpace(b.String()) // an e-mail's text ends with a line break of its own
+	return strings.TrimSpace(b.String()) // the template of an e-mail ends with a line break
 }
 
-// needsLink reports whether a text sends the reader into the portal.
+// needsLink reports whether a template has a link into the portal.
 func needsLink(name string) bool {
 	t := texts.Lookup(name)
 	if t == nil {

@@ -18,14 +18,14 @@ func TestTexts(t *testing.T) {
 		case !strings.HasSuffix(name, "."+string(SMS)):
 			continue
 		}
-		for _, f := range []filling{
+		for _, f := range []templateData{
 			{Name: "Ada", Team: "Example Clinic", Link: "https://hale.example.org/p/x", Code: "012345"},
 			{Team: "Example Clinic", Code: "012345"},
 		} {
 			look(t, name, channel, f)
 		}
 	}
-	for event, rules := range matrix {
+	for event, rules := range visitRules {
 		for method, rule := range rules {
 			for _, channel := range ruleChannels[rule] {
 				if texts.Lookup(templateFor(event, method, channel)) == nil {
@@ -36,23 +36,23 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// The order of which a redraw takes the rest is over: the portal has the new form
-// with the new order, whose own message leads there.
-func TestARedrawLeadsToNoOldForm(t *testing.T) {
+// The order before a redraw has ended and has no form. The new order's own message
+// has the link.
+func TestRedrawMessageHasNoLink(t *testing.T) {
 	for _, channel := range ruleChannels[BySMSAndEmail] {
 		if name := templateFor("redraw_available", walkIn, channel); needsLink(name) {
-			t.Errorf("%s leads to the order that is over", name)
+			t.Errorf("%s has a link to the ended order", name)
 		}
 	}
 }
 
-func look(t *testing.T, name string, channel Channel, f filling) {
+func look(t *testing.T, name string, channel Channel, f templateData) {
 	t.Helper()
 	link := f.Link
 	if !needsLink(name) {
 		f.Link = ""
 	}
-	subject, text := fill(name, f)
+	subject, text := renderText(name, f)
 	switch {
 	case (subject != "") != (channel == Email):
 		t.Errorf("%s has the subject %q", name, subject)
@@ -61,13 +61,13 @@ func look(t *testing.T, name string, channel Channel, f filling) {
 	case strings.HasPrefix(name, portalCode+".") != strings.Contains(text, f.Code):
 		t.Errorf("%s has no code, or one that it should not have: %q", name, text)
 	case strings.Contains(text, "<no value>"), strings.Contains(text, "  "), strings.TrimSpace(text) != text:
-		t.Errorf("%s is badly set: %q", name, text)
+		t.Errorf("%s is badly formatted: %q", name, text)
 	case needsLink(name) && link != "" && !strings.Contains(text, link):
 		t.Errorf("%s has no link: %q", name, text)
 	case channel == SMS && len(text)-len(f.Link)-len(f.Team) > 160:
 		t.Errorf("%s is long for an SMS: %d", name, len(text))
 	}
 	if strings.HasPrefix(name, "reminder_") && !needsLink(name) {
-		t.Errorf("%s does not lead into the portal", name)
+		t.Errorf("%s has no link into the portal", name)
 	}
 }

@@ -15,9 +15,8 @@ import (
 	"hale/internal/platform/webhooks"
 )
 
-// Gateway posts SMS as signed JSON to a URL of the operator's, which hands
-// them to a carrier. The signature is that of webhooks. Make it with
-// NewGateway.
+// Gateway posts SMS as signed JSON to a URL of the operator, who passes them to a
+// carrier. It signs them like webhooks. Create it with NewGateway.
 type Gateway struct {
 	url    string
 	now    func() time.Time
@@ -29,18 +28,18 @@ type Gateway struct {
 
 // sms is the body of a post.
 type sms struct {
-	ID   messages.ID `json:"id"` // the same when it is posted again
+	ID   messages.ID `json:"id"` // the same in every attempt
 	To   string      `json:"to"` // E.164
 	Text string      `json:"text"`
 	Team string      `json:"team"` // name
 }
 
 const (
-	mostAnswer = 64 << 10 // bytes read, so that the connection can be used again
-	patience   = 20 * time.Second
+	maxAnswer      = 64 << 10 // bytes read, so that the connection can be reused
+	gatewayTimeout = 20 * time.Second
 )
 
-// NewGateway makes a gateway of its URL and its secret (whsec_…).
+// NewGateway returns a gateway for a URL and a secret (whsec_…).
 func NewGateway(address, secret string, now func() time.Time) (*Gateway, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -48,20 +47,20 @@ func NewGateway(address, secret string, now func() time.Time) (*Gateway, error) 
 	}
 	key, err := webhooks.ParseSecret(secret)
 	if err != nil {
-		return nil, errors.New("senders: the secret of the SMS gateway begins with whsec_ and goes on with the base64 of 24 to 64 bytes")
+		return nil, errors.New("senders: the secret of the SMS gateway must be whsec_ and the base64 of 24 to 64 bytes")
 	}
 	return &Gateway{
 		url: address, now: now, signer: webhooks.NewSigner([]webhooks.ValidSecret{{Secret: key}}),
 		client: &http.Client{
-			Timeout:       patience,
+			Timeout:       gatewayTimeout,
 			Transport:     &http.Transport{MaxIdleConnsPerHost: 8, IdleConnTimeout: time.Minute},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}, nil
 }
 
-// Send posts one SMS. Any 2xx means that the gateway has it. An answer of 4xx
-// means that it never will, but for 408, 425 and 429.
+// Send posts one SMS. An answer of 2xx means that the gateway accepted it. An answer
+// of 4xx is final, except for 408, 425 and 429.
 func (g *Gateway) Send(ctx context.Context, m messages.Outgoing) error {
 	body, err := json.Marshal(sms{m.ID, m.Recipient, m.Text, m.Team})
 	if err != nil {
@@ -90,7 +89,7 @@ func (g *Gateway) Send(ctx context.Context, m messages.Outgoing) error {
 		return &messages.Problem{Word: "unreachable"}
 	}
 	defer res.Body.Close()
-	_, _ = io.CopyN(io.Discard, res.Body, mostAnswer)
+	_, _ = io.CopyN(io.Discard, res.Body, maxAnswer)
 	switch code := res.StatusCode; {
 	case code/100 == 2:
 		return nil

@@ -34,8 +34,8 @@ func gateway(t *testing.T, url string) *senders.Gateway {
 	return g
 }
 
-// The post is what any library of the signature scheme accepts.
-func TestSMSArrivesSigned(t *testing.T) {
+// A library of the signature scheme verifies the post.
+func TestSMSIsSigned(t *testing.T) {
 	verifier, err := standard.NewWebhook(secret)
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +89,7 @@ func TestAnswersOfTheGateway(t *testing.T) {
 	}
 }
 
-func TestGatewayThatIsNotThere(t *testing.T) {
+func TestUnreachableGateway(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()
 	var got *messages.Problem
@@ -113,7 +113,7 @@ func TestSettingsOfTheGateway(t *testing.T) {
 		{"ftp://example.org", secret}, {"", secret}, {"https://example.org", "hello"}, {"https://example.org", ""}, {"https://", secret},
 	} {
 		if _, err := senders.NewGateway(c.url, c.secret, time.Now); err == nil {
-			t.Errorf("%q with %q was taken", c.url, c.secret)
+			t.Errorf("%q with %q was accepted", c.url, c.secret)
 		}
 	}
 }

@@ -1,5 +1,5 @@
-// Package senders carries messages out of the service: e-mail through an SMTP
-// server, SMS through a gateway that takes signed JSON.
+// Package senders sends messages: e-mail through an SMTP server, SMS through a
+// gateway that accepts signed JSON.
 package senders
 
 import (
@@ -17,25 +17,25 @@ import (
 	"hale/internal/people/messages"
 )
 
-// SMTP hands e-mails to a server. Make it with NewSMTP.
+// SMTP sends e-mails through a server. Create it with NewSMTP.
 type SMTP struct {
 	host    string
 	from    string
 	options []mail.Option
 }
 
-// step bounds each step of the exchange.
-const step = 10 * time.Second
+// stepTimeout bounds each step of the conversation.
+const stepTimeout = 10 * time.Second
 
-// NewSMTP reads the server's address and the sender's. The address is
-// smtp://user:password@host:587, which is encrypted by STARTTLS, or
+// NewSMTP returns an SMTP for a server's address and the sender of e-mails. The
+// address is smtp://user:password@host:587, which is encrypted by STARTTLS, or
 // smtps://user:password@host:465. smtp://host:25?tls=off is not encrypted and
-// allows no password; it is for a server on the same machine. trust is nil for
-// the system's certificates.
+// allows no password; it is for a server on the same machine. If trust is nil, the
+// system's certificates apply.
 func NewSMTP(address, from string, trust *tls.Config) (*SMTP, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" {
-		return nil, errors.New("senders: the address of the SMTP server cannot be read")
+		return nil, errors.New("senders: the address of the SMTP server is not a URL")
 	}
 	port, options := 587, []mail.Option{mail.WithTLSPolicy(mail.TLSMandatory)}
 	password, hasPassword := u.User.Password()
@@ -43,16 +43,16 @@ func NewSMTP(address, from string, trust *tls.Config) (*SMTP, error) {
 	case u.Scheme == "smtps":
 		port, options = 465, []mail.Option{mail.WithSSL()}
 	case u.Scheme != "smtp":
-		return nil, errors.New("senders: the address of the SMTP server begins with smtp:// or smtps://")
+		return nil, errors.New("senders: the address of the SMTP server must begin with smtp:// or smtps://")
 	case u.Query().Get("tls") == "off":
 		if hasPassword {
-			return nil, errors.New("senders: a password is not sent without encryption")
+			return nil, errors.New("senders: a password needs an encrypted connection")
 		}
 		port, options = 25, []mail.Option{mail.WithTLSPolicy(mail.NoTLS)}
 	}
 	if text := u.Port(); text != "" {
 		if port, err = strconv.Atoi(text); err != nil {
-			return nil, errors.New("senders: the port of the SMTP server is no number")
+			return nil, errors.New("senders: the port of the SMTP server is not a number")
 		}
 	}
 	options = append(options, mail.WithPort(port))
@@ -62,7 +62,7 @@ func NewSMTP(address, from string, trust *tls.Config) (*SMTP, error) {
 	}
 	trust = trust.Clone()
 	trust.ServerName = s.host
-	options = append(options, mail.WithTLSConfig(trust), mail.WithTimeout(step))
+	options = append(options, mail.WithTLSConfig(trust), mail.WithTimeout(stepTimeout))
 	if hasPassword {
 		options = append(options, mail.WithSMTPAuth(mail.SMTPAuthAutoDiscover), mail.WithUsername(u.User.Username()), mail.WithPassword(password))
 	}
@@ -71,13 +71,13 @@ func NewSMTP(address, from string, trust *tls.Config) (*SMTP, error) {
 		return nil, fmt.Errorf("senders: the SMTP server: %w", err)
 	}
 	if err := mail.NewMsg().From(from); err != nil {
-		return nil, errors.New("senders: the sender of e-mails is no address")
+		return nil, errors.New("senders: the sender of e-mails is not an address")
 	}
 	return s, nil
 }
 
-// Send makes one connection for one e-mail. Its Message-ID is the message's
-// own, so that a receiver can tell a repetition.
+// Send opens one connection for one e-mail. The Message-ID contains the message's
+// id, so that a receiver recognizes a duplicate.
 func (s *SMTP) Send(ctx context.Context, m messages.Outgoing) error {
 	out := mail.NewMsg(mail.WithNoDefaultUserAgent())
 	if err := out.From(s.from); err != nil {
@@ -89,7 +89,7 @@ func (s *SMTP) Send(ctx context.Context, m messages.Outgoing) error {
 	out.SetMessageIDWithValue(m.ID.String() + "@" + s.host)
 	out.SetDate()
 	out.Subject(m.Subject)
-	out.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: nobody's holiday answers this
+	out.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: no automatic replies
 	out.SetBodyString(mail.TypeTextPlain, m.Text)
 	mailer, err := mail.NewClient(s.host, s.options...)
 	if err != nil {
@@ -97,35 +97,35 @@ func (s *SMTP) Send(ctx context.Context, m messages.Outgoing) error {
 	}
 	conn, err := connect(ctx, mailer)
 	if err != nil {
-		return sorted(err)
+		return problemOf(err)
 	}
-	err = mailer.SendWithSMTPClient(conn, out) // not broken off: nobody would know whether the server has it
+	err = mailer.SendWithSMTPClient(conn, out) // not interrupted: the outcome would be unknown
 	_ = mailer.CloseWithSMTPClient(conn)
-	_ = conn.Close()       // which a QUIT that fails leaves open
-	if out.IsDelivered() { // whatever the server says to what follows
+	_ = conn.Close()       // a failed QUIT leaves it open
+	if out.IsDelivered() { // even if a later command failed
 		return nil
 	}
-	return sorted(err)
+	return problemOf(err)
 }
 
-// connect signs in at the server. The library looks at ctx only until there is
-// a connection and ends by its own limit, so it is left to itself when ctx ends.
+// connect signs in to the server. The library ignores ctx after it has connected
+// and stops at its own timeout, so connect does not wait for it once ctx ends.
 func connect(ctx context.Context, mailer *mail.Client) (*smtp.Client, error) {
 	type outcome struct {
 		conn *smtp.Client
 		err  error
 	}
-	made := make(chan outcome, 1)
+	outcomes := make(chan outcome, 1)
 	go func() {
 		conn, err := mailer.DialToSMTPClientWithContext(ctx)
-		made <- outcome{conn, err}
+		outcomes <- outcome{conn, err}
 	}()
 	select {
-	case o := <-made:
+	case o := <-outcomes:
 		return o.conn, o.err
 	case <-ctx.Done():
 		go func() {
-			if o := <-made; o.conn != nil {
+			if o := <-outcomes; o.conn != nil {
 				_ = o.conn.Close()
 			}
 		}()
@@ -133,8 +133,8 @@ func connect(ctx context.Context, mailer *mail.Client) (*smtp.Client, error) {
 	}
 }
 
-// sorted makes a Problem of an error whose text may name a person.
-func sorted(err error) error {
+// problemOf turns an error, whose text may contain personal data, into a Problem.
+func problemOf(err error) error {
 	var problem *messages.Problem
 	var refused *mail.SendError
 	var slow interface{ Timeout() bool }

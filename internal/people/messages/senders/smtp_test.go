@@ -28,8 +28,8 @@ import (
 	"hale/internal/platform/ids"
 )
 
-// mailServer is an SMTP server (RFC 5321) as far as a test needs one: EHLO,
-// STARTTLS, AUTH PLAIN, MAIL, RCPT, DATA.
+// mailServer is a small SMTP server (RFC 5321): EHLO, STARTTLS, AUTH PLAIN, MAIL,
+// RCPT, DATA.
 type mailServer struct {
 	t        *testing.T
 	listener net.Listener
@@ -37,7 +37,7 @@ type mailServer struct {
 	refuse   string        // answer to RCPT, instead of 250
 	silent   bool          // never greets
 	hangsUp  string        // the verb, after an e-mail, at which it closes the connection
-	takes    time.Duration // over an e-mail, before it says that it has it
+	takes    time.Duration // time until it accepts an e-mail
 
 	mu   sync.Mutex
 	got  []envelope
@@ -101,7 +101,7 @@ func (s *mailServer) serve(conn net.Conn) {
 			}
 			say("250 AUTH PLAIN")
 		case "STARTTLS":
-			say("220 go on")
+			say("220 ready")
 			secure := tls.Server(conn, s.tls)
 			conn, in, encrypted = secure, bufio.NewReader(secure), true
 		case "AUTH":
@@ -120,7 +120,7 @@ func (s *mailServer) serve(conn net.Conn) {
 			e.to = rest
 			say("250 ok")
 		case "DATA":
-			say("354 go on")
+			say("354 send the text")
 			for {
 				line, err := in.ReadString('\n')
 				if err != nil {
@@ -135,7 +135,7 @@ func (s *mailServer) serve(conn net.Conn) {
 			s.got = append(s.got, e)
 			s.mu.Unlock()
 			time.Sleep(s.takes)
-			say("250 taken")
+			say("250 accepted")
 		case "QUIT":
 			say("221 bye")
 			return
@@ -215,13 +215,13 @@ func TestMailWithPassword(t *testing.T) {
 	}
 }
 
-// A server that has an e-mail has it, whatever comes of the end of the
-// conversation: who is told otherwise sends it again.
-func TestMailThatWasTakenIsSent(t *testing.T) {
+// An e-mail that the server accepted is sent, however the conversation ends. An
+// error would send it again.
+func TestAcceptedMailIsSent(t *testing.T) {
 	for name, change := range map[string]func(s *mailServer){
-		"it hangs up at once":                   func(s *mailServer) { s.hangsUp = "RSET" },
-		"it hangs up without a word of goodbye": func(s *mailServer) { s.hangsUp = "QUIT" },
-		"we are told to stop meanwhile":         func(s *mailServer) { s.takes = 300 * time.Millisecond },
+		"closes at once":    func(s *mailServer) { s.hangsUp = "RSET" },
+		"closes at QUIT":    func(s *mailServer) { s.hangsUp = "QUIT" },
+		"the process stops": func(s *mailServer) { s.takes = 300 * time.Millisecond },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newMailServer(t, change)
@@ -254,11 +254,11 @@ func TestMailProblems(t *testing.T) {
 		query  string
 		want   messages.Problem
 	}{
-		"an unknown recipient":           {newMailServer(t, func(s *mailServer) { s.refuse = "550 5.1.1 nobody of that name: ada@example.org" }), "?tls=off", messages.Problem{Word: "refused", Final: true}},
-		"a full mailbox":                 {newMailServer(t, func(s *mailServer) { s.refuse = "452 4.2.2 ada@example.org is full" }), "?tls=off", messages.Problem{Word: "deferred"}},
-		"no server":                      {gone, "?tls=off", messages.Problem{Word: "unreachable"}},
-		"a server that is not encrypted": {newMailServer(t, nil), "", messages.Problem{Word: "unreachable"}},
-		"a server that says nothing":     {newMailServer(t, func(s *mailServer) { s.silent = true }), "?tls=off", messages.Problem{Word: "timeout"}},
+		"an unknown recipient":        {newMailServer(t, func(s *mailServer) { s.refuse = "550 5.1.1 unknown: ada@example.org" }), "?tls=off", messages.Problem{Word: "refused", Final: true}},
+		"a full mailbox":              {newMailServer(t, func(s *mailServer) { s.refuse = "452 4.2.2 ada@example.org is full" }), "?tls=off", messages.Problem{Word: "deferred"}},
+		"no server":                   {gone, "?tls=off", messages.Problem{Word: "unreachable"}},
+		"a server without encryption": {newMailServer(t, nil), "", messages.Problem{Word: "unreachable"}},
+		"a silent server":             {newMailServer(t, func(s *mailServer) { s.silent = true }), "?tls=off", messages.Problem{Word: "timeout"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			sender, err := senders.NewSMTP("smtp://"+c.server.listener.Addr().String()+c.query, "lab@example.org", nil)
@@ -289,7 +289,7 @@ func TestMailProblems(t *testing.T) {
 	bad.Recipient = "no address\r\nBcc: everybody@example.org"
 	var problem *messages.Problem
 	if err := sender.Send(t.Context(), bad); !errors.As(err, &problem) || problem.Word != "bad_recipient" || !problem.Final {
-		t.Errorf("a recipient that is no address: %v", err)
+		t.Errorf("a recipient that is not an address: %v", err)
 	}
 }
 
@@ -307,11 +307,11 @@ func TestAddressesOfServers(t *testing.T) {
 		}
 	}
 	if _, err := senders.NewSMTP("smtp://mail.example.org", "not an address", nil); err == nil {
-		t.Error("a sender that is no address was taken")
+		t.Error("a sender that is not an address was accepted")
 	}
 }
 
-// selfSigned makes a certificate for 127.0.0.1 and what trusts it.
+// selfSigned returns a certificate for 127.0.0.1 and a configuration that trusts it.
 func selfSigned(t *testing.T) (server, trust *tls.Config) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -1,12 +1,15 @@
 package messages_test
 
 import (
+	"context"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"hale/internal/people/messages"
+	"hale/internal/platform/store"
 	"hale/internal/platform/store/storetest"
 	"hale/internal/platform/teams"
 )
@@ -16,7 +19,7 @@ import (
 //
 // Reference 1.19.
 func TestVisitMessages(t *testing.T) {
-	r := newRig(t, storetest.SQLite(t), teams.Sandbox, nil)
+	r := newFixture(t, storetest.SQLite(t), teams.Sandbox, nil)
 	for status, want := range map[string][4]string{
 		"pending":     {"", "email", "", ""},
 		"confirmed":   {"", "email", "sms", ""},
@@ -34,8 +37,8 @@ func TestVisitMessages(t *testing.T) {
 	}
 }
 
-// A channel is closed by the team's switch, by the order's, and by an address
-// that is not known. E-mail's deputy is SMS; nothing is SMS's deputy.
+// The team's switch, the order's switch or a missing address closes a channel. SMS
+// replaces e-mail, but e-mail does not replace SMS.
 func TestSwitches(t *testing.T) {
 	on := messages.Settings{SMS: true, Email: true}
 	noPhone, noEmail := ada, ada
@@ -57,7 +60,7 @@ func TestSwitches(t *testing.T) {
 		{"no e-mail address", on, noEmail, false, "sms", "sms"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t, storetest.SQLite(t), teams.Sandbox, nil)
+			r := newFixture(t, storetest.SQLite(t), teams.Sandbox, nil)
 			r.settings(c.settings)
 			e := r.event("at_home_phlebotomy", "requisition_created")
 			e.Contact, e.SMSEnabled = c.contact, !c.silent
@@ -65,7 +68,7 @@ func TestSwitches(t *testing.T) {
 			if got := r.channels(); got != c.both {
 				t.Errorf("requisition: %q, want %q", got, c.both)
 			}
-			r = newRig(t, r.db, teams.Sandbox, nil)
+			r = newFixture(t, r.db, teams.Sandbox, nil)
 			r.settings(c.settings)
 			r.appointment(e)
 			if got := r.channels(); got != c.visit {
@@ -75,10 +78,10 @@ func TestSwitches(t *testing.T) {
 	}
 }
 
-func (r *rig) channels() string { return channelsOf(r.list(messages.Filter{})) }
+func (r *fixture) channels() string { return channelsOf(r.list(messages.Filter{})) }
 
 // channelsOf joins the channels of messages, such as sms+email.
-func channelsOf(shown []messages.Shown) string {
+func channelsOf(shown []messages.OutboxMessage) string {
 	var all []string
 	for _, m := range shown {
 		all = append(all, string(m.Channel))
@@ -86,4 +89,33 @@ func channelsOf(shown []messages.Shown) string {
 	slices.Sort(all)
 	slices.Reverse(all)
 	return strings.Join(all, "+")
+}
+
+// Simultaneous changes of different switches all apply.
+func TestSimultaneousChangesOfSwitches(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		r := newFixture(t, db, teams.Production, nil)
+		for range 20 {
+			r.settings(messages.Settings{SMS: true, Email: true})
+			var both sync.WaitGroup
+			for _, turn := range []func(s *messages.Settings){
+				func(s *messages.Settings) { s.SMS = false }, func(s *messages.Settings) { s.Email = false },
+			} {
+				both.Go(func() {
+					r.write(func(ctx context.Context, tx *store.Tx) error {
+						_, err := messages.ChangeSettings(ctx, tx, r.team, turn)
+						return err
+					})
+				})
+			}
+			both.Wait()
+			r.write(func(ctx context.Context, tx *store.Tx) error {
+				s, err := messages.SettingsOf(ctx, tx, r.team)
+				if s.SMS || s.Email {
+					t.Errorf("%+v", s)
+				}
+				return err
+			})
+		}
+	})
 }

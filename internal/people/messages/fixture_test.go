@@ -21,9 +21,9 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// rig is a team with a patient, a clock that a test turns, and senders that
-// note what they were given.
-type rig struct {
+// fixture is a team with a patient, a clock that tests advance, and senders that
+// record their messages.
+type fixture struct {
 	t       testing.TB
 	db      *store.DB
 	ctx     context.Context
@@ -32,7 +32,7 @@ type rig struct {
 	order   uuid.UUID
 	clock   *clock
 	service *messages.Service
-	sent    *carrier // both channels
+	sent    *fakeSender // both channels
 }
 
 type clock struct {
@@ -46,20 +46,20 @@ func (c *clock) Now() time.Time {
 	return c.now
 }
 
-func (c *clock) turn(d time.Duration) {
+func (c *clock) advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now = c.now.Add(d)
 }
 
-// carrier is a Sender that answers as told.
-type carrier struct {
+// fakeSender is a Sender that records messages. answer decides about its errors.
+type fakeSender struct {
 	mu     sync.Mutex
 	got    []messages.Outgoing
 	answer func() error
 }
 
-func (c *carrier) Send(_ context.Context, m messages.Outgoing) error {
+func (c *fakeSender) Send(_ context.Context, m messages.Outgoing) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.got = append(c.got, m)
@@ -69,27 +69,27 @@ func (c *carrier) Send(_ context.Context, m messages.Outgoing) error {
 	return nil
 }
 
-func (c *carrier) all() []messages.Outgoing {
+func (c *fakeSender) all() []messages.Outgoing {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.got)
 }
 
-// eachRig runs fn on both engines at noon of 1 March 2026.
-func eachRig(t *testing.T, env teams.Environment, fn func(t *testing.T, r *rig)) {
+// eachFixture runs fn on both engines at noon of 1 March 2026.
+func eachFixture(t *testing.T, env teams.Environment, fn func(t *testing.T, r *fixture)) {
 	t.Helper()
 	c := &clock{now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	start := c.Now()
 	storetest.EachAt(t, c.Now, func(t *testing.T, db *store.DB) {
-		c.turn(start.Sub(c.Now()))
-		fn(t, newRig(t, db, env, c))
+		c.advance(start.Sub(c.Now()))
+		fn(t, newFixture(t, db, env, c))
 	})
 }
 
-func newRig(t testing.TB, db *store.DB, env teams.Environment, c *clock) *rig {
+func newFixture(t testing.TB, db *store.DB, env teams.Environment, c *clock) *fixture {
 	t.Helper()
 	users.Register(db, messages.UserRecords()...)
-	r := &rig{t: t, db: db, clock: c, order: uuid.New(), sent: &carrier{}}
+	r := &fixture{t: t, db: db, clock: c, order: uuid.New(), sent: &fakeSender{}}
 	r.service = &messages.Service{SMS: r.sent, Email: r.sent, BaseURL: func() string { return "https://hale.example.org/" }}
 	userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
 		team, err := teams.Create(ctx, tx, "Example Clinic", env)
@@ -104,17 +104,17 @@ func newRig(t testing.TB, db *store.DB, env teams.Environment, c *clock) *rig {
 
 var ada = messages.Contact{FirstName: "Ada", Phone: "+15125550132", Email: "ada@example.org"}
 
-func (r *rig) write(fn func(ctx context.Context, tx *store.Tx) error) {
+func (r *fixture) write(fn func(ctx context.Context, tx *store.Tx) error) {
 	r.t.Helper()
 	if err := r.db.Write(r.ctx, func(tx *store.Tx) error { return fn(r.ctx, tx) }); err != nil {
 		r.t.Fatal(err)
 	}
 }
 
-func (r *rig) settings(s messages.Settings) {
+func (r *fixture) settings(s messages.Settings) {
 	r.t.Helper()
 	r.write(func(ctx context.Context, tx *store.Tx) error {
-		_, err := messages.Change(ctx, tx, r.team, func(turned *messages.Settings) { *turned = s })
+		_, err := messages.ChangeSettings(ctx, tx, r.team, func(turned *messages.Settings) { *turned = s })
 		return err
 	})
 }
@@ -126,18 +126,18 @@ var statusRules = map[string]messages.Rule{
 	"requisition_created": messages.BySMSAndEmail,
 }
 
-func (r *rig) event(method, status string) messages.OrderEvent {
+func (r *fixture) event(method, status string) messages.OrderEvent {
 	return messages.OrderEvent{
 		Team: r.team, User: r.user.ID, Order: r.order, Method: method, Status: status, Message: statusRules[status], SMSEnabled: true, Contact: ada,
 	}
 }
 
-func (r *rig) moved(e messages.OrderEvent) {
+func (r *fixture) moved(e messages.OrderEvent) {
 	r.t.Helper()
 	r.write(func(ctx context.Context, tx *store.Tx) error { return messages.OrderMoved(ctx, tx, e) })
 }
 
-func (r *rig) visit(method, status string, start time.Time) {
+func (r *fixture) visit(method, status string, start time.Time) {
 	r.t.Helper()
 	r.write(func(ctx context.Context, tx *store.Tx) error {
 		return messages.AppointmentMoved(ctx, tx, messages.AppointmentEvent{
@@ -147,7 +147,7 @@ func (r *rig) visit(method, status string, start time.Time) {
 	})
 }
 
-func (r *rig) list(f messages.Filter) (all []messages.Shown) {
+func (r *fixture) list(f messages.Filter) (all []messages.OutboxMessage) {
 	r.t.Helper()
 	if f.Limit == 0 {
 		f.Limit = 100
@@ -163,8 +163,8 @@ func (r *rig) list(f messages.Filter) (all []messages.Shown) {
 	return all
 }
 
-// states lists messages as "template state", oldest first.
-func (r *rig) states() string {
+// states returns "template state" of each message, oldest first.
+func (r *fixture) states() string {
 	var all []string
 	for _, m := range r.list(messages.Filter{}) {
 		all = append(all, m.Template+" "+string(m.State))
@@ -172,13 +172,13 @@ func (r *rig) states() string {
 	return strings.Join(all, ", ")
 }
 
-// work runs the jobs that are due until until says yes, by default until no
-// message that is due waits.
-func (r *rig) work(until func(all []messages.Shown) bool) {
+// work runs due jobs until the condition until holds. By default it waits for all
+// due messages.
+func (r *fixture) work(until func(all []messages.OutboxMessage) bool) {
 	r.t.Helper()
 	if until == nil {
-		until = func(all []messages.Shown) bool {
-			return !slices.ContainsFunc(all, func(m messages.Shown) bool {
+		until = func(all []messages.OutboxMessage) bool {
+			return !slices.ContainsFunc(all, func(m messages.OutboxMessage) bool {
 				return (m.State == messages.Queued || m.State == messages.Scheduled) && !m.Due.After(r.clock.Now())
 			})
 		}
@@ -200,9 +200,9 @@ func (r *rig) work(until func(all []messages.Shown) bool) {
 	}
 }
 
-// running tells that a job has not written yet how it ended: one that is stopped
-// before that is as one that was not tried.
-func (r *rig) running() (yes bool) {
+// running reports whether a job has not recorded its end. Stopping it before that
+// would undo the attempt.
+func (r *fixture) running() (yes bool) {
 	r.t.Helper()
 	err := r.db.Read(store.AsSystem(context.Background()), func(tx *store.Tx) error {
 		return tx.QueryRow(r.ctx, `SELECT EXISTS (SELECT 1 FROM jobs WHERE status = 'running')`).Scan(&yes)
