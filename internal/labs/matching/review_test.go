@@ -35,7 +35,7 @@ type desk struct {
 
 func newDesk(t *testing.T, db *store.DB) desk {
 	t.Helper()
-	users.Register(db, matching.UserRecords()...)
+	users.Register(db, append(matching.UserRecords(), inbox.UserRecords()...)...)
 	return desk{t, db, orderstest.Team(t, db)}
 }
 
