@@ -29,15 +29,19 @@ var rows = []struct{ name, packages, mayImport string }{
 	{"labs", "labs", "vocabulary store outbox platform people hl7"},
 	{"hl7", "labs/hl7", ""},
 
-	{"api", "api", "vocabulary store outbox platform people wearables labs"},
+	{"api", "api", "vocabulary store outbox platform people wearables"},
+	{"api-people", "api/people", "vocabulary store platform people wearables labs api"},
+	{"api-wearables", "api/wearables", "vocabulary store platform people wearables api"},
+	{"api-labs", "api/labs", "vocabulary store platform people labs api api-people"},
+	{"routes", "api/routes api/platform", "vocabulary store outbox platform people wearables labs api api-people api-wearables api-labs"},
 	{"portal", "portal", "vocabulary store platform people wearables labs"},
-	{"app", "app", "vocabulary store config outbox platform people wearables labs api portal"},
+	{"app", "app", "vocabulary store config outbox platform people wearables labs api api-wearables routes portal"},
 	{"client", "cli/client cli/progress", "vocabulary"},
 	{"cli", "cli", "vocabulary store config outbox platform people wearables labs client app"},
 
 	// For tests and measurements only. No product code may import them.
 	{"testing", "testdata harness apitest platform/store/storetest platform/store/pgtemp", "store"},
-	{"domain testing", "platform/jobs/jobstest app/apptest wearables/formats/replies/repliestest", "vocabulary store config platform wearables app testing"},
+	{"domain testing", "platform/jobs/jobstest app/apptest api/calltest wearables/formats/replies/repliestest", "vocabulary store config outbox platform people wearables api app testing"},
 }
 
 const module = "hale/internal/"

@@ -12,6 +12,7 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
 
+	"hale/internal/platform/jobs"
 	"hale/internal/platform/ops"
 	"hale/internal/platform/store"
 )
@@ -40,27 +41,27 @@ type Deps struct {
 	// Stopping is closed when the node is about to stop: whoever waits for news
 	// is answered then. Nil never is.
 	Stopping <-chan struct{}
-
-	Services
+	// Node is who we are among the nodes; nil when there is but one.
+	Node *jobs.Node
 }
 
 // API is the door. It is an http.Handler.
 type API struct {
 	Deps
-	db      *store.DB
-	router  chi.Router
-	huma    huma.API
-	keys    *keyCache
-	limits  *rateLimits
-	running claims // idempotency keys whose requests run here
+	router chi.Router
+	huma   huma.API
+
+	operations chi.Router // what stands behind authentication and limits
+	keys       *keyCache
+	limits     *rateLimits
+	running    claims // idempotency keys whose requests run here
 
 	own, anybody map[string]bool // operations that phones may call; that need no key at all
-	guesses      *guessRation
 
 	background sync.WaitGroup // small writes that no request waits for
 }
 
-// New builds the door and registers every route.
+// New builds the API without any operations. Add registers them.
 func New(d Deps) *API {
 	if len(d.KeyHeaders) == 0 {
 		d.KeyHeaders = []string{"x-service-api-key"}
@@ -76,21 +77,25 @@ func New(d Deps) *API {
 	}
 	d.BaseURL = strings.TrimRight(d.BaseURL, "/")
 	a := &API{
-		Deps: d, db: d.DB, router: chi.NewRouter(), keys: newKeyCache(), limits: newRateLimits(d), running: claims{held: map[claim]bool{}},
-		own: map[string]bool{}, anybody: map[string]bool{}, guesses: newGuessRation(),
+		Deps: d, router: chi.NewRouter(), keys: newKeyCache(), limits: newRateLimits(d), running: claims{held: map[claim]bool{}},
+		own: map[string]bool{}, anybody: map[string]bool{},
 	}
 	a.router.Use(patient, a.observe, checkURL, trimSlash, middleware.GetHead, decompress, compress)
-	a.router.NotFound(func(w http.ResponseWriter, r *http.Request) { writeDetail(w, http.StatusNotFound, "Not Found") })
+	a.router.NotFound(func(w http.ResponseWriter, r *http.Request) { WriteDetail(w, http.StatusNotFound, "Not Found") })
 	a.router.MethodNotAllowed(a.methodNotAllowed)
 	a.router.Group(func(r chi.Router) {
 		r.Use(a.authenticate, a.ownDataOnly, a.limitRate)
-		a.huma = humachi.New(r, a.config())
-		for _, route := range a.routes() {
-			route.register(a, r)
-		}
+		a.huma, a.operations = humachi.New(r, a.config()), r
 	})
 	a.serveOpenAPI()
 	return a
+}
+
+// Add registers operations. It is for the time before the first request.
+func (a *API) Add(routes ...Route) {
+	for _, rt := range routes {
+		rt.register(a, a.operations)
+	}
 }
 
 // Router lets the wiring mount other doors beside this one.

@@ -5,12 +5,18 @@ import (
 	"errors"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/go-chi/chi/v5"
+	"github.com/google/uuid"
+
 	"hale/internal/people/tokens"
 	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/ids"
 	"hale/internal/platform/secrets"
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
@@ -50,13 +56,13 @@ func (a *API) authenticate(next http.Handler) http.Handler {
 		c, err := a.caller(r.Context(), text)
 		switch {
 		case errors.Is(err, teams.ErrNoKey) && text == "":
-			writeDetail(w, http.StatusUnauthorized, "Missing "+a.KeyHeaders[0])
+			WriteDetail(w, http.StatusUnauthorized, "Missing "+a.KeyHeaders[0])
 		case errors.Is(err, teams.ErrNoKey), errors.Is(err, tokens.ErrInvalid):
-			writeDetail(w, http.StatusUnauthorized, "invalid token")
+			WriteDetail(w, http.StatusUnauthorized, "invalid token")
 		case err != nil:
 			writeError(w, a.refusal(r.Context(), err))
 		default:
-			noteTeam(r.Context(), c.Team.String())
+			NoteTeam(r.Context(), c.Team.String())
 			ctx := context.WithValue(store.WithTeam(r.Context(), c.Team.UUID()), callerKey{}, c)
 			next.ServeHTTP(w, r.WithContext(ctx))
 		}
@@ -79,7 +85,7 @@ func (a *API) keyText(r *http.Request) string {
 
 func (a *API) caller(ctx context.Context, text string) (Caller, error) {
 	hash := [32]byte(secrets.Hash(text))
-	now := a.db.Now()
+	now := a.DB.Now()
 	cached, ok := a.keys.get(hash, now)
 	if !ok {
 		c, end, err := a.resolve(ctx, text)
@@ -101,7 +107,7 @@ func (a *API) caller(ctx context.Context, text string) (Caller, error) {
 // resolve finds whose key or access token it is, and when that ends; nil is
 // never.
 func (a *API) resolve(ctx context.Context, text string) (c Caller, end *time.Time, err error) {
-	err = a.db.Read(store.AsSystem(ctx), func(tx *store.Tx) error {
+	err = a.DB.Read(store.AsSystem(ctx), func(tx *store.Tx) error {
 		if tokens.IsAccess(text) {
 			access, err := tokens.Resolve(ctx, tx, text)
 			c = Caller{Team: access.Team, Environment: access.Environment, User: access.User, Session: access.Session}
@@ -123,7 +129,7 @@ func (a *API) touch(ctx context.Context, hash [32]byte, c Caller, now time.Time)
 	}
 	ctx = store.AsSystem(context.WithoutCancel(ctx))
 	a.background.Go(func() {
-		err := a.db.Write(ctx, func(tx *store.Tx) error { return teams.Touch(ctx, tx, c.Team, c.Key) })
+		err := a.DB.Write(ctx, func(tx *store.Tx) error { return teams.Touch(ctx, tx, c.Team, c.Key) })
 		if err != nil && !errors.Is(err, store.ErrClosed) {
 			a.Log.WarnContext(ctx, "last use of a key not recorded", "error", err)
 		}
@@ -187,3 +193,51 @@ func (c *keyCache) due(hash [32]byte, now time.Time) bool {
 	c.touched[hash] = now
 	return true
 }
+
+// named is how the tables of open and own operations name a request.
+func named(r *http.Request) string {
+	method := r.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	return method + " " + chi.RouteContext(r.Context()).RoutePattern()
+}
+
+// ErrOthersData refuses a phone the data of other users.
+var ErrOthersData = fault.New(fault.Forbidden, "This token is for sending and reading its own user's data only")
+
+// ownDataOnly refuses a phone everything but its own user's data: an operation
+// that is not marked own, and another user's id, whether there is such a user
+// or not. It runs before the handler sees anything of the request.
+func (a *API) ownDataOnly(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if c := CallerOf(r.Context()); !c.User.IsZero() {
+			if !a.own[named(r)] || !isOwn(r, c.User) {
+				WriteDetail(w, http.StatusForbidden, ErrOthersData.Message())
+				return
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// isOwn tells that the path names the user, or nobody.
+func isOwn(r *http.Request, user users.ID) bool {
+	named := chi.RouteContext(r.Context()).URLParams.Keys
+	if !slices.Contains(named, "user_id") {
+		return true
+	}
+	id, err := ids.Parse[users.User](chi.URLParam(r, "user_id"))
+	return err == nil && id == user
+}
+
+// limitedAs is what the caller's rate is counted by: its key, or its phone.
+func (c Caller) limitedAs() uuid.UUID {
+	if c.User.IsZero() {
+		return c.Key.UUID()
+	}
+	return c.Session.UUID()
+}
+
+// ForgetCallers makes this node look some callers up again, at once.
+func (a *API) ForgetCallers(which func(Caller) bool) { a.keys.drop(which) }

@@ -1,61 +1,116 @@
 package api
 
 import (
+	"strings"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+
+	"hale/internal/platform/civil"
 	"hale/internal/platform/fault"
+	"hale/internal/platform/patch"
 )
 
 // endOfTime is behind every sample, UTC microseconds.
 const endOfTime = int64(253_402_300_800) * 1e6
 
-// span is what a date parameter covers, [from, to) in UTC microseconds: a
+// Span is what a date parameter covers, [from, to) in UTC microseconds: a
 // whole day, or one instant.
-type span struct {
-	from, to int64
-	day      string // the calendar date
-	instant  bool
+type Span struct {
+	From, To int64
+	Day      string // the calendar date
+	Instant  bool
 }
 
-// bound reads a date parameter.
+// ParseSpan reads a date parameter.
 //
 // Reference 7.2: date-only means 00:00:00 as a start and 23:59:59 as an end.
-func bound(name, text string) (span, *fault.Error) {
+func ParseSpan(name, text string) (Span, *fault.Error) {
 	if day, err := time.Parse(time.DateOnly, text); err == nil && day.Year() >= 1 {
-		return span{from: day.UnixMicro(), to: day.AddDate(0, 0, 1).UnixMicro(), day: text}, nil
+		return Span{From: day.UnixMicro(), To: day.AddDate(0, 0, 1).UnixMicro(), Day: text}, nil
 	}
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05"} {
 		if at, err := time.Parse(layout, text); err == nil && at.Year() >= 1 && at.Year() <= 9999 {
-			return span{at.UnixMicro(), at.UnixMicro() + 1, at.Format(time.DateOnly), true}, nil
+			return Span{at.UnixMicro(), at.UnixMicro() + 1, at.Format(time.DateOnly), true}, nil
 		}
 	}
-	return span{}, fault.New(fault.Invalid, "Input should be a valid date or datetime").At("query", name).WithType("datetime_parsing")
+	return Span{}, fault.New(fault.Invalid, "Input should be a valid date or datetime").At("query", name).WithType("datetime_parsing")
 }
 
-// between reads the two date parameters of a read. Without an end it has
+// ParseRange reads the two date parameters of a read. Without an end it has
 // none.
-func between(startDate, endDate string) (start, end span, err error) {
-	return ordered(startDate, endDate, func(start, end span) bool { return end.to > start.from })
+func ParseRange(startDate, endDate string) (start, end Span, err error) {
+	return ordered(startDate, endDate, func(start, end Span) bool { return end.To > start.From })
 }
 
-// daysBetween reads the two date parameters of a read by calendar date: of an
+// ParseDays reads the two date parameters of a read by calendar date: of an
 // instant that is the day of the place that its offset names.
-func daysBetween(startDate, endDate string) (first, last string, err error) {
-	start, end, err := ordered(startDate, endDate, func(start, end span) bool {
-		reversed := start.instant && end.instant && end.from < start.from
-		return end.day >= start.day && !reversed
+func ParseDays(startDate, endDate string) (first, last string, err error) {
+	start, end, err := ordered(startDate, endDate, func(start, end Span) bool {
+		reversed := start.Instant && end.Instant && end.From < start.From
+		return end.Day >= start.Day && !reversed
 	})
-	return start.day, end.day, err
+	return start.Day, end.Day, err
 }
 
-func ordered(startDate, endDate string, follows func(start, end span) bool) (start, end span, err error) {
-	start, badStart := bound("start_date", startDate)
-	end = span{to: endOfTime, day: "9999-12-31"}
+func ordered(startDate, endDate string, follows func(start, end Span) bool) (start, end Span, err error) {
+	start, badStart := ParseSpan("start_date", startDate)
+	end = Span{To: endOfTime, Day: "9999-12-31"}
 	var badEnd *fault.Error
 	if endDate != "" {
-		if end, badEnd = bound("end_date", endDate); badEnd == nil && badStart == nil && !follows(start, end) {
+		if end, badEnd = ParseSpan("end_date", endDate); badEnd == nil && badStart == nil && !follows(start, end) {
 			badEnd = fault.New(fault.Invalid, "Value error, must not be before start_date").At("query", "end_date")
 		}
 	}
 	return start, end, fault.Join(badStart, badEnd)
+}
+
+// DateText is a date in the body of a request, as it was sent. The reference
+// takes midnight of a day for the day, and blanks around it do not matter.
+//
+// Reference, General conventions, Dates in.
+type DateText string
+
+// Schema says date. huma looks for formats in another place and checks none
+// here, so that day can take more.
+func (DateText) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Extensions: map[string]any{"format": "date"}}
+}
+
+// Date reads the text; at is the field's place in the body, for the fault.
+func (d DateText) Date(at ...string) (civil.Date, *fault.Error) {
+	text := strings.TrimSpace(string(d))
+	if day, err := civil.ParseDate(text); err == nil {
+		return day, nil
+	}
+	code, sentence := "date_from_datetime_parsing", "Input should be a valid date in the format YYYY-MM-DD"
+	for _, layout := range []string{"2006-01-02T15:04:05", time.RFC3339Nano} {
+		t, err := time.Parse(layout, text)
+		if err != nil {
+			continue
+		}
+		if day := civil.DateOf(t); day.Valid() && t.Equal(day.In(t.Location())) {
+			return day, nil
+		}
+		code, sentence = "date_from_datetime_inexact", "Datetimes provided to dates should have zero time - e.g. be exact dates"
+	}
+	return civil.Date{}, fault.New(fault.Invalid, sentence).At(append([]string{"body"}, at...)...).WithType(code)
+}
+
+// OptionalDate reads a date that may be null or absent.
+func OptionalDate(text *DateText, at ...string) (*civil.Date, *fault.Error) {
+	if text == nil {
+		return nil, nil
+	}
+	day, bad := text.Date(at...)
+	return &day, bad
+}
+
+// PatchedDate reads a date of a PATCH.
+func PatchedDate(f patch.Field[DateText], at ...string) (day patch.Field[civil.Date], bad *fault.Error) {
+	day.Set, day.Null = f.Set, f.Null
+	if f.Set && !f.Null {
+		day.Value, bad = f.Value.Date(at...)
+	}
+	return day, bad
 }

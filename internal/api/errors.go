@@ -131,7 +131,7 @@ func problemOf(e *fault.Error) problem {
 	return p
 }
 
-func writeDetail(w http.ResponseWriter, status int, detail string) {
+func WriteDetail(w http.ResponseWriter, status int, detail string) {
 	writeError(w, &refusal{status: status, detail: detail})
 }
 
@@ -308,4 +308,44 @@ type errorBody struct {
 
 type problemsBody struct {
 	Detail []problem `json:"detail"`
+}
+
+// RefusalOf is the status and the detail of the answer that a request which fails
+// with err gets.
+func (a *API) RefusalOf(ctx context.Context, err error) (status int, detail any) {
+	r := a.refusal(ctx, err)
+	return r.status, r.detail
+}
+
+// WriteError answers a request that failed with err.
+func (a *API) WriteError(ctx context.Context, w http.ResponseWriter, err error) {
+	writeError(w, a.refusal(ctx, err))
+}
+
+// StatusOf is the status of refusals of a kind.
+func StatusOf(kind fault.Kind) int { return statusOf[kind] }
+
+// CheckBody returns what the schema of an operation's body refuses in a text,
+// without the input. A text that is not JSON has no findings: decoding refuses it.
+func (a *API) CheckBody(op *huma.Operation, text []byte) (found fault.List) {
+	var value any
+	if UnmarshalJSON(text, &value) != nil {
+		return nil
+	}
+	var result huma.ValidateResult
+	at := huma.NewPathBuffer([]byte{}, 0)
+	at.Push("body")
+	schema := op.RequestBody.Content["application/json"].Schema
+	huma.Validate(a.OpenAPI().Components.Schemas, schema, at, huma.ModeWriteToServer, value, &result)
+	for _, err := range result.Errors {
+		if d, ok := err.(*huma.ErrorDetail); ok { //nolint:errorlint // the validator makes no others
+			p := schemaProblem(d, true)
+			loc := make([]string, len(p.Loc))
+			for i, part := range p.Loc {
+				loc[i] = fmt.Sprint(part)
+			}
+			found = append(found, fault.New(fault.Invalid, p.Msg).WithType(p.Type).At(loc...))
+		}
+	}
+	return found
 }

@@ -18,8 +18,10 @@ import (
 
 	"hale/internal/people/users"
 	"hale/internal/platform/fault"
+	"hale/internal/platform/ids"
 	"hale/internal/platform/secrets"
 	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
 )
 
 // A creation sent again with the same Idempotency-Key gets the first answer
@@ -103,8 +105,8 @@ func (c *claims) release(k claim) {
 	delete(c.held, k)
 }
 
-// attempt is one request under a key.
-type attempt struct {
+// Attempt is one request under an idempotency key.
+type Attempt struct {
 	claim   claim
 	request []byte // its fingerprint
 	node    uuid.UUID
@@ -123,26 +125,26 @@ type attempt struct {
 
 type attemptKey struct{}
 
-// answering runs a change that is one transaction. When the request has an
+// Commit runs a change that is one transaction. When the request has an
 // Idempotency-Key its answer commits with it.
-func answering[T any](ctx context.Context, a *API, change func(tx *store.Tx) (T, error)) (*out[T], error) {
+func Commit[T any](ctx context.Context, a *API, change func(tx *store.Tx) (T, error)) (*Out[T], error) {
 	var body T
-	err := a.db.Write(ctx, func(tx *store.Tx) (err error) {
+	err := a.DB.Write(ctx, func(tx *store.Tx) (err error) {
 		if body, err = change(tx); err != nil {
 			return err
 		}
-		return answers(ctx, tx, body)
+		return RecordAnswer(ctx, tx, body)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return answer(body), nil
+	return Answer(body), nil
 }
 
-// answers is the part of answering for handlers with a transaction of their
+// RecordAnswer is the part of answering for handlers with a transaction of their
 // own: it comes last in it.
-func answers(ctx context.Context, tx *store.Tx, body any) error {
-	at, ok := ctx.Value(attemptKey{}).(*attempt)
+func RecordAnswer(ctx context.Context, tx *store.Tx, body any) error {
+	at, ok := ctx.Value(attemptKey{}).(*Attempt)
 	if !ok {
 		return nil
 	}
@@ -160,11 +162,11 @@ func answers(ctx context.Context, tx *store.Tx, body any) error {
 	return at.record(ctx, tx, rec)
 }
 
-// begins notes, in the first of several transactions, what a repeat goes on
+// RecordProgress notes, in the first of several transactions, what a repeat goes on
 // with should this process die before there is an answer, and whom that will be
 // about.
-func begins(ctx context.Context, tx *store.Tx, user users.ID, what string) error {
-	at, ok := ctx.Value(attemptKey{}).(*attempt)
+func RecordProgress(ctx context.Context, tx *store.Tx, user users.ID, what string) error {
+	at, ok := ctx.Value(attemptKey{}).(*Attempt)
 	if !ok {
 		return nil
 	}
@@ -172,9 +174,9 @@ func begins(ctx context.Context, tx *store.Tx, user users.ID, what string) error
 	return at.begins(ctx, tx, what)
 }
 
-// begun is what an earlier attempt of the request gave to begins.
-func begun(ctx context.Context) (what string, ok bool) {
-	at, _ := ctx.Value(attemptKey{}).(*attempt)
+// Progress is what an earlier attempt of the request gave to begins.
+func Progress(ctx context.Context) (what string, ok bool) {
+	at, _ := ctx.Value(attemptKey{}).(*Attempt)
 	if at == nil {
 		return "", false
 	}
@@ -183,7 +185,7 @@ func begun(ctx context.Context) (what string, ok bool) {
 
 func (a *API) idempotent(ctx huma.Context, next func(huma.Context)) {
 	r, w := humachi.Unwrap(ctx)
-	if idempotencyKey(r) == "" || isDryRun(ctx) { // a dry run does nothing that could be done twice
+	if idempotencyKey(r) == "" || IsDryRun(ctx) { // a dry run does nothing that could be done twice
 		next(ctx)
 		return
 	}
@@ -195,7 +197,7 @@ func (a *API) idempotent(ctx huma.Context, next func(huma.Context)) {
 	defer a.running.release(at.claim)
 	body, err := io.ReadAll(io.LimitReader(r.Body, ctx.Operation().MaxBodyBytes+1))
 	if err != nil {
-		writeDetail(w, http.StatusBadRequest, "The request body could not be read")
+		WriteDetail(w, http.StatusBadRequest, "The request body could not be read")
 		return
 	}
 	at.request, at.subject = fingerprint(r, body), userInPath(ctx)
@@ -203,9 +205,9 @@ func (a *API) idempotent(ctx huma.Context, next func(huma.Context)) {
 	a.once(ctx, r, w, next, at, body)
 }
 
-// isDryRun reports that an operation which can be tried is only tried. Of others
+// IsDryRun reports that an operation which can be tried is only tried. Of others
 // the parameter is passed over, like everything that they do not know.
-func isDryRun(ctx huma.Context) bool {
+func IsDryRun(ctx huma.Context) bool {
 	yes, err := strconv.ParseBool(ctx.Query(dryRunParameter)) // as the parameter is read
 	return err == nil && yes && slices.ContainsFunc(ctx.Operation().Parameters, func(p *huma.Param) bool { return p.Name == dryRunParameter })
 }
@@ -217,12 +219,12 @@ func idempotencyKey(r *http.Request) string {
 
 // attempt claims the key of a request on this node. Whoever gets one releases
 // its claim.
-func (a *API) attempt(r *http.Request, success int) (*attempt, error) {
+func (a *API) attempt(r *http.Request, success int) (*Attempt, error) {
 	key := idempotencyKey(r)
 	if len(key) > longestIdempotency {
 		return nil, fault.Newf(fault.Invalid, "String should have at most %d characters", longestIdempotency).WithType("string_too_long").At("header", idempotencyHeader)
 	}
-	at := &attempt{claim: claimOf(CallerOf(r.Context()), key), node: a.nodeID(), success: success}
+	at := &Attempt{claim: claimOf(CallerOf(r.Context()), key), node: a.nodeID(), success: success}
 	if !a.running.take(at.claim) {
 		return nil, errRuns
 	}
@@ -231,7 +233,7 @@ func (a *API) attempt(r *http.Request, success int) (*attempt, error) {
 
 // in is a context whose writes claim the key and whose answers are kept under
 // it.
-func (at *attempt) in(ctx context.Context) context.Context {
+func (at *Attempt) in(ctx context.Context) context.Context {
 	return store.Alongside(context.WithValue(ctx, attemptKey{}, at), func(tx *store.Tx) error { return at.take(ctx, tx) })
 }
 
@@ -264,7 +266,7 @@ func fingerprint(r *http.Request, body []byte) []byte {
 }
 
 // once replays what was answered before, or carries the request out.
-func (a *API) once(ctx huma.Context, r *http.Request, w http.ResponseWriter, next func(huma.Context), at *attempt, body []byte) {
+func (a *API) once(ctx huma.Context, r *http.Request, w http.ResponseWriter, next func(huma.Context), at *Attempt, body []byte) {
 	if a.replayed(r, w, at) {
 		return
 	}
@@ -282,7 +284,7 @@ func (a *API) once(ctx huma.Context, r *http.Request, w http.ResponseWriter, nex
 }
 
 // carryOut gives the request, whose body was read, to its handler.
-func (at *attempt) carryOut(ctx huma.Context, r *http.Request, next func(huma.Context), body []byte) *answerBuffer {
+func (at *Attempt) carryOut(ctx huma.Context, r *http.Request, next func(huma.Context), body []byte) *answerBuffer {
 	rec := &answerBuffer{header: http.Header{}, status: http.StatusOK}
 	again := r.WithContext(at.in(r.Context()))
 	again.Body = io.NopCloser(bytes.NewReader(body))
@@ -292,7 +294,7 @@ func (at *attempt) carryOut(ctx huma.Context, r *http.Request, next func(huma.Co
 
 // keepAlone keeps an answer that was not committed with a change, such as a
 // refusal.
-func (a *API) keepAlone(ctx huma.Context, r *http.Request, at *attempt, rec *answerBuffer) {
+func (a *API) keepAlone(ctx huma.Context, r *http.Request, at *Attempt, rec *answerBuffer) {
 	changed := at.claimed && !at.began && !at.repeatable
 	if changed {
 		a.Log.ErrorContext(r.Context(), "an operation does not answer in the transaction of its change", "operation", ctx.Operation().OperationID)
@@ -307,7 +309,7 @@ func (a *API) keepAlone(ctx huma.Context, r *http.Request, at *attempt, rec *ans
 
 // replayed answers with what is stored under the key, when there is something
 // or it cannot be read.
-func (a *API) replayed(r *http.Request, w http.ResponseWriter, at *attempt) bool {
+func (a *API) replayed(r *http.Request, w http.ResponseWriter, at *Attempt) bool {
 	before, err := a.kept(r.Context(), at)
 	switch {
 	case err != nil:
@@ -334,4 +336,125 @@ func worthKeeping(r *http.Request, status int) bool {
 		return false
 	}
 	return status != http.StatusUnprocessableEntity && status != closedByCaller && status < http.StatusInternalServerError
+}
+
+// CommitSuccess runs a change whose answer is only that it was made.
+func (a *API) CommitSuccess(ctx context.Context, change func(tx *store.Tx) error) (*Out[SuccessBody], error) {
+	if err := a.DB.Write(ctx, change); err != nil {
+		return nil, err
+	}
+	return Answer(SuccessBody{true}), nil
+}
+
+// Handlers that read their own body carry out the steps of idempotent themselves:
+// NewAttempt, Identify, ReplayAnswer, then Context for the change and RecordAnswer in its
+// transaction, and WriteAnswer.
+
+// HasIdempotencyKey reports whether a request has an idempotency key.
+func HasIdempotencyKey(r *http.Request) bool { return idempotencyKey(r) != "" }
+
+// NewAttempt claims the key of a request on this node. The caller ends it with
+// EndAttempt. success is the status of the answer that is kept.
+func (a *API) NewAttempt(r *http.Request, success int) (*Attempt, error) {
+	return a.attempt(r, success)
+}
+
+// EndAttempt releases the key on this node.
+func (a *API) EndAttempt(at *Attempt) { a.running.release(at.claim) }
+
+// ReplayAnswer answers with what is stored under the key, when there is something.
+func (a *API) ReplayAnswer(w http.ResponseWriter, r *http.Request, at *Attempt) bool {
+	return a.replayed(r, w, at)
+}
+
+// Identify notes what the request asks for and the user it is about. digest stands for
+// the body.
+func (at *Attempt) Identify(r *http.Request, digest []byte, subject uuid.UUID) {
+	at.request, at.subject = fingerprint(r, digest), subject
+}
+
+// Context is a context whose writes claim the key.
+func (at *Attempt) Context(ctx context.Context) context.Context { return at.in(ctx) }
+
+// Beaten reports that another node committed an answer under the key first.
+func (at *Attempt) Beaten() bool { return at.beaten }
+
+// WriteAnswer sends the answer that was committed with the change.
+func (at *Attempt) WriteAnswer(w http.ResponseWriter) { at.answer.writeTo(w) }
+
+// answerBuffer holds an answer until it is stored.
+type answerBuffer struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (b *answerBuffer) Header() http.Header         { return b.header }
+func (b *answerBuffer) WriteHeader(status int)      { b.status = status }
+func (b *answerBuffer) Write(p []byte) (int, error) { return b.body.Write(p) }
+
+func (b *answerBuffer) writeTo(w http.ResponseWriter) {
+	for name, values := range b.header {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(b.status)
+	_, _ = w.Write(b.body.Bytes())
+}
+
+func (b *answerBuffer) replay(w http.ResponseWriter) {
+	w.Header().Set(replayedHeader, "true")
+	b.writeTo(w)
+}
+
+// A kept answer about a person is sealed with that person's key and removed
+// with everything else of theirs: it is as personal as what it answers about.
+
+// Personal bodies name the user whose key seals the answer that is kept. A result
+// that belongs to no user yet names itself.
+type Personal interface{ Subject() uuid.UUID }
+
+// subjectOf returns the subject of a personal body. It is uuid.Nil for what is the
+// team's own, and where only the path of the request names a user (userInPath).
+func subjectOf(body any) uuid.UUID {
+	if b, ok := body.(Personal); ok {
+		return b.Subject()
+	}
+	return uuid.Nil
+}
+
+// userInPath is the user under whose path an operation stands.
+func userInPath(ctx huma.Context) uuid.UUID {
+	id, err := ids.Parse[users.User](ctx.Param("user_id"))
+	if err != nil {
+		return uuid.Nil // validation refuses it
+	}
+	return id.UUID()
+}
+
+// keyOf is with whose key an answer is sealed. A refusal names fields and holds
+// nothing of a person, who may not even exist; the team's key will do.
+func (at *Attempt) keyOf(rec *answerBuffer) uuid.UUID {
+	if rec.status >= http.StatusBadRequest {
+		return uuid.Nil
+	}
+	return at.subject
+}
+
+// stored is a subject as a statement takes it: NULL for nobody.
+func stored(subject uuid.UUID) any {
+	if subject == uuid.Nil {
+		return nil
+	}
+	return subject
+}
+
+// UserRecords returns the rows of users in this package.
+func UserRecords() []users.Records {
+	return []users.Records{{Name: "idempotency_keys", Erase: eraseAnswers}}
+}
+
+// eraseAnswers removes what was answered about a user.
+func eraseAnswers(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (more bool, err error) {
+	_, err = tx.Exec(ctx, `DELETE FROM idempotency_keys WHERE team_id = $1 AND subject_id = $2`, team, user)
+	return false, err
 }

@@ -74,7 +74,7 @@ func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
-	writeDetail(w, http.StatusMethodNotAllowed, "Method Not Allowed")
+	WriteDetail(w, http.StatusMethodNotAllowed, "Method Not Allowed")
 }
 
 // trimSlash serves every path with and without a slash at its end, in place
@@ -190,13 +190,13 @@ func (a *API) limitRate(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		now := a.db.Now()
+		now := a.DB.Now()
 		res := a.limits.bucket(c.limitedAs()).ReserveN(now, 1)
 		if wait := res.DelayFrom(now); wait > 0 {
 			res.CancelAt(now)
 			a.Metrics.RateLimited()
 			w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
-			writeDetail(w, http.StatusTooManyRequests, "Too many requests")
+			WriteDetail(w, http.StatusTooManyRequests, "Too many requests")
 			return
 		}
 		next.ServeHTTP(w, r)

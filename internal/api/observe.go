@@ -30,8 +30,8 @@ func requestID(ctx context.Context) string {
 	return ""
 }
 
-// noteTeam tells the request's log line whose request it is.
-func noteTeam(ctx context.Context, team string) {
+// NoteTeam tells the request's log line whose request it is.
+func NoteTeam(ctx context.Context, team string) {
 	if s, ok := ctx.Value(seenKey{}).(*seen); ok {
 		s.team = team
 	}
@@ -106,7 +106,7 @@ func (a *API) panicked(w middleware.WrapResponseWriter, r *http.Request, p any) 
 	a.Log.ErrorContext(r.Context(), "panic", "type", fmt.Sprintf("%T", p), "text", text,
 		"request_id", requestID(r.Context()), "stack", string(debug.Stack()))
 	if w.Status() == 0 {
-		writeDetail(w, http.StatusInternalServerError, "Internal Server Error")
+		WriteDetail(w, http.StatusInternalServerError, "Internal Server Error")
 	}
 }
 

@@ -10,15 +10,15 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-const schemaPrefix = "#/components/schemas/"
+const SchemaPrefix = "#/components/schemas/"
 
 // config sets huma up as a decoder, validator and describer only: no links to
 // schemas in answers, no docs page from a foreign host, no error model of its
 // own, no refusal of fields we do not know.
 func (a *API) config() huma.Config {
 	huma.DefaultArrayNullable = false
-	registry := huma.NewMapRegistry(schemaPrefix, huma.DefaultSchemaNamer)
-	registerAliases(registry)
+	registry := huma.NewMapRegistry(SchemaPrefix, huma.DefaultSchemaNamer)
+	registerPatchAliases(registry)
 	cfg := huma.DefaultConfig("Hale", a.Version)
 	cfg.Components.Schemas = registry
 	cfg.AllowAdditionalPropertiesByDefault = true
@@ -30,12 +30,12 @@ func (a *API) config() huma.Config {
 		"apiKey": {Type: "apiKey", In: "header", Name: a.KeyHeaders[0], Description: "A team's API key, sk_… or pk_…."},
 		"bearer": {Type: "http", Scheme: "bearer", Description: "The same key as a bearer token."},
 	}
-	json := huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: unmarshalJSON}
+	json := huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: UnmarshalJSON}
 	cfg.Formats = map[string]huma.Format{"application/json": json, "json": json}
 	return cfg
 }
 
-func unmarshalJSON(data []byte, v any) error {
+func UnmarshalJSON(data []byte, v any) error {
 	if err := checkJSON(data); err != nil {
 		return err
 	}
@@ -51,30 +51,30 @@ func unmarshalJSON(data []byte, v any) error {
 // refusals are the answers that every operation may give in place of its own.
 // All operations share them: the description of each stays in memory.
 var refusals = map[string]*huma.Response{
-	"400": jsonResponse("Refused: well formed, but not allowed now.", "ErrorBody"),
-	"401": jsonResponse("No valid API key came along.", "ErrorBody"),
-	"403": jsonResponse("The token of a phone, for anything but its own user's data.", "ErrorBody"),
-	"404": jsonResponse("Unknown id, or another team's.", "ErrorBody"),
-	"409": jsonResponse("Something else holds the place.", "ErrorBody"),
-	"413": jsonResponse("The body is too large.", "ErrorBody"),
+	"400": JSONResponse("Refused: well formed, but not allowed now.", "ErrorBody"),
+	"401": JSONResponse("No valid API key came along.", "ErrorBody"),
+	"403": JSONResponse("The token of a phone, for anything but its own user's data.", "ErrorBody"),
+	"404": JSONResponse("Unknown id, or another team's.", "ErrorBody"),
+	"409": JSONResponse("Something else holds the place.", "ErrorBody"),
+	"413": JSONResponse("The body is too large.", "ErrorBody"),
 	"422": unprocessable("Bad input: each problem with its place and code; or a text where the present state rules the request out."),
-	"429": jsonResponse("Too many requests; see Retry-After.", "ErrorBody"),
-	"500": jsonResponse("Our fault; the answer's X-Request-Id finds it in the log.", "ErrorBody"),
-	"503": jsonResponse("Come again later; see Retry-After.", "ErrorBody"),
+	"429": JSONResponse("Too many requests; see Retry-After.", "ErrorBody"),
+	"500": JSONResponse("Our fault; the answer's X-Request-Id finds it in the log.", "ErrorBody"),
+	"503": JSONResponse("Come again later; see Retry-After.", "ErrorBody"),
 }
 
 // documentErrors says which refusals an operation may answer with. The huma
 // default would describe its own error model.
 func documentErrors(op *huma.Operation) { op.Responses = maps.Clone(refusals) }
 
-func jsonResponse(what, schema string) *huma.Response {
+func JSONResponse(what, schema string) *huma.Response {
 	return &huma.Response{Description: what, Content: map[string]*huma.MediaType{
-		"application/json": {Schema: &huma.Schema{Ref: schemaPrefix + schema}},
+		"application/json": {Schema: &huma.Schema{Ref: SchemaPrefix + schema}},
 	}}
 }
 
 func unprocessable(what string) *huma.Response {
-	either := &huma.Schema{AnyOf: []*huma.Schema{{Ref: schemaPrefix + "ProblemsBody"}, {Ref: schemaPrefix + "ErrorBody"}}}
+	either := &huma.Schema{AnyOf: []*huma.Schema{{Ref: SchemaPrefix + "ProblemsBody"}, {Ref: SchemaPrefix + "ErrorBody"}}}
 	return &huma.Response{Description: what, Content: map[string]*huma.MediaType{"application/json": {Schema: either}}}
 }
 

@@ -7,8 +7,10 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/uuid"
 
-	"hale/internal/labs/orders"
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
 	"hale/internal/platform/patch"
 	"hale/internal/platform/teams"
 )
@@ -19,10 +21,10 @@ type Time time.Time
 
 var errBadTime = errors.New("not an instant in RFC 3339")
 
-const timeLayout = "2006-01-02T15:04:05-07:00"
+const TimeLayout = "2006-01-02T15:04:05-07:00"
 
-// wireTime is t for the wire, nil for none.
-func wireTime(t *time.Time) *Time {
+// TimeOrNull is t for the wire, nil for none.
+func TimeOrNull(t *time.Time) *Time {
 	if t == nil || t.IsZero() {
 		return nil
 	}
@@ -35,7 +37,7 @@ func (t Time) MarshalJSON() ([]byte, error) {
 	return []byte(`"` + t.String() + `"`), nil
 }
 
-func (t Time) String() string { return time.Time(t).UTC().Format(timeLayout) }
+func (t Time) String() string { return time.Time(t).UTC().Format(TimeLayout) }
 
 // UnmarshalText reads RFC 3339, with which the layout agrees. An offset must not
 // bring an instant into a year that cannot be written.
@@ -57,38 +59,38 @@ func (Time) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Format: "date-time"}
 }
 
-// out is an answer that is only a body.
-type out[T any] struct{ Body T }
+// Out is an answer that is only a body.
+type Out[T any] struct{ Body T }
 
-func answer[T any](body T) *out[T] { return &out[T]{body} }
+func Answer[T any](body T) *Out[T] { return &Out[T]{body} }
 
-// empty is an answer without a body.
-type empty struct{}
+// Empty is an answer without a body.
+type Empty struct{}
 
-// detailBody is an answer that only says something.
-type detailBody struct {
+// DetailBody is an answer that only says something.
+type DetailBody struct {
 	Detail string `json:"detail"`
 }
 
-// successBody is the reference's plain yes.
-type successBody struct {
+// SuccessBody is the reference's plain yes.
+type SuccessBody struct {
 	Success bool `json:"success"`
 }
 
-// orNull is an object that may be null, which a plain pointer to a struct
+// OrNull is an object that may be null, which a plain pointer to a struct
 // cannot say in OpenAPI.
-type orNull[T any] struct{ Value *T }
+type OrNull[T any] struct{ Value *T }
 
-func nullable[T any](v *T) orNull[T] { return orNull[T]{v} }
+func Nullable[T any](v *T) OrNull[T] { return OrNull[T]{v} }
 
 // MarshalJSON writes the object or null.
-func (o orNull[T]) MarshalJSON() ([]byte, error) { return json.Marshal(o.Value) }
+func (o OrNull[T]) MarshalJSON() ([]byte, error) { return json.Marshal(o.Value) }
 
 // UnmarshalJSON reads the object or null.
-func (o *orNull[T]) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, &o.Value) }
+func (o *OrNull[T]) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, &o.Value) }
 
 // Schema says either.
-func (orNull[T]) Schema(r huma.Registry) *huma.Schema {
+func (OrNull[T]) Schema(r huma.Registry) *huma.Schema {
 	return &huma.Schema{AnyOf: []*huma.Schema{r.Schema(reflect.TypeFor[T](), true, ""), {Type: "null"}}}
 }
 
@@ -100,11 +102,11 @@ type (
 	nullableInt    struct{}
 )
 
-// identity is an id of a record, of which huma would only see a text.
-type identity struct{}
+// UUIDSchema is an id of a record, of which huma would only see a text.
+type UUIDSchema struct{}
 
 // Schema says uuid.
-func (identity) Schema(huma.Registry) *huma.Schema {
+func (UUIDSchema) Schema(huma.Registry) *huma.Schema {
 	s := &huma.Schema{Type: huma.TypeString, Format: "uuid"}
 	s.PrecomputeMessages()
 	return s
@@ -115,7 +117,7 @@ func (nullableString) Schema(huma.Registry) *huma.Schema {
 }
 
 func (nullableDate) Schema(r huma.Registry) *huma.Schema {
-	s := dayText("").Schema(r)
+	s := DateText("").Schema(r)
 	s.Nullable = true
 	return s
 }
@@ -128,13 +130,124 @@ func (nullableInt) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeInteger, Nullable: true}
 }
 
-func registerAliases(r huma.Registry) {
+func registerPatchAliases(r huma.Registry) {
 	r.RegisterTypeAlias(reflect.TypeFor[patch.Field[string]](), reflect.TypeFor[nullableString]())
-	r.RegisterTypeAlias(reflect.TypeFor[patch.Field[dayText]](), reflect.TypeFor[nullableDate]())
+	r.RegisterTypeAlias(reflect.TypeFor[patch.Field[DateText]](), reflect.TypeFor[nullableDate]())
 	r.RegisterTypeAlias(reflect.TypeFor[patch.Field[bool]](), reflect.TypeFor[nullableBool]())
 	r.RegisterTypeAlias(reflect.TypeFor[patch.Field[int]](), reflect.TypeFor[nullableInt]())
-	r.RegisterTypeAlias(reflect.TypeFor[orders.ID](), reflect.TypeFor[identity]())
-	r.RegisterTypeAlias(reflect.TypeFor[teams.ID](), reflect.TypeFor[identity]())
-	registerOrderAliases(r)
-	registerAppointmentAliases(r)
+	r.RegisterTypeAlias(reflect.TypeFor[teams.ID](), reflect.TypeFor[UUIDSchema]())
+}
+
+// TextOf is what a field that may be null says; nothing when it is null.
+func TextOf[T ~string](w *T) string {
+	if w == nil {
+		return ""
+	}
+	return string(*w)
+}
+
+// TextOrNull is a text that is null when it is empty.
+func TextOrNull(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+func EnumOf(words []string) *huma.Schema {
+	s := &huma.Schema{Type: huma.TypeString, Nullable: true}
+	for _, w := range words {
+		s.Enum = append(s.Enum, w)
+	}
+	s.PrecomputeMessages()
+	return s
+}
+
+// Enum is a string that must be one of words.
+func Enum[T ~string](words []T) *huma.Schema {
+	s := &huma.Schema{Type: huma.TypeString}
+	for _, w := range words {
+		s.Enum = append(s.Enum, string(w))
+	}
+	s.PrecomputeMessages()
+	return s
+}
+
+// ListOrNull is a list that may be null or absent, which is an empty one.
+type ListOrNull[T any] []T
+
+// Schema adds null to the list.
+func (ListOrNull[T]) Schema(r huma.Registry) *huma.Schema {
+	var item any = *new(T)
+	items := r.Schema(reflect.TypeFor[T](), true, "")
+	if _, identity := item.(interface{ UUID() uuid.UUID }); identity {
+		items = &huma.Schema{Type: huma.TypeString, Format: "uuid"}
+		items.PrecomputeMessages()
+	}
+	return &huma.Schema{Type: huma.TypeArray, Nullable: true, Items: items}
+}
+
+// Maybe is a query parameter that tells absent from zero. It is exported,
+// since huma sets no others.
+type Maybe[T any] struct {
+	Value T
+	Given bool
+}
+
+// Schema is that of the value.
+func (Maybe[T]) Schema(r huma.Registry) *huma.Schema {
+	return huma.SchemaFromType(r, reflect.TypeFor[T]())
+}
+
+// Receiver is where huma puts the value.
+func (m *Maybe[T]) Receiver() reflect.Value { return reflect.ValueOf(m).Elem().Field(0) }
+
+// OnParamSet is told whether there was one.
+func (m *Maybe[T]) OnParamSet(given bool, _ any) { m.Given = given }
+
+// Pointer is the value, nil for none.
+func (m *Maybe[T]) Pointer() *T {
+	if !m.Given {
+		return nil
+	}
+	return &m.Value
+}
+
+// ObjectOrNull is an object of a request that may be null or absent. Its
+// schema stands inline, so that what is wrong inside is named field by field.
+type ObjectOrNull[T any] struct{ Value *T }
+
+// UnmarshalJSON reads the object or null.
+func (o *ObjectOrNull[T]) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, &o.Value) }
+
+// Schema says either.
+func (ObjectOrNull[T]) Schema(r huma.Registry) *huma.Schema {
+	s := *r.Schema(reflect.TypeFor[T](), false, "")
+	s.Nullable = true
+	return &s
+}
+
+func AnyOf(all ...*huma.Schema) *huma.Schema { return &huma.Schema{AnyOf: all} }
+
+// UserPath is the part of an input that names the user. It is embedded, and huma
+// passes over embedded types that are not exported.
+type UserPath struct {
+	UserID users.ID `path:"user_id" format:"uuid"`
+}
+
+// OrgPath names the team in the path. The team's own id stands for its
+// organisation as well.
+type OrgPath struct {
+	OrgID       teams.ID          `path:"org_id" format:"uuid" doc:"The id of the team, which is its own organisation."`
+	TeamID      teams.ID          `path:"team_id" format:"uuid"`
+	Environment teams.Environment `path:"environment" enum:"sandbox,production"`
+}
+
+// Check answers for any team, organisation or environment but the key's own as
+// for an unknown one.
+func (p OrgPath) Check(c Caller) error {
+	if p.TeamID != c.Team || p.OrgID != c.Team || p.Environment != c.Environment {
+		return fault.New(fault.NotFound, "Team not found")
+	}
+	return nil
 }

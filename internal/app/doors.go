@@ -3,7 +3,7 @@ package app
 import (
 	"github.com/go-chi/chi/v5"
 
-	"hale/internal/api"
+	"hale/internal/api/wearables"
 	"hale/internal/portal"
 	"hale/internal/wearables/providers"
 )
@@ -14,5 +14,5 @@ func (a *App) mount(router chi.Router) {
 	for _, pattern := range portal.Patterns {
 		router.Handle(pattern, pages)
 	}
-	router.Handle(providers.LogoPath+"*", api.ProviderLogos())
+	router.Handle(providers.LogoPath+"*", wearables.ProviderLogos())
 }

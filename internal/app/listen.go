@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"hale/internal/api"
+	"hale/internal/api/routes"
 	"hale/internal/platform/ops"
 	"hale/internal/platform/store"
 	"hale/internal/wearables/providers"
@@ -88,14 +89,13 @@ func (a *App) build(ctx context.Context) error {
 		return err
 	}
 	cfg := a.Config
-	a.api = api.New(api.Deps{
+	a.api = routes.New(api.Deps{
 		DB: a.DB, Log: a.Log, Metrics: a.Metrics, BaseURL: a.URL(), Version: a.Version,
 		KeyHeaders: cfg.APIKeyHeaders, RatePerSecond: cfg.RateLimit, RateBurst: cfg.RateBurst,
 		RateSandbox: !cfg.Production() || !cfg.IsDefault("rate-limit"), // a limit that somebody chose is for all
 		MaxBody:     int64(cfg.BodyLimit), MaxPush: int64(cfg.IngestLimit),
-		Stopping: a.stopping,
-		Services: services,
-	})
+		Stopping: a.stopping, Node: a.workers.node,
+	}, services)
 	a.api.Router().Get("/livez", a.Health.Live)
 	a.api.Router().Get("/readyz", a.Health.Ready)
 	a.mount(a.api.Router())

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hale/internal/api"
+	"hale/internal/api/routes"
 	"hale/internal/labs/documents"
 	"hale/internal/people/tokens"
 	"hale/internal/people/users"
@@ -88,20 +89,20 @@ func (w *workers) leave(ctx context.Context) error {
 }
 
 // services makes what the handlers call, and the workers behind it.
-func (a *App) services(ctx context.Context) (api.Services, error) {
+func (a *App) services(ctx context.Context) (routes.Services, error) {
 	node, err := jobs.Join(ctx, a.DB, 0, a.Log)
 	if err != nil {
-		return api.Services{}, err
+		return routes.Services{}, err
 	}
 	a.workers.node = node
 	posting := a.posting(node)
 	intake := a.intake()
 	if a.sending, err = a.messages(); err != nil {
-		return api.Services{}, err
+		return routes.Services{}, err
 	}
 	ordering, err := a.ordering()
 	if err != nil {
-		return api.Services{}, err
+		return routes.Services{}, err
 	}
 	runner := jobs.NewRunner(a.DB, jobs.Config{
 		Node: node, Log: a.Log, Observe: a.Metrics.Job,
@@ -109,10 +110,10 @@ func (a *App) services(ctx context.Context) (api.Services, error) {
 	})
 	a.workers.add("jobs", runner.Run)
 	a.watchJobs(runner)
-	return api.Services{
+	return routes.Services{
 		Wearables: intake.ingester, Imports: intake.uploads, Ledger: intake.ledger, Replay: intake.replay, Demo: intake.demos,
 		Places: ordering.visits.Places, Appointments: ordering.visits, Sandbox: ordering.sandbox,
-		Webhooks: posting, Node: node, Links: a.links, ResultDocuments: documents.Reports{},
+		Webhooks: posting, Links: a.links, ResultDocuments: documents.Reports{},
 	}, nil
 }
 

@@ -48,6 +48,9 @@ type Document[T any] struct {
 	Transaction        TransactionDocument          `json:"order_transaction"`
 }
 
+// Subject returns the user whose data the document holds.
+func (d Document[T]) Subject() uuid.UUID { return d.UserID.UUID() }
+
 // PatientDocument is a patient on the wire.
 type PatientDocument struct {
 	FirstName         *string                 `json:"first_name" nullable:"true"`

@@ -1,0 +1,497 @@
+package labs
+
+import (
+	"context"
+	"math"
+	"reflect"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/uuid"
+
+	"hale/internal/api"
+	"hale/internal/labs/appointments"
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/orders"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/ids"
+	"hale/internal/platform/store"
+)
+
+// appointmentRoutes are visits: of a phlebotomist, and at a service center.
+func (h *Handlers) appointmentRoutes() []api.Route {
+	const (
+		visit  = "/v3/order/{order_id}/phlebotomy/appointment"
+		center = "/v3/order/{order_id}/psc/appointment"
+	)
+	return []api.Route{
+		api.Get("/v3/order/{order_id}/psc/info", h.orderPSCInfo, "List the patient service centers near an order's patient"),
+		api.Post("/v3/order/phlebotomy/appointment/availability", h.phlebotomyAvailability, "List times at which a phlebotomist can come to an address").Sensitive(),
+		api.Get("/v3/order/phlebotomy/appointment/cancellation-reasons", h.phlebotomyReasons, "List why a phlebotomy appointment may be cancelled"),
+		api.Get(visit, h.getPhlebotomyAppointment, "Get an order's phlebotomy appointment"),
+		api.Post(visit+"/book", h.bookPhlebotomy, "Book a phlebotomy appointment").Creates().Sensitive(),
+		api.Post(visit+"/request", h.requestPhlebotomy, "Ask for a phlebotomy appointment whose time will be agreed").Creates().Sensitive(),
+		api.Patch(visit+"/reschedule", h.reschedulePhlebotomy, "Move a phlebotomy appointment to another time").Sensitive(),
+		api.Patch(visit+"/cancel", h.cancelPhlebotomy, "Cancel a phlebotomy appointment").Sensitive(),
+		api.Post("/v3/order/psc/appointment/availability", h.pscAvailability, "List free times at patient service centers"),
+		api.Get("/v3/order/psc/appointment/cancellation-reasons", h.pscReasons, "List why an appointment at a service center may be cancelled"),
+		api.Get(center, h.getPSCAppointment, "Get an order's appointment at a service center"),
+		api.Post(center+"/book", h.bookPSC, "Book an appointment at a service center").Creates().Sensitive(),
+		api.Patch(center+"/reschedule", h.reschedulePSC, "Move an appointment at a service center to another time").Sensitive(),
+		api.Patch(center+"/cancel", h.cancelPSC, "Cancel an appointment at a service center").Sensitive(),
+		api.Get("/v2/team/appointment_settings", h.getAppointmentSettings, "Get your switches of appointments").Tag("order"),
+		api.Patch("/v2/team/appointment_settings", h.setAppointmentSettings, "Turn your switches of appointments").Tag("order"),
+	}
+}
+
+type appointmentBody = appointments.Document
+
+// registerAppointmentAliases tells huma how the types of appointments look that
+// are written in their own way.
+func registerAppointmentAliases(r huma.Registry) {
+	r.RegisterTypeAlias(reflect.TypeFor[appointments.DataDocument](), reflect.TypeFor[objectOfAny]())
+}
+
+// objectOfAny is an object with whatever a provider says, or null.
+type objectOfAny struct{}
+
+func (objectOfAny) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true, Nullable: true}
+}
+
+type appointmentIn struct{ OrderPath }
+
+func (h *Handlers) appointmentOf(ctx context.Context, c api.Caller, order orders.ID, k appointments.Kind) (*api.Out[appointmentBody], error) {
+	var body appointmentBody
+	err := h.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		body, err = appointments.Get(ctx, tx, c.Team, order, k)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.Answer(body), nil
+}
+
+func (h *Handlers) getPhlebotomyAppointment(ctx context.Context, c api.Caller, in *appointmentIn) (*api.Out[appointmentBody], error) {
+	return h.appointmentOf(ctx, c, in.OrderID, appointments.Phlebotomy)
+}
+
+func (h *Handlers) getPSCAppointment(ctx context.Context, c api.Caller, in *appointmentIn) (*api.Out[appointmentBody], error) {
+	return h.appointmentOf(ctx, c, in.OrderID, appointments.AtCenter)
+}
+
+// bookIn is a booking.
+//
+// Reference 2.4, AppointmentBookingRequest.
+type bookIn struct {
+	OrderPath
+	Body struct {
+		Key          string  `json:"booking_key" doc:"Of an availability answer; works once."`
+		Notes        *string `json:"appointment_notes" required:"false" maxLength:"1000" doc:"What the phlebotomist or the center should know."`
+		Async        bool    `json:"async_confirmation" required:"false" default:"false" doc:"Answer with a pending appointment when the provider is slow. Service centers only, and for teams that turned it on."`
+		SyncTimeout  *int64  `json:"sync_confirmation_timeout_millisecond" required:"false" minimum:"1000" maximum:"10000" doc:"How long to wait for the provider; 10,000 when absent."`
+		AsyncTimeout *int64  `json:"async_confirmation_timeout_millisecond" required:"false" minimum:"60000" maximum:"172800000" doc:"When a pending appointment that the provider never confirmed is cancelled; two days when absent."`
+	}
+}
+
+func (h *Handlers) book(ctx context.Context, c api.Caller, in *bookIn, k appointments.Kind) (*api.Out[appointmentBody], error) {
+	if what, ok := api.Progress(ctx); ok {
+		return h.resumeVisit(ctx, c, what)
+	}
+	b := in.Body
+	body, err := h.Appointments.Book(ctx, viewer(c), appointments.Booking{
+		Order: in.OrderID, Kind: k, Key: b.Key, Notes: api.TextOf(b.Notes), Async: b.Async,
+		SyncWait: milliseconds(b.SyncTimeout), AsyncWait: milliseconds(b.AsyncTimeout), OnStored: beginsVisit(ctx),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.Answer(body), nil
+}
+
+// beginsVisit notes which appointment an idempotent request began.
+func beginsVisit(ctx context.Context) appointments.OnStored {
+	return func(tx *store.Tx, visit *appointments.Appointment) error {
+		return api.RecordProgress(ctx, tx, visit.User, visit.ID.String())
+	}
+}
+
+// resumeVisit answers a request that an earlier attempt began, which was cut off
+// while the provider was asked.
+func (h *Handlers) resumeVisit(ctx context.Context, c api.Caller, what string) (*api.Out[appointmentBody], error) {
+	id, err := ids.Parse[appointments.Appointment](what)
+	if err != nil {
+		return nil, err
+	}
+	body, err := h.Appointments.Resume(ctx, viewer(c), id)
+	if err != nil {
+		return nil, err
+	}
+	return api.Answer(body), nil
+}
+
+func milliseconds(n *int64) time.Duration {
+	if n == nil {
+		return 0
+	}
+	return time.Duration(*n) * time.Millisecond
+}
+
+func (h *Handlers) bookPhlebotomy(ctx context.Context, c api.Caller, in *bookIn) (*api.Out[appointmentBody], error) {
+	return h.book(ctx, c, in, appointments.Phlebotomy)
+}
+
+func (h *Handlers) bookPSC(ctx context.Context, c api.Caller, in *bookIn) (*api.Out[appointmentBody], error) {
+	return h.book(ctx, c, in, appointments.AtCenter)
+}
+
+type requestPhlebotomyIn struct {
+	OrderPath
+	Body struct {
+		Address  usAddressIn `json:"address"`
+		Provider string      `json:"provider" enum:"getlabs,phlebfinders,quest,sonora_quest"`
+		Notes    *string     `json:"appointment_notes" required:"false" maxLength:"1000"`
+	}
+}
+
+func (h *Handlers) requestPhlebotomy(ctx context.Context, c api.Caller, in *requestPhlebotomyIn) (*api.Out[appointmentBody], error) {
+	if what, ok := api.Progress(ctx); ok {
+		return h.resumeVisit(ctx, c, what)
+	}
+	body, err := h.Appointments.RequestVisit(ctx, viewer(c), appointments.Request{
+		Order: in.OrderID, Provider: in.Body.Provider, Address: in.Body.Address.address(), Notes: api.TextOf(in.Body.Notes),
+		OnStored: beginsVisit(ctx),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.Answer(body), nil
+}
+
+type rescheduleAppointmentIn struct {
+	OrderPath
+	Body struct {
+		Key   string  `json:"booking_key" doc:"Of an availability answer; works once."`
+		Notes *string `json:"appointment_notes" required:"false" maxLength:"1000" doc:"Replaces the notes; they stay when absent or null."`
+	}
+}
+
+func (h *Handlers) rescheduleAppointment(ctx context.Context, c api.Caller, in *rescheduleAppointmentIn, k appointments.Kind) (*api.Out[appointmentBody], error) {
+	body, err := h.Appointments.Reschedule(ctx, viewer(c), appointments.Change{Order: in.OrderID, Kind: k, Key: in.Body.Key, Notes: in.Body.Notes})
+	if err != nil {
+		return nil, err
+	}
+	return api.Answer(body), nil
+}
+
+func (h *Handlers) reschedulePhlebotomy(ctx context.Context, c api.Caller, in *rescheduleAppointmentIn) (*api.Out[appointmentBody], error) {
+	return h.rescheduleAppointment(ctx, c, in, appointments.Phlebotomy)
+}
+
+func (h *Handlers) reschedulePSC(ctx context.Context, c api.Caller, in *rescheduleAppointmentIn) (*api.Out[appointmentBody], error) {
+	return h.rescheduleAppointment(ctx, c, in, appointments.AtCenter)
+}
+
+func (h *Handlers) cancelAppointment(ctx context.Context, c api.Caller, end appointments.Cancellation) (*api.Out[appointmentBody], error) {
+	var body appointmentBody
+	err := h.DB.Write(ctx, func(tx *store.Tx) (err error) {
+		body, err = appointments.Cancel(ctx, tx, c.Team, end)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.Answer(body), nil
+}
+
+// cancelPhlebotomyIn and cancelPSCIn differ in how their fields are written.
+//
+// Reference 2.6.
+type cancelPhlebotomyIn struct {
+	OrderPath
+	Body struct {
+		Reason uuid.UUID `json:"cancellation_reason_id" format:"uuid"`
+		Notes  *string   `json:"notes" required:"false" maxLength:"1000" doc:"Required with the reason Other."`
+	}
+}
+
+func (h *Handlers) cancelPhlebotomy(ctx context.Context, c api.Caller, in *cancelPhlebotomyIn) (*api.Out[appointmentBody], error) {
+	return h.cancelAppointment(ctx, c, appointments.Cancellation{
+		Order: in.OrderID, Kind: appointments.Phlebotomy, Reason: in.Body.Reason, Notes: api.TextOf(in.Body.Notes),
+		ReasonField: "cancellation_reason_id", NotesField: "notes",
+	})
+}
+
+type cancelPSCIn struct {
+	OrderPath
+	Body struct {
+		Reason uuid.UUID `json:"cancellationReasonId" format:"uuid"`
+		Note   *string   `json:"note" required:"false" maxLength:"1000"`
+	}
+}
+
+func (h *Handlers) cancelPSC(ctx context.Context, c api.Caller, in *cancelPSCIn) (*api.Out[appointmentBody], error) {
+	return h.cancelAppointment(ctx, c, appointments.Cancellation{
+		Order: in.OrderID, Kind: appointments.AtCenter, Reason: in.Body.Reason, Notes: api.TextOf(in.Body.Note),
+		ReasonField: "cancellationReasonId", NotesField: "note",
+	})
+}
+
+func (h *Handlers) phlebotomyReasons(context.Context, api.Caller, *api.Empty) (*api.Out[[]appointments.Reason], error) {
+	return api.Answer(appointments.Reasons(appointments.Phlebotomy)), nil
+}
+
+func (h *Handlers) pscReasons(context.Context, api.Caller, *api.Empty) (*api.Out[[]appointments.Reason], error) {
+	return api.Answer(appointments.Reasons(appointments.AtCenter)), nil
+}
+
+// orderPSCInfoIn asks for the service centers near an order's patient.
+type orderPSCInfoIn struct {
+	OrderPath
+	Radius       radius       `query:"radius" default:"25" doc:"Miles."`
+	Capabilities []capability `query:"capabilities,explode" doc:"Only centers that have all of these; repeat the parameter."`
+}
+
+var errNoPatientAddress = fault.New(fault.NotFound, "This order has no patient address yet")
+
+func (h *Handlers) orderPSCInfo(ctx context.Context, c api.Caller, in *orderPSCInfoIn) (*api.Out[pscInfoBody], error) {
+	var body pscInfoBody
+	err := h.DB.Read(ctx, func(tx *store.Tx) error {
+		o, err := orders.Get(ctx, tx, c.Team, in.OrderID)
+		if err != nil {
+			return err
+		}
+		if o.Body.Address == nil || len(o.Body.Address.Zip) < 5 {
+			return errNoPatientAddress
+		}
+		offered, err := catalogue.For(ctx, tx, c.Team)
+		if err != nil {
+			return err
+		}
+		lab, known := offered.Lab(o.Lab)
+		if !known {
+			return fault.New(fault.NotFound, "Lab not found.")
+		}
+		body, err = h.pscsNear(ctx, tx, c, lab, o.Body.Address.Zip[:5], in.Radius, in.Capabilities)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.Answer(body), nil
+}
+
+// appointmentSettings are a team's switches, which the reference turns for its
+// customers.
+type appointmentSettings struct {
+	Scheduling        bool `json:"scheduling_enabled" doc:"When off, nothing can be booked: 503."`
+	BeforeRequisition bool `json:"booking_before_requisition_enabled" doc:"Orders without a requisition can have appointments, which are held until it comes."`
+	AsyncConfirmation bool `json:"async_confirmation_enabled" doc:"Bookings at service centers may ask for async_confirmation."`
+	SonoraQuest       bool `json:"sonora_quest_enabled" doc:"The Arizona laboratory can be booked; when off: 403."`
+}
+
+func appointmentSettingsOf(s appointments.Settings) appointmentSettings {
+	return appointmentSettings{s.Scheduling, s.BeforeRequisition, s.AsyncConfirmation, s.SonoraQuest}
+}
+
+func (h *Handlers) getAppointmentSettings(ctx context.Context, c api.Caller, _ *api.Empty) (*api.Out[appointmentSettings], error) {
+	var s appointments.Settings
+	err := h.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		s, err = appointments.SettingsOf(ctx, tx, c.Team)
+		return err
+	})
+	return api.Answer(appointmentSettingsOf(s)), err
+}
+
+type setAppointmentSettingsIn struct {
+	Body struct {
+		Scheduling        *bool `json:"scheduling_enabled" required:"false"`
+		BeforeRequisition *bool `json:"booking_before_requisition_enabled" required:"false"`
+		AsyncConfirmation *bool `json:"async_confirmation_enabled" required:"false"`
+		SonoraQuest       *bool `json:"sonora_quest_enabled" required:"false"`
+	} `doc:"What is left out stays as it is."`
+}
+
+func (h *Handlers) setAppointmentSettings(ctx context.Context, c api.Caller, in *setAppointmentSettingsIn) (*api.Out[appointmentSettings], error) {
+	var s appointments.Settings
+	err := h.DB.Write(ctx, func(tx *store.Tx) (err error) {
+		if s, err = appointments.SettingsOf(ctx, tx, c.Team); err != nil {
+			return err
+		}
+		for at, turned := range map[*bool]*bool{
+			&s.Scheduling: in.Body.Scheduling, &s.BeforeRequisition: in.Body.BeforeRequisition,
+			&s.AsyncConfirmation: in.Body.AsyncConfirmation, &s.SonoraQuest: in.Body.SonoraQuest,
+		} {
+			if turned != nil {
+				*at = *turned
+			}
+		}
+		return appointments.ChangeSettings(ctx, tx, c.Team, s)
+	})
+	return api.Answer(appointmentSettingsOf(s)), err
+}
+
+// availabilityBody is the free times of 14 days.
+//
+// Reference 2.3, AppointmentAvailabilitySlots.
+type availabilityBody struct {
+	Slots    []daySlotsBody `json:"slots" doc:"One for each day, and for each site."`
+	TimeZone *string        `json:"timezone" doc:"Of the address; null for service centers."`
+}
+
+type daySlotsBody struct {
+	Location api.OrNull[slotLocationBody] `json:"location" doc:"The service center; null for phlebotomy."`
+	Date     civil.Date                   `json:"date" format:"date" doc:"On the clock of the place."`
+	Slots    []timeSlotBody               `json:"slots"`
+}
+
+// slotLocationBody is a service center that takes appointments.
+//
+// Reference 2.3, AppointmentLocation.
+type slotLocationBody struct {
+	Location lngLat                       `json:"location"`
+	Distance *int                         `json:"distance" doc:"Whole miles from the middle of the ZIP code; null when the site was named."`
+	Address  appointments.AddressDocument `json:"address"`
+	Code     string                       `json:"code"`
+	Name     string                       `json:"name"`
+	TimeZone *string                      `json:"iana_timezone"`
+}
+
+// timeSlotBody is a free time.
+//
+// Reference 2.3, TimeSlot.
+type timeSlotBody struct {
+	Key       string   `json:"booking_key" doc:"Books the slot, once, until expires_at."`
+	Start     api.Time `json:"start" doc:"UTC"`
+	End       api.Time `json:"end" doc:"UTC"`
+	ExpiresAt api.Time `json:"expires_at"`
+	Price     int64    `json:"price" doc:"US cents; 0 for service centers."`
+	Priority  bool     `json:"is_priority"`
+	Free      int      `json:"num_appointments_available"`
+}
+
+func availabilityOf(found appointments.Availability, clock func(appointments.Day) string) availabilityBody {
+	body := availabilityBody{Slots: make([]daySlotsBody, len(found.Days)), TimeZone: api.TextOrNull(found.TimeZone)}
+	for i, day := range found.Days {
+		d := daySlotsBody{Date: day.Date, Slots: make([]timeSlotBody, len(day.Slots))}
+		if site := day.Site; site != nil {
+			d.Location = api.Nullable(slotLocationOf(site, clock(day)))
+		}
+		for j, s := range day.Slots {
+			d.Slots[j] = timeSlotBody{s.Key, api.Time(s.Start), api.Time(s.End), api.Time(s.Expires), s.Price, s.Priority, s.Free}
+		}
+		body.Slots[i] = d
+	}
+	return body
+}
+
+func slotLocationOf(site *appointments.NearSite, zone string) *slotLocationBody {
+	b := &slotLocationBody{
+		Location: lngLat{site.Lng, site.Lat}, Code: site.Code, Name: site.Name, TimeZone: api.TextOrNull(zone),
+		Address: appointments.AddressDocumentOf(appointments.Address{
+			FirstLine: site.FirstLine, SecondLine: site.SecondLine, City: site.City, State: site.State, Zip: site.ZIP,
+		}),
+	}
+	if site.Miles != nil {
+		miles := int(math.Round(*site.Miles))
+		b.Distance = &miles
+	}
+	return b
+}
+
+// usAddressIn is where a phlebotomist is to come to.
+//
+// Reference 2.3, USAddress.
+type usAddressIn struct {
+	FirstLine   string  `json:"first_line" minLength:"1" maxLength:"500"`
+	SecondLine  *string `json:"second_line" required:"false" maxLength:"500"`
+	City        string  `json:"city" minLength:"1" maxLength:"500"`
+	State       string  `json:"state" minLength:"1" maxLength:"50"`
+	Zip         string  `json:"zip_code" pattern:"^\\d{5}(-\\d{4})?$"`
+	Unit        *string `json:"unit" required:"false" maxLength:"500" deprecated:"true" doc:"Use second_line."`
+	AccessNotes *string `json:"access_notes" required:"false" maxLength:"1000" doc:"How to get in."`
+}
+
+func (in usAddressIn) address() appointments.Address {
+	second := api.TextOf(in.SecondLine)
+	if second == "" {
+		second = api.TextOf(in.Unit)
+	}
+	return appointments.Address{
+		FirstLine: in.FirstLine, SecondLine: second, City: in.City, State: in.State, Zip: in.Zip, AccessNotes: api.TextOf(in.AccessNotes),
+	}
+}
+
+type phlebotomyAvailabilityIn struct {
+	StartDate string `query:"start_date" format:"date" doc:"First of 14 days; today when absent."`
+	Body      usAddressIn
+}
+
+// dayAsked reads a date of the query, whose form was checked.
+func dayAsked(text string) (*civil.Date, error) {
+	if text == "" {
+		return nil, nil
+	}
+	day, err := civil.ParseDate(text)
+	if err != nil {
+		return nil, fault.New(fault.Invalid, "Input should be a valid date in the format YYYY-MM-DD").At("query", "start_date").WithType("date_parsing")
+	}
+	return &day, nil
+}
+
+func (h *Handlers) phlebotomyAvailability(ctx context.Context, c api.Caller, in *phlebotomyAvailabilityIn) (*api.Out[availabilityBody], error) {
+	start, err := dayAsked(in.StartDate)
+	if err != nil {
+		return nil, err
+	}
+	found, err := h.Appointments.AtHome(ctx, viewer(c), in.Body.address(), start)
+	if err != nil {
+		return nil, err
+	}
+	return api.Answer(availabilityOf(found, nil)), nil
+}
+
+// centerLab is a lab whose service centers take appointments.
+type centerLab string
+
+// Schema lists them.
+func (centerLab) Schema(huma.Registry) *huma.Schema { return api.Enum(appointments.Centers) }
+
+type pscAvailabilityIn struct {
+	Lab        centerLab `query:"lab" required:"true"`
+	StartDate  string    `query:"start_date" format:"date" doc:"First of 14 days; today when absent."`
+	SiteCodes  []string  `query:"site_codes,explode" doc:"At most 3; repeat the parameter."`
+	ZipCode    string    `query:"zip_code" pattern:"^\\d{5}$" doc:"Instead of site_codes: the nearest centers that take appointments."`
+	Radius     radius    `query:"radius" default:"25" doc:"Miles; with zip_code."`
+	AllowStale bool      `query:"allow_stale" default:"false" doc:"Take what was heard of the sites less than 15 minutes ago."`
+
+	noRadius bool // it was sent empty
+}
+
+// Resolve tells a radius that was sent empty from one that was not sent.
+func (in *pscAvailabilityIn) Resolve(ctx huma.Context) []error {
+	u := ctx.URL()
+	sent, ok := u.Query()["radius"]
+	in.noRadius = ok && (sent[0] == "" || sent[0] == "null")
+	return nil
+}
+
+func (h *Handlers) pscAvailability(ctx context.Context, c api.Caller, in *pscAvailabilityIn) (*api.Out[availabilityBody], error) {
+	start, err := dayAsked(in.StartDate)
+	if err != nil {
+		return nil, err
+	}
+	q := appointments.CenterQuery{Lab: string(in.Lab), Start: start, Codes: in.SiteCodes, Zip: in.ZipCode, AllowStale: in.AllowStale}
+	if miles, err := strconv.Atoi(string(in.Radius)); err == nil && !in.noRadius {
+		q.Radius = &miles
+	}
+	found, err := h.Appointments.AtCenters(ctx, viewer(c), q)
+	if err != nil {
+		return nil, err
+	}
+	clock := func(day appointments.Day) string { return appointments.ZoneOf(viewer(c), day.Site.Site) }
+	return api.Answer(availabilityOf(found, clock)), nil
+}

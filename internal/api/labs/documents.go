@@ -1,0 +1,133 @@
+package labs
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/uuid"
+
+	"hale/internal/api"
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/documents"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+)
+
+func (h *Handlers) documentRoutes() []api.Route {
+	return []api.Route{
+		writesPDF(api.Get("/v3/order/{order_id}/requisition/pdf", h.requisitionPDF, "Get an order's requisition")),
+		writesPDF(api.Get("/v3/order/{order_id}/labels/pdf", h.labelsPDF, "Get labels for an order's samples")),
+		writesPDF(api.Get("/v3/order/{order_id}/abn_pdf", h.noticePDF, "Get the notice that an order's insurance may not pay")),
+		writesPDF(api.Get("/v3/order/{order_id}/collection_instruction_pdf", h.orderInstructionsPDF, "Get how to give the sample of an order")),
+		writesPDF(api.Get("/v3/lab_test/{lab_test_id}/collection_instruction_pdf", h.testInstructionsPDF, "Get how to give the sample of a lab test").Tag("lab_tests")),
+		writesPDF(api.Get(documents.LinkPath, h.requisitionByLink, "Open a requisition by the address in requisition_form_url").Open().Tag("order")),
+	}
+}
+
+// sendPDF answers with a document. Its file name is made of what it is and an
+// id, never of a person. No cache keeps it: it is about one.
+func sendPDF(kind string, id uuid.UUID, body []byte) *api.Encoded {
+	return &api.Encoded{Body: func(ctx huma.Context) {
+		ctx.SetHeader("Content-Type", pdfType)
+		ctx.SetHeader("Content-Disposition", fmt.Sprintf(`inline; filename="%s-%s.pdf"`, kind, id))
+		ctx.SetHeader("Cache-Control", "private, no-store")
+		ctx.SetHeader("X-Content-Type-Options", "nosniff")
+		_, _ = ctx.BodyWriter().Write(body) // a caller that hung up is nobody to tell
+	}}
+}
+
+// orderPaper reads an order and makes one of its papers, outside of the
+// transaction.
+func (h *Handlers) orderPaper(ctx context.Context, c api.Caller, in OrderPath, kind string, render func(s *documents.Subject) ([]byte, error)) (*api.Encoded, error) {
+	var subject *documents.Subject
+	err := h.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		subject, err = documents.Read(ctx, tx, c.Team, in.OrderID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	body, err := render(subject)
+	if err != nil {
+		return nil, err
+	}
+	return sendPDF(kind, in.OrderID.UUID(), body), nil
+}
+
+func (h *Handlers) requisitionPDF(ctx context.Context, c api.Caller, in *OrderPath) (*api.Encoded, error) {
+	return h.orderPaper(ctx, c, *in, "requisition", (*documents.Subject).Requisition)
+}
+
+func (h *Handlers) noticePDF(ctx context.Context, c api.Caller, in *OrderPath) (*api.Encoded, error) {
+	return h.orderPaper(ctx, c, *in, "abn", (*documents.Subject).Notice)
+}
+
+func (h *Handlers) orderInstructionsPDF(ctx context.Context, c api.Caller, in *OrderPath) (*api.Encoded, error) {
+	return h.orderPaper(ctx, c, *in, "collection-instructions", (*documents.Subject).Instructions)
+}
+
+type labelsIn struct {
+	OrderPath
+	NumberOfLabels int64  `query:"number_of_labels" default:"3" minimum:"1" maximum:"100"`
+	CollectionDate string `query:"collection_date" required:"true" doc:"Date and time, or date, when the sample is or was taken; printed in the zone that it is given in."`
+}
+
+func (h *Handlers) labelsPDF(ctx context.Context, c api.Caller, in *labelsIn) (*api.Encoded, error) {
+	at, err := moment("collection_date", in.CollectionDate)
+	if err != nil {
+		return nil, err
+	}
+	return h.orderPaper(ctx, c, in.OrderPath, "labels", func(s *documents.Subject) ([]byte, error) {
+		return s.Labels(int(in.NumberOfLabels), at)
+	})
+}
+
+// moment reads a date-time parameter with the zone that it has.
+func moment(name, text string) (time.Time, error) {
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05", time.DateOnly} {
+		if at, err := time.Parse(layout, text); err == nil && at.Year() >= 1 && at.Year() <= 9999 {
+			return at, nil
+		}
+	}
+	return time.Time{}, fault.New(fault.Invalid, "Input should be a valid date or datetime").At("query", name).WithType("datetime_parsing")
+}
+
+type testPaperIn struct {
+	LabTestID catalogue.TestID `path:"lab_test_id" format:"uuid"`
+}
+
+func (h *Handlers) testInstructionsPDF(ctx context.Context, c api.Caller, in *testPaperIn) (*api.Encoded, error) {
+	var sheet *documents.Sheet
+	err := h.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		sheet, err = documents.InstructionsOf(ctx, tx, c.Team, in.LabTestID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	body, err := sheet.Render()
+	if err != nil {
+		return nil, err
+	}
+	return sendPDF("collection-instructions", in.LabTestID.UUID(), body), nil
+}
+
+type requisitionLinkIn struct {
+	Token string `query:"token" required:"true" maxLength:"200" doc:"A secret: whoever has it sees the requisition."`
+}
+
+// requisitionByLink needs no key: the token is sealed by us and names the team
+// and the order.
+func (h *Handlers) requisitionByLink(ctx context.Context, _ api.Caller, in *requisitionLinkIn) (*api.Encoded, error) {
+	if h.Links == nil {
+		return nil, fault.New(fault.NotFound, "This link is not valid any more")
+	}
+	team, order, err := h.Links.Open(in.Token, h.DB.Now())
+	if err != nil {
+		return nil, err
+	}
+	api.NoteTeam(ctx, team.String())
+	return h.orderPaper(store.WithTeam(ctx, team.UUID()), api.Caller{Team: team}, OrderPath{order}, "requisition", (*documents.Subject).Requisition)
+}

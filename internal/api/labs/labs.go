@@ -1,0 +1,248 @@
+package labs
+
+import (
+	"context"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"hale/internal/api"
+	"hale/internal/labs/catalogue"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
+)
+
+func (h *Handlers) labRoutes() []api.Route {
+	return []api.Route{
+		api.Get("/v3/lab_tests/labs", h.listLabs, "List the labs"),
+		api.Get("/v3/lab_tests/markers", h.listMarkers, "List the markers that can be ordered, or find them by name or lab code"),
+		api.Post("/v3/lab_tests/list_order_set_markers", h.orderSetMarkers, "List the markers that an order would have"),
+		api.Get("/v3/lab_tests/{lab_test_id}/markers", h.labTestMarkers, "List the markers of a lab test, those that may follow from results included"),
+		api.Get("/v3/lab_tests/{lab_id}/markers/{provider_id}", h.labMarker, "Get a marker by a lab's own code"),
+	}
+}
+
+// labBody is a laboratory on the wire.
+//
+// Spec: Lab.
+type labBody struct {
+	ID                int64    `json:"id"`
+	Slug              string   `json:"slug"`
+	Name              string   `json:"name"`
+	FirstLineAddress  string   `json:"first_line_address"`
+	City              string   `json:"city"`
+	Zipcode           string   `json:"zipcode"`
+	CollectionMethods []string `json:"collection_methods" doc:"testkit, walk_in_test, at_home_phlebotomy, on_site_collection. The list may grow."`
+	SampleTypes       []string `json:"sample_types" doc:"dried_blood_spot, arm_collector, serum, saliva, urine, stool. The list may grow."`
+	LogoURL           *string  `json:"logo_url"`
+}
+
+func labOf(l catalogue.Lab) labBody {
+	b := labBody{
+		ID: l.ID, Slug: l.Slug, Name: l.Name, FirstLineAddress: l.Address, City: l.City, Zipcode: l.Zip,
+		CollectionMethods: textsOf(l.Methods), SampleTypes: textsOf(l.SampleTypes),
+	}
+	if l.LogoURL != "" {
+		b.LogoURL = &l.LogoURL
+	}
+	return b
+}
+
+func textsOf[T ~string](words []T) []string {
+	texts := make([]string, len(words))
+	for i, w := range words {
+		texts[i] = string(w)
+	}
+	return texts
+}
+
+// catalogue is what the caller's team sees of labs and markers.
+func (h *Handlers) catalogue(ctx context.Context, c api.Caller) (found *catalogue.Catalogue, err error) {
+	err = h.DB.Read(ctx, func(tx *store.Tx) error {
+		found, err = catalogue.For(ctx, tx, c.Team)
+		return err
+	})
+	return found, err
+}
+
+func (h *Handlers) listLabs(ctx context.Context, c api.Caller, _ *struct{}) (*api.Out[[]labBody], error) {
+	found, err := h.catalogue(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	bodies := []labBody{}
+	for _, l := range found.Labs() {
+		bodies = append(bodies, labOf(l))
+	}
+	return api.Answer(bodies), nil
+}
+
+// accountAsked is the account that a query names, nil for none.
+func accountAsked(ctx context.Context, tx *store.Tx, c api.Caller, id catalogue.AccountID) (*catalogue.Account, error) {
+	if id.IsZero() {
+		return nil, nil
+	}
+	account, err := catalogue.GetAccount(ctx, tx, c.Team, id)
+	return &account, err
+}
+
+type labMarkerIn struct {
+	LabID        catalogue.LabID     `path:"lab_id"`
+	ProviderID   string              `path:"provider_id" doc:"The lab's own code."`
+	LabAccountID catalogue.AccountID `query:"lab_account_id" format:"uuid" doc:"Only what this account offers."`
+}
+
+func (h *Handlers) labMarker(ctx context.Context, c api.Caller, in *labMarkerIn) (*api.Out[markerBody], error) {
+	var body markerBody
+	err := h.DB.Read(ctx, func(tx *store.Tx) error {
+		found, err := catalogue.For(ctx, tx, c.Team)
+		if err != nil {
+			return err
+		}
+		account, err := accountAsked(ctx, tx, c, in.LabAccountID)
+		if err != nil {
+			return err
+		}
+		m, ok := found.MarkerCoded(in.LabID, in.ProviderID)
+		if !ok || !m.Active || account != nil && account.Lab.ID != m.Lab {
+			return fault.New(fault.NotFound, "Marker does not exist")
+		}
+		body = markerOf(m)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.Answer(body), nil
+}
+
+func (h *Handlers) labAccountRoutes() []api.Route {
+	return []api.Route{
+		api.Get("/v3/lab_test/lab_account", h.listLabAccounts, "List the lab accounts that you may order under"),
+		api.Get("/v2/team/{team_id}/physicians", h.listPhysicians, "List your team's physicians"),
+	}
+}
+
+// labAccountBody is a lab account on the wire.
+//
+// Reference 1.16, ClientFacingLabAccount.
+type labAccountBody struct {
+	ID                   string              `json:"id" format:"uuid"`
+	Lab                  string              `json:"lab" doc:"Slug of the lab."`
+	OrgID                *string             `json:"org_id" format:"uuid" doc:"Null for accounts of the platform."`
+	Status               string              `json:"status" doc:"active, pending, suspended, ready_to_launch. The list may grow."`
+	DelegatedFlow        string              `json:"delegated_flow" doc:"order_delegated, result_delegated, fully_delegated, not_delegated. The list may grow."`
+	ProviderAccountID    string              `json:"provider_account_id" doc:"Its number at the lab."`
+	AccountName          *string             `json:"account_name"`
+	DefaultClinicalNotes *string             `json:"default_clinical_notes" doc:"Printed on every requisition."`
+	BusinessUnits        []string            `json:"business_units"`
+	AllowedBilling       map[string][]string `json:"allowed_billing" doc:"In which states each billing type may be used."`
+	TeamIDAllowlist      []teams.ID          `json:"team_id_allowlist" doc:"Teams it is linked to, as far as you may know; empty for accounts of the platform."`
+}
+
+func labAccountOf(account catalogue.Account) labAccountBody {
+	b := labAccountBody{
+		ID: account.ID.String(), Lab: account.Lab.Slug, Status: string(account.Status), DelegatedFlow: string(account.Flow),
+		ProviderAccountID: account.Number, AccountName: api.TextOrNull(account.Name), DefaultClinicalNotes: api.TextOrNull(account.DefaultNotes),
+		BusinessUnits: append([]string{}, account.BusinessUnits...), AllowedBilling: map[string][]string{}, TeamIDAllowlist: append([]teams.ID{}, account.Teams...),
+	}
+	if account.Owner != nil {
+		b.OrgID = api.TextOrNull(account.Owner.String())
+	}
+	for billing, states := range account.AllowedBilling {
+		b.AllowedBilling[string(billing)] = states
+	}
+	return b
+}
+
+type labAccountsBody struct {
+	Data []labAccountBody `json:"data"`
+}
+
+type listLabAccountsIn struct {
+	LabAccountID api.Maybe[catalogue.AccountID] `query:"lab_account_id" format:"uuid"`
+	Status       string                         `query:"status" doc:"active, pending, suspended or ready_to_launch, in any case."`
+}
+
+func (h *Handlers) listLabAccounts(ctx context.Context, c api.Caller, in *listLabAccountsIn) (*api.Out[labAccountsBody], error) {
+	f := catalogue.AccountFilter{ID: in.LabAccountID.Pointer(), Status: catalogue.AccountStatus(strings.ToLower(in.Status))}
+	if f.Status != "" && !f.Status.Known() {
+		return nil, fault.New(fault.Invalid, "Input should be 'active', 'pending', 'suspended' or 'ready_to_launch'").
+			At("query", "status").WithType("enum").WithInput(in.Status)
+	}
+	body := labAccountsBody{}
+	err := h.DB.Read(ctx, func(tx *store.Tx) error {
+		accounts, err := catalogue.Accounts(ctx, tx, c.Team, f)
+		body.Data = []labAccountBody{}
+		for _, account := range accounts {
+			body.Data = append(body.Data, labAccountOf(account))
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.Answer(body), nil
+}
+
+// physicianBody is a physician on the wire.
+//
+// Reference 1.1, ClientFacingPhysician.
+type physicianBody struct {
+	FirstName string `json:"first_name"`
+	LastName  string `json:"last_name"`
+	NPI       string `json:"npi"`
+}
+
+type physiciansIn struct {
+	TeamID teams.ID `path:"team_id" format:"uuid"`
+}
+
+func (h *Handlers) listPhysicians(ctx context.Context, c api.Caller, in *physiciansIn) (*api.Out[[]physicianBody], error) {
+	if in.TeamID != c.Team {
+		return nil, fault.New(fault.NotFound, "Team not found")
+	}
+	bodies := []physicianBody{}
+	err := h.DB.Read(ctx, func(tx *store.Tx) error {
+		all, err := catalogue.Physicians(ctx, tx, c.Team)
+		bodies = []physicianBody{}
+		for _, p := range all {
+			bodies = append(bodies, physicianBody{p.FirstName, p.LastName, p.NPI})
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.Answer(bodies), nil
+}
+
+// Words of lab ordering that a request must choose from. Answers say them as
+// plain text, since the lists may grow.
+type (
+	collectionMethod  string
+	labTestStatus     string
+	generationMethod  string
+	labTestOrderKey   string
+	orderDirection    string
+	compendiumMode    string
+	compendiumLabSlug string
+)
+
+func (collectionMethod) Schema(huma.Registry) *huma.Schema  { return api.Enum(catalogue.Methods) }
+func (labTestStatus) Schema(huma.Registry) *huma.Schema     { return api.Enum(catalogue.TestStatuses) }
+func (compendiumLabSlug) Schema(huma.Registry) *huma.Schema { return api.Enum(catalogue.CentralSlugs) }
+func (orderDirection) Schema(huma.Registry) *huma.Schema    { return api.Enum([]string{"asc", "desc"}) }
+
+func (generationMethod) Schema(huma.Registry) *huma.Schema {
+	return api.Enum([]string{"auto", "manual", "all"})
+}
+
+func (labTestOrderKey) Schema(huma.Registry) *huma.Schema {
+	return api.Enum([]catalogue.TestOrder{catalogue.ByPrice, catalogue.ByCreation, catalogue.ByUpdate})
+}
+
+func (compendiumMode) Schema(huma.Registry) *huma.Schema {
+	return api.Enum([]string{"canonical", "crosswalk"})
+}

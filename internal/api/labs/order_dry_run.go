@@ -1,0 +1,148 @@
+package labs
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"reflect"
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+
+	"hale/internal/api"
+	"hale/internal/labs/orders"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+)
+
+// A dry run of an order says everything at once: what the body lacks, what
+// cannot be read of it, and what the rest would be refused for. So a body that
+// its schema refuses does not end there, as it does for an order in earnest.
+
+// createdOrderBody is the answer of a creation: the order, or what a dry run
+// found.
+type createdOrderBody struct {
+	order *postOrderBody
+	trial *orderTrialBody
+}
+
+// orderTrialBody is what a dry run found.
+type orderTrialBody struct {
+	Valid    bool           `json:"valid"`
+	Problems []orderProblem `json:"problems"`
+	Warnings []orderWarning `json:"warnings" doc:"What refuses nothing and should be looked at."`
+}
+
+type orderWarning struct {
+	Code string   `json:"code" doc:"For programs: icd_excludes1, icd_excludes2, consents_missing. The list may grow."`
+	Loc  []string `json:"loc"`
+	Msg  string   `json:"msg"`
+}
+
+type orderProblem struct {
+	Status int      `json:"status" doc:"What the request would be answered with if this were the first problem."`
+	Code   string   `json:"code" doc:"For programs."`
+	Loc    []string `json:"loc"`
+	Msg    string   `json:"msg"`
+}
+
+// MarshalJSON writes the one that is there.
+func (b createdOrderBody) MarshalJSON() ([]byte, error) {
+	if b.trial != nil {
+		return json.Marshal(b.trial)
+	}
+	return json.Marshal(b.order)
+}
+
+// Schema says either.
+func (createdOrderBody) Schema(r huma.Registry) *huma.Schema {
+	return &huma.Schema{AnyOf: []*huma.Schema{
+		r.Schema(reflect.TypeFor[postOrderBody](), true, ""), r.Schema(reflect.TypeFor[orderTrialBody](), true, ""),
+	}}
+}
+
+// readForTrial lets dry runs see bodies that the schema refuses.
+func (h *Handlers) readForTrial(op *huma.Operation) {
+	op.Middlewares = append(op.Middlewares, h.tryForm)
+}
+
+// tryForm answers a dry run whose body the schema refuses. Everything else goes
+// the ordinary way.
+func (h *Handlers) tryForm(ctx huma.Context, next func(huma.Context)) {
+	if !api.IsDryRun(ctx) {
+		next(ctx)
+		return
+	}
+	r, w := humachi.Unwrap(ctx)
+	op := ctx.Operation()
+	text, err := io.ReadAll(io.LimitReader(r.Body, op.MaxBodyBytes+1))
+	if err != nil {
+		api.WriteDetail(w, http.StatusBadRequest, "The request body could not be read")
+		return
+	}
+	unread := h.CheckBody(op, text)
+	if len(unread) == 0 {
+		again := r.WithContext(ctx.Context())
+		again.Body = io.NopCloser(bytes.NewReader(text))
+		next(humachi.NewContext(op, again, w))
+		return
+	}
+	var body createOrderBody
+	_ = json.Unmarshal(text, &body) // what it cannot read has been found already
+	request, more := body.request()
+	trial, err := h.tryOrder(r.Context(), api.CallerOf(r.Context()), request, append(unread, beside(unread, listOf(more))...))
+	if err != nil {
+		h.WriteError(r.Context(), w, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = huma.DefaultJSONFormat.Marshal(w, trial.Body) // a caller who went away needs none
+}
+
+// tryOrder answers a dry run. unread is what could not be read of the body;
+// nothing more is said of those places.
+func (h *Handlers) tryOrder(ctx context.Context, c api.Caller, r orders.Request, unread fault.List) (*api.Out[createdOrderBody], error) {
+	var found orders.Trial
+	err := h.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		found, err = orders.Try(ctx, tx, c.Team, r)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	trial := &orderTrialBody{Problems: []orderProblem{}, Warnings: []orderWarning{}}
+	for _, p := range append(unread, beside(unread, found.Problems)...) {
+		trial.Problems = append(trial.Problems, orderProblem{api.StatusOf(p.Kind()), p.Code(), p.Loc(), p.Message()})
+	}
+	for _, w := range found.Warnings {
+		trial.Warnings = append(trial.Warnings, orderWarning{w.Code(), w.Loc(), w.Message()})
+	}
+	trial.Valid = len(trial.Problems) == 0
+	return api.Answer(createdOrderBody{trial: trial}), nil
+}
+
+// beside are those of more that are about other places than the problems are.
+func beside(problems, more []*fault.Error) []*fault.Error {
+	return slices.DeleteFunc(slices.Clone(more), func(m *fault.Error) bool {
+		return slices.ContainsFunc(problems, func(p *fault.Error) bool { return within(m.Loc(), p.Loc()) })
+	})
+}
+
+// within tells that a place is another one or in it.
+func within(place, other []string) bool {
+	return len(place) >= len(other) && slices.Equal(place[:len(other)], other)
+}
+
+// listOf takes an error apart that is a list of faults or one.
+func listOf(err error) fault.List {
+	switch e := err.(type) { //nolint:errorlint // fault.Join returns them as they are
+	case fault.List:
+		return e
+	case *fault.Error:
+		return fault.List{e}
+	}
+	return nil
+}

@@ -1,0 +1,581 @@
+package labs
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/api"
+	"hale/internal/api/people"
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/orders"
+	"hale/internal/people/messages"
+	"hale/internal/people/users"
+	"hale/internal/people/users/person"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/patch"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
+)
+
+func (h *Handlers) orderRoutes() []api.Route {
+	return []api.Route{
+		api.Post("/v3/order", h.createOrder, "Order a test").Creates().Sensitive().Describe(h.readForTrial),
+		api.Post("/v3/order/create", h.createOrderToo, "Order a test; the same as POST /v3/order").Creates().Sensitive().Describe(h.readForTrial),
+		api.Post("/v3/order/import", h.importOrder, "Take over an order that its lab has already").Creates().Sensitive(),
+		api.Post("/v3/order/testkit", h.createTestkitOrder, "Order a test kit that is registered later").Creates().Sensitive(),
+		api.Post("/v3/order/testkit/register", h.registerTestkit, "Say whom a test kit is for").Creates().Sensitive(),
+		api.Post("/v3/order/resend_events", h.resendOrderEvents, "Send the latest events of orders again"),
+		api.Get("/v3/order/{order_id}", h.getOrder, "Get an order"),
+		api.Patch("/v3/order/{order_id}", h.rescheduleOrder, "Move or clear the day on which a scheduled order starts"),
+		api.Post("/v3/order/{order_id}/cancel", h.cancelOrder, "Cancel an order"),
+		api.Patch("/v3/order/{order_id}/draw_completed", h.completeDraw, "Say that the sample of an on-site order was drawn"),
+		api.Get("/v3/order/{order_id}/communication_settings", h.orderCommunication, "Whether the patient gets text messages about an order"),
+		api.Patch("/v3/order/{order_id}/communication_settings", h.setOrderCommunication, "Turn text messages about an order on or off"),
+		api.Writes[ordersBody](api.Get("/v3/orders", h.listOrders, "List orders, newest first unless asked otherwise")),
+		api.Get("/v3/order_transaction/{transaction_id}", h.getOrderTransaction, "Get an order transaction").Tag("order"),
+	}
+}
+
+// OrderPath is the part of an input that names the order.
+type OrderPath struct {
+	OrderID orders.ID `path:"order_id" format:"uuid"`
+}
+
+// orderBody is an order on the wire, with its lab and markers.
+type orderBody = orders.Document[labTestBody]
+
+type postOrderBody struct {
+	Order   orderBody `json:"order"`
+	Status  string    `json:"status" doc:"success"`
+	Message string    `json:"message"`
+}
+
+// orderBodies writes orders of the caller's team, in their order.
+func orderBodies(ctx context.Context, tx *store.Tx, team teams.ID, all []orders.Order) ([]orderBody, error) {
+	facts, err := orders.Around(ctx, tx, team, all)
+	if err != nil {
+		return nil, err
+	}
+	offered, err := catalogue.For(ctx, tx, team)
+	if err != nil {
+		return nil, err
+	}
+	tests := map[catalogue.TestID]labTestBody{}
+	bodies := make([]orderBody, len(all))
+	for i := range all {
+		test, known := tests[all[i].LabTest]
+		if !known {
+			test = labTestOf(offered, facts[i].Test)
+			tests[all[i].LabTest] = test
+		}
+		bodies[i] = orders.DocumentOf(&all[i], facts[i], test, tx.Now())
+	}
+	return bodies, nil
+}
+
+// ordered runs a change of an order and answers with the order.
+func (h *Handlers) ordered(ctx context.Context, c api.Caller, change func(tx *store.Tx) (orders.Order, string, error)) (*api.Out[postOrderBody], error) {
+	return api.Commit(ctx, h.API, func(tx *store.Tx) (postOrderBody, error) {
+		o, message, err := change(tx)
+		if err != nil {
+			return postOrderBody{}, err
+		}
+		bodies, err := orderBodies(ctx, tx, c.Team, []orders.Order{o})
+		if err != nil {
+			return postOrderBody{}, err
+		}
+		return postOrderBody{bodies[0], "success", message}, nil
+	})
+}
+
+type createOrderIn struct {
+	DryRun bool `query:"dry_run" doc:"Check the request, store nothing, and say everything that is wrong with it at once."`
+	Body   createOrderBody
+}
+
+func (h *Handlers) createOrder(ctx context.Context, c api.Caller, in *createOrderIn) (*api.Out[createdOrderBody], error) {
+	r, err := in.Body.request()
+	if in.DryRun {
+		return h.tryOrder(ctx, c, r, listOf(err))
+	}
+	if err != nil {
+		return nil, err
+	}
+	made, err := h.ordered(ctx, c, func(tx *store.Tx) (orders.Order, string, error) {
+		o, err := orders.Create(ctx, tx, c.Team, r)
+		return o, "Order created successfully", err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.Answer(createdOrderBody{order: &made.Body}), nil
+}
+
+// createOrderToo is createOrder under the spec's other path.
+func (h *Handlers) createOrderToo(ctx context.Context, c api.Caller, in *createOrderIn) (*api.Out[createdOrderBody], error) {
+	return h.createOrder(ctx, c, in)
+}
+
+func (h *Handlers) getOrder(ctx context.Context, c api.Caller, in *OrderPath) (*api.Out[orderBody], error) {
+	var body orderBody
+	err := h.DB.Read(ctx, func(tx *store.Tx) error {
+		o, err := orders.Get(ctx, tx, c.Team, in.OrderID)
+		if err != nil {
+			return err
+		}
+		bodies, err := orderBodies(ctx, tx, c.Team, []orders.Order{o})
+		if err == nil {
+			body = bodies[0]
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.Answer(body), nil
+}
+
+type rescheduleOrderIn struct {
+	OrderPath
+	Body struct {
+		ActivateBy patch.Field[api.DateText] `json:"activate_by" doc:"Today or later; null starts the order at once."`
+	}
+}
+
+func (h *Handlers) rescheduleOrder(ctx context.Context, c api.Caller, in *rescheduleOrderIn) (*api.Out[postOrderBody], error) {
+	field, bad := api.PatchedDate(in.Body.ActivateBy, "activate_by")
+	if bad != nil {
+		return nil, bad
+	}
+	var day *civil.Date
+	field.Apply(&day)
+	return h.ordered(ctx, c, func(tx *store.Tx) (orders.Order, string, error) {
+		o, err := orders.Reschedule(ctx, tx, c.Team, in.OrderID, day)
+		return o, "order updated", err
+	})
+}
+
+func (h *Handlers) cancelOrder(ctx context.Context, c api.Caller, in *OrderPath) (*api.Out[postOrderBody], error) {
+	return h.ordered(ctx, c, func(tx *store.Tx) (orders.Order, string, error) {
+		o, already, err := orders.Cancel(ctx, tx, c.Team, in.OrderID)
+		if already {
+			return o, "order already cancelled", err
+		}
+		return o, "order cancelled", err
+	})
+}
+
+func (h *Handlers) completeDraw(ctx context.Context, c api.Caller, in *OrderPath) (*api.Out[postOrderBody], error) {
+	return h.ordered(ctx, c, func(tx *store.Tx) (orders.Order, string, error) {
+		o, err := orders.CompleteDraw(ctx, tx, c.Team, in.OrderID)
+		return o, "order updated", err
+	})
+}
+
+type resendOrderEventsIn struct {
+	Body struct {
+		OrderIDs api.ListOrNull[orders.ID] `json:"order_ids" required:"false" maxItems:"1000"`
+		StartAt  *time.Time                `json:"start_at" required:"false" doc:"Orders that changed since then; at most 60 days before end_at."`
+		EndAt    *time.Time                `json:"end_at" required:"false" doc:"Now when absent."`
+	}
+}
+
+type resentBody struct {
+	OrderIDs []orders.ID `json:"order_ids" doc:"Those whose events were sent."`
+}
+
+// resentAtOnce bounds the events of one transaction.
+const resentAtOnce = 100
+
+func (h *Handlers) resendOrderEvents(ctx context.Context, c api.Caller, in *resendOrderEventsIn) (*api.Out[resentBody], error) {
+	r := orders.Resend{IDs: in.Body.OrderIDs, Start: in.Body.StartAt, End: in.Body.EndAt}
+	if err := r.Check(h.DB.Now()); err != nil {
+		return nil, err
+	}
+	var all []orders.ID
+	err := h.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		all, err = r.Named(ctx, tx, c.Team)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	body := resentBody{OrderIDs: []orders.ID{}}
+	for some := range slices.Chunk(all, resentAtOnce) {
+		var sent []orders.ID
+		err := h.DB.Write(ctx, func(tx *store.Tx) (err error) {
+			sent, err = orders.SendAgain(ctx, tx, c.Team, some)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		body.OrderIDs = append(body.OrderIDs, sent...)
+	}
+	return api.Answer(body), nil
+}
+
+type orderCommunicationBody struct {
+	OrderID    orders.ID `json:"order_id" format:"uuid"`
+	SMSEnabled bool      `json:"sms_enabled"`
+}
+
+func (h *Handlers) orderCommunication(ctx context.Context, c api.Caller, in *OrderPath) (*api.Out[orderCommunicationBody], error) {
+	body := orderCommunicationBody{OrderID: in.OrderID}
+	err := h.DB.Read(ctx, func(tx *store.Tx) error {
+		o, err := orders.Get(ctx, tx, c.Team, in.OrderID)
+		body.SMSEnabled = o.SMSEnabled
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.Answer(body), nil
+}
+
+type setOrderCommunicationIn struct {
+	OrderPath
+	Body struct {
+		SMSEnabled bool `json:"sms_enabled"`
+	}
+}
+
+func (h *Handlers) setOrderCommunication(ctx context.Context, c api.Caller, in *setOrderCommunicationIn) (*api.Out[orderCommunicationBody], error) {
+	err := h.DB.Write(ctx, func(tx *store.Tx) error {
+		_, err := orders.SetSMS(ctx, tx, c.Team, in.OrderID, in.Body.SMSEnabled)
+		if err != nil || in.Body.SMSEnabled {
+			return err
+		}
+		return messages.SilenceSMS(ctx, tx, c.Team, in.OrderID.UUID())
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.Answer(orderCommunicationBody{in.OrderID, in.Body.SMSEnabled}), nil
+}
+
+// Subject returns the user whose key seals a kept answer.
+func (b postOrderBody) Subject() uuid.UUID { return b.Order.UserID.UUID() }
+
+// Bodies of requests about orders. Their rules are in the domain, which takes
+// texts with blanks around them, as the reference does; so words are plain
+// texts here.
+
+// createOrderBody orders a test.
+//
+// Reference 1.9, CreateOrderRequestCompatible.
+type createOrderBody struct {
+	UserID           users.ID                      `json:"user_id" format:"uuid"`
+	LabTestID        *catalogue.TestID             `json:"lab_test_id" required:"false" format:"uuid" nullable:"true" doc:"Deprecated: see order_set."`
+	OrderSet         api.ObjectOrNull[orderedIn]   `json:"order_set" required:"false" doc:"What is ordered: lab tests, single markers, or both."`
+	CollectionMethod *string                       `json:"collection_method" required:"false" doc:"testkit, walk_in_test, at_home_phlebotomy or on_site_collection. Needed with add_on."`
+	Physician        api.ObjectOrNull[physicianIn] `json:"physician" required:"false" doc:"Needed when orders under the lab account are delegated to you."`
+	HealthInsurance  api.ObjectOrNull[coverageIn]  `json:"health_insurance" required:"false" doc:"Deprecated: only diagnosis_codes are read; see the insurance endpoints."`
+	Priority         bool                          `json:"priority" required:"false"`
+	BillingType      *string                       `json:"billing_type" required:"false" default:"client_bill" doc:"client_bill, commercial_insurance, patient_bill_passthrough or patient_bill."`
+	ICDCodes         api.ListOrNull[string]        `json:"icd_codes" required:"false" maxItems:"50" doc:"Diagnoses, for insurance."`
+	Consents         api.ListOrNull[consentIn]     `json:"consents" required:"false" maxItems:"50"`
+	ActivateBy       *api.DateText                 `json:"activate_by" required:"false" nullable:"true" doc:"Day in New York before which nothing is done."`
+	AOEAnswers       api.ListOrNull[aoeAnswerIn]   `json:"aoe_answers" required:"false" maxItems:"500" doc:"Answers to what the markers ask."`
+	Passthrough      *string                       `json:"passthrough" required:"false" doc:"Yours: given back as it is."`
+	ClinicalNotes    *string                       `json:"clinical_notes" required:"false" doc:"For the lab's requisition, at most 1,000 characters."`
+	LabAccountID     *catalogue.AccountID          `json:"lab_account_id" required:"false" format:"uuid" nullable:"true" doc:"Chosen when absent."`
+	CreatorMemberID  *uuid.UUID                    `json:"creator_member_id" required:"false" format:"uuid" nullable:"true"`
+	PatientDetails   patientIn                     `json:"patient_details"`
+	PatientAddress   patientAddressIn              `json:"patient_address"`
+}
+
+type orderedIn struct {
+	LabTestIDs   api.ListOrNull[catalogue.TestID]   `json:"lab_test_ids" required:"false" maxItems:"50"`
+	AddOn        api.ObjectOrNull[orderedMarkersIn] `json:"add_on" required:"false"`
+	LabAccountID *catalogue.AccountID               `json:"lab_account_id" required:"false" format:"uuid" nullable:"true"`
+}
+
+type orderedMarkersIn struct {
+	MarkerIDs   api.ListOrNull[int64]  `json:"marker_ids" required:"false" maxItems:"200"`
+	ProviderIDs api.ListOrNull[string] `json:"provider_ids" required:"false" maxItems:"200" doc:"The lab's own codes. Not together with marker_ids."`
+}
+
+func (in orderedIn) set() *orders.OrderSet {
+	set := &orders.OrderSet{TestIDs: in.LabTestIDs, Account: in.LabAccountID}
+	if a := in.AddOn.Value; a != nil {
+		set.AddOn = &orders.AddOn{MarkerIDs: a.MarkerIDs, ProviderIDs: a.ProviderIDs}
+	}
+	return set
+}
+
+type physicianIn struct {
+	FirstName      string                 `json:"first_name"`
+	LastName       string                 `json:"last_name"`
+	Email          *string                `json:"email" required:"false"`
+	NPI            string                 `json:"npi" doc:"Ten digits."`
+	LicensedStates api.ListOrNull[string] `json:"licensed_states" required:"false" maxItems:"60"`
+}
+
+func physicianFrom(in api.ObjectOrNull[physicianIn]) *catalogue.Physician {
+	if in.Value == nil {
+		return nil
+	}
+	p := in.Value
+	return &catalogue.Physician{FirstName: p.FirstName, LastName: p.LastName, NPI: p.NPI, Email: api.TextOf(p.Email), States: p.LicensedStates}
+}
+
+// coverageIn is what is still read of the older way to give an insurance.
+type coverageIn struct {
+	DiagnosisCodes api.ListOrNull[string] `json:"diagnosis_codes" required:"false" maxItems:"50"`
+}
+
+func codesOf(in api.ObjectOrNull[coverageIn]) []string {
+	if in.Value == nil {
+		return nil
+	}
+	return in.Value.DiagnosisCodes
+}
+
+type consentIn struct {
+	ConsentType   string     `json:"consentType"`
+	Version       *string    `json:"version" required:"false" default:"1.0"`
+	TimeOfConsent *time.Time `json:"timeOfConsent" required:"false"`
+}
+
+func consentsFrom(in []consentIn) []orders.Consent {
+	var all []orders.Consent
+	for _, c := range in {
+		all = append(all, orders.Consent{Type: strings.TrimSpace(c.ConsentType), Version: api.TextOf(c.Version), At: c.TimeOfConsent})
+	}
+	return all
+}
+
+type aoeAnswerIn struct {
+	MarkerID   int64  `json:"marker_id"`
+	QuestionID int64  `json:"question_id"`
+	Answer     string `json:"answer" doc:"Of a choice, the answer's code."`
+}
+
+// patientIn is who the sample is from.
+//
+// Reference 1.9, PatientDetailsWithValidation.
+type patientIn struct {
+	FirstName         string                               `json:"first_name" doc:"1 to 50 characters, ASCII."`
+	LastName          string                               `json:"last_name" doc:"1 to 50 characters, ASCII."`
+	DOB               api.DateText                         `json:"dob"`
+	Gender            string                               `json:"gender" doc:"female, male, other or unknown."`
+	PhoneNumber       string                               `json:"phone_number"`
+	Email             string                               `json:"email"`
+	MedicalProxy      api.ObjectOrNull[people.GuarantorIn] `json:"medical_proxy" required:"false" doc:"Who speaks for a minor."`
+	Race              *string                              `json:"race" required:"false"`
+	Ethnicity         *string                              `json:"ethnicity" required:"false"`
+	SexualOrientation *string                              `json:"sexual_orientation" required:"false"`
+	GenderIdentity    *string                              `json:"gender_identity" required:"false"`
+	HouseholdIncome   *int64                               `json:"household_income" required:"false" doc:"US dollars a year."`
+	HouseholdSize     *int64                               `json:"household_size" required:"false"`
+}
+
+func (in patientIn) patient() (orders.Patient, error) {
+	dob, err1 := in.DOB.Date("patient_details", "dob")
+	proxy, err2 := people.GuarantorFrom(in.MedicalProxy, "body", "patient_details", "medical_proxy")
+	trimmed := func(text *string) string { return strings.TrimSpace(api.TextOf(text)) }
+	return orders.Patient{
+		FirstName: in.FirstName, LastName: in.LastName, BirthDate: dob, Gender: in.Gender, PhoneNumber: in.PhoneNumber, Email: in.Email,
+		MedicalProxy: proxy, Race: trimmed(in.Race), Ethnicity: trimmed(in.Ethnicity),
+		SexualOrientation: trimmed(in.SexualOrientation), GenderIdentity: trimmed(in.GenderIdentity),
+		HouseholdIncome: in.HouseholdIncome, HouseholdSize: in.HouseholdSize,
+	}, fault.Join(err1, err2)
+}
+
+// patientAddressIn is where a patient lives or a kit goes.
+type patientAddressIn struct {
+	ReceiverName *string `json:"receiver_name" required:"false"`
+	FirstLine    string  `json:"first_line"`
+	SecondLine   *string `json:"second_line" required:"false"`
+	City         string  `json:"city"`
+	State        string  `json:"state" doc:"Two letters."`
+	Zip          string  `json:"zip" doc:"12345 or 12345-6789."`
+	Country      string  `json:"country"`
+	AccessNotes  *string `json:"access_notes" required:"false" doc:"How to reach the door, for a phlebotomist. At most 1,000 characters."`
+	PhoneNumber  *string `json:"phone_number" required:"false"`
+}
+
+func (in patientAddressIn) address() orders.Address {
+	return orders.Address{
+		Receiver: api.TextOf(in.ReceiverName), PhoneNumber: api.TextOf(in.PhoneNumber),
+		Address: person.Address{
+			FirstLine: in.FirstLine, SecondLine: api.TextOf(in.SecondLine), City: in.City, State: in.State, Zip: in.Zip,
+			Country: in.Country, AccessNotes: api.TextOf(in.AccessNotes),
+		},
+	}
+}
+
+// request is the domain's form of the body.
+func (b *createOrderBody) request() (orders.Request, error) {
+	patient, unread := b.PatientDetails.patient()
+	r := orders.Request{
+		User: b.UserID, LabTest: b.LabTestID, Physician: physicianFrom(b.Physician), Priority: b.Priority,
+		Billing: catalogue.Billing(strings.TrimSpace(api.TextOf(b.BillingType))), ICDCodes: b.ICDCodes, Consents: consentsFrom(b.Consents),
+		Passthrough: b.Passthrough, ClinicalNotes: api.TextOf(b.ClinicalNotes), Account: b.LabAccountID, Creator: b.CreatorMemberID,
+		Patient: patient, Address: b.PatientAddress.address(),
+	}
+	if b.OrderSet.Value != nil {
+		r.Set = b.OrderSet.Value.set()
+	}
+	if b.CollectionMethod != nil {
+		method := catalogue.Method(strings.TrimSpace(*b.CollectionMethod))
+		r.Method = &method
+	}
+	if len(r.ICDCodes) == 0 {
+		r.ICDCodes = codesOf(b.HealthInsurance)
+	}
+	for _, a := range b.AOEAnswers {
+		r.Answers = append(r.Answers, orders.Answer(a))
+	}
+	day, bad := api.OptionalDate(b.ActivateBy, "activate_by")
+	r.ActivateBy = day
+	return r, fault.Join(append(listOf(unread), bad)...)
+}
+
+type createTestkitOrderIn struct {
+	Body struct {
+		UserID          users.ID             `json:"user_id" format:"uuid"`
+		LabTestID       catalogue.TestID     `json:"lab_test_id" format:"uuid"`
+		ShippingDetails shippingIn           `json:"shipping_details"`
+		Passthrough     *string              `json:"passthrough" required:"false" doc:"Yours: given back as it is."`
+		LabAccountID    *catalogue.AccountID `json:"lab_account_id" required:"false" format:"uuid" nullable:"true"`
+	}
+}
+
+// shippingIn is where a kit goes.
+type shippingIn struct {
+	ReceiverName string  `json:"receiver_name"`
+	FirstLine    string  `json:"first_line"`
+	SecondLine   *string `json:"second_line" required:"false"`
+	City         string  `json:"city"`
+	State        string  `json:"state" doc:"Two letters."`
+	Zip          string  `json:"zip" doc:"12345 or 12345-6789."`
+	Country      string  `json:"country"`
+	PhoneNumber  string  `json:"phone_number"`
+}
+
+func (in shippingIn) address() orders.Address {
+	return patientAddressIn{
+		ReceiverName: &in.ReceiverName, FirstLine: in.FirstLine, SecondLine: in.SecondLine, City: in.City, State: in.State,
+		Zip: in.Zip, Country: in.Country, PhoneNumber: &in.PhoneNumber,
+	}.address()
+}
+
+func (h *Handlers) createTestkitOrder(ctx context.Context, c api.Caller, in *createTestkitOrderIn) (*api.Out[postOrderBody], error) {
+	b := in.Body
+	return h.ordered(ctx, c, func(tx *store.Tx) (orders.Order, string, error) {
+		o, err := orders.CreateKit(ctx, tx, c.Team, orders.KitRequest{
+			User: b.UserID, LabTest: b.LabTestID, Shipping: b.ShippingDetails.address(), Passthrough: b.Passthrough, Account: b.LabAccountID,
+		})
+		return o, "Order created successfully", err
+	})
+}
+
+type registerTestkitIn struct {
+	Body struct {
+		UserID          *users.ID                     `json:"user_id" required:"false" format:"uuid" nullable:"true" doc:"Another user, to whom the order moves."`
+		SampleID        string                        `json:"sample_id" doc:"Printed on the kit."`
+		PatientDetails  patientIn                     `json:"patient_details"`
+		PatientAddress  patientAddressIn              `json:"patient_address"`
+		Physician       api.ObjectOrNull[physicianIn] `json:"physician" required:"false"`
+		Consents        api.ListOrNull[consentIn]     `json:"consents" required:"false" maxItems:"50"`
+		HealthInsurance api.ObjectOrNull[coverageIn]  `json:"health_insurance" required:"false" doc:"Deprecated: only diagnosis_codes are read; see the insurance endpoints."`
+	}
+}
+
+func (h *Handlers) registerTestkit(ctx context.Context, c api.Caller, in *registerTestkitIn) (*api.Out[postOrderBody], error) {
+	b := in.Body
+	patient, err := b.PatientDetails.patient()
+	if err != nil {
+		return nil, err
+	}
+	return h.ordered(ctx, c, func(tx *store.Tx) (orders.Order, string, error) {
+		o, err := orders.Register(ctx, tx, c.Team, orders.Registration{
+			User: b.UserID, SampleID: b.SampleID, Patient: patient, Address: b.PatientAddress.address(),
+			Physician: physicianFrom(b.Physician), Consents: consentsFrom(b.Consents), ICDCodes: codesOf(b.HealthInsurance),
+		})
+		return o, "Kit registered successfully", err
+	})
+}
+
+type importOrderIn struct {
+	Body struct {
+		UserID           users.ID                      `json:"user_id" format:"uuid"`
+		BillingType      string                        `json:"billing_type"`
+		OrderSet         orderedIn                     `json:"order_set"`
+		CollectionMethod string                        `json:"collection_method"`
+		Physician        api.ObjectOrNull[physicianIn] `json:"physician" required:"false"`
+		PatientDetails   patientIn                     `json:"patient_details"`
+		PatientAddress   patientAddressIn              `json:"patient_address" doc:"Only looked at for what must be there; receiver_name is needed."`
+		SampleID         string                        `json:"sample_id" doc:"The lab's number of the order; no other order may have it."`
+		LabAccountID     *catalogue.AccountID          `json:"lab_account_id" required:"false" format:"uuid" nullable:"true" doc:"A pending account will do."`
+	}
+}
+
+func (h *Handlers) importOrder(ctx context.Context, c api.Caller, in *importOrderIn) (*api.Out[postOrderBody], error) {
+	b := in.Body
+	patient, err := b.PatientDetails.patient()
+	if err != nil {
+		return nil, err
+	}
+	if b.PatientAddress.ReceiverName == nil {
+		return nil, fault.New(fault.Invalid, "Field required").At("body", "patient_address", "receiver_name").WithType("missing")
+	}
+	return h.ordered(ctx, c, func(tx *store.Tx) (orders.Order, string, error) {
+		o, err := orders.Adopt(ctx, tx, c.Team, orders.Import{
+			User: b.UserID, Billing: catalogue.Billing(strings.TrimSpace(b.BillingType)), Set: *b.OrderSet.set(),
+			Method: catalogue.Method(strings.TrimSpace(b.CollectionMethod)), Physician: physicianFrom(b.Physician),
+			Patient: patient, Address: b.PatientAddress.address(), SampleID: b.SampleID, Account: b.LabAccountID,
+		})
+		return o, "Order imported successfully", err
+	})
+}
+
+// TransactionPath is the part of an input that names an order transaction.
+type TransactionPath struct {
+	TransactionID orders.TransactionID `path:"transaction_id" format:"uuid"`
+}
+
+// orderTransactionBody is a transaction by itself.
+//
+// Reference 1.7, GetOrderTransactionResponse.
+type orderTransactionBody struct {
+	ID     orders.TransactionID     `json:"id" format:"uuid"`
+	TeamID teams.ID                 `json:"team_id" format:"uuid"`
+	Status orders.TransactionStatus `json:"status" doc:"active, completed, cancelled. The list may grow."`
+	Orders []orderSummary           `json:"orders" doc:"Oldest first."`
+}
+
+type orderSummary struct {
+	ID         orders.ID      `json:"id" format:"uuid"`
+	Origin     orders.Origin  `json:"origin"`
+	ParentID   orders.NullID  `json:"parent_id" doc:"The order that this one goes on from."`
+	LastStatus orders.Status  `json:"last_status"`
+	StatusAt   orders.Precise `json:"last_status_created_at"`
+	UpdatedAt  orders.Precise `json:"updated_at"`
+	CreatedAt  orders.Precise `json:"created_at"`
+}
+
+func (h *Handlers) getOrderTransaction(ctx context.Context, c api.Caller, in *TransactionPath) (*api.Out[orderTransactionBody], error) {
+	var t orders.Transaction
+	err := h.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		t, err = orders.GetTransaction(ctx, tx, c.Team, in.TransactionID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	body := orderTransactionBody{ID: t.ID, TeamID: t.Team, Status: t.Status, Orders: []orderSummary{}}
+	for _, m := range t.Members {
+		body.Orders = append(body.Orders, orderSummary{
+			m.ID, m.Origin, orders.NullIDOf(m.Parent), m.Status, orders.Precise(m.StatusAt), orders.Precise(m.UpdatedAt), orders.Precise(m.CreatedAt),
+		})
+	}
+	return api.Answer(body), nil
+}

@@ -1,0 +1,520 @@
+package labs
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"hale/internal/api"
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/networks"
+	"hale/internal/labs/orders"
+	"hale/internal/labs/results"
+	"hale/internal/labs/results/refrange"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
+)
+
+func (h *Handlers) resultRoutes() []api.Route {
+	return []api.Route{
+		api.Get("/v3/order/{order_id}/result", h.getResults, "Get what the laboratory found"),
+		api.Get("/v3/order/{order_id}/result/metadata", h.getResultMetadata, "Get the head of a laboratory report"),
+		api.Get("/v3/order/{order_id}/result/revisions", h.listResultRevisions, "List the versions of an order's results, oldest first"),
+		writesPDF(api.Get("/v3/order/{order_id}/result/pdf", h.getResultPDF, "Get the laboratory's report as a document")),
+		api.Get("/v3/order_transaction/{transaction_id}/result", h.getTransactionResults, "Get the results of all orders of a transaction as one").Tag("order"),
+		writesPDF(api.Get("/v3/order_transaction/{transaction_id}/result/pdf", h.getTransactionResultPDF, "Get the reports of all orders of a transaction as one document").Tag("order")),
+		writesFHIR(api.Get("/v3/order/{order_id}/fhir", h.getOrderFHIR, "Get an order and its results as a FHIR R4 bundle")),
+	}
+}
+
+// resultsIn names a version of an order's results.
+type resultsIn struct {
+	OrderPath
+	Revision int `query:"revision" minimum:"1" doc:"An earlier version; the latest when left out."`
+}
+
+// orderOfResults is orders.Get with the words that results have for an unknown
+// order.
+//
+// Reference 3.
+func orderOfResults(ctx context.Context, tx *store.Tx, team teams.ID, id orders.ID) (orders.Order, error) {
+	o, err := orders.Get(ctx, tx, team, id)
+	if fault.Is(err, fault.NotFound) {
+		err = fault.New(fault.NotFound, "Order not found")
+	}
+	return o, err
+}
+
+// results reads an order and a version of its results.
+func (h *Handlers) results(ctx context.Context, c api.Caller, in *resultsIn, use func(tx *store.Tx, o *orders.Order, r *results.Revision) error) error {
+	return h.DB.Read(ctx, func(tx *store.Tx) error {
+		o, err := orderOfResults(ctx, tx, c.Team, in.OrderID)
+		if err != nil {
+			return err
+		}
+		r, err := results.Get(ctx, tx, &o, in.Revision)
+		if err != nil {
+			return err
+		}
+		return use(tx, &o, &r)
+	})
+}
+
+func (h *Handlers) getResults(ctx context.Context, c api.Caller, in *resultsIn) (*api.Out[resultsBody], error) {
+	var body resultsBody
+	err := h.results(ctx, c, in, func(tx *store.Tx, o *orders.Order, r *results.Revision) error {
+		t, err := orders.GetTransaction(ctx, tx, c.Team, o.Transaction)
+		if err != nil {
+			return err
+		}
+		body = resultsBodyOf(o, &r.Version, r.CreatedAt, t)
+		body.Revision = &r.Number
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.Answer(body), nil
+}
+
+func (h *Handlers) getResultMetadata(ctx context.Context, c api.Caller, in *resultsIn) (*api.Out[resultsMetadataBody], error) {
+	var body resultsMetadataBody
+	err := h.results(ctx, c, in, func(_ *store.Tx, o *orders.Order, r *results.Revision) error {
+		body = resultsMetadataOf(o, &r.Version, r.CreatedAt)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.Answer(body), nil
+}
+
+// resultRevisionsBody lists versions.
+type resultRevisionsBody struct {
+	Revisions []resultRevisionBody `json:"revisions" nullable:"false"`
+}
+
+type resultRevisionBody struct {
+	Revision       int                   `json:"revision"`
+	CreatedAt      api.Time              `json:"created_at"`
+	Status         results.Status        `json:"status" doc:"partial or final"`
+	Corrected      bool                  `json:"corrected"`
+	Interpretation orders.Interpretation `json:"interpretation"`
+	HasMissing     bool                  `json:"has_missing_results"`
+	HasPDF         bool                  `json:"has_pdf" doc:"The laboratory sent a document."`
+}
+
+func (h *Handlers) listResultRevisions(ctx context.Context, c api.Caller, in *OrderPath) (*api.Out[resultRevisionsBody], error) {
+	body := resultRevisionsBody{}
+	err := h.DB.Read(ctx, func(tx *store.Tx) error {
+		o, err := orderOfResults(ctx, tx, c.Team, in.OrderID)
+		if err != nil {
+			return err
+		}
+		all, err := results.History(ctx, tx, &o)
+		body.Revisions = make([]resultRevisionBody, len(all))
+		for i, r := range all {
+			body.Revisions[i] = resultRevisionBody{r.Number, api.Time(r.CreatedAt), r.Status, r.Corrected, r.Interpretation, r.HasMissing, r.HasPDF}
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.Answer(body), nil
+}
+
+func (h *Handlers) getTransactionResults(ctx context.Context, c api.Caller, in *TransactionPath) (*api.Out[resultsBody], error) {
+	var body resultsBody
+	err := h.DB.Read(ctx, func(tx *store.Tx) error {
+		t, err := results.ForTransaction(ctx, tx, c.Team, in.TransactionID)
+		if err != nil {
+			return err
+		}
+		last := len(t.Orders) - 1 // the newest order's head stands for all
+		body = resultsBodyOf(&t.Orders[last], &t.Version, t.Revisions[last].CreatedAt, t.Transaction)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.Answer(body), nil
+}
+
+// resultsBody is what a laboratory found.
+//
+// Reference 3, LabResultsRaw.
+type resultsBody struct {
+	Metadata    resultsMetadataBody        `json:"metadata"`
+	Results     []biomarkerBody            `json:"results" nullable:"false"`
+	Missing     []missingResultBody        `json:"missing_results" nullable:"true" doc:"Results that were expected and will not come."`
+	Samples     map[string]specimenBody    `json:"sample_information" nullable:"true" doc:"By the source_sample_id of results."`
+	Transaction orders.TransactionDocument `json:"order_transaction"`
+	Revision    *int                       `json:"revision" nullable:"true" doc:"Counts the versions of an order's results from 1; null for a transaction."`
+	Corrected   bool                       `json:"corrected" doc:"The laboratory corrected results that it had reported as final."`
+}
+
+// resultsMetadataBody is the head of a laboratory report.
+//
+// Reference 3, LabResultsMetadata.
+type resultsMetadataBody struct {
+	Age            string                `json:"age" doc:"Whole years when the sample was taken."`
+	BirthDate      string                `json:"dob" doc:"dd/mm/yyyy"`
+	CLIA           *string               `json:"clia_#" nullable:"true"`
+	Patient        string                `json:"patient"`
+	Provider       *string               `json:"provider" nullable:"true" doc:"The ordering physician."`
+	Laboratory     *string               `json:"laboratory" nullable:"true"`
+	Reported       string                `json:"date_reported" deprecated:"true"`
+	Collected      *string               `json:"date_collected" nullable:"true" deprecated:"true"`
+	SpecimenNumber string                `json:"specimen_number"`
+	Received       *string               `json:"date_received" nullable:"true" deprecated:"true"`
+	Status         results.Status        `json:"status" doc:"partial or final"`
+	Interpretation orders.Interpretation `json:"interpretation" doc:"normal, abnormal, critical or unknown: the gravest of the results'."`
+	PatientID      string                `json:"patient_id"`
+	AccountID      *string               `json:"account_id" nullable:"true" doc:"The customer number with the laboratory."`
+}
+
+// biomarkerBody is one value.
+//
+// Reference 3, BiomarkerResult. The last two fields are ours.
+type biomarkerBody struct {
+	Name           string                `json:"name"`
+	Slug           string                `json:"slug"`
+	Value          float64               `json:"value" deprecated:"true" doc:"-1 when the result is not numeric."`
+	Result         string                `json:"result"`
+	Type           results.Type          `json:"type" doc:"numeric, range, comment or coded_value. The list may grow."`
+	Unit           *string               `json:"unit" nullable:"true"`
+	Timestamp      *api.Time             `json:"timestamp" nullable:"true"`
+	Notes          *string               `json:"notes" nullable:"true"`
+	Range          *string               `json:"reference_range" nullable:"true" doc:"As the laboratory printed it."`
+	Min            *float64              `json:"min_range_value" nullable:"true"`
+	Max            *float64              `json:"max_range_value" nullable:"true"`
+	Above          *bool                 `json:"is_above_max_range" nullable:"true"`
+	Below          *bool                 `json:"is_below_min_range" nullable:"true"`
+	Interpretation orders.Interpretation `json:"interpretation"`
+	Flag           string                `json:"source_interpretation" doc:"The laboratory's own flag."`
+	LOINC          *string               `json:"loinc" nullable:"true"`
+	LOINCSlug      *string               `json:"loinc_slug" nullable:"true"`
+	ProviderID     *string               `json:"provider_id" nullable:"true"`
+	Markers        []parentMarkerBody    `json:"source_markers" nullable:"true" doc:"The ordered markers that it is a result of; null when nobody ordered it."`
+	Laboratory     *string               `json:"performing_laboratory" nullable:"true" doc:"Names one of the sample's performing_laboratories."`
+	SampleID       *string               `json:"source_sample_id" nullable:"true"`
+	UCUM           *string               `json:"ucum_unit" nullable:"true" doc:"The unit as UCUM, when it is known."`
+	Bounds         boundsBody            `json:"reference_bounds" doc:"The reference range as far as it could be read."`
+}
+
+// boundsBody is a reference range for programs.
+type boundsBody struct {
+	Kind refrange.Kind           `json:"kind" doc:"interval, upper, lower, text, titer, sexed, bands, none or other: how the laboratory prints it."`
+	Low  api.OrNull[boundBody]   `json:"low"`
+	High api.OrNull[boundBody]   `json:"high"`
+	From results.ReferenceSource `json:"source" doc:"report or catalogue; empty when there are no bounds. The catalogue's are for the patient's sex and age."`
+}
+
+type boundBody struct {
+	Value      float64 `json:"value"`
+	Comparator string  `json:"comparator" enum:"<,<=,>,>=" doc:"What a value in the range is to the bound."`
+	Inclusive  bool    `json:"inclusive"`
+}
+
+// parentMarkerBody is an ordered marker.
+//
+// Reference 3, ParentBiomarkerData.
+type parentMarkerBody struct {
+	MarkerID   catalogue.MarkerID `json:"marker_id"`
+	Name       string             `json:"name"`
+	Slug       string             `json:"slug"`
+	ProviderID *string            `json:"provider_id" nullable:"true"`
+}
+
+// missingResultBody is a result that will not come.
+//
+// Reference 3, MissingBiomarkerResult.
+type missingResultBody struct {
+	Name       string             `json:"name"`
+	Slug       string             `json:"slug"`
+	Failure    results.Failure    `json:"inferred_failure_type" doc:"Guessed from the laboratory's comments. The list may grow."`
+	Note       *string            `json:"note" nullable:"true"`
+	LOINC      *string            `json:"loinc" nullable:"true"`
+	LOINCSlug  *string            `json:"loinc_slug" nullable:"true"`
+	ProviderID *string            `json:"provider_id" nullable:"true"`
+	Markers    []parentMarkerBody `json:"source_markers" nullable:"true"`
+}
+
+// specimenBody is one specimen.
+//
+// Reference 3, SampleData.
+type specimenBody struct {
+	ID           *string                      `json:"sample_id" nullable:"true"`
+	Control      *string                      `json:"control_number" nullable:"true"`
+	Collected    sampleTime                   `json:"date_collected"`
+	Received     sampleTime                   `json:"date_received"`
+	Reported     sampleTime                   `json:"date_reported"`
+	Laboratories map[string]performingLabBody `json:"performing_laboratories" nullable:"true"`
+	Clinical     api.OrNull[clinicalInfoBody] `json:"clinical_information"`
+}
+
+// performingLabBody is a laboratory that performed tests.
+type performingLabBody struct {
+	Name     string                     `json:"name"`
+	Phone    *string                    `json:"phone_number" nullable:"true"`
+	Director *string                    `json:"medical_director" nullable:"true"`
+	Address  api.OrNull[labAddressBody] `json:"address"`
+}
+
+type labAddressBody struct {
+	FirstLine   string  `json:"first_line"`
+	SecondLine  string  `json:"second_line"`
+	Country     string  `json:"country"`
+	Zip         string  `json:"zip"`
+	City        string  `json:"city"`
+	State       string  `json:"state"`
+	AccessNotes *string `json:"access_notes" nullable:"true"`
+}
+
+type clinicalInfoBody struct {
+	Fasting     bool    `json:"fasting"`
+	Notes       *string `json:"notes" nullable:"true"`
+	Information *string `json:"information" nullable:"true"`
+	Volume      *string `json:"total_volume" nullable:"true"`
+}
+
+// sampleTime is a moment of a sample: an object when its offset is known, else
+// the text of the local time, null when there is none.
+//
+// Reference 3, UTCTimestampWithTimezoneOffset.
+type sampleTime struct{ networks.Moment }
+
+type offsetTimeBody struct {
+	Timestamp api.Time `json:"timestamp"`
+	Offset    int      `json:"timezone_offset" doc:"Seconds east of UTC."`
+}
+
+// MarshalJSON writes whichever it is.
+func (t sampleTime) MarshalJSON() ([]byte, error) {
+	switch {
+	case t.Time.IsZero():
+		return []byte("null"), nil
+	case t.Offset == nil:
+		return json.Marshal(dateOf(t.Moment))
+	}
+	return json.Marshal(offsetTimeBody{api.Time(t.Time), *t.Offset})
+}
+
+// Schema says any of the three.
+func (sampleTime) Schema(r huma.Registry) *huma.Schema {
+	return &huma.Schema{AnyOf: []*huma.Schema{
+		r.Schema(reflect.TypeFor[offsetTimeBody](), true, ""), {Type: huma.TypeString}, {Type: "null"},
+	}}
+}
+
+// dateOf is a moment as text: on the clock where it was read, and without an
+// offset when nobody knows it.
+func dateOf(m networks.Moment) string {
+	if m.Offset == nil {
+		return m.Time.UTC().Format("2006-01-02T15:04:05")
+	}
+	return results.AtOffset(m.Time, m.Offset).Format(api.TimeLayout)
+}
+
+// given is nil for a text that is not there.
+func given(text string) *string { return api.TextOrNull(strings.TrimSpace(text)) }
+
+func biomarkerBodyOf(r results.Result) biomarkerBody {
+	b := biomarkerBody{
+		Name: r.Name, Slug: r.Slug, Value: -1, Result: r.Text, Type: r.Type, Unit: given(r.Unit), Timestamp: api.TimeOrNull(&r.At.Time),
+		Notes: given(strings.Join(r.Notes, "\n")), Range: given(r.Range.Text), Above: r.Above, Below: r.Below,
+		Interpretation: r.Interpretation, Flag: r.Flag, LOINC: given(r.LOINC), LOINCSlug: given(r.LOINCSlug), ProviderID: given(r.ProviderID),
+		Markers: parentMarkers(r.Markers), Laboratory: given(r.Laboratory), SampleID: given(r.Sample), UCUM: given(r.UCUM),
+		Bounds: boundsBody{Kind: r.Range.Kind, From: r.Range.From},
+	}
+	if r.Number != nil {
+		b.Value = *r.Number
+	}
+	if low := r.Range.Low; low != nil {
+		b.Min = &low.Value
+		b.Bounds.Low.Value = &boundBody{low.Value, comparator(">", low.Inclusive), low.Inclusive}
+	}
+	if high := r.Range.High; high != nil {
+		b.Max = &high.Value
+		b.Bounds.High.Value = &boundBody{high.Value, comparator("<", high.Inclusive), high.Inclusive}
+	}
+	return b
+}
+
+func comparator(sign string, inclusive bool) string {
+	if inclusive {
+		return sign + "="
+	}
+	return sign
+}
+
+func parentMarkers(all []results.Marker) []parentMarkerBody {
+	var bodies []parentMarkerBody
+	for _, m := range all {
+		bodies = append(bodies, parentMarkerBody{m.ID, m.Name, m.Slug, given(m.ProviderID)})
+	}
+	return bodies
+}
+
+func missingBodyOf(m results.Missing) missingResultBody {
+	return missingResultBody{
+		m.Name, m.Slug, m.Failure, given(m.Note), given(m.LOINC), given(m.LOINCSlug), given(m.ProviderID), parentMarkers(m.Markers),
+	}
+}
+
+func specimenBodyOf(s results.Sample, comments []string) specimenBody {
+	p := s.Specimen
+	b := specimenBody{
+		ID: given(s.Key), Control: given(s.Control), Collected: sampleTime{p.Collected}, Received: sampleTime{p.Received}, Reported: sampleTime{p.Reported},
+		Laboratories: map[string]performingLabBody{},
+	}
+	for key, lab := range s.Laboratories {
+		b.Laboratories[key] = performingLabOf(key, lab)
+	}
+	notes := given(strings.Join(comments, "\n"))
+	if p.Fasting != nil || p.Information != "" || p.Volume != "" || notes != nil {
+		b.Clinical.Value = &clinicalInfoBody{
+			Fasting: p.Fasting != nil && *p.Fasting, Notes: notes, Information: given(p.Information), Volume: given(p.Volume),
+		}
+	}
+	return b
+}
+
+func performingLabOf(key string, lab networks.Laboratory) performingLabBody {
+	b := performingLabBody{Name: lab.Name, Phone: given(lab.Phone), Director: given(lab.Director)}
+	if b.Name == "" {
+		b.Name = key
+	}
+	if a := lab.Address; a != nil {
+		b.Address.Value = &labAddressBody{a.FirstLine, a.SecondLine, a.Country, a.Zip, a.City, a.State, given(a.AccessNotes)}
+	}
+	return b
+}
+
+// resultsMetadataOf is the head of an order's results. at is when we had them,
+// for a laboratory that gives no date.
+func resultsMetadataOf(o *orders.Order, v *results.Version, at time.Time) resultsMetadataBody {
+	b := resultsMetadataBody{
+		CLIA: given(v.CLIA), Laboratory: given(v.Laboratory), Reported: api.Time(at).String(), SpecimenNumber: o.SampleID,
+		Status: v.Status, Interpretation: v.Interpretation, PatientID: o.User.String(), AccountID: given(v.Account),
+	}
+	if p := o.Body.Patient; p != nil {
+		b.Patient, b.BirthDate = p.Name(), p.BirthDate.In(time.UTC).Format("02/01/2006")
+		b.Age = strconv.Itoa(p.Age(results.CollectedOn(o, v)))
+	}
+	if p := o.Body.Physician; p != nil {
+		b.Provider = given(p.FirstName + " " + p.LastName)
+	}
+	if len(v.Samples) == 0 {
+		return b
+	}
+	s := v.Samples[len(v.Samples)-1]
+	b.SpecimenNumber = s.Key
+	if m := s.Specimen.Reported; !m.Time.IsZero() {
+		b.Reported = dateOf(m)
+	}
+	for _, d := range []struct {
+		from networks.Moment
+		to   **string
+	}{{s.Specimen.Collected, &b.Collected}, {s.Specimen.Received, &b.Received}} {
+		if !d.from.Time.IsZero() {
+			*d.to = given(dateOf(d.from))
+		}
+	}
+	return b
+}
+
+func resultsBodyOf(o *orders.Order, v *results.Version, at time.Time, t orders.Transaction) resultsBody {
+	b := resultsBody{
+		Metadata: resultsMetadataOf(o, v, at), Results: make([]biomarkerBody, len(v.Results)), Missing: make([]missingResultBody, len(v.Missing)),
+		Samples: map[string]specimenBody{}, Transaction: t.Document(), Corrected: v.Corrected,
+	}
+	for i, r := range v.Results {
+		b.Results[i] = biomarkerBodyOf(r)
+	}
+	for i, m := range v.Missing {
+		b.Missing[i] = missingBodyOf(m)
+	}
+	for _, s := range v.Samples {
+		b.Samples[s.Key] = specimenBodyOf(s, v.Comments)
+	}
+	return b
+}
+
+// ResultDocuments renders results as a document, for laboratories that send
+// none of their own.
+type ResultDocuments interface {
+	ResultPDF(ctx context.Context, tx *store.Tx, o *orders.Order, r *results.Revision) ([]byte, error)
+}
+
+const pdfType = "application/pdf"
+
+// writesPDF documents the answer of a handler that returns a document.
+func writesPDF(rt api.Route) api.Route {
+	return api.WritesAs(rt, pdfType, &huma.Schema{Type: huma.TypeString, Format: "binary"})
+}
+
+func (h *Handlers) getResultPDF(ctx context.Context, c api.Caller, in *resultsIn) (*api.Encoded, error) {
+	var pdf []byte
+	err := h.results(ctx, c, in, func(tx *store.Tx, o *orders.Order, r *results.Revision) (err error) {
+		if pdf, err = h.resultPDF(ctx, tx, o, r); err == nil && pdf == nil {
+			err = fault.Newf(fault.NotFound, "The laboratory sent no PDF for order %s", o.ID)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.WriteAs(pdfType, pdf), nil
+}
+
+// resultPDF is the laboratory's own document, else one that is made here; nil
+// when there is neither.
+func (h *Handlers) resultPDF(ctx context.Context, tx *store.Tx, o *orders.Order, r *results.Revision) ([]byte, error) {
+	switch {
+	case r.HasPDF:
+		return results.PDF(ctx, tx, o, r.Number)
+	case h.ResultDocuments != nil:
+		return h.ResultDocuments.ResultPDF(ctx, tx, o, r)
+	}
+	return nil, nil
+}
+
+func (h *Handlers) getTransactionResultPDF(ctx context.Context, c api.Caller, in *TransactionPath) (*api.Encoded, error) {
+	var all [][]byte
+	err := h.DB.Read(ctx, func(tx *store.Tx) error {
+		t, err := results.ForTransaction(ctx, tx, c.Team, in.TransactionID)
+		if err != nil {
+			return err
+		}
+		all = nil
+		for i := range t.Orders {
+			pdf, err := h.resultPDF(ctx, tx, &t.Orders[i], &t.Revisions[i])
+			if err != nil {
+				return err
+			}
+			if pdf != nil {
+				all = append(all, pdf)
+			}
+		}
+		if len(all) == 0 {
+			return fault.Newf(fault.NotFound, "The laboratory sent no PDF for order transaction %s", in.TransactionID)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	merged, err := results.MergePDFs(all)
+	if err != nil {
+		return nil, err
+	}
+	return api.WriteAs(pdfType, merged), nil
+}

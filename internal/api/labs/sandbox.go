@@ -1,0 +1,262 @@
+package labs
+
+import (
+	"context"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"hale/internal/api"
+	"hale/internal/labs/networks/sandboxlab"
+	"hale/internal/labs/orders"
+	"hale/internal/platform/store"
+)
+
+// The lab of sandbox teams: bringing an order to a status as the reference
+// does, and ours to turn its clock.
+//
+// Reference 1.15.
+
+func (h *Handlers) sandboxRoutes() []api.Route {
+	return []api.Route{
+		api.Post("/v3/order/{order_id}/test", h.simulateOrder, "Bring an order of a sandbox team to a status"),
+		api.Get("/v3/sandbox", h.getSandbox, "The time in your sandbox lab, and what it is going to do"),
+		api.Post("/v3/sandbox/advance", h.advanceSandbox, "Turn the clock of your sandbox lab"),
+		api.Get("/v3/sandbox/scripts", h.listSandboxScripts, "What can happen to an order of a sandbox team"),
+		api.Post("/v3/sandbox/order/{order_id}/run", h.runSandboxScript, "Let an order of a sandbox team fare in a way"),
+	}
+}
+
+type simulateOrderIn struct {
+	OrderPath
+	FinalStatus orderEventWord `query:"final_status" doc:"Where the order is to end; completed when absent."`
+	Delay       int            `query:"delay" minimum:"0" maximum:"31536000" doc:"Seconds to wait before."`
+	Body        *api.ObjectOrNull[simulationIn]
+}
+
+// simulationIn is the contract's SimulationFlags.
+type simulationIn struct {
+	Interpretation interpretationWord                `json:"interpretation,omitempty" default:"normal"`
+	ResultTypes    api.ListOrNull[sandboxResultWord] `json:"result_types" required:"false" maxItems:"100" doc:"The types of the results, in turn; numeric, comment and range when absent."`
+	HasMissing     *bool                             `json:"has_missing_results" required:"false" doc:"Leave a result out as one that could not be measured."`
+}
+
+// simulated bounds how long an answer waits for what it says to be seen. What
+// takes longer happens all the same.
+const simulated = 3 * time.Second
+
+func (h *Handlers) simulateOrder(ctx context.Context, c api.Caller, in *simulateOrderIn) (*api.Out[string], error) {
+	s := sandboxlab.Simulation{
+		Final: string(in.FinalStatus), Delay: time.Duration(in.Delay) * time.Second,
+		Outcome: sandboxlab.Outcome{Types: []string{"numeric", "comment", "range"}},
+	}
+	if in.Body != nil && in.Body.Value != nil {
+		b := in.Body.Value
+		s.Outcome.Interpretation = orders.Interpretation(b.Interpretation)
+		s.Outcome.Missing = b.HasMissing != nil && *b.HasMissing
+		if len(b.ResultTypes) > 0 {
+			s.Outcome.Types = textsOf(b.ResultTypes)
+		}
+	}
+	var end orders.Status
+	err := h.DB.Write(ctx, func(tx *store.Tx) (err error) {
+		end, err = h.Sandbox.Simulate(ctx, tx, c.Team, in.OrderID, s)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = h.until(ctx, simulated, func(tx *store.Tx) (bool, error) {
+		o, err := orders.Get(ctx, tx, c.Team, in.OrderID)
+		return o.Status == end || o.Status.Terminal() && end != orders.Corrected, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.Answer("Success"), nil
+}
+
+// until looks again and again whether something is so, and gives up without an
+// error after a while.
+func (h *Handlers) until(ctx context.Context, longest time.Duration, so func(tx *store.Tx) (bool, error)) error {
+	end := time.NewTimer(longest)
+	defer end.Stop()
+	for pause := 5 * time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
+		var is bool
+		err := h.DB.Read(ctx, func(tx *store.Tx) (err error) {
+			is, err = so(tx)
+			return err
+		})
+		if err != nil || is {
+			return err
+		}
+		select {
+		case <-time.After(pause):
+		case <-end.C:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// sandboxBody is a sandbox lab at a moment.
+type sandboxBody struct {
+	Now     api.Time          `json:"now" doc:"By the lab's clock."`
+	Waiting int               `json:"waiting" doc:"How much of what is due is not done yet."`
+	Plans   []sandboxPlanBody `json:"plans" doc:"What comes next, soonest first, at most 100."`
+}
+
+type sandboxPlanBody struct {
+	OrderID orders.ID `json:"order_id" format:"uuid"`
+	Due     api.Time  `json:"due_at" doc:"By the lab's clock."`
+	Act     string    `json:"act" enum:"accept,scan,visit,draw,reject,report"`
+	Status  *string   `json:"status" doc:"What the order comes to by it."`
+}
+
+func (h *Handlers) sandbox(ctx context.Context, tx *store.Tx, c api.Caller) (sandboxBody, error) {
+	body := sandboxBody{Plans: []sandboxPlanBody{}}
+	if err := sandboxlab.Check(ctx, tx, c.Team); err != nil {
+		return body, err
+	}
+	now, err := sandboxlab.Now(ctx, tx, c.Team)
+	if err != nil {
+		return body, err
+	}
+	body.Now = api.Time(now)
+	if body.Waiting, err = sandboxlab.Due(ctx, tx, c.Team); err != nil {
+		return body, err
+	}
+	plans, err := sandboxlab.Plans(ctx, tx, c.Team, nil, 100)
+	for _, p := range plans {
+		body.Plans = append(body.Plans, sandboxPlanBody{p.Order, api.Time(p.Due), string(p.Step.Act), api.TextOrNull(string(p.Step.Status))})
+	}
+	return body, err
+}
+
+func (h *Handlers) getSandbox(ctx context.Context, c api.Caller, _ *struct{}) (*api.Out[sandboxBody], error) {
+	var body sandboxBody
+	err := h.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		body, err = h.sandbox(ctx, tx, c)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.Answer(body), nil
+}
+
+type advanceSandboxIn struct {
+	Body struct {
+		Seconds int64 `json:"seconds" minimum:"0" maximum:"315360000" doc:"How far to turn it; 0 does what is due already."`
+	}
+}
+
+// advanced bounds how long an answer waits for what is due to be done.
+const advanced = 20 * time.Second
+
+func (h *Handlers) advanceSandbox(ctx context.Context, c api.Caller, in *advanceSandboxIn) (*api.Out[sandboxBody], error) {
+	err := h.DB.Write(ctx, func(tx *store.Tx) error {
+		if err := sandboxlab.Check(ctx, tx, c.Team); err != nil {
+			return err
+		}
+		_, err := h.Sandbox.Advance(ctx, tx, c.Team, time.Duration(in.Body.Seconds)*time.Second)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = h.until(ctx, advanced, func(tx *store.Tx) (bool, error) {
+		n, err := sandboxlab.Due(ctx, tx, c.Team)
+		return n == 0, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return h.getSandbox(ctx, c, nil)
+}
+
+type sandboxScriptBody struct {
+	Name     string `json:"name"`
+	Story    string `json:"story" doc:"What happens."`
+	TestKits bool   `json:"testkits_only"`
+}
+
+type sandboxScriptsBody struct {
+	Data []sandboxScriptBody `json:"data"`
+}
+
+func (h *Handlers) listSandboxScripts(context.Context, api.Caller, *struct{}) (*api.Out[sandboxScriptsBody], error) {
+	var body sandboxScriptsBody
+	for _, s := range sandboxlab.Scripts {
+		body.Data = append(body.Data, sandboxScriptBody{string(s.Name), s.Story, s.Kits})
+	}
+	return api.Answer(body), nil
+}
+
+type runSandboxScriptIn struct {
+	OrderPath
+	Body struct {
+		Script sandboxScriptWord `json:"script"`
+	}
+}
+
+// sandboxRunBody is what an order has before it.
+type sandboxRunBody struct {
+	OrderID orders.ID         `json:"order_id" format:"uuid"`
+	Script  string            `json:"script"`
+	Plans   []sandboxPlanBody `json:"plans" doc:"What will happen when the clock is turned, soonest first."`
+}
+
+func (h *Handlers) runSandboxScript(ctx context.Context, c api.Caller, in *runSandboxScriptIn) (*api.Out[sandboxRunBody], error) {
+	var body sandboxRunBody
+	err := h.DB.Write(ctx, func(tx *store.Tx) error {
+		body = sandboxRunBody{OrderID: in.OrderID, Script: string(in.Body.Script), Plans: []sandboxPlanBody{}}
+		if _, err := h.Sandbox.Play(ctx, tx, c.Team, in.OrderID, sandboxlab.Script(in.Body.Script)); err != nil {
+			return err
+		}
+		plans, err := sandboxlab.Plans(ctx, tx, c.Team, &in.OrderID, 100)
+		for _, p := range plans {
+			body.Plans = append(body.Plans, sandboxPlanBody{p.Order, api.Time(p.Due), string(p.Step.Act), api.TextOrNull(string(p.Step.Status))})
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.Answer(body), nil
+}
+
+// Words of the sandbox.
+type (
+	orderEventWord    string
+	sandboxResultWord string
+	sandboxScriptWord string
+)
+
+// Schema lists the event strings of every method.
+func (orderEventWord) Schema(huma.Registry) *huma.Schema {
+	var words []string
+	seen := map[string]bool{}
+	for _, course := range orders.Courses {
+		for _, s := range orders.Statuses {
+			if full := s.Full(course.Method()); course.Has(s) && !seen[full] {
+				seen[full] = true
+				words = append(words, full)
+			}
+		}
+	}
+	return api.Enum(words)
+}
+
+func (sandboxResultWord) Schema(huma.Registry) *huma.Schema {
+	return api.Enum([]string{"numeric", "range", "comment", "coded_value"})
+}
+
+func (sandboxScriptWord) Schema(huma.Registry) *huma.Schema {
+	var words []string
+	for _, s := range sandboxlab.Scripts {
+		words = append(words, string(s.Name))
+	}
+	return api.Enum(words)
+}

@@ -1,0 +1,475 @@
+package labs
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/api"
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/matching"
+	"hale/internal/labs/matching/rehearsal"
+	"hale/internal/labs/orders"
+	"hale/internal/people/users"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/paging"
+	"hale/internal/platform/store"
+)
+
+func (h *Handlers) unmatchedRoutes() []api.Route {
+	return []api.Route{
+		api.Get("/v3/unmatched_result", h.listUnmatchedResults, "List results whose order is not certain, newest first"),
+		api.Get("/v3/unmatched_result/{raw_result_id}", h.getUnmatchedResult, "Get an unmatched result"),
+		api.Post("/v3/unmatched_result/{raw_result_id}/accept", h.acceptUnmatchedResult, "Make an unmatched result that of an order").Creates().Sensitive(),
+		api.Post("/v3/unmatched_result/{raw_result_id}/resolve", h.resolveUnmatchedResult, "Reject an unmatched result, or pass it on").Creates().Sensitive(),
+		api.Get("/v3/unmatched_result_test/case", h.listUnmatchedCases, "List the cases of unmatched results that can be rehearsed"),
+		api.Post("/v3/unmatched_result_test", h.createUnmatchedTest, "Rehearse an unmatched result, in the sandbox").Status(202),
+		api.Get("/v3/unmatched_result_test/{run_id}", h.getUnmatchedTest, "Get a rehearsal"),
+	}
+}
+
+// UnmatchedPath is the part of an input that names an unmatched result.
+type UnmatchedPath struct {
+	ID matching.ID `path:"raw_result_id" format:"uuid"`
+}
+
+type listUnmatchedIn struct {
+	Limit    int    `query:"limit" minimum:"1" maximum:"500" default:"50"`
+	Cursor   string `query:"next_cursor" doc:"next_cursor of the page before."`
+	Decision string `query:"decision_code" enum:"match_sample_id,match_completed,match_cancelled,wrong_collection,wrong_lab,multiple_demo_match,match_sample_id_mismatch_demo,match_demo,no_match"`
+	LabSlug  string `query:"lab_slug"`
+	Status   string `query:"status" enum:"pending_customer_review,pending_ops_review,resolved" doc:"All that are not resolved when absent."`
+	From     string `query:"created_at_start" format:"date" doc:"A day in UTC, included."`
+	To       string `query:"created_at_end" format:"date" doc:"A day in UTC, included."`
+	Search   string `query:"search_input" maxLength:"200" doc:"Part of the patient's name, or the birth date."`
+}
+
+func (in *listUnmatchedIn) filter() (matching.Filter, error) {
+	f := matching.Filter{
+		Status: matching.Status(in.Status), Decision: matching.Decision(in.Decision), LabSlug: in.LabSlug,
+		Search: strings.TrimSpace(in.Search), Limit: in.Limit + 1,
+	}
+	for _, day := range []struct {
+		text, field string
+		to          **civil.Date
+	}{{in.From, "created_at_start", &f.From}, {in.To, "created_at_end", &f.To}} {
+		if day.text == "" {
+			continue
+		}
+		d, err := civil.ParseDate(day.text)
+		if err != nil {
+			return f, fault.New(fault.Invalid, "Input should be a valid date").At("query", day.field).WithType("date_from_datetime_parsing")
+		}
+		*day.to = &d
+	}
+	if in.Cursor == "" {
+		return f, nil
+	}
+	f.After = &matching.Position{}
+	return f, paging.Decode(in.Cursor, f.After)
+}
+
+type listUnmatchedBody struct {
+	Data       []unmatchedBody `json:"data"`
+	NextCursor *string         `json:"next_cursor" doc:"Null at the end."`
+	Total      int             `json:"total" doc:"How many there are on all pages."`
+}
+
+func (h *Handlers) listUnmatchedResults(ctx context.Context, c api.Caller, in *listUnmatchedIn) (*api.Out[listUnmatchedBody], error) {
+	f, err := in.filter()
+	if err != nil {
+		return nil, err
+	}
+	var body listUnmatchedBody
+	err = h.DB.Read(ctx, func(tx *store.Tx) error {
+		body = listUnmatchedBody{Data: []unmatchedBody{}}
+		if err := matching.RequireQueue(ctx, tx, c.Team); err != nil {
+			return err
+		}
+		all, total, err := matching.List(ctx, tx, c.Team, f)
+		if err != nil {
+			return err
+		}
+		if len(all) > in.Limit {
+			all = all[:in.Limit]
+			next := paging.Encode(matching.PositionOf(&all[in.Limit-1]))
+			body.NextCursor = &next
+		}
+		body.Total = total
+		offered, err := catalogue.For(ctx, tx, c.Team)
+		for i := range all {
+			body.Data = append(body.Data, unmatchedOf(&all[i], offered))
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.Answer(body), nil
+}
+
+func (h *Handlers) getUnmatchedResult(ctx context.Context, c api.Caller, in *UnmatchedPath) (*api.Out[unmatchedBody], error) {
+	var body unmatchedBody
+	err := h.DB.Read(ctx, func(tx *store.Tx) error {
+		if err := matching.RequireQueue(ctx, tx, c.Team); err != nil {
+			return err
+		}
+		i, err := matching.Get(ctx, tx, c.Team, in.ID)
+		if err != nil {
+			return err
+		}
+		offered, err := catalogue.For(ctx, tx, c.Team)
+		body = unmatchedOf(&i, offered)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.Answer(body), nil
+}
+
+type acceptUnmatchedIn struct {
+	UnmatchedPath
+	Body struct {
+		OrderID orders.NullID `json:"order_id" required:"false" doc:"The order whose result it is. One that cannot have results is made again."`
+		UserID  orders.NullID `json:"user_id" required:"false" doc:"Whose result it is. With order_id, the order must be theirs."`
+		Note    *string       `json:"note" required:"false" maxLength:"1000"`
+	} `doc:"May be empty when there is only one order that it can be."`
+}
+
+func (h *Handlers) acceptUnmatchedResult(ctx context.Context, c api.Caller, in *acceptUnmatchedIn) (*api.Out[orderBody], error) {
+	choice := matching.Choice{Note: in.Body.Note}
+	if id := in.Body.OrderID.Value; id != nil {
+		order := orders.ID(*id)
+		choice.Order = &order
+	}
+	if id := in.Body.UserID.Value; id != nil {
+		user := users.ID(*id)
+		choice.User = &user
+	}
+	return api.Commit(ctx, h.API, func(tx *store.Tx) (orderBody, error) {
+		o, err := matching.AcceptResult(ctx, tx, c.Team, in.ID, choice)
+		if err != nil {
+			return orderBody{}, err
+		}
+		bodies, err := orderBodies(ctx, tx, c.Team, []orders.Order{o})
+		if err != nil {
+			return orderBody{}, err
+		}
+		return bodies[0], nil
+	})
+}
+
+type resolveUnmatchedIn struct {
+	UnmatchedPath
+	Body struct {
+		Action string  `json:"action" enum:"reject,unsure" doc:"reject: it is nobody's. unsure: those who run the service decide."`
+		Note   *string `json:"note" required:"false" maxLength:"1000"`
+	}
+}
+
+func (h *Handlers) resolveUnmatchedResult(ctx context.Context, c api.Caller, in *resolveUnmatchedIn) (*api.Out[unmatchedBody], error) {
+	return api.Commit(ctx, h.API, func(tx *store.Tx) (unmatchedBody, error) {
+		i, err := matching.Resolve(ctx, tx, c.Team, in.ID, matching.Action(in.Body.Action), in.Body.Note)
+		if err != nil {
+			return unmatchedBody{}, err
+		}
+		offered, err := catalogue.For(ctx, tx, c.Team)
+		if err != nil {
+			return unmatchedBody{}, err
+		}
+		return unmatchedOf(&i, offered), nil
+	})
+}
+
+// dayTime is a date as an instant, for fields that the reference calls so.
+func dayTime(d civil.Date) *api.Time {
+	if d.IsZero() {
+		return nil
+	}
+	t := api.Time(d.In(time.UTC))
+	return &t
+}
+
+// unmatchedBody is a result in the queue.
+//
+// Reference 1.17, UnmatchedResult.
+type unmatchedBody struct {
+	ID             matching.ID               `json:"id" format:"uuid" doc:"Of the raw result."`
+	Status         matching.Status           `json:"status" doc:"matched, pending_customer_review, pending_ops_review, resolved."`
+	Decision       matching.Decision         `json:"decision_code" doc:"What was found out: match_sample_id, match_completed, match_cancelled, wrong_collection, wrong_lab, multiple_demo_match, match_sample_id_mismatch_demo, match_demo, no_match."`
+	SubReasons     []string                  `json:"sub_reason_codes" doc:"lab_account_mismatch."`
+	Reason         string                    `json:"reason" doc:"The decision for people."`
+	Patient        api.OrNull[reviewPatient] `json:"patient" doc:"Null once it was forgotten."`
+	Lab            reviewLab                 `json:"lab"`
+	Markers        []reviewMarker            `json:"markers"`
+	Interpretation orders.Interpretation     `json:"interpretation" doc:"By the lab's own flags: normal, abnormal, critical, unknown."`
+	ResultStatus   string                    `json:"result_status" enum:"final,partial"`
+	Note           *string                   `json:"note"`
+	Action         *matching.Action          `json:"resolution_action" doc:"accept, reject, unsure; null while nothing was decided."`
+	ResolvedUserID orders.NullID             `json:"resolved_user_id"`
+	ResolvedOrder  orders.NullID             `json:"resolved_order_id"`
+	AllowedActions []matching.Action         `json:"allowed_actions" doc:"What you may do. Empty once it is decided."`
+	Groups         []reviewGroup             `json:"candidate_groups" doc:"Orders that it may belong to by their users, the likeliest first."`
+	CreatedAt      api.Time                  `json:"created_at"`
+	UpdatedAt      api.Time                  `json:"updated_at"`
+	ReviewedAt     *api.Time                 `json:"reviewed_at" nullable:"true"`
+}
+
+type reviewPatient struct {
+	FirstName *string   `json:"first_name"`
+	LastName  *string   `json:"last_name"`
+	DOB       *api.Time `json:"dob" nullable:"true"`
+	Gender    *string   `json:"gender" doc:"As the lab wrote it."`
+}
+
+type reviewLab struct {
+	ID   catalogue.LabID `json:"id" doc:"0 for a lab that is not in the catalogue."`
+	Name string          `json:"name"`
+	Slug string          `json:"slug"`
+}
+
+type reviewMarker struct {
+	ProviderID *string `json:"provider_id" doc:"The lab's own code."`
+	Name       *string `json:"name"`
+}
+
+type reviewGroup struct {
+	UserID     users.ID          `json:"user_id" format:"uuid"`
+	Candidates []reviewCandidate `json:"candidates"`
+}
+
+type reviewCandidate struct {
+	Type          matching.Kind        `json:"candidate_type" doc:"provenance_order: the report itself names it. order_option: another that it may be."`
+	OrderID       orders.ID            `json:"order_id" format:"uuid"`
+	TransactionID orders.TransactionID `json:"order_transaction_id" format:"uuid"`
+	LastStatus    orders.Status        `json:"last_status"`
+	Confidence    matching.Confidence  `json:"confidence_level" doc:"high, medium, low."`
+	Score         float64              `json:"confidence_score" doc:"0 to 1."`
+	Reasons       []matching.Reason    `json:"reasons"`
+	Overlap       reviewOverlap        `json:"marker_overlap"`
+	StatusContext reviewStatus         `json:"status_context"`
+}
+
+type reviewOverlap struct {
+	Ordered  int `json:"ordered" doc:"Markers of the order."`
+	Reported int `json:"reported" doc:"Tests on the report."`
+	Shared   int `json:"shared"`
+}
+
+type reviewStatus struct {
+	Status   string `json:"status" doc:"The event string."`
+	Terminal bool   `json:"terminal" doc:"Nothing more is expected of the order."`
+}
+
+func unmatchedOf(i *matching.Item, offered *catalogue.Catalogue) unmatchedBody {
+	body := unmatchedBody{
+		ID: i.ID, Status: i.Status, Decision: i.Decision, SubReasons: i.SubReasons(), Reason: i.Decision.Sentence(), Lab: reviewLab{ID: i.Lab},
+		Markers: []reviewMarker{}, Interpretation: i.Interpretation, ResultStatus: "final", AllowedActions: i.Actions(), Groups: groupsOf(i.Candidates),
+		CreatedAt: api.Time(i.CreatedAt), UpdatedAt: api.Time(i.UpdatedAt), ReviewedAt: api.TimeOrNull(i.ReviewedAt), ResolvedOrder: orders.NullIDOf(i.Order),
+	}
+	if i.Partial {
+		body.ResultStatus = "partial"
+	}
+	if i.Action != "" {
+		body.Action = &i.Action
+	}
+	if i.User != nil {
+		id := i.User.UUID()
+		body.ResolvedUserID.Value = &id
+	}
+	lab, known := offered.Lab(i.Lab)
+	body.Lab.Name, body.Lab.Slug = lab.Name, lab.Slug
+	if s := i.Summary; s != nil {
+		p := s.Patient
+		body.Patient = api.Nullable(&reviewPatient{api.TextOrNull(p.FirstName), api.TextOrNull(p.LastName), dayTime(p.DOB), api.TextOrNull(p.Gender)})
+		body.Note = api.TextOrNull(s.Note)
+		for _, m := range s.Markers {
+			body.Markers = append(body.Markers, reviewMarker{api.TextOrNull(m.ProviderID), api.TextOrNull(m.Name)})
+		}
+		if !known {
+			body.Lab.Name, body.Lab.Slug = s.LabSlug, s.LabSlug
+		}
+	}
+	return body
+}
+
+// groupsOf puts candidates of one user together, in the order of the likeliest
+// of each.
+func groupsOf(all []matching.Candidate) []reviewGroup {
+	groups := []reviewGroup{}
+	for _, c := range all {
+		at := slices.IndexFunc(groups, func(g reviewGroup) bool { return g.UserID == c.User })
+		if at < 0 {
+			at = len(groups)
+			groups = append(groups, reviewGroup{UserID: c.User})
+		}
+		groups[at].Candidates = append(groups[at].Candidates, reviewCandidate{
+			Type: c.Kind, OrderID: c.Order, TransactionID: c.Transaction, LastStatus: c.Status,
+			Confidence: c.Confidence(), Score: c.Score, Reasons: c.Reasons, Overlap: reviewOverlap(c.Overlap),
+			StatusContext: reviewStatus{c.Status.Full(c.Method), c.Status.Terminal()},
+		})
+	}
+	return groups
+}
+
+// Subject returns the user whose key seals a kept answer, or the result itself
+// while it belongs to no user.
+func (b unmatchedBody) Subject() uuid.UUID {
+	if user := b.ResolvedUserID.Value; user != nil {
+		return *user
+	}
+	return b.ID.UUID()
+}
+
+// drillCase is a case that can be rehearsed.
+type drillCase struct {
+	Case       matching.Decision        `json:"case"`
+	OrderRoles []string                 `json:"order_roles" doc:"Keys of orders in a request with order_source provided."`
+	Required   map[string]orders.Status `json:"required_statuses" doc:"Where the order of each role must stand."`
+	Labs       []string                 `json:"lab_constraints" doc:"same_lab, different_lab."`
+}
+
+type drillCasesBody struct {
+	Data []drillCase `json:"data"`
+}
+
+func (h *Handlers) listUnmatchedCases(ctx context.Context, c api.Caller, _ *api.Empty) (*api.Out[drillCasesBody], error) {
+	err := h.DB.Read(ctx, func(tx *store.Tx) error { return rehearsal.Check(ctx, tx, c.Team) })
+	if err != nil {
+		return nil, err
+	}
+	body := drillCasesBody{Data: []drillCase{}}
+	for _, k := range rehearsal.Cases {
+		body.Data = append(body.Data, drillCase{k.Decision, k.Roles, k.Required, k.Labs})
+	}
+	return api.Answer(body), nil
+}
+
+type createDrillIn struct {
+	Key  string `header:"X-Idempotency-Key" required:"true" minLength:"1" maxLength:"255" doc:"The same key and body get the same run; another body is refused."`
+	Body struct {
+		_              struct{}                `additionalProperties:"false"`
+		Case           string                  `json:"case" enum:"match_completed,match_cancelled,wrong_collection,wrong_lab,multiple_demo_match,match_sample_id_mismatch_demo,match_demo,no_match"`
+		OrderSource    string                  `json:"order_source" enum:"managed,provided" doc:"managed: the run makes the orders. wrong_collection needs provided."`
+		Orders         api.OrNull[drillOrders] `json:"orders" required:"false" doc:"By role, with order_source provided."`
+		ResultStatus   string                  `json:"result_status" required:"false" enum:"final,partial" default:"final"`
+		Interpretation string                  `json:"interpretation" required:"false" enum:"normal,abnormal,critical,unknown" default:"normal"`
+		LabTestID      orders.NullID           `json:"lab_test_id" required:"false" doc:"What managed orders are of; one is chosen when absent."`
+		WrongLabTestID orders.NullID           `json:"wrong_lab_test_id" required:"false" doc:"What the other lab reports in case wrong_lab."`
+	}
+}
+
+// drillOrders name orders by role.
+type drillOrders map[string]orders.NullID
+
+func (in *createDrillIn) request() rehearsal.Request {
+	b := &in.Body
+	r := rehearsal.Request{
+		Case: matching.Decision(b.Case), Source: rehearsal.Source(b.OrderSource), Partial: b.ResultStatus == "partial",
+		Interpretation: orders.Interpretation(b.Interpretation), LabTest: testID(b.LabTestID), WrongLabTest: testID(b.WrongLabTestID),
+	}
+	if b.Orders.Value == nil {
+		return r
+	}
+	r.Orders = map[string]orders.ID{}
+	for role, id := range *b.Orders.Value {
+		if id.Value != nil {
+			r.Orders[role] = orders.ID(*id.Value)
+		}
+	}
+	return r
+}
+
+func testID(id orders.NullID) *catalogue.TestID {
+	if id.Value == nil {
+		return nil
+	}
+	test := catalogue.TestID(*id.Value)
+	return &test
+}
+
+type createdDrillBody struct {
+	RunID  rehearsal.ID     `json:"run_id" format:"uuid"`
+	Status rehearsal.Status `json:"status" enum:"queued,running,succeeded,failed"`
+}
+
+func (h *Handlers) createUnmatchedTest(ctx context.Context, c api.Caller, in *createDrillIn) (*api.Out[createdDrillBody], error) {
+	var r rehearsal.Run
+	err := h.DB.Write(ctx, func(tx *store.Tx) (err error) {
+		r, err = rehearsal.Create(ctx, tx, c.Team, in.Key, in.request())
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.Answer(createdDrillBody{r.ID, r.Status}), nil
+}
+
+// DrillPath is the part of an input that names a rehearsal.
+type DrillPath struct {
+	ID rehearsal.ID `path:"run_id" format:"uuid"`
+}
+
+// drillBody is a rehearsal.
+//
+// Reference 1.17, GetUnmatchedResultTestResponse.
+type drillBody struct {
+	RunID        rehearsal.ID             `json:"run_id" format:"uuid"`
+	Status       rehearsal.Status         `json:"status" enum:"queued,running,succeeded,failed"`
+	Stage        rehearsal.Stage          `json:"stage" doc:"queued, validating, selecting_configuration, creating_orders, transitioning_orders, writing_result, matching_result, verifying_review, succeeded, failed."`
+	Case         matching.Decision        `json:"case"`
+	OrderSource  rehearsal.Source         `json:"order_source"`
+	ResultStatus string                   `json:"result_status" enum:"final,partial"`
+	Orders       map[string]drillOrder    `json:"orders" doc:"By role."`
+	RawResultID  orders.NullID            `json:"raw_result_id" doc:"Of the unmatched result, as soon as it is written."`
+	Error        api.OrNull[drillFailure] `json:"error"`
+	CreatedAt    api.Time                 `json:"created_at"`
+	UpdatedAt    api.Time                 `json:"updated_at"`
+	StartedAt    *api.Time                `json:"started_at" nullable:"true"`
+	CompletedAt  *api.Time                `json:"completed_at" nullable:"true"`
+}
+
+type drillOrder struct {
+	OrderID       orders.ID            `json:"order_id" format:"uuid"`
+	UserID        users.ID             `json:"user_id" format:"uuid"`
+	TransactionID orders.TransactionID `json:"order_transaction_id" format:"uuid"`
+}
+
+type drillFailure struct {
+	Code    string `json:"code" doc:"For programs."`
+	Message string `json:"message"`
+}
+
+func (h *Handlers) getUnmatchedTest(ctx context.Context, c api.Caller, in *DrillPath) (*api.Out[drillBody], error) {
+	var r rehearsal.Run
+	err := h.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		r, err = rehearsal.Get(ctx, tx, c.Team, in.ID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	body := drillBody{
+		RunID: r.ID, Status: r.Status, Stage: r.Stage, Case: r.Case, OrderSource: r.Source, ResultStatus: "final", Orders: map[string]drillOrder{},
+		CreatedAt: api.Time(r.CreatedAt), UpdatedAt: api.Time(r.UpdatedAt), StartedAt: api.TimeOrNull(r.StartedAt), CompletedAt: api.TimeOrNull(r.CompletedAt),
+	}
+	if r.Partial {
+		body.ResultStatus = "partial"
+	}
+	for role, o := range r.Artifacts {
+		body.Orders[role] = drillOrder{o.Order, o.User, o.Transaction}
+	}
+	if r.Result != nil {
+		id := r.Result.UUID()
+		body.RawResultID.Value = &id
+	}
+	if f := r.Failure; f != nil {
+		body.Error = api.Nullable(&drillFailure{f.Code, f.Message})
+	}
+	return api.Answer(body), nil
+}

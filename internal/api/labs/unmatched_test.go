@@ -1,0 +1,102 @@
+package labs
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	"hale/internal/api/calltest"
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/inbox"
+	"hale/internal/labs/matching"
+	"hale/internal/labs/networks"
+	"hale/internal/labs/orders"
+	"hale/internal/labs/orders/orderstest"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
+)
+
+// The answers about results whose order is not certain, as they go over the
+// wire: a result that may be an order's, one that is nobody's, the list of both,
+// and what becomes of them.
+func TestUnmatchedShapes(t *testing.T) {
+	c := newCaller(t)
+	team := orderstest.Team(t, c.DB)
+	actAs(c, t, team.ID)
+	c.Want(200, "GET", "/v3/unmatched_result", "", `"data":[],"next_cursor":null,"total":0`)
+
+	o := orderstest.New(t, c.DB, team.ID, catalogue.WalkIn)
+	orderstest.To(t, c.DB, &o, orders.RequisitionCreated)
+	p := o.Body.Patient
+	likely := arrives(c, t, o, networks.ReportedPatient{FirstName: p.FirstName, LastName: p.LastName, DOB: p.BirthDate, Gender: "F"})
+	nobodys := arrives(c, t, o, networks.ReportedPatient{LastName: "Unknown"})
+
+	path := "/v3/unmatched_result/"
+	calltest.Golden(t, "unmatched_result", c.Want(200, "GET", path+likely.String(), "", `"match_demo"`))
+	calltest.Golden(t, "unmatched_result_nobodys", c.Want(200, "GET", path+nobodys.String(), "", `"no_match"`))
+	calltest.Golden(t, "unmatched_results", c.Want(200, "GET", "/v3/unmatched_result", "", `"total":2`))
+	calltest.Golden(t, "unmatched_unsure", c.Want(200, "POST", path+nobodys.String()+"/resolve", `{"action":"unsure","note":"never seen"}`))
+	calltest.Golden(t, "unmatched_rejected", c.Want(200, "POST", path+likely.String()+"/resolve", `{"action":"reject"}`))
+	c.Want(404, "POST", path+likely.String()+"/resolve", `{"action":"reject"}`, "Unmatched result not found")
+
+	// What is accepted is answered with the order, as everywhere.
+	again := arrives(c, t, o, networks.ReportedPatient{FirstName: p.FirstName, LastName: p.LastName, DOB: p.BirthDate, Gender: "F"})
+	var accepted, read map[string]any
+	calltest.Decode(t, c.Want(200, "POST", path+again.String()+"/accept", `{"order_id":"`+o.ID.String()+`"}`), &accepted)
+	calltest.Decode(t, c.Want(200, "GET", "/v3/order/"+accepted["id"].(string), ""), &read)
+	if was, is := text(t, accepted), text(t, read); was != is {
+		t.Errorf("an acceptance answers\n%s\nand the order is\n%s", was, is)
+	}
+	calltest.Golden(t, "unmatched_cases", c.Want(200, "GET", "/v3/unmatched_result_test/case", ""))
+}
+
+// as makes the caller one of another team.
+func actAs(c *calltest.Caller, t *testing.T, team teams.ID) {
+	t.Helper()
+	userstest.Write(t, c.DB, func(ctx context.Context, tx *store.Tx) error {
+		of, err := teams.Get(ctx, tx, team)
+		if err != nil {
+			return err
+		}
+		_, key, err := teams.CreateKey(ctx, tx, of, "test")
+		c.Team, c.Key = team, key.Reveal()
+		return err
+	})
+}
+
+// arrives brings a report about a patient before the queue: of an order's first
+// marker, with a sample number that nobody knows.
+func arrives(c *calltest.Caller, t *testing.T, o orders.Order, patient networks.ReportedPatient) (id matching.ID) {
+	t.Helper()
+	userstest.Write(t, c.DB, func(ctx context.Context, tx *store.Tx) error {
+		facts, err := orders.Around(ctx, tx, o.Team, []orders.Order{o})
+		if err != nil {
+			return err
+		}
+		marker := facts[0].Markers[0]
+		expected := marker.Results[0]
+		raw := tx.NewUUID()
+		id, err = matching.Put(ctx, tx, o.Team, inbox.Arrival{ID: raw, Network: "sandboxlab", Key: "test:" + raw.String(), ReceivedAt: tx.Now(), Report: networks.Report{
+			Lab: facts[0].Lab.Slug, SampleID: "UNKNOWN-1", At: tx.Now(), Patient: patient,
+			Results: &networks.ResultSet{Results: []networks.Result{{
+				ProviderID: expected.ProviderID, TestProviderID: marker.ProviderID, Name: expected.Name, LOINC: expected.LOINC,
+				Value: "7.5", Unit: expected.Assay.Unit, Status: "F", Flag: "H",
+			}}},
+		}})
+		return err
+	})
+	if err := matching.Match(store.WithTeam(t.Context(), c.Team.UUID()), c.DB, c.Team, id, false); err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func text(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

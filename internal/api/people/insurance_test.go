@@ -1,0 +1,45 @@
+package people
+
+import (
+	"testing"
+
+	"hale/internal/api/calltest"
+)
+
+const goodPayor = `{"name":"Example Mutual","provider":"availity","provider_payor_id":"EX001","address":{"first_line":"1 Main Street","second_line":"Suite 7","zip":"78701","state":"TX","city":"Austin","country":"US"}}`
+
+func TestPayorShapes(t *testing.T) {
+	c := newCaller(t)
+	base := "/v3/insurance/search/payor"
+	calltest.Golden(t, "payors_by_name", c.Want(200, "GET", base+"?insurance_name=aetna", ""))
+	calltest.Golden(t, "payors_by_name", c.Want(200, "GET", base+"?provider=stedi&provider_payor_id=60054", ""))
+	calltest.Golden(t, "payors_by_body", c.Want(200, "POST", base, `{"insurance_name":"aetna","provider":null,"provider_id":null}`))
+	calltest.Golden(t, "payors_by_body", c.Want(200, "POST", base, `{"provider":"stedi","provider_id":"60054"}`))
+	c.Want(200, "GET", base+"?insurance_name=nobody+knows+it", "", "[]")
+	made := c.Want(200, "POST", "/v3/payor", goodPayor, `"source":"team"`, `"second_line":"Suite 7"`)
+	var body payorBody
+	calltest.Decode(t, made, &body)
+	c.Want(200, "GET", base+"?provider=availity&provider_payor_id=EX001", "", body.PayorCode)
+	other := calltest.Another(t, c.DB, c.Door, c.Now)
+	other.Want(200, "GET", base+"?provider=availity&provider_payor_id=EX001", "", "[]")
+	id := c.User("a")
+	c.Want(200, "PATCH", "/v2/user/"+id+"/info", calltest.GoodInfo)
+	c.Want(200, "POST", "/v2/user/"+id+"/insurance", calltest.Replaced(t, calltest.GoodInsurance, "UHC", body.PayorCode), `"name":"Example Mutual"`)
+	c.Want(422, "POST", "/v2/user/"+id+"/insurance", calltest.Replaced(t, calltest.GoodInsurance, "UHC", "ACME"), `"loc":["body","payor_code"]`)
+}
+
+func TestPayorRefusals(t *testing.T) {
+	c := newCaller(t)
+	base := "/v3/insurance/search/payor"
+	c.Want(422, "GET", base, "", `"loc":["query","insurance_name"]`)
+	c.Want(422, "GET", base+"?provider=stedi", "", `"loc":["query","provider_payor_id"]`)
+	c.Want(422, "GET", base+"?provider_payor_id=1", "", `"loc":["query","provider"]`)
+	c.Want(422, "GET", base+"?provider=pigeon&provider_payor_id=1", "", `"enum"`)
+	c.Want(422, "POST", base, `{}`, `"loc":["body","insurance_name"]`)
+	c.Want(422, "POST", base, `{"provider":"stedi"}`, `"loc":["body","provider_id"]`)
+	c.Want(422, "POST", base, `{"provider":"pigeon","provider_id":"1"}`, `"loc":["body","provider"]`)
+	c.Want(422, "POST", "/v3/payor", calltest.Replaced(t, goodPayor, `"provider":"availity",`, ""), `"loc":["body","provider"]`)
+	c.Want(422, "POST", "/v3/payor", calltest.Replaced(t, goodPayor, "availity", "pigeon"), `"loc":["body","provider"]`)
+	c.Want(422, "POST", "/v3/payor", calltest.Replaced(t, goodPayor, `"zip":"78701",`, ""), `"loc":["body","address","zip"]`)
+	c.Want(422, "POST", "/v3/payor", calltest.Replaced(t, goodPayor, "Example Mutual", " "), `"loc":["body","name"]`)
+}

@@ -1,0 +1,140 @@
+package people
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"hale/internal/api"
+	"hale/internal/people/messages"
+	"hale/internal/people/users"
+	"hale/internal/platform/paging"
+	"hale/internal/platform/store"
+)
+
+// What patients are told. The reference shows it only in its dashboard.
+
+func (h *Handlers) messageRoutes() []api.Route {
+	return []api.Route{
+		api.Get("/v2/team/outbox", h.listOutbox, "List messages to patients, newest first").Tag("messages"),
+		api.Get("/v2/team/message_settings", h.getMessageSettings, "Get your switches of messages to patients").Tag("messages"),
+		api.Patch("/v2/team/message_settings", h.setMessageSettings, "Turn your switches of messages to patients").Tag("messages"),
+	}
+}
+
+// messageBody is a message to a patient.
+type messageBody struct {
+	ID        messages.ID `json:"id" format:"uuid"`
+	UserID    users.ID    `json:"user_id" format:"uuid"`
+	OrderID   *uuid.UUID  `json:"order_id" format:"uuid" nullable:"true" doc:"Null for a code that opens the portal."`
+	Channel   string      `json:"channel" enum:"sms,email"`
+	Template  string      `json:"template" doc:"Which text it is, such as requisition_created.walk_in_test.sms."`
+	State     string      `json:"state" enum:"scheduled,queued,sent,outbox,failed,cleared" doc:"outbox: of a sandbox team, whose messages end here. cleared: a reminder that something made needless."`
+	Problem   *string     `json:"problem" doc:"Why it was not sent: off, refused, deferred, unreachable, timeout, no_portal, switched_off, late and others. Null for no problem."`
+	Attempts  int         `json:"attempts"`
+	Recipient string      `json:"recipient" doc:"Telephone number or e-mail address."`
+	Subject   *string     `json:"subject" doc:"Of e-mails."`
+	Text      string      `json:"text" doc:"A link into the portal is in it once it was sent. A code is shown to sandbox teams only."`
+	DueAt     api.Time    `json:"due_at"`
+	CreatedAt api.Time    `json:"created_at"`
+	EndedAt   *api.Time   `json:"ended_at" nullable:"true"`
+}
+
+func shownOf(m messages.OutboxMessage) messageBody {
+	var order *uuid.UUID
+	if m.Order != uuid.Nil {
+		order = &m.Order
+	}
+	return messageBody{
+		ID: m.ID, UserID: m.User, OrderID: order, Channel: string(m.Channel), Template: m.Template, State: string(m.State),
+		Problem: api.TextOrNull(m.Problem), Attempts: m.Attempts, Recipient: m.Recipient, Subject: api.TextOrNull(m.Subject), Text: m.Text,
+		DueAt: api.Time(m.Due), CreatedAt: api.Time(m.CreatedAt), EndedAt: api.TimeOrNull(m.EndedAt),
+	}
+}
+
+type listOutboxIn struct {
+	UserID  users.ID `query:"user_id" format:"uuid" doc:"Only to this user."`
+	OrderID string   `query:"order_id" format:"uuid" doc:"Only about this order."`
+	Channel string   `query:"channel" enum:"sms,email"`
+	State   string   `query:"state" enum:"scheduled,queued,sent,outbox,failed,cleared"`
+	Limit   int      `query:"limit" minimum:"1" maximum:"500" default:"50"`
+	Cursor  string   `query:"next_cursor" doc:"next_cursor of the page before."`
+}
+
+type outboxBody struct {
+	Data       []messageBody `json:"data"`
+	NextCursor *string       `json:"next_cursor" doc:"Null at the end."`
+}
+
+func (h *Handlers) listOutbox(ctx context.Context, c api.Caller, in *listOutboxIn) (*api.Out[outboxBody], error) {
+	f := messages.Filter{User: in.UserID, Channel: messages.Channel(in.Channel), State: messages.State(in.State), Limit: in.Limit + 1}
+	if in.OrderID != "" {
+		f.Order = uuid.MustParse(in.OrderID) // the form was checked
+	}
+	if in.Cursor != "" {
+		if err := paging.Decode(in.Cursor, &f.Before); err != nil {
+			return nil, err
+		}
+	}
+	var all []messages.OutboxMessage
+	err := h.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		all, err = messages.List(ctx, tx, c.Team, f)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	body := outboxBody{Data: []messageBody{}}
+	for i, m := range all {
+		if i == in.Limit {
+			next := paging.Encode(all[i-1].ID)
+			body.NextCursor = &next
+			break
+		}
+		body.Data = append(body.Data, shownOf(m))
+	}
+	return api.Answer(body), nil
+}
+
+// messageSettings are a team's switches.
+type messageSettings struct {
+	SMS       bool `json:"sms_enabled"`
+	Email     bool `json:"email_enabled"`
+	Reminders bool `json:"reminders_enabled" doc:"Reminders lead into the portal."`
+}
+
+func settingsOf(s messages.Settings) messageSettings {
+	return messageSettings{SMS: s.SMS, Email: s.Email, Reminders: s.Reminders}
+}
+
+func (h *Handlers) getMessageSettings(ctx context.Context, c api.Caller, _ *api.Empty) (*api.Out[messageSettings], error) {
+	var s messages.Settings
+	err := h.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		s, err = messages.SettingsOf(ctx, tx, c.Team)
+		return err
+	})
+	return api.Answer(settingsOf(s)), err
+}
+
+type setMessageSettingsIn struct {
+	Body struct {
+		SMS       *bool `json:"sms_enabled" required:"false"`
+		Email     *bool `json:"email_enabled" required:"false"`
+		Reminders *bool `json:"reminders_enabled" required:"false"`
+	} `doc:"What is left out stays as it is."`
+}
+
+func (h *Handlers) setMessageSettings(ctx context.Context, c api.Caller, in *setMessageSettingsIn) (*api.Out[messageSettings], error) {
+	var s messages.Settings
+	err := h.DB.Write(ctx, func(tx *store.Tx) (err error) {
+		s, err = messages.ChangeSettings(ctx, tx, c.Team, func(s *messages.Settings) {
+			for at, turned := range map[*bool]*bool{&s.SMS: in.Body.SMS, &s.Email: in.Body.Email, &s.Reminders: in.Body.Reminders} {
+				if turned != nil {
+					*at = *turned
+				}
+			}
+		})
+		return err
+	})
+	return api.Answer(settingsOf(s)), err
+}

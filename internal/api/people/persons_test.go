@@ -1,0 +1,84 @@
+package people
+
+import (
+	"strings"
+	"testing"
+
+	"hale/internal/api/calltest"
+)
+
+func TestInfoShapes(t *testing.T) {
+	c := newCaller(t)
+	id := c.User("a")
+	path := "/v2/user/" + id + "/info"
+	c.Want(404, "GET", path+"/latest", "", `{"detail":"User demographics data not found"}`)
+	c.Want(404, "GET", "/v2/user/00000000-0000-4000-8000-000000000000/info/latest", "", `{"detail":"User not found"}`)
+	calltest.Golden(t, "info_bare", c.Want(200, "PATCH", path, calltest.GoodInfo))
+	calltest.Golden(t, "info_bare", c.Want(200, "GET", path+"/latest", ""))
+	full := strings.Replace(calltest.GoodInfo, `"address":`, `"race":"asian","ethnicity":null,"gender_identity":"female","medical_proxy":{"first_name":"Anne","last_name":"Byron",`+
+		`"phone_number":"+14155550133","household_income":48000,"address":{"first_line":"2 Side Street","second_line":"Flat 3","zip":"62704-1234","state":"IL","city":"Springfield","country":"US","access_notes":"Ring twice"}},"address":`, 1)
+	c.Want(200, "PATCH", path, full)
+	calltest.Golden(t, "info_full", c.Want(200, "GET", path+"/latest", ""))
+}
+
+func TestInfoRefusals(t *testing.T) {
+	c := newCaller(t)
+	id := c.User("a")
+	for _, x := range []struct{ old, new, loc string }{
+		{`"first_name":"Ada",`, ``, `["body","first_name"]`},
+		{`"Byron"`, `"Byron  Lovelace"`, `["body","last_name"]`},
+		{`Ada@Example.org`, `not-an-address`, `["body","email"]`},
+		{`(415) 555-0132`, `12`, `["body","phone_number"]`},
+		{`1984-12-10`, `1984-12-40`, `["body","dob"]`},
+		{`1984-12-10`, `2026-03-03`, `["body","dob"]`},
+		{`"zip_code":"62704",`, ``, `["body","address","zip"]`},
+		{`"zip_code":"62704"`, `"zip_code":"627"`, `["body","address","zip"]`},
+		{`"state":"il"`, `"state":"zz"`, `["body","address","state"]`},
+		{`"gender":`, `"race":"purple","gender":`, `["body","race"]`},
+		{`"gender":`, `"medical_proxy":{"first_name":"A"},"gender":`, `["body","medical_proxy","last_name"]`},
+		{`"gender":`, `"medical_proxy":7,"gender":`, `["body","medical_proxy"]`},
+	} {
+		body := strings.Replace(calltest.GoodInfo, x.old, x.new, 1)
+		got := c.Want(422, "PATCH", "/v2/user/"+id+"/info", body, `"loc":`+x.loc)
+		for _, personal := range []string{"Ada", "Byron", "not-an-address", "1984", "627", "Main Street"} {
+			if strings.Contains(got, personal) {
+				t.Errorf("the answer repeats %q: %s", personal, got)
+			}
+		}
+	}
+	c.Want(200, "PATCH", "/v2/user/"+id+"/info", strings.Replace(calltest.GoodInfo, `"gender":`, `"medical_proxy":null,"race":null,"gender":`, 1))
+}
+
+func TestInsuranceShapes(t *testing.T) {
+	c := newCaller(t)
+	id := c.User("a")
+	path := "/v2/user/" + id + "/insurance"
+	c.Want(422, "POST", path, calltest.GoodInsurance, "demographics")
+	c.Want(200, "PATCH", "/v2/user/"+id+"/info", calltest.GoodInfo)
+	c.Want(404, "GET", path+"/latest", "", "Insurance not found")
+	calltest.Golden(t, "insurance_self", c.Want(200, "POST", path, calltest.GoodInsurance))
+	calltest.Golden(t, "insurance_self", c.Want(200, "GET", path+"/latest", ""))
+	c.Want(422, "POST", path, strings.Replace(calltest.GoodInsurance, "Self", "Spouse", 1), `["body","guarantor"]`)
+	c.Want(422, "POST", path, strings.Replace(calltest.GoodInsurance, "Self", "Cousin", 1), `["body","relationship"]`, `"enum"`)
+	c.Want(422, "POST", path, strings.Replace(calltest.GoodInsurance, "UHC", "NO SUCH PAYOR!", 1), `["body","payor_code"]`)
+	spouse := strings.Replace(calltest.GoodInsurance, `"relationship":"Self"`, `"relationship":"Spouse","group_id":"G-7","is_primary":false,"guarantor":{"first_name":"Anne","last_name":"Byron",`+
+		`"phone_number":"+14155550133","email":"anne@example.org","household_income":48000,"household_size":2,"address":{"first_line":"1 Main Street","zip":"78701","state":"TX","city":"Austin","country":"US"}}`, 1)
+	spouse = strings.Replace(spouse, "UHC", "MAIDFED", 1)
+	calltest.Golden(t, "insurance_spouse", c.Want(200, "POST", path, spouse))
+	calltest.Golden(t, "insurance_spouse", c.Want(200, "GET", path+"/latest?is_primary=false", ""))
+	calltest.Golden(t, "insurance_self", c.Want(200, "GET", path+"/latest?is_primary=true", ""))
+}
+
+func TestPortalURL(t *testing.T) {
+	c := newCaller(t)
+	id := c.User("a")
+	path := "/v2/user/" + id + "/create_portal_url"
+	c.Want(422, "POST", path, `{"context":"launch"}`, "demographics")
+	c.Want(200, "PATCH", "/v2/user/"+id+"/info", calltest.GoodInfo)
+	calltest.Golden(t, "portal_launch", c.Want(200, "POST", path, `{"context":"launch"}`))
+	calltest.Golden(t, "portal_communications", c.Want(200, "POST", path, `{"context":"communications","order_id":null}`))
+	c.Want(404, "POST", path, `{"context":"launch","order_id":"00000000-0000-4000-8000-000000000005"}`, "Order not found")
+	c.Want(422, "POST", path, `{"context":"launch","order_id":"x"}`, "order_id")
+	c.Want(422, "POST", path, `{"context":"carrier pigeon"}`, `"enum"`)
+	c.Want(422, "POST", path, `{}`, `"missing"`)
+}

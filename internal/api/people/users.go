@@ -1,0 +1,315 @@
+package people
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"hale/internal/api"
+	"hale/internal/people/users"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/ids"
+	"hale/internal/platform/patch"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
+	"hale/internal/wearables/connections"
+	"hale/internal/wearables/providers"
+)
+
+func (h *Handlers) userRoutes() []api.Route {
+	return []api.Route{
+		api.Post("/v2/user", h.createUser, "Create a user").Creates().Sensitive(),
+		api.Get("/v2/user", h.listUsers, "List users, newest first"),
+		api.Get("/v2/user/resolve/{client_user_id}", h.resolveUser, "Find a user by your own reference"),
+		api.Post("/v2/user/undo_delete", h.undoDeleteUser, "Bring back a user deleted within the last 7 days"),
+		api.Get("/v2/user/{user_id}", h.getUser, "Get a user"),
+		api.Patch("/v2/user/{user_id}", h.patchUser, "Change a user").Sensitive(),
+		api.Delete("/v2/user/{user_id}", h.deleteUser, "Delete a user; its data is erased after 7 days"),
+		api.Get("/v2/team/users/search", h.searchUsers, "Search users by id, client_user_id or name").Tag("user"),
+	}
+}
+
+type createUserIn struct {
+	Body struct {
+		ClientUserID      string        `json:"client_user_id" minLength:"1" maxLength:"256" doc:"Your own unique reference. Not an e-mail address, telephone number or anything else personal."`
+		FallbackTimeZone  *string       `json:"fallback_time_zone" required:"false" doc:"IANA name, such as Europe/Helsinki."`
+		FallbackBirthDate *api.DateText `json:"fallback_birth_date" required:"false" nullable:"true"`
+		IngestionStart    *api.DateText `json:"ingestion_start" required:"false" nullable:"true"`
+		IngestionEnd      *api.DateText `json:"ingestion_end" required:"false" nullable:"true"`
+	}
+}
+
+func (in *createUserIn) user() (users.NewUser, error) {
+	b := in.Body
+	n := users.NewUser{ClientUserID: b.ClientUserID, TimeZone: b.FallbackTimeZone}
+	var err1, err2, err3 *fault.Error
+	n.BirthDate, err1 = api.OptionalDate(b.FallbackBirthDate, "fallback_birth_date")
+	n.IngestionStart, err2 = api.OptionalDate(b.IngestionStart, "ingestion_start")
+	n.IngestionEnd, err3 = api.OptionalDate(b.IngestionEnd, "ingestion_end")
+	return n, fault.Join(err1, err2, err3)
+}
+
+func (h *Handlers) createUser(ctx context.Context, c api.Caller, in *createUserIn) (*api.Out[userBody], error) {
+	n, err := in.user()
+	if err != nil {
+		return nil, err
+	}
+	return api.Commit(ctx, h.API, func(tx *store.Tx) (userBody, error) {
+		user, err := users.Create(ctx, tx, c.Team, n)
+		if err != nil {
+			return userBody{}, err
+		}
+		return userOf(user, nil), nil
+	})
+}
+
+type listUsersIn struct {
+	Offset int64 `query:"offset" minimum:"0" default:"0" doc:"How many of the newest users to pass over."`
+	Limit  int64 `query:"limit" minimum:"1" maximum:"500" default:"100"`
+}
+
+type usersBody struct {
+	Users  []userBody `json:"users"`
+	Total  int64      `json:"total" doc:"All users there are."`
+	Offset int64      `json:"offset"`
+	Limit  int64      `json:"limit"`
+}
+
+func (h *Handlers) listUsers(ctx context.Context, c api.Caller, in *listUsersIn) (*api.Out[usersBody], error) {
+	body := usersBody{Offset: in.Offset, Limit: in.Limit}
+	err := h.DB.Read(ctx, func(tx *store.Tx) error {
+		page, err := users.List(ctx, tx, c.Team, in.Offset, in.Limit)
+		if err != nil {
+			return err
+		}
+		body.Total = page.Total
+		body.Users, err = withLinks(ctx, tx, c.Team, page.Users)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.Answer(body), nil
+}
+
+func (h *Handlers) getUser(ctx context.Context, c api.Caller, in *api.UserPath) (*api.Out[userBody], error) {
+	return h.oneUser(ctx, func(tx *store.Tx, beside users.Beside) (users.User, error) {
+		return users.Get(ctx, tx, c.Team, in.UserID, beside)
+	})
+}
+
+type resolveUserIn struct {
+	ClientUserID string `path:"client_user_id"`
+}
+
+func (h *Handlers) resolveUser(ctx context.Context, c api.Caller, in *resolveUserIn) (*api.Out[userBody], error) {
+	return h.oneUser(ctx, func(tx *store.Tx, beside users.Beside) (users.User, error) {
+		return users.Resolve(ctx, tx, c.Team, in.ClientUserID, beside)
+	})
+}
+
+// oneUser reads a user and its connections, in one query.
+func (h *Handlers) oneUser(ctx context.Context, find func(tx *store.Tx, beside users.Beside) (users.User, error)) (*api.Out[userBody], error) {
+	var user users.User
+	var links []connections.Link
+	err := h.DB.Peek(ctx, func(tx *store.Tx) (err error) {
+		user, err = find(tx, connections.BesideUser(&links))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.Answer(userOf(user, links)), nil
+}
+
+type patchUserIn struct {
+	api.UserPath
+	Body struct {
+		ClientUserID      patch.Field[string]       `json:"client_user_id" required:"false" doc:"Cannot be null."`
+		FallbackTimeZone  patch.Field[string]       `json:"fallback_time_zone" required:"false" doc:"IANA name; null clears."`
+		FallbackBirthDate patch.Field[api.DateText] `json:"fallback_birth_date" required:"false" doc:"Null clears."`
+		IngestionStart    patch.Field[api.DateText] `json:"ingestion_start" required:"false" doc:"Null clears."`
+		IngestionEnd      patch.Field[api.DateText] `json:"ingestion_end" required:"false" doc:"Null clears."`
+	}
+}
+
+func (in *patchUserIn) update() (users.Update, error) {
+	b := in.Body
+	u := users.Update{ClientUserID: b.ClientUserID, TimeZone: b.FallbackTimeZone}
+	var err1, err2, err3 *fault.Error
+	u.BirthDate, err1 = api.PatchedDate(b.FallbackBirthDate, "fallback_birth_date")
+	u.IngestionStart, err2 = api.PatchedDate(b.IngestionStart, "ingestion_start")
+	u.IngestionEnd, err3 = api.PatchedDate(b.IngestionEnd, "ingestion_end")
+	return u, fault.Join(err1, err2, err3)
+}
+
+func (h *Handlers) patchUser(ctx context.Context, c api.Caller, in *patchUserIn) (*api.Out[api.DetailBody], error) {
+	u, err := in.update()
+	if err != nil {
+		return nil, err
+	}
+	err = h.DB.Write(ctx, func(tx *store.Tx) error {
+		_, err := users.Change(ctx, tx, c.Team, in.UserID, u)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.Answer(api.DetailBody{Detail: "User updated"}), nil
+}
+
+func (h *Handlers) deleteUser(ctx context.Context, c api.Caller, in *api.UserPath) (*api.Out[api.SuccessBody], error) {
+	done, err := h.CommitSuccess(ctx, func(tx *store.Tx) error { return users.Delete(ctx, tx, c.Team, in.UserID) })
+	if err == nil {
+		h.ForgetCallers(func(known api.Caller) bool { return known.User == in.UserID })
+	}
+	return done, err
+}
+
+// undoDeleteIn takes the user in the query, as the spec lists it, or in the
+// body, as the spec's sample sends it.
+type undoDeleteIn struct {
+	UserID       string `query:"user_id" format:"uuid" doc:"Either this or client_user_id."`
+	ClientUserID string `query:"client_user_id" doc:"Either this or user_id."`
+	Body         *struct {
+		UserID       *users.ID `json:"user_id" required:"false" format:"uuid" nullable:"true"`
+		ClientUserID *string   `json:"client_user_id" required:"false" nullable:"true"`
+	}
+}
+
+func (in *undoDeleteIn) ref() (users.Ref, error) {
+	var refs []users.Ref
+	if in.UserID != "" {
+		id, err := ids.Parse[users.User](in.UserID)
+		if err != nil {
+			return users.Ref{}, fault.New(fault.Invalid, "Input should be a valid UUID").At("query", "user_id").WithType("uuid_parsing")
+		}
+		refs = append(refs, users.Ref{ID: &id})
+	}
+	if in.ClientUserID != "" {
+		refs = append(refs, users.Ref{ClientUserID: &in.ClientUserID})
+	}
+	if b := in.Body; b != nil && b.UserID != nil {
+		refs = append(refs, users.Ref{ID: b.UserID})
+	}
+	if b := in.Body; b != nil && b.ClientUserID != nil {
+		refs = append(refs, users.Ref{ClientUserID: b.ClientUserID})
+	}
+	if len(refs) != 1 {
+		return users.Ref{}, fault.New(fault.Invalid, "Value error, give exactly one of user_id and client_user_id, in the query or in the body").At("query", "user_id")
+	}
+	return refs[0], nil
+}
+
+func (h *Handlers) undoDeleteUser(ctx context.Context, c api.Caller, in *undoDeleteIn) (*api.Out[api.SuccessBody], error) {
+	ref, err := in.ref()
+	if err != nil {
+		return nil, err
+	}
+	return h.CommitSuccess(ctx, func(tx *store.Tx) error { return users.Undo(ctx, tx, c.Team, ref) })
+}
+
+type searchUsersIn struct {
+	QueryID string `query:"query_id" minLength:"2" maxLength:"256" doc:"Start of a user_id, of a client_user_id or of a name. At most 100 users are found."`
+}
+
+func (h *Handlers) searchUsers(ctx context.Context, c api.Caller, in *searchUsersIn) (*api.Out[[]userBody], error) {
+	var bodies []userBody
+	err := h.DB.Read(ctx, func(tx *store.Tx) error {
+		found, err := users.Search(ctx, tx, c.Team, in.QueryID)
+		if err != nil {
+			return err
+		}
+		bodies, err = withLinks(ctx, tx, c.Team, found)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.Answer(bodies), nil
+}
+
+// userBody is a user on the wire.
+//
+// Spec: User.
+type userBody struct {
+	UserID            users.ID                 `json:"user_id" format:"uuid" doc:"Our id of the user."`
+	TeamID            teams.ID                 `json:"team_id" format:"uuid"`
+	ClientUserID      string                   `json:"client_user_id" doc:"Your own reference for the user."`
+	CreatedOn         api.Time                 `json:"created_on"`
+	ConnectedSources  []connectedSource        `json:"connected_sources"`
+	FallbackTimeZone  api.OrNull[timeZoneBody] `json:"fallback_time_zone" doc:"For sources that carry no time zone."`
+	FallbackBirthDate *birthDateBody           `json:"fallback_birth_date,omitempty" doc:"For providers that give no age."`
+	IngestionStart    *civil.Date              `json:"ingestion_start" format:"date" doc:"First day to take data of."`
+	IngestionEnd      *civil.Date              `json:"ingestion_end" format:"date" doc:"Last day to take data of."`
+}
+
+// connectedSource names a provider twice: provider is the truer word, source
+// the one that callers know.
+//
+// Spec: User, ConnectedSource. Appendix A 6.
+type connectedSource struct {
+	CreatedOn api.Time     `json:"created_on"`
+	Source    providerName `json:"source"`
+	Provider  providerName `json:"provider"`
+}
+
+type timeZoneBody struct {
+	ID         string   `json:"id" doc:"IANA name, such as Europe/Helsinki."`
+	SourceSlug string   `json:"source_slug" doc:"manual when you set it."`
+	UpdatedAt  api.Time `json:"updated_at"`
+}
+
+type birthDateBody struct {
+	Value      civil.Date `json:"value" format:"date"`
+	SourceSlug string     `json:"source_slug" doc:"manual when you set it."`
+	UpdatedAt  api.Time   `json:"updated_at"`
+}
+
+func userOf(u users.User, links []connections.Link) userBody {
+	body := userBody{
+		UserID: u.ID, TeamID: u.Team, ClientUserID: u.ClientUserID, CreatedOn: api.Time(u.CreatedOn),
+		ConnectedSources: make([]connectedSource, len(links)), IngestionStart: u.IngestionStart, IngestionEnd: u.IngestionEnd,
+	}
+	for i, link := range links {
+		name := nameOf(link.Provider)
+		body.ConnectedSources[i] = connectedSource{api.Time(link.CreatedOn), name, name}
+	}
+	if z := u.TimeZone; z != nil {
+		body.FallbackTimeZone = api.Nullable(&timeZoneBody{z.Name, z.SourceSlug, api.Time(z.UpdatedAt)})
+	}
+	if b := u.BirthDate; b != nil {
+		body.FallbackBirthDate = &birthDateBody{b.Value, b.SourceSlug, api.Time(b.UpdatedAt)}
+	}
+	return body
+}
+
+// withLinks reads the connections of some users and makes them bodies.
+func withLinks(ctx context.Context, tx *store.Tx, team teams.ID, all []users.User) ([]userBody, error) {
+	bodies := make([]userBody, len(all))
+	ids := make([]users.ID, len(all))
+	for i, u := range all {
+		ids[i] = u.ID
+	}
+	links, err := connections.Links(ctx, tx, team, ids...)
+	if err != nil {
+		return nil, err
+	}
+	for i, u := range all {
+		bodies[i] = userOf(u, links[u.ID])
+	}
+	return bodies, nil
+}
+
+// providerName is a provider in short.
+type providerName struct {
+	Name string `json:"name"`
+	Slug string `json:"slug"`
+	Logo string `json:"logo" format:"uri"`
+}
+
+func nameOf(p providers.Provider) providerName { return providerName{p.Name, p.Slug, p.LogoURL()} }
+
+// Subject returns the user whose key seals a kept answer.
+func (b userBody) Subject() uuid.UUID { return b.UserID.UUID() }

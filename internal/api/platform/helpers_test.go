@@ -1,0 +1,35 @@
+package platform
+
+import (
+	"testing"
+	"time"
+
+	"hale/internal/api"
+	"hale/internal/api/calltest"
+	"hale/internal/api/people"
+	wearablesapi "hale/internal/api/wearables"
+	"hale/internal/platform/store"
+	"hale/internal/wearables"
+	"hale/internal/wearables/connections"
+	"hale/internal/wearables/ledger"
+)
+
+func newCaller(t testing.TB) *calltest.Caller {
+	t.Helper()
+	return calltest.NewCallerOf(t, newAPI)
+}
+
+// newAPI has the operations of the platform, and those of people and wearables, which make events.
+func newAPI(db *store.DB) *api.API {
+	ingester := &wearables.Ingester{DB: db, Connect: connections.Ensure, Run: connections.Run, Linked: connections.Linked, Hold: connections.Hold}
+	a := api.New(api.Deps{DB: db, BaseURL: "https://hale.example.org"})
+	a.Add((&Handlers{API: a}).Routes()...)
+	a.Add((&wearablesapi.Handlers{API: a, Wearables: ingester, Ledger: &ledger.Ledger{}}).Routes()...)
+	a.Add(people.New(a).Routes()...)
+	return a
+}
+
+func eachCaller(t *testing.T, fn func(d calltest.UserCaller)) {
+	t.Helper()
+	calltest.EachUserCaller(t, func() time.Time { return calltest.March }, newAPI, fn)
+}

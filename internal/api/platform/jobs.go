@@ -1,0 +1,117 @@
+package platform
+
+import (
+	"context"
+
+	"hale/internal/api"
+	"hale/internal/platform/jobs"
+	"hale/internal/platform/paging"
+	"hale/internal/platform/store"
+)
+
+func (h *Handlers) jobRoutes() []api.Route {
+	return []api.Route{
+		api.Get("/v2/jobs", h.listJobs, "List a team's background jobs, newest first"),
+		api.Get("/v2/jobs/{job_id}", h.getJob, "Get a background job"),
+		api.Post("/v2/jobs/{job_id}/cancel", h.cancelJob, "Stop a job that can be canceled; what it has done stays"),
+	}
+}
+
+// jobBody is a job on the wire.
+type jobBody struct {
+	ID          jobs.ID              `json:"id" format:"uuid"`
+	Kind        string               `json:"kind" doc:"Such as users.erase or webhooks.replay."`
+	Status      string               `json:"status" doc:"queued, running, succeeded, failed or canceled."`
+	Key         *string              `json:"key" doc:"What the job is about, where only one job of its kind may be about it."`
+	Progress    jobProgress          `json:"progress"`
+	Attempts    int                  `json:"attempts"`
+	MaxAttempts int                  `json:"max_attempts"`
+	RunAt       api.Time             `json:"run_at" doc:"When it is due, or was."`
+	Cancelable  bool                 `json:"cancelable" doc:"Whether it can be canceled while it is queued or running. What finishes something that was decided before cannot, such as the erasure of a deleted user."`
+	Error       *string              `json:"error" doc:"Of the last attempt."`
+	CreatedAt   api.Time             `json:"created_at"`
+	StartedAt   api.OrNull[api.Time] `json:"started_at" doc:"Of the last attempt."`
+	FinishedAt  api.OrNull[api.Time] `json:"finished_at"`
+}
+
+type jobProgress struct {
+	Done  int64  `json:"done"`
+	Total int64  `json:"total" doc:"0 while it is not known."`
+	Note  string `json:"note"`
+}
+
+func jobOf(j jobs.Job) jobBody {
+	return jobBody{
+		ID: j.ID, Kind: j.Kind, Status: string(j.Status), Key: api.TextOrNull(j.Key), Progress: jobProgress(j.Progress),
+		Attempts: j.Attempts, MaxAttempts: j.MaxAttempts, RunAt: api.Time(j.RunAt), Cancelable: j.Cancelable, Error: api.TextOrNull(j.Error),
+		CreatedAt: api.Time(j.CreatedAt), StartedAt: api.Nullable(api.TimeOrNull(j.StartedAt)), FinishedAt: api.Nullable(api.TimeOrNull(j.FinishedAt)),
+	}
+}
+
+type jobsIn struct {
+	Kind   string `query:"kind" maxLength:"100"`
+	Status string `query:"status" enum:"queued,running,succeeded,failed,canceled"`
+	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50"`
+	Cursor string `query:"next_cursor" doc:"next_cursor of the page before."`
+}
+
+type jobsBody struct {
+	Jobs       []jobBody `json:"jobs"`
+	NextCursor *string   `json:"next_cursor" doc:"Null at the end."`
+}
+
+func (h *Handlers) listJobs(ctx context.Context, c api.Caller, in *jobsIn) (*api.Out[jobsBody], error) {
+	filter := jobs.Filter{Kind: in.Kind, Status: jobs.Status(in.Status), Limit: in.Limit + 1}
+	if in.Cursor != "" {
+		if err := paging.Decode(in.Cursor, &filter.Before); err != nil {
+			return nil, err
+		}
+	}
+	body := jobsBody{Jobs: []jobBody{}}
+	var all []jobs.Job
+	err := h.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		all, err = jobs.List(ctx, tx, c.Team.UUID(), filter)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, j := range all {
+		if i == in.Limit {
+			next := paging.Encode(all[i-1].ID)
+			body.NextCursor = &next
+			break
+		}
+		body.Jobs = append(body.Jobs, jobOf(j))
+	}
+	return api.Answer(body), nil
+}
+
+// JobPath names a job.
+type JobPath struct {
+	JobID jobs.ID `path:"job_id" format:"uuid"`
+}
+
+func (h *Handlers) getJob(ctx context.Context, c api.Caller, in *JobPath) (*api.Out[jobBody], error) {
+	var job jobs.Job
+	err := h.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		job, err = jobs.Get(ctx, tx, c.Team.UUID(), in.JobID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.Answer(jobOf(job)), nil
+}
+
+func (h *Handlers) cancelJob(ctx context.Context, c api.Caller, in *JobPath) (*api.Out[jobBody], error) {
+	var job jobs.Job
+	err := h.DB.Write(ctx, func(tx *store.Tx) (err error) {
+		job, err = jobs.Stop(ctx, tx, c.Team.UUID(), in.JobID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.Answer(jobOf(job)), nil
+}

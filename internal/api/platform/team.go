@@ -1,0 +1,161 @@
+package platform
+
+import (
+	"context"
+
+	"hale/internal/api"
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/orders"
+	"hale/internal/people/messages"
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
+	"hale/internal/wearables/connections"
+)
+
+func (h *Handlers) metricRoutes() []api.Route {
+	return []api.Route{
+		api.Get("/v2/user/metrics", h.userMetrics, "Count users and connections"),
+		api.Get("/v2/team/{team_id}", h.getTeam, "Get your team").Deprecated(),
+	}
+}
+
+// metricsBody counts what a team has.
+//
+// Reference 5.10, MetricsResult.
+type metricsBody struct {
+	TeamID        teams.ID      `json:"team_id" format:"uuid"`
+	Users         int64         `json:"number_of_users"`
+	Sources       int64         `json:"number_of_connected_sources"`
+	Errored       int64         `json:"number_of_errored_connected_sources"`
+	SourcesByWeek []metricPoint `json:"number_of_connected_sources_by_week"`
+	OrderedTests  int64         `json:"number_of_ordered_tests"`
+}
+
+type metricPoint struct {
+	Date  api.Time `json:"date" doc:"Monday of the week, 00:00 UTC."`
+	Value int64    `json:"value" doc:"Connections made in the week."`
+	All   int64    `json:"all" doc:"Connections at its end."`
+}
+
+func (h *Handlers) userMetrics(ctx context.Context, c api.Caller, _ *api.Empty) (*api.Out[metricsBody], error) {
+	if err := orders.Ready(ctx, h.DB, c.Team); err != nil {
+		return nil, err
+	}
+	var n int64
+	var ordered int
+	var m connections.Metrics
+	err := h.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		if n, err = users.Count(ctx, tx, c.Team); err != nil {
+			return err
+		}
+		if _, ordered, err = orders.Select(ctx, tx, c.Team, orders.Filter{}); err != nil {
+			return err
+		}
+		m, err = connections.Measure(ctx, tx, c.Team)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	body := metricsBody{
+		TeamID: c.Team, Users: n, OrderedTests: int64(ordered), Sources: m.Connected, Errored: m.Errored, SourcesByWeek: make([]metricPoint, len(m.Weeks)),
+	}
+	for i, w := range m.Weeks {
+		body.SourcesByWeek[i] = metricPoint{api.Time(w.Start), w.Made, w.All}
+	}
+	return api.Answer(body), nil
+}
+
+// teamBody is the team as older clients ask for it. It never holds a secret:
+// the fields that once did are absent or empty.
+//
+// Reference 5.10, ClientFacingTeam.
+type teamBody struct {
+	ID                 teams.ID   `json:"id" format:"uuid"`
+	OrgID              teams.ID   `json:"org_id" format:"uuid" doc:"The team's own id: there are no organisations above teams."`
+	Name               string     `json:"name"`
+	Configuration      teamConfig `json:"configuration"`
+	TestkitsTexts      bool       `json:"testkits_texts_enabled"`
+	Communication      bool       `json:"lab_tests_patient_communication_enabled"`
+	SMSCommunication   bool       `json:"lab_tests_patient_sms_communication_enabled"`
+	EmailCommunication bool       `json:"lab_tests_patient_email_communication_enabled"`
+	DelegatedFlow      string     `json:"delegated_flow" doc:"Whose physicians order and follow up, by the accounts that the team may order under."`
+}
+
+// The words for who orders and who follows up. They know the team's physicians
+// for both, the service's for both, and the service's for ordering alone.
+//
+// Reference 5.10, DelegatedFlowType.
+const (
+	teamPhysicians    = "order_and_results_with_customer_physician_network"
+	servicePhysicians = "order_and_results_with_vital_physician_network"
+	serviceOrders     = "order_with_vital_physician_network"
+)
+
+// flowOf is the word that asks most of the team under any of its accounts. A
+// team without an account has nobody's physicians but its own.
+func flowOf(accounts []catalogue.Account) string {
+	word := servicePhysicians
+	for _, a := range accounts {
+		switch {
+		case a.Flow.TeamOrders():
+			return teamPhysicians
+		case a.Flow == catalogue.ResultDelegated:
+			word = serviceOrders
+		}
+	}
+	if len(accounts) == 0 {
+		return teamPhysicians
+	}
+	return word
+}
+
+type teamConfig struct {
+	LibreView                 libreViewConfig `json:"libreview"`
+	TextsEnabled              bool            `json:"texts_enabled"`
+	PushHistoricalData        bool            `json:"push_historical_data"`
+	RejectDuplicateConnection bool            `json:"reject_duplicate_connection"`
+	PartialWebhooks           bool            `json:"partial_webhooks_enabled"`
+	MinorOrdering             bool            `json:"minor_ordering_enabled"`
+}
+
+type libreViewConfig struct {
+	PracticeID map[string]string `json:"practice_id"`
+}
+
+type getTeamIn struct {
+	TeamID teams.ID `path:"team_id" format:"uuid"`
+}
+
+func (h *Handlers) getTeam(ctx context.Context, c api.Caller, in *getTeamIn) (*api.Out[teamBody], error) {
+	if in.TeamID != c.Team {
+		return nil, fault.New(fault.NotFound, "Team not found")
+	}
+	var team teams.Team
+	var says messages.Settings
+	var accounts []catalogue.Account
+	err := h.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		if team, err = teams.Get(ctx, tx, c.Team); err != nil {
+			return err
+		}
+		if says, err = messages.SettingsOf(ctx, tx, c.Team); err != nil {
+			return err
+		}
+		accounts, err = catalogue.Accounts(ctx, tx, c.Team, catalogue.AccountFilter{Status: catalogue.AccountActive})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.Answer(teamBody{
+		ID: team.ID, OrgID: team.ID, Name: team.Name, DelegatedFlow: flowOf(accounts),
+		TestkitsTexts: says.SMS, Communication: says.SMS || says.Email, SMSCommunication: says.SMS, EmailCommunication: says.Email,
+		Configuration: teamConfig{
+			LibreView: libreViewConfig{map[string]string{}}, TextsEnabled: says.SMS,
+			PushHistoricalData: team.Settings.PushHistoricalData, RejectDuplicateConnection: team.Settings.RejectDuplicateConnection,
+			PartialWebhooks: team.Settings.PartialWebhooks, MinorOrdering: team.Settings.MinorOrdering,
+		},
+	}), nil
+}

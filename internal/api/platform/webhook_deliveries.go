@@ -1,0 +1,403 @@
+package platform
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"hale/internal/api"
+	"hale/internal/platform/events"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/paging"
+	"hale/internal/platform/store"
+	"hale/internal/platform/webhooks"
+)
+
+// What became of deliveries. The reference has this, and what is in
+// webhooks_again.go and webhooks_examples.go, only in its dashboard.
+
+func (h *Handlers) webhookLogRoutes() []api.Route {
+	return []api.Route{
+		api.Get("/v2/webhooks/event_types", h.listEventTypes, "List the event types there are"),
+		api.Writes[envelopeBody](api.Get("/v2/webhooks/examples/{event_type}", h.getExample, "Get an example of an event")),
+		api.Get("/v2/webhooks/{webhook_id}/deliveries", h.listDeliveries, "List what became of events at an endpoint, newest first"),
+		api.Get("/v2/webhooks/{webhook_id}/deliveries/{message_id}", h.getDelivery, "Get one delivery with all its attempts"),
+		api.Get("/v2/webhooks/{webhook_id}/attempts", h.listAttempts, "List attempts at an endpoint, newest events first"),
+		api.Post("/v2/webhooks/{webhook_id}/replay", h.replay, "Send one message, or a range of numbers, once more").Creates(),
+		api.Post("/v2/webhooks/{webhook_id}/recover", h.recoverFailed, "Send once more what failed or was held since a moment").Creates(),
+		api.Get("/v2/webhooks/{webhook_id}/reconcile", h.reconcile, "Account for every event of a range of numbers"),
+		api.Post("/v2/webhooks/{webhook_id}/example", h.sendExample, "Post an example of an event type now, and see the answer"),
+	}
+}
+
+// DeliveryBody is a delivery on the wire. It has a capital because the document
+// does not see into embedded types without one.
+type DeliveryBody struct {
+	MessageID     string               `json:"message_id" doc:"msg_…"`
+	Seq           int64                `json:"seq" doc:"The event's number."`
+	EventType     string               `json:"event_type"`
+	CreatedAt     api.Time             `json:"created_at" doc:"Of the event."`
+	State         string               `json:"state" enum:"pending,sent,failed,held" doc:"held: waits for the endpoint to be switched on, or was passed over then; recover sends it."`
+	Attempts      int                  `json:"attempts"`
+	ResponseCode  *int                 `json:"response_code" doc:"Of the last answer."`
+	NextAttemptAt api.OrNull[api.Time] `json:"next_attempt_at"`
+	EndedAt       api.OrNull[api.Time] `json:"ended_at"`
+}
+
+func deliveryOf(d webhooks.Delivery) DeliveryBody {
+	return DeliveryBody{
+		MessageID: d.Event.String(), Seq: d.Seq, EventType: d.Type, CreatedAt: api.Time(d.CreatedAt), State: string(d.State),
+		Attempts: d.Attempts, ResponseCode: d.Code, NextAttemptAt: api.Nullable(api.TimeOrNull(d.DueAt)), EndedAt: api.Nullable(api.TimeOrNull(d.EndedAt)),
+	}
+}
+
+type deliveriesIn struct {
+	WebhookPath
+	State     string `query:"state" enum:"pending,sent,failed,held"`
+	EventType string `query:"event_type" maxLength:"200"`
+	Limit     int    `query:"limit" minimum:"1" maximum:"500" default:"50"`
+	Cursor    string `query:"next_cursor" doc:"next_cursor of the page before."`
+}
+
+type deliveriesBody struct {
+	Data       []DeliveryBody `json:"data"`
+	NextCursor *string        `json:"next_cursor" doc:"Null at the end. A page may hold fewer than the limit, or none, before that."`
+}
+
+func (h *Handlers) listDeliveries(ctx context.Context, c api.Caller, in *deliveriesIn) (*api.Out[deliveriesBody], error) {
+	filter := webhooks.DeliveryFilter{State: webhooks.DeliveryState(in.State), Type: in.EventType, Limit: in.Limit}
+	id, err := in.pageOf(in.Cursor, &filter.Before)
+	if err != nil {
+		return nil, err
+	}
+	var all []webhooks.Delivery
+	var after int64
+	err = h.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		all, after, err = webhooks.Deliveries(ctx, tx, c.Team, id, filter)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	body := deliveriesBody{Data: []DeliveryBody{}}
+	if after != 0 {
+		next := paging.Encode(after)
+		body.NextCursor = &next
+	}
+	for _, d := range all {
+		body.Data = append(body.Data, deliveryOf(d))
+	}
+	return api.Answer(body), nil
+}
+
+// pageOf reads the endpoint's id and where a page begins.
+func (p WebhookPath) pageOf(cursor string, before any) (webhooks.EndpointID, error) {
+	id, err := p.id()
+	if err != nil || cursor == "" {
+		return id, err
+	}
+	return id, paging.Decode(cursor, before)
+}
+
+// attemptBody is one attempt on the wire.
+type attemptBody struct {
+	MessageID    string            `json:"message_id"`
+	EventType    string            `json:"event_type"`
+	Number       int               `json:"number" doc:"1, 2, 3, … without gaps."`
+	AttemptedAt  api.Time          `json:"attempted_at"`
+	TookMS       float64           `json:"took_ms"`
+	URL          string            `json:"url"`
+	Headers      map[string]string `json:"request_headers" doc:"As sent; values of secret ones are withheld."`
+	ResponseCode *int              `json:"response_code" doc:"Null when no answer came."`
+	Problem      *string           `json:"problem" doc:"Why it failed: status, redirect, timeout, address, name, refused, tls or connection. Null for success."`
+	Response     string            `json:"response" doc:"The first KiB of the answer."`
+	Unreadable   []webhooks.Part   `json:"unreadable,omitempty" enum:"request,response" doc:"What is stored damaged of it and therefore empty: the request is url and what request_headers had of yours. Left out of every other."`
+}
+
+func attemptOf(at webhooks.Attempt) attemptBody {
+	return attemptBody{
+		MessageID: at.Event.String(), EventType: at.Type, Number: at.N, AttemptedAt: api.Time(at.At),
+		TookMS: float64(at.Took.Microseconds()) / 1000, URL: at.URL, Headers: at.Headers,
+		ResponseCode: at.Code, Problem: api.TextOrNull(string(at.Problem)), Response: at.Answer, Unreadable: at.Unreadable,
+	}
+}
+
+// MessagePath names one delivery.
+type MessagePath struct {
+	WebhookPath
+	MessageID string `path:"message_id" doc:"msg_…"`
+}
+
+type deliveryDetailBody struct {
+	DeliveryBody
+	AttemptLog []attemptBody `json:"attempt_log" doc:"The first one first."`
+}
+
+func (h *Handlers) getDelivery(ctx context.Context, c api.Caller, in *MessagePath) (*api.Out[deliveryDetailBody], error) {
+	id, err := in.id()
+	if err != nil {
+		return nil, err
+	}
+	message, err := events.Parse(in.MessageID)
+	if err != nil {
+		return nil, err
+	}
+	var d webhooks.Delivery
+	var attempts []webhooks.Attempt
+	err = h.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		d, attempts, err = webhooks.GetDelivery(ctx, tx, c.Team, id, message)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	body := deliveryDetailBody{DeliveryBody: deliveryOf(d), AttemptLog: []attemptBody{}}
+	for _, at := range attempts {
+		body.AttemptLog = append(body.AttemptLog, attemptOf(at))
+	}
+	return api.Answer(body), nil
+}
+
+type attemptsIn struct {
+	WebhookPath
+	State  string `query:"state" enum:"ok,failed"`
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Cursor string `query:"next_cursor" doc:"next_cursor of the page before."`
+}
+
+type attemptsBody struct {
+	Data       []attemptBody `json:"data"`
+	NextCursor *string       `json:"next_cursor" doc:"Null at the end. A page may hold fewer than the limit, or none, before that."`
+}
+
+func (h *Handlers) listAttempts(ctx context.Context, c api.Caller, in *attemptsIn) (*api.Out[attemptsBody], error) {
+	filter := webhooks.AttemptFilter{Limit: in.Limit, OK: in.State == "ok", Failed: in.State == "failed"}
+	id, err := in.pageOf(in.Cursor, &filter.Before)
+	if err != nil {
+		return nil, err
+	}
+	var all []webhooks.Attempt
+	var after webhooks.AttemptPosition
+	err = h.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		all, after, err = webhooks.Attempts(ctx, tx, c.Team, id, filter)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	body := attemptsBody{Data: []attemptBody{}}
+	if after.Seq != 0 {
+		next := paging.Encode(after)
+		body.NextCursor = &next
+	}
+	for _, at := range all {
+		body.Data = append(body.Data, attemptOf(at))
+	}
+	return api.Answer(body), nil
+}
+
+type replayIn struct {
+	WebhookPath
+	Body struct {
+		MessageID string `json:"message_id" required:"false" doc:"msg_…, to send this one."`
+		From      int64  `json:"from_seq" required:"false" minimum:"1" doc:"To send all from this number on that the endpoint wants."`
+		To        int64  `json:"to_seq" required:"false" minimum:"1" doc:"Up to this number; the last one when left out."`
+		DryRun    bool   `json:"dry_run" required:"false" doc:"Only count."`
+	}
+}
+
+// replayBody says how much is sent once more.
+type replayBody struct {
+	Count  int64   `json:"count" doc:"Messages."`
+	JobID  *string `json:"job_id" format:"uuid" doc:"The job that sends them; null for a single message and a dry run."`
+	DryRun bool    `json:"dry_run"`
+}
+
+func (h *Handlers) replay(ctx context.Context, c api.Caller, in *replayIn) (*api.Out[replayBody], error) {
+	id, err := in.id()
+	if err != nil {
+		return nil, err
+	}
+	if in.Body.MessageID != "" && in.Body.From+in.Body.To > 0 {
+		return nil, fault.New(fault.Invalid, "Value error, either one message or a range").At("body", "message_id")
+	}
+	if in.Body.MessageID == "" {
+		return h.startReplay(ctx, c, webhooks.Replay{Endpoint: id, From: in.Body.From, To: in.Body.To}, in.Body.DryRun)
+	}
+	message, err := events.Parse(in.Body.MessageID)
+	if err != nil {
+		return nil, err
+	}
+	body := replayBody{Count: 1, DryRun: in.Body.DryRun}
+	if in.Body.DryRun {
+		err := h.DB.Read(ctx, func(tx *store.Tx) error { return webhooks.MayResend(ctx, tx, c.Team, id, message) })
+		if err != nil {
+			return nil, err
+		}
+		return api.Answer(body), nil
+	}
+	return api.Commit(ctx, h.API, func(tx *store.Tx) (replayBody, error) {
+		return body, webhooks.Resend(ctx, tx, c.Team, id, message)
+	})
+}
+
+type recoverIn struct {
+	WebhookPath
+	Body struct {
+		Since  api.Time `json:"since" doc:"Of the events."`
+		DryRun bool     `json:"dry_run" required:"false" doc:"Only count."`
+	}
+}
+
+func (h *Handlers) recoverFailed(ctx context.Context, c api.Caller, in *recoverIn) (*api.Out[replayBody], error) {
+	id, err := in.id()
+	if err != nil {
+		return nil, err
+	}
+	return h.startReplay(ctx, c, webhooks.Recover(id, time.Time(in.Body.Since)), in.Body.DryRun)
+}
+
+// startReplay counts before the transaction that begins: on SQLite no write could
+// go on while a large feed is counted in it.
+func (h *Handlers) startReplay(ctx context.Context, c api.Caller, r webhooks.Replay, dryRun bool) (*api.Out[replayBody], error) {
+	body := replayBody{DryRun: dryRun}
+	err := h.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		body.Count, err = r.Count(ctx, tx, c.Team)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if dryRun {
+		return api.Answer(body), nil
+	}
+	return api.Commit(ctx, h.API, func(tx *store.Tx) (replayBody, error) {
+		job, err := r.Start(ctx, tx, c.Team)
+		text := job.String()
+		body.JobID = &text
+		return body, err
+	})
+}
+
+type reconcileIn struct {
+	WebhookPath
+	From int64 `query:"from" minimum:"1" default:"1" doc:"First number."`
+	To   int64 `query:"to" minimum:"1" doc:"Last number; at most 100,000 are looked at. Left out, the last there is."`
+}
+
+// reconcileBody is the account of a range of numbers.
+type reconcileBody struct {
+	From      int64            `json:"from"`
+	To        int64            `json:"to" doc:"May be less than asked for: go on from the next number."`
+	Counts    map[string]int64 `json:"counts" doc:"Events by state: pending, sent, failed, held, and apart for those that the endpoint was not to get."`
+	Open      []DeliveryBody   `json:"open" doc:"What has not been answered with 2xx, at most 1000."`
+	Truncated bool             `json:"truncated" doc:"There is more that is open than is listed."`
+}
+
+func (h *Handlers) reconcile(ctx context.Context, c api.Caller, in *reconcileIn) (*api.Out[reconcileBody], error) {
+	id, err := in.id()
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case in.To == 0:
+		in.To = 1<<63 - 1
+	case in.To < in.From:
+		return nil, fault.New(fault.Invalid, "Value error, the range ends before it begins").At("query", "to")
+	}
+	var account webhooks.Account
+	err = h.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		account, err = webhooks.Reconcile(ctx, tx, c.Team, id, in.From, in.To)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	body := reconcileBody{From: account.From, To: account.To, Counts: map[string]int64{"apart": account.Apart}, Open: []DeliveryBody{}, Truncated: account.More}
+	for state, n := range account.Counts {
+		body.Counts[string(state)] = n
+	}
+	for _, d := range account.Open {
+		body.Open = append(body.Open, deliveryOf(d))
+	}
+	return api.Answer(body), nil
+}
+
+type eventTypesBody struct {
+	EventTypes []eventTypeBody `json:"event_types"`
+}
+
+type eventTypeBody struct {
+	EventType string `json:"event_type"`
+	Sentence  string `json:"sentence" doc:"When it is sent."`
+}
+
+func (h *Handlers) listEventTypes(context.Context, api.Caller, *struct{}) (*api.Out[eventTypesBody], error) {
+	body := eventTypesBody{}
+	for _, t := range events.Types() {
+		body.EventTypes = append(body.EventTypes, eventTypeBody{t.Name, t.Sentence})
+	}
+	return api.Answer(body), nil
+}
+
+// envelopeBody describes an event as it is posted.
+//
+// Spec: Events, Envelope.
+type envelopeBody struct {
+	EventType    string          `json:"event_type"`
+	Data         json.RawMessage `json:"data"`
+	TeamID       string          `json:"team_id" format:"uuid"`
+	UserID       *string         `json:"user_id" format:"uuid"`
+	ClientUserID *string         `json:"client_user_id"`
+}
+
+type exampleIn struct {
+	EventType string `path:"event_type"`
+}
+
+func (h *Handlers) getExample(_ context.Context, c api.Caller, in *exampleIn) (*api.Encoded, error) {
+	text, err := events.Example(c.Team.UUID(), in.EventType, "path", "event_type")
+	if err != nil {
+		return nil, err
+	}
+	return api.WriteJSON(text), nil
+}
+
+type sendExampleIn struct {
+	WebhookPath
+	Body struct {
+		EventType string `json:"event_type"`
+	}
+}
+
+// trialBody is an example that was posted, and the answer.
+type trialBody struct {
+	Count        int               `json:"count" doc:"1: messages posted."`
+	MessageID    string            `json:"message_id"`
+	TookMS       float64           `json:"took_ms"`
+	Headers      map[string]string `json:"request_headers"`
+	Event        json.RawMessage   `json:"event" doc:"What was posted."`
+	ResponseCode *int              `json:"response_code" doc:"Null when no answer came."`
+	Problem      *string           `json:"problem" doc:"Null for success."`
+	Response     string            `json:"response" doc:"The first KiB of the answer."`
+}
+
+func (h *Handlers) sendExample(ctx context.Context, c api.Caller, in *sendExampleIn) (*api.Out[trialBody], error) {
+	id, err := in.id()
+	if err != nil {
+		return nil, err
+	}
+	t, err := webhooks.SendExample(ctx, h.DB, h.Webhooks, c.Team, id, in.Body.EventType)
+	if err != nil {
+		return nil, err
+	}
+	body := trialBody{
+		Count: 1, MessageID: t.ID.String(), TookMS: float64(t.Outcome.Took.Microseconds()) / 1000, Headers: t.Headers,
+		Event: t.Body, Problem: api.TextOrNull(string(t.Outcome.Problem)), Response: strings.ToValidUTF8(string(t.Outcome.Answer), "\uFFFD"),
+	}
+	if t.Outcome.Code != 0 {
+		body.ResponseCode = &t.Outcome.Code
+	}
+	return api.Answer(body), nil
+}

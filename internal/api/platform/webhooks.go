@@ -1,0 +1,447 @@
+package platform
+
+import (
+	"context"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"hale/internal/api"
+	"hale/internal/platform/events"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/paging"
+	"hale/internal/platform/patch"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
+	"hale/internal/platform/webhooks"
+)
+
+// Endpoints of webhooks are managed under two paths by the same handlers: our
+// own, /v2/webhooks, and the reference's, which names the team a second time;
+// both tables are in webhooks_org.go. What the reference has no operation for
+// is in webhooks_log.go.
+//
+// Reference 9.1, 9.4.
+
+// WebhookPath names an endpoint. Its id is no UUID, so that any text that is
+// not the id of one of the team's endpoints is simply unknown.
+type WebhookPath struct {
+	WebhookID string `path:"webhook_id" doc:"ep_…"`
+}
+
+func (p WebhookPath) id() (webhooks.EndpointID, error) { return webhooks.ParseEndpointID(p.WebhookID) }
+
+// webhookBody is an endpoint on the wire: the reference's fields, then ours.
+type webhookBody struct {
+	ID            string               `json:"id"`
+	Description   string               `json:"description"`
+	RateLimit     *int                 `json:"rate_limit" doc:"Posts per second; null for no limit."`
+	URL           string               `json:"url"`
+	Disabled      bool                 `json:"disabled"`
+	FilterTypes   typeNames            `json:"filter_types" doc:"Event types it gets; null for all."`
+	CreatedAt     api.Time             `json:"created_at"`
+	UpdatedAt     api.Time             `json:"updated_at"`
+	State         string               `json:"state" enum:"on,off,auto_off" doc:"auto_off: switched off by us; see disabled_reason."`
+	Reason        *string              `json:"disabled_reason"`
+	FailingSince  api.OrNull[api.Time] `json:"failing_since" doc:"Since when everything has failed; five days switch it off."`
+	LastSuccessAt api.OrNull[api.Time] `json:"last_success_at" doc:"To the minute."`
+}
+
+func webhookOf(e webhooks.Endpoint) webhookBody {
+	body := webhookBody{
+		ID: e.ID.String(), Description: e.Description, RateLimit: e.RateLimit, URL: e.URL, Disabled: e.State != webhooks.On,
+		CreatedAt: api.Time(e.CreatedAt), UpdatedAt: api.Time(e.UpdatedAt), State: string(e.State),
+		FailingSince: api.Nullable(api.TimeOrNull(&e.Health.FailingSince)), LastSuccessAt: api.Nullable(api.TimeOrNull(&e.Health.LastSuccessAt)),
+	}
+	if e.Reason != "" {
+		body.Reason = &e.Reason
+	}
+	if e.Types != nil {
+		body.FilterTypes = typeNames(patch.Of(e.Types))
+	}
+	return body
+}
+
+// typeNames is a list of event types, null for all of them, and absent in a
+// PATCH that leaves it.
+type typeNames patch.Field[[]string]
+
+// MarshalJSON writes the list or null.
+func (t typeNames) MarshalJSON() ([]byte, error) { return patch.Field[[]string](t).MarshalJSON() }
+
+// UnmarshalJSON is called only for a field that is present.
+func (t *typeNames) UnmarshalJSON(data []byte) error {
+	return (*patch.Field[[]string])(t).UnmarshalJSON(data)
+}
+
+// Schema says: a list of texts, or null.
+func (typeNames) Schema(huma.Registry) *huma.Schema {
+	most := len(events.Types())
+	return &huma.Schema{Type: huma.TypeArray, Nullable: true, Items: &huma.Schema{Type: huma.TypeString}, MaxItems: &most}
+}
+
+var _ huma.SchemaProvider = typeNames(patch.Field[[]string]{})
+
+// rules are those of the caller's environment.
+func (h *Handlers) rules(c api.Caller) webhooks.Rules {
+	return webhooks.Rules{Production: c.Environment == teams.Production, AllowPrivate: h.Webhooks.Guard.AllowPrivate}
+}
+
+type webhookListIn struct {
+	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50"`
+	Cursor string `query:"next_cursor" doc:"next_cursor of the page before."`
+}
+
+type webhooksBody struct {
+	Data       []webhookBody `json:"data"`
+	NextCursor *string       `json:"next_cursor" doc:"Null at the end."`
+}
+
+func (h *Handlers) listWebhooks(ctx context.Context, c api.Caller, in *webhookListIn) (*api.Out[webhooksBody], error) {
+	var after webhooks.EndpointID
+	if in.Cursor != "" {
+		if err := paging.Decode(in.Cursor, &after); err != nil {
+			return nil, err
+		}
+	}
+	body := webhooksBody{}
+	err := h.DB.Read(ctx, func(tx *store.Tx) error {
+		all, err := webhooks.List(ctx, tx, c.Team, after, in.Limit+1)
+		body = webhooksBody{Data: []webhookBody{}}
+		for i, e := range all {
+			if i == in.Limit {
+				next := paging.Encode(all[i-1].ID)
+				body.NextCursor = &next
+				break
+			}
+			body.Data = append(body.Data, webhookOf(e))
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.Answer(body), nil
+}
+
+type createWebhookBody struct {
+	URL         string    `json:"url" doc:"https in production; ports 443 and 8443."`
+	Description string    `json:"description" required:"false" default:"" maxLength:"2000"`
+	RateLimit   *int      `json:"rate_limit" required:"false" minimum:"1" maximum:"10000" doc:"Posts per second."`
+	Disabled    *bool     `json:"disabled" required:"false" default:"false"`
+	FilterTypes typeNames `json:"filter_types" required:"false" doc:"Event types to get; null or none for all."`
+	Secret      *string   `json:"secret" required:"false" doc:"whsec_ and the base64 of 24 to 64 bytes; made when left out."`
+}
+
+type createWebhookIn struct{ Body createWebhookBody }
+
+func (h *Handlers) createWebhook(ctx context.Context, c api.Caller, in *createWebhookIn) (*api.Out[webhookBody], error) {
+	b := in.Body
+	n := webhooks.NewEndpoint{
+		URL: b.URL, Description: b.Description, RateLimit: b.RateLimit, Types: b.FilterTypes.Value,
+		Disabled: b.Disabled != nil && *b.Disabled,
+	}
+	var err error
+	if n.Secret, err = secretOf(b.Secret, "secret"); err != nil {
+		return nil, err
+	}
+	return api.Commit(ctx, h.API, func(tx *store.Tx) (webhookBody, error) {
+		e, err := webhooks.Create(ctx, tx, h.rules(c), c.Team, n)
+		if err != nil {
+			return webhookBody{}, err
+		}
+		return webhookOf(e), nil
+	})
+}
+
+// endpoint runs fn for an endpoint and answers with it.
+func (h *Handlers) endpoint(ctx context.Context, p WebhookPath, run func(context.Context, func(*store.Tx) error) error,
+	fn func(tx *store.Tx, id webhooks.EndpointID) (webhooks.Endpoint, error),
+) (*api.Out[webhookBody], error) {
+	id, err := p.id()
+	if err != nil {
+		return nil, err
+	}
+	var e webhooks.Endpoint
+	err = run(ctx, func(tx *store.Tx) (err error) {
+		e, err = fn(tx, id)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.Answer(webhookOf(e)), nil
+}
+
+func (h *Handlers) getWebhook(ctx context.Context, c api.Caller, in *WebhookPath) (*api.Out[webhookBody], error) {
+	return h.endpoint(ctx, *in, h.DB.Read, func(tx *store.Tx, id webhooks.EndpointID) (webhooks.Endpoint, error) {
+		return webhooks.Get(ctx, tx, c.Team, id)
+	})
+}
+
+type patchWebhookBody struct {
+	URL         patch.Field[string] `json:"url" required:"false" doc:"Null leaves it."`
+	Description patch.Field[string] `json:"description" required:"false"`
+	RateLimit   patch.Field[int]    `json:"rate_limit" required:"false" doc:"Posts per second; null for no limit."`
+	Disabled    patch.Field[bool]   `json:"disabled" required:"false" doc:"Null leaves it."`
+	FilterTypes typeNames           `json:"filter_types" required:"false" doc:"Null or none for all types."`
+	// SendHeldSince is ours.
+	SendHeldSince *api.Time `json:"send_held_since" required:"false" doc:"Send what was held of events from this moment on; the webhook is on, or switched on with it. Left out, what was held stays held until it is recovered."`
+}
+
+type patchWebhookIn struct {
+	WebhookPath
+	Body patchWebhookBody
+}
+
+func (h *Handlers) patchWebhook(ctx context.Context, c api.Caller, in *patchWebhookIn) (*api.Out[webhookBody], error) {
+	b := in.Body
+	changes := webhooks.Changes{
+		URL: b.URL, Description: b.Description, RateLimit: b.RateLimit, Disabled: b.Disabled, Types: patch.Field[[]string](b.FilterTypes),
+		SendHeldSince: (*time.Time)(b.SendHeldSince),
+	}
+	return h.endpoint(ctx, in.WebhookPath, h.DB.Write, func(tx *store.Tx, id webhooks.EndpointID) (webhooks.Endpoint, error) {
+		return webhooks.Update(ctx, tx, h.rules(c), c.Team, id, changes)
+	})
+}
+
+// change runs fn for an endpoint and answers with nothing.
+func (h *Handlers) change(ctx context.Context, p WebhookPath, fn func(tx *store.Tx, id webhooks.EndpointID) error) (*api.Empty, error) {
+	id, err := p.id()
+	if err != nil {
+		return nil, err
+	}
+	err = h.DB.Write(ctx, func(tx *store.Tx) error {
+		if err := fn(tx, id); err != nil {
+			return err
+		}
+		return api.RecordAnswer(ctx, tx, nil)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &api.Empty{}, nil
+}
+
+func (h *Handlers) deleteWebhook(ctx context.Context, c api.Caller, in *WebhookPath) (*api.Empty, error) {
+	return h.change(ctx, *in, func(tx *store.Tx, id webhooks.EndpointID) error { return webhooks.Delete(ctx, tx, c.Team, id) })
+}
+
+const orgPath = "/v1/org/{org_id}/team/{team_id}/{environment}/webhook"
+
+func (h *Handlers) webhookRoutes() []api.Route {
+	return []api.Route{
+		api.Get("/v2/webhooks", h.listWebhooks, "List webhook endpoints"),
+		api.Post("/v2/webhooks", h.createWebhook, "Create a webhook endpoint").Creates().Sensitive(),
+		api.Get("/v2/webhooks/{webhook_id}", h.getWebhook, "Get a webhook endpoint"),
+		api.Patch("/v2/webhooks/{webhook_id}", h.patchWebhook, "Change a webhook endpoint").Sensitive(),
+		api.Delete("/v2/webhooks/{webhook_id}", h.deleteWebhook, "Delete a webhook endpoint; what is pending for it is not sent").Status(204),
+		api.Get("/v2/webhooks/{webhook_id}/headers", h.getWebhookHeaders, "Get the custom headers of an endpoint"),
+		api.Put("/v2/webhooks/{webhook_id}/headers", h.putWebhookHeaders, "Replace the custom headers of an endpoint").Status(204).Sensitive(),
+		api.Get("/v2/webhooks/{webhook_id}/secret", h.getWebhookSecret, "Get the signing secret of an endpoint"),
+		api.Post("/v2/webhooks/{webhook_id}/secret/rotate", h.rotateWebhookSecret, "Change the signing secret; both sign for a while").Creates().Status(204).Sensitive(),
+
+		api.Get(orgPath, h.listOrgWebhooks, "List webhook endpoints of a team").Tag("webhooks"),
+		api.Post(orgPath, h.createOrgWebhook, "Create a webhook endpoint of a team").Creates().Sensitive().Tag("webhooks"),
+		api.Get(orgPath+"/{webhook_id}", h.getOrgWebhook, "Get a webhook endpoint of a team").Tag("webhooks"),
+		api.Patch(orgPath+"/{webhook_id}", h.patchOrgWebhook, "Change a webhook endpoint of a team").Sensitive().Tag("webhooks"),
+		api.Delete(orgPath+"/{webhook_id}", h.deleteOrgWebhook, "Delete a webhook endpoint of a team").Status(204).Tag("webhooks"),
+		api.Get(orgPath+"/{webhook_id}/headers", h.getOrgWebhookHeaders, "Get the custom headers of a team's endpoint").Tag("webhooks"),
+		api.Put(orgPath+"/{webhook_id}/headers", h.putOrgWebhookHeaders, "Replace the custom headers of a team's endpoint").Status(204).Sensitive().Tag("webhooks"),
+		api.Get(orgPath+"/{webhook_id}/secret", h.getOrgWebhookSecret, "Get the signing secret of a team's endpoint").Tag("webhooks"),
+		api.Post(orgPath+"/{webhook_id}/secret/rotate", h.rotateOrgWebhookSecret, "Change the signing secret of a team's endpoint").Creates().Status(204).Sensitive().Tag("webhooks"),
+	}
+}
+
+// The reference's paths have the same handlers, once the path names the key's
+// own team.
+
+type orgWebhooksIn struct {
+	api.OrgPath
+	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50"`
+	Cursor string `query:"next_cursor" doc:"next_cursor of the page before."`
+}
+
+func (h *Handlers) listOrgWebhooks(ctx context.Context, c api.Caller, in *orgWebhooksIn) (*api.Out[webhooksBody], error) {
+	if err := in.Check(c); err != nil {
+		return nil, err
+	}
+	return h.listWebhooks(ctx, c, &webhookListIn{Limit: in.Limit, Cursor: in.Cursor})
+}
+
+type createOrgWebhookIn struct {
+	api.OrgPath
+	Body createWebhookBody
+}
+
+func (h *Handlers) createOrgWebhook(ctx context.Context, c api.Caller, in *createOrgWebhookIn) (*api.Out[webhookBody], error) {
+	if err := in.Check(c); err != nil {
+		return nil, err
+	}
+	return h.createWebhook(ctx, c, &createWebhookIn{in.Body})
+}
+
+type orgWebhookIn struct {
+	api.OrgPath
+	WebhookPath
+}
+
+func (h *Handlers) getOrgWebhook(ctx context.Context, c api.Caller, in *orgWebhookIn) (*api.Out[webhookBody], error) {
+	if err := in.Check(c); err != nil {
+		return nil, err
+	}
+	return h.getWebhook(ctx, c, &in.WebhookPath)
+}
+
+type patchOrgWebhookIn struct {
+	api.OrgPath
+	WebhookPath
+	Body patchWebhookBody
+}
+
+func (h *Handlers) patchOrgWebhook(ctx context.Context, c api.Caller, in *patchOrgWebhookIn) (*api.Out[webhookBody], error) {
+	if err := in.Check(c); err != nil {
+		return nil, err
+	}
+	return h.patchWebhook(ctx, c, &patchWebhookIn{in.WebhookPath, in.Body})
+}
+
+func (h *Handlers) deleteOrgWebhook(ctx context.Context, c api.Caller, in *orgWebhookIn) (*api.Empty, error) {
+	if err := in.Check(c); err != nil {
+		return nil, err
+	}
+	return h.deleteWebhook(ctx, c, &in.WebhookPath)
+}
+
+func (h *Handlers) getOrgWebhookHeaders(ctx context.Context, c api.Caller, in *orgWebhookIn) (*api.Out[webhookHeadersBody], error) {
+	if err := in.Check(c); err != nil {
+		return nil, err
+	}
+	return h.getWebhookHeaders(ctx, c, &in.WebhookPath)
+}
+
+type putOrgWebhookHeadersIn struct {
+	api.OrgPath
+	WebhookPath
+	Body putWebhookHeadersBody
+}
+
+func (h *Handlers) putOrgWebhookHeaders(ctx context.Context, c api.Caller, in *putOrgWebhookHeadersIn) (*api.Empty, error) {
+	if err := in.Check(c); err != nil {
+		return nil, err
+	}
+	return h.putWebhookHeaders(ctx, c, &putWebhookHeadersIn{in.WebhookPath, in.Body})
+}
+
+func (h *Handlers) getOrgWebhookSecret(ctx context.Context, c api.Caller, in *orgWebhookIn) (*api.Out[webhookSecretBody], error) {
+	if err := in.Check(c); err != nil {
+		return nil, err
+	}
+	return h.getWebhookSecret(ctx, c, &in.WebhookPath)
+}
+
+type rotateOrgWebhookSecretIn struct {
+	api.OrgPath
+	WebhookPath
+	Body rotateWebhookSecretBody `required:"false"`
+}
+
+func (h *Handlers) rotateOrgWebhookSecret(ctx context.Context, c api.Caller, in *rotateOrgWebhookSecretIn) (*api.Empty, error) {
+	if err := in.Check(c); err != nil {
+		return nil, err
+	}
+	return h.rotateWebhookSecret(ctx, c, &rotateWebhookSecretIn{in.WebhookPath, in.Body})
+}
+
+type webhookHeadersBody struct {
+	Headers   map[string]string `json:"headers"`
+	Sensitive []string          `json:"sensitive" doc:"Names of headers whose values are not shown."`
+}
+
+func (h *Handlers) getWebhookHeaders(ctx context.Context, c api.Caller, in *WebhookPath) (*api.Out[webhookHeadersBody], error) {
+	id, err := in.id()
+	if err != nil {
+		return nil, err
+	}
+	var headers map[string]string
+	err = h.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		headers, err = webhooks.Headers(ctx, tx, c.Team, id)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	shown, sensitive := webhooks.Masked(headers)
+	return api.Answer(webhookHeadersBody{shown, sensitive}), nil
+}
+
+type putWebhookHeadersBody struct {
+	Headers map[string]string `json:"headers" doc:"All custom headers. Those that are set by us cannot be changed."`
+}
+
+type putWebhookHeadersIn struct {
+	WebhookPath
+	Body putWebhookHeadersBody
+}
+
+func (h *Handlers) putWebhookHeaders(ctx context.Context, c api.Caller, in *putWebhookHeadersIn) (*api.Empty, error) {
+	return h.change(ctx, in.WebhookPath, func(tx *store.Tx, id webhooks.EndpointID) error {
+		return webhooks.SetHeaders(ctx, tx, c.Team, id, in.Body.Headers)
+	})
+}
+
+type webhookSecretBody struct {
+	Key string `json:"key" doc:"whsec_…"`
+}
+
+func (h *Handlers) getWebhookSecret(ctx context.Context, c api.Caller, in *WebhookPath) (*api.Out[webhookSecretBody], error) {
+	id, err := in.id()
+	if err != nil {
+		return nil, err
+	}
+	var secret webhooks.Secret
+	err = h.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		secret, err = webhooks.CurrentSecret(ctx, tx, c.Team, id)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.Answer(webhookSecretBody{secret.Reveal()}), nil
+}
+
+type rotateWebhookSecretBody struct {
+	Key     *string `json:"key" required:"false" doc:"whsec_ and the base64 of 24 to 64 bytes; made when left out."`
+	Overlap *int64  `json:"overlap_seconds" required:"false" minimum:"0" maximum:"604800" doc:"How long the old secret signs too; 86400 when left out."`
+}
+
+type rotateWebhookSecretIn struct {
+	WebhookPath
+	Body rotateWebhookSecretBody `required:"false"`
+}
+
+func (h *Handlers) rotateWebhookSecret(ctx context.Context, c api.Caller, in *rotateWebhookSecretIn) (*api.Empty, error) {
+	secret, err := secretOf(in.Body.Key, "key")
+	if err != nil {
+		return nil, err
+	}
+	overlap := webhooks.DefaultOverlap
+	if in.Body.Overlap != nil {
+		overlap = time.Duration(*in.Body.Overlap) * time.Second
+	}
+	return h.change(ctx, in.WebhookPath, func(tx *store.Tx, id webhooks.EndpointID) error {
+		return webhooks.RotateSecret(ctx, tx, c.Team, id, secret, overlap)
+	})
+}
+
+// secretOf reads a secret of a body; nil stays nil.
+func secretOf(text *string, field string) (*webhooks.Secret, error) {
+	if text == nil || *text == "" {
+		return nil, nil
+	}
+	secret, err := webhooks.ParseSecret(*text)
+	if err != nil {
+		return nil, fault.New(fault.Invalid, err.Error()).At("body", field)
+	}
+	return &secret, nil
+}

@@ -1,0 +1,176 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+	"runtime"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-chi/chi/v5"
+)
+
+// Handler is one operation. ctx already carries the caller's team, which
+// scopes every transaction opened with it.
+type Handler[I, O any] func(ctx context.Context, c Caller, in *I) (*O, error)
+
+// StreamHandler is an operation whose body does not fit in memory. It writes
+// its own answer, or returns an error before writing anything.
+type StreamHandler func(ctx context.Context, c Caller, w http.ResponseWriter, r *http.Request) error
+
+// Route is one line of a table. Make it with get, post, amend (PATCH), put, del or
+// stream, and refine it with the methods below.
+type Route struct {
+	op       huma.Operation
+	create   bool // honours Idempotency-Key
+	withheld bool // 422 answers do not repeat the input
+	rawBody  bool // the handler parses the body itself
+	repeats  bool // carried out twice it changes nothing
+	ownData  bool // a signed-in phone may call it for its user
+	anybody  bool // needs no key
+	add      func(a *API, r chi.Router, op huma.Operation)
+}
+
+func Get[I, O any](path string, h Handler[I, O], sentence string) Route {
+	return newRoute(http.MethodGet, path, h, sentence)
+}
+
+func Post[I, O any](path string, h Handler[I, O], sentence string) Route {
+	return newRoute(http.MethodPost, path, h, sentence)
+}
+
+func Patch[I, O any](path string, h Handler[I, O], sentence string) Route {
+	return newRoute(http.MethodPatch, path, h, sentence)
+}
+
+func Put[I, O any](path string, h Handler[I, O], sentence string) Route {
+	return newRoute(http.MethodPut, path, h, sentence)
+}
+
+func Delete[I, O any](path string, h Handler[I, O], sentence string) Route {
+	return newRoute(http.MethodDelete, path, h, sentence)
+}
+
+// Stream registers a handler that reads its body as it comes. describe fills
+// in what OpenAPI should say of it.
+func Stream(method, path string, h StreamHandler, sentence string, describe func(op *huma.Operation)) Route {
+	rt := Route{op: operation(method, path, sentence, h)}
+	rt.add = func(a *API, r chi.Router, op huma.Operation) {
+		describe(&op)
+		a.huma.OpenAPI().AddOperation(&op)
+		r.Method(method, path, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+			ctx := req.Context()
+			if err := h(ctx, CallerOf(ctx), w, req); err != nil {
+				writeError(w, a.refusal(ctx, err))
+			}
+		}))
+	}
+	return rt
+}
+
+func newRoute[I, O any](method, path string, h Handler[I, O], sentence string) Route {
+	rt := Route{op: operation(method, path, sentence, h)}
+	rt.add = func(a *API, _ chi.Router, op huma.Operation) {
+		huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
+			out, err := h(ctx, CallerOf(ctx), in)
+			if err != nil {
+				return nil, a.refusal(ctx, err)
+			}
+			return out, nil
+		})
+	}
+	return rt
+}
+
+// operation names the operation after its handler function.
+func operation(method, path, sentence string, h any) huma.Operation {
+	name := runtime.FuncForPC(reflect.ValueOf(h).Pointer()).Name()
+	name = strings.TrimSuffix(name[strings.LastIndexByte(name, '.')+1:], "-fm")
+	return huma.Operation{
+		OperationID: name, Method: method, Path: path, Summary: sentence,
+		Tags:     []string{tagOf(path)},
+		Security: []map[string][]string{{"apiKey": {}}, {"bearer": {}}},
+	}
+}
+
+// tagOf groups operations by the first word of their path that is no version.
+func tagOf(path string) string {
+	parts := strings.Split(strings.Trim(path, "/"), "/")
+	switch {
+	case len(parts) > 1 && parts[1] == "user" && strings.HasSuffix(path, "/imports"):
+		return "imports"
+	case len(parts) > 1:
+		return parts[1]
+	}
+	return parts[0]
+}
+
+// Creates makes the operation honour Idempotency-Key.
+func (rt Route) Creates() Route { rt.create = true; return rt }
+
+// Sensitive keeps personal input out of 422 answers.
+func (rt Route) Sensitive() Route { rt.withheld = true; return rt }
+
+// Raw leaves parsing the body to the handler, and allows it MaxPush bytes.
+func (rt Route) Raw() Route { rt.rawBody = true; return rt }
+
+// Deprecated marks the operation in OpenAPI.
+func (rt Route) Deprecated() Route { rt.op.Deprecated = true; return rt }
+
+// Tag puts the operation under another heading of the docs.
+func (rt Route) Tag(name string) Route { rt.op.Tags = []string{name}; return rt }
+
+// Status sets the status of success; 200 otherwise.
+func (rt Route) Status(code int) Route { rt.op.DefaultStatus = code; return rt }
+
+// Describe lets a table refine what OpenAPI says.
+func (rt Route) Describe(fn func(op *huma.Operation)) Route { fn(&rt.op); return rt }
+
+func (rt Route) register(a *API, r chi.Router) {
+	op := rt.op
+	op.MaxBodyBytes = a.MaxBody
+	op.BodyReadTimeout = -1 // see patient
+	if rt.rawBody {
+		op.MaxBodyBytes, op.SkipValidateBody = a.MaxPush, true
+	}
+	if op.DefaultStatus == 0 {
+		op.DefaultStatus = http.StatusOK
+	}
+	op.Metadata = map[string]any{}
+	if rt.withheld {
+		op.Metadata[metaWithheld] = true
+	}
+	op.Metadata[metaRepeatable] = rt.repeats
+	op.Middlewares = append(op.Middlewares, a.anyContentType)
+	if rt.create {
+		op.Middlewares = append(op.Middlewares, a.idempotent)
+		op.Parameters = append(op.Parameters, idempotencyParameters()...)
+	}
+	a.own[op.Method+" "+op.Path], a.anybody[op.Method+" "+op.Path] = rt.ownData, rt.anybody
+	documentErrors(&op)
+	rt.add(a, r, op)
+}
+
+// OwnData lets a person's phone call the operation, for that person: see
+// ownDataOnly. The path names the user as user_id, or the handler sees to whose
+// data it is (API.session). Every other operation is for the team's key alone.
+func (rt Route) OwnData() Route {
+	rt.ownData = true
+	rt.op.Description += "A phone that is signed in as the user may call it for that user, with its access token."
+	return rt
+}
+
+// Open lets anybody call the operation, without a key.
+func (rt Route) Open() Route {
+	rt.anybody = true
+	rt.op.Security = []map[string][]string{}
+	return rt
+}
+
+// Repeatable marks an operation that changes nothing when it is carried out again.
+func (rt Route) Repeatable() Route { rt.repeats = true; return rt }
+
+// Push marks an operation that takes a batch of measurements: the body is large, and
+// the request can be sent again with the same Idempotency-Key or without one.
+func (rt Route) Push() Route { return rt.Repeatable().Raw().Sensitive().Creates() }

@@ -1,0 +1,76 @@
+package routes_test
+
+import (
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"hale/internal/api/calltest"
+)
+
+func packed(t *testing.T, text string, open func(io.Writer) io.WriteCloser) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := open(&b)
+	if _, err := io.WriteString(w, text); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func asGzip(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) }
+func asZlib(w io.Writer) io.WriteCloser { return zlib.NewWriter(w) }
+
+func asFlate(w io.Writer) io.WriteCloser {
+	raw, _ := flate.NewWriter(w, flate.BestCompression) // a level that there is
+	return raw
+}
+
+// Pushes come in gzip and in deflate, which is zlib's format, or the bare data
+// that some programs send. What comes out is bounded as if it had come plain.
+func TestPackedBodies(t *testing.T) {
+	eachCaller(t, func(d calltest.UserCaller) {
+		path := d.Path("/v2/timeseries/{user_id}/heartrate")
+		send := func(path, body, encoding string) *httptest.ResponseRecorder {
+			r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
+			r.Header.Set("x-service-api-key", d.Key)
+			r.Header.Set("Content-Encoding", encoding)
+			w := httptest.NewRecorder()
+			d.API.ServeHTTP(w, r)
+			return w
+		}
+		beats := calltest.PushText(calltest.Heartbeats(300))
+		large := `{"client_user_id":"` + strings.Repeat("x", 40<<20) + `"}`
+		for _, c := range []struct {
+			name, encoding string
+			open           func(io.Writer) io.WriteCloser
+		}{
+			{"gzip", "gzip", asGzip}, {"in capitals", "GZIP", asGzip}, {"deflate", "deflate", asZlib}, {"bare deflate", "Deflate", asFlate},
+		} {
+			whole := packed(t, beats, c.open)
+			if w := send(path, whole, c.encoding); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `"rejected":[]`) {
+				t.Errorf("%s: %d %s", c.name, w.Code, w.Body)
+			}
+			if w := send(path, whole[:len(whole)/2], c.encoding); w.Code != http.StatusBadRequest && w.Code != http.StatusUnprocessableEntity {
+				t.Errorf("half of %s: %d %s", c.name, w.Code, w.Body)
+			}
+			d.Status(http.StatusRequestEntityTooLarge, send("/v2/user", packed(t, large, c.open), c.encoding))
+		}
+		for _, body := range []string{"", "x", "no deflate", "\x78\x9c", "\x78\x9cnothing"} {
+			if w := send(path, body, "deflate"); w.Code != http.StatusBadRequest && w.Code != http.StatusUnprocessableEntity {
+				t.Errorf("%q: %d %s", body, w.Code, w.Body)
+			}
+		}
+		d.Status(http.StatusUnsupportedMediaType, send(path, beats, "br"))
+		d.Status(http.StatusUnsupportedMediaType, send(path, beats, "gzip, deflate"))
+	})
+}

@@ -1,0 +1,34 @@
+package routes_test
+
+import (
+	"testing"
+	"time"
+
+	"hale/internal/api"
+	"hale/internal/api/calltest"
+	"hale/internal/api/routes"
+	"hale/internal/platform/store"
+	"hale/internal/wearables"
+	"hale/internal/wearables/connections"
+	"hale/internal/wearables/ledger"
+)
+
+func newCaller(t testing.TB) *calltest.Caller {
+	t.Helper()
+	return calltest.NewCallerOf(t, newAPI)
+}
+
+func newAPI(db *store.DB) *api.API {
+	ingester := &wearables.Ingester{DB: db, Connect: connections.Ensure, Run: connections.Run, Linked: connections.Linked, Hold: connections.Hold}
+	return routes.New(api.Deps{DB: db, BaseURL: "https://hale.example"}, routes.Services{Wearables: ingester, Ledger: &ledger.Ledger{}})
+}
+
+func eachCaller(t *testing.T, fn func(d calltest.UserCaller)) {
+	t.Helper()
+	eachCallerAt(t, func() time.Time { return calltest.March }, fn)
+}
+
+func eachCallerAt(t *testing.T, now func() time.Time, fn func(d calltest.UserCaller)) {
+	t.Helper()
+	calltest.EachUserCaller(t, now, newAPI, fn)
+}

@@ -1,0 +1,24 @@
+// Package routes assembles the API: the operations of every resource package.
+package routes
+
+import (
+	"hale/internal/api"
+	"hale/internal/api/labs"
+	"hale/internal/api/people"
+	"hale/internal/api/platform"
+	"hale/internal/api/wearables"
+)
+
+// New returns an API that serves every operation.
+func New(d api.Deps, s Services) *api.API {
+	a := api.New(d)
+	a.Add(people.New(a).Routes()...)
+	a.Add((&wearables.Handlers{
+		API: a, Imports: s.Imports, Wearables: s.Wearables, Demo: s.Demo, Ledger: s.Ledger, Replay: s.Replay,
+	}).Routes()...)
+	a.Add((&labs.Handlers{
+		API: a, Appointments: s.Appointments, Places: s.Places, Sandbox: s.Sandbox, ResultDocuments: s.ResultDocuments, Links: s.Links,
+	}).Routes()...)
+	a.Add((&platform.Handlers{API: a, Webhooks: s.Webhooks}).Routes()...)
+	return a
+}

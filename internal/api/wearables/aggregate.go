@@ -1,0 +1,401 @@
+package wearables
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"mime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"hale/internal/api"
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
+	"hale/internal/wearables"
+	"hale/internal/wearables/aggregate"
+	"hale/internal/wearables/aggregate/continuous"
+	"hale/internal/wearables/aggregate/query"
+	"hale/internal/wearables/providers"
+)
+
+func (h *Handlers) aggregateRoutes() []api.Route {
+	const results = "/aggregate/v1/user/{user_id}/continuous_query/{query_id_or_slug}"
+	const org = "/v1/org/{org_id}/team/{team_id}/{environment}/"
+	return []api.Route{
+		api.Writes[aggregationBody](api.AlsoWrites(archiveType, api.Takes[queryBatchBody](
+			api.Post("/aggregate/v1/user/{user_id}/query", h.queryUser, "Ask about a user's wearable data").Raw()))),
+		api.Writes[resultBody](api.AlsoWrites(parquetType, api.Get(results+"/result_table", h.readResultTable, "Read the result of a continuous query for a user"))),
+		api.Get(results+"/task_history", h.listQueryTasks, "List the runs of a continuous query for a user"),
+
+		api.Get(org+"continuous_query", h.listContinuousQueries, "List continuous queries").Tag("aggregate"),
+		api.Takes[createQueryBody](api.Post(org+"continuous_query", h.createContinuousQuery, "Create a continuous query").Raw().Creates()).Tag("aggregate"),
+		api.Takes[createQueryBody](api.Post(org+"validate_continuous_query", h.validateContinuousQuery, "See what a continuous query would give").Raw()).Tag("aggregate"),
+		api.Get(org+"continuous_query/{query_id}", h.getContinuousQuery, "Get a continuous query").Tag("aggregate"),
+		api.Patch(org+"continuous_query/{query_id}", h.patchContinuousQuery, "Change the title or the schedule of a continuous query").Tag("aggregate"),
+		api.Delete(org+"continuous_query/{query_id}", h.archiveContinuousQuery, "Archive a continuous query: it is not evaluated any more").Tag("aggregate"),
+	}
+}
+
+// The media types of results beside JSON. Reference 7.12.
+const (
+	archiveType = "application/vnd.vital.tar+gzip+parquet"
+	parquetType = "application/vnd.apache.parquet"
+)
+
+const (
+	longestQuery = 1 << 20          // bytes of a body
+	queryTime    = 30 * time.Second // for one request
+)
+
+type queryUserIn struct {
+	UserID  users.ID `path:"user_id" format:"uuid"`
+	Accept  string   `header:"Accept" default:"*/*" doc:"application/json, or application/vnd.vital.tar+gzip+parquet for a compressed tar of one Parquet file for each query."`
+	RawBody []byte
+}
+
+// queryUser answers a batch of queries, all of them from one snapshot.
+//
+// Reference 7.12.
+func (h *Handlers) queryUser(ctx context.Context, c api.Caller, in *queryUserIn) (*api.Encoded, error) {
+	packed, err := accepts(in.Accept, archiveType)
+	if err != nil {
+		return nil, err
+	}
+	batch, plans, err := compileBatch(in.RawBody)
+	if err != nil {
+		return nil, err
+	}
+	from, to := batch.Timeframe.Bounds()
+	var tables []*aggregate.Table
+	limited, stop := context.WithTimeout(ctx, queryTime)
+	defer stop()
+	err = h.DB.Read(limited, func(tx *store.Tx) error {
+		user, err := users.Get(limited, tx, c.Team, in.UserID)
+		if err != nil {
+			return err
+		}
+		tables, err = aggregate.RunAll(limited, tx, aggregate.Request{
+			User: user, From: from, To: to, Overrides: batch.Config.Overrides, Now: tx.Now(),
+		}, plans)
+		return err
+	})
+	if errors.Is(limited.Err(), context.DeadlineExceeded) && ctx.Err() == nil {
+		return nil, fault.New(fault.Unprocessable, "the queries take too long; ask for a shorter time")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if packed {
+		return writeArchive(tables, h.DB.Now())
+	}
+	return writeResults(tables), nil
+}
+
+func compileBatch(body []byte) (batch query.Batch, plans []*query.Plan, err error) {
+	if err := checkQueryBody(body); err != nil {
+		return batch, nil, err
+	}
+	if batch, err = query.DecodeBatch(body); err != nil {
+		return batch, nil, err
+	}
+	if err := checkOverrides(batch.Config, "config"); err != nil {
+		return batch, nil, err
+	}
+	plans = make([]*query.Plan, len(batch.Queries))
+	for i, q := range batch.Queries {
+		if plans[i], err = query.Compile(q); err != nil {
+			return batch, nil, err
+		}
+	}
+	return batch, plans, nil
+}
+
+func checkQueryBody(body []byte) error {
+	if len(body) > longestQuery {
+		return fault.New(fault.TooLarge, "Request body is too large")
+	}
+	return nil
+}
+
+// checkOverrides wants providers and labs that exist.
+func checkOverrides(c query.Config, field string) error {
+	for i, slug := range c.Overrides {
+		if _, known := providers.Find(slug); !known && !isLab(slug) {
+			return fault.New(fault.Invalid, "Value error, must be a provider of the catalogue").
+				At("body", field, "provider_priority_overrides", strconv.Itoa(i))
+		}
+	}
+	return nil
+}
+
+// isLab says whether the slug is one of a lab in the reference's contract.
+func isLab(slug string) bool {
+	switch slug {
+	case "ayumetrix", "spiriplex", "ussl", "quest", "sonora_quest", "labcorp", "bioreference", "us_biotek", "manual",
+		"sanocardio", "ihd", "nexus", "my_uti", "crl", "mtl":
+		return true
+	}
+	return false
+}
+
+type queryResultIn struct {
+	UserID users.ID `path:"user_id" format:"uuid"`
+	Query  string   `path:"query_id_or_slug" doc:"Id of the query, or the slug of an active one."`
+	Accept string   `header:"Accept" default:"*/*" doc:"application/json, or application/vnd.apache.parquet."`
+}
+
+// readResultTable is the whole result of a continuous query for one user.
+func (h *Handlers) readResultTable(ctx context.Context, c api.Caller, in *queryResultIn) (*api.Encoded, error) {
+	packed, err := accepts(in.Accept, parquetType)
+	if err != nil {
+		return nil, err
+	}
+	var t *aggregate.Table
+	err = h.DB.Read(ctx, func(tx *store.Tx) error {
+		if err := users.Exists(ctx, tx, c.Team, in.UserID); err != nil {
+			return err
+		}
+		q, err := continuous.Find(ctx, tx, c.Team, in.Query)
+		if err != nil {
+			return err
+		}
+		t, err = q.Result(ctx, tx, in.UserID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if packed {
+		return writeParquet(t)
+	}
+	return writeResult(t), nil
+}
+
+// createQueryBody makes a continuous query.
+//
+// Reference 9.6, CreateContinuousQueryBody.
+type createQueryBody struct {
+	Slug        string           `json:"slug" maxLength:"128" doc:"Lower-case letters, digits and single inner hyphens. Unique among the active queries."`
+	Title       string           `json:"title" pattern:"^[A-Za-zÀ-ÖØ-öø-ÿ0-9()&_\\-.\\s]{0,50}$"`
+	Query       queryBody        `json:"query"`
+	QueryConfig *queryConfigBody `json:"query_config,omitempty"`
+	Scheduling  *schedulingBody  `json:"scheduling_preferences,omitempty"`
+	Exports     *exportsBody     `json:"export_preferences,omitempty"`
+}
+
+type schedulingBody struct {
+	MinimumGap *int64 `json:"minimum_gap_duration_second" required:"false" minimum:"1800" maximum:"31622400" doc:"Least time between two runs for one user; null for none."`
+}
+
+type exportsBody struct {
+	DataEvents       dataEventsBody `json:"data_events" required:"false"`
+	FHIRObservations bool           `json:"fhir_observations" required:"false" doc:"Not offered: false."`
+}
+
+type dataEventsBody struct {
+	Enabled bool `json:"enabled" required:"false" default:"true" doc:"Whether continuous_query.result_table.changed is sent."`
+}
+
+// continuousBody is a continuous query on the wire.
+//
+// Reference 9.6, ContinuousQuery.
+type continuousBody struct {
+	ID                   continuous.ID   `json:"id" format:"uuid"`
+	Status               string          `json:"status" enum:"active,archived"`
+	Slug                 string          `json:"slug"`
+	Title                string          `json:"title"`
+	TeamID               teams.ID        `json:"team_id" format:"uuid"`
+	Query                queryBody       `json:"query"`
+	QueryConfig          queryConfigBody `json:"query_config"`
+	Scheduling           schedulingBody  `json:"scheduling_preferences"`
+	ResultTableSchema    map[string]any  `json:"result_table_schema" doc:"columns: name, type, nullable and whether it is a group key."`
+	ResourceDependencies []string        `json:"resource_dependencies" doc:"Resources whose changes change the result."`
+	Exports              exportsBody     `json:"export_preferences"`
+	FHIRMappers          []string        `json:"fhir_observation_mappers"`
+}
+
+func continuousOf(q *continuous.Query) continuousBody {
+	status := "active"
+	if q.Archived {
+		status = "archived"
+	}
+	b := continuousBody{
+		ID: q.ID, Status: status, Slug: q.Slug, Title: q.Title, TeamID: q.Team, Query: queryBody{q.Query},
+		QueryConfig: queryConfigBody{q.Config.Overrides}, ResultTableSchema: resultSchema(q.Plan()),
+		ResourceDependencies: q.Plan().Resources(), Exports: exportsBody{DataEvents: dataEventsBody{q.DataEvents}}, FHIRMappers: []string{},
+	}
+	if q.MinimumGap != nil {
+		seconds := int64(q.MinimumGap.Seconds())
+		b.Scheduling.MinimumGap = &seconds
+	}
+	return b
+}
+
+// resultSchema tells the columns of a result. The reference leaves its form
+// open.
+func resultSchema(p *query.Plan) map[string]any {
+	columns := make([]any, len(p.Outputs))
+	for i, o := range p.Outputs {
+		columns[i] = map[string]any{"name": o.Name, "type": o.Kind, "nullable": o.Func != query.Count, "group_key": o.Key >= 0}
+	}
+	return map[string]any{"columns": columns}
+}
+
+type queriesBody struct {
+	Data       []continuousBody `json:"data"`
+	NextCursor *string          `json:"next_cursor" doc:"Always null: a team has at most 50 active queries."`
+}
+
+type validatedBody struct {
+	ResultTableSchema    map[string]any `json:"result_table_schema" doc:"columns: name, type, nullable and whether it is a group key."`
+	ResourceDependencies []string       `json:"resource_dependencies"`
+	FHIRPreviews         nothing        `json:"fhir_observation_previews" doc:"Not offered: null."`
+}
+
+// nothing is a field that is always null.
+type nothing struct{}
+
+// MarshalJSON writes null.
+func (nothing) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
+
+// Schema says null.
+func (nothing) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: "null"} }
+
+type tasksBody struct {
+	Data       []taskBody `json:"data" doc:"The latest first."`
+	NextCursor *string    `json:"next_cursor" doc:"Pass it as next_cursor to go on; null at the end."`
+}
+
+// taskBody is one run.
+//
+// Reference 7.12, ContinuousQueryTaskHistoryEntry.
+type taskBody struct {
+	QueryID     continuous.ID `json:"query_id" format:"uuid"`
+	UserID      users.ID      `json:"user_id" format:"uuid"`
+	Status      string        `json:"status" enum:"scheduled,started,completed,error,skipped"`
+	ScheduledAt api.Time      `json:"scheduled_at"`
+	StartedAt   *api.Time     `json:"started_at" nullable:"true"`
+	EndedAt     *api.Time     `json:"ended_at" nullable:"true"`
+	Error       *string       `json:"error_details"`
+}
+
+func taskOf(q continuous.ID, user users.ID, t continuous.Task) taskBody {
+	b := taskBody{
+		QueryID: q, UserID: user, Status: t.Status, ScheduledAt: api.Time(t.ScheduledAt), StartedAt: api.TimeOrNull(t.StartedAt), EndedAt: api.TimeOrNull(t.EndedAt),
+	}
+	if t.Error != "" {
+		b.Error = &t.Error
+	}
+	return b
+}
+
+// accepts says whether an Accept header asks for the packed form: by its name,
+// and no less than for JSON. Without the header, and for whatever takes both,
+// the answer is JSON.
+func accepts(header, packed string) (bool, error) {
+	if header == "" {
+		return false, nil
+	}
+	asked := preferences(header)
+	json, archive := asked.of("application/json"), asked.of(packed)
+	switch _, named := asked[packed]; {
+	case archive > json, named && archive > 0 && archive == json:
+		return true, nil
+	case json <= 0:
+		return false, fault.New(fault.Invalid, "Input should be one of: */*, application/json, "+packed).At("header", "accept").WithType("enum")
+	}
+	return false, nil
+}
+
+// preference is how much each media range of an Accept header is wanted, 0 to 1.
+type preference map[string]float64
+
+// preferences reads the ranges that can be understood; the last of two that are
+// the same counts.
+//
+// RFC 9110, 12.5.1.
+func preferences(header string) preference {
+	all := preference{}
+	for part := range strings.SplitSeq(header, ",") {
+		media, parameters, err := mime.ParseMediaType(part)
+		if err != nil {
+			continue
+		}
+		weight := 1.0
+		if q, given := parameters["q"]; given {
+			if weight, err = strconv.ParseFloat(q, 64); err != nil || !(weight >= 0 && weight <= 1) {
+				continue
+			}
+		}
+		all[media] = weight
+	}
+	return all
+}
+
+// of is how much a media type is wanted: by the closest range that has it.
+func (p preference) of(media string) float64 {
+	family, _, _ := strings.Cut(media, "/")
+	for _, name := range []string{media, family + "/*", "*/*"} {
+		if weight, there := p[name]; there {
+			return weight
+		}
+	}
+	return 0
+}
+
+// writeResults sends JSON while it is made of the columns.
+func writeResults(tables []*aggregate.Table) *api.Encoded {
+	return api.StreamJSON(func(dst []byte, spill wearables.Spill) []byte {
+		dst = append(dst, `{"results":[`...)
+		for i, t := range tables {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = append(t.AppendJSON(append(dst, `{"table":`...), spill), '}')
+		}
+		return append(dst, `]}`...)
+	})
+}
+
+func writeResult(t *aggregate.Table) *api.Encoded {
+	return api.StreamJSON(func(dst []byte, spill wearables.Spill) []byte {
+		return append(t.AppendJSON(append(dst, `{"table":`...), spill), '}')
+	})
+}
+
+func writeArchive(tables []*aggregate.Table, at time.Time) (*api.Encoded, error) {
+	var body bytes.Buffer
+	if err := aggregate.WriteArchive(&body, tables, at); err != nil {
+		return nil, err
+	}
+	return sendAs(archiveType, body.Bytes()), nil
+}
+
+func writeParquet(t *aggregate.Table) (*api.Encoded, error) {
+	var body bytes.Buffer
+	if err := t.WriteParquet(&body); err != nil {
+		return nil, err
+	}
+	return sendAs(parquetType, body.Bytes()), nil
+}
+
+func sendAs(media string, body []byte) *api.Encoded {
+	return &api.Encoded{Body: func(ctx huma.Context) {
+		ctx.SetHeader("Content-Type", media)
+		_, _ = ctx.BodyWriter().Write(body) // a caller that hung up is nobody to tell
+	}}
+}
+
+// aggregationBody is the answer of a batch of queries.
+type aggregationBody struct {
+	Results []resultBody `json:"results" doc:"One for each query."`
+}
+
+type resultBody struct {
+	Table map[string][]any `json:"table" doc:"Columns of equal length, by name. Moments are floating: what the clock on the person's wall showed."`
+}

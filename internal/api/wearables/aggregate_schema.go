@@ -1,0 +1,162 @@
+package wearables
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"hale/internal/api"
+	"hale/internal/platform/civil"
+	"hale/internal/wearables/aggregate/query"
+)
+
+// The language of queries in OpenAPI, made of the tables that its decoder has.
+
+// queryBatchBody is what one request asks.
+//
+// Reference 7.12, QueryBatch.
+type queryBatchBody struct {
+	Timeframe timeframeBody   `json:"timeframe"`
+	Queries   []queryBody     `json:"queries" maxItems:"20"`
+	Config    queryConfigBody `json:"config,omitempty"`
+}
+
+type timeframeBody struct {
+	Type   string     `json:"type" enum:"relative"`
+	Anchor civil.Date `json:"anchor" format:"date" doc:"The last day."`
+	Past   periodBody `json:"past" doc:"How much time ends with that day."`
+}
+
+type periodBody struct {
+	Value int    `json:"value,omitempty" minimum:"1" maximum:"10000" default:"1"`
+	Unit  string `json:"unit" enum:"minute,hour,day,week,month,year"`
+}
+
+// queryConfigBody changes how one query chooses among sources.
+type queryConfigBody struct {
+	Overrides []string `json:"provider_priority_overrides,omitempty" nullable:"true" doc:"Providers in order of preference, above the team's own."`
+}
+
+// queryBody is one question. It is a query.Query with its place in OpenAPI.
+type queryBody struct{ query.Query }
+
+// UnmarshalJSON is there for the document alone: the decoder of package query
+// reads bodies.
+func (q *queryBody) UnmarshalJSON([]byte) error { return nil }
+
+// Schema is that of AggregateQuery, which all operations share.
+func (queryBody) Schema(r huma.Registry) *huma.Schema {
+	const name = "AggregateQuery"
+	if _, ok := r.Map()[name]; !ok {
+		r.Map()[name] = &huma.Schema{}
+		r.Map()[name] = querySchema(r)
+	}
+	return &huma.Schema{Ref: "#/components/schemas/" + name}
+}
+
+func querySchema(r huma.Registry) *huma.Schema {
+	columns := columnSchemas(r)
+	index := objectOf("index", oneWordOf(append(query.TableNames(), "timeseries")))
+	source := objectOf("source", oneWordOf(query.SourceColumns()))
+	list := listSchema(columns)
+	function := objectOf("func", oneWordOf(query.Funcs()))
+	function.Properties["arg"] = api.AnyOf(append(slices.Clone(columns), index, list)...)
+	function.Required = []string{"func", "arg"}
+	period := r.Schema(reflect.TypeFor[periodBody](), true, "")
+	trunc := &huma.Schema{
+		Type: huma.TypeObject, Required: []string{"date_trunc", "arg"},
+		Properties: map[string]*huma.Schema{"date_trunc": period, "arg": index},
+	}
+	part := objectOf("date_part", oneWordOf(query.Parts()))
+	part.Properties["arg"], part.Required = index, []string{"date_part", "arg"}
+	key := objectOf("group_key", api.AnyOf(&huma.Schema{Type: huma.TypeInteger}, oneWordOf([]string{"*"})))
+	key.Description = "Position of a key in group_by, from 0, or * for all."
+
+	one := 1
+	selected := api.AnyOf(append([]*huma.Schema{function, key}, append(slices.Clone(columns), index, list, source)...)...)
+	grouped := api.AnyOf(append([]*huma.Schema{trunc, part}, append(slices.Clone(columns), source)...)...)
+	s := &huma.Schema{
+		Type: huma.TypeObject, Required: []string{"select"},
+		Properties: map[string]*huma.Schema{
+			"select":   {Type: huma.TypeArray, Items: selected, MinItems: &one},
+			"group_by": {Type: huma.TypeArray, Items: grouped},
+			"where":    {Type: huma.TypeString, Nullable: true, Description: "A condition over columns: > >= < <= = !=, AND, OR, NOT, parentheses."},
+			"align":    alignSchema(period),
+		},
+	}
+	return s
+}
+
+// columnSchemas are the expressions that name a column.
+func columnSchemas(huma.Registry) []*huma.Schema {
+	var all []*huma.Schema
+	for _, table := range query.TableNames() {
+		all = append(all, objectOf(table, oneWordOf(query.Tables[table].ColumnNames())))
+	}
+	macro := objectOf("value_macro", oneWordOf(query.MacroNames()))
+	macro.Properties["version"] = oneWordOf([]string{"automatic"})
+	macro.Properties["version"].Default = "automatic"
+	return append(append(all, macro), seriesSchemas()...)
+}
+
+// seriesSchemas are the fields of series; those that have the same ones stand
+// together.
+func seriesSchemas() []*huma.Schema {
+	var all []*huma.Schema
+	place := map[string]int{}
+	for _, name := range query.SeriesNames() {
+		fields := query.SeriesTable(name).ColumnNames()
+		key := strings.Join(fields, " ")
+		i, known := place[key]
+		if !known {
+			i, place[key] = len(all), len(all)
+			one := objectOf("timeseries", oneWordOf(nil))
+			one.Properties["field"], one.Required = oneWordOf(fields), []string{"timeseries", "field"}
+			all = append(all, one)
+		}
+		series := all[i].Properties["timeseries"]
+		series.Enum = append(series.Enum, name)
+	}
+	return all
+}
+
+func listSchema(columns []*huma.Schema) *huma.Schema {
+	inner := objectOf("func", oneWordOf(query.Funcs()))
+	inner.Properties["arg"] = &huma.Schema{Description: "A field of the list's elements, such as {\"menstrual_flow\": \"date\"}; {\"element\": true}; or null with count."}
+	return &huma.Schema{
+		Type: huma.TypeObject, Required: []string{"select", "from"},
+		Properties: map[string]*huma.Schema{
+			"select": inner, "from": objectOf("unnest", api.AnyOf(columns...)), "where": {Type: huma.TypeString, Nullable: true},
+		},
+	}
+}
+
+func alignSchema(period *huma.Schema) *huma.Schema {
+	carry := func(window, mode string) *huma.Schema {
+		s := objectOf("mode", oneWordOf([]string{mode}))
+		s.Properties[window] = api.AnyOf(period, &huma.Schema{Type: "null"})
+		return closed(s)
+	}
+	modes := api.AnyOf(carry("max_age", "carry_forward"), carry("max_age", "carry_backward"), carry("span", "carry_nearest"))
+	return api.AnyOf(closed(objectOf("carry", modes)), &huma.Schema{Type: "null"})
+}
+
+// closed has no other fields: one that is passed over would change the answer.
+func closed(s *huma.Schema) *huma.Schema {
+	s.AdditionalProperties = false
+	return s
+}
+
+func objectOf(name string, s *huma.Schema) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, Required: []string{name}, Properties: map[string]*huma.Schema{name: s}}
+}
+
+func oneWordOf(words []string) *huma.Schema {
+	s := &huma.Schema{Type: huma.TypeString}
+	for _, w := range words {
+		s.Enum = append(s.Enum, w)
+	}
+	return s
+}

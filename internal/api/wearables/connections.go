@@ -1,0 +1,257 @@
+package wearables
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/uuid"
+
+	"hale/internal/api"
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/wearables"
+	"hale/internal/wearables/connections"
+	"hale/internal/wearables/providers"
+)
+
+func (h *Handlers) connectionRoutes() []api.Route {
+	return []api.Route{
+		api.Get("/v2/user/providers/{user_id}", h.listConnections, "List what a user is connected to").OwnData(),
+		api.Delete("/v2/user/{user_id}/{provider}", h.deregister, "Disconnect a user from a provider; data stays"),
+		api.Post("/v2/user/refresh/{user_id}", h.refreshUser, "Ask for a user's new data now"),
+	}
+}
+
+// connectionBody is a user's connection to a provider.
+//
+// Spec: User provider connection.
+type connectionBody struct {
+	Name                 string                              `json:"name"`
+	Slug                 string                              `json:"slug"`
+	Logo                 string                              `json:"logo" format:"uri"`
+	Status               string                              `json:"status" doc:"connected, error or paused. The list may grow."`
+	CreatedOn            api.Time                            `json:"created_on"`
+	ExternalUserID       *string                             `json:"external_user_id" doc:"The provider's id of the user; null for phones."`
+	ErrorDetails         api.OrNull[connectionProblem]       `json:"error_details"`
+	ResourceAvailability map[string]connections.Availability `json:"resource_availability"`
+}
+
+// connectionProblem is why a connection does not work.
+//
+// Reference 6.5.
+type connectionProblem struct {
+	ErrorType    string   `json:"error_type"`
+	ErrorMessage string   `json:"error_message"`
+	ErroredAt    api.Time `json:"errored_at"`
+}
+
+type connectionsBody struct {
+	Providers []connectionBody `json:"providers"`
+}
+
+func (h *Handlers) listConnections(ctx context.Context, c api.Caller, in *api.UserPath) (*api.Out[connectionsBody], error) {
+	var all []connections.Connection
+	err := h.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		if err := users.Exists(ctx, tx, c.Team, in.UserID); err != nil {
+			return err
+		}
+		all, err = connections.List(ctx, tx, c.Team, in.UserID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	body := connectionsBody{make([]connectionBody, len(all))}
+	for i, conn := range all {
+		body.Providers[i] = connectionBody{
+			Name: conn.Provider.Name, Slug: conn.Provider.Slug, Logo: conn.Provider.LogoURL(),
+			Status: string(conn.Status), CreatedOn: api.Time(conn.CreatedOn), ResourceAvailability: conn.Resources,
+		}
+	}
+	return api.Answer(body), nil
+}
+
+type deregisterIn struct {
+	api.UserPath
+	Provider string `path:"provider" doc:"Slug of the provider."`
+}
+
+func (h *Handlers) deregister(ctx context.Context, c api.Caller, in *deregisterIn) (*api.Out[api.SuccessBody], error) {
+	return h.CommitSuccess(ctx, func(tx *store.Tx) error {
+		return connections.Deregister(ctx, tx, c.Team, in.UserID, in.Provider)
+	})
+}
+
+type refreshUserIn struct {
+	api.UserPath
+	Timeout float64 `query:"timeout" minimum:"5" maximum:"60" default:"10" doc:"Seconds to wait for providers. Nothing is asked of phones, and demos answer at once, so that nothing has to be waited for yet."`
+}
+
+// refreshBody is the answer of both outcomes. Sources are provider/resource.
+//
+// Reference 5.6.
+type refreshBody struct {
+	Success           bool     `json:"success"`
+	UserID            users.ID `json:"user_id" format:"uuid"`
+	Error             string   `json:"error,omitempty" doc:"Only when success is false."`
+	Detail            string   `json:"detail,omitempty" doc:"The same as error, where all other refusals have it."`
+	RefreshedSources  []string `json:"refreshed_sources"`
+	InProgressSources []string `json:"in_progress_sources"`
+	FailedSources     []string `json:"failed_sources"`
+}
+
+type refreshOut struct {
+	Status int
+	Body   refreshBody
+}
+
+func (h *Handlers) refreshUser(ctx context.Context, c api.Caller, in *refreshUserIn) (*refreshOut, error) {
+	o := &refreshOut{Status: http.StatusOK}
+	o.Body = refreshBody{Success: true, UserID: in.UserID, RefreshedSources: []string{}, InProgressSources: []string{}, FailedSources: []string{}}
+	var demos []connections.Connection
+	err := h.DB.Write(ctx, func(tx *store.Tx) (err error) {
+		if o.Body.FailedSources, err = connections.Refresh(ctx, tx, c.Team, in.UserID); err != nil {
+			return err
+		}
+		demos, err = connections.DemosOf(ctx, tx, c.Team, in.UserID)
+		return err
+	})
+	if err == nil {
+		o.Body.RefreshedSources, err = h.refreshDemos(ctx, c, demos)
+	}
+	var refused *fault.Error
+	switch {
+	case errors.As(err, &refused) && refused.Kind() == fault.Refused:
+		o.fail(refused.Message())
+	case err != nil:
+		return nil, err
+	case len(o.Body.FailedSources) > 0:
+		o.fail("Some sources could not be asked for new data")
+	}
+	return o, nil
+}
+
+func (o *refreshOut) fail(why string) {
+	o.Status, o.Body.Success, o.Body.Error, o.Body.Detail = http.StatusBadRequest, false, why, why
+	if o.Body.FailedSources == nil {
+		o.Body.FailedSources = []string{}
+	}
+}
+
+func (h *Handlers) connectRoutes() []api.Route {
+	rt := api.Post("/v2/link/provider/manual/{provider}", h.connectPhone, "Connect a user to a provider whose data a phone sends").Creates().OwnData()
+	return []api.Route{rt.Describe(func(op *huma.Operation) {
+		op.Description += " Data that is sent connects the user by itself; this is for apps that ask the person first. " +
+			"A user who is connected already stays so, and nobody is told again."
+	})}
+}
+
+type connectPhoneIn struct {
+	Provider string `path:"provider" doc:"Slug of a provider of the catalogue whose auth_type is sdk, or manual."`
+	Body     struct {
+		UserID     users.ID `json:"user_id" format:"uuid"`
+		ProviderID *string  `json:"provider_id,omitempty" doc:"Not kept: a phone has no id of the person at the provider."`
+	}
+}
+
+// connectedBody says that the user is connected.
+type connectedBody struct {
+	Success bool `json:"success"`
+
+	user users.ID
+}
+
+// connectPhone is what SDKs call once the person agreed. The user stands in the
+// body, so that a phone's right to it is checked here.
+//
+// Reference 6.9.
+func (h *Handlers) connectPhone(ctx context.Context, c api.Caller, in *connectPhoneIn) (*api.Out[connectedBody], error) {
+	id := in.Body.UserID
+	if !c.User.IsZero() && c.User != id {
+		return nil, api.ErrOthersData
+	}
+	if p, ok := providers.Find(in.Provider); !ok || !p.PushedByPhone() && in.Provider != users.Manual {
+		return nil, fault.New(fault.Invalid, "Value error, must be manual or a provider of the catalogue whose auth_type is sdk").At("path", "provider")
+	}
+	return api.Commit(ctx, h.API, func(tx *store.Tx) (connectedBody, error) {
+		user, err := users.Get(ctx, tx, c.Team, id)
+		if err != nil {
+			return connectedBody{}, err
+		}
+		if wearables.Ended(tx.Now(), user.IngestionEnd) {
+			return connectedBody{}, errPaused
+		}
+		err = connections.Ensure(ctx, tx, user, in.Provider, nil)
+		if errors.Is(err, wearables.ErrPaused) {
+			err = errPaused
+		}
+		return connectedBody{true, id}, err
+	})
+}
+
+// Subject returns the user whose key seals a kept answer.
+func (b connectedBody) Subject() uuid.UUID { return b.user.UUID() }
+
+func (h *Handlers) demoRoutes() []api.Route {
+	return []api.Route{
+		api.Post("/v2/link/connect/demo", h.connectDemo, "Connect a user of a sandbox team to a provider of invented data").Creates(),
+	}
+}
+
+// demoProvider is the slug of a provider that there is invented data of.
+type demoProvider string
+
+// Schema lists them.
+func (demoProvider) Schema(huma.Registry) *huma.Schema {
+	s := &huma.Schema{Type: huma.TypeString}
+	for _, slug := range connections.DemoProviders {
+		s.Enum = append(s.Enum, slug)
+	}
+	s.PrecomputeMessages()
+	return s
+}
+
+// connectDemoIn is the contract's DemoConnectionCreationPayload.
+//
+// Reference 6.8.
+type connectDemoIn struct {
+	Body struct {
+		UserID   users.ID     `json:"user_id" format:"uuid"`
+		Provider demoProvider `json:"provider"`
+	}
+}
+
+// demoBody is the contract's DemoConnectionStatus.
+type demoBody struct {
+	Success bool   `json:"success"`
+	Detail  string `json:"detail"`
+
+	user users.ID
+}
+
+func (h *Handlers) connectDemo(ctx context.Context, c api.Caller, in *connectDemoIn) (*api.Out[demoBody], error) {
+	user, provider := in.Body.UserID, string(in.Body.Provider)
+	return api.Commit(ctx, h.API, func(tx *store.Tx) (demoBody, error) {
+		body := demoBody{true, fmt.Sprintf("Connected user %s to provider %s", user, provider), user}
+		return body, h.Demo.Connect(ctx, tx, c.Team, user, provider)
+	})
+}
+
+// refreshDemos makes what invented data is due, and says of which sources.
+func (h *Handlers) refreshDemos(ctx context.Context, c api.Caller, all []connections.Connection) (refreshed []string, err error) {
+	refreshed = []string{}
+	for _, one := range all {
+		if err := h.Demo.Fill(ctx, c.Team, one.User, one.Provider.Slug); err != nil {
+			return nil, err
+		}
+		refreshed = append(refreshed, one.Sources()...)
+	}
+	return refreshed, nil
+}
+
+// Subject returns the user whose key seals a kept answer.
+func (b demoBody) Subject() uuid.UUID { return b.user.UUID() }

@@ -1,0 +1,120 @@
+package wearables
+
+import (
+	"context"
+	"errors"
+
+	"hale/internal/api"
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/wearables"
+	"hale/internal/wearables/connections"
+)
+
+func (h *Handlers) deviceRoutes() []api.Route {
+	return []api.Route{
+		api.Get("/v2/user/{user_id}/device", h.listDevices, "List the devices a user's data came from").OwnData(),
+		api.Get("/v2/user/{user_id}/device/{device_id}", h.getDevice, "Get a device").OwnData(),
+		api.Post("/v2/user/{user_id}/device", h.tellDevice, "Tell of a device that data comes from").Creates().OwnData(),
+	}
+}
+
+type tellDeviceIn struct {
+	api.UserPath
+	Body struct {
+		Provider     string `json:"provider" doc:"Slug of a provider of the catalogue whose auth_type is sdk, or manual."`
+		SourceType   string `json:"source_type" required:"false" maxLength:"64" doc:"A word of samples' source_type, such as phone, watch or ring; unknown when absent."`
+		AppID        string `json:"app_id" required:"false" maxLength:"200" doc:"Bundle id or package name."`
+		Manufacturer string `json:"device_manufacturer" required:"false" maxLength:"200"`
+		Model        string `json:"device_model" required:"false" maxLength:"200"`
+		Version      string `json:"device_version" required:"false" maxLength:"200" doc:"Of its software or hardware; a newer one replaces it."`
+		ExternalID   string `json:"device_id" required:"false" maxLength:"200" doc:"The provider's id of the device."`
+	}
+}
+
+func (in *tellDeviceIn) device() (connections.Device, error) {
+	b := in.Body
+	d := connections.Device{
+		Provider: b.Provider, SourceType: b.SourceType, AppID: b.AppID,
+		Manufacturer: b.Manufacturer, Model: b.Model, Version: b.Version, ExternalID: b.ExternalID,
+	}
+	if err := d.Check(); err != nil {
+		return d, err
+	}
+	return d, pushedBy(d.Provider)
+}
+
+const pausedText = "The user's connection to this provider takes no data any more"
+
+// errPaused is the word of pushes for a user whose collection has ended.
+var errPaused = fault.New(fault.Refused, pausedText).WithDetail(map[string]any{"error_type": wearables.Paused, "error_message": pausedText})
+
+// tellDevice connects the user to the provider and stores a device under an id of
+// ours, which samples then name as source_device_id. The same device again has
+// the same id. Where pushes are rejected as connection_paused nothing is made.
+func (h *Handlers) tellDevice(ctx context.Context, c api.Caller, in *tellDeviceIn) (*api.Out[connections.DeviceData], error) {
+	d, err := in.device()
+	if err != nil {
+		return nil, err
+	}
+	return api.Commit(ctx, h.API, func(tx *store.Tx) (body connections.DeviceData, err error) {
+		user, err := users.Get(ctx, tx, c.Team, in.UserID)
+		if err != nil {
+			return body, err
+		}
+		if wearables.Ended(tx.Now(), user.IngestionEnd) {
+			return body, errPaused
+		}
+		if err := connections.Ensure(ctx, tx, user, d.Provider, nil); errors.Is(err, wearables.ErrPaused) {
+			return body, errPaused
+		} else if err != nil {
+			return body, err
+		}
+		id, err := connections.EnsureDevice(ctx, tx, user, d)
+		if err != nil {
+			return body, err
+		}
+		known, err := connections.GetDevice(ctx, tx, c.Team, user.ID, id)
+		return known.Data(), err
+	})
+}
+
+func (h *Handlers) listDevices(ctx context.Context, c api.Caller, in *api.UserPath) (*api.Out[[]connections.DeviceData], error) {
+	var all []connections.Device
+	err := h.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		if err := users.Exists(ctx, tx, c.Team, in.UserID); err != nil {
+			return err
+		}
+		all, err = connections.Devices(ctx, tx, c.Team, in.UserID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	body := make([]connections.DeviceData, len(all))
+	for i, d := range all {
+		body[i] = d.Data()
+	}
+	return api.Answer(body), nil
+}
+
+type getDeviceIn struct {
+	api.UserPath
+	DeviceID connections.DeviceID `path:"device_id" format:"uuid"`
+}
+
+func (h *Handlers) getDevice(ctx context.Context, c api.Caller, in *getDeviceIn) (*api.Out[connections.DeviceData], error) {
+	var d connections.Device
+	err := h.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		if err := users.Exists(ctx, tx, c.Team, in.UserID); err != nil {
+			return err
+		}
+		d, err = connections.GetDevice(ctx, tx, c.Team, in.UserID, in.DeviceID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.Answer(d.Data()), nil
+}

@@ -1,0 +1,271 @@
+package wearables
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"hale/internal/api"
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/wearables"
+	"hale/internal/wearables/ledger"
+	"hale/internal/wearables/push"
+)
+
+func (h *Handlers) manualRoutes() []api.Route {
+	return []api.Route{
+		api.Takes[pushedEntries](api.Post("/v2/user/{user_id}/entries", h.pushEntries, "Store what a person or the team typed in").Push().OwnData().Tag("entries")),
+	}
+}
+
+// mostEntries is how many entries one body may have: people type.
+const mostEntries = 10_000
+
+// pushedEntries is a list of values of any kinds that somebody typed in.
+type pushedEntries struct {
+	TimeZone string        `json:"time_zone,omitempty" doc:"IANA zone of the person, for entries that state no offset."`
+	Data     []pushedEntry `json:"data" maxItems:"10000"`
+}
+
+// pushedEntry has the name of its resource beside the fields of a sample, or
+// of a summary.
+type pushedEntry struct {
+	Resource  entryResource `json:"resource" doc:"A kind of time series or of summary. A summary's fields are those that its read gives."`
+	Timestamp *api.Time     `json:"timestamp,omitempty" doc:"Of samples. With an offset."`
+	End       *api.Time     `json:"end,omitempty" doc:"Of intervals."`
+	Type      *string       `json:"type,omitempty"`
+	Unit      *string       `json:"unit,omitempty" doc:"The resource's own unit when absent; common others are converted."`
+	Value     *float64      `json:"value,omitempty" doc:"Of samples but blood_pressure."`
+	Systolic  *float64      `json:"systolic,omitempty" doc:"mmHg"`
+	Diastolic *float64      `json:"diastolic,omitempty" doc:"mmHg"`
+}
+
+// entryResource is the name of anything that can be typed in.
+type entryResource string
+
+// Schema lists the resources.
+func (entryResource) Schema(huma.Registry) *huma.Schema {
+	s := &huma.Schema{Type: huma.TypeString}
+	for _, r := range wearables.Resources() {
+		if r.Push {
+			s.Enum = append(s.Enum, r.Name)
+		}
+	}
+	for _, d := range wearables.Documents() {
+		s.Enum = append(s.Enum, d.Name)
+	}
+	s.PrecomputeMessages()
+	return s
+}
+
+type entriesIn struct {
+	api.UserPath
+	RawBody []byte
+}
+
+// pushEntries stores entries of the provider manual, in one transaction. They
+// go the way of everything that phones send, in a body for each resource: the
+// same checks, the same identity, the same ledger.
+//
+// Reference 6.9: manual data.
+func (h *Handlers) pushEntries(ctx context.Context, c api.Caller, in *entriesIn) (*api.Out[pushBody], error) {
+	user, err := h.pushingUser(ctx, c, in.UserID)
+	if err != nil {
+		return nil, err
+	}
+	parts, err := entriesOf(in.RawBody)
+	if err != nil {
+		return nil, err
+	}
+	batch := wearables.Batch{Provider: users.Manual, Stage: wearables.Daily}
+	var keep []wearables.Also
+	for _, p := range parts {
+		if err := p.parse(&batch); err != nil {
+			return nil, err
+		}
+		if p.document != nil {
+			keep = append(keep, h.keepSummaries(c, in.UserID, users.Manual, p.document.Name, p.body(), p.summaries))
+		} else {
+			keep = append(keep, h.keepSamples(c, in.UserID, ledger.Pack(ledger.Samples, users.Manual, p.series.Name, p.body())))
+		}
+	}
+	batch.Also = allOf(keep)
+	result, err := h.Wearables.Ingest(ctx, user, batch)
+	if err != nil {
+		return nil, err
+	}
+	var rejects []push.Reject
+	for _, p := range parts {
+		rejects = append(rejects, p.rejects(result)...)
+	}
+	slices.SortFunc(rejects, func(x, y push.Reject) int { return x.First - y.First })
+	return api.Answer(pushed(result, rejects)), nil
+}
+
+// allOf runs what is there, in order; nil when nothing is.
+func allOf(steps []wearables.Also) wearables.Also {
+	steps = slices.DeleteFunc(steps, func(step wearables.Also) bool { return step == nil })
+	if len(steps) == 0 {
+		return nil
+	}
+	return func(ctx context.Context, tx *store.Tx, b *store.Batch) error {
+		for _, step := range steps {
+			if err := step(ctx, tx, b); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// entries are those of one resource, and where each stood in the list.
+type entries struct {
+	series   *wearables.Resource // either
+	document *wearables.Document // or
+	zone     json.RawMessage
+	items    []json.RawMessage
+	places   []int
+
+	samples   *push.Body
+	summaries []wearables.Summary
+	unfit     []push.Reject // found before storing
+	first     int           // place of its first part in the batch
+}
+
+// entriesOf sorts a body into its resources, in the order of their first
+// entries. Values are not looked at yet.
+func entriesOf(body []byte) ([]*entries, error) {
+	var sent struct {
+		Zone json.RawMessage   `json:"time_zone"`
+		Data []json.RawMessage `json:"data"`
+	}
+	if err := json.Unmarshal(body, &sent); err != nil {
+		if kind := (*json.UnmarshalTypeError)(nil); errors.As(err, &kind) && kind.Field != "" {
+			return nil, fault.New(fault.Invalid, "Input should be a valid list").At("body", kind.Field).WithType("list_type")
+		}
+		return nil, fault.New(fault.Invalid, "JSON decode error").At("body").WithType("json_invalid")
+	}
+	if sent.Data == nil {
+		return nil, fault.New(fault.Invalid, "Field required").At("body", "data").WithType("missing")
+	}
+	if len(sent.Data) > mostEntries {
+		return nil, fault.Newf(fault.TooLarge, "a body has at most %d entries", mostEntries).At("body", "data")
+	}
+	var all []*entries
+	byName := map[string]*entries{}
+	for place, item := range sent.Data {
+		p, err := resourceOf(item)
+		if err != nil {
+			return nil, err.At("body", "data", strconv.Itoa(place), "resource")
+		}
+		name := p.name()
+		if byName[name] == nil {
+			p.zone, byName[name], all = sent.Zone, p, append(all, p)
+		}
+		p = byName[name]
+		p.items, p.places = append(p.items, item), append(p.places, place)
+	}
+	return all, nil
+}
+
+func resourceOf(item json.RawMessage) (*entries, *fault.Error) {
+	var entry struct{ Resource string }
+	if json.Unmarshal(item, &entry) != nil || entry.Resource == "" {
+		return nil, fault.New(fault.Invalid, "Field required").WithType("missing")
+	}
+	if r, ok := wearables.ResourceNamed(entry.Resource); ok && r.Push {
+		return &entries{series: r}, nil
+	}
+	if d, ok := wearables.DocumentNamed(entry.Resource); ok {
+		return &entries{document: d}, nil
+	}
+	return nil, fault.New(fault.Invalid, "Value error, must be a resource that takes data").WithType("value_error")
+}
+
+func (p *entries) name() string {
+	if p.document != nil {
+		return p.document.Name
+	}
+	return p.series.Name
+}
+
+// body is what a phone would send of the entries.
+func (p *entries) body() []byte {
+	text := append([]byte(`{"stage":"daily","provider":`), strconv.Quote(users.Manual)...)
+	if p.zone != nil {
+		text = append(append(text, `,"time_zone":`...), p.zone...)
+	}
+	text = append(text, `,"data":[`...)
+	for i, item := range p.items {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = append(text, item...)
+	}
+	return append(text, `]}`...)
+}
+
+// parse adds the entries to the batch. A fault names the place in the list
+// that was sent.
+func (p *entries) parse(batch *wearables.Batch) error {
+	if p.document != nil {
+		body, err := push.ParseSummaries(p.body(), p.document)
+		if err != nil {
+			return p.relocate(err)
+		}
+		p.first, p.summaries = len(batch.Summaries), body.Summaries
+		batch.Summaries = append(batch.Summaries, body.Summaries...)
+		return nil
+	}
+	body, err := push.Parse(p.body(), p.series)
+	if err != nil {
+		return p.relocate(err)
+	}
+	some, unfit := body.Batch(p.series)
+	p.samples, p.unfit, p.first = body, unfit, len(batch.Samples)
+	batch.Samples = append(batch.Samples, some.Samples...)
+	return nil
+}
+
+// relocate turns a place among the resource's entries into one among all.
+func (p *entries) relocate(err error) error {
+	var one *fault.Error
+	if !errors.As(err, &one) || len(one.Loc()) < 3 || one.Loc()[1] != "data" {
+		return err
+	}
+	loc := slices.Clone(one.Loc())
+	if i, err := strconv.Atoi(loc[2]); err == nil && i < len(p.places) {
+		loc[2] = strconv.Itoa(p.places[i])
+	}
+	return one.At(loc...)
+}
+
+// rejects are the entries of the resource that are not stored, by their places
+// in the list that was sent.
+func (p *entries) rejects(stored wearables.Result) []push.Reject {
+	var own wearables.Result
+	for _, r := range stored.Rejections {
+		if r.Resource == p.name() {
+			r.Part -= p.first
+			own.Rejections = append(own.Rejections, r)
+		}
+	}
+	var all []push.Reject
+	if p.samples != nil {
+		all = p.samples.Rejects(p.unfit, own)
+	} else {
+		for _, r := range own.Rejections {
+			all = append(all, push.Reject{Reason: r.Reason, Count: r.Count, First: r.Part})
+		}
+	}
+	for i := range all {
+		all[i].First = p.places[all[i].First]
+	}
+	return all
+}

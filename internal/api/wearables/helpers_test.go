@@ -1,0 +1,50 @@
+package wearables
+
+import (
+	"testing"
+	"time"
+
+	"hale/internal/api"
+	"hale/internal/api/calltest"
+	"hale/internal/api/people"
+	"hale/internal/platform/store"
+	"hale/internal/wearables"
+	"hale/internal/wearables/connections"
+	"hale/internal/wearables/ledger"
+	"hale/internal/wearables/providers"
+)
+
+func newIngester(db *store.DB) *wearables.Ingester {
+	devices := &connections.KnownDevices{DB: db}
+	return &wearables.Ingester{DB: db, Devices: devices.Mark, Connect: connections.Ensure, Run: connections.Run, Linked: connections.Linked, Hold: connections.Hold, Describe: func(slug string) (string, string) {
+		return providers.Named(slug).Name, "https://hale.example/logo/" + slug
+	}}
+}
+
+func (d userCaller) ingester() *wearables.Ingester { return newIngester(d.DB) }
+
+// newAPI has the operations of wearables and people.
+func newAPI(db *store.DB) *api.API {
+	a := api.New(api.Deps{DB: db, BaseURL: "https://hale.example"})
+	a.Add((&Handlers{API: a, Wearables: newIngester(db), Ledger: &ledger.Ledger{}}).Routes()...)
+	a.Add(people.New(a).Routes()...)
+	return a
+}
+
+func newCaller(t testing.TB) *calltest.Caller {
+	t.Helper()
+	return calltest.NewCallerOf(t, newAPI)
+}
+
+// userCaller adds to calltest.UserCaller what tests of wearables ask.
+type userCaller struct{ calltest.UserCaller }
+
+func eachCaller(t *testing.T, fn func(d userCaller)) {
+	t.Helper()
+	eachCallerAt(t, func() time.Time { return calltest.March }, fn)
+}
+
+func eachCallerAt(t *testing.T, now func() time.Time, fn func(d userCaller)) {
+	t.Helper()
+	calltest.EachUserCaller(t, now, newAPI, func(d calltest.UserCaller) { fn(userCaller{d}) })
+}

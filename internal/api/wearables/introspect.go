@@ -1,0 +1,356 @@
+package wearables
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/uuid"
+
+	"hale/internal/api"
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/ids"
+	"hale/internal/platform/paging"
+	"hale/internal/platform/store"
+	"hale/internal/wearables"
+	"hale/internal/wearables/connections"
+	"hale/internal/wearables/imports"
+	"hale/internal/wearables/providers"
+)
+
+func (h *Handlers) introspectRoutes() []api.Route {
+	return []api.Route{
+		api.Get("/v2/introspect/resources", h.introspectResources, "See what was heard of your users' resources"),
+		api.Get("/v2/introspect/historical_pull", h.introspectHistory, "See how far your users' histories are"),
+	}
+}
+
+type introspectIn struct {
+	UserID     string `query:"user_id" format:"uuid" doc:"Only this user."`
+	Provider   string `query:"provider" doc:"Only this provider: its slug."`
+	UserLimit  int64  `query:"user_limit" default:"50" minimum:"1" maximum:"500" doc:"Users in a page."`
+	NextCursor string `query:"next_cursor" doc:"Where the page before ended."`
+	Cursor     string `query:"cursor" deprecated:"true" doc:"The same as next_cursor."`
+}
+
+// known wants a provider that exists, where one is named: an answer without it
+// would say that nothing was heard of it.
+//
+// Reference 7.10, provider.
+func (in *introspectIn) known() error {
+	if _, ok := providers.Find(in.Provider); ok || in.Provider == "" {
+		return nil
+	}
+	return fault.New(fault.Invalid, "Value error, must be a provider of the catalogue").At("query", "provider").WithType("enum").WithInput(in.Provider)
+}
+
+// resourcesBody and what is in it are by user, provider and resource.
+//
+// Reference 7.10, UserResourcesResponse.
+type resourcesBody struct {
+	Data       []userResourcesBody `json:"data"`
+	Next       *string             `json:"next" deprecated:"true" doc:"The same as next_cursor."`
+	NextCursor *string             `json:"next_cursor" doc:"Pass it as next_cursor to go on; null at the end."`
+}
+
+type userResourcesBody struct {
+	UserID   users.ID                             `json:"user_id" format:"uuid"`
+	Provider map[string]map[string]statisticsBody `json:"provider" doc:"By provider slug, then by resource."`
+}
+
+type statisticsBody struct {
+	LastAttempt lastAttemptBody      `json:"last_attempt" doc:"The last batch that spoke of the resource."`
+	OldestData  api.OrNull[api.Time] `json:"oldest_data"`
+	NewestData  api.OrNull[api.Time] `json:"newest_data"`
+	SentCount   int64                `json:"sent_count" doc:"Data events about the resource."`
+}
+
+type lastAttemptBody struct {
+	Timestamp api.Time `json:"timestamp"`
+	Status    string   `json:"status" enum:"success,failure" doc:"failure: nothing in the batch could be stored."`
+}
+
+func (h *Handlers) introspectResources(ctx context.Context, c api.Caller, in *introspectIn) (*api.Out[resourcesBody], error) {
+	if err := in.known(); err != nil {
+		return nil, err
+	}
+	var page userPage
+	var heard wearables.Heard
+	err := h.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		if page, err = in.users(ctx, tx, c); err != nil {
+			return err
+		}
+		heard, err = wearables.StatisticsOf(ctx, tx, c.Team.UUID(), page.within(in.Provider))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	body := resourcesBody{Data: []userResourcesBody{}, Next: page.next, NextCursor: page.next}
+	for _, user := range page.users {
+		row := userResourcesBody{user, map[string]map[string]statisticsBody{}}
+		for _, provider := range page.providers(user, in.Provider, heard[user.UUID()]) {
+			row.Provider[provider] = map[string]statisticsBody{}
+			for resource, s := range heard[user.UUID()][provider] {
+				row.Provider[provider][resource] = statisticsOf(s)
+			}
+		}
+		body.Data = append(body.Data, row)
+	}
+	return api.Answer(body), nil
+}
+
+func statisticsOf(s wearables.Statistics) statisticsBody {
+	status := "success"
+	if !s.Stored {
+		status = "failure"
+	}
+	return statisticsBody{lastAttemptBody{api.Time(s.AttemptedAt), status}, api.Nullable(api.TimeOrNull(s.Oldest)), api.Nullable(api.TimeOrNull(s.Newest)), s.Sent}
+}
+
+// userPage is a page of users and their connections.
+type userPage struct {
+	users []users.ID
+	links map[users.ID][]connections.Link
+	next  *string
+}
+
+// userCursor is the last user of the page before.
+type userCursor struct {
+	After users.ID `json:"u"`
+}
+
+// users reads the page that was asked for.
+func (in *introspectIn) users(ctx context.Context, tx *store.Tx, c api.Caller) (page userPage, err error) {
+	if in.UserID != "" {
+		id, err := ids.Parse[users.User](in.UserID)
+		if err != nil {
+			return page, fault.New(fault.Invalid, "Input should be a valid UUID").At("query", "user_id").WithType("uuid_parsing")
+		}
+		if err := users.Exists(ctx, tx, c.Team, id); err != nil {
+			return page, err
+		}
+		page.users = []users.ID{id}
+	} else if err := in.walk(ctx, tx, c, &page); err != nil {
+		return page, err
+	}
+	page.links, err = connections.Links(ctx, tx, c.Team, page.users...)
+	return page, err
+}
+
+func (in *introspectIn) walk(ctx context.Context, tx *store.Tx, c api.Caller, page *userPage) (err error) {
+	cursor := in.NextCursor
+	if cursor == "" {
+		cursor = in.Cursor
+	}
+	var at userCursor
+	if cursor != "" {
+		if err := paging.Decode(cursor, &at); err != nil {
+			return err
+		}
+	}
+	if page.users, err = users.Walk(ctx, tx, c.Team, at.After, in.UserLimit+1); err != nil {
+		return err
+	}
+	if int64(len(page.users)) > in.UserLimit {
+		page.users = page.users[:in.UserLimit]
+		next := paging.Encode(userCursor{page.users[in.UserLimit-1]})
+		page.next = &next
+	}
+	return nil
+}
+
+// within is the range of the page's users.
+func (p *userPage) within(provider string) wearables.UserRange {
+	r := wearables.UserRange{Provider: provider}
+	if n := len(p.users); n > 0 {
+		r.First, r.Last = p.users[0].UUID(), p.users[n-1].UUID()
+	}
+	return r
+}
+
+// providers are those that a user is connected to or that were heard of.
+func (p *userPage) providers(user users.ID, only string, heard map[string]map[string]wearables.Statistics) (slugs []string) {
+	for slug := range heard {
+		slugs = append(slugs, slug)
+	}
+	for _, link := range p.links[user] {
+		if slug := link.Provider.Slug; (only == "" || slug == only) && !slices.Contains(slugs, slug) {
+			slugs = append(slugs, slug)
+		}
+	}
+	return slugs
+}
+
+// since is when a user's connection to a provider was made; the beginning of
+// time when there is none.
+func (p *userPage) since(user uuid.UUID, provider string) time.Time {
+	for _, link := range p.links[ids.From[users.User](user)] {
+		if link.Provider.Slug == provider {
+			return link.CreatedOn
+		}
+	}
+	return time.Time{}
+}
+
+// pullsBody and what is in it are by user, provider and resource.
+//
+// Reference 7.10, UserHistoricalPullsResponse.
+type pullsBody struct {
+	Data       []userPullsBody `json:"data"`
+	Next       *string         `json:"next" deprecated:"true" doc:"The same as next_cursor."`
+	NextCursor *string         `json:"next_cursor" doc:"Pass it as next_cursor to go on; null at the end."`
+}
+
+type userPullsBody struct {
+	UserID   users.ID                     `json:"user_id" format:"uuid"`
+	Provider map[string]providerPullsBody `json:"provider" doc:"By provider slug."`
+}
+
+type providerPullsBody struct {
+	Pulled    map[string]pullBody `json:"pulled" doc:"By resource, since the provider was connected."`
+	NotPulled []string            `json:"not_pulled" doc:"Resources that the provider can have and whose past was not asked for or sent."`
+}
+
+type pullBody struct {
+	Status       wearables.PullStatus `json:"status" enum:"success,failure,in_progress,scheduled,retrying"`
+	RangeStart   api.OrNull[api.Time] `json:"range_start"`
+	RangeEnd     api.OrNull[api.Time] `json:"range_end"`
+	Timeline     timelineBody         `json:"timeline"`
+	DaysWithData int64                `json:"days_with_data" doc:"Days of the range that have data; 0 until the pull has ended."`
+	Release      string               `json:"release" doc:"Version of this service."`
+	Attempts     int                  `json:"attempts" doc:"How often it was begun."`
+	TraceID      *string              `json:"trace_id" doc:"The id of the import that brings it."`
+	ErrorDetails *string              `json:"error_details"`
+}
+
+// TransformSchema says what error_details may be.
+func (pullBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	s.Properties["error_details"].Description = "Why the last attempt failed. " +
+		"To be tried again: provider_rate_limit_exceeded, provider_unavailable, transport_failure, resource_contention. " +
+		"For good: non_retriable_error, unexpected_error, retry_quota_exhausted."
+	return s
+}
+
+type timelineBody struct {
+	ScheduledAt api.Time             `json:"scheduled_at"`
+	StartedAt   api.OrNull[api.Time] `json:"started_at"`
+	EndedAt     api.OrNull[api.Time] `json:"ended_at"`
+}
+
+func (h *Handlers) introspectHistory(ctx context.Context, c api.Caller, in *introspectIn) (*api.Out[pullsBody], error) {
+	if err := in.known(); err != nil && !isLab(in.Provider) {
+		return nil, err
+	}
+	var page userPage
+	var heard wearables.Heard
+	var pulls wearables.Pulls
+	var pasts map[users.ID]map[string]imports.Past
+	err := h.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		if page, err = in.users(ctx, tx, c); err != nil {
+			return err
+		}
+		within := page.within(in.Provider)
+		if heard, err = wearables.StatisticsOf(ctx, tx, c.Team.UUID(), within); err != nil {
+			return err
+		}
+		if pulls, err = wearables.PullsOf(ctx, tx, c.Team.UUID(), within, heard, page.since); err != nil {
+			return err
+		}
+		pasts, err = imports.Pasts(ctx, tx, c.Team, users.ID(within.First), users.ID(within.Last))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	body := pullsBody{Data: []userPullsBody{}, Next: page.next, NextCursor: page.next}
+	for _, user := range page.users {
+		row := userPullsBody{user, map[string]providerPullsBody{}}
+		all := page.providers(user, in.Provider, heard[user.UUID()])
+		for provider := range pasts[user] { // maybe nothing was heard of it yet
+			if (in.Provider == "" || in.Provider == provider) && !slices.Contains(all, provider) {
+				all = append(all, provider)
+			}
+		}
+		for _, provider := range all {
+			found := pulls[user.UUID()][provider]
+			if past, ok := pasts[user][provider]; ok {
+				found = withPast(found, provider, past)
+			}
+			row.Provider[provider] = h.pullsOf(provider, found)
+		}
+		body.Data = append(body.Data, row)
+	}
+	return api.Answer(body), nil
+}
+
+func (h *Handlers) pullsOf(provider string, pulls map[string]wearables.Pull) providerPullsBody {
+	body := providerPullsBody{Pulled: map[string]pullBody{}, NotPulled: []string{}}
+	for resource, p := range pulls {
+		body.Pulled[resource] = h.pullOf(p)
+	}
+	for _, resource := range providers.Named(provider).SupportedResources {
+		if _, pulled := pulls[resource]; !pulled && wearables.KeepsData(resource) {
+			body.NotPulled = append(body.NotPulled, resource)
+		}
+	}
+	slices.Sort(body.NotPulled)
+	return body
+}
+
+func (h *Handlers) pullOf(p wearables.Pull) pullBody {
+	started := api.TimeOrNull(p.Started)
+	scheduled := started
+	if !p.Scheduled.IsZero() {
+		scheduled = api.TimeOrNull(&p.Scheduled)
+	}
+	return pullBody{
+		Status: p.Status, RangeStart: api.Nullable(api.TimeOrNull(p.RangeStart)), RangeEnd: api.Nullable(api.TimeOrNull(p.RangeEnd)),
+		Timeline:     timelineBody{*scheduled, api.Nullable(started), api.Nullable(api.TimeOrNull(p.Ended))},
+		DaysWithData: p.Days, Release: h.Version, Attempts: p.Attempts, TraceID: api.TextOrNull(p.Trace), ErrorDetails: api.TextOrNull(p.Problem),
+	}
+}
+
+// withPast tells of an import how far it is: of the resources that it has
+// begun to bring, and of all that it may bring while that is not known.
+// Resources whose past is there stay as they are.
+func withPast(pulls map[string]wearables.Pull, provider string, past imports.Past) map[string]wearables.Pull {
+	all := maps.Clone(pulls)
+	if all == nil {
+		all = map[string]wearables.Pull{}
+	}
+	var open []string
+	for resource, p := range pulls {
+		if p.Status == wearables.PullInProgress {
+			open = append(open, resource)
+		}
+	}
+	if len(open) == 0 {
+		open = providers.Named(provider).SupportedResources
+	}
+	state := wearables.Pull{
+		Status: statusOfPast(past), Scheduled: past.Created, Started: past.Started, Ended: past.Finished,
+		Attempts: past.Attempts, Problem: string(past.Problem), Trace: past.Import.String(),
+	}
+	for _, resource := range open {
+		if _, there := all[resource]; wearables.KeepsData(resource) && (!there || all[resource].Status == wearables.PullInProgress) {
+			all[resource] = state
+		}
+	}
+	return all
+}
+
+func statusOfPast(past imports.Past) wearables.PullStatus {
+	switch {
+	case past.Status == imports.Failed:
+		return wearables.PullFailure
+	case past.Status == imports.Running:
+		return wearables.PullInProgress
+	case past.Problem != "":
+		return wearables.PullRetrying
+	}
+	return wearables.PullScheduled
+}

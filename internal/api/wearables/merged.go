@@ -1,0 +1,242 @@
+package wearables
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"hale/internal/api"
+	"hale/internal/people/users"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/paging"
+	"hale/internal/platform/store"
+	"hale/internal/wearables"
+	"hale/internal/wearables/merged"
+)
+
+func (h *Handlers) mergedRoutes() []api.Route {
+	return []api.Route{
+		api.Writes[mergedBody](api.Get("/v2/timeseries/{user_id}/{resource}/merged", h.readMerged, "Read a user's samples of one resource, merged to one line")).OwnData(),
+		api.Writes[daysBody](api.Get("/v2/timeseries/{user_id}/{resource}/daily", h.readDays, "Read what the merged line amounts to on each local day")).OwnData(),
+	}
+}
+
+// mergedName is the path segment of a time series that can be merged.
+type mergedName string
+
+// Schema lists the resources.
+func (mergedName) Schema(huma.Registry) *huma.Schema {
+	s := &huma.Schema{Type: huma.TypeString, Description: "Kind of time series, one whose values are quantities."}
+	for _, r := range wearables.Resources() {
+		if merged.Can(&r) {
+			s.Enum = append(s.Enum, r.Name)
+		}
+	}
+	s.PrecomputeMessages()
+	return s
+}
+
+// mergedBody is an addition of ours: one line of samples made of those of
+// several sources.
+type mergedBody struct {
+	Resource   string       `json:"resource"`
+	Unit       string       `json:"unit"`
+	Sources    []sourceBody `json:"sources" doc:"The sources that this page speaks of, best first."`
+	Data       []PieceBody  `json:"data" doc:"In order of start."`
+	SetAside   []asideBody  `json:"set_aside,omitempty" doc:"With explain=true: what does not count, because a better source was there or because it is no part of the line."`
+	NextCursor *string      `json:"next_cursor" doc:"Pass it as next_cursor to go on; null at the end."`
+}
+
+// PieceBody is a sample, or the share of its interval that counts. It has a
+// capital because the document does not see into embedded types without one.
+type PieceBody struct {
+	Start          api.Time `json:"start"`
+	End            api.Time `json:"end" doc:"Exclusive. Of a measurement the same as start."`
+	TimezoneOffset *int     `json:"timezone_offset" doc:"Seconds east of UTC where the person was; null when not known."`
+	Type           *string  `json:"type" doc:"What the value is more precisely. Each type is merged by itself."`
+	Value          *float64 `json:"value,omitempty" doc:"All resources but blood_pressure. Of an interval's share, pro rata."`
+	Systolic       *float64 `json:"systolic,omitempty" doc:"Of blood_pressure."`
+	Diastolic      *float64 `json:"diastolic,omitempty" doc:"Of blood_pressure."`
+	Source         int      `json:"source" doc:"Where it comes from: position in sources, from 0."`
+}
+
+type asideBody struct {
+	PieceBody
+	CoveredBy *int `json:"covered_by" doc:"The better source: position in sources. Null for what is no part of the line, such as the distance of a ride."`
+}
+
+type mergedIn struct {
+	UserID     users.ID   `path:"user_id" format:"uuid"`
+	Resource   mergedName `path:"resource"`
+	StartDate  string     `query:"start_date" required:"true" doc:"First day (YYYY-MM-DD, UTC) or instant (ISO 8601), inclusive."`
+	EndDate    string     `query:"end_date" doc:"Last day, inclusive, or the instant to which intervals count; what was measured at it counts too."`
+	Provider   string     `query:"provider" doc:"Merge only this provider's sources."`
+	NextCursor string     `query:"next_cursor" doc:"Where the page before ended."`
+	Explain    bool       `query:"explain" doc:"Also list what was set aside, and for which source."`
+}
+
+// mergedCursor is where a page ended: the time from which the next one is.
+type mergedCursor struct {
+	Resource string `json:"r"`
+	Time     int64  `json:"t"`
+}
+
+// readMerged is one page of a merged line.
+func (h *Handlers) readMerged(ctx context.Context, c api.Caller, in *mergedIn) (*api.Encoded, error) {
+	start, end, err := api.ParseRange(in.StartDate, in.EndDate)
+	if err != nil {
+		return nil, err
+	}
+	r := merged.Range{Span: merged.Span{Start: start.From, End: end.To}, Explain: in.Explain}
+	if end.Instant { // an interval that begins there has no time inside
+		r.End, r.Through = end.From, true
+	}
+	if in.NextCursor != "" {
+		at := mergedCursor{}
+		if err := resume(in.NextCursor, &at, &at.Resource, string(in.Resource)); err != nil {
+			return nil, err
+		}
+		r.After = &at.Time
+	}
+	q := mergedQuery(c, in.UserID, in.Resource, in.Provider)
+	var page merged.Page
+	err = h.DB.Read(ctx, func(tx *store.Tx) error {
+		if err := users.Exists(ctx, tx, c.Team, in.UserID); err != nil {
+			return err
+		}
+		page, err = merged.Read(ctx, tx, q, r)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	body := make([]byte, 0, 4096+130*(len(page.Pieces)+len(page.Aside)))
+	body = merged.AppendPage(append(body, '{'), q.Resource, &page, in.Explain, h.Wearables.Describe)
+	if page.Next == nil {
+		return api.WriteJSON(endPage(body, nil)), nil
+	}
+	return api.WriteJSON(endPage(body, mergedCursor{q.Resource.Name, *page.Next})), nil
+}
+
+func mergedQuery(c api.Caller, user users.ID, resource mergedName, provider string) merged.Query {
+	r, _ := wearables.ResourceNamed(string(resource)) // the schema lists them
+	return merged.Query{Team: c.Team.UUID(), User: user.UUID(), Resource: r, Provider: provider}
+}
+
+// resume reads a cursor of the same resource into position, whose resource is
+// at of.
+func resume(cursor string, position any, of *string, resource string) error {
+	if err := paging.Decode(cursor, position); err != nil {
+		return err
+	}
+	if *of != resource {
+		return fault.New(fault.Invalid, "Value error, this cursor belongs to another resource").At("query", "next_cursor")
+	}
+	return nil
+}
+
+// endPage appends the cursor of a position, null for nil, and the end of the
+// object.
+func endPage(body []byte, position any) []byte {
+	cursor := []byte("null")
+	if position != nil {
+		cursor, _ = json.Marshal(paging.Encode(position)) // a string always marshals
+	}
+	return append(append(append(body, `,"next_cursor":`...), cursor...), '}')
+}
+
+// daysBody is an addition of ours: a merged line by local day.
+type daysBody struct {
+	Resource   string       `json:"resource"`
+	Unit       string       `json:"unit"`
+	Sources    []sourceBody `json:"sources" doc:"The sources that this page speaks of, best first."`
+	Data       []dayBody    `json:"data" doc:"Days that have data, in order."`
+	NextCursor *string      `json:"next_cursor" doc:"Pass it as next_cursor to go on; null at the end."`
+}
+
+type dayBody struct {
+	Date      civil.Date `json:"date" doc:"The local day where the person was: by the samples' offsets, else the user's fallback_time_zone, else UTC."`
+	Type      *string    `json:"type" doc:"What the values are more precisely."`
+	Total     *float64   `json:"total,omitempty" doc:"Of resources that add up, such as steps."`
+	Min       *float64   `json:"min,omitempty" doc:"Of levels, such as heartrate."`
+	Avg       *float64   `json:"avg,omitempty" doc:"The mean of the samples."`
+	Max       *float64   `json:"max,omitempty"`
+	Systolic  *levelBody `json:"systolic,omitempty" doc:"Of blood_pressure."`
+	Diastolic *levelBody `json:"diastolic,omitempty" doc:"Of blood_pressure."`
+	Count     *int       `json:"count,omitempty" doc:"Samples of a level."`
+	Sources   []int      `json:"sources" doc:"Where the day comes from: positions in sources."`
+}
+
+type levelBody struct {
+	Min float64 `json:"min"`
+	Avg float64 `json:"avg"`
+	Max float64 `json:"max"`
+}
+
+type daysIn struct {
+	UserID     users.ID   `path:"user_id" format:"uuid"`
+	Resource   mergedName `path:"resource"`
+	StartDate  string     `query:"start_date" required:"true" doc:"First local day, inclusive."`
+	EndDate    string     `query:"end_date" doc:"Last local day, inclusive."`
+	Provider   string     `query:"provider" doc:"Merge only this provider's sources."`
+	NextCursor string     `query:"next_cursor" doc:"Where the page before ended."`
+}
+
+// daysCursor is the first day of the next page.
+type daysCursor struct {
+	Resource string     `json:"r"`
+	Day      civil.Date `json:"d"`
+}
+
+// readDays is one page of days, a year of them.
+func (h *Handlers) readDays(ctx context.Context, c api.Caller, in *daysIn) (*api.Encoded, error) {
+	first, last, err := api.ParseDays(in.StartDate, in.EndDate)
+	if err != nil {
+		return nil, err
+	}
+	r := merged.DaysRange{First: civil.MustParse(first), Last: civil.MustParse(last)}
+	if in.NextCursor != "" {
+		at := daysCursor{}
+		if err := resume(in.NextCursor, &at, &at.Resource, string(in.Resource)); err != nil {
+			return nil, err
+		}
+		if at.Day.After(r.First) {
+			r.First = at.Day
+		}
+	}
+	q := mergedQuery(c, in.UserID, in.Resource, in.Provider)
+	var page merged.Days
+	err = h.DB.Read(ctx, func(tx *store.Tx) error {
+		user, err := users.Get(ctx, tx, c.Team, in.UserID)
+		if err != nil {
+			return err
+		}
+		r.Zone = zoneOf(user)
+		page, err = merged.ReadDays(ctx, tx, q, r)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	body := make([]byte, 0, 4096+120*len(page.Days))
+	body = merged.AppendDays(append(body, '{'), q.Resource, &page, h.Wearables.Describe)
+	if page.Next == nil {
+		return api.WriteJSON(endPage(body, nil)), nil
+	}
+	return api.WriteJSON(endPage(body, daysCursor{q.Resource.Name, *page.Next})), nil
+}
+
+// zoneOf is where a user is said to live; nil when nobody said it.
+func zoneOf(user users.User) *time.Location {
+	if user.TimeZone == nil {
+		return nil
+	}
+	zone, err := civil.Zone(user.TimeZone.Name)
+	if err != nil { // a zone that left the database
+		return nil
+	}
+	return zone
+}

@@ -1,0 +1,97 @@
+package wearables
+
+import (
+	"context"
+	"time"
+
+	"hale/internal/api"
+	"hale/internal/people/users"
+	"hale/internal/platform/store"
+	"hale/internal/wearables"
+	"hale/internal/wearables/providers"
+)
+
+func (h *Handlers) offsetRoutes() []api.Route {
+	rt := api.Get("/v2/timeseries/{user_id}/{resource}/offsets", h.readOffsets, "See what time zone offsets a user's samples have, and how they were found")
+	return []api.Route{rt}
+}
+
+// offsetsBody is an addition of ours.
+type offsetsBody struct {
+	Groups map[string][]offsetsOfSource `json:"groups" doc:"By provider slug: one group for each source."`
+}
+
+type offsetsOfSource struct {
+	Source api.JSONText[sourceBody] `json:"source"`
+	Data   []offsetCount            `json:"data" doc:"Each offset and way it was found, in the order in which they first occur."`
+}
+
+type offsetCount struct {
+	TimezoneOffset *int     `json:"timezone_offset" doc:"Seconds east of UTC; null where nobody knows."`
+	Found          string   `json:"found" enum:"device,provider,fallback,none" doc:"Stated by the person's device or by whoever typed the value in, stated by the provider, given by the user's fallback_time_zone, or not at all."`
+	Count          int64    `json:"count" doc:"Samples."`
+	First          api.Time `json:"first" doc:"When the first of them starts."`
+	Last           api.Time `json:"last" doc:"When the last of them starts."`
+}
+
+type offsetsIn struct {
+	UserID    users.ID   `path:"user_id" format:"uuid"`
+	Resource  seriesName `path:"resource"`
+	StartDate string     `query:"start_date" required:"true" doc:"First day (YYYY-MM-DD, UTC) or instant (ISO 8601), inclusive."`
+	EndDate   string     `query:"end_date" doc:"Last day or instant, inclusive."`
+	Provider  string     `query:"provider" doc:"Only this provider's samples."`
+}
+
+// readOffsets counts the offsets of samples.
+//
+// Reference 7.10, time zones.
+func (h *Handlers) readOffsets(ctx context.Context, c api.Caller, in *offsetsIn) (*api.Out[offsetsBody], error) {
+	start, end, err := api.ParseRange(in.StartDate, in.EndDate)
+	if err != nil {
+		return nil, err
+	}
+	q := wearables.SamplesQuery{Resource: string(in.Resource), Provider: in.Provider, From: start.From, To: end.To}
+	var all []wearables.SourceOffsets
+	err = h.DB.Read(ctx, func(tx *store.Tx) error {
+		if err := users.Exists(ctx, tx, c.Team, in.UserID); err != nil {
+			return err
+		}
+		all, err = wearables.OffsetsOf(ctx, tx, c.Team.UUID(), in.UserID.UUID(), q)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	body := offsetsBody{map[string][]offsetsOfSource{}}
+	for _, of := range all {
+		group := offsetsOfSource{Source: wearables.AppendSource(nil, of.Source, h.Wearables.Describe)}
+		for _, o := range of.Offsets {
+			group.Data = append(group.Data, offsetCount{offsetOrNull(o.Seconds), foundBy(o.How, of.Source.Provider), o.Samples, api.Time(time.UnixMicro(o.First)), api.Time(time.UnixMicro(o.Last))})
+		}
+		body.Groups[of.Source.Provider] = append(body.Groups[of.Source.Provider], group)
+	}
+	return api.Answer(body), nil
+}
+
+// foundBy says how an offset was found. What a phone sends or a person types in
+// is stated there; of everything else the provider states it, in its files and
+// replies.
+func foundBy(how wearables.Found, provider string) string {
+	switch {
+	case how == wearables.Unstated:
+		return "none"
+	case how == wearables.ByFallback:
+		return "fallback"
+	case provider == users.Manual || providers.Named(provider).PushedByPhone():
+		return "device"
+	}
+	return "provider"
+}
+
+func offsetOrNull(seconds int32) *int {
+	if seconds == wearables.NoOffset {
+		return nil
+	}
+	east := int(seconds)
+	return &east
+}

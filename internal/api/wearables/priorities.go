@@ -1,0 +1,146 @@
+package wearables
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"hale/internal/api"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/wearables/aggregate/continuous"
+	"hale/internal/wearables/merged"
+	"hale/internal/wearables/providers"
+)
+
+func (h *Handlers) priorityRoutes() []api.Route {
+	return []api.Route{
+		api.Get("/v2/team/source/priorities", h.listPriorities, "List your order of providers"),
+		api.Patch("/v2/team/source/priorities", h.setPriorities, "Change your order of providers"),
+	}
+}
+
+// priorityType is a type of data for which providers are ordered.
+type priorityType string
+
+// Schema lists the types.
+func (priorityType) Schema(huma.Registry) *huma.Schema {
+	s := api.EnumOf(merged.DataTypes())
+	s.Nullable = false
+	s.PrecomputeMessages()
+	return s
+}
+
+// priorityBody is one provider's place for one type of data. The reference
+// leaves the fields of a row open.
+//
+// Reference 5.10.
+type priorityBody struct {
+	DataType priorityType `json:"data_type"`
+	Provider string       `json:"provider" doc:"Provider slug."`
+	Priority int64        `json:"priority" doc:"The larger wins. A provider without one has 0."`
+}
+
+type listPrioritiesIn struct {
+	DataType priorityType `query:"data_type" doc:"Only this type of data."`
+}
+
+type priorityChange struct {
+	DataType priorityType `json:"data_type"`
+	Provider string       `json:"provider" doc:"Slug of a provider of the catalogue."`
+	Priority *int64       `json:"priority" minimum:"-1000000" maximum:"1000000" doc:"The larger wins; null takes the provider's priority away."`
+}
+
+type setPrioritiesIn struct {
+	Body *[]priorityChange `maxItems:"1000" doc:"Providers that are not named stay as they are: none where there is no body."`
+}
+
+func (h *Handlers) listPriorities(ctx context.Context, c api.Caller, in *listPrioritiesIn) (*api.Out[[]priorityBody], error) {
+	var all []merged.Priority
+	err := h.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		all, err = merged.Priorities(ctx, tx, c.Team.UUID(), string(in.DataType))
+		return err
+	})
+	return api.Answer(prioritiesOf(all)), err
+}
+
+// setPriorities answers with all that is set then. The reference's client
+// libraries have no way to send it a body.
+func (h *Handlers) setPriorities(ctx context.Context, c api.Caller, in *setPrioritiesIn) (*api.Out[[]priorityBody], error) {
+	var rows []priorityChange
+	if in.Body != nil {
+		rows = *in.Body
+	}
+	if err := checkPriorities(rows); err != nil {
+		return nil, err
+	}
+	changes := make([]merged.Change, len(rows))
+	for i, p := range rows {
+		changes[i] = merged.Change{DataType: string(p.DataType), Provider: p.Provider, Priority: p.Priority}
+	}
+	var all []merged.Priority
+	err := h.DB.Write(ctx, func(tx *store.Tx) (err error) {
+		before, err := merged.Priorities(ctx, tx, c.Team.UUID(), "")
+		if err != nil {
+			return err
+		}
+		if err := merged.SetPriorities(ctx, tx, c.Team.UUID(), changes); err != nil {
+			return err
+		}
+		if all, err = merged.Priorities(ctx, tx, c.Team.UUID(), ""); err != nil {
+			return err
+		}
+		return continuous.Reordered(ctx, tx, c.Team, reordered(before, all))
+	})
+	return api.Answer(prioritiesOf(all)), err
+}
+
+// reordered are the types of data of which some provider has another priority.
+func reordered(before, now []merged.Priority) []string {
+	return slices.DeleteFunc(merged.DataTypes(), func(dataType string) bool {
+		of := func(all []merged.Priority) map[string]int64 {
+			found := map[string]int64{}
+			for _, p := range all {
+				if p.DataType == dataType && p.Priority != 0 { // one without a priority has 0
+					found[p.Provider] = p.Priority
+				}
+			}
+			return found
+		}
+		return maps.Equal(of(before), of(now))
+	})
+}
+
+// checkPriorities wants providers of the catalogue, each once for a type.
+func checkPriorities(rows []priorityChange) error {
+	type place struct {
+		dataType priorityType
+		provider string
+	}
+	seen := map[place]bool{}
+	var faults []*fault.Error
+	for i, p := range rows {
+		problem := ""
+		if _, known := providers.Find(p.Provider); !known {
+			problem = "Value error, must be a provider of the catalogue"
+		} else if seen[place{p.DataType, p.Provider}] {
+			problem = "Value error, this provider stands twice for one data_type"
+		}
+		if problem != "" {
+			faults = append(faults, fault.New(fault.Invalid, problem).At("body", strconv.Itoa(i), "provider").WithInput(p.Provider))
+		}
+		seen[place{p.DataType, p.Provider}] = true
+	}
+	return fault.Join(faults...)
+}
+
+func prioritiesOf(all []merged.Priority) []priorityBody {
+	rows := make([]priorityBody, len(all))
+	for i, p := range all {
+		rows[i] = priorityBody{priorityType(p.DataType), p.Provider, p.Priority}
+	}
+	return rows
+}

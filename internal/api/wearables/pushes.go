@@ -1,0 +1,357 @@
+package wearables
+
+import (
+	"context"
+
+	"hale/internal/api"
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
+	"hale/internal/wearables"
+	"hale/internal/wearables/ledger"
+	"hale/internal/wearables/providers"
+	"hale/internal/wearables/push"
+)
+
+// PushHead is what every push says about itself. It has a capital because the
+// document does not see into embedded types without one.
+type PushHead struct {
+	Stage        string `json:"stage" enum:"historical,daily" doc:"historical fills the past of a new connection and is announced when it is complete; daily values are announced one by one."`
+	Provider     string `json:"provider" doc:"A provider of the catalogue whose auth_type is sdk, or manual."`
+	StartDate    string `json:"start_date,omitempty" doc:"Start of the range that is covered: a date or an instant."`
+	EndDate      string `json:"end_date,omitempty" doc:"Its end, inclusive."`
+	TimeZone     string `json:"time_zone,omitempty" doc:"IANA zone of the device, for values that state no offset."`
+	IsFinalChunk bool   `json:"is_final_chunk,omitempty" doc:"No more history of this resource follows."`
+}
+
+// pushedSamples is what a phone sends.
+type pushedSamples struct {
+	PushHead
+	Data []pushedSample `json:"data" maxItems:"100000"`
+}
+
+// pushedSample may also be written as SDKs do: startDate, endDate,
+// sourceBundle, productType.
+type pushedSample struct {
+	Timestamp      api.Time  `json:"timestamp" doc:"With an offset. Also start or startDate."`
+	End            *api.Time `json:"end,omitempty" doc:"Of intervals; also endDate."`
+	TimezoneOffset *int      `json:"timezone_offset,omitempty" doc:"Seconds east of UTC."`
+	Type           *string   `json:"type,omitempty"`
+	Unit           *string   `json:"unit,omitempty" doc:"The resource's own unit when absent; common others are converted."`
+	Value          *float64  `json:"value,omitempty" doc:"All resources but blood_pressure."`
+	Systolic       *float64  `json:"systolic,omitempty" doc:"mmHg"`
+	Diastolic      *float64  `json:"diastolic,omitempty" doc:"mmHg"`
+	SourceType     *string   `json:"source_type,omitempty" doc:"phone, watch, app, …; derived from productType when absent."`
+	SourceAppID    *string   `json:"source_app_id,omitempty" doc:"Also sourceBundle."`
+	SourceDeviceID *string   `json:"source_device_id,omitempty" format:"uuid"`
+}
+
+type pushIn struct {
+	UserID   users.ID   `path:"user_id" format:"uuid"`
+	Resource seriesName `path:"resource"`
+	RawBody  []byte
+}
+
+// rejectBody tells why some of what was pushed is not stored.
+type rejectBody struct {
+	Reason string `json:"reason" doc:"The rule that was broken, such as implausible_value or outside_ingestion_bounds."`
+	Count  int    `json:"count"`
+	First  int    `json:"first" doc:"Index of the first one in data."`
+}
+
+// PushCounts is what became of the values of a push, with a capital for the
+// same reason.
+type PushCounts struct {
+	Success   bool `json:"success"`
+	Created   int  `json:"created" doc:"New values."`
+	Updated   int  `json:"updated" doc:"Values that replaced others."`
+	Unchanged int  `json:"unchanged" doc:"Values that were there already; nobody is told."`
+}
+
+func countsOf(r wearables.Result) PushCounts {
+	return PushCounts{Success: true, Created: r.Created, Updated: r.Updated, Unchanged: r.Unchanged}
+}
+
+type pushBody struct {
+	PushCounts
+	Rejected []rejectBody `json:"rejected"`
+}
+
+// pushSamples stores what a phone sends. Sending it again changes nothing.
+func (h *Handlers) pushSamples(ctx context.Context, c api.Caller, in *pushIn) (*api.Out[pushBody], error) {
+	r, _ := wearables.ResourceNamed(string(in.Resource))
+	if r == nil || !r.Push {
+		return nil, fault.New(fault.Invalid, "Value error, this resource cannot be pushed").At("path", "resource")
+	}
+	body, err := push.Parse(in.RawBody, r)
+	if err != nil {
+		return nil, err
+	}
+	if err := pushable(&body.Head); err != nil {
+		return nil, err
+	}
+	// Packed now, while nobody waits for the writer, and before Batch makes other
+	// units of the values.
+	packed := ledger.PackRows(ledger.Samples, body.Provider, r.Name, in.RawBody, body.Rows).About(body.First())
+	batch, rejects := body.Batch(r)
+	batch.Also = h.keepSamples(c, in.UserID, packed)
+	if batch.Push, err = h.tellsHistory(ctx, c, batch.Stage); err != nil {
+		return nil, err
+	}
+	user, result, err := h.Wearables.Push(ctx, c.Team, in.UserID, batch)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.finishPush(ctx, user, &body.Head, r.Event, result); err != nil {
+		return nil, err
+	}
+	return api.Answer(pushed(result, body.Rejects(rejects, result))), nil
+}
+
+func (h *Handlers) pushingUser(ctx context.Context, c api.Caller, id users.ID) (user users.User, err error) {
+	err = h.DB.Read(ctx, func(tx *store.Tx) error {
+		user, err = users.Get(ctx, tx, c.Team, id)
+		return err
+	})
+	return user, err
+}
+
+// pushable wants a provider whose data phones send, or manual, and a range that
+// does not end before it starts.
+func pushable(head *push.Head) error {
+	if err := pushedBy(head.Provider); err != nil {
+		return err
+	}
+	if !head.Start.IsZero() && !head.End.IsZero() && head.End.Before(head.Start) {
+		return fault.New(fault.Invalid, "Value error, must not be before start_date").At("body", "end_date")
+	}
+	return nil
+}
+
+func pushedBy(slug string) error {
+	if p, ok := providers.Find(slug); !ok || !p.PushedByPhone() && slug != users.Manual {
+		return fault.New(fault.Invalid, "Value error, must be manual or a provider of the catalogue whose auth_type is sdk").At("body", "provider")
+	}
+	return nil
+}
+
+// tellsHistory says whether history is sent value by value as well, which is a
+// team's choice.
+//
+// Reference 8.5, push_historical_data.
+func (h *Handlers) tellsHistory(ctx context.Context, c api.Caller, stage wearables.Stage) (tells bool, err error) {
+	if stage != wearables.Historical {
+		return false, nil
+	}
+	err = h.DB.Peek(ctx, func(tx *store.Tx) error {
+		team, err := teams.Get(ctx, tx, c.Team)
+		tells = team.Settings.PushHistoricalData
+		return err
+	})
+	return tells, err
+}
+
+// finishPush announces the end of a resource's history with its last chunk.
+func (h *Handlers) finishPush(ctx context.Context, user users.User, head *push.Head, resource string, result wearables.Result) error {
+	return h.finishHistory(ctx, user, head, []string{resource}, result)
+}
+
+func (h *Handlers) finishHistory(ctx context.Context, user users.User, head *push.Head, resources []string, result wearables.Result) error {
+	if head.Stage != wearables.Historical || !head.Final || result.Paused {
+		return nil
+	}
+	done := make(map[string]wearables.Range, len(resources))
+	for _, resource := range resources {
+		done[resource] = head.Range()
+	}
+	return h.Wearables.HistoricalDone(ctx, user, head.Provider, done)
+}
+
+func pushed(r wearables.Result, rejects []push.Reject) pushBody {
+	body := pushBody{countsOf(r), []rejectBody{}}
+	for _, reject := range rejects {
+		body.Rejected = append(body.Rejected, rejectBody(reject))
+	}
+	return body
+}
+
+// pushedSeries is what a phone has of several resources when it wakes up.
+type pushedSeries struct {
+	PushHead
+	Source *pushedSource             `json:"source,omitempty" doc:"Where samples come from that do not say so themselves."`
+	Series map[string][]pushedSample `json:"series" doc:"Samples by the name of their resource; 100,000 in all."`
+}
+
+type pushedSource struct {
+	Type     *string `json:"type,omitempty" doc:"phone, watch, app, …"`
+	AppID    *string `json:"app_id,omitempty"`
+	DeviceID *string `json:"device_id,omitempty" format:"uuid"`
+}
+
+type seriesIn struct {
+	api.UserPath
+	RawBody []byte
+}
+
+// seriesRejectBody tells why some of one series is not stored.
+type seriesRejectBody struct {
+	Resource string `json:"resource" doc:"The series, by the name of its resource."`
+	Reason   string `json:"reason" doc:"The rule that was broken, such as implausible_value or outside_ingestion_bounds."`
+	Count    int    `json:"count"`
+	First    int    `json:"first" doc:"Index of the first one in its series."`
+}
+
+type pushedSeriesBody struct {
+	PushCounts
+	Rejected []seriesRejectBody `json:"rejected"`
+}
+
+// pushSeries is pushSamples for several resources at once: all of it is stored
+// in one transaction, or nothing is.
+func (h *Handlers) pushSeries(ctx context.Context, c api.Caller, in *seriesIn) (*api.Out[pushedSeriesBody], error) {
+	body, err := push.ParseSeries(in.RawBody)
+	if err != nil {
+		return nil, err
+	}
+	if err := pushable(&body.Head); err != nil {
+		return nil, err
+	}
+	packed := ledger.Pack(ledger.Series, body.Provider, "", in.RawBody).About(body.First())
+	batch := body.Batch()
+	batch.Also = h.keepSamples(c, in.UserID, packed)
+	if batch.Push, err = h.tellsHistory(ctx, c, batch.Stage); err != nil {
+		return nil, err
+	}
+	user, result, err := h.Wearables.Push(ctx, c.Team, in.UserID, batch)
+	if err != nil {
+		return nil, err
+	}
+	events := make([]string, len(body.Parts))
+	for i := range body.Parts {
+		events[i] = body.Parts[i].Resource.Event
+	}
+	if err := h.finishHistory(ctx, user, &body.Head, events, result); err != nil {
+		return nil, err
+	}
+	return api.Answer(seriesTold(body, result)), nil
+}
+
+func seriesTold(body *push.Series, result wearables.Result) pushedSeriesBody {
+	told := pushedSeriesBody{countsOf(result), []seriesRejectBody{}}
+	for i := range body.Parts {
+		part := &body.Parts[i]
+		for _, r := range part.Rejects(result) {
+			told.Rejected = append(told.Rejected, seriesRejectBody{part.Resource.Name, r.Reason, r.Count, r.First})
+		}
+	}
+	return told
+}
+
+// pushedPeople is what a gateway has gathered of several users.
+type pushedPeople struct {
+	Stage    string         `json:"stage" enum:"daily" doc:"History is pushed for one user at a time."`
+	Provider string         `json:"provider" doc:"A provider of the catalogue whose auth_type is sdk, or manual."`
+	TimeZone string         `json:"time_zone,omitempty" doc:"IANA zone of the devices, for values that state no offset."`
+	Source   *pushedSource  `json:"source,omitempty" doc:"Where samples come from that do not say so themselves."`
+	Users    []pushedPerson `json:"users" maxItems:"1000" doc:"Each user once; 100,000 samples in all."`
+}
+
+type pushedPerson struct {
+	UserID   users.ID                  `json:"user_id" format:"uuid"`
+	TimeZone string                    `json:"time_zone,omitempty" doc:"Instead of the one above."`
+	Source   *pushedSource             `json:"source,omitempty" doc:"Instead of the one above."`
+	Series   map[string][]pushedSample `json:"series" doc:"Samples by the name of their resource."`
+}
+
+type peopleIn struct{ RawBody []byte }
+
+// personBody is what became of one user's samples. With success false nothing
+// of them is stored.
+type personBody struct {
+	UserID users.ID `json:"user_id" format:"uuid"`
+	PushCounts
+	Rejected []seriesRejectBody `json:"rejected"`
+	Status   int                `json:"status,omitempty" doc:"Of a user that was refused: the status that a push for this user alone would be answered with."`
+	Detail   any                `json:"detail,omitempty" doc:"Of a user that was refused: the detail of that answer."`
+}
+
+type pushedPeopleBody struct {
+	Users []personBody `json:"users" doc:"In the order in which they were sent."`
+}
+
+// pushPeople is pushSeries for several users: each one's samples are stored
+// whole or not at all, and the refusal of one does not touch the others. What is
+// no refusal, such as a database that is away, is the answer to the whole
+// request; sent again, what was stored is unchanged.
+func (h *Handlers) pushPeople(ctx context.Context, c api.Caller, in *peopleIn) (*api.Out[pushedPeopleBody], error) {
+	body, err := push.ParsePeople(in.RawBody)
+	if err != nil {
+		return nil, err
+	}
+	if err := pushable(&body.Head); err != nil {
+		return nil, err
+	}
+	all := make([]wearables.Push, len(body.Each))
+	for i := range body.Each {
+		p := &body.Each[i]
+		all[i].User = users.ID(p.User)
+		packed := ledger.Pack(ledger.Series, p.Provider, "", p.Text).About(p.First())
+		all[i].Batch = p.Batch()
+		all[i].Batch.Also = h.keepSamples(c, all[i].User, packed)
+	}
+	h.Wearables.PushAll(ctx, c.Team, all)
+	told := pushedPeopleBody{make([]personBody, len(all))}
+	for i := range all {
+		if told.Users[i], err = h.toldOf(ctx, &body.Each[i], &all[i]); err != nil {
+			return nil, err
+		}
+	}
+	return api.Answer(told), nil
+}
+
+// toldOf is what the answer says of one user. The error is the whole request's.
+func (h *Handlers) toldOf(ctx context.Context, p *push.Person, one *wearables.Push) (personBody, error) {
+	if one.Err == nil {
+		stored := seriesTold(p.Series, one.Result)
+		return personBody{UserID: one.User, PushCounts: stored.PushCounts, Rejected: stored.Rejected}, nil
+	}
+	body := personBody{UserID: one.User, Rejected: []seriesRejectBody{}}
+	if kind := fault.KindOf(one.Err); kind == fault.Internal || kind == fault.Unavailable {
+		return body, one.Err
+	}
+	body.Status, body.Detail = h.RefusalOf(ctx, one.Err)
+	return body, nil
+}
+
+// keepSamples is what puts a pushed body of samples into the ledger, in the
+// transaction that stores the samples.
+func (h *Handlers) keepSamples(c api.Caller, user users.ID, packed *ledger.Packed) wearables.Also {
+	if h.Ledger == nil {
+		return nil
+	}
+	return func(ctx context.Context, tx *store.Tx, b *store.Batch) error {
+		_, err := h.Ledger.Keep(ctx, tx, b, c.Team, user, packed)
+		return err
+	}
+}
+
+// keepSummaries is keepSamples for summaries, each of which remembers where in
+// which body it stood.
+func (h *Handlers) keepSummaries(c api.Caller, user users.ID, provider, resource string, body []byte, all []wearables.Summary) wearables.Also {
+	if h.Ledger == nil {
+		return nil
+	}
+	packed := ledger.Pack(ledger.Summaries, provider, resource, body)
+	items := make([]ledger.Item, len(all))
+	for i := range all {
+		items[i] = ledger.Item{Summary: wearables.SummaryID(user.UUID(), provider, resource, all[i].Key), Place: i}
+	}
+	return func(ctx context.Context, tx *store.Tx, b *store.Batch) error {
+		id, err := h.Ledger.Keep(ctx, tx, b, c.Team, user, packed)
+		if err != nil {
+			return err
+		}
+		return ledger.Link(ctx, tx, c.Team, user, id, items)
+	}
+}

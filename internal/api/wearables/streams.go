@@ -1,0 +1,100 @@
+package wearables
+
+import (
+	"context"
+	"errors"
+
+	"hale/internal/api"
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/wearables"
+)
+
+// streamBody is the course of a workout in parallel lists.
+//
+// Reference 7.8.
+type streamBody struct {
+	Time        []int64    `json:"time" doc:"Unix seconds. The other lists are as long or empty; an element may be null."`
+	Cadence     []*float64 `json:"cadence" doc:"Revolutions or steps per minute."`
+	HeartRate   []*int     `json:"heartrate" doc:"bpm"`
+	Distance    []*float64 `json:"distance" doc:"m since the start"`
+	Altitude    []*float64 `json:"altitude" doc:"m"`
+	Velocity    []*float64 `json:"velocity_smooth" doc:"m/s"`
+	Lat         []*float64 `json:"lat" doc:"degrees"`
+	Lng         []*float64 `json:"lng" doc:"degrees"`
+	Power       []*float64 `json:"power" doc:"W"`
+	Resistance  []*float64 `json:"resistance" doc:"the machine's own unit"`
+	Temperature []*float64 `json:"temperature" doc:"°C"`
+}
+
+type workoutStreamIn struct {
+	WorkoutID users.ID `path:"workout_id" format:"uuid"`
+}
+
+func (h *Handlers) readWorkoutStream(ctx context.Context, c api.Caller, in *workoutStreamIn) (*api.Encoded, error) {
+	var stream *wearables.Stream
+	err := h.DB.Read(ctx, func(tx *store.Tx) error {
+		workout, err := h.session(ctx, tx, c, in.WorkoutID, "workouts", "Workout not found")
+		if err != nil {
+			return err
+		}
+		stream, err = wearables.ReadStream(ctx, tx, &workout)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.WriteJSON(wearables.AppendStream(nil, stream)), nil
+}
+
+// session finds a summary of one of the team's active users, or of the user whose
+// phone asks.
+func (h *Handlers) session(ctx context.Context, tx *store.Tx, c api.Caller, id users.ID, resource, missing string) (wearables.StoredSummary, error) {
+	s, err := wearables.SummaryByID(ctx, tx, c.Team.UUID(), id.UUID(), resource)
+	if errors.Is(err, store.ErrNoRows) || err == nil && !c.User.IsZero() && users.ID(s.User) != c.User {
+		return s, fault.New(fault.NotFound, missing)
+	}
+	if err != nil {
+		return s, err
+	}
+	err = users.Exists(ctx, tx, c.Team, users.ID(s.User))
+	if fault.Is(err, fault.NotFound) {
+		err = fault.New(fault.NotFound, missing)
+	}
+	return s, err
+}
+
+// sleepStreamBody is what was measured during a sleep.
+//
+// Reference 7.8.
+type sleepStreamBody struct {
+	HRV             []pointBody `json:"hrv"`
+	HeartRate       []pointBody `json:"heartrate"`
+	Hypnogram       []stageBody `json:"hypnogram"`
+	RespiratoryRate []pointBody `json:"respiratory_rate"`
+}
+
+type sleepStreamIn struct {
+	SleepID users.ID `path:"sleep_id" format:"uuid"`
+}
+
+func (h *Handlers) readSleepStream(ctx context.Context, c api.Caller, in *sleepStreamIn) (*api.Encoded, error) {
+	var s wearables.SleepStream
+	err := h.DB.Read(ctx, func(tx *store.Tx) error {
+		sleep, err := h.session(ctx, tx, c, in.SleepID, "sleep", "Sleep not found")
+		if err != nil {
+			return err
+		}
+		s, err = wearables.ReadSleepStream(ctx, tx, &sleep)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	body := wearables.AppendAll([]byte(`{"hrv":`), s.HRV)
+	body = wearables.AppendAll(append(body, `,"heartrate":`...), s.HeartRate)
+	body = wearables.AppendAll(append(body, `,"hypnogram":`...), s.Hypnogram)
+	body = wearables.AppendAll(append(body, `,"respiratory_rate":`...), s.RespiratoryRate)
+	return api.WriteJSON(append(body, '}')), nil
+}

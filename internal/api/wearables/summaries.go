@@ -1,0 +1,347 @@
+package wearables
+
+import (
+	"context"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"hale/internal/api"
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/wearables"
+	"hale/internal/wearables/push"
+)
+
+func (h *Handlers) summaryRoutes() []api.Route {
+	return slices.Concat(
+		summaryPair[activityDoc](h), summaryPair[bodyDoc](h), summaryPair[sleepDoc](h), summaryPair[sleepCycleDoc](h),
+		summaryPair[workoutsDoc](h), summaryPair[mealDoc](h), summaryPair[menstrualCycleDoc](h), summaryPair[electrocardiogramDoc](h),
+		[]api.Route{
+			api.Writes[summaryOf[profileDoc]](api.Get("/v2/summary/profile/{user_id}", h.readProfile, "Read a user's profile")).OwnData(),
+			pushRoute[profileDoc](h),
+		},
+	)
+}
+
+// summaryPair is the read and the push of one document.
+func summaryPair[D documentName](h *Handlers) []api.Route {
+	d := documentOf[D]()
+	read := func(ctx context.Context, c api.Caller, in *summariesIn) (*api.Encoded, error) {
+		body, err := h.listSummaries(ctx, c, in, d)
+		return api.WriteJSON(body), err
+	}
+	list := api.Get("/v2/summary/"+d.Name+"/{user_id}", read, "Read a user's "+words(d.Name)+" summaries").OwnData()
+	list = list.Describe(func(op *huma.Operation) { op.OperationID = "list" + camel(d.Name) })
+	return []api.Route{api.Writes[summariesOf[D]](list), pushRoute[D](h)}
+}
+
+func pushRoute[D documentName](h *Handlers) api.Route {
+	d := documentOf[D]()
+	send := func(ctx context.Context, c api.Caller, in *pushSummariesIn) (*api.Out[pushBody], error) {
+		return h.pushSummaries(ctx, c, in, d)
+	}
+	rt := api.Post("/v2/summary/"+d.Name+"/{user_id}", send, "Push "+words(d.Name)+" summaries from a phone").Push().OwnData()
+	return api.Takes[pushedSummaries[D]](rt.Describe(func(op *huma.Operation) { op.OperationID = "push" + camel(d.Name) }))
+}
+
+func words(name string) string { return strings.ReplaceAll(name, "_", " ") }
+
+// camel is SleepCycle for sleep_cycle.
+func camel(name string) string {
+	var b strings.Builder
+	for part := range strings.SplitSeq(name, "_") {
+		b.WriteString(strings.ToUpper(part[:1]) + part[1:])
+	}
+	return b.String()
+}
+
+type summariesIn struct {
+	UserID    users.ID `path:"user_id" format:"uuid"`
+	StartDate string   `query:"start_date" required:"true" doc:"First calendar date, inclusive."`
+	EndDate   string   `query:"end_date" doc:"Last calendar date, inclusive."`
+	Provider  string   `query:"provider" doc:"Only this provider's summaries."`
+}
+
+// mostSummaries bounds an answer without pages: bytes, of some four thousand
+// rides with their routes.
+var mostSummaries = 256 << 20
+
+// summariesAtOnce are in memory as they are stored, while they are written.
+const summariesAtOnce = 200
+
+// listSummaries reads all summaries of the days asked for; there is no paging.
+//
+// Reference 7.2.
+func (h *Handlers) listSummaries(ctx context.Context, c api.Caller, in *summariesIn, d *wearables.Document) (body []byte, err error) {
+	first, last, err := api.ParseDays(in.StartDate, in.EndDate)
+	if err != nil {
+		return nil, err
+	}
+	err = h.DB.Read(ctx, func(tx *store.Tx) error {
+		if err := users.Exists(ctx, tx, c.Team, in.UserID); err != nil {
+			return err
+		}
+		q := wearables.SummaryQuery{Resource: d.Name, Provider: in.Provider, From: first, To: last, Limit: summariesAtOnce}
+		body, err = h.appendSummaries(ctx, tx, append([]byte(`{"`+d.Key), `":[`...), c, in.UserID, q)
+		return err
+	})
+	return append(body, `]}`...), err
+}
+
+// appendSummaries appends the summaries of a query with commas between them.
+func (h *Handlers) appendSummaries(ctx context.Context, tx *store.Tx, dst []byte, c api.Caller, user users.ID, q wearables.SummaryQuery) ([]byte, error) {
+	for {
+		page, err := wearables.ListSummaries(ctx, tx, c.Team.UUID(), user.UUID(), q)
+		if err != nil {
+			return nil, err
+		}
+		for i := range page {
+			if i > 0 || q.After != nil {
+				dst = append(dst, ',')
+			}
+			if dst, err = wearables.AppendSummary(dst, &page[i], h.Wearables.Describe); err != nil {
+				return nil, err
+			}
+			if len(dst) > mostSummaries {
+				return nil, fault.New(fault.Invalid, "Value error, too much for an answer without pages: narrow the range").At("query", "start_date")
+			}
+		}
+		if len(page) < q.Limit {
+			return dst, nil
+		}
+		q.After = &page[len(page)-1]
+	}
+}
+
+type profileIn struct {
+	UserID   users.ID `path:"user_id" format:"uuid"`
+	Provider string   `query:"provider" doc:"Only this provider's profile."`
+}
+
+// readProfile is the profile that was changed last.
+func (h *Handlers) readProfile(ctx context.Context, c api.Caller, in *profileIn) (*api.Encoded, error) {
+	var all []wearables.StoredSummary
+	err := h.DB.Read(ctx, func(tx *store.Tx) error {
+		err := users.Exists(ctx, tx, c.Team, in.UserID)
+		if err == nil {
+			all, err = wearables.ListSummaries(ctx, tx, c.Team.UUID(), in.UserID.UUID(), wearables.SummaryQuery{Resource: "profile", Provider: in.Provider})
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(all) == 0 {
+		return nil, fault.New(fault.NotFound, "No profile found")
+	}
+	newest := slices.MaxFunc(all, func(x, y wearables.StoredSummary) int { return x.UpdatedAt.Compare(y.UpdatedAt) })
+	body, err := wearables.AppendSummary(nil, &newest, h.Wearables.Describe)
+	return api.WriteJSON(body), err
+}
+
+type pushSummariesIn struct {
+	UserID  users.ID `path:"user_id" format:"uuid"`
+	RawBody []byte
+}
+
+// pushSummaries stores the summaries that a phone sends. Sending them again
+// changes nothing.
+func (h *Handlers) pushSummaries(ctx context.Context, c api.Caller, in *pushSummariesIn, d *wearables.Document) (*api.Out[pushBody], error) {
+	user, err := h.pushingUser(ctx, c, in.UserID)
+	if err != nil {
+		return nil, err
+	}
+	body, err := push.ParseSummaries(in.RawBody, d)
+	if err != nil {
+		return nil, err
+	}
+	if err := pushable(&body.Head); err != nil {
+		return nil, err
+	}
+	each, err := h.tellsHistory(ctx, c, body.Stage)
+	if err != nil {
+		return nil, err
+	}
+	batch := wearables.Batch{
+		Provider: body.Provider, Stage: body.Stage, Push: each, Summaries: body.Summaries,
+		Also: h.keepSummaries(c, in.UserID, body.Provider, d.Name, in.RawBody, body.Summaries),
+	}
+	result, err := h.Wearables.Ingest(ctx, user, batch)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.finishPush(ctx, user, &body.Head, d.Name, result); err != nil {
+		return nil, err
+	}
+	var rejects []push.Reject
+	for _, r := range result.Rejections {
+		rejects = append(rejects, push.Reject{Reason: r.Reason, Count: r.Count, First: r.Part})
+	}
+	return api.Answer(pushed(result, rejects)), nil
+}
+
+// pushedSummaries is what a phone sends.
+type pushedSummaries[D documentName] struct{}
+
+// Schema is the head of a push with a list of summaries.
+func (pushedSummaries[D]) Schema(r huma.Registry) *huma.Schema {
+	head := r.SchemaFromRef(r.Schema(reflect.TypeFor[PushHead](), true, "").Ref)
+	s := &huma.Schema{Type: huma.TypeObject, Required: append(slices.Clone(head.Required), "data"), Properties: maps.Clone(head.Properties)}
+	most := push.MostSummaries
+	s.Properties["data"] = &huma.Schema{
+		Type: huma.TypeArray, Items: pushedSummary[D](), MaxItems: &most,
+		Description: "Fields may be in snake_case or camelCase; others are skipped, and null is the same as absent.",
+	}
+	s.PrecomputeMessages()
+	return s
+}
+
+// pushedSummary is made of the table of what a push takes.
+func pushedSummary[D documentName]() *huma.Schema {
+	d := documentOf[D]()
+	s := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{}}
+	for _, f := range push.TakenOf(d) {
+		one := shapeSchema(f.Shape)
+		if one.Description = f.Doc; f.Required {
+			s.Required = append(s.Required, f.Name)
+		} else {
+			maybeNull(one)
+		}
+		s.Properties[f.Name] = one
+	}
+	s.PrecomputeMessages()
+	return s
+}
+
+// Names of the documents as types, so that each has its own schema.
+type (
+	activityDoc          struct{}
+	bodyDoc              struct{}
+	profileDoc           struct{}
+	sleepDoc             struct{}
+	sleepCycleDoc        struct{}
+	workoutsDoc          struct{}
+	mealDoc              struct{}
+	menstrualCycleDoc    struct{}
+	electrocardiogramDoc struct{}
+)
+
+type documentName interface{ name() string }
+
+func (activityDoc) name() string          { return "activity" }
+func (bodyDoc) name() string              { return "body" }
+func (profileDoc) name() string           { return "profile" }
+func (sleepDoc) name() string             { return "sleep" }
+func (sleepCycleDoc) name() string        { return "sleep_cycle" }
+func (workoutsDoc) name() string          { return "workouts" }
+func (mealDoc) name() string              { return "meal" }
+func (menstrualCycleDoc) name() string    { return "menstrual_cycle" }
+func (electrocardiogramDoc) name() string { return "electrocardiogram" }
+
+func documentOf[D documentName]() *wearables.Document {
+	var d D
+	document, _ := wearables.DocumentNamed(d.name())
+	return document
+}
+
+// summaryOf is one summary on the wire.
+type summaryOf[D documentName] struct{}
+
+// Schema is made of the document's table of fields.
+func (summaryOf[D]) Schema(r huma.Registry) *huma.Schema {
+	s := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{}}
+	for _, f := range documentOf[D]().Fields {
+		s.Properties[f.Name] = fieldSchema(r, f)
+		s.Required = append(s.Required, f.Name)
+	}
+	s.PrecomputeMessages()
+	return s
+}
+
+// always are the fields that are never null.
+var always = []string{
+	"id", "user_id", "source", "created_at", "updated_at", "calendar_date", "date", "source_provider", "source_type",
+	"bedtime_start", "bedtime_stop", "session_start", "session_end", "time_start", "time_end", "timestamp", "period_start", "sleep_id",
+}
+
+func fieldSchema(r huma.Registry, f wearables.Field) *huma.Schema {
+	if f.Name == "source" {
+		return r.Schema(reflect.TypeFor[sourceBody](), true, "")
+	}
+	s := shapeSchema(f.Shape())
+	if f.Name == "sleep_stream" { // which nothing fills
+		s = &huma.Schema{Type: "null"}
+	}
+	s.Description, s.Deprecated = f.Doc, strings.HasPrefix(f.Doc, "Deprecated")
+	if f.Name == "wheelchair_use" {
+		s.Enum = []any{true}
+	}
+	if f.Default == "" && !slices.Contains(always, f.Name) && s.Type != "null" {
+		maybeNull(s)
+	}
+	return s
+}
+
+// formats are the kinds that are texts of a format, which has the kind's name.
+var formats = []wearables.Kind{wearables.Moment, wearables.Day, wearables.UUID}
+
+// shapeSchema describes what is inside a field.
+func shapeSchema(shape *wearables.Shape) *huma.Schema {
+	s := &huma.Schema{Type: string(shape.Kind)}
+	if slices.Contains(formats, shape.Kind) {
+		s.Type, s.Format = huma.TypeString, string(shape.Kind)
+	}
+	for _, word := range shape.Words {
+		s.Enum = append(s.Enum, word)
+	}
+	for _, number := range shape.Numbers {
+		s.Enum = append(s.Enum, number)
+	}
+	switch {
+	case shape.Each != nil && shape.Kind == wearables.List:
+		s.Items = shapeSchema(shape.Each)
+	case shape.Each != nil:
+		s.AdditionalProperties = shapeSchema(shape.Each)
+	case len(shape.Members) > 0:
+		s.Properties = map[string]*huma.Schema{}
+	}
+	for _, m := range shape.Members {
+		s.Properties[m.Name] = shapeSchema(m.Shape)
+		if m.Required {
+			s.Required = append(s.Required, m.Name)
+		}
+		if m.Null {
+			maybeNull(s.Properties[m.Name])
+		}
+	}
+	s.PrecomputeMessages()
+	return s
+}
+
+// maybeNull lets null be a value too.
+func maybeNull(s *huma.Schema) {
+	s.Nullable = true
+	if len(s.Enum) > 0 {
+		s.Enum = append(s.Enum, nil)
+	}
+	s.PrecomputeMessages()
+}
+
+// summariesOf is a read of summaries: one list under the document's key.
+type summariesOf[D documentName] struct{}
+
+// Schema has the one list.
+func (summariesOf[D]) Schema(r huma.Registry) *huma.Schema {
+	key := documentOf[D]().Key
+	s := &huma.Schema{
+		Type: huma.TypeObject, Required: []string{key},
+		Properties: map[string]*huma.Schema{key: {Type: huma.TypeArray, Items: summaryOf[D]{}.Schema(r)}},
+	}
+	s.PrecomputeMessages()
+	return s
+}

@@ -1,0 +1,371 @@
+package wearables
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"hale/internal/api"
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/paging"
+	"hale/internal/platform/store"
+	"hale/internal/wearables"
+)
+
+func (h *Handlers) timeseriesRoutes() []api.Route {
+	return []api.Route{
+		api.Writes[groupsBody](api.Get("/v2/timeseries/{user_id}/{resource}/grouped", h.readSamples, "Read a user's samples of one resource, grouped by source")).OwnData(),
+		api.Takes[pushedSeries](api.Post("/v2/timeseries/{user_id}", h.pushSeries, "Push samples of several resources from a phone").Push().OwnData()),
+		api.Takes[pushedPeople](api.Post("/v2/timeseries", h.pushPeople, "Push samples of several users at once").Push()),
+		api.Takes[pushedSamples](api.Post("/v2/timeseries/{user_id}/{resource}", h.pushSamples, "Push samples of one resource from a phone").Push().OwnData()),
+		api.Writes[streamBody](api.Get("/v2/timeseries/workouts/{workout_id}/stream", h.readWorkoutStream, "Read the stream of a workout").OwnData()),
+		api.Writes[sleepStreamBody](api.Get("/v2/timeseries/sleep/{sleep_id}/stream", h.readSleepStream, "Read what was measured during a sleep").OwnData()),
+	}
+}
+
+// sourceBody is where values come from.
+//
+// Reference 7.3.
+type sourceBody struct {
+	Provider  string  `json:"provider" doc:"Provider slug."`
+	Type      string  `json:"type" doc:"Kind of device, such as phone, watch, app or unknown. The list may grow."`
+	AppID     *string `json:"app_id" doc:"Bundle id or package name of the app."`
+	DeviceID  *string `json:"device_id" format:"uuid"`
+	Sport     *string `json:"sport" doc:"Of workout series."`
+	WorkoutID *string `json:"workout_id" format:"uuid" doc:"Of workout series."`
+	Name      string  `json:"name" deprecated:"true"`
+	Slug      string  `json:"slug" deprecated:"true"`
+	Logo      string  `json:"logo" deprecated:"true"`
+}
+
+// sampleBody is one measurement, beside the words of series_words.go.
+//
+// Spec: Events, timeseries. Reference 7.7.
+type sampleBody struct {
+	Timestamp      api.Time  `json:"timestamp" doc:"When it was measured; of an interval, its start."`
+	Start          *api.Time `json:"start,omitempty" doc:"Of interval resources: inclusive."`
+	End            *api.Time `json:"end,omitempty" doc:"Of interval resources: exclusive."`
+	TimezoneOffset *int      `json:"timezone_offset" doc:"Seconds east of UTC where the person was; null when not known."`
+	Type           *string   `json:"type" doc:"What the value is more precisely, where the resource has such words."`
+	Unit           string    `json:"unit"`
+	Value          *float64  `json:"value,omitempty" doc:"All resources but blood_pressure."`
+	Systolic       *float64  `json:"systolic,omitempty" doc:"Of blood_pressure."`
+	Diastolic      *float64  `json:"diastolic,omitempty" doc:"Of blood_pressure."`
+	Grouping       []any     `json:"grouping,omitempty" doc:"Of blood_pressure, by place: the kind of source, workout, sport, device."`
+}
+
+// pointBody is a sample of a series of plain measurements.
+type pointBody struct {
+	Timestamp      api.Time `json:"timestamp"`
+	TimezoneOffset *int     `json:"timezone_offset" doc:"Seconds east of UTC where the person was; null when not known."`
+	Type           *string  `json:"type"`
+	Unit           string   `json:"unit"`
+	Value          float64  `json:"value"`
+}
+
+// typedBody is a sample of a series all of whose samples have a type.
+type typedBody struct {
+	Timestamp      api.Time `json:"timestamp"`
+	TimezoneOffset *int     `json:"timezone_offset" doc:"Seconds east of UTC where the person was; null when not known."`
+	Type           string   `json:"type"`
+	Unit           string   `json:"unit"`
+	Value          float64  `json:"value"`
+}
+
+// stageBody is a stage of a sleep.
+type stageBody struct {
+	Timestamp      api.Time `json:"timestamp" doc:"The same as start."`
+	Start          api.Time `json:"start" doc:"Inclusive."`
+	End            api.Time `json:"end" doc:"Exclusive."`
+	TimezoneOffset *int     `json:"timezone_offset" doc:"Seconds east of UTC where the person was; null when not known."`
+	Type           *string  `json:"type"`
+	Unit           string   `json:"unit"`
+	Value          float64  `json:"value" doc:"-1 unknown, 1 deep, 2 light, 3 REM, 4 awake, 5 manual."`
+}
+
+type groupBody struct {
+	Source sourceBody   `json:"source"`
+	Data   []sampleBody `json:"data"`
+}
+
+type groupsBody struct {
+	Groups     map[string][]groupBody `json:"groups" doc:"By provider slug: one group for each source. A group may go on in the next page."`
+	NextCursor *string                `json:"next_cursor" doc:"Pass it as next_cursor to go on; null at the end."`
+	Next       *string                `json:"next" deprecated:"true" doc:"The same as next_cursor."`
+}
+
+type samplesIn struct {
+	UserID     users.ID `path:"user_id" format:"uuid"`
+	Resource   readName `path:"resource"`
+	StartDate  string   `query:"start_date" required:"true" doc:"First day (YYYY-MM-DD, UTC) or instant (ISO 8601), inclusive."`
+	EndDate    string   `query:"end_date" doc:"Last day or instant, inclusive."`
+	Provider   string   `query:"provider" doc:"Only this provider's samples."`
+	NextCursor string   `query:"next_cursor" doc:"Where the page before ended."`
+	Cursor     string   `query:"cursor" deprecated:"true" doc:"The same as next_cursor."`
+}
+
+// samplesCursor is where a page ended. It stays true while data comes in.
+type samplesCursor struct {
+	Resource string `json:"r"`
+	Series   int64  `json:"s"`
+	Time     int64  `json:"t"`
+}
+
+// query turns the parameters into a query of the domain.
+func (in *samplesIn) query() (q wearables.SamplesQuery, err error) {
+	start, end, err := api.ParseRange(in.StartDate, in.EndDate)
+	q = wearables.SamplesQuery{Resource: string(in.Resource), Provider: in.Provider, From: start.From, To: end.To}
+	if err != nil {
+		return q, err
+	}
+	cursor := in.NextCursor
+	if cursor == "" {
+		cursor = in.Cursor
+	}
+	if cursor == "" {
+		return q, nil
+	}
+	var at samplesCursor
+	if err := resume(cursor, &at, &at.Resource, q.Resource); err != nil {
+		return q, err
+	}
+	q.After = &wearables.Place{Series: at.Series, Time: at.Time}
+	return q, nil
+}
+
+// readSamples is a page of samples: 30 days of one per minute fit.
+//
+// Reference 7.7.
+func (h *Handlers) readSamples(ctx context.Context, c api.Caller, in *samplesIn) (*api.Encoded, error) {
+	q, err := in.query()
+	if err != nil {
+		return nil, err
+	}
+	var groups []wearables.Samples
+	var next *wearables.Place
+	err = h.DB.Read(ctx, func(tx *store.Tx) error {
+		if err := users.Exists(ctx, tx, c.Team, in.UserID); err != nil {
+			return err
+		}
+		groups, next, err = wearables.ListSamples(ctx, tx, c.Team.UUID(), in.UserID.UUID(), q)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	cursor := "null"
+	if next != nil {
+		text, _ := json.Marshal(paging.Encode(samplesCursor{q.Resource, next.Series, next.Time})) // a string always marshals
+		cursor = string(text)
+	}
+	return api.StreamJSON(func(dst []byte, spill wearables.Spill) []byte {
+		dst = h.appendGroups(append(dst, `{"groups":`...), groups, spill)
+		dst = append(append(dst, `,"next_cursor":`...), cursor...)
+		dst = append(append(dst, `,"next":`...), cursor...)
+		return append(dst, '}')
+	}), nil
+}
+
+// appendGroups writes provider → groups. The groups of one provider, and the
+// series of one source, lie side by side.
+func (h *Handlers) appendGroups(dst []byte, all []wearables.Samples, spill wearables.Spill) []byte {
+	dst = append(dst, '{')
+	for i := 0; i < len(all); {
+		provider := all[i].Source.Provider
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		name, _ := json.Marshal(provider) // a string always marshals
+		dst = append(append(dst, name...), ":["...)
+		for first := true; i < len(all) && all[i].Source.Provider == provider; first = false {
+			if !first {
+				dst = append(dst, ',')
+			}
+			n := 1
+			for i+n < len(all) && reflect.DeepEqual(all[i+n].Source, all[i].Source) {
+				n++
+			}
+			dst = wearables.SpillGroup(dst, all[i:i+n], h.Wearables.Describe, spill)
+			i += n
+		}
+		dst = append(dst, ']')
+	}
+	return append(dst, '}')
+}
+
+// The ungrouped reads of time series are deprecated: they do not say where a
+// sample comes from. Client libraries still have them, so they answer the same
+// samples as the grouped ones, in order of time.
+//
+// Reference 7.7, legacy endpoints.
+func (h *Handlers) plainSeriesRoutes() []api.Route {
+	all := []api.Route{
+		api.Writes[[]sampleBody](api.Get("/v2/timeseries/{user_id}/{resource}", h.readPlain, "Read a user's samples of one resource, whatever their source").Deprecated()),
+	}
+	for _, kind := range []string{"hdl", "ldl", "total", "triglycerides"} {
+		read := func(ctx context.Context, c api.Caller, in *PlainRange) (*api.Encoded, error) {
+			return h.plain(ctx, c, in, "cholesterol", "cholesterol/"+kind)
+		}
+		all = append(all, api.Writes[[]typedBody](api.Get("/v2/timeseries/{user_id}/cholesterol/"+kind, read, "Read a user's "+kind+" cholesterol").
+			Deprecated().Describe(func(op *huma.Operation) { op.OperationID = "readPlainCholesterol" + camel(kind) })))
+	}
+	return all
+}
+
+// PlainRange is what the ungrouped reads take. They have no pages.
+type PlainRange struct {
+	UserID    users.ID `path:"user_id" format:"uuid"`
+	StartDate string   `query:"start_date" required:"true" doc:"First day (YYYY-MM-DD, UTC) or instant (ISO 8601), inclusive."`
+	EndDate   string   `query:"end_date" doc:"Last day or instant, inclusive."`
+	Provider  string   `query:"provider" doc:"Only this provider's samples."`
+}
+
+type plainIn struct {
+	PlainRange
+	Resource readName `path:"resource"`
+}
+
+func (h *Handlers) readPlain(ctx context.Context, c api.Caller, in *plainIn) (*api.Encoded, error) {
+	return h.plain(ctx, c, &in.PlainRange, string(in.Resource), "")
+}
+
+// mostPlain bounds an answer without pages: two years of one sample a minute.
+const mostPlain = 1_100_000
+
+// plain reads all samples of a range, of one type where one is given.
+func (h *Handlers) plain(ctx context.Context, c api.Caller, in *PlainRange, resource, kind string) (*api.Encoded, error) {
+	start, end, err := api.ParseRange(in.StartDate, in.EndDate)
+	if err != nil {
+		return nil, err
+	}
+	var all []wearables.Samples
+	err = h.DB.Read(ctx, func(tx *store.Tx) error {
+		if err := users.Exists(ctx, tx, c.Team, in.UserID); err != nil {
+			return err
+		}
+		q := wearables.SamplesQuery{Resource: resource, Provider: in.Provider, From: start.From, To: end.To}
+		all, err = everySample(ctx, tx, c, in.UserID, q)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if kind != "" {
+		all = slices.DeleteFunc(all, func(s wearables.Samples) bool { return s.Type != kind })
+	}
+	return api.StreamJSON(func(dst []byte, spill wearables.Spill) []byte { return wearables.AppendPlain(dst, all, spill) }), nil
+}
+
+// everySample reads page after page.
+func everySample(ctx context.Context, tx *store.Tx, c api.Caller, user users.ID, q wearables.SamplesQuery) (all []wearables.Samples, err error) {
+	n := 0
+	for {
+		groups, next, err := wearables.ListSamples(ctx, tx, c.Team.UUID(), user.UUID(), q)
+		if err != nil {
+			return nil, err
+		}
+		for i := range groups {
+			n += groups[i].Len()
+		}
+		if n > mostPlain {
+			return nil, fault.New(fault.Invalid, "Value error, too many samples for an answer without pages: narrow the range, or read /grouped").At("query", "start_date")
+		}
+		if all = append(all, groups...); next == nil {
+			return all, nil
+		}
+		q.After = next
+	}
+}
+
+// What the table of time series says of units, ranges, words and further fields
+// goes into the document here.
+//
+// Reference 7.7.
+
+// seriesName is the path segment of a time series that takes samples.
+type seriesName string
+
+// Schema lists the resources.
+func (seriesName) Schema(huma.Registry) *huma.Schema {
+	return namesOf("Kind of time series; the schema PushedSample lists units, ranges and words.", takesSamples)
+}
+
+// readName is the path segment of a time series whose values are numbers. Notes
+// have operations of their own.
+type readName string
+
+// Schema lists the resources.
+func (readName) Schema(huma.Registry) *huma.Schema {
+	return namesOf("Kind of time series; the schema SampleBody lists units, ranges and words.", ofNumbers)
+}
+
+func namesOf(what string, which func(*wearables.Resource) bool) *huma.Schema {
+	s := &huma.Schema{Type: huma.TypeString, Description: what}
+	for _, r := range wearables.Resources() {
+		if which(&r) {
+			s.Enum = append(s.Enum, r.Name)
+		}
+	}
+	s.PrecomputeMessages()
+	return s
+}
+
+func takesSamples(r *wearables.Resource) bool { return r.Push }
+func ofNumbers(r *wearables.Resource) bool    { return !r.Text }
+
+// withTable adds the table itself to the description of a sample's schema.
+func withTable(s *huma.Schema, what string, which func(*wearables.Resource) bool) *huma.Schema {
+	var b strings.Builder
+	b.WriteString(what + "\n\n| Resource | Unit | Samples | Range | `type` | Further fields |\n|---|---|---|---|---|---|\n")
+	for _, r := range wearables.Resources() {
+		if which(&r) {
+			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", r.Name, r.Unit, r.Shape(), r.Range(), r.TypeWords(), r.FieldWords())
+		}
+	}
+	s.Description = b.String()
+	return s
+}
+
+// withWords adds those fields to the schema of a sample.
+func withWords(s *huma.Schema) *huma.Schema {
+	resources := map[string][]string{}
+	for _, r := range wearables.Resources() {
+		for _, field := range r.Extra {
+			if len(field.Words) == 0 {
+				continue
+			}
+			resources[field.Name] = append(resources[field.Name], r.Name)
+			words := []any{nil}
+			for _, word := range field.Words {
+				words = append(words, word)
+			}
+			s.Properties[field.Name] = &huma.Schema{
+				Type: huma.TypeString, Nullable: true, Enum: words,
+				Description: "Of " + strings.Join(resources[field.Name], " and ") + ".",
+			}
+		}
+	}
+	return s
+}
+
+// TransformSchema adds the words that a sample may be read with.
+func (sampleBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return withTable(withWords(s), "A sample. Its unit, what its value lies between and its words are those of its resource:", ofNumbers)
+}
+
+// TransformSchema adds the words that a piece has of its sample.
+func (PieceBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema { return withWords(s) }
+
+// TransformSchema adds the words that a sample may be pushed with.
+func (pushedSample) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return withTable(withWords(s), "A sample that is outside its resource's range is left out, and the answer counts it:", takesSamples)
+}
+
+// TransformSchema adds the words that an entry may have.
+func (pushedEntry) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema { return withWords(s) }
