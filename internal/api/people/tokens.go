@@ -48,7 +48,7 @@ func (h *Handlers) createSignInToken(ctx context.Context, c api.Caller, in *api.
 }
 
 func (h *Handlers) endSignIns(ctx context.Context, c api.Caller, in *api.UserPath) (*api.Out[api.SuccessBody], error) {
-	done, err := h.CommitSuccess(ctx, func(tx *store.Tx) error { return tokens.EndAll(ctx, tx, c.Team, in.UserID) })
+	done, err := h.CommitSuccess(ctx, func(tx *store.Tx) error { return tokens.SignOutAll(ctx, tx, c.Team, in.UserID) })
 	if err == nil {
 		h.ForgetCallers(func(known api.Caller) bool { return known.User == in.UserID })
 	}
@@ -117,7 +117,7 @@ func (h *Handlers) exchangeSignIn(ctx context.Context, _ api.Caller, in *exchang
 	if err != nil {
 		return nil, err
 	}
-	body, err := h.exchange(ctx, tokens.LinkCode, tokens.TypedCode(in.Body.Code))
+	body, err := h.exchange(ctx, tokens.LinkCode, tokens.NormalizeCode(in.Body.Code))
 	if !fault.Is(err, fault.Unauthenticated) {
 		guess.giveBack()
 	}

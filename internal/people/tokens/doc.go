@@ -1,19 +1,20 @@
-// Package tokens lets a person's phone send that person's data, without the
-// team's key on the phone.
+// Package tokens lets a person's phone send that person's data without the team's
+// API key.
 //
-//	team's server     POST …/sign_in_token, or a link code    signin.go
-//	phone             exchanges it once for a pair of tokens   session.go
-//	phone             sends data with the access token         access.go
-//	phone             renews the pair with the refresh token   session.go
-//	team or phone     ends it all                              end.go
+//	team's server   creates a sign-in token or a link code      sign_in.go
+//	phone           exchanges it for a pair of tokens           sessions.go
+//	phone           sends data with the access token            sessions.go
+//	phone           renews the pair with the refresh token      sessions.go
+//	team or phone   signs out                                   sessions.go
 //
-// A sign-in token goes from the team's server to its app; a link code is eight
-// characters that a person can read from one screen and type into another.
-// Both are good for one exchange. An access token lives for an hour and stands
-// for exactly one user; what it opens is the API's business. Every text is
-// kept as a hash, and a lookup takes the hash to an index, so that time tells
-// nothing about how much of a guess was right. A link code has 32 bits only:
-// guesses at it are rationed by the door.
+// The team's server passes a sign-in token to its app. A link code has eight
+// characters, which a person reads from one screen and types into another. Both
+// can be exchanged once. An access token is valid for an hour and for one user; the
+// API decides what it may do.
+//
+// Every token is stored as a hash. A lookup searches an index for the hash, so its
+// duration does not show how much of a guess was right. A link code has only 32
+// bits, so the API limits guesses.
 //
 // Reference 5.9, 6.9.
 package tokens

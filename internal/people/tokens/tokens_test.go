@@ -17,8 +17,8 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// ways is a user, and what a phone and a team's server do.
-type ways struct {
+// fixture is a user. Its methods are calls of a phone and of a team's server.
+type fixture struct {
 	t    *testing.T
 	db   *store.DB
 	now  *time.Time
@@ -26,70 +26,70 @@ type ways struct {
 	user users.User
 }
 
-func each(t *testing.T, fn func(w ways)) {
+func eachFixture(t *testing.T, fn func(f fixture)) {
 	t.Helper()
 	var now time.Time
 	storetest.EachAt(t, func() time.Time { return now }, func(t *testing.T, db *store.DB) {
 		now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 		users.Register(db, tokens.UserRecords()...)
 		team := userstest.Team(t, db).ID
-		fn(ways{t, db, &now, team, userstest.New(t, db, team, users.NewUser{})})
+		fn(fixture{t, db, &now, team, userstest.New(t, db, team, users.NewUser{})})
 	})
 }
 
-func (w ways) write(fn func(ctx context.Context, tx *store.Tx) error) error {
-	ctx := store.AsSystem(w.t.Context())
-	return w.db.Write(ctx, func(tx *store.Tx) error { return fn(ctx, tx) })
+func (f fixture) write(fn func(ctx context.Context, tx *store.Tx) error) error {
+	ctx := store.AsSystem(f.t.Context())
+	return f.db.Write(ctx, func(tx *store.Tx) error { return fn(ctx, tx) })
 }
 
-func (w ways) signIn() (text secrets.Text) {
-	w.t.Helper()
-	if err := w.write(func(ctx context.Context, tx *store.Tx) (err error) {
-		text, err = tokens.CreateSignIn(ctx, tx, w.team, w.user.ID)
+func (f fixture) signIn() (text secrets.Text) {
+	f.t.Helper()
+	if err := f.write(func(ctx context.Context, tx *store.Tx) (err error) {
+		text, err = tokens.CreateSignIn(ctx, tx, f.team, f.user.ID)
 		return err
 	}); err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	return text
 }
 
-func (w ways) code(until *time.Time) (code tokens.Code, err error) {
-	err = w.write(func(ctx context.Context, tx *store.Tx) (err error) {
-		code, err = tokens.CreateCode(ctx, tx, w.team, w.user.ID, until)
+func (f fixture) code(until *time.Time) (code tokens.Code, err error) {
+	err = f.write(func(ctx context.Context, tx *store.Tx) (err error) {
+		code, err = tokens.CreateCode(ctx, tx, f.team, f.user.ID, until)
 		return err
 	})
 	return code, err
 }
 
-func (w ways) exchange(text secrets.Text) (s tokens.Session, err error) {
-	return w.exchangeAs(tokens.SignInToken, text)
+func (f fixture) exchange(text secrets.Text) (s tokens.Session, err error) {
+	return f.exchangeAs(tokens.SignInToken, text)
 }
 
-func (w ways) exchangeCode(text secrets.Text) (s tokens.Session, err error) {
-	return w.exchangeAs(tokens.LinkCode, text)
+func (f fixture) exchangeCode(text secrets.Text) (s tokens.Session, err error) {
+	return f.exchangeAs(tokens.LinkCode, text)
 }
 
-func (w ways) exchangeAs(kind tokens.Kind, text secrets.Text) (s tokens.Session, err error) {
-	err = w.write(func(ctx context.Context, tx *store.Tx) (err error) {
+func (f fixture) exchangeAs(kind tokens.Kind, text secrets.Text) (s tokens.Session, err error) {
+	err = f.write(func(ctx context.Context, tx *store.Tx) (err error) {
 		s, err = tokens.Exchange(ctx, tx, kind, text)
 		return err
 	})
 	return s, err
 }
 
-func (w ways) open() tokens.Session {
-	w.t.Helper()
-	s, err := w.exchange(w.signIn())
+func (f fixture) open() tokens.Session {
+	f.t.Helper()
+	s, err := f.exchange(f.signIn())
 	if err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	return s
 }
 
-// refresh is what the door does: an ended session is an invalid token.
-func (w ways) refresh(text secrets.Text) (s tokens.Session, err error) {
+// refresh returns ErrInvalid for an ended session, like the API.
+func (f fixture) refresh(text secrets.Text) (s tokens.Session, err error) {
 	ended := false
-	err = w.write(func(ctx context.Context, tx *store.Tx) (err error) {
+	err = f.write(func(ctx context.Context, tx *store.Tx) (err error) {
 		s, ended, err = tokens.Refresh(ctx, tx, text)
 		return err
 	})
@@ -99,184 +99,182 @@ func (w ways) refresh(text secrets.Text) (s tokens.Session, err error) {
 	return s, err
 }
 
-func (w ways) resolve(text secrets.Text) (a tokens.Access, err error) {
-	ctx := store.AsSystem(w.t.Context())
-	err = w.db.Read(ctx, func(tx *store.Tx) (err error) {
+func (f fixture) resolve(text secrets.Text) (a tokens.Access, err error) {
+	ctx := store.AsSystem(f.t.Context())
+	err = f.db.Read(ctx, func(tx *store.Tx) (err error) {
 		a, err = tokens.Resolve(ctx, tx, text.Reveal())
 		return err
 	})
 	return a, err
 }
 
-func (w ways) works(text secrets.Text) {
-	w.t.Helper()
-	a, err := w.resolve(text)
-	if err != nil || a.User != w.user.ID || a.Team != w.team || a.Environment != teams.Sandbox {
-		w.t.Errorf("an access token gives %+v, %v", a, err)
+func (f fixture) wantAccess(text secrets.Text) {
+	f.t.Helper()
+	a, err := f.resolve(text)
+	if err != nil || a.User != f.user.ID || a.Team != f.team || a.Environment != teams.Sandbox {
+		f.t.Errorf("an access token gives %+v, %v", a, err)
 	}
 }
 
-func (w ways) isGone(err error) {
-	w.t.Helper()
+func (f fixture) wantInvalid(err error) {
+	f.t.Helper()
 	if !errors.Is(err, tokens.ErrInvalid) {
-		w.t.Errorf("got %v, want %v", err, tokens.ErrInvalid)
+		f.t.Errorf("got %v, want %v", err, tokens.ErrInvalid)
 	}
 }
 
-func TestASignInIsGoodForOneExchangeWithinItsTime(t *testing.T) {
-	each(t, func(w ways) {
-		text := w.signIn()
-		s, err := w.exchange(text)
-		if err != nil || s.User != w.user.ID || s.Team != w.team {
+func TestSignInTokenWorksOnceAndExpires(t *testing.T) {
+	eachFixture(t, func(f fixture) {
+		text := f.signIn()
+		s, err := f.exchange(text)
+		if err != nil || s.User != f.user.ID || s.Team != f.team {
 			t.Fatalf("%+v, %v", s, err)
 		}
-		w.works(s.Access)
-		_, err = w.exchange(text)
-		w.isGone(err)
-		_, err = w.exchange("si_nobody_has_this")
-		w.isGone(err)
+		f.wantAccess(s.Access)
+		_, err = f.exchange(text)
+		f.wantInvalid(err)
+		_, err = f.exchange("si_nobody_has_this")
+		f.wantInvalid(err)
 
-		late := w.signIn()
-		*w.now = w.now.Add(tokens.SignInLife)
-		_, err = w.exchange(late)
-		w.isGone(err)
+		late := f.signIn()
+		*f.now = f.now.Add(tokens.SignInLife)
+		_, err = f.exchange(late)
+		f.wantInvalid(err)
 	})
 }
 
 var codeForm = regexp.MustCompile(`^(sk|pk)(eu|us)[\da-f]{8}$`)
 
 func TestLinkCodes(t *testing.T) {
-	each(t, func(w ways) {
-		code, err := w.code(nil)
-		if err != nil || !codeForm.MatchString(code.Text.Reveal()) || !code.ExpiresOn.Equal(w.now.Add(time.Hour)) {
+	eachFixture(t, func(f fixture) {
+		code, err := f.code(nil)
+		if err != nil || !codeForm.MatchString(code.Text.Reveal()) || !code.ExpiresOn.Equal(f.now.Add(time.Hour)) {
 			t.Fatalf("%s until %v, %v", code.Text.Reveal(), code.ExpiresOn, err)
 		}
 		typed := code.Text.Reveal()
-		if _, err := w.exchangeCode(tokens.TypedCode("SK" + typed[2:4] + " " + typed[4:8] + " " + typed[8:])); err != nil {
+		if _, err := f.exchangeCode(tokens.NormalizeCode("SK" + typed[2:4] + " " + typed[4:8] + " " + typed[8:])); err != nil {
 			t.Error(err)
 		}
-		_, err = w.exchangeCode(code.Text)
-		w.isGone(err)
+		_, err = f.exchangeCode(code.Text)
+		f.wantInvalid(err)
 
-		soon := w.now.Add(time.Minute)
-		short, err := w.code(&soon)
+		soon := f.now.Add(time.Minute)
+		short, err := f.code(&soon)
 		if err != nil {
 			t.Fatal(err)
 		}
-		*w.now = soon
-		_, err = w.exchangeCode(short.Text)
-		w.isGone(err)
+		*f.now = soon
+		_, err = f.exchangeCode(short.Text)
+		f.wantInvalid(err)
 
-		far := w.now.Add(tokens.LongestCodeLife + time.Second)
-		for _, until := range []*time.Time{w.now, &far} {
-			if _, err := w.code(until); !fault.Is(err, fault.Invalid) {
+		far := f.now.Add(tokens.MaxCodeLife + time.Second)
+		for _, until := range []*time.Time{f.now, &far} {
+			if _, err := f.code(until); !fault.Is(err, fault.Invalid) {
 				t.Errorf("a code until %v: %v", until, err)
 			}
 		}
 	})
 }
 
-func TestAccessEndsAndIsRenewed(t *testing.T) {
-	each(t, func(w ways) {
-		first := w.open()
-		*w.now = w.now.Add(tokens.AccessLife)
-		_, err := w.resolve(first.Access)
-		w.isGone(err)
+func TestAccessTokenExpiresAndIsRenewed(t *testing.T) {
+	eachFixture(t, func(f fixture) {
+		first := f.open()
+		*f.now = f.now.Add(tokens.AccessLife)
+		_, err := f.resolve(first.Access)
+		f.wantInvalid(err)
 
-		second, err := w.refresh(first.Refresh)
+		second, err := f.refresh(first.Refresh)
 		if err != nil || second.ID != first.ID || second.Access == first.Access || second.Refresh == first.Refresh {
 			t.Fatalf("%+v, %v", second, err)
 		}
-		w.works(second.Access)
-		_, err = w.exchange(second.Refresh)
-		w.isGone(err)
-		_, err = w.resolve(second.Refresh)
-		w.isGone(err)
+		f.wantAccess(second.Access)
+		_, err = f.exchange(second.Refresh)
+		f.wantInvalid(err)
+		_, err = f.resolve(second.Refresh)
+		f.wantInvalid(err)
 
-		*w.now = w.now.Add(tokens.RefreshLife)
-		_, err = w.refresh(second.Refresh)
-		w.isGone(err)
+		*f.now = f.now.Add(tokens.RefreshLife)
+		_, err = f.refresh(second.Refresh)
+		f.wantInvalid(err)
 	})
 }
 
-// An answer that never reached the phone must not sign it out; a copy of an
-// old token must.
-func TestALostAnswerAndAStolenCopy(t *testing.T) {
-	each(t, func(w ways) {
-		first := w.open()
-		lost, err := w.refresh(first.Refresh)
+// A lost answer does not sign the phone out. A copy of an old token does.
+func TestLostAnswerAndStolenCopy(t *testing.T) {
+	eachFixture(t, func(f fixture) {
+		first := f.open()
+		lost, err := f.refresh(first.Refresh)
 		if err != nil {
 			t.Fatal(err)
 		}
-		*w.now = w.now.Add(59 * time.Minute)
-		second, err := w.refresh(first.Refresh)
+		*f.now = f.now.Add(59 * time.Minute)
+		second, err := f.refresh(first.Refresh)
 		if err != nil || second.Refresh != lost.Refresh || second.Access == lost.Access {
 			t.Fatal("another renewal", err)
 		}
-		third, err := w.refresh(second.Refresh)
+		third, err := f.refresh(second.Refresh)
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = w.refresh(first.Refresh) // two renewals ago: of no session any more
-		w.isGone(err)
-		w.works(third.Access)
+		_, err = f.refresh(first.Refresh) // replaced by two renewals
+		f.wantInvalid(err)
+		f.wantAccess(third.Access)
 
-		*w.now = w.now.Add(61 * time.Minute)
-		last, err := w.refresh(third.Refresh)
+		*f.now = f.now.Add(61 * time.Minute)
+		last, err := f.refresh(third.Refresh)
 		if err != nil {
 			t.Fatal(err)
 		}
-		*w.now = w.now.Add(61 * time.Minute)
-		_, err = w.refresh(third.Refresh)
-		w.isGone(err)
-		_, err = w.refresh(last.Refresh)
-		w.isGone(err)
+		*f.now = f.now.Add(61 * time.Minute)
+		_, err = f.refresh(third.Refresh)
+		f.wantInvalid(err)
+		_, err = f.refresh(last.Refresh)
+		f.wantInvalid(err)
 	})
 }
 
-// The hour of a used refresh token begins with its first use, whatever is asked
-// for in it.
-func TestACopyIsGoodForOneHour(t *testing.T) {
-	each(t, func(w ways) {
-		first := w.open()
-		phone, err := w.refresh(first.Refresh)
+// The hour of a used refresh token begins with its first use. Retries do not extend
+// it.
+func TestUsedRefreshTokenWorksForOneHour(t *testing.T) {
+	eachFixture(t, func(f fixture) {
+		first := f.open()
+		phone, err := f.refresh(first.Refresh)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for range 3 {
-			*w.now = w.now.Add(20 * time.Minute)
-			if _, err := w.refresh(first.Refresh); err != nil {
+			*f.now = f.now.Add(20 * time.Minute)
+			if _, err := f.refresh(first.Refresh); err != nil {
 				t.Fatal(err)
 			}
 		}
-		*w.now = w.now.Add(time.Second)
-		_, err = w.refresh(first.Refresh)
-		w.isGone(err)
-		_, err = w.refresh(phone.Refresh)
-		w.isGone(err)
+		*f.now = f.now.Add(time.Second)
+		_, err = f.refresh(first.Refresh)
+		f.wantInvalid(err)
+		_, err = f.refresh(phone.Refresh)
+		f.wantInvalid(err)
 	})
 }
 
-// A renewal that is asked for again, while every phone is signed out, leaves no
-// way in.
-func TestARenewalAgainAndTheEndOfAll(t *testing.T) {
-	each(t, func(w ways) {
-		t := w.t
-		if w.db.Engine() == store.SQLite {
+// A retried renewal during SignOutAll leaves no valid token.
+func TestRenewalDuringSignOutAll(t *testing.T) {
+	eachFixture(t, func(f fixture) {
+		t := f.t
+		if f.db.Engine() == store.SQLite {
 			t.Skip("SQLite has one writer")
 		}
-		first := w.open()
-		if _, err := w.refresh(first.Refresh); err != nil {
+		first := f.open()
+		if _, err := f.refresh(first.Refresh); err != nil {
 			t.Fatal(err)
 		}
 		var again tokens.Session
 		ended := make(chan error, 1)
-		if err := w.write(func(ctx context.Context, tx *store.Tx) (err error) {
+		if err := f.write(func(ctx context.Context, tx *store.Tx) (err error) {
 			if again, _, err = tokens.Refresh(ctx, tx, first.Refresh); err != nil {
 				return err
 			}
 			go func() {
-				ended <- w.write(func(ctx context.Context, tx *store.Tx) error { return tokens.EndAll(ctx, tx, w.team, w.user.ID) })
+				ended <- f.write(func(ctx context.Context, tx *store.Tx) error { return tokens.SignOutAll(ctx, tx, f.team, f.user.ID) })
 			}()
 			for waits := false; !waits && len(ended) == 0 && err == nil; {
 				err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM pg_locks
@@ -289,53 +287,53 @@ func TestARenewalAgainAndTheEndOfAll(t *testing.T) {
 		if err := <-ended; err != nil {
 			t.Fatal(err)
 		}
-		_, err := w.resolve(again.Access)
-		w.isGone(err)
+		_, err := f.resolve(again.Access)
+		f.wantInvalid(err)
 	})
 }
 
-// A phone that signed in at a node which knew no renewal keys signs in anew.
-func TestASessionWithoutARenewalKeyEnds(t *testing.T) {
-	each(t, func(w ways) {
-		t, s := w.t, w.open()
-		if err := w.write(func(ctx context.Context, tx *store.Tx) error {
+// A session without a renewal key, from an older version, ends.
+func TestSessionWithoutRenewalKeyEnds(t *testing.T) {
+	eachFixture(t, func(f fixture) {
+		t, s := f.t, f.open()
+		if err := f.write(func(ctx context.Context, tx *store.Tx) error {
 			_, err := tx.Exec(ctx, `UPDATE phone_sessions SET renewal_key = NULL`)
 			return err
 		}); err != nil {
 			t.Fatal(err)
 		}
-		_, err := w.refresh(s.Refresh)
-		w.isGone(err)
-		_, err = w.resolve(s.Access)
-		w.isGone(err)
+		_, err := f.refresh(s.Refresh)
+		f.wantInvalid(err)
+		_, err = f.resolve(s.Access)
+		f.wantInvalid(err)
 	})
 }
 
-// A text is taken for what it is said to be: guesses at codes are counted where
-// codes are taken.
-func TestACodeIsNoSignInToken(t *testing.T) {
-	each(t, func(w ways) {
-		code, err := w.code(nil)
+// Exchange accepts only the kind that the caller names, so that every guess at a
+// code is counted.
+func TestCodeIsNotASignInToken(t *testing.T) {
+	eachFixture(t, func(f fixture) {
+		code, err := f.code(nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = w.exchange(code.Text)
-		w.isGone(err)
-		_, err = w.exchangeCode(w.signIn())
-		w.isGone(err)
-		if _, err := w.exchangeCode(code.Text); err != nil {
+		_, err = f.exchange(code.Text)
+		f.wantInvalid(err)
+		_, err = f.exchangeCode(f.signIn())
+		f.wantInvalid(err)
+		if _, err := f.exchangeCode(code.Text); err != nil {
 			t.Error(err)
 		}
 	})
 }
 
 func TestSigningOut(t *testing.T) {
-	each(t, func(w ways) {
-		phone, tablet := w.open(), w.open()
+	eachFixture(t, func(f fixture) {
+		phone, tablet := f.open(), f.open()
 		var id tokens.SessionID
 		out := func(text secrets.Text) {
 			t.Helper()
-			if err := w.write(func(ctx context.Context, tx *store.Tx) (err error) {
+			if err := f.write(func(ctx context.Context, tx *store.Tx) (err error) {
 				id, err = tokens.SignOut(ctx, tx, text)
 				return err
 			}); err != nil {
@@ -345,36 +343,36 @@ func TestSigningOut(t *testing.T) {
 		if out(phone.Refresh); id != phone.ID {
 			t.Errorf("signed out %v", id)
 		}
-		_, err := w.resolve(phone.Access)
-		w.isGone(err)
-		w.works(tablet.Access)
+		_, err := f.resolve(phone.Access)
+		f.wantInvalid(err)
+		f.wantAccess(tablet.Access)
 		if out(phone.Refresh); !id.IsZero() {
 			t.Errorf("signed out %v again", id)
 		}
 
-		open, err := w.code(nil)
+		open, err := f.code(nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := w.write(func(ctx context.Context, tx *store.Tx) error { return tokens.EndAll(ctx, tx, w.team, w.user.ID) }); err != nil {
+		if err := f.write(func(ctx context.Context, tx *store.Tx) error { return tokens.SignOutAll(ctx, tx, f.team, f.user.ID) }); err != nil {
 			t.Fatal(err)
 		}
-		_, err = w.resolve(tablet.Access)
-		w.isGone(err)
-		_, err = w.exchangeCode(open.Text)
-		w.isGone(err)
+		_, err = f.resolve(tablet.Access)
+		f.wantInvalid(err)
+		_, err = f.exchangeCode(open.Text)
+		f.wantInvalid(err)
 	})
 }
 
-func TestOnlySoManyPhones(t *testing.T) {
-	each(t, func(w ways) {
+func TestLimitOfPhones(t *testing.T) {
+	eachFixture(t, func(f fixture) {
 		var all []tokens.Session
 		for range 22 {
-			*w.now = w.now.Add(time.Second)
-			all = append(all, w.open())
+			*f.now = f.now.Add(time.Second)
+			all = append(all, f.open())
 		}
 		for i, s := range all {
-			_, err := w.resolve(s.Access)
+			_, err := f.resolve(s.Access)
 			if gone := errors.Is(err, tokens.ErrInvalid); gone != (i < 2) {
 				t.Errorf("phone %d of %d: %v", i, len(all), err)
 			}
@@ -382,58 +380,60 @@ func TestOnlySoManyPhones(t *testing.T) {
 	})
 }
 
-func TestTheDeletedHaveNoWayIn(t *testing.T) {
-	each(t, func(w ways) {
-		phone, open := w.open(), w.signIn()
-		if err := w.write(func(ctx context.Context, tx *store.Tx) error { return users.Delete(ctx, tx, w.team, w.user.ID) }); err != nil {
+func TestDeletedUserHasNoAccess(t *testing.T) {
+	eachFixture(t, func(f fixture) {
+		phone, open := f.open(), f.signIn()
+		if err := f.write(func(ctx context.Context, tx *store.Tx) error { return users.Delete(ctx, tx, f.team, f.user.ID) }); err != nil {
 			t.Fatal(err)
 		}
-		_, err := w.resolve(phone.Access)
-		w.isGone(err)
-		_, err = w.exchange(open)
-		w.isGone(err)
-		if _, err := w.code(nil); !fault.Is(err, fault.NotFound) {
+		_, err := f.resolve(phone.Access)
+		f.wantInvalid(err)
+		_, err = f.exchange(open)
+		f.wantInvalid(err)
+		if _, err := f.code(nil); !fault.Is(err, fault.NotFound) {
 			t.Error(err)
 		}
 	})
 }
 
 func TestAnotherTeamsUserIsUnknown(t *testing.T) {
-	each(t, func(w ways) {
-		other := w
-		other.team = userstest.Team(t, w.db).ID
+	eachFixture(t, func(f fixture) {
+		other := f
+		other.team = userstest.Team(t, f.db).ID
 		if _, err := other.code(nil); !fault.Is(err, fault.NotFound) {
 			t.Error(err)
 		}
-		err := w.write(func(ctx context.Context, tx *store.Tx) error { return tokens.EndAll(ctx, tx, other.team, w.user.ID) })
+		err := f.write(func(ctx context.Context, tx *store.Tx) error {
+			return tokens.SignOutAll(ctx, tx, other.team, f.user.ID)
+		})
 		if !fault.Is(err, fault.NotFound) {
 			t.Error(err)
 		}
 	})
 }
 
-// Nothing that lets anybody in is kept as it is.
-func TestTextsAreNotKept(t *testing.T) {
-	each(t, func(w ways) {
-		s := w.open()
-		code, err := w.code(nil)
+// The tables contain hashes only.
+func TestTokensAreStoredAsHashes(t *testing.T) {
+	eachFixture(t, func(f fixture) {
+		s := f.open()
+		code, err := f.code(nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for table, column := range map[string]string{"sign_ins": "secret_hash", "phone_sessions": "refresh_hash", "access_tokens": "token_hash"} {
 			ctx := store.AsSystem(t.Context())
-			if err := w.db.Read(ctx, func(tx *store.Tx) error {
-				var kept []byte
-				if err := tx.QueryRow(ctx, `SELECT `+column+` FROM `+table).Scan(&kept); err != nil {
+			if err := f.db.Read(ctx, func(tx *store.Tx) error {
+				var stored []byte
+				if err := tx.QueryRow(ctx, `SELECT `+column+` FROM `+table).Scan(&stored); err != nil {
 					return err
 				}
 				for _, text := range []secrets.Text{s.Access, s.Refresh, code.Text} {
-					if string(kept) == text.Reveal() {
-						t.Errorf("%s keeps a text", table)
+					if string(stored) == text.Reveal() {
+						t.Errorf("%s contains a token", table)
 					}
 				}
-				if len(kept) != 32 {
-					t.Errorf("%s keeps %d bytes", table, len(kept))
+				if len(stored) != 32 {
+					t.Errorf("%s contains %d bytes", table, len(stored))
 				}
 				return nil
 			}); err != nil {

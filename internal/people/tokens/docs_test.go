@@ -13,11 +13,11 @@ import (
 
 var shell = regexp.MustCompile("(?s)```sh\n(.*?)```")
 
-// The commands of docs/pushing-data.md run as they stand, in their order.
-func TestTheCommandsOfThePageWork(t *testing.T) {
+// The commands of docs/pushing-data.md run in their order.
+func TestCommandsOfTheGuide(t *testing.T) {
 	for _, tool := range []string{"bash", "curl", "jq", "gzip"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("no %s here", tool)
+			t.Skipf("%s is not installed", tool)
 		}
 	}
 	page, err := os.ReadFile("../../../docs/pushing-data.md")

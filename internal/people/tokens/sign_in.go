@@ -14,36 +14,35 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// How long the ways in are open.
+// Lifetimes of sign-in tokens and link codes.
 const (
-	// SignInLife is that of a sign-in token, which goes from a server straight
+	// SignInLife is the lifetime of a sign-in token, which a server passes straight
 	// to its app.
 	SignInLife = 10 * time.Minute
-	// CodeLife is that of a link code, unless its maker says otherwise.
+	// CodeLife is the default lifetime of a link code.
 	CodeLife = time.Hour
-	// LongestCodeLife bounds what its maker may say.
-	LongestCodeLife = 7 * 24 * time.Hour
+	// MaxCodeLife is the longest lifetime of a link code.
+	MaxCodeLife = 7 * 24 * time.Hour
 )
 
 const (
 	signInPrefix = "si_"
 	tokenLength  = 43 // base62 characters: 256 bits
 	codeBytes    = 4
-	region       = "us" // the wire format wants one; a self-hosted service has none
+	region       = "us" // part of the wire format; a self-hosted service has no regions
 )
 
-// Kind is a kind of way in, as stored. Whoever offers a text says which it is:
-// codes are few enough to guess, and only guesses at them are rationed.
+// Kind is the kind of a sign-in, as stored. The caller of Exchange names it, because
+// only link codes can be guessed and only their guesses are limited.
 type Kind string
 
-// The two ways in.
+// The kinds.
 const (
 	SignInToken Kind = "token"
 	LinkCode    Kind = "code"
 )
 
-// CreateSignIn makes a token that can be exchanged once for a session of the
-// user.
+// CreateSignIn creates a token that can be exchanged once for a session of the user.
 //
 // Reference 5.9.
 func CreateSignIn(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (secrets.Text, error) {
@@ -51,7 +50,7 @@ func CreateSignIn(ctx context.Context, tx *store.Tx, team teams.ID, user users.I
 		return "", err
 	}
 	token := secrets.Text(signInPrefix + secrets.Random(tokenLength))
-	_, err := addSignIn(ctx, tx, team, user, SignInToken, token, tx.Now().Add(SignInLife))
+	_, err := insertSignIn(ctx, tx, team, user, SignInToken, token, tx.Now().Add(SignInLife))
 	return token, err
 }
 
@@ -61,8 +60,8 @@ type Code struct {
 	ExpiresOn time.Time
 }
 
-// CreateCode makes a link code for the user, good for one exchange until the
-// given moment; CodeLife from now when that is nil.
+// CreateCode creates a link code for the user. It can be exchanged once, before
+// until. A nil until means CodeLife from now.
 //
 // Reference 6.9.
 func CreateCode(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, until *time.Time) (Code, error) {
@@ -73,7 +72,7 @@ func CreateCode(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID,
 	switch {
 	case !end.After(tx.Now()):
 		return Code{}, fault.New(fault.Invalid, "Value error, must be in the future").At("query", "expires_at").WithType("value_error")
-	case end.Sub(tx.Now()) > LongestCodeLife:
+	case end.Sub(tx.Now()) > MaxCodeLife:
 		return Code{}, fault.New(fault.Invalid, "Value error, must be within seven days").At("query", "expires_at").WithType("value_error")
 	}
 	if err := users.Exists(ctx, tx, team, user); err != nil {
@@ -83,9 +82,9 @@ func CreateCode(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID,
 	if err != nil {
 		return Code{}, err
 	}
-	for { // a code may be open already, of whichever team: one in four billion
+	for { // the code may exist: one in four billion
 		code := Code{Text: newCode(owner.Environment), ExpiresOn: end}
-		if fresh, err := addSignIn(ctx, tx, team, user, LinkCode, code.Text, end); err != nil || fresh {
+		if fresh, err := insertSignIn(ctx, tx, team, user, LinkCode, code.Text, end); err != nil || fresh {
 			return code, err
 		}
 	}
@@ -99,8 +98,8 @@ func newCode(env teams.Environment) secrets.Text {
 	return secrets.Text(prefix + region + hex.EncodeToString(secrets.Bytes(codeBytes)))
 }
 
-// addSignIn stores a way in; fresh is false when the same text is open already.
-func addSignIn(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, kind Kind, text secrets.Text, end time.Time) (fresh bool, err error) {
+// insertSignIn stores a sign-in. fresh is false if the same text exists.
+func insertSignIn(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, kind Kind, text secrets.Text, end time.Time) (fresh bool, err error) {
 	n, err := tx.Exec(ctx, `INSERT INTO sign_ins (secret_hash, team_id, user_id, kind, created_on, expires_on)
 		VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (secret_hash) DO NOTHING`,
 		secrets.Hash(text.Reveal()), team, user, string(kind), tx.Now(), end)
@@ -110,8 +109,8 @@ func addSignIn(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, 
 	return n > 0, nil
 }
 
-// TypedCode is a link code as a person may have typed it: capitals and spaces
-// make no difference.
-func TypedCode(text string) secrets.Text {
+// NormalizeCode returns a link code as stored. A person may type it with capitals
+// and spaces.
+func NormalizeCode(text string) secrets.Text {
 	return secrets.Text(strings.ToLower(strings.ReplaceAll(text, " ", "")))
 }

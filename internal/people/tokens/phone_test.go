@@ -15,8 +15,7 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// phone is an app on a phone: it knows the address of the service and, once it
-// is signed in, its tokens.
+// phone is an app on a phone, with its access token once it is signed in.
 type phone struct {
 	t     *testing.T
 	url   string
@@ -48,14 +47,14 @@ func (p *phone) send(method, path string, body []byte, headers ...string) (int, 
 	return res.StatusCode, text
 }
 
-// pushed is the answer to a batch.
-type pushed struct {
+// pushAnswer is the answer to a batch.
+type pushAnswer struct {
 	Created, Updated, Unchanged int
 	Rejected                    []any
 }
 
 // push sends a batch of heart rates, in gzip, as a phone does.
-func (p *phone) push(samples []string, headers ...string) (got pushed) {
+func (p *phone) push(samples []string, headers ...string) (got pushAnswer) {
 	p.t.Helper()
 	var zipped bytes.Buffer
 	z := gzip.NewWriter(&zipped)
@@ -73,7 +72,7 @@ func (p *phone) push(samples []string, headers ...string) (got pushed) {
 	return got
 }
 
-// read follows the cursor to the end and counts the samples.
+// read counts and adds the samples of all pages.
 func (p *phone) read() (n int, sum float64) {
 	p.t.Helper()
 	for cursor := ""; ; {
@@ -100,9 +99,9 @@ func (p *phone) read() (n int, sum float64) {
 	}
 }
 
-// A person types a code into the app; the phone sends three months of heart
-// rates, sends them again in other pieces, renews its tokens and reads.
-func TestAPhoneFromItsCodeToItsData(t *testing.T) {
+// A phone signs in with a code, sends three months of heart rates, sends them again
+// in other batches, renews its tokens and reads.
+func TestPhoneSendsAndReads(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		s := apptest.Start(t, d)
 		var user struct {
@@ -138,22 +137,22 @@ func TestAPhoneFromItsCodeToItsData(t *testing.T) {
 		if got := p.push(all, "Idempotency-Key", "batch-1"); got.Created != many || len(got.Rejected) != 0 {
 			t.Fatalf("the first time %+v", got)
 		}
-		told := lastEvent(s)
+		newest := lastEvent(s)
 		if got := p.push(all, "Idempotency-Key", "batch-1"); got.Created != many {
 			t.Errorf("under the same key %+v", got)
 		}
-		for i := 0; i < many; i += 40_000 { // cut otherwise, the last first
+		for i := 0; i < many; i += 40_000 { // other batches, newest first
 			part := all[max(0, many-i-40_000) : many-i]
 			if got := p.push(part); got.Unchanged != len(part) || got.Created+got.Updated != 0 {
-				t.Errorf("in other pieces %+v", got)
+				t.Errorf("in other batches %+v", got)
 			}
 		}
 		get("/v2/link/refresh", `{"refresh_token":"`+pair.Refresh+`"}`)
 		if n, total := p.read(); n != many || total != sum {
 			t.Errorf("read %d samples, in all %g, not %d and %g", n, total, many, sum)
 		}
-		if n := lastEvent(s); n != told {
-			t.Errorf("%d events about nothing new", n-told)
+		if n := lastEvent(s); n != newest {
+			t.Errorf("%d events about nothing new", n-newest)
 		}
 		if status, _ := p.send("GET", "/v2/user/"+user.ID, nil); status != http.StatusForbidden {
 			t.Errorf("the phone read the user's record: %d", status)
@@ -161,7 +160,7 @@ func TestAPhoneFromItsCodeToItsData(t *testing.T) {
 	})
 }
 
-// lastEvent is the number of the team's newest event, once it stands still.
+// lastEvent returns the number of the team's newest event, once no more arrive.
 func lastEvent(s *apptest.Service) (last int) {
 	for quiet := 0; quiet < 3; quiet++ {
 		var page struct{ Last int }
