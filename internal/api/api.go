@@ -63,6 +63,7 @@ type API struct {
 
 // New builds the API without any operations. Add registers them.
 func New(d Deps) *API {
+	setUpHuma()
 	if len(d.KeyHeaders) == 0 {
 		d.KeyHeaders = []string{"x-service-api-key"}
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/validation"
@@ -148,11 +149,15 @@ func writeError(w http.ResponseWriter, r *refusal) {
 	_, _ = w.Write(append(body, '\n'))
 }
 
-// separator parts the code from the sentence in the messages that huma's
-// validator is given below.
+// separator parts the code from the sentence in the messages that setUpHuma gives
+// to huma's validator.
 const separator = "\x1f"
 
-func init() {
+// setUpHuma gives huma the error shapes and texts of this API. huma keeps them in
+// package variables and takes them nowhere else, so the first New sets them for the
+// whole process. They are the same for every API.
+var setUpHuma = sync.OnceFunc(func() {
+	huma.DefaultArrayNullable = false
 	huma.ErrorFormatter = func(format string, args ...any) string {
 		if !strings.ContainsRune(format, '%') {
 			return format
@@ -193,7 +198,7 @@ func init() {
 	} {
 		*target = text
 	}
-}
+})
 
 // metaWithheld marks operations whose input is personal.
 const metaWithheld = "hale.withheld"

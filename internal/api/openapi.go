@@ -16,7 +16,6 @@ const SchemaPrefix = "#/components/schemas/"
 // schemas in answers, no docs page from a foreign host, no error model of its
 // own, no refusal of fields we do not know.
 func (a *API) config() huma.Config {
-	huma.DefaultArrayNullable = false
 	registry := huma.NewMapRegistry(SchemaPrefix, huma.DefaultSchemaNamer)
 	registerPatchAliases(registry)
 	cfg := huma.DefaultConfig("Hale", a.Version)

@@ -26,6 +26,8 @@ type Handlers struct {
 	Ledger *ledger.Ledger
 	// Replay reads the ledger again.
 	Replay *replay.Service
+
+	maxSummaryBytes int // for tests; 0 means maxSummaryBytes
 }
 
 // Routes returns every operation, one table per resource.

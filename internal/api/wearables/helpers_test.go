@@ -24,9 +24,13 @@ func newIngester(db *store.DB) *wearables.Ingester {
 func (d userCaller) ingester() *wearables.Ingester { return newIngester(d.DB) }
 
 // newAPI has the operations of wearables and people.
-func newAPI(db *store.DB) *api.API {
+func newAPI(db *store.DB) *api.API { return newAPIOf(db, func(*Handlers) {}) }
+
+func newAPIOf(db *store.DB, change func(h *Handlers)) *api.API {
 	a := api.New(api.Deps{DB: db, BaseURL: "https://hale.example"})
-	a.Add((&Handlers{API: a, Wearables: newIngester(db), Ledger: &ledger.Ledger{}}).Routes()...)
+	h := &Handlers{API: a, Wearables: newIngester(db), Ledger: &ledger.Ledger{}}
+	change(h)
+	a.Add(h.Routes()...)
 	a.Add(people.New(a).Routes()...)
 	return a
 }

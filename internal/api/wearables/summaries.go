@@ -1,6 +1,7 @@
 package wearables
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"reflect"
@@ -67,9 +68,9 @@ type summariesIn struct {
 	Provider  string   `query:"provider" doc:"Only this provider's summaries."`
 }
 
-// mostSummaries bounds an answer without pages: bytes, of some four thousand
-// rides with their routes.
-var mostSummaries = 256 << 20
+// maxSummaryBytes bounds an answer without pages. About four thousand rides with
+// their routes fit.
+const maxSummaryBytes = 256 << 20
 
 // summariesAtOnce are in memory as they are stored, while they are written.
 const summariesAtOnce = 200
@@ -107,7 +108,7 @@ func (h *Handlers) appendSummaries(ctx context.Context, tx *store.Tx, dst []byte
 			if dst, err = wearables.AppendSummary(dst, &page[i], h.Wearables.Describe); err != nil {
 				return nil, err
 			}
-			if len(dst) > mostSummaries {
+			if len(dst) > cmp.Or(h.maxSummaryBytes, maxSummaryBytes) {
 				return nil, fault.New(fault.Invalid, "Value error, too much for an answer without pages: narrow the range").At("query", "start_date")
 			}
 		}

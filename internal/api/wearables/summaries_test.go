@@ -86,9 +86,7 @@ func TestManySummariesInOneAnswer(t *testing.T) {
 		if len(got.Body) != 450 || len(seen) != 450 {
 			t.Errorf("%d summaries, %d different ones", len(got.Body), len(seen))
 		}
-		before := mostSummaries
-		defer func() { mostSummaries = before }()
-		mostSummaries = len(text) / 2
+		d.API = newAPIOf(d.DB, func(h *Handlers) { h.maxSummaryBytes = len(text) / 2 })
 		if w := d.Do(http.MethodGet, path+"?start_date=2025-01-01", ""); w.Code != 422 || !strings.Contains(w.Body.String(), `["query","start_date"]`) {
 			t.Errorf("%d %.200s", w.Code, w.Body)
 		}
