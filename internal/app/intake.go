@@ -2,24 +2,23 @@ package app
 
 import (
 	"context"
-	"path/filepath"
-	"time"
-
 	"hale/internal/platform/jobs"
-	"hale/internal/wearables"
 	"hale/internal/wearables/aggregate/continuous"
 	"hale/internal/wearables/connections"
 	"hale/internal/wearables/connections/demo"
 	"hale/internal/wearables/imports"
+	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/ledger"
 	"hale/internal/wearables/ledger/replay"
 	"hale/internal/wearables/providers"
 	"hale/internal/wearables/zones"
+	"path/filepath"
+	"time"
 )
 
 // intake is what takes a person's data in, and reads it again.
 type intake struct {
-	ingester *wearables.Ingester
+	ingester *ingest.Ingester
 	beats    *zones.Service
 	ledger   *ledger.Ledger
 	uploads  *imports.Service
@@ -31,10 +30,10 @@ type intake struct {
 func (a *App) intake() intake {
 	in := intake{beats: &zones.Service{}, ledger: &ledger.Ledger{}}
 	devices := &connections.KnownDevices{DB: a.DB}
-	in.ingester = &wearables.Ingester{
+	in.ingester = &ingest.Ingester{
 		DB: a.DB, Describe: describe, Devices: devices.Mark,
 		Connect: connections.Ensure, Run: connections.Run, Linked: connections.Linked, Hold: connections.Hold,
-		Changed: wearables.Both(continuous.Changed, in.beats.Changed),
+		Changed: ingest.Both(continuous.Changed, in.beats.Changed),
 	}
 	in.beats.Ingester = in.ingester
 	in.uploads = &imports.Service{
@@ -43,7 +42,7 @@ func (a *App) intake() intake {
 	}
 	a.workers.add("upload sweeping", func(ctx context.Context) error { return in.uploads.KeepSwept(ctx, 10*time.Minute) })
 	in.replay = &replay.Service{
-		DB: a.DB, Sink: &wearables.Ingester{DB: a.DB, Describe: describe, Changed: continuous.Changed, Again: true},
+		DB: a.DB, Sink: &ingest.Ingester{DB: a.DB, Describe: describe, Changed: continuous.Changed, Again: true},
 		Imports: in.uploads, Dir: in.uploads.Dir, Log: a.Log,
 	}
 	in.demos = &demo.Service{DB: a.DB, Sink: in.ingester}

@@ -16,11 +16,11 @@ import (
 	"hale/internal/people/tokens"
 	"hale/internal/people/users"
 	"hale/internal/platform/store"
-	"hale/internal/wearables"
 	"hale/internal/wearables/aggregate/continuous"
 	"hale/internal/wearables/connections"
 	"hale/internal/wearables/imports"
 	"hale/internal/wearables/ledger"
+	"hale/internal/wearables/storage"
 )
 
 // Register connects the domains to each other, for one database. A node calls
@@ -39,7 +39,7 @@ func Register(db *store.DB, links *documents.Links) {
 func userRecords() []users.Records {
 	return slices.Concat(
 		tokens.UserRecords(), messages.UserRecords(), insurance.UserRecords(),
-		wearables.UserRecords(), connections.UserRecords(), ledger.UserRecords(), imports.UserRecords(), continuous.UserRecords(),
+		storage.UserRecords(), connections.UserRecords(), ledger.UserRecords(), imports.UserRecords(), continuous.UserRecords(),
 		orders.UserRecords(), results.UserRecords(), appointments.UserRecords(), inbox.UserRecords(), matching.UserRecords(), sandboxlab.UserRecords(),
 		api.UserRecords(),
 	)

@@ -76,7 +76,7 @@ type Also func(ctx context.Context, tx *store.Tx, b *store.Batch) error
 // Counts tells what became of values.
 type Counts struct{ Created, Updated, Unchanged, Rejected int }
 
-func (c *Counts) add(o Counts) {
+func (c *Counts) Add(o Counts) {
 	c.Created += o.Created
 	c.Updated += o.Updated
 	c.Unchanged += o.Unchanged
@@ -116,4 +116,26 @@ func (r Range) Join(o Range) Range {
 		return r
 	}
 	return Range{earlier(r.Start, o.Start), later(r.End, o.End)}
+}
+
+// Touched is what a batch changed of one resource.
+type Touched struct {
+	Resource string // its name in events
+	// Oldest and Newest bound the starts of the data, UTC microseconds; 0 for a
+	// profile.
+	Oldest, Newest int64
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
 }

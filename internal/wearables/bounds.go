@@ -4,7 +4,6 @@ import (
 	"errors"
 	"time"
 
-	"hale/internal/people/users"
 	"hale/internal/platform/civil"
 )
 
@@ -32,33 +31,3 @@ func Ended(now time.Time, lastDay *civil.Date) bool {
 // EndedBefore is the day such that collection has Ended exactly for the users
 // whose last day lies before it.
 func EndedBefore(now time.Time) civil.Date { return civil.DateOf(now.UTC().Add(-CatchUp)) }
-
-// paused is the result of a batch that was left out as a whole.
-func (b *Batch) paused() Result {
-	var refused refusals
-	for part := range b.Samples {
-		if s := &b.Samples[part]; s.Len() > 0 {
-			refused.add(s.Resource, Paused, s.Len(), part, 0)
-		}
-	}
-	for part, s := range b.Summaries {
-		refused.add(s.Resource, Paused, 1, part, 0)
-	}
-	for part := range b.Streams {
-		refused.add(WorkoutStream, Paused, 1, part, 0)
-	}
-	r := Result{Resources: map[string]Counts{}, Rejections: refused.list, Paused: true}
-	for _, one := range refused.list {
-		n := Counts{Rejected: one.Count}
-		sum := r.Resources[one.Resource]
-		sum.add(n)
-		r.Resources[one.Resource] = sum
-		r.Counts.add(n)
-	}
-	return r
-}
-
-// ended says whether the user's data is not collected any more.
-func (in *Ingester) ended(user users.User) bool {
-	return !in.Again && Ended(in.DB.Now(), user.IngestionEnd)
-}

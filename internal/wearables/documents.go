@@ -218,7 +218,7 @@ var documents = []*Document{
 		{"time_zone", Text, "IANA name", ""},
 		{"source_device_model", Text, "", ""},
 	}, flat)},
-	{Name: note, Dated: true, Start: "timestamp", Fields: fields([]Field{
+	{Name: NoteResource, Dated: true, Start: "timestamp", Fields: fields([]Field{
 		{"timestamp", Moment, "With an offset.", ""},
 		{"end", Moment, "The same as timestamp when absent.", ""},
 		{"timezone_offset", Integer, "seconds east of UTC", ""},

@@ -1,9 +1,6 @@
 package wearables
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // Samples of some resources carry words besides the common fields: where a
 // thermometer was, what an injection was for. All samples of a series share
@@ -40,28 +37,11 @@ func (r *Resource) ExtraWord(text, field string) string {
 	return ""
 }
 
-// refusesExtra tells why samples may not have the text; empty when they may.
-func (r *Resource) refusesExtra(text string) string {
-	if text == "" {
-		return ""
-	}
-	words := strings.Split(text, ",")
-	for i, e := range r.Extra {
-		if i < len(words) && words[i] != "" && !slices.Contains(e.Words, words[i]) {
-			return UnknownWord + e.Name
-		}
-	}
-	if len(words) != len(r.Extra) || ExtraText(words...) == "" {
-		return UnknownWord + "field"
-	}
-	return ""
-}
-
 // AppendExtra appends the fields of a text behind the others of an object.
 func (r *Resource) AppendExtra(dst []byte, text string) []byte {
 	for _, e := range r.Extra {
-		dst = append(appendText(append(dst, ','), e.Name), ':')
-		dst = appendTextOrNull(dst, r.ExtraWord(text, e.Name))
+		dst = append(AppendText(append(dst, ','), e.Name), ':')
+		dst = AppendTextOrNull(dst, r.ExtraWord(text, e.Name))
 	}
 	return dst
 }

@@ -14,7 +14,7 @@ func AppendPlain(dst []byte, all []Samples, spill Spill) []byte {
 	var queue plainQueue
 	for i := range all {
 		if all[i].Len() > 0 {
-			queue = append(queue, &plainPart{times: all[i].Time, place: i, writer: newSampleWriter(&all[i])})
+			queue = append(queue, &plainPart{times: all[i].Time, place: i, writer: NewSampleWriter(&all[i])})
 		}
 	}
 	heap.Init(&queue)
@@ -24,7 +24,7 @@ func AppendPlain(dst []byte, all []Samples, spill Spill) []byte {
 			dst = append(dst, ',')
 		}
 		p := queue[0]
-		dst = spill(p.writer.append(dst, p.next))
+		dst = spill(p.writer.Append(dst, p.next))
 		if p.next++; p.next < len(p.times) {
 			heap.Fix(&queue, 0)
 		} else {
@@ -39,7 +39,7 @@ type plainPart struct {
 	times  []int64
 	next   int
 	place  int
-	writer *sampleWriter
+	writer *SampleWriter
 }
 
 // plainQueue is a heap of parts by their next sample: there is one for each

@@ -15,8 +15,12 @@ type Resource struct{ resources.Resource }
 // Extra is a field of samples that holds one of a few words, or null.
 type Extra = resources.Extra
 
-// hypnogram is read from the sleep cycles that replaced it and never stored.
-const hypnogram = resources.Hypnogram
+// NoteResource names the time series of texts and its document, ProfileResource
+// the summary of a person.
+const (
+	NoteResource    = "note"
+	ProfileResource = "profile"
+)
 
 var resourceTable = func() (all []Resource) {
 	for _, r := range resources.All() {
@@ -42,4 +46,25 @@ func Resources() []Resource { return slices.Clone(resourceTable) }
 func ResourceNamed(name string) (*Resource, bool) {
 	r, ok := resourcesByName[name]
 	return r, ok
+}
+
+// KeepsData says whether a resource, by its name in events, is one that is
+// stored here and can have a past: a summary, a series or a stream.
+func KeepsData(resource string) bool {
+	return KnownResource(resource) && resource != resources.Hypnogram
+}
+
+// KnownResource reports whether a name is that of a series, a summary or a stream.
+func KnownResource(resource string) bool {
+	_, series := ResourceNamed(resource)
+	_, document := DocumentNamed(resource)
+	return series || document || resource == WorkoutStream
+}
+
+// EventName is the resource's name in event types.
+func EventName(resource string) string {
+	if r, ok := ResourceNamed(resource); ok {
+		return r.Event
+	}
+	return resource
 }

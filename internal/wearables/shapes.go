@@ -3,8 +3,14 @@ package wearables
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/platform/civil"
 )
 
 // Shape says what is inside a summary's field: which words a text may be, what
@@ -177,7 +183,7 @@ var shapes = map[string]*Shape{
 	"heart_rate_mean":       like(Integer, "heartrate"),
 	"sampling_frequency_hz": number(0, 100_000),
 
-	"tags": listOf(words(resourcesByName[note].Tags...)),
+	"tags": listOf(words(resourcesByName[NoteResource].Tags...)),
 
 	"classification":     words("sinus_rhythm", "atrial_fibrillation", "inconclusive"),
 	"inconclusive_cause": words("high_heart_rate", "low_heart_rate", "poor_reading"),
@@ -213,11 +219,11 @@ func (f Field) Fits(raw []byte) bool {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	var v any
-	return d.Decode(&v) == nil && f.holds(v)
+	return d.Decode(&v) == nil && f.Holds(v)
 }
 
-// holds says whether a parsed JSON value is one of the field, or null.
-func (f Field) holds(v any) bool { return v == nil || f.Shape().holds(v) }
+// Holds says whether a parsed JSON value is one of the field, or null.
+func (f Field) Holds(v any) bool { return v == nil || f.Shape().holds(v) }
 
 func (s *Shape) holds(v any) bool {
 	if v == nil || !s.Kind.holds(v) {
@@ -255,4 +261,51 @@ func (s *Shape) holdsObject(v map[string]any) bool {
 		}
 	}
 	return true
+}
+
+// holds says whether a parsed JSON value is of the kind; null is of every one.
+func (k Kind) holds(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case json.Number:
+		f, err := v.Float64()
+		if k == Integer {
+			return err == nil && f == math.Trunc(f) && math.Abs(f) <= wholeNumbers
+		}
+		return err == nil && k == Number
+	case bool:
+		return k == Flag
+	case string:
+		switch k {
+		case Day:
+			_, err := civil.ParseDate(v)
+			return err == nil
+		case Moment:
+			_, err := time.Parse(time.RFC3339, v)
+			return err == nil
+		case UUID:
+			return uuid.Validate(v) == nil
+		default:
+			return k == Text
+		}
+	case []any:
+		return k == List
+	}
+	return k == Object
+}
+
+// ShapeNamed returns the shape of a field, which is the same in every document,
+// or nil.
+func ShapeNamed(field string) *Shape { return shapes[field] }
+
+// Member is what an object holds under a name; its Shape is nil where anything
+// may be.
+func (s *Shape) Member(name string) Member {
+	for _, m := range s.Members {
+		if m.Name == name {
+			return m
+		}
+	}
+	return Member{Name: name, Shape: s.Each}
 }

@@ -16,9 +16,9 @@ const (
 	arrayHoles  = 2 // a bit per element tells which are there
 )
 
-// pack writes a stream: version, the times as a block whose values are all 0,
+// Pack writes a stream: version, the times as a block whose values are all 0,
 // then each array. See docs/sample-blocks.md.
-func (s *Stream) pack() ([]byte, error) {
+func (s *Stream) Pack() ([]byte, error) {
 	times, err := blocks.Append(nil, &blocks.Columns{Time: s.Time, Value: make([]float64, len(s.Time))})
 	if err != nil {
 		return nil, err
@@ -50,8 +50,8 @@ func appendArray(dst []byte, v []float64) []byte {
 	return blocks.AppendFloats(dst, there)
 }
 
-// unpackStream reads what pack wrote. Any input is safe.
-func unpackStream(data []byte) (*Stream, error) {
+// UnpackStream reads what pack wrote. Any input is safe.
+func UnpackStream(data []byte) (*Stream, error) {
 	if len(data) == 0 || data[0] != streamVersion {
 		return nil, errStream
 	}

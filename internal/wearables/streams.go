@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"strconv"
+	"time"
 
 	"hale/internal/platform/blocks"
 )
@@ -41,9 +42,9 @@ func (s *Stream) columns() []column {
 	}
 }
 
-func (s *Stream) check() error {
+func (s *Stream) Check() error {
 	n := len(s.Time)
-	if n == 0 || n > blocks.MaxSamples || !increasing(s.Time) {
+	if n == 0 || n > blocks.MaxSamples || !blocks.Increasing(s.Time) {
 		return errStream
 	}
 	for _, c := range s.columns() {
@@ -66,11 +67,11 @@ func AppendStream(dst []byte, s *Stream) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = strconv.AppendInt(dst, floorDiv(t, secondUS), 10)
+		dst = strconv.AppendInt(dst, time.UnixMicro(t).Unix(), 10)
 	}
 	dst = append(dst, ']')
 	for _, c := range s.columns() {
-		dst = append(appendText(append(dst, ','), c.name), ":["...)
+		dst = append(AppendText(append(dst, ','), c.name), ":["...)
 		for i, f := range *c.values {
 			if i > 0 {
 				dst = append(dst, ',')
@@ -78,7 +79,7 @@ func AppendStream(dst []byte, s *Stream) []byte {
 			if c.integer {
 				f = math.Round(f)
 			}
-			dst = appendNumber(dst, f)
+			dst = AppendNumber(dst, f)
 		}
 		dst = append(dst, ']')
 	}

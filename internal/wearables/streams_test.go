@@ -13,7 +13,7 @@ func TestStreamRoundTrip(t *testing.T) {
 		n := rapid.IntRange(1, 200).Draw(t, "n")
 		var s Stream
 		for i := range n {
-			s.Time = append(s.Time, int64(i)*secondUS)
+			s.Time = append(s.Time, int64(i)*1_000_000)
 		}
 		one := rapid.OneOf(rapid.Float64(), rapid.Just(math.NaN()), rapid.Map(rapid.IntRange(0, 500), func(i int) float64 { return float64(i) }))
 		for _, c := range s.columns() {
@@ -21,11 +21,11 @@ func TestStreamRoundTrip(t *testing.T) {
 				*c.values = rapid.SliceOfN(one, n, n).Draw(t, c.name+" values")
 			}
 		}
-		packed, err := s.pack()
+		packed, err := s.Pack()
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := unpackStream(packed)
+		got, err := UnpackStream(packed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,7 +39,7 @@ func TestStreamRoundTrip(t *testing.T) {
 			t.Fatalf("times came back as %v", got.Time)
 		}
 		for i := range packed {
-			if _, err := unpackStream(packed[:i]); err == nil {
+			if _, err := UnpackStream(packed[:i]); err == nil {
 				t.Fatalf("the first %d of %d bytes were taken for a stream", i, len(packed))
 			}
 		}
@@ -48,13 +48,13 @@ func TestStreamRoundTrip(t *testing.T) {
 
 func FuzzUnpackStream(f *testing.F) {
 	s := Stream{Time: []int64{0, 1, 2}, HeartRate: []float64{60, math.NaN(), 61}, Lat: []float64{1.5, 1.25, 1.125}}
-	packed, err := s.pack()
+	packed, err := s.Pack()
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(packed)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		got, err := unpackStream(data)
+		got, err := UnpackStream(data)
 		if err != nil {
 			return
 		}

@@ -8,64 +8,49 @@ import (
 	"hale/internal/platform/rows"
 )
 
-// clock formats instants; neighbours share the text of their day.
-type clock struct{ rows.Clock }
+// Clock appends instants as the wire has them; neighbours share the text of
+// their day.
+type Clock struct{ clock rows.Clock }
 
-const (
-	microsecond = 1
-	secondUS    = 1_000_000 * microsecond
-	minuteUS    = 60 * secondUS
-	hourUS      = 60 * minuteUS
-	dayUS       = 24 * hourUS
-)
-
-// append writes an instant, UTC microseconds, as 2006-01-02T15:04:05+00:00
-// with six decimals when it is not a whole second.
-func (c *clock) append(dst []byte, us int64) []byte {
-	return append(c.Append(dst, us), utc...)
+// Append appends an instant, UTC microseconds, without quotes:
+// 2006-01-02T15:04:05+00:00, with six decimals when it is not a whole second.
+func (c *Clock) Append(dst []byte, us int64) []byte {
+	return append(c.clock.Append(dst, us), utc...)
 }
 
 const utc = "+00:00"
 
-func floorDiv(a, b int64) int64 {
-	q := a / b
-	if a%b < 0 {
-		q--
-	}
-	return q
+// AppendTime appends an instant in quotes.
+func AppendTime(dst []byte, us int64) []byte {
+	var c Clock
+	return append(c.Append(append(dst, '"'), us), '"')
 }
 
-// appendTime appends an instant in quotes.
-func appendTime(dst []byte, us int64) []byte {
-	var c clock
-	return append(c.append(append(dst, '"'), us), '"')
-}
-
-func appendUUIDOrNull(dst []byte, id *uuid.UUID) []byte {
+func AppendUUIDOrNull(dst []byte, id *uuid.UUID) []byte {
 	if id == nil {
 		return append(dst, "null"...)
 	}
-	return appendUUID(dst, *id)
+	return AppendUUID(dst, *id)
 }
 
-func appendUUID(dst []byte, id uuid.UUID) []byte {
+func AppendUUID(dst []byte, id uuid.UUID) []byte {
 	dst = append(dst, '"')
 	dst = append(dst, id.String()...)
 	return append(dst, '"')
 }
 
-func appendTextOrNull(dst []byte, s string) []byte {
+func AppendTextOrNull(dst []byte, s string) []byte {
 	if s == "" {
 		return append(dst, "null"...)
 	}
-	return appendText(dst, s)
+	return AppendText(dst, s)
 }
 
 const hexDigits = "0123456789abcdef"
 
-// appendText appends a JSON string. Bytes that are not UTF-8 become the
+// AppendText appends a JSON string. Bytes that are not UTF-8 become the
 // replacement character, as in encoding/json.
-func appendText(dst []byte, s string) []byte {
+func AppendText(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	for i := 0; i < len(s); {
 		c := s[i]
@@ -87,3 +72,9 @@ func appendText(dst []byte, s string) []byte {
 	}
 	return append(dst, '"')
 }
+
+// AppendNumber appends a JSON number; what JSON cannot say is null.
+func AppendNumber(dst []byte, f float64) []byte { return rows.AppendNumber(dst, f) }
+
+// AppendOffset appends seconds east of UTC; NoOffset is null.
+func AppendOffset(dst []byte, offset int32) []byte { return rows.AppendOffset(dst, offset) }

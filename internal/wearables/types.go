@@ -1,8 +1,9 @@
 package wearables
 
 import (
+	"cmp"
+	"hale/internal/platform/blocks"
 	"slices"
-	"strings"
 
 	"github.com/google/uuid"
 )
@@ -36,35 +37,24 @@ var sourceTypes = []string{
 // SourceTypes are the kinds of source that there are.
 func SourceTypes() []string { return slices.Clone(sourceTypes) }
 
-// Same says that two sources are one.
-func (s Source) Same(o Source) bool { return identityOf(s) == identityOf(o) }
-
-// refused tells why nothing is taken from the source; empty when it is.
-func (s *Source) refused() string {
-	switch {
-	case s.Type != "" && !slices.Contains(sourceTypes, s.Type):
-		return UnknownSource
-	case s.Stranger:
-		return UnknownDevice
-	}
-	return ""
+// Same reports whether two sources are equal. An empty Type is unknown.
+func (s Source) Same(o Source) bool {
+	return s.Provider == o.Provider && cmp.Or(s.Type, unknownType) == cmp.Or(o.Type, unknownType) && s.AppID == o.AppID &&
+		s.Sport == o.Sport && sameID(s.DeviceID, o.DeviceID) && sameID(s.WorkoutID, o.WorkoutID)
 }
 
-// longestWord bounds the words of a source, in bytes.
-const longestWord = 256
+const unknownType = "unknown"
 
-// tidy leaves of the source's words, which files carry as their apps wrote
-// them, what a text column of either database takes.
-func (s *Source) tidy() {
-	for _, word := range []*string{&s.AppID, &s.Sport} {
-		if strings.IndexByte(*word, 0) >= 0 {
-			*word = strings.ReplaceAll(*word, "\x00", "")
-		}
-		if len(*word) > longestWord {
-			*word = (*word)[:longestWord]
-		}
-		*word = strings.ToValidUTF8(*word, "")
+// sameID compares ids; nil equals the zero id.
+func sameID(a, b *uuid.UUID) bool {
+	var x, y uuid.UUID
+	if a != nil {
+		x = *a
 	}
+	if b != nil {
+		y = *b
+	}
+	return x == y
 }
 
 // Samples holds many measurements of one resource from one source, as columns
@@ -84,6 +74,16 @@ type Samples struct {
 // Len is the number of samples.
 func (s *Samples) Len() int { return len(s.Time) }
 
+// Columns returns the samples as columns of a block.
+func (s *Samples) Columns() blocks.Columns {
+	return blocks.Columns{Time: s.Time, End: s.End, Offset: s.Offset, Value: s.Value, Value2: s.Value2}
+}
+
+// SetColumns replaces the samples.
+func (s *Samples) SetColumns(c *blocks.Columns) {
+	s.Time, s.End, s.Offset, s.Value, s.Value2 = c.Time, c.End, c.Offset, c.Value, c.Value2
+}
+
 // Stage tells which pipeline delivered the data; it decides what is announced.
 type Stage string
 
@@ -93,3 +93,6 @@ const (
 	Historical Stage = "historical"
 	Daily      Stage = "daily"
 )
+
+// KnownSourceType reports whether there is such a kind of source.
+func KnownSourceType(kind string) bool { return slices.Contains(sourceTypes, kind) }

@@ -28,15 +28,15 @@ func AppendSource(dst []byte, s Source, describe Describe) []byte {
 	if kind == "" {
 		kind = "unknown"
 	}
-	dst = appendText(append(dst, `{"provider":`...), s.Provider)
-	dst = appendText(append(dst, `,"type":`...), kind)
-	dst = appendTextOrNull(append(dst, `,"app_id":`...), s.AppID)
-	dst = appendUUIDOrNull(append(dst, `,"device_id":`...), s.DeviceID)
-	dst = appendTextOrNull(append(dst, `,"sport":`...), s.Sport)
-	dst = appendUUIDOrNull(append(dst, `,"workout_id":`...), s.WorkoutID)
-	dst = appendText(append(dst, `,"name":`...), name)
-	dst = appendText(append(dst, `,"slug":`...), s.Provider)
-	dst = appendText(append(dst, `,"logo":`...), logo)
+	dst = AppendText(append(dst, `{"provider":`...), s.Provider)
+	dst = AppendText(append(dst, `,"type":`...), kind)
+	dst = AppendTextOrNull(append(dst, `,"app_id":`...), s.AppID)
+	dst = AppendUUIDOrNull(append(dst, `,"device_id":`...), s.DeviceID)
+	dst = AppendTextOrNull(append(dst, `,"sport":`...), s.Sport)
+	dst = AppendUUIDOrNull(append(dst, `,"workout_id":`...), s.WorkoutID)
+	dst = AppendText(append(dst, `,"name":`...), name)
+	dst = AppendText(append(dst, `,"slug":`...), s.Provider)
+	dst = AppendText(append(dst, `,"logo":`...), logo)
 	return append(dst, '}')
 }
 
@@ -53,13 +53,13 @@ func appendAll(dst []byte, all []Samples, spill Spill) []byte {
 	dst = append(dst, '[')
 	first := true
 	for i := range all {
-		w := newSampleWriter(&all[i])
+		w := NewSampleWriter(&all[i])
 		for k := range all[i].Time {
 			if !first {
 				dst = append(dst, ',')
 			}
 			first = false
-			dst = spill(w.append(dst, k))
+			dst = spill(w.Append(dst, k))
 		}
 	}
 	return append(dst, ']')
@@ -75,26 +75,26 @@ func SpillGroup(dst []byte, series []Samples, describe Describe, spill Spill) []
 	return append(dst, '}')
 }
 
-// sampleWriter writes samples of one series.
-type sampleWriter struct {
+// SampleWriter writes samples of one series.
+type SampleWriter struct {
 	shape rows.Text
 	rows  rows.Writer
 }
 
-func newSampleWriter(s *Samples) *sampleWriter {
-	w := &sampleWriter{shape: sampleRows(s)}
+func NewSampleWriter(s *Samples) *SampleWriter {
+	w := &SampleWriter{shape: SampleRows(s)}
 	w.rows = w.shape.Writer()
 	return w
 }
 
-func (w *sampleWriter) append(dst []byte, i int) []byte {
+func (w *SampleWriter) Append(dst []byte, i int) []byte {
 	dst = w.rows.Row(append(dst, w.shape.Head...), i)
 	return append(dst, w.shape.Tail...)
 }
 
-// sampleRows is the samples of one series as rows of text, without what goes
+// SampleRows is the samples of one series as rows of text, without what goes
 // before the first and behind the last one.
-func sampleRows(s *Samples) (t rows.Text) {
+func SampleRows(s *Samples) (t rows.Text) {
 	key := [3]string{s.Resource, s.Type, s.Extra}
 	if known, ok := looks.Load(key); ok {
 		t = known.(rows.Text) //nolint:forcetypeassert // only those are stored
@@ -132,11 +132,11 @@ func (r *Resource) look(s *Samples) (t rows.Text) {
 	}
 	before := []byte(`,"type":`)
 	if r.Typed {
-		before = appendText(before, s.Type)
+		before = AppendText(before, s.Type)
 	} else {
-		before = appendTextOrNull(before, s.Type)
+		before = AppendTextOrNull(before, s.Type)
 	}
-	before = appendText(append(before, `,"unit":`...), r.Unit)
+	before = AppendText(append(before, `,"unit":`...), r.Unit)
 	if r.Pair {
 		hole(rows.Offset, string(before)+`,"systolic":`)
 		hole(rows.Value, `,"diastolic":`)
@@ -163,13 +163,8 @@ func appendGrouping(dst []byte, s Source) []byte {
 	if kind == "" {
 		kind = "unknown"
 	}
-	dst = appendUUIDOrNull(append(appendText(append(dst, '['), kind), ','), s.WorkoutID)
-	dst = appendTextOrNull(append(dst, ','), s.Sport)
-	dst = appendUUIDOrNull(append(dst, ','), s.DeviceID)
+	dst = AppendUUIDOrNull(append(AppendText(append(dst, '['), kind), ','), s.WorkoutID)
+	dst = AppendTextOrNull(append(dst, ','), s.Sport)
+	dst = AppendUUIDOrNull(append(dst, ','), s.DeviceID)
 	return append(dst, ']')
 }
-
-func appendOffset(dst []byte, offset int32) []byte { return rows.AppendOffset(dst, offset) }
-
-// appendNumber appends a JSON number; what JSON cannot say is null.
-func appendNumber(dst []byte, f float64) []byte { return rows.AppendNumber(dst, f) }

@@ -11,15 +11,15 @@ import (
 )
 
 func TestClockAgreesWithTime(t *testing.T) {
-	var c clock
+	var c Clock
 	rapid.Check(t, func(t *rapid.T) {
-		us := rapid.Int64Range(-62_135_596_800*secondUS, 253_402_300_799*secondUS).Draw(t, "instant")
+		us := rapid.Int64Range(-62_135_596_800*1_000_000, 253_402_300_799*1_000_000).Draw(t, "instant")
 		layout := "2006-01-02T15:04:05+00:00"
-		if us%secondUS != 0 {
+		if us%1_000_000 != 0 {
 			layout = "2006-01-02T15:04:05.000000+00:00"
 		}
 		want := time.UnixMicro(us).UTC().Format(layout)
-		if got := string(c.append(nil, us)); got != want {
+		if got := string(c.Append(nil, us)); got != want {
 			t.Fatalf("%d is %s, want %s", us, got, want)
 		}
 	})
@@ -29,7 +29,7 @@ func TestTextAgreesWithEncodingJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) })).Draw(t, "s")
 		var got, want string
-		if err := json.Unmarshal(appendText(nil, s), &got); err != nil {
+		if err := json.Unmarshal(AppendText(nil, s), &got); err != nil {
 			t.Fatal(err)
 		}
 		encoded, _ := json.Marshal(s)
@@ -46,14 +46,14 @@ func TestNumbersComeBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := rapid.Float64().Draw(t, "f")
 		var got float64
-		if err := json.Unmarshal(appendNumber(nil, f), &got); err != nil {
+		if err := json.Unmarshal(AppendNumber(nil, f), &got); err != nil {
 			t.Fatal(err)
 		}
 		if got != f {
 			t.Fatalf("%v became %v", f, got)
 		}
 	})
-	if got := string(appendNumber(nil, math.NaN())); got != "null" {
+	if got := string(AppendNumber(nil, math.NaN())); got != "null" {
 		t.Fatalf("NaN is written %s", got)
 	}
 }
@@ -70,7 +70,7 @@ func TestSampleShapes(t *testing.T) {
 				`{"timestamp":"2017-03-07T06:30:00.500000+00:00","timezone_offset":null,"type":null,"unit":"bpm","value":62.5}]`,
 		},
 		"interval": {
-			Samples{Resource: "steps", Time: []int64{at}, End: []int64{at + minuteUS}, Value: []float64{12}},
+			Samples{Resource: "steps", Time: []int64{at}, End: []int64{at + 60_000_000}, Value: []float64{12}},
 			`[{"timestamp":"2017-03-07T06:30:00+00:00","start":"2017-03-07T06:30:00+00:00","end":"2017-03-07T06:31:00+00:00",` +
 				`"timezone_offset":null,"type":null,"unit":"count","value":12}]`,
 		},
@@ -94,7 +94,7 @@ func TestSampleShapes(t *testing.T) {
 		},
 		"none": {Samples{Resource: "heartrate"}, `[]`},
 	} {
-		if got := string(AppendSamples(nil, &c.in)); got != c.want {
+		if got := string(AppendAll(nil, []Samples{c.in})); got != c.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", name, got, c.want)
 		}
 	}
@@ -119,13 +119,13 @@ func TestSourceShape(t *testing.T) {
 func BenchmarkAppendSamples(b *testing.B) {
 	s := Samples{Resource: "heartrate"}
 	for i := range int64(43_200) {
-		s.Time = append(s.Time, i*minuteUS)
+		s.Time = append(s.Time, i*60_000_000)
 		s.Offset = append(s.Offset, 3600)
 		s.Value = append(s.Value, float64(60+i%40))
 	}
 	var dst []byte
 	for b.Loop() {
-		dst = AppendSamples(dst[:0], &s)
+		dst = AppendAll(dst[:0], []Samples{s})
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/43_200, "ns/sample")
 }

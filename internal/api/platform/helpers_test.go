@@ -9,8 +9,8 @@ import (
 	"hale/internal/api/people"
 	wearablesapi "hale/internal/api/wearables"
 	"hale/internal/platform/store"
-	"hale/internal/wearables"
 	"hale/internal/wearables/connections"
+	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/ledger"
 )
 
@@ -21,7 +21,7 @@ func newCaller(t testing.TB) *calltest.Caller {
 
 // newAPI has the operations of the platform, and those of people and wearables, which make events.
 func newAPI(db *store.DB) *api.API {
-	ingester := &wearables.Ingester{DB: db, Connect: connections.Ensure, Run: connections.Run, Linked: connections.Linked, Hold: connections.Hold}
+	ingester := &ingest.Ingester{DB: db, Connect: connections.Ensure, Run: connections.Run, Linked: connections.Linked, Hold: connections.Hold}
 	a := api.New(api.Deps{DB: db, BaseURL: "https://hale.example.org"})
 	a.Add((&Handlers{API: a}).Routes()...)
 	a.Add((&wearablesapi.Handlers{API: a, Wearables: ingester, Ledger: &ledger.Ledger{}}).Routes()...)

@@ -8,8 +8,8 @@ import (
 	"hale/internal/api/calltest"
 	"hale/internal/api/routes"
 	"hale/internal/platform/store"
-	"hale/internal/wearables"
 	"hale/internal/wearables/connections"
+	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/ledger"
 )
 
@@ -19,7 +19,7 @@ func newCaller(t testing.TB) *calltest.Caller {
 }
 
 func newAPI(db *store.DB) *api.API {
-	ingester := &wearables.Ingester{DB: db, Connect: connections.Ensure, Run: connections.Run, Linked: connections.Linked, Hold: connections.Hold}
+	ingester := &ingest.Ingester{DB: db, Connect: connections.Ensure, Run: connections.Run, Linked: connections.Linked, Hold: connections.Hold}
 	return routes.New(api.Deps{DB: db, BaseURL: "https://hale.example"}, routes.Services{Wearables: ingester, Ledger: &ledger.Ledger{}})
 }
 

@@ -7,9 +7,9 @@ import (
 	"hale/internal/labs/networks/sandboxlab"
 	"hale/internal/labs/places"
 	"hale/internal/platform/webhooks"
-	"hale/internal/wearables"
 	"hale/internal/wearables/connections/demo"
 	"hale/internal/wearables/imports"
+	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/ledger"
 	"hale/internal/wearables/ledger/replay"
 )
@@ -20,7 +20,7 @@ type Services struct {
 	// Imports takes uploaded exports.
 	Imports *imports.Service
 	// Wearables stores what phones push.
-	Wearables *wearables.Ingester
+	Wearables *ingest.Ingester
 	// Demo invents the data of demo connections.
 	Demo *demo.Service
 	// Ledger keeps what came in as it came; nil keeps nothing.

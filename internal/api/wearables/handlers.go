@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"hale/internal/api"
-	"hale/internal/wearables"
 	"hale/internal/wearables/connections/demo"
 	"hale/internal/wearables/imports"
+	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/ledger"
 	"hale/internal/wearables/ledger/replay"
 )
@@ -19,7 +19,7 @@ type Handlers struct {
 	// Imports takes uploaded files.
 	Imports *imports.Service
 	// Wearables stores what phones push.
-	Wearables *wearables.Ingester
+	Wearables *ingest.Ingester
 	// Demo makes the data of demo connections.
 	Demo *demo.Service
 	// Ledger keeps payloads as received; nil keeps none.

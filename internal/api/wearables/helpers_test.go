@@ -8,20 +8,20 @@ import (
 	"hale/internal/api/calltest"
 	"hale/internal/api/people"
 	"hale/internal/platform/store"
-	"hale/internal/wearables"
 	"hale/internal/wearables/connections"
+	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/ledger"
 	"hale/internal/wearables/providers"
 )
 
-func newIngester(db *store.DB) *wearables.Ingester {
+func newIngester(db *store.DB) *ingest.Ingester {
 	devices := &connections.KnownDevices{DB: db}
-	return &wearables.Ingester{DB: db, Devices: devices.Mark, Connect: connections.Ensure, Run: connections.Run, Linked: connections.Linked, Hold: connections.Hold, Describe: func(slug string) (string, string) {
+	return &ingest.Ingester{DB: db, Devices: devices.Mark, Connect: connections.Ensure, Run: connections.Run, Linked: connections.Linked, Hold: connections.Hold, Describe: func(slug string) (string, string) {
 		return providers.Named(slug).Name, "https://hale.example/logo/" + slug
 	}}
 }
 
-func (d userCaller) ingester() *wearables.Ingester { return newIngester(d.DB) }
+func (d userCaller) ingester() *ingest.Ingester { return newIngester(d.DB) }
 
 // newAPI has the operations of wearables and people.
 func newAPI(db *store.DB) *api.API { return newAPIOf(db, func(*Handlers) {}) }

@@ -19,6 +19,7 @@ import (
 	"hale/internal/wearables/connections"
 	"hale/internal/wearables/imports"
 	"hale/internal/wearables/providers"
+	"hale/internal/wearables/storage"
 )
 
 func (h *Handlers) introspectRoutes() []api.Route {
@@ -78,12 +79,12 @@ func (h *Handlers) introspectResources(ctx context.Context, c api.Caller, in *in
 		return nil, err
 	}
 	var page userPage
-	var heard wearables.Heard
+	var heard storage.Heard
 	err := h.DB.Read(ctx, func(tx *store.Tx) (err error) {
 		if page, err = in.users(ctx, tx, c); err != nil {
 			return err
 		}
-		heard, err = wearables.StatisticsOf(ctx, tx, c.Team.UUID(), page.within(in.Provider))
+		heard, err = storage.StatisticsOf(ctx, tx, c.Team.UUID(), page.within(in.Provider))
 		return err
 	})
 	if err != nil {
@@ -103,7 +104,7 @@ func (h *Handlers) introspectResources(ctx context.Context, c api.Caller, in *in
 	return api.Answer(body), nil
 }
 
-func statisticsOf(s wearables.Statistics) statisticsBody {
+func statisticsOf(s storage.Statistics) statisticsBody {
 	status := "success"
 	if !s.Stored {
 		status = "failure"
@@ -164,8 +165,8 @@ func (in *introspectIn) walk(ctx context.Context, tx *store.Tx, c api.Caller, pa
 }
 
 // within is the range of the page's users.
-func (p *userPage) within(provider string) wearables.UserRange {
-	r := wearables.UserRange{Provider: provider}
+func (p *userPage) within(provider string) storage.UserRange {
+	r := storage.UserRange{Provider: provider}
 	if n := len(p.users); n > 0 {
 		r.First, r.Last = p.users[0].UUID(), p.users[n-1].UUID()
 	}
@@ -173,7 +174,7 @@ func (p *userPage) within(provider string) wearables.UserRange {
 }
 
 // providers are those that a user is connected to or that were heard of.
-func (p *userPage) providers(user users.ID, only string, heard map[string]map[string]wearables.Statistics) (slugs []string) {
+func (p *userPage) providers(user users.ID, only string, heard map[string]map[string]storage.Statistics) (slugs []string) {
 	for slug := range heard {
 		slugs = append(slugs, slug)
 	}
@@ -216,7 +217,7 @@ type providerPullsBody struct {
 }
 
 type pullBody struct {
-	Status       wearables.PullStatus `json:"status" enum:"success,failure,in_progress,scheduled,retrying"`
+	Status       storage.PullStatus   `json:"status" enum:"success,failure,in_progress,scheduled,retrying"`
 	RangeStart   api.OrNull[api.Time] `json:"range_start"`
 	RangeEnd     api.OrNull[api.Time] `json:"range_end"`
 	Timeline     timelineBody         `json:"timeline"`
@@ -246,18 +247,18 @@ func (h *Handlers) introspectHistory(ctx context.Context, c api.Caller, in *intr
 		return nil, err
 	}
 	var page userPage
-	var heard wearables.Heard
-	var pulls wearables.Pulls
+	var heard storage.Heard
+	var pulls storage.Pulls
 	var pasts map[users.ID]map[string]imports.Past
 	err := h.DB.Read(ctx, func(tx *store.Tx) (err error) {
 		if page, err = in.users(ctx, tx, c); err != nil {
 			return err
 		}
 		within := page.within(in.Provider)
-		if heard, err = wearables.StatisticsOf(ctx, tx, c.Team.UUID(), within); err != nil {
+		if heard, err = storage.StatisticsOf(ctx, tx, c.Team.UUID(), within); err != nil {
 			return err
 		}
-		if pulls, err = wearables.PullsOf(ctx, tx, c.Team.UUID(), within, heard, page.since); err != nil {
+		if pulls, err = storage.PullsOf(ctx, tx, c.Team.UUID(), within, heard, page.since); err != nil {
 			return err
 		}
 		pasts, err = imports.Pasts(ctx, tx, c.Team, users.ID(within.First), users.ID(within.Last))
@@ -287,7 +288,7 @@ func (h *Handlers) introspectHistory(ctx context.Context, c api.Caller, in *intr
 	return api.Answer(body), nil
 }
 
-func (h *Handlers) pullsOf(provider string, pulls map[string]wearables.Pull) providerPullsBody {
+func (h *Handlers) pullsOf(provider string, pulls map[string]storage.Pull) providerPullsBody {
 	body := providerPullsBody{Pulled: map[string]pullBody{}, NotPulled: []string{}}
 	for resource, p := range pulls {
 		body.Pulled[resource] = h.pullOf(p)
@@ -301,7 +302,7 @@ func (h *Handlers) pullsOf(provider string, pulls map[string]wearables.Pull) pro
 	return body
 }
 
-func (h *Handlers) pullOf(p wearables.Pull) pullBody {
+func (h *Handlers) pullOf(p storage.Pull) pullBody {
 	started := api.TimeOrNull(p.Started)
 	scheduled := started
 	if !p.Scheduled.IsZero() {
@@ -317,40 +318,40 @@ func (h *Handlers) pullOf(p wearables.Pull) pullBody {
 // withPast tells of an import how far it is: of the resources that it has
 // begun to bring, and of all that it may bring while that is not known.
 // Resources whose past is there stay as they are.
-func withPast(pulls map[string]wearables.Pull, provider string, past imports.Past) map[string]wearables.Pull {
+func withPast(pulls map[string]storage.Pull, provider string, past imports.Past) map[string]storage.Pull {
 	all := maps.Clone(pulls)
 	if all == nil {
-		all = map[string]wearables.Pull{}
+		all = map[string]storage.Pull{}
 	}
 	var open []string
 	for resource, p := range pulls {
-		if p.Status == wearables.PullInProgress {
+		if p.Status == storage.PullInProgress {
 			open = append(open, resource)
 		}
 	}
 	if len(open) == 0 {
 		open = providers.Named(provider).SupportedResources
 	}
-	state := wearables.Pull{
+	state := storage.Pull{
 		Status: statusOfPast(past), Scheduled: past.Created, Started: past.Started, Ended: past.Finished,
 		Attempts: past.Attempts, Problem: string(past.Problem), Trace: past.Import.String(),
 	}
 	for _, resource := range open {
-		if _, there := all[resource]; wearables.KeepsData(resource) && (!there || all[resource].Status == wearables.PullInProgress) {
+		if _, there := all[resource]; wearables.KeepsData(resource) && (!there || all[resource].Status == storage.PullInProgress) {
 			all[resource] = state
 		}
 	}
 	return all
 }
 
-func statusOfPast(past imports.Past) wearables.PullStatus {
+func statusOfPast(past imports.Past) storage.PullStatus {
 	switch {
 	case past.Status == imports.Failed:
-		return wearables.PullFailure
+		return storage.PullFailure
 	case past.Status == imports.Running:
-		return wearables.PullInProgress
+		return storage.PullInProgress
 	case past.Problem != "":
-		return wearables.PullRetrying
+		return storage.PullRetrying
 	}
-	return wearables.PullScheduled
+	return storage.PullScheduled
 }

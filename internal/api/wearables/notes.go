@@ -9,7 +9,7 @@ import (
 	"hale/internal/people/users"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/store"
-	"hale/internal/wearables"
+	"hale/internal/wearables/storage"
 )
 
 // Notes are the one time series whose values are texts. They have the paths of
@@ -73,7 +73,7 @@ func (h *Handlers) readNotes(ctx context.Context, c api.Caller, in *notesIn) (*a
 	if err != nil {
 		return nil, err
 	}
-	body := wearables.AppendNoteGroups([]byte(`{"groups":`), all, h.Wearables.Describe)
+	body := storage.AppendNoteGroups([]byte(`{"groups":`), all, h.Wearables.Describe)
 	return api.WriteJSON(append(body, `,"next_cursor":null,"next":null}`...)), nil
 }
 
@@ -82,10 +82,10 @@ func (h *Handlers) readPlainNotes(ctx context.Context, c api.Caller, in *PlainRa
 	if err != nil {
 		return nil, err
 	}
-	return api.WriteJSON(wearables.AppendPlainNotes(nil, all)), nil
+	return api.WriteJSON(storage.AppendPlainNotes(nil, all)), nil
 }
 
-func (h *Handlers) notes(ctx context.Context, c api.Caller, in *PlainRange) (all []wearables.Note, err error) {
+func (h *Handlers) notes(ctx context.Context, c api.Caller, in *PlainRange) (all []storage.Note, err error) {
 	start, end, err := api.ParseRange(in.StartDate, in.EndDate)
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (h *Handlers) notes(ctx context.Context, c api.Caller, in *PlainRange) (all
 		if err := users.Exists(ctx, tx, c.Team, in.UserID); err != nil {
 			return err
 		}
-		all, err = wearables.ListNotes(ctx, tx, c.Team.UUID(), in.UserID.UUID(), wearables.SamplesQuery{Provider: in.Provider, From: start.From, To: end.To})
+		all, err = storage.ListNotes(ctx, tx, c.Team.UUID(), in.UserID.UUID(), storage.SamplesQuery{Provider: in.Provider, From: start.From, To: end.To})
 		return err
 	})
 	return all, err

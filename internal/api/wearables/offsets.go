@@ -9,6 +9,7 @@ import (
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/providers"
+	"hale/internal/wearables/storage"
 )
 
 func (h *Handlers) offsetRoutes() []api.Route {
@@ -50,13 +51,13 @@ func (h *Handlers) readOffsets(ctx context.Context, c api.Caller, in *offsetsIn)
 	if err != nil {
 		return nil, err
 	}
-	q := wearables.SamplesQuery{Resource: string(in.Resource), Provider: in.Provider, From: start.From, To: end.To}
-	var all []wearables.SourceOffsets
+	q := storage.SamplesQuery{Resource: string(in.Resource), Provider: in.Provider, From: start.From, To: end.To}
+	var all []storage.SourceOffsets
 	err = h.DB.Read(ctx, func(tx *store.Tx) error {
 		if err := users.Exists(ctx, tx, c.Team, in.UserID); err != nil {
 			return err
 		}
-		all, err = wearables.OffsetsOf(ctx, tx, c.Team.UUID(), in.UserID.UUID(), q)
+		all, err = storage.OffsetsOf(ctx, tx, c.Team.UUID(), in.UserID.UUID(), q)
 		return err
 	})
 	if err != nil {
@@ -76,11 +77,11 @@ func (h *Handlers) readOffsets(ctx context.Context, c api.Caller, in *offsetsIn)
 // foundBy says how an offset was found. What a phone sends or a person types in
 // is stated there; of everything else the provider states it, in its files and
 // replies.
-func foundBy(how wearables.Found, provider string) string {
+func foundBy(how storage.Found, provider string) string {
 	switch {
-	case how == wearables.Unstated:
+	case how == storage.Unstated:
 		return "none"
-	case how == wearables.ByFallback:
+	case how == storage.ByFallback:
 		return "fallback"
 	case provider == users.Manual || providers.Named(provider).PushedByPhone():
 		return "device"

@@ -9,6 +9,7 @@ import (
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
 	"hale/internal/wearables"
+	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/ledger"
 	"hale/internal/wearables/providers"
 	"hale/internal/wearables/push"
@@ -292,7 +293,7 @@ func (h *Handlers) pushPeople(ctx context.Context, c api.Caller, in *peopleIn) (
 	if err := pushable(&body.Head); err != nil {
 		return nil, err
 	}
-	all := make([]wearables.Push, len(body.Each))
+	all := make([]ingest.Push, len(body.Each))
 	for i := range body.Each {
 		p := &body.Each[i]
 		all[i].User = users.ID(p.User)
@@ -311,7 +312,7 @@ func (h *Handlers) pushPeople(ctx context.Context, c api.Caller, in *peopleIn) (
 }
 
 // toldOf is what the answer says of one user. The error is the whole request's.
-func (h *Handlers) toldOf(ctx context.Context, p *push.Person, one *wearables.Push) (personBody, error) {
+func (h *Handlers) toldOf(ctx context.Context, p *push.Person, one *ingest.Push) (personBody, error) {
 	if one.Err == nil {
 		stored := seriesTold(p.Series, one.Result)
 		return personBody{UserID: one.User, PushCounts: stored.PushCounts, Rejected: stored.Rejected}, nil

@@ -14,10 +14,10 @@ import (
 	"hale/internal/people/users"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/store"
-	"hale/internal/wearables"
 	"hale/internal/wearables/connections"
 	"hale/internal/wearables/formats/sports"
 	"hale/internal/wearables/ledger"
+	"hale/internal/wearables/storage"
 )
 
 // The raw reads answer what a provider said, word for word, beside the id of
@@ -74,7 +74,7 @@ func (h *Handlers) rawWorkouts(ctx context.Context, c api.Caller, in *summariesI
 }
 
 func (h *Handlers) rawProfile(ctx context.Context, c api.Caller, in *profileIn) (*api.Out[rawProfileBody], error) {
-	all, err := h.rawOf(ctx, c, in.UserID, wearables.SummaryQuery{Resource: "profile", Provider: in.Provider})
+	all, err := h.rawOf(ctx, c, in.UserID, storage.SummaryQuery{Resource: "profile", Provider: in.Provider})
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (h *Handlers) rawSummaries(ctx context.Context, c api.Caller, in *summaries
 	if err != nil {
 		return nil, err
 	}
-	return h.rawOf(ctx, c, in.UserID, wearables.SummaryQuery{Resource: resource, Provider: in.Provider, From: first, To: last})
+	return h.rawOf(ctx, c, in.UserID, storage.SummaryQuery{Resource: resource, Provider: in.Provider, From: first, To: last})
 }
 
 // rawOne is a summary with what it was read from.
@@ -121,12 +121,12 @@ type rawOne struct {
 }
 
 // rawOf reads summaries whose payloads are still there.
-func (h *Handlers) rawOf(ctx context.Context, c api.Caller, user users.ID, q wearables.SummaryQuery) (all []rawOne, err error) {
+func (h *Handlers) rawOf(ctx context.Context, c api.Caller, user users.ID, q storage.SummaryQuery) (all []rawOne, err error) {
 	err = h.DB.Read(ctx, func(tx *store.Tx) error {
 		if err := users.Exists(ctx, tx, c.Team, user); err != nil {
 			return err
 		}
-		stored, err := wearables.ListSummaries(ctx, tx, c.Team.UUID(), user.UUID(), q)
+		stored, err := storage.ListSummaries(ctx, tx, c.Team.UUID(), user.UUID(), q)
 		if err != nil || len(stored) == 0 {
 			return err
 		}
@@ -157,7 +157,7 @@ func (h *Handlers) rawOf(ctx context.Context, c api.Caller, user users.ID, q wea
 	return all, err
 }
 
-func (h *Handlers) rawOneOf(s *wearables.StoredSummary, data json.RawMessage) rawOne {
+func (h *Handlers) rawOneOf(s *storage.StoredSummary, data json.RawMessage) rawOne {
 	var said struct {
 		Day        string   `json:"calendar_date"`
 		Bedtime    string   `json:"bedtime_start"`
@@ -217,7 +217,7 @@ var errRawTooLarge = fault.New(fault.Unprocessable,
 	"the bodies of this time are too large for one answer; ask for a shorter time, or for one provider")
 
 // data is what the provider said of a summary.
-func (p *payloads) data(ctx context.Context, from ledger.Origin, s *wearables.StoredSummary) (json.RawMessage, error) {
+func (p *payloads) data(ctx context.Context, from ledger.Origin, s *storage.StoredSummary) (json.RawMessage, error) {
 	one, err := p.find(ctx, from)
 	if err != nil {
 		return nil, err

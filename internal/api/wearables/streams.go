@@ -9,6 +9,7 @@ import (
 	"hale/internal/platform/fault"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
+	"hale/internal/wearables/storage"
 )
 
 // streamBody is the course of a workout in parallel lists.
@@ -39,7 +40,7 @@ func (h *Handlers) readWorkoutStream(ctx context.Context, c api.Caller, in *work
 		if err != nil {
 			return err
 		}
-		stream, err = wearables.ReadStream(ctx, tx, &workout)
+		stream, err = storage.ReadStream(ctx, tx, &workout)
 		return err
 	})
 	if err != nil {
@@ -50,8 +51,8 @@ func (h *Handlers) readWorkoutStream(ctx context.Context, c api.Caller, in *work
 
 // session finds a summary of one of the team's active users, or of the user whose
 // phone asks.
-func (h *Handlers) session(ctx context.Context, tx *store.Tx, c api.Caller, id users.ID, resource, missing string) (wearables.StoredSummary, error) {
-	s, err := wearables.SummaryByID(ctx, tx, c.Team.UUID(), id.UUID(), resource)
+func (h *Handlers) session(ctx context.Context, tx *store.Tx, c api.Caller, id users.ID, resource, missing string) (storage.StoredSummary, error) {
+	s, err := storage.SummaryByID(ctx, tx, c.Team.UUID(), id.UUID(), resource)
 	if errors.Is(err, store.ErrNoRows) || err == nil && !c.User.IsZero() && users.ID(s.User) != c.User {
 		return s, fault.New(fault.NotFound, missing)
 	}
@@ -80,13 +81,13 @@ type sleepStreamIn struct {
 }
 
 func (h *Handlers) readSleepStream(ctx context.Context, c api.Caller, in *sleepStreamIn) (*api.Encoded, error) {
-	var s wearables.SleepStream
+	var s storage.SleepStream
 	err := h.DB.Read(ctx, func(tx *store.Tx) error {
 		sleep, err := h.session(ctx, tx, c, in.SleepID, "sleep", "Sleep not found")
 		if err != nil {
 			return err
 		}
-		s, err = wearables.ReadSleepStream(ctx, tx, &sleep)
+		s, err = storage.ReadSleepStream(ctx, tx, &sleep)
 		return err
 	})
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/push"
+	"hale/internal/wearables/storage"
 )
 
 func (h *Handlers) summaryRoutes() []api.Route {
@@ -87,7 +88,7 @@ func (h *Handlers) listSummaries(ctx context.Context, c api.Caller, in *summarie
 		if err := users.Exists(ctx, tx, c.Team, in.UserID); err != nil {
 			return err
 		}
-		q := wearables.SummaryQuery{Resource: d.Name, Provider: in.Provider, From: first, To: last, Limit: summariesAtOnce}
+		q := storage.SummaryQuery{Resource: d.Name, Provider: in.Provider, From: first, To: last, Limit: summariesAtOnce}
 		body, err = h.appendSummaries(ctx, tx, append([]byte(`{"`+d.Key), `":[`...), c, in.UserID, q)
 		return err
 	})
@@ -95,9 +96,9 @@ func (h *Handlers) listSummaries(ctx context.Context, c api.Caller, in *summarie
 }
 
 // appendSummaries appends the summaries of a query with commas between them.
-func (h *Handlers) appendSummaries(ctx context.Context, tx *store.Tx, dst []byte, c api.Caller, user users.ID, q wearables.SummaryQuery) ([]byte, error) {
+func (h *Handlers) appendSummaries(ctx context.Context, tx *store.Tx, dst []byte, c api.Caller, user users.ID, q storage.SummaryQuery) ([]byte, error) {
 	for {
-		page, err := wearables.ListSummaries(ctx, tx, c.Team.UUID(), user.UUID(), q)
+		page, err := storage.ListSummaries(ctx, tx, c.Team.UUID(), user.UUID(), q)
 		if err != nil {
 			return nil, err
 		}
@@ -105,7 +106,7 @@ func (h *Handlers) appendSummaries(ctx context.Context, tx *store.Tx, dst []byte
 			if i > 0 || q.After != nil {
 				dst = append(dst, ',')
 			}
-			if dst, err = wearables.AppendSummary(dst, &page[i], h.Wearables.Describe); err != nil {
+			if dst, err = storage.AppendSummary(dst, &page[i], h.Wearables.Describe); err != nil {
 				return nil, err
 			}
 			if len(dst) > cmp.Or(h.maxSummaryBytes, maxSummaryBytes) {
@@ -126,11 +127,11 @@ type profileIn struct {
 
 // readProfile is the profile that was changed last.
 func (h *Handlers) readProfile(ctx context.Context, c api.Caller, in *profileIn) (*api.Encoded, error) {
-	var all []wearables.StoredSummary
+	var all []storage.StoredSummary
 	err := h.DB.Read(ctx, func(tx *store.Tx) error {
 		err := users.Exists(ctx, tx, c.Team, in.UserID)
 		if err == nil {
-			all, err = wearables.ListSummaries(ctx, tx, c.Team.UUID(), in.UserID.UUID(), wearables.SummaryQuery{Resource: "profile", Provider: in.Provider})
+			all, err = storage.ListSummaries(ctx, tx, c.Team.UUID(), in.UserID.UUID(), storage.SummaryQuery{Resource: "profile", Provider: in.Provider})
 		}
 		return err
 	})
@@ -140,8 +141,8 @@ func (h *Handlers) readProfile(ctx context.Context, c api.Caller, in *profileIn)
 	if len(all) == 0 {
 		return nil, fault.New(fault.NotFound, "No profile found")
 	}
-	newest := slices.MaxFunc(all, func(x, y wearables.StoredSummary) int { return x.UpdatedAt.Compare(y.UpdatedAt) })
-	body, err := wearables.AppendSummary(nil, &newest, h.Wearables.Describe)
+	newest := slices.MaxFunc(all, func(x, y storage.StoredSummary) int { return x.UpdatedAt.Compare(y.UpdatedAt) })
+	body, err := storage.AppendSummary(nil, &newest, h.Wearables.Describe)
 	return api.WriteJSON(body), err
 }
 

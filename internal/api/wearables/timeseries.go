@@ -16,6 +16,7 @@ import (
 	"hale/internal/platform/paging"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
+	"hale/internal/wearables/storage"
 )
 
 func (h *Handlers) timeseriesRoutes() []api.Route {
@@ -118,9 +119,9 @@ type samplesCursor struct {
 }
 
 // query turns the parameters into a query of the domain.
-func (in *samplesIn) query() (q wearables.SamplesQuery, err error) {
+func (in *samplesIn) query() (q storage.SamplesQuery, err error) {
 	start, end, err := api.ParseRange(in.StartDate, in.EndDate)
-	q = wearables.SamplesQuery{Resource: string(in.Resource), Provider: in.Provider, From: start.From, To: end.To}
+	q = storage.SamplesQuery{Resource: string(in.Resource), Provider: in.Provider, From: start.From, To: end.To}
 	if err != nil {
 		return q, err
 	}
@@ -135,7 +136,7 @@ func (in *samplesIn) query() (q wearables.SamplesQuery, err error) {
 	if err := resume(cursor, &at, &at.Resource, q.Resource); err != nil {
 		return q, err
 	}
-	q.After = &wearables.Place{Series: at.Series, Time: at.Time}
+	q.After = &storage.Place{Series: at.Series, Time: at.Time}
 	return q, nil
 }
 
@@ -148,12 +149,12 @@ func (h *Handlers) readSamples(ctx context.Context, c api.Caller, in *samplesIn)
 		return nil, err
 	}
 	var groups []wearables.Samples
-	var next *wearables.Place
+	var next *storage.Place
 	err = h.DB.Read(ctx, func(tx *store.Tx) error {
 		if err := users.Exists(ctx, tx, c.Team, in.UserID); err != nil {
 			return err
 		}
-		groups, next, err = wearables.ListSamples(ctx, tx, c.Team.UUID(), in.UserID.UUID(), q)
+		groups, next, err = storage.ListSamples(ctx, tx, c.Team.UUID(), in.UserID.UUID(), q)
 		return err
 	})
 	if err != nil {
@@ -249,7 +250,7 @@ func (h *Handlers) plain(ctx context.Context, c api.Caller, in *PlainRange, reso
 		if err := users.Exists(ctx, tx, c.Team, in.UserID); err != nil {
 			return err
 		}
-		q := wearables.SamplesQuery{Resource: resource, Provider: in.Provider, From: start.From, To: end.To}
+		q := storage.SamplesQuery{Resource: resource, Provider: in.Provider, From: start.From, To: end.To}
 		all, err = everySample(ctx, tx, c, in.UserID, q)
 		return err
 	})
@@ -263,10 +264,10 @@ func (h *Handlers) plain(ctx context.Context, c api.Caller, in *PlainRange, reso
 }
 
 // everySample reads page after page.
-func everySample(ctx context.Context, tx *store.Tx, c api.Caller, user users.ID, q wearables.SamplesQuery) (all []wearables.Samples, err error) {
+func everySample(ctx context.Context, tx *store.Tx, c api.Caller, user users.ID, q storage.SamplesQuery) (all []wearables.Samples, err error) {
 	n := 0
 	for {
-		groups, next, err := wearables.ListSamples(ctx, tx, c.Team.UUID(), user.UUID(), q)
+		groups, next, err := storage.ListSamples(ctx, tx, c.Team.UUID(), user.UUID(), q)
 		if err != nil {
 			return nil, err
 		}

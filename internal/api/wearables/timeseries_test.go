@@ -21,6 +21,7 @@ import (
 	"hale/internal/platform/store/storetest"
 	"hale/internal/wearables"
 	"hale/internal/wearables/providers"
+	"hale/internal/wearables/storage"
 )
 
 func TestPushedSamplesAreReadBack(t *testing.T) {
@@ -96,7 +97,7 @@ func TestPushConnectsAndAnnouncesTheEndOfHistory(t *testing.T) {
 func TestPagesOfSamples(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		samples := wearables.Samples{Resource: "heartrate", Source: wearables.Source{Type: "watch"}}
-		const n = wearables.PageSamples + 10_000
+		const n = storage.PageSamples + 10_000
 		for i := range n {
 			samples.Time = append(samples.Time, time.Date(2026, 1, 1, 0, 0, 30*i, 0, time.UTC).UnixMicro())
 			samples.Value = append(samples.Value, float64(60+i%40))
@@ -110,11 +111,11 @@ func TestPagesOfSamples(t *testing.T) {
 		path := d.Path("/v2/timeseries/{user_id}/heartrate/grouped?start_date=2026-01-01")
 		var first, second groupsBody
 		d.Get(path, &first)
-		if first.NextCursor == nil || first.Next == nil || len(first.Groups["apple_health_kit"][0].Data) != wearables.PageSamples {
+		if first.NextCursor == nil || first.Next == nil || len(first.Groups["apple_health_kit"][0].Data) != storage.PageSamples {
 			t.Fatal("the first page is not full")
 		}
 		d.Get(path+"&next_cursor="+*first.NextCursor, &second)
-		if got := len(second.Groups["apple_health_kit"][0].Data); got != n-wearables.PageSamples || second.NextCursor != nil {
+		if got := len(second.Groups["apple_health_kit"][0].Data); got != n-storage.PageSamples || second.NextCursor != nil {
 			t.Errorf("%d samples in the second page", got)
 		}
 		d.Get(path+"&cursor="+*first.NextCursor, &second)
@@ -288,7 +289,7 @@ func TestPlainSeriesOnTheWire(t *testing.T) {
 // An ungrouped read has no pages: it gives all of them at once.
 func TestPlainSeriesReadOverPages(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
-		const n = wearables.PageSamples + 5
+		const n = storage.PageSamples + 5
 		samples := wearables.Samples{Resource: "heartrate", Source: wearables.Source{Type: "watch"}}
 		for i := range n {
 			samples.Time = append(samples.Time, time.Date(2026, 1, 1, 0, 0, 30*i, 0, time.UTC).UnixMicro())

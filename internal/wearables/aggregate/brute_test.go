@@ -4,19 +4,19 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
-	"strings"
-	"testing"
-	"time"
-
-	"pgregory.net/rapid"
-
 	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
 	"hale/internal/platform/store/storetest"
 	"hale/internal/wearables"
 	"hale/internal/wearables/aggregate/query"
 	"hale/internal/wearables/merged"
+	"hale/internal/wearables/storage"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
 )
 
 // What a query gives, from stored blocks to the table, is what a reader of the
@@ -166,7 +166,7 @@ type plainSample struct {
 func (c *bruteCase) plainSamples(t *rapid.T, r *rig) (all []plainSample) {
 	var groups []wearables.Samples
 	err := r.db.Read(r.ctx, func(tx *store.Tx) (err error) {
-		groups, _, err = wearables.ListSamples(context.WithoutCancel(r.ctx), tx, r.user.Team.UUID(), r.user.ID.UUID(), wearables.SamplesQuery{Resource: "steps", To: 1 << 60})
+		groups, _, err = storage.ListSamples(context.WithoutCancel(r.ctx), tx, r.user.Team.UUID(), r.user.ID.UUID(), storage.SamplesQuery{Resource: "steps", To: 1 << 60})
 		return err
 	})
 	if err != nil {

@@ -3,26 +3,26 @@ package aggregate
 import (
 	"bytes"
 	"encoding/json"
+	"hale/internal/platform/civil"
+	"hale/internal/wearables"
+	"hale/internal/wearables/aggregate/query"
+	"hale/internal/wearables/storage"
 	"maps"
 	"strconv"
 	"strings"
 	"time"
-
-	"hale/internal/platform/civil"
-	"hale/internal/wearables"
-	"hale/internal/wearables/aggregate/query"
 )
 
 // summary is one stored summary, opened.
 type summary struct {
-	*wearables.StoredSummary
+	*storage.StoredSummary
 	fields map[string]any
 	wall   *wall
 	offset int32
 	night  *stages // of a sleep, where known
 }
 
-func parseSummary(s *wearables.StoredSummary, w *wall) (*summary, error) {
+func parseSummary(s *storage.StoredSummary, w *wall) (*summary, error) {
 	d := json.NewDecoder(bytes.NewReader(s.Body))
 	d.UseNumber()
 	out := &summary{StoredSummary: s, wall: w, offset: wearables.NoOffset}

@@ -2,11 +2,10 @@ package aggregate
 
 import (
 	"context"
-
 	"hale/internal/people/users"
 	"hale/internal/platform/store"
-	"hale/internal/wearables"
 	"hale/internal/wearables/aggregate/query"
+	"hale/internal/wearables/storage"
 )
 
 // Extent is the floating time in which a plan may find data of a user. Only
@@ -15,7 +14,7 @@ func Extent(ctx context.Context, tx *store.Tx, user users.User, p *query.Plan) (
 	if p.Table.Document != "" {
 		return query.FirstMoment, query.EndOfTime, nil
 	}
-	all, err := wearables.SeriesOf(ctx, tx, user.Team.UUID(), user.ID.UUID(), p.Table.Series)
+	all, err := storage.SeriesOf(ctx, tx, user.Team.UUID(), user.ID.UUID(), p.Table.Series)
 	if err != nil {
 		return 0, 0, err
 	}

@@ -52,7 +52,7 @@ func (v *Vector) appendJSON(dst []byte, row int) []byte {
 	case query.Date:
 		return append(time.UnixMicro(v.Time[row]).UTC().AppendFormat(append(dst, '"'), dateLayout), '"')
 	case query.Text:
-		return wearables.AppendWord(dst, v.Text[row])
+		return wearables.AppendTextOrNull(dst, v.Text[row])
 	case query.Flag:
 		return strconv.AppendBool(dst, v.Num[row] != 0)
 	default:

@@ -2,13 +2,13 @@ package aggregate
 
 import (
 	"context"
-	"math"
-	"slices"
-	"strings"
-
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/aggregate/query"
+	"hale/internal/wearables/storage"
+	"math"
+	"slices"
+	"strings"
 )
 
 // A series is read stretch by stretch, so that too much of it is noticed
@@ -21,7 +21,7 @@ const (
 
 // loadSeries reads the samples of a time series from all its sources.
 func (r *Request) loadSeries(ctx context.Context, tx *store.Tx) (*frame, error) {
-	all, err := wearables.SeriesOf(ctx, tx, r.User.Team.UUID(), r.User.ID.UUID(), r.Plan.Table.Series)
+	all, err := storage.SeriesOf(ctx, tx, r.User.Team.UUID(), r.User.ID.UUID(), r.Plan.Table.Series)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (r *Request) loadSeries(ctx context.Context, tx *store.Tx) (*frame, error) 
 				return nil, err
 			}
 			var found wearables.Samples
-			if err := wearables.ReadSeries(ctx, tx, *s, from, end, &found); err != nil {
+			if err := storage.ReadSeries(ctx, tx, *s, from, end, &found); err != nil {
 				return nil, err
 			}
 			if len(f.index)+found.Len() > r.mostRows() {
@@ -58,8 +58,8 @@ func (r *Request) loadSeries(ctx context.Context, tx *store.Tx) (*frame, error) 
 
 // fit cuts a stretch of a series to where it has few samples, or to one block:
 // a day of voltages may have forty million.
-func fit(ctx context.Context, tx *store.Tx, s *wearables.Series, from, to int64, few int) (end int64, err error) {
-	end, _, err = wearables.Fit(from, to, s.Width.Microseconds(), few, func(to int64) (int, error) {
+func fit(ctx context.Context, tx *store.Tx, s *storage.Series, from, to int64, few int) (end int64, err error) {
+	end, _, err = storage.Fit(from, to, s.Width.Microseconds(), few, func(to int64) (int, error) {
 		return s.Count(ctx, tx, from, to)
 	})
 	return end, err
@@ -67,7 +67,7 @@ func fit(ctx context.Context, tx *store.Tx, s *wearables.Series, from, to int64,
 
 // addSamples adds the samples that lie within the request's time and at none
 // that is taken.
-func (r *Request) addSamples(f *frame, s *wearables.Series, c *wearables.Samples, taken []int64) {
+func (r *Request) addSamples(f *frame, s *storage.Series, c *wearables.Samples, taken []int64) {
 	from, wall := f.originOf(origin{s.Source.Provider, s.Source.Type}), r.wall.of(s.Source.Provider)
 	var rows []int32
 	for i, us := range c.Time {
@@ -87,7 +87,7 @@ func (r *Request) addSamples(f *frame, s *wearables.Series, c *wearables.Samples
 }
 
 // addColumn appends one column of some samples.
-func (r *Request) addColumn(dst *Vector, in query.Input, s *wearables.Series, c *wearables.Samples, rows []int32, index []int64) {
+func (r *Request) addColumn(dst *Vector, in query.Input, s *storage.Series, c *wearables.Samples, rows []int32, index []int64) {
 	word, constant := seriesWord(in.Column.From, s)
 	for k, i := range rows {
 		switch {
@@ -112,7 +112,7 @@ func (r *Request) addColumn(dst *Vector, in query.Input, s *wearables.Series, c 
 }
 
 // seriesWord is a text that all samples of a series share.
-func seriesWord(from string, s *wearables.Series) (word string, ok bool) {
+func seriesWord(from string, s *storage.Series) (word string, ok bool) {
 	switch from {
 	case query.FromProvider:
 		return s.Source.Provider, true

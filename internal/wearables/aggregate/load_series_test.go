@@ -1,14 +1,15 @@
 package aggregate
 
 import (
-	"testing"
-	"time"
-
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
 	"hale/internal/platform/store"
 	"hale/internal/platform/store/storetest"
 	"hale/internal/wearables"
+	"hale/internal/wearables/ingest"
+	"hale/internal/wearables/storage"
+	"testing"
+	"time"
 )
 
 // A stretch that years of few samples have made long is cut where a device with
@@ -26,14 +27,14 @@ func TestAStretchIsCutBeforeItIsRead(t *testing.T) {
 		for second := range 6 * 86_400 {
 			dense.Time, dense.Value = append(dense.Time, device.Add(time.Duration(second)*time.Second).UnixMicro()), append(dense.Value, 60)
 		}
-		in := &wearables.Ingester{DB: db}
+		in := &ingest.Ingester{DB: db}
 		for _, s := range []wearables.Samples{typed, dense} {
 			if _, err := in.Ingest(ctx, user, wearables.Batch{Provider: "manual", Stage: wearables.Historical, Samples: []wearables.Samples{s}}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		err := db.Read(ctx, func(tx *store.Tx) error {
-			all, err := wearables.SeriesOf(ctx, tx, user.Team.UUID(), user.ID.UUID(), "heartrate")
+			all, err := storage.SeriesOf(ctx, tx, user.Team.UUID(), user.ID.UUID(), "heartrate")
 			if err != nil || len(all) != 1 {
 				t.Fatalf("%d series, %v", len(all), err)
 			}
@@ -43,7 +44,7 @@ func TestAStretchIsCutBeforeItIsRead(t *testing.T) {
 				return err
 			}
 			var found wearables.Samples
-			if err := wearables.ReadSeries(ctx, tx, all[0], from, end, &found); err != nil {
+			if err := storage.ReadSeries(ctx, tx, all[0], from, end, &found); err != nil {
 				return err
 			}
 			if found.Len() > fewSamples || end <= from {

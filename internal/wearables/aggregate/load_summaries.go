@@ -3,13 +3,12 @@ package aggregate
 import (
 	"context"
 	"fmt"
+	"hale/internal/platform/store"
+	"hale/internal/wearables/aggregate/query"
+	"hale/internal/wearables/storage"
 	"time"
 
 	"github.com/google/uuid"
-
-	"hale/internal/platform/store"
-	"hale/internal/wearables"
-	"hale/internal/wearables/aggregate/query"
 )
 
 // summariesAtOnce are in memory as they are stored. None is larger than an
@@ -17,11 +16,11 @@ import (
 const summariesAtOnce = 200
 
 // each reads the summaries of a kind from all sources, some at a time.
-func (r *Request) each(ctx context.Context, tx *store.Tx, document string, do func(*wearables.StoredSummary) error) error {
+func (r *Request) each(ctx context.Context, tx *store.Tx, document string, do func(*storage.StoredSummary) error) error {
 	q := r.days(document)
 	q.Limit = summariesAtOnce
 	for {
-		page, err := wearables.ListSummaries(ctx, tx, r.User.Team.UUID(), r.User.ID.UUID(), q)
+		page, err := storage.ListSummaries(ctx, tx, r.User.Team.UUID(), r.User.ID.UUID(), q)
 		if err != nil {
 			return err
 		}
@@ -47,7 +46,7 @@ func (r *Request) loadSummaries(ctx context.Context, tx *store.Tx) (f *frame, er
 		}
 	}
 	f = newFrame(r.Plan)
-	err = r.each(ctx, tx, r.Plan.Table.Document, func(s *wearables.StoredSummary) error {
+	err = r.each(ctx, tx, r.Plan.Table.Document, func(s *storage.StoredSummary) error {
 		doc, err := parseSummary(s, r.wall.of(s.Source.Provider))
 		if err != nil {
 			return fmt.Errorf("aggregate: a stored %s summary: %w", s.Resource, err)
@@ -92,8 +91,8 @@ const besides = 6
 
 // days selects the summaries whose calendar date is near the request's time.
 // What has no such date, or one of another meaning, is read whole.
-func (r *Request) days(document string) wearables.SummaryQuery {
-	q := wearables.SummaryQuery{Resource: document}
+func (r *Request) days(document string) storage.SummaryQuery {
+	q := storage.SummaryQuery{Resource: document}
 	if document == "profile" || document == "menstrual_cycle" {
 		return q
 	}
@@ -110,7 +109,7 @@ func (r *Request) days(document string) wearables.SummaryQuery {
 // nights finds the stages of sleeps, by the sleep's id.
 func (r *Request) nights(ctx context.Context, tx *store.Tx) (map[uuid.UUID]*stages, error) {
 	nights := map[uuid.UUID]*stages{}
-	err := r.each(ctx, tx, "sleep_cycle", func(s *wearables.StoredSummary) error {
+	err := r.each(ctx, tx, "sleep_cycle", func(s *storage.StoredSummary) error {
 		if sleep, found := parseStages(s.Body); found != nil {
 			nights[sleep] = found
 		}

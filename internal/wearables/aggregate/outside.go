@@ -1,10 +1,9 @@
 package aggregate
 
 import (
-	"slices"
-
-	"hale/internal/wearables"
 	"hale/internal/wearables/aggregate/query"
+	"hale/internal/wearables/storage"
+	"slices"
 )
 
 // To the outside a sample is known by its resource, provider, kind of source
@@ -23,7 +22,7 @@ type outsideKeys struct {
 // its workout and sport too.
 type outside struct{ provider, kind, word, extra, sport, workout string }
 
-func outsideOf(s *wearables.Series) outside {
+func outsideOf(s *storage.Series) outside {
 	o := outside{s.Source.Provider, s.Source.Type, s.Type, s.Extra, s.Source.Sport, ""}
 	if s.Source.WorkoutID != nil {
 		o.workout = s.Source.WorkoutID.String()
@@ -32,7 +31,7 @@ func outsideOf(s *wearables.Series) outside {
 }
 
 // outsideKeysOf looks for series that are one to the outside.
-func outsideKeysOf(p *query.Plan, all []wearables.Series) *outsideKeys {
+func outsideKeysOf(p *query.Plan, all []storage.Series) *outsideKeys {
 	k := &outsideKeys{times: map[outside][]int64{}, many: map[outside]bool{}}
 	asked := slices.ContainsFunc(p.Inputs, func(in query.Input) bool {
 		return in.Column.From == query.FromApp || in.Column.From == query.FromDevice
@@ -50,7 +49,7 @@ func outsideKeysOf(p *query.Plan, all []wearables.Series) *outsideKeys {
 }
 
 // taken are the times that series read before have under the same key.
-func (k *outsideKeys) taken(s *wearables.Series) []int64 {
+func (k *outsideKeys) taken(s *storage.Series) []int64 {
 	if o := outsideOf(s); k.many[o] {
 		return k.times[o]
 	}
@@ -58,7 +57,7 @@ func (k *outsideKeys) taken(s *wearables.Series) []int64 {
 }
 
 // note remembers the times of a series that was read, for those that follow.
-func (k *outsideKeys) note(s *wearables.Series, times []int64) {
+func (k *outsideKeys) note(s *storage.Series, times []int64) {
 	o := outsideOf(s)
 	if !k.many[o] {
 		return

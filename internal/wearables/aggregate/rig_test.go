@@ -3,23 +3,23 @@ package aggregate_test
 import (
 	"context"
 	"fmt"
-	"strings"
-	"testing"
-	"time"
-
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/aggregate"
 	"hale/internal/wearables/aggregate/query"
+	"hale/internal/wearables/ingest"
+	"strings"
+	"testing"
+	"time"
 )
 
 // rig is a user of a team, and what is said of them.
 type rig struct {
 	t    *testing.T
 	db   *store.DB
-	in   *wearables.Ingester
+	in   *ingest.Ingester
 	user users.User
 	ctx  context.Context
 }
@@ -31,7 +31,7 @@ func newRig(t *testing.T, db *store.DB, zone string) *rig {
 	if zone != "" {
 		n.TimeZone = &zone
 	}
-	r := &rig{t: t, db: db, in: &wearables.Ingester{DB: db}, user: userstest.New(t, db, team.ID, n)}
+	r := &rig{t: t, db: db, in: &ingest.Ingester{DB: db}, user: userstest.New(t, db, team.ID, n)}
 	r.ctx = store.WithTeam(t.Context(), team.ID.UUID())
 	return r
 }

@@ -2,14 +2,14 @@ package derive
 
 import (
 	"context"
-	"math"
-
-	"github.com/google/uuid"
-
 	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/merged"
+	"hale/internal/wearables/storage"
+	"math"
+
+	"github.com/google/uuid"
 )
 
 // heartRate is the heart_rate object of an activity; bpm.
@@ -94,7 +94,7 @@ func (d *Deriver) stated(ctx context.Context, tx *store.Tx, days []civil.Date) (
 	if !d.TotalsStated {
 		return nil, nil
 	}
-	stored, err := wearables.ListSummaries(ctx, tx, d.User.Team.UUID(), d.User.ID.UUID(), wearables.SummaryQuery{
+	stored, err := storage.ListSummaries(ctx, tx, d.User.Team.UUID(), d.User.ID.UUID(), storage.SummaryQuery{
 		Resource: "activity", Provider: d.Provider, From: days[0].String(), To: days[len(days)-1].String(),
 	})
 	if err != nil {

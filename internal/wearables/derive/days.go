@@ -5,16 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
-	"time"
-
 	"hale/internal/people/users"
 	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
+	"hale/internal/wearables/storage"
+	"slices"
+	"time"
 )
 
-// Ingester stores what was derived; *wearables.Ingester does.
+// Ingester stores what was derived; *ingest.Ingester does.
 type Ingester interface {
 	Ingest(ctx context.Context, user users.User, b wearables.Batch) (wearables.Result, error)
 }
@@ -191,7 +191,7 @@ func (d *Deriver) dayOf(ctx context.Context, tx *store.Tx, resource, key string,
 		return localDate(at, offset), nil
 	}
 	id := wearables.SummaryID(d.User.ID.UUID(), d.Provider, resource, key)
-	was, err := wearables.SummaryByID(ctx, tx, d.User.Team.UUID(), id, resource)
+	was, err := storage.SummaryByID(ctx, tx, d.User.Team.UUID(), id, resource)
 	switch {
 	case errors.Is(err, store.ErrNoRows):
 		return localDate(at, offsetIn(d.zone(), at)), nil

@@ -3,17 +3,17 @@ package derive
 import (
 	"context"
 	"encoding/json"
-	"time"
-
 	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
+	"hale/internal/wearables/storage"
+	"time"
 )
 
 // Zoneless is a workout that was stored without heart-rate zones.
 type Zoneless struct {
 	Key        string // of its Summary
-	stored     wearables.StoredSummary
+	stored     storage.StoredSummary
 	start, end int64 // UTC microseconds
 	day        civil.Date
 }
@@ -21,8 +21,8 @@ type Zoneless struct {
 // ZonelessWorkout reads a stored workout; ok is false when it has zones, or no
 // bounds to look for heart rate in, or a key that is not that of a session:
 // those were made by a reader that has seen its heart rate already.
-func ZonelessWorkout(s *wearables.StoredSummary) (w Zoneless, ok bool) {
-	wire, err := wearables.AppendSummary(nil, s, nil)
+func ZonelessWorkout(s *storage.StoredSummary) (w Zoneless, ok bool) {
+	wire, err := storage.AppendSummary(nil, s, nil)
 	if err != nil {
 		return w, false
 	}
@@ -78,7 +78,7 @@ func (d *Deriver) Zones(ctx context.Context, tx *store.Tx, w *Zoneless, partly b
 
 // streamed is the heart rate of a workout's stream; nil when it has none.
 func streamed(ctx context.Context, tx *store.Tx, w *Zoneless) (*track, error) {
-	s, err := wearables.ReadStream(ctx, tx, &w.stored)
+	s, err := storage.ReadStream(ctx, tx, &w.stored)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func (w *Zoneless) WithZones(all []int64) wearables.Summary {
 }
 
 // BirthFrom reads what a stored profile says of the person's age.
-func BirthFrom(s *wearables.StoredSummary) *Person {
+func BirthFrom(s *storage.StoredSummary) *Person {
 	var body struct {
 		Birth civil.Date `json:"birth_date"`
 	}

@@ -2,11 +2,11 @@ package derive
 
 import (
 	"context"
-	"time"
-
 	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
+	"hale/internal/wearables/storage"
+	"time"
 )
 
 const (
@@ -23,10 +23,10 @@ type track struct {
 type tracks map[string][]*track
 
 // seriesNamed lists a provider's series of some resources.
-func (d *Deriver) seriesNamed(ctx context.Context, tx *store.Tx, resources ...string) ([]wearables.Series, error) {
-	var found []wearables.Series
+func (d *Deriver) seriesNamed(ctx context.Context, tx *store.Tx, resources ...string) ([]storage.Series, error) {
+	var found []storage.Series
 	for _, name := range resources {
-		all, err := wearables.SeriesOf(ctx, tx, d.User.Team.UUID(), d.User.ID.UUID(), name)
+		all, err := storage.SeriesOf(ctx, tx, d.User.Team.UUID(), d.User.ID.UUID(), name)
 		if err != nil {
 			return nil, err
 		}
@@ -40,11 +40,11 @@ func (d *Deriver) seriesNamed(ctx context.Context, tx *store.Tx, resources ...st
 }
 
 // load reads the samples of series that start in [from, to).
-func load(ctx context.Context, tx *store.Tx, all []wearables.Series, from, to int64) (tracks, error) {
+func load(ctx context.Context, tx *store.Tx, all []storage.Series, from, to int64) (tracks, error) {
 	found := tracks{}
 	for _, s := range all {
 		t := &track{}
-		if err := wearables.ReadSeries(ctx, tx, s, from, to, &t.Samples); err != nil {
+		if err := storage.ReadSeries(ctx, tx, s, from, to, &t.Samples); err != nil {
 			return nil, err
 		}
 		if t.Len() > 0 {

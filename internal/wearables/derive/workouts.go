@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"math"
-	"slices"
-
 	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
+	"hale/internal/wearables/storage"
+	"math"
+	"slices"
 )
 
 // workoutBody has the wire fields of a workout that a provider or its series
@@ -90,7 +90,7 @@ func (d *Deriver) workouts(ctx context.Context, all []Workout) error {
 }
 
 // workout adds one workout and its stream.
-func (d *Deriver) workout(ctx context.Context, tx *store.Tx, w *Workout, hearts []wearables.Series,
+func (d *Deriver) workout(ctx context.Context, tx *store.Tx, w *Workout, hearts []storage.Series,
 	summaries *[]wearables.Summary, streams *[]wearables.Stream,
 ) error {
 	if w.End-w.Start > longestWorkout {
@@ -135,7 +135,7 @@ func (d *Deriver) storeStreams(ctx context.Context, all []wearables.Stream) erro
 		kept = kept[:0]
 		for _, s := range all {
 			id := wearables.SummaryID(d.User.ID.UUID(), d.Provider, "workouts", s.WorkoutKey)
-			_, err := wearables.SummaryByID(ctx, tx, d.User.Team.UUID(), id, "workouts")
+			_, err := storage.SummaryByID(ctx, tx, d.User.Team.UUID(), id, "workouts")
 			switch {
 			case err == nil:
 				kept = append(kept, s)

@@ -67,7 +67,7 @@ type Progress struct {
 // Service takes uploads and runs imports. Its fields are set before first use.
 type Service struct {
 	DB   *store.DB
-	Sink files.Sink // *wearables.Ingester
+	Sink files.Sink // *ingest.Ingester
 	// Ledger keeps the files themselves; nil keeps none.
 	Ledger *ledger.Ledger
 	Dir    string // the spool folder; made when absent

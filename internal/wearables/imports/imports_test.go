@@ -4,6 +4,19 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"hale/internal/people/users"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/ids"
+	"hale/internal/platform/jobs"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
+	"hale/internal/wearables/connections"
+	"hale/internal/wearables/formats/applehealth"
+	"hale/internal/wearables/formats/applehealth/applehealthtest"
+	"hale/internal/wearables/imports"
+	"hale/internal/wearables/ingest"
+	"hale/internal/wearables/ledger"
 	"io"
 	"log/slog"
 	"os"
@@ -14,20 +27,6 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
-
-	"hale/internal/people/users"
-	"hale/internal/people/users/userstest"
-	"hale/internal/platform/fault"
-	"hale/internal/platform/ids"
-	"hale/internal/platform/jobs"
-	"hale/internal/platform/store"
-	"hale/internal/platform/store/storetest"
-	"hale/internal/wearables"
-	"hale/internal/wearables/connections"
-	"hale/internal/wearables/formats/applehealth"
-	"hale/internal/wearables/formats/applehealth/applehealthtest"
-	"hale/internal/wearables/imports"
-	"hale/internal/wearables/ledger"
 )
 
 func TestMain(m *testing.M) {
@@ -53,7 +52,7 @@ func newBed(t *testing.T, db *store.DB) *bed {
 		t: t, db: db, user: user, ctx: store.WithTeam(context.Background(), user.Team.UUID()),
 		service: &imports.Service{
 			DB: db, Dir: filepath.Join(t.TempDir(), "spool"),
-			Sink: &wearables.Ingester{DB: db, Connect: connections.Ensure, Run: connections.Run},
+			Sink: &ingest.Ingester{DB: db, Connect: connections.Ensure, Run: connections.Run},
 		},
 	}
 }

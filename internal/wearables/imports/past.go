@@ -4,17 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"time"
-
-	"github.com/google/uuid"
-
 	"hale/internal/people/users"
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
 	"hale/internal/wearables"
 	"hale/internal/wearables/connections"
 	"hale/internal/wearables/formats/files"
+	"hale/internal/wearables/storage"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
 )
 
 // Past is an import that is to bring the past of a user's data at a provider
@@ -110,18 +110,18 @@ func (a *attempt) pastFilled(ctx context.Context, tx *store.Tx, provider string)
 		return false, err
 	}
 	since := func(uuid.UUID, string) time.Time { return began }
-	user := wearables.UserRange{First: a.user.ID.UUID(), Last: a.user.ID.UUID(), Provider: provider}
-	heard, err := wearables.StatisticsOf(ctx, tx, a.user.Team.UUID(), user)
+	user := storage.UserRange{First: a.user.ID.UUID(), Last: a.user.ID.UUID(), Provider: provider}
+	heard, err := storage.StatisticsOf(ctx, tx, a.user.Team.UUID(), user)
 	if err != nil {
 		return false, err
 	}
-	pulls, err := wearables.PullsOf(ctx, tx, a.user.Team.UUID(), user, heard, since)
+	pulls, err := storage.PullsOf(ctx, tx, a.user.Team.UUID(), user, heard, since)
 	if err != nil {
 		return false, err
 	}
 	begun := false
 	for _, p := range pulls[a.user.ID.UUID()][provider] {
-		if p.Status == wearables.PullSuccess {
+		if p.Status == storage.PullSuccess {
 			return true, nil
 		}
 		begun = true
@@ -160,7 +160,7 @@ func (a *attempt) unheard(ctx context.Context, kind files.Kind, provider string)
 		if filled, err = a.anotherImport(ctx, tx, provider, `status = $5`, began); err != nil {
 			return err
 		}
-		names, err := wearables.HeardBefore(ctx, tx, a.user.Team.UUID(), a.user.ID.UUID(), provider, began, a.row.CreatedAt)
+		names, err := storage.HeardBefore(ctx, tx, a.user.Team.UUID(), a.user.ID.UUID(), provider, began, a.row.CreatedAt)
 		for _, name := range names {
 			heard[name] = true
 		}

@@ -1,16 +1,16 @@
 package merged
 
 import (
-	"math"
-	"testing"
-	"time"
-
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/store"
 	"hale/internal/platform/store/storetest"
 	"hale/internal/wearables"
+	"hale/internal/wearables/ingest"
+	"math"
+	"testing"
+	"time"
 )
 
 // A heart rate that was typed once a day for years, then a device with one a
@@ -30,7 +30,7 @@ func TestAStretchIsCutBeforeItIsRead(t *testing.T) {
 		for second := range 6 * 86_400 {
 			put(device.Add(time.Duration(second) * time.Second))
 		}
-		in := &wearables.Ingester{DB: db}
+		in := &ingest.Ingester{DB: db}
 		if _, err := in.Ingest(ctx, user, wearables.Batch{Provider: "manual", Stage: wearables.Historical, Samples: []wearables.Samples{s}}); err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +85,7 @@ func TestWhatIsTooCrowdedDependsOnNoRange(t *testing.T) {
 			}
 			return s
 		}
-		in := &wearables.Ingester{DB: db}
+		in := &ingest.Ingester{DB: db}
 		if _, err := in.Ingest(ctx, user, wearables.Batch{Provider: "apple_health_kit", Stage: wearables.Historical, Samples: []wearables.Samples{
 			every("watch", time.Minute, 30*time.Second), every("phone", time.Hour, time.Hour),
 		}}); err != nil {

@@ -1,6 +1,9 @@
 package merged
 
-import "hale/internal/wearables"
+import (
+	"hale/internal/wearables"
+	"hale/internal/wearables/storage"
+)
 
 // sums are the resources whose values add up over time; what they count may
 // be spread over an interval. The shape of a sample does not tell: a body
@@ -41,7 +44,7 @@ func Counts(resource string, s wearables.Source) bool {
 // quantity is the type word by which a series is merged with others. Types are
 // different quantities, which one line cannot hold: LDL and HDL. Those of
 // glucose are ways to measure the same.
-func quantity(s *wearables.Series) string {
+func quantity(s *storage.Series) string {
 	if s.Resource == "glucose" {
 		return ""
 	}

@@ -2,9 +2,8 @@ package merged
 
 import (
 	"cmp"
+	"hale/internal/wearables/storage"
 	"slices"
-
-	"hale/internal/wearables"
 )
 
 // typeOrder is the fixed order of source types, best first. Types that are not
@@ -36,8 +35,8 @@ func Rank(sourceType string) int {
 // the provider, then by the type of source. The rest only keeps the order the
 // same whenever it is asked for, and what is alike but for its words together:
 // there the order is that of wearables.SeriesOf.
-func inOrder(all []wearables.Series, priorities map[string]int64) {
-	slices.SortStableFunc(all, func(a, b wearables.Series) int {
+func inOrder(all []storage.Series, priorities map[string]int64) {
+	slices.SortStableFunc(all, func(a, b storage.Series) int {
 		return cmp.Or(
 			cmp.Compare(priorities[b.Source.Provider], priorities[a.Source.Provider]),
 			cmp.Compare(Rank(a.Source.Type), Rank(b.Source.Type)),

@@ -2,11 +2,10 @@ package merged
 
 import (
 	"context"
+	"hale/internal/platform/store"
+	"hale/internal/wearables/storage"
 	"math"
 	"slices"
-
-	"hale/internal/platform/store"
-	"hale/internal/wearables"
 )
 
 // Page is one page of a merged line. Pieces name their sources by position.
@@ -36,7 +35,7 @@ func Read(ctx context.Context, tx *store.Tx, q Query, in Range) (Page, error) {
 	}
 	most := in.Most
 	if most == 0 {
-		most = wearables.PageSamples
+		most = storage.PageSamples
 	}
 	from := in.Start - longest // a piece may reach into the range
 	if in.After != nil {

@@ -3,14 +3,6 @@ package merged_test
 import (
 	"context"
 	"fmt"
-	"math"
-	"reflect"
-	"strings"
-	"testing"
-	"time"
-
-	"pgregory.net/rapid"
-
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
 	"hale/internal/platform/civil"
@@ -19,7 +11,15 @@ import (
 	"hale/internal/platform/store/storetest"
 	"hale/internal/platform/teams"
 	"hale/internal/wearables"
+	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/merged"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
 )
 
 var now = time.Date(2026, 12, 1, 12, 0, 0, 0, time.UTC)
@@ -46,7 +46,7 @@ func eachPerson(t *testing.T, fn func(t *testing.T, p person)) {
 
 func (p person) ingest(samples ...wearables.Samples) {
 	p.t.Helper()
-	in := wearables.Ingester{DB: p.db}
+	in := ingest.Ingester{DB: p.db}
 	result, err := in.Ingest(p.ctx, p.user, wearables.Batch{Provider: "apple_health_kit", Stage: wearables.Historical, Samples: samples})
 	if err != nil || result.Rejected > 0 {
 		p.t.Fatalf("%+v, %v", result, err)

@@ -3,13 +3,13 @@ package merged
 import (
 	"context"
 	"errors"
+	"hale/internal/platform/store"
+	"hale/internal/wearables"
+	"hale/internal/wearables/storage"
 	"math"
 	"slices"
 
 	"github.com/google/uuid"
-
-	"hale/internal/platform/store"
-	"hale/internal/wearables"
 )
 
 // Query says which line to merge.
@@ -31,15 +31,15 @@ type reader struct {
 	sums, explain bool
 	most          int // parts in a stretch
 
-	series []wearables.Series // best first
-	lines  [][]int            // positions in series: one line for each quantity
-	apart  []int              // of those that are in no line, where the reader explains
+	series []storage.Series // best first
+	lines  [][]int          // positions in series: one line for each quantity
+	apart  []int            // of those that are in no line, where the reader explains
 }
 
 // open finds the series of a query and puts them in order: those of the line,
 // and those that are no part of it where it is to be explained.
 func (q *Query) open(ctx context.Context, tx *store.Tx, explain bool) (*reader, error) {
-	all, err := wearables.SeriesOf(ctx, tx, q.Team, q.User, q.Resource.Name)
+	all, err := storage.SeriesOf(ctx, tx, q.Team, q.User, q.Resource.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func (q *Query) open(ctx context.Context, tx *store.Tx, explain bool) (*reader, 
 	if err != nil {
 		return nil, err
 	}
-	all = slices.DeleteFunc(all, func(s wearables.Series) bool {
+	all = slices.DeleteFunc(all, func(s storage.Series) bool {
 		return q.Provider != "" && s.Source.Provider != q.Provider || !explain && !Counts(s.Resource, s.Source)
 	})
 	inOrder(all, priorities)
@@ -135,7 +135,7 @@ func (r *reader) shorten(ctx context.Context, tx *store.Tx, from, to int64, n in
 // fit cuts a stretch to where no crowd of samples has to be read for it, and
 // counts them before any is. A day is not cut further.
 func (r *reader) fit(ctx context.Context, tx *store.Tx, from, to int64) (end int64, n int, err error) {
-	return wearables.Fit(from, to, dayUS, crowd, func(to int64) (int, error) { return r.count(ctx, tx, from, to) })
+	return storage.Fit(from, to, dayUS, crowd, func(to int64) (int, error) { return r.count(ctx, tx, from, to) })
 }
 
 // count is how many samples are read to merge a stretch.
@@ -202,7 +202,7 @@ func (r *reader) tracks(ctx context.Context, tx *store.Tx, members []int, first,
 			continue
 		}
 		t := &track{source: i}
-		if err := wearables.ReadSeries(ctx, tx, r.series[i], first, last, &t.Samples); err != nil {
+		if err := storage.ReadSeries(ctx, tx, r.series[i], first, last, &t.Samples); err != nil {
 			return nil, err
 		}
 		all = append(all, t)

@@ -21,8 +21,8 @@ func AppendPage(dst []byte, r *wearables.Resource, p *Page, explain bool, descri
 }
 
 func appendHead(dst []byte, r *wearables.Resource, sources []Source, describe wearables.Describe) []byte {
-	dst = wearables.AppendWord(append(dst, `"resource":`...), r.Name)
-	dst = wearables.AppendWord(append(dst, `,"unit":`...), r.Unit)
+	dst = wearables.AppendTextOrNull(append(dst, `"resource":`...), r.Name)
+	dst = wearables.AppendTextOrNull(append(dst, `,"unit":`...), r.Unit)
 	dst = append(dst, `,"sources":[`...)
 	for i, s := range sources {
 		if i > 0 {
@@ -44,7 +44,7 @@ func appendPieces(dst []byte, r *wearables.Resource, page *Page, pieces []Piece)
 		dst = starts.Append(append(dst, `{"start":"`...), p.Start)
 		dst = ends.Append(append(dst, `","end":"`...), p.End)
 		dst = wearables.AppendOffset(append(dst, `","timezone_offset":`...), p.Offset)
-		dst = wearables.AppendWord(append(dst, `,"type":`...), page.Sources[p.Source].Type)
+		dst = wearables.AppendTextOrNull(append(dst, `,"type":`...), page.Sources[p.Source].Type)
 		if r.Pair {
 			dst = wearables.AppendNumber(append(dst, `,"systolic":`...), p.Value)
 			dst = wearables.AppendNumber(append(dst, `,"diastolic":`...), p.Value2)
@@ -75,7 +75,7 @@ func AppendDays(dst []byte, r *wearables.Resource, page *Days, describe wearable
 			dst = append(dst, ',')
 		}
 		dst = append(append(dst, `{"date":"`...), d.Date.String()...)
-		dst = wearables.AppendWord(append(dst, `","type":`...), d.Type)
+		dst = wearables.AppendTextOrNull(append(dst, `","type":`...), d.Type)
 		switch {
 		case AddsUp(r):
 			dst = wearables.AppendNumber(append(dst, `,"total":`...), d.Total)

@@ -18,10 +18,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
-
-	"github.com/google/uuid"
-
 	"hale/internal/people/users"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/ids"
@@ -30,6 +26,10 @@ import (
 	"hale/internal/platform/teams"
 	"hale/internal/wearables"
 	"hale/internal/wearables/derive"
+	"hale/internal/wearables/storage"
+	"time"
+
+	"github.com/google/uuid"
 )
 
 // Service computes zones.
@@ -100,7 +100,7 @@ const mostLooked = 100
 // Look gives zones to those of a user's recent workouts whose heart rate has
 // come, and tells whether others still wait for theirs.
 func (s *Service) Look(ctx context.Context, db *store.DB, team teams.ID, id users.ID) (waiting bool, err error) {
-	recent := wearables.SummaryQuery{Resource: "workouts", Limit: mostLooked}
+	recent := storage.SummaryQuery{Resource: "workouts", Limit: mostLooked}
 	for {
 		var user users.User
 		var some look
@@ -109,7 +109,7 @@ func (s *Service) Look(ctx context.Context, db *store.DB, team teams.ID, id user
 				return err
 			}
 			recent.Since = tx.Now().Add(-old)
-			workouts, err := wearables.ListSummaries(ctx, tx, team.UUID(), id.UUID(), recent)
+			workouts, err := storage.ListSummaries(ctx, tx, team.UUID(), id.UUID(), recent)
 			if err != nil {
 				return err
 			}
@@ -136,10 +136,10 @@ func (s *Service) Look(ctx context.Context, db *store.DB, team teams.ID, id user
 type look struct {
 	found   map[string][]wearables.Summary // by provider: those that get zones
 	waiting bool                           // others wait for their heart rate
-	last    *wearables.StoredSummary       // where the next ones follow; nil when there are none
+	last    *storage.StoredSummary         // where the next ones follow; nil when there are none
 }
 
-func lookAt(ctx context.Context, tx *store.Tx, user users.User, workouts []wearables.StoredSummary) (look, error) {
+func lookAt(ctx context.Context, tx *store.Tx, user users.User, workouts []storage.StoredSummary) (look, error) {
 	l := look{found: map[string][]wearables.Summary{}}
 	derivers := map[string]*derive.Deriver{}
 	for i := range workouts {
@@ -174,7 +174,7 @@ func lookAt(ctx context.Context, tx *store.Tx, user users.User, workouts []weara
 // deriver knows how old the user is by the provider's word.
 func deriver(ctx context.Context, tx *store.Tx, user users.User, provider string) (*derive.Deriver, error) {
 	d := &derive.Deriver{User: user, Provider: provider}
-	profile, err := wearables.SummaryByID(ctx, tx, user.Team.UUID(), profileID(user.ID.UUID(), provider), "profile")
+	profile, err := storage.SummaryByID(ctx, tx, user.Team.UUID(), profileID(user.ID.UUID(), provider), "profile")
 	switch {
 	case err == nil:
 		d.Person = derive.BirthFrom(&profile)

@@ -4,11 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
-	"slices"
-	"testing"
-	"time"
-
 	"hale/internal/app/apptest"
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
@@ -16,8 +11,14 @@ import (
 	"hale/internal/platform/store"
 	"hale/internal/platform/store/storetest"
 	"hale/internal/wearables"
+	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/push"
+	"hale/internal/wearables/storage"
 	"hale/internal/wearables/zones"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
 )
 
 var began = time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
@@ -26,7 +27,7 @@ var began = time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
 type rig struct {
 	t    *testing.T
 	db   *store.DB
-	in   *wearables.Ingester
+	in   *ingest.Ingester
 	user users.User
 	now  *time.Time
 }
@@ -88,7 +89,7 @@ func (r *rig) zones() map[time.Time][]int {
 	found := map[time.Time][]int{}
 	userstest.Read(r.t, r.db, func(ctx context.Context, tx *store.Tx) error {
 		clear(found)
-		all, err := wearables.ListSummaries(ctx, tx, r.user.Team.UUID(), r.user.ID.UUID(), wearables.SummaryQuery{Resource: "workouts"})
+		all, err := storage.ListSummaries(ctx, tx, r.user.Team.UUID(), r.user.ID.UUID(), storage.SummaryQuery{Resource: "workouts"})
 		if err != nil {
 			return err
 		}
@@ -114,7 +115,7 @@ func each(t *testing.T, fn func(r *rig)) {
 	storetest.EachAt(t, func() time.Time { return now }, func(t *testing.T, db *store.DB) {
 		now = began.Add(3 * time.Hour)
 		born := civil.MustParse("1976-03-02") // 49 on the day, 50 on the next
-		fn(&rig{t, db, &wearables.Ingester{DB: db}, userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{BirthDate: &born}), &now})
+		fn(&rig{t, db, &ingest.Ingester{DB: db}, userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{BirthDate: &born}), &now})
 	})
 }
 
@@ -224,7 +225,7 @@ func TestZonesStateNoDay(t *testing.T) {
 		}
 		send(`,"timezone_offset":50400`)
 		userstest.Read(r.t, r.db, func(ctx context.Context, tx *store.Tx) error {
-			all, err := wearables.ListSummaries(ctx, tx, r.user.Team.UUID(), r.user.ID.UUID(), wearables.SummaryQuery{Resource: "workouts", From: "2026-03-02"})
+			all, err := storage.ListSummaries(ctx, tx, r.user.Team.UUID(), r.user.ID.UUID(), storage.SummaryQuery{Resource: "workouts", From: "2026-03-02"})
 			if len(all) != 1 {
 				r.t.Errorf("%d workouts on the day of the place", len(all))
 			}

@@ -2,17 +2,16 @@ package continuous
 
 import (
 	"context"
-	"slices"
-	"time"
-
-	"github.com/google/uuid"
-
 	"hale/internal/people/users"
 	"hale/internal/platform/jobs"
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
-	"hale/internal/wearables"
 	"hale/internal/wearables/aggregate/query"
+	"hale/internal/wearables/storage"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
 )
 
 // A new query is answered for the data that is there already: a job walks over
@@ -89,7 +88,7 @@ func backfill(ctx context.Context, db *store.DB, team uuid.UUID, id ID) error {
 			if err != nil || len(page) == 0 {
 				return err
 			}
-			heard, err := wearables.StatisticsOf(ctx, tx, team, wearables.UserRange{First: page[0].UUID(), Last: page[len(page)-1].UUID()})
+			heard, err := storage.StatisticsOf(ctx, tx, team, storage.UserRange{First: page[0].UUID(), Last: page[len(page)-1].UUID()})
 			if err != nil {
 				return err
 			}
@@ -112,7 +111,7 @@ func backfill(ctx context.Context, db *store.DB, team uuid.UUID, id ID) error {
 }
 
 // concerns says whether any provider brought data that the query asks about.
-func (q *Query) concerns(heard map[string]map[string]wearables.Statistics) bool {
+func (q *Query) concerns(heard map[string]map[string]storage.Statistics) bool {
 	wanted := q.plan.Resources()
 	for _, resources := range heard {
 		for resource := range resources {

@@ -4,15 +4,15 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"slices"
-	"time"
-
 	"hale/internal/people/users"
 	"hale/internal/platform/jobs"
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
 	"hale/internal/wearables"
 	"hale/internal/wearables/aggregate/query"
+	"hale/internal/wearables/storage"
+	"slices"
+	"time"
 )
 
 // Changed marks the queries stale that a change of a user's data concerns, and
@@ -63,7 +63,7 @@ func renew(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) erro
 	if err != nil || len(all) == 0 {
 		return err
 	}
-	heard, err := wearables.StatisticsOf(ctx, tx, team.UUID(), wearables.UserRange{First: user.UUID(), Last: user.UUID()})
+	heard, err := storage.StatisticsOf(ctx, tx, team.UUID(), storage.UserRange{First: user.UUID(), Last: user.UUID()})
 	if err != nil {
 		return err
 	}

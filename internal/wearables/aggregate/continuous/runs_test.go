@@ -4,11 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
-	"testing"
-	"time"
-
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
 	"hale/internal/platform/civil"
@@ -18,6 +13,11 @@ import (
 	"hale/internal/wearables"
 	"hale/internal/wearables/aggregate/continuous"
 	"hale/internal/wearables/aggregate/query"
+	"hale/internal/wearables/ingest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
 )
 
 // rig is a user of a team without a running service: a test begins and ends
@@ -25,7 +25,7 @@ import (
 type rig struct {
 	t    *testing.T
 	db   *store.DB
-	in   *wearables.Ingester
+	in   *ingest.Ingester
 	user users.User
 	ctx  context.Context
 }
@@ -35,7 +35,7 @@ func newRig(t *testing.T, db *store.DB) *rig {
 	users.Register(db, continuous.UserRecords()...)
 	team := userstest.Team(t, db)
 	return &rig{
-		t: t, db: db, in: &wearables.Ingester{DB: db, Changed: continuous.Changed},
+		t: t, db: db, in: &ingest.Ingester{DB: db, Changed: continuous.Changed},
 		user: userstest.New(t, db, team.ID, users.NewUser{}), ctx: store.WithTeam(t.Context(), team.ID.UUID()),
 	}
 }

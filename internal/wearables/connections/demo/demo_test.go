@@ -3,12 +3,6 @@ package demo_test
 import (
 	"context"
 	"encoding/json"
-	"maps"
-	"slices"
-	"strings"
-	"testing"
-	"time"
-
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
 	"hale/internal/platform/civil"
@@ -20,12 +14,19 @@ import (
 	"hale/internal/wearables"
 	"hale/internal/wearables/connections"
 	"hale/internal/wearables/connections/demo"
+	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/providers"
+	"hale/internal/wearables/storage"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
 )
 
 // watched is a sink that notes what is refused: nothing that is invented may be.
 type watched struct {
-	*wearables.Ingester
+	*ingest.Ingester
 	t *testing.T
 }
 
@@ -56,7 +57,7 @@ func each(t *testing.T, fn func(r *rig)) {
 		users.Register(db, connections.UserRecords()...)
 		zone := "Europe/Berlin"
 		r := &rig{t: t, db: db, now: now, user: userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{TimeZone: &zone})}
-		r.s = &demo.Service{DB: db, Sink: watched{&wearables.Ingester{DB: db, Connect: connections.Ensure, Run: connections.Run}, t}}
+		r.s = &demo.Service{DB: db, Sink: watched{&ingest.Ingester{DB: db, Connect: connections.Ensure, Run: connections.Run}, t}}
 		fn(r)
 	})
 }
@@ -216,13 +217,13 @@ func summaries[T any](r *rig, resource string) []T {
 	var all []T
 	userstest.Read(r.t, r.db, func(ctx context.Context, tx *store.Tx) error {
 		all = nil
-		stored, err := wearables.ListSummaries(ctx, tx, r.user.Team.UUID(), r.user.ID.UUID(), wearables.SummaryQuery{Resource: resource})
+		stored, err := storage.ListSummaries(ctx, tx, r.user.Team.UUID(), r.user.ID.UUID(), storage.SummaryQuery{Resource: resource})
 		if err != nil {
 			return err
 		}
 		var wires []json.RawMessage
 		for i := range stored {
-			wire, err := wearables.AppendSummary(nil, &stored[i], nil)
+			wire, err := storage.AppendSummary(nil, &stored[i], nil)
 			if err != nil {
 				return err
 			}
@@ -319,13 +320,13 @@ func (r *rig) samples() (n int) {
 	userstest.Read(r.t, r.db, func(ctx context.Context, tx *store.Tx) error {
 		n = 0
 		for _, resource := range []string{"heartrate", "steps", "hrv"} {
-			all, err := wearables.SeriesOf(ctx, tx, r.user.Team.UUID(), r.user.ID.UUID(), resource)
+			all, err := storage.SeriesOf(ctx, tx, r.user.Team.UUID(), r.user.ID.UUID(), resource)
 			if err != nil {
 				return err
 			}
 			for _, s := range all {
 				var found wearables.Samples
-				if err := wearables.ReadSeries(ctx, tx, s, 0, 1<<60, &found); err != nil {
+				if err := storage.ReadSeries(ctx, tx, s, 0, 1<<60, &found); err != nil {
 					return err
 				}
 				n += found.Len()

@@ -4,11 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"maps"
-	"os"
-	"slices"
-	"testing"
-
 	"hale/internal/people/users"
 	"hale/internal/platform/store"
 	"hale/internal/platform/store/storetest"
@@ -16,6 +11,11 @@ import (
 	"hale/internal/wearables"
 	"hale/internal/wearables/formats/files"
 	"hale/internal/wearables/formats/files/filestest"
+	"hale/internal/wearables/storage"
+	"maps"
+	"os"
+	"slices"
+	"testing"
 )
 
 // The fixture has one of everything: overlapping sources on the day on which
@@ -71,13 +71,13 @@ func seriesText(t *testing.T, db *store.DB, user users.User) map[string]json.Raw
 	ctx := store.WithTeam(context.Background(), user.Team.UUID())
 	text := map[string]json.RawMessage{}
 	err := db.Read(ctx, func(tx *store.Tx) error {
-		all, err := wearables.SeriesOf(ctx, tx, user.Team.UUID(), user.ID.UUID(), "")
+		all, err := storage.SeriesOf(ctx, tx, user.Team.UUID(), user.ID.UUID(), "")
 		if err != nil {
 			return err
 		}
 		for _, s := range all {
 			var samples wearables.Samples
-			if err := wearables.ReadSeries(ctx, tx, s, 0, 1<<60, &samples); err != nil {
+			if err := storage.ReadSeries(ctx, tx, s, 0, 1<<60, &samples); err != nil {
 				return err
 			}
 			name := s.Resource + " " + s.Type + "|" + s.Source.Type + "|" + s.Source.AppID + "|" + s.Source.Sport
@@ -97,12 +97,12 @@ func streamText(t *testing.T, db *store.DB, user users.User) []json.RawMessage {
 	var text []json.RawMessage
 	err := db.Read(ctx, func(tx *store.Tx) error {
 		text = nil
-		all, err := wearables.ListSummaries(ctx, tx, user.Team.UUID(), user.ID.UUID(), wearables.SummaryQuery{Resource: "workouts"})
+		all, err := storage.ListSummaries(ctx, tx, user.Team.UUID(), user.ID.UUID(), storage.SummaryQuery{Resource: "workouts"})
 		if err != nil {
 			return err
 		}
 		for i := range all {
-			s, err := wearables.ReadStream(ctx, tx, &all[i])
+			s, err := storage.ReadStream(ctx, tx, &all[i])
 			if err != nil {
 				return err
 			}

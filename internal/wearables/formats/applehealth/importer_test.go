@@ -3,12 +3,6 @@ package applehealth
 import (
 	"bytes"
 	"context"
-	"maps"
-	"os"
-	"path/filepath"
-	"testing"
-	"time"
-
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
 	"hale/internal/platform/store"
@@ -19,13 +13,19 @@ import (
 	"hale/internal/wearables/formats/applehealth/applehealthtest"
 	"hale/internal/wearables/formats/files"
 	"hale/internal/wearables/formats/files/filestest"
+	"hale/internal/wearables/ingest"
+	"maps"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
 )
 
 // someone is a new user of a new team, and the sink for their data.
-func someone(t testing.TB, db *store.DB) (*wearables.Ingester, users.User) {
+func someone(t testing.TB, db *store.DB) (*ingest.Ingester, users.User) {
 	t.Helper()
 	user := userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{})
-	return &wearables.Ingester{DB: db, Connect: connections.Ensure, Run: connections.Run}, user
+	return &ingest.Ingester{DB: db, Connect: connections.Ensure, Run: connections.Run}, user
 }
 
 // imported imports a file, in a stage.

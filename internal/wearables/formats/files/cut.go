@@ -5,20 +5,20 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"time"
-
-	"github.com/google/uuid"
-
 	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/derive"
+	"hale/internal/wearables/storage"
+	"time"
+
+	"github.com/google/uuid"
 )
 
 // Stored are the summaries of a resource that the store's provider has of days.
-func (s *Store) Stored(ctx context.Context, resource string, from, to civil.Date) (all []wearables.StoredSummary, err error) {
+func (s *Store) Stored(ctx context.Context, resource string, from, to civil.Date) (all []storage.StoredSummary, err error) {
 	err = s.in.DB.Read(ctx, func(tx *store.Tx) error {
-		all, err = wearables.ListSummaries(ctx, tx, s.in.User.Team.UUID(), s.in.User.ID.UUID(), wearables.SummaryQuery{
+		all, err = storage.ListSummaries(ctx, tx, s.in.User.Team.UUID(), s.in.User.ID.UUID(), storage.SummaryQuery{
 			Resource: resource, From: from.String(), To: to.String(), Provider: s.deriver.Provider,
 		})
 		return err
@@ -30,7 +30,7 @@ func (s *Store) Stored(ctx context.Context, resource string, from, to civil.Date
 // two instants.
 func (s *Store) Measured(ctx context.Context, resource string, from, to time.Time) (found bool, err error) {
 	err = s.in.DB.Read(ctx, func(tx *store.Tx) error {
-		some, _, err := wearables.ListSamples(ctx, tx, s.in.User.Team.UUID(), s.in.User.ID.UUID(), wearables.SamplesQuery{
+		some, _, err := storage.ListSamples(ctx, tx, s.in.User.Team.UUID(), s.in.User.ID.UUID(), storage.SamplesQuery{
 			Resource: resource, Provider: s.deriver.Provider, From: from.UnixMicro(), To: to.UnixMicro(), Most: 1,
 		})
 		found = len(some) > 0
@@ -67,11 +67,11 @@ func (s *Store) copyOf(ctx context.Context, r *Recording) (*toldWorkout, error) 
 		return found, nil
 	}
 	err = s.in.DB.Read(ctx, func(tx *store.Tx) error {
-		workout, err := wearables.SummaryByID(ctx, tx, s.in.User.Team.UUID(), found.id, "workouts")
+		workout, err := storage.SummaryByID(ctx, tx, s.in.User.Team.UUID(), found.id, "workouts")
 		if err != nil {
 			return err
 		}
-		stream, err := wearables.ReadStream(ctx, tx, &workout)
+		stream, err := storage.ReadStream(ctx, tx, &workout)
 		if err == nil {
 			found.rows = len(stream.Time)
 		}
@@ -85,17 +85,17 @@ func (s *Store) copyOf(ctx context.Context, r *Recording) (*toldWorkout, error) 
 func (s *Store) copyAmong(ctx context.Context, r *Recording) (*toldWorkout, error) {
 	team, user := s.in.User.Team.UUID(), s.in.User.ID.UUID()
 	own := wearables.SummaryID(user, s.deriver.Provider, "workouts", cmp.Or(r.Key, derive.WorkoutKey(r.Start, r.Source)))
-	var all []wearables.StoredSummary
+	var all []storage.StoredSummary
 	err := s.in.DB.Read(ctx, func(tx *store.Tx) error {
-		one, err := wearables.SummaryByID(ctx, tx, team, own, "workouts")
+		one, err := storage.SummaryByID(ctx, tx, team, own, "workouts")
 		if err == nil {
-			all = []wearables.StoredSummary{one}
+			all = []storage.StoredSummary{one}
 		}
 		if !errors.Is(err, store.ErrNoRows) {
 			return err
 		}
 		first, last := time.UnixMicro(r.Start-nearly), time.UnixMicro(max(r.Start, r.End)+nearly)
-		all, err = wearables.WorkoutsBetween(ctx, tx, team, user, s.deriver.Provider, r.Source.AppID, first, last)
+		all, err = storage.WorkoutsBetween(ctx, tx, team, user, s.deriver.Provider, r.Source.AppID, first, last)
 		return err
 	})
 	if err != nil {

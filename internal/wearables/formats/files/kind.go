@@ -61,7 +61,7 @@ type Device struct {
 	Provider, SourceType, Manufacturer, Model, ExternalID, Version string
 }
 
-// Sink stores data; *wearables.Ingester is one.
+// Sink stores data; *ingest.Ingester is one.
 type Sink interface {
 	Ingest(ctx context.Context, user users.User, b wearables.Batch) (wearables.Result, error)
 	HistoricalDone(ctx context.Context, user users.User, provider string, resources map[string]wearables.Range) error

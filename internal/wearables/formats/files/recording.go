@@ -5,14 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
-	"time"
-
 	"hale/internal/people/users"
 	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/derive"
+	"hale/internal/wearables/storage"
+	"math"
+	"time"
 )
 
 // Recording is a workout with its course, as one device recorded it.
@@ -118,7 +118,7 @@ func (s *Store) touch(ctx context.Context, some []wearables.Samples) error {
 	}
 	return s.in.DB.Read(ctx, func(tx *store.Tx) error {
 		for day := range days {
-			known, err := wearables.ListSummaries(ctx, tx, s.in.User.Team.UUID(), s.in.User.ID.UUID(), wearables.SummaryQuery{
+			known, err := storage.ListSummaries(ctx, tx, s.in.User.Team.UUID(), s.in.User.ID.UUID(), storage.SummaryQuery{
 				Resource: "activity", From: day.String(), To: day.String(), Provider: s.deriver.Provider,
 			})
 			if err != nil {

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"slices"
-	"time"
-
 	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/derive"
+	"hale/internal/wearables/storage"
+	"slices"
+	"time"
 )
 
 // same finds the workout among those that are stored, told once with the
@@ -21,9 +21,9 @@ import (
 func (s *Store) same(ctx context.Context, w *derive.Workout) error {
 	start := time.UnixMicro(w.Start).UTC()
 	day := civil.DateOf(start)
-	var all []wearables.StoredSummary
+	var all []storage.StoredSummary
 	err := s.in.DB.Read(ctx, func(tx *store.Tx) (err error) {
-		all, err = wearables.ListSummaries(ctx, tx, s.in.User.Team.UUID(), s.in.User.ID.UUID(), wearables.SummaryQuery{
+		all, err = storage.ListSummaries(ctx, tx, s.in.User.Team.UUID(), s.in.User.ID.UUID(), storage.SummaryQuery{
 			Resource: "workouts", From: day.AddDays(-1).String(), To: day.AddDays(1).String(), Provider: s.deriver.Provider, Start: start,
 		})
 		return err
@@ -45,7 +45,7 @@ func (s *Store) same(ctx context.Context, w *derive.Workout) error {
 var earlier = []string{"unknown", "phone"}
 
 // isSame reports whether a stored workout is w, and completes w from it.
-func (s *Store) isSame(stored *wearables.StoredSummary, w *derive.Workout) bool {
+func (s *Store) isSame(stored *storage.StoredSummary, w *derive.Workout) bool {
 	known, own := stored.Source, w.Source
 	typed := own.Type != "unknown" && own.Type == Recorder(s.deriver.Provider)
 	if known.Type != own.Type && !(typed && slices.Contains(earlier, known.Type)) {

@@ -3,14 +3,13 @@ package replies
 import (
 	"context"
 	"errors"
-	"io"
-	"os"
-
 	"hale/internal/platform/fault"
 	"hale/internal/platform/store"
-	"hale/internal/wearables"
 	"hale/internal/wearables/formats/files"
 	"hale/internal/wearables/formats/sheet"
+	"hale/internal/wearables/storage"
+	"io"
+	"os"
 )
 
 // Files is the kind of file that holds the maker's replies.
@@ -77,11 +76,11 @@ func (m *Maker) run(ctx context.Context, in files.Input) (*files.Outcome, error)
 }
 
 // stored reads the summaries of the maker's that the user has for some days.
-func (m *Maker) stored(in files.Input) func(context.Context, string, string, string) ([]wearables.StoredSummary, error) {
-	return func(ctx context.Context, resource, from, to string) (all []wearables.StoredSummary, err error) {
+func (m *Maker) stored(in files.Input) func(context.Context, string, string, string) ([]storage.StoredSummary, error) {
+	return func(ctx context.Context, resource, from, to string) (all []storage.StoredSummary, err error) {
 		err = in.DB.Read(ctx, func(tx *store.Tx) (err error) {
-			all, err = wearables.ListSummaries(ctx, tx, in.User.Team.UUID(), in.User.ID.UUID(),
-				wearables.SummaryQuery{Resource: resource, From: from, To: to, Provider: m.Provider})
+			all, err = storage.ListSummaries(ctx, tx, in.User.Team.UUID(), in.User.ID.UUID(),
+				storage.SummaryQuery{Resource: resource, From: from, To: to, Provider: m.Provider})
 			return err
 		})
 		return all, err

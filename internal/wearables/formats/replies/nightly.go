@@ -3,14 +3,14 @@ package replies
 import (
 	"context"
 	"encoding/json"
+	"hale/internal/platform/civil"
+	"hale/internal/wearables"
+	"hale/internal/wearables/storage"
 	"maps"
 	"slices"
 	"time"
 
 	"github.com/google/uuid"
-
-	"hale/internal/platform/civil"
-	"hale/internal/wearables"
 )
 
 // Nightly holds a provider's values about the night of a day from a document of its
@@ -119,7 +119,7 @@ type storedNight struct {
 }
 
 // nightsOf reads stored sleeps, by their day.
-func nightsOf(stored []wearables.StoredSummary) map[civil.Date][]storedNight {
+func nightsOf(stored []storage.StoredSummary) map[civil.Date][]storedNight {
 	byDay := map[civil.Date][]storedNight{}
 	for i := range stored {
 		n := storedNight{id: stored[i].ID, user: stored[i].User}
@@ -156,7 +156,7 @@ type StoredNight struct {
 }
 
 // NightAt is the sleep that a source began at an instant, among stored ones.
-func NightAt(stored []wearables.StoredSummary, start time.Time, source wearables.Source) (n StoredNight, ok bool) {
+func NightAt(stored []storage.StoredSummary, start time.Time, source wearables.Source) (n StoredNight, ok bool) {
 	key := SessionKey(start, source)
 	for i := range stored {
 		var body storedNight

@@ -2,13 +2,13 @@ package replies
 
 import (
 	"encoding/json"
+	"hale/internal/platform/civil"
+	"hale/internal/wearables"
+	"hale/internal/wearables/storage"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
-
-	"hale/internal/platform/civil"
-	"hale/internal/wearables"
 )
 
 // The scores of a day are about its long sleep, and of several about the one with the
@@ -16,14 +16,14 @@ import (
 func TestNightOfTheDay(t *testing.T) {
 	day, user := civil.MustParse("2025-03-02"), uuid.New()
 	source := wearables.Source{Provider: "oura", Type: "ring"}
-	var stored []wearables.StoredSummary
+	var stored []storage.StoredSummary
 	add := func(kind string, hour int, total int64, ours bool) {
 		n := storedNight{Start: time.Date(2025, 3, 1, hour, 0, 0, 0, time.UTC), Date: day, Type: kind, Total: total}
 		body, err := json.Marshal(n)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := wearables.StoredSummary{User: user, Body: body}
+		s := storage.StoredSummary{User: user, Body: body}
 		if ours {
 			s.ID = wearables.SummaryID(user, source.Provider, "sleep", SessionKey(n.Start, source))
 		}

@@ -4,16 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
-	"time"
-
-	"github.com/google/uuid"
-
 	"hale/internal/platform/civil"
 	"hale/internal/wearables"
 	"hale/internal/wearables/derive"
 	"hale/internal/wearables/formats/files"
 	"hale/internal/wearables/formats/sheet"
+	"hale/internal/wearables/storage"
+	"io"
+	"time"
+
+	"github.com/google/uuid"
 )
 
 // MaxRecord bounds one document, in bytes: a day of a value each second.
@@ -50,7 +50,7 @@ type Reader struct {
 	Device func(ctx context.Context, d files.Device) (uuid.UUID, error)
 	// Stored reads the user's summaries of the maker from one date to another,
 	// both included, such as 2025-03-02.
-	Stored func(ctx context.Context, resource, from, to string) ([]wearables.StoredSummary, error)
+	Stored func(ctx context.Context, resource, from, to string) ([]storage.StoredSummary, error)
 	// Gather takes samples.
 	Gather sheet.Gather
 

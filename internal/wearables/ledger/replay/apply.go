@@ -3,15 +3,15 @@ package replay
 import (
 	"context"
 	"errors"
-	"math"
-	"slices"
-
-	"github.com/google/uuid"
-
 	"hale/internal/people/users"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/ledger"
+	"hale/internal/wearables/storage"
+	"math"
+	"slices"
+
+	"github.com/google/uuid"
 )
 
 // seed copies the samples and streams that are stored into the scratch database,
@@ -19,7 +19,7 @@ import (
 // derived from all samples, also from those whose payload was forgotten, and a
 // recording that breaks off yields to the stream of a whole one.
 func (p *person) seed(ctx context.Context) error {
-	if err := wearables.CopyStreams(ctx, p.DB, p.scratch.db, p.user.Team.UUID(), p.user.ID.UUID()); err != nil {
+	if err := storage.CopyStreams(ctx, p.DB, p.scratch.db, p.user.Team.UUID(), p.user.ID.UUID()); err != nil {
 		return err
 	}
 	return p.eachPage(ctx, p.DB, func(b wearables.Batch) error {
@@ -62,7 +62,7 @@ func (p *person) eachPage(ctx context.Context, db *store.DB, fn func(b wearables
 		if r.Name == "hypnogram" { // read from sleep cycles, never stored
 			continue
 		}
-		q := wearables.SamplesQuery{Resource: r.Name, From: math.MinInt64 / 2, To: math.MaxInt64 / 2, Marked: true}
+		q := storage.SamplesQuery{Resource: r.Name, From: math.MinInt64 / 2, To: math.MaxInt64 / 2, Marked: true}
 		err := shelf{db, p.user}.each(ctx, q, func(page []wearables.Samples) error {
 			for _, b := range byProvider(page) {
 				if err := fn(b); err != nil {
@@ -97,7 +97,7 @@ func (p *person) gather(ctx context.Context, some []uuid.UUID) (all []wearables.
 		all = nil
 		for _, id := range some {
 			what := p.read.summaries[id]
-			stored, err := wearables.SummaryByID(ctx, tx, p.user.Team.UUID(), id, what.Resource)
+			stored, err := storage.SummaryByID(ctx, tx, p.user.Team.UUID(), id, what.Resource)
 			if errors.Is(err, store.ErrNoRows) { // today's rules refused it
 				continue
 			}
@@ -118,7 +118,7 @@ func (p *person) gather(ctx context.Context, some []uuid.UUID) (all []wearables.
 			if !p.read.streams[id] {
 				continue
 			}
-			stream, err := wearables.ReadStream(ctx, tx, &stored)
+			stream, err := storage.ReadStream(ctx, tx, &stored)
 			if err != nil {
 				return err
 			}

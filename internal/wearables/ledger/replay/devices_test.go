@@ -2,14 +2,13 @@ package replay
 
 import (
 	"context"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
+	"hale/internal/wearables/ledger"
+	"hale/internal/wearables/storage"
 	"testing"
 
 	"github.com/google/uuid"
-
-	"hale/internal/platform/store"
-	"hale/internal/platform/store/storetest"
-	"hale/internal/wearables"
-	"hale/internal/wearables/ledger"
 )
 
 // What was rejected because its device is none of the user's is in the ledger as
@@ -28,7 +27,7 @@ func TestUnknownDevicesStayUnknown(t *testing.T) {
 		})
 		b.run(Order{Every: true})
 		b.write(func(tx *store.Tx) error {
-			all, err := wearables.SeriesOf(b.ctx, tx, b.user.Team.UUID(), b.user.ID.UUID(), "glucose")
+			all, err := storage.SeriesOf(b.ctx, tx, b.user.Team.UUID(), b.user.ID.UUID(), "glucose")
 			if err == nil && (len(all) != 1 || all[0].Source.DeviceID != nil) {
 				t.Errorf("%d series, %+v", len(all), all)
 			}

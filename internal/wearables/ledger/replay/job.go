@@ -3,19 +3,18 @@ package replay
 import (
 	"context"
 	"errors"
-	"log/slog"
-	"slices"
-	"time"
-
 	"hale/internal/people/users"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/ids"
 	"hale/internal/platform/jobs"
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
-	"hale/internal/wearables"
 	"hale/internal/wearables/imports"
+	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/ledger"
+	"log/slog"
+	"slices"
+	"time"
 )
 
 // Service runs replays. Its fields are set before first use.
@@ -24,7 +23,7 @@ type Service struct {
 	// Sink is the store of data, which takes what comes Again. It should not
 	// connect users to providers: what is read again says nothing about
 	// connections.
-	Sink *wearables.Ingester
+	Sink *ingest.Ingester
 	// Imports reads files again.
 	Imports *imports.Service
 	Dir     string       // folder for scratch databases; made when absent

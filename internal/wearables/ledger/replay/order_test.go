@@ -3,17 +3,17 @@ package replay
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
-	"testing"
-	"time"
-
 	"hale/internal/people/users"
 	"hale/internal/platform/store"
 	"hale/internal/platform/store/storetest"
 	"hale/internal/wearables"
 	"hale/internal/wearables/formats/files"
 	"hale/internal/wearables/imports"
+	"hale/internal/wearables/ingest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
 )
 
 // same runs an order and wants nothing to come out differently.
@@ -81,7 +81,7 @@ func (b *bed) storeQuietly(resource string, change func(s *wearables.Samples)) {
 	s := b.samples(resource, "health_connect")
 	s.End, s.Offset = nil, nil
 	change(&s)
-	if _, err := (&wearables.Ingester{DB: b.db}).Ingest(b.ctx, b.user, wearables.Batch{
+	if _, err := (&ingest.Ingester{DB: b.db}).Ingest(b.ctx, b.user, wearables.Batch{
 		Provider: "health_connect", Stage: wearables.Historical, Samples: []wearables.Samples{s},
 	}); err != nil {
 		b.t.Fatal(err)

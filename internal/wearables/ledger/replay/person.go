@@ -3,11 +3,6 @@ package replay
 import (
 	"context"
 	"errors"
-	"slices"
-	"time"
-
-	"github.com/google/uuid"
-
 	"hale/internal/people/users"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/store"
@@ -16,6 +11,11 @@ import (
 	"hale/internal/wearables/formats/files"
 	"hale/internal/wearables/imports"
 	"hale/internal/wearables/ledger"
+	"hale/internal/wearables/storage"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
 )
 
 // errNewer says that something came in while the ledger was read.
@@ -119,7 +119,7 @@ func (p *person) prepare(ctx context.Context) error {
 	}
 	p.scratch.users++
 	p.read = newRecorder(p.scratch.sink, p.DB)
-	return wearables.CopySummaries(ctx, p.DB, p.scratch.db, p.user.Team.UUID(), p.user.ID.UUID())
+	return storage.CopySummaries(ctx, p.DB, p.scratch.db, p.user.Team.UUID(), p.user.ID.UUID())
 }
 
 // mostAtOnce is how many pushed samples are stored together.

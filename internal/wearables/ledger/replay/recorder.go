@@ -2,22 +2,22 @@ package replay
 
 import (
 	"context"
-	"slices"
-	"time"
-
-	"github.com/google/uuid"
-
 	"hale/internal/people/users"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/formats/files"
+	"hale/internal/wearables/ingest"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
 )
 
 // recorder is the sink of what is read again. It stores everything in the
 // scratch database, without events, and remembers what each summary is about:
 // the store itself keeps only the id that is made of it.
 type recorder struct {
-	sink      *wearables.Ingester
+	sink      *ingest.Ingester
 	stored    *store.DB
 	summaries map[uuid.UUID]about
 	order     []uuid.UUID
@@ -35,7 +35,7 @@ type about struct {
 
 var _ files.Sink = (*recorder)(nil)
 
-func newRecorder(sink *wearables.Ingester, stored *store.DB) *recorder {
+func newRecorder(sink *ingest.Ingester, stored *store.DB) *recorder {
 	return &recorder{sink: sink, stored: stored, summaries: map[uuid.UUID]about{}, streams: map[uuid.UUID]bool{}}
 }
 

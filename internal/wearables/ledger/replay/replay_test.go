@@ -5,14 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"log/slog"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
-	"testing"
-	"time"
-
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
 	"hale/internal/platform/ids"
@@ -24,8 +16,17 @@ import (
 	"hale/internal/wearables/derive"
 	"hale/internal/wearables/formats/applehealth/applehealthtest"
 	"hale/internal/wearables/imports"
+	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/ledger"
 	"hale/internal/wearables/push"
+	"hale/internal/wearables/storage"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
 )
 
 // bed is a store with a ledger and one user whose doors are the real ones.
@@ -35,7 +36,7 @@ type bed struct {
 	ctx     context.Context
 	user    users.User
 	ledger  *ledger.Ledger
-	sink    *wearables.Ingester
+	sink    *ingest.Ingester
 	uploads *imports.Service
 	service *Service
 	idle    bool // no import is worked on
@@ -46,9 +47,9 @@ func newBed(t *testing.T, db *store.DB) *bed {
 	user := userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{})
 	dir := filepath.Join(t.TempDir(), "spool")
 	b := &bed{t: t, db: db, user: user, ctx: store.WithTeam(context.Background(), user.Team.UUID()), ledger: &ledger.Ledger{}}
-	b.sink = &wearables.Ingester{DB: db, Connect: connections.Ensure, Run: connections.Run}
+	b.sink = &ingest.Ingester{DB: db, Connect: connections.Ensure, Run: connections.Run}
 	b.uploads = &imports.Service{DB: db, Ledger: b.ledger, Sink: b.sink, Dir: dir}
-	b.service = &Service{DB: db, Sink: &wearables.Ingester{DB: db, Again: true}, Imports: b.uploads, Dir: dir}
+	b.service = &Service{DB: db, Sink: &ingest.Ingester{DB: db, Again: true}, Imports: b.uploads, Dir: dir}
 	return b
 }
 
@@ -197,7 +198,7 @@ func (b *bed) events() (names []string) {
 func (b *bed) samples(resource, provider string) (all wearables.Samples) {
 	b.t.Helper()
 	b.write(func(tx *store.Tx) error {
-		groups, _, err := wearables.ListSamples(b.ctx, tx, b.user.Team.UUID(), b.user.ID.UUID(), wearables.SamplesQuery{
+		groups, _, err := storage.ListSamples(b.ctx, tx, b.user.Team.UUID(), b.user.ID.UUID(), storage.SamplesQuery{
 			Resource: resource, Provider: provider, From: 0, To: 1 << 60,
 		})
 		if err == nil && len(groups) > 0 {
@@ -208,10 +209,10 @@ func (b *bed) samples(resource, provider string) (all wearables.Samples) {
 	return all
 }
 
-func (b *bed) summaries(resource string) (all []wearables.StoredSummary) {
+func (b *bed) summaries(resource string) (all []storage.StoredSummary) {
 	b.t.Helper()
 	b.write(func(tx *store.Tx) (err error) {
-		all, err = wearables.ListSummaries(b.ctx, tx, b.user.Team.UUID(), b.user.ID.UUID(), wearables.SummaryQuery{Resource: resource})
+		all, err = storage.ListSummaries(b.ctx, tx, b.user.Team.UUID(), b.user.ID.UUID(), storage.SummaryQuery{Resource: resource})
 		return err
 	})
 	return all
@@ -223,7 +224,7 @@ func (b *bed) spoil() {
 	b.t.Helper()
 	beat := b.samples("heartrate", "apple_health_kit")
 	beat.Time, beat.Value, beat.Offset, beat.End = beat.Time[:1], []float64{beat.Value[0] + 1}, beat.Offset[:1], nil
-	quiet := &wearables.Ingester{DB: b.db}
+	quiet := &ingest.Ingester{DB: b.db}
 	days := b.summaries("activity")
 	day := days[len(days)-1]
 	var said struct {
@@ -365,7 +366,7 @@ func TestAFileReadsWhatWasPushedBefore(t *testing.T) {
 		b.pushOf("apple_health_kit", "wheelchair_push", `[{"timestamp":"2026-03-30T08:00:00Z","end":"2026-03-30T09:00:00Z","value":77,"source_type":"watch"}]`)
 		b.pushOf("apple_health_kit", "steps", `[{"timestamp":"2026-03-30T01:00:00Z","end":"2026-03-30T01:30:00Z","value":500,"source_type":"watch"}]`)
 		b.upload(export(t, 2))
-		if !slices.ContainsFunc(b.summaries("activity"), func(day wearables.StoredSummary) bool {
+		if !slices.ContainsFunc(b.summaries("activity"), func(day storage.StoredSummary) bool {
 			return bytes.Contains(day.Body, []byte(`"wheelchair_push":77`))
 		}) {
 			t.Error("the import did not see what was pushed before")

@@ -1,8 +1,6 @@
 package replay
 
-import (
-	"hale/internal/wearables"
-)
+import "hale/internal/wearables/ingest"
 
 // Changes tells what a run changed, or would change: counts, words and names of
 // fields, never values.
@@ -44,7 +42,7 @@ func (r *Changes) join(o *Changes) {
 
 // with is the report with changes added; r itself stays as it is, in case they
 // are not made.
-func (r *Changes) with(changes []wearables.Change) Changes {
+func (r *Changes) with(changes []ingest.Change) Changes {
 	sum := *r
 	sum.Resources = make(map[string]*ResourceChanges, len(r.Resources)+1)
 	for resource, c := range r.Resources {
@@ -58,7 +56,7 @@ func (r *Changes) with(changes []wearables.Change) Changes {
 }
 
 // add counts a change.
-func (r *Changes) add(c wearables.Change) {
+func (r *Changes) add(c ingest.Change) {
 	sum := r.Resources[c.Resource]
 	if sum == nil {
 		sum = &ResourceChanges{}

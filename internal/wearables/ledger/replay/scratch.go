@@ -5,13 +5,12 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"os"
-	"time"
-
 	"hale/internal/platform/secrets"
 	"hale/internal/platform/store"
-	"hale/internal/wearables"
 	"hale/internal/wearables/imports"
+	"hale/internal/wearables/ingest"
+	"os"
+	"time"
 )
 
 // scratch is a database of our own schema that is thrown away. It is sealed
@@ -20,7 +19,7 @@ import (
 type scratch struct {
 	dir   string
 	db    *store.DB
-	sink  *wearables.Ingester
+	sink  *ingest.Ingester
 	users int
 }
 
@@ -47,7 +46,7 @@ func openScratch(ctx context.Context, under string, now func() time.Time) (*scra
 		s.drop()
 		return nil, fmt.Errorf("replay: making a scratch database: %w", err)
 	}
-	s.sink = &wearables.Ingester{DB: s.db, Again: true}
+	s.sink = &ingest.Ingester{DB: s.db, Again: true}
 	return s, nil
 }
 

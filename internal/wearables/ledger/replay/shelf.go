@@ -3,12 +3,12 @@ package replay
 import (
 	"context"
 	"errors"
-
-	"github.com/google/uuid"
-
 	"hale/internal/people/users"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
+	"hale/internal/wearables/storage"
+
+	"github.com/google/uuid"
 )
 
 // shelf is what a database has of a user.
@@ -104,7 +104,7 @@ func (s shelf) samples(ctx context.Context, b *wearables.Batch) (map[place]sampl
 	}
 	found := map[place]sample{}
 	for l, whole := range lines {
-		q := wearables.SamplesQuery{Resource: l.resource, Provider: l.provider, From: whole.from, To: whole.to, Marked: true}
+		q := storage.SamplesQuery{Resource: l.resource, Provider: l.provider, From: whole.from, To: whole.to, Marked: true}
 		err := s.each(ctx, q, func(page []wearables.Samples) error {
 			for i := range page {
 				at := placeOf("", &page[i])
@@ -124,12 +124,12 @@ func (s shelf) samples(ctx context.Context, b *wearables.Batch) (map[place]sampl
 }
 
 // each walks over the user's samples that a query selects, page by page.
-func (s shelf) each(ctx context.Context, q wearables.SamplesQuery, fn func(page []wearables.Samples) error) error {
+func (s shelf) each(ctx context.Context, q storage.SamplesQuery, fn func(page []wearables.Samples) error) error {
 	for {
 		var page []wearables.Samples
-		var next *wearables.Place
+		var next *storage.Place
 		err := s.db.Read(ctx, func(tx *store.Tx) (err error) {
-			page, next, err = wearables.ListSamples(ctx, tx, s.user.Team.UUID(), s.user.ID.UUID(), q)
+			page, next, err = storage.ListSamples(ctx, tx, s.user.Team.UUID(), s.user.ID.UUID(), q)
 			return err
 		})
 		if err != nil {
@@ -144,14 +144,14 @@ func (s shelf) each(ctx context.Context, q wearables.SamplesQuery, fn func(page 
 
 // document is a summary that lies there, and its body taken apart.
 type document struct {
-	wearables.StoredSummary
+	storage.StoredSummary
 	fields map[string]any
 }
 
 // summary finds one; nil when there is none.
 func (s shelf) summary(ctx context.Context, id uuid.UUID, resource string) (found *document, err error) {
 	err = s.db.Read(ctx, func(tx *store.Tx) error {
-		one, err := wearables.SummaryByID(ctx, tx, s.user.Team.UUID(), id, resource)
+		one, err := storage.SummaryByID(ctx, tx, s.user.Team.UUID(), id, resource)
 		if errors.Is(err, store.ErrNoRows) {
 			found = nil
 			return nil
@@ -179,7 +179,7 @@ func (s shelf) streams(ctx context.Context, b *wearables.Batch) (all []wearables
 			continue
 		}
 		err = s.db.Read(ctx, func(tx *store.Tx) error {
-			stream, err := wearables.ReadStream(ctx, tx, &workout.StoredSummary)
+			stream, err := storage.ReadStream(ctx, tx, &workout.StoredSummary)
 			if err == nil && len(stream.Time) > 0 {
 				stream.WorkoutKey = key
 				all = append(all, *stream)

@@ -2,13 +2,12 @@ package replay
 
 import (
 	"encoding/binary"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
+	"hale/internal/wearables/storage"
 	"slices"
 	"testing"
 	"time"
-
-	"hale/internal/platform/store"
-	"hale/internal/platform/store/storetest"
-	"hale/internal/wearables"
 )
 
 // outing is a FIT file of half an hour's ride with a heart rate every ten
@@ -53,7 +52,7 @@ func (b *bed) moments() (all []int) {
 	b.t.Helper()
 	for _, workout := range b.summaries("workouts") {
 		b.write(func(tx *store.Tx) error {
-			stream, err := wearables.ReadStream(b.ctx, tx, &workout)
+			stream, err := storage.ReadStream(b.ctx, tx, &workout)
 			if err == nil {
 				all = append(all, len(stream.Time))
 			}

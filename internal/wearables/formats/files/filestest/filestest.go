@@ -9,19 +9,20 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
-	"testing"
-
-	"github.com/google/uuid"
-
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/connections"
 	"hale/internal/wearables/formats/files"
+	"hale/internal/wearables/ingest"
+	"hale/internal/wearables/storage"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/uuid"
 )
 
 // Bed is a new user of a new team whose files are imported.
@@ -30,7 +31,7 @@ type Bed struct {
 	db   *store.DB
 	ctx  context.Context
 	user users.User
-	sink *wearables.Ingester
+	sink *ingest.Ingester
 }
 
 // New makes a user in the database.
@@ -39,7 +40,7 @@ func New(tb testing.TB, db *store.DB) *Bed {
 	user := userstest.New(tb, db, userstest.Team(tb, db).ID, users.NewUser{})
 	return &Bed{
 		tb: tb, db: db, user: user, ctx: Context(user),
-		sink: &wearables.Ingester{DB: db, Connect: connections.Ensure, Run: connections.Run},
+		sink: &ingest.Ingester{DB: db, Connect: connections.Ensure, Run: connections.Run},
 	}
 }
 
@@ -85,7 +86,7 @@ func (b *Bed) Workouts() []Workout {
 			if w.Body, err = fields(&stored[i]); err != nil {
 				return err
 			}
-			if w.Stream, err = wearables.ReadStream(b.ctx, tx, &stored[i]); err != nil {
+			if w.Stream, err = storage.ReadStream(b.ctx, tx, &stored[i]); err != nil {
 				return err
 			}
 			all = append(all, w)
@@ -104,8 +105,8 @@ func (b *Bed) Summaries(resource string) []map[string]any {
 	return Summaries(b.tb, b.db, b.user, resource)
 }
 
-func (b *Bed) summaries(tx *store.Tx, resource string) ([]wearables.StoredSummary, error) {
-	return wearables.ListSummaries(b.ctx, tx, b.user.Team.UUID(), b.user.ID.UUID(), wearables.SummaryQuery{Resource: resource})
+func (b *Bed) summaries(tx *store.Tx, resource string) ([]storage.StoredSummary, error) {
+	return storage.ListSummaries(b.ctx, tx, b.user.Team.UUID(), b.user.ID.UUID(), storage.SummaryQuery{Resource: resource})
 }
 
 // Samples are the user's of a resource, all series together.
@@ -114,12 +115,12 @@ func (b *Bed) Samples(resource string) wearables.Samples {
 	var all wearables.Samples
 	b.read(func(tx *store.Tx) error {
 		all = wearables.Samples{Resource: resource}
-		series, err := wearables.SeriesOf(b.ctx, tx, b.user.Team.UUID(), b.user.ID.UUID(), resource)
+		series, err := storage.SeriesOf(b.ctx, tx, b.user.Team.UUID(), b.user.ID.UUID(), resource)
 		if err != nil {
 			return err
 		}
 		for _, s := range series {
-			if err := wearables.ReadSeries(b.ctx, tx, s, 0, 1<<60, &all); err != nil {
+			if err := storage.ReadSeries(b.ctx, tx, s, 0, 1<<60, &all); err != nil {
 				return err
 			}
 		}

@@ -3,13 +3,12 @@ package filestest
 import (
 	"context"
 	"encoding/json"
+	"hale/internal/people/users"
+	"hale/internal/platform/store"
+	"hale/internal/wearables/storage"
 	"os"
 	"path/filepath"
 	"testing"
-
-	"hale/internal/people/users"
-	"hale/internal/platform/store"
-	"hale/internal/wearables"
 )
 
 // Context has the scope of the user's team.
@@ -34,7 +33,7 @@ func Summaries(tb testing.TB, db *store.DB, user users.User, resource string) []
 	var all []map[string]any
 	err := db.Read(ctx, func(tx *store.Tx) error {
 		all = nil
-		stored, err := wearables.ListSummaries(ctx, tx, user.Team.UUID(), user.ID.UUID(), wearables.SummaryQuery{Resource: resource})
+		stored, err := storage.ListSummaries(ctx, tx, user.Team.UUID(), user.ID.UUID(), storage.SummaryQuery{Resource: resource})
 		if err != nil {
 			return err
 		}
@@ -53,8 +52,8 @@ func Summaries(tb testing.TB, db *store.DB, user users.User, resource string) []
 	return all
 }
 
-func fields(s *wearables.StoredSummary) (map[string]any, error) {
-	raw, err := wearables.AppendSummary(nil, s, nil)
+func fields(s *storage.StoredSummary) (map[string]any, error) {
+	raw, err := storage.AppendSummary(nil, s, nil)
 	if err != nil {
 		return nil, err
 	}

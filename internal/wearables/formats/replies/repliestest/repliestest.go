@@ -5,13 +5,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"os"
-	"path/filepath"
-	"testing"
-	"time"
-
-	"github.com/google/uuid"
-
 	"hale/internal/platform/civil"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/store"
@@ -23,6 +16,13 @@ import (
 	"hale/internal/wearables/formats/files/filestest"
 	"hale/internal/wearables/formats/replies"
 	"hale/internal/wearables/formats/sheet/sheettest"
+	"hale/internal/wearables/storage"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
 )
 
 // Gathered holds the result of one reading, without a database.
@@ -50,7 +50,7 @@ func Gather(tb testing.TB, m replies.Maker, zone *time.Location, content []byte)
 			g.Devices = append(g.Devices, d)
 			return uuid.Nil, nil
 		},
-		Stored: func(context.Context, string, string, string) ([]wearables.StoredSummary, error) { return nil, nil },
+		Stored: func(context.Context, string, string, string) ([]storage.StoredSummary, error) { return nil, nil },
 	}
 	g.Err = m.Read(context.Background(), bytes.NewReader(content), int64(len(content)), r)
 	if g.Err != nil && fault.KindOf(g.Err) != fault.Unprocessable {

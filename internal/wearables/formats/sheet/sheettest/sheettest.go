@@ -3,8 +3,6 @@ package sheettest
 
 import (
 	"context"
-	"testing"
-
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
 	"hale/internal/platform/store"
@@ -12,6 +10,9 @@ import (
 	"hale/internal/wearables/connections"
 	"hale/internal/wearables/formats/files"
 	"hale/internal/wearables/formats/files/filestest"
+	"hale/internal/wearables/ingest"
+	"hale/internal/wearables/storage"
+	"testing"
 )
 
 // User makes a user of a new team; an empty zone sets no fallback time zone.
@@ -42,7 +43,7 @@ func Run(tb testing.TB, db *store.DB, kind files.Kind, user users.User, path str
 func Input(db *store.DB, user users.User, path string) files.Input {
 	return files.Input{
 		Path: path, DB: db, User: user,
-		Sink: &wearables.Ingester{DB: db, Connect: connections.Ensure, Run: connections.Run},
+		Sink: &ingest.Ingester{DB: db, Connect: connections.Ensure, Run: connections.Run},
 		Stage: func(ctx context.Context, provider string) (stage wearables.Stage, err error) {
 			err = db.Read(ctx, func(tx *store.Tx) error {
 				run, err := connections.Run(ctx, tx, user, provider)
@@ -64,13 +65,13 @@ func Series(tb testing.TB, db *store.DB, user users.User) []wearables.Samples {
 	var all []wearables.Samples
 	err := db.Read(ctx, func(tx *store.Tx) error {
 		all = nil
-		list, err := wearables.SeriesOf(ctx, tx, user.Team.UUID(), user.ID.UUID(), "")
+		list, err := storage.SeriesOf(ctx, tx, user.Team.UUID(), user.ID.UUID(), "")
 		if err != nil {
 			return err
 		}
 		for _, s := range list {
 			var samples wearables.Samples
-			if err := wearables.ReadSeries(ctx, tx, s, 0, 1<<60, &samples); err != nil {
+			if err := storage.ReadSeries(ctx, tx, s, 0, 1<<60, &samples); err != nil {
 				return err
 			}
 			all = append(all, samples)

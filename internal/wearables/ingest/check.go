@@ -1,0 +1,194 @@
+package ingest
+
+import (
+	"hale/internal/platform/blocks"
+	"hale/internal/platform/civil"
+	"hale/internal/wearables"
+	"hale/internal/wearables/storage"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// limits are the instants that samples of one user may lie between.
+type limits struct {
+	earliest, latest int64 // UTC microseconds, any user
+	from, to         int64 // of the user's ingestion bounds, local; to is exclusive
+}
+
+// ahead is how far a clock in another zone, or a wrong one, may be ahead.
+const ahead = 26 * time.Hour
+
+var year2000 = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
+
+func limitsOf(now time.Time, start, end *civil.Date) limits {
+	l := limits{earliest: year2000, latest: now.Add(ahead).UnixMicro(), from: math.MinInt64, to: math.MaxInt64}
+	if start != nil {
+		l.from = start.AddDays(-1).In(time.UTC).UnixMicro()
+	}
+	if end != nil {
+		l.to = end.AddDays(2).In(time.UTC).UnixMicro()
+	}
+	return l
+}
+
+// takes tells why an instant is refused; empty when it is not.
+func (l *limits) takes(us int64, offset int32) string {
+	if us < l.earliest || us > l.latest {
+		return wearables.BadTime
+	}
+	if offset != wearables.NoOffset {
+		us += int64(offset) * 1_000_000
+	}
+	if us < l.from || us >= l.to {
+		return wearables.OutOfBounds
+	}
+	return ""
+}
+
+// takesDate is takes for a calendar date that may lie further ahead.
+func (l *limits) takesDate(d civil.Date, further time.Duration) string {
+	us := d.In(time.UTC).UnixMicro()
+	if us < l.earliest-dayMicros || us > l.latest+dayMicros+further.Microseconds() {
+		return wearables.BadTime
+	}
+	if us < l.from || us >= l.to {
+		return wearables.OutOfBounds
+	}
+	return ""
+}
+
+// besides is how far the beginning of a session may be from its calendar date,
+// which is that of another day and zone at most.
+const besides = 3 * 24 * time.Hour
+
+// takesSummary is takes for a summary. Its date decides about the user's
+// bounds, and its session lies near that.
+func (l *limits) takesSummary(s *wearables.Summary, d *wearables.Document) string {
+	for _, at := range []time.Time{s.Start, s.End} {
+		if us := at.UnixMicro(); !at.IsZero() && (us < l.earliest || us > l.latest) {
+			return wearables.BadTime
+		}
+	}
+	if s.Date.IsZero() {
+		return ""
+	}
+	if !s.Start.IsZero() && s.Start.Sub(s.Date.In(time.UTC)).Abs() > besides {
+		return wearables.BadTime
+	}
+	return l.takesDate(s.Date, d.Foretold)
+}
+
+// leastMinutes is the time over which a rate is judged at least: phones count
+// for up to ten minutes, and some write the count of all of them with an
+// interval of seconds.
+const leastMinutes = 10
+
+// refuses tells why sample i may not be stored; empty when it may.
+func refuseSample(r *wearables.Resource, l *limits, c *blocks.Columns, i int) string {
+	offset := wearables.NoOffset
+	if len(c.Offset) > 0 {
+		offset, _ = storage.OffsetFound(c.Offset[i])
+	}
+	if reason := l.takes(c.Time[i], offset); reason != "" {
+		return reason
+	}
+	v := c.Value[i]
+	if v-v != 0 { // NaN or infinite
+		return wearables.NotFinite
+	}
+	if v < r.Min || v > r.Max {
+		return wearables.Implausible
+	}
+	if len(c.End) > 0 {
+		length := c.End[i] - c.Time[i]
+		switch {
+		case length < 0:
+			return wearables.EndBeforeStart
+		case c.End[i] > l.latest:
+			return wearables.BadTime
+		case r.PerMinute > 0 && length > 0 && v > r.PerMinute*max(leastMinutes, float64(length)/60e6):
+			return wearables.Implausible
+		}
+	}
+	if r.Pair {
+		low := c.Value2[i]
+		switch {
+		case math.IsNaN(low): // left out
+			return wearables.MissingValue
+		case low-low != 0:
+			return wearables.NotFinite
+		case low < r.LeastLow || low > r.MostLow || low >= v:
+			return wearables.Implausible
+		}
+	}
+	return ""
+}
+
+// columnsOf views samples as block columns. ok is false when lengths differ
+// or a needed column is missing.
+func columnsOf(r *wearables.Resource, s *wearables.Samples) (c blocks.Columns, ok bool) {
+	n := len(s.Time)
+	c = blocks.Columns{Time: s.Time, End: s.End, Offset: s.Offset, Value: s.Value}
+	if r.Pair {
+		c.Value2 = s.Value2
+		ok = len(s.Value2) == n
+	} else {
+		ok = len(s.Value2) == 0
+	}
+	if r.Interval && len(c.End) == 0 {
+		c.End = s.Time
+	}
+	fits := func(m int) bool { return m == 0 || m == n }
+	return c, ok && len(s.Value) == n && fits(len(c.End)) && fits(len(s.Offset))
+}
+
+const dayMicros = 24 * 3600 * 1_000_000
+
+// refuseSource returns the reason for which nothing is taken from a source, or
+// the empty string.
+func refuseSource(s *wearables.Source) string {
+	switch {
+	case s.Type != "" && !wearables.KnownSourceType(s.Type):
+		return wearables.UnknownSource
+	case s.Stranger:
+		return wearables.UnknownDevice
+	}
+	return ""
+}
+
+// longestWord bounds the words of a source, in bytes.
+const longestWord = 256
+
+// cleanSource removes from a source's words, which files carry as their apps
+// wrote them, the bytes that a text column of a database refuses.
+func cleanSource(s *wearables.Source) {
+	for _, word := range []*string{&s.AppID, &s.Sport} {
+		if strings.IndexByte(*word, 0) >= 0 {
+			*word = strings.ReplaceAll(*word, "\x00", "")
+		}
+		if len(*word) > longestWord {
+			*word = (*word)[:longestWord]
+		}
+		*word = strings.ToValidUTF8(*word, "")
+	}
+}
+
+// refuseExtra returns the reason for which samples of a resource may not have
+// the words, or the empty string.
+func refuseExtra(r *wearables.Resource, text string) string {
+	if text == "" {
+		return ""
+	}
+	words := strings.Split(text, ",")
+	for i, e := range r.Extra {
+		if i < len(words) && words[i] != "" && !slices.Contains(e.Words, words[i]) {
+			return wearables.UnknownWord + e.Name
+		}
+	}
+	if len(words) != len(r.Extra) || wearables.ExtraText(words...) == "" {
+		return wearables.UnknownWord + "field"
+	}
+	return ""
+}

@@ -1,0 +1,216 @@
+package ingest_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"hale/internal/people/users"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/events"
+	"hale/internal/platform/patch"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
+	"hale/internal/wearables"
+	"hale/internal/wearables/connections"
+	"hale/internal/wearables/ingest"
+	"hale/internal/wearables/storage"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// said is what an event announced of one key: of a sample that of its series and
+// its start, of a day its date.
+type said struct{ verb, key, value string }
+
+// inOrder are announcements as text, whatever their order was.
+func inOrder(all []said) (texts []string) {
+	for _, e := range all {
+		texts = append(texts, fmt.Sprint(e))
+	}
+	slices.Sort(texts)
+	return texts
+}
+
+// eachRapid checks a property on both engines, over people of one database.
+func eachRapid(t *testing.T, check func(t *testing.T, db *store.DB, rt *rapid.T)) {
+	storetest.EachAt(t, clock, func(t *testing.T, db *store.DB) {
+		rapid.Check(t, func(rt *rapid.T) { check(t, db, rt) })
+	})
+}
+
+// person is a new user of a new team.
+func person(t *testing.T, db *store.DB) fixture {
+	team := userstest.Team(t, db)
+	return fixture{
+		t: t, db: db, ctx: store.WithTeam(context.Background(), team.ID.UUID()),
+		in:   &ingest.Ingester{DB: db, Connect: connections.Ensure, Linked: connections.Linked, Hold: connections.Hold},
+		user: userstest.New(t, db, team.ID, users.NewUser{}),
+	}
+}
+
+// livesIn moves the user's fallback zone.
+func (f fixture) livesIn(zone string) fixture {
+	f.t.Helper()
+	err := f.db.Write(f.ctx, func(tx *store.Tx) (err error) {
+		f.user, err = users.Change(f.ctx, tx, f.user.Team, f.user.ID, users.Update{TimeZone: patch.Of(zone)})
+		return err
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return f
+}
+
+// store stores a batch in one of the ways in which data comes: as what was
+// imported, or as a phone's push, which has its events numbered in its commit
+// where it is an ordinary one.
+func (f fixture) store(rt *rapid.T, b wearables.Batch) wearables.Result {
+	f.t.Helper()
+	if !rapid.Bool().Draw(rt, "pushed") {
+		return f.ingest(b)
+	}
+	return f.push(b)
+}
+
+func (f fixture) push(b wearables.Batch) wearables.Result {
+	f.t.Helper()
+	b.Provider = "apple_health_kit"
+	if b.Stage == "" {
+		b.Stage = wearables.Daily
+	}
+	_, r, err := f.in.Push(f.ctx, f.user.Team, f.user.ID, b)
+	if err != nil {
+		f.t.Error(err) // not from the test's goroutine only
+	}
+	return r
+}
+
+// told is everything that was announced to the team of the fixture about single
+// values, in the order of numbers.
+func (f fixture) told() (all []said) {
+	f.t.Helper()
+	if err := (&events.Sequencer{DB: f.db}).Settle(store.AsSystem(f.ctx)); err != nil {
+		f.t.Fatal(err)
+	}
+	for after, more := int64(0), true; more; {
+		err := f.db.Read(f.ctx, func(tx *store.Tx) error {
+			page, err := events.After(f.ctx, tx, f.user.Team.UUID(), after, events.MaxPage, nil)
+			for _, m := range page.Events {
+				var e event
+				if err := json.Unmarshal(m.Body, &e); err != nil {
+					return err
+				}
+				all = append(all, f.saidBy(e)...)
+			}
+			after, more = page.Next, page.HasMore
+			return err
+		})
+		if err != nil {
+			f.t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// saidBy takes an event apart.
+func (f fixture) saidBy(e event) (all []said) {
+	f.t.Helper()
+	name, ours := strings.CutPrefix(e.Type, "daily.data.")
+	if !ours {
+		return nil
+	}
+	resource, verb, _ := strings.Cut(name, ".")
+	var samples struct {
+		Source json.RawMessage
+		Data   []map[string]any
+	}
+	if err := json.Unmarshal(e.Data, &samples); err != nil {
+		f.t.Fatal(err)
+	}
+	if samples.Data == nil {
+		key, value := f.dayOf(e.Data)
+		return []said{{verb, key, value}}
+	}
+	for _, sample := range samples.Data {
+		key, value := f.sampleOf(resource, samples.Source, sample)
+		all = append(all, said{verb, key, value})
+	}
+	return all
+}
+
+// sampleOf parts what a sample is about from what it says of it.
+func (f fixture) sampleOf(resource string, source []byte, sample map[string]any) (key, value string) {
+	revised := map[string]any{}
+	for _, name := range []string{"value", "systolic", "diastolic", "end", "timezone_offset", "grouping"} {
+		if v, ok := sample[name]; ok {
+			revised[name] = v
+			delete(sample, name)
+		}
+	}
+	return resource + f.text(json.RawMessage(source)) + f.text(sample), f.text(revised)
+}
+
+// dayOf does so for a summary of a day.
+func (f fixture) dayOf(data []byte) (key, value string) {
+	var fields map[string]any
+	if err := json.Unmarshal(data, &fields); err != nil {
+		f.t.Fatal(err)
+	}
+	for _, name := range []string{"id", "user_id", "created_at", "updated_at"} {
+		delete(fields, name)
+	}
+	return fmt.Sprint(fields["calendar_date"]), f.text(fields)
+}
+
+func (f fixture) text(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// stored are the samples of some resources as a read gives them, by key.
+func (f fixture) stored(resources ...string) map[string]string {
+	f.t.Helper()
+	all := map[string]string{}
+	for _, resource := range resources {
+		for _, group := range f.samples(resource) {
+			var data []map[string]any
+			if err := json.Unmarshal(wearables.AppendAll(nil, []wearables.Samples{group}), &data); err != nil {
+				f.t.Fatal(err)
+			}
+			known, _ := wearables.ResourceNamed(resource)
+			for _, sample := range data {
+				key, value := f.sampleOf(known.Event, wearables.AppendSource(nil, group.Source, nil), sample)
+				all[key] = value
+			}
+		}
+	}
+	return all
+}
+
+// days are the stored days as a read gives them, by date.
+func (f fixture) days() map[string]string {
+	f.t.Helper()
+	all := map[string]string{}
+	err := f.db.Read(f.ctx, func(tx *store.Tx) error {
+		stored, err := storage.ListSummaries(f.ctx, tx, f.user.Team.UUID(), f.user.ID.UUID(), storage.SummaryQuery{Resource: "activity"})
+		for i := range stored {
+			body, err := storage.AppendSummary(nil, &stored[i], nil)
+			if err != nil {
+				return err
+			}
+			key, value := f.dayOf(body)
+			all[key] = value
+		}
+		return err
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return all
+}

@@ -1,0 +1,156 @@
+package storage
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"hale/internal/platform/store"
+	"hale/internal/wearables"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Notes are a time series whose values are texts. Blocks hold numbers, so each
+// note is kept as a document, sealed as those are, and read and announced as a
+// sample. The time at which it begins and its source are its key, as of every
+// sample.
+//
+// Reference 7.7, note.
+
+// Note is a text that somebody wrote down, of a time.
+type Note struct {
+	Source wearables.Source
+	id     uuid.UUID
+	told   struct {
+		Timestamp time.Time       `json:"timestamp"`
+		End       *time.Time      `json:"end"`
+		Offset    *int32          `json:"timezone_offset"`
+		Value     string          `json:"value"`
+		Tags      json.RawMessage `json:"tags"`
+	}
+}
+
+// ParseNote reads a stored note.
+func ParseNote(s *StoredSummary) (Note, error) {
+	n := Note{Source: s.Source, id: s.ID}
+	if err := json.Unmarshal(s.Body, &n.told); err != nil {
+		return n, fmt.Errorf("wearables: a stored note: %w", err)
+	}
+	return n, nil
+}
+
+// append appends the note as a sample.
+func (n *Note) append(dst []byte) []byte {
+	at := n.told.Timestamp.UnixMicro()
+	end, offset := at, wearables.NoOffset
+	if n.told.End != nil {
+		end = n.told.End.UnixMicro()
+	}
+	if n.told.Offset != nil {
+		offset = *n.told.Offset
+	}
+	dst = wearables.AppendTime(append(dst, `{"timestamp":`...), at)
+	dst = wearables.AppendTime(append(dst, `,"start":`...), at)
+	dst = wearables.AppendTime(append(dst, `,"end":`...), end)
+	dst = wearables.AppendOffset(append(dst, `,"timezone_offset":`...), offset)
+	dst = wearables.AppendText(append(dst, `,"type":null,"unit":"text","value":`...), n.told.Value)
+	dst = append(dst, `,"tags":`...)
+	if n.told.Tags == nil {
+		return append(dst, "null}"...)
+	}
+	return append(append(dst, n.told.Tags...), '}')
+}
+
+// ListNotes returns a user's notes that begin in a query's range, those of one
+// source side by side, and each source's in order of time. They have no pages.
+func ListNotes(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q SamplesQuery) ([]Note, error) {
+	from, to := daysAround(q.From, q.To)
+	stored, err := ListSummaries(ctx, tx, team, user, SummaryQuery{Resource: wearables.NoteResource, Provider: q.Provider, From: from, To: to})
+	if err != nil {
+		return nil, err
+	}
+	var all []Note
+	for i := range stored {
+		n, err := ParseNote(&stored[i])
+		if err != nil {
+			return nil, err
+		}
+		if at := n.told.Timestamp.UnixMicro(); at >= q.From && at < q.To {
+			all = append(all, n)
+		}
+	}
+	slices.SortFunc(all, func(a, b Note) int {
+		return cmp.Or(compareSources(a.Source, b.Source), a.told.Timestamp.Compare(b.told.Timestamp), bytes.Compare(a.id[:], b.id[:]))
+	})
+	return all, nil
+}
+
+// daysAround are the local days on which [from, to) may be anywhere.
+func daysAround(from, to int64) (first, last string) {
+	a, b := time.UnixMicro(from).UTC().AddDate(0, 0, -2), time.UnixMicro(to).UTC().AddDate(0, 0, 2)
+	if a.Year() > 0 {
+		first = a.Format(time.DateOnly)
+	}
+	if b.Year() < 9999 {
+		last = b.Format(time.DateOnly)
+	}
+	return first, last
+}
+
+func compareSources(a, b wearables.Source) int {
+	x, y := KeyOfSource(a), KeyOfSource(b)
+	return cmp.Or(cmp.Compare(x.Provider, y.Provider), cmp.Compare(x.SourceType, y.SourceType), cmp.Compare(x.AppID, y.AppID),
+		bytes.Compare(x.Device[:], y.Device[:]))
+}
+
+// AppendNotes appends notes as a JSON array of samples.
+func AppendNotes(dst []byte, all []Note) []byte {
+	dst = append(dst, '[')
+	for i := range all {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = all[i].append(dst)
+	}
+	return append(dst, ']')
+}
+
+// AppendNoteGroups appends provider → groups of notes, one for each source.
+//
+// Reference contract: GroupedNote.
+func AppendNoteGroups(dst []byte, all []Note, describe wearables.Describe) []byte {
+	dst = append(dst, '{')
+	for i := 0; i < len(all); {
+		switch source := all[i].Source; {
+		case i > 0 && source.Provider == all[i-1].Source.Provider:
+			dst = append(dst, ',')
+		case i > 0:
+			dst = append(dst, "],"...)
+			fallthrough
+		default:
+			dst = append(wearables.AppendText(dst, source.Provider), ":["...)
+		}
+		n := 1
+		for i+n < len(all) && all[i+n].Source.Same(all[i].Source) {
+			n++
+		}
+		dst = wearables.AppendSource(append(dst, `{"source":`...), all[i].Source, describe)
+		dst = append(AppendNotes(append(dst, `,"data":`...), all[i:i+n]), '}')
+		i += n
+	}
+	if len(all) > 0 {
+		dst = append(dst, ']')
+	}
+	return append(dst, '}')
+}
+
+// AppendPlainNotes appends notes of all sources in order of time.
+func AppendPlainNotes(dst []byte, all []Note) []byte {
+	inTime := slices.Clone(all)
+	slices.SortStableFunc(inTime, func(a, b Note) int { return a.told.Timestamp.Compare(b.told.Timestamp) })
+	return AppendNotes(dst, inTime)
+}

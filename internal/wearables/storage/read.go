@@ -1,0 +1,165 @@
+package storage
+
+import (
+	"context"
+	"hale/internal/platform/blocks"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/wearables"
+	"hale/internal/wearables/resources"
+	"math"
+	"sort"
+
+	"github.com/google/uuid"
+)
+
+// ReadSeries appends the samples of a series of SeriesOf's that start in
+// [from, to), UTC microseconds, to dst in time order.
+func ReadSeries(ctx context.Context, tx *store.Tx, s Series, from, to int64, dst *wearables.Samples) error {
+	dst.Resource, dst.Type, dst.Extra, dst.Source = s.Resource, s.Type, s.Extra, s.Source
+	if !s.Within(from, to) {
+		return nil
+	}
+	c := dst.Columns()
+	_, err := s.read(ctx, tx, from, to, math.MaxInt, false, &c)
+	dst.SetColumns(&c)
+	return err
+}
+
+// read appends samples that start in [from, to) to dst, at most most of them.
+// more says that it stopped there with samples left.
+func (s *Series) read(ctx context.Context, tx *store.Tx, from, to int64, most int, marked bool, dst *blocks.Columns) (more bool, err error) {
+	if from >= to {
+		return false, nil
+	}
+	begin := dst.Len()
+	width := s.Width.Microseconds()
+	for bucket := s.Bucket(max(from, math.MinInt64+width)); ; {
+		stored, err := readBlocks(ctx, tx, s, bucket, to-1)
+		if err != nil {
+			return false, err
+		}
+		if n := total(stored); most > n {
+			dst.Grow(n)
+		} else {
+			dst.Grow(most + 1)
+		}
+		for i := range stored {
+			if err := s.readBlock(ctx, tx, &stored[i], from, to, marked, dst); err != nil {
+				return false, err
+			}
+			if dst.Len()-begin > most {
+				dst.Truncate(begin + most)
+				return true, nil
+			}
+		}
+		if len(stored) < blocksAtOnce {
+			return false, nil
+		}
+		bucket = stored[len(stored)-1].Bucket + 1
+	}
+}
+
+func total(all []Block) (n int) {
+	for i := range all {
+		n += all[i].n
+	}
+	return n
+}
+
+// readBlock appends the samples of one block that start in [from, to).
+func (s *Series) readBlock(ctx context.Context, tx *store.Tx, b *Block, from, to int64, marked bool, dst *blocks.Columns) error {
+	begin := dst.Len()
+	if err := b.Open(ctx, tx, s, dst); err != nil {
+		return err
+	}
+	if len(dst.Offset) > 0 && !marked {
+		PlainOffsets(dst.Offset[begin:])
+	}
+	if b.Bucket+s.Width.Microseconds() > to {
+		times := dst.Time[begin:]
+		dst.Truncate(begin + sort.Search(len(times), func(i int) bool { return times[i] >= to }))
+	}
+	if b.Bucket < from {
+		times := dst.Time[begin:]
+		dst.Cut(begin, begin+sort.Search(len(times), func(i int) bool { return times[i] >= from }))
+	}
+	return s.leave(ctx, tx, begin, dst)
+}
+
+// PageSamples is how many samples one page of a read has: 30 days of one per
+// minute fit.
+const PageSamples = 50_000
+
+// Place is where a page ended: behind a sample of a series. It stays true
+// while samples are added or revised.
+type Place struct {
+	Series int64
+	Time   int64 // UTC microseconds
+}
+
+// SamplesQuery selects samples of a user.
+type SamplesQuery struct {
+	Resource string
+	From, To int64  // start of a sample, UTC microseconds, [From, To)
+	Provider string // empty means all
+	After    *Place // nil begins at the beginning
+	Most     int    // samples in a page; 0 means PageSamples
+	// Marked leaves in the offsets that a fallback gave the mark that says so.
+	// They are for a Batch that is Marked, and for nobody outside.
+	Marked bool
+}
+
+// ListSamples returns one page of a user's samples: one group for each series
+// that has any, those of one source side by side. next is nil at the end. A
+// place in a series that the user does not have is refused.
+//
+// Reference 7.7.
+func ListSamples(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q SamplesQuery) (groups []wearables.Samples, next *Place, err error) {
+	if q.Resource == resources.Hypnogram {
+		groups, err = listHypnograms(ctx, tx, team, user, q)
+		return groups, nil, err
+	}
+	all, err := SeriesOf(ctx, tx, team, user, q.Resource)
+	if err != nil {
+		return nil, nil, err
+	}
+	left := q.Most
+	if left == 0 {
+		left = PageSamples
+	}
+	skipping := q.After != nil
+	for _, s := range all {
+		from := q.From
+		if skipping {
+			if s.ID != q.After.Series {
+				continue
+			}
+			skipping, from = false, max(from, q.After.Time+1)
+		}
+		if q.Provider != "" && s.Source.Provider != q.Provider || !s.Within(from, q.To) {
+			continue
+		}
+		if left == 0 {
+			return groups, &Place{s.ID, from - 1}, nil
+		}
+		group := wearables.Samples{Resource: s.Resource, Type: s.Type, Extra: s.Extra, Source: s.Source}
+		var c blocks.Columns
+		more, err := s.read(ctx, tx, from, q.To, left, q.Marked, &c)
+		if err != nil {
+			return nil, nil, err
+		}
+		if c.Len() > 0 {
+			left -= c.Len()
+			group.SetColumns(&c)
+			groups = append(groups, group)
+		}
+		if more {
+			return groups, &Place{s.ID, c.Time[c.Len()-1]}, nil
+		}
+	}
+	if skipping { // a series stays until its user is erased
+		return nil, nil, fault.New(fault.Invalid, "Value error, this cursor belongs to another user").At("query", "next_cursor")
+	}
+	return groups, nil, nil
+}
