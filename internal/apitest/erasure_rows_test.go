@@ -80,7 +80,7 @@ func (s *service) fillIn(t *testing.T, f *fixture, has map[string]int) {
 			if err != nil {
 				return err
 			}
-			_, err = tx.Exec(ctx, `INSERT INTO `+table+` (`+strings.Join(names, `, `)+`) VALUES `+store.List(1, len(values)), values...)
+			_, err = tx.Exec(ctx, `INSERT INTO `+table+` (`+strings.Join(names, `, `)+`) VALUES `+store.Placeholders(1, len(values)), values...)
 			return err
 		})
 		if err != nil {

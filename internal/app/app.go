@@ -147,7 +147,7 @@ func (a *App) openStore(ctx context.Context) error {
 	if err := a.DB.Migrate(ctx); err != nil {
 		return err
 	}
-	above, err := a.DB.AboveRowSecurity(ctx)
+	above, err := a.DB.BypassesRowSecurity(ctx)
 	if err != nil {
 		return err
 	}

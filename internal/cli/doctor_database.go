@@ -44,7 +44,7 @@ func (s *shell) examineDatabase(ctx context.Context, cfg *config.Config, deep bo
 		findings[0] = examineWriting(ctx, db, findings[0])
 		findings = append(findings, examineSeals(ctx, cfg, db))
 	}
-	if skew > store.MostSkew {
+	if skew > store.MaxSkew {
 		findings = append(findings, finding{
 			"database clock", unwell, fmt.Sprintf("differs from this machine's by %s", skew.Round(time.Millisecond)),
 			"let both follow the same time server: nodes tell by their own clocks when work is due",
@@ -149,7 +149,7 @@ func examineMigrations(ctx context.Context, db *store.DB) finding {
 }
 
 func examineRole(ctx context.Context, db *store.DB) finding {
-	above, err := db.AboveRowSecurity(ctx)
+	above, err := db.BypassesRowSecurity(ctx)
 	switch {
 	case err != nil:
 		return finding{"row security", broken, err.Error(), ""}

@@ -226,7 +226,7 @@ func addCandidates(ctx context.Context, tx *store.Tx, team teams.ID, all []Item)
 		}
 		rows, err := tx.Query(ctx, `SELECT c.result_id, c.user_id, c.order_id, c.kind, c.alike, c.body, o.transaction_id, o.status, o.method FROM unmatched_candidates c
 			JOIN orders o ON o.team_id = c.team_id AND o.id = c.order_id
-			WHERE c.team_id = $1 AND c.result_id IN `+store.List(2, candidatesWidth)+` ORDER BY c.result_id, c.n`, args...)
+			WHERE c.team_id = $1 AND c.result_id IN `+store.Placeholders(2, candidatesWidth)+` ORDER BY c.result_id, c.n`, args...)
 		if err != nil {
 			return fmt.Errorf("matching: reading candidates: %w", err)
 		}

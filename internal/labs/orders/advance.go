@@ -173,7 +173,7 @@ func inLists(of []Order, fn func(team any, ids []any, list string) error) error 
 		for i := range ids {
 			ids[i] = of[min(from+i, len(of)-1)].ID
 		}
-		if err := fn(of[0].Team, ids, store.List(2, width)); err != nil {
+		if err := fn(of[0].Team, ids, store.Placeholders(2, width)); err != nil {
 			return err
 		}
 	}

@@ -102,7 +102,7 @@ func (m moment) unseen(b *store.Batch, each func(store.Scanner) error, query str
 		for i := range underWayAtOnce { // the last one again: one text to prepare
 			args = append(args, under[min(i, len(under)-1)])
 		}
-		b.Query(each, query+` AND change IN `+store.List(2, underWayAtOnce), args...)
+		b.Query(each, query+` AND change IN `+store.Placeholders(2, underWayAtOnce), args...)
 	}
 }
 

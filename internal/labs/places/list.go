@@ -110,7 +110,7 @@ func (l *list) sites(ctx context.Context, tx *store.Tx, key listKey, found []hit
 	return sites, rows.Err()
 }
 
-var codeList = store.List(3, MostFound)
+var codeList = store.Placeholders(3, MostFound)
 
 // padded is codes as arguments of codeList. Each length of a list would be a
 // statement of its own, so there is one, and few codes repeat the last.

@@ -51,7 +51,7 @@ func (l *Crowd) Ask(tx *store.Tx, b *store.Batch, team teams.ID, ids []ID, besid
 		for len(args) < 1+width { // the same one again: few texts to prepare
 			args = append(args, part[n-1])
 		}
-		b.Query(l.take, text+`IN `+store.List(2, width), args...)
+		b.Query(l.take, text+`IN `+store.Placeholders(2, width), args...)
 	}
 }
 

@@ -125,7 +125,7 @@ func byIDs(ctx context.Context, tx *store.Tx, team teams.ID, ids []ID) ([]User, 
 			args = append(args, list[min(i, len(list)-1)])
 		}
 		users, err := many(ctx, tx, `SELECT `+columns+` FROM users
-			WHERE team_id = $1 AND user_id IN `+store.List(2, listWidth)+` AND deleted_at IS NULL`, args...)
+			WHERE team_id = $1 AND user_id IN `+store.Placeholders(2, listWidth)+` AND deleted_at IS NULL`, args...)
 		if err != nil {
 			return nil, err
 		}

@@ -141,7 +141,7 @@ func (d Drafts) addRows(ctx context.Context, tx *store.Tx, b *store.Batch) error
 		byType[e.Type] = append(byType[e.Type], e.id)
 	}
 	for _, name := range types {
-		_ = store.Split(byType[name], deliveryWidths, func(ids []any) error {
+		_ = store.Chunks(byType[name], deliveryWidths, func(ids []any) error {
 			b.Exec(nil, deliveryTexts[len(ids)], append(append([]any{now}, ids...), d[0].Team, name)...)
 			return nil
 		})

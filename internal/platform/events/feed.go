@@ -92,7 +92,7 @@ func readPage(ctx context.Context, tx *store.Tx, team uuid.UUID, page *Page, unt
 		WHERE team_id = $1 AND seq > $2 AND seq <= $3`
 	args := []any{team, page.Next, until, limit}
 	if len(types) > 0 {
-		query += ` AND type IN ` + store.List(5, len(types))
+		query += ` AND type IN ` + store.Placeholders(5, len(types))
 		for _, t := range types {
 			args = append(args, t)
 		}

@@ -59,7 +59,7 @@ func forgetSome(ctx context.Context, tx *store.Tx, team uuid.UUID, before time.T
 		`webhook_deliveries WHERE team_id = $1 AND endpoint_id IN (SELECT id FROM webhook_endpoints WHERE team_id = $1) AND event_id IN `,
 		`events WHERE team_id = $1 AND id IN `,
 	} {
-		if n, err = tx.Exec(ctx, `DELETE FROM `+part+store.List(2, len(old)), append([]any{team}, old...)...); err != nil {
+		if n, err = tx.Exec(ctx, `DELETE FROM `+part+store.Placeholders(2, len(old)), append([]any{team}, old...)...); err != nil {
 			return 0, 0, fmt.Errorf("events: forgetting: %w", err)
 		}
 	}

@@ -19,7 +19,7 @@ func (n *Node) compareClocks(ctx context.Context) {
 		n.log.WarnContext(ctx, "comparing clocks", "error", err)
 		return
 	}
-	switch skewed := skew.Abs() > store.MostSkew; {
+	switch skewed := skew.Abs() > store.MaxSkew; {
 	case skewed == n.skewed:
 		return
 	case skewed:

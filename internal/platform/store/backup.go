@@ -7,21 +7,21 @@ import (
 	"os"
 )
 
-// Backup writes a consistent copy of the SQLite database to a new file while
-// the service goes on. The copy holds sealed values: keep the root key with
-// it, in another place.
+// Backup writes a consistent copy of the SQLite database to a new file while the
+// service continues. The copy holds sealed values, so the root key must be backed up
+// too, in another place.
 func (db *DB) Backup(ctx context.Context, path string) error {
 	if db.engine != SQLite {
-		return errors.New("store: PostgreSQL is backed up with its own tools (pg_dump, or base backups)")
+		return errors.New("store: back up PostgreSQL with its own tools (pg_dump, or base backups)")
 	}
 	if err := createPrivate(path); err != nil { // VACUUM INTO accepts an empty file
 		return fmt.Errorf("store: backup: %w", err)
 	}
-	l, err := openLite(db.path, pragmas(Options{}))
+	l, err := openConn(db.path, pragmas(Options{}))
 	if err != nil {
 		return fmt.Errorf("store: backup: %w", err)
 	}
-	l.conn.SetInterrupt(ctx.Done())
+	l.raw.SetInterrupt(ctx.Done())
 	if _, err := l.exec(`VACUUM INTO $1`, []any{path}); err != nil {
 		return errors.Join(fmt.Errorf("store: backup: %w", err), l.close())
 	}
@@ -35,7 +35,7 @@ func (db *DB) Backup(ctx context.Context, path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// Check reads the whole SQLite database and reports damage.
+// Check reads the whole SQLite database and returns an error if it is damaged.
 func (db *DB) Check(ctx context.Context) error {
 	if db.engine != SQLite {
 		return nil

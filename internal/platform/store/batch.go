@@ -11,38 +11,36 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// Batch is a list of statements of which none needs the answer of another.
-// PostgreSQL gets them all in one round trip, the beginning of the transaction
-// with them; SQLite, which has no round trips, runs them one by one. Rows that
-// go into one table go there with few statements on both.
+// Batch is a list of statements that do not need each other's results. PostgreSQL
+// gets them in one round trip, together with BEGIN. SQLite has no round trips and
+// runs them one by one. On both, rows of one table are inserted with few statements.
 type Batch struct {
 	parts   []part
-	inserts []int // which parts are of Insert: as many as there are tables
+	inserts []int // the parts of Insert, one per table
 }
 
 type part struct {
 	text    string
 	args    []any
-	each    func(row Scanner) error // of queries
-	changed *int64                  // of others, when somebody wants to know
-	rows    [][]any                 // of Insert: text is what goes before VALUES
-	tail    string                  // and this what comes after
+	each    func(row Scanner) error // for a query
+	changed *int64                  // for other statements; may be nil
+	rows    [][]any                 // for Insert: text ends before VALUES
+	tail    string                  // for Insert: the text after the rows
 }
 
-// Scanner is one row of an answer.
+// Scanner is one row of a result.
 type Scanner interface{ Scan(dest ...any) error }
 
-// Exec adds a statement. The number of rows that it changes is added to changed,
-// unless that is nil.
+// Exec adds a statement. Run adds the number of changed rows to changed, unless it
+// is nil.
 func (b *Batch) Exec(changed *int64, text string, args ...any) {
 	b.parts = append(b.parts, part{text: text, args: args, changed: changed})
 }
 
-// Insert adds a row to what goes into a table: into is everything before
-// VALUES, tail what follows it, such as ON CONFLICT. Rows with the same two texts
-// are written together; none of them may meet another one's conflict. The number
-// of rows that were changed is added to changed, unless that is nil; it must be
-// the same for all of them.
+// Insert adds a row for a table. into is the statement before VALUES, and tail the
+// part after the rows, such as ON CONFLICT. Rows with the same into and tail are
+// inserted together, so they must not conflict with each other. Run adds the number
+// of changed rows to changed, unless it is nil. These rows must have the same changed.
 func (b *Batch) Insert(changed *int64, into string, row []any, tail string) {
 	for _, at := range b.inserts {
 		if p := &b.parts[at]; p.text == into && p.tail == tail {
@@ -54,7 +52,7 @@ func (b *Batch) Insert(changed *int64, into string, row []any, tail string) {
 	b.parts = append(b.parts, part{text: into, tail: tail, changed: changed, rows: [][]any{row}})
 }
 
-// Copy is a batch that can be run, and added to, while b stays as it is.
+// Copy returns a copy of b. Changes to the copy leave b as it is.
 func (b *Batch) Copy() Batch {
 	all := Batch{parts: slices.Clone(b.parts), inserts: slices.Clone(b.inserts)}
 	for i := range all.parts {
@@ -63,11 +61,11 @@ func (b *Batch) Copy() Batch {
 	return all
 }
 
-// widest is how many rows one statement writes at most; fewer are written as
-// powers of two, so that there are few texts to prepare.
-const widest = 32
+// maxRowsPerInsert is the largest number of rows in one statement. Fewer rows are
+// split into powers of two, so that there are few texts to prepare.
+const maxRowsPerInsert = 32
 
-// statements are the parts as they are run.
+// statements returns the statements to run.
 func (db *DB) statements(parts []part) []part {
 	all := make([]part, 0, len(parts))
 	for _, p := range parts {
@@ -76,7 +74,7 @@ func (db *DB) statements(parts []part) []part {
 			continue
 		}
 		for rows := p.rows; len(rows) > 0; {
-			n := widest
+			n := maxRowsPerInsert
 			for n > len(rows) {
 				n /= 2
 			}
@@ -92,11 +90,12 @@ type insertKey struct {
 	rows, columns int
 }
 
-// insertText builds an INSERT, or returns one that was built before: there are few.
+// insertText returns the text of an INSERT. It caches the texts, of which there are
+// few.
 func (db *DB) insertText(into, tail string, rows, columns int) string {
 	key := insertKey{into, tail, rows, columns}
 	if text, ok := db.insertTexts.Load(key); ok {
-		return text.(string) //nolint:forcetypeassert // only texts are stored
+		return text.(string) //nolint:forcetypeassert // the cache has strings only
 	}
 	var b strings.Builder
 	b.WriteString(into + " VALUES ")
@@ -104,7 +103,7 @@ func (db *DB) insertText(into, tail string, rows, columns int) string {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(List(1+i*columns, columns))
+		b.WriteString(Placeholders(1+i*columns, columns))
 	}
 	b.WriteString(" " + tail)
 	text := b.String()
@@ -112,13 +111,13 @@ func (db *DB) insertText(into, tail string, rows, columns int) string {
 	return text
 }
 
-// Query adds a query; each is called for every row.
+// Query adds a query. Run calls each for every row.
 func (b *Batch) Query(each func(row Scanner) error, text string, args ...any) {
 	b.parts = append(b.parts, part{text: text, args: args, each: each})
 }
 
-// Run runs the statements in their order and forgets them. After an error none
-// of those that follow had any effect.
+// Run runs the statements in order and empties b. After an error, the later
+// statements have no effect.
 func (tx *Tx) Run(ctx context.Context, b *Batch) error {
 	parts := tx.db.statements(b.parts)
 	*b = Batch{}
@@ -157,10 +156,10 @@ func (tx *Tx) one(ctx context.Context, p *part) error {
 	return rows.Err()
 }
 
-// pipeline sends everything at once and then reads the answers.
+// pipeline sends all statements and then reads the results.
 func (tx *Tx) pipeline(ctx context.Context, parts []part) error {
 	var failed error
-	err := tx.sql.Raw(func(driver any) error {
+	err := tx.pg.Raw(func(driver any) error {
 		c, ok := driver.(*stdlib.Conn)
 		if !ok {
 			return fmt.Errorf("store: a batch on a %T", driver)
@@ -175,8 +174,8 @@ func (tx *Tx) pipeline(ctx context.Context, parts []part) error {
 		}
 		answers := c.Conn().SendBatch(ctx, &sent)
 		failed = tx.answers(answers, parts)
-		// The caller's error is about the transaction; an error returned here
-		// would be about the connection.
+		// An error of the transaction goes to the caller. An error returned here
+		// would close the connection.
 		if err := answers.Close(); failed == nil {
 			failed = err
 		}

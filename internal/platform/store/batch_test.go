@@ -9,8 +9,7 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// A batch begins its transaction, sees what its earlier statements did, and
-// tells of every row.
+// A batch begins its transaction, and its statements see the earlier ones.
 func TestBatchRunsInOrder(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		ctx := store.AsSystem(t.Context())
@@ -30,7 +29,7 @@ func TestBatchRunsInOrder(t *testing.T) {
 	})
 }
 
-// A batch that fails half way leaves nothing, even where the function goes on.
+// A batch that fails leaves no changes, even if the function returns no error.
 func TestFailedBatchCommitsNothing(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		ctx := store.AsSystem(t.Context())
@@ -54,9 +53,9 @@ func TestFailedBatchCommitsNothing(t *testing.T) {
 	})
 }
 
-// PostgreSQL answers the COMMIT of a transaction in which a statement failed
-// with a rollback and no error. Write must not take that for durable.
-func TestSwallowedErrorIsNoCommit(t *testing.T) {
+// PostgreSQL answers the COMMIT of a transaction with a failed statement with
+// ROLLBACK and no error. Write must return an error.
+func TestIgnoredErrorIsNoCommit(t *testing.T) {
 	db := storetest.Postgres(t)
 	ctx := store.AsSystem(t.Context())
 	err := db.Write(ctx, func(tx *store.Tx) error {
@@ -64,13 +63,12 @@ func TestSwallowedErrorIsNoCommit(t *testing.T) {
 		return nil
 	})
 	if err == nil {
-		t.Fatal("the transaction counted as committed")
+		t.Fatal("Write returned no error")
 	}
 }
 
-// Rows of one table are written together, whatever was added between them, and
-// every changed row is counted.
-func TestBatchGathersRows(t *testing.T) {
+// Rows of one table are inserted together, and every changed row is counted.
+func TestBatchInsertsRowsTogether(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		ctx := store.AsSystem(t.Context())
 		const n = 77 // 32 + 32 + 8 + 4 + 1
@@ -83,7 +81,7 @@ func TestBatchGathersRows(t *testing.T) {
 					id := first
 					id[15] += byte(i)
 					b.Insert(&changed, `INSERT INTO teams (id, name, environment, settings, created_at)`,
-						[]any{id, "$1 isn't a place", "sandbox", "{}", tx.Now()}, `ON CONFLICT (id) DO NOTHING`)
+						[]any{id, "$1 isn't a placeholder", "sandbox", "{}", tx.Now()}, `ON CONFLICT (id) DO NOTHING`)
 				}
 				return tx.Run(ctx, &b)
 			})
@@ -93,7 +91,7 @@ func TestBatchGathersRows(t *testing.T) {
 			return changed
 		}
 		if one, two := write(), write(); one != n || two != 0 {
-			t.Errorf("%d rows were written, and %d when they were there", one, two)
+			t.Errorf("%d rows were inserted first, %d the second time", one, two)
 		}
 	})
 }

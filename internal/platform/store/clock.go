@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// MostSkew is how far the clock of a process may be from the database's before
-// people are warned.
-const MostSkew = time.Second
+// MaxSkew is the largest difference between the clocks of the process and the
+// database that causes no warning.
+const MaxSkew = time.Second
 
-// Clock is the SQL of the present moment in microseconds, by the clock of the
-// database. All nodes that share a database share it, whatever their own clocks
-// say; it is not moved when a test moves Now.
+// Clock returns the SQL of the current time in microseconds, by the clock of the
+// database. All nodes of a database share this clock. A test that changes Now does
+// not change it.
 func (tx *Tx) Clock() string {
 	if tx.db.engine == SQLite {
 		return `CAST(unixepoch('subsec') * 1000000 AS INTEGER)`
@@ -20,9 +20,9 @@ func (tx *Tx) Clock() string {
 	return `CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)`
 }
 
-// Skew is how far the clock of the database is ahead of Now; it is negative
-// when it is behind, and 0 when the time that the question took leaves that
-// open. SQLite has the clock of the process.
+// Skew returns how far the clock of the database is ahead of Now, negative when it
+// is behind. It is 0 if the difference is within the time that the query took.
+// SQLite uses the clock of the process.
 func (db *DB) Skew(ctx context.Context) (time.Duration, error) {
 	if db.engine == SQLite {
 		return 0, nil
@@ -36,7 +36,7 @@ func (db *DB) Skew(ctx context.Context) (time.Duration, error) {
 	})
 	switch {
 	case err != nil:
-		return 0, fmt.Errorf("store: asking for the database's clock: %w", err)
+		return 0, fmt.Errorf("store: reading the database's clock: %w", err)
 	case theirs.Before(before):
 		return theirs.Sub(before), nil
 	case theirs.After(after):

@@ -14,14 +14,14 @@ import (
 	"hale/internal/platform/fault"
 )
 
-// errBadConn makes database/sql drop a connection from its pool.
+// errBadConn makes database/sql remove a connection from its pool.
 var errBadConn = driver.ErrBadConn
 
-// ErrNoRows is what Scan returns when a query found nothing.
+// ErrNoRows is returned by Scan for a query without rows.
 var ErrNoRows = sql.ErrNoRows
 
-// IsUnique reports that a row broke a unique constraint. Inside a PostgreSQL
-// transaction nothing works after it: prefer ON CONFLICT.
+// IsUnique reports whether err is the violation of a unique constraint. In a
+// PostgreSQL transaction all later statements fail, so prefer ON CONFLICT.
 func IsUnique(err error) bool {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {
@@ -31,7 +31,7 @@ func IsUnique(err error) bool {
 	return code == sqlite.ResultConstraintUnique || code == sqlite.ResultConstraintPrimaryKey
 }
 
-// IsFull reports that there was no room on the disk for a write.
+// IsFull reports whether the disk was full.
 func IsFull(err error) bool {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {
@@ -40,23 +40,23 @@ func IsFull(err error) bool {
 	return sqlite.ErrCode(err).ToPrimary() == sqlite.ResultFull
 }
 
-// IsLocked reports that another process held a lock of SQLite for longer than is
-// waited.
+// IsLocked reports whether another process held a SQLite lock for longer than
+// Options.LockWait.
 func IsLocked(err error) bool { return sqlite.ErrCode(err).ToPrimary() == sqlite.ResultBusy }
 
-// Unavailable is trouble of the database itself: it cannot be reached, is
-// shutting down, has no room. Nothing was done, and the same may be asked again.
+// Unavailable is a failure of the database: it cannot be reached, is shutting down,
+// or its disk is full. Nothing was changed, and the caller may retry.
 type Unavailable struct{ Cause error }
 
 func (e *Unavailable) Error() string { return e.Cause.Error() }
 
 func (e *Unavailable) Unwrap() error { return e.Cause }
 
-// Kind asks the caller to come again.
+// Kind returns fault.Unavailable.
 func (*Unavailable) Kind() fault.Kind { return fault.Unavailable }
 
-// Message is what callers are told. The cause is for the log, but for a full
-// disk: nothing is gained by trying again before somebody makes room.
+// Message returns the text for callers. The cause is for the log only, except a full
+// disk, because a retry fails until an operator makes room.
 func (e *Unavailable) Message() string {
 	if IsFull(e.Cause) {
 		return "The server's disk is full and nothing was stored: try again when there is room"
@@ -64,28 +64,28 @@ func (e *Unavailable) Message() string {
 	return "The database is not available now: try again"
 }
 
-// RetryAfter is how many seconds to wait.
+// RetryAfter returns the seconds to wait before a retry.
 func (*Unavailable) RetryAfter() int { return 2 }
 
-// mark makes trouble of the database Unavailable, and leaves what else a
-// transaction returned.
-func mark(err *error) {
-	if *err != nil && fault.KindOf(*err) == fault.Internal && isTrouble(*err) {
+// markUnavailable wraps a failure of the database in Unavailable. It leaves other
+// errors unchanged.
+func markUnavailable(err *error) {
+	if *err != nil && fault.KindOf(*err) == fault.Internal && isUnavailable(*err) {
 		*err = &Unavailable{*err}
 	}
 }
 
-func isTrouble(err error) bool {
+func isUnavailable(err error) bool {
 	var unreached *pgconn.ConnectError
 	var pg *pgconn.PgError
 	switch {
-	case errors.Is(err, context.Canceled): // whoever asked has gone
+	case errors.Is(err, context.Canceled): // the caller left
 		return false
-	case errors.Is(err, errCommitting): // it may have been done
+	case errors.Is(err, errCommitUnknown): // it may be committed
 		return false
 	case errors.Is(err, ErrClosed), errors.As(err, &unreached):
 		return true
-	case errors.As(err, &pg): // connections; resources; the server goes down or is not up yet
+	case errors.As(err, &pg): // connection; resources; server shutting down or starting
 		return strings.HasPrefix(pg.Code, "08") || strings.HasPrefix(pg.Code, "53") || strings.HasPrefix(pg.Code, "57P")
 	}
 	switch sqlite.ErrCode(err).ToPrimary() {
@@ -96,18 +96,18 @@ func isTrouble(err error) bool {
 	}
 }
 
-// orLost is the error of a transaction, Unavailable when its connection broke.
-func orLost(ctx context.Context, raw *sql.Conn, err error) error {
+// markLost wraps the error of a transaction in Unavailable if its connection broke.
+func markLost(ctx context.Context, raw *sql.Conn, err error) error {
 	if ctx.Err() != nil || fault.KindOf(err) != fault.Internal {
 		return err
 	}
 	gone := false
-	asking := raw.Raw(func(driver any) error {
+	checkErr := raw.Raw(func(driver any) error {
 		c, ok := driver.(*stdlib.Conn)
 		gone = ok && c.Conn().IsClosed()
 		return nil
 	})
-	if gone || asking != nil {
+	if gone || checkErr != nil {
 		return &Unavailable{err}
 	}
 	return err

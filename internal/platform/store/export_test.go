@@ -2,7 +2,7 @@ package store
 
 import "context"
 
-// MigrateTo brings an older schema about, as an older binary did.
+// MigrateTo migrates to an older schema, as an older binary did.
 func (db *DB) MigrateTo(ctx context.Context, version int64) error {
 	provider, done, err := db.provider(ctx)
 	if err != nil {

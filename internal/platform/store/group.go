@@ -11,42 +11,42 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// mostInGroup bounds how many transactions one commit carries, and so how
-// long the first of them waits for the last.
-const mostInGroup = 256
+// maxGroup is the largest number of transactions in one commit. It limits how
+// long the first transaction waits for the last.
+const maxGroup = 256
 
-// groupWriter is SQLite's one writer. It never waits to fill a group: it takes
-// what is already there, so a lone transaction commits at once and a crowd
-// shares one fsync.
+// groupWriter is SQLite's only writer. It commits all waiting transactions
+// together, with one fsync, and never waits for a group to fill: a single
+// transaction commits at once.
 type groupWriter struct {
 	db    *DB
-	lite  *lite
+	conn  *conn
 	queue chan *write
 	done  chan struct{}
 
-	told time.Time // when lockHeld was last called
+	lockWarnedAt time.Time // last call of lockHeld
 
 	mu     sync.RWMutex // held for reading while sending on queue
 	closed bool
 }
 
 type write struct {
-	ctx    context.Context
-	fn     func(tx *Tx) error
-	tx     *Tx
-	err    error
-	caught *panicked
-	done   chan struct{}
+	ctx      context.Context
+	fn       func(tx *Tx) error
+	tx       *Tx
+	err      error
+	panicked *panicValue
+	done     chan struct{}
 }
 
-// panicked carries a panic of fn to the goroutine that called Write.
-type panicked struct {
+// panicValue carries a panic of fn to the goroutine that called Write.
+type panicValue struct {
 	value any
 	stack []byte
 }
 
-func newGroupWriter(db *DB, l *lite) *groupWriter {
-	g := &groupWriter{db: db, lite: l, queue: make(chan *write, 4*mostInGroup), done: make(chan struct{})}
+func newGroupWriter(db *DB, l *conn) *groupWriter {
+	g := &groupWriter{db: db, conn: l, queue: make(chan *write, 4*maxGroup), done: make(chan struct{})}
 	go g.run()
 	return g
 }
@@ -61,18 +61,18 @@ func (g *groupWriter) write(ctx context.Context, fn func(tx *Tx) error) error {
 	g.queue <- w
 	g.mu.RUnlock()
 	<-w.done
-	if w.caught != nil {
-		panic(fmt.Sprintf("store: in a transaction: %v\n%s", w.caught.value, w.caught.stack))
+	if w.panicked != nil {
+		panic(fmt.Sprintf("store: in a transaction: %v\n%s", w.panicked.value, w.panicked.stack))
 	}
 	return w.err
 }
 
 func (g *groupWriter) run() {
 	defer close(g.done)
-	group := make([]*write, 0, mostInGroup)
+	group := make([]*write, 0, maxGroup)
 	for w := range g.queue {
 		group = append(group[:0], w)
-		for len(group) < mostInGroup {
+		for len(group) < maxGroup {
 			select {
 			case next, ok := <-g.queue:
 				if !ok {
@@ -89,20 +89,20 @@ func (g *groupWriter) run() {
 	}
 }
 
-// commit runs the group in one transaction and answers every member. When the
-// transaction itself fails, so does each of them.
+// commit runs the group in one transaction and reports the result to every
+// member. If the transaction fails, all members fail.
 func (g *groupWriter) commit(group []*write) {
 	start := time.Now()
 	err := g.transact(group)
 	if err != nil {
-		_ = g.exec("ROLLBACK") // may have happened already
+		_ = g.exec("ROLLBACK") // SQLite may have rolled back already
 	}
 	g.db.observe(time.Since(start), len(group))
 	for _, w := range group {
 		switch {
-		case err != nil && w.caught == nil:
+		case err != nil && w.panicked == nil:
 			w.err = err
-		case w.err == nil && w.caught == nil:
+		case w.err == nil && w.panicked == nil:
 			w.tx.committed()
 		}
 		close(w.done)
@@ -114,7 +114,7 @@ func (g *groupWriter) transact(group []*write) error {
 		return fmt.Errorf("store: beginning: %w", err)
 	}
 	if len(group) == 1 {
-		return g.lone(group[0])
+		return g.transactOne(group[0])
 	}
 	for _, w := range group {
 		if w.err = w.ctx.Err(); w.err != nil {
@@ -124,7 +124,7 @@ func (g *groupWriter) transact(group []*write) error {
 			return fmt.Errorf("store: in a group of transactions: %w", err)
 		}
 		if !g.call(w) {
-			if err := g.exec("ROLLBACK TO one"); err != nil { // a full disk ends the whole transaction
+			if err := g.exec("ROLLBACK TO one"); err != nil { // a full disk rolls back the whole transaction
 				return fmt.Errorf("store: in a group of transactions: %w", errors.Join(w.err, err))
 			}
 		}
@@ -132,14 +132,14 @@ func (g *groupWriter) transact(group []*write) error {
 			return fmt.Errorf("store: in a group of transactions: %w", err)
 		}
 	}
-	return committing(g.exec("COMMIT"))
+	return commitError(g.exec("COMMIT"))
 }
 
-// lone is a group of one, without a savepoint, for which SQLite copies each page
-// before it changes: there is nobody whose part would have to stay.
-func (g *groupWriter) lone(w *write) error {
+// transactOne runs a group of one without a savepoint, because SQLite copies each
+// page that changes under a savepoint.
+func (g *groupWriter) transactOne(w *write) error {
 	if w.err = w.ctx.Err(); w.err == nil && g.call(w) {
-		return committing(g.exec("COMMIT"))
+		return commitError(g.exec("COMMIT"))
 	}
 	if err := g.exec("ROLLBACK"); err != nil {
 		return fmt.Errorf("store: in a transaction: %w", errors.Join(w.err, err))
@@ -147,68 +147,69 @@ func (g *groupWriter) lone(w *write) error {
 	return nil
 }
 
-// A wait for the write lock is told of when it is longer than longWait, and not
-// twice within tellEvery.
+// A wait for the write lock longer than longLockWait is reported, at most once per
+// lockWarnEvery.
 const (
-	longWait  = time.Second
-	tellEvery = time.Minute
+	longLockWait  = time.Second
+	lockWarnEvery = time.Minute
 )
 
-// begin takes the write lock. Within the process nobody else wants it: a wait is
-// for another process.
+// begin takes the write lock. This goroutine is the only writer of the process, so
+// only another process can hold the lock.
 func (g *groupWriter) begin() error {
 	began := time.Now()
 	err := g.exec("BEGIN IMMEDIATE")
 	ended := time.Now()
-	if waited := ended.Sub(began); waited > longWait && g.db.lockHeld != nil && ended.Sub(g.told) >= tellEvery {
-		g.told = ended
+	if waited := ended.Sub(began); waited > longLockWait && g.db.lockHeld != nil && ended.Sub(g.lockWarnedAt) >= lockWarnEvery {
+		g.lockWarnedAt = ended
 		g.db.lockHeld(waited)
 	}
 	return err
 }
 
-// committing is the error of a COMMIT. One for which there is no room wrote no
-// whole frame that ends the transaction, so that nothing was done. After any other
-// trouble, such as that of syncing, that frame may be in the log: nobody reads it
-// now, and the next transaction is written in its place, but a crash before that
-// brings the transaction back.
-func committing(err error) error {
+// commitError describes the error of a COMMIT.
+//
+// With a full disk or a busy lock, SQLite wrote no complete commit frame, so the
+// transaction was not done. After any other error, such as a failed sync, the
+// commit frame may be in the log. Readers ignore it and the next transaction
+// overwrites it, but a crash before that brings the transaction back.
+func commitError(err error) error {
 	if err == nil {
 		return nil
 	}
 	if code := sqlite.ErrCode(err).ToPrimary(); code == sqlite.ResultFull || code == sqlite.ResultBusy {
-		return fmt.Errorf("store: committing, which did nothing: %w", err)
+		return fmt.Errorf("store: committing changed nothing: %w", err)
 	}
-	return fmt.Errorf("%w: %w", errCommitting, err)
+	return fmt.Errorf("%w: %w", errCommitUnknown, err)
 }
 
-// call runs one member, and tells whether it is to be kept; its panic fails that
-// member alone.
+// call runs one member and reports whether it succeeded. A panic fails only that
+// member.
 func (g *groupWriter) call(w *write) bool {
-	w.tx = &Tx{db: g.db, lite: g.lite, now: g.db.Now(), drops: g.db.keys.drops.Load()}
+	w.tx = &Tx{db: g.db, conn: g.conn, now: g.db.Now(), drops: g.db.keys.drops.Load()}
 	func() {
 		defer func() {
 			if v := recover(); v != nil {
-				w.caught = &panicked{v, debug.Stack()}
+				w.panicked = &panicValue{v, debug.Stack()}
 			}
 		}()
 		w.err = w.fn(w.tx)
 	}()
-	g.lite.settle()
-	return w.err == nil && w.caught == nil
+	g.conn.endStatements()
+	return w.err == nil && w.panicked == nil
 }
 
 func (g *groupWriter) exec(text string) error {
-	_, err := g.lite.exec(text, nil)
+	_, err := g.conn.exec(text, nil)
 	return err
 }
 
-// close lets what is queued commit and ends the writer.
+// close commits the queued transactions and stops the writer.
 func (g *groupWriter) close() error {
 	g.mu.Lock()
 	g.closed = true
 	close(g.queue)
 	g.mu.Unlock()
 	<-g.done
-	return g.lite.close()
+	return g.conn.close()
 }

@@ -15,13 +15,13 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// What a COMMIT wrote that could not be synced may come back after a crash, so
-// nobody is told to come again because nothing was done. Where there is no room
-// nothing was, and people are.
-func TestACommitThatIsNotSafe(t *testing.T) {
+// A commit whose sync failed may come back after a crash, so its error is not
+// Unavailable, which promises that nothing changed. A full disk changes nothing and is
+// Unavailable.
+func TestFailedCommit(t *testing.T) {
 	for device, unknown := range map[string]bool{
-		"/dev/null": true,  // takes what is written, and cannot sync
-		"/dev/full": false, // has no room
+		"/dev/null": true,  // accepts writes and cannot sync
+		"/dev/full": false, // is full
 	} {
 		d := storetest.NewSQLite(t)
 		db, err := store.Open(t.Context(), store.Options{Dir: d.Dir}) // which syncs
@@ -35,9 +35,9 @@ func TestACommitThatIsNotSafe(t *testing.T) {
 		if err := add("before"); err != nil {
 			t.Fatal(err)
 		}
-		works := becomeDevice(t, filepath.Join(d.Dir, store.FileName+"-wal"), device)
+		restore := replaceWithDevice(t, filepath.Join(d.Dir, store.FileName+"-wal"), device)
 		err = add("lost")
-		works()
+		restore()
 		if err == nil || !strings.Contains(err.Error(), "committing") || fault.Is(err, fault.Unavailable) == unknown {
 			t.Errorf("%s: %v", device, err)
 		}
@@ -53,27 +53,27 @@ func TestACommitThatIsNotSafe(t *testing.T) {
 	}
 }
 
-// becomeDevice puts a device in the place of a file that this process has open,
-// until it is called off.
-func becomeDevice(t *testing.T, path, device string) (off func()) {
+// replaceWithDevice redirects the open descriptors of a file to a device, until
+// restore is called.
+func replaceWithDevice(t *testing.T, path, device string) (restore func()) {
 	t.Helper()
-	stand, err := os.OpenFile(device, os.O_RDWR, 0)
+	target, err := os.OpenFile(device, os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer stand.Close()
-	kept := map[int]int{}
+	defer target.Close()
+	saved := map[int]int{}
 	for _, number := range descriptors(t, path) {
-		kept[number], err = unix.Dup(number)
+		saved[number], err = unix.Dup(number)
 		if err == nil {
-			err = unix.Dup3(int(stand.Fd()), number, 0)
+			err = unix.Dup3(int(target.Fd()), number, 0)
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	return func() {
-		for number, old := range kept {
+		for number, old := range saved {
 			if err := unix.Dup3(old, number, 0); err != nil {
 				t.Error(err)
 			}
@@ -82,7 +82,7 @@ func becomeDevice(t *testing.T, path, device string) (off func()) {
 	}
 }
 
-// descriptors are those by which this process has a file open.
+// descriptors returns the descriptors of a file that this process has open.
 func descriptors(t *testing.T, path string) (all []int) {
 	t.Helper()
 	open, err := os.ReadDir("/proc/self/fd")

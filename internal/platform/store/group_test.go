@@ -8,7 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -16,27 +18,27 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// What a transaction wrote that was rolled back as a whole is not in the log
-// later: another process may have written in its place since.
-func TestWhatIsRolledBackIsNotWrittenLater(t *testing.T) {
+// Pages of a transaction that was rolled back are not written later, because another
+// process may have written to the same place in the log.
+func TestRolledBackPagesAreNotWritten(t *testing.T) {
 	for name, fail := range map[string]func(ctx context.Context, tx *store.Tx) error{
-		"by SQLite, as where a disk is full": func(ctx context.Context, tx *store.Tx) error {
+		"by SQLite, as for a full disk": func(ctx context.Context, tx *store.Tx) error {
 			_, err := tx.Exec(ctx, `ROLLBACK`)
 			return err
 		},
-		"for its error": func(context.Context, *store.Tx) error { return errors.New("no") },
-		"for a panic":   func(context.Context, *store.Tx) error { panic("no") },
+		"after an error": func(context.Context, *store.Tx) error { return errors.New("no") },
+		"after a panic":  func(context.Context, *store.Tx) error { panic("no") },
 	} {
-		t.Run(name, func(t *testing.T) { rolledBack(t, fail) })
+		t.Run(name, func(t *testing.T) { rollBack(t, fail) })
 	}
 }
 
-func rolledBack(t *testing.T, fail func(ctx context.Context, tx *store.Tx) error) {
+func rollBack(t *testing.T, fail func(ctx context.Context, tx *store.Tx) error) {
 	d := storetest.NewSQLite(t)
 	db := d.Open(t, nil)
 	ctx := store.AsSystem(t.Context())
 	write(t, db, func(tx *store.Tx) error {
-		rows, err := tx.Query(ctx, `PRAGMA cache_size = 10`) // pages go to the log before the transaction ends
+		rows, err := tx.Query(ctx, `PRAGMA cache_size = 10`) // SQLite writes pages to the log before the commit
 		return errors.Join(err, rows.Close())
 	})
 	write(t, db, func(tx *store.Tx) error { return addTeam(ctx, tx, uuid.New(), "before") })
@@ -48,7 +50,7 @@ func rolledBack(t *testing.T, fail func(ctx context.Context, tx *store.Tx) error
 		}
 		return fail(ctx, tx)
 	}) == nil {
-		t.Fatal("a transaction that was rolled back was committed")
+		t.Fatal("the transaction did not fail")
 	}
 	path := filepath.Join(d.Dir, store.FileName)
 	other, err := sql.Open("sqlite", path)
@@ -61,12 +63,12 @@ func rolledBack(t *testing.T, fail func(ctx context.Context, tx *store.Tx) error
 		t.Fatal(err)
 	}
 	write(t, db, func(tx *store.Tx) error { return addTeam(ctx, tx, uuid.New(), "after") })
-	if got, want := namesAfterACrash(ctx, t, path), "after, another process, before"; got != want {
+	if got, want := namesAfterCrash(ctx, t, path), "after, another process, before"; got != want {
 		t.Errorf("there is %s, want %s", got, want)
 	}
 }
 
-// writeOrPanic is Write with a panic as an error.
+// writeOrPanic is Write, but returns a panic as an error.
 func writeOrPanic(ctx context.Context, db *store.DB, fn func(tx *store.Tx) error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -76,20 +78,21 @@ func writeOrPanic(ctx context.Context, db *store.DB, fn func(tx *store.Tx) error
 	return db.Write(ctx, fn)
 }
 
-// namesAfterACrash are the teams of a database whose process ends now.
-func namesAfterACrash(ctx context.Context, t *testing.T, path string) string {
+// namesAfterCrash returns the names of the teams in a database, as if its process
+// ended now.
+func namesAfterCrash(ctx context.Context, t *testing.T, path string) string {
 	t.Helper()
-	left := filepath.Join(t.TempDir(), "left.db")
+	crashed := filepath.Join(t.TempDir(), "left.db")
 	for _, end := range []string{"", "-wal"} {
 		text, err := os.ReadFile(path + end)
 		if err == nil {
-			err = os.WriteFile(left+end, text, 0o600)
+			err = os.WriteFile(crashed+end, text, 0o600)
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	db, err := sql.Open("sqlite", left)
+	db, err := sql.Open("sqlite", crashed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,4 +105,45 @@ func namesAfterACrash(ctx context.Context, t *testing.T, path string) string {
 		t.Errorf("reading: %v", err)
 	}
 	return names
+}
+
+// LockWait limits the wait for another process. A long wait calls LockHeld, but not
+// every time.
+func TestWaitForAnotherProcess(t *testing.T) {
+	d := storetest.NewSQLite(t)
+	ctx := store.AsSystem(t.Context())
+	var calls atomic.Int64
+	db, err := store.Open(ctx, store.Options{Dir: d.Dir, LockWait: 1200 * time.Millisecond, LockHeld: func(waited time.Duration) {
+		if waited < time.Second || waited > 3*time.Second {
+			t.Errorf("LockHeld got %v", waited)
+		}
+		calls.Add(1)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	touch := func(db *store.DB, during func()) error {
+		return db.Write(ctx, func(tx *store.Tx) error {
+			_, err := tx.Exec(ctx, `UPDATE instance SET pinged_at = pinged_at WHERE id = 1`)
+			during()
+			return err
+		})
+	}
+	err = touch(d.Open(t, nil), func() {
+		for range 2 {
+			began := time.Now()
+			err := touch(db, func() {})
+			unavailable(t, "a write", err)
+			if took := time.Since(began); !store.IsLocked(err) || store.IsFull(err) || took > 3*time.Second {
+				t.Errorf("after %v: %v", took, err)
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := touch(db, func() {}); err != nil || calls.Load() != 1 {
+		t.Errorf("%v; LockHeld was called %d times", err, calls.Load())
+	}
 }

@@ -12,48 +12,48 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// lite is one connection to SQLite, used by one goroutine at a time. It is
-// reached without database/sql: that would cost a point lookup more than SQLite
-// itself (docs/decisions/0009).
-type lite struct {
-	conn     *sqlite.Conn
+// conn is one connection to SQLite, used by one goroutine at a time. It does not
+// use database/sql, which costs more than SQLite's own point lookup
+// (docs/decisions/0009).
+type conn struct {
+	raw      *sqlite.Conn
 	prepared map[string]*prepared
-	running  []*prepared   // begun, and not ended
-	stop     chan struct{} // closing it interrupts what runs; nil for the writer
+	running  []*prepared   // started and not reset
+	stop     chan struct{} // closing it interrupts the running statements; nil for the writer
 }
 
-// prepared is a statement. Preparing costs as much as running, so each text is
-// prepared once for each connection.
+// prepared is a prepared statement. Preparing costs as much as running, so each
+// connection prepares a text once.
 type prepared struct {
-	stmt    *sqlite.Stmt
-	columns int
-	busy    bool
-	once    bool // not kept
+	stmt      *sqlite.Stmt
+	columns   int
+	busy      bool
+	transient bool // not kept
 }
 
-// mostStatements bounds what is kept. Every statement of the program fits; only
-// texts built with lists of varying length could fill it.
-const mostStatements = 1000
+// maxStatements is the number of prepared statements that a connection caches.
+// Every statement of the program fits. Texts with lists of varying length could
+// exceed it.
+const maxStatements = 1000
 
-// busyFor is how long a lock that another process holds is waited for, unless
-// Options.LockWait says otherwise.
-const busyFor = 10 * time.Second
+// defaultLockWait is the default of Options.LockWait.
+const defaultLockWait = 10 * time.Second
 
-// openLite opens a database file, and makes it when there is none.
-func openLite(path string, pragmas []string) (*lite, error) {
-	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite|sqlite.OpenCreate)
+// openConn opens a database file, or creates it.
+func openConn(path string, pragmas []string) (*conn, error) {
+	db, err := sqlite.OpenConn(path, sqlite.OpenReadWrite|sqlite.OpenCreate)
 	if err != nil {
 		return nil, err
 	}
-	conn.SetBusyTimeout(busyFor)
-	l := &lite{conn: conn, prepared: map[string]*prepared{}}
+	db.SetBusyTimeout(defaultLockWait)
+	c := &conn{raw: db, prepared: map[string]*prepared{}}
 	for _, pragma := range pragmas {
-		if _, err := l.exec("PRAGMA "+pragma, nil); err != nil {
-			_ = l.close()
+		if _, err := c.exec("PRAGMA "+pragma, nil); err != nil {
+			_ = c.close()
 			return nil, err
 		}
 	}
-	return l, nil
+	return c, nil
 }
 
 // fileURI is a path as SQLite's addresses have it.
@@ -61,105 +61,104 @@ func fileURI(path string) string {
 	return "file:" + strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)
 }
 
-// interruptible lets until stop what the connection runs.
-func (l *lite) interruptible() {
-	l.stop = make(chan struct{})
-	l.conn.SetInterrupt(l.stop)
+// interruptible gives the connection a new stop channel for interruptWith.
+func (c *conn) interruptible() {
+	c.stop = make(chan struct{})
+	c.raw.SetInterrupt(c.stop)
 }
 
-// until interrupts statements once ctx ends, as far as they come before the
-// call of what it returns. The connection listens to one channel for as long as
-// nobody is interrupted: setting another for each transaction would start a
-// goroutine each time.
-func (l *lite) until(ctx context.Context) (free func()) {
+// interruptWith interrupts the statements of the connection once ctx ends, until
+// the caller calls free. The connection keeps one stop channel until an interrupt
+// closes it: SetInterrupt starts a goroutine, so a call per transaction is costly.
+func (c *conn) interruptWith(ctx context.Context) (free func()) {
 	if ctx.Done() == nil {
 		return func() {}
 	}
-	stop := l.stop
-	spared := context.AfterFunc(ctx, func() { close(stop) })
+	stop := c.stop
+	cancel := context.AfterFunc(ctx, func() { close(stop) })
 	return func() {
-		if !spared() {
+		if !cancel() {
 			<-stop
-			l.interruptible()
+			c.interruptible()
 		}
 	}
 }
 
 // exec runs a statement to its end and returns the number of rows it changed.
-func (l *lite) exec(text string, args []any) (int64, error) {
-	p, err := l.begin(text, args)
+func (c *conn) exec(text string, args []any) (int64, error) {
+	p, err := c.start(text, args)
 	if err != nil {
 		return 0, err
 	}
-	defer l.end(p)
+	defer c.reset(p)
 	for {
 		more, err := p.stmt.Step()
 		if err != nil {
 			return 0, err
 		}
 		if !more {
-			return int64(l.conn.Changes()), nil
+			return int64(c.raw.Changes()), nil
 		}
 	}
 }
 
-// query begins a statement and runs it to its first row.
-func (l *lite) query(text string, args []any) (*Rows, error) {
-	p, err := l.begin(text, args)
+// query starts a statement and runs it to its first row.
+func (c *conn) query(text string, args []any) (*Rows, error) {
+	p, err := c.start(text, args)
 	if err != nil {
 		return nil, err
 	}
 	row, err := p.stmt.Step()
 	if err != nil {
-		l.end(p)
+		c.reset(p)
 		return nil, err
 	}
-	if !row { // another step would begin anew
-		l.end(p)
+	if !row { // another step would run the statement again
+		c.reset(p)
 		return &Rows{}, nil
 	}
-	return &Rows{lite: l, stmt: p, ahead: true}, nil
+	return &Rows{conn: c, stmt: p, buffered: true}, nil
 }
 
-// begin takes the statement of a text and binds its parameters.
-func (l *lite) begin(text string, args []any) (*prepared, error) {
-	p := l.prepared[text]
+// start returns the prepared statement of a text with its parameters bound.
+func (c *conn) start(text string, args []any) (*prepared, error) {
+	p := c.prepared[text]
 	if p == nil || p.busy {
 		var err error
-		if p, err = l.prepare(text, p != nil); err != nil {
+		if p, err = c.prepare(text, p != nil); err != nil {
 			return nil, err
 		}
 	}
 	p.busy = true
-	l.running = append(l.running, p)
+	c.running = append(c.running, p)
 	if want := p.stmt.BindParamCount(); want != len(args) {
-		l.end(p)
+		c.reset(p)
 		return nil, fmt.Errorf("store: %d arguments for %d parameters", len(args), want)
 	}
 	for i, arg := range args {
-		if err := bindLite(p.stmt, i+1, arg); err != nil {
-			l.end(p)
+		if err := bindSQLite(p.stmt, i+1, arg); err != nil {
+			c.reset(p)
 			return nil, err
 		}
 	}
 	return p, nil
 }
 
-// end lets go of what the statement holds: its locks and its parameters.
-func (l *lite) end(p *prepared) {
-	_ = p.stmt.Reset() // repeats the error of the last step
+// reset ends a statement and releases its locks and parameters.
+func (c *conn) reset(p *prepared) {
+	_ = p.stmt.Reset() // returns the error of the last step again
 	_ = p.stmt.ClearBindings()
 	p.busy = false
-	if at := slices.Index(l.running, p); at >= 0 {
-		l.running = slices.Delete(l.running, at, at+1)
+	if at := slices.Index(c.running, p); at >= 0 {
+		c.running = slices.Delete(c.running, at, at+1)
 	}
-	if p.once {
+	if p.transient {
 		_ = p.stmt.Finalize()
 	}
 }
 
-func (l *lite) prepare(text string, once bool) (*prepared, error) {
-	stmt, rest, err := l.conn.PrepareTransient(numbered(text))
+func (c *conn) prepare(text string, once bool) (*prepared, error) {
+	stmt, rest, err := c.raw.PrepareTransient(sqliteText(text))
 	if err != nil {
 		return nil, err
 	}
@@ -167,44 +166,44 @@ func (l *lite) prepare(text string, once bool) (*prepared, error) {
 		_ = stmt.Finalize()
 		return nil, fmt.Errorf("store: more than one statement in a text: %.40q", text)
 	}
-	p := &prepared{stmt: stmt, columns: stmt.ColumnCount(), once: once}
+	p := &prepared{stmt: stmt, columns: stmt.ColumnCount(), transient: once}
 	if once {
 		return p, nil
 	}
-	if len(l.prepared) >= mostStatements {
-		l.forget()
+	if len(c.prepared) >= maxStatements {
+		c.finalizeIdle()
 	}
-	l.prepared[text] = p
+	c.prepared[text] = p
 	return p, nil
 }
 
-// forget drops the statements that nobody is running.
-func (l *lite) forget() {
-	for text, p := range l.prepared {
+// finalizeIdle removes the statements that are not running from the cache.
+func (c *conn) finalizeIdle() {
+	for text, p := range c.prepared {
 		if !p.busy {
 			_ = p.stmt.Finalize()
-			delete(l.prepared, text)
+			delete(c.prepared, text)
 		}
 	}
 }
 
-// settle ends what a transaction left running: one whose function panicked, or
-// stopped reading in the middle.
-func (l *lite) settle() {
-	for len(l.running) > 0 {
-		l.end(l.running[0])
+// endStatements ends the statements that a transaction left running, because its
+// function panicked or did not read all rows.
+func (c *conn) endStatements() {
+	for len(c.running) > 0 {
+		c.reset(c.running[0])
 	}
 }
 
-func (l *lite) close() error {
-	l.settle()
-	l.forget()
-	return l.conn.Close()
+func (c *conn) close() error {
+	c.endStatements()
+	c.finalizeIdle()
+	return c.raw.Close()
 }
 
-// numbered writes ?1, ?2 … for $1, $2 …, outside of quotes: SQLite takes the
-// former for numbers and the latter for names, in the order of their coming.
-func numbered(text string) string {
+// sqliteText replaces the placeholders $1, $2 … outside of quotes by ?1, ?2 ….
+// SQLite takes $1 as a name and numbers names by their first use.
+func sqliteText(text string) string {
 	out, quoted := []byte(text), false
 	for i, c := range out {
 		switch {
@@ -217,8 +216,8 @@ func numbered(text string) string {
 	return string(out)
 }
 
-// bindLite binds one parameter: UUIDs as 16 bytes, moments as microseconds.
-func bindLite(stmt *sqlite.Stmt, i int, arg any) error {
+// bindSQLite binds one parameter: a UUID as 16 bytes, a time as microseconds.
+func bindSQLite(stmt *sqlite.Stmt, i int, arg any) error {
 	switch v := arg.(type) {
 	case nil:
 		stmt.BindNull(i)
@@ -252,7 +251,7 @@ func bindLite(stmt *sqlite.Stmt, i int, arg any) error {
 	case time.Time:
 		stmt.BindInt64(i, Micros(v))
 	case *time.Time:
-		return bindLite(stmt, i, MicrosOrNil(v))
+		return bindSQLite(stmt, i, MicrosOrNil(v))
 	case *int64:
 		if v == nil {
 			stmt.BindNull(i)
@@ -264,7 +263,7 @@ func bindLite(stmt *sqlite.Stmt, i int, arg any) error {
 		if err != nil {
 			return fmt.Errorf("store: parameter %d: %w", i, err)
 		}
-		return bindLite(stmt, i, plain)
+		return bindSQLite(stmt, i, plain)
 	}
 	return nil
 }

@@ -6,22 +6,22 @@ import (
 	"testing"
 )
 
-func TestNumbered(t *testing.T) {
+func TestSQLiteText(t *testing.T) {
 	for text, want := range map[string]string{
 		`SELECT $1, $12 WHERE a = '$3''$4' AND b = $2`: `SELECT ?1, ?12 WHERE a = '$3''$4' AND b = ?2`,
 		`SELECT '$1'`:                   `SELECT '$1'`,
 		`SELECT json_extract(a, '$.b')`: `SELECT json_extract(a, '$.b')`,
 		`SELECT $x, $`:                  `SELECT $x, $`,
 	} {
-		if got := numbered(text); got != want {
+		if got := sqliteText(text); got != want {
 			t.Errorf("%s: %s", text, got)
 		}
 	}
 }
 
-func openTest(t *testing.T) *lite {
+func openTest(t *testing.T) *conn {
 	t.Helper()
-	l, err := openLite(filepath.Join(t.TempDir(), "t.db"), pragmas(Options{}))
+	l, err := openConn(filepath.Join(t.TempDir(), "t.db"), pragmas(Options{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,8 +38,8 @@ func openTest(t *testing.T) *lite {
 	return l
 }
 
-// A statement that runs inside itself is another one.
-func TestAStatementInsideItself(t *testing.T) {
+// A text that is running can be run again, with a statement of its own.
+func TestNestedStatement(t *testing.T) {
 	l := openTest(t)
 	const text = `SELECT n FROM t WHERE n > ?1 ORDER BY n`
 	var pairs [][2]int64
@@ -68,8 +68,8 @@ func TestAStatementInsideItself(t *testing.T) {
 	}
 }
 
-// A statement that has ended is not begun again by asking for more.
-func TestTheEndOfRowsIsTheEnd(t *testing.T) {
+// Next does not run a statement again after its last row.
+func TestNextAfterTheLastRow(t *testing.T) {
 	l := openTest(t)
 	rows, err := l.query(`INSERT INTO t VALUES (4) RETURNING n`, nil)
 	if err != nil {
@@ -87,8 +87,8 @@ func TestTheEndOfRowsIsTheEnd(t *testing.T) {
 	}
 }
 
-// What a transaction leaves running is ended, and keeps no lock.
-func TestSettleEndsWhatRuns(t *testing.T) {
+// endStatements ends all running statements and releases their locks.
+func TestEndStatements(t *testing.T) {
 	l := openTest(t)
 	for _, text := range []string{`SELECT n FROM t`, `SELECT n FROM t`, `SELECT n + 1 FROM t`} {
 		rows, err := l.query(text, nil)
@@ -99,16 +99,16 @@ func TestSettleEndsWhatRuns(t *testing.T) {
 	if len(l.running) != 3 {
 		t.Fatalf("%d running", len(l.running))
 	}
-	l.settle()
+	l.endStatements()
 	if len(l.running) != 0 {
 		t.Errorf("%d running", len(l.running))
 	}
-	if _, err := l.exec(`DROP TABLE t`, nil); err != nil { // refused while anybody reads it
+	if _, err := l.exec(`DROP TABLE t`, nil); err != nil { // fails while a statement reads t
 		t.Error(err)
 	}
 }
 
-func TestWrongStatements(t *testing.T) {
+func TestInvalidStatements(t *testing.T) {
 	l := openTest(t)
 	for text, args := range map[string][]any{
 		`SELECT $1, $2`:           {1},
@@ -126,10 +126,10 @@ func TestWrongStatements(t *testing.T) {
 		}
 	}
 	if _, err := l.exec(`INSERT INTO t VALUES(1)`, nil); !IsUnique(err) {
-		t.Errorf("%v is no broken key", err)
+		t.Errorf("%v is not a violated key", err)
 	}
 	row := Row{}
 	if row.rows, row.err = l.query(`SELECT n FROM t WHERE n > 9`, nil); !errors.Is(row.Scan(new(int64)), ErrNoRows) {
-		t.Error("a missing row was there")
+		t.Error("a missing row was found")
 	}
 }

@@ -26,9 +26,9 @@ type Migration struct {
 	Applied bool
 }
 
-// Migrate brings the schema forward to what this binary expects. Several
-// nodes may call it at once: on PostgreSQL one does the work under a lock.
-// A database that a newer binary has migrated is refused.
+// Migrate brings the schema to the version of this binary. Several nodes may call it
+// at once: on PostgreSQL, one migrates under a lock. It returns an error if a newer
+// binary has migrated the database.
 func (db *DB) Migrate(ctx context.Context) error {
 	provider, done, err := db.provider(ctx)
 	if err != nil {
@@ -47,7 +47,7 @@ func (db *DB) Migrate(ctx context.Context) error {
 	return nil
 }
 
-// Migrations lists the steps this binary knows, oldest first.
+// Migrations returns the migrations that this binary knows, oldest first.
 func (db *DB) Migrations(ctx context.Context) ([]Migration, error) {
 	provider, done, err := db.provider(ctx)
 	if err != nil {
@@ -55,7 +55,7 @@ func (db *DB) Migrations(ctx context.Context) ([]Migration, error) {
 	}
 	defer done()
 	var all []Migration
-	if begun, err := db.begun(ctx); err != nil || !begun {
+	if begun, err := db.hasMigrations(ctx); err != nil || !begun {
 		for _, s := range provider.ListSources() {
 			all = append(all, Migration{s.Version, path.Base(s.Path), false})
 		}
@@ -71,10 +71,10 @@ func (db *DB) Migrations(ctx context.Context) ([]Migration, error) {
 	return all, nil
 }
 
-// RefuseNewer returns an error when a newer binary has migrated the database:
-// this one does not know what it would spoil.
+// RefuseNewer returns an error if a newer binary has migrated the database, because
+// this one could damage it.
 func (db *DB) RefuseNewer(ctx context.Context) error {
-	if begun, err := db.begun(ctx); err != nil || !begun {
+	if begun, err := db.hasMigrations(ctx); err != nil || !begun {
 		return err
 	}
 	provider, done, err := db.provider(ctx)
@@ -85,10 +85,10 @@ func (db *DB) RefuseNewer(ctx context.Context) error {
 	return refuseNewer(ctx, provider)
 }
 
-// begun reports whether migrations were ever applied. Asking goose would make
-// its table, and who asks may only be looking. A SQLite database that is there
-// was made by a migration.
-func (db *DB) begun(ctx context.Context) (begun bool, err error) {
+// hasMigrations reports whether a migration was ever applied. goose would create its
+// table, but the caller may only be reading. An existing SQLite database always has
+// migrations.
+func (db *DB) hasMigrations(ctx context.Context) (begun bool, err error) {
 	if db.engine != Postgres {
 		return true, nil
 	}
@@ -133,13 +133,13 @@ func (db *DB) provider(ctx context.Context) (*goose.Provider, func(), error) {
 	return provider, func() { _ = pool.Close() }, err
 }
 
-// sqliteDSN is the address of a database file for database/sql, which the
-// migrations need.
+// sqliteDSN returns the address of a database file for database/sql, which goose
+// needs.
 func sqliteDSN(path string) string {
 	return fileURI(path) + "?_txlock=immediate&_pragma=" + strings.Join(pragmas(Options{}), "&_pragma=")
 }
 
-// translated is the migrations in the words of the engine.
+// translated returns the migrations in the SQL of an engine.
 func translated(engine Engine) (fs.FS, error) {
 	files, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {
@@ -156,28 +156,28 @@ func translated(engine Engine) (fs.FS, error) {
 	return out, nil
 }
 
-// up begins every migration, which is one transaction.
-const up = "-- +goose Up\n"
+// gooseUp is the first line of every migration. A migration is one transaction.
+const gooseUp = "-- +goose Up\n"
 
 var (
-	endOfTable = regexp.MustCompile(`(?m)^\);`)
-	block      = regexp.MustCompile(`(?ms)^-- (sqlite|postgres): begin\n(.*?)^-- (sqlite|postgres): end\n`)
-	typeWords  = strings.NewReplacer(
+	endOfTable  = regexp.MustCompile(`(?m)^\);`)
+	engineBlock = regexp.MustCompile(`(?ms)^-- (sqlite|postgres): begin\n(.*?)^-- (sqlite|postgres): end\n`)
+	typeWords   = strings.NewReplacer(
 		" UUID", " BLOB", " BYTEA", " BLOB",
 		" BIGINT", " INTEGER", " BOOLEAN", " INTEGER",
 		" DOUBLE PRECISION", " REAL",
 	)
 )
 
-// Translate turns a migration, written in PostgreSQL's words, into the words
-// of an engine: SQLite has fewer types and its tables are STRICT; on PostgreSQL
-// a migration sees the rows of every team, which row security hides from the
-// owner of the tables too, and what was committed until its locks were free,
-// whatever isolation is the default. A part between `-- sqlite: begin` and
-// `-- sqlite: end` is for that engine only.
+// Translate converts a migration, written in PostgreSQL's SQL, for an engine. A part
+// between `-- sqlite: begin` and `-- sqlite: end` is for that engine only.
+//
+// SQLite has fewer types, and its tables are STRICT. On PostgreSQL a migration must
+// see the rows of every team, which row-level security hides even from the owner of
+// the tables. It runs at READ COMMITTED, whatever the default of the database.
 func Translate(engine Engine, text string) string {
-	text = block.ReplaceAllStringFunc(text, func(part string) string {
-		m := block.FindStringSubmatch(part)
+	text = engineBlock.ReplaceAllStringFunc(text, func(part string) string {
+		m := engineBlock.FindStringSubmatch(part)
 		if m[1] != string(engine) {
 			return ""
 		}
@@ -186,27 +186,27 @@ func Translate(engine Engine, text string) string {
 	if engine == SQLite {
 		return endOfTable.ReplaceAllString(typeWords.Replace(text), ") STRICT;")
 	}
-	return strings.Replace(text, up, up+"SET TRANSACTION ISOLATION LEVEL READ COMMITTED;\nSET LOCAL hale.team = '*';\n", 1)
+	return strings.Replace(text, gooseUp, gooseUp+"SET TRANSACTION ISOLATION LEVEL READ COMMITTED;\nSET LOCAL hale.team = '*';\n", 1)
 }
 
-// AboveRowSecurity reports that the role by which PostgreSQL is used is one that
-// row-level security does not bind, such as a superuser.
-func (db *DB) AboveRowSecurity(ctx context.Context) (above bool, err error) {
+// BypassesRowSecurity reports whether row-level security does not apply to the
+// PostgreSQL role in use, such as a superuser.
+func (db *DB) BypassesRowSecurity(ctx context.Context) (bypasses bool, err error) {
 	if db.engine != Postgres {
 		return false, nil
 	}
 	err = db.Read(ctx, func(tx *Tx) error {
-		return tx.QueryRow(ctx, `SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user`).Scan(&above)
+		return tx.QueryRow(ctx, `SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user`).Scan(&bypasses)
 	})
-	return above, err
+	return bypasses, err
 }
 
-// enforceRowSecurity puts the second wall behind every team-scoped query:
-// each table with a team_id shows a session only the rows of the team it
-// names, and binds the owner of the table too.
+// enforceRowSecurity creates the row-level security policies: each table with a
+// team_id shows a session only the rows of its team. The policies also apply to the
+// owner of the table.
 func (db *DB) enforceRowSecurity(ctx context.Context) error {
 	err := db.Write(ctx, func(tx *Tx) error {
-		_, err := tx.Exec(ctx, buildWall)
+		_, err := tx.Exec(ctx, createPolicies)
 		return err
 	})
 	if err != nil {
@@ -215,8 +215,8 @@ func (db *DB) enforceRowSecurity(ctx context.Context) error {
 	return nil
 }
 
-// buildWall waits for other nodes that build it and does what they have not done.
-const buildWall = `DO $wall$
+// createPolicies creates the missing policies, one node at a time.
+const createPolicies = `DO $wall$
 DECLARE t text;
 BEGIN
 	PERFORM pg_advisory_xact_lock(7305808869229538);

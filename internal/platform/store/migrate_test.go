@@ -12,22 +12,22 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// eachOlder runs fn with a database whose schema is an older one.
+// eachOlder runs fn on each engine with a database that has an older schema.
 func eachOlder(t *testing.T, version int64, fn func(t *testing.T, db *store.DB)) {
 	t.Helper()
 	ctx := store.AsSystem(t.Context())
 	t.Run("sqlite", func(t *testing.T) {
-		older(ctx, t, storetest.Database{Engine: store.SQLite, Dir: t.TempDir()}.Open(t, nil), version, fn)
+		migrateTo(ctx, t, storetest.Database{Engine: store.SQLite, Dir: t.TempDir()}.Open(t, nil), version, fn)
 	})
 	t.Run("postgres", func(t *testing.T) {
 		db := storetest.Postgres(t)
 		exec(ctx, t, db, `DROP SCHEMA public CASCADE`)
 		exec(ctx, t, db, `CREATE SCHEMA public`)
-		older(ctx, t, db, version, fn)
+		migrateTo(ctx, t, db, version, fn)
 	})
 }
 
-func older(ctx context.Context, t *testing.T, db *store.DB, version int64, fn func(t *testing.T, db *store.DB)) {
+func migrateTo(ctx context.Context, t *testing.T, db *store.DB, version int64, fn func(t *testing.T, db *store.DB)) {
 	t.Helper()
 	if err := db.MigrateTo(ctx, version); err != nil {
 		t.Fatal(err)
@@ -43,8 +43,8 @@ func exec(ctx context.Context, t *testing.T, db *store.DB, query string, args ..
 	})
 }
 
-// rowsOf is how many rows a query counts, of all teams.
-func rowsOf(t *testing.T, db *store.DB, query string) (n int) {
+// countRows returns the result of a COUNT query over all teams.
+func countRows(t *testing.T, db *store.DB, query string) (n int) {
 	t.Helper()
 	ctx := store.AsSystem(t.Context())
 	if err := db.Read(ctx, func(tx *store.Tx) error { return tx.QueryRow(ctx, query).Scan(&n) }); err != nil {
@@ -53,9 +53,9 @@ func rowsOf(t *testing.T, db *store.DB, query string) (n int) {
 	return n
 }
 
-// A migration changes the rows of every team, also by a role that row security
-// binds.
-func TestAMigrationSeesEveryTeam(t *testing.T) {
+// A migration changes the rows of every team, even if row-level security applies to
+// its role.
+func TestMigrationSeesEveryTeam(t *testing.T) {
 	eachOlder(t, 32, func(t *testing.T, db *store.DB) {
 		ctx := store.AsSystem(t.Context())
 		for range 2 {
@@ -65,15 +65,14 @@ func TestAMigrationSeesEveryTeam(t *testing.T) {
 		if err := db.Migrate(ctx); err != nil {
 			t.Fatal(err)
 		}
-		if n := rowsOf(t, db, `SELECT COUNT(*) FROM phone_sessions`); n != 0 {
+		if n := countRows(t, db, `SELECT COUNT(*) FROM phone_sessions`); n != 0 {
 			t.Errorf("%d sessions without a renewal key are left", n)
 		}
 	})
 }
 
-// Jobs that live when jobs begin to say whether they may be canceled are said
-// to be what their kind says.
-func TestJobsThatLiveMayStillBeCanceled(t *testing.T) {
+// Migration 31 sets cancelable for queued and running jobs by their kind.
+func TestMigratedJobsAreCancelable(t *testing.T) {
 	eachOlder(t, 30, func(t *testing.T, db *store.DB) {
 		ctx := store.AsSystem(t.Context())
 		for _, kind := range []string{"imports.run", "ledger.renormalise", "webhooks.replay", "messages.send"} {
@@ -86,18 +85,17 @@ func TestJobsThatLiveMayStillBeCanceled(t *testing.T) {
 		if err := db.Migrate(ctx); err != nil {
 			t.Fatal(err)
 		}
-		if n := rowsOf(t, db, `SELECT COUNT(*) FROM jobs WHERE cancelable`); n != 6 {
-			t.Errorf("%d jobs may be canceled, not 6", n)
+		if n := countRows(t, db, `SELECT COUNT(*) FROM jobs WHERE cancelable`); n != 6 {
+			t.Errorf("%d jobs are cancelable, want 6", n)
 		}
-		if n := rowsOf(t, db, `SELECT COUNT(*) FROM jobs WHERE cancelable AND (kind = 'messages.send' OR status = 'succeeded')`); n != 0 {
-			t.Errorf("%d of them may not", n)
+		if n := countRows(t, db, `SELECT COUNT(*) FROM jobs WHERE cancelable AND (kind = 'messages.send' OR status = 'succeeded')`); n != 0 {
+			t.Errorf("%d jobs are cancelable by mistake", n)
 		}
 	})
 }
 
-// What lay in the ledger before payloads had hours lies in it as before, with
-// its bytes.
-func TestPayloadsFromBeforeTheHours(t *testing.T) {
+// Migration 48 keeps the payloads of the ledger, with their bytes.
+func TestMigratedPayloads(t *testing.T) {
 	eachOlder(t, 46, func(t *testing.T, db *store.DB) {
 		ctx := store.AsSystem(t.Context())
 		team, user := uuid.New(), uuid.New()
@@ -124,8 +122,8 @@ func TestPayloadsFromBeforeTheHours(t *testing.T) {
 	})
 }
 
-// A status that only Go knows can be stored, also in a database from before
-// migration 50. Its rows stay as they are.
+// After migration 50, a status that only Go checks can be stored. Existing rows stay
+// unchanged.
 func TestStatusesWithoutCheck(t *testing.T) {
 	eachOlder(t, 49, func(t *testing.T, db *store.DB) {
 		ctx := store.AsSystem(t.Context())
@@ -152,7 +150,7 @@ func TestStatusesWithoutCheck(t *testing.T) {
 		}
 		for _, err := range []error{insert("misplaced", "testkit"), insert("lost", "by_drone"), visit("misplaced")} {
 			if err == nil {
-				t.Fatal("the older schema takes an unknown word")
+				t.Fatal("the older schema accepts an unknown word")
 			}
 		}
 		if err := db.Migrate(ctx); err != nil {
@@ -161,7 +159,7 @@ func TestStatusesWithoutCheck(t *testing.T) {
 		if err := errors.Join(insert("misplaced", "by_drone"), visit("misplaced")); err != nil {
 			t.Fatal(err)
 		}
-		if n := rowsOf(t, db, `SELECT COUNT(*) FROM orders`) + rowsOf(t, db, `SELECT COUNT(*) FROM appointments WHERE status <> ''`); n != 4 {
+		if n := countRows(t, db, `SELECT COUNT(*) FROM orders`) + countRows(t, db, `SELECT COUNT(*) FROM appointments WHERE status <> ''`); n != 4 {
 			t.Errorf("%d rows, want 4", n)
 		}
 		if err := insert("lost", ""); err != nil {
@@ -177,4 +175,39 @@ func TestStatusesWithoutCheck(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Listing the migrations of an empty database creates no table.
+func TestMigrationsCreatesNothing(t *testing.T) {
+	db := storetest.Postgres(t)
+	ctx := store.AsSystem(t.Context())
+	write := func(query string) {
+		t.Helper()
+		if err := db.Write(ctx, func(tx *store.Tx) error {
+			_, err := tx.Exec(ctx, query)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(`DROP SCHEMA public CASCADE`)
+	write(`CREATE SCHEMA public`)
+	if err := db.RefuseNewer(ctx); err != nil {
+		t.Error(err)
+	}
+	all, err := db.Migrations(ctx)
+	if err != nil || len(all) == 0 {
+		t.Fatalf("%d migrations, %v", len(all), err)
+	}
+	for i, m := range all {
+		if m.Applied || m.Name == "" || i > 0 && m.Version <= all[i-1].Version {
+			t.Errorf("migration %d is %+v", i, m)
+		}
+	}
+	var tables int64
+	if err := db.Read(ctx, func(tx *store.Tx) error {
+		return tx.QueryRow(ctx, `SELECT COUNT(*) FROM pg_tables WHERE schemaname = 'public'`).Scan(&tables)
+	}); err != nil || tables != 0 {
+		t.Errorf("%d tables were created, %v", tables, err)
+	}
 }

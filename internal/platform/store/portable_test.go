@@ -12,8 +12,8 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// What our SQL leans on and what it must keep away from, the same on both
-// engines. docs/decisions/0002 explains each.
+// Features that our SQL uses behave the same on both engines. docs/decisions/0002
+// explains each.
 func TestOneTextForBothEngines(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		ctx := store.AsSystem(t.Context())
@@ -32,7 +32,7 @@ func TestOneTextForBothEngines(t *testing.T) {
 			}
 			return err
 		})
-		in("uuids, moments and booleans come back", func(t *testing.T, tx *store.Tx) error {
+		in("uuids, times and booleans come back", func(t *testing.T, tx *store.Tx) error {
 			id := uuid.New()
 			if err := addTeam(ctx, tx, id, "team"); err != nil {
 				return err
@@ -60,11 +60,11 @@ func TestOneTextForBothEngines(t *testing.T) {
 			var n int64
 			return tx.QueryRow(ctx, `SELECT count(*) FROM teams WHERE (CAST($1 AS BIGINT) IS NULL OR created_at > $1)`, nil).Scan(&n)
 		})
-		in("a sum is an integer when it is told so", func(t *testing.T, tx *store.Tx) error {
+		in("a sum is an integer after a cast", func(t *testing.T, tx *store.Tx) error {
 			var n int64
 			return tx.QueryRow(ctx, `SELECT CAST(COALESCE(sum(created_at), 0) AS BIGINT) FROM teams`).Scan(&n)
 		})
-		in("a conflict is no error", func(t *testing.T, tx *store.Tx) error {
+		in("a conflict is not an error", func(t *testing.T, tx *store.Tx) error {
 			id := uuid.New()
 			for want := int64(1); want >= 0; want-- {
 				n, err := tx.Exec(ctx, `INSERT INTO teams (id, name, environment, settings, created_at)
@@ -75,7 +75,7 @@ func TestOneTextForBothEngines(t *testing.T) {
 			}
 			return nil
 		})
-		in("LIKE finds what starts with a prefix", func(t *testing.T, tx *store.Tx) error {
+		in("LIKE finds a prefix", func(t *testing.T, tx *store.Tx) error {
 			if err := addTeam(ctx, tx, uuid.New(), `50%_x`); err != nil {
 				return err
 			}

@@ -14,8 +14,8 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// mostTries bounds how often a transaction that lost a race starts again.
-const mostTries = 20
+// maxTries limits the attempts of a transaction that loses a race.
+const maxTries = 20
 
 func (db *DB) openPostgres(ctx context.Context, o Options) error {
 	db.engine = Postgres
@@ -41,13 +41,13 @@ func (db *DB) openPostgres(ctx context.Context, o Options) error {
 	return nil
 }
 
-// Every transaction says how it is isolated, whatever is the default of the role
-// or of the database.
+// Every transaction sets its isolation, because a role or a database may have
+// another default.
 const (
 	// beginReading gives all statements one snapshot.
 	beginReading = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-	// beginWriting lets each statement see what was committed before it: what
-	// follows a lock sees what was done under it, and a compare-and-set the winner.
+	// beginWriting lets each statement see all earlier commits. So a statement after
+	// a lock sees the changes made under that lock.
 	beginWriting = "BEGIN ISOLATION LEVEL READ COMMITTED"
 )
 
@@ -63,7 +63,7 @@ func (db *DB) postgresWrite(ctx context.Context, fn func(tx *Tx) error) error {
 			db.observe(time.Since(start), 1)
 			return nil
 		}
-		if try == mostTries || !mayTryAgain(err) {
+		if try == maxTries || !canRetry(err) {
 			return err
 		}
 		select {
@@ -74,15 +74,15 @@ func (db *DB) postgresWrite(ctx context.Context, fn func(tx *Tx) error) error {
 	}
 }
 
-// postgresTx runs fn in one transaction, which begins with fn's first
-// statement and tells row-level security then whose rows it may see.
+// postgresTx runs fn in one transaction. It begins with the first statement of fn,
+// which also sets the team for row-level security.
 func (db *DB) postgresTx(ctx context.Context, begin string, readOnly bool, fn func(tx *Tx) error) (err error) {
 	raw, err := db.pool.Conn(ctx)
 	if err != nil {
 		return fmt.Errorf("store: taking a connection: %w", err)
 	}
 	defer raw.Close()
-	tx := &Tx{db: db, sql: raw, now: db.Now(), readOnly: readOnly, begin: begin, scope: scope(ctx), drops: db.keys.drops.Load()}
+	tx := &Tx{db: db, pg: raw, now: db.Now(), readOnly: readOnly, begin: begin, scope: scope(ctx), drops: db.keys.drops.Load()}
 	open := true
 	defer func() {
 		if open { // fn failed or panicked
@@ -90,14 +90,14 @@ func (db *DB) postgresTx(ctx context.Context, begin string, readOnly bool, fn fu
 		}
 	}()
 	if err := fn(tx); err != nil {
-		return orLost(ctx, raw, err)
+		return markLost(ctx, raw, err)
 	}
 	if tx.begin == "" {
 		if err := commit(ctx, raw); err != nil {
 			if readOnly {
-				return orLost(ctx, raw, fmt.Errorf("store: ending a read: %w", err))
+				return markLost(ctx, raw, fmt.Errorf("store: ending a read: %w", err))
 			}
-			return fmt.Errorf("%w: %w", errCommitting, err)
+			return fmt.Errorf("%w: %w", errCommitUnknown, err)
 		}
 	}
 	open = false
@@ -105,9 +105,8 @@ func (db *DB) postgresTx(ctx context.Context, begin string, readOnly bool, fn fu
 	return nil
 }
 
-// commit ends the transaction and makes sure that it was committed: PostgreSQL
-// answers COMMIT of one in which a statement had failed with ROLLBACK, and with
-// no error.
+// commit commits the transaction. If a statement of it failed, PostgreSQL answers
+// COMMIT with ROLLBACK and no error, which commit turns into an error.
 func commit(ctx context.Context, raw *sql.Conn) error {
 	return raw.Raw(func(driver any) error {
 		c, ok := driver.(*stdlib.Conn)
@@ -116,21 +115,22 @@ func commit(ctx context.Context, raw *sql.Conn) error {
 		}
 		tag, err := c.Conn().Exec(ctx, "COMMIT")
 		if err == nil && tag.String() != "COMMIT" {
-			err = errSwallowed
+			err = errStatementFailed
 		}
 		return err
 	})
 }
 
-// errCommitting tells of a write that may be committed or not: the answer to
-// COMMIT was trouble, or there was none.
-var errCommitting = errors.New("store: committing")
+// errCommitUnknown marks a write that may or may not be committed: COMMIT failed or
+// was not answered.
+var errCommitUnknown = errors.New("store: committing")
 
-// errSwallowed tells of a transaction that went on after a failed statement.
-var errSwallowed = errors.New("store: a statement of the transaction had failed, so nothing was committed")
+// errStatementFailed is returned for a transaction that continued after a failed
+// statement.
+var errStatementFailed = errors.New("store: a statement of the transaction failed, so nothing was committed")
 
-// rollback ends the transaction even when the request is gone; a connection
-// that cannot is thrown away by the pool.
+// rollback ends the transaction, also after the request ended. The pool discards a
+// connection that cannot roll back.
 func rollback(ctx context.Context, raw *sql.Conn) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
@@ -139,11 +139,11 @@ func rollback(ctx context.Context, raw *sql.Conn) {
 	}
 }
 
-// ErrLostRace is returned by a transaction whose compare-and-set found that
-// another one was faster; Write starts it again.
+// ErrLostRace is returned by a function of Write whose compare-and-set failed
+// because of another transaction. Write runs the function again.
 var ErrLostRace = errors.New("store: another transaction was faster")
 
-func mayTryAgain(err error) bool {
+func canRetry(err error) bool {
 	if errors.Is(err, ErrLostRace) {
 		return true
 	}

@@ -12,26 +12,26 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// Rows is the answer of a query. Read it to its end or close it.
+// Rows is the result of a query. Read it to the end or close it.
 type Rows struct {
-	sql *sql.Rows // PostgreSQL
+	pg *sql.Rows // PostgreSQL
 
-	lite  *lite // SQLite
-	stmt  *prepared
-	ahead bool // the statement stands on a row that Next has not given yet
-	err   error
+	conn     *conn // SQLite
+	stmt     *prepared
+	buffered bool // the statement is at a row that Next has not returned yet
+	err      error
 }
 
-// Next goes to the next row and reports whether there is one.
+// Next advances to the next row and reports whether there is one.
 func (r *Rows) Next() bool {
-	if r.sql != nil {
-		return r.sql.Next()
+	if r.pg != nil {
+		return r.pg.Next()
 	}
 	if r.stmt == nil {
 		return false
 	}
-	if r.ahead {
-		r.ahead = false
+	if r.buffered {
+		r.buffered = false
 		return true
 	}
 	row, err := r.stmt.stmt.Step()
@@ -42,52 +42,52 @@ func (r *Rows) Next() bool {
 	return row
 }
 
-// Scan copies the columns of the row. It converts as database/sql does.
+// Scan copies the columns of the row. It converts values like database/sql.
 func (r *Rows) Scan(dest ...any) error {
-	if r.sql != nil {
-		return r.sql.Scan(dest...)
+	if r.pg != nil {
+		return r.pg.Scan(dest...)
 	}
 	if r.stmt == nil {
 		return errors.New("store: scanning without a row")
 	}
 	if len(dest) != r.stmt.columns {
-		return fmt.Errorf("store: %d columns are scanned into %d", r.stmt.columns, len(dest))
+		return fmt.Errorf("store: %d columns are scanned into %d variables", r.stmt.columns, len(dest))
 	}
 	for i, d := range dest {
-		if err := scanLite(r.stmt.stmt, i, d); err != nil {
+		if err := scanSQLite(r.stmt.stmt, i, d); err != nil {
 			return fmt.Errorf("store: column %d: %w", i, err)
 		}
 	}
 	return nil
 }
 
-// Err is why Next stopped, or nil at the end.
+// Err returns the error that stopped Next, or nil at the end.
 func (r *Rows) Err() error {
-	if r.sql != nil {
-		return r.sql.Err()
+	if r.pg != nil {
+		return r.pg.Err()
 	}
 	return r.err
 }
 
-// Close ends reading. It may be called again.
+// Close ends the query. It may be called more than once.
 func (r *Rows) Close() error {
-	if r.sql != nil {
-		return r.sql.Close()
+	if r.pg != nil {
+		return r.pg.Close()
 	}
 	if r.stmt != nil {
-		r.lite.end(r.stmt)
+		r.conn.reset(r.stmt)
 		r.stmt = nil
 	}
 	return nil
 }
 
-// Row is the answer of QueryRow.
+// Row is the result of QueryRow.
 type Row struct {
 	rows *Rows
 	err  error
 }
 
-// Scan copies the columns, or returns ErrNoRows.
+// Scan copies the columns of the row, or returns ErrNoRows.
 func (r Row) Scan(dest ...any) error {
 	if r.err != nil {
 		return r.err
@@ -105,8 +105,8 @@ func (r Row) Scan(dest ...any) error {
 	return r.rows.Close()
 }
 
-// scanLite copies a column of the present row.
-func scanLite(stmt *sqlite.Stmt, i int, dest any) error {
+// scanSQLite copies a column of the current row.
+func scanSQLite(stmt *sqlite.Stmt, i int, dest any) error {
 	kind := stmt.ColumnType(i)
 	switch d := dest.(type) {
 	case *int64:
@@ -132,7 +132,7 @@ func scanLite(stmt *sqlite.Stmt, i int, dest any) error {
 	case *[]byte:
 		*d = nil
 		if kind != sqlite.TypeNull {
-			*d = bytesOf(stmt, i)
+			*d = columnBytes(stmt, i)
 		}
 		return nil
 	case *uuid.UUID:
@@ -147,23 +147,23 @@ func scanLite(stmt *sqlite.Stmt, i int, dest any) error {
 			return nil
 		}
 	case *any:
-		*d = valueOf(stmt, i, kind)
+		*d = columnValue(stmt, i, kind)
 		return nil
 	}
 	if d, ok := dest.(sql.Scanner); ok {
-		return d.Scan(valueOf(stmt, i, kind))
+		return d.Scan(columnValue(stmt, i, kind))
 	}
-	return scanAs(stmt, i, kind, dest)
+	return scanReflect(stmt, i, kind, dest)
 }
 
-func bytesOf(stmt *sqlite.Stmt, i int) []byte {
+func columnBytes(stmt *sqlite.Stmt, i int) []byte {
 	b := make([]byte, stmt.ColumnLen(i))
 	stmt.ColumnBytes(i, b)
 	return b
 }
 
-// valueOf is a column as int64, float64, string, []byte or nil.
-func valueOf(stmt *sqlite.Stmt, i int, kind sqlite.ColumnType) any {
+// columnValue returns a column as int64, float64, string, []byte or nil.
+func columnValue(stmt *sqlite.Stmt, i int, kind sqlite.ColumnType) any {
 	switch kind {
 	case sqlite.TypeInteger:
 		return stmt.ColumnInt64(i)
@@ -172,17 +172,17 @@ func valueOf(stmt *sqlite.Stmt, i int, kind sqlite.ColumnType) any {
 	case sqlite.TypeText:
 		return stmt.ColumnText(i)
 	case sqlite.TypeBlob:
-		return bytesOf(stmt, i)
+		return columnBytes(stmt, i)
 	case sqlite.TypeNull:
 	}
 	return nil
 }
 
-// scanAs copies a column into a pointer to anything else, by its kind.
-func scanAs(stmt *sqlite.Stmt, i int, kind sqlite.ColumnType, dest any) error {
+// scanReflect copies a column into a pointer to any other type.
+func scanReflect(stmt *sqlite.Stmt, i int, kind sqlite.ColumnType, dest any) error {
 	pointer := reflect.ValueOf(dest)
 	if pointer.Kind() != reflect.Pointer || pointer.IsNil() {
-		return fmt.Errorf("scanned into a %T, which is no pointer", dest)
+		return fmt.Errorf("scanned into a %T, which is not a pointer", dest)
 	}
 	to := pointer.Elem()
 	if to.Kind() == reflect.Pointer {
@@ -191,16 +191,16 @@ func scanAs(stmt *sqlite.Stmt, i int, kind sqlite.ColumnType, dest any) error {
 			return nil
 		}
 		to.Set(reflect.New(to.Type().Elem()))
-		return scanLite(stmt, i, to.Interface())
+		return scanSQLite(stmt, i, to.Interface())
 	}
-	from := valueOf(stmt, i, kind)
+	from := columnValue(stmt, i, kind)
 	if !assign(to, from) {
 		return fmt.Errorf("a %T does not fit into a %s", from, to.Type())
 	}
 	return nil
 }
 
-// assign sets a variable from a value of valueOf, where it fits.
+// assign sets a variable to a value of columnValue and reports whether it fits.
 func assign(to reflect.Value, from any) bool {
 	switch v := from.(type) {
 	case int64:
@@ -238,7 +238,7 @@ func assign(to reflect.Value, from any) bool {
 		}
 		return assignText(to, string(v))
 	}
-	return false // NULL has no place in it
+	return false // NULL
 }
 
 func assignText(to reflect.Value, v string) bool {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -26,9 +25,8 @@ func (db *DB) openSQLite(ctx context.Context, o Options) error {
 		return fmt.Errorf("store: opening %s: %w", filepath.Base(db.path), err)
 	}
 	unmapped := o
-	unmapped.NoMmap = true
-	// What the writer reads to remove it would stay mapped, and count as memory.
-	writer, err := openLite(db.path, append(pragmas(unmapped), checkpointAt))
+	unmapped.NoMmap = true // pages that the writer reads would stay mapped and count as memory
+	writer, err := openConn(db.path, append(pragmas(unmapped), autoCheckpoint))
 	if err != nil {
 		return fmt.Errorf("store: opening %s: %w", filepath.Base(db.path), err)
 	}
@@ -50,28 +48,17 @@ func (db *DB) openSQLite(ctx context.Context, o Options) error {
 	return nil
 }
 
-// createPrivate creates an empty file that only its owner may read, or returns
-// fs.ErrExist. SQLite would create it with mode 0644. It gives the -wal and -shm
-// files the mode of the database.
-func createPrivate(path string) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	return f.Close()
-}
+// autoCheckpoint copies the log into the database every 4,000 pages, four times
+// SQLite's default. Pushes write the same pages repeatedly, so that a checkpoint
+// copies half as many pages in total.
+const autoCheckpoint = "wal_autocheckpoint(4000)"
 
-// checkpointAt is how many pages of log are put back into the database together.
-// Crowds of pushes write the same pages again and again: four times SQLite's own
-// figure puts half as many back.
-const checkpointAt = "wal_autocheckpoint(4000)"
-
-// pragmas are what a connection needs. ANALYZE is never run: with it the
-// planner turns point lookups into plans made anew at each execution.
+// pragmas returns the settings of a connection. ANALYZE never runs: with its
+// statistics, SQLite plans a point lookup again at each execution.
 func pragmas(o Options) []string {
 	synchronous, mmap, wait := "full", 1<<30, o.LockWait
 	if wait == 0 {
-		wait = busyFor
+		wait = defaultLockWait
 	}
 	if strings.EqualFold(o.Synchronous, "normal") {
 		synchronous = "normal"
@@ -85,14 +72,14 @@ func pragmas(o Options) []string {
 	}
 }
 
-// readerPool hands out the read connections, one transaction at a time each.
-type readerPool struct{ idle chan *lite }
+// readerPool holds the idle read connections. Each runs one transaction at a time.
+type readerPool struct{ idle chan *conn }
 
 func newReaderPool(path string, o Options, n int) (*readerPool, error) {
-	p := &readerPool{idle: make(chan *lite, n)}
+	p := &readerPool{idle: make(chan *conn, n)}
 	for range n {
-		// Most of what they read is mapped, and not in their cache.
-		l, err := openLite(path, append(pragmas(o), "query_only(1)", "cache_size(-4096)"))
+		// Most pages that they read are mapped and bypass the cache.
+		l, err := openConn(path, append(pragmas(o), "query_only(1)", "cache_size(-4096)"))
 		if err != nil {
 			for len(p.idle) > 0 {
 				_ = (<-p.idle).close()
@@ -105,8 +92,8 @@ func newReaderPool(path string, o Options, n int) (*readerPool, error) {
 	return p, nil
 }
 
-// take waits for a connection.
-func (p *readerPool) take(ctx context.Context) (*lite, error) {
+// take waits for an idle connection.
+func (p *readerPool) take(ctx context.Context) (*conn, error) {
 	select {
 	case l := <-p.idle:
 		return l, nil
@@ -115,8 +102,8 @@ func (p *readerPool) take(ctx context.Context) (*lite, error) {
 	}
 }
 
-func (p *readerPool) give(l *lite) {
-	l.settle()
+func (p *readerPool) give(l *conn) {
+	l.endStatements()
 	p.idle <- l
 }
 
@@ -134,8 +121,8 @@ func (p *readerPool) read(ctx context.Context, db *DB, fn func(tx *Tx) error) (e
 			err = fmt.Errorf("store: ending a read: %w", end)
 		}
 	}()
-	defer l.until(ctx)() // before the transaction ends
-	err = fn(&Tx{db: db, lite: l, now: db.Now(), readOnly: true, drops: db.keys.drops.Load()})
+	defer l.interruptWith(ctx)() // ends before the COMMIT above runs
+	err = fn(&Tx{db: db, conn: l, now: db.Now(), readOnly: true, drops: db.keys.drops.Load()})
 	if sqlite.ErrCode(err) == sqlite.ResultInterrupt && ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -148,7 +135,7 @@ func (p *readerPool) peek(ctx context.Context, db *DB, fn func(tx *Tx) error) er
 		return err
 	}
 	defer p.give(l)
-	return fn(&Tx{db: db, lite: l, now: db.Now(), readOnly: true, drops: db.keys.drops.Load()})
+	return fn(&Tx{db: db, conn: l, now: db.Now(), readOnly: true, drops: db.keys.drops.Load()})
 }
 
 func (p *readerPool) close() {

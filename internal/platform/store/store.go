@@ -25,7 +25,7 @@ const (
 	Postgres Engine = "postgres"
 )
 
-// Options say where the database is and how to treat it. URL or Dir is needed.
+// Options configure a database. URL or Dir is required.
 type Options struct {
 	// URL is postgres://… or the path of a SQLite file. Empty means hale.db in Dir.
 	URL string
@@ -38,21 +38,21 @@ type Options struct {
 	// Synchronous is SQLite's FULL (default) or NORMAL, which may lose the last
 	// commits when the power fails.
 	Synchronous string
-	// NoMmap reads SQLite pages with pread: slower, but a disk error is an error
-	// value and not a fault of the process.
+	// NoMmap reads SQLite pages with pread. It is slower, but a disk error is an
+	// error value instead of a crash of the process.
 	NoMmap bool
 	// Readers is the number of SQLite read connections; 0 means the number of cores.
 	Readers int
 	// Conns is the size of the PostgreSQL pool; 0 means 4 per core, at least 16.
 	Conns int
-	// Observe, when set, is told of every commit: how long it took and how many
-	// transactions it carried.
+	// Observe, when set, is called after every commit, with its duration and its
+	// number of transactions.
 	Observe func(took time.Duration, transactions int)
-	// LockWait is how long locks of SQLite that another process holds are waited
-	// for; 0 means ten seconds.
+	// LockWait limits the wait for a SQLite lock that another process holds; 0 means
+	// ten seconds.
 	LockWait time.Duration
-	// LockHeld, when set, is told how long a commit waited for SQLite's write lock
-	// because another process held it: of more than a second, once a minute.
+	// LockHeld, when set, is called when a commit waited more than a second for
+	// SQLite's write lock, which another process held; at most once a minute.
 	LockHeld func(waited time.Duration)
 }
 
@@ -68,13 +68,13 @@ type DB struct {
 	url      string
 	path     string // SQLite file
 
-	lockHeld func(time.Duration) // nil for nobody
+	lockHeld func(time.Duration) // may be nil
 
 	insertTexts sync.Map // insertKey: string
 
 	group   *groupWriter // SQLite
 	readers *readerPool  // SQLite
-	scanner *readerPool  // SQLite; of one
+	scanner *readerPool  // SQLite; one connection
 	closed  atomic.Bool
 
 	slots sync.Map // *Slot to its value
@@ -83,10 +83,10 @@ type DB struct {
 // ErrClosed is returned after Close.
 var ErrClosed = errors.New("store: the database is closed")
 
-// Open connects, and on SQLite creates the file. It does not migrate: see
-// Migrate.
+// Open connects to the database. On SQLite it creates the file. It does not
+// migrate: see Migrate.
 func Open(ctx context.Context, o Options) (_ *DB, err error) {
-	defer mark(&err)
+	defer markUnavailable(&err)
 	db := &DB{now: o.Now, observe: o.Observe, lockHeld: o.LockHeld, root: o.Root, url: o.URL}
 	if db.now == nil {
 		db.now = time.Now
@@ -101,7 +101,7 @@ func Open(ctx context.Context, o Options) (_ *DB, err error) {
 	}
 	if db.root == nil {
 		if o.Dir == "" {
-			return nil, errors.New("store: neither a root key nor a data folder to keep one in")
+			return nil, errors.New("store: neither a root key nor a data folder for one is set")
 		}
 		root, _, err := secrets.RootFile(o.Dir)
 		if err != nil {
@@ -120,13 +120,13 @@ func IsPostgresURL(url string) bool {
 	return strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://")
 }
 
-// Engine tells which database this is.
+// Engine returns the kind of database.
 func (db *DB) Engine() Engine { return db.engine }
 
-// Path is the SQLite file, or empty.
+// Path returns the SQLite file, or "" for PostgreSQL.
 func (db *DB) Path() string { return db.path }
 
-// Now is the moment by the app's clock, in UTC, cut to microseconds.
+// Now returns the time of the app's clock, in UTC and whole microseconds.
 func (db *DB) Now() time.Time { return db.now().UTC().Truncate(time.Microsecond) }
 
 // Read runs fn on one snapshot. fn must not write.
@@ -134,15 +134,15 @@ func (db *DB) Read(ctx context.Context, fn func(tx *Tx) error) (err error) {
 	return db.read(ctx, db.readers, fn)
 }
 
-// Scan is Read for work in the background that goes over much of somebody's data:
-// on SQLite it takes no reader from those who are waited for, and keeps no pages.
-// One runs at a time; fn must not begin another.
+// Scan is Read for background work that reads much data. On SQLite it has a
+// connection of its own, which takes no reader from requests and maps no pages.
+// One Scan runs at a time; fn must not start another.
 func (db *DB) Scan(ctx context.Context, fn func(tx *Tx) error) (err error) {
 	return db.read(ctx, db.scanner, fn)
 }
 
 func (db *DB) read(ctx context.Context, from *readerPool, fn func(tx *Tx) error) (err error) {
-	defer mark(&err)
+	defer markUnavailable(&err)
 	if db.closed.Load() {
 		return ErrClosed
 	}
@@ -155,11 +155,11 @@ func (db *DB) read(ctx context.Context, from *readerPool, fn func(tx *Tx) error)
 	return db.postgresRead(ctx, fn)
 }
 
-// Peek is Read without the snapshot: each query of fn sees the newest state by
-// itself. It is for lookups whose parts need not agree, and spares beginning
-// and ending a transaction, which costs a point lookup half as much again.
+// Peek is Read without a snapshot: each query of fn sees the newest state. It is
+// for lookups whose parts need not agree. It saves BEGIN and COMMIT, which add half
+// the cost of a point lookup.
 func (db *DB) Peek(ctx context.Context, fn func(tx *Tx) error) (err error) {
-	defer mark(&err)
+	defer markUnavailable(&err)
 	if db.closed.Load() {
 		return ErrClosed
 	}
@@ -172,25 +172,25 @@ func (db *DB) Peek(ctx context.Context, fn func(tx *Tx) error) (err error) {
 	return db.postgresRead(ctx, fn) // the scope of row-level security needs a transaction
 }
 
-// Write runs fn in a transaction and returns nil only when it is durable. An
-// error from fn rolls back everything fn did and is returned as it is, or, when
-// the database itself is in trouble, as the Cause of an Unavailable.
+// Write runs fn in a transaction and returns nil only after it is durable. An
+// error of fn rolls back its changes. Write returns that error unchanged, or as the
+// Cause of an Unavailable if the database failed.
 func (db *DB) Write(ctx context.Context, fn func(tx *Tx) error) (err error) {
-	defer mark(&err)
+	defer markUnavailable(&err)
 	if db.closed.Load() {
 		return ErrClosed
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	fn = together(ctx, fn)
+	fn = withAlongside(ctx, fn)
 	if db.engine == SQLite {
 		return db.group.write(ctx, fn)
 	}
 	return db.postgresWrite(ctx, fn)
 }
 
-// Close lets running transactions end and closes the database.
+// Close waits for running transactions and closes the database.
 func (db *DB) Close() error {
 	if !db.closed.CompareAndSwap(false, true) {
 		return nil
@@ -210,7 +210,7 @@ func (db *DB) Close() error {
 	return errors.Join(errs...)
 }
 
-// Ping proves that the database can be written, which is what readiness means.
+// Ping writes to the database. The readiness check uses it.
 func (db *DB) Ping(ctx context.Context) error {
 	return db.Write(ctx, func(tx *Tx) error {
 		_, err := tx.Exec(ctx, `UPDATE instance SET pinged_at = $1 WHERE id = 1`, Micros(tx.Now()))
@@ -220,19 +220,19 @@ func (db *DB) Ping(ctx context.Context) error {
 
 type alongsideKey struct{}
 
-// Alongside returns a context whose every Write first calls fn in the same
-// transaction: what fn records commits with the change, or not at all. fn may
-// run more than once, as the change may.
+// Alongside returns a context in which every Write first calls fn, in the same
+// transaction. The rows that fn writes commit with the change or not at all. Like
+// the function of Write, fn may run more than once.
 func Alongside(ctx context.Context, fn func(tx *Tx) error) context.Context {
 	return context.WithValue(ctx, alongsideKey{}, fn)
 }
 
-// CarriesMore reports that writes with the context record something more, so
-// that they must be transactions of their own.
-func CarriesMore(ctx context.Context) bool { return ctx.Value(alongsideKey{}) != nil }
+// HasAlongside reports whether ctx comes from Alongside. Its writes must not be
+// merged with others into one transaction.
+func HasAlongside(ctx context.Context) bool { return ctx.Value(alongsideKey{}) != nil }
 
-// together is fn preceded by what the context wants recorded with it.
-func together(ctx context.Context, fn func(tx *Tx) error) func(tx *Tx) error {
+// withAlongside returns fn preceded by the function of Alongside, if any.
+func withAlongside(ctx context.Context, fn func(tx *Tx) error) func(tx *Tx) error {
 	first, ok := ctx.Value(alongsideKey{}).(func(tx *Tx) error)
 	if !ok {
 		return fn
@@ -247,22 +247,22 @@ func together(ctx context.Context, fn func(tx *Tx) error) func(tx *Tx) error {
 
 type scopeKey struct{}
 
-// system marks a context of our own workers, which see every team.
+// system marks a context that sees every team.
 var system = uuid.Max
 
-// WithTeam scopes everything done with the context to one team. PostgreSQL
-// then refuses rows of any other team (row-level security), whatever a query
-// says; SQLite has no such second wall.
+// WithTeam limits a context to one team. PostgreSQL then refuses rows of other
+// teams (row-level security), whatever the query. SQLite has no such second check.
 func WithTeam(ctx context.Context, team uuid.UUID) context.Context {
 	return context.WithValue(ctx, scopeKey{}, team)
 }
 
-// AsSystem lifts the scope for workers, migrations and commands.
+// AsSystem lets a context see every team. It is for workers, migrations and commands.
 func AsSystem(ctx context.Context) context.Context {
 	return context.WithValue(ctx, scopeKey{}, system)
 }
 
-// scope is the value of the session setting that row-level security reads.
+// scope returns the value of the session setting hale.team, which row-level
+// security reads.
 func scope(ctx context.Context) string {
 	team, ok := ctx.Value(scopeKey{}).(uuid.UUID)
 	switch {

@@ -34,7 +34,7 @@ func teamNames(t *testing.T, db *store.DB) int {
 	return n
 }
 
-func TestAFailedMemberOfAGroupFailsAlone(t *testing.T) {
+func TestFailedMemberFailsAlone(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		ctx := store.AsSystem(t.Context())
 		boom := errors.New("boom")
@@ -62,7 +62,7 @@ func TestAFailedMemberOfAGroupFailsAlone(t *testing.T) {
 	})
 }
 
-func TestAPanicReachesItsCallerAndNobodyElse(t *testing.T) {
+func TestPanicReachesItsCaller(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		ctx := store.AsSystem(t.Context())
 		func() {
@@ -100,7 +100,7 @@ func TestAfterCommitRunsOnlyThen(t *testing.T) {
 	})
 }
 
-func TestAlongsideCommitsWithTheChangeOrNotAtAll(t *testing.T) {
+func TestAlongside(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		base := store.AsSystem(t.Context())
 		ctx := store.Alongside(base, func(tx *store.Tx) error { return addTeam(base, tx, uuid.New(), "beside") })
@@ -132,12 +132,12 @@ func TestPeekSeesTheNewestState(t *testing.T) {
 	})
 }
 
-// A reader whose caller has gone stops in the middle of a statement, and its
-// connection is good for the next one.
+// The end of the context interrupts a read in the middle of a statement. The
+// connection can be used again.
 func TestReadsEndWithTheirContext(t *testing.T) {
 	const endless = `WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n % 1000 + 1 FROM c) SELECT COUNT(*) FROM c`
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		for range 5 { // more than there may be connections
+		for range 5 { // more than there are connections
 			ctx, cancel := context.WithTimeout(store.AsSystem(t.Context()), 20*time.Millisecond)
 			defer cancel()
 			var n int
@@ -153,7 +153,7 @@ func TestReadsEndWithTheirContext(t *testing.T) {
 	})
 }
 
-func TestALostRaceIsRunAgain(t *testing.T) {
+func TestLostRaceIsRetried(t *testing.T) {
 	db := storetest.Postgres(t)
 	ctx := store.AsSystem(t.Context())
 	runs := 0
@@ -210,7 +210,7 @@ func TestSealing(t *testing.T) {
 
 // A key made in a transaction that rolls back must not be used by the next:
 // what it sealed would be lost at the next start.
-func TestAKeyOfARolledBackTransactionIsForgotten(t *testing.T) {
+func TestRolledBackKeyIsNotCached(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		ctx := store.AsSystem(t.Context())
 		db := d.Open(t, nil)
@@ -238,7 +238,7 @@ func TestAKeyOfARolledBackTransactionIsForgotten(t *testing.T) {
 	})
 }
 
-func TestRowSecurityIsASecondWall(t *testing.T) {
+func TestRowSecurity(t *testing.T) {
 	db := storetest.Postgres(t)
 	mine, theirs := uuid.New(), uuid.New()
 	for _, team := range []uuid.UUID{mine, theirs} {
@@ -274,7 +274,7 @@ func TestRowSecurityIsASecondWall(t *testing.T) {
 	}
 }
 
-func TestBackupIsWholeWhileWritesGoOn(t *testing.T) {
+func TestBackupDuringWrites(t *testing.T) {
 	db := storetest.SQLite(t)
 	ctx := store.AsSystem(t.Context())
 	stop, written := make(chan struct{}), make(chan struct{})
@@ -320,7 +320,7 @@ func TestBackupIsWholeWhileWritesGoOn(t *testing.T) {
 	}
 }
 
-func TestMigrationsSayWhichAreApplied(t *testing.T) {
+func TestMigrationsAreApplied(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		if err := db.Migrate(t.Context()); err != nil { // a second time changes nothing
 			t.Fatal(err)

@@ -9,92 +9,92 @@ import (
 	"github.com/google/uuid"
 )
 
-// Tx is a running transaction. It belongs to the function it was given to and
-// to one goroutine.
+// Tx is a running transaction. Only the function that received it may use it, on
+// one goroutine.
 type Tx struct {
 	db       *DB
-	lite     *lite     // SQLite
-	sql      *sql.Conn // PostgreSQL
+	conn     *conn     // SQLite
+	pg       *sql.Conn // PostgreSQL
 	now      time.Time
 	readOnly bool
-	begin    string // PostgreSQL: sent with the first statement, empty once it was
-	scope    string // PostgreSQL: whose rows the transaction may see
+	begin    string // PostgreSQL: sent with the first statement, then empty
+	scope    string // PostgreSQL: the team whose rows are visible, "*" for all
 	after    []func()
 	notices  map[notice]struct{}
-	fresh    map[subject]*subjectKeys // keys made or found in this transaction, not yet known to be committed
-	drops    uint64                   // from the cache of keys, before there was a snapshot
+	fresh    map[subject]*subjectKeys // keys created or read in this transaction, which may not be committed yet
+	drops    uint64                   // of the key cache, read before the snapshot was taken
 }
 
-// Now is the moment the transaction began, in UTC microseconds: the same for
-// every row of the operation.
+// Now returns the start time of the transaction, in UTC and whole microseconds. It
+// is the same for every row of the operation.
 func (tx *Tx) Now() time.Time { return tx.now }
 
-// NewUUID makes a version 7 identifier, so that new rows lie near each other.
+// NewUUID returns a UUID of version 7, so that new rows are close to each other.
 func (tx *Tx) NewUUID() uuid.UUID { return uuid.Must(uuid.NewV7()) }
 
-// Engine tells which database this is.
+// Engine returns the kind of database.
 func (tx *Tx) Engine() Engine { return tx.db.engine }
 
-// Serial reports that no other transaction can commit between this one's
-// statements and its commit, so that a counter row read here is in commit order.
+// Serial reports whether no other transaction can commit before this one does. A
+// counter that it reads is then in commit order.
 func (tx *Tx) Serial() bool { return tx.db.engine == SQLite && !tx.readOnly }
 
-// Exec runs a statement and returns the number of rows it changed. On SQLite
-// it is not interrupted when ctx ends: its group would suffer.
+// Exec runs a statement and returns the number of changed rows. On SQLite the end
+// of ctx does not interrupt it, because that would fail its whole group.
 func (tx *Tx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
-	if tx.lite != nil {
-		return tx.lite.exec(query, args)
+	if tx.conn != nil {
+		return tx.conn.exec(query, args)
 	}
 	if err := tx.start(ctx); err != nil {
 		return 0, err
 	}
-	res, err := tx.sql.ExecContext(ctx, query, bind(args)...)
+	res, err := tx.pg.ExecContext(ctx, query, bind(args)...)
 	if err != nil {
 		return 0, err
 	}
 	return res.RowsAffected()
 }
 
-// QueryRow runs a query for one row; Scan returns ErrNoRows for none.
+// QueryRow runs a query for one row. Scan returns ErrNoRows if there is none.
 func (tx *Tx) QueryRow(ctx context.Context, query string, args ...any) Row {
 	rows, err := tx.Query(ctx, query, args...)
 	return Row{rows, err}
 }
 
-// Query runs a query. Read the rows to the end and close them before the next
-// statement: PostgreSQL allows one open result.
+// Query runs a query. Close the rows before the next statement: PostgreSQL allows
+// one open result.
 func (tx *Tx) Query(ctx context.Context, query string, args ...any) (*Rows, error) {
-	if tx.lite != nil {
-		return tx.lite.query(query, args)
+	if tx.conn != nil {
+		return tx.conn.query(query, args)
 	}
 	if err := tx.start(ctx); err != nil {
 		return nil, err
 	}
-	rows, err := tx.sql.QueryContext(ctx, query, bind(args)...) //nolint:rowserrcheck // whoever reads the Rows asks
+	rows, err := tx.pg.QueryContext(ctx, query, bind(args)...) //nolint:rowserrcheck // Rows.Err does
 	if err != nil {
 		return nil, err
 	}
-	return &Rows{sql: rows}, nil
+	return &Rows{pg: rows}, nil
 }
 
-// start begins a transaction of PostgreSQL's with its first statement.
+// start begins the PostgreSQL transaction before its first statement.
 func (tx *Tx) start(ctx context.Context) error {
 	if tx.begin == "" {
 		return nil
 	}
-	// scope is "*", a UUID or empty: nothing that needs quoting.
-	if _, err := tx.sql.ExecContext(ctx, tx.begin+"; SET LOCAL hale.team = '"+tx.scope+"'"); err != nil {
+	// scope is "*", a UUID or empty, and needs no quoting.
+	if _, err := tx.pg.ExecContext(ctx, tx.begin+"; SET LOCAL hale.team = '"+tx.scope+"'"); err != nil {
 		return fmt.Errorf("store: beginning: %w", err)
 	}
 	tx.begin = ""
 	return nil
 }
 
-// ReadOnly says that nothing can be written.
+// ReadOnly reports whether the transaction cannot write.
 func (tx *Tx) ReadOnly() bool { return tx.readOnly }
 
-// AfterCommit calls fn once the transaction is durable, and never otherwise. What
-// a reader sees is durable.
+// AfterCommit calls fn after the commit, and not after a rollback. In a read-only
+// transaction it calls fn at once, because everything that it sees is durable.
 func (tx *Tx) AfterCommit(fn func()) {
 	if tx.readOnly {
 		fn()
@@ -113,8 +113,8 @@ func (tx *Tx) committed() {
 	tx.db.notifier.publish(tx.notices)
 }
 
-// bind puts arguments into the forms that PostgreSQL's driver takes: UUIDs as
-// 16 bytes, moments as microseconds.
+// bind converts arguments for the PostgreSQL driver: a UUID to 16 bytes, a time to
+// microseconds.
 func bind(args []any) []any {
 	for i, arg := range args {
 		switch v := arg.(type) {
@@ -138,8 +138,9 @@ func bind(args []any) []any {
 	return args
 }
 
-// ForUpdateSkipLocked ends a SELECT that claims rows: PostgreSQL passes over
-// rows that another node is claiming; SQLite has one writer and needs nothing.
+// ForUpdateSkipLocked returns the end of a SELECT that claims rows. On PostgreSQL it
+// skips rows that another node is claiming. On SQLite, which has one writer, it is
+// empty.
 func (tx *Tx) ForUpdateSkipLocked() string {
 	if tx.db.engine == Postgres {
 		return " FOR UPDATE SKIP LOCKED"
@@ -147,9 +148,9 @@ func (tx *Tx) ForUpdateSkipLocked() string {
 	return ""
 }
 
-// ForUpdate ends a SELECT of rows that nobody else may change until the
-// transaction ends: it waits for who is changing them and reads what they are
-// then. On SQLite, which has one writer, it is empty.
+// ForUpdate returns the end of a SELECT that locks its rows until the transaction
+// ends. It waits for other transactions that change the rows, and reads their
+// result. On SQLite, which has one writer, it is empty.
 func (tx *Tx) ForUpdate() string {
 	if tx.db.engine == Postgres {
 		return " FOR UPDATE"
@@ -157,7 +158,8 @@ func (tx *Tx) ForUpdate() string {
 	return ""
 }
 
-// Lock waits for a named lock and holds it until the transaction ends.
+// Lock waits for a named lock and holds it until the transaction ends. On SQLite it
+// does nothing, because writes are serial.
 func (tx *Tx) Lock(ctx context.Context, name string) error {
 	if tx.db.engine == SQLite {
 		return nil

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// Micros is a moment as it is stored: microseconds since 1970, UTC.
+// Micros converts a time to its stored form, microseconds since 1970 in UTC.
 func Micros(t time.Time) int64 { return t.UnixMicro() }
 
-// MicrosOrNil is Micros of a moment that may be missing; nil binds NULL.
+// MicrosOrNil is Micros for an optional time. A nil or zero time becomes NULL.
 func MicrosOrNil(t *time.Time) any {
 	if t == nil || t.IsZero() {
 		return nil
@@ -19,13 +19,13 @@ func MicrosOrNil(t *time.Time) any {
 	return t.UnixMicro()
 }
 
-// FromMicros is the moment of a stored value, in UTC.
+// FromMicros converts a stored time, to UTC.
 func FromMicros(us int64) time.Time { return time.UnixMicro(us).UTC() }
 
-// ScanTime reads a BIGINT column of microseconds into t.
+// ScanTime scans a BIGINT column of microseconds into t.
 func ScanTime(t *time.Time) sql.Scanner { return timeScanner{t} }
 
-// ScanNullTime reads one that may be NULL into p, nil for NULL.
+// ScanNullTime is ScanTime for a column that may be NULL, which sets *p to nil.
 func ScanNullTime(p **time.Time) sql.Scanner { return nullTimeScanner{p} }
 
 type timeScanner struct{ t *time.Time }
@@ -33,7 +33,7 @@ type timeScanner struct{ t *time.Time }
 func (s timeScanner) Scan(src any) error {
 	us, ok := src.(int64)
 	if !ok {
-		return fmt.Errorf("store: a moment stored as %T", src)
+		return fmt.Errorf("store: a time is stored as %T", src)
 	}
 	*s.t = FromMicros(us)
 	return nil
@@ -54,9 +54,9 @@ func (s nullTimeScanner) Scan(src any) error {
 	return nil
 }
 
-// List is "($3, $4, $5)" for first 3 and n 3: a list for IN. Keep n small or
-// of few sizes, since each size is a statement of its own.
-func List(first, n int) string {
+// Placeholders returns a list for IN: "($3, $4, $5)" for first 3 and n 3. Use few
+// values of n, because each one is a statement to prepare.
+func Placeholders(first, n int) string {
 	var b strings.Builder
 	b.WriteByte('(')
 	for i := range n {
@@ -70,10 +70,10 @@ func List(first, n int) string {
 	return b.String()
 }
 
-// Split calls fn with successive parts of items whose lengths are taken from
-// sizes, a descending list that ends in 1. So a statement for many rows has
-// only a few texts to prepare.
-func Split[T any](items []T, sizes []int, fn func(part []T) error) error {
+// Chunks splits items into parts and calls fn with each. The lengths of the parts
+// come from sizes, a descending list that ends in 1, so that a statement for many
+// rows has few texts to prepare.
+func Chunks[T any](items []T, sizes []int, fn func(part []T) error) error {
 	for len(items) > 0 {
 		n := 1
 		for _, size := range sizes {
@@ -90,9 +90,9 @@ func Split[T any](items []T, sizes []int, fn func(part []T) error) error {
 	return nil
 }
 
-// LikePrefix makes the pattern for `col LIKE $1 ESCAPE '\'` that finds texts
-// that start with prefix. Store the column folded: SQLite ignores ASCII case
-// here and PostgreSQL does not.
+// LikePrefix returns the pattern of `col LIKE $1 ESCAPE '\'` for texts that start
+// with prefix. Fold the case of the column: SQLite ignores ASCII case in LIKE and
+// PostgreSQL does not.
 func LikePrefix(prefix string) string {
 	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(prefix) + "%"
 }

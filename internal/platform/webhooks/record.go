@@ -132,12 +132,12 @@ func addSent(tx *store.Tx, b *store.Batch, group []result) {
 			b.Exec(nil, update+`= ANY ($6::uuid[])`, append(args, arrayOf(byKind[k]))...)
 			continue
 		}
-		_ = store.Split(byKind[k], widths, func(part []events.ID) error {
+		_ = store.Chunks(byKind[k], widths, func(part []events.ID) error {
 			args := args[:5:5]
 			for _, id := range part {
 				args = append(args, id)
 			}
-			b.Exec(nil, update+`IN `+store.List(6, len(part)), args...)
+			b.Exec(nil, update+`IN `+store.Placeholders(6, len(part)), args...)
 			return nil
 		})
 	}

@@ -88,7 +88,7 @@ func readLinks(ctx context.Context, tx *store.Tx, found map[users.ID][]Link, tea
 		args = append(args, id)
 	}
 	rows, err := tx.Query(ctx, `SELECT user_id, provider, created_on FROM connections
-		WHERE team_id = $1 AND user_id IN `+store.List(2, len(part))+` ORDER BY created_on, provider`, args...)
+		WHERE team_id = $1 AND user_id IN `+store.Placeholders(2, len(part))+` ORDER BY created_on, provider`, args...)
 	if err != nil {
 		return fmt.Errorf("connections: reading links: %w", err)
 	}

@@ -79,7 +79,7 @@ func (in *Ingester) PushAll(ctx context.Context, team teams.ID, all []Push) []us
 		if all[i].Err = in.mark(ctx, team, all[i].User, b); all[i].Err != nil {
 			continue
 		}
-		if small(b) && b.Stage != wearables.Historical && in.Linked != nil && !store.CarriesMore(ctx) {
+		if small(b) && b.Stage != wearables.Historical && in.Linked != nil && !store.HasAlongside(ctx) {
 			together[i] = &pushed{team: team, id: all[i].User, batch: b, done: make(chan struct{})}
 			waiting = append(waiting, together[i])
 		}

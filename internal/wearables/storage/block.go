@@ -142,7 +142,7 @@ func BlocksOf(ctx context.Context, tx *store.Tx, team teams.ID, keys []BlockKey)
 			team, users, series, buckets)
 		return found, tx.Run(ctx, &b)
 	}
-	err := store.Split(keys, []int{16, 4, 1}, func(part []BlockKey) error {
+	err := store.Chunks(keys, []int{16, 4, 1}, func(part []BlockKey) error {
 		args := make([]any, 0, 1+3*len(part))
 		for _, k := range part {
 			args = append(args, k.User, k.Series, k.Bucket)
@@ -163,7 +163,7 @@ func selectBlocksOf(n int) string {
 		if i > 0 {
 			b.WriteString(`, `)
 		}
-		b.WriteString(store.List(1+3*i, 3))
+		b.WriteString(store.Placeholders(1+3*i, 3))
 	}
 	return `SELECT s.user_id, s.series_id, s.bucket, s.rev, s.n, s.data FROM (VALUES ` + b.String() + `) AS w
 		CROSS JOIN sample_blocks s ON s.user_id = w.column1 AND s.series_id = w.column2 AND s.bucket = w.column3

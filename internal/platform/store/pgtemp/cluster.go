@@ -19,39 +19,39 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Durability says whether a commit waits for the disk.
+// Durability decides whether a commit waits for the disk.
 type Durability bool
 
 const (
-	// Fast never syncs: right for tests, whose data dies with the cluster.
+	// Fast never syncs. It is for tests, whose data is deleted with the cluster.
 	Fast Durability = false
-	// Durable keeps PostgreSQL's own defaults: right for crash and bench runs.
+	// Durable keeps PostgreSQL's defaults. It is for crash and bench runs.
 	Durable Durability = true
 )
 
 // Cluster is a running PostgreSQL server.
 type Cluster struct {
-	dir    string // holds data/, server.log and the socket
+	dir    string // contains data/, server.log and the socket
 	keeper *exec.Cmd
 	hold   *os.File // closing it ends the server
 }
 
-// held keeps the pipes of running servers: one that nothing refers to is
-// closed by the garbage collector, and its server ends.
-var held sync.Map
+// openPipes keeps the pipes of running servers reachable. The garbage collector would
+// close an unreachable pipe, which ends its server.
+var openPipes sync.Map
 
-// keep runs the server until its standard input closes. SIGQUIT skips the
-// final checkpoint, since the folder is removed a moment later.
-const keep = `exec 3<&0; "$1" -D "$2/data" -k "$2" -c listen_addresses= </dev/null 3<&- &
+// keeperScript runs the server until its standard input closes. SIGQUIT skips the
+// final checkpoint, because the folder is removed then.
+const keeperScript = `exec 3<&0; "$1" -D "$2/data" -k "$2" -c listen_addresses= </dev/null 3<&- &
 server=$!; trap '' INT TERM HUP; read -r _ <&3; kill -QUIT $server; wait $server; rm -rf "$2"`
 
-// Start makes a cluster and waits, at most a minute, until it takes connections.
+// Start creates a cluster and waits until it accepts connections, at most a minute.
 func Start(ctx context.Context, durability Durability) (*Cluster, error) {
 	bin, err := Find()
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp(parent(durability), "hale-pg-")
+	dir, err := os.MkdirTemp(parentDir(durability), "hale-pg-")
 	if err != nil {
 		return nil, fmt.Errorf("pgtemp: making a folder: %w", err)
 	}
@@ -63,27 +63,28 @@ func Start(ctx context.Context, durability Durability) (*Cluster, error) {
 	return c, nil
 }
 
-// inMemory is a file system in memory on Linux, and roomy what it must have free
-// to hold a cluster for tests.
+// A Fast cluster is created in memoryDir, a file system in memory on Linux, if it has
+// at least minFree bytes free.
 const (
-	inMemory = "/dev/shm"
-	roomy    = 4 << 30
+	memoryDir = "/dev/shm"
+	minFree   = 4 << 30
 )
 
-// parent is the folder in which a cluster gets its own: the one for temporary
-// files, or memory for one that need not last. A database that is made and
-// dropped is three hundred files, and ext4, which gives out no inode again that
-// was free for less than a minute, looks through all of them for each new file:
-// that was a sixth of what all tests took. A TMPDIR decides otherwise.
-func parent(durability Durability) string {
+// parentDir returns the folder for a new cluster: in memory for a Fast one, unless
+// TMPDIR is set, and the folder for temporary files otherwise.
+//
+// A database has three hundred files. ext4 does not reuse an inode for a minute and
+// searches all of these for each new file, which took a sixth of the time of all
+// tests.
+func parentDir(durability Durability) string {
 	var memory unix.Statfs_t
-	if durability == Durable || os.Getenv("TMPDIR") != "" || unix.Statfs(inMemory, &memory) != nil {
+	if durability == Durable || os.Getenv("TMPDIR") != "" || unix.Statfs(memoryDir, &memory) != nil {
 		return ""
 	}
-	if uint64(memory.Bavail)*uint64(memory.Bsize) < roomy || unix.Access(inMemory, unix.W_OK) != nil { //nolint:unconvert // the types differ between systems
+	if uint64(memory.Bavail)*uint64(memory.Bsize) < minFree || unix.Access(memoryDir, unix.W_OK) != nil { //nolint:unconvert // the types differ between systems
 		return ""
 	}
-	return inMemory
+	return memoryDir
 }
 
 func (c *Cluster) start(ctx context.Context, bin string, durability Durability) error {
@@ -114,8 +115,7 @@ func (c *Cluster) start(ctx context.Context, bin string, durability Durability) 
 	return c.createRole(ctx)
 }
 
-// configure appends the settings that differ from the defaults. A later line
-// wins, so initdb's own file stays as it is.
+// configure appends the settings that differ from the defaults. A later line wins.
 func (c *Cluster) configure(durability Durability) error {
 	settings := "max_connections = 400\nshared_buffers = 256MB\njit = off\nunix_socket_permissions = 0700\n"
 	if durability == Fast {
@@ -141,12 +141,12 @@ func (c *Cluster) serve(postgres string, owner *syscall.SysProcAttr) error {
 		return errors.Join(fmt.Errorf("pgtemp: %w", err), hold.Close())
 	}
 	defer log.Close()
-	// Not CommandContext: the keeper outlives ctx and is ended by the pipe. Its
-	// output goes to a file, since `go test` waits for whoever holds its own.
-	c.keeper = exec.Command("/bin/sh", "-c", keep, "sh", postgres, c.dir) //nolint:noctx // see above
+	// Not CommandContext: the keeper outlives ctx and ends with the pipe. Its output
+	// goes to a file, because `go test` waits for processes that hold its own output.
+	c.keeper = exec.Command("/bin/sh", "-c", keeperScript, "sh", postgres, c.dir) //nolint:noctx // see above
 	c.keeper.Stdin, c.keeper.Stdout, c.keeper.Stderr = read, log, log
 	c.keeper.Dir = c.dir
-	c.keeper.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a Ctrl-C is for the tests, not for the server under them
+	c.keeper.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C must end the tests and not the server
 	if owner != nil {
 		c.keeper.SysProcAttr.Credential = owner.Credential
 	}
@@ -154,12 +154,12 @@ func (c *Cluster) serve(postgres string, owner *syscall.SysProcAttr) error {
 		return errors.Join(fmt.Errorf("pgtemp: starting the server: %w", err), hold.Close())
 	}
 	c.hold = hold
-	held.Store(hold, nil)
+	openPipes.Store(hold, nil)
 	return nil
 }
 
-// waitReady reads the word that the server writes into the eighth line of
-// postmaster.pid, as pg_ctl does.
+// waitReady waits for the word "ready" in the eighth line of postmaster.pid, like
+// pg_ctl.
 func (c *Cluster) waitReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -180,7 +180,7 @@ func (c *Cluster) waitReady(ctx context.Context) error {
 	}
 }
 
-// URL is the superuser's address of the maintenance database.
+// URL returns the superuser's address of the maintenance database.
 func (c *Cluster) URL() string { return address(superuser, c.dir, "postgres") }
 
 func address(role, socketDir, database string) string {
@@ -188,25 +188,24 @@ func address(role, socketDir, database string) string {
 	return "postgres://" + role + "@/" + database + "?" + query.Encode()
 }
 
-// Stop ends the server and waits until its folder is gone.
+// Stop ends the server and waits until its folder is removed.
 func (c *Cluster) Stop() error {
 	if c.hold == nil {
 		return nil
 	}
 	err := c.hold.Close()
-	held.Delete(c.hold)
+	openPipes.Delete(c.hold)
 	c.hold = nil
-	_ = c.keeper.Wait() // the exit code is the killed server's
+	_ = c.keeper.Wait() // the exit code is that of the killed server
 	return err
 }
 
 func (c *Cluster) abandon() {
-	_ = c.Stop()            // best effort: the error that led here is the one to report
-	_ = os.RemoveAll(c.dir) // the keeper removes it too, when there is one
+	_ = c.Stop()            // best effort: the caller reports the first error
+	_ = os.RemoveAll(c.dir) // a keeper removes it too
 }
 
-// serverUser answers nil for an ordinary user, and an unprivileged identity
-// for root.
+// serverUser returns nil for an ordinary user, and an unprivileged user for root.
 func serverUser() (*syscall.SysProcAttr, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil
@@ -223,5 +222,5 @@ func serverUser() (*syscall.SysProcAttr, error) {
 		}
 		return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, nil
 	}
-	return nil, errors.New("pgtemp: PostgreSQL refuses to run as root and there is no user postgres or nobody")
+	return nil, errors.New("pgtemp: PostgreSQL refuses to run as root and there is no user postgres")
 }

@@ -11,7 +11,7 @@ import (
 
 const (
 	superuser = "postgres"
-	// appRole owns what the service makes, and nothing else.
+	// appRole owns the databases of tests.
 	appRole = "hale"
 )
 
@@ -19,14 +19,14 @@ func (c *Cluster) createRole(ctx context.Context) error {
 	return Exec(ctx, c.URL(), "CREATE ROLE "+appRole+" LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE")
 }
 
-// CreateDatabase makes an empty database that the service's role owns and
-// returns the address under which that role reaches it.
+// CreateDatabase creates an empty database, owned by the role of the service, and
+// returns its address for that role.
 func (c *Cluster) CreateDatabase(ctx context.Context, name string) (string, error) {
 	return CreateDatabase(ctx, c.URL(), name, "")
 }
 
-// CreateDatabase makes a database on the cluster at the superuser's address
-// admin: a copy of template, or an empty one when template is "".
+// CreateDatabase creates a database on the cluster at the superuser's address admin:
+// a copy of template, or an empty one if template is "".
 func CreateDatabase(ctx context.Context, admin, name, template string) (string, error) {
 	statement := "CREATE DATABASE " + name + " OWNER " + appRole
 	if template != "" {
@@ -38,18 +38,18 @@ func CreateDatabase(ctx context.Context, admin, name, template string) (string, 
 	return AppURL(admin, name)
 }
 
-// AppURL turns the superuser's address into the service role's address of a
-// database on the same cluster.
+// AppURL converts the superuser's address to the address of a database on the same
+// cluster, for the role of the service.
 func AppURL(admin, database string) (string, error) {
 	parsed, err := url.Parse(admin)
 	if err != nil {
-		return "", fmt.Errorf("pgtemp: HALE_TEST_POSTGRES is no address: %w", err)
+		return "", fmt.Errorf("pgtemp: HALE_TEST_POSTGRES is not an address: %w", err)
 	}
 	parsed.User, parsed.Path = url.User(appRole), "/"+database
 	return parsed.String(), nil
 }
 
-// Exec runs one statement on a connection of its own.
+// Exec runs one statement on a new connection.
 func Exec(ctx context.Context, address, statement string) error {
 	db, err := sql.Open("pgx", address)
 	if err != nil {

@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// ErrMissing says that this machine has no PostgreSQL server binaries.
+// ErrMissing is returned if this machine has no PostgreSQL server binaries.
 var ErrMissing = errors.New("no PostgreSQL server binaries here " +
 	"(apt-get install postgresql, or name their folder in HALE_POSTGRES_BIN)")
 
-// Find returns the folder that holds initdb and postgres: HALE_POSTGRES_BIN
-// when set, else the newest version where packages put them, else the one on
-// the PATH. It answers ErrMissing when there is none.
+// Find returns the folder of initdb and postgres: HALE_POSTGRES_BIN if set, else the
+// newest version in the folders of packages, else the one on the PATH. It returns
+// ErrMissing if there is none.
 func Find() (string, error) {
 	if dir := os.Getenv("HALE_POSTGRES_BIN"); dir != "" {
 		if hasServer(dir) {
@@ -46,8 +46,8 @@ func Find() (string, error) {
 	return "", ErrMissing
 }
 
-// version reads the major version out of a folder such as
-// /usr/lib/postgresql/15/bin; 0 when it names none.
+// version returns the major version in a folder such as /usr/lib/postgresql/15/bin,
+// or 0.
 func version(dir string) int {
 	digits := strings.Trim(filepath.Base(filepath.Dir(dir)), "abcdefghijklmnopqrstuvwxyz-@")
 	n, _ := strconv.Atoi(digits)

@@ -13,7 +13,7 @@ import (
 	"hale/internal/platform/store/pgtemp"
 )
 
-// One cluster serves every promise, since starting one takes a second.
+// One cluster serves all checks, because a start takes a second.
 func TestCluster(t *testing.T) {
 	ctx := context.Background()
 	t.Setenv("TMPDIR", shortTempDir(t))
@@ -47,7 +47,7 @@ func TestCluster(t *testing.T) {
 	}
 	privileged := queryInt(t, url, "SELECT COUNT(*) FROM pg_roles WHERE rolname = CURRENT_USER AND (rolsuper OR rolbypassrls)")
 	if privileged != 0 {
-		t.Error("the service's role is above row security")
+		t.Error("the role of the service bypasses row-level security")
 	}
 
 	if err := cluster.Stop(); err != nil {
@@ -60,9 +60,9 @@ func TestCluster(t *testing.T) {
 	}
 }
 
-// A process that only remembers the address must not lose its server to the
-// garbage collector.
-func TestAForgottenClusterGoesOn(t *testing.T) {
+// The garbage collector must not end the server of a process that keeps only the
+// address.
+func TestUnreferencedClusterKeepsRunning(t *testing.T) {
 	address := func() string {
 		cluster, err := pgtemp.Start(context.Background(), pgtemp.Fast)
 		if errors.Is(err, pgtemp.ErrMissing) {
@@ -75,7 +75,7 @@ func TestAForgottenClusterGoesOn(t *testing.T) {
 	}()
 	runtime.GC()
 	runtime.GC()
-	time.Sleep(300 * time.Millisecond) // a finalizer and the server's end take a moment
+	time.Sleep(300 * time.Millisecond) // a finalizer and the end of the server take a moment
 	if got := queryInt(t, address, "SELECT 7"); got != 7 {
 		t.Errorf("the server answers %d", got)
 	}
@@ -88,8 +88,8 @@ func TestFindHonoursTheEnvironment(t *testing.T) {
 	}
 }
 
-// shortTempDir is t.TempDir with a short path that every user may enter: a
-// unix socket's path has at most 107 bytes, and root's server is another user.
+// shortTempDir is t.TempDir with a short path that every user may enter. The path of a
+// unix socket has at most 107 bytes, and the server of root runs as another user.
 func shortTempDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "pgt")

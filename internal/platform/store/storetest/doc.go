@@ -2,14 +2,13 @@
 //
 //	storetest.Each(t, func(t *testing.T, db *store.DB) { … })
 //
-// runs a subtest named sqlite and one named postgres. Everything that touches
-// SQL is tested this way, which makes the tests our conformance suite for "one
-// SQL text, two engines".
+// runs a subtest named sqlite and one named postgres. All code with SQL is tested this
+// way, so the tests verify that one SQL text works on both engines.
 //
-// Neither subtest migrates: on SQLite a migrated file is copied, on PostgreSQL
-// a template database. The PostgreSQL cluster is the one that HALE_TEST_POSTGRES
-// names, which `make test` starts once for all packages; without it the package
-// starts its own from local binaries, and without binaries the subtest skips and
-// says what to install. The role that the tests connect as is an ordinary one
-// that owns its tables, so row security binds it as it does in production.
+// The subtests do not migrate: SQLite copies a migrated file, and PostgreSQL a template
+// database. The PostgreSQL cluster is the one of HALE_TEST_POSTGRES, which `make test`
+// starts once for all packages. Without it the package starts its own cluster from
+// local binaries. Without binaries the subtest skips and names the package to install.
+// Tests connect as an ordinary role that owns its tables, so row-level security applies
+// as in production.
 package storetest

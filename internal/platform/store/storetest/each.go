@@ -8,22 +8,22 @@ import (
 	"hale/internal/platform/store"
 )
 
-// Database says where a fresh database is, for tests that open it themselves,
-// such as those that start the whole service.
+// Database is the address of a fresh database, for tests that open it themselves,
+// such as tests of the whole service.
 type Database struct {
 	Engine store.Engine
 	URL    string // --database: a PostgreSQL address, or empty for SQLite in Dir
-	Dir    string // --data: an empty folder but for the SQLite file
+	Dir    string // --data: a folder that contains at most the SQLite file
 }
 
-// Each runs fn as a subtest on SQLite and as one on PostgreSQL, each with an
-// open database of its own that is closed when the subtest ends.
+// Each runs fn as a subtest on SQLite and on PostgreSQL, each with an open database
+// of its own, which is closed when the subtest ends.
 func Each(t *testing.T, fn func(t *testing.T, db *store.DB)) {
 	t.Helper()
 	EachAt(t, nil, fn)
 }
 
-// EachAt is Each with a clock; nil means the real one.
+// EachAt is Each with a clock. nil means the real one.
 func EachAt(t *testing.T, now func() time.Time, fn func(t *testing.T, db *store.DB)) {
 	t.Helper()
 	EachDatabase(t, func(t *testing.T, d Database) {
@@ -31,16 +31,15 @@ func EachAt(t *testing.T, now func() time.Time, fn func(t *testing.T, db *store.
 	})
 }
 
-// EachDatabase runs fn as a subtest on each engine with a database that nobody
-// has opened.
+// EachDatabase runs fn as a subtest on each engine with a database that is not open.
 func EachDatabase(t *testing.T, fn func(t *testing.T, d Database)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) { fn(t, NewSQLite(t)) })
 	t.Run("postgres", func(t *testing.T) { fn(t, NewPostgres(t)) })
 }
 
-// Open opens the database until the test ends. A test whose machine loses
-// power does not exist, so SQLite need not wait for the disk.
+// Open opens the database until the test ends. SQLite does not sync commits, because
+// tests need no durability after a power loss.
 func (d Database) Open(tb testing.TB, now func() time.Time) *store.DB {
 	tb.Helper()
 	db, err := store.Open(context.Background(), store.Options{
@@ -57,28 +56,26 @@ func (d Database) Open(tb testing.TB, now func() time.Time) *store.DB {
 	return db
 }
 
-// SQLite is an open SQLite database, for what only that engine does and for
-// benchmarks.
+// SQLite returns an open SQLite database, for benchmarks and for tests of that engine.
 func SQLite(tb testing.TB) *store.DB {
 	tb.Helper()
 	return NewSQLite(tb).Open(tb, nil)
 }
 
-// Postgres is an open PostgreSQL database; the test skips where there are no
-// binaries.
+// Postgres returns an open PostgreSQL database. Without binaries the test skips.
 func Postgres(tb testing.TB) *store.DB {
 	tb.Helper()
 	return NewPostgres(tb).Open(tb, nil)
 }
 
-// migrate opens the database of o, brings its schema forward and closes it.
+// migrate opens, migrates and closes a database.
 func migrate(ctx context.Context, o store.Options) error {
 	db, err := store.Open(ctx, o)
 	if err != nil {
 		return err
 	}
 	if err := db.Migrate(store.AsSystem(ctx)); err != nil {
-		_ = db.Close() // the migration's error is the one to report
+		_ = db.Close() // report the error of the migration
 		return err
 	}
 	return db.Close()

@@ -7,14 +7,13 @@ import (
 	"hale/internal/platform/store"
 )
 
-// Plan is how SQLite would answer a query of args arguments, a step a line:
-// which index it searches, and what it walks over.
+// Plan returns SQLite's plan for a query with args arguments, one step per line.
 func Plan(t testing.TB, db *store.DB, query string, args int) string {
 	t.Helper()
 	var plan strings.Builder
 	ctx := store.AsSystem(t.Context())
 	err := db.Read(ctx, func(tx *store.Tx) error {
-		given := make([]any, args) // the planner does not look at them
+		given := make([]any, args) // the planner ignores the values
 		for i := range given {
 			given[i] = i
 		}

@@ -18,8 +18,8 @@ import (
 	"hale/internal/platform/store/pgtemp"
 )
 
-// NewPostgres makes a PostgreSQL database with the whole schema, to be dropped
-// when the test ends. The test skips where there are no server binaries.
+// NewPostgres creates a migrated PostgreSQL database and drops it when the test ends.
+// Without server binaries the test skips.
 func NewPostgres(tb testing.TB) Database {
 	tb.Helper()
 	admin, err := cluster()
@@ -46,29 +46,29 @@ func NewPostgres(tb testing.TB) Database {
 	return Database{Engine: store.Postgres, URL: url, Dir: tb.TempDir()}
 }
 
-// cluster is the superuser's address of the cluster that this process uses.
-// One that is started here ends with the process.
+// cluster returns the superuser's address of the cluster that this process uses. A
+// cluster that it starts ends with the process.
 var cluster = sync.OnceValues(func() (string, error) {
 	if given := os.Getenv("HALE_TEST_POSTGRES"); given != "" {
 		return given, nil
 	}
 	var err error
-	if started, err = pgtemp.Start(context.Background(), pgtemp.Fast); err != nil {
+	if startedCluster, err = pgtemp.Start(context.Background(), pgtemp.Fast); err != nil {
 		return "", err
 	}
-	return started.URL(), nil
+	return startedCluster.URL(), nil
 })
 
-// started holds on to the cluster: the server ends when its pipe is closed,
-// which the garbage collector would do to one that nobody refers to.
-var started *pgtemp.Cluster
+// startedCluster keeps the cluster reachable. The garbage collector would close its
+// pipe, which ends the server.
+var startedCluster *pgtemp.Cluster
 
-// templateLock is the advisory lock under which one process makes the template
-// while others that share the cluster wait.
+// templateLock is the advisory lock under which one process creates the template,
+// while other processes with the same cluster wait.
 const templateLock = 4870213
 
-// migratedTemplate is the name of a database with this source tree's schema.
-// It is made under another name first, so whoever finds it finds it complete.
+// migratedTemplate returns the name of a database with the schema of this source
+// tree. It is created under another name first, so a template is always complete.
 var migratedTemplate = sync.OnceValues(func() (name string, err error) {
 	ctx := context.Background()
 	admin, err := cluster()
@@ -101,7 +101,7 @@ var migratedTemplate = sync.OnceValues(func() (name string, err error) {
 })
 
 func makeTemplate(ctx context.Context, db *sql.DB, admin, name string) error {
-	unfinished := name + "_unfinished" // left behind when a process died here
+	unfinished := name + "_unfinished" // may be left from a process that died here
 	if _, err := db.ExecContext(ctx, "DROP DATABASE IF EXISTS "+unfinished); err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func makeTemplate(ctx context.Context, db *sql.DB, admin, name string) error {
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "hale-storetest-") // for a root key that nothing is sealed with
+	dir, err := os.MkdirTemp("", "hale-storetest-") // for a root key that is not used
 	if err != nil {
 		return err
 	}
@@ -121,8 +121,8 @@ func makeTemplate(ctx context.Context, db *sql.DB, admin, name string) error {
 	return err
 }
 
-// schemaVersion is a digest of the files that make the schema. `go test` runs
-// in the tested package's folder, from where the module's root is upwards.
+// schemaVersion returns a digest of the files that define the schema. `go test` runs
+// in the folder of the tested package, below the root of the module.
 func schemaVersion() (string, error) {
 	root, err := os.Getwd()
 	if err != nil {
@@ -133,15 +133,18 @@ func schemaVersion() (string, error) {
 			break
 		}
 		if root == filepath.Dir(root) {
-			return "", errors.New("storetest: the working directory is in no module")
+			return "", errors.New("storetest: the working directory is not in a module")
 		}
 		root = filepath.Dir(root)
 	}
 	digest := sha256.New()
 	for _, pattern := range []string{"migrations/*.sql", "migrate.go"} {
-		files, err := filepath.Glob(filepath.Join(root, "internal", "store", pattern))
+		files, err := filepath.Glob(filepath.Join(root, "internal", "platform", "store", pattern))
 		if err != nil {
 			return "", err
+		}
+		if len(files) == 0 {
+			return "", fmt.Errorf("storetest: no %s in internal/platform/store", pattern)
 		}
 		for _, file := range files {
 			content, err := os.ReadFile(file)

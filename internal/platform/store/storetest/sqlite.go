@@ -10,7 +10,7 @@ import (
 	"hale/internal/platform/store"
 )
 
-// NewSQLite makes a data folder with a migrated SQLite file in it.
+// NewSQLite creates a data folder with a migrated SQLite file.
 func NewSQLite(tb testing.TB) Database {
 	tb.Helper()
 	content, err := migratedFile()
@@ -24,8 +24,8 @@ func NewSQLite(tb testing.TB) Database {
 	return Database{Engine: store.SQLite, Dir: dir}
 }
 
-// migratedFile is a SQLite file with the whole schema and no rows of ours.
-// Closing the database moved everything out of its write-ahead log.
+// migratedFile returns the content of a migrated SQLite file without rows. Closing the
+// database has emptied its write-ahead log.
 var migratedFile = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "hale-storetest-")
 	if err != nil {

@@ -9,8 +9,7 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// Two databases of one engine must not see each other: that is what makes
-// every test of the house independent.
+// Databases of one engine must be independent, and so the tests.
 func TestEachDatabaseIsFresh(t *testing.T) {
 	ctx := store.AsSystem(context.Background())
 	for range 2 {

@@ -1,10 +1,10 @@
-// Command with-postgres runs a command with a throwaway PostgreSQL, whose
-// address the command finds in HALE_TEST_POSTGRES:
+// Command with-postgres runs a command with a temporary PostgreSQL, whose address is
+// in HALE_TEST_POSTGRES:
 //
 //	with-postgres go test ./...
 //
-// It exits as the command does. Without server binaries it says so and runs
-// the command all the same; tests that need PostgreSQL then skip.
+// It exits with the code of the command. Without server binaries it prints a message
+// and runs the command without PostgreSQL; tests that need it then skip.
 package main
 
 import (
@@ -40,15 +40,15 @@ func run(command []string) int {
 			fmt.Fprintln(os.Stderr, "with-postgres:", err)
 			return 1
 		default:
-			defer func() { _ = cluster.Stop() }() // a throwaway: nobody can act on a failed stop
+			defer func() { _ = cluster.Stop() }() // a failed stop of a temporary server has no consequence
 			environment = append(environment, "HALE_TEST_POSTGRES="+cluster.URL())
 		}
 	}
 	return exitCode(ctx, command, environment)
 }
 
-// exitCode runs the command. An interrupt reaches the command from the
-// terminal as well; it gets the time to end by itself.
+// exitCode runs the command and returns its exit code. The terminal sends an interrupt
+// to the command too, which gets time to end by itself.
 func exitCode(ctx context.Context, command, environment []string) int {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -13,8 +14,8 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// stricter makes an isolation the default of a database, for connections to come.
-func stricter(t *testing.T, d storetest.Database, isolation string) {
+// setIsolation sets the default isolation of new connections to a database.
+func setIsolation(t *testing.T, d storetest.Database, isolation string) {
 	t.Helper()
 	name := d.URL[strings.LastIndex(strings.Split(d.URL, "?")[0], "/")+1:]
 	name, _, _ = strings.Cut(name, "?")
@@ -23,18 +24,18 @@ func stricter(t *testing.T, d storetest.Database, isolation string) {
 	}
 }
 
-// What follows a lock sees what was committed before the lock was free, whatever
-// isolation is the default of the role or the database, and so do migrations.
-func TestWritesSayHowTheyAreIsolated(t *testing.T) {
+// After it takes a lock, a write sees the commits made under the lock, whatever the
+// default isolation. The same goes for migrations.
+func TestWritesSetTheirIsolation(t *testing.T) {
 	for _, isolation := range []string{"repeatable read", "serializable"} {
 		t.Run(isolation, func(t *testing.T) {
 			d := storetest.NewPostgres(t)
-			stricter(t, d, isolation)
+			setIsolation(t, d, isolation)
 			db := d.Open(t, nil)
 			ctx := store.AsSystem(t.Context())
-			held, looked, seen := make(chan struct{}), make(chan struct{}), make(chan int)
+			locked, counted, result := make(chan struct{}), make(chan struct{}), make(chan int)
 			go func() {
-				<-held
+				<-locked
 				n, tries := 0, 0
 				err := db.Write(ctx, func(tx *store.Tx) error {
 					tries++
@@ -42,7 +43,7 @@ func TestWritesSayHowTheyAreIsolated(t *testing.T) {
 						return err
 					}
 					if tries == 1 {
-						close(looked)
+						close(counted)
 					}
 					if err := tx.Lock(ctx, "test"); err != nil {
 						return err
@@ -52,17 +53,17 @@ func TestWritesSayHowTheyAreIsolated(t *testing.T) {
 				if err != nil || tries != 1 {
 					t.Errorf("%v after %d tries", err, tries)
 				}
-				seen <- n
+				result <- n
 			}()
 			write(t, db, func(tx *store.Tx) error {
 				if err := tx.Lock(ctx, "test"); err != nil {
 					return err
 				}
-				close(held)
-				<-looked
+				close(locked)
+				<-counted
 				return addTeam(ctx, tx, uuid.New(), "first")
 			})
-			if n := <-seen; n != 1 {
+			if n := <-result; n != 1 {
 				t.Errorf("%d teams after the lock", n)
 			}
 		})
@@ -73,13 +74,13 @@ func TestWritesSayHowTheyAreIsolated(t *testing.T) {
 	}
 }
 
-// A database whose default is stricter is migrated from its beginning.
-func TestMigratingUnderAStricterDefault(t *testing.T) {
+// An empty database with a stricter default isolation can be migrated.
+func TestMigrateWithStricterDefault(t *testing.T) {
 	d := storetest.NewPostgres(t)
 	if err := pgtemp.Exec(context.Background(), d.URL, `DROP SCHEMA public CASCADE; CREATE SCHEMA public`); err != nil {
 		t.Fatal(err)
 	}
-	stricter(t, d, "serializable")
+	setIsolation(t, d, "serializable")
 	db := d.Open(t, nil)
 	ctx := store.AsSystem(t.Context())
 	if err := db.Migrate(ctx); err != nil {
@@ -87,5 +88,33 @@ func TestMigratingUnderAStricterDefault(t *testing.T) {
 	}
 	if n := teamNames(t, db); n != 0 {
 		t.Errorf("%d teams", n)
+	}
+}
+
+func TestBypassesRowSecurity(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		if bypasses, err := db.BypassesRowSecurity(store.AsSystem(t.Context())); err != nil || bypasses {
+			t.Errorf("%t, %v", bypasses, err)
+		}
+	})
+	cluster, err := pgtemp.Start(t.Context(), pgtemp.Fast)
+	if errors.Is(err, pgtemp.ErrMissing) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := cluster.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	db, err := store.Open(t.Context(), store.Options{URL: cluster.URL(), Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if bypasses, err := db.BypassesRowSecurity(store.AsSystem(t.Context())); err != nil || !bypasses {
+		t.Errorf("a superuser: %t, %v", bypasses, err)
 	}
 }

@@ -12,11 +12,10 @@ import (
 	"hale/internal/platform/fault"
 	"hale/internal/platform/secrets"
 	"hale/internal/platform/store"
-	"hale/internal/platform/store/pgtemp"
 	"hale/internal/platform/store/storetest"
 )
 
-// unavailable requires an error that asks to come again and does not say more.
+// unavailable checks that err is an Unavailable with a cause.
 func unavailable(t *testing.T, what string, err error) {
 	t.Helper()
 	var down *store.Unavailable
@@ -25,9 +24,8 @@ func unavailable(t *testing.T, what string, err error) {
 	}
 }
 
-// A disk without room fails the writes of a group, and no read; with room
-// again everything goes on.
-func TestAFullDiskIsNobodysMistake(t *testing.T) {
+// A full disk fails writes and no reads. Writes work again once there is room.
+func TestFullDiskIsUnavailable(t *testing.T) {
 	db := storetest.SQLite(t)
 	ctx := store.AsSystem(t.Context())
 	room := func(pages string) {
@@ -36,7 +34,7 @@ func TestAFullDiskIsNobodysMistake(t *testing.T) {
 			return errors.Join(err, rows.Close())
 		})
 	}
-	room("1") // never less than there are
+	room("1") // SQLite raises it to the current number of pages
 	err := db.Write(ctx, func(tx *store.Tx) error { return addTeam(ctx, tx, uuid.New(), strings.Repeat("x", 100_000)) })
 	unavailable(t, "without room", err)
 	if n := teamNames(t, db); n != 0 {
@@ -48,7 +46,7 @@ func TestAFullDiskIsNobodysMistake(t *testing.T) {
 	}
 }
 
-func TestALostConnectionIsNobodysMistake(t *testing.T) {
+func TestLostConnectionIsUnavailable(t *testing.T) {
 	db := storetest.Postgres(t)
 	ctx := store.AsSystem(t.Context())
 	end := func(tx *store.Tx) error {
@@ -57,7 +55,7 @@ func TestALostConnectionIsNobodysMistake(t *testing.T) {
 	}
 	unavailable(t, "a read", db.Read(ctx, end))
 	unavailable(t, "a write", db.Write(ctx, end))
-	unavailable(t, "what comes after", db.Write(ctx, func(tx *store.Tx) error {
+	unavailable(t, "a write after it", db.Write(ctx, func(tx *store.Tx) error {
 		_ = end(tx)
 		return addTeam(ctx, tx, uuid.New(), "lost")
 	}))
@@ -66,9 +64,8 @@ func TestALostConnectionIsNobodysMistake(t *testing.T) {
 	}
 }
 
-// Whether a write whose COMMIT met trouble was done, nobody knows: nobody is
-// told that it was not.
-func TestACommitWithoutAKnownEnd(t *testing.T) {
+// A write whose COMMIT failed may be committed, so it is not Unavailable.
+func TestUnknownCommitIsNotUnavailable(t *testing.T) {
 	db := storetest.Postgres(t)
 	ctx := store.AsSystem(t.Context())
 	exec(ctx, t, db, `CREATE FUNCTION leave() RETURNS trigger LANGUAGE plpgsql AS
@@ -80,7 +77,7 @@ func TestACommitWithoutAKnownEnd(t *testing.T) {
 	}
 }
 
-func TestADatabaseThatIsNotThereIsNobodysMistake(t *testing.T) {
+func TestMissingDatabaseIsUnavailable(t *testing.T) {
 	_, err := store.Open(t.Context(), store.Options{URL: "postgres://hale@127.0.0.1:1/hale", Root: new(secrets.Root)})
 	unavailable(t, "opening", err)
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
@@ -95,9 +92,8 @@ func TestADatabaseThatIsNotThereIsNobodysMistake(t *testing.T) {
 	})
 }
 
-// What a transaction decides, what it breaks and who went away is not the
-// database's trouble.
-func TestOtherErrorsStayWhatTheyAre(t *testing.T) {
+// Errors of the function, and a caller that leaves, are not failures of the database.
+func TestOtherErrorsAreUnchanged(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		ctx := store.AsSystem(t.Context())
 		refused := fault.New(fault.Refused, "no")
@@ -125,31 +121,10 @@ func TestOtherErrorsStayWhatTheyAre(t *testing.T) {
 	})
 }
 
-// Only a role that is above row-level security is told of.
-func TestAboveRowSecurity(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		if above, err := db.AboveRowSecurity(store.AsSystem(t.Context())); err != nil || above {
-			t.Errorf("%t, %v", above, err)
-		}
-	})
-	cluster, err := pgtemp.Start(t.Context(), pgtemp.Fast)
-	if errors.Is(err, pgtemp.ErrMissing) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := cluster.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	db, err := store.Open(t.Context(), store.Options{URL: cluster.URL(), Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	if above, err := db.AboveRowSecurity(store.AsSystem(t.Context())); err != nil || !above {
-		t.Errorf("of a superuser: %t, %v", above, err)
+// The message for callers names a full disk and no other cause.
+func TestUnavailableMessage(t *testing.T) {
+	down := &store.Unavailable{Cause: store.ErrClosed}
+	if text := down.Message(); strings.Contains(text, "full") || strings.Contains(text, "closed") {
+		t.Error(text)
 	}
 }
