@@ -8,6 +8,7 @@ import (
 	"hale/internal/labs/inbox"
 	"hale/internal/labs/matching"
 	"hale/internal/labs/networks"
+	"hale/internal/labs/orders"
 	"hale/internal/platform/civil"
 	"hale/internal/platform/ids"
 	"hale/internal/platform/store"
@@ -33,7 +34,8 @@ func (s *service) unmatched(t *testing.T, f *fixture) {
 		id, err = matching.Put(ctx, tx, team, unmatchedArrival(tx))
 		return err
 	})
-	if err := matching.Match(store.AsSystem(t.Context()), s.DB, team, id, true); err != nil {
+	queue := matching.Queue{Orders: orders.NewIndex()}
+	if err := queue.Match(store.AsSystem(t.Context()), s.DB, team, id, true); err != nil {
 		t.Fatal(err)
 	}
 	f.ids["raw_result_id"] = id.String()

@@ -21,6 +21,7 @@ import (
 
 // ordering is what hands orders to labs and takes what they report.
 type ordering struct {
+	lists   *orders.Index
 	placer  *orders.Placer
 	inbox   *inbox.Service
 	visits  *appointments.Service
@@ -32,13 +33,14 @@ type ordering struct {
 // ordering makes them, and the loops of the networks that report by themselves.
 func (a *App) ordering() (ordering, error) {
 	o := ordering{
+		lists:  orders.NewIndex(),
 		placer: &orders.Placer{DB: a.DB, Networks: map[string]networks.Network{}, Log: a.Log},
 		inbox:  &inbox.Service{DB: a.DB, Log: a.Log, Handlers: inbox.Handlers{Results: labResults{}}},
 	}
 	o.visits = &appointments.Service{DB: a.DB, Networks: o.placer.Networks, Places: new(places.Directory), Log: a.Log}
 	o.inbox.Handlers.Visits = o.visits
 	o.placer.Answers = o.inbox
-	o.unmatched = &matching.Queue{Log: a.Log}
+	o.unmatched = &matching.Queue{Log: a.Log, Orders: o.lists}
 	o.inbox.Handlers.Unmatched = o.unmatched
 	o.sandbox = &sandboxlab.Lab{DB: a.DB, Inbox: o.inbox, Log: a.Log}
 	labs, err := a.labs()
@@ -53,7 +55,7 @@ func (a *App) ordering() (ordering, error) {
 		}
 	}
 	a.workers.add("orders for lists", func(ctx context.Context) error {
-		orders.Warm(store.AsSystem(ctx), a.DB, a.Log)
+		o.lists.Warm(store.AsSystem(ctx), a.DB, a.Log)
 		return nil
 	})
 	return o, nil
@@ -78,7 +80,7 @@ func (a *App) labs() (*hl7v2.Network, error) {
 func (o ordering) jobs() []jobs.Handler {
 	all := append(append(o.placer.Jobs(), o.inbox.Job()), o.sandbox.Jobs()...)
 	all = append(all, o.visits.Jobs()...)
-	return append(append(all, o.unmatched.Jobs()...), rehearsal.Job)
+	return append(append(all, o.unmatched.Jobs()...), rehearsal.Job(o.unmatched))
 }
 
 // orderListeners returns the domains that follow orders.

@@ -11,12 +11,15 @@ import (
 	"hale/internal/labs/appointments"
 	"hale/internal/labs/documents"
 	"hale/internal/labs/networks/sandboxlab"
+	"hale/internal/labs/orders"
 	"hale/internal/labs/places"
 )
 
 // Handlers serve the operations.
 type Handlers struct {
 	*api.API
+	// Orders answers lists of orders.
+	Orders *orders.Index
 	// Appointments arranges visits.
 	Appointments *appointments.Service
 	// Places finds service centers; it keeps where they are in memory.

@@ -6,6 +6,7 @@ import (
 	"hale/internal/api"
 	"hale/internal/api/calltest"
 	"hale/internal/api/people"
+	"hale/internal/labs/orders"
 	"hale/internal/platform/store"
 )
 
@@ -14,7 +15,7 @@ func newCaller(t testing.TB) *calltest.Caller {
 	t.Helper()
 	return calltest.NewCallerOf(t, func(db *store.DB) *api.API {
 		a := api.New(api.Deps{DB: db, BaseURL: "https://hale.example.org"})
-		a.Add((&Handlers{API: a}).Routes()...)
+		a.Add((&Handlers{API: a, Orders: orders.NewIndex()}).Routes()...)
 		a.Add(people.New(a).Routes()...)
 		return a
 	})

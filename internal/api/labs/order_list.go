@@ -103,12 +103,12 @@ func (h *Handlers) listOrders(ctx context.Context, c api.Caller, in *listOrdersI
 	if err != nil {
 		return nil, err
 	}
-	if err := orders.Ready(ctx, h.DB, c.Team); err != nil {
+	if err := h.Orders.Ready(ctx, h.DB, c.Team); err != nil {
 		return nil, err
 	}
 	var text []byte
 	err = h.DB.Read(ctx, func(tx *store.Tx) error {
-		page, total, err := orders.List(ctx, tx, c.Team, f)
+		page, total, err := h.Orders.List(ctx, tx, c.Team, f)
 		if err != nil {
 			return err
 		}

@@ -197,9 +197,12 @@ func (h *Handlers) resendOrderEvents(ctx context.Context, c api.Caller, in *rese
 	if err := r.Check(h.DB.Now()); err != nil {
 		return nil, err
 	}
+	if err := h.Orders.Ready(ctx, h.DB, c.Team); err != nil {
+		return nil, err
+	}
 	var all []orders.ID
 	err := h.DB.Read(ctx, func(tx *store.Tx) (err error) {
-		all, err = r.Named(ctx, tx, c.Team)
+		all, err = r.Select(ctx, tx, h.Orders, c.Team)
 		return err
 	})
 	if err != nil {

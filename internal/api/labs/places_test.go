@@ -12,6 +12,7 @@ import (
 	"hale/internal/api"
 	"hale/internal/api/calltest"
 	"hale/internal/labs/catalogue"
+	"hale/internal/labs/orders"
 	"hale/internal/labs/places"
 	"hale/internal/people/users/userstest"
 	"hale/internal/platform/store"
@@ -28,7 +29,7 @@ type placesDoor struct {
 
 func newPlacesAPI(db *store.DB) *api.API {
 	a := api.New(api.Deps{DB: db, BaseURL: "https://hale.example"})
-	a.Add((&Handlers{API: a, Places: new(places.Directory)}).Routes()...)
+	a.Add((&Handlers{API: a, Orders: orders.NewIndex(), Places: new(places.Directory)}).Routes()...)
 	return a
 }
 

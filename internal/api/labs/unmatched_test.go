@@ -86,7 +86,8 @@ func arrives(c *calltest.Caller, t *testing.T, o orders.Order, patient networks.
 		}})
 		return err
 	})
-	if err := matching.Match(store.WithTeam(t.Context(), c.Team.UUID()), c.DB, c.Team, id, false); err != nil {
+	queue := matching.Queue{Orders: orders.NewIndex()}
+	if err := queue.Match(store.WithTeam(t.Context(), c.Team.UUID()), c.DB, c.Team, id, false); err != nil {
 		t.Fatal(err)
 	}
 	return id

@@ -6,12 +6,15 @@ import (
 	"slices"
 
 	"hale/internal/api"
+	"hale/internal/labs/orders"
 	"hale/internal/platform/webhooks"
 )
 
 // Handlers serve the operations.
 type Handlers struct {
 	*api.API
+	// Orders counts a team's orders.
+	Orders *orders.Index
 	// Webhooks is the setup of deliveries: rules for URLs, and how examples are posted.
 	Webhooks webhooks.Config
 }

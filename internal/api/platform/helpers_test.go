@@ -8,6 +8,7 @@ import (
 	"hale/internal/api/calltest"
 	"hale/internal/api/people"
 	wearablesapi "hale/internal/api/wearables"
+	"hale/internal/labs/orders"
 	"hale/internal/platform/store"
 	"hale/internal/wearables/connections"
 	"hale/internal/wearables/ingest"
@@ -23,7 +24,7 @@ func newCaller(t testing.TB) *calltest.Caller {
 func newAPI(db *store.DB) *api.API {
 	ingester := &ingest.Ingester{DB: db, Connect: connections.Ensure, Run: connections.Run, Linked: connections.Linked, Hold: connections.Hold}
 	a := api.New(api.Deps{DB: db, BaseURL: "https://hale.example.org"})
-	a.Add((&Handlers{API: a}).Routes()...)
+	a.Add((&Handlers{API: a, Orders: orders.NewIndex()}).Routes()...)
 	a.Add((&wearablesapi.Handlers{API: a, Wearables: ingester, Ledger: &ledger.Ledger{}}).Routes()...)
 	a.Add(people.New(a).Routes()...)
 	return a

@@ -5,7 +5,6 @@ import (
 
 	"hale/internal/api"
 	"hale/internal/labs/catalogue"
-	"hale/internal/labs/orders"
 	"hale/internal/people/messages"
 	"hale/internal/people/users"
 	"hale/internal/platform/fault"
@@ -40,7 +39,7 @@ type metricPoint struct {
 }
 
 func (h *Handlers) userMetrics(ctx context.Context, c api.Caller, _ *api.Empty) (*api.Out[metricsBody], error) {
-	if err := orders.Ready(ctx, h.DB, c.Team); err != nil {
+	if err := h.Orders.Ready(ctx, h.DB, c.Team); err != nil {
 		return nil, err
 	}
 	var n int64
@@ -50,7 +49,7 @@ func (h *Handlers) userMetrics(ctx context.Context, c api.Caller, _ *api.Empty) 
 		if n, err = users.Count(ctx, tx, c.Team); err != nil {
 			return err
 		}
-		if _, ordered, err = orders.Select(ctx, tx, c.Team, orders.Filter{}); err != nil {
+		if ordered, err = h.Orders.Count(ctx, tx, c.Team); err != nil {
 			return err
 		}
 		m, err = connections.Measure(ctx, tx, c.Team)

@@ -7,18 +7,22 @@ import (
 	"hale/internal/api/people"
 	"hale/internal/api/platform"
 	"hale/internal/api/wearables"
+	"hale/internal/labs/orders"
 )
 
 // New returns an API that serves every operation.
 func New(d api.Deps, s Services) *api.API {
+	if s.Orders == nil {
+		s.Orders = orders.NewIndex()
+	}
 	a := api.New(d)
 	a.Add(people.New(a).Routes()...)
 	a.Add((&wearables.Handlers{
 		API: a, Imports: s.Imports, Wearables: s.Wearables, Demo: s.Demo, Ledger: s.Ledger, Replay: s.Replay,
 	}).Routes()...)
 	a.Add((&labs.Handlers{
-		API: a, Appointments: s.Appointments, Places: s.Places, Sandbox: s.Sandbox, ResultDocuments: s.ResultDocuments, Links: s.Links,
+		API: a, Orders: s.Orders, Appointments: s.Appointments, Places: s.Places, Sandbox: s.Sandbox, ResultDocuments: s.ResultDocuments, Links: s.Links,
 	}).Routes()...)
-	a.Add((&platform.Handlers{API: a, Webhooks: s.Webhooks}).Routes()...)
+	a.Add((&platform.Handlers{API: a, Orders: s.Orders, Webhooks: s.Webhooks}).Routes()...)
 	return a
 }

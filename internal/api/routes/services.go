@@ -5,6 +5,7 @@ import (
 	"hale/internal/labs/appointments"
 	"hale/internal/labs/documents"
 	"hale/internal/labs/networks/sandboxlab"
+	"hale/internal/labs/orders"
 	"hale/internal/labs/places"
 	"hale/internal/platform/webhooks"
 	"hale/internal/wearables/connections/demo"
@@ -27,6 +28,8 @@ type Services struct {
 	Ledger *ledger.Ledger
 	// Replay reads the ledger again.
 	Replay *replay.Service
+	// Orders answers lists of orders; a new one when nil.
+	Orders *orders.Index
 	// Appointments arranges visits.
 	Appointments *appointments.Service
 	// Places finds service centers; it keeps where they are in memory.

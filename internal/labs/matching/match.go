@@ -23,7 +23,7 @@ import (
 // Match judges a result. It looks for candidates in a reading transaction, and
 // judges them again in the writing transaction, since they may have moved.
 // review keeps even a safe match in the queue.
-func Match(ctx context.Context, db *store.DB, team teams.ID, id ID, review bool) error {
+func (q *Queue) Match(ctx context.Context, db *store.DB, team teams.ID, id ID, review bool) error {
 	var likely []orders.ID
 	err := db.Read(ctx, func(tx *store.Tx) error {
 		likely = nil
@@ -31,7 +31,7 @@ func Match(ctx context.Context, db *store.DB, team teams.ID, id ID, review bool)
 		if err != nil {
 			return err
 		}
-		found, err := findOrders(ctx, tx, team, newReportFacts(r))
+		found, err := q.findOrders(ctx, tx, team, newReportFacts(r))
 		if err != nil {
 			return err
 		}
@@ -129,7 +129,8 @@ func recordResult(ctx context.Context, tx *store.Tx, i *Item, from Status, o *or
 
 // Queue takes the results that the inbox could not match.
 type Queue struct {
-	Log *slog.Logger
+	Log    *slog.Logger
+	Orders *orders.Index // finds candidates by name and birth date
 }
 
 var _ inbox.Unmatched = (*Queue)(nil)
@@ -145,7 +146,7 @@ var matchKind = jobs.Named[matchArgs]("matching.match").With(jobs.Limits{Concurr
 func (q *Queue) Jobs() []jobs.Handler {
 	return []jobs.Handler{
 		matchKind.Do(func(ctx context.Context, run *jobs.Run, args matchArgs) error {
-			return Match(ctx, run.DB(), args.Team, args.ID, false)
+			return q.Match(ctx, run.DB(), args.Team, args.ID, false)
 		}),
 		ForgetJob,
 	}
@@ -245,7 +246,7 @@ func newReportFacts(r networks.Report) reportFacts {
 // sample, by birth date and by last name. The last two use this process's
 // index of sealed names. It runs in a reading transaction, because the index
 // must not take rows that may be rolled back.
-func findOrders(ctx context.Context, tx *store.Tx, team teams.ID, r reportFacts) ([]orders.ID, error) {
+func (q *Queue) findOrders(ctx context.Context, tx *store.Tx, team teams.ID, r reportFacts) ([]orders.ID, error) {
 	var all []orders.ID
 	add := func(id orders.ID) {
 		if !contains(all, id) {
@@ -273,7 +274,7 @@ func findOrders(ctx context.Context, tx *store.Tx, team teams.ID, r reportFacts)
 			continue
 		}
 		f.Search, f.PatientName = look.search, look.name
-		found, _, err := orders.Select(ctx, tx, team, f)
+		found, _, err := q.Orders.Select(ctx, tx, team, f)
 		if err != nil {
 			return nil, err
 		}

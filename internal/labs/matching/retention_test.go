@@ -26,7 +26,7 @@ func TestFromTheInbox(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		d := newDesk(t, db)
 		o := d.order(orders.RequisitionCreated)
-		queue := &matching.Queue{Log: discardLog()}
+		queue := &matching.Queue{Log: discardLog(), Orders: orders.NewIndex()}
 		box := &inbox.Service{DB: db, Log: discardLog(), Handlers: inbox.Handlers{Unmatched: queue}}
 		r := d.report(o, func(r *networks.Report) {
 			r.SampleID, r.Placer = o.SampleID, o.ID.String()

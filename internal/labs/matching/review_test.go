@@ -82,6 +82,12 @@ func (d desk) report(o orders.Order, change ...func(r *networks.Report)) network
 	return r
 }
 
+// match runs the job that judges a result.
+func match(ctx context.Context, db *store.DB, team teams.ID, id matching.ID) error {
+	queue := matching.Queue{Orders: orders.NewIndex()}
+	return queue.Match(ctx, db, team, id, false)
+}
+
 // receive stores a report and judges it.
 func (d desk) receive(r networks.Report) matching.ID {
 	d.t.Helper()
@@ -91,7 +97,7 @@ func (d desk) receive(r networks.Report) matching.ID {
 		id, err = matching.Put(ctx, tx, d.team.ID, inbox.Arrival{ID: raw, Network: "sandboxlab", Key: "test:" + raw.String(), ReceivedAt: tx.Now(), Report: r})
 		return err
 	})
-	if err := matching.Match(d.ctx(), d.db, d.team.ID, id, false); err != nil {
+	if err := match(d.ctx(), d.db, d.team.ID, id); err != nil {
 		d.t.Fatal(err)
 	}
 	return id
@@ -190,7 +196,7 @@ func TestSafeMatch(t *testing.T) {
 		if d.results(o) == 0 || len(d.announced()) != 0 {
 			t.Errorf("%d results, events %v", d.results(o), d.announced())
 		}
-		if err := matching.Match(d.ctx(), db, d.team.ID, id, false); err != nil { // the job runs once more
+		if err := match(d.ctx(), db, d.team.ID, id); err != nil { // the job runs once more
 			t.Error(err)
 		}
 	})

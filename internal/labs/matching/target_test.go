@@ -148,7 +148,7 @@ func TestTeamOfAccount(t *testing.T) {
 			}
 			return catalogue.UnlinkAccount(ctx, tx, unlinked, d.team.ID)
 		})
-		queue := &matching.Queue{Log: discardLog()}
+		queue := &matching.Queue{Log: discardLog(), Orders: orders.NewIndex()}
 		for number, want := range map[string]int{"M-1": 1, "U-1": 1, "S-1": 0, "P-1": 0, "X-1": 0} {
 			report := d.report(o, otherPatient, func(r *networks.Report) { r.Account = number })
 			before := count(t, db, `SELECT COUNT(*) FROM unmatched_results WHERE team_id = $1`, d.team.ID)

@@ -140,10 +140,11 @@ func (r *Resend) Check(now time.Time) error {
 	return nil
 }
 
-// Named are all the orders to be announced again, each once; some may not
-// exist. Those of a window come oldest first. They are chosen at once, because one that changes meanwhile leaves the
-// window, and pages of what is left would pass over another.
-func (r *Resend) Named(ctx context.Context, tx *store.Tx, team teams.ID) ([]ID, error) {
+// Select returns the orders to announce again, each once; some may not exist.
+// Orders of a window are sorted by creation. They are selected at once: an order
+// that changes meanwhile leaves the window, so a later page would skip another
+// one. The transaction must be a reading one.
+func (r *Resend) Select(ctx context.Context, tx *store.Tx, x *Index, team teams.ID) ([]ID, error) {
 	if r.Start == nil {
 		named := map[ID]bool{}
 		return slices.DeleteFunc(slices.Clone(r.IDs), func(id ID) bool {
@@ -156,7 +157,7 @@ func (r *Resend) Named(ctx context.Context, tx *store.Tx, team teams.ID) ([]ID, 
 	if len(r.IDs) > 0 {
 		f.IDs = r.IDs
 	}
-	all, _, err := Select(ctx, tx, team, f)
+	all, _, err := x.Select(ctx, tx, team, f)
 	return all, err
 }
 

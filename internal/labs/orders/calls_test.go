@@ -129,18 +129,17 @@ func TestResend(t *testing.T) {
 		foreign := orderstest.New(t, db, orderstest.Team(t, db).ID, catalogue.WalkIn)
 		orderstest.To(t, db, &second, orders.RequisitionCreated)
 		before := fmt.Sprint(heard(t, db, first), heard(t, db, second))
-		var sent []orders.ID
-		if err := try(db, team.ID, func(ctx context.Context, tx *store.Tx) (err error) {
-			again := orders.Resend{IDs: []orders.ID{second.ID, foreign.ID, second.ID, first.ID}}
-			named, err := again.Named(ctx, tx, team.ID)
-			if err != nil {
-				return err
-			}
+		index := orders.NewIndex()
+		again := orders.Resend{IDs: []orders.ID{second.ID, foreign.ID, second.ID, first.ID}}
+		var named, sent []orders.ID
+		userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) (err error) {
+			named, err = again.Select(ctx, tx, index, team.ID)
+			return err
+		})
+		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) (err error) {
 			sent, err = orders.SendAgain(ctx, tx, team.ID, named)
 			return err
-		}); err != nil {
-			t.Fatal(err)
-		}
+		})
 		if fmt.Sprint(sent) != fmt.Sprint([]orders.ID{second.ID, first.ID}) {
 			t.Errorf("sent %v", sent)
 		}
@@ -165,7 +164,7 @@ func TestResend(t *testing.T) {
 				t.Fatal(err)
 			}
 			userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
-				all, err := again.Named(ctx, tx, team.ID)
+				all, err := again.Select(ctx, tx, index, team.ID)
 				if fmt.Sprint(all) != fmt.Sprint(c.want) {
 					t.Errorf("%s: %v, want %v", name, all, c.want)
 				}

@@ -12,9 +12,8 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// Every write of an order stamps its row, so that what a process remembers of
-// a team's orders (memory.go) is brought up to date by reading what changed
-// since. SQLite has one writer, and the stamp is a counter. On PostgreSQL a
+// Every write of an order stamps its row, so that an index of a team's orders
+// (index.go) is brought up to date by reading what changed since. SQLite has one writer, and the stamp is a counter. On PostgreSQL a
 // counter would make all order transactions of a team wait for each other; the
 // stamp is the number of the transaction itself. Transactions do not commit in
 // the order of their numbers, so a reader notes which ones were under way when
@@ -41,8 +40,8 @@ type moment struct {
 	underWay []int64
 }
 
-// now is the moment of the transaction's snapshot.
-func now(ctx context.Context, tx *store.Tx, team teams.ID) (moment, error) {
+// currentMoment is the moment of the transaction's snapshot.
+func currentMoment(ctx context.Context, tx *store.Tx, team teams.ID) (moment, error) {
 	if tx.Engine() == store.Postgres {
 		var text string // xmin:xmax:transaction,transaction…
 		if err := tx.QueryRow(ctx, `SELECT CAST(pg_current_snapshot() AS TEXT)`).Scan(&text); err != nil {
@@ -107,3 +106,28 @@ func (m moment) unseen(b *store.Batch, each func(store.Scanner) error, query str
 }
 
 const underWayAtOnce = 8
+
+// resetStamps clears stamps that are ahead of the database. On PostgreSQL stamps
+// are numbers of transactions, which start from the beginning in a database that
+// was restored from a dump.
+func resetStamps(ctx context.Context, db *store.DB, team teams.ID) error {
+	if db.Engine() != store.Postgres {
+		return nil
+	}
+	const ahead = ` AND change > CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS TEXT) AS BIGINT)`
+	var any bool
+	err := db.Read(ctx, func(tx *store.Tx) error {
+		return tx.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM orders WHERE team_id = $1`+ahead+`)`, team).Scan(&any)
+	})
+	if err != nil || !any {
+		return err
+	}
+	return db.Write(ctx, func(tx *store.Tx) error {
+		for _, query := range []string{`UPDATE orders SET change = 0 WHERE team_id = $1` + ahead, `DELETE FROM order_erasures WHERE team_id = $1` + ahead} {
+			if _, err := tx.Exec(ctx, query, team); err != nil {
+				return fmt.Errorf("orders: after a restore: %w", err)
+			}
+		}
+		return nil
+	})
+}

@@ -26,6 +26,7 @@
 //	notice.go     whether a patient must be told that an insurance may not pay
 //	collection.go when the sample was taken, and by when results are expected
 //	calls.go      cancelling, scheduling, and what else a team may ask for
-//	list.go, list_*.go, memory*.go, bits.go, positions.go, changes.go   lists of a million orders
+//	list.go       filters of lists; index.go answers them from memory, changes.go keeps it current
+//	names.go      what searches for people look at
 //	erasure.go    what deleting a user removes
 package orders

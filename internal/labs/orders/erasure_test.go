@@ -15,11 +15,11 @@ import (
 )
 
 // total is how many orders a list of the team has.
-func total(t *testing.T, db *store.DB, team teams.ID, f orders.Filter) (n int) {
+func total(t testing.TB, db *store.DB, index *orders.Index, team teams.ID, f orders.Filter) (n int) {
 	t.Helper()
 	f.Page, f.Size = 1, 50
 	userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
-		page, count, err := orders.List(ctx, tx, team, f)
+		page, count, err := index.List(ctx, tx, team, f)
 		if err == nil && len(page) != count {
 			t.Errorf("%d orders on the page, %d in all", len(page), count)
 		}
@@ -33,8 +33,7 @@ func total(t *testing.T, db *store.DB, team teams.ID, f orders.Filter) (n int) {
 // its transaction; the rest of the team's orders stay.
 func TestErasure(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		node := orders.NewNode()
-		defer node.Be()()
+		index := orders.NewIndex()
 		team := orderstest.Team(t, db)
 		user := orderstest.User(t, db, team.ID)
 		r := orderstest.Request(t, db, user, orderstest.Test(t, db, team.ID, catalogue.WalkIn))
@@ -52,7 +51,7 @@ func TestErasure(t *testing.T) {
 			return nil
 		})
 		kept := orderstest.New(t, db, team.ID, catalogue.WalkIn)
-		if n := total(t, db, team.ID, orders.Filter{Search: "zyx", IDs: idOf(mine[:50])}); n != 50 || !node.Holds(team.ID, "zyx") {
+		if n := total(t, db, index, team.ID, orders.Filter{Search: "zyx", IDs: idOf(mine[:50])}); n != 50 || !index.Holds(team.ID, "zyx") {
 			t.Fatalf("%d orders before", n)
 		}
 		for more, rounds := true, 0; more; rounds++ {
@@ -64,13 +63,13 @@ func TestErasure(t *testing.T) {
 				t.Fatal("there is always more")
 			}
 		}
-		if n := total(t, db, team.ID, orders.Filter{}); n != 1 {
+		if n := total(t, db, index, team.ID, orders.Filter{}); n != 1 {
 			t.Errorf("%d orders are left, want 1", n)
 		}
-		if n := total(t, db, team.ID, orders.Filter{Key: orders.ByPatientName, PatientName: "ada"}); n != 1 {
+		if n := total(t, db, index, team.ID, orders.Filter{Key: orders.ByPatientName, PatientName: "ada"}); n != 1 {
 			t.Errorf("%d orders by name, want 1", n)
 		}
-		if node.Holds(team.ID, "zyx") {
+		if index.Holds(team.ID, "zyx") {
 			t.Error("the name is still in memory")
 		}
 		userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {

@@ -62,8 +62,9 @@ type Filter struct {
 	Size      int
 }
 
-// List returns one page of a team's orders and how many there are in all.
-func List(ctx context.Context, tx *store.Tx, team teams.ID, f Filter) (page []Order, total int, err error) {
+// List returns one page of a team's orders and the total of all pages. The
+// transaction must be a reading one.
+func (x *Index) List(ctx context.Context, tx *store.Tx, team teams.ID, f Filter) (page []Order, total int, err error) {
 	if f.User != nil {
 		err := users.Exists(ctx, tx, team, *f.User)
 		if fault.Is(err, fault.NotFound) {
@@ -73,49 +74,12 @@ func List(ctx context.Context, tx *store.Tx, team teams.ID, f Filter) (page []Or
 			return nil, 0, err
 		}
 	}
-	found, total, err := Select(ctx, tx, team, f)
+	found, total, err := x.Select(ctx, tx, team, f)
 	if err != nil {
 		return nil, 0, err
 	}
 	page, err = byIDs(ctx, tx, team, found)
 	return page, total, err
-}
-
-// Select is List without reading the orders.
-func Select(ctx context.Context, tx *store.Tx, team teams.ID, f Filter) (page []ID, total int, err error) {
-	m := memories.of(team, tx.Now())
-	if err := m.prepare(ctx, tx, team); err != nil {
-		return nil, 0, err
-	}
-	within, err := f.within(ctx, tx, team)
-	if err != nil {
-		return nil, 0, err
-	}
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	memories.resize(m, m.len())
-	matching := m.match(f, within, Today(tx.Now()))
-	total = matching.count()
-	for _, at := range m.page(matching, total, f) {
-		page = append(page, m.ids[at])
-	}
-	return page, total, nil
-}
-
-// within are the lists of ids that an order has to be in: those of the filter,
-// and those of its transaction, which the database knows.
-func (f *Filter) within(ctx context.Context, tx *store.Tx, team teams.ID) (lists [][]ID, err error) {
-	if f.IDs != nil {
-		lists = append(lists, f.IDs)
-	}
-	if f.Transaction != nil {
-		of, err := idsOf(ctx, tx, `SELECT id FROM orders WHERE team_id = $1 AND transaction_id = $2`, team, *f.Transaction)
-		if err != nil {
-			return nil, err
-		}
-		lists = append(lists, of)
-	}
-	return lists, nil
 }
 
 // byIDOnly is the team of an order in a condition beside a list of ids: not the

@@ -25,7 +25,7 @@ func TestListIsWhatOneByOneGives(t *testing.T) {
 	moment := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	clock := func() time.Time { moment = moment.Add(time.Minute); return moment }
 	storetest.EachAt(t, clock, func(t *testing.T, db *store.DB) {
-		team := orderstest.Team(t, db)
+		team, index := orderstest.Team(t, db), orders.NewIndex()
 		rng := rand.New(rand.NewPCG(5, 6))
 		var all []orders.Order
 		for round := range 12 {
@@ -37,7 +37,7 @@ func TestListIsWhatOneByOneGives(t *testing.T) {
 				var total int
 				ctx := store.WithTeam(t.Context(), team.ID.UUID())
 				err := db.Read(ctx, func(tx *store.Tx) (err error) {
-					got, total, err = orders.List(ctx, tx, team.ID, f)
+					got, total, err = index.List(ctx, tx, team.ID, f)
 					return err
 				})
 				if err != nil {

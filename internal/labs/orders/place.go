@@ -228,3 +228,12 @@ func (p *Placer) network(slug string) (networks.Network, error) {
 	}
 	return n, nil
 }
+
+// unplacedQuery names the statuses as the index orders_unplaced does.
+const unplacedQuery = `SELECT id FROM orders WHERE team_id = $1 AND status IN ('ordered', 'awaiting_registration', 'registered')
+	AND (activate_by IS NULL OR activate_by <= $2) ORDER BY created_at DESC, id DESC LIMIT $3`
+
+// Unplaced returns the newest orders that no lab has yet and whose day has come.
+func Unplaced(ctx context.Context, tx *store.Tx, team teams.ID, limit int) ([]ID, error) {
+	return idsOf(ctx, tx, unplacedQuery, team, Today(tx.Now()).String(), limit)
+}

@@ -21,16 +21,18 @@ type jobArgs struct {
 
 const attempts = 5
 
-var (
-	jobKind = jobs.Named[jobArgs]("matching.drill").With(jobs.Limits{Concurrency: 2, Timeout: 5 * time.Minute, Attempts: attempts})
-	// Job is the kind of job that a runner needs.
-	Job = jobKind.Do(execute)
-)
+var jobKind = jobs.Named[jobArgs]("matching.drill").With(jobs.Limits{Concurrency: 2, Timeout: 5 * time.Minute, Attempts: attempts})
+
+// Job returns the kind of job that a runner needs.
+func Job(q *matching.Queue) jobs.Handler {
+	return jobKind.Do(func(ctx context.Context, run *jobs.Run, a jobArgs) error { return execute(ctx, q, run, a) })
+}
 
 // execution is a run in progress.
 type execution struct {
 	Run
 	db       *store.DB
+	queue    *matching.Queue
 	testCase Case
 	// panel is the ordered test; wrongPanel the one that the other lab
 	// reports.
@@ -51,7 +53,7 @@ func (p *execution) steps() []step {
 		{Creating, p.createOrders},
 		{Transitioning, p.transition},
 		{Writing, p.writeResult},
-		{Matching, func(ctx context.Context) error { return matching.Match(ctx, p.db, p.Team, *p.Result, true) }},
+		{Matching, func(ctx context.Context) error { return p.queue.Match(ctx, p.db, p.Team, *p.Result, true) }},
 		{Verifying, p.verify},
 	}
 }
@@ -63,8 +65,8 @@ type step struct {
 
 // execute runs the stages. An attempt that follows an interrupted one runs
 // them again and finds the rows that exist already.
-func execute(ctx context.Context, run *jobs.Run, a jobArgs) error {
-	p := execution{db: run.DB()}
+func execute(ctx context.Context, q *matching.Queue, run *jobs.Run, a jobArgs) error {
+	p := execution{db: run.DB(), queue: q}
 	err := p.db.Read(ctx, func(tx *store.Tx) (err error) {
 		p.Run, err = Get(ctx, tx, a.Team, a.Run)
 		return err

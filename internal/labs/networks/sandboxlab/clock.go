@@ -64,11 +64,7 @@ func (l *Lab) Advance(ctx context.Context, tx *store.Tx, team teams.ID, by time.
 // orders and turns the clock at once sees them move. More than a thousand wait
 // for their jobs.
 func (l *Lab) takeUp(ctx context.Context, tx *store.Tx, team teams.ID) error {
-	f := orders.Filter{
-		Statuses:    []orders.Status{orders.Ordered, orders.AwaitingRegistration, orders.Registered},
-		Activations: []orders.Activation{orders.CurrentOrders}, Page: 1, Size: 1000,
-	}
-	waiting, _, err := orders.Select(ctx, tx, team, f)
+	waiting, err := orders.Unplaced(ctx, tx, team, 1000)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"hale/internal/labs/catalogue"
@@ -19,26 +21,20 @@ import (
 func TestNodesSeeEachOther(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		team := orderstest.Team(t, db)
-		here, there := orders.NewNode(), orders.NewNode()
+		here, there := orders.NewIndex(), orders.NewIndex()
 		cancelled := orders.Filter{Statuses: []orders.Status{orders.Cancelled}}
 		for n := 1; n <= 3; n++ {
-			back := there.Be()
 			o := orderstest.New(t, db, team.ID, catalogue.WalkIn)
-			if got := total(t, db, team.ID, orders.Filter{}); got != n {
+			if got := total(t, db, there, team.ID, orders.Filter{}); got != n {
 				t.Errorf("there: %d orders, want %d", got, n)
 			}
-			back()
-			back = here.Be()
-			if got := total(t, db, team.ID, orders.Filter{PatientName: "byron"}); got != n {
+			if got := total(t, db, here, team.ID, orders.Filter{PatientName: "byron"}); got != n {
 				t.Errorf("here: %d orders, want %d", got, n)
 			}
 			orderstest.To(t, db, &o, orders.Cancelled)
-			back()
-			back = there.Be()
-			if got := total(t, db, team.ID, cancelled); got != n {
+			if got := total(t, db, there, team.ID, cancelled); got != n {
 				t.Errorf("there: %d are cancelled, want %d", got, n)
 			}
-			back()
 		}
 	})
 }
@@ -50,7 +46,7 @@ func TestSlowTransactionIsSeen(t *testing.T) {
 		if db.Engine() != store.Postgres {
 			t.Skip("SQLite has one writer")
 		}
-		defer orders.NewNode().Be()()
+		index := orders.NewIndex()
 		team := orderstest.Team(t, db)
 		slow, quick := orderstest.New(t, db, team.ID, catalogue.WalkIn), orderstest.New(t, db, team.ID, catalogue.WalkIn)
 		cancelled := orders.Filter{Statuses: []orders.Status{orders.Cancelled}}
@@ -58,16 +54,16 @@ func TestSlowTransactionIsSeen(t *testing.T) {
 			if _, err := orders.Advance(ctx, tx, &slow, orders.Move{To: orders.Cancelled, By: orders.Operator}); err != nil {
 				return err
 			}
-			if n := total(t, db, team.ID, cancelled); n != 0 {
+			if n := total(t, db, index, team.ID, cancelled); n != 0 {
 				t.Errorf("%d are cancelled before the commit", n)
 			}
 			orderstest.To(t, db, &quick, orders.Cancelled)
-			if n := total(t, db, team.ID, cancelled); n != 1 {
+			if n := total(t, db, index, team.ID, cancelled); n != 1 {
 				t.Errorf("%d are cancelled, want the quick one", n)
 			}
 			return nil
 		})
-		if n := total(t, db, team.ID, cancelled); n != 2 {
+		if n := total(t, db, index, team.ID, cancelled); n != 2 {
 			t.Errorf("%d are cancelled, want both", n)
 		}
 	})
@@ -88,15 +84,14 @@ func TestWarmingUp(t *testing.T) {
 			}
 			return orders.Load(ctx, tx, many)
 		})
-		node := orders.NewNode()
-		defer node.Be()()
+		index := orders.NewIndex()
 		ctx := store.WithTeam(t.Context(), team.ID.UUID())
 		done := make(chan error, 2)
 		for range 2 {
-			go func() { done <- orders.Ready(ctx, db, team.ID) }()
+			go func() { done <- index.Ready(ctx, db, team.ID) }()
 		}
 		orderstest.To(t, db, &pattern, orders.Cancelled)
-		orders.Warm(store.AsSystem(t.Context()), db, ops.Discard())
+		index.Warm(store.AsSystem(t.Context()), db, ops.Discard())
 		if err := errors.Join(<-done, <-done); err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +102,7 @@ func TestWarmingUp(t *testing.T) {
 				more:     {Statuses: []orders.Status{orders.Ordered}, Search: "ada byron"},
 			} {
 				f.Page, f.Size = 2, 10
-				if _, n, err := orders.Select(ctx, tx, team.ID, f); err != nil || n != want {
+				if _, n, err := index.Select(ctx, tx, team.ID, f); err != nil || n != want {
 					t.Errorf("%d orders, want %d: %v", n, want, err)
 				}
 			}
@@ -128,8 +123,8 @@ func TestWarmingUpAfterARestore(t *testing.T) {
 			_, err := tx.Exec(ctx, `UPDATE orders SET change = change + 1000000000000 WHERE team_id = $1`, team.ID)
 			return err
 		})
-		defer orders.NewNode().Be()()
-		orders.Warm(store.AsSystem(t.Context()), db, ops.Discard())
+		index := orders.NewIndex()
+		index.Warm(store.AsSystem(t.Context()), db, ops.Discard())
 		var change int64
 		userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
 			return tx.QueryRow(ctx, `SELECT change FROM orders WHERE team_id = $1 AND id = $2`, team.ID, o.ID).Scan(&change)
@@ -138,8 +133,45 @@ func TestWarmingUpAfterARestore(t *testing.T) {
 			t.Errorf("the stamp is %d", change)
 		}
 		orderstest.To(t, db, &o, orders.Cancelled)
-		if n := total(t, db, team.ID, orders.Filter{Statuses: []orders.Status{orders.Cancelled}}); n != 1 {
+		if n := total(t, db, index, team.ID, orders.Filter{Statuses: []orders.Status{orders.Cancelled}}); n != 1 {
 			t.Errorf("%d are cancelled, want 1", n)
+		}
+	})
+}
+
+// A list in a writing transaction is refused: the index would keep changes that
+// are undone.
+func TestListNeedsAReadingTransaction(t *testing.T) {
+	db := storetest.SQLite(t)
+	team := orderstest.Team(t, db)
+	err := try(db, team.ID, func(ctx context.Context, tx *store.Tx) error {
+		_, _, err := orders.NewIndex().Select(ctx, tx, team.ID, orders.Filter{})
+		return err
+	})
+	if err == nil {
+		t.Error("a list in a writing transaction is answered")
+	}
+}
+
+// The unplaced orders are found by their index, whatever else the team has.
+func TestUnplaced(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		team := orderstest.Team(t, db)
+		first, placed, second := orderstest.New(t, db, team.ID, catalogue.WalkIn), orderstest.New(t, db, team.ID, catalogue.WalkIn), orderstest.Kit(t, db, team.ID)
+		orderstest.To(t, db, &placed, orders.RequisitionCreated)
+		orderstest.New(t, db, orderstest.Team(t, db).ID, catalogue.WalkIn)
+		userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
+			got, err := orders.Unplaced(ctx, tx, team.ID, 10)
+			if !slices.Equal(got, []orders.ID{second.ID, first.ID}) {
+				t.Errorf("%v, want %v and %v", got, second.ID, first.ID)
+			}
+			return err
+		})
+		if db.Engine() != store.SQLite {
+			return
+		}
+		if plan := storetest.Plan(t, db, orders.UnplacedQuery, 3); !strings.Contains(plan, "orders_unplaced") || strings.Contains(plan, "TEMP B-TREE") {
+			t.Error(plan)
 		}
 	})
 }

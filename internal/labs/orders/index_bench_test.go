@@ -45,8 +45,7 @@ func BenchmarkMatch(b *testing.B) {
 			c.f.Page, c.f.Size = max(1, c.f.Page), 50
 			b.Run(fmt.Sprintf("%s/people=%d", c.name, people), func(b *testing.B) {
 				for b.Loop() {
-					matching := m.match(c.f, nil, today)
-					m.page(matching, matching.count(), c.f)
+					m.page(m.match(c.f, m.rows, today), c.f)
 				}
 			})
 		}
@@ -62,8 +61,8 @@ func BenchmarkFill(b *testing.B) {
 	}
 }
 
-// filled is the memory of a year's orders.
-func filled(orders, people int) *memory {
+// filled is the index of a year's orders.
+func filled(orders, people int) *teamIndex {
 	rng := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same each time
 	id := func(n int) (id [16]byte) {
 		binary.BigEndian.PutUint64(id[:], uint64(n))
@@ -71,7 +70,7 @@ func filled(orders, people int) *memory {
 		return id
 	}
 	first := []string{"ada", "grace", "alan", "edsger", "barbara", "donald", "frances", "john", "radia", "ken"}
-	persons := make([]columnRow, people)
+	persons := make([]indexRow, people)
 	for i := range persons {
 		persons[i].user = id(i)
 		n := names{first: first[rng.IntN(10)], last: fmt.Sprintf("example%x", i), birth: 19500101 + int32(rng.IntN(28))}
@@ -79,15 +78,15 @@ func filled(orders, people int) *memory {
 		persons[i].names = n
 	}
 	year := time.Date(2025, 3, 1, 0, 0, 0, 0, time.UTC)
-	m := &memory{}
+	m := newTeamIndex()
 	for i := range orders {
 		r := persons[i%people]
 		r.id = id(i)
 		r.created = year.Add(time.Duration(rng.Int64N(int64(365 * 24 * time.Hour)))).UnixMicro()
 		r.updated, r.kind = r.created+1, kindOf(Statuses[rng.IntN(len(Statuses))], catalogue.Methods[rng.IntN(len(catalogue.Methods))])
 		r.result = resultOf(Interpretations[rng.IntN(len(Interpretations))], rng.IntN(10) == 0)
-		m.put(&r)
+		m.append(&r)
 	}
-	m.arrange(0)
+	m.arrange(0, nil)
 	return m
 }
