@@ -5,30 +5,30 @@ import (
 	"time"
 )
 
-// Batcher collects items from many goroutines and hands them over in groups,
-// so that one commit records many results.
+// Batcher collects items from many goroutines and passes them on in groups, so that
+// one commit records many results.
 type Batcher[T any] struct {
-	items chan T
-	done  chan struct{}
-	once  sync.Once
-	most  int
-	wait  time.Duration
-	flush func([]T)
+	items   chan T
+	done    chan struct{}
+	once    sync.Once
+	maxSize int
+	wait    time.Duration
+	flush   func([]T)
 }
 
-// NewBatcher starts a batcher. flush gets at most most items at a time, from
-// one goroutine; a group is handed over when it is full or the first of it has
-// waited for wait. flush must not return before the items are safe.
-func NewBatcher[T any](most int, wait time.Duration, flush func([]T)) *Batcher[T] {
-	b := &Batcher[T]{items: make(chan T, most), done: make(chan struct{}), most: most, wait: wait, flush: flush}
+// NewBatcher starts a batcher. It calls flush, from one goroutine, with a group of at
+// most maxSize items, when the group is full or its first item has waited for wait.
+// flush must not return before the items are durable.
+func NewBatcher[T any](maxSize int, wait time.Duration, flush func([]T)) *Batcher[T] {
+	b := &Batcher[T]{items: make(chan T, maxSize), done: make(chan struct{}), maxSize: maxSize, wait: wait, flush: flush}
 	go b.run()
 	return b
 }
 
-// Add hands in one item. It blocks while flushing does not keep up.
+// Add adds one item. It blocks while flush is behind.
 func (b *Batcher[T]) Add(item T) { b.items <- item }
 
-// Close flushes what was added before and ends the batcher.
+// Close flushes the items that were added and stops the batcher.
 func (b *Batcher[T]) Close() {
 	b.once.Do(func() { close(b.items) })
 	<-b.done
@@ -39,17 +39,17 @@ func (b *Batcher[T]) run() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for item := range b.items {
-		group := append(make([]T, 0, b.most), item)
+		group := append(make([]T, 0, b.maxSize), item)
 		timer.Reset(b.wait)
 		b.fill(&group, timer)
 		b.flush(group)
 	}
 }
 
-// fill adds to the group until it is full, the time is over or no more items
-// can come.
+// fill adds items to the group until it is full, the time is over, or the batcher is
+// closed.
 func (b *Batcher[T]) fill(group *[]T, timer *time.Timer) {
-	for len(*group) < b.most {
+	for len(*group) < b.maxSize {
 		select {
 		case item, open := <-b.items:
 			if !open {

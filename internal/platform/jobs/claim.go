@@ -11,36 +11,36 @@ import (
 	"hale/internal/platform/store"
 )
 
-// claimed is a job that this node holds.
-type claimed struct {
-	id       ID
-	team     uuid.UUID
-	kind     string
-	key      string
-	args     string
-	attempts int
-	most     int
-	node     uuid.UUID
-	started  int64    // as the row has it, which tells one attempt of a node from the next
-	before   Progress // as an earlier attempt left it
+// claimedJob is a job that this node runs.
+type claimedJob struct {
+	id          ID
+	team        uuid.UUID
+	kind        string
+	key         string
+	args        string
+	attempts    int
+	maxAttempts int
+	node        uuid.UUID
+	started     int64    // microseconds, as in the row; tells the attempts of a node apart
+	before      Progress // of the earlier attempt
 }
 
-// claim marks up to most due jobs of a kind as running on the node.
-func claim(ctx context.Context, tx *store.Tx, node uuid.UUID, kind string, most int) ([]claimed, error) {
+// claim marks up to limit due jobs of a kind as running on the node.
+func claim(ctx context.Context, tx *store.Tx, node uuid.UUID, kind string, limit int) ([]claimedJob, error) {
 	rows, err := tx.Query(ctx, `UPDATE jobs SET status = 'running', node = $1, attempts = attempts + 1, started_at = $2
 		WHERE (team_id, id) IN (
 			SELECT team_id, id FROM jobs WHERE kind = $3 AND status = 'queued' AND run_at <= $2
 			ORDER BY run_at LIMIT $4`+tx.ForUpdateSkipLocked()+`)
 		RETURNING id, team_id, kind, key, args, attempts, max_attempts, node, started_at, progress_done, progress_total, progress_note`,
-		node, store.Micros(tx.Now()), kind, most)
+		node, store.Micros(tx.Now()), kind, limit)
 	if err != nil {
 		return nil, fmt.Errorf("jobs: claiming %s: %w", kind, err)
 	}
 	defer rows.Close()
-	var all []claimed
+	var all []claimedJob
 	for rows.Next() {
-		var c claimed
-		if err := rows.Scan(&c.id, &c.team, &c.kind, &c.key, &c.args, &c.attempts, &c.most, &c.node, &c.started,
+		var c claimedJob
+		if err := rows.Scan(&c.id, &c.team, &c.kind, &c.key, &c.args, &c.attempts, &c.maxAttempts, &c.node, &c.started,
 			&c.before.Done, &c.before.Total, &c.before.Note); err != nil {
 			return nil, err
 		}
@@ -49,12 +49,12 @@ func claim(ctx context.Context, tx *store.Tx, node uuid.UUID, kind string, most 
 	return all, rows.Err()
 }
 
-// nextDue is when the next queued job of a kind is due; zero when none is.
+// nextDue returns the time at which the next queued job of a kind is due, or zero.
 func nextDue(ctx context.Context, tx *store.Tx, kind string) (at time.Time, err error) {
 	var due *time.Time
 	err = tx.QueryRow(ctx, `SELECT MIN(run_at) FROM jobs WHERE kind = $1 AND status = 'queued'`, kind).Scan(store.ScanNullTime(&due))
 	if err != nil {
-		return at, fmt.Errorf("jobs: looking for due jobs: %w", err)
+		return at, fmt.Errorf("jobs: reading due jobs: %w", err)
 	}
 	if due != nil {
 		at = *due
@@ -62,11 +62,10 @@ func nextDue(ctx context.Context, tx *store.Tx, kind string) (at time.Time, err 
 	return at, nil
 }
 
-// rescue queues again what dead nodes were running. That a node died is seldom
-// the job's fault, so it fails only after three times its attempts: a job that
-// takes its node down with it must end somewhere. One that was asked for again
-// begins anew.
-func rescue(ctx context.Context, tx *store.Tx) (int64, error) {
+// requeueOrphans queues the jobs of dead nodes again. A job seldom causes the death of
+// its node, so it fails only after three times its attempts. This limit ends a job that
+// crashes every node. A job that was enqueued again meanwhile starts from the beginning.
+func requeueOrphans(ctx context.Context, tx *store.Tx) (int64, error) {
 	n, err := tx.Exec(ctx, `UPDATE jobs SET node = NULL,
 			error = 'the node that ran it went away',
 			status = CASE WHEN again THEN 'queued' WHEN cancel THEN 'canceled' WHEN attempts >= 3 * max_attempts THEN 'failed' ELSE 'queued' END,
@@ -79,30 +78,29 @@ func rescue(ctx context.Context, tx *store.Tx) (int64, error) {
 			again = FALSE, cancel = (cancel AND NOT again)
 		WHERE status = 'running' AND `+Free("jobs.node"), store.Micros(tx.Now()))
 	if err != nil {
-		return 0, fmt.Errorf("jobs: rescuing: %w", err)
+		return 0, fmt.Errorf("jobs: queueing jobs of dead nodes: %w", err)
 	}
 	return n, nil
 }
 
-// outcome is how one attempt ended.
+// outcome is the result of one attempt.
 type outcome struct {
-	claimed
-	run      *Run // nil for one that never began
+	claimedJob
+	run      *Run // nil for a stray, which never started
 	status   Status
-	runAt    time.Time // when queued again
+	runAt    time.Time // of a job that is queued again
 	attempts int
 	err      string
-	progress *Progress // nil leaves what was noted last
+	progress *Progress // nil keeps the last progress
 	ended    time.Time
 }
 
-// record writes an outcome, and reports whether it did: it does not when the
-// attempt has lost the job, or ended before. A job
-// that was asked for again while it ran is queued whatever came of it, and one
-// that somebody canceled is not tried again.
+// record writes an outcome, and reports whether it did. It does not if the attempt has
+// lost the job or has ended already. A job that was enqueued again while it ran is
+// queued, whatever the outcome. A canceled job is not retried.
 //
-// The casts are for PostgreSQL, which takes a parameter beside a literal number
-// for one of 32 bits.
+// The casts are for PostgreSQL, which otherwise takes a parameter next to a literal
+// number as an integer of 32 bits.
 func record(ctx context.Context, tx *store.Tx, o outcome) (bool, error) {
 	var done, total, text any
 	if p := o.progress; p != nil {
@@ -128,9 +126,9 @@ func record(ctx context.Context, tx *store.Tx, o outcome) (bool, error) {
 	return n > 0, nil
 }
 
-// note writes progress and reports whether the job is to stop. It fails with
-// ErrLost when the attempt has lost the job, and then writes nothing.
-func note(ctx context.Context, tx *store.Tx, c claimed, p Progress) (stop bool, err error) {
+// saveProgress writes progress and reports whether the job must stop. If the attempt has
+// lost the job, it writes nothing and returns ErrLost.
+func saveProgress(ctx context.Context, tx *store.Tx, c claimedJob, p Progress) (stop bool, err error) {
 	err = tx.QueryRow(ctx, `UPDATE jobs SET progress_done = $1, progress_total = $2, progress_note = $3
 		WHERE team_id = $4 AND id = $5 AND status = 'running' AND node = $6 AND started_at = $7 RETURNING cancel`,
 		p.Done, p.Total, p.Note, c.team, c.id, c.node, c.started).Scan(&stop)
@@ -138,26 +136,27 @@ func note(ctx context.Context, tx *store.Tx, c claimed, p Progress) (stop bool, 
 		return false, ErrLost
 	}
 	if err != nil {
-		return false, fmt.Errorf("jobs: noting progress: %w", err)
+		return false, fmt.Errorf("jobs: writing progress: %w", err)
 	}
 	return stop, nil
 }
 
-// held is a job that the database has as running on a node.
-type held struct {
-	claimed // without what its function needs
-	cancel  bool
+// runningJob is a job that is running on a node according to its row.
+type runningJob struct {
+	claimedJob // without key, args and progress
+	cancel     bool
 }
 
-func heldBy(ctx context.Context, tx *store.Tx, node uuid.UUID) ([]held, error) {
+// runningOn returns the jobs that are running on a node according to their rows.
+func runningOn(ctx context.Context, tx *store.Tx, node uuid.UUID) ([]runningJob, error) {
 	rows, err := tx.Query(ctx, `SELECT id, team_id, kind, attempts, node, started_at, cancel FROM jobs WHERE status = 'running' AND node = $1`, node)
 	if err != nil {
-		return nil, fmt.Errorf("jobs: looking at what a node holds: %w", err)
+		return nil, fmt.Errorf("jobs: reading the jobs of a node: %w", err)
 	}
 	defer rows.Close()
-	var all []held
+	var all []runningJob
 	for rows.Next() {
-		var h held
+		var h runningJob
 		if err := rows.Scan(&h.id, &h.team, &h.kind, &h.attempts, &h.node, &h.started, &h.cancel); err != nil {
 			return nil, err
 		}
@@ -166,11 +165,11 @@ func heldBy(ctx context.Context, tx *store.Tx, node uuid.UUID) ([]held, error) {
 	return all, rows.Err()
 }
 
-// tidy deletes jobs that ended before the given moment.
-func tidy(ctx context.Context, tx *store.Tx, before time.Time) error {
+// deleteEnded deletes the jobs that ended before a time.
+func deleteEnded(ctx context.Context, tx *store.Tx, before time.Time) error {
 	_, err := tx.Exec(ctx, `DELETE FROM jobs WHERE finished_at < $1 AND status IN ('succeeded', 'failed', 'canceled')`, store.Micros(before))
 	if err != nil {
-		return fmt.Errorf("jobs: tidying: %w", err)
+		return fmt.Errorf("jobs: deleting ended jobs: %w", err)
 	}
 	return nil
 }

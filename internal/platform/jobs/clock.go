@@ -7,12 +7,12 @@ import (
 	"hale/internal/platform/store"
 )
 
-// compareEvery is how often a node compares its clock with the database's.
-const compareEvery = time.Minute
+// A node compares its clock with the clock of the database every clockCheckEvery.
+const clockCheckEvery = time.Minute
 
-// compareClocks says in the log when this node's clock and that of the database
-// no longer agree, and when they do again. Leases do not depend on it; when
-// things are due, and the times that people read, do.
+// compareClocks logs when the clocks of this node and the database start to differ, and
+// when they agree again. Due times and displayed times depend on the node's clock.
+// Leases do not.
 func (n *Node) compareClocks(ctx context.Context) {
 	skew, err := n.db.Skew(ctx)
 	if err != nil {
@@ -23,7 +23,7 @@ func (n *Node) compareClocks(ctx context.Context) {
 	case skewed == n.skewed:
 		return
 	case skewed:
-		n.log.WarnContext(ctx, "the clock of this machine differs from the database's: let both follow the same time server",
+		n.log.WarnContext(ctx, "the clock of this machine differs from the database's: synchronize both with the same time server",
 			"database_ahead_by", skew.Round(time.Millisecond).String())
 	default:
 		n.log.InfoContext(ctx, "the clocks of this machine and the database agree again")

@@ -1,28 +1,28 @@
-// Package jobs runs work in the background, durably: a job is a row, written
-// in the transaction of the change that asks for it, and it is there until it
-// has succeeded, failed for good or been canceled.
+// Package jobs runs durable background work. A job is a row, written in the transaction
+// of the change that needs it. It exists until it has succeeded, failed or been
+// canceled.
 //
-//	node.go    a process's lease on the rows that it has claimed
-//	batch.go   results recorded in groups
-//	kinds.go   Define, Named: a kind of job, its function and its limits
-//	enqueue.go asking for a job
-//	runner.go, run.go   claiming what is due, running it, recording how it went
-//	sweep.go   what dead nodes left, and what was claimed without an answer
-//	waiting.go what is due and has not begun, for whoever watches
-//	clock.go   a warning when the clocks differ
-//	claim.go   the SQL of that
-//	list.go    what is there to see
+//	kinds.go   a kind of job: its function and its limits
+//	enqueue.go enqueueing and canceling jobs
+//	runner.go  claiming due jobs, recording their outcomes, jobs of dead nodes
+//	run.go     one attempt of a job
+//	claim.go   the SQL of the runner
+//	sweep.go   jobs of dead nodes, and strays
+//	waiting.go counts of waiting jobs
+//	clock.go   a warning when clocks differ
+//	list.go    jobs for callers of the API
+//	node.go    the lease of a process on the rows that it has claimed
+//	batch.go   recording results in groups
 //
 // # Leases
 //
-// Claiming writes the node's id into the row, once. The lease itself is one
-// row of the table nodes that the process keeps renewing: when a process dies,
-// its row lapses, the others remove it, and everything it had claimed is free
-// again at once. They know when that is and look at that moment. The clock of the
-// database alone says when a lease ends. Work
-// always looks for due rows that nobody holds, and never remembers how far it
-// got: a position in the order of due times would step over rows that become
-// due behind it.
+// Claiming writes the id of the node into the row. The lease is one row of the table
+// nodes, which the process renews. When a process dies, its lease ends, the other nodes
+// remove its row, and all its claims are free at once. The other nodes know this time
+// and look for free rows then. Only the clock of the database decides when a lease ends.
 //
-// Webhook deliveries are claimed with the same lease.
+// A worker always looks for due rows that no node holds, and never stores a position. A
+// position in the order of due times would skip rows that become due behind it.
+//
+// Webhook deliveries use the same lease.
 package jobs

@@ -13,17 +13,17 @@ import (
 	"hale/internal/platform/store"
 )
 
-// Options say how a job is to run.
+// Options of a job.
 type Options struct {
 	Team        uuid.UUID // zero for none
-	Key         string    // at most one live job of a kind and team has it; empty for any number
-	At          time.Time // not before; zero means at once
-	MaxAttempts int       // 0 means the kind's own
+	Key         string    // unique among the queued and running jobs of a kind and team, unless empty
+	At          time.Time // earliest start; zero means now
+	MaxAttempts int       // 0 means the limit of the kind
 }
 
-// Enqueue asks for a job in the caller's transaction. When a live job has the
-// key already, that job's id is returned: a queued one takes the new arguments
-// and the earlier time, and a running one will run once more afterwards.
+// Enqueue adds a job in the caller's transaction. If a queued or running job has the
+// key, Enqueue returns the id of that job. A queued job takes the new arguments and the
+// earlier time. A running job runs once more afterwards.
 func (k Kind[Args]) Enqueue(ctx context.Context, tx *store.Tx, args Args, o Options) (ID, error) {
 	raw, err := json.Marshal(args)
 	if err != nil {
@@ -50,13 +50,13 @@ func (k Kind[Args]) Enqueue(ctx context.Context, tx *store.Tx, args Args, o Opti
 	if err != nil {
 		return ID{}, fmt.Errorf("jobs: enqueueing %s: %w", k.name, err)
 	}
-	tx.Notify(changed, uuid.Nil)
+	tx.Notify(topicChange, uuid.Nil)
 	return id, nil
 }
 
-// Cancel stops a job of any kind, for the domain that asked for it: a queued
-// one at once, a running one as soon as its function looks at its context. It
-// reports whether the job was live.
+// Cancel stops a job of any kind, for the domain that enqueued it. A queued job stops
+// at once, a running one when its function checks its context. Cancel reports whether
+// the job was queued or running.
 func Cancel(ctx context.Context, tx *store.Tx, team uuid.UUID, id ID) (bool, error) {
 	n, err := tx.Exec(ctx, `UPDATE jobs SET cancel = TRUE, again = FALSE,
 			finished_at = CASE WHEN status = 'queued' THEN $3 ELSE finished_at END,
@@ -65,12 +65,12 @@ func Cancel(ctx context.Context, tx *store.Tx, team uuid.UUID, id ID) (bool, err
 	if err != nil {
 		return false, fmt.Errorf("jobs: canceling: %w", err)
 	}
-	tx.Notify(changed, uuid.Nil)
+	tx.Notify(topicChange, uuid.Nil)
 	return n > 0, nil
 }
 
-// Stop is Cancel for people. It returns the job as it is then. A job that is
-// over is a Conflict, and so is one whose kind is not Cancelable.
+// Stop is Cancel for callers of the API. It returns the job afterwards. For a job that
+// has ended, or whose kind is not Cancelable, it returns a Conflict.
 func Stop(ctx context.Context, tx *store.Tx, team uuid.UUID, id ID) (Job, error) {
 	j, err := Get(ctx, tx, team, id)
 	if err != nil {
@@ -89,5 +89,5 @@ func Stop(ctx context.Context, tx *store.Tx, team uuid.UUID, id ID) (Job, error)
 	return Get(ctx, tx, team, id)
 }
 
-// changed wakes the runners of this process: a job was queued or is to be canceled.
-const changed = store.Topic("jobs.changed")
+// topicChange wakes the runners of this process: a job was queued or canceled.
+const topicChange = store.Topic("jobs.changed")

@@ -1,7 +1,6 @@
 package jobs
 
-// Freeze ends the renewing of the lease, as a killed process does: the node
-// neither is heard of again nor gives anything back.
+// Freeze stops the renewal of the lease without releasing claims, like a killed process.
 func (n *Node) Freeze() {
 	n.stop()
 	<-n.done

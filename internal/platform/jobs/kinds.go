@@ -17,8 +17,8 @@ import (
 // ID identifies a job.
 type ID = ids.Of[Job]
 
-// Kind is a sort of job whose function takes Args. Args are stored as JSON;
-// they hold ids and settings and never personal data.
+// Kind is a kind of job whose function takes Args. Args are stored as JSON. They
+// contain ids and settings, and never personal data.
 type Kind[Args any] struct {
 	name       string
 	limits     Limits
@@ -27,33 +27,32 @@ type Kind[Args any] struct {
 	run        func(ctx context.Context, run *Run, args Args) error
 }
 
-// Limits bound a kind. Zero values mean the defaults.
+// Limits of a kind. Zero values mean the defaults.
 type Limits struct {
-	Concurrency int           // jobs of the kind at once on this node; 2
+	Concurrency int           // jobs of the kind that this node runs at once; 2
 	Timeout     time.Duration // of one attempt; one hour
-	Attempts    int           // before a job has failed for good; 10
+	Attempts    int           // until the job fails; 10
 }
 
-// Named makes a kind that has no function yet: its jobs can be asked for, and
-// Do makes the kind that runs them. Its name is lower case with dots, such as
-// users.erase.
+// Named returns a kind without a function. Its jobs can be enqueued; Do returns the
+// kind that runs them. The name is lower case with dots, such as users.erase.
 func Named[Args any](kind string) Kind[Args] {
 	return Kind[Args]{name: kind, limits: Limits{Concurrency: 2, Timeout: time.Hour, Attempts: 10}}
 }
 
-// Do gives the kind its function. fn may be called more than once for one job,
-// on any node, and must cope.
+// Do returns the kind with its function. fn may be called more than once for a job, on
+// any node, so it must be idempotent.
 func (k Kind[Args]) Do(fn func(ctx context.Context, run *Run, args Args) error) Kind[Args] {
 	k.run = fn
 	return k
 }
 
-// Define makes a kind whose function needs nothing but the database.
+// Define returns a kind whose function needs only the database.
 func Define[Args any](kind string, fn func(ctx context.Context, run *Run, args Args) error) Kind[Args] {
 	return Named[Args](kind).Do(fn)
 }
 
-// With sets limits.
+// With returns the kind with limits.
 func (k Kind[Args]) With(l Limits) Kind[Args] {
 	if l.Concurrency > 0 {
 		k.limits.Concurrency = l.Concurrency
@@ -67,26 +66,25 @@ func (k Kind[Args]) With(l Limits) Kind[Args] {
 	return k
 }
 
-// Every makes the kind periodic: the runner keeps one job of it, with zero
-// Args and no team, that runs again each time after it ends. However many
-// nodes there are, one runs it at a time.
+// Every makes the kind periodic: the runner keeps one job of it, with zero Args and no
+// team, and runs it again each time after it ends. One node at a time runs it.
 func (k Kind[Args]) Every(d time.Duration) Kind[Args] {
 	k.every = d
 	return k
 }
 
-// Cancelable lets people cancel jobs that this kind enqueues. It is for work that
-// may end anywhere, such as an import, and not for what was promised already:
-// an erasure that is canceled would never come.
+// Cancelable lets callers of the API cancel jobs of this kind. It is for work that may
+// stop at any point, such as an import. It is not for promised work, such as an
+// erasure.
 func (k Kind[Args]) Cancelable() Kind[Args] {
 	k.cancelable = true
 	return k
 }
 
-// Name is the kind's name.
+// Name returns the name of the kind.
 func (k Kind[Args]) Name() string { return k.name }
 
-// Handler is a Kind whatever its Args, for the runner's list.
+// Handler is a Kind with any Args, for the list of a runner.
 type Handler interface {
 	Name() string
 	bounds() Limits
@@ -99,7 +97,7 @@ func (k Kind[Args]) period() time.Duration { return k.every }
 
 func (k Kind[Args]) call(ctx context.Context, run *Run, raw []byte) error {
 	if k.run == nil {
-		return fmt.Errorf("jobs: %s has no function here", k.name)
+		return fmt.Errorf("jobs: %s has no function", k.name)
 	}
 	var args Args
 	if err := json.Unmarshal(raw, &args); err != nil {
@@ -108,7 +106,7 @@ func (k Kind[Args]) call(ctx context.Context, run *Run, raw []byte) error {
 	return k.run(ctx, run, args)
 }
 
-// Run is one attempt at a job, in the hands of its function.
+// Run is one attempt of a job, for its function.
 type Run struct {
 	ID      ID
 	Team    uuid.UUID // zero for a job of no team
@@ -116,36 +114,36 @@ type Run struct {
 	Attempt int // 1 for the first
 
 	runner *Runner
-	job    claimed
+	job    claimedJob
 	cancel context.CancelCauseFunc
 
-	mu      sync.Mutex
-	latest  Progress
-	written time.Time
+	mu          sync.Mutex
+	progressNow Progress
+	written     time.Time
 }
 
-// DB is the database; the context given to the function sees the job's team,
-// or everything when the job has none.
+// DB returns the database. The context of the function is limited to the job's team; it
+// sees every team if the job has none.
 func (r *Run) DB() *store.DB { return r.runner.db }
 
-// Permanent marks an error that trying again will not cure.
-func Permanent(err error) error { return permanent{err} }
+// Permanent marks an error after which a retry is useless. The job fails.
+func Permanent(err error) error { return permanentError{err} }
 
-type permanent struct{ error }
+type permanentError struct{ error }
 
-func (p permanent) Unwrap() error { return p.error }
+func (p permanentError) Unwrap() error { return p.error }
 
-// Later asks for the job to run again after a while, without counting the
-// attempt: what it waits for is not there yet.
-func Later(after time.Duration) error { return later{after} }
+// Later makes the job run again after a while, without counting the attempt. It is
+// for a job that waits for something else.
+func Later(after time.Duration) error { return retryLater{after} }
 
-type later struct{ after time.Duration }
+type retryLater struct{ after time.Duration }
 
-func (l later) Error() string { return "not yet" }
+func (l retryLater) Error() string { return "not yet" }
 
-// ErrCanceled is the cause of a job's context when somebody canceled the job.
+// ErrCanceled is the cause of a job's context after the job was canceled.
 var ErrCanceled = errors.New("jobs: canceled")
 
-// ErrLost is the cause of a job's context when this node's lease lapsed, or the
-// job is another attempt's by now; Save and Progress return it then as well.
+// ErrLost is the cause of a job's context after this node's lease ended, or another
+// attempt has taken the job. Save and Progress return it, too.
 var ErrLost = errors.New("jobs: the job is no longer this attempt's")

@@ -13,10 +13,10 @@ import (
 	"hale/internal/platform/store"
 )
 
-// Status is where a job stands.
+// Status is the state of a job.
 type Status string
 
-// A job is queued until its time comes and again between attempts.
+// A job is queued until it is due, and again between attempts.
 const (
 	Queued    Status = "queued"
 	Running   Status = "running"
@@ -25,7 +25,7 @@ const (
 	Canceled  Status = "canceled"
 )
 
-// Job is what there is to see of a job.
+// Job describes a job for callers of the API.
 type Job struct {
 	ID          ID
 	Team        uuid.UUID
@@ -36,23 +36,23 @@ type Job struct {
 	Attempts    int
 	MaxAttempts int
 	Progress    Progress
-	Cancelable  bool   // by people
+	Cancelable  bool   // by callers of the API
 	Error       string // of the last attempt
 	CreatedAt   time.Time
 	StartedAt   *time.Time // last attempt
 	FinishedAt  *time.Time
 }
 
-// Progress is how far a job says it is. Total is 0 while it is not known.
+// Progress is the progress that a job reports. Total is 0 while it is unknown.
 type Progress struct {
 	Done, Total int64
 	Note        string
 }
 
-const columns = `id, team_id, kind, key, status, run_at, attempts, max_attempts, progress_done, progress_total, progress_note,
+const jobColumns = `id, team_id, kind, key, status, run_at, attempts, max_attempts, progress_done, progress_total, progress_note,
 	cancelable, error, created_at, started_at, finished_at`
 
-func scan(row interface{ Scan(...any) error }) (Job, error) {
+func scanJob(row interface{ Scan(...any) error }) (Job, error) {
 	var j Job
 	err := row.Scan(&j.ID, &j.Team, &j.Kind, &j.Key, &j.Status, store.ScanTime(&j.RunAt), &j.Attempts, &j.MaxAttempts,
 		&j.Progress.Done, &j.Progress.Total, &j.Progress.Note, &j.Cancelable, &j.Error,
@@ -60,9 +60,9 @@ func scan(row interface{ Scan(...any) error }) (Job, error) {
 	return j, err
 }
 
-// Get reads a job of a team; NotFound when the team has no such job.
+// Get returns a job of a team, or a NotFound error.
 func Get(ctx context.Context, tx *store.Tx, team uuid.UUID, id ID) (Job, error) {
-	j, err := scan(tx.QueryRow(ctx, `SELECT `+columns+` FROM jobs WHERE team_id = $1 AND id = $2`, team, id))
+	j, err := scanJob(tx.QueryRow(ctx, `SELECT `+jobColumns+` FROM jobs WHERE team_id = $1 AND id = $2`, team, id))
 	if errors.Is(err, store.ErrNoRows) {
 		return Job{}, fault.New(fault.NotFound, "Job not found")
 	}
@@ -72,9 +72,9 @@ func Get(ctx context.Context, tx *store.Tx, team uuid.UUID, id ID) (Job, error) 
 	return j, nil
 }
 
-// Ended says how a job came to an end that it did not see itself: it was
-// canceled, given up, or is gone. What a job keeps a row of its own for asks this
-// while that row says that it lives. Empty means that the job lives.
+// Ended reports how a job ended without its own function knowing: canceled, failed,
+// or deleted. A domain that keeps a row for the job calls it while that row says that
+// the job is active. An empty status means that the job is active.
 func Ended(ctx context.Context, tx *store.Tx, team uuid.UUID, id ID) (how Status, at *time.Time, problem string, err error) {
 	job, err := Get(ctx, tx, team, id)
 	switch {
@@ -88,7 +88,7 @@ func Ended(ctx context.Context, tx *store.Tx, team uuid.UUID, id ID) (how Status
 	return "", nil, "", nil
 }
 
-// Filter narrows a list. Empty fields do not.
+// Filter restricts a list. Empty fields have no effect.
 type Filter struct {
 	Kind   string
 	Status Status
@@ -96,12 +96,12 @@ type Filter struct {
 	Limit  int
 }
 
-// List reads jobs of a team, newest first.
+// List returns jobs of a team, newest first.
 func List(ctx context.Context, tx *store.Tx, team uuid.UUID, f Filter) ([]Job, error) {
 	if f.Before.IsZero() {
 		f.Before = ids.From[Job](uuid.Max)
 	}
-	rows, err := tx.Query(ctx, `SELECT `+columns+` FROM jobs
+	rows, err := tx.Query(ctx, `SELECT `+jobColumns+` FROM jobs
 		WHERE team_id = $1 AND id < $2 AND ($3 = '' OR kind = $3) AND ($4 = '' OR status = $4)
 		ORDER BY id DESC LIMIT $5`, team, f.Before, f.Kind, string(f.Status), f.Limit)
 	if err != nil {
@@ -110,7 +110,7 @@ func List(ctx context.Context, tx *store.Tx, team uuid.UUID, f Filter) ([]Job, e
 	defer rows.Close()
 	var all []Job
 	for rows.Next() {
-		j, err := scan(rows)
+		j, err := scanJob(rows)
 		if err != nil {
 			return nil, err
 		}

@@ -12,26 +12,25 @@ import (
 	"hale/internal/platform/store"
 )
 
-// DefaultLease is how long a node's claims hold after it was last heard of. The
-// others look for what it left at the moment the lease ends, and take it over
-// within [TakeOver] of a kill.
+// DefaultLease is the length of a node's lease. When it ends without a renewal, the
+// other nodes take over the node's jobs, within [TakeOver] of a kill.
 const DefaultLease = TakeOver - 2*time.Second
 
-// TakeOver is the longest delay that a killed node causes, while the nodes that
-// are left have room for its work.
+// TakeOver is the longest delay that a killed node causes, if the remaining nodes have
+// capacity for its work.
 const TakeOver = 15 * time.Second
 
-// renewals is how often in a lease it is renewed: a node may be deaf for four
-// fifths of its lease and keeps it.
-const renewals = 5
+// renewalsPerLease is the number of renewals in the time of a lease. A node that stalls
+// for four fifths of its lease keeps it.
+const renewalsPerLease = 5
 
-// Node is this process's membership. Its id marks the rows that it works on, and
-// holds them for as long as the table of nodes has its row. Each node renews its
-// own row, and removes those of others whose lease has ended. Leases are written
-// and judged by the clock of the database alone: those of the nodes may differ.
+// Node is the membership of this process. Its id marks the rows that it has claimed,
+// for as long as its row is in the table nodes. Each node renews its own row and removes
+// the rows of other nodes whose lease has ended. Only the clock of the database is used
+// for leases, because the clocks of the nodes may differ.
 //
-// On SQLite there is one process, so joining frees what an earlier one had
-// claimed, and nothing needs renewing.
+// On SQLite there is one process. Joining frees the claims of an earlier process, and
+// there are no renewals.
 type Node struct {
 	db    *store.DB
 	log   *slog.Logger
@@ -39,20 +38,20 @@ type Node struct {
 	stop  context.CancelFunc
 	done  chan struct{}
 
-	skewed bool // the clocks differed when they were last compared; of keep alone
+	skewed bool // the clocks differed at the last check; only renewLoop uses it
 
 	mu     sync.Mutex
 	id     uuid.UUID
-	others others
-	lost   chan struct{} // closed when the id is no longer ours
-	lapsed chan struct{} // closed when another node is gone
+	others peerLeases
+	lost   chan struct{} // closed when the id has expired
+	lapsed chan struct{} // closed when another node has left or expired
 }
 
-// others are the nodes that are alive beside this one, with the ends of their
-// leases by this node's clock.
-type others map[uuid.UUID]time.Time
+// peerLeases contains the other living nodes, with the ends of their leases by this
+// node's clock.
+type peerLeases map[uuid.UUID]time.Time
 
-// Join makes this process a node and keeps its lease until Leave. A lease of 0
+// Join registers this process as a node and renews its lease until Leave. A lease of 0
 // means DefaultLease.
 func Join(ctx context.Context, db *store.DB, lease time.Duration, log *slog.Logger) (*Node, error) {
 	if lease == 0 {
@@ -68,58 +67,58 @@ func Join(ctx context.Context, db *store.DB, lease time.Duration, log *slog.Logg
 	}
 	n.compareClocks(ctx)
 	ctx, n.stop = context.WithCancel(ctx)
-	go n.keep(ctx)
+	go n.renewLoop(ctx)
 	return n, nil
 }
 
-// ID is what to write into claimed rows.
+// ID returns the id for claimed rows.
 func (n *Node) ID() uuid.UUID {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.id
 }
 
-// Peers is the number of nodes that are alive, this one included.
+// Peers returns the number of living nodes, including this one.
 func (n *Node) Peers() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return 1 + len(n.others)
 }
 
-// Lost is closed when the present id has lapsed: others may take what it had
-// claimed. The node goes on under a new id.
+// Lost returns a channel that is closed when the current id expires. Other nodes may
+// then take its claims. The node continues with a new id.
 func (n *Node) Lost() <-chan struct{} {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.lost
 }
 
-// over is closed when an id that this node has or had is no longer ours.
-func (n *Node) over(id uuid.UUID) <-chan struct{} {
+// lostFor returns a channel that is closed when an id of this node has expired.
+func (n *Node) lostFor(id uuid.UUID) <-chan struct{} {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.id == id {
 		return n.lost
 	}
-	return closed
+	return closedChannel
 }
 
-var closed = func() chan struct{} {
+var closedChannel = func() chan struct{} {
 	c := make(chan struct{})
 	close(c)
 	return c
 }()
 
-// Lapsed is closed once another node has left, or its lease has ended: what it
-// had claimed is free. The next to go closes the channel of a later call, so
-// call again before looking for what is free.
+// Lapsed returns a channel that is closed when another node leaves or its lease ends,
+// which frees its claims. Call it again before looking for free rows, because the next
+// such node closes a new channel.
 func (n *Node) Lapsed() <-chan struct{} {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.lapsed
 }
 
-// Leave gives every claim back at once.
+// Leave removes the node, which frees its claims at once.
 func (n *Node) Leave(ctx context.Context) error {
 	n.stop()
 	<-n.done
@@ -136,12 +135,12 @@ func (n *Node) Leave(ctx context.Context) error {
 
 func (n *Node) register(ctx context.Context) error {
 	var id uuid.UUID
-	var alive others
+	var alive peerLeases
 	err := n.db.Write(ctx, func(tx *store.Tx) (err error) {
 		id = tx.NewUUID()
 		lease := n.lease
 		if tx.Engine() == store.SQLite {
-			lease = forever
+			lease = noExpiry
 			if _, err := tx.Exec(ctx, `DELETE FROM nodes`); err != nil {
 				return err
 			}
@@ -151,13 +150,13 @@ func (n *Node) register(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		alive, err = n.bury(ctx, tx, id)
+		alive, err = n.removeExpired(ctx, tx, id)
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("jobs: joining: %w", err)
 	}
-	n.noteOthers(alive)
+	n.setPeers(alive)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.lost != nil {
@@ -167,18 +166,18 @@ func (n *Node) register(ctx context.Context) error {
 	return nil
 }
 
-// forever is the lease of a process that is alone.
-const forever = 200 * 365 * 24 * time.Hour
+// noExpiry is the lease on SQLite, where there is one process.
+const noExpiry = 200 * 365 * 24 * time.Hour
 
-func (n *Node) keep(ctx context.Context) {
+func (n *Node) renewLoop(ctx context.Context) {
 	defer close(n.done)
 	if n.db.Engine() == store.SQLite {
 		<-ctx.Done()
 		return
 	}
-	clocks := time.NewTicker(compareEvery)
+	clocks := time.NewTicker(clockCheckEvery)
 	defer clocks.Stop()
-	for wait := n.wait(); ; {
+	for wait := n.untilRenewal(); ; {
 		select {
 		case <-ctx.Done():
 			return
@@ -187,34 +186,35 @@ func (n *Node) keep(ctx context.Context) {
 		case <-time.After(wait):
 		}
 		err := n.renew(ctx)
-		if wait = n.wait(); err == nil || ctx.Err() != nil {
+		if wait = n.untilRenewal(); err == nil || ctx.Err() != nil {
 			continue
 		}
 		n.log.ErrorContext(ctx, "renewing the node's lease", "error", err)
-		wait = n.lease / renewals
+		wait = n.lease / renewalsPerLease
 	}
 }
 
-// wait is the time until the lease is to be renewed, or until that of a node
-// that has not been heard of ends, whichever is first.
-func (n *Node) wait() time.Duration {
+// untilRenewal returns the time until the next renewal, or until the lease of another
+// node ends, whichever is first.
+func (n *Node) untilRenewal() time.Duration {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	wait := n.lease / renewals
+	wait := n.lease / renewalsPerLease
 	for _, until := range n.others {
 		wait = min(wait, until.Sub(n.db.Now()))
 	}
 	return max(wait, time.Millisecond)
 }
 
-// renew extends the lease, and looks who else is alive. Nobody has acted on a
-// lease whose row is there, even when it had ended; what is gone is not revived.
+// renew extends the lease and reads the other nodes. A lease whose row still exists can
+// be extended even after its end, because no node has acted on it. After its row was
+// removed, the node registers with a new id.
 func (n *Node) renew(ctx context.Context) error {
 	var kept int64
-	var alive others
+	var alive peerLeases
 	err := n.db.Write(ctx, func(tx *store.Tx) (err error) {
-		// Others pass over a row that is being renewed. Should this process stop dead
-		// here, PostgreSQL lets go of the row long before its lease ends.
+		// Other nodes skip a row that is being renewed. If this process hangs here,
+		// PostgreSQL releases the row long before the lease ends.
 		if _, err := tx.Exec(ctx, fmt.Sprintf(`SET LOCAL idle_in_transaction_session_timeout = %d`, (n.lease/2).Milliseconds())); err != nil {
 			return err
 		}
@@ -222,13 +222,13 @@ func (n *Node) renew(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		alive, err = n.bury(ctx, tx, n.ID())
+		alive, err = n.removeExpired(ctx, tx, n.ID())
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	n.noteOthers(alive)
+	n.setPeers(alive)
 	if kept == 0 {
 		n.log.WarnContext(ctx, "the node's lease had lapsed; joining again")
 		return n.register(ctx)
@@ -236,9 +236,9 @@ func (n *Node) renew(ctx context.Context) error {
 	return nil
 }
 
-// bury removes the nodes whose lease has ended, but for one that is being
-// renewed, and returns those that are left beside the own one.
-func (n *Node) bury(ctx context.Context, tx *store.Tx, own uuid.UUID) (others, error) {
+// removeExpired removes the nodes whose lease has ended, except nodes that are renewing
+// it. It returns the remaining nodes without the own one.
+func (n *Node) removeExpired(ctx context.Context, tx *store.Tx, own uuid.UUID) (peerLeases, error) {
 	_, err := tx.Exec(ctx, `DELETE FROM nodes WHERE id IN (
 		SELECT id FROM nodes WHERE until <= `+tx.Clock()+` AND id <> $1`+tx.ForUpdateSkipLocked()+`)`, own)
 	if err != nil {
@@ -249,7 +249,7 @@ func (n *Node) bury(ctx context.Context, tx *store.Tx, own uuid.UUID) (others, e
 		return nil, err
 	}
 	defer rows.Close()
-	alive := others{}
+	alive := peerLeases{}
 	for rows.Next() {
 		var id uuid.UUID
 		var left int64 // microseconds
@@ -257,16 +257,17 @@ func (n *Node) bury(ctx context.Context, tx *store.Tx, own uuid.UUID) (others, e
 			return nil, err
 		}
 		remains := time.Duration(left) * time.Microsecond
-		if remains <= 0 { // it is being renewed
-			remains = n.lease / renewals
+		if remains <= 0 { // the node is renewing it
+			remains = n.lease / renewalsPerLease
 		}
 		alive[id] = n.db.Now().Add(remains)
 	}
 	return alive, rows.Err()
 }
 
-// noteOthers keeps who is alive, and says so if somebody no longer is.
-func (n *Node) noteOthers(alive others) {
+// setPeers stores the other living nodes, and closes lapsed if one of the earlier ones
+// is missing.
+func (n *Node) setPeers(alive peerLeases) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for id := range n.others {
@@ -279,14 +280,13 @@ func (n *Node) noteOthers(alive others) {
 	n.others = alive
 }
 
-// Free is the SQL condition under which the node column of a row allows a
-// claim: nobody holds the row, or who held it is a node no more.
+// Free returns the SQL condition for a row that can be claimed: its node column
+// is empty, or names a node that does not exist any more.
 func Free(column string) string {
 	return `(` + column + ` IS NULL OR NOT EXISTS (SELECT 1 FROM nodes WHERE nodes.id = ` + column + `))`
 }
 
-// Start is here so that a Node can stand in a list of workers; Join has
-// started it.
+// Start does nothing, because Join has started the node. It makes a Node a worker.
 func (n *Node) Start(context.Context) {}
 
 // Stop is Leave.

@@ -12,10 +12,10 @@ import (
 	"hale/internal/platform/store"
 )
 
-// launch runs one claimed job on a goroutine.
-func (r *Runner) launch(base context.Context, k Handler, c claimed) {
+// launch runs a claimed job on a new goroutine.
+func (r *Runner) launch(base context.Context, k Handler, c claimedJob) {
 	ctx, cancel := context.WithCancelCause(base)
-	run := &Run{ID: c.id, Team: c.team, Key: c.key, Attempt: c.attempts, runner: r, job: c, cancel: cancel, latest: c.before}
+	run := &Run{ID: c.id, Team: c.team, Key: c.key, Attempt: c.attempts, runner: r, job: c, cancel: cancel, progressNow: c.before}
 	r.mu.Lock()
 	r.running[c.id] = run
 	r.busy[c.kind]++
@@ -32,11 +32,11 @@ func (r *Runner) launch(base context.Context, k Handler, c claimed) {
 	}()
 }
 
-// attempt calls the job's function; its panic is an error like any other.
+// attempt calls the function of the job and turns a panic into an error.
 func (r *Runner) attempt(ctx context.Context, k Handler, run *Run) (err error) {
-	ctx, stop := context.WithTimeout(scope(ctx, run.Team), k.bounds().Timeout)
+	ctx, stop := context.WithTimeout(jobContext(ctx, run.Team), k.bounds().Timeout)
 	defer stop()
-	lost := r.node.over(run.job.node)
+	lost := r.node.lostFor(run.job.node)
 	go func() {
 		select {
 		case <-lost:
@@ -53,13 +53,13 @@ func (r *Runner) attempt(ctx context.Context, k Handler, run *Run) (err error) {
 	return k.call(ctx, run, []byte(run.job.args))
 }
 
-// judge decides what becomes of a job after an attempt.
+// judge returns the outcome of an attempt.
 func (r *Runner) judge(ctx context.Context, k Handler, run *Run, err error) outcome {
 	now := r.db.Now()
 	latest := run.progress()
-	o := outcome{claimed: run.job, run: run, attempts: run.job.attempts, runAt: now, ended: now, progress: &latest}
-	var l later
-	var p permanent
+	o := outcome{claimedJob: run.job, run: run, attempts: run.job.attempts, runAt: now, ended: now, progress: &latest}
+	var l retryLater
+	var p permanentError
 	switch cause := context.Cause(ctx); {
 	case err == nil:
 		o.status = Succeeded
@@ -69,10 +69,10 @@ func (r *Runner) judge(ctx context.Context, k Handler, run *Run, err error) outc
 		o.status, o.attempts = Queued, o.attempts-1
 	case errors.As(err, &l):
 		o.status, o.attempts, o.runAt = Queued, o.attempts-1, now.Add(l.after)
-	case errors.As(err, &p), o.attempts >= o.most:
-		o.status, o.err = Failed, short(err)
+	case errors.As(err, &p), o.attempts >= o.maxAttempts:
+		o.status, o.err = Failed, errorText(err)
 	default:
-		o.status, o.err, o.runAt = Queued, short(err), now.Add(Backoff(o.attempts, rand.Float64()))
+		o.status, o.err, o.runAt = Queued, errorText(err), now.Add(Backoff(o.attempts, rand.Float64()))
 	}
 	if k.period() > 0 && (o.status == Succeeded || o.status == Failed) {
 		o.status, o.attempts, o.runAt, o.progress = Queued, 0, now.Add(k.period()), &Progress{}
@@ -89,19 +89,19 @@ func (r *Runner) report(ctx context.Context, k Handler, o outcome, err error, to
 		word = "retried"
 	}
 	r.observe(k.Name(), word, took)
-	var l later
+	var l retryLater
 	switch {
 	case err != nil && errors.Is(context.Cause(ctx), errStopping):
 		r.log.DebugContext(ctx, "a job goes on elsewhere", "kind", k.Name(), "job", o.id)
 	case errors.As(err, &l):
 		r.log.DebugContext(ctx, "a job waits", "kind", k.Name(), "job", o.id, "after", l.after)
 	case err != nil:
-		r.log.WarnContext(ctx, "a job's attempt failed", "kind", k.Name(), "job", o.id, "team", o.team, "attempt", o.claimed.attempts, "status", o.status, "error", err)
+		r.log.WarnContext(ctx, "a job's attempt failed", "kind", k.Name(), "job", o.id, "team", o.team, "attempt", o.claimedJob.attempts, "status", o.status, "error", err)
 	}
 }
 
-// Backoff is the wait after the n-th attempt failed: 10 s, 20 s, 40 s and so
-// on up to six hours, widened by up to a tenth. random is in [0, 1).
+// Backoff returns the wait after the n-th failed attempt: 10 s, 20 s, 40 s and so on up
+// to six hours, plus up to a tenth. random is in [0, 1).
 func Backoff(n int, random float64) time.Duration {
 	wait := 6 * time.Hour
 	if n < 12 {
@@ -110,23 +110,24 @@ func Backoff(n int, random float64) time.Duration {
 	return wait + time.Duration(float64(wait)*0.1*random)
 }
 
-// short is an error's text as a job's row keeps it. PostgreSQL stores no NUL.
-func short(err error) string {
+// errorText returns the text of an error for the row of a job. PostgreSQL does not store
+// NUL.
+func errorText(err error) string {
 	text := err.Error()
 	text = strings.ToValidUTF8(text[:min(len(text), 1000)], "")
 	return strings.ReplaceAll(text, "\x00", "")
 }
 
-// progressEvery is the least time between two writes of a job's progress.
+// progressEvery is the minimum time between two writes of a job's progress.
 const progressEvery = 500 * time.Millisecond
 
-// Progress tells how far the job is; total is 0 while it is not known. Calls
-// are cheap: at most two a second are written, and the last one when the
-// attempt ends. It returns an error when the job is to stop.
+// Progress reports the progress of the job. total is 0 while it is unknown. Calls are
+// cheap: at most two per second are written, and the last one when the attempt ends.
+// Progress returns an error if the job must stop.
 func (r *Run) Progress(ctx context.Context, done, total int64, text string) error {
 	now := r.runner.db.Now()
 	r.mu.Lock()
-	r.latest = Progress{done, total, text}
+	r.progressNow = Progress{done, total, text}
 	write := now.Sub(r.written) >= progressEvery
 	if write {
 		r.written = now
@@ -137,7 +138,7 @@ func (r *Run) Progress(ctx context.Context, done, total int64, text string) erro
 	}
 	var stop bool
 	err := r.runner.db.Write(ctx, func(tx *store.Tx) (err error) {
-		stop, err = note(ctx, tx, r.job, Progress{done, total, text})
+		stop, err = saveProgress(ctx, tx, r.job, Progress{done, total, text})
 		return err
 	})
 	if errors.Is(err, ErrLost) {
@@ -154,13 +155,12 @@ func (r *Run) Progress(ctx context.Context, done, total int64, text string) erro
 	return context.Cause(ctx)
 }
 
-// Save writes progress in the function's own transaction, so that what was
-// done and how far the job is commit together. An attempt that follows finds
-// it with Saved and can go on from there. It fails with ErrLost when the job is
-// no longer this attempt's: then the transaction must not commit, since another
-// attempt does, or has done, the same.
+// Save writes progress in a transaction of the job's function, so that it commits with
+// the work. The next attempt can read it with Saved and resume. If another attempt has
+// the job, Save returns ErrLost. The transaction must then roll back, because the other
+// attempt does the same work.
 func (r *Run) Save(ctx context.Context, tx *store.Tx, p Progress) error {
-	stop, err := note(ctx, tx, r.job, p)
+	stop, err := saveProgress(ctx, tx, r.job, p)
 	if err != nil {
 		if errors.Is(err, ErrLost) {
 			r.cancel(ErrLost)
@@ -169,7 +169,7 @@ func (r *Run) Save(ctx context.Context, tx *store.Tx, p Progress) error {
 	}
 	tx.AfterCommit(func() {
 		r.mu.Lock()
-		r.latest = p
+		r.progressNow = p
 		r.mu.Unlock()
 		if stop {
 			r.cancel(ErrCanceled)
@@ -178,11 +178,11 @@ func (r *Run) Save(ctx context.Context, tx *store.Tx, p Progress) error {
 	return nil
 }
 
-// Saved is the progress that an earlier attempt left, zero for the first.
+// Saved returns the progress of the earlier attempt, zero for the first attempt.
 func (r *Run) Saved() Progress { return r.job.before }
 
 func (r *Run) progress() Progress {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.latest
+	return r.progressNow
 }

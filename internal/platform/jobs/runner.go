@@ -15,42 +15,42 @@ import (
 
 const (
 	sweepEvery = 5 * time.Second
-	grace      = 10 * time.Second
-	kept       = 7 * 24 * time.Hour // ended jobs stay to be looked at
+	stopGrace  = 10 * time.Second
+	retention  = 7 * 24 * time.Hour // of ended jobs
 )
 
-// Config says what a Runner runs.
+// Config of a Runner.
 type Config struct {
 	Node  *Node
 	Kinds []Handler
 	Log   *slog.Logger
-	// Observe is told of each attempt that ended, with succeeded, retried,
-	// failed, canceled or stranded, which means rescued from a dead node, or
-	// claimed without this one's knowing.
+	// Observe, when set, is called after each attempt. outcome is succeeded, retried,
+	// failed, canceled or stranded. A stranded job was queued again because its node
+	// died, or because a claim was committed without an answer.
 	Observe func(kind, outcome string, took time.Duration)
 }
 
-// Runner runs the jobs of the kinds it was given.
+// Runner runs the jobs of some kinds.
 type Runner struct {
 	db      *store.DB
 	node    *Node
 	log     *slog.Logger
 	observe func(kind, outcome string, took time.Duration)
 	kinds   []Handler
-	poke    chan struct{}
+	wakeups chan struct{}
 	results *Batcher[outcome]
-	noticed noticed
+	noticed waitingCounts
 
 	mu      sync.Mutex
 	running map[ID]*Run
-	busy    map[string]int // running jobs of each kind
+	busy    map[string]int // number of running jobs by kind
 	wg      sync.WaitGroup
 }
 
-// NewRunner makes a runner; Run starts it.
+// NewRunner returns a runner. Run starts it.
 func NewRunner(db *store.DB, cfg Config) *Runner {
 	r := &Runner{
-		db: db, node: cfg.Node, log: cfg.Log, observe: cfg.Observe, poke: make(chan struct{}, 1),
+		db: db, node: cfg.Node, log: cfg.Log, observe: cfg.Observe, wakeups: make(chan struct{}, 1),
 		running: map[ID]*Run{}, busy: map[string]int{},
 	}
 	if r.log == nil {
@@ -60,30 +60,31 @@ func NewRunner(db *store.DB, cfg Config) *Runner {
 		r.observe = func(string, string, time.Duration) {}
 	}
 	own := Define("jobs.tidy", func(ctx context.Context, run *Run, _ struct{}) error {
-		return run.DB().Write(ctx, func(tx *store.Tx) error { return tidy(ctx, tx, tx.Now().Add(-kept)) })
+		return run.DB().Write(ctx, func(tx *store.Tx) error { return deleteEnded(ctx, tx, tx.Now().Add(-retention)) })
 	}).Every(time.Hour)
 	r.kinds = append([]Handler{own}, cfg.Kinds...)
 	return r
 }
 
-// Run works until ctx ends, then interrupts what is running and gives it back.
+// Run runs jobs until ctx ends. Then it interrupts the running jobs and queues them
+// again.
 func (r *Runner) Run(ctx context.Context) error {
 	system := store.AsSystem(context.WithoutCancel(ctx))
-	if err := r.plant(system); err != nil {
+	if err := r.enqueuePeriodic(system); err != nil {
 		return err
 	}
 	r.results = NewBatcher(100, 2*time.Millisecond, func(group []outcome) { r.flush(system, group) })
-	defer r.db.OnCommit(changed, func(uuid.UUID) { r.wake() })()
+	defer r.db.OnCommit(topicChange, func(uuid.UUID) { r.wake() })()
 	base, interrupt := context.WithCancelCause(context.WithoutCancel(ctx))
 	sweep := time.NewTicker(sweepEvery)
 	defer sweep.Stop()
 	lapsed := r.node.Lapsed()
 	r.sweep(system)
 	for ctx.Err() == nil {
-		next := r.pass(system, base)
+		next := r.startDue(system, base)
 		select {
 		case <-ctx.Done():
-		case <-r.poke:
+		case <-r.wakeups:
 			r.stopCanceled(system)
 		case <-lapsed:
 			lapsed = r.node.Lapsed()
@@ -101,16 +102,16 @@ func (r *Runner) Run(ctx context.Context) error {
 
 var errStopping = errors.New("jobs: the process stops")
 
-// wake makes the runner look for due jobs now, as after the clock was moved.
+// wake makes the runner look for due jobs now.
 func (r *Runner) wake() {
 	select {
-	case r.poke <- struct{}{}:
+	case r.wakeups <- struct{}{}:
 	default:
 	}
 }
 
-// plant makes sure that each periodic kind has its job.
-func (r *Runner) plant(ctx context.Context) error {
+// enqueuePeriodic enqueues the job of each periodic kind.
+func (r *Runner) enqueuePeriodic(ctx context.Context) error {
 	return r.db.Write(ctx, func(tx *store.Tx) error {
 		for _, k := range r.kinds {
 			if k.period() == 0 {
@@ -125,17 +126,17 @@ func (r *Runner) plant(ctx context.Context) error {
 	})
 }
 
-// pass starts what is due and says how long to wait for the next.
-func (r *Runner) pass(ctx, base context.Context) time.Duration {
+// startDue starts the due jobs and returns the time until the next one.
+func (r *Runner) startDue(ctx, base context.Context) time.Duration {
 	wait := sweepEvery
 	for _, k := range r.kinds {
-		free := r.free(k)
+		free := r.freeSlots(k)
 		if free == 0 {
 			continue
 		}
 		due, err := r.due(ctx, k.Name())
 		if err != nil {
-			r.log.ErrorContext(ctx, "looking for jobs", "kind", k.Name(), "error", err)
+			r.log.ErrorContext(ctx, "reading due jobs", "kind", k.Name(), "error", err)
 			continue
 		}
 		switch until := due.Sub(r.db.Now()); {
@@ -151,7 +152,7 @@ func (r *Runner) pass(ctx, base context.Context) time.Duration {
 	return wait
 }
 
-func (r *Runner) free(k Handler) int {
+func (r *Runner) freeSlots(k Handler) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return max(0, k.bounds().Concurrency-r.busy[k.Name()])
@@ -165,18 +166,17 @@ func (r *Runner) due(ctx context.Context, kind string) (at time.Time, err error)
 	return at, err
 }
 
-// start claims up to most jobs of a kind and runs each on a goroutine. A claim
-// that failed may be committed all the same: of one whose commit PostgreSQL did
-// not answer, nobody knows.
-func (r *Runner) start(ctx, base context.Context, k Handler, most int) int {
-	var all []claimed
+// start claims up to limit jobs of a kind and runs each on a goroutine. A claim that
+// failed may still be committed, if PostgreSQL did not answer the COMMIT.
+func (r *Runner) start(ctx, base context.Context, k Handler, limit int) int {
+	var all []claimedJob
 	err := r.db.Write(ctx, func(tx *store.Tx) (err error) {
-		all, err = claim(ctx, tx, r.node.ID(), k.Name(), most)
+		all, err = claim(ctx, tx, r.node.ID(), k.Name(), limit)
 		return err
 	})
 	if err != nil {
 		r.log.ErrorContext(ctx, "claiming jobs", "kind", k.Name(), "error", err)
-		r.giveBackStrays(ctx)
+		r.requeueStrays(ctx)
 		return 0
 	}
 	for _, c := range all {
@@ -185,19 +185,19 @@ func (r *Runner) start(ctx, base context.Context, k Handler, most int) int {
 	return len(all)
 }
 
-// drain waits for interrupted functions to return, but not for ever: a row
-// that is not given back in time becomes free when the node leaves.
+// drain waits for interrupted functions to return, at most for stopGrace. The remaining
+// rows become free when the node leaves.
 func (r *Runner) drain() {
 	done := make(chan struct{})
 	go func() { r.wg.Wait(); close(done) }()
 	select {
 	case <-done:
-	case <-time.After(grace):
+	case <-time.After(stopGrace):
 		r.log.Warn("jobs did not stop in time")
 	}
 }
 
-// flush records outcomes and does not return before they are safe.
+// flush records outcomes and returns after they are durable.
 func (r *Runner) flush(ctx context.Context, group []outcome) {
 	left := group
 	for wait := 10 * time.Millisecond; len(left) > 0; wait = min(2*wait, time.Second) {
@@ -207,13 +207,13 @@ func (r *Runner) flush(ctx context.Context, group []outcome) {
 		}
 		r.log.ErrorContext(ctx, "recording jobs", "error", err)
 		if r.db.Ping(ctx) == nil {
-			left = r.oneByOne(ctx, left)
+			left = r.recordSeparately(ctx, left)
 		}
 		time.Sleep(wait)
 	}
 	r.mu.Lock()
 	for _, o := range group {
-		if r.running[o.id] == o.run { // and not the attempt after it
+		if r.running[o.id] == o.run { // not a later attempt
 			delete(r.running, o.id)
 		}
 		r.busy[o.kind]--
@@ -233,16 +233,16 @@ func (r *Runner) write(ctx context.Context, group ...outcome) error {
 	})
 }
 
-// oneByOne records each outcome of a group by itself and returns those that are
-// left. What the database refuses of one must not keep the others waiting, nor
-// its job running: of that is recorded only how it ended.
-func (r *Runner) oneByOne(ctx context.Context, group []outcome) (left []outcome) {
+// recordSeparately records each outcome of a group in a transaction of its own, and
+// returns those that failed. So an outcome that the database refuses does not block the
+// others. It is recorded again without its error text and progress.
+func (r *Runner) recordSeparately(ctx context.Context, group []outcome) (left []outcome) {
 	for _, o := range group {
 		err := r.write(ctx, o)
 		if err != nil {
 			r.log.ErrorContext(ctx, "recording a job", "kind", o.kind, "job", o.id, "error", err)
 			bare := o
-			bare.err, bare.progress = "what came of it could not be recorded; see the log", nil
+			bare.err, bare.progress = "its result could not be recorded; see the log", nil
 			err = r.write(ctx, bare)
 		}
 		if err != nil {
@@ -252,24 +252,24 @@ func (r *Runner) oneByOne(ctx context.Context, group []outcome) (left []outcome)
 	return left
 }
 
-// Settle waits until nothing is due and nothing runs. Run must be running.
+// Settle waits until no job is due or running. Run must be running. It is for tests.
 func (r *Runner) Settle(ctx context.Context) error {
 	system := store.AsSystem(ctx)
 	for {
 		r.wake()
-		quiet, err := r.quiet(system)
+		quiet, err := r.isIdle(system)
 		if err != nil || quiet {
 			return err
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("jobs: settling: %w", ctx.Err())
+			return fmt.Errorf("jobs: waiting for jobs: %w", ctx.Err())
 		case <-time.After(2 * time.Millisecond):
 		}
 	}
 }
 
-func (r *Runner) quiet(ctx context.Context) (bool, error) {
+func (r *Runner) isIdle(ctx context.Context) (bool, error) {
 	for _, k := range r.kinds {
 		due, err := r.due(ctx, k.Name())
 		if err != nil || !due.IsZero() && !due.After(r.db.Now()) {
@@ -281,8 +281,8 @@ func (r *Runner) quiet(ctx context.Context) (bool, error) {
 	return len(r.running) == 0, nil
 }
 
-// scope is the context of a job's own transactions.
-func scope(ctx context.Context, team uuid.UUID) context.Context {
+// jobContext returns a context that is limited to the job's team.
+func jobContext(ctx context.Context, team uuid.UUID) context.Context {
 	if team == uuid.Nil {
 		return store.AsSystem(ctx)
 	}

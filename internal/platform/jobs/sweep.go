@@ -6,12 +6,12 @@ import (
 	"hale/internal/platform/store"
 )
 
-// sweep rescues jobs of dead nodes, and those of this one that do not run, and
-// looks at what waits.
+// sweep queues the jobs of dead nodes again, and the strays of this node, and counts
+// the waiting jobs.
 func (r *Runner) sweep(ctx context.Context) {
 	var n int64
 	err := r.db.Write(ctx, func(tx *store.Tx) (err error) {
-		n, err = rescue(ctx, tx)
+		n, err = requeueOrphans(ctx, tx)
 		return err
 	})
 	if err != nil {
@@ -20,26 +20,25 @@ func (r *Runner) sweep(ctx context.Context) {
 	for range n {
 		r.observe("", "stranded", 0)
 	}
-	r.giveBackStrays(ctx)
-	r.noticeDue(ctx)
+	r.requeueStrays(ctx)
+	r.countWaiting(ctx)
 }
 
-// stopCanceled interrupts running jobs that somebody canceled.
+// stopCanceled interrupts the running jobs that were canceled.
 func (r *Runner) stopCanceled(ctx context.Context) {
 	r.mu.Lock()
 	idle := len(r.running) == 0
 	r.mu.Unlock()
 	if !idle {
-		r.compare(ctx)
+		r.findStrays(ctx)
 	}
 }
 
-// giveBackStrays queues again what was claimed here without this node's
-// knowing, by a transaction whose commit was not answered. The attempt does not
-// count. Only the goroutine that claims may call it: whatever else that one has
-// claimed runs by then.
-func (r *Runner) giveBackStrays(ctx context.Context) {
-	strays := r.compare(ctx)
+// requeueStrays queues strays again: jobs that this node claimed in a transaction whose
+// commit was not answered. The attempt does not count. Only the goroutine that claims
+// jobs may call it, because all its other claims are running then.
+func (r *Runner) requeueStrays(ctx context.Context) {
+	strays := r.findStrays(ctx)
 	if len(strays) == 0 {
 		return
 	}
@@ -47,22 +46,22 @@ func (r *Runner) giveBackStrays(ctx context.Context) {
 	err := r.db.Write(ctx, func(tx *store.Tx) error {
 		back = back[:0]
 		for _, o := range strays {
-			was, err := record(ctx, tx, o) // not what has ended since
+			recorded, err := record(ctx, tx, o) // false if it has ended since
 			if err != nil {
 				return err
 			}
-			if was {
+			if recorded {
 				back = append(back, o)
 			}
 		}
 		return nil
 	})
 	if err != nil {
-		r.log.ErrorContext(ctx, "giving back jobs", "error", err)
+		r.log.ErrorContext(ctx, "queueing stray jobs again", "error", err)
 		return
 	}
 	for _, o := range back {
-		r.log.WarnContext(ctx, "a job was claimed and not begun; it is queued again", "kind", o.kind, "job", o.id)
+		r.log.WarnContext(ctx, "a job was claimed and not started; it is queued again", "kind", o.kind, "job", o.id)
 		r.observe(o.kind, "stranded", 0)
 	}
 	if len(back) > 0 {
@@ -70,17 +69,17 @@ func (r *Runner) giveBackStrays(ctx context.Context) {
 	}
 }
 
-// compare holds what the database has as running here against what runs. What
-// somebody canceled is interrupted. What does not run is returned, as an
-// attempt that never was; what ended just now may be among it.
-func (r *Runner) compare(ctx context.Context) (strays []outcome) {
-	var all []held
+// findStrays compares the jobs that are running here according to their rows with those
+// that do run. It interrupts the canceled ones. It returns those that do not run, as
+// attempts that never happened. Jobs that have just ended may be among them.
+func (r *Runner) findStrays(ctx context.Context) (strays []outcome) {
+	var all []runningJob
 	err := r.db.Read(ctx, func(tx *store.Tx) (err error) {
-		all, err = heldBy(ctx, tx, r.node.ID())
+		all, err = runningOn(ctx, tx, r.node.ID())
 		return err
 	})
 	if err != nil {
-		r.log.ErrorContext(ctx, "looking at running jobs", "error", err)
+		r.log.ErrorContext(ctx, "reading running jobs", "error", err)
 		return nil
 	}
 	now := r.db.Now()
@@ -90,7 +89,7 @@ func (r *Runner) compare(ctx context.Context) (strays []outcome) {
 		run := r.running[h.id]
 		switch {
 		case run == nil || run.job.node != h.node || run.job.started != h.started:
-			strays = append(strays, outcome{claimed: h.claimed, status: Queued, runAt: now, attempts: h.attempts - 1, ended: now})
+			strays = append(strays, outcome{claimedJob: h.claimedJob, status: Queued, runAt: now, attempts: h.attempts - 1, ended: now})
 		case h.cancel:
 			run.cancel(ErrCanceled)
 		}

@@ -9,26 +9,26 @@ import (
 	"hale/internal/platform/store"
 )
 
-// Waiting is what is due of a kind and has not begun.
+// Waiting counts the due jobs of a kind that have not started.
 type Waiting struct {
 	Jobs   int
-	Oldest time.Duration // since the first of them was due
+	Oldest time.Duration // since the oldest of them was due
 }
 
-// dueJobs is what a sweep saw of a kind.
+// dueJobs is the count of a kind at the last sweep.
 type dueJobs struct {
 	jobs  int
-	first time.Time // when the oldest was due; zero for none
+	first time.Time // due time of the oldest; zero for none
 }
 
-// noticed is what the last sweep saw of each kind.
-type noticed struct {
+// waitingCounts has the counts of the last sweep by kind.
+type waitingCounts struct {
 	mu   sync.Mutex
 	kind map[string]dueJobs
 }
 
-// Waiting tells what waits of each kind that this node runs, wherever it was
-// asked for, as of the last sweep, five seconds ago at most.
+// Waiting returns the waiting jobs of each kind that this node runs, enqueued by any
+// node. The counts are from the last sweep, at most five seconds ago.
 func (r *Runner) Waiting() map[string]Waiting {
 	now := r.db.Now()
 	r.noticed.mu.Lock()
@@ -44,8 +44,8 @@ func (r *Runner) Waiting() map[string]Waiting {
 	return all
 }
 
-// noticeDue counts what is due, in the index of what is queued.
-func (r *Runner) noticeDue(ctx context.Context) {
+// countWaiting counts the due jobs, with the index of queued jobs.
+func (r *Runner) countWaiting(ctx context.Context) {
 	all := make(map[string]dueJobs, len(r.kinds))
 	err := r.db.Read(ctx, func(tx *store.Tx) error {
 		for _, k := range r.kinds {

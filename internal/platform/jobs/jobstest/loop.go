@@ -1,4 +1,4 @@
-// Package jobstest runs in tests what works until its context ends.
+// Package jobstest runs workers in tests.
 package jobstest
 
 import (
@@ -9,8 +9,8 @@ import (
 	"hale/internal/platform/store"
 )
 
-// Loop makes a worker, which is started and stopped, of a function that works
-// until its context ends.
+// Loop turns a function that runs until its context ends into a worker with Start and
+// Stop.
 type Loop struct {
 	run  func(ctx context.Context) error
 	once sync.Once
@@ -19,13 +19,12 @@ type Loop struct {
 	err  error
 }
 
-// NewLoop makes a worker of run.
+// NewLoop returns a worker that runs a function.
 func NewLoop(run func(ctx context.Context) error) *Loop {
 	return &Loop{run: run, done: make(chan struct{})}
 }
 
-// Start begins to work and returns. The work goes on when ctx ends: only Stop
-// ends it.
+// Start starts the worker and returns. The end of ctx does not stop it; Stop does.
 func (l *Loop) Start(ctx context.Context) {
 	ctx, l.stop = context.WithCancel(store.AsSystem(context.WithoutCancel(ctx)))
 	go func() {
@@ -34,7 +33,7 @@ func (l *Loop) Start(ctx context.Context) {
 	}()
 }
 
-// Stop ends the work and waits until it has ended, or until ctx ends.
+// Stop stops the worker and waits until it has ended, or until ctx ends.
 func (l *Loop) Stop(ctx context.Context) error {
 	l.once.Do(l.stop)
 	select {
