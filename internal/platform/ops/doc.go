@@ -1,10 +1,8 @@
-// Package ops is what an operator sees of a running Hale: its log, its
-// metrics, its traces, its health.
+// Package ops contains the log, metrics, traces and health checks of a running Hale.
 //
-// None of the four carries anything about a person. The log has ids and
-// outcomes (log.go withholds the rest, as the last of several defences),
-// metrics have neither team nor user in a label, spans have a route template
-// and never a path, and a failing health check gives its name.
+// None of them contains personal data. The log has ids and outcomes; log.go withholds
+// the rest as the last defense. Labels of metrics name neither team nor user. Spans have
+// a route template and never a path. A failing health check gives its name.
 //
 //	log.go      text or JSON lines, with the last line of defence
 //	metrics.go  the registry and what is in it; labels.go what labels may say

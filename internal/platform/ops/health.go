@@ -18,16 +18,16 @@ import (
 // take silence for failure.
 const checkTimeout = 2 * time.Second
 
-// grace is what a check that has run out of time gets to say so.
+// grace is the extra time for a check to return after its timeout.
 const grace = 100 * time.Millisecond
 
-// noAnswer is why a check has failed that ran out of time.
+// noAnswer is the error text of a check that timed out.
 var noAnswer = fmt.Sprintf("no answer within %v: a lock or a disk that hangs", checkTimeout)
 
-// Check is one thing that must be well for this node to take requests. What
-// others run (a receiver, a provider, a lab) is never one.
+// Check is one condition for this node to take requests. Services of others (a
+// receiver, a provider, a lab) are never checked.
 type Check struct {
-	Name string // a word, shown to whoever asks
+	Name string // a word, shown in the answer
 	Run  func(context.Context) error
 }
 
@@ -35,10 +35,9 @@ type Check struct {
 // the text is for people: ?verbose lists the checks, ?exclude=NAME leaves one
 // out. The reason of a failure goes to the log alone.
 //
-// Whoever reaches the address may ask, and a check may write. So all who ask
-// at once share one run of it, and its outcome serves for a second. The log is
-// told when a check begins to fail and when it passes again, however often
-// somebody asks in between.
+// Any caller may request them, and a check may write to the database. So concurrent
+// requests share one run of a check, and its outcome is reused for a second. The log
+// gets a line when a check starts to fail and when it passes again.
 type Health struct {
 	log      *slog.Logger
 	now      func() time.Time
@@ -46,7 +45,7 @@ type Health struct {
 	draining atomic.Bool
 }
 
-// fresh is how long the outcome of a check serves.
+// fresh is the time for which the outcome of a check is reused.
 const fresh = time.Second
 
 type sharedCheck struct {
@@ -56,7 +55,7 @@ type sharedCheck struct {
 	since time.Time // when it began to fail; zero while it passes
 }
 
-// outcome is what a run of a check found; it can be read once done is closed.
+// outcome is the result of one run of a check. Read it after done is closed.
 type outcome struct {
 	done chan struct{}
 	err  error
@@ -123,9 +122,9 @@ func (h *Health) report(ctx context.Context, exclude []string) (failed bool, rep
 	return failed, lines.String()
 }
 
-// outcome is that of the run that goes on, of one a moment ago, or else of a new
-// one. A run does not end with the request that began it, and one that does not
-// look at its time, as whatever waits for a disk, is not waited for any longer.
+// outcome returns the outcome of the current run, a recent run, or a new run. A run does
+// not end with the request that started it. The caller stops waiting after the timeout,
+// even if the check hangs.
 func (h *Health) outcome(ctx context.Context, check *sharedCheck) error {
 	check.mu.Lock()
 	o := check.last

@@ -18,7 +18,7 @@ func routeOf(template string) string {
 	return template
 }
 
-// methodOf is a method as a label; those that nobody serves are one.
+// methodOf returns a method as a label. Methods without a handler share one label.
 func methodOf(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:

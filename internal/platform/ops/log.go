@@ -13,8 +13,8 @@ import (
 )
 
 // NewLogger writes text or json lines from a level on (debug, info, warn,
-// error). Values under names of personal data or secrets, and text that looks
-// like a key, are withheld whoever logs them.
+// error). It withholds values under names of personal data or secrets, and text that
+// looks like a key.
 func NewLogger(w io.Writer, format, level string) *slog.Logger {
 	options := &slog.HandlerOptions{Level: levelOf(level), ReplaceAttr: new(redactor).withhold}
 	if format == "json" {
@@ -23,7 +23,7 @@ func NewLogger(w io.Writer, format, level string) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, options))
 }
 
-// Discard is a logger for nobody.
+// Discard returns a logger that writes nothing.
 func Discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 func levelOf(word string) slog.Level {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// MachineServer serves /metrics, /livez and /readyz to whoever watches this
-// node, and Go's profiles under /debug/pprof/ to whoever looks into it. It belongs on an address that the outside cannot reach.
+// MachineServer serves /metrics, /livez and /readyz for monitoring, and Go's profiles
+// under /debug/pprof/. Its address must not be reachable from outside.
 func MachineServer(m *Metrics, h *Health) *http.Server {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", m.Handler())

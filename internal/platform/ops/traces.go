@@ -95,8 +95,8 @@ func (t *Traces) Middleware(next http.Handler) http.Handler {
 		ctx := t.carry.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
 		ctx, span := t.tracer.Start(ctx, "request", trace.WithSpanKind(trace.SpanKindServer))
 		defer span.End()
-		// A router that finds this in the context fills it in, in place of one
-		// of its own that nobody outside would see.
+		// A router fills in a route context that it finds in the request, so its
+		// pattern can be read here.
 		route := chi.NewRouteContext()
 		answer := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
 		next.ServeHTTP(answer, r.WithContext(context.WithValue(ctx, chi.RouteCtxKey, route)))

@@ -20,7 +20,7 @@ const KeySize = 32
 // another place, or damage. It never says which.
 var ErrSealed = errors.New("secrets: sealed value does not open")
 
-// Overhead is how many bytes a sealed value is longer than its plain text: a
+// Overhead is the number of bytes that sealing adds to a plain text: a
 // random nonce of 12 bytes before it and a tag of 16 behind it.
 const Overhead = 28
 
