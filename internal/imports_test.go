@@ -18,7 +18,7 @@ import (
 // other, so either half can be read alone.
 var rows = []struct{ name, packages, mayImport string }{
 	{"vocabulary", "platform/fault platform/ids platform/civil platform/patch platform/paging platform/secrets", ""},
-	{"columns", "platform/blocks platform/rows wearables/resources", ""},
+	{"columns", "platform/blocks platform/rows", ""},
 	{"store", "platform/store platform/lists", "vocabulary"},
 	{"config", "platform/config", "vocabulary"},
 	{"outbox", "platform/jobs platform/events", "vocabulary store columns"},

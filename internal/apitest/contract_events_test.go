@@ -10,12 +10,13 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/platform/events"
+	"hale/internal/app"
 	"hale/internal/platform/store/storetest"
+	"hale/internal/platform/webhooks"
 )
 
 // additions are event types of our own.
-var additions = []string{events.AttemptExhausted, events.EndpointDisabled}
+var additions = []string{webhooks.AttemptExhausted, webhooks.EndpointDisabled}
 
 // shape is the schema of an event's envelope, of which the contract has one
 // for each type or for a type's created and updated.
@@ -48,15 +49,16 @@ func (c *contract) checkEvent(envelope []byte) error {
 // a receiver written for the contract takes.
 func TestEventExamplesAreInTheContract(t *testing.T) {
 	c, _ := readContract(t)
+	catalogue := app.EventTypes()
 	for _, pattern := range slices.Sorted(maps.Keys(c.events)) {
 		name := strings.Replace(pattern, "*", "created", 1)
-		if !events.Known(name) {
+		if !catalogue.Known(name) {
 			t.Errorf("%s is not in our catalogue", name)
 		}
 	}
 	team := uuid.New()
-	for _, of := range events.Types() {
-		text, err := events.Example(team, of.Name)
+	for _, of := range catalogue.Types() {
+		text, err := catalogue.Example(team, of.Name)
 		if err != nil {
 			t.Fatal(err)
 		}

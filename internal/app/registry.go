@@ -15,11 +15,14 @@ import (
 	"hale/internal/people/messages"
 	"hale/internal/people/tokens"
 	"hale/internal/people/users"
+	"hale/internal/platform/events"
 	"hale/internal/platform/store"
+	"hale/internal/platform/webhooks"
 	"hale/internal/wearables/aggregate/continuous"
 	"hale/internal/wearables/connections"
 	"hale/internal/wearables/imports"
 	"hale/internal/wearables/ledger"
+	"hale/internal/wearables/resources"
 	"hale/internal/wearables/storage"
 )
 
@@ -27,6 +30,7 @@ import (
 // it, and so does a command that opens the database itself. links is nil without
 // a root key.
 func Register(db *store.DB, links *documents.Links) {
+	events.Register(db, EventTypes())
 	users.Register(db, userRecords()...)
 	orders.Listen(db, orderListeners()...)
 	if links != nil {
@@ -43,4 +47,12 @@ func userRecords() []users.Records {
 		orders.UserRecords(), results.UserRecords(), appointments.UserRecords(), inbox.UserRecords(), matching.UserRecords(), sandboxlab.UserRecords(),
 		api.UserRecords(),
 	)
+}
+
+// EventTypes returns the types of events of all domains.
+func EventTypes() *events.Catalogue {
+	return events.NewCatalogue(slices.Concat(
+		webhooks.EventTypes(), connections.EventTypes(), resources.EventTypes(), continuous.EventTypes(),
+		orders.EventTypes(), results.EventTypes(), appointments.EventTypes(), matching.EventTypes(),
+	)...)
 }

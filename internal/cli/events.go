@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hale/internal/platform/events"
+	"hale/internal/app"
 )
 
 func (s *shell) eventsCommand() *cobra.Command {
@@ -72,7 +72,7 @@ func addTypes(c *cobra.Command, types *[]string) {
 // completeTypes completes the names of event types in a shell.
 func completeTypes(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	var names []string
-	for _, t := range events.Types() {
+	for _, t := range app.EventTypes().Types() {
 		names = append(names, t.Name+"\t"+t.Sentence)
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
@@ -153,7 +153,7 @@ func (s *shell) eventsTypes() *cobra.Command {
 				Sentence string `json:"sentence"`
 			}
 			var lines []line
-			for _, t := range events.Types() {
+			for _, t := range app.EventTypes().Types() {
 				lines = append(lines, line{t.Name, t.Sentence})
 			}
 			return s.showValue(view{id: "event_type", columns: []column{{"type", "event_type"}, {"when", "sentence"}}}, lines)

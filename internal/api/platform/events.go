@@ -49,7 +49,7 @@ type feedEvent struct {
 }
 
 func (h *Handlers) readFeed(ctx context.Context, c api.Caller, in *feedIn) (*api.Encoded, error) {
-	types, err := events.CheckTypes(commaLists(in.Types), "query", "types")
+	types, err := events.CatalogueOf(h.DB).Check(commaLists(in.Types), "query", "types")
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -9,10 +10,12 @@ import (
 	"hale/internal/api/people"
 	wearablesapi "hale/internal/api/wearables"
 	"hale/internal/labs/orders"
+	"hale/internal/platform/events"
 	"hale/internal/platform/store"
 	"hale/internal/wearables/connections"
 	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/ledger"
+	"hale/internal/wearables/resources"
 )
 
 func newCaller(t testing.TB) *calltest.Caller {
@@ -22,6 +25,7 @@ func newCaller(t testing.TB) *calltest.Caller {
 
 // newAPI has the operations of the platform, and those of people and wearables, which make events.
 func newAPI(db *store.DB) *api.API {
+	events.Register(db, events.NewCatalogue(slices.Concat(resources.EventTypes(), connections.EventTypes())...))
 	ingester := &ingest.Ingester{DB: db, Connect: connections.Ensure, Run: connections.Run, Linked: connections.Linked, Hold: connections.Hold}
 	a := api.New(api.Deps{DB: db, BaseURL: "https://hale.example.org"})
 	a.Add((&Handlers{API: a, Orders: orders.NewIndex()}).Routes()...)

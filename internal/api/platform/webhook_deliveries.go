@@ -335,7 +335,7 @@ type eventTypeBody struct {
 
 func (h *Handlers) listEventTypes(context.Context, api.Caller, *struct{}) (*api.Out[eventTypesBody], error) {
 	body := eventTypesBody{}
-	for _, t := range events.Types() {
+	for _, t := range events.CatalogueOf(h.DB).Types() {
 		body.EventTypes = append(body.EventTypes, eventTypeBody{t.Name, t.Sentence})
 	}
 	return api.Answer(body), nil
@@ -357,7 +357,7 @@ type exampleIn struct {
 }
 
 func (h *Handlers) getExample(_ context.Context, c api.Caller, in *exampleIn) (*api.Encoded, error) {
-	text, err := events.Example(c.Team.UUID(), in.EventType, "path", "event_type")
+	text, err := events.CatalogueOf(h.DB).Example(c.Team.UUID(), in.EventType, "path", "event_type")
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"hale/internal/api"
-	"hale/internal/platform/events"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/paging"
 	"hale/internal/platform/patch"
@@ -74,9 +73,12 @@ func (t *typeNames) UnmarshalJSON(data []byte) error {
 	return (*patch.Field[[]string])(t).UnmarshalJSON(data)
 }
 
+// mostFilterTypes is more than the catalogue has.
+const mostFilterTypes = 500
+
 // Schema says: a list of texts, or null.
 func (typeNames) Schema(huma.Registry) *huma.Schema {
-	most := len(events.Types())
+	most := mostFilterTypes
 	return &huma.Schema{Type: huma.TypeArray, Nullable: true, Items: &huma.Schema{Type: huma.TypeString}, MaxItems: &most}
 }
 

@@ -146,7 +146,8 @@ func announce(ctx context.Context, tx *store.Tx, a *Appointment, o *orders.Order
 	return err
 }
 
-func init() {
+// EventTypes returns the types of events that this package emits.
+func EventTypes() []events.Type {
 	example := func(status Status) func(user uuid.UUID) json.RawMessage {
 		return func(user uuid.UUID) json.RawMessage {
 			doc, err := json.Marshal(exampleOf(users.ID(user), status))
@@ -156,10 +157,10 @@ func init() {
 			return doc
 		}
 	}
-	events.Define(
-		events.Type{Name: CreatedEvent, Sentence: "An appointment was made.", Example: example(Pending)},
-		events.Type{Name: UpdatedEvent, Sentence: "An appointment changed.", Example: example(Scheduled)},
-	)
+	return []events.Type{
+		{Name: CreatedEvent, Sentence: "An appointment was made.", Example: example(Pending)},
+		{Name: UpdatedEvent, Sentence: "An appointment changed.", Example: example(Scheduled)},
+	}
 }
 
 // exampleOf returns an invented appointment for the documentation of events.

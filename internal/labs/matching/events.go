@@ -98,7 +98,8 @@ func (i *Item) aboutUser() *users.ID {
 	return &i.Candidates[0].User
 }
 
-func init() {
+// EventTypes returns the types of events that this package emits.
+func EventTypes() []events.Type {
 	id := uuid.MustParse("00000000-0000-4000-8000-000000000009")
 	order := orders.ID(uuid.MustParse("00000000-0000-4000-8000-000000000005"))
 	example := func(change func(i *Item, user users.ID)) func(uuid.UUID) json.RawMessage {
@@ -112,10 +113,10 @@ func init() {
 			return doc
 		}
 	}
-	events.Define(
-		events.Type{Name: CreatedEvent, Sentence: "A result could not be matched to an order and waits for a decision.", Example: example(func(*Item, users.ID) {})},
-		events.Type{Name: UpdatedEvent, Sentence: "A decision on an unmatched result was made.", Example: example(func(i *Item, user users.ID) {
+	return []events.Type{
+		{Name: CreatedEvent, Sentence: "A result could not be matched to an order and waits for a decision.", Example: example(func(*Item, users.ID) {})},
+		{Name: UpdatedEvent, Sentence: "A decision on an unmatched result was made.", Example: example(func(i *Item, user users.ID) {
 			i.Status, i.Action, i.User, i.Order = Resolved, Accept, &user, &order
 		})},
-	)
+	}
 }

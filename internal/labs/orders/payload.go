@@ -199,7 +199,8 @@ func AnnounceCritical(ctx context.Context, tx *store.Tx, o *Order, resultStatus 
 	})
 }
 
-func init() {
+// EventTypes returns the types of events that this package emits.
+func EventTypes() []events.Type {
 	example := func(user uuid.UUID) json.RawMessage {
 		o, facts := exampleOrder(users.ID(user))
 		doc, err := json.Marshal(DocumentOf(&o, facts, labTestOf(facts.Test, nil), o.CreatedAt))
@@ -208,10 +209,10 @@ func init() {
 		}
 		return doc
 	}
-	events.Define(
-		events.Type{Name: CreatedEvent, Sentence: "A lab order was placed.", Example: example},
-		events.Type{Name: UpdatedEvent, Sentence: "A lab order moved on.", Example: example},
-		events.Type{Name: CriticalEvent, Sentence: "A result is critical and needs attention now.", Example: func(user uuid.UUID) json.RawMessage {
+	return []events.Type{
+		{Name: CreatedEvent, Sentence: "A lab order was placed.", Example: example},
+		{Name: UpdatedEvent, Sentence: "A lab order moved on.", Example: example},
+		{Name: CriticalEvent, Sentence: "A result is critical and needs attention now.", Example: func(user uuid.UUID) json.RawMessage {
 			at := Instant(exampleTime)
 			doc, err := json.Marshal(criticalData{
 				OrderID: ID(exampleID(5)), SampleID: "S-1", Status: "final", Interpretation: Critical,
@@ -222,7 +223,7 @@ func init() {
 			}
 			return doc
 		}},
-	)
+	}
 }
 
 var exampleTime = time.Date(2026, 3, 5, 8, 0, 0, 0, time.UTC)

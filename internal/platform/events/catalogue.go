@@ -4,87 +4,104 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/google/uuid"
 
 	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
 )
 
-// Type is a kind of event.
+// Type is a type of event. The domain that emits it defines it.
 type Type struct {
 	Name     string
-	Sentence string
-	// Example gives a payload (the `data` of the envelope) with invented values,
-	// about the given user.
+	Sentence string // when it is sent
+	// Example returns a payload (the `data` of the envelope) with invented
+	// values, about the given user.
 	Example func(user uuid.UUID) json.RawMessage
 }
 
-var catalogue = struct {
-	sync.RWMutex
-	types map[string]Type
-}{types: map[string]Type{}}
+// ExampleOf returns the Example of a type whose payload has the user_id and
+// some further fields. fields are the members of a JSON object.
+func ExampleOf(fields string) func(user uuid.UUID) json.RawMessage {
+	return func(user uuid.UUID) json.RawMessage {
+		return json.RawMessage(`{"user_id":"` + user.String() + `",` + fields + `}`)
+	}
+}
 
-// Define adds types to the catalogue. A domain that gives a type a truer
-// example may define it once more; the later definition counts.
-func Define(types ...Type) {
-	catalogue.Lock()
-	defer catalogue.Unlock()
-	for _, t := range types {
+// Catalogue holds every type of event that a database may emit.
+type Catalogue struct {
+	types  []Type // sorted by name
+	byName map[string]Type
+}
+
+// catalogue is nil for a database without Register. Such a database emits any type.
+var catalogue = store.NewSlot[*Catalogue](nil)
+
+// Register sets the catalogue of a database. The app calls it before anything
+// uses db.
+func Register(db *store.DB, all *Catalogue) { catalogue.Set(db, all) }
+
+// CatalogueOf returns the catalogue of a database.
+func CatalogueOf(owner store.Owner) *Catalogue { return catalogue.Of(owner) }
+
+// NewCatalogue makes a catalogue of types, in any order. It panics if a type is
+// incomplete or defined twice.
+func NewCatalogue(types ...Type) *Catalogue {
+	sorted := slices.Clone(types)
+	slices.SortFunc(sorted, func(a, b Type) int { return strings.Compare(a.Name, b.Name) })
+	c := &Catalogue{sorted, make(map[string]Type, len(sorted))}
+	for _, t := range sorted {
 		if t.Name == "" || t.Sentence == "" || t.Example == nil {
 			panic("events: a type needs a name, a sentence and an example: " + t.Name)
 		}
-		catalogue.types[t.Name] = t
+		if c.Known(t.Name) {
+			panic("events: two definitions of " + t.Name)
+		}
+		c.byName[t.Name] = t
 	}
-}
-
-// Known reports whether the catalogue has the type.
-func Known(name string) bool {
-	catalogue.RLock()
-	defer catalogue.RUnlock()
-	_, ok := catalogue.types[name]
-	return ok
+	return c
 }
 
 // Types lists the catalogue by name.
-func Types() []Type {
-	catalogue.RLock()
-	defer catalogue.RUnlock()
-	all := make([]Type, 0, len(catalogue.types))
-	for _, t := range catalogue.types {
-		all = append(all, t)
+func (c *Catalogue) Types() []Type {
+	if c == nil {
+		return nil
 	}
-	slices.SortFunc(all, func(a, b Type) int { return strings.Compare(a.Name, b.Name) })
-	return all
+	return slices.Clone(c.types)
 }
 
-// CheckTypes refuses names that the catalogue does not have. It returns the
-// names sorted and once each; none means every type.
-func CheckTypes(names []string, loc ...string) ([]string, error) {
-	var unknown []*fault.Error
+// Known reports whether the catalogue has the type.
+func (c *Catalogue) Known(name string) bool {
+	if c == nil {
+		return false
+	}
+	_, known := c.byName[name]
+	return known
+}
+
+// Check refuses names that the catalogue does not have. It returns the names
+// sorted and without duplicates; an empty list means every type. loc is the
+// place of the names in the request.
+func (c *Catalogue) Check(names []string, loc ...string) ([]string, error) {
 	for _, name := range names {
-		if !Known(name) {
-			unknown = append(unknown, fault.New(fault.Invalid, "must be event types of the catalogue; see GET /v2/webhooks/event_types").At(loc...))
-			break
+		if !c.Known(name) {
+			return nil, fault.Join(fault.New(fault.Invalid, "must be event types of the catalogue; see GET /v2/webhooks/event_types").At(loc...))
 		}
 	}
 	sorted := slices.Clone(names)
 	slices.Sort(sorted)
-	return slices.Compact(sorted), fault.Join(unknown...)
+	return slices.Compact(sorted), nil
 }
 
-// Example is an envelope of the type with invented values. loc is where the
-// name came from, for the refusal of one that is unknown.
-func Example(team uuid.UUID, name string, loc ...string) ([]byte, error) {
-	catalogue.RLock()
-	t, ok := catalogue.types[name]
-	catalogue.RUnlock()
-	if !ok {
+// Example returns an envelope of the type with invented values. loc is the
+// place of the name in the request, for the error about an unknown one.
+func (c *Catalogue) Example(team uuid.UUID, name string, loc ...string) ([]byte, error) {
+	if !c.Known(name) {
 		return nil, fault.New(fault.Invalid, "must be an event type of the catalogue; see GET /v2/webhooks/event_types").At(loc...)
 	}
-	e := New{Team: team, User: exampleUser, ClientUserID: "example-user", Type: name, Data: t.Example(exampleUser)}
+	e := New{Team: team, User: exampleUser, ClientUserID: "example-user", Type: name, Data: c.byName[name].Example(exampleUser)}
 	return e.marshal()
 }
 
-// exampleUser is nobody.
+// exampleUser is the invented user of examples.
 var exampleUser = uuid.MustParse("00000000-0000-4000-8000-000000000001")

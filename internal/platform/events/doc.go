@@ -8,8 +8,7 @@
 //	envelope.go   the bytes that are stored, signed and sent
 //	body.go       how a body is stored
 //	id.go         the text form of an event's id
-//	catalogue.go  the event types, with a sentence and an example each
-//	types*.go     the contents of the catalogue
+//	catalogue.go  the event types; domains define them, the app registers them
 //	feed.go       reading events by number: GET /v2/events?after=N
 //	sequence.go   numbering on PostgreSQL
 //	retention.go  deleting old events

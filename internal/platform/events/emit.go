@@ -84,6 +84,9 @@ func Draft(ctx context.Context, tx *store.Tx, all []New) (Drafts, error) {
 }
 
 func newDraft(ctx context.Context, tx *store.Tx, e New) (draft, error) {
+	if all := catalogue.Of(tx); all != nil && !all.Known(e.Type) {
+		return draft{}, fmt.Errorf("events: type %q is not in the catalogue", e.Type)
+	}
 	if e.packed == nil {
 		if !json.Valid(e.Data) {
 			return draft{}, fmt.Errorf("events: the payload of a %s is not JSON", e.Type)

@@ -148,9 +148,6 @@ func (e *New) sound() error {
 	if e.Team == uuid.Nil {
 		return errors.New("events: an event needs a team")
 	}
-	if !Known(e.Type) {
-		return fmt.Errorf("events: type %q is not in the catalogue", e.Type)
-	}
 	return nil
 }
 

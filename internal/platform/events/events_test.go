@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"hale/internal/platform/events"
+	"hale/internal/platform/fault"
 	"hale/internal/platform/jobs/jobstest"
 	"hale/internal/platform/store"
 	"hale/internal/platform/store/storetest"
@@ -148,6 +150,7 @@ func TestErasedUserLeavesNumbersOnly(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	db := storetest.SQLite(t)
+	events.Register(db, events.NewCatalogue(example("daily.data.steps.created")))
 	team := newTeam(t, db)
 	fits := stepsEvent(team, "0")
 	room := events.Room(fits)
@@ -181,69 +184,54 @@ func with(e events.New, data string) events.New {
 	return e
 }
 
-// Every type of the catalogue has an example that makes a whole envelope.
+func example(name string) events.Type {
+	return events.Type{Name: name, Sentence: "An example.", Example: events.ExampleOf(`"n":1`)}
+}
+
 func TestCatalogue(t *testing.T) {
-	all := events.Types()
-	if len(all) < 190 {
-		t.Errorf("%d types", len(all))
+	c := events.NewCatalogue(example("b.created"), example("a.updated"), example("a.created"))
+	if all := c.Types(); len(all) != 3 || all[0].Name != "a.created" || all[2].Name != "b.created" {
+		t.Errorf("types: %+v", all)
 	}
-	for _, e := range all {
-		body, err := events.Example(uuid.New(), e.Name)
-		if err != nil {
-			t.Errorf("%s: %v", e.Name, err)
-			continue
+	if got, err := c.Check([]string{"b.created", "a.created", "b.created"}, "query", "types"); err != nil || !slices.Equal(got, []string{"a.created", "b.created"}) {
+		t.Errorf("checked: %v, %v", got, err)
+	}
+	for _, name := range []string{"", "a", "c.created"} {
+		if _, err := c.Check([]string{"a.created", name}, "query", "types"); !fault.Is(err, fault.Invalid) {
+			t.Errorf("%q: %v", name, err)
 		}
-		var got struct {
-			Type string `json:"event_type"`
+		if _, err := c.Example(uuid.New(), name, "path", "event_type"); !fault.Is(err, fault.Invalid) {
+			t.Errorf("an example of %q: %v", name, err)
+		}
+	}
+	body, err := c.Example(uuid.New(), "b.created")
+	var got struct {
+		Type string `json:"event_type"`
+		User string `json:"user_id"`
+		Data struct {
 			User string `json:"user_id"`
-		}
-		if err := json.Unmarshal(body, &got); err != nil || got.Type != e.Name || got.User == "" {
-			t.Errorf("%s: %v, %s", e.Name, err, body)
+			N    int
 		}
 	}
-	for _, name := range []string{"daily.data.weight.created", "historical.data.workout_stream.created", "message.attempt.exhausted", "labtest.order.updated"} {
-		if !events.Known(name) {
-			t.Errorf("%s is missing", name)
-		}
-	}
-	if events.Known("daily.timeseries.hypnogram.created") {
-		t.Error("the spec removed the hypnogram types")
+	if err := errors.Join(err, json.Unmarshal(body, &got)); err != nil || got.Type != "b.created" || got.User == "" || got.Data.User != got.User || got.Data.N != 1 {
+		t.Errorf("example %s, %v", body, err)
 	}
 }
 
-// Spec: Events, data of daily and historical events always carries user_id and
-// source, and source its slug.
-func TestExamplesOfDataNameUserAndSource(t *testing.T) {
-	user := uuid.New()
-	for _, e := range events.Types() {
-		if !strings.HasPrefix(e.Name, "daily.") && !strings.HasPrefix(e.Name, "historical.") {
-			continue
-		}
-		var data struct {
-			User   string `json:"user_id"`
-			Source struct {
-				Provider, Type, Slug string
-			}
-		}
-		if err := json.Unmarshal(e.Example(user), &data); err != nil {
-			t.Fatal(err)
-		}
-		if s := data.Source; data.User != user.String() || s.Provider == "" || s.Type == "" || s.Slug != s.Provider {
-			t.Errorf("%s: %+v", e.Name, data)
-		}
-	}
-}
-
-// A type that nothing tells of says so.
-func TestTypesThatAreNotSentYet(t *testing.T) {
-	unsent := 0
-	for _, e := range events.Types() {
-		if strings.Contains(e.Sentence, "Not sent yet: ") {
-			unsent++
-		}
-	}
-	if unsent != 3 { // a connection's error and a report's two
-		t.Errorf("%d types", unsent)
+func TestCatalogueRefusesBadDefinitions(t *testing.T) {
+	for name, types := range map[string][]events.Type{
+		"two definitions": {example("a.created"), example("a.created")},
+		"no sentence":     {{Name: "a.created", Example: events.ExampleOf(`"n":1`)}},
+		"no example":      {{Name: "a.created", Sentence: "An example."}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Error("no panic")
+				}
+			}()
+			events.NewCatalogue(types...)
+		})
 	}
 }
 

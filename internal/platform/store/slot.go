@@ -18,9 +18,12 @@ func NewSlot[T any](initial func() T) *Slot[T] { return &Slot[T]{initial} }
 // Set replaces the value for db. The app calls it before anything else uses db.
 func (s *Slot[T]) Set(db *DB, value T) { db.slots.Store(s, &value) }
 
-// Of returns the value for the database of a DB or a Tx.
-func (s *Slot[T]) Of(in interface{ slotValues() *sync.Map }) T {
-	values := in.slotValues()
+// Owner is a DB or a Tx.
+type Owner interface{ slotValues() *sync.Map }
+
+// Of returns the value of a database.
+func (s *Slot[T]) Of(owner Owner) T {
+	values := owner.slotValues()
 	value, ok := values.Load(s)
 	if !ok {
 		var first T

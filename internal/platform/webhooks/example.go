@@ -26,7 +26,7 @@ type Trial struct {
 // the real ones, and waits for the answer. It works for endpoints that are off
 // and for types that the filter keeps out.
 func SendExample(ctx context.Context, db *store.DB, cfg Config, team teams.ID, id EndpointID, eventType string) (Trial, error) {
-	body, err := events.Example(team.UUID(), eventType, "body", "event_type")
+	body, err := events.CatalogueOf(db).Example(team.UUID(), eventType, "body", "event_type")
 	if err != nil {
 		return Trial{}, err
 	}

@@ -129,7 +129,7 @@ func TestGoneSwitchesOff(t *testing.T) {
 		gone := newReceiver(t, func(w http.ResponseWriter, _ *http.Request, _ int) { w.WriteHeader(http.StatusGone) })
 		other := newReceiver(t, nil)
 		e := r.endpoint(webhooks.NewEndpoint{URL: gone.server.URL})
-		r.endpoint(webhooks.NewEndpoint{URL: other.server.URL, Types: []string{events.EndpointDisabled}})
+		r.endpoint(webhooks.NewEndpoint{URL: other.server.URL, Types: []string{webhooks.EndpointDisabled}})
 		r.emit(1)
 		eventually(t, time.Minute, "switched off", func() bool { return r.get(e.ID).State == webhooks.AutoOff })
 		if reason := r.get(e.ID).Reason; !strings.Contains(reason, "410") {
@@ -152,8 +152,8 @@ func TestExhaustedMessageIsAnnounced(t *testing.T) {
 		r := newRig(t, db, webhooks.Config{Schedule: soon})
 		bad := newReceiver(t, func(w http.ResponseWriter, _ *http.Request, _ int) { w.WriteHeader(http.StatusTeapot) })
 		told := newReceiver(t, nil)
-		e := r.endpoint(webhooks.NewEndpoint{URL: bad.server.URL, Types: []string{"daily.data.steps.created", events.AttemptExhausted}})
-		r.endpoint(webhooks.NewEndpoint{URL: told.server.URL, Types: []string{events.AttemptExhausted}})
+		e := r.endpoint(webhooks.NewEndpoint{URL: bad.server.URL, Types: []string{"daily.data.steps.created", webhooks.AttemptExhausted}})
+		r.endpoint(webhooks.NewEndpoint{URL: told.server.URL, Types: []string{webhooks.AttemptExhausted}})
 		ids := r.emit(1)
 		eventually(t, time.Minute, "the announcement", func() bool { return told.distinct() == 1 })
 		var body struct {

@@ -429,6 +429,6 @@ func switchOff(ctx context.Context, tx *store.Tx, e Endpoint, reason string) err
 		return err
 	}
 	data := fmt.Sprintf(`{"endpoint_id":%q,"reason":%q}`, e.ID.String(), reason)
-	_, err = events.Emit(ctx, tx, events.New{Team: e.Team.UUID(), Type: events.EndpointDisabled, Data: []byte(data)})
+	_, err = events.Emit(ctx, tx, events.New{Team: e.Team.UUID(), Type: EndpointDisabled, Data: []byte(data)})
 	return err
 }

@@ -39,9 +39,22 @@ func newRig(t testing.TB, db *store.DB, cfg webhooks.Config) *rig {
 	return r
 }
 
+// eventTypes are the types that the tests use.
+var eventTypes = func() *events.Catalogue {
+	types := webhooks.EventTypes()
+	for _, name := range []string{
+		"daily.data.sleep.created", "daily.data.steps.created", "daily.data.steps.updated", "daily.data.weight.created",
+		"historical.data.steps.created", "provider.connection.created",
+	} {
+		types = append(types, events.Type{Name: name, Sentence: "An example.", Example: events.ExampleOf(`"n":1`)})
+	}
+	return events.NewCatalogue(types...)
+}()
+
 // teamRig is a rig without a deliverer.
 func teamRig(t testing.TB, db *store.DB) *rig {
 	t.Helper()
+	events.Register(db, eventTypes)
 	r := &rig{t: t, db: db}
 	r.write(func(tx *store.Tx) error {
 		team, err := teams.Create(system, tx, "Test", teams.Sandbox)

@@ -33,7 +33,7 @@ const (
 
 // Create makes an endpoint.
 func Create(ctx context.Context, tx *store.Tx, rules Rules, team teams.ID, n NewEndpoint) (Endpoint, error) {
-	types, err := n.check(rules)
+	types, err := n.check(rules, events.CatalogueOf(tx))
 	if err != nil {
 		return Endpoint{}, err
 	}
@@ -78,9 +78,9 @@ func Create(ctx context.Context, tx *store.Tx, rules Rules, team teams.ID, n New
 	return Get(ctx, tx, team, id)
 }
 
-func (n NewEndpoint) check(rules Rules) (types []string, err error) {
+func (n NewEndpoint) check(rules Rules, catalogue *events.Catalogue) (types []string, err error) {
 	_, wrongURL := rules.CheckURL(n.URL)
-	types, wrongTypes := events.CheckTypes(n.Types, "body", "filter_types")
+	types, wrongTypes := catalogue.Check(n.Types, "body", "filter_types")
 	return types, together(
 		at(wrongURL, "url"), wrongTypes,
 		checkDescription(n.Description), checkRate(n.RateLimit))
@@ -121,7 +121,7 @@ func Update(ctx context.Context, tx *store.Tx, rules Rules, team teams.ID, id En
 	if err != nil {
 		return Endpoint{}, err
 	}
-	if err := c.apply(&e, rules); err != nil {
+	if err := c.apply(&e, rules, events.CatalogueOf(tx)); err != nil {
 		return Endpoint{}, err
 	}
 	if c.URL.Set && !c.URL.Null {
@@ -156,7 +156,7 @@ func Update(ctx context.Context, tx *store.Tx, rules Rules, team teams.ID, id En
 }
 
 // apply checks the changes and puts them into e.
-func (c Changes) apply(e *Endpoint, rules Rules) error {
+func (c Changes) apply(e *Endpoint, rules Rules, catalogue *events.Catalogue) error {
 	var wrong []error
 	if c.URL.Set {
 		_, err := rules.CheckURL(c.URL.Value)
@@ -172,7 +172,7 @@ func (c Changes) apply(e *Endpoint, rules Rules) error {
 		wrong = append(wrong, checkDescription(e.Description))
 	}
 	if c.Types.Set {
-		types, err := events.CheckTypes(c.Types.Value, "body", "filter_types")
+		types, err := catalogue.Check(c.Types.Value, "body", "filter_types")
 		e.Types = types
 		wrong = append(wrong, err)
 	}

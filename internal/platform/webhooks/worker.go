@@ -149,7 +149,7 @@ func (r *result) decide(s Schedule, now time.Time, random float64) {
 		return
 	}
 	r.fate = failed
-	if r.delivery.eventType != events.AttemptExhausted {
+	if r.delivery.eventType != AttemptExhausted {
 		r.exhausted = r.announcement()
 	}
 }
@@ -178,7 +178,7 @@ func (r *result) announcement() *events.New {
 	if err != nil {
 		panic(err) // texts and numbers always marshal
 	}
-	return &events.New{Team: r.queue.team, User: about.User, ClientUserID: about.ClientUserID, Type: events.AttemptExhausted, Data: data}
+	return &events.New{Team: r.queue.team, User: about.User, ClientUserID: about.ClientUserID, Type: AttemptExhausted, Data: data}
 }
 
 func userOrNull(id uuid.UUID) any {

@@ -18,6 +18,7 @@ import (
 // The event types of this package.
 const (
 	CreatedEvent       = "provider.connection.created"
+	errorEvent         = "provider.connection.error"
 	DeviceCreatedEvent = "provider.device.created"
 	DeviceUpdatedEvent = "provider.device.updated"
 )
@@ -58,22 +59,28 @@ func announce(ctx context.Context, tx *store.Tx, user users.User, kind string, p
 	return err
 }
 
-func init() {
+// EventTypes returns the types of events that this package emits.
+func EventTypes() []events.Type {
 	device := func(user uuid.UUID) json.RawMessage {
 		return example(Device{
 			ID: ids.From[Device](uuid.MustParse("00000000-0000-4000-8000-000000000004")), User: ids.From[users.User](user),
 			Provider: "apple_health_kit", SourceType: "watch", Manufacturer: "Example", Model: "Watch6,2", Version: "10.1",
 		}.Data())
 	}
-	events.Define(
-		events.Type{Name: CreatedEvent, Sentence: "A user connected a provider.", Example: func(user uuid.UUID) json.RawMessage {
+	return []events.Type{
+		{Name: CreatedEvent, Sentence: "A user connected a provider.", Example: func(user uuid.UUID) json.RawMessage {
 			p, _ := providers.Find("apple_health_kit")
 			c := Connection{User: ids.From[users.User](user), Team: teams.ID{}, Provider: p, Resources: Resources{"heartrate": available(), "sleep": available()}}
 			return example(c.createdData())
 		}},
-		events.Type{Name: DeviceCreatedEvent, Sentence: "A device was seen for the first time.", Example: device},
-		events.Type{Name: DeviceUpdatedEvent, Sentence: "What is known of a device changed.", Example: device},
-	)
+		{
+			Name:     errorEvent,
+			Sentence: "A connection stopped working and needs the user or the team. Not sent yet: data is sent to us or imported, and nothing is fetched from providers.",
+			Example:  events.ExampleOf(`"provider":"fitbit","error_type":"token_refresh_failed","message":"The provider refused to renew access.","error_details":""`),
+		},
+		{Name: DeviceCreatedEvent, Sentence: "A device was seen for the first time.", Example: device},
+		{Name: DeviceUpdatedEvent, Sentence: "What is known of a device changed.", Example: device},
+	}
 }
 
 func example(payload any) json.RawMessage {

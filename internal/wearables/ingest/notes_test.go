@@ -3,16 +3,17 @@ package ingest_test
 import (
 	"encoding/json"
 	"fmt"
-	"hale/internal/platform/events"
-	"hale/internal/platform/store"
-	"hale/internal/wearables"
-	"hale/internal/wearables/storage"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
+
+	"hale/internal/platform/store"
+	"hale/internal/wearables"
+	"hale/internal/wearables/resources"
+	"hale/internal/wearables/storage"
 )
 
 // noted is a note as a door or an import hands it in.
@@ -131,7 +132,7 @@ func TestTheExampleOfANoteIsWhatIsSent(t *testing.T) {
 			noted(at, "watch", `{"value":"before lunch","tags":["food"],"timezone_offset":3600,"end":"2026-03-01T07:45:00Z"}`),
 		}})
 		sent := string(f.events()[0].Data)
-		for _, kind := range events.Types() {
+		for _, kind := range resources.EventTypes() {
 			if !strings.HasPrefix(kind.Name, "daily.data.note.") {
 				continue
 			}

@@ -8,15 +8,15 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/platform/events"
 	"hale/internal/wearables"
+	"hale/internal/wearables/resources"
 )
 
 // The example of an event is what is sent of such a sample, letter by letter:
 // one table of units, words and shapes drives both.
 func TestExamplesOfEventsAreWhatIsSent(t *testing.T) {
 	examples := map[string]json.RawMessage{}
-	for _, kind := range events.Types() {
+	for _, kind := range resources.EventTypes() {
 		examples[kind.Name] = kind.Example(uuid.Nil)
 	}
 	for _, r := range wearables.Resources() {

@@ -1,8 +1,7 @@
 // Package resources is the one table of time series: of every kind the unit,
 // the values that are believed, the words that a sample may carry and how its
 // samples are kept. Validation, storage, reads, the catalogue of events, the
-// API document and docs/resources.md all read it here. It knows nothing else of
-// ours, so that events can have it too.
+// API document and docs/resources.md all read it here.
 //
 // Reference 7.1, 7.7.
 package resources

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/google/uuid"
+
 	"hale/internal/platform/events"
 	"hale/internal/platform/store"
 	"hale/internal/wearables/aggregate"
@@ -75,8 +77,18 @@ func (t *task) merge(l layout, was, fresh *aggregate.Table) (now, news *aggregat
 	return now, fresh.Pick(differ), len(differ) > 0 || same != len(before)
 }
 
-// changedEvent tells of rows that are new or changed.
+// changedEvent lists rows that are new or changed.
 const changedEvent = "continuous_query.result_table.changed"
+
+// EventTypes returns the types of events that this package emits.
+func EventTypes() []events.Type {
+	return []events.Type{{
+		Name: changedEvent, Sentence: "Rows of a continuous query's result changed.",
+		Example: func(uuid.UUID) json.RawMessage {
+			return json.RawMessage(`[{"query_id":"00000000-0000-4000-8000-00000000000a","query_slug":"weekly-steps","data":{"group_key":[0],"sum":[8214]}}]`)
+		},
+	}}
+}
 
 // announce emits the rows of a delta, in as many events as they need.
 //

@@ -1,4 +1,4 @@
-package events
+package resources
 
 import (
 	"encoding/json"
@@ -6,17 +6,48 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/wearables/resources"
+	"hale/internal/platform/events"
 )
 
-// The catalogue of reference 8.1, without the hypnogram types that the spec
-// removed. Data events come in families: one name for each resource.
+// EventTypes returns the types of events about data: three for each time series
+// and each summary.
+//
+// Reference 8.1, without the hypnogram types that the specification removed.
+func EventTypes() []events.Type {
+	var all []events.Type
+	for resource, fields := range summaryExamples {
+		example := events.ExampleOf(`"id":"00000000-0000-4000-8000-000000000002",` + fields + `,` + source +
+			`,"created_at":"2026-03-01T08:00:00+00:00","updated_at":"2026-03-01T08:00:00+00:00"`)
+		if resource == "workout_stream" {
+			example = events.ExampleOf(fields + `,` + source)
+		}
+		all = append(all, dataTypes(resource, "A summary", example)...)
+	}
+	for _, r := range table {
+		if r.Name != Hypnogram {
+			all = append(all, dataTypes(r.Event, "Samples", events.ExampleOf(source+`,"source_id":1,"data":[`+sample(&r)+`]`))...)
+		}
+	}
+	return all
+}
+
+func dataTypes(resource, what string, example func(uuid.UUID) json.RawMessage) []events.Type {
+	return []events.Type{
+		{Name: "daily.data." + resource + ".created", Sentence: what + " of " + resource + " came in for the first time.", Example: example},
+		{Name: "daily.data." + resource + ".updated", Sentence: what + " of " + resource + " replaced an earlier version.", Example: example},
+		{
+			Name: "historical.data." + resource + ".created", Sentence: "The history of " + resource + " of a new connection has been fetched to its end.",
+			Example: events.ExampleOf(historical),
+		},
+	}
+}
 
 // flat repeats the source beside its object, as some summaries do.
 const flat = `"source_provider":"apple_health_kit","source_type":"watch"`
 
-// summaries are the resources whose events carry one document each.
-var summaries = map[string]string{
+// summaryExamples has the fields of an example for each resource whose events
+// carry one document.
+var summaryExamples = map[string]string{
 	"activity":          `"date":"2026-03-01T00:00:00+00:00","calendar_date":"2026-03-01","steps":8214,"distance":6120.5,"calories_active":412.0,"calories_total":2230.0,"floors_climbed":9,"time_zone":"Europe/Berlin","timezone_offset":3600`,
 	"body":              `"date":"2026-03-01T00:00:00+00:00","calendar_date":"2026-03-01","weight":71.4,"fat":18.2`,
 	"electrocardiogram": `"session_start":"2026-03-01T07:00:00+00:00","session_end":"2026-03-01T07:00:30+00:00","voltage_sample_count":15360,"heart_rate_mean":64,"sampling_frequency_hz":512.0,"classification":"sinus_rhythm",` + flat,
@@ -29,9 +60,8 @@ var summaries = map[string]string{
 	"workouts":          `"calendar_date":"2026-03-01","title":"Morning run","sport":{"id":1,"name":"Running","slug":"running"},"time_start":"2026-03-01T06:30:00+00:00","time_end":"2026-03-01T07:05:00+00:00","average_hr":148,"distance":6050.0,"calories":410.0,"provider_id":"run-1"`,
 }
 
-// sample is an invented one of a time series, whose unit, words and shape are
-// those of the table in wearables/resources.
-func sample(r resources.Resource) string {
+// sample returns the example of a time series as it appears in an event.
+func sample(r *Resource) string {
 	text := `{"timestamp":"2026-03-01T07:30:00+00:00"`
 	if r.Interval {
 		text += `,"start":"2026-03-01T07:30:00+00:00","end":"2026-03-01T07:45:00+00:00"`
@@ -58,7 +88,7 @@ func wordOrNull(word string) string {
 	return `"` + word + `"`
 }
 
-// sourceOf is the source of data of a type of source.
+// sourceOf returns the source of data from a type of source.
 //
 // Spec: Events, data always carries user_id and source; slug stays in it.
 func sourceOf(kind string) string {
@@ -68,39 +98,5 @@ func sourceOf(kind string) string {
 
 var source = sourceOf("watch")
 
-// historical is about all of a provider's sources.
+// historical has the fields of an example about all of a provider's sources.
 var historical = `"start_date":"2026-01-30T00:00:00+00:00","end_date":"2026-03-01T00:00:00+00:00","provider":"apple_health_kit",` + sourceOf("unknown")
-
-func init() {
-	for resource, fields := range summaries {
-		example := about(`"id":"00000000-0000-4000-8000-000000000002",` + fields + `,` + source +
-			`,"created_at":"2026-03-01T08:00:00+00:00","updated_at":"2026-03-01T08:00:00+00:00"`)
-		if resource == "workout_stream" {
-			example = about(fields + `,` + source)
-		}
-		defineData(resource, "A summary", example)
-	}
-	for _, r := range resources.All() {
-		if r.Name != resources.Hypnogram {
-			defineData(r.Event, "Samples", about(source+`,"source_id":1,"data":[`+sample(r)+`]`))
-		}
-	}
-	for _, t := range others {
-		Define(t)
-	}
-}
-
-func defineData(resource, what string, example func(uuid.UUID) json.RawMessage) {
-	Define(
-		Type{"daily.data." + resource + ".created", what + " of " + resource + " came in for the first time.", example},
-		Type{"daily.data." + resource + ".updated", what + " of " + resource + " replaced an earlier version.", example},
-		Type{"historical.data." + resource + ".created", "The history of " + resource + " of a new connection has been fetched to its end.", about(historical)},
-	)
-}
-
-// about makes an example payload of fields about a user.
-func about(fields string) func(uuid.UUID) json.RawMessage {
-	return func(user uuid.UUID) json.RawMessage {
-		return json.RawMessage(`{"user_id":"` + user.String() + `",` + fields + `}`)
-	}
-}
