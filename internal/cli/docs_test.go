@@ -77,6 +77,7 @@ func TestTheCommandsInTheDocsWork(t *testing.T) {
 var asOnThisMachine = strings.NewReplacer(
 	"export HALE_URL=http://127.0.0.1:8080 HALE_API_KEY=sk_…\n", "",
 	"go build -o hale ./cmd/hale\n", "",
+	"./hale listen --forward-to http://127.0.0.1:9000/hook &\n", listenBriefly,
 	"./hale ", "hale ",
 	"/backup/", "backup/",
 	"hale listen --forward-to http://127.0.0.1:9000/hook &\n", listenBriefly,

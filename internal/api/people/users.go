@@ -126,7 +126,7 @@ func (h *Handlers) oneUser(ctx context.Context, find func(tx *store.Tx, beside u
 type patchUserIn struct {
 	api.UserPath
 	Body struct {
-		ClientUserID      patch.Field[string]       `json:"client_user_id" required:"false" doc:"Cannot be null."`
+		ClientUserID      patch.Field[string]       `json:"client_user_id" required:"false" doc:"Null leaves it unchanged."`
 		FallbackTimeZone  patch.Field[string]       `json:"fallback_time_zone" required:"false" doc:"IANA name; null clears."`
 		FallbackBirthDate patch.Field[api.DateText] `json:"fallback_birth_date" required:"false" doc:"Null clears."`
 		IngestionStart    patch.Field[api.DateText] `json:"ingestion_start" required:"false" doc:"Null clears."`

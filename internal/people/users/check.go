@@ -23,18 +23,8 @@ func (n NewUser) check(today civil.Date) error {
 
 // check looks at the update alone; bounds are checked against what is stored.
 func (u Update) check(today civil.Date) error {
-	fields := []bool{u.ClientUserID.Set, u.TimeZone.Set, u.BirthDate.Set, u.IngestionStart.Set, u.IngestionEnd.Set}
 	var faults []*fault.Error
-	touched := false
-	for _, set := range fields {
-		touched = touched || set
-	}
-	if !touched {
-		return fault.New(fault.Refused, "Nothing to patch")
-	}
-	if u.ClientUserID.Null {
-		faults = append(faults, fault.New(fault.Invalid, "Value error, client_user_id cannot be null").At("body"))
-	} else if u.ClientUserID.Set {
+	if u.ClientUserID.Set && !u.ClientUserID.Null {
 		faults = append(faults, clientIDFault(u.ClientUserID.Value))
 	}
 	if u.TimeZone.Set && !u.TimeZone.Null {

@@ -190,7 +190,8 @@ type Update struct {
 	IngestionEnd   patch.Field[civil.Date]
 }
 
-// Change applies an update. Absent fields stay, null clears, a value sets.
+// Change applies an update. Absent fields stay, null clears, a value sets. The
+// client_user_id cannot be cleared, so null leaves it unchanged.
 //
 // Spec: Users, PATCH /v2/user/{user_id}. Reference 5.4.
 func Change(ctx context.Context, tx *store.Tx, team teams.ID, id ID, u Update) (User, error) {
@@ -227,7 +228,7 @@ func (u *User) zoneName() string {
 }
 
 func (u Update) apply(user *User, now time.Time) {
-	if u.ClientUserID.Set {
+	if u.ClientUserID.Set && !u.ClientUserID.Null {
 		user.ClientUserID = u.ClientUserID.Value
 	}
 	if u.TimeZone.Set {
