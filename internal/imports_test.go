@@ -106,11 +106,6 @@ func imports(name string) []string {
 	return nil
 }
 
-func top(dir string) string {
-	name, _, _ := strings.Cut(dir, "/")
-	return name
-}
-
 // source is one Go file that is not a test.
 type source struct {
 	dir    string // below internal, with slashes

@@ -2,6 +2,9 @@ package app
 
 import (
 	"context"
+	"path/filepath"
+	"time"
+
 	"hale/internal/platform/jobs"
 	"hale/internal/wearables/aggregate/continuous"
 	"hale/internal/wearables/connections"
@@ -12,8 +15,6 @@ import (
 	"hale/internal/wearables/ledger/replay"
 	"hale/internal/wearables/providers"
 	"hale/internal/wearables/zones"
-	"path/filepath"
-	"time"
 )
 
 // intake is what takes a person's data in, and reads it again.

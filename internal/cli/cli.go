@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
-	"log"
+	"log" //nolint:depguard // discards what net/http writes there: it may contain personal data
 	"os"
 	"os/signal"
 	"syscall"

@@ -2,8 +2,9 @@ package wearables
 
 import (
 	"cmp"
-	"hale/internal/platform/blocks"
 	"slices"
+
+	"hale/internal/platform/blocks"
 
 	"github.com/google/uuid"
 )

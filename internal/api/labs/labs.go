@@ -230,10 +230,12 @@ type (
 	compendiumLabSlug string
 )
 
-func (collectionMethod) Schema(huma.Registry) *huma.Schema  { return api.Enum(catalogue.Methods) }
-func (labTestStatus) Schema(huma.Registry) *huma.Schema     { return api.Enum(catalogue.TestStatuses) }
+func (collectionMethod) Schema(huma.Registry) *huma.Schema { return api.Enum(catalogue.Methods) }
+func (labTestStatus) Schema(huma.Registry) *huma.Schema    { return api.Enum(catalogue.TestStatuses) }
+
 func (compendiumLabSlug) Schema(huma.Registry) *huma.Schema { return api.Enum(catalogue.CentralSlugs) }
-func (orderDirection) Schema(huma.Registry) *huma.Schema    { return api.Enum([]string{"asc", "desc"}) }
+
+func (orderDirection) Schema(huma.Registry) *huma.Schema { return api.Enum([]string{"asc", "desc"}) }
 
 func (generationMethod) Schema(huma.Registry) *huma.Schema {
 	return api.Enum([]string{"auto", "manual", "all"})

@@ -171,9 +171,10 @@ type (
 	orderActivationWord string
 )
 
-func (orderStatusWord) Schema(huma.Registry) *huma.Schema     { return api.Enum(orders.Statuses) }
-func (orderSortWord) Schema(huma.Registry) *huma.Schema       { return api.Enum(orders.SortKeys) }
-func (interpretationWord) Schema(huma.Registry) *huma.Schema  { return api.Enum(orders.Interpretations) }
+func (orderStatusWord) Schema(huma.Registry) *huma.Schema    { return api.Enum(orders.Statuses) }
+func (orderSortWord) Schema(huma.Registry) *huma.Schema      { return api.Enum(orders.SortKeys) }
+func (interpretationWord) Schema(huma.Registry) *huma.Schema { return api.Enum(orders.Interpretations) }
+
 func (orderActivationWord) Schema(huma.Registry) *huma.Schema { return api.Enum(orders.Activations) }
 
 // registerOrderAliases tells huma how the types of orders look that are

@@ -6,7 +6,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"io"
-	"log"
+	"log" //nolint:depguard // the test reads what net/http writes there
 	"log/slog"
 	"net"
 	"net/http"

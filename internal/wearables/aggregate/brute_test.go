@@ -4,6 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
 	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
 	"hale/internal/platform/store/storetest"
@@ -11,10 +16,6 @@ import (
 	"hale/internal/wearables/aggregate/query"
 	"hale/internal/wearables/merged"
 	"hale/internal/wearables/storage"
-	"slices"
-	"strings"
-	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 )

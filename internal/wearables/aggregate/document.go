@@ -3,14 +3,15 @@ package aggregate
 import (
 	"bytes"
 	"encoding/json"
-	"hale/internal/platform/civil"
-	"hale/internal/wearables"
-	"hale/internal/wearables/aggregate/query"
-	"hale/internal/wearables/storage"
 	"maps"
 	"strconv"
 	"strings"
 	"time"
+
+	"hale/internal/platform/civil"
+	"hale/internal/wearables"
+	"hale/internal/wearables/aggregate/query"
+	"hale/internal/wearables/storage"
 )
 
 // summary is one stored summary, opened.

@@ -2,6 +2,7 @@ package aggregate
 
 import (
 	"context"
+
 	"hale/internal/people/users"
 	"hale/internal/platform/store"
 	"hale/internal/wearables/aggregate/query"

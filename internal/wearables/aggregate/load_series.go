@@ -2,13 +2,14 @@ package aggregate
 
 import (
 	"context"
+	"math"
+	"slices"
+	"strings"
+
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/aggregate/query"
 	"hale/internal/wearables/storage"
-	"math"
-	"slices"
-	"strings"
 )
 
 // A series is read stretch by stretch, so that too much of it is noticed

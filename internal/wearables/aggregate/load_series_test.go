@@ -1,6 +1,9 @@
 package aggregate
 
 import (
+	"testing"
+	"time"
+
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
 	"hale/internal/platform/store"
@@ -8,8 +11,6 @@ import (
 	"hale/internal/wearables"
 	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/storage"
-	"testing"
-	"time"
 )
 
 // A stretch that years of few samples have made long is cut where a device with

@@ -3,10 +3,11 @@ package aggregate
 import (
 	"context"
 	"fmt"
+	"time"
+
 	"hale/internal/platform/store"
 	"hale/internal/wearables/aggregate/query"
 	"hale/internal/wearables/storage"
-	"time"
 
 	"github.com/google/uuid"
 )

@@ -1,9 +1,10 @@
 package aggregate
 
 import (
+	"slices"
+
 	"hale/internal/wearables/aggregate/query"
 	"hale/internal/wearables/storage"
-	"slices"
 )
 
 // To the outside a sample is known by its resource, provider, kind of source

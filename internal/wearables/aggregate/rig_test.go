@@ -3,6 +3,10 @@ package aggregate_test
 import (
 	"context"
 	"fmt"
+	"strings"
+	"testing"
+	"time"
+
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
 	"hale/internal/platform/store"
@@ -10,9 +14,6 @@ import (
 	"hale/internal/wearables/aggregate"
 	"hale/internal/wearables/aggregate/query"
 	"hale/internal/wearables/ingest"
-	"strings"
-	"testing"
-	"time"
 )
 
 // rig is a user of a team, and what is said of them.

@@ -2,12 +2,13 @@ package derive
 
 import (
 	"context"
+	"math"
+
 	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/merged"
 	"hale/internal/wearables/storage"
-	"math"
 
 	"github.com/google/uuid"
 )

@@ -3,11 +3,12 @@ package derive
 import (
 	"context"
 	"encoding/json"
+	"time"
+
 	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/storage"
-	"time"
 )
 
 // Zoneless is a workout that was stored without heart-rate zones.

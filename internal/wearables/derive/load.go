@@ -2,11 +2,12 @@ package derive
 
 import (
 	"context"
+	"time"
+
 	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/storage"
-	"time"
 )
 
 const (

@@ -4,12 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
+	"slices"
+
 	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/storage"
-	"math"
-	"slices"
 )
 
 // workoutBody has the wire fields of a workout that a provider or its series

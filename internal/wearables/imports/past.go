@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
+
 	"hale/internal/people/users"
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
@@ -11,8 +14,6 @@ import (
 	"hale/internal/wearables/connections"
 	"hale/internal/wearables/formats/files"
 	"hale/internal/wearables/storage"
-	"slices"
-	"time"
 
 	"github.com/google/uuid"
 )

@@ -1,12 +1,13 @@
 package ingest
 
 import (
+	"strconv"
+
 	"hale/internal/platform/blocks"
 	"hale/internal/platform/events"
 	"hale/internal/platform/rows"
 	"hale/internal/wearables"
 	"hale/internal/wearables/storage"
-	"strconv"
 )
 
 // draft is the data array of one event about samples. Only the series number

@@ -2,8 +2,9 @@ package ingest
 
 import (
 	"encoding/json"
-	"hale/internal/wearables"
 	"slices"
+
+	"hale/internal/wearables"
 )
 
 // leaveOut takes out of a summary the numbers that no living body and no

@@ -2,6 +2,11 @@ package ingest_test
 
 import (
 	"context"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
 	"hale/internal/platform/store"
@@ -9,10 +14,6 @@ import (
 	"hale/internal/wearables"
 	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/storage"
-	"math"
-	"slices"
-	"testing"
-	"time"
 
 	"github.com/google/uuid"
 )

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+
 	"hale/internal/people/users"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"

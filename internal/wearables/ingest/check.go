@@ -1,14 +1,15 @@
 package ingest
 
 import (
-	"hale/internal/platform/blocks"
-	"hale/internal/platform/civil"
-	"hale/internal/wearables"
-	"hale/internal/wearables/storage"
 	"math"
 	"slices"
 	"strings"
 	"time"
+
+	"hale/internal/platform/blocks"
+	"hale/internal/platform/civil"
+	"hale/internal/wearables"
+	"hale/internal/wearables/storage"
 )
 
 // limits are the instants that samples of one user may lie between.

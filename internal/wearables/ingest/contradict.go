@@ -2,9 +2,10 @@ package ingest
 
 import (
 	"encoding/json"
+	"time"
+
 	"hale/internal/platform/civil"
 	"hale/internal/wearables"
-	"time"
 )
 
 // contradicts tells why the fields of a summary can not be true together;

@@ -3,12 +3,13 @@ package ingest
 import (
 	"context"
 	"errors"
+	"sync"
+
 	"hale/internal/people/users"
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
 	"hale/internal/wearables"
 	"hale/internal/wearables/storage"
-	"sync"
 )
 
 // Many phones push a few samples at the same moment. Each push on its own is a

@@ -2,10 +2,11 @@ package ingest
 
 import (
 	"context"
+	"slices"
+
 	"hale/internal/platform/events"
 	"hale/internal/platform/store"
 	"hale/internal/wearables/storage"
-	"slices"
 )
 
 // buckets are the blocks that the new samples fall into, in time order.

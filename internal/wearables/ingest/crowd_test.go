@@ -2,6 +2,12 @@ package ingest_test
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
 	"hale/internal/platform/fault"
@@ -10,11 +16,6 @@ import (
 	"hale/internal/wearables"
 	"hale/internal/wearables/connections"
 	"hale/internal/wearables/ingest"
-	"slices"
-	"strings"
-	"sync"
-	"testing"
-	"time"
 
 	"github.com/google/uuid"
 )

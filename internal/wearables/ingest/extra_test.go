@@ -3,13 +3,14 @@ package ingest_test
 import (
 	"encoding/json"
 	"fmt"
-	"hale/internal/wearables"
-	"hale/internal/wearables/storage"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"hale/internal/wearables"
+	"hale/internal/wearables/storage"
 )
 
 // doses makes one injection per hour from a time on.
@@ -126,7 +127,7 @@ func TestWordsThatComeLater(t *testing.T) {
 
 // The page about pushing lists the words of the table.
 func TestThePageListsTheWords(t *testing.T) {
-	page, err := os.ReadFile("../../docs/pushing-data.md")
+	page, err := os.ReadFile("../../../docs/pushing-data.md")
 	if err != nil {
 		t.Fatal(err)
 	}

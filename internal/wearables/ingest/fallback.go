@@ -2,15 +2,16 @@ package ingest
 
 import (
 	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
 	"hale/internal/people/users"
 	"hale/internal/platform/blocks"
 	"hale/internal/platform/civil"
 	"hale/internal/wearables"
 	"hale/internal/wearables/storage"
-	"math"
-	"slices"
-	"strconv"
-	"time"
 )
 
 // Where a person was when something was measured is mostly stated with the

@@ -3,11 +3,12 @@ package ingest
 import (
 	"bytes"
 	"context"
+	"maps"
+	"time"
+
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/storage"
-	"maps"
-	"time"
 )
 
 const height = "height"

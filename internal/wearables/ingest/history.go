@@ -3,12 +3,13 @@ package ingest
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
+
 	"hale/internal/people/users"
 	"hale/internal/platform/events"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
-	"maps"
-	"slices"
 )
 
 // HistoricalDone announces that the history of resources of a connection has

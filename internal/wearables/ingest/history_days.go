@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"errors"
+
 	"hale/internal/people/users"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"

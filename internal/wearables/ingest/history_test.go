@@ -1,15 +1,16 @@
 package ingest_test
 
 import (
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
 	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/connections"
 	"hale/internal/wearables/storage"
-	"maps"
-	"slices"
-	"testing"
-	"time"
 
 	"github.com/google/uuid"
 )

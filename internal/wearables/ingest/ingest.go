@@ -3,6 +3,8 @@ package ingest
 import (
 	"context"
 	"errors"
+	"slices"
+
 	"hale/internal/people/users"
 	"hale/internal/platform/events"
 	"hale/internal/platform/fault"
@@ -10,7 +12,6 @@ import (
 	"hale/internal/platform/teams"
 	"hale/internal/wearables"
 	"hale/internal/wearables/storage"
-	"slices"
 
 	"github.com/google/uuid"
 )
@@ -48,10 +49,8 @@ type Ingester struct {
 	crowd crowd
 }
 
-var (
-	// errCrowded says that one block would hold more than it can.
-	errCrowded = fault.New(fault.Unprocessable, "too many samples of one series within a short time")
-)
+// errCrowded says that one block would hold more than it can.
+var errCrowded = fault.New(fault.Unprocessable, "too many samples of one series within a short time")
 
 const (
 	optimistic = 3  // plans made on a snapshot, outside the writer

@@ -4,6 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
 	"hale/internal/platform/civil"
@@ -13,12 +20,6 @@ import (
 	"hale/internal/wearables"
 	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/storage"
-	"math"
-	"slices"
-	"strings"
-	"sync"
-	"testing"
-	"time"
 
 	"github.com/google/uuid"
 )

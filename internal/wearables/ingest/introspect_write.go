@@ -5,12 +5,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"hale/internal/platform/events"
-	"hale/internal/platform/store"
-	"hale/internal/wearables"
 	"slices"
 	"strings"
 	"time"
+
+	"hale/internal/platform/events"
+	"hale/internal/platform/store"
+	"hale/internal/wearables"
 
 	"github.com/google/uuid"
 )

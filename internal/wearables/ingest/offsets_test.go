@@ -3,16 +3,17 @@ package ingest_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
 	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/storage"
-	"slices"
-	"strings"
-	"testing"
-	"time"
 )
 
 // zoned is a fixture whose user has a fallback zone.

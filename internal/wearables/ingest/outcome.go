@@ -1,10 +1,11 @@
 package ingest
 
 import (
-	"hale/internal/people/users"
-	"hale/internal/wearables"
 	"slices"
 	"time"
+
+	"hale/internal/people/users"
+	"hale/internal/wearables"
 )
 
 // result is what became of the batch, once its plan is stored.

@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
+
 	"hale/internal/people/users"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/storage"
-	"slices"
 )
 
 // Change is what storing a batch would do to one series or one summary. It

@@ -4,6 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
 	"hale/internal/platform/events"
@@ -14,9 +18,6 @@ import (
 	"hale/internal/wearables/connections"
 	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/storage"
-	"slices"
-	"strings"
-	"testing"
 
 	"pgregory.net/rapid"
 )

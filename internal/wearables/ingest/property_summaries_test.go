@@ -2,13 +2,14 @@ package ingest_test
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
 	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/storage"
-	"maps"
-	"slices"
-	"testing"
 
 	"pgregory.net/rapid"
 )

@@ -1,13 +1,14 @@
 package ingest_test
 
 import (
+	"slices"
+	"testing"
+	"time"
+
 	"hale/internal/platform/fault"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/storage"
-	"slices"
-	"testing"
-	"time"
 )
 
 // TestPagesCoverEverySampleOnce, also when samples come in between pages.

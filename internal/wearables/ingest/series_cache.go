@@ -1,8 +1,9 @@
 package ingest
 
 import (
-	"hale/internal/wearables/storage"
 	"sync"
+
+	"hale/internal/wearables/storage"
 
 	"github.com/google/uuid"
 )

@@ -3,14 +3,15 @@ package ingest
 import (
 	"context"
 	"fmt"
+	"slices"
+	"sync"
+	"time"
+
 	"hale/internal/platform/blocks"
 	"hale/internal/platform/events"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/storage"
-	"slices"
-	"sync"
-	"time"
 )
 
 // seriesPlan is what one batch does to one series. intake fills the first

@@ -3,13 +3,14 @@ package ingest_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"testing"
+	"time"
+
 	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/storage"
-	"slices"
-	"testing"
-	"time"
 )
 
 // sleep is the sleep between two times, and the cycle of its stages, which are

@@ -5,14 +5,15 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
+	"slices"
+	"time"
+
 	"hale/internal/platform/civil"
 	"hale/internal/platform/events"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/storage"
-	"maps"
-	"slices"
-	"time"
 
 	"github.com/google/uuid"
 )

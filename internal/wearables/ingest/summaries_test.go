@@ -3,15 +3,16 @@ package ingest_test
 import (
 	"encoding/json"
 	"fmt"
-	"hale/internal/platform/civil"
-	"hale/internal/platform/store"
-	"hale/internal/wearables"
-	"hale/internal/wearables/storage"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"hale/internal/platform/civil"
+	"hale/internal/platform/store"
+	"hale/internal/wearables"
+	"hale/internal/wearables/storage"
 )
 
 func activity(date, body string) wearables.Summary {

@@ -3,11 +3,12 @@ package ingest
 import (
 	"context"
 	"encoding/json"
+	"time"
+
 	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/storage"
-	"time"
 )
 
 // The day of a session is the one that somebody states, however long ago; else

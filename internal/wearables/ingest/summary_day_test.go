@@ -2,14 +2,15 @@ package ingest_test
 
 import (
 	"fmt"
+	"strings"
+	"testing"
+	"time"
+
 	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
 	"hale/internal/platform/store/storetest"
 	"hale/internal/wearables"
 	"hale/internal/wearables/storage"
-	"strings"
-	"testing"
-	"time"
 )
 
 // version is one version of a sleep, its cycle, a workout or a meal that begins

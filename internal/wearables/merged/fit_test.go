@@ -1,6 +1,10 @@
 package merged
 
 import (
+	"math"
+	"testing"
+	"time"
+
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
 	"hale/internal/platform/fault"
@@ -8,9 +12,6 @@ import (
 	"hale/internal/platform/store/storetest"
 	"hale/internal/wearables"
 	"hale/internal/wearables/ingest"
-	"math"
-	"testing"
-	"time"
 )
 
 // A heart rate that was typed once a day for years, then a device with one a

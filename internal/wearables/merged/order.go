@@ -2,8 +2,9 @@ package merged
 
 import (
 	"cmp"
-	"hale/internal/wearables/storage"
 	"slices"
+
+	"hale/internal/wearables/storage"
 )
 
 // typeOrder is the fixed order of source types, best first. Types that are not

@@ -2,10 +2,11 @@ package merged
 
 import (
 	"context"
-	"hale/internal/platform/store"
-	"hale/internal/wearables/storage"
 	"math"
 	"slices"
+
+	"hale/internal/platform/store"
+	"hale/internal/wearables/storage"
 )
 
 // Page is one page of a merged line. Pieces name their sources by position.

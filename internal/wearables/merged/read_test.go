@@ -3,6 +3,12 @@ package merged_test
 import (
 	"context"
 	"fmt"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
 	"hale/internal/platform/civil"
@@ -13,11 +19,6 @@ import (
 	"hale/internal/wearables"
 	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/merged"
-	"math"
-	"reflect"
-	"strings"
-	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 )

@@ -3,11 +3,12 @@ package merged
 import (
 	"context"
 	"errors"
+	"math"
+	"slices"
+
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/storage"
-	"math"
-	"slices"
 
 	"github.com/google/uuid"
 )

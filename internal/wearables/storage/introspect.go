@@ -3,9 +3,10 @@ package storage
 import (
 	"context"
 	"fmt"
+	"time"
+
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
-	"time"
 
 	"github.com/google/uuid"
 )

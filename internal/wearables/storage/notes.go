@@ -6,10 +6,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"hale/internal/platform/store"
-	"hale/internal/wearables"
 	"slices"
 	"time"
+
+	"hale/internal/platform/store"
+	"hale/internal/wearables"
 
 	"github.com/google/uuid"
 )

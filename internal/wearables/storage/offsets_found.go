@@ -2,12 +2,13 @@ package storage
 
 import (
 	"context"
-	"hale/internal/platform/blocks"
-	"hale/internal/platform/store"
-	"hale/internal/wearables"
 	"math"
 	"reflect"
 	"slices"
+
+	"hale/internal/platform/blocks"
+	"hale/internal/platform/store"
+	"hale/internal/wearables"
 
 	"github.com/google/uuid"
 )

@@ -2,13 +2,14 @@ package storage
 
 import (
 	"context"
+	"math"
+	"sort"
+
 	"hale/internal/platform/blocks"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/resources"
-	"math"
-	"sort"
 
 	"github.com/google/uuid"
 )

@@ -4,10 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"hale/internal/platform/store"
-	"hale/internal/wearables"
 	"strings"
 	"time"
+
+	"hale/internal/platform/store"
+	"hale/internal/wearables"
 
 	"github.com/google/uuid"
 )

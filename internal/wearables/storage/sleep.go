@@ -3,13 +3,14 @@ package storage
 import (
 	"context"
 	"encoding/json"
+	"slices"
+	"time"
+
 	"hale/internal/platform/blocks"
 	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/resources"
-	"slices"
-	"time"
 
 	"github.com/google/uuid"
 )

@@ -3,6 +3,7 @@ package storage
 import (
 	"context"
 	"errors"
+
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
 

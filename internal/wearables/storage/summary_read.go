@@ -4,11 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
+	"time"
+
 	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
-	"math"
-	"time"
 
 	"github.com/google/uuid"
 )

@@ -18,6 +18,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
+
 	"hale/internal/people/users"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/ids"
@@ -27,7 +29,6 @@ import (
 	"hale/internal/wearables"
 	"hale/internal/wearables/derive"
 	"hale/internal/wearables/storage"
-	"time"
 
 	"github.com/google/uuid"
 )

@@ -4,6 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
 	"hale/internal/app/apptest"
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
@@ -15,10 +20,6 @@ import (
 	"hale/internal/wearables/push"
 	"hale/internal/wearables/storage"
 	"hale/internal/wearables/zones"
-	"net/http"
-	"slices"
-	"testing"
-	"time"
 )
 
 var began = time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)

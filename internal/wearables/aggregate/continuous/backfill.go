@@ -2,14 +2,15 @@ package continuous
 
 import (
 	"context"
+	"slices"
+	"time"
+
 	"hale/internal/people/users"
 	"hale/internal/platform/jobs"
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
 	"hale/internal/wearables/aggregate/query"
 	"hale/internal/wearables/storage"
-	"slices"
-	"time"
 
 	"github.com/google/uuid"
 )

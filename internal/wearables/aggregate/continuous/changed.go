@@ -4,6 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
+	"time"
+
 	"hale/internal/people/users"
 	"hale/internal/platform/jobs"
 	"hale/internal/platform/store"
@@ -11,8 +14,6 @@ import (
 	"hale/internal/wearables"
 	"hale/internal/wearables/aggregate/query"
 	"hale/internal/wearables/storage"
-	"slices"
-	"time"
 )
 
 // Changed marks the queries stale that a change of a user's data concerns, and

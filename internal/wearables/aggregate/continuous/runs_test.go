@@ -4,6 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
 	"hale/internal/platform/civil"
@@ -14,10 +19,6 @@ import (
 	"hale/internal/wearables/aggregate/continuous"
 	"hale/internal/wearables/aggregate/query"
 	"hale/internal/wearables/ingest"
-	"slices"
-	"strings"
-	"testing"
-	"time"
 )
 
 // rig is a user of a team without a running service: a test begins and ends

@@ -3,6 +3,12 @@ package demo_test
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
 	"hale/internal/platform/civil"
@@ -17,11 +23,6 @@ import (
 	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/providers"
 	"hale/internal/wearables/storage"
-	"maps"
-	"slices"
-	"strings"
-	"testing"
-	"time"
 )
 
 // watched is a sink that notes what is refused: nothing that is invented may be.

@@ -4,6 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
+	"os"
+	"slices"
+	"testing"
+
 	"hale/internal/people/users"
 	"hale/internal/platform/store"
 	"hale/internal/platform/store/storetest"
@@ -12,10 +17,6 @@ import (
 	"hale/internal/wearables/formats/files"
 	"hale/internal/wearables/formats/files/filestest"
 	"hale/internal/wearables/storage"
-	"maps"
-	"os"
-	"slices"
-	"testing"
 )
 
 // The fixture has one of everything: overlapping sources on the day on which

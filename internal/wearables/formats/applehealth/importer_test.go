@@ -3,6 +3,12 @@ package applehealth
 import (
 	"bytes"
 	"context"
+	"maps"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
 	"hale/internal/platform/store"
@@ -14,11 +20,6 @@ import (
 	"hale/internal/wearables/formats/files"
 	"hale/internal/wearables/formats/files/filestest"
 	"hale/internal/wearables/ingest"
-	"maps"
-	"os"
-	"path/filepath"
-	"testing"
-	"time"
 )
 
 // someone is a new user of a new team, and the sink for their data.

@@ -5,12 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"time"
+
 	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/derive"
 	"hale/internal/wearables/storage"
-	"time"
 
 	"github.com/google/uuid"
 )

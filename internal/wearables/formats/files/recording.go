@@ -5,14 +5,15 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
+	"time"
+
 	"hale/internal/people/users"
 	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/derive"
 	"hale/internal/wearables/storage"
-	"math"
-	"time"
 )
 
 // Recording is a workout with its course, as one device recorded it.

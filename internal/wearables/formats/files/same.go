@@ -4,13 +4,14 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
+	"time"
+
 	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/derive"
 	"hale/internal/wearables/storage"
-	"slices"
-	"time"
 )
 
 // same finds the workout among those that are stored, told once with the

@@ -3,13 +3,14 @@ package replies
 import (
 	"context"
 	"errors"
+	"io"
+	"os"
+
 	"hale/internal/platform/fault"
 	"hale/internal/platform/store"
 	"hale/internal/wearables/formats/files"
 	"hale/internal/wearables/formats/sheet"
 	"hale/internal/wearables/storage"
-	"io"
-	"os"
 )
 
 // Files is the kind of file that holds the maker's replies.

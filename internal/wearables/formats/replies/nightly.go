@@ -3,12 +3,13 @@ package replies
 import (
 	"context"
 	"encoding/json"
-	"hale/internal/platform/civil"
-	"hale/internal/wearables"
-	"hale/internal/wearables/storage"
 	"maps"
 	"slices"
 	"time"
+
+	"hale/internal/platform/civil"
+	"hale/internal/wearables"
+	"hale/internal/wearables/storage"
 
 	"github.com/google/uuid"
 )

@@ -2,11 +2,12 @@ package replies
 
 import (
 	"encoding/json"
+	"testing"
+	"time"
+
 	"hale/internal/platform/civil"
 	"hale/internal/wearables"
 	"hale/internal/wearables/storage"
-	"testing"
-	"time"
 
 	"github.com/google/uuid"
 )

@@ -4,14 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
+	"time"
+
 	"hale/internal/platform/civil"
 	"hale/internal/wearables"
 	"hale/internal/wearables/derive"
 	"hale/internal/wearables/formats/files"
 	"hale/internal/wearables/formats/sheet"
 	"hale/internal/wearables/storage"
-	"io"
-	"time"
 
 	"github.com/google/uuid"
 )

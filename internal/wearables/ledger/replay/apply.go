@@ -3,13 +3,14 @@ package replay
 import (
 	"context"
 	"errors"
+	"math"
+	"slices"
+
 	"hale/internal/people/users"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/ledger"
 	"hale/internal/wearables/storage"
-	"math"
-	"slices"
 
 	"github.com/google/uuid"
 )

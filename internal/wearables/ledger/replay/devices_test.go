@@ -2,11 +2,12 @@ package replay
 
 import (
 	"context"
+	"testing"
+
 	"hale/internal/platform/store"
 	"hale/internal/platform/store/storetest"
 	"hale/internal/wearables/ledger"
 	"hale/internal/wearables/storage"
-	"testing"
 
 	"github.com/google/uuid"
 )

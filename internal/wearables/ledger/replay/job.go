@@ -3,6 +3,10 @@ package replay
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"slices"
+	"time"
+
 	"hale/internal/people/users"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/ids"
@@ -12,9 +16,6 @@ import (
 	"hale/internal/wearables/imports"
 	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/ledger"
-	"log/slog"
-	"slices"
-	"time"
 )
 
 // Service runs replays. Its fields are set before first use.

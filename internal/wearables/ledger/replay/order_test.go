@@ -3,6 +3,11 @@ package replay
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
 	"hale/internal/people/users"
 	"hale/internal/platform/store"
 	"hale/internal/platform/store/storetest"
@@ -10,10 +15,6 @@ import (
 	"hale/internal/wearables/formats/files"
 	"hale/internal/wearables/imports"
 	"hale/internal/wearables/ingest"
-	"slices"
-	"strings"
-	"testing"
-	"time"
 )
 
 // same runs an order and wants nothing to come out differently.

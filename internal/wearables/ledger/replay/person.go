@@ -3,6 +3,9 @@ package replay
 import (
 	"context"
 	"errors"
+	"slices"
+	"time"
+
 	"hale/internal/people/users"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/store"
@@ -12,8 +15,6 @@ import (
 	"hale/internal/wearables/imports"
 	"hale/internal/wearables/ledger"
 	"hale/internal/wearables/storage"
-	"slices"
-	"time"
 
 	"github.com/google/uuid"
 )

@@ -2,13 +2,14 @@ package replay
 
 import (
 	"context"
+	"slices"
+	"time"
+
 	"hale/internal/people/users"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/formats/files"
 	"hale/internal/wearables/ingest"
-	"slices"
-	"time"
 
 	"github.com/google/uuid"
 )

@@ -5,6 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
 	"hale/internal/platform/ids"
@@ -20,13 +28,6 @@ import (
 	"hale/internal/wearables/ledger"
 	"hale/internal/wearables/push"
 	"hale/internal/wearables/storage"
-	"log/slog"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
-	"testing"
-	"time"
 )
 
 // bed is a store with a ledger and one user whose doors are the real ones.

@@ -5,12 +5,13 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"os"
+	"time"
+
 	"hale/internal/platform/secrets"
 	"hale/internal/platform/store"
 	"hale/internal/wearables/imports"
 	"hale/internal/wearables/ingest"
-	"os"
-	"time"
 )
 
 // scratch is a database of our own schema that is thrown away. It is sealed

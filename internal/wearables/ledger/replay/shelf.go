@@ -3,6 +3,7 @@ package replay
 import (
 	"context"
 	"errors"
+
 	"hale/internal/people/users"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"

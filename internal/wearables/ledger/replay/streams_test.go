@@ -2,12 +2,13 @@ package replay
 
 import (
 	"encoding/binary"
-	"hale/internal/platform/store"
-	"hale/internal/platform/store/storetest"
-	"hale/internal/wearables/storage"
 	"slices"
 	"testing"
 	"time"
+
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
+	"hale/internal/wearables/storage"
 )
 
 // outing is a FIT file of half an hour's ride with a heart rate every ten

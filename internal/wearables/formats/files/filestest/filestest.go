@@ -9,6 +9,11 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
 	"hale/internal/platform/store"
@@ -17,10 +22,6 @@ import (
 	"hale/internal/wearables/formats/files"
 	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/storage"
-	"os"
-	"path/filepath"
-	"slices"
-	"testing"
 
 	"github.com/google/uuid"
 )

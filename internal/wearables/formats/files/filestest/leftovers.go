@@ -3,12 +3,13 @@ package filestest
 import (
 	"context"
 	"encoding/json"
-	"hale/internal/people/users"
-	"hale/internal/platform/store"
-	"hale/internal/wearables/storage"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"hale/internal/people/users"
+	"hale/internal/platform/store"
+	"hale/internal/wearables/storage"
 )
 
 // Context has the scope of the user's team.

@@ -5,6 +5,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
 	"hale/internal/platform/civil"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/store"
@@ -17,10 +22,6 @@ import (
 	"hale/internal/wearables/formats/replies"
 	"hale/internal/wearables/formats/sheet/sheettest"
 	"hale/internal/wearables/storage"
-	"os"
-	"path/filepath"
-	"testing"
-	"time"
 
 	"github.com/google/uuid"
 )

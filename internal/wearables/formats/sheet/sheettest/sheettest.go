@@ -3,6 +3,8 @@ package sheettest
 
 import (
 	"context"
+	"testing"
+
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
 	"hale/internal/platform/store"
@@ -12,7 +14,6 @@ import (
 	"hale/internal/wearables/formats/files/filestest"
 	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/storage"
-	"testing"
 )
 
 // User makes a user of a new team; an empty zone sets no fallback time zone.
