@@ -1,0 +1,370 @@
+package internal_test
+
+import (
+	"flag"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The tests in this file enforce the part of the language rules that a program
+// can check. CONTRIBUTING.md lists all of them.
+
+// pending lists the folders and files that do not follow the rules yet. Remove
+// a line with the rewrite of its folder. -english checks them all the same.
+var pending = strings.Fields(`
+	internal
+	internal/api
+	internal/api/calltest
+	internal/api/labs
+	internal/api/people
+	internal/api/platform
+	internal/api/routes
+	internal/api/wearables
+	internal/apitest
+	internal/app
+	internal/app/apptest
+	internal/labs/appointments
+	internal/labs/catalogue
+	internal/labs/diagnoses
+	internal/labs/documents
+	internal/labs/fhir
+	internal/labs/hl7
+	internal/labs/hl7/mllp
+	internal/labs/loinc
+	internal/labs/matching
+	internal/labs/networks
+	internal/labs/networks/hl7v2
+	internal/labs/networks/networktest
+	internal/labs/networks/sandboxlab
+	internal/labs/orders
+	internal/labs/orders/orderstest
+	internal/labs/places
+	internal/people/insurance
+	internal/people/users
+	internal/people/users/person
+	internal/platform/blocks
+	internal/platform/civil
+	internal/platform/config
+	internal/platform/events
+	internal/platform/fault
+	internal/platform/ids
+	internal/platform/jobs
+	internal/platform/lists
+	internal/platform/ops
+	internal/platform/paging
+	internal/platform/patch
+	internal/platform/rows
+	internal/platform/secrets
+	internal/platform/store/storetest
+	internal/platform/teams
+	internal/platform/webhooks
+	internal/wearables
+	internal/wearables/aggregate
+	internal/wearables/aggregate/continuous
+	internal/wearables/aggregate/query
+	internal/wearables/connections
+	internal/wearables/connections/demo
+	internal/wearables/derive
+	internal/wearables/formats/applehealth/applehealthtest
+	internal/wearables/formats/garmin
+	internal/wearables/imports
+	internal/wearables/ingest
+	internal/wearables/ledger
+	internal/wearables/ledger/replay
+	internal/wearables/merged
+	internal/wearables/providers
+	internal/wearables/push
+	internal/wearables/resources
+	internal/wearables/sports
+	internal/wearables/storage
+	internal/wearables/units
+	internal/wearables/zones
+	CONTRIBUTING.md
+	docs/aggregation.md
+	docs/performance.md
+	docs/resources.md
+	internal/labs/documents/fonts/README.md
+`)
+
+var englishBelow = flag.String("english", "", "check only files below these folders, separated by commas")
+
+// avoided lists wordings that a reader in another country has to read twice,
+// and the plain replacement.
+var avoided = []struct {
+	pattern *regexp.Regexp
+	instead string
+}{
+	{regexp.MustCompile(`(?i)\b(nobody|somebody|anybody|whoever|whom)\b`), "name the subject"},
+	{regexp.MustCompile(`(?i)\banew\b`), "again, or the exact verb"},
+	{regexp.MustCompile(`(?i)\b(all|what|who|everything|everybody|everyone|nobody|somebody)\s+else\b`), "name the other thing"},
+	{regexp.MustCompile(`(?i)\bcomes? once more\b`), "is repeated"},
+	{regexp.MustCompile(`(?i)\b(goes|go|went|gone|going) on\b`), "continue, resume"},
+	{regexp.MustCompile(`(?i)\b(is|are|was|were|be|been) told\b`), "notified, or name the message"},
+	{regexp.MustCompile(`(?i)\bof no consequence\b|\bhas no home\b|\bno home\b`), "say what happens"},
+	{regexp.MustCompile(`(?i)\bsave (for|that)\b`), "except"},
+	{regexp.MustCompile(`(?i)\bmade of\b`), "name the relation: consists of, contains, from"},
+	{regexp.MustCompile(`(?i)\blies (in|at|beside|there|on|by|below|above)\b`), "is in, is at"},
+	{regexp.MustCompile(`(?i)\bstands? (in|at|there|beside|on|by|below|above|here|apart|alone)\b`), "is in, is at"},
+	{regexp.MustCompile(`(?i)\bin hand\b`), "claimed, in progress"},
+}
+
+var (
+	// defined matches a comment that defines a name with a question word.
+	defined = regexp.MustCompile(`^\S+ (is|are) (what|who|whose|whether|how|where|when|why)\b`)
+	// question matches a sentence whose subject is a clause.
+	question = regexp.MustCompile(`(^|[.:] )(What|Who|Whose|Whatever) [^?]*$`)
+)
+
+// preformatted matches the indented lines of a comment.
+var preformatted = regexp.MustCompile(`(?m)^[\t ].*$`)
+
+func TestCommentsAreInPlainEnglish(t *testing.T) {
+	for file := range goFiles(t) {
+		for _, group := range file.syntax.Comments {
+			text := strings.Join(strings.Fields(preformatted.ReplaceAllString(group.Text(), ". ")), " ")
+			report := func(problem string) {
+				t.Errorf("%s: %s: %s", file.position(group.Pos()), problem, shorten(text))
+			}
+			checkWording(text, report)
+			if defined.MatchString(text) {
+				report("start with the noun or the verb, not with a definition")
+			}
+		}
+	}
+}
+
+// Texts for people are help, errors and log messages: any string with a space
+// in it that is part of the program.
+func TestTextsAreInPlainEnglish(t *testing.T) {
+	for file := range goFiles(t) {
+		if strings.HasSuffix(file.name, "_test.go") {
+			continue
+		}
+		ast.Inspect(file.syntax, func(n ast.Node) bool {
+			text, ok := n.(*ast.BasicLit)
+			if ok && text.Kind == token.STRING && strings.Contains(text.Value, " ") {
+				checkWording(text.Value, func(problem string) {
+					t.Errorf("%s: %s: %s", file.position(text.Pos()), problem, shorten(text.Value))
+				})
+			}
+			return true
+		})
+	}
+}
+
+func checkWording(text string, report func(problem string)) {
+	for _, a := range avoided {
+		if found := a.pattern.FindString(text); found != "" {
+			report("avoid “" + found + "” (" + a.instead + ")")
+		}
+	}
+	for sentence := range strings.SplitSeq(text, ". ") {
+		if question.MatchString(sentence) {
+			report("the subject is a clause: name it")
+		}
+		if n := len(strings.Fields(sentence)); n > maxSentence && !strings.Contains(sentence, "SELECT") {
+			report("a sentence of more than 40 words: split it")
+		}
+	}
+}
+
+// Sentences aim at 25 words. The test allows for lists and for names that
+// consist of several words.
+const (
+	maxSentence  = 40
+	maxParagraph = 80
+)
+
+var (
+	fence    = regexp.MustCompile("(?ms)^```.*?^```")
+	notProse = regexp.MustCompile(`^(\||#|- |\* |\d+\. |    |>|<)`)
+)
+
+func TestDocumentsAreInPlainEnglish(t *testing.T) {
+	for name := range documents(t) {
+		content, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		prose := fence.ReplaceAllString(string(content), "")
+		for paragraph := range strings.SplitSeq(prose, "\n\n") {
+			paragraph = strings.TrimSpace(paragraph)
+			report := func(problem string) {
+				t.Errorf("%s: %s: %s", strings.TrimPrefix(name, "../"), problem, shorten(paragraph))
+			}
+			for line := range strings.SplitSeq(paragraph, "\n") {
+				for cell := range strings.SplitSeq(line, "|") {
+					checkWording(strings.TrimSpace(cell), report)
+				}
+			}
+			if n := len(strings.Fields(paragraph)); n > maxParagraph && !notProse.MatchString(paragraph) {
+				report("a paragraph of more than 80 words")
+			}
+		}
+	}
+}
+
+// bare lists words that say nothing alone: prepositions, pronouns, adverbs and
+// participles.
+var bare = strings.Fields(`
+	of at in on by to for from with without within about above below before after beside besides between beyond
+	over under until since against among along around across through toward towards upon
+	it its they them who whom whose what which that this these those one ones other others another own all any both each
+	every few many most much more less none some such same self both either neither
+	again anew already also always ever never only just still soon late early twice here there then now when
+	where why how so too very well apart together away back forth aside alone alike else perhaps enough
+	meant told kept said held heard gone known made seen taken given left lost brought bought caught felt
+	found understood shown drawn grown thrown worn borne spoken chosen begun done been had
+	asked answered heeded wanted needed used noted named called placed passed
+	handed carried waited counted joined listed moved opened parted paired picked pointed
+	pushed pulled reached reckoned ruled saved settled shared spared started stated stopped
+	stored taken thought tried turned typed united voiced watched wished worked written
+	allowed believed believable due fresh idle sure unsure wrong right true good bad best worst
+	small large big short long old young next last first second third`)
+
+// bareAllowed lists the exceptions.
+var bareAllowed = map[string]string{}
+
+// Types, functions and variables of a package contain a noun or a verb.
+// Constants may be participles, as the words of a status are.
+func TestPackageNamesSayWhatTheyAre(t *testing.T) {
+	for file := range goFiles(t) {
+		for _, name := range packageNames(file.syntax) {
+			if slices.Contains(bare, strings.ToLower(name.Name)) && bareAllowed[file.dir+"."+name.Name] == "" {
+				t.Errorf("%s: %s.%s names nothing: add a noun or a verb", file.position(name.Pos()), file.dir, name.Name)
+			}
+		}
+	}
+}
+
+func packageNames(file *ast.File) (all []*ast.Ident) {
+	for _, decl := range file.Decls {
+		switch d := decl.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil {
+				all = append(all, d.Name)
+			}
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				switch s := spec.(type) {
+				case *ast.TypeSpec:
+					all = append(all, s.Name)
+				case *ast.ValueSpec:
+					if d.Tok == token.VAR {
+						all = append(all, s.Names...)
+					}
+				}
+			}
+		}
+	}
+	return all
+}
+
+// notFileNames lists words that say nothing about a file.
+var notFileNames = strings.Fields(`
+	bell thrift crowd shelf whose said nobody late left told kept wrong again both alike beside anew meant said
+	beats heldup parcel courier fresh staff bury plant drill drills beyond within without few many much
+	own other others people persons whole twice once ends end said
+	heard asked given taken lost gone rig trial believable contradict`)
+
+// fileNamesAllowed lists the exceptions, each with its reason.
+var fileNamesAllowed = map[string]string{}
+
+func TestFileNamesUseTheTermsOfTheField(t *testing.T) {
+	for file := range goFiles(t) {
+		base := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(file.name), ".go"), "_test")
+		for part := range strings.SplitSeq(base, "_") {
+			if slices.Contains(notFileNames, part) && fileNamesAllowed[filepath.ToSlash(file.name)] == "" {
+				t.Errorf("%s: “%s” is no term of the field", filepath.ToSlash(file.name), part)
+			}
+		}
+	}
+}
+
+func shorten(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) > 160 {
+		return text[:160] + "…"
+	}
+	return text
+}
+
+// goFile is any Go file of the module, tests included.
+type goFile struct {
+	source
+	name string
+}
+
+// goFiles yields the Go files of the module that nobody generated.
+func goFiles(t *testing.T) func(yield func(goFile) bool) {
+	t.Helper()
+	return func(yield func(goFile) bool) {
+		for name := range tree(t, ".go") {
+			if strings.HasSuffix(name, "_gen.go") || strings.HasSuffix(name, "english_test.go") {
+				continue
+			}
+			set := token.NewFileSet()
+			syntax, err := parser.ParseFile(set, name, nil, parser.SkipObjectResolution|parser.ParseComments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !yield(goFile{source{filepath.ToSlash(filepath.Dir(name)), set, syntax}, name}) {
+				return
+			}
+		}
+	}
+}
+
+func documents(t *testing.T) func(yield func(string) bool) {
+	return tree(t, ".md")
+}
+
+// tree yields the files of the repository with an extension.
+func tree(t *testing.T, extension string) func(yield func(string) bool) {
+	t.Helper()
+	return func(yield func(string) bool) {
+		err := filepath.WalkDir("..", func(name string, entry fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			if entry.IsDir() {
+				if base := entry.Name(); base != ".." && (strings.HasPrefix(base, ".") || base == "node_modules" || base == "testdata") {
+					return filepath.SkipDir
+				}
+				return nil
+			}
+			if filepath.Ext(name) != extension || !below(name) {
+				return nil
+			}
+			if !yield(name) {
+				return filepath.SkipAll
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func below(name string) bool {
+	path := strings.TrimPrefix(filepath.ToSlash(name), "../")
+	if *englishBelow == "" {
+		return !slices.Contains(pending, path) && !slices.Contains(pending, filepath.ToSlash(filepath.Dir(path)))
+	}
+	for dir := range strings.SplitSeq(*englishBelow, ",") {
+		dir = strings.TrimSuffix(strings.TrimPrefix(dir, "./"), "/")
+		if rest := strings.TrimPrefix(filepath.ToSlash(name), "../"); rest == dir || strings.HasPrefix(rest, dir+"/") {
+			return true
+		}
+	}
+	return false
+}
