@@ -181,7 +181,7 @@ func (p *Portal) document(create func(*documents.Subject) ([]byte, error)) func(
 			if err != nil {
 				return err
 			}
-			subject, err = documents.About(ctx, tx, &o)
+			subject, err = documents.NewSubject(ctx, tx, &o)
 			return err
 		})
 		if err != nil {

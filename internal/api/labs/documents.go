@@ -99,7 +99,7 @@ type testPaperIn struct {
 }
 
 func (h *Handlers) testInstructionsPDF(ctx context.Context, c api.Caller, in *testPaperIn) (*api.Encoded, error) {
-	var sheet *documents.Sheet
+	var sheet *documents.InstructionSheet
 	err := h.DB.Read(ctx, func(tx *store.Tx) (err error) {
 		sheet, err = documents.InstructionsOf(ctx, tx, c.Team, in.LabTestID)
 		return err
@@ -122,7 +122,7 @@ type requisitionLinkIn struct {
 // and the order.
 func (h *Handlers) requisitionByLink(ctx context.Context, _ api.Caller, in *requisitionLinkIn) (*api.Encoded, error) {
 	if h.Links == nil {
-		return nil, fault.New(fault.NotFound, "This link is not valid any more")
+		return nil, fault.New(fault.NotFound, "This link is no longer valid")
 	}
 	team, order, err := h.Links.Open(in.Token, h.DB.Now())
 	if err != nil {

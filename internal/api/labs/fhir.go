@@ -121,14 +121,14 @@ func fhirAnswers(offered *catalogue.Catalogue, marker catalogue.MarkerID, given 
 		case catalogue.Choice, catalogue.MultiChoice:
 			for code := range strings.SplitSeq(given[at].Answer, ",") {
 				code = strings.TrimSpace(code)
-				chosen := fhir.Given{Code: code}
+				chosen := fhir.AnswerValue{Code: code}
 				if i := slices.IndexFunc(q.Answers, func(x catalogue.Answer) bool { return x.Code == code }); i >= 0 {
 					chosen.Text = q.Answers[i].Value
 				}
-				a.Given = append(a.Given, chosen)
+				a.Values = append(a.Values, chosen)
 			}
 		case catalogue.Numeric, catalogue.Text:
-			a.Given = []fhir.Given{{Text: given[at].Answer, Numeric: q.Type == catalogue.Numeric}}
+			a.Values = []fhir.AnswerValue{{Text: given[at].Answer, Numeric: q.Type == catalogue.Numeric}}
 		}
 		all = append(all, a)
 	}

@@ -119,15 +119,15 @@ func (h *Handlers) sandbox(ctx context.Context, tx *store.Tx, c api.Caller) (san
 	if err := sandboxlab.Check(ctx, tx, c.Team); err != nil {
 		return body, err
 	}
-	now, err := sandboxlab.Now(ctx, tx, c.Team)
+	now, err := sandboxlab.TimeOf(ctx, tx, c.Team)
 	if err != nil {
 		return body, err
 	}
 	body.Now = api.Time(now)
-	if body.Waiting, err = sandboxlab.Due(ctx, tx, c.Team); err != nil {
+	if body.Waiting, err = sandboxlab.CountDue(ctx, tx, c.Team); err != nil {
 		return body, err
 	}
-	plans, err := sandboxlab.Plans(ctx, tx, c.Team, nil, 100)
+	plans, err := sandboxlab.PlannedSteps(ctx, tx, c.Team, nil, 100)
 	for _, p := range plans {
 		body.Plans = append(body.Plans, sandboxPlanBody{p.Order, api.Time(p.Due), string(p.Step.Act), api.TextOrNull(string(p.Step.Status))})
 	}
@@ -167,7 +167,7 @@ func (h *Handlers) advanceSandbox(ctx context.Context, c api.Caller, in *advance
 		return nil, err
 	}
 	err = h.until(ctx, advanced, func(tx *store.Tx) (bool, error) {
-		n, err := sandboxlab.Due(ctx, tx, c.Team)
+		n, err := sandboxlab.CountDue(ctx, tx, c.Team)
 		return n == 0, err
 	})
 	if err != nil {
@@ -212,10 +212,10 @@ func (h *Handlers) runSandboxScript(ctx context.Context, c api.Caller, in *runSa
 	var body sandboxRunBody
 	err := h.DB.Write(ctx, func(tx *store.Tx) error {
 		body = sandboxRunBody{OrderID: in.OrderID, Script: string(in.Body.Script), Plans: []sandboxPlanBody{}}
-		if _, err := h.Sandbox.Play(ctx, tx, c.Team, in.OrderID, sandboxlab.Script(in.Body.Script)); err != nil {
+		if _, err := h.Sandbox.RunScript(ctx, tx, c.Team, in.OrderID, sandboxlab.Script(in.Body.Script)); err != nil {
 			return err
 		}
-		plans, err := sandboxlab.Plans(ctx, tx, c.Team, &in.OrderID, 100)
+		plans, err := sandboxlab.PlannedSteps(ctx, tx, c.Team, &in.OrderID, 100)
 		for _, p := range plans {
 			body.Plans = append(body.Plans, sandboxPlanBody{p.Order, api.Time(p.Due), string(p.Step.Act), api.TextOrNull(string(p.Step.Status))})
 		}

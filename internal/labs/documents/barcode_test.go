@@ -36,7 +36,7 @@ func scan128(t testing.TB, page leaf) string {
 	return ""
 }
 
-// linesOf are the rectangles of a page by where they stand, from left to right.
+// linesOf groups the rectangles of a page by their line, from left to right.
 func linesOf(page leaf) map[[2]float64][]rect {
 	lines := map[[2]float64][]rect{}
 	for _, r := range page.rects {
@@ -111,22 +111,22 @@ func text128(symbols []int) (string, bool) {
 	return text.String(), true
 }
 
-func drawing(draw func(s *sheet)) []byte {
-	s := blank("Test", fpdf.SizeType{Wd: pageWidth, Ht: pageHeight}, time.Unix(0, 0))
-	s.next()
+func drawing(draw func(s *pdfDocument)) []byte {
+	s := newDocument("Test", fpdf.SizeType{Wd: pageWidth, Ht: pageHeight}, time.Unix(0, 0))
+	s.addPage()
 	draw(s)
-	body, err := s.bytes()
+	body, err := s.output()
 	if err != nil {
 		panic(err)
 	}
 	return body
 }
 
-func TestLinearCodesAreReadBackFromTheirBars(t *testing.T) {
+func TestCode128(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		text := rapid.StringMatching(`[A-Z0-9 -]{4,20}`).Draw(r, "text")
-		pages := read(t, drawing(func(s *sheet) {
-			if !s.linear(text, margin, 100, inner, 30) {
+		pages := read(t, drawing(func(s *pdfDocument) {
+			if !s.drawCode128(text, margin, 100, innerWidth, 30) {
 				r.Fatalf("%q was not drawn", text)
 			}
 		}))
@@ -136,16 +136,16 @@ func TestLinearCodesAreReadBackFromTheirBars(t *testing.T) {
 	})
 }
 
-// Bars have quiet zones and are wide enough for a scanner, or the code is
-// another.
-func TestALongTextBecomesASquareCode(t *testing.T) {
+// Bars have quiet zones and are wide enough for a scanner; otherwise the code
+// becomes a Data Matrix.
+func TestLongTextBecomesDataMatrix(t *testing.T) {
 	long := strings.Repeat("AB12-", 12)
-	pages := read(t, drawing(func(s *sheet) {
-		if !s.linear(long, 10, 100, 160, 40) {
+	pages := read(t, drawing(func(s *pdfDocument) {
+		if !s.drawCode128(long, 10, 100, 160, 40) {
 			t.Error("not drawn")
 		}
 	}))
-	within(t, pages)
+	wantInside(t, pages)
 	code, err := datamatrix.Encode(long)
 	if err != nil {
 		t.Fatal(err)
@@ -154,20 +154,20 @@ func TestALongTextBecomesASquareCode(t *testing.T) {
 		t.Errorf("the modules are\n%s\nwant\n%s", got, want)
 	}
 	for _, text := range []string{"", "Zürich", "a\x00b"} {
-		drawing(func(s *sheet) {
-			if s.linear(text, 10, 100, 160, 40) {
+		drawing(func(s *pdfDocument) {
+			if s.drawCode128(text, 10, 100, 160, 40) {
 				t.Errorf("%q was drawn", text)
 			}
 		})
 	}
 }
 
-func TestStackedCodesHaveTheModulesOfTheirContent(t *testing.T) {
+func TestPDF417(t *testing.T) {
 	text := "HALE1|S-123|019f0000-0000-7000-8000-000000000000|12345|70002,70010"
 	height := 0.0
-	pages := read(t, drawing(func(s *sheet) {
+	pages := read(t, drawing(func(s *pdfDocument) {
 		var err error
-		if height, err = s.stacked(text, margin, 100, inner); err != nil {
+		if height, err = s.drawPDF417(text, margin, 100, innerWidth); err != nil {
 			t.Error(err)
 		}
 	}))
@@ -189,7 +189,7 @@ func TestStackedCodesHaveTheModulesOfTheirContent(t *testing.T) {
 	if top := pageHeight - 100 - height; math.Abs(top-lowest(pages[0].rects)) > 0.05 {
 		t.Errorf("the code ends at %.2f, not %.2f", lowest(pages[0].rects), top)
 	}
-	if _, err := new(sheet).stacked(strings.Repeat("x", 3000), 0, 0, 100); err == nil {
+	if _, err := new(pdfDocument).drawPDF417(strings.Repeat("x", 3000), 0, 0, 100); err == nil {
 		t.Error("3,000 characters fit")
 	}
 }
@@ -226,7 +226,7 @@ func grid(all []rect, columns, rows int) string {
 	return out.String()
 }
 
-// modulesOf are the modules of a code as the encoder has them.
+// modulesOf returns the modules of a code as the encoder has them.
 func modulesOf(code barcode.Barcode) string {
 	var out strings.Builder
 	for y := range code.Bounds().Dy() {

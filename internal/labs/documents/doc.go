@@ -1,21 +1,22 @@
-// Package documents makes the papers of a lab order as PDF: the requisition
-// that goes with the patient or the sample, labels for tubes, the notice that
-// an insurance may not pay, what a patient must know to give a sample, and the
-// report of the results when the lab sent none of its own.
+// Package documents renders the papers of a lab order as PDF.
 //
-// Nothing is stored: a document is made of the order when it is asked for. The
+// They are the requisition for the patient or the sample, labels for tubes,
+// the notice that an insurance may not pay, the instructions for giving a
+// sample, and the report of the results when the lab sent none.
+//
+// Nothing is stored: a document is rendered from the order on request. The
 // same order gives the same bytes, because the dates in the file are the
-// order's and nothing in it depends on when or where it was made. What names a
-// person stands on the pages and nowhere else: titles, properties and file
-// names have none of it.
+// order's and nothing depends on the time or the machine. People are named
+// only on the pages, not in titles, properties or file names.
 //
 // # Reading order
 //
-//	order.go        an order with everything that its papers say
-//	requisition.go, labels.go, notice.go, report.go   the papers of an order
-//	instructions.go, advice.go                        how a sample is given
-//	links.go        addresses that open a requisition for a week
-//	page.go, blocks.go   what a page is made of
-//	letters.go      which letters there are, and what becomes of the others
+//	subject.go      an order with the data of its papers
+//	requisition.go  the requisition, the labels and the notice
+//	report.go       the report of the results
+//	instructions.go how to give a sample
+//	links.go        links that open a requisition for a week
+//	page.go         pages and their blocks
+//	text.go         fonts and letters
 //	barcode.go      bar codes, drawn as rectangles
 package documents

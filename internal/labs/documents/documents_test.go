@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// papers makes one of each document of an order.
+// papers renders each document of an order.
 func papers(s *Subject, r *results.Revision) map[string]func() ([]byte, error) {
 	return map[string]func() ([]byte, error){
 		"requisition":  s.Requisition,
@@ -28,7 +28,7 @@ func papers(s *Subject, r *results.Revision) map[string]func() ([]byte, error) {
 	}
 }
 
-func made(t testing.TB, render func() ([]byte, error)) []byte {
+func mustRender(t testing.TB, render func() ([]byte, error)) []byte {
 	t.Helper()
 	body, err := render()
 	if err != nil {
@@ -37,13 +37,13 @@ func made(t testing.TB, render func() ([]byte, error)) []byte {
 	return body
 }
 
-// Golden files hold what the documents say, line by line.
-func TestWhatDocumentsSay(t *testing.T) {
+// Golden files hold the texts of the documents, line by line.
+func TestDocumentTexts(t *testing.T) {
 	for name, render := range papers(subject(4), revision(12)) {
 		t.Run(name, func(t *testing.T) {
-			pages := read(t, made(t, render))
-			within(t, pages)
-			got := whole(pages)
+			pages := read(t, mustRender(t, render))
+			wantInside(t, pages)
+			got := allText(pages)
 			file := filepath.Join("testdata", name+".txt")
 			if *update {
 				if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
@@ -61,42 +61,41 @@ func TestWhatDocumentsSay(t *testing.T) {
 	}
 }
 
-func TestTheSameOrderGivesTheSameBytes(t *testing.T) {
+func TestDocumentsAreStable(t *testing.T) {
 	odd := subject(4)
 	odd.Full.Patient.LastName = "Łukasiewicz Жук"
 	for _, s := range []*Subject{subject(4), odd} {
 		again := papers(s, revision(12))
 		for name, render := range papers(s, revision(12)) {
-			if first := made(t, render); !bytes.Equal(first, made(t, again[name])) {
+			if first := mustRender(t, render); !bytes.Equal(first, mustRender(t, again[name])) {
 				t.Errorf("%s is not the same twice", name)
 			}
 		}
 	}
 }
 
-// What is not on a page names nobody: properties, titles, and the object names
-// of the file.
+// Properties, titles and the object names of the file name no person.
 func TestOnlyPagesNamePeople(t *testing.T) {
 	s := subject(4)
 	for name, render := range papers(s, revision(12)) {
-		outside := regexp.MustCompile(`(?s)stream\r?\n.*?endstream`).ReplaceAll(made(t, render), nil)
+		outside := regexp.MustCompile(`(?s)stream\r?\n.*?endstream`).ReplaceAll(mustRender(t, render), nil)
 		for _, text := range []string{"Ada", "Byron", "1984", "ada@", "M-1", "S0012345678"} {
 			if bytes.Contains(outside, []byte(text)) {
 				t.Errorf("%s has %q outside of its pages", name, text)
 			}
 		}
 	}
-	if pages := read(t, made(t, s.Instructions)); strings.Contains(whole(pages), "Byron") {
+	if pages := read(t, mustRender(t, s.Instructions)); strings.Contains(allText(pages), "Byron") {
 		t.Error("the instructions, which lie in an open box, name the patient")
 	}
 }
 
-func TestTheRequisitionIsScannedBack(t *testing.T) {
-	pages := read(t, made(t, subject(4).Requisition))
+func TestScanRequisition(t *testing.T) {
+	pages := read(t, mustRender(t, subject(4).Requisition))
 	if got := scan128(t, pages[0]); got != "S0012345678" {
 		t.Errorf("the bar code reads %q", got)
 	}
-	for _, page := range read(t, made(t, papers(subject(4), nil)["labels"])) {
+	for _, page := range read(t, mustRender(t, papers(subject(4), nil)["labels"])) {
 		if page.width != 162 || page.height != 90 {
 			t.Errorf("a label is %v by %v points", page.width, page.height)
 		}
@@ -106,8 +105,8 @@ func TestTheRequisitionIsScannedBack(t *testing.T) {
 	}
 }
 
-// Sixty markers, names of fifty letters, and long notes run over pages, and
-// nothing is lost or leaves the paper.
+// Sixty markers, names of fifty letters and long notes need several pages. No text
+// is lost or printed off the paper.
 func TestLongOrders(t *testing.T) {
 	s := subject(60)
 	s.Full.Patient.FirstName = strings.Repeat("Wolfeschlegel", 4)[:50]
@@ -123,22 +122,22 @@ func TestLongOrders(t *testing.T) {
 	r := revision(180)
 	r.Results[5].Notes = []string{strings.Repeat("A comment of the laboratory. ", 120)}
 	for name, render := range papers(s, r) {
-		pages := read(t, made(t, render))
-		within(t, pages)
-		said := whole(pages)
+		pages := read(t, mustRender(t, render))
+		wantInside(t, pages)
+		said := allText(pages)
 		switch name {
 		case "requisition":
-			wants(t, pages, "70000", "70059", "Page 1 of", "LABORATORY REQUISITION, continued")
+			wantTexts(t, pages, "70000", "70059", "Page 1 of", "LABORATORY REQUISITION, continued")
 			if len(pages) < 3 || strings.Count(said, "goes") != 35 {
 				t.Errorf("%d pages:\n%s", len(pages), said)
 			}
 		case "report":
-			wants(t, pages, "Analyte 1 ", "Analyte 180", "Marker number 18", "LABORATORY REPORT, continued")
+			wantTexts(t, pages, "Analyte 1 ", "Analyte 180", "Marker number 18", "LABORATORY REPORT, continued")
 			if len(pages) < 4 {
 				t.Errorf("180 results have %d pages", len(pages))
 			}
 		case "labels":
-			wants(t, pages, "...")
+			wantTexts(t, pages, "...")
 		}
 	}
 }
@@ -148,14 +147,14 @@ func TestUnusualLetters(t *testing.T) {
 	s.Full.Patient.FirstName, s.Full.Patient.LastName = "Nguyễn Thị", "Łukasiewicz-Ólafsdóttir"
 	s.Full.Physician.LastName = "Жукова"
 	s.Full.Notes = "山 stands for a name; tab\there; (brackets) and \\ backslash; e\u0301 is one letter; \u202eright to left."
-	pages := read(t, made(t, s.Requisition))
-	within(t, pages)
-	wants(t, pages, "Łukasiewicz-Ólafsdóttir, Nguyễn Thị", "Жукова, Jane", "[U+5C71] stands for a name; tab here; (brackets) and \\ backslash; é is one letter; right to left.",
-		"[U+...] stands for a letter that cannot be printed here")
-	wants(t, read(t, made(t, papers(s, nil)["labels"])), "Łukasiewicz")
+	pages := read(t, mustRender(t, s.Requisition))
+	wantInside(t, pages)
+	wantTexts(t, pages, "Łukasiewicz-Ólafsdóttir, Nguyễn Thị", "Жукова, Jane", "[U+5C71] stands for a name; tab here; (brackets) and \\ backslash; é is one letter; right to left.",
+		"[U+...] is the Unicode code of a letter that this document cannot print")
+	wantTexts(t, read(t, mustRender(t, papers(s, nil)["labels"])), "Łukasiewicz")
 }
 
-func TestDocumentsThatAnOrderDoesNotHave(t *testing.T) {
+func TestMissingDocuments(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(s *Subject)
 		render func(s *Subject) ([]byte, error)
@@ -164,7 +163,7 @@ func TestDocumentsThatAnOrderDoesNotHave(t *testing.T) {
 		"a requisition of an imported order":         {func(s *Subject) { s.Facts.Events[1].Status = orders.RequisitionBypassed }, (*Subject).Requisition},
 		"a requisition of nobody":                    {func(s *Subject) { s.Order.Body.Patient = nil }, (*Subject).Requisition},
 		"a notice that is not needed":                {func(s *Subject) { s.Order.HasABN = false }, (*Subject).Notice},
-		"labels without a number":                    {func(s *Subject) { s.Order.SampleID = "" }, func(s *Subject) ([]byte, error) { return s.Labels(1, placed) }},
+		"labels without a number":                    {func(s *Subject) { s.Order.SampleID = "" }, func(s *Subject) ([]byte, error) { return s.Labels(1, placedAt) }},
 	} {
 		s := subject(1)
 		if _, err := test.render(s); err != nil {
@@ -179,51 +178,51 @@ func TestDocumentsThatAnOrderDoesNotHave(t *testing.T) {
 
 func TestLabelsOfTheSandboxHaveItsAccount(t *testing.T) {
 	s := subject(1)
-	wants(t, read(t, made(t, papers(s, nil)["labels"])), "Acct A-77001", "Collected 03/06/2026 07:15", "DOB 12/10/1984", "3/3")
+	wantTexts(t, read(t, mustRender(t, papers(s, nil)["labels"])), "Acct A-77001", "Collected 03/06/2026 07:15", "DOB 12/10/1984", "3/3")
 	s.Full.Sandbox = true
-	pages := read(t, made(t, func() ([]byte, error) { return s.Labels(100, collected) }))
-	wants(t, pages, "Acct 1234567890", "100/100")
+	pages := read(t, mustRender(t, func() ([]byte, error) { return s.Labels(100, collected) }))
+	wantTexts(t, pages, "Acct 1234567890", "100/100")
 	if len(pages) != 100 {
 		t.Errorf("%d labels", len(pages))
 	}
 }
 
-func TestReportsSayHowFinalTheyAre(t *testing.T) {
+func TestReportFinality(t *testing.T) {
 	for _, test := range []struct {
 		status    results.Status
 		corrected bool
 		want      string
 	}{
 		{results.Final, false, "FINAL"},
-		{results.Partial, false, "PARTIAL - more results are to come"},
+		{results.Partial, false, "PARTIAL - more results will follow"},
 		{results.Final, true, "CORRECTED - replaces earlier reports"},
 		{results.Partial, true, "CORRECTED, PARTIAL"},
 	} {
 		r := revision(3)
 		r.Status, r.Corrected = test.status, test.corrected
-		wants(t, read(t, made(t, papers(subject(1), r)["report"])), test.want)
+		wantTexts(t, read(t, mustRender(t, papers(subject(1), r)["report"])), test.want)
 	}
 	r := revision(0)
 	r.Missing, r.Samples, r.Comments = nil, nil, nil
-	wants(t, read(t, made(t, papers(subject(1), r)["report"])), "There are no results yet.")
+	wantTexts(t, read(t, mustRender(t, papers(subject(1), r)["report"])), "There are no results yet.")
 }
 
-// Every method and sample has advice, and no list is empty.
+// Every method and sample has instructions, and no list is empty.
 func TestInstructionsOfEveryKind(t *testing.T) {
 	for _, method := range catalogue.Methods {
 		for _, sample := range catalogue.SampleTypes {
-			s := &Sheet{Test: catalogue.Test{Name: "Panel", Method: method, SampleType: sample, Fasting: true, UpdatedAt: placed}, Samples: []catalogue.SampleType{sample}}
-			pages := read(t, made(t, s.Render))
-			within(t, pages)
-			wants(t, pages, "Do not eat for 8 to 12 hours", words(sample), "After")
-			if len(beforeOf[method]) == 0 || len(afterOf[method]) == 0 || len(stepsOf[stepsKey{self(method), sample}]) == 0 {
+			s := &InstructionSheet{Test: catalogue.Test{Name: "Panel", Method: method, SampleType: sample, Fasting: true, UpdatedAt: placedAt}, Samples: []catalogue.SampleType{sample}}
+			pages := read(t, mustRender(t, s.Render))
+			wantInside(t, pages)
+			wantTexts(t, pages, "Do not eat for 8 to 12 hours", label(sample), "After")
+			if len(stepsBefore[method]) == 0 || len(stepsAfter[method]) == 0 || len(collectionSteps[stepsKey{isSelfCollected(method), sample}]) == 0 {
 				t.Errorf("no advice for %s by %s", sample, method)
 			}
 		}
 	}
 }
 
-// The font can write what the table says.
+// The font has the letters of the table.
 func TestLettersAreInTheFont(t *testing.T) {
 	glyphs := fontGlyphs(t)
 	for _, r := range wideLetters.R16 {
@@ -246,7 +245,7 @@ func FuzzPrintable(f *testing.F) {
 		if strings.ContainsAny(text.letters, "\x00\r\t\x7f") {
 			t.Errorf("%q keeps control characters", text.letters)
 		}
-		body := drawing(func(p *sheet) { p.paragraph(s, normal, "") })
+		body := drawing(func(p *pdfDocument) { p.paragraph(s, normalSize, "") })
 		if len(body) == 0 {
 			t.Error("nothing was written")
 		}

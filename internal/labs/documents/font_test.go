@@ -6,7 +6,7 @@ import (
 	"codeberg.org/go-pdf/fpdf"
 )
 
-// fontGlyphs are the letters that the embedded font has.
+// fontGlyphs returns the letters of the embedded font.
 func fontGlyphs(t *testing.T) map[rune]bool {
 	t.Helper()
 	font, err := fpdf.TtfParse("fonts/DejaVuSansCondensed-letters.ttf")

@@ -14,33 +14,33 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// LinkLifetime is how long the address of a requisition opens it.
+// LinkLifetime is the time for which a link opens a requisition.
 //
 // Reference 1.14: requisition_form_url is a 7-day signed URL.
 const LinkLifetime = 7 * 24 * time.Hour
 
-// LinkPath is where addresses of requisitions lead; the token follows as query
-// parameter.
+// LinkPath is the path of the links; the token is a query parameter.
 const LinkPath = "/v3/requisition_form"
 
-// Links makes addresses that open a requisition without a key, and reads them.
+// Links creates and reads links that open a requisition without an API key.
 //
-// The token is the order and the end of the link, sealed with the root key: it
-// cannot be made, changed or read without that key, and nothing has to be
-// stored. A link goes on working while the root key is changed, and ends early
-// only when the order does not open any more, such as that of a deleted user.
+// The token holds the order and the end of the link, sealed with the root key.
+// It cannot be created, changed or read without that key, and nothing is
+// stored. A link keeps working while the root key is rotated. It ends early
+// only when the order can no longer be read, for example because its user was
+// deleted.
 type Links struct {
 	Root *secrets.Root
-	// BaseURL is the address that callers know us by, asked for with each link.
+	// BaseURL is the base address of the service, called for each link.
 	BaseURL func() string
 }
 
-// linkPlace is where in the program a sealed value is a link, and no other.
+// linkPlace binds a sealed value to its use as a link.
 const linkPlace = "documents: requisition link"
 
 const linkSize = 16 + 16 + 8 // team, order, end in Unix seconds
 
-// URL is an address of an order's requisition that works for a week.
+// URL returns a link to an order's requisition that works for a week.
 func (l *Links) URL(o *orders.Order, now time.Time) string {
 	team, order := o.Team.UUID(), o.ID.UUID()
 	plain := make([]byte, 0, linkSize)
@@ -48,15 +48,15 @@ func (l *Links) URL(o *orders.Order, now time.Time) string {
 	plain = binary.BigEndian.AppendUint64(plain, uint64(now.Add(LinkLifetime).Unix()))
 	sealed, err := l.Root.Seal(linkPlace, plain)
 	if err != nil {
-		panic(fmt.Sprintf("documents: sealing a link: %v", err)) // no randomness: nothing can go on
+		panic(fmt.Sprintf("documents: sealing a link: %v", err)) // no randomness: nothing can continue
 	}
 	return l.BaseURL() + LinkPath + "?token=" + base64.RawURLEncoding.EncodeToString(sealed)
 }
 
-// Open finds the order of a link's token, or returns a NotFound fault when the
-// token is none of ours or has ended.
+// Open returns the order of a token, or a NotFound fault when the token is
+// invalid or has expired.
 func (l *Links) Open(token string, now time.Time) (teams.ID, orders.ID, error) {
-	none := fault.New(fault.NotFound, "This link is not valid any more")
+	none := fault.New(fault.NotFound, "This link is no longer valid")
 	sealed, err := base64.RawURLEncoding.DecodeString(token)
 	if err != nil {
 		return teams.ID{}, orders.ID{}, none

@@ -30,27 +30,27 @@ func tokenOf(t *testing.T, url string) string {
 	return token
 }
 
-func TestALinkOpensItsOrderForAWeek(t *testing.T) {
+func TestLinkLifetime(t *testing.T) {
 	l := links(t)
 	o := &orders.Order{ID: orders.ID(id(1)), Team: teams.ID(id(2))}
-	token := tokenOf(t, l.URL(o, placed))
-	for _, at := range []time.Time{placed, placed.Add(LinkLifetime - time.Second)} {
+	token := tokenOf(t, l.URL(o, placedAt))
+	for _, at := range []time.Time{placedAt, placedAt.Add(LinkLifetime - time.Second)} {
 		team, order, err := l.Open(token, at)
 		if err != nil || team != o.Team || order != o.ID {
-			t.Errorf("after %s: %v %v %v", at.Sub(placed), team, order, err)
+			t.Errorf("after %s: %v %v %v", at.Sub(placedAt), team, order, err)
 		}
 	}
-	if _, _, err := l.Open(token, placed.Add(LinkLifetime)); !fault.Is(err, fault.NotFound) {
+	if _, _, err := l.Open(token, placedAt.Add(LinkLifetime)); !fault.Is(err, fault.NotFound) {
 		t.Errorf("after a week: %v", err)
 	}
-	if strings.Contains(token, o.ID.String()) || token == tokenOf(t, l.URL(o, placed)) {
+	if strings.Contains(token, o.ID.String()) || token == tokenOf(t, l.URL(o, placedAt)) {
 		t.Error("a token shows what it is of")
 	}
 }
 
-func TestOtherTokensOpenNothing(t *testing.T) {
+func TestInvalidTokens(t *testing.T) {
 	l := links(t)
-	token := tokenOf(t, l.URL(&orders.Order{ID: orders.ID(id(1)), Team: teams.ID(id(2))}, placed))
+	token := tokenOf(t, l.URL(&orders.Order{ID: orders.ID(id(1)), Team: teams.ID(id(2))}, placedAt))
 	other, err := l.Root.Seal("something else", make([]byte, linkSize))
 	if err != nil {
 		t.Fatal(err)
@@ -70,11 +70,11 @@ func TestOtherTokensOpenNothing(t *testing.T) {
 		wrong = append(wrong, base64.RawURLEncoding.EncodeToString(changed))
 	}
 	for _, token := range wrong {
-		if _, _, err := l.Open(token, placed); !fault.Is(err, fault.NotFound) {
+		if _, _, err := l.Open(token, placedAt); !fault.Is(err, fault.NotFound) {
 			t.Errorf("%q: %v", token, err)
 		}
 	}
-	if _, _, err := links(t).Open(token, placed); !fault.Is(err, fault.NotFound) {
+	if _, _, err := links(t).Open(token, placedAt); !fault.Is(err, fault.NotFound) {
 		t.Errorf("with another root key: %v", err)
 	}
 }

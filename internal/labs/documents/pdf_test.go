@@ -17,8 +17,8 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// written is a text on a page, in points from the lower left corner.
-type written struct {
+// pageText is a text on a page, in points from the lower left corner.
+type pageText struct {
 	x, y, size float64
 	text       string
 }
@@ -26,16 +26,16 @@ type written struct {
 // rect is a filled rectangle on a page.
 type rect struct{ x, y, w, h float64 }
 
-// leaf is a page read back.
+// leaf is a parsed page.
 type leaf struct {
 	width, height float64
-	texts         []written
+	texts         []pageText
 	rects         []rect
 }
 
-// say is all text of the page, a line of the page for each line of text.
-func (l leaf) say() string {
-	lines := map[int][]written{}
+// text returns all text of the page, one line for each line of the page.
+func (l leaf) text() string {
+	lines := map[int][]pageText{}
 	for _, w := range l.texts {
 		lines[int(w.y*10)] = append(lines[int(w.y*10)], w)
 	}
@@ -47,7 +47,7 @@ func (l leaf) say() string {
 	slices.Sort(heights)
 	slices.Reverse(heights)
 	for _, y := range heights {
-		slices.SortStableFunc(lines[y], func(a, b written) int { return int(a.x*100) - int(b.x*100) })
+		slices.SortStableFunc(lines[y], func(a, b pageText) int { return int(a.x*100) - int(b.x*100) })
 		for i, w := range lines[y] {
 			if i > 0 {
 				out.WriteString(" | ")
@@ -59,7 +59,7 @@ func (l leaf) say() string {
 	return out.String()
 }
 
-// read validates a document by the strict rules and reads its pages back.
+// read validates a document by the strict rules and parses its pages.
 func read(t testing.TB, body []byte) []leaf {
 	t.Helper()
 	api.DisableConfigDir() // otherwise the library writes into the home folder
@@ -96,7 +96,7 @@ func read(t testing.TB, body []byte) []leaf {
 	return pages
 }
 
-// wideFonts are the names of a page's fonts whose texts are UTF-16.
+// wideFonts are the names of a page's fonts with UTF-16 texts.
 func wideFonts(t testing.TB, ctx *model.Context, n int) map[string]bool {
 	t.Helper()
 	_, _, inherited, err := ctx.PageDict(n, false)
@@ -131,7 +131,7 @@ func parse(t testing.TB, content string, utf map[string]bool) leaf {
 	font, size := "", 0.0
 	for _, part := range op.FindAllString(content, -1) {
 		if m := textOp.FindStringSubmatch(part); m != nil {
-			page.texts = append(page.texts, written{decimal(t, m[1]), decimal(t, m[2]), size, decode(m[3], utf[font])})
+			page.texts = append(page.texts, pageText{decimal(t, m[1]), decimal(t, m[2]), size, decode(m[3], utf[font])})
 		} else if m := rectOp.FindStringSubmatch(part); m != nil {
 			r := rect{decimal(t, m[1]), decimal(t, m[2]), decimal(t, m[3]), decimal(t, m[4])}
 			if r.h < 0 {
@@ -176,19 +176,19 @@ func decode(s string, wide bool) string {
 	return text
 }
 
-// whole is the text of all pages.
-func whole(pages []leaf) string {
+// allText returns the text of all pages.
+func allText(pages []leaf) string {
 	var all strings.Builder
 	for i, p := range pages {
-		fmt.Fprintf(&all, "--- page %d\n%s", i+1, p.say())
+		fmt.Fprintf(&all, "--- page %d\n%s", i+1, p.text())
 	}
 	return all.String()
 }
 
-// wants fails for each text that a document does not say.
-func wants(t *testing.T, pages []leaf, texts ...string) {
+// wantTexts fails for each text that a document lacks.
+func wantTexts(t *testing.T, pages []leaf, texts ...string) {
 	t.Helper()
-	said := whole(pages)
+	said := allText(pages)
 	for _, text := range texts {
 		if !strings.Contains(said, text) {
 			t.Errorf("the document does not say %q:\n%s", text, said)
@@ -196,14 +196,14 @@ func wants(t *testing.T, pages []leaf, texts ...string) {
 	}
 }
 
-// within fails when anything stands outside of its page or two texts overlap in
-// a line.
-func within(t *testing.T, pages []leaf) {
+// wantInside fails when a text or rectangle is outside of its page, or two
+// texts of a line overlap.
+func wantInside(t *testing.T, pages []leaf) {
 	t.Helper()
 	for n, p := range pages {
 		for _, w := range p.texts {
 			if w.x < 0 || w.x > p.width || w.y < 0 || w.y > p.height {
-				t.Errorf("page %d: %q stands at %.0f, %.0f", n+1, w.text, w.x, w.y)
+				t.Errorf("page %d: %q is at %.0f, %.0f", n+1, w.text, w.x, w.y)
 			}
 		}
 		for _, r := range p.rects {

@@ -14,73 +14,72 @@ import (
 	"hale/internal/platform/store"
 )
 
-// Reports makes the report of an order's results for when the lab sent none of
-// its own.
+// Reports renders the report of an order's results when the lab sent none.
 //
 // Reference 1.14, GET /v3/order/{order_id}/result/pdf.
 type Reports struct{}
 
-// ResultPDF is the report of a revision.
+// ResultPDF renders the report of a revision.
 func (Reports) ResultPDF(ctx context.Context, tx *store.Tx, o *orders.Order, r *results.Revision) ([]byte, error) {
-	s, err := About(ctx, tx, o)
+	s, err := NewSubject(ctx, tx, o)
 	if err != nil {
 		return nil, err
 	}
 	return s.Report(r)
 }
 
-// Report is the results on paper: of each its value, unit, range, flag and the
-// laboratory's words, then what is missing and who tested.
+// Report renders the results: the value, unit, range, flag and notes of each,
+// then the missing results and the laboratories.
 func (s *Subject) Report(r *results.Revision) ([]byte, error) {
-	p := newSheet("Laboratory report", s.foot(), r.CreatedAt)
+	p := newLetterDocument("Laboratory report", s.footer(), r.CreatedAt)
 	s.reportHead(p, r)
 	sites := laboratories(r)
-	findings(p, r, sites)
-	absent(p, r)
+	writeResults(p, r, sites)
+	writeMissing(p, r)
 	if len(r.Comments) > 0 {
 		p.heading("Comments")
 		for _, c := range r.Comments {
-			p.paragraph(c, normal, "")
+			p.paragraph(c, normalSize, "")
 		}
 	}
-	performed(p, sites)
-	p.paragraph("Flags: H above the range, L below it, HH and LL critical, A abnormal, AA critically abnormal; * means outside the range.", small, "")
-	return p.bytes()
+	writeLaboratories(p, sites)
+	p.paragraph("Flags: H above the range, L below the range, HH and LL critical, A abnormal, AA critical.", smallSize, "")
+	return p.output()
 }
 
-// standing says in words how final the results are.
-func standing(r *results.Revision) string {
+// finality says in words how final the results are.
+func finality(r *results.Revision) string {
 	switch {
 	case r.Corrected && r.Status == results.Partial:
-		return "CORRECTED, PARTIAL - more results are to come"
+		return "CORRECTED, PARTIAL - more results will follow"
 	case r.Corrected:
 		return "CORRECTED - replaces earlier reports"
 	case r.Status == results.Partial:
-		return "PARTIAL - more results are to come"
+		return "PARTIAL - more results will follow"
 	}
 	return "FINAL"
 }
 
-func (s *Subject) reportHead(p *sheet, r *results.Revision) {
+func (s *Subject) reportHead(p *pdfDocument, r *results.Revision) {
 	o := &s.Full
-	p.put(margin, p.y+14, 15, "B", printable("LABORATORY REPORT"))
-	state := printable(standing(r))
-	p.put(pageWidth-margin-p.width(11, "B", state), p.y+14, 11, "B", state)
+	p.writeLine(margin, p.y+14, 15, "B", printable("LABORATORY REPORT"))
+	state := printable(finality(r))
+	p.writeLine(pageWidth-margin-p.textWidth(11, "B", state), p.y+14, 11, "B", state)
 	lab := s.Facts.Lab
 	name := r.Laboratory
 	if name == "" {
 		name = lab.Name
 	}
-	p.put(margin, p.y+28, normal, "", printable(joined("   ", name, clia(r.CLIA))))
+	p.writeLine(margin, p.y+28, normalSize, "", printable(joinNonEmpty("   ", name, clia(r.CLIA))))
 	p.y += 34
-	p.again = func() {
-		p.put(margin, p.y+8, normal, "B", printable(fmt.Sprintf("LABORATORY REPORT, continued   %s   %s", s.Order.SampleID, standing(r))))
+	p.pageHeader = func() {
+		p.writeLine(margin, p.y+8, normalSize, "B", printable(fmt.Sprintf("LABORATORY REPORT, continued   %s   %s", s.Order.SampleID, finality(r))))
 		p.y += 16
 	}
 	p.fields(3,
-		field{"Patient", lastFirst(o.Patient)}, field{"Date of birth", birth(o.Patient)}, field{"Sex", words(o.Patient.Gender)}, field{"Patient ID", o.Patient.ID.String()},
-		field{"Control number", s.Order.SampleID}, field{"Ordered (UTC)", day(o.PlacedAt.UTC())}, field{"Physician", joined(", ", o.Physician.LastName, o.Physician.FirstName)}, field{"Account", account(s, r)},
-		field{"Panel", s.Facts.Test.Name}, field{"Report version", fmt.Sprint(r.Number)}, field{"Version made", minute(r.CreatedAt.UTC())}, field{"Overall", words(r.Interpretation)},
+		field{"Patient", lastFirst(o.Patient)}, field{"Date of birth", formatBirth(o.Patient)}, field{"Sex", label(o.Patient.Gender)}, field{"Patient ID", o.Patient.ID.String()},
+		field{"Control number", s.Order.SampleID}, field{"Ordered (UTC)", formatDay(o.PlacedAt.UTC())}, field{"Physician", joinNonEmpty(", ", o.Physician.LastName, o.Physician.FirstName)}, field{"Account", account(s, r)},
+		field{"Panel", s.Facts.Test.Name}, field{"Report version", fmt.Sprint(r.Number)}, field{"Version made", formatMinute(r.CreatedAt.UTC())}, field{"Overall", label(r.Interpretation)},
 	)
 	for _, sample := range r.Samples {
 		sp := sample.Specimen
@@ -92,9 +91,9 @@ func (s *Subject) reportHead(p *sheet, r *results.Revision) {
 		if sp.Fasting != nil {
 			fasting = yesNo(*sp.Fasting)
 		}
-		p.fields(5, field{"Sample", number}, field{"Collected", moment(sp.Collected)}, field{"Received", moment(sp.Received)}, field{"Reported", moment(sp.Reported)}, field{"Fasting", fasting})
-		if about := joined("; ", sp.Volume, sp.Information); about != "" {
-			p.paragraph(about, small+1, "")
+		p.fields(5, field{"Sample", number}, field{"Collected", formatMoment(sp.Collected)}, field{"Received", formatMoment(sp.Received)}, field{"Reported", formatMoment(sp.Reported)}, field{"Fasting", fasting})
+		if about := joinNonEmpty("; ", sp.Volume, sp.Information); about != "" {
+			p.paragraph(about, smallSize+1, "")
 		}
 	}
 }
@@ -106,8 +105,9 @@ func account(s *Subject, r *results.Revision) string {
 	return s.Full.Account.Number
 }
 
-// moment prints an instant on the clock of the laboratory when it gave one.
-func moment(m networks.Moment) string {
+// formatMoment formats an instant in the zone of the laboratory when it gave
+// one.
+func formatMoment(m networks.Moment) string {
 	if m.Time.IsZero() {
 		return ""
 	}
@@ -117,13 +117,13 @@ func moment(m networks.Moment) string {
 	return m.Time.In(time.FixedZone("", *m.Offset)).Format("01/02/2006 15:04 -07:00")
 }
 
-// site is a laboratory that tested, with the number by which results name it.
+// site is a laboratory that performed tests, with its key in the results.
 type site struct {
 	key string
 	networks.Laboratory
 }
 
-// laboratories lists who tested, in the order of their keys.
+// laboratories lists the laboratories that performed tests, sorted by key.
 func laboratories(r *results.Revision) []site {
 	var all []site
 	for _, sample := range r.Samples {
@@ -137,24 +137,25 @@ func laboratories(r *results.Revision) []site {
 	return all
 }
 
-// findings is the table of results, under the marker that owes each.
-func findings(p *sheet, r *results.Revision, sites []site) {
+// writeResults writes the table of results, under the marker that each belongs
+// to.
+func writeResults(p *pdfDocument, r *results.Revision, sites []site) {
 	p.heading("Results")
 	if len(r.Results) == 0 {
-		p.paragraph("There are no results yet.", normal, "")
+		p.paragraph("There are no results yet.", normalSize, "")
 		return
 	}
 	var rows []row
 	group := ""
 	for i := range r.Results {
 		one := &r.Results[i]
-		if owner := ownerOf(one); owner != group {
+		if owner := markerName(one); owner != group {
 			group = owner
 			rows = append(rows, row{title: owner})
 		}
 		abnormal := one.Interpretation == orders.Abnormal || one.Interpretation == orders.Critical
 		name := one.Name
-		if mark := stage(one.Status); mark != "" {
+		if mark := statusMark(one.Status); mark != "" {
 			name += " (" + mark + ")"
 		}
 		rows = append(rows, row{cells: []cell{
@@ -163,7 +164,7 @@ func findings(p *sheet, r *results.Revision, sites []site) {
 			{words: flagOf(one), bold: true},
 			{words: one.Unit},
 			{words: one.Range.Text},
-			{words: number(sites, one.Laboratory)},
+			{words: siteNumber(sites, one.Laboratory)},
 		}})
 		for _, note := range one.Notes {
 			if note != one.Text {
@@ -174,10 +175,10 @@ func findings(p *sheet, r *results.Revision, sites []site) {
 	p.table([]column{{"Test", 3.6}, {"Result", 2.2}, {"Flag", 0.8}, {"Units", 1.3}, {"Reference", 2}, {"Lab", 0.6}}, rows)
 }
 
-// ownerOf is the name over a result: the marker that was ordered.
-func ownerOf(r *results.Result) string {
+// markerName returns the title over a result: the ordered marker.
+func markerName(r *results.Result) string {
 	if len(r.Markers) == 0 {
-		return "Further results"
+		return "Other results"
 	}
 	return r.Markers[0].Name
 }
@@ -195,8 +196,8 @@ func flagOf(r *results.Result) string {
 	return ""
 }
 
-// stage marks a value that is not simply final. HL7 table 0085.
-func stage(status string) string {
+// statusMark marks a value that is preliminary or corrected. HL7 table 0085.
+func statusMark(status string) string {
 	switch status {
 	case "P":
 		return "preliminary"
@@ -206,15 +207,15 @@ func stage(status string) string {
 	return ""
 }
 
-func number(sites []site, key string) string {
+func siteNumber(sites []site, key string) string {
 	if i := slices.IndexFunc(sites, func(s site) bool { return s.key == key }); i >= 0 {
 		return fmt.Sprint(i + 1)
 	}
 	return ""
 }
 
-// absent lists what was expected and will not come, and why.
-func absent(p *sheet, r *results.Revision) {
+// writeMissing lists the missing results with the reasons.
+func writeMissing(p *pdfDocument, r *results.Revision) {
 	if len(r.Missing) == 0 {
 		return
 	}
@@ -225,14 +226,14 @@ func absent(p *sheet, r *results.Revision) {
 	p.heading(title)
 	var rows []row
 	for _, m := range r.Missing {
-		rows = append(rows, row{cells: []cell{{words: m.Name}, {words: words(m.Failure)}, {words: m.Note}}})
+		rows = append(rows, row{cells: []cell{{words: m.Name}, {words: label(m.Failure)}, {words: m.Note}}})
 	}
-	p.table([]column{{"Test", 3}, {"Reason", 2.5}, {"Laboratory's words", 3.5}}, rows)
+	p.table([]column{{"Test", 3}, {"Reason", 2.5}, {"Laboratory's note", 3.5}}, rows)
 }
 
-// performed names the laboratories that tested, with what the law wants to
-// stand on a report: name, address, CLIA number and director.
-func performed(p *sheet, sites []site) {
+// writeLaboratories lists the laboratories that performed tests, with the data
+// that the law requires on a report: name, address, CLIA number and director.
+func writeLaboratories(p *pdfDocument, sites []site) {
 	if len(sites) == 0 {
 		return
 	}
@@ -240,13 +241,13 @@ func performed(p *sheet, sites []site) {
 	for i, lab := range sites {
 		where := ""
 		if lab.Address != nil {
-			where = joined(", ", lab.Address.FirstLine, lab.Address.SecondLine, lab.Address.City, joined(" ", lab.Address.State, lab.Address.Zip))
+			where = joinNonEmpty(", ", lab.Address.FirstLine, lab.Address.SecondLine, lab.Address.City, joinNonEmpty(" ", lab.Address.State, lab.Address.Zip))
 		}
 		director := lab.Director
 		if director != "" {
 			director = "Director: " + director
 		}
-		p.point(fmt.Sprintf("%d", i+1), joined("   ", lab.Name, where, clia(lab.CLIA), lab.Phone, director))
+		p.point(fmt.Sprintf("%d", i+1), joinNonEmpty("   ", lab.Name, where, clia(lab.CLIA), lab.Phone, director))
 	}
 }
 

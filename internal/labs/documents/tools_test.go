@@ -9,9 +9,8 @@ import (
 	"testing"
 )
 
-// A second opinion of programs that many people use: poppler reads the text,
-// zbar scans the bar codes from a picture of the page. Both are left out where
-// they are not installed.
+// Other programs check the documents: poppler reads the text, zbar scans the bar
+// codes from an image of the page. Both are skipped where they are not installed.
 
 func tool(t *testing.T, names ...string) {
 	t.Helper()
@@ -47,7 +46,7 @@ func TestOtherProgramsReadTheText(t *testing.T) {
 	s := subject(12)
 	s.Full.Patient.LastName = "Łukasiewicz Жук"
 	for name, render := range papers(s, revision(12)) {
-		file := save(t, made(t, render))
+		file := save(t, mustRender(t, render))
 		said := run(t, "pdftotext", "-layout", file, "-")
 		for _, text := range map[string][]string{
 			"requisition": {"Łukasiewicz Жук, Ada", "12/10/1984", "1234567893", "M-1", "E11.9", "70011", "Yes, fasted (Y)", "Known carrier (trait) \\ see letter"},
@@ -71,7 +70,7 @@ func TestScannersReadTheBars(t *testing.T) {
 		if name != "requisition" && name != "labels" {
 			continue
 		}
-		file := save(t, made(t, render))
+		file := save(t, mustRender(t, render))
 		for _, resolution := range []string{"200", "300"} {
 			picture := strings.TrimSuffix(file, ".pdf") + resolution
 			run(t, "pdftoppm", "-r", resolution, "-gray", "-f", "1", "-l", "1", "-singlefile", file, picture)

@@ -6,7 +6,7 @@ import (
 	"hale/internal/labs/hl7"
 )
 
-// Systems that codes are of.
+// The code systems.
 const (
 	loinc          = "http://loinc.org"
 	ucum           = "http://unitsofmeasure.org"
@@ -14,22 +14,22 @@ const (
 	npi            = "http://hl7.org/fhir/sid/us-npi"
 	clia           = "urn:oid:2.16.840.1.113883.4.7"
 	snomed         = "http://snomed.info/sct"
-	uris           = "urn:ietf:rfc:3986"
+	uriSystem      = "urn:ietf:rfc:3986"
 	terminology    = "http://terminology.hl7.org/CodeSystem/"
 	interpretation = terminology + "v3-ObservationInterpretation"
 )
 
-// requestStatuses are the states of an order as a request's. A failed order
-// was withdrawn as much as a cancelled one.
+// requestStatuses maps the stages of an order to statuses of a request. A
+// failed order is revoked like a cancelled one.
 var requestStatuses = map[string]string{
 	"received": "active", "collecting_sample": "active", "sample_with_lab": "active",
 	"completed": "completed", "cancelled": "revoked", "failed": "revoked",
 }
 
-// reportStatuses are those of results.
+// reportStatuses maps the statuses of results.
 var reportStatuses = map[string]string{"partial": "partial", "final": "final", "corrected": "corrected"}
 
-// observationStatuses are HL7 table 0085.
+// observationStatuses maps HL7 table 0085.
 var observationStatuses = map[string]string{
 	"F": "final", "U": "final", "P": "preliminary", "R": "preliminary", "S": "preliminary", "I": "registered", "O": "registered",
 	"C": "corrected", "X": "cancelled", "D": "entered-in-error", "W": "entered-in-error",
@@ -52,9 +52,9 @@ func interpretationOf(word, flag string) []CodeableConcept {
 	return []CodeableConcept{concept}
 }
 
-// absent says why there is no value. The codes are few; the reason goes along
-// in words.
-func absent(m Missing) *CodeableConcept {
+// absentReason returns the reason for a missing value. There are few codes, so
+// the reason is added in words.
+func absentReason(m Missing) *CodeableConcept {
 	code, display := "not-performed", "Not Performed"
 	switch m.Reason {
 	case "", "unknown_failure":
@@ -69,8 +69,9 @@ func absent(m Missing) *CodeableConcept {
 	return &CodeableConcept{[]Coding{{terminology + "data-absent-reason", code, display}}, text}
 }
 
-// coded is a thing by its LOINC, where it has one, and the lab's own code.
-func coded(lab, loincCode, code, name string) CodeableConcept {
+// labConcept returns a concept by its LOINC, where it has one, and the lab's
+// own code.
+func labConcept(lab, loincCode, code, name string) CodeableConcept {
 	concept := CodeableConcept{Text: clean(name)}
 	if loincCode != "" {
 		concept.Coding = append(concept.Coding, Coding{System: loinc, Code: loincCode})
@@ -88,7 +89,8 @@ func concept(system, code, display string) CodeableConcept {
 	return CodeableConcept{Coding: []Coding{{system, code, display}}}
 }
 
-// relationship is one of the standard's words for who is insured.
+// relationship returns the standard's word for the relationship to the insured
+// person.
 func relationship(word string) *CodeableConcept {
 	code := strings.ToLower(word)
 	switch code {

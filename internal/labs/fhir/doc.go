@@ -4,17 +4,18 @@
 //	bundle := fhir.Export(order, now)
 //	body, err := json.Marshal(bundle)
 //
-// Reads in this order: input.go (what is asked of the caller: plain structs
-// that know neither FHIR nor the rest of the service), export.go (the bundle
-// and who is in it), people.go, request.go, answers.go, report.go,
-// observation.go (race and ethnicity, an order, its answers at order entry, its
-// report, one result), codes.go (our words as codes of the
-// standard's), resources.go and types.go (the wire shapes, with only the
-// elements that are in use).
-//
-// Every resource has an id made of the order's, so an order that is exported
-// twice has the same resources, and references within the bundle are URNs of
-// those ids. Nothing is sent anywhere.
+// Every resource has an id that follows from the order's id. An order that is
+// exported twice has the same resources, and references in the bundle are URNs
+// of those ids. Nothing is sent anywhere.
 //
 // The standard: https://hl7.org/fhir/R4/.
+//
+// # Reading order
+//
+//	input.go      the input: plain structs, independent of FHIR and of the service
+//	export.go     the bundle, and the people and organizations in it
+//	request.go    the order, and its answers at order entry
+//	report.go     the report and its results
+//	codes.go      our words as codes of the standard
+//	resources.go  the wire types, with only the elements in use
 package fhir

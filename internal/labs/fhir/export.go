@@ -7,10 +7,10 @@ import (
 	"github.com/google/uuid"
 )
 
-// ContentType is what a bundle is sent as.
+// ContentType is the media type of a bundle.
 const ContentType = "application/fhir+json"
 
-// Export makes the bundle of an order. now is when it was made.
+// Export returns the bundle of an order. now is the time of the export.
 func Export(order Order, now time.Time) Bundle {
 	e := exporter{order: order}
 	e.bundle = Bundle{ResourceType: "Bundle", ID: e.id("bundle"), Type: "collection", Timestamp: instant(now)}
@@ -24,7 +24,7 @@ func Export(order Order, now time.Time) Bundle {
 	return e.bundle
 }
 
-// exporter holds the bundle and what its resources refer to.
+// exporter holds the bundle and the references to its resources.
 type exporter struct {
 	order  Order
 	bundle Bundle
@@ -37,12 +37,12 @@ type exporter struct {
 	labs         map[string]Reference // performing laboratories by key
 }
 
-// id is the id of a resource: the same for the same order and name.
+// id returns the id of a resource: the same for the same order and name.
 func (e *exporter) id(name string) string {
 	return uuid.NewSHA1(e.order.ID, []byte(name)).String()
 }
 
-// add puts a resource into the bundle and returns the reference to it.
+// add adds a resource to the bundle and returns the reference to it.
 func (e *exporter) add(id string, resource any) Reference {
 	url := "urn:uuid:" + id
 	e.bundle.Entry = append(e.bundle.Entry, Entry{url, resource})
@@ -52,8 +52,8 @@ func (e *exporter) add(id string, resource any) Reference {
 func (e *exporter) patient() {
 	p := e.order.Patient
 	r := PatientResource{
-		ResourceType: "Patient", ID: e.id("patient"), Extension: background(p),
-		Identifier: []Identifier{{System: uris, Value: "urn:uuid:" + p.ID.String()}},
+		ResourceType: "Patient", ID: e.id("patient"), Extension: raceAndEthnicity(p),
+		Identifier: []Identifier{{System: uriSystem, Value: "urn:uuid:" + p.ID.String()}},
 		Name:       name(p.FirstName, p.LastName), Telecom: append(contact("phone", p.Phone), contact("email", p.Email)...),
 		Address: address(p.Address, "home"),
 	}
@@ -123,8 +123,8 @@ func (e *exporter) coverage() {
 	e.insurance = []Reference{e.add(r.ID, r)}
 }
 
-// system is a namespace of numbers that have no public one.
-func (e *exporter) system(of string) string { return "urn:hale:" + of }
+// system returns a namespace for numbers without a public one.
+func (e *exporter) system(name string) string { return "urn:hale:" + name }
 
 func name(first, last string) []HumanName {
 	n := HumanName{Use: "official", Family: clean(last)}
@@ -156,4 +156,59 @@ func address(a Address, use string) []PostalAddress {
 	}
 	p.Use = use
 	return []PostalAddress{p}
+}
+
+// The extensions of US Core for a person: race and ethnicity, each with the
+// category of the Office of Management and Budget, where there is one, and in
+// words.
+//
+// https://hl7.org/fhir/us/core/STU3.1.1/StructureDefinition-us-core-race.html
+// and …-us-core-ethnicity.html.
+const (
+	usCoreRace      = "http://hl7.org/fhir/us/core/StructureDefinition/us-core-race"
+	usCoreEthnicity = "http://hl7.org/fhir/us/core/StructureDefinition/us-core-ethnicity"
+	cdcRace         = "urn:oid:2.16.840.1.113883.6.238"
+)
+
+// category is a word of the service as the extension has it; the code is empty
+// when no category has the same meaning.
+type category struct{ code, words string }
+
+var races = map[string]category{
+	"african_american_or_black": {"2054-5", "Black or African American"},
+	"asian":                     {"2028-9", "Asian"},
+	"indigenous_native_american_alaska_native": {"1002-5", "American Indian or Alaska Native"},
+	"pacific_islander_or_hawaiian":             {"2076-8", "Native Hawaiian or Other Pacific Islander"},
+	"white_caucasian":                          {"2106-3", "White"},
+	"other":                                    {"", "Other"},
+}
+
+var ethnicities = map[string]category{
+	"hispanic":         {"2135-2", "Hispanic or Latino"},
+	"non_hispanic":     {"2186-5", "Not Hispanic or Latino"},
+	"ashkenazi_jewish": {"", "Ashkenazi Jewish"},
+	"other":            {"", "Other"},
+}
+
+// raceAndEthnicity returns the extensions of a patient, as far as they are
+// known.
+func raceAndEthnicity(p Patient) []Extension {
+	var all []Extension
+	if race, known := races[p.Race]; known {
+		all = append(all, race.extension(usCoreRace))
+	}
+	if ethnicity, known := ethnicities[p.Ethnicity]; known {
+		all = append(all, ethnicity.extension(usCoreEthnicity))
+	}
+	return all
+}
+
+// extension returns the category, if there is one, and always the text.
+func (c category) extension(url string) Extension {
+	e := Extension{URL: url}
+	if c.code != "" {
+		e.Extension = append(e.Extension, Extension{URL: "ombCategory", ValueCoding: &Coding{cdcRace, c.code, c.words}})
+	}
+	e.Extension = append(e.Extension, Extension{URL: "text", ValueString: c.words})
+	return e
 }

@@ -18,13 +18,13 @@ import (
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 var (
-	placed = time.Date(2026, 3, 2, 15, 4, 5, 0, time.UTC)
-	now    = time.Date(2026, 3, 5, 8, 0, 0, 0, time.UTC)
+	placedAt   = time.Date(2026, 3, 2, 15, 4, 5, 0, time.UTC)
+	exportedAt = time.Date(2026, 3, 5, 8, 0, 0, 0, time.UTC)
 )
 
 func pointer[T any](v T) *T { return &v }
 
-func at(text string) Moment {
+func momentAt(text string) Moment {
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
 		panic(err)
@@ -33,20 +33,20 @@ func at(text string) Moment {
 	return Moment{t.UTC(), &offset}
 }
 
-// fullOrder says everything that an order can say. All of it is invented.
+// fullOrder has every field of an order. All of it is invented.
 func fullOrder() Order {
 	return Order{
 		ID: uuid.MustParse("01890000-0000-7000-8000-000000000001"), SampleID: "798656817356", Status: "completed",
-		PlacedAt: placed, Priority: true, Notes: "Fainted at the last draw.", ICDCodes: []string{"E55.9", "Z00.00"},
+		PlacedAt: placedAt, Priority: true, Notes: "Fainted at the last draw.", ICDCodes: []string{"E55.9", "Z00.00"},
 		Tests: []Test{
 			{"CMP01", "Metabolic panel", "24323-8", []Answer{
-				{"FSTING", "Has the patient fasted?", []Given{{Code: "Y", Text: "Yes"}}},
-				{"MEDS", "Which medicines?", []Given{{Code: "MET", Text: "Metformin"}, {Code: "OTH", Text: "Another"}}},
+				{"FSTING", "Has the patient fasted?", []AnswerValue{{Code: "Y", Text: "Yes"}}},
+				{"MEDS", "Which medicines?", []AnswerValue{{Code: "MET", Text: "Metformin"}, {Code: "OTH", Text: "Another"}}},
 			}},
 			{"INS", "Insulin", "", []Answer{
-				{"LASTDOSE", "Hours since the last dose?", []Given{{Text: "12.5", Numeric: true}}},
-				{"WHY", "", []Given{{Text: "Tired\x07 for weeks "}}},
-				{"EMPTY", "Left out?", []Given{{Text: " "}}},
+				{"LASTDOSE", "Hours since the last dose?", []AnswerValue{{Text: "12.5", Numeric: true}}},
+				{"WHY", "", []AnswerValue{{Text: "Tired\x07 for weeks "}}},
+				{"EMPTY", "Left out?", []AnswerValue{{Text: " "}}},
 			}},
 		},
 		Patient: Patient{
@@ -59,12 +59,12 @@ func fullOrder() Order {
 		Coverage:  &Coverage{"INV01", "Invented Mutual", "M-55", "G-1", "Spouse"},
 		Report: &Report{
 			Status: "corrected", Issued: time.Date(2026, 3, 4, 14, 25, 0, 0, time.UTC),
-			Specimen: Specimen{Number: "798656817356", Collected: at("2026-03-03T08:15:00-05:00"), Received: at("2026-03-03T19:00:00-05:00"), Fasting: pointer(true), Information: "Slightly lipemic"},
+			Specimen: Specimen{Number: "798656817356", Collected: momentAt("2026-03-03T08:15:00-05:00"), Received: momentAt("2026-03-03T19:00:00-05:00"), Fasting: pointer(true), Information: "Slightly lipemic"},
 			Results: []Result{
 				{
 					Code: "GLU", TestCode: "CMP01", Name: "Glucose", LOINC: "2345-7", Value: "91.0", Type: "numeric", Unit: "mg/dL", UCUM: "mg/dL",
 					Range: "65-99", Low: pointer(65.0), High: pointer(99.0), Interpretation: "normal", Flag: "N", Status: "F",
-					At: at("2026-03-03T08:15:00-05:00"),
+					At: momentAt("2026-03-03T08:15:00-05:00"),
 				},
 				{
 					Code: "K", TestCode: "CMP01", Name: "Potassium", LOINC: "2823-3", Value: "6.8", Type: "numeric", Unit: "mmol/L", UCUM: "mmol/L",
@@ -88,7 +88,7 @@ func fullOrder() Order {
 }
 
 func TestGoldenBundle(t *testing.T) {
-	bundle := Export(fullOrder(), now)
+	bundle := Export(fullOrder(), exportedAt)
 	for _, problem := range problems(t, bundle) {
 		t.Error(problem)
 	}
@@ -112,9 +112,9 @@ func TestGoldenBundle(t *testing.T) {
 	}
 }
 
-func TestAnOrderBeforeItsResults(t *testing.T) {
+func TestOrderBeforeItsResults(t *testing.T) {
 	order := Order{ID: fullOrder().ID, Status: "received", Tests: []Test{{Code: "TSH", Name: "Thyrotropin"}}}
-	bundle := Export(order, now)
+	bundle := Export(order, exportedAt)
 	for _, problem := range problems(t, bundle) {
 		t.Error(problem)
 	}
@@ -136,7 +136,7 @@ func TestAnOrderBeforeItsResults(t *testing.T) {
 	}
 }
 
-// The value of an observation, as JSON, for what labs write.
+// The value of an observation, as JSON, for values that labs write.
 func TestValues(t *testing.T) {
 	for name, c := range map[string]struct {
 		result Result
@@ -160,7 +160,7 @@ func TestValues(t *testing.T) {
 		"nothing":              {Result{Value: " "}, `{"coding":[{"system":"http://terminology.hl7.org/CodeSystem/data-absent-reason","code":"unknown","display":"Unknown"}]}`},
 	} {
 		var o Observation
-		o.value(c.result)
+		o.setValue(c.result)
 		raw, err := json.Marshal(o)
 		if err != nil {
 			t.Fatal(err)
@@ -201,7 +201,7 @@ func TestInterpretations(t *testing.T) {
 }
 
 func TestTimes(t *testing.T) {
-	m := at("2026-03-03T23:15:00-05:00")
+	m := momentAt("2026-03-03T23:15:00-05:00")
 	if got := dateTime(m); got != "2026-03-03T23:15:00-05:00" {
 		t.Error(got)
 	}
@@ -213,19 +213,19 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-func TestTheSameOrderHasTheSameResources(t *testing.T) {
-	one, err := json.Marshal(Export(fullOrder(), now))
+func TestExportIsStable(t *testing.T) {
+	one, err := json.Marshal(Export(fullOrder(), exportedAt))
 	if err != nil {
 		t.Fatal(err)
 	}
-	two, err := json.Marshal(Export(fullOrder(), now))
+	two, err := json.Marshal(Export(fullOrder(), exportedAt))
 	if err != nil || string(one) != string(two) {
 		t.Error("it differs")
 	}
 }
 
-// The checker of these tests finds what is wrong.
-func TestTheRulesFindMistakes(t *testing.T) {
+// The checker of these tests finds mistakes.
+func TestCheckerFindsMistakes(t *testing.T) {
 	for name, spoil := range map[string]func(*Bundle){
 		"obs-6":             func(b *Bundle) { edit(b, func(o *Observation) { o.DataAbsentReason = &CodeableConcept{Text: "x"} }) },
 		"refers to nothing": func(b *Bundle) { edit(b, func(o *Observation) { o.Subject = &Reference{Reference: "urn:uuid:x"} }) },
@@ -246,7 +246,7 @@ func TestTheRulesFindMistakes(t *testing.T) {
 		},
 		"not the right form": func(b *Bundle) { edit(b, func(o *Observation) { o.EffectiveDateTime = "2026-03-03T08:15:00" }) },
 	} {
-		bundle := Export(fullOrder(), now)
+		bundle := Export(fullOrder(), exportedAt)
 		spoil(&bundle)
 		if found := strings.Join(problems(t, bundle), "; "); !strings.Contains(found, name) {
 			t.Errorf("%s: found %q", name, found)
@@ -265,7 +265,7 @@ func edit[T any](b *Bundle, change func(*T)) {
 	}
 }
 
-func TestAnyOrderKeepsTheRules(t *testing.T) {
+func TestAnyOrderIsValid(t *testing.T) {
 	text := rapid.String()
 	some := func(words ...string) *rapid.Generator[string] { return rapid.SampledFrom(append(words, "")) }
 	moment := rapid.Custom(func(t *rapid.T) Moment {
@@ -291,7 +291,7 @@ func TestAnyOrderKeepsTheRules(t *testing.T) {
 		order.Status, order.Notes, order.SampleID = some("received", "failed", "odd").Draw(r, "order"), text.Draw(r, "notes"), text.Draw(r, "sample")
 		order.Patient.FirstName, order.Patient.Phone, order.Patient.Gender = text.Draw(r, "first"), text.Draw(r, "phone"), text.Draw(r, "gender")
 		order.Patient.Race, order.Patient.Ethnicity = some("asian", "other", "odd").Draw(r, "race"), some("hispanic", "ashkenazi_jewish").Draw(r, "ethnicity")
-		order.Tests[0].Answers = append(order.Tests[0].Answers, Answer{text.Draw(r, "asked"), text.Draw(r, "question"), []Given{
+		order.Tests[0].Answers = append(order.Tests[0].Answers, Answer{text.Draw(r, "asked"), text.Draw(r, "question"), []AnswerValue{
 			{Code: text.Draw(r, "chosen"), Text: text.Draw(r, "words")}, {Text: rapid.StringMatching(`[-+]?[0-9.]{0,8}`).Draw(r, "amount"), Numeric: true},
 		}})
 		order.Patient.Address.City, order.Lab.Name, order.Coverage.Payor = text.Draw(r, "city"), text.Draw(r, "lab"), text.Draw(r, "payor")
@@ -299,7 +299,7 @@ func TestAnyOrderKeepsTheRules(t *testing.T) {
 		order.Report.Specimen.Number, order.Report.Specimen.Information = text.Draw(r, "number"), text.Draw(r, "information")
 		order.Report.Results = rapid.SliceOfN(result, 0, 4).Draw(r, "results")
 		order.Report.Missing = append(order.Report.Missing, Missing{Note: text.Draw(r, "why"), Reason: some("unknown_failure").Draw(r, "reason")})
-		if found := problems(t, Export(order, now)); len(found) > 0 {
+		if found := problems(t, Export(order, exportedAt)); len(found) > 0 {
 			r.Fatal(strings.Join(found, "\n"))
 		}
 	})

@@ -8,7 +8,7 @@ import (
 	"hale/internal/platform/civil"
 )
 
-// Order is an order with whatever is known of its results. Its zero fields are
+// Order is an order with its results as far as they are known. Zero fields are
 // left out of the bundle.
 type Order struct {
 	ID uuid.UUID
@@ -23,7 +23,7 @@ type Order struct {
 	ICDCodes []string
 	Tests    []Test
 	Patient  Patient
-	// Physician signs the order; nil when nobody did yet.
+	// Physician signs the order; nil while no physician has signed.
 	Physician *Practitioner
 	Lab       Organization
 	// Coverage is set when an insurance pays.
@@ -32,27 +32,27 @@ type Order struct {
 	Report *Report
 }
 
-// Test is one test that was ordered, by the lab's own code.
+// Test is one ordered test, by the lab's own code.
 type Test struct {
 	Code, Name, LOINC string
-	// Answers are those that the lab asked for at order entry.
+	// Answers are the answers at order entry.
 	Answers []Answer
 }
 
-// Answer answers a question, by the lab's code of it.
+// Answer answers a question, by the lab's code of the question.
 type Answer struct {
 	Code, Question string
-	Given          []Given // several of a multiple choice
+	Values         []AnswerValue // several for a multiple choice
 }
 
-// Given is an answer: Code is the lab's of one that it offers, else Text is
-// what was written. Numeric says that it should be a number.
-type Given struct {
+// AnswerValue is one value of an answer: Code is the lab's code of an offered
+// answer, else Text is free text. Numeric marks a number.
+type AnswerValue struct {
 	Code, Text string
 	Numeric    bool
 }
 
-// Patient is the person a sample is from. Personal: never log it.
+// Patient is the person of the sample. Personal: never log it.
 type Patient struct {
 	ID                  uuid.UUID
 	FirstName, LastName string
@@ -65,7 +65,7 @@ type Patient struct {
 	Race, Ethnicity string
 }
 
-// Address is a place.
+// Address is a postal address.
 type Address struct {
 	FirstLine, SecondLine, City, State, Zip, Country string
 }
@@ -75,8 +75,8 @@ type Practitioner struct {
 	FirstName, LastName, NPI string
 }
 
-// Organization is a laboratory. Key names it within the order; results name
-// who performed them by it.
+// Organization is a laboratory. Key names it in the order; results refer to
+// the performing laboratory by it.
 type Organization struct {
 	Key, Name, CLIA, Phone string
 	Address                Address
@@ -85,11 +85,12 @@ type Organization struct {
 // Coverage is an insurance policy.
 type Coverage struct {
 	PayorCode, Payor, MemberID, GroupID string
-	// Relationship of the patient to who is insured is Self, Spouse or Other.
+	// Relationship of the patient to the insured person is Self, Spouse or
+	// Other.
 	Relationship string
 }
 
-// Report is the present version of the results.
+// Report is the current version of the results.
 type Report struct {
 	// Status is partial, final or corrected.
 	Status   string
@@ -97,7 +98,7 @@ type Report struct {
 	Specimen Specimen
 	Results  []Result
 	Missing  []Missing
-	// Laboratories performed tests, beside the one that the order went to.
+	// Laboratories performed tests, beside the order's own.
 	Laboratories []Organization
 	Comments     []string
 	// PDF is the lab's own report.
@@ -112,8 +113,8 @@ type Specimen struct {
 	Information         string
 }
 
-// Moment is an instant with the offset it was written in, in seconds east of
-// UTC. Without an offset nobody knows the hour, and only the day is exported.
+// Moment is an instant with its written offset, in seconds east of UTC.
+// Without an offset the hour is uncertain, and only the day is exported.
 type Moment struct {
 	Time   time.Time
 	Offset *int
@@ -121,15 +122,17 @@ type Moment struct {
 
 // Result is one value.
 type Result struct {
-	// Code is the lab's own, TestCode that of the test it was ordered under.
+	// Code is the lab's own, TestCode the code of the test that it was ordered
+	// under.
 	Code, TestCode, Name, LOINC string
 	// Value is text, such as 91, <5, 10-20 or Not detected. Type is numeric,
 	// range, comment or coded_value.
 	Value, Type string
-	// Unit is as printed, UCUM the same unit in that system; empty when unknown.
+	// Unit is as printed; UCUM is the same unit in that system, empty when it
+	// is unknown.
 	Unit, UCUM string
-	// Range is the reference range as printed, Low and High its bounds where it
-	// could be read.
+	// Range is the reference range as printed; Low and High are its bounds
+	// when they could be read.
 	Range     string
 	Low, High *float64
 	// Interpretation is normal, abnormal, critical or unknown; Flag is the lab's.

@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// resourceRules are the rules of R4 for what we export: the elements that a
-// resource may have (those of the standard that we could ever use), those it
-// must have, and the words of its status.
+// resourceRules are the rules of R4 for our resources: the allowed elements
+// (those of the standard that we could use), the required ones, and the words
+// of the status.
 type resourceRules struct {
 	may, must string
 	statuses  string
@@ -51,8 +51,7 @@ var r4 = map[string]resourceRules{
 	},
 }
 
-// refersTo are the types that a reference may lead to, by the element it
-// stands in.
+// refersTo maps an element to the types that its references may have.
 var refersTo = map[string]string{
 	"subject": "Patient", "beneficiary": "Patient", "payor": "Organization Patient", "requester": "Practitioner Organization Patient",
 	"performer": "Organization Practitioner", "insurance": "Coverage", "specimen": "Specimen", "request": "ServiceRequest",
@@ -187,8 +186,8 @@ func (c *checker) observation(r map[string]any) {
 	}
 }
 
-// element checks a value and what is in it: nothing is empty, and every type
-// keeps its form and invariants.
+// element checks a value and its parts: nothing is empty, and every type keeps
+// its form and invariants.
 func (c *checker) element(at, name string, value any) {
 	switch v := value.(type) {
 	case nil:
@@ -260,7 +259,7 @@ func (c *checker) text(at, name, v string) {
 	}
 }
 
-// invariants are those of data types.
+// invariants checks the invariants of data types.
 func (c *checker) invariants(at string, v map[string]any) {
 	switch {
 	case strings.HasSuffix(at, ".extension"):
@@ -302,8 +301,8 @@ func (c *checker) invariants(at string, v map[string]any) {
 	}
 }
 
-// extension checks one, and the parts of those of US Core: a text always, a
-// category of the two races' and ethnicities' value sets at most.
+// extension checks an extension and its parts. Those of US Core always have a
+// text, and at most a category of their value set.
 func (c *checker) extension(at string, v map[string]any) {
 	url, _ := v["url"].(string)
 	parts, nested := v["extension"].([]any)

@@ -5,17 +5,17 @@ import (
 	"strconv"
 )
 
-// requests adds a ServiceRequest for each test. They share a requisition, so
-// that they are seen to be one order.
+// requests adds a ServiceRequest for each test. They share a requisition,
+// which marks them as one order.
 func (e *exporter) requests() {
 	o := e.order
-	requisition := Identifier{Use: "official", System: uris, Value: "urn:uuid:" + o.ID.String()}
+	requisition := Identifier{Use: "official", System: uriSystem, Value: "urn:uuid:" + o.ID.String()}
 	placer := concept(terminology+"v2-0203", "PLAC", "Placer Identifier")
 	for i, test := range o.Tests {
-		code := coded(e.labSystem(), test.LOINC, test.Code, test.Name)
+		code := labConcept(e.labSystem(), test.LOINC, test.Code, test.Name)
 		r := ServiceRequest{
 			ResourceType: "ServiceRequest", ID: e.id("test " + strconv.Itoa(i)),
-			Identifier:  []Identifier{{Type: &placer, System: uris, Value: requisition.Value}},
+			Identifier:  []Identifier{{Type: &placer, System: uriSystem, Value: requisition.Value}},
 			Requisition: &requisition, Status: cmp.Or(requestStatuses[o.Status], "unknown"), Intent: "order",
 			Category: []CodeableConcept{concept(snomed, "108252007", "Laboratory procedure")}, Priority: "routine",
 			Code: &code, Subject: e.subject, AuthoredOn: instant(o.PlacedAt), Requester: e.requester,
@@ -34,7 +34,7 @@ func (e *exporter) requests() {
 	}
 }
 
-// labSystem is the namespace of the lab's own codes.
+// labSystem returns the namespace of the lab's own codes.
 func (e *exporter) labSystem() string { return e.system("lab:" + cmp.Or(e.order.Lab.Key, "unknown")) }
 
 // specimen adds the sample, once it has a number or a time.
@@ -77,4 +77,39 @@ func notes(texts ...string) []Annotation {
 		}
 	}
 	return list
+}
+
+// answers adds the answers at order entry of a test. The request refers to it
+// as supporting information, as laboratories expect.
+func (e *exporter) answers(at int, test Test) []Reference {
+	r := QuestionnaireResponse{
+		ResourceType: "QuestionnaireResponse", ID: e.id("answers " + strconv.Itoa(at)), Status: "completed",
+		Subject: &e.subject, Authored: instant(e.order.PlacedAt),
+	}
+	for i, a := range test.Answers {
+		item := ResponseItem{LinkID: cmp.Or(clean(a.Code), strconv.Itoa(i+1)), Text: clean(a.Question)}
+		for _, g := range a.Values {
+			if value := e.answerValue(g); value != (ItemAnswer{}) {
+				item.Answer = append(item.Answer, value)
+			}
+		}
+		if item.Answer != nil {
+			r.Item = append(r.Item, item)
+		}
+	}
+	if r.Item == nil {
+		return nil
+	}
+	return []Reference{e.add(r.ID, r)}
+}
+
+// answerValue returns one answer: from the lab's list, a number, or text.
+func (e *exporter) answerValue(g AnswerValue) ItemAnswer {
+	if code := clean(g.Code); code != "" {
+		return ItemAnswer{ValueCoding: &Coding{e.labSystem() + ":aoe", code, clean(g.Text)}}
+	}
+	if n, ok := parseDecimal(g.Text); ok && g.Numeric {
+		return ItemAnswer{ValueDecimal: n}
+	}
+	return ItemAnswer{ValueString: clean(g.Text)}
 }

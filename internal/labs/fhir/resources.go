@@ -1,6 +1,11 @@
 package fhir
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+)
 
 // Bundle holds resources.
 type Bundle struct {
@@ -11,13 +16,13 @@ type Bundle struct {
 	Entry        []Entry `json:"entry,omitempty"`
 }
 
-// Entry is one resource of a bundle, under the URL that others refer to.
+// Entry is one resource of a bundle, with the URL by which others refer to it.
 type Entry struct {
 	FullURL  string `json:"fullUrl"`
 	Resource any    `json:"resource"`
 }
 
-// PatientResource is who the sample is from.
+// PatientResource is the person of the sample.
 type PatientResource struct {
 	ResourceType string          `json:"resourceType"`
 	ID           string          `json:"id"`
@@ -30,7 +35,7 @@ type PatientResource struct {
 	Address      []PostalAddress `json:"address,omitempty"`
 }
 
-// PractitionerResource is who signed the order.
+// PractitionerResource is the physician who signed the order.
 type PractitionerResource struct {
 	ResourceType string       `json:"resourceType"`
 	ID           string       `json:"id"`
@@ -67,7 +72,7 @@ type CoverageClass struct {
 	Value string          `json:"value"`
 }
 
-// ServiceRequest is one test that was ordered.
+// ServiceRequest is one ordered test.
 type ServiceRequest struct {
 	ResourceType string            `json:"resourceType"`
 	ID           string            `json:"id"`
@@ -89,7 +94,7 @@ type ServiceRequest struct {
 	Note         []Annotation      `json:"note,omitempty"`
 }
 
-// QuestionnaireResponse is what was answered at order entry.
+// QuestionnaireResponse holds the answers at order entry.
 type QuestionnaireResponse struct {
 	ResourceType string         `json:"resourceType"`
 	ID           string         `json:"id"`
@@ -126,13 +131,13 @@ type SpecimenResource struct {
 	Note         []Annotation `json:"note,omitempty"`
 }
 
-// Collection is how the sample was taken.
+// Collection describes the draw of the sample.
 type Collection struct {
 	CollectedDateTime            string           `json:"collectedDateTime,omitempty"`
 	FastingStatusCodeableConcept *CodeableConcept `json:"fastingStatusCodeableConcept,omitempty"`
 }
 
-// DiagnosticReport is what the lab reported.
+// DiagnosticReport is the lab's report.
 type DiagnosticReport struct {
 	ResourceType      string            `json:"resourceType"`
 	ID                string            `json:"id"`
@@ -150,7 +155,7 @@ type DiagnosticReport struct {
 	PresentedForm     []Attachment      `json:"presentedForm,omitempty"`
 }
 
-// Observation is one result, or one that is missing.
+// Observation is one result, or a missing one.
 type Observation struct {
 	ResourceType         string            `json:"resourceType"`
 	ID                   string            `json:"id"`
@@ -173,9 +178,157 @@ type Observation struct {
 	ReferenceRange       []ReferenceRange  `json:"referenceRange,omitempty"`
 }
 
-// ReferenceRange is what is usual.
+// ReferenceRange is the usual range.
 type ReferenceRange struct {
 	Low  *Quantity `json:"low,omitempty"`
 	High *Quantity `json:"high,omitempty"`
 	Text string    `json:"text,omitempty"`
+}
+
+// Coding is a code of a system.
+type Coding struct {
+	System  string `json:"system,omitempty"`
+	Code    string `json:"code,omitempty"`
+	Display string `json:"display,omitempty"`
+}
+
+// CodeableConcept is a concept in codes and in words.
+type CodeableConcept struct {
+	Coding []Coding `json:"coding,omitempty"`
+	Text   string   `json:"text,omitempty"`
+}
+
+// Identifier is a number with its namespace.
+type Identifier struct {
+	Use    string           `json:"use,omitempty"`
+	Type   *CodeableConcept `json:"type,omitempty"`
+	System string           `json:"system,omitempty"`
+	Value  string           `json:"value,omitempty"`
+}
+
+// Extension holds facts for which the standard has no element: a value, or
+// further extensions.
+type Extension struct {
+	Extension   []Extension `json:"extension,omitempty"`
+	URL         string      `json:"url"`
+	ValueCoding *Coding     `json:"valueCoding,omitempty"`
+	ValueString string      `json:"valueString,omitempty"`
+}
+
+// Reference points to a resource of the bundle.
+type Reference struct {
+	Reference string `json:"reference,omitempty"`
+	Display   string `json:"display,omitempty"`
+}
+
+// HumanName is the name of a person.
+type HumanName struct {
+	Use    string   `json:"use,omitempty"`
+	Family string   `json:"family,omitempty"`
+	Given  []string `json:"given,omitempty"`
+}
+
+// ContactPoint is a phone number or an e-mail address.
+type ContactPoint struct {
+	System string `json:"system,omitempty"`
+	Value  string `json:"value,omitempty"`
+}
+
+// PostalAddress is an address.
+type PostalAddress struct {
+	Use        string   `json:"use,omitempty"`
+	Line       []string `json:"line,omitempty"`
+	City       string   `json:"city,omitempty"`
+	State      string   `json:"state,omitempty"`
+	PostalCode string   `json:"postalCode,omitempty"`
+	Country    string   `json:"country,omitempty"`
+}
+
+// Quantity is a number with a unit. The number keeps its written digits,
+// because they show its precision.
+type Quantity struct {
+	Value      json.Number `json:"value,omitempty"`
+	Comparator string      `json:"comparator,omitempty"`
+	Unit       string      `json:"unit,omitempty"`
+	System     string      `json:"system,omitempty"`
+	Code       string      `json:"code,omitempty"`
+}
+
+// Range has two quantities as its ends.
+type Range struct {
+	Low  *Quantity `json:"low,omitempty"`
+	High *Quantity `json:"high,omitempty"`
+}
+
+// Annotation is a note.
+type Annotation struct {
+	Text string `json:"text"`
+}
+
+// Attachment is a document; Data is encoded in base64.
+type Attachment struct {
+	ContentType string `json:"contentType,omitempty"`
+	Data        []byte `json:"data,omitempty"`
+	Title       string `json:"title,omitempty"`
+}
+
+// parseDecimal reads a decimal of the standard, which has digits and at most
+// one point. A JSON number begins with a digit, and has no leading zeros.
+func parseDecimal(text string) (json.Number, bool) {
+	text = strings.TrimSpace(text)
+	sign := ""
+	if rest, ok := strings.CutPrefix(text, "-"); ok {
+		sign, text = "-", rest
+	} else {
+		text = strings.TrimPrefix(text, "+")
+	}
+	whole, fraction, point := strings.Cut(text, ".")
+	if !isDigits(whole) || !isDigits(fraction) || whole+fraction == "" || len(whole)+len(fraction) > 18 {
+		return "", false
+	}
+	whole = strings.TrimLeft(whole, "0")
+	if whole == "" {
+		whole = "0"
+	}
+	if point && fraction != "" {
+		whole += "." + fraction
+	}
+	return json.Number(sign + whole), true
+}
+
+func isDigits(text string) bool {
+	return strings.Trim(text, "0123456789") == ""
+}
+
+func number(f float64) json.Number { return json.Number(strconv.FormatFloat(f, 'f', -1, 64)) }
+
+// instant formats a time to the millisecond, always with an offset.
+func instant(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02T15:04:05.000Z07:00")
+}
+
+// dateTime formats a moment as precisely as it is known: to the second with an
+// offset, to the day without one.
+func dateTime(m Moment) string {
+	switch {
+	case m.Time.IsZero():
+		return ""
+	case m.Offset == nil:
+		return m.Time.UTC().Format(time.DateOnly)
+	}
+	return m.Time.In(time.FixedZone("", *m.Offset)).Format("2006-01-02T15:04:05Z07:00")
+}
+
+// clean makes a text valid for the standard: no control characters except line
+// ends and tabs, and no white space around it.
+func clean(text string) string {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, text))
 }

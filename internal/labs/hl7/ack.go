@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Header is what MSH says about a message.
+// Header holds the fields of MSH.
 type Header struct {
 	SendingApplication, SendingFacility     Value
 	ReceivingApplication, ReceivingFacility Value
@@ -17,9 +17,10 @@ type Header struct {
 	// Processing is P (production), T (training) or D (debugging).
 	Processing string
 	Version    string
-	// AcceptAck and ApplicationAck say when the sender wants to hear that its
-	// message was stored and what became of it: AL, NE, ER, SU. Both are empty in
-	// the original mode, where there is one answer to both.
+	// AcceptAck and ApplicationAck say when the sender wants an
+	// acknowledgement that its message was stored, and one of its outcome: AL,
+	// NE, ER, SU. Both are empty in the original mode, where one answer serves
+	// both.
 	AcceptAck, ApplicationAck string
 }
 
@@ -37,7 +38,7 @@ func (m *Message) Header() Header {
 	}
 }
 
-// AckCode is MSA-1, HL7 table 0008: what became of a message.
+// AckCode is MSA-1, HL7 table 0008: the outcome of a message.
 type AckCode string
 
 // The codes of the original mode, and of the first answer in enhanced mode.
@@ -50,16 +51,16 @@ const (
 	CommitRejected AckCode = "CR"
 )
 
-// Trouble is an ERR segment: a code of HL7 table 0357, where it was found, and
-// a sentence that names no person.
-type Trouble struct {
+// ErrorSegment is an ERR segment: a code of HL7 table 0357, the place of the
+// problem, and a sentence that names no person.
+type ErrorSegment struct {
 	Code, Text string
-	// Segment, Sequence and Field say where; zero values are left out.
+	// Segment, Sequence and Field name the place; zero values are left out.
 	Segment         string
 	Sequence, Field int
 }
 
-// Codes of HL7 table 0357 that are in use here.
+// Codes of HL7 table 0357 in use.
 const (
 	SegmentSequence        = "100"
 	UnsupportedMessageType = "200"
@@ -68,9 +69,9 @@ const (
 	InternalError          = "207"
 )
 
-// Acknowledge builds the answer to a message. It goes back to the sender in
-// the sender's version; id is the answer's own MSH-10.
-func (m *Message) Acknowledge(code AckCode, id string, at time.Time, trouble *Trouble) *Message {
+// Acknowledge builds the answer to a message, in the sender's version. id is
+// the answer's own MSH-10.
+func (m *Message) Acknowledge(code AckCode, id string, at time.Time, trouble *ErrorSegment) *Message {
 	msh := m.First("MSH")
 	a := &Message{Delimiters: m.Delimiters, Charset: m.Charset}
 	version := msh.Raw(12)
@@ -84,17 +85,17 @@ func (m *Message) Acknowledge(code AckCode, id string, at time.Time, trouble *Tr
 			kind += string(m.Delimiters.Component) + "ACK"
 		}
 	}
-	a.raw("MSH", string(m.Delimiters.Field), m.Delimiters.encoding(), msh.Raw(5), msh.Raw(6), msh.Raw(3), msh.Raw(4),
+	a.appendRaw("MSH", string(m.Delimiters.Field), m.Delimiters.encoding(), msh.Raw(5), msh.Raw(6), msh.Raw(3), msh.Raw(4),
 		FormatTime(at), "", kind, m.Delimiters.Quote(id), msh.Raw(11), version, "", "", "", "", "", msh.Raw(18))
-	a.raw("MSA", string(code), msh.Raw(10))
+	a.appendRaw("MSA", string(code), msh.Raw(10))
 	if trouble != nil {
-		a.trouble(*trouble, version)
+		a.addError(*trouble, version)
 	}
 	return a
 }
 
-// trouble writes ERR, which became another segment in version 2.5.
-func (m *Message) trouble(t Trouble, version string) {
+// addError writes ERR, which became another segment in version 2.5.
+func (m *Message) addError(t ErrorSegment, version string) {
 	d := m.Delimiters
 	join := func(separator byte, parts ...string) string {
 		if separator == 0 {
@@ -111,14 +112,14 @@ func (m *Message) trouble(t Trouble, version string) {
 	}
 	text := d.Quote(t.Text)
 	if version < "2.5" {
-		m.raw("ERR", join(d.Component, append(place, join(d.Subcomponent, t.Code, text))...))
+		m.appendRaw("ERR", join(d.Component, append(place, join(d.Subcomponent, t.Code, text))...))
 		return
 	}
-	m.raw("ERR", "", join(d.Component, place...), join(d.Component, t.Code, text, "HL70357"), "E", "", "", "", text)
+	m.appendRaw("ERR", "", join(d.Component, place...), join(d.Component, t.Code, text, "HL70357"), "E", "", "", "", text)
 }
 
-// raw appends a segment of fields that are escaped already.
-func (m *Message) raw(fields ...string) {
+// appendRaw appends a segment of fields that are escaped already.
+func (m *Message) appendRaw(fields ...string) {
 	for len(fields) > 1 && fields[len(fields)-1] == "" {
 		fields = fields[:len(fields)-1]
 	}

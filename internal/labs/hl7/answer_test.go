@@ -11,14 +11,14 @@ import (
 )
 
 func TestBuiltMessagesAreParsedBack(t *testing.T) {
-	m := hl7.New(hl7.UTF8, hl7.Fields{3: hl7.Of("HALE"), 9: hl7.Of("OML", "O21", "OML_O21"), 10: hl7.Of("C-9"), 12: hl7.Of("2.5.1")})
+	m := hl7.New(hl7.UTF8, hl7.Fields{3: hl7.Text("HALE"), 9: hl7.Text("OML", "O21", "OML_O21"), 10: hl7.Text("C-9"), 12: hl7.Text("2.5.1")})
 	m.Add("PID", hl7.Fields{
-		1: hl7.Of("1"),
-		3: hl7.Of("77", "", "", "HALE", "PI").And("88", "", "").And(),
-		5: hl7.Of("O|Neil", "Ana^Lu", ""),
-		6: hl7.Of(""),
+		1: hl7.Text("1"),
+		3: hl7.Text("77", "", "", "HALE", "PI").Repeat("88", "", "").Repeat(),
+		5: hl7.Text("O|Neil", "Ana^Lu", ""),
+		6: hl7.Text(""),
 	})
-	m.Add("NTE", hl7.Fields{3: hl7.Of("two\nlines & more")})
+	m.Add("NTE", hl7.Fields{3: hl7.Text("two\nlines & more")})
 	want := strings.Join([]string{
 		`MSH|^~\&|HALE||||||OML^O21^OML_O21|C-9||2.5.1||||||UNICODE UTF-8`,
 		`PID|1||77^^^HALE^PI~88||O\F\Neil^Ana\S\Lu`,
@@ -42,11 +42,11 @@ func TestBuiltMessagesAreParsedBack(t *testing.T) {
 
 func TestAcknowledge(t *testing.T) {
 	at := time.Date(2026, 3, 1, 14, 0, 0, 0, time.UTC)
-	trouble := &hl7.Trouble{Code: hl7.InternalError, Text: "not stored|try again", Segment: "OBX", Sequence: 2, Field: 5}
+	trouble := &hl7.ErrorSegment{Code: hl7.InternalError, Text: "not stored|try again", Segment: "OBX", Sequence: 2, Field: 5}
 	for name, c := range map[string]struct {
 		message string
 		code    hl7.AckCode
-		trouble *hl7.Trouble
+		trouble *hl7.ErrorSegment
 		want    string
 	}{
 		"accepted": {

@@ -6,11 +6,11 @@ import (
 )
 
 // Split cuts a file or a batch (FHS, BHS … BTS, FTS) into its messages, each a
-// piece of data. Data without such wrappers is cut at every MSH, so a single
-// message comes out as it went in.
+// slice of data. Data without such wrappers is cut at every MSH, so a single
+// message is returned unchanged.
 //
-// A *SyntaxError tells of a batch that does not hold as many messages as its
-// trailer counts: something was lost on the way.
+// It returns a *SyntaxError for a batch that does not hold as many messages as
+// its trailer counts: a message was lost on the way.
 func Split(data []byte) ([][]byte, error) {
 	var messages [][]byte
 	from, inBatch := -1, 0 // where the open message begins; messages since BHS
@@ -27,7 +27,7 @@ func Split(data []byte) ([][]byte, error) {
 		if at == 0 {
 			body = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
 		}
-		switch wrapper(body) {
+		switch wrapperName(body) {
 		case "MSH":
 			end(at)
 			from = at
@@ -39,7 +39,7 @@ func Split(data []byte) ([][]byte, error) {
 			inBatch = 0
 		case "BTS":
 			end(at)
-			if declared, ok := count(body); ok && declared != inBatch {
+			if declared, ok := batchCount(body); ok && declared != inBatch {
 				return nil, &SyntaxError{Segment: segment + 1, Field: 1, Offset: at, Problem: "the batch does not hold as many messages as it says"}
 			}
 		case "FTS":
@@ -57,8 +57,9 @@ func Split(data []byte) ([][]byte, error) {
 	return messages, nil
 }
 
-// wrapper is the name of a line that begins or ends a message or a batch.
-func wrapper(line []byte) string {
+// wrapperName returns the name of a line that begins or ends a message or a
+// batch.
+func wrapperName(line []byte) string {
 	if len(line) < 3 || len(line) > 3 && !mayDelimit(line[3]) {
 		return ""
 	}
@@ -74,8 +75,8 @@ func wrapper(line []byte) string {
 	return ""
 }
 
-// count is BTS-1, when it is there.
-func count(trailer []byte) (int, bool) {
+// batchCount reads BTS-1.
+func batchCount(trailer []byte) (int, bool) {
 	if len(trailer) < 5 {
 		return 0, false
 	}

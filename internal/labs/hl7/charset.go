@@ -8,8 +8,8 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// Charset is what a message's bytes are written in, by its name in MSH-18
-// (HL7 table 0211). The zero Charset is UTF-8, of which ASCII is a part.
+// Charset is the character set of a message, by its name in MSH-18 (HL7 table
+// 0211). The zero Charset is UTF-8, which includes ASCII.
 type Charset struct {
 	name string
 	// table is nil for UTF-8.
@@ -41,7 +41,7 @@ var charsets = map[string]Charset{
 	"1252":    {"WINDOWS-1252", charmap.Windows1252},
 }
 
-// spellings strips what the many ways to write a character set add to it:
+// spellings removes the parts by which spellings of a character set differ:
 // UNICODE UTF-8, utf-8, ISO_8859-1, ISO IR100, windows-1252.
 var spellings = strings.NewReplacer("UNICODE UTF", "UTF", "WINDOWS", "", "ISO", "", "US-", "", "CP", "", "-", "", "_", "", "/", "", " ", "")
 
@@ -51,7 +51,7 @@ func CharsetNamed(name string) (Charset, bool) {
 	return c, ok
 }
 
-// String is the name for MSH-18.
+// String returns the name for MSH-18.
 func (c Charset) String() string {
 	if c.name == "" {
 		return UTF8.name
@@ -59,12 +59,13 @@ func (c Charset) String() string {
 	return c.name
 }
 
-// detect finds the character set of a message. What MSH-18 says counts, unless
-// it says nothing, ASCII or UTF-8 and the bytes are neither: then they are
-// Latin-1, which is what labs send that never thought of it. Of ASCII with other
-// characters, which ASCII could not write again, UTF-8 counts.
-func detect(body []byte, d Delimiters, start int) (Charset, error) {
-	// After the cut at the field separator, MSH-18 stands at 17: MSH-1 is the
+// detectCharset finds the character set of a message. MSH-18 decides, unless
+// it is empty, ASCII or UTF-8 and the bytes are not valid UTF-8: then they are
+// Latin-1, which labs send without declaring it. A message declared as ASCII
+// that has other characters is UTF-8, because ASCII could not write them
+// again.
+func detectCharset(body []byte, d Delimiters, start int) (Charset, error) {
+	// After the cut at the field separator, MSH-18 is at index 17: MSH-1 is the
 	// separator itself.
 	header := firstLine(body)
 	var declared []byte
@@ -79,13 +80,13 @@ func detect(body []byte, d Delimiters, start int) (Charset, error) {
 	switch {
 	case charset.table == nil && !utf8.Valid(body):
 		return Latin1, nil
-	case charset == ASCII && !plain(body):
+	case charset == ASCII && !isASCII(body):
 		return UTF8, nil
 	}
 	return charset, nil
 }
 
-// decode makes text of bytes, in the one copy that parsing makes.
+// decode converts bytes to text, in the one copy that parsing makes.
 func (c Charset) decode(data []byte) string {
 	if c.table == nil {
 		return string(data)
@@ -102,11 +103,11 @@ func (c Charset) decode(data []byte) string {
 	return text.String()
 }
 
-// encode makes bytes of text. It reports false for a character that the set
-// does not have.
+// encode converts text to bytes. It reports false for a character that the set
+// lacks.
 func (c Charset) encode(text string) ([]byte, bool) {
 	if c.table == nil {
-		return []byte(text), c != ASCII || plain(text)
+		return []byte(text), c != ASCII || isASCII(text)
 	}
 	data, err := c.table.NewEncoder().Bytes([]byte(text))
 	return data, err == nil

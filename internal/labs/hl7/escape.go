@@ -9,8 +9,8 @@ import (
 
 // Unescape resolves the escape sequences of a value: delimiters (\F\ \S\ \T\
 // \R\ \E\ \P\), bytes (\X0D\), line breaks and formatting (\.br\ \.sp2\),
-// highlighting (\H\ \N\), which is dropped. What is no escape sequence, such
-// as a path with backslashes, stays as it is.
+// highlighting (\H\ \N\), which is dropped. Other text, such as a path with
+// backslashes, stays as it is.
 func (d Delimiters) Unescape(text string) string {
 	i := indexByte(text, d.Escape)
 	if i < 0 {
@@ -25,7 +25,7 @@ func (d Delimiters) Unescape(text string) string {
 		if end < 0 {
 			break
 		}
-		if replacement, ok := d.sequence(text[1 : end+1]); ok {
+		if replacement, ok := d.resolve(text[1 : end+1]); ok {
 			out.WriteString(replacement)
 			text = text[end+2:]
 		} else { // its closing character may open the next
@@ -38,9 +38,9 @@ func (d Delimiters) Unescape(text string) string {
 	return out.String()
 }
 
-// sequence is what one escape sequence stands for, given without its escape
+// resolve returns the text of one escape sequence, given without its escape
 // characters.
-func (d Delimiters) sequence(code string) (string, bool) {
+func (d Delimiters) resolve(code string) (string, bool) {
 	if code == "" {
 		return "", false
 	}
@@ -54,7 +54,7 @@ func (d Delimiters) sequence(code string) (string, bool) {
 	}
 	switch code[0] {
 	case '.':
-		return format(code[1:])
+		return resolveFormat(code[1:])
 	case 'X':
 		return decodeHex(code[1:])
 	case 'C', 'M': // a switch of the character set within a field (ISO 2022)
@@ -77,9 +77,9 @@ func (d Delimiters) letters() [6]letter {
 	}
 }
 
-// format resolves the commands of formatted text (type FT). Layout is left to
-// whoever shows it: what breaks a line breaks it, the rest goes.
-func format(command string) (string, bool) {
+// resolveFormat resolves the commands of formatted text (type FT). Line breaks
+// are kept; other layout is dropped.
+func resolveFormat(command string) (string, bool) {
 	if len(command) < 2 {
 		return "", false
 	}
@@ -104,8 +104,8 @@ func format(command string) (string, bool) {
 	return "", false
 }
 
-// decodeHex makes text of \X..\. Line ends become a newline, NUL is no text and
-// goes, and bytes that are no UTF-8 are taken for Latin-1.
+// decodeHex resolves \X..\. Line ends become a newline, NUL is dropped, and
+// bytes that are not valid UTF-8 are read as Latin-1.
 func decodeHex(digits string) (string, bool) {
 	data, err := hex.DecodeString(digits)
 	if err != nil || len(data) == 0 {
@@ -115,16 +115,16 @@ func decodeHex(digits string) (string, bool) {
 	if !utf8.ValidString(text) {
 		text = Latin1.decode(data)
 	}
-	return plainly.Replace(text), true
+	return lineEnds.Replace(text), true
 }
 
-var plainly = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "")
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "")
 
-// Quote makes text safe to stand in a component. Line ends become \.br\,
-// other control characters bytes in hexadecimal. Without an escape character a
-// space takes the place of whatever would cut the message.
+// Quote escapes text for a component. Line ends become \.br\, other control
+// characters bytes in hexadecimal. Without an escape character a space
+// replaces each character that would cut the message.
 func (d Delimiters) Quote(text string) string {
-	if strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r < utf8.RuneSelf && d.cuts(byte(r)) }) < 0 {
+	if strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r < utf8.RuneSelf && d.isDelimiter(byte(r)) }) < 0 {
 		return text
 	}
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
@@ -132,18 +132,18 @@ func (d Delimiters) Quote(text string) string {
 	for i := range len(text) {
 		c := text[i]
 		switch {
-		case c >= ' ' && !d.cuts(c):
+		case c >= ' ' && !d.isDelimiter(c):
 			out.WriteByte(c)
 		case d.Escape == 0:
 			out.WriteByte(' ')
 		case c == '\n':
-			d.write(&out, ".br")
+			d.writeEscape(&out, ".br")
 		case c < ' ':
-			d.write(&out, "X"+strings.ToUpper(hex.EncodeToString([]byte{c})))
+			d.writeEscape(&out, "X"+strings.ToUpper(hex.EncodeToString([]byte{c})))
 		default:
 			for _, s := range d.letters() {
 				if s.mark == c {
-					d.write(&out, string(s.letter))
+					d.writeEscape(&out, string(s.letter))
 				}
 			}
 		}
@@ -151,12 +151,12 @@ func (d Delimiters) Quote(text string) string {
 	return out.String()
 }
 
-func (d Delimiters) write(out *strings.Builder, code string) {
+func (d Delimiters) writeEscape(out *strings.Builder, code string) {
 	out.WriteByte(d.Escape)
 	out.WriteString(code)
 	out.WriteByte(d.Escape)
 }
 
-func (d Delimiters) cuts(c byte) bool {
+func (d Delimiters) isDelimiter(c byte) bool {
 	return c != 0 && (c == d.Field || c == d.Component || c == d.Subcomponent || c == d.Repetition || c == d.Escape || c == d.Truncation)
 }

@@ -31,7 +31,7 @@ const (
 	FlagUnclear      = "IND"
 )
 
-// Flags lists the known flags, the gravest first. WorstFlag relies on the order.
+// Flags lists the known flags, the worst first. WorstFlag relies on the order.
 var Flags = []Flag{
 	{Code: FlagCritical, Interpretation: "critical", Display: "Critical abnormal"},
 	{Code: FlagCriticalHigh, Interpretation: "critical", High: true, Display: "Critical high"},
@@ -89,7 +89,7 @@ func flagIndex(printed string) int {
 	return slices.IndexFunc(Flags, func(f Flag) bool { return f.Code == code })
 }
 
-// WorstFlag returns the gravest of the flags that a lab gives one value, as
+// WorstFlag returns the worst of the flags that a lab gives one value, as
 // printed. Without a known flag it returns the first.
 func WorstFlag(printed []string) string {
 	worst, best := "", len(Flags)
@@ -104,8 +104,8 @@ func WorstFlag(printed []string) string {
 	return worst
 }
 
-// FlagFor returns the flag of a value that has an interpretation and perhaps
-// lies above or below its range. It is empty for a value that nothing is known of.
+// FlagFor returns the flag of a value that has an interpretation and may be
+// above or below its range. It is empty for a value without either.
 func FlagFor(interpretation string, above, below bool) string {
 	switch {
 	case interpretation == "critical" && above:

@@ -7,9 +7,9 @@ import (
 	"hale/internal/labs/hl7"
 )
 
-// The order of the table is the order of gravity, so the gravest flag of a
-// repeated OBX-8 is the first in the table.
-func TestFlagsAreSortedByGravity(t *testing.T) {
+// The table is sorted by severity, so the worst flag of a repeated OBX-8 is
+// the first in the table.
+func TestFlagsAreSortedBySeverity(t *testing.T) {
 	gravity := []string{"critical", "abnormal", "", "unknown", "normal"}
 	at, seen := 0, map[string]bool{}
 	for _, f := range hl7.Flags {

@@ -5,21 +5,21 @@ import "strings"
 // Message is one HL7 v2 message. Its first segment is always MSH.
 type Message struct {
 	Delimiters Delimiters
-	// Charset is what the message's bytes are written in.
+	// Charset is the character set of the message's bytes.
 	Charset  Charset
 	Segments []Segment
 }
 
-// Delimiters are the five or six characters that a message is cut by. A zero
-// one is not in use.
+// Delimiters are the five or six characters that separate a message. A zero
+// character is not in use.
 type Delimiters struct {
 	Field, Component, Repetition, Escape, Subcomponent, Truncation byte
 }
 
-// Standard are the delimiters that nearly every message uses.
+// Standard holds the delimiters that nearly every message uses.
 var Standard = Delimiters{Field: '|', Component: '^', Repetition: '~', Escape: '\\', Subcomponent: '&'}
 
-// encoding is MSH-2.
+// encoding returns MSH-2.
 func (d Delimiters) encoding() string {
 	var b [5]byte
 	text := b[:0]
@@ -31,8 +31,8 @@ func (d Delimiters) encoding() string {
 	return string(text)
 }
 
-// First is the first segment of that name; absent, it is a Segment of which
-// every field is empty.
+// First returns the first segment of that name. Without one it returns a
+// Segment whose fields are empty.
 func (m *Message) First(name string) Segment {
 	for _, s := range m.Segments {
 		if s.Name() == name {
@@ -45,19 +45,19 @@ func (m *Message) First(name string) Segment {
 // Segment is one line of a message: a name and numbered fields.
 type Segment struct {
 	// fields[0] is the name, so fields[n] is field n. In a header (MSH, BHS,
-	// FHS) field 1 is the field separator itself and field 2 the rest of them.
+	// FHS) field 1 is the field separator itself and field 2 has the other
+	// delimiters.
 	fields []string
 	d      Delimiters
 }
 
-// Name is the three letters of the segment; empty for a segment that is not
-// there.
+// Name returns the three letters of the segment; empty for an absent segment.
 func (s Segment) Name() string { return s.Raw(0) }
 
-// Len is the number of the last field.
+// Len returns the number of the last field.
 func (s Segment) Len() int { return max(len(s.fields)-1, 0) }
 
-// Raw is field n as it stands in the message, escapes and all.
+// Raw returns field n as in the message, with its escapes.
 func (s Segment) Raw(n int) string {
 	if n < 0 || n >= len(s.fields) {
 		return ""
@@ -65,19 +65,18 @@ func (s Segment) Raw(n int) string {
 	return s.fields[n]
 }
 
-// Field is field n with all its repetitions.
+// Field returns field n with all its repetitions.
 func (s Segment) Field(n int) Field { return Field{raw: s.Raw(n), d: s.d} }
 
-// Get is the value at field n, optionally at a component and a subcomponent,
-// both counted from 1 and 1 unless said. It looks at the first repetition,
-// resolves escapes, and trims spaces, which some labs pad with.
+// Get returns the value at field n, optionally at a component and a
+// subcomponent, both counted from 1 and 1 by default. It reads the first
+// repetition, resolves escapes, and trims spaces, with which some labs pad.
 func (s Segment) Get(n int, place ...int) string {
 	return s.Field(n).First().Get(place...)
 }
 
-// Text is the whole of field n as text for a person. A text field has no
-// components, so a hat that a lab forgot to escape stays a hat. Repetitions
-// become lines.
+// Text returns the whole of field n as text for a person. A text field has no
+// components, so an unescaped hat stays a hat. Repetitions become lines.
 func (s Segment) Text(n int) string { return s.Field(n).Text() }
 
 // Field is a field with its repetitions.
@@ -86,7 +85,7 @@ type Field struct {
 	d   Delimiters
 }
 
-// First is the first repetition.
+// First returns the first repetition.
 func (f Field) First() Value {
 	raw := f.raw
 	if i := indexByte(raw, f.d.Repetition); i >= 0 {
@@ -95,7 +94,7 @@ func (f Field) First() Value {
 	return Value{raw, f.d}
 }
 
-// Repeats are the repetitions; none of an empty field.
+// Repeats returns the repetitions; none for an empty field.
 func (f Field) Repeats() []Value {
 	if f.raw == "" {
 		return nil
@@ -126,16 +125,16 @@ type Value struct {
 	d   Delimiters
 }
 
-// Raw is the repetition as it stands in the message.
+// Raw returns the repetition as in the message.
 func (v Value) Raw() string { return v.raw }
 
-// Null reports whether the sender wrote "", which means that what we may hold
-// is to be forgotten.
+// Null reports whether the sender wrote "", which asks to delete the stored
+// value.
 func (v Value) Null() bool { return v.raw == null }
 
 const null = `""`
 
-// Get is the value at a component and subcomponent, both 1 unless said.
+// Get returns the value at a component and subcomponent, both 1 by default.
 func (v Value) Get(place ...int) string {
 	component, sub := 1, 1
 	if len(place) > 0 {
@@ -151,7 +150,7 @@ func (v Value) Get(place ...int) string {
 	return strings.TrimSpace(v.d.Unescape(text))
 }
 
-// Text is the whole repetition with its escapes resolved.
+// Text returns the whole repetition with its escapes resolved.
 func (v Value) Text() string {
 	if v.Null() {
 		return ""
@@ -159,7 +158,7 @@ func (v Value) Text() string {
 	return strings.TrimRight(v.d.Unescape(v.raw), " ")
 }
 
-// piece cuts the nth part, counted from 1, out of text.
+// piece returns the nth part of text, counted from 1.
 func piece(text string, separator byte, n int) string {
 	for ; n > 1; n-- {
 		i := indexByte(text, separator)
@@ -174,7 +173,7 @@ func piece(text string, separator byte, n int) string {
 	return text
 }
 
-// indexByte finds a delimiter; one that is not in use is nowhere.
+// indexByte finds a delimiter; -1 for one that is not in use.
 func indexByte(text string, c byte) int {
 	if c == 0 {
 		return -1

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// SyntaxError says where a message cannot be read. It never repeats what
-// stands there.
+// SyntaxError reports where a message cannot be read. It never repeats the
+// content.
 type SyntaxError struct {
 	// Segment and Field count from 1; Field is 0 for the segment as a whole.
 	Segment, Field int
@@ -24,9 +24,8 @@ func (e *SyntaxError) Error() string {
 }
 
 // Parse reads one message. Segments may end in CR, as the standard says, or in
-// LF or CRLF. A line that begins no segment is the rest of a text that
-// somebody broke: it is joined to the field before it with an escaped line
-// break. A *SyntaxError says what cannot be read.
+// LF or CRLF. A line that begins no segment continues the field before it: it
+// is joined with an escaped line break. The error is a *SyntaxError.
 func Parse(data []byte) (*Message, error) {
 	body := bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	body = bytes.TrimLeft(body, "\r\n \t")
@@ -35,26 +34,26 @@ func Parse(data []byte) (*Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	if i := bytes.IndexAny(body, forbidden); i >= 0 {
+	if i := bytes.IndexAny(body, forbiddenBytes); i >= 0 {
 		lines := bytes.FieldsFunc(body[:i+1], func(r rune) bool { return r == '\r' || r == '\n' })
 		return nil, &SyntaxError{Segment: len(lines), Offset: start + i, Problem: "a framing or NUL byte inside the message"}
 	}
-	charset, err := detect(body, d, start)
+	charset, err := detectCharset(body, d, start)
 	if err != nil {
 		return nil, err
 	}
 	m := &Message{Delimiters: d, Charset: charset}
 	lines, ok := m.lines(charset.decode(body))
 	if !ok {
-		return nil, &SyntaxError{Segment: len(lines) + 1, Offset: start, Problem: "a header is followed by a line that is no segment"}
+		return nil, &SyntaxError{Segment: len(lines) + 1, Offset: start, Problem: "a header is followed by a line that is not a segment"}
 	}
 	m.cut(lines)
 	return m, nil
 }
 
-// forbidden are the bytes that frame a message on the wire (MLLP) and so never
-// stand inside one, and NUL, which no text has.
-const forbidden = "\x00\x0b\x1c"
+// forbiddenBytes are the bytes that frame a message on the wire (MLLP) and so
+// never occur in one, and NUL.
+const forbiddenBytes = "\x00\x0b\x1c"
 
 // delimiters reads MSH-1 and MSH-2.
 func delimiters(body []byte, start int) (Delimiters, error) {
@@ -71,7 +70,7 @@ func delimiters(body []byte, start int) (Delimiters, error) {
 	}
 	for i, c := range encoding {
 		if !mayDelimit(c) || bytes.IndexByte(encoding, c) != i {
-			return Delimiters{}, &SyntaxError{Segment: 1, Field: 2, Offset: start + 4 + i, Problem: "encoding characters must be marks, each another"}
+			return Delimiters{}, &SyntaxError{Segment: 1, Field: 2, Offset: start + 4 + i, Problem: "encoding characters must be different marks"}
 		}
 	}
 	for i, to := range []*byte{&d.Component, &d.Repetition, &d.Escape, &d.Subcomponent, &d.Truncation} {
@@ -82,8 +81,8 @@ func delimiters(body []byte, start int) (Delimiters, error) {
 	return d, nil
 }
 
-// mayDelimit allows the printable marks of ASCII. The quotation mark stays
-// out, because "" is a value.
+// mayDelimit allows the printable marks of ASCII, except the quotation mark,
+// because "" is a value.
 func mayDelimit(c byte) bool {
 	letter := c|0x20 >= 'a' && c|0x20 <= 'z'
 	digit := c >= '0' && c <= '9'
@@ -97,7 +96,7 @@ func firstLine(body []byte) []byte {
 	return body
 }
 
-// cut makes segments of lines. All fields of the message share one array.
+// cut cuts lines into segments. All fields of the message share one array.
 func (m *Message) cut(lines []string) {
 	d := m.Delimiters
 	count := 0
@@ -129,9 +128,10 @@ func isHeader(line string) bool {
 	return len(line) > 3 && (strings.HasPrefix(line, "MSH") || strings.HasPrefix(line, "BHS") || strings.HasPrefix(line, "FHS"))
 }
 
-// lines cuts the text at its line ends and puts broken lines together again. It
-// reports false, with the lines so far, where a header would have to go on:
-// headers hold no text, and a guess there would change how all else is read.
+// lines cuts the text at its line ends and joins broken lines. It reports
+// false, with the lines so far, when a header would continue on a second line:
+// headers hold no text, and a wrong guess would change how the whole message
+// is read.
 func (m *Message) lines(text string) ([]string, bool) {
 	lineBreak := " "
 	if e := m.Delimiters.Escape; e != 0 {
@@ -152,7 +152,7 @@ func (m *Message) lines(text string) ([]string, bool) {
 		} else {
 			text = ""
 		}
-		if m.begins(line) {
+		if m.isSegmentStart(line) {
 			mend()
 			lines = append(lines, line)
 			continue
@@ -167,7 +167,7 @@ func (m *Message) lines(text string) ([]string, bool) {
 		switch {
 		case broken.Len() > 0:
 			broken.WriteString(lineBreak)
-		case len(last) == 3: // a bare name has no field yet that could go on
+		case len(last) == 3: // a bare name has no field to continue
 			broken.WriteString(last + string(m.Delimiters.Field))
 		default:
 			broken.WriteString(last + lineBreak)
@@ -178,20 +178,20 @@ func (m *Message) lines(text string) ([]string, bool) {
 	return lines, true
 }
 
-// begins reports whether a line is a segment: three capitals and the field
-// separator. A line of three capitals alone may as well be a word of a broken
-// text, so it must be a segment of the standard's or a Z segment.
-func (m *Message) begins(line string) bool {
-	if len(line) < 3 || line[0] < 'A' || line[0] > 'Z' || !capital(line[1]) || !capital(line[2]) {
+// isSegmentStart reports whether a line is a segment: three capitals and the
+// field separator. Three capitals alone may be a word of a broken text, so
+// they must name a segment of the standard or a Z segment.
+func (m *Message) isSegmentStart(line string) bool {
+	if len(line) < 3 || line[0] < 'A' || line[0] > 'Z' || !isCapital(line[1]) || !isCapital(line[2]) {
 		return false
 	}
 	if len(line) > 3 {
 		return line[3] == m.Delimiters.Field
 	}
-	return line[0] == 'Z' || strings.Contains(bare, line)
+	return line[0] == 'Z' || strings.Contains(bareSegments, line)
 }
 
-func capital(c byte) bool { return c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' }
+func isCapital(c byte) bool { return c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' }
 
-// bare are the segments that are known without a field behind them.
-const bare = "PID PD1 NTE PV1 PV2 NK1 AL1 IN1 IN2 IN3 GT1 ORC OBR OBX TQ1 TQ2 DG1 SPM SAC PRT CTD CTI FT1 BLG DSC MSA ERR SFT UAC TXA BTS FTS"
+// bareSegments are the segments that are known without a field.
+const bareSegments = "PID PD1 NTE PV1 PV2 NK1 AL1 IN1 IN2 IN3 GT1 ORC OBR OBX TQ1 TQ2 DG1 SPM SAC PRT CTD CTI FT1 BLG DSC MSA ERR SFT UAC TXA BTS FTS"

@@ -26,7 +26,7 @@ func parse(t *testing.T, text string) *hl7.Message {
 
 const header = `MSH|^~\&|LAB|NORTH|HALE|US|20260301081500-0500||ORU^R01^ORU_R01|C-1|P|2.5.1`
 
-func TestSegmentsEndInCRLFOrBoth(t *testing.T) {
+func TestLineEnds(t *testing.T) {
 	lines := []string{header, "PID|1||77^^^LAB^PI||Quill^Ada", "OBX|1|NM|GLU^Glucose||91|mg/dL"}
 	for name, end := range map[string]string{"CR": "\r", "LF": "\n", "CRLF": "\r\n", "blank lines": "\r\r\n\n"} {
 		for _, last := range []string{"", end} {
@@ -42,7 +42,7 @@ func TestSegmentsEndInCRLFOrBoth(t *testing.T) {
 	}
 }
 
-func TestValuesAreFoundByTheirPlace(t *testing.T) {
+func TestGet(t *testing.T) {
 	m := parse(t, header+"\r"+`PID|1||77^^^LAB&2.16.1&ISO^PI~88^^^STATE||Quill & Daughters^ Ada ||""|F`+"\r")
 	pid := m.First("PID")
 	type place struct {
@@ -101,7 +101,7 @@ func TestEncodingCharacters(t *testing.T) {
 	}
 }
 
-func TestErrorsSayWhereAndNotWhat(t *testing.T) {
+func TestErrorsHoldNoContent(t *testing.T) {
 	for name, c := range map[string]struct {
 		message string
 		want    hl7.SyntaxError
@@ -112,10 +112,10 @@ func TestErrorsSayWhereAndNotWhat(t *testing.T) {
 		"letter separates":  {"MSHA^~", hl7.SyntaxError{Segment: 1, Field: 1, Offset: 3, Problem: "no field separator after MSH"}},
 		"no encoding":       {"MSH||Quill", hl7.SyntaxError{Segment: 1, Field: 2, Offset: 4, Problem: "needs 2 to 5 encoding characters"}},
 		"too many":          {"MSH|^~\\&#!|Quill", hl7.SyntaxError{Segment: 1, Field: 2, Offset: 4, Problem: "needs 2 to 5 encoding characters"}},
-		"twice the same":    {"MSH|^~^&|Quill", hl7.SyntaxError{Segment: 1, Field: 2, Offset: 6, Problem: "encoding characters must be marks, each another"}},
+		"twice the same":    {"MSH|^~^&|Quill", hl7.SyntaxError{Segment: 1, Field: 2, Offset: 6, Problem: "encoding characters must be different marks"}},
 		"framing":           {header + "\rPID|1||Quill\x1c", hl7.SyntaxError{Segment: 2, Offset: len(header) + 13, Problem: "a framing or NUL byte inside the message"}},
 		"NUL":               {header + "\rPID|1||Qui\x00ll", hl7.SyntaxError{Segment: 2, Offset: len(header) + 11, Problem: "a framing or NUL byte inside the message"}},
-		"broken header":     {header + "\nQuill", hl7.SyntaxError{Segment: 2, Problem: "a header is followed by a line that is no segment"}},
+		"broken header":     {header + "\nQuill", hl7.SyntaxError{Segment: 2, Problem: "a header is followed by a line that is not a segment"}},
 		"unknown character": {header + "||||||KLINGON\rPID|1||Quill", hl7.SyntaxError{Segment: 1, Field: 18, Problem: "a character set that is not supported"}},
 	} {
 		_, err := hl7.Parse([]byte(c.message))
@@ -149,8 +149,8 @@ func TestBrokenLinesAreJoined(t *testing.T) {
 	}
 }
 
-// A document of megabytes that is broken into short lines takes no longer than
-// one in a single line, give or take.
+// A document of megabytes in short broken lines takes about as long as one in
+// a single line.
 func TestManyBrokenLines(t *testing.T) {
 	const lines = 200_000
 	text := header + "\rOBX|1|ED|PDF||" + strings.Repeat("QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWZnaGlqa2xtbm9wcXJzdHV2d3h5eg==\n", lines)
@@ -160,7 +160,7 @@ func TestManyBrokenLines(t *testing.T) {
 	}
 }
 
-func TestEmitOfParsedIsTheSame(t *testing.T) {
+func TestParsedMessagesAreEmittedUnchanged(t *testing.T) {
 	text := rapid.StringMatching(`([A-Za-z0-9 .,"é\-]|\\[FSTRE]\\|\\\.br\\|\\X0A\\|\^|~|&|\\)*`)
 	name := rapid.StringMatching(`[A-Z][A-Z0-9]{2}`)
 	rapid.Check(t, func(t *rapid.T) {
@@ -190,8 +190,8 @@ func TestEmitOfParsedIsTheSame(t *testing.T) {
 	})
 }
 
-// The public samples come out as they went in, line ends aside.
-func TestSamplesComeOutAsTheyWentIn(t *testing.T) {
+// The public samples are emitted unchanged, except for line ends.
+func TestSamplesAreEmittedUnchanged(t *testing.T) {
 	dir := testdata.Shared(t, "labs/hl7")
 	names, err := filepath.Glob(filepath.Join(dir, "*.hl7"))
 	if err != nil || len(names) != 13 {
@@ -245,7 +245,7 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 		m.Header()
-		m.Acknowledge(hl7.Accepted, "1", hl7.Time{}.Time, &hl7.Trouble{Code: "207"})
+		m.Acknowledge(hl7.Accepted, "1", hl7.Time{}.Time, &hl7.ErrorSegment{Code: "207"})
 		once, err := m.Emit()
 		if err != nil {
 			return // a byte that its character set leaves undefined

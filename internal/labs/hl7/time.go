@@ -5,22 +5,22 @@ import (
 	"time"
 )
 
-// Time is a point in time as a message writes it (types TS, DTM, DT): a year
-// and as much more as is known.
+// Time is a point in time of a message (types TS, DTM, DT): a year and further
+// fields as far as known.
 type Time struct {
 	time.Time
-	// Zoned reports whether the value brought its own offset from UTC.
+	// Zoned reports whether the value has its own offset from UTC.
 	Zoned bool
-	// Digits is how many digits were given before the fraction: 4 is a year, 8 a
-	// day, 12 a minute, 14 a second.
+	// Digits is the number of digits before the fraction: 4 for a year, 8 for
+	// a day, 12 for a minute, 14 for a second.
 	Digits int
 }
 
-// ErrBadTime is returned for text that is no point in time.
+// ErrBadTime is returned for text that is not a point in time.
 var ErrBadTime = errors.New("hl7: not a time of the form YYYYMMDDHHMMSS.SSSS+ZZZZ")
 
 // ParseTime reads YYYY[MM[DD[HH[MM[SS[.S[S[S[S]]]]]]]]][+/-ZZZZ]. A value
-// without an offset is taken to be in loc.
+// without an offset is in loc.
 func ParseTime(text string, loc *time.Location) (Time, error) {
 	t := Time{}
 	local, zone := cutZone(text)
@@ -45,7 +45,7 @@ func ParseTime(text string, loc *time.Location) (Time, error) {
 		if place == 0 {
 			width = 4
 		}
-		n, ok := number(local[i : i+width])
+		n, ok := parseDigits(local[i : i+width])
 		if !ok {
 			return Time{}, ErrBadTime
 		}
@@ -53,7 +53,7 @@ func ParseTime(text string, loc *time.Location) (Time, error) {
 		i += width
 	}
 	t.Time = time.Date(parts[0], time.Month(parts[1]), parts[2], parts[3], parts[4], parts[5], fraction, loc)
-	// time.Date carries 31 February into March; such a text is a slip.
+	// time.Date carries 31 February into March; such a text is an error.
 	year, month, day := t.Date()
 	if year != parts[0] || int(month) != parts[1] || day != parts[2] || parts[3] > 23 || parts[4] > 59 || parts[5] > 59 {
 		return Time{}, ErrBadTime
@@ -78,8 +78,8 @@ func offset(zone string) (int, bool) {
 	if len(zone) != 5 {
 		return 0, false
 	}
-	hours, ok1 := number(zone[1:3])
-	minutes, ok2 := number(zone[3:5])
+	hours, ok1 := parseDigits(zone[1:3])
+	minutes, ok2 := parseDigits(zone[3:5])
 	if !ok1 || !ok2 || hours > 14 || minutes > 59 {
 		return 0, false
 	}
@@ -90,14 +90,14 @@ func offset(zone string) (int, bool) {
 	return seconds, true
 }
 
-// cutFraction takes the fraction of a second off, in nanoseconds.
+// cutFraction splits the fraction of a second off, in nanoseconds.
 func cutFraction(text string) (whole string, nanoseconds int, ok bool) {
 	for i := range len(text) {
 		if text[i] != '.' {
 			continue
 		}
 		digits := text[i+1:]
-		n, ok := number(digits)
+		n, ok := parseDigits(digits)
 		if !ok || len(digits) > 9 {
 			return "", 0, false
 		}
@@ -109,7 +109,7 @@ func cutFraction(text string) (whole string, nanoseconds int, ok bool) {
 	return text, 0, true
 }
 
-func number(digits string) (int, bool) {
+func parseDigits(digits string) (int, bool) {
 	n := 0
 	for i := range len(digits) {
 		c := digits[i]

@@ -32,7 +32,7 @@ func TestEscapesAreResolved(t *testing.T) {
 	}
 }
 
-func TestUnescapeOfQuotedIsTheText(t *testing.T) {
+func TestQuoteAndUnescape(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.String().Draw(t, "text")
 		quoted := hl7.Standard.Quote(text)
@@ -81,10 +81,10 @@ func TestCharsets(t *testing.T) {
 	}
 }
 
-func TestEmitNamesThePlaceOfACharacterThatIsMissing(t *testing.T) {
+func TestEmitWithUnsupportedCharacter(t *testing.T) {
 	for _, charset := range []hl7.Charset{hl7.ASCII, hl7.Latin1} {
-		m := hl7.New(charset, hl7.Fields{3: hl7.Of("HALE")})
-		m.Add("PID", hl7.Fields{5: hl7.Of("Šimůnek", "Ada")})
+		m := hl7.New(charset, hl7.Fields{3: hl7.Text("HALE")})
+		m.Add("PID", hl7.Fields{5: hl7.Text("Šimůnek", "Ada")})
 		_, err := m.Emit()
 		var missing *hl7.CharsetError
 		if !errors.As(err, &missing) || missing.Name != "PID" || missing.Field != 5 || missing.Segment != 2 {

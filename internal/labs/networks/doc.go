@@ -1,12 +1,11 @@
-// Package networks says what a lab network can do, in words that no network
-// owns. A network takes orders and sends back what became of them; how it is
-// spoken to (HL7 over MLLP, files, a simulator) is the matter of the package
-// below that has its slug.
+// Package networks defines what a lab network does. A network takes orders and
+// reports their progress and results. The subpackage with a network's slug
+// implements its transport (HL7 over MLLP, files, a simulator).
 //
-// Reads in this order: order.go (what is placed), network.go (what a network
-// can do), booking.go (appointments), report.go (what comes back).
+// Reading order: order.go (the order that is placed), network.go (the
+// operations of a network), booking.go (appointments), report.go (reports).
 //
 // Nothing here touches the database. The order engine places orders between
-// transactions; whatever a network reports goes through an Inbox, which stores
-// it durably before the network is told that it arrived.
+// transactions. Reports go through an Inbox, which stores them durably before
+// they are acknowledged.
 package networks

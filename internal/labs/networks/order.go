@@ -8,11 +8,10 @@ import (
 	"hale/internal/platform/civil"
 )
 
-// Order is an order as a lab needs it: whole, checked, and with everything
-// resolved to the lab's own codes.
+// Order is an order as a lab needs it: complete, checked, and with the lab's
+// own codes.
 type Order struct {
-	// ID is the placer order number. Placing the same ID twice is placing it
-	// once.
+	// ID is the placer order number. Placing one ID twice places one order.
 	ID          uuid.UUID
 	Transaction uuid.UUID
 	Team        uuid.UUID
@@ -23,8 +22,8 @@ type Order struct {
 	Account Account
 	// Method is a collection method of the specification.
 	Method string
-	// SampleID is set when the kit or the import brought one; otherwise the
-	// network gives it.
+	// SampleID is set when the kit or the import has one; otherwise the
+	// network assigns it.
 	SampleID  string
 	Priority  bool
 	Patient   Patient
@@ -34,15 +33,15 @@ type Order struct {
 	Billing   string
 	ICDCodes  []string
 	Insurance *Insurance
-	// Notice means that the patient has to be told that the insurance may not
-	// pay: some test lacks a diagnosis that supports it.
+	// Notice means that the patient must be informed that the insurance may
+	// not pay: a test lacks a diagnosis that supports it.
 	Notice bool
-	// Notes are the clinical notes, at most 1,000 characters and the account's
-	// own after a line break.
+	// Notes are the clinical notes, at most 1,000 characters, and the
+	// account's own notes after a line break.
 	Notes    string
 	Fasting  bool
 	PlacedAt time.Time
-	// ShipTo is where a kit goes; nil for other methods.
+	// ShipTo is the address for a kit; nil for other methods.
 	ShipTo *Address
 }
 
@@ -51,7 +50,7 @@ type Account struct {
 	Number, Name string
 }
 
-// Patient is the person a sample is from. Personal: never log it.
+// Patient is the person of a sample. Personal: never log it.
 type Patient struct {
 	// ID is the user id, the lab's external patient number.
 	ID                  uuid.UUID
@@ -65,7 +64,7 @@ type Patient struct {
 	Ethnicity    string
 }
 
-// Address is a place in the United States.
+// Address is an address in the United States.
 type Address struct {
 	Receiver                  string
 	FirstLine, SecondLine     string
@@ -80,7 +79,7 @@ type Physician struct {
 }
 
 // Test is one marker of the order under the lab's own code, with the results
-// that the lab owes for it.
+// that it requires.
 type Test struct {
 	MarkerID   int64
 	ProviderID string
@@ -88,12 +87,12 @@ type Test struct {
 	Expected   []Expected
 }
 
-// Expected is one result that a test must bring.
+// Expected is one result that a test must have.
 type Expected struct {
 	ProviderID string
 	Name, Slug string
-	// LOINC is the code, LOINCSlug and Unit (UCUM) go with it; empty when the
-	// lab never mapped it.
+	// LOINC is the code, LOINCSlug and Unit (UCUM) belong to it; empty when
+	// the lab never mapped it.
 	LOINC, LOINCSlug, Unit string
 	Required               bool
 }
@@ -105,7 +104,7 @@ type Answer struct {
 	QuestionCode, Question, Answer string
 }
 
-// Insurance is who pays, when the lab bills a payor.
+// Insurance is the payor that the lab bills.
 type Insurance struct {
 	PayorCode, Company string
 	MemberID, GroupID  string

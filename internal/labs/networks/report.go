@@ -6,51 +6,53 @@ import (
 	"hale/internal/platform/civil"
 )
 
-// Report is one thing that a network says of one order. Its zero fields say
-// nothing.
+// Report is one report of a network about one order. Zero fields mean that it
+// says nothing about them.
 type Report struct {
 	// Placer is our order id as text, when the network repeats it.
 	Placer string
 	// SampleID is the requisition, control or accession number.
 	SampleID string
-	// Lab is the slug of the lab, empty for a sender that nobody knows: its results
+	// Lab is the slug of the lab, empty for an unknown sender: its results
 	// wait for review. Account is the customer number.
 	Lab, Account string
-	// Patient is who the lab believes the sample is from.
+	// Patient is the lab's patient of the sample.
 	Patient ReportedPatient
 	At      time.Time
 
 	// Status is a low-level order status that the network observed (transit_customer,
 	// delivered_to_lab, sample_error …); empty when the report only brings results.
 	Status string
-	// Tests name what Status speaks of, by the lab's codes and by LOINC as the lab
-	// wrote them: it may cancel one test of an order that goes on. Empty means the
-	// whole order.
+	// Tests are the tests that Status is about, by the lab's codes and by
+	// LOINC as the lab wrote them: it may cancel one test of an order that
+	// continues. Empty means the whole order.
 	Tests []string
-	// Refused name in the same way the tests that the lab cancelled or will not do,
-	// beside what Status, a rejected specimen or values say of others.
+	// Refused are, named in the same way, the tests that the lab cancelled or
+	// will not do, beside the tests that Status, a rejected specimen or values
+	// are about.
 	Refused []string `json:",omitempty"`
 	// Detail is a status_detail word; empty when there is none.
 	Detail string
-	// Reason is why the lab says no, in its own words; empty when it gave none.
-	// Beside Refused it is why those are. Personal.
+	// Reason is the reason for a refusal in the lab's own words; empty without
+	// one. With Refused it is the reason for those. Personal.
 	Reason string `json:",omitempty"`
-	// Collected is when the sample was taken, as it is written on it. Results have
-	// it for each specimen; a report without results says it here.
+	// Collected is the time of collection on the sample. Results have it for
+	// each specimen; a report without results has it here.
 	Collected Moment `json:",omitzero"`
 	Shipment  *Shipment
 	Visit     *Visit
 	Results   *ResultSet
 }
 
-// Shipment is what a carrier says of one leg of a kit.
+// Shipment is a carrier's report of one leg of a kit.
 type Shipment struct {
-	// Inbound is the way back, to the lab.
+	// Inbound is the leg to the lab.
 	Inbound                              bool
 	Courier, TrackingNumber, TrackingURL string
 }
 
-// Visit is what a phlebotomy provider or a PSC says of an appointment.
+// Visit is a report of a phlebotomy provider or a service center about an
+// appointment.
 type Visit struct {
 	// BookingID is the network's own.
 	BookingID string
@@ -74,7 +76,7 @@ type ResultSet struct {
 	Corrected bool
 	Specimen  Specimen
 	Results   []Result
-	// Missing are tests that the lab says it will not report.
+	// Missing are the tests that the lab will not report.
 	Missing []Missing
 	// PDF is the lab's own report; nil when it sent none.
 	PDF []byte
@@ -94,22 +96,22 @@ type Specimen struct {
 	Volume, Information           string
 }
 
-// Moment is an instant with the offset it was written in, in seconds east of
-// UTC; Offset is nil when none was given.
+// Moment is an instant with its written offset, in seconds east of UTC; Offset
+// is nil without one.
 type Moment struct {
 	Time   time.Time
 	Offset *int
 }
 
-// Result is one measured value, as the lab wrote it.
+// Result is one measured value as the lab wrote it.
 type Result struct {
-	// ProviderID is the lab's own code of the result, TestProviderID of the test
-	// it was ordered under.
+	// ProviderID is the lab's own code of the result, TestProviderID the code
+	// of the test that it was ordered under.
 	ProviderID, TestProviderID string
 	Name                       string
 	LOINC                      string
-	// Value is always text. Type is numeric, range, comment or coded_value; empty
-	// leaves it to be found from the value.
+	// Value is always text. Type is numeric, range, comment or coded_value;
+	// when empty, it follows from the value.
 	Value, Type string
 	Unit        string
 	Range       string
@@ -126,13 +128,14 @@ type Result struct {
 // Missing is a result that will not come.
 type Missing struct {
 	ProviderID, TestProviderID, Name, LOINC string
-	// Reason is a FailureType of the reference; empty when it must be found from
+	// Reason is a FailureType of the reference; when empty, it follows from
 	// Note.
 	Reason, Note string
-	// Refused reports that the lab would not measure it, rather than could not.
+	// Refused reports that the lab would not measure it, rather than could
+	// not.
 	Refused bool `json:",omitempty"`
-	// Rest reports that no value is taken away: what came before stays, and the
-	// rest of the test will not come.
+	// Rest reports that earlier values stay, and only the rest of the test
+	// will not come.
 	Rest bool `json:",omitempty"`
 }
 

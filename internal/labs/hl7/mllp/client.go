@@ -13,22 +13,22 @@ import (
 )
 
 // Client sends messages to one peer over connections that it keeps. Address
-// must be set; the zero values of the rest mean the defaults they name. It may
-// be used by many at once; each message has a connection of its own while it
-// waits for its answer.
+// must be set; zero values of the other fields mean their defaults. It is safe
+// for concurrent use; each message has its own connection until its answer
+// arrives.
 type Client struct {
 	// Address is host:port.
 	Address string
 	// TLS, when set, is spoken on every connection.
 	TLS *tls.Config
-	// MaxMessage bounds an answer: 4 MiB.
+	// MaxMessage bounds an answer; the default is 4 MiB.
 	MaxMessage int
-	// Connect is how long a connection may take to stand: 10 seconds.
-	Connect time.Duration
-	// Answer is how long an answer may take: 30 seconds.
-	Answer time.Duration
-	// Keep is how many idle connections are kept: 4.
-	Keep int
+	// ConnectTimeout bounds the time to connect; the default is 10 seconds.
+	ConnectTimeout time.Duration
+	// AnswerTimeout bounds the time to an answer; the default is 30 seconds.
+	AnswerTimeout time.Duration
+	// MaxIdle is the number of idle connections to keep; the default is 4.
+	MaxIdle int
 
 	mu   sync.Mutex
 	idle []*connection
@@ -37,37 +37,37 @@ type Client struct {
 type connection struct {
 	net.Conn
 	reader *bufio.Reader
-	// used reports that a message went over it before, so that the peer may have
-	// hung up since.
-	used bool
+	// reused reports that the connection carried a message before, so the peer
+	// may have closed it since.
+	reused bool
 }
 
-// Exchange sends a message and returns its answer: the first that mine
-// accepts. Answers to messages that somebody gave up on are passed over.
+// Exchange sends a message and returns its answer: the first that accepts
+// reports true for. Answers to abandoned messages are skipped.
 //
-// After an error nobody knows whether the peer has the message. A message must
-// be one that can be sent again.
-func (c *Client) Exchange(ctx context.Context, message []byte, mine func(answer []byte) bool) ([]byte, error) {
+// After an error it is unknown whether the peer has the message, so a message
+// must be safe to send again.
+func (c *Client) Exchange(ctx context.Context, message []byte, accepts func(answer []byte) bool) ([]byte, error) {
 	for {
-		conn, err := c.take(ctx)
+		conn, err := c.acquire(ctx)
 		if err != nil {
 			return nil, err
 		}
-		used := conn.used
-		answer, err := c.exchange(ctx, conn, message, mine)
+		used := conn.reused
+		answer, err := c.exchange(ctx, conn, message, accepts)
 		if err == nil {
-			c.keep(conn)
+			c.release(conn)
 			return answer, nil
 		}
 		conn.Close() // it is broken
 		if used && ctx.Err() == nil && !errors.Is(err, context.DeadlineExceeded) {
-			continue // it was idle, and the peer hung up: a fresh one decides
+			continue // the peer closed the idle connection: try a new one
 		}
 		return nil, fmt.Errorf("mllp: exchanging with %s: %w", c.Address, err)
 	}
 }
 
-// Close ends the idle connections.
+// Close closes the idle connections.
 func (c *Client) Close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -77,7 +77,7 @@ func (c *Client) Close() {
 	c.idle = nil
 }
 
-func (c *Client) take(ctx context.Context) (*connection, error) {
+func (c *Client) acquire(ctx context.Context) (*connection, error) {
 	c.mu.Lock()
 	if n := len(c.idle); n > 0 {
 		conn := c.idle[n-1]
@@ -86,7 +86,7 @@ func (c *Client) take(ctx context.Context) (*connection, error) {
 		return conn, nil
 	}
 	c.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.Connect, 10*time.Second))
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.ConnectTimeout, 10*time.Second))
 	defer cancel()
 	var dialer interface {
 		DialContext(ctx context.Context, network, address string) (net.Conn, error)
@@ -101,23 +101,23 @@ func (c *Client) take(ctx context.Context) (*connection, error) {
 	return &connection{Conn: conn, reader: bufio.NewReaderSize(conn, 4<<10)}, nil
 }
 
-func (c *Client) keep(conn *connection) {
-	conn.used = true
+func (c *Client) release(conn *connection) {
+	conn.reused = true
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.idle) < cmp.Or(c.Keep, 4) {
+	if len(c.idle) < cmp.Or(c.MaxIdle, 4) {
 		c.idle = append(c.idle, conn)
 		return
 	}
 	conn.Close() // there are enough
 }
 
-func (c *Client) exchange(ctx context.Context, conn *connection, message []byte, mine func([]byte) bool) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.Answer, 30*time.Second))
+func (c *Client) exchange(ctx context.Context, conn *connection, message []byte, accepts func([]byte) bool) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.AnswerTimeout, 30*time.Second))
 	defer cancel()
-	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(longAgo) }) //nolint:errcheck // a closed one waits no more either
-	answer, err := conn.exchange(message, cmp.Or(c.MaxMessage, 4<<20), mine)
-	if !stop() && err == nil { // the deadline fell on a connection that is about to be kept
+	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(longAgo) }) //nolint:errcheck // a closed one waits no longer
+	answer, err := conn.exchange(message, cmp.Or(c.MaxMessage, 4<<20), accepts)
+	if !stop() && err == nil { // the deadline would stay set on a connection that is kept
 		err = ctx.Err()
 	}
 	if err != nil && ctx.Err() != nil {
@@ -126,7 +126,7 @@ func (c *Client) exchange(ctx context.Context, conn *connection, message []byte,
 	return answer, err
 }
 
-func (c *connection) exchange(message []byte, limit int, mine func([]byte) bool) ([]byte, error) {
+func (c *connection) exchange(message []byte, limit int, accepts func([]byte) bool) ([]byte, error) {
 	if _, err := c.Write(appendFrame(make([]byte, 0, len(message)+3), message)); err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func (c *connection) exchange(message []byte, limit int, mine func([]byte) bool)
 		if err != nil {
 			return nil, err
 		}
-		if mine == nil || mine(answer) {
+		if accepts == nil || accepts(answer) {
 			return answer, nil
 		}
 	}

@@ -13,15 +13,16 @@ const (
 	carriageReturn = '\r'
 )
 
-// ErrTooLarge is returned for a message over the limit. What was read of it is
-// returned beside the error.
+// ErrTooLarge is returned for a message over the limit, together with the
+// bytes read so far.
 var ErrTooLarge = errors.New("mllp: the message is larger than allowed")
 
-// ErrNoFrame is returned for a peer that sends something else: TLS, HTTP.
+// ErrNoFrame is returned for a peer that sends another protocol, such as TLS
+// or HTTP.
 var ErrNoFrame = errors.New("mllp: bytes outside of a frame")
 
 // readFrame reads one message into buffer, which it returns grown. Line ends
-// between frames are passed over; some senders put a CR LF there.
+// between frames are skipped; some senders write a CR LF there.
 func readFrame(r *bufio.Reader, buffer []byte, limit int) ([]byte, error) {
 	buffer = buffer[:0]
 	for {
@@ -50,7 +51,7 @@ func readFrame(r *bufio.Reader, buffer []byte, limit int) ([]byte, error) {
 		case err != nil:
 			return buffer, err
 		}
-		return buffer[:len(buffer)-1], nil // the CR behind it is a line end between frames
+		return buffer[:len(buffer)-1], nil // the CR after it is a line end between frames
 	}
 }
 

@@ -9,9 +9,9 @@ import (
 	"testing/iotest"
 )
 
-// Whatever a peer sends: messages keep to the limit and hold no end of a block,
-// the stream ends in one of four ways, and none of it depends on how the bytes
-// come.
+// For any bytes from a peer: messages keep to the limit and hold no end of a
+// block, the stream ends in one of four ways, and the outcome does not depend
+// on how the bytes are split.
 func FuzzFrames(f *testing.F) {
 	const limit = 64
 	f.Add(appendFrame(appendFrame(nil, []byte("MSH|^~\\&|A\rPID|1\r")), nil))
@@ -44,7 +44,7 @@ func FuzzFrames(f *testing.F) {
 	})
 }
 
-// frames reads all messages of a stream, and why it ends.
+// frames reads all messages of a stream, and the error that ends it.
 func frames(r *bufio.Reader, limit int) (all [][]byte, end error) {
 	var buffer []byte
 	for {

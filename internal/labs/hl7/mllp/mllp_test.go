@@ -70,7 +70,7 @@ func TestMessagesAreAnswered(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := c.Exchange(t.Context(), []byte("x"), nil); err == nil {
-		t.Error("a server that stopped still answers")
+		t.Error("a stopped server still answers")
 	}
 }
 
@@ -94,7 +94,7 @@ func TestFramesAreReadInPieces(t *testing.T) {
 	}
 }
 
-func TestAForeignProtocolIsHungUpOn(t *testing.T) {
+func TestForeignProtocolIsClosed(t *testing.T) {
 	address, _ := start(t, &Server{Handle: echo})
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
@@ -107,7 +107,7 @@ func TestAForeignProtocolIsHungUpOn(t *testing.T) {
 	}
 }
 
-func TestAMessageOverTheLimit(t *testing.T) {
+func TestMessageOverTheLimit(t *testing.T) {
 	address, _ := start(t, &Server{
 		Handle:     echo,
 		MaxMessage: 20_000,
@@ -123,7 +123,7 @@ func TestAMessageOverTheLimit(t *testing.T) {
 	if err != nil || string(answer) != "20000 of yyy" {
 		t.Fatalf("over the limit: %q, %v", answer, err)
 	}
-	// The server hung up; the client sees it and connects again.
+	// The server closed the connection; the client notices it and connects again.
 	if _, err := c.Exchange(t.Context(), []byte("z"), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestAMessageOverTheLimit(t *testing.T) {
 	}
 }
 
-func TestAStopAnswersWhatIsInHand(t *testing.T) {
+func TestStopAnswersOpenMessages(t *testing.T) {
 	began, release := make(chan struct{}), make(chan struct{})
 	address, stop := start(t, &Server{Handle: func(ctx context.Context, message []byte) []byte {
 		close(began)
@@ -163,21 +163,21 @@ func TestAStopAnswersWhatIsInHand(t *testing.T) {
 	}
 	select {
 	case <-stopped:
-		t.Fatal("it stopped with a message in hand")
+		t.Fatal("it stopped before a message was answered")
 	default:
 	}
 	close(release)
 	if got := <-answered; got != "stored <nil>" {
-		t.Errorf("the message in hand: %s", got)
+		t.Errorf("the open message: %s", got)
 	}
 	if err := <-stopped; err != nil {
 		t.Error(err)
 	}
 }
 
-func TestAStopWaitsNoLongerThanDrain(t *testing.T) {
+func TestStopWaitsForDrainTimeout(t *testing.T) {
 	began := make(chan struct{})
-	address, stop := start(t, &Server{Drain: 20 * time.Millisecond, Handle: func(ctx context.Context, _ []byte) []byte {
+	address, stop := start(t, &Server{DrainTimeout: 20 * time.Millisecond, Handle: func(ctx context.Context, _ []byte) []byte {
 		close(began)
 		<-ctx.Done()
 		return nil
@@ -190,7 +190,7 @@ func TestAStopWaitsNoLongerThanDrain(t *testing.T) {
 }
 
 func TestSilenceEnds(t *testing.T) {
-	address, _ := start(t, &Server{Handle: echo, Idle: 20 * time.Millisecond})
+	address, _ := start(t, &Server{Handle: echo, IdleTimeout: 20 * time.Millisecond})
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
 		t.Fatal(err)
@@ -208,19 +208,19 @@ func TestConnectionsOverTheBoundWait(t *testing.T) {
 	if _, err := first.Exchange(t.Context(), []byte("x"), nil); err != nil {
 		t.Fatal(err)
 	}
-	second := &Client{Address: address, Answer: 30 * time.Millisecond}
+	second := &Client{Address: address, AnswerTimeout: 30 * time.Millisecond}
 	t.Cleanup(second.Close)
 	if _, err := second.Exchange(t.Context(), []byte("x"), nil); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("beside a full server: %v", err)
 	}
 	first.Close()
-	second.Answer = 5 * time.Second
+	second.AnswerTimeout = 5 * time.Second
 	if _, err := second.Exchange(t.Context(), []byte("x"), nil); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// poor is a listener of a process that has no file descriptors left for a while.
+// poor is a listener of a process without free file descriptors for a while.
 type poor struct {
 	net.Listener
 	failures atomic.Int32
@@ -233,8 +233,8 @@ func (l *poor) Accept() (net.Conn, error) {
 	return l.Listener.Accept()
 }
 
-// A connection that cannot be accepted is none; those that follow are served,
-// even where the only slot is that of the one that failed.
+// A connection that cannot be accepted uses no slot: the next one is served even
+// if there is only one slot.
 func TestAcceptingIsTriedAgain(t *testing.T) {
 	plain, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -245,7 +245,7 @@ func TestAcceptingIsTriedAgain(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	var refused atomic.Int32
-	s := Server{Handle: echo, MaxConnections: 1, Refused: func(error) { refused.Add(1) }}
+	s := Server{Handle: echo, MaxConnections: 1, OnAcceptError: func(error) { refused.Add(1) }}
 	go func() { done <- s.Serve(ctx, l) }()
 	c := &Client{Address: plain.Addr().String()}
 	t.Cleanup(c.Close)
@@ -258,8 +258,8 @@ func TestAcceptingIsTriedAgain(t *testing.T) {
 	}
 }
 
-// A stop ends the wait for the next try, and a listener that somebody else
-// closed is a failure.
+// A stop ends the wait for the next try. A listener that was closed from outside
+// is a failure.
 func TestAcceptingEnds(t *testing.T) {
 	for name, end := range map[string]func(cancel func(), l net.Listener){
 		"stopped": func(cancel func(), _ net.Listener) { cancel() },
@@ -293,13 +293,13 @@ func TestTheClientGivesUp(t *testing.T) {
 		}
 		return message
 	}})
-	c := &Client{Address: address, Answer: 30 * time.Millisecond}
+	c := &Client{Address: address, AnswerTimeout: 30 * time.Millisecond}
 	t.Cleanup(c.Close)
 	if _, err := c.Exchange(t.Context(), []byte("slow"), nil); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("no answer: %v", err)
 	}
 	close(release)
-	c.Answer = 5 * time.Second
+	c.AnswerTimeout = 5 * time.Second
 	if answer, err := c.Exchange(t.Context(), []byte("fast"), nil); err != nil || string(answer) != "fast" {
 		t.Errorf("the next one: %q, %v", answer, err)
 	}
@@ -380,7 +380,7 @@ func BenchmarkRoundTrip(b *testing.B) {
 		}
 		return answer
 	}})
-	c := &Client{Address: address, Keep: 64}
+	c := &Client{Address: address, MaxIdle: 64}
 	b.ReportAllocs()
 	b.SetParallelism(8)
 	b.RunParallel(func(pb *testing.PB) {

@@ -11,41 +11,44 @@ import (
 	"time"
 )
 
-// Server answers messages. Handle must be set; the zero values of the rest
-// mean the defaults they name.
+// Server answers messages. Handle must be set; zero values of the other fields
+// mean their defaults.
 type Server struct {
-	// Handle answers a message, which is its own until it returns. It returns
-	// only when the message is safe, because the answer says so; nil sends none.
-	// It is called by many connections at once, and in order within one.
+	// Handle answers a message. The slice is valid until it returns. It
+	// returns only when the message is stored, because the answer says so; nil
+	// sends no answer. Connections call it concurrently, and in order within
+	// one connection.
 	Handle func(ctx context.Context, message []byte) []byte
-	// TooLarge answers a message that is over the limit, given its beginning.
-	// The connection ends after it. Nil ends it without an answer.
+	// TooLarge answers a message over the limit, given its beginning. The
+	// connection is closed after it. Without TooLarge it is closed without an
+	// answer.
 	TooLarge func(beginning []byte) []byte
-	// Refused is told why a connection could not be accepted. The next try is
-	// made soon, so this may be often. Nil tells nobody.
-	Refused func(error)
-	// TLS, when set, is spoken on every connection.
+	// OnAcceptError gets the error of a connection that could not be accepted.
+	// The next try follows soon, so there may be many. It may be nil.
+	OnAcceptError func(error)
+	// TLS, when set, is used on every connection.
 	TLS *tls.Config
-	// MaxMessage bounds the bytes of one message: 32 MiB.
+	// MaxMessage bounds the bytes of one message; the default is 32 MiB.
 	MaxMessage int
-	// MaxConnections bounds how many are open at once; more wait to be
-	// accepted: 256.
+	// MaxConnections bounds the open connections; further ones wait to be
+	// accepted. The default is 256.
 	MaxConnections int
-	// Idle is how long a connection may be silent, and a message may take to
-	// arrive: 10 minutes.
-	Idle time.Duration
-	// Answer is how long a message may take to be answered, writing included: 1
-	// minute.
-	Answer time.Duration
-	// Drain is how long a stop waits for messages in hand: 15 seconds.
-	Drain time.Duration
+	// IdleTimeout bounds the silence of a connection, and the time in which a
+	// message arrives; the default is 10 minutes.
+	IdleTimeout time.Duration
+	// AnswerTimeout bounds the time to answer a message, writing included; the
+	// default is 1 minute.
+	AnswerTimeout time.Duration
+	// DrainTimeout bounds the wait of a stop for messages that are being
+	// answered; the default is 15 seconds.
+	DrainTimeout time.Duration
 }
 
-// long ago: a deadline there ends a read that waits.
+// longAgo is a deadline that ends a waiting read.
 var longAgo = time.Unix(1, 0)
 
-// Serve accepts connections on l until ctx ends. Then it reads no more, lets
-// the messages in hand be answered, and returns nil. It closes l.
+// Serve accepts connections on l until ctx ends. Then it stops reading, waits
+// until open messages are answered, and returns nil. It closes l.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	if s.TLS != nil {
 		l = tls.NewListener(l, s.TLS)
@@ -58,7 +61,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		failure     error
 	)
 	defer abort()
-	stop := context.AfterFunc(ctx, func() { l.Close() }) // a listener that is closed already is what we want
+	stop := context.AfterFunc(ctx, func() { l.Close() }) // it may be closed already
 	defer stop()
 	for {
 		select {
@@ -77,33 +80,33 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		}
 		group.Go(func() {
 			defer func() { <-slots }()
-			defer open.drop(conn)
+			defer open.remove(conn)
 			s.serve(work, conn, &open)
 		})
 	}
 	l.Close() // closed above when ctx ended
 	open.stop()
-	drained := time.AfterFunc(cmp.Or(s.Drain, 15*time.Second), func() {
+	drained := time.AfterFunc(cmp.Or(s.DrainTimeout, 15*time.Second), func() {
 		abort()
-		open.cut()
+		open.closeAll()
 	})
 	group.Wait()
 	drained.Stop()
 	return failure
 }
 
-// accept waits for a connection until ctx is over, when l is closed or about to
-// be. Only a closed listener ends it: for a connection that was gone before it
-// was taken, or that nothing is left to hold, it tries again soon, as net/http
-// does.
+// accept waits for a connection until ctx ends, when l is closed or about to
+// be. Only a closed listener ends it. For a connection that was closed before
+// it was accepted, or without free file descriptors, it tries again soon, as
+// net/http does.
 func (s *Server) accept(ctx context.Context, l net.Listener) (net.Conn, error) {
-	for wait := shortestWait; ; wait = min(2*wait, longestWait) {
+	for wait := minWait; ; wait = min(2*wait, maxWait) {
 		conn, err := l.Accept()
 		if err == nil || errors.Is(err, net.ErrClosed) || ctx.Err() != nil {
 			return conn, err
 		}
-		if s.Refused != nil {
-			s.Refused(err)
+		if s.OnAcceptError != nil {
+			s.OnAcceptError(err)
 		}
 		select {
 		case <-time.After(wait):
@@ -115,17 +118,17 @@ func (s *Server) accept(ctx context.Context, l net.Listener) (net.Conn, error) {
 
 // The waits between two tries to accept.
 const (
-	shortestWait = 5 * time.Millisecond
-	longestWait  = time.Second
+	minWait = 5 * time.Millisecond
+	maxWait = time.Second
 )
 
-// serve answers the messages of one connection, one after another.
+// serve answers the messages of one connection in order.
 func (s *Server) serve(ctx context.Context, conn net.Conn, open *connections) {
 	limit := cmp.Or(s.MaxMessage, 32<<20)
-	idle, answer := cmp.Or(s.Idle, 10*time.Minute), cmp.Or(s.Answer, time.Minute)
-	// One timer ends a connection that waits too long for anything. Deadlines
-	// would have to read the clock for every message.
-	watch := time.AfterFunc(idle, func() { conn.Close() }) // nobody is left to tell
+	idle, answer := cmp.Or(s.IdleTimeout, 10*time.Minute), cmp.Or(s.AnswerTimeout, time.Minute)
+	// One timer closes a connection that waits too long. Deadlines would read the
+	// clock for every message.
+	watch := time.AfterFunc(idle, func() { conn.Close() }) // the peer is gone or too slow
 	defer watch.Stop()
 	reader := bufio.NewReaderSize(conn, 16<<10)
 	var message, out []byte
@@ -156,7 +159,7 @@ func (s *Server) serve(ctx context.Context, conn net.Conn, open *connections) {
 	}
 }
 
-// shrink lets go of a buffer that one large message grew.
+// shrink releases a buffer that one large message grew.
 func shrink(buffer []byte) []byte {
 	if cap(buffer) > 1<<20 {
 		return nil
@@ -164,17 +167,17 @@ func shrink(buffer []byte) []byte {
 	return buffer
 }
 
-// connections are the open ones, so that a stop can end their waiting.
+// connections holds the open connections, so that a stop can end their reads.
 type connections struct {
-	mu   sync.Mutex
-	list map[net.Conn]struct{}
-	over bool
+	mu       sync.Mutex
+	list     map[net.Conn]struct{}
+	stopping bool
 }
 
 func (c *connections) add(conn net.Conn) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.over {
+	if c.stopping {
 		conn.Close() // it was never used
 		return false
 	}
@@ -182,33 +185,33 @@ func (c *connections) add(conn net.Conn) bool {
 	return true
 }
 
-func (c *connections) drop(conn net.Conn) {
+func (c *connections) remove(conn net.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.list, conn)
-	conn.Close() // its work is done
+	conn.Close() // all answers are written
 }
 
-// stop ends the reads that wait. A connection that is at work answers first.
+// stop ends waiting reads. A connection that is answering finishes first.
 func (c *connections) stop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.over = true
+	c.stopping = true
 	for conn := range c.list {
-		conn.SetReadDeadline(longAgo) //nolint:errcheck // a closed one reads no more either
+		conn.SetReadDeadline(longAgo) //nolint:errcheck // a closed one reads no more
 	}
 }
 
-func (c *connections) cut() {
+func (c *connections) closeAll() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for conn := range c.list {
-		conn.Close() // its time is over
+		conn.Close() // the drain timeout is over
 	}
 }
 
 func (c *connections) stopped() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.over
+	return c.stopping
 }

@@ -10,16 +10,17 @@ import (
 	"net"
 	"os"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"hale/internal/labs/hl7/mllp"
 	"hale/internal/labs/networks"
 )
 
-// Network is every lab of the settings.
+// Network holds every lab of the settings.
 type Network struct {
-	// Peers counts the nodes of this service that are alive; nil stands for one.
-	// With others, an address that is in use is waited for.
+	// Peers counts the live nodes of this service; nil means one. With peers,
+	// the node waits for an address that is in use.
 	Peers func() int
 
 	settings Settings
@@ -27,8 +28,8 @@ type Network struct {
 	server   *tls.Config
 	now      func() time.Time
 	log      *slog.Logger
-	// answered counts acknowledgements, to number them.
-	answered atomic.Uint32
+	// answerCount numbers the acknowledgements.
+	answerCount atomic.Uint32
 }
 
 var (
@@ -36,8 +37,8 @@ var (
 	_ networks.Receiver = (*Network)(nil)
 )
 
-// New makes the network of settings that were checked, and reads the files of
-// their certificates. now stamps acknowledgements and cancellations.
+// New makes the network from checked settings, and reads the files of their
+// certificates. now stamps acknowledgements and cancellations.
 func New(s Settings, now func() time.Time, log *slog.Logger) (*Network, error) {
 	n := &Network{settings: s, clients: map[string]*mllp.Client{}, now: now, log: log}
 	if s.TLS != nil {
@@ -54,7 +55,7 @@ func New(s Settings, now func() time.Time, log *slog.Logger) (*Network, error) {
 		if lab.Address == "" {
 			continue
 		}
-		client := &mllp.Client{Address: lab.Address, Answer: lab.Timeout}
+		client := &mllp.Client{Address: lab.Address, AnswerTimeout: lab.Timeout}
 		if lab.TLS != nil {
 			config, err := lab.TLS.load()
 			if err != nil {
@@ -70,7 +71,7 @@ func New(s Settings, now func() time.Time, log *slog.Logger) (*Network, error) {
 // Slug names the network.
 func (*Network) Slug() string { return Slug }
 
-// Run takes messages from labs until ctx ends.
+// Run receives messages from labs until ctx ends.
 func (n *Network) Run(ctx context.Context, in networks.Inbox) error {
 	defer n.close()
 	if n.settings.Listen == "" {
@@ -84,13 +85,13 @@ func (n *Network) Run(ctx context.Context, in networks.Inbox) error {
 	return n.Serve(ctx, l, in)
 }
 
-// Serve is Run on a listener that stands already. It closes it.
+// Serve is Run on an open listener. It closes the listener.
 func (n *Network) Serve(ctx context.Context, l net.Listener, in networks.Inbox) error {
 	n.log.Info("taking HL7 messages", "listen", l.Addr().String(), "tls", n.server != nil)
 	server := mllp.Server{
 		Handle:   func(ctx context.Context, raw []byte) []byte { return n.Accept(ctx, in, raw) },
 		TooLarge: n.tooLarge,
-		Refused: func(err error) {
+		OnAcceptError: func(err error) {
 			n.log.Warn("a connection for HL7 messages could not be accepted; trying again", "error", err)
 		},
 		TLS:            n.server,
@@ -127,4 +128,49 @@ func (t *TLS) load() (*tls.Config, error) {
 		}
 	}
 	return config, nil
+}
+
+const (
+	// between two tries to listen on an address that is in use
+	listenInterval = time.Second
+	// for a node without peers: peers are known within their lease, and a
+	// process that is replaced needs a moment to end
+	listenTimeout = 30 * time.Second
+	// between two log lines of a node on standby
+	standbyLogInterval = time.Minute
+)
+
+// listen listens on the address of the settings. Of several nodes on one
+// machine one gets the address; the others are on standby, and one of them
+// takes over within a second after the first one ends. If another program had
+// the address, results would be lost silently, so a node without peers logs
+// the problem and fails.
+func (n *Network) listen(ctx context.Context) (net.Listener, error) {
+	var config net.ListenConfig
+	var alone, silent time.Duration
+	for {
+		l, err := config.Listen(ctx, "tcp", n.settings.Listen)
+		switch {
+		case err == nil:
+			return l, nil
+		case !errors.Is(err, syscall.EADDRINUSE):
+			return nil, fmt.Errorf("hl7v2: listening: %w", err)
+		case n.Peers != nil && n.Peers() > 1:
+			alone = 0
+		case alone >= listenTimeout:
+			return nil, fmt.Errorf("hl7v2: listening: %w, and not by another node of this service", err)
+		default:
+			alone += listenInterval
+		}
+		if silent <= 0 {
+			n.log.Warn("the address for HL7 messages is in use; standing by to take it over", "listen", n.settings.Listen)
+			silent = standbyLogInterval
+		}
+		silent -= listenInterval
+		select {
+		case <-time.After(listenInterval):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
 }

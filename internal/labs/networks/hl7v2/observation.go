@@ -12,8 +12,8 @@ import (
 	"hale/internal/labs/networks"
 )
 
-// observation reads an OBX.
-func observation(c clock, t *test, o *observed) *entry {
+// readObservation reads an OBX.
+func readObservation(c timeReader, t *test, o *observation) *entry {
 	s := o.obx
 	e := &entry{test: t}
 	e.ProviderID, e.Name, e.LOINC = coding(s, 3)
@@ -24,50 +24,50 @@ func observation(c clock, t *test, o *observed) *entry {
 	e.Flag = abnormalFlag(s.Field(8))
 	e.Status = strings.ToUpper(s.Get(11))
 	e.Notes = o.notes
-	e.At = c.first(s.Get(14), s.Get(19))
+	e.At = c.firstMoment(s.Get(14), s.Get(19))
 	kind := strings.ToUpper(s.Get(2))
 	e.text = kind == "TX" || kind == "FT"
-	e.Value, e.Type = value(kind, s.Field(5))
+	e.Value, e.Type = readValue(kind, s.Field(5))
 	return e
 }
 
-var number = regexp.MustCompile(`^[+-]?(\d+\.?\d*|\.\d+)$`)
+var numberPattern = regexp.MustCompile(`^[+-]?(\d+\.?\d*|\.\d+)$`)
 
-// value reads OBX-5 as its type says. The second result is the type of the
-// value; empty leaves it to be found from what it says.
-func value(kind string, f hl7.Field) (text, is string) {
+// readValue reads OBX-5 as its type says. The second result is the type of the
+// value; when empty, it follows from the text.
+func readValue(kind string, f hl7.Field) (text, is string) {
 	repeats := f.Repeats()
 	if len(repeats) == 0 && kind != "TX" && kind != "FT" {
 		return "", ""
 	}
 	switch kind {
 	case "NM":
-		text = each(repeats, ", ", hl7.Value.Text)
-		if number.MatchString(text) {
+		text = joinTexts(repeats, ", ", hl7.Value.Text)
+		if numberPattern.MatchString(text) {
 			return text, "numeric"
 		}
 		return text, ""
 	case "SN":
-		text = each(repeats, ", ", structured)
+		text = joinTexts(repeats, ", ", structuredNumber)
 		return text, structuredType(text)
 	case "CE", "CWE", "CNE", "CF":
-		return each(repeats, ", ", codedText), "coded_value"
+		return joinTexts(repeats, ", ", codedText), "coded_value"
 	case "TX", "FT":
 		return f.Text(), "comment"
 	case "RP": // a pointer to a document
-		return each(repeats, "\n", func(v hl7.Value) string { return v.Get(1) }), "comment"
-	case "ED": // a PDF was taken already, and of other documents only text can be shown
+		return joinTexts(repeats, "\n", func(v hl7.Value) string { return v.Get(1) }), "comment"
+	case "ED": // a PDF is stored separately; of other documents only text can be shown
 		if v := repeats[0]; strings.EqualFold(v.Get(2), "TEXT") && strings.EqualFold(v.Get(4), "A") {
 			return v.Get(5), "comment"
 		}
 		return "", ""
 	case "CX", "EI", "XPN", "XCN", "XAD", "XTN", "XON":
-		return each(repeats, ", ", func(v hl7.Value) string { return strings.TrimSpace(strings.ReplaceAll(v.Text(), "^", " ")) }), ""
+		return joinTexts(repeats, ", ", func(v hl7.Value) string { return strings.TrimSpace(strings.ReplaceAll(v.Text(), "^", " ")) }), ""
 	}
-	return each(repeats, "\n", hl7.Value.Text), ""
+	return joinTexts(repeats, "\n", hl7.Value.Text), ""
 }
 
-func each(values []hl7.Value, separator string, read func(hl7.Value) string) string {
+func joinTexts(values []hl7.Value, separator string, read func(hl7.Value) string) string {
 	var texts []string
 	for _, v := range values {
 		if text := strings.TrimSpace(read(v)); text != "" {
@@ -77,11 +77,11 @@ func each(values []hl7.Value, separator string, read func(hl7.Value) string) str
 	return strings.Join(texts, separator)
 }
 
-// structured writes a structured number as a lab would print it: <5, 10-20,
-// 1:128, 2+.
-func structured(v hl7.Value) string {
+// structuredNumber writes a structured number as a lab would print it: <5,
+// 10-20, 1:128, 2+.
+func structuredNumber(v hl7.Value) string {
 	comparator, first, separator, second := v.Get(1), v.Get(2), v.Get(3), v.Get(4)
-	if comparator == "<>" { // not equal, which nobody prints
+	if comparator == "<>" { // not equal; labs print ≠
 		comparator = "≠"
 	}
 	if comparator == "=" {
@@ -90,21 +90,22 @@ func structured(v hl7.Value) string {
 	return comparator + first + separator + second
 }
 
-// interval is what may be shown as a range: <5, >=60, 10-20.
-var interval = regexp.MustCompile(`^([<>]=?\d*(\.\d+)?|\d*(\.\d+)?-\d*(\.\d+)?)$`)
+// intervalPattern matches values that may be shown as a range: <5, >=60,
+// 10-20.
+var intervalPattern = regexp.MustCompile(`^([<>]=?\d*(\.\d+)?|\d*(\.\d+)?-\d*(\.\d+)?)$`)
 
 func structuredType(text string) string {
 	switch {
-	case number.MatchString(text):
+	case numberPattern.MatchString(text):
 		return "numeric"
-	case interval.MatchString(text):
+	case intervalPattern.MatchString(text):
 		return "range"
 	}
 	return ""
 }
 
-// codedText is what the code says: its words, those that the lab read it from,
-// or the code.
+// codedText returns the text of a code: its own, the original text, the
+// alternate text, or the code.
 func codedText(v hl7.Value) string {
 	return cmp.Or(v.Get(2), v.Get(9), v.Get(5), v.Get(1))
 }
@@ -120,9 +121,9 @@ func abnormalFlag(f hl7.Field) string {
 	return hl7.WorstFlag(flags)
 }
 
-// document takes the PDF of an OBX and reports whether it was one. Of several,
-// the last is the newest.
-func (r *results) document(s hl7.Segment) bool {
+// takeDocument stores the PDF of an OBX and reports whether it was one. Of
+// several, the last is the newest.
+func (r *results) takeDocument(s hl7.Segment) bool {
 	if strings.ToUpper(s.Get(2)) != "ED" {
 		return false
 	}
@@ -132,15 +133,14 @@ func (r *results) document(s hl7.Segment) bool {
 	if !isPDF {
 		return false
 	}
-	if pdf := decode(v.Get(4), data); len(pdf) > 0 {
+	if pdf := decodeDocument(v.Get(4), data); len(pdf) > 0 {
 		r.set.PDF = pdf
 	}
 	return true
 }
 
-// decode reads a document as ED-4 says it is written. Senders break the lines
-// of it.
-func decode(encoding, data string) []byte {
+// decodeDocument decodes a document as ED-4 says. Senders break its lines.
+func decodeDocument(encoding, data string) []byte {
 	data = strings.Map(func(c rune) rune {
 		if c <= ' ' {
 			return -1
@@ -161,19 +161,19 @@ func decode(encoding, data string) []byte {
 	return out
 }
 
-var clia = regexp.MustCompile(`^\d{2}D\d{7}$`)
+var cliaPattern = regexp.MustCompile(`^\d{2}D\d{7}$`)
 
-// laboratory notes who performed a test (OBX-23 to 25, before version 2.5
-// OBX-15) and returns the key that results name it by. A lab that names none
-// is the one that sends.
-func (r *results) laboratory(of *reader, s hl7.Segment) string {
+// addLaboratory adds the laboratory that performed a test (OBX-23 to 25,
+// before version 2.5 OBX-15) and returns the key by which results name it.
+// Without a name it is the sender.
+func (r *results) addLaboratory(of *reader, s hl7.Segment) string {
 	lab := networks.Laboratory{Name: cmp.Or(s.Get(23), s.Get(15, 2))}
 	ids := []string{s.Get(23, 10), s.Get(23, 3), s.Get(15)}
 	if lab.Name == "" {
 		ids = append(ids, of.header.SendingFacility.Get(2))
 	}
 	for _, id := range ids {
-		if clia.MatchString(id) {
+		if cliaPattern.MatchString(id) {
 			lab.CLIA = id
 			break
 		}
@@ -199,7 +199,7 @@ func (r *results) laboratory(of *reader, s hl7.Segment) string {
 	}
 	switch {
 	case r.set.CLIA != "":
-	case lab.CLIA != "": // the one whose number is known stands for the report
+	case lab.CLIA != "": // the laboratory with a known number represents the report
 		r.set.CLIA, r.set.Laboratory = lab.CLIA, lab.Name
 	default:
 		r.set.Laboratory = cmp.Or(r.set.Laboratory, lab.Name)
@@ -207,7 +207,7 @@ func (r *results) laboratory(of *reader, s hl7.Segment) string {
 	return key
 }
 
-// director is the name of OBX-25 (XCN): prefix, given, family, degree.
+// director returns the name of OBX-25 (XCN): prefix, given, family, degree.
 func director(v hl7.Value) string {
 	parts := slices.DeleteFunc([]string{v.Get(6), v.Get(3), v.Get(2)}, func(s string) bool { return s == "" })
 	name := strings.Join(parts, " ")

@@ -19,12 +19,12 @@ func reports(t *testing.T, text string, lab Lab) []networks.Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return read(m, m.Header(), "northlab", lab)
+	return readReports(m, m.Header(), "northlab", lab)
 }
 
 func expect(t *testing.T, got []networks.Report, zone int, want string) {
 	t.Helper()
-	if diff := gocmp.Diff(strings.Trim(want, "\n"), tell(got, time.FixedZone("", zone*3600))); diff != "" {
+	if diff := gocmp.Diff(strings.Trim(want, "\n"), describe(got, time.FixedZone("", zone*3600))); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -181,14 +181,14 @@ status sample_error detail sample_quantity_not_sufficient tests K,2823-3 refused
 	}
 }
 
-// modernNoZone is a lab whose messages and settings say no zone.
+// modernNoZone is a lab without a zone in its messages and settings.
 func modernNoZone() Lab {
 	lab := modern
 	lab.Zone = ""
 	return lab
 }
 
-// Of a flag that is repeated the gravest counts, in whatever words.
+// Of a repeated flag the worst counts, in any spelling.
 func TestRepeatedFlags(t *testing.T) {
 	for field, want := range map[string]string{"H~HH": "HH", "HIGH~Critical": "Critical", "A~!!": "!!", "N~POS": "POS", "N": "N", "S~N": "S", "": ""} {
 		got := reports(t, oruHead+"OBR|1|"+orderA+"|F1|K\rOBX|1|NM|K||4||"+"|"+field+"|||F\r", modernNoZone())
@@ -199,8 +199,8 @@ func TestRepeatedFlags(t *testing.T) {
 }
 
 // A message with very many values of one test, and very many reasons to reject
-// its specimen, is read whole. To compare each with each would take minutes, which
-// whoever runs the test would notice: it measures no time itself.
+// its specimen, is read completely. Comparing each with each would take
+// minutes, so the test needs no clock.
 func TestManyValuesOfOneTest(t *testing.T) {
 	const many = 50_000
 	var text strings.Builder
@@ -257,13 +257,13 @@ func TestRejections(t *testing.T) {
 		"RE": "status lab_processing_blocked detail demographic_information_unspecified tests K",
 		"RI": "status lab_processing_blocked detail demographic_information_mismatch tests K",
 	} {
-		got := tell(reports(t, oruHead+"OBR|1|"+orderA+"|F1|K\rSPM|1||||||||||||||||||||"+code+"\r", modernNoZone()), time.UTC)
+		got := describe(reports(t, oruHead+"OBR|1|"+orderA+"|F1|K\rSPM|1||||||||||||||||||||"+code+"\r", modernNoZone()), time.UTC)
 		if _, status, _ := strings.Cut(got, "\n"); status != want {
 			t.Errorf("%s: %q", code, status)
 		}
 	}
-	// A lab that has values says what is missing, and the order goes on.
-	got := tell(reports(t, oruHead+"OBR|1|"+orderA+"|F1|K\rOBX|1|NM|K||4||||||F\rOBR|2|"+orderA+"|F1|CBC|||||||||||||||||||||X\rSPM|1||||||||||||||||||||RH\r", modernNoZone()), time.UTC)
+	// A lab that has values reports missing tests, and the order continues.
+	got := describe(reports(t, oruHead+"OBR|1|"+orderA+"|F1|K\rOBX|1|NM|K||4||||||F\rOBR|2|"+orderA+"|F1|CBC|||||||||||||||||||||X\rSPM|1||||||||||||||||||||RH\r", modernNoZone()), time.UTC)
 	if strings.Contains(got, "status sample_error") || !strings.Contains(got, "missing CBC: CBC because collection_process_failure") {
 		t.Errorf("a specimen of two: %s", got)
 	}
@@ -272,7 +272,7 @@ func TestRejections(t *testing.T) {
 func TestZones(t *testing.T) {
 	body := "PID|1\rOBR|1|A||K|||20260701120000\rOBX|1|NM|K||4||||||F\r"
 	for name, c := range map[string]struct{ sent, zone, want string }{
-		"nobody says":        {"20260701130000", "", "2026-07-01T12:00:00 without zone"},
+		"no zone":            {"20260701130000", "", "2026-07-01T12:00:00 without zone"},
 		"the settings do":    {"20260701130000", "America/New_York", "2026-07-01T12:00:00-04:00"},
 		"the message does":   {"20260701130000-0700", "America/New_York", "2026-07-01T12:00:00-07:00"},
 		"it is no time":      {"yesterday", "America/New_York", "2026-07-01T12:00:00-04:00"},
@@ -299,7 +299,7 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, r := range read(m, m.Header(), "northlab", modern) {
+		for _, r := range readReports(m, m.Header(), "northlab", modern) {
 			if r.Status == "" && r.Results == nil && r.Collected.Time.IsZero() {
 				t.Fatal("a report that says nothing")
 			}

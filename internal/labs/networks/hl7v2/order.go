@@ -2,42 +2,44 @@ package hl7v2
 
 import (
 	"cmp"
+	"strconv"
 	"strings"
 	"time"
 
 	"hale/internal/labs/hl7"
 	"hale/internal/labs/networks"
+	"hale/internal/platform/civil"
 )
 
-// orderMessage is a new order: OML^O21 in the shape of the laboratory orders
-// guide (LOI, version 2.5.1), or the older ORM^O01. Both carry the same
-// segments; only OML has a place for the specimen.
+// orderMessage builds a new order: OML^O21 in the form of the laboratory
+// orders guide (LOI, version 2.5.1), or the older ORM^O01. Both have the same
+// segments; only OML has a specimen.
 func orderMessage(lab Lab, order networks.Order, control string) *hl7.Message {
-	m := begin(lab, order, control, order.PlacedAt)
+	m := newMessage(lab, order, control, order.PlacedAt)
 	addPatient(m, lab, order)
-	m.Add("PV1", hl7.Fields{1: hl7.Of("1"), 2: hl7.Of("O")}) // an outpatient
+	m.Add("PV1", hl7.Fields{1: hl7.Text("1"), 2: hl7.Text("O")}) // an outpatient
 	addInsurance(m, lab, order)
 	for i, test := range order.Tests {
 		addTest(m, lab, order, "NW", order.PlacedAt, i, test)
 		if i == 0 {
 			for n, line := range noteLines(order.Notes) {
-				m.Add("NTE", hl7.Fields{1: hl7.Of(itoa(n + 1)), 2: hl7.Of("P"), 3: hl7.Of(line)})
+				m.Add("NTE", hl7.Fields{1: hl7.Text(itoa(n + 1)), 2: hl7.Text("P"), 3: hl7.Text(line)})
 			}
 		}
 		for n, code := range order.ICDCodes {
-			m.Add("DG1", hl7.Fields{1: hl7.Of(itoa(n + 1)), 3: hl7.Of(code, "", "I10C"), 6: hl7.Of("W")}) // W: a working diagnosis
+			m.Add("DG1", hl7.Fields{1: hl7.Text(itoa(n + 1)), 3: hl7.Text(code, "", "I10C"), 6: hl7.Text("W")}) // W: a working diagnosis
 		}
 		addAnswers(m, lab, order, test)
 		if lab.order() == "OML" {
-			m.Add("SPM", hl7.Fields{1: hl7.Of("1"), 2: hl7.Of(sampleNumber(order)), 4: hl7.Of("UNK", "Unknown", "NULLFL")})
+			m.Add("SPM", hl7.Fields{1: hl7.Text("1"), 2: hl7.Text(sampleNumber(order)), 4: hl7.Text("UNK", "Unknown", "NULLFL")})
 		}
 	}
 	return m
 }
 
-// cancelMessage takes an order back: its tests with the order control CA.
+// cancelMessage cancels an order: its tests with the order control CA.
 func cancelMessage(lab Lab, order networks.Order, control string, now time.Time) *hl7.Message {
-	m := begin(lab, order, control, now)
+	m := newMessage(lab, order, control, now)
 	addPatient(m, lab, order)
 	for i, test := range order.Tests {
 		addTest(m, lab, order, "CA", now, i, test)
@@ -45,12 +47,12 @@ func cancelMessage(lab Lab, order networks.Order, control string, now time.Time)
 	return m
 }
 
-func begin(lab Lab, order networks.Order, control string, at time.Time) *hl7.Message {
-	kind := hl7.Of("OML", "O21", "OML_O21")
+func newMessage(lab Lab, order networks.Order, control string, at time.Time) *hl7.Message {
+	kind := hl7.Text("OML", "O21", "OML_O21")
 	if lab.order() == "ORM" {
-		kind = hl7.Of("ORM", "O01")
+		kind = hl7.Text("ORM", "O01")
 		if lab.version() >= "2.3.1" {
-			kind = hl7.Of("ORM", "O01", "ORM_O01")
+			kind = hl7.Text("ORM", "O01", "ORM_O01")
 		}
 	}
 	processing := "P"
@@ -58,23 +60,23 @@ func begin(lab Lab, order networks.Order, control string, at time.Time) *hl7.Mes
 		processing = "T"
 	}
 	return hl7.New(lab.charset(), hl7.Fields{
-		3: hl7.Of(lab.Application), 4: hl7.Of(cmp.Or(lab.Facility, order.Account.Number)),
-		5: hl7.Of(lab.LabApplication), 6: hl7.Of(lab.LabFacility),
-		7: hl7.Of(stamp(lab, at)), 9: kind, 10: hl7.Of(control), 11: hl7.Of(processing), 12: hl7.Of(lab.version()),
+		3: hl7.Text(lab.Application), 4: hl7.Text(cmp.Or(lab.Facility, order.Account.Number)),
+		5: hl7.Text(lab.LabApplication), 6: hl7.Text(lab.LabFacility),
+		7: hl7.Text(formatStamp(lab, at)), 9: kind, 10: hl7.Text(control), 11: hl7.Text(processing), 12: hl7.Text(lab.version()),
 	})
 }
 
 // addTest adds ORC and OBR. All tests of an order share its placer number, so
-// that whatever comes back names the order.
+// every answer names the order.
 func addTest(m *hl7.Message, lab Lab, order networks.Order, control string, at time.Time, i int, test networks.Test) {
-	placer := hl7.Of(order.ID.String(), lab.Application)
-	doctor := provider(order.Physician)
+	placer := hl7.Text(order.ID.String(), lab.Application)
+	doctor := physicianField(order.Physician)
 	orc := hl7.Fields{
-		1: hl7.Of(control), 2: placer, 4: hl7.Of(order.ID.String(), lab.Application),
-		9: hl7.Of(stamp(lab, at)), 12: doctor, 21: facility(order.Account),
+		1: hl7.Text(control), 2: placer, 4: hl7.Text(order.ID.String(), lab.Application),
+		9: hl7.Text(formatStamp(lab, at)), 12: doctor, 21: accountField(order.Account),
 	}
-	if order.Notice && lab.version() >= "2.3.1" { // ORC-20 is younger than 2.3
-		orc[20] = hl7.Of(noticeNeeded, "Service is subject to medical necessity procedures", "HL70339")
+	if order.Notice && lab.version() >= "2.3.1" { // version 2.3 has no ORC-20
+		orc[20] = hl7.Text(noticeNeeded, "Service is subject to medical necessity procedures", "HL70339")
 	}
 	m.Add("ORC", orc)
 	priority := ""
@@ -82,25 +84,25 @@ func addTest(m *hl7.Message, lab Lab, order networks.Order, control string, at t
 		priority = "S"
 	}
 	if order.Priority && lab.order() == "OML" {
-		m.Add("TQ1", hl7.Fields{1: hl7.Of("1"), 9: hl7.Of("S", "Stat", "HL70485")})
+		m.Add("TQ1", hl7.Fields{1: hl7.Text("1"), 9: hl7.Text("S", "Stat", "HL70485")})
 	}
 	fasting := ""
 	if order.Fasting {
 		fasting = "F Patient was fasting prior to the procedure."
 	}
 	obr := hl7.Fields{
-		1: hl7.Of(itoa(i + 1)), 2: placer, 4: hl7.Of(test.ProviderID, test.Name, lab.codeSystem()),
-		13: hl7.Of(fasting), 16: doctor,
+		1: hl7.Text(itoa(i + 1)), 2: placer, 4: hl7.Text(test.ProviderID, test.Name, lab.codeSystem()),
+		13: hl7.Text(fasting), 16: doctor,
 	}
-	if lab.order() == "ORM" { // without SPM and TQ1, the older fields say it
-		obr[5], obr[18], obr[27] = hl7.Of(priority), hl7.Of(sampleNumber(order)), hl7.Of("", "", "", "", "", priority)
+	if lab.order() == "ORM" { // the older fields replace SPM and TQ1
+		obr[5], obr[18], obr[27] = hl7.Text(priority), hl7.Text(sampleNumber(order)), hl7.Text("", "", "", "", "", priority)
 	}
 	m.Add("OBR", obr)
 }
 
-// What ORC-20 says of a notice that an insurance may not pay, of HL7 table
-// 0339: the service is subject to medical necessity procedures; the notice has
-// not been signed.
+// Values of ORC-20 about the notice that an insurance may not pay, from HL7
+// table 0339: the service is subject to medical necessity procedures; the notice
+// has not been signed.
 const (
 	noticeNeeded   = "1"
 	noticeUnsigned = "4"
@@ -115,29 +117,29 @@ func addAnswers(m *hl7.Message, lab Lab, order networks.Order, test networks.Tes
 		}
 		n++
 		fields := hl7.Fields{
-			1: hl7.Of(itoa(n)), 2: hl7.Of("ST"), 3: hl7.Of(a.QuestionCode, a.Question, lab.codeSystem()),
-			5: hl7.Of(a.Answer), 11: hl7.Of("O"), // O: detail of an order
+			1: hl7.Text(itoa(n)), 2: hl7.Text("ST"), 3: hl7.Text(a.QuestionCode, a.Question, lab.codeSystem()),
+			5: hl7.Text(a.Answer), 11: hl7.Text("O"), // O: detail of an order
 		}
 		if lab.version() >= "2.5" {
-			fields[29] = hl7.Of("QST")
+			fields[29] = hl7.Text("QST")
 		}
 		m.Add("OBX", fields)
 	}
 }
 
-// facility is who orders: the customer account, which the lab answers to.
-func facility(a networks.Account) hl7.Content {
-	return hl7.Of(a.Name, "", "", "", "", "", "", "", "", a.Number)
+// accountField returns the customer account, to which the lab answers.
+func accountField(a networks.Account) hl7.Content {
+	return hl7.Text(a.Name, "", "", "", "", "", "", "", "", a.Number)
 }
 
-func provider(p networks.Physician) hl7.Content {
+func physicianField(p networks.Physician) hl7.Content {
 	if p.NPI == "" {
-		return hl7.Of("", p.LastName, p.FirstName)
+		return hl7.Text("", p.LastName, p.FirstName)
 	}
-	return hl7.Of(p.NPI, p.LastName, p.FirstName, "", "", "", "", "", "NPI", "L", "", "", "NPI")
+	return hl7.Text(p.NPI, p.LastName, p.FirstName, "", "", "", "", "", "NPI", "L", "", "", "NPI")
 }
 
-// noteLines are the clinical notes, a segment a line.
+// noteLines returns the clinical notes, one segment for each line.
 func noteLines(notes string) []string {
 	var lines []string
 	for line := range strings.Lines(notes) {
@@ -146,4 +148,169 @@ func noteLines(notes string) []string {
 		}
 	}
 	return lines
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// addPatient adds PID.
+func addPatient(m *hl7.Message, lab Lab, order networks.Order) {
+	p := order.Patient
+	m.Add("PID", hl7.Fields{
+		1: hl7.Text("1"), 3: hl7.Text(p.ID.String(), "", "", lab.Application, "PI"),
+		5: nameField(p), 7: hl7.Text(formatDate(p.DOB)), 8: hl7.Text(sexCode(p.Gender)), 10: codeField(races[p.Race], "HL70005"),
+		11: addressField(p.Address, "H"), 13: contactField(lab, p), 22: codeField(ethnicities[p.Ethnicity], "HL70189"),
+	})
+}
+
+func nameField(p networks.Patient) hl7.Content {
+	return hl7.Text(p.LastName, p.FirstName, "", "", "", "", "L")
+}
+
+func formatDate(d civil.Date) string {
+	if d.IsZero() {
+		return ""
+	}
+	return strings.ReplaceAll(d.String(), "-", "")
+}
+
+// sexCode returns a code of HL7 table 0001.
+func sexCode(gender string) string {
+	switch strings.ToLower(gender) {
+	case "female":
+		return "F"
+	case "male":
+		return "M"
+	case "other":
+		return "O"
+	}
+	return "U"
+}
+
+// parseSex reads HL7 table 0001.
+func parseSex(sex string) string {
+	switch strings.ToUpper(sex) {
+	case "":
+		return ""
+	case "F":
+		return "female"
+	case "M":
+		return "male"
+	case "O", "A": // A: ambiguous
+		return "other"
+	}
+	return "unknown"
+}
+
+// code is a code with its official text.
+type code struct{ id, words string }
+
+// races are the codes of HL7 table 0005, which are the CDC's.
+var races = map[string]code{
+	"african_american_or_black": {"2054-5", "Black or African American"},
+	"asian":                     {"2028-9", "Asian"},
+	"indigenous_native_american_alaska_native": {"1002-5", "American Indian or Alaska Native"},
+	"other":                        {"2131-1", "Other Race"},
+	"pacific_islander_or_hawaiian": {"2076-8", "Native Hawaiian or Other Pacific Islander"},
+	"white_caucasian":              {"2106-3", "White"},
+}
+
+// ethnicities are the words that HL7 table 0189 has.
+var ethnicities = map[string]code{
+	"hispanic":     {"H", "Hispanic or Latino"},
+	"non_hispanic": {"N", "Not Hispanic or Latino"},
+}
+
+func codeField(c code, system string) hl7.Content {
+	if c.id == "" {
+		return nil
+	}
+	return hl7.Text(c.id, c.words, system)
+}
+
+// addressField returns an address of a kind: H home, B business.
+func addressField(a networks.Address, kind string) hl7.Content {
+	if a.FirstLine == "" && a.City == "" && a.Zip == "" {
+		return nil
+	}
+	return hl7.Text(a.FirstLine, a.SecondLine, a.City, a.State, a.Zip, cmp.Or(a.Country, "US"), kind)
+}
+
+// contactField returns the phone number and the e-mail address.
+func contactField(lab Lab, p networks.Patient) hl7.Content {
+	content := phoneField(lab, p.Phone)
+	if p.Email != "" {
+		content = content.Repeat("", "NET", "Internet", p.Email)
+	}
+	return content
+}
+
+// phoneField splits an American number into area and local number, as XTN has
+// it since version 2.3. Any other number goes into the component for free
+// text.
+func phoneField(lab Lab, number string) hl7.Content {
+	digits := strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, number)
+	digits = strings.TrimPrefix(digits, "1")
+	switch {
+	case number == "":
+		return nil
+	case len(digits) != 10 && lab.version() >= "2.5":
+		return hl7.Text("", "PRN", "PH", "", "", "", "", "", "", "", "", number)
+	case len(digits) != 10:
+		return hl7.Text(number)
+	case lab.version() < "2.3":
+		return hl7.Text("(" + digits[:3] + ")" + digits[3:6] + "-" + digits[6:])
+	}
+	return hl7.Text("", "PRN", "PH", "", "1", digits[:3], digits[3:])
+}
+
+// addInsurance adds IN1 with the payor and GT1 with the guarantor. When the
+// lab bills its customer, it gets neither.
+func addInsurance(m *hl7.Message, lab Lab, order networks.Order) {
+	bill := billTo(order.Billing)
+	in1 := hl7.Fields{1: hl7.Text("1"), 47: hl7.Text(bill)}
+	guarantor := order.Patient
+	relation := relations["Self"]
+	if in := order.Insurance; in != nil {
+		relation = relations[in.Relationship]
+		in1[2] = hl7.Text(in.PayorCode, in.Company)
+		in1[3], in1[4], in1[8] = hl7.Text(in.PayorCode), hl7.Text(in.Company), hl7.Text(in.GroupID)
+		in1[16], in1[17], in1[18] = nameField(in.Insured), codeField(relation, "HL70063"), hl7.Text(formatDate(in.Insured.DOB))
+		in1[19], in1[36], in1[43] = addressField(in.Insured.Address, "H"), hl7.Text(in.MemberID), hl7.Text(sexCode(in.Insured.Gender))
+		guarantor = in.Insured
+		if in.Guarantor != nil {
+			guarantor, relation = *in.Guarantor, relations["Other"]
+		}
+	}
+	m.Add("IN1", in1)
+	if bill == "C" {
+		return
+	}
+	m.Add("GT1", hl7.Fields{
+		1: hl7.Text("1"), 3: nameField(guarantor), 5: addressField(guarantor.Address, "H"), 6: phoneField(lab, guarantor.Phone),
+		8: hl7.Text(formatDate(guarantor.DOB)), 9: hl7.Text(sexCode(guarantor.Gender)), 11: codeField(relation, "HL70063"),
+	})
+}
+
+// billTo returns IN1-47 as American labs use it: C the client, P the patient,
+// T a third party.
+func billTo(billing string) string {
+	switch {
+	case strings.HasPrefix(billing, "patient"):
+		return "P"
+	case strings.Contains(billing, "insurance"):
+		return "T"
+	}
+	return "C"
+}
+
+// relations are codes of HL7 table 0063.
+var relations = map[string]code{
+	"Self":   {"SEL", "Self"},
+	"Spouse": {"SPO", "Spouse"},
+	"Other":  {"OTH", "Other"},
 }

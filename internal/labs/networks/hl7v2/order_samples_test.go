@@ -9,9 +9,8 @@ import (
 	"hale/internal/labs/hl7"
 )
 
-// The public order messages, with what a person reads in each: a place and the
-// value there, empty where there is none. SEG[2] is the second segment of that
-// name.
+// The public order messages with their expected values: a place and its value,
+// empty without one. SEG[2] is the second segment of that name.
 func TestOrderSamples(t *testing.T) {
 	const person = `
 PID-3 PATID1234
@@ -299,11 +298,11 @@ OBR-4 `,
 					continue
 				}
 				place, value, _ := strings.Cut(line, " ")
-				if got := at(t, m, place); got != value {
+				if got := valueAt(t, m, place); got != value {
 					t.Errorf("%s is %q, not %q", place, got, value)
 				}
 			}
-			if reports := read(m, m.Header(), "", Lab{}); len(reports) > 0 {
+			if reports := readReports(m, m.Header(), "", Lab{}); len(reports) > 0 {
 				t.Errorf("an order of somebody else's became %d reports", len(reports))
 			}
 		})
@@ -312,8 +311,8 @@ OBR-4 `,
 
 var path = regexp.MustCompile(`^([A-Z0-9]{3})(?:\[(\d+)\])?-(\d+)(?:\.(\d+))?(?:\.(\d+))?$`)
 
-// at is the value at a place such as OBX[2]-3.2.
-func at(t *testing.T, m *hl7.Message, place string) string {
+// valueAt returns the value at a place such as OBX[2]-3.2.
+func valueAt(t *testing.T, m *hl7.Message, place string) string {
 	t.Helper()
 	parts := path.FindStringSubmatch(place)
 	if parts == nil {

@@ -39,7 +39,7 @@ func golden(t *testing.T, name string, got []byte) {
 
 var placedAt = time.Date(2026, 3, 2, 15, 4, 5, 0, time.UTC)
 
-// bigOrder says everything that an order can say. All of it is invented.
+// bigOrder has every field of an order. All of it is invented.
 func bigOrder() networks.Order {
 	home := networks.Address{FirstLine: "12 Larch & Elm Way", SecondLine: "Apt 3", City: "Plainfield", State: "NJ", Zip: "07060", Country: "US"}
 	patient := networks.Patient{
@@ -106,7 +106,7 @@ func TestOrderMessages(t *testing.T) {
 	}
 }
 
-// Whatever the order says can be read back where a lab looks for it.
+// Every field of the order can be read back from the place where labs expect it.
 func TestOrderMessagesAreParsedBack(t *testing.T) {
 	text := rapid.StringN(1, 30, -1).Filter(func(s string) bool {
 		return s == strings.TrimSpace(s) && !strings.ContainsAny(s, "\r\x00") && s != `""`
@@ -140,15 +140,15 @@ func TestOrderMessagesAreParsedBack(t *testing.T) {
 			"placer": {placerOf(tests[1]), order.ID.String()},
 			"code":   {tests[1].obr.Get(4), "LEAD"},
 			"test":   {tests[1].obr.Get(4, 2), order.Tests[1].Name},
-			"answer": {tests[1].observed[0].obx.Get(5), order.Answers[0].Answer},
-			"asked":  {tests[1].observed[1].obx.Get(3), "EXP"},
+			"answer": {tests[1].observations[0].obx.Get(5), order.Answers[0].Answer},
+			"asked":  {tests[1].observations[1].obx.Get(3), "EXP"},
 			"note":   {strings.Join(tests[0].notes, "/"), "Fainted at the last draw./Please lie the patient down."},
 		} {
 			if pair[0] != pair[1] {
 				t.Fatalf("%s came back as %q, not %q", place, pair[0], pair[1])
 			}
 		}
-		if len(tests) != 2 || len(tests[0].observed) != 0 || len(tests[1].observed) != 2 {
+		if len(tests) != 2 || len(tests[0].observations) != 0 || len(tests[1].observations) != 2 {
 			t.Fatal("the answers are not with their test")
 		}
 	})

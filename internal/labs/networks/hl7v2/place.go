@@ -2,11 +2,14 @@ package hl7v2
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base32"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"hale/internal/labs/hl7"
@@ -14,10 +17,10 @@ import (
 	"hale/internal/labs/networks"
 )
 
-// Place sends the order to its lab and waits for the answer. The same order
-// makes the same bytes, so a lab that has it already sees a repetition.
+// Place sends the order to its lab and waits for the answer. An order always
+// has the same bytes, so a lab that has it already sees a repetition.
 func (n *Network) Place(ctx context.Context, order networks.Order) (networks.Receipt, error) {
-	lab, client, err := n.reach(order)
+	lab, client, err := n.connection(order)
 	if err != nil {
 		return networks.Receipt{}, err
 	}
@@ -32,7 +35,7 @@ func (n *Network) Place(ctx context.Context, order networks.Order) (networks.Rec
 
 // Cancel sends the order again with the order control CA.
 func (n *Network) Cancel(ctx context.Context, order networks.Order) error {
-	lab, client, err := n.reach(order)
+	lab, client, err := n.connection(order)
 	if err != nil {
 		return err
 	}
@@ -41,12 +44,12 @@ func (n *Network) Cancel(ctx context.Context, order networks.Order) error {
 	if err != nil {
 		return err
 	}
-	return answer.cancelled()
+	return answer.checkCancellation()
 }
 
-// reach finds the lab's connection. A sandbox order and a real lab are kept
-// apart here, whatever the caller did.
-func (n *Network) reach(order networks.Order) (Lab, *mllp.Client, error) {
+// connection returns the lab's connection. It keeps sandbox orders from real
+// labs, and real orders from test systems, whatever the caller did.
+func (n *Network) connection(order networks.Order) (Lab, *mllp.Client, error) {
 	lab, known := n.settings.Labs[order.Lab]
 	client := n.clients[order.Lab]
 	switch {
@@ -57,14 +60,14 @@ func (n *Network) reach(order networks.Order) (Lab, *mllp.Client, error) {
 	case order.Sandbox && !lab.Sandbox:
 		return Lab{}, nil, &networks.Refusal{Reason: "sandbox orders do not go to a real lab"}
 	case lab.Sandbox && !order.Sandbox:
-		return Lab{}, nil, &networks.Refusal{Reason: "the lab's connection is one for tests, and the order is real"}
+		return Lab{}, nil, &networks.Refusal{Reason: "the lab's connection is for tests only, and the order is real"}
 	case len(order.Tests) == 0:
 		return Lab{}, nil, &networks.Refusal{Reason: "the order names no test"}
 	}
 	return lab, client, nil
 }
 
-// exchange sends a message and reads the answer to it.
+// exchange sends a message and reads its answer.
 func (n *Network) exchange(ctx context.Context, client *mllp.Client, message *hl7.Message, control string) (answer, error) {
 	raw, err := message.Emit()
 	var missing *hl7.CharsetError
@@ -78,9 +81,9 @@ func (n *Network) exchange(ctx context.Context, client *mllp.Client, message *hl
 	_, err = client.Exchange(ctx, raw, func(frame []byte) bool {
 		m, err := hl7.Parse(frame)
 		if err != nil || m.First("MSA").Get(2) != control {
-			return false // an answer to another message, or to one given up on
+			return false // an answer to another message, perhaps an abandoned one
 		}
-		reply = answer{m, bytes.Clone(frame)} // the connection reads the next message into it
+		reply = answer{m, bytes.Clone(frame)} // the connection reuses the buffer
 		return true
 	})
 	if err != nil {
@@ -89,15 +92,15 @@ func (n *Network) exchange(ctx context.Context, client *mllp.Client, message *hl
 	return reply, nil
 }
 
-// controlID is MSH-10 of an order's message: the same each time, and not over
-// the 20 characters that version 2.2 gives it.
+// controlID returns MSH-10 of an order's message: the same each time, and at
+// most 20 characters, the limit of version 2.2.
 func controlID(control string, order networks.Order) string {
 	sum := sha256.Sum256(append([]byte(control), order.ID[:]...))
 	return base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:])[:20]
 }
 
-// sampleNumber is what the labels say: the kit's or the import's, otherwise a
-// number made of the order's id, which stays the same.
+// sampleNumber returns the number on the labels: the kit's or the import's,
+// otherwise a number that is derived from the order's id.
 func sampleNumber(order networks.Order) string {
 	if order.SampleID != "" {
 		return order.SampleID
@@ -110,8 +113,9 @@ func sampleNumber(order networks.Order) string {
 	return fmt.Sprintf("%012d", n%1_000_000_000_000)
 }
 
-// stamp is a time for a message. Versions before 2.3 read no offset.
-func stamp(lab Lab, t time.Time) string {
+// formatStamp formats a time for a message. Versions before 2.3 know no
+// offset.
+func formatStamp(lab Lab, t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
@@ -120,4 +124,147 @@ func stamp(lab Lab, t time.Time) string {
 		return t.Format("20060102150405")
 	}
 	return hl7.FormatTime(t)
+}
+
+// answer is a lab's answer to an order or a cancellation: a general ACK, or an
+// ORL^O22 or ORR^O02 that repeats the order with its outcome.
+type answer struct {
+	m   *hl7.Message
+	raw []byte
+}
+
+// refusals are the order controls of a test that the lab will not do.
+var refusals = []string{"UA", "UN", "DE", "CR", "CA", "OC"}
+
+// finalErrors are the codes of HL7 table 0357 that a retry cannot change: the
+// lab does not accept the message or one of its values.
+var finalErrors = []string{"100", "101", "102", "103", "104", "200", "201", "202", "203"}
+
+// receipt reads the answer to an order.
+func (a answer) receipt(order networks.Order) (networks.Receipt, error) {
+	if a.hasError(hl7.DuplicateKey) { // from an earlier try
+		return networks.Receipt{SampleID: sampleNumber(order)}, nil
+	}
+	if err := a.checkAcknowledgement(); err != nil {
+		return networks.Receipt{}, err
+	}
+	receipt := networks.Receipt{SampleID: sampleNumber(order)}
+	taken, refused := 0, 0
+	for _, s := range a.m.Segments {
+		if s.Name() != "ORC" {
+			continue
+		}
+		if slices.Contains(refusals, strings.ToUpper(s.Get(1))) {
+			refused++
+			continue
+		}
+		taken++
+		if notice := s.Get(20); notice == noticeNeeded || notice == noticeUnsigned {
+			receipt.Notice = true
+		}
+		if filler := s.Get(3); filler != "" && order.SampleID == "" {
+			receipt.SampleID = filler
+		}
+	}
+	// A lab that takes some of the tests has taken the order.
+	if refused > 0 && taken == 0 {
+		return networks.Receipt{}, &networks.Refusal{Reason: a.reason()}
+	}
+	receipt.Answer = a.partialRefusal(order)
+	return receipt, nil
+}
+
+// partialRefusal returns the tests that a lab refuses beside others, by the
+// codes of OBR-4, and the reason. It is nil when the answer names none.
+func (a answer) partialRefusal(order networks.Order) *networks.Message {
+	var refused testStatus
+	for _, q := range requests(a.m) {
+		if slices.Contains(refusals, strings.ToUpper(q.orc.Get(1))) {
+			refused.addTest(q)
+		}
+	}
+	if len(refused.tests) == 0 {
+		return nil
+	}
+	return &networks.Message{Network: Slug, Key: "answer:" + order.ID.String(), Raw: a.raw, Reports: []networks.Report{{
+		Placer: order.ID.String(), Lab: order.Lab, At: a.m.Header().Time.UTC(), Refused: refused.tests, Reason: refused.reason(),
+	}}}
+}
+
+// checkCancellation reads the answer to a cancellation.
+func (a answer) checkCancellation() error {
+	if a.hasError(hl7.UnknownKey) { // nothing to cancel
+		return nil
+	}
+	if err := a.checkAcknowledgement(); err != nil {
+		return err
+	}
+	for _, s := range a.m.Segments {
+		if s.Name() == "ORC" && slices.Contains([]string{"UC", "UX", "UM"}, strings.ToUpper(s.Get(1))) {
+			return &networks.Refusal{Reason: a.reason()}
+		}
+	}
+	return nil
+}
+
+// checkAcknowledgement reads MSA-1. An error (AE, CE) is retried, unless its
+// code says that a retry cannot help. A rejection (AR, CR) is final, unless
+// its code says that the lab had an internal problem.
+func (a answer) checkAcknowledgement() error {
+	switch code := hl7.AckCode(strings.ToUpper(a.m.First("MSA").Get(1))); code {
+	case hl7.Accepted, hl7.CommitAccepted:
+		return nil
+	case hl7.Errored, hl7.CommitErrored:
+		if slices.ContainsFunc(finalErrors, a.hasError) {
+			return &networks.Refusal{Reason: a.reason()}
+		}
+		return fmt.Errorf("hl7v2: the lab answered %s", code)
+	case hl7.Rejected, hl7.CommitRejected:
+		if a.hasError("206") || a.hasError(hl7.InternalError) {
+			return fmt.Errorf("hl7v2: the lab answered %s because of an internal problem", code)
+		}
+		return &networks.Refusal{Reason: a.reason()}
+	default:
+		return fmt.Errorf("hl7v2: the lab's answer has no acknowledgement code")
+	}
+}
+
+// hasError looks for an error code: ERR-3 since version 2.5, ERR-1.4 before,
+// and MSA-6 before that.
+func (a answer) hasError(code string) bool {
+	if a.m.First("MSA").Get(6) == code {
+		return true
+	}
+	for _, s := range a.m.Segments {
+		if s.Name() == "ERR" && (s.Get(3) == code || s.Get(1, 4) == code) {
+			return true
+		}
+	}
+	return false
+}
+
+// reason returns the lab's sentence, from every field in which labs write one.
+func (a answer) reason() string {
+	var reasons []string
+	add := func(text string) {
+		if text != "" && !slices.Contains(reasons, text) {
+			reasons = append(reasons, text)
+		}
+	}
+	for _, s := range a.m.Segments {
+		switch s.Name() {
+		case "MSA":
+			add(s.Text(3))
+		case "ERR":
+			add(cmp.Or(s.Text(8), s.Get(7), s.Get(3, 2), s.Get(1, 4, 2)))
+		case "ORC":
+			add(cmp.Or(s.Get(16, 2), s.Get(16)))
+		case "NTE":
+			add(s.Text(3))
+		}
+	}
+	if reasons == nil {
+		return "the lab gave no reason"
+	}
+	return strings.Join(reasons, "; ")
 }

@@ -19,9 +19,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func now() time.Time { return time.Date(2026, 3, 2, 16, 0, 0, 0, time.UTC) }
+func testTime() time.Time { return time.Date(2026, 3, 2, 16, 0, 0, 0, time.UTC) }
 
-// fakeLab answers orders as a script says, and keeps what it was sent.
+// fakeLab answers orders from a script, and keeps the messages that it
+// receives.
 type fakeLab struct {
 	mu     sync.Mutex
 	got    []string
@@ -50,7 +51,7 @@ func (f *fakeLab) network(t *testing.T, lab Lab) *Network {
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(ctx, l) }()
 	lab.Address = l.Addr().String()
-	n, err := New(Settings{Labs: map[string]Lab{"northlab": lab}}, now, slog.New(slog.DiscardHandler))
+	n, err := New(Settings{Labs: map[string]Lab{"northlab": lab}}, testTime, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +65,7 @@ func (f *fakeLab) network(t *testing.T, lab Lab) *Network {
 	return n
 }
 
-func says(lines ...string) func(*hl7.Message) []string {
+func answersWith(lines ...string) func(*hl7.Message) []string {
 	return func(m *hl7.Message) []string {
 		id := m.First("MSH").Get(10)
 		answer := []string{`MSH|^~\&|NLIS|NORTH|HALE|44120|20260302160000||ACK|A1|P|2.5.1`}
@@ -98,7 +99,7 @@ func TestPlace(t *testing.T) {
 		"nonsense":               {[]string{"MSA||$ID"}, "", "?"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			lab := fakeLab{answer: says(c.answer...)}
+			lab := fakeLab{answer: answersWith(c.answer...)}
 			n := lab.network(t, modern)
 			want := c.sample
 			if want == ours {
@@ -125,9 +126,9 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// What a lab refuses beside others is in its answer, and is known at once: by
-// the codes of the tests, with the lab's words.
-func TestTestsThatTheAnswerRefuses(t *testing.T) {
+// The tests that a lab refuses are in its answer and are known at once: by
+// their codes, with the lab's reason.
+func TestAnswerRefusesTests(t *testing.T) {
 	why := strings.Repeat("|", 14) + "X9^Not offered"
 	for name, c := range map[string]struct {
 		answer  []string
@@ -140,7 +141,7 @@ func TestTestsThatTheAnswerRefuses(t *testing.T) {
 		"a general answer": {nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			lab := fakeLab{answer: says(append([]string{"MSA|AA|$ID"}, c.answer...)...)}
+			lab := fakeLab{answer: answersWith(append([]string{"MSA|AA|$ID"}, c.answer...)...)}
 			order := bigOrder()
 			receipt, err := lab.network(t, modern).Place(t.Context(), order)
 			if err != nil {
@@ -166,13 +167,13 @@ func TestTestsThatTheAnswerRefuses(t *testing.T) {
 	}
 }
 
-// Who must be told that an insurance may not pay stands in ORC-20, both ways.
+// ORC-20 carries the notice that an insurance may not pay, in both directions.
 func TestNotices(t *testing.T) {
 	for name, c := range map[string]struct {
 		orc20 string // of the answer
 		want  bool
 	}{"the lab wants one": {"1^^HL70339", true}, "nobody has signed": {"4", true}, "signed": {"2", false}, "none": {"", false}} {
-		lab := fakeLab{answer: says("MSA|AA|$ID", "ORC|OK|P1|F-1"+strings.Repeat("|", 17)+c.orc20)}
+		lab := fakeLab{answer: answersWith("MSA|AA|$ID", "ORC|OK|P1|F-1"+strings.Repeat("|", 17)+c.orc20)}
 		n := lab.network(t, modern)
 		order := bigOrder()
 		order.Notice = c.want
@@ -191,7 +192,7 @@ func TestNotices(t *testing.T) {
 }
 
 func TestPlaceAgainSendsTheSameBytes(t *testing.T) {
-	lab := fakeLab{answer: says("MSA|AA|$ID", "ORC|OK||F-1")}
+	lab := fakeLab{answer: answersWith("MSA|AA|$ID", "ORC|OK||F-1")}
 	n := lab.network(t, modern)
 	for range 2 {
 		if receipt, err := n.Place(t.Context(), smallOrder()); err != nil || receipt.SampleID != "KIT-77" {
@@ -215,7 +216,7 @@ func TestCancel(t *testing.T) {
 		"trouble":            {[]string{"MSA|AE|$ID"}, "again"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			lab := fakeLab{answer: says(c.answer...)}
+			lab := fakeLab{answer: answersWith(c.answer...)}
 			err := lab.network(t, modern).Cancel(t.Context(), smallOrder())
 			var refusal *networks.Refusal
 			refused := errors.As(err, &refusal)
@@ -229,8 +230,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-func TestSandboxAndRealAreKeptApart(t *testing.T) {
-	lab := fakeLab{answer: says("MSA|AA|$ID")}
+func TestSandboxAndRealOrders(t *testing.T) {
+	lab := fakeLab{answer: answersWith("MSA|AA|$ID")}
 	n := lab.network(t, modern)
 	order := smallOrder()
 	order.Sandbox = true
@@ -256,7 +257,7 @@ func TestSandboxAndRealAreKeptApart(t *testing.T) {
 }
 
 func TestOrdersThatCannotBeSent(t *testing.T) {
-	lab := fakeLab{answer: says("MSA|AA|$ID")}
+	lab := fakeLab{answer: answersWith("MSA|AA|$ID")}
 	ascii := modern
 	ascii.Charset = "ASCII"
 	n := lab.network(t, ascii)

@@ -13,15 +13,15 @@ import (
 	"hale/internal/labs/networks"
 )
 
-// Accept takes one message, or a batch of them, as it came from a connection
-// or a file. It returns the acknowledgements to send, nil when the sender
-// wants none. A message is acknowledged with AA only after the Inbox stored
-// it; a failure there is answered AE, and the lab sends it again.
+// Accept stores one message, or a batch, from a connection or a file. It
+// returns the acknowledgements to send, nil when the sender wants none. A
+// message is acknowledged with AA only after the Inbox stored it; when that
+// fails the answer is AE, and the lab sends it again.
 func (n *Network) Accept(ctx context.Context, in networks.Inbox, raw []byte) []byte {
 	messages, err := hl7.Split(raw)
 	if err != nil {
 		n.log.Warn("an HL7 message cannot be read", "error", err)
-		return n.emit(n.unreadable(raw, hl7.SegmentSequence, "the message cannot be read: "+err.Error()))
+		return n.emit(n.rejectUnreadable(raw, hl7.SegmentSequence, "the message cannot be read: "+err.Error()))
 	}
 	var answers []byte
 	for _, message := range messages {
@@ -34,25 +34,25 @@ func (n *Network) acceptOne(ctx context.Context, in networks.Inbox, raw []byte) 
 	m, err := hl7.Parse(raw)
 	if err != nil {
 		n.log.Warn("an HL7 message cannot be read", "error", err)
-		return n.emit(n.unreadable(raw, hl7.SegmentSequence, err.Error()))
+		return n.emit(n.rejectUnreadable(raw, hl7.SegmentSequence, err.Error()))
 	}
 	header := m.Header()
-	slug, lab, known := n.sender(header)
-	var trouble *hl7.Trouble
+	slug, lab, known := n.findSender(header)
+	var trouble *hl7.ErrorSegment
 	switch {
 	case !known && !n.settings.AcceptUnknown:
-		trouble = &hl7.Trouble{Code: hl7.UnknownKey, Text: "this sending application and facility are not set up here", Segment: "MSH", Sequence: 1, Field: 3}
+		trouble = &hl7.ErrorSegment{Code: hl7.UnknownKey, Text: "this sending application and facility are not configured here", Segment: "MSH", Sequence: 1, Field: 3}
 	case !lab.Sandbox && header.Processing != "P" && header.Processing != "":
-		// What a lab's test system sends must not end up with a patient.
-		trouble = &hl7.Trouble{Code: "202", Text: "only production messages are taken here", Segment: "MSH", Sequence: 1, Field: 11}
-	case !takes(header):
-		trouble = &hl7.Trouble{Code: hl7.UnsupportedMessageType, Text: "this message type is not taken here", Segment: "MSH", Sequence: 1, Field: 9}
+		// A message of a lab's test system must not reach a patient.
+		trouble = &hl7.ErrorSegment{Code: "202", Text: "only production messages are accepted here", Segment: "MSH", Sequence: 1, Field: 11}
+	case !isSupported(header):
+		trouble = &hl7.ErrorSegment{Code: hl7.UnsupportedMessageType, Text: "this message type is not supported here", Segment: "MSH", Sequence: 1, Field: 9}
 	}
 	var reports []networks.Report
 	if trouble == nil {
-		if reports = read(m, header, slug, lab); slices.ContainsFunc(reports, tooMany) {
-			// A code that is final: the same message sent again is the same.
-			trouble = &hl7.Trouble{Code: hl7.SegmentSequence, Text: "more results of one order than are taken at once"}
+		if reports = readReports(m, header, slug, lab); slices.ContainsFunc(reports, hasTooManyResults) {
+			// A final code: a retry of the message would fail again.
+			trouble = &hl7.ErrorSegment{Code: hl7.SegmentSequence, Text: "too many results of one order in one message"}
 		}
 	}
 	if trouble != nil {
@@ -61,28 +61,28 @@ func (n *Network) acceptOne(ctx context.Context, in networks.Inbox, raw []byte) 
 	}
 	err = in.Put(ctx, networks.Message{
 		Network: Slug,
-		Key:     key(header, raw),
-		Raw:     bytes.Clone(raw), // the connection reads the next message into it
+		Key:     messageKey(header, raw),
+		Raw:     bytes.Clone(raw), // the connection reuses the buffer
 		Reports: reports,
 	})
 	if err != nil {
 		n.log.Error("an HL7 message could not be stored", "lab", slug, "error", err)
-		return n.acknowledge(m, header, hl7.Errored, &hl7.Trouble{Code: hl7.InternalError, Text: "the message could not be stored; please send it again"})
+		return n.acknowledge(m, header, hl7.Errored, &hl7.ErrorSegment{Code: hl7.InternalError, Text: "the message could not be stored; please send it again"})
 	}
 	return n.acknowledge(m, header, hl7.Accepted, nil)
 }
 
-// mostResults bounds what one message says of one order, values and what is
-// missing: below each test, OBX-1 counts to 9999.
-const mostResults = 10_000
+// maxResults bounds the values and missing results of one order in a message:
+// below each test, OBX-1 counts to 9999.
+const maxResults = 10_000
 
-func tooMany(r networks.Report) bool {
-	return r.Results != nil && len(r.Results.Results)+len(r.Results.Missing) > mostResults
+func hasTooManyResults(r networks.Report) bool {
+	return r.Results != nil && len(r.Results.Results)+len(r.Results.Missing) > maxResults
 }
 
-// sender finds the lab by MSH-3 and MSH-4. Where several fit, the one whose
-// settings name both wins.
-func (n *Network) sender(header hl7.Header) (slug string, lab Lab, known bool) {
+// findSender finds the lab by MSH-3 and MSH-4. When several match, the one
+// whose settings have both wins.
+func (n *Network) findSender(header hl7.Header) (slug string, lab Lab, known bool) {
 	best := -1
 	for _, candidate := range slices.Sorted(maps.Keys(n.settings.Labs)) {
 		l := n.settings.Labs[candidate]
@@ -100,8 +100,8 @@ func (n *Network) sender(header hl7.Header) (slug string, lab Lab, known bool) {
 	return slug, lab, known
 }
 
-// takes reports whether messages of this type say something to us.
-func takes(h hl7.Header) bool {
+// isSupported reports whether messages of this type are processed.
+func isSupported(h hl7.Header) bool {
 	switch h.Type {
 	case "ORU", "ORM", "OML", "ORL", "ORR":
 		return true
@@ -109,31 +109,31 @@ func takes(h hl7.Header) bool {
 	return false
 }
 
-// longest bounds, in bytes, what names something: the standard gives a number
-// at most 199 characters, and no index takes text of any length.
-const longest = 250
+// maxName bounds, in bytes, the numbers that name messages and samples: the
+// standard allows at most 199 characters, and an index needs a limit.
+const maxName = 250
 
-// key names a message for ever. A sender that numbers nothing, or beyond all
-// bounds, is told apart by what it sends.
-func key(h hl7.Header, raw []byte) string {
+// messageKey names a message; it never changes. Messages without a number, or
+// with a number that is too long, are named by their digest.
+func messageKey(h hl7.Header, raw []byte) string {
 	id := h.ControlID
 	sender := h.SendingApplication.Get() + "|" + h.SendingFacility.Get() + "|"
-	if id != "" && len(sender+id) <= longest {
+	if id != "" && len(sender+id) <= maxName {
 		return sender + id
 	}
 	sum := sha256.Sum256(raw)
 	id = "sha256:" + hex.EncodeToString(sum[:])
-	if len(sender+id) > longest {
+	if len(sender+id) > maxName {
 		return id
 	}
 	return sender + id
 }
 
 // acknowledge answers in the mode that the sender asked for. In enhanced mode
-// there is a commit acknowledgement; a sender that wants none of it but an
-// application acknowledgement gets that, as storing is all we do while it
+// the answer is a commit acknowledgement. A sender that wants only an
+// application acknowledgement gets that, because storing is all we do while it
 // waits.
-func (n *Network) acknowledge(m *hl7.Message, h hl7.Header, code hl7.AckCode, trouble *hl7.Trouble) []byte {
+func (n *Network) acknowledge(m *hl7.Message, h hl7.Header, code hl7.AckCode, trouble *hl7.ErrorSegment) []byte {
 	wanted := func(when string) bool {
 		switch when {
 		case "AL":
@@ -157,9 +157,9 @@ func (n *Network) acknowledge(m *hl7.Message, h hl7.Header, code hl7.AckCode, tr
 	return n.emit(m.Acknowledge(code, n.answerID(), n.now().UTC(), trouble))
 }
 
-// unreadable answers bytes that are no message, as well as the first twelve
-// fields of their first line allow: names, number and version.
-func (n *Network) unreadable(raw []byte, code, text string) *hl7.Message {
+// rejectUnreadable answers bytes that are not a message, using the first
+// twelve fields of their first line: names, number and version.
+func (n *Network) rejectUnreadable(raw []byte, code, text string) *hl7.Message {
 	line, _, _ := bytes.Cut(bytes.ReplaceAll(bytes.TrimSpace(raw), []byte("\n"), []byte("\r")), []byte("\r"))
 	if len(line) > 3 {
 		fields := bytes.SplitN(line, line[3:4], 13)
@@ -169,23 +169,23 @@ func (n *Network) unreadable(raw []byte, code, text string) *hl7.Message {
 	if err != nil {
 		m = hl7.New(hl7.ASCII, hl7.Fields{})
 	}
-	return m.Acknowledge(hl7.Rejected, n.answerID(), n.now().UTC(), &hl7.Trouble{Code: code, Text: text})
+	return m.Acknowledge(hl7.Rejected, n.answerID(), n.now().UTC(), &hl7.ErrorSegment{Code: code, Text: text})
 }
 
 // tooLarge answers a message over the limit.
 func (n *Network) tooLarge(beginning []byte) []byte {
 	n.log.Warn("an HL7 message is larger than allowed")
-	return n.emit(n.unreadable(beginning, hl7.SegmentSequence, "the message is larger than allowed"))
+	return n.emit(n.rejectUnreadable(beginning, hl7.SegmentSequence, "the message is larger than allowed"))
 }
 
-// answerID is MSH-10 of an acknowledgement: the second and a number.
+// answerID returns MSH-10 of an acknowledgement: the second and a number.
 func (n *Network) answerID() string {
-	return fmt.Sprintf("%s%06d", n.now().UTC().Format("20060102150405"), n.answered.Add(1)%1_000_000)
+	return fmt.Sprintf("%s%06d", n.now().UTC().Format("20060102150405"), n.answerCount.Add(1)%1_000_000)
 }
 
-// emit writes an answer. It repeats names in the character set of the message
-// that it answers. A byte that stands for nothing there is a character that only
-// UTF-8 can write; without an answer the lab would send the message for ever.
+// emit writes an answer. The answer repeats names in the character set of the
+// message. A character that this set cannot write is written in UTF-8; without
+// an answer the lab would send the message for ever.
 func (n *Network) emit(m *hl7.Message) []byte {
 	raw, err := m.Emit()
 	if err != nil {

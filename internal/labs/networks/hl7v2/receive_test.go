@@ -19,7 +19,7 @@ import (
 	"hale/internal/labs/networks"
 )
 
-// inbox keeps messages in memory, once for each key, and can be made to fail.
+// inbox keeps messages in memory, once for each key, and fails on request.
 type inbox struct {
 	mu       sync.Mutex
 	messages []networks.Message
@@ -47,7 +47,7 @@ func receiver(t *testing.T, s Settings) (*Network, *bytes.Buffer) {
 	if s.Labs == nil {
 		s.Labs = map[string]Lab{"northlab": modern}
 	}
-	n, err := New(s, now, slog.New(slog.NewTextHandler(&log, nil)))
+	n, err := New(s, testTime, slog.New(slog.NewTextHandler(&log, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func receiver(t *testing.T, s Settings) (*Network, *bytes.Buffer) {
 const result = "MSH|^~\\&|NLIS|NORTH|HALE|44120|20260304093000-0500||ORU^R01^ORU_R01|N-7|P|2.5.1\r" +
 	"PID|1||x||Fern^Otto||19711201|M\rOBR|1|" + orderA + "|F1|K\rOBX|1|NM|K||4.1||||||F\r"
 
-// segments cuts the numbers and times off an answer that differ each time.
+// segments removes the numbers and times of an answer that differ each time.
 func segments(answer []byte) string {
 	var kept []string
 	for line := range strings.Lines(strings.ReplaceAll(string(answer), "\r", "\n")) {
@@ -100,7 +100,7 @@ func TestAccept(t *testing.T) {
 		},
 		"a sender that nobody knows": {
 			message: change("NLIS|NORTH", "OTHER|SOUTH"),
-			want:    "HALE OTHER ACK^R01^ACK\nMSA|AR|N-7\nERR||MSH^1^3|204^this sending application and facility are not set up here^HL70357|E||||this sending application and facility are not set up here",
+			want:    "HALE OTHER ACK^R01^ACK\nMSA|AR|N-7\nERR||MSH^1^3|204^this sending application and facility are not configured here^HL70357|E||||this sending application and facility are not configured here",
 		},
 		"a sender that nobody knows, taken": {
 			message: change("NLIS|NORTH", "OTHER|SOUTH"), unknown: true,
@@ -108,15 +108,15 @@ func TestAccept(t *testing.T) {
 		},
 		"a test message of a sender that nobody knows": {
 			message: strings.Replace(change("NLIS|NORTH", "OTHER|SOUTH"), "|P|2.5.1", "|T|2.5.1", 1), unknown: true,
-			want: "HALE OTHER ACK^R01^ACK\nMSA|AR|N-7\nERR||MSH^1^11|202^only production messages are taken here^HL70357|E||||only production messages are taken here",
+			want: "HALE OTHER ACK^R01^ACK\nMSA|AR|N-7\nERR||MSH^1^11|202^only production messages are accepted here^HL70357|E||||only production messages are accepted here",
 		},
 		"a test message": {
 			message: change("|P|2.5.1", "|T|2.5.1"),
-			want:    "HALE NLIS ACK^R01^ACK\nMSA|AR|N-7\nERR||MSH^1^11|202^only production messages are taken here^HL70357|E||||only production messages are taken here",
+			want:    "HALE NLIS ACK^R01^ACK\nMSA|AR|N-7\nERR||MSH^1^11|202^only production messages are accepted here^HL70357|E||||only production messages are accepted here",
 		},
 		"another type": {
 			message: change("ORU^R01^ORU_R01", "ADT^A01^ADT_A01"),
-			want:    "HALE NLIS ACK^A01^ACK\nMSA|AR|N-7\nERR||MSH^1^9|200^this message type is not taken here^HL70357|E||||this message type is not taken here",
+			want:    "HALE NLIS ACK^A01^ACK\nMSA|AR|N-7\nERR||MSH^1^9|200^this message type is not supported here^HL70357|E||||this message type is not supported here",
 		},
 		"a character set that nobody reads": {
 			message: change("|P|2.5.1", "|P|2.5.1||||||ISO IR87"),
@@ -128,11 +128,11 @@ func TestAccept(t *testing.T) {
 				"hl7: segment 3, byte 157: a framing or NUL byte inside the message",
 		},
 		"more results than an order has": {
-			message: result + manyCodes(mostResults),
-			want: "HALE NLIS ACK^R01^ACK\nMSA|AR|N-7\nERR|||100^more results of one order than are taken at once^HL70357|E||||" +
-				"more results of one order than are taken at once",
+			message: result + manyCodes(maxResults),
+			want: "HALE NLIS ACK^R01^ACK\nMSA|AR|N-7\nERR|||100^too many results of one order in one message^HL70357|E||||" +
+				"too many results of one order in one message",
 		},
-		"as many as an order has": {message: result + manyCodes(mostResults-1), want: "HALE NLIS ACK^R01^ACK\nMSA|AA|N-7", stored: 1},
+		"as many as an order has": {message: result + manyCodes(maxResults-1), want: "HALE NLIS ACK^R01^ACK\nMSA|AA|N-7", stored: 1},
 		"no message": {
 			message: "hello",
 			want:    "  ACK\nMSA|AR\nERR|||100^the message cannot be read: hl7: segment 1, byte 0: no message begins with MSH^HL70357|E||||the message cannot be read: hl7: segment 1, byte 0: no message begins with MSH",
@@ -157,7 +157,7 @@ func TestAccept(t *testing.T) {
 			if len(in.messages) != c.stored {
 				t.Errorf("%d messages were stored, not %d", len(in.messages), c.stored)
 			}
-			rejectedForGood(t, answer)
+			wantFinalRejection(t, answer)
 			if strings.Contains(log.String(), "Fern") || strings.Contains(log.String(), "Otto") {
 				t.Errorf("the log names the patient: %s", log)
 			}
@@ -165,9 +165,9 @@ func TestAccept(t *testing.T) {
 	}
 }
 
-// rejectedForGood fails when an answer rejects a message with a code that asks for
-// it again, as we read the answers of labs.
-func rejectedForGood(t *testing.T, raw []byte) {
+// wantFinalRejection fails when an answer rejects a message with a code that
+// asks for a retry, as we read the answers of labs.
+func wantFinalRejection(t *testing.T, raw []byte) {
 	t.Helper()
 	if !bytes.Contains(raw, []byte("MSA|AR")) {
 		return
@@ -177,12 +177,12 @@ func rejectedForGood(t *testing.T, raw []byte) {
 		t.Fatal(err)
 	}
 	var refusal *networks.Refusal
-	if err := (answer{m: m}).transport(); !errors.As(err, &refusal) {
+	if err := (answer{m: m}).checkAcknowledgement(); !errors.As(err, &refusal) {
 		t.Errorf("the lab would send it again: %s", raw)
 	}
 }
 
-// manyCodes are observations that are all of something else.
+// manyCodes returns observations with different codes.
 func manyCodes(n int) string {
 	var text strings.Builder
 	for i := range n {
@@ -191,7 +191,7 @@ func manyCodes(n int) string {
 	return text.String()
 }
 
-func TestWhatIsStored(t *testing.T) {
+func TestStoredMessage(t *testing.T) {
 	in := inbox{}
 	n, _ := receiver(t, Settings{})
 	raw := []byte(result)
@@ -205,7 +205,7 @@ func TestWhatIsStored(t *testing.T) {
 		t.Errorf("%+v", m.Reports)
 	}
 
-	// Without a control number, what is sent tells messages apart.
+	// Without a control number, the content identifies a message.
 	anonymous := strings.Replace(result, "|N-7|", "||", 1)
 	for _, text := range []string{anonymous, anonymous, strings.Replace(anonymous, "4.1", "4.2", 1)} {
 		n.Accept(t.Context(), &in, []byte(text))
@@ -214,15 +214,15 @@ func TestWhatIsStored(t *testing.T) {
 		t.Errorf("%d messages", len(in.messages))
 	}
 
-	// What is longer than any number is none.
-	long := strings.Repeat("7", longest+1)
+	// A text that is longer than any number is not a number.
+	long := strings.Repeat("7", maxName+1)
 	n.Accept(t.Context(), &in, []byte(strings.NewReplacer("|N-7|", "|"+long+"|", "|F1|", "|"+long+"|").Replace(result)))
-	if m := in.messages[3]; len(m.Key) > longest || m.Reports[0].SampleID != "" {
+	if m := in.messages[3]; len(m.Key) > maxName || m.Reports[0].SampleID != "" {
 		t.Errorf("key %s, sample %s", m.Key, m.Reports[0].SampleID)
 	}
 }
 
-func TestTheBestLabIsFound(t *testing.T) {
+func TestFindSender(t *testing.T) {
 	labs := map[string]Lab{
 		"any-of-group": {Application: "HALE", LabApplication: "NLIS"},
 		"north":        {Application: "HALE", LabApplication: "NLIS", LabFacility: "NORTH"},
@@ -240,7 +240,7 @@ func TestTheBestLabIsFound(t *testing.T) {
 	}
 }
 
-// A lab sends over a connection, and hears AA when the message is stored.
+// A lab sends over a connection, and gets AA when the message is stored.
 func TestRun(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -259,7 +259,7 @@ func TestRun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rejectedForGood(t, answer)
+		wantFinalRejection(t, answer)
 		_, msa, _ := strings.Cut(strings.ReplaceAll(string(answer), "\r", "\n"), "\n")
 		return strings.SplitN(msa, "\n", 2)[0]
 	}
@@ -294,7 +294,7 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// The public samples are taken as they are, said to be no tests.
+// The public samples are accepted as they are, marked as production messages.
 func TestSamplesAreTaken(t *testing.T) {
 	n, _ := receiver(t, Settings{AcceptUnknown: true})
 	in := inbox{}
@@ -318,7 +318,7 @@ func BenchmarkAccept(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	n, err := New(Settings{Labs: map[string]Lab{"northlab": modern}}, now, slog.New(slog.DiscardHandler))
+	n, err := New(Settings{Labs: map[string]Lab{"northlab": modern}}, testTime, slog.New(slog.DiscardHandler))
 	if err != nil {
 		b.Fatal(err)
 	}

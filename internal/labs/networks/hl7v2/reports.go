@@ -11,9 +11,9 @@ import (
 	"hale/internal/platform/civil"
 )
 
-// read makes reports of a message, one for each order that it speaks of.
-func read(m *hl7.Message, header hl7.Header, slug string, lab Lab) []networks.Report {
-	r := reader{header: header, slug: slug, lab: lab, clock: clockOf(header, lab), byNumber: map[orderKey]*draft{}}
+// readReports builds the reports of a message, one for each order.
+func readReports(m *hl7.Message, header hl7.Header, slug string, lab Lab) []networks.Report {
+	r := reader{header: header, slug: slug, lab: lab, clock: newTimeReader(header, lab), byNumber: map[orderKey]*draft{}}
 	for _, q := range requests(m) {
 		r.draft(q).add(q)
 	}
@@ -31,14 +31,14 @@ type reader struct {
 	header hl7.Header
 	slug   string
 	lab    Lab
-	clock  clock
+	clock  timeReader
 	drafts []*draft
-	// byNumber finds a draft by what its tests have in common.
+	// byNumber finds a draft by the numbers of its tests.
 	byNumber map[orderKey]*draft
 }
 
-// orderKey tells the orders of a message apart: by the placer number, or, where
-// the lab has no number of ours, by its own.
+// orderKey identifies an order in a message: by the placer number or, without
+// it, by the lab's number.
 type orderKey struct {
 	patient        *person
 	placer, filler string
@@ -50,11 +50,11 @@ type draft struct {
 	report  networks.Report
 	patient *person
 	results results
-	statuses
+	orderStatuses
 }
 
-// draft finds the report that a test belongs to, or begins one. A test without
-// any number goes with the one before it.
+// draft finds the report of a test, or begins one. A test without any number
+// belongs to the test before it.
 func (r *reader) draft(q *request) *draft {
 	placer, filler := placerOf(q), fillerOf(q)
 	key := orderKey{q.patient, placer, ""}
@@ -69,7 +69,7 @@ func (r *reader) draft(q *request) *draft {
 	}
 	d := &draft{reader: r, patient: q.patient, report: networks.Report{
 		Placer: placer, SampleID: filler, Lab: r.slug, Account: r.account(q),
-		Patient: reported(q.patient.pid), At: r.header.Time.UTC(),
+		Patient: reportedPatient(q.patient.pid), At: r.header.Time.UTC(),
 	}}
 	d.results.set.Comments = slices.Clone(q.patient.notes)
 	r.drafts = append(r.drafts, d)
@@ -85,9 +85,9 @@ func (d *draft) add(q *request) {
 	if d.header.Type == "ORU" {
 		d.results.add(d.reader, q)
 	} else {
-		fill(&d.report.Collected, d.collected(q))
+		setIfZero(&d.report.Collected, d.collectionTime(q))
 	}
-	d.statuses.add(d.header.Type, q)
+	d.orderStatuses.add(d.header.Type, q)
 }
 
 func (d *draft) finish() {
@@ -96,31 +96,31 @@ func (d *draft) finish() {
 	if d.report.SampleID == "" {
 		d.report.SampleID = set.Specimen.Number
 	}
-	if len(d.report.SampleID) > longest {
-		d.report.SampleID = "" // no number, and the order is looked for by the person
+	if len(d.report.SampleID) > maxName {
+		d.report.SampleID = "" // not a number; the order is found by the person
 	}
 	if reported := set.Specimen.Reported.Time; !reported.IsZero() {
 		d.report.At = reported
 	}
-	if d.results.says() {
+	if d.results.hasContent() {
 		d.report.Results = set
 	} else {
-		fill(&d.report.Collected, set.Specimen.Collected)
+		setIfZero(&d.report.Collected, set.Specimen.Collected)
 	}
-	d.statuses.outcome(&d.results, &d.report)
+	d.orderStatuses.setStatus(&d.results, &d.report)
 }
 
-// placerOf is our number of the order: OBR-2, ORC-2, or that of the parent that
-// a reflex test grew from (OBR-29).
+// placerOf returns our number of the order: OBR-2, ORC-2, or the parent's of a
+// reflex test (OBR-29).
 func placerOf(q *request) string {
 	return cmp.Or(q.obr.Get(2), q.orc.Get(2), q.obr.Get(29))
 }
 
-// fillerOf is the lab's number: OBR-3 or ORC-3.
+// fillerOf returns the lab's number: OBR-3 or ORC-3.
 func fillerOf(q *request) string { return cmp.Or(q.obr.Get(3), q.orc.Get(3)) }
 
-// account is the customer number: ORC-21, or the receiving facility of a lab
-// that addresses its customers so.
+// account returns the customer number: ORC-21, or the receiving facility of a
+// lab that uses it for customers.
 func (r *reader) account(q *request) string {
 	if number := cmp.Or(q.orc.Get(21, 10), q.orc.Get(21, 3)); number != "" {
 		return number
@@ -131,8 +131,8 @@ func (r *reader) account(q *request) string {
 	return ""
 }
 
-// reported reads PID. Of several names the legal one counts.
-func reported(pid hl7.Segment) networks.ReportedPatient {
+// reportedPatient reads PID. Of several names the legal one counts.
+func reportedPatient(pid hl7.Segment) networks.ReportedPatient {
 	name := pid.Field(5).First()
 	for _, other := range pid.Field(5).Repeats() {
 		if other.Get(7) == "L" {
@@ -140,30 +140,30 @@ func reported(pid hl7.Segment) networks.ReportedPatient {
 			break
 		}
 	}
-	p := networks.ReportedPatient{LastName: name.Get(1), FirstName: name.Get(2), Gender: gender(pid.Get(8))}
+	p := networks.ReportedPatient{LastName: name.Get(1), FirstName: name.Get(2), Gender: parseSex(pid.Get(8))}
 	if born, err := hl7.ParseTime(pid.Get(7), time.UTC); err == nil && born.Digits >= 8 {
-		p.DOB = civil.DateOf(born.Time) // the day as written, in whatever zone
+		p.DOB = civil.DateOf(born.Time) // the day as written, in any zone
 	}
 	return p
 }
 
-// clock reads times. What they leave out is the zone of MSH-7, which the
-// standard makes that of the whole message, or the zone of the lab's settings.
-type clock struct {
+// timeReader reads times. The default zone is that of MSH-7, which the
+// standard applies to the whole message, or the zone of the lab's settings.
+type timeReader struct {
 	zone *time.Location
-	// known reports that the zone is no guess.
+	// known reports that the zone is not a guess.
 	known bool
 }
 
-func clockOf(h hl7.Header, lab Lab) clock {
+func newTimeReader(h hl7.Header, lab Lab) timeReader {
 	if h.Time.Zoned {
-		return clock{h.Time.Location(), true}
+		return timeReader{h.Time.Location(), true}
 	}
-	return clock{lab.zone(), lab.Zone != ""}
+	return timeReader{lab.zone(), lab.Zone != ""}
 }
 
-// moment is the zero Moment for text that is no time.
-func (c clock) moment(text string) networks.Moment {
+// moment returns the zero Moment for text that is not a time.
+func (c timeReader) moment(text string) networks.Moment {
 	at, err := hl7.ParseTime(text, c.zone)
 	if err != nil {
 		return networks.Moment{}
@@ -176,8 +176,8 @@ func (c clock) moment(text string) networks.Moment {
 	return m
 }
 
-// first is the first moment that can be read.
-func (c clock) first(texts ...string) networks.Moment {
+// firstMoment returns the first moment that can be read.
+func (c timeReader) firstMoment(texts ...string) networks.Moment {
 	for _, text := range texts {
 		if m := c.moment(text); !m.Time.IsZero() {
 			return m
@@ -186,6 +186,112 @@ func (c clock) first(texts ...string) networks.Moment {
 	return networks.Moment{}
 }
 
-func lines(texts ...string) string {
+func joinLines(texts ...string) string {
 	return strings.TrimSpace(strings.Join(texts, "\n"))
+}
+
+// request is one test of a message: its OBR with the segments before and below
+// it. Absent segments are empty.
+type request struct {
+	patient *person
+	orc     hl7.Segment
+	obr     hl7.Segment
+	// notes are the NTE of ORC, OBR and SPM.
+	notes        []string
+	observations []*observation
+	specimens    []hl7.Segment
+}
+
+// person is the PID of a patient's part of a message, with its NTE.
+type person struct {
+	pid   hl7.Segment
+	notes []string
+}
+
+// observation is an OBX with its NTE.
+type observation struct {
+	obx   hl7.Segment
+	notes []string
+}
+
+// requests finds the tests of a message. Labs differ in the segments that they
+// send and in their order, so the position decides, not the message structure
+// of a version. An OBX belongs to the OBR before it, or, before the first OBR,
+// to the next one. An NTE belongs to the segment before it.
+func requests(m *hl7.Message) []*request {
+	g := grouper{patient: &person{}}
+	for _, s := range m.Segments {
+		switch s.Name() {
+		case "PID":
+			g.end()
+			g.patient = &person{pid: s}
+			g.notes = &g.patient.notes
+		case "ORC":
+			if g.next.orc.Name() != "" {
+				g.end() // the previous request has no OBR
+			}
+			g.current, g.next.orc = nil, s
+			g.notes, g.pending = &g.next.notes, true
+		case "OBR":
+			if g.current != nil {
+				// Another test below the same ORC.
+				g.next.orc = g.current.orc
+			}
+			g.next.obr = s
+			g.begin()
+		case "OBX":
+			o := &observation{obx: s}
+			at := g.target()
+			at.observations = append(at.observations, o)
+			g.notes = &o.notes
+		case "SPM":
+			at := g.target()
+			at.specimens = append(at.specimens, s)
+			g.notes = &at.notes
+		case "NTE":
+			if text := s.Text(3); text != "" && g.notes != nil {
+				*g.notes = append(*g.notes, text)
+			}
+		}
+	}
+	g.end()
+	return g.found
+}
+
+// grouper is the state of requests.
+type grouper struct {
+	found   []*request
+	patient *person
+	// current is the request of the last OBR. next collects the segments
+	// before the next OBR, and pending reports that there are some.
+	current *request
+	next    request
+	pending bool
+	notes   *[]string
+}
+
+// target returns the request that a segment below OBR belongs to.
+func (g *grouper) target() *request {
+	if g.current != nil {
+		return g.current
+	}
+	g.pending = true
+	return &g.next
+}
+
+// begin makes next the current request.
+func (g *grouper) begin() {
+	opened := g.next
+	opened.patient = g.patient
+	g.found = append(g.found, &opened)
+	g.current, g.next, g.pending = &opened, request{}, false
+	g.notes = &opened.notes
+}
+
+// end ends the current request, and keeps one without an OBR.
+func (g *grouper) end() {
+	if g.pending {
+		g.begin()
+	}
+	g.current, g.notes = nil, nil
 }

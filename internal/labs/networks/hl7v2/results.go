@@ -9,88 +9,88 @@ import (
 	"hale/internal/labs/networks"
 )
 
-// results gathers the result set of one order from its tests.
+// results collects the result set of one order from its tests.
 type results struct {
 	set     networks.ResultSet
 	entries []*entry
-	last    *entry // the one that was read last, kept or not
+	last    *entry // the last one read, kept or not
 	tests   []*test
-	// What was read before, to find it again.
+	// Indexes of the tests and values read so far.
 	byTest   map[[2]string]*test
-	versions map[version]*standing
-	said     map[said]int
+	versions map[versionKey]*versions
+	seen     map[valueKey]int
 }
 
-// version is what versions of one observation have in common.
-type version struct {
+// versionKey identifies the versions of one observation.
+type versionKey struct {
 	test            *test
 	code, name, sub string
 }
 
-// standing is where the entries of one observation are: so many of the highest
+// versions has the positions of an observation's entries: those of the highest
 // status first, then those below it.
-type standing struct {
+type versions struct {
 	rank, highest int
 	at            []int
 }
 
-// said finds the entry that has a value in a status.
-type said struct {
-	version
+// valueKey identifies a value with its status.
+type valueKey struct {
+	versionKey
 	rank  int
 	value string
 }
 
-// test is an OBR: what was asked for, and how far the lab is with it.
+// test is an OBR: the ordered test and its status.
 type test struct {
 	code, name, loinc string
 	// status is OBR-25, HL7 table 0123.
 	status  string
 	notes   []string
 	rejects []string // SPM-21
-	// entries counts the observations that were read below it.
+	// entries counts the observations below it.
 	entries int
 }
 
-// entry is an OBX on its way to a result.
+// entry is an OBX that becomes a result.
 type entry struct {
 	networks.Result
 	test *test
-	// text is of type TX or FT, whose further lines are OBX of their own and
-	// gather in more.
+	// text marks type TX or FT. Its further lines are separate OBX and are
+	// collected in more.
 	text bool
 	more []string
 }
 
 func (r *results) add(of *reader, q *request) {
 	t := r.test(q)
-	r.specimen(of, t, q)
+	r.addSpecimen(of, t, q)
 	r.set.Comments = append(r.set.Comments, q.notes...)
-	for _, o := range q.observed {
-		if r.document(o.obx) {
+	for _, o := range q.observations {
+		if r.takeDocument(o.obx) {
 			continue
 		}
-		e := observation(of.clock, t, o)
+		e := readObservation(of.clock, t, o)
 		if e.Value == "" && e.ProviderID == "" && e.Name == "" && !e.text {
 			continue
 		}
 		if e.ProviderID == "" {
-			e.Name = cmp.Or(e.Name, t.name) // text without a code is about the test
+			e.Name = cmp.Or(e.Name, t.name) // text without a code belongs to the test
 		}
-		e.Laboratory = r.laboratory(of, o.obx)
+		e.Laboratory = r.addLaboratory(of, o.obx)
 		if e.At.Time.IsZero() {
 			e.At = of.clock.moment(q.obr.Get(7))
 		}
 		t.entries++
-		if !r.goesOn(e) {
-			r.put(e)
+		if !r.continuesText(e) {
+			r.addEntry(e)
 			r.last = e
 		}
 	}
 }
 
-// test finds the OBR of a test that was spoken of before in the message, or
-// begins one. A later status replaces an earlier one.
+// test finds the OBR of a test that the message named before, or begins one. A
+// later status replaces an earlier one.
 func (r *results) test(q *request) *test {
 	code, name, loinc := coding(q.obr, 4)
 	status := strings.ToUpper(q.obr.Get(25))
@@ -111,9 +111,9 @@ func (r *results) test(q *request) *test {
 	return t
 }
 
-// goesOn reports whether an entry is the next line of the text before it, and
-// adds it there.
-func (r *results) goesOn(e *entry) bool {
+// continuesText reports whether an entry is the next line of the text before
+// it, and adds it there.
+func (r *results) continuesText(e *entry) bool {
 	last := r.last
 	if last == nil || !e.text || !last.text || last.test != e.test || last.ProviderID != e.ProviderID || last.Status != e.Status {
 		return false
@@ -123,28 +123,28 @@ func (r *results) goesOn(e *entry) bool {
 	return true
 }
 
-// put adds an entry, or lets it replace an earlier version of the same
+// addEntry adds an entry, or replaces an earlier version of the same
 // observation: the same code and sub-id, with a status that is not lower. Two
-// different values of the same status are two observations. It looks at no
-// other entry, so that a message may have any number of them.
-func (r *results) put(e *entry) {
+// different values of one status are two observations. It uses indexes, so a
+// message may have any number of entries.
+func (r *results) addEntry(e *entry) {
 	if e.ProviderID == "" {
 		r.entries = append(r.entries, e)
 		return
 	}
-	key := version{e.test, e.ProviderID, e.Name, e.SubID}
-	value := said{key, rank(e.Status), e.Value}
+	key := versionKey{e.test, e.ProviderID, e.Name, e.SubID}
+	value := valueKey{key, rank(e.Status), e.Value}
 	v := r.versions[key]
 	switch {
 	case v == nil:
-		v = &standing{rank: value.rank}
+		v = &versions{rank: value.rank}
 		r.remember(key, v)
 	case value.rank < v.rank:
 		return
 	case value.rank > v.rank:
 		v.rank, v.highest = value.rank, 0
 	}
-	at, again := r.said[value]
+	at, again := r.seen[value]
 	if !again {
 		if v.highest == len(v.at) {
 			v.at = append(v.at, len(r.entries))
@@ -152,20 +152,20 @@ func (r *results) put(e *entry) {
 		}
 		at = v.at[v.highest]
 		v.highest++
-		r.said[value] = at
+		r.seen[value] = at
 	}
 	r.entries[at] = e
 }
 
-func (r *results) remember(key version, v *standing) {
+func (r *results) remember(key versionKey, v *versions) {
 	if r.versions == nil {
-		r.versions, r.said = map[version]*standing{}, map[said]int{}
+		r.versions, r.seen = map[versionKey]*versions{}, map[valueKey]int{}
 	}
 	r.versions[key] = v
 }
 
-// rank orders statuses by how final they are. It serves OBX-11 and OBR-25,
-// whose letters mean the same where they count.
+// rank orders statuses by finality. It serves OBX-11 and OBR-25, whose letters
+// mean the same where they count.
 func rank(status string) int {
 	switch status {
 	case "P", "S", "A":
@@ -180,7 +180,7 @@ func rank(status string) int {
 	return 0
 }
 
-// finish turns entries into results and what is missing.
+// finish turns entries into results and missing results.
 func (r *results) finish() {
 	set := &r.set
 	for _, t := range r.tests {
@@ -191,8 +191,8 @@ func (r *results) finish() {
 			set.Corrected = true
 		case "X":
 			if t.entries == 0 {
-				set.Missing = append(set.Missing, t.missing(networks.Missing{
-					ProviderID: t.code, Name: t.name, LOINC: t.loinc, Note: lines(t.notes...), Rest: true,
+				set.Missing = append(set.Missing, t.withTest(networks.Missing{
+					ProviderID: t.code, Name: t.name, LOINC: t.loinc, Note: joinLines(t.notes...), Rest: true,
 				}))
 			}
 		}
@@ -208,51 +208,52 @@ func (r *results) finish() {
 			set.Partial = true
 		}
 		switch {
-		case e.withdrawn():
+		case e.isWithdrawn():
 			set.Corrected = true
-			set.Missing = append(set.Missing, e.missing("the laboratory withdrew this result"))
-		case e.notPerformed():
-			set.Missing = append(set.Missing, e.missing(e.Value))
+			set.Missing = append(set.Missing, e.newMissing("the laboratory withdrew this result"))
+		case e.isNotPerformed():
+			set.Missing = append(set.Missing, e.newMissing(e.Value))
 		case e.Value != "":
 			set.Results = append(set.Results, e.Result)
 		case (e.Status == "F" || e.Status == "C") && e.ProviderID != "":
-			set.Missing = append(set.Missing, e.missing(""))
+			set.Missing = append(set.Missing, e.newMissing(""))
 		}
 	}
 	if len(set.Results) > 0 {
-		r.withoutSpecimen()
+		r.addRejectedTests()
 	}
 }
 
-// withoutSpecimen adds the tests that are missing beside values because their
-// specimen was rejected. Those that the lab only waits with may still come.
-func (r *results) withoutSpecimen() {
+// addRejectedTests adds the tests that are missing beside values because their
+// specimen was rejected. Tests that the lab only waits with may still come.
+func (r *results) addRejectedTests() {
 	for _, t := range r.tests {
 		if len(t.rejects) == 0 || t.entries > 0 || t.status == "X" {
 			continue
 		}
-		waits := func(code string) bool { return rejections[code].status == blocked }
+		waits := func(code string) bool { return rejections[code].status == statusBlocked }
 		r.set.Partial = r.set.Partial || !slices.ContainsFunc(t.rejects, func(code string) bool { return !waits(code) })
-		r.set.Missing = append(r.set.Missing, t.missing(networks.Missing{
-			ProviderID: t.code, Name: t.name, LOINC: t.loinc, Note: lines(t.notes...), Rest: true,
+		r.set.Missing = append(r.set.Missing, t.withTest(networks.Missing{
+			ProviderID: t.code, Name: t.name, LOINC: t.loinc, Note: joinLines(t.notes...), Rest: true,
 		}))
 	}
 }
 
-// says reports whether there is anything in the set.
-func (r *results) says() bool {
+// hasContent reports whether the set has results, missing results or a
+// document.
+func (r *results) hasContent() bool {
 	return len(r.set.Results) > 0 || len(r.set.Missing) > 0 || r.set.PDF != nil
 }
 
-// coding reads a coded field that may hold a local code, a LOINC, or both: the
-// first three components are one coding and the next three another.
+// coding reads a coded field with a local code, a LOINC, or both: the first
+// three components are one coding and the next three another.
 func coding(s hl7.Segment, field int) (code, name, loinc string) {
 	v := s.Field(field).First()
 	code, name = v.Get(1), v.Get(2)
 	switch {
 	case isLOINC(v.Get(3)):
 		loinc = code
-		if other := v.Get(4); other != "" { // the lab's own stands second
+		if other := v.Get(4); other != "" { // the lab's own code is second
 			code, name = other, cmp.Or(v.Get(5), name)
 		}
 	case isLOINC(v.Get(6)):
@@ -266,4 +267,147 @@ func coding(s hl7.Segment, field int) (code, name, loinc string) {
 
 func isLOINC(system string) bool {
 	return strings.EqualFold(system, "LN") || strings.EqualFold(system, "LOINC")
+}
+
+// isWithdrawn reports a result that was posted by mistake: D deleted, W of a
+// wrong patient.
+func (e *entry) isWithdrawn() bool { return e.Status == "D" || e.Status == "W" }
+
+// isNotPerformed reports a result that will not come, by its status or by the
+// word that labs write as value.
+func (e *entry) isNotPerformed() bool {
+	if e.Status == "X" {
+		return true
+	}
+	switch strings.ToUpper(e.Value) {
+	case "TNP", "DNP", "DNR", "QNS", "TEST NOT PERFORMED", "NOT PERFORMED", "TEST CANCELLED", "TEST CANCELED":
+		return true
+	}
+	return false
+}
+
+func (e *entry) newMissing(why string) networks.Missing {
+	m := networks.Missing{
+		ProviderID: e.ProviderID, TestProviderID: e.TestProviderID, Name: e.Name, LOINC: e.LOINC,
+		Note: joinLines(append([]string{why}, e.Notes...)...),
+	}
+	if strings.EqualFold(e.Value, "QNS") {
+		m.Reason = "quantity_not_sufficient_failure"
+	}
+	return e.test.withTest(m)
+}
+
+// withTest adds the facts of the test: its code, and the reason why its
+// specimen was rejected.
+func (t *test) withTest(m networks.Missing) networks.Missing {
+	m.TestProviderID = t.code
+	for _, code := range t.rejects {
+		m.Reason = cmp.Or(m.Reason, rejections[code].reason)
+	}
+	return m
+}
+
+// addSpecimen reads SPM and the fields of OBR that older versions have
+// instead. For the order, the first test with a fact about the sample counts.
+func (r *results) addSpecimen(of *reader, t *test, q *request) {
+	sample := &r.set.Specimen
+	for _, s := range q.specimens {
+		sample.Number = cmp.Or(sample.Number, s.Get(2), s.Field(2).First().Get(2))
+		sample.Volume = cmp.Or(sample.Volume, quantity(s.Get(12), s.Get(12, 2), s.Get(12, 2, 2)))
+		setIfZero(&sample.Collected, of.clock.moment(s.Get(17)))
+		setIfZero(&sample.Received, of.clock.moment(s.Get(18)))
+		for _, reject := range s.Field(21).Repeats() {
+			code := strings.ToUpper(reject.Get(1))
+			if _, known := rejections[code]; !known && code != "" {
+				code = "other" // not in the table
+			}
+			if code != "" && !slices.Contains(t.rejects, code) {
+				t.rejects = append(t.rejects, code)
+			}
+		}
+	}
+	setIfZero(&sample.Collected, of.clock.moment(q.obr.Get(7)))
+	setIfZero(&sample.Received, of.clock.moment(q.obr.Get(14)))
+	setIfZero(&sample.Reported, of.clock.moment(q.obr.Get(22)))
+	sample.Volume = cmp.Or(sample.Volume, quantity(q.obr.Get(9), q.obr.Get(9, 2), ""))
+	information := q.obr.Text(13)
+	if sample.Fasting == nil {
+		sample.Fasting = parseFasting(information)
+	}
+	sample.Information = cmp.Or(sample.Information, information)
+}
+
+// collectionTime returns the time of collection in a message without results:
+// SPM-17, or OBR-7. In an order message it counts only where the message
+// reports a status or observations. An answer repeats the order, whose OBR-7
+// may be a planned time.
+func (d *draft) collectionTime(q *request) networks.Moment {
+	answer := d.header.Type == "ORL" || d.header.Type == "ORR"
+	if !answer && !slices.Contains([]string{"SC", "SN", "SR", "RE"}, strings.ToUpper(q.orc.Get(1))) {
+		return networks.Moment{}
+	}
+	var at networks.Moment
+	for _, s := range q.specimens {
+		setIfZero(&at, d.clock.moment(s.Get(17)))
+	}
+	if !answer {
+		setIfZero(&at, d.clock.moment(q.obr.Get(7)))
+	}
+	return at
+}
+
+func setIfZero(at *networks.Moment, found networks.Moment) {
+	if at.Time.IsZero() {
+		*at = found
+	}
+}
+
+func quantity(amount, unit, words string) string {
+	if amount == "" {
+		return ""
+	}
+	return strings.TrimSpace(amount + " " + cmp.Or(unit, words))
+}
+
+// parseFasting reads OBR-13, whose first word labs take from HL7 table 0916:
+// F, NF, NG (not given) and FNA (not asked).
+func parseFasting(text string) *bool {
+	word, _, _ := strings.Cut(strings.ToUpper(strings.TrimSpace(text)), " ")
+	word, _, _ = strings.Cut(word, "^")
+	yes := true
+	switch strings.Trim(word, ".,:;") {
+	case "F", "FASTING", "Y":
+		return &yes
+	case "NF", "NONFASTING", "NON-FASTING":
+		no := false
+		return &no
+	}
+	return nil
+}
+
+// rejection holds the effect of a rejected specimen on the order, and the
+// reason of its missing results.
+type rejection struct{ status, detail, reason string }
+
+const (
+	statusSampleError = "sample_error"
+	statusBlocked     = "lab_processing_blocked"
+)
+
+// rejections are the codes of HL7 table 0490.
+var rejections = map[string]rejection{
+	"QS": {statusSampleError, "sample_quantity_not_sufficient", "quantity_not_sufficient_failure"},
+	"RH": {statusSampleError, "sample_hemolyzed", "collection_process_failure"},           // hemolysis
+	"RN": {statusSampleError, "sample_contaminated", "collection_process_failure"},        // contamination
+	"RC": {statusSampleError, "sample_improper_collection", "collection_process_failure"}, // clotting
+	"EX": {statusSampleError, "sample_stability_exceeded", "drop_off_failure"},            // expired
+	"RR": {statusSampleError, "sample_stability_exceeded", "drop_off_failure"},            // improper storage
+	"RB": {statusSampleError, "", "drop_off_failure"},                                     // broken container
+	"RM": {statusSampleError, "", "collection_process_failure"},                           // labelling
+	"RD": {statusBlocked, "date_of_collection_unspecified", "order_entry_failure"},        // missing collection date
+	"RE": {statusBlocked, "demographic_information_unspecified", "order_entry_failure"},   // missing patient name
+	"RA": {statusBlocked, "demographic_information_unspecified", "order_entry_failure"},   // missing patient id
+	"RI": {statusBlocked, "demographic_information_mismatch", "order_entry_failure"},      // identification problem
+	"RS": {statusBlocked, "demographic_information_mismatch", "order_entry_failure"},      // name misspelling
+	"RP": {statusBlocked, "", "order_entry_failure"},                                      // missing phlebotomist
 }

@@ -69,7 +69,7 @@ func TestWrongSettings(t *testing.T) {
 		"networks: {hl7v2: {listen: nix}}":     "networks.hl7v2.listen: must be host:port",
 		"networks: {hl7v2: {max_message: -1}}": "must not be negative",
 		"networks: {hl7v2: {tls: {key: k}}}":   "networks.hl7v2.tls: needs a certificate and a key",
-		"networks: {hl7v2: {labs: {x: {}}}}":   "networks.hl7v2.labs.x.application: is what the lab calls us, and is needed\nnetworks.hl7v2.labs.x.lab_application: or lab_facility",
+		"networks: {hl7v2: {labs: {x: {}}}}":   "networks.hl7v2.labs.x.application: is needed: it is our name at the lab\nnetworks.hl7v2.labs.x.lab_application: or lab_facility",
 		lab("address: nowhere"):                "networks.hl7v2.labs.x.address: must be host:port",
 		lab("order: FAX"):                      "order: must be OML or ORM",
 		lab("version: '3'"):                    "version: must be one of 2.2, 2.3",
@@ -78,7 +78,7 @@ func TestWrongSettings(t *testing.T) {
 		lab("zone: Mars/Base"):                 "zone: must be an IANA time zone",
 		lab("timeout: -1s"):                    "timeout: must not be negative",
 		lab("tls: {key: k}"):                   "needs both of certificate and key",
-		lab("order: OML") + "      y: {application: A, lab_application: x}\n": "are those of x too",
+		lab("order: OML") + "      y: {application: A, lab_application: x}\n": "are also those of x",
 	} {
 		if _, err := ParseSettings([]byte(document)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", document, err)
@@ -86,14 +86,46 @@ func TestWrongSettings(t *testing.T) {
 	}
 }
 
-func TestCertificatesThatAreNotThere(t *testing.T) {
+func TestMissingCertificates(t *testing.T) {
 	for name, s := range map[string]Settings{
 		"the listener's": {TLS: &TLS{Certificate: "absent.pem", Key: "absent.key"}},
 		"a lab's":        {Labs: map[string]Lab{"x": {Address: "h:1", TLS: &TLS{Authority: "absent.pem"}}}},
 		"no certificate": {Labs: map[string]Lab{"x": {Address: "h:1", TLS: &TLS{Authority: "settings_test.go"}}}},
 	} {
-		if _, err := New(s, now, slog.New(slog.DiscardHandler)); err == nil || !strings.HasPrefix(err.Error(), "networks.hl7v2.") {
+		if _, err := New(s, testTime, slog.New(slog.DiscardHandler)); err == nil || !strings.HasPrefix(err.Error(), "networks.hl7v2.") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// Any document gives valid settings, or an error below networks.
+func FuzzParseSettings(f *testing.F) {
+	f.Add([]byte(document))
+	f.Add([]byte(`{"networks": {"hl7v2": {"labs": {"x": {"application": "HALE", "lab_application": "X"}}}}}`))
+	f.Add([]byte("networks:\n  hl7v2: &a\n    labs: {x: *a}\n"))
+	f.Add([]byte("networks:\n  hl7v2:\n    labs:\n      x: {application: HALE, lab_application: X, timeout: 9223372036s, zone: ../../etc}\n"))
+	f.Add([]byte("networks: {hl7v2: null}"))
+	f.Add([]byte("word\n\n\nword")) // quoted with its empty line
+	f.Fuzz(func(t *testing.T, text []byte) {
+		s, err := ParseSettings(text)
+		if err != nil {
+			for line := range strings.SplitSeq(err.Error(), "\n") {
+				if strings.TrimSpace(line) == "" {
+					t.Fatalf("a refusal with an empty line: %q", err)
+				}
+			}
+			if !strings.HasPrefix(err.Error(), "networks") {
+				t.Fatalf("a refusal that does not say where: %v", err)
+			}
+			return
+		}
+		if err := s.Check(); err != nil {
+			t.Fatalf("taken, and wrong: %v", err)
+		}
+		for name, lab := range s.Labs {
+			if lab.order() == "" || lab.version() == "" || lab.charset().String() == "" || lab.Timeout < 0 {
+				t.Fatalf("%s: %+v", name, lab)
+			}
+		}
+	})
 }

@@ -1,5 +1,5 @@
-// Package networktest is a lab network for tests: it takes every order at once,
-// counts, and reports what the test tells it to.
+// Package networktest is a lab network for tests: it accepts every order,
+// counts calls, and reports on request.
 package networktest
 
 import (
@@ -13,24 +13,24 @@ import (
 	"hale/internal/labs/networks"
 )
 
-// Lab is the network. Its zero value stands in for the sandbox's.
+// Lab is the network. Its zero value has the slug of the sandbox network.
 type Lab struct {
 	// Name replaces the slug sandboxlab.
 	Name string
-	// Refuse, when set, says of which orders the lab wants nothing.
+	// Refuse, when set, returns the reason to refuse an order, or "".
 	Refuse func(networks.Order) string
 	// Pending leaves every order without a receipt.
 	Pending bool
 
-	mu     sync.Mutex
-	placed map[uuid.UUID]networks.Order
-	calls  map[uuid.UUID]int
-	taken  map[uuid.UUID]int // cancelled
-	failed int
-	notice bool
-	inbox  networks.Inbox
-	ready  chan struct{}
-	once   sync.Once
+	mu        sync.Mutex
+	placed    map[uuid.UUID]networks.Order
+	calls     map[uuid.UUID]int
+	cancelled map[uuid.UUID]int // cancelled
+	failed    int
+	notice    bool
+	inbox     networks.Inbox
+	ready     chan struct{}
+	once      sync.Once
 }
 
 // Slug names the network.
@@ -48,8 +48,8 @@ func (l *Lab) Fail(n int) {
 	l.failed = n
 }
 
-// WantNotices has the lab ask, with each receipt, for a notice to the patient
-// that an insurance may not pay.
+// WantNotices makes the lab ask, with each receipt, for the patient's
+// signature on a notice that an insurance may not pay.
 func (l *Lab) WantNotices(want bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -62,7 +62,7 @@ func (l *Lab) Place(_ context.Context, o networks.Order) (networks.Receipt, erro
 	defer l.mu.Unlock()
 	if l.failed > 0 {
 		l.failed--
-		return networks.Receipt{}, errors.New("networktest: the line is down")
+		return networks.Receipt{}, errors.New("networktest: the connection is down")
 	}
 	if l.placed == nil {
 		l.placed, l.calls = map[uuid.UUID]networks.Order{}, map[uuid.UUID]int{}
@@ -80,31 +80,31 @@ func (l *Lab) Place(_ context.Context, o networks.Order) (networks.Receipt, erro
 	return networks.Receipt{SampleID: SampleID(o.ID), Notice: l.notice}, nil
 }
 
-// SampleID is the number that the lab gives an order.
+// SampleID returns the number that the lab gives an order.
 func SampleID(order uuid.UUID) string { return fmt.Sprintf("T%X", order[10:]) }
 
 // Cancel takes an order back.
 func (l *Lab) Cancel(_ context.Context, o networks.Order) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.taken == nil {
-		l.taken = map[uuid.UUID]int{}
+	if l.cancelled == nil {
+		l.cancelled = map[uuid.UUID]int{}
 	}
-	l.taken[o.ID]++
+	l.cancelled[o.ID]++
 	return nil
 }
 
-// Run gives the lab its way to report.
+// Run connects the lab to an inbox.
 func (l *Lab) Run(ctx context.Context, in networks.Inbox) error {
 	l.mu.Lock()
 	l.inbox = in
 	l.mu.Unlock()
-	l.once.Do(func() { close(l.wait()) })
+	l.once.Do(func() { close(l.readiness()) })
 	<-ctx.Done()
 	return nil
 }
 
-func (l *Lab) wait() chan struct{} {
+func (l *Lab) readiness() chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ready == nil {
@@ -113,11 +113,11 @@ func (l *Lab) wait() chan struct{} {
 	return l.ready
 }
 
-// Report sends one report under a key of its own, of the lab that was given the
-// order unless it names another.
+// Report sends one report under its own key, from the lab that has the order
+// unless it names another.
 func (l *Lab) Report(ctx context.Context, key string, r networks.Report) error {
 	select {
-	case <-l.wait():
+	case <-l.readiness():
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -130,16 +130,16 @@ func (l *Lab) Report(ctx context.Context, key string, r networks.Report) error {
 	return in.Put(ctx, networks.Message{Network: l.Slug(), Key: key, Raw: []byte(key), Reports: []networks.Report{r}})
 }
 
-// Placed is the order as it was handed over, and how often it was.
+// Placed returns the order as it was placed, and the number of times.
 func (l *Lab) Placed(id uuid.UUID) (networks.Order, int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.placed[id], l.calls[id]
 }
 
-// Cancelled is how often an order was taken back.
+// Cancelled returns the number of cancellations of an order.
 func (l *Lab) Cancelled(id uuid.UUID) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.taken[id]
+	return l.cancelled[id]
 }

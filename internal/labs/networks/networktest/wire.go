@@ -14,20 +14,20 @@ import (
 	"hale/internal/labs/hl7/mllp"
 )
 
-// The names of a WireLab and of those who order there: MSH-3 and MSH-4.
+// The names of a WireLab and of its customer: MSH-3 and MSH-4.
 const (
 	WireApplication = "WIRELAB"
 	WireFacility    = "WIRE"
 	WireCustomer    = "HALE"
 )
 
-// WireLab is a laboratory on a TCP port that speaks HL7 over MLLP: it takes
-// orders, counts them by their placer number and, when told, sends results. It
-// may stand in another process than the service it works for.
+// WireLab is a laboratory on a TCP port with HL7 over MLLP: it takes orders,
+// counts them by their placer number and sends results on request. It may run
+// in another process than the service.
 type WireLab struct {
 	// Codes are the results of each of its tests.
 	Codes map[string][]WireResult
-	// Refuses says of which tests the lab wants nothing, and why.
+	// Refuses holds the tests that the lab refuses, with the reasons.
 	Refuses map[string]string
 
 	listener net.Listener
@@ -36,13 +36,13 @@ type WireLab struct {
 	sent     int
 }
 
-// WireResult is a row of its reports.
+// WireResult is a row of a report.
 type WireResult struct{ Code, Name, LOINC, Value, Unit, Range string }
 
-// WireOrder is what the lab knows of an order.
+// WireOrder is an order at the lab.
 type WireOrder struct {
-	// Messages counts what came about it; Different how many of them were not the
-	// first one again, byte for byte.
+	// Messages counts the messages about it; Different counts those that
+	// differ from the first one.
 	Messages, Different int
 	Cancelled           int
 	// Number is the lab's own.
@@ -64,11 +64,11 @@ func (l *WireLab) Open() (address string, err error) {
 
 // Run answers until ctx ends.
 func (l *WireLab) Run(ctx context.Context) error {
-	server := mllp.Server{Handle: l.answer, Drain: time.Second}
+	server := mllp.Server{Handle: l.answer, DrainTimeout: time.Second}
 	return server.Serve(ctx, l.listener)
 }
 
-// Orders is what the lab has in its book, by placer number.
+// Orders returns the lab's orders by placer number.
 func (l *WireLab) Orders() map[string]WireOrder {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -79,8 +79,8 @@ func (l *WireLab) Orders() map[string]WireOrder {
 	return all
 }
 
-// answer takes an order: ORL^O22, with the lab's number and, of each test, whether
-// it does it.
+// answer takes an order: ORL^O22, with the lab's number and, for each test,
+// whether the lab accepts it.
 func (l *WireLab) answer(_ context.Context, raw []byte) []byte {
 	m, err := hl7.Parse(raw)
 	if err != nil {
@@ -88,7 +88,7 @@ func (l *WireLab) answer(_ context.Context, raw []byte) []byte {
 	}
 	header := m.Header()
 	orc := m.First("ORC")
-	number := l.note(orc.Get(2), orc.Get(1), raw)
+	number := l.record(orc.Get(2), orc.Get(1), raw)
 	ack := m.Acknowledge(hl7.Accepted, "A"+header.ControlID, header.Time.Time, nil)
 	for _, s := range m.Segments {
 		if s.Name() == "ORC" {
@@ -102,8 +102,8 @@ func (l *WireLab) answer(_ context.Context, raw []byte) []byte {
 		if why != "" && answered == "OK" {
 			answered = "UA"
 		}
-		ack.Add("ORC", hl7.Fields{1: hl7.Of(answered), 2: hl7.Of(orc.Get(2)), 3: hl7.Of(number), 16: hl7.Of("", why)})
-		ack.Add("OBR", hl7.Fields{1: hl7.Of(s.Get(1)), 2: hl7.Of(orc.Get(2)), 3: hl7.Of(number), 4: hl7.Of(s.Get(4), s.Get(4, 2))})
+		ack.Add("ORC", hl7.Fields{1: hl7.Text(answered), 2: hl7.Text(orc.Get(2)), 3: hl7.Text(number), 16: hl7.Text("", why)})
+		ack.Add("OBR", hl7.Fields{1: hl7.Text(s.Get(1)), 2: hl7.Text(orc.Get(2)), 3: hl7.Text(number), 4: hl7.Text(s.Get(4), s.Get(4, 2))})
 	}
 	out, err := ack.Emit()
 	if err != nil {
@@ -112,7 +112,7 @@ func (l *WireLab) answer(_ context.Context, raw []byte) []byte {
 	return out
 }
 
-func (l *WireLab) note(placer, control string, raw []byte) (number string) {
+func (l *WireLab) record(placer, control string, raw []byte) (number string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	o, known := l.book[placer]
@@ -133,16 +133,16 @@ func (l *WireLab) note(placer, control string, raw []byte) (number string) {
 	return o.Number
 }
 
-// Report sends results of an order, final or of another status, until one of
-// the listeners says that it has them. A message that was not answered is sent
-// again under the same number, to the next.
+// Report sends results of an order, final or with another status, until a
+// listener acknowledges them. A message without an answer is sent again under
+// the same number, to the next listener.
 func (l *WireLab) Report(ctx context.Context, placer, status string, to ...string) error {
 	raw, control, err := l.report(placer, status)
 	if err != nil {
 		return err
 	}
 	for n := 0; ; n++ {
-		client := mllp.Client{Address: to[n%len(to)], Answer: 5 * time.Second, Connect: time.Second}
+		client := mllp.Client{Address: to[n%len(to)], AnswerTimeout: 5 * time.Second, ConnectTimeout: time.Second}
 		answer, err := client.Exchange(ctx, raw, func([]byte) bool { return true })
 		client.Close()
 		if err == nil {
@@ -162,13 +162,13 @@ func (l *WireLab) Report(ctx context.Context, placer, status string, to ...strin
 	}
 }
 
-// report is an ORU^R01 about an order in the book.
+// report builds an ORU^R01 about an order of the lab.
 func (l *WireLab) report(placer, status string) (raw []byte, control string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	o, known := l.book[placer]
 	if !known {
-		return nil, "", fmt.Errorf("networktest: no order %s is in the book", placer)
+		return nil, "", fmt.Errorf("networktest: the lab has no order %s", placer)
 	}
 	order, err := hl7.Parse(o.raw)
 	if err != nil {
@@ -178,25 +178,25 @@ func (l *WireLab) report(placer, status string) (raw []byte, control string, err
 	control = "R" + strconv.Itoa(l.sent)
 	at := order.First("MSH").Get(7)
 	m := hl7.New(hl7.UTF8, hl7.Fields{
-		3: hl7.Of(WireApplication), 4: hl7.Of(WireFacility), 5: hl7.Of(WireCustomer), 7: hl7.Of(at),
-		9: hl7.Of("ORU", "R01", "ORU_R01"), 10: hl7.Of(control), 11: hl7.Of("P"), 12: hl7.Of("2.5.1"),
+		3: hl7.Text(WireApplication), 4: hl7.Text(WireFacility), 5: hl7.Text(WireCustomer), 7: hl7.Text(at),
+		9: hl7.Text("ORU", "R01", "ORU_R01"), 10: hl7.Text(control), 11: hl7.Text("P"), 12: hl7.Text("2.5.1"),
 	})
 	pid := order.First("PID")
-	m.Add("PID", hl7.Fields{1: hl7.Of("1"), 5: hl7.Of(pid.Get(5), pid.Get(5, 2)), 7: hl7.Of(pid.Get(7)), 8: hl7.Of(pid.Get(8))})
+	m.Add("PID", hl7.Fields{1: hl7.Text("1"), 5: hl7.Text(pid.Get(5), pid.Get(5, 2)), 7: hl7.Text(pid.Get(7)), 8: hl7.Text(pid.Get(8))})
 	for _, s := range order.Segments {
 		if s.Name() != "OBR" {
 			continue
 		}
 		code := s.Get(4)
-		m.Add("OBR", hl7.Fields{1: hl7.Of(s.Get(1)), 2: hl7.Of(placer), 3: hl7.Of(o.Number), 4: hl7.Of(code, s.Get(4, 2), "L"), 7: hl7.Of(at), 22: hl7.Of(at), 25: hl7.Of(status)})
+		m.Add("OBR", hl7.Fields{1: hl7.Text(s.Get(1)), 2: hl7.Text(placer), 3: hl7.Text(o.Number), 4: hl7.Text(code, s.Get(4, 2), "L"), 7: hl7.Text(at), 22: hl7.Text(at), 25: hl7.Text(status)})
 		for n, r := range l.Codes[code] {
 			kind := "NM"
 			if strings.ContainsAny(r.Value, "<>abcdefghijklmnopqrstuvwxyz") {
 				kind = "ST"
 			}
 			m.Add("OBX", hl7.Fields{
-				1: hl7.Of(strconv.Itoa(n + 1)), 2: hl7.Of(kind), 3: hl7.Of(r.Code, r.Name, "L", r.LOINC, r.Name, "LN"),
-				5: hl7.Of(r.Value), 6: hl7.Of(r.Unit), 7: hl7.Of(r.Range), 11: hl7.Of(status),
+				1: hl7.Text(strconv.Itoa(n + 1)), 2: hl7.Text(kind), 3: hl7.Text(r.Code, r.Name, "L", r.LOINC, r.Name, "LN"),
+				5: hl7.Text(r.Value), 6: hl7.Text(r.Unit), 7: hl7.Text(r.Range), 11: hl7.Text(status),
 			})
 		}
 	}

@@ -22,22 +22,22 @@ import (
 // appointment is the live booking of an order.
 type appointment struct {
 	ID         uuid.UUID
-	Requested  bool      // the provider has to confirm first
-	At         time.Time // when it does, by the lab's clock
+	Requested  bool      // the provider must confirm first
+	At         time.Time // time of the confirmation, by the lab's clock
 	Start, End time.Time
 }
 
-// finding is how long it takes to find a phlebotomist.
-const finding = 4 * time.Hour
+// confirmationDelay is the time until a phlebotomist is found.
+const confirmationDelay = 4 * time.Hour
 
-// steps are what becomes of a visit. Their status is what the order comes to,
-// which the appointment brings about and not the lab.
+// steps are the steps of a visit. Their status is the order's, which the
+// appointment sets and not the lab.
 func (a *appointment) steps() []Step {
 	all := a.confirmation()
 	return append(all, a.step("in_progress", orders.DrawCompleted, a.Start), a.step("completed", orders.DrawCompleted, a.End))
 }
 
-// confirmation is what a provider says that could not say yes at once.
+// confirmation returns the step of a provider that confirms later.
 func (a *appointment) confirmation() []Step {
 	if !a.Requested {
 		return nil
@@ -50,15 +50,16 @@ func (a *appointment) step(status string, to orders.Status, due time.Time) Step 
 }
 
 // Book takes a slot; the wish is the booking's id. An order may hold its slot
-// twice for a moment, when it takes back what it is about to give away: the slot
-// is then over-full, and whoever has it by an earlier wish still does.
+// twice for a moment, when it books the slot again before the first booking is
+// released. The slot then has one booking too many, and earlier wishes keep
+// theirs.
 func (l *Lab) Book(ctx context.Context, wish uuid.UUID, order networks.Order, slot networks.Slot) (networks.Booking, error) {
 	b := networks.Booking{Provider: slot.Provider, Slot: slot, ID: wish.String(), ExternalID: externalID(wish)}
-	most := visitsAtOnce
+	capacity := visitCapacity
 	if slot.Site != "" {
-		most = chairs
+		capacity = chairCapacity
 	}
-	err := l.booked(ctx, order, func(ctx context.Context, tx *store.Tx, o *orders.Order) error {
+	err := l.changeBookings(ctx, order, func(ctx context.Context, tx *store.Tx, o *orders.Order) error {
 		place := fmt.Sprintf("sandboxlab:%s:%s:%s:%d", o.Team, slot.Provider, slot.Site, slot.Start.Unix())
 		if err := tx.Lock(ctx, place); err != nil {
 			return err
@@ -70,48 +71,47 @@ func (l *Lab) Book(ctx context.Context, wish uuid.UUID, order networks.Order, sl
 		switch {
 		case err != nil:
 			return err
-		case others >= most && granted == 0:
+		case others >= capacity && granted == 0:
 			return networks.ErrSlotTaken
 		}
-		return keep(ctx, tx, o, wish, slot, "booked")
+		return storeBooking(ctx, tx, o, wish, slot, "booked")
 	})
 	return b, err
 }
 
-// Request asks for a visit without a time: on the day after a phlebotomist was
-// found, at ten.
+// Request asks for a visit without a time: at ten on the day after a
+// phlebotomist was found.
 func (l *Lab) Request(ctx context.Context, wish uuid.UUID, order networks.Order, provider string, at networks.Address, _ string) (networks.Booking, error) {
 	if provider != Phlebfinders {
 		return networks.Booking{}, networks.ErrUnsupported
 	}
-	if len(at.Zip) < 5 || at.Zip[:5] != served[provider] {
+	if len(at.Zip) < 5 || at.Zip[:5] != servedZip[provider] {
 		return networks.Booking{}, networks.ErrUnsupported
 	}
 	b := networks.Booking{Provider: provider, ID: wish.String(), ExternalID: externalID(wish)}
-	err := l.booked(ctx, order, func(ctx context.Context, tx *store.Tx, o *orders.Order) error {
-		now, err := Now(ctx, tx, o.Team)
+	err := l.changeBookings(ctx, order, func(ctx context.Context, tx *store.Tx, o *orders.Order) error {
+		now, err := TimeOf(ctx, tx, o.Team)
 		if err != nil {
 			return err
 		}
 		zone := location("America/Chicago") // of the one ZIP code that is served
-		start := at10(now.Add(finding).In(zone))
+		start := nextDayAtTen(now.Add(confirmationDelay).In(zone))
 		slot := networks.Slot{Provider: provider, Zone: zone.String(), Start: start, End: start.Add(visitLength)}
-		return keep(ctx, tx, o, wish, slot, "requested")
+		return storeBooking(ctx, tx, o, wish, slot, "requested")
 	})
 	return b, err
 }
 
-func at10(t time.Time) time.Time {
-	return at(civil.DateOf(t).AddDays(1), 10, 0, t.Location()).UTC()
+func nextDayAtTen(t time.Time) time.Time {
+	return timeOn(civil.DateOf(t).AddDays(1), 10, 0, t.Location()).UTC()
 }
 
-// Unbook frees the slot of a booking, or withdraws a request. What is going to
-// happen was planned by the newest booking; giving back one that was replaced
-// leaves it alone.
+// Unbook releases the slot of a booking, or withdraws a request. The newest
+// booking planned the visit; releasing a replaced one changes no plan.
 func (l *Lab) Unbook(ctx context.Context, b networks.Booking) error {
 	id, err := uuid.Parse(b.ID)
 	if err != nil {
-		return nil //nolint:nilerr // it is none of ours, so there is nothing to free
+		return nil //nolint:nilerr // not a booking of this lab, so there is nothing to release
 	}
 	ctx = store.AsSystem(ctx) // a booking is known by its id alone
 	return l.DB.Write(ctx, func(tx *store.Tx) error {
@@ -129,20 +129,20 @@ func (l *Lab) Unbook(ctx context.Context, b networks.Booking) error {
 		if err != nil {
 			return err
 		}
-		if left, err := visitOf(ctx, tx, &o); err != nil || left != nil && left.newer(id) {
+		if left, err := liveBooking(ctx, tx, &o); err != nil || left != nil && left.isNewer(id) {
 			return err
 		}
-		return replanLive(ctx, tx, &o)
+		return replanAccepted(ctx, tx, &o)
 	})
 }
 
-// newer reports that an appointment was booked after another one: wishes are
+// isNewer reports that an appointment was booked after another one: wishes are
 // UUIDs of version 7, which grow.
-func (a *appointment) newer(than uuid.UUID) bool { return bytes.Compare(a.ID[:], than[:]) > 0 }
+func (a *appointment) isNewer(than uuid.UUID) bool { return bytes.Compare(a.ID[:], than[:]) > 0 }
 
-// booked runs a change of an order's bookings and plans anew. An order that was
-// not handed over yet, as its requisition comes later, is taken then.
-func (l *Lab) booked(ctx context.Context, order networks.Order, change func(ctx context.Context, tx *store.Tx, o *orders.Order) error) error {
+// changeBookings changes an order's bookings and plans the order again. An
+// order that was not placed yet is planned when it is placed.
+func (l *Lab) changeBookings(ctx context.Context, order networks.Order, change func(ctx context.Context, tx *store.Tx, o *orders.Order) error) error {
 	if !order.Sandbox {
 		return ErrNotSandbox
 	}
@@ -155,12 +155,12 @@ func (l *Lab) booked(ctx context.Context, order networks.Order, change func(ctx 
 		if err := change(ctx, tx, &o); err != nil {
 			return err
 		}
-		return replanLive(ctx, tx, &o)
+		return replanAccepted(ctx, tx, &o)
 	})
 }
 
-// replanLive plans anew for an order that the lab has.
-func replanLive(ctx context.Context, tx *store.Tx, o *orders.Order) error {
+// replanAccepted plans an order again that the lab has.
+func replanAccepted(ctx context.Context, tx *store.Tx, o *orders.Order) error {
 	var state string
 	err := tx.QueryRow(ctx, `SELECT state FROM sandbox_orders WHERE team_id = $1 AND id = $2`, o.Team, o.ID).Scan(&state)
 	switch {
@@ -168,14 +168,14 @@ func replanLive(ctx context.Context, tx *store.Tx, o *orders.Order) error {
 		return nil
 	case err != nil:
 		return fmt.Errorf("sandboxlab: reading %s: %w", o.ID, err)
-	case state == cancelled || o.Status.Terminal():
+	case state == stateCancelled || o.Status.Terminal():
 		return nil
 	}
 	return replan(ctx, tx, o)
 }
 
-func keep(ctx context.Context, tx *store.Tx, o *orders.Order, id uuid.UUID, slot networks.Slot, state string) error {
-	now, err := Now(ctx, tx, o.Team)
+func storeBooking(ctx context.Context, tx *store.Tx, o *orders.Order, id uuid.UUID, slot networks.Slot, state string) error {
+	now, err := TimeOf(ctx, tx, o.Team)
 	if err != nil {
 		return err
 	}
@@ -188,9 +188,9 @@ func keep(ctx context.Context, tx *store.Tx, o *orders.Order, id uuid.UUID, slot
 	return nil
 }
 
-// visitOf is the live booking of an order, the latest of several; nil when it
-// has none.
-func visitOf(ctx context.Context, tx *store.Tx, o *orders.Order) (*appointment, error) {
+// liveBooking returns the latest live booking of an order; nil when it has
+// none.
+func liveBooking(ctx context.Context, tx *store.Tx, o *orders.Order) (*appointment, error) {
 	var a appointment
 	var made time.Time
 	var state, provider string
@@ -203,13 +203,151 @@ func visitOf(ctx context.Context, tx *store.Tx, o *orders.Order) (*appointment, 
 	if err != nil {
 		return nil, fmt.Errorf("sandboxlab: reading the booking of %s: %w", o.ID, err)
 	}
-	a.Requested, a.At = state == "requested" || provider == SonoraQuest, made.Add(finding)
+	a.Requested, a.At = state == "requested" || provider == SonoraQuest, made.Add(confirmationDelay)
 	return &a, nil
 }
 
-// externalID is the number that a patient is told.
+// externalID returns the number for the patient.
 func externalID(booking uuid.UUID) string {
 	var b [8]byte
-	binary.BigEndian.PutUint64(b[:], chance(booking, "external"))
+	binary.BigEndian.PutUint64(b[:], hashNumber(booking, "external"))
 	return base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(b[:])[:6]
+}
+
+// The providers of appointments. They behave as the reference's sandbox does.
+//
+// Reference 1.15, 2.1.
+const (
+	Getlabs      = "getlabs"      // phlebotomists with slots
+	Phlebfinders = "phlebfinders" // phlebotomists on request
+	Quest        = "quest"        // service centers
+	SonoraQuest  = "sonora_quest"
+)
+
+// servedZip are the only ZIP codes that phlebotomists visit in sandbox.
+//
+// Reference 1.15.
+var servedZip = map[string]string{Getlabs: "85004", Phlebfinders: "54650"}
+
+const (
+	horizon = 14 // days of slots
+	// appointments of one slot
+	visitCapacity, chairCapacity = 2, 3
+	visitPrice                   = 3500 // US cents
+	visitLength                  = 2 * time.Hour
+	chairLength                  = 20 * time.Minute
+	minNotice                    = 2 * time.Hour // before a visit
+)
+
+// Slots lists the free slots of a provider: of a phlebotomist two hours each
+// from 8:00 to 18:00, of a service center 20 minutes each in New York, from
+// 7:00 to 12:00 and today until 17:00.
+//
+// Reference 1.15, 2.3.
+func (l *Lab) Slots(ctx context.Context, q networks.SlotQuery) ([]networks.Slot, error) {
+	var all []networks.Slot
+	switch q.Provider {
+	case Getlabs:
+		if q.Zip != servedZip[Getlabs] {
+			return nil, nil
+		}
+		all = visitSlots(q)
+	case Quest, SonoraQuest:
+		all = chairSlots(q)
+	default:
+		return nil, networks.ErrUnsupported
+	}
+	return l.removeBooked(ctx, q, all)
+}
+
+func visitSlots(q networks.SlotQuery) []networks.Slot {
+	zone := location(q.Zone)
+	var all []networks.Slot
+	for n := range horizon {
+		date := q.Start.AddDays(n)
+		for hour := 8; hour < 18; hour += 2 {
+			start := timeOn(date, hour, 0, zone)
+			if start.Before(q.Now.Add(minNotice)) {
+				continue
+			}
+			all = append(all, newSlot(q, zone, start, visitLength, visitPrice, visitCapacity, hour == 8))
+		}
+	}
+	return all
+}
+
+func chairSlots(q networks.SlotQuery) []networks.Slot {
+	zone := location("America/New_York")
+	today := civil.DateOf(q.Now.In(zone))
+	var all []networks.Slot
+	for n := range horizon {
+		date := q.Start.AddDays(n)
+		from, to := timeOn(date, 7, 0, zone), timeOn(date, 12, 0, zone)
+		switch {
+		case date.Before(today):
+			continue
+		case date == today && !q.Now.Before(timeOn(date, 16, 0, zone)):
+			continue
+		case date == today:
+			from, to = q.Now.In(zone).Truncate(time.Hour).Add(time.Hour), timeOn(date, 17, 0, zone)
+		}
+		for start := from; !start.Add(chairLength).After(to); start = start.Add(chairLength) {
+			all = append(all, newSlot(q, zone, start, chairLength, 0, chairCapacity, false))
+		}
+	}
+	return all
+}
+
+func newSlot(q networks.SlotQuery, zone *time.Location, start time.Time, length time.Duration, price int64, free int, priority bool) networks.Slot {
+	return networks.Slot{
+		Provider: q.Provider, Site: q.Site, Zone: zone.String(), Start: start.UTC(), End: start.Add(length).UTC(),
+		Price: price, Free: free, Priority: priority, Key: fmt.Sprintf("%s|%s|%d", q.Provider, q.Site, start.Unix()),
+	}
+}
+
+func timeOn(d civil.Date, hour, minute int, zone *time.Location) time.Time {
+	return time.Date(d.Year, d.Month, d.Day, hour, minute, 0, 0, zone)
+}
+
+func location(name string) *time.Location {
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return time.UTC
+	}
+	return zone
+}
+
+// removeBooked removes the slots that the query's team has booked.
+func (l *Lab) removeBooked(ctx context.Context, q networks.SlotQuery, all []networks.Slot) ([]networks.Slot, error) {
+	if len(all) == 0 {
+		return nil, nil
+	}
+	booked := map[int64]int{}
+	err := l.DB.Read(store.WithTeam(ctx, q.Team), func(tx *store.Tx) error {
+		rows, err := tx.Query(ctx, `SELECT starts_at, COUNT(*) FROM sandbox_bookings WHERE team_id = $1 AND provider = $2 AND site = $3
+			AND state = 'booked' AND starts_at >= $4 GROUP BY starts_at`, q.Team, q.Provider, q.Site, store.Micros(all[0].Start))
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var start int64
+			var n int
+			if err := rows.Scan(&start, &n); err != nil {
+				return err
+			}
+			booked[start] = n
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		return nil, fmt.Errorf("sandboxlab: reading bookings: %w", err)
+	}
+	var left []networks.Slot
+	for _, s := range all {
+		if s.Free -= booked[store.Micros(s.Start)]; s.Free > 0 {
+			left = append(left, s)
+		}
+	}
+	return left, nil
 }

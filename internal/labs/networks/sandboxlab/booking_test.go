@@ -113,12 +113,12 @@ func TestBookingASlot(t *testing.T) {
 		}
 		q.Zip = "10001"
 		if none, err := s.Slots(t.Context(), q); err != nil || len(none) != 0 {
-			t.Errorf("%d slots where nobody goes, %v", len(none), err)
+			t.Errorf("%d slots in a ZIP code that is not served, %v", len(none), err)
 		}
 	})
 }
 
-// What was granted stays granted, also while another order holds the slot twice.
+// A granted booking stays granted, also while another order holds the slot twice.
 func TestBookingIsGrantedAgain(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		s := open(t, db)
@@ -145,8 +145,8 @@ func TestBookingIsGrantedAgain(t *testing.T) {
 	})
 }
 
-// visits are what the Inbox heard of appointments, in words.
-func (s *stage) visits() (all []string) {
+// visits lists the reports about appointments.
+func (s *testLab) visits() (all []string) {
 	for _, r := range s.reports() {
 		if r.Visit != nil {
 			all = append(all, r.Visit.Status)
@@ -155,8 +155,8 @@ func (s *stage) visits() (all []string) {
 	return all
 }
 
-// A visit that was asked for gets its time, takes place, and leads to results.
-func TestAVisitThatWasAskedFor(t *testing.T) {
+// A requested visit gets its time, takes place, and leads to results.
+func TestRequestedVisit(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		s := open(t, db)
 		o := orderstest.New(t, db, s.team, catalogue.AtHome)
@@ -165,7 +165,7 @@ func TestAVisitThatWasAskedFor(t *testing.T) {
 		orderstest.To(t, db, &o, orders.RequisitionCreated)
 		wish := uuid.New()
 		if _, err := s.Request(t.Context(), wish, whole, sandboxlab.Phlebfinders, networks.Address{Zip: "85004"}, ""); err == nil {
-			t.Error("a request where nobody goes was taken")
+			t.Error("a request in a ZIP code that is not served was accepted")
 		}
 		one, err := s.Request(t.Context(), wish, whole, sandboxlab.Phlebfinders, networks.Address{Zip: "54650"}, "")
 		if err != nil {
@@ -173,7 +173,7 @@ func TestAVisitThatWasAskedFor(t *testing.T) {
 		}
 		again, err := s.Request(t.Context(), wish, whole, sandboxlab.Phlebfinders, networks.Address{Zip: "54650"}, "")
 		if err != nil || again.ID != one.ID {
-			t.Errorf("asked again it is another one, %v", err)
+			t.Errorf("the same request is another booking, %v", err)
 		}
 		s.advance(5 * time.Hour)
 		if got := s.visits(); len(got) != 1 || got[0] != "scheduled" {
@@ -189,8 +189,8 @@ func TestAVisitThatWasAskedFor(t *testing.T) {
 	})
 }
 
-// A visit that is withdrawn does not take place.
-func TestAVisitThatWasCancelled(t *testing.T) {
+// A cancelled visit does not take place.
+func TestCancelledVisit(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		s := open(t, db)
 		o := orderstest.New(t, db, s.team, catalogue.AtHome)
@@ -208,7 +208,7 @@ func TestAVisitThatWasCancelled(t *testing.T) {
 			t.Errorf("it took place: %v", got)
 		}
 		userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
-			plans, err := sandboxlab.Plans(ctx, tx, s.team, &o.ID, 10)
+			plans, err := sandboxlab.PlannedSteps(ctx, tx, s.team, &o.ID, 10)
 			if len(plans) != 0 {
 				t.Errorf("%d things are planned", len(plans))
 			}
@@ -217,11 +217,11 @@ func TestAVisitThatWasCancelled(t *testing.T) {
 	})
 }
 
-// An order that takes its own slot again keeps it when the first booking of it
-// is given back, as late as that may be; and what was planned meanwhile stays.
-func TestGivingBackWhatWasReplaced(t *testing.T) {
+// An order that books its own slot again keeps it when the first booking is
+// released, however late. Steps that were planned meanwhile stay.
+func TestReleaseReplacedBooking(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		s := still(t, db)
+		s := openStopped(t, db)
 		q := networks.SlotQuery{
 			Team: s.team.UUID(), Provider: sandboxlab.Getlabs, Zip: "85004", Zone: "America/Phoenix", Start: civil.DateOf(db.Now()), Now: db.Now(),
 		}
@@ -239,7 +239,7 @@ func TestGivingBackWhatWasReplaced(t *testing.T) {
 		}
 		second, err := s.Book(t.Context(), wish(), whole, slots[0])
 		if err != nil || second.ID == first.ID {
-			t.Fatalf("booked anew it is %s and was %s, %v", second.ID, first.ID, err)
+			t.Fatalf("the second booking is %s, the first was %s, %v", second.ID, first.ID, err)
 		}
 		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
 			_, err := s.Simulate(ctx, tx, s.team, o.ID, sandboxlab.Simulation{})
@@ -252,7 +252,7 @@ func TestGivingBackWhatWasReplaced(t *testing.T) {
 			t.Errorf("%d places are left of %d, %v", left[0].Free, slots[0].Free, err)
 		}
 		userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
-			if n, err := sandboxlab.Due(ctx, tx, s.team); err != nil || n == 0 {
+			if n, err := sandboxlab.CountDue(ctx, tx, s.team); err != nil || n == 0 {
 				t.Errorf("of what was simulated, %d steps are to be done, %v", n, err)
 			}
 			return nil

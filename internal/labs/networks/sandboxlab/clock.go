@@ -15,16 +15,16 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// mostAhead bounds how far a clock may be put forward in all.
-const mostAhead = 10 * 366 * day
+// maxAhead bounds the total offset of a clock.
+const maxAhead = 10 * 366 * day
 
-// Now is the time by the clock of a team's lab.
-func Now(ctx context.Context, tx *store.Tx, team teams.ID) (time.Time, error) {
-	ahead, err := aheadOf(ctx, tx, team)
+// TimeOf returns the time of a team's lab.
+func TimeOf(ctx context.Context, tx *store.Tx, team teams.ID) (time.Time, error) {
+	ahead, err := clockOffset(ctx, tx, team)
 	return tx.Now().Add(ahead), err
 }
 
-func aheadOf(ctx context.Context, tx *store.Tx, team teams.ID) (time.Duration, error) {
+func clockOffset(ctx context.Context, tx *store.Tx, team teams.ID) (time.Duration, error) {
 	var us int64
 	err := tx.QueryRow(ctx, `SELECT ahead FROM sandbox_clocks WHERE team_id = $1`, team).Scan(&us)
 	if err != nil && !errors.Is(err, store.ErrNoRows) {
@@ -33,37 +33,37 @@ func aheadOf(ctx context.Context, tx *store.Tx, team teams.ID) (time.Duration, e
 	return time.Duration(us) * time.Microsecond, nil
 }
 
-// Advance puts the clock of a team's lab forward and returns the new time. What
-// is due by then happens in the background, in order; see Due.
+// Advance moves the clock of a team's lab forward and returns the new time. A
+// background job runs the steps that are due by then, in order; see CountDue.
 func (l *Lab) Advance(ctx context.Context, tx *store.Tx, team teams.ID, by time.Duration) (time.Time, error) {
 	if by < 0 {
 		return time.Time{}, fault.New(fault.Invalid, "Value error, the clock only goes forward").At("body", "duration")
 	}
-	if err := l.takeUp(ctx, tx, team); err != nil {
+	if err := l.acceptWaiting(ctx, tx, team); err != nil {
 		return time.Time{}, err
 	}
-	if err := tx.Lock(ctx, "sandbox clock:"+team.String()); err != nil { // two who turn it at once
+	if err := tx.Lock(ctx, "sandbox clock:"+team.String()); err != nil { // concurrent calls add up
 		return time.Time{}, fmt.Errorf("sandboxlab: waiting for a clock: %w", err)
 	}
-	ahead, err := aheadOf(ctx, tx, team)
+	ahead, err := clockOffset(ctx, tx, team)
 	if err != nil {
 		return time.Time{}, err
 	}
-	if ahead += by; by > mostAhead || ahead > mostAhead {
+	if ahead += by; by > maxAhead || ahead > maxAhead {
 		return time.Time{}, fault.New(fault.Refused, "The clock may be at most ten years ahead").At("body", "duration")
 	}
 	_, err = tx.Exec(ctx, `INSERT INTO sandbox_clocks (team_id, ahead) VALUES ($1, $2) ON CONFLICT (team_id) DO UPDATE SET ahead = excluded.ahead`,
 		team, ahead.Microseconds())
 	if err != nil {
-		return time.Time{}, fmt.Errorf("sandboxlab: turning a clock: %w", err)
+		return time.Time{}, fmt.Errorf("sandboxlab: advancing a clock: %w", err)
 	}
-	return tx.Now().Add(ahead), turn(ctx, tx, team)
+	return tx.Now().Add(ahead), enqueueTurn(ctx, tx, team)
 }
 
-// takeUp takes orders whose job has not handed them over yet, so that whoever
-// orders and turns the clock at once sees them move. More than a thousand wait
-// for their jobs.
-func (l *Lab) takeUp(ctx context.Context, tx *store.Tx, team teams.ID) error {
+// acceptWaiting accepts orders whose job has not placed them yet, so that a
+// caller that orders and then advances the clock sees them move. At most a
+// thousand; the rest wait for their jobs.
+func (l *Lab) acceptWaiting(ctx context.Context, tx *store.Tx, team teams.ID) error {
 	waiting, err := orders.Unplaced(ctx, tx, team, 1000)
 	if err != nil {
 		return err
@@ -83,9 +83,9 @@ func (l *Lab) takeUp(ctx context.Context, tx *store.Tx, team teams.ID) error {
 	return nil
 }
 
-// Due counts the steps of a team that are due and not done yet.
-func Due(ctx context.Context, tx *store.Tx, team teams.ID) (n int, err error) {
-	now, err := Now(ctx, tx, team)
+// CountDue counts the steps of a team that are due and not done yet.
+func CountDue(ctx context.Context, tx *store.Tx, team teams.ID) (n int, err error) {
+	now, err := TimeOf(ctx, tx, team)
 	if err != nil {
 		return 0, err
 	}
@@ -104,26 +104,26 @@ var (
 
 var turnLimits = jobs.Limits{Concurrency: 4, Timeout: 10 * time.Minute, Attempts: 20}
 
-// Jobs are the kinds of job that a runner needs.
+// Jobs returns the kinds of job that a runner needs.
 func (l *Lab) Jobs() []jobs.Handler {
-	return []jobs.Handler{turnKind.Do(l.turn), simulateKind.Do(l.simulate)}
+	return []jobs.Handler{turnKind.Do(l.runDue), simulateKind.Do(l.simulate)}
 }
 
-// turn asks for what is due to be done. One job does it for a team, so that
-// things happen in their order.
-func turn(ctx context.Context, tx *store.Tx, team teams.ID) error {
+// enqueueTurn enqueues the due steps. One job runs them for a team, so that
+// they keep their order.
+func enqueueTurn(ctx context.Context, tx *store.Tx, team teams.ID) error {
 	_, err := turnKind.Enqueue(ctx, tx, turnArgs{team}, jobs.Options{Team: team.UUID(), Key: team.String()})
 	return err
 }
 
-// turn does what is due, the earliest first. A step is said to the Inbox before
-// it is struck off; said again after a crash, it has the same key. An order
-// whose next step must wait is passed over until the others are through, and
-// looked at again later, for as long as it takes.
-func (l *Lab) turn(ctx context.Context, run *jobs.Run, args turnArgs) error {
+// runDue runs the due steps, the earliest first. A step is sent to the Inbox
+// before it is deleted; after a crash it is sent again with the same key. An
+// order whose next step must wait is skipped until the others are done, and
+// retried later without a limit.
+func (l *Lab) runDue(ctx context.Context, run *jobs.Run, args turnArgs) error {
 	var waiting []orders.ID
 	for n := int64(0); ; n++ {
-		next, err := l.next(ctx, args.Team, waiting)
+		next, err := l.nextDue(ctx, args.Team, waiting)
 		if errors.Is(err, store.ErrNoRows) {
 			if len(waiting) > 0 {
 				return jobs.Later(drawWait)
@@ -134,14 +134,14 @@ func (l *Lab) turn(ctx context.Context, run *jobs.Run, args turnArgs) error {
 			return err
 		}
 		err = l.perform(ctx, args.Team, next)
-		if errors.Is(err, errNotYet) {
+		if errors.Is(err, errNoRequisition) {
 			waiting = append(waiting, next.Order)
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		if err := l.done(ctx, args.Team, next.ID); err != nil {
+		if err := l.deleteStep(ctx, args.Team, next.ID); err != nil {
 			return err
 		}
 		if err := run.Progress(ctx, n+1, 0, "steps"); err != nil {
@@ -150,10 +150,10 @@ func (l *Lab) turn(ctx context.Context, run *jobs.Run, args turnArgs) error {
 	}
 }
 
-// next is the earliest step that is due, of an order that need not wait.
-func (l *Lab) next(ctx context.Context, team teams.ID, waiting []orders.ID) (next Planned, err error) {
+// nextDue returns the earliest due step of an order that need not wait.
+func (l *Lab) nextDue(ctx context.Context, team teams.ID, waiting []orders.ID) (next PlannedStep, err error) {
 	err = l.DB.Read(ctx, func(tx *store.Tx) error {
-		now, err := Now(ctx, tx, team)
+		now, err := TimeOf(ctx, tx, team)
 		if err != nil {
 			return err
 		}
@@ -170,7 +170,7 @@ func (l *Lab) next(ctx context.Context, team teams.ID, waiting []orders.ID) (nex
 	return next, err
 }
 
-func (l *Lab) done(ctx context.Context, team teams.ID, step uuid.UUID) error {
+func (l *Lab) deleteStep(ctx context.Context, team teams.ID, step uuid.UUID) error {
 	return l.DB.Write(ctx, func(tx *store.Tx) error {
 		_, err := tx.Exec(ctx, `DELETE FROM sandbox_steps WHERE team_id = $1 AND id = $2`, team, step)
 		return err

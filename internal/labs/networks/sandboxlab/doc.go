@@ -1,30 +1,27 @@
-// Package sandboxlab is the lab network that is built in: carriers,
-// phlebotomists, service centers and laboratories that behave like the real
-// ones, for the orders of sandbox teams. Orders of production teams never get
-// here.
+// Package sandboxlab is the built-in lab network: carriers, phlebotomists,
+// service centers and laboratories that behave like real ones, for the orders
+// of sandbox teams. Orders of production teams never get here.
 //
-// What it is going to do with an order is written down as steps, each with the
-// time at which it is due by the team's own clock. That clock is the real one
-// put forward: turning it makes everything happen that is due by then, in
-// order, and nothing happens by itself. Everything is a function of the order's
-// id, so the same order fares the same each time.
+// The future of an order is stored as steps, each due at a time of the team's
+// own clock. That clock is the real one plus an offset. Advancing it runs
+// every step that is due by then, in order; nothing happens on its own. Every
+// value follows from the order's id, so an order always has the same course.
 //
-// What a lab says leaves here as the bytes of an HL7 message and comes in again
-// through the reader of package hl7v2, the way a real lab's does; what carriers
-// and phlebotomists say is a report as it is. Both go through the Inbox.
+// A lab's report is written as the bytes of an HL7 message and read by package
+// hl7v2, like a real lab's. Reports of carriers and phlebotomists are not
+// encoded. Both go through the Inbox.
 //
 // # Reading order
 //
 //	lab.go        taking orders: networks.Network and networks.Shipper
-//	step.go       what can happen
-//	course.go     what happens to an order, and when
-//	script.go     what can go wrong, on demand
-//	clock.go      the clock, and doing what is due
-//	simulate.go   the shortest way to a status: POST /v3/order/{order_id}/test
-//	perform.go    saying it to the Inbox
+//	steps.go      the steps, and the course of an order
+//	script.go     courses with a fault, on request
+//	clock.go      the clock, and running the due steps
+//	simulate.go   the shortest path to a status: POST /v3/order/{order_id}/test
+//	perform.go    running a step: sending its report to the Inbox
 //	values.go     inventing results from the catalogue's ranges
-//	message.go, pdf.go   writing them as a lab does
-//	slots.go, booking.go   appointments: networks.Booker
+//	message.go    writing them as a lab does, with its PDF
+//	booking.go    appointments: networks.Booker
 //
 // Reference 1.15.
 package sandboxlab

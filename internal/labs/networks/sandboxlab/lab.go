@@ -35,20 +35,20 @@ var (
 // Slug names the network.
 func (*Lab) Slug() string { return orders.SandboxNetwork }
 
-// ErrNotSandbox refuses what is real.
+// ErrNotSandbox refuses real orders.
 var ErrNotSandbox = errors.New("sandboxlab: only orders of sandbox teams are taken")
 
-// The states of an order here.
+// The states of an order.
 const (
-	shipped   = "shipped" // a kit is out, and nobody knows yet whom it is for
-	taken     = "placed"
-	cancelled = "cancelled"
+	stateShipped   = "shipped" // a kit is out, and its user is not known yet
+	statePlaced    = "placed"
+	stateCancelled = "cancelled"
 )
 
-// Place takes an order. The receipt follows when the clock is turned or the
-// order is simulated: in sandbox nothing moves by itself.
+// Place takes an order. The receipt follows when the clock is advanced or the
+// order is simulated: in sandbox nothing moves on its own.
 func (l *Lab) Place(ctx context.Context, order networks.Order) (networks.Receipt, error) {
-	if err := l.take(ctx, order); err != nil {
+	if err := l.acceptNetworkOrder(ctx, order); err != nil {
 		return networks.Receipt{}, err
 	}
 	return networks.Receipt{Pending: true}, nil
@@ -56,10 +56,10 @@ func (l *Lab) Place(ctx context.Context, order networks.Order) (networks.Receipt
 
 // Ship sends out a kit that is registered later.
 func (l *Lab) Ship(ctx context.Context, order networks.Order) error {
-	return l.take(ctx, order)
+	return l.acceptNetworkOrder(ctx, order)
 }
 
-func (l *Lab) take(ctx context.Context, order networks.Order) error {
+func (l *Lab) acceptNetworkOrder(ctx context.Context, order networks.Order) error {
 	if !order.Sandbox {
 		return ErrNotSandbox
 	}
@@ -74,17 +74,17 @@ func (l *Lab) take(ctx context.Context, order networks.Order) error {
 	})
 }
 
-// accept notes an order and plans what will happen to it. An order that was
-// taken before stays as it is: fresh is false. A kit is taken a second time
-// when it was registered.
+// accept stores an order and plans its steps. An order that was accepted
+// before stays as it is: fresh is false. A kit is accepted a second time when
+// it is registered.
 func (l *Lab) accept(ctx context.Context, tx *store.Tx, o *orders.Order) (fresh bool, err error) {
-	now, err := Now(ctx, tx, o.Team)
+	now, err := TimeOf(ctx, tx, o.Team)
 	if err != nil {
 		return false, err
 	}
-	state := taken
-	if unregistered(o) {
-		state = shipped
+	state := statePlaced
+	if isUnregistered(o) {
+		state = stateShipped
 	}
 	n, err := tx.Exec(ctx, `INSERT INTO sandbox_orders (team_id, id, user_id, state, script, taken_at) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (team_id, id) DO UPDATE SET state = excluded.state, user_id = excluded.user_id
@@ -99,7 +99,7 @@ func (l *Lab) accept(ctx context.Context, tx *store.Tx, o *orders.Order) (fresh 
 	return true, replan(ctx, tx, o)
 }
 
-// Cancel takes an order back: what was planned will not happen.
+// Cancel cancels an order: its planned steps are deleted.
 func (l *Lab) Cancel(ctx context.Context, order networks.Order) error {
 	ctx = store.WithTeam(ctx, order.Team)
 	return l.DB.Write(ctx, func(tx *store.Tx) error {
@@ -107,29 +107,29 @@ func (l *Lab) Cancel(ctx context.Context, order networks.Order) error {
 		if err != nil {
 			return fmt.Errorf("sandboxlab: cancelling %s: %w", order.ID, err)
 		}
-		return forget(ctx, tx, ids.From[teams.Team](order.Team), ids.From[orders.Order](order.ID))
+		return deletePlan(ctx, tx, ids.From[teams.Team](order.Team), ids.From[orders.Order](order.ID))
 	})
 }
 
-// sampleNumber is the control number of an order: the kit's or the import's,
-// else ten digits that stay the same.
+// sampleNumber returns the control number of an order: the kit's or the
+// import's, else ten digits that follow from its id.
 func sampleNumber(o *orders.Order) string {
 	if o.SampleID != "" {
 		return o.SampleID
 	}
-	return fmt.Sprintf("%010d", chance(o.ID.UUID(), "sample")%10_000_000_000)
+	return fmt.Sprintf("%010d", hashNumber(o.ID.UUID(), "sample")%10_000_000_000)
 }
 
-// chance is a number that looks random and is always the same for an order and
-// a purpose.
-func chance(order uuid.UUID, purpose string) uint64 {
+// hashNumber returns a number that looks random and is always the same for an
+// order and a purpose.
+func hashNumber(order uuid.UUID, purpose string) uint64 {
 	sum := sha256.Sum256(append([]byte(purpose+":"), order[:]...))
 	return binary.BigEndian.Uint64(sum[:8])
 }
 
-// part is chance as a fraction, at least 0 and less than 1.
-func part(order uuid.UUID, purpose string) float64 {
-	return float64(chance(order, purpose)>>11) / (1 << 53)
+// hashFraction is hashNumber as a fraction, at least 0 and less than 1.
+func hashFraction(order uuid.UUID, purpose string) float64 {
+	return float64(hashNumber(order, purpose)>>11) / (1 << 53)
 }
 
 // UserRecords returns the rows of users in this package.
@@ -137,5 +137,5 @@ func UserRecords() []users.Records {
 	return users.RowsOf("sandbox_orders", "sandbox_steps", "sandbox_bookings")
 }
 
-// day is one of the lab's.
+// day is one day of the lab's clock.
 const day = 24 * time.Hour

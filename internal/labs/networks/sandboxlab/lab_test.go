@@ -25,14 +25,14 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// heard is an Inbox that remembers.
-type heard struct {
+// recordingInbox keeps the messages that it gets.
+type recordingInbox struct {
 	sync.Mutex
 	messages []networks.Message
 	keys     map[string]int
 }
 
-func (h *heard) Put(_ context.Context, m networks.Message) error {
+func (h *recordingInbox) Put(_ context.Context, m networks.Message) error {
 	h.Lock()
 	defer h.Unlock()
 	if h.keys == nil {
@@ -44,7 +44,7 @@ func (h *heard) Put(_ context.Context, m networks.Message) error {
 	return nil
 }
 
-func (h *heard) reports() (all []networks.Report) {
+func (h *recordingInbox) reports() (all []networks.Report) {
 	h.Lock()
 	defer h.Unlock()
 	for _, m := range h.messages {
@@ -53,18 +53,18 @@ func (h *heard) reports() (all []networks.Report) {
 	return all
 }
 
-// stage is a lab with its jobs running and a team that orders there.
-type stage struct {
+// testLab is a lab with running jobs, and a team that orders there.
+type testLab struct {
 	*sandboxlab.Lab
-	*heard
+	*recordingInbox
 	t    *testing.T
 	db   *store.DB
 	team teams.ID
 }
 
-func open(t *testing.T, db *store.DB) *stage {
+func open(t *testing.T, db *store.DB) *testLab {
 	t.Helper()
-	s := still(t, db)
+	s := openStopped(t, db)
 	ctx, stop := context.WithCancel(store.AsSystem(context.Background()))
 	node, err := jobs.Join(ctx, db, 0, ops.Discard())
 	if err != nil {
@@ -77,16 +77,16 @@ func open(t *testing.T, db *store.DB) *stage {
 	return s
 }
 
-// still is open where nobody does what is planned.
-func still(t *testing.T, db *store.DB) *stage {
+// openStopped is open without running jobs.
+func openStopped(t *testing.T, db *store.DB) *testLab {
 	t.Helper()
-	s := &stage{heard: &heard{}, t: t, db: db, team: orderstest.Team(t, db).ID}
-	s.Lab = &sandboxlab.Lab{DB: db, Inbox: s.heard, Log: ops.Discard()}
+	s := &testLab{recordingInbox: &recordingInbox{}, t: t, db: db, team: orderstest.Team(t, db).ID}
+	s.Lab = &sandboxlab.Lab{DB: db, Inbox: s.recordingInbox, Log: ops.Discard()}
 	return s
 }
 
-// place hands an order over, as the order engine does.
-func (s *stage) place(o orders.Order) networks.Order {
+// place places an order, as the order engine does.
+func (s *testLab) place(o orders.Order) networks.Order {
 	s.t.Helper()
 	var whole networks.Order
 	userstest.Read(s.t, s.db, func(ctx context.Context, tx *store.Tx) (err error) {
@@ -100,7 +100,7 @@ func (s *stage) place(o orders.Order) networks.Order {
 	return whole
 }
 
-func (s *stage) advance(by time.Duration) {
+func (s *testLab) advance(by time.Duration) {
 	s.t.Helper()
 	userstest.Write(s.t, s.db, func(ctx context.Context, tx *store.Tx) error {
 		_, err := s.Advance(ctx, tx, s.team, by)
@@ -109,7 +109,7 @@ func (s *stage) advance(by time.Duration) {
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		n := 1
 		userstest.Read(s.t, s.db, func(ctx context.Context, tx *store.Tx) (err error) {
-			n, err = sandboxlab.Due(ctx, tx, s.team)
+			n, err = sandboxlab.CountDue(ctx, tx, s.team)
 			return err
 		})
 		if n == 0 {
@@ -121,16 +121,16 @@ func (s *stage) advance(by time.Duration) {
 	}
 }
 
-func (s *stage) play(id orders.ID, script sandboxlab.Script) {
+func (s *testLab) runScript(id orders.ID, script sandboxlab.Script) {
 	s.t.Helper()
 	userstest.Write(s.t, s.db, func(ctx context.Context, tx *store.Tx) error {
-		_, err := s.Play(ctx, tx, s.team, id, script)
+		_, err := s.RunScript(ctx, tx, s.team, id, script)
 		return err
 	})
 }
 
-// Nothing happens before the clock is turned, and then what is due by it.
-func TestTheClock(t *testing.T) {
+// Nothing happens before the clock is advanced; then the due steps run.
+func TestAdvance(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		s := open(t, db)
 		o := orderstest.New(t, db, s.team, catalogue.TestKit)
@@ -153,7 +153,7 @@ func TestTheClock(t *testing.T) {
 				t.Errorf("report %d says %q", i, r.Status)
 			}
 			if i > 0 && r.At.Before(got[i-1].At) {
-				t.Errorf("report %d is from before the one before", i)
+				t.Errorf("report %d is older than the previous one", i)
 			}
 		}
 		if got[0].SampleID == "" || got[1].Shipment == nil || got[1].Shipment.Inbound || !got[4].Shipment.Inbound {
@@ -162,8 +162,8 @@ func TestTheClock(t *testing.T) {
 	})
 }
 
-// A clock that two turn at once goes forward by both.
-func TestTheClockTurnedTwice(t *testing.T) {
+// Concurrent advances of a clock add up.
+func TestConcurrentAdvances(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		s := open(t, db)
 		var once sync.Once
@@ -186,7 +186,7 @@ func TestTheClockTurnedTwice(t *testing.T) {
 			t.Fatal(err)
 		}
 		userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
-			now, err := sandboxlab.Now(ctx, tx, s.team)
+			now, err := sandboxlab.TimeOf(ctx, tx, s.team)
 			if ahead := now.Sub(tx.Now()); ahead != 3*time.Hour {
 				t.Errorf("the clock is %s ahead", ahead)
 			}
@@ -195,7 +195,7 @@ func TestTheClockTurnedTwice(t *testing.T) {
 	})
 }
 
-// A cancelled order hears nothing more, and another team's clock stands still.
+// A cancelled order gets no reports, and another team's clock does not move.
 func TestCancelAndTeams(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		s := open(t, db)
@@ -219,8 +219,8 @@ func TestCancelAndTeams(t *testing.T) {
 	})
 }
 
-// Results are within the catalogue's ranges, and the same each time; of an
-// abnormal order one is not, of a critical one it is flagged as critical.
+// Results are within the catalogue's ranges, and the same each time. An abnormal
+// order has one beyond them, and a critical order one with a critical flag.
 func TestResultsFollowTheCatalogue(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		s := open(t, db)
@@ -229,7 +229,7 @@ func TestResultsFollowTheCatalogue(t *testing.T) {
 		} {
 			o := orderstest.New(t, db, s.team, catalogue.WalkIn)
 			s.place(o)
-			s.play(o.ID, script)
+			s.runScript(o.ID, script)
 			s.advance(30 * 24 * time.Hour)
 			final := s.last(o.ID)
 			if final == nil || final.Partial || len(final.PDF) < 500 || string(final.PDF[:5]) != "%PDF-" {
@@ -242,7 +242,7 @@ func TestResultsFollowTheCatalogue(t *testing.T) {
 					if !contains(flags, r.Flag) {
 						t.Errorf("%s: a result is flagged %s", script, r.Flag)
 					}
-				} else if !within(r) {
+				} else if !isInRange(r) {
 					t.Errorf("%s: %s is %s, not within %s", script, r.Name, r.Value, r.Range)
 				}
 				if r.ProviderID == "" || r.LOINC == "" {
@@ -259,7 +259,7 @@ func TestResultsFollowTheCatalogue(t *testing.T) {
 	})
 }
 
-func (s *stage) last(order orders.ID) (set *networks.ResultSet) {
+func (s *testLab) last(order orders.ID) (set *networks.ResultSet) {
 	for _, r := range s.reports() {
 		if r.Placer == order.String() && r.Results != nil {
 			set = r.Results
@@ -277,8 +277,9 @@ func contains(all []string, one string) bool {
 	return false
 }
 
-// within reads a printed range; a value that is no number is within any.
-func within(r networks.Result) bool {
+// isInRange reads a printed range; a value that is not a number is in any
+// range.
+func isInRange(r networks.Result) bool {
 	v, err := strconv.ParseFloat(r.Value, 64)
 	if err != nil {
 		return true
@@ -292,14 +293,14 @@ func within(r networks.Result) bool {
 	return v >= low && v <= high
 }
 
-// The faults that can be asked for reach the Inbox as a lab would send them.
+// Requested faults reach the Inbox as a lab would send them.
 func TestFaults(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		s := open(t, db)
 		run := func(script sandboxlab.Script) (all []networks.Report) {
 			o := orderstest.New(t, db, s.team, catalogue.WalkIn)
 			s.place(o)
-			s.play(o.ID, script)
+			s.runScript(o.ID, script)
 			s.advance(60 * 24 * time.Hour)
 			for _, r := range s.reports() {
 				if r.Placer == o.ID.String() {
@@ -350,7 +351,7 @@ func containsTwice(keys map[string]int) bool {
 	return false
 }
 
-// An order of a real team never gets in.
+// An order of a production team is refused.
 func TestOnlySandboxOrders(t *testing.T) {
 	lab := &sandboxlab.Lab{}
 	for _, err := range []error{
@@ -365,4 +366,57 @@ func TestOnlySandboxOrders(t *testing.T) {
 			t.Errorf("answered %v", err)
 		}
 	}
+}
+
+// plans counts the planned steps of an order.
+func (s *testLab) plans(o orders.Order) (n int) {
+	s.t.Helper()
+	userstest.Read(s.t, s.db, func(ctx context.Context, tx *store.Tx) error {
+		all, err := sandboxlab.PlannedSteps(ctx, tx, s.team, &o.ID, 100)
+		n = len(all)
+		return err
+	})
+	return n
+}
+
+func (s *testLab) await(what string, ok func() bool) {
+	s.t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			s.t.Fatalf("timed out: %s", what)
+		}
+	}
+}
+
+// The draw of an on-site order whose requisition is late is not lost: it waits
+// without a limit, and other orders continue.
+func TestDrawWaitsForItsRequisition(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		s := open(t, db)
+		late, other := orderstest.New(t, db, s.team, catalogue.OnSite), orderstest.New(t, db, s.team, catalogue.WalkIn)
+		s.place(late)
+		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
+			_, err := s.Advance(ctx, tx, s.team, 10*24*time.Hour)
+			return err
+		})
+		s.await("the lab confirms the order", func() bool { return len(s.reports()) > 0 })
+		s.place(other)
+		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
+			_, err := s.Advance(ctx, tx, s.team, 20*24*time.Hour)
+			return err
+		})
+		s.await("the other order is through", func() bool { return s.plans(other) == 0 })
+		if s.plans(late) < 2 {
+			t.Fatal("the draw was dropped")
+		}
+		orderstest.To(t, db, &late, orders.RequisitionCreated)
+		s.await("the draw is made up for", func() bool { return s.plans(late) == 0 })
+		userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) (err error) {
+			late, err = orders.Get(ctx, tx, s.team, late.ID)
+			return err
+		})
+		if late.Status != orders.DrawCompleted {
+			t.Errorf("the order is %s", late.Status)
+		}
+	})
 }

@@ -1,10 +1,14 @@
 package sandboxlab
 
 import (
+	"bytes"
 	"encoding/base64"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
+
+	"codeberg.org/go-pdf/fpdf"
 
 	"hale/internal/labs/hl7"
 	"hale/internal/labs/networks"
@@ -13,29 +17,29 @@ import (
 
 // The names in MSH-3: ours and the lab's. MSH-4 is the slug of the lab.
 const (
-	us          = "HALE"
-	application = "SANDBOXLAB"
+	ourApplication = "HALE"
+	labApplication = "SANDBOXLAB"
 )
 
-// clia is the number of a laboratory that does not exist.
+// clia is the number of an invented laboratory.
 const clia = "99D9999999"
 
-// stranger is the person of a report that got among the wrong papers.
-var stranger = networks.Patient{FirstName: "Mallory", LastName: "Elsewhere", DOB: civil.Date{Year: 1951, Month: 2, Day: 3}, Gender: "other"}
+// otherPatient is the person of a misfiled report.
+var otherPatient = networks.Patient{FirstName: "Mallory", LastName: "Elsewhere", DOB: civil.Date{Year: 1951, Month: 2, Day: 3}, Gender: "other"}
 
-// begin is the head of a message: MSH and PID.
-func (s scene) begin(number string, kind ...string) *hl7.Message {
+// newMessage begins a message: MSH and PID.
+func (s stepContext) newMessage(number string, kind ...string) *hl7.Message {
 	m := hl7.New(hl7.UTF8, hl7.Fields{
-		3: hl7.Of(application), 4: hl7.Of(s.whole.Lab), 5: hl7.Of(us), 6: hl7.Of(s.whole.Account.Number),
-		7: hl7.Of(hl7.FormatTime(s.Due)), 9: hl7.Of(kind...), 10: hl7.Of(number), 11: hl7.Of("T"), 12: hl7.Of("2.5.1"),
+		3: hl7.Text(labApplication), 4: hl7.Text(s.whole.Lab), 5: hl7.Text(ourApplication), 6: hl7.Text(s.whole.Account.Number),
+		7: hl7.Text(hl7.FormatTime(s.Due)), 9: hl7.Text(kind...), 10: hl7.Text(number), 11: hl7.Text("T"), 12: hl7.Text("2.5.1"),
 	})
 	p := s.whole.Patient
-	if s.Step.Outcome.Stranger {
-		p = stranger
+	if s.Step.Outcome.OtherPatient {
+		p = otherPatient
 	}
 	m.Add("PID", hl7.Fields{
-		1: hl7.Of("1"), 3: hl7.Of(p.ID.String(), "", "", us, "PI"), 5: hl7.Of(p.LastName, p.FirstName, "", "", "", "", "L"),
-		7: hl7.Of(strings.ReplaceAll(p.DOB.String(), "-", "")), 8: hl7.Of(sexes[p.Gender]),
+		1: hl7.Text("1"), 3: hl7.Text(p.ID.String(), "", "", ourApplication, "PI"), 5: hl7.Text(p.LastName, p.FirstName, "", "", "", "", "L"),
+		7: hl7.Text(strings.ReplaceAll(p.DOB.String(), "-", "")), 8: hl7.Text(sexes[p.Gender]),
 	})
 	return m
 }
@@ -43,18 +47,18 @@ func (s scene) begin(number string, kind ...string) *hl7.Message {
 // sexes is HL7 table 0001.
 var sexes = map[string]string{"female": "F", "male": "M", "other": "O", "unknown": "U"}
 
-func (s scene) placer() hl7.Content { return hl7.Of(s.Order.String(), us) }
-func (s scene) filler() hl7.Content { return hl7.Of(sampleNumber(&s.order), application) }
+func (s stepContext) placer() hl7.Content { return hl7.Text(s.Order.String(), ourApplication) }
+func (s stepContext) filler() hl7.Content { return hl7.Text(sampleNumber(&s.order), labApplication) }
 
-// orc is what the message does with the order, for the account that ordered.
-func (s scene) orc(control string) hl7.Fields {
+// orc returns the ORC of the message, for the account that ordered.
+func (s stepContext) orc(control string) hl7.Fields {
 	a := s.whole.Account
-	return hl7.Fields{1: hl7.Of(control), 2: s.placer(), 3: s.filler(), 21: hl7.Of(a.Name, "", "", "", "", "", "", "", "", a.Number)}
+	return hl7.Fields{1: hl7.Text(control), 2: s.placer(), 3: s.filler(), 21: hl7.Text(a.Name, "", "", "", "", "", "", "", "", a.Number)}
 }
 
-// acceptance answers an order: ORL^O22, the lab has it and gave it a number.
-func (s scene) acceptance(number string) *hl7.Message {
-	m := s.begin(number, "ORL", "O22", "ORL_O22")
+// acceptance answers an order: ORL^O22, with the lab's number.
+func (s stepContext) acceptance(number string) *hl7.Message {
+	m := s.newMessage(number, "ORL", "O22", "ORL_O22")
 	for i, t := range s.whole.Tests {
 		m.Add("ORC", s.orc("OK"))
 		m.Add("OBR", s.obr(i, t, ""))
@@ -63,26 +67,26 @@ func (s scene) acceptance(number string) *hl7.Message {
 }
 
 // obr is one test of the order.
-func (s scene) obr(i int, t networks.Test, status string) hl7.Fields {
+func (s stepContext) obr(i int, t networks.Test, status string) hl7.Fields {
 	f := hl7.Fields{
-		1: hl7.Of(strconv.Itoa(i + 1)), 2: s.placer(), 3: s.filler(), 4: hl7.Of(t.ProviderID, t.Name, "L"), 25: hl7.Of(status),
+		1: hl7.Text(strconv.Itoa(i + 1)), 2: s.placer(), 3: s.filler(), 4: hl7.Text(t.ProviderID, t.Name, "L"), 25: hl7.Text(status),
 	}
 	if status != "" {
 		f[7], f[14], f[22] = s.time(-day), s.time(-6*time.Hour), s.time(0)
 		if s.whole.Fasting {
-			f[13] = hl7.Of("F Patient was fasting prior to the procedure.")
+			f[13] = hl7.Text("F Patient was fasting prior to the procedure.")
 		}
 	}
 	return f
 }
 
-func (s scene) time(offset time.Duration) hl7.Content {
-	return hl7.Of(hl7.FormatTime(s.Due.Add(offset)))
+func (s stepContext) time(offset time.Duration) hl7.Content {
+	return hl7.Text(hl7.FormatTime(s.Due.Add(offset)))
 }
 
-// rejection says that the sample is of no use, or not yet: SPM-21.
-func (s scene) rejection(number string) *hl7.Message {
-	m := s.begin(number, "ORU", "R01", "ORU_R01")
+// rejection reports that the sample cannot be used, or not yet: SPM-21.
+func (s stepContext) rejection(number string) *hl7.Message {
+	m := s.newMessage(number, "ORU", "R01", "ORU_R01")
 	for i, t := range s.whole.Tests {
 		m.Add("ORC", s.orc("RE"))
 		m.Add("OBR", s.obr(i, t, "X"))
@@ -91,14 +95,14 @@ func (s scene) rejection(number string) *hl7.Message {
 	return m
 }
 
-func (s scene) specimen(m *hl7.Message, reject string) {
+func (s stepContext) specimen(m *hl7.Message, reject string) {
 	m.Add("SPM", hl7.Fields{
-		1: hl7.Of("1"), 2: s.filler(), 4: hl7.Of("UNK", "Unknown", "NULLFL"), 17: s.time(-day), 18: s.time(-6 * time.Hour), 21: hl7.Of(reject),
+		1: hl7.Text("1"), 2: s.filler(), 4: hl7.Text("UNK", "Unknown", "NULLFL"), 17: s.time(-day), 18: s.time(-6 * time.Hour), 21: hl7.Text(reject),
 	})
 }
 
 // report writes results: ORU^R01, with the lab's own PDF in the last OBR.
-func (s scene) report(number string) (*hl7.Message, error) {
+func (s stepContext) report(number string) (*hl7.Message, error) {
 	out := s.Step.Outcome
 	status := "F"
 	switch {
@@ -107,8 +111,8 @@ func (s scene) report(number string) (*hl7.Message, error) {
 	case out.Corrected:
 		status = "C"
 	}
-	rows := s.rows()
-	m := s.begin(number, "ORU", "R01", "ORU_R01")
+	rows := s.resultRows()
+	m := s.newMessage(number, "ORU", "R01", "ORU_R01")
 	for i, t := range s.whole.Tests {
 		n := 0
 		for _, r := range rows {
@@ -126,7 +130,7 @@ func (s scene) report(number string) (*hl7.Message, error) {
 			s.specimen(m, "")
 		}
 	}
-	if out.Partial { // like some labs, this one prints only what is final
+	if out.Partial { // like some labs, this one prints only final results
 		return m, nil
 	}
 	pdf, err := s.pdf(rows)
@@ -135,37 +139,99 @@ func (s scene) report(number string) (*hl7.Message, error) {
 	}
 	m.Add("OBR", s.obr(len(s.whole.Tests), networks.Test{ProviderID: "PDF", Name: "Report"}, status))
 	m.Add("OBX", hl7.Fields{
-		1: hl7.Of("1"), 2: hl7.Of("ED"), 3: hl7.Of("PDF", "Report", "L"),
-		5: hl7.Of(application, "AP", "PDF", "Base64", base64.StdEncoding.EncodeToString(pdf)), 11: hl7.Of(status),
+		1: hl7.Text("1"), 2: hl7.Text("ED"), 3: hl7.Text("PDF", "Report", "L"),
+		5: hl7.Text(labApplication, "AP", "PDF", "Base64", base64.StdEncoding.EncodeToString(pdf)), 11: hl7.Text(status),
 	})
 	return m, nil
 }
 
 // observation is an OBX.
-func (s scene) observation(m *hl7.Message, n int, r row, status string) {
+func (s stepContext) observation(m *hl7.Message, n int, r row, status string) {
 	f := hl7.Fields{
-		1: hl7.Of(strconv.Itoa(n)), 3: hl7.Of(r.expected.ProviderID, r.expected.Name, "L"),
-		6: hl7.Of(r.unit), 7: hl7.Of(r.bounds), 8: hl7.Of(r.flag), 11: hl7.Of(status), 14: s.time(-day), 19: s.time(0),
-		23: hl7.Of("Sandbox Laboratory", "", "", "", "", "", "", "", "", clia),
-		24: hl7.Of("1 Invented Parkway", "", "Phoenix", "AZ", "85004", "US"), 25: hl7.Of("", "Noone", "Nina", "", "", "Dr."),
+		1: hl7.Text(strconv.Itoa(n)), 3: hl7.Text(r.expected.ProviderID, r.expected.Name, "L"),
+		6: hl7.Text(r.unit), 7: hl7.Text(r.bounds), 8: hl7.Text(r.flag), 11: hl7.Text(status), 14: s.time(-day), 19: s.time(0),
+		23: hl7.Text("Sandbox Laboratory", "", "", "", "", "", "", "", "", clia),
+		24: hl7.Text("1 Invented Parkway", "", "Phoenix", "AZ", "85004", "US"), 25: hl7.Text("", "Noone", "Nina", "", "", "Dr."),
 	}
 	if r.expected.LOINC != "" {
-		f[3] = hl7.Of(r.expected.ProviderID, r.expected.Name, "L", r.expected.LOINC, r.expected.Name, "LN")
+		f[3] = hl7.Text(r.expected.ProviderID, r.expected.Name, "L", r.expected.LOINC, r.expected.Name, "LN")
 	}
 	switch {
 	case r.missing:
-		f[2], f[8], f[11] = hl7.Of("ST"), nil, hl7.Of("X")
+		f[2], f[8], f[11] = hl7.Text("ST"), nil, hl7.Text("X")
 		m.Add("OBX", f)
-		m.Add("NTE", hl7.Fields{1: hl7.Of("1"), 2: hl7.Of("L"), 3: hl7.Of("Test not performed: laboratory error")})
+		m.Add("NTE", hl7.Fields{1: hl7.Text("1"), 2: hl7.Text("L"), 3: hl7.Text("Test not performed: laboratory error")})
 		return
 	case r.kind == "numeric":
-		f[2], f[5] = hl7.Of("NM"), hl7.Of(r.value)
+		f[2], f[5] = hl7.Text("NM"), hl7.Text(r.value)
 	case r.kind == "range":
-		f[2], f[5] = hl7.Of("SN"), hl7.Of(r.value[:1], r.value[1:])
+		f[2], f[5] = hl7.Text("SN"), hl7.Text(r.value[:1], r.value[1:])
 	case r.kind == "coded_value":
-		f[2], f[5] = hl7.Of("CWE"), hl7.Of("", r.value)
+		f[2], f[5] = hl7.Text("CWE"), hl7.Text("", r.value)
 	default:
-		f[2], f[5] = hl7.Of("TX"), hl7.Of(r.value)
+		f[2], f[5] = hl7.Text("TX"), hl7.Text(r.value)
 	}
 	m.Add("OBX", f)
+}
+
+// columns of the report, in millimetres.
+var columns = []struct {
+	title string
+	width float64
+}{{"Test", 78}, {"Result", 42}, {"Flag", 14}, {"Unit", 24}, {"Range", 28}}
+
+// pdf prints the lab's own report. The same results give the same bytes.
+func (s stepContext) pdf(rows []row) ([]byte, error) {
+	doc := fpdf.New("P", "mm", "Letter", "")
+	doc.SetCreationDate(s.Due)
+	doc.SetModificationDate(s.Due)
+	doc.SetCatalogSort(true)
+	doc.SetTitle("Laboratory report", true)
+	latin := doc.UnicodeTranslatorFromDescriptor("") // the letters of the built-in fonts
+	doc.AddPage()
+	line := func(style string, size, height float64, text string) {
+		doc.SetFont("Helvetica", style, size)
+		doc.CellFormat(0, height, latin(text), "", 1, "L", false, 0, "")
+	}
+	p := s.whole.Patient
+	if s.Step.Outcome.OtherPatient {
+		p = otherPatient
+	}
+	title := "Laboratory report"
+	if s.Step.Outcome.Corrected {
+		title = "Laboratory report, corrected"
+	}
+	line("B", 16, 9, title)
+	line("", 9, 5, "Invented by a sandbox. Not for clinical use.")
+	line("", 10, 6, fmt.Sprintf("Patient: %s, %s    Born: %s    Sex: %s", p.LastName, p.FirstName, p.DOB, p.Gender))
+	line("", 10, 6, fmt.Sprintf("Sample: %s    Account: %s    Reported: %s", sampleNumber(&s.order), s.whole.Account.Number, s.Due.UTC().Format("2006-01-02 15:04 MST")))
+	doc.Ln(3)
+	table(doc, latin, rows)
+	var out bytes.Buffer
+	if err := doc.Output(&out); err != nil {
+		return nil, fmt.Errorf("printing the report: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+func table(doc *fpdf.Fpdf, latin func(string) string, rows []row) {
+	doc.SetFont("Helvetica", "B", 9)
+	for _, c := range columns {
+		doc.CellFormat(c.width, 6, c.title, "B", 0, "L", false, 0, "")
+	}
+	doc.Ln(-1)
+	for _, r := range rows {
+		value := r.value
+		if r.missing {
+			value = "not performed"
+		}
+		doc.SetFont("Helvetica", "", 9)
+		if r.flag != "" {
+			doc.SetFont("Helvetica", "B", 9)
+		}
+		for i, text := range []string{r.expected.Name, value, r.flag, r.unit, r.bounds} {
+			doc.CellFormat(columns[i].width, 5, latin(text), "", 0, "L", false, 0, "")
+		}
+		doc.Ln(-1)
+	}
 }

@@ -20,18 +20,18 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// scene is what a step is performed with.
-type scene struct {
-	Planned
+// stepContext holds the data of a step.
+type stepContext struct {
+	PlannedStep
 	order     orders.Order
 	whole     networks.Order
 	catalogue *catalogue.Catalogue
 }
 
-// perform makes a step happen. Whatever it says has the key of the step, so
-// that saying it again changes nothing.
-func (l *Lab) perform(ctx context.Context, team teams.ID, p Planned) error {
-	s := scene{Planned: p}
+// perform runs a step. Its message has the key of the step, so that a
+// repetition changes nothing.
+func (l *Lab) perform(ctx context.Context, team teams.ID, p PlannedStep) error {
+	s := stepContext{PlannedStep: p}
 	err := l.DB.Read(ctx, func(tx *store.Tx) (err error) {
 		if s.order, err = orders.Get(ctx, tx, team, p.Order); err != nil {
 			return err
@@ -56,14 +56,14 @@ func (l *Lab) perform(ctx context.Context, team teams.ID, p Planned) error {
 		numbers = append(numbers, p.ID.String(), p.ID.String()+"-again")
 	}
 	for _, number := range numbers {
-		if err := l.say(ctx, s, number); err != nil {
+		if err := l.send(ctx, s, number); err != nil {
 			return fmt.Errorf("sandboxlab: %s of %s: %w", p.Step.Act, p.Order, err)
 		}
 	}
 	return nil
 }
 
-func (l *Lab) say(ctx context.Context, s scene, number string) error {
+func (l *Lab) send(ctx context.Context, s stepContext, number string) error {
 	switch s.Step.Act {
 	case Accept:
 		return l.transmit(ctx, s, number, s.acceptance(number))
@@ -76,7 +76,7 @@ func (l *Lab) say(ctx context.Context, s scene, number string) error {
 		}
 		return l.transmit(ctx, s, number, m)
 	default:
-		r := s.notice()
+		r := s.carrierReport()
 		raw, err := json.Marshal(r)
 		if err != nil {
 			return err
@@ -85,16 +85,16 @@ func (l *Lab) say(ctx context.Context, s scene, number string) error {
 	}
 }
 
-// drawWait is how long a draw waits for the requisition that it follows: that
-// was said to the Inbox, which may not have come to it yet. What takes longer
-// is put off, and the orders behind it go first.
+// drawWait is the time that a draw waits for its requisition, which may still
+// be in the Inbox. After it the draw is postponed, and the next orders go
+// first.
 const drawWait = 2 * time.Second
 
-// errNotYet means that something must happen first that is not the lab's to do.
-var errNotYet = errors.New("sandboxlab: the order has no requisition yet")
+// errNoRequisition means that the order's requisition must come first.
+var errNoRequisition = errors.New("sandboxlab: the order has no requisition yet")
 
-// draw has the sample of an on-site order taken, unless somebody said already
-// that it was, or the order is over.
+// draw completes the draw of an on-site order, unless it is completed already
+// or the order has ended.
 func (l *Lab) draw(ctx context.Context, team teams.ID, id orders.ID) error {
 	patience := time.NewTimer(drawWait)
 	defer patience.Stop()
@@ -115,15 +115,15 @@ func (l *Lab) draw(ctx context.Context, team teams.ID, id orders.ID) error {
 		select {
 		case <-time.After(20 * time.Millisecond):
 		case <-patience.C:
-			return errNotYet
+			return errNoRequisition
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
 }
 
-// notice is what carriers and phlebotomists say.
-func (s scene) notice() networks.Report {
+// carrierReport returns the report of a carrier or a phlebotomist.
+func (s stepContext) carrierReport() networks.Report {
 	r := networks.Report{Placer: s.Order.String(), Lab: s.whole.Lab, At: s.Due}
 	if s.Step.Act == Visit {
 		r.Visit = &networks.Visit{BookingID: s.Step.Booking, Status: s.Step.Visit, Start: s.Step.Start, End: s.Step.End}
@@ -136,8 +136,7 @@ func (s scene) notice() networks.Report {
 	return r
 }
 
-// shipment is the leg that a scan is about; nil when it tells no more than
-// before.
+// shipment returns the leg of a scan; nil when it adds nothing.
 func shipment(order uuid.UUID, status orders.Status) *networks.Shipment {
 	inbound := false
 	switch status {
@@ -147,27 +146,27 @@ func shipment(order uuid.UUID, status orders.Status) *networks.Shipment {
 	default:
 		return nil
 	}
-	number := fmt.Sprintf("SBX%012d", chance(order, fmt.Sprint("leg ", inbound))%1_000_000_000_000)
+	number := fmt.Sprintf("SBX%012d", hashNumber(order, fmt.Sprint("leg ", inbound))%1_000_000_000_000)
 	return &networks.Shipment{
 		Inbound: inbound, Courier: "sandbox", TrackingNumber: number,
 		TrackingURL: "https://carrier.example/track/" + number,
 	}
 }
 
-// transmit hands the bytes of a message to the reader that real labs' messages
-// go through, and looks at its acknowledgement as a lab does.
-func (l *Lab) transmit(ctx context.Context, s scene, number string, m *hl7.Message) error {
+// transmit passes the bytes of a message to the reader for real labs'
+// messages, and checks its acknowledgement as a lab does.
+func (l *Lab) transmit(ctx context.Context, s stepContext, number string, m *hl7.Message) error {
 	raw, err := m.Emit()
 	if err != nil {
 		return err
 	}
 	reader, err := hl7v2.New(hl7v2.Settings{Labs: map[string]hl7v2.Lab{s.whole.Lab: {
-		Application: us, LabApplication: application, LabFacility: s.whole.Lab, Sandbox: true,
+		Application: ourApplication, LabApplication: labApplication, LabFacility: s.whole.Lab, Sandbox: true,
 	}}}, func() time.Time { return s.Due }, l.Log)
 	if err != nil {
 		return err
 	}
-	ack, err := hl7.Parse(reader.Accept(ctx, renamed{l.Inbox, l.Slug(), number}, raw))
+	ack, err := hl7.Parse(reader.Accept(ctx, keyedInbox{l.Inbox, l.Slug(), number}, raw))
 	if err != nil {
 		return err
 	}
@@ -177,13 +176,13 @@ func (l *Lab) transmit(ctx context.Context, s scene, number string, m *hl7.Messa
 	return nil
 }
 
-// renamed is the Inbox for messages of this network and of a step's key.
-type renamed struct {
+// keyedInbox is the Inbox with this network and a step's key.
+type keyedInbox struct {
 	networks.Inbox
 	slug, key string
 }
 
-func (r renamed) Put(ctx context.Context, m networks.Message) error {
+func (r keyedInbox) Put(ctx context.Context, m networks.Message) error {
 	m.Network, m.Key = r.slug, r.key
 	return r.Inbox.Put(ctx, m)
 }

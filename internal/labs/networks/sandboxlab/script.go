@@ -13,7 +13,7 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// Script is how an order fares.
+// Script is the scenario of an order.
 type Script string
 
 // The scripts.
@@ -38,9 +38,9 @@ const (
 // ScriptInfo describes a script.
 type ScriptInfo struct {
 	Name Script
-	// Story is what happens, for people.
+	// Story describes the events.
 	Story string
-	// Kits tells that it is about test kits only.
+	// Kits marks scripts for test kits only.
 	Kits bool
 
 	change func([]Step) []Step
@@ -48,21 +48,21 @@ type ScriptInfo struct {
 
 // Scripts lists them all.
 var Scripts = []ScriptInfo{
-	{Success, "everything goes well", false, same},
-	{Abnormal, "a result is out of its range", false, outcome(func(o *Outcome) { o.Interpretation = orders.Abnormal })},
-	{Critical, "a result is where a physician must be called", false, outcome(func(o *Outcome) { o.Interpretation = orders.Critical })},
-	{Missing, "the lab could not measure one of the results", false, outcome(func(o *Outcome) { o.Missing = true })},
-	{Corrected, "partial results, then final ones, then a correction", false, correctedLater},
-	{Hemolyzed, "the lab finds the sample haemolysed", false, rejected("RH")},
-	{Insufficient, "the sample is too small", false, rejected("QS")},
-	{Late, "results come three weeks late, and scans that were forgotten after them", false, late},
-	{Duplicated, "every message comes three times", false, duplicated},
-	{OutOfOrder, "messages overtake each other", false, outOfOrder},
-	{WrongPatient, "the report is about somebody else and waits for review", false, outcome(func(o *Outcome) { o.Stranger = true })},
-	{LostKit, "the carrier loses the kit on its way out", true, endsWith(orders.TransitCustomer, Step{Act: Scan, Status: orders.Lost, Wait: 5 * day})},
-	{LostSample, "the carrier loses the kit on its way back", true, endsWith(orders.TransitLab, Step{Act: Scan, Status: orders.Lost, Wait: 5 * day})},
-	{Undeliverable, "nobody takes the kit in", true, endsWith(orders.OutForDelivery, Step{Act: Scan, Status: orders.FailureToDeliverToCustomer, Wait: delivering})},
-	{Blocked, "the lab doubts whose sample it is, and asks", true, blocked},
+	{Success, "everything goes well", false, keepSteps},
+	{Abnormal, "a result is out of its range", false, changeOutcome(func(o *Outcome) { o.Interpretation = orders.Abnormal })},
+	{Critical, "a result is critical: a physician must be called", false, changeOutcome(func(o *Outcome) { o.Interpretation = orders.Critical })},
+	{Missing, "the lab could not measure one of the results", false, changeOutcome(func(o *Outcome) { o.Missing = true })},
+	{Corrected, "partial results, then final ones, then a correction", false, addCorrection},
+	{Hemolyzed, "the lab finds the sample haemolysed", false, rejectSample("RH")},
+	{Insufficient, "the sample is too small", false, rejectSample("QS")},
+	{Late, "results come three weeks late, followed by delayed scans", false, delayReports},
+	{Duplicated, "every message comes three times", false, repeatMessages},
+	{OutOfOrder, "messages overtake each other", false, swapMessages},
+	{WrongPatient, "the report is about another person and waits for review", false, changeOutcome(func(o *Outcome) { o.OtherPatient = true })},
+	{LostKit, "the carrier loses the kit on its way out", true, endAfter(orders.TransitCustomer, Step{Act: Scan, Status: orders.Lost, Wait: 5 * day})},
+	{LostSample, "the carrier loses the kit on its way back", true, endAfter(orders.TransitLab, Step{Act: Scan, Status: orders.Lost, Wait: 5 * day})},
+	{Undeliverable, "the kit cannot be delivered", true, endAfter(orders.OutForDelivery, Step{Act: Scan, Status: orders.FailureToDeliverToCustomer, Wait: deliveryTime})},
+	{Blocked, "the lab cannot match the sample to the patient, and asks", true, addBlock},
 }
 
 func (s Script) info() (ScriptInfo, bool) {
@@ -81,10 +81,10 @@ func (s Script) change(steps []Step) []Step {
 	return info.change(steps)
 }
 
-// Play gives an order a script: what it has behind it stays, and what comes is
-// planned anew. An order that the lab does not have yet is taken at once.
-func (l *Lab) Play(ctx context.Context, tx *store.Tx, team teams.ID, id orders.ID, script Script) (orders.Order, error) {
-	o, err := simulated(ctx, tx, team, id)
+// RunScript gives an order a script: past steps stay, and future steps are
+// planned again. An order that the lab does not have yet is accepted at once.
+func (l *Lab) RunScript(ctx context.Context, tx *store.Tx, team teams.ID, id orders.ID, script Script) (orders.Order, error) {
+	o, err := simulatedOrder(ctx, tx, team, id)
 	if err != nil {
 		return orders.Order{}, err
 	}
@@ -93,9 +93,9 @@ func (l *Lab) Play(ctx context.Context, tx *store.Tx, team teams.ID, id orders.I
 	case !known:
 		return o, fault.New(fault.Invalid, "Value error, there is no such script").At("body", "script")
 	case info.Kits && o.Method != catalogue.TestKit:
-		return o, fault.New(fault.Refused, "This script is about test kits, and the order is none").At("body", "script")
+		return o, fault.New(fault.Refused, "This script is for test kits only").At("body", "script")
 	case o.Status.Terminal():
-		return o, fault.Newf(fault.Refused, "Nothing more happens to an order in status %s", o.Full())
+		return o, fault.Newf(fault.Refused, "An order in status %s has no further steps", o.Full())
 	}
 	if _, err := l.accept(ctx, tx, &o); err != nil {
 		return o, err
@@ -106,7 +106,7 @@ func (l *Lab) Play(ctx context.Context, tx *store.Tx, team teams.ID, id orders.I
 	return o, replan(ctx, tx, &o)
 }
 
-// scriptOf is the script that an order follows.
+// scriptOf returns the script of an order.
 func scriptOf(ctx context.Context, tx *store.Tx, o *orders.Order) (s Script, err error) {
 	err = tx.QueryRow(ctx, `SELECT script FROM sandbox_orders WHERE team_id = $1 AND id = $2`, o.Team, o.ID).Scan(&s)
 	if errors.Is(err, store.ErrNoRows) {
@@ -115,10 +115,10 @@ func scriptOf(ctx context.Context, tx *store.Tx, o *orders.Order) (s Script, err
 	return s, err
 }
 
-func same(steps []Step) []Step { return steps }
+func keepSteps(steps []Step) []Step { return steps }
 
-// outcome changes what every report says.
-func outcome(change func(*Outcome)) func([]Step) []Step {
+// changeOutcome changes the outcome of every report.
+func changeOutcome(change func(*Outcome)) func([]Step) []Step {
 	return func(steps []Step) []Step {
 		for i := range steps {
 			if steps[i].Act == Report {
@@ -129,38 +129,39 @@ func outcome(change func(*Outcome)) func([]Step) []Step {
 	}
 }
 
-// results is where the reports begin; len(steps) when there are none.
-func results(steps []Step) int {
+// firstReport returns the index of the first report; len(steps) without
+// reports.
+func firstReport(steps []Step) int {
 	if i := slices.IndexFunc(steps, func(s Step) bool { return s.Act == Report }); i >= 0 {
 		return i
 	}
 	return len(steps)
 }
 
-// rejected lets the lab refuse the sample instead of reporting.
-func rejected(code string) func([]Step) []Step {
+// rejectSample replaces the reports by a rejection of the sample.
+func rejectSample(code string) func([]Step) []Step {
 	return func(steps []Step) []Step {
-		if i := results(steps); i < len(steps) {
+		if i := firstReport(steps); i < len(steps) {
 			return append(steps[:i], Step{Act: Reject, Status: orders.SampleError, Code: code, Wait: steps[i].Wait, due: steps[i].due})
 		}
 		return steps
 	}
 }
 
-func correctedLater(steps []Step) []Step {
-	i := results(steps)
+func addCorrection(steps []Step) []Step {
+	i := firstReport(steps)
 	if i == len(steps) {
 		return steps
 	}
 	first := steps[i]
 	first.Status, first.Outcome.Partial = orders.PartialResults, true
-	return append(steps[:i], first, final(measuring), corrected(replacing))
+	return append(steps[:i], first, finalReport(measuringTime), correctedReport(correctionTime))
 }
 
-// late moves the first report three weeks on, and the scans of the way back
-// behind the last.
-func late(steps []Step) []Step {
-	i := results(steps)
+// delayReports delays the first report by three weeks, and moves the scans of
+// the return after the last report.
+func delayReports(steps []Step) []Step {
+	i := firstReport(steps)
 	if i == len(steps) {
 		return steps
 	}
@@ -168,31 +169,31 @@ func late(steps []Step) []Step {
 	if !steps[i].due.IsZero() {
 		steps[i].due = steps[i].due.Add(21 * day)
 	}
-	var onTime, forgotten []Step
+	var onTime, delayed []Step
 	for _, s := range steps {
 		if s.Status == orders.TransitLab {
-			forgotten = append(forgotten, s)
+			delayed = append(delayed, s)
 			continue
 		}
 		onTime = append(onTime, s)
 	}
-	return append(onTime, forgotten...)
+	return append(onTime, delayed...)
 }
 
-func duplicated(steps []Step) []Step {
+func repeatMessages(steps []Step) []Step {
 	for i := range steps {
 		steps[i].Twice = steps[i].Act != Draw
 	}
 	return steps
 }
 
-// outOfOrder lets the arrival overtake the way back, and final results partial
-// ones.
-func outOfOrder(steps []Step) []Step {
-	if i := results(steps); i < len(steps) {
+// swapMessages puts the arrival before the return, and final results before
+// partial ones.
+func swapMessages(steps []Step) []Step {
+	if i := firstReport(steps); i < len(steps) {
 		first := steps[i]
 		first.Status, first.Outcome = orders.Completed, Outcome{}
-		second := Step{Act: Report, Status: orders.PartialResults, Wait: accepting, Outcome: Outcome{Partial: true}}
+		second := Step{Act: Report, Status: orders.PartialResults, Wait: acceptTime, Outcome: Outcome{Partial: true}}
 		steps = append(steps[:i], first, second)
 	}
 	for i := range steps[:max(len(steps)-1, 0)] {
@@ -204,8 +205,8 @@ func outOfOrder(steps []Step) []Step {
 	return steps
 }
 
-// endsWith lets the course end after the step that reaches a status.
-func endsWith(status orders.Status, last Step) func([]Step) []Step {
+// endAfter ends the course after the step that reaches a status.
+func endAfter(status orders.Status, last Step) func([]Step) []Step {
 	return func(steps []Step) []Step {
 		for i, s := range steps {
 			if s.Status == status {
@@ -216,11 +217,11 @@ func endsWith(status orders.Status, last Step) func([]Step) []Step {
 	}
 }
 
-func blocked(steps []Step) []Step {
+func addBlock(steps []Step) []Step {
 	for i, s := range steps {
 		if s.Status == orders.DeliveredToLab {
 			return slices.Insert(steps, i+1,
-				Step{Act: Reject, Status: orders.LabProcessingBlocked, Code: "RI", Wait: accepting},
+				Step{Act: Reject, Status: orders.LabProcessingBlocked, Code: "RI", Wait: acceptTime},
 				Step{Act: Scan, Status: orders.DeliveredToLab, Wait: 2 * day})
 		}
 	}

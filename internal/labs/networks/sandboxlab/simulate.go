@@ -14,11 +14,11 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// Simulation asks for an order to be brought to a status.
+// Simulation moves an order to a status.
 //
 // Reference 1.15, POST /v3/order/{order_id}/test.
 type Simulation struct {
-	// Final is an event string; empty means that the order is to be completed.
+	// Final is an event string; empty means completed.
 	Final   string
 	Delay   time.Duration
 	Outcome Outcome
@@ -31,11 +31,11 @@ type simulateArgs struct {
 	Outcome Outcome   `json:"outcome"`
 }
 
-// Simulate brings an order to a status the shortest way, now or after a delay
-// of real time. It returns where the order is going to end, as far as that is
-// known: the status it has when nothing happens, or only later.
+// Simulate moves an order to a status on the shortest path, now or after a
+// delay of real time. It returns the status in which the order will end as far
+// as it is known; the present status when nothing happens, or only later.
 func (l *Lab) Simulate(ctx context.Context, tx *store.Tx, team teams.ID, id orders.ID, s Simulation) (orders.Status, error) {
-	o, err := simulated(ctx, tx, team, id)
+	o, err := simulatedOrder(ctx, tx, team, id)
 	if err != nil {
 		return "", err
 	}
@@ -44,16 +44,16 @@ func (l *Lab) Simulate(ctx context.Context, tx *store.Tx, team teams.ID, id orde
 		_, err := simulateKind.Enqueue(ctx, tx, args, jobs.Options{Team: team.UUID(), At: tx.Now().Add(s.Delay)})
 		return o.Status, err
 	}
-	return l.walk(ctx, tx, &o, args)
+	return l.planSimulation(ctx, tx, &o, args)
 }
 
 func (l *Lab) simulate(ctx context.Context, _ *jobs.Run, args simulateArgs) error {
 	err := l.DB.Write(ctx, func(tx *store.Tx) error {
-		o, err := simulated(ctx, tx, args.Team, args.Order)
+		o, err := simulatedOrder(ctx, tx, args.Team, args.Order)
 		if err != nil {
 			return err
 		}
-		_, err = l.walk(ctx, tx, &o, args)
+		_, err = l.planSimulation(ctx, tx, &o, args)
 		return err
 	})
 	if fault.Is(err, fault.NotFound) { // erased meanwhile
@@ -62,8 +62,8 @@ func (l *Lab) simulate(ctx context.Context, _ *jobs.Run, args simulateArgs) erro
 	return err
 }
 
-// simulated is an order that may be simulated.
-func simulated(ctx context.Context, tx *store.Tx, team teams.ID, id orders.ID) (orders.Order, error) {
+// simulatedOrder returns an order that may be simulated.
+func simulatedOrder(ctx context.Context, tx *store.Tx, team teams.ID, id orders.ID) (orders.Order, error) {
 	if err := Check(ctx, tx, team); err != nil {
 		return orders.Order{}, err
 	}
@@ -74,20 +74,21 @@ func simulated(ctx context.Context, tx *store.Tx, team teams.ID, id orders.ID) (
 	return o, err
 }
 
-// walk plans the way to a status as due at once, instead of what was planned.
-func (l *Lab) walk(ctx context.Context, tx *store.Tx, o *orders.Order, args simulateArgs) (orders.Status, error) {
+// planSimulation plans the shortest path to a status, due at once, in place of
+// the planned steps.
+func (l *Lab) planSimulation(ctx context.Context, tx *store.Tx, o *orders.Order, args simulateArgs) (orders.Status, error) {
 	if _, err := l.accept(ctx, tx, o); err != nil {
 		return "", err
 	}
-	visit, err := visitOf(ctx, tx, o)
+	visit, err := liveBooking(ctx, tx, o)
 	if err != nil {
 		return "", err
 	}
-	steps := way(o, target(o, args.Final), visit)
+	steps := shortestPath(o, targetStatus(o, args.Final), visit)
 	if len(steps) == 0 {
 		return o.Status, nil
 	}
-	now, err := Now(ctx, tx, o.Team)
+	now, err := TimeOf(ctx, tx, o.Team)
 	if err != nil {
 		return "", err
 	}
@@ -99,17 +100,17 @@ func (l *Lab) walk(ctx context.Context, tx *store.Tx, o *orders.Order, args simu
 			steps[i].Outcome.Partial, steps[i].Outcome.Corrected = partial, corrected
 		}
 	}
-	if err := planInstead(ctx, tx, o, now, steps); err != nil {
+	if err := replacePlan(ctx, tx, o, now, steps); err != nil {
 		return "", err
 	}
-	return steps[len(steps)-1].Status, turn(ctx, tx, o.Team)
+	return steps[len(steps)-1].Status, enqueueTurn(ctx, tx, o.Team)
 }
 
-// target is the status that an event string means. What no simulation brings
-// about, and the statuses of other methods, stand for a completed order.
+// targetStatus returns the status of an event string. A status that no
+// simulation reaches, or of another method, means a completed order.
 //
 // Reference 1.15, observed.
-func target(o *orders.Order, final string) orders.Status {
+func targetStatus(o *orders.Order, final string) orders.Status {
 	low := orders.Status(final[strings.LastIndexByte(final, '.')+1:])
 	others := []orders.Status{orders.Ordered, orders.Cancelled, orders.DoNotProcess}
 	if final != low.Full(o.Method) || !o.Course().Has(low) || slices.Contains(others, low) {
@@ -118,20 +119,21 @@ func target(o *orders.Order, final string) orders.Status {
 	return low
 }
 
-// way is the shortest way of success from where an order is, or to one of the
-// ends that are none. It is empty when there is nothing to simulate.
-func way(o *orders.Order, to orders.Status, visit *appointment) []Step {
+// shortestPath returns the shortest successful path from the order's status,
+// or the path to one of the failures. It is empty when there is nothing to
+// simulate.
+func shortestPath(o *orders.Order, to orders.Status, visit *appointment) []Step {
 	if o.Status.Terminal() {
 		if to == orders.Corrected && o.Course().May(o.Status, to, orders.Lab) {
-			return []Step{corrected(0)}
+			return []Step{correctedReport(0)}
 		}
 		return nil
 	}
 	switch o.Method {
 	case catalogue.TestKit:
-		return kitWay(o, to)
+		return kitPath(o, to)
 	case catalogue.AtHome:
-		return atHomeWay(o, to, visit)
+		return atHomePath(o, to, visit)
 	case catalogue.WalkIn, catalogue.OnSite:
 	}
 	steps := []Step{{Act: Accept, Status: orders.RequisitionCreated}}
@@ -140,40 +142,41 @@ func way(o *orders.Order, to orders.Status, visit *appointment) []Step {
 	}
 	switch to {
 	case orders.RequisitionCreated, orders.RequisitionBypassed, orders.AppointmentPending, orders.AppointmentScheduled, orders.AppointmentCancelled:
-		return after(steps[:1], o.Status)
+		return remainingSteps(steps[:1], o.Status)
 	case orders.DrawCompleted:
-		return after(steps, o.Status)
+		return remainingSteps(steps, o.Status)
 	default:
 		if visit != nil {
 			steps = append(steps, visit.confirmation()...)
 		}
-		return after(append(steps, ending(o.Method, to)...), o.Status)
+		return remainingSteps(append(steps, labSteps(o.Method, to)...), o.Status)
 	}
 }
 
-// ending is how the lab's part goes.
-func ending(m orders.Method, to orders.Status) []Step {
-	partial := partialThenFinal(0)[:1]
+// labSteps returns the lab's steps to a status.
+func labSteps(m orders.Method, to orders.Status) []Step {
+	partial := partialAndFinalReports(0)[:1]
 	switch to {
 	case orders.SampleError:
-		return []Step{{Act: Reject, Status: orders.SampleError, Code: mislabelled}}
+		return []Step{{Act: Reject, Status: orders.SampleError, Code: mislabelledCode}}
 	case orders.PartialResults:
 		return partial
 	case orders.Corrected:
-		return append(ending(m, orders.Completed), corrected(0))
+		return append(labSteps(m, orders.Completed), correctedReport(0))
 	default:
-		if m == catalogue.WalkIn { // a walk-in order is seen to get partial results first
-			return append(partial, final(0))
+		if m == catalogue.WalkIn { // in the reference, a walk-in order gets partial results first
+			return append(partial, finalReport(0))
 		}
-		return []Step{final(0)}
+		return []Step{finalReport(0)}
 	}
 }
 
-// mislabelled is a reason to reject a sample that has no status_detail.
-const mislabelled = "RM"
+// mislabelledCode is a reason to reject a sample that has no status_detail.
+const mislabelledCode = "RM"
 
-// atHomeWay goes as far as the requisition, and on when a visit was booked.
-func atHomeWay(o *orders.Order, to orders.Status, visit *appointment) []Step {
+// atHomePath ends at the requisition without a booked visit, and continues
+// with one.
+func atHomePath(o *orders.Order, to orders.Status, visit *appointment) []Step {
 	if rank(o.Status) < rank(orders.RequisitionCreated) {
 		return []Step{{Act: Accept, Status: orders.RequisitionCreated}}
 	}
@@ -191,15 +194,15 @@ func atHomeWay(o *orders.Order, to orders.Status, visit *appointment) []Step {
 	case orders.RequisitionCreated, orders.RequisitionBypassed, orders.AppointmentPending, orders.AppointmentScheduled, orders.AppointmentCancelled:
 		return nil
 	case orders.DrawCompleted:
-		return after(steps, o.Status)
+		return remainingSteps(steps, o.Status)
 	default:
-		return after(append(steps, ending(o.Method, to)...), o.Status)
+		return remainingSteps(append(steps, labSteps(o.Method, to)...), o.Status)
 	}
 }
 
-// kitWay follows the table of the order's course, and stops before what only
-// the patient can do: a kit waits for its registration.
-func kitWay(o *orders.Order, to orders.Status) []Step {
+// kitPath follows the order's transitions, and stops before the ones that only
+// the patient can make: a kit waits for its registration.
+func kitPath(o *orders.Order, to orders.Status) []Step {
 	const ours = orders.Carrier | orders.Lab | orders.Requisition
 	arrows := o.Course().Path(o.Status, to)
 	if slices.ContainsFunc(arrows, func(a orders.Arrow) bool { return a.By&ours == 0 }) {
@@ -214,11 +217,11 @@ func kitWay(o *orders.Order, to orders.Status) []Step {
 		case a.To == orders.RequisitionCreated:
 			s.Act = Accept
 		case a.To == orders.Completed:
-			s = final(0)
+			s = finalReport(0)
 		case a.To == orders.Corrected:
-			s = corrected(0)
+			s = correctedReport(0)
 		case a.To == orders.SampleError:
-			s.Act, s.Code = Reject, mislabelled
+			s.Act, s.Code = Reject, mislabelledCode
 		case a.To == orders.LabProcessingBlocked:
 			s.Act, s.Code = Reject, "RP"
 		}

@@ -24,7 +24,7 @@ func statuses(steps []Step) string {
 }
 
 // Reference 1.15: the table of what a simulation does.
-func TestTheWayToAStatus(t *testing.T) {
+func TestShortestPath(t *testing.T) {
 	visit := &appointment{ID: uuid.New()}
 	for _, test := range []struct {
 		name   string
@@ -73,35 +73,35 @@ func TestTheWayToAStatus(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			o := &orders.Order{Method: test.method, Status: test.from}
-			if got := statuses(way(o, target(o, test.final), test.visit)); got != test.want {
+			if got := statuses(shortestPath(o, targetStatus(o, test.final), test.visit)); got != test.want {
 				t.Errorf("%s, want %s", got, test.want)
 			}
 		})
 	}
 }
 
-// A kit that nobody registered gets to the patient and no further.
-func TestAnUnregisteredKitWaits(t *testing.T) {
+// An unregistered kit reaches the patient and stops there.
+func TestUnregisteredKit(t *testing.T) {
 	o := &orders.Order{Method: catalogue.TestKit, Registrable: true, Status: orders.AwaitingRegistration}
-	if got := statuses(way(o, orders.Completed, nil)); got != "transit_customer out_for_delivery with_customer" {
+	if got := statuses(shortestPath(o, orders.Completed, nil)); got != "transit_customer out_for_delivery with_customer" {
 		t.Errorf("it goes %s", got)
 	}
-	if got := statuses(way(o, orders.FailureToDeliverToCustomer, nil)); got != "transit_customer failure_to_deliver_to_customer" {
+	if got := statuses(shortestPath(o, orders.FailureToDeliverToCustomer, nil)); got != "transit_customer failure_to_deliver_to_customer" {
 		t.Errorf("it fails by %s", got)
 	}
 	o.Status = orders.WithCustomer
-	if got := statuses(way(o, orders.Completed, nil)); got != "" {
+	if got := statuses(shortestPath(o, orders.Completed, nil)); got != "" {
 		t.Errorf("it goes on by %s", got)
 	}
 	o.Status, o.Body.Patient = orders.Registered, &orders.Patient{}
-	if got := statuses(way(o, orders.Completed, nil)); got != "requisition_created transit_lab delivered_to_lab completed" {
+	if got := statuses(shortestPath(o, orders.Completed, nil)); got != "requisition_created transit_lab delivered_to_lab completed" {
 		t.Errorf("once registered it goes %s", got)
 	}
 }
 
-// Every way is one that the table of orders allows, step by step, whatever the
-// order and the target.
-func TestEveryWayIsAllowed(t *testing.T) {
+// Every path follows the table of orders, step by step, for any order and
+// target.
+func TestPathsAreAllowed(t *testing.T) {
 	walked := 0
 	for _, course := range orders.Courses {
 		for _, from := range orders.Statuses {
@@ -114,7 +114,7 @@ func TestEveryWayIsAllowed(t *testing.T) {
 					o.Body.Patient = &orders.Patient{}
 				}
 				at := from
-				for _, s := range way(o, target(o, to.Full(o.Method)), nil) {
+				for _, s := range shortestPath(o, targetStatus(o, to.Full(o.Method)), nil) {
 					if !course.May(at, s.Status, ^orders.Trigger(0)) {
 						t.Errorf("%s: from %s to %s it goes from %s to %s", course, from, to, at, s.Status)
 					}
@@ -129,7 +129,7 @@ func TestEveryWayIsAllowed(t *testing.T) {
 	}
 }
 
-// What a course plans is what a script says, and nothing that is behind.
+// A course has the steps of its script, without the ones that have passed.
 func TestScripts(t *testing.T) {
 	kit := func() *orders.Order {
 		return &orders.Order{Method: catalogue.TestKit, Status: orders.Ordered, Body: orders.Body{Patient: &orders.Patient{}}}
@@ -152,19 +152,19 @@ func TestScripts(t *testing.T) {
 		{OutOfOrder, walkIn, "requisition_created completed partial_results"},
 		{WrongPatient, walkIn, "requisition_created partial_results completed"},
 	} {
-		if got := statuses(course(test.order, test.script, nil)); got != test.want {
+		if got := statuses(planCourse(test.order, test.script, nil)); got != test.want {
 			t.Errorf("%s of a %s: %s, want %s", test.script, test.order.Method, got, test.want)
 		}
 	}
 	for _, info := range Scripts {
 		o := kit()
 		o.Status = orders.WithCustomer
-		steps := course(o, info.Name, nil)
+		steps := planCourse(o, info.Name, nil)
 		if len(steps) > 0 && rank(steps[0].Status) <= rank(orders.WithCustomer) {
 			t.Errorf("%s goes back to %s", info.Name, steps[0].Status)
 		}
 	}
-	if !slices.ContainsFunc(course(walkIn, Duplicated, nil), func(s Step) bool { return s.Twice }) {
+	if !slices.ContainsFunc(planCourse(walkIn, Duplicated, nil), func(s Step) bool { return s.Twice }) {
 		t.Error("nothing comes twice")
 	}
 }

@@ -16,7 +16,7 @@ import (
 
 // row is one invented result.
 type row struct {
-	test     int // place among the order's tests
+	test     int // index among the order's tests
 	expected networks.Expected
 	assay    catalogue.Assay
 	kind     string // numeric, range, comment or coded_value
@@ -27,11 +27,11 @@ type row struct {
 	missing  bool
 }
 
-// rows invents the results of an order, from the ranges of the catalogue for
-// the person it is about. A corrected report has other values.
+// resultRows invents the results of an order, from the ranges of the catalogue
+// for its patient. A corrected report has other values.
 //
 // Reference 1.15.
-func (s scene) rows() []row {
+func (s stepContext) resultRows() []row {
 	out := s.Step.Outcome
 	var all []row
 	for i, t := range s.whole.Tests {
@@ -40,7 +40,7 @@ func (s scene) rows() []row {
 			all = append(all, row{test: i, expected: e, assay: assayOf(marker, e)})
 		}
 	}
-	odd := pick(all, out.Interpretation, s.Order)
+	odd := pickOdd(all, out.Interpretation, s.Order)
 	for i := range all {
 		all[i].fill(s, i, out, i == odd)
 	}
@@ -68,15 +68,16 @@ func assayOf(m *catalogue.Marker, e networks.Expected) catalogue.Assay {
 	return catalogue.Assay{Scale: catalogue.Words}
 }
 
-// pick chooses the result that stands out; -1 for none. One that is unknown has
-// an ordinary value, and is flagged as indeterminate. A critical one has to
-// have a critical bound, if any has, and partial results show it too.
-func pick(all []row, as orders.Interpretation, order orders.ID) int {
+// pickOdd chooses the result with the requested interpretation; -1 for none.
+// An unknown one has an ordinary value, and is flagged as indeterminate. A
+// critical one needs a critical limit, if any result has one, and must be
+// among the partial results too.
+func pickOdd(all []row, as orders.Interpretation, order orders.ID) int {
 	if len(all) == 0 || as == orders.Normal || as == "" {
 		return -1
 	}
 	half := all[:(len(all)+1)/2]
-	from := int(chance(order.UUID(), "odd") % uint64(len(half)))
+	from := int(hashNumber(order.UUID(), "odd") % uint64(len(half)))
 	best := from
 	for n := range half {
 		i := (from + n) % len(half)
@@ -88,8 +89,8 @@ func pick(all []row, as orders.Interpretation, order orders.ID) int {
 	return best
 }
 
-func (r *row) fill(s scene, i int, out Outcome, odd bool) {
-	r.kind = natural(r.assay)
+func (r *row) fill(s stepContext, i int, out Outcome, odd bool) {
+	r.kind = defaultType(r.assay)
 	if len(out.Types) > 0 {
 		r.kind = out.Types[i%len(out.Types)]
 		if odd && slices.Contains(out.Types, "numeric") && r.assay.Scale == catalogue.Quantity {
@@ -103,18 +104,18 @@ func (r *row) fill(s scene, i int, out Outcome, odd bool) {
 	if out.Corrected {
 		version = " corrected"
 	}
-	f := 0.2 + 0.6*part(s.Order.UUID(), r.expected.Slug+version)
+	f := 0.2 + 0.6*hashFraction(s.Order.UUID(), r.expected.Slug+version)
 	bounds, _ := r.assay.RangeFor(s.whole.Patient.Gender, age(s.whole.Patient.DOB, civil.DateOf(s.Due)))
-	r.bounds = printed(bounds, r.assay.Decimals)
+	r.bounds = printRange(bounds, r.assay.Decimals)
 	switch r.kind {
 	case "numeric":
-		v, flag := number(r.assay, bounds, f, odd, out.Interpretation)
+		v, flag := numericValue(r.assay, bounds, f, odd, out.Interpretation)
 		r.value, r.flag = strconv.FormatFloat(v, 'f', r.assay.Decimals, 64), flag
 	case "range":
-		r.value = interval(bounds, r.assay.Decimals, f, odd)
+		r.value = intervalValue(bounds, r.assay.Decimals, f, odd)
 		r.flag = flagOf(odd, out.Interpretation)
 	default:
-		r.value, r.unit = words(r.assay, f, odd), ""
+		r.value, r.unit = wordValue(r.assay, f, odd), ""
 		r.flag = flagOf(odd, out.Interpretation)
 	}
 	if doubtful {
@@ -122,8 +123,8 @@ func (r *row) fill(s scene, i int, out Outcome, odd bool) {
 	}
 }
 
-// natural is the type of a value that the catalogue has for a row.
-func natural(a catalogue.Assay) string {
+// defaultType returns the type of a row's values in the catalogue.
+func defaultType(a catalogue.Assay) string {
 	switch a.Scale {
 	case catalogue.Quantity:
 		return "numeric"
@@ -144,9 +145,10 @@ func flagOf(odd bool, as orders.Interpretation) string {
 	return ""
 }
 
-// number is a value within bounds, or beyond them. f says where within.
-func number(a catalogue.Assay, r catalogue.Range, f float64, odd bool, as orders.Interpretation) (value float64, flag string) {
-	low, high := span(r)
+// numericValue returns a value within its range, or beyond it. f is the
+// position within.
+func numericValue(a catalogue.Assay, r catalogue.Range, f float64, odd bool, as orders.Interpretation) (value float64, flag string) {
+	low, high := finiteRange(r)
 	step := math.Pow10(-a.Decimals)
 	round := func(v float64) float64 { return math.Round(v/step) * step }
 	value = round(low + (high-low)*f)
@@ -175,8 +177,8 @@ func number(a catalogue.Assay, r catalogue.Range, f float64, odd bool, as orders
 	return value, hl7.FlagAbnormal
 }
 
-// span makes both ends of a range finite.
-func span(r catalogue.Range) (low, high float64) {
+// finiteRange makes both ends of a range finite.
+func finiteRange(r catalogue.Range) (low, high float64) {
 	switch {
 	case r.Low != nil && r.High != nil:
 		return *r.Low, *r.High
@@ -188,12 +190,13 @@ func span(r catalogue.Range) (low, high float64) {
 	return 1, 10
 }
 
-// interval is a value of which a report only says where it lies: on one side of
-// a bound, or between two numbers where the range has both ends, since one
-// bound decides nothing there. f says where within; odd is beyond.
+// intervalValue returns a value that a report gives only as a limit or an
+// interval. It is an interval where the range has both ends, since one limit
+// would decide nothing there. f is the position within the range; odd means
+// beyond it.
 //
 // Reference 2, results: the form of type range, which has no negative numbers.
-func interval(r catalogue.Range, decimals int, f float64, odd bool) string {
+func intervalValue(r catalogue.Range, decimals int, f float64, odd bool) string {
 	text := func(sign string, v float64) string { return sign + strconv.FormatFloat(v, 'f', decimals, 64) }
 	switch {
 	case r.High != nil && odd:
@@ -212,7 +215,7 @@ func interval(r catalogue.Range, decimals int, f float64, odd bool) string {
 	return "<1"
 }
 
-func words(a catalogue.Assay, f float64, odd bool) string {
+func wordValue(a catalogue.Assay, f float64, odd bool) string {
 	choices, otherwise := a.Normal, "Within expectations"
 	if odd {
 		choices, otherwise = a.Abnormal, "Not within expectations"
@@ -223,8 +226,8 @@ func words(a catalogue.Assay, f float64, odd bool) string {
 	return choices[int(f*float64(len(choices)))]
 }
 
-// printed is a range as a report shows it.
-func printed(r catalogue.Range, decimals int) string {
+// printRange returns a range as a report prints it.
+func printRange(r catalogue.Range, decimals int) string {
 	text := func(v float64) string { return strconv.FormatFloat(v, 'f', decimals, 64) }
 	switch {
 	case r.Low != nil && r.High != nil:

@@ -2,6 +2,7 @@ package sandboxlab
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -9,15 +10,16 @@ import (
 	"pgregory.net/rapid"
 
 	"hale/internal/labs/catalogue"
+	"hale/internal/labs/orders"
 	"hale/internal/labs/results/refrange"
 )
 
 // contractRange is the form of a result of type range (reference 2, results).
 var contractRange = regexp.MustCompile(`^([<>]=?\d*(\.\d+)?|\d*(\.\d+)?-\d*(\.\d+)?)$`)
 
-// A value of type range says which side of its reference range it is on: whoever
-// reads the report finds an ordinary one within and an odd one beyond.
-func TestIntervalsAreDecided(t *testing.T) {
+// A value of type range says on which side of its reference range it is: a
+// reader finds an ordinary value within and an odd one beyond.
+func TestIntervalValues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		decimals := rapid.IntRange(0, 3).Draw(t, "decimals")
 		bound := func(name string) *float64 {
@@ -41,19 +43,19 @@ func TestIntervalsAreDecided(t *testing.T) {
 			r.High = bound("high")
 		}
 		odd := rapid.Bool().Draw(t, "odd")
-		value := interval(r, decimals, rapid.Float64Range(0.2, 0.8).Draw(t, "where"), odd)
+		value := intervalValue(r, decimals, rapid.Float64Range(0.2, 0.8).Draw(t, "where"), odd)
 		if !contractRange.MatchString(value) {
-			t.Fatalf("%s has not the form of a range", value)
+			t.Fatalf("%s does not have the form of a range", value)
 		}
-		verdict := refrange.Parse(printed(r, decimals)).Compare(lies(t, value))
+		verdict := refrange.Parse(printRange(r, decimals)).Compare(parseInterval(t, value))
 		if verdict.Above == nil || verdict.Below == nil || (*verdict.Above || *verdict.Below) != odd {
-			t.Fatalf("%s against %s: odd is %v, and read as %+v", value, printed(r, decimals), odd, verdict)
+			t.Fatalf("%s against %s: odd is %v, and read as %+v", value, printRange(r, decimals), odd, verdict)
 		}
 	})
 }
 
-// lies reads an interval.
-func lies(t *rapid.T, value string) refrange.Value {
+// parseInterval reads an interval.
+func parseInterval(t *rapid.T, value string) refrange.Value {
 	number := func(text string) float64 {
 		v, err := strconv.ParseFloat(text, 64)
 		if err != nil {
@@ -69,4 +71,35 @@ func lies(t *rapid.T, value string) refrange.Value {
 	}
 	low, high, _ := strings.Cut(value, "-")
 	return refrange.NewBetween(number(low), number(high))
+}
+
+// A simulation may ask for each interpretation. One result of any type then has
+// it, and the others are ordinary. An unknown one is flagged as indeterminate.
+//
+// Reference 1.15, SimulationFlags.
+func TestRequestedInterpretation(t *testing.T) {
+	low, high, danger := 1.0, 5.0, 9.0
+	assay := catalogue.Assay{Scale: catalogue.Quantity, Decimals: 1, Ranges: []catalogue.Range{{Low: &low, High: &high}}, CriticalHigh: &danger}
+	for as, flags := range map[orders.Interpretation][]string{
+		"": {""}, orders.Normal: {""}, orders.Unknown: {"IND"}, orders.Abnormal: {"A", "H", "L"}, orders.Critical: {"AA", "HH", "LL"},
+	} {
+		for _, kind := range []string{"numeric", "range", "comment"} {
+			all := []row{{assay: assay}, {assay: assay}}
+			odd := pickOdd(all, as, orders.ID{})
+			for i := range all {
+				all[i].fill(stepContext{}, i, Outcome{Interpretation: as, Types: []string{kind}}, i == odd)
+			}
+			found := 0
+			for i := range all {
+				if i == odd && slices.Contains(flags, all[i].flag) {
+					found++
+				} else if all[i].flag != "" {
+					t.Errorf("%q, %s: a result is flagged %q", as, kind, all[i].flag)
+				}
+			}
+			if plain := flags[0] == ""; plain != (odd < 0) || plain == (found == 1) {
+				t.Errorf("%q, %s: %d results are as asked", as, kind, found)
+			}
+		}
+	}
 }

@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	placed    = time.Date(2026, 3, 5, 8, 30, 0, 0, time.UTC)
+	placedAt  = time.Date(2026, 3, 5, 8, 30, 0, 0, time.UTC)
 	collected = time.Date(2026, 3, 6, 7, 15, 0, 0, time.FixedZone("", -7*3600))
 )
 
@@ -25,24 +25,24 @@ func id(n byte) uuid.UUID {
 	return all
 }
 
-// subject is an order with everything, of some markers, that its lab has.
+// subject is an order with every field and some markers, which its lab has.
 func subject(markers int) *Subject {
 	s := &Subject{
 		Order: orders.Order{
-			ID: orders.ID(id(1)), Method: catalogue.WalkIn, Status: orders.RequisitionCreated, CreatedAt: placed, SampleID: "S0012345678",
+			ID: orders.ID(id(1)), Method: catalogue.WalkIn, Status: orders.RequisitionCreated, CreatedAt: placedAt, SampleID: "S0012345678",
 			Billing: catalogue.CommercialInsurance, HasABN: true,
 			Body: orders.Body{Patient: &orders.Patient{FirstName: "Ada", LastName: "Byron", MedicalProxy: &person.Guarantor{
 				FirstName: "Anne", LastName: "Noel", PhoneNumber: "+14155550155", Email: "anne@example.org",
 			}}},
 		},
 		Facts: orders.Facts{
-			Events: []orders.Event{{ID: 1, Status: orders.Ordered, CreatedAt: placed}, {ID: 2, Status: orders.RequisitionCreated, CreatedAt: placed.Add(time.Minute)}},
-			Test:   catalogue.Test{ID: catalogue.TestID(id(9)), Name: "General panel", Method: catalogue.WalkIn, SampleType: catalogue.Serum, UpdatedAt: placed},
+			Events: []orders.Event{{ID: 1, Status: orders.Ordered, CreatedAt: placedAt}, {ID: 2, Status: orders.RequisitionCreated, CreatedAt: placedAt.Add(time.Minute)}},
+			Test:   catalogue.Test{ID: catalogue.TestID(id(9)), Name: "General panel", Method: catalogue.WalkIn, SampleType: catalogue.Serum, UpdatedAt: placedAt},
 			Lab:    catalogue.Lab{ID: 2, Slug: "example", Name: "Example Laboratories", Address: "5 Tube Street", City: "Phoenix", Zip: "85004"},
 		},
 		Full: networks.Order{
 			ID: id(1), Account: networks.Account{Number: "A-77001", Name: "Example Clinic"}, Method: "walk_in_test", SampleID: "S0012345678",
-			Priority: true, Billing: "commercial_insurance", ICDCodes: []string{"E11.9", "I10"}, Fasting: true, PlacedAt: placed,
+			Priority: true, Billing: "commercial_insurance", ICDCodes: []string{"E11.9", "I10"}, Fasting: true, PlacedAt: placedAt,
 			Notes: "Known carrier (trait) \\ see letter of 2025.\nSecond line.",
 			Patient: networks.Patient{
 				ID: id(2), FirstName: "Ada", LastName: "Byron", DOB: civil.MustParse("1984-12-10"), Gender: "female", Phone: "+14155550132", Email: "ada@example.org",
@@ -74,11 +74,11 @@ func subject(markers int) *Subject {
 	return s
 }
 
-// revision is a report of some results of every kind.
+// revision is a report with results of every kind.
 func revision(found int) *results.Revision {
 	offset := -7 * 3600
 	no, yes := false, true
-	r := &results.Revision{Number: 2, CreatedAt: placed.Add(48 * time.Hour)}
+	r := &results.Revision{Number: 2, CreatedAt: placedAt.Add(48 * time.Hour)}
 	r.Status, r.Interpretation = results.Final, orders.Abnormal
 	r.Laboratory, r.CLIA, r.Account = "Example Laboratories", "03D0000001", "A-77001"
 	r.Comments = []string{"Sample was slightly hemolyzed."}

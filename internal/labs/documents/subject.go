@@ -14,7 +14,7 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// Subject is an order with everything that its papers say.
+// Subject is an order with the data of its papers.
 type Subject struct {
 	Order orders.Order
 	Facts orders.Facts
@@ -22,17 +22,18 @@ type Subject struct {
 	Full networks.Order
 }
 
-// Read reads an order of a team for its papers, or returns a NotFound fault.
+// Read reads the data for the papers of a team's order, or returns a NotFound
+// fault.
 func Read(ctx context.Context, tx *store.Tx, team teams.ID, id orders.ID) (*Subject, error) {
 	o, err := orders.Get(ctx, tx, team, id)
 	if err != nil {
 		return nil, err
 	}
-	return About(ctx, tx, &o)
+	return NewSubject(ctx, tx, &o)
 }
 
-// About is Read for an order that is at hand.
-func About(ctx context.Context, tx *store.Tx, o *orders.Order) (*Subject, error) {
+// NewSubject is Read for an order that is already read.
+func NewSubject(ctx context.Context, tx *store.Tx, o *orders.Order) (*Subject, error) {
 	facts, err := orders.Around(ctx, tx, o.Team, []orders.Order{*o})
 	if err != nil {
 		return nil, err
@@ -44,7 +45,8 @@ func About(ctx context.Context, tx *store.Tx, o *orders.Order) (*Subject, error)
 	return &Subject{*o, facts[0], full}, nil
 }
 
-// placedAt is when the lab got the order: the date in its documents.
+// placedAt returns the time when the lab got the order: the date in its
+// documents.
 func (s *Subject) placedAt() time.Time {
 	for _, e := range s.Facts.Events {
 		if e.Status == orders.RequisitionCreated {
@@ -54,9 +56,9 @@ func (s *Subject) placedAt() time.Time {
 	return s.Order.CreatedAt
 }
 
-// foot is what every page of an order's documents says at the bottom. It names
-// the order and nobody.
-func (s *Subject) foot() string {
+// footer returns the last line of every page. It names the order and no
+// person.
+func (s *Subject) footer() string {
 	words := "Order " + s.Order.ID.String()
 	if s.Full.Sandbox {
 		words += "   SANDBOX - not for clinical use"
@@ -64,7 +66,7 @@ func (s *Subject) foot() string {
 	return words
 }
 
-// samples lists what has to be collected, each kind once.
+// samples lists the kinds of samples, each once.
 func (s *Subject) samples() []catalogue.SampleType {
 	all := []catalogue.SampleType{s.Facts.Test.SampleType}
 	for _, m := range s.Facts.Markers {
@@ -75,11 +77,11 @@ func (s *Subject) samples() []catalogue.SampleType {
 	return all
 }
 
-func missing(what string) error { return fault.New(fault.NotFound, what) }
+func notFound(what string) error { return fault.New(fault.NotFound, what) }
 
-// words makes a value of the wire readable: at_home_phlebotomy is At home
+// label makes a word of the wire readable: at_home_phlebotomy becomes At home
 // phlebotomy.
-func words[S ~string](value S) string {
+func label[S ~string](value S) string {
 	text := strings.ReplaceAll(string(value), "_", " ")
 	if text == "" {
 		return ""
@@ -87,39 +89,38 @@ func words[S ~string](value S) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-func joined(sep string, parts ...string) string {
+func joinNonEmpty(sep string, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), sep)
 }
 
-// address is a place in one or more lines.
+// address formats an address in one or more lines.
 func address(a networks.Address) string {
-	return joined("\n", a.FirstLine, a.SecondLine, joined(" ", joined(", ", a.City, a.State), a.Zip))
+	return joinNonEmpty("\n", a.FirstLine, a.SecondLine, joinNonEmpty(" ", joinNonEmpty(", ", a.City, a.State), a.Zip))
 }
 
-// lastFirst is a name as labs file it.
-func lastFirst(p networks.Patient) string { return joined(", ", p.LastName, p.FirstName) }
+// lastFirst returns a name in the order in which labs file it.
+func lastFirst(p networks.Patient) string { return joinNonEmpty(", ", p.LastName, p.FirstName) }
 
-// day prints a date as the United States write it, which is what papers of its
-// labs have.
-func day(at time.Time) string {
+// formatDay formats a date as the papers of American labs do.
+func formatDay(at time.Time) string {
 	if at.IsZero() {
 		return ""
 	}
 	return at.Format("01/02/2006")
 }
 
-func minute(at time.Time) string {
+func formatMinute(at time.Time) string {
 	if at.IsZero() {
 		return ""
 	}
 	return at.Format("01/02/2006 15:04 MST")
 }
 
-func birth(p networks.Patient) string {
+func formatBirth(p networks.Patient) string {
 	if p.DOB.IsZero() {
 		return ""
 	}
-	return day(p.DOB.In(time.UTC))
+	return formatDay(p.DOB.In(time.UTC))
 }
 
 func yesNo(b bool) string {

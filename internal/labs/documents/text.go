@@ -11,19 +11,19 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Every PDF reader has Helvetica for Western Europe's letters. For others a
-// font is put into the document; see fonts/README.md.
+// Every PDF reader has Helvetica with the letters of Western Europe. For other
+// letters a font is embedded; see fonts/README.md.
 //
 //go:embed fonts/DejaVuSansCondensed-letters.ttf
 var lettersFont []byte
 
 const (
-	core = "Helvetica"
-	wide = "letters"
+	coreFont = "Helvetica"
+	wideFont = "letters"
 )
 
-// wideLetters are what the embedded font can write, beside what the core fonts
-// can. A test compares it with the font.
+// wideLetters are the letters of the embedded font beyond those of the core
+// fonts. A test compares it with the font.
 var wideLetters = &unicode.RangeTable{R16: []unicode.Range16{
 	{Lo: 0x00a0, Hi: 0x024f, Stride: 1}, // Latin
 	{Lo: 0x0259, Hi: 0x0259, Stride: 1},
@@ -61,20 +61,20 @@ var wideLetters = &unicode.RangeTable{R16: []unicode.Range16{
 	{Lo: 0x2264, Hi: 0x2265, Stride: 1},
 }}
 
-// text is a text as a document can say it.
+// text is a text with the font that can write it.
 type text struct {
 	letters string
-	// core means that Helvetica has them all.
+	// core means that Helvetica has all letters.
 	core bool
-	// coded means that some stand as their code.
+	// coded means that some letters are written as their code.
 	coded bool
 }
 
-// printable finds how to say a text. Control characters become blanks; a letter
-// that no font has becomes its code in brackets, which is ugly and cannot be
-// taken for something else.
+// printable prepares a text for printing. Control characters become spaces. A
+// letter that no font has becomes its code in brackets, which cannot be
+// mistaken for another letter.
 func printable(s string) text {
-	if plain(s) {
+	if isPlainASCII(s) {
 		return text{letters: s, core: true}
 	}
 	t := text{core: true}
@@ -100,8 +100,9 @@ func printable(s string) text {
 	return t
 }
 
-// plain reports that a text is ASCII without control characters but line ends.
-func plain(s string) bool {
+// isPlainASCII reports that a text is ASCII without control characters, except
+// line ends.
+func isPlainASCII(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c >= utf8.RuneSelf || c < ' ' && c != '\n' || c == 0x7f {
 			return false
@@ -110,9 +111,9 @@ func plain(s string) bool {
 	return true
 }
 
-// encode is a part of the text as its font wants it.
+// encode encodes a part of the text for its font.
 func (t text) encode(part string) string {
-	if !t.core || plain(part) {
+	if !t.core || isPlainASCII(part) {
 		return part
 	}
 	out := make([]byte, 0, len(part))

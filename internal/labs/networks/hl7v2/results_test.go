@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// When the sample was drawn is known from a message without results as well.
-func TestDrawsWithoutResults(t *testing.T) {
+// The time of collection is also known from a message without results.
+func TestCollectionTimeWithoutResults(t *testing.T) {
 	head := func(kind string) string { return "MSH|^~\\&|NLIS|NORTH|HALE||202603040930||" + kind + "|N-1|P|2.5.1\r" }
 	orc := func(control string) string { return "ORC|" + control + "|" + orderA + "|F1\r" }
 	obr := "OBR|1|" + orderA + "|F1|K|||20260302081500-0500"
@@ -34,8 +34,8 @@ func TestDrawsWithoutResults(t *testing.T) {
 	}
 }
 
-// A specimen that is rejected beside values of others is why its tests are
-// missing, whatever their own status says.
+// A specimen that is rejected beside values of other tests is the reason why
+// its tests are missing, whatever their own status is.
 func TestRejectionsBesideValues(t *testing.T) {
 	for name, c := range map[string]struct{ status, code, missing string }{
 		"rejected":                   {"F", "RH", "missing CBC: CBC because collection_process_failure rest"},
@@ -45,7 +45,7 @@ func TestRejectionsBesideValues(t *testing.T) {
 		"held up, and it gives up":   {"X", "RI", "missing CBC: CBC because order_entry_failure rest"},
 		"a reason that nobody knows": {"", "ZZ", "missing CBC: CBC rest"},
 	} {
-		got := tell(reports(t, oruHead+"OBR|1|"+orderA+"|F1|K\rOBX|1|NM|K||4||||||F\rOBR|2|"+orderA+"|F1|CBC"+strings.Repeat("|", 21)+c.status+
+		got := describe(reports(t, oruHead+"OBR|1|"+orderA+"|F1|K\rOBX|1|NM|K||4||||||F\rOBR|2|"+orderA+"|F1|CBC"+strings.Repeat("|", 21)+c.status+
 			"\rSPM|1"+strings.Repeat("|", 20)+c.code+"\r", modernNoZone()), time.UTC)
 		var kept []string
 		for line := range strings.Lines(got) {

@@ -14,8 +14,8 @@ import (
 	"hale/internal/labs/hl7/mllp"
 )
 
-// taken is an address that something listens on until release.
-func taken(t *testing.T) (address string, release func()) {
+// occupyAddress listens on an address until release.
+func occupyAddress(t *testing.T) (address string, release func()) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -27,9 +27,9 @@ func taken(t *testing.T) (address string, release func()) {
 }
 
 // Of two nodes with the same settings on one machine, the second takes over
-// when the first one ends.
+// after the first one ends.
 func TestTheSecondNodeTakesOver(t *testing.T) {
-	address, release := taken(t)
+	address, release := occupyAddress(t)
 	release() // so that the port is free, and most likely stays so
 	type node struct {
 		in   *inbox
@@ -79,9 +79,9 @@ func TestTheSecondNodeTakesOver(t *testing.T) {
 	}
 }
 
-// A node that is alone and cannot have its address fails, and says why.
-func TestAnAddressThatAStrangerHas(t *testing.T) {
-	address, _ := taken(t)
+// A node without peers whose address is in use fails, with the reason.
+func TestAddressOfAnotherProgram(t *testing.T) {
+	address, _ := occupyAddress(t)
 	synctest.Test(t, func(t *testing.T) {
 		n, log := receiver(t, Settings{Listen: address})
 		began := time.Now()
@@ -95,7 +95,7 @@ func TestAnAddressThatAStrangerHas(t *testing.T) {
 		if !errors.Is(err, syscall.EADDRINUSE) || !strings.Contains(err.Error(), "not by another node") {
 			t.Errorf("ended with %v", err)
 		}
-		if waited := time.Since(began); waited < 5*time.Minute+listenAlone || waited > 6*time.Minute {
+		if waited := time.Since(began); waited < 5*time.Minute+listenTimeout || waited > 6*time.Minute {
 			t.Errorf("after %s", waited)
 		}
 		if said := strings.Count(log.String(), "standing by"); said != 6 {
