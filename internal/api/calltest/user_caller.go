@@ -187,7 +187,7 @@ func (d UserCaller) Told() (n int) {
 		d.T.Fatal(err)
 	}
 	userstest.Read(d.T, d.DB, func(ctx context.Context, tx *store.Tx) error {
-		page, err := events.After(ctx, tx, d.Team.ID.UUID(), 0, 1000, nil)
+		page, err := events.ReadFeed(ctx, tx, d.Team.ID.UUID(), 0, 1000, nil)
 		n = len(page.Events)
 		return err
 	})

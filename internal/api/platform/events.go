@@ -79,7 +79,7 @@ func (h *Handlers) confirmed(ctx context.Context, c api.Caller, in *feedIn) (eve
 	if err != nil {
 		return id, fault.New(fault.Invalid, "Input should be the id of an event, msg_…").At("query", "after_id")
 	}
-	return id, h.DB.Read(ctx, func(tx *store.Tx) error { return events.Confirm(ctx, tx, c.Team.UUID(), in.After, id) })
+	return id, h.DB.Read(ctx, func(tx *store.Tx) error { return events.CheckPosition(ctx, tx, c.Team.UUID(), in.After, id) })
 }
 
 // lastOf is the id of the event at which a page ends, zero for none.
@@ -88,7 +88,7 @@ func (h *Handlers) lastOf(ctx context.Context, c api.Caller, page *events.Page) 
 		return page.Events[n-1].ID, nil
 	}
 	err = h.DB.Read(ctx, func(tx *store.Tx) error {
-		id, err = events.IDOf(ctx, tx, c.Team.UUID(), page.Next)
+		id, err = events.IDByNumber(ctx, tx, c.Team.UUID(), page.Next)
 		return err
 	})
 	return id, err

@@ -27,7 +27,7 @@ func TestFeedRefusesNumbersFromTheFuture(t *testing.T) {
 		}
 		for _, path := range []string{"/v2/events?after=3", "/v2/events?after=900&wait=30&types=daily.data.heartrate.created"} {
 			w := d.Do(http.MethodGet, path, "")
-			if text := w.Body.String(); w.Code != http.StatusUnprocessableEntity || !strings.Contains(text, `["query","after"]`) || !strings.Contains(text, "go on from 2") {
+			if text := w.Body.String(); w.Code != http.StatusUnprocessableEntity || !strings.Contains(text, `["query","after"]`) || !strings.Contains(text, "continue from 2") {
 				t.Errorf("%s: %d %s", path, w.Code, text)
 			}
 		}

@@ -231,7 +231,7 @@ func (h *Handlers) replay(ctx context.Context, c api.Caller, in *replayIn) (*api
 	}
 	body := replayBody{Count: 1, DryRun: in.Body.DryRun}
 	if in.Body.DryRun {
-		err := h.DB.Read(ctx, func(tx *store.Tx) error { return webhooks.MayResend(ctx, tx, c.Team, id, message) })
+		err := h.DB.Read(ctx, func(tx *store.Tx) error { return webhooks.CheckResend(ctx, tx, c.Team, id, message) })
 		if err != nil {
 			return nil, err
 		}

@@ -373,7 +373,7 @@ func (h *Handlers) getWebhookHeaders(ctx context.Context, c api.Caller, in *Webh
 	if err != nil {
 		return nil, err
 	}
-	shown, sensitive := webhooks.Masked(headers)
+	shown, sensitive := webhooks.SplitHeaders(headers)
 	return api.Answer(webhookHeadersBody{shown, sensitive}), nil
 }
 

@@ -82,7 +82,7 @@ func (r *rig) events(o orders.Order) (all []string) {
 		r.t.Fatal(err)
 	}
 	err := r.db.Read(store.WithTeam(r.t.Context(), r.team.UUID()), func(tx *store.Tx) error {
-		page, err := events.After(r.t.Context(), tx, r.team.UUID(), 0, 1000, nil)
+		page, err := events.ReadFeed(r.t.Context(), tx, r.team.UUID(), 0, 1000, nil)
 		for _, e := range page.Events {
 			var body struct {
 				Data struct {

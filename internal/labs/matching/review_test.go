@@ -160,7 +160,7 @@ func (d desk) announced() []string {
 	}
 	var all []string
 	d.read(func(tx *store.Tx) error {
-		page, err := events.After(d.ctx(), tx, d.team.ID.UUID(), 0, 500, []string{matching.CreatedEvent, matching.UpdatedEvent})
+		page, err := events.ReadFeed(d.ctx(), tx, d.team.ID.UUID(), 0, 500, []string{matching.CreatedEvent, matching.UpdatedEvent})
 		for _, e := range page.Events {
 			var body struct {
 				EventType string `json:"event_type"`

@@ -142,7 +142,7 @@ func heard(t *testing.T, db *store.DB, o orders.Order) (all []string) {
 		page := events.Page{HasMore: true}
 		for page.HasMore {
 			var err error
-			if page, err = events.After(t.Context(), tx, o.Team.UUID(), page.Next, events.MaxPage, nil); err != nil {
+			if page, err = events.ReadFeed(t.Context(), tx, o.Team.UUID(), page.Next, events.MaxPage, nil); err != nil {
 				return err
 			}
 			for _, e := range page.Events {

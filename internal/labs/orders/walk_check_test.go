@@ -98,7 +98,7 @@ func (w *walk) feed() map[orders.ID][]told {
 	userstest.Read(w.t, w.db, func(ctx context.Context, tx *store.Tx) error {
 		for page := (events.Page{HasMore: true}); page.HasMore; {
 			var err error
-			if page, err = events.After(ctx, tx, w.team.ID.UUID(), page.Next, events.MaxPage, nil); err != nil {
+			if page, err = events.ReadFeed(ctx, tx, w.team.ID.UUID(), page.Next, events.MaxPage, nil); err != nil {
 				return err
 			}
 			for _, e := range page.Events {

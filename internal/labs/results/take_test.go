@@ -149,7 +149,7 @@ func (b *bench) events() (all []string) {
 		b.t.Fatal(err)
 	}
 	err := b.db.Read(store.WithTeam(b.t.Context(), b.team.ID.UUID()), func(tx *store.Tx) error {
-		page, err := events.After(b.t.Context(), tx, b.team.ID.UUID(), 0, 1000, nil)
+		page, err := events.ReadFeed(b.t.Context(), tx, b.team.ID.UUID(), 0, 1000, nil)
 		for _, e := range page.Events {
 			var body struct {
 				Data struct {

@@ -14,11 +14,11 @@ import (
 	"hale/internal/platform/store"
 )
 
-// A stored body is one byte that says how the rest is written, then the
-// envelope, the whole sealed with the key of the user it is about, or with the
-// team's when it is about nobody. So erasing a user, which destroys the key,
-// erases the user's events, in backups too. Envelopes above a KiB are compressed
-// first; below, the frame would eat what it saves.
+// A stored body consists of one byte for its format, and the envelope. It is sealed
+// with the key of the event's user, or with the team's if the event has no user.
+// Erasing a user destroys the key, and with it the contents of the user's events, in
+// backups too. Envelopes above a KiB are compressed first; below, compression saves
+// less than its frame needs.
 const (
 	plain          = 0
 	compressed     = 1
@@ -28,8 +28,8 @@ const (
 	maxStoredPlain = MaxBody + 1
 )
 
-// ErrUnreadable says of one event that its stored body is damaged, or written as
-// only a newer version writes it.
+// ErrUnreadable means that the stored body of one event is damaged, or has a format of
+// a newer version.
 var ErrUnreadable = errors.New("events: a stored body cannot be read")
 
 var encoder = sync.OnceValue(func() *zstd.Encoder {

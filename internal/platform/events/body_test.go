@@ -33,7 +33,7 @@ func FuzzPack(f *testing.F) {
 	})
 }
 
-// What is plain is copied, what is not is written as everywhere.
+// Plain text is copied; other text is escaped as encoding/json does.
 func TestTextsInEnvelopes(t *testing.T) {
 	for _, text := range []string{
 		"", "u-1", "a b~", `"`, `\`, "<a>&", "\x00", "\n", "\x7f", "é", "\u2028", "\xff", "日本", strings.Repeat("x", 300) + `"`,

@@ -159,8 +159,8 @@ func listening(team, kind string) string {
 		SELECT 1 FROM webhook_filters f WHERE f.team_id = e.team_id AND f.endpoint_id = e.id AND f.type = ` + kind + `))`
 }
 
-// deliveryWidths are how many events of one type share a statement on SQLite, and
-// deliveryTexts are its texts: few, so that each stays prepared.
+// deliveryWidths lists how many events of one type share a statement on SQLite.
+// deliveryTexts has a text for each number: few, so that each stays prepared.
 var (
 	deliveryWidths = []int{32, 8, 2, 1}
 	deliveryTexts  = map[int]string{32: deliveryText(32), 8: deliveryText(8), 2: deliveryText(2), 1: deliveryText(1)}

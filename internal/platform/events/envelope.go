@@ -11,17 +11,17 @@ import (
 	"hale/internal/platform/rows"
 )
 
-// MaxBody is the largest envelope that is sent, in bytes. A payload that
-// would be larger is split by its domain, or announced with a link instead.
+// MaxBody is the size of the largest envelope, in bytes. The domain splits a larger
+// payload, or announces it with a link.
 const MaxBody = 256 << 10
 
-// ErrTooLarge says that an envelope would be larger than MaxBody.
+// ErrTooLarge means that an envelope would be larger than MaxBody.
 var ErrTooLarge = errors.New("events: an event is larger than 256 KiB")
 
-// New is an event to be announced.
+// New holds an event that is to be emitted.
 type New struct {
 	Team         uuid.UUID
-	User         uuid.UUID // zero when the event is about no user
+	User         uuid.UUID // zero if the event is about no user
 	ClientUserID string    // the team's own reference for the user
 	Type         string    // one of the catalogue
 	Data         []byte    // JSON of the payload
@@ -29,23 +29,22 @@ type New struct {
 	body, packed []byte // set by Ready
 }
 
-// Ready does what of emitting an event needs no transaction: it writes and
-// compresses the envelope, so that the one writer need not. Data must be JSON
-// of the caller's own making, since it is not looked at again. An event that
-// is not ready is emitted all the same.
+// Ready writes and compresses the envelope, so that SQLite's one writer does not do it
+// in the transaction. It does not check Data, which must be JSON that the caller made.
+// Emit calls it for an event that is not ready.
 func (e *New) Ready() error {
 	return e.ReadyWith(len(e.Data), func(dst []byte) []byte { return append(dst, e.Data...) })
 }
 
-// ReadyWith is Ready for a payload that is written where it belongs, instead of
-// Data; it has about size bytes.
+// ReadyWith is Ready for a payload that is appended in place and not in Data. It has
+// about size bytes.
 func (e *New) ReadyWith(size int, payload func(dst []byte) []byte) error {
-	if err := e.sound(); err != nil {
+	if err := e.check(); err != nil {
 		return err
 	}
-	stored := append(make([]byte, 0, 1+e.around()+size), plain)
+	stored := append(make([]byte, 0, 1+e.overhead()+size), plain)
 	stored = e.appendTail(payload(e.appendHead(stored)))
-	if err := e.fits(stored[1:]); err != nil {
+	if err := e.checkSize(stored[1:]); err != nil {
 		return err
 	}
 	e.body, e.packed = stored[1:], stored
@@ -55,9 +54,9 @@ func (e *New) ReadyWith(size int, payload func(dst []byte) []byte) error {
 	return nil
 }
 
-// ReadyRows is Ready for a payload that is rows, as many of them as an event has
-// room for; it tells how many those are. Such an envelope is kept by its columns,
-// which costs a tenth of compressing it.
+// ReadyRows is Ready for a payload of rows. It takes as many as fit into an event and
+// returns their number. Such an envelope is stored by column, which costs a tenth of
+// compressing it.
 func (e *New) ReadyRows(t rows.Text) (n int, err error) {
 	around, err := e.enclose() // with no payload in it yet
 	if err != nil {
@@ -74,7 +73,7 @@ func (e *New) ReadyRows(t rows.Text) (n int, err error) {
 	return n, err
 }
 
-// Room is how many bytes the payload of an event may have.
+// Room returns the size of the largest payload of an event, in bytes.
 func Room(e New) int { return MaxBody - len(envelope(e, nil)) }
 
 // envelope writes the bytes that are signed and sent, on every attempt and to
@@ -82,21 +81,21 @@ func Room(e New) int { return MaxBody - len(envelope(e, nil)) }
 //
 // Spec: Events, Envelope.
 func envelope(e New, data []byte) []byte {
-	buf := e.appendHead(make([]byte, 0, len(data)+e.around()))
+	buf := e.appendHead(make([]byte, 0, len(data)+e.overhead()))
 	return e.appendTail(append(buf, data...))
 }
 
-// around is the room, or a little more, for what an envelope has beside its payload.
-func (e *New) around() int { return len(e.ClientUserID) + len(e.Type) + 180 }
+// overhead returns the size of an envelope without its payload, or a little more.
+func (e *New) overhead() int { return len(e.ClientUserID) + len(e.Type) + 180 }
 
-// appendHead appends what goes before the payload.
+// appendHead appends the part of the envelope before the payload.
 func (e *New) appendHead(buf []byte) []byte {
 	buf = append(buf, `{"event_type":"`...)
 	buf = append(buf, e.Type...)
 	return append(buf, `","data":`...)
 }
 
-// appendTail appends what follows the payload.
+// appendTail appends the part of the envelope after the payload.
 func (e *New) appendTail(buf []byte) []byte {
 	buf = append(buf, `,"team_id":"`...)
 	buf = appendUUID(buf, e.Team)
@@ -137,21 +136,21 @@ func (e New) marshal() ([]byte, error) {
 }
 
 func (e New) enclose() ([]byte, error) {
-	if err := e.sound(); err != nil {
+	if err := e.check(); err != nil {
 		return nil, err
 	}
 	body := envelope(e, e.Data)
-	return body, e.fits(body)
+	return body, e.checkSize(body)
 }
 
-func (e *New) sound() error {
+func (e *New) check() error {
 	if e.Team == uuid.Nil {
 		return errors.New("events: an event needs a team")
 	}
 	return nil
 }
 
-func (e *New) fits(body []byte) error {
+func (e *New) checkSize(body []byte) error {
 	if len(body) > MaxBody {
 		return fmt.Errorf("%w: %s of %d bytes", ErrTooLarge, e.Type, len(body))
 	}

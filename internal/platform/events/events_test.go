@@ -53,10 +53,10 @@ func stepsEvent(team uuid.UUID, data string) events.New {
 	return events.New{Team: team, User: uuid.New(), ClientUserID: `a "b" <c>`, Type: "daily.data.steps.created", Data: []byte(data)}
 }
 
-func after(t testing.TB, db *store.DB, team uuid.UUID, n int64, limit int, types ...string) (page events.Page) {
+func readAfter(t testing.TB, db *store.DB, team uuid.UUID, n int64, limit int, types ...string) (page events.Page) {
 	t.Helper()
 	err := db.Read(system, func(tx *store.Tx) (err error) {
-		page, err = events.After(system, tx, team, n, limit, types)
+		page, err = events.ReadFeed(system, tx, team, n, limit, types)
 		return err
 	})
 	if err != nil {
@@ -65,11 +65,11 @@ func after(t testing.TB, db *store.DB, team uuid.UUID, n int64, limit int, types
 	return page
 }
 
-// settled waits until the team's feed has n events.
-func settled(t testing.TB, db *store.DB, team uuid.UUID, n int64) {
+// waitForEvents waits until the team's feed has n events.
+func waitForEvents(t testing.TB, db *store.DB, team uuid.UUID, n int64) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(2 * time.Millisecond) {
-		page := after(t, db, team, 0, 1)
+		page := readAfter(t, db, team, 0, 1)
 		if page.Last == n {
 			return
 		}
@@ -90,8 +90,8 @@ func TestEnvelope(t *testing.T) {
 				return err
 			})
 		}
-		settled(t, db, team, 2)
-		page := after(t, db, team, 0, 10)
+		waitForEvents(t, db, team, 2)
+		page := readAfter(t, db, team, 0, 10)
 		for i, data := range []string{small, large} {
 			body := page.Events[i].Body
 			var got struct {
@@ -139,9 +139,9 @@ func TestErasedUserLeavesNumbersOnly(t *testing.T) {
 			_, err := events.EmitMany(system, tx, []events.New{gone, stays})
 			return err
 		})
-		settled(t, db, team, 2)
+		waitForEvents(t, db, team, 2)
 		write(t, db, func(tx *store.Tx) error { return tx.Shred(system, team, gone.User) })
-		page := after(t, db, team, 0, 10)
+		page := readAfter(t, db, team, 0, 10)
 		if len(page.Events) != 2 || page.Events[0].Body != nil || page.Events[1].Body == nil {
 			t.Errorf("%+v", page.Events)
 		}
@@ -158,10 +158,10 @@ func TestRefusals(t *testing.T) {
 		e  events.New
 		ok bool
 	}{
-		"fits exactly":    {with(fits, strings.Repeat("1", room)), true},
-		"one byte larger": {with(fits, strings.Repeat("1", room+1)), false},
-		"no JSON":         {with(fits, `{"x":`), false},
-		"two values":      {with(fits, `1 2`), false},
+		"fits exactly":    {withData(fits, strings.Repeat("1", room)), true},
+		"one byte larger": {withData(fits, strings.Repeat("1", room+1)), false},
+		"no JSON":         {withData(fits, `{"x":`), false},
+		"two values":      {withData(fits, `1 2`), false},
 		"unknown type":    {events.New{Team: team, Type: "daily.data.nonsense.created", Data: []byte(`{}`)}, false},
 		"no team":         {events.New{Type: "daily.data.steps.created", Data: []byte(`{}`)}, false},
 		"about no user":   {events.New{Team: team, Type: "daily.data.steps.created", Data: []byte(`{}`)}, true},
@@ -179,7 +179,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func with(e events.New, data string) events.New {
+func withData(e events.New, data string) events.New {
 	e.Data = []byte(data)
 	return e
 }

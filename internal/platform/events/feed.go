@@ -12,49 +12,49 @@ import (
 	"hale/internal/platform/store"
 )
 
-// Message is an event as it was announced.
+// Message holds an emitted event.
 type Message struct {
 	ID        ID
 	Seq       int64 // 1, 2, 3, … within the team
 	Type      string
-	User      uuid.UUID // zero when the event is about no user
+	User      uuid.UUID // zero if the event is about no user
 	CreatedAt time.Time
 	Body      []byte // the envelope; nil once the user is erased
-	// Unreadable is [ErrUnreadable] when what is stored cannot be opened or is in a
-	// format that this version does not know; Body is nil then.
+	// Unreadable is [ErrUnreadable] if the stored body cannot be opened, or has a format
+	// that this version does not know. Body is nil then.
 	Unreadable error
 }
 
-// Page is a part of a team's feed.
+// Page holds a part of a team's feed.
 type Page struct {
 	Events  []Message
-	Next    int64 // where to go on: pass it as after
+	Next    int64 // after of the next page
 	Last    int64 // number of the team's newest event, 0 for none
-	HasMore bool  // there is more right now
+	HasMore bool  // more events exist now
 }
 
 // Bounds of one page.
 const (
-	// MaxPage is the greatest limit.
+	// MaxPage is the greatest limit of a page.
 	MaxPage = 1000
 	// pageBytes ends a page early, after the event that reaches it.
 	pageBytes = 4 << 20
-	// pageSpan bounds how many numbers one page with a filter looks through.
+	// pageSpan limits the numbers that one page with a filter covers.
 	pageSpan = 20_000
 )
 
-// After reads the events of a team whose number is greater than after, in
-// order; only those of the given types unless types is empty. Every event
-// committed before the last one of the page is in it, or was in one before.
+// ReadFeed reads the events of a team whose number is greater than after, in order.
+// If types is not empty, it reads only those types. Every event that was committed
+// before the last one of the page is in this page or in an earlier one.
 //
-// Nobody was told of a number above the last, unless by a database from which
-// this one was restored: whoever comes with such a number is refused, since the
-// numbers behind it are given once more, to other events.
-func After(ctx context.Context, tx *store.Tx, team uuid.UUID, after int64, limit int, types []string) (Page, error) {
+// If after is above the last number, the reader got it from the database before this
+// one was restored. ReadFeed refuses it, because the numbers up to it are assigned
+// again, to other events.
+func ReadFeed(ctx context.Context, tx *store.Tx, team uuid.UUID, after int64, limit int, types []string) (Page, error) {
 	last, err := LastNumber(ctx, tx, team)
 	page := Page{Next: after, Last: last}
 	if err == nil && after > last {
-		err = ahead(last)
+		err = aheadFault(last)
 	}
 	if err != nil || last == after {
 		return page, err
@@ -79,14 +79,14 @@ func After(ctx context.Context, tx *store.Tx, team uuid.UUID, after int64, limit
 	return page, nil
 }
 
-// ahead is the fault of a reader who has more than there is.
-func ahead(last int64) error {
+// aheadFault returns the fault of a reader whose position is above the last number.
+func aheadFault(last int64) error {
 	return fault.New(fault.Invalid, fmt.Sprintf("is greater than the number of your newest event, %d: the database was restored from "+
-		"an earlier state, and numbers above it are given again to other events; go on from %d or from before", last, last)).At("query", "after")
+		"an earlier state, and numbers above it are given again to other events; continue from %d or from before", last, last)).At("query", "after")
 }
 
-// readPage fills the page with events up to number until; cut tells that it
-// ended before, because the page is full.
+// readPage adds events up to number until to the page. cut reports that the page is
+// full before that.
 func readPage(ctx context.Context, tx *store.Tx, team uuid.UUID, page *Page, until int64, limit int, types []string) (cut bool, err error) {
 	query := `SELECT id, seq, type, user_id, created_at, body FROM events
 		WHERE team_id = $1 AND seq > $2 AND seq <= $3`
@@ -154,9 +154,8 @@ func scanSealed(rows interface{ Scan(...any) error }) (Message, error) {
 	return m, nil
 }
 
-// openAll replaces sealed bodies by the envelopes, after the rows are closed:
-// opening may need the team's key from the database. One that does not open says
-// so and stops none of the others.
+// openAll replaces sealed bodies by envelopes. The rows must be closed, because opening
+// may read a key from the database. An unreadable body does not prevent the others.
 func openAll(ctx context.Context, tx *store.Tx, team uuid.UUID, all []Message) error {
 	for i := range all {
 		m := &all[i]
@@ -172,7 +171,7 @@ func openAll(ctx context.Context, tx *store.Tx, team uuid.UUID, all []Message) e
 	return nil
 }
 
-// LastNumber is the greatest number of a team's events, 0 for none.
+// LastNumber returns the greatest number of a team's events, 0 for none.
 func LastNumber(ctx context.Context, tx *store.Tx, team uuid.UUID) (n int64, err error) {
 	err = tx.QueryRow(ctx, `SELECT COALESCE((SELECT seq FROM events WHERE team_id = $1 AND seq IS NOT NULL ORDER BY seq DESC LIMIT 1), 0)`, team).Scan(&n)
 	if err != nil {
@@ -181,8 +180,8 @@ func LastNumber(ctx context.Context, tx *store.Tx, team uuid.UUID) (n int64, err
 	return n, nil
 }
 
-// LastNumberUpTo is the greatest number of a team's events that is not above n,
-// 0 for none.
+// LastNumberUpTo returns the greatest number of a team's events that is not above n, 0
+// for none.
 func LastNumberUpTo(ctx context.Context, tx *store.Tx, team uuid.UUID, n int64) (last int64, err error) {
 	err = tx.QueryRow(ctx, `SELECT COALESCE((SELECT seq FROM events WHERE team_id = $1 AND seq <= $2 ORDER BY seq DESC LIMIT 1), 0)`, team, n).Scan(&last)
 	if err != nil {
@@ -191,7 +190,7 @@ func LastNumberUpTo(ctx context.Context, tx *store.Tx, team uuid.UUID, n int64) 
 	return last, nil
 }
 
-// firstNumber is the least number above after that is still stored.
+// firstNumber returns the least stored number above after.
 func firstNumber(ctx context.Context, tx *store.Tx, team uuid.UUID, after int64) (n int64, err error) {
 	err = tx.QueryRow(ctx, `SELECT COALESCE(MIN(seq), $2) FROM events WHERE team_id = $1 AND seq > $2`, team, after).Scan(&n)
 	if err != nil {
@@ -200,14 +199,14 @@ func firstNumber(ctx context.Context, tx *store.Tx, team uuid.UUID, after int64)
 	return n, nil
 }
 
-// awaitPoll is how often a waiting reader looks by itself: on PostgreSQL
-// another node's events come without a word.
+// awaitPoll is the interval at which a waiting reader polls: on PostgreSQL another
+// node's events do not notify this one.
 const awaitPoll = time.Second
 
-// Await is After for a reader that would rather wait than get an empty page:
-// it returns as soon as there are events, or an empty page after the wait, when
-// ctx ends, or when enough is closed, as it is before the process stops.
-func Await(ctx context.Context, db *store.DB, team uuid.UUID, after int64, limit int, types []string, wait time.Duration, enough <-chan struct{}) (Page, error) {
+// Await is ReadFeed for a reader that waits if there are no events. It returns as soon
+// as there are some. It returns an empty page after the wait, when ctx ends, or when
+// stopping is closed because the process stops.
+func Await(ctx context.Context, db *store.DB, team uuid.UUID, after int64, limit int, types []string, wait time.Duration, stopping <-chan struct{}) (Page, error) {
 	news := make(chan struct{}, 1)
 	defer OnNumbered(db, func(t uuid.UUID) {
 		if t != team {
@@ -223,20 +222,20 @@ func Await(ctx context.Context, db *store.DB, team uuid.UUID, after int64, limit
 	for {
 		var page Page
 		err := db.Read(ctx, func(tx *store.Tx) (err error) {
-			page, err = After(ctx, tx, team, after, limit, types)
+			page, err = ReadFeed(ctx, tx, team, after, limit, types)
 			return err
 		})
 		if err != nil || len(page.Events) > 0 || page.HasMore || wait <= 0 {
 			return page, err
 		}
-		after = page.Next // what the types leave out need not be looked at again
+		after = page.Next // skips events of other types
 		poll := time.NewTimer(awaitPoll)
 		select {
 		case <-news:
 		case <-poll.C:
 		case <-deadline.C:
 			wait = 0
-		case <-enough:
+		case <-stopping:
 			wait = 0
 		case <-ctx.Done():
 			wait = 0
@@ -248,21 +247,20 @@ func Await(ctx context.Context, db *store.DB, team uuid.UUID, after int64, limit
 	}
 }
 
-// Confirm refuses a reader who has another event of this number than the one that
-// is stored: the database was restored from an earlier state, and the number was
-// given again. An event that was forgotten can not be compared and is taken for
-// the reader's.
-func Confirm(ctx context.Context, tx *store.Tx, team uuid.UUID, number int64, has ID) error {
-	stored, err := IDOf(ctx, tx, team, number)
+// CheckPosition refuses a reader whose event of a number is not the stored one: the
+// database was restored from an earlier state, and the number was assigned again. It
+// accepts the position of a deleted event, which cannot be compared.
+func CheckPosition(ctx context.Context, tx *store.Tx, team uuid.UUID, number int64, has ID) error {
+	stored, err := IDByNumber(ctx, tx, team, number)
 	if err != nil || stored == (ID{}) || stored == has {
 		return err
 	}
 	return fault.New(fault.Invalid, fmt.Sprintf("is not the id of your event number %d: the database was restored from an earlier state, "+
-		"and this number was given again to another event; go on from before the restore", number)).At("query", "after_id")
+		"and this number was given again to another event; continue from before the restore", number)).At("query", "after_id")
 }
 
-// IDOf is the id of the event with a number, zero when there is none.
-func IDOf(ctx context.Context, tx *store.Tx, team uuid.UUID, number int64) (id ID, err error) {
+// IDByNumber returns the id of the event with a number, zero if there is none.
+func IDByNumber(ctx context.Context, tx *store.Tx, team uuid.UUID, number int64) (id ID, err error) {
 	err = tx.QueryRow(ctx, `SELECT id FROM events WHERE team_id = $1 AND seq = $2`, team, number).Scan(&id)
 	if errors.Is(err, store.ErrNoRows) {
 		return ID{}, nil

@@ -14,9 +14,9 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// Many writers at once, a third of whom change their minds: every committed
-// event is in the feed once, the numbers have no gap, and a reader who follows
-// the feed meanwhile never misses one.
+// Many writers work at once, and a third of their transactions roll back. Every
+// committed event is in the feed once, the numbers have no gap, and a reader that
+// follows the feed meanwhile misses none.
 func TestNumbersHaveNoGaps(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		team := newTeam(t, db)
@@ -34,7 +34,7 @@ func TestNumbersHaveNoGaps(t *testing.T) {
 							all = append(all, stepsEvent(team, `{}`), stepsEvent(team, `{}`))
 						}
 						if ids, err = events.EmitMany(system, tx, all); err == nil && i%3 == 0 {
-							return errors.New("changed my mind")
+							return errors.New("rolled back")
 						}
 						return err
 					})
@@ -88,8 +88,8 @@ func TestNumbersHaveNoGaps(t *testing.T) {
 	})
 }
 
-// A page with a filter moves on over what it leaves out, and pages together
-// give exactly the events of the types.
+// A page with a filter skips events of other types, and the pages together have
+// exactly the events of the types.
 func TestFeedWithTypes(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		team := newTeam(t, db)
@@ -108,10 +108,10 @@ func TestFeedWithTypes(t *testing.T) {
 			_, err := events.EmitMany(system, tx, all)
 			return err
 		})
-		settled(t, db, team, 60)
+		waitForEvents(t, db, team, 60)
 		got, next := 0, int64(0)
 		for range 20 {
-			page := after(t, db, team, next, 2, "daily.data.sleep.created")
+			page := readAfter(t, db, team, next, 2, "daily.data.sleep.created")
 			for _, e := range page.Events {
 				if e.Type != "daily.data.sleep.created" {
 					t.Fatalf("a %s came", e.Type)
@@ -153,7 +153,7 @@ func TestAwaitReturnsWithTheEvent(t *testing.T) {
 	})
 }
 
-// Whoever waits is answered when the process is about to stop.
+// A waiting reader is answered when the process is about to stop.
 func TestAwaitEndsWithTheProcess(t *testing.T) {
 	db := storetest.SQLite(t)
 	team := newTeam(t, db)
@@ -189,7 +189,7 @@ func TestForget(t *testing.T) {
 				return err
 			})
 		}
-		settled(t, db, team, 6)
+		waitForEvents(t, db, team, 6)
 		write(t, db, func(tx *store.Tx) error { // all have arrived but number 2
 			_, err := tx.Exec(system, `UPDATE webhook_deliveries SET state = 'sent', ended_at = 1
 				WHERE event_id IN (SELECT id FROM events WHERE team_id = $1 AND seq <> 2)`, team)
@@ -202,7 +202,7 @@ func TestForget(t *testing.T) {
 		if err != nil || n != 4 {
 			t.Fatalf("forgot %d, %v; want 4", n, err)
 		}
-		page := after(t, db, team, 0, 10)
+		page := readAfter(t, db, team, 0, 10)
 		if len(page.Events) != 2 || page.Events[0].Seq != 2 || page.Events[1].Seq != 6 {
 			t.Errorf("left: %+v", page.Events)
 		}
@@ -210,7 +210,7 @@ func TestForget(t *testing.T) {
 			_, err := events.Emit(system, tx, stepsEvent(team, `{}`))
 			return err
 		})
-		settled(t, db, team, 7)
+		waitForEvents(t, db, team, 7)
 		var left int
 		err = db.Read(system, func(tx *store.Tx) error {
 			return tx.QueryRow(system, `SELECT COUNT(*) FROM webhook_deliveries`).Scan(&left)
@@ -228,7 +228,7 @@ func TestADamagedKeyNumberIsNoErasure(t *testing.T) {
 		team := newTeam(t, db)
 		e := stepsEvent(team, `{}`)
 		emit(t, db, e)
-		settled(t, db, team, 1)
+		waitForEvents(t, db, team, 1)
 		write(t, db, func(tx *store.Tx) error {
 			var body []byte
 			if err := tx.QueryRow(system, `SELECT body FROM events WHERE team_id = $1`, team).Scan(&body); err != nil {
@@ -238,11 +238,11 @@ func TestADamagedKeyNumberIsNoErasure(t *testing.T) {
 			_, err := tx.Exec(system, `UPDATE events SET body = $1 WHERE team_id = $2`, body, team)
 			return err
 		})
-		if m := after(t, db, team, 0, 1).Events[0]; m.Body != nil || !errors.Is(m.Unreadable, events.ErrUnreadable) {
+		if m := readAfter(t, db, team, 0, 1).Events[0]; m.Body != nil || !errors.Is(m.Unreadable, events.ErrUnreadable) {
 			t.Errorf("%q, %v", m.Body, m.Unreadable)
 		}
 		write(t, db, func(tx *store.Tx) error { return tx.Shred(system, team, e.User) })
-		if m := after(t, db, team, 0, 1).Events[0]; m.Body != nil || m.Unreadable != nil {
+		if m := readAfter(t, db, team, 0, 1).Events[0]; m.Body != nil || m.Unreadable != nil {
 			t.Errorf("erased: %q, %v", m.Body, m.Unreadable)
 		}
 	})

@@ -11,8 +11,8 @@ import (
 	"hale/internal/platform/fault"
 )
 
-// ID identifies an event. Outside it reads msg_ and 26 letters and digits,
-// which sort by time and hold no dot, as the signature scheme asks.
+// ID identifies an event. Its text form is msg_ and 26 letters and digits. They sort by
+// time and contain no dot, as the signature scheme requires.
 type ID uuid.UUID
 
 const idPrefix = "msg_"
@@ -40,7 +40,7 @@ func ParseID(prefix, text string) (uuid.UUID, bool) {
 	return id, EncodeID(prefix, id) == text
 }
 
-// ErrUnknown says that the team has no such event.
+// ErrUnknown means that the team has no such event.
 var ErrUnknown = fault.New(fault.NotFound, "Event not found")
 
 // Parse reads the text form of an event id.

@@ -24,7 +24,7 @@ func TestForgetWhileADeliveryEnds(t *testing.T) {
 	for range 3 {
 		emit(t, db, stepsEvent(team, `{}`))
 	}
-	settled(t, db, team, 3)
+	waitForEvents(t, db, team, 3)
 	const of = ` WHERE event_id = (SELECT id FROM events WHERE team_id = $1 AND seq = $2)`
 	write(t, db, func(tx *store.Tx) error { // the first has arrived, the second is on its way
 		_, err := tx.Exec(system, `UPDATE webhook_deliveries SET state = 'sent', ended_at = 1`+of, team, 1)

@@ -50,7 +50,7 @@ func settle(t *testing.T, db *store.DB) {
 func feedPayloads(t *testing.T, db *store.DB, team uuid.UUID) (all []string) {
 	t.Helper()
 	for next, more := int64(0), true; more; {
-		page := after(t, db, team, next, events.MaxPage)
+		page := readAfter(t, db, team, next, events.MaxPage)
 		for _, e := range page.Events {
 			if e.Seq != next+1 {
 				t.Fatalf("number %d follows %d", e.Seq, next)
@@ -108,7 +108,7 @@ func TestNumbersFollowCommits(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		settled(t, db, team, writers*each)
+		waitForEvents(t, db, team, writers*each)
 		var next [writers]int
 		for _, data := range feedPayloads(t, db, team) {
 			var at [2]int
@@ -177,7 +177,7 @@ func TestNumbersDoNotFollowClocks(t *testing.T) {
 		})
 	}
 	settle(t, db)
-	for _, e := range after(t, db, team, 0, 10).Events {
+	for _, e := range readAfter(t, db, team, 0, 10).Events {
 		got = append(got, e.ID)
 	}
 	if !slices.Equal(got, want) {

@@ -21,8 +21,8 @@ import (
 	"hale/internal/platform/webhooks"
 )
 
-// These measure what the promise costs: events that are committed durably, one
-// transaction each, and delivered, signed, to a receiver in the same process.
+// The benchmarks measure events that are committed durably, one transaction each, and
+// delivered, signed, to a receiver in the same process.
 //
 //	go test ./internal/platform/webhooks -run '^$' -bench Deliver -benchtime 20000x
 //
@@ -83,7 +83,7 @@ func openDurable(b *testing.B, o store.Options) *store.DB {
 	return db
 }
 
-// arrivals notes when each event came.
+// arrivals records when each event arrived.
 type arrivals struct {
 	mu    sync.Mutex
 	at    map[string]time.Time
@@ -101,7 +101,7 @@ func (a *arrivals) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func load(b *testing.B, db *store.DB, producers, perSecond int) {
 	var recorded atomic.Int64
-	r := newRig(b, db, webhooks.Config{Observe: func(webhooks.Attempted) { recorded.Add(1) }})
+	r := newFixture(b, db, webhooks.Config{Observe: func(webhooks.Attempted) { recorded.Add(1) }})
 	a := &arrivals{at: map[string]time.Time{}}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

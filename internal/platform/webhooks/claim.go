@@ -99,10 +99,10 @@ func (q *endpointQueue) openBodies(ctx context.Context, tx *store.Tx, all []*cla
 	}
 }
 
-// claimSQLite reads due rows and passes over those that are claimed. It writes
-// nothing: there is one process, which knows what it has claimed. It stops reading
-// when it has enough; a LIMIT that differs from call to call would make SQLite
-// prepare the statement each time.
+// claimSQLite reads due rows and skips those that are claimed. It writes nothing: one
+// process uses the database, and its memory has the claims. It stops reading when it has
+// enough rows. A LIMIT that differs from call to call would make SQLite prepare the
+// statement each time.
 func (q *endpointQueue) claimSQLite(ctx context.Context, tx *store.Tx, most [lanes]int) (got [lanes]claim, err error) {
 	for lane, n := range most {
 		if n == 0 {
@@ -142,10 +142,10 @@ func (q *endpointQueue) readDue(ctx context.Context, tx *store.Tx, lane, most in
 	return got, rows.Err()
 }
 
-// claimPostgres marks due rows as this node's. It passes over rows that another
-// node has claimed or is claiming, and over those that this node has in hand, under
-// its present id or an earlier one. A row that is marked and not in hand was left
-// by a claim whose commit got no answer, or by a queue that was closed.
+// claimPostgres marks due rows as this node's. It skips rows that another node has
+// claimed or is claiming, and rows that the queue has claimed before, under the node's
+// present id or an earlier one. A row that has the node's mark and is not claimed was
+// left by a claim whose commit got no answer, or by a queue that gave up its claims.
 func (q *endpointQueue) claimPostgres(ctx context.Context, tx *store.Tx, most [lanes]int) (got [lanes]claim, err error) {
 	claimed, attempts := q.claimedKeys()
 	now := store.Micros(tx.Now())
@@ -204,8 +204,8 @@ func (c *claim) scanNext(row store.Scanner) error {
 	return err
 }
 
-// backlog describes what waits for one endpoint: the earliest due time of each
-// lane, zero for an empty one.
+// backlog describes the pending deliveries of one endpoint: the earliest due time of
+// each lane, zero for an empty one.
 type backlog struct {
 	team     uuid.UUID
 	endpoint EndpointID

@@ -20,15 +20,15 @@ import (
 const (
 	sweepEvery = 10 * time.Second
 	overdue    = time.Minute // a sweep reports rows that are due for longer as stranded
-	// unknownEvery is how often the endpoints are read of teams that have events and,
-	// as far as this node knows, no endpoint: another node may have made one.
+	// unknownEvery is the interval at which the endpoints of teams are read that have
+	// events and no known endpoint: another node may have added one.
 	unknownEvery = time.Second
-	// claimers is how many queues claim at once.
+	// claimers limits the queues that claim at the same time.
 	claimers = 4
 )
 
-// changedEndpoints is notified when endpoints of a team change, or when deliveries
-// become due for them other than by new events.
+// changedEndpoints is the topic of changed endpoints of a team, and of deliveries that
+// become due other than by new events.
 const changedEndpoints = store.Topic("webhooks.endpoints")
 
 // Config says how to deliver. The zero value of each field is good.
@@ -57,8 +57,7 @@ type Attempted struct {
 	Delay   time.Duration // from the event's commit to the end of the exchange
 }
 
-// Deliverer posts what is due, until it is stopped. It keeps a queue for each
-// endpoint that is on.
+// Deliverer posts due deliveries. It keeps a queue for each endpoint that is on.
 type Deliverer struct {
 	db      *store.DB
 	cfg     Config
@@ -103,8 +102,8 @@ func NewDeliverer(db *store.DB, cfg Config) *Deliverer {
 	}
 }
 
-// Run delivers until ctx ends. Then it claims no more, lets the posts on their
-// way come to an end, and records them.
+// Run delivers until ctx ends. Then it claims no more, waits for the posts that are
+// under way, and records them.
 func (d *Deliverer) Run(ctx context.Context) error {
 	work := store.AsSystem(context.WithoutCancel(ctx))
 	d.results = jobs.NewBatcher(recordMost, recordWait, func(group []result) { d.record(work, group) })
@@ -182,8 +181,7 @@ func (d *Deliverer) refreshLater(team uuid.UUID) {
 	}
 }
 
-// refresh reads the endpoints of teams that changed, and has everything claimed that
-// is due for them.
+// refresh reads the endpoints of changed teams, and wakes their queues.
 func (d *Deliverer) refresh(ctx context.Context) {
 	d.mu.Lock()
 	changed := d.changed
@@ -224,9 +222,9 @@ func (d *Deliverer) refreshTeam(ctx context.Context, team uuid.UUID) error {
 	})
 }
 
-// sweep looks at every endpoint: it finds those that other nodes made, the times of
-// retries, and what is due. It starts the work after a restart; later it should find
-// only what other nodes left.
+// sweep looks at every endpoint. It finds endpoints that other nodes added, the times
+// of retries, and due deliveries. It starts the work after a restart; later it should
+// find only deliveries that other nodes left.
 func (d *Deliverer) sweep(ctx context.Context, starting bool) {
 	var all []backlog
 	err := d.db.Read(ctx, func(tx *store.Tx) (err error) {
@@ -315,7 +313,7 @@ func (d *Deliverer) all() []*endpointQueue {
 	return all
 }
 
-// loadTarget reads what sending to an endpoint needs; nil if nothing is to be sent.
+// loadTarget reads the target of an endpoint. It returns nil if nothing is to be sent.
 func (d *Deliverer) loadTarget(ctx context.Context, team uuid.UUID, id EndpointID) (t *target, err error) {
 	err = d.db.Read(ctx, func(tx *store.Tx) (err error) {
 		t, err = loadTarget(ctx, tx, teamID(team), id, tx.Now())
@@ -332,8 +330,8 @@ func (d *Deliverer) loadTarget(ctx context.Context, team uuid.UUID, id EndpointI
 	return t, nil
 }
 
-// Lag is how long the oldest due delivery has been waiting, as of the last
-// sweep, ten seconds ago at most. Rate limits and slow endpoints count.
+// Lag returns how long the oldest due delivery has been waiting, as of the last sweep,
+// ten seconds ago at most. Rate limits and slow endpoints count.
 func (d *Deliverer) Lag() time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -343,8 +341,8 @@ func (d *Deliverer) Lag() time.Duration {
 	return max(0, d.db.Now().Sub(d.oldest))
 }
 
-// InHand is the number of deliveries that are claimed and not yet recorded.
-func (d *Deliverer) InHand() (n int) {
+// Claimed returns the number of deliveries that are claimed and not yet recorded.
+func (d *Deliverer) Claimed() (n int) {
 	for _, q := range d.all() {
 		q.mu.Lock()
 		n += len(q.claimed)
@@ -353,7 +351,7 @@ func (d *Deliverer) InHand() (n int) {
 	return n
 }
 
-// peers is how many nodes share the work.
+// peers returns the number of nodes that share the work.
 func (d *Deliverer) peers() int {
 	if d.cfg.Node == nil {
 		return 1
@@ -361,7 +359,7 @@ func (d *Deliverer) peers() int {
 	return d.cfg.Node.Peers()
 }
 
-// lapsed is closed when the deliveries of another node have become free.
+// lapsed returns a channel that is closed when another node has left its deliveries.
 func (d *Deliverer) lapsed() <-chan struct{} {
 	if d.cfg.Node == nil {
 		return nil

@@ -6,23 +6,24 @@
 // reaches the endpoint or is shown as failed or held, and can be sent again for as
 // long as it is kept.
 //
-//	endpoints.go settings.go      endpoints: URL, filters, rate, state; changing them
-//	targets.go secrets.go         what sending needs to know of one; rotation
-//	secret.go sign.go headers.go  rules that need no database:
-//	urls.go guard.go              signatures, custom headers, addresses
-//	schedule.go health.go         when to retry, when to switch an endpoint off
+//	endpoints.go   endpoints: URL, filters, rate, state; changing them
+//	targets.go     where posts go: URLs and custom headers
+//	addresses.go   which URLs and addresses are allowed
+//	signing.go     secrets, their rotation, and signatures
+//	schedule.go    when to retry
+//	health.go      when to switch an endpoint off
 //
 //	deliverer.go      the queues of all endpoints, and the sweep that finds their work
 //	endpointqueue.go  one endpoint's queue: claims, lanes, window and rate limit
 //	claim.go          the SQL of claims
 //	worker.go         one attempt, and what follows from it
 //	post.go           one HTTP exchange, and the connections that carry it
-//	record.go         the SQL of results, and what they say of an endpoint
-//	hold.go           deliveries that wait for an endpoint that is switched on
+//	record.go         the SQL of results
+//	hold.go           holding older deliveries of an endpoint that is switched on
 //
-//	log.go attempts.go      deliveries and attempts to look at
-//	replay.go reconcile.go  sending again; accounting for a range of numbers
-//	example.go              an example posted at once
+//	deliveries.go  deliveries and attempts to look at; accounting for a range of numbers
+//	replay.go      sending again
+//	example.go     posting an example
 //
 // # Path of a delivery
 //
@@ -43,6 +44,6 @@
 //
 // A delivery to an endpoint that is off stays pending and is shown as held. When the
 // endpoint is switched on again, its owner chooses from when on the held ones are
-// sent; the others become held for good, until they are replayed. Nothing is sent
-// before that is done.
+// sent; the others stay held until they are replayed. Nothing is sent before that is
+// decided for all of them.
 package webhooks

@@ -89,7 +89,7 @@ func (q *endpointQueue) run(ctx context.Context) {
 	}
 }
 
-// step claims what is due and starts workers. It returns how long the loop may
+// step claims due deliveries and starts workers. It returns how long the loop may
 // sleep, or false if the queue is closed.
 func (q *endpointQueue) step(ctx context.Context) (wait time.Duration, ok bool) {
 	most, pause := q.plan()
@@ -136,8 +136,8 @@ func (q *endpointQueue) addDue(most [lanes]int) {
 	}
 }
 
-// refresh notes that the endpoint, or what is due for it, may have changed. What
-// waits goes out as the newest revision says.
+// refresh notes that the endpoint, or its due deliveries, may have changed. Waiting
+// deliveries use the newest revision.
 func (q *endpointQueue) refresh(revision int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -146,7 +146,7 @@ func (q *endpointQueue) refresh(revision int64) {
 	q.notify()
 }
 
-// discover takes in what a sweep saw of the endpoint.
+// discover notes the backlog that a sweep found.
 func (q *endpointQueue) discover(b *backlog, starting bool) {
 	now := q.d.db.Now()
 	q.mu.Lock()
@@ -201,7 +201,7 @@ func (q *endpointQueue) plan() (most [lanes]int, pause time.Duration) {
 	return most, 0
 }
 
-// claimAtMost claims, when few other queues do.
+// claimAtMost claims when few other queues are claiming.
 func (q *endpointQueue) claimAtMost(ctx context.Context, most [lanes]int) (got [lanes]claim, err error) {
 	select {
 	case q.d.claims <- struct{}{}:
@@ -212,8 +212,8 @@ func (q *endpointQueue) claimAtMost(ctx context.Context, most [lanes]int) (got [
 	}
 }
 
-// accept puts the claimed rows into their lanes. A queue that was closed meanwhile
-// forgets them: a later claim takes them again.
+// accept puts claimed rows into their lanes. A queue that was closed meanwhile drops
+// them: a later claim takes them again.
 func (q *endpointQueue) accept(got [lanes]claim, most [lanes]int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -247,7 +247,7 @@ func (q *endpointQueue) hasClaimed(key claimKey) bool {
 	return ok
 }
 
-// claimedKeys lists what is claimed, as two arrays for PostgreSQL.
+// claimedKeys lists the claimed deliveries, as two arrays for PostgreSQL.
 func (q *endpointQueue) claimedKeys() (ids [][16]byte, attempts []int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -268,7 +268,7 @@ func (q *endpointQueue) release(key claimKey, retryAt time.Time) {
 	}
 }
 
-// current returns the target, or nil if it is to be read first. q.mu is held.
+// current returns the target, or nil if it must be read first. q.mu is held.
 func (q *endpointQueue) current() *target {
 	if q.target == nil || q.target.revision < q.revision {
 		return nil
@@ -312,7 +312,7 @@ func (q *endpointQueue) forget() {
 	}
 }
 
-// close ends a queue that has nothing in hand, and reports whether it did.
+// close ends a queue that has claimed nothing, and reports whether it did.
 func (q *endpointQueue) close() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -352,7 +352,7 @@ func (q *endpointQueue) startWorkers(pause time.Duration) (wait time.Duration, o
 	return wait, !q.closed
 }
 
-// lane says from which lane the next delivery comes, or -1 if none waits. New events
+// lane returns the lane of the next delivery, or -1 if none waits. New events
 // go first, but every eighth delivery is a retry or a replay: a busy endpoint does
 // not starve its retries, and a replay does not delay new events. q.mu is held.
 func (q *endpointQueue) lane() int {
@@ -368,8 +368,8 @@ func (q *endpointQueue) lane() int {
 	return -1
 }
 
-// next takes the next delivery to post, with where to. Without one, wait is how long
-// the rate limit delays it. q.mu is held.
+// next takes the next delivery to post, and its target. If the rate limit delays it,
+// next returns how long. q.mu is held.
 func (q *endpointQueue) next() (c *claimedDelivery, t *target, wait time.Duration) {
 	lane := q.lane()
 	if t = q.current(); lane < 0 || t == nil || q.d.halted() {

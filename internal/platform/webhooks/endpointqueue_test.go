@@ -94,7 +94,7 @@ func TestClaimsAreLarge(t *testing.T) {
 	}
 }
 
-// A queue ends only when nothing is in hand: a post that is under way is not made
+// A queue ends only when it has claimed nothing: a post that is under way is not made
 // again by another queue of the same endpoint.
 func TestQueueClosesWhenIdle(t *testing.T) {
 	q := testQueue(t)
@@ -111,5 +111,28 @@ func TestQueueClosesWhenIdle(t *testing.T) {
 	q.accept([lanes]claim{{deliveries: []*claimedDelivery{c}}}, [lanes]int{claimSize})
 	if len(q.claimed) != 0 {
 		t.Error("a closed queue accepts a claim")
+	}
+}
+
+// A bucket never lets more through than a second's worth and the rate.
+func TestBucket(t *testing.T) {
+	var b bucket
+	b.setRate(10)
+	now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	start, through := now, 0
+	for range 1000 {
+		wait := b.take(now)
+		if wait == 0 {
+			through++
+			continue
+		}
+		now = now.Add(wait)
+	}
+	if most := 10 + 10*now.Sub(start).Seconds() + 1; float64(through) > most || float64(through) < most-3 {
+		t.Errorf("%d in %v at 10 a second", through, now.Sub(start))
+	}
+	b.setRate(0)
+	if b.take(now) != 0 {
+		t.Error("no limit, and yet a wait")
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// Trial is an example that was posted, and what came back. It is no event: it
-// has no number, is in no feed and is not repeated.
+// Trial describes an example that was posted, and its answer. It is no event: it has no
+// number, is not in the feed and is not retried.
 type Trial struct {
 	ID      events.ID
 	At      time.Time
@@ -22,9 +22,8 @@ type Trial struct {
 	Body    []byte
 }
 
-// SendExample posts an example of an event type to an endpoint, signed like
-// the real ones, and waits for the answer. It works for endpoints that are off
-// and for types that the filter keeps out.
+// SendExample posts an example of an event type to an endpoint, signed like an event,
+// and waits for the answer. It ignores the state and the filter of the endpoint.
 func SendExample(ctx context.Context, db *store.DB, cfg Config, team teams.ID, id EndpointID, eventType string) (Trial, error) {
 	body, err := events.CatalogueOf(db).Example(team.UUID(), eventType, "body", "event_type")
 	if err != nil {
@@ -42,11 +41,11 @@ func SendExample(ctx context.Context, db *store.DB, cfg Config, team teams.ID, i
 	if err != nil {
 		return Trial{}, err
 	}
-	fresh, err := uuid.NewV7()
+	id7, err := uuid.NewV7()
 	if err != nil {
 		return Trial{}, fault.New(fault.Unavailable, "no random numbers")
 	}
-	trial := Trial{ID: events.ID(fresh), At: db.Now(), Body: body}
+	trial := Trial{ID: events.ID(id7), At: db.Now(), Body: body}
 	m := message{id: trial.ID.String(), body: body}
 	timestamp, signature := NewSigner(t.secrets).Sign(m.id, trial.At, body)
 	transport := newTransport(cfg.Guard, cfg.Dial, cfg.TLS)

@@ -14,12 +14,12 @@ import (
 	"hale/internal/platform/webhooks"
 )
 
-// Whatever waits for an endpoint that is switched on, the switch is short: what
-// is old is held afterwards, and nothing is sent before that.
-func TestSwitchingOnWithMuchThatWaits(t *testing.T) {
+// Switching an endpoint on is quick, whatever waits for it. Older deliveries are held
+// afterwards, and nothing is sent before that.
+func TestSwitchingOnWithBacklog(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		const old, wanted = 1300, 700
-		r := teamRig(t, db)
+		r := newTeamFixture(t, db)
 		rc := newReceiver(t, nil)
 		e := r.endpoint(webhooks.NewEndpoint{URL: rc.server.URL, Disabled: true})
 		r.emitTypes(slices.Repeat([]string{"daily.data.steps.created"}, old)...)
@@ -49,24 +49,24 @@ func TestSwitchingOnWithMuchThatWaits(t *testing.T) {
 		}
 		r.deliver(webhooks.Config{})
 		r.runJobs()
-		eventually(t, time.Minute, "the later ones are sent", func() bool { return r.states(e.ID)["sent"] == wanted })
+		waitFor(t, time.Minute, "the later ones are sent", func() bool { return r.states(e.ID)["sent"] == wanted })
 		if got := r.states(e.ID); got["held"] != old || len(got) != 2 || rc.total() != wanted {
 			t.Errorf("in the end %v, in %d posts", got, rc.total())
 		}
-		eventually(t, time.Minute, "the jobs end", func() bool {
+		waitFor(t, time.Minute, "the jobs end", func() bool {
 			return r.count(`SELECT COUNT(*) FROM jobs WHERE kind = 'webhooks.replay' AND status <> 'succeeded'`) == 0
 		})
 		r.emitTypes("daily.data.steps.created")
 		r.settle()
-		eventually(t, time.Minute, "what is new is sent", func() bool { return r.states(e.ID)["sent"] == wanted+1 })
+		waitFor(t, time.Minute, "what is new is sent", func() bool { return r.states(e.ID)["sent"] == wanted+1 })
 	})
 }
 
-// An endpoint that is switched off and on again while its waiting deliveries
-// are being held gets what the last switch says.
+// If an endpoint is switched off and on again while older deliveries are being held,
+// the last switch decides.
 func TestSwitchingOnOnceMore(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := teamRig(t, db)
+		r := newTeamFixture(t, db)
 		rc := newReceiver(t, nil)
 		e := r.endpoint(webhooks.NewEndpoint{URL: rc.server.URL, Disabled: true})
 		r.emitTypes(slices.Repeat([]string{"daily.data.steps.created"}, 1200)...)
@@ -77,14 +77,14 @@ func TestSwitchingOnOnceMore(t *testing.T) {
 		r.update(e.ID, webhooks.Changes{Disabled: patch.Of(false), SendHeldSince: &long})
 		r.deliver(webhooks.Config{})
 		r.runJobs()
-		eventually(t, time.Minute, "all sent", func() bool { return r.states(e.ID)["sent"] == 1200 })
+		waitFor(t, time.Minute, "all sent", func() bool { return r.states(e.ID)["sent"] == 1200 })
 	})
 }
 
-// Recovering what was held waits until all of it is held.
+// A recovery of held deliveries waits until all of them are held.
 func TestRecoveringWaitsForWhatIsBeingHeld(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := teamRig(t, db)
+		r := newTeamFixture(t, db)
 		rc := newReceiver(t, nil)
 		e := r.endpoint(webhooks.NewEndpoint{URL: rc.server.URL, Disabled: true})
 		r.emitTypes(slices.Repeat([]string{"daily.data.steps.created"}, 1200)...)
@@ -94,15 +94,15 @@ func TestRecoveringWaitsForWhatIsBeingHeld(t *testing.T) {
 		r.runJobs()
 		time.Sleep(200 * time.Millisecond)
 		r.deliver(webhooks.Config{})
-		eventually(t, time.Minute, "all sent", func() bool { return r.states(e.ID)["sent"] == 1200 })
+		waitFor(t, time.Minute, "all sent", func() bool { return r.states(e.ID)["sent"] == 1200 })
 	})
 }
 
-// An endpoint that is deleted, or switched off for what it answers, while its
-// waiting deliveries are being held keeps no replay waiting.
+// A replay does not wait for an endpoint that is deleted, or switched off because of its
+// answers, while older deliveries are being held.
 func TestNoReplayWaitsForAnEndpointThatIsOver(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := teamRig(t, db)
+		r := newTeamFixture(t, db)
 		deleted := r.endpoint(webhooks.NewEndpoint{URL: newReceiver(t, nil).server.URL, Disabled: true})
 		r.emitTypes(slices.Repeat([]string{"daily.data.steps.created"}, 1200)...)
 		r.settle()
@@ -110,7 +110,7 @@ func TestNoReplayWaitsForAnEndpointThatIsOver(t *testing.T) {
 		r.start(webhooks.Recover(deleted.ID, time.Time{}))
 		r.write(func(tx *store.Tx) error { return webhooks.Delete(system, tx, r.team, deleted.ID) })
 		r.runJobs()
-		eventually(t, time.Minute, "the job ends", func() bool {
+		waitFor(t, time.Minute, "the job ends", func() bool {
 			return r.count(`SELECT COUNT(*) FROM jobs WHERE kind = 'webhooks.replay' AND finished_at IS NOT NULL`) == 1
 		})
 
@@ -129,18 +129,18 @@ func TestNoReplayWaitsForAnEndpointThatIsOver(t *testing.T) {
 			return err
 		})
 		close(answer)
-		eventually(t, time.Minute, "switched off", func() bool { return r.get(off.ID).State == webhooks.AutoOff })
+		waitFor(t, time.Minute, "switched off", func() bool { return r.get(off.ID).State == webhooks.AutoOff })
 		if n := r.count(`SELECT COUNT(*) FROM webhook_endpoints WHERE hold_before IS NOT NULL`); n != 0 {
 			t.Errorf("%d endpoints that are over hold something", n)
 		}
 	})
 }
 
-// What was held is sent to an endpoint that is on already, and asking for it
-// while the endpoint stays off is refused.
+// Held deliveries can be sent to an endpoint that is on. The request is refused if the
+// endpoint stays off.
 func TestSendHeldToAnEndpointThatIsOn(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, webhooks.Config{})
+		r := newFixture(t, db, webhooks.Config{})
 		r.runJobs()
 		rc := newReceiver(t, nil)
 		e := r.endpoint(webhooks.NewEndpoint{URL: rc.server.URL, Disabled: true})
@@ -150,28 +150,28 @@ func TestSendHeldToAnEndpointThatIsOn(t *testing.T) {
 		r.emit(3)
 		for _, c := range []webhooks.Changes{{SendHeldSince: &since}, {SendHeldSince: &since, Disabled: patch.Of(true)}} {
 			err := db.Write(system, func(tx *store.Tx) error {
-				_, err := webhooks.Update(system, tx, open, r.team, e.ID, c)
+				_, err := webhooks.Update(system, tx, allowPrivate, r.team, e.ID, c)
 				return err
 			})
 			if !fault.Is(err, fault.Invalid) {
 				t.Errorf("an endpoint that stays off: %v", err)
 			}
 		}
-		eventually(t, time.Minute, "numbers", func() bool { return r.numbered() == 5 }) // what has none yet counts as later
+		waitFor(t, time.Minute, "numbers", func() bool { return r.countNumbered() == 5 }) // what has none yet counts as later
 		r.update(e.ID, webhooks.Changes{Disabled: patch.Of(false)})
 		if got := r.states(e.ID); got["held"] != 5 {
 			t.Errorf("switched on: %v", got)
 		}
 		r.update(e.ID, webhooks.Changes{SendHeldSince: &since})
-		eventually(t, time.Minute, "three are sent", func() bool { return r.states(e.ID)["sent"] == 3 })
+		waitFor(t, time.Minute, "three are sent", func() bool { return r.states(e.ID)["sent"] == 3 })
 		var ever time.Time
 		r.update(e.ID, webhooks.Changes{SendHeldSince: &ever, Disabled: patch.Of(false)})
-		eventually(t, time.Minute, "all are sent", func() bool { return r.states(e.ID)["sent"] == 5 })
+		waitFor(t, time.Minute, "all are sent", func() bool { return r.states(e.ID)["sent"] == 5 })
 	})
 }
 
-// numbered counts the events that have their number.
-func (r *rig) numbered() (n int) {
+// countNumbered counts the events that have a number.
+func (r *fixture) countNumbered() (n int) {
 	r.t.Helper()
 	err := r.db.Read(system, func(tx *store.Tx) error {
 		return tx.QueryRow(system, `SELECT COUNT(*) FROM events WHERE team_id = $1 AND seq IS NOT NULL`, r.team).Scan(&n)

@@ -14,24 +14,24 @@ import (
 	"time"
 )
 
-// What one exchange may cost.
+// Limits of one exchange.
 const (
-	// Timeout bounds the whole exchange, from the dial to the end of the
-	// answer's body, so that a slow drip cannot hold a worker.
+	// Timeout limits the whole exchange, from the dial to the end of the answer's body,
+	// so that a receiver that answers slowly cannot hold a worker.
 	Timeout     = 15 * time.Second
 	maxAnswer   = 64 << 10 // bytes read of an answer
 	keptAnswer  = 1 << 10  // bytes kept of it
 	maxHeader   = 64 << 10
 	idleTimeout = 50 * time.Second
-	// connectTimeout bounds the dial, and again the TLS handshake.
+	// connectTimeout limits the dial, and again the TLS handshake.
 	connectTimeout = 10 * time.Second
 	userAgent      = "Hale-Webhooks/1.0"
 )
 
-// Problem says in a word why an attempt failed. It is empty for success.
+// Problem names the reason of a failed attempt in one word. It is empty for success.
 type Problem string
 
-// The problems. Status means that an answer came and was not 2xx.
+// The problems. Status means an answer other than 2xx.
 const (
 	NoProblem        Problem = ""
 	StatusProblem    Problem = "status"
@@ -39,24 +39,24 @@ const (
 	TimeoutProblem   Problem = "timeout"    // no full answer within Timeout
 	AddressProblem   Problem = "address"    // not on the public internet
 	NameProblem      Problem = "name"       // the host name did not resolve
-	RefusedProblem   Problem = "refused"    // nobody listens
+	RefusedProblem   Problem = "refused"    // no process listens at the address
 	TLSProblem       Problem = "tls"        // no trusted connection
-	ConnectionFailed Problem = "connection" // it broke off
+	ConnectionFailed Problem = "connection" // the connection broke, or the answer is not HTTP
 )
 
-// Outcome is what came of one attempt.
+// Outcome holds the result of one exchange.
 type Outcome struct {
-	Code       int // 0 when no answer came
+	Code       int // 0 if no answer came
 	Problem    Problem
 	Answer     []byte        // first KiB
-	RetryAfter time.Duration // 0 when the answer asked for none
+	RetryAfter time.Duration // 0 if the answer asked for none
 	Took       time.Duration
 }
 
 // OK reports a 2xx answer.
 func (o Outcome) OK() bool { return o.Problem == NoProblem }
 
-// overloaded reports that the receiver, or the way to it, needs a pause.
+// overloaded reports that the receiver, or the way to it, is overloaded.
 func (o Outcome) overloaded() bool {
 	switch o.Code {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusGatewayTimeout:
@@ -65,7 +65,7 @@ func (o Outcome) overloaded() bool {
 	return o.Problem == TimeoutProblem
 }
 
-// gone reports that the receiver wants no more.
+// gone reports that the receiver wants no more events.
 func (o Outcome) gone() bool { return o.Code == http.StatusGone }
 
 // Dial makes a connection; see net.Dialer.
@@ -103,16 +103,16 @@ func newTransport(g Guard, dial Dial, config *tls.Config) *http.Transport {
 	}
 }
 
-// message is what is posted: an event, ready to be signed.
+// message holds an event that is ready to be signed and posted.
 type message struct {
 	id   string
 	seq  int64 // 0 leaves the header out
 	body []byte
 }
 
-// headersOf makes the headers of one attempt: the endpoint's own first, then
-// ours. Each of the signature's three has a twin under the name that older
-// receivers know.
+// headersOf returns the headers of one attempt: the endpoint's custom headers and those
+// of the service. Each of the three headers of the signature has a second name, which
+// older receivers know.
 func headersOf(custom http.Header, m message, timestamp, signature string) http.Header {
 	h := make(http.Header, len(custom)+12)
 	for name, values := range custom {
@@ -172,8 +172,8 @@ func exchange(rt http.RoundTripper, req *http.Request, now func() time.Time) Out
 	return o
 }
 
-// readAnswer reads the body to its end or to 64 KiB, so that the connection
-// can be used again, and keeps the first KiB.
+// readAnswer reads the body to its end or to 64 KiB, so that the connection can be
+// used again. It returns the first KiB.
 func readAnswer(res *http.Response) ([]byte, error) {
 	if res.ContentLength == 0 || res.Body == http.NoBody {
 		return nil, nil
@@ -195,7 +195,7 @@ func readAnswer(res *http.Response) ([]byte, error) {
 	return kept, nil
 }
 
-// parseRetryAfter reads seconds or a date. Nonsense is as good as nothing.
+// parseRetryAfter reads seconds or a date. It returns 0 for anything that is neither.
 func parseRetryAfter(value string, now time.Time) time.Duration {
 	value = strings.TrimSpace(value)
 	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
@@ -207,8 +207,8 @@ func parseRetryAfter(value string, now time.Time) time.Duration {
 	return 0
 }
 
-// problemOf sorts an error of the transport. Its text, which may hold
-// addresses and names, goes no further.
+// problemOf classifies an error of the transport. Its text may contain addresses and
+// names, and is not kept.
 func problemOf(err error) Problem {
 	var dns *net.DNSError
 	var cert *tls.CertificateVerificationError

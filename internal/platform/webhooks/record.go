@@ -16,21 +16,20 @@ import (
 const (
 	recordMost = 200
 	recordWait = 2 * time.Millisecond
-	// postponement is the least wait after an attempt that could not be made.
+	// postponement is the least wait before an attempt that could not be made is retried.
 	postponement = time.Minute
-	// healthEvery is how often a success is written to a healthy endpoint.
+	// healthEvery is the interval between two writes of a healthy endpoint's health.
 	healthEvery = time.Minute
 )
 
-// record writes results and only then lets go of their rows. It does not return
-// before they are on disk, since a result that is lost would be a duplicate, or
-// set aside.
+// record writes results, and then releases their deliveries. It returns when each
+// result is on disk or set aside, because a lost result would cause a duplicate.
 func (d *Deliverer) record(ctx context.Context, group []result) {
 	left := group
 	for wait := 10 * time.Millisecond; len(left) > 0; wait = min(2*wait, time.Second) {
 		err := d.write(ctx, left, recordAll)
 		if err == nil {
-			d.letGo(left)
+			d.release(left)
 			return
 		}
 		d.cfg.Log.ErrorContext(ctx, "recording deliveries", "error", err)
@@ -38,7 +37,7 @@ func (d *Deliverer) record(ctx context.Context, group []result) {
 			return
 		}
 		if d.db.Ping(ctx) == nil {
-			left = d.oneByOne(ctx, left)
+			left = d.recordEach(ctx, left)
 		}
 		time.Sleep(wait)
 	}
@@ -48,21 +47,23 @@ func (d *Deliverer) write(ctx context.Context, group []result, how func(context.
 	return d.db.Write(ctx, func(tx *store.Tx) error { return how(ctx, tx, group) })
 }
 
-// letGo frees the rows of results that are recorded.
-func (d *Deliverer) letGo(group []result) {
+// release ends the claims of deliveries whose results are recorded.
+func (d *Deliverer) release(group []result) {
 	for i := range group {
 		r := &group[i]
 		r.queue.release(r.delivery.key(), r.retryAt)
 		if r.attempted() {
-			d.cfg.Observe(Attempted{Outcome: r.fate.String(), Took: r.outcome.Took, Delay: r.ended.Sub(r.delivery.created)})
+			d.cfg.Observe(Attempted{Outcome: r.verdict.String(), Took: r.outcome.Took, Delay: r.ended.Sub(r.delivery.created)})
 		}
 	}
 }
 
-func (r *result) attempted() bool { return r.fate == sent || r.fate == retried || r.fate == failed }
+func (r *result) attempted() bool {
+	return r.verdict == sent || r.verdict == retried || r.verdict == failed
+}
 
-// recordAll writes the attempts and the new states of a group, and what they say
-// of their endpoints.
+// recordAll writes the attempts and the new states of a group, and the health of its
+// endpoints.
 func recordAll(ctx context.Context, tx *store.Tx, group []result) error {
 	if err := recordDeliveries(ctx, tx, group); err != nil {
 		return err
@@ -83,7 +84,7 @@ func recordDeliveries(ctx context.Context, tx *store.Tx, group []result) error {
 	}
 	for i := range group {
 		r := &group[i]
-		if r.fate == sent {
+		if r.verdict == sent {
 			continue
 		}
 		if err := recordOther(ctx, tx, r); err != nil {
@@ -93,46 +94,46 @@ func recordDeliveries(ctx context.Context, tx *store.Tx, group []result) error {
 	return nil
 }
 
-// widths are how many rows one statement changes on SQLite: few texts to
+// updateWidths lists how many rows one statement updates on SQLite: few texts to
 // prepare. PostgreSQL takes arrays.
-var widths = []int{32, 8, 2, 1}
+var updateWidths = []int{32, 8, 2, 1}
 
-// alike are successes that one UPDATE can record.
-type alike struct {
+// sentGroup identifies successes that one UPDATE records.
+type sentGroup struct {
 	team     uuid.UUID
 	endpoint EndpointID
 	attempts int
 	code     int
 }
 
-// addSent adds the writing of successes. A row counts only while it is as it was
-// claimed: if another node took over and recorded in between, its word stands.
-// Pending rows are told by ended_at, not by state, which would invite PostgreSQL
-// to read the whole backlog by the index of pending rows.
+// addSent adds the statements that record successes. A row changes only if it is as it
+// was claimed: if another node took over and recorded meanwhile, its result counts.
+// ended_at selects the pending rows; state would make PostgreSQL read the whole backlog
+// through the index of pending rows.
 func addSent(tx *store.Tx, b *store.Batch, group []result) {
-	var order []alike
-	byKind := map[alike][]events.ID{}
+	var groups []sentGroup
+	ids := map[sentGroup][]events.ID{}
 	for i := range group {
 		r := &group[i]
-		if r.fate != sent {
+		if r.verdict != sent {
 			continue
 		}
-		k := alike{r.queue.team, r.queue.id, r.delivery.attempts, r.outcome.Code}
-		if byKind[k] == nil {
-			order = append(order, k)
+		g := sentGroup{r.queue.team, r.queue.id, r.delivery.attempts, r.outcome.Code}
+		if ids[g] == nil {
+			groups = append(groups, g)
 		}
-		byKind[k] = append(byKind[k], r.delivery.event)
+		ids[g] = append(ids[g], r.delivery.event)
 	}
 	const update = `UPDATE webhook_deliveries
 		SET state = 'sent', attempts = attempts + 1, tries = tries + 1, code = $1, ended_at = $2, node = NULL
 		WHERE team_id = $3 AND endpoint_id = $4 AND attempts = $5 AND ended_at IS NULL AND event_id `
-	for _, k := range order {
-		args := []any{k.code, store.Micros(tx.Now()), k.team, k.endpoint, k.attempts}
+	for _, g := range groups {
+		args := []any{g.code, store.Micros(tx.Now()), g.team, g.endpoint, g.attempts}
 		if tx.Engine() == store.Postgres {
-			b.Exec(nil, update+`= ANY ($6::uuid[])`, append(args, arrayOf(byKind[k]))...)
+			b.Exec(nil, update+`= ANY ($6::uuid[])`, append(args, arrayOf(ids[g]))...)
 			continue
 		}
-		_ = store.Chunks(byKind[k], widths, func(part []events.ID) error {
+		_ = store.Chunks(ids[g], updateWidths, func(part []events.ID) error {
 			args := args[:5:5]
 			for _, id := range part {
 				args = append(args, id)
@@ -151,26 +152,25 @@ func arrayOf(ids []events.ID) [][16]byte {
 	return all
 }
 
-// recordOther writes everything but a success.
+// recordOther writes a result other than a success.
 func recordOther(ctx context.Context, tx *store.Tx, r *result) error {
-	p := r.delivery
-	key := []any{r.queue.team, r.queue.id, p.event, p.attempts}
-	const mine = ` WHERE team_id = $1 AND endpoint_id = $2 AND event_id = $3 AND attempts = $4 AND ended_at IS NULL`
+	key := []any{r.queue.team, r.queue.id, r.delivery.event, r.delivery.attempts}
+	const asClaimed = ` WHERE team_id = $1 AND endpoint_id = $2 AND event_id = $3 AND attempts = $4 AND ended_at IS NULL`
 	var err error
 	var n int64
-	switch r.fate {
-	case sent: // recorded with its like
+	switch r.verdict {
+	case sent: // see addSent
 	case postponed:
-		_, err = tx.Exec(ctx, `UPDATE webhook_deliveries SET lane = 1, due_at = $5, node = NULL`+mine, append(key, store.Micros(r.retryAt))...)
+		_, err = tx.Exec(ctx, `UPDATE webhook_deliveries SET lane = 1, due_at = $5, node = NULL`+asClaimed, append(key, store.Micros(r.retryAt))...)
 	case erased, unreadable:
-		_, err = tx.Exec(ctx, `UPDATE webhook_deliveries SET state = 'failed', ended_at = $5, node = NULL`+mine, append(key, store.Micros(tx.Now()))...)
+		_, err = tx.Exec(ctx, `UPDATE webhook_deliveries SET state = 'failed', ended_at = $5, node = NULL`+asClaimed, append(key, store.Micros(tx.Now()))...)
 	case retried:
 		_, err = tx.Exec(ctx, `UPDATE webhook_deliveries
-			SET lane = 1, due_at = $5, attempts = attempts + 1, tries = tries + 1, code = $6, node = NULL`+mine,
+			SET lane = 1, due_at = $5, attempts = attempts + 1, tries = tries + 1, code = $6, node = NULL`+asClaimed,
 			append(key, store.Micros(r.retryAt), codeOrNull(r.outcome.Code))...)
 	case failed:
 		n, err = tx.Exec(ctx, `UPDATE webhook_deliveries
-			SET state = 'failed', ended_at = $5, attempts = attempts + 1, tries = tries + 1, code = $6, node = NULL`+mine,
+			SET state = 'failed', ended_at = $5, attempts = attempts + 1, tries = tries + 1, code = $6, node = NULL`+asClaimed,
 			append(key, store.Micros(tx.Now()), codeOrNull(r.outcome.Code))...)
 		if err == nil && n > 0 && r.exhausted != nil {
 			err = announce(ctx, tx, r)
@@ -182,8 +182,8 @@ func recordOther(ctx context.Context, tx *store.Tx, r *result) error {
 	return nil
 }
 
-// announce tells of a failure for good, unless the user it is about was erased
-// while the delivery was in hand.
+// announce emits the event of a last failure, unless the user was erased since the
+// delivery was claimed.
 func announce(ctx context.Context, tx *store.Tx, r *result) error {
 	known, err := tx.HasKey(ctx, r.queue.team, r.delivery.user)
 	if err == nil && known {
@@ -197,16 +197,16 @@ const (
 	attemptOnce = ` ON CONFLICT (event_id, endpoint_id, n, team_id) DO NOTHING`
 )
 
-// logged is a row of the log of attempts.
-type logged struct {
+// attemptRow holds a row of the log of attempts.
+type attemptRow struct {
 	team, endpoint, event uuid.UUID
 	n, target, at, took   int64
-	code                  *int64 // nil when no answer came
+	code                  *int64 // nil if no answer came
 	problem, signature    string
-	answer                []byte // sealed; nil when there is none
+	answer                []byte // sealed; nil if there is none
 }
 
-func (l *logged) args() []any {
+func (l *attemptRow) args() []any {
 	var answer any
 	if l.answer != nil {
 		answer = l.answer
@@ -214,9 +214,9 @@ func (l *logged) args() []any {
 	return []any{l.team, l.endpoint, l.event, l.n, l.target, l.at, l.took, l.code, l.problem, l.signature, answer}
 }
 
-func (r *result) logged(ctx context.Context, tx *store.Tx) (logged, error) {
+func (r *result) row(ctx context.Context, tx *store.Tx) (attemptRow, error) {
 	answer, err := sealAnswer(ctx, tx, r)
-	l := logged{
+	l := attemptRow{
 		team: r.queue.team, endpoint: uuid.UUID(r.queue.id), event: uuid.UUID(r.delivery.event),
 		n: int64(r.delivery.attempts + 1), target: r.target, at: store.Micros(r.at), took: r.outcome.Took.Microseconds(),
 		problem: string(r.outcome.Problem), signature: r.signature, answer: answer,
@@ -228,15 +228,15 @@ func (r *result) logged(ctx context.Context, tx *store.Tx) (logged, error) {
 	return l, err
 }
 
-// addAttempts adds to the log. An attempt whose number is taken already was
-// made by a node that had lost its lease; the first to record counts.
+// addAttempts adds rows to the log. If the number of an attempt exists already, a node
+// that had lost its lease made one of the two; the first one recorded counts.
 func addAttempts(ctx context.Context, tx *store.Tx, b *store.Batch, group []result) error {
-	rows := make([]logged, 0, len(group))
+	rows := make([]attemptRow, 0, len(group))
 	for i := range group {
 		if !group[i].attempted() {
 			continue
 		}
-		row, err := group[i].logged(ctx, tx)
+		row, err := group[i].row(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -253,7 +253,7 @@ func addAttempts(ctx context.Context, tx *store.Tx, b *store.Batch, group []resu
 }
 
 // addAttemptArrays writes any number of rows with one text.
-func addAttemptArrays(b *store.Batch, rows []logged) {
+func addAttemptArrays(b *store.Batch, rows []attemptRow) {
 	if len(rows) == 0 {
 		return
 	}
@@ -278,9 +278,9 @@ func answerPlace(endpoint EndpointID, event events.ID, n int) string {
 	return fmt.Sprintf("webhook_attempts.answer:%s:%s:%d", endpoint, event, n)
 }
 
-// sealAnswer seals with the key of the user, so that erasing the user erases
-// what a receiver may have repeated. Of somebody who was erased while the
-// delivery was in hand nothing is kept.
+// sealAnswer seals an answer with the key of the user, so that erasing the user erases
+// data that a receiver repeats. If the user was erased since the delivery was claimed,
+// no answer is kept.
 func sealAnswer(ctx context.Context, tx *store.Tx, r *result) ([]byte, error) {
 	if len(r.outcome.Answer) == 0 {
 		return nil, nil
@@ -291,27 +291,27 @@ func sealAnswer(ctx context.Context, tx *store.Tx, r *result) ([]byte, error) {
 	return tx.Seal(ctx, r.queue.team, r.delivery.user, answerPlace(r.queue.id, r.delivery.event, r.delivery.attempts+1), r.outcome.Answer)
 }
 
-// mostRecordings is how often a result is tried to be recorded in a row.
-const mostRecordings = 4
+// maxRecordings limits the attempts to record one result before it is set aside.
+const maxRecordings = 4
 
-// oneByOne records each result of a group by itself and returns those that are
-// left. What the database refuses of one must not keep the others waiting: of
-// that is recorded only what became of the delivery, and if that is refused as
-// well, the result is set aside with its row in hand.
-func (d *Deliverer) oneByOne(ctx context.Context, group []result) (left []result) {
+// recordEach records each result of a group by itself and returns those that are left,
+// so that a result that the database refuses does not delay the others. Of such a
+// result it records the new state alone. If the database refuses that as well, the
+// result is set aside, and its delivery stays claimed.
+func (d *Deliverer) recordEach(ctx context.Context, group []result) (left []result) {
 	for i := range group {
 		one := group[i : i+1 : i+1]
 		err := d.write(ctx, one, recordAll)
 		if err != nil {
 			d.cfg.Log.ErrorContext(ctx, "recording a delivery", "endpoint", one[0].queue.id, "event", one[0].delivery.event, "error", err)
-			err = d.write(ctx, one, recordBare)
+			err = d.write(ctx, one, recordStates)
 		}
 		if err == nil {
-			d.letGo(one)
+			d.release(one)
 			continue
 		}
 		r := one[0]
-		if r.refused++; r.refused < mostRecordings {
+		if r.refused++; r.refused < maxRecordings {
 			left = append(left, r)
 			continue
 		}
@@ -321,8 +321,8 @@ func (d *Deliverer) oneByOne(ctx context.Context, group []result) (left []result
 	return left
 }
 
-// setAside hands a result in again after a while. If the process ends before,
-// the delivery is posted again by the next.
+// setAside adds a result again after a while. If the process ends before, the next one
+// posts the delivery again.
 func (d *Deliverer) setAside(r result) {
 	select {
 	case <-time.After(d.cfg.RecordRetry):
@@ -331,104 +331,11 @@ func (d *Deliverer) setAside(r result) {
 	}
 }
 
-// recordBare writes what became of deliveries, and neither what was answered nor
-// what follows from it.
-func recordBare(ctx context.Context, tx *store.Tx, group []result) error {
-	bare := slices.Clone(group)
-	for i := range bare {
-		bare[i].outcome.Answer, bare[i].exhausted = nil, nil
+// recordStates writes attempts and new states, without answers and announcements.
+func recordStates(ctx context.Context, tx *store.Tx, group []result) error {
+	reduced := slices.Clone(group)
+	for i := range reduced {
+		reduced[i].outcome.Answer, reduced[i].exhausted = nil, nil
 	}
-	return recordDeliveries(ctx, tx, bare)
-}
-
-// recordHealth brings the endpoints' health forward and switches off those
-// that have been failing for days or answered 410.
-func recordHealth(ctx context.Context, tx *store.Tx, group []result) error {
-	byQueue := map[*endpointQueue][]*result{}
-	for i := range group {
-		if r := &group[i]; r.attempted() {
-			byQueue[r.queue] = append(byQueue[r.queue], r)
-		}
-	}
-	for q, results := range byQueue {
-		if !q.noteworthy(results, tx.Now()) {
-			continue
-		}
-		slices.SortFunc(results, func(a, b *result) int { return a.ended.Compare(b.ended) })
-		if err := noteHealth(ctx, tx, q, results); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// noteworthy reports whether results tell more of an endpoint than that it is
-// still well.
-func (q *endpointQueue) noteworthy(results []*result, now time.Time) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if !q.health.FirstFailureAt.IsZero() || now.Sub(q.healthAt) >= healthEvery {
-		return true
-	}
-	return slices.ContainsFunc(results, func(r *result) bool { return r.fate != sent })
-}
-
-func noteHealth(ctx context.Context, tx *store.Tx, q *endpointQueue, results []*result) error {
-	e, _, err := scanEndpoint(tx.QueryRow(ctx, `SELECT `+endpointColumns+` FROM webhook_endpoints e WHERE e.team_id = $1 AND e.id = $2`, q.team, q.id))
-	if err != nil {
-		return fmt.Errorf("webhooks: reading health: %w", err)
-	}
-	before, reason := e.Health, ""
-	for _, r := range results {
-		if r.fate == sent {
-			e.Health = e.Health.Succeeded(r.ended)
-			continue
-		}
-		e.Health = e.Health.Failed(r.ended)
-		switch {
-		case r.outcome.gone():
-			reason = "it answered 410 Gone"
-		case e.Health.Dead(r.ended):
-			reason = "everything sent to it failed for 5 days"
-		}
-	}
-	if e.Health != before {
-		_, err = tx.Exec(ctx, `UPDATE webhook_endpoints SET first_failure_at = $1, failing_since = $2, last_success_at = $3
-			WHERE team_id = $4 AND id = $5`, store.MicrosOrNil(&e.Health.FirstFailureAt), store.MicrosOrNil(&e.Health.FailingSince),
-			store.MicrosOrNil(&e.Health.LastSuccessAt), q.team, q.id)
-		if err != nil {
-			return fmt.Errorf("webhooks: writing health: %w", err)
-		}
-	}
-	if reason != "" && e.State == On {
-		if err := switchOff(ctx, tx, e, reason); err != nil {
-			return err
-		}
-	}
-	tx.AfterCommit(func() { q.setHealth(e.Health, tx.Now()) })
-	return nil
-}
-
-func (q *endpointQueue) setHealth(h Health, now time.Time) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.health, q.healthAt = h, now
-}
-
-// switchOff turns an endpoint off and says so to the team's others.
-func switchOff(ctx context.Context, tx *store.Tx, e Endpoint, reason string) error {
-	n, err := tx.Exec(ctx, `UPDATE webhook_endpoints SET state = $1, reason = $2, hold_before = NULL, hold_through = NULL
-		WHERE team_id = $3 AND id = $4 AND state = 'on' AND deleted_at IS NULL`, AutoOff, reason, e.Team, e.ID)
-	if err != nil {
-		return fmt.Errorf("webhooks: switching an endpoint off: %w", err)
-	}
-	if n == 0 {
-		return nil
-	}
-	if err := touch(ctx, tx, e.Team, e.ID); err != nil {
-		return err
-	}
-	data := fmt.Sprintf(`{"endpoint_id":%q,"reason":%q}`, e.ID.String(), reason)
-	_, err = events.Emit(ctx, tx, events.New{Team: e.Team.UUID(), Type: EndpointDisabled, Data: []byte(data)})
-	return err
+	return recordDeliveries(ctx, tx, reduced)
 }

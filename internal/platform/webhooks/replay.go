@@ -14,23 +14,23 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// Replays send events once more, with the same ids and the whole schedule of
-// retries. They wait in a lane of their own, behind what is fresh.
+// A replay sends events again, with the same ids and the whole schedule of retries.
+// Replays have a lane of their own, behind new events.
 
-// MayResend refuses what Resend would refuse.
-func MayResend(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID, event events.ID) error {
-	_, err := resendable(ctx, tx, team, id, event)
+// CheckResend returns the fault that Resend would return.
+func CheckResend(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID, event events.ID) error {
+	_, err := readResendable(ctx, tx, team, id, event)
 	return err
 }
 
-// resendable reads the event, which need not have a number yet.
-func resendable(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID, event events.ID) (events.Message, error) {
+// readResendable reads the event, which may still wait for its number.
+func readResendable(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID, event events.ID) (events.Message, error) {
 	e, err := Get(ctx, tx, team, id)
 	if err != nil {
 		return events.Message{}, err
 	}
-	if e.holding { // the message may be among what is being held
-		return events.Message{}, fault.New(fault.Unavailable, "the webhook was just switched on, and what waited for it is being held; ask again in a moment")
+	if e.holding { // the message may be among those that are being held
+		return events.Message{}, fault.New(fault.Unavailable, "the webhook was just switched on, and older messages are being held; try again in a moment")
 	}
 	m, err := events.Get(ctx, tx, team.UUID(), event)
 	if err == nil && m.Unreadable != nil {
@@ -42,23 +42,23 @@ func resendable(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID,
 	return m, err
 }
 
-// Resend sends one message to one endpoint once more, or for the first time,
-// whatever the endpoint's filter says.
+// Resend sends one message to one endpoint again, or for the first time. The
+// endpoint's filter does not apply.
 func Resend(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID, event events.ID) error {
 	if err := events.Keep(ctx, tx, team.UUID()); err != nil {
 		return err
 	}
-	m, err := resendable(ctx, tx, team, id, event)
+	m, err := readResendable(ctx, tx, team, id, event)
 	if err != nil {
 		return err
 	}
 	if m.Seq != 0 {
-		if err := reachBack(ctx, tx, team, id, m.Seq); err != nil {
+		if err := lowerFirst(ctx, tx, team, id, m.Seq); err != nil {
 			return err
 		}
 	}
 	_, err = tx.Exec(ctx, `INSERT INTO webhook_deliveries (team_id, endpoint_id, event_id, state, lane, due_at, attempts, tries)
-		VALUES ($1, $2, $3, 'pending', 2, $4, 0, 0) `+again, team, id, event, store.Micros(tx.Now()))
+		VALUES ($1, $2, $3, 'pending', 2, $4, 0, 0) `+makePending, team, id, event, store.Micros(tx.Now()))
 	if err != nil {
 		return fmt.Errorf("webhooks: resending: %w", err)
 	}
@@ -66,41 +66,40 @@ func Resend(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID, eve
 	return nil
 }
 
-// reachBack notes that an endpoint is to get an event with an earlier number
-// than any before.
-func reachBack(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID, seq int64) error {
+// lowerFirst notes that an endpoint gets an event with a smaller number than before.
+func lowerFirst(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID, seq int64) error {
 	_, err := tx.Exec(ctx, `UPDATE webhook_endpoints SET first_seq = $1 WHERE team_id = $2 AND id = $3 AND first_seq > $1`, seq, team, id)
 	if err != nil {
-		return fmt.Errorf("webhooks: reaching back: %w", err)
+		return fmt.Errorf("webhooks: lowering the first number: %w", err)
 	}
 	return nil
 }
 
-// again makes an ended delivery pending once more; one that is on its way
-// stays as it is. $4 is the present moment.
-const again = `ON CONFLICT (event_id, endpoint_id, team_id) DO UPDATE
+// makePending makes an ended delivery pending again. A pending one does not change. $4
+// is the present moment.
+const makePending = `ON CONFLICT (event_id, endpoint_id, team_id) DO UPDATE
 	SET state = 'pending', lane = 2, due_at = $4, tries = 0, ended_at = NULL, node = NULL
 	WHERE webhook_deliveries.ended_at IS NOT NULL`
 
-// Replay says what to send once more to an endpoint: either what failed or was
-// held since a moment, or a range of numbers.
+// Replay selects what to send again to an endpoint: what failed or was held since a
+// moment, or a range of numbers.
 type Replay struct {
 	Endpoint EndpointID `json:"endpoint"`
-	// Since, when set, replays what failed, or is held, of events from then on.
+	// Since, when set, selects failed and held deliveries of events from then on.
 	Since time.Time `json:"since,omitzero"`
-	// Held, with Since, leaves out what failed.
+	// Held, with Since, leaves out failed deliveries.
 	Held bool `json:"held,omitzero"`
-	// From and To, when Since is zero, replay all events with these numbers that
-	// the endpoint's filter lets through, whatever became of them before. The
-	// endpoint may be newer than the events.
+	// From and To, when Since is zero, select all events with these numbers that match
+	// the endpoint's filter, whatever their state. The endpoint may be newer than the
+	// events.
 	From int64 `json:"from,omitzero"`
 	To   int64 `json:"to,omitzero"` // 0 means the last
 }
 
-// Recover replays what failed or was held of events from a moment on.
+// Recover replays the failed and held deliveries of events from a moment on.
 func Recover(id EndpointID, since time.Time) Replay {
 	if since.Before(time.Unix(1, 0)) {
-		since = time.Unix(1, 0) // zero would stand for a range of numbers
+		since = time.Unix(1, 0) // zero would mean a range of numbers
 	}
 	return Replay{Endpoint: id, Since: since}
 }
@@ -111,7 +110,7 @@ func sendHeld(id EndpointID, since time.Time) Replay {
 	return r
 }
 
-// UnmarshalText lets the endpoint's id stand in a job's arguments.
+// UnmarshalText reads the id from a job's arguments.
 func (id *EndpointID) UnmarshalText(text []byte) (err error) {
 	*id, err = ParseEndpointID(string(text))
 	return err
@@ -129,7 +128,7 @@ func (r Replay) check() error {
 	return nil
 }
 
-// Count tells how many messages a replay would send, and sends none.
+// Count returns the number of messages that a replay would send.
 func (r Replay) Count(ctx context.Context, tx *store.Tx, team teams.ID) (n int64, err error) {
 	if err := r.check(); err != nil {
 		return 0, err
@@ -142,7 +141,7 @@ func (r Replay) Count(ctx context.Context, tx *store.Tx, team teams.ID) (n int64
 			r.To = 1<<63 - 1
 		}
 		err = tx.QueryRow(ctx, `SELECT COUNT(*) FROM events v JOIN webhook_endpoints e ON e.team_id = v.team_id AND e.id = $2
-			WHERE v.team_id = $1 AND v.seq BETWEEN $3 AND $4 AND `+wants, team, r.Endpoint, r.From, r.To).Scan(&n)
+			WHERE v.team_id = $1 AND v.seq BETWEEN $3 AND $4 AND `+matchesFilter, team, r.Endpoint, r.From, r.To).Scan(&n)
 	} else {
 		err = tx.QueryRow(ctx, `SELECT COUNT(*) FROM webhook_deliveries d JOIN events v ON v.team_id = d.team_id AND v.id = d.event_id
 			WHERE d.team_id = $1 AND d.endpoint_id = $2 AND `+r.states()+` AND v.created_at >= $3`,
@@ -154,7 +153,7 @@ func (r Replay) Count(ctx context.Context, tx *store.Tx, team teams.ID) (n int64
 	return n, nil
 }
 
-// states selects what a replay since a moment is about.
+// states selects the deliveries of a replay since a moment.
 func (r Replay) states() string {
 	if r.Held {
 		return `d.state = 'held'`
@@ -162,12 +161,12 @@ func (r Replay) states() string {
 	return `d.state IN ('failed', 'held')`
 }
 
-// wants holds when an endpoint (e) lets an event (v) through its filter.
-const wants = `(NOT e.filtered OR EXISTS (SELECT 1 FROM webhook_filters f WHERE f.team_id = e.team_id AND f.endpoint_id = e.id AND f.type = v.type))`
+// matchesFilter selects the events (v) that match the filter of an endpoint (e).
+const matchesFilter = `(NOT e.filtered OR EXISTS (SELECT 1 FROM webhook_filters f WHERE f.team_id = e.team_id AND f.endpoint_id = e.id AND f.type = v.type))`
 
-// Start begins a replay in the background and returns the job to watch. Replays
-// of one endpoint may go on side by side: what one of them has made pending the
-// others leave alone until it has ended.
+// Start begins a replay in the background and returns its job. Replays of one endpoint
+// may run at the same time: a delivery that one of them made pending is left alone by
+// the others until it has ended.
 func (r Replay) Start(ctx context.Context, tx *store.Tx, team teams.ID) (jobs.ID, error) {
 	if err := r.check(); err != nil {
 		return jobs.ID{}, err
@@ -176,15 +175,15 @@ func (r Replay) Start(ctx context.Context, tx *store.Tx, team teams.ID) (jobs.ID
 		return jobs.ID{}, err
 	}
 	if r.Since.IsZero() {
-		if err := reachBack(ctx, tx, team, r.Endpoint, r.From); err != nil {
+		if err := lowerFirst(ctx, tx, team, r.Endpoint, r.From); err != nil {
 			return jobs.ID{}, err
 		}
 		last, err := events.LastNumber(ctx, tx, team.UUID())
 		if err != nil {
 			return jobs.ID{}, err
 		}
-		// What comes after this moment is not part of it, however late the job
-		// runs and however often it is interrupted.
+		// Later events are not part of the replay, however late the job runs and however
+		// often it is interrupted.
 		if r.To == 0 || r.To > last {
 			r.To = last
 		}
@@ -195,7 +194,7 @@ func (r Replay) Start(ctx context.Context, tx *store.Tx, team teams.ID) (jobs.ID
 	return ReplayJob.Enqueue(ctx, tx, r, jobs.Options{Team: team.UUID()})
 }
 
-// ReplayJob puts what is to be sent once more into the deliverer's way.
+// ReplayJob makes the deliveries of a replay pending.
 var ReplayJob = jobs.Define("webhooks.replay", func(ctx context.Context, run *jobs.Run, r Replay) error {
 	holding, err := r.holding(ctx, run)
 	if err != nil {
@@ -205,30 +204,30 @@ var ReplayJob = jobs.Define("webhooks.replay", func(ctx context.Context, run *jo
 		return jobs.Later(time.Second)
 	}
 	if r.Since.IsZero() {
-		return r.byNumber(ctx, run)
+		return r.replayRange(ctx, run)
 	}
-	return r.failed(ctx, run)
+	return r.replayFailed(ctx, run)
 }).Cancelable()
 
-// holding tells that what waited for the endpoint is still being held: only then
-// is it known what there is to replay.
+// holding reports that older deliveries of the endpoint are still being held. Until
+// that is done, the deliveries of a replay are not known.
 func (r Replay) holding(ctx context.Context, run *jobs.Run) (yes bool, err error) {
 	err = run.DB().Read(ctx, func(tx *store.Tx) error {
 		return tx.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM webhook_endpoints
 			WHERE team_id = $1 AND id = $2 AND hold_before IS NOT NULL AND deleted_at IS NULL)`, run.Team, r.Endpoint).Scan(&yes)
 	})
 	if err != nil {
-		return false, fmt.Errorf("webhooks: reading what is being held: %w", err)
+		return false, fmt.Errorf("webhooks: reading a rule to hold: %w", err)
 	}
 	return yes, nil
 }
 
-// replayAtOnce is how many rows one transaction of a replay touches.
+// replayAtOnce limits the rows of one transaction of a replay.
 const replayAtOnce = 500
 
-// byNumber walks through the numbers. The number it has come to commits with
-// the rows, so that an interrupted job goes on where it was.
-func (r Replay) byNumber(ctx context.Context, run *jobs.Run) error {
+// replayRange goes through the numbers. The number that it reached commits with the
+// rows, so that an interrupted job continues there.
+func (r Replay) replayRange(ctx context.Context, run *jobs.Run) error {
 	last, err := lastSeq(ctx, run.DB(), run.Team)
 	if err != nil {
 		return err
@@ -261,7 +260,7 @@ func (r Replay) addRange(ctx context.Context, tx *store.Tx, team uuid.UUID, from
 	_, err := tx.Exec(ctx, `INSERT INTO webhook_deliveries (team_id, endpoint_id, event_id, state, lane, due_at, attempts, tries)
 		SELECT v.team_id, e.id, v.id, 'pending', 2, $4, 0, 0
 		FROM events v JOIN webhook_endpoints e ON e.team_id = v.team_id AND e.id = $2
-		WHERE v.team_id = $1 AND v.seq BETWEEN $3 AND $5 AND e.deleted_at IS NULL AND `+wants+` `+again,
+		WHERE v.team_id = $1 AND v.seq BETWEEN $3 AND $5 AND e.deleted_at IS NULL AND `+matchesFilter+` `+makePending,
 		team, r.Endpoint, from, store.Micros(tx.Now()), to)
 	if err != nil {
 		return fmt.Errorf("webhooks: replaying: %w", err)
@@ -270,9 +269,9 @@ func (r Replay) addRange(ctx context.Context, tx *store.Tx, team uuid.UUID, from
 	return nil
 }
 
-// failed takes what ended before the job began, so that what fails again in
-// the meantime is not taken twice.
-func (r Replay) failed(ctx context.Context, run *jobs.Run) error {
+// replayFailed takes deliveries that ended before the job began, so that one that
+// fails again meanwhile is not taken twice.
+func (r Replay) replayFailed(ctx context.Context, run *jobs.Run) error {
 	began, done := run.DB().Now(), run.Saved().Done
 	for {
 		var n int64

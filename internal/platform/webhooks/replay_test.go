@@ -18,8 +18,8 @@ import (
 	"hale/internal/platform/webhooks"
 )
 
-// runJobs runs the replay jobs of the rig until the test ends.
-func (r *rig) runJobs() *jobs.Runner {
+// runJobs runs replay jobs until the test ends.
+func (r *fixture) runJobs() *jobs.Runner {
 	r.t.Helper()
 	node, err := jobs.Join(system, r.db, 0, nil)
 	if err != nil {
@@ -38,7 +38,7 @@ func (r *rig) runJobs() *jobs.Runner {
 
 func TestReplays(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, webhooks.Config{Schedule: webhooks.Schedule{Waits: []time.Duration{}}})
+		r := newFixture(t, db, webhooks.Config{Schedule: webhooks.Schedule{Waits: []time.Duration{}}})
 		runner := r.runJobs()
 		var broken atomic.Bool
 		broken.Store(true)
@@ -52,12 +52,12 @@ func TestReplays(t *testing.T) {
 		time.Sleep(5 * time.Millisecond)
 		since := db.Now()
 		ids := r.emit(5)
-		eventually(t, time.Minute, "all failed", func() bool { return r.shown(e.ID)[webhooks.Failed] == 8 })
+		waitFor(t, time.Minute, "all failed", func() bool { return r.shown(e.ID)[webhooks.Failed] == 8 })
 		broken.Store(false)
 
 		one := ids[2]
 		r.write(func(tx *store.Tx) error { return webhooks.Resend(system, tx, r.team, e.ID, one) })
-		eventually(t, time.Minute, "one sent again", func() bool { return r.shown(e.ID)[webhooks.Sent] == 1 })
+		waitFor(t, time.Minute, "one sent again", func() bool { return r.shown(e.ID)[webhooks.Sent] == 1 })
 		if d, log := r.attempts(e.ID, one); d.Attempts != 2 || log[1].N != 2 {
 			t.Errorf("after the resend: %+v, %d attempts", d, len(log))
 		}
@@ -67,7 +67,7 @@ func TestReplays(t *testing.T) {
 			t.Errorf("recovering would send %d, want 4", n)
 		}
 		r.start(recovery)
-		eventually(t, time.Minute, "recovered", func() bool { return r.shown(e.ID)[webhooks.Sent] == 5 })
+		waitFor(t, time.Minute, "recovered", func() bool { return r.shown(e.ID)[webhooks.Sent] == 5 })
 
 		all := webhooks.Replay{Endpoint: e.ID, From: 1}
 		steps := r.count(`SELECT COUNT(*) FROM events WHERE type = 'daily.data.steps.created'`)
@@ -75,19 +75,19 @@ func TestReplays(t *testing.T) {
 			t.Errorf("replaying all would send %d, want %d", n, steps)
 		}
 		r.start(all)
-		eventually(t, time.Minute, "replayed", func() bool { return r.shown(e.ID)[webhooks.Sent] == 8 })
+		waitFor(t, time.Minute, "replayed", func() bool { return r.shown(e.ID)[webhooks.Sent] == 8 })
 
 		fresh := newReceiver(t, nil)
 		later := r.endpoint(webhooks.NewEndpoint{URL: fresh.server.URL, Types: []string{"daily.data.steps.created"}})
 		r.start(webhooks.Replay{Endpoint: later.ID, From: 1, To: 1})
-		eventually(t, time.Minute, "sent to a newer endpoint", func() bool { return fresh.distinct() == 1 })
+		waitFor(t, time.Minute, "sent to a newer endpoint", func() bool { return fresh.distinct() == 1 })
 		r.start(webhooks.Replay{Endpoint: later.ID, From: 1, To: math.MaxInt64}) // ends at the last number there is
 		settling, cancel := context.WithTimeout(system, time.Minute)
 		defer cancel()
 		if err := runner.Settle(settling); err != nil {
 			t.Error(err)
 		}
-		eventually(t, time.Minute, "all sent to a newer endpoint", func() bool { return fresh.distinct() == 8 })
+		waitFor(t, time.Minute, "all sent to a newer endpoint", func() bool { return fresh.distinct() == 8 })
 		for id, body := range fresh.bodies {
 			if string(rc.bodies[id]) != string(body) {
 				t.Errorf("the replay of %s has other bytes", id)
@@ -96,7 +96,7 @@ func TestReplays(t *testing.T) {
 	})
 }
 
-func (r *rig) replayCount(what webhooks.Replay) (n int64) {
+func (r *fixture) replayCount(what webhooks.Replay) (n int64) {
 	r.t.Helper()
 	err := r.db.Read(system, func(tx *store.Tx) (err error) {
 		n, err = what.Count(system, tx, r.team)
@@ -108,7 +108,7 @@ func (r *rig) replayCount(what webhooks.Replay) (n int64) {
 	return n
 }
 
-func (r *rig) start(what webhooks.Replay) {
+func (r *fixture) start(what webhooks.Replay) {
 	r.t.Helper()
 	ctx := store.WithTeam(context.Background(), r.team.UUID())
 	err := r.db.Write(ctx, func(tx *store.Tx) error {
@@ -122,7 +122,7 @@ func (r *rig) start(what webhooks.Replay) {
 
 func TestReconcile(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, webhooks.Config{Schedule: webhooks.Schedule{Waits: []time.Duration{}}})
+		r := newFixture(t, db, webhooks.Config{Schedule: webhooks.Schedule{Waits: []time.Duration{}}})
 		rc := newReceiver(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 			if r.Header.Get("X-Event-Seq") == "3" {
 				w.WriteHeader(http.StatusInternalServerError)
@@ -130,8 +130,8 @@ func TestReconcile(t *testing.T) {
 		})
 		e := r.endpoint(webhooks.NewEndpoint{URL: rc.server.URL, Types: []string{"daily.data.steps.created"}})
 		ids := r.emit(5) // numbers 1 to 5; the failure is announced as number 6
-		eventually(t, time.Minute, "done", func() bool { s := r.shown(e.ID); return s[webhooks.Sent] == 4 && s[webhooks.Failed] == 1 })
-		eventually(t, time.Minute, "announced", func() bool { return r.count(`SELECT COUNT(*) FROM events WHERE seq IS NOT NULL`) == 6 })
+		waitFor(t, time.Minute, "done", func() bool { s := r.shown(e.ID); return s[webhooks.Sent] == 4 && s[webhooks.Failed] == 1 })
+		waitFor(t, time.Minute, "announced", func() bool { return r.count(`SELECT COUNT(*) FROM events WHERE seq IS NOT NULL`) == 6 })
 		var a webhooks.Account
 		err := db.Read(system, func(tx *store.Tx) (err error) {
 			a, err = webhooks.Reconcile(system, tx, r.team, e.ID, 2, 1000)
@@ -149,15 +149,15 @@ func TestReconcile(t *testing.T) {
 	})
 }
 
-// A replay without an end ends where the numbers ended when it was asked for,
-// however late its job runs.
-func TestReplaysEndWhereTheyWereAskedFor(t *testing.T) {
+// A replay without an end ends at the last number at the time of its request, however
+// late its job runs.
+func TestReplayEndsAtItsRequest(t *testing.T) {
 	for _, before := range []int{0, 3} {
 		storetest.Each(t, func(t *testing.T, db *store.DB) {
-			r := newRig(t, db, webhooks.Config{})
+			r := newFixture(t, db, webhooks.Config{})
 			rc := newReceiver(t, nil)
 			r.emit(before)
-			eventually(t, time.Minute, "numbered", func() bool { return r.last() == int64(before) })
+			waitFor(t, time.Minute, "numbered", func() bool { return r.last() == int64(before) })
 			e := r.endpoint(webhooks.NewEndpoint{URL: rc.server.URL, Types: []string{"daily.data.sleep.created"}})
 			var job jobs.ID
 			r.write(func(tx *store.Tx) (err error) {
@@ -165,10 +165,10 @@ func TestReplaysEndWhereTheyWereAskedFor(t *testing.T) {
 				return err
 			})
 			r.emit(2)
-			eventually(t, time.Minute, "numbered", func() bool { return r.last() == int64(before+2) })
+			waitFor(t, time.Minute, "numbered", func() bool { return r.last() == int64(before+2) })
 			r.update(e.ID, webhooks.Changes{Types: patch.Of([]string{"daily.data.steps.created"})})
 			r.runJobs()
-			eventually(t, time.Minute, "replayed", func() bool {
+			waitFor(t, time.Minute, "replayed", func() bool {
 				return r.count(`SELECT COUNT(*) FROM jobs WHERE id = $1 AND status = 'succeeded'`, job) == 1
 			})
 			if n := r.count(`SELECT COUNT(*) FROM webhook_deliveries WHERE endpoint_id = $1`, e.ID); n != before {
@@ -178,8 +178,8 @@ func TestReplaysEndWhereTheyWereAskedFor(t *testing.T) {
 	}
 }
 
-// last is the greatest number of the team's events.
-func (r *rig) last() (n int64) {
+// last returns the greatest number of the team's events.
+func (r *fixture) last() (n int64) {
 	r.t.Helper()
 	err := r.db.Read(system, func(tx *store.Tx) (err error) {
 		n, err = events.LastNumber(system, tx, r.team.UUID())

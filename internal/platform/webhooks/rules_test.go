@@ -121,14 +121,14 @@ func FuzzCheckHeaders(f *testing.F) {
 		if err := req.Write(&wire); err != nil {
 			t.Fatalf("%q: %q cannot be sent: %v", name, value, err)
 		}
-		if got := strings.Count(wire.String(), "\r\n"); got != 6 { // request line, Host, User-Agent, Content-Length, ours, end
+		if got := strings.Count(wire.String(), "\r\n"); got != 6 { // request line, Host, User-Agent, Content-Length, reservedHeaders, end
 			t.Errorf("%q: %q makes %d lines", name, value, got)
 		}
 	})
 }
 
 func TestMaskedHeaders(t *testing.T) {
-	shown, sensitive := webhooks.Masked(map[string]string{"X-Tenant": "a", "X-Api-Key": "b", "Authorization": "c", "Cookie": "d"})
+	shown, sensitive := webhooks.SplitHeaders(map[string]string{"X-Tenant": "a", "X-Api-Key": "b", "Authorization": "c", "Cookie": "d"})
 	if len(shown) != 1 || shown["X-Tenant"] != "a" {
 		t.Errorf("shown %v", shown)
 	}
@@ -137,7 +137,7 @@ func TestMaskedHeaders(t *testing.T) {
 	}
 }
 
-// The waits are the reference's, never early, and late by a tenth at most.
+// The waits are those of the reference, and up to a tenth longer.
 func TestScheduleWaits(t *testing.T) {
 	want := []time.Duration{5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 10 * time.Hour}
 	for i, step := range want {
@@ -176,8 +176,8 @@ func TestScheduleRetryAfterAndSlowDown(t *testing.T) {
 	}
 }
 
-// The clock of the auto-off rule starts when failures spread over twelve hours
-// within a day, and only an answer stops it.
+// The clock of the auto-off rule starts when failures spread over twelve hours within a
+// day. Only a success stops it.
 func TestHealth(t *testing.T) {
 	start := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	at := func(h float64) time.Time { return start.Add(time.Duration(h * float64(time.Hour))) }
@@ -209,8 +209,8 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-// However failures and successes mix: dead only after five days without one
-// success.
+// An endpoint is dead only after five days without a success, in any mix of failures
+// and successes.
 func TestHealthNeverDeadSoonAfterSuccess(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)

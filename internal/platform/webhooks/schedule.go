@@ -2,12 +2,12 @@ package webhooks
 
 import "time"
 
-// Schedule says when a failed attempt is tried again.
+// Schedule decides when to retry after a failed attempt.
 type Schedule struct {
-	// Waits holds the wait after the first failure, after the second, and so
-	// on. One attempt more than there are waits is made.
+	// Waits holds the wait after the first failure, after the second, and so on. The
+	// number of attempts is one greater than the number of waits.
 	Waits []time.Duration
-	// Jitter widens each wait by 0 to this share of it; it never shortens one.
+	// Jitter lengthens each wait by up to this share of it.
 	Jitter float64
 }
 
@@ -24,15 +24,15 @@ var DefaultSchedule = Schedule{
 	Jitter: 0.10,
 }
 
-// slowDown is the least wait after an answer that says the receiver or the way
-// to it is overloaded.
+// slowDown is the least wait after an answer that says that the receiver, or the way
+// to it, is overloaded.
 const slowDown = time.Minute
 
-// After gives the wait after the try-th attempt (counted from 1) failed with
-// outcome o; ok is false when no attempt is left. random is in [0, 1).
+// After returns the wait after the try-th attempt (counted from 1) failed with outcome
+// o. ok is false if no attempt is left. random is in [0, 1).
 //
-// A Retry-After is honoured between once and twice the step. Answers 429, 502
-// and 504 and a timeout wait a minute at least.
+// A Retry-After counts between once and twice the step. After the answers 429, 502 and
+// 504, and after a timeout, the wait is at least a minute.
 func (s Schedule) After(try int, o Outcome, random float64) (wait time.Duration, ok bool) {
 	if try < 1 || try > len(s.Waits) {
 		return 0, false

@@ -59,7 +59,7 @@ func (q *endpointQueue) adapt(o Outcome) {
 	}
 }
 
-// send makes one attempt and decides what becomes of the delivery.
+// send makes one attempt and decides what to record for the delivery.
 func (q *endpointQueue) send(ctx context.Context, c *claimedDelivery, t *target, signer *Signer) result {
 	if c.body == nil {
 		if err := q.readBody(ctx, c); err != nil {
@@ -67,7 +67,7 @@ func (q *endpointQueue) send(ctx context.Context, c *claimedDelivery, t *target,
 			return q.postpone(c, err)
 		}
 		if c.body == nil {
-			return result{queue: q, delivery: c, fate: erased}
+			return result{queue: q, delivery: c, verdict: erased}
 		}
 	}
 	r := result{queue: q, delivery: c, target: t.number, at: q.d.db.Now()}
@@ -88,73 +88,72 @@ func (q *endpointQueue) readBody(ctx context.Context, c *claimedDelivery) error 
 	})
 }
 
-// unreadableFor is how long after an event a body that cannot be read is tried
-// again: in that time a node of a newer version, which can, may be started.
+// unreadableFor limits the age of an event whose body is unreadable and is still
+// retried. Until then a node of a newer version may be started that can read it.
 const unreadableFor = 24 * time.Hour
 
-// postpone decides what becomes of a delivery whose body could not be read. It is
-// tried again in a minute, or later the older it is. If only this body cannot be
-// read, that ends after a day.
+// postpone retries a delivery whose body could not be read: in a minute, or later the
+// older it is. If this body alone is unreadable, the delivery fails after a day.
 func (q *endpointQueue) postpone(c *claimedDelivery, err error) result {
-	r := result{queue: q, delivery: c, fate: postponed}
+	r := result{queue: q, delivery: c, verdict: postponed}
 	now := q.d.db.Now()
 	age := now.Sub(c.created)
 	if errors.Is(err, events.ErrUnreadable) && age >= unreadableFor {
-		r.fate = unreadable
+		r.verdict = unreadable
 		return r
 	}
 	r.retryAt = now.Add(max(postponement, min(age, unreadableFor)/10))
 	return r
 }
 
-// fate is what becomes of a delivery after an attempt.
-type fate int
+// verdict says what to record for a delivery.
+type verdict int
 
 const (
-	sent fate = iota
+	sent verdict = iota
 	retried
 	failed
-	postponed  // could not be attempted; tried again later
-	erased     // never attempted: the user it is about is gone
-	unreadable // never attempted: its body cannot be read
+	postponed  // not attempted; retried later
+	erased     // failed without an attempt: the user of the event was erased
+	unreadable // failed without an attempt: the body cannot be read
 )
 
-func (f fate) String() string {
-	return [...]string{"sent", "retried", "failed", "postponed", "erased", "unreadable"}[f]
+func (v verdict) String() string {
+	return [...]string{"sent", "retried", "failed", "postponed", "erased", "unreadable"}[v]
 }
 
-// result is an attempt to be recorded.
+// result holds an attempt that is to be recorded.
 type result struct {
 	queue     *endpointQueue
 	delivery  *claimedDelivery
-	fate      fate
+	verdict   verdict
 	target    int64
 	at        time.Time
 	ended     time.Time
 	signature string
 	outcome   Outcome
 	retryAt   time.Time
-	exhausted *events.New // announces a failure for good
-	refused   int         // how often the database refused to record it
+	exhausted *events.New // announces the last failure
+	refused   int         // counts how often the database refused to record it
 }
 
 func (r *result) decide(s Schedule, now time.Time, random float64) {
 	r.ended = now
 	if r.outcome.OK() {
-		r.fate = sent
+		r.verdict = sent
 		return
 	}
 	if wait, ok := s.After(r.delivery.tries+1, r.outcome, random); ok {
-		r.fate, r.retryAt = retried, now.Add(wait)
+		r.verdict, r.retryAt = retried, now.Add(wait)
 		return
 	}
-	r.fate = failed
+	r.verdict = failed
 	if r.delivery.eventType != AttemptExhausted {
 		r.exhausted = r.announcement()
 	}
 }
 
-// announcement tells the team that a message was given up.
+// announcement returns the event that says that the last attempt failed.
 //
 // Reference 8.4.
 func (r *result) announcement() *events.New {

@@ -45,7 +45,7 @@ func announced(t *testing.T, db *store.DB, user users.User, kind string) (all []
 	}
 	userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
 		all = nil
-		page, err := events.After(ctx, tx, user.Team.UUID(), 0, 100, []string{kind})
+		page, err := events.ReadFeed(ctx, tx, user.Team.UUID(), 0, 100, []string{kind})
 		for _, e := range page.Events {
 			var envelope struct {
 				Data         json.RawMessage `json:"data"`

@@ -78,7 +78,7 @@ func (f fixture) events() []event {
 	}
 	var all []event
 	err := f.db.Read(f.ctx, func(tx *store.Tx) error {
-		page, err := events.After(f.ctx, tx, f.user.Team.UUID(), 0, 1000, nil)
+		page, err := events.ReadFeed(f.ctx, tx, f.user.Team.UUID(), 0, 1000, nil)
 		for _, m := range page.Events {
 			var e event
 			if err := json.Unmarshal(m.Body, &e); err != nil {

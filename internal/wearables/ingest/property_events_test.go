@@ -98,7 +98,7 @@ func (f fixture) told() (all []said) {
 	}
 	for after, more := int64(0), true; more; {
 		err := f.db.Read(f.ctx, func(tx *store.Tx) error {
-			page, err := events.After(f.ctx, tx, f.user.Team.UUID(), after, events.MaxPage, nil)
+			page, err := events.ReadFeed(f.ctx, tx, f.user.Team.UUID(), after, events.MaxPage, nil)
 			for _, m := range page.Events {
 				var e event
 				if err := json.Unmarshal(m.Body, &e); err != nil {

@@ -91,7 +91,7 @@ func (r *rig) told() map[string]int {
 	for after := int64(0); ; {
 		var page events.Page
 		userstest.Read(r.t, r.db, func(ctx context.Context, tx *store.Tx) (err error) {
-			page, err = events.After(ctx, tx, r.user.Team.UUID(), after, events.MaxPage, nil)
+			page, err = events.ReadFeed(ctx, tx, r.user.Team.UUID(), after, events.MaxPage, nil)
 			return err
 		})
 		for _, e := range page.Events {

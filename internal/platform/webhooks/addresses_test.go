@@ -9,9 +9,9 @@ import (
 	"hale/internal/platform/webhooks"
 )
 
-// closed are IPv4 addresses that no webhook may reach: the first, the last and
-// one inside of every block that is not the public internet.
-var closed = []string{
+// closedAddresses lists IPv4 addresses that no webhook may reach: the first, the last
+// and one inside of every block that is not on the public internet.
+var closedAddresses = []string{
 	"0.0.0.0", "0.1.2.3", "0.255.255.255",
 	"10.0.0.0", "10.1.2.3", "10.255.255.255",
 	"100.64.0.0", "100.100.100.200", "100.127.255.255",
@@ -29,14 +29,14 @@ var closed = []string{
 	"240.0.0.0", "250.1.2.3", "255.255.255.255",
 }
 
-// public are their neighbours outside.
-var public = []string{
+// publicAddresses lists their neighbors outside of the blocks.
+var publicAddresses = []string{
 	"1.1.1.1", "8.8.8.8", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "126.255.255.255", "128.0.0.0",
 	"169.253.255.255", "169.255.0.0", "172.15.255.255", "172.32.0.0", "192.0.1.0", "192.167.255.255", "192.169.0.0",
 	"198.17.255.255", "198.20.0.0", "223.255.255.255",
 }
 
-// spellings are the ways one IPv4 address can be dialled.
+// spellings returns the forms in which an IPv4 address can be dialed.
 func spellings(v4 string) map[string]string {
 	b := netip.MustParseAddr(v4).As4()
 	return map[string]string{
@@ -48,20 +48,20 @@ func spellings(v4 string) map[string]string {
 }
 
 func TestGuardIPv4(t *testing.T) {
-	for _, addr := range closed {
+	for _, addr := range closedAddresses {
 		for how, address := range spellings(addr) {
 			if err := (webhooks.Guard{}).Control(how[:4], address, nil); !errors.Is(err, webhooks.ErrForbiddenAddress) {
 				t.Errorf("%s as %s (%s) is open: %v", addr, how, address, err)
 			}
 			if err := (webhooks.Guard{AllowPrivate: true}).Control(how[:4], address, nil); err != nil {
-				t.Errorf("%s as %s is closed although private addresses are allowed", addr, how)
+				t.Errorf("%s as %s is closedAddresses although private addresses are allowed", addr, how)
 			}
 		}
 	}
-	for _, addr := range public {
+	for _, addr := range publicAddresses {
 		for how, address := range spellings(addr) {
 			if err := (webhooks.Guard{}).Control(how[:4], address, nil); err != nil {
-				t.Errorf("%s as %s (%s) is closed: %v", addr, how, address, err)
+				t.Errorf("%s as %s (%s) is closedAddresses: %v", addr, how, address, err)
 			}
 		}
 	}
@@ -78,12 +78,12 @@ func TestGuardIPv6(t *testing.T) {
 	}
 	for _, addr := range []string{"2606:4700:4700::1111", "2a00:1450:4001:81b::200e", "2001:4860:4860::8888", "3ffe::1"} {
 		if err := (webhooks.Guard{}).Check(netip.MustParseAddr(addr)); err != nil {
-			t.Errorf("%s is closed: %v", addr, err)
+			t.Errorf("%s is closedAddresses: %v", addr, err)
 		}
 	}
 }
 
-func TestGuardRefusesWhatItCannotRead(t *testing.T) {
+func TestGuardRefusesUnreadableAddresses(t *testing.T) {
 	for _, c := range [][2]string{{"unix", "/run/x.sock"}, {"udp4", "8.8.8.8:53"}, {"tcp4", "example.com:443"}, {"tcp4", "8.8.8.8"}, {"tcp6", ""}} {
 		if (webhooks.Guard{}).Control(c[0], c[1], nil) == nil {
 			t.Errorf("%s %q is open", c[0], c[1])

@@ -2,11 +2,15 @@ package webhooks_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"hale/internal/platform/events"
 	"hale/internal/platform/fault"
@@ -16,16 +20,16 @@ import (
 	"hale/internal/platform/webhooks"
 )
 
-func (r *rig) update(id webhooks.EndpointID, c webhooks.Changes) (e webhooks.Endpoint) {
+func (r *fixture) update(id webhooks.EndpointID, c webhooks.Changes) (e webhooks.Endpoint) {
 	r.t.Helper()
 	r.write(func(tx *store.Tx) (err error) {
-		e, err = webhooks.Update(system, tx, open, r.team, id, c)
+		e, err = webhooks.Update(system, tx, allowPrivate, r.team, id, c)
 		return err
 	})
 	return e
 }
 
-func (r *rig) get(id webhooks.EndpointID) (e webhooks.Endpoint) {
+func (r *fixture) get(id webhooks.EndpointID) (e webhooks.Endpoint) {
 	r.t.Helper()
 	err := r.db.Read(system, func(tx *store.Tx) (err error) {
 		e, err = webhooks.Get(system, tx, r.team, id)
@@ -37,8 +41,8 @@ func (r *rig) get(id webhooks.EndpointID) (e webhooks.Endpoint) {
 	return e
 }
 
-// shown counts the deliveries of an endpoint as their owner sees them.
-func (r *rig) shown(id webhooks.EndpointID) map[webhooks.DeliveryState]int {
+// shown counts the deliveries of an endpoint by the state that the API shows.
+func (r *fixture) shown(id webhooks.EndpointID) map[webhooks.DeliveryState]int {
 	r.t.Helper()
 	found := map[webhooks.DeliveryState]int{}
 	err := r.db.Read(system, func(tx *store.Tx) error {
@@ -54,7 +58,7 @@ func (r *rig) shown(id webhooks.EndpointID) map[webhooks.DeliveryState]int {
 	return found
 }
 
-func (r *rig) attempts(id webhooks.EndpointID, event events.ID) (d webhooks.Delivery, log []webhooks.Attempt) {
+func (r *fixture) attempts(id webhooks.EndpointID, event events.ID) (d webhooks.Delivery, log []webhooks.Attempt) {
 	r.t.Helper()
 	err := r.db.Read(system, func(tx *store.Tx) (err error) {
 		d, log, err = webhooks.GetDelivery(system, tx, r.team, id, event)
@@ -68,14 +72,14 @@ func (r *rig) attempts(id webhooks.EndpointID, event events.ID) (d webhooks.Deli
 
 func TestDisabledEndpointHoldsAndReleases(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, webhooks.Config{})
+		r := newFixture(t, db, webhooks.Config{})
 		rc := newReceiver(t, nil)
 		e := r.endpoint(webhooks.NewEndpoint{URL: rc.server.URL, Disabled: true})
 		skipped := r.emit(3)
 		time.Sleep(5 * time.Millisecond)
 		since := db.Now()
 		wanted := r.emit(4)
-		eventually(t, time.Minute, "all seven shown as held", func() bool { return r.shown(e.ID)[webhooks.Held] == 7 })
+		waitFor(t, time.Minute, "all seven shown as held", func() bool { return r.shown(e.ID)[webhooks.Held] == 7 })
 		if rc.total() != 0 {
 			t.Fatalf("%d posts to an endpoint that is off", rc.total())
 		}
@@ -83,7 +87,7 @@ func TestDisabledEndpointHoldsAndReleases(t *testing.T) {
 		if e.State != webhooks.On {
 			t.Fatalf("state %s", e.State)
 		}
-		eventually(t, time.Minute, "the later four are sent", func() bool { return r.shown(e.ID)[webhooks.Sent] == 4 })
+		waitFor(t, time.Minute, "the later four are sent", func() bool { return r.shown(e.ID)[webhooks.Sent] == 4 })
 		if got := r.shown(e.ID); got[webhooks.Held] != 3 {
 			t.Errorf("of the earlier three: %v", got)
 		}
@@ -102,11 +106,11 @@ func TestDisabledEndpointHoldsAndReleases(t *testing.T) {
 
 func TestDeletedEndpointGetsNothingMore(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, webhooks.Config{Schedule: webhooks.Schedule{Waits: []time.Duration{300 * time.Millisecond}}})
+		r := newFixture(t, db, webhooks.Config{Schedule: webhooks.Schedule{Waits: []time.Duration{300 * time.Millisecond}}})
 		rc := newReceiver(t, func(w http.ResponseWriter, _ *http.Request, _ int) { w.WriteHeader(http.StatusInternalServerError) })
 		e := r.endpoint(webhooks.NewEndpoint{URL: rc.server.URL})
 		r.emit(2)
-		eventually(t, time.Minute, "first attempts", func() bool { return rc.total() == 2 })
+		waitFor(t, time.Minute, "first attempts", func() bool { return rc.total() == 2 })
 		r.write(func(tx *store.Tx) error { return webhooks.Delete(system, tx, r.team, e.ID) })
 		r.emit(2)
 		time.Sleep(600 * time.Millisecond)
@@ -125,17 +129,17 @@ func TestDeletedEndpointGetsNothingMore(t *testing.T) {
 
 func TestGoneSwitchesOff(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, webhooks.Config{Schedule: soon})
+		r := newFixture(t, db, webhooks.Config{Schedule: quickSchedule})
 		gone := newReceiver(t, func(w http.ResponseWriter, _ *http.Request, _ int) { w.WriteHeader(http.StatusGone) })
 		other := newReceiver(t, nil)
 		e := r.endpoint(webhooks.NewEndpoint{URL: gone.server.URL})
 		r.endpoint(webhooks.NewEndpoint{URL: other.server.URL, Types: []string{webhooks.EndpointDisabled}})
 		r.emit(1)
-		eventually(t, time.Minute, "switched off", func() bool { return r.get(e.ID).State == webhooks.AutoOff })
+		waitFor(t, time.Minute, "switched off", func() bool { return r.get(e.ID).State == webhooks.AutoOff })
 		if reason := r.get(e.ID).Reason; !strings.Contains(reason, "410") {
 			t.Errorf("reason %q", reason)
 		}
-		eventually(t, time.Minute, "the owner is told", func() bool { return other.distinct() == 1 })
+		waitFor(t, time.Minute, "the owner is told", func() bool { return other.distinct() == 1 })
 		r.emit(1)
 		time.Sleep(100 * time.Millisecond)
 		if gone.total() != 1 {
@@ -149,13 +153,13 @@ func TestGoneSwitchesOff(t *testing.T) {
 
 func TestExhaustedMessageIsAnnounced(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, webhooks.Config{Schedule: soon})
+		r := newFixture(t, db, webhooks.Config{Schedule: quickSchedule})
 		bad := newReceiver(t, func(w http.ResponseWriter, _ *http.Request, _ int) { w.WriteHeader(http.StatusTeapot) })
 		told := newReceiver(t, nil)
 		e := r.endpoint(webhooks.NewEndpoint{URL: bad.server.URL, Types: []string{"daily.data.steps.created", webhooks.AttemptExhausted}})
 		r.endpoint(webhooks.NewEndpoint{URL: told.server.URL, Types: []string{webhooks.AttemptExhausted}})
 		ids := r.emit(1)
-		eventually(t, time.Minute, "the announcement", func() bool { return told.distinct() == 1 })
+		waitFor(t, time.Minute, "the announcement", func() bool { return told.distinct() == 1 })
 		var body struct {
 			Type         string `json:"event_type"`
 			ClientUserID string `json:"client_user_id"`
@@ -176,8 +180,8 @@ func TestExhaustedMessageIsAnnounced(t *testing.T) {
 		if body.Data.Message != ids[0].String() || body.Data.Endpoint != e.ID.String() || body.Data.Attempts != 6 || body.Data.Last.Code != http.StatusTeapot || body.ClientUserID != "patient <1>" {
 			t.Errorf("announced %+v", body)
 		}
-		// The announcement fails at the bad endpoint in its turn, and that is the end of it.
-		eventually(t, time.Minute, "both failed", func() bool { return r.shown(e.ID)[webhooks.Failed] == 2 })
+		// The announcement fails at the bad endpoint as well, and is not announced.
+		waitFor(t, time.Minute, "both failed", func() bool { return r.shown(e.ID)[webhooks.Failed] == 2 })
 		time.Sleep(100 * time.Millisecond)
 		if n := told.distinct(); n != 1 {
 			t.Errorf("%d announcements", n)
@@ -187,7 +191,7 @@ func TestExhaustedMessageIsAnnounced(t *testing.T) {
 
 func TestAttemptLog(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, webhooks.Config{Schedule: soon})
+		r := newFixture(t, db, webhooks.Config{Schedule: quickSchedule})
 		rc := newReceiver(t, func(w http.ResponseWriter, _ *http.Request, nth int) {
 			if nth < 4 {
 				w.WriteHeader(http.StatusInternalServerError)
@@ -199,7 +203,7 @@ func TestAttemptLog(t *testing.T) {
 			return webhooks.SetHeaders(system, tx, r.team, e.ID, map[string]string{"X-Api-Key": "very-secret", "X-Tenant": "7"})
 		})
 		ids := r.emit(1)
-		eventually(t, time.Minute, "sent", func() bool { return r.states(e.ID)["sent"] == 1 })
+		waitFor(t, time.Minute, "sent", func() bool { return r.states(e.ID)["sent"] == 1 })
 		d, log := r.attempts(e.ID, ids[0])
 		if d.State != webhooks.Sent || d.Attempts != 4 || len(log) != 4 || d.Seq != 1 {
 			t.Fatalf("%+v with %d attempts", d, len(log))
@@ -241,11 +245,11 @@ func TestAnswersThatAreNoSuccess(t *testing.T) {
 		"reset": {func(http.ResponseWriter, *http.Request, int) { panic(http.ErrAbortHandler) }, webhooks.ConnectionFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, storetest.SQLite(t), webhooks.Config{Schedule: once})
+			r := newFixture(t, storetest.SQLite(t), webhooks.Config{Schedule: once})
 			rc := newReceiver(t, c.answer)
 			e := r.endpoint(webhooks.NewEndpoint{URL: rc.server.URL, Types: []string{"daily.data.steps.created"}})
 			ids := r.emit(1)
-			eventually(t, time.Minute, "failed", func() bool { return r.states(e.ID)["failed"] == 1 })
+			waitFor(t, time.Minute, "failed", func() bool { return r.states(e.ID)["failed"] == 1 })
 			if _, log := r.attempts(e.ID, ids[0]); log[0].Problem != c.problem {
 				t.Errorf("problem %q, want %q", log[0].Problem, c.problem)
 			}
@@ -256,9 +260,9 @@ func TestAnswersThatAreNoSuccess(t *testing.T) {
 	}
 }
 
-func TestPrivateAddressIsRefusedWhenDialled(t *testing.T) {
+func TestPrivateAddressIsRefusedWhenDialed(t *testing.T) {
 	db := storetest.SQLite(t)
-	r := newRig(t, db, webhooks.Config{})
+	r := newFixture(t, db, webhooks.Config{})
 	rc := newReceiver(t, nil)
 	e := r.endpoint(webhooks.NewEndpoint{URL: strings.Replace(rc.server.URL, "127.0.0.1", "localhost", 1)})
 	trial, err := webhooks.SendExample(system, db, webhooks.Config{}, r.team, e.ID, "daily.data.steps.created")
@@ -271,11 +275,10 @@ func TestPrivateAddressIsRefusedWhenDialled(t *testing.T) {
 	}
 }
 
-// What is pending for a user who was erased is not sent, and does not stay
-// pending.
+// Pending deliveries about a user who was erased are not sent, and do not stay pending.
 func TestErasedUsersEventsAreNotSent(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := teamRig(t, db)
+		r := newTeamFixture(t, db)
 		rc := newReceiver(t, nil)
 		e := r.endpoint(webhooks.NewEndpoint{URL: rc.server.URL})
 		gone, stays := r.event(1), r.event(2)
@@ -287,7 +290,7 @@ func TestErasedUsersEventsAreNotSent(t *testing.T) {
 			return tx.Shred(system, r.team.UUID(), gone.User)
 		})
 		r.deliver(webhooks.Config{})
-		eventually(t, time.Minute, "one sent, one failed", func() bool {
+		waitFor(t, time.Minute, "one sent, one failed", func() bool {
 			s := r.states(e.ID)
 			return s["sent"] == 1 && s["failed"] == 1
 		})
@@ -297,12 +300,11 @@ func TestErasedUsersEventsAreNotSent(t *testing.T) {
 	})
 }
 
-// An endpoint that is switched off and on, and changed, again and again under
-// traffic: every event arrives, none is lost between the switches, and none
-// twice, since what was held is asked for each time.
+// An endpoint is switched off and on, and changed, many times under traffic. Each time
+// it asks for the held events. Every event arrives once.
 func TestSwitchingUnderTraffic(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, webhooks.Config{})
+		r := newFixture(t, db, webhooks.Config{})
 		rc := newReceiver(t, nil)
 		e := r.endpoint(webhooks.NewEndpoint{URL: rc.server.URL})
 		long := time.Unix(0, 0)
@@ -316,9 +318,195 @@ func TestSwitchingUnderTraffic(t *testing.T) {
 		}()
 		r.emit(200)
 		<-done
-		eventually(t, time.Minute, "all sent", func() bool { return r.states(e.ID)["sent"] == 200 })
+		waitFor(t, time.Minute, "all sent", func() bool { return r.states(e.ID)["sent"] == 200 })
 		if rc.distinct() != 200 || rc.total() != 200 {
 			t.Errorf("%d messages in %d posts, want 200 of each", rc.distinct(), rc.total())
 		}
 	})
+}
+
+func TestRotationOverlap(t *testing.T) {
+	now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	storetest.EachAt(t, func() time.Time { return now }, func(t *testing.T, db *store.DB) {
+		r := newTeamFixture(t, db)
+		first, second := webhooks.NewSecret(), webhooks.NewSecret()
+		e := r.endpoint(webhooks.NewEndpoint{URL: "http://127.0.0.1:9", Secret: &first})
+		rotate := func(s *webhooks.Secret, overlap time.Duration) {
+			r.write(func(tx *store.Tx) error { return webhooks.RotateSecret(system, tx, r.team, e.ID, s, overlap) })
+		}
+		rotate(&second, 24*time.Hour)
+		rotate(&second, 24*time.Hour) // the same request once more
+		if got := r.signing(e.ID, now); !slices.Equal(got, []string{second.Reveal(), first.Reveal()}) {
+			t.Errorf("during the overlap %d secrets sign", len(got))
+		}
+		if got := r.signing(e.ID, now.Add(24*time.Hour)); !slices.Equal(got, []string{second.Reveal()}) {
+			t.Errorf("after the overlap %d secrets sign", len(got))
+		}
+		for range 12 {
+			rotate(nil, 7*24*time.Hour)
+		}
+		if got := r.signing(e.ID, now); len(got) != 10 {
+			t.Errorf("%d secrets sign at once", len(got))
+		}
+		err := db.Write(system, func(tx *store.Tx) error {
+			return webhooks.RotateSecret(system, tx, r.team, e.ID, nil, 8*24*time.Hour)
+		})
+		if !fault.Is(err, fault.Invalid) {
+			t.Errorf("an overlap of eight days: %v", err)
+		}
+	})
+}
+
+// signing lists the secrets that sign at a moment.
+func (r *fixture) signing(id webhooks.EndpointID, at time.Time) (all []string) {
+	r.t.Helper()
+	err := r.db.Read(system, func(tx *store.Tx) error {
+		valid, err := webhooks.ValidSecrets(system, tx, r.team, id, at)
+		for _, v := range valid {
+			all = append(all, v.Secret.Reveal())
+		}
+		return err
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return all
+}
+
+func TestRateLimit(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		r := newFixture(t, db, webhooks.Config{})
+		rc := newReceiver(t, nil)
+		rate := 50
+		r.endpoint(webhooks.NewEndpoint{URL: rc.server.URL, RateLimit: &rate})
+		began := time.Now()
+		r.emit(100) // a second's worth at once, the rest at 50 a second
+		waitFor(t, time.Minute, "all", func() bool { return rc.total() == 100 })
+		if took := time.Since(began); took < 900*time.Millisecond {
+			t.Errorf("100 posts at 50 a second took %v", took)
+		}
+	})
+}
+
+func TestCreateRefusesAllBadFieldsAtOnce(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		r := newFixture(t, db, webhooks.Config{})
+		rate := 0
+		err := db.Write(system, func(tx *store.Tx) error {
+			_, err := webhooks.Create(system, tx, webhooks.Rules{}, r.team, webhooks.NewEndpoint{
+				URL: "http://10.0.0.1/", Types: []string{"no.such.type"}, RateLimit: &rate, Description: "a\x00b",
+			})
+			return err
+		})
+		var list fault.List
+		if !errors.As(err, &list) || len(list) != 4 {
+			t.Fatalf("%v", err)
+		}
+		if n := r.count(`SELECT COUNT(*) FROM webhook_endpoints`); n != 0 {
+			t.Errorf("%d endpoints were made", n)
+		}
+	})
+}
+
+// An event has a delivery to an endpoint exactly if its type matches the filter.
+func TestFilters(t *testing.T) {
+	types := []string{"daily.data.steps.created", "daily.data.steps.updated", "historical.data.steps.created", "provider.connection.created"}
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		rapid.Check(t, func(rt *rapid.T) {
+			r := newTeamFixture(t, db)
+			wants := map[webhooks.EndpointID][]string{}
+			for range rapid.IntRange(1, 4).Draw(rt, "endpoints") {
+				filter := rapid.SliceOf(rapid.SampledFrom(types)).Draw(rt, "filter")
+				e := r.endpoint(webhooks.NewEndpoint{
+					URL: "http://127.0.0.1:9", Types: filter, Disabled: rapid.Bool().Draw(rt, "off"),
+				})
+				wants[e.ID] = filter
+			}
+			sent := rapid.SliceOfN(rapid.SampledFrom(types), 1, 20).Draw(rt, "events")
+			ids := r.emitTypes(sent...)
+			for endpoint, filter := range wants {
+				for i, id := range ids {
+					want := len(filter) == 0 || slices.Contains(filter, sent[i])
+					got := r.count(`SELECT COUNT(*) FROM webhook_deliveries WHERE endpoint_id = $1 AND event_id = $2`, endpoint, id) == 1
+					if got != want {
+						rt.Fatalf("%s at filter %v: delivery is %v, want %v", sent[i], filter, got, want)
+					}
+				}
+			}
+		})
+	})
+}
+
+// emitTypes writes events of the types, about no user.
+func (r *fixture) emitTypes(types ...string) (ids []events.ID) {
+	r.t.Helper()
+	r.write(func(tx *store.Tx) (err error) {
+		all := make([]events.New, len(types))
+		for i, name := range types {
+			all[i] = events.New{Team: r.team.UUID(), Type: name, Data: fmt.Appendf(nil, `{"n":%d}`, i)}
+		}
+		ids, err = events.EmitMany(system, tx, all)
+		return err
+	})
+	return ids
+}
+
+// settle numbers the events, on PostgreSQL.
+func (r *fixture) settle() {
+	r.t.Helper()
+	if err := (&events.Sequencer{DB: r.db}).Settle(system); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func TestUnknownTypesAreRefused(t *testing.T) {
+	r := newTeamFixture(t, storetest.SQLite(t))
+	err := r.db.Write(system, func(tx *store.Tx) error {
+		_, err := webhooks.Create(system, tx, allowPrivate, r.team, webhooks.NewEndpoint{URL: "http://127.0.0.1:9", Types: []string{"daily.data.hypnogram.created"}})
+		return err
+	})
+	if err == nil {
+		t.Error("a type that the catalogue does not have was taken")
+	}
+}
+
+// A user who is erased during a post gets no new key: no answer is kept, and a last
+// failure is not announced.
+func TestUserErasedDuringPost(t *testing.T) {
+	for code, state := range map[int]string{http.StatusOK: "sent", http.StatusInternalServerError: "failed"} {
+		t.Run(state, func(t *testing.T) {
+			storetest.Each(t, func(t *testing.T, db *store.DB) {
+				r := newFixture(t, db, webhooks.Config{Schedule: webhooks.Schedule{Waits: []time.Duration{}}})
+				about := r.event(1)
+				rc := newReceiver(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+					r.write(func(tx *store.Tx) error { return tx.Shred(system, r.team.UUID(), about.User) })
+					w.WriteHeader(code)
+					_, _ = w.Write([]byte("thanks for patient <1>"))
+				})
+				e := r.endpoint(webhooks.NewEndpoint{URL: rc.server.URL})
+				r.write(func(tx *store.Tx) error {
+					_, err := events.Emit(system, tx, about)
+					return err
+				})
+				waitFor(t, time.Minute, state, func() bool { return r.states(e.ID)[state] == 1 })
+				count := func(query string, args ...any) (n int) {
+					t.Helper()
+					err := db.Read(system, func(tx *store.Tx) error { return tx.QueryRow(system, query, args...).Scan(&n) })
+					if err != nil {
+						t.Fatal(err)
+					}
+					return n
+				}
+				if n := count(`SELECT COUNT(*) FROM sealing_keys WHERE subject_id = $1`, about.User); n != 0 {
+					t.Errorf("%d keys", n)
+				}
+				if n := count(`SELECT COUNT(*) FROM webhook_attempts WHERE answer IS NULL`); n != 1 {
+					t.Errorf("%d attempts without an answer", n)
+				}
+				if n := count(`SELECT COUNT(*) FROM events`); n != 1 {
+					t.Errorf("%d events", n)
+				}
+			})
+		})
+	}
 }

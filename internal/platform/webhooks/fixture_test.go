@@ -23,18 +23,18 @@ import (
 
 var system = store.AsSystem(context.Background())
 
-// rig is a running deliverer with everything around it.
-type rig struct {
+// fixture runs a deliverer for a team.
+type fixture struct {
 	t    testing.TB
 	db   *store.DB
 	team teams.ID
 }
 
-var open = webhooks.Rules{AllowPrivate: true}
+var allowPrivate = webhooks.Rules{AllowPrivate: true}
 
-func newRig(t testing.TB, db *store.DB, cfg webhooks.Config) *rig {
+func newFixture(t testing.TB, db *store.DB, cfg webhooks.Config) *fixture {
 	t.Helper()
-	r := teamRig(t, db)
+	r := newTeamFixture(t, db)
 	r.deliver(cfg)
 	return r
 }
@@ -51,11 +51,11 @@ var eventTypes = func() *events.Catalogue {
 	return events.NewCatalogue(types...)
 }()
 
-// teamRig is a rig without a deliverer.
-func teamRig(t testing.TB, db *store.DB) *rig {
+// newTeamFixture returns a fixture without a deliverer.
+func newTeamFixture(t testing.TB, db *store.DB) *fixture {
 	t.Helper()
 	events.Register(db, eventTypes)
-	r := &rig{t: t, db: db}
+	r := &fixture{t: t, db: db}
 	r.write(func(tx *store.Tx) error {
 		team, err := teams.Create(system, tx, "Test", teams.Sandbox)
 		r.team = team.ID
@@ -65,7 +65,7 @@ func teamRig(t testing.TB, db *store.DB) *rig {
 }
 
 // deliver starts a node with a sequencer and a deliverer until the test ends.
-func (r *rig) deliver(cfg webhooks.Config) *webhooks.Deliverer {
+func (r *fixture) deliver(cfg webhooks.Config) *webhooks.Deliverer {
 	r.t.Helper()
 	node, err := jobs.Join(system, r.db, 0, nil)
 	if err != nil {
@@ -88,23 +88,23 @@ func (r *rig) deliver(cfg webhooks.Config) *webhooks.Deliverer {
 	return d
 }
 
-func (r *rig) write(fn func(tx *store.Tx) error) {
+func (r *fixture) write(fn func(tx *store.Tx) error) {
 	r.t.Helper()
 	if err := r.db.Write(system, fn); err != nil {
 		r.t.Fatal(err)
 	}
 }
 
-func (r *rig) endpoint(n webhooks.NewEndpoint) (e webhooks.Endpoint) {
+func (r *fixture) endpoint(n webhooks.NewEndpoint) (e webhooks.Endpoint) {
 	r.t.Helper()
 	r.write(func(tx *store.Tx) (err error) {
-		e, err = webhooks.Create(system, tx, open, r.team, n)
+		e, err = webhooks.Create(system, tx, allowPrivate, r.team, n)
 		return err
 	})
 	return e
 }
 
-func (r *rig) emit(n int) (ids []events.ID) {
+func (r *fixture) emit(n int) (ids []events.ID) {
 	r.t.Helper()
 	for i := range n {
 		r.write(func(tx *store.Tx) error {
@@ -118,14 +118,14 @@ func (r *rig) emit(n int) (ids []events.ID) {
 	return ids
 }
 
-func (r *rig) event(i int) events.New {
+func (r *fixture) event(i int) events.New {
 	return events.New{
 		Team: r.team.UUID(), User: uuid.New(), ClientUserID: "patient <1>", Type: "daily.data.steps.created",
 		Data: fmt.Appendf(nil, `{"n":%d}`, i),
 	}
 }
 
-// receiver counts what comes, by message id, and checks signatures.
+// receiver counts posts by message id, and checks signatures.
 type receiver struct {
 	t      testing.TB
 	server *httptest.Server
@@ -175,6 +175,12 @@ func (rc *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	rc.answer(w, r, nth)
 }
 
+func (rc *receiver) bodySize(id events.ID) int {
+	rc.mu.Lock()
+	defer rc.mu.Unlock()
+	return len(rc.bodies[id.String()])
+}
+
 func (rc *receiver) distinct() int {
 	rc.mu.Lock()
 	defer rc.mu.Unlock()
@@ -187,7 +193,7 @@ func (rc *receiver) total() int {
 	return len(rc.order)
 }
 
-func eventually(t testing.TB, within time.Duration, what string, ok func() bool) {
+func waitFor(t testing.TB, within time.Duration, what string, ok func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(within); !ok(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -197,7 +203,7 @@ func eventually(t testing.TB, within time.Duration, what string, ok func() bool)
 }
 
 // states counts the deliveries of an endpoint by their stored state.
-func (r *rig) states(id webhooks.EndpointID) map[string]int {
+func (r *fixture) states(id webhooks.EndpointID) map[string]int {
 	r.t.Helper()
 	found := map[string]int{}
 	err := r.db.Read(system, func(tx *store.Tx) error {
@@ -222,7 +228,7 @@ func (r *rig) states(id webhooks.EndpointID) map[string]int {
 	return found
 }
 
-func (r *rig) count(query string, args ...any) (n int) {
+func (r *fixture) count(query string, args ...any) (n int) {
 	r.t.Helper()
 	err := r.db.Read(system, func(tx *store.Tx) error { return tx.QueryRow(system, query, args...).Scan(&n) })
 	if err != nil {

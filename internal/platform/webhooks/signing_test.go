@@ -13,7 +13,7 @@ import (
 	"hale/internal/platform/webhooks"
 )
 
-// The vector of the Standard Webhooks specification's own libraries.
+// The test vector of the Standard Webhooks libraries.
 func TestSignatureVector(t *testing.T) {
 	secret, err := webhooks.ParseSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 	if err != nil {
@@ -29,8 +29,8 @@ func TestSignatureVector(t *testing.T) {
 	}
 }
 
-// Whatever is signed, the receivers' library accepts it with each of the
-// secrets that are valid, and with no other.
+// The library for receivers accepts a signature with each valid secret, and with no
+// other.
 func TestReceiversLibraryVerifies(t *testing.T) {
 	now := time.Now()
 	rapid.Check(t, func(t *rapid.T) {

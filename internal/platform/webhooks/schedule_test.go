@@ -15,17 +15,19 @@ import (
 	"hale/internal/platform/webhooks"
 )
 
-// pipes is a network of two ends in memory, so that a test can run in a bubble
-// where days take no time.
-type pipes struct {
+// pipeNetwork connects a client and a server in memory, so that a test can run in a
+// bubble, where days take no time.
+type pipeNetwork struct {
 	conns chan net.Conn
 	done  chan struct{}
 	once  sync.Once
 }
 
-func newPipes() *pipes { return &pipes{conns: make(chan net.Conn), done: make(chan struct{})} }
+func newPipeNetwork() *pipeNetwork {
+	return &pipeNetwork{conns: make(chan net.Conn), done: make(chan struct{})}
+}
 
-func (p *pipes) Accept() (net.Conn, error) {
+func (p *pipeNetwork) Accept() (net.Conn, error) {
 	select {
 	case c := <-p.conns:
 		return c, nil
@@ -34,10 +36,10 @@ func (p *pipes) Accept() (net.Conn, error) {
 	}
 }
 
-func (p *pipes) Close() error   { p.once.Do(func() { close(p.done) }); return nil }
-func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
+func (p *pipeNetwork) Close() error   { p.once.Do(func() { close(p.done) }); return nil }
+func (p *pipeNetwork) Addr() net.Addr { return &net.TCPAddr{} }
 
-func (p *pipes) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
+func (p *pipeNetwork) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	here, there := net.Pipe()
 	select {
 	case p.conns <- there:
@@ -48,19 +50,19 @@ func (p *pipes) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	return nil, net.ErrClosed
 }
 
-// visit is a post as the receiver saw it.
+// visit records a post at the receiver.
 type visit struct {
 	at time.Time
 	id string
 }
 
-// inBubble runs fn with a deliverer on SQLite whose time is the bubble's. The
-// receiver notes each visit and answers as told.
-func inBubble(t *testing.T, answer http.HandlerFunc, fn func(r *rig, e webhooks.Endpoint, visits func() []visit)) {
+// runInBubble runs fn in a bubble with a deliverer on SQLite. The receiver records each
+// visit and calls answer.
+func runInBubble(t *testing.T, answer http.HandlerFunc, fn func(r *fixture, e webhooks.Endpoint, visits func() []visit)) {
 	d := storetest.NewSQLite(t)
 	synctest.Test(t, func(t *testing.T) {
 		db := d.Open(t, nil)
-		network := newPipes()
+		network := newPipeNetwork()
 		var mu sync.Mutex
 		var seen []visit
 		server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -72,7 +74,7 @@ func inBubble(t *testing.T, answer http.HandlerFunc, fn func(r *rig, e webhooks.
 		})}
 		go func() { _ = server.Serve(network) }()
 		t.Cleanup(func() { _ = server.Close(); _ = network.Close() })
-		r := newRig(t, db, webhooks.Config{Dial: network.Dial})
+		r := newFixture(t, db, webhooks.Config{Dial: network.Dial})
 		e := r.endpoint(webhooks.NewEndpoint{URL: "http://receiver.test/", Types: []string{"daily.data.steps.created"}})
 		synctest.Wait()
 		fn(r, e, func() []visit {
@@ -83,14 +85,13 @@ func inBubble(t *testing.T, answer http.HandlerFunc, fn func(r *rig, e webhooks.
 	})
 }
 
-// A message that is never taken is tried eight times at the reference's times,
-// each counted from the failure before, never early and late by a tenth and a
-// little at most.
+// A message that always fails is tried eight times, at the times of the reference,
+// each counted from the failure before. No attempt is early or more than a tenth late.
 //
 // Reference 8.4.
 func TestScheduleOverADay(t *testing.T) {
 	refuse := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }
-	inBubble(t, refuse, func(r *rig, e webhooks.Endpoint, visits func() []visit) {
+	runInBubble(t, refuse, func(r *fixture, e webhooks.Endpoint, visits func() []visit) {
 		r.emit(1)
 		time.Sleep(36 * time.Hour)
 		synctest.Wait()
@@ -110,9 +111,9 @@ func TestScheduleOverADay(t *testing.T) {
 	})
 }
 
-// A receiver that never answers costs fifteen seconds, and so does one that
-// answers a byte at a time.
-func TestTimeoutOfSilenceAndSlowDrip(t *testing.T) {
+// A post to a receiver that never answers, or that answers a byte at a time, ends after
+// fifteen seconds.
+func TestTimeouts(t *testing.T) {
 	for name, answer := range map[string]http.HandlerFunc{
 		"silence": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
 		"drip": func(w http.ResponseWriter, r *http.Request) {
@@ -124,7 +125,7 @@ func TestTimeoutOfSilenceAndSlowDrip(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, answer, func(r *rig, e webhooks.Endpoint, _ func() []visit) {
+			runInBubble(t, answer, func(r *fixture, e webhooks.Endpoint, _ func() []visit) {
 				ids := r.emit(1)
 				time.Sleep(20 * time.Second)
 				synctest.Wait()
@@ -143,11 +144,11 @@ func TestTimeoutOfSilenceAndSlowDrip(t *testing.T) {
 	}
 }
 
-// Five days of nothing but failures, spread over more than half a day, switch
-// an endpoint off; until then it is on.
+// Five days of failures alone, spread over more than half a day, switch an endpoint
+// off. Until then it is on.
 func TestAutoOffAfterFiveDays(t *testing.T) {
 	refuse := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }
-	inBubble(t, refuse, func(r *rig, e webhooks.Endpoint, _ func() []visit) {
+	runInBubble(t, refuse, func(r *fixture, e webhooks.Endpoint, _ func() []visit) {
 		for day := range 5 {
 			if state := r.get(e.ID).State; state != webhooks.On {
 				r.t.Fatalf("%s on day %d", state, day)
@@ -165,12 +166,12 @@ func TestAutoOffAfterFiveDays(t *testing.T) {
 	})
 }
 
-// Retries that wait when the process ends are made by the next one.
+// The next process makes the retries that wait when a process ends.
 func TestRetriesSurviveARestart(t *testing.T) {
 	d := storetest.NewSQLite(t)
 	synctest.Test(t, func(t *testing.T) {
 		db := d.Open(t, nil)
-		network := newPipes()
+		network := newPipeNetwork()
 		var mu sync.Mutex
 		posts, healthy := 0, false
 		server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -186,7 +187,7 @@ func TestRetriesSurviveARestart(t *testing.T) {
 		ctx, stop := context.WithCancel(store.AsSystem(context.Background()))
 		done := make(chan struct{})
 		go func() { defer close(done); _ = first.Run(ctx) }()
-		r := teamRig(t, db)
+		r := newTeamFixture(t, db)
 		e := r.endpoint(webhooks.NewEndpoint{URL: "http://receiver.test/"})
 		r.emit(3)
 		time.Sleep(time.Second)

@@ -13,52 +13,51 @@ import (
 	"hale/internal/platform/webhooks"
 )
 
-// What the database refuses to record of one endpoint's delivery does not keep
-// those of others from being recorded. It is not posted again meanwhile, and is
-// recorded once the database takes it.
-func TestResultsThatAreRefused(t *testing.T) {
+// A result that the database refuses does not delay results of other endpoints. Its
+// delivery is not posted again, and is recorded when the database accepts it.
+func TestRefusedResults(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := teamRig(t, db)
+		r := newTeamFixture(t, db)
 		rc := newReceiver(t, nil)
 		e, other := r.endpoint(webhooks.NewEndpoint{URL: rc.server.URL + "/refused"}), r.endpoint(webhooks.NewEndpoint{URL: rc.server.URL})
 		allow := r.refuse(`webhook_deliveries`, `UPDATE`, `NEW.state = 'sent' AND NEW.endpoint_id = `+literal(db, e.ID))
 		d := r.deliver(webhooks.Config{RecordRetry: 500 * time.Millisecond})
 		r.emit(3)
-		eventually(t, time.Minute, "the other's are recorded", func() bool { return r.states(other.ID)["sent"] == 3 })
+		waitFor(t, time.Minute, "the other's are recorded", func() bool { return r.states(other.ID)["sent"] == 3 })
 		r.emit(2)
-		eventually(t, time.Minute, "the other's are recorded again", func() bool { return r.states(other.ID)["sent"] == 5 })
-		eventually(t, time.Minute, "all are posted", func() bool { return rc.total() == 10 })
+		waitFor(t, time.Minute, "the other's are recorded again", func() bool { return r.states(other.ID)["sent"] == 5 })
+		waitFor(t, time.Minute, "all are posted", func() bool { return rc.total() == 10 })
 		time.Sleep(700 * time.Millisecond)
-		if s := r.states(e.ID); s["pending"] != 5 || d.InHand() != 5 {
-			t.Errorf("%v, %d in hand", s, d.InHand())
+		if s := r.states(e.ID); s["pending"] != 5 || d.Claimed() != 5 {
+			t.Errorf("%v, %d in hand", s, d.Claimed())
 		}
 		allow()
-		eventually(t, time.Minute, "it is recorded", func() bool { return r.states(e.ID)["sent"] == 5 })
+		waitFor(t, time.Minute, "it is recorded", func() bool { return r.states(e.ID)["sent"] == 5 })
 		if rc.total() != 10 {
 			t.Errorf("%d posts", rc.total())
 		}
 	})
 }
 
-// Where only what goes beside a result is refused, such as the announcement of
-// a failure, the result itself is recorded.
-func TestResultsWithoutWhatGoesBeside(t *testing.T) {
+// If the database refuses only an addition to a result, such as the announcement of a
+// failure, the result itself is recorded.
+func TestResultsWithoutAdditions(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := teamRig(t, db)
+		r := newTeamFixture(t, db)
 		rc := newReceiver(t, func(w http.ResponseWriter, _ *http.Request, _ int) { w.WriteHeader(http.StatusTeapot) })
 		e := r.endpoint(webhooks.NewEndpoint{URL: rc.server.URL})
 		defer r.refuse(`events`, `INSERT`, `NEW.type = 'message.attempt.exhausted'`)()
 		r.deliver(webhooks.Config{Schedule: webhooks.Schedule{Waits: []time.Duration{}}})
 		r.emit(2)
-		eventually(t, time.Minute, "both have failed", func() bool { return r.states(e.ID)["failed"] == 2 })
+		waitFor(t, time.Minute, "both have failed", func() bool { return r.states(e.ID)["failed"] == 2 })
 		if n := r.count(`SELECT COUNT(*) FROM webhook_attempts WHERE code = 418`); n != 2 || rc.total() != 2 {
 			t.Errorf("%d attempts for %d posts", n, rc.total())
 		}
 	})
 }
 
-// refuse makes the database refuse some changes of a table until allow is called.
-func (r *rig) refuse(table, change, when string) (allow func()) {
+// refuse makes the database refuse changes of a table until allow is called.
+func (r *fixture) refuse(table, change, when string) (allow func()) {
 	run := func(texts ...string) {
 		r.write(func(tx *store.Tx) error {
 			for _, text := range texts {
@@ -78,7 +77,7 @@ func (r *rig) refuse(table, change, when string) (allow func()) {
 	return func() { run(`DROP TRIGGER refusal ON ` + table) }
 }
 
-// literal is an endpoint's id in SQL.
+// literal returns an endpoint's id in SQL.
 func literal(db *store.DB, id webhooks.EndpointID) string {
 	text := uuid.UUID(id)
 	if db.Engine() == store.SQLite {
