@@ -1,18 +1,22 @@
-// Package catalogue is the catalogue of laboratory testing: labs, the markers that
-// can be ordered from them, the lab tests a team makes of markers, the accounts
-// under which orders are placed, and the physicians who order.
+// Package catalogue holds labs, the markers that they offer, the lab tests that
+// teams create from markers, the lab accounts under which orders are placed, and
+// the physicians who order.
 //
-// Labs and markers are the same for every team. Those of the sandbox ship with
-// the binary (folder data, all of it invented) and are seen by sandbox teams
-// only; those of real labs are imported (importfile.go) and seen by all. A
-// [Catalogue] is what one team sees: For gives it, from memory.
-//
+// Labs and markers are the same for every team. The sandbox has a catalogue of
+// its own, which ships with the binary (folder data; all of it is invented) and
+// which only sandbox teams see. Real labs are imported (importfile.go), and all
+// teams see them. [For] returns the [Catalogue] that one team sees, from memory.
 // Lab tests, accounts and physicians are rows of the team.
 //
-// Reads in this order: types.go, values.go and panel.go (what there is),
-// catalogue.go and load.go (finding labs and markers), tests.go and testlist.go
-// (a team's lab tests), orderset.go and pick.go (what an order will be of),
-// accounts.go, physicians.go, pricing.go, compendium.go, crosswalk.go and
-// convert.go (which test of another lab reports the same), builtin.go, seed.go
-// and import*.go (where the rows come from).
+// Reading order:
+//
+//	types.go       labs, markers, lab tests, order sets
+//	assays.go      the rows of a report and their reference ranges
+//	catalogue.go   finding labs and markers
+//	tests.go       the lab tests of a team
+//	orderset.go    the panel that an order asks for
+//	accounts.go, physicians.go, pricing.go
+//	compendium.go  tests of another lab that report the same
+//	builtin.go     the sandbox catalogue
+//	importfile.go  the files that an operator imports; import.go checks and stores them
 package catalogue

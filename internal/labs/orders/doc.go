@@ -1,32 +1,31 @@
-// Package orders is lab ordering: what is ordered for whom, and what becomes
-// of it.
+// Package orders holds lab orders: the requests of teams, the status of each
+// order, and the documents and events that show it.
 //
-// An order is of one lab test and goes one course (a method of collection). It
-// belongs to a transaction, which the first order makes and which a redraw or
-// a recreation joins. Where it is, is one of the statuses; which may follow
-// which, and who may cause it, is a table, and [Advance] is the only function
-// that moves an order: it changes the row, adds to the history, computes the
-// transaction anew, announces the event and tells the listeners, all in the
-// caller's transaction. What comes late or twice is recorded and moves nothing.
+// An order has one lab test and one method of collection, which decides its
+// course. It belongs to a transaction: the first order creates it, and a redraw
+// or a recreation joins it. A table lists the statuses, the moves between them,
+// and the sources that may cause each move. [Advance] is the only function that
+// moves an order. It changes the row, adds to the history, updates the status
+// of the transaction, emits the event and calls the listeners, all in the
+// caller's transaction. Late and duplicate reports are recorded and move
+// nothing.
 //
-// Everything about a person is sealed with the user's key.
+// Personal data is sealed with the user's key.
 //
 // # Reading order
 //
-//	table.go      the statuses and the moves between them; printed as docs/order-states.md
-//	order.go      the types
-//	rows.go       reading and writing them; load.go many at once
-//	advance.go    the one way to move an order
-//	listen.go     how other domains follow along
-//	transactions.go, redraw.go   several orders for one need
-//	document.go   the wire shape; document_values.go has its dates and nulls, document_of.go writes it
-//	payload.go    what it needs beside the order's row, and the events that carry it
-//	request.go, check*.go, create.go, kits.go, import.go   coming into being
-//	place.go, fornetwork.go   handing orders to the lab's network, in the background
-//	notice.go     whether a patient must be told that an insurance may not pay
-//	collection.go when the sample was taken, and by when results are expected
-//	calls.go      cancelling, scheduling, and what else a team may ask for
-//	list.go       filters of lists; index.go answers them from memory, changes.go keeps it current
-//	names.go      what searches for people look at
-//	erasure.go    what deleting a user removes
+//	table.go         the statuses and the moves between them; printed as docs/order-states.md
+//	order.go         the types
+//	rows.go          reading and writing them, one or many
+//	advance.go       moving an order, and the listeners
+//	transactions.go  several orders for one need: redraws and recreations
+//	document.go      the wire format
+//	payload.go       the data of a document that is not in the order's row; events
+//	create.go, check*.go, kits.go, import.go   new orders
+//	place.go         placing orders with the lab's network, in the background
+//	notice.go        whether the patient needs a notice of noncoverage
+//	collection.go    the time of collection, and when results are expected
+//	calls.go         cancelling, scheduling and other calls of the API
+//	list.go          filters of lists; index.go answers them from memory, changes.go updates it
+//	erasure.go       deleting a user's orders
 package orders

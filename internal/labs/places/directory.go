@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/google/uuid"
 
 	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
 )
 
 // Radii are the distances in miles that a search may ask for.
@@ -143,4 +145,144 @@ func (d *Directory) keep(key listKey, l *list) {
 		}
 	}
 	d.lists.Store(&all)
+}
+
+// listKey names a list.
+type listKey struct {
+	owner teams.ID
+	lab   string
+}
+
+// list is a lab's sites in memory.
+type list struct {
+	version uuid.UUID // of what was read; nil of a made-up list
+	index   index
+	codes   []string // of the sites, by the ref of their spots; nil of a made-up list
+	made    *madeUp
+}
+
+// chosen is the viewer's own list or everybody's, and its version; the zero
+// version when there is neither.
+func chosen(ctx context.Context, tx *store.Tx, who Viewer, lab string) (key listKey, version uuid.UUID, err error) {
+	rows, err := tx.Query(ctx, `SELECT owner, version FROM service_center_lists WHERE lab = $1 AND owner IN ($2, $3)`, lab, who.Team, Everybody)
+	if err != nil {
+		return listKey{}, uuid.Nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var owner teams.ID
+		var v uuid.UUID
+		if err := rows.Scan(&owner, &v); err != nil {
+			return listKey{}, uuid.Nil, err
+		}
+		if version == uuid.Nil || owner == who.Team {
+			key, version = listKey{owner, lab}, v
+		}
+	}
+	return key, version, rows.Err()
+}
+
+// readList reads what an index needs of a list.
+func readList(ctx context.Context, tx *store.Tx, key listKey, version uuid.UUID) (*list, error) {
+	rows, err := tx.Query(ctx, `SELECT site_code, lat, lng, capabilities, valid_from, valid_to FROM service_centers
+		WHERE owner = $1 AND lab = $2 AND active ORDER BY site_code`, key.owner, key.lab)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	l := &list{version: version}
+	var spots []spot
+	for rows.Next() {
+		var s Site
+		var caps int64
+		var from, to string
+		if err := rows.Scan(&s.Code, &s.Lat, &s.Lng, &caps, &from, &to); err != nil {
+			return nil, err
+		}
+		one := newSpot(s.Point, Capabilities(caps), len(l.codes))
+		if s.ValidFrom, err = dateOrNone(from); err != nil {
+			return nil, err
+		}
+		if s.ValidTo, err = dateOrNone(to); err != nil {
+			return nil, err
+		}
+		s.bound(&one)
+		spots, l.codes = append(spots, one), append(l.codes, s.Code)
+	}
+	l.index = newIndex(spots)
+	return l, rows.Err()
+}
+
+// sites are the details of hits, in their order.
+func (l *list) sites(ctx context.Context, tx *store.Tx, key listKey, found []hit) ([]Site, error) {
+	sites := make([]Site, len(found))
+	if len(found) == 0 {
+		return sites, nil
+	}
+	if l.made != nil {
+		for i, h := range found {
+			sites[i] = l.made.site(int(h.ref))
+		}
+		return sites, nil
+	}
+	place, codes := make(map[string]int, len(found)), make([]string, len(found))
+	for i, h := range found {
+		codes[i] = l.codes[h.ref]
+		place[codes[i]] = i
+	}
+	rows, err := tx.Query(ctx, `SELECT `+siteColumns+` FROM service_centers WHERE owner = $1 AND lab = $2 AND site_code IN `+codeList,
+		append([]any{key.owner, key.lab}, padded(codes)...)...)
+	if err != nil {
+		return nil, fmt.Errorf("places: reading sites: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		s, err := scanSite(rows)
+		if err != nil {
+			return nil, err
+		}
+		sites[place[s.Code]] = s
+	}
+	return sites, rows.Err()
+}
+
+var codeList = store.Placeholders(3, MostFound)
+
+// padded is codes as arguments of codeList. Each length of a list would be a
+// statement of its own, so there is one, and few codes repeat the last.
+func padded(codes []string) []any {
+	args := make([]any, MostFound)
+	for i := range args {
+		args[i] = codes[min(i, len(codes)-1)]
+	}
+	return args
+}
+
+// List is what there is to tell of an imported list.
+type List struct {
+	Owner      teams.ID // Everybody, or a team
+	Lab        string   // slug
+	Sites      int
+	Active     int
+	ImportedAt time.Time
+}
+
+// Lists are all imported lists, by lab.
+func Lists(ctx context.Context, tx *store.Tx) ([]List, error) {
+	rows, err := tx.Query(ctx, `SELECT l.owner, l.lab, l.imported_at, COUNT(s.site_code), COUNT(CASE WHEN s.active THEN 1 END)
+		FROM service_center_lists l LEFT JOIN service_centers s ON s.owner = l.owner AND s.lab = l.lab
+		GROUP BY l.owner, l.lab, l.imported_at ORDER BY l.lab, l.owner`)
+	if err != nil {
+		return nil, fmt.Errorf("places: listing: %w", err)
+	}
+	defer rows.Close()
+	var all []List
+	for rows.Next() {
+		var l List
+		if err := rows.Scan(&l.Owner, &l.Lab, store.ScanTime(&l.ImportedAt), &l.Sites, &l.Active); err != nil {
+			return nil, err
+		}
+		all = append(all, l)
+	}
+	return all, rows.Err()
 }

@@ -1,12 +1,18 @@
 package places
 
 import (
+	"encoding/csv"
+	"errors"
+	"fmt"
 	"io"
 	"math"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"hale/internal/people/users/person"
 	"hale/internal/platform/civil"
@@ -173,3 +179,185 @@ func (f *form) hours() *Hours {
 	}
 	return h
 }
+
+// offerFields are the fields of an offer.
+var offerFields = []string{"provider", "zip_code", "tier", "days", "earliest", "latest", "lead_hours"}
+
+// ReadOffers reads a file of phlebotomy coverage: CSV with titles, or JSON
+// with an object on each line.
+func ReadOffers(file io.Reader) (Read[Offer], error) {
+	return lines(file, offerFields, (*form).offer,
+		func(o Offer) string { return o.Provider + "\n" + o.ZIP + "\n" + string(o.Tier) })
+}
+
+// longestLead is a month: what takes longer is not coverage.
+const longestLead = 31 * 24
+
+func (f *form) offer() Offer {
+	o := Offer{
+		Provider: f.matched("provider", slugForm, "a provider's slug, such as visits_one"),
+		Tier:     Tier(strings.ToLower(f.fields["tier"])),
+		ZIP:      f.fields["zip_code"],
+		Days:     EveryDay, Earliest: 7 * 60, Latest: 18 * 60, LeadHours: 24,
+	}
+	if !zipForm(o.ZIP) {
+		f.bad("zip_code", "must be 5 digits")
+	} else if place, known := Zip(o.ZIP); !known || !place.Located {
+		f.bad("zip_code", "is not on the map")
+	} else {
+		o.ZIP, o.TimeZone = place.ZIP, place.TimeZone
+	}
+	if o.Tier != AppointmentReady && o.Tier != AppointmentRequest {
+		f.bad("tier", fmt.Sprintf("must be %s or %s", AppointmentReady, AppointmentRequest))
+	}
+	if text := f.fields["days"]; text != "" {
+		var err error
+		if o.Days, err = ParseWeekdays(strings.ReplaceAll(text, ";", ",")); err != nil {
+			f.bad("days", "must be such as Mo-Fr or Mo,We,Sa")
+		}
+	}
+	o.Earliest, o.Latest = f.clock("earliest", o.Earliest), f.clock("latest", o.Latest)
+	if o.Earliest >= o.Latest {
+		f.bad("latest", "must be after earliest")
+	}
+	if text := f.fields["lead_hours"]; text != "" {
+		hours, err := strconv.Atoi(text)
+		if err != nil || hours < 0 || hours > longestLead {
+			f.bad("lead_hours", fmt.Sprintf("must be 0 to %d", longestLead))
+		}
+		o.LeadHours = hours
+	}
+	return o
+}
+
+func (f *form) clock(field string, absent int) int {
+	text := f.fields[field]
+	if text == "" {
+		return absent
+	}
+	minute, ok := ParseClock(text)
+	if !ok {
+		f.bad(field, "must be a time, such as 07:00")
+	}
+	return minute
+}
+
+// Read is what a file of sites or of coverage holds.
+type Read[T any] struct {
+	Rows     []T // the lines that have no problem
+	Lines    int // all lines
+	Problems []Problem
+	More     int      // problems beyond those that are listed
+	Ignored  []string // fields that mean nothing here
+}
+
+func (r *Read[T]) problem(p Problem) {
+	if len(r.Problems) == mostProblems {
+		r.More++
+		return
+	}
+	r.Problems = append(r.Problems, p)
+}
+
+// lines reads a file with a parser of its records. known are the fields that
+// mean something; identity is what may be there only once.
+func lines[T any](file io.Reader, known []string, parse func(*form) T, identity func(T) string) (Read[T], error) {
+	var all Read[T]
+	ignored, seen := map[string]bool{}, map[string]int{}
+	err := records(file, func(r record, err error) {
+		all.Lines++
+		var broken errLine
+		if errors.As(err, &broken) {
+			all.problem(broken.Problem)
+			return
+		}
+		for name := range r.fields {
+			if name != "" && !slices.Contains(known, name) {
+				ignored[name] = true
+			}
+		}
+		f := &form{record: r}
+		row := parse(f)
+		if len(f.problems) == 0 {
+			id := identity(row)
+			if first := seen[id]; first > 0 {
+				f.bad("", fmt.Sprintf("is there already, on line %d", first))
+			} else {
+				seen[id] = r.line
+			}
+		}
+		for _, p := range f.problems {
+			all.problem(p)
+		}
+		if len(f.problems) == 0 {
+			all.Rows = append(all.Rows, row)
+		}
+	})
+	for name := range ignored {
+		all.Ignored = append(all.Ignored, short(name))
+	}
+	slices.Sort(all.Ignored)
+	return all, err
+}
+
+// form reads the fields of a record and notes what is wrong with them.
+type form struct {
+	record
+	problems []Problem
+}
+
+func (f *form) bad(field, text string) { f.problems = append(f.problems, Problem{f.line, field, text}) }
+
+// text is a line of at most so many characters.
+func (f *form) text(field string, most int) string {
+	s := f.fields[field]
+	switch {
+	case utf8.RuneCountInString(s) > most:
+		f.bad(field, fmt.Sprintf("has more than %d characters", most))
+	case strings.ContainsFunc(s, unicode.IsControl):
+		f.bad(field, "has characters that cannot be printed")
+	}
+	return s
+}
+
+// needed is text that must be there.
+func (f *form) needed(field string, most int) string {
+	s := f.text(field, most)
+	if s == "" {
+		f.bad(field, "is missing")
+	}
+	return s
+}
+
+// matched is text that must be there and in its form; what says what that is.
+func (f *form) matched(field string, shape *regexp.Regexp, what string) string {
+	s := f.fields[field]
+	if s == "" {
+		f.bad(field, "is missing")
+	} else if !shape.MatchString(s) {
+		f.bad(field, "must be "+what)
+	}
+	return s
+}
+
+// WriteSites writes sites as the CSV that ReadSites reads.
+func WriteSites(w io.Writer, sites []Site) error {
+	out := csv.NewWriter(w)
+	if err := out.Write(siteFields); err != nil {
+		return err
+	}
+	for _, s := range sites {
+		err := out.Write([]string{
+			s.Lab, s.Code, s.Name, s.FirstLine, s.SecondLine, s.City, s.State, s.ZIP, decimal(s.Lat), decimal(s.Lng),
+			s.Phone, s.Fax, s.Website, s.TimeZone, strings.Join(s.Capabilities.Names(), ";"), hoursText(s.Hours),
+			strconv.FormatBool(s.Active), dateText(s.ValidFrom), dateText(s.ValidTo),
+		})
+		if err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
