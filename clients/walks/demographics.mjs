@@ -64,8 +64,8 @@ async function info({ client, name }, userId) {
   assert.deepEqual([kept.address.secondLine, kept.address.accessNotes], ['', undefined])
 }
 
-// insurance gives a primary record, one of somebody else's, and one that the
-// state's plan is found for.
+// insurance adds a primary record, one of another insured person, one with the
+// state's plan, and one that cannot be billed yet.
 async function insurance({ client }, userId) {
   const own = { payorCode: 'AETNA', memberId: 'M-1', groupId: 'G-1', relationship: 'Self', insured: person, isPrimary: true }
   const first = await client.user.createInsurance({ userId, ...own, guarantor: proxy })
@@ -79,7 +79,11 @@ async function insurance({ client }, userId) {
   })
   assert.equal(stated.payorCode, 'MAIDFED_AZ')
   assert.equal((await client.user.createInsurance({ userId, ...own, memberId: 'M-4', guarantor: null, isPrimary: undefined })).isPrimary, true)
-  for (const [isPrimary, memberId] of [[undefined, 'M-4'], [null, 'M-4'], [true, 'M-4'], [false, 'M-2']]) {
+  const unknown = { ...own, memberId: 'M-5', payorCode: 'Acme Health', relationship: 'Spouse', isPrimary: false }
+  const flagged = await client.user.createInsurance({ userId, ...unknown })
+  same(flagged, unknown)
+  assert.equal(flagged.company.name, 'Acme Health')
+  for (const [isPrimary, memberId] of [[undefined, 'M-4'], [null, 'M-4'], [true, 'M-4'], [false, 'M-5']]) {
     assert.equal((await client.user.getLatestInsurance({ userId, isPrimary })).memberId, memberId)
   }
 }
@@ -103,7 +107,7 @@ async function refusals({ client }, userId) {
   await refused(info({ address: { ...address, zip: '1' } }), 'UnprocessableEntityError', /zip/)
   await refused(info({ dob: '2100-01-01' }), 'UnprocessableEntityError', /dob/)
   const record = { userId, payorCode: 'AETNA', memberId: 'M', relationship: 'Self', insured: person }
-  await refused(client.user.createInsurance({ ...record, payorCode: 'NOBODY' }), 'UnprocessableEntityError', /payor_code/)
-  await refused(client.user.createInsurance({ ...record, relationship: 'Spouse' }), 'UnprocessableEntityError', /guarantor/)
+  await refused(client.user.createInsurance({ ...record, payorCode: ' ' }), 'UnprocessableEntityError', /payor_code/)
+  await refused(client.user.createInsurance({ ...record, memberId: '' }), 'UnprocessableEntityError', /member_id/)
   await refusedWith(client.user.createPortalUrl({ userId, context: 'launch', orderId: userId }), 404, /detail/)
 }

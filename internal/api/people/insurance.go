@@ -20,12 +20,12 @@ func (h *Handlers) insuranceRoutes() []api.Route {
 type createInsuranceIn struct {
 	api.UserPath
 	Body struct {
-		PayorCode    string                        `json:"payor_code" doc:"A code of the payor directory; MEDFED or MAIDFED for the plan of the insured person's state."`
+		PayorCode    string                        `json:"payor_code" doc:"A code of the payor directory; MEDFED or MAIDFED for the plan of the insured person's state. Any other text is stored with a warning."`
 		MemberID     string                        `json:"member_id"`
 		GroupID      *string                       `json:"group_id" required:"false"`
 		Relationship string                        `json:"relationship" enum:"Self,Spouse,Other"`
 		Insured      insuredIn                     `json:"insured"`
-		Guarantor    api.ObjectOrNull[GuarantorIn] `json:"guarantor" required:"false" doc:"Needed unless the relationship is Self."`
+		Guarantor    api.ObjectOrNull[GuarantorIn] `json:"guarantor" required:"false" doc:"Orders need it to bill the record unless the relationship is Self."`
 		IsPrimary    *bool                         `json:"is_primary" required:"false" default:"true"`
 	}
 }
@@ -33,7 +33,7 @@ type createInsuranceIn struct {
 type insuredIn struct {
 	FirstName   string       `json:"first_name"`
 	LastName    string       `json:"last_name"`
-	Gender      string       `json:"gender" doc:"female, male, other or unknown, in any case."`
+	Gender      string       `json:"gender" doc:"female, male, other, unknown, or any other text."`
 	DOB         api.DateText `json:"dob"`
 	Email       string       `json:"email"`
 	PhoneNumber string       `json:"phone_number"`
@@ -52,6 +52,14 @@ type insuranceBody struct {
 	Company      companyBody    `json:"company"`
 	Guarantor    *guarantorBody `json:"guarantor,omitempty"`
 	IsPrimary    bool           `json:"is_primary"`
+
+	Warnings []insuranceWarning `json:"warnings,omitempty" doc:"Reasons why orders cannot bill this record; absent if they can."`
+}
+
+type insuranceWarning struct {
+	Code string   `json:"code" doc:"payor_unknown, state_plan_unknown or guarantor_missing. The list may grow."`
+	Loc  []string `json:"loc"`
+	Msg  string   `json:"msg"`
 }
 
 type insuredBody struct {
@@ -80,6 +88,9 @@ func insuranceOf(r insurance.Record) insuranceBody {
 	if r.Guarantor != nil {
 		g := guarantorOf(*r.Guarantor)
 		body.Guarantor = &g
+	}
+	for _, w := range r.Warnings() {
+		body.Warnings = append(body.Warnings, insuranceWarning{w.Code, []string{"body", w.Field}, w.Message})
 	}
 	return body
 }

@@ -23,9 +23,8 @@ func TestPayorShapes(t *testing.T) {
 	other := calltest.Another(t, c.DB, c.Door, c.Now)
 	other.Want(200, "GET", base+"?provider=availity&provider_payor_id=EX001", "", "[]")
 	id := c.User("a")
-	c.Want(200, "PATCH", "/v2/user/"+id+"/info", calltest.GoodInfo)
 	c.Want(200, "POST", "/v2/user/"+id+"/insurance", calltest.Replaced(t, calltest.GoodInsurance, "UHC", body.PayorCode), `"name":"Example Mutual"`)
-	c.Want(422, "POST", "/v2/user/"+id+"/insurance", calltest.Replaced(t, calltest.GoodInsurance, "UHC", "ACME"), `"loc":["body","payor_code"]`)
+	other.Want(200, "POST", "/v2/user/"+other.User("b")+"/insurance", calltest.Replaced(t, calltest.GoodInsurance, "UHC", body.PayorCode), `"payor_unknown"`)
 }
 
 func TestPayorRefusals(t *testing.T) {

@@ -119,9 +119,21 @@ func (v *review) insurance(ctx context.Context, user users.ID, billing catalogue
 	case !ok:
 		v.refuse("insurance_missing", "The user has no primary insurance", "user_id")
 	default:
+		v.billable(ctx, user, id)
 		return &id
 	}
 	return nil
+}
+
+// billable refuses an insurance record that cannot be billed.
+func (v *review) billable(ctx context.Context, user users.ID, id uuid.UUID) {
+	record, err := insurance.Get(ctx, v.tx, v.team, user, id)
+	if !v.found(err) {
+		return
+	}
+	for _, w := range record.Warnings() {
+		v.refuse(w.Code, "The user's primary insurance cannot be billed: "+w.Message, "user_id")
+	}
 }
 
 // answers checks the answers to the questions of the markers, and fills in

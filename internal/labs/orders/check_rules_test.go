@@ -5,6 +5,7 @@ import (
 
 	"hale/internal/labs/catalogue"
 	"hale/internal/labs/orders"
+	"hale/internal/people/insurance"
 	"hale/internal/people/users"
 	"hale/internal/platform/civil"
 	"hale/internal/platform/fault"
@@ -354,6 +355,24 @@ var rules = []struct {
 		name: "insurance without a primary record", given: func(c *counter) { c.insured("I10") },
 		kind: fault.Refused, code: "insurance_missing", at: "user_id",
 		says: "The user has no primary insurance",
+	},
+	{
+		name: "insurance of an unknown payor", own: true, given: func(c *counter) { insure(c, c.db, c.user, "ACME"); c.insured("I10") },
+		kind: fault.Refused, code: "payor_unknown", at: "user_id",
+		says: "The user's primary insurance cannot be billed: payor_code names no payor: GET /v3/insurance/search/payor finds codes, POST /v3/payor adds a payor",
+	},
+	{
+		name: "insurance by the plan of no state", own: true, given: func(c *counter) { insure(c, c.db, c.user, "MEDFED_ZZ"); c.insured("I10") },
+		kind: fault.Refused, code: "state_plan_unknown", at: "user_id",
+		says: "The user's primary insurance cannot be billed: payor_code means the plan of a state: the insured person's address must be in a state of the US, the District of Columbia or a territory",
+	},
+	{
+		name: "insurance of a spouse without guarantor", own: true, given: func(c *counter) {
+			insure(c, c.db, c.user, "UHC", func(r *insurance.Record) { r.Relationship = insurance.Spouse })
+			c.insured("I10")
+		},
+		kind: fault.Refused, code: "guarantor_missing", at: "user_id",
+		says: "The user's primary insurance cannot be billed: guarantor is missing: it is needed unless relationship is Self",
 	},
 	{
 		name: "insurance in a state where the account has none", own: true, given: func(c *counter) {

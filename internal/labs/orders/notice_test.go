@@ -17,17 +17,21 @@ import (
 )
 
 // insure gives a user a primary record with a payor.
-func insure(t testing.TB, db *store.DB, user users.User, payor string) {
+func insure(t testing.TB, db *store.DB, user users.User, payor string, changes ...func(*insurance.Record)) {
 	t.Helper()
+	record := insurance.Record{
+		PayorCode: payor, MemberID: "M-1", Relationship: insurance.Self, IsPrimary: true,
+		Insured: insurance.Insured{
+			FirstName: "Ada", LastName: "Byron", Gender: "female", BirthDate: civil.MustParse("1950-12-10"),
+			Email: "ada@example.org", PhoneNumber: "+15125550132",
+			Address: person.Address{FirstLine: "1 Main Street", City: "Phoenix", State: "AZ", Zip: "85004", Country: person.US},
+		},
+	}
+	for _, change := range changes {
+		change(&record)
+	}
 	userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
-		_, err := insurance.Create(ctx, tx, user.Team, user.ID, insurance.Record{
-			PayorCode: payor, MemberID: "M-1", Relationship: insurance.Self, IsPrimary: true,
-			Insured: insurance.Insured{
-				FirstName: "Ada", LastName: "Byron", Gender: "female", BirthDate: civil.MustParse("1950-12-10"),
-				Email: "ada@example.org", PhoneNumber: "+15125550132",
-				Address: person.Address{FirstLine: "1 Main Street", City: "Phoenix", State: "AZ", Zip: "85004", Country: person.US},
-			},
-		})
+		_, err := insurance.Create(ctx, tx, user.Team, user.ID, record)
 		return err
 	})
 }

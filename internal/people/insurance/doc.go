@@ -4,9 +4,11 @@
 // is the one in force. Everything in a record is sealed with the user's key.
 //
 // The payor (the insurer) is named by a code, and the record keeps the
-// company's name and address as they were when it was made. Payors come from
-// four places: payors.json, which ships; a file that the operator imports for
-// all teams; the team's own; and the plans of the states. Two codes stand for
+// company's name and address as they were when it was made. A code that names
+// no payor is stored too, with a warning; orders cannot bill such a record until
+// the payor is imported. Payors come from four places: payors.json, which ships;
+// a file that the operator imports for all teams; the team's own; and the plans
+// of the states. Two codes stand for
 // a plan that depends on where the insured person lives: MEDFED, the federal
 // plan for older adults, and MAIDFED, the plan that each state runs with the
 // federal government; the record holds the code of the state's plan instead.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -31,7 +32,7 @@ const (
 
 var (
 	relationships = []string{string(Self), string(Spouse), string(Other)}
-	genders       = []string{"female", "male", "other", "unknown"}
+	genders       = []string{"female", "male", "other", "unknown"} // Reference 5.8
 )
 
 // Insured is the person that a policy is made out to.
@@ -40,14 +41,15 @@ var (
 type Insured struct {
 	FirstName   string         `json:"first_name"`
 	LastName    string         `json:"last_name"`
-	Gender      string         `json:"gender"` // female, male, other or unknown, in the case it was given
+	Gender      string         `json:"gender"` // female, male, other or unknown in lower case, or any other text
 	BirthDate   civil.Date     `json:"dob"`
 	Email       string         `json:"email"`
 	PhoneNumber string         `json:"phone_number"` // E.164
 	Address     person.Address `json:"address"`
 }
 
-// Record is one insurance record. Company follows from PayorCode.
+// Record is one insurance record. Company follows from PayorCode. For a code that
+// names no payor, Company has the code as its name.
 //
 // Spec: Insurance record.
 type Record struct {
@@ -59,6 +61,7 @@ type Record struct {
 	Guarantor    *person.Guarantor `json:"guarantor,omitempty"`
 	IsPrimary    bool              `json:"is_primary"`
 	Company      Company           `json:"company"`
+	Unknown      string            `json:"unknown_payor,omitempty"` // PayorUnknown or StatePlanUnknown; empty for a known payor
 }
 
 // LogValue keeps a record out of logs.
@@ -67,20 +70,24 @@ func (Record) LogValue() slog.Value { return slog.StringValue(secrets.Withheld) 
 // LogValue keeps a person out of logs.
 func (Insured) LogValue() slog.Value { return slog.StringValue(secrets.Withheld) }
 
-// longestNumber bounds member and group numbers, in characters.
-const longestNumber = 100
+// Limits of texts, in characters.
+const (
+	longestNumber = 100 // of member and group numbers
+	longestCode   = 200 // of codes that name no payor
+	longestGender = 100
+)
 
-// tidy checks all fields and brings them into the form they are kept in. The
-// payor is found already; problem says why it is not.
-func (r *Record) tidy(today civil.Date, payor Payor, problem string) error {
+// tidy checks all fields and brings them into the form they are kept in.
+func (r *Record) tidy(today civil.Date) error {
 	form := person.NewForm(today)
+	r.PayorCode = form.Text("payor_code", r.PayorCode, longestCode)
 	r.MemberID = form.Text("member_id", r.MemberID, longestNumber)
 	r.GroupID = form.Optional("group_id", r.GroupID, longestNumber)
 	form.Required("relationship", string(r.Relationship), relationships)
 	in := form.In("insured")
 	r.Insured.FirstName = in.Name("first_name", r.Insured.FirstName)
 	r.Insured.LastName = in.Name("last_name", r.Insured.LastName)
-	in.Required("gender", strings.ToLower(r.Insured.Gender), genders)
+	r.Insured.Gender = tidyGender(in.Text("gender", r.Insured.Gender, longestGender))
 	in.BirthDate("dob", r.Insured.BirthDate)
 	r.Insured.Email = in.Email("email", r.Insured.Email)
 	r.Insured.PhoneNumber = in.Phone("phone_number", r.Insured.PhoneNumber)
@@ -88,31 +95,46 @@ func (r *Record) tidy(today civil.Date, payor Payor, problem string) error {
 	if r.Guarantor != nil {
 		g := form.Guarantor("guarantor", *r.Guarantor)
 		r.Guarantor = &g
-	} else if r.Relationship == Spouse || r.Relationship == Other {
-		form.Fail("guarantor", "missing", "Field required: a guarantor is needed unless the relationship is Self")
 	}
-	if problem != "" {
-		form.Fail("payor_code", "value_error", "Value error, "+problem)
-	}
-	r.PayorCode, r.Company = payor.Code, payor.Company
 	return form.Err()
 }
 
-// Create adds a record to a user whose demographics are known.
+// tidyGender lower-cases a word that the reference lists, and keeps other texts: the
+// specification names no values.
+func tidyGender(text string) string {
+	if word := strings.ToLower(text); slices.Contains(genders, word) {
+		return word
+	}
+	return text
+}
+
+// setPayor fills in the payor that the record's code names.
+func (r *Record) setPayor(ctx context.Context, tx *store.Tx, team teams.ID) error {
+	payor, unknown, err := findPayor(ctx, tx, team, r.PayorCode, stateOf(r.Insured.Address))
+	if err != nil {
+		return err
+	}
+	r.Unknown = unknown
+	if unknown != "" {
+		r.Company = Company{Name: r.PayorCode, Address: person.Address{Country: person.US}}
+		return nil
+	}
+	r.PayorCode, r.Company = payor.Code, payor.Company
+	return nil
+}
+
+// Create adds a record. It accepts records that cannot be billed yet: Warnings
+// lists the reasons, and an order that bills such a record is refused.
 //
 // Spec: Insurance, POST /v2/user/{user_id}/insurance. Reference 5.8.
 func Create(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, r Record) (Record, error) {
-	if _, err := users.LatestInfo(ctx, tx, team, user); err != nil {
-		if users.IsNoInfo(err) {
-			return Record{}, fault.New(fault.Unprocessable, "User demographics data not found: give them first, with PATCH /v2/user/{user_id}/info")
-		}
+	if err := users.Exists(ctx, tx, team, user); err != nil {
 		return Record{}, err
 	}
-	payor, problem, err := find(ctx, tx, team, r.PayorCode, stateOf(r.Insured.Address))
-	if err != nil {
+	if err := r.tidy(civil.DateOf(tx.Now())); err != nil {
 		return Record{}, err
 	}
-	if err := r.tidy(civil.DateOf(tx.Now()), payor, problem); err != nil {
+	if err := r.setPayor(ctx, tx, team); err != nil {
 		return Record{}, err
 	}
 	doc, err := json.Marshal(r)
@@ -132,10 +154,39 @@ func Create(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, r R
 	return r, nil
 }
 
-// stateOf is the postal code of the state of an address as it was given; empty
-// abroad.
+// Codes of warnings.
+const (
+	PayorUnknown     = "payor_unknown"      // payor_code names no payor
+	StatePlanUnknown = "state_plan_unknown" // payor_code means a state's plan that does not exist
+	GuarantorMissing = "guarantor_missing"  // relationship is not Self, and there is no guarantor
+)
+
+// Warning is one reason why a record cannot be billed.
+type Warning struct {
+	Code    string
+	Field   string // of the record
+	Message string // without personal data
+}
+
+// Warnings returns the reasons why the record cannot be billed.
+func (r Record) Warnings() []Warning {
+	var all []Warning
+	switch r.Unknown {
+	case PayorUnknown:
+		all = append(all, Warning{PayorUnknown, "payor_code",
+			"payor_code names no payor: GET /v3/insurance/search/payor finds codes, POST /v3/payor adds a payor"})
+	case StatePlanUnknown:
+		all = append(all, Warning{StatePlanUnknown, "payor_code",
+			"payor_code means the plan of a state: the insured person's address must be in a state of the US, the District of Columbia or a territory"})
+	}
+	if r.Relationship != Self && r.Guarantor == nil {
+		all = append(all, Warning{GuarantorMissing, "guarantor", "guarantor is missing: it is needed unless relationship is Self"})
+	}
+	return all
+}
+
+// stateOf returns the postal code of the state of a checked address; empty abroad.
 func stateOf(a person.Address) string {
-	a = person.NewForm(civil.Date{}).Address("address", a)
 	if a.Country != person.US {
 		return ""
 	}
@@ -171,7 +222,10 @@ func one(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, row st
 	if err := json.Unmarshal(doc, &r); err != nil {
 		return r, fmt.Errorf("insurance: stored record %s: %w", id, err)
 	}
-	return r, nil
+	if r.Unknown != "" { // the payor may have been added since
+		err = r.setPayor(ctx, tx, team)
+	}
+	return r, err
 }
 
 func place(id uuid.UUID) string { return "insurance.body:" + id.String() }

@@ -120,18 +120,19 @@ func teamPayors(ctx context.Context, tx *store.Tx, team teams.ID) ([]named, erro
 	return all, rows.Err()
 }
 
-// find looks up a code in any case: the team's own payors, then those of all.
-// The two special codes become the plan of the state; a state's own code is
-// accepted as well. problem says what is wrong with a code that names no payor.
-func find(ctx context.Context, tx *store.Tx, team teams.ID, code, state string) (p Payor, problem string, err error) {
+// findPayor looks up a code in any case: the team's own payors, then those of all
+// teams. MEDFED and MAIDFED become the plan of the state; the code of a state's
+// plan is accepted as well. If the code names no payor, reason is PayorUnknown or
+// StatePlanUnknown.
+func findPayor(ctx context.Context, tx *store.Tx, team teams.ID, code, state string) (p Payor, reason string, err error) {
 	code = tidyCode(code)
 	switch plan, is, ok := planNamed(code, state); {
 	case ok:
 		return plan, "", nil
 	case is:
-		return Payor{}, "the plan of the state needs an address of the insured person in a state of the US, the District of Columbia or a territory", nil
+		return Payor{}, StatePlanUnknown, nil
 	case !wellFormed.MatchString(code):
-		return Payor{}, "payor_code should have 1 to 64 letters, digits, hyphens or underscores", nil
+		return Payor{}, PayorUnknown, nil
 	}
 	if strings.HasPrefix(code, codeMark) {
 		p, err = scanPayor(tx.QueryRow(ctx, `SELECT `+payorColumns+` FROM payors WHERE team_id = $1 AND payor_code = $2`, team, code))
@@ -149,5 +150,5 @@ func find(ctx context.Context, tx *store.Tx, team teams.ID, code, state string) 
 	if p, ok := dir.byCode[code]; ok {
 		return p, "", nil
 	}
-	return Payor{}, "no such payor: GET /v3/insurance/search/payor finds codes and POST /v3/payor adds a payor of your own", nil
+	return Payor{}, PayorUnknown, nil
 }
