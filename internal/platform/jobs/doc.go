@@ -2,16 +2,12 @@
 // of the change that needs it. It exists until it has succeeded, failed or been
 // canceled.
 //
-//	kinds.go   a kind of job: its function and its limits
-//	enqueue.go enqueueing and canceling jobs
-//	runner.go  claiming due jobs, recording their outcomes, jobs of dead nodes
+//	kinds.go   kinds of jobs: function and limits
+//	jobs.go    jobs for their users: enqueue, cancel, read, list
+//	runner.go  claiming due jobs, recording outcomes, sweeping, counting waiting jobs
 //	run.go     one attempt of a job
 //	claim.go   the SQL of the runner
-//	sweep.go   jobs of dead nodes, and strays
-//	waiting.go counts of waiting jobs
-//	clock.go   a warning when clocks differ
-//	list.go    jobs for callers of the API
-//	node.go    the lease of a process on the rows that it has claimed
+//	node.go    the lease of a process on its claimed rows, and the check of its clock
 //	batch.go   recording results in groups
 //
 // # Leases

@@ -92,7 +92,7 @@ func (r *Runner) report(ctx context.Context, k Handler, o outcome, err error, to
 	var l retryLater
 	switch {
 	case err != nil && errors.Is(context.Cause(ctx), errStopping):
-		r.log.DebugContext(ctx, "a job goes on elsewhere", "kind", k.Name(), "job", o.id)
+		r.log.DebugContext(ctx, "another node will run the job again", "kind", k.Name(), "job", o.id)
 	case errors.As(err, &l):
 		r.log.DebugContext(ctx, "a job waits", "kind", k.Name(), "job", o.id, "after", l.after)
 	case err != nil:

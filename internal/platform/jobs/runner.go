@@ -288,3 +288,165 @@ func jobContext(ctx context.Context, team uuid.UUID) context.Context {
 	}
 	return store.WithTeam(ctx, team)
 }
+
+// sweep queues the jobs of dead nodes again, and the strays of this node, and counts
+// the waiting jobs.
+func (r *Runner) sweep(ctx context.Context) {
+	var n int64
+	err := r.db.Write(ctx, func(tx *store.Tx) (err error) {
+		n, err = requeueOrphans(ctx, tx)
+		return err
+	})
+	if err != nil {
+		r.log.ErrorContext(ctx, "sweeping jobs", "error", err)
+	}
+	for range n {
+		r.observe("", "stranded", 0)
+	}
+	r.requeueStrays(ctx)
+	r.countWaiting(ctx)
+}
+
+// stopCanceled interrupts the running jobs that were canceled.
+func (r *Runner) stopCanceled(ctx context.Context) {
+	r.mu.Lock()
+	idle := len(r.running) == 0
+	r.mu.Unlock()
+	if !idle {
+		r.findStrays(ctx)
+	}
+}
+
+// requeueStrays queues strays again: jobs that this node claimed in a transaction whose
+// commit was not answered. The attempt does not count. Only the goroutine that claims
+// jobs may call it, because all its other claims are running then.
+func (r *Runner) requeueStrays(ctx context.Context) {
+	strays := r.findStrays(ctx)
+	if len(strays) == 0 {
+		return
+	}
+	var back []outcome
+	err := r.db.Write(ctx, func(tx *store.Tx) error {
+		back = back[:0]
+		for _, o := range strays {
+			recorded, err := record(ctx, tx, o) // false if it has ended since
+			if err != nil {
+				return err
+			}
+			if recorded {
+				back = append(back, o)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		r.log.ErrorContext(ctx, "queueing stray jobs again", "error", err)
+		return
+	}
+	for _, o := range back {
+		r.log.WarnContext(ctx, "a job was claimed and not started; it is queued again", "kind", o.kind, "job", o.id)
+		r.observe(o.kind, "stranded", 0)
+	}
+	if len(back) > 0 {
+		r.wake()
+	}
+}
+
+// findStrays compares the jobs that are running here according to their rows with those
+// that do run. It interrupts the canceled ones. It returns those that do not run, as
+// attempts that never happened. Jobs that have just ended may be among them.
+func (r *Runner) findStrays(ctx context.Context) (strays []outcome) {
+	var all []runningJob
+	err := r.db.Read(ctx, func(tx *store.Tx) (err error) {
+		all, err = runningOn(ctx, tx, r.node.ID())
+		return err
+	})
+	if err != nil {
+		r.log.ErrorContext(ctx, "reading running jobs", "error", err)
+		return nil
+	}
+	now := r.db.Now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, h := range all {
+		run := r.running[h.id]
+		switch {
+		case run == nil || run.job.node != h.node || run.job.started != h.started:
+			strays = append(strays, outcome{claimedJob: h.claimedJob, status: Queued, runAt: now, attempts: h.attempts - 1, ended: now})
+		case h.cancel:
+			run.cancel(ErrCanceled)
+		}
+	}
+	return strays
+}
+
+// Waiting counts the due jobs of a kind that have not started.
+type Waiting struct {
+	Jobs   int
+	Oldest time.Duration // since the oldest of them was due
+}
+
+// dueJobs is the count of a kind at the last sweep.
+type dueJobs struct {
+	jobs  int
+	first time.Time // due time of the oldest; zero for none
+}
+
+// waitingCounts has the counts of the last sweep by kind.
+type waitingCounts struct {
+	mu   sync.Mutex
+	kind map[string]dueJobs
+}
+
+// Waiting returns the waiting jobs of each kind that this node runs, enqueued by any
+// node. The counts are from the last sweep, at most five seconds ago.
+func (r *Runner) Waiting() map[string]Waiting {
+	now := r.db.Now()
+	r.noticed.mu.Lock()
+	defer r.noticed.mu.Unlock()
+	all := make(map[string]Waiting, len(r.noticed.kind))
+	for kind, due := range r.noticed.kind {
+		w := Waiting{Jobs: due.jobs}
+		if !due.first.IsZero() {
+			w.Oldest = max(0, now.Sub(due.first))
+		}
+		all[kind] = w
+	}
+	return all
+}
+
+// countWaiting counts the due jobs, with the index of queued jobs.
+func (r *Runner) countWaiting(ctx context.Context) {
+	all := make(map[string]dueJobs, len(r.kinds))
+	err := r.db.Read(ctx, func(tx *store.Tx) error {
+		for _, k := range r.kinds {
+			due, err := countDue(ctx, tx, k.Name())
+			if err != nil {
+				return err
+			}
+			all[k.Name()] = due
+		}
+		return nil
+	})
+	if err != nil {
+		r.log.ErrorContext(ctx, "counting due jobs", "error", err)
+		return
+	}
+	r.noticed.mu.Lock()
+	defer r.noticed.mu.Unlock()
+	r.noticed.kind = all
+}
+
+func countDue(ctx context.Context, tx *store.Tx, kind string) (dueJobs, error) {
+	var due dueJobs
+	var first *time.Time
+	err := tx.QueryRow(ctx, `SELECT COUNT(*), MIN(run_at) FROM jobs WHERE kind = $1 AND status = 'queued' AND run_at <= $2`,
+		kind, store.Micros(tx.Now())).Scan(&due.jobs, store.ScanNullTime(&first))
+	if err != nil {
+		return due, fmt.Errorf("jobs: counting due jobs: %w", err)
+	}
+	if first != nil {
+		due.first = *first
+	}
+	return due, nil
+}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/http/pprof"
 	"slices"
 	"strings"
 	"sync"
@@ -196,4 +197,47 @@ func say(w http.ResponseWriter, status int, text string) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, text)
+}
+
+// MinFree is the space below which a node stops being ready: room for the
+// write-ahead log and for a checkpoint.
+const MinFree = 64 << 20
+
+// Disk is the disk that a folder is on. It keeps what was last seen of it, so
+// that a scrape never waits for a disk that hangs.
+type Disk struct {
+	dir        string
+	free, size atomic.Uint64 // bytes; size is 0 before the first look
+}
+
+// NewDisk is the disk of a folder. Nothing is looked at yet.
+func NewDisk(dir string) *Disk { return &Disk{dir: dir} }
+
+// Check fails when the disk is nearly full.
+func (d *Disk) Check() Check {
+	return Check{"disk", func(context.Context) error {
+		free, size, err := DiskSpace(d.dir)
+		if err != nil {
+			return err
+		}
+		d.free.Store(free)
+		d.size.Store(size)
+		if free < MinFree {
+			return fmt.Errorf("ops: %d bytes free in the data folder, %d are needed", free, MinFree)
+		}
+		return nil
+	}}
+}
+
+// MachineServer serves /metrics, /livez and /readyz for monitoring, and Go's profiles
+// under /debug/pprof/. Its address must not be reachable from outside.
+func MachineServer(m *Metrics, h *Health) *http.Server {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", m.Handler())
+	mux.HandleFunc("GET /livez", h.Live)
+	mux.HandleFunc("GET /readyz", h.Ready)
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index) // goroutine, heap, allocs, mutex, block
+	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	return &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 2 * time.Minute}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"go.uber.org/goleak"
 
 	"hale/internal/platform/jobs"
 	"hale/internal/platform/jobs/jobstest"
@@ -90,3 +91,5 @@ func becomes(t testing.TB, db *store.DB, team uuid.UUID, id jobs.ID, want jobs.S
 		}
 	}
 }
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -1,0 +1,412 @@
+package jobs_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/platform/jobs"
+	"hale/internal/platform/jobs/jobstest"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
+)
+
+// Stopping interrupts what runs and gives it back: the next process goes on at
+// once, with what was saved, and the attempt does not count.
+func TestStopGivesBack(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		started := make(chan struct{}, 1)
+		var resumed atomic.Int64
+		k := kind("test.stop", func(ctx context.Context, run *jobs.Run) error {
+			if run.Saved().Done > 0 {
+				resumed.Store(run.Saved().Done)
+				return nil
+			}
+			err := run.DB().Write(ctx, func(tx *store.Tx) error { return run.Save(ctx, tx, jobs.Progress{Done: 7}) })
+			if err != nil {
+				return err
+			}
+			started <- struct{}{}
+			<-ctx.Done()
+			return context.Cause(ctx)
+		})
+		id := enqueue(t, db, k, jobs.Options{})
+		membership, err := jobs.Join(system, db, 0, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		loop := jobstest.NewLoop(jobs.NewRunner(db, jobs.Config{Node: membership, Kinds: []jobs.Handler{k}}).Run)
+		loop.Start(system)
+		<-started
+		if err := errors.Join(loop.Stop(system), membership.Leave(system)); err != nil {
+			t.Fatal(err)
+		}
+		if j := get(t, db, uuid.Nil, id); j.Status != jobs.Queued || j.Attempts != 0 || j.Progress.Done != 7 {
+			t.Fatalf("after the stop: %+v", j)
+		}
+		start(t, db, k)
+		becomes(t, db, uuid.Nil, id, jobs.Succeeded)
+		if resumed.Load() != 7 {
+			t.Errorf("resumed at %d", resumed.Load())
+		}
+	})
+}
+
+// A job whose node died is run by another, once the lease is over and not
+// before, and its first node no longer has a say.
+func TestAnotherNodeTakesOver(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		var runs atomic.Int32
+		k := kind("test.takeover", func(ctx context.Context, run *jobs.Run) error {
+			if runs.Add(1) == 1 {
+				time.Sleep(300 * time.Millisecond) // deaf to its context, as a stuck node is
+				return errors.New("too late")
+			}
+			return nil
+		})
+		id := enqueue(t, db, k, jobs.Options{})
+		start(t, db, k)
+		becomes(t, db, uuid.Nil, id, jobs.Running)
+		err := db.Write(system, func(tx *store.Tx) error {
+			_, err := tx.Exec(system, `UPDATE nodes SET until = 0`)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		start(t, db, k)
+		j := becomes(t, db, uuid.Nil, id, jobs.Succeeded)
+		time.Sleep(400 * time.Millisecond)
+		if again := get(t, db, uuid.Nil, id); again.Status != jobs.Succeeded || j.Attempts != 2 {
+			t.Errorf("in the end %s after %d attempts", again.Status, j.Attempts)
+		}
+	})
+}
+
+func TestPeriodic(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		var runs atomic.Int32
+		k := kind("test.periodic", func(context.Context, *jobs.Run) error {
+			if runs.Add(1) == 2 {
+				return jobs.Permanent(errors.New("once"))
+			}
+			return nil
+		}).Every(20 * time.Millisecond)
+		start(t, db, k)
+		start(t, db, k) // a second runner adds no second job
+		for deadline := time.Now().Add(time.Minute); runs.Load() < 4; time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("ran %d times", runs.Load())
+			}
+		}
+		var n int
+		err := db.Read(system, func(tx *store.Tx) error {
+			return tx.QueryRow(system, `SELECT COUNT(*) FROM jobs WHERE kind = 'test.periodic'`).Scan(&n)
+		})
+		if err != nil || n != 1 {
+			t.Errorf("%d jobs, %v", n, err)
+		}
+	})
+}
+
+func TestConcurrencyOfAKind(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		var mu sync.Mutex
+		now, most := 0, 0
+		k := kind("test.concurrency", func(context.Context, *jobs.Run) error {
+			mu.Lock()
+			now++
+			most = max(most, now)
+			mu.Unlock()
+			time.Sleep(5 * time.Millisecond)
+			mu.Lock()
+			now--
+			mu.Unlock()
+			return nil
+		}).With(jobs.Limits{Concurrency: 3})
+		for range 20 {
+			enqueue(t, db, k, jobs.Options{})
+		}
+		n := start(t, db, k)
+		if err := n.Settle(system); err != nil {
+			t.Fatal(err)
+		}
+		if most != 3 {
+			t.Errorf("%d at once, want 3", most)
+		}
+	})
+}
+
+// shortLease stands for DefaultLease, and noticing for what DefaultLease leaves
+// of TakeOver.
+const (
+	shortLease = 2 * time.Second
+	noticing   = time.Second
+)
+
+// stuck is a kind whose first attempt never ends by itself. began is closed when
+// it is under way.
+func stuck(name string) (k jobs.Kind[nothing], began chan struct{}) {
+	began = make(chan struct{})
+	var runs atomic.Int32
+	return kind(name, func(ctx context.Context, _ *jobs.Run) error {
+		if runs.Add(1) == 1 {
+			close(began)
+			<-ctx.Done()
+		}
+		return context.Cause(ctx)
+	}), began
+}
+
+// The jobs of a node that is not heard of any more run elsewhere as soon as its
+// lease is over, and not before. On SQLite the next process takes them at once.
+func TestAKilledNodeDelaysNoLongerThanItsLease(t *testing.T) {
+	if jobs.TakeOver != 15*time.Second || jobs.DefaultLease+noticing > jobs.TakeOver {
+		t.Errorf("a lease of %v and a promise of %v", jobs.DefaultLease, jobs.TakeOver)
+	}
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		k, began := stuck("test.killed")
+		id := enqueue(t, db, k, jobs.Options{})
+		first := startLeased(t, db, shortLease, k)
+		becomes(t, db, uuid.Nil, id, jobs.Running)
+		<-began // a job is marked as running a moment before
+		least, most := time.Duration(0), noticing
+		if db.Engine() == store.Postgres {
+			startLeased(t, db, shortLease, k) // is there before, and sees it die
+			time.Sleep(shortLease / 2)        // a renewal or two
+			least, most = shortLease/2, shortLease+noticing
+		}
+		first.membership.Freeze()
+		killed := time.Now()
+		startLeased(t, db, shortLease, k) // comes after, and finds it dying
+		j := becomes(t, db, uuid.Nil, id, jobs.Succeeded)
+		if took := time.Since(killed); took < least || took > most || j.Attempts != 2 {
+			t.Errorf("took %v and %d attempts, want between %v and %v", took, j.Attempts, least, most)
+		}
+	})
+}
+
+// A node that leaves without giving its jobs back is noticed when the others
+// next renew their leases.
+func TestANodeThatLeavesIsNoticed(t *testing.T) {
+	db := storetest.Postgres(t)
+	other, err := jobs.Join(system, db, shortLease, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stays, err := jobs.Join(system, db, shortLease, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := stays.Leave(system); err != nil {
+			t.Error(err)
+		}
+	}()
+	if n := stays.Peers(); n != 2 {
+		t.Errorf("%d nodes", n)
+	}
+	lapsed := stays.Lapsed()
+	if err := other.Leave(system); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-lapsed:
+	case <-time.After(shortLease/2 + noticing):
+		t.Error("not noticed")
+	}
+	if n := stays.Peers(); n != 1 {
+		t.Errorf("%d nodes", n)
+	}
+}
+
+// A node that cannot renew its lease for most of it, because it stands still or
+// the database does, keeps it, and its jobs run once.
+func TestABusyNodeKeepsItsLease(t *testing.T) {
+	const lease = 4 * time.Second
+	db := storetest.Postgres(t)
+	busy, err := jobs.Join(system, db, lease, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	looks, err := jobs.Join(system, db, lease, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		for _, n := range []*jobs.Node{busy, looks} {
+			if err := n.Leave(system); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	lost, lapsed := busy.Lost(), looks.Lapsed()
+	err = db.Write(system, func(tx *store.Tx) error { // what renews waits for this
+		if _, err := tx.Exec(system, `UPDATE nodes SET started_at = started_at WHERE id = $1`, busy.ID()); err != nil {
+			return err
+		}
+		time.Sleep(lease * 6 / 10)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(lease * 6 / 10)
+	select {
+	case <-lost:
+		t.Error("the node lost its lease")
+	case <-lapsed:
+		t.Error("another took the node for dead")
+	default:
+	}
+}
+
+// off is a clock that is wrong.
+func off(by time.Duration) func() time.Time {
+	return func() time.Time { return time.Now().Add(by) }
+}
+
+// However far the clocks of two nodes are apart: what a living node runs no
+// other runs as well, and what a dead node ran is taken over in time.
+func TestNodesWhoseClocksDiffer(t *testing.T) {
+	for name, by := range map[string]time.Duration{"ahead": time.Hour, "behind": -time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			d := storetest.NewPostgres(t)
+			wrong, right := d.Open(t, off(by)), d.Open(t, nil)
+			var runs atomic.Int32
+			k := kind("test.clocks", func(ctx context.Context, _ *jobs.Run) error {
+				if runs.Add(1) == 1 {
+					<-ctx.Done()
+				}
+				return context.Cause(ctx)
+			})
+			id := enqueue(t, right, k, jobs.Options{At: time.Now().Add(-2 * time.Hour)})
+			first := startLeased(t, wrong, shortLease, k)
+			becomes(t, right, uuid.Nil, id, jobs.Running)
+			second := startLeased(t, right, shortLease, k)
+			time.Sleep(2 * shortLease)
+			if n := runs.Load(); n != 1 || first.membership.Peers() != 2 || second.membership.Peers() != 2 {
+				t.Fatalf("%d runs; of %d and %d nodes", n, first.membership.Peers(), second.membership.Peers())
+			}
+			first.membership.Freeze()
+			killed := time.Now()
+			becomes(t, right, uuid.Nil, id, jobs.Succeeded)
+			if took := time.Since(killed); took > shortLease+noticing {
+				t.Errorf("taken over after %v", took)
+			}
+		})
+	}
+}
+
+// A lease that ended without anybody's noticing goes on.
+func TestALeaseThatNobodyMissed(t *testing.T) {
+	db := storetest.Postgres(t)
+	n, err := jobs.Join(system, db, shortLease, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost, id := n.Lost(), n.ID()
+	err = db.Write(system, func(tx *store.Tx) error { // as after the machine slept
+		_, err := tx.Exec(system, `UPDATE nodes SET until = 0`)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-lost:
+		t.Error("the node lost its lease")
+	case <-time.After(shortLease):
+	}
+	if err := n.Leave(system); err != nil || n.ID() != id {
+		t.Errorf("the node is %v, was %v: %v", n.ID(), id, err)
+	}
+}
+
+func TestAClockThatIsWrongIsTold(t *testing.T) {
+	for _, test := range []struct {
+		by   time.Duration
+		want string
+	}{
+		{0, ""},
+		{500 * time.Millisecond, ""},
+		{13 * time.Second, "database_ahead_by=-1"},
+		{-13 * time.Second, "database_ahead_by=1"},
+	} {
+		d := storetest.NewPostgres(t)
+		var text bytes.Buffer
+		n, err := jobs.Join(system, d.Open(t, off(test.by)), 0, slog.New(slog.NewTextHandler(&text, nil)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := n.Leave(system); err != nil {
+			t.Fatal(err)
+		}
+		if got := text.String(); (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
+			t.Errorf("off by %v: %q", test.by, got)
+		}
+	}
+}
+
+// What an attempt writes after it lost its job is rolled back: another attempt
+// does the same.
+func TestADisplacedAttemptSavesNothing(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		displaced := make(chan struct{})
+		saved := make(chan error, 1)
+		k := kind("test.displaced", func(ctx context.Context, run *jobs.Run) error {
+			<-displaced
+			err := run.DB().Write(ctx, func(tx *store.Tx) error {
+				if _, err := enqueued.Enqueue(ctx, tx, nothing{}, jobs.Options{}); err != nil {
+					return err
+				}
+				return run.Save(ctx, tx, jobs.Progress{Done: 99})
+			})
+			if again := run.Progress(ctx, 100, 0, ""); !errors.Is(again, jobs.ErrLost) || !errors.Is(context.Cause(ctx), jobs.ErrLost) {
+				t.Errorf("progress: %v; the context: %v", again, context.Cause(ctx))
+			}
+			saved <- err
+			return err
+		})
+		id := enqueue(t, db, k, jobs.Options{})
+		start(t, db, k)
+		becomes(t, db, uuid.Nil, id, jobs.Running)
+		other := uuid.New()
+		err := db.Write(system, func(tx *store.Tx) error {
+			_, err := tx.Exec(system, `INSERT INTO nodes (id, until, started_at) VALUES ($1, $2, 0)`, other, int64(1)<<60)
+			if err != nil {
+				return err
+			}
+			_, err = tx.Exec(system, `UPDATE jobs SET node = $1, attempts = 2 WHERE id = $2`, other, id)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		close(displaced)
+		if err := <-saved; !errors.Is(err, jobs.ErrLost) {
+			t.Errorf("saving: %v", err)
+		}
+		time.Sleep(50 * time.Millisecond) // its outcome is recorded, if it were
+		if j := get(t, db, uuid.Nil, id); j.Status != jobs.Running || j.Attempts != 2 || j.Progress.Done != 0 {
+			t.Errorf("the job is %+v", j)
+		}
+		var n int
+		err = db.Read(system, func(tx *store.Tx) error {
+			return tx.QueryRow(system, `SELECT COUNT(*) FROM jobs WHERE kind = 'test.enqueued'`).Scan(&n)
+		})
+		if err != nil || n != 0 {
+			t.Errorf("%d rows of the displaced attempt: %v", n, err)
+		}
+	})
+}
+
+var enqueued = jobs.Named[nothing]("test.enqueued")
