@@ -154,7 +154,7 @@ func badFlag(_ *cobra.Command, err error) error {
 const exampleID = "01980000-0000-7000-8000-000000000000"
 
 // idArg checks an argument or a flag that is the id of something.
-func idArg[T any](name, what, text, hint string) (ids.Of[T], error) {
+func idArg[T any](name, what, text, hint string) (ids.ID[T], error) {
 	id, err := ids.Parse[T](text)
 	if err != nil {
 		return id, withHint(badUsagef("%s must be the id of %s, such as %s", name, what, exampleID), "%s", hint)

@@ -77,7 +77,7 @@ func SpillGroup(dst []byte, series []Samples, describe Describe, spill Spill) []
 
 // SampleWriter writes samples of one series.
 type SampleWriter struct {
-	shape rows.Text
+	shape rows.Table
 	rows  rows.Writer
 }
 
@@ -94,10 +94,10 @@ func (w *SampleWriter) Append(dst []byte, i int) []byte {
 
 // SampleRows is the samples of one series as rows of text, without what goes
 // before the first and behind the last one.
-func SampleRows(s *Samples) (t rows.Text) {
+func SampleRows(s *Samples) (t rows.Table) {
 	key := [3]string{s.Resource, s.Type, s.Extra}
 	if known, ok := looks.Load(key); ok {
-		t = known.(rows.Text) //nolint:forcetypeassert // only those are stored
+		t = known.(rows.Table) //nolint:forcetypeassert // only those are stored
 	} else {
 		r, ok := ResourceNamed(s.Resource)
 		if !ok {
@@ -118,9 +118,9 @@ var looks sync.Map
 
 // look is how the samples of a series look. Nothing may be appended to its
 // slices in place.
-func (r *Resource) look(s *Samples) (t rows.Text) {
-	hole := func(what rows.Hole, behind string) {
-		t.Holes, t.Between = append(t.Holes, what), append(t.Between, []byte(behind))
+func (r *Resource) look(s *Samples) (t rows.Table) {
+	hole := func(what rows.Field, behind string) {
+		t.Fields, t.Separators = append(t.Fields, what), append(t.Separators, []byte(behind))
 	}
 	const beforeOffset = utc + `","timezone_offset":`
 	if r.Interval {
@@ -151,7 +151,7 @@ func (r *Resource) look(s *Samples) (t rows.Text) {
 		t.Tail = appendGrouping(append(t.Tail, `,"grouping":`...), s.Source)
 	}
 	t.Tail = append(t.Tail, '}')
-	t.Between[len(t.Between)-1] = slices.Concat(t.Tail, []byte(","), t.Head)
+	t.Separators[len(t.Separators)-1] = slices.Concat(t.Tail, []byte(","), t.Head)
 	t.Head, t.Tail = slices.Clip(t.Head), slices.Clip(t.Tail)
 	return t
 }

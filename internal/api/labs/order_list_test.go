@@ -34,7 +34,7 @@ func TestOrderListParameters(t *testing.T) {
 	calltest.Decode(t, c.Want(200, "POST", "/v3/order", body), &made)
 	*c.Now = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	userstest.Write(t, c.DB, func(ctx context.Context, tx *store.Tx) error {
-		o, err := orders.Get(ctx, tx, c.Team, ids.From[orders.Order](uuid.MustParse(made.Order.ID)))
+		o, err := orders.Get(ctx, tx, c.Team, ids.FromUUID[orders.Order](uuid.MustParse(made.Order.ID)))
 		if err != nil {
 			return err
 		}

@@ -55,7 +55,7 @@ func TestOrderShapes(t *testing.T) {
 	}
 	calltest.Decode(t, created, &made)
 	userstest.Write(t, c.DB, func(ctx context.Context, tx *store.Tx) error {
-		o, err := orders.Get(ctx, tx, c.Team, ids.From[orders.Order](uuid.MustParse(made.Order.ID)))
+		o, err := orders.Get(ctx, tx, c.Team, ids.FromUUID[orders.Order](uuid.MustParse(made.Order.ID)))
 		if err != nil {
 			return err
 		}

@@ -56,7 +56,7 @@ func webhookOf(e webhooks.Endpoint) webhookBody {
 		body.Reason = &e.Reason
 	}
 	if e.Types != nil {
-		body.FilterTypes = typeNames(patch.Of(e.Types))
+		body.FilterTypes = typeNames(patch.Set(e.Types))
 	}
 	return body
 }

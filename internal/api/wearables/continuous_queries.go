@@ -170,7 +170,7 @@ type queryTasksIn struct {
 // tasksCursor is the last run of the page before.
 type tasksCursor struct {
 	Query  continuous.ID           `json:"q"`
-	Before ids.Of[continuous.Task] `json:"b"`
+	Before ids.ID[continuous.Task] `json:"b"`
 }
 
 func (h *Handlers) listQueryTasks(ctx context.Context, c api.Caller, in *queryTasksIn) (*api.Out[tasksBody], error) {
@@ -190,7 +190,7 @@ func (h *Handlers) listQueryTasks(ctx context.Context, c api.Caller, in *queryTa
 		if err != nil {
 			return err
 		}
-		var before *ids.Of[continuous.Task]
+		var before *ids.ID[continuous.Task]
 		if in.NextCursor != "" {
 			if at.Query != q.ID {
 				return fault.New(fault.Invalid, "Value error, this cursor belongs to another query").At("query", "next_cursor")

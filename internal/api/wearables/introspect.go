@@ -189,7 +189,7 @@ func (p *userPage) providers(user users.ID, only string, heard map[string]map[st
 // since is when a user's connection to a provider was made; the beginning of
 // time when there is none.
 func (p *userPage) since(user uuid.UUID, provider string) time.Time {
-	for _, link := range p.links[ids.From[users.User](user)] {
+	for _, link := range p.links[ids.FromUUID[users.User](user)] {
 		if link.Provider.Slug == provider {
 			return link.CreatedOn
 		}

@@ -240,7 +240,7 @@ func (a *Appointment) callerWaits(now time.Time) bool {
 // draft returns an appointment before its call.
 func (s *Service) draft(tx *store.Tx, o *orders.Order, k Kind, provider, network, notes string) *Appointment {
 	return &Appointment{
-		ID: ids.From[Appointment](tx.NewUUID()), Team: o.Team, User: o.User, Order: o.ID, Kind: k, Provider: provider, Network: network,
+		ID: ids.FromUUID[Appointment](tx.NewUUID()), Team: o.Team, User: o.User, Order: o.ID, Kind: k, Provider: provider, Network: network,
 		Status: Asked, CreatedAt: tx.Now(), UpdatedAt: tx.Now(), Body: Body{Notes: notes},
 	}
 }

@@ -20,9 +20,9 @@ type jobArgs struct {
 
 // The kinds of job.
 var (
-	settleKind    = jobs.Named[jobArgs]("appointments.settle").With(settleLimits)
-	lapseKind     = jobs.Named[jobArgs]("appointments.lapse").With(settleLimits)
-	confirmKind   = jobs.Named[jobArgs]("appointments.confirm").With(settleLimits)
+	settleKind    = jobs.NewKind[jobArgs]("appointments.settle").With(settleLimits)
+	lapseKind     = jobs.NewKind[jobArgs]("appointments.lapse").With(settleLimits)
+	confirmKind   = jobs.NewKind[jobArgs]("appointments.confirm").With(settleLimits)
 	settleLimits  = jobs.Limits{Concurrency: 8, Timeout: 2 * time.Minute, Attempts: 24}
 	answerTimeout = 30 * time.Second // of a job's request to a network
 )

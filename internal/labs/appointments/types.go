@@ -22,7 +22,7 @@ import (
 )
 
 // ID identifies an appointment.
-type ID = ids.Of[Appointment]
+type ID = ids.ID[Appointment]
 
 // Appointment is one visit.
 //

@@ -16,7 +16,7 @@ import (
 )
 
 // AccountID identifies an account with a lab.
-type AccountID = ids.Of[Account]
+type AccountID = ids.ID[Account]
 
 // AccountStatus is where a lab account is in its life.
 //
@@ -343,7 +343,7 @@ func AddAccount(ctx context.Context, tx *store.Tx, n NewAccount) (AccountID, err
 	if err != nil {
 		return AccountID{}, fmt.Errorf("labs: marshalling billing: %w", err)
 	}
-	id := ids.From[Account](tx.NewUUID())
+	id := ids.FromUUID[Account](tx.NewUUID())
 	var owner any
 	if n.Owner != nil {
 		owner = *n.Owner

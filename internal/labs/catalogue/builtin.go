@@ -116,7 +116,7 @@ func platformAccount(l Lab) Account {
 		billing[b] = l.States
 	}
 	return Account{
-		ID: ids.From[Account](uuid.NewSHA1(uuid.NameSpaceURL, []byte("hale:sandbox-account:"+l.Slug))), Lab: l, Status: AccountActive,
+		ID: ids.FromUUID[Account](uuid.NewSHA1(uuid.NameSpaceURL, []byte("hale:sandbox-account:"+l.Slug))), Lab: l, Status: AccountActive,
 		Flow: NotDelegated, Number: "1234567890", Name: l.Name, BusinessUnits: []string{}, AllowedBilling: billing,
 	}
 }
@@ -287,7 +287,7 @@ func Seed(ctx context.Context, tx *store.Tx, team teams.Team) error {
 		}
 		now := tx.Now()
 		t := makeTest(tx, team.ID, markers, s.method)
-		t.ID = ids.From[Test](uuid.NewSHA1(team.ID.UUID(), []byte("seeded:"+string(s.method))))
+		t.ID = ids.FromUUID[Test](uuid.NewSHA1(team.ID.UUID(), []byte("seeded:"+string(s.method))))
 		t.Name, t.Slug, t.Description, t.ApprovedAt = s.name, loinc.Slug(s.name), s.description, &now
 		if _, err := insertTest(ctx, tx, t, markers); err != nil {
 			return fmt.Errorf("labs: seeding a team: %w", err)

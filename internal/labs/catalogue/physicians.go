@@ -15,7 +15,7 @@ import (
 )
 
 // PhysicianID identifies a physician of a team.
-type PhysicianID = ids.Of[Physician]
+type PhysicianID = ids.ID[Physician]
 
 // Physician orders tests.
 //
@@ -76,7 +76,7 @@ func AddPhysician(ctx context.Context, tx *store.Tx, team teams.ID, p Physician)
 	}
 	err = tx.QueryRow(ctx, `INSERT INTO team_physicians (team_id, id, npi, body, created_at) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (team_id, npi) DO UPDATE SET body = excluded.body RETURNING id`,
-		team, ids.From[Physician](tx.NewUUID()), p.NPI, string(body), tx.Now()).Scan(&p.ID)
+		team, ids.FromUUID[Physician](tx.NewUUID()), p.NPI, string(body), tx.Now()).Scan(&p.ID)
 	if err != nil {
 		return Physician{}, fmt.Errorf("labs: adding a physician: %w", err)
 	}

@@ -103,7 +103,7 @@ func labOfNewTest(ctx context.Context, tx *store.Tx, team teams.ID, c *Catalogue
 // makeTest is an unnamed lab test of markers, which are of one lab.
 func makeTest(tx *store.Tx, team teams.ID, markers []*Marker, method Method) Test {
 	t := Test{
-		ID: ids.From[Test](tx.NewUUID()), Team: team, Lab: markers[0].Lab, Method: method,
+		ID: ids.FromUUID[Test](tx.NewUUID()), Team: team, Lab: markers[0].Lab, Method: method,
 		SampleType: mainSample(markers), CreatedAt: tx.Now(), UpdatedAt: tx.Now(),
 	}
 	for _, m := range markers {

@@ -232,7 +232,7 @@ var CentralSlugs = []string{"labcorp", "quest", "bioreference", "sonora_quest"}
 func known[T comparable](word T, words []T) bool { return slices.Contains(words, word) }
 
 // TestID identifies a lab test of a team.
-type TestID = ids.Of[Test]
+type TestID = ids.ID[Test]
 
 // TestStatus is where a lab test is in its life.
 type TestStatus string

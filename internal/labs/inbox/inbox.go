@@ -80,7 +80,7 @@ type laneArgs struct {
 	Lane string `json:"lane"`
 }
 
-var laneKind = jobs.Named[laneArgs]("inbox.handle").With(jobs.Limits{Concurrency: 8, Timeout: 5 * time.Minute, Attempts: 100})
+var laneKind = jobs.NewKind[laneArgs]("inbox.handle").With(jobs.Limits{Concurrency: 8, Timeout: 5 * time.Minute, Attempts: 100})
 
 // Job returns the kind of job that a runner needs.
 func (s *Service) Job() jobs.Handler { return laneKind.Do(s.handle) }

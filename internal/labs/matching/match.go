@@ -140,7 +140,7 @@ type matchArgs struct {
 	ID   ID       `json:"id"`
 }
 
-var matchKind = jobs.Named[matchArgs]("matching.match").With(jobs.Limits{Concurrency: 4, Timeout: 5 * time.Minute, Attempts: 100})
+var matchKind = jobs.NewKind[matchArgs]("matching.match").With(jobs.Limits{Concurrency: 4, Timeout: 5 * time.Minute, Attempts: 100})
 
 // Jobs returns the kinds of job that a runner needs.
 func (q *Queue) Jobs() []jobs.Handler {

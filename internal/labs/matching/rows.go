@@ -105,7 +105,7 @@ func save(ctx context.Context, tx *store.Tx, i *Item, from Status, keepBody bool
 	return nil
 }
 
-func idOrNil[T any](id *ids.Of[T]) any {
+func idOrNil[T any](id *ids.ID[T]) any {
 	if id == nil {
 		return nil
 	}

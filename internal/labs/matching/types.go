@@ -124,7 +124,7 @@ const AccountMismatch = "lab_account_mismatch"
 func contains[T comparable](all []T, one T) bool { return slices.Contains(all, one) }
 
 // ID identifies a result in the queue. It equals the id of the report.
-type ID = ids.Of[Item]
+type ID = ids.ID[Item]
 
 // Item is a result in the queue.
 //

@@ -154,12 +154,12 @@ func TestAnOrderWithoutItsAccountIsNotErased(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		team := orderstest.Team(t, db)
 		o := orderstest.New(t, db, team.ID, catalogue.WalkIn)
-		o.Account = ids.From[catalogue.Account](uuid.New())
+		o.Account = ids.FromUUID[catalogue.Account](uuid.New())
 		userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
 			if _, err := orders.ForNetwork(ctx, tx, &o); err == nil || fault.Is(err, fault.NotFound) {
 				t.Errorf("without its account: %v", err)
 			}
-			o.LabTest = ids.From[catalogue.Test](uuid.New())
+			o.LabTest = ids.FromUUID[catalogue.Test](uuid.New())
 			if _, err := orders.ForNetwork(ctx, tx, &o); err == nil || fault.Is(err, fault.NotFound) {
 				t.Errorf("without its lab test: %v", err)
 			}

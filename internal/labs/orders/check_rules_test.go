@@ -160,7 +160,7 @@ var rules = []struct {
 	},
 	// Who and what.
 	{
-		name: "an unknown user", given: func(c *counter) { c.r.User = ids.From[users.User](unknownID.UUID()) },
+		name: "an unknown user", given: func(c *counter) { c.r.User = ids.FromUUID[users.User](unknownID.UUID()) },
 		kind: fault.NotFound, code: "unknown_user", at: "user_id",
 		says: "User does not exist on this team",
 	},
@@ -273,7 +273,7 @@ var rules = []struct {
 	},
 	// The lab account.
 	{
-		name: "an unknown account", given: func(c *counter) { a := ids.From[catalogue.Account](unknownID.UUID()); c.r.Account = &a },
+		name: "an unknown account", given: func(c *counter) { a := ids.FromUUID[catalogue.Account](unknownID.UUID()); c.r.Account = &a },
 		kind: fault.NotFound, code: "unknown_lab_account", at: "lab_account_id",
 		says: "Lab account does not exist",
 	},

@@ -196,7 +196,7 @@ func start(ctx context.Context, tx *store.Tx, o *Order) error {
 	if err != nil {
 		return err
 	}
-	o.ID, o.Details, o.Network = ids.From[Order](tx.NewUUID()), tx.NewUUID(), networkOf(team)
+	o.ID, o.Details, o.Network = ids.FromUUID[Order](tx.NewUUID()), tx.NewUUID(), networkOf(team)
 	o.Status, o.StatusAt, o.CreatedAt, o.UpdatedAt = Ordered, tx.Now(), tx.Now(), tx.Now()
 	if o.HasABN, err = needsNotice(ctx, tx, o); err != nil {
 		return err

@@ -16,10 +16,10 @@ import (
 )
 
 // ID identifies an order; it is the placer order number that labs repeat.
-type ID = ids.Of[Order]
+type ID = ids.ID[Order]
 
 // TransactionID identifies a transaction.
-type TransactionID = ids.Of[Transaction]
+type TransactionID = ids.ID[Transaction]
 
 // Origin says why an order was made.
 type Origin string

@@ -44,9 +44,9 @@ type jobArgs struct {
 
 // The kinds of job.
 var (
-	placeKind    = jobs.Named[jobArgs]("orders.place").With(placeLimits)
-	withdrawKind = jobs.Named[jobArgs]("orders.withdraw").With(placeLimits)
-	shipKind     = jobs.Named[jobArgs]("orders.ship").With(placeLimits)
+	placeKind    = jobs.NewKind[jobArgs]("orders.place").With(placeLimits)
+	withdrawKind = jobs.NewKind[jobArgs]("orders.withdraw").With(placeLimits)
+	shipKind     = jobs.NewKind[jobArgs]("orders.ship").With(placeLimits)
 )
 
 // placeLimits let an order wait for its lab for some three days.

@@ -89,7 +89,7 @@ func TestAgainAtTheRightLab(t *testing.T) {
 		team := orderstest.Team(t, db)
 		for _, incorrect := range []bool{false, true} {
 			old := orderstest.New(t, db, team.ID, catalogue.TestKit)
-			right, wrong := old.Account, ids.From[catalogue.Account](uuid.New())
+			right, wrong := old.Account, ids.FromUUID[catalogue.Account](uuid.New())
 			old.Account = wrong
 			next, err := again(db, &old, orders.Recreate{IncorrectLab: incorrect})
 			if err != nil {

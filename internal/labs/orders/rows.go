@@ -323,7 +323,7 @@ func Load(ctx context.Context, tx *store.Tx, all []Order) error {
 }
 
 func (o *Order) load(ctx context.Context, tx *store.Tx, b *store.Batch, change int64) error {
-	o.ID, o.Transaction, o.Details = ids.From[Order](tx.NewUUID()), ids.From[Transaction](tx.NewUUID()), tx.NewUUID()
+	o.ID, o.Transaction, o.Details = ids.FromUUID[Order](tx.NewUUID()), ids.FromUUID[Transaction](tx.NewUUID()), tx.NewUUID()
 	row, err := o.row(ctx, tx)
 	if err != nil {
 		return err

@@ -35,7 +35,7 @@ func statusOf(members []Member) TransactionStatus {
 
 // begin makes the transaction of an initial order.
 func begin(ctx context.Context, tx *store.Tx, team teams.ID) (TransactionID, error) {
-	id := ids.From[Transaction](tx.NewUUID())
+	id := ids.FromUUID[Transaction](tx.NewUUID())
 	_, err := tx.Exec(ctx, `INSERT INTO order_transactions (team_id, id, status, created_at, updated_at) VALUES ($1, $2, $3, $4, $4)`,
 		team, id, string(TransactionActive), store.Micros(tx.Now()))
 	if err != nil {
@@ -290,5 +290,5 @@ func Replaced(ctx context.Context, tx *store.Tx, o *Order) (ID, bool, error) {
 			return m.ID, true, nil
 		}
 	}
-	return ids.Of[Order]{}, false, err
+	return ids.ID[Order]{}, false, err
 }

@@ -81,7 +81,7 @@ func List(ctx context.Context, tx *store.Tx, team teams.ID, f Filter) ([]OutboxM
 
 func listRows(ctx context.Context, tx *store.Tx, team teams.ID, f Filter) (all []OutboxMessage, sealed [][]byte, err error) {
 	if f.Before.IsZero() {
-		f.Before = ids.From[Message](uuid.Max)
+		f.Before = ids.FromUUID[Message](uuid.Max)
 	}
 	query, args := `SELECT id, user_id, order_id, channel, template, state, problem, attempts, content, due_at, created_at, ended_at
 		FROM messages WHERE team_id = $1 AND id < $2 AND ($3 = '' OR channel = $3) AND ($4 = '' OR state = $4)`,

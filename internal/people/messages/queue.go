@@ -18,7 +18,7 @@ import (
 )
 
 // ID identifies a message.
-type ID = ids.Of[Message]
+type ID = ids.ID[Message]
 
 // Message is a message to a person.
 type Message struct {
@@ -88,7 +88,7 @@ type sendArgs struct {
 // Queue writes a message and the job that sends it in the caller's transaction. A
 // sandbox team's message that needs no link goes to the outbox at once.
 func Queue(ctx context.Context, tx *store.Tx, m Message) (ID, error) {
-	id := ids.From[Message](tx.NewUUID())
+	id := ids.FromUUID[Message](tx.NewUUID())
 	team, err := teams.Get(ctx, tx, m.Team)
 	if err != nil {
 		return id, err

@@ -133,7 +133,7 @@ func plannedJobs(ctx context.Context, tx *store.Tx, team teams.ID, condition str
 		if err := rows.Scan(&id, &job); err != nil {
 			return nil, err
 		}
-		planned[id] = ids.From[jobs.Job](job)
+		planned[id] = ids.FromUUID[jobs.Job](job)
 	}
 	return planned, rows.Err()
 }

@@ -68,7 +68,7 @@ const (
 )
 
 // sendKind is the job that sends one message.
-var sendKind = jobs.Named[sendArgs]("messages.send").With(jobs.Limits{Concurrency: concurrency, Timeout: 2 * sendTimeout, Attempts: maxAttempts})
+var sendKind = jobs.NewKind[sendArgs]("messages.send").With(jobs.Limits{Concurrency: concurrency, Timeout: 2 * sendTimeout, Attempts: maxAttempts})
 
 // Service sends messages.
 type Service struct {

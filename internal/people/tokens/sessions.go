@@ -20,7 +20,7 @@ import (
 )
 
 // SessionID identifies a signed-in phone.
-type SessionID = ids.Of[Session]
+type SessionID = ids.ID[Session]
 
 // Lifetimes of a session's tokens.
 const (
@@ -68,7 +68,7 @@ func Exchange(ctx context.Context, tx *store.Tx, kind Kind, text secrets.Text) (
 	case !tx.Now().Before(end):
 		return Session{}, ErrInvalid
 	}
-	s.ID = ids.From[Session](tx.NewUUID())
+	s.ID = ids.FromUUID[Session](tx.NewUUID())
 	key := secrets.Bytes(secrets.KeySize)
 	s.renew(tx, key, text)
 	sealed, err := tx.Seal(ctx, s.Team.UUID(), s.User.UUID(), s.keyPlace(), key)

@@ -43,7 +43,7 @@ func TestDeleteHides(t *testing.T) {
 		wantFault(t, err, fault.NotFound, "User is scheduled for deletion")
 		wantFault(t, del(db, team, user.ID), fault.NotFound, "User is already scheduled for deletion")
 		wantFault(t, write(db, team, func(ctx context.Context, tx *store.Tx) error {
-			_, err := users.Change(ctx, tx, team, user.ID, users.Update{ClientUserID: patch.Of("y")})
+			_, err := users.Change(ctx, tx, team, user.ID, users.Update{ClientUserID: patch.Set("y")})
 			return err
 		}), fault.NotFound, "User is already scheduled for deletion")
 		wantFault(t, write(db, team, func(ctx context.Context, tx *store.Tx) error {

@@ -25,7 +25,7 @@ func TestNameIndexMakesRoom(t *testing.T) {
 		return which
 	}
 	for i, size := range []int{4, 4, 4, 100} {
-		all = append(all, ids.From[teams.Team](uuid.New()))
+		all = append(all, ids.FromUUID[teams.Team](uuid.New()))
 		now = now.Add(time.Minute)
 		x.of(all[i], now)
 		x.makeRoom(all[i], size)
@@ -44,7 +44,7 @@ func TestTeamNamesPutAndRemove(t *testing.T) {
 	n := teamNames{position: map[ID]int{}}
 	var all []ID
 	for i := range 5 {
-		all = append(all, ids.From[User](uuid.New()))
+		all = append(all, ids.FromUUID[User](uuid.New()))
 		n.put(all[i], fmt.Sprint(" name", i))
 	}
 	n.put(all[3], " other")

@@ -16,7 +16,7 @@ import (
 )
 
 // ID identifies a user.
-type ID = ids.Of[User]
+type ID = ids.ID[User]
 
 // Manual is the source of values that the team set through the API.
 //
@@ -83,7 +83,7 @@ func Create(ctx context.Context, tx *store.Tx, team teams.ID, n NewUser) (User, 
 		return User{}, err
 	}
 	user := User{
-		ID: ids.From[User](tx.NewUUID()), Team: team, ClientUserID: n.ClientUserID, CreatedOn: tx.Now(),
+		ID: ids.FromUUID[User](tx.NewUUID()), Team: team, ClientUserID: n.ClientUserID, CreatedOn: tx.Now(),
 		IngestionStart: n.IngestionStart, IngestionEnd: n.IngestionEnd,
 	}
 	user.setTimeZone(n.TimeZone, tx.Now())

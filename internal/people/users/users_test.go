@@ -147,7 +147,7 @@ func TestOtherTeamsUserIsUnknown(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		mine, theirs := userstest.Team(t, db).ID, userstest.Team(t, db).ID
 		user := userstest.New(t, db, theirs, users.NewUser{ClientUserID: "x"})
-		unknown := ids.From[users.User](uuid.New())
+		unknown := ids.FromUUID[users.User](uuid.New())
 		for name, call := range map[string]func(context.Context, *store.Tx, users.ID) error{
 			"get": func(ctx context.Context, tx *store.Tx, id users.ID) error {
 				_, err := users.Get(ctx, tx, mine, id)
@@ -155,7 +155,7 @@ func TestOtherTeamsUserIsUnknown(t *testing.T) {
 			},
 			"exists": func(ctx context.Context, tx *store.Tx, id users.ID) error { return users.Exists(ctx, tx, mine, id) },
 			"change": func(ctx context.Context, tx *store.Tx, id users.ID) error {
-				_, err := users.Change(ctx, tx, mine, id, users.Update{ClientUserID: patch.Of("y")})
+				_, err := users.Change(ctx, tx, mine, id, users.Update{ClientUserID: patch.Set("y")})
 				return err
 			},
 			"delete": func(ctx context.Context, tx *store.Tx, id users.ID) error { return users.Delete(ctx, tx, mine, id) },
@@ -200,7 +200,7 @@ func TestChangeKeepsAbsentNullAndValueApart(t *testing.T) {
 			got, readErr := get(t, db, team, user.ID)
 			return got, errors.Join(err, readErr)
 		}
-		got, err := change(users.Update{IngestionEnd: patch.Of(civil.MustParse("2026-02-01"))})
+		got, err := change(users.Update{IngestionEnd: patch.Set(civil.MustParse("2026-02-01"))})
 		if err != nil || got.TimeZone == nil || got.BirthDate == nil || got.IngestionStart == nil || got.IngestionEnd.String() != "2026-02-01" {
 			t.Errorf("absent fields changed: %+v, %v", got, err)
 		}
@@ -208,11 +208,11 @@ func TestChangeKeepsAbsentNullAndValueApart(t *testing.T) {
 		if err != nil || got.TimeZone != nil || got.BirthDate != nil || got.IngestionStart != nil || got.IngestionEnd == nil {
 			t.Errorf("null did not clear: %+v, %v", got, err)
 		}
-		got, err = change(users.Update{TimeZone: patch.Of("Asia/Tokyo"), BirthDate: patch.Of(civil.MustParse("1990-01-01")), ClientUserID: patch.Of("renamed")})
+		got, err = change(users.Update{TimeZone: patch.Set("Asia/Tokyo"), BirthDate: patch.Set(civil.MustParse("1990-01-01")), ClientUserID: patch.Set("renamed")})
 		if err != nil || got.TimeZone.Name != "Asia/Tokyo" || got.BirthDate.Value.String() != "1990-01-01" || got.ClientUserID != "renamed" {
 			t.Errorf("values not set: %+v, %v", got, err)
 		}
-		_, err = change(users.Update{IngestionStart: patch.Of(civil.MustParse("2026-02-02"))})
+		_, err = change(users.Update{IngestionStart: patch.Set(civil.MustParse("2026-02-02"))})
 		wantFault(t, err, fault.Invalid, "body.ingestion_end")
 		for _, nothing := range []users.Update{{}, {ClientUserID: patch.Null[string]()}} {
 			same, err := change(nothing)
@@ -220,12 +220,12 @@ func TestChangeKeepsAbsentNullAndValueApart(t *testing.T) {
 				t.Errorf("an update without a value changed the user: %+v, %v", same, err)
 			}
 		}
-		_, err = change(users.Update{ClientUserID: patch.Of("")})
+		_, err = change(users.Update{ClientUserID: patch.Set("")})
 		wantFault(t, err, fault.Invalid, "body.client_user_id")
 		userstest.New(t, db, team, users.NewUser{ClientUserID: "held"})
-		_, err = change(users.Update{ClientUserID: patch.Of("held")})
+		_, err = change(users.Update{ClientUserID: patch.Set("held")})
 		wantFault(t, err, fault.Conflict, "Client user id already exists")
-		if got, err = change(users.Update{ClientUserID: patch.Of("renamed")}); err != nil || got.ClientUserID != "renamed" {
+		if got, err = change(users.Update{ClientUserID: patch.Set("renamed")}); err != nil || got.ClientUserID != "renamed" {
 			t.Errorf("setting the same value again: %+v, %v", got, err)
 		}
 	})
@@ -300,7 +300,7 @@ func TestUpdatedAtIsTheMomentOfTheChange(t *testing.T) {
 		user := userstest.New(t, db, team, users.NewUser{TimeZone: ptr("UTC")})
 		now = now.Add(time.Hour)
 		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
-			_, err := users.Change(ctx, tx, team, user.ID, users.Update{TimeZone: patch.Of("UTC")})
+			_, err := users.Change(ctx, tx, team, user.ID, users.Update{TimeZone: patch.Set("UTC")})
 			return err
 		})
 		if got, _ := get(t, db, team, user.ID); !got.TimeZone.UpdatedAt.Equal(now) || !got.CreatedOn.Equal(user.CreatedOn) {

@@ -23,7 +23,7 @@ func TestFormerZones(t *testing.T) {
 			at   time.Time
 			name string
 		}{{now.AddDate(-1, 0, 0), zone}, {now, zone}}
-		for _, field := range []patch.Field[string]{patch.Of(zone), patch.Null[string](), patch.Of("Asia/Tokyo"), patch.Of("Asia/Tokyo")} {
+		for _, field := range []patch.Field[string]{patch.Set(zone), patch.Null[string](), patch.Set("Asia/Tokyo"), patch.Set("Asia/Tokyo")} {
 			now = now.Add(time.Hour)
 			userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) (err error) {
 				user, err = users.Change(ctx, tx, user.Team, user.ID, users.Update{TimeZone: field})

@@ -271,7 +271,7 @@ func mustEqual(t fataler, got, want *Columns) {
 	t.Helper()
 	if !slices.Equal(got.Time, want.Time) || !slices.Equal(got.End, want.End) ||
 		!slices.Equal(got.Offset, want.Offset) ||
-		!slices.EqualFunc(got.Value, want.Value, sameBits) || !slices.EqualFunc(got.Value2, want.Value2, sameOrNaN) {
+		!slices.EqualFunc(got.Value, want.Value, sameBits) || !slices.EqualFunc(got.Value2, want.Value2, equalFloats) {
 		t.Fatalf("got  %v\nwant %v", *got, *want)
 	}
 }

@@ -142,7 +142,7 @@ func orN(got, n int) int {
 // Truncate keeps the first n samples.
 func (c *Columns) Truncate(n int) {
 	c.Time, c.Value = c.Time[:n], c.Value[:n]
-	c.End, c.Offset, c.Value2 = first(c.End, n), first(c.Offset, n), first(c.Value2, n)
+	c.End, c.Offset, c.Value2 = firstN(c.End, n), firstN(c.Offset, n), firstN(c.Value2, n)
 }
 
 // Cut removes the samples from i to before j.
@@ -159,7 +159,7 @@ func (c *Columns) Cut(i, j int) {
 	}
 }
 
-func first[T any](s []T, n int) []T {
+func firstN[T any](s []T, n int) []T {
 	if len(s) == 0 {
 		return s
 	}

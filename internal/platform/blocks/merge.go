@@ -31,7 +31,7 @@ func Merge(dst, old, add *Columns, ch *Changes) {
 			ch.Created = append(ch.Created, int32(j))
 			continue
 		}
-		if same(old, i, add, j) {
+		if sameSample(old, i, add, j) {
 			ch.Unchanged++
 			i++
 			continue
@@ -75,19 +75,19 @@ func countBefore(times []int64, t int64) int {
 	return hi
 }
 
-// same says whether adding sample j of add would leave sample i of old as it
+// sameSample says whether adding sample j of add would leave sample i of old as it
 // is.
-func same(old *Columns, i int, add *Columns, j int) bool {
+func sameSample(old *Columns, i int, add *Columns, j int) bool {
 	if math.Float64bits(old.Value[i]) != math.Float64bits(add.Value[j]) || old.endAt(i) != add.endAt(j) {
 		return false
 	}
 	if o := add.offsetAt(j); o != NoOffset && o != old.offsetAt(i) {
 		return false
 	}
-	return sameOrNaN(old.value2At(i), add.value2At(j))
+	return equalFloats(old.value2At(i), add.value2At(j))
 }
 
-func sameOrNaN(a, b float64) bool {
+func equalFloats(a, b float64) bool {
 	return math.Float64bits(a) == math.Float64bits(b) || a != a && b != b
 }
 

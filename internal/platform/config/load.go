@@ -49,8 +49,8 @@ type Input struct {
 	File string
 }
 
-// given is a value before it is read.
-type given struct {
+// textValue is a value before it is read.
+type textValue struct {
 	texts  []string
 	origin Origin
 }
@@ -120,14 +120,14 @@ func (c *Config) normalise() {
 }
 
 // find takes the value of the strongest source that names the setting.
-func find(s Setting, in Input, file map[string]given, c *Config) (given, error) {
-	levels := []func(key, env string) (given, bool){
-		func(key, _ string) (given, bool) {
+func find(s Setting, in Input, file map[string]textValue, c *Config) (textValue, error) {
+	levels := []func(key, env string) (textValue, bool){
+		func(key, _ string) (textValue, bool) {
 			texts, ok := in.Flags[key]
-			return given{texts, Origin{Flag, "--" + key}}, ok
+			return textValue{texts, Origin{Flag, "--" + key}}, ok
 		},
-		func(_, env string) (given, bool) { return lookupEnv(s, env, in.LookupEnv) },
-		func(key, _ string) (given, bool) { v, ok := file[key]; return v, ok },
+		func(_, env string) (textValue, bool) { return lookupEnv(s, env, in.LookupEnv) },
+		func(key, _ string) (textValue, bool) { v, ok := file[key]; return v, ok },
 	}
 	for _, level := range levels {
 		value, ok := level(s.Key, s.Env)
@@ -152,16 +152,16 @@ func find(s Setting, in Input, file map[string]given, c *Config) (given, error) 
 		text = s.InProduction
 	}
 	if s.IsList() {
-		return given{strings.Split(text, ","), Origin{Source: Default}}, nil
+		return textValue{strings.Split(text, ","), Origin{Source: Default}}, nil
 	}
-	return given{[]string{text}, Origin{Source: Default}}, nil
+	return textValue{[]string{text}, Origin{Source: Default}}, nil
 }
 
 // lookupEnv reads a variable. An empty one counts as absent, because
 // composition files pass unset variables on as empty text.
-func lookupEnv(s Setting, env string, lookup func(string) (string, bool)) (given, bool) {
+func lookupEnv(s Setting, env string, lookup func(string) (string, bool)) (textValue, bool) {
 	if lookup == nil {
-		return given{}, false
+		return textValue{}, false
 	}
 	text, ok := lookup(env)
 	if (!ok || text == "") && env == s.Env && s.EnvAlso != "" {
@@ -169,9 +169,9 @@ func lookupEnv(s Setting, env string, lookup func(string) (string, bool)) (given
 		text, ok = lookup(env)
 	}
 	if !ok || text == "" {
-		return given{}, false
+		return textValue{}, false
 	}
-	value := given{[]string{text}, Origin{Environment, env}}
+	value := textValue{[]string{text}, Origin{Environment, env}}
 	if s.IsList() {
 		value.texts = strings.Split(text, ",")
 	}
@@ -180,7 +180,7 @@ func lookupEnv(s Setting, env string, lookup func(string) (string, bool)) (given
 
 // fromSecretFile replaces the path of a secret by the file's content. Editors
 // end files with a newline; secrets do not.
-func fromSecretFile(path given) (given, error) {
+func fromSecretFile(path textValue) (textValue, error) {
 	if len(path.texts) != 1 || path.texts[0] == "" {
 		return path, errors.New("must name one file")
 	}
@@ -192,13 +192,13 @@ func fromSecretFile(path given) (given, error) {
 	if text == "" {
 		return path, errors.New("the file is empty")
 	}
-	return given{[]string{text}, path.origin}, nil
+	return textValue{[]string{text}, path.origin}, nil
 }
 
 // readFile reads a flat YAML mapping of setting keys to values. A key that is
 // no setting is an error with its line: a misspelt limit must not be a limit
 // that silently is not there.
-func readFile(path string) (map[string]given, error) {
+func readFile(path string) (map[string]textValue, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -213,7 +213,7 @@ func readFile(path string) (map[string]given, error) {
 	return values, nil
 }
 
-func parseFile(name string, content []byte) (map[string]given, error) {
+func parseFile(name string, content []byte) (map[string]textValue, error) {
 	var document, another yaml.Node
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
 	err := decoder.Decode(&document)
@@ -239,11 +239,11 @@ func parseFile(name string, content []byte) (map[string]given, error) {
 		return nil, errors.New("must be a list of `key: value` lines")
 	}
 	known := fileKeys()
-	values := make(map[string]given, len(root.Content)/2)
+	values := make(map[string]textValue, len(root.Content)/2)
 	var wrong []error
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		key, node := root.Content[i], root.Content[i+1]
-		texts, err := texts(node)
+		texts, err := nodeTexts(node)
 		switch {
 		case !known[key.Value]:
 			err = errors.New("no such setting" + didYouMean(key.Value, known))
@@ -254,13 +254,13 @@ func parseFile(name string, content []byte) (map[string]given, error) {
 			wrong = append(wrong, fmt.Errorf("line %d: %s: %w", key.Line, key.Value, err))
 			continue
 		}
-		values[key.Value] = given{texts, Origin{File, fmt.Sprintf("%s:%d", name, key.Line)}}
+		values[key.Value] = textValue{texts, Origin{File, fmt.Sprintf("%s:%d", name, key.Line)}}
 	}
 	return values, errors.Join(wrong...)
 }
 
-// texts are the values of a node: one for a scalar, several for a sequence.
-func texts(node *yaml.Node) ([]string, error) {
+// nodeTexts are the values of a node: one for a scalar, several for a sequence.
+func nodeTexts(node *yaml.Node) ([]string, error) {
 	switch node.Kind {
 	case yaml.ScalarNode:
 		if node.Tag == "!!null" {

@@ -57,7 +57,7 @@ func (e *New) ReadyWith(size int, payload func(dst []byte) []byte) error {
 // ReadyRows is Ready for a payload of rows. It takes as many as fit into an event and
 // returns their number. Such an envelope is stored by column, which costs a tenth of
 // compressing it.
-func (e *New) ReadyRows(t rows.Text) (n int, err error) {
+func (e *New) ReadyRows(t rows.Table) (n int, err error) {
 	around, err := e.enclose() // with no payload in it yet
 	if err != nil {
 		return 0, err

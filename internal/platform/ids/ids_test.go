@@ -10,12 +10,12 @@ import (
 type thing struct{}
 
 func TestAnIDComesBackAsItWas(t *testing.T) {
-	id := From[thing](uuid.New())
+	id := FromUUID[thing](uuid.New())
 	text, err := json.Marshal(id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var back Of[thing]
+	var back ID[thing]
 	if err := json.Unmarshal(text, &back); err != nil || back != id {
 		t.Errorf("%s came back as %s: %v", id, back, err)
 	}
@@ -24,7 +24,7 @@ func TestAnIDComesBackAsItWas(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, src := range map[string]any{"bytes": value, "text": id.String(), "array": [16]byte(id)} {
-		var scanned Of[thing]
+		var scanned ID[thing]
 		if err := scanned.Scan(src); err != nil || scanned != id {
 			t.Errorf("%s: %s, %v", name, scanned, err)
 		}

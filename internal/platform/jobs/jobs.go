@@ -38,7 +38,7 @@ func (k Kind[Args]) Enqueue(ctx context.Context, tx *store.Tx, args Args, o Opti
 	if most == 0 {
 		most = k.limits.Attempts
 	}
-	id := ids.From[Job](tx.NewUUID())
+	id := ids.FromUUID[Job](tx.NewUUID())
 	err = tx.QueryRow(ctx, `INSERT INTO jobs (team_id, id, kind, key, args, status, run_at, attempts, max_attempts,
 			again, cancel, cancelable, progress_done, progress_total, progress_note, error, created_at)
 		VALUES ($1, $2, $3, $4, $5, 'queued', $6, 0, $7, FALSE, FALSE, $8, 0, 0, '', '', $9)
@@ -179,7 +179,7 @@ type Filter struct {
 // List returns jobs of a team, newest first.
 func List(ctx context.Context, tx *store.Tx, team uuid.UUID, f Filter) ([]Job, error) {
 	if f.Before.IsZero() {
-		f.Before = ids.From[Job](uuid.Max)
+		f.Before = ids.FromUUID[Job](uuid.Max)
 	}
 	rows, err := tx.Query(ctx, `SELECT `+jobColumns+` FROM jobs
 		WHERE team_id = $1 AND id < $2 AND ($3 = '' OR kind = $3) AND ($4 = '' OR status = $4)

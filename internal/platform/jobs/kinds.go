@@ -15,7 +15,7 @@ import (
 )
 
 // ID identifies a job.
-type ID = ids.Of[Job]
+type ID = ids.ID[Job]
 
 // Kind is a kind of job whose function takes Args. Args are stored as JSON. They
 // contain ids and settings, and never personal data.
@@ -34,9 +34,9 @@ type Limits struct {
 	Attempts    int           // until the job fails; 10
 }
 
-// Named returns a kind without a function. Its jobs can be enqueued; Do returns the
+// NewKind returns a kind without a function. Its jobs can be enqueued; Do returns the
 // kind that runs them. The name is lower case with dots, such as users.erase.
-func Named[Args any](kind string) Kind[Args] {
+func NewKind[Args any](kind string) Kind[Args] {
 	return Kind[Args]{name: kind, limits: Limits{Concurrency: 2, Timeout: time.Hour, Attempts: 10}}
 }
 
@@ -49,7 +49,7 @@ func (k Kind[Args]) Do(fn func(ctx context.Context, run *Run, args Args) error) 
 
 // Define returns a kind whose function needs only the database.
 func Define[Args any](kind string, fn func(ctx context.Context, run *Run, args Args) error) Kind[Args] {
-	return Named[Args](kind).Do(fn)
+	return NewKind[Args](kind).Do(fn)
 }
 
 // With returns the kind with limits.

@@ -409,4 +409,4 @@ func TestADisplacedAttemptSavesNothing(t *testing.T) {
 	})
 }
 
-var enqueued = jobs.Named[nothing]("test.enqueued")
+var enqueued = jobs.NewKind[nothing]("test.enqueued")

@@ -19,8 +19,8 @@ import (
 // take silence for failure.
 const checkTimeout = 2 * time.Second
 
-// grace is the extra time for a check to return after its timeout.
-const grace = 100 * time.Millisecond
+// checkGrace is the extra time for a check to return after its timeout.
+const checkGrace = 100 * time.Millisecond
 
 // noAnswer is the error text of a check that timed out.
 var noAnswer = fmt.Sprintf("no answer within %v: a lock or a disk that hangs", checkTimeout)
@@ -46,8 +46,8 @@ type Health struct {
 	draining atomic.Bool
 }
 
-// fresh is the time for which the outcome of a check is reused.
-const fresh = time.Second
+// reuseTime is the time for which the outcome of a check is reused.
+const reuseTime = time.Second
 
 type sharedCheck struct {
 	Check
@@ -78,7 +78,7 @@ func NewHealth(log *slog.Logger, now func() time.Time, checks ...Check) *Health 
 func (h *Health) Drain() { h.draining.Store(true) }
 
 // Live answers 200 as long as the process can answer at all.
-func (h *Health) Live(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "ok\n") }
+func (h *Health) Live(w http.ResponseWriter, _ *http.Request) { writeText(w, http.StatusOK, "ok\n") }
 
 // Ready answers 200 when every check passes.
 func (h *Health) Ready(w http.ResponseWriter, r *http.Request) {
@@ -91,7 +91,7 @@ func (h *Health) Ready(w http.ResponseWriter, r *http.Request) {
 	if failed || query.Has("verbose") {
 		verdict = report + verdict
 	}
-	say(w, status, verdict)
+	writeText(w, status, verdict)
 }
 
 // report does the checks side by side and reports them in their order.
@@ -129,7 +129,7 @@ func (h *Health) report(ctx context.Context, exclude []string) (failed bool, rep
 func (h *Health) outcome(ctx context.Context, check *sharedCheck) error {
 	check.mu.Lock()
 	o := check.last
-	begin := o == nil || o.over() && h.now().Sub(o.at) >= fresh
+	begin := o == nil || o.over() && h.now().Sub(o.at) >= reuseTime
 	if begin {
 		o = &outcome{done: make(chan struct{})}
 		check.last = o
@@ -138,7 +138,7 @@ func (h *Health) outcome(ctx context.Context, check *sharedCheck) error {
 	if begin {
 		go h.run(context.WithoutCancel(ctx), check, o)
 	}
-	ctx, cancel := context.WithTimeout(ctx, checkTimeout+grace)
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout+checkGrace)
 	defer cancel()
 	select {
 	case <-o.done:
@@ -192,7 +192,7 @@ func (h *Health) note(check *sharedCheck, err error) {
 	}
 }
 
-func say(w http.ResponseWriter, status int, text string) {
+func writeText(w http.ResponseWriter, status int, text string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)

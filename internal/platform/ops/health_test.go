@@ -35,7 +35,7 @@ func TestReady(t *testing.T) {
 		t.Errorf("verbose: %q", body)
 	}
 	broken = errors.New("reason-canary")
-	moment = moment.Add(fresh)
+	moment = moment.Add(reuseTime)
 	code, body := ask(h.Ready, "/readyz")
 	if code != 503 || body != "[-] database\n[+] disk\nnot ready\n" {
 		t.Errorf("broken: %d %q", code, body)
@@ -47,7 +47,7 @@ func TestReady(t *testing.T) {
 		t.Errorf("excluded: %d", code)
 	}
 	broken = nil
-	moment = moment.Add(fresh)
+	moment = moment.Add(reuseTime)
 	h.Drain()
 	if code, body := ask(h.Ready, "/readyz"); code != 503 || !strings.Contains(body, "stopping") {
 		t.Errorf("draining: %d %q", code, body)
@@ -68,7 +68,7 @@ func TestReadyDoesNotWaitForAHangingCheck(t *testing.T) {
 			h := NewHealth(NewLogger(&log, "text", "info"), time.Now, Check{name, run})
 			for range 2 { // the second finds the run of the first
 				began := time.Now()
-				if code, _ := ask(h.Ready, "/readyz"); code != 503 || time.Since(began) > checkTimeout+grace {
+				if code, _ := ask(h.Ready, "/readyz"); code != 503 || time.Since(began) > checkTimeout+checkGrace {
 					t.Errorf("a check that %s: status %d after %v", name, code, time.Since(began))
 				}
 			}
@@ -87,7 +87,7 @@ func TestACrowdSharesOneCheck(t *testing.T) {
 		h := NewHealth(Discard(), time.Now, Check{"database", func(ctx context.Context) error {
 			runs.Add(1)
 			select {
-			case <-time.After(fresh / 2):
+			case <-time.After(reuseTime / 2):
 				return nil
 			case <-ctx.Done():
 				return ctx.Err()
@@ -117,7 +117,7 @@ func TestACrowdSharesOneCheck(t *testing.T) {
 			}
 		}
 		crowd(1)
-		time.Sleep(fresh - time.Nanosecond)
+		time.Sleep(reuseTime - time.Nanosecond)
 		crowd(1)
 		time.Sleep(time.Nanosecond)
 		crowd(2)
@@ -163,7 +163,7 @@ func TestTheLogTellsOfChanges(t *testing.T) {
 		t.Helper()
 		for range times {
 			ask(h.Ready, "/readyz")
-			moment = moment.Add(fresh)
+			moment = moment.Add(reuseTime)
 		}
 		said := log.String()
 		if f, r := strings.Count(said, `msg="not ready"`), strings.Count(said, `msg="ready again"`); f != failures || r != recoveries {

@@ -34,10 +34,10 @@ func levelOf(word string) slog.Level {
 	return level
 }
 
-// private are attribute names whose values never belong in a log, without
+// privateNames are attribute names whose values never belong in a log, without
 // marks and in lower case. A name that ends in one of privateEndings is
 // private too: patient_first_name, webhook_secret.
-var private = map[string]bool{
+var privateNames = map[string]bool{
 	"authorization": true, "cookie": true, "signature": true, "credentials": true,
 	"query": true, "rawquery": true, "url": true, "uri": true, "path": true,
 	"body": true, "payload": true, "data": true, "input": true, "detail": true,
@@ -70,7 +70,7 @@ func (r *redactor) isPrivate(name string) bool {
 
 func isPrivate(name string) bool {
 	plain := strings.ToLower(marks.Replace(name))
-	if private[plain] {
+	if privateNames[plain] {
 		return true
 	}
 	for _, ending := range privateEndings {

@@ -109,7 +109,7 @@ func TestNodeFigures(t *testing.T) {
 		if got := scrape(m); !strings.Contains(got, want+"\n") {
 			t.Errorf("metrics lack %q", want)
 		}
-		moment = moment.Add(fresh)
+		moment = moment.Add(reuseTime)
 	}
 	says("hale_ready 1")
 	broken = errors.New("locked")
@@ -135,7 +135,7 @@ func TestAScrapeDoesNotWaitForADiskThatHangs(t *testing.T) {
 		m.Node(NewHealth(Discard(), time.Now, Check{"disk", func(context.Context) error { <-hangs; return nil }}), disk)
 		began := time.Now()
 		got := scrape(m)
-		if took := time.Since(began); took > checkTimeout+grace {
+		if took := time.Since(began); took > checkTimeout+checkGrace {
 			t.Errorf("the scrape took %v", took)
 		}
 		if !strings.Contains(got, "hale_ready 0\n") || strings.Contains(got, "data_disk_size_bytes") {

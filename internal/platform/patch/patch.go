@@ -14,8 +14,8 @@ type Field[T any] struct {
 	Value T    // its value when Set and not Null
 }
 
-// Of is a field that sets v.
-func Of[T any](v T) Field[T] { return Field[T]{Set: true, Value: v} }
+// Set is a field that sets v.
+func Set[T any](v T) Field[T] { return Field[T]{Set: true, Value: v} }
 
 // Null is a field that clears.
 func Null[T any]() Field[T] { return Field[T]{Set: true, Null: true} }

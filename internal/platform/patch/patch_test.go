@@ -14,11 +14,11 @@ func TestThreeStatesStayApart(t *testing.T) {
 	for text, want := range map[string]body{
 		`{}`:                          {},
 		`{"name":null}`:               {Name: Null[string]()},
-		`{"name":""}`:                 {Name: Of("")},
-		`{"name":"x","age":7}`:        {Name: Of("x"), Age: Of(7)},
+		`{"name":""}`:                 {Name: Set("")},
+		`{"name":"x","age":7}`:        {Name: Set("x"), Age: Set(7)},
 		`{"age": null }`:              {Age: Null[int]()},
 		`{"name":"a","name":null}`:    {Name: Null[string]()},
-		`{"name":null,"name":"late"}`: {Name: Of("late")},
+		`{"name":null,"name":"late"}`: {Name: Set("late")},
 	} {
 		var got body
 		if err := json.Unmarshal([]byte(text), &got); err != nil || got != want {
@@ -32,7 +32,7 @@ func TestApply(t *testing.T) {
 	for name, c := range map[string]struct {
 		field Field[string]
 		want  *string
-	}{"absent": {Field[string]{}, &old}, "null": {Null[string](), nil}, "value": {Of("new"), ptr("new")}} {
+	}{"absent": {Field[string]{}, &old}, "null": {Null[string](), nil}, "value": {Set("new"), ptr("new")}} {
 		dst := &old
 		c.field.Apply(&dst)
 		if (dst == nil) != (c.want == nil) || dst != nil && *dst != *c.want {

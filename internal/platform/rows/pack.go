@@ -23,20 +23,20 @@ var (
 
 // Pack appends the packed form of the Text. It refuses what would not come back:
 // instants out of order or of other ages, columns of several lengths.
-func (t *Text) Pack(dst []byte) ([]byte, error) {
-	if !t.sound() {
+func (t *Table) Pack(dst []byte) ([]byte, error) {
+	if !t.valid() {
 		return dst, errShape
 	}
-	for _, hole := range t.Holes {
+	for _, hole := range t.Fields {
 		if hole == Start && !t.fourDigits(t.Columns.Time) || hole == End && !t.fourDigits(t.Columns.End) {
 			return dst, errYear
 		}
 	}
 	dst = binary.AppendVarint(append(dst, Mark), t.Shift)
 	dst = appendBytes(appendBytes(dst, t.Head), t.Tail)
-	dst = binary.AppendUvarint(dst, uint64(len(t.Holes)))
-	for i, hole := range t.Holes {
-		dst = appendBytes(append(dst, byte(hole)), t.Between[i])
+	dst = binary.AppendUvarint(dst, uint64(len(t.Fields)))
+	for i, hole := range t.Fields {
+		dst = appendBytes(append(dst, byte(hole)), t.Separators[i])
 	}
 	packed, err := blocks.Append(dst, &t.Columns)
 	if err != nil {
@@ -50,7 +50,7 @@ const earliest, latest = -62_167_219_200 * second, 253_402_300_799 * second
 
 // fourDigits tells whether the years of all instants have four digits as they
 // are written.
-func (t *Text) fourDigits(all []int64) bool {
+func (t *Table) fourDigits(all []int64) bool {
 	for _, us := range all {
 		if us += t.Shift; us < earliest || us > latest {
 			return false
@@ -69,9 +69,9 @@ func Unpack(dst, packed []byte, most int) ([]byte, error) {
 	if r.byte() != Mark {
 		return dst, errDamaged
 	}
-	t := Text{Shift: r.varint(), Head: r.bytes(), Tail: r.bytes()}
+	t := Table{Shift: r.varint(), Head: r.bytes(), Tail: r.bytes()}
 	for n := r.uvarint(); n > 0 && r.rest != nil; n-- {
-		t.Holes, t.Between = append(t.Holes, Hole(r.byte())), append(t.Between, r.bytes())
+		t.Fields, t.Separators = append(t.Fields, Field(r.byte())), append(t.Separators, r.bytes())
 	}
 	if r.rest == nil {
 		return dst, errDamaged
@@ -79,7 +79,7 @@ func Unpack(dst, packed []byte, most int) ([]byte, error) {
 	if err := blocks.Decode(&t.Columns, r.rest); err != nil {
 		return dst, fmt.Errorf("%w: %w", errDamaged, err)
 	}
-	if !t.sound() {
+	if !t.valid() {
 		return dst, errDamaged
 	}
 	start := len(dst)
@@ -90,14 +90,14 @@ func Unpack(dst, packed []byte, most int) ([]byte, error) {
 	return text, nil
 }
 
-// sound tells whether rows of the shape can be written.
-func (t *Text) sound() bool {
-	for _, hole := range t.Holes {
-		if hole < Start || hole > lastHole {
+// valid tells whether rows of the shape can be written.
+func (t *Table) valid() bool {
+	for _, hole := range t.Fields {
+		if hole < Start || hole > lastField {
 			return false
 		}
 	}
-	return len(t.Holes) > 0 && len(t.Holes) == len(t.Between)
+	return len(t.Fields) > 0 && len(t.Fields) == len(t.Separators)
 }
 
 // reader takes a packed Text apart. After the first fault rest is nil and all

@@ -17,10 +17,10 @@ import (
 	"hale/internal/platform/rows"
 )
 
-var steps = rows.Text{
-	Head:  []byte(`[{"start":"`),
-	Holes: []rows.Hole{rows.Start, rows.End, rows.Offset, rows.Value, rows.Decimal, rows.Value2},
-	Between: [][]byte{
+var steps = rows.Table{
+	Head:   []byte(`[{"start":"`),
+	Fields: []rows.Field{rows.Start, rows.End, rows.Offset, rows.Value, rows.Decimal, rows.Value2},
+	Separators: [][]byte{
 		[]byte(`Z","end":"`), []byte(`Z","offset":`), []byte(`,"v":`), []byte(`,"d":`), []byte(`,"w":`), []byte(`},{"start":"`),
 	},
 	Tail: []byte(`}]`),
@@ -91,14 +91,14 @@ func TestAgainstTheStandardLibrary(t *testing.T) {
 }
 
 // draw makes a Text and writes it with the standard library.
-func draw(t *rapid.T) (rows.Text, string) {
-	kinds := []rows.Hole{rows.Start, rows.End, rows.Offset, rows.Value, rows.Value2, rows.Decimal}
-	text := rows.Text{
-		Head: []byte("<"), Tail: []byte(">"), Holes: rapid.SliceOfN(rapid.SampledFrom(kinds), 1, 5).Draw(t, "holes"),
+func draw(t *rapid.T) (rows.Table, string) {
+	kinds := []rows.Field{rows.Start, rows.End, rows.Offset, rows.Value, rows.Value2, rows.Decimal}
+	text := rows.Table{
+		Head: []byte("<"), Tail: []byte(">"), Fields: rapid.SliceOfN(rapid.SampledFrom(kinds), 1, 5).Draw(t, "holes"),
 		Shift: rapid.SampledFrom([]int64{0, 7200e6, -1_500_000}).Draw(t, "shift"),
 	}
-	for i := range text.Holes {
-		text.Between = append(text.Between, []byte(strings.Repeat("|", i)+";"))
+	for i := range text.Fields {
+		text.Separators = append(text.Separators, []byte(strings.Repeat("|", i)+";"))
 	}
 	c := &text.Columns
 	number := rapid.OneOf(rapid.Float64(), rapid.Map(rapid.IntRange(-2000, 2000), func(i int) float64 { return float64(i) / 10 }))
@@ -112,17 +112,17 @@ func draw(t *rapid.T) (rows.Text, string) {
 	var want strings.Builder
 	want.WriteString("<")
 	for i := range c.Time {
-		for k, hole := range text.Holes {
+		for k, hole := range text.Fields {
 			want.WriteString(standard(&text, hole, i))
-			if k+1 < len(text.Holes) || i+1 < len(c.Time) {
-				want.Write(text.Between[k])
+			if k+1 < len(text.Fields) || i+1 < len(c.Time) {
+				want.Write(text.Separators[k])
 			}
 		}
 	}
 	return text, want.String() + ">"
 }
 
-func standard(text *rows.Text, hole rows.Hole, i int) string {
+func standard(text *rows.Table, hole rows.Field, i int) string {
 	c := &text.Columns
 	switch hole {
 	case rows.Start, rows.End:
@@ -160,14 +160,14 @@ func standard(text *rows.Text, hole rows.Hole, i int) string {
 }
 
 func TestWhatDoesNotComeBackIsRefused(t *testing.T) {
-	for name, change := range map[string]func(*rows.Text){
-		"out of order": func(t *rows.Text) { slices.Reverse(t.Columns.Time) },
-		"year 10000":   func(t *rows.Text) { t.Columns.Time[2] = 253_402_300_800_000_000 },
-		"year -1":      func(t *rows.Text) { t.Shift = -62_167_219_201_000_000 },
-		"uneven":       func(t *rows.Text) { t.Columns.Value = t.Columns.Value[:2] },
-		"no holes":     func(t *rows.Text) { t.Holes, t.Between = nil, nil },
-		"other holes":  func(t *rows.Text) { t.Holes = []rows.Hole{9}; t.Between = t.Between[:1] },
-		"few between":  func(t *rows.Text) { t.Between = t.Between[1:] },
+	for name, change := range map[string]func(*rows.Table){
+		"out of order": func(t *rows.Table) { slices.Reverse(t.Columns.Time) },
+		"year 10000":   func(t *rows.Table) { t.Columns.Time[2] = 253_402_300_800_000_000 },
+		"year -1":      func(t *rows.Table) { t.Shift = -62_167_219_201_000_000 },
+		"uneven":       func(t *rows.Table) { t.Columns.Value = t.Columns.Value[:2] },
+		"no holes":     func(t *rows.Table) { t.Fields, t.Separators = nil, nil },
+		"other holes":  func(t *rows.Table) { t.Fields = []rows.Field{9}; t.Separators = t.Separators[:1] },
+		"few between":  func(t *rows.Table) { t.Separators = t.Separators[1:] },
 	} {
 		text := steps
 		text.Columns.Time, text.Columns.Value = slices.Clone(steps.Columns.Time), slices.Clone(steps.Columns.Value)

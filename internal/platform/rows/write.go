@@ -95,13 +95,13 @@ func AppendOffset(dst []byte, offset int32) []byte {
 	return strconv.AppendInt(dst, int64(offset), 10)
 }
 
-// exponent is from where on whole numbers are written with one.
-const exponent = 1e15
+// minExponent is from where on whole numbers are written with one.
+const minExponent = 1e15
 
 // AppendNumber appends the shortest JSON number for f; what JSON cannot say is
 // null.
 func AppendNumber(dst []byte, f float64) []byte {
-	if i := int64(f); float64(i) == f && i > -exponent && i < exponent {
+	if i := int64(f); float64(i) == f && i > -minExponent && i < minExponent {
 		return strconv.AppendInt(dst, i, 10)
 	}
 	if math.IsNaN(f) || math.IsInf(f, 0) {
@@ -113,7 +113,7 @@ func AppendNumber(dst []byte, f float64) []byte {
 // appendDecimal is AppendNumber in languages that write 72.0.
 func appendDecimal(dst []byte, f float64) []byte {
 	dst = AppendNumber(dst, f)
-	if math.Trunc(f) == f && math.Abs(f) < exponent {
+	if math.Trunc(f) == f && math.Abs(f) < minExponent {
 		dst = append(dst, ".0"...)
 	}
 	return dst

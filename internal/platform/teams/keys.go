@@ -15,7 +15,7 @@ import (
 )
 
 // KeyID identifies an API key.
-type KeyID = ids.Of[Key]
+type KeyID = ids.ID[Key]
 
 // Key is an API key without the key itself, which is shown once, when made.
 type Key struct {
@@ -73,7 +73,7 @@ func AddKey(ctx context.Context, tx *store.Tx, team Team, label string, text sec
 	if len(label) > longestText {
 		return Key{}, fault.Newf(fault.Invalid, "a label has at most %d characters", longestText).At("label")
 	}
-	key := Key{ID: ids.From[Key](tx.NewUUID()), Team: team.ID, Label: label, Hint: plain[:3] + "…" + plain[len(plain)-4:], CreatedAt: tx.Now()}
+	key := Key{ID: ids.FromUUID[Key](tx.NewUUID()), Team: team.ID, Label: label, Hint: plain[:3] + "…" + plain[len(plain)-4:], CreatedAt: tx.Now()}
 	n, err := tx.Exec(ctx, `INSERT INTO api_keys (id, team_id, label, hint, hash, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (hash) DO NOTHING`,
 		key.ID, key.Team, key.Label, key.Hint, secrets.Hash(plain), key.CreatedAt)

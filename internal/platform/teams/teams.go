@@ -16,7 +16,7 @@ import (
 )
 
 // ID identifies a team.
-type ID = ids.Of[Team]
+type ID = ids.ID[Team]
 
 // Environment is sandbox or production.
 type Environment string
@@ -97,7 +97,7 @@ func Create(ctx context.Context, tx *store.Tx, name string, env Environment) (Te
 	if err != nil {
 		return Team{}, err
 	}
-	team := Team{ID: ids.From[Team](tx.NewUUID()), Name: name, Environment: env, CreatedAt: tx.Now()}
+	team := Team{ID: ids.FromUUID[Team](tx.NewUUID()), Name: name, Environment: env, CreatedAt: tx.Now()}
 	settings, err := json.Marshal(team.Settings)
 	if err != nil {
 		return Team{}, fmt.Errorf("teams: marshalling settings: %w", err)

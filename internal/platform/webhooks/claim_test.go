@@ -144,10 +144,10 @@ func TestClaimsOfAnEndpointThatIsOff(t *testing.T) {
 		e := r.endpoint(webhooks.NewEndpoint{URL: rc.server.URL, RateLimit: &slow})
 		r.emit(20)
 		waitFor(t, time.Minute, "claimed", func() bool { return rc.total() > 0 && d.Claimed() > 10 })
-		r.update(e.ID, webhooks.Changes{Disabled: patch.Of(true)})
+		r.update(e.ID, webhooks.Changes{Disabled: patch.Set(true)})
 		waitFor(t, time.Minute, "given up", func() bool { d.Sweep(); return d.Claimed() == 0 && d.Queues() == 0 })
 		long := time.Unix(0, 0)
-		r.update(e.ID, webhooks.Changes{Disabled: patch.Of(false), SendHeldSince: &long, RateLimit: patch.Of(1000)})
+		r.update(e.ID, webhooks.Changes{Disabled: patch.Set(false), SendHeldSince: &long, RateLimit: patch.Set(1000)})
 		waitFor(t, time.Minute, "sent", func() bool { return r.states(e.ID)["sent"] == 20 })
 		if rc.total() != 20 {
 			t.Errorf("%d posts", rc.total())

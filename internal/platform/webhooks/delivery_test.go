@@ -196,7 +196,7 @@ func TestEventsFollowAChangedURL(t *testing.T) {
 		e := r.endpoint(webhooks.NewEndpoint{URL: before.server.URL})
 		r.emit(1)
 		waitFor(t, time.Minute, "the first one", func() bool { return r.states(e.ID)["sent"] == 1 })
-		r.update(e.ID, webhooks.Changes{URL: patch.Of(after.server.URL)})
+		r.update(e.ID, webhooks.Changes{URL: patch.Set(after.server.URL)})
 		r.emit(1)
 		waitFor(t, time.Minute, "the second one", func() bool { return r.states(e.ID)["sent"] == 2 })
 		if before.total() != 1 || after.total() != 1 {
@@ -241,7 +241,7 @@ func TestQueueFollowsAChange(t *testing.T) {
 		e := r.endpoint(webhooks.NewEndpoint{URL: before.server.URL, RateLimit: &slow})
 		r.emit(30)
 		waitFor(t, time.Minute, "all claimed", func() bool { return before.total() > 0 && d.Claimed() >= 28 })
-		r.update(e.ID, webhooks.Changes{URL: patch.Of(after.server.URL), RateLimit: patch.Of(fast)})
+		r.update(e.ID, webhooks.Changes{URL: patch.Set(after.server.URL), RateLimit: patch.Set(fast)})
 		waitFor(t, 10*time.Second, "all sent", func() bool { return r.states(e.ID)["sent"] == 30 })
 		if n := after.total(); n < 25 || before.total()+n != 30 {
 			t.Errorf("%d posts before and %d after", before.total(), n)

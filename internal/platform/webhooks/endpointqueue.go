@@ -67,7 +67,7 @@ func newEndpointQueue(d *Deliverer, team uuid.UUID, id EndpointID) *endpointQueu
 	}
 }
 
-func teamID(id uuid.UUID) teams.ID { return ids.From[teams.Team](id) }
+func teamID(id uuid.UUID) teams.ID { return ids.FromUUID[teams.Team](id) }
 
 // run claims and starts workers until the queue is closed or the deliverer stops.
 func (q *endpointQueue) run(ctx context.Context) {

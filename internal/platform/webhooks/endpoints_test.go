@@ -83,7 +83,7 @@ func TestDisabledEndpointHoldsAndReleases(t *testing.T) {
 		if rc.total() != 0 {
 			t.Fatalf("%d posts to an endpoint that is off", rc.total())
 		}
-		e = r.update(e.ID, webhooks.Changes{Disabled: patch.Of(false), SendHeldSince: &since})
+		e = r.update(e.ID, webhooks.Changes{Disabled: patch.Set(false), SendHeldSince: &since})
 		if e.State != webhooks.On {
 			t.Fatalf("state %s", e.State)
 		}
@@ -312,8 +312,8 @@ func TestSwitchingUnderTraffic(t *testing.T) {
 		go func() {
 			defer close(done)
 			for i := range 25 {
-				r.update(e.ID, webhooks.Changes{Disabled: patch.Of(true)})
-				r.update(e.ID, webhooks.Changes{Disabled: patch.Of(false), SendHeldSince: &long, Description: patch.Of(fmt.Sprint(i))})
+				r.update(e.ID, webhooks.Changes{Disabled: patch.Set(true)})
+				r.update(e.ID, webhooks.Changes{Disabled: patch.Set(false), SendHeldSince: &long, Description: patch.Set(fmt.Sprint(i))})
 			}
 		}()
 		r.emit(200)

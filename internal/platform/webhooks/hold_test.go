@@ -28,7 +28,7 @@ func TestSwitchingOnWithBacklog(t *testing.T) {
 		since := db.Now()
 		r.emitTypes(slices.Repeat([]string{"daily.data.steps.created"}, wanted)...)
 		r.settle()
-		r.update(e.ID, webhooks.Changes{Disabled: patch.Of(false), SendHeldSince: &since})
+		r.update(e.ID, webhooks.Changes{Disabled: patch.Set(false), SendHeldSince: &since})
 		if got := r.states(e.ID); got["held"] != 500 {
 			t.Errorf("the switch itself left %v", got)
 		}
@@ -71,10 +71,10 @@ func TestSwitchingOnOnceMore(t *testing.T) {
 		e := r.endpoint(webhooks.NewEndpoint{URL: rc.server.URL, Disabled: true})
 		r.emitTypes(slices.Repeat([]string{"daily.data.steps.created"}, 1200)...)
 		r.settle()
-		r.update(e.ID, webhooks.Changes{Disabled: patch.Of(false)})
+		r.update(e.ID, webhooks.Changes{Disabled: patch.Set(false)})
 		long := time.Time{}
-		r.update(e.ID, webhooks.Changes{Disabled: patch.Of(true)})
-		r.update(e.ID, webhooks.Changes{Disabled: patch.Of(false), SendHeldSince: &long})
+		r.update(e.ID, webhooks.Changes{Disabled: patch.Set(true)})
+		r.update(e.ID, webhooks.Changes{Disabled: patch.Set(false), SendHeldSince: &long})
 		r.deliver(webhooks.Config{})
 		r.runJobs()
 		waitFor(t, time.Minute, "all sent", func() bool { return r.states(e.ID)["sent"] == 1200 })
@@ -89,7 +89,7 @@ func TestRecoveringWaitsForWhatIsBeingHeld(t *testing.T) {
 		e := r.endpoint(webhooks.NewEndpoint{URL: rc.server.URL, Disabled: true})
 		r.emitTypes(slices.Repeat([]string{"daily.data.steps.created"}, 1200)...)
 		r.settle()
-		r.update(e.ID, webhooks.Changes{Disabled: patch.Of(false)})
+		r.update(e.ID, webhooks.Changes{Disabled: patch.Set(false)})
 		r.start(webhooks.Recover(e.ID, time.Time{}))
 		r.runJobs()
 		time.Sleep(200 * time.Millisecond)
@@ -106,7 +106,7 @@ func TestNoReplayWaitsForAnEndpointThatIsOver(t *testing.T) {
 		deleted := r.endpoint(webhooks.NewEndpoint{URL: newReceiver(t, nil).server.URL, Disabled: true})
 		r.emitTypes(slices.Repeat([]string{"daily.data.steps.created"}, 1200)...)
 		r.settle()
-		r.update(deleted.ID, webhooks.Changes{Disabled: patch.Of(false)})
+		r.update(deleted.ID, webhooks.Changes{Disabled: patch.Set(false)})
 		r.start(webhooks.Recover(deleted.ID, time.Time{}))
 		r.write(func(tx *store.Tx) error { return webhooks.Delete(system, tx, r.team, deleted.ID) })
 		r.runJobs()
@@ -148,7 +148,7 @@ func TestSendHeldToAnEndpointThatIsOn(t *testing.T) {
 		time.Sleep(5 * time.Millisecond)
 		since := db.Now()
 		r.emit(3)
-		for _, c := range []webhooks.Changes{{SendHeldSince: &since}, {SendHeldSince: &since, Disabled: patch.Of(true)}} {
+		for _, c := range []webhooks.Changes{{SendHeldSince: &since}, {SendHeldSince: &since, Disabled: patch.Set(true)}} {
 			err := db.Write(system, func(tx *store.Tx) error {
 				_, err := webhooks.Update(system, tx, allowPrivate, r.team, e.ID, c)
 				return err
@@ -158,14 +158,14 @@ func TestSendHeldToAnEndpointThatIsOn(t *testing.T) {
 			}
 		}
 		waitFor(t, time.Minute, "numbers", func() bool { return r.countNumbered() == 5 }) // what has none yet counts as later
-		r.update(e.ID, webhooks.Changes{Disabled: patch.Of(false)})
+		r.update(e.ID, webhooks.Changes{Disabled: patch.Set(false)})
 		if got := r.states(e.ID); got["held"] != 5 {
 			t.Errorf("switched on: %v", got)
 		}
 		r.update(e.ID, webhooks.Changes{SendHeldSince: &since})
 		waitFor(t, time.Minute, "three are sent", func() bool { return r.states(e.ID)["sent"] == 3 })
 		var ever time.Time
-		r.update(e.ID, webhooks.Changes{SendHeldSince: &ever, Disabled: patch.Of(false)})
+		r.update(e.ID, webhooks.Changes{SendHeldSince: &ever, Disabled: patch.Set(false)})
 		waitFor(t, time.Minute, "all are sent", func() bool { return r.states(e.ID)["sent"] == 5 })
 	})
 }

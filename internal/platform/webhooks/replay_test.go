@@ -166,7 +166,7 @@ func TestReplayEndsAtItsRequest(t *testing.T) {
 			})
 			r.emit(2)
 			waitFor(t, time.Minute, "numbered", func() bool { return r.last() == int64(before+2) })
-			r.update(e.ID, webhooks.Changes{Types: patch.Of([]string{"daily.data.steps.created"})})
+			r.update(e.ID, webhooks.Changes{Types: patch.Set([]string{"daily.data.steps.created"})})
 			r.runJobs()
 			waitFor(t, time.Minute, "replayed", func() bool {
 				return r.count(`SELECT COUNT(*) FROM jobs WHERE id = $1 AND status = 'succeeded'`, job) == 1

@@ -63,14 +63,14 @@ func announce(ctx context.Context, tx *store.Tx, user users.User, kind string, p
 func EventTypes() []events.Type {
 	device := func(user uuid.UUID) json.RawMessage {
 		return example(Device{
-			ID: ids.From[Device](uuid.MustParse("00000000-0000-4000-8000-000000000004")), User: ids.From[users.User](user),
+			ID: ids.FromUUID[Device](uuid.MustParse("00000000-0000-4000-8000-000000000004")), User: ids.FromUUID[users.User](user),
 			Provider: "apple_health_kit", SourceType: "watch", Manufacturer: "Example", Model: "Watch6,2", Version: "10.1",
 		}.Data())
 	}
 	return []events.Type{
 		{Name: CreatedEvent, Sentence: "A user connected a provider.", Example: func(user uuid.UUID) json.RawMessage {
 			p, _ := providers.Find("apple_health_kit")
-			c := Connection{User: ids.From[users.User](user), Team: teams.ID{}, Provider: p, Resources: Resources{"heartrate": available(), "sleep": available()}}
+			c := Connection{User: ids.FromUUID[users.User](user), Team: teams.ID{}, Provider: p, Resources: Resources{"heartrate": available(), "sleep": available()}}
 			return example(c.createdData())
 		}},
 		{

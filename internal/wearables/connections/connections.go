@@ -19,7 +19,7 @@ import (
 
 // ID identifies a connection. A provider that is connected anew after it was
 // removed has a new one.
-type ID = ids.Of[Connection]
+type ID = ids.ID[Connection]
 
 // Status says whether a connection works.
 type Status string
@@ -161,7 +161,7 @@ func create(ctx context.Context, tx *store.Tx, user users.User, provider string,
 		return err
 	}
 	c := Connection{
-		ID: ids.From[Connection](tx.NewUUID()), Team: user.Team, User: user.ID, Provider: providers.Named(provider),
+		ID: ids.FromUUID[Connection](tx.NewUUID()), Team: user.Team, User: user.ID, Provider: providers.Named(provider),
 		Status: Connected, CreatedOn: tx.Now(), Resources: Resources{},
 	}
 	for _, r := range resources {

@@ -241,7 +241,7 @@ func TestDevices(t *testing.T) {
 			if err != nil || one.ID != second {
 				t.Errorf("device %+v, %v", one, err)
 			}
-			_, err = connections.GetDevice(ctx, tx, user.Team, user.ID, ids.From[connections.Device](uuid.New()))
+			_, err = connections.GetDevice(ctx, tx, user.Team, user.ID, ids.FromUUID[connections.Device](uuid.New()))
 			if !fault.Is(err, fault.NotFound) {
 				t.Errorf("unknown device: %v", err)
 			}

@@ -15,7 +15,7 @@ import (
 )
 
 // DeviceID is our own id of a device.
-type DeviceID = ids.Of[Device]
+type DeviceID = ids.ID[Device]
 
 // Device is what data came from. Texts that nobody stated are empty. All of
 // them but Version tell devices apart.
@@ -65,7 +65,7 @@ func EnsureDevice(ctx context.Context, tx *store.Tx, user users.User, d Device) 
 }
 
 func createDevice(ctx context.Context, tx *store.Tx, user users.User, d Device) (DeviceID, error) {
-	d.ID, d.CreatedOn = ids.From[Device](tx.NewUUID()), tx.Now()
+	d.ID, d.CreatedOn = ids.FromUUID[Device](tx.NewUUID()), tx.Now()
 	n, err := tx.Exec(ctx, `INSERT INTO devices (team_id, `+deviceColumns+`, updated_on)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11)
 		ON CONFLICT (team_id, user_id, provider, source_type, app_id, manufacturer, model, external_id) DO NOTHING`,

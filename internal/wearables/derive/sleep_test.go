@@ -105,7 +105,7 @@ func TestNight(t *testing.T) {
 		"hrv":       {series("hrv", watch, time.UTC, sample{at(50), at(50), 61.04})},
 	}
 	d := &Deriver{
-		DB: storetest.SQLite(t), Provider: "apple_health_kit", User: users.User{ID: ids.From[users.User](uuid.Max)},
+		DB: storetest.SQLite(t), Provider: "apple_health_kit", User: users.User{ID: ids.FromUUID[users.User](uuid.Max)},
 		Sleep: []*Sleeper{
 			{phone, []Segment{night(InBed, -15, 480)}},
 			{watch, []Segment{night(InBed, 0, 480), night(Light, 10, 200), night(Deep, 200, 260), night(REM, 260, 300), night(Awake, 300, 310), night(Light, 310, 470)}},

@@ -21,7 +21,7 @@ import (
 )
 
 // ID identifies an import. It is the id of its job as well.
-type ID = ids.Of[Import]
+type ID = ids.ID[Import]
 
 // Status is where an import stands. The words are those of jobs.
 type Status string
@@ -105,7 +105,7 @@ func (s *Service) Create(ctx context.Context, tx *store.Tx, user users.User, up 
 		return Import{}, err
 	}
 	i := Import{
-		ID: ids.From[Import](job.UUID()), Team: user.Team, User: user.ID, Kind: up.Kind, Size: up.Size, SHA256: up.SHA256,
+		ID: ids.FromUUID[Import](job.UUID()), Team: user.Team, User: user.ID, Kind: up.Kind, Size: up.Size, SHA256: up.SHA256,
 		HistoryOnly: historyOnly, Status: Queued, CreatedAt: tx.Now(), spool: up.name,
 	}
 	if err := insert(ctx, tx, &i); err != nil {
@@ -173,7 +173,7 @@ func reconcile(ctx context.Context, tx *store.Tx, i *Import) error {
 	if !i.live() {
 		return nil
 	}
-	how, at, problem, err := jobs.Ended(ctx, tx, i.Team.UUID(), ids.From[jobs.Job](i.ID.UUID()))
+	how, at, problem, err := jobs.Ended(ctx, tx, i.Team.UUID(), ids.FromUUID[jobs.Job](i.ID.UUID()))
 	if err != nil || how == "" {
 		return err
 	}
@@ -194,7 +194,7 @@ func (s *Service) Cancel(ctx context.Context, tx *store.Tx, team teams.ID, user 
 	if !i.live() {
 		return i, fault.New(fault.Conflict, "The import is already finished")
 	}
-	if _, err := jobs.Cancel(ctx, tx, team.UUID(), ids.From[jobs.Job](id.UUID())); err != nil {
+	if _, err := jobs.Cancel(ctx, tx, team.UUID(), ids.FromUUID[jobs.Job](id.UUID())); err != nil {
 		return i, err
 	}
 	now := tx.Now()

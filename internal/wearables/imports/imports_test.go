@@ -274,7 +274,7 @@ func TestCanceledJob(t *testing.T) {
 		b := newBed(t, db)
 		made := b.upload(data, false)
 		if err := db.Write(b.ctx, func(tx *store.Tx) error {
-			_, err := jobs.Cancel(b.ctx, tx, b.user.Team.UUID(), ids.From[jobs.Job](made.ID.UUID()))
+			_, err := jobs.Cancel(b.ctx, tx, b.user.Team.UUID(), ids.FromUUID[jobs.Job](made.ID.UUID()))
 			return err
 		}); err != nil {
 			t.Fatal(err)

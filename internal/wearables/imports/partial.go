@@ -25,7 +25,7 @@ import (
 // asked goes on behind it.
 
 // PartialID identifies an upload in parts.
-type PartialID = ids.Of[Partial]
+type PartialID = ids.ID[Partial]
 
 // Partial is a file that is being uploaded in parts.
 type Partial struct {
@@ -66,7 +66,7 @@ func (s *Service) Begin(ctx context.Context, tx *store.Tx, team teams.ID, user u
 		return Partial{}, fault.New(fault.Invalid, "Value error, should be a SHA-256 in hexadecimal").At("body", "sha256")
 	}
 	p := Partial{
-		ID: ids.From[Partial](uuid.New()), Team: team, User: user, Kind: kind, Size: n.Size,
+		ID: ids.FromUUID[Partial](uuid.New()), Team: team, User: user, Kind: kind, Size: n.Size,
 		SHA256: sum, HistoryOnly: n.HistoryOnly, CreatedAt: tx.Now(),
 	}
 	if len(sum) > 0 {

@@ -21,7 +21,7 @@ func TestReportsOfEarlierVersions(t *testing.T) {
 		user := userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{})
 		made := Import{Team: user.Team, User: user.ID, Kind: "apple_health", SHA256: []byte{1}, Status: Succeeded, CreatedAt: time.Now(), spool: "x"}
 		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
-			made.ID = ids.From[Import](tx.NewUUID())
+			made.ID = ids.FromUUID[Import](tx.NewUUID())
 			if err := insert(ctx, tx, &made); err != nil {
 				return err
 			}

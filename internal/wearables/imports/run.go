@@ -77,7 +77,7 @@ type attempt struct {
 // begin finds the import, its user and its file, and marks it as running.
 func (a *attempt) begin(ctx context.Context) (ready bool, err error) {
 	err = a.s.DB.Read(ctx, func(tx *store.Tx) (err error) {
-		a.row, err = read(ctx, tx, ids.From[teams.Team](a.run.Team), ids.From[Import](a.run.ID.UUID()))
+		a.row, err = read(ctx, tx, ids.FromUUID[teams.Team](a.run.Team), ids.FromUUID[Import](a.run.ID.UUID()))
 		if errors.Is(err, store.ErrNoRows) {
 			return jobs.Permanent(errors.New("imports: the import is gone"))
 		}

@@ -113,7 +113,7 @@ func (w *seriesPlan) samples(c *blocks.Columns) *wearables.Samples {
 }
 
 // payload is the payload of an event about samples, as rows.
-func (w *seriesPlan) payload(j *job, c *blocks.Columns) rows.Text {
+func (w *seriesPlan) payload(j *job, c *blocks.Columns) rows.Table {
 	t := wearables.SampleRows(w.samples(c))
 	around := j.samplesPayload(nil, &w.series, w.series.ID, []byte("[]"))
 	at := len(around) - len("]}")

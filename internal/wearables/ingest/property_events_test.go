@@ -56,7 +56,7 @@ func person(t *testing.T, db *store.DB) fixture {
 func (f fixture) livesIn(zone string) fixture {
 	f.t.Helper()
 	err := f.db.Write(f.ctx, func(tx *store.Tx) (err error) {
-		f.user, err = users.Change(f.ctx, tx, f.user.Team, f.user.ID, users.Update{TimeZone: patch.Of(zone)})
+		f.user, err = users.Change(f.ctx, tx, f.user.Team, f.user.ID, users.Update{TimeZone: patch.Set(zone)})
 		return err
 	})
 	if err != nil {

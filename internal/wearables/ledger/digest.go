@@ -117,5 +117,5 @@ func digest(key [keySize]byte, about hour, kind, provider, resource string, part
 		binary.BigEndian.PutUint16(id[4:], uint16(about.millis()))
 		id[6] = id[6]&0x0f | 0x70
 	}
-	return ids.From[Payload](id)
+	return ids.FromUUID[Payload](id)
 }

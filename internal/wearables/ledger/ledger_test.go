@@ -366,10 +366,10 @@ func BenchmarkKeep(b *testing.B) {
 
 func TestRowsComeBack(t *testing.T) {
 	each(t, func(b *bed) {
-		text := rows.Text{
+		text := rows.Table{
 			Head: []byte(`{"data":[{"value":`), Tail: []byte(`Z"}]}`),
-			Holes:   []rows.Hole{rows.Value, rows.Start},
-			Between: [][]byte{[]byte(`,"timestamp":"`), []byte(`Z"},{"value":`)},
+			Fields:     []rows.Field{rows.Value, rows.Start},
+			Separators: [][]byte{[]byte(`,"timestamp":"`), []byte(`Z"},{"value":`)},
 		}
 		for i := range 100_000 {
 			text.Columns.Time = append(text.Columns.Time, int64(i)*60_000_000)

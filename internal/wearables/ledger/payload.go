@@ -13,7 +13,7 @@ import (
 )
 
 // ID identifies a payload of a user.
-type ID = ids.Of[Payload]
+type ID = ids.ID[Payload]
 
 // Payload is a body or a file as it came, without its content.
 type Payload struct {
@@ -87,7 +87,7 @@ func Pack(kind, provider, resource string, body []byte) *Packed {
 
 // PackRows is Pack for a body that may be rows, which are kept by their columns:
 // that is a tenth of the work. text is nil when it is none.
-func PackRows(kind, provider, resource string, body []byte, text *rows.Text) *Packed {
+func PackRows(kind, provider, resource string, body []byte, text *rows.Table) *Packed {
 	if text == nil || len(body) > mostRows {
 		return Pack(kind, provider, resource, body)
 	}

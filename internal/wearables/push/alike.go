@@ -26,12 +26,12 @@ const mostHoles = 3
 
 // hole is a place in a sample.
 type hole struct {
-	what     rows.Hole
+	what     rows.Field
 	from, to int
 }
 
 // found notes a place, of which there may be one of each kind.
-func (a *alike) found(what rows.Hole, from, to int) {
+func (a *alike) found(what rows.Field, from, to int) {
 	if a.n == mostHoles || slices.ContainsFunc(a.holes[:a.n], func(h hole) bool { return h.what == what }) {
 		a.odd = true
 		return
@@ -41,7 +41,7 @@ func (a *alike) found(what rows.Hole, from, to int) {
 }
 
 // foundInstant notes the instant that was just read.
-func (p *parser) foundInstant(what rows.Hole, b []byte) {
+func (p *parser) foundInstant(what rows.Field, b []byte) {
 	from := p.pos - 1 - len(b)
 	if from < 0 || &p.b[from] != &b[0] || b[10] != 'T' { // it had escapes
 		p.alike.odd = true
@@ -144,7 +144,7 @@ func (p *parser) holes(a *alike, at int, now *sample, numbers *look) int {
 }
 
 // rows is the body by its columns, where all samples of it are one run.
-func (p *parser) rows() *rows.Text {
+func (p *parser) rows() *rows.Table {
 	r := &p.run
 	if r.samples != p.body.Count || r.samples < fewSamples || r.n == mostHoles && r.shifts[0] != r.shifts[1] {
 		return nil
@@ -157,7 +157,7 @@ func (p *parser) rows() *rows.Text {
 		number = rows.Decimal
 	}
 	g := p.groups.all[0]
-	t := &rows.Text{
+	t := &rows.Table{
 		Head: p.b[:r.holes[0].from], Tail: p.b[r.until:], Shift: -r.shifts[0],
 		Columns: blocks.Columns{Time: g.Time, End: g.End, Value: g.Value},
 	}
@@ -167,7 +167,7 @@ func (p *parser) rows() *rows.Text {
 		if h.what == rows.Value {
 			h.what = number
 		}
-		t.Holes, t.Between = append(t.Holes, h.what), append(t.Between, between[k])
+		t.Fields, t.Separators = append(t.Fields, h.what), append(t.Separators, between[k])
 	}
 	return t
 }

@@ -32,7 +32,7 @@ type Body struct {
 	Count  int // samples in all
 	// Rows is the whole body by its columns, where all its samples look alike.
 	// It shares them with Groups: use it before Batch.
-	Rows *rows.Text
+	Rows *rows.Table
 }
 
 // First is when the first sample of the body was measured, in microseconds; 0

@@ -83,7 +83,7 @@ func (s *Service) Job() jobs.Handler { return s.kind() }
 
 func (s *Service) kind() jobs.Kind[args] {
 	return jobs.Define("wearables.zones", func(ctx context.Context, run *jobs.Run, a args) error {
-		waiting, err := s.Look(ctx, run.DB(), ids.From[teams.Team](run.Team), a.User)
+		waiting, err := s.Look(ctx, run.DB(), ids.FromUUID[teams.Team](run.Team), a.User)
 		switch {
 		case fault.Is(err, fault.NotFound): // the user is gone
 			return nil

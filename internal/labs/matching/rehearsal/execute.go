@@ -21,7 +21,7 @@ type jobArgs struct {
 
 const attempts = 5
 
-var jobKind = jobs.Named[jobArgs]("matching.drill").With(jobs.Limits{Concurrency: 2, Timeout: 5 * time.Minute, Attempts: attempts})
+var jobKind = jobs.NewKind[jobArgs]("matching.drill").With(jobs.Limits{Concurrency: 2, Timeout: 5 * time.Minute, Attempts: attempts})
 
 // Job returns the kind of job that a runner needs.
 func Job(q *matching.Queue) jobs.Handler {

@@ -26,7 +26,7 @@ import (
 )
 
 // ID identifies a run.
-type ID = ids.Of[Run]
+type ID = ids.ID[Run]
 
 // Status is the state of a run.
 type Status string
@@ -151,7 +151,7 @@ func Create(ctx context.Context, tx *store.Tx, team teams.ID, key string, r Requ
 		return Run{}, fmt.Errorf("rehearsal: marshalling a request: %w", err)
 	}
 	asked, hash := sha256.Sum256(doc), secrets.Hash(key)
-	id := ids.From[Run](tx.NewUUID())
+	id := ids.FromUUID[Run](tx.NewUUID())
 	n, err := tx.Exec(ctx, `INSERT INTO unmatched_drills (team_id, id, key_hash, request, body, status, stage, orders, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, 'queued', 'queued', '{}', $6, $6) ON CONFLICT (team_id, key_hash) DO NOTHING`,
 		team, id, hash[:], asked[:], string(doc), store.Micros(tx.Now()))

@@ -148,7 +148,7 @@ func (l *Lab) changeBookings(ctx context.Context, order networks.Order, change f
 	}
 	ctx = store.WithTeam(ctx, order.Team)
 	return l.DB.Write(ctx, func(tx *store.Tx) error {
-		o, err := orders.Get(ctx, tx, ids.From[teams.Team](order.Team), ids.From[orders.Order](order.ID))
+		o, err := orders.Get(ctx, tx, ids.FromUUID[teams.Team](order.Team), ids.FromUUID[orders.Order](order.ID))
 		if err != nil {
 			return err
 		}

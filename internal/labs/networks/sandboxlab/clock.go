@@ -98,8 +98,8 @@ type turnArgs struct {
 }
 
 var (
-	turnKind     = jobs.Named[turnArgs]("sandbox.turn").With(turnLimits)
-	simulateKind = jobs.Named[simulateArgs]("sandbox.simulate").With(turnLimits)
+	turnKind     = jobs.NewKind[turnArgs]("sandbox.turn").With(turnLimits)
+	simulateKind = jobs.NewKind[simulateArgs]("sandbox.simulate").With(turnLimits)
 )
 
 var turnLimits = jobs.Limits{Concurrency: 4, Timeout: 10 * time.Minute, Attempts: 20}

@@ -65,7 +65,7 @@ func (l *Lab) acceptNetworkOrder(ctx context.Context, order networks.Order) erro
 	}
 	ctx = store.WithTeam(ctx, order.Team)
 	return l.DB.Write(ctx, func(tx *store.Tx) error {
-		o, err := orders.Get(ctx, tx, ids.From[teams.Team](order.Team), ids.From[orders.Order](order.ID))
+		o, err := orders.Get(ctx, tx, ids.FromUUID[teams.Team](order.Team), ids.FromUUID[orders.Order](order.ID))
 		if err != nil {
 			return err
 		}
@@ -107,7 +107,7 @@ func (l *Lab) Cancel(ctx context.Context, order networks.Order) error {
 		if err != nil {
 			return fmt.Errorf("sandboxlab: cancelling %s: %w", order.ID, err)
 		}
-		return deletePlan(ctx, tx, ids.From[teams.Team](order.Team), ids.From[orders.Order](order.ID))
+		return deletePlan(ctx, tx, ids.FromUUID[teams.Team](order.Team), ids.FromUUID[orders.Order](order.ID))
 	})
 }
 

@@ -21,7 +21,7 @@ import (
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
 var text = messages.Outgoing{
-	ID: ids.From[messages.Message](uuid.MustParse("019f0000-0000-7000-8000-000000000002")), Team: "Example Clinic",
+	ID: ids.FromUUID[messages.Message](uuid.MustParse("019f0000-0000-7000-8000-000000000002")), Team: "Example Clinic",
 	Recipient: "+15125550132", Text: "Ada, your kit is on its way to you. Example Clinic",
 }
 

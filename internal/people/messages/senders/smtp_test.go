@@ -152,7 +152,7 @@ func (s *mailServer) received() []envelope {
 }
 
 var letter = messages.Outgoing{
-	ID: ids.From[messages.Message](uuid.MustParse("019f0000-0000-7000-8000-000000000001")), Team: "Example Clinic",
+	ID: ids.FromUUID[messages.Message](uuid.MustParse("019f0000-0000-7000-8000-000000000001")), Team: "Example Clinic",
 	Recipient: "ada@example.org", Subject: "Your lab order is ready", Text: "Dear Ada,\n\n.a line that begins with a dot\nÜber alles",
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 func queryOf(ctx context.Context, tx *store.Tx, team uuid.UUID, id ID) (Query, error) {
-	return Get(ctx, tx, ids.From[teams.Team](team), id)
+	return Get(ctx, tx, ids.FromUUID[teams.Team](team), id)
 }
 
 // stretch is how much time is computed at once, at first.

@@ -16,7 +16,7 @@ import (
 )
 
 // ID identifies a continuous query.
-type ID = ids.Of[Query]
+type ID = ids.ID[Query]
 
 // Query is a stored query.
 //
@@ -116,7 +116,7 @@ func Create(ctx context.Context, tx *store.Tx, team teams.ID, n New) (Query, err
 		return Query{}, fault.Newf(fault.Refused, "a team has at most %d active continuous queries", MostActive)
 	}
 	q := Query{
-		ID: ids.From[Query](tx.NewUUID()), Team: team, Slug: n.Slug, Title: strings.TrimSpace(n.Title), Query: n.Query, Config: n.Config,
+		ID: ids.FromUUID[Query](tx.NewUUID()), Team: team, Slug: n.Slug, Title: strings.TrimSpace(n.Title), Query: n.Query, Config: n.Config,
 		MinimumGap: n.MinimumGap, DataEvents: n.DataEvents, plan: plan,
 	}
 	text, err := json.Marshal(n.Query)

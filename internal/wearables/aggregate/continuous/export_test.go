@@ -34,7 +34,7 @@ func AskToFill(ctx context.Context, tx *store.Tx, team uuid.UUID, query ID, user
 // do; nil when there is nothing.
 func Begin(ctx context.Context, t *testing.T, db *store.DB, q Query, user users.User) (end func()) {
 	t.Helper()
-	end, _ = BeginFor(ctx, t, db, q, user, ids.From[jobs.Job](uuid.New()))
+	end, _ = BeginFor(ctx, t, db, q, user, ids.FromUUID[jobs.Job](uuid.New()))
 	return end
 }
 
@@ -62,7 +62,7 @@ func BeginFor(ctx context.Context, t *testing.T, db *store.DB, q Query, user use
 // Compute begins a run and looks for its rows, no more.
 func Compute(ctx context.Context, t *testing.T, db *store.DB, q Query, user users.User) error {
 	t.Helper()
-	run, _, err := begin(ctx, db, q.Team.UUID(), ids.From[jobs.Job](uuid.New()), jobArgs{Query: q.ID, User: user.ID})
+	run, _, err := begin(ctx, db, q.Team.UUID(), ids.FromUUID[jobs.Job](uuid.New()), jobArgs{Query: q.ID, User: user.ID})
 	if err != nil || run == nil {
 		t.Fatal("no run", err)
 	}

@@ -43,7 +43,7 @@ func (r *gapRig) gap(gap time.Duration) {
 	})
 }
 
-func aJob() jobs.ID { return ids.From[jobs.Job](uuid.New()) }
+func aJob() jobs.ID { return ids.FromUUID[jobs.Job](uuid.New()) }
 
 // try has a job begin a run, which must not begin before a while is over.
 func (r *gapRig) try(what string, job jobs.ID, wait time.Duration) (end func()) {

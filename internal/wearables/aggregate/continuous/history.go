@@ -49,7 +49,7 @@ func (t *task) record(ctx context.Context, tx *store.Tx, status, says string) er
 // History lists at most most runs for a user, the latest first: from the one
 // that is due, or those before another run. next is where the following page
 // begins; nil at the end.
-func (q *Query) History(ctx context.Context, tx *store.Tx, user users.ID, before *ids.Of[Task], most int) (all []Task, next *ids.Of[Task], err error) {
+func (q *Query) History(ctx context.Context, tx *store.Tx, user users.ID, before *ids.ID[Task], most int) (all []Task, next *ids.ID[Task], err error) {
 	if before == nil {
 		if all, err = q.pending(ctx, tx, user); err != nil {
 			return nil, nil, err
@@ -76,7 +76,7 @@ func (q *Query) History(ctx context.Context, tx *store.Tx, user users.ID, before
 	}
 	if len(all) > most {
 		all = all[:most]
-		id := ids.From[Task](all[most-1].id)
+		id := ids.FromUUID[Task](all[most-1].id)
 		next = &id
 	}
 	return all, next, rows.Err()

@@ -55,7 +55,7 @@ func (s *Service) Jobs() []jobs.Handler { return []jobs.Handler{s.fillJob(), s.t
 
 func (s *Service) fillJob() jobs.Kind[args] {
 	return jobs.Define("connections.demo_fill", func(ctx context.Context, run *jobs.Run, a args) error {
-		err := s.Fill(ctx, ids.From[teams.Team](run.Team), a.User, a.Provider)
+		err := s.Fill(ctx, ids.FromUUID[teams.Team](run.Team), a.User, a.Provider)
 		if fault.Is(err, fault.NotFound) { // the user is gone
 			return nil
 		}

@@ -114,7 +114,7 @@ func TestWhatIsMadeLaterHasTheZoneOfItsTime(t *testing.T) {
 		b := newBed(t, db)
 		for i, zone := range []string{"", "Europe/Berlin", "Asia/Tokyo"} {
 			if zone != "" {
-				b.change(users.Update{TimeZone: patch.Of(zone)})
+				b.change(users.Update{TimeZone: patch.Set(zone)})
 			}
 			if zone != "Asia/Tokyo" {
 				day := strings.NewReplacer("0D", "0"+string(rune('1'+i)))

@@ -55,8 +55,8 @@ func (s *Service) run(ctx context.Context, job *jobs.Run, _ args) error {
 	w := &walk{Service: s, job: job}
 	var run Run
 	err := s.DB.Write(ctx, func(tx *store.Tx) (err error) {
-		team := ids.From[teams.Team](job.Team)
-		if run, err = Get(ctx, tx, team, ids.From[Run](job.ID.UUID())); err != nil {
+		team := ids.FromUUID[teams.Team](job.Team)
+		if run, err = Get(ctx, tx, team, ids.FromUUID[Run](job.ID.UUID())); err != nil {
 			return err
 		}
 		run.Status, run.Total = Running, 1

@@ -439,7 +439,7 @@ func TestWhatWasCanceledIsNotReadAgain(t *testing.T) {
 		})
 		made = b.begin(second)
 		b.write(func(tx *store.Tx) error {
-			_, err := jobs.Stop(b.ctx, tx, b.user.Team.UUID(), ids.From[jobs.Job](made.ID.UUID()))
+			_, err := jobs.Stop(b.ctx, tx, b.user.Team.UUID(), ids.FromUUID[jobs.Job](made.ID.UUID()))
 			return err
 		})
 		b.receive(third).Discard()
@@ -488,7 +488,7 @@ func TestNothingNewerIsOverwritten(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newBed(t, db)
 		b.push("heartrate", `[{"timestamp":"2026-02-01T08:00:00Z","value":60}]`)
-		run := Run{Team: b.user.Team, ID: ids.From[Run](b.user.ID.UUID()), Report: *newChanges()}
+		run := Run{Team: b.user.Team, ID: ids.FromUUID[Run](b.user.ID.UUID()), Report: *newChanges()}
 		p := &person{walk: &walk{Service: b.service, run: &run}, user: b.user, seen: newChanges()}
 		old := b.samples("heartrate", "health_connect")
 		old.Value = []float64{55}

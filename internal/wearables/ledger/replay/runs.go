@@ -18,7 +18,7 @@ import (
 )
 
 // ID identifies a run. It is the id of its job as well.
-type ID = ids.Of[Run]
+type ID = ids.ID[Run]
 
 // Status is where a run stands. The words are those of jobs.
 type Status string
@@ -100,7 +100,7 @@ func (s *Service) Create(ctx context.Context, tx *store.Tx, team teams.ID, o Ord
 	if err != nil {
 		return r, err
 	}
-	r.ID = ids.From[Run](job.UUID())
+	r.ID = ids.FromUUID[Run](job.UUID())
 	_, err = tx.Exec(ctx, `INSERT INTO renormalisations (team_id, id, user_id, dry_run, every, status, done, total, report, error, created_at)
 		VALUES ($1, $2, $3, $4, $5, 'queued', 0, 0, $6, '', $7)`, team, r.ID, user, o.DryRun, o.Every, "{}", store.Micros(r.CreatedAt))
 	if err != nil {
@@ -156,7 +156,7 @@ func reconcile(ctx context.Context, tx *store.Tx, r *Run) error {
 	if r.Status != Queued && r.Status != Running {
 		return nil
 	}
-	how, at, problem, err := jobs.Ended(ctx, tx, r.Team.UUID(), ids.From[jobs.Job](r.ID.UUID()))
+	how, at, problem, err := jobs.Ended(ctx, tx, r.Team.UUID(), ids.FromUUID[jobs.Job](r.ID.UUID()))
 	if err != nil || how == "" {
 		return err
 	}

@@ -107,14 +107,14 @@ func TestAFallbackZoneThatCameLater(t *testing.T) {
 		if all := b.summaries("workouts"); len(all) != 3 {
 			t.Fatalf("%d workouts", len(all))
 		}
-		for _, zone := range []patch.Field[string]{patch.Of("Europe/Berlin"), patch.Of("Asia/Tokyo"), patch.Null[string]()} {
+		for _, zone := range []patch.Field[string]{patch.Set("Europe/Berlin"), patch.Set("Asia/Tokyo"), patch.Null[string]()} {
 			b.change(users.Update{TimeZone: zone})
 			b.changesNothing("the zone is "+zone.Value, 5)
 		}
 		b.forget()
-		b.change(users.Update{TimeZone: patch.Of("Europe/Berlin")})
+		b.change(users.Update{TimeZone: patch.Set("Europe/Berlin")})
 		b.push("heartrate", `[{"timestamp":"2026-02-02T08:00:00Z","value":61}]`)
-		b.change(users.Update{TimeZone: patch.Of("Asia/Tokyo")})
+		b.change(users.Update{TimeZone: patch.Set("Asia/Tokyo")})
 		b.push("heartrate", `[{"timestamp":"2026-02-03T08:00:00Z","value":62}]`)
 		b.changesNothing("without the whole ledger", 2)
 		if got := b.samples("heartrate", "health_connect").Offset; !slices.Equal(got, []int32{3600, 9 * 3600}) {
@@ -263,7 +263,7 @@ func TestAfterCollectionHasEnded(t *testing.T) {
 		if _, err := b.sink.Ingest(b.ctx, b.user, batch); err != nil {
 			t.Fatal(err)
 		}
-		b.change(users.Update{IngestionEnd: patch.Of(civil.MustParse("2026-02-10"))})
+		b.change(users.Update{IngestionEnd: patch.Set(civil.MustParse("2026-02-10"))})
 		b.stale()
 		r := b.run(Order{})
 		if c := r.Report.Resources["heartrate"]; c == nil || c.Updated != 1 || r.Report.Payloads != 1 {
@@ -289,7 +289,7 @@ func TestBegunAgain(t *testing.T) {
 			_, err := tx.Exec(ctx, `UPDATE payloads SET last_at = last_at + 1 WHERE team_id = $1`, b.user.Team)
 			return err
 		}
-		run := Run{Team: b.user.Team, ID: ids.From[Run](b.user.ID.UUID()), Report: *newChanges()}
+		run := Run{Team: b.user.Team, ID: ids.FromUUID[Run](b.user.ID.UUID()), Report: *newChanges()}
 		w := &walk{Service: b.service, run: &run}
 		defer func() { w.scratch.drop() }()
 		if err := w.person(b.ctx, b.user); err != nil {
