@@ -66,7 +66,7 @@ valid_from, valid_to. docs/places.md tells what each may be.`,
 	o.flags(c, "end what the file does not name, of the labs it names")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return importPlaces(s, c, args[0], o,
-			func(file io.Reader) (places.Read[places.Site], error) { return places.ReadSites(file, o.lab) }, places.ImportSites)
+			func(file io.Reader) (places.ImportFile[places.Site], error) { return places.ReadSites(file, o.lab) }, places.ImportSites)
 	}
 	return c
 }
@@ -121,7 +121,7 @@ var errOnlyLooking = fault.New(fault.Internal, "nothing was changed")
 
 // importPlaces reads a file and puts what it holds into the database in one
 // transaction.
-func importPlaces[T any](s *shell, c *cobra.Command, path string, o pscOrder, read func(io.Reader) (places.Read[T], error),
+func importPlaces[T any](s *shell, c *cobra.Command, path string, o pscOrder, read func(io.Reader) (places.ImportFile[T], error),
 	put func(ctx context.Context, tx *store.Tx, owner teams.ID, rows []T, full bool) ([]places.Change, error),
 ) error {
 	rows, err := readPlaces(s, path, o, read)

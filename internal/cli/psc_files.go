@@ -16,7 +16,7 @@ import (
 
 // readPlaces reads a file and complains about its bad lines, which refuse it
 // as a whole unless the order says otherwise.
-func readPlaces[T any](s *shell, path string, o pscOrder, read func(io.Reader) (places.Read[T], error)) ([]T, error) {
+func readPlaces[T any](s *shell, path string, o pscOrder, read func(io.Reader) (places.ImportFile[T], error)) ([]T, error) {
 	file := s.in
 	if path != "-" {
 		opened, err := os.Open(path)
@@ -37,8 +37,8 @@ func readPlaces[T any](s *shell, path string, o pscOrder, read func(io.Reader) (
 			s.say("line %d: %s %s", p.Line, p.Field, p.Text)
 		}
 	}
-	if found.More > 0 {
-		s.say("and %s more", plural(found.More, "problem"))
+	if found.Unlisted > 0 {
+		s.say("and %s more", plural(found.Unlisted, "problem"))
 	}
 	for _, name := range found.Ignored {
 		s.say("the field %s means nothing here and was left out", name)
@@ -131,7 +131,7 @@ reads: an example of the format, and a large file to try things with.`,
 			var sites []places.Site
 			for _, known := range places.MadeUpLabs() {
 				if lab == "" || lab == known {
-					sites = append(sites, places.MadeUp(known)...)
+					sites = append(sites, places.MadeUpSites(known)...)
 				}
 			}
 			if len(sites) == 0 {

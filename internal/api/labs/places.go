@@ -368,7 +368,7 @@ func (h *Handlers) centralLabs(ctx context.Context, tx *store.Tx, c api.Caller, 
 		case err != nil && !errors.Is(err, places.ErrNoSites):
 			return nil, err
 		case !located: // nothing is near a place that is not on the map
-			found = places.Found{}
+			found = places.SearchResult{}
 		}
 		all[lab.Slug] = areaLabBody{
 			Centers: areaCentersBody{

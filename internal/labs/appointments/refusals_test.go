@@ -30,7 +30,7 @@ func TestRefusals(t *testing.T) {
 		foreign := newRig(r.t, r.DB, r.clock).slots(AtCenter)[0].Key
 		past, far, miles, yes := civil.MustParse("2027-04-13"), civil.MustParse("9999-12-25"), 25, r.site().Code
 		var no string
-		for _, s := range places.MadeUp("quest") {
+		for _, s := range places.MadeUpSites("quest") {
 			if s.Capabilities&places.ScheduledByUs == 0 {
 				no = s.Code
 			}

@@ -236,7 +236,7 @@ var home = Address{FirstLine: "1 Main Street", City: "Phoenix", State: "AZ", Zip
 // site returns a service center of the invented list that takes appointments.
 func (r *rig) site() places.Site {
 	r.t.Helper()
-	for _, s := range places.MadeUp("quest") {
+	for _, s := range places.MadeUpSites("quest") {
 		if s.Capabilities&places.ScheduledByUs != 0 {
 			return s
 		}

@@ -16,14 +16,14 @@ import (
 )
 
 const (
-	longestTitle = 500 // bytes; the official ones stay below 230
+	longestTitle = 500 // bytes; the official ones have less than 230
 	mostRows     = 200_000
 )
 
 // CodeFile is a list of codes that was read and checked.
 type CodeFile struct{ rows []row }
 
-// Len is how many codes can be billed.
+// Len returns the number of codes that can be billed.
 func (f CodeFile) Len() int {
 	n := 0
 	for _, r := range f.rows {
@@ -34,9 +34,9 @@ func (f CodeFile) Len() int {
 	return n
 }
 
-// ParseCodes reads a list of codes: the order file that CMS publishes each
-// year (icd10cm-order-2026.txt), or CSV with the columns code, billable (0 or
-// 1) and description. Errors name the line.
+// ParseCodes reads a list of codes: the order file that CMS publishes each year
+// (icd10cm-order-2026.txt), or CSV with the columns code, billable (0 or 1) and
+// description. Errors name the line.
 func ParseCodes(file io.Reader) (CodeFile, error) {
 	in := bufio.NewReaderSize(file, 64<<10)
 	head, err := in.Peek(10)
@@ -61,7 +61,7 @@ func ParseCodes(file io.Reader) (CodeFile, error) {
 		case err != nil:
 			problem = err.Error()
 		case seen[r.plain]:
-			problem = "stands there twice"
+			problem = "is listed twice"
 		}
 		if problem != "" {
 			return CodeFile{}, fault.New(fault.Invalid, problem).At(fmt.Sprintf("line %d", line))
@@ -87,8 +87,8 @@ func (r row) problem() string {
 	return ""
 }
 
-// Columns of the order file, counted from 0: the code, whether it can be
-// billed, and the long title.
+// Columns of the order file, counted from 0: the code, whether it can be billed, and
+// the long title.
 //
 // CMS, "icd10OrderFiles", which counts from 1: 7-13, 15, 78.
 const (
@@ -110,7 +110,7 @@ func orderRows(in io.Reader) func() (int, row, error) {
 			if len(text) <= orderTitle {
 				return line, row{}, errors.New("is too short for a line of the order file")
 			}
-			plain, _ := compact(text[orderCode : orderCode+longestCode])
+			plain, _ := compactCode(text[orderCode : orderCode+longestCode])
 			flag := text[orderBillable]
 			if flag != '0' && flag != '1' {
 				return line, row{}, errors.New("has neither 0 nor 1 in column 15")
@@ -146,17 +146,17 @@ func csvRows(in io.Reader) (func() (int, row, error), error) {
 		if record[1] != "0" && record[1] != "1" {
 			return line, row{}, errors.New("has neither 0 nor 1 for billable")
 		}
-		plain, _ := compact(record[0])
+		plain, _ := compactCode(record[0])
 		return line, row{plain, record[1] == "1", strings.TrimSpace(record[2])}, nil
 	}, nil
 }
 
-// ImportCodes makes a file's codes the list in force, for all teams.
+// ImportCodes makes the codes of a file the current list of all teams.
 func ImportCodes(ctx context.Context, tx *store.Tx, edition string, f CodeFile) error {
 	return icd10.Put(ctx, tx, edition, f.Len(), packRows(f.rows))
 }
 
-// packRows writes a line for each row: the code, 1 when complete, the title.
+// packRows writes one line for each row: the code, 1 if complete, the title.
 func packRows(rows []row) []byte {
 	var b bytes.Buffer
 	for _, r := range rows {

@@ -117,7 +117,7 @@ func TestValidate(t *testing.T) {
 			{"Z00.00 Z13.220", "", "", "Z00.00+Z13.220"},
 			{"E11", "E11: is not complete", "", ""},
 			{"Q99.9", "Q99.9: is not in the list", "", ""},
-			{"hello I10 I10", "hello: is no code|I10: stands there twice", "", ""},
+			{"hello I10 I10", "hello: is no code|I10: is listed twice", "", ""},
 			{"", "", "", ""},
 			{"F32.A F33.9 G47.00 F51.01", "", "F32.A+F33.9", "G47.00+F51.01"},
 		} {
@@ -252,7 +252,7 @@ func TestRefusedFiles(t *testing.T) {
 		{"code,billable,description\nA00.0,2,Cholera\n", "line 2: has neither 0 nor 1"},
 		{"code,billable,description\nhello,1,Cholera\n", "line 2: holds no code"},
 		{"code,billable,description\nA00.0,1,\n", "line 2: holds no title"},
-		{"code,billable,description\nA00.0,1,x\nA000,1,y\n", "line 3: stands there twice"},
+		{"code,billable,description\nA00.0,1,x\nA000,1,y\n", "line 3: is listed twice"},
 		{"code,billable,description\nA00.0,1\n", "line 2"},
 		{"code,billable,description\nA00.0,1,x\n\"A00.1\"x,1,y\n", "line 3: is no CSV line"},
 		{"00001 A00     1 Cholera\n", "line 1: is too short"},
@@ -270,11 +270,10 @@ func TestRefusedFiles(t *testing.T) {
 	}
 }
 
-// BenchmarkSearch is a search among all codes, by words of one meaning and of
-// thousands.
+// BenchmarkSearch searches all codes, by words with one hit and with thousands.
 func BenchmarkSearch(b *testing.B) {
 	db := storetest.SQLite(b)
-	importCodes(b, db, official(b))
+	importCodes(b, db, officialList(b))
 	for _, query := range []string{"diabetes", "a", "s", "initial encounter fracture", "E11", "HTN"} {
 		b.Run(query, func(b *testing.B) {
 			for b.Loop() {

@@ -19,36 +19,36 @@ import (
 	"hale/internal/platform/store"
 )
 
-// Kind of an Excludes note. Excludes1: never coded at the same time. Excludes2:
-// not part of it, though a patient may have both.
+// Kind of an Excludes note. With Excludes1, two codes are never used together. With
+// Excludes2, one code does not include the other, but a patient may have both.
 //
 // ICD-10-CM Official Guidelines, I.A.12.
 type Kind string
 
-// The kinds, as they stand on the wire.
+// The kinds, as on the wire.
 const (
 	Excludes1 Kind = "excludes1"
 	Excludes2 Kind = "excludes2"
 )
 
-// span is codes as the tabular list writes them: E11.- is everything below
-// E11, E08-E13 everything from the one to the other. Both ends are without dot
-// and stand for all below them.
+// span is a range of codes as the tabular list writes it: E11.- is all codes below E11,
+// E08-E13 is all codes from E08 to E13. Both ends are without dot and include all codes
+// below them.
 type span struct{ from, to string }
 
-func (s span) holds(plain string) bool {
-	return cut(plain, len(s.from)) >= s.from && cut(plain, len(s.to)) <= s.to
+func (s span) contains(plain string) bool {
+	return prefixOf(plain, len(s.from)) >= s.from && prefixOf(plain, len(s.to)) <= s.to
 }
 
-func cut(s string, n int) string { return s[:min(n, len(s))] }
+func prefixOf(s string, n int) string { return s[:min(n, len(s))] }
 
-// note says that two spans of codes exclude each other.
+// note records that two spans of codes exclude each other.
 type note struct {
 	where, what span
 	kind        Kind
 }
 
-// notes are grouped by the letter that the codes begin with.
+// notes are grouped by the first letter of the codes.
 type notes map[byte][]note
 
 func newNotes(all []note) notes {
@@ -61,11 +61,11 @@ func newNotes(all []note) notes {
 	return n
 }
 
-// between finds what the notes say of two codes. Excludes1 outweighs.
-func (n notes) between(a, b string) (kind Kind, found bool) {
+// conflictOf returns the kind of the note about two codes. Excludes1 takes precedence.
+func (n notes) conflictOf(a, b string) (kind Kind, found bool) {
 	for _, pair := range [][2]string{{a, b}, {b, a}} {
 		for _, one := range n[pair[0][0]] {
-			if one.where.holds(pair[0]) && one.what.holds(pair[1]) && !one.what.holds(pair[0]) {
+			if one.where.contains(pair[0]) && one.what.contains(pair[1]) && !one.what.contains(pair[0]) {
 				if one.kind == Excludes1 {
 					return Excludes1, true
 				}
@@ -79,21 +79,21 @@ func (n notes) between(a, b string) (kind Kind, found bool) {
 //go:embed excludes.csv
 var excludesFile []byte
 
-// excludes are the notes in force.
+// excludes are the current notes.
 var excludes = lists.New(lists.Definition[notes]{
 	Name: "icd10_excludes",
 	Shipped: sync.OnceValue(func() notes {
 		all, err := parseNotes(shippedCSV(excludesFile, "excludes.csv"))
 		if err != nil {
-			panic(fmt.Sprintf("diagnoses: excludes.csv: %v", err)) // the file is part of the binary and tested
+			panic(fmt.Sprintf("diagnoses: excludes.csv: %v", err)) // the file is embedded and tested
 		}
 		return newNotes(all)
 	}),
 	Parse: unpackNotes,
 })
 
-// parseNotes reads lines of where, kind and what, each where and what as the
-// tabular list writes them.
+// parseNotes reads records of three fields: the codes of the note, its kind, and the
+// codes that it excludes. Codes are written as in the tabular list.
 func parseNotes(records [][]string) ([]note, error) {
 	var all []note
 	for _, r := range records {
@@ -116,7 +116,7 @@ const codeForm = `([A-Z][0-9][0-9A-Z](?:\.[0-9A-Z]{1,4})?)`
 
 var spanForm = regexp.MustCompile(codeForm + `(?:\.?-` + codeForm + `)?`)
 
-// spansIn finds the codes that a text names.
+// spansIn finds the codes in a text.
 func spansIn(text string) []span {
 	var all []span
 	for _, m := range spanForm.FindAllStringSubmatch(text, -1) {
@@ -131,24 +131,24 @@ func spansIn(text string) []span {
 	return all
 }
 
-func (s span) String() string { return dotted(s.from) + "-" + dotted(s.to) }
+func (s span) String() string { return withDot(s.from) + "-" + withDot(s.to) }
 
-// NoteFile is the Excludes notes of a tabular list.
+// NoteFile holds the Excludes notes of a tabular list.
 type NoteFile struct{ notes []note }
 
-// Len is how many pairs of code spans exclude each other.
+// Len returns the number of pairs of spans that exclude each other.
 func (f NoteFile) Len() int { return len(f.notes) }
 
-// brackets find what a note says in parentheses, which is where codes stand.
+// brackets matches text in parentheses, where notes name codes.
 var brackets = regexp.MustCompile(`\(([^()]*)\)`)
 
-// mostNotes bounds a tabular list; the official one has some 20,000.
+// mostNotes limits a tabular list; the official one has about 20,000 notes.
 const mostNotes = 200_000
 
-// ParseTabular reads the Excludes notes of the tabular list that CMS publishes
-// each year as XML (icd10cm-tabular-2026.xml). A note counts for the chapter,
-// section or code it stands under and for everything below that. Notes that
-// name no code are for people and are passed over.
+// ParseTabular reads the Excludes notes of the tabular list that CMS publishes each
+// year as XML (icd10cm-tabular-2026.xml). A note applies to the chapter, section or
+// code that contains it, and to everything below that. Notes that name no code are for
+// people; they are skipped.
 func ParseTabular(file io.Reader) (NoteFile, error) {
 	in := xml.NewDecoder(file)
 	p := tabular{}
@@ -158,7 +158,7 @@ func ParseTabular(file io.Reader) (NoteFile, error) {
 			break
 		}
 		if err != nil {
-			return NoteFile{}, fault.New(fault.Invalid, "is no XML that can be read on").At(fmt.Sprintf("line %d", lineOf(in)))
+			return NoteFile{}, fault.New(fault.Invalid, "is not well-formed XML").At(fmt.Sprintf("line %d", lineOf(in)))
 		}
 		switch t := token.(type) {
 		case xml.StartElement:
@@ -180,16 +180,15 @@ func ParseTabular(file io.Reader) (NoteFile, error) {
 
 func lineOf(in *xml.Decoder) int { line, _ := in.InputPos(); return line }
 
-// tabular is where the reader stands.
+// tabular is the state of the parser.
 type tabular struct {
-	text  strings.Builder // of the innermost element
-	above []level         // chapter, section and codes
-	kind  Kind            // of the notes being read
-	notes []note
+	text      strings.Builder // of the innermost element
+	enclosing []level         // chapter, section and codes that enclose the position
+	kind      Kind            // of the notes being read
+	notes     []note
 }
 
-// level is one of what encloses a note, with the codes it stands for once they
-// are known.
+// level is an element that encloses a note, with its codes once they are known.
 type level struct {
 	element string
 	codes   []span
@@ -205,27 +204,27 @@ func (p *tabular) start(t xml.StartElement) {
 				at.codes = spansIn(a.Value)
 			}
 		}
-		p.above = append(p.above, at)
+		p.enclosing = append(p.enclosing, at)
 	case string(Excludes1), string(Excludes2):
 		p.kind = Kind(t.Name.Local)
 	}
 }
 
 func (p *tabular) end(element string) {
-	if len(p.above) == 0 {
+	if len(p.enclosing) == 0 {
 		return
 	}
-	at := &p.above[len(p.above)-1]
+	at := &p.enclosing[len(p.enclosing)-1]
 	switch element {
 	case "chapter", "section", "diag":
-		p.above = p.above[:len(p.above)-1]
+		p.enclosing = p.enclosing[:len(p.enclosing)-1]
 	case string(Excludes1), string(Excludes2):
 		p.kind = ""
 	case "name":
 		if at.element == "diag" && len(at.codes) == 0 {
 			at.codes = spansIn(p.text.String())
 		}
-	case "desc": // a chapter's ends with its codes: (A00-B99)
+	case "desc": // the title of a chapter ends with its codes: (A00-B99)
 		if m := brackets.FindAllStringSubmatch(p.text.String(), -1); at.element == "chapter" && len(at.codes) == 0 && len(m) > 0 {
 			at.codes = spansIn(m[len(m)-1][1])
 		}
@@ -245,7 +244,7 @@ func (p *tabular) note(at level) {
 	}
 }
 
-// ImportNotes makes a file's notes the ones in force, for all teams.
+// ImportNotes makes the notes of a file the current notes of all teams.
 func ImportNotes(ctx context.Context, tx *store.Tx, edition string, f NoteFile) error {
 	var b bytes.Buffer
 	out := csv.NewWriter(&b)

@@ -22,21 +22,21 @@ import (
 type Diagnosis struct {
 	Code      string // with its dot
 	Title     string // the official one
-	Secondary bool   // may not be the first of an encounter
+	Secondary bool   // may not be the first diagnosis of an encounter
 }
 
-// row is a code as it is read from a file.
+// row is a code as read from a file.
 type row struct {
 	plain    string // without the dot
-	complete bool   // may be billed: has no codes below it
+	complete bool   // can be billed: has no codes below it
 	title    string
 }
 
-// list is all codes, made for searching. Postings are positions in entries.
+// list holds all codes, indexed for searching. Postings are positions in entries.
 type list struct {
 	entries  []entry
 	complete map[string]int  // position of each complete code
-	headings map[string]bool // what stands above complete codes
+	headings map[string]bool // categories above complete codes
 	words    []string        // sorted
 	postings [][]uint32      // of each word
 	synonyms []synonym       // sorted by text
@@ -45,10 +45,10 @@ type list struct {
 type entry struct {
 	plain, title string
 	folded       string // words of the title
-	common       bool   // ships: laboratories see it often
+	common       bool   // is one of the codes that ship, which laboratories see often
 }
 
-// synonym is what people say for some codes.
+// synonym is a common name for some codes.
 type synonym struct {
 	text  string // folded
 	codes []int
@@ -61,12 +61,12 @@ var (
 	synonymsFile []byte
 )
 
-// icd10 is the list in force.
+// icd10 is the current list.
 var icd10 = lists.New(lists.Definition[*list]{
 	Name: "icd10",
 	Shipped: sync.OnceValue(func() *list {
-		rows := make([]row, 0, len(common()))
-		for plain, title := range common() {
+		rows := make([]row, 0, len(commonTitles()))
+		for plain, title := range commonTitles() {
 			rows = append(rows, row{plain, true, title})
 		}
 		return newList(rows)
@@ -80,11 +80,11 @@ var icd10 = lists.New(lists.Definition[*list]{
 	},
 })
 
-// common is the list that ships: titles by code without dot.
-var common = sync.OnceValue(func() map[string]string {
+// commonTitles holds the codes that ship: titles by code without dot.
+var commonTitles = sync.OnceValue(func() map[string]string {
 	titles := map[string]string{}
 	for _, record := range shippedCSV(commonFile, "common.csv") {
-		plain, ok := compact(record[0])
+		plain, ok := compactCode(record[0])
 		if !ok {
 			panic("diagnoses: common.csv: " + record[0])
 		}
@@ -93,7 +93,7 @@ var common = sync.OnceValue(func() map[string]string {
 	return titles
 })
 
-// shippedCSV reads a file of the binary, which is tested.
+// shippedCSV reads a file that is embedded and tested.
 func shippedCSV(file []byte, name string) [][]string {
 	records, err := csv.NewReader(bytes.NewReader(file)).ReadAll()
 	if err != nil {
@@ -122,7 +122,7 @@ func newList(rows []row) *list {
 			l.headings[r.plain[:n]] = true
 		}
 		at := len(l.entries)
-		_, often := common()[r.plain]
+		_, often := commonTitles()[r.plain]
 		e := entry{plain: r.plain, title: r.title, folded: fold(r.title), common: often}
 		l.entries, l.complete[r.plain] = append(l.entries, e), at
 		add(e.folded, at)
@@ -130,7 +130,7 @@ func newList(rows []row) *list {
 	for _, record := range shippedCSV(synonymsFile, "synonyms.csv") {
 		s := synonym{text: fold(record[0])}
 		for code := range strings.FieldsSeq(record[1]) {
-			plain, _ := compact(code)
+			plain, _ := compactCode(code)
 			if at, ok := l.complete[plain]; ok {
 				s.codes = append(s.codes, at)
 			}
@@ -149,8 +149,8 @@ func newList(rows []row) *list {
 	return l
 }
 
-// fold takes case, accents and punctuation off a text; words stand apart by
-// one space.
+// fold removes case, accents and punctuation from a text and separates words by one
+// space.
 func fold(text string) string {
 	plain := strings.Map(func(r rune) rune {
 		switch {
@@ -164,20 +164,20 @@ func fold(text string) string {
 	return strings.Join(strings.Fields(plain), " ")
 }
 
-// longestCode is in characters without the dot: a category of three and up to
+// longestCode is the length without the dot: a category of three characters and up to
 // four more.
 const longestCode = 7
 
-// Tidy brings a code into the form it is shown in, such as E11.65, from any
-// case and with or without its dot. ok tells that it looks like a code at all,
-// not that there is such a code.
+// Tidy returns a code in the form for people, such as E11.65. It accepts any case, with
+// or without the dot. ok reports whether the text has the form of a code; the code may
+// not exist.
 func Tidy(text string) (code string, ok bool) {
-	plain, ok := compact(text)
-	return dotted(plain), ok
+	plain, ok := compactCode(text)
+	return withDot(plain), ok
 }
 
-// compact is a code in capitals without its dot.
-func compact(text string) (code string, ok bool) {
+// compactCode returns a code in capitals without its dot.
+func compactCode(text string) (code string, ok bool) {
 	text = strings.ToUpper(strings.TrimSpace(text))
 	if len(text) > longestCode+1 {
 		return "", false
@@ -199,7 +199,7 @@ func compact(text string) (code string, ok bool) {
 	return text, true
 }
 
-func dotted(plain string) string {
+func withDot(plain string) string {
 	if len(plain) <= 3 {
 		return plain
 	}
@@ -209,9 +209,9 @@ func dotted(plain string) string {
 func isLetter(c byte) bool { return 'A' <= c && c <= 'Z' }
 func isDigit(c byte) bool  { return '0' <= c && c <= '9' }
 
-// isSecondary reports whether a code may never be an encounter's first one: it
-// names a manifestation or an agent of a disease coded elsewhere, or what an
-// injury came from.
+// isSecondary reports whether a code may never be the first of an encounter: it names a
+// manifestation or an agent of a disease that has its own code, or the cause of an
+// injury.
 //
 // ICD-10-CM Official Guidelines, I.A.13 and I.C.20.
 func isSecondary(plain, title string) bool {

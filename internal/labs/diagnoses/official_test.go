@@ -13,8 +13,8 @@ import (
 	"hale/internal/testdata"
 )
 
-// official is the whole list of January 2021.
-func official(t testing.TB) string {
+// officialList returns the whole list of January 2021.
+func officialList(t testing.TB) string {
 	t.Helper()
 	file, err := os.Open(testdata.Shared(t, "labs/icd10cm_2021jan.csv.gz"))
 	if err != nil {
@@ -32,8 +32,8 @@ func official(t testing.TB) string {
 	return string(text)
 }
 
-// since2021 are codes that ship and that came, or got another title, after the
-// list that the test has.
+// since2021 lists codes that ship and that are newer than the official list of the
+// test, or have a new title.
 var since2021 = map[string]bool{
 	"D75.839": true, "E66.811": true, "E66.812": true, "E66.813": true, "E88.810": true, "E88.819": true, "F32.A": true,
 	"G20.A1": true, "G93.32": true, "I1A.0": true, "I20.89": true, "I47.10": true, "M35.00": true, "M35.01": true,
@@ -41,10 +41,10 @@ var since2021 = map[string]bool{
 	"U09.9": true, "B37.31": true,
 }
 
-// What ships has the official titles.
+// Shipped titles are the official ones.
 func TestShippedTitlesAreOfficial(t *testing.T) {
 	titles := map[string]string{}
-	for _, r := range records(t, official(t)) {
+	for _, r := range records(t, officialList(t)) {
 		if r[1] == "1" {
 			titles[r[0]] = r[2]
 		}
@@ -69,7 +69,7 @@ func TestShippedTitlesAreOfficial(t *testing.T) {
 
 func TestOfficialListIsTakenWhole(t *testing.T) {
 	db := storetest.SQLite(t)
-	text := official(t)
+	text := officialList(t)
 	file, err := diagnoses.ParseCodes(strings.NewReader(text))
 	if err != nil || file.Len() != 72_621 {
 		t.Errorf("%d codes can be billed, %v", file.Len(), err)

@@ -18,9 +18,8 @@ const (
 	mostWords    = 12
 )
 
-// Search finds complete codes, best first: by the beginning of a code, by what
-// people say, or by the beginnings of words of the title, all of which must be
-// there.
+// Search finds complete codes, best first. It matches the beginning of a code, a
+// synonym, or the beginnings of words of the title; all words must match.
 //
 // Reference 1.18, GET /v3/insurance/search/diagnosis.
 func Search(ctx context.Context, tx *store.Tx, query string) ([]Diagnosis, error) {
@@ -38,13 +37,13 @@ func Search(ctx context.Context, tx *store.Tx, query string) ([]Diagnosis, error
 	return l.search(query, words), nil
 }
 
-// How good a match is. A code that is common comes before one that is not, and
-// among equals the shorter title wins.
+// The scores of a match. Common codes come before other codes; among equals, the
+// shorter title comes first.
 const (
 	byCode      = 1 << 30
-	bySynonym   = 1 << 28 // all that people say
-	bySynonyms  = 1 << 26 // its beginning
-	byBeginning = 1 << 24 // of the title
+	bySynonym   = 1 << 28 // the whole synonym
+	bySynonyms  = 1 << 26 // the beginning of a synonym
+	byBeginning = 1 << 24 // the beginning of the title
 	byWords     = 1 << 22
 	isCommon    = 1 << 20
 )
@@ -53,10 +52,10 @@ type hit struct{ at, score int }
 
 func compareHits(a, b hit) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.at, b.at)) }
 
-// best keeps the best hits of any number, in order.
-type best []hit
+// topHits keeps the best hits, in order.
+type topHits []hit
 
-func (b *best) add(h hit) {
+func (b *topHits) add(h hit) {
 	all := *b
 	if len(all) == mostFound && compareHits(h, all[len(all)-1]) > 0 {
 		return
@@ -68,8 +67,8 @@ func (b *best) add(h hit) {
 
 func (l *list) search(query string, words []string) []Diagnosis {
 	text := strings.Join(words, " ")
-	special := l.special(query, text)
-	hits := make(best, 0, mostFound+1)
+	special := l.codeAndSynonymHits(query, text)
+	hits := make(topHits, 0, mostFound+1)
 	note := func(at, score int) {
 		if l.entries[at].common {
 			score += isCommon
@@ -79,7 +78,7 @@ func (l *list) search(query string, words []string) []Diagnosis {
 	for at, score := range special {
 		note(at, score)
 	}
-	for at := range l.withWords(words) {
+	for at := range l.entriesWithWords(words) {
 		switch {
 		case special[at] > 0:
 		case strings.HasPrefix(l.entries[at].folded, text):
@@ -95,11 +94,10 @@ func (l *list) search(query string, words []string) []Diagnosis {
 	return found
 }
 
-// special are the entries that the query means by their code or by what people
-// say, with how well.
-func (l *list) special(query, text string) map[int]int {
+// codeAndSynonymHits returns the scores of entries that match by code or by synonym.
+func (l *list) codeAndSynonymHits(query, text string) map[int]int {
 	scores := map[int]int{}
-	for _, at := range l.beginningWith(query) {
+	for _, at := range l.codesWithPrefix(query) {
 		scores[at] = byCode
 	}
 	from := sort.Search(len(l.synonyms), func(i int) bool { return l.synonyms[i].text >= text })
@@ -111,7 +109,7 @@ func (l *list) special(query, text string) map[int]int {
 		if s.text == text {
 			score = bySynonym
 		}
-		for i, at := range s.codes { // the first is meant most often
+		for i, at := range s.codes { // the first is the most likely one
 			scores[at] = max(scores[at], score-i*isCommon)
 		}
 	}
@@ -119,12 +117,12 @@ func (l *list) special(query, text string) map[int]int {
 }
 
 func (e entry) diagnosis() Diagnosis {
-	return Diagnosis{dotted(e.plain), e.title, isSecondary(e.plain, e.title)}
+	return Diagnosis{withDot(e.plain), e.title, isSecondary(e.plain, e.title)}
 }
 
-// beginningWith lists codes that begin with a text, which may have the dot;
-// nothing when the text is shorter than a letter and a digit.
-func (l *list) beginningWith(text string) []int {
+// codesWithPrefix returns codes that begin with a text, with or without the dot. It
+// returns none if the text is shorter than a letter and a digit.
+func (l *list) codesWithPrefix(text string) []int {
 	plain := strings.ToUpper(strings.ReplaceAll(strings.TrimSpace(text), ".", ""))
 	if len(plain) < 2 || !isLetter(plain[0]) || !isDigit(plain[1]) {
 		return nil
@@ -137,9 +135,9 @@ func (l *list) beginningWith(text string) []int {
 	return found
 }
 
-// withWords yields the entries in whose titles every word begins one: a bit
-// for each entry, and the words' bits together.
-func (l *list) withWords(words []string) func(yield func(at int) bool) {
+// entriesWithWords yields the entries whose titles match all words, each as the beginning of a
+// word. It intersects bit sets with one bit for each entry.
+func (l *list) entriesWithWords(words []string) func(yield func(at int) bool) {
 	together := make([]uint64, (len(l.entries)+63)/64)
 	for i := range together {
 		together[i] = ^uint64(0)

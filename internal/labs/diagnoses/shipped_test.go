@@ -8,17 +8,17 @@ import (
 )
 
 func TestShippedSynonyms(t *testing.T) {
-	titles := common()
+	titles := commonTitles()
 	seen := map[string]bool{}
 	records := shippedCSV(synonymsFile, "synonyms.csv")
 	for _, r := range records {
 		if text := fold(r[0]); text == "" || seen[text] {
-			t.Errorf("%q says nothing, or stands there twice", r[0])
+			t.Errorf("%q says nothing, or is listed twice", r[0])
 		} else {
 			seen[text] = true
 		}
 		for code := range strings.FieldsSeq(r[1]) {
-			if plain, ok := compact(code); !ok || titles[plain] == "" {
+			if plain, ok := compactCode(code); !ok || titles[plain] == "" {
 				t.Errorf("%q stands for %s, which does not ship", r[0], code)
 			}
 		}
@@ -28,7 +28,7 @@ func TestShippedSynonyms(t *testing.T) {
 	}
 }
 
-// A note that fits no code that ships would never be seen.
+// A note that matches no shipped code would never be used.
 func TestShippedNotes(t *testing.T) {
 	all, err := parseNotes(shippedCSV(excludesFile, "excludes.csv"))
 	if err != nil {
@@ -36,10 +36,10 @@ func TestShippedNotes(t *testing.T) {
 	}
 	for _, n := range all {
 		fits := false
-		for plain := range common() {
-			fits = fits || n.where.holds(plain)
+		for plain := range commonTitles() {
+			fits = fits || n.where.contains(plain)
 		}
-		if !fits || n.what.holds(n.where.from) {
+		if !fits || n.what.contains(n.where.from) {
 			t.Errorf("%s excludes %s: no code for it, or itself", n.where, n.what)
 		}
 	}
@@ -74,12 +74,12 @@ func TestSpans(t *testing.T) {
 			continue
 		}
 		for code := range strings.FieldsSeq(c.holds) {
-			if !all[0].holds(code) {
+			if !all[0].contains(code) {
 				t.Errorf("%q does not hold %s", c.text, code)
 			}
 		}
 		for code := range strings.FieldsSeq(c.not) {
-			if all[0].holds(code) {
+			if all[0].contains(code) {
 				t.Errorf("%q holds %s", c.text, code)
 			}
 		}
@@ -96,7 +96,7 @@ func FuzzParseCodes(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		file, err := ParseCodes(strings.NewReader(text))
 		if err != nil {
-			refusedOnly(t, err)
+			wantRefusal(t, err)
 			return
 		}
 		again, err := unpackRows(packRows(file.rows))
@@ -118,14 +118,14 @@ func FuzzParseTabular(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		file, err := ParseTabular(strings.NewReader(text))
 		if err != nil {
-			refusedOnly(t, err)
+			wantRefusal(t, err)
 			return
 		}
-		newNotes(file.notes).between("A000", "R197")
+		newNotes(file.notes).conflictOf("A000", "R197")
 	})
 }
 
-func refusedOnly(t *testing.T, err error) {
+func wantRefusal(t *testing.T, err error) {
 	if kind := fault.KindOf(err); kind != fault.Invalid && kind != fault.TooLarge {
 		t.Errorf("not for the caller: %v", err)
 	}

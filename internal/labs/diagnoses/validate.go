@@ -9,32 +9,32 @@ import (
 	"hale/internal/platform/store"
 )
 
-// mostCodes bounds one request; a claim has room for twelve.
+// mostCodes limits one request; a claim has at most twelve.
 const mostCodes = 100
 
-// Clash is two codes of which the one excludes the other.
+// Clash is a pair of codes that exclude each other.
 type Clash struct {
 	Code, Other string
 	Kind        Kind
 }
 
-// Verdict is what there is to say of some codes together.
+// Verdict is the result of validating codes together.
 //
 // Reference 1.18, ValidateICDCodesResponse.
 type Verdict struct {
-	Errors     []string // of codes that do not exist, are not complete or stand there twice
+	Errors     []string // codes that do not exist, are not complete or are duplicates
 	Violations []Clash  // Excludes1
 	Warnings   []Clash  // Excludes2
 }
 
-// Valid reports whether the codes may be used: warnings do not forbid it.
+// Valid reports whether the codes may be used. Warnings are allowed.
 func (v Verdict) Valid() bool { return len(v.Errors) == 0 && len(v.Violations) == 0 }
 
-// Validate judges codes, in any form that Tidy takes.
+// Validate checks codes, in any form that Tidy accepts.
 func Validate(ctx context.Context, tx *store.Tx, codes []string) (Verdict, error) {
 	v := Verdict{Errors: []string{}, Violations: []Clash{}, Warnings: []Clash{}}
 	if len(codes) > mostCodes {
-		return v, tooMany("body", "codes")
+		return v, tooManyCodes("body", "codes")
 	}
 	l, err := icd10.Current(ctx, tx)
 	if err != nil {
@@ -47,12 +47,12 @@ func Validate(ctx context.Context, tx *store.Tx, codes []string) (Verdict, error
 	seen := map[string]bool{}
 	var good []string
 	for _, code := range codes {
-		plain, problem := l.judge(code)
+		plain, problem := l.check(code)
 		switch {
 		case problem != "":
-			v.Errors = append(v.Errors, name(code)+": "+problem)
+			v.Errors = append(v.Errors, displayCode(code)+": "+problem)
 		case seen[plain]:
-			v.Errors = append(v.Errors, dotted(plain)+": stands there twice")
+			v.Errors = append(v.Errors, withDot(plain)+": is listed twice")
 		default:
 			seen[plain] = true
 			good = append(good, plain)
@@ -60,24 +60,24 @@ func Validate(ctx context.Context, tx *store.Tx, codes []string) (Verdict, error
 	}
 	for i, a := range good {
 		for _, b := range good[i+1:] {
-			switch kind, found := known.between(a, b); {
+			switch kind, found := known.conflictOf(a, b); {
 			case found && kind == Excludes1:
-				v.Violations = append(v.Violations, Clash{dotted(a), dotted(b), kind})
+				v.Violations = append(v.Violations, Clash{withDot(a), withDot(b), kind})
 			case found:
-				v.Warnings = append(v.Warnings, Clash{dotted(a), dotted(b), kind})
+				v.Warnings = append(v.Warnings, Clash{withDot(a), withDot(b), kind})
 			}
 		}
 	}
 	return v, nil
 }
 
-// Valid returns a fault for each code that does not exist or is not complete;
-// nil when all are good. at is where the codes stand in the body. What excludes
-// what is for whoever codes to judge, with Validate.
+// Valid returns a fault for each code that does not exist or is not complete, nil if
+// there is none. at is the path of the codes in the body. It does not check exclusions:
+// the caller's coder decides those, with Validate.
 func Valid(ctx context.Context, tx *store.Tx, codes []string, at ...string) error {
 	at = append([]string{"body"}, at...)
 	if len(codes) > mostCodes {
-		return tooMany(at...)
+		return tooManyCodes(at...)
 	}
 	l, err := icd10.Current(ctx, tx)
 	if err != nil {
@@ -85,20 +85,20 @@ func Valid(ctx context.Context, tx *store.Tx, codes []string, at ...string) erro
 	}
 	var faults []*fault.Error
 	for i, code := range codes {
-		if _, problem := l.judge(code); problem != "" {
+		if _, problem := l.check(code); problem != "" {
 			faults = append(faults, fault.New(fault.Invalid, "Value error, "+problem).At(append(slices.Clip(at), strconv.Itoa(i))...))
 		}
 	}
 	return fault.Join(faults...)
 }
 
-// judge says what is wrong with a code; nothing for a good one.
-func (l *list) judge(code string) (plain, problem string) {
-	plain, ok := compact(code)
+// check returns the problem of a code, empty for a good one.
+func (l *list) check(code string) (plain, problem string) {
+	plain, ok := compactCode(code)
 	switch {
 	case !ok:
 		return "", "is no code of ICD-10-CM, such as E11.65"
-	case l.has(plain):
+	case l.isComplete(plain):
 		return plain, ""
 	case l.headings[plain]:
 		return "", "is not complete: it has codes below it, one of which is needed"
@@ -106,10 +106,10 @@ func (l *list) judge(code string) (plain, problem string) {
 	return "", "is not in the list of ICD-10-CM codes in use here"
 }
 
-func (l *list) has(plain string) bool { _, ok := l.complete[plain]; return ok }
+func (l *list) isComplete(plain string) bool { _, ok := l.complete[plain]; return ok }
 
-// name repeats a code to the caller that sent it, cut short when it is none.
-func name(code string) string {
+// displayCode returns a code of the caller for a message. Text that is no code is cut.
+func displayCode(code string) string {
 	if tidy, ok := Tidy(code); ok {
 		return tidy
 	}
@@ -120,6 +120,6 @@ func name(code string) string {
 	return code
 }
 
-func tooMany(at ...string) error {
+func tooManyCodes(at ...string) error {
 	return fault.Newf(fault.Invalid, "Value error, at most %d codes", mostCodes).At(at...).WithType("too_long")
 }

@@ -13,43 +13,43 @@ import (
 
 // Code is one observation.
 type Code struct {
-	// ID is the code's digits as a number, so that it is the same everywhere.
+	// ID consists of the code's digits, so that it is the same in every installation.
 	ID   int64
 	Code string // such as 2345-7
 	Name string // LONG_COMMON_NAME, unchanged
-	// Short is the official SHORTNAME; empty for codes younger than the list
-	// that the names come from.
+	// Short is the official SHORTNAME. It is empty for codes that are newer than the
+	// list of short names.
 	Short string
-	// Display is what we call it for people.
+	// Display is our name for it, for people.
 	Display   string
 	Component string
 	Specimen  string // such as Ser/Plas; empty when the code says none
 	Scale     string // Qn, Ord, Nom
 	Unit      string // UCUM, the usual one; empty for words
 	Aliases   []string
-	Panels    []string // groups, ours, such as CMP
-	Rank      int      // among 2,000 common tests in the US, 1 the most common; 0 unknown
+	Panels    []string // our groups, such as CMP
+	Rank      int      // among 2,000 common tests in the US; 1 is the most common, 0 is unknown
 }
 
-// Slug is the code's name for addresses and keys.
+// Slug returns the code's name for addresses and keys.
 func (c *Code) Slug() string { return Slug(c.Display) }
 
 //go:embed loinc.csv
 var file []byte
 
-// The table is read when somebody first asks: most commands never do.
+// The table is read on first use, because most commands do not need it.
 var (
-	all    = sync.OnceValue(func() []*Code { return mustRead(file) })
-	byCode = sync.OnceValue(func() map[string]*Code { return index(all()) })
+	codeTable = sync.OnceValue(func() []*Code { return mustRead(file) })
+	codeIndex = sync.OnceValue(func() map[string]*Code { return index(codeTable()) })
 )
 
 // Find looks up a code such as 2345-7.
 func Find(code string) (*Code, bool) {
-	c, ok := byCode()[code]
+	c, ok := codeIndex()[code]
 	return c, ok
 }
 
-// ID is the number of a code: its digits.
+// ID returns the number of a code, which consists of its digits.
 func ID(code string) int64 {
 	n, err := strconv.ParseInt(strings.ReplaceAll(code, "-", ""), 10, 64)
 	if err != nil {
@@ -58,8 +58,8 @@ func ID(code string) int64 {
 	return n
 }
 
-// Valid reports whether text has the form of a code and the check digit of
-// one, which most slips of the pen miss.
+// Valid reports whether text has the form of a code and a correct check digit, which
+// catches most typing errors.
 func Valid(code string) bool {
 	digits, check, found := strings.Cut(code, "-")
 	if !found || len(check) != 1 || len(digits) == 0 || len(digits) > 7 {
@@ -79,7 +79,7 @@ func Valid(code string) bool {
 	return int(check[0])-'0' == (10-sum%10)%10
 }
 
-// Slug is a name in lower-case letters and digits with hyphens between.
+// Slug turns a name into lower-case letters and digits, separated by hyphens.
 func Slug(name string) string {
 	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
 		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r)
@@ -90,7 +90,7 @@ func Slug(name string) string {
 func mustRead(file []byte) []*Code {
 	rows, err := csv.NewReader(bytes.NewReader(file)).ReadAll()
 	if err != nil {
-		panic(fmt.Sprintf("loinc: loinc.csv: %v", err)) // the file is part of the binary and tested
+		panic(fmt.Sprintf("loinc: loinc.csv: %v", err)) // the file is embedded and tested
 	}
 	column := map[string]int{}
 	for i, name := range rows[0] {

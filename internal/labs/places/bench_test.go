@@ -10,13 +10,13 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// manySites are the made-up sites of all labs, several times over, as the
-// sites of one lab.
+// manySites returns the made-up sites of all labs, several times, as the sites of one
+// lab.
 func manySites(n int) []places.Site {
 	sites := make([]places.Site, 0, n)
 	for round := 0; ; round++ {
 		for _, lab := range places.MadeUpLabs() {
-			for _, s := range places.MadeUp(lab) {
+			for _, s := range places.MadeUpSites(lab) {
 				if len(sites) == n {
 					return sites
 				}
@@ -28,8 +28,8 @@ func manySites(n int) []places.Site {
 	}
 }
 
-// BenchmarkNear is a search as a handler does it, with the version of the list
-// and the addresses of what was found, among 50,000 sites.
+// BenchmarkNear searches among 50,000 sites as a handler does, including the version of
+// the list and the addresses of the sites found.
 func BenchmarkNear(b *testing.B) {
 	db := storetest.SQLite(b)
 	ctx := store.AsSystem(b.Context())
@@ -83,9 +83,9 @@ func BenchmarkImport(b *testing.B) {
 	}
 }
 
-// Searches and imports at once: no search sees half an import.
+// No search sees half of a concurrent import.
 func TestNearWhileImporting(t *testing.T) {
-	each(t, func(r *rig) {
+	forEachEngine(t, func(r *rig) {
 		sites := func(n int) (all []places.Site) {
 			for i := range n {
 				all = append(all, site("lab_one", fmt.Sprintf("S%d", i), float64(i)/10))

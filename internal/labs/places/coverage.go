@@ -10,32 +10,31 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// Tier says how a visit of a phlebotomist is arranged.
+// Tier is the way in which a phlebotomist's visit is arranged.
 //
 // Reference 2.1.
 type Tier string
 
-// The tiers: an appointment-ready provider has times that can be booked at
-// once, an appointment-request provider calls back to agree one.
+// The tiers. An appointment-ready provider has times that can be booked immediately. An
+// appointment-request provider calls back to arrange a time.
 const (
 	AppointmentReady   Tier = "appointment-ready"
 	AppointmentRequest Tier = "appointment-request"
 )
 
-// Offer is what a phlebotomy provider offers in a ZIP code.
+// Offer is the service of one phlebotomy provider in a ZIP code.
 type Offer struct {
 	ZIP       string // 5 digits
 	Provider  string // slug
 	Tier      Tier
 	Days      Weekdays
-	Earliest  int // minute of the day at which the first visit begins, on the clock of the place
-	Latest    int // and by which the last one ends
-	LeadHours int // between booking and visit, at least
+	Earliest  int // start of the first visit: minute of the day in local time
+	Latest    int // end of the last visit
+	LeadHours int // minimum time between booking and visit
 	TimeZone  string
 }
 
-// sandboxOffers are where a team in sandbox finds phlebotomists without an
-// import.
+// sandboxOffers are the coverage of sandbox teams without an import.
 //
 // Reference 1.15.
 var sandboxOffers = []Offer{
@@ -43,8 +42,8 @@ var sandboxOffers = []Offer{
 	{ZIP: "54650", Provider: "phlebfinders", Tier: AppointmentRequest, Days: EveryDay &^ (1 << 6), Earliest: 7 * 60, Latest: 17 * 60, LeadHours: 24},
 }
 
-// Coverage is what is offered in a ZIP code of 5 digits, or of 5 and 4, by
-// provider and tier. Nobody visits a code that has no place on the map.
+// Coverage returns the offers in a ZIP code of 5 digits, or of 5 and 4, sorted by
+// provider and tier. A code without a location has no offers.
 func Coverage(ctx context.Context, tx *store.Tx, who Viewer, zip string) ([]Offer, error) {
 	place, known := Zip(zip)
 	if !known || !place.Located {
@@ -56,7 +55,7 @@ func Coverage(ctx context.Context, tx *store.Tx, who Viewer, zip string) ([]Offe
 	}
 	if who.Sandbox {
 		for _, o := range sandboxOffers {
-			if o.ZIP == place.ZIP && !slices.ContainsFunc(offers, o.same) {
+			if o.ZIP == place.ZIP && !slices.ContainsFunc(offers, o.matches) {
 				offers = append(offers, o)
 			}
 		}
@@ -73,13 +72,13 @@ func Coverage(ctx context.Context, tx *store.Tx, who Viewer, zip string) ([]Offe
 	return offers, nil
 }
 
-// same tells whether two offers are of one provider, tier and ZIP code.
-func (o Offer) same(other Offer) bool {
+// matches reports whether two offers have the same provider, tier and ZIP code.
+func (o Offer) matches(other Offer) bool {
 	return o.Provider == other.Provider && o.Tier == other.Tier && o.ZIP == other.ZIP
 }
 
-// importedOffers are the offers of a ZIP code; the team's own stand before
-// everybody's of the same provider and tier.
+// importedOffers returns the offers of a ZIP code. An offer of the team replaces the
+// offer of all teams with the same provider and tier.
 func importedOffers(ctx context.Context, tx *store.Tx, team teams.ID, zip string) ([]Offer, error) {
 	rows, err := tx.Query(ctx, `SELECT owner, provider, tier, days, earliest, latest, lead_hours FROM phlebotomy_coverage
 		WHERE owner IN ($1, $2) AND zip = $3`, team, Everybody, zip)
@@ -103,7 +102,7 @@ func importedOffers(ctx context.Context, tx *store.Tx, team teams.ID, zip string
 		}
 	}
 	for _, o := range all {
-		if !slices.ContainsFunc(own, o.same) {
+		if !slices.ContainsFunc(own, o.matches) {
 			own = append(own, o)
 		}
 	}

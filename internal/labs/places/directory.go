@@ -15,50 +15,50 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// Radii are the distances in miles that a search may ask for.
+// Radii are the distances in miles that a search may use.
 //
 // Spec: Limits.
 var Radii = [5]int{10, 20, 25, 50, 100}
 
-// DefaultRadius is meant where none is given.
+// DefaultRadius is the distance of a search that names none.
 const DefaultRadius = 25
 
-// Query asks for the sites of a lab around a point.
+// Query selects the sites of a lab around a point.
 type Query struct {
 	Lab          string // slug
 	From         Point
 	Miles        float64
-	Capabilities Capabilities // that a site must have all
+	Capabilities Capabilities // a site must have all of them
 }
 
-// Found is the answer to a Query.
-type Found struct {
+// SearchResult is the result of a Query.
+type SearchResult struct {
 	Sites        []NearSite   // at most MostFound, nearest first
-	Total        int          // within the radius
-	Capabilities Capabilities // that any of these has
+	Total        int          // all within the radius
+	Capabilities Capabilities // all that at least one site has
 }
 
-// NearSite is a site and how far it is.
+// NearSite is a site with its distance.
 type NearSite struct {
 	Site
 	Miles float64
 }
 
-// Directory finds service centers. Its zero value is ready; one for each node
-// is enough, and it may be used by several goroutines at once.
+// Directory finds service centers. The zero value is ready to use, by several
+// goroutines at once; a node needs only one.
 type Directory struct {
-	lists   atomic.Pointer[map[listKey]*list] // replaced, never changed
-	reading sync.Mutex                        // one goroutine reads a list, the others wait for it
+	lists   atomic.Pointer[map[listKey]*list] // replaced, never modified
+	reading sync.Mutex                        // held while a list is read; others wait for it
 }
 
 // Near finds the sites of a lab around a point, or returns ErrNoSites.
-func (d *Directory) Near(ctx context.Context, tx *store.Tx, who Viewer, q Query) (Found, error) {
+func (d *Directory) Near(ctx context.Context, tx *store.Tx, who Viewer, q Query) (SearchResult, error) {
 	key, l, err := d.list(ctx, tx, who, q.Lab)
 	if err != nil {
-		return Found{}, err
+		return SearchResult{}, err
 	}
 	h := l.index.search(q.From, q.Miles, q.Capabilities, today(tx))
-	found := Found{Total: h.total, Capabilities: h.caps, Sites: make([]NearSite, len(h.nearest))}
+	found := SearchResult{Total: h.total, Capabilities: h.caps, Sites: make([]NearSite, len(h.nearest))}
 	sites, err := l.sites(ctx, tx, key, h.nearest)
 	for i, s := range sites {
 		found.Sites[i] = NearSite{s, miles(h.nearest[i].chord2)}
@@ -66,29 +66,29 @@ func (d *Directory) Near(ctx context.Context, tx *store.Tx, who Viewer, q Query)
 	return found, err
 }
 
-// Count is Near without the sites, which spares reading them.
-func (d *Directory) Count(ctx context.Context, tx *store.Tx, who Viewer, q Query) (Found, error) {
+// Count is Near without reading the sites.
+func (d *Directory) Count(ctx context.Context, tx *store.Tx, who Viewer, q Query) (SearchResult, error) {
 	_, l, err := d.list(ctx, tx, who, q.Lab)
 	if err != nil {
-		return Found{}, err
+		return SearchResult{}, err
 	}
 	h := l.index.search(q.From, q.Miles, q.Capabilities, today(tx))
-	return Found{Total: h.total, Capabilities: h.caps}, nil
+	return SearchResult{Total: h.total, Capabilities: h.caps}, nil
 }
 
-// Site finds one site by its code that takes patients today, or returns
+// Site finds a site by its code. The site must be open to patients today. It returns
 // ErrNoSites or ErrNoSite.
 func (*Directory) Site(ctx context.Context, tx *store.Tx, who Viewer, lab, code string) (Site, error) {
-	key, version, err := chosen(ctx, tx, who, lab)
+	key, version, err := chooseList(ctx, tx, who, lab)
 	if err != nil {
 		return Site{}, err
 	}
 	if version == uuid.Nil {
-		made, err := madeUpFor(who, lab)
+		made, err := viewerMadeUpList(who, lab)
 		if err != nil {
 			return Site{}, err
 		}
-		return made.made.find(code)
+		return made.made.findSite(code)
 	}
 	s, err := scanSite(tx.QueryRow(ctx, `SELECT `+siteColumns+` FROM service_centers
 		WHERE owner = $1 AND lab = $2 AND site_code = $3`, key.owner, key.lab, code))
@@ -100,42 +100,42 @@ func (*Directory) Site(ctx context.Context, tx *store.Tx, who Viewer, lab, code 
 
 func today(tx *store.Tx) int32 { return dayNumber(civil.DateOf(tx.Now())) }
 
-// list is the first list of the lab that the viewer has, as new as tx is.
+// list returns the viewer's list of the lab, at the version that tx sees.
 func (d *Directory) list(ctx context.Context, tx *store.Tx, who Viewer, lab string) (listKey, *list, error) {
-	key, version, err := chosen(ctx, tx, who, lab)
+	key, version, err := chooseList(ctx, tx, who, lab)
 	if err != nil {
 		return listKey{}, nil, err
 	}
 	if version == uuid.Nil {
-		made, err := madeUpFor(who, lab)
+		made, err := viewerMadeUpList(who, lab)
 		return key, made, err
 	}
-	if l := d.known(key); l != nil && l.version == version {
+	if l := d.cached(key); l != nil && l.version == version {
 		return key, l, nil
 	}
 	d.reading.Lock()
 	defer d.reading.Unlock()
-	if l := d.known(key); l != nil && l.version == version {
+	if l := d.cached(key); l != nil && l.version == version {
 		return key, l, nil
 	}
 	l, err := readList(ctx, tx, key, version)
 	if err != nil {
 		return listKey{}, nil, fmt.Errorf("places: reading the sites of %s: %w", lab, err)
 	}
-	d.keep(key, l)
+	d.store(key, l)
 	return key, l, nil
 }
 
-func (d *Directory) known(key listKey) *list {
+func (d *Directory) cached(key listKey) *list {
 	if all := d.lists.Load(); all != nil {
 		return (*all)[key]
 	}
 	return nil
 }
 
-// keep puts a list in the place of an older one. Versions are random, so one
-// that was read in a transaction that fails is never taken for another.
-func (d *Directory) keep(key listKey, l *list) {
+// store replaces an older version of a list. Versions are random, so a list that was
+// read in a transaction that fails is never mistaken for another version.
+func (d *Directory) store(key listKey, l *list) {
 	all := map[listKey]*list{key: l}
 	if old := d.lists.Load(); old != nil {
 		for k, other := range *old {
@@ -147,23 +147,23 @@ func (d *Directory) keep(key listKey, l *list) {
 	d.lists.Store(&all)
 }
 
-// listKey names a list.
+// listKey identifies a list.
 type listKey struct {
 	owner teams.ID
 	lab   string
 }
 
-// list is a lab's sites in memory.
+// list holds the sites of a lab in memory.
 type list struct {
-	version uuid.UUID // of what was read; nil of a made-up list
+	version uuid.UUID // of the stored list; nil for a made-up one
 	index   index
-	codes   []string // of the sites, by the ref of their spots; nil of a made-up list
-	made    *madeUp
+	codes   []string // of the sites, by the ref of their spots; nil for a made-up list
+	made    *madeUpSites
 }
 
-// chosen is the viewer's own list or everybody's, and its version; the zero
-// version when there is neither.
-func chosen(ctx context.Context, tx *store.Tx, who Viewer, lab string) (key listKey, version uuid.UUID, err error) {
+// chooseList returns the key and version of the viewer's own list, or of the list of all
+// teams. The version is zero if there is neither.
+func chooseList(ctx context.Context, tx *store.Tx, who Viewer, lab string) (key listKey, version uuid.UUID, err error) {
 	rows, err := tx.Query(ctx, `SELECT owner, version FROM service_center_lists WHERE lab = $1 AND owner IN ($2, $3)`, lab, who.Team, Everybody)
 	if err != nil {
 		return listKey{}, uuid.Nil, err
@@ -182,7 +182,7 @@ func chosen(ctx context.Context, tx *store.Tx, who Viewer, lab string) (key list
 	return key, version, rows.Err()
 }
 
-// readList reads what an index needs of a list.
+// readList reads the fields of a list that the index needs.
 func readList(ctx context.Context, tx *store.Tx, key listKey, version uuid.UUID) (*list, error) {
 	rows, err := tx.Query(ctx, `SELECT site_code, lat, lng, capabilities, valid_from, valid_to FROM service_centers
 		WHERE owner = $1 AND lab = $2 AND active ORDER BY site_code`, key.owner, key.lab)
@@ -200,20 +200,20 @@ func readList(ctx context.Context, tx *store.Tx, key listKey, version uuid.UUID)
 			return nil, err
 		}
 		one := newSpot(s.Point, Capabilities(caps), len(l.codes))
-		if s.ValidFrom, err = dateOrNone(from); err != nil {
+		if s.ValidFrom, err = parseOptionalDate(from); err != nil {
 			return nil, err
 		}
-		if s.ValidTo, err = dateOrNone(to); err != nil {
+		if s.ValidTo, err = parseOptionalDate(to); err != nil {
 			return nil, err
 		}
-		s.bound(&one)
+		s.setDates(&one)
 		spots, l.codes = append(spots, one), append(l.codes, s.Code)
 	}
 	l.index = newIndex(spots)
 	return l, rows.Err()
 }
 
-// sites are the details of hits, in their order.
+// sites returns the details of hits, in their order.
 func (l *list) sites(ctx context.Context, tx *store.Tx, key listKey, found []hit) ([]Site, error) {
 	sites := make([]Site, len(found))
 	if len(found) == 0 {
@@ -221,7 +221,7 @@ func (l *list) sites(ctx context.Context, tx *store.Tx, key listKey, found []hit
 	}
 	if l.made != nil {
 		for i, h := range found {
-			sites[i] = l.made.site(int(h.ref))
+			sites[i] = l.made.drawSite(int(h.ref))
 		}
 		return sites, nil
 	}
@@ -231,7 +231,7 @@ func (l *list) sites(ctx context.Context, tx *store.Tx, key listKey, found []hit
 		place[codes[i]] = i
 	}
 	rows, err := tx.Query(ctx, `SELECT `+siteColumns+` FROM service_centers WHERE owner = $1 AND lab = $2 AND site_code IN `+codeList,
-		append([]any{key.owner, key.lab}, padded(codes)...)...)
+		append([]any{key.owner, key.lab}, padCodes(codes)...)...)
 	if err != nil {
 		return nil, fmt.Errorf("places: reading sites: %w", err)
 	}
@@ -248,9 +248,9 @@ func (l *list) sites(ctx context.Context, tx *store.Tx, key listKey, found []hit
 
 var codeList = store.Placeholders(3, MostFound)
 
-// padded is codes as arguments of codeList. Each length of a list would be a
-// statement of its own, so there is one, and few codes repeat the last.
-func padded(codes []string) []any {
+// padCodes returns codes as arguments of codeList. All searches use one statement: the
+// last code is repeated up to its number of arguments.
+func padCodes(codes []string) []any {
 	args := make([]any, MostFound)
 	for i := range args {
 		args[i] = codes[min(i, len(codes)-1)]
@@ -258,16 +258,16 @@ func padded(codes []string) []any {
 	return args
 }
 
-// List is what there is to tell of an imported list.
+// List describes an imported list.
 type List struct {
-	Owner      teams.ID // Everybody, or a team
+	Owner      teams.ID // Everybody or a team
 	Lab        string   // slug
 	Sites      int
 	Active     int
 	ImportedAt time.Time
 }
 
-// Lists are all imported lists, by lab.
+// Lists returns all imported lists, sorted by lab.
 func Lists(ctx context.Context, tx *store.Tx) ([]List, error) {
 	rows, err := tx.Query(ctx, `SELECT l.owner, l.lab, l.imported_at, COUNT(s.site_code), COUNT(CASE WHEN s.active THEN 1 END)
 		FROM service_center_lists l LEFT JOIN service_centers s ON s.owner = l.owner AND s.lab = l.lab

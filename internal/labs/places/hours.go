@@ -18,10 +18,10 @@ var dayNames = [7]string{"monday", "tuesday", "wednesday", "thursday", "friday",
 
 var shortNames = [7]string{"Mo", "Tu", "We", "Th", "Fr", "Sa", "Su"}
 
-// Has tells whether a day, 0 for Monday, is one of them.
+// Has reports whether the set contains a day; 0 is Monday.
 func (d Weekdays) Has(day int) bool { return d>>day&1 == 1 }
 
-// String is what ParseWeekdays reads: Mo,Tu,Fr.
+// String returns the form that ParseWeekdays reads: Mo,Tu,Fr.
 func (d Weekdays) String() string {
 	var words []string
 	for day, name := range shortNames {
@@ -32,8 +32,8 @@ func (d Weekdays) String() string {
 	return strings.Join(words, ",")
 }
 
-// Span is a part of a day in minutes since midnight, on the clock of the
-// place. Close is after Open and at most 24:00.
+// Span is a part of a day, in minutes since midnight, local time. Close is after Open
+// and at most 24:00.
 type Span struct {
 	Open, Close int
 }
@@ -48,7 +48,7 @@ func (s Span) MarshalJSON() ([]byte, error) {
 	return json.Marshal(spanJSON{ClockText(s.Open), ClockText(s.Close)})
 }
 
-// UnmarshalJSON reads it.
+// UnmarshalJSON reads the same form.
 func (s *Span) UnmarshalJSON(data []byte) error {
 	var text spanJSON
 	if err := json.Unmarshal(data, &text); err != nil {
@@ -59,7 +59,7 @@ func (s *Span) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// ClockText is a minute of the day as 07:05.
+// ClockText formats a minute of the day: 07:05.
 func ClockText(minute int) string { return string(appendClock(nil, minute)) }
 
 func appendClock(b []byte, minute int) []byte {
@@ -67,12 +67,12 @@ func appendClock(b []byte, minute int) []byte {
 	return append(b, byte('0'+h/10), byte('0'+h%10), ':', byte('0'+m/10), byte('0'+m%10))
 }
 
-// Hours are the opening hours of a week, Monday first. A day without spans is
-// closed; where nothing is known there is no Hours, but nil.
+// Hours are the opening hours of a week, Monday first. A day without spans is closed.
+// Unknown hours are a nil *Hours.
 type Hours [7][]Span
 
-// String is the shortest text that ParseHours reads, with days that are alike
-// together: Mo-Fr 07:00-15:30; Sa 08:00-12:00.
+// String returns the shortest text that ParseHours reads. It groups days with the same
+// hours: Mo-Fr 07:00-15:30; Sa 08:00-12:00.
 func (h Hours) String() string {
 	var b []byte
 	for day := 0; day < 7; day++ {
@@ -102,8 +102,8 @@ func (h Hours) String() string {
 	return string(b)
 }
 
-// MarshalJSON writes {"monday": [{"open": "07:00", "close": "15:30"}], …} with
-// all seven days.
+// MarshalJSON writes {"monday": [{"open": "07:00", "close": "15:30"}], …} with all
+// seven days.
 func (h Hours) MarshalJSON() ([]byte, error) {
 	out := []byte{'{'}
 	for day, name := range dayNames {
@@ -121,7 +121,7 @@ func (h Hours) MarshalJSON() ([]byte, error) {
 	return out, nil
 }
 
-// UnmarshalJSON reads it; days may be absent or null, which is closed.
+// UnmarshalJSON reads the same form. Days that are absent or null are closed.
 func (h *Hours) UnmarshalJSON(data []byte) error {
 	var week map[string][]Span
 	if err := json.Unmarshal(data, &week); err != nil {
@@ -132,7 +132,7 @@ func (h *Hours) UnmarshalJSON(data []byte) error {
 	for name, spans := range week {
 		day := dayOf(name)
 		if day < 0 || seen.Has(day) {
-			return fmt.Errorf("hours: %q is no day of the week, or comes twice", short(name))
+			return fmt.Errorf("hours: %q is no day of the week, or comes twice", shorten(name))
 		}
 		seen |= 1 << day
 		for _, s := range spans {
@@ -146,7 +146,7 @@ func (h *Hours) UnmarshalJSON(data []byte) error {
 
 var errOverlap = errors.New("hours: the times of a day must follow each other")
 
-// open adds a span to a day, after those it has.
+// open adds a span to a day, after its other spans.
 func (h *Hours) open(day int, s Span) error {
 	if n := len(h[day]); n > 0 && h[day][n-1].Close > s.Open {
 		return errOverlap
@@ -155,7 +155,7 @@ func (h *Hours) open(day int, s Span) error {
 	return nil
 }
 
-// ParseHours reads opening hours in one of two forms: the JSON above, or text
+// ParseHours reads opening hours in one of two forms: the JSON of MarshalJSON, or text
 // such as
 //
 //	Mo-Fr 07:00-12:00,13:00-15:30; Sa 08:00-12:00
@@ -181,12 +181,12 @@ func ParseHours(text string) (*Hours, error) {
 	return &h, nil
 }
 
-// rule reads "Mo-Fr 07:00-12:00,13:00-15:30". A later rule replaces what
-// earlier ones said of its days.
+// rule reads "Mo-Fr 07:00-12:00,13:00-15:30". A later rule replaces earlier rules for
+// its days.
 func (h *Hours) rule(text string) error {
 	names, times, ok := strings.Cut(text, " ")
 	if !ok {
-		return fmt.Errorf("hours: %q: expected days and times, such as Mo-Fr 07:00-15:30", short(text))
+		return fmt.Errorf("hours: %q: expected days and times, such as Mo-Fr 07:00-15:30", shorten(text))
 	}
 	days, err := ParseWeekdays(names)
 	if err != nil {
@@ -217,8 +217,8 @@ func (h *Hours) rule(text string) error {
 	return nil
 }
 
-// ParseWeekdays reads days and ranges of days with commas between, such as
-// Mo-Fr,Su or monday,tuesday. Two or more letters of the English name will do.
+// ParseWeekdays reads days and ranges of days, separated by commas, such as Mo-Fr,Su or
+// monday,tuesday. Two letters of the English name are enough.
 func ParseWeekdays(text string) (Weekdays, error) {
 	var all Weekdays
 	for part := range strings.SplitSeq(text, ",") {
@@ -228,9 +228,9 @@ func ParseWeekdays(text string) (Weekdays, error) {
 		}
 		first, last := dayOf(from), dayOf(to)
 		if first < 0 || last < 0 {
-			return 0, fmt.Errorf("hours: %q: days are Mo, Tu, We, Th, Fr, Sa, Su", short(part))
+			return 0, fmt.Errorf("hours: %q: days are Mo, Tu, We, Th, Fr, Sa, Su", shorten(part))
 		}
-		for day := first; ; day = (day + 1) % 7 { // Sa-Mo goes over the end of the week
+		for day := first; ; day = (day + 1) % 7 { // Sa-Mo includes the end of the week
 			all |= 1 << day
 			if day == last {
 				break
@@ -240,7 +240,8 @@ func ParseWeekdays(text string) (Weekdays, error) {
 	return all, nil
 }
 
-// dayOf is the day of the week that a name of at least two letters begins, or -1.
+// dayOf returns the day of the week whose name begins with a text of at least two
+// letters, or -1.
 func dayOf(name string) int {
 	name = strings.ToLower(strings.TrimSpace(name))
 	for day, full := range dayNames {
@@ -255,7 +256,7 @@ func newSpan(open, closing string) (Span, error) {
 	from, ok1 := ParseClock(open)
 	to, ok2 := ParseClock(closing)
 	if !ok1 || !ok2 || from >= to {
-		return Span{}, fmt.Errorf("hours: %q to %q: expected two times of a day, such as 07:00 and 15:30", short(open), short(closing))
+		return Span{}, fmt.Errorf("hours: %q to %q: expected two times of a day, such as 07:00 and 15:30", shorten(open), shorten(closing))
 	}
 	return Span{from, to}, nil
 }
@@ -263,7 +264,7 @@ func newSpan(open, closing string) (Span, error) {
 // ParseClock reads 07:05 or 7:05, up to 24:00, as a minute of the day.
 func ParseClock(text string) (int, bool) {
 	hour, minute, ok := strings.Cut(text, ":")
-	if !ok || len(hour) < 1 || len(hour) > 2 || len(minute) != 2 || !digits(hour) || !digits(minute) {
+	if !ok || len(hour) < 1 || len(hour) > 2 || len(minute) != 2 || !isDigits(hour) || !isDigits(minute) {
 		return 0, false
 	}
 	n := 0
@@ -275,8 +276,8 @@ func ParseClock(text string) (int, bool) {
 	return at, m < 60 && at <= 24*60
 }
 
-// short is enough of a text to find it in a file by.
-func short(s string) string {
+// shorten cuts a text to a length that is enough to find it in a file.
+func shorten(s string) string {
 	if r := []rune(s); len(r) > 40 {
 		return string(r[:40]) + "…"
 	}

@@ -13,23 +13,22 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// Change is what an import did to one list.
+// Change counts the changes of an import to one list.
 type Change struct {
-	List      string `json:"list"` // a lab's slug, or a phlebotomy provider's
+	List      string `json:"list"` // slug of a lab or of a phlebotomy provider
 	Created   int    `json:"created"`
 	Updated   int    `json:"updated"`
 	Unchanged int    `json:"unchanged"`
-	// Ended counts what a full import did not name: sites become inactive,
+	// Ended counts the rows that a full import does not contain: sites become inactive,
 	// offers are removed.
 	Ended int `json:"ended"`
 }
 
-func (c Change) any() bool { return c.Created+c.Updated+c.Ended > 0 }
+func (c Change) hasChanges() bool { return c.Created+c.Updated+c.Ended > 0 }
 
-// ImportSites puts sites into the lists of an owner, one list for each lab they
-// are of, all in the caller's transaction. A site is known again by its code.
-// What a full import does not name becomes inactive: nobody finds it, and the
-// next import that names it again brings it back.
+// ImportSites adds sites to the lists of an owner, one list for each lab, in the
+// caller's transaction. The code identifies a site. A full import makes sites that it
+// does not contain inactive: searches skip them until an import contains them again.
 func ImportSites(ctx context.Context, tx *store.Tx, owner teams.ID, sites []Site, full bool) ([]Change, error) {
 	byLab := map[string][]Site{}
 	for _, s := range sites {
@@ -89,7 +88,7 @@ const upsertSite = `INSERT INTO service_centers (owner, ` + siteColumns + `, dig
 		website = excluded.website, capabilities = excluded.capabilities, hours = excluded.hours, active = excluded.active,
 		valid_from = excluded.valid_from, valid_to = excluded.valid_to, digest = excluded.digest`
 
-// digestOf tells whether a site is as it was.
+// digestOf returns a hash that changes with any field of a site.
 func digestOf(values []any) []byte {
 	var text []byte
 	for _, v := range values {
@@ -99,22 +98,22 @@ func digestOf(values []any) []byte {
 	return sum[:16]
 }
 
-// stored is what an import needs to know of a site that is there.
-type stored struct {
+// storedSite is the state of a site before the import.
+type storedSite struct {
 	digest []byte
 	active bool
 }
 
-func digests(ctx context.Context, tx *store.Tx, key listKey) (map[string]stored, error) {
+func digests(ctx context.Context, tx *store.Tx, key listKey) (map[string]storedSite, error) {
 	rows, err := tx.Query(ctx, `SELECT site_code, digest, active FROM service_centers WHERE owner = $1 AND lab = $2`, key.owner, key.lab)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	known := map[string]stored{}
+	known := map[string]storedSite{}
 	for rows.Next() {
 		var code string
-		var s stored
+		var s storedSite
 		if err := rows.Scan(&code, &s.digest, &s.active); err != nil {
 			return nil, err
 		}
@@ -123,14 +122,14 @@ func digests(ctx context.Context, tx *store.Tx, key listKey) (map[string]stored,
 	return known, rows.Err()
 }
 
-// endSites makes sites inactive that still are active.
-func endSites(ctx context.Context, tx *store.Tx, key listKey, left map[string]stored) (ended int, err error) {
+// endSites makes the active sites among left inactive.
+func endSites(ctx context.Context, tx *store.Tx, key listKey, left map[string]storedSite) (ended int, err error) {
 	for _, code := range slices.Sorted(maps.Keys(left)) {
 		if !left[code].active {
 			continue
 		}
 		ended++
-		// An empty digest is nobody's: the next import that names it brings it back.
+		// No site has an empty digest, so the next import with this site activates it.
 		_, err := tx.Exec(ctx, `UPDATE service_centers SET active = FALSE, digest = $1 WHERE owner = $2 AND lab = $3 AND site_code = $4`,
 			[]byte{}, key.owner, key.lab, code)
 		if err != nil {
@@ -140,10 +139,10 @@ func endSites(ctx context.Context, tx *store.Tx, key listKey, left map[string]st
 	return ended, nil
 }
 
-// touchList gives a list a version, a new one when it changed.
+// touchList records the time of the import, and a new version if the list changed.
 func touchList(ctx context.Context, tx *store.Tx, key listKey, change Change) error {
 	query := `INSERT INTO service_center_lists (owner, lab, version, imported_at) VALUES ($1, $2, $3, $4) ON CONFLICT (owner, lab) DO `
-	if change.any() {
+	if change.hasChanges() {
 		query += `UPDATE SET version = excluded.version, imported_at = excluded.imported_at`
 	} else {
 		query += `UPDATE SET imported_at = excluded.imported_at`
@@ -152,8 +151,8 @@ func touchList(ctx context.Context, tx *store.Tx, key listKey, change Change) er
 	return err
 }
 
-// RemoveSites takes an owner's list of a lab away, so that the next one counts
-// again. It returns how many sites were in it, or a NotFound fault.
+// RemoveSites deletes an owner's list of a lab, so that the next list in order applies
+// again. It returns the number of sites that the list had, or a NotFound fault.
 func RemoveSites(ctx context.Context, tx *store.Tx, owner teams.ID, lab string) (int, error) {
 	n, err := tx.Exec(ctx, `DELETE FROM service_center_lists WHERE owner = $1 AND lab = $2`, owner, lab)
 	if err != nil {
@@ -166,9 +165,9 @@ func RemoveSites(ctx context.Context, tx *store.Tx, owner teams.ID, lab string) 
 	return int(n), err
 }
 
-// ImportOffers puts offers into the coverage of an owner, in the caller's
-// transaction. What a full import does not name of the providers it names is
-// removed.
+// ImportOffers adds offers to the coverage of an owner, in the caller's transaction.
+// For each provider in the file, a full import removes the offers that the file does
+// not contain.
 func ImportOffers(ctx context.Context, tx *store.Tx, owner teams.ID, offers []Offer, full bool) ([]Change, error) {
 	byProvider := map[string][]Offer{}
 	for _, o := range offers {

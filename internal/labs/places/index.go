@@ -7,39 +7,39 @@ import (
 	"sort"
 )
 
-// MostFound is how many sites a search returns at most.
+// MostFound is the maximum number of sites that a search returns.
 //
 // Spec: Limits.
 const MostFound = 30
 
-// spot is one site in an index, with what it takes to choose it.
+// spot is one site in an index, with the fields that select it.
 type spot struct {
 	lat       float64
 	at        vector
 	caps      Capabilities
 	from, til int32 // first and last day on which it is open to patients
-	ref       int32 // which site of its list this is
+	ref       int32 // position of the site in its list
 }
 
-// index is the sites of one list, in order of latitude.
+// index holds the sites of one list, sorted by latitude.
 //
-// A search looks at the band of latitudes that its circle spans and compares
-// squared chords there. Trees and grids were measured against it and won
-// nothing: choosing among thousands of hits takes longer than finding them.
+// A search scans the band of latitudes of its circle and compares squared chords. Trees
+// and grids were not faster in measurements: ranking thousands of hits takes longer
+// than finding them.
 type index []spot
 
 func newSpot(p Point, caps Capabilities, ref int) spot {
 	return spot{lat: p.Lat, at: p.vector(), caps: caps, from: math.MinInt32, til: math.MaxInt32, ref: int32(ref)}
 }
 
-// newIndex puts spots in order. Those of one latitude stay in the order that
-// they came in, so that equal distances are always answered alike.
+// newIndex sorts spots. Those of one latitude keep their order, so that results at
+// equal distances always have the same order.
 func newIndex(spots []spot) index {
 	slices.SortStableFunc(spots, func(a, b spot) int { return cmp.Compare(a.lat, b.lat) })
 	return spots
 }
 
-// hits is what a search found.
+// hits is the result of a search.
 type hits struct {
 	nearest []hit // at most MostFound, nearest first
 	total   int   // all within the radius
@@ -48,22 +48,22 @@ type hits struct {
 
 type hit struct {
 	chord2 float64
-	order  int32 // in the index: of two sites at one distance the first is taken
+	order  int32 // position in the index, which decides between equal distances
 	ref    int32
 }
 
-// farther orders hits, nearest first.
-func (h hit) farther(than hit) bool {
+// isFarther reports whether h comes after another hit.
+func (h hit) isFarther(than hit) bool {
 	return h.chord2 > than.chord2 || h.chord2 == than.chord2 && h.order > than.order
 }
 
-// search finds the sites within some miles of a point that have all of the
-// capabilities and are open on a day, counted since 1970.
+// search finds the sites within a radius in miles that have all of the capabilities and
+// are open on a day. Days are counted from 1970.
 func (ix index) search(from Point, within float64, caps Capabilities, day int32) hits {
 	var found hits
-	var near nearest
+	var near nearestHits
 	centre, most := from.vector(), chord2Of(within)
-	band := latitudesOf(within) + 1e-9 // rounding must not cut the circle
+	band := latitudesOf(within) + 1e-9 // so that rounding does not cut the circle
 	first := sort.Search(len(ix), func(i int) bool { return ix[i].lat >= from.Lat-band })
 	for i := first; i < len(ix) && ix[i].lat <= from.Lat+band; i++ {
 		s := &ix[i]
@@ -73,36 +73,36 @@ func (ix index) search(from Point, within float64, caps Capabilities, day int32)
 		}
 		found.total++
 		found.caps |= s.caps
-		near.offer(hit{d, int32(i), s.ref})
+		near.add(hit{d, int32(i), s.ref})
 	}
-	found.nearest = near.sorted()
+	found.nearest = near.sortedHits()
 	return found
 }
 
-// nearest keeps the nearest hits in a heap with the farthest on top, which is
-// the one to go when a nearer one comes.
-type nearest struct {
+// nearestHits keeps the nearest hits in a heap. The farthest is on top; a nearer hit
+// replaces it.
+type nearestHits struct {
 	n    int
 	heap [MostFound]hit
 }
 
-func (q *nearest) offer(h hit) {
+func (q *nearestHits) add(h hit) {
 	if q.n < MostFound {
 		q.heap[q.n] = h
 		q.n++
-		q.up(q.n - 1)
+		q.siftUp(q.n - 1)
 		return
 	}
-	if q.heap[0].farther(h) {
+	if q.heap[0].isFarther(h) {
 		q.heap[0] = h
-		q.down()
+		q.siftDown()
 	}
 }
 
-func (q *nearest) up(i int) {
+func (q *nearestHits) siftUp(i int) {
 	for i > 0 {
 		parent := (i - 1) / 2
-		if !q.heap[i].farther(q.heap[parent]) {
+		if !q.heap[i].isFarther(q.heap[parent]) {
 			return
 		}
 		q.heap[i], q.heap[parent] = q.heap[parent], q.heap[i]
@@ -110,11 +110,11 @@ func (q *nearest) up(i int) {
 	}
 }
 
-func (q *nearest) down() {
+func (q *nearestHits) siftDown() {
 	for i := 0; ; {
 		top := i
 		for child := 2*i + 1; child <= 2*i+2 && child < q.n; child++ {
-			if q.heap[child].farther(q.heap[top]) {
+			if q.heap[child].isFarther(q.heap[top]) {
 				top = child
 			}
 		}
@@ -126,10 +126,10 @@ func (q *nearest) down() {
 	}
 }
 
-func (q *nearest) sorted() []hit {
+func (q *nearestHits) sortedHits() []hit {
 	all := slices.Clone(q.heap[:q.n])
 	slices.SortFunc(all, func(a, b hit) int {
-		if a.farther(b) {
+		if a.isFarther(b) {
 			return 1
 		}
 		return -1
@@ -140,17 +140,17 @@ func (q *nearest) sorted() []hit {
 // earthRadius is the mean radius of the Earth in miles.
 const earthRadius = 3958.7613
 
-// Point is a place on Earth in degrees, north and east positive.
+// Point is a location on Earth in degrees; north and east are positive.
 type Point struct {
 	Lat, Lng float64
 }
 
-// Miles is the great-circle distance to another point.
+// Miles returns the great-circle distance to another point.
 func (p Point) Miles(to Point) float64 { return miles(chord2(p.vector(), to.vector())) }
 
-// vector is a point on the unit sphere. The straight line between two of them,
-// the chord, grows with the distance along the surface, and its square takes
-// three multiplications where the distance takes six trigonometric functions.
+// vector is a point on the unit sphere. The chord, the straight line between two
+// points, grows with the distance along the surface. The square of a chord takes three
+// multiplications; the distance takes six trigonometric functions.
 type vector struct{ x, y, z float64 }
 
 func (p Point) vector() vector {
@@ -159,22 +159,22 @@ func (p Point) vector() vector {
 	return vector{cosLat * cosLng, cosLat * sinLng, sinLat}
 }
 
-// chord2 is the square of the chord between two points.
+// chord2 returns the square of the chord between two points.
 func chord2(a, b vector) float64 {
 	x, y, z := a.x-b.x, a.y-b.y, a.z-b.z
 	return x*x + y*y + z*z
 }
 
-// miles is the distance along the surface that belongs to a squared chord.
+// miles converts a squared chord to a distance along the surface.
 func miles(chord2 float64) float64 {
 	return 2 * earthRadius * math.Asin(min(math.Sqrt(chord2)/2, 1))
 }
 
-// chord2Of is the squared chord that belongs to a distance.
+// chord2Of converts a distance to a squared chord.
 func chord2Of(miles float64) float64 {
 	half := math.Sin(miles / (2 * earthRadius))
 	return 4 * half * half
 }
 
-// latitudesOf is how many degrees of latitude a distance spans at most.
+// latitudesOf returns the degrees of latitude that a distance spans at most.
 func latitudesOf(miles float64) float64 { return miles / earthRadius * 180 / math.Pi }

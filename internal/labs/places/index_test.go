@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// haversine is the distance by the textbook, which shares no line with the code.
+// haversine computes the distance with the textbook formula, as an independent check.
 func haversine(a, b Point) float64 {
 	rad := math.Pi / 180
 	s1, s2 := math.Sin((b.Lat-a.Lat)*rad/2), math.Sin((b.Lng-a.Lng)*rad/2)
@@ -39,7 +39,7 @@ func TestMiles(t *testing.T) {
 	}
 }
 
-// A search finds what looking at every single site finds, in the same order.
+// A search returns the same sites in the same order as a full scan.
 func TestSearchIsBruteForce(t *testing.T) {
 	points := rapid.Custom(func(t *rapid.T) Point {
 		// Few distinct values, so that distances and latitudes often are equal.
@@ -93,20 +93,20 @@ func TestSearchIsBruteForce(t *testing.T) {
 	})
 }
 
-// fiftyThousand is an index of 50,000 sites that lie as people do, and ZIP
-// codes to ask it from.
+// fiftyThousand returns an index of 50,000 sites distributed like the population, and
+// ZIP codes to search from.
 func fiftyThousand() (index, []Point) {
 	lines, weights := zips().inhabited("")
 	d := dice(7)
 	at := func() Point {
-		p, _ := zips().place(int(lines[sortSearch(weights, d.below(weights[len(weights)-1]))]))
+		p, _ := zips().parseLine(int(lines[sortSearch(weights, d.intN(weights[len(weights)-1]))]))
 		return p.Point
 	}
 	spots := make([]spot, 50_000)
 	for i := range spots {
 		p := at()
 		p.Lat, p.Lng = p.Lat+d.fraction()*0.04, p.Lng+d.fraction()*0.04
-		spots[i] = newSpot(p, Capabilities(d.below(8)), i)
+		spots[i] = newSpot(p, Capabilities(d.intN(8)), i)
 	}
 	centres := make([]Point, 1000)
 	for i := range centres {
@@ -120,7 +120,7 @@ func sortSearch(sums []int, n int) int {
 	return i
 }
 
-// BenchmarkSearch is a search among 50,000 sites, for which 200 µs are promised.
+// BenchmarkSearch searches among 50,000 sites. The target is 200 µs.
 func BenchmarkSearch(b *testing.B) {
 	ix, centres := fiftyThousand()
 	for _, radius := range []float64{10, 25, 100} {

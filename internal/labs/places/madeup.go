@@ -10,57 +10,56 @@ import (
 	"sync"
 )
 
-// fiction says how many sites a lab has in sandbox, and where.
-type fiction struct {
+// sandboxLab is the number and distribution of a lab's sites in sandbox.
+type sandboxLab struct {
 	sites  int
-	state  string       // the only one; empty for all
+	state  string       // restricts sites to one state; empty for all
 	always Capabilities // of every site
 	often  Capabilities // of two sites in three
 }
 
-// fictions are the labs of which sandbox makes sites up: 20,000 in all. They
-// are those that area lookups speak of, and differ as these do: two schedule
-// through us, one of them works in Arizona alone.
-var fictions = map[string]fiction{
+// sandboxLabs are the labs with made-up sites in sandbox, 20,000 sites in all. They are
+// the labs that area lookups return. Like these, two of them schedule appointments
+// through us, and one works only in Arizona.
+var sandboxLabs = map[string]sandboxLab{
 	"quest":        {sites: 8_000, often: ScheduledByUs},
 	"labcorp":      {sites: 7_000, often: ScheduledByLab},
 	"bioreference": {sites: 4_000},
 	"sonora_quest": {sites: 1_000, state: "AZ", always: ScheduledByUs},
 }
 
-// MadeUpLabs are the labs that have sites in sandbox without an import.
+// MadeUpLabs returns the labs that have sites in sandbox without an import.
 func MadeUpLabs() []string {
 	var labs []string
-	for lab := range fictions {
+	for lab := range sandboxLabs {
 		labs = append(labs, lab)
 	}
 	slices.Sort(labs)
 	return labs
 }
 
-// madeUp is a list of sites that do not exist. All that is kept of a site is
-// its ZIP code; the rest is drawn from its number, the same on every node and
-// in every version of the program.
-type madeUp struct {
+// madeUpSites is a list of made-up sites. It stores only the ZIP code of each site. The
+// other fields follow from the number of the site, the same on every node and in every
+// version of the program.
+type madeUpSites struct {
 	lab   string
 	seed  uint64
 	zips  []int32 // line of each site's ZIP code
-	about fiction
+	about sandboxLab
 }
 
-// madeUpLists are drawn by the first search of each, in a few hundredths of a
-// second: neither the start of the service nor a team that never looks for a
-// service center pays for them.
+// madeUpLists are drawn on first use, each in a few hundredths of a second, so that
+// neither the start of the service nor other teams pay for them.
 var madeUpLists = func() map[string]func() *list {
 	all := map[string]func() *list{}
-	for lab, f := range fictions {
+	for lab, f := range sandboxLabs {
 		all[lab] = sync.OnceValue(func() *list { return drawList(lab, f) })
 	}
 	return all
 }()
 
-// madeUpFor is the made-up list of a lab for a viewer, or ErrNoSites.
-func madeUpFor(who Viewer, lab string) (*list, error) {
+// viewerMadeUpList returns the made-up list of a lab for a viewer, or ErrNoSites.
+func viewerMadeUpList(who Viewer, lab string) (*list, error) {
 	if who.Sandbox {
 		if l := madeUpList(lab); l != nil {
 			return l, nil
@@ -69,7 +68,7 @@ func madeUpFor(who Viewer, lab string) (*list, error) {
 	return nil, ErrNoSites
 }
 
-// madeUpList is the made-up list of a lab, or nil.
+// madeUpList returns the made-up list of a lab, or nil.
 func madeUpList(lab string) *list {
 	if draw := madeUpLists[lab]; draw != nil {
 		return draw()
@@ -77,50 +76,50 @@ func madeUpList(lab string) *list {
 	return nil
 }
 
-// MadeUp is the whole made-up list of a lab; nil for a lab without one.
-func MadeUp(lab string) []Site {
+// MadeUpSites returns the whole made-up list of a lab; nil for a lab without one.
+func MadeUpSites(lab string) []Site {
 	l := madeUpList(lab)
 	if l == nil {
 		return nil
 	}
 	sites := make([]Site, len(l.made.zips))
 	for i := range sites {
-		sites[i] = l.made.site(i)
+		sites[i] = l.made.drawSite(i)
 	}
 	return sites
 }
 
-func drawList(lab string, f fiction) *list {
+func drawList(lab string, f sandboxLab) *list {
 	h := fnv.New64a()
 	h.Write([]byte(lab))
-	m := &madeUp{lab: lab, seed: h.Sum64(), about: f, zips: make([]int32, f.sites)}
-	lines, weights := everywhere()
+	m := &madeUpSites{lab: lab, seed: h.Sum64(), about: f, zips: make([]int32, f.sites)}
+	lines, weights := wholeCountry()
 	if f.state != "" {
 		lines, weights = zips().inhabited(f.state)
 	}
 	spots := make([]spot, f.sites)
 	for i := range m.zips {
 		d := m.dice(i)
-		m.zips[i] = lines[sort.SearchInts(weights, d.below(weights[len(weights)-1])+1)]
-		_, at, caps := m.where(i, &d)
+		m.zips[i] = lines[sort.SearchInts(weights, d.intN(weights[len(weights)-1])+1)]
+		_, at, caps := m.drawLocation(i, &d)
 		spots[i] = newSpot(at, caps, i)
 	}
 	return &list{index: newIndex(spots), made: m}
 }
 
-// everywhere is what most lists are drawn from.
-var everywhere = sync.OnceValues(func() ([]int32, []int) { return zips().inhabited("") })
+// wholeCountry returns the ZIP codes and weights of the whole country.
+var wholeCountry = sync.OnceValues(func() ([]int32, []int) { return zips().inhabited("") })
 
-// inhabited are the lines of ZIP codes where people live, and the running sum
-// of their weights. There is no census in the table, but the postal service
-// makes codes where there are people; those of a city with many codes count for
-// more, so that large cities get many sites and empty counties few.
+// inhabited returns the lines of ZIP codes where people live, and the running sum of
+// their weights. The table has no census. The postal service assigns codes where people
+// live, so a code in a city with many codes has a higher weight: large cities get many
+// sites, empty counties few.
 func (z *zipTable) inhabited(state string) (lines []int32, weights []int) {
 	type city struct{ state, name string }
 	cities := make([]city, 0, len(z.begins)) // of the lines
 	codes := make(map[city]int, len(z.begins)/2)
 	for i := range z.begins {
-		p, source := z.place(i)
+		p, source := z.parseLine(i)
 		if source != 'c' || p.City == "" || state != "" && p.State != state {
 			continue
 		}
@@ -137,52 +136,52 @@ func (z *zipTable) inhabited(state string) (lines []int32, weights []int) {
 	return lines, weights
 }
 
-// where draws what an index holds of a site.
-func (m *madeUp) where(n int, d *dice) (Place, Point, Capabilities) {
-	p, _ := zips().place(int(m.zips[n]))
-	// Up to two miles off the middle of the code, wherever that is on the globe.
+// drawLocation draws the fields of a site that an index has.
+func (m *madeUpSites) drawLocation(n int, d *dice) (Place, Point, Capabilities) {
+	p, _ := zips().parseLine(int(m.zips[n]))
+	// Up to two miles from the center of the ZIP code.
 	at := Point{
 		Lat: fourDigits(p.Lat + d.fraction()*0.04 - 0.02),
 		Lng: fourDigits(p.Lng + (d.fraction()*0.04-0.02)/math.Cos(p.Lat*math.Pi/180)),
 	}
 	caps := m.about.always
-	if d.below(3) > 0 {
+	if d.intN(3) > 0 {
 		caps |= m.about.often
 	}
-	if d.below(8) == 0 {
+	if d.intN(8) == 0 {
 		caps |= Stat
 	}
 	return p, at, caps
 }
 
-// site draws a site from its number.
-func (m *madeUp) site(n int) Site {
+// drawSite draws a site from its number.
+func (m *madeUpSites) drawSite(n int) Site {
 	d := m.dice(n)
-	d.next() // the one that drew its ZIP code
-	p, at, caps := m.where(n, &d)
+	d.next() // skip the value that selected the ZIP code
+	p, at, caps := m.drawLocation(n, &d)
 	s := Site{
 		Lab: m.lab, Code: fmt.Sprintf("SBX%05d", n), Active: true, Point: at, Capabilities: caps,
 		City: p.City, State: p.State, ZIP: p.ZIP, TimeZone: p.TimeZone,
 	}
 	s.Name = pick(&d, colours) + " " + pick(&d, creatures) + " Draw Site (sandbox)"
-	s.FirstLine = fmt.Sprintf("%d %s Way", 100+d.below(9900), pick(&d, streets))
-	if d.below(4) == 0 {
-		s.SecondLine = fmt.Sprintf("Suite %d", 100+d.below(300))
+	s.FirstLine = fmt.Sprintf("%d %s Way", 100+d.intN(9900), pick(&d, streets))
+	if d.intN(4) == 0 {
+		s.SecondLine = fmt.Sprintf("Suite %d", 100+d.intN(300))
 	}
 	s.Phone, s.Fax = pretendNumber(&d), pretendNumber(&d)
 	s.Hours = pick(&d, weeks)
 	return s
 }
 
-// find is the site of a code, or ErrNoSite.
-func (m *madeUp) find(code string) (Site, error) {
+// findSite returns the site of a code, or ErrNoSite.
+func (m *madeUpSites) findSite(code string) (Site, error) {
 	var n int
-	if number, ok := strings.CutPrefix(code, "SBX"); !ok || len(number) != 5 || !digits(number) {
+	if number, ok := strings.CutPrefix(code, "SBX"); !ok || len(number) != 5 || !isDigits(number) {
 		return Site{}, ErrNoSite
 	} else if _, err := fmt.Sscanf(number, "%d", &n); err != nil || n >= len(m.zips) {
 		return Site{}, ErrNoSite
 	}
-	return m.site(n), nil
+	return m.drawSite(n), nil
 }
 
 var (
@@ -203,17 +202,16 @@ func mustHours(text string) *Hours {
 	return h
 }
 
-// pretendNumber is of an exchange that no telephone company gives out.
-func pretendNumber(d *dice) string { return fmt.Sprintf("555-555-01%02d", d.below(100)) }
+// pretendNumber returns a telephone number that is never assigned.
+func pretendNumber(d *dice) string { return fmt.Sprintf("555-555-01%02d", d.intN(100)) }
 
 func fourDigits(x float64) float64 { return math.Round(x*1e4) / 1e4 }
 
-// dice are numbers that look random and follow from a seed (splitmix64). The
-// standard library's own would do, but may change with its version, and then
-// a site would move.
+// dice generates pseudo-random numbers from a seed (splitmix64). The standard library's
+// generator may change with its version, which would move the sites.
 type dice uint64
 
-func (m *madeUp) dice(n int) dice { return dice(m.seed ^ uint64(n)<<32) }
+func (m *madeUpSites) dice(n int) dice { return dice(m.seed ^ uint64(n)<<32) }
 
 func (d *dice) next() uint64 {
 	*d += 0x9e3779b97f4a7c15
@@ -223,8 +221,8 @@ func (d *dice) next() uint64 {
 	return x ^ x>>31
 }
 
-func (d *dice) below(n int) int { return int(d.next() % uint64(n)) }
+func (d *dice) intN(n int) int { return int(d.next() % uint64(n)) }
 
 func (d *dice) fraction() float64 { return float64(d.next()>>11) / (1 << 53) }
 
-func pick[T any](d *dice, from []T) T { return from[d.below(len(from))] }
+func pick[T any](d *dice, from []T) T { return from[d.intN(len(from))] }

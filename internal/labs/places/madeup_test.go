@@ -10,13 +10,13 @@ import (
 	"testing"
 )
 
-// The made-up sites are 20,000, each a plain fiction, and the same for ever.
+// The 20,000 made-up sites are obviously fictional and never change.
 func TestMadeUp(t *testing.T) {
 	h := sha256.New()
 	pretend := regexp.MustCompile(`^555-555-01\d\d$`)
 	total, scheduled := 0, 0
 	for _, lab := range MadeUpLabs() {
-		sites := MadeUp(lab)
+		sites := MadeUpSites(lab)
 		total += len(sites)
 		for i, s := range sites {
 			middle, _ := Zip(s.ZIP)
@@ -46,7 +46,7 @@ func TestMadeUp(t *testing.T) {
 	}
 }
 
-// They lie where people do: a city has many, and the rest of the country some.
+// Sites are distributed like the population: many in a city, some elsewhere.
 func TestMadeUpIsClustered(t *testing.T) {
 	l := madeUpList("quest")
 	for _, c := range []struct {
@@ -61,7 +61,7 @@ func TestMadeUpIsClustered(t *testing.T) {
 		}
 	}
 	states := map[string]int{}
-	for _, s := range MadeUp("quest") {
+	for _, s := range MadeUpSites("quest") {
 		states[s.State]++
 	}
 	if len(states) < 50 {
@@ -71,11 +71,11 @@ func TestMadeUpIsClustered(t *testing.T) {
 
 func TestMadeUpFind(t *testing.T) {
 	l := madeUpList("sonora_quest")
-	if s, err := l.made.find("SBX00999"); err != nil || s.Code != "SBX00999" {
+	if s, err := l.made.findSite("SBX00999"); err != nil || s.Code != "SBX00999" {
 		t.Errorf("found %+v, %v", s, err)
 	}
 	for _, code := range []string{"", "SBX", "SBX01000", "SBX0999", "sbx00999", "SBX-0001", "XYZ"} {
-		if s, err := l.made.find(code); err == nil {
+		if s, err := l.made.findSite(code); err == nil {
 			t.Errorf("%q found %+v", code, s)
 		}
 	}

@@ -30,11 +30,11 @@ var siteFields = []string{
 	"phone", "fax", "website", "timezone", "capabilities", "hours", "active", "valid_from", "valid_to",
 }
 
-// ReadSites reads a file of service centers: CSV with titles, JSON with an
-// object on each line, or GeoJSON. lab is the slug for lines that name none.
-// An error is a file that cannot be read as a whole.
-func ReadSites(file io.Reader, lab string) (Read[Site], error) {
-	return lines(file, siteFields, func(f *form) Site { return f.site(lab) },
+// ReadSites reads a file of service centers: CSV with a header, JSON with one object
+// per line, or GeoJSON. lab is the slug for lines that name none. It returns an error
+// if the file as a whole cannot be read.
+func ReadSites(file io.Reader, lab string) (ImportFile[Site], error) {
+	return readLines(file, siteFields, func(f *form) Site { return f.site(lab) },
 		func(s Site) string { return s.Lab + "\n" + s.Code })
 }
 
@@ -44,48 +44,48 @@ func (f *form) site(lab string) Site {
 	if own := f.fields["lab_slug"]; own == "" {
 		f.fields["lab_slug"] = lab
 	} else if lab != "" && own != lab {
-		f.bad("lab_slug", "is another lab than the one that was named")
+		f.addProblem("lab_slug", "is another lab than the one that was named")
 	}
 	s := Site{
-		Lab:        f.matched("lab_slug", slugForm, "a lab's slug, such as lab_one"),
-		Code:       f.matched("site_code", codeForm, "1 to 64 letters, digits and signs"),
-		Name:       f.needed("name", longestText),
-		FirstLine:  f.needed("first_line", longestText),
+		Lab:        f.formattedText("lab_slug", slugForm, "a lab's slug, such as lab_one"),
+		Code:       f.formattedText("site_code", codeForm, "1 to 64 letters, digits and signs"),
+		Name:       f.requiredText("name", longestText),
+		FirstLine:  f.requiredText("first_line", longestText),
 		SecondLine: f.text("second_line", longestText),
-		City:       f.needed("city", longestText),
+		City:       f.requiredText("city", longestText),
 		State:      strings.ToUpper(f.fields["state"]),
 		Phone:      f.telephone("phone"),
 		Fax:        f.telephone("fax"),
 		Website:    f.website(),
-		Active:     f.yes("active", true),
+		Active:     f.boolean("active", true),
 		ValidFrom:  f.date("valid_from"),
 		ValidTo:    f.date("valid_to"),
 	}
 	if person.States[s.State] == "" {
-		f.bad("state", "must be the postal code of a state, such as AZ")
+		f.addProblem("state", "must be the postal code of a state, such as AZ")
 	}
 	if !s.ValidTo.IsZero() && s.ValidTo.Before(s.ValidFrom) {
-		f.bad("valid_to", "is before valid_from")
+		f.addProblem("valid_to", "is before valid_from")
 	}
-	f.where(&s)
+	f.location(&s)
 	s.Capabilities = f.capabilities()
 	s.Hours = f.hours()
 	return s
 }
 
-// where reads ZIP code, coordinates and time zone, of which the first stands
-// in for the others.
-func (f *form) where(s *Site) {
+// location reads ZIP code, coordinates and time zone. The ZIP code supplies the other two
+// if they are absent.
+func (f *form) location(s *Site) {
 	s.ZIP = f.fields["zip_code"]
-	if !zipForm(s.ZIP) {
-		f.bad("zip_code", "must be 5 digits, or 5 and 4")
+	if !isZIP(s.ZIP) {
+		f.addProblem("zip_code", "must be 5 digits, or 5 and 4")
 		return
 	}
 	middle, known := Zip(s.ZIP)
 	known = known && middle.Located
 	switch lat, lng := f.fields["lat"], f.fields["lng"]; {
 	case lat == "" && lng == "" && !known:
-		f.bad("zip_code", "is not on the map: give lat, lng and timezone")
+		f.addProblem("zip_code", "is not on the map: give lat, lng and timezone")
 		return
 	case lat == "" && lng == "":
 		s.Point = middle.Point
@@ -97,12 +97,12 @@ func (f *form) where(s *Site) {
 	case s.TimeZone == "" && known:
 		s.TimeZone = middle.TimeZone
 	case s.TimeZone == "" || err != nil:
-		f.bad("timezone", "must be an IANA time zone, such as America/Phoenix")
+		f.addProblem("timezone", "must be an IANA time zone, such as America/Phoenix")
 	}
 }
 
-// point reads coordinates, which must lie where the United States reach:
-// exchanged or missing ones fall outside.
+// point reads coordinates, which must be within the bounds of the United States.
+// Swapped or missing coordinates are outside.
 func (f *form) point(lat, lng string) Point {
 	var p Point
 	var err1, err2 error
@@ -110,11 +110,11 @@ func (f *form) point(lat, lng string) Point {
 	p.Lng, err2 = strconv.ParseFloat(lng, 64)
 	switch {
 	case err1 != nil || math.IsNaN(p.Lat):
-		f.bad("lat", "must be degrees, such as 33.4516")
+		f.addProblem("lat", "must be degrees, such as 33.4516")
 	case err2 != nil || math.IsNaN(p.Lng):
-		f.bad("lng", "must be degrees, such as -112.0699")
+		f.addProblem("lng", "must be degrees, such as -112.0699")
 	case p.Lat < -15 || p.Lat > 72 || p.Lng > -64 && p.Lng < 130 || math.Abs(p.Lng) > 180:
-		f.bad("lat", "with lng is not in the United States: are the two exchanged?")
+		f.addProblem("lat", "with lng is not in the United States: are the two exchanged?")
 	default:
 		return p
 	}
@@ -124,7 +124,7 @@ func (f *form) point(lat, lng string) Point {
 func (f *form) telephone(field string) string {
 	s := f.fields[field]
 	if s != "" && !teleForm.MatchString(s) {
-		f.bad(field, "must be a telephone number")
+		f.addProblem(field, "must be a telephone number")
 	}
 	return s
 }
@@ -132,12 +132,12 @@ func (f *form) telephone(field string) string {
 func (f *form) website() string {
 	s := f.text("website", 2*longestText)
 	if u, err := url.Parse(s); s != "" && (err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "") {
-		f.bad("website", "must be an http or https address")
+		f.addProblem("website", "must be an http or https address")
 	}
 	return s
 }
 
-func (f *form) yes(field string, absent bool) bool {
+func (f *form) boolean(field string, absent bool) bool {
 	switch strings.ToLower(f.fields[field]) {
 	case "":
 		return absent
@@ -146,14 +146,14 @@ func (f *form) yes(field string, absent bool) bool {
 	case "false", "no", "n", "f", "0":
 		return false
 	}
-	f.bad(field, "must be true or false")
+	f.addProblem(field, "must be true or false")
 	return false
 }
 
 func (f *form) date(field string) civil.Date {
-	d, err := dateOrNone(f.fields[field])
+	d, err := parseOptionalDate(f.fields[field])
 	if err != nil {
-		f.bad(field, "must be a date, YYYY-MM-DD")
+		f.addProblem(field, "must be a date, YYYY-MM-DD")
 	}
 	return d
 }
@@ -162,7 +162,7 @@ func (f *form) capabilities() Capabilities {
 	words := strings.FieldsFunc(f.fields["capabilities"], func(c rune) bool { return strings.ContainsRune(";,| ", c) })
 	all, ok := CapabilitiesOf(words...)
 	if !ok {
-		f.bad("capabilities", "must be of "+strings.Join(CapabilityNames[:], ", ")+", with ; between")
+		f.addProblem("capabilities", "must be of "+strings.Join(CapabilityNames[:], ", ")+", with ; between")
 	}
 	return all
 }
@@ -174,7 +174,7 @@ func (f *form) hours() *Hours {
 	}
 	h, err := ParseHours(text)
 	if err != nil || len(text) > 4*longestText*10 {
-		f.bad("hours", "must be such as Mo-Fr 07:00-15:30; Sa 08:00-12:00, or JSON by day of the week")
+		f.addProblem("hours", "must be such as Mo-Fr 07:00-15:30; Sa 08:00-12:00, or JSON by day of the week")
 		return nil
 	}
 	return h
@@ -183,47 +183,47 @@ func (f *form) hours() *Hours {
 // offerFields are the fields of an offer.
 var offerFields = []string{"provider", "zip_code", "tier", "days", "earliest", "latest", "lead_hours"}
 
-// ReadOffers reads a file of phlebotomy coverage: CSV with titles, or JSON
-// with an object on each line.
-func ReadOffers(file io.Reader) (Read[Offer], error) {
-	return lines(file, offerFields, (*form).offer,
+// ReadOffers reads a file of phlebotomy coverage: CSV with a header, or JSON with one
+// object per line.
+func ReadOffers(file io.Reader) (ImportFile[Offer], error) {
+	return readLines(file, offerFields, (*form).offer,
 		func(o Offer) string { return o.Provider + "\n" + o.ZIP + "\n" + string(o.Tier) })
 }
 
-// longestLead is a month: what takes longer is not coverage.
+// longestLead limits the lead time to a month.
 const longestLead = 31 * 24
 
 func (f *form) offer() Offer {
 	o := Offer{
-		Provider: f.matched("provider", slugForm, "a provider's slug, such as visits_one"),
+		Provider: f.formattedText("provider", slugForm, "a provider's slug, such as visits_one"),
 		Tier:     Tier(strings.ToLower(f.fields["tier"])),
 		ZIP:      f.fields["zip_code"],
 		Days:     EveryDay, Earliest: 7 * 60, Latest: 18 * 60, LeadHours: 24,
 	}
-	if !zipForm(o.ZIP) {
-		f.bad("zip_code", "must be 5 digits")
+	if !isZIP(o.ZIP) {
+		f.addProblem("zip_code", "must be 5 digits")
 	} else if place, known := Zip(o.ZIP); !known || !place.Located {
-		f.bad("zip_code", "is not on the map")
+		f.addProblem("zip_code", "is not on the map")
 	} else {
 		o.ZIP, o.TimeZone = place.ZIP, place.TimeZone
 	}
 	if o.Tier != AppointmentReady && o.Tier != AppointmentRequest {
-		f.bad("tier", fmt.Sprintf("must be %s or %s", AppointmentReady, AppointmentRequest))
+		f.addProblem("tier", fmt.Sprintf("must be %s or %s", AppointmentReady, AppointmentRequest))
 	}
 	if text := f.fields["days"]; text != "" {
 		var err error
 		if o.Days, err = ParseWeekdays(strings.ReplaceAll(text, ";", ",")); err != nil {
-			f.bad("days", "must be such as Mo-Fr or Mo,We,Sa")
+			f.addProblem("days", "must be such as Mo-Fr or Mo,We,Sa")
 		}
 	}
 	o.Earliest, o.Latest = f.clock("earliest", o.Earliest), f.clock("latest", o.Latest)
 	if o.Earliest >= o.Latest {
-		f.bad("latest", "must be after earliest")
+		f.addProblem("latest", "must be after earliest")
 	}
 	if text := f.fields["lead_hours"]; text != "" {
 		hours, err := strconv.Atoi(text)
 		if err != nil || hours < 0 || hours > longestLead {
-			f.bad("lead_hours", fmt.Sprintf("must be 0 to %d", longestLead))
+			f.addProblem("lead_hours", fmt.Sprintf("must be 0 to %d", longestLead))
 		}
 		o.LeadHours = hours
 	}
@@ -237,32 +237,32 @@ func (f *form) clock(field string, absent int) int {
 	}
 	minute, ok := ParseClock(text)
 	if !ok {
-		f.bad(field, "must be a time, such as 07:00")
+		f.addProblem(field, "must be a time, such as 07:00")
 	}
 	return minute
 }
 
-// Read is what a file of sites or of coverage holds.
-type Read[T any] struct {
-	Rows     []T // the lines that have no problem
+// ImportFile is the content of a file of sites or coverage.
+type ImportFile[T any] struct {
+	Rows     []T // lines without problems
 	Lines    int // all lines
 	Problems []Problem
-	More     int      // problems beyond those that are listed
-	Ignored  []string // fields that mean nothing here
+	Unlisted int      // problems that are not listed
+	Ignored  []string // unknown fields
 }
 
-func (r *Read[T]) problem(p Problem) {
+func (r *ImportFile[T]) problem(p Problem) {
 	if len(r.Problems) == mostProblems {
-		r.More++
+		r.Unlisted++
 		return
 	}
 	r.Problems = append(r.Problems, p)
 }
 
-// lines reads a file with a parser of its records. known are the fields that
-// mean something; identity is what may be there only once.
-func lines[T any](file io.Reader, known []string, parse func(*form) T, identity func(T) string) (Read[T], error) {
-	var all Read[T]
+// readLines reads a file with a parser of its records. known lists the known fields;
+// identity returns the part of a row that must be unique.
+func readLines[T any](file io.Reader, known []string, parse func(*form) T, identity func(T) string) (ImportFile[T], error) {
+	var all ImportFile[T]
 	ignored, seen := map[string]bool{}, map[string]int{}
 	err := records(file, func(r record, err error) {
 		all.Lines++
@@ -281,7 +281,7 @@ func lines[T any](file io.Reader, known []string, parse func(*form) T, identity 
 		if len(f.problems) == 0 {
 			id := identity(row)
 			if first := seen[id]; first > 0 {
-				f.bad("", fmt.Sprintf("is there already, on line %d", first))
+				f.addProblem("", fmt.Sprintf("is there already, on line %d", first))
 			} else {
 				seen[id] = r.line
 			}
@@ -294,48 +294,50 @@ func lines[T any](file io.Reader, known []string, parse func(*form) T, identity 
 		}
 	})
 	for name := range ignored {
-		all.Ignored = append(all.Ignored, short(name))
+		all.Ignored = append(all.Ignored, shorten(name))
 	}
 	slices.Sort(all.Ignored)
 	return all, err
 }
 
-// form reads the fields of a record and notes what is wrong with them.
+// form reads the fields of a record and collects their problems.
 type form struct {
 	record
 	problems []Problem
 }
 
-func (f *form) bad(field, text string) { f.problems = append(f.problems, Problem{f.line, field, text}) }
+func (f *form) addProblem(field, text string) {
+	f.problems = append(f.problems, Problem{f.line, field, text})
+}
 
-// text is a line of at most so many characters.
+// text reads a line of at most most characters.
 func (f *form) text(field string, most int) string {
 	s := f.fields[field]
 	switch {
 	case utf8.RuneCountInString(s) > most:
-		f.bad(field, fmt.Sprintf("has more than %d characters", most))
+		f.addProblem(field, fmt.Sprintf("has more than %d characters", most))
 	case strings.ContainsFunc(s, unicode.IsControl):
-		f.bad(field, "has characters that cannot be printed")
+		f.addProblem(field, "has characters that cannot be printed")
 	}
 	return s
 }
 
-// needed is text that must be there.
-func (f *form) needed(field string, most int) string {
+// requiredText reads a required text.
+func (f *form) requiredText(field string, most int) string {
 	s := f.text(field, most)
 	if s == "" {
-		f.bad(field, "is missing")
+		f.addProblem(field, "is missing")
 	}
 	return s
 }
 
-// matched is text that must be there and in its form; what says what that is.
-func (f *form) matched(field string, shape *regexp.Regexp, what string) string {
+// formattedText reads a required text with a given form; what describes the form.
+func (f *form) formattedText(field string, shape *regexp.Regexp, what string) string {
 	s := f.fields[field]
 	if s == "" {
-		f.bad(field, "is missing")
+		f.addProblem(field, "is missing")
 	} else if !shape.MatchString(s) {
-		f.bad(field, "must be "+what)
+		f.addProblem(field, "must be "+what)
 	}
 	return s
 }

@@ -16,7 +16,7 @@ import (
 
 const titles = "lab_slug,site_code,name,first_line,city,state,zip_code,lat,lng,phone,capabilities,hours,active,valid_from,valid_to\n"
 
-// The same sites in each format are read alike.
+// The same sites have the same result in each format.
 func TestReadSitesFormats(t *testing.T) {
 	want := []places.Site{site("lab_one", "A", 0), site("lab_one", "B", 0)}
 	want[0].SecondLine, want[0].Capabilities = "Suite 1", places.Stat|places.ScheduledByUs
@@ -52,7 +52,7 @@ func TestReadSitesFormats(t *testing.T) {
 	}
 }
 
-// Each bad line is reported by its number and field, and only it.
+// Each bad line, and only a bad one, is reported by number and field.
 func TestReadSitesProblems(t *testing.T) {
 	good := "lab_one,%s,Name,1 Street,Phoenix,AZ,85004,,,,,,,,\n"
 	for _, c := range []struct{ line, field, problem string }{
@@ -102,17 +102,17 @@ func TestReadSitesWhole(t *testing.T) {
 			t.Errorf("%s: %v (%+v), want %s", c.name, err, got, c.want)
 		}
 	}
-	// A lab named outside is for lines that name none, and contradicts others.
+	// The lab parameter is for lines that name none; other lab names contradict it.
 	file := "lab,site_code,name,first_line,city,state,zip,walk_in\n" + ",A,N,1 Street,Phoenix,AZ,85004,yes\nlab_two,B,N,1 Street,Phoenix,AZ,85004,no\n"
 	got, err := places.ReadSites(strings.NewReader(file), "lab_one")
 	if err != nil || len(got.Rows) != 1 || got.Rows[0].Lab != "lab_one" || len(got.Problems) != 1 || got.Problems[0].Field != "lab_slug" ||
 		!slices.Equal(got.Ignored, []string{"walk_in"}) {
 		t.Errorf("%v, %+v", err, got)
 	}
-	// A mistake in every line does not make a report without end.
+	// The report of a file with a mistake in every line is limited.
 	got, err = places.ReadSites(strings.NewReader("site_code\n"+strings.Repeat("x\n", 1000)), "")
-	if err != nil || len(got.Problems) != 1000 || got.More == 0 || got.Lines != 1000 {
-		t.Errorf("%v, %d problems and %d more", err, len(got.Problems), got.More)
+	if err != nil || len(got.Problems) != 1000 || got.Unlisted == 0 || got.Lines != 1000 {
+		t.Errorf("%v, %d problems and %d more", err, len(got.Problems), got.Unlisted)
 	}
 }
 
@@ -139,9 +139,9 @@ func TestReadOffers(t *testing.T) {
 	}
 }
 
-// The made-up sites, written as a file and imported, are found as before.
+// The made-up sites, written to a file and imported, give the same search results.
 func TestMadeUpRoundTrip(t *testing.T) {
-	made := places.MadeUp("sonora_quest")
+	made := places.MadeUpSites("sonora_quest")
 	var file bytes.Buffer
 	if err := places.WriteSites(&file, made); err != nil {
 		t.Fatal(err)
@@ -153,7 +153,7 @@ func TestMadeUpRoundTrip(t *testing.T) {
 	if diff := cmp.Diff(made, read.Rows); diff != "" {
 		t.Fatal(diff)
 	}
-	each(t, func(r *rig) {
+	forEachEngine(t, func(r *rig) {
 		sandbox := r.one
 		sandbox.Sandbox = true
 		want, err := r.near(sandbox, "sonora_quest", 25, 0)
@@ -171,8 +171,7 @@ func TestMadeUpRoundTrip(t *testing.T) {
 	})
 }
 
-// Whatever a file holds, reading it ends, and what was read can be stored on
-// both engines, which is what its rules promise.
+// ReadSites accepts any input, and both engines can store the rows that it returns.
 func FuzzReadSites(f *testing.F) {
 	f.Add([]byte(titles + "lab_one,A,Name,1 Street,Phoenix,AZ,85004,33.4,-112,555-555-0100,stat,Mo-Fr 07:00-15:30,yes,2026-01-01,\n"))
 	f.Add([]byte(`{"lab_slug":"lab_one","site_code":"A","name":"N","address":"1","city":"P","state":"AZ","zip":"85004","hours":{"monday":[]}}`))
@@ -211,14 +210,14 @@ func FuzzReadOffers(f *testing.F) {
 	})
 }
 
-// Rows that only a fuzzer would write go into both engines.
+// Unusual rows, found by fuzzing, can be stored on both engines.
 func TestImportOddTexts(t *testing.T) {
 	file := "site_code,name,first_line,city,state,zip\n" + `"'; DROP TABLE x; --","ünïcödé 🩸","<b>","\",AZ,85004` + "\n"
 	read, err := places.ReadSites(strings.NewReader(file), "lab_one")
 	if err != nil || len(read.Problems) > 0 {
 		t.Fatalf("%v, %+v", err, read.Problems)
 	}
-	each(t, func(r *rig) {
+	forEachEngine(t, func(r *rig) {
 		r.put(places.Everybody, true, read.Rows...)
 		var got places.Site
 		err := r.read(r.one.Team, func(ctx context.Context, tx *store.Tx) (err error) {

@@ -16,27 +16,27 @@ import (
 	"hale/internal/platform/fault"
 )
 
-// Problem is what is wrong with one line of a file.
+// Problem describes a problem with one line of a file.
 type Problem struct {
-	Line  int    `json:"line"`  // from 1; of GeoJSON the number of the feature
-	Field string `json:"field"` // empty when it is the line as a whole
+	Line  int    `json:"line"`  // from 1; for GeoJSON the number of the feature
+	Field string `json:"field"` // empty for the line as a whole
 	Text  string `json:"problem"`
 }
 
-// mostProblems bounds a report; who made that many mistakes made one of them
+// mostProblems limits a report: a file with more problems usually repeats one of them
 // in every line.
 const mostProblems = 1000
 
-// largestLine bounds what one line may take of memory.
+// largestLine limits the memory for one line.
 const largestLine = 1 << 20
 
-// record is one line of a file, whatever its format: texts by field.
+// record is one line of a file in any format: texts by field.
 type record struct {
 	line   int
 	fields map[string]string
 }
 
-// other names of fields, as they are met in files.
+// Other names of fields that files use.
 var otherNames = map[string]string{
 	"slug": "lab_slug", "lab": "lab_slug",
 	"code": "site_code", "site": "site_code",
@@ -48,7 +48,7 @@ var otherNames = map[string]string{
 	"opening_hours": "hours", "appointment_url": "website", "url": "website",
 }
 
-// fieldName is the one name of a field.
+// fieldName returns the canonical name of a field.
 func fieldName(name string) string {
 	name = strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), " ", "_")
 	if better := otherNames[name]; better != "" {
@@ -57,21 +57,21 @@ func fieldName(name string) string {
 	return name
 }
 
-// errLine is a line that cannot be read at all; reading goes on after it.
+// errLine is a line that cannot be read at all. Reading continues after it.
 type errLine struct{ Problem }
 
 func (e errLine) Error() string { return e.Text }
 
-// records yields the lines of a file in CSV with a line of titles, in JSON with
-// an object on each line, or in GeoJSON. The content tells which. fn is given a
-// record or an errLine; any other error of the file ends the reading.
+// records calls fn for each line of a file: CSV with a header, JSON with one object per
+// line, or GeoJSON, detected by content. fn receives a record or an errLine. Any other
+// error of the file ends the reading.
 func records(file io.Reader, fn func(record, error)) error {
 	in := bufio.NewReaderSize(file, 64<<10)
 	head, err := in.Peek(3)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("places: reading the file: %w", err)
 	}
-	if bytes.Equal(head, []byte("\xef\xbb\xbf")) { // the mark that some programs put first
+	if bytes.Equal(head, []byte("\xef\xbb\xbf")) { // byte order mark
 		_, _ = in.Discard(3)
 	}
 	head, _ = in.Peek(in.Size())
@@ -121,12 +121,11 @@ func csvRecords(in io.Reader, fn func(record, error)) error {
 		for i, text := range row {
 			r.fields[titles[i]] = strings.TrimSpace(text)
 		}
-		fn(checked(r))
+		fn(checkTexts(r))
 	}
 }
 
-// jsonRecords reads an object on each line. One that is a GeoJSON feature is
-// read as one.
+// jsonRecords reads one object per line. GeoJSON features are accepted, too.
 func jsonRecords(in io.Reader, fn func(record, error)) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, largestLine)
@@ -154,8 +153,8 @@ func objectRecord(line int, text []byte) (record, error) {
 	return fieldsOf(line, object)
 }
 
-// fieldsOf turns the values of an object into the texts that CSV has: a list
-// of words is joined, an object is its JSON, null is nothing.
+// fieldsOf converts the values of an object to the texts of a CSV file: lists of words
+// are joined, objects stay JSON, null is empty.
 func fieldsOf(line int, object map[string]json.RawMessage) (record, error) {
 	r := record{line, make(map[string]string, len(object))}
 	for name, raw := range object {
@@ -182,11 +181,11 @@ func fieldsOf(line int, object map[string]json.RawMessage) (record, error) {
 			r.fields[name] = string(raw)
 		}
 	}
-	return checked(r)
+	return checkTexts(r)
 }
 
-// checked refuses text that one of the databases cannot store.
-func checked(r record) (record, error) {
+// checkTexts refuses text that one of the databases cannot store.
+func checkTexts(r record) (record, error) {
 	for name, text := range r.fields {
 		if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
 			return record{}, errLine{Problem{r.line, name, "is not UTF-8 text"}}
@@ -195,9 +194,9 @@ func checked(r record) (record, error) {
 	return r, nil
 }
 
-// isCollection tells from its beginning whether JSON is a GeoJSON document
-// rather than an object on each line. It looks at the first object's own keys,
-// not for a word in the text, which may stand in anybody's name.
+// isCollection reports whether JSON is a GeoJSON document, by its beginning, and not
+// one object per line. It looks at the keys of the first object: the word could also be
+// part of a name.
 func isCollection(head []byte) bool {
 	in := json.NewDecoder(bytes.NewReader(head))
 	if open, err := in.Token(); err != nil || open != json.Delim('{') {
@@ -224,8 +223,8 @@ func isCollection(head []byte) bool {
 
 var errNotGeoJSON = fault.New(fault.Invalid, "not a GeoJSON FeatureCollection")
 
-// geoRecords reads the features of a collection one after another, so that a
-// file of any size takes the memory of one feature.
+// geoRecords reads the features of a collection one by one, so that a file of any size
+// needs the memory of one feature.
 //
 // RFC 7946.
 func geoRecords(in io.Reader, fn func(record, error)) error {
@@ -267,7 +266,7 @@ func geoRecords(in io.Reader, fn func(record, error)) error {
 	return nil
 }
 
-// featureRecord is a feature's properties, with its point for lat and lng.
+// featureRecord returns a feature's properties, with its point as lat and lng.
 func featureRecord(line int, text []byte) (record, error) {
 	var feature struct {
 		Geometry *struct {
@@ -283,7 +282,7 @@ func featureRecord(line int, text []byte) (record, error) {
 	if err != nil || feature.Geometry == nil {
 		return r, err
 	}
-	var at []float64 // longitude first; a third number would be the height
+	var at []float64 // longitude first; a third number is the height
 	if feature.Geometry.Type != "Point" || json.Unmarshal(feature.Geometry.Coordinates, &at) != nil || len(at) < 2 {
 		return record{}, errLine{Problem{line, "geometry", "must be a Point, [longitude, latitude]"}}
 	}

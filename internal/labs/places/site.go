@@ -6,10 +6,10 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// Capabilities are what a service center can do, one bit each.
+// Capabilities is a set of services of a service center, one bit each.
 type Capabilities uint8
 
-// The capabilities, in the order in which they are listed.
+// The capabilities, in the order of listings.
 //
 // Spec: PSC info, capabilities.
 const (
@@ -21,7 +21,7 @@ const (
 // CapabilityNames are the words of the wire for the bits, lowest first.
 var CapabilityNames = [3]string{"stat", "appointment_scheduling_via_junction", "appointment_scheduling_with_lab"}
 
-// Names are the words for the bits that are set.
+// Names returns the words for the bits that are set.
 func (c Capabilities) Names() []string {
 	names := []string{}
 	for i, name := range CapabilityNames {
@@ -32,7 +32,7 @@ func (c Capabilities) Names() []string {
 	return names
 }
 
-// CapabilitiesOf is the set of some words, or false when one is none.
+// CapabilitiesOf returns the set of some words, or false for an unknown word.
 func CapabilitiesOf(words ...string) (all Capabilities, ok bool) {
 	for _, word := range words {
 		bit := Capabilities(0)
@@ -49,43 +49,43 @@ func CapabilitiesOf(words ...string) (all Capabilities, ok bool) {
 	return all, true
 }
 
-// Site is a patient service center: a place of a lab where samples are drawn.
+// Site is a patient service center: a location of a lab that draws samples.
 //
 // Spec: Patient service center (PSC).
 type Site struct {
 	Lab          string // slug
-	Code         string // the lab's own name for it, unique within the lab
+	Code         string // the lab's code for it, unique within the lab
 	Name         string
 	FirstLine    string
 	SecondLine   string
 	City         string
 	State        string // postal code
 	ZIP          string // 5 digits, or 5 and 4
-	Point               // of the site, or of the middle of its ZIP code
+	Point               // of the site, or of the center of its ZIP code
 	TimeZone     string // IANA name
 	Phone        string
 	Fax          string
 	Website      string
 	Capabilities Capabilities
-	Hours        *Hours // nil when not known
+	Hours        *Hours // nil if unknown
 	Active       bool
-	ValidFrom    civil.Date // zero for no bound
+	ValidFrom    civil.Date // zero for no limit
 	ValidTo      civil.Date // last day
 }
 
-// Open tells whether the site takes patients on a day.
+// Open reports whether the site takes patients on a day.
 func (s Site) Open(day civil.Date) bool {
 	return s.Active && (s.ValidFrom.IsZero() || !day.Before(s.ValidFrom)) && (s.ValidTo.IsZero() || !day.After(s.ValidTo))
 }
 
-// Viewer is who looks: a team sees its own lists before everybody's, and in
-// sandbox made-up ones where there are none.
+// Viewer is the team that searches. A team sees its own lists before those of all
+// teams, and in sandbox made-up lists if there are none.
 type Viewer struct {
 	Team    teams.ID
 	Sandbox bool
 }
 
-// Everybody owns the lists that all teams see.
+// Everybody owns the lists of all teams.
 var Everybody teams.ID
 
 // ErrNoSites is returned for a lab that has no list for the viewer.
@@ -93,7 +93,7 @@ var Everybody teams.ID
 // Reference 1.14.
 var ErrNoSites = fault.New(fault.NotFound, "Lab not supported for PSC info.")
 
-// ErrNoSite is returned for a site code that the lab has not, or not any more.
+// ErrNoSite is returned for a site code that the lab does not have, or no longer.
 var ErrNoSite = fault.New(fault.NotFound, "Site not found.")
 
 const siteColumns = `lab, site_code, name, first_line, second_line, city, state, zip_code, lat, lng, time_zone,
@@ -116,14 +116,14 @@ func scanSite(row scanner) (Site, error) {
 			return Site{}, err
 		}
 	}
-	if s.ValidFrom, err = dateOrNone(from); err != nil {
+	if s.ValidFrom, err = parseOptionalDate(from); err != nil {
 		return Site{}, err
 	}
-	s.ValidTo, err = dateOrNone(to)
+	s.ValidTo, err = parseOptionalDate(to)
 	return s, err
 }
 
-// columns are the values of siteColumns.
+// columns returns the values of siteColumns.
 func (s Site) columns() []any {
 	return []any{
 		s.Lab, s.Code, s.Name, s.FirstLine, s.SecondLine, s.City, s.State, s.ZIP, s.Lat, s.Lng, s.TimeZone,
@@ -138,7 +138,7 @@ func hoursText(h *Hours) string {
 	return h.String()
 }
 
-func dateOrNone(text string) (civil.Date, error) {
+func parseOptionalDate(text string) (civil.Date, error) {
 	if text == "" {
 		return civil.Date{}, nil
 	}
@@ -152,8 +152,8 @@ func dateText(d civil.Date) string {
 	return d.String()
 }
 
-// bound gives a spot in an index the site's first and last day.
-func (s Site) bound(spot *spot) {
+// setDates sets the first and last day of a spot to those of the site.
+func (s Site) setDates(spot *spot) {
 	if !s.ValidFrom.IsZero() {
 		spot.from = dayNumber(s.ValidFrom)
 	}

@@ -27,7 +27,7 @@ type rig struct {
 	one, two places.Viewer
 }
 
-func each(t *testing.T, fn func(r *rig)) {
+func forEachEngine(t *testing.T, fn func(r *rig)) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := &rig{t: t, db: db}
 		r.write(func(ctx context.Context, tx *store.Tx) error {
@@ -52,7 +52,7 @@ func (r *rig) write(fn func(ctx context.Context, tx *store.Tx) error) {
 	}
 }
 
-// read reads as the team does, so that row security binds.
+// read reads as the team, so that row security applies.
 func (r *rig) read(team teams.ID, fn func(ctx context.Context, tx *store.Tx) error) error {
 	ctx := store.WithTeam(r.t.Context(), team.UUID())
 	return r.db.Read(ctx, func(tx *store.Tx) error { return fn(ctx, tx) })
@@ -67,7 +67,7 @@ func (r *rig) put(owner teams.ID, full bool, sites ...places.Site) (changes []pl
 	return changes
 }
 
-func (r *rig) near(who places.Viewer, lab string, miles float64, caps places.Capabilities) (found places.Found, err error) {
+func (r *rig) near(who places.Viewer, lab string, miles float64, caps places.Capabilities) (found places.SearchResult, err error) {
 	phoenix, _ := places.Zip("85004")
 	err = r.read(who.Team, func(ctx context.Context, tx *store.Tx) (err error) {
 		found, err = r.dir.Near(ctx, tx, who, places.Query{Lab: lab, From: phoenix.Point, Miles: miles, Capabilities: caps})
@@ -92,7 +92,7 @@ func (r *rig) codes(who places.Viewer, lab string) string {
 	return strings.Join(codes, " ")
 }
 
-// site is a site some miles north of the middle of Phoenix.
+// site returns a site some miles north of the center of Phoenix.
 func site(lab, code string, north float64) places.Site {
 	phoenix, _ := places.Zip("85004")
 	hours, _ := places.ParseHours("Mo-Fr 07:00-15:30")
@@ -104,7 +104,7 @@ func site(lab, code string, north float64) places.Site {
 }
 
 func TestNear(t *testing.T) {
-	each(t, func(r *rig) {
+	forEachEngine(t, func(r *rig) {
 		plain, stat, later := site("lab_one", "B", 3), site("lab_one", "A", 8), site("lab_one", "C", 5)
 		stat.Capabilities = places.Stat | places.ScheduledByLab
 		later.ValidFrom = civil.DateOf(time.Now().UTC()).AddDays(2)
@@ -146,9 +146,9 @@ func TestNear(t *testing.T) {
 	})
 }
 
-// At most thirty are returned, and all are counted.
+// A search returns at most thirty sites and counts all of them.
 func TestNearMany(t *testing.T) {
-	each(t, func(r *rig) {
+	forEachEngine(t, func(r *rig) {
 		var many []places.Site
 		for i := range 100 {
 			many = append(many, site("lab_one", fmt.Sprintf("S%02d", (i*37)%100), float64((i*37)%100)/10))
@@ -166,10 +166,10 @@ func TestNearMany(t *testing.T) {
 	})
 }
 
-// A team's own list stands before everybody's, that before a made-up one, and
-// no other team sees it.
+// A team's own list comes before the list of all teams, and that before a made-up one.
+// No other team sees it.
 func TestWhoseList(t *testing.T) {
-	each(t, func(r *rig) {
+	forEachEngine(t, func(r *rig) {
 		sandbox := r.two
 		sandbox.Sandbox = true
 		if got := r.codes(r.one, "quest"); got != "none" {
@@ -202,10 +202,10 @@ func TestWhoseList(t *testing.T) {
 	})
 }
 
-// An import counts as soon as it is committed, on every node, and says what it
-// did; the same one again changes nothing.
+// All nodes see an import as soon as it is committed. Importing the same file again
+// changes nothing.
 func TestImport(t *testing.T) {
-	each(t, func(r *rig) {
+	forEachEngine(t, func(r *rig) {
 		other := &rig{t: r.t, db: r.db, one: r.one} // another node has its own directory
 		a, b, c := site("lab_one", "A", 1), site("lab_one", "B", 2), site("lab_one", "C", 3)
 		steps := []struct {
@@ -234,9 +234,9 @@ func TestImport(t *testing.T) {
 	})
 }
 
-// A list that was read inside a transaction that failed is never shown after it.
+// A list that was read in a failed transaction is never shown after it.
 func TestImportThatFails(t *testing.T) {
-	each(t, func(r *rig) {
+	forEachEngine(t, func(r *rig) {
 		r.put(places.Everybody, false, site("lab_one", "A", 1))
 		ctx, stop := store.AsSystem(t.Context()), errors.New("stop")
 		err := r.db.Write(ctx, func(tx *store.Tx) error {
@@ -261,7 +261,7 @@ func TestImportThatFails(t *testing.T) {
 }
 
 func TestCoverage(t *testing.T) {
-	each(t, func(r *rig) {
+	forEachEngine(t, func(r *rig) {
 		offer := places.Offer{ZIP: "85004", Provider: "getlabs", Tier: places.AppointmentReady, Days: 1, Earliest: 480, Latest: 600, LeadHours: 3}
 		other := places.Offer{ZIP: "85004", Provider: "visits", Tier: places.AppointmentRequest, Days: 2, Earliest: 400, Latest: 500, LeadHours: 4}
 		put := func(owner teams.ID, full bool, offers ...places.Offer) (changes []places.Change) {

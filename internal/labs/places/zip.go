@@ -14,34 +14,33 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// Place is what is known of a ZIP code.
+// Place is the data of a ZIP code.
 type Place struct {
 	ZIP      string // 5 digits
 	City     string
 	State    string // postal code
 	TimeZone string // IANA name
-	Point           // of its middle; a patient's home is typically 1 to 5 miles away
-	// Located tells that there is a Point. Military codes have none: they are
-	// not in the United States, and nobody draws samples there.
+	Point           // of its center; a patient's home is typically 1 to 5 miles away
+	// Located reports whether there is a Point. Military codes have none: they are
+	// outside the United States, where no samples are drawn.
 	Located bool
-	// Approximate tells that the code is not in the table, and that this is the
-	// mean of those with the same first three digits, which is one mail region.
+	// Approximate reports that the code is not in the table. The data is then the mean
+	// of the codes with the same first three digits, which are one mail region.
 	Approximate bool
 }
 
-// zipFile is zip,lat,lng,state,city,tz,src by zip. Where it comes from and what
-// must be said of it is in ZIPS.md.
+// zipFile has the fields zip,lat,lng,state,city,tz,src, sorted by zip. ZIPS.md names
+// its source and the required attribution.
 //
 //go:embed zips.csv.gz
 var zipFile []byte
 
-// zipTable is the opened file and where its lines begin. It is opened by the
-// first question, in about ten milliseconds, so that a service of which nobody
-// asks this pays for nothing. Lines are taken apart when they are asked for:
-// 42,560 structs would take twice the memory of their text.
+// zipTable is the decompressed file and the positions of its lines. It is opened on
+// first use, which takes about ten milliseconds. Lines are parsed on demand: 42,560
+// structs would take twice the memory of their text.
 type zipTable struct {
 	text   string
-	begins []int32 // of each line; the lines are in the order of their codes
+	begins []int32 // of each line; lines are sorted by code
 }
 
 var zips = sync.OnceValue(openZIPs)
@@ -49,9 +48,9 @@ var zips = sync.OnceValue(openZIPs)
 func openZIPs() *zipTable {
 	in, err := gzip.NewReader(bytes.NewReader(zipFile))
 	if err != nil {
-		panic(fmt.Sprintf("places: zips.csv.gz: %v", err)) // the file is part of the binary and tested
+		panic(fmt.Sprintf("places: zips.csv.gz: %v", err)) // the file is embedded and tested
 	}
-	size := binary.LittleEndian.Uint32(zipFile[len(zipFile)-4:]) // a gzip file ends with it
+	size := binary.LittleEndian.Uint32(zipFile[len(zipFile)-4:]) // the last four bytes of a gzip file
 	var text strings.Builder
 	text.Grow(int(size))
 	if _, err := io.Copy(&text, in); err != nil {
@@ -59,27 +58,27 @@ func openZIPs() *zipTable {
 	}
 	z := &zipTable{text: text.String()}
 	z.begins = make([]int32, 0, strings.Count(z.text, "\n"))
-	for at := strings.IndexByte(z.text, '\n') + 1; at < len(z.text); { // after the line of titles
+	for at := strings.IndexByte(z.text, '\n') + 1; at < len(z.text); { // after the header
 		z.begins = append(z.begins, int32(at))
 		at += strings.IndexByte(z.text[at:], '\n') + 1
 	}
 	return z
 }
 
-// code is the ZIP code of a line.
+// code returns the ZIP code of a line.
 func (z *zipTable) code(line int) string {
 	at := z.begins[line]
 	return z.text[at : at+5]
 }
 
-// first is the first line whose code is not below.
-func (z *zipTable) first(code string) int {
+// searchLine returns the first line whose code is not lower.
+func (z *zipTable) searchLine(code string) int {
 	return sort.Search(len(z.begins), func(i int) bool { return z.code(i) >= code })
 }
 
-// place takes a line apart, and tells where its point comes from: c is the
-// census, g a list of place names, p a mean, m none.
-func (z *zipTable) place(line int) (Place, byte) {
+// parseLine parses a line and returns the source of its point: c is the census, g a list of
+// place names, p a mean, m none.
+func (z *zipTable) parseLine(line int) (Place, byte) {
 	rest, _, _ := strings.Cut(z.text[z.begins[line]:], "\n")
 	var f [7]string
 	for i := range f {
@@ -94,29 +93,28 @@ func (z *zipTable) place(line int) (Place, byte) {
 	return p, f[6][0]
 }
 
-// Zip finds a ZIP code of 5 digits, or of 5 and 4, of which the first 5 count.
-// A code that is not in the table, such as one that is newer than it, is
-// answered with the mean of its region; unknown are only regions that the
-// postal service has not.
+// Zip finds a ZIP code of 5 digits, or of 5 and 4; only the first 5 count. A code that
+// is not in the table, such as a new one, gets the mean of its region. Only codes of
+// regions that the postal service does not have are unknown.
 func Zip(code string) (Place, bool) {
-	if !zipForm(code) {
+	if !isZIP(code) {
 		return Place{}, false
 	}
 	code = code[:5]
 	z := zips()
-	if at := z.first(code); at < len(z.begins) && z.code(at) == code {
-		p, _ := z.place(at)
+	if at := z.searchLine(code); at < len(z.begins) && z.code(at) == code {
+		p, _ := z.parseLine(at)
 		return p, true
 	}
 	return z.region(code)
 }
 
-// region is the mean of the codes with the same first three digits.
+// region returns the mean of the codes with the same first three digits.
 func (z *zipTable) region(code string) (Place, bool) {
 	mean := Place{ZIP: code, Approximate: true}
 	n, states, zones := 0.0, map[string]int{}, map[string]int{}
-	for i := z.first(code[:3]); i < len(z.begins) && z.code(i)[:3] == code[:3]; i++ {
-		p, _ := z.place(i)
+	for i := z.searchLine(code[:3]); i < len(z.begins) && z.code(i)[:3] == code[:3]; i++ {
+		p, _ := z.parseLine(i)
 		if !p.Located {
 			continue
 		}
@@ -128,12 +126,12 @@ func (z *zipTable) region(code string) (Place, bool) {
 		return Place{}, false
 	}
 	mean.Lat, mean.Lng, mean.Located = mean.Lat/n, mean.Lng/n, true
-	mean.State, mean.TimeZone = mostOf(states), mostOf(zones)
+	mean.State, mean.TimeZone = mostFrequent(states), mostFrequent(zones)
 	return mean, true
 }
 
-// mostOf is the word that was counted most, of several the first by alphabet.
-func mostOf(counts map[string]int) (word string) {
+// mostFrequent returns the most frequent word; of several, the first in the alphabet.
+func mostFrequent(counts map[string]int) (word string) {
 	for w, n := range counts {
 		if most := counts[word]; n > most || n == most && w < word {
 			word = w
@@ -142,12 +140,12 @@ func mostOf(counts map[string]int) (word string) {
 	return word
 }
 
-// zipForm tells whether a text is 5 digits, or 5 and 4.
-func zipForm(s string) bool {
+// isZIP reports whether a text is 5 digits, or 5 and 4.
+func isZIP(s string) bool {
 	if len(s) == 10 && s[5] == '-' {
-		return digits(s[:5]) && digits(s[6:])
+		return isDigits(s[:5]) && isDigits(s[6:])
 	}
-	return len(s) == 5 && digits(s)
+	return len(s) == 5 && isDigits(s)
 }
 
-func digits(s string) bool { return strings.Trim(s, "0123456789") == "" }
+func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }

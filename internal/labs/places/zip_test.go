@@ -33,7 +33,7 @@ func TestZip(t *testing.T) {
 	}
 }
 
-// A code that the table has not is answered with its region.
+// A code that is not in the table has the data of its region.
 func TestZipRegion(t *testing.T) {
 	got, known := Zip("85000")
 	if !known || !got.Approximate || !got.Located || got.City != "" || got.State != "AZ" || got.TimeZone != "America/Phoenix" {
@@ -43,18 +43,18 @@ func TestZipRegion(t *testing.T) {
 	if d := got.Miles(phoenix.Point); d > 15 {
 		t.Errorf("the middle of 850 is %v miles from Phoenix", d)
 	}
-	if got, known := Zip("09000"); known { // a region of nothing but military codes
+	if got, known := Zip("09000"); known { // a region with only military codes
 		t.Errorf("09000 is %+v", got)
 	}
 }
 
-// Every line of the table can be used.
+// Every line of the table is valid.
 func TestZipTable(t *testing.T) {
 	z := zips()
 	last, located, unnamed := "", 0, 0
 	for i := range z.begins {
-		p, source := z.place(i)
-		if p.ZIP <= last || !zipForm(p.ZIP) || person.States[p.State] == "" && p.State != "FM" && p.State != "MH" && p.State != "PW" {
+		p, source := z.parseLine(i)
+		if p.ZIP <= last || !isZIP(p.ZIP) || person.States[p.State] == "" && p.State != "FM" && p.State != "MH" && p.State != "PW" {
 			t.Fatalf("line %d is %+v after %s", i, p, last)
 		}
 		last = p.ZIP
@@ -77,7 +77,7 @@ func TestZipTable(t *testing.T) {
 	}
 }
 
-// The table is the public file, whole.
+// The table is the complete public file.
 func TestZipTableIsTheFile(t *testing.T) {
 	file, err := os.Open(testdata.Shared(t, "geo/zip_centroids.csv"))
 	if err != nil {
@@ -89,7 +89,7 @@ func TestZipTableIsTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, row := range rows[1:] {
-		p, _ := zips().place(i)
+		p, _ := zips().parseLine(i)
 		got := []string{p.ZIP, "", "", p.State, p.City, p.TimeZone}
 		if p.Located {
 			got[1], got[2] = strconv.FormatFloat(p.Lat, 'f', -1, 64), strconv.FormatFloat(p.Lng, 'f', -1, 64)
@@ -124,6 +124,6 @@ func BenchmarkZip(b *testing.B) {
 func BenchmarkDrawList(b *testing.B) {
 	zips()
 	for b.Loop() {
-		drawList("quest", fictions["quest"])
+		drawList("quest", sandboxLabs["quest"])
 	}
 }
