@@ -31,7 +31,7 @@ func (s *service) labs(t *testing.T, f *fixture) {
 		if err != nil {
 			return err
 		}
-		quest, _ := c.LabNamed("quest")
+		quest, _ := c.LabBySlug("quest")
 		id, err := catalogue.AddAccount(ctx, tx, catalogue.NewAccount{
 			Owner: &team, Lab: quest.ID, Status: catalogue.AccountActive, Flow: catalogue.NotDelegated, Number: "12345",
 			AllowedBilling: map[catalogue.Billing][]string{catalogue.ClientBill: {"AZ"}},

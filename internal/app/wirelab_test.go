@@ -97,7 +97,7 @@ func administer(t *testing.T, s *apptest.Service) {
 		if err != nil {
 			return err
 		}
-		lab, _ := offered.LabNamed(compendium.Lab.Slug)
+		lab, _ := offered.LabBySlug(compendium.Lab.Slug)
 		_, err = catalogue.AddAccount(ctx, tx, catalogue.NewAccount{
 			Lab: lab.ID, Number: "44120", Status: catalogue.AccountActive, Flow: catalogue.NotDelegated,
 			AllowedBilling: map[catalogue.Billing][]string{catalogue.ClientBill: {"AZ"}},

@@ -56,7 +56,7 @@ all problems are shown with their lines.`,
 				return err
 			}
 			return s.withDatabase(c, func(ctx context.Context, db *store.DB) error {
-				var done catalogue.Imported
+				var done catalogue.ImportCounts
 				err := db.Write(ctx, func(tx *store.Tx) (err error) {
 					if done, err = catalogue.Import(ctx, tx, slug, described, listed, !part); err == nil && dryRun {
 						err = errDryRun

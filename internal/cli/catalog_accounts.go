@@ -120,7 +120,7 @@ func (s *shell) accountsAdd() *cobra.Command {
 					if err != nil {
 						return catalogue.AccountID{}, err
 					}
-					l, ok := found.LabNamed(lab)
+					l, ok := found.LabBySlug(lab)
 					if !ok {
 						return catalogue.AccountID{}, withHint(fault.New(fault.NotFound, "no such lab"), "hale catalog labs lists them")
 					}

@@ -97,7 +97,7 @@ func (in *searchCompendiumIn) candidates(found *catalogue.Catalogue, limit int) 
 	if in.Body.Query != nil && strings.TrimSpace(*in.Body.Query) != "" {
 		return found.Canonicals(*in.Body.Query, in.Body.CPTCodes, limit)
 	}
-	if set, ok := found.CanonicalHashed(*in.Body.LOINCSetHash); ok {
+	if set, ok := found.CanonicalByHash(*in.Body.LOINCSetHash); ok {
 		return []catalogue.Match{{Canonical: set, Confidence: 1}}
 	}
 	return nil
@@ -113,14 +113,14 @@ func (in *searchCompendiumIn) crosswalk(found *catalogue.Catalogue, selected cat
 	}
 	for _, slug := range slugs {
 		body.PerLab[slug] = []labTestMatched{}
-		if l, ok := found.LabNamed(slug); ok {
+		if l, ok := found.LabBySlug(slug); ok {
 			for _, x := range found.Crosswalk(selected.Codes, selected.Name, l, limit) {
 				body.PerLab[slug] = append(body.PerLab[slug], matchedOf(x))
 			}
 		}
 	}
 	if *in.Body.IncludeRelated {
-		for _, m := range found.Related(selected.Canonical, limit) {
+		for _, m := range found.RelatedSets(selected.Canonical, limit) {
 			body.Related = append(body.Related, relatedBody{canonicalOf(m), string(m.Relation), m.Confidence, m.Reasons})
 		}
 	}
@@ -180,7 +180,7 @@ func (h *Handlers) convertCompendium(ctx context.Context, c api.Caller, in *conv
 			}
 			sources = catalogue.SourcesOf(found, t)
 			body.SourceLabTestID, body.SourceLabID = api.TextOrNull(id.String()), &t.Lab
-		} else if lab, ok := catalogue.OneLab(sources); ok {
+		} else if lab, ok := catalogue.CommonLab(sources); ok {
 			body.SourceLabID = &lab
 		}
 		body.convert(found, sources, target, *in.Body.Limit)
@@ -195,7 +195,7 @@ func (h *Handlers) convertCompendium(ctx context.Context, c api.Caller, in *conv
 // targetLab is a lab of the catalogue: production teams have none before the
 // first import.
 func targetLab(found *catalogue.Catalogue, slug compendiumLabSlug) (catalogue.Lab, error) {
-	l, ok := found.LabNamed(string(slug))
+	l, ok := found.LabBySlug(string(slug))
 	if !ok {
 		return catalogue.Lab{}, fault.New(fault.Refused, "The target lab is not in the catalogue").At("body", "target_lab")
 	}
@@ -207,10 +207,10 @@ func (b *convertCompendiumBody) convert(found *catalogue.Catalogue, sources []ca
 	b.SourceProviderIDs, b.ConvertedProviderIDs, b.UnresolvedProviderIDs = []string{}, []string{}, []string{}
 	b.BySourceProviderID = map[string]conversionBody{}
 	for _, s := range sources {
-		candidates := s.At(found, target, math.MaxInt) // what covers a code need not be among the first
+		candidates := s.CandidatesAt(found, target, math.MaxInt) // what covers a code need not be among the first
 		b.SourceProviderIDs = append(b.SourceProviderIDs, s.ProviderID)
 		b.BySourceProviderID[s.ProviderID] = conversionBody{s.ProviderID, matchedAll(candidates[:min(limit, len(candidates))])}
-		switch best, ok := catalogue.Covering(candidates); {
+		switch best, ok := catalogue.FindCovering(candidates); {
 		case !ok:
 			b.UnresolvedProviderIDs = append(b.UnresolvedProviderIDs, s.ProviderID)
 		case !slices.Contains(b.ConvertedProviderIDs, best.Marker.ProviderID):
@@ -253,7 +253,7 @@ func (h *Handlers) searchOrderable(ctx context.Context, c api.Caller, in *search
 	}
 	body := searchOrderableBody{map[string][]labTestMatched{}}
 	for _, s := range catalogue.Sources(found, in.Body.ProviderIDs) {
-		body.Candidates[s.ProviderID] = matchedAll(s.At(found, target, *in.Body.PerProviderLimit))
+		body.Candidates[s.ProviderID] = matchedAll(s.CandidatesAt(found, target, *in.Body.PerProviderLimit))
 	}
 	return api.Answer(body), nil
 }

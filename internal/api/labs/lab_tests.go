@@ -178,7 +178,7 @@ func (q LabTestQuery) filter(found *catalogue.Catalogue) (catalogue.TestFilter, 
 		f.Generated = &generated
 	}
 	if q.LabSlug != "" {
-		l, ok := found.LabNamed(q.LabSlug)
+		l, ok := found.LabBySlug(q.LabSlug)
 		if !ok {
 			return f, false
 		}

@@ -104,7 +104,7 @@ func (h *Handlers) labMarker(ctx context.Context, c api.Caller, in *labMarkerIn)
 		if err != nil {
 			return err
 		}
-		m, ok := found.MarkerCoded(in.LabID, in.ProviderID)
+		m, ok := found.MarkerByCode(in.LabID, in.ProviderID)
 		if !ok || !m.Active || account != nil && account.Lab.ID != m.Lab {
 			return fault.New(fault.NotFound, "Marker does not exist")
 		}

@@ -175,7 +175,7 @@ func (h *Handlers) listMarkers(ctx context.Context, c api.Caller, in *listMarker
 		filter := catalogue.MarkerFilter{Labs: in.LabID, Name: in.Name, ALaCarte: in.ALaCarte.Pointer()}
 		if in.LabSlug != "" {
 			filter.Labs = []catalogue.LabID{}
-			if l, ok := found.LabNamed(in.LabSlug); ok {
+			if l, ok := found.LabBySlug(in.LabSlug); ok {
 				filter.Labs = []catalogue.LabID{l.ID}
 			}
 		}
@@ -262,7 +262,7 @@ func (h *Handlers) labTestMarkers(ctx context.Context, c api.Caller, in *labTest
 		if err != nil {
 			return err
 		}
-		body = pageOfMarkers(found.WithReflex(found.MarkersOf(t)), in.PageQuery, false)
+		body = pageOfMarkers(found.AddReflex(found.MarkersOf(t)), in.PageQuery, false)
 		return nil
 	})
 	if err != nil {

@@ -328,8 +328,8 @@ func (h *Handlers) labsAsked(ctx context.Context, tx *store.Tx, c api.Caller, in
 		asked = append(asked, labAsked{lab, len(named) > 0 || slices.Contains(catalogue.CentralSlugs, lab.Slug)})
 	}
 	for _, slug := range named {
-		_, ok := offered.LabNamed(slug)
-		if lab, known := catalogue.LabKnown(slug); known && !ok && account == nil {
+		_, ok := offered.LabBySlug(slug)
+		if lab, known := catalogue.KnownLab(slug); known && !ok && account == nil {
 			lab.Billings = nil // nothing can be ordered there
 			asked = append(asked, labAsked{lab, true})
 		}
@@ -341,7 +341,7 @@ func (h *Handlers) labsAsked(ctx context.Context, tx *store.Tx, c api.Caller, in
 // clients know.
 func checkLabs(offered *catalogue.Catalogue, in *areaInfoIn) error {
 	check := func(slug string, at ...string) *fault.Error {
-		if _, known := offered.LabNamed(slug); known || slices.Contains(catalogue.CentralSlugs, slug) {
+		if _, known := offered.LabBySlug(slug); known || slices.Contains(catalogue.CentralSlugs, slug) {
 			return nil
 		}
 		return fault.New(fault.Invalid, "Input should be the slug of a lab").At(append([]string{"query"}, at...)...).WithType("enum").WithInput(slug)

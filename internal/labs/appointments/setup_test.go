@@ -484,7 +484,7 @@ func (r *rig) labNamed(slug string) (id catalogue.LabID) {
 		if err != nil {
 			return err
 		}
-		lab, known := c.LabNamed(slug)
+		lab, known := c.LabBySlug(slug)
 		if !known {
 			r.t.Fatalf("no lab %s", slug)
 		}

@@ -18,7 +18,7 @@ import (
 // AccountID identifies an account with a lab.
 type AccountID = ids.ID[Account]
 
-// AccountStatus is where a lab account is in its life.
+// AccountStatus is the state of a lab account.
 //
 // Reference 1.16.
 type AccountStatus string
@@ -31,19 +31,19 @@ const (
 	AccountReadyToLaunch AccountStatus = "ready_to_launch"
 )
 
-// AccountStatuses lists them all.
+// AccountStatuses lists all statuses.
 var AccountStatuses = []AccountStatus{AccountActive, AccountPending, AccountSuspended, AccountReadyToLaunch}
 
-// Known reports whether the status is one of them.
-func (s AccountStatus) Known() bool { return known(s, AccountStatuses) }
+// Known reports whether the status exists.
+func (s AccountStatus) Known() bool { return containsWord(s, AccountStatuses) }
 
-// DelegatedFlow says which part of the physicians' work a team does itself.
+// DelegatedFlow is the part of the physicians' work that a team does itself.
 //
 // Reference 1.16.
 type DelegatedFlow string
 
-// The flows: with OrderDelegated and FullyDelegated the team's physician
-// orders, with ResultDelegated and FullyDelegated the team follows up.
+// The flows. With OrderDelegated and FullyDelegated the team's physician orders;
+// with ResultDelegated and FullyDelegated the team follows up.
 const (
 	OrderDelegated  DelegatedFlow = "order_delegated"
 	ResultDelegated DelegatedFlow = "result_delegated"
@@ -51,7 +51,7 @@ const (
 	NotDelegated    DelegatedFlow = "not_delegated"
 )
 
-// DelegatedFlows lists them all.
+// DelegatedFlows lists all flows.
 var DelegatedFlows = []DelegatedFlow{OrderDelegated, ResultDelegated, FullyDelegated, NotDelegated}
 
 // TeamOrders reports whether a physician of the team must order.
@@ -62,48 +62,50 @@ func (f DelegatedFlow) TeamOrders() bool { return f == OrderDelegated || f == Fu
 // Reference 1.16, ClientFacingLabAccount.
 type Account struct {
 	ID     AccountID
-	Owner  *teams.ID // nil: the platform's, open to every team
+	Owner  *teams.ID // nil for an account of the platform, which every team can use
 	Lab    Lab
 	Status AccountStatus
 	Flow   DelegatedFlow
 	// Number is the account's number at the lab.
 	Number       string
-	Name         string // empty for none
-	DefaultNotes string // printed on every requisition, after the order's own
-	// BusinessUnits are the lab's regional companies that honour it.
+	Name         string // empty if none
+	DefaultNotes string // printed on every requisition, after the notes of the order
+	// BusinessUnits are the regional companies of the lab that accept the
+	// account.
 	BusinessUnits []string
-	// AllowedBilling is in which states each billing type may be used. A type
-	// that is not there may be used nowhere.
+	// AllowedBilling lists the states in which each billing type is allowed. A
+	// type that is absent is allowed nowhere.
 	AllowedBilling map[Billing][]string
-	// Teams it is linked to, as far as the caller may know; none for the platform's.
+	// Teams are the linked teams that the caller may see; none for an account of
+	// the platform.
 	Teams []teams.ID
 }
 
-// Platform reports whether the account is open to every team.
-func (a *Account) Platform() bool { return a.Owner == nil }
+// IsPlatform reports whether every team can use the account.
+func (a *Account) IsPlatform() bool { return a.Owner == nil }
 
 // Offers reports whether a lab test may be ordered under the account.
 func (a *Account) Offers(t Test) bool {
 	return t.Lab == a.Lab.ID && (t.Account == nil || *t.Account == a.ID)
 }
 
-// BillingAllowed reports whether an order under the account may be paid in a
-// way for a person of a state.
+// BillingAllowed reports whether the account allows a billing type for a person
+// of a state.
 func BillingAllowed(a Account, b Billing, state string) bool {
-	return known(state, a.AllowedBilling[b])
+	return containsWord(state, a.AllowedBilling[b])
 }
 
-// ServesState reports whether a lab may test people of a state.
+// ServesState reports whether a lab can test people of a state.
 func ServesState(l Lab, state string) bool { return l.Serves(state) }
 
-// AccountFilter narrows the list of accounts; the zero value is all of them.
+// AccountFilter selects accounts; the zero value selects all.
 type AccountFilter struct {
 	ID     *AccountID
 	Status AccountStatus
 }
 
-// Accounts lists the lab accounts under which a team may order: those that it
-// is linked to, oldest first, then the platform's.
+// Accounts lists the lab accounts under which a team can order: first those that
+// are linked to it, oldest first, then those of the platform.
 //
 // Spec: Further operations, GET /v3/lab_test/lab_account.
 func Accounts(ctx context.Context, tx *store.Tx, team teams.ID, f AccountFilter) ([]Account, error) {
@@ -111,7 +113,7 @@ func Accounts(ctx context.Context, tx *store.Tx, team teams.ID, f AccountFilter)
 	if err != nil {
 		return nil, err
 	}
-	all, err := openAccounts(ctx, tx, team, c)
+	all, err := teamAccounts(ctx, tx, team, c)
 	if err != nil {
 		return nil, err
 	}
@@ -120,8 +122,8 @@ func Accounts(ctx context.Context, tx *store.Tx, team teams.ID, f AccountFilter)
 	}), nil
 }
 
-// GetAccount returns an account that the team may order under, whatever its
-// status, or a NotFound fault.
+// GetAccount returns an account that the team can order under, in any status, or
+// a NotFound fault.
 func GetAccount(ctx context.Context, tx *store.Tx, team teams.ID, id AccountID) (Account, error) {
 	found, err := Accounts(ctx, tx, team, AccountFilter{ID: &id})
 	if err != nil {
@@ -133,15 +135,15 @@ func GetAccount(ctx context.Context, tx *store.Tx, team teams.ID, id AccountID) 
 	return found[0], nil
 }
 
-// AccountOf returns the account that an order of a team names, also when the
-// team may order under it no more: what was placed goes on. One that is not
-// there at all is no NotFound fault, which of an order means that it was erased.
+// AccountOf returns the account of an existing order. The team may no longer be
+// able to order under it, but existing orders continue. For a missing account it
+// does not return a NotFound fault, which would mean that the order was erased.
 func AccountOf(ctx context.Context, tx *store.Tx, team teams.ID, id AccountID) (Account, error) {
 	c, err := For(ctx, tx, team)
 	if err != nil {
 		return Account{}, err
 	}
-	stored, err := manyAccounts(ctx, tx, `SELECT `+accountColumns+` FROM lab_accounts a WHERE a.id = $1`, id)
+	stored, err := queryAccounts(ctx, tx, `SELECT `+accountColumns+` FROM lab_accounts a WHERE a.id = $1`, id)
 	if err != nil {
 		return Account{}, err
 	}
@@ -149,7 +151,7 @@ func AccountOf(ctx context.Context, tx *store.Tx, team teams.ID, id AccountID) (
 		if a.ID != id {
 			continue
 		}
-		if lab, ok := c.Lab(a.Lab.ID); ok { // one that is offered no more has no more than its id
+		if lab, ok := c.Lab(a.Lab.ID); ok { // a lab that is no longer offered has only its id
 			a.Lab = lab
 		}
 		return a, nil
@@ -157,9 +159,9 @@ func AccountOf(ctx context.Context, tx *store.Tx, team teams.ID, id AccountID) (
 	return Account{}, fmt.Errorf("labs: there is no account %s", id)
 }
 
-// ChooseAccount is the account that an order with a lab is placed under: the
-// given one, or the team's only active one, or the platform's when the team
-// has none with the lab. An import also takes a pending account.
+// ChooseAccount returns the account for an order with a lab: the given one, else
+// the only active account of the team, else that of the platform if the team has
+// none with the lab. An import also accepts a pending account.
 //
 // Reference 1.16; Spec: Further operations, lab_account_id.
 func ChooseAccount(ctx context.Context, tx *store.Tx, team teams.ID, lab LabID, given *AccountID, forImport bool) (Account, error) {
@@ -172,7 +174,7 @@ func ChooseAccount(ctx context.Context, tx *store.Tx, team teams.ID, lab LabID, 
 		case err != nil:
 			return Account{}, err
 		case a.Lab.ID != lab:
-			return Account{}, accountOfOtherLab()
+			return Account{}, refuseOtherLab()
 		case !usable(a):
 			return Account{}, refuse("lab_account_not_active", "The lab account is not active", "lab_account_id")
 		}
@@ -182,16 +184,16 @@ func ChooseAccount(ctx context.Context, tx *store.Tx, team teams.ID, lab LabID, 
 	if err != nil {
 		return Account{}, err
 	}
-	return chooseAmong(slices.DeleteFunc(all, func(a Account) bool { return a.Lab.ID != lab }), usable)
+	return chooseUsable(slices.DeleteFunc(all, func(a Account) bool { return a.Lab.ID != lab }), usable)
 }
 
-// chooseAmong chooses one of the accounts with the lab of an order.
-func chooseAmong(all []Account, usable func(Account) bool) (Account, error) {
+// chooseUsable returns the account to use among those with the lab of an order.
+func chooseUsable(all []Account, usable func(Account) bool) (Account, error) {
 	var linked, platform []Account
 	own := false
 	for _, a := range all {
 		switch {
-		case !a.Platform():
+		case !a.IsPlatform():
 			own = true
 			if usable(a) {
 				linked = append(linked, a)
@@ -216,7 +218,7 @@ func chooseAmong(all []Account, usable func(Account) bool) (Account, error) {
 const accountColumns = `a.id, a.owner, a.lab_id, a.status, a.delegated_flow, a.provider_account_id, a.account_name,
 	a.default_clinical_notes, a.business_units, a.allowed_billing`
 
-// scanAccount reads an account, of whose lab only the id is known.
+// scanAccount reads an account. Its lab has only the id.
 func scanAccount(row scanner) (Account, error) {
 	var a Account
 	var owner teams.ID
@@ -236,7 +238,7 @@ func scanAccount(row scanner) (Account, error) {
 	return a, nil
 }
 
-func manyAccounts(ctx context.Context, tx *store.Tx, query string, args ...any) ([]Account, error) {
+func queryAccounts(ctx context.Context, tx *store.Tx, query string, args ...any) ([]Account, error) {
 	rows, err := tx.Query(ctx, query, args...)
 	if err != nil {
 		return nil, fmt.Errorf("labs: listing accounts: %w", err)
@@ -253,19 +255,20 @@ func manyAccounts(ctx context.Context, tx *store.Tx, query string, args ...any) 
 	return all, rows.Err()
 }
 
-// openAccounts are the stored accounts that a team may order under, its own
-// before the platform's. Those of a lab that the team does not see are left out.
-func openAccounts(ctx context.Context, tx *store.Tx, team teams.ID, c *Catalogue) ([]Account, error) {
-	own, err := manyAccounts(ctx, tx, `SELECT `+accountColumns+` FROM lab_accounts a
+// teamAccounts returns the stored accounts that a team can order under, its own
+// before those of the platform. Accounts with labs that the team does not see
+// are omitted.
+func teamAccounts(ctx context.Context, tx *store.Tx, team teams.ID, c *Catalogue) ([]Account, error) {
+	own, err := queryAccounts(ctx, tx, `SELECT `+accountColumns+` FROM lab_accounts a
 		WHERE a.owner IS NOT NULL AND a.id IN (SELECT t.account_id FROM lab_account_teams t WHERE t.team_id = $1)
 		ORDER BY a.created_at, a.id`, team)
 	if err != nil {
 		return nil, err
 	}
 	for i := range own {
-		own[i].Teams = []teams.ID{team} // not who else: that is not the caller's to know
+		own[i].Teams = []teams.ID{team} // the caller must not see the other teams
 	}
-	platform, err := manyAccounts(ctx, tx, `SELECT `+accountColumns+` FROM lab_accounts a WHERE a.owner IS NULL ORDER BY a.created_at, a.id`)
+	platform, err := queryAccounts(ctx, tx, `SELECT `+accountColumns+` FROM lab_accounts a WHERE a.owner IS NULL ORDER BY a.created_at, a.id`)
 	if err != nil {
 		return nil, err
 	}
@@ -279,21 +282,22 @@ func openAccounts(ctx context.Context, tx *store.Tx, team teams.ID, c *Catalogue
 	return seen, nil
 }
 
-// NewAccount is what an account is made of. Owner is nil for one of the
-// platform's.
+// NewAccount holds the fields of a new account. Owner is nil for an account of
+// the platform.
 type NewAccount struct {
 	Owner          *teams.ID
 	Lab            LabID
 	Status         AccountStatus
 	Flow           DelegatedFlow
-	Number         string // at the lab
+	Number         string // the account's number at the lab
 	Name           string
 	DefaultNotes   string
 	BusinessUnits  []string
 	AllowedBilling map[Billing][]string
 }
 
-// longestNotes is the specification's limit for clinical notes, in characters.
+// longestNotes is the limit of the specification for clinical notes, in
+// characters.
 const longestNotes = 1000
 
 func (n NewAccount) check() error {
@@ -301,10 +305,10 @@ func (n NewAccount) check() error {
 	wrong := func(field, msg string) {
 		faults = append(faults, fault.New(fault.Invalid, "Value error, "+msg).At("body", field))
 	}
-	if !known(n.Status, AccountStatuses) {
+	if !containsWord(n.Status, AccountStatuses) {
 		wrong("status", "must be active, pending, suspended or ready_to_launch")
 	}
-	if !known(n.Flow, DelegatedFlows) {
+	if !containsWord(n.Flow, DelegatedFlows) {
 		wrong("delegated_flow", "must be not_delegated, order_delegated, result_delegated or fully_delegated")
 	}
 	if strings.TrimSpace(n.Number) == "" || len(n.Number) > 100 {
@@ -314,17 +318,17 @@ func (n NewAccount) check() error {
 		wrong("default_clinical_notes", "must have at most 1000 characters")
 	}
 	for billing, states := range n.AllowedBilling {
-		if !known(billing, Billings) {
+		if !containsWord(billing, Billings) {
 			wrong("allowed_billing", "has an unknown billing type")
 		}
-		if slices.ContainsFunc(states, func(s string) bool { return !known(s, States) }) {
+		if slices.ContainsFunc(states, func(s string) bool { return !containsWord(s, States) }) {
 			wrong("allowed_billing", "has an unknown state")
 		}
 	}
 	return fault.Join(faults...)
 }
 
-// AddAccount makes an account and links it to its owner.
+// AddAccount creates an account and links it to its owner.
 func AddAccount(ctx context.Context, tx *store.Tx, n NewAccount) (AccountID, error) {
 	if err := n.check(); err != nil {
 		return AccountID{}, err
@@ -351,7 +355,7 @@ func AddAccount(ctx context.Context, tx *store.Tx, n NewAccount) (AccountID, err
 	_, err = tx.Exec(ctx, `INSERT INTO lab_accounts (id, owner, lab_id, status, delegated_flow, provider_account_id, account_name,
 		default_clinical_notes, business_units, allowed_billing, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11)`,
-		id, owner, n.Lab, string(n.Status), string(n.Flow), strings.TrimSpace(n.Number), orNull(n.Name), orNull(n.DefaultNotes),
+		id, owner, n.Lab, string(n.Status), string(n.Flow), strings.TrimSpace(n.Number), nullable(n.Name), nullable(n.DefaultNotes),
 		string(units), string(billing), tx.Now())
 	if err != nil {
 		return AccountID{}, fmt.Errorf("labs: adding an account: %w", err)
@@ -362,14 +366,14 @@ func AddAccount(ctx context.Context, tx *store.Tx, n NewAccount) (AccountID, err
 	return id, err
 }
 
-func orNull(text string) any {
+func nullable(text string) any {
 	if text == "" {
 		return nil
 	}
 	return text
 }
 
-// LinkAccount lets a team order under an account that another owns.
+// LinkAccount lets another team order under an account.
 func LinkAccount(ctx context.Context, tx *store.Tx, id AccountID, team teams.ID) error {
 	var owned bool
 	err := tx.QueryRow(ctx, `SELECT owner IS NOT NULL FROM lab_accounts WHERE id = $1`, id).Scan(&owned)
@@ -389,7 +393,7 @@ func LinkAccount(ctx context.Context, tx *store.Tx, id AccountID, team teams.ID)
 	return nil
 }
 
-// UnlinkAccount takes that back. Orders that were placed go on under it.
+// UnlinkAccount removes a link. Existing orders under the account continue.
 func UnlinkAccount(ctx context.Context, tx *store.Tx, id AccountID, team teams.ID) error {
 	n, err := tx.Exec(ctx, `DELETE FROM lab_account_teams WHERE team_id = $1 AND account_id = $2`, team, id)
 	if err == nil && n == 0 {
@@ -398,9 +402,9 @@ func UnlinkAccount(ctx context.Context, tx *store.Tx, id AccountID, team teams.I
 	return err
 }
 
-// SetAccountStatus changes where an account is in its life.
+// SetAccountStatus changes the status of an account.
 func SetAccountStatus(ctx context.Context, tx *store.Tx, id AccountID, status AccountStatus) error {
-	if !known(status, AccountStatuses) {
+	if !containsWord(status, AccountStatuses) {
 		return fault.New(fault.Invalid, "Value error, must be active, pending, suspended or ready_to_launch").At("body", "status")
 	}
 	n, err := tx.Exec(ctx, `UPDATE lab_accounts SET status = $1, updated_at = $2 WHERE id = $3`, string(status), tx.Now(), id)
@@ -410,10 +414,10 @@ func SetAccountStatus(ctx context.Context, tx *store.Tx, id AccountID, status Ac
 	return err
 }
 
-// StoredAccounts lists every account of the installation with its teams and its
-// lab, for who sees all of them.
+// StoredAccounts lists all accounts of the installation with their teams and
+// labs, for the operator.
 func StoredAccounts(ctx context.Context, tx *store.Tx) ([]Account, error) {
-	all, err := manyAccounts(ctx, tx, `SELECT `+accountColumns+` FROM lab_accounts a ORDER BY a.created_at, a.id`)
+	all, err := queryAccounts(ctx, tx, `SELECT `+accountColumns+` FROM lab_accounts a ORDER BY a.created_at, a.id`)
 	if err != nil {
 		return nil, err
 	}
@@ -422,7 +426,7 @@ func StoredAccounts(ctx context.Context, tx *store.Tx) ([]Account, error) {
 		return nil, err
 	}
 	byID := map[LabID]Lab{}
-	for _, l := range slices.Concat(builtin().labs, imported) {
+	for _, l := range slices.Concat(builtinData().labs, imported) {
 		byID[l.ID] = l
 	}
 	for i := range all {

@@ -24,7 +24,7 @@ func (r *rig) account(lab LabID, status AccountStatus) (id AccountID) {
 	return id
 }
 
-// choose returns the chosen account or the code of the refusal.
+// choose returns the chosen account or the code of the error.
 func (r *rig) choose(lab LabID, given *AccountID, forImport bool) (a Account, code string) {
 	r.Helper()
 	err := r.db.Read(r.ctx, func(tx *store.Tx) (err error) {
@@ -43,9 +43,9 @@ func (r *rig) choose(lab LabID, given *AccountID, forImport bool) (a Account, co
 
 // The table of reference 1.16.
 func TestChoiceOfAccount(t *testing.T) {
-	each(t, func(r *rig) {
+	forEachEngine(t, func(r *rig) {
 		a, code := r.choose(quest, nil, false)
-		if code != "" || !a.Platform() || a.Lab.ID != quest || a.Flow != NotDelegated {
+		if code != "" || !a.IsPlatform() || a.Lab.ID != quest || a.Flow != NotDelegated {
 			r.Errorf("no account of one's own: %+v %s", a, code)
 		}
 		pending := r.account(quest, AccountPending)
@@ -58,7 +58,7 @@ func TestChoiceOfAccount(t *testing.T) {
 		if _, code := r.choose(quest, &pending, false); code != "lab_account_not_active" {
 			r.Errorf("a pending account by name: %s", code)
 		}
-		if a, code := r.choose(labcorp, nil, false); code != "" || !a.Platform() {
+		if a, code := r.choose(labcorp, nil, false); code != "" || !a.IsPlatform() {
 			r.Errorf("another lab: %s", code)
 		}
 		active := r.account(quest, AccountActive)
@@ -89,7 +89,7 @@ func TestChoiceOfAccount(t *testing.T) {
 }
 
 func TestAccountsOfOthers(t *testing.T) {
-	each(t, func(r *rig) {
+	forEachEngine(t, func(r *rig) {
 		id := r.account(quest, AccountActive)
 		other := newRig(r.T, r.db, teams.Sandbox)
 		if _, code := other.choose(quest, &id, false); code != "unknown_lab_account" {
@@ -108,7 +108,7 @@ func TestAccountsOfOthers(t *testing.T) {
 			return err
 		})
 		r.write(func(tx *store.Tx) error { return UnlinkAccount(r.ctx, tx, id, other.team.ID) })
-		if a, code := other.choose(quest, nil, false); code != "" || !a.Platform() {
+		if a, code := other.choose(quest, nil, false); code != "" || !a.IsPlatform() {
 			r.Errorf("unlinked: %+v %s", a, code)
 		}
 		for _, change := range []func(tx *store.Tx) error{
@@ -127,7 +127,7 @@ func TestAccountsWithoutPlatform(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newRig(t, db, teams.Production)
 		r.importList(acmeList(), true)
-		l, _ := r.catalogue().LabNamed("acme_lab")
+		l, _ := r.catalogue().LabBySlug("acme_lab")
 		if _, code := r.choose(l.ID, nil, false); code != "lab_account_missing" {
 			r.Errorf("no account at all: %s", code)
 		}
@@ -136,7 +136,7 @@ func TestAccountsWithoutPlatform(t *testing.T) {
 			platform, err = AddAccount(r.ctx, tx, NewAccount{Lab: l.ID, Status: AccountActive, Flow: NotDelegated, Number: "1"})
 			return err
 		})
-		if a, code := r.choose(l.ID, nil, false); code != "" || a.ID != platform || !a.Platform() {
+		if a, code := r.choose(l.ID, nil, false); code != "" || a.ID != platform || !a.IsPlatform() {
 			r.Errorf("the platform's: %+v %s", a, code)
 		}
 		if err := r.db.Write(r.ctx, func(tx *store.Tx) error { return LinkAccount(r.ctx, tx, platform, r.team.ID) }); !fault.Is(err, fault.Refused) {
@@ -166,7 +166,7 @@ func TestBadAccounts(t *testing.T) {
 }
 
 func TestPhysicians(t *testing.T) {
-	each(t, func(r *rig) {
+	forEachEngine(t, func(r *rig) {
 		add := func(p Physician) error {
 			return r.db.Write(r.ctx, func(tx *store.Tx) error { _, err := AddPhysician(r.ctx, tx, r.team.ID, p); return err })
 		}
@@ -205,10 +205,10 @@ func TestPhysicians(t *testing.T) {
 	})
 }
 
-// Whatever becomes of the link, the account that an order names is there, with
-// its lab; also one of the sandbox's own.
+// AccountOf finds the account of an order, with its lab, also after it was
+// unlinked, and also an account of the sandbox.
 func TestAccountOf(t *testing.T) {
-	each(t, func(r *rig) {
+	forEachEngine(t, func(r *rig) {
 		id := r.account(quest, AccountActive)
 		other := newRig(r.T, r.db, teams.Sandbox)
 		r.write(func(tx *store.Tx) error { return LinkAccount(r.ctx, tx, id, other.team.ID) })
@@ -235,8 +235,8 @@ func TestAccountOf(t *testing.T) {
 	})
 }
 
-// A set of markers takes as long as its slowest, and nobody knows how long when
-// one does not say.
+// A set of markers takes as long as its slowest. The time is unknown if one
+// marker does not have one.
 func TestTAT(t *testing.T) {
 	days := func(n int) *int { return &n }
 	quick, slow := &Marker{CommonTAT: days(1), WorstTAT: days(3)}, &Marker{CommonTAT: days(2), WorstTAT: days(2)}

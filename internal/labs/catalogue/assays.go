@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Scale says what kind of value an assay has.
+// Scale is the kind of value that an assay has.
 type Scale string
 
 // The scales: a number, one of ordered words, or free text.
@@ -17,35 +17,35 @@ const (
 	Words    Scale = "words"
 )
 
-// Assay is how one row of a report looks, and what is normal in it.
+// Assay describes one row of a report and its normal values.
 type Assay struct {
 	Scale    Scale  `json:"scale"`
 	Unit     string `json:"unit,omitempty"` // as printed, such as mg/dL
 	Decimals int    `json:"decimals,omitempty"`
-	// Ranges are what is normal, the more special ones first.
+	// Ranges are the reference ranges, the more specific ones first.
 	Ranges []Range `json:"ranges,omitempty"`
-	// CriticalLow and CriticalHigh are where a physician must be called:
+	// CriticalLow and CriticalHigh are limits: a physician must be called about
 	// values at or beyond them.
 	CriticalLow  *float64 `json:"critical_low,omitempty"`
 	CriticalHigh *float64 `json:"critical_high,omitempty"`
-	// Normal and Abnormal are the words of a scale that is no quantity.
+	// Normal and Abnormal are the words of an assay without a quantity.
 	Normal   []string `json:"normal,omitempty"`
 	Abnormal []string `json:"abnormal,omitempty"`
 }
 
-// Range is what is normal for some people. Low and High are inclusive; nil
-// leaves that side open.
+// Range is the reference range of some people. Low and High are inclusive; nil
+// is no limit.
 type Range struct {
-	Sex    string   `json:"sex,omitempty"` // female, male; empty for both
+	Sex    string   `json:"sex,omitempty"` // female or male; empty for both
 	MinAge int      `json:"min_age,omitempty"`
-	MaxAge int      `json:"max_age,omitempty"` // exclusive, years; 0 for no end
+	MaxAge int      `json:"max_age,omitempty"` // exclusive, in years; 0 for no limit
 	Low    *float64 `json:"low,omitempty"`
 	High   *float64 `json:"high,omitempty"`
 }
 
-// RangeFor is the reference range of a person, or false when none of the
-// assay's fits: a range for one sex fits nobody whose sex is not known.
-// Age is in years at collection.
+// RangeFor returns the reference range of a person, or false if the assay has
+// none for them. A range for one sex never applies to an unknown sex. Age is in
+// years at collection.
 func (a Assay) RangeFor(sex string, age int) (Range, bool) {
 	for _, r := range a.Ranges {
 		if (r.Sex == "" || r.Sex == sex) && age >= r.MinAge && (r.MaxAge == 0 || age < r.MaxAge) {
@@ -59,9 +59,10 @@ var errRange = errors.New(`labs: a range is like "70..99", "..5", "F=11.1..15.9"
 
 var oneRange = regexp.MustCompile(`^(?:([FM]?)(?:([0-9]{1,3})(?:-([0-9]{1,3})|\+))?=)?(-?[0-9]+(?:\.[0-9]+)?)?\.\.(-?[0-9]+(?:\.[0-9]+)?)?$`)
 
-// ParseRanges reads the reference ranges of an assay as catalogue files write
-// them: separated by semicolons, each optionally for a sex and for ages in
-// years, the upper one exclusive. Both ends are inclusive; one may be missing.
+// ParseRanges reads the reference ranges of an assay in the form of catalogue
+// files. Ranges are separated by semicolons. Each may start with a sex and with
+// ages in years, of which the upper one is exclusive. Low and high are
+// inclusive; one of them may be missing.
 //
 //	F18+=11.1..15.9;M18+=13..17.7;0-18=11..15
 func ParseRanges(text string) ([]Range, error) {

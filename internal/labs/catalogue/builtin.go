@@ -20,16 +20,16 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// The catalogue of the sandbox. All of it is invented: the slugs are the
-// identifiers that client libraries know, and nothing else in it is anybody's.
+// data is the catalogue of the sandbox. All of it is invented, except the slugs
+// of labs, which client libraries know.
 //
-// Numbers in these files are never given to another row, since markers,
-// results and questions are known by them.
+// Numbers in these files are never reused for another row: they identify
+// markers, results and questions.
 //
 //go:embed data
 var data embed.FS
 
-// sandbox is what the files hold.
+// sandbox is the content of the files.
 type sandbox struct {
 	labs      []Lab
 	markers   []*Marker
@@ -38,9 +38,9 @@ type sandbox struct {
 	questions []Question
 }
 
-// builtinQuestion finds one of the questions that are common to labs.
+// builtinQuestion returns one of the questions that all labs share.
 func builtinQuestion(code string) (Question, bool) {
-	all := builtin().questions
+	all := builtinData().questions
 	i := slices.IndexFunc(all, func(q Question) bool { return q.Code == code })
 	if i < 0 {
 		return Question{}, false
@@ -48,10 +48,10 @@ func builtinQuestion(code string) (Question, bool) {
 	return all[i], true
 }
 
-// LabKnown is the lab that client libraries mean by a slug. Its number is the
-// same everywhere, also where a team has no such lab.
-func LabKnown(slug string) (Lab, bool) {
-	all := builtin().labs
+// KnownLab returns the lab that client libraries know by a slug. Its number is
+// the same in every installation, even for teams that do not have the lab.
+func KnownLab(slug string) (Lab, bool) {
+	all := builtinData().labs
 	i := slices.IndexFunc(all, func(l Lab) bool { return l.Slug == slug })
 	if i < 0 {
 		return Lab{}, false
@@ -59,21 +59,21 @@ func LabKnown(slug string) (Lab, bool) {
 	return all[i], true
 }
 
-var builtin = sync.OnceValue(mustReadBuiltin)
+var builtinData = sync.OnceValue(mustReadBuiltin)
 
-// shipped is the catalogue of a sandbox without any import.
-var shipped = sync.OnceValue(func() *Catalogue {
-	b := builtin()
+// shippedCatalogue returns the catalogue of a sandbox without imports.
+var shippedCatalogue = sync.OnceValue(func() *Catalogue {
+	b := builtinData()
 	return newCatalogue(b.labs, b.markers, b.accounts, &b.physician)
 })
 
-// perLab is how far apart the numbers of two labs' rows are.
+// perLab is the number of ids reserved for each lab.
 const perLab = 10000
 
 // builtinLab is a row of labs.json.
 type builtinLab struct {
 	Lab
-	CodeFormat string `json:"code_format"` // makes the lab's codes of row numbers
+	CodeFormat string `json:"code_format"` // format of the lab's codes, applied to row numbers
 }
 
 func mustReadBuiltin() *sandbox {
@@ -84,7 +84,7 @@ func mustReadBuiltin() *sandbox {
 	assays := mustAssays()
 	b := &sandbox{
 		questions: questions,
-		// The number is the one that the national registry gives as an example.
+		// The national registry uses this number as an example.
 		physician: Physician{FirstName: "Sandbox", LastName: "Physician", NPI: "1234567893", States: States},
 	}
 	markers := mustTable("markers.csv")
@@ -101,15 +101,15 @@ func mustReadBuiltin() *sandbox {
 	return b
 }
 
-// offeredBy reports whether a list of slugs names a lab; central stands for
-// the labs with service centres.
+// offeredBy reports whether a list of slugs contains a lab; central means all
+// labs with service centers.
 func offeredBy(list, slug string) bool {
 	words := strings.Fields(list)
-	return slices.Contains(words, slug) || slices.Contains(words, "central") && known(slug, CentralSlugs)
+	return slices.Contains(words, slug) || slices.Contains(words, "central") && containsWord(slug, CentralSlugs)
 }
 
-// platformAccount is open to every sandbox team and allows everything the lab
-// knows, wherever it is licensed.
+// platformAccount returns an account that every sandbox team can use. It allows
+// all billing types of the lab in all of its states.
 func platformAccount(l Lab) Account {
 	billing := map[Billing][]string{}
 	for _, b := range l.Billings {
@@ -157,8 +157,8 @@ func markerOf(l builtinLab, row map[string]string, assays map[string]assayRow, q
 	return m
 }
 
-// methodsFor are the ways in which a lab takes a sample: blood from a vein
-// needs somebody who draws it, the rest comes by post or is given on site.
+// methodsFor returns the methods of a lab that suit a sample. Blood from a vein
+// needs a phlebotomist; other samples come by post or are given on site.
 func methodsFor(sample SampleType, offered []Method) []Method {
 	return slices.DeleteFunc(slices.Clone(offered), func(m Method) bool {
 		switch sample {
@@ -191,21 +191,21 @@ func mustAssays() map[string]assayRow {
 			panic(fmt.Sprintf("labs: assays.csv, %s: %v", row["loinc"], err))
 		}
 		a.CriticalLow, a.CriticalHigh = mustFloat(row["critical_low"]), mustFloat(row["critical_high"])
-		a.Normal, a.Abnormal = words(row["normal"]), words(row["abnormal"])
+		a.Normal, a.Abnormal = splitList(row["normal"]), splitList(row["abnormal"])
 		m[row["loinc"]] = a
 	}
 	return m
 }
 
-func words(list string) []string {
+func splitList(list string) []string {
 	if list == "" {
 		return nil
 	}
 	return strings.Split(list, "|")
 }
 
-// The files are part of the binary and tested: what is wrong in them is our
-// mistake and cannot be met at run time.
+// The files are embedded and tested, so errors in them are bugs and cannot occur
+// at run time.
 
 func mustJSON(name string, into any) {
 	text, err := data.ReadFile("data/" + name)
@@ -257,11 +257,10 @@ func mustFloat(text string) *float64 {
 	return &v
 }
 
-// seeds are the lab tests that every sandbox team has, one for each way to
-// collect a sample.
+// seededTests are the lab tests of every sandbox team, one for each collection method.
 //
 // Reference 1.15.
-var seeds = []struct {
+var seededTests = []struct {
 	name, description, lab string
 	method                 Method
 	codes                  []string
@@ -272,16 +271,16 @@ var seeds = []struct {
 	{"Clinic Draw", "Blood drawn on site by your own staff.", "crl", OnSite, []string{"CR0002", "CR0006", "CR0009"}},
 }
 
-// Seed gives a sandbox team its first lab tests, active at once, whatever was
-// imported. It may be called again: a team that has them, renamed or archived,
-// keeps them as they are. Other teams get none.
+// Seed creates the first lab tests of a sandbox team. They are active at once
+// and independent of imports. It may be called again: existing tests, also
+// renamed or archived ones, stay unchanged. Other teams get none.
 func Seed(ctx context.Context, tx *store.Tx, team teams.Team) error {
 	if team.Environment != teams.Sandbox {
 		return nil
 	}
-	for _, s := range seeds {
-		lab, _ := shipped().LabNamed(s.lab)
-		markers, err := shipped().pick(&lab, nil, s.codes)
+	for _, s := range seededTests {
+		lab, _ := shippedCatalogue().LabBySlug(s.lab)
+		markers, err := shippedCatalogue().findMarkers(&lab, nil, s.codes)
 		if err != nil {
 			return fmt.Errorf("labs: seeding %s: %w", s.name, err)
 		}

@@ -9,9 +9,9 @@ import (
 	"hale/internal/labs/loinc"
 )
 
-// sandboxView is what a sandbox team sees before any import.
+// sandboxView returns the catalogue of a sandbox team before any import.
 func sandboxView() *Catalogue {
-	b := builtin()
+	b := builtinData()
 	return newCatalogue(b.labs, b.markers, b.accounts, &b.physician)
 }
 
@@ -29,7 +29,7 @@ func TestBuiltinCatalogueIsSound(t *testing.T) {
 		t.Errorf("%d labs, %d slugs", len(c.Labs()), len(slugs))
 	}
 	numbers := map[string]bool{}
-	for _, m := range builtin().markers {
+	for _, m := range builtinData().markers {
 		l, _ := c.Lab(m.Lab)
 		if c.markers[m.ID] != m {
 			t.Errorf("%s: id %d is given twice", m.Name, m.ID)
@@ -38,13 +38,13 @@ func TestBuiltinCatalogueIsSound(t *testing.T) {
 			t.Errorf("%s: code %s is given twice", m.Name, m.ProviderID)
 		}
 		numbers[m.Name] = true
-		if m.Name == "" || len(m.Results) == 0 || len(m.Methods) == 0 || !known(m.Sample, l.SampleTypes) || m.ID < perLab || m.ID >= 1000000 {
+		if m.Name == "" || len(m.Results) == 0 || len(m.Methods) == 0 || !containsWord(m.Sample, l.SampleTypes) || m.ID < perLab || m.ID >= 1000000 {
 			t.Errorf("%s of %s: %+v", m.Name, l.Slug, m)
 		}
 		if m.CommonTAT == nil || *m.CommonTAT > *m.WorstTAT {
 			t.Errorf("%s: turnaround times", m.Name)
 		}
-		if of, ok := c.MarkerCoded(m.Lab, m.ReflexOf); m.Reflex && (!ok || of.Reflex) {
+		if of, ok := c.MarkerByCode(m.Lab, m.ReflexOf); m.Reflex && (!ok || of.Reflex) {
 			t.Errorf("%s follows nothing", m.Name)
 		}
 		for _, r := range m.Results {
@@ -61,8 +61,8 @@ func TestBuiltinCatalogueIsSound(t *testing.T) {
 	}
 }
 
-// checkAssay wants enough to make up a value: words, or a range for everybody
-// whom the assay is for.
+// checkAssay checks that an assay has enough data to generate a value: words, or
+// a range for every person that it applies to.
 func checkAssay(t *testing.T, r Result) {
 	t.Helper()
 	a := r.Assay
@@ -86,7 +86,8 @@ func checkAssay(t *testing.T, r Result) {
 	}
 }
 
-// Numbers of the catalogue stand in orders and results: these may not change.
+// Orders and results refer to numbers of the catalogue, so these must not
+// change.
 func TestNumbersStay(t *testing.T) {
 	c := sandboxView()
 	for id, want := range map[MarkerID]string{
@@ -137,8 +138,8 @@ func TestMarkersFound(t *testing.T) {
 	if n := len(c.Markers(MarkerFilter{Labs: []LabID{}})); n != 0 {
 		t.Errorf("%d markers of no lab", n)
 	}
-	tsh, _ := c.MarkerCoded(quest, "70013")
-	if with := c.WithReflex([]*Marker{tsh}); len(with) != 2 || with[1].Name != "Thyroxine, Free (reflex)" {
+	tsh, _ := c.MarkerByCode(quest, "70013")
+	if with := c.AddReflex([]*Marker{tsh}); len(with) != 2 || with[1].Name != "Thyroxine, Free (reflex)" {
 		t.Errorf("with reflex: %v", with)
 	}
 }
@@ -188,8 +189,8 @@ func TestPrices(t *testing.T) {
 		}
 	}
 	c := sandboxView()
-	tsh, _ := c.MarkerCoded(quest, "70013")
-	contract, _ := c.MarkerCoded(birch, "B0070")
+	tsh, _ := c.MarkerByCode(quest, "70013")
+	contract, _ := c.MarkerByCode(birch, "B0070")
 	if p := c.PanelPricing([]*Marker{tsh}); p.Minor != 2100 || p.Reflex != 1500 {
 		t.Errorf("%+v", p)
 	}

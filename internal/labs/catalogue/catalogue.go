@@ -15,17 +15,17 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// Catalogue is the labs and markers that a team sees. It never changes; an
-// import makes a new one.
+// Catalogue holds the labs and markers that a team sees. It is immutable; an
+// import creates a new one.
 type Catalogue struct {
 	labs    []Lab
 	byID    map[LabID]Lab
 	bySlug  map[string]Lab
 	markers map[MarkerID]*Marker
 	byCode  map[labCode]*Marker
-	// listed are the markers that may be ordered, by lab and name.
+	// listed are the markers that can be ordered, sorted by lab and name.
 	listed    []*Marker
-	accounts  []Account // the platform's for the sandbox
+	accounts  []Account // of the platform, for the sandbox
 	physician *Physician
 	sets      setIndex
 }
@@ -35,9 +35,9 @@ type labCode struct {
 	providerID string
 }
 
-// newCatalogue indexes labs and markers. Of two markers with the same code of
-// the same lab the later one counts, unless it is retired and the other is not;
-// both are found by id.
+// newCatalogue indexes labs and markers. If two markers of a lab have the same
+// code, the code finds the later one, unless that is retired and the other is
+// not. Both are found by id.
 func newCatalogue(labs []Lab, markers []*Marker, accounts []Account, physician *Physician) *Catalogue {
 	c := &Catalogue{
 		byID: map[LabID]Lab{}, bySlug: map[string]Lab{}, markers: make(map[MarkerID]*Marker, len(markers)),
@@ -71,31 +71,31 @@ func newCatalogue(labs []Lab, markers []*Marker, accounts []Account, physician *
 // Labs lists the labs by id.
 func (c *Catalogue) Labs() []Lab { return c.labs }
 
-// Lab finds a lab.
+// Lab returns a lab by its id.
 func (c *Catalogue) Lab(id LabID) (Lab, bool) {
 	l, ok := c.byID[id]
 	return l, ok
 }
 
-// LabNamed finds a lab by its slug.
-func (c *Catalogue) LabNamed(slug string) (Lab, bool) {
+// LabBySlug returns a lab by its slug.
+func (c *Catalogue) LabBySlug(slug string) (Lab, bool) {
 	l, ok := c.bySlug[slug]
 	return l, ok
 }
 
-// Marker finds a marker, active or not.
+// Marker returns a marker, active or not.
 func (c *Catalogue) Marker(id MarkerID) (*Marker, bool) {
 	m, ok := c.markers[id]
 	return m, ok
 }
 
-// MarkerCoded finds a marker by a lab's own code.
-func (c *Catalogue) MarkerCoded(lab LabID, providerID string) (*Marker, bool) {
+// MarkerByCode returns a marker by the lab's code.
+func (c *Catalogue) MarkerByCode(lab LabID, providerID string) (*Marker, bool) {
 	m, ok := c.byCode[labCode{lab, providerID}]
 	return m, ok
 }
 
-// MarkersOf finds the markers of a lab test, in its order.
+// MarkersOf returns the markers of a lab test, in its order.
 func (c *Catalogue) MarkersOf(t Test) []*Marker {
 	markers := make([]*Marker, 0, len(t.MarkerIDs))
 	for _, id := range t.MarkerIDs {
@@ -106,8 +106,8 @@ func (c *Catalogue) MarkersOf(t Test) []*Marker {
 	return markers
 }
 
-// WithReflex adds to markers those that may follow from their results.
-func (c *Catalogue) WithReflex(markers []*Marker) []*Marker {
+// AddReflex adds the reflex markers that may follow from the results.
+func (c *Catalogue) AddReflex(markers []*Marker) []*Marker {
 	all := slices.Clone(markers)
 	for _, m := range c.byCode {
 		if m.Reflex && m.Active && slices.ContainsFunc(markers, func(of *Marker) bool {
@@ -120,15 +120,15 @@ func (c *Catalogue) WithReflex(markers []*Marker) []*Marker {
 	return all
 }
 
-// MarkerFilter narrows the list of markers; the zero value is all of them.
+// MarkerFilter selects markers; the zero value selects all.
 type MarkerFilter struct {
 	Labs     []LabID // nil for all labs
-	Name     string  // part of the name or start of the lab's code, any case
+	Name     string  // part of the name or beginning of the lab's code, in any case
 	ALaCarte *bool
 }
 
-// Markers lists the markers that may be ordered, by lab and name. Reflex
-// markers are not among them.
+// Markers lists the markers that can be ordered, sorted by lab and name, without
+// reflex markers.
 //
 // Reference 1.16, GET /v3/lab_tests/markers.
 func (c *Catalogue) Markers(f MarkerFilter) []*Marker {
@@ -145,7 +145,7 @@ func (c *Catalogue) Markers(f MarkerFilter) []*Marker {
 	return found
 }
 
-// PlatformPhysician is who orders for teams that have no physician of their
+// PlatformPhysician returns the physician who orders for teams without their
 // own. Only the sandbox has one.
 func (c *Catalogue) PlatformPhysician() (Physician, bool) {
 	if c.physician == nil {
@@ -154,8 +154,8 @@ func (c *Catalogue) PlatformPhysician() (Physician, bool) {
 	return *c.physician, true
 }
 
-// For is the catalogue that a team sees: one short query while no import
-// changed it, since what was read before stays in memory.
+// For returns the catalogue that a team sees. The catalogue is cached: until the
+// next import, a call costs one short query.
 func For(ctx context.Context, tx *store.Tx, team teams.ID) (*Catalogue, error) {
 	var environment, revision string
 	err := tx.QueryRow(ctx, `SELECT t.environment, c.revision FROM teams t, catalogue c WHERE t.id = $1 AND c.id = 1`, team).
@@ -167,27 +167,27 @@ func For(ctx context.Context, tx *store.Tx, team teams.ID) (*Catalogue, error) {
 		return nil, fmt.Errorf("labs: reading the revision of the catalogue: %w", err)
 	}
 	sandbox := teams.Environment(environment) == teams.Sandbox
-	return kept.get(view{revision, sandbox}, func() (*Catalogue, error) { return load(ctx, tx, sandbox) })
+	return catalogueCache.get(cacheKey{revision, sandbox}, func() (*Catalogue, error) { return readCatalogue(ctx, tx, sandbox) })
 }
 
-// view is what a catalogue in memory was made of.
-type view struct {
-	revision string // never that of another database: it is a UUID
+// cacheKey identifies a catalogue in the cache.
+type cacheKey struct {
+	revision string // a UUID, so that databases never share one
 	sandbox  bool
 }
 
-// kept are the newest catalogues: one for each environment is enough for a
-// node, and tests open many databases.
-var kept = &keeper{most: 8}
+// catalogueCache caches the newest catalogues. A node needs one for each environment;
+// tests open many databases.
+var catalogueCache = &cache{most: 8}
 
-type keeper struct {
+type cache struct {
 	mu    sync.Mutex
 	most  int
-	views []view // oldest first
-	made  map[view]*Catalogue
+	views []cacheKey // oldest first
+	made  map[cacheKey]*Catalogue
 }
 
-func (k *keeper) get(v view, read func() (*Catalogue, error)) (*Catalogue, error) {
+func (k *cache) get(v cacheKey, read func() (*Catalogue, error)) (*Catalogue, error) {
 	k.mu.Lock()
 	c, ok := k.made[v]
 	k.mu.Unlock()
@@ -201,7 +201,7 @@ func (k *keeper) get(v view, read func() (*Catalogue, error)) (*Catalogue, error
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.made == nil {
-		k.made = map[view]*Catalogue{}
+		k.made = map[cacheKey]*Catalogue{}
 	}
 	if _, again := k.made[v]; !again {
 		k.views = append(k.views, v)
@@ -214,9 +214,9 @@ func (k *keeper) get(v view, read func() (*Catalogue, error)) (*Catalogue, error
 	return c, nil
 }
 
-// load reads what was imported; the sandbox has it beside what ships with the
-// binary.
-func load(ctx context.Context, tx *store.Tx, sandbox bool) (*Catalogue, error) {
+// readCatalogue reads the imported labs and markers. The sandbox also has those that ship
+// with the binary.
+func readCatalogue(ctx context.Context, tx *store.Tx, sandbox bool) (*Catalogue, error) {
 	labs, err := importedLabs(ctx, tx)
 	if err != nil {
 		return nil, err
@@ -228,9 +228,9 @@ func load(ctx context.Context, tx *store.Tx, sandbox bool) (*Catalogue, error) {
 	if !sandbox {
 		return newCatalogue(labs, markers, nil, nil), nil
 	}
-	b := builtin()
-	// A lab that was imported keeps its built-in row for the sandbox, whose
-	// methods and states the seeded tests rely on.
+	b := builtinData()
+	// An imported lab keeps its built-in row in the sandbox, because the seeded
+	// tests rely on its methods and states.
 	labs = slices.Concat(labs, b.labs)
 	return newCatalogue(labs, slices.Concat(b.markers, markers), b.accounts, &b.physician), nil
 }

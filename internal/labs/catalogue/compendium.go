@@ -11,14 +11,14 @@ import (
 	"hale/internal/labs/loinc"
 )
 
-// Relation says how what one test reports stands to what another does.
+// Relation compares the codes that two tests report.
 //
 // Reference 1.16, compendium.
 type Relation string
 
-// The relations of a candidate to what is looked for, by LOINC sets: a subset
-// reports less of it and nothing else, a superset all of it and more. A
-// suggestion shares no code, only words of its name.
+// The relations of a candidate to the wanted test, by sets of LOINC codes. A
+// subset reports only codes that are wanted, but not all. A superset reports all
+// of them and more. A suggestion shares no code, only words of the name.
 const (
 	Exact     Relation = "exact"
 	Subset    Relation = "subset"
@@ -32,24 +32,25 @@ var reasons = map[Relation]string{
 	Exact: "EXACT_LOINC_SET", Subset: "SUBSET", Superset: "SUPERSET", Overlap: "OVERLAP", Suggested: "NAME_MATCH",
 }
 
-// CodeSet is a set of LOINC codes: sorted, each once.
+// CodeSet is a sorted set of LOINC codes.
 type CodeSet []string
 
-// NewCodeSet sorts codes and drops empty and repeated ones.
+// NewCodeSet sorts codes and removes duplicates and empty ones.
 func NewCodeSet(codes []string) CodeSet {
 	set := slices.DeleteFunc(slices.Clone(codes), func(c string) bool { return c == "" })
 	slices.Sort(set)
 	return slices.Compact(set)
 }
 
-// Hash names the set: the same for the same codes in any order.
+// Hash returns an identifier of the set, the same for any order of the codes.
 func (s CodeSet) Hash() string {
 	sum := sha256.Sum256([]byte(strings.Join(s, ",")))
 	return hex.EncodeToString(sum[:16])
 }
 
-// RelationTo is how s stands to wanted, or empty when they share nothing. The
-// share is the part that both have of all that either has: 1 for exact.
+// RelationTo returns the relation of s to wanted, empty if they share no code.
+// The share is the size of the intersection divided by the size of the union: 1
+// for exact.
 func (s CodeSet) RelationTo(wanted CodeSet) (r Relation, share float64) {
 	common := 0
 	for i, j := 0, 0; i < len(s) && j < len(wanted); {
@@ -77,7 +78,7 @@ func (s CodeSet) RelationTo(wanted CodeSet) (r Relation, share float64) {
 	return Overlap, share
 }
 
-// CodesOf is what a marker reports, as a set.
+// CodesOf returns the codes that a marker reports.
 func CodesOf(m *Marker) CodeSet {
 	codes := make([]string, len(m.Results))
 	for i, r := range m.Results {
@@ -86,11 +87,11 @@ func CodesOf(m *Marker) CodeSet {
 	return NewCodeSet(codes)
 }
 
-// Canonical is a set of codes that some lab reports, with everything the
-// catalogue calls it.
+// Canonical is a set of codes that some lab reports, with all its names in the
+// catalogue.
 type Canonical struct {
 	Hash        string
-	Name        string // the most common of its markers' names
+	Name        string // the most common name of its markers
 	Aliases     []string
 	Codes       CodeSet
 	ProviderIDs []string
@@ -99,17 +100,17 @@ type Canonical struct {
 	markers     []*Marker
 }
 
-// Components are the substances or properties that codes measure.
+// Components returns the substances or properties that the codes measure.
 func (s CodeSet) Components() []string {
-	return s.words(func(c *loinc.Code) []string { return []string{c.Component} })
+	return s.collectWords(func(c *loinc.Code) []string { return []string{c.Component} })
 }
 
-// Groups are the groups that codes belong to, such as CMP.
+// Groups returns the groups of the codes, such as CMP.
 func (s CodeSet) Groups() []string {
-	return s.words(func(c *loinc.Code) []string { return c.Panels })
+	return s.collectWords(func(c *loinc.Code) []string { return c.Panels })
 }
 
-func (s CodeSet) words(of func(c *loinc.Code) []string) []string {
+func (s CodeSet) collectWords(of func(c *loinc.Code) []string) []string {
 	all := []string{}
 	for _, code := range s {
 		if c, ok := loinc.Find(code); ok {
@@ -120,8 +121,8 @@ func (s CodeSet) words(of func(c *loinc.Code) []string) []string {
 	return slices.Compact(all)
 }
 
-// Popularity is how commonly the codes are ordered, 0 to 1: the mean of their
-// places among the 2,000 most common.
+// Popularity returns how common the codes are, 0 to 1: the mean of their ranks
+// among the 2,000 most common ones.
 func (s CodeSet) Popularity() float64 {
 	const ranked = 2200
 	sum := 0.0
@@ -130,12 +131,12 @@ func (s CodeSet) Popularity() float64 {
 			sum += 1 - float64(c.Rank)/ranked
 		}
 	}
-	return rounded(sum / float64(max(len(s), 1)))
+	return roundToThousandths(sum / float64(max(len(s), 1)))
 }
 
-func rounded(v float64) float64 { return float64(int(v*1000+0.5)) / 1000 }
+func roundToThousandths(v float64) float64 { return float64(int(v*1000+0.5)) / 1000 }
 
-// setIndex are the canonical sets of the central labs.
+// setIndex holds the canonical sets of the central labs.
 type setIndex struct {
 	all    []*Canonical // the most popular first
 	byHash map[string]*Canonical
@@ -145,7 +146,7 @@ func newSetIndex(c *Catalogue) setIndex {
 	x := setIndex{byHash: map[string]*Canonical{}}
 	for _, m := range c.listed {
 		set := CodesOf(m)
-		if len(set) == 0 || !known(c.byID[m.Lab].Slug, CentralSlugs) {
+		if len(set) == 0 || !containsWord(c.byID[m.Lab].Slug, CentralSlugs) {
 			continue
 		}
 		found, ok := x.byHash[set.Hash()]
@@ -165,7 +166,7 @@ func newSetIndex(c *Catalogue) setIndex {
 	return x
 }
 
-// describe gathers what the markers of the set are called.
+// describe collects the names of the markers of the set.
 func (s *Canonical) describe() {
 	count := map[string]int{}
 	for _, m := range s.markers {
@@ -193,7 +194,7 @@ func (s *Canonical) describe() {
 	s.Aliases = slices.DeleteFunc(s.Aliases, func(name string) bool { return name == s.Name })
 }
 
-// Candidate is a marker of a lab that may stand for what is looked for.
+// Candidate is a marker of a lab that may replace the wanted test.
 type Candidate struct {
 	Marker     *Marker
 	Lab        Lab
@@ -203,16 +204,17 @@ type Candidate struct {
 	Reasons    []string
 }
 
-// Match is a canonical set that a query finds, or that is related to one.
+// Match is a canonical set that a query finds, or one that is related to
+// another.
 type Match struct {
 	*Canonical
-	Relation   Relation // of a related set
+	Relation   Relation // for related sets
 	Confidence float64  // 0 to 1
 	Reasons    []string
 }
 
-// Canonicals finds canonical sets by name, alias or LOINC code, the best
-// first. CPT codes, when given, must be among the set's.
+// Canonicals finds canonical sets by name, alias or LOINC code, best first. If
+// CPT codes are given, the set must have them.
 //
 // Reference 1.16, POST /v3/compendium/search.
 func (c *Catalogue) Canonicals(query string, cpt []string, limit int) []Match {
@@ -221,9 +223,9 @@ func (c *Catalogue) Canonicals(query string, cpt []string, limit int) []Match {
 		if len(cpt) > 0 && !slices.ContainsFunc(s.CPT, func(code string) bool { return slices.Contains(cpt, code) }) {
 			continue
 		}
-		byName, byAlias := likeness(query, s.Name), 0.0
+		byName, byAlias := nameSimilarity(query, s.Name), 0.0
 		for _, alias := range s.Aliases {
-			byAlias = max(byAlias, 0.95*likeness(query, alias))
+			byAlias = max(byAlias, 0.95*nameSimilarity(query, alias))
 		}
 		if slices.Contains(s.Codes, strings.TrimSpace(query)) {
 			byAlias = max(byAlias, 0.95/float64(len(s.Codes)))
@@ -231,35 +233,35 @@ func (c *Catalogue) Canonicals(query string, cpt []string, limit int) []Match {
 		switch {
 		case byName == 0 && byAlias == 0:
 		case byName >= byAlias:
-			found = append(found, Match{Canonical: s, Confidence: rounded(byName), Reasons: []string{"NAME_MATCH"}})
+			found = append(found, Match{Canonical: s, Confidence: roundToThousandths(byName), Reasons: []string{"NAME_MATCH"}})
 		default:
-			found = append(found, Match{Canonical: s, Confidence: rounded(byAlias), Reasons: []string{"SYNONYM_MATCH"}})
+			found = append(found, Match{Canonical: s, Confidence: roundToThousandths(byAlias), Reasons: []string{"SYNONYM_MATCH"}})
 		}
 	}
 	slices.SortStableFunc(found, func(a, b Match) int { return cmp.Compare(b.Confidence, a.Confidence) })
 	return found[:min(limit, len(found))]
 }
 
-// CanonicalHashed finds a canonical set by the hash of its codes.
-func (c *Catalogue) CanonicalHashed(hash string) (*Canonical, bool) {
+// CanonicalByHash returns a canonical set by the hash of its codes.
+func (c *Catalogue) CanonicalByHash(hash string) (*Canonical, bool) {
 	s, ok := c.sets.byHash[hash]
 	return s, ok
 }
 
-// Related are the canonical sets that share codes with one, the closest first.
-func (c *Catalogue) Related(to *Canonical, limit int) []Match {
+// RelatedSets returns the canonical sets that share codes with a set, closest first.
+func (c *Catalogue) RelatedSets(to *Canonical, limit int) []Match {
 	var found []Match
 	for _, s := range c.sets.all {
 		if relation, share := s.Codes.RelationTo(to.Codes); relation != "" && s != to {
-			found = append(found, Match{s, relation, rounded(share), []string{reasons[relation]}})
+			found = append(found, Match{s, relation, roundToThousandths(share), []string{reasons[relation]}})
 		}
 	}
 	slices.SortStableFunc(found, func(a, b Match) int { return cmp.Compare(b.Confidence, a.Confidence) })
 	return found[:min(limit, len(found))]
 }
 
-// Crosswalk finds a lab's orderable markers that report what a set of codes
-// says, the best first; markers that share only words of the name come last.
+// Crosswalk returns the orderable markers of a lab that report codes of a set,
+// best first. Markers that share only words of the name come last.
 func (c *Catalogue) Crosswalk(wanted CodeSet, name string, lab Lab, limit int) []Candidate {
 	var found []Candidate
 	for _, m := range c.listed {
@@ -268,14 +270,14 @@ func (c *Catalogue) Crosswalk(wanted CodeSet, name string, lab Lab, limit int) [
 		}
 		codes := CodesOf(m)
 		relation, share := codes.RelationTo(wanted)
-		like := likeness(name, m.Name)
+		like := nameSimilarity(name, m.Name)
 		if relation == "" && like < 0.5 {
 			continue
 		}
-		x := Candidate{Marker: m, Lab: lab, Codes: codes, Relation: relation, Confidence: rounded(share), Reasons: []string{reasons[relation]}}
+		x := Candidate{Marker: m, Lab: lab, Codes: codes, Relation: relation, Confidence: roundToThousandths(share), Reasons: []string{reasons[relation]}}
 		switch {
 		case relation == "":
-			x.Relation, x.Confidence, x.Reasons = Suggested, rounded(like/4), []string{reasons[Suggested]}
+			x.Relation, x.Confidence, x.Reasons = Suggested, roundToThousandths(like/4), []string{reasons[Suggested]}
 		case like == 1:
 			x.Reasons = append(x.Reasons, reasons[Suggested])
 		}
@@ -292,20 +294,20 @@ func (c *Catalogue) Crosswalk(wanted CodeSet, name string, lab Lab, limit int) [
 	return found[:min(limit, len(found))]
 }
 
-// Coded finds the markers with a code in any lab, by lab.
-func (c *Catalogue) Coded(providerID string) []*Marker {
+// MarkersByCode returns the markers of all labs with a code, sorted by lab.
+func (c *Catalogue) MarkersByCode(providerID string) []*Marker {
 	var found []*Marker
 	for _, l := range c.labs {
-		if m, ok := c.MarkerCoded(l.ID, providerID); ok {
+		if m, ok := c.MarkerByCode(l.ID, providerID); ok {
 			found = append(found, m)
 		}
 	}
 	return found
 }
 
-// likeness compares names by words: 1 for the same words, 0 for none in
-// common. A query's word also meets a word that it begins, for half.
-func likeness(query, name string) float64 {
+// nameSimilarity compares names by words: 1 for the same words, 0 for none in common.
+// A word of the query that is only the beginning of a word counts half.
+func nameSimilarity(query, name string) float64 {
 	asked, has := nameWords(query), nameWords(name)
 	if len(asked) == 0 || len(has) == 0 {
 		return 0
@@ -326,10 +328,10 @@ func likeness(query, name string) float64 {
 	return 2 * met / float64(len(asked)+len(has)) * completeness(met, len(asked))
 }
 
-// completeness counts names down that miss a word of the query.
+// completeness lowers the score of names that lack words of the query.
 func completeness(met float64, asked int) float64 { return met / float64(asked) }
 
-// fillers are words that tell no tests apart.
+// fillers are words that do not distinguish tests.
 var fillers = []string{"and", "with", "of", "the", "in", "or", "by"}
 
 func nameWords(text string) []string {
@@ -341,24 +343,24 @@ func nameWords(text string) []string {
 	return slices.Compact(words)
 }
 
-// Source is a code that another lab's equivalent is looked for.
+// Source is a code of a test whose equivalent at another lab is wanted.
 type Source struct {
 	ProviderID string
-	Markers    []*Marker // what labs have under the code; none for an unknown one
+	Markers    []*Marker // the markers with this code; none for an unknown code
 }
 
-// Sources finds what codes mean, each once, in any lab.
+// Sources returns the meaning of codes in any lab, without duplicates.
 func Sources(c *Catalogue, providerIDs []string) []Source {
 	var sources []Source
 	for i, code := range providerIDs {
 		if !slices.Contains(providerIDs[:i], code) {
-			sources = append(sources, Source{code, c.Coded(code)})
+			sources = append(sources, Source{code, c.MarkersByCode(code)})
 		}
 	}
 	return sources
 }
 
-// SourcesOf are the codes of a lab test.
+// SourcesOf returns the codes of a lab test.
 func SourcesOf(c *Catalogue, t Test) []Source {
 	var sources []Source
 	for _, m := range c.MarkersOf(t) {
@@ -367,8 +369,8 @@ func SourcesOf(c *Catalogue, t Test) []Source {
 	return sources
 }
 
-// OneLab is the lab that all codes belong to, if it is one.
-func OneLab(sources []Source) (lab LabID, ok bool) {
+// CommonLab returns the lab of all codes, if it is the same.
+func CommonLab(sources []Source) (lab LabID, ok bool) {
 	for _, s := range sources {
 		for _, m := range s.Markers {
 			if ok && m.Lab != lab {
@@ -380,9 +382,9 @@ func OneLab(sources []Source) (lab LabID, ok bool) {
 	return lab, ok
 }
 
-// At finds what a lab has for the code, the best first. Of a code that several
-// labs have, the target lab's own meaning counts, else the first lab's.
-func (s Source) At(c *Catalogue, target Lab, limit int) []Candidate {
+// CandidatesAt returns the equivalents at a lab, best first. If several labs use the code,
+// the meaning of the target lab counts, else that of the first lab.
+func (s Source) CandidatesAt(c *Catalogue, target Lab, limit int) []Candidate {
 	if len(s.Markers) == 0 {
 		return nil
 	}
@@ -393,8 +395,8 @@ func (s Source) At(c *Catalogue, target Lab, limit int) []Candidate {
 	return c.Crosswalk(CodesOf(meant), meant.Name, target, limit)
 }
 
-// Covering is the best candidate that reports all of what is looked for.
-func Covering(candidates []Candidate) (Candidate, bool) {
+// FindCovering returns the best candidate that reports all wanted codes.
+func FindCovering(candidates []Candidate) (Candidate, bool) {
 	i := slices.IndexFunc(candidates, func(x Candidate) bool { return x.Relation == Exact || x.Relation == Superset })
 	if i < 0 {
 		return Candidate{}, false

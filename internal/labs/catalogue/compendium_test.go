@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// codeSets draws small sets from few codes, so that all relations happen.
+// codeSets draws small sets from few codes, so that all relations occur.
 var codeSets = rapid.Custom(func(t *rapid.T) CodeSet {
 	return NewCodeSet(rapid.SliceOfN(rapid.SampledFrom([]string{"1-8", "2-6", "3-4", "4-2", ""}), 1, 5).Draw(t, "codes"))
 })
@@ -71,7 +71,7 @@ func TestCanonicalSets(t *testing.T) {
 			t.Errorf("%q finds %+v", query, found)
 			continue
 		}
-		if same, ok := c.CanonicalHashed(found[0].Hash); !ok || same != found[0].Canonical {
+		if same, ok := c.CanonicalByHash(found[0].Hash); !ok || same != found[0].Canonical {
 			t.Errorf("%q: its hash finds %+v", query, same)
 		}
 	}
@@ -90,7 +90,7 @@ func TestCanonicalSets(t *testing.T) {
 
 func TestCrosswalk(t *testing.T) {
 	c := sandboxView()
-	lipid, _ := c.MarkerCoded(labcorp, "800009")
+	lipid, _ := c.MarkerByCode(labcorp, "800009")
 	q, _ := c.Lab(quest)
 	found := c.Crosswalk(CodesOf(lipid), lipid.Name, q, 20)
 	if len(found) < 4 || found[0].Marker.Name != "Lipid Panel" || found[0].Relation != Overlap || !slices.Equal(found[0].Reasons, []string{"OVERLAP", "NAME_MATCH"}) {
@@ -104,26 +104,26 @@ func TestCrosswalk(t *testing.T) {
 			t.Errorf("%+v cannot be ordered there", x.Marker)
 		}
 	}
-	cmpPanel, _ := c.MarkerCoded(labcorp, "800002")
+	cmpPanel, _ := c.MarkerByCode(labcorp, "800002")
 	same := c.Crosswalk(CodesOf(cmpPanel), "", q, 3)
 	if same[0].Relation != Exact || same[0].Confidence != 1 || same[1].Relation != Subset {
 		t.Errorf("%+v", same)
 	}
 	sources := Sources(c, []string{"800002", "800009", "nope", "800002"})
-	if lab, ok := OneLab(sources); len(sources) != 3 || !ok || lab != labcorp {
+	if lab, ok := CommonLab(sources); len(sources) != 3 || !ok || lab != labcorp {
 		t.Errorf("sources %+v", sources)
 	}
-	if best, ok := Covering(sources[0].At(c, q, 3)); !ok || best.Marker.ProviderID != "70002" {
+	if best, ok := FindCovering(sources[0].CandidatesAt(c, q, 3)); !ok || best.Marker.ProviderID != "70002" {
 		t.Errorf("the same panel there is %+v", best)
 	}
-	if _, ok := Covering(sources[1].At(c, q, 3)); ok {
+	if _, ok := FindCovering(sources[1].CandidatesAt(c, q, 3)); ok {
 		t.Error("half a lipid panel stands for the whole")
 	}
-	if got := sources[2].At(c, q, 3); got != nil {
+	if got := sources[2].CandidatesAt(c, q, 3); got != nil {
 		t.Errorf("an unknown code is %+v", got)
 	}
-	set, _ := c.CanonicalHashed(CodesOf(cmpPanel).Hash())
-	for _, m := range c.Related(set, 5) {
+	set, _ := c.CanonicalByHash(CodesOf(cmpPanel).Hash())
+	for _, m := range c.RelatedSets(set, 5) {
 		if m.Relation == Exact || m.Relation == "" || m.Canonical == set {
 			t.Errorf("related: %+v", m)
 		}

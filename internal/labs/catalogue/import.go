@@ -16,7 +16,7 @@ import (
 	"hale/internal/platform/store"
 )
 
-// Limits of what a compendium may say; characters and days.
+// Limits of a compendium, in characters and days.
 const (
 	longestName  = 200
 	longestWords = 2000
@@ -30,8 +30,8 @@ var (
 	icdForm     = regexp.MustCompile(`^[A-Z][0-9][0-9A-Z](\.[0-9A-Z]{1,4})?$`)
 )
 
-// markers checks every entry and makes markers of them, without ids.
-func (c *Compendium) markers(l Lab) ([]*Marker, Problems) {
+// checkMarkers checks all entries and converts them to markers without ids.
+func (c *Compendium) checkMarkers(l Lab) ([]*Marker, Problems) {
 	var problems Problems
 	codes := map[string]bool{}
 	for _, m := range c.Markers {
@@ -42,7 +42,7 @@ func (c *Compendium) markers(l Lab) ([]*Marker, Problems) {
 	}
 	markers := make([]*Marker, len(c.Markers))
 	for i, m := range c.Markers {
-		markers[i] = m.check(l, &problems)
+		markers[i] = m.toMarker(l, &problems)
 		if m.ReflexOf != "" && !codes[m.ReflexOf] {
 			problems.add(m.Line, "reflex_of", "no entry of the file has this provider_id")
 		}
@@ -50,8 +50,8 @@ func (c *Compendium) markers(l Lab) ([]*Marker, Problems) {
 	return markers, problems
 }
 
-// check makes a marker of an entry, and says what is wrong with it.
-func (m ListedMarker) check(l Lab, problems *Problems) *Marker {
+// toMarker converts an entry to a marker and collects its problems.
+func (m ListedMarker) toMarker(l Lab, problems *Problems) *Marker {
 	wrong := func(field, text string) { problems.add(m.Line, field, text) }
 	if !labCodeForm.MatchString(m.ProviderID) {
 		wrong("provider_id", "must be 1 to 64 letters, digits, dots, hyphens and underscores")
@@ -68,7 +68,7 @@ func (m ListedMarker) check(l Lab, problems *Problems) *Marker {
 	if m.Sample == "" {
 		m.Sample = Serum
 	}
-	if !known(m.Sample, SampleTypes) {
+	if !containsWord(m.Sample, SampleTypes) {
 		wrong("sample_type", "no such sample type")
 	}
 	if len(m.Methods) == 0 {
@@ -94,13 +94,13 @@ func (m ListedMarker) check(l Lab, problems *Problems) *Marker {
 		Orderable: !m.Unorderable && m.ReflexOf == "", Reflex: m.ReflexOf != "", ReflexOf: m.ReflexOf, Active: true,
 		CommonTAT: m.CommonTAT, WorstTAT: m.WorstTAT, CPT: m.CPT, Covered: m.Covered,
 	}
-	marker.Results = m.results(wrong)
-	marker.Questions = m.questions(wrong)
-	marker.settleType(wrong)
+	marker.Results = m.toResults(wrong)
+	marker.Questions = m.toQuestions(wrong)
+	marker.inferType(wrong)
 	return marker
 }
 
-func (m *Marker) settleType(wrong func(field, text string)) {
+func (m *Marker) inferType(wrong func(field, text string)) {
 	if m.Type == "" {
 		m.Type = Biomarker
 		if len(m.Results) > 1 {
@@ -118,8 +118,8 @@ func (m *Marker) settleType(wrong func(field, text string)) {
 	}
 }
 
-// results makes the rows of a report.
-func (m ListedMarker) results(wrong func(field, text string)) []Result {
+// toResults converts the rows of a report.
+func (m ListedMarker) toResults(wrong func(field, text string)) []Result {
 	if len(m.Results) == 0 || len(m.Results) > mostResults {
 		wrong("results", "must name 1 to 500 results")
 	}
@@ -160,8 +160,8 @@ func (m ListedMarker) results(wrong func(field, text string)) []Result {
 	return results
 }
 
-// questions checks what is asked at order entry.
-func (m ListedMarker) questions(wrong func(field, text string)) []Question {
+// toQuestions checks the questions of order entry.
+func (m ListedMarker) toQuestions(wrong func(field, text string)) []Question {
 	var questions []Question
 	for i, q := range m.Questions {
 		field := "questions " + strconv.Itoa(i+1)
@@ -171,7 +171,7 @@ func (m ListedMarker) questions(wrong func(field, text string)) []Question {
 			wrong(field, "needs a code")
 		case !isText(q.Value, 1, longestWords):
 			wrong(field, "needs a text")
-		case !known(q.Type, QuestionTypes):
+		case !containsWord(q.Type, QuestionTypes):
 			wrong(field, "type must be choice, text, numeric or multi_choice")
 		case choices != (len(q.Answers) > 0):
 			wrong(field, "a choice has answers, anything else has none")
@@ -188,7 +188,7 @@ func (m ListedMarker) questions(wrong func(field, text string)) []Question {
 	return questions
 }
 
-// isText reports whether text is printable and of so many characters.
+// isText reports whether text is printable and its length is within the limits.
 func isText(text string, least, most int) bool {
 	n := utf8.RuneCountInString(text)
 	return n >= least && n <= most && utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool {
@@ -196,7 +196,7 @@ func isText(text string, least, most int) bool {
 	})
 }
 
-// checkLab says what is wrong with the description of a lab.
+// checkLab returns the problems of a lab's description.
 func checkLab(l *Lab) error {
 	var problems Problems
 	for field, good := range map[string]bool{
@@ -206,25 +206,25 @@ func checkLab(l *Lab) error {
 		"city":         isText(l.City, 0, longestName),
 		"zip":          isText(l.Zip, 0, 10),
 		"logo_url":     isText(l.LogoURL, 0, longestWords),
-		"methods":      len(l.Methods) > 0 && all(l.Methods, Methods),
-		"sample_types": len(l.SampleTypes) > 0 && all(l.SampleTypes, SampleTypes),
-		"states":       all(l.States, States),
-		"billings":     all(l.Billings, Billings),
+		"methods":      len(l.Methods) > 0 && containsAll(l.Methods, Methods),
+		"sample_types": len(l.SampleTypes) > 0 && containsAll(l.SampleTypes, SampleTypes),
+		"states":       containsAll(l.States, States),
+		"billings":     containsAll(l.Billings, Billings),
 	} {
 		if !good {
 			problems.add(0, "lab."+field, "is missing or not allowed")
 		}
 	}
 	slices.SortFunc(problems, func(a, b Problem) int { return strings.Compare(a.Field, b.Field) })
-	return problems.err()
+	return problems.asError()
 }
 
-func all[T comparable](words, of []T) bool {
-	return !slices.ContainsFunc(words, func(w T) bool { return !known(w, of) })
+func containsAll[T comparable](words, of []T) bool {
+	return !slices.ContainsFunc(words, func(w T) bool { return !containsWord(w, of) })
 }
 
-// Imported says what an import changed.
-type Imported struct {
+// ImportCounts counts the changes of an import.
+type ImportCounts struct {
 	Lab         string `json:"lab"`
 	Added       int    `json:"added"`
 	Changed     int    `json:"changed"`
@@ -232,45 +232,46 @@ type Imported struct {
 	Deactivated int    `json:"deactivated"`
 }
 
-// Import brings the catalogue to what a lab's compendium says, for all teams.
-// An entry keeps its id as long as its code stays the same. Of a full list, what
-// the lab had and no longer names becomes inactive; orders that have it go on.
+// Import updates the catalogue of all teams from a lab's compendium. An entry
+// keeps its id as long as its code stays the same. With a full list, markers of
+// the lab that the list does not contain become inactive; existing orders
+// continue.
 //
-// described is what the operator says of the lab beside the file; nil leaves
-// it as the file, or an import before, has it. Importing the same file again
-// changes nothing.
-func Import(ctx context.Context, tx *store.Tx, slug string, described *Lab, c *Compendium, full bool) (Imported, error) {
+// described is the operator's description of the lab, apart from the file. If it
+// is nil, the description of the file or of an earlier import applies. Importing
+// the same file again changes nothing.
+func Import(ctx context.Context, tx *store.Tx, slug string, described *Lab, c *Compendium, full bool) (ImportCounts, error) {
 	im := &importer{tx: tx}
 	if err := tx.Lock(ctx, "catalogue"); err != nil {
-		return Imported{}, err
+		return ImportCounts{}, err
 	}
 	if err := im.begin(ctx); err != nil {
-		return Imported{}, err
+		return ImportCounts{}, err
 	}
 	if described == nil {
 		described = c.Lab
 	}
-	l, err := im.lab(ctx, slug, described)
+	l, err := im.storeLab(ctx, slug, described)
 	if err != nil {
-		return Imported{}, err
+		return ImportCounts{}, err
 	}
-	markers, problems := c.markers(l)
-	if err := problems.err(); err != nil {
-		return Imported{}, err
+	markers, problems := c.checkMarkers(l)
+	if err := problems.asError(); err != nil {
+		return ImportCounts{}, err
 	}
 	im.report.Lab = l.Slug
-	if err := im.markers(ctx, l, markers, full); err != nil {
-		return Imported{}, err
+	if err := im.storeMarkers(ctx, l, markers, full); err != nil {
+		return ImportCounts{}, err
 	}
-	return im.report, im.end(ctx)
+	return im.report, im.finish(ctx)
 }
 
-// importer is one import under way.
+// importer is the state of an import.
 type importer struct {
 	tx     *store.Tx
 	next   int64 // id
 	dirty  bool
-	report Imported
+	report ImportCounts
 }
 
 func (im *importer) begin(ctx context.Context) error {
@@ -281,9 +282,9 @@ func (im *importer) begin(ctx context.Context) error {
 	return nil
 }
 
-// end gives the catalogue a new revision when anything changed, so that every
-// node reads it anew.
-func (im *importer) end(ctx context.Context) error {
+// finish gives the catalogue a new revision if anything changed, so that every node
+// reads it again.
+func (im *importer) finish(ctx context.Context) error {
 	if !im.dirty {
 		return nil
 	}
@@ -294,13 +295,13 @@ func (im *importer) end(ctx context.Context) error {
 	return nil
 }
 
-func (im *importer) id() int64 {
+func (im *importer) nextID() int64 {
 	im.next++
 	return im.next - 1
 }
 
-// lab stores the lab when it is described, and finds it otherwise.
-func (im *importer) lab(ctx context.Context, slug string, described *Lab) (Lab, error) {
+// storeLab stores the lab if it is described, otherwise it reads the stored one.
+func (im *importer) storeLab(ctx context.Context, slug string, described *Lab) (Lab, error) {
 	stored, err := importedLabs(ctx, im.tx)
 	if err != nil {
 		return Lab{}, err
@@ -337,19 +338,19 @@ func (im *importer) lab(ctx context.Context, slug string, described *Lab) (Lab, 
 	return l, nil
 }
 
-// idOfLab is the id that the slug has or had; a slug that clients know has
-// the same one in every installation.
+// idOfLab returns the id of the slug. Slugs that clients know have the same id
+// in every installation.
 func (im *importer) idOfLab(slug string, stored []Lab) LabID {
-	for _, l := range slices.Concat(builtin().labs, stored) {
+	for _, l := range slices.Concat(builtinData().labs, stored) {
 		if l.Slug == slug {
 			return l.ID
 		}
 	}
-	return im.id()
+	return im.nextID()
 }
 
-// markers stores what is new or changed, and puts what is missing to rest.
-func (im *importer) markers(ctx context.Context, l Lab, listed []*Marker, full bool) error {
+// storeMarkers stores new and changed entries, and makes missing ones inactive.
+func (im *importer) storeMarkers(ctx context.Context, l Lab, listed []*Marker, full bool) error {
 	all, err := importedMarkers(ctx, im.tx)
 	if err != nil {
 		return err
@@ -363,7 +364,7 @@ func (im *importer) markers(ctx context.Context, l Lab, listed []*Marker, full b
 	for _, m := range listed {
 		old := before[m.ProviderID]
 		delete(before, m.ProviderID)
-		if err := im.marker(ctx, m, old); err != nil {
+		if err := im.storeMarker(ctx, m, old); err != nil {
 			return err
 		}
 	}
@@ -382,9 +383,9 @@ func (im *importer) markers(ctx context.Context, l Lab, listed []*Marker, full b
 	return nil
 }
 
-// marker stores one entry under the id that it had before, if it had one.
-func (im *importer) marker(ctx context.Context, m, old *Marker) error {
-	im.number(m, old)
+// storeMarker stores one entry under its earlier id, if it had one.
+func (im *importer) storeMarker(ctx context.Context, m, old *Marker) error {
+	im.assignIDs(m, old)
 	body, err := json.Marshal(m)
 	if err != nil {
 		return fmt.Errorf("labs: marshalling a marker: %w", err)
@@ -413,11 +414,11 @@ func (im *importer) marker(ctx context.Context, m, old *Marker) error {
 	return nil
 }
 
-// number gives a marker and its parts the ids they had, and new ones to what
-// is new: orders and results speak of them.
-func (im *importer) number(m, old *Marker) {
+// assignIDs gives a marker and its parts their earlier ids, and new ids to new
+// parts: orders and results refer to them.
+func (im *importer) assignIDs(m, old *Marker) {
 	if old == nil {
-		old = &Marker{ID: im.id()}
+		old = &Marker{ID: im.nextID()}
 	}
 	m.ID = old.ID
 	for i := range m.Results {
@@ -425,7 +426,7 @@ func (im *importer) number(m, old *Marker) {
 		at := slices.IndexFunc(old.Results, func(o Result) bool {
 			return o.ID != 0 && o.LOINC == r.LOINC && o.ProviderID == r.ProviderID && (r.LOINC != "" || o.Name == r.Name)
 		})
-		r.ID = im.sameOrNew(at, func() int64 { return old.Results[at].ID })
+		r.ID = im.existingOrNewID(at, func() int64 { return old.Results[at].ID })
 	}
 	for i := range m.Questions {
 		q := &m.Questions[i]
@@ -434,17 +435,17 @@ func (im *importer) number(m, old *Marker) {
 		if at >= 0 {
 			answers = old.Questions[at].Answers
 		}
-		q.ID = im.sameOrNew(at, func() int64 { return old.Questions[at].ID })
+		q.ID = im.existingOrNewID(at, func() int64 { return old.Questions[at].ID })
 		for j := range q.Answers {
 			in := slices.IndexFunc(answers, func(o Answer) bool { return o.Code == q.Answers[j].Code })
-			q.Answers[j].ID = im.sameOrNew(in, func() int64 { return answers[in].ID })
+			q.Answers[j].ID = im.existingOrNewID(in, func() int64 { return answers[in].ID })
 		}
 	}
 }
 
-func (im *importer) sameOrNew(at int, same func() int64) int64 {
+func (im *importer) existingOrNewID(at int, same func() int64) int64 {
 	if at < 0 {
-		return im.id()
+		return im.nextID()
 	}
 	return same()
 }

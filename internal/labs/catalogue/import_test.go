@@ -8,7 +8,7 @@ import (
 	"hale/internal/platform/store"
 )
 
-// acmeLab is an invented lab that no binary knows.
+// acmeLab returns an invented lab that is not built in.
 func acmeLab() *Lab {
 	return &Lab{
 		Slug: "acme_lab", Name: "Acme Invented Laboratory", Address: "1 Example Way", City: "Nowhere", Zip: "85004",
@@ -30,7 +30,7 @@ A2,Small Panel,,2345-7 2160-0?,,,,
 A3,Reserve,contract,4548-4,,no,,
 `
 
-func (r *rig) importList(c *Compendium, full bool) (done Imported) {
+func (r *rig) importList(c *Compendium, full bool) (done ImportCounts) {
 	r.Helper()
 	r.write(func(tx *store.Tx) (err error) {
 		done, err = Import(r.ctx, tx, "", acmeLab(), c, full)
@@ -40,52 +40,52 @@ func (r *rig) importList(c *Compendium, full bool) (done Imported) {
 }
 
 func TestImport(t *testing.T) {
-	each(t, func(r *rig) {
-		if got := r.importList(acmeList(), true); got != (Imported{Lab: "acme_lab", Added: 3}) {
+	forEachEngine(t, func(r *rig) {
+		if got := r.importList(acmeList(), true); got != (ImportCounts{Lab: "acme_lab", Added: 3}) {
 			r.Errorf("first: %+v", got)
 		}
 		before := r.catalogue()
-		if got := r.importList(acmeList(), true); got != (Imported{Lab: "acme_lab", Unchanged: 3}) {
+		if got := r.importList(acmeList(), true); got != (ImportCounts{Lab: "acme_lab", Unchanged: 3}) {
 			r.Errorf("again: %+v", got)
 		}
 		if r.catalogue() != before {
 			r.Error("an import that changed nothing made nodes read the catalogue again")
 		}
-		l, ok := before.LabNamed("acme_lab")
-		a1, found := before.MarkerCoded(l.ID, "A1")
+		l, ok := before.LabBySlug("acme_lab")
+		a1, found := before.MarkerByCode(l.ID, "A1")
 		if !ok || !found || l.ID < 1000000 || a1.ID < 1000000 || !a1.Active || a1.Type != Biomarker || a1.Unit != "mg/dL" || !a1.Fasting ||
 			len(a1.Questions) != 1 || a1.Questions[0].ID < 1000000 || a1.Questions[0].Answers[0].ID < 1000000 || a1.Results[0].ID < 1000000 {
 			r.Fatalf("imported %+v of %+v", a1, l)
 		}
-		if a2, _ := before.MarkerCoded(l.ID, "A2"); a2.Type != LabPanel || !a2.Results[0].Required || a2.Results[1].Required {
+		if a2, _ := before.MarkerByCode(l.ID, "A2"); a2.Type != LabPanel || !a2.Results[0].Required || a2.Results[1].Required {
 			r.Errorf("panel %+v", a2)
 		}
 		changed, err := ReadCSV([]byte(strings.Replace(acmeCSV[:strings.Index(acmeCSV, "A3")], "7.50", "8.50", 1)))
 		if err != nil {
 			r.Fatal(err)
 		}
-		if got := r.importList(changed, false); got != (Imported{Lab: "acme_lab", Changed: 1, Unchanged: 1}) {
+		if got := r.importList(changed, false); got != (ImportCounts{Lab: "acme_lab", Changed: 1, Unchanged: 1}) {
 			r.Errorf("part: %+v", got)
 		}
-		if got := r.importList(changed, true); got != (Imported{Lab: "acme_lab", Unchanged: 2, Deactivated: 1}) {
+		if got := r.importList(changed, true); got != (ImportCounts{Lab: "acme_lab", Unchanged: 2, Deactivated: 1}) {
 			r.Errorf("whole: %+v", got)
 		}
 		after := r.catalogue()
-		now, _ := after.MarkerCoded(l.ID, "A1")
+		now, _ := after.MarkerByCode(l.ID, "A1")
 		if now.ID != a1.ID || now.Results[0].ID != a1.Results[0].ID || now.Questions[0].ID != a1.Questions[0].ID || now.Price != "8.50" {
 			r.Errorf("the marker became %+v", now)
 		}
-		if a3, ok := after.MarkerCoded(l.ID, "A3"); !ok || a3.Active || len(after.Markers(MarkerFilter{Labs: []LabID{l.ID}})) != 2 {
+		if a3, ok := after.MarkerByCode(l.ID, "A3"); !ok || a3.Active || len(after.Markers(MarkerFilter{Labs: []LabID{l.ID}})) != 2 {
 			r.Error("a marker that left the list is still offered")
 		}
-		if got := r.importList(acmeList(), true); got != (Imported{Lab: "acme_lab", Changed: 2, Unchanged: 1}) {
+		if got := r.importList(acmeList(), true); got != (ImportCounts{Lab: "acme_lab", Changed: 2, Unchanged: 1}) {
 			r.Errorf("back: %+v", got)
 		}
 	})
 }
 
 func TestImportOfUndescribedLab(t *testing.T) {
-	each(t, func(r *rig) {
+	forEachEngine(t, func(r *rig) {
 		for _, slug := range []string{"quest", "unheard_of", ""} {
 			err := r.db.Write(r.ctx, func(tx *store.Tx) error {
 				_, err := Import(r.ctx, tx, slug, nil, acmeList(), true)
@@ -98,10 +98,10 @@ func TestImportOfUndescribedLab(t *testing.T) {
 		real := acmeLab()
 		real.Slug = "quest"
 		r.write(func(tx *store.Tx) error { _, err := Import(r.ctx, tx, "quest", real, acmeList(), true); return err })
-		if l, _ := r.catalogue().LabNamed("quest"); l.ID != quest || l.Name == real.Name {
+		if l, _ := r.catalogue().LabBySlug("quest"); l.ID != quest || l.Name == real.Name {
 			r.Errorf("the sandbox's lab is %+v", l)
 		}
-		if _, ok := r.catalogue().MarkerCoded(quest, "A1"); !ok {
+		if _, ok := r.catalogue().MarkerByCode(quest, "A1"); !ok {
 			r.Error("the sandbox does not see the import")
 		}
 	})
@@ -126,8 +126,8 @@ func TestCompendiumProblems(t *testing.T) {
 		header, _, _ := strings.Cut(acmeCSV, "\n")
 		c, err := ReadCSV([]byte(header + "\n" + x.row + "\n"))
 		if err == nil {
-			_, found := c.markers(*acmeLab())
-			err = found.err()
+			_, found := c.checkMarkers(*acmeLab())
+			err = found.asError()
 		}
 		var problems Problems
 		if !errors.As(err, &problems) || problems[0].Field != x.field || problems[0].Line < 2 {
@@ -162,7 +162,7 @@ func TestJSONCompendium(t *testing.T) {
 	if err := checkLab(c.Lab); err != nil {
 		t.Error(err)
 	}
-	markers, problems := c.markers(*c.Lab)
+	markers, problems := c.checkMarkers(*c.Lab)
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
@@ -178,23 +178,23 @@ func TestJSONCompendium(t *testing.T) {
 func FuzzReadCSV(f *testing.F) {
 	f.Add([]byte(acmeCSV))
 	f.Add([]byte("\xef\xbb\xbfname,results,provider_id\n\"a\nb\",2345-7?,X\n"))
-	f.Fuzz(func(t *testing.T, text []byte) { survives(t, ReadCSV, text) })
+	f.Fuzz(func(t *testing.T, text []byte) { checkReader(t, ReadCSV, text) })
 }
 
 func FuzzReadJSON(f *testing.F) {
 	f.Add([]byte(acmeJSON))
 	f.Add([]byte(`{"markers":[null,{}]}`))
-	f.Fuzz(func(t *testing.T, text []byte) { survives(t, ReadJSON, text) })
+	f.Fuzz(func(t *testing.T, text []byte) { checkReader(t, ReadJSON, text) })
 }
 
-// survives wants an error or entries that are checked: either problems or
-// markers that are fit to be stored.
-func survives(t *testing.T, read func([]byte) (*Compendium, error), text []byte) {
+// checkReader checks that a reader returns an error, problems, or markers that can
+// be stored.
+func checkReader(t *testing.T, read func([]byte) (*Compendium, error), text []byte) {
 	c, err := read(text)
 	if err != nil {
 		return
 	}
-	markers, problems := c.markers(*acmeLab())
+	markers, problems := c.checkMarkers(*acmeLab())
 	if len(problems) > 0 {
 		return
 	}

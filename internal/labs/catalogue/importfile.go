@@ -13,25 +13,24 @@ import (
 	"strings"
 )
 
-// Compendium is a lab's list of what can be ordered from it, as an operator
-// imports it.
+// Compendium is a lab's list of tests, as an operator imports it.
 type Compendium struct {
-	// Lab describes the lab; nil when the file says nothing of it.
+	// Lab describes the lab; nil if the file does not.
 	Lab     *Lab
 	Markers []ListedMarker
 }
 
 // ListedMarker is one entry of a compendium.
 type ListedMarker struct {
-	Line        int            `json:"-"` // of the file, or the entry's number, from 1
+	Line        int            `json:"-"` // line of the file, or number of the entry, from 1
 	ProviderID  string         `json:"provider_id"`
 	Name        string         `json:"name"`
 	Description string         `json:"description"`
-	Type        MarkerType     `json:"type"` // by the number of results when empty
+	Type        MarkerType     `json:"type"` // if empty, by the number of results
 	Unit        string         `json:"unit"`
 	Price       string         `json:"price"`
-	Sample      SampleType     `json:"sample_type"` // serum when empty
-	Methods     []Method       `json:"methods"`     // those that suit the sample when empty
+	Sample      SampleType     `json:"sample_type"` // if empty, serum
+	Methods     []Method       `json:"methods"`     // if empty, those that suit the sample
 	Fasting     bool           `json:"fasting"`
 	NotALaCarte bool           `json:"not_a_la_carte"`
 	Unorderable bool           `json:"unorderable"`
@@ -44,8 +43,8 @@ type ListedMarker struct {
 	Questions   []Question     `json:"questions"`
 }
 
-// ListedResult is one row that the entry's report will have. What it leaves
-// empty comes from the LOINC table.
+// ListedResult is one row of the entry's report. Empty fields are taken from the
+// LOINC table.
 type ListedResult struct {
 	Name         string   `json:"name"`
 	ProviderID   string   `json:"provider_id"`
@@ -53,14 +52,14 @@ type ListedResult struct {
 	LOINC        string   `json:"loinc"`
 	Unit         string   `json:"unit"`
 	Decimals     int      `json:"decimals"`
-	Ranges       string   `json:"ranges"` // as ParseRanges reads them
+	Ranges       string   `json:"ranges"` // in the form of ParseRanges
 	CriticalLow  *float64 `json:"critical_low"`
 	CriticalHigh *float64 `json:"critical_high"`
-	Normal       []string `json:"normal"` // words, of a scale that is no quantity
+	Normal       []string `json:"normal"` // words, for scales without a quantity
 	Abnormal     []string `json:"abnormal"`
 }
 
-// Problem is what is wrong with one line of a compendium.
+// Problem describes a problem with one line of a compendium.
 type Problem struct {
 	Line  int    `json:"line"`
 	Field string `json:"field"`
@@ -69,7 +68,7 @@ type Problem struct {
 
 func (p Problem) String() string { return fmt.Sprintf("line %d: %s: %s", p.Line, p.Field, p.Text) }
 
-// Problems are all that is wrong with a compendium, by line. A compendium with
+// Problems lists all problems of a compendium, sorted by line. A compendium with
 // problems is not imported.
 type Problems []Problem
 
@@ -82,8 +81,8 @@ func (p Problems) Error() string {
 
 func (p *Problems) add(line int, field, text string) { *p = append(*p, Problem{line, field, text}) }
 
-// err is nil for none.
-func (p Problems) err() error {
+// asError returns nil if there are none.
+func (p Problems) asError() error {
 	if len(p) == 0 {
 		return nil
 	}
@@ -91,13 +90,13 @@ func (p Problems) err() error {
 	return p
 }
 
-// LargestCompendium bounds a file, in bytes: large labs list some thousands of
+// LargestCompendium limits a file, in bytes. Large labs list some thousands of
 // entries of about a kilobyte.
 const LargestCompendium = 64 << 20
 
-// csvColumns are what a compendium in CSV may have, in any order. Lists have
-// spaces between their words; results are LOINC codes, with ? behind one that
-// a report may lack, and questions are codes of the built-in questions.
+// csvColumns are the columns of a CSV compendium, in any order. Words of a list
+// are separated by spaces. Results are LOINC codes; ? after a code marks a
+// result that a report may lack. Questions are codes of built-in questions.
 var csvColumns = map[string]func(m *ListedMarker, text string) error{
 	"provider_id": func(m *ListedMarker, text string) error { m.ProviderID = text; return nil },
 	"name":        func(m *ListedMarker, text string) error { m.Name = text; return nil },
@@ -130,7 +129,7 @@ var csvColumns = map[string]func(m *ListedMarker, text string) error{
 	"questions":           questionWords,
 }
 
-// ReadCSV reads a compendium: a line of column names, then one entry a line.
+// ReadCSV reads a compendium: a line of column names, then one entry per line.
 func ReadCSV(text []byte) (*Compendium, error) {
 	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))))
 	names, err := r.Read()
@@ -152,7 +151,7 @@ func ReadCSV(text []byte) (*Compendium, error) {
 		}
 	}
 	c := &Compendium{}
-	for len(problems) == 0 || problems[0].Line > 1 { // without good columns there are no good lines
+	for len(problems) == 0 || problems[0].Line > 1 { // without valid columns no line is valid
 		row, err := r.Read()
 		if errors.Is(err, io.EOF) {
 			break
@@ -173,7 +172,7 @@ func ReadCSV(text []byte) (*Compendium, error) {
 		}
 		c.Markers = append(c.Markers, m)
 	}
-	return c, problems.err()
+	return c, problems.asError()
 }
 
 func methodWords(text string) (methods []Method) {
@@ -233,9 +232,8 @@ type jsonFile struct {
 	Markers []json.RawMessage `json:"markers"`
 }
 
-// ReadJSON reads a compendium: an object with lab, which may be missing, and
-// markers. A field that is not known is a problem, since it is most likely a
-// known one mistyped.
+// ReadJSON reads a compendium: an object with markers and, optionally, lab. An
+// unknown field is a problem, because it is probably a typing error.
 func ReadJSON(text []byte) (*Compendium, error) {
 	var file jsonFile
 	if err := strictly(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), &file); err != nil {
@@ -252,10 +250,10 @@ func ReadJSON(text []byte) (*Compendium, error) {
 		m.Line = i + 1
 		c.Markers = append(c.Markers, m)
 	}
-	return c, problems.err()
+	return c, problems.asError()
 }
 
-// ReadLab reads the description of a lab, an object in JSON.
+// ReadLab reads the description of a lab, a JSON object.
 func ReadLab(text []byte) (*Lab, error) {
 	l := &Lab{}
 	if err := strictly(text, l); err != nil {

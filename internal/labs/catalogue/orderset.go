@@ -11,32 +11,32 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// ResolveOrderSet makes out what an order will be of, or refuses with the
-// reason. A set that is more than one lab test becomes a generated one, made
-// now or by an earlier order of the same markers.
+// ResolveOrderSet returns the panel of an order, or a fault with the reason of
+// the refusal. A set that is more than one lab test becomes a generated lab
+// test, which is created now or by an earlier order of the same markers.
 //
 // Reference 1.9.
 func ResolveOrderSet(ctx context.Context, tx *store.Tx, team teams.ID, set OrderSet, method *Method, account *AccountID) (Panel, error) {
-	p, generated, err := makeOut(ctx, tx, team, set, method, account)
+	p, generated, err := resolve(ctx, tx, team, set, method, account)
 	if err != nil || !generated {
 		return p, err
 	}
-	return p, p.keep(ctx, tx)
+	return p, p.storeTest(ctx, tx)
 }
 
-// PreviewOrderSet is ResolveOrderSet without storing anything: a lab test that
-// would have to be generated has an id that nothing else knows.
+// PreviewOrderSet is ResolveOrderSet without storing anything. A lab test that
+// would be generated has an id that is not stored.
 func PreviewOrderSet(ctx context.Context, tx *store.Tx, team teams.ID, set OrderSet, method *Method, account *AccountID) (Panel, error) {
-	p, _, err := makeOut(ctx, tx, team, set, method, account)
+	p, _, err := resolve(ctx, tx, team, set, method, account)
 	return p, err
 }
 
-// makeOut reports also whether the panel's lab test is a new one.
-func makeOut(ctx context.Context, tx *store.Tx, team teams.ID, set OrderSet, method *Method, account *AccountID) (_ Panel, generated bool, err error) {
+// resolve also reports whether the lab test of the panel is new.
+func resolve(ctx context.Context, tx *store.Tx, team teams.ID, set OrderSet, method *Method, account *AccountID) (_ Panel, generated bool, err error) {
 	if err := set.check(); err != nil {
 		return Panel{}, false, err
 	}
-	if set.single() && method == nil {
+	if set.hasMarkers() && method == nil {
 		return Panel{}, false, refuse("collection_method_missing", "collection_method is required when order_set has an add_on", "collection_method")
 	}
 	c, err := For(ctx, tx, team)
@@ -55,27 +55,27 @@ func makeOut(ctx context.Context, tx *store.Tx, team teams.ID, set OrderSet, met
 	if err != nil {
 		return Panel{}, false, err
 	}
-	added, err := c.addOn(lab, set)
+	added, err := c.addOnMarkers(lab, set)
 	if err != nil {
 		return Panel{}, false, err
 	}
-	p, err := c.panel(tests, added, chosen)
+	p, err := c.newPanel(tests, added, chosen)
 	if err != nil {
 		return Panel{}, false, err
 	}
 	if lab != nil && lab.ID != p.Lab.ID {
-		return Panel{}, false, severalLabs()
+		return Panel{}, false, refuseSeveralLabs()
 	}
 	if len(tests) == 1 && len(added) == 0 {
 		p.Test = tests[0]
 		return p, false, nil
 	}
-	p.Test = generate(tx, team, p)
+	p.Test = generateTest(tx, team, p)
 	return p, true, nil
 }
 
-// OrderSetMarkers lists the markers that an order of a set would have, for
-// which no way to collect the sample need be chosen.
+// OrderSetMarkers lists the markers of an order set. It needs no collection
+// method.
 //
 // Spec: Lab lookups, POST /v3/lab_tests/list_order_set_markers.
 func OrderSetMarkers(ctx context.Context, tx *store.Tx, team teams.ID, set OrderSet, account *AccountID) ([]*Marker, error) {
@@ -94,36 +94,36 @@ func OrderSetMarkers(ctx context.Context, tx *store.Tx, team teams.ID, set Order
 	if err != nil {
 		return nil, err
 	}
-	added, err := c.addOn(lab, set)
+	added, err := c.addOnMarkers(lab, set)
 	if err != nil {
 		return nil, err
 	}
-	p := c.gather(tests, added)
+	p := c.combine(tests, added)
 	for _, m := range p.Markers {
 		if m.Lab != p.Markers[0].Lab {
-			return nil, severalLabs()
+			return nil, refuseSeveralLabs()
 		}
 	}
 	return p.Markers, nil
 }
 
-// check looks at the form of a set.
+// check checks the form of a set.
 func (s OrderSet) check() error {
 	switch {
 	case len(s.MarkerIDs) > 0 && len(s.ProviderIDs) > 0:
 		return refuse("both_id_kinds", "add_on takes either marker_ids or provider_ids, not both", "order_set", "add_on")
-	case s.AddOn && !s.single():
+	case s.AddOn && !s.hasMarkers():
 		return refuse("empty_add_on", "add_on must name marker_ids or provider_ids", "order_set", "add_on")
-	case len(s.TestIDs) == 0 && !s.single():
+	case len(s.TestIDs) == 0 && !s.hasMarkers():
 		return refuse("empty_order_set", "order_set must name lab_test_ids, or marker_ids or provider_ids in add_on", "order_set")
 	}
 	return nil
 }
 
-// single reports whether the set names single markers.
-func (s OrderSet) single() bool { return len(s.MarkerIDs) > 0 || len(s.ProviderIDs) > 0 }
+// hasMarkers reports whether the set names single markers.
+func (s OrderSet) hasMarkers() bool { return len(s.MarkerIDs) > 0 || len(s.ProviderIDs) > 0 }
 
-// orderedTests reads the lab tests of a set, each once.
+// orderedTests reads the lab tests of a set, without duplicates.
 func orderedTests(ctx context.Context, tx *store.Tx, team teams.ID, testIDs []TestID) ([]Test, error) {
 	var tests []Test
 	for i, id := range testIDs {
@@ -149,13 +149,13 @@ func orderedTests(ctx context.Context, tx *store.Tx, team teams.ID, testIDs []Te
 	return tests, nil
 }
 
-// labOfSet is the lab that the lab tests and the account agree on, nil when
-// there is neither.
+// labOfSet returns the lab of the lab tests and the account, which must agree.
+// It returns nil if there is neither.
 func labOfSet(ctx context.Context, tx *store.Tx, team teams.ID, c *Catalogue, tests []Test, account *AccountID) (*Lab, error) {
 	var lab *Lab
 	for _, t := range tests {
 		if lab != nil && lab.ID != t.Lab {
-			return nil, severalLabs()
+			return nil, refuseSeveralLabs()
 		}
 		l, ok := c.Lab(t.Lab)
 		if !ok {
@@ -171,7 +171,7 @@ func labOfSet(ctx context.Context, tx *store.Tx, team teams.ID, c *Catalogue, te
 		return nil, err
 	}
 	if lab != nil && lab.ID != a.Lab.ID {
-		return nil, accountOfOtherLab()
+		return nil, refuseOtherLab()
 	}
 	for _, t := range tests {
 		if t.Account != nil && *t.Account != *account {
@@ -181,12 +181,12 @@ func labOfSet(ctx context.Context, tx *store.Tx, team teams.ID, c *Catalogue, te
 	return &a.Lab, nil
 }
 
-// methodOfSet is the chosen method, or the one that all lab tests have.
+// methodOfSet returns the chosen method, or the one that all lab tests share.
 func methodOfSet(tests []Test, chosen *Method) (Method, error) {
 	if chosen != nil {
 		return *chosen, nil
 	}
-	method := tests[0].Method // there is a lab test: an add_on needs a chosen method
+	method := tests[0].Method // a set without lab tests has a chosen method
 	for _, t := range tests {
 		if t.Method != method {
 			return "", refuse("several_methods", "The tests have several collection methods: choose one with collection_method", "collection_method")
@@ -195,12 +195,12 @@ func methodOfSet(tests []Test, chosen *Method) (Method, error) {
 	return method, nil
 }
 
-// addOn finds the single markers of a set.
-func (c *Catalogue) addOn(lab *Lab, set OrderSet) ([]*Marker, error) {
-	if !set.single() {
+// addOnMarkers returns the single markers of a set.
+func (c *Catalogue) addOnMarkers(lab *Lab, set OrderSet) ([]*Marker, error) {
+	if !set.hasMarkers() {
 		return nil, nil
 	}
-	added, err := c.pick(lab, set.MarkerIDs, set.ProviderIDs)
+	added, err := c.findMarkers(lab, set.MarkerIDs, set.ProviderIDs)
 	if err != nil {
 		return nil, err
 	}
@@ -212,43 +212,42 @@ func (c *Catalogue) addOn(lab *Lab, set OrderSet) ([]*Marker, error) {
 	return added, nil
 }
 
-// gather puts the markers of tests and add-on together, each once.
-func (c *Catalogue) gather(tests []Test, added []*Marker) Panel {
+// combine combines the markers of tests and add-on, without duplicates.
+func (c *Catalogue) combine(tests []Test, added []*Marker) Panel {
 	var p Panel
 	for _, t := range tests {
 		p.Fasting = p.Fasting || t.Fasting
-		p.add(c.MarkersOf(t))
+		p.addMarkers(c.MarkersOf(t))
 	}
-	p.add(added)
+	p.addMarkers(added)
 	for _, m := range added {
 		p.Fasting = p.Fasting || m.Fasting
 	}
 	return p
 }
 
-// panel is what tests and add-on amount to, for a method that all of them
-// allow.
-func (c *Catalogue) panel(tests []Test, added []*Marker, method Method) (Panel, error) {
-	p := c.gather(tests, added)
+// newPanel combines tests and add-on for a method that all of them allow.
+func (c *Catalogue) newPanel(tests []Test, added []*Marker, method Method) (Panel, error) {
+	p := c.combine(tests, added)
 	p.Method = method
 	if len(p.Markers) == 0 {
 		return Panel{}, refuse("no_markers", "The tests have no markers that are still offered", "order_set")
 	}
 	for _, m := range p.Markers {
 		if m.Lab != p.Markers[0].Lab {
-			return Panel{}, severalLabs()
+			return Panel{}, refuseSeveralLabs()
 		}
 		if !m.Active {
 			return Panel{}, refuse("marker_inactive", fmt.Sprintf("Marker %s is not active", m.Name), "order_set")
 		}
 	}
-	p.Lab, _ = c.Lab(p.Markers[0].Lab) // a marker's lab is there
+	p.Lab, _ = c.Lab(p.Markers[0].Lab) // the lab of a marker always exists
 	p.Sample = mainSample(p.Markers)
 	p.CommonTAT, p.WorstTAT = TAT(p.Markers)
-	return p, offered(p.Lab, p.Markers, method, "collection_method")
+	return p, checkMethod(p.Lab, p.Markers, method, "collection_method")
 }
 
-func (p *Panel) add(markers []*Marker) {
+func (p *Panel) addMarkers(markers []*Marker) {
 	for _, m := range markers {
 		if !slices.Contains(p.Markers, m) {
 			p.Markers = append(p.Markers, m)
@@ -256,28 +255,28 @@ func (p *Panel) add(markers []*Marker) {
 	}
 }
 
-// pick finds markers by our ids or by the lab's codes; all must be of one lab
-// and orderable. Without a lab, codes must be those of one lab only.
-func (c *Catalogue) pick(lab *Lab, markerIDs []MarkerID, providerIDs []string) ([]*Marker, error) {
-	var p Panel // for adding each once
+// findMarkers returns markers by our ids or by the lab's codes. All must be orderable
+// and of one lab. Without a lab, the codes must belong to only one lab.
+func (c *Catalogue) findMarkers(lab *Lab, markerIDs []MarkerID, providerIDs []string) ([]*Marker, error) {
+	var p Panel // to add each marker once
 	for _, id := range markerIDs {
 		m, ok := c.Marker(id)
 		if !ok || lab != nil && m.Lab != lab.ID {
 			return nil, refuse("unknown_marker", "Marker does not exist", "marker_ids")
 		}
-		p.add([]*Marker{m})
+		p.addMarkers([]*Marker{m})
 	}
 	for _, code := range providerIDs {
-		m, err := c.coded(lab, strings.TrimSpace(code))
+		m, err := c.findCoded(lab, strings.TrimSpace(code))
 		if err != nil {
 			return nil, err
 		}
-		p.add([]*Marker{m})
+		p.addMarkers([]*Marker{m})
 	}
 	for _, m := range p.Markers {
 		switch {
 		case m.Lab != p.Markers[0].Lab:
-			return nil, severalLabs()
+			return nil, refuseSeveralLabs()
 		case !m.Active:
 			return nil, refuse("marker_inactive", fmt.Sprintf("Marker %s is not active", m.Name), "marker_ids")
 		case !m.Orderable || m.Reflex:
@@ -287,11 +286,11 @@ func (c *Catalogue) pick(lab *Lab, markerIDs []MarkerID, providerIDs []string) (
 	return p.Markers, nil
 }
 
-// coded finds a marker by a lab's code, in all labs when none is given.
-func (c *Catalogue) coded(lab *Lab, code string) (*Marker, error) {
+// findCoded returns a marker by a lab's code; it searches all labs if none is given.
+func (c *Catalogue) findCoded(lab *Lab, code string) (*Marker, error) {
 	var found []*Marker
 	for _, l := range c.labs {
-		if m, ok := c.MarkerCoded(l.ID, code); ok && (lab == nil || lab.ID == l.ID) {
+		if m, ok := c.MarkerByCode(l.ID, code); ok && (lab == nil || lab.ID == l.ID) {
 			found = append(found, m)
 		}
 	}
@@ -304,7 +303,7 @@ func (c *Catalogue) coded(lab *Lab, code string) (*Marker, error) {
 	return nil, refuse("ambiguous_provider_id", "Several labs have this provider id: name the lab by a lab test, lab_slug or lab_account_id", "provider_ids")
 }
 
-// nameOf names a generated lab test after its markers.
+// nameOf returns the name of a generated lab test, from its markers.
 func nameOf(markers []*Marker) string {
 	const named = 3
 	var names []string
@@ -318,8 +317,8 @@ func nameOf(markers []*Marker) string {
 	return name
 }
 
-// offered refuses a method in which the lab or a marker cannot be collected.
-func offered(l Lab, markers []*Marker, method Method, field string) error {
+// checkMethod refuses a method that the lab or a marker does not allow.
+func checkMethod(l Lab, markers []*Marker, method Method, field string) error {
 	possible := l.Offers(method)
 	for _, m := range markers {
 		possible = possible && m.CollectedBy(method)
@@ -330,22 +329,22 @@ func offered(l Lab, markers []*Marker, method Method, field string) error {
 	return refuse("method_not_offered", "Cannot set collection_method to "+strings.ToUpper(string(method)), field)
 }
 
-// refuse is a 400 with a code for programs and the field it is about.
+// refuse returns a 400 fault with a code for programs and the field at fault.
 func refuse(code, msg string, loc ...string) error {
 	return fault.New(fault.Refused, msg).At(append([]string{"body"}, loc...)...).WithType(code)
 }
 
-func severalLabs() error {
+func refuseSeveralLabs() error {
 	return refuse("several_labs", "All tests and markers of an order must be of one lab", "order_set")
 }
 
-func accountOfOtherLab() error {
+func refuseOtherLab() error {
 	return refuse("lab_account_other_lab", "The lab account is not with the lab of the order", "lab_account_id")
 }
 
-// PanelOf is the panel of markers of an earlier order, as for those that a lab
-// could not measure. That some cannot be ordered by themselves is no matter
-// here. markers are of one lab.
+// PanelOf returns the panel of markers of an earlier order, such as those that a
+// lab could not measure. The markers need not be orderable by themselves. All
+// are of one lab.
 //
 // Reference 1.7, redraw.
 func PanelOf(ctx context.Context, tx *store.Tx, team teams.ID, markers []MarkerID, method Method) (Panel, error) {
@@ -353,7 +352,7 @@ func PanelOf(ctx context.Context, tx *store.Tx, team teams.ID, markers []MarkerI
 	if err != nil {
 		return Panel{}, err
 	}
-	var of Panel // for adding each once
+	var of Panel // to add each marker once
 	for _, id := range markers {
 		if m, ok := c.Marker(id); ok && !slices.Contains(of.Markers, m) {
 			of.Markers = append(of.Markers, m)
@@ -362,10 +361,10 @@ func PanelOf(ctx context.Context, tx *store.Tx, team teams.ID, markers []MarkerI
 	if len(of.Markers) == 0 {
 		return Panel{}, fault.New(fault.Refused, "The markers are no longer offered")
 	}
-	p, err := c.panel(nil, of.Markers, method)
+	p, err := c.newPanel(nil, of.Markers, method)
 	if err != nil {
 		return Panel{}, err
 	}
-	p.Test = generate(tx, team, p)
-	return p, p.keep(ctx, tx)
+	p.Test = generateTest(tx, team, p)
+	return p, p.storeTest(ctx, tx)
 }

@@ -9,7 +9,7 @@ import (
 )
 
 func TestOrderSetRefusals(t *testing.T) {
-	each(t, func(r *rig) {
+	forEachEngine(t, func(r *rig) {
 		walkIn, atHome, kit := r.seeded(WalkIn), r.seeded(AtHome), r.seeded(TestKit)
 		onSite, home, post := OnSite, AtHome, TestKit
 		var pending Test
@@ -60,7 +60,7 @@ func TestOrderSetRefusals(t *testing.T) {
 	})
 }
 
-// platform is the sandbox's account with a lab.
+// platform returns the account of the sandbox with a lab.
 func (r *rig) platform(lab LabID) AccountID {
 	for _, a := range r.catalogue().accounts {
 		if a.Lab.ID == lab {
@@ -72,7 +72,7 @@ func (r *rig) platform(lab LabID) AccountID {
 }
 
 func TestOrderSets(t *testing.T) {
-	each(t, func(r *rig) {
+	forEachEngine(t, func(r *rig) {
 		resolve := func(set OrderSet, method *Method, account *AccountID) (p Panel) {
 			r.Helper()
 			r.write(func(tx *store.Tx) (err error) {

@@ -25,7 +25,8 @@ type Physician struct {
 	FirstName string      `json:"first_name"`
 	LastName  string      `json:"last_name"`
 	NPI       string      `json:"npi"` // national provider identifier
-	// Email is known of an order's own physician only, and sealed with the order.
+	// Email is known only for the physician of an order, and is sealed with the
+	// order.
 	Email  string   `json:"email,omitempty"`
 	States []string `json:"licensed_states,omitempty"`
 }
@@ -33,12 +34,12 @@ type Physician struct {
 var wellFormedNPI = regexp.MustCompile(`^[12][0-9]{9}$`)
 
 // ValidNPI reports whether text has the form and the check digit of a national
-// provider identifier: Luhn's, with 80840 before it.
+// provider identifier: the Luhn algorithm, with the prefix 80840.
 func ValidNPI(text string) bool {
 	if !wellFormedNPI.MatchString(text) {
 		return false
 	}
-	sum := 24 // of the prefix
+	sum := 24 // sum of the prefix
 	for i := range len(text) {
 		d := int(text[i] - '0')
 		if i%2 == 0 {
@@ -52,8 +53,8 @@ func ValidNPI(text string) bool {
 }
 
 // AddPhysician adds a physician of the team, or replaces the one with the same
-// NPI. What is kept is what the national register shows to everybody: name,
-// number and states. An e-mail address is no part of it and is dropped.
+// NPI. It stores only the public data of the national registry: name, number and
+// states. It drops an e-mail address.
 func AddPhysician(ctx context.Context, tx *store.Tx, team teams.ID, p Physician) (Physician, error) {
 	p.FirstName, p.LastName, p.Email = strings.TrimSpace(p.FirstName), strings.TrimSpace(p.LastName), ""
 	var faults []*fault.Error
@@ -61,7 +62,7 @@ func AddPhysician(ctx context.Context, tx *store.Tx, team teams.ID, p Physician)
 		"first_name":      p.FirstName == "" || len(p.FirstName) > 100,
 		"last_name":       p.LastName == "" || len(p.LastName) > 100,
 		"npi":             !ValidNPI(p.NPI),
-		"licensed_states": slices.ContainsFunc(p.States, func(s string) bool { return !known(s, States) }),
+		"licensed_states": slices.ContainsFunc(p.States, func(s string) bool { return !containsWord(s, States) }),
 	} {
 		if bad {
 			faults = append(faults, fault.New(fault.Invalid, "Value error, not a valid "+field).At("body", field))
@@ -105,7 +106,7 @@ func Physicians(ctx context.Context, tx *store.Tx, team teams.ID) ([]Physician, 
 	return all, rows.Err()
 }
 
-// RemovePhysician takes a physician away. Orders keep the one they have.
+// RemovePhysician removes a physician. Orders keep their copy.
 func RemovePhysician(ctx context.Context, tx *store.Tx, team teams.ID, npi string) error {
 	n, err := tx.Exec(ctx, `DELETE FROM team_physicians WHERE team_id = $1 AND npi = $2`, team, npi)
 	if err == nil && n == 0 {

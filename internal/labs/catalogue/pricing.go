@@ -6,25 +6,25 @@ import (
 	"strings"
 )
 
-// Pricing is what something costs, or why that is not said.
+// Pricing is a price, or the reason why there is none.
 //
 // Reference 1.16, pricing.
 type Pricing struct {
-	// Minor is US cents; it counts when Unspecified is empty.
+	// Minor is in US cents; it is valid if Unspecified is empty.
 	Minor int64
 	// Unspecified is refer_to_contract or price_unavailable.
 	Unspecified string
-	// Reflex is what markers that may follow would add at most, in cents.
+	// Reflex is the maximum price of reflex markers that may follow, in cents.
 	Reflex int64
 }
 
-// The reasons for a price that is not said.
+// The reasons for a missing price.
 const (
 	ReferToContract  = "refer_to_contract"
 	PriceUnavailable = "price_unavailable"
 )
 
-// PriceOf reads a marker's price. Words that speak of a contract refer to it.
+// PriceOf parses a marker's price. Words that mention a contract refer to it.
 func PriceOf(m *Marker) Pricing {
 	text := strings.TrimPrefix(strings.TrimSpace(m.Price), "$")
 	dollars, err := strconv.ParseFloat(text, 64)
@@ -37,8 +37,8 @@ func PriceOf(m *Marker) Pricing {
 	return Pricing{Unspecified: PriceUnavailable}
 }
 
-// PriceMinor adds up the prices of markers, in US cents; those that say none
-// add nothing.
+// PriceMinor returns the sum of the prices of markers, in US cents, without
+// those that have none.
 func PriceMinor(markers []*Marker) int64 {
 	var sum int64
 	for _, m := range markers {
@@ -47,8 +47,9 @@ func PriceMinor(markers []*Marker) int64 {
 	return sum
 }
 
-// PanelPricing is what a lab test costs: the sum of its markers, or the reason
-// of the first that has no price; and what markers that may follow would add.
+// PanelPricing returns the price of a lab test: the sum of its markers, or the
+// reason of the first marker without a price, and the price of reflex markers
+// that may follow.
 func (c *Catalogue) PanelPricing(markers []*Marker) Pricing {
 	var total Pricing
 	for _, m := range markers {
@@ -58,7 +59,7 @@ func (c *Catalogue) PanelPricing(markers []*Marker) Pricing {
 		}
 		total.Minor += p.Minor
 	}
-	for _, m := range c.WithReflex(markers)[len(markers):] {
+	for _, m := range c.AddReflex(markers)[len(markers):] {
 		total.Reflex += PriceOf(m).Minor
 	}
 	return total

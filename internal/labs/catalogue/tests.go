@@ -20,25 +20,25 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// longestText bounds names and descriptions of lab tests, in characters.
+// longestText limits names and descriptions of lab tests, in characters.
 const longestText = 500
 
-// NewTest is what a lab test is made of. Markers are named by MarkerIDs or by
-// ProviderIDs; the latter need the lab or an account with it.
+// NewTest holds the fields of a new lab test. MarkerIDs or ProviderIDs name the
+// markers; ProviderIDs need the lab or an account with it.
 //
 // Reference 1.16, CreateLabTestRequest.
 type NewTest struct {
 	Name        string
 	Description string
 	Method      Method
-	Fasting     bool // set as well when a marker asks for it
+	Fasting     bool // also set if a marker requires it
 	MarkerIDs   []MarkerID
 	ProviderIDs []string
 	LabSlug     string
 	Account     *AccountID
 }
 
-// CreateTest makes a lab test that waits for approval.
+// CreateTest creates a lab test that waits for approval.
 func CreateTest(ctx context.Context, tx *store.Tx, team teams.ID, n NewTest) (Test, error) {
 	name, err := checkText("name", n.Name, 1)
 	if err != nil {
@@ -59,15 +59,15 @@ func CreateTest(ctx context.Context, tx *store.Tx, team teams.ID, n NewTest) (Te
 	if err != nil {
 		return Test{}, err
 	}
-	markers, err := c.pick(lab, n.MarkerIDs, n.ProviderIDs)
+	markers, err := c.findMarkers(lab, n.MarkerIDs, n.ProviderIDs)
 	if err != nil {
 		return Test{}, err
 	}
 	t := makeTest(tx, team, markers, n.Method)
 	t.Name, t.Slug, t.Description, t.Account = name, loinc.Slug(name), description, n.Account
 	t.Fasting = t.Fasting || n.Fasting
-	l, _ := c.Lab(t.Lab) // pick found it
-	if err := offered(l, markers, n.Method, "method"); err != nil {
+	l, _ := c.Lab(t.Lab) // findMarkers checked that it exists
+	if err := checkMethod(l, markers, n.Method, "method"); err != nil {
 		return Test{}, err
 	}
 	if _, err := insertTest(ctx, tx, t, markers); err != nil {
@@ -76,12 +76,12 @@ func CreateTest(ctx context.Context, tx *store.Tx, team teams.ID, n NewTest) (Te
 	return t, nil
 }
 
-// labOfNewTest is the lab that the account and the slug name, nil when there
-// is neither.
+// labOfNewTest returns the lab of the account and the slug, nil if there is
+// neither.
 func labOfNewTest(ctx context.Context, tx *store.Tx, team teams.ID, c *Catalogue, n NewTest) (*Lab, error) {
 	var lab *Lab
 	if n.LabSlug != "" {
-		l, ok := c.LabNamed(n.LabSlug)
+		l, ok := c.LabBySlug(n.LabSlug)
 		if !ok {
 			return nil, fault.New(fault.Refused, "Lab does not exist").At("body", "lab_slug")
 		}
@@ -93,14 +93,14 @@ func labOfNewTest(ctx context.Context, tx *store.Tx, team teams.ID, c *Catalogue
 			return nil, err
 		}
 		if lab != nil && lab.ID != a.Lab.ID {
-			return nil, accountOfOtherLab()
+			return nil, refuseOtherLab()
 		}
 		lab = &a.Lab
 	}
 	return lab, nil
 }
 
-// makeTest is an unnamed lab test of markers, which are of one lab.
+// makeTest returns an unnamed lab test of markers, which are of one lab.
 func makeTest(tx *store.Tx, team teams.ID, markers []*Marker, method Method) Test {
 	t := Test{
 		ID: ids.FromUUID[Test](tx.NewUUID()), Team: team, Lab: markers[0].Lab, Method: method,
@@ -114,7 +114,7 @@ func makeTest(tx *store.Tx, team teams.ID, markers []*Marker, method Method) Tes
 	return t
 }
 
-// mainSample is the sample that most markers need; of equals the first.
+// mainSample returns the sample that most markers need; of equals the first.
 func mainSample(markers []*Marker) SampleType {
 	count := map[SampleType]int{}
 	for _, m := range markers {
@@ -134,7 +134,7 @@ func checkText(field, text string, least int) (string, error) {
 	return text, nil
 }
 
-// TestUpdate changes a lab test; nil leaves as it is.
+// TestUpdate changes a lab test; nil fields stay unchanged.
 //
 // Reference 1.16, UpdateLabTestRequest.
 type TestUpdate struct {
@@ -142,11 +142,11 @@ type TestUpdate struct {
 	Active *bool // false archives, true unarchives
 }
 
-// UpdateTest renames, archives or unarchives. A lab test that was never
-// approved waits for that again when it is unarchived; in the sandbox, where
-// nobody approves, asking for an active one is enough.
+// UpdateTest renames, archives or unarchives a lab test. A test that was never
+// approved waits for approval again after it is unarchived. The sandbox has no
+// approvals: there, setting active is enough.
 func UpdateTest(ctx context.Context, tx *store.Tx, team teams.ID, id TestID, u TestUpdate) (Test, error) {
-	t, err := testToChange(ctx, tx, team, id)
+	t, err := lockTest(ctx, tx, team, id)
 	if err != nil {
 		return Test{}, err
 	}
@@ -175,9 +175,9 @@ func UpdateTest(ctx context.Context, tx *store.Tx, team teams.ID, id TestID, u T
 	return t, saveTest(ctx, tx, &t, now)
 }
 
-// ApproveTest makes a lab test that waits for approval active.
+// ApproveTest activates a lab test that waits for approval.
 func ApproveTest(ctx context.Context, tx *store.Tx, team teams.ID, id TestID) (Test, error) {
-	t, err := testToChange(ctx, tx, team, id)
+	t, err := lockTest(ctx, tx, team, id)
 	if err != nil {
 		return Test{}, err
 	}
@@ -188,9 +188,9 @@ func ApproveTest(ctx context.Context, tx *store.Tx, team teams.ID, id TestID) (T
 	return t, saveTest(ctx, tx, &t, now)
 }
 
-// testToChange is GetTest for who writes it back: another change of it waits, so
-// that neither undoes the other.
-func testToChange(ctx context.Context, tx *store.Tx, team teams.ID, id TestID) (Test, error) {
+// lockTest is GetTest for an update. It locks the test, so that concurrent
+// updates do not undo each other.
+func lockTest(ctx context.Context, tx *store.Tx, team teams.ID, id TestID) (Test, error) {
 	if err := tx.Lock(ctx, "lab test:"+id.String()); err != nil {
 		return Test{}, fmt.Errorf("labs: waiting for other changes of a lab test: %w", err)
 	}
@@ -231,7 +231,7 @@ func scanTest(row scanner, team teams.ID) (Test, error) {
 	return t, nil
 }
 
-// findTest reads a lab test; false when the team has none of that id.
+// findTest reads a lab test; false if the team has no such test.
 func findTest(ctx context.Context, tx *store.Tx, team teams.ID, id TestID) (Test, bool, error) {
 	t, err := scanTest(tx.QueryRow(ctx, `SELECT `+testColumns+` FROM lab_tests WHERE team_id = $1 AND id = $2`, team, id), team)
 	if errors.Is(err, store.ErrNoRows) {
@@ -249,8 +249,8 @@ func GetTest(ctx context.Context, tx *store.Tx, team teams.ID, id TestID) (Test,
 	return t, err
 }
 
-// insertTest stores a new lab test and reports whether it did: one that is
-// already there, by id or as the same generated set, stays.
+// insertTest stores a new lab test and reports whether it did. An existing one,
+// with the same id or the same generated set, stays unchanged.
 func insertTest(ctx context.Context, tx *store.Tx, t Test, markers []*Marker) (bool, error) {
 	list, err := json.Marshal(t.MarkerIDs)
 	if err != nil {
@@ -277,14 +277,15 @@ func insertTest(ctx context.Context, tx *store.Tx, t Test, markers []*Marker) (b
 	return true, nil
 }
 
-// generatedTest finds the lab test that an earlier order of the same set made.
+// generatedTest returns the lab test that an earlier order of the same set
+// created.
 func generatedTest(ctx context.Context, tx *store.Tx, t Test) (Test, error) {
 	return scanTest(tx.QueryRow(ctx, `SELECT `+testColumns+` FROM lab_tests WHERE team_id = $1 AND composition = $2 AND auto_generated`,
 		t.Team, composition(t)), t.Team)
 }
 
-// composition is the same for lab tests of the same markers of one lab, in
-// any order, collected and prepared for in the same way.
+// composition returns a hash that is the same for lab tests with the same
+// markers of one lab, in any order, with the same method and fasting.
 func composition(t Test) []byte {
 	h := sha256.New()
 	fmt.Fprintf(h, "%d %s %t\n", t.Lab, t.Method, t.Fasting)
@@ -294,17 +295,17 @@ func composition(t Test) []byte {
 	return h.Sum(nil)
 }
 
-// TestOrder is what lab tests are sorted by.
+// TestOrder is the sort key of a list of lab tests.
 type TestOrder string
 
-// The orders. Among equals the id decides.
+// The sort keys. The id decides between equals.
 const (
 	ByCreation TestOrder = "created_at"
 	ByUpdate   TestOrder = "updated_at"
 	ByPrice    TestOrder = "price"
 )
 
-// TestFilter narrows and sorts the list of lab tests.
+// TestFilter selects and sorts lab tests.
 //
 // Reference 1.16, GET /v3/lab_test.
 type TestFilter struct {
@@ -312,23 +313,23 @@ type TestFilter struct {
 	Lab         *LabID
 	Method      Method
 	Status      TestStatus
-	MarkerIDs   []MarkerID // all of them must be in the test
-	ProviderIDs []string   // likewise
-	Name        string     // part of it, any case
-	Account     *Account   // only what is offered with it
+	MarkerIDs   []MarkerID // the test must have all of them
+	ProviderIDs []string   // the test must have all of them
+	Name        string     // part of the name, in any case
+	Account     *Account   // only tests that the account offers
 	Order       TestOrder  // ByCreation when empty
 	Descending  bool
-	After       *TestPlace // where the page before ended
+	After       *TestPlace // end of the page before
 	Limit       int        // 0 for all
 }
 
-// TestPlace is a place in a sorted list of lab tests.
+// TestPlace is a position in a sorted list of lab tests.
 type TestPlace struct {
 	Key int64  `json:"k"`
 	ID  TestID `json:"i"`
 }
 
-// Place is where a test stands in the list of the filter.
+// Place returns the position of a test in the sorted list.
 func (f TestFilter) Place(t Test) TestPlace {
 	switch f.Order {
 	case ByPrice:
@@ -351,14 +352,14 @@ func (f TestFilter) column() string {
 	}
 }
 
-// where is a growing list of conditions with their arguments.
-type where struct {
+// conditions collects conditions with their arguments.
+type conditions struct {
 	conditions []string
 	args       []any
 }
 
-// and adds a condition, in which ? stands for the arguments in turn.
-func (w *where) and(condition string, args ...any) {
+// add adds a condition. Each ? in it is replaced by the next argument.
+func (w *conditions) add(condition string, args ...any) {
 	var b strings.Builder
 	for i, part := range strings.Split(condition, "?") {
 		if i > 0 {
@@ -370,45 +371,45 @@ func (w *where) and(condition string, args ...any) {
 	w.conditions = append(w.conditions, b.String())
 }
 
-// statusConditions say by the columns what Test.Status computes.
+// statusConditions express Test.Status in terms of the columns.
 var statusConditions = map[TestStatus]string{
 	Active:          `archived_at IS NULL AND approved_at IS NOT NULL`,
 	PendingApproval: `archived_at IS NULL AND approved_at IS NULL`,
 	Inactive:        `archived_at IS NOT NULL`,
 }
 
-func (f TestFilter) where(team teams.ID) *where {
-	w := &where{}
-	w.and(`team_id = ?`, team)
+func (f TestFilter) conditions(team teams.ID) *conditions {
+	w := &conditions{}
+	w.add(`team_id = ?`, team)
 	if f.Generated != nil {
-		w.and(`auto_generated = ?`, *f.Generated)
+		w.add(`auto_generated = ?`, *f.Generated)
 	}
 	if f.Lab != nil {
-		w.and(`lab_id = ?`, *f.Lab)
+		w.add(`lab_id = ?`, *f.Lab)
 	}
 	if f.Method != "" {
-		w.and(`method = ?`, string(f.Method))
+		w.add(`method = ?`, string(f.Method))
 	}
 	if f.Status != "" {
-		w.and(statusConditions[f.Status])
+		w.add(statusConditions[f.Status])
 	}
 	if f.Name != "" {
-		w.and(`name_folded LIKE ? ESCAPE '\'`, "%"+store.LikePrefix(strings.ToLower(f.Name)))
+		w.add(`name_folded LIKE ? ESCAPE '\'`, "%"+store.LikePrefix(strings.ToLower(f.Name)))
 	}
 	if f.Account != nil {
-		w.and(`lab_id = ? AND (account_id IS NULL OR account_id = ?)`, f.Account.Lab.ID, f.Account.ID)
+		w.add(`lab_id = ? AND (account_id IS NULL OR account_id = ?)`, f.Account.Lab.ID, f.Account.ID)
 	}
 	contains(w, team, "marker_id", f.MarkerIDs)
 	contains(w, team, "provider_id", f.ProviderIDs)
 	if f.After != nil {
 		than := map[bool]string{false: ">", true: "<"}[f.Descending]
-		w.and(`(`+f.column()+`, id) `+than+` (?, ?)`, f.After.Key, f.After.ID)
+		w.add(`(`+f.column()+`, id) `+than+` (?, ?)`, f.After.Key, f.After.ID)
 	}
 	return w
 }
 
-// contains wants every value among the test's markers.
-func contains[T int64 | string](w *where, team teams.ID, column string, values []T) {
+// contains adds the condition that the test's markers have every value.
+func contains[T int64 | string](w *conditions, team teams.ID, column string, values []T) {
 	sorted := slices.Compact(slices.Sorted(slices.Values(values)))
 	if len(sorted) == 0 {
 		return
@@ -418,7 +419,7 @@ func contains[T int64 | string](w *where, team teams.ID, column string, values [
 		args = append(args, v)
 	}
 	marks := strings.TrimSuffix(strings.Repeat("?, ", len(sorted)), ", ")
-	w.and(`id IN (SELECT test_id FROM lab_test_markers WHERE team_id = ? AND `+column+` IN (`+marks+`)
+	w.add(`id IN (SELECT test_id FROM lab_test_markers WHERE team_id = ? AND `+column+` IN (`+marks+`)
 		GROUP BY test_id HAVING COUNT(DISTINCT `+column+`) = ?)`, append(args, len(sorted))...)
 }
 
@@ -426,7 +427,7 @@ func contains[T int64 | string](w *where, team teams.ID, column string, values [
 //
 // Reference 1.16, GET /v3/lab_test and GET /v3/lab_tests.
 func ListTests(ctx context.Context, tx *store.Tx, team teams.ID, f TestFilter) ([]Test, error) {
-	w := f.where(team)
+	w := f.conditions(team)
 	direction := map[bool]string{false: " ASC", true: " DESC"}[f.Descending]
 	query := `SELECT ` + testColumns + ` FROM lab_tests WHERE ` + strings.Join(w.conditions, " AND ") +
 		` ORDER BY ` + f.column() + direction + `, id` + direction
@@ -450,19 +451,19 @@ func ListTests(ctx context.Context, tx *store.Tx, team teams.ID, f TestFilter) (
 	return all, rows.Err()
 }
 
-// generate is a lab test that is made behind the scenes for a panel's markers.
-// It is active at once.
-func generate(tx *store.Tx, team teams.ID, p Panel) Test {
+// generateTest returns the generated lab test for a panel's markers. It is active at
+// once.
+func generateTest(tx *store.Tx, team teams.ID, p Panel) Test {
 	t := makeTest(tx, team, p.Markers, p.Method)
 	t.AutoGenerated, t.Fasting, t.ApprovedAt, t.Name = true, p.Fasting, &t.CreatedAt, nameOf(p.Markers)
 	t.Slug = loinc.Slug(t.Name)
 	return t
 }
 
-// keep stores the panel's generated lab test, or takes the one that an earlier
-// order of the same set made. Orders take active ones only, so that one that was
-// archived is taken back.
-func (p *Panel) keep(ctx context.Context, tx *store.Tx) error {
+// storeTest stores the panel's generated lab test, or uses the one that an earlier
+// order of the same set created. Orders need active tests, so an archived one is
+// unarchived.
+func (p *Panel) storeTest(ctx context.Context, tx *store.Tx) error {
 	made, err := insertTest(ctx, tx, p.Test, p.Markers)
 	if err == nil && !made {
 		p.Test, err = generatedTest(ctx, tx, p.Test)

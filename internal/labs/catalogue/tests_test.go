@@ -11,7 +11,7 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// rig is a team at a database.
+// rig is a database with a team.
 type rig struct {
 	*testing.T
 	db   *store.DB
@@ -19,8 +19,8 @@ type rig struct {
 	ctx  context.Context
 }
 
-// each runs fn on both engines with a sandbox team that has its seeded tests.
-func each(t *testing.T, fn func(r *rig)) {
+// forEachEngine runs fn on both engines with a sandbox team that has its seeded tests.
+func forEachEngine(t *testing.T, fn func(r *rig)) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		fn(newRig(t, db, teams.Sandbox))
 	})
@@ -70,7 +70,7 @@ func (r *rig) tests(f TestFilter) (all []Test) {
 	return all
 }
 
-// seeded is the team's lab test of a method.
+// seeded returns the team's seeded lab test of a method.
 func (r *rig) seeded(m Method) Test {
 	r.Helper()
 	all := r.tests(TestFilter{Method: m})
@@ -80,7 +80,7 @@ func (r *rig) seeded(m Method) Test {
 	return all[0]
 }
 
-// id is a marker's id by its lab and number in markers.csv.
+// id returns a marker's id from its lab and number in markers.csv.
 func id(lab LabID, number int64) MarkerID { return lab*perLab + number }
 
 const (
@@ -90,7 +90,7 @@ const (
 )
 
 func TestSeededTests(t *testing.T) {
-	each(t, func(r *rig) {
+	forEachEngine(t, func(r *rig) {
 		for range 2 { // seeding again changes nothing
 			r.write(func(tx *store.Tx) error { return Seed(r.ctx, tx, r.team) })
 			if all := r.tests(TestFilter{}); len(all) != 4 {
@@ -104,7 +104,7 @@ func TestSeededTests(t *testing.T) {
 				r.Errorf("%s: %+v", m, seeded)
 			}
 			l, _ := c.Lab(seeded.Lab)
-			if err := offered(l, c.MarkersOf(seeded), m, "method"); err != nil {
+			if err := checkMethod(l, c.MarkersOf(seeded), m, "method"); err != nil {
 				r.Errorf("%s: %v", m, err)
 			}
 		}
@@ -119,7 +119,7 @@ func TestSeededTests(t *testing.T) {
 }
 
 func TestLifeOfALabTest(t *testing.T) {
-	each(t, func(r *rig) {
+	forEachEngine(t, func(r *rig) {
 		change := func(of teams.ID, id TestID, u TestUpdate) (got Test) {
 			r.write(func(tx *store.Tx) (err error) { got, err = UpdateTest(r.ctx, tx, of, id, u); return err })
 			return got
@@ -167,8 +167,8 @@ func TestProductionApproves(t *testing.T) {
 			_, err := Import(r.ctx, tx, "", acmeLab(), acmeList(), true)
 			return err
 		})
-		l, _ := r.catalogue().LabNamed("acme_lab")
-		m, _ := r.catalogue().MarkerCoded(l.ID, "A1")
+		l, _ := r.catalogue().LabBySlug("acme_lab")
+		m, _ := r.catalogue().MarkerByCode(l.ID, "A1")
 		var made Test
 		r.write(func(tx *store.Tx) (err error) {
 			made, err = CreateTest(r.ctx, tx, r.team.ID, NewTest{Name: "n", Method: WalkIn, MarkerIDs: []MarkerID{m.ID}})
@@ -257,10 +257,10 @@ func TestListOfLabTests(t *testing.T) {
 	})
 }
 
-// Whoever makes a lab test of single markers makes the same one. One that was
-// archived is active again when its markers are ordered.
+// Two orders of the same single markers use the same generated lab test. An
+// archived one is active again when its markers are ordered.
 func TestGeneratedTests(t *testing.T) {
-	each(t, func(r *rig) {
+	forEachEngine(t, func(r *rig) {
 		var first, second, third Panel
 		r.write(func(tx *store.Tx) (err error) {
 			first, err = PanelOf(r.ctx, tx, r.team.ID, []MarkerID{id(quest, 2), id(quest, 10)}, WalkIn)
@@ -296,9 +296,9 @@ func TestGeneratedTests(t *testing.T) {
 	})
 }
 
-// Of two changes of a lab test at once, neither undoes the other.
+// Concurrent changes of a lab test do not undo each other.
 func TestChangesAtOnce(t *testing.T) {
-	each(t, func(r *rig) {
+	forEachEngine(t, func(r *rig) {
 		id := r.seeded(WalkIn).ID
 		name, off := "Another name", false
 		var once sync.Once
@@ -307,7 +307,7 @@ func TestChangesAtOnce(t *testing.T) {
 			done <- r.db.Write(r.ctx, func(tx *store.Tx) error {
 				_, err := UpdateTest(r.ctx, tx, r.team.ID, id, TestUpdate{Name: &name})
 				once.Do(func() { close(begun) })
-				time.Sleep(100 * time.Millisecond) // the other one is under way
+				time.Sleep(100 * time.Millisecond) // the other one is in progress
 				return err
 			})
 		}()
@@ -329,10 +329,10 @@ func TestChangesAtOnce(t *testing.T) {
 	})
 }
 
-// What became of a lab's imported list does not take the sandbox's own markers
-// away: new teams are made, and what they have can be ordered.
+// A retired import does not affect the sandbox's own markers: new teams are
+// created, and can order their tests.
 func TestImportedMarkersThatAreRetired(t *testing.T) {
-	each(t, func(r *rig) {
+	forEachEngine(t, func(r *rig) {
 		real := acmeLab()
 		real.Slug = "quest"
 		list := acmeList()
@@ -342,10 +342,10 @@ func TestImportedMarkersThatAreRetired(t *testing.T) {
 		list.Markers = list.Markers[1:]
 		r.write(func(tx *store.Tx) error { _, err := Import(r.ctx, tx, "quest", nil, list, true); return err })
 		other := newRig(r.T, r.db, teams.Sandbox)
-		if m, ok := other.catalogue().MarkerCoded(quest, "70002"); !ok || !m.Active || m.ID != id(quest, 2) {
+		if m, ok := other.catalogue().MarkerByCode(quest, "70002"); !ok || !m.Active || m.ID != id(quest, 2) {
 			r.Errorf("the code is that of %+v", m)
 		}
-		if m, ok := other.catalogue().MarkerCoded(quest, "70007"); !ok || m.Name != "Small Panel" {
+		if m, ok := other.catalogue().MarkerByCode(quest, "70007"); !ok || m.Name != "Small Panel" {
 			r.Errorf("the code is that of %+v", m)
 		}
 		seeded := other.seeded(WalkIn)

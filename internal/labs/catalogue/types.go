@@ -10,11 +10,12 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// LabID identifies a lab. Of a lab that ships with the binary it never changes.
+// LabID identifies a lab. The ids of labs that ship with the binary never
+// change.
 type LabID = int64
 
-// MarkerID identifies a marker. It is ours; the lab's own code of the same
-// marker is its provider id.
+// MarkerID identifies a marker. It is ours; the lab's code for it is the
+// provider id.
 type MarkerID = int64
 
 // Lab is a laboratory.
@@ -31,39 +32,39 @@ type Lab struct {
 
 	Methods     []Method     `json:"methods"`
 	SampleTypes []SampleType `json:"sample_types"`
-	// States it is licensed to test people of.
+	// States in which it is licensed to test people.
 	States []string `json:"states"`
-	// Billings are the ways to pay that it knows; an account may allow fewer.
+	// Billings are the billing types of the lab; an account may allow fewer.
 	Billings []Billing `json:"billings"`
-	// Scheduling means that appointments at its service centres are made
-	// through the service.
+	// Scheduling reports whether the service books appointments at its service
+	// centers.
 	Scheduling bool `json:"scheduling,omitempty"`
-	// PrintsNotes means that clinical notes reach its requisitions.
+	// PrintsNotes reports whether its requisitions contain clinical notes.
 	PrintsNotes bool `json:"prints_notes,omitempty"`
 }
 
-// Serves reports whether the lab may test people of a state, such as AZ.
-func (l Lab) Serves(state string) bool { return known(state, l.States) }
+// Serves reports whether the lab can test people of a state, such as AZ.
+func (l Lab) Serves(state string) bool { return containsWord(state, l.States) }
 
-// Offers reports whether the lab takes samples collected in a way.
-func (l Lab) Offers(m Method) bool { return known(m, l.Methods) }
+// Offers reports whether the lab accepts a collection method.
+func (l Lab) Offers(m Method) bool { return containsWord(m, l.Methods) }
 
-// MarkerType tells a single observation from a set that the lab defines.
+// MarkerType distinguishes a single observation from a set that the lab defines.
 type MarkerType string
 
-// The types of marker.
+// The types of markers.
 const (
 	Biomarker MarkerType = "biomarker"
 	LabPanel  MarkerType = "panel"
 )
 
-// Marker is what a lab can be asked for under one code.
+// Marker is a test that a lab offers under one code.
 //
 // Spec: Marker. Reference 1.1.
 type Marker struct {
 	ID          MarkerID   `json:"id"`
 	Lab         LabID      `json:"lab_id"`
-	ProviderID  string     `json:"provider_id"` // the lab's own code
+	ProviderID  string     `json:"provider_id"` // the lab's code
 	Name        string     `json:"name"`
 	Slug        string     `json:"slug"`
 	Description string     `json:"description"`
@@ -72,38 +73,41 @@ type Marker struct {
 	Price       string     `json:"price,omitempty"` // US dollars, or words such as N/A
 
 	Sample  SampleType `json:"sample_type"`
-	Methods []Method   `json:"methods"` // in which it can be collected
+	Methods []Method   `json:"methods"` // possible collection methods
 	Fasting bool       `json:"fasting,omitempty"`
 
-	ALaCarte  bool `json:"a_la_carte"` // may be ordered by itself
+	ALaCarte  bool `json:"a_la_carte"` // can be ordered by itself
 	Orderable bool `json:"orderable"`
-	// Reflex markers follow from another's result and are never ordered.
+	// Reflex markers follow from the result of another marker and are never
+	// ordered.
 	Reflex bool `json:"reflex,omitempty"`
-	// Active is false for a marker that the lab's last full list did not name.
+	// Active is false for a marker that the lab's last full list did not
+	// contain.
 	Active bool `json:"-"`
 
-	CommonTAT *int `json:"common_tat_days,omitempty"`     // days until 95 % have results
-	WorstTAT  *int `json:"worst_case_tat_days,omitempty"` // days until 99 % have
+	CommonTAT *int `json:"common_tat_days,omitempty"`     // days until 95 % of results
+	WorstTAT  *int `json:"worst_case_tat_days,omitempty"` // days until 99 % of results
 
 	Questions []Question `json:"questions,omitempty"`
 	Results   []Result   `json:"expected_results"`
-	// ReflexOf is the provider id of the marker that this one follows.
+	// ReflexOf is the provider id of the marker that triggers this one.
 	ReflexOf string   `json:"reflex_of,omitempty"`
 	CPT      []string `json:"cpt_codes,omitempty"`
 	// Covered are the diagnoses, or beginnings of their codes, for which
-	// Medicare pays for the marker; empty where it does not ask for one.
+	// Medicare pays for the marker. Empty if Medicare does not require a
+	// diagnosis.
 	Covered []string `json:"medicare_icd_codes,omitempty"`
 }
 
-// CollectedBy reports whether the marker's sample can be collected in a way.
-func (m *Marker) CollectedBy(method Method) bool { return known(method, m.Methods) }
+// CollectedBy reports whether a method can collect the marker's sample.
+func (m *Marker) CollectedBy(method Method) bool { return containsWord(method, m.Methods) }
 
-// QuestionType says what an answer to a question looks like.
+// QuestionType is the form of the answer to a question.
 type QuestionType string
 
-// The types of question. The answer to a choice is the code of one of its
-// answers, to a multi-choice several codes with commas between, to a numeric
-// one a number.
+// The types of questions. The answer to a choice is the code of one of its
+// answers; to a multi-choice, several codes separated by commas; to a numeric
+// question, a number.
 const (
 	Choice      QuestionType = "choice"
 	Text        QuestionType = "text"
@@ -111,11 +115,11 @@ const (
 	MultiChoice QuestionType = "multi_choice"
 )
 
-// QuestionTypes lists them all.
+// QuestionTypes lists all types.
 var QuestionTypes = []QuestionType{Choice, Text, Numeric, MultiChoice}
 
-// FastingCode is the code of the question whether the person has fasted. An
-// order that leaves it out answers it with the lab test's fasting flag.
+// FastingCode is the code of the question whether the person has fasted. For an
+// order without an answer, the fasting flag of the lab test is the answer.
 const FastingCode = "FSTING"
 
 // Question is asked at order entry.
@@ -125,37 +129,37 @@ type Question struct {
 	ID         int64        `json:"id"`
 	Required   bool         `json:"required"`
 	Code       string       `json:"code"`
-	Value      string       `json:"value"` // the question itself
+	Value      string       `json:"value"` // text of the question
 	Type       QuestionType `json:"type"`
 	Sequence   int          `json:"sequence"` // from 1
 	Answers    []Answer     `json:"answers"`
-	Constraint string       `json:"constraint,omitempty"` // for people: how to answer
+	Constraint string       `json:"constraint,omitempty"` // for people: the form of the answer
 	Default    string       `json:"default,omitempty"`
 }
 
-// Answer is one that may be chosen.
+// Answer is one of the answers of a choice.
 type Answer struct {
 	ID    int64  `json:"id"`
 	Code  string `json:"code"`
 	Value string `json:"value"`
 }
 
-// Result is a row that a marker's report will have.
+// Result is a row of a marker's report.
 //
 // Reference 1.1, ClientFacingResult.
 type Result struct {
 	ID         int64  `json:"id"`
 	Name       string `json:"name"`
 	Slug       string `json:"slug"`
-	ProviderID string `json:"provider_id,omitempty"` // the lab's code of the row
-	Required   bool   `json:"required"`              // the report is incomplete without it
+	ProviderID string `json:"provider_id,omitempty"` // the lab's code for the row
+	Required   bool   `json:"required"`              // the report is incomplete without this row
 	LOINC      string `json:"loinc,omitempty"`
-	// Assay is how the row looks and what is normal.
+	// Assay describes the row and its normal values.
 	Assay Assay `json:"assay"`
 }
 
-// Code is the row's LOINC code with its official name. A code that is not in
-// our table goes by the row's own name; nil for a row without one.
+// Code returns the row's LOINC code with its official name. A code that is not
+// in our table gets the row's name; nil for a row without a code.
 func (r Result) Code() *loinc.Code {
 	if r.LOINC == "" {
 		return nil
@@ -166,7 +170,7 @@ func (r Result) Code() *loinc.Code {
 	return &loinc.Code{ID: loinc.ID(r.LOINC), Code: r.LOINC, Name: r.Name, Display: r.Name}
 }
 
-// Method says how a sample is collected.
+// Method is a way to collect a sample.
 //
 // Spec: Lab, collection method. The list may grow, as all lists here.
 type Method string
@@ -179,10 +183,10 @@ const (
 	OnSite  Method = "on_site_collection"
 )
 
-// Methods lists them all.
+// Methods lists all methods.
 var Methods = []Method{TestKit, WalkIn, AtHome, OnSite}
 
-// SampleType is what is collected.
+// SampleType is the kind of sample.
 //
 // Spec: Lab, sample type.
 type SampleType string
@@ -198,10 +202,10 @@ const (
 	Stool          SampleType = "stool"
 )
 
-// SampleTypes lists them all.
+// SampleTypes lists all types.
 var SampleTypes = []SampleType{DriedBloodSpot, ArmCollector, Serum, Saliva, Urine, Stool}
 
-// Billing says who pays.
+// Billing is the way in which an order is paid.
 //
 // Reference 1.9.
 type Billing string
@@ -214,41 +218,41 @@ const (
 	PatientBill            Billing = "patient_bill"
 )
 
-// Billings lists them all.
+// Billings lists all types.
 var Billings = []Billing{ClientBill, CommercialInsurance, PatientBillPassthrough, PatientBill}
 
-// States are the states of the US as lab accounts and licences name them.
+// States are the states of the US that lab accounts and licences name.
 //
-// Reference 1.16, USState. There is no DC in it.
+// Reference 1.16, USState. DC is not one of them.
 var States = []string{
 	"AL", "AK", "AZ", "AR", "CA", "CO", "CT", "DE", "FL", "GA", "HI", "ID", "IL", "IN", "IA", "KS", "KY",
 	"LA", "ME", "MD", "MA", "MI", "MN", "MS", "MO", "MT", "NE", "NV", "NH", "NJ", "NM", "NY", "NC", "ND",
 	"OH", "OK", "OR", "PA", "RI", "SC", "SD", "TN", "TX", "UT", "VT", "VA", "WA", "WV", "WI", "WY",
 }
 
-// CentralSlugs are the labs that compendium and area lookups speak of.
+// CentralSlugs are the labs of compendium and area lookups.
 var CentralSlugs = []string{"labcorp", "quest", "bioreference", "sonora_quest"}
 
-func known[T comparable](word T, words []T) bool { return slices.Contains(words, word) }
+func containsWord[T comparable](word T, words []T) bool { return slices.Contains(words, word) }
 
 // TestID identifies a lab test of a team.
 type TestID = ids.ID[Test]
 
-// TestStatus is where a lab test is in its life.
+// TestStatus is the state of a lab test.
 type TestStatus string
 
-// A new lab test waits for approval; an archived one is inactive. Orders take
-// active ones only.
+// A new lab test waits for approval; an archived one is inactive. Orders need
+// active tests.
 const (
 	Active          TestStatus = "active"
 	PendingApproval TestStatus = "pending_approval"
 	Inactive        TestStatus = "inactive"
 )
 
-// TestStatuses lists them all.
+// TestStatuses lists all statuses.
 var TestStatuses = []TestStatus{Active, PendingApproval, Inactive}
 
-// Test is a lab test of a team: markers of one lab, collected in one way.
+// Test is a lab test of a team: markers of one lab with one collection method.
 //
 // Reference 1.1, ClientFacingLabTest.
 type Test struct {
@@ -264,14 +268,14 @@ type Test struct {
 	PriceMinor    int64 // US cents
 	Account       *AccountID
 	AutoGenerated bool
-	MarkerIDs     []MarkerID // in the order they were named
+	MarkerIDs     []MarkerID // in the order of the request
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
 	ApprovedAt    *time.Time
 	ArchivedAt    *time.Time
 }
 
-// Status follows from when the test was approved and archived.
+// Status depends on the times of approval and archiving.
 func (t *Test) Status() TestStatus {
 	switch {
 	case t.ArchivedAt != nil:
@@ -282,39 +286,40 @@ func (t *Test) Status() TestStatus {
 	return Active
 }
 
-// OrderSet is what an order asks for: lab tests, single markers, or both.
+// OrderSet names the tests that an order requests: lab tests, single markers, or
+// both.
 //
 // Reference 1.9, OrderSetRequest.
 type OrderSet struct {
 	TestIDs     []TestID
-	AddOn       bool       // single markers were spoken of, even if none was named
-	MarkerIDs   []MarkerID // not together with ProviderIDs
-	ProviderIDs []string   // the lab's own codes
+	AddOn       bool       // an add-on was given, even if it names no marker
+	MarkerIDs   []MarkerID // excludes ProviderIDs
+	ProviderIDs []string   // the lab's codes
 }
 
-// Panel is an order set made out: what one order will be of.
+// Panel is a resolved order set: the tests of one order.
 type Panel struct {
-	// Test is the lab test that the order shows: the one that was asked for,
-	// or one made for this set of markers.
+	// Test is the lab test that the order shows: the requested one, or a
+	// generated one for these markers.
 	Test    Test
 	Lab     Lab
 	Method  Method
 	Sample  SampleType
-	Markers []*Marker // with their questions and expected results, each once
+	Markers []*Marker // with their questions and expected results, without duplicates
 	Fasting bool
-	// CommonTAT and WorstTAT are days until results, as TAT has them.
+	// CommonTAT and WorstTAT are the days until results; see TAT.
 	CommonTAT, WorstTAT *int
 }
 
-// TAT is how long a set of markers takes: as many days as the slowest. Nil when
-// a marker does not say, since that one may be the slowest.
+// TAT returns the turnaround time of a set of markers, which is that of the
+// slowest. It is nil if a marker has none, because that one may be the slowest.
 //
 // Reference 1.14.
 func TAT(markers []*Marker) (common, worst *int) {
-	return slowest(markers, func(m *Marker) *int { return m.CommonTAT }), slowest(markers, func(m *Marker) *int { return m.WorstTAT })
+	return slowestDays(markers, func(m *Marker) *int { return m.CommonTAT }), slowestDays(markers, func(m *Marker) *int { return m.WorstTAT })
 }
 
-func slowest(markers []*Marker, days func(m *Marker) *int) (most *int) {
+func slowestDays(markers []*Marker, days func(m *Marker) *int) (most *int) {
 	for _, m := range markers {
 		n := days(m)
 		if n == nil {
@@ -327,12 +332,12 @@ func slowest(markers []*Marker, days func(m *Marker) *int) (most *int) {
 	return most
 }
 
-// Supported reports whether one of an order's diagnoses is among those for
-// which Medicare pays for the marker. A marker without such a list is paid for
-// whatever the diagnosis.
+// Supported reports whether Medicare pays for the marker with one of the
+// diagnoses of an order. A marker without a list of diagnoses is always paid
+// for.
 //
-// Medicare's coverage determinations list complete codes and whole categories;
-// E11 stands for every code below it.
+// Medicare's coverage determinations list complete codes and whole categories:
+// E11 includes every code below it.
 func (m *Marker) Supported(icd []string) bool {
 	if len(m.Covered) == 0 {
 		return true

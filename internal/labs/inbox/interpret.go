@@ -75,7 +75,7 @@ func readTests(ctx context.Context, tx *store.Tx, o *orders.Order) (orderTests, 
 	if err != nil {
 		return orderTests{}, err
 	}
-	return orderTests{facts[0].Markers, offered.WithReflex(facts[0].Markers)}, nil
+	return orderTests{facts[0].Markers, offered.AddReflex(facts[0].Markers)}, nil
 }
 
 // testNames holds the names by which a lab calls tests: its codes of tests or

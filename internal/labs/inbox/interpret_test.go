@@ -284,7 +284,7 @@ func TestNamesOfEndedTests(t *testing.T) {
 		var reflex string
 		userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
 			offered, err := catalogue.For(ctx, tx, r.team)
-			if all := offered.WithReflex(of); len(all) > len(of) {
+			if all := offered.AddReflex(of); len(all) > len(of) {
 				reflex = all[len(of)].ProviderID
 			}
 			return err

@@ -180,7 +180,7 @@ func Put(ctx context.Context, tx *store.Tx, team teams.ID, a inbox.Arrival) (ID,
 	if err != nil {
 		return ID{}, err
 	}
-	lab, _ := offered.LabNamed(a.Report.Lab) // zero for an unknown lab
+	lab, _ := offered.LabBySlug(a.Report.Lab) // zero for an unknown lab
 	if a.Report.At.IsZero() {
 		a.Report.At = a.ReceivedAt
 	}
@@ -212,7 +212,7 @@ func teamOf(ctx context.Context, tx *store.Tx, r networks.Report, named []orders
 			if a.Number != r.Account || a.Lab.Slug != r.Lab {
 				continue
 			}
-			if a.Platform() {
+			if a.IsPlatform() {
 				return teams.ID{}, false, nil
 			}
 			if len(a.Teams) == 0 {

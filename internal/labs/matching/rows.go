@@ -334,7 +334,7 @@ func (f *Filter) conditions(ctx context.Context, tx *store.Tx, team teams.ID) (q
 	if err != nil {
 		return q, false, err
 	}
-	lab, ok := offered.LabNamed(f.LabSlug)
+	lab, ok := offered.LabBySlug(f.LabSlug)
 	q.and("lab_id = ?", lab.ID)
 	return q, ok, nil
 }

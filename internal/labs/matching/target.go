@@ -155,7 +155,7 @@ func (t target) test(ctx context.Context, tx *store.Tx, method *catalogue.Method
 	}
 	var markers []catalogue.MarkerID
 	for _, code := range t.codes() {
-		if m, ok := offered.MarkerCoded(t.item.Lab, code); ok {
+		if m, ok := offered.MarkerByCode(t.item.Lab, code); ok {
 			markers = append(markers, m.ID)
 		}
 	}

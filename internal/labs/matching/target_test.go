@@ -41,7 +41,7 @@ func (d desk) lab(slug string) (found catalogue.Lab) {
 	d.t.Helper()
 	d.read(func(tx *store.Tx) error {
 		c, err := catalogue.For(d.ctx(), tx, d.team.ID)
-		found, _ = c.LabNamed(slug)
+		found, _ = c.LabBySlug(slug)
 		return err
 	})
 	return found

@@ -73,7 +73,7 @@ func (c *counter) lab(ctx context.Context, tx *store.Tx, slug string) catalogue.
 	if err != nil {
 		c.Fatal(err)
 	}
-	lab, ok := offered.LabNamed(slug)
+	lab, ok := offered.LabBySlug(slug)
 	if !ok {
 		c.Fatalf("there is no lab %s", slug)
 	}
@@ -328,7 +328,7 @@ func askingMarker(c *counter) (id catalogue.MarkerID) {
 		if err != nil {
 			return err
 		}
-		m, ok := offered.MarkerCoded(c.lab(ctx, tx, "quest"), "70030") // clotting, which asks for anticoagulants
+		m, ok := offered.MarkerByCode(c.lab(ctx, tx, "quest"), "70030") // clotting, which asks for anticoagulants
 		if !ok {
 			c.Fatal("the marker is gone")
 		}

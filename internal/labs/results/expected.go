@@ -38,7 +38,7 @@ func readExpectations(ctx context.Context, tx *store.Tx, o *orders.Order) (expec
 		return expectations{}, err
 	}
 	f := facts[0]
-	return expectations{o, f.Lab, f.Markers, offered.WithReflex(f.Markers), account.Number}, nil
+	return expectations{o, f.Lab, f.Markers, offered.AddReflex(f.Markers), account.Number}, nil
 }
 
 // expectedResult is a result of the catalogue with the ordered markers that
