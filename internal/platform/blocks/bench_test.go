@@ -47,7 +47,7 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
-// BenchmarkUpdate is the whole change of a stored day by five new samples.
+// BenchmarkUpdate measures the complete change of a stored day by five new samples.
 func BenchmarkUpdate(b *testing.B) {
 	day := heartRate(1440)
 	five := day.Slice(700, 705)

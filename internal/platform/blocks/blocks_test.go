@@ -163,7 +163,7 @@ func TestFloatsRoundTrip(t *testing.T) {
 	})
 }
 
-// The sizes that the storage budget counts on, bytes per sample.
+// The storage budget assumes these sizes, in bytes per sample.
 func TestSizes(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -278,7 +278,7 @@ func mustEqual(t fataler, got, want *Columns) {
 
 func sameBits(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }
 
-// heartRate follows a daily wave with noise that remembers (AR(1)).
+// heartRate returns a daily wave with autocorrelated noise (AR(1)).
 func heartRate(n int) Columns {
 	return wave(n, 3, func(i int) int64 { return day0 + int64(i)*minute })
 }

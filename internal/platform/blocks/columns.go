@@ -7,40 +7,39 @@ import (
 	"slices"
 )
 
-// MaxSamples is the most samples that one block holds. It bounds what a
+// MaxSamples is the maximum number of samples in one block. It limits the memory that a
 // damaged or hostile block can make a reader allocate (44 MB).
 const MaxSamples = 1 << 20
 
-// NoOffset marks a sample whose time zone offset nobody stated.
+// NoOffset marks a sample whose source gave no time zone offset.
 const NoOffset int32 = math.MinInt32
 
-// Columns holds samples as slices of equal length, in time order and with no
-// time twice. End, Offset and Value2 are nil when no sample has one; a sample
-// without one among others that do has its own start, NoOffset or NaN there.
+// Columns holds samples as slices of equal length, in time order, without duplicate
+// times. End, Offset and Value2 are nil if no sample has one. If only some samples have
+// one, the others contain their own start, NoOffset or NaN.
 type Columns struct {
 	Time   []int64   // UTC microseconds
-	End    []int64   // UTC microseconds; the interval is [Time, End)
+	End    []int64   // UTC microseconds; the interval excludes End
 	Offset []int32   // seconds east of UTC, or NoOffset
-	Value  []float64 // any double, kept bit for bit
+	Value  []float64 // any double, stored bit for bit
 	Value2 []float64 // a second value of the same sample
 }
 
-// Len is the number of samples.
+// Len returns the number of samples.
 func (c *Columns) Len() int { return len(c.Time) }
 
-// Reset empties the columns and keeps their memory. Optional columns become
-// absent.
+// Reset removes the samples and keeps the memory. Optional columns become absent.
 func (c *Columns) Reset() {
 	c.Time, c.Value = c.Time[:0], c.Value[:0]
 	c.End, c.Offset, c.Value2 = c.End[:0], c.Offset[:0], c.Value2[:0]
 }
 
-// Grow makes room for n more samples.
+// Grow allocates memory for n more samples.
 func (c *Columns) Grow(n int) {
 	c.Time, c.Value = slices.Grow(c.Time, n), slices.Grow(c.Value, n)
 }
 
-// Slice is the samples from i to before j, sharing memory with c.
+// Slice returns the samples from i to before j. It shares memory with c.
 func (c *Columns) Slice(i, j int) Columns {
 	s := Columns{Time: c.Time[i:j], Value: c.Value[i:j]}
 	if c.hasEnd() {
@@ -55,12 +54,12 @@ func (c *Columns) Slice(i, j int) Columns {
 	return s
 }
 
-// Append adds the samples of src behind those of c, filling optional columns
-// that only one of the two has. The caller keeps the time order.
+// Append adds the samples of src after those of c, and fills optional columns that only
+// one of the two has. The caller ensures the time order.
 func (c *Columns) Append(src *Columns) { c.appendRange(src, 0, src.Len()) }
 
-// An optional column is present when it has elements: an emptied one, kept for
-// its memory, counts as absent.
+// An optional column is present if it has elements. A column that Reset emptied counts
+// as absent.
 func (c *Columns) hasEnd() bool    { return len(c.End) > 0 }
 func (c *Columns) hasOffset() bool { return len(c.Offset) > 0 }
 func (c *Columns) hasValue2() bool { return len(c.Value2) > 0 }
@@ -95,7 +94,7 @@ func (c *Columns) appendRange(src *Columns, i, j int) {
 	c.Value = append(c.Value, src.Value[i:j]...)
 }
 
-// fill gives the samples already in c the optional columns named.
+// fill adds the given optional columns to the samples that are in c already.
 func (c *Columns) fill(end, offset, value2 bool) {
 	n := len(c.Time)
 	if end && !c.hasEnd() {
@@ -139,7 +138,7 @@ func orN(got, n int) int {
 	return got
 }
 
-// Truncate keeps the first n samples.
+// Truncate removes all samples after the first n.
 func (c *Columns) Truncate(n int) {
 	c.Time, c.Value = c.Time[:n], c.Value[:n]
 	c.End, c.Offset, c.Value2 = firstN(c.End, n), firstN(c.Offset, n), firstN(c.Value2, n)

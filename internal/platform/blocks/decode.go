@@ -2,9 +2,9 @@ package blocks
 
 import "math"
 
-// Decode appends the samples of a block to dst, filling the optional columns
-// that only one of the two has. Any input is safe: a damaged block gives an
-// error and leaves dst as it was.
+// Decode appends the samples of a block to dst, and fills optional columns that only
+// one of the two has. Any input is safe: a damaged block returns an error and leaves
+// dst unchanged.
 func Decode(dst *Columns, data []byte) error {
 	r := reader{data: data}
 	h, l, err := r.header()
@@ -52,7 +52,7 @@ func (r *reader) columns(dst *Columns, h Header, l layout) {
 	}
 }
 
-// roomy gives an optional column the room that the times have, when it is new.
+// roomy allocates a new optional column with the capacity of the time column.
 func roomy[T any](s []T, room int) []T {
 	if cap(s) == 0 {
 		return make([]T, 0, room)

@@ -1,23 +1,24 @@
-// Package blocks packs the samples of one series and one stretch of time into
-// a few bytes each, and unpacks them again bit for bit.
+// Package blocks encodes the samples of one series in one period with a few bytes per
+// sample, and decodes them bit for bit.
 //
-// A heart rate once a minute costs about 0.6 bytes, one beat of a one-second
-// stream 0.4, a full-precision double 7. Packing and unpacking take some ten
-// nanoseconds per sample, so a day or a month of samples is read faster than
-// it is written out as JSON.
+// A heart rate once a minute takes about 0.6 bytes, one value of a one-second stream
+// 0.4, a full-precision double 7. Encoding and decoding take about ten nanoseconds per
+// sample, so reading a day or a month of samples is faster than writing it as JSON.
 //
-// The order of reading:
+// Read the files in this order:
 //
-//	columns.go   Columns: samples as parallel slices, and when they are valid
-//	header.go    what the first bytes say: count, first time, sum, least, greatest
+//	columns.go   Columns: samples as parallel slices, and the rules for them
+//	header.go    the first bytes: count, first time, sum, minimum, maximum
 //	encode.go    Append: columns to bytes
 //	decode.go    Decode: bytes to columns, for any input without a panic
-//	integers.go  runs and packed bits: time steps, durations, scaled values
-//	reader.go    the same, read back
+//	integers.go  encoding of time steps, durations and scaled values: runs and packed bits
+//	reader.go    decoding of these
 //	floats.go    values as scaled decimals
-//	xor.go       values that are no short decimals
-//	merge.go     Merge: new samples into old ones, and what that changed
+//	xor.go       values that are not short decimals
+//	merge.go     Merge: new samples into old ones, and a report of the changes
+//	sort.go      samples in any order to columns
 //
-// The format is described byte by byte in docs/sample-blocks.md. It knows
-// nothing of resources, users or storage; whoever stores a block seals it.
+// docs/sample-blocks.md describes the format byte by byte. The package does not know
+// resources, users or storage, and it does not encrypt: the caller seals a block before
+// storing it.
 package blocks

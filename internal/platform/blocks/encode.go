@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Append packs the columns behind dst. It refuses more than MaxSamples, slices
-// of unequal length, and times that do not increase.
+// Append appends the encoded columns to dst. It refuses more than MaxSamples, slices of
+// unequal length, and times that do not increase.
 func Append(dst []byte, c *Columns) ([]byte, error) {
 	if err := c.check(); err != nil {
 		return dst, err
@@ -61,8 +61,8 @@ func (c *Columns) flags() byte {
 	return f
 }
 
-// steps is the distance of each time from the one before in multiples of
-// their greatest common divisor, which is the unit.
+// steps returns the differences between successive times as multiples of their greatest
+// common divisor, which is the unit.
 func (s *scratch) steps(t []int64) (steps []uint64, unit uint64, err error) {
 	steps = sized(s.steps64, len(t)-1)
 	s.steps64 = steps
@@ -76,8 +76,8 @@ func (s *scratch) steps(t []int64) (steps []uint64, unit uint64, err error) {
 	return steps, unit, nil
 }
 
-// durations is end minus start in multiples of their greatest common divisor.
-// It wraps, so that any pair of times survives.
+// durations returns end minus start as multiples of the greatest common divisor. The
+// subtraction may wrap around, which decoding reverses, so any pair of times is exact.
 func (s *scratch) durations(t, end []int64) (durations []uint64, unit uint64) {
 	durations = sized(s.steps64, len(t))
 	s.steps64 = durations
@@ -87,8 +87,8 @@ func (s *scratch) durations(t, end []int64) (durations []uint64, unit uint64) {
 	return durations, divideAll(durations)
 }
 
-// divideAll divides v by its greatest common divisor and returns that; 0 when
-// all are 0 or there are none.
+// divideAll divides v by its greatest common divisor and returns the divisor: 0 if v is
+// empty or contains only zeros.
 func divideAll(v []uint64) uint64 {
 	unit, last := uint64(0), uint64(0)
 	for _, x := range v {
@@ -144,7 +144,7 @@ var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
 func takeScratch() *scratch { return scratches.Get().(*scratch) }
 
-// keepSamples bounds the working memory that is kept between calls.
+// keepSamples limits the working memory that is kept between calls.
 const keepSamples = 1 << 16
 
 func (s *scratch) free() {
@@ -161,7 +161,7 @@ func sized[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// extend makes s longer by n elements with undefined content.
+// extend returns s with n more elements of undefined content.
 func extend[T any](s []T, n int) []T {
 	return slices.Grow(s, n)[:len(s)+n]
 }

@@ -6,21 +6,20 @@ import (
 	"math/bits"
 )
 
-// A column of values starts with its scale: the least power of ten that makes
-// all of them whole numbers, or asXOR when there is none up to maxScale.
+// A column of values starts with its scale: the least power of ten that makes all
+// values whole numbers. If there is none up to maxScale, the scale is asXOR.
 const (
 	maxScale = 6
 	asXOR    = 7
 )
 
-// maxScaled bounds a scaled value, so that the sum of a full block of them
-// fits an int64 and each is exact as a double.
+// maxScaled limits a scaled value, so that the sum of a full block fits an int64 and
+// each value is exact as a double.
 const maxScaled = 1 << 42
 
 var powers = [maxScale + 1]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6}
 
-// AppendFloats writes v as one column of its own, for example of a workout
-// stream.
+// AppendFloats appends v as a separate column, for example of a workout stream.
 func AppendFloats(dst []byte, v []float64) []byte {
 	s := takeScratch()
 	defer s.free()
@@ -28,8 +27,8 @@ func AppendFloats(dst []byte, v []float64) []byte {
 	return s.appendValues(append(dst, scale), v, scale)
 }
 
-// Floats reads n values that AppendFloats wrote, appends them to dst and
-// returns the bytes behind them.
+// Floats reads n values that AppendFloats wrote, appends them to dst, and returns the
+// bytes after them.
 func Floats(dst []float64, data []byte, n int) (values []float64, rest []byte, err error) {
 	if n < 0 || n > MaxSamples {
 		return dst, data, errCount
@@ -43,8 +42,7 @@ func Floats(dst []float64, data []byte, n int) (values []float64, rest []byte, e
 	return values, r.data, nil
 }
 
-// scale finds the least power of ten for v and leaves the scaled values in
-// s.ints.
+// scale returns the least power of ten for v and stores the scaled values in s.ints.
 func (s *scratch) scale(v []float64) byte {
 	s.ints = sized(s.ints, len(v))
 	for k := 0; ; {
@@ -62,8 +60,8 @@ func (s *scratch) scale(v []float64) byte {
 	}
 }
 
-// toInts scales v by 10^k into dst and returns the index of the first value
-// that does not come back bit for bit, or len(v).
+// toInts scales v by 10^k into dst. It returns the index of the first value that does
+// not convert back bit for bit, or len(v).
 func toInts(dst []int64, v []float64, k int) int {
 	dst = dst[:len(v)]
 	if k == 0 {
@@ -87,7 +85,7 @@ func toInts(dst []int64, v []float64, k int) int {
 	return len(v)
 }
 
-// appendValues writes v, whose scaled form scale left in s.ints.
+// appendValues appends v, using the scaled form that scale stored in s.ints.
 func (s *scratch) appendValues(dst []byte, v []float64, scale byte) []byte {
 	if scale == asXOR {
 		return appendXOR(dst, v)
@@ -95,8 +93,8 @@ func (s *scratch) appendValues(dst []byte, v []float64, scale byte) []byte {
 	return s.appendScaled(dst, s.ints[:len(v)])
 }
 
-// deltaBit in the width byte of a group says that it holds differences
-// between neighbours (zigzag) and not distances from the least.
+// deltaBit in the width byte of a group means that the group contains differences
+// between neighbors (zigzag) instead of differences from the minimum.
 const deltaBit = 0x80
 
 func (s *scratch) appendScaled(dst []byte, v []int64) []byte {

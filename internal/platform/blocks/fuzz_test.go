@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// FuzzDecode: any bytes give columns or an error, and columns that came out
-// can be packed and read again.
+// FuzzDecode checks that any bytes decode to columns or an error, and that these
+// columns can be encoded and decoded again.
 func FuzzDecode(f *testing.F) {
 	for _, c := range []Columns{
 		{},
@@ -39,7 +39,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// FuzzRoundTrip: columns made of arbitrary bits come back bit for bit.
+// FuzzRoundTrip checks that columns of arbitrary bits decode bit for bit.
 func FuzzRoundTrip(f *testing.F) {
 	f.Add([]byte("sixteen bytes...sixteen bytes..."), byte(7))
 	f.Fuzz(func(t *testing.T, data []byte, columns byte) {

@@ -6,10 +6,10 @@ import (
 	"math"
 )
 
-// Version is the first byte of every block that this package writes.
+// Version is the first byte of every encoded block.
 const Version = 1
 
-// The second byte of a block: which optional columns follow.
+// Bits of the second byte of a block: the optional columns that it contains.
 const (
 	flagEnd    = 1 << 0
 	flagOffset = 1 << 1
@@ -23,21 +23,21 @@ var (
 	errCount   = errors.New("blocks: block claims too many samples")
 )
 
-// Header is what the first bytes of a block tell about it, so that a total or
-// a range needs no unpacking.
+// Header is the summary at the start of a block. Totals and ranges need no decoding of
+// the samples.
 type Header struct {
 	Count int
 	First int64   // time of the first sample, UTC microseconds
-	Sum   float64 // of the first value column; exact when the values are short decimals
+	Sum   float64 // of the first value column; exact if the values are short decimals
 	Min   float64
 	Max   float64
 }
 
-// layout is what decoding needs of a header besides the Header itself.
+// layout has the fields of a header that only decoding needs.
 type layout struct {
 	flags byte
 	scale byte
-	unit  uint64 // all time steps are multiples of it, microseconds
+	unit  uint64 // all time steps are multiples of unit, microseconds
 }
 
 func (r *reader) header() (h Header, l layout, err error) {

@@ -5,13 +5,13 @@ import (
 	"math/bits"
 )
 
-// packSize is how many numbers share one width of packed bits.
+// packSize is the number of values that share one bit width.
 const packSize = 128
 
-// How a column of whole numbers is written; its first byte.
+// The first byte of a column of whole numbers: its encoding.
 const (
-	asRuns   = 0 // (value, how often) pairs
-	asPacked = 1 // groups of packSize: least value, width, packed differences
+	asRuns   = 0 // (value, count) pairs
+	asPacked = 1 // groups of packSize: minimum, width, packed differences
 )
 
 // appendUints writes v as runs or as packed bits, whichever is shorter.
@@ -82,10 +82,10 @@ func leastGreatest(v []uint64) (lo, hi uint64) {
 
 func uvarintLen(x uint64) int { return (bits.Len64(x|1) + 6) / 7 }
 
-// bytesFor is the room that n numbers of width bits take.
+// bytesFor returns the size of n numbers of width bits.
 func bytesFor(n, width int) int { return (n*width + 7) / 8 }
 
-// packBits writes v[i]-base in width bits each, lowest bit first.
+// packBits appends v[i]-base in width bits each, lowest bit first.
 func packBits(dst []byte, v []uint64, base uint64, width int) []byte {
 	if width == 0 {
 		return dst

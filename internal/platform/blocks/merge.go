@@ -2,26 +2,26 @@ package blocks
 
 import "math"
 
-// Changes tells what a Merge did, as positions in the added columns.
+// Changes describes the effect of a Merge, as positions in the added columns.
 type Changes struct {
 	Created   []int32
 	Updated   []int32
 	Unchanged int
 }
 
-// Reset empties the changes and keeps their memory.
+// Reset removes the changes and keeps the memory.
 func (ch *Changes) Reset() {
 	ch.Created, ch.Updated, ch.Unchanged = ch.Created[:0], ch.Updated[:0], 0
 }
 
-// Merge appends the union of old and add to dst, which must be empty and
-// distinct from both. Of two samples with one time the added one wins; an
-// offset it does not state is taken over from the old one.
+// Merge appends the union of old and add to dst, which must be empty and distinct from
+// both. If both have a sample at one time, the added one replaces the old one. An added
+// sample without an offset takes the old offset.
 //
-// Spec: Events, timeseries ("a later sample with the same key replaces the
-// earlier value").
+// Spec: Events, timeseries ("a later sample with the same key replaces the earlier
+// value").
 func Merge(dst, old, add *Columns, ch *Changes) {
-	i, from := 0, 0 // old samples before from are in dst, those before i are known to stay
+	i, from := 0, 0 // old samples before from are in dst; those from there to before i remain
 	for j, t := range add.Time {
 		i += countBefore(old.Time[i:], t)
 		if i == len(old.Time) || old.Time[i] != t {
@@ -49,8 +49,8 @@ func Merge(dst, old, add *Columns, ch *Changes) {
 	dst.appendRange(old, from, len(old.Time))
 }
 
-// countBefore is the number of leading times before t. New samples mostly lie
-// behind all old ones or next to the last hit, so it looks there first.
+// countBefore returns the number of leading times before t. Most new samples are later
+// than all old ones or near the last result, so it searches there first.
 func countBefore(times []int64, t int64) int {
 	n := len(times)
 	if n == 0 || times[0] >= t {
@@ -75,8 +75,7 @@ func countBefore(times []int64, t int64) int {
 	return hi
 }
 
-// sameSample says whether adding sample j of add would leave sample i of old as it
-// is.
+// sameSample reports whether adding sample j of add leaves sample i of old unchanged.
 func sameSample(old *Columns, i int, add *Columns, j int) bool {
 	if math.Float64bits(old.Value[i]) != math.Float64bits(add.Value[j]) || old.endAt(i) != add.endAt(j) {
 		return false

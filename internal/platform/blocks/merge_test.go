@@ -9,8 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// sample is one element of Columns, for the plain model that Merge is held
-// against.
+// sample is one element of Columns, for the simple model that verifies Merge.
 type sample struct {
 	end    int64
 	offset int32
@@ -143,7 +142,7 @@ func FuzzMerge(f *testing.F) {
 	})
 }
 
-// ladder makes columns whose time steps and values are the bytes of b.
+// ladder returns columns whose time steps and values are the bytes of b.
 func ladder(b []byte) Columns {
 	var c Columns
 	at := int64(0)

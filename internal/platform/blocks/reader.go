@@ -2,8 +2,8 @@ package blocks
 
 import "encoding/binary"
 
-// reader walks over a block. After the first fault every read gives zeros, so
-// that callers check once, at the end of a column.
+// reader reads a block. After the first error every read returns zeros, so callers
+// check once, at the end of a column.
 type reader struct {
 	data []byte
 	bad  bool
@@ -80,7 +80,7 @@ func (r *reader) runs(dst []uint64) {
 	}
 }
 
-// padding is how many bytes unpackBits may read behind the packed ones.
+// padding is the number of bytes after the packed ones that unpackBits may read.
 const padding = 9
 
 // unpack reads up to packSize numbers of width bits.

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Increasing reports whether times are in order without duplicates, as a block
-// needs them and most sources give them.
+// Increasing reports whether times are in order without duplicates. Blocks require
+// this, and most sources provide it.
 func Increasing(t []int64) bool {
 	for i := 1; i < len(t); i++ {
 		if t[i] <= t[i-1] {
@@ -16,8 +16,8 @@ func Increasing(t []int64) bool {
 	return true
 }
 
-// Sort returns the samples of c in order of time. Of several samples with one
-// time it keeps the last in c; repeated counts the others.
+// Sort returns the samples of c in time order. If several samples have the same time,
+// it keeps the last one in c. repeated is the number of removed samples.
 func Sort(c Columns) (sorted Columns, repeated int) {
 	if Increasing(c.Time) {
 		return c, 0
@@ -41,7 +41,7 @@ func Sort(c Columns) (sorted Columns, repeated int) {
 	return Pick(&c, kept), len(c.Time) - len(kept)
 }
 
-// Pick copies the samples at the positions, in their order.
+// Pick copies the samples at the given positions, in that order.
 func Pick(c *Columns, at []int32) Columns {
 	return Columns{
 		Time: take(c.Time, at), End: take(c.End, at), Offset: take(c.Offset, at),

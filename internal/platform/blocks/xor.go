@@ -6,15 +6,14 @@ import (
 	"math/bits"
 )
 
-// An XOR stream holds the first value whole and each further one as its
-// difference in bits from the one before:
+// An XOR stream contains the first value in full, and each further value as the
+// difference in bits from the value before:
 //
 //	0                                the same value
-//	10  bits                         inside the window of the one before
-//	11  leading:6 length-1:6  bits   a window of its own
+//	10  bits                         within the window of the value before
+//	11  leading:6 length-1:6  bits   a new window
 //
-// It is lossless for every bit pattern; only values that are not short
-// decimals take this road.
+// It is exact for every bit pattern. Only values that are not short decimals use it.
 func appendXOR(dst []byte, v []float64) []byte {
 	if len(v) == 0 {
 		return dst
@@ -101,8 +100,7 @@ func (w *bitWriter) close() []byte {
 	return w.dst
 }
 
-// bitReader reads what bitWriter wrote; past the end it gives zeros and turns
-// bad.
+// bitReader reads the output of bitWriter. After the end it returns zeros and sets bad.
 type bitReader struct {
 	data   []byte
 	loaded int // bytes of data already in acc
@@ -122,7 +120,7 @@ func (b *bitReader) read(width int) uint64 {
 	return x
 }
 
-// across reads a number of which only the first bits are in the accumulator.
+// across reads a number that is only partly in the accumulator.
 func (b *bitReader) across(w uint) uint64 {
 	low, have := b.acc, b.have
 	b.load()
@@ -152,5 +150,5 @@ func (b *bitReader) load() {
 	b.loaded += len(src)
 }
 
-// rest is the bytes behind the last one that a bit was taken from.
+// rest returns the bytes after the last one that a bit was read from.
 func (b *bitReader) rest() []byte { return b.data[b.loaded-int(b.have/8):] }

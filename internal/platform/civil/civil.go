@@ -1,5 +1,5 @@
-// Package civil has calendar dates, which belong to no time zone, and checked
-// IANA time zone names. The zone database is part of the binary.
+// Package civil provides calendar dates without a time zone, and checks names of IANA
+// time zones. The zone database is part of the binary.
 package civil
 
 import (
@@ -9,20 +9,20 @@ import (
 	"regexp"
 	"sync"
 	"time"
-	_ "time/tzdata" // zones resolve the same on every machine
+	_ "time/tzdata" // the same zones on every machine
 )
 
-// Date is a day of the proleptic Gregorian calendar. The zero Date is no day.
+// Date is a day of the proleptic Gregorian calendar. The zero Date is not a valid day.
 type Date struct {
 	Year  int
 	Month time.Month
 	Day   int
 }
 
-// ErrBadDate is returned for text that is not a real day as YYYY-MM-DD.
+// ErrBadDate is the error for text that is not an existing day as YYYY-MM-DD.
 var ErrBadDate = errors.New("civil: not a date of the form YYYY-MM-DD")
 
-// ParseDate reads YYYY-MM-DD, and nothing else, for years 0001 to 9999.
+// ParseDate parses YYYY-MM-DD for years 0001 to 9999. It accepts no other form.
 func ParseDate(s string) (Date, error) {
 	if len(s) != 10 || s[4] != '-' || s[7] != '-' {
 		return Date{}, ErrBadDate
@@ -49,7 +49,7 @@ func digits(s string) (int, bool) {
 	return n, true
 }
 
-// MustParse is ParseDate for constants; it panics on bad text.
+// MustParse is ParseDate for constants. It panics on bad text.
 func MustParse(s string) Date {
 	d, err := ParseDate(s)
 	if err != nil {
@@ -58,7 +58,7 @@ func MustParse(s string) Date {
 	return d
 }
 
-// DateOf is the day of t in t's own location.
+// DateOf returns the day of t in t's location.
 func DateOf(t time.Time) Date {
 	y, m, d := t.Date()
 	return Date{y, m, d}
@@ -72,14 +72,14 @@ func (d Date) Valid() bool {
 	return d.Day <= 28 || DateOf(d.In(time.UTC)) == d
 }
 
-// IsZero reports whether the date was never set.
+// IsZero reports whether the date is not set.
 func (d Date) IsZero() bool { return d == Date{} }
 
-// In is the start of the day in loc. Where a zone shift makes midnight
-// missing, it is the first instant that exists.
+// In returns the start of the day in loc. If a zone change skips midnight, it is the
+// first instant that exists.
 func (d Date) In(loc *time.Location) time.Time {
 	t := time.Date(d.Year, d.Month, d.Day, 0, 0, 0, 0, loc)
-	if DateOf(t) != d { // midnight fell into a shift, and Go took the offset before it
+	if DateOf(t) != d { // the zone skips midnight, and time.Date used the offset before the change
 		if _, shift := t.ZoneBounds(); !shift.IsZero() && DateOf(shift) == d {
 			return shift
 		}
@@ -87,23 +87,23 @@ func (d Date) In(loc *time.Location) time.Time {
 	return t
 }
 
-// AddDays is the day n days later; n may be negative.
+// AddDays returns the day n days later; n may be negative.
 func (d Date) AddDays(n int) Date {
 	return DateOf(time.Date(d.Year, d.Month, d.Day+n, 0, 0, 0, 0, time.UTC))
 }
 
-// DaysSince is the number of days from other to d.
+// DaysSince returns the number of days from other to d.
 func (d Date) DaysSince(other Date) int {
 	return int(d.In(time.UTC).Sub(other.In(time.UTC)) / (24 * time.Hour))
 }
 
-// Before reports whether d comes before other.
+// Before reports whether d is earlier than other.
 func (d Date) Before(other Date) bool { return d.Compare(other) < 0 }
 
-// After reports whether d comes after other.
+// After reports whether d is later than other.
 func (d Date) After(other Date) bool { return d.Compare(other) > 0 }
 
-// Compare is -1, 0 or 1.
+// Compare returns -1, 0 or 1.
 func (d Date) Compare(other Date) int {
 	a := d.Year*10000 + int(d.Month)*100 + d.Day
 	b := other.Year*10000 + int(other.Month)*100 + other.Day
@@ -130,10 +130,10 @@ func (d Date) append(b []byte) []byte {
 // AppendText appends YYYY-MM-DD.
 func (d Date) AppendText(b []byte) ([]byte, error) { return d.append(b), nil }
 
-// MarshalText writes YYYY-MM-DD.
+// MarshalText returns YYYY-MM-DD.
 func (d Date) MarshalText() ([]byte, error) { return d.append(nil), nil }
 
-// UnmarshalText reads YYYY-MM-DD.
+// UnmarshalText parses YYYY-MM-DD.
 func (d *Date) UnmarshalText(text []byte) error {
 	parsed, err := ParseDate(string(text))
 	if err != nil {
@@ -143,7 +143,7 @@ func (d *Date) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Value binds the text form, which sorts as the days do.
+// Value returns YYYY-MM-DD, which sorts by date.
 func (d Date) Value() (driver.Value, error) { return d.String(), nil }
 
 // Scan reads a TEXT column.
@@ -162,15 +162,14 @@ func (d *Date) Scan(src any) error {
 
 var zones sync.Map // name -> *time.Location
 
-// ErrBadZone is returned for a name that is not in the IANA database.
+// ErrBadZone is the error for a name that is not in the IANA database.
 var ErrBadZone = errors.New("civil: not an IANA time zone")
 
-// zoneName is how names of the IANA database look. What else a machine keeps
-// beside its zones must not get in: the name of one place for ever, and nothing
-// that another machine does not have.
+// zoneName matches the form of IANA names. It excludes other files of a machine's zone
+// folder. They are not zones of a place, and other machines may not have them.
 var zoneName = regexp.MustCompile(`^[A-Z][A-Za-z0-9_+-]*(/[A-Z][A-Za-z0-9_+-]*){0,2}$`)
 
-// Zone finds the location of an IANA name such as Europe/Helsinki.
+// Zone returns the location of an IANA name such as Europe/Helsinki.
 func Zone(name string) (*time.Location, error) {
 	if loc, ok := zones.Load(name); ok {
 		return loc.(*time.Location), nil

@@ -61,7 +61,7 @@ func TestZone(t *testing.T) {
 	}
 }
 
-// A day starts at its first instant, also where a shift makes midnight missing.
+// A day starts at its first instant, even if a zone change skips midnight.
 func TestADayWithoutMidnight(t *testing.T) {
 	loc, err := Zone("America/Santiago")
 	if err != nil {

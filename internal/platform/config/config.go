@@ -28,74 +28,76 @@ const (
 	Production = "production"
 )
 
-// Config is the whole configuration. Load fills and checks it; its zero value
-// is of no use.
+// Config contains all settings. Create it with Load, which also checks it. The zero
+// value is not usable.
 type Config struct {
 	// Listen is the API's address, host:port. Port 0 picks a free one.
 	Listen string
-	// BaseURL is how callers reach the API, without a trailing slash. Empty
-	// means that it follows from the address; see DeriveBaseURL.
+	// BaseURL is the address of the API for callers, without a trailing slash. If it is
+	// empty, URL derives it from Listen.
 	BaseURL string
-	// Environment is sandbox or production. It decides the kind of the first
-	// team, the prefix of its key and some defaults.
+	// Environment is sandbox or production. It decides the environment of the first
+	// team, the prefix of its key, and some defaults.
 	Environment string
-	// APIKeyHeaders are the request headers that may carry an API key, first
-	// the one that messages name. Authorization: Bearer works beside them.
+	// APIKeyHeaders are the request headers that may contain an API key. Error messages
+	// name the first one. Authorization: Bearer is always accepted too.
 	APIKeyHeaders []string
-	// BootstrapAPIKey becomes the first team's key when there is no team yet;
-	// empty means that one is made and printed once.
+	// BootstrapAPIKey becomes the key of the first team, if there is no team yet. If it
+	// is empty, a key is generated and printed once.
 	BootstrapAPIKey secrets.Text
-	// BodyLimit bounds a request body, IngestLimit one that carries samples
-	// and ImportLimit an uploaded export.
+	// BodyLimit is the maximum size of a request body, IngestLimit of one with samples,
+	// and ImportLimit of an uploaded export.
 	BodyLimit, IngestLimit, ImportLimit Bytes
-	// RateLimit is requests per second and key, RateBurst how many may come at
-	// once. A RateLimit of zero means no limit.
+	// RateLimit is the number of requests per second and key; 0 means no limit.
+	// RateBurst is the number of requests that may arrive at once.
 	RateLimit float64
 	RateBurst int
-	// ShutdownDrain is how long a stop waits for requests and webhook posts to end.
+	// ShutdownDrain is the maximum time that a shutdown waits for requests and webhook
+	// posts to end.
 	ShutdownDrain time.Duration
 
-	// Data is the folder of the embedded database, the root key, the uploads.
+	// Data is the folder of the embedded database, the root key, and the uploads.
 	Data string
-	// Database is a postgres:// URL; empty means embedded SQLite in Data. It
-	// may hold a password, so it prints as withheld.
+	// Database is a postgres:// URL. Empty means embedded SQLite in Data. The URL may
+	// contain a password, so it prints as withheld.
 	Database secrets.Text
-	// DatabaseConnections bounds the PostgreSQL pool; zero picks by cores.
+	// DatabaseConnections is the maximum size of the PostgreSQL pool. 0 derives it from
+	// the number of cores.
 	DatabaseConnections int
-	// SQLiteSynchronous is FULL (an answer survives a power cut) or NORMAL
-	// (it survives a crash of the process only).
+	// SQLiteSynchronous is FULL (a commit survives a power failure) or NORMAL (a commit
+	// survives only a crash of the process).
 	SQLiteSynchronous string
-	// SQLiteMmap lets reads come from mapped pages.
+	// SQLiteMmap reads the database through memory-mapped pages.
 	SQLiteMmap bool
-	// RootKey is 32 bytes in base64 that wrap every other key. Empty means the
-	// file in Data, which is made when absent.
+	// RootKey is the base64 text of 32 bytes that encrypt all other keys. Empty means
+	// the key file in Data, which is created if it does not exist.
 	RootKey secrets.Text
-	// EventRetention is how long events stay readable and replayable.
+	// EventRetention is the time for which events can be read and replayed.
 	EventRetention time.Duration
-	// LedgerRetention is how long payloads are kept as they came; 0 means as
-	// long as their users.
+	// LedgerRetention is the time for which original payloads are stored. 0 stores them
+	// as long as their users exist.
 	LedgerRetention time.Duration
 
 	// WebhookAllowPrivate lets webhooks reach loopback and private networks.
 	WebhookAllowPrivate bool
 
-	// SMTPURL is the server that e-mails to patients are handed to, and MailFrom
-	// their sender; empty means that none are sent.
+	// SMTPURL is the server for e-mails to patients, MailFrom their sender. If SMTPURL
+	// is empty, no e-mails are sent.
 	SMTPURL  secrets.Text
 	MailFrom string
-	// SMSGatewayURL is where SMS to patients are posted, signed with
-	// SMSGatewaySecret; empty means that none are sent.
+	// SMSGatewayURL receives SMS to patients as POST requests, signed with
+	// SMSGatewaySecret. If it is empty, no SMS are sent.
 	SMSGatewayURL    string
 	SMSGatewaySecret secrets.Text
 
-	// Networks is the file that says how labs are reached; empty means that
-	// there are only those of the sandbox.
+	// Networks is the file that configures the connections to labs. If it is empty,
+	// only the sandbox's labs are available.
 	Networks string
 
-	// MetricsListen is the address of /metrics, /livez, /readyz and Go's
-	// profiles for machines; empty means no such listener.
+	// MetricsListen is the address of /metrics, /livez, /readyz and Go's profiles, for
+	// monitoring. Empty means that there is no such listener.
 	MetricsListen string
-	// OTLPEndpoint is the URL that traces are sent to; empty means none are.
+	// OTLPEndpoint is the URL that receives traces. If it is empty, no traces are sent.
 	OTLPEndpoint string
 	// LogFormat is text or json; LogLevel is debug, info, warn or error.
 	LogFormat, LogLevel string
@@ -106,14 +108,16 @@ type Config struct {
 // Production reports whether this installation is a production one.
 func (c *Config) Production() bool { return c.Environment == Production }
 
-// Origin says where the value of a setting came from.
+// Origin returns the source of a setting's value.
 func (c *Config) Origin(key string) Origin { return c.origins[key] }
 
-// IsDefault reports whether nobody chose the value of a setting. A listener at
-// a default address may be given up; one at a chosen address may not.
+// IsDefault reports whether a setting has its default value because no source names it.
+// Startup may continue without a listener at a default address, but not without one at
+// a configured address.
 func (c *Config) IsDefault(key string) bool { return c.origins[key].Source == Default }
 
-// URL is how callers reach the API, as far as the settings tell.
+// URL returns the address of the API for callers: BaseURL, or an address derived from
+// Listen.
 func (c *Config) URL() string {
 	if c.BaseURL != "" {
 		return c.BaseURL
@@ -121,8 +125,8 @@ func (c *Config) URL() string {
 	return DeriveBaseURL(c.Listen)
 }
 
-// DeriveBaseURL is the base URL for callers on this machine, of an address that
-// is being listened on. An address of all interfaces becomes 127.0.0.1.
+// DeriveBaseURL returns the base URL of a listening address, for callers on this
+// machine. It replaces an address of all interfaces by 127.0.0.1.
 func DeriveBaseURL(listen string) string {
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil {
@@ -134,7 +138,7 @@ func DeriveBaseURL(listen string) string {
 	return "http://" + net.JoinHostPort(host, port)
 }
 
-// Value is one setting as it stands, fit to be seen.
+// Value describes the value of one setting, for display.
 type Value struct {
 	Key    string `json:"key"`
 	Value  string `json:"value"`
@@ -143,7 +147,7 @@ type Value struct {
 	Usage  string `json:"usage"`
 }
 
-// Masked stands for a secret that is set.
+// Masked replaces a secret that is set.
 const Masked = "********"
 
 // Values lists all settings with their values; secrets are masked.
@@ -159,8 +163,8 @@ func (c *Config) Values() []Value {
 	return list
 }
 
-// mask hides a secret. Of a database URL only the password is one: the rest is
-// what somebody who looks for a mistake needs to see.
+// mask hides a secret. In a database URL it hides only the password, because an
+// operator who looks for a mistake needs the other parts.
 func mask(text string) string {
 	if text == "" {
 		return ""
@@ -188,8 +192,8 @@ var otherVariables = []string{
 	"HALE_SHARED_DATA", "HALE_TEST_POSTGRES", "HALE_POSTGRES_BIN", "HALE_BINARY",
 }
 
-// UnknownVariables finds HALE_ variables in an environment (os.Environ) that
-// nothing reads: most are misspelt.
+// UnknownVariables returns the HALE_ variables of an environment (os.Environ) that no
+// program of Hale reads. Most of them are misspelled.
 func UnknownVariables(environ []string) []string {
 	known := slices.Clone(otherVariables)
 	for _, s := range settings {

@@ -13,10 +13,10 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Source is a place that settings come from.
+// Source is a kind of place that a setting can come from.
 type Source string
 
-// The sources, weakest first.
+// The sources, lowest precedence first.
 const (
 	Default     Source = "default"
 	File        Source = "file"
@@ -24,10 +24,10 @@ const (
 	Flag        Source = "flag"
 )
 
-// Origin is where one value came from.
+// Origin describes the source of one value.
 type Origin struct {
 	Source Source
-	// Where names it: a flag, a variable, file:line; empty for a default.
+	// Where is the flag, the variable, or file:line; empty for a default.
 	Where string
 }
 
@@ -38,25 +38,24 @@ func (o Origin) String() string {
 	return string(o.Source) + " " + o.Where
 }
 
-// Input is what a configuration is read from.
+// Input contains the sources of a configuration.
 type Input struct {
-	// Flags holds the flags that were given, by name without dashes. The file
-	// flags of secrets (KEY-file) belong here too.
+	// Flags has the flags on the command line, by name without dashes, including the
+	// file flags of secrets (KEY-file).
 	Flags map[string][]string
-	// LookupEnv is os.LookupEnv or a stand-in.
+	// LookupEnv is os.LookupEnv or a replacement in tests.
 	LookupEnv func(string) (string, bool)
 	// File is the path of a YAML file; empty means none.
 	File string
 }
 
-// textValue is a value before it is read.
+// textValue is a value before parsing.
 type textValue struct {
 	texts  []string
 	origin Origin
 }
 
-// Load reads and checks the configuration. The error lists everything that is
-// wrong, one line each.
+// Load reads and checks the configuration. The error lists all mistakes, one per line.
 func Load(in Input) (*Config, error) {
 	file, err := readFile(in.File)
 	if err != nil {
@@ -95,7 +94,8 @@ func Load(in Input) (*Config, error) {
 	return c, nil
 }
 
-// settingsInOrder puts the environment first: other defaults depend on it.
+// settingsInOrder returns the settings with the environment first, because other
+// defaults depend on it.
 func settingsInOrder() []Setting {
 	order := Settings()
 	slices.SortStableFunc(order, func(a, b Setting) int {
@@ -111,7 +111,7 @@ func rank(s Setting) int {
 	return 1
 }
 
-// normalise brings values with several spellings to one.
+// normalise replaces equivalent spellings of a value by one.
 func (c *Config) normalise() {
 	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
 	if strings.EqualFold(c.MetricsListen, "off") {
@@ -119,7 +119,8 @@ func (c *Config) normalise() {
 	}
 }
 
-// find takes the value of the strongest source that names the setting.
+// find returns the value from the source with the highest precedence that names the
+// setting.
 func find(s Setting, in Input, file map[string]textValue, c *Config) (textValue, error) {
 	levels := []func(key, env string) (textValue, bool){
 		func(key, _ string) (textValue, bool) {
@@ -157,8 +158,8 @@ func find(s Setting, in Input, file map[string]textValue, c *Config) (textValue,
 	return textValue{[]string{text}, Origin{Source: Default}}, nil
 }
 
-// lookupEnv reads a variable. An empty one counts as absent, because
-// composition files pass unset variables on as empty text.
+// lookupEnv reads a variable. An empty variable counts as unset, because Compose files
+// pass unset variables as empty text.
 func lookupEnv(s Setting, env string, lookup func(string) (string, bool)) (textValue, bool) {
 	if lookup == nil {
 		return textValue{}, false
@@ -178,8 +179,8 @@ func lookupEnv(s Setting, env string, lookup func(string) (string, bool)) (textV
 	return value, true
 }
 
-// fromSecretFile replaces the path of a secret by the file's content. Editors
-// end files with a newline; secrets do not.
+// fromSecretFile replaces the path of a secret's file by the content of the file. It
+// removes the final newline, which editors add.
 func fromSecretFile(path textValue) (textValue, error) {
 	if len(path.texts) != 1 || path.texts[0] == "" {
 		return path, errors.New("must name one file")
@@ -195,9 +196,9 @@ func fromSecretFile(path textValue) (textValue, error) {
 	return textValue{[]string{text}, path.origin}, nil
 }
 
-// readFile reads a flat YAML mapping of setting keys to values. A key that is
-// no setting is an error with its line: a misspelt limit must not be a limit
-// that silently is not there.
+// readFile reads a flat YAML mapping of setting keys to values. An unknown key is an
+// error with its line number, because a misspelled limit would otherwise have no
+// effect.
 func readFile(path string) (map[string]textValue, error) {
 	if path == "" {
 		return nil, nil
@@ -217,7 +218,7 @@ func parseFile(name string, content []byte) (map[string]textValue, error) {
 	var document, another yaml.Node
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
 	err := decoder.Decode(&document)
-	if errors.Is(err, io.EOF) { // nothing but comments
+	if errors.Is(err, io.EOF) { // a file without content, or with comments only
 		return nil, nil
 	}
 	if err == nil {
@@ -225,7 +226,7 @@ func parseFile(name string, content []byte) (map[string]textValue, error) {
 	}
 	switch {
 	case err == nil:
-		return nil, fmt.Errorf("line %d: a second document begins; the settings are one", another.Line)
+		return nil, fmt.Errorf("line %d: the file must contain one document", another.Line)
 	case !errors.Is(err, io.EOF):
 		return nil, errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
 	case len(document.Content) == 0:
@@ -246,7 +247,7 @@ func parseFile(name string, content []byte) (map[string]textValue, error) {
 		texts, err := nodeTexts(node)
 		switch {
 		case !known[key.Value]:
-			err = errors.New("no such setting" + didYouMean(key.Value, known))
+			err = errors.New("unknown setting" + didYouMean(key.Value, known))
 		case values[key.Value].texts != nil:
 			err = errors.New("is given twice")
 		}
@@ -259,7 +260,7 @@ func parseFile(name string, content []byte) (map[string]textValue, error) {
 	return values, errors.Join(wrong...)
 }
 
-// nodeTexts are the values of a node: one for a scalar, several for a sequence.
+// nodeTexts returns the values of a node: one for a scalar, several for a sequence.
 func nodeTexts(node *yaml.Node) ([]string, error) {
 	switch node.Kind {
 	case yaml.ScalarNode:
@@ -292,7 +293,8 @@ func fileKeys() map[string]bool {
 	return keys
 }
 
-// didYouMean finds the usual slip: underscores, capitals, a plural s.
+// didYouMean suggests the known key that differs only in underscores, hyphens, case or
+// a plural s.
 func didYouMean(key string, known map[string]bool) string {
 	plain := func(s string) string {
 		s = strings.ToLower(s)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// environ is a LookupEnv over pairs.
+// environ returns a LookupEnv for a list of names and values.
 func environ(pairs ...string) func(string) (string, bool) {
 	return func(name string) (string, bool) {
 		for _, pair := range pairs {
@@ -169,16 +169,16 @@ func TestErrorsNameSettingAndOrigin(t *testing.T) {
 		{"header name", "HALE_API_KEY_HEADERS=x key", "", "must be a header name"},
 		{"authorization", "HALE_API_KEY_HEADERS=Authorization", "", "bearer keys are read from there anyway"},
 		{"short root key", "HALE_ROOT_KEY=aGVsbG8=", "", "must be 32 bytes in base64"},
-		{"no time at all", "HALE_EVENT_RETENTION=0", "", "must be longer than nothing"},
-		{"less than none", "HALE_LEDGER_RETENTION=-1h", "", "must be longer than nothing"},
-		{"no room at all", "HALE_BODY_LIMIT=0", "", "must be larger than nothing"},
-		{"unknown key", "", "lisen: x", "line 1: lisen: no such setting"},
+		{"no time at all", "HALE_EVENT_RETENTION=0", "", "must be longer than 0"},
+		{"less than none", "HALE_LEDGER_RETENTION=-1h", "", "must be longer than 0"},
+		{"no room at all", "HALE_BODY_LIMIT=0", "", "must be larger than 0"},
+		{"unknown key", "", "lisen: x", "line 1: lisen: unknown setting"},
 		{"underscore", "", "base_url: https://x.example", "did you mean base-url?"},
 		{"twice", "", "data: a\ndata: b", "line 2: data: is given twice"},
 		{"nested", "", "data: {a: b}", "must be a plain value"},
 		{"no mapping", "", "- listen", "must be a list of `key: value` lines"},
 		{"not YAML", "", "a: [", "did not find expected"},
-		{"two documents", "", "data: a\n---\nenvironment: production\n", "line 2: a second document begins"},
+		{"two documents", "", "data: a\n---\nenvironment: production\n", "line 2: the file must contain one document"},
 		{"a broken second one", "", "data: a\n---\na: [", "did not find expected"},
 	}
 	for _, tc := range cases {
@@ -220,7 +220,7 @@ func TestProductionDefaults(t *testing.T) {
 	}
 }
 
-// Where 0 is said to mean something, it can be set.
+// Settings that document a meaning of 0 accept it.
 func TestZeroes(t *testing.T) {
 	for _, s := range settings {
 		if !strings.Contains(s.Usage, "; 0 ") {

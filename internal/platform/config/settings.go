@@ -12,36 +12,37 @@ import (
 	"hale/internal/platform/secrets"
 )
 
-// Setting is one thing that can be set: its names, its default, its field.
+// Setting describes one setting: its names, its default, its field.
 type Setting struct {
-	// Key is the name in the file and, behind two dashes, of the flag.
+	// Key is the name in the file. The flag has the same name, after two dashes.
 	Key string
-	// Env is the environment variable; EnvAlso is a name that others made
-	// common and that counts when Env is absent.
+	// Env is the environment variable. EnvAlso is a variable that other software uses
+	// for the same purpose; it applies if Env is unset.
 	Env, EnvAlso string
-	// Default is the value when nobody sets one; InProduction replaces it there.
+	// Default is the value if no source sets one. InProduction, if set, replaces it in
+	// production.
 	Default, InProduction string
-	// Usage is one line for help and documents.
+	// Usage is one line for help texts and the documentation.
 	Usage string
-	// Values lists the allowed words, when the list is closed.
+	// Values lists the allowed values, if they are limited.
 	Values []string
-	// Secret values are masked, and can come from a file named by KEY-file or
-	// ENV_FILE.
+	// Secret values are masked. They can also come from a file, which KEY-file or
+	// ENV_FILE names.
 	Secret bool
-	// ZeroOK lets a span or a size be 0, where that says something of its own.
+	// ZeroOK allows a duration or a size of 0, where 0 has a documented meaning.
 	ZeroOK bool
-	// NoFlag keeps the value itself off the command line, where every user of
-	// the machine could read it. Its -file flag remains.
+	// NoFlag means that there is no flag for the value, because every user of the
+	// machine can read command lines. The -file flag remains.
 	NoFlag bool
 
 	at    func(*Config) any
 	check func(*Config) error
 }
 
-// FileKey and FileEnv name the file variant of a secret.
+// FileKey returns the key for the path of a secret's file.
 func (s Setting) FileKey() string { return s.Key + "-file" }
 
-// FileEnv is the environment variable that names the file of a secret.
+// FileEnv returns the environment variable for the path of a secret's file.
 func (s Setting) FileEnv() string { return s.Env + "_FILE" }
 
 // IsList reports whether the setting takes several values.
@@ -50,7 +51,7 @@ func (s Setting) IsList() bool { _, ok := s.at(new(Config)).(*[]string); return 
 // IsSwitch reports whether the setting is on or off.
 func (s Setting) IsSwitch() bool { _, ok := s.at(new(Config)).(*bool); return ok }
 
-// Settings lists all settings in the order of the documents.
+// Settings returns all settings, in the order of the documentation.
 func Settings() []Setting { return append([]Setting(nil), settings...) }
 
 var settings = []Setting{
@@ -62,7 +63,7 @@ var settings = []Setting{
 	},
 	{
 		Key: "base-url", Env: "HALE_BASE_URL",
-		Usage: "how callers reach the API; derived from the address when empty",
+		Usage: "address of the API for callers; derived from listen when empty",
 		at:    func(c *Config) any { return &c.BaseURL },
 		check: func(c *Config) error { return checkOrigin(c.BaseURL) },
 	},
@@ -74,13 +75,13 @@ var settings = []Setting{
 	},
 	{
 		Key: "api-key-header", Env: "HALE_API_KEY_HEADERS", Default: "x-service-api-key",
-		Usage: "request header that may carry the API key; repeatable",
+		Usage: "request header that may contain the API key; repeatable",
 		at:    func(c *Config) any { return &c.APIKeyHeaders },
 		check: func(c *Config) error { return checkHeaderNames(c.APIKeyHeaders) },
 	},
 	{
 		Key: "bootstrap-api-key", Env: "HALE_BOOTSTRAP_API_KEY", Secret: true, NoFlag: true,
-		Usage: "key of the first team when there is none; made and printed once when empty",
+		Usage: "key of the first team, if there is no team yet; generated and printed once when empty",
 		at:    func(c *Config) any { return &c.BootstrapAPIKey },
 	},
 	{
@@ -90,7 +91,7 @@ var settings = []Setting{
 	},
 	{
 		Key: "ingest-limit", Env: "HALE_INGEST_LIMIT", Default: "64MiB",
-		Usage: "largest request body that carries samples",
+		Usage: "largest request body with samples",
 		at:    func(c *Config) any { return &c.IngestLimit },
 	},
 	{
@@ -105,13 +106,13 @@ var settings = []Setting{
 	},
 	{
 		Key: "rate-burst", Env: "HALE_RATE_BURST", Default: "400",
-		Usage: "requests of one key that may come at once",
+		Usage: "requests of one key that may arrive at once",
 		at:    func(c *Config) any { return &c.RateBurst },
 		check: func(c *Config) error { return checkBurst(c) },
 	},
 	{
 		Key: "shutdown-drain", Env: "HALE_SHUTDOWN_DRAIN", Default: "25s",
-		Usage: "how long a stop waits for requests and webhook posts",
+		Usage: "maximum time that a shutdown waits for requests and webhook posts",
 		at:    func(c *Config) any { return &c.ShutdownDrain },
 	},
 	{
@@ -128,40 +129,40 @@ var settings = []Setting{
 	},
 	{
 		Key: "database-connections", Env: "HALE_DATABASE_CONNECTIONS", Default: "0",
-		Usage: "most connections to PostgreSQL; 0 picks by cores",
+		Usage: "maximum number of connections to PostgreSQL; 0 derives it from the number of cores",
 		at:    func(c *Config) any { return &c.DatabaseConnections },
 	},
 	{
 		Key: "sqlite-synchronous", Env: "HALE_SQLITE_SYNCHRONOUS", Default: "FULL",
-		Usage:  "FULL survives a power cut, NORMAL only a crash of the process",
+		Usage:  "commits survive a power failure (FULL) or only a crash of the process (NORMAL)",
 		Values: []string{"FULL", "NORMAL"},
 		at:     func(c *Config) any { return &c.SQLiteSynchronous },
 	},
 	{
 		Key: "sqlite-mmap", Env: "HALE_SQLITE_MMAP", Default: "true",
-		Usage: "read the database through mapped pages",
+		Usage: "read the database through memory-mapped pages",
 		at:    func(c *Config) any { return &c.SQLiteMmap },
 	},
 	{
 		Key: "root-key", Env: "HALE_ROOT_KEY", Secret: true, NoFlag: true,
-		Usage: "32 bytes in base64 that wrap all other keys; a file in the data folder when empty",
+		Usage: "32 bytes in base64 that encrypt all other keys; a file in the data folder when empty",
 		at:    func(c *Config) any { return &c.RootKey },
 		check: func(c *Config) error { return checkRootKey(c.RootKey.Reveal()) },
 	},
 	{
 		Key: "event-retention", Env: "HALE_EVENT_RETENTION", Default: "30d",
-		Usage: "how long events stay readable and replayable",
+		Usage: "time for which events can be read and replayed",
 		at:    func(c *Config) any { return &c.EventRetention },
 	},
 	{
 		Key: "ledger-retention", Env: "HALE_LEDGER_RETENTION", Default: "90d",
-		Usage:  "how long pushed bodies and uploaded files are kept as they came; 0 means as long as their users",
+		Usage:  "time for which original pushed bodies and uploaded files are stored; 0 means as long as their users exist",
 		ZeroOK: true,
 		at:     func(c *Config) any { return &c.LedgerRetention },
 	},
 	{
 		Key: "webhook-allow-private", Env: "HALE_WEBHOOK_ALLOW_PRIVATE", Default: "false",
-		Usage: "let webhooks reach loopback and private networks",
+		Usage: "allow webhooks to loopback and private networks",
 		at:    func(c *Config) any { return &c.WebhookAllowPrivate },
 	},
 	{
@@ -178,23 +179,23 @@ var settings = []Setting{
 	},
 	{
 		Key: "sms-gateway-url", Env: "HALE_SMS_GATEWAY_URL",
-		Usage: "URL that SMS to patients are posted to; none are sent when empty",
+		Usage: "URL that receives SMS to patients by POST; none are sent when empty",
 		at:    func(c *Config) any { return &c.SMSGatewayURL },
 		check: func(c *Config) error { return checkURL(c.SMSGatewayURL, "http", "https") },
 	},
 	{
 		Key: "sms-gateway-secret", Env: "HALE_SMS_GATEWAY_SECRET", Secret: true, NoFlag: true,
-		Usage: "whsec_ secret that posts to the SMS gateway are signed with; needed with sms-gateway-url",
+		Usage: "whsec_ secret that signs the posts to the SMS gateway; needed with sms-gateway-url",
 		at:    func(c *Config) any { return &c.SMSGatewaySecret },
 	},
 	{
 		Key: "networks", Env: "HALE_NETWORKS",
-		Usage: "file that says how labs are reached, YAML or JSON; see docs/hl7.md",
+		Usage: "file that configures the connections to labs, YAML or JSON; see docs/hl7.md",
 		at:    func(c *Config) any { return &c.Networks },
 	},
 	{
 		Key: "metrics-listen", Env: "HALE_METRICS_LISTEN", Default: "127.0.0.1:9464",
-		Usage: "address of /metrics, /livez, /readyz and /debug/pprof/ for machines; off for none",
+		Usage: "address of /metrics, /livez, /readyz and /debug/pprof/ for monitoring; off disables it",
 		at:    func(c *Config) any { return &c.MetricsListen },
 		check: func(c *Config) error { return checkOptionalAddress(c.MetricsListen) },
 	},
@@ -218,8 +219,8 @@ var settings = []Setting{
 	},
 }
 
-// The checks name what is wrong and never repeat the value, which may be a
-// secret that was put in the wrong place.
+// The checks describe the problem and never repeat the value, which may be a secret in
+// the wrong setting.
 
 func checkSet(s string) error {
 	if s == "" {
@@ -257,8 +258,8 @@ func checkURL(text string, schemes ...string) error {
 	return nil
 }
 
-// checkOrigin takes an address at whose root the service is: links are made of
-// it and a path of ours, and pages lead to each other by path.
+// checkOrigin requires a URL without a path. Hale serves at the root: links consist of
+// this address and a path, and pages link to each other by absolute paths.
 func checkOrigin(text string) error {
 	if err := checkURL(text, "http", "https"); text == "" || err != nil {
 		return err
@@ -270,8 +271,8 @@ func checkOrigin(text string) error {
 	return nil
 }
 
-// headerNameMarks are the characters beside letters and digits that RFC 9110
-// allows in a field name.
+// headerNameMarks are the characters, besides letters and digits, that RFC 9110 allows
+// in a field name.
 const headerNameMarks = "!#$%&'*+-.^_`|~"
 
 func checkHeaderNames(names []string) error {

@@ -11,8 +11,8 @@ import (
 	"hale/internal/platform/secrets"
 )
 
-// Bytes is a size. It reads 512, 64KiB, 1.5MiB or 2GB and prints the largest
-// binary unit that is exact.
+// Bytes is a size. It parses 512, 64KiB, 1.5MiB or 2GB, and prints as a whole number of
+// the largest binary unit that fits.
 type Bytes int64
 
 var units = []struct {
@@ -30,7 +30,7 @@ var units = []struct {
 	{"B", 1},
 }
 
-// ParseBytes reads a size. Units of 1024 end in iB, units of 1000 in B.
+// ParseBytes parses a size. Units of 1024 end in iB, units of 1000 in B.
 func ParseBytes(text string) (Bytes, error) {
 	number, factor := strings.TrimSpace(text), int64(1)
 	for _, unit := range units {
@@ -63,7 +63,7 @@ func (b Bytes) String() string {
 	return strconv.FormatInt(int64(b), 10) + "B"
 }
 
-// ParseDuration is time.ParseDuration with whole or broken days: 30d, 1.5d.
+// ParseDuration is time.ParseDuration plus days, with or without a fraction: 30d, 1.5d.
 func ParseDuration(text string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		n, err := strconv.ParseFloat(days, 64)
@@ -89,8 +89,8 @@ func formatDuration(d time.Duration) string {
 	return d.String()
 }
 
-// assign reads texts into a field of Config. All but lists take one text. A span
-// or a size of 0 is a mistake, unless zeroOK says otherwise.
+// assign parses texts into a field of Config. Only lists accept several texts. A
+// duration or size of 0 is an error unless zeroOK is set.
 func assign(field any, texts []string, zeroOK bool) error {
 	if list, ok := field.(*[]string); ok {
 		*list = nil
@@ -100,7 +100,7 @@ func assign(field any, texts []string, zeroOK bool) error {
 		return nil
 	}
 	if len(texts) != 1 {
-		return errors.New("takes one value")
+		return errors.New("needs one value")
 	}
 	text := strings.TrimSpace(texts[0])
 	var err error
@@ -124,15 +124,15 @@ func assign(field any, texts []string, zeroOK bool) error {
 	case *time.Duration:
 		*f, err = ParseDuration(text)
 		if err == nil && (*f < 0 || *f == 0 && !zeroOK) {
-			err = errors.New("must be longer than nothing")
+			err = errors.New("must be longer than 0")
 		}
 	case *Bytes:
 		*f, err = ParseBytes(text)
 		if err == nil && *f == 0 && !zeroOK {
-			err = errors.New("must be larger than nothing")
+			err = errors.New("must be larger than 0")
 		}
 	default:
-		panic(fmt.Sprintf("config: no way to read a %T", field))
+		panic(fmt.Sprintf("config: cannot read a %T", field))
 	}
 	return err
 }
@@ -147,7 +147,7 @@ func parseSwitch(text string) (bool, error) {
 	return false, errors.New("must be true or false")
 }
 
-// format is the text of a field, as assign would read it.
+// format returns the text of a field in the form that assign parses.
 func format(field any) string {
 	switch f := field.(type) {
 	case *string:
@@ -167,5 +167,5 @@ func format(field any) string {
 	case *Bytes:
 		return f.String()
 	}
-	panic(fmt.Sprintf("config: no way to print a %T", field))
+	panic(fmt.Sprintf("config: cannot print a %T", field))
 }

@@ -1,8 +1,8 @@
-// Package fault holds the errors that are meant for a caller.
+// Package fault defines errors for callers.
 //
-// A fault has a kind, which a door turns into a status; a sentence, which
-// names the field and never its value; and, for bad input, the place it was
-// found. Every other error is ours: its text stays in the log.
+// A fault has a kind, which the API maps to a status. It has a message that names the
+// field and never its value. A fault of bad input also has the place of the field. All
+// other errors are internal: their text appears only in the log.
 package fault
 
 import (
@@ -11,35 +11,35 @@ import (
 	"strings"
 )
 
-// Kind says what sort of refusal a fault is.
+// Kind is the kind of a fault. It decides the HTTP status.
 type Kind int
 
 const (
-	// Internal is every error that is not a fault: 500, text withheld.
+	// Internal is the kind of all errors that are not faults: 500, text withheld.
 	Internal Kind = iota
-	// Invalid is input that breaks a rule of the schema: 422 with a list.
+	// Invalid: the input violates a rule of the schema. 422 with a list of problems.
 	Invalid
-	// Refused is input that is well formed but not allowed now: 400.
+	// Refused: the input is well formed but not allowed now. 400.
 	Refused
-	// Unauthenticated means that no valid key came along: 401.
+	// Unauthenticated: the request has no valid key. 401.
 	Unauthenticated
-	// Forbidden means that the key is good but not for this: 403.
+	// Forbidden: the key is valid but does not permit this request. 403.
 	Forbidden
-	// NotFound is an unknown id, and just the same another team's id: 404.
+	// NotFound: the id is unknown, or belongs to another team. 404 in both cases.
 	NotFound
-	// Conflict means that something else holds the place: 409.
+	// Conflict: another record or request occupies this name, slot or key. 409.
 	Conflict
-	// Unprocessable is a request that the present state rules out: 422 with a text.
+	// Unprocessable: the current state does not allow the request. 422 with a text.
 	Unprocessable
-	// TooLarge is a body or batch over its limit: 413.
+	// TooLarge: a body or batch exceeds its limit. 413.
 	TooLarge
-	// TooMany is a caller over its rate: 429.
+	// TooMany: the caller exceeds its rate limit. 429.
 	TooMany
-	// Unavailable asks the caller to come again later: 503.
+	// Unavailable: the caller should retry later. 503.
 	Unavailable
 )
 
-// Error is one refusal.
+// Error is one fault.
 type Error struct {
 	kind   Kind
 	msg    string
@@ -49,16 +49,16 @@ type Error struct {
 	detail map[string]any
 }
 
-// New makes a fault of a kind with a sentence for the caller.
+// New returns a fault with a message for the caller.
 func New(kind Kind, msg string) *Error { return &Error{kind: kind, msg: msg} }
 
-// Newf is New with a format. Format names and numbers, never a person's data.
+// Newf is New with a format. Pass names and numbers, never personal data.
 func Newf(kind Kind, format string, args ...any) *Error {
 	return New(kind, fmt.Sprintf(format, args...))
 }
 
-// At returns the fault with the place of the bad field, outermost first:
-// "body", "ingestion_start". A single name means a field of the body.
+// At returns the fault with the place of the bad field, outermost name first: "body",
+// "ingestion_start". A single name means a field of the body.
 func (e *Error) At(loc ...string) *Error {
 	if len(loc) == 1 && loc[0] != "body" {
 		loc = []string{"body", loc[0]}
@@ -67,15 +67,14 @@ func (e *Error) At(loc ...string) *Error {
 	return e
 }
 
-// WithType returns the fault with a machine-readable code, such as
-// value_error or missing.
+// WithType returns the fault with a code for programs, such as value_error or missing.
 func (e *Error) WithType(code string) *Error { e.code = code; return e }
 
-// WithInput returns the fault with the offending input, to be shown to the
-// caller that sent it. Leave it out for anything personal.
+// WithInput returns the fault with the bad input, which the caller gets back. Omit it
+// for personal data.
 func (e *Error) WithInput(v any) *Error { e.input = v; return e }
 
-// WithDetail returns the fault with an object for its body instead of a text.
+// WithDetail returns the fault with an object as the body, instead of the message.
 func (e *Error) WithDetail(detail map[string]any) *Error { e.detail = detail; return e }
 
 func (e *Error) Error() string {
@@ -85,13 +84,13 @@ func (e *Error) Error() string {
 	return strings.Join(e.loc, ".") + ": " + e.msg
 }
 
-// Kind is the sort of refusal.
+// Kind returns the kind of the fault.
 func (e *Error) Kind() Kind { return e.kind }
 
-// Message is the sentence for the caller.
+// Message returns the message for the caller.
 func (e *Error) Message() string { return e.msg }
 
-// Code is the machine-readable code; value_error when none was given.
+// Code returns the code for programs. The default is value_error.
 func (e *Error) Code() string {
 	if e.code == "" {
 		return "value_error"
@@ -99,16 +98,16 @@ func (e *Error) Code() string {
 	return e.code
 }
 
-// Loc is the place of the bad field; nil when the fault is not about one.
+// Loc returns the place of the bad field, or nil if the fault is not about a field.
 func (e *Error) Loc() []string { return e.loc }
 
-// Input is what the caller sent there, or nil.
+// Input returns the bad input, or nil.
 func (e *Error) Input() any { return e.input }
 
-// Detail is the object for the body, or nil.
+// Detail returns the object for the body, or nil.
 func (e *Error) Detail() map[string]any { return e.detail }
 
-// List is several bad fields of one request.
+// List contains several bad fields of one request.
 type List []*Error
 
 func (l List) Error() string {
@@ -119,10 +118,10 @@ func (l List) Error() string {
 	return strings.Join(parts, "; ")
 }
 
-// Kind of a list is Invalid.
+// Kind returns Invalid.
 func (l List) Kind() Kind { return Invalid }
 
-// Join collects the faults that are not nil: nil for none, else a List.
+// Join returns the faults that are not nil as a List, or nil if all are nil.
 func Join(faults ...*Error) error {
 	var list List
 	for _, e := range faults {
@@ -136,8 +135,8 @@ func Join(faults ...*Error) error {
 	return list
 }
 
-// KindOf finds the kind of err: of a fault, of a List, or of any error with a
-// Kind method; Internal for all others.
+// KindOf returns the kind of a fault, a List, or any error with a Kind method. All
+// other errors are Internal.
 func KindOf(err error) Kind {
 	var k interface{ Kind() Kind }
 	if errors.As(err, &k) {

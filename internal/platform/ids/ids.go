@@ -1,5 +1,5 @@
-// Package ids gives each kind of record an identifier type of its own, so that
-// a team's id cannot slip into a user's place.
+// Package ids gives each kind of record its own identifier type, so that a team's id
+// cannot be passed as a user's id.
 //
 //	type ID = ids.ID[User]
 package ids
@@ -12,16 +12,16 @@ import (
 	"github.com/google/uuid"
 )
 
-// ID identifies a T. It is a UUID: text on the wire, 16 bytes in the database.
+// ID identifies a T. It is a UUID: text in JSON, 16 bytes in the database.
 type ID[T any] uuid.UUID
 
-// ErrBad is returned for text that is no UUID.
+// ErrBad is the error for text that is not a UUID.
 var ErrBad = errors.New("ids: not a UUID")
 
-// FromUUID makes an identifier of a UUID.
+// FromUUID converts a UUID to an identifier.
 func FromUUID[T any](u uuid.UUID) ID[T] { return ID[T](u) }
 
-// Parse reads the canonical text form, 36 characters with hyphens.
+// Parse parses the canonical form, 36 characters with hyphens.
 func Parse[T any](s string) (ID[T], error) {
 	if len(s) != 36 {
 		return ID[T]{}, ErrBad
@@ -33,7 +33,7 @@ func Parse[T any](s string) (ID[T], error) {
 	return ID[T](u), nil
 }
 
-// MustParse is Parse for constants in tests; it panics on bad text.
+// MustParse is Parse for constants in tests. It panics on bad text.
 func MustParse[T any](s string) ID[T] {
 	id, err := Parse[T](s)
 	if err != nil {
@@ -42,18 +42,18 @@ func MustParse[T any](s string) ID[T] {
 	return id
 }
 
-// UUID is the plain value.
+// UUID returns the identifier as a uuid.UUID.
 func (id ID[T]) UUID() uuid.UUID { return uuid.UUID(id) }
 
-// IsZero reports whether the identifier was never set.
+// IsZero reports whether the identifier is not set.
 func (id ID[T]) IsZero() bool { return id == ID[T]{} }
 
 func (id ID[T]) String() string { return uuid.UUID(id).String() }
 
-// MarshalText writes the canonical form.
+// MarshalText returns the canonical form.
 func (id ID[T]) MarshalText() ([]byte, error) { return uuid.UUID(id).MarshalText() }
 
-// UnmarshalText reads the canonical form.
+// UnmarshalText parses the canonical form.
 func (id *ID[T]) UnmarshalText(text []byte) error {
 	parsed, err := Parse[T](string(text))
 	if err != nil {
@@ -63,7 +63,7 @@ func (id *ID[T]) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Value binds the 16 bytes, which both engines take.
+// Value returns the 16 bytes, which both engines accept.
 func (id ID[T]) Value() (driver.Value, error) { return id[:], nil }
 
 // Scan reads a UUID column of either engine.

@@ -31,7 +31,8 @@ func TestAnIDComesBackAsItWas(t *testing.T) {
 	}
 }
 
-// uuid.Parse takes several spellings; an id has one, so that a text compares.
+// uuid.Parse accepts several spellings. Parse accepts one, so that ids can be compared
+// as text.
 func TestOneSpelling(t *testing.T) {
 	const good = "01a1f978-3259-7888-b4d0-3d671c06b4a1"
 	for text, ok := range map[string]bool{

@@ -67,7 +67,7 @@ func nextDue(ctx context.Context, tx *store.Tx, kind string) (at time.Time, err 
 // crashes every node. A job that was enqueued again meanwhile starts from the beginning.
 func requeueOrphans(ctx context.Context, tx *store.Tx) (int64, error) {
 	n, err := tx.Exec(ctx, `UPDATE jobs SET node = NULL,
-			error = 'the node that ran it went away',
+			error = 'the node that ran it died or left',
 			status = CASE WHEN again THEN 'queued' WHEN cancel THEN 'canceled' WHEN attempts >= 3 * max_attempts THEN 'failed' ELSE 'queued' END,
 			run_at = CASE WHEN again THEN run_at ELSE $1 END,
 			finished_at = CASE WHEN again THEN NULL WHEN cancel OR attempts >= 3 * max_attempts THEN $1 ELSE NULL END,

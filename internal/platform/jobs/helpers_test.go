@@ -18,12 +18,12 @@ var system = store.AsSystem(context.Background())
 
 type nothing struct{}
 
-// kind defines a kind in one word.
+// kind defines a kind without arguments.
 func kind(name string, fn func(ctx context.Context, run *jobs.Run) error) jobs.Kind[nothing] {
 	return jobs.Define(name, func(ctx context.Context, run *jobs.Run, _ nothing) error { return fn(ctx, run) })
 }
 
-// node is a runner with a membership of its own.
+// node is a runner with its own membership.
 type node struct {
 	*jobs.Runner
 	membership *jobs.Node
@@ -78,8 +78,8 @@ func get(t testing.TB, db *store.DB, team uuid.UUID, id jobs.ID) (j jobs.Job) {
 	return j
 }
 
-// becomes waits until a job has a status.
-func becomes(t testing.TB, db *store.DB, team uuid.UUID, id jobs.ID, want jobs.Status) jobs.Job {
+// waitForStatus waits until a job has a status.
+func waitForStatus(t testing.TB, db *store.DB, team uuid.UUID, id jobs.ID, want jobs.Status) jobs.Job {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(2 * time.Millisecond) {
 		j := get(t, db, team, id)

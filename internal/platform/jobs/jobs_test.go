@@ -39,7 +39,7 @@ func TestJobRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 		start(t, db, k)
-		j := becomes(t, db, team, id, jobs.Succeeded)
+		j := waitForStatus(t, db, team, id, jobs.Succeeded)
 		if j.Attempts != 1 || j.Progress != (jobs.Progress{Done: 3, Total: 4, Note: "steps"}) || j.FinishedAt == nil {
 			t.Errorf("%+v", j)
 		}
@@ -74,8 +74,8 @@ func TestRolledBackJobNeverRuns(t *testing.T) {
 	})
 }
 
-// One live job for each key: asking again while it is queued changes nothing,
-// and while it runs makes it run once more.
+// A key has at most one queued or running job. Enqueueing it again does nothing while
+// it is queued, and makes it run once more while it runs.
 func TestKeys(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		var runs atomic.Int32
@@ -101,7 +101,7 @@ func TestKeys(t *testing.T) {
 		if err := n.Settle(system); err != nil {
 			t.Fatal(err)
 		}
-		becomes(t, db, uuid.Nil, first, jobs.Succeeded)
+		waitForStatus(t, db, uuid.Nil, first, jobs.Succeeded)
 		if runs.Load() != 2 {
 			t.Errorf("ran %d times, want 2", runs.Load())
 		}
@@ -121,17 +121,17 @@ func TestFailures(t *testing.T) {
 		never := enqueue(t, db, permanent, jobs.Options{})
 		panics := enqueue(t, db, panicking, jobs.Options{MaxAttempts: 1})
 		start(t, db, failing, permanent, panicking)
-		if j := becomes(t, db, uuid.Nil, last, jobs.Failed); j.Error != "no luck" {
+		if j := waitForStatus(t, db, uuid.Nil, last, jobs.Failed); j.Error != "no luck" {
 			t.Errorf("error %q", j.Error)
 		}
-		becomes(t, db, uuid.Nil, never, jobs.Failed)
-		if j := becomes(t, db, uuid.Nil, panics, jobs.Failed); j.Error == "" || j.Error == "patient Anna" {
+		waitForStatus(t, db, uuid.Nil, never, jobs.Failed)
+		if j := waitForStatus(t, db, uuid.Nil, panics, jobs.Failed); j.Error == "" || j.Error == "patient Anna" {
 			t.Errorf("error %q", j.Error)
 		}
 		for deadline := time.Now().Add(time.Minute); get(t, db, uuid.Nil, first).Attempts == 0 && time.Now().Before(deadline); {
 			time.Sleep(time.Millisecond)
 		}
-		j := becomes(t, db, uuid.Nil, first, jobs.Queued)
+		j := waitForStatus(t, db, uuid.Nil, first, jobs.Queued)
 		if wait := j.RunAt.Sub(db.Now()); j.Attempts != 1 || wait < 8*time.Second || wait > 12*time.Second {
 			t.Errorf("after one failure: %d attempts, again in %v", j.Attempts, wait)
 		}
@@ -161,12 +161,12 @@ func TestCancel(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			becomes(t, db, uuid.Nil, id, jobs.Canceled)
+			waitForStatus(t, db, uuid.Nil, id, jobs.Canceled)
 		}
 	})
 }
 
-func TestLaterDoesNotCount(t *testing.T) {
+func TestLaterCountsNoAttempt(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		var runs atomic.Int32
 		k := kind("test.later", func(context.Context, *jobs.Run) error {
@@ -177,13 +177,13 @@ func TestLaterDoesNotCount(t *testing.T) {
 		})
 		id := enqueue(t, db, k, jobs.Options{MaxAttempts: 1})
 		start(t, db, k)
-		if j := becomes(t, db, uuid.Nil, id, jobs.Succeeded); j.Attempts != 1 || runs.Load() != 4 {
+		if j := waitForStatus(t, db, uuid.Nil, id, jobs.Succeeded); j.Attempts != 1 || runs.Load() != 4 {
 			t.Errorf("%d attempts counted, %d made", j.Attempts, runs.Load())
 		}
 	})
 }
 
-func TestWaitingIsNoFailure(t *testing.T) {
+func TestLaterIsNotLogged(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		var runs atomic.Int32
 		k := kind("test.waits", func(context.Context, *jobs.Run) error {
@@ -200,7 +200,7 @@ func TestWaitingIsNoFailure(t *testing.T) {
 		runner := jobs.NewRunner(db, jobs.Config{Node: node, Kinds: []jobs.Handler{k}, Log: slog.New(slog.NewTextHandler(&log, nil))})
 		loop := jobstest.NewLoop(runner.Run)
 		loop.Start(system)
-		becomes(t, db, uuid.Nil, enqueue(t, db, k, jobs.Options{}), jobs.Succeeded)
+		waitForStatus(t, db, uuid.Nil, enqueue(t, db, k, jobs.Options{}), jobs.Succeeded)
 		if err := errors.Join(loop.Stop(system), node.Stop(system)); err != nil {
 			t.Error(err)
 		}
@@ -289,9 +289,9 @@ func TestListing(t *testing.T) {
 	})
 }
 
-// A node that died says little about its job; a job that always takes its node
-// down ends all the same.
-func TestDeadNodesCountForLess(t *testing.T) {
+// The death of a node counts less than a failure. But a job that always crashes its
+// node fails eventually.
+func TestDeathOfANodeCountsLess(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		k := kind("test.orphan", func(context.Context, *jobs.Run) error { return nil })
 		orphan := func(attempts int) jobs.ID {
@@ -307,8 +307,8 @@ func TestDeadNodesCountForLess(t *testing.T) {
 		}
 		unlucky, deadly := orphan(5), orphan(6)
 		start(t, db, k)
-		becomes(t, db, uuid.Nil, unlucky, jobs.Succeeded)
-		becomes(t, db, uuid.Nil, deadly, jobs.Failed)
+		waitForStatus(t, db, uuid.Nil, unlucky, jobs.Succeeded)
+		waitForStatus(t, db, uuid.Nil, deadly, jobs.Failed)
 	})
 }
 
@@ -320,15 +320,15 @@ func TestProgressIsCountedIn64Bits(t *testing.T) {
 		})
 		id := enqueue(t, db, k, jobs.Options{})
 		start(t, db, k)
-		if j := becomes(t, db, uuid.Nil, id, jobs.Succeeded); j.Progress != far {
+		if j := waitForStatus(t, db, uuid.Nil, id, jobs.Succeeded); j.Progress != far {
 			t.Errorf("%+v", j.Progress)
 		}
 	})
 }
 
-// What the database refuses of one job's outcome keeps no other waiting, and
-// the job itself ends as it ended.
-func TestARefusedOutcome(t *testing.T) {
+// An outcome that the database refuses does not block the outcomes of other jobs, and
+// its job ends with the right status.
+func TestRefusedOutcome(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		refuse := `CREATE TRIGGER refuse BEFORE UPDATE ON jobs WHEN NEW.progress_note = 'refused' BEGIN SELECT RAISE(ABORT, 'refused'); END`
 		if db.Engine() == store.Postgres {
@@ -345,8 +345,8 @@ func TestARefusedOutcome(t *testing.T) {
 		plain := kind("test.plain", func(context.Context, *jobs.Run) error { return nil })
 		first := enqueue(t, db, odd, jobs.Options{})
 		n := start(t, db, odd, plain)
-		becomes(t, db, uuid.Nil, enqueue(t, db, plain, jobs.Options{}), jobs.Succeeded)
-		j := becomes(t, db, uuid.Nil, first, jobs.Succeeded)
+		waitForStatus(t, db, uuid.Nil, enqueue(t, db, plain, jobs.Options{}), jobs.Succeeded)
+		j := waitForStatus(t, db, uuid.Nil, first, jobs.Succeeded)
 		if j.Error == "" || j.Progress != (jobs.Progress{}) || j.FinishedAt == nil {
 			t.Errorf("%+v", j)
 		}
@@ -356,18 +356,18 @@ func TestARefusedOutcome(t *testing.T) {
 	})
 }
 
-func TestAnErrorWithANulIsStored(t *testing.T) {
+func TestErrorWithNULIsStored(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		k := kind("test.nul", func(context.Context, *jobs.Run) error { return errors.New("a\x00b\xff") })
 		id := enqueue(t, db, k, jobs.Options{MaxAttempts: 1})
 		start(t, db, k)
-		if j := becomes(t, db, uuid.Nil, id, jobs.Failed); j.Error != "ab" {
+		if j := waitForStatus(t, db, uuid.Nil, id, jobs.Failed); j.Error != "ab" {
 			t.Errorf("error %q", j.Error)
 		}
 	})
 }
 
-func TestPeopleStopOnlyWhatIsCancelable(t *testing.T) {
+func TestStopNeedsACancelableKind(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		team := uuid.New()
 		promised := kind("test.promised", nil)
@@ -381,7 +381,7 @@ func TestPeopleStopOnlyWhatIsCancelable(t *testing.T) {
 		}
 		fixed, free := enqueue(t, db, promised, jobs.Options{Team: team}), enqueue(t, db, open, jobs.Options{Team: team})
 		if _, err := stop(team, fixed); !fault.Is(err, fault.Conflict) {
-			t.Errorf("what was promised: %v", err)
+			t.Errorf("not cancelable: %v", err)
 		}
 		if j := get(t, db, team, fixed); j.Status != jobs.Queued || j.Cancelable {
 			t.Errorf("%+v", j)
@@ -393,14 +393,13 @@ func TestPeopleStopOnlyWhatIsCancelable(t *testing.T) {
 			t.Errorf("%v, %+v", err, j)
 		}
 		if _, err := stop(team, free); !fault.Is(err, fault.Conflict) {
-			t.Errorf("what is over: %v", err)
+			t.Errorf("ended job: %v", err)
 		}
 	})
 }
 
-// A job that is canceled and asked for again while it runs is stopped, and its
-// new order is carried out.
-func TestAskedForAgainAfterACancel(t *testing.T) {
+// A running job that is canceled and then enqueued again stops and runs again.
+func TestEnqueueAfterCancel(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		var runs atomic.Int32
 		started := make(chan struct{})
@@ -410,7 +409,7 @@ func TestAskedForAgainAfterACancel(t *testing.T) {
 				<-ctx.Done()
 				return ctx.Err()
 			}
-			return run.Progress(ctx, 1, 1, "again") // asks whether it is to stop
+			return run.Progress(ctx, 1, 1, "again") // checks whether it must stop
 		})
 		id := enqueue(t, db, k, jobs.Options{Key: "a"})
 		start(t, db, k)
@@ -426,20 +425,20 @@ func TestAskedForAgainAfterACancel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		becomes(t, db, uuid.Nil, id, jobs.Succeeded)
+		waitForStatus(t, db, uuid.Nil, id, jobs.Succeeded)
 		if runs.Load() != 2 {
 			t.Errorf("%d runs", runs.Load())
 		}
 	})
 }
 
-// The same when the node of the first order dies: the new one begins with
-// nothing counted.
-func TestAskedForAgainOnADeadNode(t *testing.T) {
+// If the node of the canceled attempt dies, the new run also starts with no attempts
+// counted.
+func TestEnqueueAfterCancelOnADeadNode(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		k := kind("test.again", func(ctx context.Context, run *jobs.Run) error {
 			if run.Saved().Done != 0 {
-				return errors.New("it goes on where the other order was")
+				return errors.New("the progress of the canceled attempt was kept")
 			}
 			return run.Progress(ctx, 1, 1, "again")
 		})
@@ -458,22 +457,22 @@ func TestAskedForAgainOnADeadNode(t *testing.T) {
 		canceled, exhausted, later := orphan(true, 0), orphan(false, 0), orphan(true, time.Hour)
 		start(t, db, k)
 		for _, id := range []jobs.ID{canceled, exhausted} {
-			if j := becomes(t, db, uuid.Nil, id, jobs.Succeeded); j.Attempts != 1 {
+			if j := waitForStatus(t, db, uuid.Nil, id, jobs.Succeeded); j.Attempts != 1 {
 				t.Errorf("%+v", j)
 			}
 		}
 		if j := get(t, db, uuid.Nil, later); j.Status != jobs.Queued || j.RunAt.Sub(db.Now()) < 50*time.Minute {
-			t.Errorf("asked for in an hour: %+v", j)
+			t.Errorf("enqueued for in an hour: %+v", j)
 		}
 	})
 }
 
-// A cancel that comes while the attempt fails of itself ends the job all the
-// same: a queued job is never one that somebody canceled.
-func TestACanceledJobIsNotTriedAgain(t *testing.T) {
+// If a job is canceled while its attempt fails, it ends as canceled. A queued job is
+// never a canceled one.
+func TestCanceledJobIsNotRetried(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		k := kind("test.meanwhile", func(ctx context.Context, run *jobs.Run) error {
-			err := run.DB().Write(ctx, func(tx *store.Tx) error { // unheard by the runner
+			err := run.DB().Write(ctx, func(tx *store.Tx) error { // without notifying the runner
 				_, err := tx.Exec(ctx, `UPDATE jobs SET cancel = TRUE WHERE id = $1`, run.ID)
 				return err
 			})
@@ -481,15 +480,15 @@ func TestACanceledJobIsNotTriedAgain(t *testing.T) {
 		})
 		id := enqueue(t, db, k, jobs.Options{})
 		start(t, db, k)
-		if j := becomes(t, db, uuid.Nil, id, jobs.Canceled); j.FinishedAt == nil || j.Attempts != 1 {
+		if j := waitForStatus(t, db, uuid.Nil, id, jobs.Canceled); j.FinishedAt == nil || j.Attempts != 1 {
 			t.Errorf("%+v", j)
 		}
 	})
 }
 
-// What is due and has not begun is counted by kind, with the age of the oldest;
-// what is for later is not, nor what runs.
-func TestWhatWaitsIsCounted(t *testing.T) {
+// Waiting counts the due jobs that have not started, by kind, with the age of the
+// oldest. It counts neither jobs for later nor running jobs.
+func TestWaiting(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		busy := kind("test.busy", func(ctx context.Context, _ *jobs.Run) error { <-ctx.Done(); return ctx.Err() })
 		idle := kind("test.idle", func(context.Context, *jobs.Run) error { return nil })
@@ -503,7 +502,7 @@ func TestWhatWaitsIsCounted(t *testing.T) {
 			waiting := n.Waiting()
 			if w := waiting["test.busy"]; w.Jobs == 6 && w.Oldest >= time.Hour && w.Oldest < 2*time.Hour {
 				if _, known := waiting["test.idle"]; !known || waiting["test.idle"] != (jobs.Waiting{}) {
-					t.Errorf("of a kind that nobody waits for: %+v", waiting)
+					t.Errorf("of a kind without waiting jobs: %+v", waiting)
 				}
 				break
 			}

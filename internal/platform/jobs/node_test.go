@@ -19,9 +19,9 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// Stopping interrupts what runs and gives it back: the next process goes on at
-// once, with what was saved, and the attempt does not count.
-func TestStopGivesBack(t *testing.T) {
+// Stopping interrupts the running jobs and queues them again. The next process resumes
+// them at once from their saved progress, and the attempt does not count.
+func TestStopRequeuesJobs(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		started := make(chan struct{}, 1)
 		var resumed atomic.Int64
@@ -53,28 +53,28 @@ func TestStopGivesBack(t *testing.T) {
 			t.Fatalf("after the stop: %+v", j)
 		}
 		start(t, db, k)
-		becomes(t, db, uuid.Nil, id, jobs.Succeeded)
+		waitForStatus(t, db, uuid.Nil, id, jobs.Succeeded)
 		if resumed.Load() != 7 {
 			t.Errorf("resumed at %d", resumed.Load())
 		}
 	})
 }
 
-// A job whose node died is run by another, once the lease is over and not
-// before, and its first node no longer has a say.
+// After the death of a node, another node runs its job when the lease has ended, and
+// not earlier. The first node can no longer record an outcome.
 func TestAnotherNodeTakesOver(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		var runs atomic.Int32
 		k := kind("test.takeover", func(ctx context.Context, run *jobs.Run) error {
 			if runs.Add(1) == 1 {
-				time.Sleep(300 * time.Millisecond) // deaf to its context, as a stuck node is
+				time.Sleep(300 * time.Millisecond) // ignores its context, like a node that hangs
 				return errors.New("too late")
 			}
 			return nil
 		})
 		id := enqueue(t, db, k, jobs.Options{})
 		start(t, db, k)
-		becomes(t, db, uuid.Nil, id, jobs.Running)
+		waitForStatus(t, db, uuid.Nil, id, jobs.Running)
 		err := db.Write(system, func(tx *store.Tx) error {
 			_, err := tx.Exec(system, `UPDATE nodes SET until = 0`)
 			return err
@@ -83,7 +83,7 @@ func TestAnotherNodeTakesOver(t *testing.T) {
 			t.Fatal(err)
 		}
 		start(t, db, k)
-		j := becomes(t, db, uuid.Nil, id, jobs.Succeeded)
+		j := waitForStatus(t, db, uuid.Nil, id, jobs.Succeeded)
 		time.Sleep(400 * time.Millisecond)
 		if again := get(t, db, uuid.Nil, id); again.Status != jobs.Succeeded || j.Attempts != 2 {
 			t.Errorf("in the end %s after %d attempts", again.Status, j.Attempts)
@@ -145,16 +145,16 @@ func TestConcurrencyOfAKind(t *testing.T) {
 	})
 }
 
-// shortLease stands for DefaultLease, and noticing for what DefaultLease leaves
-// of TakeOver.
+// shortLease replaces DefaultLease. noticing is the difference between TakeOver and
+// DefaultLease.
 const (
 	shortLease = 2 * time.Second
 	noticing   = time.Second
 )
 
-// stuck is a kind whose first attempt never ends by itself. began is closed when
-// it is under way.
-func stuck(name string) (k jobs.Kind[nothing], began chan struct{}) {
+// stuckKind returns a kind whose first attempt does not end by itself. began is closed
+// when that attempt runs.
+func stuckKind(name string) (k jobs.Kind[nothing], began chan struct{}) {
 	began = make(chan struct{})
 	var runs atomic.Int32
 	return kind(name, func(ctx context.Context, _ *jobs.Run) error {
@@ -166,37 +166,37 @@ func stuck(name string) (k jobs.Kind[nothing], began chan struct{}) {
 	}), began
 }
 
-// The jobs of a node that is not heard of any more run elsewhere as soon as its
-// lease is over, and not before. On SQLite the next process takes them at once.
-func TestAKilledNodeDelaysNoLongerThanItsLease(t *testing.T) {
+// The jobs of a killed node run on another node as soon as its lease has ended, and not
+// earlier. On SQLite the next process takes them at once.
+func TestJobsOfAKilledNodeRunAfterItsLease(t *testing.T) {
 	if jobs.TakeOver != 15*time.Second || jobs.DefaultLease+noticing > jobs.TakeOver {
 		t.Errorf("a lease of %v and a promise of %v", jobs.DefaultLease, jobs.TakeOver)
 	}
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		k, began := stuck("test.killed")
+		k, began := stuckKind("test.killed")
 		id := enqueue(t, db, k, jobs.Options{})
 		first := startLeased(t, db, shortLease, k)
-		becomes(t, db, uuid.Nil, id, jobs.Running)
-		<-began // a job is marked as running a moment before
+		waitForStatus(t, db, uuid.Nil, id, jobs.Running)
+		<-began // a job is marked as running shortly before its function starts
 		least, most := time.Duration(0), noticing
 		if db.Engine() == store.Postgres {
-			startLeased(t, db, shortLease, k) // is there before, and sees it die
-			time.Sleep(shortLease / 2)        // a renewal or two
+			startLeased(t, db, shortLease, k) // joined before the kill
+			time.Sleep(shortLease / 2)        // time for one or two renewals
 			least, most = shortLease/2, shortLease+noticing
 		}
 		first.membership.Freeze()
 		killed := time.Now()
-		startLeased(t, db, shortLease, k) // comes after, and finds it dying
-		j := becomes(t, db, uuid.Nil, id, jobs.Succeeded)
+		startLeased(t, db, shortLease, k) // joined after the kill, before the lease ends
+		j := waitForStatus(t, db, uuid.Nil, id, jobs.Succeeded)
 		if took := time.Since(killed); took < least || took > most || j.Attempts != 2 {
 			t.Errorf("took %v and %d attempts, want between %v and %v", took, j.Attempts, least, most)
 		}
 	})
 }
 
-// A node that leaves without giving its jobs back is noticed when the others
-// next renew their leases.
-func TestANodeThatLeavesIsNoticed(t *testing.T) {
+// If a node leaves without queueing its jobs again, the other nodes notice it when they
+// renew their leases.
+func TestPeersNoticeALeavingNode(t *testing.T) {
 	db := storetest.Postgres(t)
 	other, err := jobs.Join(system, db, shortLease, nil)
 	if err != nil {
@@ -228,9 +228,9 @@ func TestANodeThatLeavesIsNoticed(t *testing.T) {
 	}
 }
 
-// A node that cannot renew its lease for most of it, because it stands still or
-// the database does, keeps it, and its jobs run once.
-func TestABusyNodeKeepsItsLease(t *testing.T) {
+// A node that cannot renew its lease for most of its length, because the node or the
+// database hangs, keeps the lease.
+func TestBlockedNodeKeepsItsLease(t *testing.T) {
 	const lease = 4 * time.Second
 	db := storetest.Postgres(t)
 	busy, err := jobs.Join(system, db, lease, nil)
@@ -249,7 +249,7 @@ func TestABusyNodeKeepsItsLease(t *testing.T) {
 		}
 	}()
 	lost, lapsed := busy.Lost(), looks.Lapsed()
-	err = db.Write(system, func(tx *store.Tx) error { // what renews waits for this
+	err = db.Write(system, func(tx *store.Tx) error { // renewals wait for this transaction
 		if _, err := tx.Exec(system, `UPDATE nodes SET started_at = started_at WHERE id = $1`, busy.ID()); err != nil {
 			return err
 		}
@@ -264,23 +264,23 @@ func TestABusyNodeKeepsItsLease(t *testing.T) {
 	case <-lost:
 		t.Error("the node lost its lease")
 	case <-lapsed:
-		t.Error("another took the node for dead")
+		t.Error("another node removed the node")
 	default:
 	}
 }
 
-// off is a clock that is wrong.
-func off(by time.Duration) func() time.Time {
+// shiftedClock returns a clock with an error.
+func shiftedClock(by time.Duration) func() time.Time {
 	return func() time.Time { return time.Now().Add(by) }
 }
 
-// However far the clocks of two nodes are apart: what a living node runs no
-// other runs as well, and what a dead node ran is taken over in time.
+// The clocks of two nodes may differ by any amount. No other node runs the job of a
+// living node, and another node takes over the jobs of a dead node in time.
 func TestNodesWhoseClocksDiffer(t *testing.T) {
 	for name, by := range map[string]time.Duration{"ahead": time.Hour, "behind": -time.Hour} {
 		t.Run(name, func(t *testing.T) {
 			d := storetest.NewPostgres(t)
-			wrong, right := d.Open(t, off(by)), d.Open(t, nil)
+			wrong, right := d.Open(t, shiftedClock(by)), d.Open(t, nil)
 			var runs atomic.Int32
 			k := kind("test.clocks", func(ctx context.Context, _ *jobs.Run) error {
 				if runs.Add(1) == 1 {
@@ -290,7 +290,7 @@ func TestNodesWhoseClocksDiffer(t *testing.T) {
 			})
 			id := enqueue(t, right, k, jobs.Options{At: time.Now().Add(-2 * time.Hour)})
 			first := startLeased(t, wrong, shortLease, k)
-			becomes(t, right, uuid.Nil, id, jobs.Running)
+			waitForStatus(t, right, uuid.Nil, id, jobs.Running)
 			second := startLeased(t, right, shortLease, k)
 			time.Sleep(2 * shortLease)
 			if n := runs.Load(); n != 1 || first.membership.Peers() != 2 || second.membership.Peers() != 2 {
@@ -298,7 +298,7 @@ func TestNodesWhoseClocksDiffer(t *testing.T) {
 			}
 			first.membership.Freeze()
 			killed := time.Now()
-			becomes(t, right, uuid.Nil, id, jobs.Succeeded)
+			waitForStatus(t, right, uuid.Nil, id, jobs.Succeeded)
 			if took := time.Since(killed); took > shortLease+noticing {
 				t.Errorf("taken over after %v", took)
 			}
@@ -306,15 +306,15 @@ func TestNodesWhoseClocksDiffer(t *testing.T) {
 	}
 }
 
-// A lease that ended without anybody's noticing goes on.
-func TestALeaseThatNobodyMissed(t *testing.T) {
+// A lease that ended unnoticed by the other nodes is extended.
+func TestUnnoticedEndOfALease(t *testing.T) {
 	db := storetest.Postgres(t)
 	n, err := jobs.Join(system, db, shortLease, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	lost, id := n.Lost(), n.ID()
-	err = db.Write(system, func(tx *store.Tx) error { // as after the machine slept
+	err = db.Write(system, func(tx *store.Tx) error { // as after a suspend of the machine
 		_, err := tx.Exec(system, `UPDATE nodes SET until = 0`)
 		return err
 	})
@@ -331,7 +331,7 @@ func TestALeaseThatNobodyMissed(t *testing.T) {
 	}
 }
 
-func TestAClockThatIsWrongIsTold(t *testing.T) {
+func TestWrongClockIsLogged(t *testing.T) {
 	for _, test := range []struct {
 		by   time.Duration
 		want string
@@ -343,7 +343,7 @@ func TestAClockThatIsWrongIsTold(t *testing.T) {
 	} {
 		d := storetest.NewPostgres(t)
 		var text bytes.Buffer
-		n, err := jobs.Join(system, d.Open(t, off(test.by)), 0, slog.New(slog.NewTextHandler(&text, nil)))
+		n, err := jobs.Join(system, d.Open(t, shiftedClock(test.by)), 0, slog.New(slog.NewTextHandler(&text, nil)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -356,9 +356,9 @@ func TestAClockThatIsWrongIsTold(t *testing.T) {
 	}
 }
 
-// What an attempt writes after it lost its job is rolled back: another attempt
-// does the same.
-func TestADisplacedAttemptSavesNothing(t *testing.T) {
+// If an attempt has lost its job, its writes are rolled back, because another attempt
+// does the same work.
+func TestLostAttemptSavesNothing(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		displaced := make(chan struct{})
 		saved := make(chan error, 1)
@@ -378,7 +378,7 @@ func TestADisplacedAttemptSavesNothing(t *testing.T) {
 		})
 		id := enqueue(t, db, k, jobs.Options{})
 		start(t, db, k)
-		becomes(t, db, uuid.Nil, id, jobs.Running)
+		waitForStatus(t, db, uuid.Nil, id, jobs.Running)
 		other := uuid.New()
 		err := db.Write(system, func(tx *store.Tx) error {
 			_, err := tx.Exec(system, `INSERT INTO nodes (id, until, started_at) VALUES ($1, $2, 0)`, other, int64(1)<<60)
@@ -395,7 +395,7 @@ func TestADisplacedAttemptSavesNothing(t *testing.T) {
 		if err := <-saved; !errors.Is(err, jobs.ErrLost) {
 			t.Errorf("saving: %v", err)
 		}
-		time.Sleep(50 * time.Millisecond) // its outcome is recorded, if it were
+		time.Sleep(50 * time.Millisecond) // time to record the outcome, if it were recorded
 		if j := get(t, db, uuid.Nil, id); j.Status != jobs.Running || j.Attempts != 2 || j.Progress.Done != 0 {
 			t.Errorf("the job is %+v", j)
 		}

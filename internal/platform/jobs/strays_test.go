@@ -18,9 +18,9 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// A claim that was committed without an answer is given back, and the attempt
-// does not count.
-func TestAClaimWhoseCommitIsNotAnswered(t *testing.T) {
+// A claim that was committed without an answer is released, and the attempt does not
+// count.
+func TestClaimWithUnansweredCommit(t *testing.T) {
 	d := storetest.NewPostgres(t)
 	cut := newCutter(t, &d)
 	db := d.Open(t, nil)
@@ -28,7 +28,7 @@ func TestAClaimWhoseCommitIsNotAnswered(t *testing.T) {
 	start(t, db, k)
 	id := enqueue(t, db, k, jobs.Options{At: time.Now().Add(time.Second)})
 	cut.armed.Store(true)
-	if j := becomes(t, db, uuid.Nil, id, jobs.Succeeded); j.Attempts != 1 {
+	if j := waitForStatus(t, db, uuid.Nil, id, jobs.Succeeded); j.Attempts != 1 {
 		t.Errorf("%d attempts", j.Attempts)
 	}
 	if n := cut.made.Load(); n != 1 {
@@ -36,9 +36,9 @@ func TestAClaimWhoseCommitIsNotAnswered(t *testing.T) {
 	}
 }
 
-// What is marked as a node's and does not run there is found even if the claim
-// became visible only later. What runs stays.
-func TestTheSweepFindsWhatDoesNotRun(t *testing.T) {
+// The sweep finds a job that is marked as running on this node but does not run, even
+// if the claim became visible late. Jobs that do run are unaffected.
+func TestSweepFindsStrays(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		var runs atomic.Int32
 		stay := make(chan struct{})
@@ -50,7 +50,7 @@ func TestTheSweepFindsWhatDoesNotRun(t *testing.T) {
 		k := kind("test.stray", func(context.Context, *jobs.Run) error { return nil })
 		n := start(t, db, k, stays)
 		running := enqueue(t, db, stays, jobs.Options{})
-		becomes(t, db, uuid.Nil, running, jobs.Running)
+		waitForStatus(t, db, uuid.Nil, running, jobs.Running)
 		id := enqueue(t, db, k, jobs.Options{At: time.Now().Add(time.Hour)})
 		err := db.Write(system, func(tx *store.Tx) error {
 			_, err := tx.Exec(system, `UPDATE jobs SET status = 'running', node = $1, attempts = attempts + 1, started_at = $2 WHERE id = $3`,
@@ -60,24 +60,24 @@ func TestTheSweepFindsWhatDoesNotRun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if j := becomes(t, db, uuid.Nil, id, jobs.Succeeded); j.Attempts != 1 {
+		if j := waitForStatus(t, db, uuid.Nil, id, jobs.Succeeded); j.Attempts != 1 {
 			t.Errorf("%d attempts", j.Attempts)
 		}
 		close(stay)
-		if j := becomes(t, db, uuid.Nil, running, jobs.Succeeded); j.Attempts != 1 || runs.Load() != 1 {
-			t.Errorf("what ran: %d attempts, %d runs", j.Attempts, runs.Load())
+		if j := waitForStatus(t, db, uuid.Nil, running, jobs.Succeeded); j.Attempts != 1 || runs.Load() != 1 {
+			t.Errorf("the running job: %d attempts, %d runs", j.Attempts, runs.Load())
 		}
 	})
 }
 
-// cutter stands before PostgreSQL. Once armed it lets the next claim of a job
-// commit, and cuts the connection instead of handing on the answer.
+// cutter is a proxy for PostgreSQL. When armed, it lets the next claim of a job commit,
+// but closes the connection instead of forwarding the answer.
 type cutter struct {
 	armed atomic.Bool
 	made  atomic.Int32
 }
 
-// newCutter puts a cutter before a database.
+// newCutter replaces the address of a database by a cutter's.
 func newCutter(t *testing.T, d *storetest.Database) *cutter {
 	t.Helper()
 	address, err := url.Parse(d.URL)
@@ -90,7 +90,7 @@ func newCutter(t *testing.T, d *storetest.Database) *cutter {
 	if server == "" {
 		t.Skip("PostgreSQL is not reached by a socket")
 	}
-	dir, err := os.MkdirTemp("", "cut") // the name of a socket must be short
+	dir, err := os.MkdirTemp("", "cut") // the path of a socket must be short
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,8 +121,8 @@ func newCutter(t *testing.T, d *storetest.Database) *cutter {
 	return c
 }
 
-// pass hands on both ways, until one side closes or there is an answer that
-// must not be handed on.
+// pass forwards both directions until one side closes, or until an answer must be
+// dropped.
 func (c *cutter) pass(from, to net.Conn) {
 	defer from.Close()
 	defer to.Close()

@@ -26,7 +26,7 @@ import (
 // Definition describes one public list.
 type Definition[T any] struct {
 	Name string
-	// Shipped returns the list that is used until one is imported.
+	// Shipped returns the list for use before the first import.
 	Shipped func() T
 	// Parse makes the list from the text that was given to Put.
 	Parse func(text []byte) (T, error)

@@ -13,7 +13,7 @@ import (
 
 var system = store.AsSystem(context.Background())
 
-// words is a list of words, shipped with one.
+// words returns a definition of a list of words, which ships with one word.
 func words() *lists.List[[]string] {
 	return lists.New(lists.Definition[[]string]{
 		Name:    "payors",
@@ -46,7 +46,7 @@ func put(t *testing.T, db *store.DB, l *lists.List[[]string], edition, text stri
 	}
 }
 
-// What one node imports, another sees at its next look.
+// Another node sees an import at its next call of Current.
 func TestImportReachesEveryNode(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		here, there := words(), words()

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// DiskSpace is the bytes that this process may still write in a folder, and the
+// DiskSpace returns the bytes that this process may still write in a folder, and the
 // size of its disk in bytes.
 func DiskSpace(dir string) (free, size uint64, err error) {
 	var s unix.Statfs_t

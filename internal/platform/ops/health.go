@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// checkTimeout bounds one health check. Machines ask every few seconds and
-// take silence for failure.
+// checkTimeout limits one health check. Load balancers and monitors ask every few
+// seconds, and treat a missing answer as a failure.
 const checkTimeout = 2 * time.Second
 
 // checkGrace is the extra time for a check to return after its timeout.
@@ -25,16 +25,16 @@ const checkGrace = 100 * time.Millisecond
 // noAnswer is the error text of a check that timed out.
 var noAnswer = fmt.Sprintf("no answer within %v: a lock or a disk that hangs", checkTimeout)
 
-// Check is one condition for this node to take requests. Services of others (a
-// receiver, a provider, a lab) are never checked.
+// Check is one condition under which this node accepts requests. It never depends on
+// other systems, such as a webhook receiver, a provider or a lab.
 type Check struct {
-	Name string // a word, shown in the answer
+	Name string // one word, shown in the answer
 	Run  func(context.Context) error
 }
 
-// Health answers /livez and /readyz. A status of 200 or 503 is the answer;
-// the text is for people: ?verbose lists the checks, ?exclude=NAME leaves one
-// out. The reason of a failure goes to the log alone.
+// Health serves /livez and /readyz. The status, 200 or 503, is the answer for programs.
+// The text is for people: ?verbose lists the checks, ?exclude=NAME skips one. The
+// reason of a failure appears only in the log.
 //
 // Any caller may request them, and a check may write to the database. So concurrent
 // requests share one run of a check, and its outcome is reused for a second. The log
@@ -53,7 +53,7 @@ type sharedCheck struct {
 	Check
 	mu    sync.Mutex
 	last  *outcome  // nil before the first run
-	since time.Time // when it began to fail; zero while it passes
+	since time.Time // when it started to fail; zero while it passes
 }
 
 // outcome is the result of one run of a check. Read it after done is closed.
@@ -63,8 +63,7 @@ type outcome struct {
 	at   time.Time
 }
 
-// NewHealth makes the handlers over some checks. now is the one clock: by it an
-// outcome ages.
+// NewHealth returns a Health with checks. now is the clock for the age of an outcome.
 func NewHealth(log *slog.Logger, now func() time.Time, checks ...Check) *Health {
 	h := &Health{log: log, now: now}
 	for _, check := range checks {
@@ -73,14 +72,14 @@ func NewHealth(log *slog.Logger, now func() time.Time, checks ...Check) *Health 
 	return h
 }
 
-// Drain makes the node not ready, so that balancers turn away from it while
-// it finishes what it has.
+// Drain makes the node not ready. Load balancers then stop sending requests, while the
+// node finishes the ones in progress.
 func (h *Health) Drain() { h.draining.Store(true) }
 
-// Live answers 200 as long as the process can answer at all.
+// Live answers 200 while the process can answer at all.
 func (h *Health) Live(w http.ResponseWriter, _ *http.Request) { writeText(w, http.StatusOK, "ok\n") }
 
-// Ready answers 200 when every check passes.
+// Ready answers 200 if every check passes.
 func (h *Health) Ready(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	failed, report := h.report(r.Context(), query["exclude"])
@@ -94,7 +93,7 @@ func (h *Health) Ready(w http.ResponseWriter, r *http.Request) {
 	writeText(w, status, verdict)
 }
 
-// report does the checks side by side and reports them in their order.
+// report runs the checks concurrently and reports them in their order.
 func (h *Health) report(ctx context.Context, exclude []string) (failed bool, report string) {
 	errs := make([]error, len(h.checks))
 	var wait sync.WaitGroup
@@ -171,8 +170,7 @@ func (h *Health) run(ctx context.Context, check *sharedCheck, o *outcome) {
 	close(o.done)
 }
 
-// note says in the log that a check no longer passes, and why, or that it does
-// again.
+// note logs when a check starts to fail, with the reason, and when it passes again.
 func (h *Health) note(check *sharedCheck, err error) {
 	now := h.now()
 	check.mu.Lock()
@@ -199,21 +197,21 @@ func writeText(w http.ResponseWriter, status int, text string) {
 	_, _ = io.WriteString(w, text)
 }
 
-// MinFree is the space below which a node stops being ready: room for the
-// write-ahead log and for a checkpoint.
+// MinFree is the free space below which a node is not ready. It leaves space for the
+// write-ahead log and a checkpoint.
 const MinFree = 64 << 20
 
-// Disk is the disk that a folder is on. It keeps what was last seen of it, so
-// that a scrape never waits for a disk that hangs.
+// Disk is the disk of a folder. It stores the result of its last check, so that a
+// scrape never waits for a disk that hangs.
 type Disk struct {
 	dir        string
-	free, size atomic.Uint64 // bytes; size is 0 before the first look
+	free, size atomic.Uint64 // bytes; size is 0 before the first check
 }
 
-// NewDisk is the disk of a folder. Nothing is looked at yet.
+// NewDisk returns the disk of a folder, without checking it.
 func NewDisk(dir string) *Disk { return &Disk{dir: dir} }
 
-// Check fails when the disk is nearly full.
+// Check returns a check that fails if the disk is nearly full.
 func (d *Disk) Check() Check {
 	return Check{"disk", func(context.Context) error {
 		free, size, err := DiskSpace(d.dir)

@@ -66,7 +66,7 @@ func TestReadyDoesNotWaitForAHangingCheck(t *testing.T) {
 		} {
 			var log bytes.Buffer
 			h := NewHealth(NewLogger(&log, "text", "info"), time.Now, Check{name, run})
-			for range 2 { // the second finds the run of the first
+			for range 2 { // the second request shares the run of the first
 				began := time.Now()
 				if code, _ := ask(h.Ready, "/readyz"); code != 503 || time.Since(began) > checkTimeout+checkGrace {
 					t.Errorf("a check that %s: status %d after %v", name, code, time.Since(began))
@@ -80,8 +80,9 @@ func TestReadyDoesNotWaitForAHangingCheck(t *testing.T) {
 	})
 }
 
-// A crowd costs one run of a check, and so does everybody within a second.
-func TestACrowdSharesOneCheck(t *testing.T) {
+// Concurrent requests share one run of a check. Requests within a second reuse its
+// outcome.
+func TestConcurrentRequestsShareOneCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var runs atomic.Int64
 		h := NewHealth(Discard(), time.Now, Check{"database", func(ctx context.Context) error {
@@ -102,7 +103,7 @@ func TestACrowdSharesOneCheck(t *testing.T) {
 					ctx, hangUp := context.WithCancel(request.Context())
 					defer hangUp()
 					if i%2 == 0 {
-						hangUp() // whoever begins the run may have gone
+						hangUp() // the caller that starts a run may disconnect
 					}
 					w := httptest.NewRecorder()
 					h.Ready(w, request.WithContext(ctx))
@@ -151,9 +152,9 @@ func TestDiskSpace(t *testing.T) {
 	}
 }
 
-// The log tells of a check when it begins to fail and when it passes again, and
-// not of each look in between.
-func TestTheLogTellsOfChanges(t *testing.T) {
+// The log has a line when a check starts to fail and when it passes again, but not for
+// each run in between.
+func TestLogHasChangesOnly(t *testing.T) {
 	var log bytes.Buffer
 	var broken error
 	moment := time.Now()

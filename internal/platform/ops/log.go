@@ -12,9 +12,9 @@ import (
 	"hale/internal/platform/secrets"
 )
 
-// NewLogger writes text or json lines from a level on (debug, info, warn,
-// error). It withholds values under names of personal data or secrets, and text that
-// looks like a key.
+// NewLogger returns a logger that writes text or JSON lines from a level (debug, info,
+// warn, error). It withholds values with names of personal data or secrets, and text
+// that looks like a key.
 func NewLogger(w io.Writer, format, level string) *slog.Logger {
 	options := &slog.HandlerOptions{Level: levelOf(level), ReplaceAttr: new(redactor).withhold}
 	if format == "json" {
@@ -34,9 +34,9 @@ func levelOf(word string) slog.Level {
 	return level
 }
 
-// privateNames are attribute names whose values never belong in a log, without
-// marks and in lower case. A name that ends in one of privateEndings is
-// private too: patient_first_name, webhook_secret.
+// privateNames are the names of attributes whose values must not be logged, in lower
+// case and without separators. Names that end in one of privateEndings are private too:
+// patient_first_name, webhook_secret.
 var privateNames = map[string]bool{
 	"authorization": true, "cookie": true, "signature": true, "credentials": true,
 	"query": true, "rawquery": true, "url": true, "uri": true, "path": true,
@@ -56,7 +56,7 @@ var marks = strings.NewReplacer("_", "", "-", "", ".", "", " ", "")
 
 // redactor withholds private values of one logger.
 type redactor struct {
-	private sync.Map // attribute name: whether it is private; a program uses few names
+	private sync.Map // attribute name to whether it is private; a program uses few names
 }
 
 func (r *redactor) isPrivate(name string) bool {
@@ -81,8 +81,8 @@ func isPrivate(name string) bool {
 	return false
 }
 
-// keyShaped finds API keys, webhook secrets, bearer tokens and passwords in
-// URLs inside longer text, such as the message of another library's error.
+// keyShaped matches API keys, webhook secrets, bearer tokens and passwords in URLs.
+// They may be part of longer text, such as the error message of a library.
 var keyShaped = regexp.MustCompile(`\b(?:sk|pk)_[A-Za-z0-9_-]{8,}|\bwhsec_[A-Za-z0-9+/=]{8,}|(?i:\bbearer )[A-Za-z0-9._~+/=-]{8,}|://[^\s/:@]+:[^\s/@]+@`)
 
 func (r *redactor) withhold(groups []string, a slog.Attr) slog.Attr {
@@ -113,16 +113,17 @@ func (r *redactor) withhold(groups []string, a slog.Attr) slog.Attr {
 		if err, ok := a.Value.Any().(error); ok {
 			a.Value = slog.StringValue(scrub(err.Error()))
 		}
-	default: // numbers, times and the like hold no key
+	default: // numbers, times and similar values contain no key
 	}
 	return a
 }
 
-// panicKey is the name under which a recovered panic is logged.
+// panicKey is the attribute name of a recovered panic.
 const panicKey = "panic"
 
-// describePanic quotes the runtime's own errors, such as an index out of
-// range. Of any other value it gives the type: its text may hold anything.
+// describePanic returns the text of the runtime's own errors, such as an index out of
+// range. For other values it returns the type, because their text may contain private
+// data.
 func describePanic(p any) string {
 	if err, ok := p.(runtime.Error); ok {
 		return err.Error()
@@ -130,8 +131,8 @@ func describePanic(p any) string {
 	return fmt.Sprintf("%T %s", p, secrets.Withheld)
 }
 
-// keyHints are parts of everything keyShaped matches; text without one of them
-// is spared the search.
+// keyHints are substrings of everything that keyShaped matches. Text without any of
+// them skips the slower search.
 var keyHints = []string{"k_", "whsec_", "://", "earer ", "EARER "}
 
 func scrub(text string) string {

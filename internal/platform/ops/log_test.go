@@ -59,7 +59,7 @@ func TestLogScrubsKeysInText(t *testing.T) {
 	}
 }
 
-func TestLogKeepsWhatOperatorsNeed(t *testing.T) {
+func TestLogKeepsValuesForOperators(t *testing.T) {
 	var out bytes.Buffer
 	NewLogger(&out, "text", "info").Info("request", "route", "/v2/user/{user_id}", "status", 200,
 		"team", "0195e5a2-0000-7000-8000-000000000000", "request_id", "abc", "kind", "users.erase")
@@ -70,7 +70,7 @@ func TestLogKeepsWhatOperatorsNeed(t *testing.T) {
 	}
 }
 
-func TestLogTellsWhatPanickedAndNotWhatItSaid(t *testing.T) {
+func TestLogOfAPanicHasNoValue(t *testing.T) {
 	var out bytes.Buffer
 	log := NewLogger(&out, "text", "info")
 	log.Error("panic", "panic", errors.New("canary"))

@@ -12,13 +12,13 @@ import (
 	"strings"
 )
 
-// LimitMemory sets the soft limit of the Go runtime to 80 % of the memory that
-// the process's cgroup allows. It does nothing without such a limit, or when the
-// environment sets GOMEMLIMIT, which the runtime has read by then. The remaining
-// 20 % are for memory outside of the Go heap: SQLite's page caches (some 40 MiB)
-// and the pages of the program.
+// LimitMemory sets the soft limit of the Go runtime to 80 % of the memory that the
+// process's cgroup allows. It does nothing without such a limit. It also does nothing
+// if the environment sets GOMEMLIMIT, which the runtime has read already. The remaining
+// 20 % are for memory outside of the Go heap: SQLite's page caches (about 40 MiB) and
+// the pages of the program.
 //
-// Call it once for a process, before it serves.
+// Call it once per process, before serving requests.
 func LimitMemory(log *slog.Logger) {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return
@@ -32,15 +32,14 @@ func LimitMemory(log *slog.Logger) {
 	log.Info("memory limit set from the cgroup", "cgroup_bytes", limit, "go_bytes", soft)
 }
 
-// cgroupMemory returns the lowest memory limit, in bytes, of the process's
-// cgroup and those above it. ok is false when none of them has a limit. root is
-// the file system at "/".
+// cgroupMemory returns the lowest memory limit, in bytes, of the process's cgroup and
+// its parents. ok is false if none of them has a limit. root is the file system at "/".
 //
-// In a container, /proc/self/cgroup may name a folder as the host sees it, and
-// only the top of the mount exists: so missing folders are skipped.
+// In a container, /proc/self/cgroup may contain the folder's path on the host, and only
+// the top of the mount exists. So missing folders are skipped.
 //
-// Sources: cgroups(7); Linux, Documentation/admin-guide/cgroup-v2.rst (memory.max)
-// and cgroup-v1/memory.rst (memory.limit_in_bytes).
+// Sources: cgroups(7); Linux, Documentation/admin-guide/cgroup-v2.rst (memory.max) and
+// cgroup-v1/memory.rst (memory.limit_in_bytes).
 func cgroupMemory(root fs.FS) (limit int64, ok bool) {
 	cgroups, err := fs.ReadFile(root, "proc/self/cgroup")
 	if err != nil {
@@ -71,11 +70,11 @@ func cgroupMemory(root fs.FS) (limit int64, ok bool) {
 	return limit, ok
 }
 
-// noLimit is the least value that means "no limit": version 1 has no word for it
-// and gives the highest multiple of the page size.
+// noLimit is the least value that means "no limit". Version 1 reports the highest
+// multiple of the page size if there is no limit.
 const noLimit = 1 << 60
 
-// readLimit reads a limit in bytes. Version 2 writes "max" for none.
+// readLimit reads a limit in bytes. Version 2 contains "max" if there is no limit.
 func readLimit(root fs.FS, name string) (int64, bool) {
 	text, err := fs.ReadFile(root, name)
 	if err != nil {

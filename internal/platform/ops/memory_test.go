@@ -44,7 +44,7 @@ func TestCgroupMemory(t *testing.T) {
 	}
 }
 
-// A limit that the operator chose is not replaced.
+// LimitMemory does not replace a limit that the operator set.
 func TestLimitMemoryHonorsTheEnvironment(t *testing.T) {
 	before := debug.SetMemoryLimit(math.MaxInt64)
 	defer debug.SetMemoryLimit(before)

@@ -12,10 +12,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Metrics holds everything that is counted. Units are seconds and bytes;
-// labels are closed lists or route templates, never a team or a person. All
-// methods may be called from any goroutine, and on a nil *Metrics, which
-// counts nothing.
+// Metrics contains all metrics. Units are seconds and bytes. Labels have a fixed set of
+// values or are route templates; they never identify a team or a person. All methods
+// are safe for concurrent use. On a nil *Metrics they do nothing.
 type Metrics struct {
 	registry *prometheus.Registry
 
@@ -35,35 +34,35 @@ type Metrics struct {
 	records *prometheus.CounterVec
 }
 
-// httpBuckets are the bounds that OpenTelemetry advises for
-// http.server.request.duration, in seconds.
+// httpBuckets are the bounds, in seconds, that OpenTelemetry recommends for
+// http.server.request.duration.
 var httpBuckets = []float64{0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10}
 
-// commitBuckets reach from an fsync that a cache answers to a disk in trouble.
+// commitBuckets range from an fsync that a write cache answers to an overloaded disk.
 var commitBuckets = []float64{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5}
 
-// jobBuckets reach from a small job to a long import.
+// jobBuckets range from a small job to a long import.
 var jobBuckets = []float64{0.01, 0.1, 0.5, 1, 5, 15, 60, 300, 1800}
 
-// NewMetrics makes a registry with the process's own figures in it. version
-// and engine (sqlite or postgres) become labels of hale_build_info.
+// NewMetrics returns a registry that includes the metrics of the process. version and
+// engine (sqlite or postgres) become labels of hale_build_info.
 func NewMetrics(version, engine string) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "http_server_request_duration_seconds", Help: "How long requests took.", Buckets: httpBuckets,
+			Name: "http_server_request_duration_seconds", Help: "Duration of requests.", Buckets: httpBuckets,
 		}, []string{"route", "method", "status"}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "http_server_active_requests", Help: "Requests being answered now.",
+			Name: "http_server_active_requests", Help: "Requests in progress.",
 		}),
 		replays: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "idempotency_replays_total", Help: "Answers repeated for an idempotency key.",
+			Name: "idempotency_replays_total", Help: "Stored answers returned for an idempotency key.",
 		}),
 		limited: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "http_server_rate_limited_total", Help: "Requests refused by the rate limit.",
 		}),
 		commits: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "db_commit_seconds", Help: "How long durable commits took.", Buckets: commitBuckets,
+			Name: "db_commit_seconds", Help: "Duration of durable commits.", Buckets: commitBuckets,
 		}),
 		transactions: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "db_transactions_total", Help: "Write transactions committed; several may share a commit.",
@@ -72,21 +71,21 @@ func NewMetrics(version, engine string) *Metrics {
 			Name: "webhook_attempt_duration_seconds", Help: "Webhook attempts by outcome.", Buckets: httpBuckets,
 		}, []string{"outcome"}),
 		delay: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "webhook_delivery_delay_seconds", Help: "From commit to a receiver's 2xx, retries included.",
+			Name: "webhook_delivery_delay_seconds", Help: "Time from commit to the receiver's 2xx, including retries.",
 			Buckets: []float64{0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30, 300, 3600, 36000, 360000},
 		}),
 		stranded: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "webhook_deliveries_stranded_total", Help: "Due deliveries that only the sweep found. Any is a fault.",
+			Name: "webhook_deliveries_stranded_total", Help: "Due deliveries that only the sweep found. More than 0 is a defect.",
 		}),
 		jobs: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "job_duration_seconds", Help: "Background jobs by kind and outcome.", Buckets: jobBuckets,
 		}, []string{"kind", "outcome"}),
 		records: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "import_records_total", Help: "Records of imports by what became of them.",
+			Name: "import_records_total", Help: "Records of imports by outcome.",
 		}, []string{"outcome"}),
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "hale_build_info", Help: "Always 1; the labels say what runs.",
+		Name: "hale_build_info", Help: "Always 1; the labels have version and engine.",
 		ConstLabels: prometheus.Labels{"version": version, "engine": engine},
 	})
 	build.Set(1)
@@ -96,19 +95,19 @@ func NewMetrics(version, engine string) *Metrics {
 	return m
 }
 
-// Handler serves the registry in Prometheus's formats.
+// Handler serves the registry in the formats of Prometheus.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry, EnableOpenMetrics: true})
 }
 
-// Request records an answered request. route is a template, never a path.
+// Request records an answered request. route is a template, not a path.
 func (m *Metrics) Request(route, method string, status int, took time.Duration) {
 	if m != nil {
 		m.requests.WithLabelValues(routeOf(route), methodOf(method), strconv.Itoa(status)).Observe(took.Seconds())
 	}
 }
 
-// InFlight counts the requests that a handler is busy with.
+// InFlight counts the requests that next is handling.
 func (m *Metrics) InFlight(next http.Handler) http.Handler {
 	if m == nil {
 		return next
@@ -116,7 +115,7 @@ func (m *Metrics) InFlight(next http.Handler) http.Handler {
 	return promhttp.InstrumentHandlerInFlight(m.inFlight, next)
 }
 
-// Replay records an answer that an idempotency key repeated.
+// Replay records a stored answer that was returned for an idempotency key.
 func (m *Metrics) Replay() {
 	if m != nil {
 		m.replays.Inc()
@@ -130,7 +129,7 @@ func (m *Metrics) RateLimited() {
 	}
 }
 
-// Commit records a durable commit of some transactions; it fits
+// Commit records a durable commit of a number of transactions. It is a
 // store.Options.Observe.
 func (m *Metrics) Commit(took time.Duration, transactions int) {
 	if m != nil {
@@ -139,52 +138,52 @@ func (m *Metrics) Commit(took time.Duration, transactions int) {
 	}
 }
 
-// Attempt records one webhook attempt; outcome is what became of the delivery:
-// sent, retried or failed.
+// Attempt records one webhook attempt. outcome is the result for the delivery: sent,
+// retried or failed.
 func (m *Metrics) Attempt(outcome string, took time.Duration) {
 	if m != nil {
 		m.attempts.WithLabelValues(outcome).Observe(took.Seconds())
 	}
 }
 
-// Delivered records how long an event took from its commit to a 2xx.
+// Delivered records the time from the commit of an event to a 2xx of its receiver.
 func (m *Metrics) Delivered(delay time.Duration) {
 	if m != nil {
 		m.delay.Observe(delay.Seconds())
 	}
 }
 
-// Stranded records deliveries that only the sweep found.
+// Stranded records due deliveries that only the sweep found.
 func (m *Metrics) Stranded(n int) {
 	if m != nil {
 		m.stranded.Add(float64(n))
 	}
 }
 
-// Job records a finished run of a background job.
+// Job records an ended run of a background job.
 func (m *Metrics) Job(kind, outcome string, took time.Duration) {
 	if m != nil {
 		m.jobs.WithLabelValues(kind, outcome).Observe(took.Seconds())
 	}
 }
 
-// Records counts an import's records by what became of them: mapped, skipped.
+// Records counts the records of an import by outcome: mapped, skipped.
 func (m *Metrics) Records(outcome string, n int) {
 	if m != nil {
 		m.records.WithLabelValues(outcome).Add(float64(n))
 	}
 }
 
-// Gauge registers a figure that is asked for at each scrape, such as the age
-// of the oldest due delivery. fn may be called concurrently.
+// Gauge registers a metric that is read at each scrape, such as the age of the oldest
+// due delivery. fn must be safe for concurrent use.
 func (m *Metrics) Gauge(name, help string, fn func() float64) {
 	if m != nil {
 		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, fn))
 	}
 }
 
-// GaugeBy is Gauge for a figure of each word of a closed list, which a label
-// names. fn gives the words and their figures.
+// GaugeBy is Gauge for one value per word of a fixed list. The label contains the word.
+// fn returns the values by word.
 func (m *Metrics) GaugeBy(label, name, help string, fn func() map[string]float64) {
 	if m != nil {
 		m.registry.MustRegister(&gaugeBy{prometheus.NewDesc(name, help, []string{label}, nil), fn})
@@ -204,8 +203,8 @@ func (g *gaugeBy) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// Node registers whether this node is ready, which each scrape asks as a probe
-// does, and the room on its disk as the check of it has seen it.
+// Node registers whether this node is ready, which each scrape checks like a probe, and
+// the free space of its disk at the last check.
 func (m *Metrics) Node(h *Health, d *Disk) {
 	if m != nil {
 		m.registry.MustRegister(&node{h, d})
@@ -218,9 +217,9 @@ type node struct {
 }
 
 var (
-	readyDesc = prometheus.NewDesc("hale_ready", "1 when this node takes requests, 0 when not, as /readyz says.", nil, nil)
-	freeDesc  = prometheus.NewDesc("data_disk_free_bytes", "What may still be written on the disk of the data folder.", nil, nil)
-	sizeDesc  = prometheus.NewDesc("data_disk_size_bytes", "The size of the disk of the data folder.", nil, nil)
+	readyDesc = prometheus.NewDesc("hale_ready", "1 if this node accepts requests (see /readyz), otherwise 0.", nil, nil)
+	freeDesc  = prometheus.NewDesc("data_disk_free_bytes", "Free bytes on the disk of the data folder.", nil, nil)
+	sizeDesc  = prometheus.NewDesc("data_disk_size_bytes", "Size of the disk of the data folder.", nil, nil)
 )
 
 func (n *node) Describe(out chan<- *prometheus.Desc) {
@@ -244,9 +243,9 @@ func (n *node) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// routeOf is a route template as a label. Both spellings of a path, with and
-// without a slash at the end, count as one; what no route matched counts as
-// unmatched, so that callers cannot make up label values.
+// routeOf returns the label of a route template. The spellings with and without a final
+// slash share one label. Requests without a route share the label unmatched, so that
+// callers cannot create label values.
 func routeOf(template string) string {
 	if len(template) > 1 {
 		template = strings.TrimSuffix(template, "/")

@@ -62,7 +62,7 @@ func TestInFlight(t *testing.T) {
 	}
 }
 
-func TestNoMetricsCountNothing(t *testing.T) {
+func TestNilMetrics(t *testing.T) {
 	var m *Metrics
 	m.Request("/", "GET", 200, 0)
 	m.Commit(0, 1)
@@ -95,8 +95,8 @@ func TestGaugeBy(t *testing.T) {
 	none.Node(nil, nil)
 }
 
-// A scrape asks for readiness as a probe does, whoever else asks or does not.
-func TestNodeFigures(t *testing.T) {
+// Each scrape checks readiness, whether or not a probe does.
+func TestNodeMetrics(t *testing.T) {
 	var broken error
 	moment := time.Now()
 	disk := NewDisk(t.TempDir())
@@ -126,8 +126,8 @@ func TestNodeFigures(t *testing.T) {
 	}
 }
 
-// A disk that hangs takes nothing from the other figures.
-func TestAScrapeDoesNotWaitForADiskThatHangs(t *testing.T) {
+// A disk that hangs does not affect the other metrics.
+func TestScrapeDoesNotWaitForAHangingDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hangs := make(chan struct{})
 		m := NewMetrics("v1", "sqlite")

@@ -19,16 +19,16 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Traces sends spans to a collector. A nil *Traces makes none and costs nothing.
+// Traces sends spans to a collector. A nil *Traces does nothing.
 type Traces struct {
 	provider *sdktrace.TracerProvider
 	tracer   trace.Tracer
 	carry    propagation.TraceContext
 }
 
-// NewTraces starts sending spans to an OTLP collector over HTTP. An empty
-// endpoint gives nil, which is a Traces that does nothing. A collector that is
-// away costs spans and never a request.
+// NewTraces starts sending spans to an OTLP collector over HTTP. With an empty endpoint
+// it returns nil. If the collector is unreachable, spans are lost, but requests
+// succeed.
 func NewTraces(ctx context.Context, endpoint, version string, log *slog.Logger) (*Traces, error) {
 	if endpoint == "" {
 		return nil, nil
@@ -44,8 +44,8 @@ func NewTraces(ctx context.Context, endpoint, version string, log *slog.Logger) 
 	return newTraces(version, sdktrace.WithBatcher(&loggedExporter{exporter, log})), nil
 }
 
-// loggedExporter logs spans that cannot be sent. The SDK would give the error to
-// a handler that the whole process shares.
+// loggedExporter logs spans that cannot be sent. Otherwise the SDK would pass the error
+// to a handler that the whole process shares.
 type loggedExporter struct {
 	sdktrace.SpanExporter
 	log *slog.Logger
@@ -64,7 +64,7 @@ func newTraces(version string, where sdktrace.TracerProviderOption) *Traces {
 	return &Traces{provider: provider, tracer: provider.Tracer("hale")}
 }
 
-// tracesURL adds the standard path to the bare address of a collector.
+// tracesURL adds the standard path to a collector's address without a path.
 func tracesURL(endpoint string) (string, error) {
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Host == "" {
@@ -76,7 +76,7 @@ func tracesURL(endpoint string) (string, error) {
 	return u.String(), nil
 }
 
-// Close sends what is left.
+// Close sends the remaining spans.
 func (t *Traces) Close(ctx context.Context) error {
 	if t == nil {
 		return nil
@@ -84,9 +84,9 @@ func (t *Traces) Close(ctx context.Context) error {
 	return t.provider.Shutdown(ctx)
 }
 
-// Middleware gives each request a span, below the caller's when the caller
-// sent one. It goes around a chi router, whose template becomes the span's
-// name; the path itself, which may hold a person's id, is never in it.
+// Middleware starts a span for each request, as a child of the caller's span if the
+// request has one. It must wrap a chi router, whose template becomes the name of the
+// span. The path may contain a person's id and never appears.
 func (t *Traces) Middleware(next http.Handler) http.Handler {
 	if t == nil {
 		return next
@@ -95,7 +95,7 @@ func (t *Traces) Middleware(next http.Handler) http.Handler {
 		ctx := t.carry.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
 		ctx, span := t.tracer.Start(ctx, "request", trace.WithSpanKind(trace.SpanKindServer))
 		defer span.End()
-		// A router fills in a route context that it finds in the request, so its
+		// A chi router fills an existing route context of the request, so that its
 		// pattern can be read here.
 		route := chi.NewRouteContext()
 		answer := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
@@ -115,7 +115,7 @@ func describe(span trace.Span, route, method string, status int) {
 	}
 }
 
-// statusOf is the status that went out; a handler that set none sent 200.
+// statusOf returns the status that was sent: 200 if the handler set none.
 func statusOf(w middleware.WrapResponseWriter) int {
 	if status := w.Status(); status != 0 {
 		return status

@@ -15,7 +15,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 )
 
-// traced is a small router with spans around it.
+// traced returns a small router with spans.
 func traced(t *testing.T) (http.Handler, *tracetest.SpanRecorder) {
 	t.Helper()
 	spans := tracetest.NewSpanRecorder()
@@ -37,7 +37,7 @@ func get(service http.Handler, target string, header ...string) *httptest.Respon
 	return w
 }
 
-func TestSpanHasTheTemplateAndNeverThePath(t *testing.T) {
+func TestSpanHasTheTemplateNotThePath(t *testing.T) {
 	service, spans := traced(t)
 	for target, want := range map[string]string{
 		"/v2/user/canary-id?dob=canary": "GET /v2/user/{user_id} 200",
@@ -71,7 +71,7 @@ func TestSpanContinuesTheCallersTrace(t *testing.T) {
 	}
 }
 
-// A collector takes the spans over HTTP, and one that is away breaks nothing.
+// A collector receives the spans over HTTP. An unreachable one affects no request.
 func TestSpansReachACollector(t *testing.T) {
 	got := make(chan string, 8)
 	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got <- r.URL.Path }))
@@ -96,7 +96,7 @@ func TestSpansReachACollector(t *testing.T) {
 	if w := get(away.Middleware(http.NotFoundHandler()), "/x"); w.Code != http.StatusNotFound {
 		t.Errorf("status %d", w.Code)
 	}
-	ended, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond) // the exporter would retry for a minute
+	ended, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond) // otherwise the exporter retries for a minute
 	defer cancel()
 	_ = away.Close(ended)
 	if !strings.Contains(log.String(), "traces") {
@@ -104,7 +104,7 @@ func TestSpansReachACollector(t *testing.T) {
 	}
 }
 
-func TestNoCollectorNoTraces(t *testing.T) {
+func TestNilTraces(t *testing.T) {
 	none, err := NewTraces(t.Context(), "", "v1", Discard())
 	if none != nil || err != nil {
 		t.Errorf("no endpoint: %v, %v", none, err)

@@ -1,13 +1,13 @@
-// Package paging makes cursors: opaque to the caller, checked on return.
+// Package paging encodes and checks cursors, which are opaque to the caller.
 //
-// A cursor is a version byte, a JSON document and a checksum, in base64url. It
-// says where to go on and carries no personal data; the checksum catches a
-// cut or mistyped cursor, and every query that follows one is scoped to the
-// caller's team all the same.
+// A cursor contains a version byte, a JSON document with the position of the next page,
+// and a checksum, in base64url. It contains no personal data. The checksum detects a
+// truncated or mistyped cursor. It is no protection: every query is limited to the
+// caller's team, whatever its cursor says.
 //
-// What a list goes on with is of a Go type of its own, and the checksum covers
-// the name of that type: a cursor of another list is refused, where otherwise
-// it might decode into nothing and begin at the beginning.
+// Each list has its own Go type for the position, and the checksum covers the name of
+// that type. So a cursor of another list is refused. Otherwise it could decode into an
+// empty position and return the first page again.
 package paging
 
 import (
@@ -27,7 +27,7 @@ const (
 
 var table = crc32.MakeTable(crc32.Castagnoli)
 
-// Encode makes a cursor of a position, any value that marshals to JSON.
+// Encode returns the cursor of a position, any value that marshals to JSON.
 func Encode(position any) string {
 	doc, err := json.Marshal(position)
 	if err != nil {
@@ -46,8 +46,8 @@ func checksum(position any, cursor []byte) uint32 {
 	return crc32.Update(crc32.Checksum([]byte(t.String()), table), table, cursor)
 }
 
-// Decode reads a cursor into position. A cursor that Encode did not make of a
-// position of the same type is an Invalid fault.
+// Decode reads a cursor into position. If the cursor is not from Encode with the same
+// type, the error is an Invalid fault.
 func Decode(cursor string, position any) error {
 	bad := func() error {
 		return fault.New(fault.Invalid, "Value error, not a cursor of this list").At("query", "next_cursor")

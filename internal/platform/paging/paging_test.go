@@ -44,7 +44,7 @@ func TestADamagedCursorIsRefused(t *testing.T) {
 	}
 }
 
-// A position of another list has other fields, or the same by chance.
+// A position of another list may have other fields, or the same fields by chance.
 func TestACursorOfAnotherListIsRefused(t *testing.T) {
 	type elsewhere place
 	for _, other := range []any{elsewhere{7, 8, "x"}, struct{ User string }{"y"}, int64(7)} {

@@ -1,5 +1,5 @@
-// Package patch keeps the three states of a JSON field apart: absent leaves
-// the value as it is, null clears it, a value sets it.
+// Package patch distinguishes the three states of a JSON field: absent keeps the value,
+// null clears it, a value sets it.
 package patch
 
 import (
@@ -9,18 +9,18 @@ import (
 
 // Field is one field of a PATCH body. The zero value is an absent field.
 type Field[T any] struct {
-	Set   bool // the field was in the body, null or not
-	Null  bool // it was null
-	Value T    // its value when Set and not Null
+	Set   bool // the field is in the body, null or not
+	Null  bool // the field is null
+	Value T    // the value, if Set and not Null
 }
 
-// Set is a field that sets v.
+// Set returns a field that sets v.
 func Set[T any](v T) Field[T] { return Field[T]{Set: true, Value: v} }
 
-// Null is a field that clears.
+// Null returns a field that clears the value.
 func Null[T any]() Field[T] { return Field[T]{Set: true, Null: true} }
 
-// UnmarshalJSON is called only for a field that is present.
+// UnmarshalJSON is called only for a field that is in the body.
 func (f *Field[T]) UnmarshalJSON(data []byte) error {
 	*f = Field[T]{Set: true}
 	if bytes.Equal(bytes.TrimSpace(data), []byte("null")) {
@@ -30,8 +30,8 @@ func (f *Field[T]) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, &f.Value)
 }
 
-// MarshalJSON writes the value, or null for an absent or cleared one; mark
-// the field omitzero to leave it out when absent.
+// MarshalJSON returns the value, or null for an absent or cleared field. Tag the field
+// omitzero to omit it when it is absent.
 func (f Field[T]) MarshalJSON() ([]byte, error) {
 	if !f.Set || f.Null {
 		return []byte("null"), nil
@@ -39,10 +39,10 @@ func (f Field[T]) MarshalJSON() ([]byte, error) {
 	return json.Marshal(f.Value)
 }
 
-// IsZero reports whether the field was absent.
+// IsZero reports whether the field is absent.
 func (f Field[T]) IsZero() bool { return !f.Set }
 
-// Apply changes dst as the field says.
+// Apply changes dst as the field requires.
 func (f Field[T]) Apply(dst **T) {
 	switch {
 	case !f.Set:

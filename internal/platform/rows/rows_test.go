@@ -33,9 +33,9 @@ var steps = rows.Table{
 	},
 }
 
-// What is kept in databases must come back as it was. When this fails, the
-// format has changed: give the new look a hole of its own.
-func TestTheFormatStays(t *testing.T) {
+// Databases contain this format, so it must stay readable. If this test fails, the
+// format has changed: add a new kind of Field for the new notation instead.
+func TestFormatIsStable(t *testing.T) {
 	const text = `[{"start":"1970-01-01T00:00:00Z","end":"1970-01-01T00:01:00Z","offset":null,"v":72,"d":72.0,"w":null},` +
 		`{"start":"2000-02-28T23:59:59Z","end":"2000-02-29T00:00:00Z","offset":7200,"v":72.5,"d":72.5,"w":-3},` +
 		`{"start":"2000-02-29T00:00:00.250000Z","end":"2000-02-29T00:00:01Z","offset":-1800,"v":1e-07,"d":1e-07,"w":1e+21}]`
@@ -46,10 +46,10 @@ func TestTheFormatStays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := hex.EncodeToString(packed); got != kept {
-		t.Errorf("packed as\n%s\nnot\n%s", got, kept)
+	if got := hex.EncodeToString(packed); got != packedSteps {
+		t.Errorf("packed as\n%s\nnot\n%s", got, packedSteps)
 	}
-	old, err := hex.DecodeString(kept)
+	old, err := hex.DecodeString(packedSteps)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,15 +58,15 @@ func TestTheFormatStays(t *testing.T) {
 	}
 }
 
-const kept = "01000b5b7b227374617274223a22027d5d06010a5a222c22656e64223a22020c5a222c226f6666736574223a03052c2276223a04052c22" +
+const packedSteps = "01000b5b7b227374617274223a22027d5d06010a5a222c22656e64223a22020c5a222c226f6666736574223a03052c2276223a04052c22" +
 	"64223a06052c2277223a050c7d2c7b227374617274223a220107030090a10f0748afbc9af2d77a3e0000000000205240e5af3500001062" +
 	"4000fcdfb0970e01050100000000000052404bc0833dbdf26acadfa3f80190a10f010308ed0100ffffffff0f01c070018f1c0107010000" +
 	"000000f87f037f000000000000fc6f50efe2d6e41a4384"
 
-// A text that was written by other means comes back from its columns.
+// A text from the standard library comes back from its columns.
 func TestAgainstTheStandardLibrary(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		text, want := draw(t)
+		text, want := drawTable(t)
 		got, n := text.Append(nil, math.MaxInt)
 		if string(got) != want || n != text.Columns.Len() {
 			t.Fatalf("written as\n%s\nnot\n%s", got, want)
@@ -90,11 +90,11 @@ func TestAgainstTheStandardLibrary(t *testing.T) {
 	})
 }
 
-// draw makes a Text and writes it with the standard library.
-func draw(t *rapid.T) (rows.Table, string) {
+// drawTable returns a Table and its text, written with the standard library.
+func drawTable(t *rapid.T) (rows.Table, string) {
 	kinds := []rows.Field{rows.Start, rows.End, rows.Offset, rows.Value, rows.Value2, rows.Decimal}
 	text := rows.Table{
-		Head: []byte("<"), Tail: []byte(">"), Fields: rapid.SliceOfN(rapid.SampledFrom(kinds), 1, 5).Draw(t, "holes"),
+		Head: []byte("<"), Tail: []byte(">"), Fields: rapid.SliceOfN(rapid.SampledFrom(kinds), 1, 5).Draw(t, "fields"),
 		Shift: rapid.SampledFrom([]int64{0, 7200e6, -1_500_000}).Draw(t, "shift"),
 	}
 	for i := range text.Fields {
@@ -112,8 +112,8 @@ func draw(t *rapid.T) (rows.Table, string) {
 	var want strings.Builder
 	want.WriteString("<")
 	for i := range c.Time {
-		for k, hole := range text.Fields {
-			want.WriteString(standard(&text, hole, i))
+		for k, field := range text.Fields {
+			want.WriteString(standardText(&text, field, i))
 			if k+1 < len(text.Fields) || i+1 < len(c.Time) {
 				want.Write(text.Separators[k])
 			}
@@ -122,12 +122,12 @@ func draw(t *rapid.T) (rows.Table, string) {
 	return text, want.String() + ">"
 }
 
-func standard(text *rows.Table, hole rows.Field, i int) string {
+func standardText(text *rows.Table, field rows.Field, i int) string {
 	c := &text.Columns
-	switch hole {
+	switch field {
 	case rows.Start, rows.End:
 		us := c.Time[i]
-		if hole == rows.End {
+		if field == rows.End {
 			us = c.End[i]
 		}
 		at := time.UnixMicro(us + text.Shift).UTC()
@@ -143,13 +143,13 @@ func standard(text *rows.Table, hole rows.Field, i int) string {
 	case rows.Value, rows.Value2, rows.Decimal:
 	}
 	v := c.Value[i]
-	if hole == rows.Value2 {
+	if field == rows.Value2 {
 		v = c.Value2[i]
 	}
 	number := strconv.FormatFloat(v, 'g', -1, 64)
 	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
 		number = strconv.FormatFloat(v, 'f', -1, 64)
-		if hole == rows.Decimal {
+		if field == rows.Decimal {
 			number += ".0"
 		}
 	}
@@ -159,14 +159,14 @@ func standard(text *rows.Table, hole rows.Field, i int) string {
 	return number
 }
 
-func TestWhatDoesNotComeBackIsRefused(t *testing.T) {
+func TestPackRefusesInvalidTables(t *testing.T) {
 	for name, change := range map[string]func(*rows.Table){
 		"out of order": func(t *rows.Table) { slices.Reverse(t.Columns.Time) },
 		"year 10000":   func(t *rows.Table) { t.Columns.Time[2] = 253_402_300_800_000_000 },
 		"year -1":      func(t *rows.Table) { t.Shift = -62_167_219_201_000_000 },
 		"uneven":       func(t *rows.Table) { t.Columns.Value = t.Columns.Value[:2] },
-		"no holes":     func(t *rows.Table) { t.Fields, t.Separators = nil, nil },
-		"other holes":  func(t *rows.Table) { t.Fields = []rows.Field{9}; t.Separators = t.Separators[:1] },
+		"no fields":    func(t *rows.Table) { t.Fields, t.Separators = nil, nil },
+		"other fields": func(t *rows.Table) { t.Fields = []rows.Field{9}; t.Separators = t.Separators[:1] },
 		"few between":  func(t *rows.Table) { t.Separators = t.Separators[1:] },
 	} {
 		text := steps
@@ -178,7 +178,7 @@ func TestWhatDoesNotComeBackIsRefused(t *testing.T) {
 	}
 }
 
-// No bytes make Unpack panic, or give more than is allowed.
+// No input makes Unpack panic or return more than the maximum.
 func FuzzUnpack(f *testing.F) {
 	packed, _ := steps.Pack(nil)
 	f.Add(packed)

@@ -13,23 +13,22 @@ import (
 	"strings"
 )
 
-// KeySize is the length of every sealing key: AES-256.
+// KeySize is the length of a sealing key, for AES-256.
 const KeySize = 32
 
-// ErrSealed is returned when a sealed value cannot be opened: another key,
-// another place, or damage. It never says which.
+// ErrSealed is the error if a sealed value cannot be opened: wrong key, wrong place, or
+// damage. It does not distinguish them.
 var ErrSealed = errors.New("secrets: sealed value does not open")
 
-// Overhead is the number of bytes that sealing adds to a plain text: a
-// random nonce of 12 bytes before it and a tag of 16 behind it.
+// Overhead is the number of bytes that sealing adds: a random nonce of 12 bytes before
+// the ciphertext, and a tag of 16 bytes after it.
 const Overhead = 28
 
-// Key seals and opens values with AES-256-GCM. The place a value stands in
-// (table, column, row) is bound to it, so that a value moved elsewhere does
-// not open.
+// Key seals and opens values with AES-256-GCM. The place of a value (table, column,
+// row) is authenticated too, so a value that was copied to another place does not open.
 type Key struct{ aead cipher.AEAD }
 
-// NewKey makes a key of 32 bytes.
+// NewKey returns a key of 32 bytes.
 func NewKey(raw []byte) (*Key, error) {
 	if len(raw) != KeySize {
 		return nil, fmt.Errorf("secrets: a key has %d bytes, not %d", KeySize, len(raw))
@@ -45,12 +44,12 @@ func NewKey(raw []byte) (*Key, error) {
 	return &Key{aead}, nil
 }
 
-// Seal encrypts plain for the place where, and appends it to dst.
+// Seal encrypts plain for the place where and appends the result to dst.
 func (k *Key) Seal(dst []byte, where string, plain []byte) []byte {
 	return k.aead.Seal(dst, nil, plain, []byte(where))
 }
 
-// Open decrypts what Seal made for the same place.
+// Open decrypts a value that was sealed for the same place.
 func (k *Key) Open(where string, sealed []byte) ([]byte, error) {
 	plain, err := k.aead.Open(make([]byte, 0, max(0, len(sealed)-Overhead)), nil, sealed, []byte(where))
 	if err != nil {
@@ -59,19 +58,19 @@ func (k *Key) Open(where string, sealed []byte) ([]byte, error) {
 	return plain, nil
 }
 
-// Root wraps the keys of the teams. It may hold several root keys: the first
-// seals, all of them open, which is how a root key is changed without a pause.
+// Root encrypts the keys of the teams. It may contain several root keys: the first one
+// seals, and all of them open. This allows a change of the root key without downtime.
 type Root struct {
 	keys []rootKey
 }
 
 type rootKey struct {
-	id  [4]byte // start of the SHA-256 of the key; written before what it sealed
+	id  [4]byte // first bytes of the SHA-256 of the key; written before each sealed value
 	key *Key
 }
 
-// ParseRoot reads root keys: one base64 line of 32 bytes each, newest first.
-// Blank lines and lines that start with # are passed over.
+// ParseRoot parses root keys: one base64 line of 32 bytes each, newest first. It
+// ignores blank lines and lines that start with #.
 func ParseRoot(text string) (*Root, error) {
 	var root Root
 	for line := range strings.Lines(text) {
@@ -96,7 +95,7 @@ func ParseRoot(text string) (*Root, error) {
 	return &root, nil
 }
 
-// Seal wraps a team's key.
+// Seal encrypts a team's key.
 func (r *Root) Seal(where string, plain []byte) ([]byte, error) {
 	if len(r.keys) == 0 {
 		return nil, errors.New("secrets: there is no root key to seal with")
@@ -105,7 +104,7 @@ func (r *Root) Seal(where string, plain []byte) ([]byte, error) {
 	return first.key.Seal(bytes.Clone(first.id[:]), where, plain), nil
 }
 
-// Open unwraps a team's key with the root key that wrapped it.
+// Open decrypts a team's key with the root key that sealed it.
 func (r *Root) Open(where string, sealed []byte) ([]byte, error) {
 	for _, k := range r.keys {
 		if rest, ok := bytes.CutPrefix(sealed, k.id[:]); ok {
@@ -115,12 +114,12 @@ func (r *Root) Open(where string, sealed []byte) ([]byte, error) {
 	return nil, fmt.Errorf("%w: its root key is not here", ErrSealed)
 }
 
-// RootFileName is the root key's file in the data folder.
+// RootFileName is the name of the root key's file in the data folder.
 const RootFileName = "root.key"
 
-// RootFile reads the root key file of a data folder and makes it when there
-// is none. created tells the caller to warn: without that file nothing sealed
-// can ever be read again.
+// RootFile reads the root key file of a data folder, and creates it if it does not
+// exist. created is true for a new file. The caller must then warn the operator:
+// without this file, no sealed value can ever be read again.
 func RootFile(dir string) (root *Root, created bool, err error) {
 	path := filepath.Join(dir, RootFileName)
 	text, err := os.ReadFile(path)
@@ -139,12 +138,12 @@ func RootFile(dir string) (root *Root, created bool, err error) {
 	return root, created, nil
 }
 
-// writeRootFile makes the file durable before anything is sealed with it. It
-// gets its name when it is whole, so that no crash leaves half a key. Of several
-// processes that make one at once, one has created it.
+// writeRootFile writes the file durably before its key is used. The file gets its final
+// name when it is complete, so a crash cannot leave a part of a key. If several
+// processes create it at once, one of them succeeds, and created is true there.
 func writeRootFile(path string, link func(old, new string) error) (created bool, err error) {
 	dir := filepath.Dir(path)
-	f, err := os.CreateTemp(dir, RootFileName+".*") // readable by its owner alone
+	f, err := os.CreateTemp(dir, RootFileName+".*") // readable only by its owner
 	if err != nil {
 		return false, err
 	}

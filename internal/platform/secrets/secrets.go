@@ -1,6 +1,5 @@
-// Package secrets handles text that must not be seen: tokens, keys and
-// personal data on their way through the program, and the sealing of both at
-// rest (seal.go).
+// Package secrets protects tokens, keys and personal data. Text keeps them out of logs
+// and formatted output. Key and Root seal them for the database (seal.go).
 package secrets
 
 import (
@@ -11,28 +10,28 @@ import (
 	"math/big"
 )
 
-// Withheld is what a log, a format verb or a debugger prints instead.
+// Withheld replaces the value in logs, formatted text and debuggers.
 const Withheld = "[withheld]"
 
-// Text is a secret or personal string. It prints as [withheld] wherever it is
-// formatted or logged; Reveal is the one way to the value.
+// Text is a secret or personal string. It prints as [withheld] when formatted or
+// logged. Only Reveal returns the value.
 type Text string
 
-// Reveal returns the value. Call it where the value leaves for its purpose.
+// Reveal returns the value. Call it only where the value is used.
 func (t Text) Reveal() string { return string(t) }
 
 func (t Text) String() string { return Withheld }
 
-// GoString keeps %#v quiet.
+// GoString hides the value from %#v.
 func (t Text) GoString() string { return Withheld }
 
-// Format keeps every verb quiet.
+// Format hides the value from all verbs.
 func (t Text) Format(f fmt.State, _ rune) { fmt.Fprint(f, Withheld) }
 
-// LogValue keeps slog quiet.
+// LogValue hides the value from slog.
 func (t Text) LogValue() slog.Value { return slog.StringValue(Withheld) }
 
-// MarshalJSON keeps a marshalled struct quiet; wire types reveal on purpose.
+// MarshalJSON hides the value in JSON. Wire types call Reveal explicitly.
 func (t Text) MarshalJSON() ([]byte, error) { return []byte(`"` + Withheld + `"`), nil }
 
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -60,9 +59,9 @@ func Bytes(n int) []byte {
 	return b
 }
 
-// Hash is the SHA-256 of a token. Tokens carry at least 128 random bits, so a
-// plain hash is enough at rest (OWASP ASVS 5.0, 6.5.2). Link codes have 32: what
-// a copy of the database tells of one ends with it.
+// Hash returns the SHA-256 of a token. Tokens have at least 128 random bits, so a plain
+// hash is sufficient in storage (OWASP ASVS 5.0, 6.5.2). Link codes have only 32 bits.
+// A copy of the database may reveal one, but only until it expires.
 func Hash(token string) []byte {
 	sum := sha256.Sum256([]byte(token))
 	return sum[:]

@@ -17,7 +17,7 @@ import (
 	"testing"
 )
 
-func TestTextIsNeverSeen(t *testing.T) {
+func TestTextIsWithheld(t *testing.T) {
 	const plain = "sk_hunter2"
 	holder := struct{ Key Text }{plain}
 	var log bytes.Buffer
@@ -38,7 +38,7 @@ func TestTextIsNeverSeen(t *testing.T) {
 	}
 }
 
-func TestASealedValueOpensOnlyInItsPlace(t *testing.T) {
+func TestSealedValueOpensOnlyInItsPlace(t *testing.T) {
 	key, err := NewKey(Bytes(KeySize))
 	if err != nil {
 		t.Fatal(err)
@@ -62,9 +62,9 @@ func TestASealedValueOpensOnlyInItsPlace(t *testing.T) {
 	}
 }
 
-// What is stored is the nonce, then what AES-GCM makes of it (RFC 5116), with
-// the place as what is not encrypted; whichever library wrote it, it opens.
-func TestWhatASealedValueIs(t *testing.T) {
+// The stored form is the nonce followed by the output of AES-GCM (RFC 5116), with the
+// place as associated data. A value from any implementation of AES-GCM opens.
+func TestSealedForm(t *testing.T) {
 	raw := Bytes(KeySize)
 	key, err := NewKey(raw)
 	if err != nil {
@@ -99,8 +99,8 @@ func TestWhatASealedValueIs(t *testing.T) {
 	}
 }
 
-// A new root key comes first in the file; what the old one sealed still opens.
-func TestARootKeyIsChangedWithoutAPause(t *testing.T) {
+// A new root key is the first in the file. Values that the old key sealed still open.
+func TestChangeOfTheRootKey(t *testing.T) {
 	line := func() string { return base64.StdEncoding.EncodeToString(Bytes(KeySize)) + "\n" }
 	before, after := line(), line()
 	old, err := ParseRoot(before)
@@ -132,7 +132,7 @@ func TestARootKeyIsChangedWithoutAPause(t *testing.T) {
 	}
 }
 
-func TestTheRootKeyFileIsMadeOnceAndIsPrivate(t *testing.T) {
+func TestRootKeyFileIsCreatedOnceAndPrivate(t *testing.T) {
 	dir := t.TempDir()
 	first, made, err := RootFile(dir)
 	if err != nil || !made {
@@ -158,14 +158,14 @@ func TestTheRootKeyFileIsMadeOnceAndIsPrivate(t *testing.T) {
 	}
 }
 
-// Processes that start at once on an empty folder have one key.
-func TestTheRootKeyFileIsMadeByOne(t *testing.T) {
+// Processes that start at once on an empty folder use the same key.
+func TestOneProcessCreatesTheRootKeyFile(t *testing.T) {
 	for name, link := range map[string]func(string, string) error{"link": os.Link, "no links": func(string, string) error { return errors.ErrUnsupported }} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), RootFileName)
 			var made atomic.Int64
 			var wg sync.WaitGroup
-			for range 8 { // each has seen that there is none
+			for range 8 { // each process found no file
 				wg.Go(func() {
 					created, err := writeRootFile(path, link)
 					if err != nil {
@@ -190,8 +190,8 @@ func TestTheRootKeyFileIsMadeByOne(t *testing.T) {
 	}
 }
 
-// A damaged file is not replaced: what it sealed would be lost for good.
-func TestADamagedRootKeyFile(t *testing.T) {
+// A damaged file is not replaced, because the values that its key sealed would be lost.
+func TestDamagedRootKeyFile(t *testing.T) {
 	for _, text := range []string{"", "# Root key.\n", "AAAA"} {
 		path := filepath.Join(t.TempDir(), RootFileName)
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

@@ -9,7 +9,7 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// Databases of one engine must be independent, and so the tests.
+// Databases of one engine must be independent of each other, and so must the tests.
 func TestEachDatabaseIsFresh(t *testing.T) {
 	ctx := store.AsSystem(context.Background())
 	for range 2 {
