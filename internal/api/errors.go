@@ -153,12 +153,18 @@ func writeError(w http.ResponseWriter, r *refusal) {
 // to huma's validator.
 const separator = "\x1f"
 
+// enumFormat takes the place of huma's format for a value outside an enum.
+const enumFormat = "enum" + separator + "%s"
+
 // setUpHuma gives huma the error shapes and texts of this API. huma keeps them in
 // package variables and takes them nowhere else, so the first New sets them for the
 // whole process. They are the same for every API.
 var setUpHuma = sync.OnceFunc(func() {
 	huma.DefaultArrayNullable = false
 	huma.ErrorFormatter = func(format string, args ...any) string {
+		if format == enumFormat { // huma joins the words of a schema by commas
+			return "enum" + separator + fault.EnumMessage(strings.Split(fmt.Sprint(args...), ", "))
+		}
 		if !strings.ContainsRune(format, '%') {
 			return format
 		}
@@ -179,7 +185,7 @@ var setUpHuma = sync.OnceFunc(func() {
 		&validation.MsgExpectedBoolean:                "bool_type" + separator + "Input should be a valid boolean",
 		&validation.MsgExpectedArray:                  "list_type" + separator + "Input should be a valid list",
 		&validation.MsgExpectedObject:                 "model_attributes_type" + separator + "Input should be a valid dictionary or object to extract fields from",
-		&validation.MsgExpectedOneOf:                  "enum" + separator + "Input should be one of: %s",
+		&validation.MsgExpectedOneOf:                  enumFormat,
 		&validation.MsgExpectedMinimumNumber:          "greater_than_equal" + separator + "Input should be greater than or equal to %.15g",
 		&validation.MsgExpectedExclusiveMinimumNumber: "greater_than" + separator + "Input should be greater than %.15g",
 		&validation.MsgExpectedMaximumNumber:          "less_than_equal" + separator + "Input should be less than or equal to %.15g",

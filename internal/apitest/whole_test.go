@@ -122,12 +122,14 @@ func (s *service) wholeBody(t *testing.T, o operation, values map[string]string,
 		}
 		value = mustDecode(t, text)
 	}
-	if object, ok := value.(map[string]any); ok {
-		for _, p := range with {
-			if p.in == "body" {
-				p.put(object, p.of(values))
-				delete(object, instead[p.name])
-			}
+	for _, p := range with {
+		if name, list := strings.CutPrefix(p.name, "[]."); list && p.in == "body" {
+			item, _ := s.doc.plain(s.doc.resolve(o.Body).Items, "body", values).(map[string]any)
+			place{p.in, name}.put(item, p.of(values))
+			value = []any{item}
+		} else if object, ok := value.(map[string]any); ok && p.in == "body" {
+			p.put(object, p.of(values))
+			delete(object, instead[p.name])
 		}
 	}
 	whole, err := json.Marshal(value)

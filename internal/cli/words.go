@@ -98,7 +98,6 @@ func isNumber(text string) bool { return strings.Trim(text, "0123456789") == "" 
 var ours = strings.NewReplacer(
 	"Input should be greater than or equal to ", "must be at least ",
 	"Input should be less than or equal to ", "must be at most ",
-	"Input should be one of: ", "must be one of ",
 	"Input should be ", "must be ",
 	"String should have ", "must have ",
 	"List should have ", "must have ",
@@ -109,6 +108,9 @@ var ours = strings.NewReplacer(
 
 // sentence says what is wrong with what stands somewhere.
 func sentence(place, msg string) string {
+	if words, ok := strings.CutPrefix(msg, "Input should be '"); ok { // 'a', 'b' or 'c'
+		msg = "must be one of " + strings.TrimSuffix(strings.NewReplacer("', '", ", ", "' or '", ", ").Replace(words), "'")
+	}
 	msg = ours.Replace(msg)
 	switch {
 	case place == "":

@@ -197,6 +197,14 @@ func (f Field) Shape() *Shape {
 	return one(f.Kind)
 }
 
+// ListedWords returns the words that a text, or each text of a list, may have.
+func (s *Shape) ListedWords() []string {
+	if s.Kind == List && s.Each != nil {
+		return s.Each.Words
+	}
+	return s.Words
+}
+
 // String describes the shape in a few words.
 func (s *Shape) String() string {
 	switch {

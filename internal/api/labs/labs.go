@@ -168,8 +168,7 @@ type listLabAccountsIn struct {
 func (h *Handlers) listLabAccounts(ctx context.Context, c api.Caller, in *listLabAccountsIn) (*api.Out[labAccountsBody], error) {
 	f := catalogue.AccountFilter{ID: in.LabAccountID.Pointer(), Status: catalogue.AccountStatus(strings.ToLower(in.Status))}
 	if f.Status != "" && !f.Status.Known() {
-		return nil, fault.New(fault.Invalid, "Input should be 'active', 'pending', 'suspended' or 'ready_to_launch'").
-			At("query", "status").WithType("enum").WithInput(in.Status)
+		return nil, fault.NotInEnum(catalogue.AccountStatuses).At("query", "status").WithInput(in.Status)
 	}
 	body := labAccountsBody{}
 	err := h.DB.Read(ctx, func(tx *store.Tx) error {

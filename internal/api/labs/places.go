@@ -344,7 +344,13 @@ func checkLabs(offered *catalogue.Catalogue, in *areaInfoIn) error {
 		if _, known := offered.LabBySlug(slug); known || slices.Contains(catalogue.CentralSlugs, slug) {
 			return nil
 		}
-		return fault.New(fault.Invalid, "Input should be the slug of a lab").At(append([]string{"query"}, at...)...).WithType("enum").WithInput(slug)
+		slugs := slices.Clone(catalogue.CentralSlugs)
+		for _, lab := range offered.Labs() {
+			if !slices.Contains(slugs, lab.Slug) {
+				slugs = append(slugs, lab.Slug)
+			}
+		}
+		return fault.NotInEnum(slugs).At(append([]string{"query"}, at...)...).WithInput(slug)
 	}
 	var faults []*fault.Error
 	if in.Lab != "" {

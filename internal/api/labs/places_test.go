@@ -180,9 +180,9 @@ func TestPlacesRefusals(t *testing.T) {
 		}
 		const (
 			form     = `String should match pattern '^\\d{5}$'`
-			radii    = "Input should be one of: 10, 20, 25, 50, 100"
-			canDo    = "Input should be one of: stat, appointment_scheduling_via_junction, appointment_scheduling_with_lab"
-			isLab    = "Input should be the slug of a lab"
+			radii    = "Input should be '10', '20', '25', '50' or '100'"
+			canDo    = "Input should be 'stat', 'appointment_scheduling_via_junction' or 'appointment_scheduling_with_lab'"
+			isLab    = "Input should be 'labcorp', 'quest', 'bioreference', 'sonora_quest', 'ussl', 'spiriplex', 'ayumetrix', 'us_biotek', 'manual', 'sanocardio', 'ihd', 'nexus', 'my_uti', 'crl' or 'mtl'"
 			required = "Field required"
 		)
 		pattern := strings.ReplaceAll(form, `\\`, `\`)

@@ -307,7 +307,7 @@ func accepts(header, packed string) (bool, error) {
 	case archive > json, named && archive > 0 && archive == json:
 		return true, nil
 	case json <= 0:
-		return false, fault.New(fault.Invalid, "Input should be one of: */*, application/json, "+packed).At("header", "accept").WithType("enum")
+		return false, fault.NotInEnum([]string{"*/*", "application/json", packed}).At("header", "accept")
 	}
 	return false, nil
 }

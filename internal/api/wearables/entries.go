@@ -50,18 +50,20 @@ type pushedEntry struct {
 type entryResource string
 
 // Schema lists the resources.
-func (entryResource) Schema(huma.Registry) *huma.Schema {
-	s := &huma.Schema{Type: huma.TypeString}
+func (entryResource) Schema(huma.Registry) *huma.Schema { return api.Enum(entryResources()) }
+
+// entryResources returns the names of the resources that a person can type in.
+func entryResources() []string {
+	var names []string
 	for _, r := range wearables.Resources() {
 		if r.Push {
-			s.Enum = append(s.Enum, r.Name)
+			names = append(names, r.Name)
 		}
 	}
 	for _, d := range wearables.Documents() {
-		s.Enum = append(s.Enum, d.Name)
+		names = append(names, d.Name)
 	}
-	s.PrecomputeMessages()
-	return s
+	return names
 }
 
 type entriesIn struct {
@@ -185,7 +187,7 @@ func resourceOf(item json.RawMessage) (*entries, *fault.Error) {
 	if d, ok := wearables.DocumentNamed(entry.Resource); ok {
 		return &entries{document: d}, nil
 	}
-	return nil, fault.New(fault.Invalid, "Value error, must be a resource that takes data").WithType("value_error")
+	return nil, fault.NotInEnum(entryResources())
 }
 
 func (p *entries) name() string {

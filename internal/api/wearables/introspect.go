@@ -45,7 +45,11 @@ func (in *introspectIn) known() error {
 	if _, ok := providers.Find(in.Provider); ok || in.Provider == "" {
 		return nil
 	}
-	return fault.New(fault.Invalid, "Value error, must be a provider of the catalogue").At("query", "provider").WithType("enum").WithInput(in.Provider)
+	var slugs []string
+	for _, p := range providers.All() {
+		slugs = append(slugs, p.Slug)
+	}
+	return fault.NotInEnum(slugs).At("query", "provider").WithInput(in.Provider)
 }
 
 // resourcesBody and what is in it are by user, provider and resource.

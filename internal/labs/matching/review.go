@@ -157,7 +157,7 @@ func Resolve(ctx context.Context, tx *store.Tx, team teams.ID, id ID, action Act
 		return resolveItem(ctx, tx, team, id, action, note, TeamReview, OperatorReview)
 	case Accept:
 	}
-	return Item{}, fault.New(fault.Invalid, "Input should be 'reject' or 'unsure'").At("body", "action").WithType("enum")
+	return Item{}, fault.NotInEnum([]Action{Reject, Unsure}).At("body", "action")
 }
 
 // resolveItem moves a result from the status by to another status.

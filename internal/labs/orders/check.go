@@ -147,7 +147,7 @@ func (v *review) diagnoses(codes []string, at ...string) {
 func (v *review) consents(all []Consent) {
 	for i := range all {
 		if !slices.Contains(Consents, all[i].Type) {
-			v.invalid("enum", "Input should be a type of consent", "consents", strconv.Itoa(i), "consentType")
+			v.invalid("enum", fault.EnumMessage(Consents), "consents", strconv.Itoa(i), "consentType")
 		}
 		if all[i].Version == "" {
 			all[i].Version = "1.0"
@@ -156,9 +156,9 @@ func (v *review) consents(all []Consent) {
 }
 
 // oneOf refuses a word that is not of the list.
-func oneOf[T comparable](v *review, field string, word T, words []T) {
+func oneOf[T ~string](v *review, field string, word T, words []T) {
 	if !slices.Contains(words, word) {
-		v.invalid("enum", "Input should be one of the words that are known for "+field, field)
+		v.invalid("enum", fault.EnumMessage(words), field)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"hale/internal/labs/catalogue"
 	"hale/internal/people/users"
 	"hale/internal/people/users/person"
+	"hale/internal/platform/fault"
 )
 
 // genders are the words that labs know. Reference 1.9.
@@ -115,7 +116,7 @@ func (v *review) physician(p *catalogue.Physician) {
 	}
 	for _, s := range p.States {
 		if !slices.Contains(catalogue.States, s) && s != "DC" {
-			form.Fail("licensed_states", "enum", "Input should be states of the US")
+			form.Fail("licensed_states", "enum", fault.EnumMessage(append(slices.Clip(catalogue.States), "DC")))
 			return
 		}
 	}

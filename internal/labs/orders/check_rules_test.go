@@ -141,17 +141,17 @@ var rules = []struct {
 	{
 		name: "an unknown billing type", given: func(c *counter) { c.r.Billing = "cash" },
 		kind: fault.Invalid, code: "enum", at: "billing_type",
-		says: "Input should be one of the words that are known for billing_type",
+		says: "Input should be 'client_bill', 'commercial_insurance', 'patient_bill_passthrough' or 'patient_bill'",
 	},
 	{
 		name: "an unknown method", given: func(c *counter) { m := catalogue.Method("post"); c.r.Method = &m },
 		kind: fault.Invalid, code: "enum", at: "collection_method",
-		says: "Input should be one of the words that are known for collection_method",
+		says: "Input should be 'testkit', 'walk_in_test', 'at_home_phlebotomy' or 'on_site_collection'",
 	},
 	{
 		name: "an unknown consent", given: func(c *counter) { c.r.Consents = []orders.Consent{{Type: orders.Consents[0]}, {Type: "x"}} },
 		kind: fault.Invalid, code: "enum", at: "consents.1.consentType",
-		says: "Input should be a type of consent",
+		says: fault.EnumMessage(orders.Consents),
 	},
 	{
 		name: "a physician's number that is none", given: func(c *counter) { c.r.Physician = &catalogue.Physician{FirstName: "A", LastName: "B", NPI: "12"} },

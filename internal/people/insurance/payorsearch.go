@@ -146,7 +146,7 @@ func (q *Query) check() error {
 	q.Name, q.Provider, q.Code = strings.TrimSpace(q.Name), strings.TrimSpace(q.Provider), strings.TrimSpace(q.Code)
 	switch {
 	case q.Provider != "" && !slices.Contains(ClearingHouses(), q.Provider):
-		return fault.New(fault.Invalid, "Input should be one of "+strings.Join(ClearingHouses(), ", ")).At(q.place("provider")...).WithType("enum")
+		return fault.NotInEnum(ClearingHouses()).At(q.place("provider")...)
 	case q.Provider != "" && q.Code == "":
 		return fault.New(fault.Invalid, "Value error, a provider needs its code of the payor").At(q.place("provider_payor_id")...)
 	case q.Provider == "" && q.Code != "":

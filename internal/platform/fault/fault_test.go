@@ -35,3 +35,19 @@ func TestAtNamesAFieldOfTheBody(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestEnumMessage(t *testing.T) {
+	type word string
+	for want, words := range map[string][]word{
+		"Input should be 'a'":             {"a"},
+		"Input should be 'a' or 'b'":      {"a", "b"},
+		"Input should be 'a', 'b' or 'c'": {"a", "b", "c"},
+	} {
+		if got := EnumMessage(words); got != want {
+			t.Errorf("%q", got)
+		}
+		if e := NotInEnum(words); e.Message() != want || e.Code() != "enum" || e.Kind() != Invalid {
+			t.Errorf("%v, %q, %v", e, e.Code(), e.Kind())
+		}
+	}
+}

@@ -77,7 +77,7 @@ func ParseEnvironment(s string) (Environment, error) {
 	case Sandbox, Production:
 		return env, nil
 	}
-	return "", fault.New(fault.Invalid, "Input should be 'sandbox' or 'production'").At("environment").WithType("enum")
+	return "", fault.NotInEnum([]Environment{Sandbox, Production}).At("environment")
 }
 
 // longestName is the reference's limit for team names.

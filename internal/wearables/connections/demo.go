@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"hale/internal/people/users"
@@ -43,7 +42,7 @@ type Demo struct {
 // demo would take the real data along when it ends.
 func ConnectDemo(ctx context.Context, tx *store.Tx, user users.User, provider string, resources []string) error {
 	if !slices.Contains(DemoProviders, provider) {
-		return fault.New(fault.Invalid, "Input should be one of "+strings.Join(DemoProviders, ", ")).At("body", "provider").WithType("enum")
+		return fault.NotInEnum(DemoProviders).At("body", "provider")
 	}
 	team, err := teams.Get(ctx, tx, user.Team)
 	if err != nil {

@@ -44,8 +44,7 @@ func (d *Device) Check() error {
 		faults = append(faults, t.check())
 	}
 	if d.SourceType != "" && !slices.Contains(wearables.SourceTypes(), d.SourceType) {
-		faults = append(faults, fault.New(fault.Invalid, "Input should be one of: "+strings.Join(wearables.SourceTypes(), ", ")).
-			At("body", "source_type").WithType("enum"))
+		faults = append(faults, fault.NotInEnum(wearables.SourceTypes()).At("body", "source_type"))
 	}
 	if d.Manufacturer+d.Model+d.ExternalID == "" {
 		faults = append(faults, fault.New(fault.Invalid, "Value error, a device has a manufacturer, a model or an id").At("body", "device_model"))

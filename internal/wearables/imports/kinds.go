@@ -92,8 +92,7 @@ func checkKind(name string, loc ...string) (string, error) {
 	if _, ok := kindNamed(name); ok || name == "" {
 		return name, nil
 	}
-	return "", fault.New(fault.Invalid, "kind should be one of "+strings.Join(Kinds(), ", ")).
-		At(loc...).WithType("enum").WithInput(name)
+	return "", fault.NotInEnum(Kinds()).At(loc...).WithInput(name)
 }
 
 // recognise finds the kind of a file by its content. With a name it only

@@ -113,6 +113,9 @@ func (s *scanner) document(d *wearables.Document) (draft, error) {
 				raw = numbered(raw)
 			}
 			if !f.Fits(raw) {
+				if words := f.Shape().ListedWords(); len(words) > 0 {
+					return s.wrong("enum", fault.EnumMessage(words))
+				}
 				return s.wrong("value_error", "Value error, should be null or "+f.Shape().String())
 			}
 			out.fields[name] = json.RawMessage(raw)

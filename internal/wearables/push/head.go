@@ -23,7 +23,7 @@ func (s *scanner) headMember(h *Head, key []byte) (known bool, err error) {
 	case "stage":
 		err = s.optional(func(b []byte) error {
 			if h.Stage = wearables.Stage(b); h.Stage != wearables.Historical && h.Stage != wearables.Daily {
-				return s.wrong("enum", "Input should be 'historical' or 'daily'")
+				return s.wrong("enum", fault.EnumMessage([]wearables.Stage{wearables.Historical, wearables.Daily}))
 			}
 			return nil
 		})

@@ -116,7 +116,7 @@ func isAlphanumeric(c byte) bool {
 // OneOf checks a word of a closed list; empty means that none was given.
 func (f Form) OneOf(field, word string, words []string) {
 	if word != "" && !slices.Contains(words, word) {
-		f.Fail(field, "enum", "Input should be "+quoted(words))
+		f.Fail(field, "enum", fault.EnumMessage(words))
 	}
 }
 
@@ -127,12 +127,6 @@ func (f Form) Required(field, word string, words []string) {
 		return
 	}
 	f.OneOf(field, word, words)
-}
-
-// quoted is 'a', 'b' or 'c', of two words at least.
-func quoted(words []string) string {
-	last := len(words) - 1
-	return "'" + strings.Join(words[:last], "', '") + "' or '" + words[last] + "'"
 }
 
 // BirthDate checks that a person may have been born that day.

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"hale/internal/platform/fault"
@@ -131,7 +130,7 @@ func (n node) text(most int) (string, error) {
 func (n node) word(allowed []string) (string, error) {
 	s, ok := n.v.(string)
 	if !ok || !slices.Contains(allowed, s) {
-		return "", n.fail("enum", "Input should be one of: "+strings.Join(allowed, ", "))
+		return "", n.fail("enum", fault.EnumMessage(allowed))
 	}
 	return s, nil
 }
