@@ -28,11 +28,12 @@ func (l *Crowd) Ask(tx *store.Tx, b *store.Batch, team teams.ID, ids []ID, besid
 	if beside == "" {
 		beside = "''"
 	}
-	text := `SELECT ` + columns + `, COALESCE(` + beside + `, '') FROM users WHERE team_id = $1 AND deleted_at IS NULL AND user_id `
-	if tx.Engine() == store.Postgres { // an array costs it half of what a list does
-		b.Query(l.take, text+`= ANY ($2::uuid[])`, team, arrayOf(ids))
+	text := `SELECT ` + columns + `, COALESCE(` + beside + `, '') FROM `
+	if tx.Engine() == store.Postgres { // an array costs half of what a list does
+		b.Query(l.take, text+usersByKey, team, arrayOf(ids))
 		return
 	}
+	text += `users WHERE team_id = $1 AND deleted_at IS NULL AND user_id `
 	for len(ids) > 0 {
 		n := min(len(ids), crowdWidths[0])
 		part := ids[:n]
@@ -54,6 +55,12 @@ func (l *Crowd) Ask(tx *store.Tx, b *store.Batch, team teams.ID, ids []ID, besid
 		b.Query(l.take, text+`IN `+store.Placeholders(2, width), args...)
 	}
 }
+
+// usersByKey looks up the active users of an array on PostgreSQL. LATERAL, OFFSET 0 and
+// COALESCE make each user one lookup by key. Without statistics, PostgreSQL would read
+// the whole team for = ANY, or through an index of active users.
+const usersByKey = `UNNEST($2::uuid[]) AS n(id) CROSS JOIN LATERAL (SELECT * FROM users
+	WHERE team_id = $1 AND COALESCE(deleted_at, 0) = 0 AND user_id = n.id OFFSET 0) AS users`
 
 func arrayOf(ids []ID) [][16]byte {
 	all := make([][16]byte, len(ids))
