@@ -89,12 +89,16 @@ const (
 	takeSequencerLock = `SELECT pg_advisory_xact_lock(hashtextextended('events.sequence', 0))`
 
 	// assignNumbers numbers the events that were written first, and returns their
-	// teams. turn counts events in the order in which they were written.
-	assignNumbers = `WITH waiting AS MATERIALIZED (SELECT id, team_id, turn FROM events WHERE seq IS NULL ORDER BY turn LIMIT $1)
+	// teams. turn counts events in the order in which they were written. The last
+	// number of each team is read once: read for each event, it would step over all
+	// numbers that the statement has just written.
+	assignNumbers = `WITH waiting AS MATERIALIZED (SELECT id, team_id, turn FROM events WHERE seq IS NULL ORDER BY turn LIMIT $1),
+	last AS MATERIALIZED (SELECT t.team_id, COALESCE((
+			SELECT m.seq FROM events m WHERE m.team_id = t.team_id AND m.seq IS NOT NULL ORDER BY m.seq DESC LIMIT 1), 0) AS seq
+		FROM (SELECT DISTINCT team_id FROM waiting) AS t)
 	UPDATE events SET seq = n.seq
-	FROM (SELECT w.id, w.team_id, ROW_NUMBER() OVER (PARTITION BY w.team_id ORDER BY w.turn) + COALESCE((
-			SELECT m.seq FROM events m WHERE m.team_id = w.team_id AND m.seq IS NOT NULL ORDER BY m.seq DESC LIMIT 1), 0) AS seq
-		FROM waiting w) AS n
+	FROM (SELECT w.id, w.team_id, last.seq + ROW_NUMBER() OVER (PARTITION BY w.team_id ORDER BY w.turn) AS seq
+		FROM waiting w JOIN last ON last.team_id = w.team_id) AS n
 	WHERE events.id = n.id AND events.team_id = n.team_id
 	RETURNING events.team_id`
 )
