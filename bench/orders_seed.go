@@ -69,7 +69,7 @@ func (s *seeding) there(ctx context.Context) (count int, err error) {
 		if err := tx.QueryRow(ctx, `SELECT user_id FROM orders WHERE team_id = $1 ORDER BY user_id LIMIT 1`, s.team).Scan(&user); err != nil {
 			return err
 		}
-		s.some, err = orders.OfUser(ctx, tx, s.team, user, ordersPerUser)
+		s.some, err = orders.OrdersOfUser(ctx, tx, s.team, user, ordersPerUser)
 		return err
 	})
 	return count, err

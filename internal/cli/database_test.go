@@ -77,11 +77,11 @@ func TestCommandsSignLinks(t *testing.T) {
 	}
 	defer db.Close()
 	o := orderstest.New(t, db, orderstest.Team(t, db).ID, catalogue.WalkIn)
-	orderstest.To(t, db, &o, orders.RequisitionCreated)
+	orderstest.MoveTo(t, db, &o, orders.RequisitionCreated)
 	o.SampleID = "1"
 	var facts []orders.Facts
 	userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) (err error) {
-		facts, err = orders.Around(ctx, tx, o.Team, []orders.Order{o})
+		facts, err = orders.ReadFacts(ctx, tx, o.Team, []orders.Order{o})
 		return err
 	})
 	document := orders.DocumentOf(&o, facts[0], 0, s.now())

@@ -97,10 +97,10 @@ func (p *Portal) read(ctx context.Context, s users.Session) (records homeRecords
 		if records.connections, err = connections.List(ctx, tx, s.Team, s.User); err != nil {
 			return err
 		}
-		if records.orders, err = orders.OfUser(ctx, tx, s.Team, s.User, maxOrders); err != nil {
+		if records.orders, err = orders.OrdersOfUser(ctx, tx, s.Team, s.User, maxOrders); err != nil {
 			return err
 		}
-		records.facts, err = orders.Around(ctx, tx, s.Team, records.orders)
+		records.facts, err = orders.ReadFacts(ctx, tx, s.Team, records.orders)
 		return err
 	})
 	return records, err

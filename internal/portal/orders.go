@@ -72,7 +72,7 @@ func (p *Portal) readOrder(r *http.Request, s users.Session) (it orderRecords, e
 		if it.order, err = ownOrder(ctx, tx, s, id); err != nil {
 			return err
 		}
-		facts, err := orders.Around(ctx, tx, s.Team, []orders.Order{it.order})
+		facts, err := orders.ReadFacts(ctx, tx, s.Team, []orders.Order{it.order})
 		if err != nil {
 			return err
 		}

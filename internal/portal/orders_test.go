@@ -33,7 +33,7 @@ func (s *site) order(t *testing.T, method orders.Method, at orders.Status) order
 		o, err = orders.Create(ctx, tx, team.ID, request)
 		return err
 	})
-	orderstest.To(t, s.db, &o, at)
+	orderstest.MoveTo(t, s.db, &o, at)
 	return o
 }
 
@@ -98,7 +98,7 @@ func TestEndedOrderHasNoForm(t *testing.T) {
 		o := s.order(t, catalogue.WalkIn, orders.RequisitionCreated)
 		path := s.url + "/portal/orders/" + o.ID.String()
 		person.get(path+"/form").want(t, 200)
-		orderstest.To(t, s.db, &o, at)
+		orderstest.MoveTo(t, s.db, &o, at)
 		page := person.get(path)
 		page.want(t, 200, english.Step(at))
 		if strings.Contains(page.body, "Order form") {

@@ -105,9 +105,9 @@ func (h *Handlers) tryForm(ctx huma.Context, next func(huma.Context)) {
 // tryOrder answers a dry run. unread is what could not be read of the body;
 // nothing more is said of those places.
 func (h *Handlers) tryOrder(ctx context.Context, c api.Caller, r orders.Request, unread fault.List) (*api.Out[createdOrderBody], error) {
-	var found orders.Trial
+	var found orders.DryRunResult
 	err := h.DB.Read(ctx, func(tx *store.Tx) (err error) {
-		found, err = orders.Try(ctx, tx, c.Team, r)
+		found, err = orders.DryRun(ctx, tx, c.Team, r)
 		return err
 	})
 	if err != nil {

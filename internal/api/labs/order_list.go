@@ -132,7 +132,7 @@ var (
 // are lab tests with their markers, of which a page has few different ones:
 // each is encoded once.
 func orderPage(ctx context.Context, tx *store.Tx, team teams.ID, page []orders.Order, rest string) ([]byte, error) {
-	facts, err := orders.Around(ctx, tx, team, page)
+	facts, err := orders.ReadFacts(ctx, tx, team, page)
 	if err != nil {
 		return nil, err
 	}

@@ -57,7 +57,7 @@ type postOrderBody struct {
 
 // orderBodies writes orders of the caller's team, in their order.
 func orderBodies(ctx context.Context, tx *store.Tx, team teams.ID, all []orders.Order) ([]orderBody, error) {
-	facts, err := orders.Around(ctx, tx, team, all)
+	facts, err := orders.ReadFacts(ctx, tx, team, all)
 	if err != nil {
 		return nil, err
 	}
@@ -212,7 +212,7 @@ func (h *Handlers) resendOrderEvents(ctx context.Context, c api.Caller, in *rese
 	for some := range slices.Chunk(all, resentAtOnce) {
 		var sent []orders.ID
 		err := h.DB.Write(ctx, func(tx *store.Tx) (err error) {
-			sent, err = orders.SendAgain(ctx, tx, c.Team, some)
+			sent, err = orders.ResendEvents(ctx, tx, c.Team, some)
 			return err
 		})
 		if err != nil {
@@ -531,7 +531,7 @@ func (h *Handlers) importOrder(ctx context.Context, c api.Caller, in *importOrde
 		return nil, fault.New(fault.Invalid, "Field required").At("body", "patient_address", "receiver_name").WithType("missing")
 	}
 	return h.ordered(ctx, c, func(tx *store.Tx) (orders.Order, string, error) {
-		o, err := orders.Adopt(ctx, tx, c.Team, orders.Import{
+		o, err := orders.ImportOrder(ctx, tx, c.Team, orders.Import{
 			User: b.UserID, Billing: catalogue.Billing(strings.TrimSpace(b.BillingType)), Set: *b.OrderSet.set(),
 			Method: catalogue.Method(strings.TrimSpace(b.CollectionMethod)), Physician: physicianFrom(b.Physician),
 			Patient: patient, Address: b.PatientAddress.address(), SampleID: b.SampleID, Account: b.LabAccountID,

@@ -41,7 +41,7 @@ func atTheLab(t testing.TB) (*calltest.Caller, *orders.Order) {
 	t.Helper()
 	c, _ := withLabs(t)
 	o := orderstest.New(t, c.DB, c.Team, catalogue.WalkIn)
-	orderstest.To(t, c.DB, &o, orders.RequisitionCreated)
+	orderstest.MoveTo(t, c.DB, &o, orders.RequisitionCreated)
 	return c, &o
 }
 
@@ -142,7 +142,7 @@ func TestTransactionResults(t *testing.T) {
 	var owed []catalogue.Result
 	var next orders.Order
 	userstest.Write(t, c.DB, func(ctx context.Context, tx *store.Tx) error {
-		facts, err := orders.Around(ctx, tx, c.Team, []orders.Order{*o})
+		facts, err := orders.ReadFacts(ctx, tx, c.Team, []orders.Order{*o})
 		owed = facts[0].Markers[0].Results
 		return err
 	})
@@ -152,14 +152,14 @@ func TestTransactionResults(t *testing.T) {
 	takeResults(c, t, o, "1", first)
 	c.Want(200, "GET", path+"/result", "", `"status":"partial"`, `"quantity_not_sufficient_failure"`)
 	userstest.Write(t, c.DB, func(ctx context.Context, tx *store.Tx) error {
-		members, err := orders.OfTransaction(ctx, tx, c.Team, o.Transaction)
+		members, err := orders.OrdersOfTransaction(ctx, tx, c.Team, o.Transaction)
 		if len(members) != 2 {
 			return fmt.Errorf("%d orders", len(members))
 		}
 		next = members[1]
 		return err
 	})
-	orderstest.To(t, c.DB, &next, orders.RequisitionCreated)
+	orderstest.MoveTo(t, c.DB, &next, orders.RequisitionCreated)
 	second := networks.ResultSet{PDF: page(t, "the second"), Results: []networks.Result{{ProviderID: owed[0].ProviderID, Value: "5", Flag: "N"}}}
 	takeResults(c, t, &next, "2", second)
 	whole := c.Want(200, "GET", path+"/result", "", `"status":"final"`, `"revision":null`, `"hemolyzed"`[1:9], owed[0].Slug)

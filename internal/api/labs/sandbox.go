@@ -240,7 +240,7 @@ func (orderEventWord) Schema(huma.Registry) *huma.Schema {
 	seen := map[string]bool{}
 	for _, course := range orders.Courses {
 		for _, s := range orders.Statuses {
-			if full := s.Full(course.Method()); course.Has(s) && !seen[full] {
+			if full := s.Full(course.Method()); course.Includes(s) && !seen[full] {
 				seen[full] = true
 				words = append(words, full)
 			}

@@ -27,7 +27,7 @@ func TestUnmatchedShapes(t *testing.T) {
 	c.Want(200, "GET", "/v3/unmatched_result", "", `"data":[],"next_cursor":null,"total":0`)
 
 	o := orderstest.New(t, c.DB, team.ID, catalogue.WalkIn)
-	orderstest.To(t, c.DB, &o, orders.RequisitionCreated)
+	orderstest.MoveTo(t, c.DB, &o, orders.RequisitionCreated)
 	p := o.Body.Patient
 	likely := arrives(c, t, o, networks.ReportedPatient{FirstName: p.FirstName, LastName: p.LastName, DOB: p.BirthDate, Gender: "F"})
 	nobodys := arrives(c, t, o, networks.ReportedPatient{LastName: "Unknown"})
@@ -70,7 +70,7 @@ func actAs(c *calltest.Caller, t *testing.T, team teams.ID) {
 func arrives(c *calltest.Caller, t *testing.T, o orders.Order, patient networks.ReportedPatient) (id matching.ID) {
 	t.Helper()
 	userstest.Write(t, c.DB, func(ctx context.Context, tx *store.Tx) error {
-		facts, err := orders.Around(ctx, tx, o.Team, []orders.Order{o})
+		facts, err := orders.ReadFacts(ctx, tx, o.Team, []orders.Order{o})
 		if err != nil {
 			return err
 		}

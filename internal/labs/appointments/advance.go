@@ -117,14 +117,14 @@ func orderChange(ctx context.Context, tx *store.Tx, a *Appointment, o *orders.Or
 	if at.IsZero() {
 		at = tx.Now()
 	}
-	facts, err := orders.Around(ctx, tx, o.Team, []orders.Order{*o})
+	facts, err := orders.ReadFacts(ctx, tx, o.Team, []orders.Order{*o})
 	if err != nil {
 		return nil, err
 	}
 	common, worst := catalogue.TAT(facts[0].Markers)
 	return func(o *orders.Order) {
 		o.Appointment = &id
-		o.Drawn(at, common, worst)
+		o.SetDrawn(at, common, worst)
 	}, nil
 }
 

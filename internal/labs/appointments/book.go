@@ -465,7 +465,7 @@ func checkOrder(o *orders.Order, s Settings) error {
 		return nil
 	case !o.Status.HasRequisition():
 		return fault.Newf(fault.Refused, "The order has no requisition yet: it is %s", o.Status).WithType("requisition_missing")
-	case !o.Course().May(o.Status, orders.AppointmentScheduled, orders.Appointment):
+	case !o.Course().Allows(o.Status, orders.AppointmentScheduled, orders.Appointment):
 		return fault.Newf(fault.Refused, "An order that is %s can have no appointment", o.Status).WithType("order_state")
 	}
 	return nil

@@ -28,7 +28,7 @@ func TestResultDates(t *testing.T) {
 		r.reportVisit(o, networks.Visit{BookingID: d.ProviderID, Status: "completed", Start: slot.Start, End: slot.End})
 		var common, worst *int
 		userstest.Read(r.t, r.DB, func(ctx context.Context, tx *store.Tx) error {
-			facts, err := orders.Around(ctx, tx, r.team.ID, []orders.Order{o})
+			facts, err := orders.ReadFacts(ctx, tx, r.team.ID, []orders.Order{o})
 			common, worst = catalogue.TAT(facts[0].Markers)
 			return err
 		})
@@ -65,7 +65,7 @@ func (r *rig) setCollected(o orders.Order, at time.Time) {
 		if err != nil {
 			return err
 		}
-		return orders.Amend(ctx, tx, &o, func(o *orders.Order) { o.Stated(networks.Moment{Time: at}, time.Time{}, nil, nil) })
+		return orders.Amend(ctx, tx, &o, func(o *orders.Order) { o.SetStatedCollection(networks.Moment{Time: at}, time.Time{}, nil, nil) })
 	})
 }
 

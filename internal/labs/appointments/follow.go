@@ -87,7 +87,7 @@ func (s *Service) confirm(ctx context.Context, _ *jobs.Run, args jobArgs) error 
 			return nil
 		}
 		_, err := orders.Advance(ctx, tx, o, orders.Move{To: orders.AppointmentPending, By: orders.Appointment})
-		if err != nil || a.Status == Pending || !o.Course().May(o.Status, orders.AppointmentScheduled, orders.Appointment) {
+		if err != nil || a.Status == Pending || !o.Course().Allows(o.Status, orders.AppointmentScheduled, orders.Appointment) {
 			return err
 		}
 		_, err = advance(ctx, tx, a, o, move{to: Scheduled})
@@ -181,7 +181,7 @@ func (s *Service) applyForeignVisit(ctx context.Context, tx *store.Tx, o *orders
 			return err
 		}
 		at := visitEnd(*r.Report.Visit, tx.Now())
-		m.Change = func(o *orders.Order) { o.Drawn(at, common, worst) }
+		m.Change = func(o *orders.Order) { o.SetDrawn(at, common, worst) }
 	}
 	if moves {
 		moved, err := orders.Advance(ctx, tx, o, m)

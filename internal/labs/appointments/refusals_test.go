@@ -131,7 +131,7 @@ func TestOneVisitPerPatient(t *testing.T) {
 			second, err = orders.Create(ctx, tx, r.team.ID, request)
 			return err
 		})
-		orderstest.To(r.t, r.DB, &second, orders.RequisitionCreated)
+		orderstest.MoveTo(r.t, r.DB, &second, orders.RequisitionCreated)
 		slots := r.slots(Phlebotomy)
 		r.booked(o, Phlebotomy, slots[0].Key)
 		if _, err := r.book(second, Phlebotomy, slots[1].Key); !fault.Is(err, fault.Refused) {

@@ -226,7 +226,7 @@ func (r *rig) order(m orders.Method, early bool) orders.Order {
 	r.t.Helper()
 	o := orderstest.New(r.t, r.DB, r.team.ID, m)
 	if !early {
-		orderstest.To(r.t, r.DB, &o, orders.RequisitionCreated)
+		orderstest.MoveTo(r.t, r.DB, &o, orders.RequisitionCreated)
 	}
 	return o
 }

@@ -34,7 +34,7 @@ func Read(ctx context.Context, tx *store.Tx, team teams.ID, id orders.ID) (*Subj
 
 // NewSubject is Read for an order that is already read.
 func NewSubject(ctx context.Context, tx *store.Tx, o *orders.Order) (*Subject, error) {
-	facts, err := orders.Around(ctx, tx, o.Team, []orders.Order{*o})
+	facts, err := orders.ReadFacts(ctx, tx, o.Team, []orders.Order{*o})
 	if err != nil {
 		return nil, err
 	}

@@ -132,8 +132,8 @@ func (s *Service) moveOrder(ctx context.Context, tx *store.Tx, o *orders.Order, 
 	change := moveChange(r, tx.Now(), setCollected)
 	if status := orders.Status(r.Status); slices.Contains(orders.Statuses, status) && !s.followsResults(status, r) {
 		by := triggerOf(status)
-		if r.Reason != "" && status.Stage(o.Method) == orders.StageCancelled && o.Course().May(o.Status, status, by) {
-			if err := orders.Explain(ctx, tx, o, r.Reason); err != nil {
+		if r.Reason != "" && status.Stage(o.Method) == orders.StageCancelled && o.Course().Allows(o.Status, status, by) {
+			if err := orders.SetReason(ctx, tx, o, r.Reason); err != nil {
 				return false, err
 			}
 		}
@@ -216,7 +216,7 @@ func setShipment(o *orders.Order, s networks.Shipment, now time.Time) {
 // reads the times of specimens.
 func collectionChange(ctx context.Context, tx *store.Tx, o *orders.Order, r networks.Report) (func(o *orders.Order), error) {
 	states := r.Results == nil && !r.Collected.Time.IsZero() && (resultsRefused(o) == "" || awaitsReceipt(o, tx.Now()))
-	drawn := orders.Status(r.Status) == orders.DrawCompleted && o.Course().May(o.Status, orders.DrawCompleted, orders.Appointment)
+	drawn := orders.Status(r.Status) == orders.DrawCompleted && o.Course().Allows(o.Status, orders.DrawCompleted, orders.Appointment)
 	if !states && !drawn {
 		return nil, nil
 	}
@@ -227,10 +227,10 @@ func collectionChange(ctx context.Context, tx *store.Tx, o *orders.Order, r netw
 	at := drawTime(r, tx.Now())
 	return func(o *orders.Order) {
 		if states {
-			o.Stated(r.Collected, r.At, common, worst)
+			o.SetStatedCollection(r.Collected, r.At, common, worst)
 		}
 		if drawn {
-			o.Drawn(at, common, worst)
+			o.SetDrawn(at, common, worst)
 		}
 	}, nil
 }

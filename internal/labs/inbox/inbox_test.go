@@ -116,7 +116,7 @@ func (r *rig) lab(report networks.Report) (slug string) {
 	r.t.Helper()
 	userstest.Read(r.t, r.db, func(ctx context.Context, tx *store.Tx) error {
 		var o orders.Order
-		if found, err := orders.BySample(ctx, tx, report.SampleID); err == nil && len(found) > 0 {
+		if found, err := orders.FindBySample(ctx, tx, report.SampleID); err == nil && len(found) > 0 {
 			o = found[0]
 		}
 		if id, err := ids.Parse[orders.Order](report.Placer); err == nil {
@@ -156,7 +156,7 @@ func (r *rig) count(query string, args ...any) (n int) {
 func (r *rig) order(method orders.Method) orders.Order {
 	r.t.Helper()
 	o := orderstest.New(r.t, r.db, r.team, method)
-	orderstest.To(r.t, r.db, &o, orders.RequisitionCreated)
+	orderstest.MoveTo(r.t, r.db, &o, orders.RequisitionCreated)
 	return o
 }
 
@@ -233,7 +233,7 @@ func TestShipments(t *testing.T) {
 			t.Errorf("the label moved the order: %v", path)
 		}
 		// A late scan moves nothing, and its number is kept all the same.
-		orderstest.To(t, db, &second, orders.WithCustomer)
+		orderstest.MoveTo(t, db, &second, orders.WithCustomer)
 		r.put("late", networks.Report{Placer: kit.ID.String(), Status: string(orders.TransitCustomer), Shipment: &networks.Shipment{Courier: "ups", TrackingNumber: "1Z2"}})
 		r.settle()
 		if now, _ := r.get(kit); now.Status != orders.WithCustomer || now.Shipment.Outbound.TrackingNumber != "1Z2" {
@@ -250,7 +250,7 @@ func TestResultsFindTheirOrder(t *testing.T) {
 		good, cancelled, other := r.order(catalogue.WalkIn), r.order(catalogue.WalkIn), r.order(catalogue.WalkIn)
 		early := orderstest.Kit(t, db, r.team) // not registered
 		unconfirmed, elsewhere := orderstest.New(t, db, r.team, catalogue.WalkIn), orderstest.New(t, db, r.team, catalogue.WalkIn)
-		orderstest.To(t, db, &cancelled, orders.Cancelled)
+		orderstest.MoveTo(t, db, &cancelled, orders.Cancelled)
 		for _, c := range []struct {
 			report networks.Report
 			want   string

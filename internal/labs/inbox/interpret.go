@@ -67,7 +67,7 @@ func hasValues(o *orders.Order) bool {
 type orderTests struct{ ordered, all []*catalogue.Marker }
 
 func readTests(ctx context.Context, tx *store.Tx, o *orders.Order) (orderTests, error) {
-	facts, err := orders.Around(ctx, tx, o.Team, []orders.Order{*o})
+	facts, err := orders.ReadFacts(ctx, tx, o.Team, []orders.Order{*o})
 	if err != nil {
 		return orderTests{}, err
 	}

@@ -54,7 +54,7 @@ func (r *rig) tests(o orders.Order) (codes []string, first []networks.Result) {
 func (r *rig) markers(o orders.Order) (all []*catalogue.Marker) {
 	r.t.Helper()
 	userstest.Read(r.t, r.db, func(ctx context.Context, tx *store.Tx) error {
-		facts, err := orders.Around(ctx, tx, o.Team, []orders.Order{o})
+		facts, err := orders.ReadFacts(ctx, tx, o.Team, []orders.Order{o})
 		all = facts[0].Markers
 		return err
 	})
@@ -383,7 +383,7 @@ func TestRefusedTestsAmongOthers(t *testing.T) {
 			t.Errorf("beside values missing are %v", tests)
 		}
 
-		orderstest.To(t, db, &over, orders.Cancelled)
+		orderstest.MoveTo(t, db, &over, orders.Cancelled)
 		for _, o := range []orders.Order{over, unsent} {
 			r.reportStatus(o, orders.Cancelled, codes[1])
 			if tests := refused(o); len(tests) > 0 {
@@ -442,7 +442,7 @@ func TestLabRefusesLater(t *testing.T) {
 			r.wantPath(string(method)+" without a receipt", waiting, orders.Ordered, want)
 		}
 		kit := orderstest.Kit(t, db, r.team)
-		orderstest.To(t, db, &kit, orders.WithCustomer)
+		orderstest.MoveTo(t, db, &kit, orders.WithCustomer)
 		r.reportStatus(kit, orders.DoNotProcess)
 		if now, _ := r.get(kit); now.Status != orders.WithCustomer {
 			t.Errorf("a kit that has not reached the lab is %s", now.Full())
@@ -477,7 +477,7 @@ func (r *rig) kit() (o orders.Order) {
 		o, err = orders.Create(ctx, tx, r.team, ask)
 		return err
 	})
-	orderstest.To(r.t, r.db, &o, orders.RequisitionCreated)
+	orderstest.MoveTo(r.t, r.db, &o, orders.RequisitionCreated)
 	return o
 }
 

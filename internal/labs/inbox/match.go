@@ -20,7 +20,7 @@ func laneOf(ctx context.Context, tx *store.Tx, r networks.Report) (string, error
 		return "order:" + id.String(), nil
 	}
 	if r.SampleID != "" {
-		found, err := orders.BySample(ctx, tx, r.SampleID)
+		found, err := orders.FindBySample(ctx, tx, r.SampleID)
 		if err != nil {
 			return "", err
 		}
@@ -69,7 +69,7 @@ func namedOrders(ctx context.Context, tx *store.Tx, r networks.Report) ([]orders
 	if r.SampleID == "" {
 		return nil, nil
 	}
-	found, err := orders.BySample(ctx, tx, r.SampleID)
+	found, err := orders.FindBySample(ctx, tx, r.SampleID)
 	slices.SortStableFunc(found, func(a, b orders.Order) int { return endedRank(&a) - endedRank(&b) })
 	return found, err
 }

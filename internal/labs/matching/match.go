@@ -257,7 +257,7 @@ func (q *Queue) findOrders(ctx context.Context, tx *store.Tx, team teams.ID, r r
 		add(id)
 	}
 	if r.SampleID != "" {
-		found, err := orders.BySample(ctx, tx, r.SampleID)
+		found, err := orders.FindBySample(ctx, tx, r.SampleID)
 		if err != nil {
 			return nil, err
 		}

@@ -43,12 +43,12 @@ func (d desk) order(to orders.Status) orders.Order {
 	d.t.Helper()
 	o := orderstest.New(d.t, d.db, d.team.ID, catalogue.WalkIn)
 	if to != orders.Ordered {
-		orderstest.To(d.t, d.db, &o, orders.RequisitionCreated)
+		orderstest.MoveTo(d.t, d.db, &o, orders.RequisitionCreated)
 	}
 	if to == orders.Cancelled {
 		orderstest.Move(d.t, d.db, &o, orders.Move{To: to, By: orders.Call})
 	} else if to != o.Status {
-		orderstest.To(d.t, d.db, &o, to)
+		orderstest.MoveTo(d.t, d.db, &o, to)
 	}
 	return o
 }
@@ -61,7 +61,7 @@ func (d desk) report(o orders.Order, change ...func(r *networks.Report)) network
 	p := o.Body.Patient
 	r.Patient = networks.ReportedPatient{FirstName: p.FirstName, LastName: p.LastName, DOB: p.BirthDate, Gender: "F"}
 	userstest.Read(d.t, d.db, func(ctx context.Context, tx *store.Tx) error {
-		facts, err := orders.Around(ctx, tx, o.Team, []orders.Order{o})
+		facts, err := orders.ReadFacts(ctx, tx, o.Team, []orders.Order{o})
 		if err != nil {
 			return err
 		}

@@ -25,10 +25,10 @@ type target struct {
 // Reference 1.7, recreation.
 func (t target) usableOrder(ctx context.Context, tx *store.Tx, o *orders.Order) (orders.Order, error) {
 	elsewhere := t.item.Lab != 0 && t.item.Lab != o.Lab
-	if !elsewhere && (o.Course().May(o.Status, orders.Completed, orders.Lab) || orderStateOf(o) == stateCompleted) {
+	if !elsewhere && (o.Course().Allows(o.Status, orders.Completed, orders.Lab) || orderStateOf(o) == stateCompleted) {
 		return *o, nil
 	}
-	id, replaced, err := orders.Replaced(ctx, tx, o)
+	id, replaced, err := orders.FindReplacement(ctx, tx, o)
 	if err != nil {
 		return orders.Order{}, err
 	}
@@ -64,7 +64,7 @@ func (t target) recreateFor(ctx context.Context, tx *store.Tx, id orders.ID, use
 func (t target) recreate(ctx context.Context, tx *store.Tx, o *orders.Order, how orders.Recreate) (orders.Order, error) {
 	how.SampleID = t.sampleID(o.SampleID)
 	if t.item.Lab == 0 || t.item.Lab == o.Lab {
-		return orders.Again(ctx, tx, o, how)
+		return orders.RecreateOrder(ctx, tx, o, how)
 	}
 	test, _, err := t.test(ctx, tx, &o.Method)
 	if err != nil {
@@ -74,7 +74,7 @@ func (t target) recreate(ctx context.Context, tx *store.Tx, o *orders.Order, how
 	if how.Account, err = t.account(ctx, tx); err != nil {
 		return orders.Order{}, err
 	}
-	next, err := orders.Again(ctx, tx, o, how)
+	next, err := orders.RecreateOrder(ctx, tx, o, how)
 	if fault.Is(err, fault.Refused) {
 		return orders.Order{}, inconsistentChoice("The team has no account, or no certain one, for an order with this lab: import one, and accept the result for it")
 	}
@@ -126,7 +126,7 @@ func (t target) createOrder(ctx context.Context, tx *store.Tx, user users.ID) (o
 	if err != nil {
 		return orders.Order{}, err
 	}
-	o, err := orders.Adopt(ctx, tx, t.item.Team, orders.Import{
+	o, err := orders.ImportOrder(ctx, tx, t.item.Team, orders.Import{
 		User: user, Billing: catalogue.ClientBill, Method: method, Patient: patient, Address: address, SampleID: t.sampleID(""),
 		Set: orders.OrderSet{TestIDs: []catalogue.TestID{test.ID}}, Account: account,
 	})

@@ -197,7 +197,7 @@ func TestRecreatedOrderHasNoDataOfTheFirstPerson(t *testing.T) {
 			o, err = orders.Create(ctx, tx, d.team.ID, ask)
 			return err
 		})
-		orderstest.To(t, db, &o, orders.RequisitionCreated)
+		orderstest.MoveTo(t, db, &o, orders.RequisitionCreated)
 		info := userstest.Info()
 		info.FirstName, info.LastName, info.BirthDate = "Grace", "Hopper", civil.MustParse("1956-12-09")
 		grace := userstest.New(t, db, d.team.ID, users.NewUser{})

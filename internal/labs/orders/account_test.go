@@ -22,7 +22,7 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// bookkeeper is a lab that takes every order, and notes under which account.
+// bookkeeper is a lab that accepts every order and records its account.
 type bookkeeper struct {
 	mu                     sync.Mutex
 	placed, taken, shipped map[uuid.UUID]string
@@ -54,8 +54,8 @@ func (b *bookkeeper) Ship(_ context.Context, o networks.Order) error {
 	return nil
 }
 
-// work runs the jobs of orders until none waits.
-func work(t *testing.T, db *store.DB, network networks.Network) {
+// runJobs runs the jobs of orders until none is left.
+func runJobs(t *testing.T, db *store.DB, network networks.Network) {
 	t.Helper()
 	placer := &orders.Placer{DB: db, Networks: map[string]networks.Network{network.Slug(): network}, Log: ops.Discard()}
 	ctx, stop := context.WithCancel(store.AsSystem(t.Context()))
@@ -81,8 +81,8 @@ func work(t *testing.T, db *store.DB, network networks.Network) {
 	}
 }
 
-// lent is an account of another team that this one may order under.
-func lent(t *testing.T, db *store.DB, team teams.ID, lab catalogue.LabID, number string) (id catalogue.AccountID) {
+// lentAccount returns an account of another team under which this team can order.
+func lentAccount(t *testing.T, db *store.DB, team teams.ID, lab catalogue.LabID, number string) (id catalogue.AccountID) {
 	t.Helper()
 	owner := userstest.Team(t, db).ID
 	userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) (err error) {
@@ -98,16 +98,16 @@ func lent(t *testing.T, db *store.DB, team teams.ID, lab catalogue.LabID, number
 	return id
 }
 
-// An account that is unlinked takes no new orders, and those that were placed
-// go on under it: to the lab, out to the patient, to registration and back.
+// An account that is unlinked takes no new orders. Existing orders continue
+// under it: to the lab, to the patient, and through registration.
 func TestOrdersOutliveTheLinkToTheirAccount(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		team := orderstest.Team(t, db)
 		user := orderstest.User(t, db, team.ID)
 		walkIn, kits := orderstest.Test(t, db, team.ID, catalogue.WalkIn), orderstest.Test(t, db, team.ID, catalogue.TestKit)
 		ask := orderstest.Request(t, db, user, walkIn)
-		account := lent(t, db, team.ID, walkIn.Lab, "L-100")
-		kitAccount := lent(t, db, team.ID, kits.Lab, "L-200")
+		account := lentAccount(t, db, team.ID, walkIn.Lab, "L-100")
+		kitAccount := lentAccount(t, db, team.ID, kits.Lab, "L-200")
 		ask.Account = &account
 		var placed, cancelled, kit orders.Order
 		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) (err error) {
@@ -131,7 +131,7 @@ func TestOrdersOutliveTheLinkToTheirAccount(t *testing.T) {
 			return nil
 		})
 		lab := &bookkeeper{}
-		work(t, db, lab)
+		runJobs(t, db, lab)
 		if lab.placed[placed.ID.UUID()] != "L-100" || lab.taken[cancelled.ID.UUID()] != "L-100" || lab.shipped[kit.ID.UUID()] != "L-200" {
 			t.Errorf("placed %v, taken back %v, shipped %v", lab.placed, lab.taken, lab.shipped)
 		}
@@ -148,8 +148,8 @@ func TestOrdersOutliveTheLinkToTheirAccount(t *testing.T) {
 	})
 }
 
-// An order that cannot be put together is no erased one: its job fails and says
-// why, instead of forgetting it.
+// An order whose data is incomplete is not treated as erased: its job fails with
+// the reason.
 func TestAnOrderWithoutItsAccountIsNotErased(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		team := orderstest.Team(t, db)

@@ -9,30 +9,31 @@ import (
 	"hale/internal/platform/store"
 )
 
-// Move is a step that somebody wants an order to make.
+// Move is a requested step of an order.
 type Move struct {
 	To     Status
 	By     Trigger
 	Detail Detail
-	// At is when it was so, says who reports it; zero means now.
+	// At is the time of the event, according to the reporter; zero means now.
 	At time.Time
-	// Key makes a report that comes twice count once. Labs' and carriers'
-	// reports have one; calls and jobs, which look at the order first, need none.
+	// Key identifies a report, so that a duplicate counts once. Reports of labs
+	// and carriers have one. Calls and jobs, which read the order first, need
+	// none.
 	Key string
-	// Change, when set, changes what goes with the move: a sample id, an
+	// Change, if set, changes other fields with the move: a sample id, an
 	// interpretation, a shipment. It may run more than once.
 	Change func(o *Order)
 }
 
-// tries bounds how often a move looks again at an order that others move.
-const tries = 5
+// maxAttempts limits how often a move rereads an order that changes concurrently.
+const maxAttempts = 5
 
-// Advance makes a move when the table has it, and reports whether it did.
-// Whatever the table does not have (what comes late, twice or out of order) is
-// no error: a report with a key is recorded, and nothing else happens.
+// Advance makes a move if the table allows it, and reports whether it did. A
+// move that the table does not allow (late, duplicate or out of order) is no
+// error: a report with a key is recorded, and nothing else happens.
 //
-// o is the order as it was read, in this transaction or before; it is brought
-// up to date.
+// o is the order as read, in this transaction or before. Advance updates it to
+// the current state.
 func Advance(ctx context.Context, tx *store.Tx, o *Order, m Move) (changed bool, err error) {
 	if m.At.IsZero() {
 		m.At = tx.Now()
@@ -43,8 +44,8 @@ func Advance(ctx context.Context, tx *store.Tx, o *Order, m Move) (changed bool,
 			return false, err
 		}
 	}
-	for range tries {
-		if !o.Course().May(o.Status, m.To, m.By) {
+	for range maxAttempts {
+		if !o.Course().Allows(o.Status, m.To, m.By) {
 			return false, nil
 		}
 		changed, err = step(ctx, tx, o, m)
@@ -82,28 +83,28 @@ func step(ctx context.Context, tx *store.Tx, o *Order, m Move) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if err := settle(ctx, tx, o.Team, o.Transaction); err != nil {
+	if err := updateTransactionStatus(ctx, tx, o.Team, o.Transaction); err != nil {
 		return false, err
 	}
 	return true, announceChange(ctx, tx, Change{Order: o, Before: before.Status, Event: e, By: m.By})
 }
 
-// addEvent writes the row of history for the order's present status.
+// addEvent adds the current status of the order to its history.
 func addEvent(ctx context.Context, tx *store.Tx, o *Order, detail Detail) (Event, error) {
 	e := Event{Status: o.Status, Detail: detail, CreatedAt: o.StatusAt}
 	err := tx.QueryRow(ctx, `INSERT INTO order_events (team_id, order_id, status, detail, created_at) VALUES ($1, $2, $3, $4, $5) RETURNING id`,
-		o.Team, o.ID, string(e.Status), text(string(e.Detail)), e.CreatedAt).Scan(&e.ID)
+		o.Team, o.ID, string(e.Status), textOrNil(string(e.Detail)), e.CreatedAt).Scan(&e.ID)
 	if err != nil {
 		return Event{}, fmt.Errorf("orders: adding to the history of %s: %w", o.ID, err)
 	}
 	return e, nil
 }
 
-// record keeps a report and reports whether its key is new.
+// record stores the key of a report and returns whether it is new.
 func record(ctx context.Context, tx *store.Tx, o *Order, m Move) (first bool, err error) {
 	n, err := tx.Exec(ctx, `INSERT INTO order_reports (team_id, order_id, key, source, status, detail, reported_at, received_at, moved)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, FALSE) ON CONFLICT (team_id, order_id, key) DO NOTHING`,
-		o.Team, o.ID, m.Key, m.By.String(), string(m.To), text(string(m.Detail)), m.At, tx.Now())
+		o.Team, o.ID, m.Key, m.By.String(), string(m.To), textOrNil(string(m.Detail)), m.At, tx.Now())
 	if err != nil {
 		return false, fmt.Errorf("orders: recording a report of %s: %w", o.ID, err)
 	}
@@ -118,10 +119,10 @@ func recordMoved(ctx context.Context, tx *store.Tx, o *Order, key string) error 
 	return nil
 }
 
-// Amend changes an order without moving it: nothing is announced. change may
-// run more than once and must leave the status alone.
+// Amend changes an order without a move and without an event. change may run
+// more than once and must not change the status.
 func Amend(ctx context.Context, tx *store.Tx, o *Order, change func(o *Order)) error {
-	for range tries {
+	for range maxAttempts {
 		change(o)
 		o.UpdatedAt = tx.Now()
 		err := save(ctx, tx, o)
@@ -135,13 +136,13 @@ func Amend(ctx context.Context, tx *store.Tx, o *Order, change func(o *Order)) e
 	return store.ErrLostRace
 }
 
-// listWidth is how many orders one statement is given.
+// listWidth is the number of orders in one statement.
 const listWidth = 25
 
 // histories reads the events of some orders of one team.
 func histories(ctx context.Context, tx *store.Tx, of []Order) (map[ID][]Event, error) {
 	all := map[ID][]Event{}
-	err := inLists(of, func(team any, ids []any, list string) error {
+	err := forIDLists(of, func(team any, ids []any, list string) error {
 		rows, err := tx.Query(ctx, `SELECT order_id, id, status, COALESCE(detail, ''), created_at FROM order_events
 			WHERE team_id = $1 AND order_id IN `+list+` ORDER BY order_id, id`, append([]any{team}, ids...)...)
 		if err != nil {
@@ -161,9 +162,9 @@ func histories(ctx context.Context, tx *store.Tx, of []Order) (map[ID][]Event, e
 	return all, err
 }
 
-// inLists calls fn with lists of the orders' ids for IN, of one or of
-// listWidth; the last one is filled up by repeating.
-func inLists(of []Order, fn func(team any, ids []any, list string) error) error {
+// forIDLists calls fn with lists of the orders' ids for IN. A list has one id or
+// listWidth of them; the last list is filled by repetition.
+func forIDLists(of []Order, fn func(team any, ids []any, list string) error) error {
 	width := listWidth
 	if len(of) == 1 {
 		width = 1
@@ -180,21 +181,20 @@ func inLists(of []Order, fn func(team any, ids []any, list string) error) error 
 	return nil
 }
 
-// Change is something that just happened to an order, in the transaction it
-// happened in.
+// Change describes a change of an order, in the transaction of the change.
 type Change struct {
-	// Order is as it is now. A listener must not change it.
+	// Order is the order after the change. A listener must not change it.
 	Order *Order
-	// Before is the status it had, empty for a new order.
+	// Before is the earlier status, empty for a new order.
 	Before Status
 	Event  Event
 	By     Trigger
 }
 
-// New reports that the order was just made.
+// New reports whether the order was just created.
 func (c Change) New() bool { return c.Before == "" }
 
-// Listener follows what happens to orders: it cancels appointments with their
+// Listener reacts to changes of orders: it cancels appointments with their
 // order, or writes to the patient.
 type Listener struct {
 	Name string
@@ -203,7 +203,7 @@ type Listener struct {
 	Changed func(ctx context.Context, tx *store.Tx, c Change) error
 }
 
-// listeners has the listeners of each database, in the order of their calls.
+// listeners holds the listeners of each database, in calling order.
 var listeners = store.NewSlot[[]Listener](nil)
 
 // Listen sets the listeners of a database. The app calls it before any order

@@ -16,9 +16,9 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// An order of each course goes the shortest way to its end, and every step is
-// a row of history and an event.
-func TestTheStraightWay(t *testing.T) {
+// An order of each course takes the shortest way to its end. Each step is a row
+// of history and an event.
+func TestShortestWays(t *testing.T) {
 	ways := map[orders.Course][]string{
 		orders.KitCourse: {
 			"received.testkit.ordered", "received.testkit.requisition_created", "collecting_sample.testkit.transit_customer",
@@ -42,22 +42,22 @@ func TestTheStraightWay(t *testing.T) {
 		team := orderstest.Team(t, db)
 		for course, want := range ways {
 			o := orderstest.New(t, db, team.ID, course.Method())
-			orderstest.To(t, db, &o, orders.Corrected)
-			if got := heard(t, db, o); !slices.Equal(got, want) {
+			orderstest.MoveTo(t, db, &o, orders.Corrected)
+			if got := eventStatuses(t, db, o); !slices.Equal(got, want) {
 				t.Errorf("%s: events of %v, want %v", course, got, want)
 			}
-			sound(t, db, o)
+			checkOrder(t, db, o)
 		}
 	})
 }
 
-// What comes late, twice or out of order moves nothing.
+// Late, duplicate and out-of-order reports move nothing.
 func TestLateReports(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		team := orderstest.Team(t, db)
 		o := orderstest.New(t, db, team.ID, catalogue.TestKit)
-		orderstest.To(t, db, &o, orders.WithCustomer)
-		before := heard(t, db, o)
+		orderstest.MoveTo(t, db, &o, orders.WithCustomer)
+		before := eventStatuses(t, db, o)
 		for i, m := range []orders.Move{
 			{To: orders.OutForDelivery, By: orders.Carrier, Key: "late"},
 			{To: orders.TransitCustomer, By: orders.Carrier},
@@ -69,46 +69,47 @@ func TestLateReports(t *testing.T) {
 				t.Errorf("move %d was made: %v", i, m)
 			}
 		}
-		if got := heard(t, db, o); !slices.Equal(got, before) {
+		if got := eventStatuses(t, db, o); !slices.Equal(got, before) {
 			t.Errorf("something was announced: %v", got)
 		}
-		// A scan was missed: the kit is at the lab all the same.
+		// A scan was missed; the report that the kit is at the lab still counts.
 		arrived := orders.Move{To: orders.DeliveredToLab, By: orders.Lab, Key: "arrived"}
 		if !orderstest.Move(t, db, &o, arrived) || orderstest.Move(t, db, &o, arrived) {
 			t.Error("a report with a key moves once")
 		}
 		stale := o
-		orderstest.To(t, db, &o, orders.Completed)
+		orderstest.MoveTo(t, db, &o, orders.Completed)
 		if orderstest.Move(t, db, &stale, orders.Move{To: orders.LabProcessingBlocked, By: orders.Lab}) {
 			t.Error("an order read long ago moved back")
 		}
 		if stale.Status != orders.Completed {
 			t.Errorf("the order read long ago shows %s", stale.Status)
 		}
-		sound(t, db, o)
+		checkOrder(t, db, o)
 	})
 }
 
-// Each further partial result is a step; it is announced to teams that asked.
+// Each further partial result is a step. It is announced to teams with the
+// setting.
 func TestPartialResults(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		team := orderstest.Team(t, db)
 		o := orderstest.New(t, db, team.ID, catalogue.OnSite)
-		orderstest.To(t, db, &o, orders.DrawCompleted)
-		before := len(heard(t, db, o))
+		orderstest.MoveTo(t, db, &o, orders.DrawCompleted)
+		before := len(eventStatuses(t, db, o))
 		for _, key := range []string{"1", "2", "2"} {
 			orderstest.Move(t, db, &o, orders.Move{To: orders.PartialResults, By: orders.Lab, Key: key})
 		}
 		if got := len(history(t, db, o)); got != before+2 {
 			t.Errorf("%d rows of history, want %d", got, before+2)
 		}
-		if got := len(heard(t, db, o)); got != before {
+		if got := len(eventStatuses(t, db, o)); got != before {
 			t.Errorf("%d events, want %d", got, before)
 		}
 	})
 }
 
-// history reads the rows of an order.
+// history returns the history of an order.
 func history(t *testing.T, db *store.DB, o orders.Order) (all []orders.Event) {
 	t.Helper()
 	userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) (err error) {
@@ -118,14 +119,14 @@ func history(t *testing.T, db *store.DB, o orders.Order) (all []orders.Event) {
 	return all
 }
 
-// announced is what an event says of an order.
-type announced struct {
+// orderEvent holds the fields of an event about an order.
+type orderEvent struct {
 	ID        orders.ID                 `json:"id"`
 	LastEvent struct{ Status string }   `json:"last_event"`
 	Events    []struct{ Status string } `json:"events"`
 }
 
-func (a announced) last(t *testing.T) string {
+func (a orderEvent) last(t *testing.T) string {
 	t.Helper()
 	if n := len(a.Events); n == 0 || a.Events[n-1] != a.LastEvent {
 		t.Errorf("last_event %v is not the last of %v", a.LastEvent, a.Events)
@@ -133,8 +134,8 @@ func (a announced) last(t *testing.T) string {
 	return a.LastEvent.Status
 }
 
-// heard are the last events of the announcements about an order, in order.
-func heard(t *testing.T, db *store.DB, o orders.Order) (all []string) {
+// eventStatuses returns the last status of each event about an order, in order.
+func eventStatuses(t *testing.T, db *store.DB, o orders.Order) (all []string) {
 	t.Helper()
 	if err := (&events.Sequencer{DB: db}).Settle(t.Context()); err != nil { // on PostgreSQL a running node numbers events
 		t.Fatal(err)
@@ -147,7 +148,7 @@ func heard(t *testing.T, db *store.DB, o orders.Order) (all []string) {
 				return err
 			}
 			for _, e := range page.Events {
-				var body struct{ Data announced }
+				var body struct{ Data orderEvent }
 				if err := json.Unmarshal(e.Body, &body); err != nil {
 					return err
 				}
@@ -164,8 +165,8 @@ func heard(t *testing.T, db *store.DB, o orders.Order) (all []string) {
 	return all
 }
 
-// sound fails when an order, its history and its transaction disagree.
-func sound(t *testing.T, db *store.DB, o orders.Order) {
+// checkOrder fails if an order, its history and its transaction disagree.
+func checkOrder(t *testing.T, db *store.DB, o orders.Order) {
 	t.Helper()
 	userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
 		now, err := orders.Get(ctx, tx, o.Team, o.ID)
@@ -190,7 +191,7 @@ func sound(t *testing.T, db *store.DB, o orders.Order) {
 	})
 }
 
-func TestListenersHearOfTheirOwnDatabase(t *testing.T) {
+func TestListenersOfOneDatabase(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		other := storetest.SQLite(t)
 		var heard, elsewhere []orders.Status
@@ -203,7 +204,7 @@ func TestListenersHearOfTheirOwnDatabase(t *testing.T) {
 		orders.Listen(db, note(&heard))
 		orders.Listen(other, note(&elsewhere))
 		o := orderstest.New(t, db, orderstest.Team(t, db).ID, catalogue.WalkIn)
-		orderstest.To(t, db, &o, orders.RequisitionCreated)
+		orderstest.MoveTo(t, db, &o, orders.RequisitionCreated)
 		if want := []orders.Status{orders.Ordered, orders.RequisitionCreated}; !slices.Equal(heard, want) || elsewhere != nil {
 			t.Errorf("heard %v, want %v; the other database heard %v", heard, want, elsewhere)
 		}

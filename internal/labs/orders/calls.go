@@ -15,7 +15,7 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// Cancel cancels an order. already tells that it was before.
+// Cancel cancels an order. already reports that it was cancelled before.
 //
 // Reference 1.6.
 func Cancel(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (o Order, already bool, err error) {
@@ -37,14 +37,15 @@ func Cancel(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (o Order, a
 	return Order{}, false, fault.Newf(fault.Refused, "Order status %s is not cancellable", o.Full())
 }
 
-// withdraw asks for a cancelled order to be taken back from its lab.
+// withdraw enqueues the withdrawal of a cancelled order from its lab.
 func withdraw(ctx context.Context, tx *store.Tx, o *Order) error {
-	return ask(ctx, tx, withdrawKind, o, time.Time{})
+	return enqueueJob(ctx, tx, withdrawKind, o, time.Time{})
 }
 
 func noOrder() error { return fault.New(fault.NotFound, "Order doesn't exist") }
 
-// Reschedule moves the day before which nothing is done; nil means at once.
+// Reschedule changes the day before which the order is not placed; nil means
+// now.
 //
 // Reference 1.11.
 func Reschedule(ctx context.Context, tx *store.Tx, team teams.ID, id ID, day *civil.Date) (Order, error) {
@@ -87,7 +88,7 @@ func CompleteDraw(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (Orde
 	if err != nil {
 		return Order{}, err
 	}
-	changed, err := Advance(ctx, tx, &o, Move{To: DrawCompleted, By: Call, Change: func(o *Order) { o.Drawn(tx.Now(), common, worst) }})
+	changed, err := Advance(ctx, tx, &o, Move{To: DrawCompleted, By: Call, Change: func(o *Order) { o.SetDrawn(tx.Now(), common, worst) }})
 	if err == nil && !changed {
 		err = fault.Newf(fault.Refused, "Order status %s cannot be marked as drawn", o.Full())
 	}
@@ -105,11 +106,11 @@ func SetSMS(ctx context.Context, tx *store.Tx, team teams.ID, id ID, enabled boo
 	return o, Amend(ctx, tx, &o, func(o *Order) { o.SMSEnabled = enabled })
 }
 
-// longestResend is the widest window of orders whose events are sent again.
+// longestResend is the maximum length of the time window of a Resend.
 const longestResend = 60 * 24 * time.Hour
 
-// Resend says which orders' latest events to send again: these, or those that
-// changed in a time.
+// Resend selects orders whose latest events are sent again: by id, by the time
+// of their last change, or both.
 //
 // Reference 1.14, POST /v3/order/resend_events.
 type Resend struct {
@@ -117,7 +118,7 @@ type Resend struct {
 	Start, End *time.Time
 }
 
-// Check refuses what names no orders or too many.
+// Check refuses a request that selects no orders or too many.
 func (r *Resend) Check(now time.Time) error {
 	bad := func(field, msg string) error {
 		return fault.New(fault.Invalid, "Value error, "+msg).At("body", field)
@@ -140,10 +141,10 @@ func (r *Resend) Check(now time.Time) error {
 	return nil
 }
 
-// Select returns the orders to announce again, each once; some may not exist.
-// Orders of a window are sorted by creation. They are selected at once: an order
-// that changes meanwhile leaves the window, so a later page would skip another
-// one. The transaction must be a reading one.
+// Select returns the ids without duplicates; some orders may not exist. Orders
+// of a window are sorted by creation. They are selected at once: an order that
+// changes meanwhile leaves the window, so a later page would skip another one.
+// The transaction must be read-only.
 func (r *Resend) Select(ctx context.Context, tx *store.Tx, x *Index, team teams.ID) ([]ID, error) {
 	if r.Start == nil {
 		named := map[ID]bool{}
@@ -161,13 +162,13 @@ func (r *Resend) Select(ctx context.Context, tx *store.Tx, x *Index, team teams.
 	return all, err
 }
 
-// SendAgain announces the orders as they are now; unknown ones are passed over.
-// It returns those that were announced. Nobody moves one meanwhile, whose event
-// would come before that of the state it left.
-func SendAgain(ctx context.Context, tx *store.Tx, team teams.ID, all []ID) ([]ID, error) {
+// ResendEvents sends events with the current state of orders and returns the ids of
+// those that exist. It locks each order: an event of a concurrent move must not
+// come before the event of the earlier state.
+func ResendEvents(ctx context.Context, tx *store.Tx, team teams.ID, all []ID) ([]ID, error) {
 	var sent []ID
 	for _, id := range all {
-		o, err := getHeld(ctx, tx, team, id)
+		o, err := getLocked(ctx, tx, team, id)
 		if fault.Is(err, fault.NotFound) {
 			continue
 		}
@@ -186,8 +187,8 @@ func SendAgain(ctx context.Context, tx *store.Tx, team teams.ID, all []ID) ([]ID
 	return sent, nil
 }
 
-// getHeld is Get of an order that nobody else changes until the transaction ends.
-func getHeld(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (Order, error) {
+// getLocked is Get with a lock on the order until the transaction ends.
+func getLocked(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (Order, error) {
 	var held int
 	err := tx.QueryRow(ctx, `SELECT 1 FROM orders WHERE team_id = $1 AND id = $2`+tx.ForUpdate(), team, id).Scan(&held)
 	if err != nil && !errors.Is(err, store.ErrNoRows) {

@@ -21,7 +21,7 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// try runs one call, and returns what it was refused with.
+// try runs one call and returns its error.
 func try(db *store.DB, team teams.ID, call func(ctx context.Context, tx *store.Tx) error) error {
 	ctx := store.WithTeam(context.Background(), team.UUID())
 	return db.Write(ctx, func(tx *store.Tx) error { return call(ctx, tx) })
@@ -35,8 +35,8 @@ func wantRefusal(t *testing.T, err error, kind fault.Kind, msg string) {
 	}
 }
 
-// The day of an order moves while nothing has been done for it, and only of
-// orders that had one.
+// activate_by can be changed only before an order is placed, and only if it was
+// set at creation.
 func TestReschedule(t *testing.T) {
 	moment := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	storetest.EachAt(t, func() time.Time { return moment }, func(t *testing.T, db *store.DB) {
@@ -74,7 +74,7 @@ func TestReschedule(t *testing.T) {
 		if o.ActivateBy == nil || *o.ActivateBy != *day(2) {
 			t.Errorf("a refused change left the day %v", o.ActivateBy)
 		}
-		orderstest.To(t, db, &o, orders.RequisitionCreated)
+		orderstest.MoveTo(t, db, &o, orders.RequisitionCreated)
 		wantRefusal(t, reschedule(id, day(3)), fault.Refused, "activate_by can only be changed while the order is ordered or awaiting_registration")
 		if other := orderstest.Team(t, db); !fault.Is(try(db, other.ID, func(ctx context.Context, tx *store.Tx) error {
 			_, err := orders.Reschedule(ctx, tx, other.ID, id, day(3))
@@ -85,8 +85,8 @@ func TestReschedule(t *testing.T) {
 	})
 }
 
-// A sample is marked as drawn once its requisition is there, once, and only on
-// site; results are then expected by a day.
+// A sample can be marked as drawn once, after the requisition, and only on site.
+// The results then have expected dates.
 func TestCompleteDraw(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		team := orderstest.Team(t, db)
@@ -100,36 +100,36 @@ func TestCompleteDraw(t *testing.T) {
 			})
 		}
 		o := orderstest.New(t, db, team.ID, catalogue.OnSite)
-		orderstest.To(t, db, &o, orders.RequisitionCreated)
+		orderstest.MoveTo(t, db, &o, orders.RequisitionCreated)
 		if err := draw(&o); err != nil || o.Status != orders.DrawCompleted || o.CollectedAt == nil || !o.CollectedAt.Equal(o.StatusAt) {
 			t.Errorf("%v: %s, collected at %v", err, o.Full(), o.CollectedAt)
 		}
 		wantRefusal(t, draw(&o), fault.Refused, "Order status sample_with_lab.on_site_collection.draw_completed cannot be marked as drawn")
 		written := o.StatusAt.Add(-time.Hour).UTC()
 		dated := orderstest.New(t, db, team.ID, catalogue.OnSite)
-		orderstest.To(t, db, &dated, orders.RequisitionCreated)
+		orderstest.MoveTo(t, db, &dated, orders.RequisitionCreated)
 		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
-			return orders.Amend(ctx, tx, &dated, func(o *orders.Order) { o.Stated(networks.Moment{Time: written}, written, nil, nil) })
+			return orders.Amend(ctx, tx, &dated, func(o *orders.Order) { o.SetStatedCollection(networks.Moment{Time: written}, written, nil, nil) })
 		})
 		if err := draw(&dated); err != nil || dated.CollectedAt == nil || !dated.CollectedAt.Equal(written) {
 			t.Errorf("%v: collected at %v, and written on the sample is %v", err, dated.CollectedAt, written)
 		}
 		kit := orderstest.New(t, db, team.ID, catalogue.TestKit)
 		wantRefusal(t, draw(&kit), fault.Refused, "Only on-site collection orders can be marked as drawn")
-		sound(t, db, o)
+		checkOrder(t, db, o)
 	})
 }
 
-// What is sent again is the latest event of each order, once however often it
-// is named; unknown orders and other teams' are passed over.
+// Resending sends the latest event of each order once, also if an id is
+// repeated. Unknown orders and those of other teams are skipped.
 func TestResend(t *testing.T) {
 	moment := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	storetest.EachAt(t, func() time.Time { moment = moment.Add(time.Second); return moment }, func(t *testing.T, db *store.DB) {
 		team := orderstest.Team(t, db)
 		first, second := orderstest.New(t, db, team.ID, catalogue.WalkIn), orderstest.New(t, db, team.ID, catalogue.OnSite)
 		foreign := orderstest.New(t, db, orderstest.Team(t, db).ID, catalogue.WalkIn)
-		orderstest.To(t, db, &second, orders.RequisitionCreated)
-		before := fmt.Sprint(heard(t, db, first), heard(t, db, second))
+		orderstest.MoveTo(t, db, &second, orders.RequisitionCreated)
+		before := fmt.Sprint(eventStatuses(t, db, first), eventStatuses(t, db, second))
 		index := orders.NewIndex()
 		again := orders.Resend{IDs: []orders.ID{second.ID, foreign.ID, second.ID, first.ID}}
 		var named, sent []orders.ID
@@ -138,7 +138,7 @@ func TestResend(t *testing.T) {
 			return err
 		})
 		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) (err error) {
-			sent, err = orders.SendAgain(ctx, tx, team.ID, named)
+			sent, err = orders.ResendEvents(ctx, tx, team.ID, named)
 			return err
 		})
 		if fmt.Sprint(sent) != fmt.Sprint([]orders.ID{second.ID, first.ID}) {
@@ -146,10 +146,10 @@ func TestResend(t *testing.T) {
 		}
 		want := "[received.walk_in_test.ordered received.walk_in_test.ordered] " +
 			"[received.on_site_collection.ordered received.on_site_collection.requisition_created received.on_site_collection.requisition_created]"
-		if got := fmt.Sprint(heard(t, db, first), " ", heard(t, db, second)); got != want {
+		if got := fmt.Sprint(eventStatuses(t, db, first), " ", eventStatuses(t, db, second)); got != want {
 			t.Errorf("heard %s, before that %s", got, before)
 		}
-		if n := len(heard(t, db, foreign)); n != 1 {
+		if n := len(eventStatuses(t, db, foreign)); n != 1 {
 			t.Errorf("the other team heard %d events", n)
 		}
 		for name, c := range map[string]struct {
@@ -188,9 +188,9 @@ func TestResendIsChecked(t *testing.T) {
 	}
 }
 
-// An order that is announced again while somebody moves it is announced as it is
-// after the move: the state that it left does not follow the one that it has.
-func TestSendingAgainWhileAnOrderMoves(t *testing.T) {
+// A resent event of an order that moves concurrently has the state after the
+// move: the earlier state never follows the later one.
+func TestResendDuringAMove(t *testing.T) {
 	db := storetest.Postgres(t)
 	team := orderstest.Team(t, db)
 	o := orderstest.New(t, db, team.ID, catalogue.WalkIn)
@@ -198,7 +198,7 @@ func TestSendingAgainWhileAnOrderMoves(t *testing.T) {
 	go func() {
 		<-moved
 		sent <- try(db, team.ID, func(ctx context.Context, tx *store.Tx) error {
-			_, err := orders.SendAgain(ctx, tx, team.ID, []orders.ID{o.ID})
+			_, err := orders.ResendEvents(ctx, tx, team.ID, []orders.ID{o.ID})
 			return err
 		})
 	}()
@@ -211,7 +211,7 @@ func TestSendingAgainWhileAnOrderMoves(t *testing.T) {
 		select {
 		case err := <-sent:
 			sent <- err
-		case <-time.After(300 * time.Millisecond): // it waits
+		case <-time.After(300 * time.Millisecond): // it waits for the lock
 		}
 		return nil
 	})
@@ -222,7 +222,7 @@ func TestSendingAgainWhileAnOrderMoves(t *testing.T) {
 		t.Fatal(err)
 	}
 	const left, reached = "received.walk_in_test.ordered", "received.walk_in_test.requisition_created"
-	if got := heard(t, db, o); !slices.Equal(got, []string{left, reached, reached}) {
+	if got := eventStatuses(t, db, o); !slices.Equal(got, []string{left, reached, reached}) {
 		t.Errorf("events of %v", got)
 	}
 }

@@ -12,15 +12,15 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// Every write of an order stamps its row, so that an index of a team's orders
-// (index.go) is brought up to date by reading what changed since. SQLite has one writer, and the stamp is a counter. On PostgreSQL a
-// counter would make all order transactions of a team wait for each other; the
-// stamp is the number of the transaction itself. Transactions do not commit in
-// the order of their numbers, so a reader notes which ones were under way when
-// it looked, and looks for those the next time.
+// Every write of an order stamps its row. An index of a team's orders (index.go)
+// is updated by reading the rows with newer stamps. SQLite has one writer, so
+// the stamp is a counter. On PostgreSQL a counter would serialize all order
+// transactions of a team, so the stamp is the transaction number. Transactions
+// do not commit in the order of their numbers. A reader therefore remembers
+// which transactions were in progress, and reads their rows the next time.
 
-// stamp counts a change of a team's orders and gives the SQL expression of its
-// number. The statement that uses it has the team as $1.
+// stamp counts a change of a team's orders and returns the SQL expression of its
+// stamp. The statement that uses it must have the team as $1.
 func stamp(ctx context.Context, tx *store.Tx, team teams.ID) (string, error) {
 	if tx.Engine() == store.Postgres {
 		return `CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT)`, nil
@@ -33,14 +33,14 @@ func stamp(ctx context.Context, tx *store.Tx, team teams.ID) (string, error) {
 	return `(SELECT c.n FROM order_changes c WHERE c.team_id = $1)`, nil
 }
 
-// moment is how much of a team's changes a snapshot has: all with stamps below
-// next, but for those under way.
+// moment identifies the changes of a team that a snapshot contains: all with
+// stamps below next, except those in progress.
 type moment struct {
-	next     int64
-	underWay []int64
+	next       int64
+	inProgress []int64
 }
 
-// currentMoment is the moment of the transaction's snapshot.
+// currentMoment returns the moment of the transaction's snapshot.
 func currentMoment(ctx context.Context, tx *store.Tx, team teams.ID) (moment, error) {
 	if tx.Engine() == store.Postgres {
 		var text string // xmin:xmax:transaction,transaction…
@@ -75,41 +75,41 @@ func parseSnapshot(text string) (moment, error) {
 		if err != nil {
 			return moment{}, fmt.Errorf("orders: a transaction under way: %w", err)
 		}
-		m.underWay = append(m.underWay, n)
+		m.inProgress = append(m.inProgress, n)
 	}
 	return m, nil
 }
 
-// differs reports whether the moment has seen changes that before has not.
-func (m moment) differs(before moment) bool {
-	return m.next > before.next || m.next == before.next && !slices.Equal(m.underWay, before.underWay)
+// isAfter reports whether the moment contains changes that before does not.
+func (m moment) isAfter(before moment) bool {
+	return m.next > before.next || m.next == before.next && !slices.Equal(m.inProgress, before.inProgress)
 }
 
-// earlier is a moment of which both have seen everything: whoever goes on from
-// it misses nothing that either has not seen.
-func (m moment) earlier(other moment) moment {
-	return moment{next: min(m.next, other.next), underWay: slices.Compact(slices.Sorted(slices.Values(slices.Concat(m.underWay, other.underWay))))}
+// intersection returns a moment whose changes both moments contain. Reading from it
+// misses no change that one of them lacks.
+func (m moment) intersection(other moment) moment {
+	return moment{next: min(m.next, other.next), inProgress: slices.Compact(slices.Sorted(slices.Values(slices.Concat(m.inProgress, other.inProgress))))}
 }
 
-// unseen adds the queries for the rows of a table whose stamps the moment has
-// not: those from next on, in the order of their stamps, and those that were
-// under way. The query has the team as $1.
-func (m moment) unseen(b *store.Batch, each func(store.Scanner) error, query string, team teams.ID) {
+// queryUnseen adds the queries for the rows of a table that the moment does not
+// contain: those with stamps from next, sorted by stamp, and those that were in
+// progress. The query must have the team as $1.
+func (m moment) queryUnseen(b *store.Batch, each func(store.Scanner) error, query string, team teams.ID) {
 	b.Query(each, query+` AND change >= $2 ORDER BY change`, team, m.next)
-	for under := range slices.Chunk(m.underWay, underWayAtOnce) {
+	for under := range slices.Chunk(m.inProgress, inProgressAtOnce) {
 		args := []any{team}
-		for i := range underWayAtOnce { // the last one again: one text to prepare
+		for i := range inProgressAtOnce { // repeat the last one, so that one prepared statement is enough
 			args = append(args, under[min(i, len(under)-1)])
 		}
-		b.Query(each, query+` AND change IN `+store.Placeholders(2, underWayAtOnce), args...)
+		b.Query(each, query+` AND change IN `+store.Placeholders(2, inProgressAtOnce), args...)
 	}
 }
 
-const underWayAtOnce = 8
+const inProgressAtOnce = 8
 
 // resetStamps clears stamps that are ahead of the database. On PostgreSQL stamps
-// are numbers of transactions, which start from the beginning in a database that
-// was restored from a dump.
+// are transaction numbers, which start again in a database that was restored
+// from a dump.
 func resetStamps(ctx context.Context, db *store.DB, team teams.ID) error {
 	if db.Engine() != store.Postgres {
 		return nil

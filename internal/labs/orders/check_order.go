@@ -153,16 +153,16 @@ func (v *review) answers(p catalogue.Panel, given []Answer) []Answer {
 			case at >= 0 && all[at].Answer != "":
 				v.answer(q, all[at].Answer)
 			case q.Code == catalogue.FastingCode:
-				all = put(all, at, Answer{m.ID, q.ID, fasting(q, p.Fasting)})
+				all = putAnswer(all, at, Answer{m.ID, q.ID, fasting(q, p.Fasting)})
 			case q.Default != "":
-				all = put(all, at, Answer{m.ID, q.ID, q.Default})
+				all = putAnswer(all, at, Answer{m.ID, q.ID, q.Default})
 			case q.Required:
 				open = append(open, q.Value)
 			}
 		}
 	}
 	for i, a := range given {
-		if !asked(p, a) {
+		if !isAsked(p, a) {
 			v.refuse("unknown_question", fmt.Sprintf("Marker %d of this order has no question %d", a.MarkerID, a.QuestionID), "aoe_answers")
 		}
 		if slices.ContainsFunc(given[:i], func(b Answer) bool { return a.MarkerID == b.MarkerID && a.QuestionID == b.QuestionID }) {
@@ -176,7 +176,7 @@ func (v *review) answers(p catalogue.Panel, given []Answer) []Answer {
 	return slices.DeleteFunc(all, func(a Answer) bool { return a.Answer == "" })
 }
 
-func put(all []Answer, at int, a Answer) []Answer {
+func putAnswer(all []Answer, at int, a Answer) []Answer {
 	if at >= 0 {
 		all[at] = a
 		return all
@@ -184,7 +184,7 @@ func put(all []Answer, at int, a Answer) []Answer {
 	return append(all, a)
 }
 
-func asked(p catalogue.Panel, a Answer) bool {
+func isAsked(p catalogue.Panel, a Answer) bool {
 	return slices.ContainsFunc(p.Markers, func(m *catalogue.Marker) bool {
 		return m.ID == a.MarkerID && slices.ContainsFunc(m.Questions, func(q catalogue.Question) bool { return q.ID == a.QuestionID })
 	})

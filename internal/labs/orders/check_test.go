@@ -20,8 +20,8 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// counter is a request in the making: a team, its user and a good order of the
-// team's walk-in test.
+// counter builds a request: a team, its user and a valid order of the team's
+// walk-in test.
 type counter struct {
 	testing.TB
 	db   *store.DB
@@ -43,7 +43,7 @@ func (c *counter) write(fn func(ctx context.Context, tx *store.Tx) error) {
 	userstest.Write(c, c.db, fn)
 }
 
-// settings changes the team's.
+// settings changes the settings of the team.
 func (c *counter) settings(change func(s *teams.Settings)) {
 	c.Helper()
 	c.write(func(ctx context.Context, tx *store.Tx) error {
@@ -52,7 +52,8 @@ func (c *counter) settings(change func(s *teams.Settings)) {
 	})
 }
 
-// account adds one with the lab of the walk-in test and links it to the team.
+// account adds an account with the lab of the walk-in test and links it to the
+// team.
 func (c *counter) account(change func(n *catalogue.NewAccount)) (id catalogue.AccountID) {
 	c.Helper()
 	c.write(func(ctx context.Context, tx *store.Tx) (err error) {
@@ -80,7 +81,7 @@ func (c *counter) lab(ctx context.Context, tx *store.Tx, slug string) catalogue.
 	return lab.ID
 }
 
-// test makes one more lab test of the walk-in test's lab.
+// test creates another lab test of the same lab.
 func (c *counter) test(method catalogue.Method, codes ...string) (id catalogue.TestID) {
 	c.Helper()
 	c.write(func(ctx context.Context, tx *store.Tx) error {
@@ -102,7 +103,7 @@ func (c *counter) active(id catalogue.TestID) catalogue.TestID {
 	return id
 }
 
-// addOn asks for single markers, too.
+// addOn adds single markers to the request.
 func (c *counter) addOn(a orders.AddOn, method catalogue.Method) {
 	c.r.Set.AddOn = &a
 	if method != "" {
@@ -110,7 +111,7 @@ func (c *counter) addOn(a orders.AddOn, method catalogue.Method) {
 	}
 }
 
-// insured bills the order to an insurance, for a diagnosis.
+// insured bills the order to an insurance, with a diagnosis.
 func (c *counter) insured(codes ...string) {
 	c.r.Billing, c.r.ICDCodes = catalogue.CommercialInsurance, codes
 }
@@ -119,8 +120,8 @@ func (c *counter) ofAge(years int) {
 	c.r.Patient.BirthDate = civil.DateOf(c.db.Now()).AddDays(-366 * years)
 }
 
-// refusals are what Create says of the request, and makes sure that a dry run
-// says the same and that nothing was stored.
+// refusals returns the faults of Create. It checks that a dry run returns the
+// same faults and that nothing was stored.
 func (c *counter) refusals() []*fault.Error {
 	c.Helper()
 	_, err := c.create()
@@ -132,9 +133,9 @@ func (c *counter) refusals() []*fault.Error {
 		}
 		refused = fault.List{one}
 	}
-	var trial orders.Trial
+	var trial orders.DryRunResult
 	c.write(func(ctx context.Context, tx *store.Tx) (err error) {
-		trial, err = orders.Try(ctx, tx, c.team.ID, c.r)
+		trial, err = orders.DryRun(ctx, tx, c.team.ID, c.r)
 		return err
 	})
 	if n := total(c.TB, c.db, orders.NewIndex(), c.team.ID, orders.Filter{}); n != 0 {
@@ -158,8 +159,8 @@ func (c *counter) create() (o orders.Order, err error) {
 	return o, err
 }
 
-// Every rule of reference 1.9 refuses with a status, a code, a field and a
-// sentence of its own, in a dry run as in earnest, and leaves nothing behind.
+// Every rule of reference 1.9 refuses with its own status, code, field and text,
+// in a dry run as in a real one, and stores nothing.
 func TestCreateRefuses(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		plain := newCounter(t, db)
@@ -187,8 +188,8 @@ func TestCreateRefuses(t *testing.T) {
 	})
 }
 
-// What nobody is refused for, a dry run warns of.
-func TestTrialWarns(t *testing.T) {
+// A dry run warns of problems for which Create does not refuse.
+func TestDryRunWarns(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		own := &catalogue.Physician{FirstName: "Jane", LastName: "Example", NPI: "1234567893"}
 		agreed := []orders.Consent{{Type: orders.Consents[0]}}
@@ -208,9 +209,9 @@ func TestTrialWarns(t *testing.T) {
 		} {
 			c := newCounter(t, db)
 			x.given(&c.r)
-			var trial orders.Trial
+			var trial orders.DryRunResult
 			c.write(func(ctx context.Context, tx *store.Tx) (err error) {
-				trial, err = orders.Try(ctx, tx, c.team.ID, c.r)
+				trial, err = orders.DryRun(ctx, tx, c.team.ID, c.r)
 				return err
 			})
 			var got []string
@@ -227,12 +228,12 @@ func TestTrialWarns(t *testing.T) {
 	})
 }
 
-// A question takes one answer, and a numeric one a number as labs read it. What
-// is refused is not sent.
+// A question accepts one answer; a numeric question accepts numbers in the form
+// that labs read. Refused answers are not sent.
 func TestAnswers(t *testing.T) {
 	c := newCounter(t, storetest.SQLite(t))
 	walkIn := catalogue.WalkIn
-	marker, question := asking(c, "LASTDOSE")
+	marker, question := questionOf(c, "LASTDOSE")
 	c.r.Method, c.r.Set = &walkIn, &orders.OrderSet{AddOn: &orders.AddOn{MarkerIDs: []catalogue.MarkerID{marker}}}
 	for _, x := range []struct {
 		given []string
@@ -262,7 +263,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// The diagnoses of a kit's registration are codes, as an order's are.
+// The diagnoses of a kit's registration are checked as those of an order.
 func TestDiagnosesOfARegistration(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		team := orderstest.Team(t, db)
@@ -288,18 +289,18 @@ func TestDiagnosesOfARegistration(t *testing.T) {
 
 var unknownID = ids.MustParse[catalogue.Test]("019f0000-0000-7000-8000-000000000000")
 
-// seededTest is the team's seeded lab test of another method.
+// seededTest returns the team's seeded lab test of another method.
 func seededTest(c *counter, method catalogue.Method) catalogue.TestID {
 	return orderstest.Test(c, c.db, c.team.ID, method).ID
 }
 
-// bareUser is somebody of whom the team knows nothing.
+// bareUser creates a user without any data.
 func bareUser(c *counter) users.User {
 	return userstest.New(c, c.db, c.team.ID, users.NewUser{})
 }
 
-// asking is a marker of the lab that asks a question, and the question.
-func asking(c *counter, code string) (marker catalogue.MarkerID, question int64) {
+// questionOf returns a marker of the lab with a question, and the question.
+func questionOf(c *counter, code string) (marker catalogue.MarkerID, question int64) {
 	c.write(func(ctx context.Context, tx *store.Tx) error {
 		offered, err := catalogue.For(ctx, tx, c.team.ID)
 		if err != nil {
@@ -320,7 +321,7 @@ func asking(c *counter, code string) (marker catalogue.MarkerID, question int64)
 	return marker, question
 }
 
-// askingMarker is a marker of the lab that must know something which has no
+// askingMarker returns a marker of the lab with a required question without
 // default.
 func askingMarker(c *counter) (id catalogue.MarkerID) {
 	c.write(func(ctx context.Context, tx *store.Tx) error {

@@ -10,8 +10,8 @@ import (
 	"hale/internal/platform/store"
 )
 
-// Turnaround is how many days the order's lab test takes, commonly and at worst;
-// nil when its panel has no such time.
+// Turnaround returns the usual and the longest number of days of the order's lab
+// test; nil if its panel has none.
 func Turnaround(ctx context.Context, tx *store.Tx, o *Order) (common, worst *int, err error) {
 	offered, err := catalogue.For(ctx, tx, o.Team)
 	if err != nil {
@@ -25,11 +25,11 @@ func Turnaround(ctx context.Context, tx *store.Tx, o *Order) (common, worst *int
 	return common, worst, nil
 }
 
-// Collected notes when the sample was taken, and with the turnaround times of
-// the order's panel when results can be expected.
+// SetCollected sets the time of collection and, from the turnaround times of the
+// panel, the dates on which results are expected.
 //
 // Reference 1.14: collection plus the times, null when a panel has none.
-func (o *Order) Collected(at time.Time, common, worst *int) {
+func (o *Order) SetCollected(at time.Time, common, worst *int) {
 	o.CollectedAt = &at
 	day := civil.DateOf(at.UTC())
 	for _, d := range []struct {
@@ -43,34 +43,33 @@ func (o *Order) Collected(at time.Time, common, worst *int) {
 	}
 }
 
-// Drawn is Collected by somebody's word that the sample was drawn: the end of a
-// visit, the moment of a call, the time of a message. It gives way to what is
-// known already.
-func (o *Order) Drawn(at time.Time, common, worst *int) {
+// SetDrawn sets the time of collection as reported indirectly: the end of a visit,
+// the moment of a call, the time of a message. A known time takes precedence.
+func (o *Order) SetDrawn(at time.Time, common, worst *int) {
 	if o.CollectedAt == nil {
-		o.Collected(at, common, worst)
+		o.SetCollected(at, common, worst)
 	}
 }
 
-// ahead is how far a time of collection may lie behind the report that has it:
-// where neither names a zone, the two may be a day apart.
-const ahead = 24 * time.Hour
+// collectionTolerance is the tolerance for a time of collection after its report. If neither
+// has a zone, the two may differ by a day.
+const collectionTolerance = 24 * time.Hour
 
-// Stated is Collected by the time that is written on the sample. It stands in
-// place of whatever is known, unless it is a mere date and the known time is of
-// that day. One that lies behind its report is a slip and changes nothing; a
-// zero reported compares with nothing.
-func (o *Order) Stated(at networks.Moment, reported time.Time, common, worst *int) {
-	slip := !reported.IsZero() && at.Time.After(reported.Add(ahead))
-	if at.Time.IsZero() || slip || o.CollectedAt != nil && dated(at, *o.CollectedAt) {
+// SetStatedCollection sets the time of collection that is written on the sample. It replaces
+// a known time, except if it is a date without time and the known time is on
+// that day. A time after the report is a mistake and is ignored; a zero reported
+// disables this check.
+func (o *Order) SetStatedCollection(at networks.Moment, reported time.Time, common, worst *int) {
+	slip := !reported.IsZero() && at.Time.After(reported.Add(collectionTolerance))
+	if at.Time.IsZero() || slip || o.CollectedAt != nil && isDateOf(at, *o.CollectedAt) {
 		return
 	}
-	o.Collected(at.Time, common, worst)
+	o.SetCollected(at.Time, common, worst)
 }
 
-// dated reports whether a moment is a date without a time of day, and known is
-// a time of that date.
-func dated(at networks.Moment, known time.Time) bool {
+// isDateOf reports whether a moment is a date without a time of day, and known is a
+// time of that date.
+func isDateOf(at networks.Moment, known time.Time) bool {
 	offset := 0
 	if at.Offset != nil {
 		offset = *at.Offset

@@ -11,29 +11,29 @@ import (
 func TestResultsAreExpectedByADay(t *testing.T) {
 	common, worst := 3, 10
 	var o orders.Order
-	o.Collected(time.Date(2026, 2, 27, 23, 30, 0, 0, time.UTC), &common, &worst)
+	o.SetCollected(time.Date(2026, 2, 27, 23, 30, 0, 0, time.UTC), &common, &worst)
 	if o.ExpectedBy == nil || o.ExpectedBy.String() != "2026-03-02" || o.WorstBy == nil || o.WorstBy.String() != "2026-03-09" {
 		t.Errorf("expected by %v, at worst %v", o.ExpectedBy, o.WorstBy)
 	}
 	o = orders.Order{}
-	if o.Collected(time.Now(), nil, nil); o.ExpectedBy != nil || o.WorstBy != nil {
+	if o.SetCollected(time.Now(), nil, nil); o.ExpectedBy != nil || o.WorstBy != nil {
 		t.Error("a panel without times has a day")
 	}
 }
 
-// What is written on the sample counts for more than somebody's word of the draw,
-// whichever comes first.
-func TestTheBestTimeOfCollection(t *testing.T) {
+// The time on the sample takes precedence over an indirect report of the draw,
+// in any order.
+func TestTimeOfCollection(t *testing.T) {
 	at := func(day, hour, minute int) time.Time { return time.Date(2026, 3, day, hour, minute, 0, 0, time.UTC) }
 	newYork := -5 * 3600
 	type word func(o *orders.Order)
-	drawn := func(at time.Time) word { return func(o *orders.Order) { o.Drawn(at, nil, nil) } }
+	drawn := func(at time.Time) word { return func(o *orders.Order) { o.SetDrawn(at, nil, nil) } }
 	stated := func(at, reported time.Time) word {
-		return func(o *orders.Order) { o.Stated(networks.Moment{Time: at}, reported, nil, nil) }
+		return func(o *orders.Order) { o.SetStatedCollection(networks.Moment{Time: at}, reported, nil, nil) }
 	}
-	dated := func(day int) word { // the date alone, in New York
+	dated := func(day int) word { // a date without time, in New York
 		return func(o *orders.Order) {
-			o.Stated(networks.Moment{Time: at(day, 5, 0), Offset: &newYork}, time.Time{}, nil, nil)
+			o.SetStatedCollection(networks.Moment{Time: at(day, 5, 0), Offset: &newYork}, time.Time{}, nil, nil)
 		}
 	}
 	for name, c := range map[string]struct {

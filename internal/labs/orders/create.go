@@ -17,17 +17,17 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// Request is what a team gives to order a test.
+// Request is a team's request for an order.
 //
 // Reference 1.9, CreateOrderRequestCompatible.
 type Request struct {
 	User          users.ID
-	LabTest       *catalogue.TestID // the older way to name one lab test
+	LabTest       *catalogue.TestID // deprecated way to name one lab test
 	Set           *OrderSet
 	Method        *Method
 	Physician     *catalogue.Physician
 	Priority      bool
-	Billing       catalogue.Billing // client_bill when empty
+	Billing       catalogue.Billing // client_bill if empty
 	ICDCodes      []string
 	Consents      []Consent
 	ActivateBy    *civil.Date
@@ -40,7 +40,7 @@ type Request struct {
 	Address       Address
 }
 
-// OrderSet names what is ordered.
+// OrderSet names the tests of an order.
 //
 // Reference 1.9, OrderSetRequest.
 type OrderSet struct {
@@ -55,11 +55,11 @@ type AddOn struct {
 	ProviderIDs []string
 }
 
-// LogValue keeps a person out of logs.
+// LogValue keeps personal data out of logs.
 func (Request) LogValue() slog.Value { return slog.StringValue(secrets.Withheld) }
 
-// set is the request's order set in the words of the catalogue, and the lab
-// account that the request names.
+// set returns the request's order set in the types of package catalogue, and the
+// lab account of the request.
 func (r *Request) set(v *review) (catalogue.OrderSet, *catalogue.AccountID) {
 	account := r.Account
 	if s := r.Set; s != nil && s.Account != nil {
@@ -86,7 +86,7 @@ func (r *Request) set(v *review) (catalogue.OrderSet, *catalogue.AccountID) {
 	return set, account
 }
 
-// addOn refuses the shapes of an add-on that mean nothing.
+// addOn refuses invalid forms of an add-on.
 //
 // Reference 1.9.
 func (v *review) addOn(a *AddOn, method *Method) {
@@ -100,8 +100,8 @@ func (v *review) addOn(a *AddOn, method *Method) {
 	}
 }
 
-// Create orders a test. It is placed with the lab's network in the background,
-// at once or on the day of its activate_by.
+// Create creates an order. A background job places it with the lab's network,
+// now or on the day of its activate_by.
 //
 // Reference 1.9.
 func Create(ctx context.Context, tx *store.Tx, team teams.ID, r Request) (Order, error) {
@@ -112,28 +112,27 @@ func Create(ctx context.Context, tx *store.Tx, team teams.ID, r Request) (Order,
 	if err := v.verdict(); err != nil {
 		return Order{}, err
 	}
-	if err := start(ctx, tx, &o); err != nil {
+	if err := storeNew(ctx, tx, &o); err != nil {
 		return Order{}, err
 	}
 	return o, dispatch(ctx, tx, &o)
 }
 
-// Trial is what there is to say of a request: what it would be refused with,
-// and what it would not, but should be looked at.
-type Trial struct{ Problems, Warnings []*fault.Error }
+// DryRunResult is the result of a dry run: the faults that would refuse the request,
+// and warnings that would not.
+type DryRunResult struct{ Problems, Warnings []*fault.Error }
 
-// Try is everything that Create would find wrong or doubtful, and stores
-// nothing.
-func Try(ctx context.Context, tx *store.Tx, team teams.ID, r Request) (Trial, error) {
+// DryRun checks a request as Create does, and stores nothing.
+func DryRun(ctx context.Context, tx *store.Tx, team teams.ID, r Request) (DryRunResult, error) {
 	v := newReview(tx, team)
 	v.request(ctx, &r, func(set catalogue.OrderSet, method *Method, account *catalogue.AccountID) (catalogue.Panel, error) {
 		return catalogue.PreviewOrderSet(ctx, tx, team, set, method, account)
 	})
-	return Trial{v.problems(), v.advice}, v.err
+	return DryRunResult{v.problems(), v.advice}, v.err
 }
 
-// request checks a request and makes the order that it asks for. The order is
-// good only when nothing was found wrong.
+// request checks a request and returns its order. The order is valid only if the
+// review has no faults.
 func (v *review) request(ctx context.Context, r *Request, resolve resolve) Order {
 	v.texts(r)
 	v.patient(&r.Patient)
@@ -165,8 +164,8 @@ func (v *review) request(ctx context.Context, r *Request, resolve resolve) Order
 	return o
 }
 
-// physicianOf is who signs: the one given, or the platform's for accounts that
-// leave ordering to it.
+// physicianOf returns the physician who signs: the given one, or that of the
+// platform for accounts that leave ordering to it.
 func physicianOf(ctx context.Context, tx *store.Tx, team teams.ID, account catalogue.Account, given *catalogue.Physician) (*catalogue.Physician, error) {
 	if given != nil || account.Flow.TeamOrders() {
 		return given, nil
@@ -181,7 +180,7 @@ func physicianOf(ctx context.Context, tx *store.Tx, team teams.ID, account catal
 	return nil, nil
 }
 
-// order is an initial order of what was resolved.
+// order returns an initial order for a resolved panel.
 func (p place) order(team teams.ID, user users.ID) Order {
 	return Order{
 		Team: team, User: user, Origin: Initial, Lab: p.panel.Lab.ID, LabTest: p.panel.Test.ID, Account: p.account.ID,
@@ -189,9 +188,9 @@ func (p place) order(team teams.ID, user users.ID) Order {
 	}
 }
 
-// start stores a new order as ordered, in its transaction or in a new one, and
-// announces it.
-func start(ctx context.Context, tx *store.Tx, o *Order) error {
+// storeNew stores a new order with the status ordered, in its transaction or in a
+// new one, and emits the event.
+func storeNew(ctx context.Context, tx *store.Tx, o *Order) error {
 	team, err := teams.Get(ctx, tx, o.Team)
 	if err != nil {
 		return err
@@ -203,7 +202,7 @@ func start(ctx context.Context, tx *store.Tx, o *Order) error {
 	}
 	joins := !o.Transaction.IsZero()
 	if !joins {
-		if o.Transaction, err = begin(ctx, tx, o.Team); err != nil {
+		if o.Transaction, err = beginTransaction(ctx, tx, o.Team); err != nil {
 			return err
 		}
 	}
@@ -215,14 +214,14 @@ func start(ctx context.Context, tx *store.Tx, o *Order) error {
 		return err
 	}
 	if joins {
-		if err := settle(ctx, tx, o.Team, o.Transaction); err != nil {
+		if err := updateTransactionStatus(ctx, tx, o.Team, o.Transaction); err != nil {
 			return err
 		}
 	}
 	return announceChange(ctx, tx, Change{Order: o, Event: e, By: Call})
 }
 
-// The networks that orders go to. Orders of sandbox teams never leave the house.
+// The networks of orders. Orders of sandbox teams are never sent out.
 const (
 	SandboxNetwork = "sandboxlab"
 	HL7Network     = "hl7v2"
@@ -235,8 +234,8 @@ func networkOf(team teams.Team) string {
 	return HL7Network
 }
 
-// must says that a move which nothing can stand in the way of was not made.
-func must(changed bool, err error, o *Order, to Status) error {
+// requireMove returns an error if a move was not made that nothing can prevent.
+func requireMove(changed bool, err error, o *Order, to Status) error {
 	if err == nil && !changed {
 		return fmt.Errorf("orders: %s did not move from %s to %s", o.ID, o.Status, to)
 	}

@@ -13,9 +13,9 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// Document is an order on the wire. T is the shape of the lab test: events
-// leave out its lab and markers. A text that the specification names is never
-// null: it is empty, or left out, when there is none.
+// Document is an order on the wire. T is the type of the lab test: events omit
+// its lab and markers. A text field of the specification is never null: without
+// a value it is empty or omitted.
 //
 // Spec: Order. Reference 1.1, ClientFacingOrder.
 type Document[T any] struct {
@@ -52,7 +52,7 @@ type Document[T any] struct {
 	Transaction        TransactionDocument          `json:"order_transaction"`
 }
 
-// Subject returns the user whose data the document holds.
+// Subject returns the user whose data the document contains.
 func (d Document[T]) Subject() uuid.UUID { return d.UserID.UUID() }
 
 // PatientDocument is a patient on the wire.
@@ -81,7 +81,7 @@ type GuarantorDocument struct {
 	Email           string                   `json:"email,omitempty"`
 }
 
-// GuarantorAddressDocument is where a medical proxy lives.
+// GuarantorAddressDocument is the address of a medical proxy.
 type GuarantorAddressDocument struct {
 	FirstLine   string `json:"first_line"`
 	SecondLine  string `json:"second_line"`
@@ -105,7 +105,7 @@ type PatientAddressDocument struct {
 	PhoneNumber string `json:"phone_number"`
 }
 
-// ShippingDocument is where a kit goes.
+// ShippingDocument is the address for a kit.
 type ShippingDocument struct {
 	Receiver    string `json:"receiver_name"`
 	FirstLine   string `json:"first_line"`
@@ -117,15 +117,15 @@ type ShippingDocument struct {
 	PhoneNumber string `json:"phone_number"`
 }
 
-// PhysicianDocument is who ordered.
+// PhysicianDocument is the ordering physician.
 type PhysicianDocument struct {
 	FirstName string `json:"first_name"`
 	LastName  string `json:"last_name"`
 	NPI       string `json:"npi"`
 }
 
-// DetailsDocument is what only one method has. Shipment is there for test kits,
-// AppointmentID for the two methods with appointments.
+// DetailsDocument holds fields that depend on the method: Shipment for test
+// kits, AppointmentID for the two methods with appointments.
 type DetailsDocument struct {
 	Type Method              `json:"type"`
 	Data DetailsDataDocument `json:"data"`
@@ -140,7 +140,7 @@ type DetailsDataDocument struct {
 	UpdatedAt     Instant                 `json:"updated_at"`
 }
 
-// ShipmentDocument is a kit on its ways.
+// ShipmentDocument holds both shipments of a kit.
 type ShipmentDocument struct {
 	ID                     uuid.UUID `json:"id" format:"uuid"`
 	OutboundTrackingNumber string    `json:"outbound_tracking_number"`
@@ -180,7 +180,7 @@ type MemberDocument struct {
 	UpdatedAt Precise `json:"updated_at"`
 }
 
-// LabTestDocument is a lab test in an event: without its lab and markers.
+// LabTestDocument is a lab test in an event, without its lab and markers.
 type LabTestDocument struct {
 	ID              catalogue.TestID     `json:"id"`
 	Slug            string               `json:"slug"`
@@ -201,11 +201,12 @@ type LabTestDocument struct {
 	WorstTAT        *int                 `json:"worst_case_tat_days"`
 }
 
-// DocumentOf writes an order for the wire. now dates the links in it.
+// DocumentOf returns an order for the wire. now is the creation time of the
+// links in it.
 func DocumentOf[T any](o *Order, f Facts, test T, now time.Time) Document[T] {
 	d := Document[T]{
 		ID: o.ID, TeamID: o.Team, UserID: o.User, LabTest: test, Details: detailsOf(o),
-		SampleID: o.SampleID, Notes: o.Body.Notes, ClinicalNotes: given(o.Body.ClinicalNotes),
+		SampleID: o.SampleID, Notes: o.Body.Notes, ClinicalNotes: optionalText(o.Body.ClinicalNotes),
 		CreatedAt: Instant(o.CreatedAt), UpdatedAt: Instant(o.UpdatedAt), Events: make([]OrderEventDocument, len(f.Events)),
 		Status: o.Status.Stage(o.Method), HealthInsuranceID: NullID{o.Insurance}, RequisitionFormURL: f.requisitionLink(o, now),
 		Priority: o.Priority, ActivateBy: o.ActivateBy, Passthrough: o.Body.Passthrough, BillingType: o.Billing,
@@ -213,7 +214,7 @@ func DocumentOf[T any](o *Order, f Facts, test T, now time.Time) Document[T] {
 		Origin: o.Origin, Transaction: transactionOf(f.Transaction),
 	}
 	for i, e := range f.Events {
-		d.Events[i] = OrderEventDocument{ID: e.ID, CreatedAt: Instant(e.CreatedAt), Status: e.Status.Full(o.Method), Detail: given(e.Detail)}
+		d.Events[i] = OrderEventDocument{ID: e.ID, CreatedAt: Instant(e.CreatedAt), Status: e.Status.Full(o.Method), Detail: optionalText(e.Detail)}
 		d.LastEvent = d.Events[i]
 	}
 	if o.Interpretation != "" {
@@ -236,8 +237,8 @@ func DocumentOf[T any](o *Order, f Facts, test T, now time.Time) Document[T] {
 	return d
 }
 
-// given is nil for a text that is not there.
-func given[S ~string](s S) *S {
+// optionalText returns nil for an empty text.
+func optionalText[S ~string](s S) *S {
 	if s == "" {
 		return nil
 	}
@@ -246,9 +247,9 @@ func given[S ~string](s S) *S {
 
 func patientOf(p Patient) *PatientDocument {
 	d := &PatientDocument{
-		FirstName: given(p.FirstName), LastName: given(p.LastName), BirthDate: p.BirthDate, Gender: p.Gender,
-		PhoneNumber: given(p.PhoneNumber), Email: given(p.Email), Race: given(p.Race), Ethnicity: given(p.Ethnicity),
-		SexualOrientation: given(p.SexualOrientation), GenderIdentity: given(p.GenderIdentity),
+		FirstName: optionalText(p.FirstName), LastName: optionalText(p.LastName), BirthDate: p.BirthDate, Gender: p.Gender,
+		PhoneNumber: optionalText(p.PhoneNumber), Email: optionalText(p.Email), Race: optionalText(p.Race), Ethnicity: optionalText(p.Ethnicity),
+		SexualOrientation: optionalText(p.SexualOrientation), GenderIdentity: optionalText(p.GenderIdentity),
 	}
 	if g := p.MedicalProxy; g != nil {
 		d.MedicalProxy.Value = guarantorOf(*g)
@@ -291,7 +292,7 @@ func transactionOf(t Transaction) TransactionDocument {
 	return d
 }
 
-// Document is the transaction on the wire, as results and orders show it.
+// Document returns the transaction for the wire, as in results and orders.
 func (t Transaction) Document() TransactionDocument { return transactionOf(t) }
 
 func labTestOf(t catalogue.Test, markers []*catalogue.Marker) LabTestDocument {
@@ -316,7 +317,7 @@ func (n *Null[T]) UnmarshalJSON(data []byte) error { return json.Unmarshal(data,
 // NullID is an identifier that may be null.
 type NullID struct{ Value *uuid.UUID }
 
-// NullIDOf is an order's identifier, or null.
+// NullIDOf returns an order's identifier, or null.
 func NullIDOf(id *ID) NullID {
 	if id == nil {
 		return NullID{}
@@ -331,10 +332,10 @@ func (n NullID) MarshalJSON() ([]byte, error) { return json.Marshal(n.Value) }
 // UnmarshalJSON reads the identifier or null.
 func (n *NullID) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, &n.Value) }
 
-// Instant is a moment in whole seconds: 2026-01-02T03:04:05+00:00.
+// Instant is a time in whole seconds: 2026-01-02T03:04:05+00:00.
 type Instant time.Time
 
-// MarshalText writes it.
+// MarshalText writes the time.
 func (i Instant) MarshalText() ([]byte, error) {
 	return time.Time(i).UTC().AppendFormat(nil, "2006-01-02T15:04:05-07:00"), nil
 }
@@ -344,11 +345,11 @@ func (i *Instant) UnmarshalText(text []byte) error {
 	return (*time.Time)(i).UnmarshalText(text)
 }
 
-// Precise is a moment in microseconds: 2026-01-02T03:04:05.000006Z. Members of
+// Precise is a time in microseconds: 2026-01-02T03:04:05.000006Z. Members of
 // transactions have these.
 type Precise time.Time
 
-// MarshalText writes it.
+// MarshalText writes the time.
 func (p Precise) MarshalText() ([]byte, error) {
 	return time.Time(p).UTC().AppendFormat(nil, "2006-01-02T15:04:05.000000Z"), nil
 }

@@ -14,11 +14,11 @@ func UserRecords() []users.Records {
 	return []users.Records{{Name: "orders", Erase: erase}}
 }
 
-// eraseAtOnce is how many orders go in one transaction.
+// eraseAtOnce is the number of orders that one transaction erases.
 const eraseAtOnce = 50
 
-// erase removes orders of a user for good, and tells those who remember them.
-// A transaction goes with its last order.
+// erase deletes orders of a user and records the change for the indexes. A
+// transaction is deleted with its last order.
 func erase(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (more bool, err error) {
 	all, err := idsOf(ctx, tx, `SELECT id FROM orders WHERE team_id = $1 AND user_id = $2 LIMIT $3`, team, user, eraseAtOnce)
 	if err != nil || len(all) == 0 {

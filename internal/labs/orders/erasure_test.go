@@ -14,7 +14,7 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// total is how many orders a list of the team has.
+// total returns the number of orders in a list of the team.
 func total(t testing.TB, db *store.DB, index *orders.Index, team teams.ID, f orders.Filter) (n int) {
 	t.Helper()
 	f.Page, f.Size = 1, 50
@@ -29,8 +29,8 @@ func total(t testing.TB, db *store.DB, index *orders.Index, team teams.ID, f ord
 	return n
 }
 
-// What is erased is gone from the database, from lists and from memory, with
-// its transaction; the rest of the team's orders stay.
+// Erased orders are gone from the database, from lists and from memory, with
+// their transactions. Other orders of the team stay.
 func TestErasure(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		index := orders.NewIndex()
@@ -41,7 +41,7 @@ func TestErasure(t *testing.T) {
 		var mine []orders.Order
 		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
 			mine = nil
-			for range 53 { // more than go at once
+			for range 53 { // more than one transaction erases
 				o, err := orders.Create(ctx, tx, team.ID, r)
 				if err != nil {
 					return err

@@ -12,7 +12,7 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// Import takes over an order that its lab has already.
+// Import describes an order that its lab already has.
 //
 // Reference 1.13, ImportOrderBody.
 type Import struct {
@@ -23,17 +23,18 @@ type Import struct {
 	Physician *catalogue.Physician
 	Patient   Patient
 	Address   Address
-	SampleID  string // the lab's number of the order
+	SampleID  string // the lab's number for the order
 	Account   *catalogue.AccountID
 }
 
-// LogValue keeps a person out of logs.
+// LogValue keeps personal data out of logs.
 func (Import) LogValue() slog.Value { return slog.StringValue(secrets.Withheld) }
 
-// Adopt imports an order. Nothing is placed, and accounts that are pending will do.
+// ImportOrder imports an order. It is not placed with the lab. Pending accounts are
+// allowed.
 //
 // Spec: Further operations, POST /v3/order/import.
-func Adopt(ctx context.Context, tx *store.Tx, team teams.ID, r Import) (Order, error) {
+func ImportOrder(ctx context.Context, tx *store.Tx, team teams.ID, r Import) (Order, error) {
 	v := newReview(tx, team)
 	oneOf(v, "billing_type", r.Billing, catalogue.Billings)
 	oneOf(v, "collection_method", r.Method, catalogue.Methods)
@@ -43,21 +44,21 @@ func Adopt(ctx context.Context, tx *store.Tx, team teams.ID, r Import) (Order, e
 	r.SampleID = v.form.Text("sample_id", r.SampleID, longestLine)
 	v.user(ctx, r.User)
 	v.minor(ctx, r.User, &r.Patient)
-	o := v.adopted(ctx, &r)
+	o := v.importedOrder(ctx, &r)
 	if len(v.problems()) == 0 {
 		v.freeSample(ctx, r.SampleID)
 	}
 	if err := v.verdict(); err != nil {
 		return Order{}, err
 	}
-	if err := start(ctx, tx, &o); err != nil {
+	if err := storeNew(ctx, tx, &o); err != nil {
 		return Order{}, err
 	}
 	changed, err := Advance(ctx, tx, &o, Move{To: RequisitionBypassed, By: Call})
-	return o, must(changed, err, &o, RequisitionBypassed)
+	return o, requireMove(changed, err, &o, RequisitionBypassed)
 }
 
-func (v *review) adopted(ctx context.Context, r *Import) Order {
+func (v *review) importedOrder(ctx context.Context, r *Import) Order {
 	as := Request{Set: &r.Set, Method: &r.Method, Account: r.Account}
 	set, account := as.set(v)
 	if len(set.TestIDs)+len(set.MarkerIDs)+len(set.ProviderIDs) == 0 {
@@ -84,8 +85,8 @@ func (v *review) adopted(ctx context.Context, r *Import) Order {
 	return o
 }
 
-// freeSample refuses a sample id that another order of the team has. Imports
-// of the same one wait for each other.
+// freeSample refuses a sample id that another order of the team has. It locks,
+// so that imports of the same sample wait for each other.
 func (v *review) freeSample(ctx context.Context, sample string) {
 	if sample == "" {
 		return

@@ -289,14 +289,14 @@ func scanByIndex(ctx context.Context, tx *store.Tx) error {
 	return nil
 }
 
-// refresh brings the index to the snapshot of the transaction.
+// refresh updates the index to the snapshot of the transaction.
 func (t *teamIndex) refresh(ctx context.Context, tx *store.Tx, team teams.ID) error {
 	to, err := currentMoment(ctx, tx, team)
 	if err != nil {
 		return err
 	}
 	t.mu.RLock()
-	current := t.loaded && !to.differs(t.moment)
+	current := t.loaded && !to.isAfter(t.moment)
 	t.mu.RUnlock()
 	if current {
 		return nil
@@ -311,13 +311,13 @@ func (t *teamIndex) refresh(ctx context.Context, tx *store.Tx, team teams.ID) er
 			return err
 		}
 	}
-	if !to.differs(t.moment) {
+	if !to.isAfter(t.moment) {
 		return nil
 	}
 	return t.readChanges(ctx, tx, team, to)
 }
 
-// mark is a place in the order of stamps.
+// mark is a position in the order of stamps.
 type mark struct {
 	change int64
 	id     ID
@@ -331,7 +331,7 @@ type indexRow struct {
 	kind, result     uint8
 	activate         int32
 	sealed           []byte
-	names            names
+	names            searchNames
 }
 
 const indexColumns = `change, id, user_id, created_at, updated_at, status, method, is_critical, interpretation, activate_by, names`
@@ -407,7 +407,7 @@ func (t *teamIndex) load(ctx context.Context, tx *store.Tx, team teams.ID, to mo
 		t.moment = to
 		t.grow(count + count/32)
 	}
-	t.moment = t.moment.earlier(to)
+	t.moment = t.moment.intersection(to)
 	for i := range rows {
 		t.append(&rows[i])
 	}
@@ -427,8 +427,8 @@ func (t *teamIndex) readChanges(ctx context.Context, tx *store.Tx, team teams.ID
 	var rows []indexRow
 	erased := map[ID]bool{}
 	var b store.Batch
-	t.moment.unseen(&b, scanInto(&rows), `SELECT `+indexColumns+` FROM orders WHERE team_id = $1`, team)
-	t.moment.unseen(&b, func(from store.Scanner) error {
+	t.moment.queryUnseen(&b, scanInto(&rows), `SELECT `+indexColumns+` FROM orders WHERE team_id = $1`, team)
+	t.moment.queryUnseen(&b, func(from store.Scanner) error {
 		var id ID
 		err := from.Scan(&id)
 		erased[id] = true
@@ -463,7 +463,7 @@ func (t *teamIndex) readChanges(ctx context.Context, tx *store.Tx, team teams.ID
 	return nil
 }
 
-// key is what rows are sorted by.
+// key is the sort key of the rows.
 type key struct {
 	created int64
 	id      ID
@@ -473,7 +473,7 @@ func (t *teamIndex) compare(row int, k key) int {
 	return cmp.Or(cmp.Compare(t.created[row], k.created), bytes.Compare(t.ids[row][:], k.id[:]))
 }
 
-// locate finds the row of a key among the first n, or its place.
+// locate returns the row of a key among the first n, or the position for it.
 func (t *teamIndex) locate(n int, k key) (row int, found bool) {
 	return sort.Find(n, func(row int) int { return -t.compare(row, k) })
 }
@@ -499,7 +499,7 @@ func (t *teamIndex) append(r *indexRow) {
 	t.set(len(t.ids)-1, r)
 }
 
-// set changes what may change of an order.
+// set updates the variable columns of an order.
 func (t *teamIndex) set(row int, r *indexRow) {
 	t.updated[row], t.kinds[row], t.results[row], t.activates[row], t.births[row] = r.updated, r.kind, r.result, r.activate, r.names.birth
 	patient, recipient := r.names.lines()
@@ -589,7 +589,7 @@ func (f *Filter) keys(ctx context.Context, tx *store.Tx, team teams.ID) (found [
 		for i, id := range f.IDs {
 			named[i] = Order{Team: team, ID: id}
 		}
-		err = inLists(named, func(team any, list []any, in string) error {
+		err = forIDLists(named, func(team any, list []any, in string) error {
 			return read(selected+byIDOnly+` = $1 AND id IN `+in, append([]any{team}, list...)...)
 		})
 	default:
@@ -799,7 +799,7 @@ var kindRanks = func() (ranks [256]int32) {
 
 // lines returns the lines of the patient and the recipient. Most orders are sent
 // to the patient, so both are the same line.
-func (n *names) lines() (patient, recipient nameLine) {
+func (n *searchNames) lines() (patient, recipient nameLine) {
 	if n.first != "" || n.last != "" {
 		patient = nameLine{n.first + " " + n.last + " " + n.first, int32(1 + len(n.first))}
 	}
@@ -817,11 +817,11 @@ type nameLine struct {
 }
 
 func (l nameLine) compare(other nameLine) int {
-	return cmp.Or(cmp.Compare(l.last(), other.last()), cmp.Compare(l.first(), other.first()))
+	return cmp.Or(cmp.Compare(l.lastName(), other.lastName()), cmp.Compare(l.firstName(), other.firstName()))
 }
 
-func (l nameLine) last() string  { return l.text[l.tail : len(l.text)-int(l.tail)] }
-func (l nameLine) first() string { return l.text[:max(0, l.tail-1)] }
+func (l nameLine) lastName() string  { return l.text[l.tail : len(l.text)-int(l.tail)] }
+func (l nameLine) firstName() string { return l.text[:max(0, l.tail-1)] }
 
 // nameTable has each name once. Line 0 is empty. A name that no order has any
 // more is removed.
@@ -830,7 +830,7 @@ type nameTable struct {
 	orders []int32 // uses of each line, by patients and recipients
 	places map[nameLine]int32
 
-	// The order of lines by last and first name, brought up to date by ranks.
+	// The order of lines by last and first name. ranks updates it.
 	mu     sync.Mutex
 	sorted []int32
 	rank   []int32 // by line

@@ -12,7 +12,7 @@ import (
 )
 
 // BenchmarkMatch filters a million orders, of 50,000 people and of a million,
-// and walks to the page. What it leaves out is reading the page's rows.
+// and selects a page. It does not read the rows of the page.
 func BenchmarkMatch(b *testing.B) {
 	today := civil.MustParse("2026-03-01")
 	yes := true
@@ -40,7 +40,7 @@ func BenchmarkMatch(b *testing.B) {
 		}},
 	}
 	for _, people := range []int{50_000, 1_000_000} {
-		m := filled(1_000_000, people)
+		m := filledIndex(1_000_000, people)
 		for _, c := range cases {
 			c.f.Page, c.f.Size = max(1, c.f.Page), 50
 			b.Run(fmt.Sprintf("%s/people=%d", c.name, people), func(b *testing.B) {
@@ -52,18 +52,17 @@ func BenchmarkMatch(b *testing.B) {
 	}
 }
 
-// BenchmarkFill is what remains of the first list when nothing has to be read
-// or opened.
+// BenchmarkFill fills an index without reading or unsealing.
 func BenchmarkFill(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		filled(1_000_000, 50_000)
+		filledIndex(1_000_000, 50_000)
 	}
 }
 
-// filled is the index of a year's orders.
-func filled(orders, people int) *teamIndex {
-	rng := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same each time
+// filledIndex returns the index of a year's orders.
+func filledIndex(orders, people int) *teamIndex {
+	rng := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same every time
 	id := func(n int) (id [16]byte) {
 		binary.BigEndian.PutUint64(id[:], uint64(n))
 		binary.LittleEndian.PutUint64(id[8:], rng.Uint64())
@@ -73,7 +72,7 @@ func filled(orders, people int) *teamIndex {
 	persons := make([]indexRow, people)
 	for i := range persons {
 		persons[i].user = id(i)
-		n := names{first: first[rng.IntN(10)], last: fmt.Sprintf("example%x", i), birth: 19500101 + int32(rng.IntN(28))}
+		n := searchNames{first: first[rng.IntN(10)], last: fmt.Sprintf("example%x", i), birth: 19500101 + int32(rng.IntN(28))}
 		n.recipient = n.first + " " + n.last
 		persons[i].names = n
 	}

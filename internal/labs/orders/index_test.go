@@ -17,7 +17,7 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// What one node writes the next list of another one has, at once.
+// A list of one node has the changes of other nodes at once.
 func TestNodesSeeEachOther(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		team := orderstest.Team(t, db)
@@ -31,7 +31,7 @@ func TestNodesSeeEachOther(t *testing.T) {
 			if got := total(t, db, here, team.ID, orders.Filter{PatientName: "byron"}); got != n {
 				t.Errorf("here: %d orders, want %d", got, n)
 			}
-			orderstest.To(t, db, &o, orders.Cancelled)
+			orderstest.MoveTo(t, db, &o, orders.Cancelled)
 			if got := total(t, db, there, team.ID, cancelled); got != n {
 				t.Errorf("there: %d are cancelled, want %d", got, n)
 			}
@@ -40,7 +40,7 @@ func TestNodesSeeEachOther(t *testing.T) {
 }
 
 // A transaction that began before a list was read, and committed after a later
-// one, is not missed.
+// list, is not missed.
 func TestSlowTransactionIsSeen(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		if db.Engine() != store.Postgres {
@@ -57,7 +57,7 @@ func TestSlowTransactionIsSeen(t *testing.T) {
 			if n := total(t, db, index, team.ID, cancelled); n != 0 {
 				t.Errorf("%d are cancelled before the commit", n)
 			}
-			orderstest.To(t, db, &quick, orders.Cancelled)
+			orderstest.MoveTo(t, db, &quick, orders.Cancelled)
 			if n := total(t, db, index, team.ID, cancelled); n != 1 {
 				t.Errorf("%d are cancelled, want the quick one", n)
 			}
@@ -69,8 +69,8 @@ func TestSlowTransactionIsSeen(t *testing.T) {
 	})
 }
 
-// A node that reads orders part by part, while they change, has them all and
-// as they are.
+// A node that loads orders in parts, while they change, has all of them in their
+// current state.
 func TestWarmingUp(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		team := orderstest.Team(t, db)
@@ -90,7 +90,7 @@ func TestWarmingUp(t *testing.T) {
 		for range 2 {
 			go func() { done <- index.Ready(ctx, db, team.ID) }()
 		}
-		orderstest.To(t, db, &pattern, orders.Cancelled)
+		orderstest.MoveTo(t, db, &pattern, orders.Cancelled)
 		index.Warm(store.AsSystem(t.Context()), db, ops.Discard())
 		if err := errors.Join(<-done, <-done); err != nil {
 			t.Fatal(err)
@@ -111,7 +111,7 @@ func TestWarmingUp(t *testing.T) {
 	})
 }
 
-// Stamps of a database that was restored elsewhere may be ahead of it.
+// Stamps in a restored database may be ahead of its counter.
 func TestWarmingUpAfterARestore(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		team := orderstest.Team(t, db)
@@ -132,7 +132,7 @@ func TestWarmingUpAfterARestore(t *testing.T) {
 		if change != 0 {
 			t.Errorf("the stamp is %d", change)
 		}
-		orderstest.To(t, db, &o, orders.Cancelled)
+		orderstest.MoveTo(t, db, &o, orders.Cancelled)
 		if n := total(t, db, index, team.ID, orders.Filter{Statuses: []orders.Status{orders.Cancelled}}); n != 1 {
 			t.Errorf("%d are cancelled, want 1", n)
 		}
@@ -140,7 +140,7 @@ func TestWarmingUpAfterARestore(t *testing.T) {
 }
 
 // A list in a writing transaction is refused: the index would keep changes that
-// are undone.
+// are rolled back.
 func TestListNeedsAReadingTransaction(t *testing.T) {
 	db := storetest.SQLite(t)
 	team := orderstest.Team(t, db)
@@ -153,12 +153,13 @@ func TestListNeedsAReadingTransaction(t *testing.T) {
 	}
 }
 
-// The unplaced orders are found by their index, whatever else the team has.
+// The query for unplaced orders uses their index, also for a team with many
+// orders.
 func TestUnplaced(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		team := orderstest.Team(t, db)
 		first, placed, second := orderstest.New(t, db, team.ID, catalogue.WalkIn), orderstest.New(t, db, team.ID, catalogue.WalkIn), orderstest.Kit(t, db, team.ID)
-		orderstest.To(t, db, &placed, orders.RequisitionCreated)
+		orderstest.MoveTo(t, db, &placed, orders.RequisitionCreated)
 		orderstest.New(t, db, orderstest.Team(t, db).ID, catalogue.WalkIn)
 		userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
 			got, err := orders.Unplaced(ctx, tx, team.ID, 10)

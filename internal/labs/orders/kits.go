@@ -16,7 +16,7 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// KitRequest orders a test kit of which nobody knows yet whom it is for.
+// KitRequest orders a test kit whose patient is not known yet.
 //
 // Reference 1.12, CreateRegistrableTestkitOrderRequest.
 type KitRequest struct {
@@ -27,10 +27,11 @@ type KitRequest struct {
 	Account     *catalogue.AccountID
 }
 
-// LogValue keeps where a kit goes out of logs.
+// LogValue keeps the address out of logs.
 func (KitRequest) LogValue() slog.Value { return slog.StringValue(secrets.Withheld) }
 
-// CreateKit orders a registrable test kit. Its sample id is printed on it.
+// CreateKit creates the order of a registrable test kit. The sample id is
+// printed on the kit.
 func CreateKit(ctx context.Context, tx *store.Tx, team teams.ID, r KitRequest) (Order, error) {
 	v := newReview(tx, team)
 	v.shipping(&r.Shipping)
@@ -43,14 +44,14 @@ func CreateKit(ctx context.Context, tx *store.Tx, team teams.ID, r KitRequest) (
 	if err := v.verdict(); err != nil {
 		return Order{}, err
 	}
-	if err := start(ctx, tx, &o); err != nil {
+	if err := storeNew(ctx, tx, &o); err != nil {
 		return Order{}, err
 	}
 	changed, err := Advance(ctx, tx, &o, Move{To: AwaitingRegistration, By: Call})
-	if err := must(changed, err, &o, AwaitingRegistration); err != nil {
+	if err := requireMove(changed, err, &o, AwaitingRegistration); err != nil {
 		return Order{}, err
 	}
-	return o, ask(ctx, tx, shipKind, &o, time.Time{})
+	return o, enqueueJob(ctx, tx, shipKind, &o, time.Time{})
 }
 
 func (v *review) kit(ctx context.Context, r KitRequest) Order {
@@ -67,18 +68,18 @@ func (v *review) kit(ctx context.Context, r KitRequest) Order {
 	return o
 }
 
-// kitNumber is what is printed on a kit: ten characters that are not mixed up
-// when read aloud.
+// kitNumber returns the number to print on a kit: ten characters that are easy
+// to distinguish when read aloud.
 func kitNumber() string {
 	letters := base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").WithPadding(base32.NoPadding)
 	return "K" + letters.EncodeToString(secrets.Bytes(7))[:10]
 }
 
-// Registration says whom a kit is for.
+// Registration assigns a kit to a patient.
 //
 // Reference 1.12, RegisterTestkitRequest.
 type Registration struct {
-	User      *users.ID // another user of the team, to whom the order moves
+	User      *users.ID // another user of the team, who gets the order
 	SampleID  string
 	Patient   Patient
 	Address   Address
@@ -87,11 +88,11 @@ type Registration struct {
 	ICDCodes  []string
 }
 
-// LogValue keeps a person out of logs.
+// LogValue keeps personal data out of logs.
 func (Registration) LogValue() slog.Value { return slog.StringValue(secrets.Withheld) }
 
-// Register binds a kit to the person whose sample it will hold, and has the
-// order placed with the lab.
+// Register assigns a kit to the person who uses it, and places the order with
+// the lab.
 func Register(ctx context.Context, tx *store.Tx, team teams.ID, r Registration) (Order, error) {
 	v := newReview(tx, team)
 	v.patient(&r.Patient)
@@ -117,11 +118,11 @@ func Register(ctx context.Context, tx *store.Tx, team teams.ID, r Registration) 
 		return Order{}, err
 	}
 	if err := savePerson(ctx, tx, &o); err != nil {
-		return Order{}, lost(err)
+		return Order{}, restartIfStale(err)
 	}
 	changed, err := Advance(ctx, tx, &o, Move{To: Registered, By: Call})
 	if err == nil && !changed {
-		err = store.ErrLostRace // it could be registered when we looked
+		err = store.ErrLostRace // the check above allowed it
 	}
 	if err != nil {
 		return Order{}, err
@@ -129,9 +130,10 @@ func Register(ctx context.Context, tx *store.Tx, team teams.ID, r Registration) 
 	return o, dispatch(ctx, tx, &o)
 }
 
-// registration checks what the order's lab asks for, and fills in the person.
+// registration checks the requirements of the order's lab and fills in the
+// person.
 func (v *review) registration(ctx context.Context, o *Order, r *Registration) {
-	if !o.Course().May(o.Status, Registered, Call) {
+	if !o.Course().Allows(o.Status, Registered, Call) {
 		v.refuse("kit_not_registrable", "A test kit in status "+o.Full()+" cannot be registered", "sample_id")
 		return
 	}
@@ -149,7 +151,7 @@ func (v *review) registration(ctx context.Context, o *Order, r *Registration) {
 
 // kitBySample finds a registrable kit of the team by the number printed on it.
 func kitBySample(ctx context.Context, tx *store.Tx, team teams.ID, sample string) (Order, error) {
-	found, err := many(ctx, tx, `SELECT `+columns+` FROM orders WHERE team_id = $1 AND sample_id IN ($2, $3) AND registrable = TRUE
+	found, err := selectOrders(ctx, tx, `SELECT `+columns+` FROM orders WHERE team_id = $1 AND sample_id IN ($2, $3) AND registrable = TRUE
 		ORDER BY created_at DESC, id DESC LIMIT 1`, team, sample, strings.ToUpper(sample))
 	if err != nil {
 		return Order{}, err

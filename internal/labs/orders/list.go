@@ -16,20 +16,20 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// SortKey says what a list is sorted by.
+// SortKey is the sort key of a list.
 type SortKey string
 
 // The sort keys.
 const (
 	ByCreation    SortKey = "created_at"
 	ByPatientName SortKey = "patient_name" // last name, first name
-	ByLastStatus  SortKey = "last_status"  // the event string, as text
+	ByLastStatus  SortKey = "last_status"  // by event string
 )
 
-// SortKeys lists them all.
+// SortKeys lists all keys.
 var SortKeys = []SortKey{ByCreation, ByPatientName, ByLastStatus}
 
-// Activation is whether an order's day has come.
+// Activation distinguishes orders whose activate_by has come from later ones.
 type Activation string
 
 // The activations.
@@ -38,13 +38,13 @@ const (
 	ScheduledOrders Activation = "scheduled"
 )
 
-// Activations lists them all.
+// Activations lists all activations.
 var Activations = []Activation{CurrentOrders, ScheduledOrders}
 
-// Span is a time with both ends in it; nil leaves an end open.
+// Span is a period that includes both ends; nil is no limit.
 type Span struct{ From, To *time.Time }
 
-// Filter narrows a list; empty fields do not.
+// Filter selects orders; empty fields select all.
 //
 // Spec: Lab lookups, GET /v3/orders.
 type Filter struct {
@@ -62,14 +62,14 @@ type Filter struct {
 	IDs            []ID
 	Transaction    *TransactionID
 
-	Key       SortKey // ByCreation when empty
+	Key       SortKey // ByCreation if empty
 	Ascending bool
 	Page      int // from 1
 	Size      int
 }
 
 // List returns one page of a team's orders and the total of all pages. The
-// transaction must be a reading one.
+// transaction must be read-only.
 func (x *Index) List(ctx context.Context, tx *store.Tx, team teams.ID, f Filter) (page []Order, total int, err error) {
 	if f.User != nil {
 		err := users.Exists(ctx, tx, team, *f.User)
@@ -88,13 +88,13 @@ func (x *Index) List(ctx context.Context, tx *store.Tx, team teams.ID, f Filter)
 	return page, total, err
 }
 
-// byIDOnly is the team of an order in a condition beside a list of ids: not the
-// bare column, for which SQLite would go through an index of all the team's
-// orders, as it takes a team to have ten.
+// byIDOnly is the team condition of a query by ids. With the bare column, SQLite
+// would use an index with all orders of the team, because it estimates that a
+// team has ten.
 const byIDOnly = `COALESCE(team_id, team_id)`
 
-// byIDs reads orders in the order of their ids. One that was erased meanwhile
-// is left out.
+// byIDs reads orders in the order of their ids. It omits orders that were erased
+// meanwhile.
 func byIDs(ctx context.Context, tx *store.Tx, team teams.ID, ids []ID) ([]Order, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -104,8 +104,8 @@ func byIDs(ctx context.Context, tx *store.Tx, team teams.ID, ids []ID) ([]Order,
 		named[i] = Order{Team: team, ID: id}
 	}
 	read := map[ID]Order{}
-	err := inLists(named, func(team any, list []any, in string) error {
-		found, err := many(ctx, tx, `SELECT `+columns+` FROM orders WHERE `+byIDOnly+` = $1 AND id IN `+in, append([]any{team}, list...)...)
+	err := forIDLists(named, func(team any, list []any, in string) error {
+		found, err := selectOrders(ctx, tx, `SELECT `+columns+` FROM orders WHERE `+byIDOnly+` = $1 AND id IN `+in, append([]any{team}, list...)...)
 		for _, o := range found {
 			read[o.ID] = o
 		}
@@ -120,15 +120,15 @@ func byIDs(ctx context.Context, tx *store.Tx, team teams.ID, ids []ID) ([]Order,
 	return all, err
 }
 
-// names are what searches look at, folded.
-type names struct {
+// searchNames are the folded texts that searches compare.
+type searchNames struct {
 	last, first, recipient string
 	birth                  int32 // yyyymmdd; 0 for none
 }
 
-// sealNames seals what searches look at, apart from the rest of an order, so
-// that a million of them are unsealed quickly: four lines with the patient's last
-// name, first name and birth date and the recipient's name.
+// sealNames seals the searchable texts, separate from the rest of an order, so
+// that a million of them can be unsealed quickly. It has four lines: the
+// patient's last name, first name and birth date, and the recipient's name.
 func sealNames(ctx context.Context, tx *store.Tx, o *Order) ([]byte, error) {
 	var lines [4]string
 	if p := o.Body.Patient; p != nil {
@@ -142,13 +142,13 @@ func sealNames(ctx context.Context, tx *store.Tx, o *Order) ([]byte, error) {
 	return tx.Seal(ctx, o.Team.UUID(), o.User.UUID(), namesPlace+o.ID.String(), []byte(strings.Join(lines[:], "\n")))
 }
 
-// parseNames parses what sealNames sealed.
-func parseNames(lines []byte) (names, error) {
+// parseNames parses the output of sealNames.
+func parseNames(lines []byte) (searchNames, error) {
 	parts := strings.SplitN(string(lines), "\n", 4)
 	if len(parts) != 4 {
-		return names{}, errors.New("orders: names that are not four lines")
+		return searchNames{}, errors.New("orders: names that are not four lines")
 	}
-	n := names{last: parts[0], first: parts[1], recipient: parts[3]}
+	n := searchNames{last: parts[0], first: parts[1], recipient: parts[3]}
 	if day, err := civil.ParseDate(parts[2]); err == nil {
 		n.birth = dayNumber(day)
 	}

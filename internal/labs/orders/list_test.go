@@ -19,9 +19,9 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// Every filter, search and sort gives what going through all orders one by one
-// gives, while orders come and change.
-func TestListIsWhatOneByOneGives(t *testing.T) {
+// Every filter, search and sort gives the same list as a scan of all orders,
+// while orders are added and changed.
+func TestListEqualsScan(t *testing.T) {
 	moment := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	clock := func() time.Time { moment = moment.Add(time.Minute); return moment }
 	storetest.EachAt(t, clock, func(t *testing.T, db *store.DB) {
@@ -29,7 +29,7 @@ func TestListIsWhatOneByOneGives(t *testing.T) {
 		rng := rand.New(rand.NewPCG(5, 6))
 		var all []orders.Order
 		for round := range 12 {
-			all = append(all, some(t, db, team.ID, rng, round)...)
+			all = append(all, newOrders(t, db, team.ID, rng, round)...)
 			change(t, db, all, rng)
 			for range 25 {
 				f := filter(rng, all)
@@ -43,7 +43,7 @@ func TestListIsWhatOneByOneGives(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				want, count := oneByOne(all, f, orders.Today(moment))
+				want, count := scanAll(all, f, orders.Today(moment))
 				if total != count || !slices.Equal(idsOf(got), idsOf(want)) {
 					t.Fatalf("%+v\ngave %d: %v\nwant %d: %v", f, total, idsOf(got), count, idsOf(want))
 				}
@@ -54,7 +54,7 @@ func TestListIsWhatOneByOneGives(t *testing.T) {
 
 var people = []string{"Ada Byron", "Grace O'Hopper", "Alan Mathison-Turing", "Jean de la Fontaine", "Byron Adams"}
 
-func some(t *testing.T, db *store.DB, team teams.ID, rng *rand.Rand, round int) []orders.Order {
+func newOrders(t *testing.T, db *store.DB, team teams.ID, rng *rand.Rand, round int) []orders.Order {
 	t.Helper()
 	if round%4 == 3 {
 		return []orders.Order{orderstest.Kit(t, db, team)}
@@ -83,7 +83,7 @@ func some(t *testing.T, db *store.DB, team teams.ID, rng *rand.Rand, round int) 
 	return made
 }
 
-// change moves some orders and interprets some.
+// change moves some orders and sets the interpretation of some.
 func change(t *testing.T, db *store.DB, all []orders.Order, rng *rand.Rand) {
 	t.Helper()
 	for i := range all {
@@ -103,7 +103,7 @@ func change(t *testing.T, db *store.DB, all []orders.Order, rng *rand.Rand) {
 	}
 }
 
-// filter asks for one or two things at random.
+// filter returns a random filter with one or two conditions.
 func filter(rng *rand.Rand, all []orders.Order) orders.Filter {
 	f := orders.Filter{Page: 1 + rng.IntN(2), Size: 1 + rng.IntN(8), Ascending: rng.IntN(2) == 0}
 	f.Key = append([]orders.SortKey{""}, orders.SortKeys...)[rng.IntN(4)]
@@ -140,11 +140,11 @@ func filter(rng *rand.Rand, all []orders.Order) orders.Filter {
 	return f
 }
 
-// oneByOne is the list as a person would make it.
-func oneByOne(all []orders.Order, f orders.Filter, today civil.Date) (page []orders.Order, total int) {
+// scanAll returns the list from a scan of all orders.
+func scanAll(all []orders.Order, f orders.Filter, today civil.Date) (page []orders.Order, total int) {
 	var found []orders.Order
 	for _, o := range all {
-		if wanted(o, f, today) {
+		if passes(o, f, today) {
 			found = append(found, o)
 		}
 	}
@@ -172,7 +172,7 @@ func oneByOne(all []orders.Order, f orders.Filter, today civil.Date) (page []ord
 	return found[from:min(from+f.Size, len(found))], len(found)
 }
 
-func wanted(o orders.Order, f orders.Filter, today civil.Date) bool {
+func passes(o orders.Order, f orders.Filter, today civil.Date) bool {
 	name, birth, recipient := "", "", ""
 	if p := o.Body.Patient; p != nil {
 		name, birth = strings.ToLower(p.FirstName+" "+p.LastName+" "+p.FirstName), p.BirthDate.String()

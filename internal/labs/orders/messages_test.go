@@ -16,8 +16,8 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// patientMessages is the table of the reference: testkit, phlebotomy, walk-in and
-// on-site; - for no message. Statuses that it leaves out send none.
+// patientMessages is the table of the reference: testkit, phlebotomy, walk-in
+// and on-site; - for no message. Statuses that are not in it send none.
 //
 // Reference 1.19.
 const patientMessages = `
@@ -33,7 +33,7 @@ cancelled             sms        sms        sms        sms
 `
 
 // Every status sends the messages of the table, each with a text. No text in
-// messages/templates.txt is for a message that no status sends.
+// messages/templates.txt belongs to a message that is never sent.
 func TestPatientMessages(t *testing.T) {
 	db := storetest.SQLite(t)
 	team := userstest.Team(t, db)
@@ -73,7 +73,7 @@ func TestPatientMessages(t *testing.T) {
 	}
 }
 
-// send moves an order of its own to a status and returns the messages.
+// send moves a new order to a status and returns the messages.
 func send(t *testing.T, db *store.DB, e messages.OrderEvent) (sent []messages.OutboxMessage) {
 	t.Helper()
 	e.SMSEnabled, e.Contact = true, messages.Contact{FirstName: "Ada", Phone: "+15125550132", Email: "ada@example.org"}

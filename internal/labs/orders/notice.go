@@ -10,21 +10,21 @@ import (
 	"hale/internal/platform/store"
 )
 
-// needsNotice reports whether the patient has to be told, before the sample is
-// taken, that Medicare may not pay: the order is billed to Medicare, and none
-// of its diagnoses is one for which Medicare covers some marker of it. Which
-// those are is part of the lab's compendium. A lab that judges by itself says
-// so in its receipt.
+// needsNotice reports whether the patient needs a notice, before the sample is
+// collected, that Medicare may not pay. This is the case if the order is billed
+// to Medicare and, for some marker, none of its diagnoses is covered. The lab's
+// compendium lists the covered diagnoses. A lab that decides by itself reports
+// it in its receipt.
 //
-// Reference 1.1, has_abn: the reference has the flag and leaves open who sets
-// it. Medicare Claims Processing Manual, chapter 30, section 50: the notice is
-// for tests that lack medical necessity.
+// Reference 1.1, has_abn: the reference has the flag but does not name who sets it.
+// Medicare Claims Processing Manual, chapter 30, section 50: the notice is for
+// tests that lack medical necessity.
 func needsNotice(ctx context.Context, tx *store.Tx, o *Order) (bool, error) {
 	if o.Insurance == nil {
 		return false, nil
 	}
 	record, err := insurance.Get(ctx, tx, o.Team, o.User, *o.Insurance)
-	if fault.Is(err, fault.NotFound) { // of an order that is made again
+	if fault.Is(err, fault.NotFound) { // a recreated order whose record was deleted
 		return false, nil
 	}
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// insure gives a user a primary record with a payor.
+// insure creates a primary insurance record with a payor.
 func insure(t testing.TB, db *store.DB, user users.User, payor string, changes ...func(*insurance.Record)) {
 	t.Helper()
 	record := insurance.Record{
@@ -36,15 +36,15 @@ func insure(t testing.TB, db *store.DB, user users.User, payor string, changes .
 	})
 }
 
-// Medicare patients get a notice when no diagnosis supports a test for which
-// Medicare wants one, and nobody else does. The seeded lab test has fats and
-// thyrotropin, which are such, and a blood count, which is not.
-func TestWhoNeedsANotice(t *testing.T) {
+// A notice is required only for Medicare patients, if no diagnosis covers a test
+// that needs one. The seeded lab test has lipids and thyrotropin, which need
+// one, and a blood count, which does not.
+func TestNeedsNotice(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		team := orderstest.Team(t, db)
 		test := orderstest.Test(t, db, team.ID, catalogue.WalkIn)
 		for name, c := range map[string]struct {
-			payor   string // none: the lab bills the team
+			payor   string // none: the team pays
 			icd     []string
 			markers []int64 // of the catalogue instead of the lab test
 			want    bool

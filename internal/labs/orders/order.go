@@ -21,18 +21,18 @@ type ID = ids.ID[Order]
 // TransactionID identifies a transaction.
 type TransactionID = ids.ID[Transaction]
 
-// Origin says why an order was made.
+// Origin is the reason for creating an order.
 type Origin string
 
-// The origins. A redraw takes over markers that a lab could not measure; a
-// recreation replaces an order that went wrong.
+// The origins. A redraw repeats the markers that a lab could not measure; a
+// recreation replaces a wrong order.
 const (
 	Initial    Origin = "initial"
 	RedrawOf   Origin = "redraw"
 	Recreation Origin = "recreation"
 )
 
-// Interpretation sums up results.
+// Interpretation summarizes results.
 type Interpretation string
 
 // The interpretations.
@@ -43,7 +43,7 @@ const (
 	Unknown  Interpretation = "unknown"
 )
 
-// Interpretations lists them all.
+// Interpretations lists all interpretations.
 var Interpretations = []Interpretation{Normal, Abnormal, Critical, Unknown}
 
 // Order is one order.
@@ -60,7 +60,7 @@ type Order struct {
 	Lab         catalogue.LabID
 	LabTest     catalogue.TestID
 	Account     catalogue.AccountID
-	Network     string // slug of who it is placed with
+	Network     string // slug of the network that it is placed with
 	Method      Method
 	Registrable bool
 
@@ -68,11 +68,12 @@ type Order struct {
 	StatusAt  time.Time
 	CreatedAt time.Time
 	UpdatedAt time.Time
-	// ActivateBy is the day before which nothing is done, in the sense of Today.
+	// ActivateBy is the day before which the order is not placed, in the sense
+	// of Today.
 	ActivateBy *civil.Date
-	Scheduled  bool // it had an ActivateBy when it was created
+	Scheduled  bool // it was created with an ActivateBy
 
-	SampleID    string // empty before there is one
+	SampleID    string // empty until assigned
 	Priority    bool
 	Billing     catalogue.Billing
 	Insurance   *uuid.UUID
@@ -82,7 +83,7 @@ type Order struct {
 	Appointment *uuid.UUID
 	CollectedAt *time.Time
 
-	Interpretation Interpretation // empty before there are results
+	Interpretation Interpretation // empty until there are results
 	IsCritical     bool
 	HasMissing     *bool
 	ExpectedBy     *civil.Date
@@ -94,23 +95,23 @@ type Order struct {
 	rev int64 // counts changes
 }
 
-// LogValue names the order and nothing else.
+// LogValue logs only the id of the order.
 func (o Order) LogValue() slog.Value { return slog.StringValue(o.ID.String()) }
 
-// Course is the way the order goes.
+// Course returns the course of the order.
 func (o *Order) Course() Course { return CourseOf(o.Method, o.Registrable) }
 
-// Full is the event string of the order's status.
+// Full returns the event string of the order's status.
 func (o *Order) Full() string { return o.Status.Full(o.Method) }
 
-// Body is what is personal of an order, kept sealed as JSON.
+// Body holds the personal data of an order, stored as sealed JSON.
 type Body struct {
 	Patient       *Patient             `json:"patient,omitempty"` // nil for a kit that is not registered
 	Address       *Address             `json:"address,omitempty"`
-	Shipping      *Address             `json:"shipping,omitempty"` // where a registrable kit goes
+	Shipping      *Address             `json:"shipping,omitempty"` // destination of a registrable kit
 	Physician     *catalogue.Physician `json:"physician,omitempty"`
 	ClinicalNotes string               `json:"clinical_notes,omitempty"`
-	Notes         string               `json:"notes,omitempty"` // operators'
+	Notes         string               `json:"notes,omitempty"` // notes of operators
 	Passthrough   *string              `json:"passthrough,omitempty"`
 	ICDCodes      []string             `json:"icd_codes,omitempty"`
 	Answers       []Answer             `json:"aoe_answers,omitempty"`
@@ -118,10 +119,11 @@ type Body struct {
 	Creator       *uuid.UUID           `json:"creator_member_id,omitempty"`
 }
 
-// LogValue keeps a person out of logs.
+// LogValue keeps personal data out of logs.
 func (Body) LogValue() slog.Value { return slog.StringValue(secrets.Withheld) }
 
-// Patient is the person a sample is from, as known when the order was made.
+// Patient is the person whose sample is tested, as known when the order was
+// created.
 //
 // Reference 1.1, ClientFacingPatientDetailsCompatible.
 type Patient struct {
@@ -140,13 +142,13 @@ type Patient struct {
 	HouseholdSize     *int64            `json:"household_size,omitempty"`
 }
 
-// LogValue keeps a person out of logs.
+// LogValue keeps personal data out of logs.
 func (Patient) LogValue() slog.Value { return slog.StringValue(secrets.Withheld) }
 
-// Name is the patient's full name.
+// Name returns the patient's full name.
 func (p Patient) Name() string { return p.FirstName + " " + p.LastName }
 
-// Age is in whole years on a day.
+// Age returns the age on a day, in whole years.
 func (p Patient) Age(on civil.Date) int {
 	age := on.Year - p.BirthDate.Year
 	if on.Month < p.BirthDate.Month || on.Month == p.BirthDate.Month && on.Day < p.BirthDate.Day {
@@ -155,7 +157,7 @@ func (p Patient) Age(on civil.Date) int {
 	return age
 }
 
-// Address is where a patient lives or a kit goes.
+// Address is the address of a patient or of a kit.
 type Address struct {
 	person.Address
 	Receiver    string `json:"receiver_name"`
@@ -184,7 +186,7 @@ var Consents = []string{
 	"notice-of-privacy-practices", "privacy-policy", "hipaa-authorization",
 }
 
-// Shipment is a kit on its ways.
+// Shipment holds both shipments of a kit.
 //
 // Reference 1.1, ClientFacingShipment.
 type Shipment struct {
@@ -196,7 +198,7 @@ type Shipment struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// Leg is one way of a shipment.
+// Leg is the shipment of a kit in one direction.
 type Leg struct {
 	Courier        string `json:"courier,omitempty"`
 	TrackingNumber string `json:"tracking_number,omitempty"`
@@ -211,7 +213,7 @@ type Event struct {
 	CreatedAt time.Time
 }
 
-// TransactionStatus sums up the orders of a transaction.
+// TransactionStatus summarizes the orders of a transaction.
 type TransactionStatus string
 
 // The transaction statuses.
@@ -221,7 +223,7 @@ const (
 	TransactionCancelled TransactionStatus = "cancelled"
 )
 
-// Transaction is a need for a test and the orders made for it, oldest first.
+// Transaction holds the orders for one need for a test, oldest first.
 //
 // Reference 1.7.
 type Transaction struct {
@@ -233,7 +235,7 @@ type Transaction struct {
 	Members   []Member
 }
 
-// Member is an order as its transaction shows it.
+// Member is an order as shown in its transaction.
 type Member struct {
 	ID        ID
 	Parent    *ID

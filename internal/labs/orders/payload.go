@@ -18,7 +18,7 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// Facts are what an order's document shows beside the order's own row.
+// Facts are the data of an order's document that are not in the order's row.
 type Facts struct {
 	Events      []Event
 	Transaction Transaction
@@ -29,8 +29,8 @@ type Facts struct {
 	signRequisition RequisitionSigner
 }
 
-// Around reads the facts of some orders of one team, in their order.
-func Around(ctx context.Context, tx *store.Tx, team teams.ID, of []Order) ([]Facts, error) {
+// ReadFacts reads the facts of some orders of one team, in their order.
+func ReadFacts(ctx context.Context, tx *store.Tx, team teams.ID, of []Order) ([]Facts, error) {
 	if len(of) == 0 {
 		return nil, nil
 	}
@@ -56,7 +56,7 @@ func Around(ctx context.Context, tx *store.Tx, team teams.ID, of []Order) ([]Fac
 			}
 			tests[o.LabTest] = test
 		}
-		lab, _ := offered.Lab(o.Lab) // one that is offered no more has no more than its id
+		lab, _ := offered.Lab(o.Lab) // a lab that is no longer offered has only its id
 		all[i] = Facts{events[o.ID], groups[o.Transaction], test, offered.MarkersOf(test), lab, requisitionSigner.Of(tx)}
 	}
 	return all, nil
@@ -69,7 +69,7 @@ func transactionsOf(ctx context.Context, tx *store.Tx, of []Order) (map[Transact
 	for i, o := range of {
 		named[i] = Order{Team: o.Team, ID: ID(o.Transaction)}
 	}
-	err := inLists(named, func(team any, ids []any, list string) error {
+	err := forIDLists(named, func(team any, ids []any, list string) error {
 		rows, err := tx.Query(ctx, `SELECT t.id, t.status, t.created_at, t.updated_at, `+memberColumnsOf("m")+` FROM order_transactions t
 			JOIN orders m ON m.team_id = t.team_id AND m.transaction_id = t.id
 			WHERE t.team_id = $1 AND t.id IN `+list+`
@@ -101,12 +101,12 @@ type RequisitionSigner func(o *Order, now time.Time) string
 
 var requisitionSigner = store.NewSlot[RequisitionSigner](nil)
 
-// SignRequisitions sets the signer of a database. The app calls it before
-// anything is served; without it, orders have no links.
+// SignRequisitions sets the signer of a database. The app calls it before it
+// serves requests. Without a signer, orders have no links.
 func SignRequisitions(db *store.DB, sign RequisitionSigner) { requisitionSigner.Set(db, sign) }
 
-// HasRequisition reports whether a history has got as far as a requisition. An
-// order that its lab had before we did never has one.
+// HasRequisition reports whether the order ever had a requisition. An imported
+// order never has one.
 //
 // Reference 1.13, 1.14.
 func HasRequisition(history []Event) bool {
@@ -130,8 +130,8 @@ const (
 	CriticalEvent = "labtest.result.critical"
 )
 
-// announce emits the event of a change: the whole order, its lab test without
-// lab and markers. Partial results are announced only to teams that set
+// announce emits the event of a change: the whole order with its lab test,
+// without lab and markers. Partial results are announced only to teams that set
 // partial_webhooks_enabled. Events about a deleted user are sent until the grace
 // period ends.
 func announce(ctx context.Context, tx *store.Tx, c Change) error {
@@ -149,9 +149,9 @@ func announce(ctx context.Context, tx *store.Tx, c Change) error {
 	return emit(ctx, tx, o, kind)
 }
 
-// emit sends the order as it is now.
+// emit emits an event with the current state of the order.
 func emit(ctx context.Context, tx *store.Tx, o *Order, kind string) error {
-	facts, err := Around(ctx, tx, o.Team, []Order{*o})
+	facts, err := ReadFacts(ctx, tx, o.Team, []Order{*o})
 	if err != nil {
 		return err
 	}
@@ -188,8 +188,8 @@ type criticalData struct {
 	UpdatedAt      Instant        `json:"updated_at"`
 }
 
-// AnnounceCritical tells that an order has a critical result. resultStatus is
-// final or partial. Whoever stores results calls it, in their transaction.
+// AnnounceCritical emits the event of a critical result. resultStatus is final
+// or partial. Call it in the transaction that stores the results.
 //
 // Reference 1.8.
 func AnnounceCritical(ctx context.Context, tx *store.Tx, o *Order, resultStatus string) error {
@@ -234,7 +234,7 @@ func exampleID(n byte) uuid.UUID {
 	return id
 }
 
-// exampleOrder is an order of nobody.
+// exampleOrder returns an invented order.
 func exampleOrder(user users.ID) (Order, Facts) {
 	o := Order{
 		ID: ID(exampleID(5)), Team: teams.ID(exampleID(6)), User: user, Transaction: TransactionID(exampleID(7)), Origin: Initial,

@@ -18,21 +18,22 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// Placer hands orders to the networks, in background jobs. Every job is asked
-// for in the transaction that makes it necessary, so none is forgotten, and
-// networks take an order once however often it is handed over.
+// Placer places orders with networks, in background jobs. Each job is enqueued
+// in the transaction that requires it, so none is lost. Networks ignore
+// duplicates, so an order may be sent more than once.
 type Placer struct {
 	DB *store.DB
-	// Networks by their slugs.
+	// Networks by slug.
 	Networks map[string]networks.Network
-	// Answers keeps what labs say of an order beside their receipt; nil drops it.
+	// Answers receives the answers of labs that come with a receipt; nil drops
+	// them.
 	Answers Answers
 	Log     *slog.Logger
 }
 
-// Answers takes a lab's answer to an order, in the transaction of the receipt and
-// before the order moves: whoever is told that the lab has the order is told of
-// the tests that it refuses.
+// Answers receives a lab's answer to an order, in the transaction of the receipt
+// and before the order moves. An event about the move then already includes the
+// tests that the lab refused.
 type Answers interface {
 	TakeAnswer(ctx context.Context, tx *store.Tx, o *Order, answer networks.Message) error
 }
@@ -49,30 +50,31 @@ var (
 	shipKind     = jobs.NewKind[jobArgs]("orders.ship").With(placeLimits)
 )
 
-// placeLimits let an order wait for its lab for some three days.
+// placeLimits let an order wait about three days for its lab.
 var placeLimits = jobs.Limits{Concurrency: 8, Timeout: 2 * time.Minute, Attempts: 24}
 
-// Jobs are the kinds of job that a runner needs.
+// Jobs returns the kinds of job that a runner needs.
 func (p *Placer) Jobs() []jobs.Handler {
 	return []jobs.Handler{placeKind.Do(p.place), withdrawKind.Do(p.withdraw), shipKind.Do(p.ship)}
 }
 
-func ask(ctx context.Context, tx *store.Tx, kind jobs.Kind[jobArgs], o *Order, at time.Time) error {
+func enqueueJob(ctx context.Context, tx *store.Tx, kind jobs.Kind[jobArgs], o *Order, at time.Time) error {
 	_, err := kind.Enqueue(ctx, tx, jobArgs{o.Team, o.ID}, jobs.Options{Team: o.Team.UUID(), Key: o.ID.String(), At: at})
 	return err
 }
 
-// dispatch asks for an order to be placed, now or on the day of its activate_by.
+// dispatch enqueues the placing of an order, now or on the day of its
+// activate_by.
 func dispatch(ctx context.Context, tx *store.Tx, o *Order) error {
 	var at time.Time
 	if o.ActivateBy != nil && o.ActivateBy.After(Today(tx.Now())) {
 		at = o.ActivateBy.In(newYork)
 	}
-	return ask(ctx, tx, placeKind, o, at)
+	return enqueueJob(ctx, tx, placeKind, o, at)
 }
 
-// place hands one order over. The order is looked at before, and moved after:
-// between the two it may have been cancelled, and is then taken back.
+// place sends one order. It reads the order before and moves it after the
+// network call. An order that was cancelled in between is withdrawn.
 func (p *Placer) place(ctx context.Context, run *jobs.Run, args jobArgs) error {
 	var o Order
 	var whole networks.Order
@@ -103,15 +105,15 @@ func (p *Placer) place(ctx context.Context, run *jobs.Run, args jobArgs) error {
 	var refusal *networks.Refusal
 	switch {
 	case errors.As(err, &refusal):
-		return p.DB.Write(ctx, func(tx *store.Tx) error { return refused(ctx, tx, args, refusal) })
+		return p.DB.Write(ctx, func(tx *store.Tx) error { return endRefused(ctx, tx, args, refusal) })
 	case err != nil:
 		return fmt.Errorf("orders: placing %s: %w", o.ID, err)
 	}
-	return p.DB.Write(ctx, func(tx *store.Tx) error { return p.placed(ctx, tx, args, receipt) })
+	return p.DB.Write(ctx, func(tx *store.Tx) error { return p.recordReceipt(ctx, tx, args, receipt) })
 }
 
-// placed records a lab's receipt.
-func (p *Placer) placed(ctx context.Context, tx *store.Tx, args jobArgs, receipt networks.Receipt) error {
+// recordReceipt records a lab's receipt.
+func (p *Placer) recordReceipt(ctx context.Context, tx *store.Tx, args jobArgs, receipt networks.Receipt) error {
 	o, err := Get(ctx, tx, args.Team, args.Order)
 	if err != nil {
 		return err
@@ -123,30 +125,30 @@ func (p *Placer) placed(ctx context.Context, tx *store.Tx, args jobArgs, receipt
 	}
 	if !receipt.Pending {
 		_, err = Advance(ctx, tx, &o, Move{To: RequisitionCreated, By: Requisition, Change: func(o *Order) {
-			o.sample(receipt.SampleID)
+			o.setSampleID(receipt.SampleID)
 			o.HasABN = o.HasABN || receipt.Notice
 		}})
 	}
 	if err == nil && o.Status.Stage(o.Method) == StageCancelled {
-		err = ask(ctx, tx, withdrawKind, &o, time.Time{})
+		err = enqueueJob(ctx, tx, withdrawKind, &o, time.Time{})
 	}
 	return err
 }
 
-// sample sets the sample id unless the kit or the import brought one.
-func (o *Order) sample(id string) {
+// setSampleID sets the sample id, except if the kit or the import already has one.
+func (o *Order) setSampleID(id string) {
 	if o.SampleID == "" {
 		o.SampleID = id
 	}
 }
 
-// refused ends an order that the lab will never take.
-func refused(ctx context.Context, tx *store.Tx, args jobArgs, refusal *networks.Refusal) error {
+// endRefused ends an order that the lab refuses for good.
+func endRefused(ctx context.Context, tx *store.Tx, args jobArgs, refusal *networks.Refusal) error {
 	o, err := Get(ctx, tx, args.Team, args.Order)
 	if err != nil {
 		return err
 	}
-	if err := Explain(ctx, tx, &o, refusal.Reason); err != nil {
+	if err := SetReason(ctx, tx, &o, refusal.Reason); err != nil {
 		return err
 	}
 	to := Cancelled
@@ -157,21 +159,21 @@ func refused(ctx context.Context, tx *store.Tx, args jobArgs, refusal *networks.
 	return err
 }
 
-// Explain notes why an order is about to end, in its lab's words.
-func Explain(ctx context.Context, tx *store.Tx, o *Order, why string) error {
+// SetReason stores the lab's reason before an order ends.
+func SetReason(ctx context.Context, tx *store.Tx, o *Order, why string) error {
 	o.Body.Notes = why
-	return lost(savePerson(ctx, tx, o))
+	return restartIfStale(savePerson(ctx, tx, o))
 }
 
-// lost makes the whole transaction start again after a race.
-func lost(err error) error {
+// restartIfStale restarts the whole transaction after a lost race.
+func restartIfStale(err error) error {
 	if errors.Is(err, errStale) {
 		return store.ErrLostRace
 	}
 	return err
 }
 
-// withdraw takes a cancelled order back from its network.
+// withdraw withdraws a cancelled order from its network.
 func (p *Placer) withdraw(ctx context.Context, _ *jobs.Run, args jobArgs) error {
 	o, whole, err := p.read(ctx, args)
 	if fault.Is(err, fault.NotFound) {
@@ -190,7 +192,7 @@ func (p *Placer) withdraw(ctx context.Context, _ *jobs.Run, args jobArgs) error 
 	return nil
 }
 
-// ship sends out a kit that nobody has registered yet.
+// ship sends a kit that is not registered yet.
 func (p *Placer) ship(ctx context.Context, _ *jobs.Run, args jobArgs) error {
 	o, whole, err := p.read(ctx, args)
 	if fault.Is(err, fault.NotFound) || err == nil && o.Status != AwaitingRegistration {
@@ -204,7 +206,7 @@ func (p *Placer) ship(ctx context.Context, _ *jobs.Run, args jobArgs) error {
 		return err
 	}
 	shipper, ok := network.(networks.Shipper)
-	if !ok { // the kits are sent by hand
+	if !ok { // kits are sent by hand
 		return nil
 	}
 	if err := shipper.Ship(ctx, whole); err != nil {
@@ -232,17 +234,18 @@ func (p *Placer) network(slug string) (networks.Network, error) {
 	return n, nil
 }
 
-// unplacedQuery names the statuses as the index orders_unplaced does.
+// unplacedQuery lists the statuses in the same way as the index orders_unplaced.
 const unplacedQuery = `SELECT id FROM orders WHERE team_id = $1 AND status IN ('ordered', 'awaiting_registration', 'registered')
 	AND (activate_by IS NULL OR activate_by <= $2) ORDER BY created_at DESC, id DESC LIMIT $3`
 
-// Unplaced returns the newest orders that no lab has yet and whose day has come.
+// Unplaced returns the newest orders that no lab has yet and whose activate_by
+// has come.
 func Unplaced(ctx context.Context, tx *store.Tx, team teams.ID, limit int) ([]ID, error) {
 	return idsOf(ctx, tx, unplacedQuery, team, Today(tx.Now()).String(), limit)
 }
 
-// ForNetwork is the order as its lab needs it. It returns no NotFound fault: o is
-// there, and whoever reads it and hears of one takes the order for erased.
+// ForNetwork returns the order for its lab. It never returns a NotFound fault,
+// because callers interpret that as an erased order.
 func ForNetwork(ctx context.Context, tx *store.Tx, o *Order) (networks.Order, error) {
 	n, err := forNetwork(ctx, tx, o)
 	if fault.Is(err, fault.NotFound) {
@@ -256,7 +259,7 @@ func forNetwork(ctx context.Context, tx *store.Tx, o *Order) (networks.Order, er
 	if err != nil {
 		return networks.Order{}, err
 	}
-	facts, err := Around(ctx, tx, o.Team, []Order{*o})
+	facts, err := ReadFacts(ctx, tx, o.Team, []Order{*o})
 	if err != nil {
 		return networks.Order{}, err
 	}

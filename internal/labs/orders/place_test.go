@@ -14,8 +14,8 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// What somebody writes for the lab and for who comes to the door reaches the
-// lab's network whole.
+// Notes for the lab and for visitors at the door reach the lab's network
+// unchanged.
 //
 // Spec: POST /v3/order/create, clinical comments are forwarded to the lab
 // requisition; POST /v3/order, access_notes.
@@ -31,7 +31,7 @@ func TestCommentsReachTheNetwork(t *testing.T) {
 			return err
 		})
 		lab := &networktest.Lab{Name: orders.SandboxNetwork}
-		work(t, db, lab)
+		runJobs(t, db, lab)
 		got, calls := lab.Placed(o.ID.UUID())
 		if calls != 1 || got.Notes != ask.ClinicalNotes || got.Patient.Address.AccessNotes != "Ring twice" {
 			t.Errorf("placed %d times, with %q and %q", calls, got.Notes, got.Patient.Address.AccessNotes)

@@ -19,7 +19,7 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// redraw asks for a redraw of an order's first marker.
+// redraw tries a redraw of an order's first marker.
 func redraw(t *testing.T, db *store.DB, o *orders.Order) (next orders.Order, done bool) {
 	t.Helper()
 	userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
@@ -33,19 +33,20 @@ func redraw(t *testing.T, db *store.DB, o *orders.Order) (next orders.Order, don
 	return next, done
 }
 
-// What a lab could not measure is ordered anew, once, in the same transaction.
+// Markers that a lab could not measure are ordered again, once, in the same
+// transaction.
 func TestRedraw(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		team := orderstest.Team(t, db)
 		drawn := orderstest.New(t, db, team.ID, catalogue.WalkIn)
-		orderstest.To(t, db, &drawn, orders.RequisitionCreated)
+		orderstest.MoveTo(t, db, &drawn, orders.RequisitionCreated)
 		if _, done := redraw(t, db, &drawn); done || drawn.Status != orders.RequisitionCreated {
 			t.Error("a team that did not ask for redraws has one")
 		}
 		team.Settings.Redraws = true
 		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error { return teams.Update(ctx, tx, team) })
 		kit := orderstest.New(t, db, team.ID, catalogue.TestKit)
-		orderstest.To(t, db, &kit, orders.DeliveredToLab)
+		orderstest.MoveTo(t, db, &kit, orders.DeliveredToLab)
 		if _, done := redraw(t, db, &kit); done {
 			t.Error("a kit was redrawn")
 		}
@@ -57,12 +58,12 @@ func TestRedraw(t *testing.T) {
 			next.User != drawn.User || next.Status != orders.Ordered || next.LabTest == drawn.LabTest || next.Body.Patient.Name() != drawn.Body.Patient.Name() {
 			t.Errorf("the redraw is %+v", next)
 		}
-		orderstest.To(t, db, &next, orders.RequisitionCreated)
+		orderstest.MoveTo(t, db, &next, orders.RequisitionCreated)
 		if _, done := redraw(t, db, &next); done {
 			t.Error("a redraw was redrawn")
 		}
-		sound(t, db, next)
-		orderstest.To(t, db, &next, orders.Completed)
+		checkOrder(t, db, next)
+		orderstest.MoveTo(t, db, &next, orders.Completed)
 		userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
 			whole, err := orders.GetTransaction(ctx, tx, team.ID, drawn.Transaction)
 			if whole.Status != orders.TransactionCompleted || len(whole.Members) != 2 || whole.Members[0].ID != drawn.ID {
@@ -73,25 +74,25 @@ func TestRedraw(t *testing.T) {
 	})
 }
 
-// again makes an order again.
-func again(db *store.DB, o *orders.Order, r orders.Recreate) (next orders.Order, err error) {
+// recreate replaces an order.
+func recreate(db *store.DB, o *orders.Order, r orders.Recreate) (next orders.Order, err error) {
 	err = try(db, o.Team, func(ctx context.Context, tx *store.Tx) (err error) {
-		next, err = orders.Again(ctx, tx, o, r)
+		next, err = orders.RecreateOrder(ctx, tx, o, r)
 		return err
 	})
 	return next, err
 }
 
-// An order at the wrong lab's account is made again with an account chosen
-// afresh; another one keeps its account.
-func TestAgainAtTheRightLab(t *testing.T) {
+// An order under the wrong lab's account is replaced by one with a newly chosen
+// account. Otherwise the account stays.
+func TestRecreateAtTheRightLab(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		team := orderstest.Team(t, db)
 		for _, incorrect := range []bool{false, true} {
 			old := orderstest.New(t, db, team.ID, catalogue.TestKit)
 			right, wrong := old.Account, ids.FromUUID[catalogue.Account](uuid.New())
 			old.Account = wrong
-			next, err := again(db, &old, orders.Recreate{IncorrectLab: incorrect})
+			next, err := recreate(db, &old, orders.Recreate{IncorrectLab: incorrect})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -102,9 +103,9 @@ func TestAgainAtTheRightLab(t *testing.T) {
 			if next.Account != want || next.Transaction != old.Transaction || next.Origin != orders.Recreation || old.Status != orders.Cancelled {
 				t.Errorf("incorrect %v: account %s, want %s; the old order stands at %s", incorrect, next.Account, want, old.Full())
 			}
-			sound(t, db, next)
+			checkOrder(t, db, next)
 			userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
-				id, ok, err := orders.Replaced(ctx, tx, &old)
+				id, ok, err := orders.FindReplacement(ctx, tx, &old)
 				if !ok || id != next.ID {
 					t.Errorf("replaced by %s, %v", id, ok)
 				}
@@ -114,13 +115,13 @@ func TestAgainAtTheRightLab(t *testing.T) {
 	})
 }
 
-// An order that goes to another person has a transaction of its own, that
-// person's details, and nothing of the first one.
-func TestAgainForAnotherPerson(t *testing.T) {
+// The replacement for another person has its own transaction, that person's
+// details, and no data of the first person.
+func TestRecreateForAnotherPerson(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		team := orderstest.Team(t, db)
 		old := orderstest.New(t, db, team.ID, catalogue.WalkIn)
-		orderstest.To(t, db, &old, orders.RequisitionCreated)
+		orderstest.MoveTo(t, db, &old, orders.RequisitionCreated)
 		mine, record := "the clinic's own", uuid.New()
 		old.Billing, old.Insurance = catalogue.CommercialInsurance, &record
 		old.Body.ICDCodes, old.Body.ClinicalNotes, old.Body.Passthrough = []string{"E11.9"}, "pregnant", &mine
@@ -128,14 +129,14 @@ func TestAgainForAnotherPerson(t *testing.T) {
 		old.Body.Consents, old.Body.Shipping = []orders.Consent{{Type: "terms-of-use"}}, old.Body.Address
 		old.Body.Physician = &catalogue.Physician{FirstName: "Jane", LastName: "Example", NPI: "1234567893"}
 		other := orderstest.User(t, db, team.ID)
-		_, err := again(db, &old, orders.Recreate{User: &other.ID})
+		_, err := recreate(db, &old, orders.Recreate{User: &other.ID})
 		wantRefusal(t, err, fault.Unprocessable, "Another person's order needs that person's details")
 		if history := history(t, db, old); len(history) != 2 {
 			t.Errorf("a refusal left %d rows of history", len(history))
 		}
 		patient, address := orderstest.Patient(), orderstest.Address()
 		patient.FirstName = "Grace"
-		next, err := again(db, &old, orders.Recreate{User: &other.ID, Patient: &patient, Address: &address, SampleID: "S-1"})
+		next, err := recreate(db, &old, orders.Recreate{User: &other.ID, Patient: &patient, Address: &address, SampleID: "S-1"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,10 +147,10 @@ func TestAgainForAnotherPerson(t *testing.T) {
 			t.Error("the new order has something of the first person")
 		}
 		want := []string{"received.walk_in_test.ordered", "received.walk_in_test.requisition_bypassed"}
-		if got := heard(t, db, next); !slices.Equal(got, want) || next.SampleID != "S-1" {
+		if got := eventStatuses(t, db, next); !slices.Equal(got, want) || next.SampleID != "S-1" {
 			t.Errorf("heard %v, sample %q", got, next.SampleID)
 		}
-		sound(t, db, old)
-		sound(t, db, next)
+		checkOrder(t, db, old)
+		checkOrder(t, db, next)
 	})
 }

@@ -24,14 +24,14 @@ const columns = `team_id, id, transaction_id, parent_id, origin, user_id, lab_id
 
 type scanner interface{ Scan(dest ...any) error }
 
-// sealed is an order as stored: what is personal still closed.
-type sealed struct {
+// sealedOrder is an order as stored, with its personal data sealed.
+type sealedOrder struct {
 	Order
 	body, shipment []byte
 }
 
-func scan(from scanner) (sealed, error) {
-	var r sealed
+func scan(from scanner) (sealedOrder, error) {
+	var r sealedOrder
 	var parent ID
 	var sample, interpretation sql.NullString
 	var insurance, appointment uuid.NullUUID
@@ -43,11 +43,11 @@ func scan(from scanner) (sealed, error) {
 		r.Parent = &parent
 	}
 	r.SampleID, r.Interpretation = sample.String, Interpretation(interpretation.String)
-	r.Insurance, r.Appointment = orNil(insurance), orNil(appointment)
+	r.Insurance, r.Appointment = uuidOrNil(insurance), uuidOrNil(appointment)
 	return r, err
 }
 
-func orNil(id uuid.NullUUID) *uuid.UUID {
+func uuidOrNil(id uuid.NullUUID) *uuid.UUID {
 	if !id.Valid {
 		return nil
 	}
@@ -69,8 +69,8 @@ func (n nullDate) Scan(src any) error {
 	return nil
 }
 
-// open unseals. It may run queries, so no rows may be open.
-func (r sealed) open(ctx context.Context, tx *store.Tx) (Order, error) {
+// unseal unseals the order. It may run queries, so no other rows may be open.
+func (r sealedOrder) unseal(ctx context.Context, tx *store.Tx) (Order, error) {
 	o := r.Order
 	if err := unseal(ctx, tx, &o, bodyPlace, r.body, &o.Body); err != nil {
 		return Order{}, err
@@ -115,11 +115,11 @@ func Get(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (Order, error)
 	if err != nil {
 		return Order{}, fmt.Errorf("orders: reading %s: %w", id, err)
 	}
-	return r.open(ctx, tx)
+	return r.unseal(ctx, tx)
 }
 
-// Find returns an order of whatever team, for what comes from a network. The
-// context must see all teams. NotFound when there is none.
+// Find returns an order of any team, for messages of a network. The context must
+// see all teams. It returns a NotFound fault if there is none.
 func Find(ctx context.Context, tx *store.Tx, id ID) (Order, error) {
 	r, err := scan(tx.QueryRow(ctx, `SELECT `+columns+` FROM orders WHERE id = $1`, id))
 	if errors.Is(err, store.ErrNoRows) {
@@ -128,27 +128,27 @@ func Find(ctx context.Context, tx *store.Tx, id ID) (Order, error) {
 	if err != nil {
 		return Order{}, fmt.Errorf("orders: finding %s: %w", id, err)
 	}
-	return r.open(ctx, tx)
+	return r.unseal(ctx, tx)
 }
 
-// BySample returns the orders with a sample id in all teams that the context
-// sees, newest first: a recreated order has that of the order before it.
-func BySample(ctx context.Context, tx *store.Tx, sample string) ([]Order, error) {
-	return many(ctx, tx, `SELECT `+columns+` FROM orders WHERE sample_id = $1 ORDER BY created_at DESC, id DESC LIMIT 20`, sample)
+// FindBySample returns the orders with a sample id in all teams that the context
+// sees, newest first. A recreated order has the sample id of its predecessor.
+func FindBySample(ctx context.Context, tx *store.Tx, sample string) ([]Order, error) {
+	return selectOrders(ctx, tx, `SELECT `+columns+` FROM orders WHERE sample_id = $1 ORDER BY created_at DESC, id DESC LIMIT 20`, sample)
 }
 
-// OfUser returns a user's orders, newest first, at most limit.
-func OfUser(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, limit int) ([]Order, error) {
-	return many(ctx, tx, `SELECT `+columns+` FROM orders WHERE team_id = $1 AND user_id = $2 ORDER BY created_at DESC, id DESC LIMIT $3`, team, user, limit)
+// OrdersOfUser returns up to limit orders of a user, newest first.
+func OrdersOfUser(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, limit int) ([]Order, error) {
+	return selectOrders(ctx, tx, `SELECT `+columns+` FROM orders WHERE team_id = $1 AND user_id = $2 ORDER BY created_at DESC, id DESC LIMIT $3`, team, user, limit)
 }
 
-func many(ctx context.Context, tx *store.Tx, query string, args ...any) ([]Order, error) {
+func selectOrders(ctx context.Context, tx *store.Tx, query string, args ...any) ([]Order, error) {
 	rows, err := tx.Query(ctx, query, args...)
 	if err != nil {
 		return nil, fmt.Errorf("orders: reading: %w", err)
 	}
 	defer rows.Close()
-	var found []sealed
+	var found []sealedOrder
 	for rows.Next() {
 		r, err := scan(rows)
 		if err != nil {
@@ -164,15 +164,15 @@ func many(ctx context.Context, tx *store.Tx, query string, args ...any) ([]Order
 	}
 	all := make([]Order, len(found))
 	for i, r := range found {
-		if all[i], err = r.open(ctx, tx); err != nil {
+		if all[i], err = r.unseal(ctx, tx); err != nil {
 			return nil, err
 		}
 	}
 	return all, nil
 }
 
-// warmKeys reads the keys of many orders' people at once.
-func warmKeys(ctx context.Context, tx *store.Tx, found []sealed) error {
+// warmKeys reads the keys of many orders' users at once.
+func warmKeys(ctx context.Context, tx *store.Tx, found []sealedOrder) error {
 	for len(found) > 1 {
 		same := 1
 		users := []uuid.UUID{found[0].User.UUID()}
@@ -187,7 +187,7 @@ func warmKeys(ctx context.Context, tx *store.Tx, found []sealed) error {
 	return nil
 }
 
-// row is an order as the values of columns and names.
+// row returns the values of the columns and of names.
 func (o *Order) row(ctx context.Context, tx *store.Tx) ([]any, error) {
 	body, err := seal(ctx, tx, o, bodyPlace, o.Body)
 	if err != nil {
@@ -200,8 +200,8 @@ func (o *Order) row(ctx context.Context, tx *store.Tx) ([]any, error) {
 	shipment, err := sealShipment(ctx, tx, o)
 	return []any{
 		o.Team, o.ID, o.Transaction, parentOrNil(o.Parent), string(o.Origin), o.User, o.Lab, o.LabTest, o.Account, o.Network, string(o.Method), o.Registrable,
-		string(o.Status), o.StatusAt, o.rev, o.CreatedAt, o.UpdatedAt, o.ActivateBy, o.Scheduled, text(o.SampleID), o.Priority, string(o.Billing), o.Insurance,
-		o.HasABN, o.SMSEnabled, o.Details, o.Appointment, o.CollectedAt, text(string(o.Interpretation)), o.IsCritical, o.HasMissing, o.ExpectedBy, o.WorstBy,
+		string(o.Status), o.StatusAt, o.rev, o.CreatedAt, o.UpdatedAt, o.ActivateBy, o.Scheduled, textOrNil(o.SampleID), o.Priority, string(o.Billing), o.Insurance,
+		o.HasABN, o.SMSEnabled, o.Details, o.Appointment, o.CollectedAt, textOrNil(string(o.Interpretation)), o.IsCritical, o.HasMissing, o.ExpectedBy, o.WorstBy,
 		body, shipment, names,
 	}, err
 }
@@ -224,11 +224,11 @@ func insert(ctx context.Context, tx *store.Tx, o *Order) error {
 	return nil
 }
 
-// errStale says that the order was changed by somebody else since it was read.
+// errStale reports that the order was changed since it was read.
 var errStale = errors.New("orders: the order has changed")
 
-// save writes the columns that change. The order must be as it was read but
-// for the changes; its revision says whether somebody was faster.
+// save writes the columns that can change. The revision of the order must be the
+// one that was read.
 func save(ctx context.Context, tx *store.Tx, o *Order) error {
 	shipment, err := sealShipment(ctx, tx, o)
 	if err != nil {
@@ -242,8 +242,8 @@ func save(ctx context.Context, tx *store.Tx, o *Order) error {
 		insurance_id = $9, has_abn = $10, sms_enabled = $11, appointment_id = $12, collected_at = $13, interpretation = $14, is_critical = $15,
 		has_missing = $16, expected_by = $17, worst_by = $18, shipment = $19, change = `+change+`
 		WHERE team_id = $1 AND id = $2 AND rev = $3`,
-		o.Team, o.ID, o.rev, string(o.Status), o.StatusAt, o.UpdatedAt, o.ActivateBy, text(o.SampleID),
-		o.Insurance, o.HasABN, o.SMSEnabled, o.Appointment, o.CollectedAt, text(string(o.Interpretation)), o.IsCritical,
+		o.Team, o.ID, o.rev, string(o.Status), o.StatusAt, o.UpdatedAt, o.ActivateBy, textOrNil(o.SampleID),
+		o.Insurance, o.HasABN, o.SMSEnabled, o.Appointment, o.CollectedAt, textOrNil(string(o.Interpretation)), o.IsCritical,
 		o.HasMissing, o.ExpectedBy, o.WorstBy, shipment)
 	switch {
 	case err != nil:
@@ -255,8 +255,8 @@ func save(ctx context.Context, tx *store.Tx, o *Order) error {
 	return nil
 }
 
-// savePerson writes whose the order is and what is personal of it. It comes
-// before save, in the same transaction.
+// savePerson writes the user and the personal data of an order. Call it before
+// save, in the same transaction.
 func savePerson(ctx context.Context, tx *store.Tx, o *Order) error {
 	body, err := seal(ctx, tx, o, bodyPlace, o.Body)
 	if err != nil {
@@ -291,22 +291,22 @@ func parentOrNil(id *ID) any {
 	return *id
 }
 
-func text(s string) any {
+func textOrNil(s string) any {
 	if s == "" {
 		return nil
 	}
 	return s
 }
 
-// Load stores orders of one team as they are, each in a transaction of its own
-// and with one row of history, for moving in from elsewhere: nothing is checked,
-// announced or placed. An order needs everything but its identifiers. A few
-// hundred at once are quickest.
+// Load stores existing orders of one team, for migration from another system.
+// Each has its own transaction and one row of history. Orders are not checked,
+// announced or placed. They need all fields except identifiers. Batches of a few
+// hundred are fastest.
 func Load(ctx context.Context, tx *store.Tx, all []Order) error {
 	if len(all) == 0 {
 		return nil
 	}
-	change, err := stamped(ctx, tx, all[0].Team)
+	change, err := currentStamp(ctx, tx, all[0].Team)
 	if err != nil {
 		return err
 	}
@@ -336,9 +336,8 @@ func (o *Order) load(ctx context.Context, tx *store.Tx, b *store.Batch, change i
 	return nil
 }
 
-// stamped is the number that changes of this transaction have, after counting
-// one.
-func stamped(ctx context.Context, tx *store.Tx, team teams.ID) (n int64, err error) {
+// currentStamp counts one change and returns the stamp of this transaction.
+func currentStamp(ctx context.Context, tx *store.Tx, team teams.ID) (n int64, err error) {
 	expression, err := stamp(ctx, tx, team)
 	if err != nil {
 		return 0, err

@@ -15,8 +15,8 @@ var update = flag.Bool("update", false, "rewrite docs/order-states.md")
 
 const statesPage = "../../../docs/order-states.md"
 
-// The page is printed from the tables, so that a change of a move shows in a
-// review as what it means.
+// The page is generated from the tables, so that a review shows the effect of a
+// changed move.
 func TestOrderStatesPage(t *testing.T) {
 	page := printStates()
 	if *update {
@@ -70,7 +70,7 @@ func printCourse(b *strings.Builder, c orders.Course) {
 	}
 	b.WriteString("\n| Status | Event string | Message to the patient | Portal text | Remark |\n|---|---|---|---|---|\n")
 	for _, s := range orders.Statuses {
-		if !c.Has(s) {
+		if !c.Includes(s) {
 			continue
 		}
 		remark := ""
@@ -81,7 +81,7 @@ func printCourse(b *strings.Builder, c orders.Course) {
 	}
 }
 
-// Nothing leaves an end but a correction, and everything can be reached.
+// Only corrections leave a terminal status, and every status can be reached.
 func TestTables(t *testing.T) {
 	for _, c := range orders.Courses {
 		seen := map[orders.Status]bool{orders.Ordered: true}
@@ -119,12 +119,12 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// The strings are those of the reference, of which there are 54.
+// The event strings are the 54 of the reference.
 func TestEventStrings(t *testing.T) {
 	all := map[string]bool{}
 	for _, c := range orders.Courses {
 		for _, s := range orders.Statuses {
-			if c.Has(s) {
+			if c.Includes(s) {
 				all[s.Full(c.Method())] = true
 			}
 		}

@@ -9,7 +9,7 @@ import (
 
 //go:generate go test ./ -run TestOrderStatesPage -update
 
-// Method says how a sample is collected.
+// Method is a collection method.
 type Method = catalogue.Method
 
 // Status is the last part of an order's event strings.
@@ -215,8 +215,8 @@ var Details = []Detail{
 	StabilityExceeded, SampleHemolyzed, SampleImproperCollection, FulfillmentError,
 }
 
-// Course is the way an order goes: its method, and for test kits whether they
-// are registered when they are ordered or later.
+// Course is the course of an order: its method and, for test kits, whether they
+// are registered when ordered or later.
 type Course string
 
 // The courses.
@@ -228,10 +228,10 @@ const (
 	OnSiteCourse      Course = "on_site_collection"
 )
 
-// Courses lists them all.
+// Courses lists all courses.
 var Courses = []Course{KitCourse, RegistrableCourse, WalkInCourse, AtHomeCourse, OnSiteCourse}
 
-// Method of a course.
+// Method returns the method of a course.
 func (c Course) Method() Method {
 	if c == RegistrableCourse {
 		return catalogue.TestKit
@@ -239,7 +239,7 @@ func (c Course) Method() Method {
 	return Method(c)
 }
 
-// CourseOf is the way that an order of a method goes.
+// CourseOf returns the course of an order with a method.
 func CourseOf(m Method, registrable bool) Course {
 	if registrable && m == catalogue.TestKit {
 		return RegistrableCourse
@@ -247,17 +247,17 @@ func CourseOf(m Method, registrable bool) Course {
 	return Course(m)
 }
 
-// Trigger says who may cause a move.
+// Trigger is the source of a move.
 type Trigger uint8
 
 // The triggers.
 const (
-	Requisition Trigger = 1 << iota // our own job that places the order
+	Requisition Trigger = 1 << iota // our job that places the order
 	Carrier                         // parcel tracking
 	Lab                             // the lab's messages
-	Appointment                     // a visit or its booking changed
+	Appointment                     // a visit or its booking
 	Call                            // the API
-	Operator                        // people who run the service
+	Operator                        // the people who run the service
 )
 
 var triggerNames = []struct {
@@ -282,12 +282,12 @@ func (t Trigger) String() string {
 type Arrow struct {
 	From, To Status
 	By       Trigger
-	// Skips marks a move over steps that nobody reported: a scan that was
-	// missed must not hold up what comes after it.
+	// Skips marks a move over steps that were not reported: a missed scan must
+	// not block later moves.
 	Skips bool
 }
 
-// row is several arrows: from each of the first to each of the second.
+// row stands for several arrows: from each of the first to each of the second.
 type row struct {
 	from, to []Status
 	by       Trigger
@@ -304,17 +304,17 @@ var (
 	atTheLab    = list(DeliveredToLab, LabProcessingBlocked)
 )
 
-// and joins lists.
-func and(lists ...[]Status) []Status { return slices.Concat(lists...) }
+// join concatenates lists.
+func join(lists ...[]Status) []Status { return slices.Concat(lists...) }
 
-// tables are all moves there are. Reference 1.4; what its diagrams leave out is
-// placed as it says. Cancelling by call is reference 1.6; a lab may cancel until
-// it has the sample, and its final no to an order ends it.
+// tables lists all moves. Reference 1.4; moves that its diagrams lack follow its
+// text. Cancelling by call is reference 1.6. A lab may cancel until it has the
+// sample; its final refusal ends the order.
 var tables = map[Course][]row{
 	KitCourse: {
 		{from: list(Ordered), to: list(RequisitionCreated, DoNotProcess), by: Requisition},
 		{from: list(Ordered), to: list(RequisitionBypassed), by: Call},
-		{from: and(list(Ordered), requisition), to: list(Cancelled), by: Call | Lab | Operator},
+		{from: join(list(Ordered), requisition), to: list(Cancelled), by: Call | Lab | Operator},
 		{from: requisition, to: list(TransitCustomer), by: Carrier},
 		{from: list(TransitCustomer), to: list(OutForDelivery, ProblemInTransitCustomer, FailureToDeliverToCustomer, Lost), by: Carrier},
 		{from: list(OutForDelivery), to: list(WithCustomer, ProblemInTransitCustomer, FailureToDeliverToCustomer, Lost), by: Carrier},
@@ -324,15 +324,15 @@ var tables = map[Course][]row{
 		{from: list(ProblemInTransitLab), to: list(TransitLab, DeliveredToLab, FailureToDeliverToLab, Lost), by: Carrier | Lab},
 		{from: list(DeliveredToLab), to: list(Completed, SampleError, LabProcessingBlocked, Lost), by: Lab},
 		{from: list(LabProcessingBlocked), to: list(DeliveredToLab, Completed, SampleError, Lost), by: Lab},
-		{from: and(list(Ordered), requisition), to: list(DoNotProcess), by: Lab | Operator},
-		{from: and(onTheWayOut, list(WithCustomer), onTheWayIn, atTheLab), to: list(DoNotProcess), by: Operator},
+		{from: join(list(Ordered), requisition), to: list(DoNotProcess), by: Lab | Operator},
+		{from: join(onTheWayOut, list(WithCustomer), onTheWayIn, atTheLab), to: list(DoNotProcess), by: Operator},
 		{from: list(Completed, Corrected), to: list(Corrected), by: Lab},
 		{from: requisition, to: list(OutForDelivery, WithCustomer, ProblemInTransitCustomer, FailureToDeliverToCustomer, Lost), by: Carrier, skips: true},
 		{from: list(TransitCustomer), to: list(WithCustomer), by: Carrier, skips: true},
-		{from: and(requisition, onTheWayOut), to: list(TransitLab), by: Carrier, skips: true},
-		{from: and(requisition, onTheWayOut, list(WithCustomer)), to: list(DeliveredToLab), by: Carrier | Lab, skips: true},
+		{from: join(requisition, onTheWayOut), to: list(TransitLab), by: Carrier, skips: true},
+		{from: join(requisition, onTheWayOut, list(WithCustomer)), to: list(DeliveredToLab), by: Carrier | Lab, skips: true},
 		{from: list(WithCustomer), to: list(ProblemInTransitLab, FailureToDeliverToLab, Lost), by: Carrier, skips: true},
-		{from: and(requisition, onTheWayOut, list(WithCustomer), onTheWayIn), to: list(LabProcessingBlocked, Completed, SampleError), by: Lab, skips: true},
+		{from: join(requisition, onTheWayOut, list(WithCustomer), onTheWayIn), to: list(LabProcessingBlocked, Completed, SampleError), by: Lab, skips: true},
 	},
 	RegistrableCourse: {
 		{from: list(Ordered), to: list(AwaitingRegistration), by: Call},
@@ -341,7 +341,7 @@ var tables = map[Course][]row{
 		{from: list(TransitCustomer), to: list(OutForDelivery, ProblemInTransitCustomer, FailureToDeliverToCustomer, Lost), by: Carrier},
 		{from: list(OutForDelivery), to: list(WithCustomer, ProblemInTransitCustomer, FailureToDeliverToCustomer, Lost), by: Carrier},
 		{from: list(ProblemInTransitCustomer), to: list(OutForDelivery, WithCustomer, FailureToDeliverToCustomer, Lost), by: Carrier},
-		{from: and(list(AwaitingRegistration), onTheWayOut, list(WithCustomer)), to: list(Registered), by: Call},
+		{from: join(list(AwaitingRegistration), onTheWayOut, list(WithCustomer)), to: list(Registered), by: Call},
 		{from: list(Registered), to: list(RequisitionCreated, DoNotProcess), by: Requisition},
 		{from: list(RequisitionCreated), to: list(TransitLab), by: Carrier},
 		{from: list(TransitLab), to: list(DeliveredToLab, ProblemInTransitLab, FailureToDeliverToLab, Lost), by: Carrier | Lab},
@@ -349,47 +349,47 @@ var tables = map[Course][]row{
 		{from: list(DeliveredToLab), to: list(Completed, SampleError, LabProcessingBlocked, Lost), by: Lab},
 		{from: list(LabProcessingBlocked), to: list(DeliveredToLab, Completed, SampleError, Lost), by: Lab},
 		{from: list(Registered, RequisitionCreated), to: list(DoNotProcess), by: Lab | Operator},
-		{from: and(list(Ordered, AwaitingRegistration), onTheWayOut, list(WithCustomer), onTheWayIn, atTheLab), to: list(DoNotProcess), by: Operator},
+		{from: join(list(Ordered, AwaitingRegistration), onTheWayOut, list(WithCustomer), onTheWayIn, atTheLab), to: list(DoNotProcess), by: Operator},
 		{from: list(Completed, Corrected), to: list(Corrected), by: Lab},
 		{from: list(AwaitingRegistration), to: list(OutForDelivery, WithCustomer, ProblemInTransitCustomer, FailureToDeliverToCustomer, Lost), by: Carrier, skips: true},
 		{from: list(TransitCustomer), to: list(WithCustomer), by: Carrier, skips: true},
 		{from: list(RequisitionCreated), to: list(DeliveredToLab), by: Carrier | Lab, skips: true},
 		{from: list(RequisitionCreated), to: list(ProblemInTransitLab, FailureToDeliverToLab, Lost), by: Carrier, skips: true},
-		{from: and(list(RequisitionCreated), onTheWayIn), to: list(LabProcessingBlocked, Completed, SampleError), by: Lab, skips: true},
+		{from: join(list(RequisitionCreated), onTheWayIn), to: list(LabProcessingBlocked, Completed, SampleError), by: Lab, skips: true},
 	},
 	WalkInCourse: {
 		{from: list(Ordered), to: list(RequisitionCreated, Cancelled), by: Requisition},
 		{from: list(Ordered), to: list(RequisitionBypassed), by: Call},
-		{from: and(list(Ordered), requisition, appointment), to: list(Cancelled), by: Call | Lab | Operator},
-		{from: and(requisition, list(AppointmentCancelled)), to: list(AppointmentPending), by: Appointment},
+		{from: join(list(Ordered), requisition, appointment), to: list(Cancelled), by: Call | Lab | Operator},
+		{from: join(requisition, list(AppointmentCancelled)), to: list(AppointmentPending), by: Appointment},
 		{from: list(AppointmentPending), to: list(AppointmentScheduled, AppointmentCancelled), by: Appointment},
 		{from: list(AppointmentScheduled), to: list(AppointmentPending, AppointmentScheduled, AppointmentCancelled), by: Appointment},
-		{from: and(requisition, list(AppointmentScheduled, AppointmentCancelled, PartialResults)), to: list(PartialResults, Completed), by: Lab},
-		{from: and(requisition, list(AppointmentScheduled, PartialResults)), to: list(SampleError), by: Lab},
-		{from: and(requisition, appointment, list(PartialResults)), to: list(RedrawAvailable), by: Lab},
+		{from: join(requisition, list(AppointmentScheduled, AppointmentCancelled, PartialResults)), to: list(PartialResults, Completed), by: Lab},
+		{from: join(requisition, list(AppointmentScheduled, PartialResults)), to: list(SampleError), by: Lab},
+		{from: join(requisition, appointment, list(PartialResults)), to: list(RedrawAvailable), by: Lab},
 		{from: list(Completed, Corrected), to: list(Corrected), by: Lab},
-		{from: and(requisition, list(AppointmentCancelled)), to: list(AppointmentScheduled), by: Appointment, skips: true},
+		{from: join(requisition, list(AppointmentCancelled)), to: list(AppointmentScheduled), by: Appointment, skips: true},
 		{from: list(AppointmentPending), to: list(PartialResults, Completed, SampleError), by: Lab, skips: true},
 		{from: list(AppointmentCancelled), to: list(SampleError), by: Lab, skips: true},
 	},
 	AtHomeCourse: {
 		{from: list(Ordered), to: list(RequisitionCreated, Cancelled), by: Requisition},
 		{from: list(Ordered), to: list(RequisitionBypassed), by: Call},
-		{from: and(list(Ordered), requisition, appointment, list(DrawCompleted)), to: list(Cancelled), by: Call | Lab | Operator},
-		{from: and(requisition, list(AppointmentCancelled)), to: list(AppointmentPending), by: Appointment},
+		{from: join(list(Ordered), requisition, appointment, list(DrawCompleted)), to: list(Cancelled), by: Call | Lab | Operator},
+		{from: join(requisition, list(AppointmentCancelled)), to: list(AppointmentPending), by: Appointment},
 		{from: list(AppointmentPending), to: list(AppointmentScheduled, AppointmentCancelled), by: Appointment},
 		{from: list(AppointmentScheduled), to: list(AppointmentScheduled, AppointmentCancelled, DrawCompleted), by: Appointment},
 		{from: list(AppointmentCancelled), to: list(AppointmentScheduled), by: Appointment},
 		{from: list(DrawCompleted, PartialResults), to: list(PartialResults, Completed, SampleError), by: Lab},
 		{from: list(Completed, Corrected), to: list(Corrected), by: Lab},
 		{from: requisition, to: list(AppointmentScheduled), by: Appointment, skips: true},
-		{from: and(requisition, list(AppointmentPending, AppointmentCancelled)), to: list(DrawCompleted), by: Appointment, skips: true},
-		{from: and(requisition, appointment), to: list(PartialResults, Completed, SampleError), by: Lab, skips: true},
+		{from: join(requisition, list(AppointmentPending, AppointmentCancelled)), to: list(DrawCompleted), by: Appointment, skips: true},
+		{from: join(requisition, appointment), to: list(PartialResults, Completed, SampleError), by: Lab, skips: true},
 	},
 	OnSiteCourse: {
 		{from: list(Ordered), to: list(RequisitionCreated, Cancelled), by: Requisition},
 		{from: list(Ordered), to: list(RequisitionBypassed), by: Call},
-		{from: and(list(Ordered), requisition, list(DrawCompleted)), to: list(Cancelled), by: Call | Lab | Operator},
+		{from: join(list(Ordered), requisition, list(DrawCompleted)), to: list(Cancelled), by: Call | Lab | Operator},
 		{from: requisition, to: list(DrawCompleted), by: Call},
 		{from: list(DrawCompleted, PartialResults), to: list(PartialResults, Completed, SampleError), by: Lab},
 		{from: list(Completed, Corrected), to: list(Corrected), by: Lab},
@@ -413,7 +413,7 @@ func Arrows(c Course) []Arrow {
 	return all
 }
 
-// moves answers who may make a move; built once from the tables.
+// moves holds the triggers of each move, built once from the tables.
 var moves = func() map[Course]map[[2]Status]Trigger {
 	all := map[Course]map[[2]Status]Trigger{}
 	for _, c := range Courses {
@@ -425,11 +425,13 @@ var moves = func() map[Course]map[[2]Status]Trigger {
 	return all
 }()
 
-// May reports whether a trigger moves an order of a course between two statuses.
-func (c Course) May(from, to Status, by Trigger) bool { return moves[c][[2]Status{from, to}]&by != 0 }
+// Allows reports whether a trigger moves an order of a course between two statuses.
+func (c Course) Allows(from, to Status, by Trigger) bool {
+	return moves[c][[2]Status{from, to}]&by != 0
+}
 
-// Has reports whether a course knows a status.
-func (c Course) Has(s Status) bool {
+// Includes reports whether a course includes a status.
+func (c Course) Includes(s Status) bool {
 	if s == Ordered {
 		return true
 	}
@@ -441,8 +443,8 @@ func (c Course) Has(s Status) bool {
 	return false
 }
 
-// Path is the shortest way between two statuses, without from: what a
-// simulator walks. It takes no arrow that skips. Nil means that there is no way.
+// Path returns the shortest way between two statuses, without from, for
+// simulations. It uses no arrow that skips. It returns nil if there is no way.
 func (c Course) Path(from, to Status) []Arrow {
 	arrows := Arrows(c)
 	came := map[Status]Arrow{}
@@ -454,7 +456,7 @@ func (c Course) Path(from, to Status) []Arrow {
 			}
 			came[a.To] = a
 			if a.To == to {
-				return back(came, from, to)
+				return shortestPath(came, from, to)
 			}
 			queue = append(queue, a.To)
 		}
@@ -462,7 +464,7 @@ func (c Course) Path(from, to Status) []Arrow {
 	return nil
 }
 
-func back(came map[Status]Arrow, from, to Status) []Arrow {
+func shortestPath(came map[Status]Arrow, from, to Status) []Arrow {
 	path := []Arrow{came[to]}
 	for path[0].From != from {
 		path = slices.Insert(path, 0, came[path[0].From])

@@ -15,8 +15,8 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// statusOf is what a transaction is when its orders are where they are: active
-// while more is expected of any, cancelled when all were, else completed.
+// statusOf returns the status of a transaction: active while some order is not
+// terminal, cancelled if all orders are cancelled, else completed.
 //
 // Reference 1.7.
 func statusOf(members []Member) TransactionStatus {
@@ -33,8 +33,8 @@ func statusOf(members []Member) TransactionStatus {
 	return TransactionCompleted
 }
 
-// begin makes the transaction of an initial order.
-func begin(ctx context.Context, tx *store.Tx, team teams.ID) (TransactionID, error) {
+// beginTransaction creates the transaction of an initial order.
+func beginTransaction(ctx context.Context, tx *store.Tx, team teams.ID) (TransactionID, error) {
 	id := ids.FromUUID[Transaction](tx.NewUUID())
 	_, err := tx.Exec(ctx, `INSERT INTO order_transactions (team_id, id, status, created_at, updated_at) VALUES ($1, $2, $3, $4, $4)`,
 		team, id, string(TransactionActive), store.Micros(tx.Now()))
@@ -44,10 +44,10 @@ func begin(ctx context.Context, tx *store.Tx, team teams.ID) (TransactionID, err
 	return id, nil
 }
 
-// settle computes a transaction's status anew after one of its orders moved.
-// The first statement makes other orders of it wait, so that the members read
-// by the second are the last word.
-func settle(ctx context.Context, tx *store.Tx, team teams.ID, id TransactionID) error {
+// updateTransactionStatus updates a transaction's status after one of its orders moved. The first
+// statement locks the transaction against moves of its other orders, so that the
+// second reads their final state.
+func updateTransactionStatus(ctx context.Context, tx *store.Tx, team teams.ID, id TransactionID) error {
 	var before TransactionStatus
 	err := tx.QueryRow(ctx, `UPDATE order_transactions SET updated_at = $3 WHERE team_id = $1 AND id = $2 RETURNING status`,
 		team, id, store.Micros(tx.Now())).Scan(&before)
@@ -67,7 +67,7 @@ func settle(ctx context.Context, tx *store.Tx, team teams.ID, id TransactionID) 
 	return nil
 }
 
-// lockTransaction makes other changes of a transaction wait.
+// lockTransaction blocks other changes of a transaction.
 func lockTransaction(ctx context.Context, tx *store.Tx, team teams.ID, id TransactionID) error {
 	_, err := tx.Exec(ctx, `UPDATE order_transactions SET updated_at = $3 WHERE team_id = $1 AND id = $2`, team, id, store.Micros(tx.Now()))
 	if err != nil {
@@ -94,9 +94,9 @@ func GetTransaction(ctx context.Context, tx *store.Tx, team teams.ID, id Transac
 	return t, err
 }
 
-// OfTransaction returns the orders of a transaction, oldest first.
-func OfTransaction(ctx context.Context, tx *store.Tx, team teams.ID, id TransactionID) ([]Order, error) {
-	return many(ctx, tx, `SELECT `+columns+` FROM orders WHERE team_id = $1 AND transaction_id = $2 ORDER BY created_at, id`, team, id)
+// OrdersOfTransaction returns the orders of a transaction, oldest first.
+func OrdersOfTransaction(ctx context.Context, tx *store.Tx, team teams.ID, id TransactionID) ([]Order, error) {
+	return selectOrders(ctx, tx, `SELECT `+columns+` FROM orders WHERE team_id = $1 AND transaction_id = $2 ORDER BY created_at, id`, team, id)
 }
 
 func readMembers(ctx context.Context, tx *store.Tx, team teams.ID, id TransactionID) ([]Member, error) {
@@ -118,7 +118,7 @@ func readMembers(ctx context.Context, tx *store.Tx, team teams.ID, id Transactio
 
 const memberColumns = `id, parent_id, origin, method, status, status_at, created_at, updated_at`
 
-// memberColumnsOf is memberColumns of a table's alias.
+// memberColumnsOf returns memberColumns for a table alias.
 func memberColumnsOf(alias string) string {
 	return alias + "." + strings.ReplaceAll(memberColumns, ", ", ", "+alias+".")
 }
@@ -134,20 +134,21 @@ func scanMember(from scanner, first ...any) (Member, error) {
 	return m, err
 }
 
-// redrawLabs take a second sample without a new requisition from a physician.
+// redrawLabs take a second sample without a new requisition.
 //
-// Reference 1.7. Labs of the sandbox all do.
+// Reference 1.7. All labs of the sandbox do.
 var redrawLabs = []string{"labcorp", "quest", "bioreference"}
 
 // Redraw ends an order whose final results lack markers because the lab could
-// not measure them, and orders those anew in the same transaction. done is
-// false when the order must simply be completed: the team did not ask for
-// redraws, the order's method or lab has none, or the transaction had one.
+// not measure them. It orders these markers again in the same transaction. done
+// is false if the order must be completed instead: the team has no redraws
+// enabled, the method or lab does not support them, or the transaction already
+// had one.
 //
-// Reference 1.7. Whoever stores results calls it, in their transaction, instead
-// of advancing to completed; m says by which report.
+// Reference 1.7. The code that stores results calls it in its transaction, instead of
+// advancing to completed; m has the report.
 func Redraw(ctx context.Context, tx *store.Tx, o *Order, missing []catalogue.MarkerID, m Move) (next Order, done bool, err error) {
-	if o.Method != catalogue.WalkIn || o.Origin == RedrawOf || len(missing) == 0 || !o.Course().May(o.Status, RedrawAvailable, Lab) {
+	if o.Method != catalogue.WalkIn || o.Origin == RedrawOf || len(missing) == 0 || !o.Course().Allows(o.Status, RedrawAvailable, Lab) {
 		return Order{}, false, nil
 	}
 	if err := lockTransaction(ctx, tx, o.Team, o.Transaction); err != nil {
@@ -157,7 +158,7 @@ func Redraw(ctx context.Context, tx *store.Tx, o *Order, missing []catalogue.Mar
 		return Order{}, false, err
 	}
 	panel, err := catalogue.PanelOf(ctx, tx, o.Team, missing, o.Method)
-	if fault.Is(err, fault.Refused) { // the lab offers them no more
+	if fault.Is(err, fault.Refused) { // the lab no longer offers them
 		return Order{}, false, nil
 	}
 	if err != nil {
@@ -168,9 +169,9 @@ func Redraw(ctx context.Context, tx *store.Tx, o *Order, missing []catalogue.Mar
 	if err != nil || !changed {
 		return Order{}, false, err
 	}
-	next = o.again(RedrawOf)
+	next = o.successor(RedrawOf)
 	next.LabTest = panel.Test.ID
-	if err := start(ctx, tx, &next); err != nil {
+	if err := storeNew(ctx, tx, &next); err != nil {
 		return Order{}, false, err
 	}
 	return next, true, dispatch(ctx, tx, &next)
@@ -193,8 +194,8 @@ func mayRedraw(ctx context.Context, tx *store.Tx, o *Order) (bool, error) {
 	return !slices.ContainsFunc(members, func(m Member) bool { return m.Origin == RedrawOf }), err
 }
 
-// again is a new order that goes on from o.
-func (o *Order) again(origin Origin) Order {
+// successor returns a new order that follows o.
+func (o *Order) successor(origin Origin) Order {
 	parent := o.ID
 	next := Order{
 		Team: o.Team, User: o.User, Transaction: o.Transaction, Parent: &parent, Origin: origin,
@@ -205,37 +206,38 @@ func (o *Order) again(origin Origin) Order {
 	return next
 }
 
-// Recreate says how an order is made again.
+// Recreate describes the replacement of an order.
 type Recreate struct {
-	// Test replaces the lab test; with another lab comes a fresh account.
+	// Test replaces the lab test. With another lab, the account is chosen again.
 	Test *catalogue.TestID
-	// Account is the fresh one; nil has it chosen.
+	// Account is the new account; nil chooses one.
 	Account *catalogue.AccountID
-	// IncorrectLab has the lab account chosen afresh instead of inherited.
+	// IncorrectLab chooses the lab account again, instead of keeping it.
 	//
 	// Spec: Further operations, update reason INCORRECT_LAB.
 	IncorrectLab bool
-	// User is the person that the sample turned out to be from, with the details
-	// that the new order shows; nil for the same one.
+	// User is the actual source of the sample, with the details for the new
+	// order; nil if it is the same person.
 	User    *users.ID
 	Patient *Patient
 	Address *Address
-	// SampleID means that the lab has the sample already: the order is not placed.
+	// SampleID is set if the lab already has the sample; the order is then not
+	// placed.
 	SampleID string
 }
 
-// Again replaces an order by a new one, in the same transaction unless it goes
-// to another person. The old order is cancelled, if it can be.
+// RecreateOrder replaces an order by a new one. Both are in one transaction, except if
+// the new order is for another person. The old order is cancelled if possible.
 //
 // Reference 1.7, recreation.
-func Again(ctx context.Context, tx *store.Tx, old *Order, r Recreate) (Order, error) {
-	next := old.again(Recreation)
+func RecreateOrder(ctx context.Context, tx *store.Tx, old *Order, r Recreate) (Order, error) {
+	next := old.successor(Recreation)
 	if r.User != nil && *r.User != old.User {
 		if r.Patient == nil {
 			return Order{}, fault.New(fault.Unprocessable, "Another person's order needs that person's details")
 		}
-		// What the first person's physician, team and insurer said of them is
-		// nobody else's.
+		// The consents, team notes and insurance of the first person must not
+		// pass to another.
 		next.User, next.Transaction, next.Insurance, next.Billing = *r.User, TransactionID{}, nil, catalogue.ClientBill
 		next.Body = Body{Patient: r.Patient, Address: r.Address, Physician: old.Body.Physician}
 	}
@@ -251,17 +253,17 @@ func Again(ctx context.Context, tx *store.Tx, old *Order, r Recreate) (Order, er
 			return Order{}, err
 		}
 	}
-	if err := start(ctx, tx, &next); err != nil {
+	if err := storeNew(ctx, tx, &next); err != nil {
 		return Order{}, err
 	}
 	if r.SampleID == "" {
 		return next, dispatch(ctx, tx, &next)
 	}
 	changed, err := Advance(ctx, tx, &next, Move{To: RequisitionBypassed, By: Call})
-	return next, must(changed, err, &next, RequisitionBypassed)
+	return next, requireMove(changed, err, &next, RequisitionBypassed)
 }
 
-// retarget finds the lab test and the account of a recreated order.
+// retarget sets the lab test and the account of a recreated order.
 func (o *Order) retarget(ctx context.Context, tx *store.Tx, r Recreate) error {
 	if r.Test != nil {
 		test, err := catalogue.GetTest(ctx, tx, o.Team, *r.Test)
@@ -282,8 +284,8 @@ func (o *Order) retarget(ctx context.Context, tx *store.Tx, r Recreate) error {
 	return nil
 }
 
-// Replaced finds the order that was made again from an order, if any.
-func Replaced(ctx context.Context, tx *store.Tx, o *Order) (ID, bool, error) {
+// FindReplacement returns the order that replaced an order, if any.
+func FindReplacement(ctx context.Context, tx *store.Tx, o *Order) (ID, bool, error) {
 	members, err := readMembers(ctx, tx, o.Team, o.Transaction)
 	for _, m := range members {
 		if m.Origin == Recreation && m.Parent != nil && *m.Parent == o.ID {

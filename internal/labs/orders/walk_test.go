@@ -31,8 +31,8 @@ import (
 //	go test ./internal/labs/orders -run TestRandomWalks -steps 1000000 -timeout 0 -v
 var steps = flag.Int("steps", 2000, "triggers that TestRandomWalks tries on each engine")
 
-// A model of the machine, walked with a million random triggers: nothing but
-// the tables decides, so what they allow must keep the promises by itself.
+// A million random triggers on a model. Only the tables decide, so they alone
+// must guarantee the rules.
 func TestRandomTriggersInTheTables(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 1_000_000 / 40 {
@@ -40,7 +40,7 @@ func TestRandomTriggersInTheTables(t *testing.T) {
 		at := orders.Ordered
 		for range 40 {
 			to := orders.Statuses[rng.IntN(len(orders.Statuses))]
-			if !c.May(at, to, 1<<rng.IntN(triggers)) {
+			if !c.Allows(at, to, 1<<rng.IntN(triggers)) {
 				continue
 			}
 			if at.Terminal() && to != orders.Corrected {
@@ -54,13 +54,13 @@ func TestRandomTriggersInTheTables(t *testing.T) {
 	}
 }
 
-// triggers is how many there are.
+// triggers is the number of triggers.
 const triggers = 6
 
-// Real orders in the database, alone and several to a transaction, moved by
-// several walkers at once through the functions that labs' messages, carriers,
-// jobs and callers come in by; with what is late, repeated and out of order.
-// The order, its history, its transaction and what was announced never disagree.
+// Several goroutines move real orders in the database, alone and several in a
+// transaction. They use the functions that messages of labs, carriers, jobs and
+// calls use, with late, duplicate and out-of-order reports. The order, its
+// history, its transaction and its events always agree.
 func TestRandomWalks(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		began, report := time.Now(), time.Now()
@@ -82,12 +82,12 @@ func TestRandomWalks(t *testing.T) {
 }
 
 const (
-	perTeam = 1000 // triggers, before all is checked
+	perTeam = 1000 // triggers before each check
 	walkers = 4
-	crowd   = 6 // orders that walk at once
+	crowd   = 6 // orders that move at the same time
 )
 
-// walk is a team with a few orders that many move.
+// walk is a team with a few orders that several goroutines move.
 type walk struct {
 	t     *testing.T
 	db    *store.DB
@@ -97,8 +97,8 @@ type walk struct {
 	moved atomic.Int64
 
 	mu   sync.Mutex
-	all  []orders.Order // as some caller read them, long ago or just now
-	keys []string       // of reports that were made
+	all  []orders.Order // as some caller read them, recently or long ago
+	keys []string       // keys of earlier reports
 }
 
 func newWalk(t *testing.T, db *store.DB) *walk {
@@ -131,7 +131,7 @@ func (w *walk) walk(n int) {
 	wait.Wait()
 }
 
-// step makes an order, or tries something on one of those that are there.
+// step creates an order, or tries a move of an existing one.
 func (w *walk) step(ctx context.Context, rng *rand.Rand) error {
 	i, o := w.pick(rng)
 	act := w.move(rng, o)
@@ -142,11 +142,11 @@ func (w *walk) step(ctx context.Context, rng *rand.Rand) error {
 		act = w.call(rng, o)
 	case n < 6:
 		act = func(ctx context.Context, tx *store.Tx, o *orders.Order) (orders.Order, bool, error) {
-			next, err := orders.Again(ctx, tx, o, orders.Recreate{})
+			next, err := orders.RecreateOrder(ctx, tx, o, orders.Recreate{})
 			return next, err == nil, err
 		}
 	case n < 12:
-		act = redrawn
+		act = redrawResults
 	}
 	var now, next orders.Order
 	var made bool
@@ -167,7 +167,7 @@ func (w *walk) step(ctx context.Context, rng *rand.Rand) error {
 	return nil
 }
 
-// pick chooses an order, or none (-1) while there are few that go anywhere.
+// pick chooses an order, or none (-1) while few orders can move.
 func (w *walk) pick(rng *rand.Rand) (int, orders.Order) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -182,8 +182,8 @@ func (w *walk) pick(rng *rand.Rand) (int, orders.Order) {
 	return -1, orders.Order{}
 }
 
-// keep notes what became of it; now and then an order stays as it was read, and
-// whoever picks it next comes with old knowledge.
+// keep stores the new state of an order. Sometimes it keeps the earlier state,
+// so that a later step uses stale data.
 func (w *walk) keep(rng *rand.Rand, i int, now, next orders.Order, made bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -198,7 +198,7 @@ func (w *walk) keep(rng *rand.Rand, i int, now, next orders.Order, made bool) {
 	}
 }
 
-// act does something to an order as somebody read it. It may make another one.
+// act changes an order as read. It may create another one.
 type act func(ctx context.Context, tx *store.Tx, o *orders.Order) (next orders.Order, made bool, err error)
 
 func (w *walk) begin(rng *rand.Rand) act {
@@ -216,8 +216,8 @@ func (w *walk) begin(rng *rand.Rand) act {
 	}
 }
 
-// move is one message: mostly one that somebody could send, half of those one
-// that is due; a third of the time one that has come before.
+// move sends one report. Most are from a possible source, and half of those are
+// for a move that is possible now. A third repeats an earlier report.
 func (w *walk) move(rng *rand.Rand, o orders.Order) act {
 	m := orders.Move{To: orders.Statuses[rng.IntN(len(orders.Statuses))], By: 1 << rng.IntN(triggers)}
 	arrows := orders.Arrows(o.Course())
@@ -245,7 +245,7 @@ func (w *walk) move(rng *rand.Rand, o orders.Order) act {
 	}
 }
 
-// call is what the API may ask for.
+// call makes a call of the API.
 func (w *walk) call(rng *rand.Rand, o orders.Order) act {
 	n := rng.IntN(3)
 	return func(ctx context.Context, tx *store.Tx, now *orders.Order) (orders.Order, bool, error) {
@@ -262,8 +262,8 @@ func (w *walk) call(rng *rand.Rand, o orders.Order) act {
 	}
 }
 
-// redrawn are final results of which a marker could not be measured.
-func redrawn(ctx context.Context, tx *store.Tx, o *orders.Order) (orders.Order, bool, error) {
+// redrawResults reports final results that lack a marker that could not be measured.
+func redrawResults(ctx context.Context, tx *store.Tx, o *orders.Order) (orders.Order, bool, error) {
 	test, err := catalogue.GetTest(ctx, tx, o.Team, o.LabTest)
 	if err != nil {
 		return orders.Order{}, false, err
@@ -271,9 +271,9 @@ func redrawn(ctx context.Context, tx *store.Tx, o *orders.Order) (orders.Order, 
 	return orders.Redraw(ctx, tx, o, test.MarkerIDs[:1], orders.Move{Key: "final"})
 }
 
-// told is what one event of the feed says of an order.
-type told struct {
-	announced
+// eventData holds the fields of an event about an order.
+type eventData struct {
+	orderEvent
 	Status      string `json:"status"`
 	Transaction struct {
 		Status string `json:"status"`
@@ -283,16 +283,16 @@ type told struct {
 	} `json:"order_transaction"`
 }
 
-// check compares everything that is told of the team's orders.
+// check compares all orders of the team with their history and events.
 func (w *walk) check() {
 	w.t.Helper()
 	feed := w.feed()
 	for i := range w.all {
 		o := &w.all[i]
-		sound(w.t, w.db, *o)
+		checkOrder(w.t, w.db, *o)
 		rows := history(w.t, w.db, *o)
-		w.ends(o, rows)
-		w.agrees(o, rows, feed[o.ID])
+		w.checkEnd(o, rows)
+		w.checkFeed(o, rows, feed[o.ID])
 		delete(feed, o.ID)
 	}
 	if len(feed) > 0 {
@@ -300,8 +300,8 @@ func (w *walk) check() {
 	}
 }
 
-// ends fails when an order went on after its end with other than a correction.
-func (w *walk) ends(o *orders.Order, rows []orders.Event) {
+// checkEnd fails if an order moved after its end, except by a correction.
+func (w *walk) checkEnd(o *orders.Order, rows []orders.Event) {
 	w.t.Helper()
 	for i, e := range rows[:len(rows)-1] {
 		if e.Status.Terminal() && rows[i+1].Status != orders.Corrected {
@@ -310,10 +310,10 @@ func (w *walk) ends(o *orders.Order, rows []orders.Event) {
 	}
 }
 
-// agrees fails unless the feed has one event for each row of history, in order,
-// each with the history up to there. Partial results are rows that this team
-// did not ask to hear of.
-func (w *walk) agrees(o *orders.Order, rows []orders.Event, feed []told) {
+// checkFeed fails unless the feed has one event for each row of history, in order,
+// each with the history up to it. Partial results have no event, because this
+// team did not ask for them.
+func (w *walk) checkFeed(o *orders.Order, rows []orders.Event, feed []eventData) {
 	w.t.Helper()
 	var path, want, got []string
 	for _, e := range rows {
@@ -347,13 +347,13 @@ func (w *walk) agrees(o *orders.Order, rows []orders.Event, feed []told) {
 	}
 }
 
-// feed is everything that was announced, by order.
-func (w *walk) feed() map[orders.ID][]told {
+// feed returns all events, by order.
+func (w *walk) feed() map[orders.ID][]eventData {
 	w.t.Helper()
 	if err := (&events.Sequencer{DB: w.db}).Settle(w.t.Context()); err != nil { // on PostgreSQL a running node numbers events
 		w.t.Fatal(err)
 	}
-	all := map[orders.ID][]told{}
+	all := map[orders.ID][]eventData{}
 	userstest.Read(w.t, w.db, func(ctx context.Context, tx *store.Tx) error {
 		for page := (events.Page{HasMore: true}); page.HasMore; {
 			var err error
@@ -361,7 +361,7 @@ func (w *walk) feed() map[orders.ID][]told {
 				return err
 			}
 			for _, e := range page.Events {
-				var body struct{ Data told }
+				var body struct{ Data eventData }
 				if err := json.Unmarshal(e.Body, &body); err != nil {
 					return err
 				}

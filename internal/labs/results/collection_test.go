@@ -48,7 +48,7 @@ func (b *bench) wantCollected(what string, want time.Time) {
 func TestCollectionTimeOfTheLab(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newBench(t, db, catalogue.OnSite)
-		b.amend(func(o *orders.Order) { o.Drawn(morning.Add(90*time.Minute), nil, nil) })
+		b.amend(func(o *orders.Order) { o.SetDrawn(morning.Add(90*time.Minute), nil, nil) })
 		b.collected(3, morning, networks.ResultSet{Partial: true, Results: b.all("P")[:1]})
 		b.wantCollected("partial", morning)
 		b.collected(4, morning.Add(-time.Hour), networks.ResultSet{Results: b.all("F")})
@@ -82,7 +82,7 @@ func TestResultsWithoutATimeOfCollection(t *testing.T) {
 		}
 		b.collected(3, time.Time{}, networks.ResultSet{Partial: true, Results: b.all("F")[:1]})
 		shown("nobody says", time.Time{})
-		b.amend(func(o *orders.Order) { o.Drawn(morning, nil, nil) })
+		b.amend(func(o *orders.Order) { o.SetDrawn(morning, nil, nil) })
 		b.collected(4, time.Time{}, networks.ResultSet{Results: b.all("F")})
 		shown("the order says", morning)
 		b.collected(5, morning.Add(-time.Hour), networks.ResultSet{Corrected: true, Results: b.all("C")})

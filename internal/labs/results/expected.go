@@ -25,7 +25,7 @@ type expectations struct {
 
 // readExpectations reads the markers and the account of an order.
 func readExpectations(ctx context.Context, tx *store.Tx, o *orders.Order) (expectations, error) {
-	facts, err := orders.Around(ctx, tx, o.Team, []orders.Order{*o})
+	facts, err := orders.ReadFacts(ctx, tx, o.Team, []orders.Order{*o})
 	if err != nil {
 		return expectations{}, err
 	}

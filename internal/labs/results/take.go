@@ -185,7 +185,7 @@ func (v *Revision) markOrder(o *orders.Order, e *expectations, a Arrival) {
 		o.SampleID = a.SampleID
 	}
 	common, worst := catalogue.TAT(e.ordered)
-	o.Stated(collectionTime(v.Samples), a.At, common, worst)
+	o.SetStatedCollection(collectionTime(v.Samples), a.At, common, worst)
 }
 
 // collectionTime returns the time of collection of the first sample that has
@@ -210,5 +210,5 @@ func setCollectionTime(ctx context.Context, tx *store.Tx, o *orders.Order, m mer
 	if err != nil {
 		return err
 	}
-	return orders.Amend(ctx, tx, o, func(o *orders.Order) { o.Stated(at, a.At, common, worst) })
+	return orders.Amend(ctx, tx, o, func(o *orders.Order) { o.SetStatedCollection(at, a.At, common, worst) })
 }

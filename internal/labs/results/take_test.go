@@ -48,9 +48,9 @@ func newBench(t *testing.T, db *store.DB, method orders.Method) *bench {
 func (b *bench) orderAgain(method orders.Method) {
 	b.t.Helper()
 	b.order, b.owed = orderstest.New(b.t, b.db, b.team.ID, method), nil
-	orderstest.To(b.t, b.db, &b.order, orders.RequisitionCreated)
+	orderstest.MoveTo(b.t, b.db, &b.order, orders.RequisitionCreated)
 	b.read(func(tx *store.Tx) error {
-		facts, err := orders.Around(b.t.Context(), tx, b.team.ID, []orders.Order{b.order})
+		facts, err := orders.ReadFacts(b.t.Context(), tx, b.team.ID, []orders.Order{b.order})
 		for _, m := range facts[0].Markers {
 			b.owed = append(b.owed, m.Results...)
 		}
@@ -292,14 +292,14 @@ func TestRedraw(t *testing.T) {
 			t.Fatalf("missing: %+v", m)
 		}
 		b.read(func(tx *store.Tx) error {
-			members, err := orders.OfTransaction(t.Context(), tx, b.team.ID, first.Transaction)
+			members, err := orders.OrdersOfTransaction(t.Context(), tx, b.team.ID, first.Transaction)
 			if len(members) != 2 || members[1].Origin != orders.RedrawOf || members[1].Status != orders.Ordered {
 				t.Fatalf("%d orders", len(members))
 			}
 			b.order = members[1]
 			return err
 		})
-		orderstest.To(t, db, &b.order, orders.RequisitionCreated)
+		orderstest.MoveTo(t, db, &b.order, orders.RequisitionCreated)
 		b.report(30, networks.ResultSet{Results: b.all("F")[:1]})
 		b.read(func(tx *store.Tx) error {
 			together, err := results.ForTransaction(t.Context(), tx, b.team.ID, first.Transaction)

@@ -30,7 +30,7 @@ func ForTransaction(ctx context.Context, tx *store.Tx, team teams.ID, id orders.
 	if err != nil {
 		return TransactionResults{}, err
 	}
-	members, err := orders.OfTransaction(ctx, tx, team, id)
+	members, err := orders.OrdersOfTransaction(ctx, tx, team, id)
 	if err != nil {
 		return TransactionResults{}, err
 	}

@@ -162,7 +162,7 @@ func TestRequestedVisit(t *testing.T) {
 		o := orderstest.New(t, db, s.team, catalogue.AtHome)
 		whole := s.place(o)
 		s.advance(time.Hour)
-		orderstest.To(t, db, &o, orders.RequisitionCreated)
+		orderstest.MoveTo(t, db, &o, orders.RequisitionCreated)
 		wish := uuid.New()
 		if _, err := s.Request(t.Context(), wish, whole, sandboxlab.Phlebfinders, networks.Address{Zip: "85004"}, ""); err == nil {
 			t.Error("a request in a ZIP code that is not served was accepted")
@@ -195,7 +195,7 @@ func TestCancelledVisit(t *testing.T) {
 		s := open(t, db)
 		o := orderstest.New(t, db, s.team, catalogue.AtHome)
 		whole := s.place(o)
-		orderstest.To(t, db, &o, orders.RequisitionCreated)
+		orderstest.MoveTo(t, db, &o, orders.RequisitionCreated)
 		b, err := s.Request(t.Context(), uuid.New(), whole, sandboxlab.Phlebfinders, networks.Address{Zip: "54650"}, "")
 		if err != nil {
 			t.Fatal(err)
@@ -231,7 +231,7 @@ func TestReleaseReplacedBooking(t *testing.T) {
 		}
 		o := orderstest.New(t, db, s.team, catalogue.AtHome)
 		whole := s.place(o)
-		orderstest.To(t, db, &o, orders.RequisitionCreated)
+		orderstest.MoveTo(t, db, &o, orders.RequisitionCreated)
 		wish := func() uuid.UUID { return uuid.Must(uuid.NewV7()) }
 		first, err := s.Book(t.Context(), wish(), whole, slots[0])
 		if err != nil {

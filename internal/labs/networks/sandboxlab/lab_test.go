@@ -409,7 +409,7 @@ func TestDrawWaitsForItsRequisition(t *testing.T) {
 		if s.plans(late) < 2 {
 			t.Fatal("the draw was dropped")
 		}
-		orderstest.To(t, db, &late, orders.RequisitionCreated)
+		orderstest.MoveTo(t, db, &late, orders.RequisitionCreated)
 		s.await("the draw is made up for", func() bool { return s.plans(late) == 0 })
 		userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) (err error) {
 			late, err = orders.Get(ctx, tx, s.team, late.ID)

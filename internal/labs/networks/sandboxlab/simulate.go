@@ -113,7 +113,7 @@ func (l *Lab) planSimulation(ctx context.Context, tx *store.Tx, o *orders.Order,
 func targetStatus(o *orders.Order, final string) orders.Status {
 	low := orders.Status(final[strings.LastIndexByte(final, '.')+1:])
 	others := []orders.Status{orders.Ordered, orders.Cancelled, orders.DoNotProcess}
-	if final != low.Full(o.Method) || !o.Course().Has(low) || slices.Contains(others, low) {
+	if final != low.Full(o.Method) || !o.Course().Includes(low) || slices.Contains(others, low) {
 		return orders.Completed
 	}
 	return low
@@ -124,7 +124,7 @@ func targetStatus(o *orders.Order, final string) orders.Status {
 // simulate.
 func shortestPath(o *orders.Order, to orders.Status, visit *appointment) []Step {
 	if o.Status.Terminal() {
-		if to == orders.Corrected && o.Course().May(o.Status, to, orders.Lab) {
+		if to == orders.Corrected && o.Course().Allows(o.Status, to, orders.Lab) {
 			return []Step{correctedReport(0)}
 		}
 		return nil

@@ -105,7 +105,7 @@ func TestPathsAreAllowed(t *testing.T) {
 	walked := 0
 	for _, course := range orders.Courses {
 		for _, from := range orders.Statuses {
-			if !course.Has(from) {
+			if !course.Includes(from) {
 				continue
 			}
 			for _, to := range orders.Statuses {
@@ -115,7 +115,7 @@ func TestPathsAreAllowed(t *testing.T) {
 				}
 				at := from
 				for _, s := range shortestPath(o, targetStatus(o, to.Full(o.Method)), nil) {
-					if !course.May(at, s.Status, ^orders.Trigger(0)) {
+					if !course.Allows(at, s.Status, ^orders.Trigger(0)) {
 						t.Errorf("%s: from %s to %s it goes from %s to %s", course, from, to, at, s.Status)
 					}
 					at = s.Status

@@ -1,6 +1,5 @@
-// Package orderstest makes orders for tests of any domain: a team with the
-// sandbox's lab tests, a user with demographics, and orders brought to any
-// status.
+// Package orderstest creates orders for tests of any package: a team with the
+// lab tests of the sandbox, a user with demographics, and orders in any status.
 package orderstest
 
 import (
@@ -17,7 +16,7 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// Team makes a sandbox team that has its four lab tests.
+// Team creates a sandbox team that has its four lab tests.
 func Team(tb testing.TB, db *store.DB) teams.Team {
 	tb.Helper()
 	team := userstest.Team(tb, db)
@@ -25,7 +24,7 @@ func Team(tb testing.TB, db *store.DB) teams.Team {
 	return team
 }
 
-// User makes a user with demographics.
+// User creates a user with demographics.
 func User(tb testing.TB, db *store.DB, team teams.ID) users.User {
 	tb.Helper()
 	user := userstest.New(tb, db, team, users.NewUser{})
@@ -33,7 +32,7 @@ func User(tb testing.TB, db *store.DB, team teams.ID) users.User {
 	return user
 }
 
-// Test finds the team's seeded lab test of a method.
+// Test returns the team's seeded lab test of a method.
 func Test(tb testing.TB, db *store.DB, team teams.ID, method orders.Method) catalogue.Test {
 	tb.Helper()
 	var found catalogue.Test
@@ -51,7 +50,7 @@ func Test(tb testing.TB, db *store.DB, team teams.ID, method orders.Method) cata
 	return found
 }
 
-// Patient keeps every rule.
+// Patient returns a valid patient.
 func Patient() orders.Patient {
 	return orders.Patient{
 		FirstName: "Ada", LastName: "Byron", BirthDate: civil.MustParse("1984-12-10"), Gender: "female",
@@ -59,7 +58,7 @@ func Patient() orders.Patient {
 	}
 }
 
-// Address keeps every rule.
+// Address returns a valid address.
 func Address() orders.Address {
 	return orders.Address{
 		Receiver: "Ada Byron", PhoneNumber: "+14155550132",
@@ -67,7 +66,8 @@ func Address() orders.Address {
 	}
 }
 
-// Request asks for a lab test and answers what its markers ask.
+// Request returns a request for a lab test, with answers to the questions of its
+// markers.
 func Request(tb testing.TB, db *store.DB, user users.User, test catalogue.Test) orders.Request {
 	tb.Helper()
 	return orders.Request{
@@ -76,7 +76,7 @@ func Request(tb testing.TB, db *store.DB, user users.User, test catalogue.Test) 
 	}
 }
 
-// Answers answers every required question of a lab test.
+// Answers returns answers to all required questions of a lab test.
 func Answers(tb testing.TB, db *store.DB, team teams.ID, test catalogue.Test) []orders.Answer {
 	tb.Helper()
 	var all []orders.Answer
@@ -102,8 +102,8 @@ func Answers(tb testing.TB, db *store.DB, team teams.ID, test catalogue.Test) []
 	return all
 }
 
-// New orders the team's seeded lab test of a method. For a registrable kit use
-// Kit.
+// New creates an order of the team's seeded lab test of a method. For a
+// registrable kit use Kit.
 func New(tb testing.TB, db *store.DB, team teams.ID, method orders.Method) orders.Order {
 	tb.Helper()
 	user, test := User(tb, db, team), Test(tb, db, team, method)
@@ -116,7 +116,7 @@ func New(tb testing.TB, db *store.DB, team teams.ID, method orders.Method) order
 	return o
 }
 
-// Kit orders a registrable test kit.
+// Kit creates the order of a registrable test kit.
 func Kit(tb testing.TB, db *store.DB, team teams.ID) orders.Order {
 	tb.Helper()
 	user, test := User(tb, db, team), Test(tb, db, team, catalogue.TestKit)
@@ -128,8 +128,8 @@ func Kit(tb testing.TB, db *store.DB, team teams.ID) orders.Order {
 	return o
 }
 
-// To brings an order to a status by the shortest way.
-func To(tb testing.TB, db *store.DB, o *orders.Order, to orders.Status) {
+// MoveTo moves an order to a status by the shortest way.
+func MoveTo(tb testing.TB, db *store.DB, o *orders.Order, to orders.Status) {
 	tb.Helper()
 	for _, a := range o.Course().Path(o.Status, to) {
 		Move(tb, db, o, orders.Move{To: a.To, By: a.By, Change: func(o *orders.Order) {
@@ -139,11 +139,11 @@ func To(tb testing.TB, db *store.DB, o *orders.Order, to orders.Status) {
 		}})
 	}
 	if o.Status != to {
-		tb.Fatalf("the order stands at %s, want %s", o.Status, to)
+		tb.Fatalf("the order has the status %s, want %s", o.Status, to)
 	}
 }
 
-// Move makes one move, which may be none.
+// Move tries one move, which may have no effect.
 func Move(tb testing.TB, db *store.DB, o *orders.Order, m orders.Move) (changed bool) {
 	tb.Helper()
 	userstest.Write(tb, db, func(ctx context.Context, tx *store.Tx) (err error) {
@@ -153,9 +153,9 @@ func Move(tb testing.TB, db *store.DB, o *orders.Order, m orders.Move) (changed 
 	return changed
 }
 
-// History reads an order's events, oldest first.
+// History returns an order's events, oldest first.
 func History(ctx context.Context, tx *store.Tx, o *orders.Order) ([]orders.Event, error) {
-	facts, err := orders.Around(ctx, tx, o.Team, []orders.Order{*o})
+	facts, err := orders.ReadFacts(ctx, tx, o.Team, []orders.Order{*o})
 	if err != nil {
 		return nil, err
 	}
