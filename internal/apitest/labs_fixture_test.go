@@ -27,7 +27,7 @@ func (s *service) labs(t *testing.T, f *fixture) {
 	f.ids["lab_test_id"] = s.activeTest(t, someLabTest)
 	team := ids.MustParse[teams.Team](f.ids["team_id"])
 	s.write(t, func(ctx context.Context, tx *store.Tx) error {
-		c, err := catalogue.For(ctx, tx, team)
+		c, err := catalogue.Load(ctx, tx, team)
 		if err != nil {
 			return err
 		}

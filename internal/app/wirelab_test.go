@@ -93,7 +93,7 @@ func administer(t *testing.T, s *apptest.Service) {
 		if err != nil {
 			return err
 		}
-		offered, err := catalogue.For(ctx, tx, all[0].ID)
+		offered, err := catalogue.Load(ctx, tx, all[0].ID)
 		if err != nil {
 			return err
 		}

@@ -148,7 +148,7 @@ func (s *shell) catalogLabs() *cobra.Command {
 				}
 				var all []catalogue.Lab
 				err = db.Read(ctx, func(tx *store.Tx) error {
-					found, err := catalogue.For(ctx, tx, owner.ID)
+					found, err := catalogue.Load(ctx, tx, owner.ID)
 					if err == nil {
 						all = found.Labs()
 					}

@@ -116,7 +116,7 @@ func (s *shell) accountsAdd() *cobra.Command {
 					return err
 				}
 				return s.changeAccount(ctx, db, func(tx *store.Tx) (catalogue.AccountID, error) {
-					found, err := catalogue.For(ctx, tx, owner.ID)
+					found, err := catalogue.Load(ctx, tx, owner.ID)
 					if err != nil {
 						return catalogue.AccountID{}, err
 					}

@@ -79,7 +79,7 @@ var reviewView = view{
 }
 
 func lineOfReview(ctx context.Context, tx *store.Tx, team teams.Team, i *matching.Item) (reviewLine, error) {
-	offered, err := catalogue.For(ctx, tx, team.ID)
+	offered, err := catalogue.Load(ctx, tx, team.ID)
 	if err != nil {
 		return reviewLine{}, err
 	}

@@ -267,7 +267,7 @@ func (h *Handlers) orderPSCInfo(ctx context.Context, c api.Caller, in *orderPSCI
 		if o.Body.Address == nil || len(o.Body.Address.Zip) < 5 {
 			return errNoPatientAddress
 		}
-		offered, err := catalogue.For(ctx, tx, c.Team)
+		offered, err := catalogue.Load(ctx, tx, c.Team)
 		if err != nil {
 			return err
 		}

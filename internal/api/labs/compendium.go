@@ -163,7 +163,7 @@ func (h *Handlers) convertCompendium(ctx context.Context, c api.Caller, in *conv
 	}
 	var body convertCompendiumBody
 	err := h.DB.Read(ctx, func(tx *store.Tx) error {
-		found, err := catalogue.For(ctx, tx, c.Team)
+		found, err := catalogue.Load(ctx, tx, c.Team)
 		if err != nil {
 			return err
 		}

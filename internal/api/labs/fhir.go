@@ -36,7 +36,7 @@ func (h *Handlers) getOrderFHIR(ctx context.Context, c api.Caller, in *OrderPath
 		if err != nil {
 			return err
 		}
-		offered, err := catalogue.For(ctx, tx, c.Team)
+		offered, err := catalogue.Load(ctx, tx, c.Team)
 		if err != nil {
 			return err
 		}

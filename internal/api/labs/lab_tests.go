@@ -84,7 +84,7 @@ type labTestIn struct {
 func (h *Handlers) getLabTest(ctx context.Context, c api.Caller, in *labTestIn) (*api.Out[labTestBody], error) {
 	var body labTestBody
 	err := h.DB.Read(ctx, func(tx *store.Tx) error {
-		found, err := catalogue.For(ctx, tx, c.Team)
+		found, err := catalogue.Load(ctx, tx, c.Team)
 		if err != nil {
 			return err
 		}
@@ -144,7 +144,7 @@ func (h *Handlers) changeLabTest(ctx context.Context, c api.Caller, change func(
 		if err != nil {
 			return labTestBody{}, err
 		}
-		found, err := catalogue.For(ctx, tx, c.Team)
+		found, err := catalogue.Load(ctx, tx, c.Team)
 		if err != nil {
 			return labTestBody{}, err
 		}
@@ -191,7 +191,7 @@ func (h *Handlers) listAllLabTests(ctx context.Context, c api.Caller, in *LabTes
 	bodies := []labTestBody{}
 	err := h.DB.Read(ctx, func(tx *store.Tx) error {
 		bodies = []labTestBody{}
-		found, err := catalogue.For(ctx, tx, c.Team)
+		found, err := catalogue.Load(ctx, tx, c.Team)
 		if err != nil {
 			return err
 		}
@@ -242,7 +242,7 @@ func (h *Handlers) listLabTests(ctx context.Context, c api.Caller, in *listLabTe
 		if in.IncludePricing {
 			body.Pricing = &labTestPricingsBody{"USD", map[string]labTestPricingBody{}}
 		}
-		found, err := catalogue.For(ctx, tx, c.Team)
+		found, err := catalogue.Load(ctx, tx, c.Team)
 		if err != nil {
 			return err
 		}

@@ -60,7 +60,7 @@ func textsOf[T ~string](words []T) []string {
 // catalogue is what the caller's team sees of labs and markers.
 func (h *Handlers) catalogue(ctx context.Context, c api.Caller) (found *catalogue.Catalogue, err error) {
 	err = h.DB.Read(ctx, func(tx *store.Tx) error {
-		found, err = catalogue.For(ctx, tx, c.Team)
+		found, err = catalogue.Load(ctx, tx, c.Team)
 		return err
 	})
 	return found, err
@@ -96,7 +96,7 @@ type labMarkerIn struct {
 func (h *Handlers) labMarker(ctx context.Context, c api.Caller, in *labMarkerIn) (*api.Out[markerBody], error) {
 	var body markerBody
 	err := h.DB.Read(ctx, func(tx *store.Tx) error {
-		found, err := catalogue.For(ctx, tx, c.Team)
+		found, err := catalogue.Load(ctx, tx, c.Team)
 		if err != nil {
 			return err
 		}

@@ -164,7 +164,7 @@ type listMarkersIn struct {
 func (h *Handlers) listMarkers(ctx context.Context, c api.Caller, in *listMarkersIn) (*api.Out[markersBody], error) {
 	var body markersBody
 	err := h.DB.Read(ctx, func(tx *store.Tx) error {
-		found, err := catalogue.For(ctx, tx, c.Team)
+		found, err := catalogue.Load(ctx, tx, c.Team)
 		if err != nil {
 			return err
 		}
@@ -254,7 +254,7 @@ type labTestMarkersIn struct {
 func (h *Handlers) labTestMarkers(ctx context.Context, c api.Caller, in *labTestMarkersIn) (*api.Out[markersBody], error) {
 	var body markersBody
 	err := h.DB.Read(ctx, func(tx *store.Tx) error {
-		found, err := catalogue.For(ctx, tx, c.Team)
+		found, err := catalogue.Load(ctx, tx, c.Team)
 		if err != nil {
 			return err
 		}

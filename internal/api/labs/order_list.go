@@ -136,7 +136,7 @@ func orderPage(ctx context.Context, tx *store.Tx, team teams.ID, page []orders.O
 	if err != nil {
 		return nil, err
 	}
-	offered, err := catalogue.For(ctx, tx, team)
+	offered, err := catalogue.Load(ctx, tx, team)
 	if err != nil {
 		return nil, err
 	}

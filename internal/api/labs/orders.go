@@ -61,7 +61,7 @@ func orderBodies(ctx context.Context, tx *store.Tx, team teams.ID, all []orders.
 	if err != nil {
 		return nil, err
 	}
-	offered, err := catalogue.For(ctx, tx, team)
+	offered, err := catalogue.Load(ctx, tx, team)
 	if err != nil {
 		return nil, err
 	}

@@ -132,7 +132,7 @@ type lngLat struct {
 func (h *Handlers) pscInfo(ctx context.Context, c api.Caller, in *pscInfoIn) (*api.Out[pscInfoBody], error) {
 	var body pscInfoBody
 	err := h.DB.Read(ctx, func(tx *store.Tx) error {
-		offered, err := catalogue.For(ctx, tx, c.Team)
+		offered, err := catalogue.Load(ctx, tx, c.Team)
 		if err != nil {
 			return err
 		}
@@ -302,7 +302,7 @@ type labAsked struct {
 // labsAsked are the labs that the request is about: of the catalogue, and those
 // that it names though the team's catalogue has them not.
 func (h *Handlers) labsAsked(ctx context.Context, tx *store.Tx, c api.Caller, in *areaInfoIn) ([]labAsked, error) {
-	offered, err := catalogue.For(ctx, tx, c.Team)
+	offered, err := catalogue.Load(ctx, tx, c.Team)
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ func eachPlacesDoor(t *testing.T, fn func(d placesDoor)) {
 		}, labs: map[string]catalogue.Lab{}}
 		d.Key = d.NewKey(d.Team)
 		err := db.Write(store.AsSystem(t.Context()), func(tx *store.Tx) error {
-			offered, err := catalogue.For(t.Context(), tx, d.Team.ID)
+			offered, err := catalogue.Load(t.Context(), tx, d.Team.ID)
 			if err != nil {
 				return err
 			}

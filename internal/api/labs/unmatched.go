@@ -100,7 +100,7 @@ func (h *Handlers) listUnmatchedResults(ctx context.Context, c api.Caller, in *l
 			body.NextCursor = &next
 		}
 		body.Total = total
-		offered, err := catalogue.For(ctx, tx, c.Team)
+		offered, err := catalogue.Load(ctx, tx, c.Team)
 		for i := range all {
 			body.Data = append(body.Data, unmatchedOf(&all[i], offered))
 		}
@@ -122,7 +122,7 @@ func (h *Handlers) getUnmatchedResult(ctx context.Context, c api.Caller, in *Unm
 		if err != nil {
 			return err
 		}
-		offered, err := catalogue.For(ctx, tx, c.Team)
+		offered, err := catalogue.Load(ctx, tx, c.Team)
 		body = unmatchedOf(&i, offered)
 		return err
 	})
@@ -178,7 +178,7 @@ func (h *Handlers) resolveUnmatchedResult(ctx context.Context, c api.Caller, in 
 		if err != nil {
 			return unmatchedBody{}, err
 		}
-		offered, err := catalogue.For(ctx, tx, c.Team)
+		offered, err := catalogue.Load(ctx, tx, c.Team)
 		if err != nil {
 			return unmatchedBody{}, err
 		}

@@ -486,7 +486,7 @@ func checkAge(o *orders.Order, at time.Time, zone string) error {
 
 // labOf returns the slug of an order's lab.
 func labOf(ctx context.Context, tx *store.Tx, o *orders.Order) (string, error) {
-	offered, err := catalogue.For(ctx, tx, o.Team)
+	offered, err := catalogue.Load(ctx, tx, o.Team)
 	if err != nil {
 		return "", err
 	}

@@ -480,7 +480,7 @@ func (r *rig) moveOrder(o *orders.Order, m orders.Move) {
 func (r *rig) labNamed(slug string) (id catalogue.LabID) {
 	r.t.Helper()
 	userstest.Read(r.t, r.DB, func(ctx context.Context, tx *store.Tx) error {
-		c, err := catalogue.For(ctx, tx, r.team.ID)
+		c, err := catalogue.Load(ctx, tx, r.team.ID)
 		if err != nil {
 			return err
 		}

@@ -109,7 +109,7 @@ type AccountFilter struct {
 //
 // Spec: Further operations, GET /v3/lab_test/lab_account.
 func Accounts(ctx context.Context, tx *store.Tx, team teams.ID, f AccountFilter) ([]Account, error) {
-	c, err := For(ctx, tx, team)
+	c, err := Load(ctx, tx, team)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func GetAccount(ctx context.Context, tx *store.Tx, team teams.ID, id AccountID) 
 // able to order under it, but existing orders continue. For a missing account it
 // does not return a NotFound fault, which would mean that the order was erased.
 func AccountOf(ctx context.Context, tx *store.Tx, team teams.ID, id AccountID) (Account, error) {
-	c, err := For(ctx, tx, team)
+	c, err := Load(ctx, tx, team)
 	if err != nil {
 		return Account{}, err
 	}

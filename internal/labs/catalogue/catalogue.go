@@ -154,9 +154,9 @@ func (c *Catalogue) PlatformPhysician() (Physician, bool) {
 	return *c.physician, true
 }
 
-// For returns the catalogue that a team sees. The catalogue is cached: until the
+// Load returns the catalogue that a team sees. The catalogue is cached: until the
 // next import, a call costs one short query.
-func For(ctx context.Context, tx *store.Tx, team teams.ID) (*Catalogue, error) {
+func Load(ctx context.Context, tx *store.Tx, team teams.ID) (*Catalogue, error) {
 	var environment, revision string
 	err := tx.QueryRow(ctx, `SELECT t.environment, c.revision FROM teams t, catalogue c WHERE t.id = $1 AND c.id = 1`, team).
 		Scan(&environment, &revision)

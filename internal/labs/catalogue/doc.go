@@ -5,7 +5,7 @@
 // Labs and markers are the same for every team. The sandbox has a catalogue of
 // its own, which ships with the binary (folder data; all of it is invented) and
 // which only sandbox teams see. Real labs are imported (importfile.go), and all
-// teams see them. [For] returns the [Catalogue] that one team sees, from memory.
+// teams see them. [Load] returns the [Catalogue] that one team sees, from memory.
 // Lab tests, accounts and physicians are rows of the team.
 //
 // Reading order:

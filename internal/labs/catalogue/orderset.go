@@ -39,7 +39,7 @@ func resolve(ctx context.Context, tx *store.Tx, team teams.ID, set OrderSet, met
 	if set.hasMarkers() && method == nil {
 		return Panel{}, false, refuse("collection_method_missing", "collection_method is required when order_set has an add_on", "collection_method")
 	}
-	c, err := For(ctx, tx, team)
+	c, err := Load(ctx, tx, team)
 	if err != nil {
 		return Panel{}, false, err
 	}
@@ -82,7 +82,7 @@ func OrderSetMarkers(ctx context.Context, tx *store.Tx, team teams.ID, set Order
 	if err := set.check(); err != nil {
 		return nil, err
 	}
-	c, err := For(ctx, tx, team)
+	c, err := Load(ctx, tx, team)
 	if err != nil {
 		return nil, err
 	}
@@ -348,7 +348,7 @@ func refuseOtherLab() error {
 //
 // Reference 1.7, redraw.
 func PanelOf(ctx context.Context, tx *store.Tx, team teams.ID, markers []MarkerID, method Method) (Panel, error) {
-	c, err := For(ctx, tx, team)
+	c, err := Load(ctx, tx, team)
 	if err != nil {
 		return Panel{}, err
 	}

@@ -51,7 +51,7 @@ func CreateTest(ctx context.Context, tx *store.Tx, team teams.ID, n NewTest) (Te
 	if (len(n.MarkerIDs) == 0) == (len(n.ProviderIDs) == 0) {
 		return Test{}, fault.New(fault.Refused, "Give exactly one of marker_ids and provider_ids").At("body", "marker_ids")
 	}
-	c, err := For(ctx, tx, team)
+	c, err := Load(ctx, tx, team)
 	if err != nil {
 		return Test{}, err
 	}

@@ -55,7 +55,7 @@ func (r *rig) read(fn func(tx *store.Tx) error) {
 func (r *rig) catalogue() (c *Catalogue) {
 	r.Helper()
 	r.read(func(tx *store.Tx) (err error) {
-		c, err = For(r.ctx, tx, r.team.ID)
+		c, err = Load(r.ctx, tx, r.team.ID)
 		return err
 	})
 	return c

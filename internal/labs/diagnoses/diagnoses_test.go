@@ -162,7 +162,7 @@ func pairs(all []diagnoses.Clash, kind diagnoses.Kind) string {
 func TestValidNamesThePlace(t *testing.T) {
 	db := storetest.SQLite(t)
 	valid := func(codes ...string) error {
-		return db.Read(system, func(tx *store.Tx) error { return diagnoses.Valid(system, tx, codes, "icd_codes") })
+		return db.Read(system, func(tx *store.Tx) error { return diagnoses.CheckCodes(system, tx, codes, "icd_codes") })
 	}
 	if err := valid("E11.9", "e10.9"); err != nil {
 		t.Errorf("good codes: %v", err)

@@ -71,10 +71,10 @@ func Validate(ctx context.Context, tx *store.Tx, codes []string) (Verdict, error
 	return v, nil
 }
 
-// Valid returns a fault for each code that does not exist or is not complete, nil if
+// CheckCodes returns a fault for each code that does not exist or is not complete, nil if
 // there is none. at is the path of the codes in the body. It does not check exclusions:
 // the caller's coder decides those, with Validate.
-func Valid(ctx context.Context, tx *store.Tx, codes []string, at ...string) error {
+func CheckCodes(ctx context.Context, tx *store.Tx, codes []string, at ...string) error {
 	at = append([]string{"body"}, at...)
 	if len(codes) > mostCodes {
 		return tooManyCodes(at...)

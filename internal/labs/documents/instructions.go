@@ -24,7 +24,7 @@ func InstructionsOf(ctx context.Context, tx *store.Tx, team teams.ID, id catalog
 	if err != nil {
 		return nil, err
 	}
-	offered, err := catalogue.For(ctx, tx, team)
+	offered, err := catalogue.Load(ctx, tx, team)
 	if err != nil {
 		return nil, err
 	}

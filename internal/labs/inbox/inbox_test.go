@@ -124,7 +124,7 @@ func (r *rig) lab(report networks.Report) (slug string) {
 				o = found
 			}
 		}
-		offered, err := catalogue.For(ctx, tx, r.team)
+		offered, err := catalogue.Load(ctx, tx, r.team)
 		if err != nil {
 			return err
 		}

@@ -71,7 +71,7 @@ func readTests(ctx context.Context, tx *store.Tx, o *orders.Order) (orderTests, 
 	if err != nil {
 		return orderTests{}, err
 	}
-	offered, err := catalogue.For(ctx, tx, o.Team)
+	offered, err := catalogue.Load(ctx, tx, o.Team)
 	if err != nil {
 		return orderTests{}, err
 	}

@@ -283,7 +283,7 @@ func TestNamesOfEndedTests(t *testing.T) {
 		_, loincsOfOne := rows(of[last])
 		var reflex string
 		userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
-			offered, err := catalogue.For(ctx, tx, r.team)
+			offered, err := catalogue.Load(ctx, tx, r.team)
 			if all := offered.AddReflex(of); len(all) > len(of) {
 				reflex = all[len(of)].ProviderID
 			}
@@ -461,7 +461,7 @@ func (r *rig) kit() (o orders.Order) {
 	user, test := orderstest.User(r.t, r.db, r.team), orderstest.Test(r.t, r.db, r.team, catalogue.TestKit)
 	ask := orderstest.Request(r.t, r.db, user, test)
 	userstest.Write(r.t, r.db, func(ctx context.Context, tx *store.Tx) error {
-		offered, err := catalogue.For(ctx, tx, r.team)
+		offered, err := catalogue.Load(ctx, tx, r.team)
 		if err != nil {
 			return err
 		}

@@ -87,7 +87,7 @@ func isWithLab(ctx context.Context, tx *store.Tx, o *orders.Order, slug string) 
 	if slug == "" {
 		return false, nil
 	}
-	offered, err := catalogue.For(ctx, tx, o.Team)
+	offered, err := catalogue.Load(ctx, tx, o.Team)
 	if err != nil {
 		return false, err
 	}

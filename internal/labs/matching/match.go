@@ -176,7 +176,7 @@ func (q *Queue) TakeUnmatched(ctx context.Context, tx *store.Tx, a inbox.Arrival
 
 // Put stores a report of a team as arrived.
 func Put(ctx context.Context, tx *store.Tx, team teams.ID, a inbox.Arrival) (ID, error) {
-	offered, err := catalogue.For(ctx, tx, team)
+	offered, err := catalogue.Load(ctx, tx, team)
 	if err != nil {
 		return ID{}, err
 	}
@@ -295,7 +295,7 @@ func dayOf(p Person) string {
 // readOrders reads orders for the comparison. It skips orders that do not
 // exist, of another team, or of a deleted user.
 func readOrders(ctx context.Context, tx *store.Tx, team teams.ID, at []orders.ID) ([]knownOrder, error) {
-	offered, err := catalogue.For(ctx, tx, team)
+	offered, err := catalogue.Load(ctx, tx, team)
 	if err != nil {
 		return nil, err
 	}

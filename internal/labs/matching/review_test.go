@@ -359,7 +359,7 @@ func TestWrongLab(t *testing.T) {
 		var other catalogue.Lab
 		var marker *catalogue.Marker
 		userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
-			c, err := catalogue.For(ctx, tx, d.team.ID)
+			c, err := catalogue.Load(ctx, tx, d.team.ID)
 			for _, lab := range c.Labs() {
 				for _, m := range c.Markers(catalogue.MarkerFilter{Labs: []catalogue.LabID{lab.ID}}) {
 					if lab.ID != o.Lab && m.CollectedBy(catalogue.WalkIn) && lab.Offers(catalogue.WalkIn) {

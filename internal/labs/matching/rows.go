@@ -330,7 +330,7 @@ func (f *Filter) conditions(ctx context.Context, tx *store.Tx, team teams.ID) (q
 	if f.LabSlug == "" {
 		return q, true, nil
 	}
-	offered, err := catalogue.For(ctx, tx, team)
+	offered, err := catalogue.Load(ctx, tx, team)
 	if err != nil {
 		return q, false, err
 	}

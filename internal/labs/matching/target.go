@@ -149,7 +149,7 @@ func (t target) codes() []string {
 // test returns a lab test with the reported tests, for a collection method or
 // for any.
 func (t target) test(ctx context.Context, tx *store.Tx, method *catalogue.Method) (catalogue.Test, catalogue.Method, error) {
-	offered, err := catalogue.For(ctx, tx, t.item.Team)
+	offered, err := catalogue.Load(ctx, tx, t.item.Team)
 	if err != nil {
 		return catalogue.Test{}, "", err
 	}

@@ -40,7 +40,7 @@ func (d desk) account(owner *teams.ID, lab catalogue.LabID, number string) (id c
 func (d desk) lab(slug string) (found catalogue.Lab) {
 	d.t.Helper()
 	d.read(func(tx *store.Tx) error {
-		c, err := catalogue.For(d.ctx(), tx, d.team.ID)
+		c, err := catalogue.Load(d.ctx(), tx, d.team.ID)
 		found, _ = c.LabBySlug(slug)
 		return err
 	})

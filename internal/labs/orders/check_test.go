@@ -20,9 +20,9 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// counter builds a request: a team, its user and a valid order of the team's
+// requestBuilder builds a request: a team, its user and a valid order of the team's
 // walk-in test.
-type counter struct {
+type requestBuilder struct {
 	testing.TB
 	db   *store.DB
 	team teams.Team
@@ -30,21 +30,21 @@ type counter struct {
 	r    orders.Request
 }
 
-func newCounter(tb testing.TB, db *store.DB) *counter {
+func newRequestBuilder(tb testing.TB, db *store.DB) *requestBuilder {
 	tb.Helper()
-	c := &counter{TB: tb, db: db, team: orderstest.Team(tb, db)}
+	c := &requestBuilder{TB: tb, db: db, team: orderstest.Team(tb, db)}
 	c.user = orderstest.User(tb, db, c.team.ID)
 	c.r = orderstest.Request(tb, db, c.user, orderstest.Test(tb, db, c.team.ID, catalogue.WalkIn))
 	return c
 }
 
-func (c *counter) write(fn func(ctx context.Context, tx *store.Tx) error) {
+func (c *requestBuilder) write(fn func(ctx context.Context, tx *store.Tx) error) {
 	c.Helper()
 	userstest.Write(c, c.db, fn)
 }
 
 // settings changes the settings of the team.
-func (c *counter) settings(change func(s *teams.Settings)) {
+func (c *requestBuilder) settings(change func(s *teams.Settings)) {
 	c.Helper()
 	c.write(func(ctx context.Context, tx *store.Tx) error {
 		change(&c.team.Settings)
@@ -54,7 +54,7 @@ func (c *counter) settings(change func(s *teams.Settings)) {
 
 // account adds an account with the lab of the walk-in test and links it to the
 // team.
-func (c *counter) account(change func(n *catalogue.NewAccount)) (id catalogue.AccountID) {
+func (c *requestBuilder) account(change func(n *catalogue.NewAccount)) (id catalogue.AccountID) {
 	c.Helper()
 	c.write(func(ctx context.Context, tx *store.Tx) (err error) {
 		n := catalogue.NewAccount{
@@ -68,9 +68,9 @@ func (c *counter) account(change func(n *catalogue.NewAccount)) (id catalogue.Ac
 	return id
 }
 
-func (c *counter) lab(ctx context.Context, tx *store.Tx, slug string) catalogue.LabID {
+func (c *requestBuilder) lab(ctx context.Context, tx *store.Tx, slug string) catalogue.LabID {
 	c.Helper()
-	offered, err := catalogue.For(ctx, tx, c.team.ID)
+	offered, err := catalogue.Load(ctx, tx, c.team.ID)
 	if err != nil {
 		c.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func (c *counter) lab(ctx context.Context, tx *store.Tx, slug string) catalogue.
 }
 
 // test creates another lab test of the same lab.
-func (c *counter) test(method catalogue.Method, codes ...string) (id catalogue.TestID) {
+func (c *requestBuilder) test(method catalogue.Method, codes ...string) (id catalogue.TestID) {
 	c.Helper()
 	c.write(func(ctx context.Context, tx *store.Tx) error {
 		made, err := catalogue.CreateTest(ctx, tx, c.team.ID, catalogue.NewTest{Name: "Another", Method: method, LabSlug: "quest", ProviderIDs: codes})
@@ -93,7 +93,7 @@ func (c *counter) test(method catalogue.Method, codes ...string) (id catalogue.T
 }
 
 // active approves a lab test.
-func (c *counter) active(id catalogue.TestID) catalogue.TestID {
+func (c *requestBuilder) active(id catalogue.TestID) catalogue.TestID {
 	c.Helper()
 	c.write(func(ctx context.Context, tx *store.Tx) error {
 		yes := true
@@ -104,7 +104,7 @@ func (c *counter) active(id catalogue.TestID) catalogue.TestID {
 }
 
 // addOn adds single markers to the request.
-func (c *counter) addOn(a orders.AddOn, method catalogue.Method) {
+func (c *requestBuilder) addOn(a orders.AddOn, method catalogue.Method) {
 	c.r.Set.AddOn = &a
 	if method != "" {
 		c.r.Method = &method
@@ -112,17 +112,17 @@ func (c *counter) addOn(a orders.AddOn, method catalogue.Method) {
 }
 
 // insured bills the order to an insurance, with a diagnosis.
-func (c *counter) insured(codes ...string) {
+func (c *requestBuilder) insured(codes ...string) {
 	c.r.Billing, c.r.ICDCodes = catalogue.CommercialInsurance, codes
 }
 
-func (c *counter) ofAge(years int) {
+func (c *requestBuilder) ofAge(years int) {
 	c.r.Patient.BirthDate = civil.DateOf(c.db.Now()).AddDays(-366 * years)
 }
 
 // refusals returns the faults of Create. It checks that a dry run returns the
 // same faults and that nothing was stored.
-func (c *counter) refusals() []*fault.Error {
+func (c *requestBuilder) refusals() []*fault.Error {
 	c.Helper()
 	_, err := c.create()
 	var refused fault.List
@@ -151,7 +151,7 @@ func (c *counter) refusals() []*fault.Error {
 	return refused
 }
 
-func (c *counter) create() (o orders.Order, err error) {
+func (c *requestBuilder) create() (o orders.Order, err error) {
 	err = c.db.Write(store.WithTeam(c.Context(), c.team.ID.UUID()), func(tx *store.Tx) (err error) {
 		o, err = orders.Create(c.Context(), tx, c.team.ID, c.r)
 		return err
@@ -163,12 +163,12 @@ func (c *counter) create() (o orders.Order, err error) {
 // in a dry run as in a real one, and stores nothing.
 func TestCreateRefuses(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		plain := newCounter(t, db)
+		plain := newRequestBuilder(t, db)
 		good := plain.r
 		for _, rule := range rules {
 			c := plain
 			if rule.own { // it changes the team
-				c = newCounter(t, db)
+				c = newRequestBuilder(t, db)
 			} else {
 				c.r = good
 				set := *good.Set
@@ -207,7 +207,7 @@ func TestDryRunWarns(t *testing.T) {
 				r.Physician, r.ICDCodes = own, []string{"E21.3", "E83.52"}
 			}, []string{"icd_excludes2 body.icd_codes.1"}},
 		} {
-			c := newCounter(t, db)
+			c := newRequestBuilder(t, db)
 			x.given(&c.r)
 			var trial orders.DryRunResult
 			c.write(func(ctx context.Context, tx *store.Tx) (err error) {
@@ -231,7 +231,7 @@ func TestDryRunWarns(t *testing.T) {
 // A question accepts one answer; a numeric question accepts numbers in the form
 // that labs read. Refused answers are not sent.
 func TestAnswers(t *testing.T) {
-	c := newCounter(t, storetest.SQLite(t))
+	c := newRequestBuilder(t, storetest.SQLite(t))
 	walkIn := catalogue.WalkIn
 	marker, question := questionOf(c, "LASTDOSE")
 	c.r.Method, c.r.Set = &walkIn, &orders.OrderSet{AddOn: &orders.AddOn{MarkerIDs: []catalogue.MarkerID{marker}}}
@@ -290,19 +290,19 @@ func TestDiagnosesOfARegistration(t *testing.T) {
 var unknownID = ids.MustParse[catalogue.Test]("019f0000-0000-7000-8000-000000000000")
 
 // seededTest returns the team's seeded lab test of another method.
-func seededTest(c *counter, method catalogue.Method) catalogue.TestID {
+func seededTest(c *requestBuilder, method catalogue.Method) catalogue.TestID {
 	return orderstest.Test(c, c.db, c.team.ID, method).ID
 }
 
 // bareUser creates a user without any data.
-func bareUser(c *counter) users.User {
+func bareUser(c *requestBuilder) users.User {
 	return userstest.New(c, c.db, c.team.ID, users.NewUser{})
 }
 
 // questionOf returns a marker of the lab with a question, and the question.
-func questionOf(c *counter, code string) (marker catalogue.MarkerID, question int64) {
+func questionOf(c *requestBuilder, code string) (marker catalogue.MarkerID, question int64) {
 	c.write(func(ctx context.Context, tx *store.Tx) error {
-		offered, err := catalogue.For(ctx, tx, c.team.ID)
+		offered, err := catalogue.Load(ctx, tx, c.team.ID)
 		if err != nil {
 			return err
 		}
@@ -323,9 +323,9 @@ func questionOf(c *counter, code string) (marker catalogue.MarkerID, question in
 
 // askingMarker returns a marker of the lab with a required question without
 // default.
-func askingMarker(c *counter) (id catalogue.MarkerID) {
+func askingMarker(c *requestBuilder) (id catalogue.MarkerID) {
 	c.write(func(ctx context.Context, tx *store.Tx) error {
-		offered, err := catalogue.For(ctx, tx, c.team.ID)
+		offered, err := catalogue.Load(ctx, tx, c.team.ID)
 		if err != nil {
 			return err
 		}

@@ -13,7 +13,7 @@ import (
 // Turnaround returns the usual and the longest number of days of the order's lab
 // test; nil if its panel has none.
 func Turnaround(ctx context.Context, tx *store.Tx, o *Order) (common, worst *int, err error) {
-	offered, err := catalogue.For(ctx, tx, o.Team)
+	offered, err := catalogue.Load(ctx, tx, o.Team)
 	if err != nil {
 		return nil, nil, err
 	}

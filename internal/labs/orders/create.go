@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"hale/internal/labs/catalogue"
+	"hale/internal/people/insurance"
 	"hale/internal/people/users"
 	"hale/internal/platform/civil"
 	"hale/internal/platform/fault"
@@ -80,16 +81,16 @@ func (r *Request) set(v *review) (catalogue.OrderSet, *catalogue.AccountID) {
 		set.TestIDs = r.Set.TestIDs
 		if a := r.Set.AddOn; a != nil {
 			set.MarkerIDs, set.ProviderIDs = a.MarkerIDs, a.ProviderIDs
-			v.addOn(a, r.Method)
+			v.checkAddOn(a, r.Method)
 		}
 	}
 	return set, account
 }
 
-// addOn refuses invalid forms of an add-on.
+// checkAddOn refuses invalid forms of an add-on.
 //
 // Reference 1.9.
-func (v *review) addOn(a *AddOn, method *Method) {
+func (v *review) checkAddOn(a *AddOn, method *Method) {
 	switch {
 	case len(a.MarkerIDs) == 0 && len(a.ProviderIDs) == 0:
 		v.refuse("empty_add_on", "order_set.add_on must name marker_ids or provider_ids", "order_set", "add_on")
@@ -106,7 +107,7 @@ func (v *review) addOn(a *AddOn, method *Method) {
 // Reference 1.9.
 func Create(ctx context.Context, tx *store.Tx, team teams.ID, r Request) (Order, error) {
 	v := newReview(tx, team)
-	o := v.request(ctx, &r, func(set catalogue.OrderSet, method *Method, account *catalogue.AccountID) (catalogue.Panel, error) {
+	o := v.requestOrder(ctx, &r, func(set catalogue.OrderSet, method *Method, account *catalogue.AccountID) (catalogue.Panel, error) {
 		return catalogue.ResolveOrderSet(ctx, tx, team, set, method, account)
 	})
 	if err := v.verdict(); err != nil {
@@ -125,35 +126,35 @@ type DryRunResult struct{ Problems, Warnings []*fault.Error }
 // DryRun checks a request as Create does, and stores nothing.
 func DryRun(ctx context.Context, tx *store.Tx, team teams.ID, r Request) (DryRunResult, error) {
 	v := newReview(tx, team)
-	v.request(ctx, &r, func(set catalogue.OrderSet, method *Method, account *catalogue.AccountID) (catalogue.Panel, error) {
+	v.requestOrder(ctx, &r, func(set catalogue.OrderSet, method *Method, account *catalogue.AccountID) (catalogue.Panel, error) {
 		return catalogue.PreviewOrderSet(ctx, tx, team, set, method, account)
 	})
-	return DryRunResult{v.problems(), v.advice}, v.err
+	return DryRunResult{v.problems(), v.warnings}, v.err
 }
 
-// request checks a request and returns its order. The order is valid only if the
+// requestOrder checks a request and returns its order. The order is valid only if the
 // review has no faults.
-func (v *review) request(ctx context.Context, r *Request, resolve resolve) Order {
-	v.texts(r)
-	v.patient(&r.Patient)
-	v.address("patient_address", &r.Address)
-	v.physician(r.Physician)
-	v.user(ctx, r.User)
+func (v *review) requestOrder(ctx context.Context, r *Request, resolve resolver) Order {
+	v.checkTexts(r)
+	v.checkPatient(&r.Patient)
+	v.checkAddress("patient_address", &r.Address)
+	v.checkPhysician(r.Physician)
+	v.checkUser(ctx, r.User)
 	set, account := r.set(v)
-	v.minor(ctx, r.User, &r.Patient)
-	billed := v.insurance(ctx, r.User, r.Billing, r.ICDCodes)
+	v.checkMinor(ctx, r.User, &r.Patient)
+	billed := v.findInsurance(ctx, r.User, r.Billing, r.ICDCodes)
 	if len(v.problems()) > 0 && len(set.TestIDs)+len(set.MarkerIDs)+len(set.ProviderIDs) == 0 {
 		return Order{}
 	}
-	p, ok := v.place(ctx, resolve, set, r.Method, account, false)
+	p, ok := v.findPlace(ctx, resolve, set, r.Method, account, false)
 	if !ok {
 		return Order{}
 	}
-	v.terms(p, r.Address.State, r.Billing, r.Physician)
-	answers := v.answers(p.panel, r.Answers)
-	v.consented(ctx, r.Physician, r.Consents)
+	v.checkTerms(p, r.Address.State, r.Billing, r.Physician)
+	answers := v.checkAnswers(p.panel, r.Answers)
+	v.checkConsents(ctx, r.Physician, r.Consents)
 	physician, err := physicianOf(ctx, v.tx, v.team, p.account, r.Physician)
-	v.found(err)
+	v.check(err)
 	o := p.order(v.team, r.User)
 	o.ActivateBy, o.Scheduled = r.ActivateBy, r.ActivateBy != nil
 	o.Priority, o.Billing, o.Insurance = r.Priority, r.Billing, billed
@@ -170,7 +171,7 @@ func physicianOf(ctx context.Context, tx *store.Tx, team teams.ID, account catal
 	if given != nil || account.Flow.TeamOrders() {
 		return given, nil
 	}
-	offered, err := catalogue.For(ctx, tx, team)
+	offered, err := catalogue.Load(ctx, tx, team)
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +182,7 @@ func physicianOf(ctx context.Context, tx *store.Tx, team teams.ID, account catal
 }
 
 // order returns an initial order for a resolved panel.
-func (p place) order(team teams.ID, user users.ID) Order {
+func (p placement) order(team teams.ID, user users.ID) Order {
 	return Order{
 		Team: team, User: user, Origin: Initial, Lab: p.panel.Lab.ID, LabTest: p.panel.Test.ID, Account: p.account.ID,
 		Method: p.panel.Method, Billing: catalogue.ClientBill, SMSEnabled: true,
@@ -240,4 +241,43 @@ func requireMove(changed bool, err error, o *Order, to Status) error {
 		return fmt.Errorf("orders: %s did not move from %s to %s", o.ID, o.Status, to)
 	}
 	return err
+}
+
+// needsNotice reports whether the patient needs a notice, before the sample is
+// collected, that Medicare may not pay. This is the case if the order is billed
+// to Medicare and, for some marker, none of its diagnoses is covered. The lab's
+// compendium lists the covered diagnoses. A lab that decides by itself reports
+// it in its receipt.
+//
+// Reference 1.1, has_abn: the reference has the flag but does not name who sets it.
+// Medicare Claims Processing Manual, chapter 30, section 50: the notice is for
+// tests that lack medical necessity.
+func needsNotice(ctx context.Context, tx *store.Tx, o *Order) (bool, error) {
+	if o.Insurance == nil {
+		return false, nil
+	}
+	record, err := insurance.Get(ctx, tx, o.Team, o.User, *o.Insurance)
+	if fault.Is(err, fault.NotFound) { // a recreated order whose record was deleted
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("orders: who pays: %w", err)
+	}
+	if !record.Medicare() {
+		return false, nil
+	}
+	offered, err := catalogue.Load(ctx, tx, o.Team)
+	if err != nil {
+		return false, err
+	}
+	test, err := catalogue.GetTest(ctx, tx, o.Team, o.LabTest)
+	if err != nil {
+		return false, err
+	}
+	for _, m := range offered.MarkersOf(test) {
+		if !m.Supported(o.Body.ICDCodes) {
+			return true, nil
+		}
+	}
+	return false, nil
 }

@@ -21,9 +21,8 @@
 //	transactions.go  several orders for one need: redraws and recreations
 //	document.go      the wire format
 //	payload.go       the data of a document that is not in the order's row; events
-//	create.go, check*.go, kits.go, import.go   new orders
+//	create.go, kits.go, import.go   new orders; check.go checks the requests
 //	place.go         placing orders with the lab's network, in the background
-//	notice.go        whether the patient needs a notice of noncoverage
 //	collection.go    the time of collection, and when results are expected
 //	calls.go         cancelling, scheduling and other calls of the API
 //	list.go          filters of lists; index.go answers them from memory, changes.go updates it

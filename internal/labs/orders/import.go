@@ -38,15 +38,15 @@ func ImportOrder(ctx context.Context, tx *store.Tx, team teams.ID, r Import) (Or
 	v := newReview(tx, team)
 	oneOf(v, "billing_type", r.Billing, catalogue.Billings)
 	oneOf(v, "collection_method", r.Method, catalogue.Methods)
-	v.patient(&r.Patient)
-	v.looseAddress("patient_address", &r.Address)
-	v.physician(r.Physician)
+	v.checkPatient(&r.Patient)
+	v.checkImportedAddress("patient_address", &r.Address)
+	v.checkPhysician(r.Physician)
 	r.SampleID = v.form.Text("sample_id", r.SampleID, longestLine)
-	v.user(ctx, r.User)
-	v.minor(ctx, r.User, &r.Patient)
+	v.checkUser(ctx, r.User)
+	v.checkMinor(ctx, r.User, &r.Patient)
 	o := v.importedOrder(ctx, &r)
 	if len(v.problems()) == 0 {
-		v.freeSample(ctx, r.SampleID)
+		v.checkSampleFree(ctx, r.SampleID)
 	}
 	if err := v.verdict(); err != nil {
 		return Order{}, err
@@ -65,7 +65,7 @@ func (v *review) importedOrder(ctx context.Context, r *Import) Order {
 		v.refuse("empty_order_set", "order_set must name lab_test_ids, or marker_ids or provider_ids in add_on", "order_set")
 		return Order{}
 	}
-	p, ok := v.place(ctx, func(set catalogue.OrderSet, method *Method, account *catalogue.AccountID) (catalogue.Panel, error) {
+	p, ok := v.findPlace(ctx, func(set catalogue.OrderSet, method *Method, account *catalogue.AccountID) (catalogue.Panel, error) {
 		return catalogue.ResolveOrderSet(ctx, v.tx, v.team, set, method, account)
 	}, set, &r.Method, account, true)
 	if !ok {
@@ -78,25 +78,25 @@ func (v *review) importedOrder(ctx context.Context, r *Import) Order {
 		v.refuse("physician_missing", "A physician is required: orders under this lab account are delegated to the team", "physician")
 	}
 	physician, err := physicianOf(ctx, v.tx, v.team, p.account, r.Physician)
-	v.found(err)
+	v.check(err)
 	o := p.order(v.team, r.User)
 	o.Billing, o.SampleID = r.Billing, r.SampleID
 	o.Body = Body{Patient: &r.Patient, Address: &r.Address, Physician: physician}
 	return o
 }
 
-// freeSample refuses a sample id that another order of the team has. It locks,
+// checkSampleFree refuses a sample id that another order of the team has. It locks,
 // so that imports of the same sample wait for each other.
-func (v *review) freeSample(ctx context.Context, sample string) {
+func (v *review) checkSampleFree(ctx context.Context, sample string) {
 	if sample == "" {
 		return
 	}
-	if !v.found(v.tx.Lock(ctx, "orders.sample:"+v.team.String()+":"+sample)) {
+	if !v.check(v.tx.Lock(ctx, "orders.sample:"+v.team.String()+":"+sample)) {
 		return
 	}
 	var n int
 	err := v.tx.QueryRow(ctx, `SELECT COUNT(*) FROM orders WHERE sample_id = $2 AND team_id = $1`, v.team, sample).Scan(&n)
-	if v.found(err) && n > 0 {
+	if v.check(err) && n > 0 {
 		v.faults = append(v.faults, fault.New(fault.Invalid, "Value error, an order with this sample_id exists").At("body", "sample_id"))
 	}
 }

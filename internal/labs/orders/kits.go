@@ -34,13 +34,13 @@ func (KitRequest) LogValue() slog.Value { return slog.StringValue(secrets.Withhe
 // printed on the kit.
 func CreateKit(ctx context.Context, tx *store.Tx, team teams.ID, r KitRequest) (Order, error) {
 	v := newReview(tx, team)
-	v.shipping(&r.Shipping)
+	v.checkShipping(&r.Shipping)
 	if r.Passthrough != nil {
 		text := v.form.Optional("passthrough", *r.Passthrough, longestPassthrough)
 		r.Passthrough = &text
 	}
-	v.user(ctx, r.User)
-	o := v.kit(ctx, r)
+	v.checkUser(ctx, r.User)
+	o := v.kitOrder(ctx, r)
 	if err := v.verdict(); err != nil {
 		return Order{}, err
 	}
@@ -54,9 +54,9 @@ func CreateKit(ctx context.Context, tx *store.Tx, team teams.ID, r KitRequest) (
 	return o, enqueueJob(ctx, tx, shipKind, &o, time.Time{})
 }
 
-func (v *review) kit(ctx context.Context, r KitRequest) Order {
+func (v *review) kitOrder(ctx context.Context, r KitRequest) Order {
 	method := catalogue.TestKit
-	p, ok := v.place(ctx, func(set catalogue.OrderSet, _ *Method, account *catalogue.AccountID) (catalogue.Panel, error) {
+	p, ok := v.findPlace(ctx, func(set catalogue.OrderSet, _ *Method, account *catalogue.AccountID) (catalogue.Panel, error) {
 		return catalogue.ResolveOrderSet(ctx, v.tx, v.team, set, &method, account)
 	}, catalogue.OrderSet{TestIDs: []catalogue.TestID{r.LabTest}}, nil, r.Account, false)
 	if !ok {
@@ -95,12 +95,12 @@ func (Registration) LogValue() slog.Value { return slog.StringValue(secrets.With
 // the lab.
 func Register(ctx context.Context, tx *store.Tx, team teams.ID, r Registration) (Order, error) {
 	v := newReview(tx, team)
-	v.patient(&r.Patient)
-	v.address("patient_address", &r.Address)
-	v.physician(r.Physician)
-	v.consents(r.Consents)
-	v.diagnoses(r.ICDCodes, "health_insurance", "diagnosis_codes")
-	v.found(diagnoses.Valid(ctx, tx, r.ICDCodes, "health_insurance", "diagnosis_codes"))
+	v.checkPatient(&r.Patient)
+	v.checkAddress("patient_address", &r.Address)
+	v.checkPhysician(r.Physician)
+	v.checkConsentTypes(r.Consents)
+	v.checkDiagnosisCount(r.ICDCodes, "health_insurance", "diagnosis_codes")
+	v.check(diagnoses.CheckCodes(ctx, tx, r.ICDCodes, "health_insurance", "diagnosis_codes"))
 	r.SampleID = v.form.Text("sample_id", r.SampleID, longestLine)
 	if len(v.problems()) > 0 {
 		return Order{}, v.verdict()
@@ -110,10 +110,10 @@ func Register(ctx context.Context, tx *store.Tx, team teams.ID, r Registration) 
 		return Order{}, err
 	}
 	if r.User != nil {
-		v.user(ctx, *r.User)
+		v.checkUser(ctx, *r.User)
 		o.User = *r.User
 	}
-	v.registration(ctx, &o, &r)
+	v.checkRegistration(ctx, &o, &r)
 	if err := v.verdict(); err != nil {
 		return Order{}, err
 	}
@@ -130,22 +130,22 @@ func Register(ctx context.Context, tx *store.Tx, team teams.ID, r Registration) 
 	return o, dispatch(ctx, tx, &o)
 }
 
-// registration checks the requirements of the order's lab and fills in the
+// checkRegistration checks the requirements of the order's lab and fills in the
 // person.
-func (v *review) registration(ctx context.Context, o *Order, r *Registration) {
+func (v *review) checkRegistration(ctx context.Context, o *Order, r *Registration) {
 	if !o.Course().Allows(o.Status, Registered, Call) {
 		v.refuse("kit_not_registrable", "A test kit in status "+o.Full()+" cannot be registered", "sample_id")
 		return
 	}
-	v.minor(ctx, o.User, &r.Patient)
+	v.checkMinor(ctx, o.User, &r.Patient)
 	account, err := catalogue.AccountOf(ctx, v.tx, v.team, o.Account)
-	if !v.found(err) {
+	if !v.check(err) {
 		return
 	}
-	v.terms(place{panel: catalogue.Panel{Lab: account.Lab}, account: account}, r.Address.State, o.Billing, r.Physician)
-	v.consented(ctx, r.Physician, r.Consents)
+	v.checkTerms(placement{panel: catalogue.Panel{Lab: account.Lab}, account: account}, r.Address.State, o.Billing, r.Physician)
+	v.checkConsents(ctx, r.Physician, r.Consents)
 	o.Body.Physician, err = physicianOf(ctx, v.tx, v.team, account, r.Physician)
-	v.found(err)
+	v.check(err)
 	o.Body.Patient, o.Body.Address, o.Body.Consents, o.Body.ICDCodes = &r.Patient, &r.Address, r.Consents, r.ICDCodes
 }
 

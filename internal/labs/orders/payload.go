@@ -42,7 +42,7 @@ func ReadFacts(ctx context.Context, tx *store.Tx, team teams.ID, of []Order) ([]
 	if err != nil {
 		return nil, err
 	}
-	offered, err := catalogue.For(ctx, tx, team)
+	offered, err := catalogue.Load(ctx, tx, team)
 	if err != nil {
 		return nil, err
 	}

@@ -182,7 +182,7 @@ func mayRedraw(ctx context.Context, tx *store.Tx, o *Order) (bool, error) {
 	if err != nil || !team.Settings.Redraws {
 		return false, err
 	}
-	offered, err := catalogue.For(ctx, tx, o.Team)
+	offered, err := catalogue.Load(ctx, tx, o.Team)
 	if err != nil {
 		return false, err
 	}

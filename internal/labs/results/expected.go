@@ -29,7 +29,7 @@ func readExpectations(ctx context.Context, tx *store.Tx, o *orders.Order) (expec
 	if err != nil {
 		return expectations{}, err
 	}
-	offered, err := catalogue.For(ctx, tx, o.Team)
+	offered, err := catalogue.Load(ctx, tx, o.Team)
 	if err != nil {
 		return expectations{}, err
 	}

@@ -48,7 +48,7 @@ func (p *execution) firstRole() string {
 // findPanel returns the named lab test, or the first active walk-in test. When
 // not is set, the test is of another lab than not.
 func (p *execution) findPanel(ctx context.Context, tx *store.Tx, named *catalogue.TestID, not *panel) (*panel, error) {
-	offered, err := catalogue.For(ctx, tx, p.Team)
+	offered, err := catalogue.Load(ctx, tx, p.Team)
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ func (l *Lab) perform(ctx context.Context, team teams.ID, p PlannedStep) error {
 		if s.order, err = orders.Get(ctx, tx, team, p.Order); err != nil {
 			return err
 		}
-		if s.catalogue, err = catalogue.For(ctx, tx, team); err != nil {
+		if s.catalogue, err = catalogue.Load(ctx, tx, team); err != nil {
 			return err
 		}
 		s.whole, err = orders.ForNetwork(ctx, tx, &s.order)

@@ -82,7 +82,7 @@ func Answers(tb testing.TB, db *store.DB, team teams.ID, test catalogue.Test) []
 	var all []orders.Answer
 	userstest.Write(tb, db, func(ctx context.Context, tx *store.Tx) error {
 		all = nil
-		c, err := catalogue.For(ctx, tx, team)
+		c, err := catalogue.Load(ctx, tx, team)
 		if err != nil {
 			return err
 		}
