@@ -7,20 +7,18 @@ import (
 
 	"hale/internal/platform/jobs"
 	"hale/internal/wearables/aggregate/continuous"
-	"hale/internal/wearables/connections"
 	"hale/internal/wearables/connections/demo"
 	"hale/internal/wearables/imports"
 	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/ledger"
 	"hale/internal/wearables/ledger/replay"
-	"hale/internal/wearables/providers"
 	"hale/internal/wearables/zones"
 )
 
-// intake is what takes a person's data in, and reads it again.
+// intake holds the parts that store wearable data, and read it again.
 type intake struct {
 	ingester *ingest.Ingester
-	beats    *zones.Service
+	zones    *zones.Service
 	ledger   *ledger.Ledger
 	uploads  *imports.Service
 	replay   *replay.Service
@@ -29,21 +27,15 @@ type intake struct {
 
 // intake makes them, and the loop that sweeps uploads.
 func (a *App) intake() intake {
-	in := intake{beats: &zones.Service{}, ledger: &ledger.Ledger{}}
-	devices := &connections.KnownDevices{DB: a.DB}
-	in.ingester = &ingest.Ingester{
-		DB: a.DB, Describe: describe, Devices: devices.Mark,
-		Connect: connections.Ensure, Run: connections.Run, Linked: connections.Linked, Hold: connections.Hold,
-		Changed: ingest.Both(continuous.Changed, in.beats.Changed),
-	}
-	in.beats.Ingester = in.ingester
+	in := intake{ledger: &ledger.Ledger{}, ingester: ingest.New(a.DB, continuous.Changed, zones.Changed)}
+	in.zones = &zones.Service{Ingester: in.ingester}
 	in.uploads = &imports.Service{
 		DB: a.DB, Ledger: in.ledger, Sink: in.ingester, Dir: filepath.Join(a.Config.Data, "imports"), MaxUpload: int64(a.Config.ImportLimit),
 		Node: a.workers.node.ID, Log: a.Log, Records: a.Metrics.Records,
 	}
 	a.workers.add("upload sweeping", func(ctx context.Context) error { return in.uploads.KeepSwept(ctx, 10*time.Minute) })
 	in.replay = &replay.Service{
-		DB: a.DB, Sink: &ingest.Ingester{DB: a.DB, Describe: describe, Changed: continuous.Changed, Again: true},
+		DB: a.DB, Sink: ingest.NewReprocessor(a.DB, continuous.Changed),
 		Imports: in.uploads, Dir: in.uploads.Dir, Log: a.Log,
 	}
 	in.demos = &demo.Service{DB: a.DB, Sink: in.ingester}
@@ -51,11 +43,5 @@ func (a *App) intake() intake {
 }
 
 func (in intake) jobs() []jobs.Handler {
-	return append(in.demos.Jobs(), in.uploads.Job(), in.replay.Job(), in.beats.Job())
-}
-
-// describe names a provider for the deprecated fields of a source.
-func describe(slug string) (name, logo string) {
-	p := providers.Named(slug)
-	return p.Name, p.LogoURL()
+	return append(in.demos.Jobs(), in.uploads.Job(), in.replay.Job(), in.zones.Job())
 }

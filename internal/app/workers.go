@@ -111,7 +111,7 @@ func (a *App) services(ctx context.Context) (routes.Services, error) {
 	a.workers.add("jobs", runner.Run)
 	a.watchJobs(runner)
 	return routes.Services{
-		Wearables: intake.ingester, Imports: intake.uploads, Ledger: intake.ledger, Replay: intake.replay, Demo: intake.demos,
+		Ingester: intake.ingester, Imports: intake.uploads, Ledger: intake.ledger, Replay: intake.replay, Demo: intake.demos,
 		Places: ordering.visits.Places, Appointments: ordering.visits, Sandbox: ordering.sandbox, Orders: ordering.lists,
 		Webhooks: posting, Links: a.links, ResultDocuments: documents.Reports{},
 	}, nil

@@ -22,9 +22,9 @@ type Summary struct {
 	Key        string
 	Source     Source
 	Date       civil.Date // calendar_date; zero for a profile, and for a session of which this version states no day
-	Start, End time.Time  // zero when the summary has none
-	Measured   time.Time  // of a profile: when its height was; zero when nobody says
-	Came       time.Time  // when it came in, where it is read again; zero means now
+	Start, End time.Time  // zero if the summary has none
+	Measured   time.Time  // of a profile: time of its height; zero if not stated
+	Came       time.Time  // when it was received, if it is reprocessed; zero means now
 	// Body holds the resource's wire fields (reference 7.5). The store adds id,
 	// user_id, source, created_at and updated_at, and fills date, calendar_date
 	// and the start and end of a session where Body leaves them out.
@@ -36,7 +36,7 @@ type Summary struct {
 //
 // Reference 7.8.
 type Stream struct {
-	WorkoutKey  string // Key of the workout's Summary from the same provider
+	WorkoutKey  string // Key of the workout's Summary of the same provider
 	Time        []int64
 	HeartRate   []float64 // bpm
 	Cadence     []float64 // revolutions or steps per minute
@@ -49,10 +49,10 @@ type Stream struct {
 	Temperature []float64 // °C
 }
 
-// Batch is what one call of Ingest stores: everything in one transaction, with
-// its events.
+// Batch holds the data of one call of Ingest, which stores it in one transaction
+// with its events.
 type Batch struct {
-	Provider string // fills the Source of elements that leave it out
+	Provider string // for a Source without a provider
 	Stage    Stage
 	// Push sends daily.data events for historical values as well. Daily values
 	// are always announced.
@@ -60,22 +60,22 @@ type Batch struct {
 	Samples   []Samples
 	Summaries []Summary
 	Streams   []Stream
-	// Marked says that the samples were read with SamplesQuery.Marked: what a
-	// fallback zone gave is not taken for what a device stated.
+	// Marked says that the samples were read with SamplesQuery.Marked: offsets of a
+	// fallback zone are marked as such.
 	Marked bool
-	// Also, when set, runs in the transaction that stores the batch, even when
-	// nothing in it is new. Its error leaves everything as it was. It may run
-	// more than once.
-	Also Also
+	// Also, if set, runs in the transaction that stores the batch, also if nothing in
+	// it is new. Its error undoes the transaction. It may run more than once.
+	Also WithBatch
 }
 
-// Also is what is stored together with a batch. It may run its statements or
-// add them to b, which is run before the transaction ends.
-type Also func(ctx context.Context, tx *store.Tx, b *store.Batch) error
+// WithBatch stores something together with a batch. It runs its statements, or adds
+// them to b, which runs before the transaction ends.
+type WithBatch func(ctx context.Context, tx *store.Tx, b *store.Batch) error
 
-// Counts tells what became of values.
+// Counts counts values by outcome.
 type Counts struct{ Created, Updated, Unchanged, Rejected int }
 
+// Add adds other counts.
 func (c *Counts) Add(o Counts) {
 	c.Created += o.Created
 	c.Updated += o.Updated
@@ -83,31 +83,31 @@ func (c *Counts) Add(o Counts) {
 	c.Rejected += o.Rejected
 }
 
-// Result tells what a batch changed.
+// Result is the outcome of a batch.
 type Result struct {
 	Counts
 	Resources  map[string]Counts // by resource name
-	Ranges     map[string]Range  // of what was accepted, new or not, by resource name
+	Ranges     map[string]Range  // time of the accepted data, new or not, by resource name
 	Rejections []Rejection
-	Paused     bool // nothing was looked at: see ErrPaused
+	Paused     bool // the batch was refused as a whole: see ErrPaused
 }
 
-// Rejection is one reason for which samples or summaries were not stored, or
-// single values of a summary.
+// Rejection counts the samples, summaries or values of summaries that are not stored
+// for one reason.
 type Rejection struct {
 	Resource string
 	Reason   string // names the rule, never the value
 	Count    int
-	// Part and Index point at the first one: element Index of Batch.Samples[Part],
-	// or Batch.Summaries[Part] with Index 0.
+	// Part and Index locate the first one: element Index of Batch.Samples[Part], or
+	// Batch.Summaries[Part] with Index 0.
 	Part, Index int
 }
 
-// Range is a stretch of time.
+// Range is a range of time.
 type Range struct{ Start, End time.Time }
 
-// Join is the stretch from the earlier start to the later end. The zero Range
-// adds nothing.
+// Join returns the range from the earlier start to the later end. The zero Range adds
+// nothing.
 func (r Range) Join(o Range) Range {
 	switch {
 	case r == Range{}:
@@ -118,7 +118,7 @@ func (r Range) Join(o Range) Range {
 	return Range{earlier(r.Start, o.Start), later(r.End, o.End)}
 }
 
-// Touched is what a batch changed of one resource.
+// Touched describes what a batch changed of one resource.
 type Touched struct {
 	Resource string // its name in events
 	// Oldest and Newest bound the starts of the data, UTC microseconds; 0 for a

@@ -13,7 +13,7 @@ import (
 
 var errDocument = errors.New("wearables: not a JSON object")
 
-// ParseDocument reads one JSON object, keeping numbers as they are written.
+// ParseDocument reads one JSON object. Numbers keep their text.
 func ParseDocument(data []byte) (map[string]any, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -27,8 +27,8 @@ func ParseDocument(data []byte) (map[string]any, error) {
 	return doc, nil
 }
 
-// AppendCanonical writes a document so that equal content has equal bytes:
-// keys sorted, numbers in their shortest form, nulls of an object left out.
+// AppendCanonical appends a document so that equal content has equal bytes: sorted
+// keys, shortest numbers, no nulls in objects.
 func AppendCanonical(dst []byte, v any) []byte {
 	switch v := v.(type) {
 	case nil:
@@ -40,8 +40,8 @@ func AppendCanonical(dst []byte, v any) []byte {
 	case json.Number:
 		f, err := v.Float64()
 		switch {
-		case err == nil && f == math.Trunc(f) && math.Abs(f) <= wholeNumbers:
-			return strconv.AppendInt(dst, int64(f), 10) // which readers of integers understand
+		case err == nil && f == math.Trunc(f) && math.Abs(f) <= maxWhole:
+			return strconv.AppendInt(dst, int64(f), 10) // readers of integers understand this
 		case err == nil && isShort(v):
 			return AppendNumber(dst, f)
 		}
@@ -74,11 +74,10 @@ func AppendCanonical(dst []byte, v any) []byte {
 	return append(dst, "null"...)
 }
 
-// wholeNumbers is up to where a double tells whole numbers apart.
-const wholeNumbers = 1 << 53
+// maxWhole is the largest range in which doubles are exact whole numbers.
+const maxWhole = 1 << 53
 
-// isShort says whether a number is written with no more digits than a double
-// holds for sure.
+// isShort reports whether a number has no more digits than a double always keeps.
 func isShort(n json.Number) bool {
 	digits := 0
 	for _, c := range []byte(n) {

@@ -21,8 +21,8 @@ const (
 	List    Kind = "array"
 )
 
-// Field is one field of a summary on the wire. All of them are present in
-// every summary; what is not known is null, or Default where that is set.
+// Field is one field of a summary on the wire. Every summary has all fields; an
+// unknown one is null, or Default if that is set.
 type Field struct {
 	Name    string
 	Kind    Kind
@@ -30,8 +30,8 @@ type Field struct {
 	Default string // JSON in place of null
 }
 
-// Document describes one kind of summary. The table of them drives what is
-// stored, the wire shape of reads and events, and the API document.
+// Document describes one kind of summary. Storage, reads, events and the OpenAPI
+// document use the table.
 //
 // Reference 7.5.
 type Document struct {
@@ -39,21 +39,21 @@ type Document struct {
 	Key  string // of the list in a read; empty where a read has another shape
 	// Start and End name the fields of a session's bounds; empty for days.
 	Start, End string
-	Longest    time.Duration // of a believable session; 0 means any
-	Parallel   bool          // its lists belong together: none is stored without the others
+	Longest    time.Duration // longest plausible session; 0 means any
+	Parallel   bool          // its lists are parallel: none is stored without the others
 	Dated      bool          // has calendar_date
-	Wakes      bool          // a session that counts for the day on which it ends
-	Foretold   time.Duration // how far ahead its day may be told
+	Wakes      bool          // a session of the day on which it ends
+	Foretold   time.Duration // how far ahead its day may be
 	Fields     []Field
 }
 
-// The store itself writes these; a summary's Body has no say in them.
+// The storage writes these; a summary's Body cannot set them.
 var storeFields = []string{
 	"id", "user_id", "source", "created_at", "updated_at",
 	"source_provider", "source_type", "source_app_id", "source_device_id", "source_id", "priority_id", "sleep_stream",
 }
 
-// OtherSport is the number that HealthKit gives a workout that nobody named.
+// OtherSport is HealthKit's number of a workout without a name.
 const OtherSport = 3000
 
 var head = []Field{
@@ -72,7 +72,7 @@ var days = []Field{
 	{"calendar_date", Day, "The person's local day.", ""},
 }
 
-// flat repeats the source beside its object, as some summaries do.
+// flat repeats the source outside of its object, as some summaries do.
 var flat = []Field{
 	{"source_provider", Text, "Provider slug.", ""},
 	{"source_type", Text, "Kind of device.", ""},

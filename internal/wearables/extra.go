@@ -2,16 +2,15 @@ package wearables
 
 import "strings"
 
-// Samples of some resources carry words besides the common fields: where a
-// thermometer was, what an injection was for. All samples of a series share
-// them, as they share its type, so they are kept as one text: the words in the
-// order of the resource's table with commas between them, and empty where there
-// is none.
+// Samples of some resources have further fields with words: where a thermometer was,
+// the purpose of an injection. All samples of a series share them, as they share its
+// type. They are stored as one text: the words in the order of the resource's table,
+// separated by commas; empty without any.
 //
 // Reference 7.7.
 
-// ExtraText is the text of words, one for each field of the resource's table in
-// its order; an empty one means null.
+// ExtraText returns the text of words, one for each field of the resource in the order
+// of the table. An empty word means null.
 func ExtraText[T string | []byte](words ...T) string {
 	text, empty := []byte(nil), true
 	for i, word := range words {
@@ -26,7 +25,7 @@ func ExtraText[T string | []byte](words ...T) string {
 	return string(text)
 }
 
-// ExtraWord is the word of a field in a text; empty when there is none.
+// ExtraWord returns the word of a field in a text; empty if there is none.
 func (r *Resource) ExtraWord(text, field string) string {
 	words := strings.Split(text, ",")
 	for i := range min(len(words), len(r.Extra)) {
@@ -37,7 +36,7 @@ func (r *Resource) ExtraWord(text, field string) string {
 	return ""
 }
 
-// AppendExtra appends the fields of a text behind the others of an object.
+// AppendExtra appends the fields of a text to an object.
 func (r *Resource) AppendExtra(dst []byte, text string) []byte {
 	for _, e := range r.Extra {
 		dst = append(AppendText(append(dst, ','), e.Name), ':')

@@ -7,16 +7,15 @@ import (
 	"time"
 )
 
-// What follows from the rest of a sleep. Imports write it into the sleeps that
-// they make; where a phone leaves it out it is made when the sleep is read, so
-// that it follows when the end or a stage is revised.
+// Fields of a sleep that follow from others. Imports store them. If a phone leaves
+// them out, they are computed when the sleep is read, so that they follow a revised
+// end or stage.
 //
 // Reference 7.5, sleep.
 
 const longSleep = 3 * time.Hour
 
-// SleepType is the type of a sleep of which nobody says that it was a nap or
-// still lasts.
+// SleepType returns the type of a sleep that is neither a nap nor ongoing.
 func SleepType(length time.Duration) string {
 	if length >= longSleep {
 		return "long_sleep"
@@ -24,8 +23,8 @@ func SleepType(length time.Duration) string {
 	return "short_sleep"
 }
 
-// SleepEfficiency is how much of the time in bed was slept, in percent; both
-// are in seconds. It is nil where no time was spent in bed.
+// SleepEfficiency returns the part of the time in bed that was slept, in percent. Both
+// are in seconds. It is nil without time in bed.
 func SleepEfficiency(total, inBed int64) *float64 {
 	if inBed <= 0 {
 		return nil
@@ -34,9 +33,9 @@ func SleepEfficiency(total, inBed int64) *float64 {
 	return &percent
 }
 
-// SleepFollows are the fields of a stored sleep that follow from others: the
-// time in bed, which nobody tells better than its bounds, and what else nobody
-// told. Stages are not forced to add up to a total that was.
+// SleepFollows returns the fields of a stored sleep that follow from others: the time
+// in bed, which its bounds define, and fields that are not stated. Stages need not
+// add up to a stated total.
 func SleepFollows(body []byte) map[string]any {
 	var n struct {
 		Start      time.Time `json:"bedtime_start"`
@@ -61,7 +60,7 @@ func SleepFollows(body []byte) map[string]any {
 	if parts := n.Light + n.REM + n.Deep; n.Total == 0 && parts > 0 {
 		n.Total, follows["total"] = parts, seconds(parts)
 	}
-	if n.Total == 0 || n.Total > inBed { // nobody sleeps longer than that
+	if n.Total == 0 || n.Total > inBed { // implausible
 		return follows
 	}
 	if n.Awake == nil {

@@ -5,9 +5,9 @@ import (
 	"container/heap"
 )
 
-// AppendPlain appends the samples of all sources as one JSON array in order of
-// time, as the deprecated reads have it: nothing in it tells sources apart.
-// Each part must be in order of time; of one moment the earlier part is first.
+// AppendPlain appends the samples of all sources as one JSON array in order of time, as
+// the deprecated reads have it, without the sources. Each part must be in order of
+// time. Samples of one time are in the order of the parts.
 //
 // Reference 7.7.
 func AppendPlain(dst []byte, all []Samples, spill Spill) []byte {
@@ -34,7 +34,7 @@ func AppendPlain(dst []byte, all []Samples, spill Spill) []byte {
 	return append(dst, ']')
 }
 
-// plainPart is a part that is not yet written to its end.
+// plainPart is a part with samples that are not written.
 type plainPart struct {
 	times  []int64
 	next   int
@@ -42,8 +42,8 @@ type plainPart struct {
 	writer *SampleWriter
 }
 
-// plainQueue is a heap of parts by their next sample: there is one for each
-// workout, and a look at all of them for each sample would take minutes.
+// plainQueue is a heap of parts by their next sample. There is a part for each workout,
+// so comparing all of them for each sample would take minutes.
 type plainQueue []*plainPart
 
 func (q plainQueue) Len() int      { return len(q) }
@@ -53,10 +53,10 @@ func (q plainQueue) Less(i, j int) bool {
 	return cmp.Or(cmp.Compare(a.times[a.next], b.times[b.next]), cmp.Compare(a.place, b.place)) < 0
 }
 
-// Push is there for heap.Interface: all parts are known from the beginning.
+// Push implements heap.Interface. All parts are known from the start.
 func (q *plainQueue) Push(p any) { *q = append(*q, p.(*plainPart)) }
 
-// Pop takes the last one.
+// Pop removes the last part.
 func (q *plainQueue) Pop() any {
 	last := len(*q) - 1
 	p := (*q)[last]

@@ -1,18 +1,18 @@
 package wearables
 
-// Reasons for which a sample or summary is not stored. They name the rule;
-// the raw value stays with whoever sent it.
+// Reasons for which a sample or summary is not stored. They name the rule and not the
+// value.
 const (
 	UnknownResource = "unknown_resource"
 	UnknownType     = "unknown_type"             // not a type word of the resource
-	UnknownWord     = "unknown_"                 // and the extra field's name: not one of its words
+	UnknownWord     = "unknown_"                 // followed by the field's name: not one of its words
 	UnknownSource   = "unknown_source_type"      // not one of sourceTypes
-	UnknownDevice   = "unknown_device"           // its device is none of the user's
+	UnknownDevice   = "unknown_device"           // not a device of the user
 	UnknownUnit     = "unknown_unit"             // no conversion to the resource's unit
-	MissingType     = "missing_type"             // nobody stated it, and clients need one
+	MissingType     = "missing_type"             // it is required
 	MissingValue    = "missing_value"            // a blood pressure has two
 	NotFinite       = "not_finite"               // NaN or infinite
-	Implausible     = "implausible_value"        // no living body or working device gives it
+	Implausible     = "implausible_value"        // outside of what a living body or a working device gives
 	BadTime         = "implausible_time"         // before 2000, or more than 26 hours ahead; of a cycle, a year
 	EndBeforeStart  = "end_before_start"         //
 	OutOfBounds     = "outside_ingestion_bounds" // the user's ingestion_start and ingestion_end, ± 1 day

@@ -8,11 +8,11 @@ import (
 
 //go:generate go test ./ -run TestResourcesPage -update
 
-// Resource is one kind of time series, as the table in package resources has
-// it; here is what its samples are checked and written by.
+// Resource is one kind of time series, with methods to write its samples. The table
+// is in package resources.
 type Resource struct{ resources.Resource }
 
-// Extra is a field of samples that holds one of a few words, or null.
+// Extra is a field of samples with one of a few words, or null.
 type Extra = resources.Extra
 
 // NoteResource names the time series of texts and its document, ProfileResource
@@ -48,8 +48,8 @@ func ResourceNamed(name string) (*Resource, bool) {
 	return r, ok
 }
 
-// KeepsData says whether a resource, by its name in events, is one that is
-// stored here and can have a past: a summary, a series or a stream.
+// KeepsData reports whether a resource, by its name in events, is stored and can have
+// a history.
 func KeepsData(resource string) bool {
 	return KnownResource(resource) && resource != resources.Hypnogram
 }
@@ -61,7 +61,7 @@ func KnownResource(resource string) bool {
 	return series || document || resource == WorkoutStream
 }
 
-// EventName is the resource's name in event types.
+// EventName returns the resource's name in event types.
 func EventName(resource string) string {
 	if r, ok := ResourceNamed(resource); ok {
 		return r.Event

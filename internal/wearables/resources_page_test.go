@@ -85,7 +85,7 @@ func valuesOf(s *wearables.Shape) string {
 	case len(s.Words) > 0:
 		return resources.Quoted(s.Words)
 	case s.Least != 0 || s.Most != 0:
-		return resources.Between(s.Least, s.Most)
+		return resources.RangeText(s.Least, s.Most)
 	case s.Kind == wearables.List && s.Each != nil:
 		if of := valuesOf(s.Each); of != "" {
 			return "each " + of

@@ -13,19 +13,19 @@ import (
 	"hale/internal/platform/civil"
 )
 
-// Shape says what is inside a summary's field: which words a text may be, what
-// an object's members are and what a list holds. It is checked where data comes
-// in, because clients of the API read these fields with strict types.
+// Shape describes the value of a summary's field: the words of a text, the members of
+// an object, the elements of a list. Ingest checks it, because clients of the API
+// read these fields with strict types.
 //
 // Reference 7.5.
 type Shape struct {
 	Kind    Kind
-	Words   []string // of a text; none means any
-	Numbers []int    // of an integer; none means any
-	Members []Member // of an object that is no map; others pass through
-	Each    *Shape   // what a list or a map holds
-	// Least and Most bound a believable number; both 0 means any. One outside
-	// is left out of its summary: see believable.go.
+	Words   []string // of a text; nil means any
+	Numbers []int    // of an integer; nil means any
+	Members []Member // of an object that is not a map; other members are allowed
+	Each    *Shape   // element of a list or map
+	// Least and Most bound a plausible number; both 0 means any. Ingest removes one
+	// outside from its summary.
 	Least, Most float64
 }
 
@@ -50,13 +50,13 @@ func may(name string, s *Shape) Member  { return Member{Name: name, Shape: s, Nu
 func number(least, most float64) *Shape  { return &Shape{Kind: Number, Least: least, Most: most} }
 func integer(least, most float64) *Shape { return &Shape{Kind: Integer, Least: least, Most: most} }
 
-// like is a number that is believed where a sample of the resource is.
+// like is a number with the bounds of a sample of the resource.
 func like(kind Kind, resource string) *Shape {
 	r := resourcesByName[resource]
 	return &Shape{Kind: kind, Least: r.Min, Most: r.Max}
 }
 
-// numbers are members that are numbers of a shape, or null.
+// numbers returns members that are numbers of a shape, or null.
 func numbers(s *Shape, names ...string) []Member {
 	all := make([]Member, len(names))
 	for i, name := range names {
@@ -65,7 +65,7 @@ func numbers(s *Shape, names ...string) []Member {
 	return all
 }
 
-// dated is a list of what was noted on single days.
+// dated is a list of objects with a date.
 func dated(more ...Member) *Shape {
 	return listOf(object(append([]Member{must("date", one(Day))}, more...)...))
 }
@@ -81,7 +81,7 @@ var (
 	outcome = must("test_result", words("negative", "positive", "indeterminate"))
 )
 
-// What a summary may tell of a day, and of a workout that lasts a week.
+// Bounds of a day, and of a workout that lasts a week.
 const (
 	wholeDay    = 25 * 3600  // s: the day on which clocks go back
 	mostSteps   = 1_000_000  // and pushes of a wheelchair
@@ -90,7 +90,7 @@ const (
 
 func percent(kind Kind) *Shape { return &Shape{Kind: kind, Least: 0, Most: 100} }
 
-// shapes are by the field's name, which means the same in every document.
+// shapes maps the name of a field, which means the same in every document.
 var shapes = map[string]*Shape{
 	"timezone_offset": integer(-26*3600, 26*3600),
 
@@ -189,7 +189,7 @@ var shapes = map[string]*Shape{
 	"inconclusive_cause": words("high_heart_rate", "low_heart_rate", "poor_reading"),
 }
 
-// Shape is what is inside the field.
+// Shape returns the shape of the field's value.
 func (f Field) Shape() *Shape {
 	if s := shapes[f.Name]; s != nil {
 		return s
@@ -205,7 +205,7 @@ func (s *Shape) ListedWords() []string {
 	return s.Words
 }
 
-// String describes the shape in a few words.
+// String describes the shape in words.
 func (s *Shape) String() string {
 	switch {
 	case len(s.Words) > 0:
@@ -222,7 +222,7 @@ func (s *Shape) String() string {
 	return string(s.Kind)
 }
 
-// Fits says whether JSON text is a value of the field, or null.
+// Fits reports whether JSON text is a value of the field, or null.
 func (f Field) Fits(raw []byte) bool {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -230,7 +230,7 @@ func (f Field) Fits(raw []byte) bool {
 	return d.Decode(&v) == nil && f.Holds(v)
 }
 
-// Holds says whether a parsed JSON value is one of the field, or null.
+// Holds reports whether a parsed JSON value is one of the field, or null.
 func (f Field) Holds(v any) bool { return v == nil || f.Shape().holds(v) }
 
 func (s *Shape) holds(v any) bool {
@@ -241,7 +241,7 @@ func (s *Shape) holds(v any) bool {
 	case string:
 		return len(s.Words) == 0 || slices.Contains(s.Words, v)
 	case json.Number:
-		n, _ := v.Int64() // of an integer that is in the list
+		n, _ := v.Int64() // of an integer in the list
 		return len(s.Numbers) == 0 || slices.Contains(s.Numbers, int(n))
 	case []any:
 		return !slices.ContainsFunc(v, func(each any) bool { return s.Each != nil && !s.Each.holds(each) })
@@ -271,7 +271,7 @@ func (s *Shape) holdsObject(v map[string]any) bool {
 	return true
 }
 
-// holds says whether a parsed JSON value is of the kind; null is of every one.
+// holds reports whether a parsed JSON value is of the kind. Null is of every kind.
 func (k Kind) holds(v any) bool {
 	switch v := v.(type) {
 	case nil:
@@ -279,7 +279,7 @@ func (k Kind) holds(v any) bool {
 	case json.Number:
 		f, err := v.Float64()
 		if k == Integer {
-			return err == nil && f == math.Trunc(f) && math.Abs(f) <= wholeNumbers
+			return err == nil && f == math.Trunc(f) && math.Abs(f) <= maxWhole
 		}
 		return err == nil && k == Number
 	case bool:
@@ -307,8 +307,8 @@ func (k Kind) holds(v any) bool {
 // or nil.
 func ShapeNamed(field string) *Shape { return shapes[field] }
 
-// Member is what an object holds under a name; its Shape is nil where anything
-// may be.
+// Member returns the member of an object with a name. Its Shape is nil if it may be
+// anything.
 func (s *Shape) Member(name string) Member {
 	for _, m := range s.Members {
 		if m.Name == name {

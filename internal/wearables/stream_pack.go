@@ -13,11 +13,11 @@ const streamVersion = 1
 const (
 	arrayAbsent = 0
 	arrayFull   = 1
-	arrayHoles  = 2 // a bit per element tells which are there
+	arrayHoles  = 2 // a bit per element: present or not
 )
 
-// Pack writes a stream: version, the times as a block whose values are all 0,
-// then each array. See docs/sample-blocks.md.
+// Pack returns a stream in its stored form: version, the times as a block whose values
+// are 0, then each array. See docs/sample-blocks.md.
 func (s *Stream) Pack() ([]byte, error) {
 	times, err := blocks.Append(nil, &blocks.Columns{Time: s.Time, Value: make([]float64, len(s.Time))})
 	if err != nil {
@@ -50,7 +50,7 @@ func appendArray(dst []byte, v []float64) []byte {
 	return blocks.AppendFloats(dst, there)
 }
 
-// UnpackStream reads what pack wrote. Any input is safe.
+// UnpackStream reads the result of Pack. Any input is safe.
 func UnpackStream(data []byte) (*Stream, error) {
 	if len(data) == 0 || data[0] != streamVersion {
 		return nil, errStream

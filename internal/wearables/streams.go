@@ -9,7 +9,7 @@ import (
 	"hale/internal/platform/blocks"
 )
 
-// NoWorkout is why a stream is refused whose workout is neither stored nor in
+// NoWorkout is the reason for which a stream is refused without a workout, stored or in
 // the batch.
 const NoWorkout = "stream_without_workout"
 
@@ -23,8 +23,8 @@ type column struct {
 	values  *[]float64
 }
 
-// columns lists the arrays beside time, in the order they are stored: new
-// ones go to the end.
+// columns lists the arrays other than time, in the order they are stored. Append new
+// ones.
 //
 // Reference 7.8.
 func (s *Stream) columns() []column {
@@ -42,6 +42,7 @@ func (s *Stream) columns() []column {
 	}
 }
 
+// Check returns an error unless the columns have equal lengths and times increase.
 func (s *Stream) Check() error {
 	n := len(s.Time)
 	if n == 0 || n > blocks.MaxSamples || !blocks.Increasing(s.Time) {
@@ -57,8 +58,8 @@ func (s *Stream) Check() error {
 
 var errStream = errors.New("wearables: not a stream")
 
-// AppendStream appends a stream's wire object: parallel arrays, time in unix
-// seconds. An array that the workout has not is empty.
+// AppendStream appends the JSON of a stream: parallel arrays, time in unix seconds. An
+// absent array is empty.
 //
 // Reference 7.8.
 func AppendStream(dst []byte, s *Stream) []byte {

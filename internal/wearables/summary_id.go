@@ -7,9 +7,8 @@ import (
 // idSpace is the namespace of summary ids.
 var idSpace = uuid.MustParse("7f6de3a4-31c0-5a0e-9d0e-5d6b1f2a9c48")
 
-// SummaryID is the id of a user's summary. It depends only on what the
-// summary is about, so that every later version has the same one, whichever
-// pipeline brought it.
+// SummaryID returns the id of a user's summary. It depends on the subject of the
+// summary only, so every version has the same one, from any pipeline.
 //
 // Spec: Events, summary events ("identified by its id").
 func SummaryID(user uuid.UUID, provider, resource, key string) uuid.UUID {

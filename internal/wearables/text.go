@@ -73,7 +73,7 @@ func AppendText(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// AppendNumber appends a JSON number; what JSON cannot say is null.
+// AppendNumber appends a JSON number; null for NaN and infinities.
 func AppendNumber(dst []byte, f float64) []byte { return rows.AppendNumber(dst, f) }
 
 // AppendOffset appends seconds east of UTC; NoOffset is null.

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"slices"
 
-	"hale/internal/platform/blocks"
-
 	"github.com/google/uuid"
+
+	"hale/internal/platform/blocks"
 )
 
-// NoOffset marks a sample whose time zone offset nobody stated.
+// NoOffset marks a sample without a stated time zone offset.
 const NoOffset int32 = -1 << 31
 
 // Source is the context of a summary or of a group of samples: which
@@ -21,13 +21,13 @@ type Source struct {
 	Provider  string     // provider slug, such as apple_health_kit
 	Type      string     // one of sourceTypes; empty is unknown
 	AppID     string     // bundle id or package name; empty when not known
-	DeviceID  *uuid.UUID // our id of the device; nil when not certain
+	DeviceID  *uuid.UUID // our id of the device; nil if not certain
 	Sport     string     // workout series only
 	WorkoutID *uuid.UUID // workout series only
-	Stranger  bool       // DeviceID is no device of the user's: a batch is refused what it brings
+	Stranger  bool       // DeviceID is not a device of the user: its data is refused
 }
 
-// sourceTypes are the kinds of source that there are.
+// sourceTypes lists the kinds of source.
 //
 // Reference 7.3.
 var sourceTypes = []string{
@@ -35,7 +35,7 @@ var sourceTypes = []string{
 	"insulin_pump", "scale", "chest_strap", "ring", "lab", "exercise_machine", "earphone",
 }
 
-// SourceTypes are the kinds of source that there are.
+// SourceTypes returns the kinds of source.
 func SourceTypes() []string { return slices.Clone(sourceTypes) }
 
 // Same reports whether two sources are equal. An empty Type is unknown.
@@ -58,8 +58,8 @@ func sameID(a, b *uuid.UUID) bool {
 	return x == y
 }
 
-// Samples holds many measurements of one resource from one source, as columns
-// of equal length. End, Offset and Value2 may be nil when no sample has one.
+// Samples holds measurements of one resource from one source, as columns of equal
+// length. End, Offset and Value2 may be nil if no sample has one.
 type Samples struct {
 	Resource string // a Series name, such as heartrate
 	Type     string // the resource's `type` word, such as sdnn; mostly empty
@@ -72,7 +72,7 @@ type Samples struct {
 	Value2   []float64 // diastolic pressure, mmHg; other resources have none
 }
 
-// Len is the number of samples.
+// Len returns the number of samples.
 func (s *Samples) Len() int { return len(s.Time) }
 
 // Columns returns the samples as columns of a block.
@@ -85,15 +85,15 @@ func (s *Samples) SetColumns(c *blocks.Columns) {
 	s.Time, s.End, s.Offset, s.Value, s.Value2 = c.Time, c.End, c.Offset, c.Value, c.Value2
 }
 
-// Stage tells which pipeline delivered the data; it decides what is announced.
+// Stage is the pipeline that delivered the data. It decides which events there are.
 type Stage string
 
-// Historical data fills the past when a connection is new; its completion is
-// announced once per resource. Daily data is all that comes after.
+// Historical data fills the past of a new connection; one event per resource reports
+// its end. Daily data is all later data.
 const (
 	Historical Stage = "historical"
 	Daily      Stage = "daily"
 )
 
-// KnownSourceType reports whether there is such a kind of source.
+// KnownSourceType reports whether kind is one of SourceTypes.
 func KnownSourceType(kind string) bool { return slices.Contains(sourceTypes, kind) }

@@ -6,24 +6,17 @@ import (
 
 	"hale/internal/platform/blocks"
 	"hale/internal/platform/rows"
+	"hale/internal/wearables/providers"
 )
 
-// The wire shapes of samples and sources. Events carry them, and so does the
-// API's read of a group, which is why they are written here, append-style: a
-// month of heart rates is 43,200 objects.
+// The wire shapes of samples and sources, for events and for reads. Functions append
+// to a buffer: a month of heart rates is 43,200 objects.
 //
 // Spec: Events, timeseries. Reference 7.3, 7.7.
 
-// Describe gives a provider's display name and logo address for the
-// deprecated fields of a source.
-type Describe func(slug string) (name, logo string)
-
 // AppendSource appends a source object.
-func AppendSource(dst []byte, s Source, describe Describe) []byte {
-	name, logo := "", ""
-	if describe != nil {
-		name, logo = describe(s.Provider)
-	}
+func AppendSource(dst []byte, s Source) []byte {
+	provider := providers.Named(s.Provider) // for the deprecated fields
 	kind := s.Type
 	if kind == "" {
 		kind = "unknown"
@@ -34,17 +27,17 @@ func AppendSource(dst []byte, s Source, describe Describe) []byte {
 	dst = AppendUUIDOrNull(append(dst, `,"device_id":`...), s.DeviceID)
 	dst = AppendTextOrNull(append(dst, `,"sport":`...), s.Sport)
 	dst = AppendUUIDOrNull(append(dst, `,"workout_id":`...), s.WorkoutID)
-	dst = AppendText(append(dst, `,"name":`...), name)
+	dst = AppendText(append(dst, `,"name":`...), provider.Name)
 	dst = AppendText(append(dst, `,"slug":`...), s.Provider)
-	dst = AppendText(append(dst, `,"logo":`...), logo)
+	dst = AppendText(append(dst, `,"logo":`...), provider.LogoURL())
 	return append(dst, '}')
 }
 
 // AppendAll appends the samples of several series as one JSON array.
 func AppendAll(dst []byte, all []Samples) []byte { return appendAll(dst, all, keep) }
 
-// A Spill is offered the text while it grows. It may send it on and return an
-// empty buffer to go on with.
+// A Spill receives the text while it grows. It may send the text and return an empty
+// buffer.
 type Spill func(dst []byte) []byte
 
 func keep(dst []byte) []byte { return dst }
@@ -65,12 +58,12 @@ func appendAll(dst []byte, all []Samples, spill Spill) []byte {
 	return append(dst, ']')
 }
 
-// SpillGroup appends the group of one source, whose series may differ in the
-// words of their samples only, for text that need not be in memory as a whole.
+// SpillGroup appends the group of one source. Its series differ only in the words of
+// their samples. The text need not be in memory as a whole.
 //
 // Reference 7.7.
-func SpillGroup(dst []byte, series []Samples, describe Describe, spill Spill) []byte {
-	dst = AppendSource(append(dst, `{"source":`...), series[0].Source, describe)
+func SpillGroup(dst []byte, series []Samples, spill Spill) []byte {
+	dst = AppendSource(append(dst, `{"source":`...), series[0].Source)
 	dst = appendAll(append(dst, `,"data":`...), series, spill)
 	return append(dst, '}')
 }
@@ -92,33 +85,33 @@ func (w *SampleWriter) Append(dst []byte, i int) []byte {
 	return append(dst, w.shape.Tail...)
 }
 
-// SampleRows is the samples of one series as rows of text, without what goes
-// before the first and behind the last one.
+// SampleRows returns the samples of one series as rows of text, without the text
+// before the first and after the last one.
 func SampleRows(s *Samples) (t rows.Table) {
 	key := [3]string{s.Resource, s.Type, s.Extra}
-	if known, ok := looks.Load(key); ok {
-		t = known.(rows.Table) //nolint:forcetypeassert // only those are stored
+	if known, ok := templates.Load(key); ok {
+		t = known.(rows.Table) //nolint:forcetypeassert // only this type is stored
 	} else {
 		r, ok := ResourceNamed(s.Resource)
 		if !ok {
 			r = &Resource{}
 		}
-		t = r.look(s)
+		t = r.template(s)
 		if ok && !r.Pair {
-			looks.Store(key, t)
+			templates.Store(key, t)
 		}
 	}
 	t.Columns = blocks.Columns{Time: s.Time, End: s.End, Offset: s.Offset, Value: s.Value, Value2: s.Value2}
 	return t
 }
 
-// looks remembers what look made, where the source has no part in it. They
-// are as few as the words that the resources know.
-var looks sync.Map
+// templates caches row templates that do not depend on the source. There are as few
+// as words of resources.
+var templates sync.Map
 
-// look is how the samples of a series look. Nothing may be appended to its
-// slices in place.
-func (r *Resource) look(s *Samples) (t rows.Table) {
+// template returns the row template of a series. Nothing may be appended to its slices
+// in place.
+func (r *Resource) template(s *Samples) (t rows.Table) {
 	hole := func(what rows.Field, behind string) {
 		t.Fields, t.Separators = append(t.Fields, what), append(t.Separators, []byte(behind))
 	}
@@ -156,8 +149,8 @@ func (r *Resource) look(s *Samples) (t rows.Table) {
 	return t
 }
 
-// appendGrouping appends what tells groups of samples apart, by place: the
-// kind of source, the workout, its sport and the device.
+// appendGrouping appends what distinguishes groups of samples, in this order: kind of
+// source, workout, sport, device.
 func appendGrouping(dst []byte, s Source) []byte {
 	kind := s.Type
 	if kind == "" {

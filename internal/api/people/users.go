@@ -94,8 +94,8 @@ func (h *Handlers) listUsers(ctx context.Context, c api.Caller, in *listUsersIn)
 }
 
 func (h *Handlers) getUser(ctx context.Context, c api.Caller, in *api.UserPath) (*api.Out[userBody], error) {
-	return h.oneUser(ctx, func(tx *store.Tx, beside users.Beside) (users.User, error) {
-		return users.Get(ctx, tx, c.Team, in.UserID, beside)
+	return h.oneUser(ctx, func(tx *store.Tx) (users.User, error) {
+		return users.Get(ctx, tx, c.Team, in.UserID)
 	})
 }
 
@@ -104,23 +104,26 @@ type resolveUserIn struct {
 }
 
 func (h *Handlers) resolveUser(ctx context.Context, c api.Caller, in *resolveUserIn) (*api.Out[userBody], error) {
-	return h.oneUser(ctx, func(tx *store.Tx, beside users.Beside) (users.User, error) {
-		return users.Resolve(ctx, tx, c.Team, in.ClientUserID, beside)
+	return h.oneUser(ctx, func(tx *store.Tx) (users.User, error) {
+		return users.Resolve(ctx, tx, c.Team, in.ClientUserID)
 	})
 }
 
-// oneUser reads a user and its connections, in one query.
-func (h *Handlers) oneUser(ctx context.Context, find func(tx *store.Tx, beside users.Beside) (users.User, error)) (*api.Out[userBody], error) {
+// oneUser reads a user and its connections.
+func (h *Handlers) oneUser(ctx context.Context, find func(tx *store.Tx) (users.User, error)) (*api.Out[userBody], error) {
 	var user users.User
-	var links []connections.Link
+	var links map[users.ID][]connections.Link
 	err := h.DB.Peek(ctx, func(tx *store.Tx) (err error) {
-		user, err = find(tx, connections.BesideUser(&links))
+		if user, err = find(tx); err != nil {
+			return err
+		}
+		links, err = connections.Links(ctx, tx, user.Team, user.ID)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return api.Answer(userOf(user, links)), nil
+	return api.Answer(userOf(user, links[user.ID])), nil
 }
 
 type patchUserIn struct {

@@ -26,10 +26,9 @@ func newCaller(t testing.TB) *calltest.Caller {
 // newAPI has the operations of the platform, and those of people and wearables, which make events.
 func newAPI(db *store.DB) *api.API {
 	events.Register(db, events.NewCatalogue(slices.Concat(resources.EventTypes(), connections.EventTypes())...))
-	ingester := &ingest.Ingester{DB: db, Connect: connections.Ensure, Run: connections.Run, Linked: connections.Linked, Hold: connections.Hold}
 	a := api.New(api.Deps{DB: db, BaseURL: "https://hale.example.org"})
 	a.Add((&Handlers{API: a, Orders: orders.NewIndex()}).Routes()...)
-	a.Add((&wearablesapi.Handlers{API: a, Wearables: ingester, Ledger: &ledger.Ledger{}}).Routes()...)
+	a.Add((&wearablesapi.Handlers{API: a, Ingester: ingest.New(db), Ledger: &ledger.Ledger{}}).Routes()...)
 	a.Add(people.New(a).Routes()...)
 	return a
 }

@@ -8,7 +8,6 @@ import (
 	"hale/internal/api/calltest"
 	"hale/internal/api/routes"
 	"hale/internal/platform/store"
-	"hale/internal/wearables/connections"
 	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/ledger"
 )
@@ -19,8 +18,7 @@ func newCaller(t testing.TB) *calltest.Caller {
 }
 
 func newAPI(db *store.DB) *api.API {
-	ingester := &ingest.Ingester{DB: db, Connect: connections.Ensure, Run: connections.Run, Linked: connections.Linked, Hold: connections.Hold}
-	return routes.New(api.Deps{DB: db, BaseURL: "https://hale.example"}, routes.Services{Wearables: ingester, Ledger: &ledger.Ledger{}})
+	return routes.New(api.Deps{DB: db, BaseURL: "https://hale.example"}, routes.Services{Ingester: ingest.New(db), Ledger: &ledger.Ledger{}})
 }
 
 func eachCaller(t *testing.T, fn func(d calltest.UserCaller)) {

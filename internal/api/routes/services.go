@@ -20,8 +20,8 @@ import (
 type Services struct {
 	// Imports takes uploaded exports.
 	Imports *imports.Service
-	// Wearables stores what phones push.
-	Wearables *ingest.Ingester
+	// Ingester stores what phones push.
+	Ingester *ingest.Ingester
 	// Demo invents the data of demo connections.
 	Demo *demo.Service
 	// Ledger keeps what came in as it came; nil keeps nothing.

@@ -86,7 +86,7 @@ func (h *Handlers) pushEntries(ctx context.Context, c api.Caller, in *entriesIn)
 		return nil, err
 	}
 	batch := wearables.Batch{Provider: users.Manual, Stage: wearables.Daily}
-	var keep []wearables.Also
+	var keep []wearables.WithBatch
 	for _, p := range parts {
 		if err := p.parse(&batch); err != nil {
 			return nil, err
@@ -98,7 +98,7 @@ func (h *Handlers) pushEntries(ctx context.Context, c api.Caller, in *entriesIn)
 		}
 	}
 	batch.Also = allOf(keep)
-	result, err := h.Wearables.Ingest(ctx, user, batch)
+	result, err := h.Ingester.Ingest(ctx, user, batch)
 	if err != nil {
 		return nil, err
 	}
@@ -111,8 +111,8 @@ func (h *Handlers) pushEntries(ctx context.Context, c api.Caller, in *entriesIn)
 }
 
 // allOf runs what is there, in order; nil when nothing is.
-func allOf(steps []wearables.Also) wearables.Also {
-	steps = slices.DeleteFunc(steps, func(step wearables.Also) bool { return step == nil })
+func allOf(steps []wearables.WithBatch) wearables.WithBatch {
+	steps = slices.DeleteFunc(steps, func(step wearables.WithBatch) bool { return step == nil })
 	if len(steps) == 0 {
 		return nil
 	}

@@ -18,8 +18,8 @@ type Handlers struct {
 	*api.API
 	// Imports takes uploaded files.
 	Imports *imports.Service
-	// Wearables stores what phones push.
-	Wearables *ingest.Ingester
+	// Ingester stores what phones push.
+	Ingester *ingest.Ingester
 	// Demo makes the data of demo connections.
 	Demo *demo.Service
 	// Ledger keeps payloads as received; nil keeps none.

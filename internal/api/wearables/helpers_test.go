@@ -8,27 +8,18 @@ import (
 	"hale/internal/api/calltest"
 	"hale/internal/api/people"
 	"hale/internal/platform/store"
-	"hale/internal/wearables/connections"
 	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/ledger"
-	"hale/internal/wearables/providers"
 )
 
-func newIngester(db *store.DB) *ingest.Ingester {
-	devices := &connections.KnownDevices{DB: db}
-	return &ingest.Ingester{DB: db, Devices: devices.Mark, Connect: connections.Ensure, Run: connections.Run, Linked: connections.Linked, Hold: connections.Hold, Describe: func(slug string) (string, string) {
-		return providers.Named(slug).Name, "https://hale.example/logo/" + slug
-	}}
-}
-
-func (d userCaller) ingester() *ingest.Ingester { return newIngester(d.DB) }
+func (d userCaller) ingester() *ingest.Ingester { return ingest.New(d.DB) }
 
 // newAPI has the operations of wearables and people.
 func newAPI(db *store.DB) *api.API { return newAPIOf(db, func(*Handlers) {}) }
 
 func newAPIOf(db *store.DB, change func(h *Handlers)) *api.API {
 	a := api.New(api.Deps{DB: db, BaseURL: "https://hale.example"})
-	h := &Handlers{API: a, Wearables: newIngester(db), Ledger: &ledger.Ledger{}}
+	h := &Handlers{API: a, Ingester: ingest.New(db), Ledger: &ledger.Ledger{}}
 	change(h)
 	a.Add(h.Routes()...)
 	a.Add(people.New(a).Routes()...)

@@ -83,7 +83,7 @@ func (h *Handlers) introspectResources(ctx context.Context, c api.Caller, in *in
 		return nil, err
 	}
 	var page userPage
-	var heard storage.Heard
+	var heard storage.StatisticsByUser
 	err := h.DB.Read(ctx, func(tx *store.Tx) (err error) {
 		if page, err = in.users(ctx, tx, c); err != nil {
 			return err
@@ -251,9 +251,9 @@ func (h *Handlers) introspectHistory(ctx context.Context, c api.Caller, in *intr
 		return nil, err
 	}
 	var page userPage
-	var heard storage.Heard
+	var heard storage.StatisticsByUser
 	var pulls storage.Pulls
-	var pasts map[users.ID]map[string]imports.Past
+	var pasts map[users.ID]map[string]imports.History
 	err := h.DB.Read(ctx, func(tx *store.Tx) (err error) {
 		if page, err = in.users(ctx, tx, c); err != nil {
 			return err
@@ -265,7 +265,7 @@ func (h *Handlers) introspectHistory(ctx context.Context, c api.Caller, in *intr
 		if pulls, err = storage.PullsOf(ctx, tx, c.Team.UUID(), within, heard, page.since); err != nil {
 			return err
 		}
-		pasts, err = imports.Pasts(ctx, tx, c.Team, users.ID(within.First), users.ID(within.Last))
+		pasts, err = imports.Histories(ctx, tx, c.Team, users.ID(within.First), users.ID(within.Last))
 		return err
 	})
 	if err != nil {
@@ -322,7 +322,7 @@ func (h *Handlers) pullOf(p storage.Pull) pullBody {
 // withPast tells of an import how far it is: of the resources that it has
 // begun to bring, and of all that it may bring while that is not known.
 // Resources whose past is there stay as they are.
-func withPast(pulls map[string]storage.Pull, provider string, past imports.Past) map[string]storage.Pull {
+func withPast(pulls map[string]storage.Pull, provider string, past imports.History) map[string]storage.Pull {
 	all := maps.Clone(pulls)
 	if all == nil {
 		all = map[string]storage.Pull{}
@@ -348,7 +348,7 @@ func withPast(pulls map[string]storage.Pull, provider string, past imports.Past)
 	return all
 }
 
-func statusOfPast(past imports.Past) storage.PullStatus {
+func statusOfPast(past imports.History) storage.PullStatus {
 	switch {
 	case past.Status == imports.Failed:
 		return storage.PullFailure

@@ -23,7 +23,7 @@ const counted = `[
 
 func sourceText(kind, app string) string {
 	return `{"provider":"apple_health_kit","type":"` + kind + `","app_id":` + app + `,"device_id":null,"sport":null,"workout_id":null,"name":"` +
-		providers.Named("apple_health_kit").Name + `","slug":"apple_health_kit","logo":"https://hale.example/logo/apple_health_kit"}`
+		providers.Named("apple_health_kit").Name + `","slug":"apple_health_kit","logo":"/static/providers/apple_health_kit.svg"}`
 }
 
 func TestMergedIsOneLine(t *testing.T) {

@@ -65,7 +65,7 @@ func (h *Handlers) readOffsets(ctx context.Context, c api.Caller, in *offsetsIn)
 	}
 	body := offsetsBody{map[string][]offsetsOfSource{}}
 	for _, of := range all {
-		group := offsetsOfSource{Source: wearables.AppendSource(nil, of.Source, h.Wearables.Describe)}
+		group := offsetsOfSource{Source: wearables.AppendSource(nil, of.Source)}
 		for _, o := range of.Offsets {
 			group.Data = append(group.Data, offsetCount{offsetOrNull(o.Seconds), foundBy(o.How, of.Source.Provider), o.Samples, api.Time(time.UnixMicro(o.First)), api.Time(time.UnixMicro(o.Last))})
 		}
@@ -77,7 +77,7 @@ func (h *Handlers) readOffsets(ctx context.Context, c api.Caller, in *offsetsIn)
 // foundBy says how an offset was found. What a phone sends or a person types in
 // is stated there; of everything else the provider states it, in its files and
 // replies.
-func foundBy(how storage.Found, provider string) string {
+func foundBy(how storage.OffsetOrigin, provider string) string {
 	switch {
 	case how == storage.Unstated:
 		return "none"

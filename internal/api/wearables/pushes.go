@@ -54,24 +54,27 @@ type pushIn struct {
 	RawBody  []byte
 }
 
-// rejectBody tells why some of what was pushed is not stored.
+// rejectBody counts the values that are not stored for one reason.
 type rejectBody struct {
 	Reason string `json:"reason" doc:"The rule that was broken, such as implausible_value or outside_ingestion_bounds."`
 	Count  int    `json:"count"`
 	First  int    `json:"first" doc:"Index of the first one in data."`
 }
 
-// PushCounts is what became of the values of a push, with a capital for the
-// same reason.
+// PushCounts counts the values of a push by outcome. It is exported for the same
+// reason.
 type PushCounts struct {
-	Success   bool `json:"success"`
+	Success   bool `json:"success" doc:"False if every value was rejected."`
 	Created   int  `json:"created" doc:"New values."`
 	Updated   int  `json:"updated" doc:"Values that replaced others."`
-	Unchanged int  `json:"unchanged" doc:"Values that were there already; nobody is told."`
+	Unchanged int  `json:"unchanged" doc:"Values that were stored already; they cause no event."`
 }
 
-func countsOf(r wearables.Result) PushCounts {
-	return PushCounts{Success: true, Created: r.Created, Updated: r.Updated, Unchanged: r.Unchanged}
+func countsOf(r wearables.Result, anyRejected bool) PushCounts {
+	return PushCounts{
+		Success: !anyRejected || r.Created+r.Updated+r.Unchanged > 0,
+		Created: r.Created, Updated: r.Updated, Unchanged: r.Unchanged,
+	}
 }
 
 type pushBody struct {
@@ -92,15 +95,14 @@ func (h *Handlers) pushSamples(ctx context.Context, c api.Caller, in *pushIn) (*
 	if err := pushable(&body.Head); err != nil {
 		return nil, err
 	}
-	// Packed now, while nobody waits for the writer, and before Batch makes other
-	// units of the values.
-	packed := ledger.PackRows(ledger.Samples, body.Provider, r.Name, in.RawBody, body.Rows).About(body.First())
+	// Pack outside the writer, and before Batch converts units.
+	packed := ledger.PackRows(ledger.Samples, body.Provider, r.Name, in.RawBody, body.Rows).WithTime(body.First())
 	batch, rejects := body.Batch(r)
 	batch.Also = h.keepSamples(c, in.UserID, packed)
 	if batch.Push, err = h.tellsHistory(ctx, c, batch.Stage); err != nil {
 		return nil, err
 	}
-	user, result, err := h.Wearables.Push(ctx, c.Team, in.UserID, batch)
+	user, result, err := h.Ingester.Push(ctx, c.Team, in.UserID, batch)
 	if err != nil {
 		return nil, err
 	}
@@ -166,11 +168,11 @@ func (h *Handlers) finishHistory(ctx context.Context, user users.User, head *pus
 	for _, resource := range resources {
 		done[resource] = head.Range()
 	}
-	return h.Wearables.HistoricalDone(ctx, user, head.Provider, done)
+	return h.Ingester.HistoricalDone(ctx, user, head.Provider, done)
 }
 
 func pushed(r wearables.Result, rejects []push.Reject) pushBody {
-	body := pushBody{countsOf(r), []rejectBody{}}
+	body := pushBody{countsOf(r, len(rejects) > 0), []rejectBody{}}
 	for _, reject := range rejects {
 		body.Rejected = append(body.Rejected, rejectBody(reject))
 	}
@@ -218,13 +220,13 @@ func (h *Handlers) pushSeries(ctx context.Context, c api.Caller, in *seriesIn) (
 	if err := pushable(&body.Head); err != nil {
 		return nil, err
 	}
-	packed := ledger.Pack(ledger.Series, body.Provider, "", in.RawBody).About(body.First())
+	packed := ledger.Pack(ledger.Series, body.Provider, "", in.RawBody).WithTime(body.First())
 	batch := body.Batch()
 	batch.Also = h.keepSamples(c, in.UserID, packed)
 	if batch.Push, err = h.tellsHistory(ctx, c, batch.Stage); err != nil {
 		return nil, err
 	}
-	user, result, err := h.Wearables.Push(ctx, c.Team, in.UserID, batch)
+	user, result, err := h.Ingester.Push(ctx, c.Team, in.UserID, batch)
 	if err != nil {
 		return nil, err
 	}
@@ -235,18 +237,19 @@ func (h *Handlers) pushSeries(ctx context.Context, c api.Caller, in *seriesIn) (
 	if err := h.finishHistory(ctx, user, &body.Head, events, result); err != nil {
 		return nil, err
 	}
-	return api.Answer(seriesTold(body, result)), nil
+	return api.Answer(seriesAnswer(body, result)), nil
 }
 
-func seriesTold(body *push.Series, result wearables.Result) pushedSeriesBody {
-	told := pushedSeriesBody{countsOf(result), []seriesRejectBody{}}
+// seriesAnswer is the answer to a push of several series.
+func seriesAnswer(body *push.Series, result wearables.Result) pushedSeriesBody {
+	rejected := []seriesRejectBody{}
 	for i := range body.Parts {
 		part := &body.Parts[i]
 		for _, r := range part.Rejects(result) {
-			told.Rejected = append(told.Rejected, seriesRejectBody{part.Resource.Name, r.Reason, r.Count, r.First})
+			rejected = append(rejected, seriesRejectBody{part.Resource.Name, r.Reason, r.Count, r.First})
 		}
 	}
-	return told
+	return pushedSeriesBody{countsOf(result, len(rejected) > 0), rejected}
 }
 
 // pushedPeople is what a gateway has gathered of several users.
@@ -286,7 +289,7 @@ type pushedPeopleBody struct {
 // no refusal, such as a database that is away, is the answer to the whole
 // request; sent again, what was stored is unchanged.
 func (h *Handlers) pushPeople(ctx context.Context, c api.Caller, in *peopleIn) (*api.Out[pushedPeopleBody], error) {
-	body, err := push.ParsePeople(in.RawBody)
+	body, err := push.ParseUsers(in.RawBody)
 	if err != nil {
 		return nil, err
 	}
@@ -297,11 +300,11 @@ func (h *Handlers) pushPeople(ctx context.Context, c api.Caller, in *peopleIn) (
 	for i := range body.Each {
 		p := &body.Each[i]
 		all[i].User = users.ID(p.User)
-		packed := ledger.Pack(ledger.Series, p.Provider, "", p.Text).About(p.First())
+		packed := ledger.Pack(ledger.Series, p.Provider, "", p.Text).WithTime(p.First())
 		all[i].Batch = p.Batch()
 		all[i].Batch.Also = h.keepSamples(c, all[i].User, packed)
 	}
-	h.Wearables.PushAll(ctx, c.Team, all)
+	h.Ingester.PushAll(ctx, c.Team, all)
 	told := pushedPeopleBody{make([]personBody, len(all))}
 	for i := range all {
 		if told.Users[i], err = h.toldOf(ctx, &body.Each[i], &all[i]); err != nil {
@@ -312,9 +315,9 @@ func (h *Handlers) pushPeople(ctx context.Context, c api.Caller, in *peopleIn) (
 }
 
 // toldOf is what the answer says of one user. The error is the whole request's.
-func (h *Handlers) toldOf(ctx context.Context, p *push.Person, one *ingest.Push) (personBody, error) {
+func (h *Handlers) toldOf(ctx context.Context, p *push.UserPart, one *ingest.Push) (personBody, error) {
 	if one.Err == nil {
-		stored := seriesTold(p.Series, one.Result)
+		stored := seriesAnswer(p.Series, one.Result)
 		return personBody{UserID: one.User, PushCounts: stored.PushCounts, Rejected: stored.Rejected}, nil
 	}
 	body := personBody{UserID: one.User, Rejected: []seriesRejectBody{}}
@@ -327,7 +330,7 @@ func (h *Handlers) toldOf(ctx context.Context, p *push.Person, one *ingest.Push)
 
 // keepSamples is what puts a pushed body of samples into the ledger, in the
 // transaction that stores the samples.
-func (h *Handlers) keepSamples(c api.Caller, user users.ID, packed *ledger.Packed) wearables.Also {
+func (h *Handlers) keepSamples(c api.Caller, user users.ID, packed *ledger.Packed) wearables.WithBatch {
 	if h.Ledger == nil {
 		return nil
 	}
@@ -339,7 +342,7 @@ func (h *Handlers) keepSamples(c api.Caller, user users.ID, packed *ledger.Packe
 
 // keepSummaries is keepSamples for summaries, each of which remembers where in
 // which body it stood.
-func (h *Handlers) keepSummaries(c api.Caller, user users.ID, provider, resource string, body []byte, all []wearables.Summary) wearables.Also {
+func (h *Handlers) keepSummaries(c api.Caller, user users.ID, provider, resource string, body []byte, all []wearables.Summary) wearables.WithBatch {
 	if h.Ledger == nil {
 		return nil
 	}

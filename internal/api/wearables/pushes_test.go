@@ -19,6 +19,7 @@ import (
 	"hale/internal/platform/secrets"
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
+	"hale/internal/wearables"
 	"hale/internal/wearables/connections"
 	"hale/internal/wearables/ledger"
 )
@@ -100,6 +101,56 @@ func TestTwoAppsOnOnePhone(t *testing.T) {
 	})
 }
 
+// A push is no success if every value is rejected.
+func TestPushesOfRejectedValues(t *testing.T) {
+	eachCaller(t, func(d userCaller) {
+		for body, want := range map[string]string{
+			`[{"timestamp":"2026-02-01T08:00:00Z","value":9000}]`:                                                 `{"success":false,"created":0,"updated":0,"unchanged":0,"rejected":[{"reason":"implausible_value","count":1,"first":0}]}`,
+			`[{"timestamp":"2026-02-01T08:00:00Z","value":9000},{"timestamp":"2026-02-01T08:01:00Z","value":60}]`: `{"success":true,"created":1,"updated":0,"unchanged":0,"rejected":[{"reason":"implausible_value","count":1,"first":0}]}`,
+			`[]`: `{"success":true,"created":0,"updated":0,"unchanged":0,"rejected":[]}`,
+		} {
+			var pushed pushBody
+			if got := strings.TrimSpace(d.Post(d.Path("/v2/timeseries/{user_id}/heartrate"), calltest.PushText(body), &pushed)); got != want {
+				t.Errorf("%s: %s, want %s", body, got, want)
+			}
+		}
+		var series pushedSeriesBody
+		d.Post(d.Path("/v2/timeseries/{user_id}"), `{"stage":"daily","provider":"apple_health_kit","series":{"heartrate":[{"timestamp":"2026-02-01T08:00:00Z","value":9000}]}}`, &series)
+		if series.Success || len(series.Rejected) != 1 {
+			t.Errorf("series %+v", series)
+		}
+		var summaries pushBody
+		d.Post(d.Path("/v2/summary/activity/{user_id}"), calltest.PushText(`[{"calendar_date":"2026-02-01","steps":-5}]`), &summaries)
+		if summaries.Success || len(summaries.Rejected) != 1 {
+			t.Errorf("summaries %+v", summaries)
+		}
+	})
+}
+
+// The word of a type may leave out the part before the slash.
+func TestPushesWithShortTypes(t *testing.T) {
+	eachCaller(t, func(d userCaller) {
+		path := d.Path("/v2/timeseries/{user_id}/cholesterol")
+		var pushed pushBody
+		d.Post(path, calltest.PushText(`[{"timestamp":"2026-02-01T08:00:00Z","value":2.5,"type":"ldl"},{"timestamp":"2026-02-01T09:00:00Z","value":1.5,"type":"cholesterol/hdl"}]`), &pushed)
+		if pushed.Created != 2 || len(pushed.Rejected) != 0 {
+			t.Errorf("%+v", pushed)
+		}
+		d.Post(path, calltest.PushText(`[{"timestamp":"2026-02-01T08:00:00Z","value":2.5,"type":"cholesterol/ldl"}]`), &pushed)
+		if pushed.Unchanged != 1 {
+			t.Errorf("the same value by its whole type: %+v", pushed)
+		}
+		d.Post(path, calltest.PushText(`[{"timestamp":"2026-02-01T10:00:00Z","value":2.5,"type":"lipid/ldl"}]`), &pushed)
+		if pushed.Success || pushed.Rejected[0].Reason != wearables.UnknownType {
+			t.Errorf("another word: %+v", pushed)
+		}
+		var all []typedBody
+		if got, want := d.Get(path+"/ldl?start_date=2026-02-01", &all), `"type":"cholesterol/ldl"`; !strings.Contains(got, want) {
+			t.Errorf("%s has no %s", got, want)
+		}
+	})
+}
+
 func TestPushesAfterTheEndOfCollection(t *testing.T) {
 	now := calltest.March
 	eachCallerAt(t, func() time.Time { return now }, func(d userCaller) {
@@ -116,7 +167,7 @@ func TestPushesAfterTheEndOfCollection(t *testing.T) {
 		}
 		told := d.Told()
 		now = now.AddDate(0, 0, 1) // 22 March: the catch-up is over
-		refused := `{"success":true,"created":0,"updated":0,"unchanged":0,"rejected":[{"reason":"connection_paused","count":4,"first":0}]}`
+		refused := `{"success":false,"created":0,"updated":0,"unchanged":0,"rejected":[{"reason":"connection_paused","count":4,"first":0}]}`
 		for _, body := range []string{calltest.PushText(calltest.Heartbeats(4)), historical(calltest.Heartbeats(4), `,"is_final_chunk":true`)} {
 			if got := strings.TrimSpace(d.Post(path, body, &pushed)); got != refused {
 				t.Errorf("after it %s", got)

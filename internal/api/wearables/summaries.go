@@ -106,7 +106,7 @@ func (h *Handlers) appendSummaries(ctx context.Context, tx *store.Tx, dst []byte
 			if i > 0 || q.After != nil {
 				dst = append(dst, ',')
 			}
-			if dst, err = storage.AppendSummary(dst, &page[i], h.Wearables.Describe); err != nil {
+			if dst, err = storage.AppendSummary(dst, &page[i]); err != nil {
 				return nil, err
 			}
 			if len(dst) > cmp.Or(h.maxSummaryBytes, maxSummaryBytes) {
@@ -142,7 +142,7 @@ func (h *Handlers) readProfile(ctx context.Context, c api.Caller, in *profileIn)
 		return nil, fault.New(fault.NotFound, "No profile found")
 	}
 	newest := slices.MaxFunc(all, func(x, y storage.StoredSummary) int { return x.UpdatedAt.Compare(y.UpdatedAt) })
-	body, err := storage.AppendSummary(nil, &newest, h.Wearables.Describe)
+	body, err := storage.AppendSummary(nil, &newest)
 	return api.WriteJSON(body), err
 }
 
@@ -173,7 +173,7 @@ func (h *Handlers) pushSummaries(ctx context.Context, c api.Caller, in *pushSumm
 		Provider: body.Provider, Stage: body.Stage, Push: each, Summaries: body.Summaries,
 		Also: h.keepSummaries(c, in.UserID, body.Provider, d.Name, in.RawBody, body.Summaries),
 	}
-	result, err := h.Wearables.Ingest(ctx, user, batch)
+	result, err := h.Ingester.Ingest(ctx, user, batch)
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +207,7 @@ func (pushedSummaries[D]) Schema(r huma.Registry) *huma.Schema {
 func pushedSummary[D documentName]() *huma.Schema {
 	d := documentOf[D]()
 	s := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{}}
-	for _, f := range push.TakenOf(d) {
+	for _, f := range push.AcceptedFields(d) {
 		one := shapeSchema(f.Shape)
 		if one.Description = f.Doc; f.Required {
 			s.Required = append(s.Required, f.Name)

@@ -3,6 +3,7 @@ package wearables
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -192,7 +193,7 @@ func (h *Handlers) appendGroups(dst []byte, all []wearables.Samples, spill weara
 			for i+n < len(all) && reflect.DeepEqual(all[i+n].Source, all[i].Source) {
 				n++
 			}
-			dst = wearables.SpillGroup(dst, all[i:i+n], h.Wearables.Describe, spill)
+			dst = wearables.SpillGroup(dst, all[i:i+n], spill)
 			i += n
 		}
 		dst = append(dst, ']')
@@ -200,9 +201,9 @@ func (h *Handlers) appendGroups(dst []byte, all []wearables.Samples, spill weara
 	return append(dst, '}')
 }
 
-// The ungrouped reads of time series are deprecated: they do not say where a
-// sample comes from. Client libraries still have them, so they answer the same
-// samples as the grouped ones, in order of time.
+// The ungrouped reads of time series are deprecated: they do not say where a sample
+// comes from. Client libraries still have them. They return one sample of each key,
+// the latest, in order of time.
 //
 // Reference 7.7, legacy endpoints.
 func (h *Handlers) plainSeriesRoutes() []api.Route {
@@ -251,9 +252,12 @@ func (h *Handlers) plain(ctx context.Context, c api.Caller, in *PlainRange, reso
 			return err
 		}
 		q := storage.SamplesQuery{Resource: resource, Provider: in.Provider, From: start.From, To: end.To}
-		all, err = everySample(ctx, tx, c, in.UserID, q)
+		all, err = storage.LatestSamples(ctx, tx, c.Team.UUID(), in.UserID.UUID(), q, mostPlain)
 		return err
 	})
+	if errors.Is(err, storage.ErrTooMany) {
+		return nil, fault.New(fault.Invalid, "Value error, too many samples for an answer without pages: narrow the range, or read /grouped").At("query", "start_date")
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -261,27 +265,6 @@ func (h *Handlers) plain(ctx context.Context, c api.Caller, in *PlainRange, reso
 		all = slices.DeleteFunc(all, func(s wearables.Samples) bool { return s.Type != kind })
 	}
 	return api.StreamJSON(func(dst []byte, spill wearables.Spill) []byte { return wearables.AppendPlain(dst, all, spill) }), nil
-}
-
-// everySample reads page after page.
-func everySample(ctx context.Context, tx *store.Tx, c api.Caller, user users.ID, q storage.SamplesQuery) (all []wearables.Samples, err error) {
-	n := 0
-	for {
-		groups, next, err := storage.ListSamples(ctx, tx, c.Team.UUID(), user.UUID(), q)
-		if err != nil {
-			return nil, err
-		}
-		for i := range groups {
-			n += groups[i].Len()
-		}
-		if n > mostPlain {
-			return nil, fault.New(fault.Invalid, "Value error, too many samples for an answer without pages: narrow the range, or read /grouped").At("query", "start_date")
-		}
-		if all = append(all, groups...); next == nil {
-			return all, nil
-		}
-		q.After = next
-	}
 }
 
 // What the table of time series says of units, ranges, words and further fields

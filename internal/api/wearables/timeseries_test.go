@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
@@ -43,7 +44,7 @@ func TestPushedSamplesAreReadBack(t *testing.T) {
 		var groups groupsBody
 		text := d.Get(d.Path("/v2/timeseries/{user_id}/heartrate/grouped?start_date=2026-02-01&end_date=2026-02-01"), &groups)
 		wantText := `{"groups":{"apple_health_kit":[{"source":{"provider":"apple_health_kit","type":"watch","app_id":"com.example","device_id":null,` +
-			`"sport":null,"workout_id":null,"name":"` + providers.Named("apple_health_kit").Name + `","slug":"apple_health_kit","logo":"https://hale.example/logo/apple_health_kit"},` +
+			`"sport":null,"workout_id":null,"name":"` + providers.Named("apple_health_kit").Name + `","slug":"apple_health_kit","logo":"/static/providers/apple_health_kit.svg"},` +
 			`"data":[{"timestamp":"2026-02-01T00:00:00+00:00","timezone_offset":3600,"type":null,"unit":"bpm","value":99},` +
 			`{"timestamp":"2026-02-01T00:01:00+00:00","timezone_offset":3600,"type":null,"unit":"bpm","value":61},` +
 			`{"timestamp":"2026-02-01T00:02:00+00:00","timezone_offset":3600,"type":null,"unit":"bpm","value":62}]}]},"next_cursor":null,"next":null}`
@@ -282,6 +283,54 @@ func TestPlainSeriesOnTheWire(t *testing.T) {
 			if w := d.Do(http.MethodGet, d.Path(path), ""); w.Code != status {
 				t.Errorf("%s: %d %s", path, w.Code, w.Body)
 			}
+		}
+	})
+}
+
+// Of two apps that send samples of the same key, the ungrouped series has those of
+// the app whose block changed last. The grouped series has a group for each app.
+func TestPlainSeriesHaveOneSampleOfEachKey(t *testing.T) {
+	now := calltest.March
+	eachCallerAt(t, func() time.Time { return now }, func(d userCaller) {
+		now = calltest.March
+		push := func(app, kind string, value int, at string) {
+			t.Helper()
+			now = now.Add(time.Minute)
+			var pushed pushBody
+			d.Post(d.Path("/v2/timeseries/{user_id}/heartrate"), calltest.PushText(fmt.Sprintf(
+				`[{"timestamp":"2026-02-01T08:%s:00Z","value":%d,"source_type":%q,"source_app_id":%q}]`, at, value, kind, app)), &pushed)
+			if pushed.Created+pushed.Updated != 1 {
+				t.Errorf("%s: %+v", app, pushed)
+			}
+		}
+		plain := func(want ...float64) {
+			t.Helper()
+			var all []sampleBody
+			d.Get(d.Path("/v2/timeseries/{user_id}/heartrate?start_date=2026-02-01"), &all)
+			var got []float64
+			for _, s := range all {
+				got = append(got, *s.Value)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("ungrouped %v, want %v", got, want)
+			}
+		}
+		push("com.first", "watch", 61, "00")
+		push("com.second", "watch", 62, "00")
+		plain(62)
+		push("com.first", "watch", 63, "00")
+		plain(63)
+		push("com.second", "phone", 70, "00") // another source type
+		push("com.second", "watch", 64, "05")
+		plain(70, 62, 64)
+		var groups groupsBody
+		d.Get(d.Path("/v2/timeseries/{user_id}/heartrate/grouped?start_date=2026-02-01"), &groups)
+		got := map[string]int{}
+		for _, g := range groups.Groups["apple_health_kit"] {
+			got[g.Source.Type+" "+*g.Source.AppID] = len(g.Data)
+		}
+		if want := map[string]int{"watch com.first": 1, "watch com.second": 2, "phone com.second": 1}; !maps.Equal(got, want) {
+			t.Errorf("groups %v, want %v", got, want)
 		}
 	})
 }

@@ -14,7 +14,7 @@
 //
 // Reads in this order: users.go, check.go, sql.go, errors.go, list.go, walk.go,
 // zones.go (the fallback zones that somebody had),
-// counts.go, crowd.go (many users at once), deletion.go, erasure.go, info.go,
+// counts.go, bulk.go (many users at once), deletion.go, erasure.go, info.go,
 // search.go and names.go (the sealed names, in memory), portal_links.go,
 // portal_checks.go (codes for new devices), portal_sessions.go. The rules for names, addresses and numbers are in
 // users/person.

@@ -26,35 +26,15 @@ type row struct {
 	birthDateAt *time.Time
 }
 
-// Beside is a column that another domain adds to a query for one user, so that
-// both are read at once. Its SQL is an expression over the table users.
-type Beside struct {
-	SQL  string
-	Dest any
-}
-
-func scan(from scanner, beside ...Beside) (row, error) {
+func scan(from scanner) (row, error) {
 	var r row
-	dest := []any{
+	return r, from.Scan(
 		&r.Team, &r.ID, &r.block, &r.ClientUserID, store.ScanTime(&r.CreatedOn), store.ScanNullTime(&r.deletedAt),
 		&r.zone, store.ScanNullTime(&r.zoneAt), &r.birthDate, store.ScanNullTime(&r.birthDateAt),
 		nullDate{&r.IngestionStart},
 		nullDate{&r.IngestionEnd},
 		&r.infoRev,
-	}
-	for _, b := range beside {
-		dest = append(dest, b.Dest)
-	}
-	return r, from.Scan(dest...)
-}
-
-// columnsWith is columns and those beside them.
-func columnsWith(beside []Beside) string {
-	text := columns
-	for _, b := range beside {
-		text += ", " + b.SQL
-	}
-	return text
+	)
 }
 
 // open unseals what is sealed. It runs queries, so no rows may be open.
@@ -95,8 +75,8 @@ func (n nullDate) Scan(src any) error {
 }
 
 // find reads a user in whatever state, and when it was deleted, nil for never.
-func find(ctx context.Context, tx *store.Tx, team teams.ID, id ID, beside ...Beside) (User, *time.Time, error) {
-	r, err := scan(tx.QueryRow(ctx, `SELECT `+columnsWith(beside)+` FROM users WHERE team_id = $1 AND user_id = $2`, team, id), beside...)
+func find(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (User, *time.Time, error) {
+	r, err := scan(tx.QueryRow(ctx, `SELECT `+columns+` FROM users WHERE team_id = $1 AND user_id = $2`, team, id))
 	if err != nil || r.deletedAt != nil {
 		return r.User, r.deletedAt, err
 	}
@@ -104,9 +84,9 @@ func find(ctx context.Context, tx *store.Tx, team teams.ID, id ID, beside ...Bes
 	return user, nil, err
 }
 
-func findByClient(ctx context.Context, tx *store.Tx, team teams.ID, clientUserID string, beside ...Beside) (User, error) {
-	r, err := scan(tx.QueryRow(ctx, `SELECT `+columnsWith(beside)+` FROM users
-		WHERE team_id = $1 AND client_user_id = $2 AND deleted_at IS NULL`, team, clientUserID), beside...)
+func findByClient(ctx context.Context, tx *store.Tx, team teams.ID, clientUserID string) (User, error) {
+	r, err := scan(tx.QueryRow(ctx, `SELECT `+columns+` FROM users
+		WHERE team_id = $1 AND client_user_id = $2 AND deleted_at IS NULL`, team, clientUserID))
 	if err != nil {
 		return User{}, err
 	}

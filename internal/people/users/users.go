@@ -114,8 +114,8 @@ func (u *User) setBirthDate(day *civil.Date, now time.Time) {
 
 // Get returns a user of the team. Unknown, foreign and deleted ones are
 // NotFound.
-func Get(ctx context.Context, tx *store.Tx, team teams.ID, id ID, beside ...Beside) (User, error) {
-	user, deleted, err := find(ctx, tx, team, id, beside...)
+func Get(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (User, error) {
+	user, deleted, err := find(ctx, tx, team, id)
 	switch {
 	case errors.Is(err, store.ErrNoRows):
 		return User{}, fault.New(fault.NotFound, "Not found")
@@ -158,8 +158,8 @@ func ClientUserID(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (name
 // Resolve returns the team's active user with a client_user_id.
 //
 // Spec: Users, GET /v2/user/resolve/{client_user_id}.
-func Resolve(ctx context.Context, tx *store.Tx, team teams.ID, clientUserID string, beside ...Beside) (User, error) {
-	user, err := findByClient(ctx, tx, team, clientUserID, beside...)
+func Resolve(ctx context.Context, tx *store.Tx, team teams.ID, clientUserID string) (User, error) {
+	user, err := findByClient(ctx, tx, team, clientUserID)
 	if errors.Is(err, store.ErrNoRows) {
 		return User{}, notFound()
 	}

@@ -90,6 +90,30 @@ func Chunks[T any](items []T, sizes []int, fn func(part []T) error) error {
 	return nil
 }
 
+// SplitPadded is Split for lookups. It repeats the last item until the last part
+// has one of the sizes.
+func SplitPadded[T any](items []T, sizes []int, fn func(part []T)) {
+	for len(items) > 0 {
+		n := sizes[0]
+		for _, size := range sizes {
+			if size >= len(items) {
+				n = size
+			}
+		}
+		if n <= len(items) {
+			fn(items[:n])
+			items = items[n:]
+			continue
+		}
+		part := append(make([]T, 0, n), items...)
+		for len(part) < n {
+			part = append(part, items[len(items)-1])
+		}
+		fn(part)
+		return
+	}
+}
+
 // LikePrefix returns the pattern of `col LIKE $1 ESCAPE '\'` for texts that start
 // with prefix. Fold the case of the column: SQLite ignores ASCII case in LIKE and
 // PostgreSQL does not.

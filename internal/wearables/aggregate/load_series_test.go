@@ -28,7 +28,7 @@ func TestAStretchIsCutBeforeItIsRead(t *testing.T) {
 		for second := range 6 * 86_400 {
 			dense.Time, dense.Value = append(dense.Time, device.Add(time.Duration(second)*time.Second).UnixMicro()), append(dense.Value, 60)
 		}
-		in := &ingest.Ingester{DB: db}
+		in := ingest.New(db)
 		for _, s := range []wearables.Samples{typed, dense} {
 			if _, err := in.Ingest(ctx, user, wearables.Batch{Provider: "manual", Stage: wearables.Historical, Samples: []wearables.Samples{s}}); err != nil {
 				t.Fatal(err)

@@ -32,7 +32,7 @@ func newRig(t *testing.T, db *store.DB, zone string) *rig {
 	if zone != "" {
 		n.TimeZone = &zone
 	}
-	r := &rig{t: t, db: db, in: &ingest.Ingester{DB: db}, user: userstest.New(t, db, team.ID, n)}
+	r := &rig{t: t, db: db, in: ingest.New(db), user: userstest.New(t, db, team.ID, n)}
 	r.ctx = store.WithTeam(t.Context(), team.ID.UUID())
 	return r
 }

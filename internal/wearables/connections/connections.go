@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,15 +18,15 @@ import (
 	"hale/internal/wearables/providers"
 )
 
-// ID identifies a connection. A provider that is connected anew after it was
-// removed has a new one.
+// ID identifies a connection. A provider that is removed and connected again has a new
+// one.
 type ID = ids.ID[Connection]
 
-// Status says whether a connection works.
+// Status is the state of a connection.
 type Status string
 
-// Connected means that data comes in, Error that the user or the team must
-// act, Paused that nothing is asked for at present. The list may grow.
+// Connected: data arrives. Error: the user or the team must act. Paused: no data is
+// accepted. The list may grow.
 //
 // Reference 6.5.
 const (
@@ -47,10 +48,10 @@ type Connection struct {
 	Resources Resources
 }
 
-// Resources says of each resource whether it can be had.
+// Resources is the availability of each resource.
 type Resources map[string]Availability
 
-// Availability is one resource's state, and what the user allowed for it.
+// Availability is the state of one resource, and the scopes of the user.
 //
 // Spec: User provider connection, ResourceAvailability.
 type Availability struct {
@@ -58,40 +59,38 @@ type Availability struct {
 	Scopes Grants `json:"scope_requirements"`
 }
 
-// Grants are the scopes that the user gave and refused. Phones ask for
-// permissions by themselves and report only what was given.
+// Grants lists the scopes that the user granted and denied. Phones ask for permissions
+// and report only the granted ones.
 type Grants struct {
 	Granted Scopes `json:"user_granted"`
 	Denied  Scopes `json:"user_denied"`
 }
 
-// Scopes are names as the provider has them.
+// Scopes lists scopes by the provider's names.
 type Scopes struct {
 	Required []string `json:"required"`
 	Optional []string `json:"optional"`
 }
 
-// Available is the Status of a resource that can be had. The other word there
-// is unavailable.
+// Available is the Status of a resource with data. The other word is unavailable.
 const Available = "available"
 
-// available is a resource without scopes of its own.
+// available returns an available resource without scopes.
 func available() Availability {
 	none := Scopes{[]string{}, []string{}}
 	return Availability{Available, Grants{none, none}}
 }
 
-// Ensure makes sure that the user is connected to the provider and that the
-// connection brings the resources. A new connection is announced. A paused one
-// refuses with wearables.ErrPaused: it works again once it was removed and made
-// anew.
+// Ensure connects the user to the provider and adds the resources to the connection.
+// A new connection causes an event. A paused one returns wearables.ErrPaused, until it
+// is removed and the user connects again.
 //
-// It runs with every batch of data, so it reads first and mostly ends there.
+// It runs with every batch of data, so it reads first and mostly returns then.
 func Ensure(ctx context.Context, tx *store.Tx, user users.User, provider string, resources []string) error {
 	var b store.Batch
 	Hold(tx, &b, user.Team)
 	if err := tx.Run(ctx, &b); err != nil {
-		return fmt.Errorf("connections: holding: %w", err)
+		return fmt.Errorf("connections: locking: %w", err)
 	}
 	if brings, err := bringsAll(ctx, tx, user, provider, resources); err != nil || brings {
 		return err
@@ -106,17 +105,16 @@ func Ensure(ctx context.Context, tx *store.Tx, user users.User, provider string,
 	return c.add(ctx, tx, resources)
 }
 
-// Hold adds to b what lets nobody remove or pause a connection of the team before
-// the transaction ends: what later statements find is true when it commits.
-// SQLite's one writer needs none. The other half are triggers of the table.
+// Hold adds a lock to b: no connection of the team is removed or paused before the
+// transaction ends, so later reads stay true until it commits. SQLite has one writer
+// and needs no lock. Triggers of the table take the other side.
 func Hold(tx *store.Tx, b *store.Batch, team teams.ID) {
 	if tx.Engine() == store.Postgres {
 		b.Exec(nil, `SELECT pg_advisory_xact_lock_shared(hashtextextended('partings:' || $1::text, 0))`, team.String())
 	}
 }
 
-// bringsAll looks for the names of the resources in the stored document as it
-// stands: reading it would cost more than the lookup.
+// bringsAll reports whether the connection has the resources.
 func bringsAll(ctx context.Context, tx *store.Tx, user users.User, provider string, resources []string) (bool, error) {
 	var doc string
 	var status Status
@@ -131,11 +129,11 @@ func bringsAll(ctx context.Context, tx *store.Tx, user users.User, provider stri
 	if status == Paused {
 		return false, wearables.ErrPaused
 	}
-	return names(doc, resources), nil
+	return hasResources(doc, resources), nil
 }
 
-// names looks for the resources in a stored document.
-func names(doc string, resources []string) bool {
+// hasResources reports whether a stored document names the resources.
+func hasResources(doc string, resources []string) bool {
 	for _, r := range resources {
 		if !strings.Contains(doc, `"`+r+`":{`) {
 			return false
@@ -144,20 +142,40 @@ func names(doc string, resources []string) bool {
 	return true
 }
 
-// Linked tells how to see beside a user that Ensure would find nothing to do.
-func Linked(provider string) (column string, brings func(column string, resources []string) bool) {
-	if _, ok := providers.Find(provider); !ok { // the slug goes into the text
-		return `NULL`, names
+// BulkLookup finds the connections of many users to a provider with one query:
+// AddTo adds the query to a batch of statements, and Brings uses the result once
+// the batch has run.
+type BulkLookup struct{ documents map[users.ID]string }
+
+// AddTo adds the query.
+func (l *BulkLookup) AddTo(tx *store.Tx, b *store.Batch, team teams.ID, all []users.ID, provider string) {
+	l.documents = make(map[users.ID]string, len(all))
+	take := func(row store.Scanner) error {
+		var user users.ID
+		var doc string
+		err := row.Scan(&user, &doc)
+		l.documents[user] = doc
+		return err
 	}
-	return `(SELECT c.resource_availability FROM connections c
-		WHERE c.team_id = users.team_id AND c.user_id = users.user_id AND c.provider = '` + provider + `' AND c.status <> 'paused')`, names
+	users.AddForUsers(tx, all, func(operator string, list ...any) {
+		args := append([]any{team}, list...)
+		b.Query(take, `SELECT user_id, resource_availability FROM connections
+			WHERE team_id = $1 AND user_id `+operator+` AND status <> 'paused' AND provider = $`+strconv.Itoa(len(args)+1), append(args, provider)...)
+	})
+}
+
+// Brings reports whether the user is connected, not paused, and the connection
+// has the resources: then Ensure has nothing to do.
+func (l *BulkLookup) Brings(user users.ID, resources []string) bool {
+	doc, ok := l.documents[user]
+	return ok && hasResources(doc, resources)
 }
 
 func create(ctx context.Context, tx *store.Tx, user users.User, provider string, resources []string) error {
-	if err := users.Exists(ctx, tx, user.Team, user.ID); err != nil { // may have been deleted since it was read
+	if err := users.Exists(ctx, tx, user.Team, user.ID); err != nil { // the user may be deleted since
 		return err
 	}
-	if err := notForDemos(ctx, tx, user, provider); err != nil {
+	if err := refuseDemoUser(ctx, tx, user, provider); err != nil {
 		return err
 	}
 	c := Connection{
@@ -183,8 +201,8 @@ func create(ctx context.Context, tx *store.Tx, user users.User, provider string,
 	return announceCreated(ctx, tx, user, c)
 }
 
-// add makes the resources available that the connection did not have. It
-// compares what it read, so that two at once do not lose each other's.
+// add makes further resources available. It compares the document that it read, so that
+// two transactions do not lose each other's change.
 func (c Connection) add(ctx context.Context, tx *store.Tx, resources []string) error {
 	before, err := json.Marshal(c.Resources)
 	if err != nil {
@@ -212,8 +230,8 @@ func (c Connection) add(ctx context.Context, tx *store.Tx, resources []string) e
 	return err
 }
 
-// Run names the present run of a connection: its id, which changes when the
-// provider is removed and connected anew.
+// Run names the current run of a connection: its id, which changes when the provider is
+// removed and connected again.
 func Run(ctx context.Context, tx *store.Tx, user users.User, provider string) (string, error) {
 	c, err := find(ctx, tx, user.Team, user.ID, provider)
 	if errors.Is(err, store.ErrNoRows) {
@@ -261,7 +279,7 @@ func List(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) ([]Co
 	return all, rows.Err()
 }
 
-// Deregister removes a connection; what it brought stays.
+// Deregister removes a connection. Its data stays.
 //
 // Reference 6.7.
 func Deregister(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, provider string) error {
@@ -286,7 +304,7 @@ func UserRecords() []users.Records {
 	return append(users.RowsUntilDeletion("connections", "demo_connections"), users.RowsOf("devices", "refreshes")...)
 }
 
-// orNil is a text that is null on the wire when it is not known.
+// orNil returns nil for an empty text, which is null on the wire.
 func orNil(s string) *string {
 	if s == "" {
 		return nil

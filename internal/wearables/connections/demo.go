@@ -13,18 +13,18 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// Demo connections show what a provider's data looks like: a user of a sandbox
-// team who is connected to nothing real gets invented data, new data every
-// while, and is removed after a week. Package demo invents the data.
+// A demo connection shows a provider's data. A user of a sandbox team without real
+// connections gets generated data, and more every two hours. The user is removed after
+// a week. Package demo generates the data.
 //
 // Reference 6.8.
 
-// DemoProviders are the providers that there is invented data of.
+// DemoProviders lists the providers with generated data.
 //
 // Reference 6.4, DemoProviders.
 var DemoProviders = []string{"apple_health_kit", "fitbit", "freestyle_libre", "oura"}
 
-// DemoLife is how long a demo user lives.
+// DemoLife is the lifetime of a demo user.
 //
 // Reference 6.8.
 const DemoLife = 7 * 24 * time.Hour
@@ -34,12 +34,12 @@ type Demo struct {
 	Team     teams.ID
 	User     users.ID
 	Provider string
-	FilledTo *time.Time // data was made up to here; nil before the first time
+	FilledTo *time.Time // end of the generated data; nil before the first run
 }
 
-// ConnectDemo connects a user to a provider of invented data. Doing it again
-// changes nothing. A user who is connected to anything real is refused: the
-// demo would take the real data along when it ends.
+// ConnectDemo connects a user to a provider of generated data. Repeating it changes
+// nothing. A user with a real connection is refused: the end of the demo would remove
+// the real data.
 func ConnectDemo(ctx context.Context, tx *store.Tx, user users.User, provider string, resources []string) error {
 	if !slices.Contains(DemoProviders, provider) {
 		return fault.NotInEnum(DemoProviders).At("body", "provider")
@@ -78,27 +78,27 @@ func ConnectDemo(ctx context.Context, tx *store.Tx, user users.User, provider st
 	if _, err := tx.Exec(ctx, `INSERT INTO demo_connections (team_id, user_id, provider, filled_to, ends_at) VALUES ($1, $2, $3, NULL, $4)
 		ON CONFLICT (team_id, user_id, provider) DO UPDATE SET filled_to = NULL`,
 		user.Team, user.ID, provider, ends); err != nil {
-		return fmt.Errorf("connections: noting a demo: %w", err)
+		return fmt.Errorf("connections: storing a demo: %w", err)
 	}
 	return create(ctx, tx, user, provider, resources)
 }
 
-// demo is what is kept of one.
-type demo struct {
+// demoRow is the row of a demo.
+type demoRow struct {
 	filledTo *time.Time
 	ends     time.Time
 }
 
-func demosOf(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (map[string]demo, error) {
+func demosOf(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (map[string]demoRow, error) {
 	rows, err := tx.Query(ctx, `SELECT provider, filled_to, ends_at FROM demo_connections WHERE team_id = $1 AND user_id = $2`, team, user)
 	if err != nil {
 		return nil, fmt.Errorf("connections: reading demos: %w", err)
 	}
 	defer rows.Close()
-	found := map[string]demo{}
+	found := map[string]demoRow{}
 	for rows.Next() {
 		var provider string
-		var d demo
+		var d demoRow
 		if err := rows.Scan(&provider, store.ScanNullTime(&d.filledTo), store.ScanTime(&d.ends)); err != nil {
 			return nil, fmt.Errorf("connections: reading demos: %w", err)
 		}
@@ -107,9 +107,8 @@ func demosOf(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (m
 	return found, rows.Err()
 }
 
-// notForDemos refuses a connection to something real for a user whose data is
-// invented and is going to be removed.
-func notForDemos(ctx context.Context, tx *store.Tx, user users.User, provider string) error {
+// refuseDemoUser refuses a real connection for a user of a demo, who will be removed.
+func refuseDemoUser(ctx context.Context, tx *store.Tx, user users.User, provider string) error {
 	demos, err := demosOf(ctx, tx, user.Team, user.ID)
 	if err != nil {
 		return err
@@ -120,7 +119,7 @@ func notForDemos(ctx context.Context, tx *store.Tx, user users.User, provider st
 	return nil
 }
 
-// DemoOf is a user's demo connection to a provider, while it is there.
+// DemoOf returns a user's demo connection to a provider.
 func DemoOf(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, provider string) (d Demo, ok bool, err error) {
 	if _, err := find(ctx, tx, team, user, provider); errors.Is(err, store.ErrNoRows) {
 		return d, false, nil
@@ -132,7 +131,7 @@ func DemoOf(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, pro
 	return Demo{Team: team, User: user, Provider: provider, FilledTo: one.filledTo}, ok, err
 }
 
-// DemosOf are a user's demo connections, in the order of List.
+// DemosOf returns a user's demo connections, in the order of List.
 func DemosOf(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) ([]Connection, error) {
 	demos, err := demosOf(ctx, tx, team, user)
 	if err != nil || len(demos) == 0 {
@@ -145,19 +144,19 @@ func DemosOf(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) ([
 	}), err
 }
 
-// Filled notes up to when data of a demo was made.
-func Filled(ctx context.Context, tx *store.Tx, d Demo, to time.Time) error {
+// SetFilled stores the end of the generated data of a demo.
+func SetFilled(ctx context.Context, tx *store.Tx, d Demo, to time.Time) error {
 	_, err := tx.Exec(ctx, `UPDATE demo_connections SET filled_to = $4 WHERE team_id = $1 AND user_id = $2 AND provider = $3`,
 		d.Team, d.User, d.Provider, to)
 	if err != nil {
-		return fmt.Errorf("connections: noting what a demo has: %w", err)
+		return fmt.Errorf("connections: updating a demo: %w", err)
 	}
 	return nil
 }
 
-// LivingDemos are the connections of all teams that go on, a page of them
-// after another one. ctx is the system's.
-func LivingDemos(ctx context.Context, tx *store.Tx, after Demo, most int) ([]Demo, error) {
+// ActiveDemos returns a page of the demo connections of all teams that have not ended.
+// ctx is the system's.
+func ActiveDemos(ctx context.Context, tx *store.Tx, after Demo, most int) ([]Demo, error) {
 	rows, err := tx.Query(ctx, `SELECT d.team_id, d.user_id, d.provider FROM demo_connections d
 		JOIN connections c ON c.team_id = d.team_id AND c.user_id = d.user_id AND c.provider = d.provider
 		WHERE d.ends_at > $1 AND (d.team_id, d.user_id, d.provider) > ($2, $3, $4)
@@ -177,8 +176,8 @@ func LivingDemos(ctx context.Context, tx *store.Tx, after Demo, most int) ([]Dem
 	return all, rows.Err()
 }
 
-// EndedDemos are users of all teams whose demo is over, at most so many. ctx
-// is the system's.
+// EndedDemos returns at most most users of all teams whose demo has ended. ctx is the
+// system's.
 func EndedDemos(ctx context.Context, tx *store.Tx, most int) ([]Demo, error) {
 	rows, err := tx.Query(ctx, `SELECT DISTINCT team_id, user_id FROM demo_connections WHERE ends_at <= $1
 		ORDER BY team_id, user_id LIMIT $2`, tx.Now(), most)

@@ -4,21 +4,29 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
+	"sync"
 	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
 
 	"hale/internal/people/users"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/ids"
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
+	"hale/internal/wearables"
 	"hale/internal/wearables/providers"
 )
 
 // DeviceID is our own id of a device.
 type DeviceID = ids.ID[Device]
 
-// Device is what data came from. Texts that nobody stated are empty. All of
-// them but Version tell devices apart.
+// Device is a source of data. Unknown texts are empty. All texts but Version identify
+// the device.
 //
 // Reference 7.6.
 type Device struct {
@@ -34,11 +42,11 @@ type Device struct {
 	CreatedOn    time.Time
 }
 
-// EnsureDevice finds the user's device or stores it, and returns our id of it.
-// A new device is announced, and so is a newer version. An older one changes
-// nothing: files come in any order, and again.
+// EnsureDevice finds the user's device or stores it, and returns our id. A new device
+// and a newer version cause an event. An older version changes nothing: files arrive in
+// any order, and repeatedly.
 func EnsureDevice(ctx context.Context, tx *store.Tx, user users.User, d Device) (DeviceID, error) {
-	d.tidy()
+	d.clean()
 	d.User = user.ID
 	known, err := scanDevice(tx.QueryRow(ctx, `SELECT `+deviceColumns+` FROM devices
 		WHERE team_id = $1 AND user_id = $2 AND provider = $3 AND source_type = $4 AND app_id = $5
@@ -57,7 +65,7 @@ func EnsureDevice(ctx context.Context, tx *store.Tx, user users.User, d Device) 
 	if err != nil {
 		return DeviceID{}, fmt.Errorf("connections: updating a device: %w", err)
 	}
-	if n == 0 { // another version came first, and may be the newer one
+	if n == 0 { // another transaction stored a version, which may be newer
 		return DeviceID{}, store.ErrLostRace
 	}
 	known.Version = d.Version
@@ -117,7 +125,7 @@ func GetDevice(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, 
 	return d, nil
 }
 
-// DeviceData is a device on the wire, in events and answers alike.
+// DeviceData is a device on the wire, in events and answers.
 //
 // Reference 7.6, ClientFacingDevice.
 type DeviceData struct {
@@ -132,10 +140,169 @@ type DeviceData struct {
 	ExternalID   *string  `json:"device_id" doc:"The provider's id of the device."`
 }
 
-// Data is the device on the wire.
+// Data returns the device on the wire.
 func (d Device) Data() DeviceData {
 	return DeviceData{
 		ID: d.ID, UserID: d.User, Provider: d.Provider, SourceType: d.SourceType, AppID: orNil(d.AppID),
 		Manufacturer: orNil(d.Manufacturer), Model: orNil(d.Model), Version: orNil(d.Version), ExternalID: orNil(d.ExternalID),
 	}
+}
+
+// Bounds of a device's texts. Four texts of so many bytes fit into one entry of
+// PostgreSQL's index of devices, which has room for 2,700.
+const (
+	maxTextLength = 200 // characters
+	maxTextBytes  = 600 // of UTF-8
+)
+
+// text is a text of a device and its name on the wire.
+type text struct {
+	name  string
+	value *string
+}
+
+func (d *Device) texts() []text {
+	return []text{
+		{"source_type", &d.SourceType},
+		{"app_id", &d.AppID},
+		{"device_manufacturer", &d.Manufacturer},
+		{"device_model", &d.Model},
+		{"device_version", &d.Version},
+		{"device_id", &d.ExternalID},
+	}
+}
+
+// Check refuses a device that could not be stored as stated, and names the fields. Texts
+// may be too long or have control characters. The source type may be unknown. A device
+// needs a manufacturer, a model or an id.
+func (d *Device) Check() error {
+	var faults []*fault.Error
+	for _, t := range d.texts() {
+		*t.value = strings.TrimSpace(*t.value)
+		faults = append(faults, t.check())
+	}
+	if d.SourceType != "" && !slices.Contains(wearables.SourceTypes(), d.SourceType) {
+		faults = append(faults, fault.NotInEnum(wearables.SourceTypes()).At("body", "source_type"))
+	}
+	if d.Manufacturer+d.Model+d.ExternalID == "" {
+		faults = append(faults, fault.New(fault.Invalid, "Value error, a device has a manufacturer, a model or an id").At("body", "device_model"))
+	}
+	return fault.Join(faults...)
+}
+
+func (t text) check() *fault.Error {
+	var problem *fault.Error
+	switch {
+	case strings.ContainsFunc(*t.value, unicode.IsControl):
+		problem = fault.New(fault.Invalid, "Value error, must not contain control characters")
+	case utf8.RuneCountInString(*t.value) > maxTextLength:
+		problem = fault.Newf(fault.Invalid, "String should have at most %d characters", maxTextLength).WithType("string_too_long")
+	case len(*t.value) > maxTextBytes:
+		problem = fault.Newf(fault.Invalid, "String should have at most %d bytes in UTF-8", maxTextBytes).WithType("string_too_long")
+	default:
+		return nil
+	}
+	return problem.At("body", t.name)
+}
+
+// clean makes the texts storable: devices of files may have any text.
+func (d *Device) clean() {
+	for _, t := range d.texts() {
+		*t.value = truncate(strings.TrimSpace(strings.Map(printable, strings.ToValidUTF8(*t.value, ""))))
+	}
+	if d.SourceType == "" {
+		d.SourceType = "unknown"
+	}
+}
+
+// printable removes control characters.
+func printable(r rune) rune {
+	if unicode.IsControl(r) {
+		return -1
+	}
+	return r
+}
+
+// truncate cuts a text to the bounds.
+func truncate(s string) string {
+	n := 0
+	for i, r := range s {
+		if n == maxTextLength || i+utf8.RuneLen(r) > maxTextBytes {
+			return s[:i]
+		}
+		n++
+	}
+	return s
+}
+
+// KnownDevices caches the devices of users. A device stays with its user until one of
+// them is deleted. Set DB before the first use. Methods may be called concurrently.
+type KnownDevices struct {
+	DB *store.DB
+
+	mu     sync.Mutex
+	byUser map[users.ID]map[uuid.UUID]bool
+	count  int // devices in byUser
+}
+
+// maxKnown bounds the cache, which is emptied when full.
+const maxKnown = 100_000
+
+// Mark marks the sources of a batch whose device is not one of the user: their data is
+// refused as wearables.UnknownDevice. It reads the database only for devices that are
+// not in the cache.
+func (k *KnownDevices) Mark(ctx context.Context, team teams.ID, user users.ID, b *wearables.Batch) error {
+	unknown := k.unknown(user, b)
+	if len(unknown) == 0 {
+		return nil
+	}
+	var known []Device
+	err := k.DB.Peek(ctx, func(tx *store.Tx) (err error) {
+		known, err = Devices(ctx, tx, team, user)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	own := k.remember(user, known)
+	for _, source := range unknown {
+		source.Stranger = !own[*source.DeviceID]
+	}
+	return nil
+}
+
+// unknown returns the sources whose devices are not in the cache.
+func (k *KnownDevices) unknown(user users.ID, b *wearables.Batch) (found []*wearables.Source) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	own := k.byUser[user]
+	look := func(s *wearables.Source) {
+		if s.DeviceID != nil && *s.DeviceID != uuid.Nil && !own[*s.DeviceID] {
+			found = append(found, s)
+		}
+	}
+	for i := range b.Samples {
+		look(&b.Samples[i].Source)
+	}
+	for i := range b.Summaries {
+		look(&b.Summaries[i].Source)
+	}
+	return found
+}
+
+func (k *KnownDevices) remember(user users.ID, known []Device) map[uuid.UUID]bool {
+	own := make(map[uuid.UUID]bool, len(known))
+	for i := range known {
+		own[known[i].ID.UUID()] = true
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.byUser == nil || k.count+len(own) > maxKnown {
+		k.byUser, k.count = map[users.ID]map[uuid.UUID]bool{}, 0
+	}
+	if len(own) > 0 {
+		k.count += len(own) - len(k.byUser[user])
+		k.byUser[user] = own
+	}
+	return own
 }

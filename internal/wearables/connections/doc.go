@@ -1,20 +1,17 @@
-// Package connections has the links between users and providers, and the
-// devices that data came from.
+// Package connections has the connections between users and providers, and the
+// devices of users.
 //
-// A connection says that a user's data comes from a provider, since when, and
-// which resources it brings. A phone's connection is made by the first data
-// that the phone sends, and made again if it sends more after the connection
-// was removed: deregistering a phone's health store lasts only when the app
-// stops as well (reference 6.7). Data that came in stays.
+// A connection says since when a provider delivers a user's data, and which resources.
+// The first data of a phone makes its connection. If the phone sends more after the
+// connection was removed, it is made again: removing a phone's health store lasts only
+// if the app stops as well (reference 6.7). Stored data stays.
 //
 //	connections.go  Ensure, List, Deregister
-//	pause.go        the end of collection: connections that take nothing more
-//	announce.go     what is told of a new connection or device
-//	linked.go       which providers many users are linked to
-//	devices.go      EnsureDevice, and reading devices
-//	devicetexts.go  what a device may say of itself
-//	known.go        which devices are whose
-//	refresh.go      asking for new data now, and which sources cannot be asked
-//	demo.go         connections whose data is invented; package demo invents it
-//	metrics.go      a team's connections in numbers
+//	pause.go        the end of collection
+//	announce.go     events about connections and devices
+//	links.go        the connections of many users
+//	devices.go      devices, their texts, and a cache of them
+//	refresh.go      refreshing data now
+//	demo.go         connections with generated data; package demo generates it
+//	metrics.go      counts
 package connections

@@ -9,20 +9,20 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// Metrics are a team's connections in numbers.
+// Metrics counts the connections of a team.
 //
 // Reference 5.10.
 type Metrics struct {
-	Connected int64 // all there are, working or not
+	Connected int64 // all, working or not
 	Errored   int64
 	Weeks     []Week
 }
 
-// Week counts the connections that were made in a week and are still there.
+// Week counts the connections that were made in a week and still exist.
 type Week struct {
 	Start time.Time // Monday, 00:00 UTC
 	Made  int64
-	All   int64 // up to its end
+	All   int64 // until its end
 }
 
 // firstMonday is 5 January 1970, from which weeks are counted.
@@ -30,19 +30,19 @@ var firstMonday = time.Date(1970, 1, 5, 0, 0, 0, 0, time.UTC)
 
 const week = 7 * 24 * time.Hour
 
-// Measure counts a team's connections.
+// Measure returns the metrics of a team.
 func Measure(ctx context.Context, tx *store.Tx, team teams.ID) (Metrics, error) {
 	rows, err := tx.Query(ctx, `SELECT (created_on - $2) / $3, COUNT(*), COUNT(*) FILTER (WHERE status = 'error')
 		FROM connections WHERE team_id = $1 GROUP BY 1 ORDER BY 1`, team, store.Micros(firstMonday), week.Microseconds())
 	if err != nil {
-		return Metrics{}, fmt.Errorf("connections: measuring: %w", err)
+		return Metrics{}, fmt.Errorf("connections: counting: %w", err)
 	}
 	defer rows.Close()
 	var m Metrics
 	for rows.Next() {
 		var no, made, errored int64
 		if err := rows.Scan(&no, &made, &errored); err != nil {
-			return Metrics{}, fmt.Errorf("connections: measuring: %w", err)
+			return Metrics{}, fmt.Errorf("connections: counting: %w", err)
 		}
 		m.Connected += made
 		m.Errored += errored

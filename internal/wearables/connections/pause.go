@@ -10,10 +10,9 @@ import (
 	"hale/internal/wearables"
 )
 
-// PauseJob pauses the connections of users whose data is not collected any
-// more. Pushes are refused from the very moment, whether the job has run or
-// not; what it adds is that a later change of ingestion_end does not start the
-// collection again by itself: the person connects anew.
+// PauseJob pauses the connections of users whose collection has ended. Pushes are
+// refused from that moment, without the job. The job adds that a later change of
+// ingestion_end does not resume the collection: the person must connect again.
 //
 // Reference 7.10.
 var PauseJob = jobs.Define("connections.pause", func(ctx context.Context, run *jobs.Run, _ struct{}) error {
@@ -23,8 +22,8 @@ var PauseJob = jobs.Define("connections.pause", func(ctx context.Context, run *j
 	})
 }).Every(15 * time.Minute)
 
-// PauseEnded pauses the connections of every team's users whose collection has
-// ended, and tells how many. ctx is the system's.
+// PauseEnded pauses the connections of the users of all teams whose collection has
+// ended, and returns how many. ctx is the system's.
 func PauseEnded(ctx context.Context, tx *store.Tx) (int64, error) {
 	n, err := tx.Exec(ctx, `UPDATE connections SET status = $1
 		WHERE status <> $1 AND (team_id, user_id) IN (

@@ -12,32 +12,31 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// A user's data can be asked for eight times within an hour.
+// A user's data can be refreshed eight times an hour.
 //
 // Reference 5.6.
 const (
-	mostRefreshes = 8
+	maxRefreshes  = 8
 	refreshWindow = time.Hour
 )
 
-// TooOftenError says that a user's data was asked for too often.
+// TooOftenError says that a user's data was refreshed too often.
 type TooOftenError struct{ Wait time.Duration }
 
 func (e *TooOftenError) Error() string {
 	return "A user's data can be refreshed 8 times within an hour"
 }
 
-// Kind is TooMany.
+// Kind returns TooMany.
 func (e *TooOftenError) Kind() fault.Kind { return fault.TooMany }
 
-// RetryAfter is in seconds, rounded up.
+// RetryAfter returns seconds, rounded up.
 func (e *TooOftenError) RetryAfter() int { return int((e.Wait + time.Second - 1) / time.Second) }
 
-// Refresh asks for new data of a user now. Phones send by themselves, people
-// type when they like, and neither can be asked; invented data is made by
-// whoever calls. Sources of other providers, as provider/resource, are returned
-// as failed: nothing connects this service to them. A user without any
-// connection is refused.
+// Refresh counts a refresh of a user's data. It returns the sources that cannot be
+// refreshed, as provider/resource, because this service is not connected to them.
+// Phones and manual entries need no refresh. The caller makes new demo data. A user
+// without a connection is refused.
 //
 // Reference 5.6.
 func Refresh(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (failed []string, err error) {
@@ -68,7 +67,7 @@ func Refresh(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (f
 	return failed, nil
 }
 
-// Sources are the connection's resources as provider/resource.
+// Sources returns the connection's resources as provider/resource.
 func (c Connection) Sources() []string {
 	var all []string
 	for resource := range c.Resources {
@@ -78,8 +77,8 @@ func (c Connection) Sources() []string {
 	return all
 }
 
-// countRefresh counts within an hour that starts with the first refresh. A
-// refused one leaves no trace, since its transaction is rolled back.
+// countRefresh counts refreshes within an hour that starts with the first one. A
+// refused one is rolled back and does not count.
 func countRefresh(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) error {
 	var n int64
 	var began time.Time
@@ -91,7 +90,7 @@ func countRefresh(ctx context.Context, tx *store.Tx, team teams.ID, user users.I
 	if err != nil {
 		return fmt.Errorf("connections: counting a refresh: %w", err)
 	}
-	if n > mostRefreshes {
+	if n > maxRefreshes {
 		return &TooOftenError{Wait: began.Add(refreshWindow).Sub(tx.Now())}
 	}
 	return nil

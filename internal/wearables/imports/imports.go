@@ -20,13 +20,13 @@ import (
 	"hale/internal/wearables/ledger"
 )
 
-// ID identifies an import. It is the id of its job as well.
+// ID identifies an import, and its job.
 type ID = ids.ID[Import]
 
-// Status is where an import stands. The words are those of jobs.
+// Status is the state of an import, in the words of jobs.
 type Status string
 
-// An import is queued until a node takes it, and again between attempts.
+// An import is queued before it starts, and between attempts.
 const (
 	Queued    Status = "queued"
 	Running   Status = "running"
@@ -43,10 +43,10 @@ type Import struct {
 	Kind        string
 	Size        int64 // bytes of the upload
 	SHA256      []byte
-	HistoryOnly bool // announce history as a whole, not value by value
+	HistoryOnly bool // no events about single historical values
 	Status      Status
 	Progress    Progress
-	Report      *Report // nil until something was read
+	Report      *Report // nil before data was read
 	Error       string
 	Attempts    int
 	CreatedAt   time.Time
@@ -57,45 +57,45 @@ type Import struct {
 	spool string
 }
 
-// Progress is how far an import is.
+// Progress describes the progress of an import.
 type Progress struct {
 	Step             string // reading or summarising; empty before the first attempt
 	Done, Total      int64  // bytes of the document, uncompressed
 	Records, Skipped int64
 }
 
-// Service takes uploads and runs imports. Its fields are set before first use.
+// Service receives uploads and runs imports. Set its fields before the first use.
 type Service struct {
 	DB   *store.DB
 	Sink files.Sink // *ingest.Ingester
-	// Ledger keeps the files themselves; nil keeps none.
+	// Ledger stores the files; nil stores none.
 	Ledger *ledger.Ledger
-	Dir    string // the spool folder; made when absent
-	// Node is the id that claims carry of this process; nil is none.
+	Dir    string // the spool folder; created if absent
+	// Node returns the id of this process for claims; nil means none.
 	Node func() uuid.UUID
-	// MaxUpload bounds an upload, MaxDocument the document in it, uncompressed;
-	// 0 means 16 GiB and what the kind sees fit.
+	// MaxUpload bounds an upload, MaxDocument the uncompressed document in it. 0 means
+	// 16 GiB and the bound of the kind.
 	MaxUpload, MaxDocument int64
 	Log                    *slog.Logger // nil logs nothing
-	// Records counts records by what became of them; nil counts nothing.
+	// Records counts records by outcome; nil counts nothing.
 	Records func(outcome string, n int)
 }
 
 const defaultMaxUpload = 16 << 30
 
-// most is the size of the largest upload.
-func (s *Service) most() int64 {
+// maxUpload returns the size of the largest upload.
+func (s *Service) maxUpload() int64 {
 	if s.MaxUpload == 0 {
 		return defaultMaxUpload
 	}
 	return s.MaxUpload
 }
 
-// Create records an upload and asks for its job, in one transaction. When the
-// same file of the user is waiting or being worked on already, that import is
-// returned and the new file removed.
+// Create stores an import of an upload and enqueues its job, in one transaction. If the
+// same file of the user is queued or running, it returns that import and removes the new
+// file.
 func (s *Service) Create(ctx context.Context, tx *store.Tx, user users.User, up *Upload, historyOnly bool) (Import, error) {
-	twin, err := s.twin(ctx, tx, user, up, historyOnly)
+	twin, err := s.findSame(ctx, tx, user, up, historyOnly)
 	if err != nil || twin != nil {
 		tx.AfterCommit(up.Discard)
 		return orZero(twin), err
@@ -111,7 +111,7 @@ func (s *Service) Create(ctx context.Context, tx *store.Tx, user users.User, up 
 	if err := insert(ctx, tx, &i); err != nil {
 		return Import{}, fmt.Errorf("imports: creating: %w", err)
 	}
-	tx.AfterCommit(func() { arriving.Delete(up.name) })
+	tx.AfterCommit(func() { receiving.Delete(up.name) })
 	return i, nil
 }
 
@@ -122,11 +122,11 @@ func orZero(i *Import) Import {
 	return *i
 }
 
-// twin finds a live import of the same file.
-func (s *Service) twin(ctx context.Context, tx *store.Tx, user users.User, up *Upload, historyOnly bool) (*Import, error) {
+// findSame finds a queued or running import of the same file.
+func (s *Service) findSame(ctx context.Context, tx *store.Tx, user users.User, up *Upload, historyOnly bool) (*Import, error) {
 	all, err := sameFile(ctx, tx, user, up.SHA256, historyOnly)
 	if err != nil {
-		return nil, fmt.Errorf("imports: looking for the same file: %w", err)
+		return nil, fmt.Errorf("imports: finding the same file: %w", err)
 	}
 	for i := range all {
 		if err := reconcile(ctx, tx, &all[i]); err != nil {
@@ -167,8 +167,8 @@ func List(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) ([]Im
 	return all, nil
 }
 
-// reconcile looks at the job of a live import, which can be canceled by itself
-// and then never tells its import.
+// reconcile updates a queued or running import whose job was canceled. A canceled job
+// does not update its import.
 func reconcile(ctx context.Context, tx *store.Tx, i *Import) error {
 	if !i.live() {
 		return nil
@@ -184,8 +184,8 @@ func reconcile(ctx context.Context, tx *store.Tx, i *Import) error {
 	return nil
 }
 
-// Cancel stops an import: a queued one at once, a running one soon. What it
-// has stored stays. Canceling twice is fine; a finished import is a Conflict.
+// Cancel stops an import: a queued one at once, a running one soon. Stored data stays.
+// Canceling twice is valid; a finished import is a Conflict.
 func (s *Service) Cancel(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, id ID) (Import, error) {
 	i, err := Get(ctx, tx, team, user, id)
 	if err != nil || i.Status == Canceled {

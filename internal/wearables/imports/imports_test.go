@@ -13,6 +13,8 @@ import (
 	"testing/iotest"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
 	"hale/internal/platform/fault"
@@ -20,14 +22,11 @@ import (
 	"hale/internal/platform/jobs"
 	"hale/internal/platform/store"
 	"hale/internal/platform/store/storetest"
-	"hale/internal/wearables/connections"
 	"hale/internal/wearables/formats/applehealth"
 	"hale/internal/wearables/formats/applehealth/applehealthtest"
 	"hale/internal/wearables/imports"
 	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/ledger"
-
-	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) {
@@ -53,7 +52,7 @@ func newBed(t *testing.T, db *store.DB) *bed {
 		t: t, db: db, user: user, ctx: store.WithTeam(context.Background(), user.Team.UUID()),
 		service: &imports.Service{
 			DB: db, Dir: filepath.Join(t.TempDir(), "spool"),
-			Sink: &ingest.Ingester{DB: db, Connect: connections.Ensure, Run: connections.Run},
+			Sink: ingest.New(db),
 		},
 	}
 }
@@ -368,18 +367,18 @@ func TestSweep(t *testing.T) {
 		b := newBed(t, db)
 		b.upload(export(t, 1), false)
 		needed := b.files()[0]
-		for _, name := range []string{"orphan", "arriving.part", "abandoned.part", "fresh"} {
+		for _, name := range []string{"orphan", "receiving.part", "abandoned.part", "fresh"} {
 			if err := os.WriteFile(filepath.Join(b.service.Dir, name), nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
-		b.age(time.Hour, needed, "orphan", "arriving.part")
+		b.age(time.Hour, needed, "orphan", "receiving.part")
 		b.age(25*time.Hour, "abandoned.part")
 		if err := b.service.Sweep(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		left := strings.Join(b.files(), " ")
-		for name, want := range map[string]bool{needed: true, "arriving.part": true, "fresh": true, "orphan": false, "abandoned.part": false} {
+		for name, want := range map[string]bool{needed: true, "receiving.part": true, "fresh": true, "orphan": false, "abandoned.part": false} {
 			if strings.Contains(left, name) != want {
 				t.Errorf("%s left in %q: want %v", name, left, want)
 			}

@@ -32,8 +32,8 @@ import (
 	"hale/internal/wearables/formats/withings"
 )
 
-// kinds is every kind of file that can be imported, in the order in which an
-// unknown file is held against them.
+// kinds lists every kind of file that can be imported, in the order in which a file is
+// tested.
 var kinds = []files.Kind{
 	applehealth.Kind,
 	fit.Kind,
@@ -58,7 +58,7 @@ var kinds = []files.Kind{
 	polar.Kind,
 }
 
-// Kinds are the names of the kinds that can be imported.
+// Kinds returns the names of the kinds that can be imported.
 func Kinds() []string {
 	names := make([]string, len(kinds))
 	for i, k := range kinds {
@@ -75,8 +75,7 @@ func kindNamed(name string) (files.Kind, bool) {
 	return kinds[i], true
 }
 
-// openKind is the kind of a file that was taken before, maybe by an older or a
-// newer version.
+// openKind returns the kind of a file that was received before, maybe by another version.
 func openKind(name string) (files.Kind, error) {
 	kind, ok := kindNamed(name)
 	if !ok {
@@ -85,8 +84,8 @@ func openKind(name string) (files.Kind, error) {
 	return kind, nil
 }
 
-// checkKind reads a kind's name, which may have hyphens; empty means that it
-// is to be recognised. loc is where the request has it.
+// checkKind parses the name of a kind, which may have hyphens. The empty name means that
+// the kind is recognised. loc is the location in the request.
 func checkKind(name string, loc ...string) (string, error) {
 	name = strings.ReplaceAll(name, "-", "_")
 	if _, ok := kindNamed(name); ok || name == "" {
@@ -95,13 +94,12 @@ func checkKind(name string, loc ...string) (string, error) {
 	return "", fault.NotInEnum(Kinds()).At(loc...).WithInput(name)
 }
 
-// recognise finds the kind of a file by its content. With a name it only
-// checks that the file is one of those. One that ends in the middle of its
-// first record may look like a kind that it is not, and goes to any other that
-// takes it.
+// recognise finds the kind of a file by its content. With a name it checks that kind
+// only. A file that ends in its first record may match a wrong kind, so another kind that
+// matches has priority.
 func (s *Service) recognise(path, name string) (string, error) {
 	var titles []string
-	var is string // what is wrong with it, in words
+	var is string // the problem in words
 	var ends *files.CutError
 	for _, k := range kinds {
 		if name != "" && name != k.Name {
@@ -135,8 +133,8 @@ func (s *Service) recognise(path, name string) (string, error) {
 	return "", cmp.Or(err, atBody(is))
 }
 
-// unreadable is why a file can not be imported although its kind is known.
-// Here it is the caller's input that is at fault.
+// unreadable returns the fault of a file that cannot be imported although its kind is
+// known. The caller's input is at fault.
 func unreadable(err error) error {
 	var refused *fault.Error
 	if errors.As(err, &refused) && refused.Kind() == fault.Unprocessable {

@@ -20,9 +20,8 @@ import (
 	"hale/internal/wearables/ledger"
 )
 
-// An upload in parts survives a broken line, and the node that took its
-// beginning: what arrived lies in the database, sealed, and whichever node is
-// asked goes on behind it.
+// An upload in parts can be resumed after a broken connection or a failed node. The
+// received chunks are in the database, sealed, and any node accepts the next part.
 
 // PartialID identifies an upload in parts.
 type PartialID = ids.ID[Partial]
@@ -32,16 +31,16 @@ type Partial struct {
 	ID          PartialID
 	Team        teams.ID
 	User        users.ID
-	Kind        string // empty is recognised
+	Kind        string // empty if it is to be recognised
 	Size        int64  // of the whole file
-	SHA256      []byte // of the whole file; empty when the sender did not say
+	SHA256      []byte // of the whole file; empty if not stated
 	HistoryOnly bool
-	Offset      int64 // bytes that are here
-	Import      *ID   // what became of it, once it is whole
+	Offset      int64 // received bytes
+	Import      *ID   // its import, once it is complete
 	CreatedAt   time.Time
 }
 
-// NewPartial is what a sender says before the first part.
+// NewPartial describes a file before the first part.
 type NewPartial struct {
 	Size        int64
 	Kind        string
@@ -49,8 +48,8 @@ type NewPartial struct {
 	HistoryOnly bool
 }
 
-// Begin makes room for an upload in parts. A sender who says the digest of the
-// file gets back the upload of it that broke off, if there is one.
+// Begin creates an upload in parts. With a digest it returns the unfinished upload of the
+// same file, if there is one.
 func (s *Service) Begin(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, n NewPartial) (Partial, error) {
 	kind, err := checkKind(n.Kind, "body", "kind")
 	if err != nil {
@@ -60,8 +59,8 @@ func (s *Service) Begin(ctx context.Context, tx *store.Tx, team teams.ID, user u
 	switch {
 	case n.Size < 1:
 		return Partial{}, fault.New(fault.Invalid, "Input should be greater than 0").At("body", "size").WithType("greater_than")
-	case n.Size > s.most():
-		return Partial{}, fault.Newf(fault.TooLarge, "An import may have at most %d bytes", s.most()).At("body", "size")
+	case n.Size > s.maxUpload():
+		return Partial{}, fault.Newf(fault.TooLarge, "An import may have at most %d bytes", s.maxUpload()).At("body", "size")
 	case err != nil || len(sum) > 0 && len(sum) != sha256.Size:
 		return Partial{}, fault.New(fault.Invalid, "Value error, should be a SHA-256 in hexadecimal").At("body", "sha256")
 	}
@@ -70,31 +69,30 @@ func (s *Service) Begin(ctx context.Context, tx *store.Tx, team teams.ID, user u
 		SHA256: sum, HistoryOnly: n.HistoryOnly, CreatedAt: tx.Now(),
 	}
 	if len(sum) > 0 {
-		if broken, err := brokenOff(ctx, tx, &p); !errors.Is(err, store.ErrNoRows) {
+		if broken, err := findUnfinished(ctx, tx, &p); !errors.Is(err, store.ErrNoRows) {
 			return broken, err
 		}
 	}
 	return p, insertPartial(ctx, tx, &p)
 }
 
-// chunkSize is how much of a part is stored at once, and the most of it that a
-// killed process loses.
+// chunkSize is the size of a stored chunk: a killed process loses at most that much of a
+// part.
 const chunkSize = 1 << 20
 
 var errTooLong = fault.New(fault.Invalid, "The file is longer than the size that was stated").At("body")
 
-// ReceivePart stores a part behind what is here. Whatever of it arrives stays, also
-// when the line breaks; offset must be where the upload is. length is how long
-// the part says it is, -1 when it does not.
+// ReceivePart appends a part. The received bytes stay if the connection breaks. offset
+// must be that of the upload. length is the stated length of the part; -1 if unknown.
 func (s *Service) ReceivePart(ctx context.Context, p *Partial, offset, length int64, body io.Reader) error {
 	switch {
 	case offset != p.Offset:
-		return isAt(p)
+		return wrongOffset(p)
 	case length > p.Size-p.Offset:
 		return errTooLong
 	}
-	kept := context.WithoutCancel(ctx) // what came of a caller who is gone
-	in := &reading{ctx: ctx, in: body}
+	kept := context.WithoutCancel(ctx) // store the bytes of a caller who has gone
+	in := &bodyReader{ctx: ctx, in: body}
 	var packed []byte
 	for chunk, ended := make([]byte, chunkSize), false; !ended; {
 		n, err := io.ReadFull(in, chunk)
@@ -115,13 +113,13 @@ func (s *Service) ReceivePart(ctx context.Context, p *Partial, offset, length in
 	return in.err
 }
 
-// isAt tells a sender who thinks otherwise where an upload is.
-func isAt(p *Partial) error {
+// wrongOffset returns the fault that states the offset of an upload.
+func wrongOffset(p *Partial) error {
 	return fault.Newf(fault.Conflict, "The upload is at offset %d", p.Offset)
 }
 
-// Complete makes an import of an upload whose parts are all here. A file that is of
-// no kind, or not the one that was announced, is given up.
+// Complete creates the import of a complete upload. It abandons a file of no kind, or with
+// another digest than stated.
 func (s *Service) Complete(ctx context.Context, p *Partial) (made Import, err error) {
 	if err := s.claim(ctx, p); err != nil {
 		return Import{}, err
@@ -133,25 +131,25 @@ func (s *Service) Complete(ctx context.Context, p *Partial) (made Import, err er
 	}()
 	up, err := s.gather(ctx, p)
 	switch {
-	case fault.Is(err, fault.Invalid): // the file is to blame
+	case fault.Is(err, fault.Invalid): // the file is at fault
 		return made, errors.Join(err, s.Abandon(ctx, p))
 	case err != nil:
 		return made, err
 	}
 	if made, err = s.adopt(ctx, p, up); err == nil {
 		p.Import = &made.ID
-		s.tidy(ctx, p)
+		s.removeChunks(ctx, p)
 	}
 	return made, err
 }
 
-// gather writes the parts to a file, and finds out what that is.
+// gather writes the parts to a file and recognises its kind.
 func (s *Service) gather(ctx context.Context, p *Partial) (_ *Upload, err error) {
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
-		return nil, fmt.Errorf("imports: making the spool folder: %w", err)
+		return nil, fmt.Errorf("imports: creating the spool folder: %w", err)
 	}
 	up := &Upload{service: s, name: uuid.NewString(), Size: p.Size}
-	arriving.Store(up.name, true)
+	receiving.Store(up.name, true)
 	defer func() {
 		if err != nil {
 			s.remove(up.name + unfinished)
@@ -171,7 +169,7 @@ func (s *Service) gather(ctx context.Context, p *Partial) (_ *Upload, err error)
 	return up, err
 }
 
-// adopt makes the import, and notes it with the upload for a sender who misses
+// adopt creates the import and stores it with the upload, for a sender who did not receive
 // the answer.
 func (s *Service) adopt(ctx context.Context, p *Partial, up *Upload) (made Import, err error) {
 	defer func() {
@@ -191,7 +189,7 @@ func (s *Service) adopt(ctx context.Context, p *Partial, up *Upload) (made Impor
 		if err != nil {
 			return err
 		}
-		if now.Import != nil { // another node was faster
+		if now.Import != nil { // another node made it
 			tx.AfterCommit(up.Discard)
 			made, err = Get(ctx, tx, p.Team, p.User, *now.Import)
 			return err
@@ -204,18 +202,17 @@ func (s *Service) adopt(ctx context.Context, p *Partial, up *Upload) (made Impor
 	return made, err
 }
 
-// Abandon gives an upload up, and removes what arrived of it.
+// Abandon removes an upload and its chunks.
 func (s *Service) Abandon(ctx context.Context, p *Partial) error {
 	err := s.DB.Write(ctx, func(tx *store.Tx) error { return giveUp(ctx, tx, p) })
 	if err == nil {
-		s.tidy(ctx, p)
+		s.removeChunks(ctx, p)
 	}
 	return err
 }
 
-// tidy removes what is not needed any more. What cannot be removed now is swept
-// later.
-func (s *Service) tidy(ctx context.Context, p *Partial) {
+// removeChunks removes the chunks of an upload. If it fails, they are swept later.
+func (s *Service) removeChunks(ctx context.Context, p *Partial) {
 	if err := s.clear(ctx, p); err != nil {
 		s.log().WarnContext(ctx, "removing what arrived of an upload", "error", err)
 	}

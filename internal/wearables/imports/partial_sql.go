@@ -20,12 +20,12 @@ const (
 	thisPartial    = `team_id = $1 AND user_id = $2 AND id = $3`
 )
 
-// errNoPartial is the answer to the id of an upload that is another user's, or gone.
+// errNoPartial refuses the id of an unknown upload, or of another user.
 var errNoPartial = fault.New(fault.NotFound, "Upload not found")
 
-// errGone is the answer to who completes an upload that was given up just now, or
-// of which another node made an import.
-var errGone = fault.New(fault.Conflict, "The upload is not there any more")
+// errGone refuses to complete an upload that was abandoned meanwhile, or that another node
+// completed.
+var errGone = fault.New(fault.Conflict, "The upload no longer exists")
 
 func scanPartial(row store.Scanner) (p Partial, err error) {
 	err = row.Scan(&p.Team, &p.User, &p.ID, &p.Kind, &p.Size, &p.SHA256, &p.HistoryOnly, &p.Offset, &p.Import, store.ScanTime(&p.CreatedAt))
@@ -42,24 +42,24 @@ func insertPartial(ctx context.Context, tx *store.Tx, p *Partial) error {
 	return nil
 }
 
-// brokenOff finds an upload of the same file for the same order; ErrNoRows when
-// there is none.
-func brokenOff(ctx context.Context, tx *store.Tx, like *Partial) (Partial, error) {
+// findUnfinished finds an unfinished upload of the same file with the same options, or
+// returns ErrNoRows.
+func findUnfinished(ctx context.Context, tx *store.Tx, like *Partial) (Partial, error) {
 	p, err := scanPartial(tx.QueryRow(ctx, `SELECT `+partialColumns+` FROM uploads WHERE team_id = $1 AND user_id = $2
 		AND state = 'arriving' AND sha256 = $3 AND size = $4 AND kind = $5 AND history_only = $6 ORDER BY touched_at DESC, id LIMIT 1`,
 		like.Team, like.User, like.SHA256, like.Size, like.Kind, like.HistoryOnly))
 	if err != nil && !errors.Is(err, store.ErrNoRows) {
-		err = fmt.Errorf("imports: looking for an upload that broke off: %w", err)
+		err = fmt.Errorf("imports: finding an unfinished upload: %w", err)
 	}
 	return p, err
 }
 
-// GetPartial returns an upload in parts. One of another user is unknown.
+// GetPartial returns an upload in parts of the user.
 func GetPartial(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, id PartialID) (Partial, error) {
 	return readPartial(ctx, tx, team, user, id, "")
 }
 
-// lockPartial is an upload as it is now, and stays until the transaction ends.
+// lockPartial reads an upload and locks it until the transaction ends.
 func lockPartial(ctx context.Context, tx *store.Tx, p *Partial) (Partial, error) {
 	return readPartial(ctx, tx, p.Team, p.User, p.ID, tx.ForUpdate())
 }
@@ -75,7 +75,7 @@ func readPartial(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID
 	return p, nil
 }
 
-// keepChunk stores the next n bytes of an upload, packed, where nobody else has.
+// keepChunk stores the next n bytes of an upload, packed, unless another node stored them.
 func (s *Service) keepChunk(ctx context.Context, p *Partial, n int64, packed []byte) error {
 	err := s.DB.Write(ctx, func(tx *store.Tx) error {
 		moved, err := tx.Exec(ctx, `UPDATE uploads SET arrived = arrived + $5, touched_at = $6 WHERE `+thisPartial+` AND state = 'arriving' AND arrived = $4`,
@@ -86,7 +86,7 @@ func (s *Service) keepChunk(ctx context.Context, p *Partial, n int64, packed []b
 		if moved == 0 {
 			now, err := GetPartial(ctx, tx, p.Team, p.User, p.ID)
 			if err == nil {
-				err = isAt(&now)
+				err = wrongOffset(&now)
 			}
 			return err
 		}
@@ -107,12 +107,12 @@ func (s *Service) keepChunk(ctx context.Context, p *Partial, n int64, packed []b
 	return err
 }
 
-// place binds a chunk to its upload and where in it it begins.
+// place binds a chunk to its upload and its offset.
 func (p *Partial) place(at int64) string {
 	return "upload_chunks.data:" + p.ID.String() + ":" + strconv.FormatInt(at, 10)
 }
 
-// readChunks writes all that arrived.
+// readChunks writes all received bytes.
 func (s *Service) readChunks(ctx context.Context, p *Partial, to io.Writer) error {
 	var plain []byte
 	for at := int64(0); at < p.Size; at += int64(len(plain)) {
@@ -142,8 +142,7 @@ func (s *Service) readChunks(ctx context.Context, p *Partial, to io.Writer) erro
 	return nil
 }
 
-// claim keeps others from making an import of the upload for as long as this node
-// lives.
+// claim prevents other nodes from completing the upload, as long as this node is alive.
 func (s *Service) claim(ctx context.Context, p *Partial) error {
 	return s.DB.Write(ctx, func(tx *store.Tx) error {
 		n, err := tx.Exec(ctx, `UPDATE uploads SET node_id = $4, touched_at = $5 WHERE `+thisPartial+`
@@ -158,7 +157,7 @@ func (s *Service) claim(ctx context.Context, p *Partial) error {
 	})
 }
 
-// release lets others try.
+// release ends the claim.
 func (s *Service) release(ctx context.Context, p *Partial) error {
 	return s.DB.Write(ctx, func(tx *store.Tx) error {
 		_, err := tx.Exec(ctx, `UPDATE uploads SET node_id = NULL WHERE `+thisPartial, p.Team, p.User, p.ID)
@@ -178,19 +177,19 @@ func notePartial(ctx context.Context, tx *store.Tx, p *Partial, made ID) error {
 func giveUp(ctx context.Context, tx *store.Tx, p *Partial) error {
 	_, err := tx.Exec(ctx, `UPDATE uploads SET state = 'given_up' WHERE `+thisPartial, p.Team, p.User, p.ID)
 	if err != nil {
-		return fmt.Errorf("imports: giving an upload up: %w", err)
+		return fmt.Errorf("imports: abandoning an upload: %w", err)
 	}
 	return nil
 }
 
-// chunksAtOnce is how many chunks one transaction deletes.
+// chunksAtOnce bounds the chunks that one transaction deletes.
 const chunksAtOnce = 16
 
 const deleteChunks = `DELETE FROM upload_chunks WHERE team_id = $1 AND user_id = $2 AND upload_id = $3 AND at IN (
 	SELECT at FROM upload_chunks WHERE team_id = $1 AND user_id = $2 AND upload_id = $3 ORDER BY at LIMIT $4)`
 
-// clear removes what arrived of an upload that an import came of or that was given
-// up, and then the latter itself.
+// clear removes the chunks of a completed or abandoned upload, and the row of an abandoned
+// one.
 func (s *Service) clear(ctx context.Context, p *Partial) error {
 	for n := int64(chunksAtOnce); n == chunksAtOnce; {
 		if err := s.DB.Write(ctx, func(tx *store.Tx) (err error) {
@@ -209,8 +208,8 @@ func (s *Service) clear(ctx context.Context, p *Partial) error {
 	})
 }
 
-// sweepPartials gives up what nobody goes on with, and removes what others left.
-// Uploads of which there are imports are known for as long.
+// sweepPartials abandons uploads without new parts, and removes chunks that are left. It
+// removes the rows of completed uploads at the same age.
 func (s *Service) sweepPartials(ctx context.Context) error {
 	system, before := store.AsSystem(ctx), store.Micros(s.DB.Now().Add(-unfinishedAge))
 	var all []Partial

@@ -7,8 +7,7 @@ import (
 	"hale/internal/wearables/formats/files"
 )
 
-// Report tells what an import found and what it changed: types and counts,
-// never values.
+// Report lists the data and the changes of an import: types and counts, never values.
 type Report struct {
 	Records   int64 `json:"records" doc:"Records in the file"`
 	Mapped    int64 `json:"mapped" doc:"Records that became samples or facts"`
@@ -32,7 +31,7 @@ type Report struct {
 	Refused    map[string]files.Refused    `json:"first_rejected" doc:"The first value that breaks each of them: when it was measured and by what, never what it was"`
 }
 
-// Counts tells what became of the values of one resource.
+// Counts counts the values of one resource by outcome.
 type Counts struct {
 	Created   int `json:"created"`
 	Updated   int `json:"updated"`
@@ -58,23 +57,22 @@ func reportOf(o *files.Outcome) *Report {
 	return r
 }
 
-// openReport reads a stored report. One that was stored before a field was there
-// says nothing of it.
+// openReport parses a stored report. Fields that are newer than it are empty.
 func openReport(stored []byte) (*Report, error) {
 	var r Report
 	if err := json.Unmarshal(stored, &r); err != nil {
 		return nil, err
 	}
-	made(&r.Resources)
-	made(&r.Types)
-	made(&r.FirstLeft)
-	made(&r.Rejections)
-	made(&r.Refused)
+	ensureMap(&r.Resources)
+	ensureMap(&r.Types)
+	ensureMap(&r.FirstLeft)
+	ensureMap(&r.Rejections)
+	ensureMap(&r.Refused)
 	return &r, nil
 }
 
-// made makes a map that is not there.
-func made[V any](m *map[string]V) {
+// ensureMap creates a map if it is nil.
+func ensureMap[V any](m *map[string]V) {
 	if *m == nil {
 		*m = map[string]V{}
 	}

@@ -20,31 +20,31 @@ import (
 	"hale/internal/wearables/formats/files"
 )
 
-// args of the job: the job's own id and team say which import it is.
+// args of the job. The id of the job is that of the import.
 type args struct{}
 
-// attempts is how often an import is tried before it has failed.
-const attempts = 6
+// maxAttempts is the number of attempts before an import has failed.
+const maxAttempts = 6
 
 // Job is the handler for the runner.
 func (s *Service) Job() jobs.Handler { return s.kind() }
 
 func (s *Service) kind() jobs.Kind[args] {
-	return jobs.Define("imports.run", s.run).With(jobs.Limits{Concurrency: 1, Timeout: 12 * time.Hour, Attempts: attempts}).Cancelable()
+	return jobs.Define("imports.run", s.run).With(jobs.Limits{Concurrency: 1, Timeout: 12 * time.Hour, Attempts: maxAttempts}).Cancelable()
 }
 
-// Waits for a file that is not on this node.
+// Waits if the file is not on this node.
 const (
 	elsewhere     = 3 * time.Second
 	longestAbsent = 7 * 24 * time.Hour
 )
 
-// run works on one import. Whatever interrupts it, the next attempt starts
-// from the beginning of the file and passes over what is stored.
+// run executes one import. After an interruption the next attempt starts at the beginning
+// of the file; stored data is unchanged.
 func (s *Service) run(ctx context.Context, run *jobs.Run, _ args) error {
 	a := &attempt{s: s, run: run, kept: context.WithoutCancel(ctx)}
 	switch ready, err := a.begin(ctx); {
-	case fault.Is(err, fault.NotFound): // the user was deleted meanwhile
+	case fault.Is(err, fault.NotFound): // the user was deleted
 		return jobs.Permanent(a.end(nil, err))
 	case errors.Is(err, errOver):
 		return nil
@@ -56,19 +56,19 @@ func (s *Service) run(ctx context.Context, run *jobs.Run, _ args) error {
 	case errors.Is(context.Cause(ctx), jobs.ErrCanceled):
 		return errors.Join(a.finish(Canceled, outcome, ""), err)
 	case err != nil && ctx.Err() != nil && !errors.Is(context.Cause(ctx), context.DeadlineExceeded):
-		return err // the node is stopping: the next one starts again
+		return err // the node is stopping: another attempt follows
 	}
 	return a.end(outcome, err)
 }
 
-// errOver says that an import was canceled before the attempt began.
-var errOver = errors.New("imports: already over")
+// errOver says that an import was canceled before the attempt.
+var errOver = errors.New("imports: already ended")
 
 // attempt is one try at one import.
 type attempt struct {
 	s     *Service
 	run   *jobs.Run
-	kept  context.Context // outlives a cancellation, to record how it went
+	kept  context.Context // not canceled, to store the outcome
 	user  users.User
 	row   Import
 	noted time.Time
@@ -79,7 +79,7 @@ func (a *attempt) begin(ctx context.Context) (ready bool, err error) {
 	err = a.s.DB.Read(ctx, func(tx *store.Tx) (err error) {
 		a.row, err = read(ctx, tx, ids.FromUUID[teams.Team](a.run.Team), ids.FromUUID[Import](a.run.ID.UUID()))
 		if errors.Is(err, store.ErrNoRows) {
-			return jobs.Permanent(errors.New("imports: the import is gone"))
+			return jobs.Permanent(errors.New("imports: the import does not exist"))
 		}
 		return err
 	})
@@ -98,13 +98,12 @@ func (a *attempt) begin(ctx context.Context) (ready bool, err error) {
 		if a.user, err = users.Get(ctx, tx, a.row.Team, a.row.User); err != nil {
 			return err
 		}
-		return started(ctx, tx, &a.row)
+		return setStarted(ctx, tx, &a.row)
 	})
 }
 
-// absent gives the job back, for the node that has the file: one that keeps no
-// ledger, or that was restored without it. A file that no node has shown for a
-// week is lost.
+// absent returns the job to the queue, for the node that has the file: one without a
+// ledger, or restored without it. After a week the file is lost.
 func (a *attempt) absent() error {
 	if a.s.DB.Now().Sub(a.row.CreatedAt) < longestAbsent {
 		return jobs.Later(elsewhere)
@@ -113,9 +112,9 @@ func (a *attempt) absent() error {
 	return jobs.Permanent(a.end(nil, err))
 }
 
-// stage is historical while nothing of the past of the provider's data is there:
-// then a whole history fills it. A later file brings what is new since, unless its
-// sender wants it to count as history. Later attempts keep to the answer.
+// stage returns historical if the user has no history of the provider: the file fills it.
+// A later file has new data, unless its sender wants it to be history. Later attempts have
+// the same stage.
 func (a *attempt) stage(ctx context.Context, kind files.Kind, provider string) (wearables.Stage, error) {
 	if a.row.stage != "" {
 		return a.row.stage, nil
@@ -124,7 +123,7 @@ func (a *attempt) stage(ctx context.Context, kind files.Kind, provider string) (
 	err := a.s.DB.Write(ctx, func(tx *store.Tx) error {
 		stage = wearables.Historical
 		if !a.row.HistoryOnly {
-			filled, err := a.pastFilled(ctx, tx, provider)
+			filled, err := a.hasHistory(ctx, tx, provider)
 			if err != nil {
 				return err
 			}
@@ -132,13 +131,13 @@ func (a *attempt) stage(ctx context.Context, kind files.Kind, provider string) (
 				stage = wearables.Daily
 			}
 		}
-		return noteStage(ctx, tx, &a.row, stage)
+		return setStage(ctx, tx, &a.row, stage)
 	})
 	a.row.stage = stage
 	return stage, err
 }
 
-// device finds or makes one of the user's devices.
+// device finds or creates a device of the user.
 func (a *attempt) device(ctx context.Context, d files.Device) (uuid.UUID, error) {
 	var id connections.DeviceID
 	err := a.s.DB.Write(ctx, func(tx *store.Tx) (err error) {
@@ -170,7 +169,7 @@ func (a *attempt) work(ctx context.Context) (*files.Outcome, error) {
 			return a.stage(ctx, kind, provider)
 		},
 		Unheard: func(ctx context.Context, provider string) (func(string) bool, error) {
-			return a.unheard(ctx, kind, provider)
+			return a.missingResources(ctx, kind, provider)
 		},
 		Progress: func(p files.Progress) {
 			if err := a.note(ctx, p); err != nil {
@@ -180,48 +179,48 @@ func (a *attempt) work(ctx context.Context) (*files.Outcome, error) {
 	})
 }
 
-// noteEvery is how often progress is written.
-const noteEvery = time.Second
+// progressInterval is the interval between writes of the progress.
+const progressInterval = time.Second
 
-// note writes progress to the import and to its job.
+// note stores the progress of the import and of its job.
 func (a *attempt) note(ctx context.Context, p files.Progress) error {
 	now := a.s.DB.Now()
-	if now.Sub(a.noted) < noteEvery {
+	if now.Sub(a.noted) < progressInterval {
 		return nil
 	}
 	a.noted = now
 	a.row.Progress = Progress{Step: string(p.Step), Done: p.Done, Total: p.Total, Records: p.Records, Skipped: p.Skipped}
-	if err := a.run.Progress(ctx, p.Done, p.Total, noteText(p)); err != nil {
+	if err := a.run.Progress(ctx, p.Done, p.Total, progressText(p)); err != nil {
 		return err
 	}
 	return a.s.DB.Write(ctx, func(tx *store.Tx) error { return noteProgress(ctx, tx, &a.row) })
 }
 
-// noteText says in words how far the import is.
-func noteText(p files.Progress) string {
+// progressText returns the progress in words.
+func progressText(p files.Progress) string {
 	if p.Step == files.Summarising {
 		return fmt.Sprintf("%d of %d days summarised", p.Days, p.TotalDays)
 	}
 	return fmt.Sprintf("%d records", p.Records)
 }
 
-// end decides what becomes of the import after an attempt that ran to its end.
+// end sets the status of the import after an attempt.
 func (a *attempt) end(outcome *files.Outcome, err error) error {
 	switch kind := fault.KindOf(err); {
 	case err == nil:
 		a.count(outcome)
 		return a.finish(Succeeded, outcome, "")
 	case kind != fault.Internal && kind != fault.Unavailable:
-		return jobs.Permanent(errors.Join(err, a.finish(Failed, outcome, text(err))))
-	case a.run.Attempt >= attempts:
-		return errors.Join(err, a.finish(Failed, outcome, text(err)))
+		return jobs.Permanent(errors.Join(err, a.finish(Failed, outcome, publicText(err))))
+	case a.run.Attempt >= maxAttempts:
+		return errors.Join(err, a.finish(Failed, outcome, publicText(err)))
 	}
 	a.row.Status, a.row.Error = Queued, "an attempt failed; it will be tried again"
-	again := a.s.DB.Write(a.kept, func(tx *store.Tx) error { return waiting(a.kept, tx, &a.row) })
+	again := a.s.DB.Write(a.kept, func(tx *store.Tx) error { return setQueued(a.kept, tx, &a.row) })
 	return errors.Join(err, again)
 }
 
-// finish records how the import ended and removes its file.
+// finish stores the outcome of the import and removes its file.
 func (a *attempt) finish(status Status, outcome *files.Outcome, problem string) error {
 	if outcome != nil {
 		a.row.Report = reportOf(outcome)
@@ -238,7 +237,7 @@ func (a *attempt) finish(status Status, outcome *files.Outcome, problem string) 
 		return finish(a.kept, tx, &a.row)
 	})
 	if err != nil {
-		return fmt.Errorf("imports: recording the end: %w", err)
+		return fmt.Errorf("imports: storing the outcome: %w", err)
 	}
 	a.s.remove(a.row.spool)
 	if status == Succeeded {
@@ -255,8 +254,8 @@ func (a *attempt) count(o *files.Outcome) {
 	}
 }
 
-// text is what the caller may read about an error.
-func text(err error) string {
+// publicText returns the part of an error that the caller may read.
+func publicText(err error) string {
 	var refused *fault.Error
 	if errors.As(err, &refused) {
 		return refused.Message()

@@ -19,8 +19,7 @@ import (
 	"hale/internal/platform/store"
 )
 
-// Upload is a file that was received whole, lies on disk, and is an export of
-// a kind that we know.
+// Upload is a received file on disk, of a known kind.
 type Upload struct {
 	Kind   string
 	Size   int64
@@ -30,33 +29,33 @@ type Upload struct {
 	name    string // in the spool folder
 }
 
-// arriving has the uploads of this process that have no row yet. Sharing a
-// large one takes longer than an orphan is given.
-var arriving sync.Map // by name
+// receiving holds the uploads of this process without a row. Sharing a large one takes
+// longer than the age at which files without a row are swept.
+var receiving sync.Map // by name
 
-// Discard removes the file of an upload that no import came of.
+// Discard removes the file of an upload without an import.
 func (u *Upload) Discard() {
 	u.service.remove(u.name)
-	arriving.Delete(u.name)
+	receiving.Delete(u.name)
 }
 
 // unfinished marks files that are still being received.
 const unfinished = ".part"
 
-// Receive streams a body into the spool folder, waits until file and folder
-// are on disk, and finds out what it is. An empty kind is recognised.
+// Receive streams a body into the spool folder, syncs file and folder, and recognises the
+// kind if it is empty.
 func (s *Service) Receive(ctx context.Context, kind string, body io.Reader) (*Upload, error) {
 	kind, err := checkKind(kind, "query", "kind")
 	if err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
-		return nil, fmt.Errorf("imports: making the spool folder: %w", err)
+		return nil, fmt.Errorf("imports: creating the spool folder: %w", err)
 	}
 	up := &Upload{service: s, name: uuid.NewString()}
-	arriving.Store(up.name, true)
+	receiving.Store(up.name, true)
 	if err := s.save(ctx, up, body); err != nil {
-		arriving.Delete(up.name)
+		receiving.Delete(up.name)
 		s.remove(up.name + unfinished)
 		return nil, noRoom(err)
 	}
@@ -69,11 +68,11 @@ func (s *Service) Receive(ctx context.Context, kind string, body io.Reader) (*Up
 
 func (s *Service) path(name string) string { return filepath.Join(s.Dir, name) }
 
-// save writes the body to the upload's file.
+// save writes the body to the file of the upload.
 func (s *Service) save(ctx context.Context, up *Upload, body io.Reader) error {
-	most := s.most()
+	most := s.maxUpload()
 	digest := sha256.New()
-	in := &reading{ctx: ctx, in: io.LimitReader(body, most+1)}
+	in := &bodyReader{ctx: ctx, in: io.LimitReader(body, most+1)}
 	err := s.write(up, func(to io.Writer) (err error) {
 		up.Size, err = io.CopyBuffer(io.MultiWriter(to, digest), in, make([]byte, 1<<18))
 		switch {
@@ -92,8 +91,7 @@ func (s *Service) save(ctx context.Context, up *Upload, body io.Reader) error {
 	return err
 }
 
-// write makes the file of an upload. It gets its name only when it is whole and on
-// disk.
+// write creates the file of an upload, which gets its name when it is complete and on disk.
 func (s *Service) write(up *Upload, fill func(to io.Writer) error) error {
 	part := s.path(up.name + unfinished)
 	file, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -101,7 +99,7 @@ func (s *Service) write(up *Upload, fill func(to io.Writer) error) error {
 		return err
 	}
 	defer file.Close()
-	if err := fill(writing{file}); err != nil {
+	if err := fill(plainWriter{file}); err != nil {
 		return err
 	}
 	if err := errors.Join(file.Sync(), file.Close(), os.Rename(part, s.path(up.name))); err != nil {
@@ -110,18 +108,18 @@ func (s *Service) write(up *Upload, fill func(to io.Writer) error) error {
 	return store.SyncFolder(s.Dir)
 }
 
-// writing hides the file's other methods, so that io.Copy uses our buffer and
-// our reader.
-type writing struct{ io.Writer }
+// plainWriter hides the other methods of a file, so that io.Copy uses our buffer and our
+// reader.
+type plainWriter struct{ io.Writer }
 
-// reading tells failures of the body from failures of the disk.
-type reading struct {
+// bodyReader marks failures of the body, as opposed to those of the disk.
+type bodyReader struct {
 	ctx context.Context
 	in  io.Reader
 	err error
 }
 
-func (r *reading) Read(p []byte) (int, error) {
+func (r *bodyReader) Read(p []byte) (int, error) {
 	if err := r.ctx.Err(); err != nil {
 		r.err = err
 		return 0, err
@@ -141,15 +139,14 @@ func noRoom(err error) error {
 	return err
 }
 
-// remove deletes a file of the spool folder. What cannot be deleted now is
-// swept later.
+// remove deletes a file of the spool folder. If that fails, it is swept later.
 func (s *Service) remove(name string) {
 	if err := os.Remove(s.path(name)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		s.log().Warn("removing an uploaded file", "error", err)
 	}
 }
 
-// ReplayPrefix begins the names of folders in which payloads are read again.
+// ReplayPrefix is the prefix of folders in which payloads are reprocessed.
 const ReplayPrefix = "replay-"
 
 func (s *Service) removeAll(name string) {
@@ -158,16 +155,15 @@ func (s *Service) removeAll(name string) {
 	}
 }
 
-// Ages at which what nothing refers to is swept. An upload may take hours to
-// arrive, and a day to be gone on with; payloads are read again for a day at most.
+// Ages at which files without a reference are swept. An upload may take hours to arrive,
+// and a day to be resumed. Reprocessing takes at most a day.
 const (
 	orphanAge     = 10 * time.Minute
 	unfinishedAge = 24 * time.Hour
 )
 
-// KeepSwept sweeps at once and then every so often, until ctx ends. Every node
-// does it: an import that another one worked on, or a user who was erased
-// there, leaves a file here.
+// KeepSwept sweeps now and then at intervals, until ctx ends. Every node does so: a file
+// here remains after another node ran its import or erased its user.
 func (s *Service) KeepSwept(ctx context.Context, every time.Duration) error {
 	again := time.NewTicker(every)
 	defer again.Stop()
@@ -183,8 +179,8 @@ func (s *Service) KeepSwept(ctx context.Context, every time.Duration) error {
 	}
 }
 
-// Sweep removes the files that no live import refers to, what arrived of
-// uploads that nobody went on with, and folders that a crash left.
+// Sweep removes files without a queued or running import, abandoned uploads in parts, and
+// folders that a crash left.
 func (s *Service) Sweep(ctx context.Context) error {
 	if err := s.sweepPartials(ctx); err != nil {
 		return err
@@ -200,7 +196,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 	for _, entry := range entries {
 		name := entry.Name()
 		info, err := entry.Info()
-		if err != nil { // removed meanwhile
+		if err != nil { // another sweep removed it
 			continue
 		}
 		age := now.Sub(info.ModTime())
@@ -218,10 +214,10 @@ func (s *Service) Sweep(ctx context.Context) error {
 			}
 			continue
 		}
-		if _, here := arriving.Load(name); here {
+		if _, here := receiving.Load(name); here {
 			continue
 		}
-		live, err := s.referred(ctx, name)
+		live, err := s.isReferred(ctx, name)
 		if err != nil {
 			return err
 		}
@@ -232,8 +228,8 @@ func (s *Service) Sweep(ctx context.Context) error {
 	return nil
 }
 
-// referred is whether a live import needs the file.
-func (s *Service) referred(ctx context.Context, name string) (live bool, err error) {
+// isReferred reports whether a queued or running import needs the file.
+func (s *Service) isReferred(ctx context.Context, name string) (live bool, err error) {
 	err = s.DB.Read(store.AsSystem(ctx), func(tx *store.Tx) error {
 		i, err := bySpool(ctx, tx, name)
 		if errors.Is(err, store.ErrNoRows) {

@@ -22,7 +22,7 @@ func insert(ctx context.Context, tx *store.Tx, i *Import) error {
 	return err
 }
 
-// row is a scanned row whose report is still sealed.
+// row is a scanned row whose report is sealed.
 type row struct {
 	Import
 	sealed []byte
@@ -59,21 +59,21 @@ func read(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (Import, erro
 	return r.open(ctx, tx)
 }
 
-// bySpool finds the live import of a file.
+// bySpool finds the queued or running import of a file.
 func bySpool(ctx context.Context, tx *store.Tx, name string) (Import, error) {
 	r, err := scan(tx.QueryRow(ctx, `SELECT `+columns+` FROM imports WHERE spool = $1 AND status IN ('queued', 'running')`, name))
 	return r.Import, err
 }
 
-// mostListed bounds a user's list: more exports than anybody makes.
-const mostListed = 1000
+// maxListed bounds the list of a user.
+const maxListed = 1000
 
 func list(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) ([]Import, error) {
 	return query(ctx, tx, `SELECT `+columns+` FROM imports WHERE team_id = $1 AND user_id = $2 ORDER BY id DESC LIMIT $3`,
-		team, user, mostListed)
+		team, user, maxListed)
 }
 
-// sameFile lists the imports of one file that are waiting or being worked on.
+// sameFile lists the queued and running imports of one file.
 func sameFile(ctx context.Context, tx *store.Tx, user users.User, sha256 []byte, historyOnly bool) ([]Import, error) {
 	return query(ctx, tx, `SELECT `+columns+` FROM imports
 		WHERE team_id = $1 AND user_id = $2 AND sha256 = $3 AND history_only = $4 AND status IN ('queued', 'running')
@@ -106,8 +106,8 @@ func query(ctx context.Context, tx *store.Tx, sql string, args ...any) ([]Import
 	return all, nil
 }
 
-// started marks an attempt. An import that was canceled meanwhile stays so.
-func started(ctx context.Context, tx *store.Tx, i *Import) error {
+// setStarted marks an attempt, unless the import was canceled.
+func setStarted(ctx context.Context, tx *store.Tx, i *Import) error {
 	now := tx.Now()
 	n, err := tx.Exec(ctx, `UPDATE imports SET status = 'running', attempts = attempts + 1, error = '', started_at = $3
 		WHERE team_id = $1 AND id = $2 AND status IN ('queued', 'running')`, i.Team, i.ID, store.Micros(now))
@@ -118,8 +118,8 @@ func started(ctx context.Context, tx *store.Tx, i *Import) error {
 	return err
 }
 
-// noteStage keeps the stage for later attempts.
-func noteStage(ctx context.Context, tx *store.Tx, i *Import, stage wearables.Stage) error {
+// setStage stores the stage for later attempts.
+func setStage(ctx context.Context, tx *store.Tx, i *Import, stage wearables.Stage) error {
 	_, err := tx.Exec(ctx, `UPDATE imports SET stage = $3 WHERE team_id = $1 AND id = $2`, i.Team, i.ID, string(stage))
 	return err
 }
@@ -131,15 +131,15 @@ func noteProgress(ctx context.Context, tx *store.Tx, i *Import) error {
 	return err
 }
 
-// waiting puts an import back between two attempts.
-func waiting(ctx context.Context, tx *store.Tx, i *Import) error {
+// setQueued queues an import between two attempts.
+func setQueued(ctx context.Context, tx *store.Tx, i *Import) error {
 	_, err := tx.Exec(ctx, `UPDATE imports SET status = 'queued', error = $3
 		WHERE team_id = $1 AND id = $2 AND status = 'running'`, i.Team, i.ID, i.Error)
 	return err
 }
 
-// finish ends a live import. One that was canceled meanwhile stays canceled,
-// but gets its report.
+// finish ends a queued or running import. A canceled one stays canceled and gets its
+// report.
 func finish(ctx context.Context, tx *store.Tx, i *Import) error {
 	var sealed []byte
 	if i.Report != nil {

@@ -50,7 +50,7 @@ func (b *bed) finishHistory() {
 }
 
 // brokenOff leaves an import that has begun to fill the past and was canceled.
-func (b *bed) brokenOff() {
+func (b *bed) findUnfinished() {
 	b.t.Helper()
 	up, err := b.service.Receive(b.ctx, "", bytes.NewReader(export(b.t, 2)))
 	if err != nil {
@@ -84,10 +84,10 @@ func TestWhatFillsThePast(t *testing.T) {
 		{"a phone is sending the past", func(b *bed) { b.push(wearables.Historical) }, false},
 		{"a phone has sent the past", func(b *bed) { b.push(wearables.Historical); b.finishHistory() }, false},
 		{"a phone had no past", (*bed).finishHistory, false},
-		{"an import broke off", func(b *bed) { b.push(wearables.Historical); b.brokenOff() }, true},
+		{"an import broke off", func(b *bed) { b.push(wearables.Historical); b.findUnfinished() }, true},
 		{"an import broke off before the provider was removed, and a phone is sending the past", func(b *bed) {
 			b.tell()
-			b.brokenOff()
+			b.findUnfinished()
 			b.deregister(phone)
 			b.push(wearables.Historical)
 		}, false},

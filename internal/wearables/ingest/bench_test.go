@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
 	"hale/internal/platform/store"
@@ -14,8 +16,6 @@ import (
 	"hale/internal/wearables"
 	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/storage"
-
-	"github.com/google/uuid"
 )
 
 func benchEach(b *testing.B, fn func(b *testing.B, db *store.DB, in *ingest.Ingester, user users.User, ctx context.Context)) {
@@ -24,7 +24,7 @@ func benchEach(b *testing.B, fn func(b *testing.B, db *store.DB, in *ingest.Inge
 			db := database(b).Open(b, clock)
 			team := userstest.Team(b, db)
 			user := userstest.New(b, db, team.ID, users.NewUser{})
-			fn(b, db, &ingest.Ingester{DB: db}, user, store.WithTeam(context.Background(), team.ID.UUID()))
+			fn(b, db, ingest.New(db), user, store.WithTeam(context.Background(), team.ID.UUID()))
 		})
 	}
 }

@@ -111,7 +111,6 @@ func TestAfterTheCatchUpNothingIsTaken(t *testing.T) {
 // made anew does.
 func TestAPausedConnectionTakesNothing(t *testing.T) {
 	each(t, func(f fixture) {
-		f.in.Connect = connections.Ensure
 		b := wearables.Batch{Provider: "apple_health_kit", Stage: wearables.Daily, Samples: []wearables.Samples{beats(day, 61)}}
 		f.ingest(b)
 		f.setEnd(civil.DateOf(clock().AddDate(0, 0, -8)))
@@ -136,7 +135,7 @@ func TestAPausedConnectionTakesNothing(t *testing.T) {
 		if n := len(f.events()); n != before {
 			t.Errorf("%d events about nothing", n-before)
 		}
-		if err := f.in.DB.Write(f.ctx, func(tx *store.Tx) error {
+		if err := f.db.Write(f.ctx, func(tx *store.Tx) error {
 			return connections.Deregister(f.ctx, tx, f.user.Team, f.user.ID, "apple_health_kit")
 		}); err != nil {
 			t.Fatal(err)

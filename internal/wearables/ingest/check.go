@@ -12,19 +12,19 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// limits are the instants that samples of one user may lie between.
+// limits bounds the time of a user's data.
 type limits struct {
 	earliest, latest int64 // UTC microseconds, any user
 	from, to         int64 // of the user's ingestion bounds, local; to is exclusive
 }
 
-// ahead is how far a clock in another zone, or a wrong one, may be ahead.
-const ahead = 26 * time.Hour
+// maxAhead is how far a clock in another zone, or a wrong one, may be ahead.
+const maxAhead = 26 * time.Hour
 
 var year2000 = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
 
 func limitsOf(now time.Time, start, end *civil.Date) limits {
-	l := limits{earliest: year2000, latest: now.Add(ahead).UnixMicro(), from: math.MinInt64, to: math.MaxInt64}
+	l := limits{earliest: year2000, latest: now.Add(maxAhead).UnixMicro(), from: math.MinInt64, to: math.MaxInt64}
 	if start != nil {
 		l.from = start.AddDays(-1).In(time.UTC).UnixMicro()
 	}
@@ -34,8 +34,9 @@ func limitsOf(now time.Time, start, end *civil.Date) limits {
 	return l
 }
 
-// takes tells why an instant is refused; empty when it is not.
-func (l *limits) takes(us int64, offset int32) string {
+// refuse returns the reason for which an instant is refused, or the empty
+// string.
+func (l *limits) refuse(us int64, offset int32) string {
 	if us < l.earliest || us > l.latest {
 		return wearables.BadTime
 	}
@@ -48,8 +49,8 @@ func (l *limits) takes(us int64, offset int32) string {
 	return ""
 }
 
-// takesDate is takes for a calendar date that may lie further ahead.
-func (l *limits) takesDate(d civil.Date, further time.Duration) string {
+// refuseDate is refuse for a calendar date that may lie further ahead.
+func (l *limits) refuseDate(d civil.Date, further time.Duration) string {
 	us := d.In(time.UTC).UnixMicro()
 	if us < l.earliest-dayMicros || us > l.latest+dayMicros+further.Microseconds() {
 		return wearables.BadTime
@@ -60,13 +61,13 @@ func (l *limits) takesDate(d civil.Date, further time.Duration) string {
 	return ""
 }
 
-// besides is how far the beginning of a session may be from its calendar date,
-// which is that of another day and zone at most.
-const besides = 3 * 24 * time.Hour
+// maxFromDate is how far the start of a session may be from its calendar date:
+// another day and another zone.
+const maxFromDate = 3 * 24 * time.Hour
 
-// takesSummary is takes for a summary. Its date decides about the user's
-// bounds, and its session lies near that.
-func (l *limits) takesSummary(s *wearables.Summary, d *wearables.Document) string {
+// refuseSummary is refuse for a summary. The date is compared with the user's
+// bounds, and the session must be near the date.
+func (l *limits) refuseSummary(s *wearables.Summary, d *wearables.Document) string {
 	for _, at := range []time.Time{s.Start, s.End} {
 		if us := at.UnixMicro(); !at.IsZero() && (us < l.earliest || us > l.latest) {
 			return wearables.BadTime
@@ -75,24 +76,24 @@ func (l *limits) takesSummary(s *wearables.Summary, d *wearables.Document) strin
 	if s.Date.IsZero() {
 		return ""
 	}
-	if !s.Start.IsZero() && s.Start.Sub(s.Date.In(time.UTC)).Abs() > besides {
+	if !s.Start.IsZero() && s.Start.Sub(s.Date.In(time.UTC)).Abs() > maxFromDate {
 		return wearables.BadTime
 	}
-	return l.takesDate(s.Date, d.Foretold)
+	return l.refuseDate(s.Date, d.Foretold)
 }
 
-// leastMinutes is the time over which a rate is judged at least: phones count
-// for up to ten minutes, and some write the count of all of them with an
-// interval of seconds.
-const leastMinutes = 10
+// minRateMinutes is the shortest time over which a rate is checked. Phones count
+// for up to ten minutes, and some write that count with an interval of seconds.
+const minRateMinutes = 10
 
-// refuses tells why sample i may not be stored; empty when it may.
+// refuseSample returns the reason for which sample i is refused, or the empty
+// string.
 func refuseSample(r *wearables.Resource, l *limits, c *blocks.Columns, i int) string {
 	offset := wearables.NoOffset
 	if len(c.Offset) > 0 {
-		offset, _ = storage.OffsetFound(c.Offset[i])
+		offset, _ = storage.SplitOffset(c.Offset[i])
 	}
-	if reason := l.takes(c.Time[i], offset); reason != "" {
+	if reason := l.refuse(c.Time[i], offset); reason != "" {
 		return reason
 	}
 	v := c.Value[i]
@@ -109,7 +110,7 @@ func refuseSample(r *wearables.Resource, l *limits, c *blocks.Columns, i int) st
 			return wearables.EndBeforeStart
 		case c.End[i] > l.latest:
 			return wearables.BadTime
-		case r.PerMinute > 0 && length > 0 && v > r.PerMinute*max(leastMinutes, float64(length)/60e6):
+		case r.PerMinute > 0 && length > 0 && v > r.PerMinute*max(minRateMinutes, float64(length)/60e6):
 			return wearables.Implausible
 		}
 	}
@@ -127,8 +128,8 @@ func refuseSample(r *wearables.Resource, l *limits, c *blocks.Columns, i int) st
 	return ""
 }
 
-// columnsOf views samples as block columns. ok is false when lengths differ
-// or a needed column is missing.
+// columnsOf returns samples as columns of a block. ok is false if lengths differ
+// or a required column is missing.
 func columnsOf(r *wearables.Resource, s *wearables.Samples) (c blocks.Columns, ok bool) {
 	n := len(s.Time)
 	c = blocks.Columns{Time: s.Time, End: s.End, Offset: s.Offset, Value: s.Value}
@@ -159,18 +160,18 @@ func refuseSource(s *wearables.Source) string {
 	return ""
 }
 
-// longestWord bounds the words of a source, in bytes.
-const longestWord = 256
+// maxSourceText bounds the texts of a source, in bytes.
+const maxSourceText = 256
 
-// cleanSource removes from a source's words, which files carry as their apps
-// wrote them, the bytes that a text column of a database refuses.
+// cleanSource makes the texts of a source fit a text column. Files carry them as
+// apps wrote them.
 func cleanSource(s *wearables.Source) {
 	for _, word := range []*string{&s.AppID, &s.Sport} {
 		if strings.IndexByte(*word, 0) >= 0 {
 			*word = strings.ReplaceAll(*word, "\x00", "")
 		}
-		if len(*word) > longestWord {
-			*word = (*word)[:longestWord]
+		if len(*word) > maxSourceText {
+			*word = (*word)[:maxSourceText]
 		}
 		*word = strings.ToValidUTF8(*word, "")
 	}

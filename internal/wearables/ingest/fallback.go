@@ -14,25 +14,24 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// Where a person was when something was measured is mostly stated with the
-// value. Where it is not, the team's fallback_time_zone says it, for what is
-// stored from the moment it is set. What rests on a fallback is never taken
-// for better than it is: it fills in where a new value has nothing, it changes
-// no value that is stored, and a stored offset tells how it was found.
+// Most values state the offset of the place where they were measured. For others
+// the user's fallback_time_zone gives it, from the moment it is set. A fallback
+// applies to new values without an offset. It changes no stored value, and a stored
+// offset records that a fallback gave it.
 //
 // Spec: User, FallbackTimeZone. Reference 7.10.
 
-// fallBack gives the samples that state no offset that of the fallback zone.
-// The columns may be the caller's: what changes is a copy.
-func (w *seriesPlan) fallBack(user users.User) {
+// applyFallback sets the offset of samples that state none, by the fallback zone.
+// It copies columns before it changes them, because they may be the caller's.
+func (w *seriesPlan) applyFallback(user users.User) {
 	c := &w.add
 	if len(c.Offset) > 0 && !slices.Contains(c.Offset, wearables.NoOffset) {
 		return
 	}
-	zone := wearables.FallbackFor(user, w.id.Provider)
-	// Google Fit's days and sessions are of the fallback zone, and its series
-	// state nothing. Reference 7.10.
-	if zone == nil || w.id.Provider == "google_fit" {
+	zone := wearables.FallbackFor(user, w.key.Provider)
+	// The fallback zone applies to Google Fit's days and sessions, not to its
+	// series. Reference 7.10.
+	if zone == nil || w.key.Provider == "google_fit" {
 		return
 	}
 	given, clock := c.Offset, zoneClock{zone: zone}
@@ -44,12 +43,12 @@ func (w *seriesPlan) fallBack(user users.User) {
 		}
 		c.Offset[i] = storage.MarkFallback(clock.at(at))
 	}
-	w.fellBack = true
+	w.hasFallback = true
 }
 
-// spare gives the samples that are stored already the offset that they have
-// there, in place of the fallback's.
-func spare(old, add *blocks.Columns) {
+// keepStoredOffsets replaces the fallback's offset of samples that are stored already
+// by their stored offset.
+func keepStoredOffsets(old, add *blocks.Columns) {
 	own := false
 	for i, j := 0, 0; i < len(old.Time) && j < len(add.Time); {
 		switch {
@@ -73,8 +72,8 @@ func spare(old, add *blocks.Columns) {
 	}
 }
 
-// zoneClock finds the offset of a zone at an instant and remembers the stretch
-// of time for which it holds.
+// zoneClock finds the offset of a zone at an instant, and caches the time for which
+// it is valid.
 type zoneClock struct {
 	zone     *time.Location
 	from, to int64
@@ -98,8 +97,8 @@ func (z *zoneClock) at(us int64) int32 {
 	return z.offset
 }
 
-// beneath are the fields that the fallback zone gives a new summary where it
-// states nothing itself.
+// fallbackFields returns the fields that the fallback zone gives a new summary that
+// does not state them.
 func fallbackFields(d *wearables.Document, user users.User, s *wearables.Summary, fields map[string]any) map[string]any {
 	zone := wearables.FallbackFor(user, s.Source.Provider)
 	start, found := s.Start, map[string]any{}
@@ -109,7 +108,7 @@ func fallbackFields(d *wearables.Document, user users.User, s *wearables.Summary
 	if start.IsZero() {
 		start = s.Date.In(zone)
 	}
-	if !hasPlace(d) && d.Start != "" && fields["calendar_date"] == nil && !statesOffset(textOfMoment(fields[d.Start])) {
+	if !hasPlace(d) && d.Start != "" && fields["calendar_date"] == nil && !statesOffset(momentOf(fields[d.Start])) {
 		found["calendar_date"] = civil.DateOf(start.In(zone)).String()
 	}
 	if _, ok := d.Settable("timezone_offset"); ok && fields["timezone_offset"] == nil {
@@ -122,17 +121,17 @@ func fallbackFields(d *wearables.Document, user users.User, s *wearables.Summary
 	return found
 }
 
-// placed says whether the document has a field for where the person was.
+// hasPlace reports whether the document has a field for where the person was.
 func hasPlace(d *wearables.Document) bool {
 	_, offset := d.Settable("timezone_offset")
 	_, zone := d.Settable("time_zone")
 	return offset || zone
 }
 
-// elsewhere says whether the text of a session's start has another offset than
-// the zone had then.
+// statesOtherOffset reports whether the text of a session's start has another offset
+// than the zone had then.
 func statesOtherOffset(d *wearables.Document, fields map[string]any, zone *time.Location) bool {
-	at := textOfMoment(fields[d.Start])
+	at := momentOf(fields[d.Start])
 	_, there := at.In(zone).Zone()
 	_, stated := at.Zone()
 	return statesOffset(at) && stated != there

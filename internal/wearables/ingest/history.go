@@ -10,12 +10,13 @@ import (
 	"hale/internal/platform/events"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
+	"hale/internal/wearables/connections"
+	"hale/internal/wearables/storage"
 )
 
-// HistoricalDone announces that the history of resources of a connection has
-// been fetched to its end, also where there was none: one event for each
-// resource, once in the present run of the connection. A range that is open
-// reaches to the oldest or the newest that is known of the resource.
+// HistoricalDone emits that the history of resources of a connection is complete,
+// also if it is empty: one event for each resource and run of the connection. An
+// open range extends to the oldest or newest data of the resource.
 //
 // Spec: Events, historical pull completed (without is_final; with the source
 // that every data event carries). Reference 7.10, 8.3.
@@ -24,13 +25,13 @@ func (in *Ingester) HistoricalDone(ctx context.Context, user users.User, provide
 		return nil
 	}
 	var run string
-	err := in.DB.Write(ctx, func(tx *store.Tx) (err error) {
-		if run, err = in.run(ctx, tx, user, provider); err != nil {
+	err := in.db.Write(ctx, func(tx *store.Tx) (err error) {
+		if run, err = currentRun(ctx, tx, user, provider); err != nil {
 			return err
 		}
 		var all []events.New
 		for _, resource := range slices.Sorted(maps.Keys(resources)) {
-			event, err := in.announceHistory(ctx, tx, user, provider, run, wearables.EventName(resource), resources[resource])
+			event, err := announceHistory(ctx, tx, user, provider, run, wearables.EventName(resource), resources[resource])
 			if err != nil {
 				return err
 			}
@@ -45,25 +46,25 @@ func (in *Ingester) HistoricalDone(ctx context.Context, user users.User, provide
 	return in.countDays(ctx, user, provider, run)
 }
 
-// run names the present run of the connection. The end of a history connects as
-// data does, also where there was none: else it would be of no run, and told
-// once more when data has made the connection.
-func (in *Ingester) run(ctx context.Context, tx *store.Tx, user users.User, provider string) (string, error) {
-	if in.Run == nil {
-		return "", nil
-	}
-	run, err := in.Run(ctx, tx, user, provider)
-	if err != nil || run != "" || in.Connect == nil {
+// currentRun names the current run of the user's connection to a provider: a new
+// connection is a new run. It connects if there is no connection, also when the
+// history is empty. Otherwise the end would belong to no run, and a second event
+// would follow once data has made the connection.
+func currentRun(ctx context.Context, tx *store.Tx, user users.User, provider string) (string, error) {
+	run, err := connections.Run(ctx, tx, user, provider)
+	if err != nil || run != "" {
 		return run, err
 	}
-	if err := in.Connect(ctx, tx, user, provider, nil); err != nil {
+	if err := connections.Ensure(ctx, tx, user, provider, nil); err != nil {
 		return "", err
 	}
-	return in.Run(ctx, tx, user, provider)
+	return connections.Run(ctx, tx, user, provider)
 }
 
-func (in *Ingester) announceHistory(ctx context.Context, tx *store.Tx, user users.User, provider, run, resource string, r wearables.Range) ([]events.New, error) {
-	r, err := bounded(ctx, tx, user, provider, resource, r)
+// announceHistory returns the event about the history of a resource, or none if there
+// was one in this run.
+func announceHistory(ctx context.Context, tx *store.Tx, user users.User, provider, run, resource string, r wearables.Range) ([]events.New, error) {
+	r, err := closeRange(ctx, tx, user, provider, resource, r)
 	if err != nil {
 		return nil, err
 	}
@@ -81,16 +82,16 @@ func (in *Ingester) announceHistory(ctx context.Context, tx *store.Tx, user user
 	data = wearables.AppendTime(append(data, `,"start_date":`...), r.Start.UnixMicro())
 	data = wearables.AppendTime(append(data, `,"end_date":`...), r.End.UnixMicro())
 	data = wearables.AppendText(append(data, `,"provider":`...), provider)
-	data = append(wearables.AppendSource(append(data, `,"source":`...), wearables.Source{Provider: provider}, in.Describe), '}')
+	data = append(wearables.AppendSource(append(data, `,"source":`...), wearables.Source{Provider: provider}), '}')
 	return []events.New{{
 		Team: user.Team.UUID(), User: user.ID.UUID(), ClientUserID: user.ClientUserID,
 		Type: "historical.data." + resource + ".created", Data: data,
 	}}, nil
 }
 
-// bounded closes a range that is open, which is of a history whose bounds
-// nobody told: by what came of it and after it, else by now.
-func bounded(ctx context.Context, tx *store.Tx, user users.User, provider, resource string, r wearables.Range) (wearables.Range, error) {
+// closeRange closes an open range: by the data of the resource, or by now if there is
+// none.
+func closeRange(ctx context.Context, tx *store.Tx, user users.User, provider, resource string, r wearables.Range) (wearables.Range, error) {
 	if !r.Start.IsZero() && !r.End.IsZero() {
 		return r, nil
 	}
@@ -108,4 +109,87 @@ func bounded(ctx context.Context, tx *store.Tx, user users.User, provider, resou
 		return wearables.Range{Start: oldest, End: r.End}.Join(wearables.Range{Start: r.End, End: r.End}), nil
 	}
 	return wearables.Range{Start: r.Start, End: newest}.Join(wearables.Range{Start: r.Start, End: r.Start}), nil
+}
+
+// countDays stores how many days of completed histories have data, unless that is
+// stored. It reads years of data, so it reads outside the writer. If data arrives
+// meanwhile, the count is discarded and made again when it is read.
+func (in *Ingester) countDays(ctx context.Context, user users.User, provider, run string) error {
+	var all []historyDays
+	err := in.db.Scan(ctx, func(tx *store.Tx) (err error) {
+		if all, err = uncountedHistories(ctx, tx, user, provider, run); err != nil {
+			return err
+		}
+		for i := range all {
+			c := &all[i]
+			if c.days, err = storage.DaysWithData(ctx, tx, user.Team.UUID(), user.ID.UUID(), provider, c.resource, c.within); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	return in.db.Write(ctx, func(tx *store.Tx) error {
+		for _, c := range all {
+			if _, err := tx.Exec(ctx, `UPDATE history_announced AS h SET days = $6
+				WHERE team_id = $1 AND user_id = $2 AND provider = $3 AND resource = $4 AND run = $5 AND days IS NULL AND `+statisticsVersion+` = $7`,
+				user.Team.UUID(), user.ID.UUID(), provider, c.resource, run, c.days, c.version); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// historyDays counts the days of a history with data, as of a version of its
+// statistics.
+type historyDays struct {
+	resource string
+	within   wearables.Range
+	days     int64
+	version  string
+}
+
+// statisticsVersion is an expression that changes with each batch about the resource
+// of a history h.
+const statisticsVersion = `COALESCE((SELECT s.attempted_at || '/' || s.sent FROM resource_statistics s
+	WHERE s.team_id = h.team_id AND s.user_id = h.user_id AND s.provider = h.provider AND s.resource = h.resource), '')`
+
+func uncountedHistories(ctx context.Context, tx *store.Tx, user users.User, provider, run string) (all []historyDays, err error) {
+	rows, err := tx.Query(ctx, `SELECT resource, start_at, end_at, `+statisticsVersion+` FROM history_announced h
+		WHERE team_id = $1 AND user_id = $2 AND provider = $3 AND run = $4 AND days IS NULL`, user.Team.UUID(), user.ID.UUID(), provider, run)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var c historyDays
+		if err := rows.Scan(&c.resource, store.ScanTime(&c.within.Start), store.ScanTime(&c.within.End), &c.version); err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	return all, errors.Join(rows.Err(), rows.Close())
+}
+
+// discardDays removes the day counts of completed histories that the batch adds to.
+// They are counted again when they are read, or when the history ends again: a large
+// history in many batches is not counted with each.
+func (j *job) discardDays(ctx context.Context, tx *store.Tx) error {
+	if j.stage != wearables.Historical {
+		return nil
+	}
+	for _, h := range j.received {
+		if !h.changed {
+			continue
+		}
+		if _, err := tx.Exec(ctx, `UPDATE history_announced SET days = NULL
+			WHERE team_id = $1 AND user_id = $2 AND provider = $3 AND resource = $4 AND days IS NOT NULL`,
+			j.team, j.user, j.provider, h.resource); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -6,13 +6,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
-	"hale/internal/wearables/connections"
 	"hale/internal/wearables/storage"
-
-	"github.com/google/uuid"
 )
 
 // A final chunk that comes again opens no block: those here can not be.
@@ -51,7 +50,6 @@ func TestARepeatedAnnouncementCountsNothing(t *testing.T) {
 // A history that is empty connects, and is told once, whatever comes after it.
 func TestAnEmptyHistoryIsToldOnce(t *testing.T) {
 	each(t, func(f fixture) {
-		f.in.Connect, f.in.Run = connections.Ensure, connections.Run
 		done := func(resources ...string) {
 			ranges := map[string]wearables.Range{}
 			for _, r := range resources {
@@ -69,7 +67,7 @@ func TestAnEmptyHistoryIsToldOnce(t *testing.T) {
 		f.ingest(wearables.Batch{Stage: wearables.Historical, Samples: []wearables.Samples{beats(day, 61)}})
 		done("glucose", "heartrate")
 		want := []string{"provider.connection.created", "historical.data.glucose.created", "historical.data.heartrate.created"}
-		if got := f.types(); !slices.Equal(got, want) {
+		if got := f.allTypes(); !slices.Equal(got, want) {
 			t.Errorf("told %v, want %v", got, want)
 		}
 	})

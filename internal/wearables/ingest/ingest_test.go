@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -11,17 +12,20 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
 	"hale/internal/platform/civil"
 	"hale/internal/platform/events"
+	"hale/internal/platform/fault"
 	"hale/internal/platform/store"
 	"hale/internal/platform/store/storetest"
 	"hale/internal/wearables"
+	"hale/internal/wearables/connections"
 	"hale/internal/wearables/ingest"
+	"hale/internal/wearables/providers"
 	"hale/internal/wearables/storage"
-
-	"github.com/google/uuid"
 )
 
 var day = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
@@ -41,7 +45,7 @@ func each(t *testing.T, fn func(f fixture)) {
 	storetest.EachAt(t, clock, func(t *testing.T, db *store.DB) {
 		team := userstest.Team(t, db)
 		fn(fixture{
-			t: t, db: db, in: &ingest.Ingester{DB: db}, ctx: store.WithTeam(context.Background(), team.ID.UUID()),
+			t: t, db: db, in: ingest.New(db), ctx: store.WithTeam(context.Background(), team.ID.UUID()),
 			user: userstest.New(t, db, team.ID, users.NewUser{}),
 		})
 	})
@@ -69,7 +73,13 @@ type event struct {
 	Data json.RawMessage `json:"data"`
 }
 
+// events returns the events about data.
 func (f fixture) events() []event {
+	f.t.Helper()
+	return slices.DeleteFunc(f.allEvents(), func(e event) bool { return e.Type == connections.CreatedEvent })
+}
+
+func (f fixture) allEvents() []event {
 	f.t.Helper()
 	if f.db.Engine() == store.Postgres {
 		if err := (&events.Sequencer{DB: f.db}).Settle(store.AsSystem(context.Background())); err != nil {
@@ -94,9 +104,15 @@ func (f fixture) events() []event {
 	return all
 }
 
-func (f fixture) types() []string {
+// types returns the types of the events about data.
+func (f fixture) types() []string { return typesOf(f.events()) }
+
+// allTypes is types with the events about connections.
+func (f fixture) allTypes() []string { return typesOf(f.allEvents()) }
+
+func typesOf(all []event) []string {
 	var names []string
-	for _, e := range f.events() {
+	for _, e := range all {
 		names = append(names, e.Type)
 	}
 	return names
@@ -153,7 +169,7 @@ func TestCreatedThenUpdatedThenNothing(t *testing.T) {
 			t.Fatalf("events %v, want %v", got, want)
 		}
 		wantData := `{"user_id":"` + f.user.ID.String() + `","source_id":1,"source":{"provider":"apple_health_kit","type":"watch",` +
-			`"app_id":"com.apple.health.1","device_id":null,"sport":null,"workout_id":null,"name":"","slug":"apple_health_kit","logo":""},` +
+			`"app_id":"com.apple.health.1","device_id":null,"sport":null,"workout_id":null,"name":"Apple HealthKit","slug":"apple_health_kit","logo":"/static/providers/apple_health_kit.svg"},` +
 			`"data":[{"timestamp":"2026-03-01T12:01:00+00:00","timezone_offset":3600,"type":null,"unit":"bpm","value":70}]}`
 		if got := string(all[2].Data); got != wantData {
 			t.Errorf("got  %s\nwant %s", got, wantData)
@@ -276,8 +292,6 @@ func TestHistoricalValuesAreNotAnnounced(t *testing.T) {
 
 func TestHistoryIsAnnouncedOncePerRun(t *testing.T) {
 	each(t, func(f fixture) {
-		run := "first"
-		f.in.Run = func(context.Context, *store.Tx, users.User, string) (string, error) { return run, nil }
 		done := func(resources ...string) {
 			ranges := map[string]wearables.Range{}
 			for _, r := range resources {
@@ -293,16 +307,21 @@ func TestHistoryIsAnnouncedOncePerRun(t *testing.T) {
 		if got := f.types(); !slices.Equal(got, want) {
 			t.Fatalf("events %v, want %v", got, want)
 		}
+		provider := providers.Named("apple_health_kit")
 		wantData := `{"user_id":"` + f.user.ID.String() + `","start_date":"2026-03-01T00:00:00+00:00","end_date":"2026-03-02T00:00:00+00:00",` +
 			`"provider":"apple_health_kit","source":{"provider":"apple_health_kit","type":"unknown","app_id":null,"device_id":null,"sport":null,` +
-			`"workout_id":null,"name":"","slug":"apple_health_kit","logo":""}}`
+			`"workout_id":null,"name":"` + provider.Name + `","slug":"apple_health_kit","logo":"` + provider.LogoURL() + `"}}`
 		if got := string(f.events()[0].Data); got != wantData {
 			t.Errorf("got  %s\nwant %s", got, wantData)
 		}
-		run = "second"
+		if err := f.db.Write(f.ctx, func(tx *store.Tx) error {
+			return connections.Deregister(f.ctx, tx, f.user.Team, f.user.ID, "apple_health_kit")
+		}); err != nil {
+			t.Fatal(err)
+		}
 		done("heartrate")
 		if got := len(f.types()); got != 4 {
-			t.Errorf("%d events after a new link, want 4", got)
+			t.Errorf("%d events after a new connection, want 4", got)
 		}
 	})
 }
@@ -338,32 +357,35 @@ func TestEventsAreSplit(t *testing.T) {
 	})
 }
 
-func TestConnectRunsInTheTransaction(t *testing.T) {
+// A batch and the connection that it makes are stored together or not at all.
+func TestConnectsInTheTransaction(t *testing.T) {
 	each(t, func(f fixture) {
-		broken := true
-		var got []string
-		f.in.Connect = func(_ context.Context, _ *store.Tx, user users.User, provider string, resources []string) error {
-			if broken {
-				return fmt.Errorf("no connection")
-			}
-			got = append([]string{user.ID.String(), provider}, resources...)
-			return nil
-		}
 		weight := wearables.Samples{Resource: "body_weight", Source: watch(), Time: []int64{day.UnixMicro()}, Value: []float64{70}}
 		batch := wearables.Batch{
 			Provider: "apple_health_kit", Stage: wearables.Daily, Samples: []wearables.Samples{beats(day, 61), weight},
 			Summaries: []wearables.Summary{activity("2026-03-01", `{"steps":1}`)},
 		}
-		if _, err := f.in.Ingest(f.ctx, f.user, batch); err == nil {
-			t.Fatal("stored without a connection")
+		deleted := f
+		deleted.user = userstest.New(t, f.db, f.user.Team, users.NewUser{})
+		if err := f.db.Write(f.ctx, func(tx *store.Tx) error { return users.Delete(f.ctx, tx, f.user.Team, deleted.user.ID) }); err != nil {
+			t.Fatal(err)
 		}
-		if groups := f.samples("heartrate"); len(groups) != 0 || len(f.types()) != 0 {
-			t.Fatal("something was left behind")
+		if _, err := f.in.Ingest(f.ctx, deleted.user, batch); !fault.Is(err, fault.NotFound) {
+			t.Fatalf("stored for a deleted user: %v", err)
 		}
-		broken = false
+		if groups := deleted.samples("heartrate"); len(groups) != 0 || len(f.allTypes()) != 0 {
+			t.Fatal("a part is stored")
+		}
 		f.ingest(batch)
-		if want := []string{f.user.ID.String(), "apple_health_kit", "activity", "heartrate", "weight"}; !slices.Equal(got, want) {
-			t.Errorf("connected %v, want %v", got, want)
+		var all []connections.Connection
+		if err := f.db.Read(f.ctx, func(tx *store.Tx) (err error) {
+			all, err = connections.List(f.ctx, tx, f.user.Team, f.user.ID)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if len(all) != 1 || !slices.Equal(slices.Sorted(maps.Keys(all[0].Resources)), []string{"activity", "heartrate", "weight"}) {
+			t.Errorf("connections %+v", all)
 		}
 	})
 }

@@ -12,22 +12,22 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// Change is what storing a batch would do to one series or one summary. It
-// tells what kind of thing changes and never its values.
+// Change describes what storing a batch would change in one series or one summary,
+// without its values.
 type Change struct {
 	Resource string
 	Verb     string // created or updated
 	Source   wearables.Source
-	Day      string   // of a summary: its calendar date
-	Fields   []string // of an updated summary: those whose values differ
+	Day      string   // calendar date of a summary
+	Fields   []string // fields of an updated summary whose values differ
 	Count    int      // samples; 1 for a summary or a stream
 }
 
-// Preview tells what Ingest would change, and changes nothing.
+// Preview returns what Ingest would change, and changes nothing.
 func (in *Ingester) Preview(ctx context.Context, user users.User, b wearables.Batch) (wearables.Result, []Change, error) {
-	j := in.intake(user, &b)
+	j := in.newJob(user, &b)
 	var changes []Change
-	err := in.DB.Read(ctx, func(tx *store.Tx) error {
+	err := in.db.Read(ctx, func(tx *store.Tx) error {
 		j.snapshot = true
 		if err := j.plan(ctx, tx); err != nil {
 			return err
@@ -59,7 +59,7 @@ func (in *Ingester) Preview(ctx context.Context, user users.User, b wearables.Ba
 func (w *seriesPlan) changes() (all []Change) {
 	for _, c := range []Change{{Verb: created, Count: w.counts.Created}, {Verb: updated, Count: w.counts.Updated}} {
 		if c.Count > 0 {
-			c.Resource, c.Source = w.resource.Name, w.id.Source()
+			c.Resource, c.Source = w.resource.Name, w.key.Source()
 			all = append(all, c)
 		}
 	}
@@ -86,7 +86,7 @@ func (w *summaryPlan) changes(ctx context.Context, tx *store.Tx, j *job) ([]Chan
 	return []Change{c}, nil
 }
 
-// differing names the fields of two canonical documents that are not the same.
+// differing returns the names of fields that differ between two canonical documents.
 func differing(older, newer []byte) ([]string, error) {
 	var a, b map[string]json.RawMessage
 	if err := json.Unmarshal(older, &a); err != nil {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
 	"hale/internal/platform/events"
@@ -15,11 +17,8 @@ import (
 	"hale/internal/platform/store"
 	"hale/internal/platform/store/storetest"
 	"hale/internal/wearables"
-	"hale/internal/wearables/connections"
 	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/storage"
-
-	"pgregory.net/rapid"
 )
 
 // said is what an event announced of one key: of a sample that of its series and
@@ -47,7 +46,7 @@ func person(t *testing.T, db *store.DB) fixture {
 	team := userstest.Team(t, db)
 	return fixture{
 		t: t, db: db, ctx: store.WithTeam(context.Background(), team.ID.UUID()),
-		in:   &ingest.Ingester{DB: db, Connect: connections.Ensure, Linked: connections.Linked, Hold: connections.Hold},
+		in:   ingest.New(db),
 		user: userstest.New(t, db, team.ID, users.NewUser{}),
 	}
 }
@@ -186,7 +185,7 @@ func (f fixture) stored(resources ...string) map[string]string {
 			}
 			known, _ := wearables.ResourceNamed(resource)
 			for _, sample := range data {
-				key, value := f.sampleOf(known.Event, wearables.AppendSource(nil, group.Source, nil), sample)
+				key, value := f.sampleOf(known.Event, wearables.AppendSource(nil, group.Source), sample)
 				all[key] = value
 			}
 		}
@@ -201,7 +200,7 @@ func (f fixture) days() map[string]string {
 	err := f.db.Read(f.ctx, func(tx *store.Tx) error {
 		stored, err := storage.ListSummaries(f.ctx, tx, f.user.Team.UUID(), f.user.ID.UUID(), storage.SummaryQuery{Resource: "activity"})
 		for i := range stored {
-			body, err := storage.AppendSummary(nil, &stored[i], nil)
+			body, err := storage.AppendSummary(nil, &stored[i])
 			if err != nil {
 				return err
 			}

@@ -28,7 +28,7 @@ func (f fixture) summaries(resource string) []string {
 	err := f.db.Read(f.ctx, func(tx *store.Tx) error {
 		stored, err := storage.ListSummaries(f.ctx, tx, f.user.Team.UUID(), f.user.ID.UUID(), storage.SummaryQuery{Resource: resource})
 		for i := range stored {
-			text, err := storage.AppendSummary(nil, &stored[i], nil)
+			text, err := storage.AppendSummary(nil, &stored[i])
 			if err != nil {
 				return err
 			}
@@ -64,7 +64,7 @@ func TestSummaryVersions(t *testing.T) {
 			`"calories_total":null,"calories_active":null,"steps":250,"daily_movement":null,"distance":12.5,"low":null,"medium":null,"high":null,` +
 			`"floors_climbed":null,"time_zone":"Europe/Berlin","timezone_offset":null,"heart_rate":{"avg_bpm":70,"max_bpm":140},` +
 			`"wheelchair_use":null,"wheelchair_push":null,"source":{"provider":"apple_health_kit","type":"watch","app_id":"com.apple.health.1",` +
-			`"device_id":null,"sport":null,"workout_id":null,"name":"","slug":"apple_health_kit","logo":""},` +
+			`"device_id":null,"sport":null,"workout_id":null,"name":"Apple HealthKit","slug":"apple_health_kit","logo":"/static/providers/apple_health_kit.svg"},` +
 			`"created_at":"2026-03-21T00:00:00+00:00","updated_at":"2026-03-21T00:00:00+00:00"}`
 		if got := f.summaries("activity"); len(got) != 1 || got[0] != want {
 			t.Errorf("got  %s\nwant %s", got, want)
@@ -174,7 +174,7 @@ func TestADocumentThatGrowsTooLarge(t *testing.T) {
 func TestWhatThePlanRefusesIsHeardAsFailed(t *testing.T) {
 	each(t, func(f fixture) {
 		heard := func() string {
-			var found storage.Heard
+			var found storage.StatisticsByUser
 			err := f.db.Read(f.ctx, func(tx *store.Tx) (err error) {
 				id := f.user.ID.UUID()
 				found, err = storage.StatisticsOf(f.ctx, tx, f.user.Team.UUID(), storage.UserRange{First: id, Last: id})

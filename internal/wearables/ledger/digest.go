@@ -18,14 +18,14 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// A plain hash of a body with one heart rate in it could be guessed back, and
-// would outlive the user's key in backups. So digests are keyed, with a random
-// key of the user that is itself sealed.
+// The body could be guessed from a plain hash of one heart rate, and the hash would
+// outlive the user's key in backups. So digests are keyed with a random, sealed key of the
+// user.
 
 const keySize = 32
 
-// mostKeys bounds the cache; when full it starts over.
-const mostKeys = 100_000
+// maxKeys bounds the cache, which is emptied when full.
+const maxKeys = 100_000
 
 type keyCache struct {
 	mu   sync.RWMutex
@@ -42,16 +42,16 @@ func (c *keyCache) get(user users.ID) (key [keySize]byte, ok bool) {
 func (c *keyCache) put(user users.ID, key [keySize]byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.keys == nil || len(c.keys) >= mostKeys {
+	if c.keys == nil || len(c.keys) >= maxKeys {
 		c.keys = map[users.ID][keySize]byte{}
 	}
 	c.keys[user] = key
 }
 
-// Ledger keeps payloads. One per process; its zero value is ready.
+// Ledger stores payloads. A process has one. The zero value is ready to use.
 type Ledger struct{ keys keyCache }
 
-// keyOf is the user's key of digests, which is made on first use.
+// keyOf returns the user's key of digests, and creates it on first use.
 func (l *Ledger) keyOf(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) ([keySize]byte, error) {
 	if key, ok := l.keys.get(user); ok {
 		return key, nil
@@ -92,15 +92,15 @@ func makeKey(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (k
 	}
 	n, err := tx.Exec(ctx, `INSERT INTO payload_keys (team_id, user_id, key, forgotten) VALUES ($1, $2, $3, FALSE)
 		ON CONFLICT (user_id) DO NOTHING`, team, user, sealed)
-	if err == nil && n == 0 { // another transaction was faster
+	if err == nil && n == 0 { // another transaction created it
 		err = store.ErrLostRace
 	}
 	return key, err
 }
 
-// digest makes the id of what the parts say together. What is about an hour
-// begins with it, as ids of version 7 begin with a time; other ids are of version
-// 8, which says nothing.
+// digest returns the id of a payload with these parts. The id of a body about an hour
+// begins with the hour, as ids of version 7 begin with a time. Other ids are of version
+// 8.
 func digest(key [keySize]byte, about hour, kind, provider, resource string, parts ...[]byte) ID {
 	mac := hmac.New(sha256.New, key[:])
 	for _, word := range []string{kind, provider, resource} {

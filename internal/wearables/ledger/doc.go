@@ -1,19 +1,19 @@
-// Package ledger keeps what came in as it came: the bodies that phones pushed
-// and the files that were uploaded. A mapping that was wrong is mended and the
-// ledger is read again, without asking a phone or a person for anything.
+// Package ledger stores payloads as received: pushed bodies and uploaded files. When a
+// mapping is corrected, stored payloads are reprocessed, without asking a phone or a person
+// to send them again.
 //
-//	payload.go   what a payload is, and Pack, which compresses one
-//	mapping.go   the version of today's mapping of each kind
-//	keep.go      Keep: a body, in the transaction that stores what it says
-//	digest.go    telling the same body again from a new one
-//	hour.go      which bodies lie together
+//	payload.go   payloads, and Pack, which compresses one
+//	mapping.go   the version of the current mapping of each kind
+//	keep.go      Keep: a body, in the transaction that stores its data
+//	digest.go    ids by content, to find duplicates
+//	hour.go      the hour of a body
 //	file.go      KeepFile and Restore: an upload, a mebibyte at a time
-//	read.go      List, Get, Body; Touch: a file is being read
-//	items.go     which payload a summary was read from
-//	forget.go    the end of the retention, and of a user
+//	read.go      List, Get, Body; Touch
+//	items.go     the payload of a summary
+//	forget.go    the end of the retention
 //
 // A payload is compressed, cut into chunks of a mebibyte and sealed with the
-// user's key, so that erasing the user erases it in every copy. It lies in the
-// database, where every node reaches it; docs/decisions/0006-raw-ledger.md
-// says why. Below it, replay reads a user's payloads again.
+// user's key, so that erasing the user erases it in every copy. It is in the database,
+// which every node can read; see docs/decisions/0006-raw-ledger.md. Package replay
+// reprocesses the payloads of users.
 package ledger

@@ -12,7 +12,7 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// File is an upload that lies on the disk of this node.
+// File is an upload on the disk of this node.
 type File struct {
 	Team   teams.ID
 	User   users.ID
@@ -22,9 +22,9 @@ type File struct {
 	SHA256 []byte
 }
 
-// KeepFile copies a file into the ledger, a chunk in each transaction, so that
-// nobody waits for the writer longer than a mebibyte takes. The payload counts
-// once all of it is there. A file that is there already came once more.
+// KeepFile copies a file into the ledger, a chunk in each transaction, so that the writer
+// is occupied for a mebibyte at a time. The payload is valid once it is complete. A file
+// that is stored already is counted again.
 func (l *Ledger) KeepFile(ctx context.Context, db *store.DB, f File) (ID, error) {
 	p, known, err := l.start(ctx, db, f)
 	if err != nil || known {
@@ -32,7 +32,7 @@ func (l *Ledger) KeepFile(ctx context.Context, db *store.DB, f File) (ID, error)
 	}
 	file, err := os.Open(f.Path)
 	if err != nil {
-		return p.ID, fmt.Errorf("ledger: keeping a file: %w", err)
+		return p.ID, fmt.Errorf("ledger: storing a file: %w", err)
 	}
 	defer file.Close()
 	chunk, packed := make([]byte, chunkSize), make([]byte, 0, chunkSize+chunkSize/8)
@@ -42,7 +42,7 @@ func (l *Ledger) KeepFile(ctx context.Context, db *store.DB, f File) (ID, error)
 			break
 		}
 		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-			return p.ID, fmt.Errorf("ledger: keeping a file: %w", err)
+			return p.ID, fmt.Errorf("ledger: storing a file: %w", err)
 		}
 		packed = encoder.EncodeAll(chunk[:n], packed[:0])
 		var written int64
@@ -58,7 +58,7 @@ func (l *Ledger) KeepFile(ctx context.Context, db *store.DB, f File) (ID, error)
 	return p.ID, db.Write(ctx, func(tx *store.Tx) error { return p.complete(ctx, tx) })
 }
 
-// start finds the file's payload or begins one.
+// start finds the payload of the file or creates one.
 func (l *Ledger) start(ctx context.Context, db *store.DB, f File) (p Payload, known bool, err error) {
 	err = db.Write(ctx, func(tx *store.Tx) error {
 		key, err := l.keyOf(ctx, tx, f.Team, f.User)
@@ -72,9 +72,9 @@ func (l *Ledger) start(ctx context.Context, db *store.DB, f File) (p Payload, kn
 		if err := p.put(ctx, tx, nil); err != nil {
 			return err
 		}
-		err = tx.QueryRow(ctx, `SELECT whole FROM payloads WHERE `+itself, p.itself()...).Scan(&known)
+		err = tx.QueryRow(ctx, `SELECT whole FROM payloads WHERE `+byKey, p.key()...).Scan(&known)
 		if err != nil {
-			return fmt.Errorf("ledger: keeping a file: %w", err)
+			return fmt.Errorf("ledger: storing a file: %w", err)
 		}
 		return nil
 	})
@@ -82,14 +82,14 @@ func (l *Ledger) start(ctx context.Context, db *store.DB, f File) (p Payload, kn
 }
 
 func (p *Payload) complete(ctx context.Context, tx *store.Tx) error {
-	_, err := tx.Exec(ctx, `UPDATE payloads SET whole = TRUE, chunks = $5, packed = $6 WHERE `+itself, p.itself(p.chunks, p.Packed)...)
+	_, err := tx.Exec(ctx, `UPDATE payloads SET whole = TRUE, chunks = $5, packed = $6 WHERE `+byKey, p.key(p.chunks, p.Packed)...)
 	if err != nil {
-		return fmt.Errorf("ledger: keeping a file: %w", err)
+		return fmt.Errorf("ledger: storing a file: %w", err)
 	}
 	return nil
 }
 
-// Restore writes a payload to a file as it came, a chunk at a time.
+// Restore writes a payload as received, a chunk at a time.
 func (p *Payload) Restore(ctx context.Context, db *store.DB, to io.Writer) error {
 	var plain []byte
 	for number := range max(1, p.chunks) {
@@ -111,8 +111,8 @@ func (p *Payload) Restore(ctx context.Context, db *store.DB, to io.Writer) error
 	return nil
 }
 
-// FileIDs returns what makes the ids that a user's files have in the ledger. It
-// needs the user's key of digests, which is made with the first payload.
+// FileIDs returns a function for the ids of a user's files. It needs the user's key of
+// digests, which the first payload creates.
 func FileIDs(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (func(kind string, sha256 []byte) ID, error) {
 	key, err := readKey(ctx, tx, team, user)
 	if err != nil {
@@ -121,8 +121,8 @@ func FileIDs(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (f
 	return func(kind string, sha256 []byte) ID { return digest(key, noHour, kind, "", "", sha256) }, nil
 }
 
-// FileOf finds the payload of an upload, by what was uploaded. ok is false
-// when it is not there, or not whole.
+// FileOf finds the payload of an upload by content. ok is false if it is not stored or not
+// complete.
 func (l *Ledger) FileOf(ctx context.Context, tx *store.Tx, f File) (p Payload, ok bool, err error) {
 	key, err := readKey(ctx, tx, f.Team, f.User)
 	if errors.Is(err, store.ErrNoRows) {
@@ -132,7 +132,7 @@ func (l *Ledger) FileOf(ctx context.Context, tx *store.Tx, f File) (p Payload, o
 		return p, false, fmt.Errorf("ledger: the key of digests: %w", err)
 	}
 	at := Payload{Team: f.Team, User: f.User, ID: digest(key, noHour, f.Kind, "", "", f.SHA256)}
-	err = p.scan(tx.QueryRow(ctx, `SELECT `+columns+` FROM payloads WHERE `+itself+` AND whole`, at.itself()...))
+	err = p.scan(tx.QueryRow(ctx, `SELECT `+columns+` FROM payloads WHERE `+byKey+` AND whole`, at.key()...))
 	if errors.Is(err, store.ErrNoRows) {
 		return p, false, nil
 	}

@@ -11,14 +11,14 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// atOnce is how many rows one transaction deletes: a chunk is a mebibyte.
+// Bounds of the rows that one transaction deletes: a chunk has a mebibyte.
 const (
 	payloadsAtOnce = 1000
 	chunksAtOnce   = 100
 )
 
-// Forget removes a team's payloads that came last before an instant, and
-// reports how many. What was made of them stays.
+// Forget removes a team's payloads that were last received before an instant, and returns
+// how many. Their data stays.
 func Forget(ctx context.Context, db *store.DB, team teams.ID, before time.Time) (forgotten int64, err error) {
 	for {
 		var n int64
@@ -27,7 +27,7 @@ func Forget(ctx context.Context, db *store.DB, team teams.ID, before time.Time) 
 			return err
 		})
 		if err != nil {
-			return forgotten, fmt.Errorf("ledger: forgetting: %w", err)
+			return forgotten, fmt.Errorf("ledger: removing old payloads: %w", err)
 		}
 		forgotten += n
 		if n == 0 {
@@ -36,9 +36,8 @@ func Forget(ctx context.Context, db *store.DB, team teams.ID, before time.Time) 
 	}
 }
 
-// forgetSome removes the oldest payloads: those without chunks many at once,
-// one with chunks by itself. One that comes once more just now is waited for, and
-// is no old one then.
+// forgetSome removes the oldest payloads: many without chunks, or one with chunks. It waits
+// for a payload that is received again at the same moment, and keeps that.
 func forgetSome(ctx context.Context, tx *store.Tx, team teams.ID, before time.Time) (int64, error) {
 	rows, err := tx.Query(ctx, `SELECT `+columns+` FROM payloads WHERE team_id = $1 AND last_at < $2 ORDER BY last_at, id LIMIT $3`+tx.ForUpdate(),
 		team, store.Micros(before), payloadsAtOnce)
@@ -69,17 +68,17 @@ func forgetSome(ctx context.Context, tx *store.Tx, team teams.ID, before time.Ti
 	return int64(len(old)), nil
 }
 
-// forget removes a payload; more says that chunks are left and so is it.
+// forget removes a payload. more reports that chunks are left, and so the payload.
 func (p *Payload) forget(ctx context.Context, tx *store.Tx) (more bool, err error) {
-	if p.Size > chunkSize || p.chunks > 0 || !p.whole { // chunks are counted when all are written
+	if p.Size > chunkSize || p.chunks > 0 || !p.whole { // the count of chunks is written last
 		n, err := tx.Exec(ctx, `DELETE FROM payload_chunks WHERE team_id = $1 AND user_id = $2 AND payload_id = $3 AND number IN (
 			SELECT number FROM payload_chunks WHERE team_id = $1 AND user_id = $2 AND payload_id = $3 ORDER BY number DESC LIMIT $4)`,
 			p.Team, p.User, p.ID, chunksAtOnce)
 		if err != nil {
 			return false, err
 		}
-		if n == chunksAtOnce { // what is left of it can no longer be read
-			_, err := tx.Exec(ctx, `UPDATE payloads SET whole = FALSE WHERE `+itself, p.itself()...)
+		if n == chunksAtOnce { // the rest can no longer be read
+			_, err := tx.Exec(ctx, `UPDATE payloads SET whole = FALSE WHERE `+byKey, p.key()...)
 			return true, err
 		}
 	}
@@ -87,7 +86,7 @@ func (p *Payload) forget(ctx context.Context, tx *store.Tx) (more bool, err erro
 	if err != nil {
 		return false, err
 	}
-	if _, err := tx.Exec(ctx, `DELETE FROM payloads WHERE `+itself, p.itself()...); err != nil {
+	if _, err := tx.Exec(ctx, `DELETE FROM payloads WHERE `+byKey, p.key()...); err != nil {
 		return false, err
 	}
 	if err := p.forgetHour(ctx, tx); err != nil {
@@ -97,8 +96,8 @@ func (p *Payload) forget(ctx context.Context, tx *store.Tx) (more bool, err erro
 	return false, err
 }
 
-// forgetHour forgets the payload's hour where it was the last one of it. Who keeps
-// another one just now has locked the hour, and is waited for.
+// forgetHour removes the hour of the last payload about it. It waits for a transaction that
+// stores another payload of the hour, which has locked the row.
 func (p *Payload) forgetHour(ctx context.Context, tx *store.Tx) error {
 	about := hourIn(p.ID)
 	if about == noHour {
@@ -118,18 +117,18 @@ func (p *Payload) forgetHour(ctx context.Context, tx *store.Tx) error {
 	return err
 }
 
-// Incomplete says whether payloads of the user were forgotten, so that those
-// left do not tell the whole story.
+// Incomplete reports whether payloads of the user were removed, so that the others are not
+// the complete data.
 func Incomplete(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (forgotten bool, err error) {
 	var n int
 	err = tx.QueryRow(ctx, `SELECT COUNT(*) FROM payload_keys WHERE team_id = $1 AND user_id = $2 AND forgotten`, team, user).Scan(&n)
 	if err != nil {
-		return false, fmt.Errorf("ledger: looking for what was forgotten: %w", err)
+		return false, fmt.Errorf("ledger: finding removed payloads: %w", err)
 	}
 	return n > 0, nil
 }
 
-const eraseOfUser = `DELETE FROM payloads WHERE (hour, user_id, id) IN (SELECT hour, user_id, id FROM ` + ofUser + ` LIMIT $3)`
+const eraseOfUser = `DELETE FROM payloads WHERE (hour, user_id, id) IN (SELECT hour, user_id, id FROM ` + byUser + ` LIMIT $3)`
 
 // UserRecords returns the rows of users in this package.
 func UserRecords() []users.Records {

@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// hour is an hour since 1970 that a body is about: that of its first sample. It
-// stands in the payload's id, so whoever has the id finds the row.
+// hour is the hour of the first sample of a body, in hours since 1970. The id of the
+// payload contains it, so the id locates the row.
 type hour int64
 
-// noHour is that of files and summaries, of samples of a time that no id has
-// room for, and of what was kept before there were hours.
+// noHour is the hour of files and summaries, of samples whose time does not fit into an id,
+// and of payloads that are older than hours.
 const noHour hour = 0
 
-// lastHour is the last one whose milliseconds have room in 48 bits.
-const lastHour = hour((1<<48 - 1) / int64(time.Hour/time.Millisecond))
+// maxHour is the last hour whose milliseconds fit into 48 bits.
+const maxHour = hour((1<<48 - 1) / int64(time.Hour/time.Millisecond))
 
-// hourOf is the hour of an instant in microseconds.
+// hourOf returns the hour of an instant in microseconds.
 func hourOf(micros int64) hour {
 	h := hour(micros / time.Hour.Microseconds())
-	if h < 0 || h > lastHour {
+	if h < 0 || h > maxHour {
 		return noHour
 	}
 	return h
@@ -27,7 +27,7 @@ func hourOf(micros int64) hour {
 
 func (h hour) millis() int64 { return int64(h) * time.Hour.Milliseconds() }
 
-// hourIn is the hour in the id of a payload.
+// hourIn returns the hour in the id of a payload.
 func hourIn(payload ID) hour {
 	id := payload.UUID()
 	if id.Version() != 7 {

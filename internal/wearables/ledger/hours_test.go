@@ -14,7 +14,7 @@ import (
 
 func (b *bed) about(body string, first int64) (id ledger.ID) {
 	b.t.Helper()
-	return b.keepPacked(ledger.Pack(ledger.Samples, "apple_health_kit", "heartrate", []byte(body)).About(first))
+	return b.keepPacked(ledger.Pack(ledger.Samples, "apple_health_kit", "heartrate", []byte(body)).WithTime(first))
 }
 
 func (b *bed) hours() []int64 {
@@ -131,7 +131,7 @@ func comesWhileForgotten(t *testing.T, body string) {
 		forgotten := make(chan error, 1)
 		b.write(func(tx *store.Tx) error {
 			var kept store.Batch
-			packed := ledger.Pack(ledger.Samples, "apple_health_kit", "heartrate", []byte(body)).About(noon)
+			packed := ledger.Pack(ledger.Samples, "apple_health_kit", "heartrate", []byte(body)).WithTime(noon)
 			if _, err := b.l.Keep(b.ctx, tx, &kept, b.user.Team, b.user.ID, packed); err != nil {
 				return err
 			}

@@ -11,16 +11,14 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// Item says where a summary was read from.
+// Item is the place of a summary in a payload.
 type Item struct {
 	Summary uuid.UUID
-	// Place is the summary's place in the body's data, from 0; -1 for a file,
-	// which has no such list.
+	// Place is the index of the summary in the body's data; -1 for a file.
 	Place int
 }
 
-// Link notes from which payload summaries were read. A later payload takes
-// the place of an earlier one.
+// Link stores the payload of summaries. A later payload replaces an earlier one.
 func Link(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, payload ID, items []Item) error {
 	for _, item := range items {
 		_, err := tx.Exec(ctx, `INSERT INTO payload_items (team_id, user_id, summary_id, payload_id, place) VALUES ($1, $2, $3, $4, $5)
@@ -34,14 +32,14 @@ func Link(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, paylo
 	return nil
 }
 
-// Origin is where a summary was read from.
+// Origin is the payload of a summary.
 type Origin struct {
 	Payload ID
 	Place   int
 }
 
-// Origins finds where the summaries of a user were read from. Those whose
-// payload is gone have none. What has summaries in it is about no hour.
+// Origins finds the payloads of a user's summaries. Summaries whose payload is removed are
+// absent. Payloads with summaries have no hour.
 func Origins(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (map[uuid.UUID]Origin, error) {
 	rows, err := tx.Query(ctx, `SELECT i.summary_id, i.payload_id, i.place FROM payload_items i
 		JOIN payloads p ON p.hour = 0 AND p.user_id = i.user_id AND p.id = i.payload_id

@@ -10,10 +10,9 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// Keep adds to b what writes a body into the ledger, in the transaction that
-// stores what it says. The same body again is the same payload, which came once more: it is
-// later than everything in between, and that is its place when the ledger is
-// read again.
+// Keep adds the statements that store a body to b, in the transaction that stores its
+// data. The same body again is the same payload and is counted. Its time is the last one:
+// that is its position when the ledger is reprocessed.
 func (l *Ledger) Keep(ctx context.Context, tx *store.Tx, b *store.Batch, team teams.ID, user users.ID, p *Packed) (ID, error) {
 	key, err := l.keyOf(ctx, tx, team, user)
 	if err != nil {
@@ -30,7 +29,7 @@ func (l *Ledger) Keep(ctx context.Context, tx *store.Tx, b *store.Batch, team te
 		}
 		row.Packed = int64(len(data))
 	} else {
-		again, err := row.cameAgain(ctx, tx)
+		again, err := row.count(ctx, tx)
 		if err != nil || again {
 			return row.ID, err
 		}
@@ -43,25 +42,25 @@ func (l *Ledger) Keep(ctx context.Context, tx *store.Tx, b *store.Batch, team te
 			row.Packed += n
 		}
 	}
-	b.Insert(nil, intoPayloads, row.args(tx, data), cameOnceMore)
+	b.Insert(nil, intoPayloads, row.args(tx, data), countAgain)
 	if p.about > 0 {
-		b.Insert(nil, intoHours, []any{team, user, p.about}, knownHour)
+		b.Insert(nil, intoHours, []any{team, user, p.about}, lockHour)
 	}
 	return row.ID, nil
 }
 
-// A payload's row, and what is noted when it came again.
+// The row of a payload, and its update when it is received again.
 const (
 	intoPayloads = `INSERT INTO payloads (team_id, user_id, hour, id, kind, provider, resource, mapping, size, packed,
 		chunks, whole, times, first_at, last_at, data)`
-	cameOnceMore = `ON CONFLICT (hour, user_id, id) DO UPDATE SET times = payloads.times + 1, last_at = excluded.last_at, mapping = excluded.mapping`
+	countAgain = `ON CONFLICT (hour, user_id, id) DO UPDATE SET times = payloads.times + 1, last_at = excluded.last_at, mapping = excluded.mapping`
 )
 
-// A row for each hour that a user's bodies are about. One that is known stays as
-// it is, locked until the body is kept: see forgetHour.
+// A row for each hour of a user's bodies. A known row is locked until the transaction ends:
+// see forgetHour.
 const (
 	intoHours = `INSERT INTO payload_hours (team_id, user_id, hour)`
-	knownHour = `ON CONFLICT (user_id, hour) DO UPDATE SET hour = excluded.hour WHERE FALSE`
+	lockHour  = `ON CONFLICT (user_id, hour) DO UPDATE SET hour = excluded.hour WHERE FALSE`
 )
 
 func (p *Payload) args(tx *store.Tx, data []byte) []any {
@@ -77,20 +76,19 @@ func (p *Payload) args(tx *store.Tx, data []byte) []any {
 
 func (p *Payload) put(ctx context.Context, tx *store.Tx, data []byte) error {
 	var b store.Batch
-	b.Insert(nil, intoPayloads, p.args(tx, data), cameOnceMore)
+	b.Insert(nil, intoPayloads, p.args(tx, data), countAgain)
 	if err := tx.Run(ctx, &b); err != nil {
-		return fmt.Errorf("ledger: keeping a payload: %w", err)
+		return fmt.Errorf("ledger: storing a payload: %w", err)
 	}
 	return nil
 }
 
-// cameAgain notes that a payload came again, where it is known. It spares
-// writing the chunks of a large one.
-func (p *Payload) cameAgain(ctx context.Context, tx *store.Tx) (bool, error) {
-	n, err := tx.Exec(ctx, `UPDATE payloads SET times = times + 1, last_at = $5, mapping = $6 WHERE `+itself+` AND whole`,
-		p.itself(store.Micros(tx.Now()), p.Mapping)...)
+// count counts a known payload again, without writing its chunks.
+func (p *Payload) count(ctx context.Context, tx *store.Tx) (bool, error) {
+	n, err := tx.Exec(ctx, `UPDATE payloads SET times = times + 1, last_at = $5, mapping = $6 WHERE `+byKey+` AND whole`,
+		p.key(store.Micros(tx.Now()), p.Mapping)...)
 	if err != nil {
-		return false, fmt.Errorf("ledger: keeping a payload: %w", err)
+		return false, fmt.Errorf("ledger: storing a payload: %w", err)
 	}
 	return n > 0, nil
 }
@@ -103,7 +101,7 @@ func (p *Payload) putChunk(ctx context.Context, tx *store.Tx, number int64, pack
 	_, err = tx.Exec(ctx, `INSERT INTO payload_chunks (team_id, user_id, payload_id, number, data) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (user_id, payload_id, number) DO UPDATE SET data = excluded.data`, p.Team, p.User, p.ID, number, sealed)
 	if err != nil {
-		return 0, fmt.Errorf("ledger: keeping a payload: %w", err)
+		return 0, fmt.Errorf("ledger: storing a payload: %w", err)
 	}
 	return int64(len(sealed)), nil
 }

@@ -1,61 +1,55 @@
 package ledger
 
-// The kinds of payloads that are no files. Files have the names of their kinds
-// of imports, such as apple_health.
+// The kinds of pushed payloads. Files have the kinds of imports, such as apple_health.
 const (
 	// Samples is a pushed body of samples of one resource.
 	Samples = "push_samples"
-	// Series is a pushed body of samples of several resources; it has no one
-	// resource.
+	// Series is a pushed body of samples of several resources.
 	Series = "push_series"
 	// Summaries is a pushed body of summaries of one resource.
 	Summaries = "push_summaries"
 )
 
-// mappings is the version of today's reading of each kind. Whoever mends what a
-// body or a file of a kind becomes raises its number; a kind that is not here
-// is at its first.
+// mappings has the version of the current mapping of each kind. A change of the mapping
+// increments it. Kinds that are not listed have version 1.
 var mappings = map[string]int{
 	// 2: sensor_location, intensity and the words of insulin. 3: steps with an
-	// interval of seconds, or none. 4: what came in another unit is the nearest
-	// number in ours: 2.3 g for 2300 mg.
-	Samples: 4,
-	Series:  4,
+	// interval of seconds, or none. 4: values of other units are converted to the nearest
+	// number: 2.3 g for 2300 mg. 5: short words of types, such as ldl.
+	Samples: 5,
+	Series:  5,
 
-	// 2: a session or a meal that says no day has that of its place; the number of
-	// a sport.
+	// 2: a session or a meal without a day has that of its place; the number of a sport.
 	Summaries: 2,
 
 	// 2: insulin, swimming strokes, sports of distance, cycles, electrocardiograms.
-	// 3: steps as above. 4: the words of insulin; where a thermometer was.
+	// 3: steps as above. 4: the words of insulin; the place of a thermometer.
 	// 5: units as above.
 	"apple_health": 5,
 
-	// 2: what was eaten or injected at one moment is added up. 3, of those that
-	// have them: steps as above; the height that was measured last; the words of
-	// insulin; where a thermometer was. 4: all insulin of Nightscout is a bolus; of
-	// Health Connect, units as above.
+	// 2: meals and injections of one moment are added. 3, if present: steps as above; the
+	// height that was measured last; the words of insulin; the place of a thermometer.
+	// 4: all insulin of Nightscout is a bolus; of Health Connect, units as above.
 	"dexcom_clarity": 2, "nightscout": 4, "health_connect": 4,
-	// 2: the same; times are those of the clock on the wall.
+	// 2: the same; wall-clock times.
 	"libreview": 2,
-	// 2: an activity is known by its id; the zone of the profile. 3: steps as above.
+	// 2: the id identifies an activity; the zone of the profile. 3: steps as above.
 	"fitbit": 3,
 	// 2: the stages of a night end with them; the height that was measured last;
 	// steps as above.
 	"withings": 2,
-	// 2: steps as above; the height that was measured last, of Polar also the
-	// account's; of FIT also the beats of a strap and R-R intervals. 3: a stated
-	// variability is that of the night before it; of Polar also the steps in which a
-	// file ends.
+	// 2: steps as above; the height that was measured last, of Polar also that of the
+	// account; of FIT also the beats of a strap and R-R intervals. 3: a stated variability
+	// is that of the night before; of Polar also the steps at the end of a file.
 	"fit": 3, "garmin": 2, "google_fit": 2, "polar": 3,
-	// 2: the hours of the days on which the clock is set.
+	// 2: the hours of days on which the clock changes.
 	"fitbit_fitabase": 2,
 	// 2: the source type of a maker's recording is that of its replies.
 	"gpx": 2, "tcx": 2,
 }
 
-// Mapping is the version of today's reading of a kind of payload. A payload
-// remembers the one that read it last.
+// Mapping returns the version of the current mapping of a kind. A payload has the version
+// that read it last.
 func Mapping(kind string) int {
 	if version, ok := mappings[kind]; ok {
 		return version

@@ -15,7 +15,7 @@ import (
 // ID identifies a payload of a user.
 type ID = ids.ID[Payload]
 
-// Payload is a body or a file as it came, without its content.
+// Payload is a received body or file, without its content.
 type Payload struct {
 	ID       ID
 	Team     teams.ID
@@ -24,9 +24,9 @@ type Payload struct {
 	Provider string // slug; empty for a file
 	Resource string // of a push: path segment; empty for a file
 	Mapping  int    // version of the mapping that read it last
-	Size     int64  // bytes as it came
-	Packed   int64  // bytes as it is kept
-	Times    int    // how often it came
+	Size     int64  // bytes as received
+	Packed   int64  // bytes as stored
+	Times    int    // how often it was received
 	FirstAt  time.Time
 	LastAt   time.Time
 
@@ -34,17 +34,17 @@ type Payload struct {
 	whole  bool
 }
 
-// Whole says whether all of it is here; a file is not while it is written.
+// Whole reports whether it is complete. A file is incomplete while it is written.
 func (p *Payload) Whole() bool { return p.whole }
 
-// Stale says whether another mapping than today's read it last.
+// Stale reports whether another mapping than the current one read it last.
 func (p *Payload) Stale() bool { return p.Mapping != Mapping(p.Kind) }
 
-// chunkSize is how much of a payload is compressed and sealed as one piece.
+// chunkSize is the size of the pieces that are compressed and sealed.
 const chunkSize = 1 << 20
 
-// The fastest level: on bodies of samples it is as small as the next one and
-// three times as fast on small ones. One frame a chunk keeps chunks apart.
+// The fastest level: bodies of samples are as small as with the next one, and small ones
+// are three times as fast. A chunk is one frame.
 var (
 	encoder = must(zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(chunkSize),
 		zstd.WithEncoderCRC(false), zstd.WithLowerEncoderMem(true)))
@@ -58,7 +58,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// Packed is a pushed body that is ready to be kept.
+// Packed is a pushed body that is ready to be stored.
 type Packed struct {
 	kind, provider, resource string
 	size                     int64
@@ -66,15 +66,15 @@ type Packed struct {
 	chunks                   [][]byte // compressed, not sealed; at least one
 }
 
-// About notes when the first sample of the body was measured, in microseconds.
-// Bodies about the same hour lie together.
-func (p *Packed) About(first int64) *Packed {
+// WithTime sets the time of the first sample of the body, in microseconds. Bodies of the
+// same hour are stored together.
+func (p *Packed) WithTime(first int64) *Packed {
 	p.about = hourOf(first)
 	return p
 }
 
-// Pack compresses a body. It costs 0.1 ms for a day of one sample a minute, so
-// do it before the transaction.
+// Pack compresses a body. It takes 0.1 ms for a day of one sample a minute, so call it
+// before the transaction.
 func Pack(kind, provider, resource string, body []byte) *Packed {
 	p := &Packed{kind: kind, provider: provider, resource: resource, size: int64(len(body))}
 	for first := true; first || len(body) > 0; first = false {
@@ -85,37 +85,37 @@ func Pack(kind, provider, resource string, body []byte) *Packed {
 	return p
 }
 
-// PackRows is Pack for a body that may be rows, which are kept by their columns:
-// that is a tenth of the work. text is nil when it is none.
+// PackRows is Pack for a body that may be rows, which are stored by columns with a tenth of
+// the work. text is nil if the body is not rows.
 func PackRows(kind, provider, resource string, body []byte, text *rows.Table) *Packed {
-	if text == nil || len(body) > mostRows {
+	if text == nil || len(body) > maxUnpacked {
 		return Pack(kind, provider, resource, body)
 	}
 	packed, err := text.Pack(make([]byte, 0, len(text.Head)+len(text.Tail)+256+2*text.Columns.Len()))
-	if err != nil { // samples that are not in order, mostly
+	if err != nil { // mostly samples that are not in order
 		return Pack(kind, provider, resource, body)
 	}
 	return &Packed{kind: kind, provider: provider, resource: resource, size: int64(len(body)), chunks: [][]byte{packed}}
 }
 
-// mostRows bounds what rows are unpacked to. It is above what a body may be.
-const mostRows = 64 << 20
+// maxUnpacked bounds unpacked rows. It is larger than any body.
+const maxUnpacked = 64 << 20
 
-// PackChunk appends up to a mebibyte of an upload that is on its way, compressed.
+// PackChunk appends up to a mebibyte of an unfinished upload, compressed.
 func PackChunk(dst, plain []byte) []byte { return encoder.EncodeAll(plain, dst) }
 
-// UnpackChunk appends what such a chunk was made of.
+// UnpackChunk appends the content of such a chunk.
 func UnpackChunk(dst, packed []byte) ([]byte, error) { return unpack(dst, packed) }
 
-// unpack appends what a chunk was made of. The decoder bounds each chunk by
-// itself, so that no damaged one makes more than a chunk can hold.
+// unpack appends the content of a chunk. The decoder bounds each chunk, so that a damaged
+// one cannot grow beyond chunkSize.
 func unpack(dst, packed []byte) ([]byte, error) {
 	if len(packed) > 0 && packed[0] == rows.Mark {
-		return rows.Unpack(dst, packed, mostRows)
+		return rows.Unpack(dst, packed, maxUnpacked)
 	}
 	plain, err := decoder.DecodeAll(packed, nil)
 	if err != nil {
-		return dst, fmt.Errorf("ledger: opening a payload: %w", err)
+		return dst, fmt.Errorf("ledger: decompressing a payload: %w", err)
 	}
 	return append(dst, plain...), nil
 }

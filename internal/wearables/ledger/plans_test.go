@@ -12,7 +12,7 @@ import (
 func TestAUsersPayloadsAreFoundByTheirHours(t *testing.T) {
 	db := storetest.SQLite(t)
 	for query, args := range map[string]int{
-		`SELECT ` + columns + ` FROM ` + ofUser + ` AND whole ORDER BY last_at, id`: 2,
+		`SELECT ` + columns + ` FROM ` + byUser + ` AND whole ORDER BY last_at, id`: 2,
 		eraseOfUser: 3,
 		remap:       5,
 	} {

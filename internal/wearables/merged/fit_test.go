@@ -31,7 +31,7 @@ func TestAStretchIsCutBeforeItIsRead(t *testing.T) {
 		for second := range 6 * 86_400 {
 			put(device.Add(time.Duration(second) * time.Second))
 		}
-		in := &ingest.Ingester{DB: db}
+		in := ingest.New(db)
 		if _, err := in.Ingest(ctx, user, wearables.Batch{Provider: "manual", Stage: wearables.Historical, Samples: []wearables.Samples{s}}); err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +86,7 @@ func TestWhatIsTooCrowdedDependsOnNoRange(t *testing.T) {
 			}
 			return s
 		}
-		in := &ingest.Ingester{DB: db}
+		in := ingest.New(db)
 		if _, err := in.Ingest(ctx, user, wearables.Batch{Provider: "apple_health_kit", Stage: wearables.Historical, Samples: []wearables.Samples{
 			every("watch", time.Minute, 30*time.Second), every("phone", time.Hour, time.Hour),
 		}}); err != nil {

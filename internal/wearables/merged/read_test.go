@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
 	"hale/internal/platform/civil"
@@ -19,8 +21,6 @@ import (
 	"hale/internal/wearables"
 	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/merged"
-
-	"pgregory.net/rapid"
 )
 
 var now = time.Date(2026, 12, 1, 12, 0, 0, 0, time.UTC)
@@ -47,7 +47,7 @@ func eachPerson(t *testing.T, fn func(t *testing.T, p person)) {
 
 func (p person) ingest(samples ...wearables.Samples) {
 	p.t.Helper()
-	in := ingest.Ingester{DB: p.db}
+	in := ingest.New(p.db)
 	result, err := in.Ingest(p.ctx, p.user, wearables.Batch{Provider: "apple_health_kit", Stage: wearables.Historical, Samples: samples})
 	if err != nil || result.Rejected > 0 {
 		p.t.Fatalf("%+v, %v", result, err)
@@ -195,7 +195,7 @@ func TestWhatIsMerged(t *testing.T) {
 		if len(page.Pieces) != 3 || len(page.Aside) != 1 || page.Aside[0].Value != 900 || page.Sources[page.Aside[0].Source].Sport != "cycling" {
 			t.Errorf("explained: %+v, aside %+v", page.Pieces, page.Aside)
 		}
-		body := string(merged.AppendPage(nil, p.query("distance").Resource, &page, true, nil))
+		body := string(merged.AppendPage(nil, p.query("distance").Resource, &page, true))
 		if !strings.Contains(body, `"set_aside":[{`) || strings.Count(body, `"covered_by":null`) != 1 {
 			t.Errorf("on the wire: %s", body)
 		}
@@ -234,7 +234,7 @@ func TestWordsOfOneSourceAreMergedTogether(t *testing.T) {
 			t.Errorf("%v units, %v set aside: %+v", total(page.Pieces), total(page.Aside), page)
 		}
 		r, _ := wearables.ResourceNamed("insulin_injection")
-		text := string(merged.AppendPage(nil, r, &page, false, nil))
+		text := string(merged.AppendPage(nil, r, &page, false))
 		if want := `"type":null,"value":6,"delivery_mode":"bolus","delivery_form":null,"bolus_purpose":null,"source":`; !strings.Contains(text, want) {
 			t.Errorf("%s has no %s", text, want)
 		}

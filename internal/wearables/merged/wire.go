@@ -11,8 +11,8 @@ import (
 
 // AppendPage appends the fields of a page, from resource to set_aside, without
 // the braces around them, so that the door can add its cursor.
-func AppendPage(dst []byte, r *wearables.Resource, p *Page, explain bool, describe wearables.Describe) []byte {
-	dst = appendHead(dst, r, p.Sources, describe)
+func AppendPage(dst []byte, r *wearables.Resource, p *Page, explain bool) []byte {
+	dst = appendHead(dst, r, p.Sources)
 	dst = appendPieces(append(dst, `,"data":`...), r, p, p.Pieces)
 	if explain {
 		dst = appendPieces(append(dst, `,"set_aside":`...), r, p, p.Aside)
@@ -20,7 +20,7 @@ func AppendPage(dst []byte, r *wearables.Resource, p *Page, explain bool, descri
 	return dst
 }
 
-func appendHead(dst []byte, r *wearables.Resource, sources []Source, describe wearables.Describe) []byte {
+func appendHead(dst []byte, r *wearables.Resource, sources []Source) []byte {
 	dst = wearables.AppendTextOrNull(append(dst, `"resource":`...), r.Name)
 	dst = wearables.AppendTextOrNull(append(dst, `,"unit":`...), r.Unit)
 	dst = append(dst, `,"sources":[`...)
@@ -28,7 +28,7 @@ func appendHead(dst []byte, r *wearables.Resource, sources []Source, describe we
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = wearables.AppendSource(dst, s.Source, describe)
+		dst = wearables.AppendSource(dst, s.Source)
 	}
 	return append(dst, ']')
 }
@@ -66,8 +66,8 @@ func appendPieces(dst []byte, r *wearables.Resource, page *Page, pieces []Piece)
 
 // AppendDays appends the fields of a page of days without the braces around
 // them.
-func AppendDays(dst []byte, r *wearables.Resource, page *Days, describe wearables.Describe) []byte {
-	dst = appendHead(dst, r, page.Sources, describe)
+func AppendDays(dst []byte, r *wearables.Resource, page *Days) []byte {
+	dst = appendHead(dst, r, page.Sources)
 	dst = append(dst, `,"data":[`...)
 	for i := range page.Days {
 		d := &page.Days[i]

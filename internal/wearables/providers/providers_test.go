@@ -46,7 +46,7 @@ func TestCatalogueRows(t *testing.T) {
 				t.Errorf("supported_resources must be some, sorted, without repetition: %v", p.SupportedResources)
 			}
 			for _, r := range p.SupportedResources {
-				if !isResource(r) {
+				if !IsResource(r) {
 					t.Errorf("resource %q is not in the spec", r)
 				}
 			}

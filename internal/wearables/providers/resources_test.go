@@ -1,4 +1,4 @@
-package providers
+package providers_test
 
 import (
 	"encoding/json"
@@ -10,6 +10,7 @@ import (
 
 	"hale/internal/testdata"
 	"hale/internal/wearables"
+	"hale/internal/wearables/providers"
 )
 
 // elsewhere are the resources that are no wearable data that is stored, and
@@ -45,14 +46,14 @@ func TestEveryResourceHasAHome(t *testing.T) {
 		t.Fatalf("only %d resources were understood", len(listed))
 	}
 	for _, name := range listed {
-		if !isResource(name) {
+		if !providers.IsResource(name) {
 			t.Errorf("%s is not in our table", name)
 		}
 		if _, other := elsewhere[name]; wearables.KeepsData(name) == other {
 			t.Errorf("%s has no home, or two", name)
 		}
 	}
-	for _, name := range resources {
+	for _, name := range providers.Resources {
 		if !slices.Contains(listed, name) {
 			t.Errorf("%s is not in the specification", name)
 		}
@@ -88,11 +89,11 @@ func TestTheContractKnowsTheSameResources(t *testing.T) {
 	for _, value := range contract.Schemas["Resource"].Enum {
 		name, _ := value.(string)
 		named[name] = true
-		if name != "result_table" && !isResource(name) {
+		if name != "result_table" && !providers.IsResource(name) {
 			t.Errorf("%s is not in our table", name)
 		}
 	}
-	for _, name := range resources {
+	for _, name := range providers.Resources {
 		if !named[name] {
 			t.Errorf("%s is not in the contract", name)
 		}

@@ -2,10 +2,10 @@ package providers
 
 import "slices"
 
-// resources is the spec's list of what supported_resources may hold.
+// Resources is the spec's list of what supported_resources may hold.
 //
 // Spec: Catalog provider, supported_resources.
-var resources = []string{
+var Resources = []string{
 	"profile", "activity", "sleep", "body", "workouts", "workout_stream",
 	"connection", "order", "result", "match_review", "appointment",
 	"glucose", "heartrate", "hrv", "ige", "igg", "blood_oxygen", "blood_pressure", "cholesterol",
@@ -22,5 +22,5 @@ var resources = []string{
 	"sleep_stream", "hypnogram",
 }
 
-// isResource reports whether the spec knows a resource by that name.
-func isResource(name string) bool { return slices.Contains(resources, name) }
+// IsResource reports whether the spec knows a resource by that name.
+func IsResource(name string) bool { return slices.Contains(Resources, name) }

@@ -8,15 +8,15 @@ import (
 	"hale/internal/wearables"
 )
 
-// Reject is a reason for which samples of a batch were not stored.
+// Reject counts the samples of a batch that are not stored for one reason.
 type Reject struct {
 	Reason string
 	Count  int
-	First  int // place in the list that was sent
+	First  int // index in the list that was sent
 }
 
-// Batch makes the batch to be stored, in canonical units, and tells what does
-// not take part in it.
+// Batch returns the batch to store, in canonical units, and the samples that it leaves
+// out.
 func (b *Body) Batch(r *wearables.Resource) (wearables.Batch, []Reject) {
 	batch := wearables.Batch{Provider: b.Provider, Stage: b.Stage}
 	var rejects []Reject
@@ -27,11 +27,11 @@ func (b *Body) Batch(r *wearables.Resource) (wearables.Batch, []Reject) {
 			continue
 		}
 		g.Resource = r.Name
-		if r.Pair && g.Value2 == nil { // as where only some have the second one
+		if r.Pair && g.Value2 == nil { // as if only some had the second value
 			g.Value2 = slices.Repeat([]float64{math.NaN()}, g.Len())
 		}
 		if len(r.Types) == 0 && !r.AnyType {
-			g.Type = "" // an SDK's own word; the resource has none
+			g.Type = "" // a word of an SDK; the resource has no types
 		}
 		batch.Samples = append(batch.Samples, g.Samples)
 		kept = append(kept, g)
@@ -40,8 +40,8 @@ func (b *Body) Batch(r *wearables.Resource) (wearables.Batch, []Reject) {
 	return batch, rejects
 }
 
-// unfit tells why the group does not take part; empty when it does. Its values
-// are in the resource's unit then.
+// unfit returns the reason to leave the group out, or the empty string. It converts the
+// values to the resource's unit.
 func (g *Group) unfit(r *wearables.Resource) string {
 	if !g.convert(r) {
 		return wearables.UnknownUnit
@@ -52,8 +52,8 @@ func (g *Group) unfit(r *wearables.Resource) string {
 	return ""
 }
 
-// Rejects is what was refused of the batch, by its place in the list that was
-// sent: what Batch left out and what storing found.
+// Rejects returns what was rejected, by index in the list that was sent: by Batch and by
+// storing.
 func (b *Body) Rejects(before []Reject, stored wearables.Result) []Reject {
 	all := slices.Clone(before)
 	for _, s := range stored.Rejections {
@@ -63,7 +63,7 @@ func (b *Body) Rejects(before []Reject, stored wearables.Result) []Reject {
 	return all
 }
 
-// reject counts further samples under their reason.
+// reject adds samples under their reason.
 func reject(all []Reject, reason string, n, first int) []Reject {
 	at := slices.IndexFunc(all, func(r Reject) bool { return r.Reason == reason })
 	if at < 0 {

@@ -16,7 +16,7 @@ import (
 	"hale/internal/wearables/sports"
 )
 
-// MostSummaries is how many summaries one body may have.
+// MostSummaries bounds the summaries of one body.
 const MostSummaries = 10_000
 
 // Documents is a pushed batch of summaries of one kind.
@@ -25,9 +25,9 @@ type Documents struct {
 	Summaries []wearables.Summary
 }
 
-// ParseSummaries reads a pushed body of summaries. A summary has the fields of
-// the resource as reads give them, in snake_case or camelCase; unknown ones are
-// skipped, and what the service itself adds is ignored.
+// ParseSummaries parses a pushed body of summaries. A summary has the fields of the
+// resource as in reads, in snake_case or camelCase. Unknown fields and those that the
+// service adds are skipped.
 func ParseSummaries(data []byte, d *wearables.Document) (*Documents, error) {
 	if !utf8.Valid(data) {
 		return nil, fault.New(fault.Invalid, "the body is not UTF-8").At("body").WithType("json_invalid")
@@ -44,7 +44,7 @@ func ParseSummaries(data []byte, d *wearables.Document) (*Documents, error) {
 			}
 			return err
 		}
-		seen, s.within, s.field, drafts = true, inData, "", nil
+		seen, s.within, s.field, drafts = true, dataPath, "", nil
 		err := s.list(func(i int) error {
 			if i == MostSummaries {
 				return fault.Newf(fault.TooLarge, "a batch has at most %d summaries", MostSummaries).At("body", "data")
@@ -66,7 +66,7 @@ func ParseSummaries(data []byte, d *wearables.Document) (*Documents, error) {
 	if err := body.Head.check("data", seen); err != nil {
 		return nil, err
 	}
-	s.within = inData
+	s.within = dataPath
 	for i := range drafts {
 		s.index = i
 		summary, err := s.finish(&drafts[i], d, body.Head.TimeZone)
@@ -78,15 +78,15 @@ func ParseSummaries(data []byte, d *wearables.Document) (*Documents, error) {
 	return &body, nil
 }
 
-// draft is a summary of which only the fields are read: what depends on the
-// body's time zone waits until the whole body is.
+// draft is a summary whose fields are read. The rest depends on the time zone, which
+// may follow later in the body.
 type draft struct {
 	wearables.Summary
 	fields map[string]json.RawMessage
 	offset *int // seconds east of UTC, of a session that has no field for it
 }
 
-// finish completes a summary that was read.
+// finish completes a draft.
 func (s *scanner) finish(one *draft, d *wearables.Document, zone string) (wearables.Summary, error) {
 	if err := s.identify(one, d, zone); err != nil {
 		return one.Summary, err
@@ -107,10 +107,10 @@ func (s *scanner) document(d *wearables.Document) (draft, error) {
 		if err := s.skip(0); err != nil {
 			return err
 		}
-		if f, ok := d.Settable(name); ok && name != midnight {
+		if f, ok := d.Settable(name); ok && name != deprecatedDate {
 			raw := s.b[start:s.pos]
 			if name == "sport" {
-				raw = numbered(raw)
+				raw = addSportID(raw)
 			}
 			if !f.Fits(raw) {
 				if words := f.Shape().ListedWords(); len(words) > 0 {
@@ -120,7 +120,7 @@ func (s *scanner) document(d *wearables.Document) (draft, error) {
 			}
 			out.fields[name] = json.RawMessage(raw)
 		} else if name == "timezone_offset" && d.Start != "" {
-			if err := s.besides(s.b[start:s.pos], &out.offset); err != nil {
+			if err := s.dayOffset(s.b[start:s.pos], &out.offset); err != nil {
 				return err
 			}
 		}
@@ -136,7 +136,7 @@ func (s *scanner) document(d *wearables.Document) (draft, error) {
 	return out, nil
 }
 
-// sourceField takes the source from its object or from the flat fields.
+// sourceField reads the source from its object or from the flat fields.
 func (s *scanner) sourceField(name string, raw []byte, to *wearables.Source) error {
 	var err error
 	switch name {
@@ -165,10 +165,9 @@ func (s *scanner) sourceField(name string, raw []byte, to *wearables.Source) err
 	return fitsWord(s, to.AppID)
 }
 
-// besides reads the offset of a session that has no field for it. It tells the
-// day and is not kept. A whole number may be written in any way, as in fields
-// that are kept: 7200.0 and 7.2e3 are 7200.
-func (s *scanner) besides(raw []byte, to **int) error {
+// dayOffset reads the offset of a session without a field for it. It determines the day
+// and is not stored. A whole number may have any form: 7200.0 and 7.2e3 are 7200.
+func (s *scanner) dayOffset(raw []byte, to **int) error {
 	var offset *float64
 	if json.Unmarshal(raw, &offset) != nil || offset != nil && (*offset != math.Trunc(*offset) || math.Abs(*offset) > 26*3600) {
 		return s.wrong("int_type", "Input should be a whole number of seconds within 26 hours")
@@ -181,8 +180,8 @@ func (s *scanner) besides(raw []byte, to **int) error {
 	return nil
 }
 
-// identify fills in what tells the summary apart from others: a day with its
-// source, or a session's start with its source.
+// identify sets the key of the summary: the day or the start of the session, and the
+// source.
 func (s *scanner) identify(out *draft, d *wearables.Document, zone string) error {
 	s.field = ""
 	fields := out.fields
@@ -238,7 +237,7 @@ func (s *scanner) identify(out *draft, d *wearables.Document, zone string) error
 		out.Key = out.Start.UTC().Format(time.RFC3339Nano) + source
 	default:
 		if out.Date.IsZero() {
-			s.field = neededOf(d)[0]
+			s.field = requiredFields(d)[0]
 			return s.wrong("missing", "Field required")
 		}
 		out.Key = out.Date.String() + source
@@ -246,9 +245,8 @@ func (s *scanner) identify(out *draft, d *wearables.Document, zone string) error
 	return nil
 }
 
-// place says where a summary was made that does not say so itself: by the
-// offset in the text of its start, else by the device's zone. A session that
-// can not keep it has its day by it.
+// place sets the place of a summary that does not state it: by the offset in the text of
+// its start, or by the device's zone. A session without a field for it gets its day.
 func (one *draft) place(d *wearables.Document, name string) {
 	if !unsaid(one.fields["timezone_offset"]) || !unsaid(one.fields["time_zone"]) || one.Start.IsZero() && one.Date.IsZero() {
 		return
@@ -262,7 +260,7 @@ func (one *draft) place(d *wearables.Document, name string) {
 		start = one.Date.In(zone)
 	}
 	_, seconds := start.In(zone).Zone()
-	_, stated := one.Start.Zone() // 0 for Z and +00:00, which tell the instant only
+	_, stated := one.Start.Zone() // 0 for Z and +00:00, which do not state a place
 	switch {
 	case one.offset != nil && (name == "" || *one.offset != seconds):
 		name, seconds = "", *one.offset
@@ -277,7 +275,7 @@ func (one *draft) place(d *wearables.Document, name string) {
 		one.fields["timezone_offset"], kept = strconv.AppendInt(nil, int64(seconds), 10), true
 	}
 	if _, ok := d.Settable("time_zone"); ok && name != "" {
-		one.fields["time_zone"], kept = strconv.AppendQuote(nil, name), true // of letters and slashes
+		one.fields["time_zone"], kept = strconv.AppendQuote(nil, name), true // it has letters and slashes only
 	}
 	if !kept && d.Start != "" && one.Date.IsZero() {
 		at := one.Start
@@ -290,10 +288,9 @@ func (one *draft) place(d *wearables.Document, name string) {
 
 func unsaid(raw json.RawMessage) bool { return raw == nil || string(raw) == "null" }
 
-// numbered gives a sport without a number the one that HealthKit has for its
-// slug, as imports do, else that of "other". The number means nothing any more,
-// but clients still read it.
-func numbered(raw []byte) []byte {
+// addSportID gives a sport without an id HealthKit's number of its slug, as imports do,
+// or that of "other". The number is deprecated, but clients read it.
+func addSportID(raw []byte) []byte {
 	var sport map[string]any
 	if json.Unmarshal(raw, &sport) != nil || sport == nil || sport["id"] != nil {
 		return raw
@@ -303,11 +300,11 @@ func numbered(raw []byte) []byte {
 	if known, ok := sports.OfSlug(slug); ok {
 		sport["id"] = known.ID
 	}
-	out, _ := json.Marshal(sport) // was JSON before
+	out, _ := json.Marshal(sport) // it was JSON
 	return out
 }
 
-// snake is a key in snake_case.
+// snake returns a key in snake_case.
 func snake(key []byte) string {
 	out := make([]byte, 0, len(key)+4)
 	for i, c := range key {

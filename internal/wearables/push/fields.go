@@ -9,7 +9,7 @@ import (
 	"hale/internal/wearables"
 )
 
-// sampleMember reads one field of a sample, in the SDKs' spelling or in ours.
+// sampleMember reads one field of a sample, in the spelling of SDKs or ours.
 func (p *parser) sampleMember(key []byte) (err error) {
 	s := &p.sample
 	switch string(key) {
@@ -62,8 +62,8 @@ func (p *parser) sampleMember(key []byte) (err error) {
 	return err
 }
 
-// moment reads an instant or null. An offset other than zero that is part of
-// a start tells where the person was.
+// moment reads an instant or null. A start with an offset other than zero states the
+// place of the person.
 func (p *parser) moment(to *int64, start bool) (ok bool, err error) {
 	if null, err := p.null(); null || err != nil {
 		return false, err
@@ -78,9 +78,9 @@ func (p *parser) moment(to *int64, start bool) (ok bool, err error) {
 	}
 	*to = us
 	if start {
-		p.foundInstant(rows.Start, b)
+		p.addInstant(rows.Start, b)
 	} else {
-		p.foundInstant(rows.End, b)
+		p.addInstant(rows.End, b)
 	}
 	if s := &p.sample; start && !s.hasOffset && offset != wearables.NoOffset {
 		s.offset, s.hasOffset = offset, true
@@ -88,8 +88,8 @@ func (p *parser) moment(to *int64, start bool) (ok bool, err error) {
 	return true, nil
 }
 
-// value reads a number, null, or an SDK's sample of its own in this place, as
-// the two pressures are sent.
+// value reads a number, null, or a sample of an SDK in its place, as for the two
+// pressures.
 func (p *parser) value(to *float64, depth int) (ok bool, err error) {
 	switch p.peek() {
 	case 'n':
@@ -102,9 +102,9 @@ func (p *parser) value(to *float64, depth int) (ok bool, err error) {
 	p.peek()
 	from := p.pos
 	f, err := p.number()
-	*to = f + 0 // a negative zero is a zero
-	p.alike.odd = p.alike.odd || to != &p.sample.value
-	p.alike.found(rows.Value, from, p.pos)
+	*to = f + 0 // no negative zero
+	p.form.odd = p.form.odd || to != &p.sample.value
+	p.form.addHole(rows.Value, from, p.pos)
 	return err == nil, err
 }
 
@@ -139,11 +139,11 @@ func (p *parser) offset() error {
 	return nil
 }
 
-// longestWord bounds the texts that tell sources and types apart.
-const longestWord = 256
+// maxWord bounds the texts of sources and types.
+const maxWord = 256
 
-// word reads a short string or null. The bytes must outlive the next string,
-// so an unescaped one is copied.
+// word reads a short string or null. An unescaped one is copied, because it must outlive
+// the next string.
 func (p *parser) word(field string, to *[]byte) error {
 	p.field = field
 	*to = nil
@@ -156,9 +156,9 @@ func (p *parser) word(field string, to *[]byte) error {
 	})
 }
 
-// fitsWord wants a text that fits into a column of both databases.
+// fitsWord refuses a text that a column of either database cannot hold.
 func fitsWord[T string | []byte](s *scanner, word T) error {
-	if len(word) > longestWord {
+	if len(word) > maxWord {
 		return s.wrong("string_too_long", "String should have at most 256 characters")
 	}
 	for i := range len(word) {
@@ -180,7 +180,7 @@ func (p *parser) id(field string, to *uuid.UUID) error {
 	})
 }
 
-// source reads the wire form's source object.
+// source reads a source object.
 func (p *parser) source() error {
 	p.field = "source"
 	if null, err := p.null(); null || err != nil {

@@ -10,15 +10,15 @@ import (
 	"hale/internal/wearables"
 )
 
-// Group is the samples of one batch that share source, words and unit, as
-// columns. Index tells where each stood in the list that was sent.
+// Group holds the samples of one batch that share source, words and unit, as columns.
+// Index has the index of each in the list that was sent.
 type Group struct {
 	wearables.Samples
-	Unit  string // as sent; empty when none was
+	Unit  string // as sent; empty without
 	Index []int32
 }
 
-// sample is the one being read.
+// sample is the sample that is being read.
 type sample struct {
 	time, end           int64
 	value, value2       float64
@@ -29,14 +29,13 @@ type sample struct {
 	label
 }
 
-// label is what samples of a group share. The strings are slices of the body
-// until a group is made of them.
+// label holds the texts that samples of a group share, as slices of the body.
 type label struct {
 	kind, unit          []byte
 	sourceType, product []byte
 	app, sport          []byte
 	device, workout     uuid.UUID
-	extra               string // the words of the resource's further fields
+	extra               string // words of the resource's further fields
 }
 
 func (l *label) is(g *groupOf) bool {
@@ -51,12 +50,12 @@ type groupOf struct {
 	device, workout           uuid.UUID
 }
 
-// groups sorts samples by label. Most batches have a handful, and neighbours
-// share theirs.
+// groups sorts samples by label. Most batches have few labels, and neighbours share
+// theirs.
 type groups struct {
 	all  []*groupOf
 	last *groupOf
-	byID map[string]*groupOf // when there are many
+	byID map[string]*groupOf // if there are many
 }
 
 const fewGroups = 16
@@ -111,7 +110,7 @@ func (l *label) id() string {
 	return b.String()
 }
 
-// sourceType is the stated type of device, or what a model name tells.
+// sourceType returns the stated type of device, or that of the model name.
 //
 // Reference 7.3.
 func sourceType(stated, product string) string {
@@ -137,8 +136,7 @@ func (g *groupOf) grow(n int) {
 	}
 }
 
-// add appends a sample. Optional columns start with the first sample that has
-// one.
+// add appends a sample. An optional column starts with the first sample that has it.
 func (g *groupOf) add(s *sample, index int) {
 	if s.hasEnd && g.End == nil {
 		g.End = append(make([]int64, 0, cap(g.Time)), g.Time...)

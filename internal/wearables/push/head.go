@@ -8,8 +8,8 @@ import (
 	"hale/internal/wearables"
 )
 
-// headMember reads a field of the body other than data; known is false when
-// it is none of ours.
+// headMember reads a field of the body other than data. known is false for an unknown
+// field.
 func (s *scanner) headMember(h *Head, key []byte) (known bool, err error) {
 	s.field = string(key)
 	defer func() {
@@ -74,8 +74,7 @@ func (s *scanner) flag(to *bool) error {
 	return s.mismatch("bool_type", "Input should be a valid boolean")
 }
 
-// bound reads a date, which begins with its first or ends with its last
-// second, or an instant.
+// bound reads an instant, or a date, which means its first or its last second.
 func (s *scanner) bound(b []byte, to *time.Time, ofDay int64) error {
 	if day, err := civil.ParseDate(string(b)); err == nil {
 		*to = day.In(time.UTC).Add(time.Duration(ofDay) * time.Microsecond)
@@ -90,8 +89,7 @@ func (s *scanner) bound(b []byte, to *time.Time, ofDay int64) error {
 	return nil
 }
 
-// check wants the fields without which a batch cannot be stored: those of the
-// head, and the one that has the data.
+// check refuses a body without a required field: those of the head, and the data.
 func (h *Head) check(data string, seen bool) error {
 	missing := func(present bool, name string) *fault.Error {
 		if present {

@@ -11,17 +11,16 @@ const (
 	dayUS    = 86_400 * secondUS
 )
 
-// moments reads instants. Neighbours mostly share their day, so the last one
-// is kept.
+// moments parses instants. It caches the last day, which neighbours mostly share.
 type moments struct {
 	date [10]byte
 	day  int64 // its start, UTC microseconds
 	set  bool
 }
 
-// parse reads an instant as RFC 3339 writes it, with a space for the T and an
-// offset without colon allowed. offset is wearables.NoOffset for Z and +00:00,
-// which say where on Earth's clock the instant is and not where the person was.
+// parse parses an instant of RFC 3339. It allows a space for the T, and an offset without
+// colon. offset is wearables.NoOffset for Z and +00:00, which do not state the place of
+// the person.
 func (m *moments) parse(b []byte) (us int64, offset int32, ok bool) {
 	us, ok = m.local(b)
 	if !ok || len(b) == instantLength {
@@ -48,7 +47,7 @@ func (m *moments) parse(b []byte) (us int64, offset int32, ok bool) {
 
 const instantLength = len("2006-01-02T15:04:05")
 
-// local reads an instant up to its second, as if it were in UTC.
+// local parses an instant up to its second, as if it were in UTC.
 func (m *moments) local(b []byte) (us int64, ok bool) {
 	if len(b) < instantLength || (b[10] != 'T' && b[10] != 't' && b[10] != ' ') || b[13] != ':' || b[16] != ':' {
 		return 0, false
@@ -68,7 +67,7 @@ func (m *moments) local(b []byte) (us int64, ok bool) {
 	return m.day + int64(hour*3600+minute*60+second)*secondUS, true
 }
 
-// offsetOf reads Z, +hh:mm, +hhmm or +hh.
+// offsetOf parses Z, +hh:mm, +hhmm or +hh.
 func offsetOf(b []byte) (int32, bool) {
 	if len(b) == 1 && (b[0] == 'Z' || b[0] == 'z') {
 		return wearables.NoOffset, true
@@ -98,7 +97,7 @@ func offsetOf(b []byte) (int32, bool) {
 	return offset, true
 }
 
-// two reads two digits; 100 or more when they are none.
+// two parses two digits; 100 or more if they are not.
 func two(b []byte) int {
 	if len(b) < 2 || b[0]-'0' > 9 || b[1]-'0' > 9 {
 		return 100
@@ -106,8 +105,8 @@ func two(b []byte) int {
 	return int(b[0]-'0')*10 + int(b[1]-'0')
 }
 
-// zone finds the offset of a place at an instant and remembers the stretch of
-// time for which it holds.
+// zone finds the offset of a time zone at an instant, and caches the time for which it is
+// valid.
 type zone struct {
 	loc      *time.Location
 	from, to int64

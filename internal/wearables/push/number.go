@@ -2,13 +2,13 @@ package push
 
 import "strconv"
 
-// exact are the powers of ten that a double holds exactly.
-var exact = [...]float64{
+// powersOfTen lists the powers of ten that a double holds exactly.
+var powersOfTen = [...]float64{
 	1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 }
 
-// number reads a JSON number. One of up to 15 digits and no exponent needs no
-// more than one division to be exact; others go to strconv.
+// number reads a JSON number. With up to 15 digits and no exponent one division is exact;
+// strconv parses others.
 func (s *scanner) number() (float64, error) {
 	if c := s.peek(); c != '-' && (c < '0' || c > '9') {
 		return 0, s.mismatch("float_type", "Input should be a valid number")
@@ -64,26 +64,26 @@ func (s *scanner) number() (float64, error) {
 		}
 		return f, nil
 	}
-	f := float64(mantissa) / exact[decimals]
+	f := float64(mantissa) / powersOfTen[decimals]
 	if negative {
 		f = -f
 	}
 	return f, nil
 }
 
-// look is which kinds of numbers a text has.
-type look byte
+// numberForms is the set of forms of numbers in a text.
+type numberForms byte
 
 const (
-	wholes    look = 1 << iota // 72
-	fractions                  // 72.5, as short as it can be
-	decimals                   // 72.0
-	oddLook                    // 72.50
+	wholes     numberForms = 1 << iota // 72
+	fractions                          // 72.5, as short as it can be
+	decimals                           // 72.0
+	otherForms                         // 72.50
 )
 
-// plainNumber reads a number of up to 15 digits without sign and exponent. n is
-// 0 when b begins with no such number.
-func plainNumber(b []byte) (f float64, n int, l look) {
+// plainNumber reads a number of up to 15 digits without sign and exponent. n is 0 if b
+// does not begin with one.
+func plainNumber(b []byte) (f float64, n int, l numberForms) {
 	mantissa := uint64(0)
 	for n < len(b) && b[n]-'0' <= 9 {
 		mantissa = mantissa*10 + uint64(b[n]-'0')
@@ -103,12 +103,12 @@ func plainNumber(b []byte) (f float64, n int, l look) {
 	if places == 0 || n > 16 {
 		return 0, 0, 0
 	}
-	f = float64(mantissa) / exact[places]
+	f = float64(mantissa) / powersOfTen[places]
 	switch {
-	case b[n-1] != '0' && f >= 1e-3: // smaller ones are written with an exponent
+	case b[n-1] != '0' && f >= 1e-3: // smaller ones have an exponent
 		return f, n, fractions
 	case b[n-1] == '0' && places == 1:
 		return f, n, decimals
 	}
-	return f, n, oddLook
+	return f, n, otherForms
 }

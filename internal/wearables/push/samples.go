@@ -10,10 +10,10 @@ import (
 	"hale/internal/wearables"
 )
 
-// MostSamples is how many samples one body may have.
+// MostSamples bounds the samples of one body.
 const MostSamples = 100_000
 
-// Head is what a pushed body says about the batch as a whole.
+// Head holds the fields of a pushed body about the whole batch.
 type Head struct {
 	Stage      wearables.Stage
 	Start, End time.Time // the range that the batch covers; zero when not stated
@@ -22,21 +22,20 @@ type Head struct {
 	Final      bool // the last chunk of this resource
 }
 
-// Range is the stretch of time that the batch says it covers.
+// Range returns the range that the batch states to cover.
 func (h *Head) Range() wearables.Range { return wearables.Range{Start: h.Start, End: h.End} }
 
 // Body is a pushed batch of samples.
 type Body struct {
 	Head
 	Groups []Group
-	Count  int // samples in all
-	// Rows is the whole body by its columns, where all its samples look alike.
-	// It shares them with Groups: use it before Batch.
+	Count  int // number of samples
+	// Rows is the whole body by columns, if all its samples have one form. It shares the
+	// columns with Groups: use it before Batch.
 	Rows *rows.Table
 }
 
-// First is when the first sample of the body was measured, in microseconds; 0
-// when it has none.
+// First returns the time of the first sample, UTC microseconds; 0 without samples.
 func (b *Body) First() int64 {
 	if len(b.Groups) == 0 || len(b.Groups[0].Time) == 0 {
 		return 0
@@ -44,17 +43,17 @@ func (b *Body) First() int64 {
 	return b.Groups[0].Time[0]
 }
 
-// Parse reads a pushed body of samples of a resource. Faults name the field.
+// Parse parses a pushed body of samples of a resource. Faults name the field.
 func Parse(data []byte, r *wearables.Resource) (*Body, error) {
 	p := parser{scanner: scanner{b: data, index: -1}}
-	p.of(r)
+	p.setResource(r)
 	if err := p.whole(p.member); err != nil {
 		return nil, err
 	}
 	return p.finish()
 }
 
-// whole reads a body that is one object.
+// whole parses a body that is one object.
 func (s *scanner) whole(member func(key []byte) error) error {
 	if !utf8.Valid(s.b) {
 		return fault.New(fault.Invalid, "the body is not UTF-8").At("body").WithType("json_invalid")
@@ -71,19 +70,19 @@ func (s *scanner) whole(member func(key []byte) error) error {
 type parser struct {
 	scanner
 	body    Body
-	seen    bool // data was there
-	most    int  // samples that the list may have
+	seen    bool // data is present
+	most    int  // maximum of samples in the list
 	sample  sample
-	extra   []wearables.Extra // what samples may have besides the common fields
-	words   [][]byte          // of those fields, in the sample being read
+	extra   []wearables.Extra // further fields of samples
+	words   [][]byte          // words of those fields in the current sample
 	moments moments
 	groups  groups
-	alike   alike // how the last sample looks
-	run     run   // the samples that look like the first one
+	form    form // form of the last sample
+	run     run  // the samples of the form of the first one
 }
 
-// of says whose samples come next.
-func (p *parser) of(r *wearables.Resource) {
+// setResource sets the resource of the next samples.
+func (p *parser) setResource(r *wearables.Resource) {
 	p.extra, p.words = r.Extra, make([][]byte, len(r.Extra))
 }
 
@@ -97,18 +96,18 @@ func (p *parser) member(key []byte) error {
 		return err
 	}
 	p.seen = true
-	return p.samples(MostSamples, inData)
+	return p.samples(MostSamples, dataPath)
 }
 
-// inData is where the values of a body of one resource are.
-var inData = []string{"data"}
+// dataPath locates the values of a body of one resource.
+var dataPath = []string{"data"}
 
-// samples reads a list of samples in place of those that were read before.
+// samples reads a list of samples. It replaces samples of an earlier list.
 func (p *parser) samples(most int, within []string) error {
 	p.within, p.field = within, ""
 	p.groups, p.body.Count, p.run, p.most = groups{}, 0, run{}, most
 	err := p.list(func(int) error {
-		i := p.body.Count // several may have been read since the last one
+		i := p.body.Count // more() reads several
 		if i == most {
 			return fault.Newf(fault.TooLarge, "a batch has at most %d samples", MostSamples).At(append([]string{"body"}, within...)...)
 		}
@@ -129,12 +128,12 @@ func (p *parser) samples(most int, within []string) error {
 // one reads a sample.
 func (p *parser) one(index int) error {
 	p.peek()
-	p.sample, p.alike = sample{offset: wearables.NoOffset}, alike{from: p.pos}
+	p.sample, p.form = sample{offset: wearables.NoOffset}, form{from: p.pos}
 	clear(p.words)
 	if err := p.object(p.sampleMember); err != nil {
 		return err
 	}
-	p.alike.to = p.pos
+	p.form.to = p.pos
 	p.field = ""
 	s := &p.sample
 	if !s.hasTime {
@@ -167,7 +166,7 @@ func (p *parser) finish() (*Body, error) {
 	return &p.body, nil
 }
 
-// zone is that of the device; nil when it is not stated.
+// zone returns the zone of the device; nil if it is not stated.
 func (h *Head) zone() (*zone, error) {
 	if h.TimeZone == "" {
 		return nil, nil
@@ -176,7 +175,7 @@ func (h *Head) zone() (*zone, error) {
 	return &zone{loc: loc}, err
 }
 
-// finish is what was sorted, placed by the device's zone where there is one.
+// finish returns the groups, with offsets of the device's zone if it is stated.
 func (gs *groups) finish(z *zone) []Group {
 	all := make([]Group, 0, len(gs.all))
 	for _, g := range gs.all {
@@ -188,7 +187,7 @@ func (gs *groups) finish(z *zone) []Group {
 	return all
 }
 
-// place gives the samples that state no offset the one of the device's zone.
+// place sets the offset of samples that state none, by the device's zone.
 func (g *groupOf) place(z *zone) {
 	if g.Offset == nil {
 		g.Offset = make([]int32, len(g.Time))

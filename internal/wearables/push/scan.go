@@ -8,27 +8,27 @@ import (
 	"hale/internal/platform/fault"
 )
 
-// deepest bounds how far objects and lists may be nested.
-const deepest = 64
+// maxDepth bounds the nesting of objects and lists.
+const maxDepth = 64
 
-// scanner walks over JSON text that is known to be UTF-8. Every method leaves
-// it behind what it read, and leading white space is skipped by the caller.
+// scanner reads JSON text that is valid UTF-8. Every method stops after what it read. The
+// caller skips leading white space.
 type scanner struct {
 	b   []byte
 	pos int
-	// Where the present value is, for faults: data, 17, value.
+	// Location of the current value, for faults: data, 17, value.
 	within []string // the list that is being read; nil outside
 	index  int      // of the sample in it; -1 outside
 	field  string
 	buf    []byte // an unescaped string
 }
 
-// bad is a fault about the JSON text itself.
+// bad returns a fault about the JSON text.
 func (s *scanner) bad() error {
 	return fault.Newf(fault.Invalid, "JSON decode error near byte %d", s.pos).At("body").WithType("json_invalid")
 }
 
-// wrong is a fault about the present field.
+// wrong returns a fault about the current field.
 func (s *scanner) wrong(code, sentence string) error {
 	loc := append([]string{"body"}, s.within...)
 	if s.index >= 0 {
@@ -40,8 +40,7 @@ func (s *scanner) wrong(code, sentence string) error {
 	return fault.New(fault.Invalid, sentence).At(loc...).WithType(code)
 }
 
-// mismatch is wrong when a value of another type comes next, and bad when
-// none does.
+// mismatch returns wrong if a value of another type is next, or bad.
 func (s *scanner) mismatch(code, sentence string) error {
 	switch c := s.peek(); {
 	case c == '"', c == '{', c == '[', c == 't', c == 'f', c == 'n', c == '-', c >= '0' && c <= '9':
@@ -61,7 +60,7 @@ func (s *scanner) space() {
 	}
 }
 
-// peek is the next byte behind white space; 0 at the end.
+// peek returns the next byte after white space; 0 at the end.
 func (s *scanner) peek() byte {
 	if s.pos < len(s.b) && s.b[s.pos] > ' ' {
 		return s.b[s.pos]
@@ -73,7 +72,7 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
-// take reads the byte if it comes next.
+// take reads the byte if it is next.
 func (s *scanner) take(c byte) bool {
 	if s.peek() == c && s.pos < len(s.b) {
 		s.pos++
@@ -90,7 +89,7 @@ func (s *scanner) literal(word string) error {
 	return nil
 }
 
-// null reads a null if one comes next.
+// null reads a null if it is next.
 func (s *scanner) null() (bool, error) {
 	if s.peek() != 'n' {
 		return false, nil
@@ -98,7 +97,7 @@ func (s *scanner) null() (bool, error) {
 	return true, s.literal("null")
 }
 
-// text reads a string. The bytes are good until the next call.
+// text reads a string. The bytes are valid until the next call.
 func (s *scanner) text() ([]byte, error) {
 	if s.peek() != '"' {
 		return nil, s.mismatch("string_type", "Input should be a valid string")
@@ -123,7 +122,7 @@ func (s *scanner) text() ([]byte, error) {
 	return nil, s.bad()
 }
 
-// escaped goes on with a string from its first backslash.
+// escaped reads the rest of a string from its first backslash.
 func (s *scanner) escaped() ([]byte, error) {
 	for s.pos < len(s.b) {
 		c := s.b[s.pos]
@@ -191,7 +190,7 @@ func (s *scanner) hex() (r rune, ok bool) {
 	return r, true
 }
 
-// surrogate joins a pair of escapes. A lone half is no character.
+// surrogate joins a pair of escapes. A single half is not a character.
 func (s *scanner) surrogate(r rune) (pair rune, ok bool) {
 	if !utf16.IsSurrogate(r) {
 		return r, true
@@ -205,9 +204,9 @@ func (s *scanner) surrogate(r rune) (pair rune, ok bool) {
 	return pair, ok && pair != utf8.RuneError
 }
 
-// skip reads any value and forgets it.
+// skip skips any value.
 func (s *scanner) skip(depth int) error {
-	if depth > deepest {
+	if depth > maxDepth {
 		return s.wrong("value_error", "Value error, nested too deeply")
 	}
 	switch c := s.peek(); c {
@@ -231,7 +230,7 @@ func (s *scanner) skip(depth int) error {
 }
 
 // object reads an object and calls value with each key, which must read the
-// value. The key is good until value reads a string.
+// value. The key is valid until value reads a string.
 func (s *scanner) object(value func(key []byte) error) error {
 	if !s.take('{') {
 		return s.mismatch("model_attributes_type", "Input should be a valid dictionary or object")

@@ -8,16 +8,14 @@ import (
 	"hale/internal/wearables"
 )
 
-// Series is a pushed batch of samples of several resources: what a phone has
-// when it wakes up.
+// Series is a pushed batch of samples of several resources.
 type Series struct {
 	Head
 	Parts []Part // by resource, in the order in which they were sent
-	Count int    // samples in all
+	Count int    // number of samples
 }
 
-// First is when the first sample of the body was measured, in microseconds; 0
-// when it has none.
+// First returns the time of the first sample, UTC microseconds; 0 without samples.
 func (s *Series) First() int64 {
 	if len(s.Parts) == 0 {
 		return 0
@@ -25,18 +23,17 @@ func (s *Series) First() int64 {
 	return s.Parts[0].First()
 }
 
-// Part is the samples of one resource.
+// Part holds the samples of one resource.
 type Part struct {
 	Body
 	Resource *wearables.Resource
 
 	unfit []Reject // found before storing
-	first int      // place of its first group in the batch
+	first int      // index of its first group in the batch
 }
 
-// ParseSeries reads a pushed body whose samples stand in lists by the name of
-// their resource. A sample looks as it does in a body of its own and means the
-// same, but for its source: what it leaves out, the source of the body says.
+// ParseSeries parses a pushed body with lists of samples by resource. A sample is as in a
+// body of one resource. A sample without a source has the source of the body.
 func ParseSeries(data []byte) (*Series, error) {
 	p := seriesParser{parser: parser{scanner: scanner{b: data, index: -1}}}
 	if err := p.whole(p.member); err != nil {
@@ -89,9 +86,9 @@ func (p *seriesParser) resource(key []byte) error {
 		return p.wrong("value_error", "Value error, this resource cannot be pushed")
 	}
 	if slices.ContainsFunc(p.lists, func(l listOf) bool { return l.resource == r }) {
-		return p.wrong("value_error", "Value error, this resource stands there twice")
+		return p.wrong("value_error", "Value error, this resource occurs twice")
 	}
-	p.of(r)
+	p.setResource(r)
 	if err := p.samples(MostSamples-p.count, []string{"series", name}); err != nil {
 		return err
 	}
@@ -114,15 +111,15 @@ func (p *seriesParser) finish() (*Series, error) {
 	for i := range p.lists {
 		l := &p.lists[i]
 		for _, g := range l.groups.all {
-			g.from(&p.source)
+			g.setSource(&p.source)
 		}
 		s.Parts[i] = Part{Resource: l.resource, Body: Body{Head: s.Head, Groups: l.groups.finish(z), Count: l.count}}
 	}
 	return s, nil
 }
 
-// from fills in what the samples of a group do not say of their source.
-func (g *groupOf) from(source *label) {
+// setSource fills in the fields of the source that the samples of a group leave out.
+func (g *groupOf) setSource(source *label) {
 	if g.sourceType == "" && g.product == "" && len(source.sourceType) > 0 {
 		g.Source.Type = string(source.sourceType)
 	}
@@ -140,7 +137,7 @@ func (g *groupOf) from(source *label) {
 	}
 }
 
-// Batch makes one batch of all series, in canonical units.
+// Batch returns one batch of all series, in canonical units.
 func (s *Series) Batch() wearables.Batch {
 	batch := wearables.Batch{Provider: s.Provider, Stage: s.Stage}
 	for i := range s.Parts {
@@ -152,8 +149,8 @@ func (s *Series) Batch() wearables.Batch {
 	return batch
 }
 
-// Rejects is what was refused of one series, by its place in the list that was
-// sent: what Batch left out and what storing found.
+// Rejects returns what was rejected of one series, by index in the list that was sent: by
+// Batch and by storing.
 func (p *Part) Rejects(stored wearables.Result) []Reject {
 	var own wearables.Result
 	for _, r := range stored.Rejections {

@@ -9,7 +9,7 @@ import (
 	"hale/internal/wearables/units"
 )
 
-// aliases are other spellings of the canonical units, in lower case.
+// aliases lists other spellings of the canonical units, in lower case.
 var aliases = map[string][]string{
 	"bpm":       {"count/min", "beats/min", "breaths/min", "count/minute"},
 	"rmssd":     {"ms"},
@@ -29,25 +29,25 @@ var aliases = map[string][]string{
 	"mv":        {"millivolt"},
 }
 
-// conversions lists what other units a canonical one is made of; both in lower
-// case. Cholesterol has scales of its own, which depend on its type.
+// conversions lists the units that convert to a canonical one, in lower case. The scales
+// of cholesterol depend on its type.
 var conversions = map[string]map[string]units.Scale{
 	"kcal":   {"kj": units.Kilojoule, "j": units.Joule},
-	"m":      {"km": units.Times(1000), "mi": units.Mile, "yd": units.Yard, "ft": units.Foot},
-	"kg":     {"g": units.Over(1000), "lb": units.Pound, "st": units.Stone, "oz": units.Ounce},
+	"m":      {"km": units.Multiply(1000), "mi": units.Mile, "yd": units.Yard, "ft": units.Foot},
+	"kg":     {"g": units.Divide(1000), "lb": units.Pound, "st": units.Stone, "oz": units.Ounce},
 	"°c":     {"degf": units.Fahrenheit, "°f": units.Fahrenheit, "fahrenheit": units.Fahrenheit},
-	"cm":     {"m": units.Times(100), "in": units.Times(2.54), "ft": units.Times(30.48)},
-	"min":    {"s": units.Over(60), "sec": units.Over(60), "hr": units.Times(60), "h": units.Times(60)},
-	"ml":     {"l": units.Times(1000), "fl_oz_us": units.FluidOunceUS, "cup_us": units.CupUS},
-	"g":      {"mg": units.Over(1000), "kg": units.Times(1000)},
-	"l":      {"ml": units.Over(1000)},
-	"rmssd":  {"s": units.Times(1000)},
-	"mv":     {"mcv": units.Over(1000), "µv": units.Over(1000), "v": units.Times(1000)},
+	"cm":     {"m": units.Multiply(100), "in": units.Multiply(2.54), "ft": units.Multiply(30.48)},
+	"min":    {"s": units.Divide(60), "sec": units.Divide(60), "hr": units.Multiply(60), "h": units.Multiply(60)},
+	"ml":     {"l": units.Multiply(1000), "fl_oz_us": units.FluidOunceUS, "cup_us": units.CupUS},
+	"g":      {"mg": units.Divide(1000), "kg": units.Multiply(1000)},
+	"l":      {"ml": units.Divide(1000)},
+	"rmssd":  {"s": units.Multiply(1000)},
+	"mv":     {"mcv": units.Divide(1000), "µv": units.Divide(1000), "v": units.Multiply(1000)},
 	"mmol/l": {"mg/dl": units.Glucose},
 }
 
-// Units are the units that samples of a resource are taken in besides its own,
-// in lower case and sorted; case does not matter.
+// Units returns the other units in which samples of a resource are accepted, in lower
+// case and sorted. Case does not matter.
 func Units(r *wearables.Resource) []string {
 	canonical := strings.ToLower(r.Unit)
 	all := slices.AppendSeq(slices.Clone(aliases[canonical]), maps.Keys(conversions[canonical]))
@@ -55,8 +55,8 @@ func Units(r *wearables.Resource) []string {
 	return slices.Compact(all)
 }
 
-// convert brings the values of a group into the resource's unit. ok is false
-// for a unit that it does not know.
+// convert converts the values of a group to the resource's unit. ok is false for an
+// unknown unit.
 func (g *Group) convert(r *wearables.Resource) (ok bool) {
 	unit, canonical := strings.ToLower(g.Unit), strings.ToLower(r.Unit)
 	if unit == "" || unit == canonical || slices.Contains(aliases[canonical], unit) {
@@ -74,10 +74,10 @@ func (g *Group) convert(r *wearables.Resource) (ok bool) {
 		scale = units.Cholesterol
 	}
 	for i, v := range g.Value {
-		g.Value[i] = scale.Of(v)
+		g.Value[i] = scale.Convert(v)
 	}
 	for i, v := range g.Value2 {
-		g.Value2[i] = scale.Of(v)
+		g.Value2[i] = scale.Convert(v)
 	}
 	return true
 }

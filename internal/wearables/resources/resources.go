@@ -1,7 +1,6 @@
-// Package resources is the one table of time series: of every kind the unit,
-// the values that are believed, the words that a sample may carry and how its
-// samples are kept. Validation, storage, reads, the catalogue of events, the
-// API document and docs/resources.md all read it here.
+// Package resources has the table of time series: the unit, the plausible values, the
+// words of a sample and the storage of every kind. Validation, storage, reads, event
+// types, the OpenAPI document and docs/resources.md use it.
 //
 // Reference 7.1, 7.7.
 package resources
@@ -19,39 +18,38 @@ type Resource struct {
 	Unit     string
 	Interval bool // samples have start and end
 	Pair     bool // systolic and diastolic instead of value
-	// Types are the words a sample's type may be; nil means that it has none.
-	// AnyType takes every word, as for allergens and leads.
+	// Types lists the words of a sample's type; nil means that it has no type. AnyType
+	// allows every word, as for allergens and leads.
 	Types   []string
 	AnyType bool
-	// Typed says that clients read the type as text always: it is empty, and
-	// not null, where nobody stated one.
+	// Typed says that clients always read the type as text: it is empty, not null, if it
+	// is not stated.
 	Typed bool
-	// Kinds says that clients read one of Types always. Who pushes a sample has
-	// to say which; a file that does not know cannot be asked.
+	// Kinds says that clients always read one of Types. A pushed sample must state it; a
+	// sample of a file may leave it out.
 	Kinds bool
-	// Min and Max bound a believable value; PerMinute an interval's rate. A value
-	// without length has no rate: it may be what somebody typed in for a day.
+	// Min and Max bound a plausible value, PerMinute the rate of an interval. A value
+	// without length has no rate: it may be a manual entry for a day.
 	Min, Max  float64
 	PerMinute float64
 	// LeastLow and MostLow bound the lower number of a pair.
 	LeastLow, MostLow float64
-	// Width is how much time one block covers; a dense first batch narrows it.
+	// Width is the time that one block covers. A dense first batch narrows it.
 	Width time.Duration
-	// Push says whether samples of it are taken. The few that are not have values
-	// that are texts, or are replaced by a summary.
+	// Push says whether samples of it can be pushed. The few others have values that
+	// are texts, or are replaced by a summary.
 	Push bool
-	// Text says that values are texts, which are kept as documents, and Tags the
-	// words that a list of theirs may hold.
+	// Text says that values are texts, which are stored as documents. Tags lists the
+	// words of their tags.
 	Text bool
 	Tags []string
-	// Extra are fields that samples of this resource carry besides the common
-	// ones.
+	// Extra lists further fields of the samples of this resource.
 	Extra []Extra
-	// Example is an invented sample, for documents and test events.
+	// Example is a made-up sample, for documents and test events.
 	Example Example
 }
 
-// Extra is a field of samples that holds one of a few words, or null.
+// Extra is a field of samples with one of a few words, or null.
 type Extra struct {
 	Name    string
 	Camel   string   // the name as SDKs write it
@@ -59,8 +57,8 @@ type Extra struct {
 	Example string   // one of Words
 }
 
-// Example is what a sample may look like. Low is the lower number of a pair,
-// Type empty where samples have none.
+// Example is an example of a sample. Low is the lower number of a pair; Type is empty for
+// samples without a type.
 type Example struct {
 	Value, Low float64
 	Type       string
@@ -85,17 +83,21 @@ func Named(name string) (*Resource, bool) {
 	return r, ok
 }
 
-// TakesType says whether a sample may have the type. The empty type is always
-// fine.
-func (r *Resource) TakesType(word string) bool {
-	if word == "" || slices.Contains(r.Types, word) {
-		return true
+// TypeNamed finds the type of a sample by its word, which may leave out the part
+// before a slash: ldl is cholesterol/ldl. The empty word is valid.
+func (r *Resource) TypeNamed(word string) (name string, ok bool) {
+	if word == "" || slices.Contains(r.Types, word) || r.AnyType && isWord(word) {
+		return word, true
 	}
-	return r.AnyType && isWord(word)
+	for _, name := range r.Types {
+		if _, short, found := strings.Cut(name, "/"); found && short == word {
+			return name, true
+		}
+	}
+	return "", false
 }
 
-// isWord says whether s is a lower-case identifier such as lead_1 or
-// cholesterol/ldl.
+// isWord reports whether s is a lower-case identifier such as lead_1 or cholesterol/ldl.
 func isWord(s string) bool {
 	if s == "" || len(s) > 64 {
 		return false

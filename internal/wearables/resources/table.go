@@ -2,7 +2,7 @@ package resources
 
 import "time"
 
-// Block widths. A full block should hold some hundred to a thousand samples.
+// Block widths. A full block should have some hundred to a thousand samples.
 const (
 	perHour  = time.Hour
 	perDay   = 24 * time.Hour
@@ -77,8 +77,7 @@ var table = []Resource{
 	metric("workout_swimming_stroke", interval, "count", 0, 100_000, 18, perDay),
 }
 
-// metric is a resource whose values lie between least and most and may look
-// like example.
+// metric returns a resource with values between least and most.
 func metric(name string, interval bool, unit string, least, most, example float64, width time.Duration) Resource {
 	return Resource{
 		Name: name, Event: name, Unit: unit, Interval: interval,

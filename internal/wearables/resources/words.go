@@ -5,31 +5,31 @@ import (
 	"strings"
 )
 
-// What the table says, in words for the API document and docs/resources.md.
+// The table in words, for the OpenAPI document and docs/resources.md.
 
-// Range is what a believable value lies between: 20 to 300. Of a pair it is
-// both ranges, of a text empty.
+// Range returns the range of plausible values: 20 to 300. It has both ranges of a pair,
+// and is empty for a text.
 func (r *Resource) Range() string {
 	switch {
 	case r.Text:
 		return ""
 	case r.Pair:
-		return Between(r.Min, r.Max) + " over " + Between(r.LeastLow, r.MostLow)
+		return RangeText(r.Min, r.Max) + " over " + RangeText(r.LeastLow, r.MostLow)
 	case r.PerMinute > 0:
-		return Between(r.Min, r.Max) + ", " + number(r.PerMinute) + " a minute"
+		return RangeText(r.Min, r.Max) + ", " + number(r.PerMinute) + " a minute"
 	}
-	return Between(r.Min, r.Max)
+	return RangeText(r.Min, r.Max)
 }
 
-// Between is a range in words: 20 to 300.
-func Between(least, most float64) string {
+// RangeText returns a range in words: 20 to 300.
+func RangeText(least, most float64) string {
 	if least == most {
 		return number(least)
 	}
 	return number(least) + " to " + number(most)
 }
 
-// number writes thousands apart: 100,000.
+// number separates thousands: 100,000.
 func number(v float64) string {
 	text := strconv.FormatFloat(v, 'f', -1, 64)
 	whole, fraction, _ := strings.Cut(text, ".")
@@ -42,8 +42,7 @@ func number(v float64) string {
 	return whole
 }
 
-// TypeWords are the words of a sample's type, quoted, and empty where it has
-// none.
+// TypeWords returns the words of a sample's type, quoted; empty without a type.
 func (r *Resource) TypeWords() string {
 	switch {
 	case r.AnyType:
@@ -62,7 +61,7 @@ func Quoted(words []string) string {
 	return "`" + strings.Join(words, "`, `") + "`"
 }
 
-// Shape tells an interval from a moment.
+// Shape returns interval or moment.
 func (r *Resource) Shape() string {
 	if r.Interval {
 		return "interval"
@@ -70,7 +69,7 @@ func (r *Resource) Shape() string {
 	return "moment"
 }
 
-// FieldWords are the further fields of samples with their words.
+// FieldWords returns the further fields of samples with their words.
 func (r *Resource) FieldWords() string {
 	if r.Text {
 		return "`tags`: a list of " + Quoted(r.Tags)

@@ -16,10 +16,11 @@ import (
 
 // Block is a stored block of a series, its samples still sealed.
 type Block struct {
-	Bucket int64 // start of the time that it covers, UTC microseconds
-	Rev    int64
-	n      int
-	sealed []byte
+	Bucket  int64 // start of the time that it covers, UTC microseconds
+	Rev     int64
+	n       int
+	changed int64 // when the block changed last, UTC microseconds; 0 if before that was stored
+	sealed  []byte
 }
 
 // Open appends the samples of the block.
@@ -29,12 +30,12 @@ func (b *Block) Open(ctx context.Context, tx *store.Tx, s *Series, dst *blocks.C
 		return err
 	}
 	if err := blocks.Decode(dst, packed); err != nil {
-		return fmt.Errorf("wearables: series %d of user %s: %w", s.ID, s.User, err)
+		return fmt.Errorf("storage: series %d of user %s: %w", s.ID, s.User, err)
 	}
 	return nil
 }
 
-// placeOfBlock is what the samples of a block are sealed for.
+// placeOfBlock names the place that the samples of a block are sealed for.
 func placeOfBlock(series, bucket int64) string {
 	place := append(make([]byte, 0, 64), "sample_blocks.data:"...)
 	place = strconv.AppendInt(place, series, 10)
@@ -42,11 +43,11 @@ func placeOfBlock(series, bucket int64) string {
 	return string(place)
 }
 
-// blocksAtOnce is how many blocks one query returns at most. The number is part
+// blocksAtOnce bounds the blocks that one query returns. The number is part
 // of the text: SQLite prepares a statement again whenever a bound LIMIT changes.
 const (
 	blocksAtOnce = 256
-	selectBlocks = `SELECT bucket, rev, n, data FROM sample_blocks
+	selectBlocks = `SELECT bucket, rev, n, changed_at, data FROM sample_blocks
 		WHERE team_id = $1 AND user_id = $2 AND series_id = $3 AND bucket BETWEEN $4 AND $5
 		ORDER BY bucket LIMIT 256`
 )
@@ -62,7 +63,7 @@ func readBlocks(ctx context.Context, tx *store.Tx, s *Series, from, to int64) ([
 	var all []Block
 	for rows.Next() {
 		var b Block
-		if err := rows.Scan(&b.Bucket, &b.Rev, &b.n, &b.sealed); err != nil {
+		if err := rows.Scan(&b.Bucket, &b.Rev, &b.n, &b.changed, &b.sealed); err != nil {
 			return nil, err
 		}
 		all = append(all, b)
@@ -171,9 +172,9 @@ func selectBlocksOf(n int) string {
 }
 
 // ErrStale says that a row was written since it was read.
-var ErrStale = errors.New("wearables: a row has changed since it was read")
+var ErrStale = errors.New("storage: a row has changed since it was read")
 
-// stale is the error of a statement that changes one row if it is as expected.
+// stale returns the error of a statement that changes one row if that is as read.
 func stale(changed int64, err error) error {
 	if err == nil && changed == 0 {
 		return ErrStale
@@ -190,12 +191,12 @@ type BlockVersion struct {
 }
 
 const (
-	intoBlocks = `INSERT INTO sample_blocks (team_id, user_id, series_id, bucket, rev, n, t_min, t_max, data)`
+	intoBlocks = `INSERT INTO sample_blocks (team_id, user_id, series_id, bucket, rev, n, t_min, t_max, data, changed_at)`
 	// replaceBlock replaces the version of a block that was read, and no other.
 	replaceBlock = `ON CONFLICT (user_id, series_id, bucket) DO UPDATE
-		SET rev = excluded.rev, n = excluded.n, t_min = excluded.t_min, t_max = excluded.t_max, data = excluded.data
+		SET rev = excluded.rev, n = excluded.n, t_min = excluded.t_min, t_max = excluded.t_max, data = excluded.data, changed_at = excluded.changed_at
 		WHERE sample_blocks.rev = excluded.rev - 1`
-	upsertBlock = intoBlocks + ` VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ` + replaceBlock
+	upsertBlock = intoBlocks + ` VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ` + replaceBlock
 )
 
 // Write stores the version. It returns ErrStale unless the version before it is
@@ -221,5 +222,5 @@ func (v *BlockVersion) AddTo(ctx context.Context, tx *store.Tx, s *Series, b *st
 
 func (v *BlockVersion) row(ctx context.Context, tx *store.Tx, s *Series) ([]any, error) {
 	sealed, err := tx.Seal(ctx, s.Team, s.User, placeOfBlock(s.ID, v.Bucket), v.Packed)
-	return []any{s.Team, s.User, s.ID, v.Bucket, v.Rev, v.N, v.First, v.Last, sealed}, err
+	return []any{s.Team, s.User, s.ID, v.Bucket, v.Rev, v.N, v.First, v.Last, sealed, store.Micros(tx.Now())}, err
 }

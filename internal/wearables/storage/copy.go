@@ -9,11 +9,11 @@ import (
 	"hale/internal/platform/store"
 )
 
-// copiedAtOnce bounds the summaries that are in memory: one may be a megabyte.
+// copiedAtOnce bounds the summaries in memory: one may have a megabyte.
 const copiedAtOnce = 100
 
-// CopySummaries copies a user's summaries, as they are, into a database that
-// has none of that user. Nobody hears of it.
+// CopySummaries copies a user's summaries into a database that has none of that
+// user. It causes no events.
 func CopySummaries(ctx context.Context, from, to *store.DB, team, user uuid.UUID) error {
 	for after, more := uuid.Nil, true; more; {
 		var some []summaryRow
@@ -32,7 +32,7 @@ func CopySummaries(ctx context.Context, from, to *store.DB, team, user uuid.UUID
 			})
 		}
 		if err != nil {
-			return fmt.Errorf("wearables: copying summaries: %w", err)
+			return fmt.Errorf("storage: copying summaries: %w", err)
 		}
 		if more = len(some) == copiedAtOnce; more {
 			after = some[len(some)-1].id
@@ -55,7 +55,7 @@ type summaryRow struct {
 
 const summaryRowColumns = `id, resource, provider, source_type, app_id, device_id, calendar_date, day_stated, start_at, end_at, version, created_at, updated_at, body`
 
-// summaryRows are some of a user's, behind an id.
+// summaryRows reads some rows of a user, after an id.
 func summaryRows(ctx context.Context, tx *store.Tx, team, user, after uuid.UUID) (all []summaryRow, err error) {
 	rows, err := tx.Query(ctx, `SELECT `+summaryRowColumns+` FROM summaries
 		WHERE team_id = $1 AND user_id = $2 AND id > $3 ORDER BY id LIMIT $4`, team, user, after, copiedAtOnce)
@@ -98,8 +98,8 @@ func (r *summaryRow) insert(ctx context.Context, tx *store.Tx, team, user uuid.U
 	return err
 }
 
-// CopyStreams copies the streams of a user's workouts, as they are, into a
-// database that has none of that user.
+// CopyStreams copies the streams of a user's workouts into a database that has none
+// of that user.
 func CopyStreams(ctx context.Context, from, to *store.DB, team, user uuid.UUID) error {
 	for after, more := uuid.Nil, true; more; {
 		var some []streamRow
@@ -118,7 +118,7 @@ func CopyStreams(ctx context.Context, from, to *store.DB, team, user uuid.UUID) 
 			})
 		}
 		if err != nil {
-			return fmt.Errorf("wearables: copying streams: %w", err)
+			return fmt.Errorf("storage: copying streams: %w", err)
 		}
 		if more = len(some) == streamsAtOnce; more {
 			after = some[len(some)-1].workout
@@ -127,8 +127,7 @@ func CopyStreams(ctx context.Context, from, to *store.DB, team, user uuid.UUID) 
 	return nil
 }
 
-// streamsAtOnce bounds the streams that are in memory: a long one is some
-// megabytes.
+// streamsAtOnce bounds the streams in memory: a long one has some megabytes.
 const streamsAtOnce = 10
 
 // streamRow is a row of workout_streams, its columns packed and in the clear.
@@ -139,7 +138,7 @@ type streamRow struct {
 	packed           []byte
 }
 
-// streamRows are some of a user's, behind the id of a workout.
+// streamRows reads some rows of a user, after the id of a workout.
 func streamRows(ctx context.Context, tx *store.Tx, team, user, after uuid.UUID) (all []streamRow, err error) {
 	rows, err := tx.Query(ctx, `SELECT workout_id, version, n, created_at, updated_at, data FROM workout_streams
 		WHERE team_id = $1 AND user_id = $2 AND workout_id > $3 ORDER BY workout_id LIMIT $4`, team, user, after, streamsAtOnce)

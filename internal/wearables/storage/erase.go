@@ -14,12 +14,11 @@ func UserRecords() []users.Records {
 	return append(users.RowsOf("series", "summaries", "workout_streams", "history_announced", "resource_statistics"), samples)
 }
 
-// eraseAtOnce is how many blocks one transaction deletes, so that years of
-// data do not hold up the writer.
+// eraseAtOnce bounds the blocks that one transaction deletes, so that years of data
+// do not occupy the writer.
 const eraseAtOnce = 2000
 
-// eraseBlocks deletes some of a user's blocks and reports whether there may be
-// more.
+// eraseBlocks deletes some blocks of a user and reports whether there may be more.
 func eraseBlocks(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (more bool, err error) {
 	n, err := tx.Exec(ctx, `DELETE FROM sample_blocks WHERE team_id = $1 AND user_id = $2 AND (series_id, bucket) IN (
 		SELECT series_id, bucket FROM sample_blocks WHERE team_id = $1 AND user_id = $2 ORDER BY series_id, bucket LIMIT $3)`,

@@ -9,24 +9,23 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/uuid"
+
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
-
-	"github.com/google/uuid"
 )
 
-// Notes are a time series whose values are texts. Blocks hold numbers, so each
-// note is kept as a document, sealed as those are, and read and announced as a
-// sample. The time at which it begins and its source are its key, as of every
-// sample.
+// Notes are a time series whose values are texts. Blocks contain numbers, so each
+// note is stored as a sealed document, and read and emitted as a sample. Its key is
+// its start and its source, as for every sample.
 //
 // Reference 7.7, note.
 
-// Note is a text that somebody wrote down, of a time.
+// Note is a text about a time.
 type Note struct {
 	Source wearables.Source
 	id     uuid.UUID
-	told   struct {
+	fields struct {
 		Timestamp time.Time       `json:"timestamp"`
 		End       *time.Time      `json:"end"`
 		Offset    *int32          `json:"timezone_offset"`
@@ -38,36 +37,36 @@ type Note struct {
 // ParseNote reads a stored note.
 func ParseNote(s *StoredSummary) (Note, error) {
 	n := Note{Source: s.Source, id: s.ID}
-	if err := json.Unmarshal(s.Body, &n.told); err != nil {
-		return n, fmt.Errorf("wearables: a stored note: %w", err)
+	if err := json.Unmarshal(s.Body, &n.fields); err != nil {
+		return n, fmt.Errorf("storage: a note: %w", err)
 	}
 	return n, nil
 }
 
 // append appends the note as a sample.
 func (n *Note) append(dst []byte) []byte {
-	at := n.told.Timestamp.UnixMicro()
+	at := n.fields.Timestamp.UnixMicro()
 	end, offset := at, wearables.NoOffset
-	if n.told.End != nil {
-		end = n.told.End.UnixMicro()
+	if n.fields.End != nil {
+		end = n.fields.End.UnixMicro()
 	}
-	if n.told.Offset != nil {
-		offset = *n.told.Offset
+	if n.fields.Offset != nil {
+		offset = *n.fields.Offset
 	}
 	dst = wearables.AppendTime(append(dst, `{"timestamp":`...), at)
 	dst = wearables.AppendTime(append(dst, `,"start":`...), at)
 	dst = wearables.AppendTime(append(dst, `,"end":`...), end)
 	dst = wearables.AppendOffset(append(dst, `,"timezone_offset":`...), offset)
-	dst = wearables.AppendText(append(dst, `,"type":null,"unit":"text","value":`...), n.told.Value)
+	dst = wearables.AppendText(append(dst, `,"type":null,"unit":"text","value":`...), n.fields.Value)
 	dst = append(dst, `,"tags":`...)
-	if n.told.Tags == nil {
+	if n.fields.Tags == nil {
 		return append(dst, "null}"...)
 	}
-	return append(append(dst, n.told.Tags...), '}')
+	return append(append(dst, n.fields.Tags...), '}')
 }
 
-// ListNotes returns a user's notes that begin in a query's range, those of one
-// source side by side, and each source's in order of time. They have no pages.
+// ListNotes returns a user's notes that start in a query's range, by source and then
+// by time. They have no pages.
 func ListNotes(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q SamplesQuery) ([]Note, error) {
 	from, to := daysAround(q.From, q.To)
 	stored, err := ListSummaries(ctx, tx, team, user, SummaryQuery{Resource: wearables.NoteResource, Provider: q.Provider, From: from, To: to})
@@ -80,17 +79,17 @@ func ListNotes(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q Sample
 		if err != nil {
 			return nil, err
 		}
-		if at := n.told.Timestamp.UnixMicro(); at >= q.From && at < q.To {
+		if at := n.fields.Timestamp.UnixMicro(); at >= q.From && at < q.To {
 			all = append(all, n)
 		}
 	}
 	slices.SortFunc(all, func(a, b Note) int {
-		return cmp.Or(compareSources(a.Source, b.Source), a.told.Timestamp.Compare(b.told.Timestamp), bytes.Compare(a.id[:], b.id[:]))
+		return cmp.Or(compareSources(a.Source, b.Source), a.fields.Timestamp.Compare(b.fields.Timestamp), bytes.Compare(a.id[:], b.id[:]))
 	})
 	return all, nil
 }
 
-// daysAround are the local days on which [from, to) may be anywhere.
+// daysAround returns the first and last local day of [from, to) in any zone.
 func daysAround(from, to int64) (first, last string) {
 	a, b := time.UnixMicro(from).UTC().AddDate(0, 0, -2), time.UnixMicro(to).UTC().AddDate(0, 0, 2)
 	if a.Year() > 0 {
@@ -120,10 +119,11 @@ func AppendNotes(dst []byte, all []Note) []byte {
 	return append(dst, ']')
 }
 
-// AppendNoteGroups appends provider → groups of notes, one for each source.
+// AppendNoteGroups appends an object of providers with groups of notes, one for each
+// source.
 //
 // Reference contract: GroupedNote.
-func AppendNoteGroups(dst []byte, all []Note, describe wearables.Describe) []byte {
+func AppendNoteGroups(dst []byte, all []Note) []byte {
 	dst = append(dst, '{')
 	for i := 0; i < len(all); {
 		switch source := all[i].Source; {
@@ -139,7 +139,7 @@ func AppendNoteGroups(dst []byte, all []Note, describe wearables.Describe) []byt
 		for i+n < len(all) && all[i+n].Source.Same(all[i].Source) {
 			n++
 		}
-		dst = wearables.AppendSource(append(dst, `{"source":`...), all[i].Source, describe)
+		dst = wearables.AppendSource(append(dst, `{"source":`...), all[i].Source)
 		dst = append(AppendNotes(append(dst, `,"data":`...), all[i:i+n]), '}')
 		i += n
 	}
@@ -152,6 +152,6 @@ func AppendNoteGroups(dst []byte, all []Note, describe wearables.Describe) []byt
 // AppendPlainNotes appends notes of all sources in order of time.
 func AppendPlainNotes(dst []byte, all []Note) []byte {
 	inTime := slices.Clone(all)
-	slices.SortStableFunc(inTime, func(a, b Note) int { return a.told.Timestamp.Compare(b.told.Timestamp) })
+	slices.SortStableFunc(inTime, func(a, b Note) int { return a.fields.Timestamp.Compare(b.fields.Timestamp) })
 	return AppendNotes(dst, inTime)
 }

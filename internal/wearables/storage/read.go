@@ -5,31 +5,32 @@ import (
 	"math"
 	"sort"
 
+	"github.com/google/uuid"
+
 	"hale/internal/platform/blocks"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/resources"
-
-	"github.com/google/uuid"
 )
 
-// ReadSeries appends the samples of a series of SeriesOf's that start in
-// [from, to), UTC microseconds, to dst in time order.
+// ReadSeries appends the samples of a series from SeriesOf that start in [from, to),
+// UTC microseconds, to dst in time order.
 func ReadSeries(ctx context.Context, tx *store.Tx, s Series, from, to int64, dst *wearables.Samples) error {
 	dst.Resource, dst.Type, dst.Extra, dst.Source = s.Resource, s.Type, s.Extra, s.Source
 	if !s.Within(from, to) {
 		return nil
 	}
 	c := dst.Columns()
-	_, err := s.read(ctx, tx, from, to, math.MaxInt, false, &c)
+	_, err := s.read(ctx, tx, from, to, math.MaxInt, false, &c, nil)
 	dst.SetColumns(&c)
 	return err
 }
 
-// read appends samples that start in [from, to) to dst, at most most of them.
-// more says that it stopped there with samples left.
-func (s *Series) read(ctx context.Context, tx *store.Tx, from, to int64, most int, marked bool, dst *blocks.Columns) (more bool, err error) {
+// read appends samples that start in [from, to) to dst, at most most of them. more
+// reports that there are others. changed, unless nil, receives for each sample when
+// its block changed last.
+func (s *Series) read(ctx context.Context, tx *store.Tx, from, to int64, most int, marked bool, dst *blocks.Columns, changed *[]int64) (more bool, err error) {
 	if from >= to {
 		return false, nil
 	}
@@ -48,6 +49,9 @@ func (s *Series) read(ctx context.Context, tx *store.Tx, from, to int64, most in
 		for i := range stored {
 			if err := s.readBlock(ctx, tx, &stored[i], from, to, marked, dst); err != nil {
 				return false, err
+			}
+			for changed != nil && len(*changed) < dst.Len()-begin {
+				*changed = append(*changed, stored[i].changed)
 			}
 			if dst.Len()-begin > most {
 				dst.Truncate(begin + most)
@@ -85,15 +89,15 @@ func (s *Series) readBlock(ctx context.Context, tx *store.Tx, b *Block, from, to
 		times := dst.Time[begin:]
 		dst.Cut(begin, begin+sort.Search(len(times), func(i int) bool { return times[i] >= from }))
 	}
-	return s.leave(ctx, tx, begin, dst)
+	return s.removeWordless(ctx, tx, begin, dst)
 }
 
-// PageSamples is how many samples one page of a read has: 30 days of one per
-// minute fit.
+// PageSamples bounds the samples in one page of a read. 30 days of one per minute
+// fit.
 const PageSamples = 50_000
 
-// Place is where a page ended: behind a sample of a series. It stays true
-// while samples are added or revised.
+// Place is the end of a page: after a sample of a series. It stays valid while
+// samples are added or revised.
 type Place struct {
 	Series int64
 	Time   int64 // UTC microseconds
@@ -106,14 +110,14 @@ type SamplesQuery struct {
 	Provider string // empty means all
 	After    *Place // nil begins at the beginning
 	Most     int    // samples in a page; 0 means PageSamples
-	// Marked leaves in the offsets that a fallback gave the mark that says so.
-	// They are for a Batch that is Marked, and for nobody outside.
+	// Marked keeps the mark of offsets that a fallback gave. Only a Batch that is
+	// Marked can use them.
 	Marked bool
 }
 
-// ListSamples returns one page of a user's samples: one group for each series
-// that has any, those of one source side by side. next is nil at the end. A
-// place in a series that the user does not have is refused.
+// ListSamples returns one page of a user's samples: one group for each series that
+// has any. Groups of one source are neighbours. next is nil at the end. A place in
+// a series that the user does not have is refused.
 //
 // Reference 7.7.
 func ListSamples(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q SamplesQuery) (groups []wearables.Samples, next *Place, err error) {
@@ -146,7 +150,7 @@ func ListSamples(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q Samp
 		}
 		group := wearables.Samples{Resource: s.Resource, Type: s.Type, Extra: s.Extra, Source: s.Source}
 		var c blocks.Columns
-		more, err := s.read(ctx, tx, from, q.To, left, q.Marked, &c)
+		more, err := s.read(ctx, tx, from, q.To, left, q.Marked, &c, nil)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -163,4 +167,29 @@ func ListSamples(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q Samp
 		return nil, nil, fault.New(fault.Invalid, "Value error, this cursor belongs to another user").At("query", "next_cursor")
 	}
 	return groups, nil, nil
+}
+
+// Within reports whether a series from SeriesOf may have samples that start in
+// [from, to), UTC microseconds.
+func (s *Series) Within(from, to int64) bool { return s.Newest >= from && s.Oldest < to }
+
+// Count returns how many samples are in the blocks that overlap [from, to), UTC
+// microseconds: at least as many as start in it.
+func (s *Series) Count(ctx context.Context, tx *store.Tx, from, to int64) (n int, err error) {
+	err = tx.QueryRow(ctx, `SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT) FROM sample_blocks
+		WHERE team_id = $1 AND user_id = $2 AND series_id = $3 AND bucket BETWEEN $4 AND $5`,
+		s.Team, s.User, s.ID, s.Bucket(from), to-1).Scan(&n)
+	return n, err
+}
+
+// Fit shortens a range until count finds at most most samples in it, and returns its
+// end and that count. It does not shorten a range below least.
+func Fit(from, to, least int64, most int, count func(to int64) (int, error)) (end int64, n int, err error) {
+	for {
+		n, err = count(to)
+		if err != nil || n <= most || to-from <= least {
+			return to, n, err
+		}
+		to = from + max((to-from)/2, least)
+	}
 }

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
-
-	"github.com/google/uuid"
 )
 
 // Series is one user's measurements of one kind from one source. Its ID is
@@ -23,16 +23,16 @@ type Series struct {
 	Extra      string // ExtraText of their further words, mostly empty
 	Source     wearables.Source
 	Width      time.Duration // how much time one of its blocks covers
-	// Oldest and Newest are when its first and its last sample start, UTC
-	// microseconds, where SeriesOf read it.
+	// Oldest and Newest are the starts of its first and last sample, UTC
+	// microseconds. SeriesOf reads them.
 	Oldest, Newest int64
 
-	fuller []Series // those that it leaves samples to: see said.go
+	withWords []Series // the same series with words: see duplicates.go
 }
 
-// SeriesKey is what tells a series apart from the user's others. It is finer
-// than the key that the spec gives samples: two apps of one source type may
-// write the same minute and must not overwrite each other.
+// SeriesKey identifies a series of a user. It is finer than the key of a sample in
+// the specification: two apps of one source type may write the same minute, and
+// neither overwrites the other. See LatestSamples.
 type SeriesKey struct {
 	Resource, Provider, SourceType, AppID string
 	Device                                uuid.UUID
@@ -40,69 +40,71 @@ type SeriesKey struct {
 	Workout                               uuid.UUID
 }
 
-// KeyOfSource is the part of an identity that is the source.
+// KeyOfSource returns the key with the fields of a source.
 func KeyOfSource(s wearables.Source) SeriesKey {
-	id := SeriesKey{
+	key := SeriesKey{
 		Provider: s.Provider, SourceType: s.Type, AppID: s.AppID, Sport: s.Sport,
 	}
-	if id.SourceType == "" {
-		id.SourceType = "unknown"
+	if key.SourceType == "" {
+		key.SourceType = "unknown"
 	}
 	if s.DeviceID != nil {
-		id.Device = *s.DeviceID
+		key.Device = *s.DeviceID
 	}
 	if s.WorkoutID != nil {
-		id.Workout = *s.WorkoutID
+		key.Workout = *s.WorkoutID
 	}
-	return id
+	return key
 }
 
-func (id SeriesKey) Source() wearables.Source {
-	s := wearables.Source{Provider: id.Provider, Type: id.SourceType, AppID: id.AppID, Sport: id.Sport}
-	if id.Device != uuid.Nil {
-		s.DeviceID = &id.Device
+// Source returns the source.
+func (key SeriesKey) Source() wearables.Source {
+	s := wearables.Source{Provider: key.Provider, Type: key.SourceType, AppID: key.AppID, Sport: key.Sport}
+	if key.Device != uuid.Nil {
+		s.DeviceID = &key.Device
 	}
-	if id.Workout != uuid.Nil {
-		s.WorkoutID = &id.Workout
+	if key.Workout != uuid.Nil {
+		s.WorkoutID = &key.Workout
 	}
 	return s
 }
 
 // Compare orders keys.
-func (id SeriesKey) Compare(o SeriesKey) int {
-	return strings.Compare(id.text(), o.text())
+func (key SeriesKey) Compare(o SeriesKey) int {
+	return strings.Compare(key.text(), o.text())
 }
 
-func (id SeriesKey) text() string {
+func (key SeriesKey) text() string {
 	return strings.Join([]string{
-		id.Resource, id.Provider, id.SourceType, id.AppID, id.Type, id.Extra, id.Sport, string(id.Device[:]), string(id.Workout[:]),
+		key.Resource, key.Provider, key.SourceType, key.AppID, key.Type, key.Extra, key.Sport, string(key.Device[:]), string(key.Workout[:]),
 	}, "\x00")
 }
 
-func (id SeriesKey) Series(team, user uuid.UUID, no int64, width time.Duration) Series {
+// Series returns the series with a number.
+func (key SeriesKey) Series(team, user uuid.UUID, no int64, width time.Duration) Series {
 	return Series{
-		ID: no, Team: team, User: user, Resource: id.Resource, Type: id.Type, Extra: id.Extra,
-		Source: id.Source(), Width: width,
+		ID: no, Team: team, User: user, Resource: key.Resource, Type: key.Type, Extra: key.Extra,
+		Source: key.Source(), Width: width,
 	}
 }
 
-// FindSeries reads the series of an identity; ok is false when there is none.
-func FindSeries(ctx context.Context, tx *store.Tx, team, user uuid.UUID, id SeriesKey) (s Series, ok bool, err error) {
+// FindSeries reads the series of a key; ok is false if there is none.
+func FindSeries(ctx context.Context, tx *store.Tx, team, user uuid.UUID, key SeriesKey) (s Series, ok bool, err error) {
 	var no, width int64
 	err = tx.QueryRow(ctx, `SELECT id, width_us FROM series
 		WHERE team_id = $1 AND user_id = $2 AND resource = $3 AND provider = $4 AND source_type = $5 AND app_id = $6
 			AND device_id = $7 AND sample_type = $8 AND extra = $9 AND sport = $10 AND workout_id = $11`,
-		team, user, id.Resource, id.Provider, id.SourceType, id.AppID,
-		id.Device, id.Type, id.Extra, id.Sport, id.Workout).Scan(&no, &width)
+		team, user, key.Resource, key.Provider, key.SourceType, key.AppID,
+		key.Device, key.Type, key.Extra, key.Sport, key.Workout).Scan(&no, &width)
 	if errors.Is(err, store.ErrNoRows) {
 		return Series{}, false, nil
 	}
-	return id.Series(team, user, no, time.Duration(width)*time.Microsecond), err == nil, err
+	return key.Series(team, user, no, time.Duration(width)*time.Microsecond), err == nil, err
 }
 
-// CreateSeries adds a series. It returns errRace when another transaction
-// took the number or made the same series.
-func CreateSeries(ctx context.Context, tx *store.Tx, team, user uuid.UUID, id SeriesKey, width time.Duration) (Series, error) {
+// CreateSeries adds a series. It returns ErrStale if another transaction took the
+// number or added the same series.
+func CreateSeries(ctx context.Context, tx *store.Tx, team, user uuid.UUID, key SeriesKey, width time.Duration) (Series, error) {
 	var no int64
 	if err := tx.QueryRow(ctx, `SELECT COALESCE(MAX(id), 0) + 1 FROM series WHERE team_id = $1 AND user_id = $2`,
 		team, user).Scan(&no); err != nil {
@@ -111,22 +113,22 @@ func CreateSeries(ctx context.Context, tx *store.Tx, team, user uuid.UUID, id Se
 	made, err := tx.Exec(ctx, `INSERT INTO series (team_id, user_id, id, resource, provider, source_type, app_id,
 			device_id, sample_type, extra, sport, workout_id, width_us, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) ON CONFLICT DO NOTHING`,
-		team, user, no, id.Resource, id.Provider, id.SourceType, id.AppID,
-		id.Device, id.Type, id.Extra, id.Sport, id.Workout, width.Microseconds(), store.Micros(tx.Now()))
+		team, user, no, key.Resource, key.Provider, key.SourceType, key.AppID,
+		key.Device, key.Type, key.Extra, key.Sport, key.Workout, width.Microseconds(), store.Micros(tx.Now()))
 	if err == nil && made == 0 {
 		err = ErrStale
 	}
-	return id.Series(team, user, no, width), err
+	return key.Series(team, user, no, width), err
 }
 
-// Bucket is the start of the block that holds an instant.
+// Bucket returns the start of the block that contains an instant.
 func (s *Series) Bucket(us int64) int64 {
 	width := s.Width.Microseconds()
 	return floorDiv(us, width) * width
 }
 
-// Every workout has a series of its own, so a list may be of thousands. One
-// statement tells which of them reach into a time: two lookups for each.
+// Every workout has its own series, so a user may have thousands. One statement
+// reads when they start and end, with two lookups for each.
 const (
 	selectSeries = `SELECT id, team_id, user_id, resource, sample_type, extra, provider, source_type, app_id, device_id, sport, workout_id, width_us,
 			(SELECT b.t_min FROM sample_blocks b WHERE b.team_id = s.team_id AND b.user_id = s.user_id AND b.series_id = s.id
@@ -137,9 +139,9 @@ const (
 	inSeriesOrder = ` ORDER BY provider, source_type, app_id, device_id, sport, workout_id, sample_type, resource, extra DESC, id`
 )
 
-// SeriesOf lists a user's series of a resource that have samples, those of one
-// source side by side, and one without words behind its like with some. An
-// empty resource means all.
+// SeriesOf lists a user's series of a resource that have samples. Series of one
+// source are neighbours, and one without words follows those with words. An empty
+// resource means all.
 func SeriesOf(ctx context.Context, tx *store.Tx, team, user uuid.UUID, resource string) ([]Series, error) {
 	query, args := selectSeries, []any{team, user}
 	if resource != "" {
@@ -154,22 +156,22 @@ func SeriesOf(ctx context.Context, tx *store.Tx, team, user uuid.UUID, resource 
 	}
 	defer rows.Close()
 	var all []Series
-	var like likeness
+	var words wordSeries
 	for rows.Next() {
 		var s Series
-		var id SeriesKey
+		var key SeriesKey
 		var width int64
 		var oldest, newest sql.NullInt64
-		if err := rows.Scan(&s.ID, &s.Team, &s.User, &id.Resource, &id.Type, &id.Extra, &id.Provider, &id.SourceType,
-			&id.AppID, &id.Device, &id.Sport, &id.Workout, &width, &oldest, &newest); err != nil {
+		if err := rows.Scan(&s.ID, &s.Team, &s.User, &key.Resource, &key.Type, &key.Extra, &key.Provider, &key.SourceType,
+			&key.AppID, &key.Device, &key.Sport, &key.Workout, &width, &oldest, &newest); err != nil {
 			return nil, err
 		}
 		if !oldest.Valid || !newest.Valid {
 			continue
 		}
-		s = id.Series(s.Team, s.User, s.ID, time.Duration(width)*time.Microsecond)
+		s = key.Series(s.Team, s.User, s.ID, time.Duration(width)*time.Microsecond)
 		s.Oldest, s.Newest = oldest.Int64, newest.Int64
-		s.fuller = like.fullerThan(id, s)
+		s.withWords = words.add(key, s)
 		all = append(all, s)
 	}
 	return all, rows.Err()

@@ -6,24 +6,23 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/uuid"
+
 	"hale/internal/platform/blocks"
 	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/resources"
-
-	"github.com/google/uuid"
 )
 
-// SleepStream is what was measured during one sleep. A part without samples
-// is empty.
+// SleepStream holds the samples of one sleep. A part without samples is empty.
 //
 // Reference 7.8.
 type SleepStream struct{ HRV, HeartRate, Hypnogram, RespiratoryRate []wearables.Samples }
 
-// ReadSleepStream gathers the samples of a sleep's provider between its
-// bounds. All sources of the provider count: the phone may know the sleep and
-// the watch the heart.
+// ReadSleepStream reads the samples of a sleep's provider between its bounds. All
+// sources of the provider count: the phone may report the sleep and the watch the
+// heart rate.
 func ReadSleepStream(ctx context.Context, tx *store.Tx, sleep *StoredSummary) (s SleepStream, err error) {
 	var bounds struct {
 		Start time.Time `json:"bedtime_start"`
@@ -56,8 +55,8 @@ func ReadSleepStream(ctx context.Context, tx *store.Tx, sleep *StoredSummary) (s
 	return s, nil
 }
 
-// listAll is ListSamples to the end: a sleep lasts a day at most. A series that
-// a page's end cuts is in two parts.
+// listAll is ListSamples to the end: a sleep lasts at most a day. A series that
+// spans two pages is in two groups.
 func listAll(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q SamplesQuery) (all []wearables.Samples, err error) {
 	for {
 		page, next, err := ListSamples(ctx, tx, team, user, q)
@@ -71,19 +70,19 @@ func listAll(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q SamplesQ
 	}
 }
 
-// cycle is the part of a sleep cycle that a hypnogram is made of.
+// cycle holds the fields of a sleep cycle that a hypnogram needs.
 type cycle struct {
 	source wearables.Source
 	sleep  uuid.UUID
 	start  time.Time
-	offset int32   // of its sleep, else of its own zone
+	offset int32   // of its sleep, or of its own zone
 	from   []int64 // seconds from start
 	to     []int64
 	stage  []float64
 }
 
-// listCycles reads the cycles of the nights between two instants, with the
-// days beside them: a night's date is the one of waking up.
+// listCycles reads the cycles of the nights between two instants, and of the days
+// around: a night's date is that of waking up.
 func listCycles(ctx context.Context, tx *store.Tx, team, user uuid.UUID, provider string, from, to time.Time) ([]cycle, error) {
 	q := SummaryQuery{Resource: "sleep_cycle", Provider: provider, From: from.UTC().AddDate(0, 0, -2).Format(time.DateOnly)}
 	if to.Year() < 9999 {
@@ -108,10 +107,10 @@ func listCycles(ctx context.Context, tx *store.Tx, team, user uuid.UUID, provide
 			Stage []float64 `json:"stage_type"`
 		}
 		if json.Unmarshal(s.Body, &body) != nil {
-			continue // what cannot be read says nothing
+			continue // unreadable
 		}
 		if n := len(body.Stage); len(body.From) != n || len(body.To) != n {
-			continue // nor do lists that are not parallel
+			continue // not parallel
 		}
 		offset, ok := offsets[body.Sleep]
 		if !ok {
@@ -122,7 +121,7 @@ func listCycles(ctx context.Context, tx *store.Tx, team, user uuid.UUID, provide
 	return all, nil
 }
 
-// sleepOffsets are the offsets of the sleeps that state one.
+// sleepOffsets returns the offsets of the sleeps that state one.
 func sleepOffsets(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q SummaryQuery) (map[uuid.UUID]int32, error) {
 	q.Resource = "sleep"
 	stored, err := ListSummaries(ctx, tx, team, user, q)
@@ -138,7 +137,7 @@ func sleepOffsets(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q Sum
 	return found, err
 }
 
-// offsetIn is the offset of a zone at an instant; NoOffset for no zone.
+// offsetIn returns the offset of a zone at an instant; NoOffset for no zone.
 func offsetIn(name string, at time.Time) int32 {
 	zone, err := civil.Zone(name)
 	if name == "" || err != nil {
@@ -148,7 +147,7 @@ func offsetIn(name string, at time.Time) int32 {
 	return int32(seconds)
 }
 
-// hypnogram is a cycle as the deprecated series that it replaced.
+// hypnogram returns a cycle as the deprecated series that it replaced.
 func (c *cycle) hypnogram() wearables.Samples {
 	s := wearables.Samples{Resource: resources.Hypnogram, Source: c.source, Value: c.stage}
 	start := c.start.UnixMicro()
@@ -160,8 +159,8 @@ func (c *cycle) hypnogram() wearables.Samples {
 	return s
 }
 
-// listHypnograms is ListSamples of the hypnogram, in the same order. It has one
-// page: a year of nights is some ten thousand stages.
+// listHypnograms is ListSamples of the hypnogram, in the same order and on one page:
+// a year of nights has some ten thousand stages.
 func listHypnograms(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q SamplesQuery) ([]wearables.Samples, error) {
 	cycles, err := listCycles(ctx, tx, team, user, q.Provider, store.FromMicros(q.From), store.FromMicros(q.To))
 	if err != nil {
@@ -185,7 +184,7 @@ func listHypnograms(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q S
 		}
 	}
 	for i := range groups {
-		c, _ := blocks.Sort(groups[i].Columns()) // two sleeps of a day come by their ids
+		c, _ := blocks.Sort(groups[i].Columns()) // two sleeps of a day are ordered by id
 		groups[i].SetColumns(&c)
 	}
 	slices.SortFunc(groups, func(a, b wearables.Samples) int {

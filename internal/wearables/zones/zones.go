@@ -1,15 +1,12 @@
 // Package zones gives pushed workouts the heart-rate zones that their provider
 // left out.
 //
-// A phone sends its workouts before the heart rate that goes with them, and
-// often long before. So a workout that comes in asks for a job, and the job
-// looks for heart rate ever more seldom until it is there. Zones that a
-// provider gives stay as they are, and nothing is guessed where there is no
-// heart rate.
+// A phone sends a workout before its heart rate, often long before. A stored workout
+// enqueues a job. The job looks for heart rate, at growing intervals, until it is
+// stored. It keeps the zones of a provider, and makes none without heart rate.
 //
-// The maximum is 220 less the age on the day of the workout: by the birth date
-// in the provider's profile, else the user's fallback_birth_date, else an age
-// of 30.
+// The maximum heart rate is 220 minus the age on the day of the workout. The age is by
+// the birth date in the provider's profile, or the user's fallback_birth_date, or 30.
 //
 // Reference 7.5, workouts.
 package zones
@@ -20,6 +17,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
+
 	"hale/internal/people/users"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/ids"
@@ -29,8 +28,6 @@ import (
 	"hale/internal/wearables"
 	"hale/internal/wearables/derive"
 	"hale/internal/wearables/storage"
-
-	"github.com/google/uuid"
 )
 
 // Service computes zones.
@@ -38,37 +35,34 @@ type Service struct {
 	Ingester derive.Ingester
 }
 
-// args name whose workouts are looked at.
+// args identifies the user of a job.
 type args struct {
 	User users.ID `json:"user"`
-	// Since is when a workout came last, UTC microseconds.
+	// Since is the time when a workout was stored last, UTC microseconds.
 	Since int64 `json:"since"`
 }
 
-// The waits between two looks grow from first to longest. A workout gets what
-// heart rate is there once patience has passed since it came, however many came
-// after it, and is looked at no more when it is old: nodes may stand still for
+// The job runs again after minWait to maxWait. After incompleteAfter a workout gets the
+// zones of incomplete heart rate. After ignoredAfter it is ignored: nodes may be down for
 // days in between.
 const (
-	first    = 30 * time.Second
-	longest  = 6 * time.Hour
-	patience = 48 * time.Hour
-	old      = 7 * 24 * time.Hour
+	minWait         = 30 * time.Second
+	maxWait         = 6 * time.Hour
+	incompleteAfter = 48 * time.Hour
+	ignoredAfter    = 7 * 24 * time.Hour
 )
 
-// together is how long a job waits before it looks at all: the workouts of one
-// file come in many batches.
-const together = 2 * time.Second
+// startDelay delays the job, because the workouts of one file are in many batches.
+const startDelay = 2 * time.Second
 
-// Changed asks for a job when workouts have come in. It runs in the
-// transaction that stores them.
-func (s *Service) Changed(ctx context.Context, tx *store.Tx, user users.User, changes []wearables.Touched) error {
+// Changed enqueues a job if workouts were stored. It is an ingest.Listener.
+func Changed(ctx context.Context, tx *store.Tx, user users.User, changes []wearables.Touched) error {
 	for _, c := range changes {
 		if c.Resource != "workouts" {
 			continue
 		}
-		_, err := s.kind().Enqueue(ctx, tx, args{user.ID, store.Micros(tx.Now())}, jobs.Options{
-			Team: user.Team.UUID(), Key: user.ID.String(), At: tx.Now().Add(together),
+		_, err := kind(nil).Enqueue(ctx, tx, args{user.ID, store.Micros(tx.Now())}, jobs.Options{
+			Team: user.Team.UUID(), Key: user.ID.String(), At: tx.Now().Add(startDelay),
 		})
 		if err != nil {
 			return fmt.Errorf("zones: %w", err)
@@ -79,11 +73,11 @@ func (s *Service) Changed(ctx context.Context, tx *store.Tx, user users.User, ch
 }
 
 // Job is the handler for the runner.
-func (s *Service) Job() jobs.Handler { return s.kind() }
+func (s *Service) Job() jobs.Handler { return kind(s) }
 
-func (s *Service) kind() jobs.Kind[args] {
+func kind(s *Service) jobs.Kind[args] {
 	return jobs.Define("wearables.zones", func(ctx context.Context, run *jobs.Run, a args) error {
-		waiting, err := s.Look(ctx, run.DB(), ids.FromUUID[teams.Team](run.Team), a.User)
+		waiting, err := s.AddZones(ctx, run.DB(), ids.FromUUID[teams.Team](run.Team), a.User)
 		switch {
 		case fault.Is(err, fault.NotFound): // the user is gone
 			return nil
@@ -91,30 +85,30 @@ func (s *Service) kind() jobs.Kind[args] {
 			return err
 		}
 		age := run.DB().Now().Sub(store.FromMicros(a.Since))
-		return jobs.Later(min(max(age, first), longest))
+		return jobs.Later(min(max(age, minWait), maxWait))
 	})
 }
 
-// mostLooked is how many workouts are read at once.
-const mostLooked = 100
+// workoutsAtOnce bounds the workouts that are read at once.
+const workoutsAtOnce = 100
 
-// Look gives zones to those of a user's recent workouts whose heart rate has
-// come, and tells whether others still wait for theirs.
-func (s *Service) Look(ctx context.Context, db *store.DB, team teams.ID, id users.ID) (waiting bool, err error) {
-	recent := storage.SummaryQuery{Resource: "workouts", Limit: mostLooked}
+// AddZones adds zones to a user's recent workouts with heart rate, and reports whether
+// others still wait for heart rate.
+func (s *Service) AddZones(ctx context.Context, db *store.DB, team teams.ID, id users.ID) (waiting bool, err error) {
+	recent := storage.SummaryQuery{Resource: "workouts", Limit: workoutsAtOnce}
 	for {
 		var user users.User
-		var some look
+		var some result
 		err := db.Scan(ctx, func(tx *store.Tx) (err error) {
 			if user, err = users.Get(ctx, tx, team, id); err != nil {
 				return err
 			}
-			recent.Since = tx.Now().Add(-old)
+			recent.Since = tx.Now().Add(-ignoredAfter)
 			workouts, err := storage.ListSummaries(ctx, tx, team.UUID(), id.UUID(), recent)
 			if err != nil {
 				return err
 			}
-			some, err = lookAt(ctx, tx, user, workouts)
+			some, err = zonesOf(ctx, tx, user, workouts)
 			return err
 		})
 		if err != nil {
@@ -133,15 +127,15 @@ func (s *Service) Look(ctx context.Context, db *store.DB, team teams.ID, id user
 	}
 }
 
-// look is what some workouts show.
-type look struct {
-	found   map[string][]wearables.Summary // by provider: those that get zones
-	waiting bool                           // others wait for their heart rate
-	last    *storage.StoredSummary         // where the next ones follow; nil when there are none
+// result is the outcome for some workouts.
+type result struct {
+	found   map[string][]wearables.Summary // by provider: workouts with new zones
+	waiting bool                           // others wait for heart rate
+	last    *storage.StoredSummary         // the last workout of this part; nil at the end
 }
 
-func lookAt(ctx context.Context, tx *store.Tx, user users.User, workouts []storage.StoredSummary) (look, error) {
-	l := look{found: map[string][]wearables.Summary{}}
+func zonesOf(ctx context.Context, tx *store.Tx, user users.User, workouts []storage.StoredSummary) (result, error) {
+	l := result{found: map[string][]wearables.Summary{}}
 	derivers := map[string]*derive.Deriver{}
 	for i := range workouts {
 		w, ok := derive.ZonelessWorkout(&workouts[i])
@@ -156,23 +150,23 @@ func lookAt(ctx context.Context, tx *store.Tx, user users.User, workouts []stora
 				return l, err
 			}
 		}
-		zones, err := derivers[provider].Zones(ctx, tx, &w, age >= patience)
+		zones, err := derivers[provider].Zones(ctx, tx, &w, age >= incompleteAfter)
 		if err != nil {
 			return l, err
 		}
 		if zones == nil {
-			l.waiting = l.waiting || age < patience
+			l.waiting = l.waiting || age < incompleteAfter
 			continue
 		}
 		l.found[provider] = append(l.found[provider], w.WithZones(zones))
 	}
-	if len(workouts) == mostLooked {
-		l.last = &workouts[mostLooked-1]
+	if len(workouts) == workoutsAtOnce {
+		l.last = &workouts[workoutsAtOnce-1]
 	}
 	return l, nil
 }
 
-// deriver knows how old the user is by the provider's word.
+// deriver returns a deriver with the birth date of the provider's profile.
 func deriver(ctx context.Context, tx *store.Tx, user users.User, provider string) (*derive.Deriver, error) {
 	d := &derive.Deriver{User: user, Provider: provider}
 	profile, err := storage.SummaryByID(ctx, tx, user.Team.UUID(), profileID(user.ID.UUID(), provider), "profile")
@@ -185,7 +179,7 @@ func deriver(ctx context.Context, tx *store.Tx, user users.User, provider string
 	return d, nil
 }
 
-// profileID is that of a profile, of which a provider has one.
+// profileID returns the id of the profile of a provider.
 func profileID(user uuid.UUID, provider string) uuid.UUID {
 	return wearables.SummaryID(user, provider, "profile", "profile")
 }

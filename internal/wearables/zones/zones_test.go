@@ -77,7 +77,7 @@ func (r *rig) hearts(minutes int, rates ...float64) {
 // look has the service look, and gives the zones of the first workout.
 func (r *rig) look() (waiting bool, found []int) {
 	r.t.Helper()
-	waiting, err := (&zones.Service{Ingester: r.in}).Look(r.ctx(), r.db, r.user.Team, r.user.ID)
+	waiting, err := (&zones.Service{Ingester: r.in}).AddZones(r.ctx(), r.db, r.user.Team, r.user.ID)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func each(t *testing.T, fn func(r *rig)) {
 	storetest.EachAt(t, func() time.Time { return now }, func(t *testing.T, db *store.DB) {
 		now = began.Add(3 * time.Hour)
 		born := civil.MustParse("1976-03-02") // 49 on the day, 50 on the next
-		fn(&rig{t, db, &ingest.Ingester{DB: db}, userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{BirthDate: &born}), &now})
+		fn(&rig{t, db, ingest.New(db), userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{BirthDate: &born}), &now})
 	})
 }
 

@@ -36,7 +36,7 @@ func newRig(t *testing.T, db *store.DB) *rig {
 	users.Register(db, continuous.UserRecords()...)
 	team := userstest.Team(t, db)
 	return &rig{
-		t: t, db: db, in: &ingest.Ingester{DB: db, Changed: continuous.Changed},
+		t: t, db: db, in: ingest.New(db, continuous.Changed),
 		user: userstest.New(t, db, team.ID, users.NewUser{}), ctx: store.WithTeam(t.Context(), team.ID.UUID()),
 	}
 }

@@ -58,7 +58,7 @@ func each(t *testing.T, fn func(r *rig)) {
 		users.Register(db, connections.UserRecords()...)
 		zone := "Europe/Berlin"
 		r := &rig{t: t, db: db, now: now, user: userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{TimeZone: &zone})}
-		r.s = &demo.Service{DB: db, Sink: watched{&ingest.Ingester{DB: db, Connect: connections.Ensure, Run: connections.Run}, t}}
+		r.s = &demo.Service{DB: db, Sink: watched{ingest.New(db), t}}
 		fn(r)
 	})
 }
@@ -224,7 +224,7 @@ func summaries[T any](r *rig, resource string) []T {
 		}
 		var wires []json.RawMessage
 		for i := range stored {
-			wire, err := storage.AppendSummary(nil, &stored[i], nil)
+			wire, err := storage.AppendSummary(nil, &stored[i])
 			if err != nil {
 				return err
 			}
@@ -405,7 +405,7 @@ func TestTheEnd(t *testing.T) {
 		})
 		var living []connections.Demo
 		userstest.Read(r.t, r.db, func(ctx context.Context, tx *store.Tx) (err error) {
-			living, err = connections.LivingDemos(ctx, tx, connections.Demo{}, 10)
+			living, err = connections.ActiveDemos(ctx, tx, connections.Demo{}, 10)
 			return err
 		})
 		if len(living) != 1 || living[0].Provider != "oura" {

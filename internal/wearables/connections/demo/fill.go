@@ -61,7 +61,7 @@ func (s *Service) Fill(ctx context.Context, team teams.ID, user users.ID, provid
 	if err := s.store(ctx, f, d, who, settings); err != nil {
 		return fmt.Errorf("demo: %w", err)
 	}
-	return s.DB.Write(ctx, func(tx *store.Tx) error { return connections.Filled(ctx, tx, d, now) })
+	return s.DB.Write(ctx, func(tx *store.Tx) error { return connections.SetFilled(ctx, tx, d, now) })
 }
 
 // begin lays out the days. A stretch that goes on begins at the midnight before

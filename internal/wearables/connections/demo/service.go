@@ -102,7 +102,7 @@ func (s *Service) Tend(ctx context.Context) error {
 	for {
 		var living []connections.Demo
 		err := s.DB.Write(ctx, func(tx *store.Tx) (err error) {
-			if living, err = connections.LivingDemos(ctx, tx, last, atOnce); err != nil {
+			if living, err = connections.ActiveDemos(ctx, tx, last, atOnce); err != nil {
 				return err
 			}
 			for _, d := range living {

@@ -20,7 +20,7 @@ var courses = []rule{
 	{name: quantity + "CyclingCadence", shape: onTheWay, kind: "cadence", units: inBeats},
 }
 
-var inMetresPerSecond = spellings{"m/s": unitOne, "km/hr": units.Over(3.6), "km/h": units.Over(3.6), "mi/hr": units.Times(0.44704), "mi/h": units.Times(0.44704), "ft/s": units.Times(0.3048)}
+var inMetresPerSecond = spellings{"m/s": unitOne, "km/hr": units.Divide(3.6), "km/h": units.Divide(3.6), "mi/hr": units.Multiply(0.44704), "mi/h": units.Multiply(0.44704), "ft/s": units.Multiply(0.3048)}
 
 // maxOnTheWay bounds the readings that wait for their workouts at the end of the file:
 // two readings every three seconds for five hundred hours.

@@ -15,7 +15,6 @@ import (
 	"hale/internal/platform/store/storetest"
 	"hale/internal/testdata"
 	"hale/internal/wearables"
-	"hale/internal/wearables/connections"
 	"hale/internal/wearables/formats/applehealth/applehealthtest"
 	"hale/internal/wearables/formats/files"
 	"hale/internal/wearables/formats/files/filestest"
@@ -26,7 +25,7 @@ import (
 func someone(t testing.TB, db *store.DB) (*ingest.Ingester, users.User) {
 	t.Helper()
 	user := userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{})
-	return &ingest.Ingester{DB: db, Connect: connections.Ensure, Run: connections.Run}, user
+	return ingest.New(db), user
 }
 
 // imported imports a file, in a stage.

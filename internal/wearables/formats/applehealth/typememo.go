@@ -96,5 +96,5 @@ func (t *typeState) quantity(unit, value []byte) (float64, bool) {
 		t.count.BadValue++
 		return 0, false
 	}
-	return t.scale.Of(v), true
+	return t.scale.Convert(v), true
 }

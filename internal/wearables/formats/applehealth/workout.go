@@ -47,8 +47,8 @@ func (r *Reader) readWorkout(tag *xmlscan.Tag) {
 		Sport: sports.NamedSport(strings.TrimPrefix(string(a["workoutActivityType"]), "HKWorkoutActivityType")), Source: source, Start: start, End: end, Offset: offset,
 	}}
 	// Older exports write 0 where a sport has no distance or no energy.
-	w.Moving = amount(a["duration"], a["durationUnit"], units.Times(60), inSeconds)
-	w.Metres = positive(amount(a["totalDistance"], a["totalDistanceUnit"], units.Times(1000), inMetres))
+	w.Moving = amount(a["duration"], a["durationUnit"], units.Multiply(60), inSeconds)
+	w.Metres = positive(amount(a["totalDistance"], a["totalDistanceUnit"], units.Multiply(1000), inMetres))
 	w.Kcal = positive(amount(a["totalEnergyBurned"], a["totalEnergyBurnedUnit"], unitOne, inKilocalories))
 	r.workout = w
 }
@@ -143,7 +143,7 @@ func (r *Reader) workoutMetadata(key, value []byte) {
 	}
 }
 
-var inSeconds = spellings{"s": unitOne, "min": units.Times(60), "hr": units.Times(3600), "h": units.Times(3600)}
+var inSeconds = spellings{"s": unitOne, "min": units.Multiply(60), "hr": units.Multiply(3600), "h": units.Multiply(3600)}
 
 // attributes are those of a rare element, by name.
 func attributes(tag *xmlscan.Tag) map[string][]byte {
@@ -167,7 +167,7 @@ func amount(raw, unit []byte, missing units.Scale, known spellings) *float64 {
 			return nil
 		}
 	}
-	v = s.Of(v)
+	v = s.Convert(v)
 	return &v
 }
 

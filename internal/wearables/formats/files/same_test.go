@@ -6,9 +6,11 @@ import (
 
 	"github.com/google/uuid"
 
+	"hale/internal/people/users"
 	"hale/internal/platform/store"
 	"hale/internal/platform/store/storetest"
 	"hale/internal/wearables"
+	"hale/internal/wearables/connections"
 	"hale/internal/wearables/derive"
 	"hale/internal/wearables/formats/files"
 	"hale/internal/wearables/formats/files/filestest"
@@ -19,33 +21,41 @@ import (
 // A device's own file and the reply of its maker are one workout, whichever
 // comes first; two devices, two kinds of source and two starts are not.
 func TestSameWorkout(t *testing.T) {
-	device, other := uuid.New(), uuid.New()
 	start := time.Date(2025, 3, 2, 10, 0, 0, 0, time.UTC)
-	told := func(device *uuid.UUID, kind, id string, after, length time.Duration) files.Recording {
+	recording := func(device *uuid.UUID, kind, id string, after, length time.Duration) files.Recording {
 		return files.Recording{Workout: derive.Workout{
 			ID: id, Sport: sports.NamedSport("Running"), Source: wearables.Source{Provider: "garmin", Type: kind, DeviceID: device},
 			Start: start.Add(after).UnixMicro(), End: start.Add(after + length).UnixMicro(), Offset: wearables.NoOffset,
 		}}
 	}
-	file := told(&device, "watch", "", 0, time.Hour)         // with its pauses
-	reply := told(nil, "watch", "4711", 0, 50*time.Minute)   // without
-	second := told(&other, "watch", "", 0, 70*time.Minute)   // on the other wrist
-	bicycle := told(nil, "exercise_machine", "4712", 0, 600) // begun together
-	later := told(nil, "watch", "4713", time.Second, time.Minute)
+	reply := recording(nil, "watch", "4711", 0, 50*time.Minute)   // without its pauses
+	bicycle := recording(nil, "exercise_machine", "4712", 0, 600) // begun together
+	later := recording(nil, "watch", "4713", time.Second, time.Minute)
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		for name, test := range map[string]struct {
-			order []files.Recording
+			order func(file, second files.Recording) []files.Recording
 			want  int
 		}{
-			"file, reply":                {[]files.Recording{file, reply, reply, file}, 1},
-			"reply, file":                {[]files.Recording{reply, file, reply, file}, 1},
-			"file, reply, another watch": {[]files.Recording{file, reply, second}, 2},
-			"file, machine, later":       {[]files.Recording{file, bicycle, later}, 3},
+			"file, reply": {func(file, _ files.Recording) []files.Recording {
+				return []files.Recording{file, reply, reply, file}
+			}, 1},
+			"reply, file": {func(file, _ files.Recording) []files.Recording {
+				return []files.Recording{reply, file, reply, file}
+			}, 1},
+			"file, reply, another watch": {func(file, second files.Recording) []files.Recording {
+				return []files.Recording{file, reply, second}
+			}, 2},
+			"file, machine, later": {func(file, _ files.Recording) []files.Recording {
+				return []files.Recording{file, bicycle, later}
+			}, 3},
 		} {
 			user := sheettest.User(t, db, "")
 			ctx := filestest.Context(user)
+			device, other := newDevice(t, db, user, "Left"), newDevice(t, db, user, "Right")
+			file := recording(&device, "watch", "", 0, time.Hour)
+			second := recording(&other, "watch", "", 0, 70*time.Minute)
 			var last wearables.Counts
-			for _, one := range test.order {
+			for _, one := range test.order(file, second) {
 				outcome := files.NewOutcome()
 				s, err := sheettest.Input(db, user, "").Store(ctx, "garmin", outcome)
 				if err != nil {
@@ -74,10 +84,25 @@ func TestSameWorkout(t *testing.T) {
 	})
 }
 
+// newDevice stores a device of the user, and returns its id.
+func newDevice(t *testing.T, db *store.DB, user users.User, model string) (id uuid.UUID) {
+	t.Helper()
+	ctx := filestest.Context(user)
+	err := db.Write(ctx, func(tx *store.Tx) error {
+		device, err := connections.EnsureDevice(ctx, tx, user, connections.Device{Provider: "garmin", Model: model})
+		id = device.UUID()
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
 // A recording whose maker's source type was not known when it was stored is the
 // one that is read with it today, with its heart rates.
 func TestSameWorkoutOfAnEarlierReading(t *testing.T) {
-	start, device := time.Date(2025, 3, 2, 10, 0, 0, 0, time.UTC), uuid.New()
+	start := time.Date(2025, 3, 2, 10, 0, 0, 0, time.UTC)
 	beat := files.MomentAt(start.UnixMicro())
 	beat.HeartRate = 120
 	told := func(kind string, device *uuid.UUID) files.Recording {
@@ -92,18 +117,23 @@ func TestSameWorkoutOfAnEarlierReading(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		for _, test := range []struct {
 			provider, was, is string
-			device            *uuid.UUID
+			known             bool // the device
 			workouts, new     int
 		}{
-			{"garmin", "unknown", "watch", nil, 1, 0},
-			{"strava", "phone", "app", nil, 1, 0},
-			{"garmin", "unknown", "watch", &device, 1, 1}, // the heart rate of a device that is known now
-			{"manual", "unknown", "watch", nil, 2, 3},     // who knows of what
+			{"garmin", "unknown", "watch", false, 1, 0},
+			{"strava", "phone", "app", false, 1, 0},
+			{"garmin", "unknown", "watch", true, 1, 1},  // the heart rate of the device
+			{"manual", "unknown", "watch", false, 2, 3}, // of any maker
 		} {
 			user := sheettest.User(t, db, "")
 			ctx := filestest.Context(user)
+			var device *uuid.UUID
+			if test.known {
+				id := newDevice(t, db, user, "Forerunner")
+				device = &id
+			}
 			created := 0
-			for i, one := range []files.Recording{told(test.was, nil), told(test.is, test.device), told(test.is, nil), told(test.is, test.device)} {
+			for i, one := range []files.Recording{told(test.was, nil), told(test.is, device), told(test.is, nil), told(test.is, device)} {
 				outcome := files.NewOutcome()
 				s, err := sheettest.Input(db, user, "").Store(ctx, test.provider, outcome)
 				if err != nil {

@@ -15,32 +15,31 @@ import (
 	"github.com/google/uuid"
 )
 
-// seed copies the samples and streams that are stored into the scratch database,
-// for a user whose payloads do not tell the whole story: days and workouts are
-// derived from all samples, also from those whose payload was forgotten, and a
-// recording that breaks off yields to the stream of a whole one.
+// seed copies stored samples and streams into the scratch database, for a user whose
+// payloads are incomplete. Days and workouts are derived from all samples, also from those
+// without a payload, and a complete stream has priority over an incomplete recording.
 func (p *person) seed(ctx context.Context) error {
 	if err := storage.CopyStreams(ctx, p.DB, p.scratch.db, p.user.Team.UUID(), p.user.ID.UUID()); err != nil {
 		return err
 	}
 	return p.eachPage(ctx, p.DB, func(b wearables.Batch) error {
-		b.Stage = wearables.Historical // nobody hears of it
-		_, err := p.scratch.sink.Ingest(ctx, p.settled(), b)
+		b.Stage = wearables.Historical // no events
+		_, err := p.scratch.sink.Ingest(ctx, p.withoutZone(), b)
 		return err
 	})
 }
 
-// settled is the user for what was stored before, here or in the scratch
-// database: it is as it is, whatever the fallback zone is now.
-func (p *person) settled() users.User {
+// withoutZone returns the user without the fallback zone, which does not change data that
+// is stored, here or in the scratch database.
+func (p *person) withoutZone() users.User {
 	user := p.user
 	user.TimeZone = nil
 	return user
 }
 
-// apply gives the store what stands in the scratch database.
+// apply stores the data of the scratch database.
 func (p *person) apply(ctx context.Context) error {
-	if err := p.eachPage(ctx, p.scratch.db, func(b wearables.Batch) error { return p.give(ctx, b) }); err != nil {
+	if err := p.eachPage(ctx, p.scratch.db, func(b wearables.Batch) error { return p.store(ctx, b) }); err != nil {
 		return err
 	}
 	for some := range slices.Chunk(p.read.order, 50) {
@@ -49,7 +48,7 @@ func (p *person) apply(ctx context.Context) error {
 			return err
 		}
 		for _, b := range batches {
-			if err := p.give(ctx, b); err != nil {
+			if err := p.store(ctx, b); err != nil {
 				return err
 			}
 		}
@@ -57,14 +56,14 @@ func (p *person) apply(ctx context.Context) error {
 	return nil
 }
 
-// eachPage walks over all samples of the user in a database.
+// eachPage reads all samples of the user in a database.
 func (p *person) eachPage(ctx context.Context, db *store.DB, fn func(b wearables.Batch) error) error {
 	for _, r := range wearables.Resources() {
 		if r.Name == "hypnogram" { // read from sleep cycles, never stored
 			continue
 		}
 		q := storage.SamplesQuery{Resource: r.Name, From: math.MinInt64 / 2, To: math.MaxInt64 / 2, Marked: true}
-		err := shelf{db, p.user}.each(ctx, q, func(page []wearables.Samples) error {
+		err := database{db, p.user}.each(ctx, q, func(page []wearables.Samples) error {
 			for _, b := range byProvider(page) {
 				if err := fn(b); err != nil {
 					return err
@@ -99,7 +98,7 @@ func (p *person) gather(ctx context.Context, some []uuid.UUID) (all []wearables.
 		for _, id := range some {
 			what := p.read.summaries[id]
 			stored, err := storage.SummaryByID(ctx, tx, p.user.Team.UUID(), id, what.Resource)
-			if errors.Is(err, store.ErrNoRows) { // today's rules refused it
+			if errors.Is(err, store.ErrNoRows) { // the current rules refuse it
 				continue
 			}
 			if err != nil {
@@ -112,7 +111,7 @@ func (p *person) gather(ctx context.Context, some []uuid.UUID) (all []wearables.
 			}
 			summary := what.Summary
 			summary.Body, summary.Source, summary.Measured = stored.Body, stored.Source, stored.Measured
-			if day := stored.StatedDay(); !day.IsZero() { // maybe by a version before the last
+			if day := stored.StatedDay(); !day.IsZero() { // possibly by an earlier version
 				summary.Date = day
 			}
 			all[at].Summaries = append(all[at].Summaries, summary)
@@ -131,16 +130,16 @@ func (p *person) gather(ctx context.Context, some []uuid.UUID) (all []wearables.
 	return all, err
 }
 
-// give lets the store take a batch, unless nothing in it differs. What it
-// changes is counted in the same transaction.
-func (p *person) give(ctx context.Context, b wearables.Batch) error {
+// store stores a batch, unless it changes nothing. It counts the changes in the same
+// transaction.
+func (p *person) store(ctx context.Context, b wearables.Batch) error {
 	b.Stage = wearables.Daily
-	_, changes, err := p.Sink.Preview(ctx, p.settled(), b)
+	_, changes, err := p.Sink.Preview(ctx, p.withoutZone(), b)
 	if err != nil || len(changes) == 0 {
 		return err
 	}
 	ahead := *p.run
-	ahead.Report = p.run.Report.with(changes)
+	ahead.Report = p.run.Report.plus(changes)
 	if p.run.DryRun {
 		*p.run = ahead
 		return nil
@@ -155,7 +154,7 @@ func (p *person) give(ctx context.Context, b wearables.Batch) error {
 		}
 		return ahead.save(ctx, tx)
 	}
-	if _, err = p.Sink.Ingest(ctx, p.settled(), b); err == nil {
+	if _, err = p.Sink.Ingest(ctx, p.withoutZone(), b); err == nil {
 		*p.run = ahead
 	}
 	return err

@@ -7,7 +7,7 @@ import (
 	"hale/internal/wearables/push"
 )
 
-// batchOf reads a pushed body again, as its door did the first time.
+// batchOf parses a pushed body, as the API does.
 func batchOf(p *ledger.Payload, body []byte) (wearables.Batch, error) {
 	switch p.Kind {
 	case ledger.Samples:

@@ -10,6 +10,7 @@ import (
 	"hale/internal/platform/store"
 	"hale/internal/platform/store/storetest"
 	"hale/internal/wearables"
+	"hale/internal/wearables/ingest"
 )
 
 // A user to whom something newer keeps coming, as while an export is imported,
@@ -25,8 +26,8 @@ func TestAUserToWhomDataKeepsComing(t *testing.T) {
 			b.stale()
 		}
 		var done []users.ID
-		left := 2*tries + 1 // more than an attempt takes
-		b.service.Sink.Changed = func(ctx context.Context, tx *store.Tx, user users.User, _ []wearables.Touched) error {
+		left := 2*maxTries + 1 // more than an attempt takes
+		b.service.Sink = ingest.NewReprocessor(db, func(ctx context.Context, tx *store.Tx, user users.User, _ []wearables.Touched) error {
 			if user.ID != first.ID {
 				done = append(done, user.ID)
 				return nil
@@ -36,7 +37,7 @@ func TestAUserToWhomDataKeepsComing(t *testing.T) {
 				return nil
 			}
 			return errNewer
-		}
+		})
 		if r := b.run(Order{}); r.Done != 2 || r.Report.Users != 2 || r.Report.Resources["heartrate"].Updated != 2 {
 			t.Errorf("%+v", r)
 		}
@@ -51,7 +52,7 @@ func TestAUserToWhomDataKeepsComing(t *testing.T) {
 			t.Errorf("%d attempts", attempts)
 		}
 
-		left = 2*tries + 1 // and one user alone
+		left = 2*maxTries + 1 // and one user alone
 		b.user = first
 		b.storeQuietly("heartrate", func(s *wearables.Samples) { s.Value = []float64{55} })
 		if r := b.run(Order{User: &first.ID, Every: true}); r.Report.Resources["heartrate"].Updated != 1 {

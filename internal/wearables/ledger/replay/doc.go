@@ -1,26 +1,24 @@
-// Package replay reads the ledger again with today's mapping and changes what
-// comes out differently, and nothing else.
+// Package replay reprocesses the payloads of the ledger with the current mapping, and
+// changes only the data that differs.
 //
-// One user at a time: all payloads are read, in the order in which they came,
-// into a scratch database that nobody sees, where the stored summaries lie
-// already. What stands there in the end is what the store would hold had today's
-// mapping been there from the start.
-// The store then takes it as one batch more: what is equal stays silent, what
-// differs is updated and announced. So a value that later payloads revised
-// does not flicker through its older versions.
+// It reads all payloads of one user, in the order in which they were received, into a
+// scratch database with the stored summaries. The result is the data that the current
+// mapping would have stored. It is then stored as further batches: equal data changes
+// nothing, other data is updated with events. So a value that later payloads revised does
+// not pass through its older versions.
 //
 //	runs.go     a run: Create, Get, List
-//	report.go   what it changed, or would
-//	job.go      the job: user after user, with a cursor
+//	report.go   the changes of a run
+//	job.go      the job, with a cursor over users
 //	person.go   one user
-//	order.go    in which order payloads are read, and which
-//	rules.go    what counts of one where the order does not tell
-//	shelf.go    what lies in a database
-//	scratch.go  the database that is thrown away
-//	recorder.go what reading brought, by what it is about
+//	order.go    the order of payloads
+//	rules.go    the rule if the order is ambiguous
+//	stored.go   the data of a user in a database
+//	scratch.go  the temporary database
+//	recorder.go the sink of the scratch database
 //	bodies.go   from pushed bodies to batches
 //	apply.go    from the scratch database to the store
 //
-// What today's mapping no longer makes is not removed: the service has no
-// event that says so, and a payload that was forgotten may have told it.
+// Data that the current mapping no longer produces is not removed: there is no event for
+// it, and it may come from a payload that was removed.
 package replay

@@ -18,20 +18,18 @@ import (
 	"hale/internal/wearables/ledger"
 )
 
-// Service runs replays. Its fields are set before first use.
+// Service runs replays. Set its fields before the first use.
 type Service struct {
 	DB *store.DB
-	// Sink is the store of data, which takes what comes Again. It should not
-	// connect users to providers: what is read again says nothing about
-	// connections.
+	// Sink stores the data. It is a reprocessor: payloads say nothing about connections.
 	Sink *ingest.Ingester
-	// Imports reads files again.
+	// Imports reads files.
 	Imports *imports.Service
-	Dir     string       // folder for scratch databases; made when absent
+	Dir     string       // folder for scratch databases; created if absent
 	Log     *slog.Logger // nil logs nothing
 }
 
-// args of the job: the job's own id and team say which run it is.
+// args of the job. The id of the job is that of the run.
 type args struct{}
 
 // Job is the handler for the runner.
@@ -41,18 +39,18 @@ func (s *Service) kind() jobs.Kind[args] {
 	return jobs.Define("ledger.renormalise", s.run).With(jobs.Limits{Concurrency: 1, Timeout: 24 * time.Hour}).Cancelable()
 }
 
-// walk is one attempt at a run.
-type walk struct {
+// attempt is one attempt at a run.
+type attempt struct {
 	*Service
 	run     *Run
 	job     *jobs.Run
 	scratch *scratch
 }
 
-// run goes over the users behind the last one that is finished. Killed at any
-// moment, the next attempt goes on from there.
+// run processes the users after the last finished one. After an interruption the next
+// attempt resumes there.
 func (s *Service) run(ctx context.Context, job *jobs.Run, _ args) error {
-	w := &walk{Service: s, job: job}
+	w := &attempt{Service: s, job: job}
 	var run Run
 	err := s.DB.Write(ctx, func(tx *store.Tx) (err error) {
 		team := ids.FromUUID[teams.Team](job.Team)
@@ -76,7 +74,7 @@ func (s *Service) run(ctx context.Context, job *jobs.Run, _ args) error {
 	w.run = &run
 	defer func() { w.scratch.drop() }()
 	began := s.DB.Now()
-	err = w.everybody(ctx)
+	err = w.processAll(ctx)
 	canceled := err != nil && errors.Is(context.Cause(ctx), jobs.ErrCanceled)
 	busy := errors.Is(err, errNewer) && !canceled
 	if err != nil && !canceled && !busy {
@@ -103,19 +101,18 @@ func (s *Service) run(ctx context.Context, job *jobs.Run, _ args) error {
 	return errors.Join(err, written)
 }
 
-// A run waits for users to whom data keeps coming, as while an export is
-// imported, for as long as it took to find that out, within bounds. That counts
-// as no attempt.
+// A run postpones users who keep receiving data, for example during an import. It waits as
+// long as reading them took, within bounds. That does not count as an attempt.
 const (
 	leastPause   = 2 * time.Second
 	longestPause = 10 * time.Minute
 )
 
-// everybody goes over the users that are left, and then over those who were put
-// off. It returns errNewer when some of them are to be put off still.
-func (w *walk) everybody(ctx context.Context) error {
+// processAll processes the remaining users, and then the postponed ones. It returns errNewer
+// if some are postponed again.
+func (w *attempt) processAll(ctx context.Context) error {
 	if w.run.User != nil {
-		return w.done(ctx, *w.run.User, w.one(ctx, *w.run.User))
+		return w.finishUser(ctx, *w.run.User, w.processUser(ctx, *w.run.User))
 	}
 	for {
 		var next users.ID
@@ -128,13 +125,13 @@ func (w *walk) everybody(ctx context.Context) error {
 			return err
 		}
 		if !ok {
-			return w.late(ctx)
+			return w.processPostponed(ctx)
 		}
-		err = w.one(ctx, next)
+		err = w.processUser(ctx, next)
 		if errors.Is(err, errNewer) {
 			err = w.note(ctx, func(r *Run) { r.last, r.late = next, append(slices.Clone(r.late), next) })
 		} else {
-			err = w.done(ctx, next, err)
+			err = w.finishUser(ctx, next, err)
 		}
 		if err != nil {
 			return err
@@ -142,10 +139,10 @@ func (w *walk) everybody(ctx context.Context) error {
 	}
 }
 
-// late goes once over those who were put off.
-func (w *walk) late(ctx context.Context) error {
+// processPostponed processes the postponed users once.
+func (w *attempt) processPostponed(ctx context.Context) error {
 	for _, id := range slices.Clone(w.run.late) {
-		err := w.done(ctx, id, w.one(ctx, id))
+		err := w.finishUser(ctx, id, w.processUser(ctx, id))
 		if err != nil && !errors.Is(err, errNewer) {
 			return err
 		}
@@ -156,15 +153,14 @@ func (w *walk) late(ctx context.Context) error {
 	return nil
 }
 
-// one reads one user again. It returns errNewer when something newer kept
-// coming in.
-func (w *walk) one(ctx context.Context, id users.ID) error {
+// processUser processes one user. It returns errNewer if newer data keeps arriving.
+func (w *attempt) processUser(ctx context.Context, id users.ID) error {
 	var user users.User
 	err := w.DB.Read(ctx, func(tx *store.Tx) (err error) {
 		user, err = users.Get(ctx, tx, w.run.Team, id)
 		return err
 	})
-	if fault.Is(err, fault.NotFound) { // deleted, and soon erased
+	if fault.Is(err, fault.NotFound) { // the user is deleted
 		return nil
 	}
 	if err != nil {
@@ -173,8 +169,8 @@ func (w *walk) one(ctx context.Context, id users.ID) error {
 	return w.person(ctx, user)
 }
 
-// done notes that a user is, unless reading them failed.
-func (w *walk) done(ctx context.Context, id users.ID, err error) error {
+// finishUser stores that a user is finished, unless err is set.
+func (w *attempt) finishUser(ctx context.Context, id users.ID, err error) error {
 	if err != nil {
 		return err
 	}
@@ -188,8 +184,8 @@ func (w *walk) done(ctx context.Context, id users.ID, err error) error {
 	})
 }
 
-// note writes how far the run is.
-func (w *walk) note(ctx context.Context, change func(r *Run)) error {
+// note stores the progress of the run.
+func (w *attempt) note(ctx context.Context, change func(r *Run)) error {
 	err := w.DB.Write(ctx, func(tx *store.Tx) error {
 		ahead := *w.run
 		change(&ahead)

@@ -10,21 +10,21 @@ import (
 	"hale/internal/wearables/ledger"
 )
 
-// coming is a place of a payload in the order in which they are read.
-type coming struct {
+// reading is a position of a payload in the order of reading.
+type reading struct {
 	payload *ledger.Payload
 	at      time.Time
-	told    time.Time // when it said what is read there
-	besides bool      // another place of the payload is the one that is counted
+	told    time.Time // when it was received, for this reading
+	extra   bool      // another reading of the payload is counted
 	rule    rule
 }
 
-// inOrder is when the payloads came, in order. A pushed body that came again is
-// as late as it came last; where a file came in between, it is also there at
-// its first time, for the file to find. One that came while a file was read is
-// on both sides of the file: its days were made of both, and of a value that
-// both tell nobody but the store knows which came last.
-func (p *person) inOrder() (all []coming) {
+// readings returns the payloads in the order of reading. A pushed body that was received
+// repeatedly is read at its last time. If a file was received in between, it is also read
+// at its first time, before the file. A body that was received while a file was read is
+// before and after the file: the days come from both, and only the stored data shows which
+// of two equal keys was last.
+func (p *person) readings() (all []reading) {
 	var files []*ledger.Payload
 	for i := range p.payloads {
 		if l := &p.payloads[i]; isFile(*l) {
@@ -34,22 +34,22 @@ func (p *person) inOrder() (all []coming) {
 	for i := range p.payloads {
 		l := &p.payloads[i]
 		if isFile(*l) {
-			all = append(all, coming{payload: l, at: l.LastAt, told: earlier(p.spans[l.ID].To, l.LastAt), rule: p.ruleOf(l)})
+			all = append(all, reading{payload: l, at: l.LastAt, told: earlier(p.spans[l.ID].To, l.LastAt), rule: p.ruleOf(l)})
 			continue
 		}
 		between := func(file *ledger.Payload) bool { return l.FirstAt.Before(file.LastAt) && file.LastAt.Before(l.LastAt) }
 		if l.Times > 1 && slices.ContainsFunc(files, between) {
-			all = append(all, coming{payload: l, at: l.FirstAt, told: l.FirstAt, besides: true})
+			all = append(all, reading{payload: l, at: l.FirstAt, told: l.FirstAt, extra: true})
 		}
-		all = append(all, coming{payload: l, at: l.LastAt, told: l.LastAt, rule: p.ruleOf(l)})
+		all = append(all, reading{payload: l, at: l.LastAt, told: l.LastAt, rule: p.ruleOf(l)})
 		for _, file := range files {
 			if p.spans[file.ID].From.Before(l.LastAt) && l.LastAt.Before(file.LastAt) {
-				all = append(all, coming{payload: l, at: file.LastAt, told: l.LastAt, besides: true, rule: max(p.ruleOf(l), unlessStored)})
+				all = append(all, reading{payload: l, at: file.LastAt, told: l.LastAt, extra: true, rule: max(p.ruleOf(l), unlessStored)})
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b coming) int {
-		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.rule, b.rule)) // behind the file
+	slices.SortStableFunc(all, func(a, b reading) int {
+		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.rule, b.rule)) // after the file
 	})
 	return all
 }
@@ -61,17 +61,16 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// passOver leaves out the files that are not wanted, and tells when the last of
-// them came. What such a file had stored stays. So what came before it, and was
-// read by today's mapping already, is taken as it is stored, where the file may
-// have put other values in its place; and that is left out which nothing of an
-// older mapping comes before: it stands there.
-func (p *person) passOver(wanted map[ledger.ID]imports.Span) (last time.Time) {
+// skipFiles leaves out the files that are not reprocessed, and returns when the last of them
+// was received. The data of such a file stays. Payloads before it that the current mapping
+// has read are taken as stored, because the file may have replaced their values. Payloads
+// without an older mapping before them are left out: their data is stored.
+func (p *person) skipFiles(wanted map[ledger.ID]imports.Span) (last time.Time) {
 	p.payloads = slices.DeleteFunc(p.payloads, func(l ledger.Payload) bool {
 		if _, ok := wanted[l.ID]; ok || !isFile(l) {
 			return false
 		}
-		last = l.LastAt // the latest comes last
+		last = l.LastAt // they are in order
 		return true
 	})
 	older := false
@@ -82,7 +81,7 @@ func (p *person) passOver(wanted map[ledger.ID]imports.Span) (last time.Time) {
 	return last
 }
 
-// ruleOf says what counts of a payload at its own place.
+// ruleOf returns the rule of a payload at its own position.
 func (p *person) ruleOf(l *ledger.Payload) rule {
 	if l.LastAt.Before(p.passed) && !l.Stale() {
 		return asStored
@@ -90,8 +89,8 @@ func (p *person) ruleOf(l *ledger.Payload) rule {
 	return asRead
 }
 
-// userAt is the user with the fallback zone of an instant: with that, what came
-// then was stored.
+// userAt returns the user with the fallback zone of an instant, with which data was stored
+// then.
 func (p *person) userAt(at time.Time) users.User {
 	user := p.user
 	user.TimeZone = p.zones.At(at)

@@ -82,7 +82,7 @@ func (b *bed) storeQuietly(resource string, change func(s *wearables.Samples)) {
 	s := b.samples(resource, "health_connect")
 	s.End, s.Offset = nil, nil
 	change(&s)
-	if _, err := (&ingest.Ingester{DB: b.db}).Ingest(b.ctx, b.user, wearables.Batch{
+	if _, err := ingest.New(b.db).Ingest(b.ctx, b.user, wearables.Batch{
 		Provider: "health_connect", Stage: wearables.Historical, Samples: []wearables.Samples{s},
 	}); err != nil {
 		b.t.Fatal(err)
@@ -182,10 +182,10 @@ func TestFieldsThatCameWhileAFileWasRead(t *testing.T) {
 		choose func(v, was, now any) any
 		want   string
 	}{
-		"later":           {later, `{"distance":2,"floors_climbed":3,"heart_rate":{"avg_bpm":70}}`},
+		"later":           {valueUnlessStored, `{"distance":2,"floors_climbed":3,"heart_rate":{"avg_bpm":70}}`},
 		"as it is stored": {func(_, was, _ any) any { return was }, `{"distance":2.5,"heart_rate":{"avg_bpm":71,"max_bpm":121},"steps":5}`},
 	} {
-		if got := asText(pick(told, shapesOf(d), c.choose, stored, read)); got != c.want {
+		if got := asText(chooseValues(told, shapesOf(d), c.choose, stored, read)); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}

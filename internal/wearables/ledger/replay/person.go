@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/uuid"
+
 	"hale/internal/people/users"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/store"
@@ -15,45 +17,43 @@ import (
 	"hale/internal/wearables/imports"
 	"hale/internal/wearables/ledger"
 	"hale/internal/wearables/storage"
-
-	"github.com/google/uuid"
 )
 
-// errNewer says that something came in while the ledger was read.
-var errNewer = errors.New("replay: something newer came in")
+// errNewer says that data arrived while the ledger was read.
+var errNewer = errors.New("replay: newer data arrived")
 
-// tries is how often a user is begun again because something newer came in.
-const tries = 3
+// maxTries bounds the restarts of a user because of newer data.
+const maxTries = 3
 
-func (w *walk) person(ctx context.Context, user users.User) error {
+func (w *attempt) person(ctx context.Context, user users.User) error {
 	var err error
-	for range tries {
-		p := &person{walk: w, user: user, devices: connections.KnownDevices{DB: w.DB}, seen: newChanges()}
+	for range maxTries {
+		p := &person{attempt: w, user: user, devices: connections.KnownDevices{DB: w.DB}, seen: newChanges()}
 		if err = p.replay(ctx); !errors.Is(err, errNewer) {
 			return err
 		}
-		w.scratch.drop() // it has the user already
+		w.scratch.drop() // it has the user
 		w.scratch = nil
 	}
 	return err
 }
 
-// person is one user who is read again.
+// person is one user who is reprocessed.
 type person struct {
-	*walk
+	*attempt
 	user     users.User
 	zones    users.Zones
 	payloads []ledger.Payload
-	spans    map[ledger.ID]imports.Span // of the files among them
-	passed   time.Time                  // when the last file that is passed over came; zero when none is
+	spans    map[ledger.ID]imports.Span // times of the files
+	passed   time.Time                  // when the last skipped file was received; zero without one
 	mark     ledger.Mark
 	devices  connections.KnownDevices
 	read     *recorder
-	seen     *Changes // of this user: payloads alone
+	seen     *Changes // payloads of this user only
 }
 
 func (p *person) replay(ctx context.Context) error {
-	var incomplete bool // the payloads do not tell all that is stored
+	var incomplete bool // some stored data has no payload
 	err := p.DB.Read(ctx, func(tx *store.Tx) (err error) {
 		if p.mark, err = ledger.Latest(ctx, tx, p.user.Team, p.user.ID); err != nil {
 			return err
@@ -67,11 +67,11 @@ func (p *person) replay(ctx context.Context) error {
 		if p.payloads, err = ledger.List(ctx, tx, p.user.Team, p.user.ID); err != nil || !slices.ContainsFunc(p.payloads, isFile) {
 			return err
 		}
-		wanted, err := imports.Wanted(ctx, tx, p.user.Team, p.user.ID)
+		wanted, err := imports.FilesToReprocess(ctx, tx, p.user.Team, p.user.ID)
 		if err != nil {
 			return err
 		}
-		p.spans, p.passed = wanted, p.passOver(wanted)
+		p.spans, p.passed = wanted, p.skipFiles(wanted)
 		incomplete = incomplete || !p.passed.IsZero()
 		return nil
 	})
@@ -103,12 +103,11 @@ func (p *person) replay(ctx context.Context) error {
 	return p.DB.Write(ctx, p.remap(ctx))
 }
 
-// prepare takes a scratch database with room for one more user, and puts the
-// summaries there that are stored. What is read again finds them as it would in
-// the store: a session keeps the place and the day that it has, and one that
-// was told twice is not made a second time.
+// prepare opens a scratch database with room for another user, and copies the stored
+// summaries into it. Reprocessed data finds them there: a session keeps its place and day,
+// and duplicates are recognised.
 func (p *person) prepare(ctx context.Context) error {
-	if p.scratch != nil && p.scratch.users >= mostUsers {
+	if p.scratch != nil && p.scratch.users >= maxUsers {
 		p.scratch.drop()
 		p.scratch = nil
 	}
@@ -119,20 +118,19 @@ func (p *person) prepare(ctx context.Context) error {
 		}
 	}
 	p.scratch.users++
-	p.read = newRecorder(p.scratch.sink, p.DB)
+	p.read = newRecorder(p.scratch.sink, p.scratch.db, p.DB)
 	return storage.CopySummaries(ctx, p.DB, p.scratch.db, p.user.Team.UUID(), p.user.ID.UUID())
 }
 
-// mostAtOnce is how many pushed samples are stored together.
-const mostAtOnce = 50_000
+// samplesAtOnce bounds the pushed samples that are stored together.
+const samplesAtOnce = 50_000
 
-// readAll reads every payload, in the order in which they came. Bodies of
-// samples that follow each other are stored together: of two samples of one
-// time the later counts, as it did one by one. A file finds all that came
-// before it stored, since its days are derived of that as well.
+// readAll reads every payload in order. Successive bodies of samples are stored together: of
+// two samples of one time the later one counts, as before. Earlier data is stored before a
+// file, because the days of the file are derived from it.
 func (p *person) readAll(ctx context.Context) error {
 	var waiting wearables.Batch
-	user := p.user // as it was when what waits came
+	user := p.user // the user at the time of the pending data
 	samples := 0
 	flush := func() error {
 		if samples == 0 {
@@ -142,7 +140,7 @@ func (p *person) readAll(ctx context.Context) error {
 		waiting, samples = wearables.Batch{}, 0
 		return err
 	}
-	for _, came := range p.inOrder() {
+	for _, came := range p.readings() {
 		one, then := came.payload, p.userAt(came.told)
 		if isFile(*one) || then.TimeZone != user.TimeZone || came.rule != p.read.rule {
 			if err := flush(); err != nil {
@@ -152,7 +150,7 @@ func (p *person) readAll(ctx context.Context) error {
 		user, p.read.rule, p.read.came = then, came.rule, came.told
 		batch, err := p.readOne(ctx, one, user)
 		if kind := fault.KindOf(err); err != nil && kind != fault.Internal && kind != fault.Unavailable {
-			if !came.besides {
+			if !came.extra {
 				p.seen.Unreadable[one.Kind]++
 			}
 			continue
@@ -160,10 +158,10 @@ func (p *person) readAll(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if !came.besides {
+		if !came.extra {
 			p.seen.Payloads++
 		}
-		if samples > 0 && (batch.Provider != waiting.Provider || len(batch.Summaries) > 0 || samples > mostAtOnce) {
+		if samples > 0 && (batch.Provider != waiting.Provider || len(batch.Summaries) > 0 || samples > samplesAtOnce) {
 			if err := flush(); err != nil {
 				return err
 			}
@@ -206,13 +204,13 @@ func (p *person) readOne(ctx context.Context, one *ledger.Payload, user users.Us
 	return batch, p.devices.Mark(ctx, p.user.Team, p.user.ID, &batch)
 }
 
-// isFile says that a payload was uploaded and not pushed.
+// isFile reports whether a payload was uploaded.
 func isFile(p ledger.Payload) bool {
 	return p.Kind != ledger.Samples && p.Kind != ledger.Series && p.Kind != ledger.Summaries
 }
 
-// device finds one of the user's devices. A file that was read before has made
-// it; a dry run makes none.
+// device finds a device of the user. The first import of a file created it; a dry run
+// creates none.
 func (p *person) device(ctx context.Context, d files.Device) (id uuid.UUID, err error) {
 	if p.run.DryRun {
 		err = p.DB.Read(ctx, func(tx *store.Tx) error {
@@ -241,7 +239,7 @@ func (p *person) device(ctx context.Context, d files.Device) (id uuid.UUID, err 
 	return id, err
 }
 
-// remap notes that today's mapping has read everything up to the mark.
+// remap stores that the current mapping has read everything up to the mark.
 func (p *person) remap(ctx context.Context) func(tx *store.Tx) error {
 	kinds := map[string]bool{}
 	for i := range p.payloads {

@@ -14,38 +14,39 @@ import (
 	"github.com/google/uuid"
 )
 
-// recorder is the sink of what is read again. It stores everything in the
-// scratch database, without events, and remembers what each summary is about:
-// the store itself keeps only the id that is made of it.
+// recorder is the sink of reprocessed data. It stores everything in the scratch database,
+// without events, and keeps the key of each summary: the database has only the id, which is
+// a hash of it.
 type recorder struct {
 	sink      *ingest.Ingester
+	scratch   *store.DB // the database of sink
 	stored    *store.DB
-	summaries map[uuid.UUID]about
+	summaries map[uuid.UUID]summaryKey
 	order     []uuid.UUID
 	streams   map[uuid.UUID]bool // workouts
 
-	rule rule      // for what is read now
-	came time.Time // when it did
+	rule rule      // of the current payload
+	came time.Time // when it was received
 }
 
-// about is a summary without its body.
-type about struct {
+// summaryKey is a summary without its body.
+type summaryKey struct {
 	provider string
 	wearables.Summary
 }
 
 var _ files.Sink = (*recorder)(nil)
 
-func newRecorder(sink *ingest.Ingester, stored *store.DB) *recorder {
-	return &recorder{sink: sink, stored: stored, summaries: map[uuid.UUID]about{}, streams: map[uuid.UUID]bool{}}
+func newRecorder(sink *ingest.Ingester, scratch, stored *store.DB) *recorder {
+	return &recorder{sink: sink, scratch: scratch, stored: stored, summaries: map[uuid.UUID]summaryKey{}, streams: map[uuid.UUID]bool{}}
 }
 
-// Ingest stores of a batch what its rule leaves in the scratch database.
+// Ingest applies the rule to a batch and stores it in the scratch database.
 func (r *recorder) Ingest(ctx context.Context, user users.User, b wearables.Batch) (wearables.Result, error) {
 	if r.rule == asStored {
-		user.TimeZone, b.Marked = nil, true // what is stored is as it is
+		user.TimeZone, b.Marked = nil, true // stored data has its offsets
 	}
-	b, err := r.leave(ctx, user, b)
+	b, err := r.applyRule(ctx, user, b)
 	if err != nil {
 		return wearables.Result{}, err
 	}
@@ -56,7 +57,7 @@ func (r *recorder) Ingest(ctx context.Context, user users.User, b wearables.Batc
 		if _, known := r.summaries[id]; !known {
 			r.order = append(r.order, id)
 		}
-		one := about{provider, *s}
+		one := summaryKey{provider, *s}
 		one.Body = nil
 		r.summaries[id] = one
 		s.Came = r.came
@@ -76,7 +77,7 @@ func identify(user users.User, provider string, s *wearables.Summary) (uuid.UUID
 	return wearables.SummaryID(user.ID.UUID(), provider, s.Resource, s.Key), provider
 }
 
-// HistoricalDone is nothing that is said again.
+// HistoricalDone does nothing: the event was sent.
 func (r *recorder) HistoricalDone(context.Context, users.User, string, map[string]wearables.Range) error {
 	return nil
 }

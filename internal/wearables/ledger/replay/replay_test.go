@@ -20,7 +20,6 @@ import (
 	"hale/internal/platform/store"
 	"hale/internal/platform/store/storetest"
 	"hale/internal/wearables"
-	"hale/internal/wearables/connections"
 	"hale/internal/wearables/derive"
 	"hale/internal/wearables/formats/applehealth/applehealthtest"
 	"hale/internal/wearables/imports"
@@ -48,9 +47,9 @@ func newBed(t *testing.T, db *store.DB) *bed {
 	user := userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{})
 	dir := filepath.Join(t.TempDir(), "spool")
 	b := &bed{t: t, db: db, user: user, ctx: store.WithTeam(context.Background(), user.Team.UUID()), ledger: &ledger.Ledger{}}
-	b.sink = &ingest.Ingester{DB: db, Connect: connections.Ensure, Run: connections.Run}
+	b.sink = ingest.New(db)
 	b.uploads = &imports.Service{DB: db, Ledger: b.ledger, Sink: b.sink, Dir: dir}
-	b.service = &Service{DB: db, Sink: &ingest.Ingester{DB: db, Again: true}, Imports: b.uploads, Dir: dir}
+	b.service = &Service{DB: db, Sink: ingest.NewReprocessor(db), Imports: b.uploads, Dir: dir}
 	return b
 }
 
@@ -225,7 +224,7 @@ func (b *bed) spoil() {
 	b.t.Helper()
 	beat := b.samples("heartrate", "apple_health_kit")
 	beat.Time, beat.Value, beat.Offset, beat.End = beat.Time[:1], []float64{beat.Value[0] + 1}, beat.Offset[:1], nil
-	quiet := &ingest.Ingester{DB: b.db}
+	quiet := ingest.New(b.db)
 	days := b.summaries("activity")
 	day := days[len(days)-1]
 	var said struct {
@@ -489,11 +488,11 @@ func TestNothingNewerIsOverwritten(t *testing.T) {
 		b := newBed(t, db)
 		b.push("heartrate", `[{"timestamp":"2026-02-01T08:00:00Z","value":60}]`)
 		run := Run{Team: b.user.Team, ID: ids.FromUUID[Run](b.user.ID.UUID()), Report: *newChanges()}
-		p := &person{walk: &walk{Service: b.service, run: &run}, user: b.user, seen: newChanges()}
+		p := &person{attempt: &attempt{Service: b.service, run: &run}, user: b.user, seen: newChanges()}
 		old := b.samples("heartrate", "health_connect")
 		old.Value = []float64{55}
 		batch := wearables.Batch{Provider: "health_connect", Samples: []wearables.Samples{old}}
-		if err := p.give(b.ctx, batch); !errors.Is(err, errNewer) {
+		if err := p.store(b.ctx, batch); !errors.Is(err, errNewer) {
 			t.Errorf("%v", err)
 		}
 		if got := b.samples("heartrate", "health_connect"); got.Value[0] != 60 || len(run.Report.Resources) != 0 {

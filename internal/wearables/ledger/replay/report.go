@@ -2,8 +2,7 @@ package replay
 
 import "hale/internal/wearables/ingest"
 
-// Changes tells what a run changed, or would change: counts, words and names of
-// fields, never values.
+// Changes lists the changes of a run: counts, words and names of fields, never values.
 type Changes struct {
 	Users      int64                       `json:"users" doc:"Users whose payloads were read."`
 	Payloads   int64                       `json:"payloads" doc:"Payloads that were read."`
@@ -11,7 +10,7 @@ type Changes struct {
 	Resources  map[string]*ResourceChanges `json:"resources" doc:"What changed, by resource. What is absent did not change."`
 }
 
-// ResourceChanges tells what became of the values of one resource.
+// ResourceChanges counts the values of one resource by outcome.
 type ResourceChanges struct {
 	Created      int64        `json:"created" doc:"Values that the older mapping did not make."`
 	Updated      int64        `json:"updated" doc:"Values that come out differently."`
@@ -19,7 +18,7 @@ type ResourceChanges struct {
 	FirstUpdated *FirstChange `json:"first_updated" doc:"Null when nothing was updated."`
 }
 
-// FirstChange is a change that stands for others like it.
+// FirstChange is an example of several changes.
 type FirstChange struct {
 	Provider   string   `json:"provider"`
 	SourceType string   `json:"source_type"`
@@ -31,7 +30,7 @@ func newChanges() *Changes {
 	return &Changes{Unreadable: map[string]int64{}, Resources: map[string]*ResourceChanges{}}
 }
 
-// join adds what was seen of one user.
+// join adds the changes of one user.
 func (r *Changes) join(o *Changes) {
 	r.Users += o.Users
 	r.Payloads += o.Payloads
@@ -40,9 +39,9 @@ func (r *Changes) join(o *Changes) {
 	}
 }
 
-// with is the report with changes added; r itself stays as it is, in case they
-// are not made.
-func (r *Changes) with(changes []ingest.Change) Changes {
+// plus returns the report with further changes. It does not change r, because they may
+// fail.
+func (r *Changes) plus(changes []ingest.Change) Changes {
 	sum := *r
 	sum.Resources = make(map[string]*ResourceChanges, len(r.Resources)+1)
 	for resource, c := range r.Resources {

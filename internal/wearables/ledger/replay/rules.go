@@ -10,26 +10,26 @@ import (
 	"hale/internal/wearables"
 )
 
-// rule says what counts of a payload where the ledger does not tell which of two
-// payloads spoke last of a value. The store does: it has the value of the last.
+// rule says which data of a payload counts if the ledger does not show which of two payloads
+// has the last value. The stored value is the last one.
 type rule int
 
 const (
-	// asRead is all that today's mapping makes of it.
+	// asRead: all data of the current mapping.
 	asRead rule = iota
-	// unlessStored is what today's mapping makes of it, but for the values that
-	// stand in the scratch database as they are stored: those were told later.
+	// unlessStored: the data of the current mapping, without values that the scratch
+	// database has as stored: those are later.
 	unlessStored
-	// asStored is what is stored in the places that it tells of.
+	// asStored: the stored values of the keys of the payload.
 	asStored
 )
 
-// leave leaves of a batch what its rule says.
-func (r *recorder) leave(ctx context.Context, user users.User, b wearables.Batch) (wearables.Batch, error) {
+// applyRule returns the part of a batch that counts.
+func (r *recorder) applyRule(ctx context.Context, user users.User, b wearables.Batch) (wearables.Batch, error) {
 	if r.rule == asRead {
 		return b, nil
 	}
-	stored := shelf{r.stored, user}
+	stored := database{r.stored, user}
 	there, err := stored.samples(ctx, &b)
 	if err != nil {
 		return b, err
@@ -38,7 +38,7 @@ func (r *recorder) leave(ctx context.Context, user users.User, b wearables.Batch
 	left.Samples, left.Summaries, left.Streams = nil, nil, nil
 	var here map[place]sample
 	if r.rule == unlessStored {
-		if here, err = (shelf{r.sink.DB, user}).samples(ctx, &b); err != nil {
+		if here, err = (database{r.scratch, user}).samples(ctx, &b); err != nil {
 			return b, err
 		}
 	}
@@ -48,7 +48,7 @@ func (r *recorder) leave(ctx context.Context, user users.User, b wearables.Batch
 		}
 	}
 	for i := range b.Summaries {
-		one, ok, err := r.leaveSummary(ctx, stored, b.Provider, b.Summaries[i])
+		one, ok, err := r.applyRuleToSummary(ctx, stored, b.Provider, b.Summaries[i])
 		if err != nil {
 			return b, err
 		}
@@ -72,16 +72,16 @@ func (r *recorder) leaveSamples(provider string, s *wearables.Samples, there, he
 		switch {
 		case r.rule == asStored && stored:
 			was.appendTo(&left, t)
-		case r.rule == unlessStored && !(stored && stands && now.says(was)):
+		case r.rule == unlessStored && !(stored && stands && now.equals(was)):
 			sampleOf(s, i).appendTo(&left, t)
 		}
 	}
 	return left
 }
 
-// leaveSummary is leave for a summary, field by field; ok is false when nothing
-// of it is left.
-func (r *recorder) leaveSummary(ctx context.Context, stored shelf, provider string, s wearables.Summary) (left wearables.Summary, ok bool, err error) {
+// applyRuleToSummary is applyRule for a summary, field by field. ok is false if nothing
+// remains.
+func (r *recorder) applyRuleToSummary(ctx context.Context, stored database, provider string, s wearables.Summary) (left wearables.Summary, ok bool, err error) {
 	id, _ := identify(stored.user, provider, &s)
 	there, err := stored.summary(ctx, id, s.Resource)
 	if err != nil {
@@ -93,14 +93,14 @@ func (r *recorder) leaveSummary(ctx context.Context, stored shelf, provider stri
 	}
 	d, _ := wearables.DocumentNamed(s.Resource)
 	if d == nil {
-		return s, true, nil // for the store to refuse
+		return s, true, nil // ingest refuses it
 	}
 	if r.rule == asStored {
 		if there == nil {
 			return s, false, nil
 		}
 		told[d.Start], told[d.End] = true, true
-		told = pick(told, shapesOf(d), func(_, stored, _ any) any { return stored }, there.fields, nil)
+		told = chooseValues(told, shapesOf(d), func(_, stored, _ any) any { return stored }, there.fields, nil)
 		s.Source, s.Measured = there.Source, there.Measured
 		if day := there.StatedDay(); !day.IsZero() {
 			s.Date = day
@@ -108,11 +108,11 @@ func (r *recorder) leaveSummary(ctx context.Context, stored shelf, provider stri
 		s.Body, err = json.Marshal(told)
 		return s, true, err
 	}
-	here, err := (shelf{r.sink.DB, stored.user}).summary(ctx, id, s.Resource)
+	here, err := (database{r.scratch, stored.user}).summary(ctx, id, s.Resource)
 	if err != nil || there == nil || here == nil {
 		return s, true, err
 	}
-	told = pick(told, shapesOf(d), later, there.fields, here.fields)
+	told = chooseValues(told, shapesOf(d), valueUnlessStored, there.fields, here.fields)
 	if here.Source.Same(there.Source) {
 		s.Source = here.Source
 	}
@@ -120,16 +120,15 @@ func (r *recorder) leaveSummary(ctx context.Context, stored shelf, provider stri
 	return s, len(told) > 0 || !here.Source.Same(there.Source), err
 }
 
-// later is a value that was told, unless another is stored and was read again as
-// it is.
-func later(v, stored, read any) any {
+// valueUnlessStored returns a value, unless another is stored and was read as stored.
+func valueUnlessStored(v, stored, read any) any {
 	if stored != nil && reflect.DeepEqual(stored, read) {
 		return nil
 	}
 	return v
 }
 
-// shapesOf finds the shape of a document's fields.
+// shapesOf returns a function for the shapes of a document's fields.
 func shapesOf(d *wearables.Document) func(name string) *wearables.Shape {
 	return func(name string) *wearables.Shape {
 		if f, ok := d.Settable(name); ok {
@@ -139,17 +138,17 @@ func shapesOf(d *wearables.Document) func(name string) *wearables.Shape {
 	}
 }
 
-// pick walks over what a document tells, members of objects one by one, and
-// keeps what choose gives for each value beside those of two others; nil is left
-// out.
-func pick(told map[string]any, shapeOf func(name string) *wearables.Shape, choose func(v, stored, read any) any, stored, read map[string]any) map[string]any {
+// chooseValues calls choose with each value of a document and the values of two others at
+// the same place, with members of objects one by one. It keeps the result, and leaves out
+// nil.
+func chooseValues(fields map[string]any, shapeOf func(name string) *wearables.Shape, choose func(v, stored, read any) any, stored, read map[string]any) map[string]any {
 	left := map[string]any{}
-	for name, v := range told {
+	for name, v := range fields {
 		members, object := v.(map[string]any)
 		if s := shapeOf(name); object && s != nil && len(s.Members) > 0 {
 			inStored, _ := stored[name].(map[string]any)
 			inRead, _ := read[name].(map[string]any)
-			if some := pick(members, membersOf(s), choose, inStored, inRead); len(some) > 0 {
+			if some := chooseValues(members, membersOf(s), choose, inStored, inRead); len(some) > 0 {
 				left[name] = some
 			}
 			continue

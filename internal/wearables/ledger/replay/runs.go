@@ -17,13 +17,13 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// ID identifies a run. It is the id of its job as well.
+// ID identifies a run, and its job.
 type ID = ids.ID[Run]
 
-// Status is where a run stands. The words are those of jobs.
+// Status is the state of a run, in the words of jobs.
 type Status string
 
-// A run is queued until a node takes it, and again between attempts.
+// A run is queued before it starts, and between attempts.
 const (
 	Queued    Status = "queued"
 	Running   Status = "running"
@@ -32,15 +32,15 @@ const (
 	Canceled  Status = "canceled"
 )
 
-// Order says what a run is to do.
+// Order holds the options of a run.
 type Order struct {
-	User   *users.ID // only this user; nil means everybody
-	DryRun bool      // tell and change nothing
-	// Every also reads users all of whose payloads today's mapping has read.
+	User   *users.ID // only this user; nil means all
+	DryRun bool      // report changes without storing them
+	// Every includes users whose payloads the current mapping has read.
 	Every bool
 }
 
-// Run is one order and what became of it.
+// Run is an order and its outcome.
 type Run struct {
 	Order
 	ID          ID
@@ -52,12 +52,12 @@ type Run struct {
 	CreatedAt   time.Time
 	FinishedAt  *time.Time
 
-	last users.ID   // the last one that is finished or put off
-	late []users.ID // who is put off, to be read again at the end
+	last users.ID   // the last user who is finished or postponed
+	late []users.ID // postponed users, who are processed at the end
 }
 
-// saved is a run's report as its row has it.
-type saved struct {
+// storedReport is the report in the row of a run.
+type storedReport struct {
 	*Changes
 	Late []users.ID `json:"late,omitempty"`
 }
@@ -79,14 +79,14 @@ func (r *Run) scan(row interface{ Scan(...any) error }) error {
 		r.last = users.ID(*last)
 	}
 	r.Report = *newChanges()
-	kept := saved{Changes: &r.Report}
+	kept := storedReport{Changes: &r.Report}
 	err := json.Unmarshal([]byte(report), &kept)
 	r.late = kept.Late
 	return err
 }
 
-// Create asks for a run, and for its job in the same transaction. The user, if
-// there is one, must be the team's.
+// Create stores a run and enqueues its job, in one transaction. The user, if set, must be
+// one of the team.
 func (s *Service) Create(ctx context.Context, tx *store.Tx, team teams.ID, o Order) (Run, error) {
 	r := Run{Order: o, Team: team, Status: Queued, Report: *newChanges(), CreatedAt: tx.Now()}
 	var user any
@@ -121,12 +121,12 @@ func Get(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (r Run, err er
 	return r, reconcile(ctx, tx, &r)
 }
 
-// mostListed bounds the list of runs.
-const mostListed = 100
+// maxListed bounds the list of runs.
+const maxListed = 100
 
-// List is the team's newest runs, newest first.
+// List returns the team's runs, newest first.
 func List(ctx context.Context, tx *store.Tx, team teams.ID) ([]Run, error) {
-	rows, err := tx.Query(ctx, `SELECT `+columns+` FROM renormalisations WHERE team_id = $1 ORDER BY id DESC LIMIT $2`, team, mostListed)
+	rows, err := tx.Query(ctx, `SELECT `+columns+` FROM renormalisations WHERE team_id = $1 ORDER BY id DESC LIMIT $2`, team, maxListed)
 	if err != nil {
 		return nil, fmt.Errorf("replay: listing runs: %w", err)
 	}
@@ -150,8 +150,8 @@ func List(ctx context.Context, tx *store.Tx, team teams.ID) ([]Run, error) {
 	return all, nil
 }
 
-// reconcile looks at the job of a live run, which can be canceled by itself
-// and then never tells its run.
+// reconcile updates a queued or running run whose job was canceled. A canceled job does not
+// update its run.
 func reconcile(ctx context.Context, tx *store.Tx, r *Run) error {
 	if r.Status != Queued && r.Status != Running {
 		return nil
@@ -167,16 +167,16 @@ func reconcile(ctx context.Context, tx *store.Tx, r *Run) error {
 	return nil
 }
 
-// save writes how far the run is and what it changed.
+// save stores the progress and the changes of the run.
 func (r *Run) save(ctx context.Context, tx *store.Tx) error {
-	report, err := json.Marshal(saved{&r.Report, r.late})
+	report, err := json.Marshal(storedReport{&r.Report, r.late})
 	if err != nil {
 		return err
 	}
 	_, err = tx.Exec(ctx, `UPDATE renormalisations SET status = $3, done = $4, total = $5, last_user = $6, report = $7, error = $8, finished_at = $9
 		WHERE team_id = $1 AND id = $2`, r.Team, r.ID, string(r.Status), r.Done, r.Total, r.last, string(report), r.Error, store.MicrosOrNil(r.FinishedAt))
 	if err != nil {
-		return fmt.Errorf("replay: saving a run: %w", err)
+		return fmt.Errorf("replay: storing a run: %w", err)
 	}
 	return nil
 }

@@ -14,9 +14,8 @@ import (
 	"hale/internal/wearables/ingest"
 )
 
-// scratch is a database of our own schema that is thrown away. It is sealed
-// with a root key that exists in memory only, so that nobody can read what a
-// crash leaves behind.
+// scratch is a temporary database of our schema. It is sealed with a root key that exists in
+// memory only, so that the files of a crash cannot be read.
 type scratch struct {
 	dir   string
 	db    *store.DB
@@ -24,16 +23,16 @@ type scratch struct {
 	users int
 }
 
-// mostUsers is how many users share one scratch database.
-const mostUsers = 200
+// maxUsers bounds the users of one scratch database.
+const maxUsers = 200
 
 func openScratch(ctx context.Context, under string, now func() time.Time) (*scratch, error) {
 	if err := os.MkdirAll(under, 0o700); err != nil {
-		return nil, fmt.Errorf("replay: making a scratch database: %w", err)
+		return nil, fmt.Errorf("replay: creating a scratch database: %w", err)
 	}
 	dir, err := os.MkdirTemp(under, imports.ReplayPrefix+"*")
 	if err != nil {
-		return nil, fmt.Errorf("replay: making a scratch database: %w", err)
+		return nil, fmt.Errorf("replay: creating a scratch database: %w", err)
 	}
 	s := &scratch{dir: dir}
 	root, err := secrets.ParseRoot(base64.StdEncoding.EncodeToString(secrets.Bytes(secrets.KeySize)))
@@ -45,14 +44,13 @@ func openScratch(ctx context.Context, under string, now func() time.Time) (*scra
 	}
 	if err != nil {
 		s.drop()
-		return nil, fmt.Errorf("replay: making a scratch database: %w", err)
+		return nil, fmt.Errorf("replay: creating a scratch database: %w", err)
 	}
-	s.sink = &ingest.Ingester{DB: s.db, Again: true}
+	s.sink = ingest.NewReprocessor(s.db)
 	return s, nil
 }
 
-// drop removes the database. What cannot be removed now is swept with the
-// other leftovers of the folder.
+// drop removes the database. If that fails, it is swept later.
 func (s *scratch) drop() {
 	if s == nil {
 		return

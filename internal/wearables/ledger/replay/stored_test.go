@@ -15,6 +15,7 @@ import (
 	"hale/internal/wearables"
 	"hale/internal/wearables/formats/files"
 	"hale/internal/wearables/imports"
+	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/ledger"
 	"hale/internal/wearables/push"
 )
@@ -282,15 +283,15 @@ func TestBegunAgain(t *testing.T) {
 		b.upload(export(t, 2))
 		b.spoil()
 		newer := 1
-		b.service.Sink.Changed = func(ctx context.Context, tx *store.Tx, _ users.User, _ []wearables.Touched) error {
+		b.service.Sink = ingest.NewReprocessor(db, func(ctx context.Context, tx *store.Tx, _ users.User, _ []wearables.Touched) error {
 			if newer--; newer < 0 {
 				return nil
 			}
 			_, err := tx.Exec(ctx, `UPDATE payloads SET last_at = last_at + 1 WHERE team_id = $1`, b.user.Team)
 			return err
-		}
+		})
 		run := Run{Team: b.user.Team, ID: ids.FromUUID[Run](b.user.ID.UUID()), Report: *newChanges()}
-		w := &walk{Service: b.service, run: &run}
+		w := &attempt{Service: b.service, run: &run}
 		defer func() { w.scratch.drop() }()
 		if err := w.person(b.ctx, b.user); err != nil {
 			t.Fatal(err)
@@ -311,7 +312,7 @@ func TestSeedingIsSilent(t *testing.T) {
 		}
 		b.pushSummaries("activity", strings.Join(days, ","))
 		b.push("heartrate", `[{"timestamp":"2026-02-01T08:00:00Z","value":60}]`)
-		p := &person{walk: &walk{Service: b.service}, user: b.user, seen: newChanges()}
+		p := &person{attempt: &attempt{Service: b.service}, user: b.user, seen: newChanges()}
 		defer func() { p.scratch.drop() }()
 		if err := p.prepare(b.ctx); err != nil {
 			t.Fatal(err)

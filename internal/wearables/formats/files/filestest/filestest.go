@@ -14,6 +14,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/uuid"
+
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
 	"hale/internal/platform/store"
@@ -22,8 +24,6 @@ import (
 	"hale/internal/wearables/formats/files"
 	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/storage"
-
-	"github.com/google/uuid"
 )
 
 // Bed is a new user of a new team whose files are imported.
@@ -41,7 +41,7 @@ func New(tb testing.TB, db *store.DB) *Bed {
 	user := userstest.New(tb, db, userstest.Team(tb, db).ID, users.NewUser{})
 	return &Bed{
 		tb: tb, db: db, user: user, ctx: Context(user),
-		sink: &ingest.Ingester{DB: db, Connect: connections.Ensure, Run: connections.Run},
+		sink: ingest.New(db),
 	}
 }
 

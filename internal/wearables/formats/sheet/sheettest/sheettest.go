@@ -44,7 +44,7 @@ func Run(tb testing.TB, db *store.DB, kind files.Kind, user users.User, path str
 func Input(db *store.DB, user users.User, path string) files.Input {
 	return files.Input{
 		Path: path, DB: db, User: user,
-		Sink: &ingest.Ingester{DB: db, Connect: connections.Ensure, Run: connections.Run},
+		Sink: ingest.New(db),
 		Stage: func(ctx context.Context, provider string) (stage wearables.Stage, err error) {
 			err = db.Read(ctx, func(tx *store.Tx) error {
 				run, err := connections.Run(ctx, tx, user, provider)

@@ -1,0 +1,164 @@
+package ingest
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"hale/internal/platform/civil"
+	"hale/internal/wearables"
+)
+
+// removeImplausible removes the numbers of a summary that no living body and no
+// working device gives, and counts them. The rest is stored: a heart rate of 9000
+// says nothing about the steps of the day. reason is set if nothing is left.
+func removeImplausible(d *wearables.Document, fields map[string]any) (n int, reason string) {
+	for name, v := range fields {
+		s := wearables.ShapeNamed(name)
+		if s == nil || v == nil {
+			continue
+		}
+		left, lost := keepPlausible(s, v)
+		fields[name] = left
+		n += lost
+	}
+	if n > 0 && (d.Parallel || d.Start == "" && !hasValues(fields)) {
+		return n, wearables.Implausible
+	}
+	return n, ""
+}
+
+// hasValues reports whether a summary has more than its day.
+func hasValues(fields map[string]any) bool {
+	for name, v := range fields {
+		if v != nil && !slices.Contains([]string{"calendar_date", "date", "time_zone", "timezone_offset"}, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// keepPlausible returns what remains of a value, or nil, and how many numbers it
+// lost. An object is lost with a required number, or with its last one. A list
+// of numbers is lost with any of them, because positions have a meaning. A list
+// of objects loses only those.
+func keepPlausible(s *wearables.Shape, v any) (left any, lost int) {
+	switch v := v.(type) {
+	case json.Number:
+		if f, _ := v.Float64(); s.Least != s.Most && (f < s.Least || f > s.Most) {
+			return nil, 1
+		}
+	case []any:
+		kept := slices.DeleteFunc(v, func(each any) bool {
+			left, n := keepPlausible(s.Each, each)
+			lost += n
+			return left == nil
+		})
+		if lost > 0 && s.Each.Kind != wearables.Object {
+			return nil, lost
+		}
+		return kept, lost
+	case map[string]any:
+		some := false
+		for name, each := range v {
+			if m := s.Member(name); m.Shape != nil && each != nil {
+				left, n := keepPlausible(m.Shape, each)
+				if lost += n; left == nil && m.Required {
+					return nil, lost
+				}
+				v[name] = left
+			}
+			some = some || v[name] != nil
+		}
+		if lost > 0 && !some {
+			return nil, lost
+		}
+	}
+	return v, lost
+}
+
+// refuseFields returns the reason for which the fields of a summary contradict
+// each other, or the empty string.
+func refuseFields(d *wearables.Document, fields map[string]any) (reason string) {
+	switch d.Name {
+	case wearables.NoteResource:
+		return refuseNote(fields)
+	case "sleep_cycle":
+		return refuseStages(fields)
+	case "menstrual_cycle":
+		start, _ := fields["period_start"].(string)
+		for _, name := range []string{"period_end", "cycle_end"} {
+			if end, ok := fields[name].(string); ok && end < start { // days of four-digit years
+				return wearables.EndBeforeStart
+			}
+		}
+	}
+	return ""
+}
+
+// refuseStages checks the lists of a sleep cycle. A version has all three or none:
+// they are about the same stages, which follow each other.
+//
+// Reference 7.5, sleep_cycle.
+func refuseStages(fields map[string]any) (reason string) {
+	starts, someStarts := fields["stage_start_offset_second"].([]any)
+	ends, someEnds := fields["stage_end_offset_second"].([]any)
+	stages, someStages := fields["stage_type"].([]any)
+	if someStarts != someEnds || someEnds != someStages || len(starts) != len(ends) || len(ends) != len(stages) {
+		return wearables.ShortColumns
+	}
+	end := 0.0
+	for i := range stages {
+		from, to := numberOf(starts[i]), numberOf(ends[i])
+		switch {
+		case to < from:
+			return wearables.EndBeforeStart
+		case i > 0 && from < end:
+			return wearables.Overlapping
+		}
+		end = to
+	}
+	return ""
+}
+
+func numberOf(v any) float64 {
+	n, _ := v.(json.Number)
+	f, _ := n.Float64()
+	return f
+}
+
+const (
+	heartRateZones = 6
+	maxAge         = 130 // years, as for fallback_birth_date
+)
+
+// removeImplausible removes a birth date that no living person has, and heart rate
+// zones that are not six.
+func (l *limits) removeImplausible(fields map[string]any) (n int, reason string) {
+	if text, ok := fields["birth_date"].(string); ok {
+		birth, _ := civil.ParseDate(text)
+		if latest := civil.DateOf(time.UnixMicro(l.latest).UTC()); birth.After(latest) || birth.Year < latest.Year-maxAge {
+			fields["birth_date"] = nil
+			n++
+		}
+	}
+	if zones, ok := fields["hr_zones"].([]any); ok && len(zones) != heartRateZones {
+		fields["hr_zones"] = nil
+		n++
+	}
+	if n > 0 && !hasValues(fields) {
+		return n, wearables.Implausible
+	}
+	return n, ""
+}
+
+// refuseNote is refuseFields for a version of a note.
+func refuseNote(fields map[string]any) (reason string) {
+	if text, stated := fields["value"]; stated && (text == nil || text == "") {
+		return wearables.MissingValue
+	}
+	if end := momentOf(fields["end"]); !end.IsZero() && end.Before(momentOf(fields["timestamp"])) {
+		return wearables.EndBeforeStart
+	}
+	return ""
+}

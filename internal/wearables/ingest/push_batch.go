@@ -1,0 +1,395 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"hale/internal/people/users"
+	"hale/internal/platform/events"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
+	"hale/internal/wearables"
+	"hale/internal/wearables/connections"
+	"hale/internal/wearables/storage"
+)
+
+// A push of one phone takes about a dozen statements. Pushes of one team and
+// provider that wait at the same moment share a transaction and a few statements
+// for all of them.
+//
+// A push batch takes the common case: a few samples of known series, not
+// historical, of a user whose connection is known. Every other push, and every
+// push of a batch that failed, is stored in a transaction of its own.
+//
+// docs/decisions/0012-push-batches.md has the measurements.
+
+// mostInBatch bounds how many pushes one transaction stores.
+const mostInBatch = 256
+
+// Push is what is pushed for one user, and its outcome.
+type Push struct {
+	User  users.ID
+	Batch wearables.Batch
+
+	Result wearables.Result
+	Err    error // of this user; pushes of other users are stored
+}
+
+// Push stores what a phone sends for a user, with its events, in one
+// transaction that it may share with others. See Ingest.
+func (in *Ingester) Push(ctx context.Context, team teams.ID, id users.ID, b wearables.Batch) (users.User, wearables.Result, error) {
+	all := []Push{{User: id, Batch: b}}
+	who := in.PushAll(ctx, team, all)
+	return who[0], all[0].Result, all[0].Err
+}
+
+// PushAll is Push for several users, each of whom occurs once. It stores the
+// push of each user whole or not at all, independently of the others.
+func (in *Ingester) PushAll(ctx context.Context, team teams.ID, all []Push) []users.User {
+	waiting := make([]*pendingPush, len(all))
+	for i := range all {
+		b := &all[i].Batch
+		if all[i].Err = in.checkDevices(ctx, team, all[i].User, b); all[i].Err != nil {
+			continue
+		}
+		if isSmall(b) && b.Stage != wearables.Historical && !in.reprocess && !store.HasAlongside(ctx) {
+			waiting[i] = &pendingPush{id: all[i].User, batch: b, done: make(chan struct{})}
+		}
+	}
+	in.queues.add(in, team, waiting)
+	who := make([]users.User, len(all))
+	for i, p := range waiting {
+		one := &all[i]
+		if one.Err != nil {
+			continue
+		}
+		if p != nil {
+			if <-p.done; !p.alone {
+				who[i], one.Result = p.user, p.job.result()
+				continue
+			}
+		}
+		who[i], one.Result, one.Err = in.pushAlone(ctx, team, one.User, one.Batch)
+	}
+	return who
+}
+
+// pushAlone is Ingest for a user who is looked up, in the same transaction if
+// the batch is small.
+func (in *Ingester) pushAlone(ctx context.Context, team teams.ID, id users.ID, b wearables.Batch) (user users.User, r wearables.Result, err error) {
+	find := func(tx *store.Tx) error {
+		user, err = users.Get(ctx, tx, team, id)
+		return err
+	}
+	if !isSmall(&b) {
+		if err := in.db.Peek(ctx, find); err != nil {
+			return user, wearables.Result{}, err
+		}
+		r, err = in.Ingest(ctx, user, b)
+		return user, r, err
+	}
+	for range maxPlans {
+		var j *job
+		err = in.db.Write(ctx, func(tx *store.Tx) error {
+			if err := find(tx); err != nil {
+				return err
+			}
+			if in.ended(user) {
+				return wearables.ErrPaused
+			}
+			j = in.newJob(user, &b)
+			if err := j.plan(ctx, tx); err != nil || !j.changes() {
+				return err
+			}
+			return j.commit(ctx, tx)
+		})
+		if err == nil {
+			return user, j.result(), nil
+		}
+		if errors.Is(err, wearables.ErrPaused) {
+			return user, pausedResult(&b), nil
+		}
+		if !errors.Is(err, storage.ErrStale) {
+			return user, wearables.Result{}, err
+		}
+	}
+	return user, wearables.Result{}, errBusy
+}
+
+// pendingPush is a push that waits for its batch.
+type pendingPush struct {
+	id    users.ID
+	batch *wearables.Batch
+
+	user  users.User
+	job   *job
+	alone bool // to be stored by itself
+	done  chan struct{}
+}
+
+// pushQueues holds the pushes that wait. A key is present while a worker stores
+// its pushes.
+type pushQueues struct {
+	mu      sync.Mutex
+	waiting map[queueKey][]*pendingPush
+}
+
+type queueKey struct {
+	team     teams.ID
+	provider string
+}
+
+// add queues pushes of a team, and starts a worker for each queue that has none.
+// Elements may be nil.
+func (q *pushQueues) add(in *Ingester, team teams.ID, all []*pendingPush) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.waiting == nil {
+		q.waiting = map[queueKey][]*pendingPush{}
+	}
+	for _, p := range all {
+		if p == nil {
+			continue
+		}
+		key := queueKey{team, p.batch.Provider}
+		before, working := q.waiting[key]
+		q.waiting[key] = append(before, p)
+		if !working {
+			go q.work(in, key)
+		}
+	}
+}
+
+// work stores the pushes of a queue until it is empty.
+func (q *pushQueues) work(in *Ingester, key queueKey) {
+	for {
+		batch := q.next(key)
+		if len(batch) == 0 {
+			return
+		}
+		in.storeBatch(key, batch)
+		for _, p := range batch {
+			close(p.done)
+		}
+	}
+}
+
+// next removes a batch from a queue: each user once, so that no two pushes of a
+// transaction write the same rows. It removes the queue if that is empty.
+func (q *pushQueues) next(key queueKey) []*pendingPush {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	waiting := q.waiting[key]
+	if len(waiting) == 0 {
+		delete(q.waiting, key)
+		return nil
+	}
+	batch, rest := make([]*pendingPush, 0, min(len(waiting), mostInBatch)), []*pendingPush{}
+	taken := make(map[users.ID]bool, cap(batch))
+	for _, p := range waiting {
+		if len(batch) == mostInBatch || taken[p.id] {
+			rest = append(rest, p)
+			continue
+		}
+		taken[p.id] = true
+		batch = append(batch, p)
+	}
+	q.waiting[key] = rest
+	return batch
+}
+
+// storeBatch stores pushes in one transaction. It marks as alone those that need
+// more than the batch does. If the transaction fails, it marks all of them, and
+// each gets an error of its own.
+func (in *Ingester) storeBatch(key queueKey, batch []*pendingPush) {
+	ctx := store.WithTeam(context.Background(), key.team.UUID())
+	try := func() error {
+		return in.db.Write(ctx, func(tx *store.Tx) error {
+			plan, err := in.planBatch(ctx, tx, key, batch)
+			if err != nil {
+				return err
+			}
+			return plan.write(ctx, tx)
+		})
+	}
+	err := try()
+	if errors.Is(err, storage.ErrStale) { // a push alone, or another node, wrote first
+		err = try()
+	}
+	if err != nil {
+		for _, p := range batch {
+			p.alone = true
+		}
+	}
+}
+
+// planBatch reads the users, their connections and their blocks, and merges the
+// samples.
+func (in *Ingester) planBatch(ctx context.Context, tx *store.Tx, key queueKey, batch []*pendingPush) (*batchPlan, error) {
+	ids := make([]users.ID, len(batch))
+	for i, p := range batch {
+		ids[i], p.alone = p.id, false
+	}
+	var b store.Batch
+	connections.Hold(tx, &b, key.team)
+	var lookup users.BulkLookup
+	lookup.AddTo(tx, &b, key.team, ids)
+	var links connections.BulkLookup
+	links.AddTo(tx, &b, key.team, ids, key.provider)
+	if err := tx.Run(ctx, &b); err != nil {
+		return nil, err
+	}
+	found, err := lookup.Users(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	var keys []storage.BlockKey
+	for _, p := range batch {
+		user, ok := found[p.id]
+		if !ok || in.ended(user) {
+			p.alone = true
+			continue
+		}
+		p.user, p.job = user, in.newJob(user, p.batch)
+		if !p.job.isOrdinary() || !links.Brings(p.id, p.job.resources) {
+			p.alone = true
+			continue
+		}
+		keys = p.job.appendBlockKeys(keys)
+	}
+	stored, err := storage.BlocksOf(ctx, tx, key.team, keys)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range batch {
+		if p.alone {
+			continue
+		}
+		if err := p.job.mergeInto(ctx, tx, stored); errors.Is(err, errTooDense) {
+			p.alone = true
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	return newBatchPlan(ctx, tx, batch)
+}
+
+// isOrdinary reports whether a job is a few samples of known series and nothing
+// more. It notes those series.
+func (j *job) isOrdinary() bool {
+	if len(j.summaries)+len(j.streams) > 0 || len(j.series) == 0 {
+		return false
+	}
+	for _, w := range j.series {
+		known, ok := j.in.series.get(j.user, w.key)
+		if !ok {
+			return false
+		}
+		w.series = known
+	}
+	return true
+}
+
+// appendBlockKeys appends the blocks that the samples of a job fall into.
+func (j *job) appendBlockKeys(keys []storage.BlockKey) []storage.BlockKey {
+	for _, w := range j.series {
+		for _, bucket := range w.buckets() {
+			keys = append(keys, storage.BlockKey{User: j.user, Series: w.series.ID, Bucket: bucket})
+		}
+	}
+	return keys
+}
+
+// buckets returns the blocks that the new samples fall into, in time order.
+func (w *seriesPlan) buckets() (all []int64) {
+	for _, at := range w.add.Time {
+		if bucket := w.series.Bucket(at); len(all) == 0 || all[len(all)-1] != bucket {
+			all = append(all, bucket)
+		}
+	}
+	return all
+}
+
+// mergeInto merges the samples into blocks that were read.
+func (j *job) mergeInto(ctx context.Context, tx *store.Tx, stored map[storage.BlockKey]storage.Block) error {
+	for _, w := range j.series {
+		var known []storage.Block
+		for _, bucket := range w.buckets() {
+			if b, ok := stored[storage.BlockKey{User: j.user, Series: w.series.ID, Bucket: bucket}]; ok {
+				known = append(known, b)
+			}
+		}
+		if err := w.planBlocks(ctx, tx, j, storage.CursorOver(known)); err != nil {
+			return err
+		}
+	}
+	j.noteReceived()
+	return nil
+}
+
+// batchPlan holds the statements that store a batch.
+type batchPlan struct {
+	statements store.Batch
+	jobs       []*job
+
+	blocks, written int64
+}
+
+// newBatchPlan adds up what the jobs of a batch write: blocks, statistics,
+// events and bodies for the ledger.
+func newBatchPlan(ctx context.Context, tx *store.Tx, batch []*pendingPush) (*batchPlan, error) {
+	plan := &batchPlan{}
+	var all []events.New
+	var statistics []statisticsRow
+	for _, p := range batch {
+		if p.alone {
+			continue
+		}
+		if p.job.also != nil {
+			if err := p.job.also(ctx, tx, &plan.statements); err != nil {
+				return nil, err
+			}
+		}
+		var own []events.New
+		for _, w := range p.job.series {
+			own = append(own, w.events(p.job, &w.series)...)
+			for i := range w.blocks {
+				if err := w.blocks[i].AddTo(ctx, tx, &w.series, &plan.statements, &plan.written); err != nil {
+					return nil, err
+				}
+				plan.blocks++
+			}
+		}
+		statistics = append(statistics, p.job.statistics(tx.Now(), own)...)
+		all = append(all, own...)
+		plan.jobs = append(plan.jobs, p.job)
+	}
+	slices.SortFunc(statistics, statisticsRow.compare) // one order in all transactions: no deadlocks
+	for i := range statistics {
+		plan.statements.Insert(nil, intoStatistics, statistics[i].args(), replaceStatistics)
+	}
+	drafts, err := events.Draft(ctx, tx, all)
+	if err != nil {
+		return nil, err
+	}
+	return plan, drafts.Add(ctx, tx, &plan.statements)
+}
+
+// write runs the statements and notifies the listeners. It returns ErrStale if a
+// block was written since it was read.
+func (plan *batchPlan) write(ctx context.Context, tx *store.Tx) error {
+	for _, j := range plan.jobs {
+		if err := j.notify(ctx, tx); err != nil {
+			return err
+		}
+	}
+	if err := tx.Run(ctx, &plan.statements); err != nil {
+		return err
+	}
+	if plan.written != plan.blocks {
+		return storage.ErrStale
+	}
+	return nil
+}

@@ -1,0 +1,230 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/platform/blocks"
+	"hale/internal/platform/events"
+	"hale/internal/platform/store"
+	"hale/internal/wearables"
+	"hale/internal/wearables/storage"
+)
+
+// seriesPlan holds the changes of one batch to one series. newJob fills the first
+// part, plan the second, and write stores it. plan runs again if write returns
+// ErrStale.
+type seriesPlan struct {
+	resource    *wearables.Resource
+	key         storage.SeriesKey
+	add         blocks.Columns // in time order, without duplicates
+	owned       bool           // add is a copy, not the caller's memory
+	hasFallback bool           // some of its offsets come from the fallback zone
+
+	series storage.Series // ID 0 if it is new
+	blocks []storage.BlockVersion
+	counts wearables.Counts
+	drafts []draft
+	ready  []events.New // complete events, if the series has its number
+}
+
+// workspace holds memory that is needed only while planning.
+type workspace struct {
+	old, merged      blocks.Columns
+	created, updated blocks.Columns
+	changes          blocks.Changes
+	packed           []byte
+}
+
+var workspaces = sync.Pool{New: func() any { return new(workspace) }}
+
+// maxKept bounds the memory that is kept between batches, in samples.
+const maxKept = 1 << 17
+
+func (ws *workspace) free() {
+	if cap(ws.merged.Time) <= maxKept && cap(ws.created.Time) <= maxKept {
+		workspaces.Put(ws)
+	}
+}
+
+// plan reads the blocks that the new samples fall into, merges and packs
+// them, and drafts the events.
+func (w *seriesPlan) plan(ctx context.Context, tx *store.Tx, j *job) error {
+	known, ok := j.in.series.get(j.user, w.key)
+	if !ok {
+		var err error
+		if known, ok, err = storage.FindSeries(ctx, tx, j.team, j.user, w.key); err != nil {
+			return err
+		}
+		switch {
+		case !ok:
+			known = w.key.Series(j.team, j.user, 0, widthFor(w.resource, &w.add))
+		case j.snapshot: // data read in a write transaction may be rolled back
+			j.in.series.put(known, w.key)
+		}
+	}
+	w.series = known
+	return w.planBlocks(ctx, tx, j, storage.NewBlockCursor(&w.series, w.add.Time[len(w.add.Time)-1]))
+}
+
+// planBlocks merges the new samples into the stored blocks.
+func (w *seriesPlan) planBlocks(ctx context.Context, tx *store.Tx, j *job, stored *storage.BlockCursor) error {
+	w.blocks, w.drafts, w.ready, w.counts = w.blocks[:0], w.drafts[:0], nil, wearables.Counts{}
+	ws := workspaces.Get().(*workspace)
+	defer ws.free()
+	ws.created.Reset()
+	ws.updated.Reset()
+	if err := w.merge(ctx, tx, j, ws, stored); err != nil {
+		return err
+	}
+	if w.hasFallback {
+		storage.PlainOffsets(ws.created.Offset)
+		storage.PlainOffsets(ws.updated.Offset)
+	}
+	if err := w.draftEvents(j, created, &ws.created); err != nil {
+		return err
+	}
+	return w.draftEvents(j, updated, &ws.updated)
+}
+
+// merge merges the new samples block by block.
+func (w *seriesPlan) merge(ctx context.Context, tx *store.Tx, j *job, ws *workspace, stored *storage.BlockCursor) error {
+	width := w.series.Width.Microseconds()
+	for i := 0; i < len(w.add.Time); {
+		bucket := w.series.Bucket(w.add.Time[i])
+		end := i + 1
+		for end < len(w.add.Time) && w.add.Time[end]-bucket < width {
+			end++
+		}
+		add := w.add.Slice(i, end)
+		i = end
+
+		ws.old.Reset()
+		ws.merged.Reset()
+		ws.changes.Reset()
+		rev := int64(0)
+		old, err := stored.Find(ctx, tx, bucket)
+		if err != nil {
+			return err
+		}
+		if old != nil {
+			rev = old.Rev
+			if err := old.Open(ctx, tx, &w.series, &ws.old); err != nil {
+				return err
+			}
+		}
+		if err := w.mergeBlock(ws, &add, bucket, rev, j.announces); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *seriesPlan) mergeBlock(ws *workspace, add *blocks.Columns, bucket, rev int64, announces bool) error {
+	ch := &ws.changes
+	if w.hasFallback {
+		keepStoredOffsets(&ws.old, add)
+	}
+	blocks.Merge(&ws.merged, &ws.old, add, ch)
+	w.counts.Add(wearables.Counts{Created: len(ch.Created), Updated: len(ch.Updated), Unchanged: ch.Unchanged})
+	if len(ch.Created)+len(ch.Updated) == 0 {
+		return nil
+	}
+	if announces {
+		collect(&ws.created, add, ch.Created)
+		collect(&ws.updated, add, ch.Updated)
+	}
+	n := ws.merged.Len()
+	if n > blocks.MaxSamples {
+		return errTooDense
+	}
+	var err error
+	if ws.packed, err = blocks.Append(ws.packed[:0], &ws.merged); err != nil {
+		return fmt.Errorf("ingest: packing a block: %w", err)
+	}
+	w.blocks = append(w.blocks, storage.BlockVersion{
+		Bucket: bucket, Rev: rev + 1, N: n, First: ws.merged.Time[0], Last: ws.merged.Time[n-1],
+		Packed: slices.Clone(ws.packed),
+	})
+	return nil
+}
+
+// collect appends the samples at the positions to dst, runs of neighbours at once.
+func collect(dst, from *blocks.Columns, at []int32) {
+	for i := 0; i < len(at); {
+		j := i + 1
+		for j < len(at) && at[j] == at[j-1]+1 {
+			j++
+		}
+		run := from.Slice(int(at[i]), int(at[j-1])+1)
+		dst.Append(&run)
+		i = j
+	}
+}
+
+// write stores the plan, or returns ErrStale.
+func (w *seriesPlan) write(ctx context.Context, tx *store.Tx, j *job) (storage.Series, error) {
+	s := w.series
+	if s.ID == 0 {
+		made, err := storage.CreateSeries(ctx, tx, j.team, j.user, w.key, s.Width)
+		if err != nil {
+			return s, err
+		}
+		s = made
+		tx.AfterCommit(func() { j.in.series.put(made, w.key) })
+	}
+	for i := range w.blocks {
+		if err := w.blocks[i].Write(ctx, tx, &s); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+// denseStep is the mean step below which a series gets narrow blocks.
+const denseStep = 10 * time.Second
+
+// widthFor returns the block width of a new series, by its first samples.
+func widthFor(r *wearables.Resource, c *blocks.Columns) time.Duration {
+	n := c.Len()
+	if n >= 60 && time.Duration(c.Time[n-1]-c.Time[0])*time.Microsecond/time.Duration(n-1) < denseStep {
+		return min(r.Width, time.Hour)
+	}
+	return r.Width
+}
+
+// maxCachedSeries bounds the cache; an entry takes about 400 bytes.
+const maxCachedSeries = 200_000
+
+// seriesCache holds series by user and key. It is emptied when full. Series are
+// never renamed or renumbered, so an entry stays valid.
+type seriesCache struct {
+	mu    sync.RWMutex
+	known map[userSeries]storage.Series
+}
+
+type userSeries struct {
+	user uuid.UUID
+	storage.SeriesKey
+}
+
+func (c *seriesCache) get(user uuid.UUID, key storage.SeriesKey) (storage.Series, bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	s, ok := c.known[userSeries{user, key}]
+	return s, ok
+}
+
+func (c *seriesCache) put(s storage.Series, key storage.SeriesKey) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.known == nil || len(c.known) >= maxCachedSeries {
+		c.known = map[userSeries]storage.Series{}
+	}
+	c.known[userSeries{s.User, key}] = s
+}

@@ -1,0 +1,278 @@
+package storage
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/platform/civil"
+	"hale/internal/platform/store"
+	"hale/internal/wearables"
+)
+
+// StoredSummary is the stored version of a summary.
+type StoredSummary struct {
+	ID         uuid.UUID
+	Team, User uuid.UUID
+	Resource   string
+	Source     wearables.Source
+	Body       []byte // canonical JSON of the stated fields
+	CreatedAt  time.Time
+	UpdatedAt  time.Time
+	Measured   time.Time // of a profile: time of its height
+
+	Day       string // calendar date; empty for a profile
+	start     int64  // of a session, UTC microseconds; 0 for none
+	DayStated bool   // Day is stated, not derived from the place
+	Version   int64
+}
+
+const summaryColumns = `team_id, user_id, id, resource, provider, source_type, app_id, device_id, calendar_date, day_stated, start_at, version, created_at, updated_at, body`
+
+// scan reads a row; the body stays sealed.
+func (s *StoredSummary) scan(row interface{ Scan(...any) error }) error {
+	var id SeriesKey
+	var start *time.Time
+	if err := row.Scan(&s.Team, &s.User, &s.ID, &s.Resource, &id.Provider, &id.SourceType, &id.AppID, &id.Device,
+		&s.Day, &s.DayStated, store.ScanNullTime(&start), &s.Version, store.ScanTime(&s.CreatedAt), store.ScanTime(&s.UpdatedAt), &s.Body); err != nil {
+		return err
+	}
+	s.Source = id.Source()
+	if start != nil {
+		s.start = store.Micros(*start)
+	}
+	if start != nil && s.Resource == wearables.ProfileResource {
+		s.Measured = *start
+	}
+	return nil
+}
+
+func (s *StoredSummary) open(ctx context.Context, tx *store.Tx) (err error) {
+	s.Body, err = tx.Unseal(ctx, s.Team, s.User, placeOfSummary(s.ID), s.Body)
+	return err
+}
+
+func ReadSummary(ctx context.Context, tx *store.Tx, team, user, id uuid.UUID) (s StoredSummary, err error) {
+	if err := s.scan(tx.QueryRow(ctx, `SELECT `+summaryColumns+` FROM summaries
+		WHERE team_id = $1 AND user_id = $2 AND id = $3`, team, user, id)); err != nil {
+		return s, err
+	}
+	return s, s.open(ctx, tx)
+}
+
+// SummaryByID returns a summary of any user of the team, or store.ErrNoRows.
+func SummaryByID(ctx context.Context, tx *store.Tx, team, id uuid.UUID, resource string) (s StoredSummary, err error) {
+	if err := s.scan(tx.QueryRow(ctx, `SELECT `+summaryColumns+` FROM summaries
+		WHERE team_id = $1 AND id = $2 AND resource = $3`, team, id, resource)); err != nil {
+		return s, err
+	}
+	return s, s.open(ctx, tx)
+}
+
+// SummaryQuery selects summaries of a user.
+type SummaryQuery struct {
+	Resource string
+	From, To string    // calendar dates, inclusive; empty means no bound
+	Provider string    // empty means all
+	Since    time.Time // changed then or later; zero means any
+	Start    time.Time // of the session; zero means any
+
+	After *StoredSummary // only summaries after this one; nil means all
+	Limit int            // zero means all
+}
+
+// ListSummaries returns a user's summaries by day, and those of one day by start.
+//
+// Reference 7.2.
+func ListSummaries(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q SummaryQuery) ([]StoredSummary, error) {
+	to := q.To
+	if to == "" {
+		to = "9999-12-31"
+	}
+	limit, from, after, begun := q.Limit, q.From, uuid.Nil, int64(math.MinInt64)
+	if limit == 0 {
+		limit = math.MaxInt32
+	}
+	if q.After != nil {
+		from, after, begun = q.After.Day, q.After.ID, q.After.start
+	}
+	var since, start int64
+	if !q.Since.IsZero() {
+		since = store.Micros(q.Since)
+	}
+	if !q.Start.IsZero() {
+		start = store.Micros(q.Start)
+	}
+	return summariesWhere(ctx, tx, `WHERE team_id = $1 AND user_id = $2 AND resource = $3 AND calendar_date BETWEEN $4 AND $5
+			AND ($6 = '' OR provider = $6) AND updated_at >= $7 AND (start_at = $8 OR $8 = 0)
+			AND (calendar_date > $4 OR COALESCE(start_at, 0) > $11 OR COALESCE(start_at, 0) = $11 AND id > $9)
+		ORDER BY calendar_date, COALESCE(start_at, 0), id LIMIT $10`,
+		team, user, q.Resource, from, to, q.Provider, since, start, after, limit, begun)
+}
+
+// summariesWhere reads and unseals summaries.
+func summariesWhere(ctx context.Context, tx *store.Tx, where string, args ...any) ([]StoredSummary, error) {
+	rows, err := tx.Query(ctx, `SELECT `+summaryColumns+` FROM summaries `+where, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []StoredSummary
+	for rows.Next() {
+		var s StoredSummary
+		if err := s.scan(rows); err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	for i := range all {
+		if err := all[i].open(ctx, tx); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// AppendSummary appends the JSON of a summary: every field of its resource, null if
+// unknown.
+//
+// Reference 7.5.
+func AppendSummary(dst []byte, s *StoredSummary) ([]byte, error) {
+	d, ok := wearables.DocumentNamed(s.Resource)
+	if !ok {
+		return dst, fmt.Errorf("storage: a summary of the unknown resource %q", s.Resource)
+	}
+	var known map[string]json.RawMessage
+	if err := json.Unmarshal(s.Body, &known); err != nil {
+		return dst, fmt.Errorf("storage: a summary of %s: %w", s.Resource, err)
+	}
+	if d.Name == "sleep" {
+		for name, v := range wearables.SleepFollows(s.Body) {
+			known[name] = wearables.AppendCanonical(nil, v)
+		}
+	}
+	for i, f := range d.Fields {
+		dst = append(dst, "{,"[min(i, 1)])
+		dst = append(wearables.AppendText(dst, f.Name), ':')
+		switch v := known[f.Name]; {
+		case v == nil, f.Name == "wheelchair_use" && string(v) == "false": // reference 7.5: true or null
+			dst = s.appendOwn(dst, f)
+		case f.Kind == wearables.Moment:
+			dst = appendMoment(dst, v)
+		default:
+			dst = append(dst, v...)
+		}
+	}
+	return append(dst, '}'), nil
+}
+
+// appendMoment appends a stored instant in UTC. It is stored as it was written,
+// because its offset may be the only statement of the place.
+func appendMoment(dst []byte, raw json.RawMessage) []byte {
+	var at time.Time
+	if json.Unmarshal(raw, &at) != nil {
+		return append(dst, raw...)
+	}
+	return wearables.AppendTime(dst, at.UnixMicro())
+}
+
+// appendOwn appends a field that is not in the body: a column, or a field that is
+// not stated.
+func (s *StoredSummary) appendOwn(dst []byte, f wearables.Field) []byte {
+	switch f.Name {
+	case "id":
+		return wearables.AppendUUID(dst, s.ID)
+	case "user_id":
+		return wearables.AppendUUID(dst, s.User)
+	case "source":
+		return wearables.AppendSource(dst, s.Source)
+	case "created_at":
+		return wearables.AppendTime(dst, s.CreatedAt.Unix()*secondUS)
+	case "updated_at":
+		return wearables.AppendTime(dst, s.UpdatedAt.Unix()*secondUS)
+	case "source_provider":
+		return wearables.AppendText(dst, s.Source.Provider)
+	case "source_type":
+		return wearables.AppendText(dst, s.Source.Type)
+	case "source_app_id":
+		return wearables.AppendTextOrNull(dst, s.Source.AppID)
+	case "source_device_id":
+		return wearables.AppendUUIDOrNull(dst, s.Source.DeviceID)
+	}
+	if f.Name == "provider_id" && s.Resource == "meal" { // reference 7.5: equals id
+		return wearables.AppendUUID(dst, s.ID)
+	}
+	if f.Default != "" {
+		return append(dst, f.Default...)
+	}
+	return append(dst, "null"...)
+}
+
+// StatedDay returns the day if it is stated; zero if it was derived from the place,
+// and for a profile.
+func (s *StoredSummary) StatedDay() civil.Date {
+	day, err := civil.ParseDate(s.Day)
+	if err != nil || !s.DayStated {
+		return civil.Date{}
+	}
+	return day
+}
+
+// maxOverlapping bounds the workouts of one app at one time.
+const maxOverlapping = 100
+
+// WorkoutsBetween returns a user's workouts of a provider and an app that start by
+// last and end at first or later, by day.
+func WorkoutsBetween(ctx context.Context, tx *store.Tx, team, user uuid.UUID, provider, app string, first, last time.Time) ([]StoredSummary, error) {
+	from, to := civil.DateOf(first.UTC()).AddDays(-1), civil.DateOf(last.UTC()).AddDays(1) // of any zone
+	return summariesWhere(ctx, tx, `WHERE team_id = $1 AND user_id = $2 AND resource = 'workouts' AND calendar_date BETWEEN $3 AND $4
+			AND provider = $5 AND app_id = $6 AND start_at <= $7 AND end_at >= $8
+		ORDER BY calendar_date, id LIMIT $9`,
+		team, user, from.String(), to.String(), provider, app, store.Micros(last), store.Micros(first), maxOverlapping)
+}
+
+// Write stores a version of the summary, of a session with its bounds. It
+// returns ErrStale unless the version before it is stored.
+func (s *StoredSummary) Write(ctx context.Context, tx *store.Tx, start, end time.Time) error {
+	sealed, err := tx.Seal(ctx, s.Team, s.User, placeOfSummary(s.ID), s.Body)
+	if err != nil {
+		return err
+	}
+	key := KeyOfSource(s.Source)
+	return stale(tx.Exec(ctx, `INSERT INTO summaries (team_id, user_id, id, resource, provider, source_type, app_id, device_id,
+			calendar_date, day_stated, start_at, end_at, version, created_at, updated_at, body)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+		ON CONFLICT (user_id, id) DO UPDATE SET source_type = excluded.source_type, app_id = excluded.app_id,
+			device_id = excluded.device_id, calendar_date = excluded.calendar_date, day_stated = excluded.day_stated,
+			start_at = COALESCE(excluded.start_at, summaries.start_at), end_at = COALESCE(excluded.end_at, summaries.end_at),
+			version = excluded.version, updated_at = excluded.updated_at, body = excluded.body
+			WHERE summaries.version = excluded.version - 1`,
+		s.Team, s.User, s.ID, s.Resource, key.Provider, key.SourceType, key.AppID, key.Device,
+		s.Day, s.DayStated, store.MicrosOrNil(&start), store.MicrosOrNil(&end),
+		s.Version, store.Micros(s.CreatedAt), store.Micros(s.UpdatedAt), sealed))
+}
+
+// WriteDay stores Day and DayStated of a version, which its body does not show.
+func (s *StoredSummary) WriteDay(ctx context.Context, tx *store.Tx) error {
+	return stale(tx.Exec(ctx, `UPDATE summaries SET calendar_date = $5, day_stated = $6 WHERE team_id = $1 AND user_id = $2 AND id = $3 AND version = $4`,
+		s.Team, s.User, s.ID, s.Version, s.Day, s.DayStated))
+}
+
+// WriteMeasured stores Measured of a version, unless a later one is stored.
+func (s *StoredSummary) WriteMeasured(ctx context.Context, tx *store.Tx) error {
+	return stale(tx.Exec(ctx, `UPDATE summaries SET start_at = $1 WHERE team_id = $2 AND user_id = $3 AND id = $4 AND version = $5
+		AND (start_at IS NULL OR start_at < $1)`, s.Measured, s.Team, s.User, s.ID, s.Version))
+}
+
+// placeOfSummary names the place that the body of a summary is sealed for.
+func placeOfSummary(id uuid.UUID) string { return "summaries.body:" + id.String() }
