@@ -87,15 +87,11 @@ var avoided = []struct {
 var (
 	// defined matches a comment that defines a name with a question word.
 	defined = regexp.MustCompile(`^\S+ (is|are) (what|who|whose|whether|how|where|when|why)\b`)
-	sqlText = regexp.MustCompile(`\b(SELECT|FROM|UPDATE)\b`)
 	// question matches a sentence whose subject is a clause.
 	question = regexp.MustCompile(`(^|[.:] )(What|Who|Whose|Whatever) [^?]*$`)
-	// sql matches a statement, which is no sentence.
-	sql = regexp.MustCompile(`\b(SELECT|INSERT INTO|UPDATE \w+ SET)\b`)
+	// sql matches SQL, which is no sentence.
+	sql = regexp.MustCompile(`\b(SELECT|FROM|INSERT|UPDATE|VALUES|CONFLICT)\b`)
 )
-
-// statement matches SQL, whose length is no matter of language.
-var statement = regexp.MustCompile(`\b(SELECT|INSERT|UPDATE|VALUES|CONFLICT)\b`)
 
 // preformatted matches the indented lines of a comment.
 var preformatted = regexp.MustCompile(`(?m)^[\t ].*$`)
@@ -144,7 +140,7 @@ func checkWording(text string, report func(problem string)) {
 		if question.MatchString(sentence) {
 			report("the subject is a clause: name it")
 		}
-		if n := len(strings.Fields(sentence)); n > maxSentence && !sqlText.MatchString(sentence) {
+		if n := len(strings.Fields(sentence)); n > maxSentence && !sql.MatchString(sentence) {
 			report("a sentence of more than 40 words: split it")
 		}
 	}
