@@ -17,51 +17,53 @@ import (
 	"hale/internal/platform/store"
 )
 
-// Deps are what the door needs from the rest of the program.
+// Deps are the dependencies and settings of the API.
 type Deps struct {
 	DB  *store.DB
 	Log *slog.Logger
-	// BaseURL is the address callers know us by, without a trailing slash.
+	// BaseURL is the address of the API for callers, without a trailing slash.
 	BaseURL string
-	// KeyHeaders are the headers an API key may come in, first the one that
-	// error texts name. Authorization: Bearer works beside them.
+	// KeyHeaders are the request headers that may contain an API key. Error texts name
+	// the first one. Authorization: Bearer is always accepted too.
 	KeyHeaders []string
-	// Version is shown in OpenAPI.
+	// Version is the version in the OpenAPI document.
 	Version string
-	// RatePerSecond and RateBurst bound the requests of a production key; 0 means no bound.
+	// RatePerSecond and RateBurst limit the requests of a production key. 0 means no
+	// limit.
 	RatePerSecond float64
 	RateBurst     int
-	// RateSandbox applies the bound to sandbox keys as well.
+	// RateSandbox applies the limit to sandbox keys too.
 	RateSandbox bool
-	// MaxBody and MaxPush bound JSON bodies and pushed batches, in bytes after
-	// decompression; 0 means 1 MiB and 64 MiB.
+	// MaxBody and MaxPush limit JSON bodies and pushed batches, in bytes after
+	// decompression. 0 means 1 MiB and 64 MiB.
 	MaxBody, MaxPush int64
-	// Metrics counts; nil counts nothing.
+	// Metrics counts requests. nil counts nothing.
 	Metrics *ops.Metrics
-	// Stopping is closed when the node is about to stop: whoever waits for news
-	// is answered then. Nil never is.
+	// Stopping is closed when the node is about to stop. Requests that wait for events
+	// are then answered. nil means never.
 	Stopping <-chan struct{}
-	// Node is who we are among the nodes; nil when there is but one.
+	// Node is the membership of this process among the nodes; nil if it is the only
+	// one.
 	Node *jobs.Node
 }
 
-// API is the door. It is an http.Handler.
+// API is the HTTP API. It is an http.Handler.
 type API struct {
 	Deps
 	router chi.Router
 	huma   huma.API
 
-	operations chi.Router // what stands behind authentication and limits
+	operations chi.Router // the operations, after authentication and limits
 	keys       *keyCache
 	limits     *rateLimits
-	running    claims // idempotency keys whose requests run here
+	running    claims // idempotency keys with a request that runs on this node
 
-	own, anybody map[string]bool // operations that phones may call; that need no key at all
+	ownDataOperations, openOperations map[string]bool // operations that phones may call; operations without a key
 
 	background sync.WaitGroup // small writes that no request waits for
 }
 
-// New builds the API without any operations. Add registers them.
+// New returns an API without operations. Add registers them.
 func New(d Deps) *API {
 	setUpHuma()
 	if len(d.KeyHeaders) == 0 {
@@ -79,9 +81,9 @@ func New(d Deps) *API {
 	d.BaseURL = strings.TrimRight(d.BaseURL, "/")
 	a := &API{
 		Deps: d, router: chi.NewRouter(), keys: newKeyCache(), limits: newRateLimits(d), running: claims{held: map[claim]bool{}},
-		own: map[string]bool{}, anybody: map[string]bool{},
+		ownDataOperations: map[string]bool{}, openOperations: map[string]bool{},
 	}
-	a.router.Use(patient, a.observe, checkURL, trimSlash, middleware.GetHead, decompress, compress)
+	a.router.Use(extendReadDeadline, a.observe, checkURL, trimSlash, middleware.GetHead, decompress, compress)
 	a.router.NotFound(func(w http.ResponseWriter, r *http.Request) { WriteDetail(w, http.StatusNotFound, "Not Found") })
 	a.router.MethodNotAllowed(a.methodNotAllowed)
 	a.router.Group(func(r chi.Router) {
@@ -92,27 +94,27 @@ func New(d Deps) *API {
 	return a
 }
 
-// Add registers operations. It is for the time before the first request.
+// Add registers operations. Call it before the first request.
 func (a *API) Add(routes ...Route) {
 	for _, rt := range routes {
 		rt.register(a, a.operations)
 	}
 }
 
-// Router lets the wiring mount other doors beside this one.
+// Router returns the router, for handlers outside the API such as the portal.
 func (a *API) Router() chi.Router { return a.router }
 
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.router.ServeHTTP(w, r) }
 
-// OpenAPI is the description of everything registered.
+// OpenAPI returns the description of all registered operations.
 func (a *API) OpenAPI() *huma.OpenAPI { return a.huma.OpenAPI() }
 
-// Close waits for what still runs beside the requests.
+// Close waits for background writes.
 func (a *API) Close() { a.background.Wait() }
 
 type callerKey struct{}
 
-// CallerOf is who sent the request: the one place where the team comes from.
+// CallerOf returns the sender of the request. It is the only source of the team.
 func CallerOf(ctx context.Context) Caller {
 	c, _ := ctx.Value(callerKey{}).(Caller)
 	return c

@@ -22,9 +22,9 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// Caller is who sent a request: a team, by one of its keys, or a phone that is
-// signed in as one of its users. ownDataOnly has already kept a phone to its
-// user's own data when a handler sees one.
+// Caller is the sender of a request: a team with one of its keys, or the phone of a
+// signed-in user. ownDataOnly has limited a phone to its user's data before a handler
+// runs.
 type Caller struct {
 	Team        teams.ID
 	Key         teams.KeyID // zero for a phone
@@ -34,21 +34,20 @@ type Caller struct {
 }
 
 const (
-	// keyTTL is how long a node may go on accepting a revoked key.
+	// keyTTL is the maximum time for which a node accepts a revoked key.
 	keyTTL = 5 * time.Second
-	// touchEvery bounds how often the last-used time is written.
+	// touchEvery is the minimum time between two writes of the last-used time.
 	touchEvery = time.Minute
-	// mostKeys bounds the cache.
+	// mostKeys is the maximum size of the cache.
 	mostKeys = 10_000
 )
 
-// authenticate turns the key of a request into a Caller and scopes the
-// context to its team. Missing, wrong and ended keys take the same way
-// through the database, so that time tells nothing apart. Open operations have
-// no Caller.
+// authenticate finds the Caller of a request's key and limits the context to its team.
+// Missing, wrong and expired keys take the same path through the database, so that the
+// response time reveals nothing. Open operations have no Caller.
 func (a *API) authenticate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if a.anybody[named(r)] {
+		if a.openOperations[requestName(r)] {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -69,7 +68,7 @@ func (a *API) authenticate(next http.Handler) http.Handler {
 	})
 }
 
-// keyText finds the key: one of the accepted headers, or a bearer token.
+// keyText returns the key in one of the accepted headers, or the bearer token.
 func (a *API) keyText(r *http.Request) string {
 	for _, name := range a.KeyHeaders {
 		if v := r.Header.Get(name); v != "" {
@@ -104,8 +103,7 @@ func (a *API) caller(ctx context.Context, text string) (Caller, error) {
 	return cached.caller, nil
 }
 
-// resolve finds whose key or access token it is, and when that ends; nil is
-// never.
+// resolve returns the owner of a key or access token and its expiry, nil for none.
 func (a *API) resolve(ctx context.Context, text string) (c Caller, end *time.Time, err error) {
 	err = a.DB.Read(store.AsSystem(ctx), func(tx *store.Tx) error {
 		if tokens.IsAccess(text) {
@@ -121,10 +119,9 @@ func (a *API) resolve(ctx context.Context, text string) (c Caller, end *time.Tim
 	return c, end, err
 }
 
-// touch writes the last-used time, at most once a minute for each key and
-// without making the request wait.
+// touch writes the last-used time, at most once a minute per key, in the background.
 func (a *API) touch(ctx context.Context, hash [32]byte, c Caller, now time.Time) {
-	if !a.keys.due(hash, now) {
+	if !a.keys.touchDue(hash, now) {
 		return
 	}
 	ctx = store.AsSystem(context.WithoutCancel(ctx))
@@ -141,8 +138,7 @@ type cachedKey struct {
 	until  time.Time
 }
 
-// keyCache remembers good keys for keyTTL, by hash. Bad ones are not
-// remembered: each takes the long way.
+// keyCache caches valid keys for keyTTL, by hash. Invalid keys are not cached.
 type keyCache struct {
 	mu      sync.RWMutex
 	keys    map[[32]byte]cachedKey
@@ -170,15 +166,15 @@ func (c *keyCache) put(hash [32]byte, k cachedKey) {
 	c.keys[hash] = k
 }
 
-// drop forgets some callers at once, on this node.
+// drop removes some callers from the cache of this node.
 func (c *keyCache) drop(which func(Caller) bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	maps.DeleteFunc(c.keys, func(_ [32]byte, k cachedKey) bool { return which(k.caller) })
 }
 
-// due reports that the last use should be written now, and notes it.
-func (c *keyCache) due(hash [32]byte, now time.Time) bool {
+// touchDue reports whether to write the last-used time now, and records the time.
+func (c *keyCache) touchDue(hash [32]byte, now time.Time) bool {
 	c.mu.RLock()
 	last, ok := c.touched[hash]
 	c.mu.RUnlock()
@@ -194,8 +190,8 @@ func (c *keyCache) due(hash [32]byte, now time.Time) bool {
 	return true
 }
 
-// named is how the tables of open and own operations name a request.
-func named(r *http.Request) string {
+// requestName returns the name of a request in the tables of open and own operations.
+func requestName(r *http.Request) string {
 	method := r.Method
 	if method == http.MethodHead {
 		method = http.MethodGet
@@ -203,16 +199,16 @@ func named(r *http.Request) string {
 	return method + " " + chi.RouteContext(r.Context()).RoutePattern()
 }
 
-// ErrOthersData refuses a phone the data of other users.
+// ErrOthersData is the error for a phone that asks for the data of other users.
 var ErrOthersData = fault.New(fault.Forbidden, "This token is for sending and reading its own user's data only")
 
-// ownDataOnly refuses a phone everything but its own user's data: an operation
-// that is not marked own, and another user's id, whether there is such a user
-// or not. It runs before the handler sees anything of the request.
+// ownDataOnly limits a phone to the data of its user. It refuses operations that are
+// not marked OwnData, and the ids of other users, existing or not. It runs before the
+// handler reads the request.
 func (a *API) ownDataOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c := CallerOf(r.Context()); !c.User.IsZero() {
-			if !a.own[named(r)] || !isOwn(r, c.User) {
+			if !a.ownDataOperations[requestName(r)] || !isOwnPath(r, c.User) {
 				WriteDetail(w, http.StatusForbidden, ErrOthersData.Message())
 				return
 			}
@@ -221,8 +217,8 @@ func (a *API) ownDataOnly(next http.Handler) http.Handler {
 	})
 }
 
-// isOwn tells that the path names the user, or nobody.
-func isOwn(r *http.Request, user users.ID) bool {
+// isOwnPath reports whether the path names the user, or no user.
+func isOwnPath(r *http.Request, user users.ID) bool {
 	named := chi.RouteContext(r.Context()).URLParams.Keys
 	if !slices.Contains(named, "user_id") {
 		return true
@@ -231,13 +227,13 @@ func isOwn(r *http.Request, user users.ID) bool {
 	return err == nil && id == user
 }
 
-// limitedAs is what the caller's rate is counted by: its key, or its phone.
-func (c Caller) limitedAs() uuid.UUID {
+// rateLimitID returns the id for the rate limit: of the key, or of the phone.
+func (c Caller) rateLimitID() uuid.UUID {
 	if c.User.IsZero() {
 		return c.Key.UUID()
 	}
 	return c.Session.UUID()
 }
 
-// ForgetCallers makes this node look some callers up again, at once.
+// ForgetCallers removes some callers from the cache of this node.
 func (a *API) ForgetCallers(which func(Caller) bool) { a.keys.drop(which) }

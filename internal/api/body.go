@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// decompress opens packed request bodies. The limits that follow count what
-// comes out, so a small body cannot grow without bound.
+// decompress decodes compressed request bodies. The limits after it count the decoded
+// bytes, so a small body cannot expand without limit.
 func decompress(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		encoding := strings.ToLower(r.Header.Get("Content-Encoding"))
@@ -21,20 +21,20 @@ func decompress(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		open, known := unpackers[encoding]
+		open, known := decompressors[encoding]
 		if !known {
 			WriteDetail(w, http.StatusUnsupportedMediaType, "Content-Encoding should be gzip, deflate or absent")
 			return
 		}
-		r.Body = &unpacked{from: r.Body, open: open}
+		r.Body = &decompressedBody{from: r.Body, open: open}
 		r.Header.Del("Content-Encoding")
 		r.ContentLength = -1
 		next.ServeHTTP(w, r)
 	})
 }
 
-// unpackers open a body by its Content-Encoding.
-var unpackers = map[string]func(io.Reader) (io.Reader, error){"gzip": gunzip, "deflate": inflate}
+// decompressors decode a body, by Content-Encoding.
+var decompressors = map[string]func(io.Reader) (io.Reader, error){"gzip": gunzip, "deflate": inflate}
 
 func gunzip(from io.Reader) (io.Reader, error) {
 	zip, err := gzip.NewReader(from)
@@ -44,9 +44,9 @@ func gunzip(from io.Reader) (io.Reader, error) {
 	return zip, nil
 }
 
-// inflate opens deflate, which in HTTP is zlib's format. Some programs send the
-// bare compressed data that the name suggests; its first bytes are told from a
-// header of zlib.
+// inflate decodes deflate, which in HTTP means the zlib format. Some programs send raw
+// deflate data, as the name suggests. inflate detects them by the first bytes, which
+// are not a zlib header.
 //
 // RFC 9110, 8.4.1.2. RFC 1950, 2.2.
 func inflate(from io.Reader) (io.Reader, error) {
@@ -65,14 +65,14 @@ func inflate(from io.Reader) (io.Reader, error) {
 	return zip, nil
 }
 
-// unpacked starts reading only when the handler does.
-type unpacked struct {
+// decompressedBody starts reading when the handler does.
+type decompressedBody struct {
 	from io.ReadCloser
 	open func(io.Reader) (io.Reader, error)
 	body io.Reader
 }
 
-func (u *unpacked) Read(p []byte) (int, error) {
+func (u *decompressedBody) Read(p []byte) (int, error) {
 	if u.body == nil {
 		body, err := u.open(u.from)
 		if err != nil {
@@ -83,32 +83,32 @@ func (u *unpacked) Read(p []byte) (int, error) {
 	return u.body.Read(p)
 }
 
-func (u *unpacked) Close() error { return u.from.Close() }
+func (u *decompressedBody) Close() error { return u.from.Close() }
 
-// longestPause is how long a body may pause.
-const longestPause = 2 * time.Minute
+// maxReadPause is the maximum pause between two reads of a body.
+const maxReadPause = 2 * time.Minute
 
-// patient reads a body for as long as it keeps coming, however long that is,
-// and keeps no time once it is there: a deadline that stayed on the connection
-// would end the request's context while the request is carried out.
-func patient(next http.Handler) http.Handler {
+// extendReadDeadline lets a body take any total time, as long as data keeps arriving. It removes
+// the read deadline when the body is complete. A deadline that remained on the
+// connection would cancel the request's context while its handler runs.
+func extendReadDeadline(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Body != nil && r.Body != http.NoBody {
-			r.Body = &patientBody{r.Body, http.NewResponseController(w)}
+			r.Body = &deadlineBody{r.Body, http.NewResponseController(w)}
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-type patientBody struct {
+type deadlineBody struct {
 	io.ReadCloser
 	control *http.ResponseController
 }
 
-// Read moves the deadline. Servers in front of which something else keeps time
-// may refuse that; it is their choice.
-func (p *patientBody) Read(b []byte) (int, error) {
-	_ = p.control.SetReadDeadline(time.Now().Add(longestPause))
+// Read extends the deadline. Some servers do not support that, such as those behind a
+// middleware with its own timeout. The error is ignored.
+func (p *deadlineBody) Read(b []byte) (int, error) {
+	_ = p.control.SetReadDeadline(time.Now().Add(maxReadPause))
 	n, err := p.ReadCloser.Read(b)
 	if err != nil {
 		_ = p.control.SetReadDeadline(time.Time{})

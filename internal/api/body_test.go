@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// deadlines is an answer whose connection notes its read deadlines.
+// deadlines is a response whose connection records its read deadlines.
 type deadlines struct {
 	*httptest.ResponseRecorder
 	set []time.Time
@@ -23,11 +23,11 @@ func (d *deadlines) SetReadDeadline(t time.Time) error {
 func TestABodyHasTimeAndItsRequestToo(t *testing.T) {
 	w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
 	began := time.Now()
-	patient(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	extendReadDeadline(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if _, err := io.ReadAll(r.Body); err != nil {
 			t.Error(err)
 		}
-		if len(w.set) < 2 || w.set[0].Before(began.Add(longestPause)) {
+		if len(w.set) < 2 || w.set[0].Before(began.Add(maxReadPause)) {
 			t.Fatalf("deadlines while reading: %v", w.set)
 		}
 		if last := w.set[len(w.set)-1]; !last.IsZero() {

@@ -11,10 +11,10 @@ import (
 	"hale/internal/platform/patch"
 )
 
-// endOfTime is behind every sample, UTC microseconds.
+// endOfTime is later than every sample, UTC microseconds.
 const endOfTime = int64(253_402_300_800) * 1e6
 
-// Span is what a date parameter covers, [from, to) in UTC microseconds: a
+// Span is the time that a date parameter covers, [from, to) in UTC microseconds: a
 // whole day, or one instant.
 type Span struct {
 	From, To int64
@@ -22,7 +22,7 @@ type Span struct {
 	Instant  bool
 }
 
-// ParseSpan reads a date parameter.
+// ParseSpan parses a date parameter.
 //
 // Reference 7.2: date-only means 00:00:00 as a start and 23:59:59 as an end.
 func ParseSpan(name, text string) (Span, *fault.Error) {
@@ -37,14 +37,14 @@ func ParseSpan(name, text string) (Span, *fault.Error) {
 	return Span{}, fault.New(fault.Invalid, "Input should be a valid date or datetime").At("query", name).WithType("datetime_parsing")
 }
 
-// ParseRange reads the two date parameters of a read. Without an end it has
-// none.
+// ParseRange parses the two date parameters of a read. Without an end date the range is
+// open.
 func ParseRange(startDate, endDate string) (start, end Span, err error) {
 	return ordered(startDate, endDate, func(start, end Span) bool { return end.To > start.From })
 }
 
-// ParseDays reads the two date parameters of a read by calendar date: of an
-// instant that is the day of the place that its offset names.
+// ParseDays parses the two date parameters of a read by calendar date. For an instant,
+// the day is the local day at its offset.
 func ParseDays(startDate, endDate string) (first, last string, err error) {
 	start, end, err := ordered(startDate, endDate, func(start, end Span) bool {
 		reversed := start.Instant && end.Instant && end.From < start.From
@@ -65,19 +65,19 @@ func ordered(startDate, endDate string, follows func(start, end Span) bool) (sta
 	return start, end, fault.Join(badStart, badEnd)
 }
 
-// DateText is a date in the body of a request, as it was sent. The reference
-// takes midnight of a day for the day, and blanks around it do not matter.
+// DateText is a date in the body of a request, as it was sent. Midnight of a day means
+// the day, as in the reference, and spaces around it are ignored.
 //
 // Reference, General conventions, Dates in.
 type DateText string
 
-// Schema says date. huma looks for formats in another place and checks none
-// here, so that day can take more.
+// Schema declares a date. huma reads formats from another field and checks none here,
+// so that Date can accept more forms.
 func (DateText) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Extensions: map[string]any{"format": "date"}}
 }
 
-// Date reads the text; at is the field's place in the body, for the fault.
+// Date parses the text. at is the place of the field in the body, for the fault.
 func (d DateText) Date(at ...string) (civil.Date, *fault.Error) {
 	text := strings.TrimSpace(string(d))
 	if day, err := civil.ParseDate(text); err == nil {
@@ -97,7 +97,7 @@ func (d DateText) Date(at ...string) (civil.Date, *fault.Error) {
 	return civil.Date{}, fault.New(fault.Invalid, sentence).At(append([]string{"body"}, at...)...).WithType(code)
 }
 
-// OptionalDate reads a date that may be null or absent.
+// OptionalDate parses a date that may be null or absent.
 func OptionalDate(text *DateText, at ...string) (*civil.Date, *fault.Error) {
 	if text == nil {
 		return nil, nil
@@ -106,7 +106,7 @@ func OptionalDate(text *DateText, at ...string) (*civil.Date, *fault.Error) {
 	return &day, bad
 }
 
-// PatchedDate reads a date of a PATCH.
+// PatchedDate parses a date of a PATCH.
 func PatchedDate(f patch.Field[DateText], at ...string) (day patch.Field[civil.Date], bad *fault.Error) {
 	day.Set, day.Null = f.Set, f.Null
 	if f.Set && !f.Null {

@@ -1,17 +1,17 @@
-// Package api is the JSON API: it decodes a request, opens one transaction, calls a
-// domain and encodes the answer.
+// Package api provides the shared parts of the JSON API. An operation decodes a
+// request, opens one transaction, calls a domain and encodes the answer.
 //
-// This package holds what every operation shares. The operations are in people,
-// wearables, labs and platform, and routes assembles them. Follow a request:
+// The operations are in the packages people, wearables, labs and platform; package
+// routes assembles them. To follow a request, read:
 //
 //	api/people/users.go     the table of routes, wire types and handlers of one resource
 //	internal/people/users   the domain: rules and SQL
 //
-// Every request passes auth.go, which turns the key into a Caller, limits.go, which
-// bounds the body and the rate, and idempotency.go, which repeats stored answers.
-// errors.go turns an error into a status and a body. openapi.go serves the
-// description that the same registrations produced.
+// Each request passes auth.go, which finds the Caller of the key; limits.go, which
+// limits the body and the rate; and idempotency.go, which returns stored answers.
+// errors.go maps an error to a status and a body. openapi.go serves the description of
+// the registered operations.
 //
-// A handler is `func(ctx, Caller, *In) (*Out, error)`. Its In and Out carry
-// huma tags, which define both validation and OpenAPI.
+// A handler is `func(ctx, Caller, *In) (*Out, error)`. The huma tags of In and Out
+// define both validation and OpenAPI.
 package api

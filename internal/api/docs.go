@@ -11,8 +11,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// The reference page is made on the server from the same description that
-// /openapi.json gives: no script, nothing from other hosts.
+// The server renders the reference page from the description in /openapi.json, without
+// scripts and without content from other hosts.
 
 //go:embed docs.html
 var docsText string
@@ -164,7 +164,7 @@ func typeName(doc *huma.OpenAPI, s *huma.Schema) string {
 	return name
 }
 
-// curl is a line to copy; its names in braces are for the reader to fill in.
+// curl returns an example command. The reader replaces the names in braces.
 func curl(doc *huma.OpenAPI, path string, op *huma.Operation, body bool) string {
 	var b strings.Builder
 	b.WriteString("curl ")

@@ -10,28 +10,28 @@ import (
 	"hale/internal/wearables"
 )
 
-// Encoded is an answer that the handler encoded itself. A month of heart
-// rates is 43,200 objects, which append-style code writes in two milliseconds.
+// Encoded is an answer that the handler encoded itself. A month of heart rates is
+// 43,200 objects, which append-style code encodes in two milliseconds.
 type Encoded struct {
 	Body func(huma.Context)
 }
 
-// WriteJSON answers with JSON text.
+// WriteJSON returns JSON text as the answer.
 func WriteJSON(text []byte) *Encoded {
 	return &Encoded{func(ctx huma.Context) {
 		ctx.SetHeader("Content-Type", "application/json")
-		_, _ = ctx.BodyWriter().Write(text) // a caller that hung up is nobody to tell
+		_, _ = ctx.BodyWriter().Write(text) // the caller may have disconnected
 	}}
 }
 
-// chunk is how much of a large answer is encoded before it is sent on.
+// chunk is the size of a part of a large answer that is sent while encoding continues.
 const chunk = 64 << 10
 
 var chunks = sync.Pool{New: func() any { b := make([]byte, 0, chunk+4096); return &b }}
 
-// StreamJSON answers with text that goes out while it is encoded: a month of
-// heart rates is four megabytes, which the caller can read meanwhile and we
-// need not hold. Nothing may fail any more once it is called.
+// StreamJSON returns an answer that is sent while it is encoded. A month of heart rates
+// is four megabytes; the caller can read meanwhile, and we need not buffer it. After
+// the call, errors cannot be reported any more.
 func StreamJSON(encode func(dst []byte, spill wearables.Spill) []byte) *Encoded {
 	return &Encoded{func(ctx huma.Context) {
 		ctx.SetHeader("Content-Type", "application/json")
@@ -41,7 +41,7 @@ func StreamJSON(encode func(dst []byte, spill wearables.Spill) []byte) *Encoded 
 			if len(dst) < chunk {
 				return dst
 			}
-			_, _ = w.Write(dst) // a caller that hung up is nobody to tell
+			_, _ = w.Write(dst) // the caller may have disconnected
 			return dst[:0]
 		})
 		_, _ = w.Write(rest)
@@ -50,8 +50,7 @@ func StreamJSON(encode func(dst []byte, spill wearables.Spill) []byte) *Encoded 
 	}}
 }
 
-// Writes documents the answer of a handler that returns written: it has the
-// shape of T.
+// Writes documents the answer of a handler that returns Encoded: it has the shape of T.
 func Writes[T any](rt Route) Route {
 	add := rt.add
 	rt.add = func(a *API, r chi.Router, op huma.Operation) {
@@ -67,18 +66,18 @@ func Takes[T any](rt Route) Route {
 	rt.add = func(a *API, r chi.Router, op huma.Operation) {
 		op.RequestBody = &huma.RequestBody{Required: true, Content: jsonOf[T](a)}
 		add(a, r, op)
-		delete(op.RequestBody.Content, "application/octet-stream") // huma's word for any raw body
+		delete(op.RequestBody.Content, "application/octet-stream") // huma's default for raw bodies
 	}
 	return rt
 }
 
-// JSONText is a part of an answer that is written as text of the shape of T.
+// JSONText is a part of an answer that is already JSON text, with the shape of T.
 type JSONText[T any] []byte
 
-// MarshalJSON gives the text.
+// MarshalJSON returns the text.
 func (text JSONText[T]) MarshalJSON() ([]byte, error) { return text, nil }
 
-// Schema says what the text is.
+// Schema returns the schema of T.
 func (JSONText[T]) Schema(r huma.Registry) *huma.Schema {
 	return r.Schema(reflect.TypeFor[T](), true, "")
 }
@@ -88,7 +87,7 @@ func jsonOf[T any](a *API) map[string]*huma.MediaType {
 	return map[string]*huma.MediaType{"application/json": {Schema: schema}}
 }
 
-// WritesAs documents the answer of a handler that returns written.
+// WritesAs documents the answer of a handler that returns Encoded in another format.
 func WritesAs(rt Route, contentType string, schema *huma.Schema) Route {
 	add := rt.add
 	rt.add = func(a *API, r chi.Router, op huma.Operation) {
@@ -98,15 +97,15 @@ func WritesAs(rt Route, contentType string, schema *huma.Schema) Route {
 	return rt
 }
 
-// WriteAs answers with bytes of a type.
+// WriteAs returns bytes of a content type as the answer.
 func WriteAs(contentType string, body []byte) *Encoded {
 	return &Encoded{func(ctx huma.Context) {
 		ctx.SetHeader("Content-Type", contentType)
-		_, _ = ctx.BodyWriter().Write(body) // a caller that hung up is nobody to tell
+		_, _ = ctx.BodyWriter().Write(body) // the caller may have disconnected
 	}}
 }
 
-// AlsoWrites documents the second form of an answer that writes documents.
+// AlsoWrites documents a second format of an answer.
 func AlsoWrites(contentType string, rt Route) Route {
 	add := rt.add
 	rt.add = func(a *API, r chi.Router, op huma.Operation) {

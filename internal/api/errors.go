@@ -17,9 +17,9 @@ import (
 	"hale/internal/platform/store"
 )
 
-// The one place where an error becomes a status and a body. The body is
-// {"detail": …}: a text or an object for refusals, a list of problems for bad
-// input, each {type, loc, msg, input}.
+// This file maps errors to a status and a body. The body is {"detail": …}: a text or an
+// object for refusals, or a list of problems, each {type, loc, msg, input}, for bad
+// input.
 //
 // Reference 5.1.
 
@@ -31,23 +31,23 @@ type problem struct {
 	Input any    `json:"input" doc:"What was sent there; null when it is personal or absent."`
 }
 
-// refusal is an error on its way out.
+// refusal is the error response to a request.
 type refusal struct {
 	status int
 	detail any            // text, object or []problem
-	beside map[string]any // fields at top level beside detail
+	beside map[string]any // other fields at the top level
 	header http.Header
 }
 
 func (r *refusal) Error() string { return fmt.Sprintf("%d refusal", r.status) }
 
-// GetStatus is the HTTP status.
+// GetStatus returns the HTTP status.
 func (r *refusal) GetStatus() int { return r.status }
 
-// GetHeaders is what goes out with it, such as Retry-After.
+// GetHeaders returns the headers of the response, such as Retry-After.
 func (r *refusal) GetHeaders() http.Header { return r.header }
 
-// MarshalJSON writes {"detail": …} and what stands beside it.
+// MarshalJSON returns {"detail": …} with the other top-level fields.
 func (r *refusal) MarshalJSON() ([]byte, error) {
 	body := map[string]any{"detail": r.detail}
 	for name, v := range r.beside {
@@ -69,8 +69,8 @@ var statusOf = map[fault.Kind]int{
 	fault.Unavailable:     http.StatusServiceUnavailable,
 }
 
-// refusal turns any error of a handler into the answer for the caller. What
-// is not a fault is ours: it is logged here, once, and its text stays.
+// refusal returns the response to any error of a handler. Errors that are not faults
+// are internal: they are logged here, once, and their text is withheld.
 func (a *API) refusal(ctx context.Context, err error) *refusal {
 	status, ok := statusOf[fault.KindOf(err)]
 	if !ok {
@@ -80,7 +80,7 @@ func (a *API) refusal(ctx context.Context, err error) *refusal {
 		a.Log.ErrorContext(ctx, "request failed", "request_id", requestID(ctx), "error", err)
 		return &refusal{status: http.StatusInternalServerError, detail: "Internal Server Error"}
 	}
-	if down := (*store.Unavailable)(nil); errors.As(err, &down) { // the caller is told nothing of the cause
+	if down := (*store.Unavailable)(nil); errors.As(err, &down) { // the response does not reveal the cause
 		a.Log.ErrorContext(ctx, "the database is not available", "request_id", requestID(ctx), "error", err)
 	}
 	r := &refusal{status: status, detail: messageOf(err)}
@@ -149,16 +149,16 @@ func writeError(w http.ResponseWriter, r *refusal) {
 	_, _ = w.Write(append(body, '\n'))
 }
 
-// separator parts the code from the sentence in the messages that setUpHuma gives
-// to huma's validator.
+// separator separates the code from the message in the texts that setUpHuma gives to
+// huma's validator.
 const separator = "\x1f"
 
-// enumFormat takes the place of huma's format for a value outside an enum.
+// enumFormat replaces huma's format for a value outside an enum.
 const enumFormat = "enum" + separator + "%s"
 
-// setUpHuma gives huma the error shapes and texts of this API. huma keeps them in
-// package variables and takes them nowhere else, so the first New sets them for the
-// whole process. They are the same for every API.
+// setUpHuma sets the error shapes and texts of this API. huma supports this only with
+// package variables, so the first New sets them for the whole process. They are the
+// same for every API.
 var setUpHuma = sync.OnceFunc(func() {
 	huma.DefaultArrayNullable = false
 	huma.ErrorFormatter = func(format string, args ...any) string {
@@ -209,7 +209,8 @@ var setUpHuma = sync.OnceFunc(func() {
 // metaWithheld marks operations whose input is personal.
 const metaWithheld = "hale.withheld"
 
-// schemaRefusal is the answer to what huma's decoder and validator found.
+// schemaRefusal returns the response to problems that huma's decoder and validator
+// found.
 func schemaRefusal(status int, msg string, withheld bool, errs []error) *refusal {
 	var problems []problem
 	for _, err := range errs {
@@ -242,16 +243,16 @@ func schemaProblem(d *huma.ErrorDetail, withheld bool) problem {
 		p.Loc = append(p.Loc, location(missing)...)
 		return p
 	case !found:
-		p.Type, p.Msg = plainProblem(d)
+		p.Type, p.Msg = rewordProblem(d)
 	}
-	if !withheld && d.Location != "body" { // a whole body is never repeated
+	if !withheld && d.Location != "body" { // the whole body is never returned
 		p.Input = shortInput(d.Value)
 	}
 	return p
 }
 
-// plainProblem words the few findings whose text huma does not let us set.
-func plainProblem(d *huma.ErrorDetail) (code, sentence string) {
+// rewordProblem rewords the few messages of huma that cannot be configured.
+func rewordProblem(d *huma.ErrorDetail) (code, sentence string) {
 	in := d.Message
 	switch {
 	case strings.HasPrefix(in, "required "):
@@ -276,7 +277,7 @@ func plainProblem(d *huma.ErrorDetail) (code, sentence string) {
 	return "value_error", "Value error, " + in
 }
 
-// location parts "body.data[0].value" into body, data, 0, value.
+// location splits "body.data[0].value" into body, data, 0, value.
 func location(path string) []any {
 	var loc []any
 	for name := range strings.SplitSeq(path, ".") {
@@ -295,11 +296,11 @@ func location(path string) []any {
 	return loc
 }
 
-// longestInput bounds how much of the input a 422 repeats.
+// longestInput is the maximum length of the input that a 422 returns.
 const longestInput = 100
 
-// shortInput is the offending value when it is a short scalar; whole objects
-// and long texts are left out.
+// shortInput returns the bad value if it is a short scalar. It omits objects and long
+// texts.
 func shortInput(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -321,23 +322,22 @@ type problemsBody struct {
 	Detail []problem `json:"detail"`
 }
 
-// RefusalOf is the status and the detail of the answer that a request which fails
-// with err gets.
+// RefusalOf returns the status and the detail of the response to err.
 func (a *API) RefusalOf(ctx context.Context, err error) (status int, detail any) {
 	r := a.refusal(ctx, err)
 	return r.status, r.detail
 }
 
-// WriteError answers a request that failed with err.
+// WriteError writes the response to err.
 func (a *API) WriteError(ctx context.Context, w http.ResponseWriter, err error) {
 	writeError(w, a.refusal(ctx, err))
 }
 
-// StatusOf is the status of refusals of a kind.
+// StatusOf returns the HTTP status of a kind of fault.
 func StatusOf(kind fault.Kind) int { return statusOf[kind] }
 
-// CheckBody returns what the schema of an operation's body refuses in a text,
-// without the input. A text that is not JSON has no findings: decoding refuses it.
+// CheckBody returns the violations of an operation's body schema in a text, without the
+// input. It returns nothing for text that is not JSON, because decoding refuses it.
 func (a *API) CheckBody(op *huma.Operation, text []byte) (found fault.List) {
 	var value any
 	if UnmarshalJSON(text, &value) != nil {
@@ -349,7 +349,7 @@ func (a *API) CheckBody(op *huma.Operation, text []byte) (found fault.List) {
 	schema := op.RequestBody.Content["application/json"].Schema
 	huma.Validate(a.OpenAPI().Components.Schemas, schema, at, huma.ModeWriteToServer, value, &result)
 	for _, err := range result.Errors {
-		if d, ok := err.(*huma.ErrorDetail); ok { //nolint:errorlint // the validator makes no others
+		if d, ok := err.(*huma.ErrorDetail); ok { //nolint:errorlint // the validator returns no other type
 			p := schemaProblem(d, true)
 			loc := make([]string, len(p.Loc))
 			for i, part := range p.Loc {

@@ -24,38 +24,41 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// A creation sent again with the same Idempotency-Key gets the first answer
-// again, for two weeks, success and failure alike. The same key with
-// another request is a 409, and so is one whose first request still runs.
-// Nothing is kept of requests that failed validation or never got here.
+// A creation that is repeated with the same Idempotency-Key gets the first answer
+// again, for two weeks, whether it succeeded or failed. The same key with another
+// request is a 409. So is a repeat while the first request still runs. Requests that
+// fail validation store nothing.
 //
-// A process may die at any moment, and the promise holds:
+// This holds even if the process dies at any moment:
 //
-//   - A handler makes its change and its answer in one transaction (answering),
-//     so both are there or neither is. Without an answer nothing has happened,
-//     and the repeat is carried out as if it were the first.
-//   - A handler that asks somebody between two transactions writes in the first
-//     what it began (begins). The repeat is told of it (begun) and goes on.
-//   - A push changes nothing when it is carried out again, so it is.
-//   - An upload in parts lies in files alone, and grows. The repeat is told how it
-//     is by then (renews). One that nobody heard of, or that is gone, is begun
-//     anew.
+//   - A handler makes its change and stores its answer in one transaction (Commit), so both
 //
-// docs/decisions/0008-idempotent-answers.md says why; idempotency_rows.go is
-// what is stored.
+// exist or neither does. Without an answer nothing has happened, and a repeat runs as
+// if it were the first request.
+//   - A handler that calls another system between two transactions stores its progress in
+//
+// the first one (RecordProgress). The repeat reads it (Progress) and resumes.
+//   - A push has the same effect when it runs again, so it runs again.
+//   - An upload in parts consists of files and grows. No answer is stored; a repeat gets
+//
+// the current state (RecordRenewal). If the upload was never started or no longer
+// exists, the repeat starts it again.
+//
+// docs/decisions/0008-idempotent-answers.md gives the reasons. idempotency_store.go has
+// the storage.
 const (
 	idempotencyHeader  = "Idempotency-Key"
 	idempotencyTwin    = "X-Idempotency-Key"
 	idempotencyErrors  = "X-Idempotency-Error"
 	dryRunParameter    = "dry_run"
 	longestIdempotency = 255
-	// IdempotencyKept is how long answers are kept: what bookings at service
-	// centers are promised (reference 1.10).
-	IdempotencyKept = 14 * 24 * time.Hour
-	// longestRun is how long a request without an answer may be said to run on
-	// another node that is alive.
-	longestRun = time.Minute
-	// replayedHeader marks an answer that was given before.
+	// IdempotencyRetention is the time for which answers are stored. It is the time that the
+	// reference promises for bookings at service centers (reference 1.10).
+	IdempotencyRetention = 14 * 24 * time.Hour
+	// maxRunTime is the time for which a request without an answer counts as running on
+	// another living node.
+	maxRunTime = time.Minute
+	// replayedHeader marks a stored answer that is returned again.
 	replayedHeader = "Idempotent-Replayed"
 )
 
@@ -74,11 +77,10 @@ func idempotencyParameters() []*huma.Param {
 	return []*huma.Param{&key, &twin, &failures}
 }
 
-// metaRepeatable marks operations that change nothing when they are carried out
-// again.
+// metaRepeatable marks operations that have the same effect when they run again.
 const metaRepeatable = "hale.repeatable"
 
-// claims are the keys whose first request runs on this node.
+// claims contains the keys whose first request runs on this node.
 type claims struct {
 	mu   sync.Mutex
 	held map[claim]bool
@@ -105,28 +107,28 @@ func (c *claims) release(k claim) {
 	delete(c.held, k)
 }
 
-// Attempt is one request under an idempotency key.
+// Attempt is one execution of a request with an idempotency key.
 type Attempt struct {
 	claim   claim
-	request []byte // its fingerprint
+	request []byte // the fingerprint of the request
 	node    uuid.UUID
 	success int // status of the operation's success
-	// repeatable requests change nothing when they are carried out again.
+	// repeatable requests have the same effect when they run again.
 	repeatable bool
-	resumes    string    // what an earlier attempt began and did not end
-	subject    uuid.UUID // whom a good answer is about (idempotency_subject.go)
+	progress   string    // progress of an earlier attempt that did not end
+	subject    uuid.UUID // the person that a successful answer is about; see Personal
 
-	claimed bool          // the row is committed and ours
-	began   bool          // with a note of what a repeat goes on with
-	beaten  bool          // another node committed first
-	answer  *answerBuffer // what was committed with the change
-	renewed string        // what the answer is about that is not kept: see renews
+	claimed     bool          // the row is committed and belongs to this attempt
+	hasProgress bool          // the row contains progress from which a repeat resumes
+	overtaken   bool          // another node committed first
+	answer      *answerBuffer // the answer that was committed with the change
+	renewal     string        // the progress of a request without a stored answer; see RecordRenewal
 }
 
 type attemptKey struct{}
 
-// Commit runs a change that is one transaction. When the request has an
-// Idempotency-Key its answer commits with it.
+// Commit runs a change that is one transaction. If the request has an Idempotency-Key,
+// its answer commits with the change.
 func Commit[T any](ctx context.Context, a *API, change func(tx *store.Tx) (T, error)) (*Out[T], error) {
 	var body T
 	err := a.DB.Write(ctx, func(tx *store.Tx) (err error) {
@@ -141,8 +143,8 @@ func Commit[T any](ctx context.Context, a *API, change func(tx *store.Tx) (T, er
 	return Answer(body), nil
 }
 
-// RecordAnswer is the part of answering for handlers with a transaction of their
-// own: it comes last in it.
+// RecordAnswer stores the answer, for handlers with their own transaction. It must be
+// the last step of the transaction.
 func RecordAnswer(ctx context.Context, tx *store.Tx, body any) error {
 	at, ok := ctx.Value(attemptKey{}).(*Attempt)
 	if !ok {
@@ -159,33 +161,33 @@ func RecordAnswer(ctx context.Context, tx *store.Tx, body any) error {
 		at.subject = subject
 	}
 	tx.AfterCommit(func() { at.answer = rec })
-	return at.record(ctx, tx, rec)
+	return at.storeAnswer(ctx, tx, rec)
 }
 
-// RecordProgress notes, in the first of several transactions, what a repeat goes on
-// with should this process die before there is an answer, and whom that will be
-// about.
+// RecordProgress stores, in the first of several transactions, the progress from which
+// a repeat resumes if this process dies before there is an answer. user is the person
+// that the answer will be about.
 func RecordProgress(ctx context.Context, tx *store.Tx, user users.ID, what string) error {
 	at, ok := ctx.Value(attemptKey{}).(*Attempt)
 	if !ok {
 		return nil
 	}
 	at.subject = user.UUID()
-	return at.begins(ctx, tx, what)
+	return at.storeProgress(ctx, tx, what)
 }
 
-// Progress is what an earlier attempt of the request gave to begins.
+// Progress returns the progress that an earlier attempt of the request stored.
 func Progress(ctx context.Context) (what string, ok bool) {
 	at, _ := ctx.Value(attemptKey{}).(*Attempt)
 	if at == nil {
 		return "", false
 	}
-	return at.resumes, at.resumes != ""
+	return at.progress, at.progress != ""
 }
 
 func (a *API) idempotent(ctx huma.Context, next func(huma.Context)) {
 	r, w := humachi.Unwrap(ctx)
-	if idempotencyKey(r) == "" || IsDryRun(ctx) { // a dry run does nothing that could be done twice
+	if idempotencyKey(r) == "" || IsDryRun(ctx) { // a dry run changes nothing
 		next(ctx)
 		return
 	}
@@ -202,23 +204,22 @@ func (a *API) idempotent(ctx huma.Context, next func(huma.Context)) {
 	}
 	at.request, at.subject = fingerprint(r, body), userInPath(ctx)
 	at.repeatable, _ = ctx.Operation().Metadata[metaRepeatable].(bool)
-	a.once(ctx, r, w, next, at, body)
+	a.runOnce(ctx, r, w, next, at, body)
 }
 
-// IsDryRun reports that an operation which can be tried is only tried. Of others
-// the parameter is passed over, like everything that they do not know.
+// IsDryRun reports whether an operation with a dry run is called as one. Other
+// operations ignore the parameter, like every unknown parameter.
 func IsDryRun(ctx huma.Context) bool {
-	yes, err := strconv.ParseBool(ctx.Query(dryRunParameter)) // as the parameter is read
+	yes, err := strconv.ParseBool(ctx.Query(dryRunParameter)) // parsed like the parameter itself
 	return err == nil && yes && slices.ContainsFunc(ctx.Operation().Parameters, func(p *huma.Param) bool { return p.Name == dryRunParameter })
 }
 
-// idempotencyKey is the idempotency key of a request; empty for none.
+// idempotencyKey returns the idempotency key of a request, or "".
 func idempotencyKey(r *http.Request) string {
 	return cmp.Or(r.Header.Get(idempotencyHeader), r.Header.Get(idempotencyTwin))
 }
 
-// attempt claims the key of a request on this node. Whoever gets one releases
-// its claim.
+// attempt claims the key of a request on this node. The caller must release the claim.
 func (a *API) attempt(r *http.Request, success int) (*Attempt, error) {
 	key := idempotencyKey(r)
 	if len(key) > longestIdempotency {
@@ -226,18 +227,17 @@ func (a *API) attempt(r *http.Request, success int) (*Attempt, error) {
 	}
 	at := &Attempt{claim: claimOf(CallerOf(r.Context()), key), node: a.nodeID(), success: success}
 	if !a.running.take(at.claim) {
-		return nil, errRuns
+		return nil, errRunning
 	}
 	return at, nil
 }
 
-// in is a context whose writes claim the key and whose answers are kept under
-// it.
-func (at *Attempt) in(ctx context.Context) context.Context {
-	return store.Alongside(context.WithValue(ctx, attemptKey{}, at), func(tx *store.Tx) error { return at.take(ctx, tx) })
+// contextWithClaim returns a context whose writes claim the key and store the answer with it.
+func (at *Attempt) contextWithClaim(ctx context.Context) context.Context {
+	return store.Alongside(context.WithValue(ctx, attemptKey{}, at), func(tx *store.Tx) error { return at.claimRow(ctx, tx) })
 }
 
-// nodeID is who we are in rows that others see.
+// nodeID returns the id of this node for rows that other nodes read.
 func (a *API) nodeID() uuid.UUID {
 	if a.Node == nil {
 		return uuid.Nil
@@ -245,8 +245,8 @@ func (a *API) nodeID() uuid.UUID {
 	return a.Node.ID()
 }
 
-// claimOf keeps the keys of a phone to its user: two phones must not meet in
-// one key.
+// claimOf returns the claim of a key. The keys of phones are separated by user, because
+// two phones may choose the same key.
 func claimOf(c Caller, key string) claim {
 	if !c.User.IsZero() {
 		key = c.User.String() + "\x00" + key
@@ -254,7 +254,7 @@ func claimOf(c Caller, key string) claim {
 	return claim{c.Team.UUID(), [32]byte(secrets.Hash(key))}
 }
 
-// fingerprint tells whether a repeat is the same request.
+// fingerprint returns a digest that identifies the request.
 func fingerprint(r *http.Request, body []byte) []byte {
 	h := sha256.New()
 	for _, part := range []string{r.Method, r.URL.Path, r.URL.RawQuery} {
@@ -265,52 +265,51 @@ func fingerprint(r *http.Request, body []byte) []byte {
 	return h.Sum(nil)
 }
 
-// once replays what was answered before, or carries the request out.
-func (a *API) once(ctx huma.Context, r *http.Request, w http.ResponseWriter, next func(huma.Context), at *Attempt, body []byte) {
-	if a.replayed(r, w, at) {
+// runOnce returns the stored answer, or runs the request.
+func (a *API) runOnce(ctx huma.Context, r *http.Request, w http.ResponseWriter, next func(huma.Context), at *Attempt, body []byte) {
+	if a.replayStored(r, w, at) {
 		return
 	}
-	rec := at.carryOut(ctx, r, next, body)
+	rec := at.runHandler(ctx, r, next, body)
 	switch {
-	case at.answer != nil: // what is sent is what was stored
+	case at.answer != nil: // the sent answer equals the stored one
 		at.answer.writeTo(w)
-	case at.beaten && a.replayed(r, w, at): // by another node's answer
-	case at.renewed != "" && at.renewed == at.resumes:
+	case at.overtaken && a.replayStored(r, w, at): // the answer of another node
+	case at.renewal != "" && at.renewal == at.progress:
 		rec.replay(w)
 	default:
-		a.keepAlone(ctx, r, at, rec)
+		a.storeUncommitted(ctx, r, at, rec)
 		rec.writeTo(w)
 	}
 }
 
-// carryOut gives the request, whose body was read, to its handler.
-func (at *Attempt) carryOut(ctx huma.Context, r *http.Request, next func(huma.Context), body []byte) *answerBuffer {
+// runHandler runs the handler with the body that was read.
+func (at *Attempt) runHandler(ctx huma.Context, r *http.Request, next func(huma.Context), body []byte) *answerBuffer {
 	rec := &answerBuffer{header: http.Header{}, status: http.StatusOK}
-	again := r.WithContext(at.in(r.Context()))
+	again := r.WithContext(at.contextWithClaim(r.Context()))
 	again.Body = io.NopCloser(bytes.NewReader(body))
 	next(humachi.NewContext(ctx.Operation(), again, rec))
 	return rec
 }
 
-// keepAlone keeps an answer that was not committed with a change, such as a
-// refusal.
-func (a *API) keepAlone(ctx huma.Context, r *http.Request, at *Attempt, rec *answerBuffer) {
-	changed := at.claimed && !at.began && !at.repeatable
+// storeUncommitted stores an answer that was not committed with a change, such as a refusal.
+func (a *API) storeUncommitted(ctx huma.Context, r *http.Request, at *Attempt, rec *answerBuffer) {
+	changed := at.claimed && !at.hasProgress && !at.repeatable
 	if changed {
 		a.Log.ErrorContext(r.Context(), "an operation does not answer in the transaction of its change", "operation", ctx.Operation().OperationID)
 	}
-	if !changed && (at.beaten || at.renewed != "" || !worthKeeping(r, rec.status)) {
+	if !changed && (at.overtaken || at.renewal != "" || !isStorable(r, rec.status)) {
 		return
 	}
-	if err := a.keep(r.Context(), at, rec); err != nil {
+	if err := a.storeSeparately(r.Context(), at, rec); err != nil {
 		a.Log.ErrorContext(r.Context(), "answer of an idempotent request not kept", "request_id", requestID(r.Context()), "error", err)
 	}
 }
 
-// replayed answers with what is stored under the key, when there is something
-// or it cannot be read.
-func (a *API) replayed(r *http.Request, w http.ResponseWriter, at *Attempt) bool {
-	before, err := a.kept(r.Context(), at)
+// replayStored answers with the stored answer of the key, or with the error if it cannot be
+// read. It reports whether it answered.
+func (a *API) replayStored(r *http.Request, w http.ResponseWriter, at *Attempt) bool {
+	before, err := a.findAnswer(r.Context(), at)
 	switch {
 	case err != nil:
 		writeError(w, a.refusal(r.Context(), err))
@@ -323,22 +322,22 @@ func (a *API) replayed(r *http.Request, w http.ResponseWriter, at *Attempt) bool
 	return true
 }
 
-// closedByCaller is the status, seen in logs only, of a request whose caller
-// went away.
+// closedByCaller is the status of a request whose caller disconnected. It appears only
+// in logs.
 const closedByCaller = 499
 
-// worthKeeping reports whether a repeat gets this answer again. A caller may
-// ask for successes only.
+// isStorable reports whether an answer is stored for repeats. A caller may request to
+// store only successes.
 //
 // Reference 1.10, X-Idempotency-Error.
-func worthKeeping(r *http.Request, status int) bool {
+func isStorable(r *http.Request, status int) bool {
 	if r.Header.Get(idempotencyErrors) == "no-cache" && status >= http.StatusBadRequest {
 		return false
 	}
 	return status != http.StatusUnprocessableEntity && status != closedByCaller && status < http.StatusInternalServerError
 }
 
-// CommitSuccess runs a change whose answer is only that it was made.
+// CommitSuccess runs a change whose answer is only that it succeeded.
 func (a *API) CommitSuccess(ctx context.Context, change func(tx *store.Tx) error) (*Out[SuccessBody], error) {
 	if err := a.DB.Write(ctx, change); err != nil {
 		return nil, err
@@ -346,15 +345,15 @@ func (a *API) CommitSuccess(ctx context.Context, change func(tx *store.Tx) error
 	return Answer(SuccessBody{true}), nil
 }
 
-// Handlers that read their own body carry out the steps of idempotent themselves:
-// NewAttempt, Identify, ReplayAnswer, then Context for the change and RecordAnswer in its
-// transaction, and WriteAnswer.
+// Handlers that read their own body call the steps of idempotent themselves:
+// NewAttempt, Identify, ReplayAnswer; then Context for the change, and RecordAnswer in
+// its transaction; then WriteAnswer.
 
 // HasIdempotencyKey reports whether a request has an idempotency key.
 func HasIdempotencyKey(r *http.Request) bool { return idempotencyKey(r) != "" }
 
-// NewAttempt claims the key of a request on this node. The caller ends it with
-// EndAttempt. success is the status of the answer that is kept.
+// NewAttempt claims the key of a request on this node. The caller releases it with
+// EndAttempt. success is the status of a successful answer.
 func (a *API) NewAttempt(r *http.Request, success int) (*Attempt, error) {
 	return a.attempt(r, success)
 }
@@ -362,22 +361,23 @@ func (a *API) NewAttempt(r *http.Request, success int) (*Attempt, error) {
 // EndAttempt releases the key on this node.
 func (a *API) EndAttempt(at *Attempt) { a.running.release(at.claim) }
 
-// ReplayAnswer answers with what is stored under the key, when there is something.
+// ReplayAnswer answers with the stored answer of the key and reports whether there is
+// one.
 func (a *API) ReplayAnswer(w http.ResponseWriter, r *http.Request, at *Attempt) bool {
-	return a.replayed(r, w, at)
+	return a.replayStored(r, w, at)
 }
 
-// Identify notes what the request asks for and the user it is about. digest stands for
-// the body.
+// Identify sets the fingerprint of the request and the user that it is about. digest
+// replaces the body.
 func (at *Attempt) Identify(r *http.Request, digest []byte, subject uuid.UUID) {
 	at.request, at.subject = fingerprint(r, digest), subject
 }
 
-// Context is a context whose writes claim the key.
-func (at *Attempt) Context(ctx context.Context) context.Context { return at.in(ctx) }
+// Context returns a context whose writes claim the key.
+func (at *Attempt) Context(ctx context.Context) context.Context { return at.contextWithClaim(ctx) }
 
-// Beaten reports that another node committed an answer under the key first.
-func (at *Attempt) Beaten() bool { return at.beaten }
+// Overtaken reports whether another node committed an answer for the key first.
+func (at *Attempt) Overtaken() bool { return at.overtaken }
 
 // WriteAnswer sends the answer that was committed with the change.
 func (at *Attempt) WriteAnswer(w http.ResponseWriter) { at.answer.writeTo(w) }
@@ -406,15 +406,15 @@ func (b *answerBuffer) replay(w http.ResponseWriter) {
 	b.writeTo(w)
 }
 
-// A kept answer about a person is sealed with that person's key and removed
-// with everything else of theirs: it is as personal as what it answers about.
+// A stored answer about a person is as personal as its subject. It is sealed with the
+// person's key and erased with the person's other data.
 
-// Personal bodies name the user whose key seals the answer that is kept. A result
-// that belongs to no user yet names itself.
+// Personal is implemented by bodies about a user. Subject returns the user whose key
+// seals the stored answer, or the result's own id for a result without a user.
 type Personal interface{ Subject() uuid.UUID }
 
-// subjectOf returns the subject of a personal body. It is uuid.Nil for what is the
-// team's own, and where only the path of the request names a user (userInPath).
+// subjectOf returns the subject of a personal body. It is uuid.Nil for data of the
+// team, and for bodies whose user is named only by the path (userInPath).
 func subjectOf(body any) uuid.UUID {
 	if b, ok := body.(Personal); ok {
 		return b.Subject()
@@ -422,7 +422,7 @@ func subjectOf(body any) uuid.UUID {
 	return uuid.Nil
 }
 
-// userInPath is the user under whose path an operation stands.
+// userInPath returns the user that the path names.
 func userInPath(ctx huma.Context) uuid.UUID {
 	id, err := ids.Parse[users.User](ctx.Param("user_id"))
 	if err != nil {
@@ -431,29 +431,29 @@ func userInPath(ctx huma.Context) uuid.UUID {
 	return id.UUID()
 }
 
-// keyOf is with whose key an answer is sealed. A refusal names fields and holds
-// nothing of a person, who may not even exist; the team's key will do.
-func (at *Attempt) keyOf(rec *answerBuffer) uuid.UUID {
+// sealingSubject returns the subject whose key seals an answer. A refusal names fields and
+// contains no personal data, and its user may not exist, so the team's key seals it.
+func (at *Attempt) sealingSubject(rec *answerBuffer) uuid.UUID {
 	if rec.status >= http.StatusBadRequest {
 		return uuid.Nil
 	}
 	return at.subject
 }
 
-// stored is a subject as a statement takes it: NULL for nobody.
-func stored(subject uuid.UUID) any {
+// nullableSubject returns a subject as an SQL argument: NULL for none.
+func nullableSubject(subject uuid.UUID) any {
 	if subject == uuid.Nil {
 		return nil
 	}
 	return subject
 }
 
-// UserRecords returns the rows of users in this package.
+// UserRecords returns the rows about users in this package.
 func UserRecords() []users.Records {
 	return []users.Records{{Name: "idempotency_keys", Erase: eraseAnswers}}
 }
 
-// eraseAnswers removes what was answered about a user.
+// eraseAnswers deletes the stored answers about a user.
 func eraseAnswers(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (more bool, err error) {
 	_, err = tx.Exec(ctx, `DELETE FROM idempotency_keys WHERE team_id = $1 AND subject_id = $2`, team, user)
 	return false, err

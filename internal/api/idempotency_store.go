@@ -17,34 +17,34 @@ import (
 	"hale/internal/platform/store"
 )
 
-// A row of idempotency_keys comes with the first transaction of its request:
+// The first transaction of a request inserts its row of idempotency_keys:
 //
 //	no row            nothing has happened
-//	status 0          begun: by a live node it runs, by a dead one it is gone on with
+//	status 0          started; it runs on a living node, or is resumed after a node's death
 //	any other status  the answer
 
 var (
-	errRuns = fault.New(fault.Conflict, "A request with this Idempotency-Key is still running")
-	// errLost is the honest word for a row whose answer is not to be had: whom it
-	// was about was forgotten since, it is damaged, or a process died between two transactions
-	// and had not said what it began.
+	errRunning = fault.New(fault.Conflict, "A request with this Idempotency-Key is still running")
+	// errLost is the answer if the first request ran but its answer cannot be returned.
+	// The answer's subject was erased, the row is damaged, or the process died between
+	// two transactions without storing its progress.
 	errLost = fault.New(fault.Conflict, lostText).WithDetail(map[string]any{"error_type": "IDEMPOTENT_ANSWER_LOST", "error_message": lostText})
 )
 
 const lostText = "The first request with this Idempotency-Key was carried out, but its answer was lost; read the resource"
 
-// take claims the key, first of all in each transaction of the request. A
-// second transaction meets its own claim. On PostgreSQL it waits for another
-// node's transaction that claims the same key.
-func (at *Attempt) take(ctx context.Context, tx *store.Tx) error {
-	at.beaten = false // the transaction may run again
+// claimRow claims the key at the start of each transaction of the request. A second
+// transaction finds its own claim. On PostgreSQL it waits for another node's
+// transaction that claims the same key.
+func (at *Attempt) claimRow(ctx context.Context, tx *store.Tx) error {
+	at.overtaken = false // the transaction may be retried
 	if at.claimed {
 		return nil
 	}
 	n, err := at.insert(ctx, tx, 0, uuid.Nil, []byte("{}"), []byte{})
 	if err == nil && n == 0 {
-		at.beaten = true
-		return errRuns
+		at.overtaken = true
+		return errRunning
 	}
 	return err
 }
@@ -53,66 +53,66 @@ func (at *Attempt) insert(ctx context.Context, tx *store.Tx, status int, subject
 	tx.AfterCommit(func() { at.claimed = true })
 	return tx.Exec(ctx, `INSERT INTO idempotency_keys (team_id, key_hash, request, status, headers, body, locked_until, created_at, node_id, subject_id)
 		VALUES ($1, $2, $3, $4, $5, $6, `+tx.Clock()+` + $7, $8, $9, $10) ON CONFLICT (team_id, key_hash) DO NOTHING`,
-		at.claim.team, at.claim.key[:], at.request, status, string(headers), body, longestRun.Microseconds(), tx.Now(), at.node, stored(subject))
+		at.claim.team, at.claim.key[:], at.request, status, string(headers), body, maxRunTime.Microseconds(), tx.Now(), at.node, nullableSubject(subject))
 }
 
-// record puts the answer into the row.
-func (at *Attempt) record(ctx context.Context, tx *store.Tx, rec *answerBuffer) error {
-	headers, sealed, err := at.sealed(ctx, tx, rec)
+// storeAnswer stores the answer in the row.
+func (at *Attempt) storeAnswer(ctx context.Context, tx *store.Tx, rec *answerBuffer) error {
+	headers, sealed, err := at.seal(ctx, tx, rec)
 	if err != nil {
 		return err
 	}
 	_, err = tx.Exec(ctx, `UPDATE idempotency_keys SET status = $1, headers = $2, body = $3, subject_id = $4, node_id = NULL WHERE team_id = $5 AND key_hash = $6`,
-		rec.status, string(headers), sealed, stored(at.keyOf(rec)), at.claim.team, at.claim.key[:])
+		rec.status, string(headers), sealed, nullableSubject(at.sealingSubject(rec)), at.claim.team, at.claim.key[:])
 	return err
 }
 
-func (at *Attempt) sealed(ctx context.Context, tx *store.Tx, rec *answerBuffer) (headers, body []byte, err error) {
+func (at *Attempt) seal(ctx context.Context, tx *store.Tx, rec *answerBuffer) (headers, body []byte, err error) {
 	if headers, err = json.Marshal(rec.header); err != nil {
 		return nil, nil, err
 	}
-	body, err = tx.Seal(ctx, at.claim.team, at.keyOf(rec), at.place(), rec.body.Bytes())
+	body, err = tx.Seal(ctx, at.claim.team, at.sealingSubject(rec), at.place(), rec.body.Bytes())
 	return headers, body, err
 }
 
 func (at *Attempt) place() string { return "idempotency_keys.body:" + string(at.claim.key[:]) }
 
-func (at *Attempt) begins(ctx context.Context, tx *store.Tx, what string) error {
-	tx.AfterCommit(func() { at.began = true })
-	_, err := tx.Exec(ctx, `UPDATE idempotency_keys SET resumes = $1, subject_id = $2 WHERE team_id = $3 AND key_hash = $4`, what, stored(at.subject), at.claim.team, at.claim.key[:])
+func (at *Attempt) storeProgress(ctx context.Context, tx *store.Tx, what string) error {
+	tx.AfterCommit(func() { at.hasProgress = true })
+	_, err := tx.Exec(ctx, `UPDATE idempotency_keys SET resumes = $1, subject_id = $2 WHERE team_id = $3 AND key_hash = $4`, what, nullableSubject(at.subject), at.claim.team, at.claim.key[:])
 	return err
 }
 
-// RecordRenewal is begins for what changes afterwards: no answer is kept, and each
-// repeat is told of it to answer with what is true then.
+// RecordRenewal is RecordProgress for a request whose result changes later. No answer
+// is stored. Each repeat reads the progress and answers with the current state.
 func RecordRenewal(ctx context.Context, tx *store.Tx, user users.ID, what string) error {
 	at, ok := ctx.Value(attemptKey{}).(*Attempt)
 	if !ok {
 		return nil
 	}
-	tx.AfterCommit(func() { at.renewed = what })
+	tx.AfterCommit(func() { at.renewal = what })
 	return RecordProgress(ctx, tx, user, what)
 }
 
-// keep stores an answer that did not commit with a change: a refusal, or the
-// end of a request of several transactions.
-func (a *API) keep(ctx context.Context, at *Attempt, rec *answerBuffer) error {
-	ctx = context.WithoutCancel(ctx) // a caller that hung up may come again
+// storeSeparately stores an answer that was not committed with a change: a refusal, or the end of
+// a request with several transactions.
+func (a *API) storeSeparately(ctx context.Context, at *Attempt, rec *answerBuffer) error {
+	ctx = context.WithoutCancel(ctx) // a caller that disconnected may repeat the request
 	return a.DB.Write(ctx, func(tx *store.Tx) error {
 		if at.claimed {
-			return at.record(ctx, tx, rec)
+			return at.storeAnswer(ctx, tx, rec)
 		}
-		headers, sealed, err := at.sealed(ctx, tx, rec)
+		headers, sealed, err := at.seal(ctx, tx, rec)
 		if err != nil {
 			return err
 		}
-		_, err = at.insert(ctx, tx, rec.status, at.keyOf(rec), headers, sealed) // whoever came first has answered
+		_, err = at.insert(ctx, tx, rec.status, at.sealingSubject(rec), headers, sealed) // an earlier answer has priority
 		return err
 	})
 }
 
-// keptRow is what is stored under a key.
-type keptRow struct {
+// storedRow is the row of a key.
+type storedRow struct {
 	request, sealed  []byte
 	status           int
 	headers, resumes string
@@ -120,10 +120,10 @@ type keptRow struct {
 	subject          uuid.NullUUID
 }
 
-// kept finds the answer of an earlier request, nil for none. A request that was
-// begun and has no answer becomes ours.
-func (a *API) kept(ctx context.Context, at *Attempt) (rec *answerBuffer, err error) {
-	var row keptRow
+// findAnswer returns the answer of an earlier request, nil for none. An unfinished request
+// without an answer is taken over by this attempt.
+func (a *API) findAnswer(ctx context.Context, at *Attempt) (rec *answerBuffer, err error) {
+	var row storedRow
 	err = a.DB.Read(ctx, func(tx *store.Tx) error {
 		rec = nil
 		err := tx.QueryRow(ctx, `SELECT request, status, headers, body, locked_until, resumes, subject_id FROM idempotency_keys WHERE team_id = $1 AND key_hash = $2`,
@@ -132,7 +132,7 @@ func (a *API) kept(ctx context.Context, at *Attempt) (rec *answerBuffer, err err
 			return err
 		}
 		body, err := tx.Unseal(ctx, at.claim.team, row.subject.UUID, at.place(), row.sealed)
-		if errors.Is(err, store.ErrNoKey) || errors.Is(err, secrets.ErrSealed) { // whom it was about was forgotten, or it is damaged
+		if errors.Is(err, store.ErrNoKey) || errors.Is(err, secrets.ErrSealed) { // the subject was erased, or the row is damaged
 			return errLost
 		}
 		if err != nil {
@@ -155,24 +155,24 @@ func (a *API) kept(ctx context.Context, at *Attempt) (rec *answerBuffer, err err
 	return rec, nil
 }
 
-// takeOver makes a request ours that somebody else began. That nobody carries
-// it out on this node is known: only one holds its claim. How long another node may
-// be at it goes by the clock of the database, which they share.
-func (a *API) takeOver(ctx context.Context, at *Attempt, row *keptRow) error {
+// takeOver continues an unfinished request of another process. It does not run on this
+// node, because only one attempt has the claim here. Whether it may still run on
+// another node is decided by the clock of the database, which all nodes share.
+func (a *API) takeOver(ctx context.Context, at *Attempt, row *storedRow) error {
 	return a.DB.Write(ctx, func(tx *store.Tx) error {
 		n, err := tx.Exec(ctx, `UPDATE idempotency_keys SET node_id = $1, locked_until = `+tx.Clock()+` + $2 WHERE team_id = $3 AND key_hash = $4 AND status = 0 AND locked_until = $5
 			AND (node_id = $1 OR locked_until <= `+tx.Clock()+` OR `+jobs.Free("node_id")+`)`,
-			at.node, longestRun.Microseconds(), at.claim.team, at.claim.key[:], row.locked)
+			at.node, maxRunTime.Microseconds(), at.claim.team, at.claim.key[:], row.locked)
 		switch {
 		case err != nil:
 			return err
 		case n == 0:
-			return errRuns
+			return errRunning
 		case row.resumes == "" && !at.repeatable:
 			return errLost
 		}
 		tx.AfterCommit(func() {
-			at.claimed, at.began, at.resumes = true, row.resumes != "", row.resumes
+			at.claimed, at.hasProgress, at.progress = true, row.resumes != "", row.resumes
 			if row.subject.Valid {
 				at.subject = row.subject.UUID
 			}
@@ -181,7 +181,7 @@ func (a *API) takeOver(ctx context.Context, at *Attempt, row *keptRow) error {
 	})
 }
 
-// ForgetIdempotency removes answers older than IdempotencyKept.
+// ForgetIdempotency deletes answers older than IdempotencyKept.
 func ForgetIdempotency(ctx context.Context, tx *store.Tx) (int64, error) {
-	return tx.Exec(ctx, `DELETE FROM idempotency_keys WHERE created_at < $1`, tx.Now().Add(-IdempotencyKept))
+	return tx.Exec(ctx, `DELETE FROM idempotency_keys WHERE created_at < $1`, tx.Now().Add(-IdempotencyRetention))
 }

@@ -15,11 +15,11 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// How long a request may run on a node that is alive does not depend on the
-// clocks of nodes: another one whose clock is ahead leaves it alone, and so does
-// one beside a node whose clock was behind when the request began.
+// The time for which a request may run on a living node does not depend on the clocks
+// of the nodes. A node whose clock is ahead does not take the request over, and neither
+// does a node with the right time if the clock was behind when the request started.
 func TestRequestsOfNodesWhoseClocksDiffer(t *testing.T) {
-	for name, by := range map[string]time.Duration{"ahead": 2 * longestRun, "behind": -2 * longestRun} {
+	for name, by := range map[string]time.Duration{"ahead": 2 * maxRunTime, "behind": -2 * maxRunTime} {
 		t.Run(name, func(t *testing.T) {
 			d := storetest.NewPostgres(t)
 			wrong, right := d.Open(t, func() time.Time { return time.Now().Add(by) }), d.Open(t, nil)
@@ -30,29 +30,28 @@ func TestRequestsOfNodesWhoseClocksDiffer(t *testing.T) {
 			team := userstest.Team(t, right).ID
 			ctx := store.WithTeam(t.Context(), team.UUID())
 			begun := attemptOn(t, first, team.UUID())
-			if err := first.Write(ctx, func(tx *store.Tx) error { return begun.take(ctx, tx) }); err != nil {
+			if err := first.Write(ctx, func(tx *store.Tx) error { return begun.claimRow(ctx, tx) }); err != nil {
 				t.Fatal(err)
 			}
 			again := attemptOn(t, second, team.UUID())
-			if rec, err := (&API{Deps: Deps{DB: second}}).kept(ctx, again); !errors.Is(err, errRuns) || rec != nil {
+			if rec, err := (&API{Deps: Deps{DB: second}}).findAnswer(ctx, again); !errors.Is(err, errRunning) || rec != nil {
 				t.Errorf("%v, %v", rec, err)
 			}
-			if err := right.Write(ctx, func(tx *store.Tx) error { // as a minute later
-				_, err := tx.Exec(ctx, `UPDATE idempotency_keys SET locked_until = locked_until - $1`, longestRun.Microseconds())
+			if err := right.Write(ctx, func(tx *store.Tx) error { // like one minute later
+				_, err := tx.Exec(ctx, `UPDATE idempotency_keys SET locked_until = locked_until - $1`, maxRunTime.Microseconds())
 				return err
 			}); err != nil {
 				t.Fatal(err)
 			}
 			again.repeatable = true
-			if rec, err := (&API{Deps: Deps{DB: second}}).kept(ctx, again); err != nil || rec != nil || !again.claimed {
+			if rec, err := (&API{Deps: Deps{DB: second}}).findAnswer(ctx, again); err != nil || rec != nil || !again.claimed {
 				t.Errorf("after its time: %v, %v, claimed %t", rec, err, again.claimed)
 			}
 		})
 	}
 }
 
-// attemptOn is an attempt of one and the same request on a living node of a
-// database.
+// attemptOn returns an attempt of the same request on a living node of a database.
 func attemptOn(t *testing.T, db *store.DB, team [16]byte) *Attempt {
 	t.Helper()
 	ctx := store.AsSystem(t.Context())
@@ -68,15 +67,14 @@ func attemptOn(t *testing.T, db *store.DB, team [16]byte) *Attempt {
 	return &Attempt{claim: claim{team: team}, request: []byte("request"), node: node.ID(), success: http.StatusOK}
 }
 
-// A stored answer that cannot be opened is lost, and the request is not carried
-// out again.
+// A stored answer that cannot be opened is lost. The request does not run again.
 func TestADamagedAnswerIsLost(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		a := &API{Deps: Deps{DB: db}}
 		team := userstest.Team(t, db).ID
 		ctx := store.WithTeam(t.Context(), team.UUID())
 		at := attemptOn(t, db, team.UUID())
-		if err := a.keep(ctx, at, &answerBuffer{header: http.Header{}, status: http.StatusNotFound}); err != nil {
+		if err := a.storeSeparately(ctx, at, &answerBuffer{header: http.Header{}, status: http.StatusNotFound}); err != nil {
 			t.Fatal(err)
 		}
 		for _, damaged := range []string{"\x01damaged beyond repair, and long enough", "\x07of a key that is not there", ""} {
@@ -87,14 +85,14 @@ func TestADamagedAnswerIsLost(t *testing.T) {
 				t.Fatal(err)
 			}
 			again := *at
-			if rec, err := a.kept(ctx, &again); !errors.Is(err, errLost) {
+			if rec, err := a.findAnswer(ctx, &again); !errors.Is(err, errLost) {
 				t.Errorf("%q: %v, %v", damaged, rec, err)
 			}
 		}
 	})
 }
 
-// What became of a request is kept though its caller has hung up meanwhile.
+// The answer is stored even if its caller has disconnected meanwhile.
 func TestAnAnswerIsKeptForACallerWhoHungUp(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		a := &API{Deps: Deps{DB: db}}
@@ -104,11 +102,11 @@ func TestAnAnswerIsKeptForACallerWhoHungUp(t *testing.T) {
 		rec := &answerBuffer{header: http.Header{}, status: http.StatusNotFound}
 		rec.body.WriteString(`{"detail":"Order not found"}`)
 		hangUp()
-		if err := a.keep(ctx, at, rec); err != nil {
+		if err := a.storeSeparately(ctx, at, rec); err != nil {
 			t.Fatal(err)
 		}
 		again := *at
-		kept, err := a.kept(context.WithoutCancel(ctx), &again)
+		kept, err := a.findAnswer(context.WithoutCancel(ctx), &again)
 		if err != nil || kept == nil || kept.status != http.StatusNotFound || kept.body.String() != `{"detail":"Order not found"}` {
 			t.Errorf("%+v, %v", kept, err)
 		}

@@ -7,31 +7,30 @@ import (
 	"strings"
 )
 
-// A body is read twice: once to hold it against the form, once into the
-// handler's type. Of a member that an object has twice, in whatever case, the two
-// readings may see different ones, and would mix objects. Such a body is refused.
+// A body is parsed twice: for the schema and into the handler's type. If an object has
+// a member twice, in any case, the two parsers may use different ones or mix objects.
+// So such a body is refused.
 
-// twiceError says which member an object has twice.
-type twiceError struct{ at string }
+// duplicateError names the duplicate member of an object.
+type duplicateError struct{ at string }
 
-// Error has the form of the sentences that huma's validator is given.
-func (e *twiceError) Error() string {
+// Error returns the text in the form of huma's validator messages.
+func (e *duplicateError) Error() string {
 	return "value_error" + separator + "Value error, the field stands there twice" + separator + e.at
 }
 
-// level is an object or a list that is open while a body is read.
-type level struct {
-	names map[string]bool // folded; nil for a list
-	name  string          // of the member that is read
-	value bool            // its value comes next
-	index int             // of the list's item that comes next
+// openValue is an object or list of the body that is being read.
+type openValue struct {
+	names map[string]bool // lower-case names so far; nil for a list
+	name  string          // of the current member
+	value bool            // the next token is its value
+	index int             // of the next item of the list
 }
 
-// checkMembers looks for members that an object has twice. The body is sound
-// JSON.
+// checkMembers looks for duplicate members. The body must be valid JSON.
 func checkMembers(body []byte) error {
 	in := json.NewDecoder(bytes.NewReader(body))
-	open := []level{{}}
+	open := []openValue{{}}
 	for {
 		token, err := in.Token()
 		if err != nil { // io.EOF
@@ -40,9 +39,9 @@ func checkMembers(body []byte) error {
 		top := &open[len(open)-1]
 		switch name, _ := token.(string); {
 		case token == json.Delim('{'):
-			open = append(open, level{names: map[string]bool{}})
+			open = append(open, openValue{names: map[string]bool{}})
 		case token == json.Delim('['):
-			open = append(open, level{})
+			open = append(open, openValue{})
 		case token == json.Delim('}'), token == json.Delim(']'):
 			open = open[:len(open)-1]
 			open[len(open)-1].next()
@@ -54,20 +53,19 @@ func checkMembers(body []byte) error {
 				top.names[folded] = true
 				continue
 			}
-			return &twiceError{pathOf(open)}
+			return &duplicateError{pathOf(open)}
 		}
 	}
 }
 
-// next is called when a value has been read.
-func (l *level) next() {
+// next is called after each value.
+func (l *openValue) next() {
 	l.value = false
 	l.index++
 }
 
-// pathOf is where a body is read, such as data[3].value; empty where that is too
-// long to be told.
-func pathOf(open []level) string {
+// pathOf returns the place in the body, such as data[3].value, or "" if it is too long.
+func pathOf(open []openValue) string {
 	var path strings.Builder
 	for _, l := range open[1:] {
 		switch {

@@ -22,7 +22,8 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// compress answers in gzip where the caller takes it and the body is worth it.
+// compress compresses answers with gzip if the caller accepts it and the body is large
+// enough.
 func compress(next http.Handler) http.Handler {
 	wrap, err := gzhttp.NewWrapper(gzhttp.MinSize(1400), gzhttp.ContentTypes([]string{"application/json", "text/html", "text/css", "image/svg+xml", "application/yaml"}))
 	if err != nil {
@@ -38,7 +39,7 @@ func compress(next http.Handler) http.Handler {
 	})
 }
 
-// checkURL refuses what no database text may hold: NUL and broken UTF-8.
+// checkURL refuses text that the database cannot store: NUL and invalid UTF-8.
 func checkURL(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !cleanText(r.URL.Path) || !cleanQuery(r.URL.RawQuery) {
@@ -63,8 +64,8 @@ func cleanText(s string) bool {
 	return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0
 }
 
-// methodNotAllowed names the methods that the address does take, as RFC 9110
-// (15.5.6) wants.
+// methodNotAllowed lists the methods that the address supports, as RFC 9110 (15.5.6)
+// requires.
 func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
 		if a.router.Match(chi.NewRouteContext(), method, r.URL.Path) {
@@ -77,8 +78,8 @@ func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 	WriteDetail(w, http.StatusMethodNotAllowed, "Method Not Allowed")
 }
 
-// trimSlash serves every path with and without a slash at its end, in place
-// of a redirect, which would turn a POST into a GET.
+// trimSlash serves each path with and without a final slash. A redirect would turn a
+// POST into a GET.
 func trimSlash(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if p := r.URL.Path; len(p) > 1 && p[len(p)-1] == '/' {
@@ -96,8 +97,8 @@ func trimSlash(next http.Handler) http.Handler {
 	})
 }
 
-// anyContentType takes a body for JSON whatever it calls itself: curl -d
-// without a header is the first thing people try.
+// anyContentType treats every body as JSON, whatever its Content-Type, because curl -d
+// without a header is a common first try.
 func (a *API) anyContentType(ctx huma.Context, next func(huma.Context)) {
 	r, _ := humachi.Unwrap(ctx)
 	if ct := r.Header.Get("Content-Type"); ct != "" && ct != "application/json" && !strings.HasPrefix(ct, "multipart/") {
@@ -108,8 +109,9 @@ func (a *API) anyContentType(ctx huma.Context, next func(huma.Context)) {
 
 var errBadText = errors.New("api: text with NUL or broken UTF-8")
 
-// checkJSON refuses what encoding/json would let through and a database not, and
-// halves of surrogate pairs, which it would make one and the same character of.
+// checkJSON refuses text that encoding/json accepts but the database does not. It also
+// refuses single halves of surrogate pairs, which encoding/json would all replace by
+// the same character.
 func checkJSON(body []byte) error {
 	if !utf8.Valid(body) {
 		return errBadText
@@ -138,7 +140,7 @@ func checkJSON(body []byte) error {
 	return nil
 }
 
-// escaped is the code unit that a text begins with as \uXXXX.
+// escaped returns the code unit of a \uXXXX escape at the start of a text.
 func escaped(text []byte) (unit rune, ok bool) {
 	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
 		return 0, false
@@ -147,7 +149,7 @@ func escaped(text []byte) (unit rune, ok bool) {
 	return rune(n), err == nil
 }
 
-// rateLimits has a bucket for each key and each phone.
+// rateLimits has a token bucket for each key and each phone.
 type rateLimits struct {
 	perSecond rate.Limit
 	burst     int
@@ -179,7 +181,7 @@ func (l *rateLimits) bucket(key uuid.UUID) *rate.Limiter {
 	return b
 }
 
-// limitRate answers 429 with Retry-After to a key that is over its rate.
+// limitRate answers 429 with Retry-After if a key exceeds its rate.
 func (a *API) limitRate(next http.Handler) http.Handler {
 	if a.limits.perSecond == 0 {
 		return next
@@ -191,7 +193,7 @@ func (a *API) limitRate(next http.Handler) http.Handler {
 			return
 		}
 		now := a.DB.Now()
-		res := a.limits.bucket(c.limitedAs()).ReserveN(now, 1)
+		res := a.limits.bucket(c.rateLimitID()).ReserveN(now, 1)
 		if wait := res.DelayFrom(now); wait > 0 {
 			res.CancelAt(now)
 			a.Metrics.RateLimited()

@@ -14,35 +14,35 @@ import (
 	"github.com/google/uuid"
 )
 
-// seen is what the parts of a request's way tell its log line.
-type seen struct {
+// logFields contains the fields of a request's log line that later handlers add.
+type logFields struct {
 	id   string
 	team string
 }
 
 type seenKey struct{}
 
-// requestID is the id of the request, which its answer carries too.
+// requestID returns the id of the request, which is also in the answer.
 func requestID(ctx context.Context) string {
-	if s, ok := ctx.Value(seenKey{}).(*seen); ok {
+	if s, ok := ctx.Value(seenKey{}).(*logFields); ok {
 		return s.id
 	}
 	return ""
 }
 
-// NoteTeam tells the request's log line whose request it is.
+// NoteTeam adds the team to the request's log line.
 func NoteTeam(ctx context.Context, team string) {
-	if s, ok := ctx.Value(seenKey{}).(*seen); ok {
+	if s, ok := ctx.Value(seenKey{}).(*logFields); ok {
 		s.team = team
 	}
 }
 
-// observe names each request, answers for its panic, and at its end writes
-// one log line and one measurement: route template, never the address itself.
+// observe assigns the id of the request, recovers panics, and writes one log line and
+// one measurement at the end. Both contain the route template, never the address.
 func (a *API) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
-		about := &seen{id: r.Header.Get("X-Request-Id")}
+		about := &logFields{id: r.Header.Get("X-Request-Id")}
 		if !plainID(about.id) {
 			about.id = uuid.Must(uuid.NewV7()).String()
 		}
@@ -59,10 +59,10 @@ func (a *API) observe(next http.Handler) http.Handler {
 	})
 }
 
-func (a *API) finish(w middleware.WrapResponseWriter, r *http.Request, about *seen, took time.Duration) {
+func (a *API) finish(w middleware.WrapResponseWriter, r *http.Request, about *logFields, took time.Duration) {
 	status, route := w.Status(), ""
 	if status == 0 {
-		status = http.StatusOK // the handler wrote nothing; net/http sends 200
+		status = http.StatusOK // the handler wrote nothing, so net/http sends 200
 	}
 	if rc := chi.RouteContext(r.Context()); rc != nil {
 		route = rc.RoutePattern()
@@ -78,9 +78,9 @@ func (a *API) finish(w middleware.WrapResponseWriter, r *http.Request, about *se
 		slog.String("team", about.team), slog.String("request_id", about.id))
 }
 
-// levelOf is how loud a request's line is. Reads that went well are counted
-// and not told: they are most of the traffic, and a line costs a tenth of one.
-// Nor are probes, of which ops tells what changed.
+// levelOf returns the level of a request's log line. Successful reads are counted but
+// not logged: they are most of the traffic, and a line costs a tenth of one. Probes are
+// not logged either, because ops logs changes of their answers.
 func levelOf(route, method string, status int) slog.Level {
 	switch {
 	case route == "/livez" || route == "/readyz":
@@ -93,10 +93,11 @@ func levelOf(route, method string, status int) slog.Level {
 	return slog.LevelInfo
 }
 
-// panicked logs where, and of what type. A panic's text may hold anything, so
-// only the runtime's own errors (index out of range) are quoted.
+// panicked logs the place and the type of a panic. It includes the text only of the
+// runtime's own errors (such as index out of range), because other texts may contain
+// private data.
 func (a *API) panicked(w middleware.WrapResponseWriter, r *http.Request, p any) {
-	if p == http.ErrAbortHandler { //nolint:errorlint // net/http compares the very value too
+	if p == http.ErrAbortHandler { //nolint:errorlint // net/http compares with the same value
 		panic(p)
 	}
 	text := ""
@@ -110,7 +111,7 @@ func (a *API) panicked(w middleware.WrapResponseWriter, r *http.Request, p any) 
 	}
 }
 
-// longestRequestID bounds an id that the caller brings along.
+// longestRequestID is the maximum length of an id from the caller.
 const longestRequestID = 64
 
 func plainID(id string) bool {

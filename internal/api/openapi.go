@@ -12,9 +12,9 @@ import (
 
 const SchemaPrefix = "#/components/schemas/"
 
-// config sets huma up as a decoder, validator and describer only: no links to
-// schemas in answers, no docs page from a foreign host, no error model of its
-// own, no refusal of fields we do not know.
+// config uses huma only to decode, validate and describe. It adds no links to schemas
+// in answers, no docs page from another host, no error model of huma, and it does not
+// refuse unknown fields.
 func (a *API) config() huma.Config {
 	registry := huma.NewMapRegistry(SchemaPrefix, huma.DefaultSchemaNamer)
 	registerPatchAliases(registry)
@@ -41,14 +41,14 @@ func UnmarshalJSON(data []byte, v any) error {
 	if err := json.Unmarshal(data, v); err != nil {
 		return err
 	}
-	if _, form := v.(*any); form { // the first of two readings
+	if _, form := v.(*any); form { // first of the two passes
 		return checkMembers(data)
 	}
 	return nil
 }
 
-// refusals are the answers that every operation may give in place of its own.
-// All operations share them: the description of each stays in memory.
+// refusals are the error responses of every operation. All operations share the values,
+// because each description stays in memory.
 var refusals = map[string]*huma.Response{
 	"400": JSONResponse("Refused: well formed, but not allowed now.", "ErrorBody"),
 	"401": JSONResponse("No valid API key came along.", "ErrorBody"),
@@ -62,8 +62,8 @@ var refusals = map[string]*huma.Response{
 	"503": JSONResponse("Come again later; see Retry-After.", "ErrorBody"),
 }
 
-// documentErrors says which refusals an operation may answer with. The huma
-// default would describe its own error model.
+// documentErrors adds the error responses to an operation. huma's default would
+// describe its own error model.
 func documentErrors(op *huma.Operation) { op.Responses = maps.Clone(refusals) }
 
 func JSONResponse(what, schema string) *huma.Response {
@@ -77,8 +77,7 @@ func unprocessable(what string) *huma.Response {
 	return &huma.Response{Description: what, Content: map[string]*huma.MediaType{"application/json": {Schema: either}}}
 }
 
-// serveOpenAPI answers with the description in JSON and YAML, and with the
-// page made of it.
+// serveOpenAPI serves the description as JSON and YAML, and the reference page.
 func (a *API) serveOpenAPI() {
 	schemas := a.OpenAPI().Components.Schemas
 	schemas.Schema(reflect.TypeFor[errorBody](), true, "")

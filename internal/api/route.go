@@ -11,24 +11,24 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// Handler is one operation. ctx already carries the caller's team, which
-// scopes every transaction opened with it.
+// Handler is the function of one operation. ctx is limited to the caller's team, and so
+// are its transactions.
 type Handler[I, O any] func(ctx context.Context, c Caller, in *I) (*O, error)
 
-// StreamHandler is an operation whose body does not fit in memory. It writes
-// its own answer, or returns an error before writing anything.
+// StreamHandler is the function of an operation whose body does not fit in memory. It
+// writes the answer itself, or returns an error before it writes anything.
 type StreamHandler func(ctx context.Context, c Caller, w http.ResponseWriter, r *http.Request) error
 
-// Route is one line of a table. Make it with get, post, amend (PATCH), put, del or
-// stream, and refine it with the methods below.
+// Route is one row of a table of operations. Create it with Get, Post, Amend (PATCH),
+// Put, Delete or Stream, and refine it with the methods below.
 type Route struct {
 	op       huma.Operation
-	create   bool // honours Idempotency-Key
+	create   bool // accepts Idempotency-Key
 	withheld bool // 422 answers do not repeat the input
 	rawBody  bool // the handler parses the body itself
-	repeats  bool // carried out twice it changes nothing
-	ownData  bool // a signed-in phone may call it for its user
-	anybody  bool // needs no key
+	repeats  bool // has the same effect when it runs again
+	ownData  bool // the phone of a user may call it for that user
+	open     bool // requires no key
 	add      func(a *API, r chi.Router, op huma.Operation)
 }
 
@@ -52,8 +52,8 @@ func Delete[I, O any](path string, h Handler[I, O], sentence string) Route {
 	return newRoute(http.MethodDelete, path, h, sentence)
 }
 
-// Stream registers a handler that reads its body as it comes. describe fills
-// in what OpenAPI should say of it.
+// Stream returns a route whose handler reads the body as a stream. describe completes
+// the OpenAPI description.
 func Stream(method, path string, h StreamHandler, sentence string, describe func(op *huma.Operation)) Route {
 	rt := Route{op: operation(method, path, sentence, h)}
 	rt.add = func(a *API, r chi.Router, op huma.Operation) {
@@ -83,7 +83,7 @@ func newRoute[I, O any](method, path string, h Handler[I, O], sentence string) R
 	return rt
 }
 
-// operation names the operation after its handler function.
+// operation returns an operation with the name of its handler function.
 func operation(method, path, sentence string, h any) huma.Operation {
 	name := runtime.FuncForPC(reflect.ValueOf(h).Pointer()).Name()
 	name = strings.TrimSuffix(name[strings.LastIndexByte(name, '.')+1:], "-fm")
@@ -94,7 +94,7 @@ func operation(method, path, sentence string, h any) huma.Operation {
 	}
 }
 
-// tagOf groups operations by the first word of their path that is no version.
+// tagOf groups operations by the first segment of the path that is not a version.
 func tagOf(path string) string {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	switch {
@@ -106,25 +106,25 @@ func tagOf(path string) string {
 	return parts[0]
 }
 
-// Creates makes the operation honour Idempotency-Key.
+// Creates makes the operation accept Idempotency-Key.
 func (rt Route) Creates() Route { rt.create = true; return rt }
 
-// Sensitive keeps personal input out of 422 answers.
+// Sensitive omits personal input from 422 answers.
 func (rt Route) Sensitive() Route { rt.withheld = true; return rt }
 
-// Raw leaves parsing the body to the handler, and allows it MaxPush bytes.
+// Raw leaves the parsing of the body to the handler and allows MaxPush bytes.
 func (rt Route) Raw() Route { rt.rawBody = true; return rt }
 
 // Deprecated marks the operation in OpenAPI.
 func (rt Route) Deprecated() Route { rt.op.Deprecated = true; return rt }
 
-// Tag puts the operation under another heading of the docs.
+// Tag lists the operation under another heading of the docs.
 func (rt Route) Tag(name string) Route { rt.op.Tags = []string{name}; return rt }
 
-// Status sets the status of success; 200 otherwise.
+// Status sets the status of success. The default is 200.
 func (rt Route) Status(code int) Route { rt.op.DefaultStatus = code; return rt }
 
-// Describe lets a table refine what OpenAPI says.
+// Describe lets a table complete the OpenAPI description.
 func (rt Route) Describe(fn func(op *huma.Operation)) Route { fn(&rt.op); return rt }
 
 func (rt Route) register(a *API, r chi.Router) {
@@ -147,30 +147,30 @@ func (rt Route) register(a *API, r chi.Router) {
 		op.Middlewares = append(op.Middlewares, a.idempotent)
 		op.Parameters = append(op.Parameters, idempotencyParameters()...)
 	}
-	a.own[op.Method+" "+op.Path], a.anybody[op.Method+" "+op.Path] = rt.ownData, rt.anybody
+	a.ownDataOperations[op.Method+" "+op.Path], a.openOperations[op.Method+" "+op.Path] = rt.ownData, rt.open
 	documentErrors(&op)
 	rt.add(a, r, op)
 }
 
-// OwnData lets a person's phone call the operation, for that person: see
-// ownDataOnly. The path names the user as user_id, or the handler sees to whose
-// data it is (API.session). Every other operation is for the team's key alone.
+// OwnData lets the phone of a user call the operation for that user; see ownDataOnly.
+// The path contains the user as user_id, or the handler checks the owner of the data.
+// All other operations require the team's key.
 func (rt Route) OwnData() Route {
 	rt.ownData = true
 	rt.op.Description += "A phone that is signed in as the user may call it for that user, with its access token."
 	return rt
 }
 
-// Open lets anybody call the operation, without a key.
+// Open lets every caller use the operation, without a key.
 func (rt Route) Open() Route {
-	rt.anybody = true
+	rt.open = true
 	rt.op.Security = []map[string][]string{}
 	return rt
 }
 
-// Repeatable marks an operation that changes nothing when it is carried out again.
+// Repeatable marks an operation that has the same effect when it runs again.
 func (rt Route) Repeatable() Route { rt.repeats = true; return rt }
 
-// Push marks an operation that takes a batch of measurements: the body is large, and
-// the request can be sent again with the same Idempotency-Key or without one.
+// Push marks an operation for a batch of measurements: the body is large, and the
+// request can be repeated with or without the same Idempotency-Key.
 func (rt Route) Push() Route { return rt.Repeatable().Raw().Sensitive().Creates() }

@@ -15,15 +15,14 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// Time is an instant on the wire: 2026-01-02T03:04:05+00:00, in UTC and whole
-// seconds.
+// Time is an instant in JSON: 2026-01-02T03:04:05+00:00, in UTC and whole seconds.
 type Time time.Time
 
 var errBadTime = errors.New("not an instant in RFC 3339")
 
 const TimeLayout = "2006-01-02T15:04:05-07:00"
 
-// TimeOrNull is t for the wire, nil for none.
+// TimeOrNull converts t; nil becomes null.
 func TimeOrNull(t *time.Time) *Time {
 	if t == nil || t.IsZero() {
 		return nil
@@ -32,15 +31,15 @@ func TimeOrNull(t *time.Time) *Time {
 	return &w
 }
 
-// MarshalJSON writes the instant.
+// MarshalJSON returns the instant.
 func (t Time) MarshalJSON() ([]byte, error) {
 	return []byte(`"` + t.String() + `"`), nil
 }
 
 func (t Time) String() string { return time.Time(t).UTC().Format(TimeLayout) }
 
-// UnmarshalText reads RFC 3339, with which the layout agrees. An offset must not
-// bring an instant into a year that cannot be written.
+// UnmarshalText parses RFC 3339, which includes the layout. It refuses an offset that
+// moves the instant to a year of five digits.
 func (t *Time) UnmarshalText(text []byte) error {
 	parsed, err := time.Parse(time.RFC3339Nano, string(text))
 	if err != nil {
@@ -54,12 +53,12 @@ func (t *Time) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Schema says date-time.
+// Schema declares a date-time.
 func (Time) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Format: "date-time"}
 }
 
-// Out is an answer that is only a body.
+// Out is an answer with a body only.
 type Out[T any] struct{ Body T }
 
 func Answer[T any](body T) *Out[T] { return &Out[T]{body} }
@@ -67,34 +66,34 @@ func Answer[T any](body T) *Out[T] { return &Out[T]{body} }
 // Empty is an answer without a body.
 type Empty struct{}
 
-// DetailBody is an answer that only says something.
+// DetailBody is an answer with a message only.
 type DetailBody struct {
 	Detail string `json:"detail"`
 }
 
-// SuccessBody is the reference's plain yes.
+// SuccessBody is the reference's body for success.
 type SuccessBody struct {
 	Success bool `json:"success"`
 }
 
-// OrNull is an object that may be null, which a plain pointer to a struct
-// cannot say in OpenAPI.
+// OrNull is an object that may be null. huma cannot describe that for a plain pointer
+// to a struct.
 type OrNull[T any] struct{ Value *T }
 
 func Nullable[T any](v *T) OrNull[T] { return OrNull[T]{v} }
 
-// MarshalJSON writes the object or null.
+// MarshalJSON returns the object or null.
 func (o OrNull[T]) MarshalJSON() ([]byte, error) { return json.Marshal(o.Value) }
 
-// UnmarshalJSON reads the object or null.
+// UnmarshalJSON parses the object or null.
 func (o *OrNull[T]) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, &o.Value) }
 
-// Schema says either.
+// Schema declares an object or null.
 func (OrNull[T]) Schema(r huma.Registry) *huma.Schema {
 	return &huma.Schema{AnyOf: []*huma.Schema{r.Schema(reflect.TypeFor[T](), true, ""), {Type: "null"}}}
 }
 
-// Schemas of the PATCH fields, which huma would take for objects.
+// Schemas of the PATCH fields, which huma would describe as objects.
 type (
 	nullableString struct{}
 	nullableDate   struct{}
@@ -102,10 +101,10 @@ type (
 	nullableInt    struct{}
 )
 
-// UUIDSchema is an id of a record, of which huma would only see a text.
+// UUIDSchema describes the id of a record, which huma would describe as plain text.
 type UUIDSchema struct{}
 
-// Schema says uuid.
+// Schema declares a uuid.
 func (UUIDSchema) Schema(huma.Registry) *huma.Schema {
 	s := &huma.Schema{Type: huma.TypeString, Format: "uuid"}
 	s.PrecomputeMessages()
@@ -138,7 +137,7 @@ func registerPatchAliases(r huma.Registry) {
 	r.RegisterTypeAlias(reflect.TypeFor[teams.ID](), reflect.TypeFor[UUIDSchema]())
 }
 
-// TextOf is what a field that may be null says; nothing when it is null.
+// TextOf returns the text of a field that may be null, or "" for null.
 func TextOf[T ~string](w *T) string {
 	if w == nil {
 		return ""
@@ -146,7 +145,7 @@ func TextOf[T ~string](w *T) string {
 	return string(*w)
 }
 
-// TextOrNull is a text that is null when it is empty.
+// TextOrNull returns nil for an empty text.
 func TextOrNull(text string) *string {
 	if text == "" {
 		return nil
@@ -163,7 +162,7 @@ func EnumOf(words []string) *huma.Schema {
 	return s
 }
 
-// Enum is a string that must be one of words.
+// Enum returns the schema of a string with a fixed list of values.
 func Enum[T ~string](words []T) *huma.Schema {
 	s := &huma.Schema{Type: huma.TypeString}
 	for _, w := range words {
@@ -173,10 +172,10 @@ func Enum[T ~string](words []T) *huma.Schema {
 	return s
 }
 
-// ListOrNull is a list that may be null or absent, which is an empty one.
+// ListOrNull is a list that may be null or absent. Both mean an empty list.
 type ListOrNull[T any] []T
 
-// Schema adds null to the list.
+// Schema adds null to the schema of the list.
 func (ListOrNull[T]) Schema(r huma.Registry) *huma.Schema {
 	var item any = *new(T)
 	items := r.Schema(reflect.TypeFor[T](), true, "")
@@ -187,25 +186,25 @@ func (ListOrNull[T]) Schema(r huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeArray, Nullable: true, Items: items}
 }
 
-// Maybe is a query parameter that tells absent from zero. It is exported,
-// since huma sets no others.
+// Maybe is a query parameter that distinguishes absent from zero. It is exported,
+// because huma sets no others.
 type Maybe[T any] struct {
 	Value T
 	Given bool
 }
 
-// Schema is that of the value.
+// Schema returns the schema of the value.
 func (Maybe[T]) Schema(r huma.Registry) *huma.Schema {
 	return huma.SchemaFromType(r, reflect.TypeFor[T]())
 }
 
-// Receiver is where huma puts the value.
+// Receiver returns the place in which huma stores the value.
 func (m *Maybe[T]) Receiver() reflect.Value { return reflect.ValueOf(m).Elem().Field(0) }
 
-// OnParamSet is told whether there was one.
+// OnParamSet records whether the parameter was given.
 func (m *Maybe[T]) OnParamSet(given bool, _ any) { m.Given = given }
 
-// Pointer is the value, nil for none.
+// Pointer returns the value, or nil if it was not given.
 func (m *Maybe[T]) Pointer() *T {
 	if !m.Given {
 		return nil
@@ -213,14 +212,14 @@ func (m *Maybe[T]) Pointer() *T {
 	return &m.Value
 }
 
-// ObjectOrNull is an object of a request that may be null or absent. Its
-// schema stands inline, so that what is wrong inside is named field by field.
+// ObjectOrNull is an object of a request that may be null or absent. Its schema is
+// inline, so that errors inside it name the field.
 type ObjectOrNull[T any] struct{ Value *T }
 
-// UnmarshalJSON reads the object or null.
+// UnmarshalJSON parses the object or null.
 func (o *ObjectOrNull[T]) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, &o.Value) }
 
-// Schema says either.
+// Schema declares an object or null.
 func (ObjectOrNull[T]) Schema(r huma.Registry) *huma.Schema {
 	s := *r.Schema(reflect.TypeFor[T](), false, "")
 	s.Nullable = true
@@ -229,22 +228,22 @@ func (ObjectOrNull[T]) Schema(r huma.Registry) *huma.Schema {
 
 func AnyOf(all ...*huma.Schema) *huma.Schema { return &huma.Schema{AnyOf: all} }
 
-// UserPath is the part of an input that names the user. It is embedded, and huma
-// passes over embedded types that are not exported.
+// UserPath is the part of an input with the user's id. It is embedded, and huma ignores
+// embedded types that are not exported.
 type UserPath struct {
 	UserID users.ID `path:"user_id" format:"uuid"`
 }
 
-// OrgPath names the team in the path. The team's own id stands for its
-// organisation as well.
+// OrgPath is the part of an input with the team in the path. The team's own id is also
+// the id of its organisation.
 type OrgPath struct {
 	OrgID       teams.ID          `path:"org_id" format:"uuid" doc:"The id of the team, which is its own organisation."`
 	TeamID      teams.ID          `path:"team_id" format:"uuid"`
 	Environment teams.Environment `path:"environment" enum:"sandbox,production"`
 }
 
-// Check answers for any team, organisation or environment but the key's own as
-// for an unknown one.
+// Check returns the error for an unknown id, unless the path names the key's own team,
+// organisation and environment.
 func (p OrgPath) Check(c Caller) error {
 	if p.TeamID != c.Team || p.OrgID != c.Team || p.Environment != c.Environment {
 		return fault.New(fault.NotFound, "Team not found")

@@ -11,8 +11,8 @@ const GoodInfo = `{"first_name":"Ada","last_name":"Byron","email":"Ada@Example.o
 const GoodInsurance = `{"payor_code":"UHC","member_id":"M-1","relationship":"Self","insured":{"first_name":"Ada","last_name":"Byron","gender":"Female","dob":"1984-12-10",` +
 	`"email":"ada@example.org","phone_number":"+14155550132","address":{"first_line":"1 Main Street","zip":"78701","state":"TX","city":"Austin","country":"US"}}}`
 
-// Replaced changes one part of a body, which must be there.
-func Replaced(t *testing.T, body, old, text string) string {
+// Replace replaces one part of a body, which must contain it.
+func Replace(t *testing.T, body, old, text string) string {
 	t.Helper()
 	if !strings.Contains(body, old) {
 		t.Fatalf("%q is not in %s", old, body)

@@ -39,8 +39,8 @@ type Caller struct {
 	Now  *time.Time
 }
 
-// Another is a new team at the same door.
-func Another(t testing.TB, db *store.DB, door http.Handler, now *time.Time) *Caller {
+// NewTeamCaller returns a caller of a new team at the same API.
+func NewTeamCaller(t testing.TB, db *store.DB, door http.Handler, now *time.Time) *Caller {
 	t.Helper()
 	c := &Caller{T: t, Door: door, DB: db, Now: now}
 	userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
@@ -64,7 +64,7 @@ func (c *Caller) Do(method, path, body string) (int, string) {
 	return w.Code, w.Body.String()
 }
 
-// Want sends a request and checks the status and that words are in the answer.
+// Want sends a request and checks the status and that the answer contains words.
 func (c *Caller) Want(status int, method, path, body string, words ...string) string {
 	c.T.Helper()
 	code, got := c.Do(method, path, body)
@@ -109,8 +109,8 @@ func Decode(t testing.TB, text string, into any) {
 
 var anyUUID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
-// Golden compares an answer with testdata/NAME.json, field order included.
-// Identifiers, which differ from run to run, are numbered by appearance.
+// Golden compares an answer with testdata/NAME.json, including the order of fields.
+// Identifiers, which differ between runs, are numbered by appearance.
 func Golden(t testing.TB, name, got string) {
 	t.Helper()
 	seen := map[string]string{}
@@ -120,7 +120,7 @@ func Golden(t testing.TB, name, got string) {
 		}
 		return seen[id]
 	})
-	got = regexp.MustCompile(`"S-[0-9a-f]{12}"`).ReplaceAllString(got, `"S-sample"`) // orderstest's, the end of an identifier
+	got = regexp.MustCompile(`"S-[0-9a-f]{12}"`).ReplaceAllString(got, `"S-sample"`) // the end of an identifier from orderstest
 	got = regexp.MustCompile(`(/portal/enter/|/p/)[0-9A-Za-z]{43}`).ReplaceAllString(got, "${1}token")
 	var buf bytes.Buffer
 	if err := json.Indent(&buf, []byte(got), "", "  "); err != nil {
@@ -142,8 +142,8 @@ func Golden(t testing.TB, name, got string) {
 	}
 }
 
-// Keyed sends a request under an idempotency key.
-func (c *Caller) Keyed(key, path, body string) (int, string) {
+// SendWithIdempotencyKey sends a request with an idempotency key.
+func (c *Caller) SendWithIdempotencyKey(key, path, body string) (int, string) {
 	c.T.Helper()
 	r := httptest.NewRequestWithContext(c.T.Context(), http.MethodPost, path, strings.NewReader(body))
 	r.Header.Set("x-service-api-key", c.Key)
@@ -158,5 +158,5 @@ func NewCallerOf(t testing.TB, build func(db *store.DB) *api.API) *Caller {
 	t.Helper()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	db := storetest.NewSQLite(t).Open(t, func() time.Time { return now })
-	return Another(t, db, build(db), &now)
+	return NewTeamCaller(t, db, build(db), &now)
 }

@@ -56,7 +56,7 @@ func (d UserCaller) Do(method, path, body string) *httptest.ResponseRecorder {
 	return w
 }
 
-// Get decodes the answer, which must be 200.
+// Get decodes the answer, whose status must be 200.
 func (d UserCaller) Get(path string, into any) string {
 	d.T.Helper()
 	return d.Decode(d.Do(http.MethodGet, path, ""), into)
@@ -82,7 +82,7 @@ func (d UserCaller) Path(format string) string {
 	return strings.ReplaceAll(format, "{user_id}", d.User.ID.String())
 }
 
-// EventTypes are those of the team's events, in the order of their numbers.
+// EventTypes returns the types of the team's events, in the order of their numbers.
 func (d UserCaller) EventTypes() (names []string) {
 	d.T.Helper()
 	ctx := store.AsSystem(context.Background())
@@ -127,8 +127,8 @@ func Heartbeats(n int) string {
 	return b.String() + "]"
 }
 
-// As sends a request with an access token in place of the team's key.
-func (d UserCaller) As(token, method, path, body string, headers ...string) *httptest.ResponseRecorder {
+// SendWithToken sends a request with an access token instead of the team's key.
+func (d UserCaller) SendWithToken(token, method, path, body string, headers ...string) *httptest.ResponseRecorder {
 	d.T.Helper()
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	r.Header.Set("Authorization", "Bearer "+token)
@@ -140,8 +140,8 @@ func (d UserCaller) As(token, method, path, body string, headers ...string) *htt
 	return w
 }
 
-// Anybody sends a request without any key.
-func (d UserCaller) Anybody(path, body, address string) *httptest.ResponseRecorder {
+// SendWithoutKey sends a request without a key.
+func (d UserCaller) SendWithoutKey(path, body, address string) *httptest.ResponseRecorder {
 	d.T.Helper()
 	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
 	r.RemoteAddr = address
@@ -157,7 +157,7 @@ func (d UserCaller) SignedIn() TokenPair {
 	}
 	var pair TokenPair
 	d.Post(d.Path("/v2/user/{user_id}/sign_in_token"), "", &signIn)
-	d.Decode(d.Anybody("/v2/link/exchange", `{"sign_in_token":"`+signIn.Token+`"}`, "192.0.2.1:1"), &pair)
+	d.Decode(d.SendWithoutKey("/v2/link/exchange", `{"sign_in_token":"`+signIn.Token+`"}`, "192.0.2.1:1"), &pair)
 	return pair
 }
 
@@ -168,8 +168,8 @@ func (d UserCaller) Status(want int, w *httptest.ResponseRecorder) {
 	}
 }
 
-// Keyed is a push with an Idempotency-Key.
-func (d UserCaller) Keyed(key, path, body string) *httptest.ResponseRecorder {
+// SendWithIdempotencyKey sends a push with an Idempotency-Key.
+func (d UserCaller) SendWithIdempotencyKey(key, path, body string) *httptest.ResponseRecorder {
 	d.T.Helper()
 	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
 	r.Header.Set("x-service-api-key", d.Key)
@@ -179,8 +179,8 @@ func (d UserCaller) Keyed(key, path, body string) *httptest.ResponseRecorder {
 	return w
 }
 
-// Told counts the events of the user's team.
-func (d UserCaller) Told() (n int) {
+// EventCount returns the number of events of the user's team.
+func (d UserCaller) EventCount() (n int) {
 	d.T.Helper()
 	sequencer := events.Sequencer{DB: d.DB}
 	if err := sequencer.Settle(d.T.Context()); err != nil {
@@ -194,7 +194,7 @@ func (d UserCaller) Told() (n int) {
 	return n
 }
 
-// TokenPair is what a sign-in answers.
+// TokenPair is the answer of a sign-in.
 type TokenPair struct {
 	UserID       users.ID `json:"user_id"`
 	AccessToken  string   `json:"access_token"`
@@ -203,7 +203,7 @@ type TokenPair struct {
 	RefreshToken string   `json:"refresh_token"`
 }
 
-// EachUserCaller runs a test on both engines, each time with a new team and user.
+// EachUserCaller runs a test on both engines, each with a new team and user.
 func EachUserCaller(t *testing.T, now func() time.Time, build func(db *store.DB) *api.API, fn func(d UserCaller)) {
 	storetest.EachAt(t, now, func(t *testing.T, db *store.DB) {
 		d := UserCaller{T: t, DB: db, Team: userstest.Team(t, db), API: build(db)}

@@ -20,7 +20,8 @@ import (
 	"hale/internal/platform/store"
 )
 
-// appointmentRoutes are visits: of a phlebotomist, and at a service center.
+// appointmentRoutes has the operations for visits: of a phlebotomist, and at a service
+// center.
 func (h *Handlers) appointmentRoutes() []api.Route {
 	const (
 		visit  = "/v3/order/{order_id}/phlebotomy/appointment"
@@ -48,13 +49,13 @@ func (h *Handlers) appointmentRoutes() []api.Route {
 
 type appointmentBody = appointments.Document
 
-// registerAppointmentAliases tells huma how the types of appointments look that
-// are written in their own way.
+// registerAppointmentAliases gives huma the schemas of appointment types with their own
+// JSON encoding.
 func registerAppointmentAliases(r huma.Registry) {
 	r.RegisterTypeAlias(reflect.TypeFor[appointments.DataDocument](), reflect.TypeFor[objectOfAny]())
 }
 
-// objectOfAny is an object with whatever a provider says, or null.
+// objectOfAny is an object with any fields from a provider, or null.
 type objectOfAny struct{}
 
 func (objectOfAny) Schema(huma.Registry) *huma.Schema {
@@ -104,7 +105,7 @@ func (h *Handlers) book(ctx context.Context, c api.Caller, in *bookIn, k appoint
 	b := in.Body
 	body, err := h.Appointments.Book(ctx, viewer(c), appointments.Booking{
 		Order: in.OrderID, Kind: k, Key: b.Key, Notes: api.TextOf(b.Notes), Async: b.Async,
-		SyncWait: milliseconds(b.SyncTimeout), AsyncWait: milliseconds(b.AsyncTimeout), OnStored: beginsVisit(ctx),
+		SyncWait: milliseconds(b.SyncTimeout), AsyncWait: milliseconds(b.AsyncTimeout), OnStored: recordVisit(ctx),
 	})
 	if err != nil {
 		return nil, err
@@ -112,15 +113,15 @@ func (h *Handlers) book(ctx context.Context, c api.Caller, in *bookIn, k appoint
 	return api.Answer(body), nil
 }
 
-// beginsVisit notes which appointment an idempotent request began.
-func beginsVisit(ctx context.Context) appointments.OnStored {
+// recordVisit records the appointment that an idempotent request started.
+func recordVisit(ctx context.Context) appointments.OnStored {
 	return func(tx *store.Tx, visit *appointments.Appointment) error {
 		return api.RecordProgress(ctx, tx, visit.User, visit.ID.String())
 	}
 }
 
-// resumeVisit answers a request that an earlier attempt began, which was cut off
-// while the provider was asked.
+// resumeVisit answers a request whose earlier attempt was interrupted while it waited
+// for the provider.
 func (h *Handlers) resumeVisit(ctx context.Context, c api.Caller, what string) (*api.Out[appointmentBody], error) {
 	id, err := ids.Parse[appointments.Appointment](what)
 	if err != nil {
@@ -163,7 +164,7 @@ func (h *Handlers) requestPhlebotomy(ctx context.Context, c api.Caller, in *requ
 	}
 	body, err := h.Appointments.RequestVisit(ctx, viewer(c), appointments.Request{
 		Order: in.OrderID, Provider: in.Body.Provider, Address: in.Body.Address.address(), Notes: api.TextOf(in.Body.Notes),
-		OnStored: beginsVisit(ctx),
+		OnStored: recordVisit(ctx),
 	})
 	if err != nil {
 		return nil, err
@@ -207,7 +208,7 @@ func (h *Handlers) cancelAppointment(ctx context.Context, c api.Caller, end appo
 	return api.Answer(body), nil
 }
 
-// cancelPhlebotomyIn and cancelPSCIn differ in how their fields are written.
+// cancelPhlebotomyIn and cancelPSCIn differ in the names of their JSON fields.
 //
 // Reference 2.6.
 type cancelPhlebotomyIn struct {
@@ -284,8 +285,8 @@ func (h *Handlers) orderPSCInfo(ctx context.Context, c api.Caller, in *orderPSCI
 	return api.Answer(body), nil
 }
 
-// appointmentSettings are a team's switches, which the reference turns for its
-// customers.
+// appointmentSettings are a team's settings for appointments, which the reference
+// changes for its customers.
 type appointmentSettings struct {
 	Scheduling        bool `json:"scheduling_enabled" doc:"When off, nothing can be booked: 503."`
 	BeforeRequisition bool `json:"booking_before_requisition_enabled" doc:"Orders without a requisition can have appointments, which are held until it comes."`
@@ -334,7 +335,7 @@ func (h *Handlers) setAppointmentSettings(ctx context.Context, c api.Caller, in 
 	return api.Answer(appointmentSettingsOf(s)), err
 }
 
-// availabilityBody is the free times of 14 days.
+// availabilityBody contains the free times of 14 days.
 //
 // Reference 2.3, AppointmentAvailabilitySlots.
 type availabilityBody struct {
@@ -402,7 +403,7 @@ func slotLocationOf(site *appointments.NearSite, zone string) *slotLocationBody 
 	return b
 }
 
-// usAddressIn is where a phlebotomist is to come to.
+// usAddressIn is the address for a visit of a phlebotomist.
 //
 // Reference 2.3, USAddress.
 type usAddressIn struct {
@@ -430,8 +431,8 @@ type phlebotomyAvailabilityIn struct {
 	Body      usAddressIn
 }
 
-// dayAsked reads a date of the query, whose form was checked.
-func dayAsked(text string) (*civil.Date, error) {
+// parseDay parses a date of the query. The schema has checked its form.
+func parseDay(text string) (*civil.Date, error) {
 	if text == "" {
 		return nil, nil
 	}
@@ -443,7 +444,7 @@ func dayAsked(text string) (*civil.Date, error) {
 }
 
 func (h *Handlers) phlebotomyAvailability(ctx context.Context, c api.Caller, in *phlebotomyAvailabilityIn) (*api.Out[availabilityBody], error) {
-	start, err := dayAsked(in.StartDate)
+	start, err := parseDay(in.StartDate)
 	if err != nil {
 		return nil, err
 	}
@@ -454,10 +455,10 @@ func (h *Handlers) phlebotomyAvailability(ctx context.Context, c api.Caller, in 
 	return api.Answer(availabilityOf(found, nil)), nil
 }
 
-// centerLab is a lab whose service centers take appointments.
+// centerLab is a lab whose service centers accept appointments.
 type centerLab string
 
-// Schema lists them.
+// Schema lists the labs.
 func (centerLab) Schema(huma.Registry) *huma.Schema { return api.Enum(appointments.Centers) }
 
 type pscAvailabilityIn struct {
@@ -468,10 +469,10 @@ type pscAvailabilityIn struct {
 	Radius     radius    `query:"radius" default:"25" doc:"Miles; with zip_code."`
 	AllowStale bool      `query:"allow_stale" default:"false" doc:"Take what was heard of the sites less than 15 minutes ago."`
 
-	noRadius bool // it was sent empty
+	noRadius bool // the parameter was sent empty
 }
 
-// Resolve tells a radius that was sent empty from one that was not sent.
+// Resolve distinguishes an empty radius parameter from an absent one.
 func (in *pscAvailabilityIn) Resolve(ctx huma.Context) []error {
 	u := ctx.URL()
 	sent, ok := u.Query()["radius"]
@@ -480,7 +481,7 @@ func (in *pscAvailabilityIn) Resolve(ctx huma.Context) []error {
 }
 
 func (h *Handlers) pscAvailability(ctx context.Context, c api.Caller, in *pscAvailabilityIn) (*api.Out[availabilityBody], error) {
-	start, err := dayAsked(in.StartDate)
+	start, err := parseDay(in.StartDate)
 	if err != nil {
 		return nil, err
 	}

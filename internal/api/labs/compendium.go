@@ -32,7 +32,7 @@ type searchCompendiumIn struct {
 	}
 }
 
-// searchCompendiumBody is what a search finds.
+// searchCompendiumBody is the result of a search.
 //
 // Reference 1.16, SearchCompendiumResponse.
 type searchCompendiumBody struct {
@@ -63,7 +63,7 @@ func (in *searchCompendiumIn) check() error {
 	return checkLimit("limit", *b.Limit, most)
 }
 
-// checkLimit wants a limit from 1 to most.
+// checkLimit requires a limit from 1 to most.
 func checkLimit(field string, limit, most int) error {
 	if limit < 1 || limit > most {
 		return fault.Newf(fault.Invalid, "Value error, must be between 1 and %d", most).At("body", field).WithInput(limit)
@@ -103,7 +103,7 @@ func (in *searchCompendiumIn) candidates(found *catalogue.Catalogue, limit int) 
 	return nil
 }
 
-// crosswalk goes on from a canonical set to the labs' tests.
+// crosswalk finds the labs' tests for a canonical set.
 func (in *searchCompendiumIn) crosswalk(found *catalogue.Catalogue, selected catalogue.Match, limit int, body *searchCompendiumBody) {
 	chosen := canonicalOf(selected)
 	body.SelectedCanonical = api.Nullable(&chosen)
@@ -135,7 +135,7 @@ type convertCompendiumIn struct {
 	}
 }
 
-// convertCompendiumBody is what the target lab has for each code.
+// convertCompendiumBody contains the target lab's tests for each code.
 //
 // Reference 1.16, ConvertCompendiumResponse.
 type convertCompendiumBody struct {
@@ -192,7 +192,7 @@ func (h *Handlers) convertCompendium(ctx context.Context, c api.Caller, in *conv
 	return api.Answer(body), nil
 }
 
-// targetLab is a lab of the catalogue: production teams have none before the
+// targetLab returns a lab of the catalogue. Production teams have no labs before the
 // first import.
 func targetLab(found *catalogue.Catalogue, slug compendiumLabSlug) (catalogue.Lab, error) {
 	l, ok := found.LabBySlug(string(slug))
@@ -207,7 +207,7 @@ func (b *convertCompendiumBody) convert(found *catalogue.Catalogue, sources []ca
 	b.SourceProviderIDs, b.ConvertedProviderIDs, b.UnresolvedProviderIDs = []string{}, []string{}, []string{}
 	b.BySourceProviderID = map[string]conversionBody{}
 	for _, s := range sources {
-		candidates := s.CandidatesAt(found, target, math.MaxInt) // what covers a code need not be among the first
+		candidates := s.CandidatesAt(found, target, math.MaxInt) // the test that covers a code may have a low rank
 		b.SourceProviderIDs = append(b.SourceProviderIDs, s.ProviderID)
 		b.BySourceProviderID[s.ProviderID] = conversionBody{s.ProviderID, matchedAll(candidates[:min(limit, len(candidates))])}
 		switch best, ok := catalogue.FindCovering(candidates); {
@@ -258,7 +258,7 @@ func (h *Handlers) searchOrderable(ctx context.Context, c api.Caller, in *search
 	return api.Answer(body), nil
 }
 
-// canonicalBody is a set of codes that some lab reports.
+// canonicalBody is a set of codes that at least one lab reports.
 //
 // Reference 1.16, CanonicalCandidate.
 type canonicalBody struct {
@@ -274,7 +274,7 @@ type canonicalBody struct {
 	Confidence      float64  `json:"confidence" doc:"0 to 1."`
 }
 
-// labTestMatched is a lab's marker that may stand for what was looked for.
+// labTestMatched is a lab's marker that may match the search.
 //
 // Reference 1.16, PerLabCandidate.
 type labTestMatched struct {
@@ -307,8 +307,8 @@ type relatedBody struct {
 
 func canonicalOf(m catalogue.Match) canonicalBody {
 	return canonicalBody{
-		LOINCSetHash: m.Hash, DisplayName: m.Name, Aliases: some(m.Aliases), LOINCCodes: m.Codes, ProviderIDs: some(m.ProviderIDs),
-		LOINCComponents: m.Codes.Components(), LOINCGroups: m.Codes.Groups(), CPTCodes: some(m.CPT),
+		LOINCSetHash: m.Hash, DisplayName: m.Name, Aliases: nonNilList(m.Aliases), LOINCCodes: m.Codes, ProviderIDs: nonNilList(m.ProviderIDs),
+		LOINCComponents: m.Codes.Components(), LOINCGroups: m.Codes.Groups(), CPTCodes: nonNilList(m.CPT),
 		PopularityScore: m.Popularity, Confidence: m.Confidence,
 	}
 }
@@ -320,10 +320,10 @@ func matchedOf(x catalogue.Candidate) labTestMatched {
 	}
 	return labTestMatched{
 		MarkerID: x.Marker.ID, LabID: x.Lab.ID, LabSlug: x.Lab.Slug, Name: x.Marker.Name, ResultNames: names, ProviderID: x.Marker.ProviderID,
-		LOINCSetHash: x.Codes.Hash(), LOINCCodes: some(x.Codes), LOINCComponents: x.Codes.Components(), LOINCGroups: x.Codes.Groups(),
-		CPTCodes: some(x.Marker.CPT), Relation: string(x.Relation), Confidence: x.Confidence, ReasonCodes: x.Reasons, Popularity: x.Codes.Popularity(),
+		LOINCSetHash: x.Codes.Hash(), LOINCCodes: nonNilList(x.Codes), LOINCComponents: x.Codes.Components(), LOINCGroups: x.Codes.Groups(),
+		CPTCodes: nonNilList(x.Marker.CPT), Relation: string(x.Relation), Confidence: x.Confidence, ReasonCodes: x.Reasons, Popularity: x.Codes.Popularity(),
 	}
 }
 
-// some is a list that is never null.
-func some(list []string) []string { return append([]string{}, list...) }
+// nonNilList returns the list, or an empty list for nil, because the JSON must not be null.
+func nonNilList(list []string) []string { return append([]string{}, list...) }

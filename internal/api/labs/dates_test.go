@@ -8,12 +8,11 @@ import (
 	"hale/internal/api/calltest"
 )
 
-// A date of a body may be midnight of the day, in every body that has one, and
-// is the day then.
+// In every body with a date, midnight of a day means the day.
 func TestMidnightIsTheDay(t *testing.T) {
 	c, order := ordering(t)
 	path := "/v2/user/" + c.User("a")
-	planned := calltest.Replaced(t, order, `"user_id":`, `"activate_by":"2026-03-05","user_id":`)
+	planned := calltest.Replace(t, order, `"user_id":`, `"activate_by":"2026-03-05","user_id":`)
 	var made struct {
 		Order struct{ ID string }
 	}
@@ -35,7 +34,7 @@ func TestMidnightIsTheDay(t *testing.T) {
 		send := func(status int, time string, words ...string) {
 			t.Helper()
 			sent++
-			body := calltest.Replaced(t, x.body, x.day, x.day+time)
+			body := calltest.Replace(t, x.body, x.day, x.day+time)
 			c.Want(status, x.method, x.path, strings.Replace(body, "%d", fmt.Sprint(sent), 1), words...)
 		}
 		for _, midnight := range []string{"T00:00:00", "T00:00:00Z", "T00:00:00.000+00:00", "T00:00:00-05:00"} {
@@ -48,5 +47,5 @@ func TestMidnightIsTheDay(t *testing.T) {
 	c.Want(200, "GET", path+"/info/latest", "", `"dob":"1984-12-10"`)
 	c.Want(200, "GET", "/v3/order/"+made.Order.ID, "", `"activate_by":"2026-03-09"`)
 	c.Want(422, "PATCH", path, `{"ingestion_start":20260101}`, `"type":"string_type"`)
-	c.Want(422, "PATCH", path+"/info", calltest.Replaced(t, calltest.GoodInfo, `"1984-12-10"`, "null"), `"type":"string_type"`, `["body","dob"]`)
+	c.Want(422, "PATCH", path+"/info", calltest.Replace(t, calltest.GoodInfo, `"1984-12-10"`, "null"), `"type":"string_type"`, `["body","dob"]`)
 }

@@ -15,7 +15,7 @@ func (h *Handlers) diagnosisRoutes() []api.Route {
 	}
 }
 
-// diagnosisBody is a code on the wire.
+// diagnosisBody is a diagnosis code in JSON.
 //
 // Reference 1.18, ClientFacingDiagnosisInformation.
 type diagnosisBody struct {
@@ -50,7 +50,7 @@ type validateCodesIn struct {
 	}
 }
 
-// verdictBody says whether codes may be used together.
+// verdictBody reports whether codes may be used together.
 //
 // Reference 1.18, ValidateICDCodesResponse.
 type verdictBody struct {

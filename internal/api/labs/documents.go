@@ -26,19 +26,19 @@ func (h *Handlers) documentRoutes() []api.Route {
 	}
 }
 
-// sendPDF answers with a document. Its file name is made of what it is and an
-// id, never of a person. No cache keeps it: it is about one.
+// sendPDF returns a document. Its file name consists of the kind and an id, without
+// personal data. It is not cached, because it is about a person.
 func sendPDF(kind string, id uuid.UUID, body []byte) *api.Encoded {
 	return &api.Encoded{Body: func(ctx huma.Context) {
 		ctx.SetHeader("Content-Type", pdfType)
 		ctx.SetHeader("Content-Disposition", fmt.Sprintf(`inline; filename="%s-%s.pdf"`, kind, id))
 		ctx.SetHeader("Cache-Control", "private, no-store")
 		ctx.SetHeader("X-Content-Type-Options", "nosniff")
-		_, _ = ctx.BodyWriter().Write(body) // a caller that hung up is nobody to tell
+		_, _ = ctx.BodyWriter().Write(body) // the caller may have disconnected
 	}}
 }
 
-// orderPaper reads an order and makes one of its papers, outside of the
+// orderPaper reads an order and renders one of its documents, outside of the
 // transaction.
 func (h *Handlers) orderPaper(ctx context.Context, c api.Caller, in OrderPath, kind string, render func(s *documents.Subject) ([]byte, error)) (*api.Encoded, error) {
 	var subject *documents.Subject
@@ -75,7 +75,7 @@ type labelsIn struct {
 }
 
 func (h *Handlers) labelsPDF(ctx context.Context, c api.Caller, in *labelsIn) (*api.Encoded, error) {
-	at, err := moment("collection_date", in.CollectionDate)
+	at, err := parseMoment("collection_date", in.CollectionDate)
 	if err != nil {
 		return nil, err
 	}
@@ -84,8 +84,8 @@ func (h *Handlers) labelsPDF(ctx context.Context, c api.Caller, in *labelsIn) (*
 	})
 }
 
-// moment reads a date-time parameter with the zone that it has.
-func moment(name, text string) (time.Time, error) {
+// parseMoment parses a date-time parameter and keeps its zone.
+func parseMoment(name, text string) (time.Time, error) {
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05", time.DateOnly} {
 		if at, err := time.Parse(layout, text); err == nil && at.Year() >= 1 && at.Year() <= 9999 {
 			return at, nil
@@ -118,8 +118,7 @@ type requisitionLinkIn struct {
 	Token string `query:"token" required:"true" maxLength:"200" doc:"A secret: whoever has it sees the requisition."`
 }
 
-// requisitionByLink needs no key: the token is sealed by us and names the team
-// and the order.
+// requisitionByLink requires no key. The sealed token contains the team and the order.
 func (h *Handlers) requisitionByLink(ctx context.Context, _ api.Caller, in *requisitionLinkIn) (*api.Encoded, error) {
 	if h.Links == nil {
 		return nil, fault.New(fault.NotFound, "This link is no longer valid")

@@ -24,7 +24,7 @@ func writesFHIR(rt api.Route) api.Route {
 	return api.WritesAs(rt, fhir.ContentType, &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true, Description: "A Bundle of FHIR R4."})
 }
 
-// getOrderFHIR answers with an order, and its results as soon as there are any.
+// getOrderFHIR returns an order, with its results if there are any.
 func (h *Handlers) getOrderFHIR(ctx context.Context, c api.Caller, in *OrderPath) (*api.Encoded, error) {
 	var bundle fhir.Bundle
 	err := h.DB.Read(ctx, func(tx *store.Tx) error {
@@ -90,8 +90,7 @@ func fhirOrder(o *orders.Order, n networks.Order, lab catalogue.Lab) fhir.Order 
 	return f
 }
 
-// fhirTests are the ordered tests. One that reports a single observation has
-// its code.
+// fhirTests returns the ordered tests. A test with a single observation has its code.
 func fhirTests(all []networks.Test) []fhir.Test {
 	tests := make([]fhir.Test, len(all))
 	for i, t := range all {
@@ -103,8 +102,8 @@ func fhirTests(all []networks.Test) []fhir.Test {
 	return tests
 }
 
-// fhirAnswers are those to the questions of a marker, with what the lab calls
-// an answer that was chosen.
+// fhirAnswers returns the answers to the questions of a marker. A chosen answer has the
+// lab's text.
 func fhirAnswers(offered *catalogue.Catalogue, marker catalogue.MarkerID, given []orders.Answer) []fhir.Answer {
 	m, ok := offered.Marker(marker)
 	if !ok {
@@ -173,8 +172,8 @@ func fhirReport(r *results.Revision, pdf []byte) *fhir.Report {
 	return report
 }
 
-// fhirResult leaves bounds that a value must not reach to the text of the
-// range: those of FHIR are part of it.
+// fhirResult moves exclusive bounds to the text of the range, because bounds in FHIR
+// are inclusive.
 func fhirResult(r *results.Result) fhir.Result {
 	f := fhir.Result{
 		Code: r.ProviderID, TestCode: r.TestID, Name: r.Name, LOINC: r.LOINC, Value: r.Text, Type: string(r.Type), Unit: r.Unit, UCUM: r.UCUM,

@@ -15,25 +15,25 @@ import (
 	"hale/internal/labs/places"
 )
 
-// Handlers serve the operations.
+// Handlers serves the operations.
 type Handlers struct {
 	*api.API
-	// Orders answers lists of orders.
+	// Orders lists orders.
 	Orders *orders.Index
-	// Appointments arranges visits.
+	// Appointments books visits.
 	Appointments *appointments.Service
-	// Places finds service centers; it keeps where they are in memory.
+	// Places finds service centers. It caches their locations in memory.
 	Places *places.Directory
-	// Sandbox is the lab of sandbox teams.
+	// Sandbox is the simulated lab of sandbox teams.
 	Sandbox *sandboxlab.Lab
-	// ResultDocuments renders results that a lab sent no document of; nil renders
+	// ResultDocuments renders results for which the lab sent no document. nil renders
 	// none.
 	ResultDocuments ResultDocuments
-	// Links reads addresses that open a requisition without a key; nil opens none.
+	// Links opens requisition links, which need no key. nil opens none.
 	Links *documents.Links
 }
 
-// Routes returns every operation, one table per resource.
+// Routes returns all operations, one table per resource.
 func (h *Handlers) Routes() []api.Route {
 	registerAliases(h.OpenAPI().Components.Schemas)
 	return slices.Concat(
@@ -52,7 +52,7 @@ func (h *Handlers) Routes() []api.Route {
 	)
 }
 
-// registerAliases describes types of the labs' domains that have their own JSON.
+// registerAliases gives huma the schemas of types with their own JSON encoding.
 func registerAliases(r huma.Registry) {
 	registerOrderAliases(r)
 	registerAppointmentAliases(r)

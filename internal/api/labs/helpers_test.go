@@ -10,7 +10,7 @@ import (
 	"hale/internal/platform/store"
 )
 
-// newCaller calls an API with the operations of labs and people.
+// newCaller returns a caller of an API with the operations of labs and people.
 func newCaller(t testing.TB) *calltest.Caller {
 	t.Helper()
 	return calltest.NewCallerOf(t, func(db *store.DB) *api.API {

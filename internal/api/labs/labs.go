@@ -23,7 +23,7 @@ func (h *Handlers) labRoutes() []api.Route {
 	}
 }
 
-// labBody is a laboratory on the wire.
+// labBody is a laboratory in JSON.
 //
 // Spec: Lab.
 type labBody struct {
@@ -57,7 +57,7 @@ func textsOf[T ~string](words []T) []string {
 	return texts
 }
 
-// catalogue is what the caller's team sees of labs and markers.
+// catalogue returns the labs and markers that the caller's team can see.
 func (h *Handlers) catalogue(ctx context.Context, c api.Caller) (found *catalogue.Catalogue, err error) {
 	err = h.DB.Read(ctx, func(tx *store.Tx) error {
 		found, err = catalogue.Load(ctx, tx, c.Team)
@@ -78,8 +78,8 @@ func (h *Handlers) listLabs(ctx context.Context, c api.Caller, _ *struct{}) (*ap
 	return api.Answer(bodies), nil
 }
 
-// accountAsked is the account that a query names, nil for none.
-func accountAsked(ctx context.Context, tx *store.Tx, c api.Caller, id catalogue.AccountID) (*catalogue.Account, error) {
+// accountInQuery returns the account in a query, nil for none.
+func accountInQuery(ctx context.Context, tx *store.Tx, c api.Caller, id catalogue.AccountID) (*catalogue.Account, error) {
 	if id.IsZero() {
 		return nil, nil
 	}
@@ -100,7 +100,7 @@ func (h *Handlers) labMarker(ctx context.Context, c api.Caller, in *labMarkerIn)
 		if err != nil {
 			return err
 		}
-		account, err := accountAsked(ctx, tx, c, in.LabAccountID)
+		account, err := accountInQuery(ctx, tx, c, in.LabAccountID)
 		if err != nil {
 			return err
 		}
@@ -124,7 +124,7 @@ func (h *Handlers) labAccountRoutes() []api.Route {
 	}
 }
 
-// labAccountBody is a lab account on the wire.
+// labAccountBody is a lab account in JSON.
 //
 // Reference 1.16, ClientFacingLabAccount.
 type labAccountBody struct {
@@ -185,7 +185,7 @@ func (h *Handlers) listLabAccounts(ctx context.Context, c api.Caller, in *listLa
 	return api.Answer(body), nil
 }
 
-// physicianBody is a physician on the wire.
+// physicianBody is a physician in JSON.
 //
 // Reference 1.1, ClientFacingPhysician.
 type physicianBody struct {
@@ -217,8 +217,8 @@ func (h *Handlers) listPhysicians(ctx context.Context, c api.Caller, in *physici
 	return api.Answer(bodies), nil
 }
 
-// Words of lab ordering that a request must choose from. Answers say them as
-// plain text, since the lists may grow.
+// Types for request values from a fixed list. Answers declare them as plain text,
+// because the lists may grow.
 type (
 	collectionMethod  string
 	labTestStatus     string

@@ -13,7 +13,7 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// withLabs is a caller whose team has its seeded lab tests, and their ids by
+// withLabs returns a caller whose team has the standard lab tests, and their ids by
 // collection method.
 func withLabs(t testing.TB) (*calltest.Caller, map[string]string) {
 	t.Helper()
@@ -49,8 +49,8 @@ func TestLabShapes(t *testing.T) {
 	calltest.Golden(t, "lab_tests_priced", priced)
 }
 
-// What an imported list leaves out of a marker is no null where the
-// specification has a text or an object.
+// If an imported list omits a text or an object of a marker, it is empty. It is null
+// only where the specification allows null.
 func TestMarkerThatAListSaysLittleOf(t *testing.T) {
 	text, err := json.Marshal(markerOf(&catalogue.Marker{Name: "Bare", Results: []catalogue.Result{{Name: "Row"}}}))
 	if err != nil {
@@ -69,7 +69,8 @@ func TestMarkerThatAListSaysLittleOf(t *testing.T) {
 func TestMarkersOfOrderSets(t *testing.T) {
 	c, ids := withLabs(t)
 	path := "/v3/lab_tests/list_order_set_markers"
-	// The specification's sample sends both halves and no collection method.
+	// The specification's example sends lab tests and an add-on, without a collection
+	// method.
 	body := `{"lab_test_ids":["` + ids["walk_in_test"] + `"],"add_on":{"provider_ids":["70020"]}}`
 	c.Want(200, "POST", path+"?size=2&page=3", body, `"total":5,"page":3,"size":2,"pages":3`, `"provider_id":"70020"`)
 	c.Want(200, "POST", path, `{"lab_test_ids":["`+ids["testkit"]+`"],"add_on":null,"lab_account_id":null}`, `"total":1`)
@@ -152,7 +153,7 @@ func TestCompendiumShapes(t *testing.T) {
 	calltest.Golden(t, "compendium_canonical", c.Want(200, "POST", search, `{"mode":"canonical","query":"lipid panel","limit":1}`))
 	crossed := c.Want(200, "POST", search, `{"mode":"crosswalk","query":"basic metabolic panel","labs":["quest"],"limit":1}`)
 	calltest.Golden(t, "compendium_crosswalk", crossed)
-	many := strings.Repeat(`"quest",`, 99) + `"quest"` // a lab is looked through once
+	many := strings.Repeat(`"quest",`, 99) + `"quest"` // each lab is searched once
 	calltest.Golden(t, "compendium_crosswalk", c.Want(200, "POST", search, `{"mode":"crosswalk","query":"basic metabolic panel","labs":[`+many+`],"limit":1}`))
 	var found struct {
 		Selected struct {
@@ -166,7 +167,8 @@ func TestCompendiumShapes(t *testing.T) {
 	calltest.Golden(t, "compendium_convert", c.Want(200, "POST", "/v3/compendium/convert", `{"provider_ids":["800013","nope"],"target_lab":"quest","limit":1}`))
 	c.Want(200, "POST", "/v3/compendium/convert", `{"lab_test_id":"`+ids["walk_in_test"]+`","target_lab":"labcorp"}`,
 		`"source_lab_id":2,"target_lab_id":1`, `"unresolved_provider_ids":["70010"]`)
-	// What covers both codes is the second candidate of the first, and is told once.
+	// A test that covers both codes is the second candidate of the first code. It is
+	// listed once.
 	c.Want(200, "POST", "/v3/compendium/convert", `{"provider_ids":["B0070","800012"],"target_lab":"quest","limit":1}`,
 		`"converted_provider_ids":["70012"],"unresolved_provider_ids":[]`, `"B0070":{"source_provider_id":"B0070","candidates":[{`)
 	c.Want(200, "POST", "/v3/compendium/search_orderable_tests", `{"provider_ids":["800013"],"target_lab":"quest"}`, `{"candidates":{"800013":[{`, `"provider_id":"70013"`)

@@ -15,7 +15,7 @@ import (
 	"hale/internal/platform/store"
 )
 
-// markerBody is a marker on the wire.
+// markerBody is a marker in JSON.
 //
 // Spec: Marker. Reference 1.1, ClientFacingMarker; with expected_results it is
 // ClientFacingMarkerComplete.
@@ -47,7 +47,7 @@ type expectedResultBody struct {
 	LOINC      *loincBody `json:"loinc,omitempty" doc:"Left out when no code is known."`
 }
 
-// loincBody is an observation code with its official name.
+// loincBody is a LOINC code with its official name.
 type loincBody struct {
 	ID   int64   `json:"id"`
 	Name string  `json:"name"`
@@ -118,8 +118,8 @@ func aoeOf(questions []catalogue.Question) aoeBody {
 	return body
 }
 
-// PageQuery asks for a page of a list, counted from 1. It is exported for huma
-// to see it embedded.
+// PageQuery selects a page of a list, counted from 1. It is exported, because huma
+// ignores embedded types that are not.
 type PageQuery struct {
 	Page int `query:"page" minimum:"1" maximum:"1000000" default:"1"`
 	Size int `query:"size" minimum:"1" maximum:"100" default:"50"`
@@ -137,7 +137,7 @@ type markersBody struct {
 	Pricing *markerPricingsBody `json:"pricing,omitempty" doc:"With include_pricing=true."`
 }
 
-// pageOfMarkers cuts a page out of a list.
+// pageOfMarkers returns one page of a list.
 func pageOfMarkers(all []*catalogue.Marker, p PageQuery, priced bool) markersBody {
 	body := markersBody{Markers: []markerBody{}, Total: len(all), Page: p.Page, Size: p.Size, Pages: (len(all) + p.Size - 1) / p.Size}
 	from := min((p.Page-1)*p.Size, len(all))
@@ -168,7 +168,7 @@ func (h *Handlers) listMarkers(ctx context.Context, c api.Caller, in *listMarker
 		if err != nil {
 			return err
 		}
-		account, err := accountAsked(ctx, tx, c, in.LabAccountID)
+		account, err := accountInQuery(ctx, tx, c, in.LabAccountID)
 		if err != nil {
 			return err
 		}
@@ -192,7 +192,7 @@ func (h *Handlers) listMarkers(ctx context.Context, c api.Caller, in *listMarker
 	return api.Answer(body), nil
 }
 
-// ofLab keeps the markers of one lab.
+// ofLab returns the markers of one lab.
 func ofLab(markers []*catalogue.Marker, lab catalogue.LabID) []*catalogue.Marker {
 	var kept []*catalogue.Marker
 	for _, m := range markers {
@@ -203,7 +203,7 @@ func ofLab(markers []*catalogue.Marker, lab catalogue.LabID) []*catalogue.Marker
 	return kept
 }
 
-// orderSetIn is what an order asks for.
+// orderSetIn is the set of tests and markers of an order.
 //
 // Reference 1.9, OrderSetRequest.
 type orderSetIn struct {
@@ -217,7 +217,7 @@ type addOnIn struct {
 	ProviderIDs api.ListOrNull[string]             `json:"provider_ids" required:"false" doc:"The lab's own codes; not together with marker_ids."`
 }
 
-// set is the order set for the domain.
+// set returns the order set for the domain.
 func (in orderSetIn) set() catalogue.OrderSet {
 	set := catalogue.OrderSet{TestIDs: in.LabTestIDs}
 	if add := in.AddOn.Value; add != nil {
@@ -231,7 +231,7 @@ type orderSetMarkersIn struct {
 	Body orderSetIn
 }
 
-// orderSetMarkers needs no collection method, since nothing is collected yet.
+// orderSetMarkers needs no collection method, because it collects nothing.
 func (h *Handlers) orderSetMarkers(ctx context.Context, c api.Caller, in *orderSetMarkersIn) (*api.Out[markersBody], error) {
 	var body markersBody
 	err := h.DB.Read(ctx, func(tx *store.Tx) error {
@@ -271,7 +271,7 @@ func (h *Handlers) labTestMarkers(ctx context.Context, c api.Caller, in *labTest
 	return api.Answer(body), nil
 }
 
-// pricingBody says what something costs, or why that is not said.
+// pricingBody is a price, or the reason why there is none.
 //
 // Reference 1.16, pricing.
 type pricingBody struct {
@@ -288,7 +288,7 @@ type unspecifiedBody struct {
 	Unspecified string `json:"unspecified" doc:"refer_to_contract or price_unavailable."`
 }
 
-// MarshalJSON writes the one that is there.
+// MarshalJSON returns the one that is set.
 func (b pricingBody) MarshalJSON() ([]byte, error) {
 	if b.amount == nil {
 		return json.Marshal(unspecifiedBody{b.unspecified})
@@ -296,12 +296,12 @@ func (b pricingBody) MarshalJSON() ([]byte, error) {
 	return json.Marshal(b.amount)
 }
 
-// Schema says either.
+// Schema declares both.
 func (pricingBody) Schema(r huma.Registry) *huma.Schema {
 	return api.AnyOf(r.Schema(reflect.TypeFor[amountBody](), true, ""), r.Schema(reflect.TypeFor[unspecifiedBody](), true, ""))
 }
 
-// priceModifierBody is what may come on top.
+// priceModifierBody is a possible surcharge.
 type priceModifierBody struct {
 	DeltaAmountMinor priceRangeBody      `json:"delta_amount_minor"`
 	Conditions       priceConditionsBody `json:"conditions"`

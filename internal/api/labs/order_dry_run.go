@@ -18,18 +18,17 @@ import (
 	"hale/internal/platform/store"
 )
 
-// A dry run of an order says everything at once: what the body lacks, what
-// cannot be read of it, and what the rest would be refused for. So a body that
-// its schema refuses does not end there, as it does for an order in earnest.
+// A dry run of an order reports all problems at once: missing fields, fields that
+// cannot be parsed, and violations of the domain's rules. So a body that violates its
+// schema is checked further, unlike the body of an actual order.
 
-// createdOrderBody is the answer of a creation: the order, or what a dry run
-// found.
+// createdOrderBody is the answer of a creation: the order, or the result of a dry run.
 type createdOrderBody struct {
 	order *postOrderBody
 	trial *orderTrialBody
 }
 
-// orderTrialBody is what a dry run found.
+// orderTrialBody is the result of a dry run.
 type orderTrialBody struct {
 	Valid    bool           `json:"valid"`
 	Problems []orderProblem `json:"problems"`
@@ -49,7 +48,7 @@ type orderProblem struct {
 	Msg    string   `json:"msg"`
 }
 
-// MarshalJSON writes the one that is there.
+// MarshalJSON returns the one that is set.
 func (b createdOrderBody) MarshalJSON() ([]byte, error) {
 	if b.trial != nil {
 		return json.Marshal(b.trial)
@@ -57,20 +56,20 @@ func (b createdOrderBody) MarshalJSON() ([]byte, error) {
 	return json.Marshal(b.order)
 }
 
-// Schema says either.
+// Schema declares both.
 func (createdOrderBody) Schema(r huma.Registry) *huma.Schema {
 	return &huma.Schema{AnyOf: []*huma.Schema{
 		r.Schema(reflect.TypeFor[postOrderBody](), true, ""), r.Schema(reflect.TypeFor[orderTrialBody](), true, ""),
 	}}
 }
 
-// readForTrial lets dry runs see bodies that the schema refuses.
+// readForTrial passes bodies that violate the schema to the dry run.
 func (h *Handlers) readForTrial(op *huma.Operation) {
 	op.Middlewares = append(op.Middlewares, h.tryForm)
 }
 
-// tryForm answers a dry run whose body the schema refuses. Everything else goes
-// the ordinary way.
+// tryForm answers a dry run whose body violates the schema. It passes all other
+// requests to next.
 func (h *Handlers) tryForm(ctx huma.Context, next func(huma.Context)) {
 	if !api.IsDryRun(ctx) {
 		next(ctx)
@@ -91,19 +90,19 @@ func (h *Handlers) tryForm(ctx huma.Context, next func(huma.Context)) {
 		return
 	}
 	var body createOrderBody
-	_ = json.Unmarshal(text, &body) // what it cannot read has been found already
+	_ = json.Unmarshal(text, &body) // schema violations cover fields that do not parse
 	request, more := body.request()
-	trial, err := h.tryOrder(r.Context(), api.CallerOf(r.Context()), request, append(unread, beside(unread, listOf(more))...))
+	trial, err := h.tryOrder(r.Context(), api.CallerOf(r.Context()), request, append(unread, problemsElsewhere(unread, faultsOf(more))...))
 	if err != nil {
 		h.WriteError(r.Context(), w, err)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = huma.DefaultJSONFormat.Marshal(w, trial.Body) // a caller who went away needs none
+	_ = huma.DefaultJSONFormat.Marshal(w, trial.Body) // the caller may have disconnected
 }
 
-// tryOrder answers a dry run. unread is what could not be read of the body;
-// nothing more is said of those places.
+// tryOrder answers a dry run. unread lists the fields that could not be parsed; it
+// reports no other problems at those places.
 func (h *Handlers) tryOrder(ctx context.Context, c api.Caller, r orders.Request, unread fault.List) (*api.Out[createdOrderBody], error) {
 	var found orders.DryRunResult
 	err := h.DB.Read(ctx, func(tx *store.Tx) (err error) {
@@ -114,7 +113,7 @@ func (h *Handlers) tryOrder(ctx context.Context, c api.Caller, r orders.Request,
 		return nil, err
 	}
 	trial := &orderTrialBody{Problems: []orderProblem{}, Warnings: []orderWarning{}}
-	for _, p := range append(unread, beside(unread, found.Problems)...) {
+	for _, p := range append(unread, problemsElsewhere(unread, found.Problems)...) {
 		trial.Problems = append(trial.Problems, orderProblem{api.StatusOf(p.Kind()), p.Code(), p.Loc(), p.Message()})
 	}
 	for _, w := range found.Warnings {
@@ -124,21 +123,21 @@ func (h *Handlers) tryOrder(ctx context.Context, c api.Caller, r orders.Request,
 	return api.Answer(createdOrderBody{trial: trial}), nil
 }
 
-// beside are those of more that are about other places than the problems are.
-func beside(problems, more []*fault.Error) []*fault.Error {
+// problemsElsewhere returns the problems of more at places without a problem in problems.
+func problemsElsewhere(problems, more []*fault.Error) []*fault.Error {
 	return slices.DeleteFunc(slices.Clone(more), func(m *fault.Error) bool {
-		return slices.ContainsFunc(problems, func(p *fault.Error) bool { return within(m.Loc(), p.Loc()) })
+		return slices.ContainsFunc(problems, func(p *fault.Error) bool { return isWithin(m.Loc(), p.Loc()) })
 	})
 }
 
-// within tells that a place is another one or in it.
-func within(place, other []string) bool {
+// isWithin reports whether a place equals another place or is inside it.
+func isWithin(place, other []string) bool {
 	return len(place) >= len(other) && slices.Equal(place[:len(other)], other)
 }
 
-// listOf takes an error apart that is a list of faults or one.
-func listOf(err error) fault.List {
-	switch e := err.(type) { //nolint:errorlint // fault.Join returns them as they are
+// faultsOf returns the faults of an error that is a list of faults or one fault.
+func faultsOf(err error) fault.List {
+	switch e := err.(type) { //nolint:errorlint // fault.Join returns these types
 	case fault.List:
 		return e
 	case *fault.Error:

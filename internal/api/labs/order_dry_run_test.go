@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A dry run tells at once what is missing, what cannot be read and what the
-// rest would be refused for, and says nothing twice.
+// A dry run reports at once what is missing, what cannot be parsed, and what violates a
+// rule. It reports no problem twice.
 func TestADryRunSaysEverythingAtOnce(t *testing.T) {
 	c, body := ordering(t)
 	bad := body
@@ -50,20 +50,20 @@ func TestADryRunSaysEverythingAtOnce(t *testing.T) {
 	c.Want(200, "GET", "/v3/orders", "", `"total":0`)
 }
 
-// A dry run uses no key up, however its parameter is written. The parameter lets
-// no operation that does not have it pass by the key.
+// A dry run does not use up a key, in any spelling of its parameter. On operations
+// without a dry run, the parameter does not bypass the key.
 func TestDryRunsAndKeys(t *testing.T) {
 	c, body := ordering(t)
 	for _, yes := range []string{"true", "1", "TRUE", "t"} {
-		if status, got := c.Keyed("one", "/v3/order?dry_run="+yes, body); status != http.StatusOK || !strings.Contains(got, `"valid":true`) {
+		if status, got := c.SendWithIdempotencyKey("one", "/v3/order?dry_run="+yes, body); status != http.StatusOK || !strings.Contains(got, `"valid":true`) {
 			t.Errorf("%s: %d %s", yes, status, got)
 		}
 	}
-	if status, got := c.Keyed("one", "/v3/order", body); status != http.StatusOK {
+	if status, got := c.SendWithIdempotencyKey("one", "/v3/order", body); status != http.StatusOK {
 		t.Errorf("%d %s", status, got)
 	}
-	_, first := c.Keyed("two", "/v2/user?dry_run=true", `{"client_user_id":"b"}`)
-	if status, again := c.Keyed("two", "/v2/user?dry_run=true", `{"client_user_id":"b"}`); status != http.StatusOK || again != first {
+	_, first := c.SendWithIdempotencyKey("two", "/v2/user?dry_run=true", `{"client_user_id":"b"}`)
+	if status, again := c.SendWithIdempotencyKey("two", "/v2/user?dry_run=true", `{"client_user_id":"b"}`); status != http.StatusOK || again != first {
 		t.Errorf("%d %s", status, again)
 	}
 }

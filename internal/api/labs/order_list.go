@@ -20,7 +20,7 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// listOrdersIn is the query of the orders list.
+// listOrdersIn is the query of the list of orders.
 //
 // Spec: Lab lookups, GET /v3/orders.
 type listOrdersIn struct {
@@ -121,16 +121,16 @@ func (h *Handlers) listOrders(ctx context.Context, c api.Caller, in *listOrdersI
 	return api.WriteJSON(text), nil
 }
 
-// labTestHole stands in for an order's lab test. Within a text of JSON the
-// quotes would be escaped, so the first one is where the lab test goes.
+// labTestPlaceholder is a placeholder for the lab test of an order. Quotes inside a JSON
+// string are escaped, so the first match is the placeholder.
 var (
-	labTestHole  = json.RawMessage(`0`)
-	labTestField = []byte(`"lab_test":`)
+	labTestPlaceholder = json.RawMessage(`0`)
+	labTestField       = []byte(`"lab_test":`)
 )
 
-// orderPage is ordersBody as JSON; rest comes after the orders. Nearly all of it
-// are lab tests with their markers, of which a page has few different ones:
-// each is encoded once.
+// orderPage returns ordersBody as JSON; rest is the text after the orders. Most of the
+// text is lab tests with their markers. A page has few different lab tests, so each is
+// encoded once.
 func orderPage(ctx context.Context, tx *store.Tx, team teams.ID, page []orders.Order, rest string) ([]byte, error) {
 	facts, err := orders.ReadFacts(ctx, tx, team, page)
 	if err != nil {
@@ -150,20 +150,20 @@ func orderPage(ctx context.Context, tx *store.Tx, team teams.ID, page []orders.O
 			}
 			tests[page[i].LabTest] = test
 		}
-		order, err := json.Marshal(orders.DocumentOf(&page[i], facts[i], labTestHole, tx.Now()))
+		order, err := json.Marshal(orders.DocumentOf(&page[i], facts[i], labTestPlaceholder, tx.Now()))
 		if err != nil {
 			return nil, fmt.Errorf("api: encoding an order: %w", err)
 		}
-		before, after, _ := bytes.Cut(order, slices.Concat(labTestField, labTestHole))
+		before, after, _ := bytes.Cut(order, slices.Concat(labTestField, labTestPlaceholder))
 		if i > 0 {
 			parts = append(parts, []byte{','})
 		}
 		parts = append(parts, before, labTestField, test, after)
 	}
-	return slices.Concat(append(parts, []byte("]"+rest))...), nil // most of a megabyte, written once
+	return slices.Concat(append(parts, []byte("]"+rest))...), nil // almost a megabyte, copied once
 }
 
-// Words of the orders list.
+// Types for values of the list of orders.
 type (
 	orderStatusWord     string
 	orderSortWord       string
@@ -177,8 +177,8 @@ func (interpretationWord) Schema(huma.Registry) *huma.Schema { return api.Enum(o
 
 func (orderActivationWord) Schema(huma.Registry) *huma.Schema { return api.Enum(orders.Activations) }
 
-// registerOrderAliases tells huma how the types of orders look that are
-// written in their own way.
+// registerOrderAliases gives huma the schemas of order types with their own JSON
+// encoding.
 func registerOrderAliases(r huma.Registry) {
 	r.RegisterTypeAlias(reflect.TypeFor[orders.ID](), reflect.TypeFor[api.UUIDSchema]())
 	alias := func(of, as reflect.Type) { r.RegisterTypeAlias(of, as) }
@@ -193,8 +193,7 @@ func registerOrderAliases(r huma.Registry) {
 	alias(reflect.TypeFor[orders.NullID](), reflect.TypeFor[nullableID]())
 }
 
-// orderIDText is an order's id in a list of the query, which huma reads as
-// words only.
+// orderIDText is an order's id in a list parameter, which huma supports only for text.
 type orderIDText string
 
 func (orderIDText) Schema(huma.Registry) *huma.Schema {

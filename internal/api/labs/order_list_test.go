@@ -16,8 +16,8 @@ import (
 	"hale/internal/platform/store"
 )
 
-// Each parameter of the list means its own filter. There is one order, created
-// at noon of 1 March and changed at nine in the morning of 2 March.
+// Each parameter of the list has its own filter. The test has one order, created at
+// noon of 1 March and changed at nine in the morning of 2 March.
 //
 // Spec: GET /v3/orders.
 func TestOrderListParameters(t *testing.T) {
@@ -74,8 +74,7 @@ func TestOrderListParameters(t *testing.T) {
 	c.Want(200, "GET", "/v3/orders?page=2&size=1", "", `"orders":[],"total":1,"page":2,"size":1}`)
 }
 
-// A word that the list does not know is refused at its place, and none is
-// passed over.
+// Unknown values of a parameter are refused with their place. None is ignored.
 func TestOrderListRefusals(t *testing.T) {
 	c, _ := withLabs(t)
 	for name, words := range map[string][]string{
@@ -91,8 +90,7 @@ func TestOrderListRefusals(t *testing.T) {
 	c.Want(422, "GET", "/v3/orders?page=1000001", "", "less than or equal to 1000000")
 }
 
-// Clinical comments have at most 1,000 characters, whichever of the two paths
-// an order is made at.
+// Clinical comments have at most 1,000 characters on both paths that create orders.
 //
 // Spec: POST /v3/order/create.
 func TestLongestClinicalComments(t *testing.T) {

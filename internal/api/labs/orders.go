@@ -41,12 +41,12 @@ func (h *Handlers) orderRoutes() []api.Route {
 	}
 }
 
-// OrderPath is the part of an input that names the order.
+// OrderPath is the part of an input with the order's id.
 type OrderPath struct {
 	OrderID orders.ID `path:"order_id" format:"uuid"`
 }
 
-// orderBody is an order on the wire, with its lab and markers.
+// orderBody is an order in JSON, with its lab and markers.
 type orderBody = orders.Document[labTestBody]
 
 type postOrderBody struct {
@@ -55,7 +55,7 @@ type postOrderBody struct {
 	Message string    `json:"message"`
 }
 
-// orderBodies writes orders of the caller's team, in their order.
+// orderBodies encodes orders of the caller's team, in the given order.
 func orderBodies(ctx context.Context, tx *store.Tx, team teams.ID, all []orders.Order) ([]orderBody, error) {
 	facts, err := orders.ReadFacts(ctx, tx, team, all)
 	if err != nil {
@@ -78,8 +78,8 @@ func orderBodies(ctx context.Context, tx *store.Tx, team teams.ID, all []orders.
 	return bodies, nil
 }
 
-// ordered runs a change of an order and answers with the order.
-func (h *Handlers) ordered(ctx context.Context, c api.Caller, change func(tx *store.Tx) (orders.Order, string, error)) (*api.Out[postOrderBody], error) {
+// changeOrder runs a change of an order and answers with the order.
+func (h *Handlers) changeOrder(ctx context.Context, c api.Caller, change func(tx *store.Tx) (orders.Order, string, error)) (*api.Out[postOrderBody], error) {
 	return api.Commit(ctx, h.API, func(tx *store.Tx) (postOrderBody, error) {
 		o, message, err := change(tx)
 		if err != nil {
@@ -101,12 +101,12 @@ type createOrderIn struct {
 func (h *Handlers) createOrder(ctx context.Context, c api.Caller, in *createOrderIn) (*api.Out[createdOrderBody], error) {
 	r, err := in.Body.request()
 	if in.DryRun {
-		return h.tryOrder(ctx, c, r, listOf(err))
+		return h.tryOrder(ctx, c, r, faultsOf(err))
 	}
 	if err != nil {
 		return nil, err
 	}
-	made, err := h.ordered(ctx, c, func(tx *store.Tx) (orders.Order, string, error) {
+	made, err := h.changeOrder(ctx, c, func(tx *store.Tx) (orders.Order, string, error) {
 		o, err := orders.Create(ctx, tx, c.Team, r)
 		return o, "Order created successfully", err
 	})
@@ -116,7 +116,7 @@ func (h *Handlers) createOrder(ctx context.Context, c api.Caller, in *createOrde
 	return api.Answer(createdOrderBody{order: &made.Body}), nil
 }
 
-// createOrderToo is createOrder under the spec's other path.
+// createOrderToo is createOrder at the specification's other path.
 func (h *Handlers) createOrderToo(ctx context.Context, c api.Caller, in *createOrderIn) (*api.Out[createdOrderBody], error) {
 	return h.createOrder(ctx, c, in)
 }
@@ -154,14 +154,14 @@ func (h *Handlers) rescheduleOrder(ctx context.Context, c api.Caller, in *resche
 	}
 	var day *civil.Date
 	field.Apply(&day)
-	return h.ordered(ctx, c, func(tx *store.Tx) (orders.Order, string, error) {
+	return h.changeOrder(ctx, c, func(tx *store.Tx) (orders.Order, string, error) {
 		o, err := orders.Reschedule(ctx, tx, c.Team, in.OrderID, day)
 		return o, "order updated", err
 	})
 }
 
 func (h *Handlers) cancelOrder(ctx context.Context, c api.Caller, in *OrderPath) (*api.Out[postOrderBody], error) {
-	return h.ordered(ctx, c, func(tx *store.Tx) (orders.Order, string, error) {
+	return h.changeOrder(ctx, c, func(tx *store.Tx) (orders.Order, string, error) {
 		o, already, err := orders.Cancel(ctx, tx, c.Team, in.OrderID)
 		if already {
 			return o, "order already cancelled", err
@@ -171,7 +171,7 @@ func (h *Handlers) cancelOrder(ctx context.Context, c api.Caller, in *OrderPath)
 }
 
 func (h *Handlers) completeDraw(ctx context.Context, c api.Caller, in *OrderPath) (*api.Out[postOrderBody], error) {
-	return h.ordered(ctx, c, func(tx *store.Tx) (orders.Order, string, error) {
+	return h.changeOrder(ctx, c, func(tx *store.Tx) (orders.Order, string, error) {
 		o, err := orders.CompleteDraw(ctx, tx, c.Team, in.OrderID)
 		return o, "order updated", err
 	})
@@ -189,8 +189,8 @@ type resentBody struct {
 	OrderIDs []orders.ID `json:"order_ids" doc:"Those whose events were sent."`
 }
 
-// resentAtOnce bounds the events of one transaction.
-const resentAtOnce = 100
+// maxResent is the maximum number of events in one transaction.
+const maxResent = 100
 
 func (h *Handlers) resendOrderEvents(ctx context.Context, c api.Caller, in *resendOrderEventsIn) (*api.Out[resentBody], error) {
 	r := orders.Resend{IDs: in.Body.OrderIDs, Start: in.Body.StartAt, End: in.Body.EndAt}
@@ -209,7 +209,7 @@ func (h *Handlers) resendOrderEvents(ctx context.Context, c api.Caller, in *rese
 		return nil, err
 	}
 	body := resentBody{OrderIDs: []orders.ID{}}
-	for some := range slices.Chunk(all, resentAtOnce) {
+	for some := range slices.Chunk(all, maxResent) {
 		var sent []orders.ID
 		err := h.DB.Write(ctx, func(tx *store.Tx) (err error) {
 			sent, err = orders.ResendEvents(ctx, tx, c.Team, some)
@@ -262,12 +262,11 @@ func (h *Handlers) setOrderCommunication(ctx context.Context, c api.Caller, in *
 	return api.Answer(orderCommunicationBody{in.OrderID, in.Body.SMSEnabled}), nil
 }
 
-// Subject returns the user whose key seals a kept answer.
+// Subject returns the user whose key seals a stored answer.
 func (b postOrderBody) Subject() uuid.UUID { return b.Order.UserID.UUID() }
 
-// Bodies of requests about orders. Their rules are in the domain, which takes
-// texts with blanks around them, as the reference does; so words are plain
-// texts here.
+// Bodies of requests about orders. The domain checks the values and accepts spaces
+// around them, like the reference. So values from a fixed list are plain texts here.
 
 // createOrderBody orders a test.
 //
@@ -328,7 +327,8 @@ func physicianFrom(in api.ObjectOrNull[physicianIn]) *catalogue.Physician {
 	return &catalogue.Physician{FirstName: p.FirstName, LastName: p.LastName, NPI: p.NPI, Email: api.TextOf(p.Email), States: p.LicensedStates}
 }
 
-// coverageIn is what is still read of the older way to give an insurance.
+// coverageIn contains the fields of the deprecated insurance object that are still
+// used.
 type coverageIn struct {
 	DiagnosisCodes api.ListOrNull[string] `json:"diagnosis_codes" required:"false" maxItems:"50"`
 }
@@ -360,7 +360,7 @@ type aoeAnswerIn struct {
 	Answer     string `json:"answer" doc:"Of a choice, the answer's code."`
 }
 
-// patientIn is who the sample is from.
+// patientIn is the patient of an order.
 //
 // Reference 1.9, PatientDetailsWithValidation.
 type patientIn struct {
@@ -391,7 +391,7 @@ func (in patientIn) patient() (orders.Patient, error) {
 	}, fault.Join(err1, err2)
 }
 
-// patientAddressIn is where a patient lives or a kit goes.
+// patientAddressIn is the address of a patient, or of the delivery of a kit.
 type patientAddressIn struct {
 	ReceiverName *string `json:"receiver_name" required:"false"`
 	FirstLine    string  `json:"first_line"`
@@ -414,7 +414,7 @@ func (in patientAddressIn) address() orders.Address {
 	}
 }
 
-// request is the domain's form of the body.
+// request converts the body for the domain.
 func (b *createOrderBody) request() (orders.Request, error) {
 	patient, unread := b.PatientDetails.patient()
 	r := orders.Request{
@@ -438,7 +438,7 @@ func (b *createOrderBody) request() (orders.Request, error) {
 	}
 	day, bad := api.OptionalDate(b.ActivateBy, "activate_by")
 	r.ActivateBy = day
-	return r, fault.Join(append(listOf(unread), bad)...)
+	return r, fault.Join(append(faultsOf(unread), bad)...)
 }
 
 type createTestkitOrderIn struct {
@@ -451,7 +451,7 @@ type createTestkitOrderIn struct {
 	}
 }
 
-// shippingIn is where a kit goes.
+// shippingIn is the address for the delivery of a kit.
 type shippingIn struct {
 	ReceiverName string  `json:"receiver_name"`
 	FirstLine    string  `json:"first_line"`
@@ -472,7 +472,7 @@ func (in shippingIn) address() orders.Address {
 
 func (h *Handlers) createTestkitOrder(ctx context.Context, c api.Caller, in *createTestkitOrderIn) (*api.Out[postOrderBody], error) {
 	b := in.Body
-	return h.ordered(ctx, c, func(tx *store.Tx) (orders.Order, string, error) {
+	return h.changeOrder(ctx, c, func(tx *store.Tx) (orders.Order, string, error) {
 		o, err := orders.CreateKit(ctx, tx, c.Team, orders.KitRequest{
 			User: b.UserID, LabTest: b.LabTestID, Shipping: b.ShippingDetails.address(), Passthrough: b.Passthrough, Account: b.LabAccountID,
 		})
@@ -498,7 +498,7 @@ func (h *Handlers) registerTestkit(ctx context.Context, c api.Caller, in *regist
 	if err != nil {
 		return nil, err
 	}
-	return h.ordered(ctx, c, func(tx *store.Tx) (orders.Order, string, error) {
+	return h.changeOrder(ctx, c, func(tx *store.Tx) (orders.Order, string, error) {
 		o, err := orders.Register(ctx, tx, c.Team, orders.Registration{
 			User: b.UserID, SampleID: b.SampleID, Patient: patient, Address: b.PatientAddress.address(),
 			Physician: physicianFrom(b.Physician), Consents: consentsFrom(b.Consents), ICDCodes: codesOf(b.HealthInsurance),
@@ -530,7 +530,7 @@ func (h *Handlers) importOrder(ctx context.Context, c api.Caller, in *importOrde
 	if b.PatientAddress.ReceiverName == nil {
 		return nil, fault.New(fault.Invalid, "Field required").At("body", "patient_address", "receiver_name").WithType("missing")
 	}
-	return h.ordered(ctx, c, func(tx *store.Tx) (orders.Order, string, error) {
+	return h.changeOrder(ctx, c, func(tx *store.Tx) (orders.Order, string, error) {
 		o, err := orders.ImportOrder(ctx, tx, c.Team, orders.Import{
 			User: b.UserID, Billing: catalogue.Billing(strings.TrimSpace(b.BillingType)), Set: *b.OrderSet.set(),
 			Method: catalogue.Method(strings.TrimSpace(b.CollectionMethod)), Physician: physicianFrom(b.Physician),
@@ -540,12 +540,12 @@ func (h *Handlers) importOrder(ctx context.Context, c api.Caller, in *importOrde
 	})
 }
 
-// TransactionPath is the part of an input that names an order transaction.
+// TransactionPath is the part of an input with the id of an order transaction.
 type TransactionPath struct {
 	TransactionID orders.TransactionID `path:"transaction_id" format:"uuid"`
 }
 
-// orderTransactionBody is a transaction by itself.
+// orderTransactionBody is a transaction without its order.
 //
 // Reference 1.7, GetOrderTransactionResponse.
 type orderTransactionBody struct {

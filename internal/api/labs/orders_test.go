@@ -19,11 +19,11 @@ import (
 
 const (
 	aPatient = `{"first_name":"Ada","last_name":"Byron","dob":"1984-12-10","gender":"female","phone_number":"+14155550132","email":"ada@example.org"}`
-	// The quotes are there to be escaped: see labTestHole.
+	// The escaped quotes test labTestHole.
 	anAddress = `{"receiver_name":"Ada \"lab_test\":0 Byron","first_line":"1 Main Street","city":"Phoenix","state":"AZ","zip":"85004","country":"US","phone_number":"+14155550132"}`
 )
 
-// ordering is a caller with the body of an order of a kit.
+// ordering returns a caller and the body of an order of a kit.
 func ordering(t testing.TB) (c *calltest.Caller, body string) {
 	t.Helper()
 	c, tests := withLabs(t)
@@ -39,8 +39,7 @@ func ordering(t testing.TB) (c *calltest.Caller, body string) {
 		`,"patient_details":` + aPatient + `,"patient_address":` + anAddress + `}`
 }
 
-// The answer of a creation, an order, a list and a transaction, as they go over
-// the wire.
+// The JSON of a creation, an order, a list and a transaction.
 func TestOrderShapes(t *testing.T) {
 	c, body := ordering(t)
 	created := c.Want(200, "POST", "/v3/order", body, `"message":"Order created successfully"`)
@@ -72,7 +71,7 @@ func TestOrderShapes(t *testing.T) {
 	order := c.Want(200, "GET", "/v3/order/"+made.Order.ID, "", `"last_event":`)
 	calltest.Golden(t, "order", order)
 	calltest.Golden(t, "order_transaction", c.Want(200, "GET", "/v3/order_transaction/"+made.Order.Transaction.ID, ""))
-	// A list has the same orders, written by other means.
+	// The list contains the same orders, but is encoded by other code.
 	list := c.Want(200, "GET", "/v3/orders?patient_name=byron", "")
 	if list != `{"orders":[`+strings.TrimSpace(order)+`],"total":1,"page":1,"size":50}` {
 		t.Errorf("the list is %s\nits order is %s", list, order)
@@ -85,8 +84,8 @@ func TestOrderShapes(t *testing.T) {
 	calltest.Golden(t, "orders_none", c.Want(200, "GET", "/v3/orders?patient_name=hopper&page=2&size=7", ""))
 }
 
-// The rules of reference 1.9 that are about the form of the JSON. The others
-// stand in the tests of orders.
+// The rules of reference 1.9 about the form of the JSON. The tests of package orders
+// cover the other rules.
 func TestOrderForms(t *testing.T) {
 	c, body := ordering(t)
 	for name, x := range map[string]struct{ from, to, loc, code string }{

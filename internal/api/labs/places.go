@@ -24,7 +24,7 @@ func (h *Handlers) placeRoutes() []api.Route {
 	}
 }
 
-// radius is a distance in miles, which is a word on the wire.
+// radius is a distance in miles, which is text in JSON.
 type radius string
 
 // Schema lists the distances.
@@ -38,7 +38,7 @@ func (radius) Schema(huma.Registry) *huma.Schema {
 	return s
 }
 
-// miles is the distance; nothing means the default.
+// miles returns the distance, or the default for an empty text.
 func (r radius) miles() float64 {
 	if n, err := strconv.Atoi(string(r)); err == nil {
 		return float64(n)
@@ -46,18 +46,18 @@ func (r radius) miles() float64 {
 	return places.DefaultRadius
 }
 
-// capability is a word for what a service center can do.
+// capability is the name of a capability of a service center.
 type capability string
 
-// Schema lists the words.
+// Schema lists the names.
 func (capability) Schema(huma.Registry) *huma.Schema { return api.Enum(places.CapabilityNames[:]) }
 
 func capabilitiesOf(words []capability) places.Capabilities {
-	all, _ := places.CapabilitiesOf(textsOf(words)...) // the schema has let no other word through
+	all, _ := places.CapabilitiesOf(textsOf(words)...) // the schema has refused other names
 	return all
 }
 
-// viewer is how the caller looks at places.
+// viewer returns the caller's view of places.
 func viewer(c api.Caller) places.Viewer {
 	return places.Viewer{Team: c.Team, Sandbox: c.Environment == teams.Sandbox}
 }
@@ -70,10 +70,10 @@ type pscInfoIn struct {
 	LabAccountID catalogue.AccountID `query:"lab_account_id" format:"uuid" doc:"Account that the order will be placed under."`
 }
 
-// pscInfoBody is a lab's service centers around a ZIP code, nearest first.
+// pscInfoBody contains a lab's service centers around a ZIP code, nearest first.
 //
-// Spec: GET /v3/order/psc/info. Reference 2.2, where site_code, location and
-// supported_bill_types come from.
+// Spec: GET /v3/order/psc/info. Reference 2.2 is the source of site_code, location and
+// supported_bill_types.
 type pscInfoBody struct {
 	LabID  int64     `json:"lab_id"`
 	Slug   string    `json:"slug" doc:"The list of labs may grow."`
@@ -92,8 +92,7 @@ type pscBody struct {
 	Capabilities       []string    `json:"capabilities" doc:"stat, appointment_scheduling_via_junction, appointment_scheduling_with_lab. The list may grow."`
 }
 
-// pscMetadata is the address of a service center. Its texts are empty, not
-// null, where nothing is known.
+// pscMetadata is the address of a service center. Unknown texts are empty, not null.
 type pscMetadata struct {
 	Name        string                `json:"name"`
 	State       string                `json:"state"`
@@ -107,7 +106,7 @@ type pscMetadata struct {
 	Website     *string               `json:"website"`
 }
 
-// hoursBody is a week. A day with an empty list is closed.
+// hoursBody contains the opening hours of a week. A day with an empty list is closed.
 type hoursBody struct {
 	Monday    []openingTime `json:"monday"`
 	Tuesday   []openingTime `json:"tuesday"`
@@ -156,7 +155,7 @@ func (h *Handlers) pscInfo(ctx context.Context, c api.Caller, in *pscInfoIn) (*a
 	return api.Answer(body), nil
 }
 
-// billingsOf are the ways to pay that an account allows in any state.
+// billingsOf returns the billing types that an account allows in any state.
 func billingsOf(account catalogue.Account) (all []catalogue.Billing) {
 	for _, b := range catalogue.Billings {
 		if len(account.AllowedBilling[b]) > 0 {
@@ -166,14 +165,14 @@ func billingsOf(account catalogue.Account) (all []catalogue.Billing) {
 	return all
 }
 
-// pscsNear are a lab's service centers around a ZIP code. An order that knows
-// its ZIP code and lab asks it the same.
+// pscsNear returns a lab's service centers around a ZIP code. An order with a known ZIP
+// code and lab uses it too.
 func (h *Handlers) pscsNear(ctx context.Context, tx *store.Tx, c api.Caller, lab catalogue.Lab, zip string, r radius, caps []capability) (pscInfoBody, error) {
 	body := pscInfoBody{LabID: lab.ID, Slug: lab.Slug, Places: []pscBody{}}
 	place, known := places.Zip(zip)
 	q := places.Query{Lab: lab.Slug, From: place.Point, Miles: r.miles(), Capabilities: capabilitiesOf(caps)}
 	found, err := h.Places.Near(ctx, tx, viewer(c), q)
-	if err != nil || !known || !place.Located { // nothing is near a place that is not on the map
+	if err != nil || !known || !place.Located { // a place without coordinates has no neighbors
 		return body, err
 	}
 	for _, site := range found.Sites {
@@ -219,7 +218,7 @@ type areaInfoIn struct {
 	LabAccountID catalogue.AccountID `query:"lab_account_id" format:"uuid" doc:"Only the lab of this account, and how it may be paid."`
 }
 
-// areaInfoBody is what there is around a ZIP code.
+// areaInfoBody is the offer around a ZIP code.
 //
 // Spec: GET /v3/order/area/info.
 type areaInfoBody struct {
@@ -233,16 +232,16 @@ type phlebotomyBody struct {
 	Providers []phlebotomyProviderBody `json:"providers"`
 }
 
-// phlebotomyProviderBody names the tiers of a provider twice: as the
-// specification does, and as the reference does.
+// phlebotomyProviderBody contains the tiers of a provider under two names: the
+// specification's and the reference's.
 type phlebotomyProviderBody struct {
 	Name         string   `json:"name" doc:"Provider slug. The list may grow."`
 	Tier         []string `json:"tier" doc:"appointment-ready, appointment-request. The list may grow."`
 	ServiceTypes []string `json:"service_types" doc:"The same as tier."`
 }
 
-// areaLabBody has the fields of the specification, and what the reference adds:
-// supported_bill_types, lab_id and appointment_with_vital.
+// areaLabBody has the fields of the specification, and additional ones of the
+// reference: supported_bill_types, lab_id and appointment_with_vital.
 //
 // Reference 2.2, PSCAreaInfo.
 type areaLabBody struct {
@@ -293,15 +292,15 @@ func phlebotomyOf(offers []places.Offer) phlebotomyBody {
 	return body
 }
 
-// labAsked is a lab that area info speaks of.
-type labAsked struct {
+// requestedLab is a lab in the answer of area info.
+type requestedLab struct {
 	catalogue.Lab
-	named bool // by the caller, who wants to hear that it has nothing here
+	named bool // the request names the lab, so the answer includes it even without centers
 }
 
-// labsAsked are the labs that the request is about: of the catalogue, and those
-// that it names though the team's catalogue has them not.
-func (h *Handlers) labsAsked(ctx context.Context, tx *store.Tx, c api.Caller, in *areaInfoIn) ([]labAsked, error) {
+// labsAsked returns the labs of the request: those of the catalogue, and those that it
+// names although the team's catalogue does not have them.
+func (h *Handlers) labsAsked(ctx context.Context, tx *store.Tx, c api.Caller, in *areaInfoIn) ([]requestedLab, error) {
 	offered, err := catalogue.Load(ctx, tx, c.Team)
 	if err != nil {
 		return nil, err
@@ -313,11 +312,11 @@ func (h *Handlers) labsAsked(ctx context.Context, tx *store.Tx, c api.Caller, in
 	if err := checkLabs(offered, in); err != nil {
 		return nil, err
 	}
-	account, err := accountAsked(ctx, tx, c, in.LabAccountID)
+	account, err := accountInQuery(ctx, tx, c, in.LabAccountID)
 	if err != nil {
 		return nil, err
 	}
-	var asked []labAsked
+	var asked []requestedLab
 	for _, lab := range offered.Labs() {
 		if account != nil && account.Lab.ID != lab.ID || len(named) > 0 && !slices.Contains(named, lab.Slug) {
 			continue
@@ -325,20 +324,19 @@ func (h *Handlers) labsAsked(ctx context.Context, tx *store.Tx, c api.Caller, in
 		if account != nil {
 			lab.Billings = billingsOf(*account)
 		}
-		asked = append(asked, labAsked{lab, len(named) > 0 || slices.Contains(catalogue.CentralSlugs, lab.Slug)})
+		asked = append(asked, requestedLab{lab, len(named) > 0 || slices.Contains(catalogue.CentralSlugs, lab.Slug)})
 	}
 	for _, slug := range named {
 		_, ok := offered.LabBySlug(slug)
 		if lab, known := catalogue.KnownLab(slug); known && !ok && account == nil {
-			lab.Billings = nil // nothing can be ordered there
-			asked = append(asked, labAsked{lab, true})
+			lab.Billings = nil // nothing can be ordered at this lab
+			asked = append(asked, requestedLab{lab, true})
 		}
 	}
 	return asked, nil
 }
 
-// checkLabs refuses a slug that is neither in the catalogue nor one that
-// clients know.
+// checkLabs refuses a slug that is neither in the catalogue nor known to clients.
 func checkLabs(offered *catalogue.Catalogue, in *areaInfoIn) error {
 	check := func(slug string, at ...string) *fault.Error {
 		if _, known := offered.LabBySlug(slug); known || slices.Contains(catalogue.CentralSlugs, slug) {
@@ -362,7 +360,7 @@ func checkLabs(offered *catalogue.Catalogue, in *areaInfoIn) error {
 	return fault.Join(faults...)
 }
 
-func (h *Handlers) centralLabs(ctx context.Context, tx *store.Tx, c api.Caller, in *areaInfoIn, asked []labAsked) (map[string]areaLabBody, error) {
+func (h *Handlers) centralLabs(ctx context.Context, tx *store.Tx, c api.Caller, in *areaInfoIn, asked []requestedLab) (map[string]areaLabBody, error) {
 	place, known := places.Zip(in.ZipCode)
 	located := known && place.Located
 	all := map[string]areaLabBody{}
@@ -373,7 +371,7 @@ func (h *Handlers) centralLabs(ctx context.Context, tx *store.Tx, c api.Caller, 
 			continue
 		case err != nil && !errors.Is(err, places.ErrNoSites):
 			return nil, err
-		case !located: // nothing is near a place that is not on the map
+		case !located: // a place without coordinates has no neighbors
 			found = places.SearchResult{}
 		}
 		all[lab.Slug] = areaLabBody{

@@ -20,8 +20,8 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// placesDoor is the door of a sandbox team, with one imported site beside the
-// made-up ones of other labs.
+// placesDoor calls an API as a sandbox team. It has one imported site besides the
+// generated ones of other labs.
 type placesDoor struct {
 	calltest.UserCaller
 	labs map[string]catalogue.Lab
@@ -74,7 +74,7 @@ func (d placesDoor) get(path string, want int) (body string) {
 	return strings.TrimSpace(w.Body.String())
 }
 
-// The whole answer, field for field.
+// The complete answer, field by field.
 func TestPSCInfo(t *testing.T) {
 	eachPlacesDoor(t, func(d placesDoor) {
 		path := fmt.Sprintf("/v3/order/psc/info?zip_code=85004&lab_id=%d", d.labs["crl"].ID)
@@ -98,7 +98,7 @@ func TestPSCInfo(t *testing.T) {
 				t.Errorf("%s: %s", query, diff)
 			}
 		}
-		for _, zip := range []string{"09001", "00000", "59318"} { // military, of no region, nobody near
+		for _, zip := range []string{"09001", "00000", "59318"} { // military, of no region, without centers
 			if got := d.get(strings.Replace(path, "85004", zip, 1), 200); got != head+"]}" {
 				t.Errorf("%s: %s", zip, got)
 			}
@@ -106,7 +106,7 @@ func TestPSCInfo(t *testing.T) {
 	})
 }
 
-// A lab that was asked for counts none where the team has no such lab.
+// A requested lab has zero centers if the team has no such lab.
 func TestAreaInfoOfALabThatTheTeamHasNot(t *testing.T) {
 	eachPlacesDoor(t, func(d placesDoor) {
 		production := d
@@ -130,7 +130,7 @@ func TestAreaInfoOfALabThatTheTeamHasNot(t *testing.T) {
 	})
 }
 
-// In sandbox there are made-up sites, at most thirty in an answer, by distance.
+// In sandbox, sites are generated. An answer has at most thirty, sorted by distance.
 func TestPSCInfoInSandbox(t *testing.T) {
 	eachPlacesDoor(t, func(d placesDoor) {
 		var body pscInfoBody
@@ -209,7 +209,7 @@ func TestPlacesRefusals(t *testing.T) {
 			{area + "85004&labs=quest&labs=nolab", 422, one("enum", `"labs",1`, isLab, `"nolab"`)},
 			{area + "85004&lab=nolab", 422, one("enum", `"lab"`, isLab, `"nolab"`)},
 		} {
-			got := strings.Replace(d.get(c.path, c.status), `"input":""`, `"input":null`, 1) // nothing was sent either way
+			got := strings.Replace(d.get(c.path, c.status), `"input":""`, `"input":null`, 1) // empty and null both mean that nothing was sent
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("%s: %s", c.path, diff)
 			}
@@ -243,7 +243,7 @@ func TestAreaInfo(t *testing.T) {
 				t.Errorf("%d centers of %s", n, slug)
 			}
 		}
-		if len(all.CentralLabs) != 5 { // labs without centers are left out
+		if len(all.CentralLabs) != 5 { // labs without centers are omitted
 			t.Errorf("labs: %v", all.CentralLabs)
 		}
 	})

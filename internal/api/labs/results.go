@@ -33,14 +33,13 @@ func (h *Handlers) resultRoutes() []api.Route {
 	}
 }
 
-// resultsIn names a version of an order's results.
+// resultsIn selects a version of an order's results.
 type resultsIn struct {
 	OrderPath
 	Revision int `query:"revision" minimum:"1" doc:"An earlier version; the latest when left out."`
 }
 
-// orderOfResults is orders.Get with the words that results have for an unknown
-// order.
+// orderOfResults is orders.Get with the error text of results for an unknown order.
 //
 // Reference 3.
 func orderOfResults(ctx context.Context, tx *store.Tx, team teams.ID, id orders.ID) (orders.Order, error) {
@@ -137,7 +136,7 @@ func (h *Handlers) getTransactionResults(ctx context.Context, c api.Caller, in *
 		if err != nil {
 			return err
 		}
-		last := len(t.Orders) - 1 // the newest order's head stands for all
+		last := len(t.Orders) - 1 // the metadata of the newest order represents all
 		body = resultsBodyOf(&t.Orders[last], &t.Version, t.Revisions[last].CreatedAt, t.Transaction)
 		return nil
 	})
@@ -147,7 +146,7 @@ func (h *Handlers) getTransactionResults(ctx context.Context, c api.Caller, in *
 	return api.Answer(body), nil
 }
 
-// resultsBody is what a laboratory found.
+// resultsBody contains the results of a laboratory.
 //
 // Reference 3, LabResultsRaw.
 type resultsBody struct {
@@ -160,7 +159,7 @@ type resultsBody struct {
 	Corrected   bool                       `json:"corrected" doc:"The laboratory corrected results that it had reported as final."`
 }
 
-// resultsMetadataBody is the head of a laboratory report.
+// resultsMetadataBody is the metadata of a laboratory report.
 //
 // Reference 3, LabResultsMetadata.
 type resultsMetadataBody struct {
@@ -180,9 +179,9 @@ type resultsMetadataBody struct {
 	AccountID      *string               `json:"account_id" nullable:"true" doc:"The customer number with the laboratory."`
 }
 
-// biomarkerBody is one value.
+// biomarkerBody is one result.
 //
-// Reference 3, BiomarkerResult. The last two fields are ours.
+// Reference 3, BiomarkerResult. The last two fields are additions.
 type biomarkerBody struct {
 	Name           string                `json:"name"`
 	Slug           string                `json:"slug"`
@@ -233,7 +232,7 @@ type parentMarkerBody struct {
 	ProviderID *string            `json:"provider_id" nullable:"true"`
 }
 
-// missingResultBody is a result that will not come.
+// missingResultBody is an expected result that will not arrive.
 //
 // Reference 3, MissingBiomarkerResult.
 type missingResultBody struct {
@@ -285,8 +284,8 @@ type clinicalInfoBody struct {
 	Volume      *string `json:"total_volume" nullable:"true"`
 }
 
-// sampleTime is a moment of a sample: an object when its offset is known, else
-// the text of the local time, null when there is none.
+// sampleTime is a time of a sample: an object if its offset is known, otherwise the
+// local time as text, or null if there is none.
 //
 // Reference 3, UTCTimestampWithTimezoneOffset.
 type sampleTime struct{ networks.Moment }
@@ -296,7 +295,7 @@ type offsetTimeBody struct {
 	Offset    int      `json:"timezone_offset" doc:"Seconds east of UTC."`
 }
 
-// MarshalJSON writes whichever it is.
+// MarshalJSON returns one of the three forms.
 func (t sampleTime) MarshalJSON() ([]byte, error) {
 	switch {
 	case t.Time.IsZero():
@@ -307,15 +306,15 @@ func (t sampleTime) MarshalJSON() ([]byte, error) {
 	return json.Marshal(offsetTimeBody{api.Time(t.Time), *t.Offset})
 }
 
-// Schema says any of the three.
+// Schema declares the three forms.
 func (sampleTime) Schema(r huma.Registry) *huma.Schema {
 	return &huma.Schema{AnyOf: []*huma.Schema{
 		r.Schema(reflect.TypeFor[offsetTimeBody](), true, ""), {Type: huma.TypeString}, {Type: "null"},
 	}}
 }
 
-// dateOf is a moment as text: on the clock where it was read, and without an
-// offset when nobody knows it.
+// dateOf returns a time as text, in its local time, without an offset if that is
+// unknown.
 func dateOf(m networks.Moment) string {
 	if m.Offset == nil {
 		return m.Time.UTC().Format("2006-01-02T15:04:05")
@@ -323,15 +322,15 @@ func dateOf(m networks.Moment) string {
 	return results.AtOffset(m.Time, m.Offset).Format(api.TimeLayout)
 }
 
-// given is nil for a text that is not there.
-func given(text string) *string { return api.TextOrNull(strings.TrimSpace(text)) }
+// nonEmpty returns nil for an empty text.
+func nonEmpty(text string) *string { return api.TextOrNull(strings.TrimSpace(text)) }
 
 func biomarkerBodyOf(r results.Result) biomarkerBody {
 	b := biomarkerBody{
-		Name: r.Name, Slug: r.Slug, Value: -1, Result: r.Text, Type: r.Type, Unit: given(r.Unit), Timestamp: api.TimeOrNull(&r.At.Time),
-		Notes: given(strings.Join(r.Notes, "\n")), Range: given(r.Range.Text), Above: r.Above, Below: r.Below,
-		Interpretation: r.Interpretation, Flag: r.Flag, LOINC: given(r.LOINC), LOINCSlug: given(r.LOINCSlug), ProviderID: given(r.ProviderID),
-		Markers: parentMarkers(r.Markers), Laboratory: given(r.Laboratory), SampleID: given(r.Sample), UCUM: given(r.UCUM),
+		Name: r.Name, Slug: r.Slug, Value: -1, Result: r.Text, Type: r.Type, Unit: nonEmpty(r.Unit), Timestamp: api.TimeOrNull(&r.At.Time),
+		Notes: nonEmpty(strings.Join(r.Notes, "\n")), Range: nonEmpty(r.Range.Text), Above: r.Above, Below: r.Below,
+		Interpretation: r.Interpretation, Flag: r.Flag, LOINC: nonEmpty(r.LOINC), LOINCSlug: nonEmpty(r.LOINCSlug), ProviderID: nonEmpty(r.ProviderID),
+		Markers: parentMarkers(r.Markers), Laboratory: nonEmpty(r.Laboratory), SampleID: nonEmpty(r.Sample), UCUM: nonEmpty(r.UCUM),
 		Bounds: boundsBody{Kind: r.Range.Kind, From: r.Range.From},
 	}
 	if r.Number != nil {
@@ -358,59 +357,59 @@ func comparator(sign string, inclusive bool) string {
 func parentMarkers(all []results.Marker) []parentMarkerBody {
 	var bodies []parentMarkerBody
 	for _, m := range all {
-		bodies = append(bodies, parentMarkerBody{m.ID, m.Name, m.Slug, given(m.ProviderID)})
+		bodies = append(bodies, parentMarkerBody{m.ID, m.Name, m.Slug, nonEmpty(m.ProviderID)})
 	}
 	return bodies
 }
 
 func missingBodyOf(m results.Missing) missingResultBody {
 	return missingResultBody{
-		m.Name, m.Slug, m.Failure, given(m.Note), given(m.LOINC), given(m.LOINCSlug), given(m.ProviderID), parentMarkers(m.Markers),
+		m.Name, m.Slug, m.Failure, nonEmpty(m.Note), nonEmpty(m.LOINC), nonEmpty(m.LOINCSlug), nonEmpty(m.ProviderID), parentMarkers(m.Markers),
 	}
 }
 
 func specimenBodyOf(s results.Sample, comments []string) specimenBody {
 	p := s.Specimen
 	b := specimenBody{
-		ID: given(s.Key), Control: given(s.Control), Collected: sampleTime{p.Collected}, Received: sampleTime{p.Received}, Reported: sampleTime{p.Reported},
+		ID: nonEmpty(s.Key), Control: nonEmpty(s.Control), Collected: sampleTime{p.Collected}, Received: sampleTime{p.Received}, Reported: sampleTime{p.Reported},
 		Laboratories: map[string]performingLabBody{},
 	}
 	for key, lab := range s.Laboratories {
 		b.Laboratories[key] = performingLabOf(key, lab)
 	}
-	notes := given(strings.Join(comments, "\n"))
+	notes := nonEmpty(strings.Join(comments, "\n"))
 	if p.Fasting != nil || p.Information != "" || p.Volume != "" || notes != nil {
 		b.Clinical.Value = &clinicalInfoBody{
-			Fasting: p.Fasting != nil && *p.Fasting, Notes: notes, Information: given(p.Information), Volume: given(p.Volume),
+			Fasting: p.Fasting != nil && *p.Fasting, Notes: notes, Information: nonEmpty(p.Information), Volume: nonEmpty(p.Volume),
 		}
 	}
 	return b
 }
 
 func performingLabOf(key string, lab networks.Laboratory) performingLabBody {
-	b := performingLabBody{Name: lab.Name, Phone: given(lab.Phone), Director: given(lab.Director)}
+	b := performingLabBody{Name: lab.Name, Phone: nonEmpty(lab.Phone), Director: nonEmpty(lab.Director)}
 	if b.Name == "" {
 		b.Name = key
 	}
 	if a := lab.Address; a != nil {
-		b.Address.Value = &labAddressBody{a.FirstLine, a.SecondLine, a.Country, a.Zip, a.City, a.State, given(a.AccessNotes)}
+		b.Address.Value = &labAddressBody{a.FirstLine, a.SecondLine, a.Country, a.Zip, a.City, a.State, nonEmpty(a.AccessNotes)}
 	}
 	return b
 }
 
-// resultsMetadataOf is the head of an order's results. at is when we had them,
-// for a laboratory that gives no date.
+// resultsMetadataOf returns the metadata of an order's results. at is the time of their
+// arrival, for a laboratory that sends no date.
 func resultsMetadataOf(o *orders.Order, v *results.Version, at time.Time) resultsMetadataBody {
 	b := resultsMetadataBody{
-		CLIA: given(v.CLIA), Laboratory: given(v.Laboratory), Reported: api.Time(at).String(), SpecimenNumber: o.SampleID,
-		Status: v.Status, Interpretation: v.Interpretation, PatientID: o.User.String(), AccountID: given(v.Account),
+		CLIA: nonEmpty(v.CLIA), Laboratory: nonEmpty(v.Laboratory), Reported: api.Time(at).String(), SpecimenNumber: o.SampleID,
+		Status: v.Status, Interpretation: v.Interpretation, PatientID: o.User.String(), AccountID: nonEmpty(v.Account),
 	}
 	if p := o.Body.Patient; p != nil {
 		b.Patient, b.BirthDate = p.Name(), p.BirthDate.In(time.UTC).Format("02/01/2006")
 		b.Age = strconv.Itoa(p.Age(results.CollectedOn(o, v)))
 	}
 	if p := o.Body.Physician; p != nil {
-		b.Provider = given(p.FirstName + " " + p.LastName)
+		b.Provider = nonEmpty(p.FirstName + " " + p.LastName)
 	}
 	if len(v.Samples) == 0 {
 		return b
@@ -425,7 +424,7 @@ func resultsMetadataOf(o *orders.Order, v *results.Version, at time.Time) result
 		to   **string
 	}{{s.Specimen.Collected, &b.Collected}, {s.Specimen.Received, &b.Received}} {
 		if !d.from.Time.IsZero() {
-			*d.to = given(dateOf(d.from))
+			*d.to = nonEmpty(dateOf(d.from))
 		}
 	}
 	return b
@@ -448,8 +447,7 @@ func resultsBodyOf(o *orders.Order, v *results.Version, at time.Time, t orders.T
 	return b
 }
 
-// ResultDocuments renders results as a document, for laboratories that send
-// none of their own.
+// ResultDocuments renders results as a document, for laboratories that send none.
 type ResultDocuments interface {
 	ResultPDF(ctx context.Context, tx *store.Tx, o *orders.Order, r *results.Revision) ([]byte, error)
 }
@@ -475,8 +473,8 @@ func (h *Handlers) getResultPDF(ctx context.Context, c api.Caller, in *resultsIn
 	return api.WriteAs(pdfType, pdf), nil
 }
 
-// resultPDF is the laboratory's own document, else one that is made here; nil
-// when there is neither.
+// resultPDF returns the laboratory's document, or a rendered one, or nil if there is
+// neither.
 func (h *Handlers) resultPDF(ctx context.Context, tx *store.Tx, o *orders.Order, r *results.Revision) ([]byte, error) {
 	switch {
 	case r.HasPDF:

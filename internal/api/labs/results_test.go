@@ -22,7 +22,7 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// page is a document of one page.
+// page returns a document with one page.
 func page(t testing.TB, says string) []byte {
 	t.Helper()
 	p := fpdf.New("P", "mm", "Letter", "")
@@ -36,7 +36,7 @@ func page(t testing.TB, says string) []byte {
 	return out.Bytes()
 }
 
-// atTheLab is a caller with an order whose lab has the sample.
+// atTheLab returns a caller with an order whose sample is at the lab.
 func atTheLab(t testing.TB) (*calltest.Caller, *orders.Order) {
 	t.Helper()
 	c, _ := withLabs(t)
@@ -57,7 +57,7 @@ func takeResults(c *calltest.Caller, t testing.TB, o *orders.Order, key string, 
 	})
 }
 
-// rich is a report with something in every field.
+// rich returns a report with a value in every field.
 func rich(t testing.TB) networks.ResultSet {
 	east, fasting := -7*3600, true
 	at := func(hour int) networks.Moment {
@@ -112,7 +112,7 @@ func TestResultShapes(t *testing.T) {
 	}
 }
 
-// The order goes as FHIR from the start, and its results as soon as they come.
+// The order is available as FHIR from the start. Its results follow when they arrive.
 func TestFHIR(t *testing.T) {
 	c, o := atTheLab(t)
 	path := "/v3/order/" + o.ID.String() + "/fhir"
@@ -123,7 +123,7 @@ func TestFHIR(t *testing.T) {
 	c.Want(200, "GET", path, "", `"DiagnosticReport"`, `"Observation"`, `"value":231`, `"comparator":"\u003c"`, `"application/pdf"`, `"http://loinc.org"`)
 }
 
-// The results of a transaction are those of all its orders, and so are its
+// The results of a transaction are those of all its orders. The same holds for
 // documents.
 func TestTransactionResults(t *testing.T) {
 	c, o := atTheLab(t)

@@ -12,8 +12,8 @@ import (
 	"hale/internal/platform/store"
 )
 
-// The lab of sandbox teams: bringing an order to a status as the reference
-// does, and ours to turn its clock.
+// The lab of sandbox teams. The reference moves an order to a status. Our additions
+// advance the lab's clock.
 //
 // Reference 1.15.
 
@@ -34,16 +34,16 @@ type simulateOrderIn struct {
 	Body        *api.ObjectOrNull[simulationIn]
 }
 
-// simulationIn is the contract's SimulationFlags.
+// simulationIn has the fields of the contract's SimulationFlags.
 type simulationIn struct {
 	Interpretation interpretationWord                `json:"interpretation,omitempty" default:"normal"`
 	ResultTypes    api.ListOrNull[sandboxResultWord] `json:"result_types" required:"false" maxItems:"100" doc:"The types of the results, in turn; numeric, comment and range when absent."`
 	HasMissing     *bool                             `json:"has_missing_results" required:"false" doc:"Leave a result out as one that could not be measured."`
 }
 
-// simulated bounds how long an answer waits for what it says to be seen. What
-// takes longer happens all the same.
-const simulated = 3 * time.Second
+// simulationWait is the maximum time that an answer waits for the change to be visible. A
+// slower change still happens.
+const simulationWait = 3 * time.Second
 
 func (h *Handlers) simulateOrder(ctx context.Context, c api.Caller, in *simulateOrderIn) (*api.Out[string], error) {
 	s := sandboxlab.Simulation{
@@ -66,7 +66,7 @@ func (h *Handlers) simulateOrder(ctx context.Context, c api.Caller, in *simulate
 	if err != nil {
 		return nil, err
 	}
-	err = h.until(ctx, simulated, func(tx *store.Tx) (bool, error) {
+	err = h.waitUntil(ctx, simulationWait, func(tx *store.Tx) (bool, error) {
 		o, err := orders.Get(ctx, tx, c.Team, in.OrderID)
 		return o.Status == end || o.Status.Terminal() && end != orders.Corrected, err
 	})
@@ -76,9 +76,8 @@ func (h *Handlers) simulateOrder(ctx context.Context, c api.Caller, in *simulate
 	return api.Answer("Success"), nil
 }
 
-// until looks again and again whether something is so, and gives up without an
-// error after a while.
-func (h *Handlers) until(ctx context.Context, longest time.Duration, so func(tx *store.Tx) (bool, error)) error {
+// waitUntil polls a condition. It gives up without an error after some time.
+func (h *Handlers) waitUntil(ctx context.Context, longest time.Duration, so func(tx *store.Tx) (bool, error)) error {
 	end := time.NewTimer(longest)
 	defer end.Stop()
 	for pause := 5 * time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
@@ -100,7 +99,7 @@ func (h *Handlers) until(ctx context.Context, longest time.Duration, so func(tx 
 	}
 }
 
-// sandboxBody is a sandbox lab at a moment.
+// sandboxBody is the state of a sandbox lab.
 type sandboxBody struct {
 	Now     api.Time          `json:"now" doc:"By the lab's clock."`
 	Waiting int               `json:"waiting" doc:"How much of what is due is not done yet."`
@@ -152,8 +151,8 @@ type advanceSandboxIn struct {
 	}
 }
 
-// advanced bounds how long an answer waits for what is due to be done.
-const advanced = 20 * time.Second
+// advanceWait is the maximum time that an answer waits for due steps to run.
+const advanceWait = 20 * time.Second
 
 func (h *Handlers) advanceSandbox(ctx context.Context, c api.Caller, in *advanceSandboxIn) (*api.Out[sandboxBody], error) {
 	err := h.DB.Write(ctx, func(tx *store.Tx) error {
@@ -166,7 +165,7 @@ func (h *Handlers) advanceSandbox(ctx context.Context, c api.Caller, in *advance
 	if err != nil {
 		return nil, err
 	}
-	err = h.until(ctx, advanced, func(tx *store.Tx) (bool, error) {
+	err = h.waitUntil(ctx, advanceWait, func(tx *store.Tx) (bool, error) {
 		n, err := sandboxlab.CountDue(ctx, tx, c.Team)
 		return n == 0, err
 	})
@@ -201,7 +200,7 @@ type runSandboxScriptIn struct {
 	}
 }
 
-// sandboxRunBody is what an order has before it.
+// sandboxRunBody contains the planned steps of an order.
 type sandboxRunBody struct {
 	OrderID orders.ID         `json:"order_id" format:"uuid"`
 	Script  string            `json:"script"`
@@ -227,7 +226,7 @@ func (h *Handlers) runSandboxScript(ctx context.Context, c api.Caller, in *runSa
 	return api.Answer(body), nil
 }
 
-// Words of the sandbox.
+// Types for values of the sandbox.
 type (
 	orderEventWord    string
 	sandboxResultWord string

@@ -32,7 +32,7 @@ func (h *Handlers) unmatchedRoutes() []api.Route {
 	}
 }
 
-// UnmatchedPath is the part of an input that names an unmatched result.
+// UnmatchedPath is the part of an input with the id of an unmatched result.
 type UnmatchedPath struct {
 	ID matching.ID `path:"raw_result_id" format:"uuid"`
 }
@@ -186,7 +186,7 @@ func (h *Handlers) resolveUnmatchedResult(ctx context.Context, c api.Caller, in 
 	})
 }
 
-// dayTime is a date as an instant, for fields that the reference calls so.
+// dayTime returns a date as an instant, for fields that are instants in the reference.
 func dayTime(d civil.Date) *api.Time {
 	if d.IsZero() {
 		return nil
@@ -298,8 +298,8 @@ func unmatchedOf(i *matching.Item, offered *catalogue.Catalogue) unmatchedBody {
 	return body
 }
 
-// groupsOf puts candidates of one user together, in the order of the likeliest
-// of each.
+// groupsOf groups candidates by user. The groups are sorted by their likeliest
+// candidate.
 func groupsOf(all []matching.Candidate) []reviewGroup {
 	groups := []reviewGroup{}
 	for _, c := range all {
@@ -317,7 +317,7 @@ func groupsOf(all []matching.Candidate) []reviewGroup {
 	return groups
 }
 
-// Subject returns the user whose key seals a kept answer, or the result itself
+// Subject returns the user whose key seals a stored answer, or the result's own id
 // while it belongs to no user.
 func (b unmatchedBody) Subject() uuid.UUID {
 	if user := b.ResolvedUserID.Value; user != nil {
@@ -326,48 +326,48 @@ func (b unmatchedBody) Subject() uuid.UUID {
 	return b.ID.UUID()
 }
 
-// drillCase is a case that can be rehearsed.
-type drillCase struct {
+// rehearsalCase is a case that can be rehearsed.
+type rehearsalCase struct {
 	Case       matching.Decision        `json:"case"`
 	OrderRoles []string                 `json:"order_roles" doc:"Keys of orders in a request with order_source provided."`
 	Required   map[string]orders.Status `json:"required_statuses" doc:"Where the order of each role must stand."`
 	Labs       []string                 `json:"lab_constraints" doc:"same_lab, different_lab."`
 }
 
-type drillCasesBody struct {
-	Data []drillCase `json:"data"`
+type rehearsalCasesBody struct {
+	Data []rehearsalCase `json:"data"`
 }
 
-func (h *Handlers) listUnmatchedCases(ctx context.Context, c api.Caller, _ *api.Empty) (*api.Out[drillCasesBody], error) {
+func (h *Handlers) listUnmatchedCases(ctx context.Context, c api.Caller, _ *api.Empty) (*api.Out[rehearsalCasesBody], error) {
 	err := h.DB.Read(ctx, func(tx *store.Tx) error { return rehearsal.Check(ctx, tx, c.Team) })
 	if err != nil {
 		return nil, err
 	}
-	body := drillCasesBody{Data: []drillCase{}}
+	body := rehearsalCasesBody{Data: []rehearsalCase{}}
 	for _, k := range rehearsal.Cases {
-		body.Data = append(body.Data, drillCase{k.Decision, k.Roles, k.Required, k.Labs})
+		body.Data = append(body.Data, rehearsalCase{k.Decision, k.Roles, k.Required, k.Labs})
 	}
 	return api.Answer(body), nil
 }
 
-type createDrillIn struct {
+type createRehearsalIn struct {
 	Key  string `header:"X-Idempotency-Key" required:"true" minLength:"1" maxLength:"255" doc:"The same key and body get the same run; another body is refused."`
 	Body struct {
-		_              struct{}                `additionalProperties:"false"`
-		Case           string                  `json:"case" enum:"match_completed,match_cancelled,wrong_collection,wrong_lab,multiple_demo_match,match_sample_id_mismatch_demo,match_demo,no_match"`
-		OrderSource    string                  `json:"order_source" enum:"managed,provided" doc:"managed: the run makes the orders. wrong_collection needs provided."`
-		Orders         api.OrNull[drillOrders] `json:"orders" required:"false" doc:"By role, with order_source provided."`
-		ResultStatus   string                  `json:"result_status" required:"false" enum:"final,partial" default:"final"`
-		Interpretation string                  `json:"interpretation" required:"false" enum:"normal,abnormal,critical,unknown" default:"normal"`
-		LabTestID      orders.NullID           `json:"lab_test_id" required:"false" doc:"What managed orders are of; one is chosen when absent."`
-		WrongLabTestID orders.NullID           `json:"wrong_lab_test_id" required:"false" doc:"What the other lab reports in case wrong_lab."`
+		_              struct{}                    `additionalProperties:"false"`
+		Case           string                      `json:"case" enum:"match_completed,match_cancelled,wrong_collection,wrong_lab,multiple_demo_match,match_sample_id_mismatch_demo,match_demo,no_match"`
+		OrderSource    string                      `json:"order_source" enum:"managed,provided" doc:"managed: the run makes the orders. wrong_collection needs provided."`
+		Orders         api.OrNull[rehearsalOrders] `json:"orders" required:"false" doc:"By role, with order_source provided."`
+		ResultStatus   string                      `json:"result_status" required:"false" enum:"final,partial" default:"final"`
+		Interpretation string                      `json:"interpretation" required:"false" enum:"normal,abnormal,critical,unknown" default:"normal"`
+		LabTestID      orders.NullID               `json:"lab_test_id" required:"false" doc:"What managed orders are of; one is chosen when absent."`
+		WrongLabTestID orders.NullID               `json:"wrong_lab_test_id" required:"false" doc:"What the other lab reports in case wrong_lab."`
 	}
 }
 
-// drillOrders name orders by role.
-type drillOrders map[string]orders.NullID
+// rehearsalOrders contains orders by role.
+type rehearsalOrders map[string]orders.NullID
 
-func (in *createDrillIn) request() rehearsal.Request {
+func (in *createRehearsalIn) request() rehearsal.Request {
 	b := &in.Body
 	r := rehearsal.Request{
 		Case: matching.Decision(b.Case), Source: rehearsal.Source(b.OrderSource), Partial: b.ResultStatus == "partial",
@@ -393,12 +393,12 @@ func testID(id orders.NullID) *catalogue.TestID {
 	return &test
 }
 
-type createdDrillBody struct {
+type createdRehearsalBody struct {
 	RunID  rehearsal.ID     `json:"run_id" format:"uuid"`
 	Status rehearsal.Status `json:"status" enum:"queued,running,succeeded,failed"`
 }
 
-func (h *Handlers) createUnmatchedTest(ctx context.Context, c api.Caller, in *createDrillIn) (*api.Out[createdDrillBody], error) {
+func (h *Handlers) createUnmatchedTest(ctx context.Context, c api.Caller, in *createRehearsalIn) (*api.Out[createdRehearsalBody], error) {
 	var r rehearsal.Run
 	err := h.DB.Write(ctx, func(tx *store.Tx) (err error) {
 		r, err = rehearsal.Create(ctx, tx, c.Team, in.Key, in.request())
@@ -407,45 +407,45 @@ func (h *Handlers) createUnmatchedTest(ctx context.Context, c api.Caller, in *cr
 	if err != nil {
 		return nil, err
 	}
-	return api.Answer(createdDrillBody{r.ID, r.Status}), nil
+	return api.Answer(createdRehearsalBody{r.ID, r.Status}), nil
 }
 
-// DrillPath is the part of an input that names a rehearsal.
-type DrillPath struct {
+// RehearsalPath is the part of an input with the id of a rehearsal.
+type RehearsalPath struct {
 	ID rehearsal.ID `path:"run_id" format:"uuid"`
 }
 
-// drillBody is a rehearsal.
+// rehearsalBody is a rehearsal.
 //
 // Reference 1.17, GetUnmatchedResultTestResponse.
-type drillBody struct {
-	RunID        rehearsal.ID             `json:"run_id" format:"uuid"`
-	Status       rehearsal.Status         `json:"status" enum:"queued,running,succeeded,failed"`
-	Stage        rehearsal.Stage          `json:"stage" doc:"queued, validating, selecting_configuration, creating_orders, transitioning_orders, writing_result, matching_result, verifying_review, succeeded, failed."`
-	Case         matching.Decision        `json:"case"`
-	OrderSource  rehearsal.Source         `json:"order_source"`
-	ResultStatus string                   `json:"result_status" enum:"final,partial"`
-	Orders       map[string]drillOrder    `json:"orders" doc:"By role."`
-	RawResultID  orders.NullID            `json:"raw_result_id" doc:"Of the unmatched result, as soon as it is written."`
-	Error        api.OrNull[drillFailure] `json:"error"`
-	CreatedAt    api.Time                 `json:"created_at"`
-	UpdatedAt    api.Time                 `json:"updated_at"`
-	StartedAt    *api.Time                `json:"started_at" nullable:"true"`
-	CompletedAt  *api.Time                `json:"completed_at" nullable:"true"`
+type rehearsalBody struct {
+	RunID        rehearsal.ID                 `json:"run_id" format:"uuid"`
+	Status       rehearsal.Status             `json:"status" enum:"queued,running,succeeded,failed"`
+	Stage        rehearsal.Stage              `json:"stage" doc:"queued, validating, selecting_configuration, creating_orders, transitioning_orders, writing_result, matching_result, verifying_review, succeeded, failed."`
+	Case         matching.Decision            `json:"case"`
+	OrderSource  rehearsal.Source             `json:"order_source"`
+	ResultStatus string                       `json:"result_status" enum:"final,partial"`
+	Orders       map[string]rehearsalOrder    `json:"orders" doc:"By role."`
+	RawResultID  orders.NullID                `json:"raw_result_id" doc:"Of the unmatched result, as soon as it is written."`
+	Error        api.OrNull[rehearsalFailure] `json:"error"`
+	CreatedAt    api.Time                     `json:"created_at"`
+	UpdatedAt    api.Time                     `json:"updated_at"`
+	StartedAt    *api.Time                    `json:"started_at" nullable:"true"`
+	CompletedAt  *api.Time                    `json:"completed_at" nullable:"true"`
 }
 
-type drillOrder struct {
+type rehearsalOrder struct {
 	OrderID       orders.ID            `json:"order_id" format:"uuid"`
 	UserID        users.ID             `json:"user_id" format:"uuid"`
 	TransactionID orders.TransactionID `json:"order_transaction_id" format:"uuid"`
 }
 
-type drillFailure struct {
+type rehearsalFailure struct {
 	Code    string `json:"code" doc:"For programs."`
 	Message string `json:"message"`
 }
 
-func (h *Handlers) getUnmatchedTest(ctx context.Context, c api.Caller, in *DrillPath) (*api.Out[drillBody], error) {
+func (h *Handlers) getUnmatchedTest(ctx context.Context, c api.Caller, in *RehearsalPath) (*api.Out[rehearsalBody], error) {
 	var r rehearsal.Run
 	err := h.DB.Read(ctx, func(tx *store.Tx) (err error) {
 		r, err = rehearsal.Get(ctx, tx, c.Team, in.ID)
@@ -454,22 +454,22 @@ func (h *Handlers) getUnmatchedTest(ctx context.Context, c api.Caller, in *Drill
 	if err != nil {
 		return nil, err
 	}
-	body := drillBody{
-		RunID: r.ID, Status: r.Status, Stage: r.Stage, Case: r.Case, OrderSource: r.Source, ResultStatus: "final", Orders: map[string]drillOrder{},
+	body := rehearsalBody{
+		RunID: r.ID, Status: r.Status, Stage: r.Stage, Case: r.Case, OrderSource: r.Source, ResultStatus: "final", Orders: map[string]rehearsalOrder{},
 		CreatedAt: api.Time(r.CreatedAt), UpdatedAt: api.Time(r.UpdatedAt), StartedAt: api.TimeOrNull(r.StartedAt), CompletedAt: api.TimeOrNull(r.CompletedAt),
 	}
 	if r.Partial {
 		body.ResultStatus = "partial"
 	}
 	for role, o := range r.Artifacts {
-		body.Orders[role] = drillOrder{o.Order, o.User, o.Transaction}
+		body.Orders[role] = rehearsalOrder{o.Order, o.User, o.Transaction}
 	}
 	if r.Result != nil {
 		id := r.Result.UUID()
 		body.RawResultID.Value = &id
 	}
 	if f := r.Failure; f != nil {
-		body.Error = api.Nullable(&drillFailure{f.Code, f.Message})
+		body.Error = api.Nullable(&rehearsalFailure{f.Code, f.Message})
 	}
 	return api.Answer(body), nil
 }

@@ -17,9 +17,8 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// The answers about results whose order is not certain, as they go over the
-// wire: a result that may be an order's, one that is nobody's, the list of both,
-// and what becomes of them.
+// The JSON of results without a certain order: a result that may belong to an order,
+// one that belongs to none, the list of both, and the decisions.
 func TestUnmatchedShapes(t *testing.T) {
 	c := newCaller(t)
 	team := orderstest.Team(t, c.DB)
@@ -40,7 +39,7 @@ func TestUnmatchedShapes(t *testing.T) {
 	calltest.Golden(t, "unmatched_rejected", c.Want(200, "POST", path+likely.String()+"/resolve", `{"action":"reject"}`))
 	c.Want(404, "POST", path+likely.String()+"/resolve", `{"action":"reject"}`, "Unmatched result not found")
 
-	// What is accepted is answered with the order, as everywhere.
+	// Accepting a result returns the order, like other operations.
 	again := arrives(c, t, o, networks.ReportedPatient{FirstName: p.FirstName, LastName: p.LastName, DOB: p.BirthDate, Gender: "F"})
 	var accepted, read map[string]any
 	calltest.Decode(t, c.Want(200, "POST", path+again.String()+"/accept", `{"order_id":"`+o.ID.String()+`"}`), &accepted)
@@ -51,7 +50,7 @@ func TestUnmatchedShapes(t *testing.T) {
 	calltest.Golden(t, "unmatched_cases", c.Want(200, "GET", "/v3/unmatched_result_test/case", ""))
 }
 
-// as makes the caller one of another team.
+// actAs makes the caller one of another team.
 func actAs(c *calltest.Caller, t *testing.T, team teams.ID) {
 	t.Helper()
 	userstest.Write(t, c.DB, func(ctx context.Context, tx *store.Tx) error {
@@ -65,8 +64,8 @@ func actAs(c *calltest.Caller, t *testing.T, team teams.ID) {
 	})
 }
 
-// arrives brings a report about a patient before the queue: of an order's first
-// marker, with a sample number that nobody knows.
+// arrives delivers a report about a patient to the queue. It is about the first marker
+// of an order and has an unknown sample number.
 func arrives(c *calltest.Caller, t *testing.T, o orders.Order, patient networks.ReportedPatient) (id matching.ID) {
 	t.Helper()
 	userstest.Write(t, c.DB, func(ctx context.Context, tx *store.Tx) error {

@@ -20,11 +20,11 @@ func TestPayorShapes(t *testing.T) {
 	var body payorBody
 	calltest.Decode(t, made, &body)
 	c.Want(200, "GET", base+"?provider=availity&provider_payor_id=EX001", "", body.PayorCode)
-	other := calltest.Another(t, c.DB, c.Door, c.Now)
+	other := calltest.NewTeamCaller(t, c.DB, c.Door, c.Now)
 	other.Want(200, "GET", base+"?provider=availity&provider_payor_id=EX001", "", "[]")
 	id := c.User("a")
-	c.Want(200, "POST", "/v2/user/"+id+"/insurance", calltest.Replaced(t, calltest.GoodInsurance, "UHC", body.PayorCode), `"name":"Example Mutual"`)
-	other.Want(200, "POST", "/v2/user/"+other.User("b")+"/insurance", calltest.Replaced(t, calltest.GoodInsurance, "UHC", body.PayorCode), `"payor_unknown"`)
+	c.Want(200, "POST", "/v2/user/"+id+"/insurance", calltest.Replace(t, calltest.GoodInsurance, "UHC", body.PayorCode), `"name":"Example Mutual"`)
+	other.Want(200, "POST", "/v2/user/"+other.User("b")+"/insurance", calltest.Replace(t, calltest.GoodInsurance, "UHC", body.PayorCode), `"payor_unknown"`)
 }
 
 func TestPayorRefusals(t *testing.T) {
@@ -37,8 +37,8 @@ func TestPayorRefusals(t *testing.T) {
 	c.Want(422, "POST", base, `{}`, `"loc":["body","insurance_name"]`)
 	c.Want(422, "POST", base, `{"provider":"stedi"}`, `"loc":["body","provider_id"]`)
 	c.Want(422, "POST", base, `{"provider":"pigeon","provider_id":"1"}`, `"loc":["body","provider"]`)
-	c.Want(422, "POST", "/v3/payor", calltest.Replaced(t, goodPayor, `"provider":"availity",`, ""), `"loc":["body","provider"]`)
-	c.Want(422, "POST", "/v3/payor", calltest.Replaced(t, goodPayor, "availity", "pigeon"), `"loc":["body","provider"]`)
-	c.Want(422, "POST", "/v3/payor", calltest.Replaced(t, goodPayor, `"zip":"78701",`, ""), `"loc":["body","address","zip"]`)
-	c.Want(422, "POST", "/v3/payor", calltest.Replaced(t, goodPayor, "Example Mutual", " "), `"loc":["body","name"]`)
+	c.Want(422, "POST", "/v3/payor", calltest.Replace(t, goodPayor, `"provider":"availity",`, ""), `"loc":["body","provider"]`)
+	c.Want(422, "POST", "/v3/payor", calltest.Replace(t, goodPayor, "availity", "pigeon"), `"loc":["body","provider"]`)
+	c.Want(422, "POST", "/v3/payor", calltest.Replace(t, goodPayor, `"zip":"78701",`, ""), `"loc":["body","address","zip"]`)
+	c.Want(422, "POST", "/v3/payor", calltest.Replace(t, goodPayor, "Example Mutual", " "), `"loc":["body","name"]`)
 }

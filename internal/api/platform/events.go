@@ -20,7 +20,7 @@ func (h *Handlers) eventRoutes() []api.Route {
 	}
 }
 
-// feedIn asks for a part of the feed.
+// feedIn is a request for a part of the feed.
 type feedIn struct {
 	After   int64    `query:"after" minimum:"0" default:"0" doc:"Number of the last event you have; 0 for none."`
 	AfterID string   `query:"after_id" doc:"Id of the event numbered after, if you keep it: 422 when another event has that number since the database was restored from a backup."`
@@ -29,8 +29,8 @@ type feedIn struct {
 	Wait    int      `query:"wait" minimum:"0" maximum:"30" default:"0" doc:"Seconds to wait for events when there are none yet."`
 }
 
-// feedBody describes the answer, which readFeed writes itself so that each
-// event has the very bytes that webhooks sign and send.
+// feedBody describes the answer. readFeed writes it itself, so that each event has the
+// same bytes as in a webhook.
 type feedBody struct {
 	Events      []feedEvent `json:"events"`
 	NextAfter   int64       `json:"next_after" doc:"Pass it as after to go on."`
@@ -53,7 +53,7 @@ func (h *Handlers) readFeed(ctx context.Context, c api.Caller, in *feedIn) (*api
 	if err != nil {
 		return nil, err
 	}
-	has, err := h.confirmed(ctx, c, in)
+	has, err := h.confirmedID(ctx, c, in)
 	if err != nil {
 		return nil, err
 	}
@@ -62,16 +62,15 @@ func (h *Handlers) readFeed(ctx context.Context, c api.Caller, in *feedIn) (*api
 		return nil, err
 	}
 	if page.Next != in.After || has == (events.ID{}) {
-		if has, err = h.lastOf(ctx, c, &page); err != nil {
+		if has, err = h.lastID(ctx, c, &page); err != nil {
 			return nil, err
 		}
 	}
 	return api.WriteJSON(appendFeed(nil, &page, has)), nil
 }
 
-// confirmed is the id of the event that the reader has last, zero when it is not
-// told.
-func (h *Handlers) confirmed(ctx context.Context, c api.Caller, in *feedIn) (events.ID, error) {
+// confirmedID returns the id of the last event that the reader has, or zero if unknown.
+func (h *Handlers) confirmedID(ctx context.Context, c api.Caller, in *feedIn) (events.ID, error) {
 	if in.AfterID == "" {
 		return events.ID{}, nil
 	}
@@ -82,8 +81,8 @@ func (h *Handlers) confirmed(ctx context.Context, c api.Caller, in *feedIn) (eve
 	return id, h.DB.Read(ctx, func(tx *store.Tx) error { return events.CheckPosition(ctx, tx, c.Team.UUID(), in.After, id) })
 }
 
-// lastOf is the id of the event at which a page ends, zero for none.
-func (h *Handlers) lastOf(ctx context.Context, c api.Caller, page *events.Page) (id events.ID, err error) {
+// lastID returns the id of the last event of a page, or zero for none.
+func (h *Handlers) lastID(ctx context.Context, c api.Caller, page *events.Page) (id events.ID, err error) {
 	if n := len(page.Events); n > 0 && page.Events[n-1].Seq == page.Next {
 		return page.Events[n-1].ID, nil
 	}

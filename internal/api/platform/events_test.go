@@ -12,8 +12,8 @@ import (
 	"hale/internal/platform/store"
 )
 
-// Whoever has more events than there are is told so: numbers are given again
-// after a restore. To have just as many is to be up to date.
+// A reader that has more events than exist gets an error, because numbers are assigned
+// again after a restore. A reader that has exactly as many is up to date.
 func TestFeedRefusesNumbersFromTheFuture(t *testing.T) {
 	eachCaller(t, func(d calltest.UserCaller) {
 		d.Post(d.Path("/v2/timeseries/{user_id}/heartrate"), calltest.PushText(calltest.Heartbeats(1)), &struct{}{})
@@ -34,7 +34,7 @@ func TestFeedRefusesNumbersFromTheFuture(t *testing.T) {
 	})
 }
 
-// An event that cannot be read is in the feed, without its body and with a word.
+// An event that cannot be read is in the feed without its body and with a reason.
 func TestFeedShowsWhatCannotBeRead(t *testing.T) {
 	eachCaller(t, func(d calltest.UserCaller) {
 		d.Post(d.Path("/v2/timeseries/{user_id}/heartrate"), calltest.PushText(calltest.Heartbeats(1)), &struct{}{})
@@ -62,9 +62,9 @@ func TestFeedShowsWhatCannotBeRead(t *testing.T) {
 	})
 }
 
-// Whoever keeps the id of the last event beside its number is told when that
-// number was given to another event, however many came since; an event that was
-// forgotten tells nothing.
+// A reader may store the id of the last event with its number. It gets an error if
+// another event has that number now, however many events follow. An event that was
+// deleted proves nothing.
 func TestFeedComparesIDs(t *testing.T) {
 	eachCaller(t, func(d calltest.UserCaller) {
 		var page feedBody

@@ -1,5 +1,5 @@
-// Package platform serves the operations about a team itself: webhook endpoints and
-// deliveries, the event feed, background jobs, and the team's figures.
+// Package platform serves the operations about the team: webhook endpoints and
+// deliveries, the event feed, background jobs, and the team's metrics.
 package platform
 
 import (
@@ -10,16 +10,17 @@ import (
 	"hale/internal/platform/webhooks"
 )
 
-// Handlers serve the operations.
+// Handlers serves the operations.
 type Handlers struct {
 	*api.API
 	// Orders counts a team's orders.
 	Orders *orders.Index
-	// Webhooks is the setup of deliveries: rules for URLs, and how examples are posted.
+	// Webhooks is the configuration of deliveries. It has the rules for URLs, and the
+	// settings for posting examples.
 	Webhooks webhooks.Config
 }
 
-// Routes returns every operation, one table per resource.
+// Routes returns all operations, one table per resource.
 func (h *Handlers) Routes() []api.Route {
 	return slices.Concat(
 		h.metricRoutes(),

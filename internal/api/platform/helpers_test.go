@@ -23,7 +23,8 @@ func newCaller(t testing.TB) *calltest.Caller {
 	return calltest.NewCallerOf(t, newAPI)
 }
 
-// newAPI has the operations of the platform, and those of people and wearables, which make events.
+// newAPI returns an API with the operations of the platform, and those of people and
+// wearables, which emit events.
 func newAPI(db *store.DB) *api.API {
 	events.Register(db, events.NewCatalogue(slices.Concat(resources.EventTypes(), connections.EventTypes())...))
 	a := api.New(api.Deps{DB: db, BaseURL: "https://hale.example.org"})

@@ -17,7 +17,7 @@ func (h *Handlers) jobRoutes() []api.Route {
 	}
 }
 
-// jobBody is a job on the wire.
+// jobBody is a job in JSON.
 type jobBody struct {
 	ID          jobs.ID              `json:"id" format:"uuid"`
 	Kind        string               `json:"kind" doc:"Such as users.erase or webhooks.replay."`
@@ -87,7 +87,7 @@ func (h *Handlers) listJobs(ctx context.Context, c api.Caller, in *jobsIn) (*api
 	return api.Answer(body), nil
 }
 
-// JobPath names a job.
+// JobPath is the part of an input with the job's id.
 type JobPath struct {
 	JobID jobs.ID `path:"job_id" format:"uuid"`
 }

@@ -20,7 +20,7 @@ func (h *Handlers) metricRoutes() []api.Route {
 	}
 }
 
-// metricsBody counts what a team has.
+// metricsBody contains the numbers of a team's records.
 //
 // Reference 5.10, MetricsResult.
 type metricsBody struct {
@@ -67,8 +67,8 @@ func (h *Handlers) userMetrics(ctx context.Context, c api.Caller, _ *api.Empty) 
 	return api.Answer(body), nil
 }
 
-// teamBody is the team as older clients ask for it. It never holds a secret:
-// the fields that once did are absent or empty.
+// teamBody is the team in the form for older clients. It contains no secret: the fields
+// that formerly did are absent or empty.
 //
 // Reference 5.10, ClientFacingTeam.
 type teamBody struct {
@@ -83,8 +83,8 @@ type teamBody struct {
 	DelegatedFlow      string     `json:"delegated_flow" doc:"Whose physicians order and follow up, by the accounts that the team may order under."`
 }
 
-// The words for who orders and who follows up. They know the team's physicians
-// for both, the service's for both, and the service's for ordering alone.
+// The values for who orders tests and who reviews results: the team's physicians for
+// both, the service's physicians for both, or the service's physicians for orders only.
 //
 // Reference 5.10, DelegatedFlowType.
 const (
@@ -93,8 +93,8 @@ const (
 	serviceOrders     = "order_with_vital_physician_network"
 )
 
-// flowOf is the word that asks most of the team under any of its accounts. A
-// team without an account has nobody's physicians but its own.
+// flowOf returns the flow of the team's accounts that requires most of the team. A team
+// without an account can use only its own physicians.
 func flowOf(accounts []catalogue.Account) string {
 	word := servicePhysicians
 	for _, a := range accounts {

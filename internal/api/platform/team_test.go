@@ -21,10 +21,10 @@ func TestMetricsAndTeam(t *testing.T) {
 	if strings.Contains(team, c.Key) || strings.Contains(team, "secret") {
 		t.Errorf("the team object holds a secret: %s", team)
 	}
-	c.Want(404, "GET", "/v2/team/"+calltest.Another(t, c.DB, c.Door, c.Now).Team.String(), "", "Team not found")
+	c.Want(404, "GET", "/v2/team/"+calltest.NewTeamCaller(t, c.DB, c.Door, c.Now).Team.String(), "", "Team not found")
 }
 
-// The team's word for whose physicians there are follows its accounts.
+// The flow of a team depends on its accounts.
 func TestFlowOfATeam(t *testing.T) {
 	c := newCaller(t)
 	path := "/v2/team/" + c.Team.String()

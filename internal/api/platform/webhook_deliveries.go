@@ -14,8 +14,8 @@ import (
 	"hale/internal/platform/webhooks"
 )
 
-// What became of deliveries. The reference has this, and what is in
-// webhooks_again.go and webhooks_examples.go, only in its dashboard.
+// Deliveries and their results. The reference offers these, and the operations for
+// replays and examples, only in its dashboard.
 
 func (h *Handlers) webhookLogRoutes() []api.Route {
 	return []api.Route{
@@ -31,8 +31,8 @@ func (h *Handlers) webhookLogRoutes() []api.Route {
 	}
 }
 
-// DeliveryBody is a delivery on the wire. It has a capital because the document
-// does not see into embedded types without one.
+// DeliveryBody is a delivery in JSON. It is exported, because the document omits
+// embedded types that are not.
 type DeliveryBody struct {
 	MessageID     string               `json:"message_id" doc:"msg_…"`
 	Seq           int64                `json:"seq" doc:"The event's number."`
@@ -91,7 +91,7 @@ func (h *Handlers) listDeliveries(ctx context.Context, c api.Caller, in *deliver
 	return api.Answer(body), nil
 }
 
-// pageOf reads the endpoint's id and where a page begins.
+// pageOf returns the endpoint's id and decodes the cursor of a page.
 func (p WebhookPath) pageOf(cursor string, before any) (webhooks.EndpointID, error) {
 	id, err := p.id()
 	if err != nil || cursor == "" {
@@ -100,7 +100,7 @@ func (p WebhookPath) pageOf(cursor string, before any) (webhooks.EndpointID, err
 	return id, paging.Decode(cursor, before)
 }
 
-// attemptBody is one attempt on the wire.
+// attemptBody is one attempt in JSON.
 type attemptBody struct {
 	MessageID    string            `json:"message_id"`
 	EventType    string            `json:"event_type"`
@@ -123,7 +123,7 @@ func attemptOf(at webhooks.Attempt) attemptBody {
 	}
 }
 
-// MessagePath names one delivery.
+// MessagePath is the part of an input with the id of a delivery.
 type MessagePath struct {
 	WebhookPath
 	MessageID string `path:"message_id" doc:"msg_…"`
@@ -207,7 +207,7 @@ type replayIn struct {
 	}
 }
 
-// replayBody says how much is sent once more.
+// replayBody is the extent of a replay.
 type replayBody struct {
 	Count  int64   `json:"count" doc:"Messages."`
 	JobID  *string `json:"job_id" format:"uuid" doc:"The job that sends them; null for a single message and a dry run."`
@@ -258,8 +258,8 @@ func (h *Handlers) recoverFailed(ctx context.Context, c api.Caller, in *recoverI
 	return h.startReplay(ctx, c, webhooks.Recover(id, time.Time(in.Body.Since)), in.Body.DryRun)
 }
 
-// startReplay counts before the transaction that begins: on SQLite no write could
-// go on while a large feed is counted in it.
+// startReplay counts before its write transaction, because on SQLite a count of a large
+// feed would block all other writes.
 func (h *Handlers) startReplay(ctx context.Context, c api.Caller, r webhooks.Replay, dryRun bool) (*api.Out[replayBody], error) {
 	body := replayBody{DryRun: dryRun}
 	err := h.DB.Read(ctx, func(tx *store.Tx) (err error) {
@@ -286,7 +286,7 @@ type reconcileIn struct {
 	To   int64 `query:"to" minimum:"1" doc:"Last number; at most 100,000 are looked at. Left out, the last there is."`
 }
 
-// reconcileBody is the account of a range of numbers.
+// reconcileBody is the report about a range of numbers.
 type reconcileBody struct {
 	From      int64            `json:"from"`
 	To        int64            `json:"to" doc:"May be less than asked for: go on from the next number."`
@@ -371,7 +371,7 @@ type sendExampleIn struct {
 	}
 }
 
-// trialBody is an example that was posted, and the answer.
+// trialBody is a posted example and its answer.
 type trialBody struct {
 	Count        int               `json:"count" doc:"1: messages posted."`
 	MessageID    string            `json:"message_id"`

@@ -15,22 +15,21 @@ import (
 	"hale/internal/platform/webhooks"
 )
 
-// Endpoints of webhooks are managed under two paths by the same handlers: our
-// own, /v2/webhooks, and the reference's, which names the team a second time;
-// both tables are in webhooks_org.go. What the reference has no operation for
-// is in webhooks_log.go.
+// The same handlers manage webhook endpoints under two paths: our own, /v2/webhooks,
+// and the reference's, which contains the team. Operations that the reference does not
+// have are only under our own path.
 //
 // Reference 9.1, 9.4.
 
-// WebhookPath names an endpoint. Its id is no UUID, so that any text that is
-// not the id of one of the team's endpoints is simply unknown.
+// WebhookPath is the part of an input with the id of an endpoint. The id is not a UUID,
+// so any text that is not the id of one of the team's endpoints is unknown.
 type WebhookPath struct {
 	WebhookID string `path:"webhook_id" doc:"ep_…"`
 }
 
 func (p WebhookPath) id() (webhooks.EndpointID, error) { return webhooks.ParseEndpointID(p.WebhookID) }
 
-// webhookBody is an endpoint on the wire: the reference's fields, then ours.
+// webhookBody is an endpoint in JSON: the reference's fields, then ours.
 type webhookBody struct {
 	ID            string               `json:"id"`
 	Description   string               `json:"description"`
@@ -61,22 +60,22 @@ func webhookOf(e webhooks.Endpoint) webhookBody {
 	return body
 }
 
-// typeNames is a list of event types, null for all of them, and absent in a
-// PATCH that leaves it.
+// typeNames is a list of event types. null means all types; an absent list in a PATCH
+// keeps the current one.
 type typeNames patch.Field[[]string]
 
-// MarshalJSON writes the list or null.
+// MarshalJSON returns the list or null.
 func (t typeNames) MarshalJSON() ([]byte, error) { return patch.Field[[]string](t).MarshalJSON() }
 
-// UnmarshalJSON is called only for a field that is present.
+// UnmarshalJSON is called only for a field that is in the body.
 func (t *typeNames) UnmarshalJSON(data []byte) error {
 	return (*patch.Field[[]string])(t).UnmarshalJSON(data)
 }
 
-// mostFilterTypes is more than the catalogue has.
+// mostFilterTypes is larger than the number of event types.
 const mostFilterTypes = 500
 
-// Schema says: a list of texts, or null.
+// Schema declares a list of texts, or null.
 func (typeNames) Schema(huma.Registry) *huma.Schema {
 	most := mostFilterTypes
 	return &huma.Schema{Type: huma.TypeArray, Nullable: true, Items: &huma.Schema{Type: huma.TypeString}, MaxItems: &most}
@@ -84,7 +83,7 @@ func (typeNames) Schema(huma.Registry) *huma.Schema {
 
 var _ huma.SchemaProvider = typeNames(patch.Field[[]string]{})
 
-// rules are those of the caller's environment.
+// rules returns the rules for URLs in the caller's environment.
 func (h *Handlers) rules(c api.Caller) webhooks.Rules {
 	return webhooks.Rules{Production: c.Environment == teams.Production, AllowPrivate: h.Webhooks.Guard.AllowPrivate}
 }
@@ -156,7 +155,7 @@ func (h *Handlers) createWebhook(ctx context.Context, c api.Caller, in *createWe
 	})
 }
 
-// endpoint runs fn for an endpoint and answers with it.
+// endpoint runs fn for an endpoint and answers with the endpoint.
 func (h *Handlers) endpoint(ctx context.Context, p WebhookPath, run func(context.Context, func(*store.Tx) error) error,
 	fn func(tx *store.Tx, id webhooks.EndpointID) (webhooks.Endpoint, error),
 ) (*api.Out[webhookBody], error) {
@@ -187,7 +186,7 @@ type patchWebhookBody struct {
 	RateLimit   patch.Field[int]    `json:"rate_limit" required:"false" doc:"Posts per second; null for no limit."`
 	Disabled    patch.Field[bool]   `json:"disabled" required:"false" doc:"Null leaves it."`
 	FilterTypes typeNames           `json:"filter_types" required:"false" doc:"Null or none for all types."`
-	// SendHeldSince is ours.
+	// SendHeldSince is an addition to the reference.
 	SendHeldSince *api.Time `json:"send_held_since" required:"false" doc:"Send what was held of events from this moment on; the webhook is on, or switched on with it. Left out, what was held stays held until it is recovered."`
 }
 
@@ -207,7 +206,7 @@ func (h *Handlers) patchWebhook(ctx context.Context, c api.Caller, in *patchWebh
 	})
 }
 
-// change runs fn for an endpoint and answers with nothing.
+// change runs fn for an endpoint and answers without a body.
 func (h *Handlers) change(ctx context.Context, p WebhookPath, fn func(tx *store.Tx, id webhooks.EndpointID) error) (*api.Empty, error) {
 	id, err := p.id()
 	if err != nil {
@@ -255,8 +254,8 @@ func (h *Handlers) webhookRoutes() []api.Route {
 	}
 }
 
-// The reference's paths have the same handlers, once the path names the key's
-// own team.
+// The reference's paths have the same handlers, after a check that the path names the
+// key's own team.
 
 type orgWebhooksIn struct {
 	api.OrgPath
@@ -436,7 +435,7 @@ func (h *Handlers) rotateWebhookSecret(ctx context.Context, c api.Caller, in *ro
 	})
 }
 
-// secretOf reads a secret of a body; nil stays nil.
+// secretOf parses a secret of a body. nil stays nil.
 func secretOf(text *string, field string) (*webhooks.Secret, error) {
 	if text == nil || *text == "" {
 		return nil, nil

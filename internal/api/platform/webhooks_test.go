@@ -17,7 +17,7 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// inbox keeps what was posted to it, by message id, and refuses while broken.
+// inbox records posts by message id, and refuses them while broken.
 type inbox struct {
 	*httptest.Server
 	mu     sync.Mutex
@@ -54,7 +54,7 @@ func (b *inbox) set(broken bool, secret string) {
 	b.broken, b.secret = broken, secret
 }
 
-// await waits until n different messages have come.
+// await waits until n different messages have arrived.
 func (b *inbox) await(t *testing.T, n int) {
 	t.Helper()
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
@@ -80,7 +80,7 @@ type hookBody struct {
 	FilterTypes []string `json:"filter_types"`
 }
 
-// push stores one sample of a new user, which makes events.
+// push stores one sample of a new user, which emits events.
 func push(t *testing.T, a *apptest.Service, name string) {
 	t.Helper()
 	var user struct {
@@ -91,9 +91,8 @@ func push(t *testing.T, a *apptest.Service, name string) {
 		"data":[{"timestamp":"2026-03-01T07:30:00Z","value":61,"unit":"bpm","source_type":"watch"}]}`, nil)
 }
 
-// The whole way, through the API only: an endpoint is made, events arrive,
-// signed and with the bytes of the feed; the receiver breaks, is mended, and
-// gets what it missed.
+// The complete flow through the API: an endpoint is created, and events arrive signed,
+// with the bytes of the feed. The receiver fails, recovers, and gets the missed events.
 func TestWebhooksEndToEnd(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		a := apptest.Start(t, d)
@@ -153,8 +152,8 @@ func TestWebhooksEndToEnd(t *testing.T) {
 		if again.Count <= page.Last || again.Job != "" {
 			t.Errorf("a replay would send %+v", again)
 		}
-		// What is on its way is not replayed; switching off and on, from the
-		// beginning of time, sends it now instead of in its time.
+		// A replay skips pending messages. Disabling and enabling the endpoint, with
+		// send_held_since at the beginning, sends them now.
 		a.Expect(200, "PATCH", "/v2/webhooks/"+hook.ID, `{"disabled":true}`, &hook)
 		if !hook.Disabled || hook.State != "off" {
 			t.Errorf("%+v", hook)
@@ -189,7 +188,7 @@ func awaitCounts(t *testing.T, a *apptest.Service, hook string, ok func(map[stri
 	}
 }
 
-// The reference's paths are the same endpoints, for the key's own team only.
+// The reference's paths lead to the same endpoints, for the key's own team only.
 func TestWebhooksOfAnOrganisation(t *testing.T) {
 	a := apptest.Start(t, storetest.NewSQLite(t))
 	other := a.NewTeam("other")

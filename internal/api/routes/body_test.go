@@ -31,12 +31,12 @@ func asGzip(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) }
 func asZlib(w io.Writer) io.WriteCloser { return zlib.NewWriter(w) }
 
 func asFlate(w io.Writer) io.WriteCloser {
-	raw, _ := flate.NewWriter(w, flate.BestCompression) // a level that there is
+	raw, _ := flate.NewWriter(w, flate.BestCompression) // the level is valid
 	return raw
 }
 
-// Pushes come in gzip and in deflate, which is zlib's format, or the bare data
-// that some programs send. What comes out is bounded as if it had come plain.
+// Pushes may be compressed with gzip or deflate, which is the zlib format, or raw
+// deflate data, which some programs send. The limits apply to the decompressed bytes.
 func TestPackedBodies(t *testing.T) {
 	eachCaller(t, func(d calltest.UserCaller) {
 		path := d.Path("/v2/timeseries/{user_id}/heartrate")

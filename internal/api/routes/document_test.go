@@ -12,17 +12,16 @@ import (
 	"hale/internal/api/routes"
 )
 
-// The document shows every field of every body that is taken and answered. It
-// does not see into an embedded type whose name has no capital, and says
-// nothing: encoding/json does see into it, so that the field works and nobody
-// is told of it.
+// The document contains every field of every request and response body. huma ignores
+// embedded types that are not exported, without an error. encoding/json does use them,
+// so such a field would work but be undocumented.
 func TestTheDocumentShowsEveryField(t *testing.T) {
 	schemas := routes.New(api.Deps{}, routes.Services{}).OpenAPI().Components.Schemas
 	types := 0
 	for name, schema := range schemas.Map() {
 		of := schemas.TypeFromRef(api.SchemaPrefix + name)
 		if of == nil || of.Kind() != reflect.Struct {
-			continue // made of tables, not of a type
+			continue // built from tables, not from a type
 		}
 		types++
 		for _, field := range fieldsOf(of) {
@@ -36,7 +35,7 @@ func TestTheDocumentShowsEveryField(t *testing.T) {
 	}
 }
 
-// fieldsOf are the names that encoding/json has for the fields of a type.
+// fieldsOf returns the JSON names of the fields of a type.
 func fieldsOf(of reflect.Type) []string {
 	var names []string
 	for f := range of.Fields() {

@@ -1,4 +1,4 @@
-// Package routes assembles the API: the operations of every resource package.
+// Package routes assembles the API from the operations of all resource packages.
 package routes
 
 import (
@@ -10,7 +10,7 @@ import (
 	"hale/internal/labs/orders"
 )
 
-// New returns an API that serves every operation.
+// New returns an API with all operations.
 func New(d api.Deps, s Services) *api.API {
 	if s.Orders == nil {
 		s.Orders = orders.NewIndex()

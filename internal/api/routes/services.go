@@ -15,33 +15,32 @@ import (
 	"hale/internal/wearables/ledger/replay"
 )
 
-// Services are the parts of the program that handlers call beside the plain
-// functions of the domains.
+// Services are the services that handlers call, besides the functions of the domains.
 type Services struct {
-	// Imports takes uploaded exports.
+	// Imports accepts uploaded exports.
 	Imports *imports.Service
-	// Ingester stores what phones push.
+	// Ingester stores the pushes of phones.
 	Ingester *ingest.Ingester
-	// Demo invents the data of demo connections.
+	// Demo generates the data of demo connections.
 	Demo *demo.Service
-	// Ledger keeps what came in as it came; nil keeps nothing.
+	// Ledger stores original payloads. nil stores nothing.
 	Ledger *ledger.Ledger
-	// Replay reads the ledger again.
+	// Replay reprocesses the payloads of the ledger.
 	Replay *replay.Service
-	// Orders answers lists of orders; a new one when nil.
+	// Orders lists orders. nil creates a new index.
 	Orders *orders.Index
-	// Appointments arranges visits.
+	// Appointments books visits.
 	Appointments *appointments.Service
-	// Places finds service centers; it keeps where they are in memory.
+	// Places finds service centers. It caches their locations in memory.
 	Places *places.Directory
-	// Sandbox is the lab of sandbox teams, which tests turn.
+	// Sandbox is the simulated lab of sandbox teams. Tests advance its clock.
 	Sandbox *sandboxlab.Lab
-	// ResultDocuments renders results that a lab sent no document of; nil renders
+	// ResultDocuments renders results for which the lab sent no document. nil renders
 	// none.
 	ResultDocuments labs.ResultDocuments
-	// Links reads addresses that open a requisition without a key; nil opens none.
+	// Links opens requisition links, which need no key. nil opens none.
 	Links *documents.Links
-	// Webhooks is how the deliverer was set up, for the rules of URLs and for
-	// examples that are posted at once.
+	// Webhooks is the configuration of webhook deliveries. It has the rules for URLs, and
+	// the settings for posting examples.
 	Webhooks webhooks.Config
 }

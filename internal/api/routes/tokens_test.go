@@ -14,7 +14,7 @@ import (
 	"hale/internal/platform/store"
 )
 
-// linkCode is a link code that was made.
+// linkCode is a created link code.
 type linkCode struct {
 	Code        string
 	ExchangeURL string    `json:"exchange_url"`
@@ -38,18 +38,18 @@ func TestAPhoneSignsInWithACode(t *testing.T) {
 			t.Errorf("%+v", code)
 		}
 		var pair calltest.TokenPair
-		d.Decode(d.Anybody("/v2/link/exchange", `{"code":"`+strings.ToUpper(code.Code)+`"}`, "192.0.2.1:1"), &pair)
+		d.Decode(d.SendWithoutKey("/v2/link/exchange", `{"code":"`+strings.ToUpper(code.Code)+`"}`, "192.0.2.1:1"), &pair)
 		if pair.UserID != d.User.ID || pair.TokenType != "Bearer" || pair.ExpiresIn != 3600 {
 			t.Errorf("%+v", pair)
 		}
-		d.Status(http.StatusUnauthorized, d.Anybody("/v2/link/exchange", `{"code":"`+code.Code+`"}`, "192.0.2.1:1"))
+		d.Status(http.StatusUnauthorized, d.SendWithoutKey("/v2/link/exchange", `{"code":"`+code.Code+`"}`, "192.0.2.1:1"))
 		var pushed struct{ Created int }
-		d.Decode(d.As(pair.AccessToken, "POST", d.Path("/v2/timeseries/{user_id}/heartrate"), calltest.PushText(calltest.Heartbeats(3))), &pushed)
+		d.Decode(d.SendWithToken(pair.AccessToken, "POST", d.Path("/v2/timeseries/{user_id}/heartrate"), calltest.PushText(calltest.Heartbeats(3))), &pushed)
 		if pushed.Created != 3 {
 			t.Errorf("%+v", pushed)
 		}
 		var groups struct{ Groups map[string][]any }
-		d.Decode(d.As(pair.AccessToken, "GET", d.Path("/v2/timeseries/{user_id}/heartrate/grouped?start_date=2026-02-01"), ""), &groups)
+		d.Decode(d.SendWithToken(pair.AccessToken, "GET", d.Path("/v2/timeseries/{user_id}/heartrate/grouped?start_date=2026-02-01"), ""), &groups)
 		if len(groups.Groups["apple_health_kit"]) != 1 {
 			t.Errorf("%+v", groups)
 		}
@@ -62,7 +62,7 @@ func TestWhatAnExchangeRefuses(t *testing.T) {
 			`{}`: 422, `{"sign_in_token":"a","code":"b"}`: 422, `{"sign_in_token":1}`: 422, `[]`: 422,
 			`{"sign_in_token":"si_nobody"}`: 401, `{"code":"skus00000000"}`: 401,
 		} {
-			d.Status(want, d.Anybody("/v2/link/exchange", body, "192.0.2.7:1"))
+			d.Status(want, d.SendWithoutKey("/v2/link/exchange", body, "192.0.2.7:1"))
 		}
 		for query, want := range map[string]int{
 			"": 422, "?user_id=x": 422, "?user_id=019f0000-0000-7000-8000-000000000000": 404,
@@ -74,13 +74,13 @@ func TestWhatAnExchangeRefuses(t *testing.T) {
 	})
 }
 
-// A code is eight hexadecimal digits: what keeps it is that guesses are few.
+// A code has only eight hexadecimal digits. It is safe because guesses are limited.
 func TestGuessesAreRationed(t *testing.T) {
 	now := calltest.March
 	eachTokenCaller(t, func() time.Time { return now }, func(d tokenCaller) {
 		now = calltest.March
 		guess := func(address string) *httptest.ResponseRecorder {
-			return d.Anybody("/v2/link/exchange", `{"code":"skus00000000"}`, address+":1234")
+			return d.SendWithoutKey("/v2/link/exchange", `{"code":"skus00000000"}`, address+":1234")
 		}
 		for range 10 {
 			d.Status(http.StatusUnauthorized, guess("192.0.2.1"))
@@ -89,13 +89,13 @@ func TestGuessesAreRationed(t *testing.T) {
 			t.Errorf("%d, Retry-After %q", w.Code, w.Header().Get("Retry-After"))
 		}
 		code := d.code()
-		d.Status(http.StatusTooManyRequests, d.Anybody("/v2/link/exchange", `{"code":"`+code.Code+`"}`, "192.0.2.1:9"))
-		d.Status(http.StatusOK, d.Anybody("/v2/link/exchange", `{"code":"`+code.Code+`"}`, "192.0.2.2:9"))
-		for range 15 { // right ones cost nothing
-			d.Status(http.StatusOK, d.Anybody("/v2/link/exchange", `{"code":"`+d.code().Code+`"}`, "192.0.2.3:9"))
+		d.Status(http.StatusTooManyRequests, d.SendWithoutKey("/v2/link/exchange", `{"code":"`+code.Code+`"}`, "192.0.2.1:9"))
+		d.Status(http.StatusOK, d.SendWithoutKey("/v2/link/exchange", `{"code":"`+code.Code+`"}`, "192.0.2.2:9"))
+		for range 15 { // correct codes do not count as guesses
+			d.Status(http.StatusOK, d.SendWithoutKey("/v2/link/exchange", `{"code":"`+d.code().Code+`"}`, "192.0.2.3:9"))
 		}
-		// A code offered as a sign-in token would be a guess that nobody counts.
-		d.Status(http.StatusUnauthorized, d.Anybody("/v2/link/exchange", `{"sign_in_token":"`+d.code().Code+`"}`, "192.0.2.3:9"))
+		// The use of a code as a sign-in token counts as a guess too.
+		d.Status(http.StatusUnauthorized, d.SendWithoutKey("/v2/link/exchange", `{"sign_in_token":"`+d.code().Code+`"}`, "192.0.2.3:9"))
 		left := 0
 		for i := range 40 {
 			if guess("192.0.2."+string(rune('1'+i%9))+string(rune('0'+i/9))).Code == http.StatusUnauthorized {
@@ -115,28 +115,28 @@ func TestTokensEndAtOnce(t *testing.T) {
 	eachTokenCaller(t, func() time.Time { return calltest.March }, func(d tokenCaller) {
 		read := d.Path("/v2/user/providers/{user_id}")
 		phone, tablet := d.SignedIn(), d.SignedIn()
-		d.Status(http.StatusOK, d.As(phone.AccessToken, "GET", read, ""))
-		d.Status(http.StatusOK, d.As(tablet.AccessToken, "GET", read, ""))
+		d.Status(http.StatusOK, d.SendWithToken(phone.AccessToken, "GET", read, ""))
+		d.Status(http.StatusOK, d.SendWithToken(tablet.AccessToken, "GET", read, ""))
 		for range 2 {
-			d.Status(http.StatusOK, d.Anybody("/v2/link/sign_out", `{"refresh_token":"`+phone.RefreshToken+`"}`, "192.0.2.1:1"))
+			d.Status(http.StatusOK, d.SendWithoutKey("/v2/link/sign_out", `{"refresh_token":"`+phone.RefreshToken+`"}`, "192.0.2.1:1"))
 		}
-		d.Status(http.StatusUnauthorized, d.As(phone.AccessToken, "GET", read, ""))
+		d.Status(http.StatusUnauthorized, d.SendWithToken(phone.AccessToken, "GET", read, ""))
 		var renewed calltest.TokenPair
-		d.Decode(d.Anybody("/v2/link/refresh", `{"refresh_token":"`+tablet.RefreshToken+`"}`, "192.0.2.1:1"), &renewed)
-		d.Status(http.StatusOK, d.As(renewed.AccessToken, "GET", read, ""))
+		d.Decode(d.SendWithoutKey("/v2/link/refresh", `{"refresh_token":"`+tablet.RefreshToken+`"}`, "192.0.2.1:1"), &renewed)
+		d.Status(http.StatusOK, d.SendWithToken(renewed.AccessToken, "GET", read, ""))
 		d.Status(http.StatusOK, d.Do("DELETE", d.Path("/v2/user/{user_id}/sign_in_token"), ""))
-		d.Status(http.StatusUnauthorized, d.As(renewed.AccessToken, "GET", read, ""))
-		d.Status(http.StatusUnauthorized, d.Anybody("/v2/link/refresh", `{"refresh_token":"`+renewed.RefreshToken+`"}`, "192.0.2.1:1"))
+		d.Status(http.StatusUnauthorized, d.SendWithToken(renewed.AccessToken, "GET", read, ""))
+		d.Status(http.StatusUnauthorized, d.SendWithoutKey("/v2/link/refresh", `{"refresh_token":"`+renewed.RefreshToken+`"}`, "192.0.2.1:1"))
 	})
 }
 
-// What a phone signs in with is made once under an Idempotency-Key, and what is
-// kept of it is sealed and goes with the person.
+// A sign-in with an Idempotency-Key creates one token. The stored answer is sealed, and
+// is erased with the person.
 func TestASignInUnderAKey(t *testing.T) {
 	eachTokenCaller(t, func() time.Time { return calltest.March }, func(d tokenCaller) {
 		answers := 0
 		for _, path := range []string{"/v2/link/code/create?user_id=" + d.User.ID.String(), d.Path("/v2/user/{user_id}/sign_in_token")} {
-			first, again := d.Keyed(path, path, ""), d.Keyed(path, path, "")
+			first, again := d.SendWithIdempotencyKey(path, path, ""), d.SendWithIdempotencyKey(path, path, "")
 			d.Status(http.StatusOK, first)
 			if again.Body.String() != first.Body.String() || again.Header().Get("Idempotent-Replayed") != "true" {
 				t.Errorf("%s, and again %d %s", first.Body, again.Code, again.Body)
@@ -154,7 +154,7 @@ func TestASignInUnderAKey(t *testing.T) {
 	})
 }
 
-// Two phones may draw the same Idempotency-Key.
+// Two phones may choose the same Idempotency-Key.
 func TestIdempotencyKeysOfPhonesBelongToTheirUsers(t *testing.T) {
 	eachTokenCaller(t, func() time.Time { return calltest.March }, func(d tokenCaller) {
 		other := d
@@ -162,7 +162,7 @@ func TestIdempotencyKeysOfPhonesBelongToTheirUsers(t *testing.T) {
 		for _, one := range []tokenCaller{d, other} {
 			pair := one.SignedIn()
 			for range 2 {
-				w := one.As(pair.AccessToken, "POST", one.Path("/v2/timeseries/{user_id}/heartrate"), calltest.PushText(calltest.Heartbeats(3)), "Idempotency-Key", "batch-1")
+				w := one.SendWithToken(pair.AccessToken, "POST", one.Path("/v2/timeseries/{user_id}/heartrate"), calltest.PushText(calltest.Heartbeats(3)), "Idempotency-Key", "batch-1")
 				var pushed struct{ Created int }
 				if one.Decode(w, &pushed); pushed.Created != 3 {
 					t.Errorf("%+v", pushed)

@@ -12,7 +12,7 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// Two APIs of one process are built at the same time. Each has its own settings and
+// Two APIs in one process are created at the same time. Each has its own settings and
 // database, and both have the same error shapes.
 func TestTwoAPIsInOneProcess(t *testing.T) {
 	var all [2]*api.API

@@ -26,7 +26,7 @@ func TestAPhoneConnectsItsUser(t *testing.T) {
 		body := `{"user_id":"` + d.User.ID.String() + `"}`
 		phone := d.SignedIn().AccessToken
 		for range 2 {
-			w := d.As(phone, http.MethodPost, path, body)
+			w := d.SendWithToken(phone, http.MethodPost, path, body)
 			if d.Status(http.StatusOK, w); strings.TrimSpace(w.Body.String()) != `{"success":true}` {
 				t.Error(w.Body)
 			}
@@ -59,7 +59,7 @@ func TestWhatConnectingRefuses(t *testing.T) {
 			{"nobody", `{"user_id":"` + id + `"}`, 422, 422},
 			{"oura", `{"user_id":"` + nobody + `"}`, 403, 422},
 		} {
-			d.Status(c.byPhone, d.As(phone, http.MethodPost, "/v2/link/provider/manual/"+c.provider, c.body))
+			d.Status(c.byPhone, d.SendWithToken(phone, http.MethodPost, "/v2/link/provider/manual/"+c.provider, c.body))
 			d.Status(c.byATeam, d.Do(http.MethodPost, "/v2/link/provider/manual/"+c.provider, c.body))
 		}
 		if got := d.EventTypes(); len(got) != 0 {

@@ -35,7 +35,7 @@ func TestAPhoneTellsOfItsDevice(t *testing.T) {
 		phone := d.SignedIn()
 		tell := func(version string) (told connections.DeviceData) {
 			t.Helper()
-			d.Decode(d.As(phone.AccessToken, "POST", path,
+			d.Decode(d.SendWithToken(phone.AccessToken, "POST", path,
 				`{"provider":"health_connect","source_type":"watch","device_manufacturer":"Example","device_model":"One","device_version":"`+version+`"}`), &told)
 			return told
 		}
@@ -43,7 +43,7 @@ func TestAPhoneTellsOfItsDevice(t *testing.T) {
 		if first.ID != again.ID || again.ID != newer.ID || *newer.Version != "1.10" || first.SourceType != "watch" || *first.Model != "One" {
 			t.Errorf("%+v, %+v, %+v", first, again, newer)
 		}
-		d.Status(http.StatusOK, d.As(phone.AccessToken, "POST", d.Path("/v2/timeseries/{user_id}/heartrate"),
+		d.Status(http.StatusOK, d.SendWithToken(phone.AccessToken, "POST", d.Path("/v2/timeseries/{user_id}/heartrate"),
 			`{"stage":"daily","provider":"health_connect","data":[{"timestamp":"2026-02-01T00:00:00Z","value":60,"source_device_id":"`+first.ID.String()+`"}]}`))
 		var groups struct {
 			Groups map[string][]struct {
@@ -103,7 +103,7 @@ func TestDevicesAfterTheEndOfCollection(t *testing.T) {
 		path, body := d.Path("/v2/user/{user_id}/device"), `{"provider":"apple_health_kit","device_model":"Watch6,2"}`
 		refused := func(when string) {
 			t.Helper()
-			told := d.Told()
+			told := d.EventCount()
 			for _, w := range []*httptest.ResponseRecorder{
 				d.Do("POST", path, body), d.Do("POST", "/v2/link/provider/manual/apple_health_kit", `{"user_id":"`+d.User.ID.String()+`"}`),
 			} {
@@ -112,8 +112,8 @@ func TestDevicesAfterTheEndOfCollection(t *testing.T) {
 				}
 			}
 			var all []connections.DeviceData
-			if d.Get(path, &all); len(all) != 0 || d.Told() != told {
-				t.Errorf("%s: %d devices, %d events", when, len(all), d.Told()-told)
+			if d.Get(path, &all); len(all) != 0 || d.EventCount() != told {
+				t.Errorf("%s: %d devices, %d events", when, len(all), d.EventCount()-told)
 			}
 		}
 		d.Status(http.StatusOK, d.Do("PATCH", d.Path("/v2/user/{user_id}"), `{"ingestion_end":"2026-03-01"}`))

@@ -117,7 +117,7 @@ func (h *Handlers) createImport(ctx context.Context, c api.Caller, w http.Respon
 	}
 	made, err := h.beginImport(ctx, c, id, up, historyOnly, at)
 	switch {
-	case err != nil && at != nil && at.Beaten() && h.ReplayAnswer(w, r, at):
+	case err != nil && at != nil && at.Overtaken() && h.ReplayAnswer(w, r, at):
 		return nil
 	case err != nil:
 		return err

@@ -27,16 +27,16 @@ import (
 func TestABatchSentAgainUnderItsKeyIsAnsweredAsBefore(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		path, body := d.Path("/v2/timeseries/{user_id}/heartrate"), calltest.PushText(calltest.Heartbeats(20_000)) // beyond a plain body's limit
-		first := d.Keyed("batch-1", path, body)
-		told := d.Told()
-		again := d.Keyed("batch-1", path, body)
+		first := d.SendWithIdempotencyKey("batch-1", path, body)
+		told := d.EventCount()
+		again := d.SendWithIdempotencyKey("batch-1", path, body)
 		if first.Code != http.StatusOK || !bytes.Equal(first.Body.Bytes(), again.Body.Bytes()) || again.Header().Get("Idempotent-Replayed") != "true" {
 			t.Errorf("%d %s\n%d %s", first.Code, first.Body, again.Code, again.Body)
 		}
-		if n := d.Told(); n != told {
+		if n := d.EventCount(); n != told {
 			t.Errorf("%d events more", n-told)
 		}
-		d.Status(http.StatusConflict, d.Keyed("batch-1", path, calltest.PushText(calltest.Heartbeats(3))))
+		d.Status(http.StatusConflict, d.SendWithIdempotencyKey("batch-1", path, calltest.PushText(calltest.Heartbeats(3))))
 	})
 }
 
@@ -45,8 +45,8 @@ func TestABatchSentAgainUnderItsKeyIsAnsweredAsBefore(t *testing.T) {
 func TestABatchWhoseAnswerWasLostIsTakenAgain(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		path, body := d.Path("/v2/timeseries/{user_id}/heartrate"), calltest.PushText(calltest.Heartbeats(3))
-		d.Keyed("batch-1", path, body)
-		told := d.Told()
+		d.SendWithIdempotencyKey("batch-1", path, body)
+		told := d.EventCount()
 		userstest.Write(t, d.DB, func(ctx context.Context, tx *store.Tx) error {
 			n, err := tx.Exec(ctx, `UPDATE idempotency_keys SET status = 0, body = $1 WHERE team_id = $2 AND key_hash = $3`,
 				[]byte{}, d.Team.ID, secrets.Hash("batch-1"))
@@ -56,13 +56,13 @@ func TestABatchWhoseAnswerWasLostIsTakenAgain(t *testing.T) {
 			return err
 		})
 		var pushed pushBody
-		if d.Decode(d.Keyed("batch-1", path, body), &pushed); pushed.Unchanged != 3 || pushed.Created != 0 {
+		if d.Decode(d.SendWithIdempotencyKey("batch-1", path, body), &pushed); pushed.Unchanged != 3 || pushed.Created != 0 {
 			t.Errorf("%+v", pushed)
 		}
-		if again := d.Keyed("batch-1", path, body); again.Header().Get("Idempotent-Replayed") != "true" {
+		if again := d.SendWithIdempotencyKey("batch-1", path, body); again.Header().Get("Idempotent-Replayed") != "true" {
 			t.Errorf("the answer was not kept: %d %s", again.Code, again.Body)
 		}
-		if n := d.Told(); n != told {
+		if n := d.EventCount(); n != told {
 			t.Errorf("%d events more", n-told)
 		}
 	})
@@ -165,7 +165,7 @@ func TestPushesAfterTheEndOfCollection(t *testing.T) {
 		if d.Post(path, calltest.PushText(calltest.Heartbeats(3)), &pushed); pushed.Created != 1 {
 			t.Errorf("within the catch-up %+v", pushed)
 		}
-		told := d.Told()
+		told := d.EventCount()
 		now = now.AddDate(0, 0, 1) // 22 March: the catch-up is over
 		refused := `{"success":false,"created":0,"updated":0,"unchanged":0,"rejected":[{"reason":"connection_paused","count":4,"first":0}]}`
 		for _, body := range []string{calltest.PushText(calltest.Heartbeats(4)), historical(calltest.Heartbeats(4), `,"is_final_chunk":true`)} {
@@ -185,7 +185,7 @@ func TestPushesAfterTheEndOfCollection(t *testing.T) {
 		if got := strings.TrimSpace(d.Post(path, calltest.PushText(calltest.Heartbeats(4)), &pushed)); got != refused {
 			t.Errorf("with the end moved %s", got)
 		}
-		if n := d.Told(); n != told {
+		if n := d.EventCount(); n != told {
 			t.Errorf("%d events about nothing", n-told)
 		}
 		d.Status(http.StatusOK, d.Do("DELETE", d.Path("/v2/user/{user_id}/apple_health_kit"), ""))

@@ -182,8 +182,8 @@ func TestStreamsOfSessions(t *testing.T) {
 		other.User = userstest.New(d.T, d.DB, d.User.Team, users.NewUser{})
 		phone := other.SignedIn()
 		for _, path := range []string{"/v2/timeseries/workouts/" + workout + "/stream", "/v2/timeseries/sleep/" + sleep + "/stream"} {
-			d.Status(http.StatusOK, d.As(own.AccessToken, "GET", path, ""))
-			d.Status(http.StatusNotFound, d.As(phone.AccessToken, "GET", path, ""))
+			d.Status(http.StatusOK, d.SendWithToken(own.AccessToken, "GET", path, ""))
+			d.Status(http.StatusNotFound, d.SendWithToken(phone.AccessToken, "GET", path, ""))
 		}
 
 		foreign := d
