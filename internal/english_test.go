@@ -21,12 +21,7 @@ import (
 // a line with the rewrite of its folder. -english checks them all the same.
 var pending = strings.Fields(`
 	internal
-	internal/api
-	internal/api/calltest
-	internal/api/labs
 	internal/api/people
-	internal/api/platform
-	internal/api/routes
 	internal/api/wearables
 	internal/apitest
 	internal/app

@@ -26,9 +26,9 @@ import (
 // problem is one bad field of a request.
 type problem struct {
 	Type  string `json:"type" doc:"Code of the rule that was broken, such as missing or enum."`
-	Loc   []any  `json:"loc" doc:"Where: body, query, path or header, then names and indexes."`
-	Msg   string `json:"msg" doc:"A sentence for people."`
-	Input any    `json:"input" doc:"What was sent there; null when it is personal or absent."`
+	Loc   []any  `json:"loc" doc:"Place: body, query, path or header, then names and indexes."`
+	Msg   string `json:"msg" doc:"A message for people."`
+	Input any    `json:"input" doc:"The value that was sent; null if it is personal or absent."`
 }
 
 // refusal is the error response to a request.
@@ -315,7 +315,7 @@ func shortInput(v any) any {
 
 // errorBody and problemsBody describe the two shapes in OpenAPI.
 type errorBody struct {
-	Detail any `json:"detail" doc:"A sentence, or an object with error_type and error_message."`
+	Detail any `json:"detail" doc:"A message, or an object with error_type and error_message."`
 }
 
 type problemsBody struct {

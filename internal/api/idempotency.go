@@ -72,7 +72,7 @@ func idempotencyParameters() []*huma.Param {
 	twin.Name, twin.Description = idempotencyTwin, "The same as "+idempotencyHeader+"."
 	failures := huma.Param{
 		Name: idempotencyErrors, In: "header", Schema: &huma.Schema{Type: huma.TypeString},
-		Description: "no-cache: a refusal is not kept, so that the key may be used again.",
+		Description: "no-cache: a refusal is not stored, so the key can be used again.",
 	}
 	return []*huma.Param{&key, &twin, &failures}
 }

@@ -16,7 +16,7 @@ type duplicateError struct{ at string }
 
 // Error returns the text in the form of huma's validator messages.
 func (e *duplicateError) Error() string {
-	return "value_error" + separator + "Value error, the field stands there twice" + separator + e.at
+	return "value_error" + separator + "Value error, duplicate field" + separator + e.at
 }
 
 // openValue is an object or list of the body that is being read.

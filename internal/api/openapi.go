@@ -51,15 +51,15 @@ func UnmarshalJSON(data []byte, v any) error {
 // because each description stays in memory.
 var refusals = map[string]*huma.Response{
 	"400": JSONResponse("Refused: well formed, but not allowed now.", "ErrorBody"),
-	"401": JSONResponse("No valid API key came along.", "ErrorBody"),
-	"403": JSONResponse("The token of a phone, for anything but its own user's data.", "ErrorBody"),
-	"404": JSONResponse("Unknown id, or another team's.", "ErrorBody"),
-	"409": JSONResponse("Something else holds the place.", "ErrorBody"),
+	"401": JSONResponse("The request has no valid API key.", "ErrorBody"),
+	"403": JSONResponse("The token of a phone allows only the data of its own user.", "ErrorBody"),
+	"404": JSONResponse("The id is unknown, or belongs to another team.", "ErrorBody"),
+	"409": JSONResponse("Conflict with another record or request.", "ErrorBody"),
 	"413": JSONResponse("The body is too large.", "ErrorBody"),
-	"422": unprocessable("Bad input: each problem with its place and code; or a text where the present state rules the request out."),
+	"422": unprocessable("Bad input: a list of problems with place and code. Or a text, if the current state does not allow the request."),
 	"429": JSONResponse("Too many requests; see Retry-After.", "ErrorBody"),
-	"500": JSONResponse("Our fault; the answer's X-Request-Id finds it in the log.", "ErrorBody"),
-	"503": JSONResponse("Come again later; see Retry-After.", "ErrorBody"),
+	"500": JSONResponse("Internal error; find it in the log by the answer's X-Request-Id.", "ErrorBody"),
+	"503": JSONResponse("Try again later; see Retry-After.", "ErrorBody"),
 }
 
 // documentErrors adds the error responses to an operation. huma's default would

@@ -130,7 +130,7 @@ func (rt Route) Describe(fn func(op *huma.Operation)) Route { fn(&rt.op); return
 func (rt Route) register(a *API, r chi.Router) {
 	op := rt.op
 	op.MaxBodyBytes = a.MaxBody
-	op.BodyReadTimeout = -1 // see patient
+	op.BodyReadTimeout = -1 // see extendReadDeadline
 	if rt.rawBody {
 		op.MaxBodyBytes, op.SkipValidateBody = a.MaxPush, true
 	}

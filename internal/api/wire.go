@@ -237,7 +237,7 @@ type UserPath struct {
 // OrgPath is the part of an input with the team in the path. The team's own id is also
 // the id of its organisation.
 type OrgPath struct {
-	OrgID       teams.ID          `path:"org_id" format:"uuid" doc:"The id of the team, which is its own organisation."`
+	OrgID       teams.ID          `path:"org_id" format:"uuid" doc:"The id of the team, which is also the id of its organisation."`
 	TeamID      teams.ID          `path:"team_id" format:"uuid"`
 	Environment teams.Environment `path:"environment" enum:"sandbox,production"`
 }

@@ -29,20 +29,20 @@ func (h *Handlers) appointmentRoutes() []api.Route {
 	)
 	return []api.Route{
 		api.Get("/v3/order/{order_id}/psc/info", h.orderPSCInfo, "List the patient service centers near an order's patient"),
-		api.Post("/v3/order/phlebotomy/appointment/availability", h.phlebotomyAvailability, "List times at which a phlebotomist can come to an address").Sensitive(),
-		api.Get("/v3/order/phlebotomy/appointment/cancellation-reasons", h.phlebotomyReasons, "List why a phlebotomy appointment may be cancelled"),
+		api.Post("/v3/order/phlebotomy/appointment/availability", h.phlebotomyAvailability, "List times for a phlebotomist's visit to an address").Sensitive(),
+		api.Get("/v3/order/phlebotomy/appointment/cancellation-reasons", h.phlebotomyReasons, "List the reasons for cancelling a phlebotomy appointment"),
 		api.Get(visit, h.getPhlebotomyAppointment, "Get an order's phlebotomy appointment"),
 		api.Post(visit+"/book", h.bookPhlebotomy, "Book a phlebotomy appointment").Creates().Sensitive(),
-		api.Post(visit+"/request", h.requestPhlebotomy, "Ask for a phlebotomy appointment whose time will be agreed").Creates().Sensitive(),
+		api.Post(visit+"/request", h.requestPhlebotomy, "Request a phlebotomy appointment whose time is agreed later").Creates().Sensitive(),
 		api.Patch(visit+"/reschedule", h.reschedulePhlebotomy, "Move a phlebotomy appointment to another time").Sensitive(),
 		api.Patch(visit+"/cancel", h.cancelPhlebotomy, "Cancel a phlebotomy appointment").Sensitive(),
 		api.Post("/v3/order/psc/appointment/availability", h.pscAvailability, "List free times at patient service centers"),
-		api.Get("/v3/order/psc/appointment/cancellation-reasons", h.pscReasons, "List why an appointment at a service center may be cancelled"),
+		api.Get("/v3/order/psc/appointment/cancellation-reasons", h.pscReasons, "List the reasons for cancelling an appointment at a service center"),
 		api.Get(center, h.getPSCAppointment, "Get an order's appointment at a service center"),
 		api.Post(center+"/book", h.bookPSC, "Book an appointment at a service center").Creates().Sensitive(),
 		api.Patch(center+"/reschedule", h.reschedulePSC, "Move an appointment at a service center to another time").Sensitive(),
 		api.Patch(center+"/cancel", h.cancelPSC, "Cancel an appointment at a service center").Sensitive(),
-		api.Get("/v2/team/appointment_settings", h.getAppointmentSettings, "Get your switches of appointments").Tag("order"),
+		api.Get("/v2/team/appointment_settings", h.getAppointmentSettings, "Get your settings for appointments").Tag("order"),
 		api.Patch("/v2/team/appointment_settings", h.setAppointmentSettings, "Turn your switches of appointments").Tag("order"),
 	}
 }
@@ -90,11 +90,11 @@ func (h *Handlers) getPSCAppointment(ctx context.Context, c api.Caller, in *appo
 type bookIn struct {
 	OrderPath
 	Body struct {
-		Key          string  `json:"booking_key" doc:"Of an availability answer; works once."`
-		Notes        *string `json:"appointment_notes" required:"false" maxLength:"1000" doc:"What the phlebotomist or the center should know."`
-		Async        bool    `json:"async_confirmation" required:"false" default:"false" doc:"Answer with a pending appointment when the provider is slow. Service centers only, and for teams that turned it on."`
-		SyncTimeout  *int64  `json:"sync_confirmation_timeout_millisecond" required:"false" minimum:"1000" maximum:"10000" doc:"How long to wait for the provider; 10,000 when absent."`
-		AsyncTimeout *int64  `json:"async_confirmation_timeout_millisecond" required:"false" minimum:"60000" maximum:"172800000" doc:"When a pending appointment that the provider never confirmed is cancelled; two days when absent."`
+		Key          string  `json:"booking_key" doc:"From an availability answer; can be used once."`
+		Notes        *string `json:"appointment_notes" required:"false" maxLength:"1000" doc:"Notes for the phlebotomist or the center."`
+		Async        bool    `json:"async_confirmation" required:"false" default:"false" doc:"Answer with a pending appointment if the provider is slow. Only for service centers, and for teams that enabled it."`
+		SyncTimeout  *int64  `json:"sync_confirmation_timeout_millisecond" required:"false" minimum:"1000" maximum:"10000" doc:"Maximum time to wait for the provider; 10,000 when absent."`
+		AsyncTimeout *int64  `json:"async_confirmation_timeout_millisecond" required:"false" minimum:"60000" maximum:"172800000" doc:"Time after which a pending appointment without confirmation by the provider is cancelled; two days when absent."`
 	}
 }
 
@@ -175,8 +175,8 @@ func (h *Handlers) requestPhlebotomy(ctx context.Context, c api.Caller, in *requ
 type rescheduleAppointmentIn struct {
 	OrderPath
 	Body struct {
-		Key   string  `json:"booking_key" doc:"Of an availability answer; works once."`
-		Notes *string `json:"appointment_notes" required:"false" maxLength:"1000" doc:"Replaces the notes; they stay when absent or null."`
+		Key   string  `json:"booking_key" doc:"From an availability answer; can be used once."`
+		Notes *string `json:"appointment_notes" required:"false" maxLength:"1000" doc:"Replaces the notes; absent or null keeps them."`
 	}
 }
 
@@ -288,10 +288,10 @@ func (h *Handlers) orderPSCInfo(ctx context.Context, c api.Caller, in *orderPSCI
 // appointmentSettings are a team's settings for appointments, which the reference
 // changes for its customers.
 type appointmentSettings struct {
-	Scheduling        bool `json:"scheduling_enabled" doc:"When off, nothing can be booked: 503."`
-	BeforeRequisition bool `json:"booking_before_requisition_enabled" doc:"Orders without a requisition can have appointments, which are held until it comes."`
+	Scheduling        bool `json:"scheduling_enabled" doc:"When off, bookings are refused with 503."`
+	BeforeRequisition bool `json:"booking_before_requisition_enabled" doc:"Orders without a requisition can have appointments, which wait for the requisition."`
 	AsyncConfirmation bool `json:"async_confirmation_enabled" doc:"Bookings at service centers may ask for async_confirmation."`
-	SonoraQuest       bool `json:"sonora_quest_enabled" doc:"The Arizona laboratory can be booked; when off: 403."`
+	SonoraQuest       bool `json:"sonora_quest_enabled" doc:"Bookings at the Arizona laboratory are allowed; when off, they are refused with 403."`
 }
 
 func appointmentSettingsOf(s appointments.Settings) appointmentSettings {
@@ -313,7 +313,7 @@ type setAppointmentSettingsIn struct {
 		BeforeRequisition *bool `json:"booking_before_requisition_enabled" required:"false"`
 		AsyncConfirmation *bool `json:"async_confirmation_enabled" required:"false"`
 		SonoraQuest       *bool `json:"sonora_quest_enabled" required:"false"`
-	} `doc:"What is left out stays as it is."`
+	} `doc:"Absent fields keep their values."`
 }
 
 func (h *Handlers) setAppointmentSettings(ctx context.Context, c api.Caller, in *setAppointmentSettingsIn) (*api.Out[appointmentSettings], error) {
@@ -345,7 +345,7 @@ type availabilityBody struct {
 
 type daySlotsBody struct {
 	Location api.OrNull[slotLocationBody] `json:"location" doc:"The service center; null for phlebotomy."`
-	Date     civil.Date                   `json:"date" format:"date" doc:"On the clock of the place."`
+	Date     civil.Date                   `json:"date" format:"date" doc:"In the local time of the place."`
 	Slots    []timeSlotBody               `json:"slots"`
 }
 
@@ -354,7 +354,7 @@ type daySlotsBody struct {
 // Reference 2.3, AppointmentLocation.
 type slotLocationBody struct {
 	Location lngLat                       `json:"location"`
-	Distance *int                         `json:"distance" doc:"Whole miles from the middle of the ZIP code; null when the site was named."`
+	Distance *int                         `json:"distance" doc:"Whole miles from the center of the ZIP code; null if the request names the site."`
 	Address  appointments.AddressDocument `json:"address"`
 	Code     string                       `json:"code"`
 	Name     string                       `json:"name"`
@@ -365,7 +365,7 @@ type slotLocationBody struct {
 //
 // Reference 2.3, TimeSlot.
 type timeSlotBody struct {
-	Key       string   `json:"booking_key" doc:"Books the slot, once, until expires_at."`
+	Key       string   `json:"booking_key" doc:"Books the slot; can be used once, until expires_at."`
 	Start     api.Time `json:"start" doc:"UTC"`
 	End       api.Time `json:"end" doc:"UTC"`
 	ExpiresAt api.Time `json:"expires_at"`
@@ -412,8 +412,8 @@ type usAddressIn struct {
 	City        string  `json:"city" minLength:"1" maxLength:"500"`
 	State       string  `json:"state" minLength:"1" maxLength:"50"`
 	Zip         string  `json:"zip_code" pattern:"^\\d{5}(-\\d{4})?$"`
-	Unit        *string `json:"unit" required:"false" maxLength:"500" deprecated:"true" doc:"Use second_line."`
-	AccessNotes *string `json:"access_notes" required:"false" maxLength:"1000" doc:"How to get in."`
+	Unit        *string `json:"unit" required:"false" maxLength:"500" deprecated:"true" doc:"Deprecated: use second_line."`
+	AccessNotes *string `json:"access_notes" required:"false" maxLength:"1000" doc:"Instructions for entering the building."`
 }
 
 func (in usAddressIn) address() appointments.Address {
@@ -427,7 +427,7 @@ func (in usAddressIn) address() appointments.Address {
 }
 
 type phlebotomyAvailabilityIn struct {
-	StartDate string `query:"start_date" format:"date" doc:"First of 14 days; today when absent."`
+	StartDate string `query:"start_date" format:"date" doc:"First of 14 days. The default is today."`
 	Body      usAddressIn
 }
 
@@ -463,11 +463,11 @@ func (centerLab) Schema(huma.Registry) *huma.Schema { return api.Enum(appointmen
 
 type pscAvailabilityIn struct {
 	Lab        centerLab `query:"lab" required:"true"`
-	StartDate  string    `query:"start_date" format:"date" doc:"First of 14 days; today when absent."`
+	StartDate  string    `query:"start_date" format:"date" doc:"First of 14 days. The default is today."`
 	SiteCodes  []string  `query:"site_codes,explode" doc:"At most 3; repeat the parameter."`
-	ZipCode    string    `query:"zip_code" pattern:"^\\d{5}$" doc:"Instead of site_codes: the nearest centers that take appointments."`
+	ZipCode    string    `query:"zip_code" pattern:"^\\d{5}$" doc:"Instead of site_codes: the nearest centers that accept appointments."`
 	Radius     radius    `query:"radius" default:"25" doc:"Miles; with zip_code."`
-	AllowStale bool      `query:"allow_stale" default:"false" doc:"Take what was heard of the sites less than 15 minutes ago."`
+	AllowStale bool      `query:"allow_stale" default:"false" doc:"Accept answers of the sites that are up to 15 minutes old."`
 
 	noRadius bool // the parameter was sent empty
 }

@@ -14,18 +14,18 @@ import (
 
 func (h *Handlers) compendiumRoutes() []api.Route {
 	return []api.Route{
-		api.Post("/v3/compendium/search", h.searchCompendium, "Find tests by what they report, across labs"),
-		api.Post("/v3/compendium/convert", h.convertCompendium, "Find what another lab has for a lab test or lab codes"),
-		api.Post("/v3/compendium/search_orderable_tests", h.searchOrderable, "Find what can be ordered of a lab for codes of others"),
+		api.Post("/v3/compendium/search", h.searchCompendium, "Find tests by their observations, across labs"),
+		api.Post("/v3/compendium/convert", h.convertCompendium, "Find another lab's tests for a lab test or lab codes"),
+		api.Post("/v3/compendium/search_orderable_tests", h.searchOrderable, "Find a lab's orderable tests for codes of other labs"),
 	}
 }
 
 type searchCompendiumIn struct {
 	Body struct {
-		Mode           compendiumMode                    `json:"mode" doc:"canonical finds sets of codes; crosswalk also each lab's tests for one."`
+		Mode           compendiumMode                    `json:"mode" doc:"canonical finds sets of codes; crosswalk also finds each lab's tests for one set."`
 		Query          *string                           `json:"query" required:"false" maxLength:"500" doc:"A name, synonym or LOINC code."`
 		CPTCodes       api.ListOrNull[string]            `json:"cpt_codes" required:"false" maxItems:"100"`
-		LOINCSetHash   *string                           `json:"loinc_set_hash" required:"false" maxLength:"100" doc:"Of an earlier answer; crosswalk only, instead of query."`
+		LOINCSetHash   *string                           `json:"loinc_set_hash" required:"false" maxLength:"100" doc:"From an earlier answer; only for crosswalk, instead of query."`
 		Labs           api.ListOrNull[compendiumLabSlug] `json:"labs" required:"false" maxItems:"100" doc:"All four when absent."`
 		IncludeRelated *bool                             `json:"include_related" required:"false" default:"true"`
 		Limit          *int                              `json:"limit" required:"false" default:"3" doc:"Of each list: 1 to 10, in crosswalk mode to 20."`
@@ -37,7 +37,7 @@ type searchCompendiumIn struct {
 // Reference 1.16, SearchCompendiumResponse.
 type searchCompendiumBody struct {
 	Mode                string                      `json:"mode"`
-	SelectedCanonical   api.OrNull[canonicalBody]   `json:"selected_canonical" doc:"The set that crosswalk went on with."`
+	SelectedCanonical   api.OrNull[canonicalBody]   `json:"selected_canonical" doc:"The set whose tests crosswalk returns."`
 	CanonicalCandidates []canonicalBody             `json:"canonical_candidates"`
 	PerLab              map[string][]labTestMatched `json:"per_lab" doc:"By slug of the lab."`
 	Related             []relatedBody               `json:"related"`
@@ -140,12 +140,12 @@ type convertCompendiumIn struct {
 // Reference 1.16, ConvertCompendiumResponse.
 type convertCompendiumBody struct {
 	SourceLabTestID       *string                   `json:"source_lab_test_id" format:"uuid"`
-	SourceLabID           *int64                    `json:"source_lab_id" doc:"Null when the codes are of several labs."`
+	SourceLabID           *int64                    `json:"source_lab_id" doc:"Null if the codes belong to several labs."`
 	TargetLabID           int64                     `json:"target_lab_id"`
 	TargetLabSlug         string                    `json:"target_lab_slug"`
 	SourceProviderIDs     []string                  `json:"source_provider_ids"`
-	ConvertedProviderIDs  []string                  `json:"converted_provider_ids" doc:"Codes of the target lab that together report all of what was converted."`
-	UnresolvedProviderIDs []string                  `json:"unresolved_provider_ids" doc:"For which the target lab has nothing that reports all of it."`
+	ConvertedProviderIDs  []string                  `json:"converted_provider_ids" doc:"Codes of the target lab that together cover all converted codes."`
+	UnresolvedProviderIDs []string                  `json:"unresolved_provider_ids" doc:"Codes that no test of the target lab covers completely."`
 	BySourceProviderID    map[string]conversionBody `json:"by_source_provider_id"`
 }
 
@@ -236,7 +236,7 @@ type searchOrderableIn struct {
 }
 
 type searchOrderableBody struct {
-	Candidates map[string][]labTestMatched `json:"candidates" doc:"By the code that was asked for."`
+	Candidates map[string][]labTestMatched `json:"candidates" doc:"By requested code."`
 }
 
 func (h *Handlers) searchOrderable(ctx context.Context, c api.Caller, in *searchOrderableIn) (*api.Out[searchOrderableBody], error) {
@@ -266,8 +266,8 @@ type canonicalBody struct {
 	DisplayName     string   `json:"display_name"`
 	Aliases         []string `json:"aliases"`
 	LOINCCodes      []string `json:"loinc_codes"`
-	ProviderIDs     []string `json:"provider_ids" doc:"Codes that labs have for exactly this set."`
-	LOINCComponents []string `json:"loinc_components" doc:"What the codes measure."`
+	ProviderIDs     []string `json:"provider_ids" doc:"Codes of labs for exactly this set."`
+	LOINCComponents []string `json:"loinc_components" doc:"The observations that the codes measure."`
 	LOINCGroups     []string `json:"loinc_groups"`
 	CPTCodes        []string `json:"cpt_codes"`
 	PopularityScore float64  `json:"popularity_score" doc:"0 to 1."`

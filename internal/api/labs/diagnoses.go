@@ -11,7 +11,7 @@ import (
 func (h *Handlers) diagnosisRoutes() []api.Route {
 	return []api.Route{
 		api.Get("/v3/insurance/search/diagnosis", h.searchDiagnoses, "Find ICD-10-CM codes"),
-		api.Post("/v3/insurance/validate_icd_codes", h.validateCodes, "Check that ICD-10-CM codes exist and may stand together").Sensitive(),
+		api.Post("/v3/insurance/validate_icd_codes", h.validateCodes, "Check that ICD-10-CM codes exist and may be used together").Sensitive(),
 	}
 }
 
@@ -21,11 +21,11 @@ func (h *Handlers) diagnosisRoutes() []api.Route {
 type diagnosisBody struct {
 	Code        string `json:"diagnosis_code" doc:"With its dot, such as E11.65."`
 	Description string `json:"description" doc:"The official title."`
-	IsSecondary bool   `json:"is_secondary" doc:"May not be the first code of an order: it names a manifestation, an agent or an external cause."`
+	IsSecondary bool   `json:"is_secondary" doc:"Must not be the first code of an order, because it names a manifestation, an agent or an external cause."`
 }
 
 type searchDiagnosesIn struct {
-	Query string `query:"diagnosis_query" required:"true" maxLength:"200" doc:"Words of the title or what people say for it, or the beginning of a code."`
+	Query string `query:"diagnosis_query" required:"true" maxLength:"200" doc:"Words of the title, everyday words for it, or the start of a code."`
 }
 
 func (h *Handlers) searchDiagnoses(ctx context.Context, _ api.Caller, in *searchDiagnosesIn) (*api.Out[[]diagnosisBody], error) {
@@ -55,9 +55,9 @@ type validateCodesIn struct {
 // Reference 1.18, ValidateICDCodesResponse.
 type verdictBody struct {
 	Valid      bool            `json:"valid" doc:"No errors and no violations."`
-	Errors     []string        `json:"errors" doc:"Codes that do not exist, are not complete or stand there twice."`
-	Violations []violationBody `json:"violations" doc:"Pairs that may not stand together."`
-	Warnings   []overlapBody   `json:"warnings" doc:"Pairs that stand together only when the patient has both."`
+	Errors     []string        `json:"errors" doc:"Codes that do not exist, are incomplete, or are duplicates."`
+	Violations []violationBody `json:"violations" doc:"Pairs that must not be used together."`
+	Warnings   []overlapBody   `json:"warnings" doc:"Pairs that may be used together only if the patient has both conditions."`
 }
 
 type violationBody struct {

@@ -19,10 +19,10 @@ func (h *Handlers) documentRoutes() []api.Route {
 	return []api.Route{
 		writesPDF(api.Get("/v3/order/{order_id}/requisition/pdf", h.requisitionPDF, "Get an order's requisition")),
 		writesPDF(api.Get("/v3/order/{order_id}/labels/pdf", h.labelsPDF, "Get labels for an order's samples")),
-		writesPDF(api.Get("/v3/order/{order_id}/abn_pdf", h.noticePDF, "Get the notice that an order's insurance may not pay")),
-		writesPDF(api.Get("/v3/order/{order_id}/collection_instruction_pdf", h.orderInstructionsPDF, "Get how to give the sample of an order")),
-		writesPDF(api.Get("/v3/lab_test/{lab_test_id}/collection_instruction_pdf", h.testInstructionsPDF, "Get how to give the sample of a lab test").Tag("lab_tests")),
-		writesPDF(api.Get(documents.LinkPath, h.requisitionByLink, "Open a requisition by the address in requisition_form_url").Open().Tag("order")),
+		writesPDF(api.Get("/v3/order/{order_id}/abn_pdf", h.noticePDF, "Get the notice that the insurance of an order may not pay")),
+		writesPDF(api.Get("/v3/order/{order_id}/collection_instruction_pdf", h.orderInstructionsPDF, "Get the collection instructions of an order")),
+		writesPDF(api.Get("/v3/lab_test/{lab_test_id}/collection_instruction_pdf", h.testInstructionsPDF, "Get the collection instructions of a lab test").Tag("lab_tests")),
+		writesPDF(api.Get(documents.LinkPath, h.requisitionByLink, "Open a requisition with the link in requisition_form_url").Open().Tag("order")),
 	}
 }
 
@@ -71,7 +71,7 @@ func (h *Handlers) orderInstructionsPDF(ctx context.Context, c api.Caller, in *O
 type labelsIn struct {
 	OrderPath
 	NumberOfLabels int64  `query:"number_of_labels" default:"3" minimum:"1" maximum:"100"`
-	CollectionDate string `query:"collection_date" required:"true" doc:"Date and time, or date, when the sample is or was taken; printed in the zone that it is given in."`
+	CollectionDate string `query:"collection_date" required:"true" doc:"Date and time, or date, of the collection of the sample; printed in the given zone."`
 }
 
 func (h *Handlers) labelsPDF(ctx context.Context, c api.Caller, in *labelsIn) (*api.Encoded, error) {
@@ -115,7 +115,7 @@ func (h *Handlers) testInstructionsPDF(ctx context.Context, c api.Caller, in *te
 }
 
 type requisitionLinkIn struct {
-	Token string `query:"token" required:"true" maxLength:"200" doc:"A secret: whoever has it sees the requisition."`
+	Token string `query:"token" required:"true" maxLength:"200" doc:"A secret. Everyone who has it can read the requisition."`
 }
 
 // requisitionByLink requires no key. The sealed token contains the team and the order.

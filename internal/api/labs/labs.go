@@ -16,10 +16,10 @@ import (
 func (h *Handlers) labRoutes() []api.Route {
 	return []api.Route{
 		api.Get("/v3/lab_tests/labs", h.listLabs, "List the labs"),
-		api.Get("/v3/lab_tests/markers", h.listMarkers, "List the markers that can be ordered, or find them by name or lab code"),
-		api.Post("/v3/lab_tests/list_order_set_markers", h.orderSetMarkers, "List the markers that an order would have"),
-		api.Get("/v3/lab_tests/{lab_test_id}/markers", h.labTestMarkers, "List the markers of a lab test, those that may follow from results included"),
-		api.Get("/v3/lab_tests/{lab_id}/markers/{provider_id}", h.labMarker, "Get a marker by a lab's own code"),
+		api.Get("/v3/lab_tests/markers", h.listMarkers, "List orderable markers, or find them by name or lab code"),
+		api.Post("/v3/lab_tests/list_order_set_markers", h.orderSetMarkers, "List the markers of an order set"),
+		api.Get("/v3/lab_tests/{lab_test_id}/markers", h.labTestMarkers, "List the markers of a lab test, including possible reflex tests"),
+		api.Get("/v3/lab_tests/{lab_id}/markers/{provider_id}", h.labMarker, "Get a marker by the lab's code"),
 	}
 }
 
@@ -90,7 +90,7 @@ func accountInQuery(ctx context.Context, tx *store.Tx, c api.Caller, id catalogu
 type labMarkerIn struct {
 	LabID        catalogue.LabID     `path:"lab_id"`
 	ProviderID   string              `path:"provider_id" doc:"The lab's own code."`
-	LabAccountID catalogue.AccountID `query:"lab_account_id" format:"uuid" doc:"Only what this account offers."`
+	LabAccountID catalogue.AccountID `query:"lab_account_id" format:"uuid" doc:"Only tests and markers that this account offers."`
 }
 
 func (h *Handlers) labMarker(ctx context.Context, c api.Caller, in *labMarkerIn) (*api.Out[markerBody], error) {
@@ -133,12 +133,12 @@ type labAccountBody struct {
 	OrgID                *string             `json:"org_id" format:"uuid" doc:"Null for accounts of the platform."`
 	Status               string              `json:"status" doc:"active, pending, suspended, ready_to_launch. The list may grow."`
 	DelegatedFlow        string              `json:"delegated_flow" doc:"order_delegated, result_delegated, fully_delegated, not_delegated. The list may grow."`
-	ProviderAccountID    string              `json:"provider_account_id" doc:"Its number at the lab."`
+	ProviderAccountID    string              `json:"provider_account_id" doc:"The number of the account at the lab."`
 	AccountName          *string             `json:"account_name"`
 	DefaultClinicalNotes *string             `json:"default_clinical_notes" doc:"Printed on every requisition."`
 	BusinessUnits        []string            `json:"business_units"`
-	AllowedBilling       map[string][]string `json:"allowed_billing" doc:"In which states each billing type may be used."`
-	TeamIDAllowlist      []teams.ID          `json:"team_id_allowlist" doc:"Teams it is linked to, as far as you may know; empty for accounts of the platform."`
+	AllowedBilling       map[string][]string `json:"allowed_billing" doc:"The states in which each billing type may be used."`
+	TeamIDAllowlist      []teams.ID          `json:"team_id_allowlist" doc:"Linked teams that you may see; empty for accounts of the platform."`
 }
 
 func labAccountOf(account catalogue.Account) labAccountBody {

@@ -25,16 +25,16 @@ type markerBody struct {
 	Slug            string               `json:"slug"`
 	Description     string               `json:"description"`
 	LabID           int64                `json:"lab_id"`
-	ProviderID      string               `json:"provider_id" doc:"The lab's own code: the same in every environment."`
+	ProviderID      string               `json:"provider_id" doc:"The lab's code, which is the same in every environment."`
 	Type            string               `json:"type" doc:"biomarker or panel. The list may grow."`
 	Unit            *string              `json:"unit"`
 	Price           string               `json:"price" doc:"US dollars, or words such as N/A."`
-	AOE             api.OrNull[aoeBody]  `json:"aoe" doc:"What must be asked when it is ordered."`
-	ALaCarteEnabled bool                 `json:"a_la_carte_enabled" doc:"Whether it may be ordered by itself."`
-	CommonTATDays   *int                 `json:"common_tat_days" doc:"Days until 95 % of results are there."`
-	WorstTATDays    *int                 `json:"worst_case_tat_days" doc:"Days until 99 % are."`
+	AOE             api.OrNull[aoeBody]  `json:"aoe" doc:"Questions that an order must answer."`
+	ALaCarteEnabled bool                 `json:"a_la_carte_enabled" doc:"Whether it can be ordered singly."`
+	CommonTATDays   *int                 `json:"common_tat_days" doc:"Days until 95 % of the results have arrived."`
+	WorstTATDays    *int                 `json:"worst_case_tat_days" doc:"Days until 99 % of the results have arrived."`
 	IsOrderable     bool                 `json:"is_orderable"`
-	ExpectedResults []expectedResultBody `json:"expected_results" doc:"The rows that its report will have."`
+	ExpectedResults []expectedResultBody `json:"expected_results" doc:"The rows of its report."`
 }
 
 type expectedResultBody struct {
@@ -42,9 +42,9 @@ type expectedResultBody struct {
 	Name       string     `json:"name"`
 	Slug       string     `json:"slug"`
 	LabID      int64      `json:"lab_id"`
-	ProviderID string     `json:"provider_id" doc:"The lab's own code; empty when it has none."`
+	ProviderID string     `json:"provider_id" doc:"The lab's code; empty if it has none."`
 	Required   bool       `json:"required" doc:"A report without it is incomplete."`
-	LOINC      *loincBody `json:"loinc,omitempty" doc:"Left out when no code is known."`
+	LOINC      *loincBody `json:"loinc,omitempty" doc:"Omitted if no code is known."`
 }
 
 // loincBody is a LOINC code with its official name.
@@ -68,7 +68,7 @@ type questionBody struct {
 	Type       string       `json:"type" doc:"choice, text, numeric, multi_choice. The list may grow."`
 	Sequence   int          `json:"sequence"`
 	Answers    []answerBody `json:"answers"`
-	Constraint *string      `json:"constraint" doc:"How to answer, for people."`
+	Constraint *string      `json:"constraint" doc:"Instructions for the answer, for people."`
 	Default    *string      `json:"default"`
 }
 
@@ -153,11 +153,11 @@ func pageOfMarkers(all []*catalogue.Marker, p PageQuery, priced bool) markersBod
 
 type listMarkersIn struct {
 	LabID          []catalogue.LabID   `query:"lab_id,explode" doc:"Only these labs."`
-	LabSlug        string              `query:"lab_slug" doc:"Only this lab; beats lab_id."`
+	LabSlug        string              `query:"lab_slug" doc:"Only this lab; takes precedence over lab_id."`
 	Name           string              `query:"name" maxLength:"200" doc:"Part of the name, or the start of the lab's code."`
-	ALaCarte       api.Maybe[bool]     `query:"a_la_carte_enabled" doc:"Only what may be ordered by itself, or only what may not."`
+	ALaCarte       api.Maybe[bool]     `query:"a_la_carte_enabled" doc:"Only markers that can be ordered singly, or only the others."`
 	IncludePricing bool                `query:"include_pricing"`
-	LabAccountID   catalogue.AccountID `query:"lab_account_id" format:"uuid" doc:"Only what this account offers."`
+	LabAccountID   catalogue.AccountID `query:"lab_account_id" format:"uuid" doc:"Only tests and markers that this account offers."`
 	PageQuery
 }
 
@@ -208,13 +208,13 @@ func ofLab(markers []*catalogue.Marker, lab catalogue.LabID) []*catalogue.Marker
 // Reference 1.9, OrderSetRequest.
 type orderSetIn struct {
 	LabTestIDs   api.ListOrNull[catalogue.TestID] `json:"lab_test_ids" required:"false" doc:"Lab tests of one lab and one collection method."`
-	AddOn        api.OrNull[addOnIn]              `json:"add_on" required:"false" doc:"Single markers, alone or beside lab tests."`
+	AddOn        api.OrNull[addOnIn]              `json:"add_on" required:"false" doc:"Single markers, alone or in addition to lab tests."`
 	LabAccountID *catalogue.AccountID             `json:"lab_account_id" required:"false" format:"uuid" nullable:"true"`
 }
 
 type addOnIn struct {
 	MarkerIDs   api.ListOrNull[catalogue.MarkerID] `json:"marker_ids" required:"false"`
-	ProviderIDs api.ListOrNull[string]             `json:"provider_ids" required:"false" doc:"The lab's own codes; not together with marker_ids."`
+	ProviderIDs api.ListOrNull[string]             `json:"provider_ids" required:"false" doc:"The lab's codes; not together with marker_ids."`
 }
 
 // set returns the order set for the domain.
@@ -247,7 +247,7 @@ func (h *Handlers) orderSetMarkers(ctx context.Context, c api.Caller, in *orderS
 
 type labTestMarkersIn struct {
 	LabTestID    catalogue.TestID    `path:"lab_test_id" format:"uuid"`
-	LabAccountID catalogue.AccountID `query:"lab_account_id" format:"uuid" doc:"Only what this account offers."`
+	LabAccountID catalogue.AccountID `query:"lab_account_id" format:"uuid" doc:"Only tests and markers that this account offers."`
 	PageQuery
 }
 
@@ -313,7 +313,7 @@ type priceRangeBody struct {
 }
 
 type priceConditionsBody struct {
-	Reflex struct{} `json:"reflex" doc:"When a result asks for a further test."`
+	Reflex struct{} `json:"reflex" doc:"For a further test that a result requires."`
 }
 
 type markerPricingsBody struct {

@@ -32,7 +32,7 @@ type createdOrderBody struct {
 type orderTrialBody struct {
 	Valid    bool           `json:"valid"`
 	Problems []orderProblem `json:"problems"`
-	Warnings []orderWarning `json:"warnings" doc:"What refuses nothing and should be looked at."`
+	Warnings []orderWarning `json:"warnings" doc:"Problems that do not block the order."`
 }
 
 type orderWarning struct {
@@ -42,7 +42,7 @@ type orderWarning struct {
 }
 
 type orderProblem struct {
-	Status int      `json:"status" doc:"What the request would be answered with if this were the first problem."`
+	Status int      `json:"status" doc:"The status of the answer if this were the first problem."`
 	Code   string   `json:"code" doc:"For programs."`
 	Loc    []string `json:"loc"`
 	Msg    string   `json:"msg"`

@@ -25,20 +25,20 @@ import (
 // Spec: Lab lookups, GET /v3/orders.
 type listOrdersIn struct {
 	SearchInput           string                          `query:"search_input" maxLength:"200" doc:"Order id, user id, patient's name or birth date, recipient's name."`
-	StartDate             string                          `query:"start_date" doc:"Created then or later. A date is read as 00:00:00."`
-	EndDate               string                          `query:"end_date" doc:"Created then or earlier. A date is read as 23:59:59."`
-	UpdatedStartDate      string                          `query:"updated_start_date" doc:"Changed then or later. A date is read as 00:00:00."`
-	UpdatedEndDate        string                          `query:"updated_end_date" doc:"Changed then or earlier. A date is read as 00:00:00."`
+	StartDate             string                          `query:"start_date" doc:"Created at this time or later. A date means 00:00:00."`
+	EndDate               string                          `query:"end_date" doc:"Created at this time or earlier. A date means 23:59:59."`
+	UpdatedStartDate      string                          `query:"updated_start_date" doc:"Changed at this time or later. A date means 00:00:00."`
+	UpdatedEndDate        string                          `query:"updated_end_date" doc:"Changed at this time or earlier. A date means 00:00:00."`
 	Status                []orderStatusWord               `query:"status,explode" maxItems:"50" doc:"Low-level statuses; repeat the parameter."`
 	OrderKey              orderSortWord                   `query:"order_key" doc:"created_at when absent."`
 	OrderDirection        orderDirection                  `query:"order_direction" doc:"desc when absent."`
 	OrderType             []collectionMethod              `query:"order_type,explode" maxItems:"20" doc:"Collection methods; repeat the parameter."`
 	IsCritical            api.Maybe[bool]                 `query:"is_critical"`
 	Interpretation        interpretationWord              `query:"interpretation"`
-	OrderActivationTypes  []orderActivationWord           `query:"order_activation_types,explode" maxItems:"20" doc:"current: the order's day has come. scheduled: it has not."`
+	OrderActivationTypes  []orderActivationWord           `query:"order_activation_types,explode" maxItems:"20" doc:"current: the day of the order has come. scheduled: it has not."`
 	UserID                api.Maybe[users.ID]             `query:"user_id" format:"uuid"`
-	PatientName           string                          `query:"patient_name" maxLength:"200" doc:"Part of it, whatever the case and accents."`
-	ShippingRecipientName string                          `query:"shipping_recipient_name" maxLength:"200" doc:"Part of it."`
+	PatientName           string                          `query:"patient_name" maxLength:"200" doc:"Part of the name; case and accents are ignored."`
+	ShippingRecipientName string                          `query:"shipping_recipient_name" maxLength:"200" doc:"Part of the name."`
 	OrderIDs              []orderIDText                   `query:"order_ids,explode" maxItems:"500" doc:"Repeat the parameter."`
 	OrderTransactionID    api.Maybe[orders.TransactionID] `query:"order_transaction_id" format:"uuid"`
 	Page                  int                             `query:"page" minimum:"1" maximum:"1000000" default:"1"`
@@ -47,7 +47,7 @@ type listOrdersIn struct {
 
 type ordersBody struct {
 	Orders []orderBody `json:"orders"`
-	Total  int         `json:"total" doc:"All orders that the filters leave."`
+	Total  int         `json:"total" doc:"Number of orders that match the filters."`
 	Page   int         `json:"page"`
 	Size   int         `json:"size"`
 }

@@ -26,15 +26,15 @@ func (h *Handlers) orderRoutes() []api.Route {
 	return []api.Route{
 		api.Post("/v3/order", h.createOrder, "Order a test").Creates().Sensitive().Describe(h.readForTrial),
 		api.Post("/v3/order/create", h.createOrderToo, "Order a test; the same as POST /v3/order").Creates().Sensitive().Describe(h.readForTrial),
-		api.Post("/v3/order/import", h.importOrder, "Take over an order that its lab has already").Creates().Sensitive(),
+		api.Post("/v3/order/import", h.importOrder, "Import an order that the lab already has").Creates().Sensitive(),
 		api.Post("/v3/order/testkit", h.createTestkitOrder, "Order a test kit that is registered later").Creates().Sensitive(),
-		api.Post("/v3/order/testkit/register", h.registerTestkit, "Say whom a test kit is for").Creates().Sensitive(),
+		api.Post("/v3/order/testkit/register", h.registerTestkit, "Register a test kit for a patient").Creates().Sensitive(),
 		api.Post("/v3/order/resend_events", h.resendOrderEvents, "Send the latest events of orders again"),
 		api.Get("/v3/order/{order_id}", h.getOrder, "Get an order"),
 		api.Patch("/v3/order/{order_id}", h.rescheduleOrder, "Move or clear the day on which a scheduled order starts"),
 		api.Post("/v3/order/{order_id}/cancel", h.cancelOrder, "Cancel an order"),
 		api.Patch("/v3/order/{order_id}/draw_completed", h.completeDraw, "Say that the sample of an on-site order was drawn"),
-		api.Get("/v3/order/{order_id}/communication_settings", h.orderCommunication, "Whether the patient gets text messages about an order"),
+		api.Get("/v3/order/{order_id}/communication_settings", h.orderCommunication, "Set whether the patient gets text messages about an order"),
 		api.Patch("/v3/order/{order_id}/communication_settings", h.setOrderCommunication, "Turn text messages about an order on or off"),
 		api.Writes[ordersBody](api.Get("/v3/orders", h.listOrders, "List orders, newest first unless asked otherwise")),
 		api.Get("/v3/order_transaction/{transaction_id}", h.getOrderTransaction, "Get an order transaction").Tag("order"),
@@ -94,7 +94,7 @@ func (h *Handlers) changeOrder(ctx context.Context, c api.Caller, change func(tx
 }
 
 type createOrderIn struct {
-	DryRun bool `query:"dry_run" doc:"Check the request, store nothing, and say everything that is wrong with it at once."`
+	DryRun bool `query:"dry_run" doc:"Check the request without storing anything, and return all problems at once."`
 	Body   createOrderBody
 }
 
@@ -180,13 +180,13 @@ func (h *Handlers) completeDraw(ctx context.Context, c api.Caller, in *OrderPath
 type resendOrderEventsIn struct {
 	Body struct {
 		OrderIDs api.ListOrNull[orders.ID] `json:"order_ids" required:"false" maxItems:"1000"`
-		StartAt  *time.Time                `json:"start_at" required:"false" doc:"Orders that changed since then; at most 60 days before end_at."`
-		EndAt    *time.Time                `json:"end_at" required:"false" doc:"Now when absent."`
+		StartAt  *time.Time                `json:"start_at" required:"false" doc:"Orders that changed since this time; at most 60 days before end_at."`
+		EndAt    *time.Time                `json:"end_at" required:"false" doc:"The default is now."`
 	}
 }
 
 type resentBody struct {
-	OrderIDs []orders.ID `json:"order_ids" doc:"Those whose events were sent."`
+	OrderIDs []orders.ID `json:"order_ids" doc:"Orders whose events were sent."`
 }
 
 // maxResent is the maximum number of events in one transaction.
@@ -274,19 +274,19 @@ func (b postOrderBody) Subject() uuid.UUID { return b.Order.UserID.UUID() }
 type createOrderBody struct {
 	UserID           users.ID                      `json:"user_id" format:"uuid"`
 	LabTestID        *catalogue.TestID             `json:"lab_test_id" required:"false" format:"uuid" nullable:"true" doc:"Deprecated: see order_set."`
-	OrderSet         api.ObjectOrNull[orderedIn]   `json:"order_set" required:"false" doc:"What is ordered: lab tests, single markers, or both."`
+	OrderSet         api.ObjectOrNull[orderedIn]   `json:"order_set" required:"false" doc:"The ordered lab tests, single markers, or both."`
 	CollectionMethod *string                       `json:"collection_method" required:"false" doc:"testkit, walk_in_test, at_home_phlebotomy or on_site_collection. Needed with add_on."`
-	Physician        api.ObjectOrNull[physicianIn] `json:"physician" required:"false" doc:"Needed when orders under the lab account are delegated to you."`
+	Physician        api.ObjectOrNull[physicianIn] `json:"physician" required:"false" doc:"Required if orders under the lab account are delegated to you."`
 	HealthInsurance  api.ObjectOrNull[coverageIn]  `json:"health_insurance" required:"false" doc:"Deprecated: only diagnosis_codes are read; see the insurance endpoints."`
 	Priority         bool                          `json:"priority" required:"false"`
 	BillingType      *string                       `json:"billing_type" required:"false" default:"client_bill" doc:"client_bill, commercial_insurance, patient_bill_passthrough or patient_bill."`
 	ICDCodes         api.ListOrNull[string]        `json:"icd_codes" required:"false" maxItems:"50" doc:"Diagnoses, for insurance."`
 	Consents         api.ListOrNull[consentIn]     `json:"consents" required:"false" maxItems:"50"`
-	ActivateBy       *api.DateText                 `json:"activate_by" required:"false" nullable:"true" doc:"Day in New York before which nothing is done."`
-	AOEAnswers       api.ListOrNull[aoeAnswerIn]   `json:"aoe_answers" required:"false" maxItems:"500" doc:"Answers to what the markers ask."`
-	Passthrough      *string                       `json:"passthrough" required:"false" doc:"Yours: given back as it is."`
+	ActivateBy       *api.DateText                 `json:"activate_by" required:"false" nullable:"true" doc:"Day in New York on which the order starts."`
+	AOEAnswers       api.ListOrNull[aoeAnswerIn]   `json:"aoe_answers" required:"false" maxItems:"500" doc:"Answers to the questions of the markers."`
+	Passthrough      *string                       `json:"passthrough" required:"false" doc:"Your data, returned unchanged."`
 	ClinicalNotes    *string                       `json:"clinical_notes" required:"false" doc:"For the lab's requisition, at most 1,000 characters."`
-	LabAccountID     *catalogue.AccountID          `json:"lab_account_id" required:"false" format:"uuid" nullable:"true" doc:"Chosen when absent."`
+	LabAccountID     *catalogue.AccountID          `json:"lab_account_id" required:"false" format:"uuid" nullable:"true" doc:"Selected automatically when absent."`
 	CreatorMemberID  *uuid.UUID                    `json:"creator_member_id" required:"false" format:"uuid" nullable:"true"`
 	PatientDetails   patientIn                     `json:"patient_details"`
 	PatientAddress   patientAddressIn              `json:"patient_address"`
@@ -300,7 +300,7 @@ type orderedIn struct {
 
 type orderedMarkersIn struct {
 	MarkerIDs   api.ListOrNull[int64]  `json:"marker_ids" required:"false" maxItems:"200"`
-	ProviderIDs api.ListOrNull[string] `json:"provider_ids" required:"false" maxItems:"200" doc:"The lab's own codes. Not together with marker_ids."`
+	ProviderIDs api.ListOrNull[string] `json:"provider_ids" required:"false" maxItems:"200" doc:"The lab's codes; not together with marker_ids."`
 }
 
 func (in orderedIn) set() *orders.OrderSet {
@@ -357,7 +357,7 @@ func consentsFrom(in []consentIn) []orders.Consent {
 type aoeAnswerIn struct {
 	MarkerID   int64  `json:"marker_id"`
 	QuestionID int64  `json:"question_id"`
-	Answer     string `json:"answer" doc:"Of a choice, the answer's code."`
+	Answer     string `json:"answer" doc:"For a choice, the code of the answer."`
 }
 
 // patientIn is the patient of an order.
@@ -370,12 +370,12 @@ type patientIn struct {
 	Gender            string                               `json:"gender" doc:"female, male, other or unknown."`
 	PhoneNumber       string                               `json:"phone_number"`
 	Email             string                               `json:"email"`
-	MedicalProxy      api.ObjectOrNull[people.GuarantorIn] `json:"medical_proxy" required:"false" doc:"Who speaks for a minor."`
+	MedicalProxy      api.ObjectOrNull[people.GuarantorIn] `json:"medical_proxy" required:"false" doc:"The representative of a minor."`
 	Race              *string                              `json:"race" required:"false"`
 	Ethnicity         *string                              `json:"ethnicity" required:"false"`
 	SexualOrientation *string                              `json:"sexual_orientation" required:"false"`
 	GenderIdentity    *string                              `json:"gender_identity" required:"false"`
-	HouseholdIncome   *int64                               `json:"household_income" required:"false" doc:"US dollars a year."`
+	HouseholdIncome   *int64                               `json:"household_income" required:"false" doc:"US dollars per year."`
 	HouseholdSize     *int64                               `json:"household_size" required:"false"`
 }
 
@@ -400,7 +400,7 @@ type patientAddressIn struct {
 	State        string  `json:"state" doc:"Two letters."`
 	Zip          string  `json:"zip" doc:"12345 or 12345-6789."`
 	Country      string  `json:"country"`
-	AccessNotes  *string `json:"access_notes" required:"false" doc:"How to reach the door, for a phlebotomist. At most 1,000 characters."`
+	AccessNotes  *string `json:"access_notes" required:"false" doc:"Directions to the door for a phlebotomist. At most 1,000 characters."`
 	PhoneNumber  *string `json:"phone_number" required:"false"`
 }
 
@@ -446,7 +446,7 @@ type createTestkitOrderIn struct {
 		UserID          users.ID             `json:"user_id" format:"uuid"`
 		LabTestID       catalogue.TestID     `json:"lab_test_id" format:"uuid"`
 		ShippingDetails shippingIn           `json:"shipping_details"`
-		Passthrough     *string              `json:"passthrough" required:"false" doc:"Yours: given back as it is."`
+		Passthrough     *string              `json:"passthrough" required:"false" doc:"Your data, returned unchanged."`
 		LabAccountID    *catalogue.AccountID `json:"lab_account_id" required:"false" format:"uuid" nullable:"true"`
 	}
 }
@@ -482,7 +482,7 @@ func (h *Handlers) createTestkitOrder(ctx context.Context, c api.Caller, in *cre
 
 type registerTestkitIn struct {
 	Body struct {
-		UserID          *users.ID                     `json:"user_id" required:"false" format:"uuid" nullable:"true" doc:"Another user, to whom the order moves."`
+		UserID          *users.ID                     `json:"user_id" required:"false" format:"uuid" nullable:"true" doc:"Another user, who becomes the patient of the order."`
 		SampleID        string                        `json:"sample_id" doc:"Printed on the kit."`
 		PatientDetails  patientIn                     `json:"patient_details"`
 		PatientAddress  patientAddressIn              `json:"patient_address"`
@@ -515,9 +515,9 @@ type importOrderIn struct {
 		CollectionMethod string                        `json:"collection_method"`
 		Physician        api.ObjectOrNull[physicianIn] `json:"physician" required:"false"`
 		PatientDetails   patientIn                     `json:"patient_details"`
-		PatientAddress   patientAddressIn              `json:"patient_address" doc:"Only looked at for what must be there; receiver_name is needed."`
-		SampleID         string                        `json:"sample_id" doc:"The lab's number of the order; no other order may have it."`
-		LabAccountID     *catalogue.AccountID          `json:"lab_account_id" required:"false" format:"uuid" nullable:"true" doc:"A pending account will do."`
+		PatientAddress   patientAddressIn              `json:"patient_address" doc:"Only checked for required fields; receiver_name is required."`
+		SampleID         string                        `json:"sample_id" doc:"The lab's number of the order; it must be unique."`
+		LabAccountID     *catalogue.AccountID          `json:"lab_account_id" required:"false" format:"uuid" nullable:"true" doc:"A pending account is allowed."`
 	}
 }
 
@@ -558,7 +558,7 @@ type orderTransactionBody struct {
 type orderSummary struct {
 	ID         orders.ID      `json:"id" format:"uuid"`
 	Origin     orders.Origin  `json:"origin"`
-	ParentID   orders.NullID  `json:"parent_id" doc:"The order that this one goes on from."`
+	ParentID   orders.NullID  `json:"parent_id" doc:"The order that this one continues."`
 	LastStatus orders.Status  `json:"last_status"`
 	StatusAt   orders.Precise `json:"last_status_created_at"`
 	UpdatedAt  orders.Precise `json:"updated_at"`

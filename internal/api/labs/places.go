@@ -20,7 +20,7 @@ import (
 func (h *Handlers) placeRoutes() []api.Route {
 	return []api.Route{
 		api.Get("/v3/order/psc/info", h.pscInfo, "List a lab's patient service centers near a ZIP code"),
-		api.Get("/v3/order/area/info", h.areaInfo, "Tell what is to be had in a ZIP code: phlebotomy at home, and service centers by lab"),
+		api.Get("/v3/order/area/info", h.areaInfo, "Get the offers in a ZIP code: phlebotomy at home, and service centers by lab"),
 	}
 }
 
@@ -67,7 +67,7 @@ type pscInfoIn struct {
 	LabID        catalogue.LabID     `query:"lab_id" required:"true"`
 	Radius       radius              `query:"radius" default:"25" doc:"Miles."`
 	Capabilities []capability        `query:"capabilities,explode" doc:"Only centers that have all of these; repeat the parameter."`
-	LabAccountID catalogue.AccountID `query:"lab_account_id" format:"uuid" doc:"Account that the order will be placed under."`
+	LabAccountID catalogue.AccountID `query:"lab_account_id" format:"uuid" doc:"Account of the future order."`
 }
 
 // pscInfoBody contains a lab's service centers around a ZIP code, nearest first.
@@ -86,7 +86,7 @@ type pscInfoBody struct {
 type pscBody struct {
 	Metadata           pscMetadata `json:"metadata"`
 	Distance           string      `json:"distance" doc:"Whole miles from the middle of the ZIP code."`
-	SiteCode           string      `json:"site_code" doc:"The lab's own name for the center, by which appointments are made."`
+	SiteCode           string      `json:"site_code" doc:"The lab's code of the center, which appointments require."`
 	SupportedBillTypes []string    `json:"supported_bill_types" doc:"client_bill, commercial_insurance, patient_bill_passthrough, patient_bill. The list may grow."`
 	Location           lngLat      `json:"location"`
 	Capabilities       []string    `json:"capabilities" doc:"stat, appointment_scheduling_via_junction, appointment_scheduling_with_lab. The list may grow."`
@@ -102,7 +102,7 @@ type pscMetadata struct {
 	SecondLine  string                `json:"second_line"`
 	PhoneNumber string                `json:"phone_number"`
 	FaxNumber   string                `json:"fax_number"`
-	Hours       api.OrNull[hoursBody] `json:"hours" doc:"Opening hours on the clock of the place; null when not known."`
+	Hours       api.OrNull[hoursBody] `json:"hours" doc:"Opening hours in local time; null if unknown."`
 	Website     *string               `json:"website"`
 }
 
@@ -214,8 +214,8 @@ type areaInfoIn struct {
 	ZipCode      string              `query:"zip_code" required:"true" pattern:"^\\d{5}$" doc:"5 digits."`
 	Radius       radius              `query:"radius" default:"25" doc:"Miles."`
 	Lab          string              `query:"lab" deprecated:"true" doc:"Slug of a lab; use labs."`
-	Labs         []string            `query:"labs,explode" doc:"Only these labs, by slug; repeat the parameter. All that have service centers when absent."`
-	LabAccountID catalogue.AccountID `query:"lab_account_id" format:"uuid" doc:"Only the lab of this account, and how it may be paid."`
+	Labs         []string            `query:"labs,explode" doc:"Only these labs, by slug; repeat the parameter. The default is all labs with service centers."`
+	LabAccountID catalogue.AccountID `query:"lab_account_id" format:"uuid" doc:"Only the lab of this account, with its billing types."`
 }
 
 // areaInfoBody is the offer around a ZIP code.
@@ -251,10 +251,10 @@ type areaLabBody struct {
 }
 
 type areaCentersBody struct {
-	WithinRadius int      `json:"within_radius" doc:"How many."`
+	WithinRadius int      `json:"within_radius" doc:"Number of centers."`
 	Radius       string   `json:"radius" doc:"Miles."`
-	Capabilities []string `json:"capabilities" doc:"That any of them has."`
-	ScheduledBy  bool     `json:"appointment_with_vital" doc:"Appointments at some of them can be made through this service."`
+	Capabilities []string `json:"capabilities" doc:"Capabilities of at least one of them."`
+	ScheduledBy  bool     `json:"appointment_with_vital" doc:"Appointments at some of them can be booked through this service."`
 }
 
 func (h *Handlers) areaInfo(ctx context.Context, c api.Caller, in *areaInfoIn) (*api.Out[areaInfoBody], error) {

@@ -23,12 +23,12 @@ import (
 
 func (h *Handlers) resultRoutes() []api.Route {
 	return []api.Route{
-		api.Get("/v3/order/{order_id}/result", h.getResults, "Get what the laboratory found"),
-		api.Get("/v3/order/{order_id}/result/metadata", h.getResultMetadata, "Get the head of a laboratory report"),
+		api.Get("/v3/order/{order_id}/result", h.getResults, "Get the results of an order"),
+		api.Get("/v3/order/{order_id}/result/metadata", h.getResultMetadata, "Get the metadata of a laboratory report"),
 		api.Get("/v3/order/{order_id}/result/revisions", h.listResultRevisions, "List the versions of an order's results, oldest first"),
-		writesPDF(api.Get("/v3/order/{order_id}/result/pdf", h.getResultPDF, "Get the laboratory's report as a document")),
-		api.Get("/v3/order_transaction/{transaction_id}/result", h.getTransactionResults, "Get the results of all orders of a transaction as one").Tag("order"),
-		writesPDF(api.Get("/v3/order_transaction/{transaction_id}/result/pdf", h.getTransactionResultPDF, "Get the reports of all orders of a transaction as one document").Tag("order")),
+		writesPDF(api.Get("/v3/order/{order_id}/result/pdf", h.getResultPDF, "Get the laboratory's report as a PDF")),
+		api.Get("/v3/order_transaction/{transaction_id}/result", h.getTransactionResults, "Get the combined results of all orders of a transaction").Tag("order"),
+		writesPDF(api.Get("/v3/order_transaction/{transaction_id}/result/pdf", h.getTransactionResultPDF, "Get the combined reports of all orders of a transaction as a PDF").Tag("order")),
 		writesFHIR(api.Get("/v3/order/{order_id}/fhir", h.getOrderFHIR, "Get an order and its results as a FHIR R4 bundle")),
 	}
 }
@@ -36,7 +36,7 @@ func (h *Handlers) resultRoutes() []api.Route {
 // resultsIn selects a version of an order's results.
 type resultsIn struct {
 	OrderPath
-	Revision int `query:"revision" minimum:"1" doc:"An earlier version; the latest when left out."`
+	Revision int `query:"revision" minimum:"1" doc:"An earlier version. The default is the latest."`
 }
 
 // orderOfResults is orders.Get with the error text of results for an unknown order.
@@ -152,7 +152,7 @@ func (h *Handlers) getTransactionResults(ctx context.Context, c api.Caller, in *
 type resultsBody struct {
 	Metadata    resultsMetadataBody        `json:"metadata"`
 	Results     []biomarkerBody            `json:"results" nullable:"false"`
-	Missing     []missingResultBody        `json:"missing_results" nullable:"true" doc:"Results that were expected and will not come."`
+	Missing     []missingResultBody        `json:"missing_results" nullable:"true" doc:"Expected results that will not arrive."`
 	Samples     map[string]specimenBody    `json:"sample_information" nullable:"true" doc:"By the source_sample_id of results."`
 	Transaction orders.TransactionDocument `json:"order_transaction"`
 	Revision    *int                       `json:"revision" nullable:"true" doc:"Counts the versions of an order's results from 1; null for a transaction."`
@@ -174,7 +174,7 @@ type resultsMetadataBody struct {
 	SpecimenNumber string                `json:"specimen_number"`
 	Received       *string               `json:"date_received" nullable:"true" deprecated:"true"`
 	Status         results.Status        `json:"status" doc:"partial or final"`
-	Interpretation orders.Interpretation `json:"interpretation" doc:"normal, abnormal, critical or unknown: the gravest of the results'."`
+	Interpretation orders.Interpretation `json:"interpretation" doc:"normal, abnormal, critical or unknown: the most severe one of the results."`
 	PatientID      string                `json:"patient_id"`
 	AccountID      *string               `json:"account_id" nullable:"true" doc:"The customer number with the laboratory."`
 }
@@ -191,7 +191,7 @@ type biomarkerBody struct {
 	Unit           *string               `json:"unit" nullable:"true"`
 	Timestamp      *api.Time             `json:"timestamp" nullable:"true"`
 	Notes          *string               `json:"notes" nullable:"true"`
-	Range          *string               `json:"reference_range" nullable:"true" doc:"As the laboratory printed it."`
+	Range          *string               `json:"reference_range" nullable:"true" doc:"As printed by the laboratory."`
 	Min            *float64              `json:"min_range_value" nullable:"true"`
 	Max            *float64              `json:"max_range_value" nullable:"true"`
 	Above          *bool                 `json:"is_above_max_range" nullable:"true"`
@@ -201,24 +201,24 @@ type biomarkerBody struct {
 	LOINC          *string               `json:"loinc" nullable:"true"`
 	LOINCSlug      *string               `json:"loinc_slug" nullable:"true"`
 	ProviderID     *string               `json:"provider_id" nullable:"true"`
-	Markers        []parentMarkerBody    `json:"source_markers" nullable:"true" doc:"The ordered markers that it is a result of; null when nobody ordered it."`
+	Markers        []parentMarkerBody    `json:"source_markers" nullable:"true" doc:"The ordered markers that this is a result of; null if it was not ordered."`
 	Laboratory     *string               `json:"performing_laboratory" nullable:"true" doc:"Names one of the sample's performing_laboratories."`
 	SampleID       *string               `json:"source_sample_id" nullable:"true"`
-	UCUM           *string               `json:"ucum_unit" nullable:"true" doc:"The unit as UCUM, when it is known."`
-	Bounds         boundsBody            `json:"reference_bounds" doc:"The reference range as far as it could be read."`
+	UCUM           *string               `json:"ucum_unit" nullable:"true" doc:"The unit as UCUM, if known."`
+	Bounds         boundsBody            `json:"reference_bounds" doc:"The parsed part of the reference range."`
 }
 
 // boundsBody is a reference range for programs.
 type boundsBody struct {
-	Kind refrange.Kind           `json:"kind" doc:"interval, upper, lower, text, titer, sexed, bands, none or other: how the laboratory prints it."`
+	Kind refrange.Kind           `json:"kind" doc:"The form in which the laboratory prints it: interval, upper, lower, text, titer, sexed, bands, none or other."`
 	Low  api.OrNull[boundBody]   `json:"low"`
 	High api.OrNull[boundBody]   `json:"high"`
-	From results.ReferenceSource `json:"source" doc:"report or catalogue; empty when there are no bounds. The catalogue's are for the patient's sex and age."`
+	From results.ReferenceSource `json:"source" doc:"report or catalogue; empty without bounds. The bounds of the catalogue depend on the patient's sex and age."`
 }
 
 type boundBody struct {
 	Value      float64 `json:"value"`
-	Comparator string  `json:"comparator" enum:"<,<=,>,>=" doc:"What a value in the range is to the bound."`
+	Comparator string  `json:"comparator" enum:"<,<=,>,>=" doc:"The relation of a value in the range to the bound."`
 	Inclusive  bool    `json:"inclusive"`
 }
 
@@ -238,7 +238,7 @@ type parentMarkerBody struct {
 type missingResultBody struct {
 	Name       string             `json:"name"`
 	Slug       string             `json:"slug"`
-	Failure    results.Failure    `json:"inferred_failure_type" doc:"Guessed from the laboratory's comments. The list may grow."`
+	Failure    results.Failure    `json:"inferred_failure_type" doc:"Derived from the laboratory's comments. The list may grow."`
 	Note       *string            `json:"note" nullable:"true"`
 	LOINC      *string            `json:"loinc" nullable:"true"`
 	LOINCSlug  *string            `json:"loinc_slug" nullable:"true"`

@@ -19,26 +19,26 @@ import (
 
 func (h *Handlers) sandboxRoutes() []api.Route {
 	return []api.Route{
-		api.Post("/v3/order/{order_id}/test", h.simulateOrder, "Bring an order of a sandbox team to a status"),
-		api.Get("/v3/sandbox", h.getSandbox, "The time in your sandbox lab, and what it is going to do"),
-		api.Post("/v3/sandbox/advance", h.advanceSandbox, "Turn the clock of your sandbox lab"),
-		api.Get("/v3/sandbox/scripts", h.listSandboxScripts, "What can happen to an order of a sandbox team"),
-		api.Post("/v3/sandbox/order/{order_id}/run", h.runSandboxScript, "Let an order of a sandbox team fare in a way"),
+		api.Post("/v3/order/{order_id}/test", h.simulateOrder, "Move an order of a sandbox team to a status"),
+		api.Get("/v3/sandbox", h.getSandbox, "Get the time and the next steps of your sandbox lab"),
+		api.Post("/v3/sandbox/advance", h.advanceSandbox, "Advance the clock of your sandbox lab"),
+		api.Get("/v3/sandbox/scripts", h.listSandboxScripts, "List the scenarios for an order of a sandbox team"),
+		api.Post("/v3/sandbox/order/{order_id}/run", h.runSandboxScript, "Run a scenario on an order of a sandbox team"),
 	}
 }
 
 type simulateOrderIn struct {
 	OrderPath
-	FinalStatus orderEventWord `query:"final_status" doc:"Where the order is to end; completed when absent."`
-	Delay       int            `query:"delay" minimum:"0" maximum:"31536000" doc:"Seconds to wait before."`
+	FinalStatus orderEventWord `query:"final_status" doc:"The final status of the order. The default is completed."`
+	Delay       int            `query:"delay" minimum:"0" maximum:"31536000" doc:"Seconds to wait before the change."`
 	Body        *api.ObjectOrNull[simulationIn]
 }
 
 // simulationIn has the fields of the contract's SimulationFlags.
 type simulationIn struct {
 	Interpretation interpretationWord                `json:"interpretation,omitempty" default:"normal"`
-	ResultTypes    api.ListOrNull[sandboxResultWord] `json:"result_types" required:"false" maxItems:"100" doc:"The types of the results, in turn; numeric, comment and range when absent."`
-	HasMissing     *bool                             `json:"has_missing_results" required:"false" doc:"Leave a result out as one that could not be measured."`
+	ResultTypes    api.ListOrNull[sandboxResultWord] `json:"result_types" required:"false" maxItems:"100" doc:"The types of the results, used in turn. The default is numeric, comment and range."`
+	HasMissing     *bool                             `json:"has_missing_results" required:"false" doc:"Omit one result as not measurable."`
 }
 
 // simulationWait is the maximum time that an answer waits for the change to be visible. A
@@ -101,16 +101,16 @@ func (h *Handlers) waitUntil(ctx context.Context, longest time.Duration, so func
 
 // sandboxBody is the state of a sandbox lab.
 type sandboxBody struct {
-	Now     api.Time          `json:"now" doc:"By the lab's clock."`
-	Waiting int               `json:"waiting" doc:"How much of what is due is not done yet."`
-	Plans   []sandboxPlanBody `json:"plans" doc:"What comes next, soonest first, at most 100."`
+	Now     api.Time          `json:"now" doc:"In the time of the lab's clock."`
+	Waiting int               `json:"waiting" doc:"Number of due steps that have not run yet."`
+	Plans   []sandboxPlanBody `json:"plans" doc:"The next steps, soonest first, at most 100."`
 }
 
 type sandboxPlanBody struct {
 	OrderID orders.ID `json:"order_id" format:"uuid"`
-	Due     api.Time  `json:"due_at" doc:"By the lab's clock."`
+	Due     api.Time  `json:"due_at" doc:"In the time of the lab's clock."`
 	Act     string    `json:"act" enum:"accept,scan,visit,draw,reject,report"`
-	Status  *string   `json:"status" doc:"What the order comes to by it."`
+	Status  *string   `json:"status" doc:"The status of the order after the step."`
 }
 
 func (h *Handlers) sandbox(ctx context.Context, tx *store.Tx, c api.Caller) (sandboxBody, error) {
@@ -147,7 +147,7 @@ func (h *Handlers) getSandbox(ctx context.Context, c api.Caller, _ *struct{}) (*
 
 type advanceSandboxIn struct {
 	Body struct {
-		Seconds int64 `json:"seconds" minimum:"0" maximum:"315360000" doc:"How far to turn it; 0 does what is due already."`
+		Seconds int64 `json:"seconds" minimum:"0" maximum:"315360000" doc:"Seconds to advance the clock; 0 only runs the due steps."`
 	}
 }
 
@@ -177,7 +177,7 @@ func (h *Handlers) advanceSandbox(ctx context.Context, c api.Caller, in *advance
 
 type sandboxScriptBody struct {
 	Name     string `json:"name"`
-	Story    string `json:"story" doc:"What happens."`
+	Story    string `json:"story" doc:"Description of the scenario."`
 	TestKits bool   `json:"testkits_only"`
 }
 
@@ -204,7 +204,7 @@ type runSandboxScriptIn struct {
 type sandboxRunBody struct {
 	OrderID orders.ID         `json:"order_id" format:"uuid"`
 	Script  string            `json:"script"`
-	Plans   []sandboxPlanBody `json:"plans" doc:"What will happen when the clock is turned, soonest first."`
+	Plans   []sandboxPlanBody `json:"plans" doc:"The steps that run when the clock advances, soonest first."`
 }
 
 func (h *Handlers) runSandboxScript(ctx context.Context, c api.Caller, in *runSandboxScriptIn) (*api.Out[sandboxRunBody], error) {

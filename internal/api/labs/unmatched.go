@@ -22,10 +22,10 @@ import (
 
 func (h *Handlers) unmatchedRoutes() []api.Route {
 	return []api.Route{
-		api.Get("/v3/unmatched_result", h.listUnmatchedResults, "List results whose order is not certain, newest first"),
+		api.Get("/v3/unmatched_result", h.listUnmatchedResults, "List results without a certain order, newest first"),
 		api.Get("/v3/unmatched_result/{raw_result_id}", h.getUnmatchedResult, "Get an unmatched result"),
-		api.Post("/v3/unmatched_result/{raw_result_id}/accept", h.acceptUnmatchedResult, "Make an unmatched result that of an order").Creates().Sensitive(),
-		api.Post("/v3/unmatched_result/{raw_result_id}/resolve", h.resolveUnmatchedResult, "Reject an unmatched result, or pass it on").Creates().Sensitive(),
+		api.Post("/v3/unmatched_result/{raw_result_id}/accept", h.acceptUnmatchedResult, "Assign an unmatched result to an order").Creates().Sensitive(),
+		api.Post("/v3/unmatched_result/{raw_result_id}/resolve", h.resolveUnmatchedResult, "Reject an unmatched result, or leave the decision to the operators").Creates().Sensitive(),
 		api.Get("/v3/unmatched_result_test/case", h.listUnmatchedCases, "List the cases of unmatched results that can be rehearsed"),
 		api.Post("/v3/unmatched_result_test", h.createUnmatchedTest, "Rehearse an unmatched result, in the sandbox").Status(202),
 		api.Get("/v3/unmatched_result_test/{run_id}", h.getUnmatchedTest, "Get a rehearsal"),
@@ -39,12 +39,12 @@ type UnmatchedPath struct {
 
 type listUnmatchedIn struct {
 	Limit    int    `query:"limit" minimum:"1" maximum:"500" default:"50"`
-	Cursor   string `query:"next_cursor" doc:"next_cursor of the page before."`
+	Cursor   string `query:"next_cursor" doc:"next_cursor of the previous page."`
 	Decision string `query:"decision_code" enum:"match_sample_id,match_completed,match_cancelled,wrong_collection,wrong_lab,multiple_demo_match,match_sample_id_mismatch_demo,match_demo,no_match"`
 	LabSlug  string `query:"lab_slug"`
-	Status   string `query:"status" enum:"pending_customer_review,pending_ops_review,resolved" doc:"All that are not resolved when absent."`
-	From     string `query:"created_at_start" format:"date" doc:"A day in UTC, included."`
-	To       string `query:"created_at_end" format:"date" doc:"A day in UTC, included."`
+	Status   string `query:"status" enum:"pending_customer_review,pending_ops_review,resolved" doc:"The default is all that are not resolved."`
+	From     string `query:"created_at_start" format:"date" doc:"A day in UTC, inclusive."`
+	To       string `query:"created_at_end" format:"date" doc:"A day in UTC, inclusive."`
 	Search   string `query:"search_input" maxLength:"200" doc:"Part of the patient's name, or the birth date."`
 }
 
@@ -76,7 +76,7 @@ func (in *listUnmatchedIn) filter() (matching.Filter, error) {
 type listUnmatchedBody struct {
 	Data       []unmatchedBody `json:"data"`
 	NextCursor *string         `json:"next_cursor" doc:"Null at the end."`
-	Total      int             `json:"total" doc:"How many there are on all pages."`
+	Total      int             `json:"total" doc:"Number on all pages."`
 }
 
 func (h *Handlers) listUnmatchedResults(ctx context.Context, c api.Caller, in *listUnmatchedIn) (*api.Out[listUnmatchedBody], error) {
@@ -135,10 +135,10 @@ func (h *Handlers) getUnmatchedResult(ctx context.Context, c api.Caller, in *Unm
 type acceptUnmatchedIn struct {
 	UnmatchedPath
 	Body struct {
-		OrderID orders.NullID `json:"order_id" required:"false" doc:"The order whose result it is. One that cannot have results is made again."`
-		UserID  orders.NullID `json:"user_id" required:"false" doc:"Whose result it is. With order_id, the order must be theirs."`
+		OrderID orders.NullID `json:"order_id" required:"false" doc:"The order of the result. If this order can have no results, a new order is created."`
+		UserID  orders.NullID `json:"user_id" required:"false" doc:"The user of the result. With order_id, the order must belong to this user."`
 		Note    *string       `json:"note" required:"false" maxLength:"1000"`
-	} `doc:"May be empty when there is only one order that it can be."`
+	} `doc:"May be empty if there is only one possible order."`
 }
 
 func (h *Handlers) acceptUnmatchedResult(ctx context.Context, c api.Caller, in *acceptUnmatchedIn) (*api.Out[orderBody], error) {
@@ -167,7 +167,7 @@ func (h *Handlers) acceptUnmatchedResult(ctx context.Context, c api.Caller, in *
 type resolveUnmatchedIn struct {
 	UnmatchedPath
 	Body struct {
-		Action string  `json:"action" enum:"reject,unsure" doc:"reject: it is nobody's. unsure: those who run the service decide."`
+		Action string  `json:"action" enum:"reject,unsure" doc:"reject: the result belongs to no user. unsure: the operators of the service decide."`
 		Note   *string `json:"note" required:"false" maxLength:"1000"`
 	}
 }
@@ -201,20 +201,20 @@ func dayTime(d civil.Date) *api.Time {
 type unmatchedBody struct {
 	ID             matching.ID               `json:"id" format:"uuid" doc:"Of the raw result."`
 	Status         matching.Status           `json:"status" doc:"matched, pending_customer_review, pending_ops_review, resolved."`
-	Decision       matching.Decision         `json:"decision_code" doc:"What was found out: match_sample_id, match_completed, match_cancelled, wrong_collection, wrong_lab, multiple_demo_match, match_sample_id_mismatch_demo, match_demo, no_match."`
+	Decision       matching.Decision         `json:"decision_code" doc:"The decision of the matching: match_sample_id, match_completed, match_cancelled, wrong_collection, wrong_lab, multiple_demo_match, match_sample_id_mismatch_demo, match_demo, no_match."`
 	SubReasons     []string                  `json:"sub_reason_codes" doc:"lab_account_mismatch."`
-	Reason         string                    `json:"reason" doc:"The decision for people."`
-	Patient        api.OrNull[reviewPatient] `json:"patient" doc:"Null once it was forgotten."`
+	Reason         string                    `json:"reason" doc:"The reason of the decision, for people."`
+	Patient        api.OrNull[reviewPatient] `json:"patient" doc:"Null after its erasure."`
 	Lab            reviewLab                 `json:"lab"`
 	Markers        []reviewMarker            `json:"markers"`
-	Interpretation orders.Interpretation     `json:"interpretation" doc:"By the lab's own flags: normal, abnormal, critical, unknown."`
+	Interpretation orders.Interpretation     `json:"interpretation" doc:"By the lab's flags: normal, abnormal, critical, unknown."`
 	ResultStatus   string                    `json:"result_status" enum:"final,partial"`
 	Note           *string                   `json:"note"`
-	Action         *matching.Action          `json:"resolution_action" doc:"accept, reject, unsure; null while nothing was decided."`
+	Action         *matching.Action          `json:"resolution_action" doc:"accept, reject, unsure; null before a decision."`
 	ResolvedUserID orders.NullID             `json:"resolved_user_id"`
 	ResolvedOrder  orders.NullID             `json:"resolved_order_id"`
-	AllowedActions []matching.Action         `json:"allowed_actions" doc:"What you may do. Empty once it is decided."`
-	Groups         []reviewGroup             `json:"candidate_groups" doc:"Orders that it may belong to by their users, the likeliest first."`
+	AllowedActions []matching.Action         `json:"allowed_actions" doc:"Allowed actions. Empty after the decision."`
+	Groups         []reviewGroup             `json:"candidate_groups" doc:"Possible orders, grouped by user, the likeliest first."`
 	CreatedAt      api.Time                  `json:"created_at"`
 	UpdatedAt      api.Time                  `json:"updated_at"`
 	ReviewedAt     *api.Time                 `json:"reviewed_at" nullable:"true"`
@@ -224,7 +224,7 @@ type reviewPatient struct {
 	FirstName *string   `json:"first_name"`
 	LastName  *string   `json:"last_name"`
 	DOB       *api.Time `json:"dob" nullable:"true"`
-	Gender    *string   `json:"gender" doc:"As the lab wrote it."`
+	Gender    *string   `json:"gender" doc:"As written by the lab."`
 }
 
 type reviewLab struct {
@@ -244,7 +244,7 @@ type reviewGroup struct {
 }
 
 type reviewCandidate struct {
-	Type          matching.Kind        `json:"candidate_type" doc:"provenance_order: the report itself names it. order_option: another that it may be."`
+	Type          matching.Kind        `json:"candidate_type" doc:"provenance_order: the report names this order. order_option: another possible order."`
 	OrderID       orders.ID            `json:"order_id" format:"uuid"`
 	TransactionID orders.TransactionID `json:"order_transaction_id" format:"uuid"`
 	LastStatus    orders.Status        `json:"last_status"`
@@ -263,7 +263,7 @@ type reviewOverlap struct {
 
 type reviewStatus struct {
 	Status   string `json:"status" doc:"The event string."`
-	Terminal bool   `json:"terminal" doc:"Nothing more is expected of the order."`
+	Terminal bool   `json:"terminal" doc:"No further results are expected for the order."`
 }
 
 func unmatchedOf(i *matching.Item, offered *catalogue.Catalogue) unmatchedBody {
@@ -330,7 +330,7 @@ func (b unmatchedBody) Subject() uuid.UUID {
 type rehearsalCase struct {
 	Case       matching.Decision        `json:"case"`
 	OrderRoles []string                 `json:"order_roles" doc:"Keys of orders in a request with order_source provided."`
-	Required   map[string]orders.Status `json:"required_statuses" doc:"Where the order of each role must stand."`
+	Required   map[string]orders.Status `json:"required_statuses" doc:"Required status of the order of each role."`
 	Labs       []string                 `json:"lab_constraints" doc:"same_lab, different_lab."`
 }
 
@@ -355,12 +355,12 @@ type createRehearsalIn struct {
 	Body struct {
 		_              struct{}                    `additionalProperties:"false"`
 		Case           string                      `json:"case" enum:"match_completed,match_cancelled,wrong_collection,wrong_lab,multiple_demo_match,match_sample_id_mismatch_demo,match_demo,no_match"`
-		OrderSource    string                      `json:"order_source" enum:"managed,provided" doc:"managed: the run makes the orders. wrong_collection needs provided."`
+		OrderSource    string                      `json:"order_source" enum:"managed,provided" doc:"managed: the run creates the orders. wrong_collection requires provided."`
 		Orders         api.OrNull[rehearsalOrders] `json:"orders" required:"false" doc:"By role, with order_source provided."`
 		ResultStatus   string                      `json:"result_status" required:"false" enum:"final,partial" default:"final"`
 		Interpretation string                      `json:"interpretation" required:"false" enum:"normal,abnormal,critical,unknown" default:"normal"`
-		LabTestID      orders.NullID               `json:"lab_test_id" required:"false" doc:"What managed orders are of; one is chosen when absent."`
-		WrongLabTestID orders.NullID               `json:"wrong_lab_test_id" required:"false" doc:"What the other lab reports in case wrong_lab."`
+		LabTestID      orders.NullID               `json:"lab_test_id" required:"false" doc:"Lab test of managed orders; selected automatically when absent."`
+		WrongLabTestID orders.NullID               `json:"wrong_lab_test_id" required:"false" doc:"Lab test that the other lab reports in case wrong_lab."`
 	}
 }
 
@@ -426,7 +426,7 @@ type rehearsalBody struct {
 	OrderSource  rehearsal.Source             `json:"order_source"`
 	ResultStatus string                       `json:"result_status" enum:"final,partial"`
 	Orders       map[string]rehearsalOrder    `json:"orders" doc:"By role."`
-	RawResultID  orders.NullID                `json:"raw_result_id" doc:"Of the unmatched result, as soon as it is written."`
+	RawResultID  orders.NullID                `json:"raw_result_id" doc:"Id of the unmatched result, once it is stored."`
 	Error        api.OrNull[rehearsalFailure] `json:"error"`
 	CreatedAt    api.Time                     `json:"created_at"`
 	UpdatedAt    api.Time                     `json:"updated_at"`

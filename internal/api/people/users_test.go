@@ -19,7 +19,7 @@ func TestAMemberThatStandsTwiceIsRefused(t *testing.T) {
 	for _, body := range []string{
 		`{"context":"launch","Context":"nothing we know"}`, `{"Context":"nothing we know","context":"launch"}`, `{"context":"launch","context":"launch"}`,
 	} {
-		c.Want(422, "POST", "/v2/user/"+id+"/create_portal_url", body, `"type":"value_error"`, `stands there twice`, `"loc":["body","`)
+		c.Want(422, "POST", "/v2/user/"+id+"/create_portal_url", body, `"type":"value_error"`, `duplicate field`, `"loc":["body","`)
 	}
 	c.Want(422, "POST", "/v2/user", `{"client_user_id":"b","CLIENT_USER_ID":null}`, `"loc":["body","CLIENT_USER_ID"]`)
 	c.Want(200, "GET", "/v2/user/", "", `"total":1`)

@@ -22,21 +22,21 @@ func (h *Handlers) eventRoutes() []api.Route {
 
 // feedIn is a request for a part of the feed.
 type feedIn struct {
-	After   int64    `query:"after" minimum:"0" default:"0" doc:"Number of the last event you have; 0 for none."`
-	AfterID string   `query:"after_id" doc:"Id of the event numbered after, if you keep it: 422 when another event has that number since the database was restored from a backup."`
-	Limit   int      `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"A page may hold fewer, when they are large."`
-	Types   []string `query:"types,explode" doc:"Only these event types, repeated or with commas between."`
-	Wait    int      `query:"wait" minimum:"0" maximum:"30" default:"0" doc:"Seconds to wait for events when there are none yet."`
+	After   int64    `query:"after" minimum:"0" default:"0" doc:"Number of the last event that you have; 0 for none."`
+	AfterID string   `query:"after_id" doc:"Id of the event numbered after, if you store ids. The answer is 422 if another event has that number, which can happen after a restore from a backup."`
+	Limit   int      `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"A page may contain fewer if they are large."`
+	Types   []string `query:"types,explode" doc:"Only these event types; repeat the parameter or separate them with commas."`
+	Wait    int      `query:"wait" minimum:"0" maximum:"30" default:"0" doc:"Seconds to wait for events if there are none yet."`
 }
 
 // feedBody describes the answer. readFeed writes it itself, so that each event has the
 // same bytes as in a webhook.
 type feedBody struct {
 	Events      []feedEvent `json:"events"`
-	NextAfter   int64       `json:"next_after" doc:"Pass it as after to go on."`
-	NextAfterID *string     `json:"next_after_id" doc:"Id of the event numbered next_after, to be kept with it and passed as after_id. Null for none, and for one that was forgotten."`
+	NextAfter   int64       `json:"next_after" doc:"Pass it as after to get the next page."`
+	NextAfterID *string     `json:"next_after_id" doc:"Id of the event numbered next_after; store both and pass the id as after_id. Null if there is none or it was deleted."`
 	Last        int64       `json:"last" doc:"Number of the team's newest event; 0 for none."`
-	HasMore     bool        `json:"has_more" doc:"There is more right now."`
+	HasMore     bool        `json:"has_more" doc:"More events are available now."`
 }
 
 type feedEvent struct {
@@ -44,8 +44,8 @@ type feedEvent struct {
 	ID        string          `json:"id" doc:"msg_…, the webhook-id of its deliveries."`
 	EventType string          `json:"event_type"`
 	CreatedAt api.Time        `json:"created_at"`
-	Event     json.RawMessage `json:"event" doc:"The envelope; null once its user is erased, and where problem is given."`
-	Problem   string          `json:"problem,omitempty" enum:"unreadable" doc:"unreadable: what is stored of the event cannot be opened. Left out of every other."`
+	Event     json.RawMessage `json:"event" doc:"The envelope; null after the erasure of its user, and if problem is set."`
+	Problem   string          `json:"problem,omitempty" enum:"unreadable" doc:"unreadable: the stored event cannot be decrypted. Omitted for all other events."`
 }
 
 func (h *Handlers) readFeed(ctx context.Context, c api.Caller, in *feedIn) (*api.Encoded, error) {

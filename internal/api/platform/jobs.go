@@ -13,7 +13,7 @@ func (h *Handlers) jobRoutes() []api.Route {
 	return []api.Route{
 		api.Get("/v2/jobs", h.listJobs, "List a team's background jobs, newest first"),
 		api.Get("/v2/jobs/{job_id}", h.getJob, "Get a background job"),
-		api.Post("/v2/jobs/{job_id}/cancel", h.cancelJob, "Stop a job that can be canceled; what it has done stays"),
+		api.Post("/v2/jobs/{job_id}/cancel", h.cancelJob, "Cancel a job; its completed work remains"),
 	}
 }
 
@@ -22,12 +22,12 @@ type jobBody struct {
 	ID          jobs.ID              `json:"id" format:"uuid"`
 	Kind        string               `json:"kind" doc:"Such as users.erase or webhooks.replay."`
 	Status      string               `json:"status" doc:"queued, running, succeeded, failed or canceled."`
-	Key         *string              `json:"key" doc:"What the job is about, where only one job of its kind may be about it."`
+	Key         *string              `json:"key" doc:"The subject of the job, if only one job of its kind may exist per subject."`
 	Progress    jobProgress          `json:"progress"`
 	Attempts    int                  `json:"attempts"`
 	MaxAttempts int                  `json:"max_attempts"`
-	RunAt       api.Time             `json:"run_at" doc:"When it is due, or was."`
-	Cancelable  bool                 `json:"cancelable" doc:"Whether it can be canceled while it is queued or running. What finishes something that was decided before cannot, such as the erasure of a deleted user."`
+	RunAt       api.Time             `json:"run_at" doc:"Due time."`
+	Cancelable  bool                 `json:"cancelable" doc:"Whether it can be canceled while it is queued or running. Jobs that complete an earlier decision cannot, such as the erasure of a deleted user."`
 	Error       *string              `json:"error" doc:"Of the last attempt."`
 	CreatedAt   api.Time             `json:"created_at"`
 	StartedAt   api.OrNull[api.Time] `json:"started_at" doc:"Of the last attempt."`
@@ -36,7 +36,7 @@ type jobBody struct {
 
 type jobProgress struct {
 	Done  int64  `json:"done"`
-	Total int64  `json:"total" doc:"0 while it is not known."`
+	Total int64  `json:"total" doc:"0 while it is unknown."`
 	Note  string `json:"note"`
 }
 
@@ -52,7 +52,7 @@ type jobsIn struct {
 	Kind   string `query:"kind" maxLength:"100"`
 	Status string `query:"status" enum:"queued,running,succeeded,failed,canceled"`
 	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50"`
-	Cursor string `query:"next_cursor" doc:"next_cursor of the page before."`
+	Cursor string `query:"next_cursor" doc:"next_cursor of the previous page."`
 }
 
 type jobsBody struct {

@@ -34,8 +34,8 @@ type metricsBody struct {
 
 type metricPoint struct {
 	Date  api.Time `json:"date" doc:"Monday of the week, 00:00 UTC."`
-	Value int64    `json:"value" doc:"Connections made in the week."`
-	All   int64    `json:"all" doc:"Connections at its end."`
+	Value int64    `json:"value" doc:"Connections created in the week."`
+	All   int64    `json:"all" doc:"Connections at the end of the week."`
 }
 
 func (h *Handlers) userMetrics(ctx context.Context, c api.Caller, _ *api.Empty) (*api.Out[metricsBody], error) {
@@ -80,7 +80,7 @@ type teamBody struct {
 	Communication      bool       `json:"lab_tests_patient_communication_enabled"`
 	SMSCommunication   bool       `json:"lab_tests_patient_sms_communication_enabled"`
 	EmailCommunication bool       `json:"lab_tests_patient_email_communication_enabled"`
-	DelegatedFlow      string     `json:"delegated_flow" doc:"Whose physicians order and follow up, by the accounts that the team may order under."`
+	DelegatedFlow      string     `json:"delegated_flow" doc:"Whose physicians order tests and review results, by the team's lab accounts."`
 }
 
 // The values for who orders tests and who reviews results: the team's physicians for

@@ -19,15 +19,15 @@ import (
 
 func (h *Handlers) webhookLogRoutes() []api.Route {
 	return []api.Route{
-		api.Get("/v2/webhooks/event_types", h.listEventTypes, "List the event types there are"),
+		api.Get("/v2/webhooks/event_types", h.listEventTypes, "List the event types"),
 		api.Writes[envelopeBody](api.Get("/v2/webhooks/examples/{event_type}", h.getExample, "Get an example of an event")),
-		api.Get("/v2/webhooks/{webhook_id}/deliveries", h.listDeliveries, "List what became of events at an endpoint, newest first"),
+		api.Get("/v2/webhooks/{webhook_id}/deliveries", h.listDeliveries, "List the deliveries of an endpoint, newest first"),
 		api.Get("/v2/webhooks/{webhook_id}/deliveries/{message_id}", h.getDelivery, "Get one delivery with all its attempts"),
-		api.Get("/v2/webhooks/{webhook_id}/attempts", h.listAttempts, "List attempts at an endpoint, newest events first"),
-		api.Post("/v2/webhooks/{webhook_id}/replay", h.replay, "Send one message, or a range of numbers, once more").Creates(),
-		api.Post("/v2/webhooks/{webhook_id}/recover", h.recoverFailed, "Send once more what failed or was held since a moment").Creates(),
-		api.Get("/v2/webhooks/{webhook_id}/reconcile", h.reconcile, "Account for every event of a range of numbers"),
-		api.Post("/v2/webhooks/{webhook_id}/example", h.sendExample, "Post an example of an event type now, and see the answer"),
+		api.Get("/v2/webhooks/{webhook_id}/attempts", h.listAttempts, "List attempts of an endpoint, newest events first"),
+		api.Post("/v2/webhooks/{webhook_id}/replay", h.replay, "Resend one message, or a range of event numbers").Creates(),
+		api.Post("/v2/webhooks/{webhook_id}/recover", h.recoverFailed, "Resend failed and held messages since a time").Creates(),
+		api.Get("/v2/webhooks/{webhook_id}/reconcile", h.reconcile, "Report the state of every event in a range of numbers"),
+		api.Post("/v2/webhooks/{webhook_id}/example", h.sendExample, "Post an example of an event type now, and return the answer"),
 	}
 }
 
@@ -38,7 +38,7 @@ type DeliveryBody struct {
 	Seq           int64                `json:"seq" doc:"The event's number."`
 	EventType     string               `json:"event_type"`
 	CreatedAt     api.Time             `json:"created_at" doc:"Of the event."`
-	State         string               `json:"state" enum:"pending,sent,failed,held" doc:"held: waits for the endpoint to be switched on, or was passed over then; recover sends it."`
+	State         string               `json:"state" enum:"pending,sent,failed,held" doc:"held: waits until the endpoint is enabled, or was skipped when it was enabled; recover sends it."`
 	Attempts      int                  `json:"attempts"`
 	ResponseCode  *int                 `json:"response_code" doc:"Of the last answer."`
 	NextAttemptAt api.OrNull[api.Time] `json:"next_attempt_at"`
@@ -57,12 +57,12 @@ type deliveriesIn struct {
 	State     string `query:"state" enum:"pending,sent,failed,held"`
 	EventType string `query:"event_type" maxLength:"200"`
 	Limit     int    `query:"limit" minimum:"1" maximum:"500" default:"50"`
-	Cursor    string `query:"next_cursor" doc:"next_cursor of the page before."`
+	Cursor    string `query:"next_cursor" doc:"next_cursor of the previous page."`
 }
 
 type deliveriesBody struct {
 	Data       []DeliveryBody `json:"data"`
-	NextCursor *string        `json:"next_cursor" doc:"Null at the end. A page may hold fewer than the limit, or none, before that."`
+	NextCursor *string        `json:"next_cursor" doc:"Null at the end. An earlier page may contain fewer than limit items, or none."`
 }
 
 func (h *Handlers) listDeliveries(ctx context.Context, c api.Caller, in *deliveriesIn) (*api.Out[deliveriesBody], error) {
@@ -108,11 +108,11 @@ type attemptBody struct {
 	AttemptedAt  api.Time          `json:"attempted_at"`
 	TookMS       float64           `json:"took_ms"`
 	URL          string            `json:"url"`
-	Headers      map[string]string `json:"request_headers" doc:"As sent; values of secret ones are withheld."`
-	ResponseCode *int              `json:"response_code" doc:"Null when no answer came."`
+	Headers      map[string]string `json:"request_headers" doc:"As sent; secret values are withheld."`
+	ResponseCode *int              `json:"response_code" doc:"Null if no answer arrived."`
 	Problem      *string           `json:"problem" doc:"Why it failed: status, redirect, timeout, address, name, refused, tls or connection. Null for success."`
 	Response     string            `json:"response" doc:"The first KiB of the answer."`
-	Unreadable   []webhooks.Part   `json:"unreadable,omitempty" enum:"request,response" doc:"What is stored damaged of it and therefore empty: the request is url and what request_headers had of yours. Left out of every other."`
+	Unreadable   []webhooks.Part   `json:"unreadable,omitempty" enum:"request,response" doc:"Parts of the attempt whose stored form is damaged, and which are empty here. request means url and your own request_headers. Omitted for all other attempts."`
 }
 
 func attemptOf(at webhooks.Attempt) attemptBody {
@@ -131,7 +131,7 @@ type MessagePath struct {
 
 type deliveryDetailBody struct {
 	DeliveryBody
-	AttemptLog []attemptBody `json:"attempt_log" doc:"The first one first."`
+	AttemptLog []attemptBody `json:"attempt_log" doc:"Oldest first."`
 }
 
 func (h *Handlers) getDelivery(ctx context.Context, c api.Caller, in *MessagePath) (*api.Out[deliveryDetailBody], error) {
@@ -163,12 +163,12 @@ type attemptsIn struct {
 	WebhookPath
 	State  string `query:"state" enum:"ok,failed"`
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor string `query:"next_cursor" doc:"next_cursor of the page before."`
+	Cursor string `query:"next_cursor" doc:"next_cursor of the previous page."`
 }
 
 type attemptsBody struct {
 	Data       []attemptBody `json:"data"`
-	NextCursor *string       `json:"next_cursor" doc:"Null at the end. A page may hold fewer than the limit, or none, before that."`
+	NextCursor *string       `json:"next_cursor" doc:"Null at the end. An earlier page may contain fewer than limit items, or none."`
 }
 
 func (h *Handlers) listAttempts(ctx context.Context, c api.Caller, in *attemptsIn) (*api.Out[attemptsBody], error) {
@@ -201,8 +201,8 @@ type replayIn struct {
 	WebhookPath
 	Body struct {
 		MessageID string `json:"message_id" required:"false" doc:"msg_…, to send this one."`
-		From      int64  `json:"from_seq" required:"false" minimum:"1" doc:"To send all from this number on that the endpoint wants."`
-		To        int64  `json:"to_seq" required:"false" minimum:"1" doc:"Up to this number; the last one when left out."`
+		From      int64  `json:"from_seq" required:"false" minimum:"1" doc:"To send all events of the endpoint's types from this number on."`
+		To        int64  `json:"to_seq" required:"false" minimum:"1" doc:"Last number. The default is the newest event."`
 		DryRun    bool   `json:"dry_run" required:"false" doc:"Only count."`
 	}
 }
@@ -283,16 +283,16 @@ func (h *Handlers) startReplay(ctx context.Context, c api.Caller, r webhooks.Rep
 type reconcileIn struct {
 	WebhookPath
 	From int64 `query:"from" minimum:"1" default:"1" doc:"First number."`
-	To   int64 `query:"to" minimum:"1" doc:"Last number; at most 100,000 are looked at. Left out, the last there is."`
+	To   int64 `query:"to" minimum:"1" doc:"Last number. The default is the newest event. At most 100,000 events are checked."`
 }
 
 // reconcileBody is the report about a range of numbers.
 type reconcileBody struct {
 	From      int64            `json:"from"`
-	To        int64            `json:"to" doc:"May be less than asked for: go on from the next number."`
-	Counts    map[string]int64 `json:"counts" doc:"Events by state: pending, sent, failed, held, and apart for those that the endpoint was not to get."`
-	Open      []DeliveryBody   `json:"open" doc:"What has not been answered with 2xx, at most 1000."`
-	Truncated bool             `json:"truncated" doc:"There is more that is open than is listed."`
+	To        int64            `json:"to" doc:"May be less than requested: continue with the next number."`
+	Counts    map[string]int64 `json:"counts" doc:"Events by state: pending, sent, failed, held, and apart for events that are not for the endpoint."`
+	Open      []DeliveryBody   `json:"open" doc:"Messages without a 2xx answer, at most 1000."`
+	Truncated bool             `json:"truncated" doc:"More such messages exist than are listed."`
 }
 
 func (h *Handlers) reconcile(ctx context.Context, c api.Caller, in *reconcileIn) (*api.Out[reconcileBody], error) {
@@ -330,7 +330,7 @@ type eventTypesBody struct {
 
 type eventTypeBody struct {
 	EventType string `json:"event_type"`
-	Sentence  string `json:"sentence" doc:"When it is sent."`
+	Sentence  string `json:"sentence" doc:"Time of sending."`
 }
 
 func (h *Handlers) listEventTypes(context.Context, api.Caller, *struct{}) (*api.Out[eventTypesBody], error) {
@@ -377,8 +377,8 @@ type trialBody struct {
 	MessageID    string            `json:"message_id"`
 	TookMS       float64           `json:"took_ms"`
 	Headers      map[string]string `json:"request_headers"`
-	Event        json.RawMessage   `json:"event" doc:"What was posted."`
-	ResponseCode *int              `json:"response_code" doc:"Null when no answer came."`
+	Event        json.RawMessage   `json:"event" doc:"The posted body."`
+	ResponseCode *int              `json:"response_code" doc:"Null if no answer arrived."`
 	Problem      *string           `json:"problem" doc:"Null for success."`
 	Response     string            `json:"response" doc:"The first KiB of the answer."`
 }

@@ -36,12 +36,12 @@ type webhookBody struct {
 	RateLimit     *int                 `json:"rate_limit" doc:"Posts per second; null for no limit."`
 	URL           string               `json:"url"`
 	Disabled      bool                 `json:"disabled"`
-	FilterTypes   typeNames            `json:"filter_types" doc:"Event types it gets; null for all."`
+	FilterTypes   typeNames            `json:"filter_types" doc:"Event types of the endpoint; null for all."`
 	CreatedAt     api.Time             `json:"created_at"`
 	UpdatedAt     api.Time             `json:"updated_at"`
-	State         string               `json:"state" enum:"on,off,auto_off" doc:"auto_off: switched off by us; see disabled_reason."`
+	State         string               `json:"state" enum:"on,off,auto_off" doc:"auto_off: disabled by the service; see disabled_reason."`
 	Reason        *string              `json:"disabled_reason"`
-	FailingSince  api.OrNull[api.Time] `json:"failing_since" doc:"Since when everything has failed; five days switch it off."`
+	FailingSince  api.OrNull[api.Time] `json:"failing_since" doc:"Time since which all attempts have failed. After five days the endpoint is disabled."`
 	LastSuccessAt api.OrNull[api.Time] `json:"last_success_at" doc:"To the minute."`
 }
 
@@ -90,7 +90,7 @@ func (h *Handlers) rules(c api.Caller) webhooks.Rules {
 
 type webhookListIn struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50"`
-	Cursor string `query:"next_cursor" doc:"next_cursor of the page before."`
+	Cursor string `query:"next_cursor" doc:"next_cursor of the previous page."`
 }
 
 type webhooksBody struct {
@@ -130,8 +130,8 @@ type createWebhookBody struct {
 	Description string    `json:"description" required:"false" default:"" maxLength:"2000"`
 	RateLimit   *int      `json:"rate_limit" required:"false" minimum:"1" maximum:"10000" doc:"Posts per second."`
 	Disabled    *bool     `json:"disabled" required:"false" default:"false"`
-	FilterTypes typeNames `json:"filter_types" required:"false" doc:"Event types to get; null or none for all."`
-	Secret      *string   `json:"secret" required:"false" doc:"whsec_ and the base64 of 24 to 64 bytes; made when left out."`
+	FilterTypes typeNames `json:"filter_types" required:"false" doc:"Event types of the endpoint; null or empty for all."`
+	Secret      *string   `json:"secret" required:"false" doc:"whsec_ and the base64 of 24 to 64 bytes; generated when absent."`
 }
 
 type createWebhookIn struct{ Body createWebhookBody }
@@ -181,13 +181,13 @@ func (h *Handlers) getWebhook(ctx context.Context, c api.Caller, in *WebhookPath
 }
 
 type patchWebhookBody struct {
-	URL         patch.Field[string] `json:"url" required:"false" doc:"Null leaves it."`
+	URL         patch.Field[string] `json:"url" required:"false" doc:"Null keeps the value."`
 	Description patch.Field[string] `json:"description" required:"false"`
 	RateLimit   patch.Field[int]    `json:"rate_limit" required:"false" doc:"Posts per second; null for no limit."`
-	Disabled    patch.Field[bool]   `json:"disabled" required:"false" doc:"Null leaves it."`
-	FilterTypes typeNames           `json:"filter_types" required:"false" doc:"Null or none for all types."`
+	Disabled    patch.Field[bool]   `json:"disabled" required:"false" doc:"Null keeps the value."`
+	FilterTypes typeNames           `json:"filter_types" required:"false" doc:"Null or empty for all types."`
 	// SendHeldSince is an addition to the reference.
-	SendHeldSince *api.Time `json:"send_held_since" required:"false" doc:"Send what was held of events from this moment on; the webhook is on, or switched on with it. Left out, what was held stays held until it is recovered."`
+	SendHeldSince *api.Time `json:"send_held_since" required:"false" doc:"Send the held events since this time. The webhook must be enabled, or be enabled by this request. When absent, held events stay held until they are recovered."`
 }
 
 type patchWebhookIn struct {
@@ -236,11 +236,11 @@ func (h *Handlers) webhookRoutes() []api.Route {
 		api.Post("/v2/webhooks", h.createWebhook, "Create a webhook endpoint").Creates().Sensitive(),
 		api.Get("/v2/webhooks/{webhook_id}", h.getWebhook, "Get a webhook endpoint"),
 		api.Patch("/v2/webhooks/{webhook_id}", h.patchWebhook, "Change a webhook endpoint").Sensitive(),
-		api.Delete("/v2/webhooks/{webhook_id}", h.deleteWebhook, "Delete a webhook endpoint; what is pending for it is not sent").Status(204),
+		api.Delete("/v2/webhooks/{webhook_id}", h.deleteWebhook, "Delete a webhook endpoint; pending messages are not sent").Status(204),
 		api.Get("/v2/webhooks/{webhook_id}/headers", h.getWebhookHeaders, "Get the custom headers of an endpoint"),
 		api.Put("/v2/webhooks/{webhook_id}/headers", h.putWebhookHeaders, "Replace the custom headers of an endpoint").Status(204).Sensitive(),
 		api.Get("/v2/webhooks/{webhook_id}/secret", h.getWebhookSecret, "Get the signing secret of an endpoint"),
-		api.Post("/v2/webhooks/{webhook_id}/secret/rotate", h.rotateWebhookSecret, "Change the signing secret; both sign for a while").Creates().Status(204).Sensitive(),
+		api.Post("/v2/webhooks/{webhook_id}/secret/rotate", h.rotateWebhookSecret, "Rotate the signing secret; both secrets sign for a while").Creates().Status(204).Sensitive(),
 
 		api.Get(orgPath, h.listOrgWebhooks, "List webhook endpoints of a team").Tag("webhooks"),
 		api.Post(orgPath, h.createOrgWebhook, "Create a webhook endpoint of a team").Creates().Sensitive().Tag("webhooks"),
@@ -250,7 +250,7 @@ func (h *Handlers) webhookRoutes() []api.Route {
 		api.Get(orgPath+"/{webhook_id}/headers", h.getOrgWebhookHeaders, "Get the custom headers of a team's endpoint").Tag("webhooks"),
 		api.Put(orgPath+"/{webhook_id}/headers", h.putOrgWebhookHeaders, "Replace the custom headers of a team's endpoint").Status(204).Sensitive().Tag("webhooks"),
 		api.Get(orgPath+"/{webhook_id}/secret", h.getOrgWebhookSecret, "Get the signing secret of a team's endpoint").Tag("webhooks"),
-		api.Post(orgPath+"/{webhook_id}/secret/rotate", h.rotateOrgWebhookSecret, "Change the signing secret of a team's endpoint").Creates().Status(204).Sensitive().Tag("webhooks"),
+		api.Post(orgPath+"/{webhook_id}/secret/rotate", h.rotateOrgWebhookSecret, "Rotate the signing secret of a team's endpoint").Creates().Status(204).Sensitive().Tag("webhooks"),
 	}
 }
 
@@ -260,7 +260,7 @@ func (h *Handlers) webhookRoutes() []api.Route {
 type orgWebhooksIn struct {
 	api.OrgPath
 	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50"`
-	Cursor string `query:"next_cursor" doc:"next_cursor of the page before."`
+	Cursor string `query:"next_cursor" doc:"next_cursor of the previous page."`
 }
 
 func (h *Handlers) listOrgWebhooks(ctx context.Context, c api.Caller, in *orgWebhooksIn) (*api.Out[webhooksBody], error) {
@@ -377,7 +377,7 @@ func (h *Handlers) getWebhookHeaders(ctx context.Context, c api.Caller, in *Webh
 }
 
 type putWebhookHeadersBody struct {
-	Headers map[string]string `json:"headers" doc:"All custom headers. Those that are set by us cannot be changed."`
+	Headers map[string]string `json:"headers" doc:"All custom headers. Headers that the service sets cannot be changed."`
 }
 
 type putWebhookHeadersIn struct {
@@ -412,8 +412,8 @@ func (h *Handlers) getWebhookSecret(ctx context.Context, c api.Caller, in *Webho
 }
 
 type rotateWebhookSecretBody struct {
-	Key     *string `json:"key" required:"false" doc:"whsec_ and the base64 of 24 to 64 bytes; made when left out."`
-	Overlap *int64  `json:"overlap_seconds" required:"false" minimum:"0" maximum:"604800" doc:"How long the old secret signs too; 86400 when left out."`
+	Key     *string `json:"key" required:"false" doc:"whsec_ and the base64 of 24 to 64 bytes; generated when absent."`
+	Overlap *int64  `json:"overlap_seconds" required:"false" minimum:"0" maximum:"604800" doc:"Seconds for which the old secret signs too. The default is 86400."`
 }
 
 type rotateWebhookSecretIn struct {
