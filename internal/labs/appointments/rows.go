@@ -50,7 +50,7 @@ func (r sealedAppointment) open(ctx context.Context, tx *store.Tx) (Appointment,
 		return Appointment{}, err
 	}
 	if err := json.Unmarshal(doc, &a.Body); err != nil {
-		return Appointment{}, fmt.Errorf("appointments: what is stored of %s: %w", a.ID, err)
+		return Appointment{}, fmt.Errorf("appointments: the stored data of %s: %w", a.ID, err)
 	}
 	return a, nil
 }

@@ -156,7 +156,7 @@ func AccountOf(ctx context.Context, tx *store.Tx, team teams.ID, id AccountID) (
 		}
 		return a, nil
 	}
-	return Account{}, fmt.Errorf("labs: there is no account %s", id)
+	return Account{}, fmt.Errorf("catalogue: there is no account %s", id)
 }
 
 // ChooseAccount returns the account for an order with a lab: the given one, else
@@ -233,7 +233,7 @@ func scanAccount(row scanner) (Account, error) {
 	a.Name, a.DefaultNotes = name.String, notes.String
 	err := errors.Join(json.Unmarshal([]byte(units), &a.BusinessUnits), json.Unmarshal([]byte(billing), &a.AllowedBilling))
 	if err != nil {
-		return Account{}, fmt.Errorf("labs: lab account %s: %w", a.ID, err)
+		return Account{}, fmt.Errorf("catalogue: lab account %s: %w", a.ID, err)
 	}
 	return a, nil
 }
@@ -241,7 +241,7 @@ func scanAccount(row scanner) (Account, error) {
 func queryAccounts(ctx context.Context, tx *store.Tx, query string, args ...any) ([]Account, error) {
 	rows, err := tx.Query(ctx, query, args...)
 	if err != nil {
-		return nil, fmt.Errorf("labs: listing accounts: %w", err)
+		return nil, fmt.Errorf("catalogue: listing accounts: %w", err)
 	}
 	defer rows.Close()
 	var all []Account
@@ -341,11 +341,11 @@ func AddAccount(ctx context.Context, tx *store.Tx, n NewAccount) (AccountID, err
 	}
 	units, err := json.Marshal(n.BusinessUnits)
 	if err != nil {
-		return AccountID{}, fmt.Errorf("labs: marshalling business units: %w", err)
+		return AccountID{}, fmt.Errorf("catalogue: marshalling business units: %w", err)
 	}
 	billing, err := json.Marshal(n.AllowedBilling)
 	if err != nil {
-		return AccountID{}, fmt.Errorf("labs: marshalling billing: %w", err)
+		return AccountID{}, fmt.Errorf("catalogue: marshalling billing: %w", err)
 	}
 	id := ids.FromUUID[Account](tx.NewUUID())
 	var owner any
@@ -358,7 +358,7 @@ func AddAccount(ctx context.Context, tx *store.Tx, n NewAccount) (AccountID, err
 		id, owner, n.Lab, string(n.Status), string(n.Flow), strings.TrimSpace(n.Number), nullable(n.Name), nullable(n.DefaultNotes),
 		string(units), string(billing), tx.Now())
 	if err != nil {
-		return AccountID{}, fmt.Errorf("labs: adding an account: %w", err)
+		return AccountID{}, fmt.Errorf("catalogue: adding an account: %w", err)
 	}
 	if n.Owner != nil {
 		err = LinkAccount(ctx, tx, id, *n.Owner)
@@ -381,14 +381,14 @@ func LinkAccount(ctx context.Context, tx *store.Tx, id AccountID, team teams.ID)
 		return fault.New(fault.NotFound, "Lab account does not exist")
 	}
 	if err != nil {
-		return fmt.Errorf("labs: reading an account: %w", err)
+		return fmt.Errorf("catalogue: reading an account: %w", err)
 	}
 	if !owned {
 		return fault.New(fault.Refused, "An account of the platform is open to every team already")
 	}
 	_, err = tx.Exec(ctx, `INSERT INTO lab_account_teams (team_id, account_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`, team, id)
 	if err != nil {
-		return fmt.Errorf("labs: linking an account: %w", err)
+		return fmt.Errorf("catalogue: linking an account: %w", err)
 	}
 	return nil
 }
@@ -436,7 +436,7 @@ func StoredAccounts(ctx context.Context, tx *store.Tx) ([]Account, error) {
 	}
 	rows, err := tx.Query(ctx, `SELECT account_id, team_id FROM lab_account_teams ORDER BY account_id, team_id`)
 	if err != nil {
-		return nil, fmt.Errorf("labs: listing the teams of accounts: %w", err)
+		return nil, fmt.Errorf("catalogue: listing the teams of accounts: %w", err)
 	}
 	defer rows.Close()
 	for rows.Next() {

@@ -55,7 +55,7 @@ func (a Assay) RangeFor(sex string, age int) (Range, bool) {
 	return Range{}, false
 }
 
-var errRange = errors.New(`labs: a range is like "70..99", "..5", "F=11.1..15.9" or "M18-65=264..916"`)
+var errRange = errors.New(`catalogue: a range is like "70..99", "..5", "F=11.1..15.9" or "M18-65=264..916"`)
 
 var oneRange = regexp.MustCompile(`^(?:([FM]?)(?:([0-9]{1,3})(?:-([0-9]{1,3})|\+))?=)?(-?[0-9]+(?:\.[0-9]+)?)?\.\.(-?[0-9]+(?:\.[0-9]+)?)?$`)
 

@@ -188,7 +188,7 @@ func mustAssays() map[string]assayRow {
 		}
 		var err error
 		if a.Ranges, err = ParseRanges(row["ranges"]); err != nil {
-			panic(fmt.Sprintf("labs: assays.csv, %s: %v", row["loinc"], err))
+			panic(fmt.Sprintf("catalogue: assays.csv, %s: %v", row["loinc"], err))
 		}
 		a.CriticalLow, a.CriticalHigh = mustFloat(row["critical_low"]), mustFloat(row["critical_high"])
 		a.Normal, a.Abnormal = splitList(row["normal"]), splitList(row["abnormal"])
@@ -215,18 +215,18 @@ func mustJSON(name string, into any) {
 		err = dec.Decode(into)
 	}
 	if err != nil {
-		panic(fmt.Sprintf("labs: %s: %v", name, err))
+		panic(fmt.Sprintf("catalogue: %s: %v", name, err))
 	}
 }
 
 func mustTable(name string) []map[string]string {
 	text, err := data.ReadFile("data/" + name)
 	if err != nil {
-		panic(fmt.Sprintf("labs: %v", err))
+		panic(fmt.Sprintf("catalogue: %v", err))
 	}
 	rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
 	if err != nil {
-		panic(fmt.Sprintf("labs: %s: %v", name, err))
+		panic(fmt.Sprintf("catalogue: %s: %v", name, err))
 	}
 	table := make([]map[string]string, len(rows)-1)
 	for i, row := range rows[1:] {
@@ -241,7 +241,7 @@ func mustTable(name string) []map[string]string {
 func mustInt(text string) int {
 	n, err := strconv.Atoi(text)
 	if err != nil {
-		panic(fmt.Sprintf("labs: a number of the catalogue: %v", err))
+		panic(fmt.Sprintf("catalogue: a number of the catalogue: %v", err))
 	}
 	return n
 }
@@ -252,7 +252,7 @@ func mustFloat(text string) *float64 {
 	}
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil {
-		panic(fmt.Sprintf("labs: a number of the catalogue: %v", err))
+		panic(fmt.Sprintf("catalogue: a number of the catalogue: %v", err))
 	}
 	return &v
 }
@@ -282,14 +282,14 @@ func Seed(ctx context.Context, tx *store.Tx, team teams.Team) error {
 		lab, _ := shippedCatalogue().LabBySlug(s.lab)
 		markers, err := shippedCatalogue().findMarkers(&lab, nil, s.codes)
 		if err != nil {
-			return fmt.Errorf("labs: seeding %s: %w", s.name, err)
+			return fmt.Errorf("catalogue: seeding %s: %w", s.name, err)
 		}
 		now := tx.Now()
 		t := makeTest(tx, team.ID, markers, s.method)
 		t.ID = ids.FromUUID[Test](uuid.NewSHA1(team.ID.UUID(), []byte("seeded:"+string(s.method))))
 		t.Name, t.Slug, t.Description, t.ApprovedAt = s.name, loinc.Slug(s.name), s.description, &now
 		if _, err := insertTest(ctx, tx, t, markers); err != nil {
-			return fmt.Errorf("labs: seeding a team: %w", err)
+			return fmt.Errorf("catalogue: seeding a team: %w", err)
 		}
 	}
 	return nil

@@ -164,7 +164,7 @@ func Load(ctx context.Context, tx *store.Tx, team teams.ID) (*Catalogue, error) 
 		return nil, fault.New(fault.NotFound, "Team not found")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("labs: reading the revision of the catalogue: %w", err)
+		return nil, fmt.Errorf("catalogue: reading the revision of the catalogue: %w", err)
 	}
 	sandbox := teams.Environment(environment) == teams.Sandbox
 	return catalogueCache.get(cacheKey{revision, sandbox}, func() (*Catalogue, error) { return readCatalogue(ctx, tx, sandbox) })
@@ -238,7 +238,7 @@ func readCatalogue(ctx context.Context, tx *store.Tx, sandbox bool) (*Catalogue,
 func importedLabs(ctx context.Context, tx *store.Tx) ([]Lab, error) {
 	rows, err := tx.Query(ctx, `SELECT body FROM catalogue_labs ORDER BY id`)
 	if err != nil {
-		return nil, fmt.Errorf("labs: reading labs: %w", err)
+		return nil, fmt.Errorf("catalogue: reading labs: %w", err)
 	}
 	defer rows.Close()
 	var all []Lab
@@ -249,7 +249,7 @@ func importedLabs(ctx context.Context, tx *store.Tx) ([]Lab, error) {
 		}
 		var l Lab
 		if err := json.Unmarshal([]byte(body), &l); err != nil {
-			return nil, fmt.Errorf("labs: a stored lab: %w", err)
+			return nil, fmt.Errorf("catalogue: a stored lab: %w", err)
 		}
 		all = append(all, l)
 	}
@@ -259,7 +259,7 @@ func importedLabs(ctx context.Context, tx *store.Tx) ([]Lab, error) {
 func importedMarkers(ctx context.Context, tx *store.Tx) ([]*Marker, error) {
 	rows, err := tx.Query(ctx, `SELECT body, active FROM catalogue_markers ORDER BY id`)
 	if err != nil {
-		return nil, fmt.Errorf("labs: reading markers: %w", err)
+		return nil, fmt.Errorf("catalogue: reading markers: %w", err)
 	}
 	defer rows.Close()
 	var all []*Marker
@@ -270,7 +270,7 @@ func importedMarkers(ctx context.Context, tx *store.Tx) ([]*Marker, error) {
 			return nil, err
 		}
 		if err := json.Unmarshal([]byte(body), m); err != nil {
-			return nil, fmt.Errorf("labs: a stored marker: %w", err)
+			return nil, fmt.Errorf("catalogue: a stored marker: %w", err)
 		}
 		all = append(all, m)
 	}

@@ -277,7 +277,7 @@ type importer struct {
 func (im *importer) begin(ctx context.Context) error {
 	err := im.tx.QueryRow(ctx, `SELECT next_id FROM catalogue WHERE id = 1`).Scan(&im.next)
 	if err != nil {
-		return fmt.Errorf("labs: reading the next id: %w", err)
+		return fmt.Errorf("catalogue: reading the next id: %w", err)
 	}
 	return nil
 }
@@ -290,7 +290,7 @@ func (im *importer) finish(ctx context.Context) error {
 	}
 	_, err := im.tx.Exec(ctx, `UPDATE catalogue SET revision = $1, next_id = $2 WHERE id = 1`, im.tx.NewUUID().String(), im.next)
 	if err != nil {
-		return fmt.Errorf("labs: changing the revision: %w", err)
+		return fmt.Errorf("catalogue: changing the revision: %w", err)
 	}
 	return nil
 }
@@ -326,13 +326,13 @@ func (im *importer) storeLab(ctx context.Context, slug string, described *Lab) (
 	l.ID = im.idOfLab(l.Slug, stored)
 	body, err := json.Marshal(l)
 	if err != nil {
-		return Lab{}, fmt.Errorf("labs: marshalling a lab: %w", err)
+		return Lab{}, fmt.Errorf("catalogue: marshalling a lab: %w", err)
 	}
 	n, err := im.tx.Exec(ctx, `INSERT INTO catalogue_labs (id, slug, body, imported_at) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (id) DO UPDATE SET body = excluded.body, imported_at = excluded.imported_at WHERE catalogue_labs.body <> excluded.body`,
 		l.ID, l.Slug, string(body), im.tx.Now())
 	if err != nil {
-		return Lab{}, fmt.Errorf("labs: storing a lab: %w", err)
+		return Lab{}, fmt.Errorf("catalogue: storing a lab: %w", err)
 	}
 	im.dirty = im.dirty || n > 0
 	return l, nil
@@ -377,7 +377,7 @@ func (im *importer) storeMarkers(ctx context.Context, l Lab, listed []*Marker, f
 		}
 		im.report.Deactivated, im.dirty = im.report.Deactivated+1, true
 		if _, err := im.tx.Exec(ctx, `UPDATE catalogue_markers SET active = $1, imported_at = $2 WHERE id = $3`, false, im.tx.Now(), m.ID); err != nil {
-			return fmt.Errorf("labs: deactivating a marker: %w", err)
+			return fmt.Errorf("catalogue: deactivating a marker: %w", err)
 		}
 	}
 	return nil
@@ -388,12 +388,12 @@ func (im *importer) storeMarker(ctx context.Context, m, old *Marker) error {
 	im.assignIDs(m, old)
 	body, err := json.Marshal(m)
 	if err != nil {
-		return fmt.Errorf("labs: marshalling a marker: %w", err)
+		return fmt.Errorf("catalogue: marshalling a marker: %w", err)
 	}
 	if old != nil && old.Active {
 		was, err := json.Marshal(old)
 		if err != nil {
-			return fmt.Errorf("labs: marshalling a marker: %w", err)
+			return fmt.Errorf("catalogue: marshalling a marker: %w", err)
 		}
 		if string(was) == string(body) {
 			im.report.Unchanged++
@@ -409,7 +409,7 @@ func (im *importer) storeMarker(ctx context.Context, m, old *Marker) error {
 		ON CONFLICT (id) DO UPDATE SET active = excluded.active, body = excluded.body, imported_at = excluded.imported_at`,
 		m.ID, m.Lab, m.ProviderID, true, string(body), im.tx.Now())
 	if err != nil {
-		return fmt.Errorf("labs: storing a marker: %w", err)
+		return fmt.Errorf("catalogue: storing a marker: %w", err)
 	}
 	return nil
 }

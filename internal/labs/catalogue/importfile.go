@@ -224,7 +224,7 @@ func questionWords(m *ListedMarker, text string) error {
 	return nil
 }
 
-var errCompendium = errors.New("labs: not a compendium")
+var errCompendium = errors.New("catalogue: not a compendium")
 
 // jsonFile is a compendium in JSON.
 type jsonFile struct {
@@ -257,7 +257,7 @@ func ReadJSON(text []byte) (*Compendium, error) {
 func ReadLab(text []byte) (*Lab, error) {
 	l := &Lab{}
 	if err := strictly(text, l); err != nil {
-		return nil, fmt.Errorf("labs: not the description of a lab: %w", err)
+		return nil, fmt.Errorf("catalogue: not the description of a lab: %w", err)
 	}
 	return l, nil
 }

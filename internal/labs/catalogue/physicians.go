@@ -73,13 +73,13 @@ func AddPhysician(ctx context.Context, tx *store.Tx, team teams.ID, p Physician)
 	}
 	body, err := json.Marshal(p)
 	if err != nil {
-		return Physician{}, fmt.Errorf("labs: marshalling a physician: %w", err)
+		return Physician{}, fmt.Errorf("catalogue: marshalling a physician: %w", err)
 	}
 	err = tx.QueryRow(ctx, `INSERT INTO team_physicians (team_id, id, npi, body, created_at) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (team_id, npi) DO UPDATE SET body = excluded.body RETURNING id`,
 		team, ids.FromUUID[Physician](tx.NewUUID()), p.NPI, string(body), tx.Now()).Scan(&p.ID)
 	if err != nil {
-		return Physician{}, fmt.Errorf("labs: adding a physician: %w", err)
+		return Physician{}, fmt.Errorf("catalogue: adding a physician: %w", err)
 	}
 	return p, nil
 }
@@ -88,7 +88,7 @@ func AddPhysician(ctx context.Context, tx *store.Tx, team teams.ID, p Physician)
 func Physicians(ctx context.Context, tx *store.Tx, team teams.ID) ([]Physician, error) {
 	rows, err := tx.Query(ctx, `SELECT id, body FROM team_physicians WHERE team_id = $1 ORDER BY created_at, id`, team)
 	if err != nil {
-		return nil, fmt.Errorf("labs: listing physicians: %w", err)
+		return nil, fmt.Errorf("catalogue: listing physicians: %w", err)
 	}
 	defer rows.Close()
 	all := []Physician{}
@@ -99,7 +99,7 @@ func Physicians(ctx context.Context, tx *store.Tx, team teams.ID) ([]Physician, 
 			return nil, err
 		}
 		if err := json.Unmarshal([]byte(body), &p); err != nil {
-			return nil, fmt.Errorf("labs: a stored physician: %w", err)
+			return nil, fmt.Errorf("catalogue: a stored physician: %w", err)
 		}
 		all = append(all, p)
 	}

@@ -71,7 +71,7 @@ func CreateTest(ctx context.Context, tx *store.Tx, team teams.ID, n NewTest) (Te
 		return Test{}, err
 	}
 	if _, err := insertTest(ctx, tx, t, markers); err != nil {
-		return Test{}, fmt.Errorf("labs: creating a lab test: %w", err)
+		return Test{}, fmt.Errorf("catalogue: creating a lab test: %w", err)
 	}
 	return t, nil
 }
@@ -192,7 +192,7 @@ func ApproveTest(ctx context.Context, tx *store.Tx, team teams.ID, id TestID) (T
 // updates do not undo each other.
 func lockTest(ctx context.Context, tx *store.Tx, team teams.ID, id TestID) (Test, error) {
 	if err := tx.Lock(ctx, "lab test:"+id.String()); err != nil {
-		return Test{}, fmt.Errorf("labs: waiting for other changes of a lab test: %w", err)
+		return Test{}, fmt.Errorf("catalogue: waiting for other changes of a lab test: %w", err)
 	}
 	return GetTest(ctx, tx, team, id)
 }
@@ -203,7 +203,7 @@ func saveTest(ctx context.Context, tx *store.Tx, t *Test, now time.Time) error {
 		WHERE team_id = $7 AND id = $8`,
 		t.Name, strings.ToLower(t.Name), t.Slug, t.ApprovedAt, t.ArchivedAt, t.UpdatedAt, t.Team, t.ID)
 	if err != nil {
-		return fmt.Errorf("labs: changing a lab test: %w", err)
+		return fmt.Errorf("catalogue: changing a lab test: %w", err)
 	}
 	return nil
 }
@@ -226,7 +226,7 @@ func scanTest(row scanner, team teams.ID) (Test, error) {
 		t.Account = &account
 	}
 	if err := json.Unmarshal([]byte(markers), &t.MarkerIDs); err != nil {
-		return Test{}, fmt.Errorf("labs: markers of lab test %s: %w", t.ID, err)
+		return Test{}, fmt.Errorf("catalogue: markers of lab test %s: %w", t.ID, err)
 	}
 	return t, nil
 }
@@ -254,7 +254,7 @@ func GetTest(ctx context.Context, tx *store.Tx, team teams.ID, id TestID) (Test,
 func insertTest(ctx context.Context, tx *store.Tx, t Test, markers []*Marker) (bool, error) {
 	list, err := json.Marshal(t.MarkerIDs)
 	if err != nil {
-		return false, fmt.Errorf("labs: marshalling markers: %w", err)
+		return false, fmt.Errorf("catalogue: marshalling markers: %w", err)
 	}
 	var account any
 	if t.Account != nil {
@@ -271,7 +271,7 @@ func insertTest(ctx context.Context, tx *store.Tx, t Test, markers []*Marker) (b
 		_, err := tx.Exec(ctx, `INSERT INTO lab_test_markers (team_id, test_id, marker_id, provider_id) VALUES ($1, $2, $3, $4)`,
 			t.Team, t.ID, m.ID, m.ProviderID)
 		if err != nil {
-			return false, fmt.Errorf("labs: storing the markers of a lab test: %w", err)
+			return false, fmt.Errorf("catalogue: storing the markers of a lab test: %w", err)
 		}
 	}
 	return true, nil
@@ -437,7 +437,7 @@ func ListTests(ctx context.Context, tx *store.Tx, team teams.ID, f TestFilter) (
 	}
 	rows, err := tx.Query(ctx, query, w.args...)
 	if err != nil {
-		return nil, fmt.Errorf("labs: listing lab tests: %w", err)
+		return nil, fmt.Errorf("catalogue: listing lab tests: %w", err)
 	}
 	defer rows.Close()
 	all := []Test{}
@@ -473,7 +473,7 @@ func (p *Panel) storeTest(ctx context.Context, tx *store.Tx) error {
 		p.Test, err = UpdateTest(ctx, tx, p.Test.Team, p.Test.ID, TestUpdate{Active: &active})
 	}
 	if err != nil {
-		return fmt.Errorf("labs: generating a lab test: %w", err)
+		return fmt.Errorf("catalogue: generating a lab test: %w", err)
 	}
 	return nil
 }

@@ -138,7 +138,7 @@ func csvRows(in io.Reader) (func() (int, row, error), error) {
 		case errors.Is(err, io.EOF):
 			return line, row{}, err
 		case errors.As(err, &broken):
-			return broken.StartLine, row{}, errors.New("is no CSV line of three cells")
+			return broken.StartLine, row{}, errors.New("is not a CSV line with three cells")
 		case err != nil:
 			return line + 1, row{}, errors.New("cannot be read")
 		}

@@ -254,7 +254,7 @@ func TestRefusedFiles(t *testing.T) {
 		{"code,billable,description\nA00.0,1,\n", "line 2: holds no title"},
 		{"code,billable,description\nA00.0,1,x\nA000,1,y\n", "line 3: is listed twice"},
 		{"code,billable,description\nA00.0,1\n", "line 2"},
-		{"code,billable,description\nA00.0,1,x\n\"A00.1\"x,1,y\n", "line 3: is no CSV line"},
+		{"code,billable,description\nA00.0,1,x\n\"A00.1\"x,1,y\n", "line 3: is not a CSV line"},
 		{"00001 A00     1 Cholera\n", "line 1: is too short"},
 		{strings.Replace(orderFile, "A000    1", "A000    x", 1), "line 2: has neither"},
 	} {

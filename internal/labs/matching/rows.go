@@ -50,7 +50,7 @@ func unseal(ctx context.Context, tx *store.Tx, i *Item, place string, sealed []b
 		return err
 	}
 	if err := json.Unmarshal(doc, into); err != nil {
-		return fmt.Errorf("matching: what is stored of %s: %w", i.ID, err)
+		return fmt.Errorf("matching: the stored data of %s: %w", i.ID, err)
 	}
 	return nil
 }

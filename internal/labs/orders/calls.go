@@ -192,7 +192,7 @@ func getLocked(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (Order, 
 	var held int
 	err := tx.QueryRow(ctx, `SELECT 1 FROM orders WHERE team_id = $1 AND id = $2`+tx.ForUpdate(), team, id).Scan(&held)
 	if err != nil && !errors.Is(err, store.ErrNoRows) {
-		return Order{}, fmt.Errorf("orders: holding %s: %w", id, err)
+		return Order{}, fmt.Errorf("orders: locking %s: %w", id, err)
 	}
 	return Get(ctx, tx, team, id)
 }

@@ -73,7 +73,7 @@ func parseSnapshot(text string) (moment, error) {
 		}
 		n, err := strconv.ParseInt(number, 10, 64)
 		if err != nil {
-			return moment{}, fmt.Errorf("orders: a transaction under way: %w", err)
+			return moment{}, fmt.Errorf("orders: a transaction in progress: %w", err)
 		}
 		m.inProgress = append(m.inProgress, n)
 	}

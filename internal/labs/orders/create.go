@@ -261,7 +261,7 @@ func needsNotice(ctx context.Context, tx *store.Tx, o *Order) (bool, error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("orders: who pays: %w", err)
+		return false, fmt.Errorf("orders: reading the insurance: %w", err)
 	}
 	if !record.Medicare() {
 		return false, nil

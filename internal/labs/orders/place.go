@@ -249,7 +249,7 @@ func Unplaced(ctx context.Context, tx *store.Tx, team teams.ID, limit int) ([]ID
 func ForNetwork(ctx context.Context, tx *store.Tx, o *Order) (networks.Order, error) {
 	n, err := forNetwork(ctx, tx, o)
 	if fault.Is(err, fault.NotFound) {
-		err = fmt.Errorf("orders: what %s names is not there: %s", o.ID, err.Error())
+		err = fmt.Errorf("orders: data of %s is missing: %s", o.ID, err.Error())
 	}
 	return n, err
 }

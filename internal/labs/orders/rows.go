@@ -93,7 +93,7 @@ func unseal(ctx context.Context, tx *store.Tx, o *Order, place string, closed []
 		return err
 	}
 	if err := json.Unmarshal(doc, into); err != nil {
-		return fmt.Errorf("orders: what is stored of %s: %w", o.ID, err)
+		return fmt.Errorf("orders: the stored data of %s: %w", o.ID, err)
 	}
 	return nil
 }

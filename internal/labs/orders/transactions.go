@@ -39,7 +39,7 @@ func beginTransaction(ctx context.Context, tx *store.Tx, team teams.ID) (Transac
 	_, err := tx.Exec(ctx, `INSERT INTO order_transactions (team_id, id, status, created_at, updated_at) VALUES ($1, $2, $3, $4, $4)`,
 		team, id, string(TransactionActive), store.Micros(tx.Now()))
 	if err != nil {
-		return TransactionID{}, fmt.Errorf("orders: beginning a transaction: %w", err)
+		return TransactionID{}, fmt.Errorf("orders: creating a transaction: %w", err)
 	}
 	return id, nil
 }
@@ -52,7 +52,7 @@ func updateTransactionStatus(ctx context.Context, tx *store.Tx, team teams.ID, i
 	err := tx.QueryRow(ctx, `UPDATE order_transactions SET updated_at = $3 WHERE team_id = $1 AND id = $2 RETURNING status`,
 		team, id, store.Micros(tx.Now())).Scan(&before)
 	if err != nil {
-		return fmt.Errorf("orders: settling transaction %s: %w", id, err)
+		return fmt.Errorf("orders: updating transaction %s: %w", id, err)
 	}
 	members, err := readMembers(ctx, tx, team, id)
 	if err != nil {
@@ -62,7 +62,7 @@ func updateTransactionStatus(ctx context.Context, tx *store.Tx, team teams.ID, i
 		_, err = tx.Exec(ctx, `UPDATE order_transactions SET status = $3 WHERE team_id = $1 AND id = $2`, team, id, string(status))
 	}
 	if err != nil {
-		return fmt.Errorf("orders: settling transaction %s: %w", id, err)
+		return fmt.Errorf("orders: updating transaction %s: %w", id, err)
 	}
 	return nil
 }

@@ -132,7 +132,7 @@ func (h *Hours) UnmarshalJSON(data []byte) error {
 	for name, spans := range week {
 		day := dayOf(name)
 		if day < 0 || seen.Has(day) {
-			return fmt.Errorf("hours: %q is no day of the week, or comes twice", shorten(name))
+			return fmt.Errorf("hours: %q is not a day of the week, or is listed twice", shorten(name))
 		}
 		seen |= 1 << day
 		for _, s := range spans {

@@ -92,9 +92,9 @@ func TestReadSitesProblems(t *testing.T) {
 func TestReadSitesWhole(t *testing.T) {
 	for _, c := range []struct{ name, file, want string }{
 		{"empty", " \n", "the file is empty"},
-		{"one title twice", "zip,zip_code\n", "two columns are zip_code"},
+		{"one title twice", "zip,zip_code\n", "the column zip_code is listed twice"},
 		{"cut off", `{"type":"FeatureCollection","features":[{"type":"Feature"`, "feature 1 is not JSON"},
-		{"open end", `{"type":"FeatureCollection","features":[]`, "the GeoJSON breaks off"},
+		{"open end", `{"type":"FeatureCollection","features":[]`, "the GeoJSON is incomplete"},
 		{"features elsewhere", `{"type":"FeatureCollection","features":{}}`, "not a GeoJSON FeatureCollection"},
 		{"a long line", `{"a":"` + strings.Repeat("x", 1<<20) + `"}`, "a line is longer than 1048576 bytes"},
 	} {

@@ -91,13 +91,13 @@ func csvRecords(in io.Reader, fn func(record, error)) error {
 	rows.TrimLeadingSpace, rows.FieldsPerRecord = true, -1
 	titles, err := rows.Read()
 	if err != nil {
-		return fault.New(fault.Invalid, "the first line is not one of CSV titles")
+		return fault.New(fault.Invalid, "the first line is not a CSV header")
 	}
 	titles = slices.Clone(titles)
 	for i := range titles {
 		titles[i] = fieldName(titles[i])
 		if titles[i] != "" && slices.Contains(titles[:i], titles[i]) {
-			return fault.Newf(fault.Invalid, "two columns are %s", titles[i])
+			return fault.Newf(fault.Invalid, "the column %s is listed twice", titles[i])
 		}
 	}
 	for {
@@ -261,7 +261,7 @@ func geoRecords(in io.Reader, fn func(record, error)) error {
 		}
 	}
 	if end, err := file.Token(); err != nil || end != json.Delim('}') {
-		return fault.New(fault.Invalid, "the GeoJSON breaks off")
+		return fault.New(fault.Invalid, "the GeoJSON is incomplete")
 	}
 	return nil
 }

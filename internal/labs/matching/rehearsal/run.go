@@ -195,7 +195,7 @@ func Get(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (Run, error) {
 		return Run{}, fmt.Errorf("rehearsal: reading %s: %w", id, err)
 	}
 	if err := errors.Join(json.Unmarshal([]byte(body), &r.Request), json.Unmarshal([]byte(taking), &r.Artifacts)); err != nil {
-		return Run{}, fmt.Errorf("rehearsal: what is stored of %s: %w", id, err)
+		return Run{}, fmt.Errorf("rehearsal: the stored data of %s: %w", id, err)
 	}
 	if result.Valid {
 		id := matching.ID(result.UUID)

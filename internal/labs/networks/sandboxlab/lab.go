@@ -36,7 +36,7 @@ var (
 func (*Lab) Slug() string { return orders.SandboxNetwork }
 
 // ErrNotSandbox refuses real orders.
-var ErrNotSandbox = errors.New("sandboxlab: only orders of sandbox teams are taken")
+var ErrNotSandbox = errors.New("sandboxlab: only orders of sandbox teams are accepted")
 
 // The states of an order.
 const (
