@@ -40,14 +40,19 @@ func Links(ctx context.Context, tx *store.Tx, team teams.ID, all ...users.ID) (m
 	return found, nil
 }
 
+// linksQuery selects the links of n users. The unary plus is explained at listQuery.
+func linksQuery(n int) string {
+	return `SELECT user_id, provider, created_on FROM connections
+		WHERE team_id = $1 AND user_id IN ` + store.Placeholders(2, n) + ` ORDER BY +created_on, provider`
+}
+
 func readLinks(ctx context.Context, tx *store.Tx, found map[users.ID][]Link, team teams.ID, part []users.ID) error {
 	args := make([]any, 0, len(part)+1)
 	args = append(args, team)
 	for _, id := range part {
 		args = append(args, id)
 	}
-	rows, err := tx.Query(ctx, `SELECT user_id, provider, created_on FROM connections
-		WHERE team_id = $1 AND user_id IN `+store.Placeholders(2, len(part))+` ORDER BY created_on, provider`, args...)
+	rows, err := tx.Query(ctx, linksQuery(len(part)), args...)
 	if err != nil {
 		return fmt.Errorf("connections: reading links: %w", err)
 	}
