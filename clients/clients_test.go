@@ -52,14 +52,24 @@ func TestLibrariesOfTheReference(t *testing.T) {
 	if _, err := os.Stat("node_modules"); err != nil {
 		t.Skip("the client libraries are not here: npm ci in clients/ brings them")
 	}
-	for _, library := range []string{"junction", "vital"} {
-		t.Run(library, func(t *testing.T) {
+	for _, run := range []struct {
+		library string
+		compat  bool // the team's setting reference_compat
+	}{
+		{"junction", false}, {"junction", true},
+		{"vital", false}, {"vital", true},
+	} {
+		name, setting := run.library, "off"
+		if run.compat {
+			name, setting = name+" with reference_compat", "on"
+		}
+		t.Run(name, func(t *testing.T) {
 			s := apptest.Start(t, storetest.NewSQLite(t), func(c *config.Config) {
 				c.APIKeyHeaders = append(c.APIKeyHeaders, keyHeader)
 			})
-			addPhysician(t, s)
-			walk := exec.CommandContext(t.Context(), node, "walk.mjs", library)
-			walk.Env = append(os.Environ(), "HALE_URL="+s.URL(), "HALE_API_KEY="+s.Key)
+			changeTeam(t, s, run.compat)
+			walk := exec.CommandContext(t.Context(), node, "walk.mjs", run.library)
+			walk.Env = append(os.Environ(), "HALE_URL="+s.URL(), "HALE_API_KEY="+s.Key, "HALE_REFERENCE_COMPAT="+setting)
 			report(t, walk)
 		})
 	}
@@ -127,8 +137,8 @@ func compare(t *testing.T, uncalled, absent []string) {
 	}
 }
 
-// addPhysician gives the team a physician, which no request can.
-func addPhysician(t *testing.T, s *apptest.Service) {
+// changeTeam adds a physician and turns reference_compat. No request can do either.
+func changeTeam(t *testing.T, s *apptest.Service, compat bool) {
 	var of struct {
 		TeamID teams.ID `json:"team_id"`
 	}
@@ -136,7 +146,15 @@ func addPhysician(t *testing.T, s *apptest.Service) {
 	ctx := store.AsSystem(t.Context())
 	err := s.DB.Write(ctx, func(tx *store.Tx) error {
 		_, err := catalogue.AddPhysician(ctx, tx, of.TeamID, catalogue.Physician{FirstName: "Jane", LastName: "Example", NPI: "1234567893", States: []string{"AZ"}})
-		return err
+		if err != nil {
+			return err
+		}
+		team, err := teams.Get(ctx, tx, of.TeamID)
+		if err != nil {
+			return err
+		}
+		team.Settings.ReferenceCompat = compat
+		return teams.Update(ctx, tx, team)
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,10 @@
 // Events as the libraries read them.
+import assert from 'node:assert/strict'
 const base = process.env.HALE_URL
 const key = process.env.HALE_API_KEY
+
+// compat is true if the team has the setting reference_compat on.
+export const compat = process.env.HALE_REFERENCE_COMPAT === 'on'
 
 // api calls a path that the libraries have no method for and returns what was
 // answered; other than 2xx throws.
@@ -36,6 +40,13 @@ export const eventsOf = (userId, ...types) => eventsWhere((event) => event.user_
 export function decodeEvent(types, event) {
   const name = decoderOf(types, event.event_type)
   return name && types[name].parseOrThrow(event)
+}
+
+// withIsFinal returns the event of a complete history as the libraries require it.
+// Without reference_compat it has no is_final, as in the specification.
+export function withIsFinal(event) {
+  assert.equal(event.data.is_final, compat ? true : undefined)
+  return { ...event, data: { ...event.data, is_final: true } }
 }
 
 const decoders = new Map() // by a library's types: the names of its decoders, by type of event

@@ -1,6 +1,6 @@
 // Summaries as phones push them and the libraries read them.
 import assert from 'node:assert/strict'
-import { api, decodeEvent, eventsOf } from './events.mjs'
+import { api, decodeEvent, eventsOf, withIsFinal } from './events.mjs'
 import { inCamel, memberOf } from './vitals.mjs'
 
 // watchOf tells of a watch of a user, and is how pushed values name it.
@@ -59,11 +59,10 @@ export async function told(types, userId, kind) {
   })
 }
 
-// ended sends the end of a kind's history and decodes its event. The libraries
-// want is_final, which the specification removed.
+// ended sends the end of a kind's history and decodes its event.
 export async function ended(types, userId, kind, provider) {
   await push(userId, kind, provider, [], { stage: 'historical', is_final_chunk: true, start_date: '2026-01-01', end_date: '2026-01-31' })
   const [event] = await eventsOf(userId, `historical.data.${kind}.created`)
-  const { data } = decodeEvent(types, { ...event, data: { ...event.data, is_final: true } })
+  const { data } = decodeEvent(types, withIsFinal(event))
   assert.deepEqual([data.userId, data.provider, data.startDate], [userId, provider, new Date('2026-01-01')])
 }

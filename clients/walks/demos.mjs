@@ -1,6 +1,6 @@
 // Connections to providers of invented data: made, refreshed, told of, ended.
 import assert from 'node:assert/strict'
-import { decodeEvent, eventsOf } from '../events.mjs'
+import { compat, decodeEvent, eventsOf, withIsFinal } from '../events.mjs'
 import { refused, refusedWith, until } from '../steps.mjs'
 
 // demos are the providers of invented data.
@@ -84,11 +84,15 @@ async function often({ client }, userId) {
 async function told({ types }, userId) {
   const created = await eventsOf(userId, 'provider.connection.created')
   assert.deepEqual(created.map(({ data }) => data.provider.slug).sort(), demos)
+  for (const event of created) {
+    assert.deepEqual(event.data.source, compat ? event.data.provider : undefined)
+    if (compat) assert.equal(decodeEvent(types, event).data.source.slug, event.data.provider.slug)
+  }
   const devices = (await eventsOf(userId, 'provider.device.created')).map((event) => decodeEvent(types, event))
   for (const { userId: of, data } of devices) assert.deepEqual([of, data.userId, typeof data.provider], [userId, userId, 'string'])
   const pulls = await until(() => eventsOf(userId, 'historical.data.sleep.created'), (events) => events.length === 3)
-  for (const { data } of pulls) {
-    const event = types.HistoricalPullCompleted.parseOrThrow({ ...data, is_final: true }) // which the specification removed
+  for (const pull of pulls) {
+    const event = types.HistoricalPullCompleted.parseOrThrow(withIsFinal(pull).data)
     assert.deepEqual([event.userId, demos.includes(event.provider)], [userId, true])
     assert.ok(event.startDate < event.endDate)
   }

@@ -1,6 +1,6 @@
 // A history that comes as a file: on its way, there, and told of.
 import assert from 'node:assert/strict'
-import { decodeEvent, eventsOf } from '../events.mjs'
+import { decodeEvent, eventsOf, withIsFinal } from '../events.mjs'
 import { until } from '../steps.mjs'
 
 const base = process.env.HALE_URL
@@ -32,7 +32,7 @@ async function onItsWay({ pulled }, id) {
 
 async function told({ types }, userId) {
   const [event] = await eventsOf(userId, 'historical.data.heartrate.created')
-  const { data } = decodeEvent(types, { ...event, data: { ...event.data, is_final: true } }) // the specification removed the flag
+  const { data } = decodeEvent(types, withIsFinal(event))
   assert.deepEqual([data.userId, data.provider], [userId, 'apple_health_kit'])
   assert.deepEqual([data.startDate, data.endDate], [new Date('2026-02-28T12:00:00Z'), new Date('2026-02-28T12:01:00Z')])
 }

@@ -1,7 +1,7 @@
 // A user whose phone sends data: devices, the people's own words of them, and
 // what was heard of the user's resources.
 import assert from 'node:assert/strict'
-import { api, decodeEvent, eventsOf } from '../events.mjs'
+import { api, decodeEvent, eventsOf, withIsFinal } from '../events.mjs'
 import { refused, refusedWith } from '../steps.mjs'
 
 export default async function phones(library) {
@@ -102,8 +102,7 @@ async function pulled({ client, types }, userId) {
   assert.ok(scheduledAt <= startedAt && startedAt <= endedAt && heartrate.release)
   assert.ok(notPulled.includes('sleep') && !notPulled.includes('heartrate'))
   const [event] = await eventsOf(userId, 'historical.data.heartrate.created')
-  const whole = { ...event, data: { ...event.data, is_final: true } } // which the specification removed
-  const { data } = types.ClientFacingHeartrateHistoricalPullCompleted.parseOrThrow(whole)
+  const { data } = types.ClientFacingHeartrateHistoricalPullCompleted.parseOrThrow(withIsFinal(event))
   assert.deepEqual([data.startDate, data.endDate, data.provider], [heartrate.rangeStart, heartrate.rangeEnd, 'apple_health_kit'])
 }
 

@@ -1,6 +1,6 @@
 // What is to be had around a ZIP code: phlebotomists and service centers.
 import assert from 'node:assert/strict'
-import { api } from '../events.mjs'
+import { api, compat } from '../events.mjs'
 import { address, patient, refused, refusedWith, testBy } from '../steps.mjs'
 
 export default async function places(library) {
@@ -43,14 +43,14 @@ async function areas(client, labs, labAccountId) {
 }
 
 // centers asks for service centers. The specification writes their distance as
-// text, of which the libraries want a number: they can read lists without
-// centers alone, and everything else of the others.
+// text; the libraries require a number. Without reference_compat they read only
+// lists without centers.
 async function centers({ client, types }, labId, labAccountId) {
   const none = await client.labTests.getPscInfo({ zipCode: '99950', labId, radius: '10' })
   assert.deepEqual([none.labId, none.slug, none.patientServiceCenters], [labId, 'quest', []])
   const capabilities = ['stat', 'appointment_scheduling_via_junction']
-  await farAlone(client.labTests.getPscInfo({ zipCode: '85004', labId, radius: '50', capabilities, labAccountId }))
-  await farAlone(client.labTests.getPscInfo({ zipCode: '85004', labId, capabilities: 'stat' }))
+  await distanceIsUnread(client.labTests.getPscInfo({ zipCode: '85004', labId, radius: '50', capabilities, labAccountId }))
+  await distanceIsUnread(client.labTests.getPscInfo({ zipCode: '85004', labId, capabilities: 'stat' }))
   const words = capabilities.map((word) => `&capabilities=${word}`).join('')
   const found = await api('GET', `/v3/order/psc/info?zip_code=85004&lab_id=${labId}&radius=50&lab_account_id=${labAccountId}${words}`)
   const { patientServiceCenters } = types.PscInfo.parseOrThrow(withNumbers(found))
@@ -60,18 +60,28 @@ async function centers({ client, types }, labId, labAccountId) {
   await refused(client.labTests.getPscInfo({ zipCode: 'abcde', labId }), 'UnprocessableEntityError', /zip_code/)
 }
 
-// farAlone asserts that a library reads everything of an answer but the
-// distances.
-function farAlone(call) {
-  return assert.rejects(call, ({ errors }) => {
+// distanceIsUnread asserts that a library reads everything of an answer except the
+// distances; with reference_compat everything.
+async function distanceIsUnread(call) {
+  if (compat) {
+    const { patientServiceCenters } = await call
+    assert.ok(patientServiceCenters.length > 0 && patientServiceCenters.every(({ distance }) => Number.isInteger(distance)))
+    return
+  }
+  await assert.rejects(call, ({ errors }) => {
     assert.deepEqual([...new Set(errors?.map(({ path }) => path.at(-1)))], ['distance'])
     return true
   })
 }
 
-const withNumbers = (found) => ({
-  ...found, patient_service_centers: found.patient_service_centers.map((center) => ({ ...center, distance: Number(center.distance) })),
-})
+function withNumbers(found) {
+  const wanted = compat ? 'number' : 'string'
+  const patient_service_centers = found.patient_service_centers.map((center) => {
+    assert.equal(typeof center.distance, wanted)
+    return { ...center, distance: Number(center.distance) }
+  })
+  return { ...found, patient_service_centers }
+}
 
 function says({ metadata, distance, siteCode, supportedBillTypes, location, capabilities }, asked) {
   for (const member of ['name', 'state', 'city', 'zipCode', 'firstLine', 'phoneNumber', 'faxNumber']) assert.ok(metadata[member], member)
@@ -85,8 +95,8 @@ function says({ metadata, distance, siteCode, supportedBillTypes, location, capa
 async function ofOrder({ client, types, name }) {
   const { userId } = await client.user.create({ clientUserId: `places-${name}-${Date.now()}` })
   const near = await orderAt(client, userId, address)
-  await farAlone(client.labTests.getOrderPscInfo({ orderId: near }))
-  await farAlone(client.labTests.getOrderPscInfo({ orderId: near, radius: '50', capabilities: ['stat', 'appointment_scheduling_via_junction'] }))
+  await distanceIsUnread(client.labTests.getOrderPscInfo({ orderId: near }))
+  await distanceIsUnread(client.labTests.getOrderPscInfo({ orderId: near, radius: '50', capabilities: ['stat', 'appointment_scheduling_via_junction'] }))
   const found = await api('GET', `/v3/order/${near}/psc/info?radius=10&capabilities=stat`)
   const { patientServiceCenters, slug } = types.PscInfo.parseOrThrow(withNumbers(found))
   assert.ok(slug && patientServiceCenters.every(({ capabilities, distance }) => distance <= 10 && capabilities.includes('stat')))

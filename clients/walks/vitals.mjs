@@ -1,6 +1,6 @@
 // Every time series: pushed, read in groups and plain, and its events.
 import assert from 'node:assert/strict'
-import { api, decodeEvent, eventsOf } from '../events.mjs'
+import { api, decodeEvent, eventsOf, withIsFinal } from '../events.mjs'
 import { refused } from '../steps.mjs'
 import { camel, eventName, memberOf, vitals } from '../vitals.mjs'
 
@@ -141,10 +141,9 @@ async function told({ types }, userId, watch) {
   }
 }
 
-// history reads the event of a complete history. The libraries want is_final,
-// which the specification removed.
+// history reads the event of a complete history.
 function history(types, event, userId) {
-  const { data, eventType } = decodeEvent(types, { ...event, data: { ...event.data, is_final: true } })
+  const { data, eventType } = decodeEvent(types, withIsFinal(event))
   assert.equal(eventType, event.event_type)
   assert.deepEqual([data.userId, data.startDate], [userId, new Date('2026-03-01')])
 }

@@ -15,8 +15,8 @@ export default async function webhooks({ client, name, types }) {
 // otherwise are the events that the libraries cannot read, by the beginnings of
 // their types.
 const otherwise = {
-  'historical.data.': 'data -> is_final is gone, as the specification says',
-  'provider.connection.created': 'data -> source is gone; the specification has provider in its place',
+  'historical.data.': 'examples have no is_final, as the specification says',
+  'provider.connection.created': 'examples have no source; the specification has provider in its place',
 }
 
 // readable reads an example of every type of event.

@@ -149,8 +149,9 @@ hale api POST "/v3/order/$ORDER_ID/test?final_status=received.at_home_phlebotomy
 BOOKING_KEY=$(hale api POST /v3/order/phlebotomy/appointment/availability \
   -d '{"first_line": "1 West Lincoln Street", "city": "Phoenix", "state": "AZ", "zip_code": "85004"}' | field booking_key)
 `,
-	"docs/lab-catalogue.md": "hale teams create Acme\n",
-	"docs/users.md":         "hale teams create Acme\n",
+	"docs/lab-catalogue.md":    "hale teams create Acme\n",
+	"docs/users.md":            "hale teams create Acme\n",
+	"docs/client-libraries.md": "hale teams create Acme\n",
 }
 
 // serveForDocs starts the service and returns its address.

@@ -85,11 +85,30 @@ type pscInfoBody struct {
 // Spec: Patient service center (PSC).
 type pscBody struct {
 	Metadata           pscMetadata `json:"metadata"`
-	Distance           string      `json:"distance" doc:"Whole miles from the middle of the ZIP code."`
+	Distance           milesText   `json:"distance" doc:"Whole miles from the middle of the ZIP code. A number for teams with the setting reference_compat."`
 	SiteCode           string      `json:"site_code" doc:"The lab's code of the center, which appointments require."`
 	SupportedBillTypes []string    `json:"supported_bill_types" doc:"client_bill, commercial_insurance, patient_bill_passthrough, patient_bill. The list may grow."`
 	Location           lngLat      `json:"location"`
 	Capabilities       []string    `json:"capabilities" doc:"stat, appointment_scheduling_via_junction, appointment_scheduling_with_lab. The list may grow."`
+}
+
+// milesText is a distance: a text, or a number for teams with reference_compat.
+//
+// Spec: Patient service center. Reference 2.2, ClientFacingLabLocation.
+type milesText struct {
+	miles  int
+	number bool
+}
+
+// Schema is a text, as the specification has it.
+func (milesText) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: huma.TypeString} }
+
+// MarshalJSON writes the text or the number.
+func (m milesText) MarshalJSON() ([]byte, error) {
+	if m.number {
+		return strconv.AppendInt(nil, int64(m.miles), 10), nil
+	}
+	return strconv.AppendQuote(nil, strconv.Itoa(m.miles)), nil
 }
 
 // pscMetadata is the address of a service center. Unknown texts are empty, not null.
@@ -175,8 +194,14 @@ func (h *Handlers) pscsNear(ctx context.Context, tx *store.Tx, c api.Caller, lab
 	if err != nil || !known || !place.Located { // a place without coordinates has no neighbors
 		return body, err
 	}
+	compat, err := teams.ReferenceCompat(ctx, tx, c.Team)
+	if err != nil {
+		return body, err
+	}
 	for _, site := range found.Sites {
-		body.Places = append(body.Places, pscOf(site, textsOf(lab.Billings)))
+		psc := pscOf(site, textsOf(lab.Billings))
+		psc.Distance.number = compat
+		body.Places = append(body.Places, psc)
 	}
 	return body, nil
 }
@@ -187,7 +212,7 @@ func pscOf(s places.NearSite, billings []string) pscBody {
 			Name: s.Name, State: s.State, City: s.City, ZipCode: s.ZIP, FirstLine: s.FirstLine, SecondLine: s.SecondLine,
 			PhoneNumber: s.Phone, FaxNumber: s.Fax, Hours: api.Nullable(hoursOf(s.Hours)),
 		},
-		Distance: strconv.Itoa(int(math.Round(s.Miles))), SiteCode: s.Code, SupportedBillTypes: billings,
+		Distance: milesText{miles: int(math.Round(s.Miles))}, SiteCode: s.Code, SupportedBillTypes: billings,
 		Location: lngLat{s.Lng, s.Lat}, Capabilities: s.Capabilities.Names(),
 	}
 	if s.Website != "" {

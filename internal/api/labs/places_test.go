@@ -106,6 +106,23 @@ func TestPSCInfo(t *testing.T) {
 	})
 }
 
+// With reference_compat, distances are numbers, as in the reference.
+func TestPSCDistanceOfATeamWithReferenceCompat(t *testing.T) {
+	eachPlacesDoor(t, func(d placesDoor) {
+		path := fmt.Sprintf("/v3/order/psc/info?zip_code=85004&lab_id=%d", d.labs["crl"].ID)
+		text := d.get(path, 200)
+		team := d.Team
+		team.Settings.ReferenceCompat = true
+		if err := d.DB.Write(store.AsSystem(t.Context()), func(tx *store.Tx) error { return teams.Update(t.Context(), tx, team) }); err != nil {
+			t.Fatal(err)
+		}
+		want := strings.NewReplacer(`"distance":"3"`, `"distance":3`, `"distance":"14"`, `"distance":14`).Replace(text)
+		if got := d.get(path, 200); got != want || got == text {
+			t.Error(cmp.Diff(want, got))
+		}
+	})
+}
+
 // A requested lab has zero centers if the team has no such lab.
 func TestAreaInfoOfALabThatTheTeamHasNot(t *testing.T) {
 	eachPlacesDoor(t, func(d placesDoor) {
@@ -133,7 +150,12 @@ func TestAreaInfoOfALabThatTheTeamHasNot(t *testing.T) {
 // In sandbox, sites are generated. An answer has at most thirty, sorted by distance.
 func TestPSCInfoInSandbox(t *testing.T) {
 	eachPlacesDoor(t, func(d placesDoor) {
-		var body pscInfoBody
+		var body struct {
+			Slug   string `json:"slug"`
+			Places []struct {
+				Distance string `json:"distance"`
+			} `json:"patient_service_centers"`
+		}
 		text := d.get(fmt.Sprintf("/v3/order/psc/info?zip_code=10001&lab_id=%d&radius=100", d.labs["quest"].ID), 200)
 		if err := json.Unmarshal([]byte(text), &body); err != nil {
 			t.Fatal(err)

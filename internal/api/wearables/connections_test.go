@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -14,7 +15,9 @@ import (
 	"hale/internal/api/calltest"
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
+	"hale/internal/platform/events"
 	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
 	"hale/internal/wearables/connections"
 	"hale/internal/wearables/providers"
 )
@@ -40,6 +43,51 @@ func TestAPhoneConnectsItsUser(t *testing.T) {
 		d.Get(d.Path("/v2/user/providers/{user_id}"), &all)
 		if len(all.Providers) != 2 || all.Providers[0].Slug != "health_connect" || all.Providers[0].Status != string(connections.Connected) {
 			t.Errorf("%+v", all)
+		}
+	})
+}
+
+// With reference_compat, events have the fields that the reference's client
+// libraries require: source beside provider, and is_final.
+func TestEventsOfATeamWithReferenceCompat(t *testing.T) {
+	eachCaller(t, func(d userCaller) {
+		data := func(provider string) (all map[string]map[string]any) {
+			var pushed pushBody
+			body := strings.Replace(historical(calltest.Heartbeats(3), `,"is_final_chunk":true`), "apple_health_kit", provider, 1)
+			d.Post(d.Path("/v2/timeseries/{user_id}/heartrate"), body, &pushed)
+			d.EventTypes() // numbers the events
+			all = map[string]map[string]any{}
+			userstest.Read(t, d.DB, func(ctx context.Context, tx *store.Tx) error {
+				page, err := events.ReadFeed(ctx, tx, d.Team.ID.UUID(), 0, 100, nil)
+				for _, e := range page.Events {
+					var event struct {
+						Type string         `json:"event_type"`
+						Data map[string]any `json:"data"`
+					}
+					calltest.Decode(t, string(e.Body), &event)
+					all[event.Type] = event.Data
+				}
+				return err
+			})
+			return all
+		}
+		const created, done = "provider.connection.created", "historical.data.heartrate.created"
+		plain := data("apple_health_kit")
+		if _, has := plain[created]["source"]; has || plain[created]["provider"] == nil {
+			t.Errorf("without the setting: %v", plain[created])
+		}
+		if _, has := plain[done]["is_final"]; has || plain[done]["provider"] != "apple_health_kit" {
+			t.Errorf("without the setting: %v", plain[done])
+		}
+		team := d.Team
+		team.Settings.ReferenceCompat = true
+		userstest.Write(t, d.DB, func(ctx context.Context, tx *store.Tx) error { return teams.Update(ctx, tx, team) })
+		compat := data("health_connect")
+		if source := compat[created]["source"]; source == nil || !reflect.DeepEqual(source, compat[created]["provider"]) {
+			t.Errorf("with the setting: %v", compat[created])
+		}
+		if compat[done]["is_final"] != true || compat[done]["provider"] != "health_connect" {
+			t.Errorf("with the setting: %v", compat[done])
 		}
 	})
 }

@@ -54,6 +54,10 @@ var Switches = []Switch{
 		"portal_birth_date_enabled", "accept the date of birth, in place of a code, on a new device in the portal",
 		func(t Team) bool { return t.Settings.PortalBirthDate }, func(s *Settings, on bool) { s.PortalBirthDate = on },
 	},
+	{
+		"reference_compat", "send the fields that the reference's client libraries require where the specification differs",
+		func(t Team) bool { return t.Settings.ReferenceCompat }, func(s *Settings, on bool) { s.ReferenceCompat = on },
+	},
 }
 
 // SwitchNamed finds a setting, or returns an Invalid fault that lists them all.

@@ -60,6 +60,9 @@ type Settings struct {
 	// PortalBirthDate accepts the date of birth, in place of a code, on a new
 	// device that opens a portal link.
 	PortalBirthDate bool `json:"portal_birth_date_enabled,omitempty"`
+	// ReferenceCompat sends the fields that the reference's client libraries
+	// require where the specification differs.
+	ReferenceCompat bool `json:"reference_compat,omitempty"`
 }
 
 // ReviewsResults reports whether the team itself decides about results that fit
@@ -134,6 +137,12 @@ func Get(ctx context.Context, tx *store.Tx, id ID) (Team, error) {
 		return Team{}, fault.New(fault.NotFound, "Team not found")
 	}
 	return team, err
+}
+
+// ReferenceCompat reports whether a team has the setting reference_compat on.
+func ReferenceCompat(ctx context.Context, tx *store.Tx, id ID) (bool, error) {
+	team, err := Get(ctx, tx, id)
+	return team.Settings.ReferenceCompat, err
 }
 
 // List returns all teams, oldest first.

@@ -27,10 +27,11 @@ const (
 //
 // Spec: Events, other named events; Versioning 3: provider replaces source.
 type createdData struct {
-	UserID         users.ID     `json:"user_id"`
-	Provider       providerData `json:"provider"`
-	ExternalUserID *string      `json:"external_user_id"`
-	Resources      Resources    `json:"resource_availability"`
+	UserID         users.ID      `json:"user_id"`
+	Provider       providerData  `json:"provider"`
+	Source         *providerData `json:"source,omitempty"` // Reference 8.3; sent to teams with reference_compat
+	ExternalUserID *string       `json:"external_user_id"`
+	Resources      Resources     `json:"resource_availability"`
 }
 
 type providerData struct {
@@ -45,7 +46,15 @@ func (c Connection) createdData() createdData {
 }
 
 func announceCreated(ctx context.Context, tx *store.Tx, user users.User, c Connection) error {
-	return announce(ctx, tx, user, CreatedEvent, c.createdData())
+	data := c.createdData()
+	compat, err := teams.ReferenceCompat(ctx, tx, user.Team)
+	if err != nil {
+		return err
+	}
+	if compat {
+		data.Source = &data.Provider
+	}
+	return announce(ctx, tx, user, CreatedEvent, data)
 }
 
 func announce(ctx context.Context, tx *store.Tx, user users.User, kind string, payload any) error {

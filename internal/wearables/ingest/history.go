@@ -9,6 +9,7 @@ import (
 	"hale/internal/people/users"
 	"hale/internal/platform/events"
 	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
 	"hale/internal/wearables"
 	"hale/internal/wearables/connections"
 	"hale/internal/wearables/storage"
@@ -18,8 +19,8 @@ import (
 // also if it is empty: one event for each resource and run of the connection. An
 // open range extends to the oldest or newest data of the resource.
 //
-// Spec: Events, historical pull completed (without is_final; with the source
-// that every data event carries). Reference 7.10, 8.3.
+// Spec: Events, historical pull completed (is_final only for teams with
+// reference_compat; with the source that every data event carries). Reference 7.10, 8.3.
 func (in *Ingester) HistoricalDone(ctx context.Context, user users.User, provider string, resources map[string]wearables.Range) error {
 	if len(resources) == 0 {
 		return nil
@@ -78,9 +79,16 @@ func announceHistory(ctx context.Context, tx *store.Tx, user users.User, provide
 	if fresh == 0 {
 		return nil, nil
 	}
+	compat, err := teams.ReferenceCompat(ctx, tx, user.Team)
+	if err != nil {
+		return nil, err
+	}
 	data := wearables.AppendUUID([]byte(`{"user_id":`), user.ID.UUID())
 	data = wearables.AppendTime(append(data, `,"start_date":`...), r.Start.UnixMicro())
 	data = wearables.AppendTime(append(data, `,"end_date":`...), r.End.UnixMicro())
+	if compat { // Reference 8.3
+		data = append(data, `,"is_final":true`...)
+	}
 	data = wearables.AppendText(append(data, `,"provider":`...), provider)
 	data = append(wearables.AppendSource(append(data, `,"source":`...), wearables.Source{Provider: provider}), '}')
 	return []events.New{{
