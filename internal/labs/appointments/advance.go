@@ -39,7 +39,7 @@ type move struct {
 // row, its history, the order's own move, the event and the message to the
 // patient are one transaction. o is the appointment's order; it is updated.
 func advance(ctx context.Context, tx *store.Tx, a *Appointment, o *orders.Order, s move) (bool, error) {
-	if !a.Kind.May(a.Status, s.to) {
+	if !a.Kind.Allows(a.Status, s.to) {
 		return false, nil
 	}
 	before := a.Status

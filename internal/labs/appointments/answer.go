@@ -184,7 +184,7 @@ func (s *Service) applyYes(ctx context.Context, tx *store.Tx, a *Appointment, o 
 	a.Body.Call = nil
 	b.Slot = c.Slot
 	refusal = whyUnwanted(a, o)
-	if c.Verb == ChangeSlot && !a.Kind.May(a.Status, Scheduled) && refusal == nil {
+	if c.Verb == ChangeSlot && !a.Kind.Allows(a.Status, Scheduled) && refusal == nil {
 		refusal = errInProgress
 	}
 	if c.Abandoned && refusal == nil {
@@ -235,7 +235,7 @@ func (s *Service) showBooked(ctx context.Context, tx *store.Tx, a *Appointment, 
 	if waits {
 		to = Reserved
 	}
-	if a.Status != Asked && !a.Kind.May(a.Status, to) { // the provider reported this status, or a later one
+	if a.Status != Asked && !a.Kind.Allows(a.Status, to) { // the provider reported this status, or a later one
 		return save(ctx, tx, a)
 	}
 	a.Start, a.End = &c.Slot.Start, &c.Slot.End

@@ -434,7 +434,7 @@ func (r *rig) check(o orders.Order, k Kind) {
 	}
 	from := Asked
 	for _, e := range d.Events {
-		if !k.May(from, e.Status) {
+		if !k.Allows(from, e.Status) {
 			r.t.Errorf("from %q to %q is no move of %s", from, e.Status, k)
 		}
 		from = e.Status

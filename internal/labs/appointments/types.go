@@ -243,8 +243,8 @@ var transitions = map[Kind][]Transition{
 	},
 }
 
-// May reports whether an appointment of the kind can move between two statuses.
-func (k Kind) May(from, to Status) bool {
+// Allows reports whether an appointment of the kind can move between two statuses.
+func (k Kind) Allows(from, to Status) bool {
 	for _, a := range transitions[k] {
 		if a.From == from && a.To == to {
 			return true

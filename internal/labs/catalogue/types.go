@@ -344,7 +344,7 @@ func (m *Marker) Supported(icd []string) bool {
 	}
 	for _, code := range icd {
 		for _, covered := range m.Covered {
-			if strings.HasPrefix(undotted(code), undotted(covered)) {
+			if strings.HasPrefix(withoutDot(code), withoutDot(covered)) {
 				return true
 			}
 		}
@@ -352,6 +352,6 @@ func (m *Marker) Supported(icd []string) bool {
 	return false
 }
 
-func undotted(icd string) string {
+func withoutDot(icd string) string {
 	return strings.ToUpper(strings.ReplaceAll(strings.TrimSpace(icd), ".", ""))
 }

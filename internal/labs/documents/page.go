@@ -241,10 +241,10 @@ func (s *pdfDocument) lines(x, y, size float64, style string, t text, lines []st
 // paragraph writes running text over the whole width, over several pages if
 // necessary.
 func (s *pdfDocument) paragraph(words string, size float64, style string) {
-	s.indented(words, size, style, 0)
+	s.indent(words, size, style, 0)
 }
 
-func (s *pdfDocument) indented(words string, size float64, style string, indent float64) {
+func (s *pdfDocument) indent(words string, size float64, style string, indent float64) {
 	t := printable(words)
 	for _, line := range s.wrap(t, size, style, innerWidth-8-indent) {
 		s.ensureRoom(size * lineHeight)
@@ -258,14 +258,14 @@ func (s *pdfDocument) indented(words string, size float64, style string, indent 
 func (s *pdfDocument) point(mark, words string) {
 	s.ensureRoom(2 * normalSize * lineHeight)
 	s.writeLine(margin+4, s.y+normalSize, normalSize, "B", printable(mark))
-	s.indented(words, normalSize, "", 18)
+	s.indent(words, normalSize, "", 18)
 }
 
 // box draws a check box with a text.
 func (s *pdfDocument) box(words string) {
 	s.ensureRoom(2 * normalSize * lineHeight)
 	s.pdf.Rect(margin+4, s.y+1.5, 8, 8, "D")
-	s.indented(words, normalSize, "", 18)
+	s.indent(words, normalSize, "", 18)
 }
 
 // blanks draws lines to write on, side by side.

@@ -301,7 +301,7 @@ type query struct {
 	args []any
 }
 
-func (q *query) and(condition string, args ...any) {
+func (q *query) addCondition(condition string, args ...any) {
 	for _, a := range args {
 		q.args = append(q.args, a)
 		condition = strings.Replace(condition, "?", fmt.Sprintf("$%d", len(q.args)), 1)
@@ -314,18 +314,18 @@ func (q *query) and(condition string, args ...any) {
 func (f *Filter) conditions(ctx context.Context, tx *store.Tx, team teams.ID) (q query, ok bool, err error) {
 	q = query{"team_id = $1", []any{team}}
 	if f.Status != "" {
-		q.and("status = ?", string(f.Status))
+		q.addCondition("status = ?", string(f.Status))
 	} else {
-		q.and("status IN (?, ?)", string(TeamReview), string(OperatorReview))
+		q.addCondition("status IN (?, ?)", string(TeamReview), string(OperatorReview))
 	}
 	if f.Decision != "" {
-		q.and("decision = ?", string(f.Decision))
+		q.addCondition("decision = ?", string(f.Decision))
 	}
 	if f.From != nil {
-		q.and("created_at >= ?", store.Micros(f.From.In(time.UTC)))
+		q.addCondition("created_at >= ?", store.Micros(f.From.In(time.UTC)))
 	}
 	if f.To != nil {
-		q.and("created_at < ?", store.Micros(f.To.AddDays(1).In(time.UTC)))
+		q.addCondition("created_at < ?", store.Micros(f.To.AddDays(1).In(time.UTC)))
 	}
 	if f.LabSlug == "" {
 		return q, true, nil
@@ -335,7 +335,7 @@ func (f *Filter) conditions(ctx context.Context, tx *store.Tx, team teams.ID) (q
 		return q, false, err
 	}
 	lab, ok := offered.LabBySlug(f.LabSlug)
-	q.and("lab_id = ?", lab.ID)
+	q.addCondition("lab_id = ?", lab.ID)
 	return q, ok, nil
 }
 
@@ -356,7 +356,7 @@ func rowsAfter(ctx context.Context, tx *store.Tx, q query, after *Position, limi
 	}
 	if after != nil {
 		q.args = append([]any(nil), q.args...)
-		q.and("(created_at, id) "+behind+" (?, ?)", after.At, after.ID)
+		q.addCondition("(created_at, id) "+behind+" (?, ?)", after.At, after.ID)
 	}
 	q.args = append(q.args, limit)
 	rows, err := tx.Query(ctx, `SELECT `+columns+` FROM unmatched_results WHERE `+q.text+

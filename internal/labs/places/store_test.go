@@ -168,7 +168,7 @@ func TestNearMany(t *testing.T) {
 
 // A team's own list comes before the list of all teams, and that before a made-up one.
 // No other team sees it.
-func TestWhoseList(t *testing.T) {
+func TestListPrecedence(t *testing.T) {
 	forEachEngine(t, func(r *rig) {
 		sandbox := r.two
 		sandbox.Sandbox = true

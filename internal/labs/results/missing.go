@@ -81,7 +81,7 @@ func (a *missingList) add(m Missing, why Failure) {
 			a.known.add(a.results[i].naming())
 		}
 	}
-	if !a.known.has(m.naming()) {
+	if !a.known.contains(m.naming()) {
 		a.known.add(m.naming())
 		a.all = append(a.all, m)
 	}
@@ -238,10 +238,10 @@ func (r nameIndex) add(n resultNames) {
 	}
 }
 
-// has reports whether the index holds the same result. The names that are
+// contains reports whether the index holds the same result. The names that are
 // compared depend on the names of the other result, so each combination is
 // looked up.
-func (r nameIndex) has(n resultNames) bool {
+func (r nameIndex) contains(n resultNames) bool {
 	for _, coded := range []bool{true, false} {
 		for _, loinc := range []bool{true, false} {
 			other := nameKey{coded, loinc, bySlug, n.slug}

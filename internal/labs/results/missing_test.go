@@ -125,7 +125,7 @@ func TestNameIndex(t *testing.T) {
 			r.add(n)
 		}
 		one := some.Draw(t, "one")
-		if got, want := r.has(one), slices.ContainsFunc(all, func(n resultNames) bool { return same(one, n) }); got != want {
+		if got, want := r.contains(one), slices.ContainsFunc(all, func(n resultNames) bool { return same(one, n) }); got != want {
 			t.Fatalf("%+v among %+v: %v", one, all, got)
 		}
 	})

@@ -151,7 +151,7 @@ func (s *Server) serve(ctx context.Context, conn net.Conn, open *connections) {
 				return
 			}
 		}
-		if err != nil || open.stopped() {
+		if err != nil || open.isStopped() {
 			return
 		}
 		watch.Reset(idle)
@@ -210,7 +210,7 @@ func (c *connections) closeAll() {
 	}
 }
 
-func (c *connections) stopped() bool {
+func (c *connections) isStopped() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.stopping
