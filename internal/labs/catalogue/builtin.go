@@ -257,7 +257,8 @@ func mustFloat(text string) *float64 {
 	return &v
 }
 
-// seededTests are the lab tests of every sandbox team, one for each collection method.
+// seededTests are the lab tests of every sandbox team, one for each collection
+// method.
 //
 // Reference 1.15.
 var seededTests = []struct {

@@ -176,8 +176,8 @@ type cacheKey struct {
 	sandbox  bool
 }
 
-// catalogueCache caches the newest catalogues. A node needs one for each environment;
-// tests open many databases.
+// catalogueCache caches the newest catalogues. A node needs one for each
+// environment; tests open many databases.
 var catalogueCache = &cache{most: 8}
 
 type cache struct {
@@ -214,8 +214,8 @@ func (k *cache) get(v cacheKey, read func() (*Catalogue, error)) (*Catalogue, er
 	return c, nil
 }
 
-// readCatalogue reads the imported labs and markers. The sandbox also has those that ship
-// with the binary.
+// readCatalogue reads the imported labs and markers. The sandbox also has those
+// that ship with the binary.
 func readCatalogue(ctx context.Context, tx *store.Tx, sandbox bool) (*Catalogue, error) {
 	labs, err := importedLabs(ctx, tx)
 	if err != nil {

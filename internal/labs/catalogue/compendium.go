@@ -248,7 +248,8 @@ func (c *Catalogue) CanonicalByHash(hash string) (*Canonical, bool) {
 	return s, ok
 }
 
-// RelatedSets returns the canonical sets that share codes with a set, closest first.
+// RelatedSets returns the canonical sets that share codes with a set, closest
+// first.
 func (c *Catalogue) RelatedSets(to *Canonical, limit int) []Match {
 	var found []Match
 	for _, s := range c.sets.all {
@@ -305,8 +306,8 @@ func (c *Catalogue) MarkersByCode(providerID string) []*Marker {
 	return found
 }
 
-// nameSimilarity compares names by words: 1 for the same words, 0 for none in common.
-// A word of the query that is only the beginning of a word counts half.
+// nameSimilarity compares names by words: 1 for the same words, 0 for none in
+// common. A word of the query that is only the beginning of a word counts half.
 func nameSimilarity(query, name string) float64 {
 	asked, has := nameWords(query), nameWords(name)
 	if len(asked) == 0 || len(has) == 0 {
@@ -382,8 +383,9 @@ func CommonLab(sources []Source) (lab LabID, ok bool) {
 	return lab, ok
 }
 
-// CandidatesAt returns the equivalents at a lab, best first. If several labs use the code,
-// the meaning of the target lab counts, else that of the first lab.
+// CandidatesAt returns the equivalents at a lab, best first. If several labs
+// use the code, the meaning of the target lab counts, else that of the first
+// lab.
 func (s Source) CandidatesAt(c *Catalogue, target Lab, limit int) []Candidate {
 	if len(s.Markers) == 0 {
 		return nil

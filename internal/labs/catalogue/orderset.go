@@ -255,8 +255,9 @@ func (p *Panel) addMarkers(markers []*Marker) {
 	}
 }
 
-// findMarkers returns markers by our ids or by the lab's codes. All must be orderable
-// and of one lab. Without a lab, the codes must belong to only one lab.
+// findMarkers returns markers by our ids or by the lab's codes. All must be
+// orderable and of one lab. Without a lab, the codes must belong to only one
+// lab.
 func (c *Catalogue) findMarkers(lab *Lab, markerIDs []MarkerID, providerIDs []string) ([]*Marker, error) {
 	var p Panel // to add each marker once
 	for _, id := range markerIDs {
@@ -286,7 +287,8 @@ func (c *Catalogue) findMarkers(lab *Lab, markerIDs []MarkerID, providerIDs []st
 	return p.Markers, nil
 }
 
-// findCoded returns a marker by a lab's code; it searches all labs if none is given.
+// findCoded returns a marker by a lab's code; it searches all labs if none is
+// given.
 func (c *Catalogue) findCoded(lab *Lab, code string) (*Marker, error) {
 	var found []*Marker
 	for _, l := range c.labs {

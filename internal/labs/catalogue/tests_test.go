@@ -19,7 +19,8 @@ type rig struct {
 	ctx  context.Context
 }
 
-// forEachEngine runs fn on both engines with a sandbox team that has its seeded tests.
+// forEachEngine runs fn on both engines with a sandbox team that has its seeded
+// tests.
 func forEachEngine(t *testing.T, fn func(r *rig)) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		fn(newRig(t, db, teams.Sandbox))

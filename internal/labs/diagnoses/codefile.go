@@ -87,8 +87,8 @@ func (r row) problem() string {
 	return ""
 }
 
-// Columns of the order file, counted from 0: the code, whether it can be billed, and
-// the long title.
+// Columns of the order file, counted from 0: the code, whether it can be
+// billed, and the long title.
 //
 // CMS, "icd10OrderFiles", which counts from 1: 7-13, 15, 78.
 const (

@@ -31,9 +31,9 @@ const (
 	Excludes2 Kind = "excludes2"
 )
 
-// span is a range of codes as the tabular list writes it: E11.- is all codes below E11,
-// E08-E13 is all codes from E08 to E13. Both ends are without dot and include all codes
-// below them.
+// span is a range of codes as the tabular list writes it: E11.- is all codes
+// below E11, E08-E13 is all codes from E08 to E13. Both ends are without dot
+// and include all codes below them.
 type span struct{ from, to string }
 
 func (s span) contains(plain string) bool {
@@ -61,7 +61,8 @@ func newNotes(all []note) notes {
 	return n
 }
 
-// conflictOf returns the kind of the note about two codes. Excludes1 takes precedence.
+// conflictOf returns the kind of the note about two codes. Excludes1 takes
+// precedence.
 func (n notes) conflictOf(a, b string) (kind Kind, found bool) {
 	for _, pair := range [][2]string{{a, b}, {b, a}} {
 		for _, one := range n[pair[0][0]] {
@@ -92,8 +93,8 @@ var excludes = lists.New(lists.Definition[notes]{
 	Parse: unpackNotes,
 })
 
-// parseNotes reads records of three fields: the codes of the note, its kind, and the
-// codes that it excludes. Codes are written as in the tabular list.
+// parseNotes reads records of three fields: the codes of the note, its kind,
+// and the codes that it excludes. Codes are written as in the tabular list.
 func parseNotes(records [][]string) ([]note, error) {
 	var all []note
 	for _, r := range records {
@@ -145,10 +146,10 @@ var brackets = regexp.MustCompile(`\(([^()]*)\)`)
 // mostNotes limits a tabular list; the official one has about 20,000 notes.
 const mostNotes = 200_000
 
-// ParseTabular reads the Excludes notes of the tabular list that CMS publishes each
-// year as XML (icd10cm-tabular-2026.xml). A note applies to the chapter, section or
-// code that contains it, and to everything below that. Notes that name no code are for
-// people; they are skipped.
+// ParseTabular reads the Excludes notes of the tabular list that CMS publishes
+// each year as XML (icd10cm-tabular-2026.xml). A note applies to the chapter,
+// section or code that contains it, and to everything below that. Notes that
+// name no code are for people; they are skipped.
 func ParseTabular(file io.Reader) (NoteFile, error) {
 	in := xml.NewDecoder(file)
 	p := tabular{}

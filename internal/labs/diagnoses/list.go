@@ -164,13 +164,13 @@ func fold(text string) string {
 	return strings.Join(strings.Fields(plain), " ")
 }
 
-// longestCode is the length without the dot: a category of three characters and up to
-// four more.
+// longestCode is the length without the dot: a category of three characters and
+// up to four more.
 const longestCode = 7
 
-// Tidy returns a code in the form for people, such as E11.65. It accepts any case, with
-// or without the dot. ok reports whether the text has the form of a code; the code may
-// not exist.
+// Tidy returns a code in the form for people, such as E11.65. It accepts any
+// case, with or without the dot. ok reports whether the text has the form of a
+// code; the code may not exist.
 func Tidy(text string) (code string, ok bool) {
 	plain, ok := compactCode(text)
 	return withDot(plain), ok
@@ -209,9 +209,9 @@ func withDot(plain string) string {
 func isLetter(c byte) bool { return 'A' <= c && c <= 'Z' }
 func isDigit(c byte) bool  { return '0' <= c && c <= '9' }
 
-// isSecondary reports whether a code may never be the first of an encounter: it names a
-// manifestation or an agent of a disease that has its own code, or the cause of an
-// injury.
+// isSecondary reports whether a code may never be the first of an encounter: it
+// names a manifestation or an agent of a disease that has its own code, or the
+// cause of an injury.
 //
 // ICD-10-CM Official Guidelines, I.A.13 and I.C.20.
 func isSecondary(plain, title string) bool {

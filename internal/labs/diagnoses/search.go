@@ -94,7 +94,8 @@ func (l *list) search(query string, words []string) []Diagnosis {
 	return found
 }
 
-// codeAndSynonymHits returns the scores of entries that match by code or by synonym.
+// codeAndSynonymHits returns the scores of entries that match by code or by
+// synonym.
 func (l *list) codeAndSynonymHits(query, text string) map[int]int {
 	scores := map[int]int{}
 	for _, at := range l.codesWithPrefix(query) {
@@ -135,8 +136,8 @@ func (l *list) codesWithPrefix(text string) []int {
 	return found
 }
 
-// entriesWithWords yields the entries whose titles match all words, each as the beginning of a
-// word. It intersects bit sets with one bit for each entry.
+// entriesWithWords yields the entries whose titles match all words, each as the
+// beginning of a word. It intersects bit sets with one bit for each entry.
 func (l *list) entriesWithWords(words []string) func(yield func(at int) bool) {
 	together := make([]uint64, (len(l.entries)+63)/64)
 	for i := range together {

@@ -71,9 +71,9 @@ func Validate(ctx context.Context, tx *store.Tx, codes []string) (Verdict, error
 	return v, nil
 }
 
-// CheckCodes returns a fault for each code that does not exist or is not complete, nil if
-// there is none. at is the path of the codes in the body. It does not check exclusions:
-// the caller's coder decides those, with Validate.
+// CheckCodes returns a fault for each code that does not exist or is not
+// complete, nil if there is none. at is the path of the codes in the body. It
+// does not check exclusions: the caller's coder decides those, with Validate.
 func CheckCodes(ctx context.Context, tx *store.Tx, codes []string, at ...string) error {
 	at = append([]string{"body"}, at...)
 	if len(codes) > mostCodes {
@@ -108,7 +108,8 @@ func (l *list) check(code string) (plain, problem string) {
 
 func (l *list) isComplete(plain string) bool { _, ok := l.complete[plain]; return ok }
 
-// displayCode returns a code of the caller for a message. Text that is no code is cut.
+// displayCode returns a code of the caller for a message. Text that is no code
+// is cut.
 func displayCode(code string) string {
 	if tidy, ok := Tidy(code); ok {
 		return tidy

@@ -13,12 +13,13 @@ import (
 
 // Code is one observation.
 type Code struct {
-	// ID consists of the code's digits, so that it is the same in every installation.
+	// ID consists of the code's digits, so that it is the same in every
+	// installation.
 	ID   int64
 	Code string // such as 2345-7
 	Name string // LONG_COMMON_NAME, unchanged
-	// Short is the official SHORTNAME. It is empty for codes that are newer than the
-	// list of short names.
+	// Short is the official SHORTNAME. It is empty for codes that are newer
+	// than the list of short names.
 	Short string
 	// Display is our name for it, for people.
 	Display   string
@@ -58,8 +59,8 @@ func ID(code string) int64 {
 	return n
 }
 
-// Valid reports whether text has the form of a code and a correct check digit, which
-// catches most typing errors.
+// Valid reports whether text has the form of a code and a correct check digit,
+// which catches most typing errors.
 func Valid(code string) bool {
 	digits, check, found := strings.Cut(code, "-")
 	if !found || len(check) != 1 || len(digits) == 0 || len(digits) > 7 {

@@ -14,15 +14,15 @@ var unitsFile []byte
 
 var printedUnits = sync.OnceValue(func() map[string]string { return mustReadUnits(unitsFile) })
 
-// UCUM returns the UCUM unit of a unit that a laboratory prints, such as 10*3/uL for
-// "K/uL". It does not guess units that are not in the table.
+// UCUM returns the UCUM unit of a unit that a laboratory prints, such as
+// 10*3/uL for "K/uL". It does not guess units that are not in the table.
 func UCUM(printed string) (unit string, ok bool) {
 	unit, ok = printedUnits()[normalise(printed)]
 	return unit, ok
 }
 
-// normalise returns a printed unit in the form of the table: lower case, no blanks, and
-// u for both signs of micro.
+// normalise returns a printed unit in the form of the table: lower case, no
+// blanks, and u for both signs of micro.
 func normalise(printed string) string {
 	return blanksAndMicro.Replace(strings.ToLower(printed))
 }

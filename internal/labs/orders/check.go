@@ -451,8 +451,8 @@ func (v *review) checkAddress(field string, a *Address) {
 // longestLine is in characters.
 const longestLine = 200
 
-// checkImportedAddress checks only the required fields of an imported order's address,
-// because the lab already has it.
+// checkImportedAddress checks only the required fields of an imported order's
+// address, because the lab already has it.
 //
 // Reference 1.13.
 func (v *review) checkImportedAddress(field string, a *Address) {
@@ -528,11 +528,11 @@ func (v *review) checkConsents(ctx context.Context, own *catalogue.Physician, gi
 	v.warn(code, "An order that no physician of the team signs needs the patient's consents", "consents")
 }
 
-// warnExclusions warns of diagnoses that the Excludes notes of ICD-10-CM separate. It
-// does not refuse them: unrelated conditions may be coded together in spite of
-// an Excludes1 note (Official Guidelines, I.A.12.a), and only a coder can decide
-// that. The warning names the positions of the codes, because the codes are
-// personal data.
+// warnExclusions warns of diagnoses that the Excludes notes of ICD-10-CM
+// separate. It does not refuse them: unrelated conditions may be coded together
+// in spite of an Excludes1 note (Official Guidelines, I.A.12.a), and only a
+// coder can decide that. The warning names the positions of the codes, because
+// the codes are personal data.
 //
 // Reference 1.18, validate_icd_codes.
 func (v *review) warnExclusions(ctx context.Context, codes []string) {

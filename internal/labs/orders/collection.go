@@ -51,14 +51,14 @@ func (o *Order) SetDrawn(at time.Time, common, worst *int) {
 	}
 }
 
-// collectionTolerance is the tolerance for a time of collection after its report. If neither
-// has a zone, the two may differ by a day.
+// collectionTolerance is the tolerance for a time of collection after its
+// report. If neither has a zone, the two may differ by a day.
 const collectionTolerance = 24 * time.Hour
 
-// SetStatedCollection sets the time of collection that is written on the sample. It replaces
-// a known time, except if it is a date without time and the known time is on
-// that day. A time after the report is a mistake and is ignored; a zero reported
-// disables this check.
+// SetStatedCollection sets the time of collection that is written on the
+// sample. It replaces a known time, except if it is a date without time and the
+// known time is on that day. A time after the report is a mistake and is
+// ignored; a zero reported disables this check.
 func (o *Order) SetStatedCollection(at networks.Moment, reported time.Time, common, worst *int) {
 	slip := !reported.IsZero() && at.Time.After(reported.Add(collectionTolerance))
 	if at.Time.IsZero() || slip || o.CollectedAt != nil && isDateOf(at, *o.CollectedAt) {

@@ -119,8 +119,8 @@ func Create(ctx context.Context, tx *store.Tx, team teams.ID, r Request) (Order,
 	return o, dispatch(ctx, tx, &o)
 }
 
-// DryRunResult is the result of a dry run: the faults that would refuse the request,
-// and warnings that would not.
+// DryRunResult is the result of a dry run: the faults that would refuse the
+// request, and warnings that would not.
 type DryRunResult struct{ Problems, Warnings []*fault.Error }
 
 // DryRun checks a request as Create does, and stores nothing.
@@ -132,8 +132,8 @@ func DryRun(ctx context.Context, tx *store.Tx, team teams.ID, r Request) (DryRun
 	return DryRunResult{v.problems(), v.warnings}, v.err
 }
 
-// requestOrder checks a request and returns its order. The order is valid only if the
-// review has no faults.
+// requestOrder checks a request and returns its order. The order is valid only
+// if the review has no faults.
 func (v *review) requestOrder(ctx context.Context, r *Request, resolve resolver) Order {
 	v.checkTexts(r)
 	v.checkPatient(&r.Patient)

@@ -80,7 +80,8 @@ type statusRow struct {
 	onSiteStage Stage
 	// unplaced: the lab does not have the order yet.
 	unplaced bool
-	// terminal: no further step is expected. A completed order may still be corrected.
+	// terminal: no further step is expected. A completed order may still be
+	// corrected.
 	terminal bool
 	// patientText is shown in the portal. It never mentions findings.
 	patientText string
@@ -98,7 +99,8 @@ var smsForKits = map[Method]messages.Rule{catalogue.TestKit: messages.BySMS}
 
 // statusTable has one row per status, roughly in the order of an order's life.
 var statusTable = []statusRow{
-	// Before the lab has the order. A registrable kit is ordered before its user is known.
+	// Before the lab has the order. A registrable kit is ordered before its
+	// user is known.
 	{status: Ordered, stage: StageReceived, unplaced: true, patientText: "We have received the order", messages: smsForAll},
 	{status: AwaitingRegistration, stage: StageReceived, unplaced: true, patientText: "The kit waits to be registered"},
 	{status: Registered, stage: StageReceived, unplaced: true, patientText: "The kit is registered"},
@@ -171,7 +173,8 @@ func (s Status) Stage(m Method) Stage {
 	return row.stage
 }
 
-// Full returns the event string, such as collecting_sample.testkit.transit_customer.
+// Full returns the event string, such as
+// collecting_sample.testkit.transit_customer.
 func (s Status) Full(m Method) string {
 	return string(s.Stage(m)) + "." + string(m) + "." + string(s)
 }

@@ -44,9 +44,9 @@ func beginTransaction(ctx context.Context, tx *store.Tx, team teams.ID) (Transac
 	return id, nil
 }
 
-// updateTransactionStatus updates a transaction's status after one of its orders moved. The first
-// statement locks the transaction against moves of its other orders, so that the
-// second reads their final state.
+// updateTransactionStatus updates a transaction's status after one of its
+// orders moved. The first statement locks the transaction against moves of its
+// other orders, so that the second reads their final state.
 func updateTransactionStatus(ctx context.Context, tx *store.Tx, team teams.ID, id TransactionID) error {
 	var before TransactionStatus
 	err := tx.QueryRow(ctx, `UPDATE order_transactions SET updated_at = $3 WHERE team_id = $1 AND id = $2 RETURNING status`,
@@ -226,8 +226,9 @@ type Recreate struct {
 	SampleID string
 }
 
-// RecreateOrder replaces an order by a new one. Both are in one transaction, except if
-// the new order is for another person. The old order is cancelled if possible.
+// RecreateOrder replaces an order by a new one. Both are in one transaction,
+// except if the new order is for another person. The old order is cancelled if
+// possible.
 //
 // Reference 1.7, recreation.
 func RecreateOrder(ctx context.Context, tx *store.Tx, old *Order, r Recreate) (Order, error) {

@@ -262,7 +262,8 @@ func (w *walk) call(rng *rand.Rand, o orders.Order) act {
 	}
 }
 
-// redrawResults reports final results that lack a marker that could not be measured.
+// redrawResults reports final results that lack a marker that could not be
+// measured.
 func redrawResults(ctx context.Context, tx *store.Tx, o *orders.Order) (orders.Order, bool, error) {
 	test, err := catalogue.GetTest(ctx, tx, o.Team, o.LabTest)
 	if err != nil {

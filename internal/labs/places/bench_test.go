@@ -10,8 +10,8 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// manySites returns the made-up sites of all labs, several times, as the sites of one
-// lab.
+// manySites returns the made-up sites of all labs, several times, as the sites
+// of one lab.
 func manySites(n int) []places.Site {
 	sites := make([]places.Site, 0, n)
 	for round := 0; ; round++ {
@@ -28,8 +28,8 @@ func manySites(n int) []places.Site {
 	}
 }
 
-// BenchmarkNear searches among 50,000 sites as a handler does, including the version of
-// the list and the addresses of the sites found.
+// BenchmarkNear searches among 50,000 sites as a handler does, including the
+// version of the list and the addresses of the sites found.
 func BenchmarkNear(b *testing.B) {
 	db := storetest.SQLite(b)
 	ctx := store.AsSystem(b.Context())

@@ -15,8 +15,8 @@ import (
 // Reference 2.1.
 type Tier string
 
-// The tiers. An appointment-ready provider has times that can be booked immediately. An
-// appointment-request provider calls back to arrange a time.
+// The tiers. An appointment-ready provider has times that can be booked
+// immediately. An appointment-request provider calls back to arrange a time.
 const (
 	AppointmentReady   Tier = "appointment-ready"
 	AppointmentRequest Tier = "appointment-request"
@@ -77,8 +77,8 @@ func (o Offer) matches(other Offer) bool {
 	return o.Provider == other.Provider && o.Tier == other.Tier && o.ZIP == other.ZIP
 }
 
-// importedOffers returns the offers of a ZIP code. An offer of the team replaces the
-// offer of all teams with the same provider and tier.
+// importedOffers returns the offers of a ZIP code. An offer of the team
+// replaces the offer of all teams with the same provider and tier.
 func importedOffers(ctx context.Context, tx *store.Tx, team teams.ID, zip string) ([]Offer, error) {
 	rows, err := tx.Query(ctx, `SELECT owner, provider, tier, days, earliest, latest, lead_hours FROM phlebotomy_coverage
 		WHERE owner IN ($1, $2) AND zip = $3`, team, Everybody, zip)

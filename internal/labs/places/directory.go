@@ -76,8 +76,8 @@ func (d *Directory) Count(ctx context.Context, tx *store.Tx, who Viewer, q Query
 	return SearchResult{Total: h.total, Capabilities: h.caps}, nil
 }
 
-// Site finds a site by its code. The site must be open to patients today. It returns
-// ErrNoSites or ErrNoSite.
+// Site finds a site by its code. The site must be open to patients today. It
+// returns ErrNoSites or ErrNoSite.
 func (*Directory) Site(ctx context.Context, tx *store.Tx, who Viewer, lab, code string) (Site, error) {
 	key, version, err := chooseList(ctx, tx, who, lab)
 	if err != nil {
@@ -133,8 +133,9 @@ func (d *Directory) cached(key listKey) *list {
 	return nil
 }
 
-// store replaces an older version of a list. Versions are random, so a list that was
-// read in a transaction that fails is never mistaken for another version.
+// store replaces an older version of a list. Versions are random, so a list
+// that was read in a transaction that fails is never mistaken for another
+// version.
 func (d *Directory) store(key listKey, l *list) {
 	all := map[listKey]*list{key: l}
 	if old := d.lists.Load(); old != nil {
@@ -161,8 +162,8 @@ type list struct {
 	made    *madeUpSites
 }
 
-// chooseList returns the key and version of the viewer's own list, or of the list of all
-// teams. The version is zero if there is neither.
+// chooseList returns the key and version of the viewer's own list, or of the
+// list of all teams. The version is zero if there is neither.
 func chooseList(ctx context.Context, tx *store.Tx, who Viewer, lab string) (key listKey, version uuid.UUID, err error) {
 	rows, err := tx.Query(ctx, `SELECT owner, version FROM service_center_lists WHERE lab = $1 AND owner IN ($2, $3)`, lab, who.Team, Everybody)
 	if err != nil {
@@ -248,8 +249,8 @@ func (l *list) sites(ctx context.Context, tx *store.Tx, key listKey, found []hit
 
 var codeList = store.Placeholders(3, MostFound)
 
-// padCodes returns codes as arguments of codeList. All searches use one statement: the
-// last code is repeated up to its number of arguments.
+// padCodes returns codes as arguments of codeList. All searches use one
+// statement: the last code is repeated up to its number of arguments.
 func padCodes(codes []string) []any {
 	args := make([]any, MostFound)
 	for i := range args {

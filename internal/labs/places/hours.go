@@ -32,8 +32,8 @@ func (d Weekdays) String() string {
 	return strings.Join(words, ",")
 }
 
-// Span is a part of a day, in minutes since midnight, local time. Close is after Open
-// and at most 24:00.
+// Span is a part of a day, in minutes since midnight, local time. Close is
+// after Open and at most 24:00.
 type Span struct {
 	Open, Close int
 }
@@ -67,12 +67,12 @@ func appendClock(b []byte, minute int) []byte {
 	return append(b, byte('0'+h/10), byte('0'+h%10), ':', byte('0'+m/10), byte('0'+m%10))
 }
 
-// Hours are the opening hours of a week, Monday first. A day without spans is closed.
-// Unknown hours are a nil *Hours.
+// Hours are the opening hours of a week, Monday first. A day without spans is
+// closed. Unknown hours are a nil *Hours.
 type Hours [7][]Span
 
-// String returns the shortest text that ParseHours reads. It groups days with the same
-// hours: Mo-Fr 07:00-15:30; Sa 08:00-12:00.
+// String returns the shortest text that ParseHours reads. It groups days with
+// the same hours: Mo-Fr 07:00-15:30; Sa 08:00-12:00.
 func (h Hours) String() string {
 	var b []byte
 	for day := 0; day < 7; day++ {
@@ -155,8 +155,8 @@ func (h *Hours) open(day int, s Span) error {
 	return nil
 }
 
-// ParseHours reads opening hours in one of two forms: the JSON of MarshalJSON, or text
-// such as
+// ParseHours reads opening hours in one of two forms: the JSON of MarshalJSON,
+// or text such as
 //
 //	Mo-Fr 07:00-12:00,13:00-15:30; Sa 08:00-12:00
 //
@@ -181,8 +181,8 @@ func ParseHours(text string) (*Hours, error) {
 	return &h, nil
 }
 
-// rule reads "Mo-Fr 07:00-12:00,13:00-15:30". A later rule replaces earlier rules for
-// its days.
+// rule reads "Mo-Fr 07:00-12:00,13:00-15:30". A later rule replaces earlier
+// rules for its days.
 func (h *Hours) rule(text string) error {
 	names, times, ok := strings.Cut(text, " ")
 	if !ok {
@@ -217,8 +217,8 @@ func (h *Hours) rule(text string) error {
 	return nil
 }
 
-// ParseWeekdays reads days and ranges of days, separated by commas, such as Mo-Fr,Su or
-// monday,tuesday. Two letters of the English name are enough.
+// ParseWeekdays reads days and ranges of days, separated by commas, such as
+// Mo-Fr,Su or monday,tuesday. Two letters of the English name are enough.
 func ParseWeekdays(text string) (Weekdays, error) {
 	var all Weekdays
 	for part := range strings.SplitSeq(text, ",") {

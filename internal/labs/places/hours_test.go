@@ -70,8 +70,8 @@ func TestParseWeekdays(t *testing.T) {
 	}
 }
 
-// Hours that were read can be written and read again, and no input is too much for the
-// parser.
+// Hours that were read can be written and read again, and no input is too much
+// for the parser.
 func FuzzParseHours(f *testing.F) {
 	f.Add("Mo-Fr 07:00-12:00,13:00-15:30; Sa 08:00-12:00")
 	f.Add("24/7")

@@ -19,16 +19,17 @@ type Change struct {
 	Created   int    `json:"created"`
 	Updated   int    `json:"updated"`
 	Unchanged int    `json:"unchanged"`
-	// Ended counts the rows that a full import does not contain: sites become inactive,
-	// offers are removed.
+	// Ended counts the rows that a full import does not contain: sites become
+	// inactive, offers are removed.
 	Ended int `json:"ended"`
 }
 
 func (c Change) hasChanges() bool { return c.Created+c.Updated+c.Ended > 0 }
 
-// ImportSites adds sites to the lists of an owner, one list for each lab, in the
-// caller's transaction. The code identifies a site. A full import makes sites that it
-// does not contain inactive: searches skip them until an import contains them again.
+// ImportSites adds sites to the lists of an owner, one list for each lab, in
+// the caller's transaction. The code identifies a site. A full import makes
+// sites that it does not contain inactive: searches skip them until an import
+// contains them again.
 func ImportSites(ctx context.Context, tx *store.Tx, owner teams.ID, sites []Site, full bool) ([]Change, error) {
 	byLab := map[string][]Site{}
 	for _, s := range sites {
@@ -129,7 +130,8 @@ func endSites(ctx context.Context, tx *store.Tx, key listKey, left map[string]st
 			continue
 		}
 		ended++
-		// No site has an empty digest, so the next import with this site activates it.
+		// No site has an empty digest, so the next import with this site
+		// activates it.
 		_, err := tx.Exec(ctx, `UPDATE service_centers SET active = FALSE, digest = $1 WHERE owner = $2 AND lab = $3 AND site_code = $4`,
 			[]byte{}, key.owner, key.lab, code)
 		if err != nil {
@@ -151,8 +153,9 @@ func touchList(ctx context.Context, tx *store.Tx, key listKey, change Change) er
 	return err
 }
 
-// RemoveSites deletes an owner's list of a lab, so that the next list in order applies
-// again. It returns the number of sites that the list had, or a NotFound fault.
+// RemoveSites deletes an owner's list of a lab, so that the next list in order
+// applies again. It returns the number of sites that the list had, or a
+// NotFound fault.
 func RemoveSites(ctx context.Context, tx *store.Tx, owner teams.ID, lab string) (int, error) {
 	n, err := tx.Exec(ctx, `DELETE FROM service_center_lists WHERE owner = $1 AND lab = $2`, owner, lab)
 	if err != nil {
@@ -165,9 +168,9 @@ func RemoveSites(ctx context.Context, tx *store.Tx, owner teams.ID, lab string) 
 	return int(n), err
 }
 
-// ImportOffers adds offers to the coverage of an owner, in the caller's transaction.
-// For each provider in the file, a full import removes the offers that the file does
-// not contain.
+// ImportOffers adds offers to the coverage of an owner, in the caller's
+// transaction. For each provider in the file, a full import removes the offers
+// that the file does not contain.
 func ImportOffers(ctx context.Context, tx *store.Tx, owner teams.ID, offers []Offer, full bool) ([]Change, error) {
 	byProvider := map[string][]Offer{}
 	for _, o := range offers {

@@ -23,9 +23,9 @@ type spot struct {
 
 // index holds the sites of one list, sorted by latitude.
 //
-// A search scans the band of latitudes of its circle and compares squared chords. Trees
-// and grids were not faster in measurements: ranking thousands of hits takes longer
-// than finding them.
+// A search scans the band of latitudes of its circle and compares squared
+// chords. Trees and grids were not faster in measurements: ranking thousands of
+// hits takes longer than finding them.
 type index []spot
 
 func newSpot(p Point, caps Capabilities, ref int) spot {
@@ -57,8 +57,8 @@ func (h hit) isFarther(than hit) bool {
 	return h.chord2 > than.chord2 || h.chord2 == than.chord2 && h.order > than.order
 }
 
-// search finds the sites within a radius in miles that have all of the capabilities and
-// are open on a day. Days are counted from 1970.
+// search finds the sites within a radius in miles that have all of the
+// capabilities and are open on a day. Days are counted from 1970.
 func (ix index) search(from Point, within float64, caps Capabilities, day int32) hits {
 	var found hits
 	var near nearestHits
@@ -79,8 +79,8 @@ func (ix index) search(from Point, within float64, caps Capabilities, day int32)
 	return found
 }
 
-// nearestHits keeps the nearest hits in a heap. The farthest is on top; a nearer hit
-// replaces it.
+// nearestHits keeps the nearest hits in a heap. The farthest is on top; a
+// nearer hit replaces it.
 type nearestHits struct {
 	n    int
 	heap [MostFound]hit
@@ -148,9 +148,9 @@ type Point struct {
 // Miles returns the great-circle distance to another point.
 func (p Point) Miles(to Point) float64 { return miles(chord2(p.vector(), to.vector())) }
 
-// vector is a point on the unit sphere. The chord, the straight line between two
-// points, grows with the distance along the surface. The square of a chord takes three
-// multiplications; the distance takes six trigonometric functions.
+// vector is a point on the unit sphere. The chord, the straight line between
+// two points, grows with the distance along the surface. The square of a chord
+// takes three multiplications; the distance takes six trigonometric functions.
 type vector struct{ x, y, z float64 }
 
 func (p Point) vector() vector {

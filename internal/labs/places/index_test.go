@@ -10,7 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// haversine computes the distance with the textbook formula, as an independent check.
+// haversine computes the distance with the textbook formula, as an independent
+// check.
 func haversine(a, b Point) float64 {
 	rad := math.Pi / 180
 	s1, s2 := math.Sin((b.Lat-a.Lat)*rad/2), math.Sin((b.Lng-a.Lng)*rad/2)
@@ -93,8 +94,8 @@ func TestSearchIsBruteForce(t *testing.T) {
 	})
 }
 
-// fiftyThousand returns an index of 50,000 sites distributed like the population, and
-// ZIP codes to search from.
+// fiftyThousand returns an index of 50,000 sites distributed like the
+// population, and ZIP codes to search from.
 func fiftyThousand() (index, []Point) {
 	lines, weights := zips().inhabited("")
 	d := dice(7)

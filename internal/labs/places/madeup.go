@@ -18,9 +18,9 @@ type sandboxLab struct {
 	often  Capabilities // of two sites in three
 }
 
-// sandboxLabs are the labs with made-up sites in sandbox, 20,000 sites in all. They are
-// the labs that area lookups return. Like these, two of them schedule appointments
-// through us, and one works only in Arizona.
+// sandboxLabs are the labs with made-up sites in sandbox, 20,000 sites in all.
+// They are the labs that area lookups return. Like these, two of them schedule
+// appointments through us, and one works only in Arizona.
 var sandboxLabs = map[string]sandboxLab{
 	"quest":        {sites: 8_000, often: ScheduledByUs},
 	"labcorp":      {sites: 7_000, often: ScheduledByLab},
@@ -38,9 +38,9 @@ func MadeUpLabs() []string {
 	return labs
 }
 
-// madeUpSites is a list of made-up sites. It stores only the ZIP code of each site. The
-// other fields follow from the number of the site, the same on every node and in every
-// version of the program.
+// madeUpSites is a list of made-up sites. It stores only the ZIP code of each
+// site. The other fields follow from the number of the site, the same on every
+// node and in every version of the program.
 type madeUpSites struct {
 	lab   string
 	seed  uint64
@@ -110,10 +110,10 @@ func drawList(lab string, f sandboxLab) *list {
 // wholeCountry returns the ZIP codes and weights of the whole country.
 var wholeCountry = sync.OnceValues(func() ([]int32, []int) { return zips().inhabited("") })
 
-// inhabited returns the lines of ZIP codes where people live, and the running sum of
-// their weights. The table has no census. The postal service assigns codes where people
-// live, so a code in a city with many codes has a higher weight: large cities get many
-// sites, empty counties few.
+// inhabited returns the lines of ZIP codes where people live, and the running
+// sum of their weights. The table has no census. The postal service assigns
+// codes where people live, so a code in a city with many codes has a higher
+// weight: large cities get many sites, empty counties few.
 func (z *zipTable) inhabited(state string) (lines []int32, weights []int) {
 	type city struct{ state, name string }
 	cities := make([]city, 0, len(z.begins)) // of the lines
@@ -207,8 +207,8 @@ func pretendNumber(d *dice) string { return fmt.Sprintf("555-555-01%02d", d.intN
 
 func fourDigits(x float64) float64 { return math.Round(x*1e4) / 1e4 }
 
-// dice generates pseudo-random numbers from a seed (splitmix64). The standard library's
-// generator may change with its version, which would move the sites.
+// dice generates pseudo-random numbers from a seed (splitmix64). The standard
+// library's generator may change with its version, which would move the sites.
 type dice uint64
 
 func (m *madeUpSites) dice(n int) dice { return dice(m.seed ^ uint64(n)<<32) }

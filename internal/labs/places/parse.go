@@ -30,9 +30,9 @@ var siteFields = []string{
 	"phone", "fax", "website", "timezone", "capabilities", "hours", "active", "valid_from", "valid_to",
 }
 
-// ReadSites reads a file of service centers: CSV with a header, JSON with one object
-// per line, or GeoJSON. lab is the slug for lines that name none. It returns an error
-// if the file as a whole cannot be read.
+// ReadSites reads a file of service centers: CSV with a header, JSON with one
+// object per line, or GeoJSON. lab is the slug for lines that name none. It
+// returns an error if the file as a whole cannot be read.
 func ReadSites(file io.Reader, lab string) (ImportFile[Site], error) {
 	return readLines(file, siteFields, func(f *form) Site { return f.site(lab) },
 		func(s Site) string { return s.Lab + "\n" + s.Code })
@@ -73,8 +73,8 @@ func (f *form) site(lab string) Site {
 	return s
 }
 
-// location reads ZIP code, coordinates and time zone. The ZIP code supplies the other two
-// if they are absent.
+// location reads ZIP code, coordinates and time zone. The ZIP code supplies the
+// other two if they are absent.
 func (f *form) location(s *Site) {
 	s.ZIP = f.fields["zip_code"]
 	if !isZIP(s.ZIP) {
@@ -183,8 +183,8 @@ func (f *form) hours() *Hours {
 // offerFields are the fields of an offer.
 var offerFields = []string{"provider", "zip_code", "tier", "days", "earliest", "latest", "lead_hours"}
 
-// ReadOffers reads a file of phlebotomy coverage: CSV with a header, or JSON with one
-// object per line.
+// ReadOffers reads a file of phlebotomy coverage: CSV with a header, or JSON
+// with one object per line.
 func ReadOffers(file io.Reader) (ImportFile[Offer], error) {
 	return readLines(file, offerFields, (*form).offer,
 		func(o Offer) string { return o.Provider + "\n" + o.ZIP + "\n" + string(o.Tier) })
@@ -259,8 +259,8 @@ func (r *ImportFile[T]) problem(p Problem) {
 	r.Problems = append(r.Problems, p)
 }
 
-// readLines reads a file with a parser of its records. known lists the known fields;
-// identity returns the part of a row that must be unique.
+// readLines reads a file with a parser of its records. known lists the known
+// fields; identity returns the part of a row that must be unique.
 func readLines[T any](file io.Reader, known []string, parse func(*form) T, identity func(T) string) (ImportFile[T], error) {
 	var all ImportFile[T]
 	ignored, seen := map[string]bool{}, map[string]int{}

@@ -23,8 +23,8 @@ type Problem struct {
 	Text  string `json:"problem"`
 }
 
-// mostProblems limits a report: a file with more problems usually repeats one of them
-// in every line.
+// mostProblems limits a report: a file with more problems usually repeats one
+// of them in every line.
 const mostProblems = 1000
 
 // largestLine limits the memory for one line.
@@ -62,9 +62,9 @@ type errLine struct{ Problem }
 
 func (e errLine) Error() string { return e.Text }
 
-// records calls fn for each line of a file: CSV with a header, JSON with one object per
-// line, or GeoJSON, detected by content. fn receives a record or an errLine. Any other
-// error of the file ends the reading.
+// records calls fn for each line of a file: CSV with a header, JSON with one
+// object per line, or GeoJSON, detected by content. fn receives a record or an
+// errLine. Any other error of the file ends the reading.
 func records(file io.Reader, fn func(record, error)) error {
 	in := bufio.NewReaderSize(file, 64<<10)
 	head, err := in.Peek(3)
@@ -153,8 +153,8 @@ func objectRecord(line int, text []byte) (record, error) {
 	return fieldsOf(line, object)
 }
 
-// fieldsOf converts the values of an object to the texts of a CSV file: lists of words
-// are joined, objects stay JSON, null is empty.
+// fieldsOf converts the values of an object to the texts of a CSV file: lists
+// of words are joined, objects stay JSON, null is empty.
 func fieldsOf(line int, object map[string]json.RawMessage) (record, error) {
 	r := record{line, make(map[string]string, len(object))}
 	for name, raw := range object {
@@ -194,9 +194,9 @@ func checkTexts(r record) (record, error) {
 	return r, nil
 }
 
-// isCollection reports whether JSON is a GeoJSON document, by its beginning, and not
-// one object per line. It looks at the keys of the first object: the word could also be
-// part of a name.
+// isCollection reports whether JSON is a GeoJSON document, by its beginning,
+// and not one object per line. It looks at the keys of the first object: the
+// word could also be part of a name.
 func isCollection(head []byte) bool {
 	in := json.NewDecoder(bytes.NewReader(head))
 	if open, err := in.Token(); err != nil || open != json.Delim('{') {
@@ -223,8 +223,8 @@ func isCollection(head []byte) bool {
 
 var errNotGeoJSON = fault.New(fault.Invalid, "not a GeoJSON FeatureCollection")
 
-// geoRecords reads the features of a collection one by one, so that a file of any size
-// needs the memory of one feature.
+// geoRecords reads the features of a collection one by one, so that a file of
+// any size needs the memory of one feature.
 //
 // RFC 7946.
 func geoRecords(in io.Reader, fn func(record, error)) error {

@@ -166,8 +166,8 @@ func TestNearMany(t *testing.T) {
 	})
 }
 
-// A team's own list comes before the list of all teams, and that before a made-up one.
-// No other team sees it.
+// A team's own list comes before the list of all teams, and that before a
+// made-up one. No other team sees it.
 func TestListPrecedence(t *testing.T) {
 	forEachEngine(t, func(r *rig) {
 		sandbox := r.two

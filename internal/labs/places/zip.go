@@ -24,13 +24,14 @@ type Place struct {
 	// Located reports whether there is a Point. Military codes have none: they are
 	// outside the United States, where no samples are drawn.
 	Located bool
-	// Approximate reports that the code is not in the table. The data is then the mean
-	// of the codes with the same first three digits, which are one mail region.
+	// Approximate reports that the code is not in the table. The data is then
+	// the mean of the codes with the same first three digits, which are one
+	// mail region.
 	Approximate bool
 }
 
-// zipFile has the fields zip,lat,lng,state,city,tz,src, sorted by zip. ZIPS.md names
-// its source and the required attribution.
+// zipFile has the fields zip,lat,lng,state,city,tz,src, sorted by zip. ZIPS.md
+// names its source and the required attribution.
 //
 //go:embed zips.csv.gz
 var zipFile []byte
@@ -76,8 +77,8 @@ func (z *zipTable) searchLine(code string) int {
 	return sort.Search(len(z.begins), func(i int) bool { return z.code(i) >= code })
 }
 
-// parseLine parses a line and returns the source of its point: c is the census, g a list of
-// place names, p a mean, m none.
+// parseLine parses a line and returns the source of its point: c is the census,
+// g a list of place names, p a mean, m none.
 func (z *zipTable) parseLine(line int) (Place, byte) {
 	rest, _, _ := strings.Cut(z.text[z.begins[line]:], "\n")
 	var f [7]string
@@ -93,9 +94,10 @@ func (z *zipTable) parseLine(line int) (Place, byte) {
 	return p, f[6][0]
 }
 
-// Zip finds a ZIP code of 5 digits, or of 5 and 4; only the first 5 count. A code that
-// is not in the table, such as a new one, gets the mean of its region. Only codes of
-// regions that the postal service does not have are unknown.
+// Zip finds a ZIP code of 5 digits, or of 5 and 4; only the first 5 count. A
+// code that is not in the table, such as a new one, gets the mean of its
+// region. Only codes of regions that the postal service does not have are
+// unknown.
 func Zip(code string) (Place, bool) {
 	if !isZIP(code) {
 		return Place{}, false
@@ -130,7 +132,8 @@ func (z *zipTable) region(code string) (Place, bool) {
 	return mean, true
 }
 
-// mostFrequent returns the most frequent word; of several, the first in the alphabet.
+// mostFrequent returns the most frequent word; of several, the first in the
+// alphabet.
 func mostFrequent(counts map[string]int) (word string) {
 	for w, n := range counts {
 		if most := counts[word]; n > most || n == most && w < word {
