@@ -83,7 +83,7 @@ func closeAll(listeners ...net.Listener) (err error) {
 
 // build makes the doors once the address is known, which links carry.
 func (a *App) build(ctx context.Context) error {
-	providers.ServeAt(a.URL())
+	providers.ServeLogos(a.DB, providers.Logos(a.URL()))
 	services, err := a.services(ctx)
 	if err != nil {
 		return err

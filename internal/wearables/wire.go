@@ -15,7 +15,7 @@ import (
 // Spec: Events, timeseries. Reference 7.3, 7.7.
 
 // AppendSource appends a source object.
-func AppendSource(dst []byte, s Source) []byte {
+func AppendSource(dst []byte, s Source, logos providers.Logos) []byte {
 	provider := providers.Named(s.Provider) // for the deprecated fields
 	kind := s.Type
 	if kind == "" {
@@ -29,7 +29,7 @@ func AppendSource(dst []byte, s Source) []byte {
 	dst = AppendUUIDOrNull(append(dst, `,"workout_id":`...), s.WorkoutID)
 	dst = AppendText(append(dst, `,"name":`...), provider.Name)
 	dst = AppendText(append(dst, `,"slug":`...), s.Provider)
-	dst = AppendText(append(dst, `,"logo":`...), provider.LogoURL())
+	dst = AppendText(append(dst, `,"logo":`...), logos.URL(provider.Slug))
 	return append(dst, '}')
 }
 
@@ -62,8 +62,8 @@ func appendAll(dst []byte, all []Samples, spill Spill) []byte {
 // their samples. The text need not be in memory as a whole.
 //
 // Reference 7.7.
-func SpillGroup(dst []byte, series []Samples, spill Spill) []byte {
-	dst = AppendSource(append(dst, `{"source":`...), series[0].Source)
+func SpillGroup(dst []byte, series []Samples, logos providers.Logos, spill Spill) []byte {
+	dst = AppendSource(append(dst, `{"source":`...), series[0].Source, logos)
 	dst = appendAll(append(dst, `,"data":`...), series, spill)
 	return append(dst, '}')
 }

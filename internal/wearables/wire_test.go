@@ -106,11 +106,11 @@ func TestSourceShape(t *testing.T) {
 	want := `{"provider":"apple_health_kit","type":"watch","app_id":"com.apple.health.1",` +
 		`"device_id":"6f1f7cde-97f5-4f0e-9b55-4a7a4bdf9d51","sport":null,"workout_id":null,` +
 		`"name":"Apple HealthKit","slug":"apple_health_kit","logo":"/static/providers/apple_health_kit.svg"}`
-	if got := string(AppendSource(nil, s)); got != want {
+	if got := string(AppendSource(nil, s, "")); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	want = `{"provider":"x","type":"unknown","app_id":null,"device_id":null,"sport":null,"workout_id":null,"name":"x","slug":"x","logo":"/static/providers/x.svg"}`
-	if got := string(AppendSource(nil, Source{Provider: "x"})); got != want {
+	if got := string(AppendSource(nil, Source{Provider: "x"}, "")); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }

@@ -60,7 +60,7 @@ func (h *Handlers) createUser(ctx context.Context, c api.Caller, in *createUserI
 		if err != nil {
 			return userBody{}, err
 		}
-		return userOf(user, nil), nil
+		return userOf(user, nil, providers.LogosOf(tx)), nil
 	})
 }
 
@@ -123,7 +123,7 @@ func (h *Handlers) oneUser(ctx context.Context, find func(tx *store.Tx) (users.U
 	if err != nil {
 		return nil, err
 	}
-	return api.Answer(userOf(user, links[user.ID])), nil
+	return api.Answer(userOf(user, links[user.ID], providers.LogosOf(h.DB))), nil
 }
 
 type patchUserIn struct {
@@ -270,13 +270,13 @@ type birthDateBody struct {
 	UpdatedAt  api.Time   `json:"updated_at"`
 }
 
-func userOf(u users.User, links []connections.Link) userBody {
+func userOf(u users.User, links []connections.Link, logos providers.Logos) userBody {
 	body := userBody{
 		UserID: u.ID, TeamID: u.Team, ClientUserID: u.ClientUserID, CreatedOn: api.Time(u.CreatedOn),
 		ConnectedSources: make([]connectedSource, len(links)), IngestionStart: u.IngestionStart, IngestionEnd: u.IngestionEnd,
 	}
 	for i, link := range links {
-		name := nameOf(link.Provider)
+		name := nameOf(link.Provider, logos)
 		body.ConnectedSources[i] = connectedSource{api.Time(link.CreatedOn), name, name}
 	}
 	if z := u.TimeZone; z != nil {
@@ -300,7 +300,7 @@ func withLinks(ctx context.Context, tx *store.Tx, team teams.ID, all []users.Use
 		return nil, err
 	}
 	for i, u := range all {
-		bodies[i] = userOf(u, links[u.ID])
+		bodies[i] = userOf(u, links[u.ID], providers.LogosOf(tx))
 	}
 	return bodies, nil
 }
@@ -312,7 +312,9 @@ type providerName struct {
 	Logo string `json:"logo" format:"uri"`
 }
 
-func nameOf(p providers.Provider) providerName { return providerName{p.Name, p.Slug, p.LogoURL()} }
+func nameOf(p providers.Provider, logos providers.Logos) providerName {
+	return providerName{p.Name, p.Slug, logos.URL(p.Slug)}
+}
 
 // Subject returns the user whose key seals a kept answer.
 func (b userBody) Subject() uuid.UUID { return b.UserID.UUID() }

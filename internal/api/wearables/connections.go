@@ -68,7 +68,7 @@ func (h *Handlers) listConnections(ctx context.Context, c api.Caller, in *api.Us
 	body := connectionsBody{make([]connectionBody, len(all))}
 	for i, conn := range all {
 		body.Providers[i] = connectionBody{
-			Name: conn.Provider.Name, Slug: conn.Provider.Slug, Logo: conn.Provider.LogoURL(),
+			Name: conn.Provider.Name, Slug: conn.Provider.Slug, Logo: h.logos().URL(conn.Provider.Slug),
 			Status: string(conn.Status), CreatedOn: api.Time(conn.CreatedOn), ResourceAvailability: conn.Resources,
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/ledger"
 	"hale/internal/wearables/ledger/replay"
+	"hale/internal/wearables/providers"
 )
 
 // Handlers serve the operations.
@@ -54,3 +55,6 @@ func (h *Handlers) Routes() []api.Route {
 		h.renormaliseRoutes(),
 	)
 }
+
+// logos returns the base URL of logos in answers.
+func (h *Handlers) logos() providers.Logos { return providers.LogosOf(h.DB) }

@@ -114,7 +114,7 @@ func (h *Handlers) readMerged(ctx context.Context, c api.Caller, in *mergedIn) (
 		return nil, err
 	}
 	body := make([]byte, 0, 4096+130*(len(page.Pieces)+len(page.Aside)))
-	body = merged.AppendPage(append(body, '{'), q.Resource, &page, in.Explain)
+	body = merged.AppendPage(append(body, '{'), q.Resource, &page, h.logos(), in.Explain)
 	if page.Next == nil {
 		return api.WriteJSON(endPage(body, nil)), nil
 	}
@@ -222,7 +222,7 @@ func (h *Handlers) readDays(ctx context.Context, c api.Caller, in *daysIn) (*api
 		return nil, err
 	}
 	body := make([]byte, 0, 4096+120*len(page.Days))
-	body = merged.AppendDays(append(body, '{'), q.Resource, &page)
+	body = merged.AppendDays(append(body, '{'), q.Resource, &page, h.logos())
 	if page.Next == nil {
 		return api.WriteJSON(endPage(body, nil)), nil
 	}

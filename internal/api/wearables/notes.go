@@ -73,7 +73,7 @@ func (h *Handlers) readNotes(ctx context.Context, c api.Caller, in *notesIn) (*a
 	if err != nil {
 		return nil, err
 	}
-	body := storage.AppendNoteGroups([]byte(`{"groups":`), all)
+	body := storage.AppendNoteGroups([]byte(`{"groups":`), all, h.logos())
 	return api.WriteJSON(append(body, `,"next_cursor":null,"next":null}`...)), nil
 }
 

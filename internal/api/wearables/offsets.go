@@ -65,7 +65,7 @@ func (h *Handlers) readOffsets(ctx context.Context, c api.Caller, in *offsetsIn)
 	}
 	body := offsetsBody{map[string][]offsetsOfSource{}}
 	for _, of := range all {
-		group := offsetsOfSource{Source: wearables.AppendSource(nil, of.Source)}
+		group := offsetsOfSource{Source: wearables.AppendSource(nil, of.Source, h.logos())}
 		for _, o := range of.Offsets {
 			group.Data = append(group.Data, offsetCount{offsetOrNull(o.Seconds), foundBy(o.How, of.Source.Provider), o.Samples, api.Time(time.UnixMicro(o.First)), api.Time(time.UnixMicro(o.Last))})
 		}

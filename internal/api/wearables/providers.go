@@ -38,7 +38,7 @@ func (h *Handlers) listProviders(_ context.Context, _ api.Caller, in *listProvid
 	}
 	body := make([]providerBody, len(rows))
 	for i, p := range rows {
-		logo := p.LogoURL()
+		logo := h.logos().URL(p.Slug)
 		body[i] = providerBody{p.Name, p.Slug, p.Description, &logo, (*string)(p.AuthType), p.SupportedResources}
 	}
 	return api.Answer(body), nil

@@ -170,7 +170,7 @@ func (h *Handlers) rawOneOf(s *storage.StoredSummary, data json.RawMessage) rawO
 	_ = json.Unmarshal(s.Body, &said) // a stored body is an object of these types
 	one := rawOne{RawHead: RawHead{
 		Data: rawObject(data), UserID: users.ID(s.User), ProviderID: said.ProviderID, ID: s.ID, DeviceID: s.Source.DeviceID,
-		CreatedAt: api.Time(s.CreatedAt), UpdatedAt: api.Time(s.UpdatedAt), Source: rawSourceOf(s.Source.Provider),
+		CreatedAt: api.Time(s.CreatedAt), UpdatedAt: api.Time(s.UpdatedAt), Source: rawSourceOf(s.Source.Provider, h.logos()),
 	}, sport: said.Sport}
 	if one.ProviderID == "" {
 		one.ProviderID = s.ID.String()
@@ -184,9 +184,9 @@ func (h *Handlers) rawOneOf(s *storage.StoredSummary, data json.RawMessage) rawO
 	return one
 }
 
-func rawSourceOf(slug string) rawSource {
+func rawSourceOf(slug string, logos providers.Logos) rawSource {
 	p := providers.Named(slug)
-	return rawSource{Name: p.Name, Slug: slug, Logo: p.LogoURL()}
+	return rawSource{Name: p.Name, Slug: slug, Logo: logos.URL(slug)}
 }
 
 // payloads opens each payload of a read once.
@@ -399,5 +399,5 @@ func (h *Handlers) rawDeviceOf(d connections.Device) rawDevice {
 		"source_type": d.SourceType, "app_id": d.AppID, "manufacturer": d.Manufacturer,
 		"model": d.Model, "device_id": d.ExternalID, "version": d.Version,
 	})
-	return rawDevice{Data: data, ProviderID: id, UserID: d.User, ID: d.ID, Source: rawSourceOf(d.Provider)}
+	return rawDevice{Data: data, ProviderID: id, UserID: d.User, ID: d.ID, Source: rawSourceOf(d.Provider, h.logos())}
 }

@@ -69,7 +69,7 @@ func TestRawIsWhatWasPushed(t *testing.T) {
 		} {
 			var any map[string]json.RawMessage
 			got := d.fixed(d.Get(d.Path("/v2/summary/"+c.path), &any))
-			source, _ := json.Marshal(rawSourceOf("apple_health_kit"))
+			source, _ := json.Marshal(rawSourceOf("apple_health_kit", ""))
 			sport, _ := json.Marshal(sports.OtherSport)
 			want := strings.NewReplacer("SOURCE", string(source), "SPORTID", strconv.Itoa(sports.OtherSport.ID), "SPORT", string(sport)).Replace(c.want)
 			if got != want {
@@ -137,7 +137,7 @@ func TestRawDevices(t *testing.T) {
 			t.Fatal(err)
 		}
 		var any map[string]json.RawMessage
-		source, _ := json.Marshal(rawSourceOf("garmin"))
+		source, _ := json.Marshal(rawSourceOf("garmin", ""))
 		want := `{"devices":[{"data":{"app_id":"","device_id":"77","manufacturer":"Garmin","model":"Forerunner","source_type":"watch","version":"2.1"},` +
 			`"provider_id":"77","user_id":"USER","source_id":0,"id":"ID","source":` + string(source) + `}]}`
 		if got := d.fixed(d.Get(d.Path("/v2/summary/devices/{user_id}/raw"), &any)); got != want {

@@ -106,7 +106,7 @@ func (h *Handlers) appendSummaries(ctx context.Context, tx *store.Tx, dst []byte
 			if i > 0 || q.After != nil {
 				dst = append(dst, ',')
 			}
-			if dst, err = storage.AppendSummary(dst, &page[i]); err != nil {
+			if dst, err = storage.AppendSummary(dst, &page[i], h.logos()); err != nil {
 				return nil, err
 			}
 			if len(dst) > cmp.Or(h.maxSummaryBytes, maxSummaryBytes) {
@@ -142,7 +142,7 @@ func (h *Handlers) readProfile(ctx context.Context, c api.Caller, in *profileIn)
 		return nil, fault.New(fault.NotFound, "No profile found")
 	}
 	newest := slices.MaxFunc(all, func(x, y storage.StoredSummary) int { return x.UpdatedAt.Compare(y.UpdatedAt) })
-	body, err := storage.AppendSummary(nil, &newest)
+	body, err := storage.AppendSummary(nil, &newest, h.logos())
 	return api.WriteJSON(body), err
 }
 

@@ -193,7 +193,7 @@ func (h *Handlers) appendGroups(dst []byte, all []wearables.Samples, spill weara
 			for i+n < len(all) && reflect.DeepEqual(all[i+n].Source, all[i].Source) {
 				n++
 			}
-			dst = wearables.SpillGroup(dst, all[i:i+n], spill)
+			dst = wearables.SpillGroup(dst, all[i:i+n], h.logos(), spill)
 			i += n
 		}
 		dst = append(dst, ']')

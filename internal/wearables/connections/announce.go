@@ -40,13 +40,13 @@ type providerData struct {
 	Logo string `json:"logo"`
 }
 
-func (c Connection) createdData() createdData {
+func (c Connection) createdData(logos providers.Logos) createdData {
 	p := c.Provider
-	return createdData{UserID: c.User, Provider: providerData{p.Name, p.Slug, p.LogoURL()}, Resources: c.Resources}
+	return createdData{UserID: c.User, Provider: providerData{p.Name, p.Slug, logos.URL(p.Slug)}, Resources: c.Resources}
 }
 
 func announceCreated(ctx context.Context, tx *store.Tx, user users.User, c Connection) error {
-	data := c.createdData()
+	data := c.createdData(providers.LogosOf(tx))
 	compat, err := teams.ReferenceCompat(ctx, tx, user.Team)
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func EventTypes() []events.Type {
 		{Name: CreatedEvent, Sentence: "A user connected a provider.", Example: func(user uuid.UUID) json.RawMessage {
 			p, _ := providers.Find("apple_health_kit")
 			c := Connection{User: ids.FromUUID[users.User](user), Team: teams.ID{}, Provider: p, Resources: Resources{"heartrate": available(), "sleep": available()}}
-			return example(c.createdData())
+			return example(c.createdData("https://hale.example.org"))
 		}},
 		{
 			Name:     errorEvent,

@@ -23,7 +23,7 @@ type Zoneless struct {
 // bounds to look for heart rate in, or a key that is not that of a session:
 // those were made by a reader that has seen its heart rate already.
 func ZonelessWorkout(s *storage.StoredSummary) (w Zoneless, ok bool) {
-	wire, err := storage.AppendSummary(nil, s)
+	wire, err := storage.AppendSummary(nil, s, "")
 	if err != nil {
 		return w, false
 	}

@@ -12,6 +12,7 @@ import (
 	"hale/internal/platform/teams"
 	"hale/internal/wearables"
 	"hale/internal/wearables/connections"
+	"hale/internal/wearables/providers"
 	"hale/internal/wearables/storage"
 )
 
@@ -90,7 +91,7 @@ func announceHistory(ctx context.Context, tx *store.Tx, user users.User, provide
 		data = append(data, `,"is_final":true`...)
 	}
 	data = wearables.AppendText(append(data, `,"provider":`...), provider)
-	data = append(wearables.AppendSource(append(data, `,"source":`...), wearables.Source{Provider: provider}), '}')
+	data = append(wearables.AppendSource(append(data, `,"source":`...), wearables.Source{Provider: provider}, providers.LogosOf(tx)), '}')
 	return []events.New{{
 		Team: user.Team.UUID(), User: user.ID.UUID(), ClientUserID: user.ClientUserID,
 		Type: "historical.data." + resource + ".created", Data: data,

@@ -310,7 +310,7 @@ func TestHistoryIsAnnouncedOncePerRun(t *testing.T) {
 		provider := providers.Named("apple_health_kit")
 		wantData := `{"user_id":"` + f.user.ID.String() + `","start_date":"2026-03-01T00:00:00+00:00","end_date":"2026-03-02T00:00:00+00:00",` +
 			`"provider":"apple_health_kit","source":{"provider":"apple_health_kit","type":"unknown","app_id":null,"device_id":null,"sport":null,` +
-			`"workout_id":null,"name":"` + provider.Name + `","slug":"apple_health_kit","logo":"` + provider.LogoURL() + `"}}`
+			`"workout_id":null,"name":"` + provider.Name + `","slug":"apple_health_kit","logo":"` + providers.Logos("").URL(provider.Slug) + `"}}`
 		if got := string(f.events()[0].Data); got != wantData {
 			t.Errorf("got  %s\nwant %s", got, wantData)
 		}

@@ -8,6 +8,7 @@ import (
 	"hale/internal/people/users"
 	"hale/internal/platform/blocks"
 	"hale/internal/wearables"
+	"hale/internal/wearables/providers"
 	"hale/internal/wearables/resources"
 	"hale/internal/wearables/storage"
 )
@@ -35,6 +36,9 @@ type job struct {
 }
 
 // newJob checks a batch and sorts it. It does not use the database.
+// logos returns the base URL of logos in events.
+func (j *job) logos() providers.Logos { return providers.LogosOf(j.in.db) }
+
 func (in *Ingester) newJob(user users.User, b *wearables.Batch) *job {
 	j := &job{
 		in: in, whole: user, team: user.Team.UUID(), user: user.ID.UUID(), clientUserID: user.ClientUserID,

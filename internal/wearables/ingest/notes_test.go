@@ -59,7 +59,7 @@ func TestNotesAreSamplesOfText(t *testing.T) {
 		a := `{` + fmt.Sprintf(clock, hour(day), hour(day)) + `,"timezone_offset":3600,"type":null,"unit":"text","value":"after lunch","tags":["food"]}`
 		b := `{` + fmt.Sprintf(clock, hour(day.Add(time.Hour)), "09") + `,"timezone_offset":null,"type":null,"unit":"text","value":"a long walk","tags":null}`
 		c := `{` + fmt.Sprintf(clock, hour(day), hour(day)) + `,"timezone_offset":null,"type":null,"unit":"text","value":"six units","tags":["insulin_injection","unspecified"]}`
-		groups := string(storage.AppendNoteGroups(nil, all))
+		groups := string(storage.AppendNoteGroups(nil, all, ""))
 		if !strings.HasPrefix(groups, `{"apple_health_kit":[{"source":{"provider":"apple_health_kit","type":"app",`) ||
 			!strings.Contains(groups, `"data":[`+c+`]},{"source":`) || !strings.HasSuffix(groups, `"data":[`+a+`,`+b+`]}]}`) {
 			t.Errorf("groups %s", groups)

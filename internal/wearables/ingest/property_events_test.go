@@ -185,7 +185,7 @@ func (f fixture) stored(resources ...string) map[string]string {
 			}
 			known, _ := wearables.ResourceNamed(resource)
 			for _, sample := range data {
-				key, value := f.sampleOf(known.Event, wearables.AppendSource(nil, group.Source), sample)
+				key, value := f.sampleOf(known.Event, wearables.AppendSource(nil, group.Source, ""), sample)
 				all[key] = value
 			}
 		}
@@ -200,7 +200,7 @@ func (f fixture) days() map[string]string {
 	err := f.db.Read(f.ctx, func(tx *store.Tx) error {
 		stored, err := storage.ListSummaries(f.ctx, tx, f.user.Team.UUID(), f.user.ID.UUID(), storage.SummaryQuery{Resource: "activity"})
 		for i := range stored {
-			body, err := storage.AppendSummary(nil, &stored[i])
+			body, err := storage.AppendSummary(nil, &stored[i], "")
 			if err != nil {
 				return err
 			}

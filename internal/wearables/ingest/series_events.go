@@ -62,7 +62,7 @@ func (j *job) samplesPayload(dst []byte, s *storage.Series, id int64, data []byt
 func (j *job) samplesHead(dst []byte, s *storage.Series, id int64) []byte {
 	dst = wearables.AppendUUID(append(dst, `{"user_id":`...), j.user)
 	dst = strconv.AppendInt(append(dst, `,"source_id":`...), id, 10)
-	dst = wearables.AppendSource(append(dst, `,"source":`...), s.Source)
+	dst = wearables.AppendSource(append(dst, `,"source":`...), s.Source, j.logos())
 	return append(dst, `,"data":`...)
 }
 

@@ -115,7 +115,7 @@ func (j *job) streamPayload(workout *storage.StoredSummary) []byte {
 	dst = wearables.AppendUUID(append(dst, `,"workout_id":`...), workout.ID)
 	dst = wearables.AppendText(append(dst, `,"provider_id":`...), known.ProviderID)
 	dst = wearables.AppendText(append(dst, `,"message":`...), streamMessage)
-	dst = wearables.AppendSource(append(dst, `,"source":`...), workout.Source)
+	dst = wearables.AppendSource(append(dst, `,"source":`...), workout.Source, j.logos())
 	dst = append(dst, `,"sport":`...)
 	if known.Sport == nil {
 		known.Sport = []byte("null")

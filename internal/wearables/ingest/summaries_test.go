@@ -28,7 +28,7 @@ func (f fixture) summaries(resource string) []string {
 	err := f.db.Read(f.ctx, func(tx *store.Tx) error {
 		stored, err := storage.ListSummaries(f.ctx, tx, f.user.Team.UUID(), f.user.ID.UUID(), storage.SummaryQuery{Resource: resource})
 		for i := range stored {
-			text, err := storage.AppendSummary(nil, &stored[i])
+			text, err := storage.AppendSummary(nil, &stored[i], "")
 			if err != nil {
 				return err
 			}

@@ -220,7 +220,7 @@ func (w *summaryPlan) write(ctx context.Context, tx *store.Tx, j *job) ([]events
 // payload returns the payload of the event about a stored version.
 func (w *summaryPlan) payload(ctx context.Context, tx *store.Tx, j *job, s *storage.StoredSummary) ([]byte, error) {
 	if s.Resource != wearables.NoteResource {
-		return storage.AppendSummary(nil, s)
+		return storage.AppendSummary(nil, s, j.logos())
 	}
 	series, err := w.noteSeries(ctx, tx, j)
 	if err != nil {

@@ -31,7 +31,7 @@ func BenchmarkMonth(b *testing.B) {
 				if len(page.Pieces) != 30*1440 {
 					b.Fatal(len(page.Pieces))
 				}
-				merged.AppendPage(make([]byte, 0, 130*len(page.Pieces)), q.Resource, &page, false)
+				merged.AppendPage(make([]byte, 0, 130*len(page.Pieces)), q.Resource, &page, "", false)
 			}
 		})
 		b.Run(fmt.Sprint(resource, "/daily"), func(b *testing.B) {

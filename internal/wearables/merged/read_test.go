@@ -195,7 +195,7 @@ func TestWhatIsMerged(t *testing.T) {
 		if len(page.Pieces) != 3 || len(page.Aside) != 1 || page.Aside[0].Value != 900 || page.Sources[page.Aside[0].Source].Sport != "cycling" {
 			t.Errorf("explained: %+v, aside %+v", page.Pieces, page.Aside)
 		}
-		body := string(merged.AppendPage(nil, p.query("distance").Resource, &page, true))
+		body := string(merged.AppendPage(nil, p.query("distance").Resource, &page, "", true))
 		if !strings.Contains(body, `"set_aside":[{`) || strings.Count(body, `"covered_by":null`) != 1 {
 			t.Errorf("on the wire: %s", body)
 		}
@@ -234,7 +234,7 @@ func TestWordsOfOneSourceAreMergedTogether(t *testing.T) {
 			t.Errorf("%v units, %v set aside: %+v", total(page.Pieces), total(page.Aside), page)
 		}
 		r, _ := wearables.ResourceNamed("insulin_injection")
-		text := string(merged.AppendPage(nil, r, &page, false))
+		text := string(merged.AppendPage(nil, r, &page, "", false))
 		if want := `"type":null,"value":6,"delivery_mode":"bolus","delivery_form":null,"bolus_purpose":null,"source":`; !strings.Contains(text, want) {
 			t.Errorf("%s has no %s", text, want)
 		}

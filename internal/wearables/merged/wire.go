@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"hale/internal/wearables"
+	"hale/internal/wearables/providers"
 )
 
 // The wire shapes of a merged line and of its days, written append-style like
@@ -11,8 +12,8 @@ import (
 
 // AppendPage appends the fields of a page, from resource to set_aside, without
 // the braces around them, so that the door can add its cursor.
-func AppendPage(dst []byte, r *wearables.Resource, p *Page, explain bool) []byte {
-	dst = appendHead(dst, r, p.Sources)
+func AppendPage(dst []byte, r *wearables.Resource, p *Page, logos providers.Logos, explain bool) []byte {
+	dst = appendHead(dst, r, p.Sources, logos)
 	dst = appendPieces(append(dst, `,"data":`...), r, p, p.Pieces)
 	if explain {
 		dst = appendPieces(append(dst, `,"set_aside":`...), r, p, p.Aside)
@@ -20,7 +21,7 @@ func AppendPage(dst []byte, r *wearables.Resource, p *Page, explain bool) []byte
 	return dst
 }
 
-func appendHead(dst []byte, r *wearables.Resource, sources []Source) []byte {
+func appendHead(dst []byte, r *wearables.Resource, sources []Source, logos providers.Logos) []byte {
 	dst = wearables.AppendTextOrNull(append(dst, `"resource":`...), r.Name)
 	dst = wearables.AppendTextOrNull(append(dst, `,"unit":`...), r.Unit)
 	dst = append(dst, `,"sources":[`...)
@@ -28,7 +29,7 @@ func appendHead(dst []byte, r *wearables.Resource, sources []Source) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = wearables.AppendSource(dst, s.Source)
+		dst = wearables.AppendSource(dst, s.Source, logos)
 	}
 	return append(dst, ']')
 }
@@ -66,8 +67,8 @@ func appendPieces(dst []byte, r *wearables.Resource, page *Page, pieces []Piece)
 
 // AppendDays appends the fields of a page of days without the braces around
 // them.
-func AppendDays(dst []byte, r *wearables.Resource, page *Days) []byte {
-	dst = appendHead(dst, r, page.Sources)
+func AppendDays(dst []byte, r *wearables.Resource, page *Days, logos providers.Logos) []byte {
+	dst = appendHead(dst, r, page.Sources, logos)
 	dst = append(dst, `,"data":[`...)
 	for i := range page.Days {
 		d := &page.Days[i]

@@ -5,28 +5,29 @@ import (
 	"hash/fnv"
 	"html"
 	"strings"
-	"sync/atomic"
 	"unicode"
+
+	"hale/internal/platform/store"
 )
 
 // LogoPath is where the doors serve the logo of a slug: LogoPath + slug + ".svg".
 const LogoPath = "/static/providers/"
 
-var publicURL atomic.Pointer[string]
+// Logos is the base URL of the service that serves the logos, without a trailing
+// slash. If it is empty, addresses of logos are paths.
+type Logos string
 
-// ServeAt tells the package the base URL that callers reach the service at,
-// without a trailing slash. The app calls it once at start; until then logo
-// addresses are paths.
-func ServeAt(baseURL string) { publicURL.Store(&baseURL) }
+var logos = store.NewSlot[Logos](nil)
 
-// LogoURL is the absolute address of the provider's logo.
-func (p Provider) LogoURL() string {
-	base := ""
-	if at := publicURL.Load(); at != nil {
-		base = *at
-	}
-	return base + LogoPath + p.Slug + ".svg"
-}
+// ServeLogos sets the base URL of the logos in answers and events of db. The app
+// calls it at start.
+func ServeLogos(db *store.DB, base Logos) { logos.Set(db, base) }
+
+// LogosOf returns the base URL of the logos of a database or transaction.
+func LogosOf(db store.Owner) Logos { return logos.Of(db) }
+
+// URL returns the address of a provider's logo.
+func (l Logos) URL(slug string) string { return string(l) + LogoPath + slug + ".svg" }
 
 // grounds are tile colours on which white letters have a contrast of at least
 // 4.5 to 1 (WCAG 2.2, 1.4.3).

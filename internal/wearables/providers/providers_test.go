@@ -2,6 +2,7 @@ package providers
 
 import (
 	"encoding/xml"
+	"hale/internal/platform/store/storetest"
 	"regexp"
 	"slices"
 	"strings"
@@ -108,13 +109,12 @@ func TestLogoIsAPictureOfTheName(t *testing.T) {
 }
 
 func TestLogoURLFollowsTheBaseURL(t *testing.T) {
-	t.Cleanup(func() { publicURL.Store(nil) })
-	p, _ := Find("oura")
-	if got := p.LogoURL(); got != "/static/providers/oura.svg" {
-		t.Errorf("before start: %s", got)
+	one, other := storetest.SQLite(t), storetest.SQLite(t)
+	ServeLogos(one, "https://hale.example.org")
+	if got := LogosOf(one).URL("oura"); got != "https://hale.example.org/static/providers/oura.svg" {
+		t.Errorf("with a base URL: %s", got)
 	}
-	ServeAt("https://hale.example.org")
-	if got := p.LogoURL(); got != "https://hale.example.org/static/providers/oura.svg" {
-		t.Errorf("after start: %s", got)
+	if got := LogosOf(other).URL("oura"); got != "/static/providers/oura.svg" {
+		t.Errorf("the other database, without one: %s", got)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
+	"hale/internal/wearables/providers"
 )
 
 // Notes are a time series whose values are texts. Blocks contain numbers, so each
@@ -123,7 +124,7 @@ func AppendNotes(dst []byte, all []Note) []byte {
 // source.
 //
 // Reference contract: GroupedNote.
-func AppendNoteGroups(dst []byte, all []Note) []byte {
+func AppendNoteGroups(dst []byte, all []Note, logos providers.Logos) []byte {
 	dst = append(dst, '{')
 	for i := 0; i < len(all); {
 		switch source := all[i].Source; {
@@ -139,7 +140,7 @@ func AppendNoteGroups(dst []byte, all []Note) []byte {
 		for i+n < len(all) && all[i+n].Source.Same(all[i].Source) {
 			n++
 		}
-		dst = wearables.AppendSource(append(dst, `{"source":`...), all[i].Source)
+		dst = wearables.AppendSource(append(dst, `{"source":`...), all[i].Source, logos)
 		dst = append(AppendNotes(append(dst, `,"data":`...), all[i:i+n]), '}')
 		i += n
 	}

@@ -12,6 +12,7 @@ import (
 	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
+	"hale/internal/wearables/providers"
 )
 
 // StoredSummary is the stored version of a summary.
@@ -147,7 +148,7 @@ func summariesWhere(ctx context.Context, tx *store.Tx, where string, args ...any
 // unknown.
 //
 // Reference 7.5.
-func AppendSummary(dst []byte, s *StoredSummary) ([]byte, error) {
+func AppendSummary(dst []byte, s *StoredSummary, logos providers.Logos) ([]byte, error) {
 	d, ok := wearables.DocumentNamed(s.Resource)
 	if !ok {
 		return dst, fmt.Errorf("storage: a summary of the unknown resource %q", s.Resource)
@@ -166,7 +167,7 @@ func AppendSummary(dst []byte, s *StoredSummary) ([]byte, error) {
 		dst = append(wearables.AppendText(dst, f.Name), ':')
 		switch v := known[f.Name]; {
 		case v == nil, f.Name == "wheelchair_use" && string(v) == "false": // reference 7.5: true or null
-			dst = s.appendOwn(dst, f)
+			dst = s.appendOwn(dst, f, logos)
 		case f.Kind == wearables.Moment:
 			dst = appendMoment(dst, v)
 		default:
@@ -188,14 +189,14 @@ func appendMoment(dst []byte, raw json.RawMessage) []byte {
 
 // appendOwn appends a field that is not in the body: a column, or a field that is
 // not stated.
-func (s *StoredSummary) appendOwn(dst []byte, f wearables.Field) []byte {
+func (s *StoredSummary) appendOwn(dst []byte, f wearables.Field, logos providers.Logos) []byte {
 	switch f.Name {
 	case "id":
 		return wearables.AppendUUID(dst, s.ID)
 	case "user_id":
 		return wearables.AppendUUID(dst, s.User)
 	case "source":
-		return wearables.AppendSource(dst, s.Source)
+		return wearables.AppendSource(dst, s.Source, logos)
 	case "created_at":
 		return wearables.AppendTime(dst, s.CreatedAt.Unix()*secondUS)
 	case "updated_at":

@@ -224,7 +224,7 @@ func summaries[T any](r *rig, resource string) []T {
 		}
 		var wires []json.RawMessage
 		for i := range stored {
-			wire, err := storage.AppendSummary(nil, &stored[i])
+			wire, err := storage.AppendSummary(nil, &stored[i], "")
 			if err != nil {
 				return err
 			}

@@ -54,7 +54,7 @@ func Summaries(tb testing.TB, db *store.DB, user users.User, resource string) []
 }
 
 func fields(s *storage.StoredSummary) (map[string]any, error) {
-	raw, err := storage.AppendSummary(nil, s)
+	raw, err := storage.AppendSummary(nil, s, "")
 	if err != nil {
 		return nil, err
 	}
